@@ -1,0 +1,20 @@
+#pragma once
+/* The few compiler attributes and constants every file may use. */
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define must_check           __attribute__((warn_unused_result))
+#define printf_like(fmt, at) __attribute__((format(printf, fmt, at)))
+/* `_cleanup_(zone_free) struct zone *z = NULL;` frees z when the scope ends; the function takes a pointer to
+ * it. */
+#define _cleanup_(fn) __attribute__((cleanup(fn)))
+#define ARRAY_LEN(a)  (sizeof(a) / sizeof((a)[0]))
+
+/* Defines fn##p, the form _cleanup_ wants, for a handle whose fn(NULL) is safe. */
+#define DEFINE_CLEANUP(type, fn)                                                                             \
+	static inline void fn##p(type *p)                                                                    \
+	{                                                                                                    \
+		fn(*p);                                                                                      \
+	}

@@ -1,0 +1,39 @@
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const struct err_info err_table[ERR_COUNT] = {
+	[OK] = { "ok", 0 },         [E_INPUT] = { "bad_input", 2 }, [E_NOTFOUND] = { "not_found", 1 },
+	[E_LIMIT] = { "limit", 2 }, [E_NOMEM] = { "no_memory", 1 }, [E_IO] = { "io", 1 },
+};
+
+enum err why_set(struct why *w, enum err e, size_t at, const char *fmt, ...)
+{
+	if (w) {
+		va_list ap;
+		va_start(ap, fmt);
+		int n = vsnprintf(w->text, sizeof w->text, fmt, ap);
+		va_end(ap);
+		w->at = at;
+		if (n >= (int)sizeof w->text) {
+			size_t end = sizeof w->text - 4;
+			while (end > 0 && ((unsigned char)w->text[end] & 0xC0) == 0x80)
+				end--; /* do not cut a character in two */
+			memcpy(w->text + end, "...", 4);
+		}
+	}
+	return e;
+}
+
+struct place place_of(struct str text, size_t at)
+{
+	struct place p = { 1, 1 };
+	for (size_t i = 0; i < at && i < text.n; i++) {
+		if (text.p[i] == '\n')
+			p = (struct place){ p.line + 1, 1 };
+		else if (((unsigned char)text.p[i] & 0xC0) != 0x80)
+			p.column++;
+	}
+	return p;
+}

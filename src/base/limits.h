@@ -1,0 +1,27 @@
+#pragma once
+/* Every bound of the program, named. Hitting one is a clear error, never a hang or a crash (G8). */
+
+#define EXPR_BYTES_MAX 4096 /* an expression with all its directives */
+#define CRON_YEARS_MAX                                                                                       \
+	400 /* the Gregorian calendar repeats after 400 years: what has not fired by then never does */
+#define YEAR_MIN             1
+#define YEAR_MAX             9999
+#define DURATION_SECONDS_MAX (INT64_C(3660) * 86400) /* ten years */
+#define ORG_REPEAT_MAX       10000                   /* the number in a repeater such as +2w */
+#define RETRY_MAX            100
+#define EXCEPT_DATES_MAX     1000   /* dates named by one EXCEPT */
+#define EXCEPT_SKIP_MAX      100000 /* excluded occurrences passed over in one search */
+#define NEXT_COUNT_MAX       100000 /* occurrences printed for one expression */
+#define BATCH_LINE_BYTES_MAX 65536
+#define WARNINGS_MAX         16
+#define PHRASE_WORDS_MAX     64
+#define PHRASE_TIMES_MAX     24
+#define TZIF_BYTES_MAX       (1 << 20)
+#define TZIF_TRANSITIONS_MAX 4096
+#define TZIF_TYPES_MAX       256
+#define ZONES_MAX            2048 /* zone names known to a machine */
+#define ZONE_NAME_MAX        64
+#define ZONE_TABLE_YEAR      2037 /* a zone's table is filled up to this year; later years use its footer rule */
+#define WHY_TEXT_MAX         256
+#define JSON_DEPTH_MAX       64
+#define JSON_BYTES_MAX       (64u << 20)

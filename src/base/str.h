@@ -1,0 +1,87 @@
+#pragma once
+/* Borrowed strings: a pointer and a length, not owned, not terminated. ASCII rules only; no locale. */
+#include "base/attr.h"
+
+#include <string.h>
+
+struct str {
+	const char *p;
+	size_t n;
+};
+
+#define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
+/* For printf's "%.*s". */
+#define STR_ARG(s) (int)(s).n, (s).p
+/* The same for what a person gave us and may be of any length. */
+#define STR_SHORT(s) (int)((s).n > 40 ? 40 : (s).n), (s).p
+
+static inline struct str str_of(const char *z)
+{
+	return (struct str){ z, strlen(z) };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline struct str str_from(struct str s, size_t at)
+{
+	assert(at <= s.n);
+	return (struct str){ s.p + at, s.n - at };
+}
+
+static inline struct str str_sub(struct str s, size_t at, size_t end)
+{
+	assert(at <= end && end <= s.n);
+	return (struct str){ s.p + at, end - at };
+}
+
+static inline bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool is_upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static inline bool is_alpha(char c)
+{
+	return is_upper(c) || (c >= 'a' && c <= 'z');
+}
+
+static inline bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static inline bool is_space(char c)
+{
+	return is_blank(c) || c == '\n' || c == '\r';
+}
+
+static inline char to_lower(char c)
+{
+	return is_upper(c) ? (char)(c + 32) : c;
+}
+
+static inline char to_upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+}
+
+/* Without regard to ASCII case. */
+bool str_ieq(struct str a, struct str b);
+bool str_starts(struct str s, struct str prefix);
+/* Without white space at both ends. */
+struct str str_trim(struct str s);
+/* Takes the next token of non-space bytes off the front of *rest; empty when there is none. */
+struct str str_token(struct str *rest);
+/* Takes the next line (without its end, LF or CRLF) off the front of *rest; false when there is none left. */
+bool str_line(struct str *rest, struct str *ret);
+/* All of s is a decimal number of at most `max`; false otherwise. */
+bool str_number(struct str s, uint64_t max, uint64_t *ret);
+/* Edit distance without regard to case, for suggestions; at most `limit` + 1. */
+unsigned str_distance(struct str a, struct str b, unsigned limit);

@@ -1,0 +1,31 @@
+#pragma once
+/* Two kinds of time that do not mix: the wall clock, and the clock that only counts (suspension included). */
+#include "base/attr.h"
+
+#define USEC INT64_C(1000000)
+
+/* Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted. */
+struct wall {
+	int64_t us;
+};
+
+/* Microseconds since this machine booted. */
+struct boot {
+	int64_t us;
+};
+
+static inline int64_t floor_div(int64_t a, int64_t b)
+{
+	return a / b - (a % b < 0);
+}
+
+/* The whole second that `w` lies in. */
+static inline int64_t wall_seconds(struct wall w)
+{
+	return floor_div(w.us, USEC);
+}
+
+static inline struct wall wall_of(int64_t seconds)
+{
+	return (struct wall){ seconds * USEC };
+}

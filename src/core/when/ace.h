@@ -1,0 +1,28 @@
+#pragma once
+/* Agent Cron Expressions: an expression of any form with directives around it, one a line or all on one line.
+ * Here the text is only taken apart; what each part means is `when`'s business. Pure. */
+#include "base/err.h"
+
+enum ace_key {
+	ACE_TZ,
+	ACE_IF,
+	ACE_WINDOW,
+	ACE_RETRY,
+	ACE_FROM,
+	ACE_UNTIL,
+	ACE_JITTER,
+	ACE_TIMEOUT,
+	ACE_MISSED,
+	ACE_OVERLAP,
+	ACE_EXCEPT,
+	ACE_GAP,
+	ACE_FOLD,
+	ACE_KEYS
+};
+
+struct ace {
+	struct str form;            /* what is left when the directives are taken out */
+	struct str value[ACE_KEYS]; /* slices of the text; p is NULL where a directive was not given */
+};
+
+must_check enum err ace_split(struct str text, struct ace *ret, struct why *why);

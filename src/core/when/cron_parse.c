@@ -1,0 +1,410 @@
+/* Cron text to bitsets. One field at a time, one list item at a time; every error knows its byte. */
+#include "core/when/civil.h"
+#include "core/when/cron.h"
+#include "core/when/hash.h"
+
+static const char *const month_names[] = { "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL",
+					   "AUG", "SEP", "OCT", "NOV", "DEC", NULL };
+static const char *const wday_names[] = { "SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT", NULL };
+
+const struct cron_field_info cron_fields[CRON_FIELDS] = {
+	[CRON_SECOND] = { "second", "second", 0, 59, 59, 59, NULL },
+	[CRON_MINUTE] = { "minute", "minute", 0, 59, 59, 59, NULL },
+	[CRON_HOUR] = { "hour", "hour", 0, 23, 23, 23, NULL },
+	[CRON_MDAY] = { "day", "day of month", 1, 31, 31, 28, NULL },
+	[CRON_MONTH] = { "month", "month", 1, 12, 12, 12, month_names },
+	[CRON_WDAY] = { "weekday", "day of week", 0, 7, 6, 6, wday_names },
+};
+
+static const struct {
+	const char *name, *text;
+} presets[] = {
+	{ "@yearly", "0 0 1 1 *" }, { "@annually", "0 0 1 1 *" }, { "@monthly", "0 0 1 * *" },
+	{ "@weekly", "0 0 * * 0" }, { "@daily", "0 0 * * *" },    { "@midnight", "0 0 * * *" },
+	{ "@hourly", "0 * * * *" },
+};
+
+/* A field being read: where we are in it, and what it has said so far. */
+struct field {
+	struct str text; /* the whole expression */
+	size_t at, end;
+	enum cron_field which;
+	const struct cron_field_info *info;
+	struct str id;
+	uint64_t bits;
+	struct cron *cron;
+	struct why *why;
+};
+
+static char look(const struct field *f)
+{
+	return f->at < f->end ? f->text.p[f->at] : 0;
+}
+
+static bool take(struct field *f, char c)
+{
+	if (f->at >= f->end || f->text.p[f->at] != c)
+		return false;
+	f->at++;
+	return true;
+}
+
+/* The letter stands alone: not the beginning of a name or a longer word. */
+static bool take_letter(struct field *f, char upper)
+{
+	if (to_upper(look(f)) != upper || f->at >= f->end)
+		return false;
+	if (f->at + 1 < f->end && is_alpha(f->text.p[f->at + 1]))
+		return false;
+	f->at++;
+	return true;
+}
+
+static struct str item_from(const struct field *f, size_t from)
+{
+	size_t end = from;
+	while (end < f->end && f->text.p[end] != ',')
+		end++;
+	return str_sub(f->text, from, end);
+}
+
+static enum err bad(const struct field *f, size_t at)
+{
+	struct str item = item_from(f, at);
+	if (item.n == 0)
+		return why_set(f->why, E_INPUT, at, "%s is missing a value (%d-%d)", f->info->label,
+			       f->info->lo, f->info->hi);
+	return why_set(
+		f->why, E_INPUT, at, "%s has '%.*s', which is not understood; allowed are %d-%d%s, * , - /%s",
+		f->info->label, STR_SHORT(item), f->info->lo, f->info->hi, f->info->names ? " and names" : "",
+		f->which == CRON_MDAY   ? " ? L W H"
+		: f->which == CRON_WDAY ? " ? L # H"
+					: " H");
+}
+
+/* A number of the field's range, or a name. */
+static enum err value(struct field *f, unsigned *ret)
+{
+	size_t from = f->at;
+	if (is_digit(look(f))) {
+		unsigned v = 0;
+		for (; is_digit(look(f)); f->at++)
+			v = v > 99999 ? v : v * 10 + (unsigned)(look(f) - '0');
+		if (v < f->info->lo || v > f->info->hi)
+			return why_set(f->why, E_INPUT, from, "%s %.*s is out of range %d-%d", f->info->label,
+				       (int)(f->at - from > 12 ? 12 : f->at - from), f->text.p + from,
+				       f->info->lo, f->info->hi);
+		*ret = v;
+		return OK;
+	}
+	for (const char *const *name = f->info->names; name && *name; name++)
+		if (f->end - f->at >= 3 && str_ieq(str_sub(f->text, f->at, f->at + 3), str_of(*name))) {
+			f->at += 3;
+			*ret = (unsigned)(name - f->info->names) + f->info->lo;
+			return OK;
+		}
+	return bad(f, from);
+}
+
+/* What follows a `/`: at most as many as the field has values, since more would be a silent "once". */
+static enum err step(struct field *f, unsigned *ret)
+{
+	size_t from = f->at;
+	unsigned v = 0, most = f->info->last - f->info->lo + 1u;
+	for (; is_digit(look(f)); f->at++)
+		v = v > 99999 ? v : v * 10 + (unsigned)(look(f) - '0');
+	if (f->at == from)
+		return why_set(f->why, E_INPUT, from, "%s step is missing after '/' (1-%u)", f->info->label,
+			       most);
+	if (v < 1 || v > most)
+		return why_set(f->why, E_INPUT, from, "%s step %u is out of range 1-%u", f->info->label, v,
+			       most);
+	*ret = v;
+	return OK;
+}
+
+static void set_bit(struct field *f, unsigned v)
+{
+	if (f->which == CRON_WDAY && v == 7)
+		v = 0;
+	f->bits |= UINT64_C(1) << v;
+}
+
+/* Every step-th value from a to b; past the end of the field when b lies before a. */
+static void set_range(struct field *f, unsigned a, unsigned b, unsigned by)
+{
+	unsigned lo = f->info->lo, count = f->info->last - lo + 1u;
+	unsigned span = b >= a ? b - a : b + count - a;
+	for (unsigned i = 0; i <= span; i += by)
+		set_bit(f, lo + (a - lo + i) % count);
+}
+
+/* H, H(0-7), H/15, H(0-29)/10: the schedule's own stable value instead of a written one. */
+static enum err hashed(struct field *f)
+{
+	unsigned lo = f->info->lo, hi = f->info->hash_hi, by;
+	enum err e;
+	f->cron->flags |= CRON_HASHED;
+	if (take(f, '(')) {
+		size_t from = f->at;
+		e = value(f, &lo);
+		if (e)
+			return e;
+		if (!take(f, '-'))
+			return bad(f, from);
+		e = value(f, &hi);
+		if (e)
+			return e;
+		if (!take(f, ')'))
+			return bad(f, from);
+		if (hi < lo)
+			return why_set(f->why, E_INPUT, from, "%s range of H must rise, not %u-%u",
+				       f->info->label, lo, hi);
+	}
+	uint64_t h = hash_field(f->id, str_of(f->info->name));
+	if (!take(f, '/')) {
+		set_bit(f, lo + (unsigned)(h % (hi - lo + 1)));
+		return OK;
+	}
+	size_t from = f->at;
+	e = step(f, &by);
+	if (e)
+		return e;
+	if (by > hi - lo + 1)
+		return why_set(f->why, E_INPUT, from, "%s step %u is out of range 1-%u", f->info->label, by,
+			       hi - lo + 1);
+	for (unsigned v = lo + (unsigned)(h % by); v <= hi; v += by)
+		set_bit(f, v);
+	return OK;
+}
+
+/* L, L-3, LW and 15W of the day of month. `*done` says whether the item was one of them. */
+static enum err special_mday(struct field *f, bool *done)
+{
+	struct cron *c = f->cron;
+	size_t from = f->at;
+	*done = true;
+	if (f->end - f->at >= 2 && str_ieq(str_sub(f->text, f->at, f->at + 2), STR("LW"))) {
+		f->at += 2;
+		c->mday_near |= 1;
+	} else if (take_letter(f, 'L')) {
+		unsigned back = 0;
+		if (take(f, '-')) {
+			size_t at = f->at;
+			for (; is_digit(look(f)); f->at++)
+				back = back > 999 ? back : back * 10 + (unsigned)(look(f) - '0');
+			if (f->at == at || back < 1 || back > 30)
+				return why_set(f->why, E_INPUT, at,
+					       "days before the last (L-n) are out of range 1-30");
+		}
+		c->mday_last |= UINT32_C(1) << back;
+	} else {
+		size_t end = f->at;
+		while (end < f->end && is_digit(f->text.p[end]))
+			end++;
+		if (end == f->at || end >= f->end || to_upper(f->text.p[end]) != 'W') {
+			*done = false;
+			f->at = from;
+			return OK;
+		}
+		unsigned day;
+		enum err e = value(f, &day);
+		if (e)
+			return e;
+		f->at++;
+		c->mday_near |= UINT32_C(1) << day;
+	}
+	c->flags |= CRON_SPECIAL;
+	return OK;
+}
+
+/* What may follow a weekday: 5L, 5#2. */
+static enum err special_wday(struct field *f, unsigned day, bool *done)
+{
+	struct cron *c = f->cron;
+	uint8_t bit = (uint8_t)(1u << day % 7);
+	*done = true;
+	if (take_letter(f, 'L')) {
+		c->wday_last |= bit;
+	} else if (take(f, '#')) {
+		unsigned nth = is_digit(look(f)) ? (unsigned)(look(f) - '0') : 0;
+		if (nth < 1 || nth > 5 || (f->at + 1 < f->end && is_digit(f->text.p[f->at + 1])))
+			return why_set(f->why, E_INPUT, f->at,
+				       "the weekday's number after '#' is out of range 1-5");
+		f->at++;
+		c->wday_nth[nth - 1] |= bit;
+	} else {
+		*done = false;
+		return OK;
+	}
+	c->flags |= CRON_SPECIAL;
+	return OK;
+}
+
+static enum err item(struct field *f)
+{
+	unsigned a, b, by = 1;
+	enum err e;
+	bool done = false;
+	size_t from = f->at;
+	if (take_letter(f, 'H'))
+		return hashed(f);
+	if (f->which == CRON_MDAY) {
+		e = special_mday(f, &done);
+		if (e || done)
+			return e;
+	}
+	if (look(f) == '*' || (look(f) == '?' && (f->which == CRON_MDAY || f->which == CRON_WDAY))) {
+		f->at++;
+		a = f->info->lo;
+		b = f->info->last;
+	} else {
+		e = value(f, &a);
+		if (e)
+			return e;
+		if (f->which == CRON_WDAY) {
+			e = special_wday(f, a, &done);
+			if (e || done)
+				return e;
+		}
+		b = a;
+		if (take(f, '-')) {
+			e = value(f, &b);
+			if (e)
+				return e;
+			/* 5-7 ends on Sunday and 7-2 begins with it; a whole week (0-7, 1-7) is no wrap. */
+			if (f->which == CRON_WDAY && a == 7)
+				a = 0;
+			if (f->which == CRON_WDAY && b == 7 && a == 0)
+				b = 6;
+		} else if (look(f) == '/') {
+			b = f->info->last > a ? f->info->last : a;
+		}
+	}
+	if (take(f, '/')) {
+		e = step(f, &by);
+		if (e)
+			return e;
+	}
+	if (f->at < f->end && look(f) != ',')
+		return bad(f, from);
+	if (f->which == CRON_WDAY && b == 7)
+		set_range(f, a, 0, by);
+	else
+		set_range(f, a, b, by);
+	return OK;
+}
+
+static enum err field(struct field *f)
+{
+	do {
+		size_t from = f->at;
+		enum err e = item(f);
+		if (e)
+			return e;
+		if (f->at < f->end && look(f) != ',')
+			return bad(f, from);
+	} while (take(f, ','));
+	return OK;
+}
+
+static void store(struct cron *c, enum cron_field which, uint64_t bits, bool star)
+{
+	switch (which) {
+	case CRON_SECOND:
+		c->second = bits;
+		break;
+	case CRON_MINUTE:
+		c->minute = bits;
+		break;
+	case CRON_HOUR:
+		c->hour = (uint32_t)bits;
+		break;
+	case CRON_MDAY:
+		c->mday = (uint32_t)bits;
+		c->flags |= star ? CRON_MDAY_STAR : 0;
+		break;
+	case CRON_MONTH:
+		c->month = (uint16_t)bits;
+		break;
+	case CRON_WDAY:
+		c->wday = (uint8_t)bits;
+		c->flags |= star ? CRON_WDAY_STAR : 0;
+		break;
+	case CRON_FIELDS:
+		assert(false);
+	}
+}
+
+static enum err preset(struct str text, struct str *ret, struct why *why)
+{
+	for (size_t i = 0; i < ARRAY_LEN(presets); i++)
+		if (str_ieq(text, str_of(presets[i].name))) {
+			*ret = str_of(presets[i].text);
+			return OK;
+		}
+	return why_set(why, E_INPUT, 0,
+		       "'%.*s' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight "
+		       "@hourly "
+		       "and @every with a duration",
+		       STR_SHORT(text));
+}
+
+enum err cron_parse(struct str text, struct str id, struct cron *ret, struct why *why)
+{
+	struct str whole = str_trim(text);
+	size_t shift = (size_t)(whole.p - text.p);
+	if (whole.n && whole.p[0] == '@') {
+		enum err e = preset(whole, &whole, why);
+		if (e)
+			return e;
+	}
+	struct str tokens[CRON_FIELDS + 1], rest = whole;
+	unsigned n = 0;
+	size_t extra = 0;
+	for (struct str t = str_token(&rest); t.n; t = str_token(&rest), n++) {
+		if (n < CRON_FIELDS)
+			tokens[n] = t;
+		else if (n == CRON_FIELDS)
+			extra = (size_t)(t.p - whole.p);
+	}
+	if (n != 5 && n != 6)
+		return why_set(why, E_INPUT, shift + (n > 6 ? extra : whole.n),
+			       "%u field%s, where 5 are expected (minute hour day month weekday), or 6 with "
+			       "seconds first",
+			       n, n == 1 ? "" : "s");
+
+	struct cron c = { .second = 1 };
+	for (unsigned i = 0; i < n; i++) {
+		enum cron_field which = (enum cron_field)(i + (n == 5));
+		struct field f = { .text = whole,
+				   .at = (size_t)(tokens[i].p - whole.p),
+				   .which = which,
+				   .info = &cron_fields[which],
+				   .id = id,
+				   .cron = &c,
+				   .why = why };
+		f.end = f.at + tokens[i].n;
+		enum err e = field(&f);
+		if (e) {
+			if (why)
+				why->at += shift;
+			return e;
+		}
+		store(&c, which, f.bits, tokens[i].p[0] == '*' || tokens[i].p[0] == '?');
+	}
+	bool all_day = c.hour == CRON_ALL_HOURS;
+	c.gap = all_day ? GAP_SKIP : GAP_SHIFT;
+	c.fold = all_day ? FOLD_BOTH : FOLD_FIRST;
+	/* 2000-01-01 begins one of the calendar's 400-year rounds. */
+	if (!cron_between(&c, seconds_of(2000, 1, 1, 0, 0, 0),
+			  seconds_of(2000 + CRON_YEARS_MAX, 1, 1, 0, 0, 0))) {
+		size_t days = (size_t)(tokens[n - 3].p - whole.p);
+		struct str day_fields = str_from(whole, days);
+		return why_set(why, E_INPUT, shift + days,
+			       "this never fires: no year has a day that matches '%.*s'",
+			       STR_SHORT(day_fields));
+	}
+	*ret = c;
+	return OK;
+}

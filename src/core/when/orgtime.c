@@ -1,0 +1,259 @@
+#include "core/when/orgtime.h"
+#include "core/when/civil.h"
+#include "core/when/cron.h"
+
+static const char unit_letters[] = {
+	[ORG_HOUR] = 'h', [ORG_DAY] = 'd', [ORG_WEEK] = 'w', [ORG_MONTH] = 'm', [ORG_YEAR] = 'y'
+};
+static const char *const style_marks[] = {
+	[ORG_ONCE] = "", [ORG_EVERY] = "+", [ORG_FUTURE] = "++", [ORG_RESTART] = ".+"
+};
+
+static bool is_repeater(struct str t)
+{
+	return t.p[0] == '+' || (t.n > 1 && t.p[0] == '.' && t.p[1] == '+');
+}
+
+static bool is_date(struct str t)
+{
+	return t.n == 10 && t.p[4] == '-';
+}
+
+/* The text between the brackets; false if they do not pair. */
+static bool inside(struct str text, struct str *ret, bool *active)
+{
+	if (text.n < 2 || (text.p[0] != '<' && text.p[0] != '['))
+		return false;
+	*active = text.p[0] == '<';
+	if (text.p[text.n - 1] != (*active ? '>' : ']'))
+		return false;
+	*ret = str_sub(text, 1, text.n - 1);
+	return true;
+}
+
+bool org_stamp_read(struct str text, struct org_stamp *ret)
+{
+	struct org_stamp s = { 0 };
+	struct str rest;
+	if (!inside(text, &rest, &s.active))
+		return false;
+	for (struct str t = str_token(&rest); t.n; t = str_token(&rest)) {
+		if (is_date(t)) {
+			if (!s.date.n)
+				s.date = t;
+		} else if (memchr(t.p, ':', t.n)) {
+			s.time = t;
+		} else if (is_repeater(t)) {
+			s.repeat = t;
+		}
+	}
+	if (!s.date.n)
+		return false;
+	*ret = s;
+	return true;
+}
+
+static enum err two_digits(struct str t, const char *what, unsigned lo, unsigned hi, size_t at, unsigned *ret,
+			   struct why *why)
+{
+	uint64_t v;
+	if (!str_number(t, 9999, &v) || v < lo || v > hi)
+		return why_set(why, E_INPUT, at, "%s %.*s is out of range %u-%u", what, STR_SHORT(t), lo, hi);
+	*ret = (unsigned)v;
+	return OK;
+}
+
+static enum err read_date(struct str t, size_t at, int64_t *days, struct why *why)
+{
+	unsigned y, m, d;
+	enum err e = two_digits(str_sub(t, 0, 4), "year", YEAR_MIN, YEAR_MAX, at, &y, why);
+	if (e)
+		return e;
+	if (t.p[7] != '-')
+		return why_set(why, E_INPUT, at, "'%.*s' is not a date such as 2026-06-13", STR_ARG(t));
+	e = two_digits(str_sub(t, 5, 7), "month", 1, 12, at + 5, &m, why);
+	if (e)
+		return e;
+	e = two_digits(str_sub(t, 8, 10), "day", 1, month_days((int32_t)y, m), at + 8, &d, why);
+	if (e)
+		return e;
+	*days = days_of((int32_t)y, m, d);
+	return OK;
+}
+
+/* 9:00 or 09:00; of a range 09:00-10:00 the beginning. */
+static enum err read_time(struct str t, size_t at, int64_t *sod, struct why *why)
+{
+	const char *dash = memchr(t.p, '-', t.n);
+	if (dash)
+		t.n = (size_t)(dash - t.p);
+	const char *colon = memchr(t.p, ':', t.n);
+	size_t c = colon ? (size_t)(colon - t.p) : t.n;
+	unsigned h, m;
+	if (c < 1 || c > 2 || t.n != c + 3)
+		return why_set(why, E_INPUT, at, "'%.*s' is not a time such as 09:00", STR_SHORT(t));
+	enum err e = two_digits(str_sub(t, 0, c), "hour", 0, 23, at, &h, why);
+	if (e)
+		return e;
+	e = two_digits(str_from(t, c + 1), "minute", 0, 59, at + c + 1, &m, why);
+	if (e)
+		return e;
+	*sod = h * 3600 + m * 60;
+	return OK;
+}
+
+static enum err read_repeat(struct str t, size_t at, struct org_rule *o, struct why *why)
+{
+	size_t mark = t.p[0] == '.' || (t.n > 1 && t.p[1] == '+') ? 2 : 1, i = mark;
+	o->style = t.p[0] == '.' ? ORG_RESTART : mark == 2 ? ORG_FUTURE : ORG_EVERY;
+	uint64_t count;
+	while (i < t.n && is_digit(t.p[i]))
+		i++;
+	if (!str_number(str_sub(t, mark, i), ORG_REPEAT_MAX, &count) || count == 0)
+		return why_set(why, E_INPUT, at + mark, "the number in repeater '%.*s' is out of range 1-%d",
+			       STR_SHORT(t), ORG_REPEAT_MAX);
+	o->count = (uint16_t)count;
+	const char *unit = i < t.n ? memchr(unit_letters, t.p[i], sizeof unit_letters) : NULL;
+	/* A habit's upper bound (.+2d/4d) says nothing about when. */
+	if (!unit || (i + 1 < t.n && t.p[i + 1] != '/'))
+		return why_set(why, E_INPUT, at + i, "repeater '%.*s' needs one unit out of h d w m y",
+			       STR_SHORT(t));
+	o->unit = (uint8_t)(unit - unit_letters);
+	return OK;
+}
+
+enum err org_parse(struct str text, struct org_rule *ret, bool *day_off, struct why *why)
+{
+	struct str rest, date = { 0 }, time = { 0 }, repeat = { 0 }, name = { 0 };
+	bool active;
+	if (!inside(text, &rest, &active))
+		return why_set(why, E_INPUT, 0, "an org timestamp is written <2026-06-13 Sat 09:00 +1w>");
+	if (!active)
+		return why_set(why, E_INPUT, 0,
+			       "an inactive timestamp [...] records the past and fires nothing; write <...>");
+	for (struct str t = str_token(&rest); t.n; t = str_token(&rest)) {
+		struct str *slot = is_date(t)                                           ? &date
+				   : is_repeater(t)                                     ? &repeat
+				   : memchr(t.p, ':', t.n)                              ? &time
+				   : is_digit(t.p[0]) || t.p[0] == '<' || t.p[0] == '>' ? NULL
+											: &name;
+		size_t at = (size_t)(t.p - text.p);
+		if (!slot)
+			return why_set(why, E_INPUT, at,
+				       "'%.*s' is neither date (2026-06-13), time (09:00) nor repeater (+1w)",
+				       STR_SHORT(t));
+		if (slot == &name && t.p[0] == '-')
+			continue; /* org's warning period: when to show it, not when it is */
+		if (slot->n)
+			return why_set(why, E_INPUT, at, "'%.*s' says again what '%.*s' said", STR_SHORT(t),
+				       STR_SHORT(*slot));
+		*slot = t;
+	}
+	if (!date.n)
+		return why_set(why, E_INPUT, 0, "an org timestamp needs a date such as 2026-06-13");
+	struct org_rule o = { 0 };
+	int64_t days = 0, sod = 0;
+	enum err e = read_date(date, (size_t)(date.p - text.p), &days, why);
+	if (!e && time.n)
+		e = read_time(time, (size_t)(time.p - text.p), &sod, why);
+	if (!e && repeat.n)
+		e = read_repeat(repeat, (size_t)(repeat.p - text.p), &o, why);
+	if (e)
+		return e;
+	o.local = days * DAY + sod;
+	/* Only English names are judged: org writes them in the language of its user. */
+	*day_off = false;
+	for (unsigned w = 0; w < 7 && name.n >= 3; w++)
+		if (str_ieq(str_sub(name, 0, 3), str_of(cron_fields[CRON_WDAY].names[w])) &&
+		    w != weekday_of(days))
+			*day_off = true;
+	*ret = o;
+	return OK;
+}
+
+/* `local` moved by k intervals on the calendar; the day is clamped to the month's end, the time of day kept.
+ */
+static int64_t shift(const struct org_rule *o, int64_t local, int64_t k)
+{
+	int64_t by = k * o->count;
+	if (o->unit == ORG_DAY || o->unit == ORG_WEEK)
+		return local + by * DAY * (o->unit == ORG_WEEK ? 7 : 1);
+	int64_t day = floor_div(local, DAY);
+	struct date d = date_of(day);
+	int64_t months = d.year * INT64_C(12) + d.month - 1 + by * (o->unit == ORG_YEAR ? 12 : 1);
+	int32_t year = (int32_t)floor_div(months, 12);
+	unsigned month = (unsigned)(months - year * INT64_C(12)) + 1, most = month_days(year, month);
+	return days_of(year, month, d.day < most ? d.day : most) * DAY + (local - day * DAY);
+}
+
+/* The k-th occurrence. */
+static int64_t nth(const struct org_rule *o, const struct zone *z, int64_t k)
+{
+	if (o->unit == ORG_HOUR)
+		return zone_utc(z, o->local, NULL) + k * o->count * 3600;
+	return zone_utc(z, shift(o, o->local, k), NULL);
+}
+
+/* Intervals that surely lie between the first occurrence and `after`: an occurrence not beyond the one
+ * sought. */
+static int64_t skip_to(const struct org_rule *o, int64_t after)
+{
+	static const int64_t seconds[] = { [ORG_HOUR] = 3600, [ORG_DAY] = DAY, [ORG_WEEK] = 7 * DAY };
+	const int64_t spare = 3 * DAY; /* for what offsets may differ by */
+	int64_t k;
+	if (o->unit <= ORG_WEEK) {
+		k = (after - spare - o->local) / (seconds[o->unit] * o->count);
+	} else {
+		struct date a = date_of(floor_div(o->local, DAY)), b = date_of(floor_div(after - spare, DAY));
+		int64_t months = (b.year - a.year) * INT64_C(12) + b.month - a.month;
+		k = (months - 1) / (o->count * (o->unit == ORG_YEAR ? 12 : 1));
+	}
+	return k < 0 ? 0 : k;
+}
+
+enum err org_next(const struct org_rule *o, const struct zone *z, int64_t after, int64_t *ret)
+{
+	int64_t t = nth(o, z, 0);
+	if (after >= t) {
+		if (o->style == ORG_ONCE || after > SECONDS_MAX)
+			return E_NOTFOUND;
+		for (int64_t k = skip_to(o, after); t <= after; k++)
+			t = nth(o, z, k);
+	}
+	if (t > SECONDS_MAX)
+		return E_NOTFOUND;
+	*ret = t;
+	return OK;
+}
+
+enum err org_after_end(const struct org_rule *o, const struct zone *z, int64_t end, int64_t *ret)
+{
+	if (o->style != ORG_RESTART)
+		return org_next(o, z, end, ret);
+	int64_t t;
+	if (o->unit == ORG_HOUR) {
+		t = end + (int64_t)o->count * 3600;
+	} else {
+		/* The date counts from the end, the time of day stays that of the timestamp. */
+		int64_t today = floor_div(end + zone_offset(z, end), DAY) * DAY;
+		int64_t sod = o->local - floor_div(o->local, DAY) * DAY;
+		t = zone_utc(z, shift(o, today, 1) + sod, NULL);
+	}
+	if (t > SECONDS_MAX)
+		return E_NOTFOUND;
+	*ret = t;
+	return OK;
+}
+
+void org_format(const struct org_rule *o, struct buf *out)
+{
+	int64_t day = floor_div(o->local, DAY);
+	unsigned sod = (unsigned)(o->local - day * DAY);
+	struct date d = date_of(day);
+	const char *name = cron_fields[CRON_WDAY].names[weekday_of(day)];
+	buf_addf(out, "<%04d-%02u-%02u %c%c%c %02u:%02u", d.year, d.month, d.day, name[0], to_lower(name[1]),
+		 to_lower(name[2]), sod / 3600, sod / 60 % 60);
+	if (o->style != ORG_ONCE)
+		buf_addf(out, " %s%u%c", style_marks[o->style], o->count, unit_letters[o->unit]);
+	buf_addc(out, '>');
+}

@@ -1,0 +1,105 @@
+#include "core/when/rule.h"
+
+const char *const rule_kind_words[] = { [RULE_CRON] = "cron",
+					[RULE_AT] = "at",
+					[RULE_EVERY] = "every",
+					[RULE_ORG] = "org",
+					[RULE_KINDS] = NULL };
+
+static enum err next_seconds(const struct rule *r, const struct zone *z, int64_t after, int64_t *ret)
+{
+	switch ((enum rule_kind)r->kind) {
+	case RULE_CRON:
+		return cron_next(&r->cron, z, after, ret);
+	case RULE_AT:
+		if (r->at <= after)
+			return E_NOTFOUND;
+		*ret = r->at;
+		return OK;
+	case RULE_EVERY: {
+		int64_t k = floor_div(after - r->every.anchor, r->every.interval) + 1;
+		int64_t t = r->every.anchor + k * r->every.interval;
+		if (t > SECONDS_MAX)
+			return E_NOTFOUND;
+		*ret = t;
+		return OK;
+	}
+	case RULE_ORG:
+		return org_next(&r->org, z, after, ret);
+	case RULE_KINDS:
+		break;
+	}
+	assert(false);
+	return E_NOTFOUND;
+}
+
+static int64_t clamp(int64_t t, int64_t lo, int64_t hi)
+{
+	return t < lo ? lo : t > hi ? hi : t;
+}
+
+enum err rule_next(const struct rule *r, const struct zone *z, struct wall after, struct wall *ret)
+{
+	int64_t t, start = clamp(wall_seconds(after), r->from - 1, SECONDS_MAX);
+	enum err e = next_seconds(r, z, start, &t);
+	if (e)
+		return e;
+	if (t >= r->until)
+		return E_NOTFOUND;
+	*ret = wall_of(t);
+	return OK;
+}
+
+/* Backwards only by asking forwards: double the distance until something lies in it, then halve. */
+enum err rule_prev(const struct rule *r, const struct zone *z, struct wall until, struct wall *ret)
+{
+	int64_t end = wall_seconds(until), lo = end, hi = end; /* answer in (lo, hi] */
+	if (r->until <= end)
+		end = hi = r->until - 1;
+	struct wall t;
+	for (int64_t d = 1;; d *= 2) {
+		lo = end - d;
+		if (rule_next(r, z, wall_of(lo), &t) == OK && wall_seconds(t) <= end)
+			break;
+		if (lo < r->from)
+			return E_NOTFOUND;
+		hi = lo;
+	}
+	while (hi - lo > 1) {
+		int64_t mid = lo + (hi - lo) / 2;
+		if (rule_next(r, z, wall_of(mid), &t) == OK && wall_seconds(t) <= end)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	*ret = wall_of(hi);
+	return OK;
+}
+
+struct wall rule_due(const struct rule *r, const struct zone *z, struct wall nominal)
+{
+	if (!r->jitter)
+		return nominal;
+	int64_t room = r->jitter * USEC;
+	struct wall next;
+	if (rule_next(r, z, nominal, &next) == OK && next.us - nominal.us < room)
+		room = next.us - nominal.us;
+	/* spread / 2^64 of the room, without losing a bit on the way */
+	return (struct wall){ nominal.us + (int64_t)((unsigned __int128)r->spread * (uint64_t)room >> 64) };
+}
+
+bool days_have(const struct days *d, const struct zone *z, struct wall t)
+{
+	if (d->n == 0)
+		return false;
+	int64_t s = wall_seconds(t), day = floor_div(s + zone_offset(z, s), DAY);
+	unsigned lo = 0, hi = d->n;
+	while (lo < hi) {
+		unsigned mid = lo + (hi - lo) / 2;
+		if (d->day[mid] < day)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < d->n && d->day[lo] == day;
+}

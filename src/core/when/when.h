@@ -1,0 +1,60 @@
+#pragma once
+/* Text to a compiled when, and what comes next. Six forms (cron, interval, one-shot, org timestamp, English
+ * phrase, and ACE: any of them with directives); see rota-when(7). Pure: clock, zones and calendars come in
+ * as arguments. */
+#include "base/arena.h"
+#include "core/model.h"
+#include "core/when/ace.h"
+#include "core/when/rule.h"
+#include "core/when/zones.h"
+
+/* Named lists of dates out of the configuration. False: no such calendar. */
+struct calendars {
+	bool (*find)(void *self, struct str name, struct days *ret);
+	void *self;
+};
+
+struct when_env {
+	struct wall now; /* relative forms count from here */
+	const struct zone_source *zones;
+	const struct zone *zone; /* where nothing else is said, and its name */
+	struct str zone_name;
+	struct str id;                     /* of the schedule, for H and JITTER; may be empty */
+	const struct calendars *calendars; /* may be NULL */
+};
+
+struct when {
+	struct rule rule;
+	const struct zone *zone;
+	struct str zone_name;
+	struct str normalized; /* the form in its plainest writing; compiles to the same rule */
+	struct ace said;       /* the parts as they were written */
+	/* Directives, where said.value[…].p tells whether they were given. */
+	int64_t window, timeout; /* seconds */
+	struct {
+		unsigned max_attempts;
+		enum backoff backoff;
+		int64_t initial_delay;
+	} retry;
+	enum missed missed;
+	enum overlap overlap;
+	struct days except;
+	bool zone_said; /* by TZ= or by the phrase, not by the environment */
+	bool relative;  /* the text means another time tomorrow; `normalized` does not */
+	const char *warning[WARNINGS_MAX];
+	unsigned warnings;
+};
+
+/* What `ret` points to lives in `a` and in `text`. */
+must_check enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
+			       struct why *why);
+
+/* Occurrences that are due strictly after an instant, one by one, excluded dates left out. */
+struct when_walk {
+	const struct when *when;
+	struct wall after; /* of the last one given, nominal */
+	struct wall due_after;
+	unsigned excluded; /* how many were left out so far */
+};
+struct when_walk when_walk(const struct when *w, struct wall after);
+must_check enum err when_walk_next(struct when_walk *walk, struct wall *nominal, struct wall *due);

@@ -1,0 +1,92 @@
+#include "test.h"
+
+#include <stdarg.h>
+
+static struct test *first, **last = &first;
+static unsigned failures; /* of the test that runs now */
+static char context[512];
+
+void test_register(struct test *t)
+{
+	*last = t;
+	last = &t->next;
+}
+
+void test_case(const char *fmt, ...)
+{
+	context[0] = 0;
+	if (!fmt)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(context, sizeof context, fmt, ap);
+	va_end(ap);
+}
+
+static void fail(const char *file, int line)
+{
+	failures++;
+	printf("%s:%d: ", file, line);
+	if (context[0])
+		printf("[%s] ", context);
+}
+
+bool check_true(const char *file, int line, bool got, const char *what)
+{
+	if (!got) {
+		fail(file, line);
+		printf("not so: %s\n", what);
+	}
+	return got;
+}
+
+bool check_int(const char *file, int line, long long got, long long want, const char *what)
+{
+	if (got != want) {
+		fail(file, line);
+		printf("%s is %lld, not %lld\n", what, got, want);
+	}
+	return got == want;
+}
+
+bool check_str(const char *file, int line, struct str got, struct str want, const char *what)
+{
+	if (!str_eq(got, want)) {
+		fail(file, line);
+		printf("%s is\n\t'%.*s', not\n\t'%.*s'\n", what, STR_ARG(got), STR_ARG(want));
+	}
+	return str_eq(got, want);
+}
+
+uint64_t test_random(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (str_starts(str_of(name), str_of(argv[i])))
+			return true;
+	return argc < 2;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned passed = 0, failed = 0;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (struct test *t = first; t; t = t->next) {
+		if (!wanted(t->name, argc, argv))
+			continue;
+		failures = 0;
+		test_case(NULL);
+		t->run();
+		printf("%s %s\n", failures ? "FAILED" : "ok", t->name);
+		*(failures ? &failed : &passed) += 1;
+	}
+	printf("%u passed, %u failed\n", passed, failed);
+	return failed || !passed;
+}
