@@ -22,19 +22,25 @@ struct err_info {
 /* The one table that says how each error shows on each surface. */
 extern const struct err_info err_table[ERR_COUNT];
 
-/* What went wrong and where: `at` is a byte offset into the text that was parsed; text has no final full
- * stop. */
+/* What went wrong and where: `at` is a byte offset into the text that was parsed, or WHY_NOWHERE; text has no
+ * final full stop. */
+#define WHY_NOWHERE SIZE_MAX
 struct why {
 	size_t at;
 	char text[WHY_TEXT_MAX];
 };
 
-/* Fills `w` (which may be NULL) and returns `e`, so that a parser can `return why_set(...)`. Too long a text
- * is cut. */
-enum err why_set(struct why *w, enum err e, size_t at, const char *fmt, ...) printf_like(4, 5);
+/* Fills `w` (which may be NULL) and is `e`, so that a parser can `return why_set(...)`. Too long a text is
+ * cut. A macro, so that the analyser sees the value. */
+#define why_set(w, e, at, ...) (why_write((w), (at), __VA_ARGS__), (e))
+void why_write(struct why *w, size_t at, const char *fmt, ...) printf_like(3, 4);
 
 /* Where byte `at` of `text` is for a person: both count from 1, columns in characters of UTF-8. */
 struct place {
 	unsigned line, column;
 };
 struct place place_of(struct str text, size_t at);
+
+struct buf;
+/* The text, and its place in `source` where it has one: "…, at column 5". */
+void why_describe(const struct why *w, struct str source, struct buf *out);

@@ -10,7 +10,6 @@
 #define ORG_REPEAT_MAX       10000                   /* the number in a repeater such as +2w */
 #define RETRY_MAX            100
 #define EXCEPT_DATES_MAX     1000   /* dates named by one EXCEPT */
-#define EXCEPT_SKIP_MAX      100000 /* excluded occurrences passed over in one search */
 #define NEXT_COUNT_MAX       100000 /* occurrences printed for one expression */
 #define BATCH_LINE_BYTES_MAX 65536
 #define WARNINGS_MAX         16
@@ -21,6 +20,7 @@
 #define TZIF_TYPES_MAX       256
 #define ZONES_MAX            2048 /* zone names known to a machine */
 #define ZONE_NAME_MAX        64
+#define CLOCK_CHANGES_MAX    4096 /* looked at for one explanation */
 #define ZONE_TABLE_YEAR      2037 /* a zone's table is filled up to this year; later years use its footer rule */
 #define WHY_TEXT_MAX         256
 #define JSON_DEPTH_MAX       64

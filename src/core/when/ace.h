@@ -26,3 +26,7 @@ struct ace {
 };
 
 must_check enum err ace_split(struct str text, struct ace *ret, struct why *why);
+
+/* Refuses a form that has, from its word number `from` on, a word in capitals which can only be meant as a
+ * directive. */
+must_check enum err ace_no_capitals(struct str form, unsigned from, struct why *why);

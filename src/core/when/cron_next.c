@@ -136,7 +136,7 @@ bool cron_between(const struct cron *c, int64_t from, int64_t to)
 enum err cron_next(const struct cron *c, const struct zone *z, int64_t after, int64_t *ret)
 {
 	enum { FAR = 3 * 86400 }; /* more than two offsets can differ by */
-	int64_t t = (after < SECONDS_MIN ? SECONDS_MIN : after) + 1, local;
+	int64_t t = after < SECONDS_MIN ? SECONDS_MIN : after > SECONDS_MAX ? after : after + 1, local;
 	while (t <= SECONDS_MAX) {
 		struct zone_span s = zone_span(z, t);
 		/* Times inside the gap that ends here fall together on its end. */

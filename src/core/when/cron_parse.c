@@ -68,9 +68,15 @@ static struct str item_from(const struct field *f, size_t from)
 	return str_sub(f->text, from, end);
 }
 
-static enum err bad(const struct field *f, size_t at)
+/* The item that begins at `from` cannot be read beyond where we are. */
+static enum err bad(const struct field *f, size_t from)
 {
-	struct str item = item_from(f, at);
+	struct str item = item_from(f, from);
+	/* Of a word it is the word that is wrong (MONDAY), of a number what follows it (1x). */
+	bool word = true;
+	for (size_t i = 0; i < item.n; i++)
+		word &= is_alpha(item.p[i]);
+	size_t at = word || f->at > from + item.n ? from : f->at;
 	if (item.n == 0)
 		return why_set(f->why, E_INPUT, at, "%s is missing a value (%d-%d)", f->info->label,
 			       f->info->lo, f->info->hi);
@@ -92,8 +98,7 @@ static enum err value(struct field *f, unsigned *ret)
 			v = v > 99999 ? v : v * 10 + (unsigned)(look(f) - '0');
 		if (v < f->info->lo || v > f->info->hi)
 			return why_set(f->why, E_INPUT, from, "%s %.*s is out of range %d-%d", f->info->label,
-				       (int)(f->at - from > 12 ? 12 : f->at - from), f->text.p + from,
-				       f->info->lo, f->info->hi);
+				       STR_SHORT(str_sub(f->text, from, f->at)), f->info->lo, f->info->hi);
 		*ret = v;
 		return OK;
 	}
@@ -117,8 +122,8 @@ static enum err step(struct field *f, unsigned *ret)
 		return why_set(f->why, E_INPUT, from, "%s step is missing after '/' (1-%u)", f->info->label,
 			       most);
 	if (v < 1 || v > most)
-		return why_set(f->why, E_INPUT, from, "%s step %u is out of range 1-%u", f->info->label, v,
-			       most);
+		return why_set(f->why, E_INPUT, from, "%s step %.*s is out of range 1-%u", f->info->label,
+			       STR_SHORT(str_sub(f->text, from, f->at)), most);
 	*ret = v;
 	return OK;
 }
@@ -195,7 +200,8 @@ static enum err special_mday(struct field *f, bool *done)
 				back = back > 999 ? back : back * 10 + (unsigned)(look(f) - '0');
 			if (f->at == at || back < 1 || back > 30)
 				return why_set(f->why, E_INPUT, at,
-					       "days before the last (L-n) are out of range 1-30");
+					       "days before the last in '%.*s' are out of range 1-30",
+					       STR_SHORT(item_from(f, from)));
 		}
 		c->mday_last |= UINT32_C(1) << back;
 	} else {
@@ -219,7 +225,7 @@ static enum err special_mday(struct field *f, bool *done)
 }
 
 /* What may follow a weekday: 5L, 5#2. */
-static enum err special_wday(struct field *f, unsigned day, bool *done)
+static enum err special_wday(struct field *f, size_t from, unsigned day, bool *done)
 {
 	struct cron *c = f->cron;
 	uint8_t bit = (uint8_t)(1u << day % 7);
@@ -230,7 +236,8 @@ static enum err special_wday(struct field *f, unsigned day, bool *done)
 		unsigned nth = is_digit(look(f)) ? (unsigned)(look(f) - '0') : 0;
 		if (nth < 1 || nth > 5 || (f->at + 1 < f->end && is_digit(f->text.p[f->at + 1])))
 			return why_set(f->why, E_INPUT, f->at,
-				       "the weekday's number after '#' is out of range 1-5");
+				       "the number after # in '%.*s' is out of range 1-5",
+				       STR_SHORT(item_from(f, from)));
 		f->at++;
 		c->wday_nth[nth - 1] |= bit;
 	} else {
@@ -241,9 +248,19 @@ static enum err special_wday(struct field *f, unsigned day, bool *done)
 	return OK;
 }
 
+/* Sunday is 0 or 7. In a range it is 7 only where that makes the range a rising one from Sunday: 0-7 is all
+ * week. */
+static void sundays(unsigned *a, unsigned *b)
+{
+	if (*a == 0 && *b == 7)
+		*b = 6;
+	*a %= 7;
+	*b %= 7;
+}
+
 static enum err item(struct field *f)
 {
-	unsigned a, b, by = 1;
+	unsigned a = 0, b = 0, by = 1;
 	enum err e;
 	bool done = false;
 	size_t from = f->at;
@@ -263,7 +280,7 @@ static enum err item(struct field *f)
 		if (e)
 			return e;
 		if (f->which == CRON_WDAY) {
-			e = special_wday(f, a, &done);
+			e = special_wday(f, from, a, &done);
 			if (e || done)
 				return e;
 		}
@@ -272,11 +289,8 @@ static enum err item(struct field *f)
 			e = value(f, &b);
 			if (e)
 				return e;
-			/* 5-7 ends on Sunday and 7-2 begins with it; a whole week (0-7, 1-7) is no wrap. */
-			if (f->which == CRON_WDAY && a == 7)
-				a = 0;
-			if (f->which == CRON_WDAY && b == 7 && a == 0)
-				b = 6;
+			if (f->which == CRON_WDAY)
+				sundays(&a, &b);
 		} else if (look(f) == '/') {
 			b = f->info->last > a ? f->info->last : a;
 		}
@@ -288,10 +302,7 @@ static enum err item(struct field *f)
 	}
 	if (f->at < f->end && look(f) != ',')
 		return bad(f, from);
-	if (f->which == CRON_WDAY && b == 7)
-		set_range(f, a, 0, by);
-	else
-		set_range(f, a, b, by);
+	set_range(f, a, b, by);
 	return OK;
 }
 
@@ -356,8 +367,11 @@ enum err cron_parse(struct str text, struct str id, struct cron *ret, struct why
 	size_t shift = (size_t)(whole.p - text.p);
 	if (whole.n && whole.p[0] == '@') {
 		enum err e = preset(whole, &whole, why);
-		if (e)
+		if (e) {
+			if (why)
+				why->at += shift;
 			return e;
+		}
 	}
 	struct str tokens[CRON_FIELDS + 1], rest = whole;
 	unsigned n = 0;

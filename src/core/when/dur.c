@@ -17,14 +17,15 @@ enum err dur_parse(struct str text, int64_t *seconds, struct why *why)
 		int64_t v = 0;
 		for (; i < text.n && is_digit(text.p[i]); i++)
 			v = v > DURATION_SECONDS_MAX ? v : v * 10 + (text.p[i] - '0');
-		if (i == from || (i == text.n && from > 0))
+		if (i == from)
 			return why_set(why, E_INPUT, from,
 				       "'%.*s' is not a duration; write 90s, 10m, 2h, 3d, 1w or 1h30m",
 				       STR_SHORT(text));
 		if (i == text.n)
-			return why_set(why, E_INPUT, from,
-				       "duration %.*s has no unit; write %.*ss, %.*sm or %.*sh",
-				       STR_SHORT(text), STR_SHORT(text), STR_SHORT(text), STR_SHORT(text));
+			return why_set(
+				why, E_INPUT, from,
+				"duration %.*s has no unit at its end; units are w d h m s, as in 1h30m",
+				STR_SHORT(text));
 		for (u = next_unit; u < ARRAY_LEN(units) && units[u].unit != text.p[i];)
 			u++;
 		if (u == ARRAY_LEN(units))
@@ -35,8 +36,8 @@ enum err dur_parse(struct str text, int64_t *seconds, struct why *why)
 		if (v <= DURATION_SECONDS_MAX)
 			total += v * units[u].seconds;
 		if (v > DURATION_SECONDS_MAX || total > DURATION_SECONDS_MAX)
-			return why_set(why, E_INPUT, from, "duration is out of range: at most %d days",
-				       (int)(DURATION_SECONDS_MAX / 86400));
+			return why_set(why, E_INPUT, from, "duration %.*s is out of range: at most %dd",
+				       STR_SHORT(text), (int)(DURATION_SECONDS_MAX / 86400));
 		next_unit = u + 1;
 		i++;
 	}

@@ -56,16 +56,26 @@ static void expect(struct reader *r, char c)
 
 bool iso_looks_like(struct str text)
 {
+	struct str word = str_token(&text);
 	size_t n = 0;
-	while (n < text.n && is_digit(text.p[n]))
+	while (n < word.n && is_digit(word.p[n]))
 		n++;
-	return (n == 4 && n < text.n && text.p[n] == '-') || (n == 8 && (n == text.n || text.p[n] == 'T'));
+	if (n == 8)
+		return n == word.n || to_upper(word.p[n]) == 'T';
+	/* 2026-11-…, 2026-W46; but not 1000-59, a cron range gone wrong */
+	return n == 4 && word.n > 6 && word.p[n] == '-' &&
+	       (to_upper(word.p[n + 1]) == 'W' || memchr(word.p + n + 1, '-', word.n - n - 1));
 }
 
 enum err iso_parse(struct str text, struct iso *ret, struct why *why)
 {
 	struct reader r = { text, 0, why, OK };
 	struct iso t = { 0 };
+	if (text.n == 0)
+		return why_set(why, E_INPUT, 0, "a date or time is missing, such as 2026-11-16T14:00:00Z");
+	if (!iso_looks_like(text))
+		return why_set(why, E_INPUT, 0, "'%.*s' is not a date or time such as 2026-11-16T14:00:00Z",
+			       STR_SHORT(text));
 	int32_t year = (int32_t)digits(&r, 4, "year", YEAR_MIN, YEAR_MAX);
 	bool wide = !r.err && take(&r, '-');
 	if (look(&r) == 'W')
@@ -86,8 +96,12 @@ enum err iso_parse(struct str text, struct iso *ret, struct why *why)
 		if (!r.err && (take(&r, '.') || take(&r, ','))) {
 			int32_t unit = 100000;
 			size_t from = r.at;
-			for (; is_digit(look(&r)); r.at++, unit /= 10)
+			bool more = false; /* than microseconds hold: round up, never early */
+			for (; is_digit(look(&r)); r.at++, unit /= 10) {
 				t.micros += unit * (look(&r) - '0');
+				more |= unit == 0 && look(&r) != '0';
+			}
+			t.micros += more;
 			if (r.at == from || r.at - from > 9)
 				r.err = why_set(why, E_INPUT, from, "a fraction of a second has 1-9 digits");
 		}
@@ -125,20 +139,24 @@ int64_t iso_utc(const struct iso *t, const struct zone *z, enum zone_fit *fit)
 	return t->local - t->offset;
 }
 
-const char *iso_format_local(int64_t seconds, char ret[ISO_SIZE])
+static const char *format(int64_t seconds, const char *end, char ret[ISO_SIZE])
 {
 	int64_t day = floor_div(seconds, DAY);
 	unsigned sod = (unsigned)(seconds - day * DAY);
 	struct date d = date_of(day);
-	snprintf(ret, ISO_SIZE, "%04d-%02u-%02uT%02u:%02u:%02u", d.year, d.month, d.day, sod / 3600,
-		 sod / 60 % 60, sod % 60);
+	snprintf(ret, ISO_SIZE, "%04d-%02u-%02uT%02u:%02u:%02u%s", d.year, d.month, d.day, sod / 3600,
+		 sod / 60 % 60, sod % 60, end);
 	return ret;
+}
+
+const char *iso_format_local(int64_t seconds, char ret[ISO_SIZE])
+{
+	return format(seconds, "", ret);
 }
 
 const char *iso_format_utc(int64_t seconds, char ret[ISO_SIZE])
 {
-	iso_format_local(seconds, ret);
-	return strcat(ret, "Z");
+	return format(seconds, "Z", ret);
 }
 
 const char *iso_format_offset(int32_t offset, char ret[ISO_SIZE])

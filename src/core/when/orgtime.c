@@ -65,7 +65,7 @@ static enum err two_digits(struct str t, const char *what, unsigned lo, unsigned
 
 static enum err read_date(struct str t, size_t at, int64_t *days, struct why *why)
 {
-	unsigned y, m, d;
+	unsigned y = 0, m = 0, d = 0;
 	enum err e = two_digits(str_sub(t, 0, 4), "year", YEAR_MIN, YEAR_MAX, at, &y, why);
 	if (e)
 		return e;
@@ -89,7 +89,7 @@ static enum err read_time(struct str t, size_t at, int64_t *sod, struct why *why
 		t.n = (size_t)(dash - t.p);
 	const char *colon = memchr(t.p, ':', t.n);
 	size_t c = colon ? (size_t)(colon - t.p) : t.n;
-	unsigned h, m;
+	unsigned h = 0, m = 0;
 	if (c < 1 || c > 2 || t.n != c + 3)
 		return why_set(why, E_INPUT, at, "'%.*s' is not a time such as 09:00", STR_SHORT(t));
 	enum err e = two_digits(str_sub(t, 0, c), "hour", 0, 23, at, &h, why);
@@ -126,17 +126,23 @@ enum err org_parse(struct str text, struct org_rule *ret, bool *day_off, struct 
 {
 	struct str rest, date = { 0 }, time = { 0 }, repeat = { 0 }, name = { 0 };
 	bool active;
+	const char *close = text.n && text.p[0] == '<' ? memchr(text.p, '>', text.n) : NULL;
+	if (close && close + 1 < text.p + text.n)
+		return why_set(why, E_INPUT, (size_t)(close + 1 - text.p),
+			       "'%.*s' does not belong to a timestamp",
+			       STR_SHORT(str_trim(str_from(text, (size_t)(close + 1 - text.p)))));
 	if (!inside(text, &rest, &active))
 		return why_set(why, E_INPUT, 0, "an org timestamp is written <2026-06-13 Sat 09:00 +1w>");
 	if (!active)
 		return why_set(why, E_INPUT, 0,
 			       "an inactive timestamp [...] records the past and fires nothing; write <...>");
 	for (struct str t = str_token(&rest); t.n; t = str_token(&rest)) {
-		struct str *slot = is_date(t)                                           ? &date
-				   : is_repeater(t)                                     ? &repeat
-				   : memchr(t.p, ':', t.n)                              ? &time
-				   : is_digit(t.p[0]) || t.p[0] == '<' || t.p[0] == '>' ? NULL
-											: &name;
+		/* A time range such as 9:00-10:30 has the shape of a date: look for the colon first. */
+		struct str *slot = memchr(t.p, ':', t.n) ? &time
+				   : is_date(t)          ? &date
+				   : is_repeater(t)      ? &repeat
+				   : is_digit(t.p[0])    ? NULL
+							 : &name;
 		size_t at = (size_t)(t.p - text.p);
 		if (!slot)
 			return why_set(why, E_INPUT, at,

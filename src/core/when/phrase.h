@@ -16,9 +16,9 @@ struct phrase {
 	char until[16];          /* a date, or empty */
 	const struct zone *zone; /* of the place it names; NULL if it names none */
 	struct str zone_name;
-	size_t zone_at; /* where in the text, for an error about it */
-	bool relative;  /* its meaning depends on now */
-	bool no_time;   /* no time of day was given: midnight was taken */
+	size_t zone_at, until_at; /* where in the text, for errors about them */
+	bool relative;            /* its meaning depends on now */
+	bool no_time;             /* no time of day was given: midnight was taken */
 };
 
 /* Anything that could mean two things is refused with the readings it could have. */

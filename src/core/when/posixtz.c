@@ -116,6 +116,20 @@ void tz_rule_year(const struct tz_rule *r, int32_t year, struct tz_change ret[2]
 	ret[1] = north ? end : start;
 }
 
+/* Do the two changes take turns, in every kind of year there is? 28 years have all of them. */
+static bool takes_turns(const struct tz_rule *r)
+{
+	struct tz_change before[2], now[2];
+	tz_rule_year(r, 2000, before);
+	for (int32_t year = 2001; year <= 2028; year++) {
+		tz_rule_year(r, year, now);
+		if (now[0].offset != before[0].offset || before[1].at >= now[0].at || now[0].at >= now[1].at)
+			return false;
+		memcpy(before, now, sizeof now);
+	}
+	return true;
+}
+
 enum err tz_rule_parse(struct str text, struct tz_rule *ret, struct why *why)
 {
 	struct cursor c = { text, 0 };
@@ -139,10 +153,11 @@ enum err tz_rule_parse(struct str text, struct tz_rule *ret, struct why *why)
 			return why_set(why, E_INPUT, c.at, "bad zone rule: expected two dates");
 		/* Daylight saving time all year round ("EST5EDT,0/0,J365/25") is a fixed offset, written
 		 * oddly. */
-		if (end_of(&r, 2001) >= start_of(&r, 2002))
+		if (end_of(&r, 2001) >= start_of(&r, 2002) && start_of(&r, 2001) < end_of(&r, 2001))
 			r.std = r.dst;
-		else if (start_of(&r, 2001) >= end_of(&r, 2001) && start_of(&r, 2001) >= end_of(&r, 2002))
-			r.dst = r.std;
+		if (r.std != r.dst && !takes_turns(&r))
+			return why_set(why, E_INPUT, 0,
+				       "bad zone rule: daylight saving time ends before it starts");
 	}
 	*ret = r;
 	return OK;

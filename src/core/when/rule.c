@@ -53,7 +53,7 @@ enum err rule_next(const struct rule *r, const struct zone *z, struct wall after
 /* Backwards only by asking forwards: double the distance until something lies in it, then halve. */
 enum err rule_prev(const struct rule *r, const struct zone *z, struct wall until, struct wall *ret)
 {
-	int64_t end = wall_seconds(until), lo = end, hi = end; /* answer in (lo, hi] */
+	int64_t end = wall_seconds(until), lo, hi = end; /* answer in (lo, hi] */
 	if (r->until <= end)
 		end = hi = r->until - 1;
 	struct wall t;

@@ -52,9 +52,9 @@ must_check enum err when_parse(struct str text, const struct when_env *env, stru
 /* Occurrences that are due strictly after an instant, one by one, excluded dates left out. */
 struct when_walk {
 	const struct when *when;
-	struct wall after; /* of the last one given, nominal */
+	struct wall after; /* the nominal time up to which all is done */
 	struct wall due_after;
-	unsigned excluded; /* how many were left out so far */
+	unsigned excluded; /* days on which something was left out */
 };
 struct when_walk when_walk(const struct when *w, struct wall after);
 must_check enum err when_walk_next(struct when_walk *walk, struct wall *nominal, struct wall *due);

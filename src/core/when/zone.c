@@ -9,6 +9,8 @@
  * over. */
 struct zone {
 	struct tz_rule rule; /* std equal to dst: the last offset lasts for ever */
+	int64_t rule_from;   /* the file's last change, which may have been one of name only and not be in the
+				table */
 	uint64_t print;
 	uint32_t n;
 	int64_t *at;
@@ -107,6 +109,7 @@ static enum err read_block(struct str s, const struct block *b, uint32_t room, s
 			}
 		}
 		add_stretch(z, at, offset);
+		z->rule_from = at;
 	}
 	*ret = z;
 	z = NULL;
@@ -116,13 +119,12 @@ static enum err read_block(struct str s, const struct block *b, uint32_t room, s
 /* Slim files leave to the rule what fat ones list: fill the table, so that both are searched alike. */
 static void fill_table(struct zone *z)
 {
-	int64_t last = z->at[z->n - 1];
-	int32_t year = last < SECONDS_MIN ? 1900 : date_of(floor_div(last, DAY)).year;
+	int32_t year = z->rule_from < SECONDS_MIN ? 1900 : date_of(floor_div(z->rule_from, DAY)).year;
 	for (; year <= ZONE_TABLE_YEAR; year++) {
 		struct tz_change c[2];
 		tz_rule_year(&z->rule, year, c);
 		for (unsigned i = 0; i < 2; i++)
-			if (c[i].at > z->at[z->n - 1])
+			if (c[i].at > z->rule_from)
 				add_stretch(z, c[i].at, c[i].offset);
 	}
 }
@@ -149,8 +151,11 @@ enum err zone_parse(struct str tzif, struct zone **ret, struct why *why)
 	enum { ROOM = 2 * (ZONE_TABLE_YEAR + 1) };
 	_cleanup_(zone_freep) struct zone *z = NULL;
 	e = read_block(body, &b, ROOM, &z, why);
-	if (e)
+	if (e) {
+		if (why)
+			why->at += (size_t)(body.p - tzif.p);
 		return e;
+	}
 	z->rule.std = z->rule.dst = z->offset[z->n - 1];
 	if (wide) {
 		struct str foot = str_from(body, HEADER + b.size), line;
@@ -175,6 +180,7 @@ enum err zone_parse(struct str tzif, struct zone **ret, struct why *why)
 	if (e)
 		return e;
 	tight->rule = z->rule;
+	tight->rule_from = z->rule_from;
 	tight->print = z->print;
 	tight->n = z->n;
 	memcpy(tight->at, z->at, z->n * sizeof *z->at);
@@ -217,12 +223,13 @@ static struct zone_span rule_span(const struct zone *z, int64_t t)
 			       last ? z->offset[last - 1] : z->offset[last], z->offset[last] };
 	if (z->rule.std == z->rule.dst)
 		return s;
-	int32_t year = date_of(floor_div(t, DAY)).year;
+	/* Before the rule holds its first change is still the next one. */
+	int32_t year = date_of(floor_div(t > z->rule_from ? t : z->rule_from, DAY)).year;
 	for (int32_t y = year - 1; y <= year + 1; y++) {
 		struct tz_change c[2];
 		tz_rule_year(&z->rule, y, c);
 		for (unsigned i = 0; i < 2; i++) {
-			if (c[i].at <= s.from || c[i].offset == s.offset)
+			if (c[i].at <= s.from || c[i].at <= z->rule_from || c[i].offset == s.offset)
 				continue;
 			if (c[i].at > t) {
 				s.to = c[i].at;
@@ -253,19 +260,23 @@ struct zone_span zone_span(const struct zone *z, int64_t t)
 
 int64_t zone_utc(const struct zone *z, int64_t local, enum zone_fit *fit)
 {
-	/* No offset reaches 27 hours, so the answer lies in this stretch or in one of the next few. */
-	struct zone_span s = zone_span(z, local - 27 * 3600);
-	while (local - s.offset >= s.to)
-		s = zone_span(z, s.to);
-	enum zone_fit f = ZONE_ONCE;
-	int64_t t = local - s.offset;
-	if (t < s.from) {
-		f = ZONE_GAP;
-		t = local - s.before;
-	} else if (s.after < s.offset && local - s.after >= s.to) {
-		f = ZONE_TWICE;
+	/* No offset reaches 27 hours: only the stretches around here can hold this local time. */
+	enum { REACH = 27 * 3600 };
+	struct zone_span s = zone_span(z, local - REACH);
+	enum zone_fit f = ZONE_GAP;
+	int64_t t = local - s.offset, in_gap = t;
+	for (bool seen = false; f == ZONE_GAP; s = zone_span(z, s.to)) {
+		t = local - s.offset;
+		if (t >= s.from && t < s.to)
+			f = s.after < s.offset && local - s.after >= s.to ? ZONE_TWICE : ZONE_ONCE;
+		if (t < s.from && !seen) {
+			in_gap = local - s.before;
+			seen = true;
+		}
+		if (s.to > local + REACH)
+			break;
 	}
 	if (fit)
 		*fit = f;
-	return t;
+	return f == ZONE_GAP ? in_gap : t;
 }

@@ -51,16 +51,16 @@ static enum err unknown(const struct zone_source *s, struct str name, struct why
 			distance[at] = d;
 		}
 	}
-	char list[3 * ZONE_NAME_MAX + 32] = "`rota zones` lists the known ones";
+	char list[3 * ZONE_NAME_MAX + 32] = "; `rota zones` lists the known ones";
 	if (n) {
-		int k = snprintf(list, sizeof list, "did you mean ");
+		int k = snprintf(list, sizeof list, " (near: ");
 		for (unsigned i = 0; i < n; i++)
 			k += snprintf(list + k, sizeof list - (size_t)k, "%s%.*s", i ? ", " : "",
 				      (int)(near[i].n > ZONE_NAME_MAX ? ZONE_NAME_MAX : near[i].n),
 				      near[i].p);
-		snprintf(list + k, sizeof list - (size_t)k, "?");
+		snprintf(list + k, sizeof list - (size_t)k, ")");
 	}
-	return why_set(why, E_INPUT, 0, "zone '%.*s' is not known; %s", STR_SHORT(name), list);
+	return why_set(why, E_INPUT, 0, "zone '%.*s' is not known%s", STR_SHORT(name), list);
 }
 
 enum err zones_find(const struct zone_source *s, struct str name, const struct zone **ret, struct why *why)
@@ -79,6 +79,14 @@ enum err zones_place(const struct zone_source *s, struct str place, const struct
 {
 	const struct zone *found = NULL;
 	struct str first = { 0 };
+	/* Etc/GMT+1 lies west of Greenwich: nobody who writes "GMT+1" means that. */
+	if (place.n > 4 && str_ieq(str_sub(place, 0, 3), STR("GMT")) &&
+	    (place.p[3] == '+' || place.p[3] == '-'))
+		return why_set(
+			why, E_INPUT, 0,
+			"'%.*s' has two readings: Etc/GMT+1 is west of Greenwich, Etc/GMT-1 east; write the "
+			"whole name, or a city",
+			STR_SHORT(place));
 	for (unsigned i = 0; i < ZONES_MAX; i++) {
 		struct str known = s->name(s->self, i);
 		if (!known.n)

@@ -1,0 +1,13 @@
+#pragma once
+/* JSON (RFC 8259), strictly: one value, no trailing text, no duplicate keys, valid UTF-8, bounded depth.
+ * Integers that fit 64 bits stay integers. Written by hand because no library of the field gives source
+ * positions; see docs/decisions/0002. */
+#include "base/buf.h"
+#include "base/val.h"
+
+/* Strings of `ret` point into `text` where they have no escapes, else into `a`. */
+must_check enum err json_read(struct str text, struct arena *a, struct val *ret, struct why *why);
+
+/* Appends a string with its quotes. Bytes that are no UTF-8 become U+FFFD, so that the output is always JSON.
+ */
+void json_write_str(struct buf *out, struct str s);

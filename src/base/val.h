@@ -1,0 +1,38 @@
+#pragma once
+/* One JSON-like value, whatever it was read from, that knows where it stood in its source. Lives in an arena.
+ */
+#include "base/arena.h"
+#include "base/err.h"
+
+enum val_kind { VAL_NULL, VAL_BOOL, VAL_INT, VAL_FLOAT, VAL_STR, VAL_LIST, VAL_MAP };
+
+struct val_pair;
+struct val {
+	enum val_kind kind;
+	uint32_t at; /* byte offset in the source */
+	union {
+		bool boolean;
+		int64_t integer;
+		double real;
+		struct str str;
+		struct {
+			struct val *item;
+			unsigned n;
+		} list;
+		struct {
+			struct val_pair *pair;
+			unsigned n;
+		} map;
+	};
+};
+
+struct val_pair {
+	struct str key;
+	uint32_t at; /* of the key */
+	struct val value;
+};
+
+/* "null", "boolean", "integer", … */
+extern const char *const val_kind_words[];
+/* The value of a key, or NULL. */
+const struct val *val_get(const struct val *map, struct str key);

@@ -1,0 +1,225 @@
+#include "core/when/ace.h"
+#include "base/utf8.h"
+#include "core/model.h"
+#include "core/when/dur.h"
+#include "core/when/iso.h"
+
+#include <stdio.h>
+
+/* May one more word belong to a directive's value? `full` says that the text has its expression already, so
+ * that the word can be nothing else: then it is taken, right or wrong, and judged with the value. */
+typedef bool more_words(struct str value, struct str next, bool full);
+
+static bool no_more(struct str value, struct str next, bool full)
+{
+	(void)value;
+	(void)next;
+	(void)full;
+	return false;
+}
+
+/* RETRY 3 exponential 60s */
+static bool more_retry(struct str value, struct str next, bool full)
+{
+	int64_t seconds;
+	unsigned word;
+	bool counted = !memchr(value.p, ' ', value.n), timed = !counted && is_digit(value.p[value.n - 2]);
+	if (is_digit(next.p[0]))
+		return !timed && (full || dur_parse(next, &seconds, NULL) == OK);
+	return counted && (full || word_find(backoff_words, next, "backoff", &word, NULL) == OK);
+}
+
+/* FROM 2026-06-01 09:00; and UNTIL 30 June, which is wrong, but as a whole */
+static bool more_time(struct str value, struct str next, bool full)
+{
+	(void)full;
+	if (iso_looks_like(value))
+		return value.n == 10 && next.n >= 5 && is_digit(next.p[0]) && next.p[2] == ':';
+	return value.n <= 2 && is_alpha(next.p[0]);
+}
+
+/* EXCEPT 2026-12-25, 2026-12-26 */
+static bool more_list(struct str value, struct str next, bool full)
+{
+	(void)full;
+	return value.p[value.n - 1] == ',' || next.p[0] == ',';
+}
+
+/* Each directive, and whether one more word belongs to what it has so far. TZ= carries its value in its own
+ * word. */
+static const struct {
+	const char *name;
+	more_words *more;
+} directives[ACE_KEYS] = {
+	[ACE_TZ] = { "TZ=", no_more },
+	[ACE_IF] = { "IF", no_more }, /* takes the rest of its line, see take_value */
+	[ACE_WINDOW] = { "WINDOW", no_more },
+	[ACE_RETRY] = { "RETRY", more_retry },
+	[ACE_FROM] = { "FROM", more_time },
+	[ACE_UNTIL] = { "UNTIL", more_time },
+	[ACE_JITTER] = { "JITTER", no_more },
+	[ACE_TIMEOUT] = { "TIMEOUT", no_more },
+	[ACE_MISSED] = { "MISSED", no_more },
+	[ACE_OVERLAP] = { "OVERLAP", no_more },
+	[ACE_EXCEPT] = { "EXCEPT", more_list },
+	[ACE_GAP] = { "GAP", no_more },
+	[ACE_FOLD] = { "FOLD", no_more },
+};
+#define KNOWN "TZ= IF WINDOW RETRY FROM UNTIL JITTER TIMEOUT MISSED OVERLAP EXCEPT GAP FOLD"
+
+static enum ace_key key_of(struct str token)
+{
+	if (str_starts(token, STR("TZ=")))
+		return ACE_TZ;
+	for (unsigned k = ACE_TZ + 1; k < ACE_KEYS; k++)
+		if (str_eq(token, str_of(directives[k].name)))
+			return (enum ace_key)k;
+	return ACE_KEYS;
+}
+
+/* tz=Berlin, CRON_TZ=Berlin: what other crons call it */
+static bool is_misspelt_zone(struct str t)
+{
+	const char *equals = memchr(t.p, '=', t.n);
+	struct str name = str_sub(t, 0, equals ? (size_t)(equals - t.p) : 0);
+	return (str_ieq(name, STR("tz")) && !str_eq(name, STR("TZ"))) || str_ieq(name, STR("cron_tz"));
+}
+
+/* Two slices of one text as one, with what lies between them. */
+static struct str join(struct str a, struct str b)
+{
+	return (struct str){ a.p, (size_t)(b.p + b.n - a.p) };
+}
+
+/* Upper case only, and no part of a cron field (LW, or what begins like MON and JAN): meant as a directive.
+ */
+static bool shouts(struct str t)
+{
+	static const char *const fine[] = { "LW",  "MON", "TUE", "WED", "THU", "FRI", "SAT",
+					    "SUN", "JAN", "FEB", "MAR", "APR", "MAY", "JUN",
+					    "JUL", "AUG", "SEP", "OCT", "NOV", "DEC" };
+	for (size_t i = 0; i < t.n; i++)
+		if (!is_upper(t.p[i]) && t.p[i] != '=')
+			return false;
+	for (size_t i = 0; i < ARRAY_LEN(fine); i++)
+		if (str_starts(t, str_of(fine[i])))
+			return false;
+	return t.n > 1;
+}
+
+static enum err unknown(struct str text, struct str token, struct why *why)
+{
+	return why_set(why, E_INPUT, (size_t)(token.p - text.p),
+		       "directive '%.*s' is not known; allowed are " KNOWN, STR_SHORT(token));
+}
+
+static enum err twice(struct str text, const char *what, struct str first, struct str again, struct why *why)
+{
+	struct place p = place_of(text, (size_t)(first.p - text.p));
+	return why_set(why, E_INPUT, (size_t)(again.p - text.p),
+		       "%s is said twice: '%.*s' here and '%.*s' at line %u, column %u", what,
+		       STR_SHORT(again), STR_SHORT(first), p.line, p.column);
+}
+
+/* Two stretches of words that are no directives: either may be meant as one. */
+static enum err second_form(struct str text, struct str first, struct str again, struct why *why)
+{
+	struct str a = first, b = again, first_word = str_token(&a), again_word = str_token(&b);
+	if (shouts(first_word))
+		return unknown(text, first_word, why);
+	if (shouts(again_word))
+		return unknown(text, again_word, why);
+	return twice(text, "the expression", first, again, why);
+}
+
+/* The value of directive `key`, whose word was just taken off `rest` (a part of one line). */
+static struct str take_value(enum ace_key key, struct str word, struct str *rest, bool full)
+{
+	if (key == ACE_TZ)
+		return str_from(word, 3);
+	if (key == ACE_IF) {
+		struct str all = str_trim(*rest);
+		*rest = str_from(*rest, rest->n);
+		return all;
+	}
+	struct str look = *rest, value = str_token(&look);
+	if (value.n == 0 || key_of(value) != ACE_KEYS)
+		return (struct str){ word.p + word.n, 0 };
+	for (*rest = look;; *rest = look) {
+		struct str next = str_token(&look);
+		if (!next.n || key_of(next) != ACE_KEYS || !directives[key].more(value, next, full))
+			return value;
+		value = join(value, next);
+	}
+}
+
+/* One line: directives, and at most one stretch of other words, which is the form. */
+static enum err split_line(struct str text, struct str line, struct ace *ace, struct why *why)
+{
+	struct str rest = line, *open = NULL; /* the form while it grows */
+	for (struct str t = str_token(&rest); t.n; t = str_token(&rest)) {
+		enum ace_key key = key_of(t);
+		if (is_misspelt_zone(t))
+			return why_set(why, E_INPUT, (size_t)(t.p - text.p),
+				       "'%.*s' is not known; write TZ=Europe/Berlin", STR_SHORT(t));
+		if (key == ACE_KEYS) {
+			if (open) {
+				*open = join(*open, t);
+			} else if (ace->form.p) {
+				return second_form(text, ace->form, join(t, str_from(line, line.n)), why);
+			} else {
+				ace->form = t;
+				open = &ace->form;
+			}
+			continue;
+		}
+		open = NULL;
+		struct str value = take_value(key, t, &rest, ace->form.p);
+		if (ace->value[key].p)
+			return twice(text, directives[key].name, ace->value[key], value.n ? value : t, why);
+		if (!value.n)
+			return why_set(why, E_INPUT, (size_t)(t.p - text.p) + t.n, "%s needs a value",
+				       directives[key].name);
+		ace->value[key] = value;
+	}
+	return OK;
+}
+
+enum err ace_split(struct str text, struct ace *ret, struct why *why)
+{
+	struct ace ace = { 0 };
+	struct str lines = text, line;
+	if (text.n > EXPR_BYTES_MAX)
+		return why_set(why, E_LIMIT, EXPR_BYTES_MAX,
+			       "an expression has at most %d bytes, this has %zu", EXPR_BYTES_MAX, text.n);
+	unsigned length;
+	for (size_t i = 0; i < text.n; i += length) {
+		length = utf8_length(str_from(text, i));
+		if (!length)
+			return why_set(why, E_INPUT, i, "byte 0x%02x is not UTF-8", (unsigned char)text.p[i]);
+		if (((unsigned char)text.p[i] < 32 && !is_space(text.p[i])) || text.p[i] == 127)
+			return why_set(why, E_INPUT, i, "control character 0x%02x in an expression",
+				       (unsigned char)text.p[i]);
+	}
+	while (str_line(&lines, &line)) {
+		enum err e = split_line(text, line, &ace, why);
+		if (e)
+			return e;
+	}
+	if (!ace.form.p)
+		return why_set(why, E_INPUT, 0,
+			       "no expression given; write for example '0 9 * * 1-5', '@every 10m' or 'every "
+			       "day at 9'");
+	*ret = ace;
+	return OK;
+}
+
+enum err ace_no_capitals(struct str form, unsigned from, struct why *why)
+{
+	struct str words = form;
+	unsigned i = 0;
+	for (struct str t = str_token(&words); t.n; t = str_token(&words))
+		if (i++ >= from && shouts(t))
+			return unknown(form, t, why);
+	return OK;
+}

@@ -1,0 +1,574 @@
+#include "core/when/when.h"
+#include "core/when/civil.h"
+#include "core/when/dur.h"
+#include "core/when/hash.h"
+#include "core/when/iso.h"
+#include "core/when/phrase.h"
+
+#include <stdio.h>
+
+/* A parse under way. */
+struct parse {
+	struct str text;
+	const struct when_env *env;
+	struct arena *arena;
+	struct when *w;
+	struct why *why;
+};
+
+/* The small parsers count from the beginning of their own piece of text: make that the whole text's. */
+static enum err piece(struct parse *p, struct str part, enum err e)
+{
+	if (e && p->why)
+		p->why->at += (size_t)(part.p - p->text.p);
+	return e;
+}
+
+static enum err refuse(struct parse *p, struct str part, const char *text)
+{
+	return why_set(p->why, E_INPUT, (size_t)(part.p - p->text.p), "%s", text);
+}
+
+static void warn(struct parse *p, const char *text)
+{
+	if (text && p->w->warnings < WARNINGS_MAX)
+		p->w->warning[p->w->warnings++] = text;
+}
+
+static bool said(const struct when *w, enum ace_key key)
+{
+	return w->said.value[key].p;
+}
+
+/* FROM and UNTIL: a bare date is the whole day. */
+static enum err bound(struct parse *p, struct str v, bool end, int64_t *ret)
+{
+	struct iso t;
+	enum err e = iso_parse(v, &t, p->why);
+	if (e)
+		return e;
+	if (end && !t.has_time)
+		t.local += DAY; /* the end of that day */
+	*ret = iso_utc(&t, p->w->zone, NULL) + (t.micros > 0);
+	return OK;
+}
+
+/* --- the forms -------------------------------------------------------------------------------------------
+ */
+
+static enum err form_cron(struct parse *p, struct str form)
+{
+	p->w->rule.kind = RULE_CRON;
+	enum err e = cron_parse(form, p->env->id, &p->w->rule.cron, p->why);
+	if (!e && p->w->rule.cron.flags & CRON_HASHED && !p->env->id.n)
+		warn(p, "H depends on the schedule's id, and none is given: the real times will differ (use "
+			"--id)");
+	return e;
+}
+
+static enum err form_every(struct parse *p, struct str form)
+{
+	struct str rest = form;
+	str_token(&rest);
+	struct str dur = str_trim(rest);
+	int64_t seconds = 0;
+	enum err e = dur_parse(dur, &seconds, p->why);
+	if (e) {
+		if (p->why)
+			p->why->at += (size_t)(dur.p - form.p);
+		return e;
+	}
+	if (seconds < 1)
+		return why_set(p->why, E_INPUT, (size_t)(dur.p - form.p), "an interval is at least 1s");
+	p->w->rule.kind = RULE_EVERY;
+	p->w->rule.every.interval = seconds;
+	return OK;
+}
+
+static enum err form_at(struct parse *p, struct str form)
+{
+	struct iso t;
+	enum zone_fit fit = ZONE_ONCE;
+	enum err e = iso_parse(form, &t, p->why);
+	if (e)
+		return e;
+	p->w->rule.kind = RULE_AT;
+	p->w->rule.at = iso_utc(&t, p->w->zone, &fit) + (t.micros > 0);
+	if (p->w->rule.at < SECONDS_MIN || p->w->rule.at > SECONDS_MAX)
+		return why_set(p->why, E_INPUT, 0, "the time is out of range 0001-9999");
+	if (t.micros)
+		warn(p, "times are whole seconds: the fraction was rounded up");
+	if (fit != ZONE_ONCE)
+		warn(p, arena_printf(p->arena, "%.*s %s in %.*s: %s", STR_SHORT(form),
+				     fit == ZONE_GAP ? "does not exist" : "happens twice",
+				     STR_ARG(p->w->zone_name),
+				     fit == ZONE_GAP ? "read with the offset before the clock change"
+						     : "the first of the two is taken"));
+	return OK;
+}
+
+static enum err form_org(struct parse *p, struct str form)
+{
+	bool day_off;
+	p->w->rule.kind = RULE_ORG;
+	enum err e = org_parse(form, &p->w->rule.org, &day_off, p->why);
+	if (e)
+		return e;
+	if (day_off)
+		warn(p, arena_printf(p->arena,
+				     "the day's name in '%.*s' is not that of its date; the date counts",
+				     STR_SHORT(form)));
+	if (p->w->rule.org.style == ORG_RESTART)
+		warn(p, "'.+' counts from the end of each run: these times assume that every run ends when "
+			"it is due");
+	return OK;
+}
+
+static enum err form_phrase(struct parse *p, struct str form);
+
+/* How each form begins. The first row that fits reads the text; a phrase is what fits nothing else. */
+static bool begins_org(struct str s)
+{
+	return s.p[0] == '<' || s.p[0] == '[';
+}
+
+static bool begins_every(struct str s)
+{
+	struct str rest = s, word = str_token(&rest);
+	if (str_ieq(word, STR("@every")))
+		return true;
+	/* EVERY 10m; but EVERY 10 MINUTES is a phrase that shouts */
+	struct str dur = str_token(&rest);
+	size_t n = 0;
+	while (n < dur.n && is_digit(dur.p[n]))
+		n++;
+	return str_eq(word, STR("EVERY")) && n > 0 && n < dur.n && memchr("smhdw", dur.p[n], 5) &&
+	       (n + 1 == dur.n || !is_alpha(dur.p[n + 1]));
+}
+
+/* A number may also begin a phrase: 1st monday of the month, 9am every day, 24 december 2026 at 9. */
+static bool begins_counted(struct str word, struct str next)
+{
+	static const char *const ends[] = { "st", "nd", "rd", "th", "am", "pm" };
+	for (unsigned i = 0; i < ARRAY_LEN(ends) && word.n > 2; i++)
+		if (str_ieq(str_from(word, word.n - 2), str_of(ends[i])))
+			return true;
+	bool letters = next.n > 1;
+	for (size_t i = 0; i < next.n; i++)
+		letters &= is_alpha(next.p[i]);
+	return letters || memchr(word.p, ':', word.n);
+}
+
+static bool begins_cron(struct str s)
+{
+	struct str rest = s, word = str_token(&rest);
+	if (memchr("*@?/,-#", s.p[0], 7) || memchr(s.p, '*', s.n))
+		return true;
+	if (is_digit(s.p[0]))
+		return !begins_counted(word, str_token(&rest));
+	/* H 9 * * *: the only cron expression that begins with a letter */
+	return to_upper(s.p[0]) == 'H' && (word.n == 1 || word.p[1] == '/' || word.p[1] == '(');
+}
+
+static bool any(struct str s)
+{
+	(void)s;
+	return true;
+}
+
+static const struct {
+	bool (*fits)(struct str form);
+	enum err (*read)(struct parse *p, struct str form);
+	unsigned words; /* that may be in capitals; after them only a directive would be */
+} forms[] = {
+	{ begins_org, form_org, EXPR_BYTES_MAX }, { begins_every, form_every, 2 },
+	{ iso_looks_like, form_at, 1 },           { begins_cron, form_cron, 5 },
+	{ any, form_phrase, EXPR_BYTES_MAX },
+};
+
+static enum err read_form(struct parse *p, struct str form)
+{
+	unsigned i = 0;
+	while (!forms[i].fits(form))
+		i++;
+	enum err e = ace_no_capitals(form, forms[i].words, p->why);
+	return e ? e : forms[i].read(p, form);
+}
+
+/* A phrase says what a directive has said. */
+static enum err said_again(struct parse *p, size_t at, const char *what, enum ace_key key)
+{
+	struct str first = p->w->said.value[key];
+	struct place place = place_of(p->text, (size_t)(first.p - p->text.p));
+	return why_set(p->why, E_INPUT, at, "%s is said twice: here and by '%.*s' at line %u, column %u",
+		       what, STR_SHORT(first), place.line, place.column);
+}
+
+static enum err form_phrase(struct parse *p, struct str form)
+{
+	struct phrase_env env = { p->env->now, p->env->zones, p->w->zone };
+	struct phrase phrase;
+	enum err e = phrase_parse(form, &env, &phrase, p->why);
+	if (e)
+		return e;
+	if (phrase.zone) {
+		if (said(p->w, ACE_TZ))
+			return said_again(p, phrase.zone_at, "the zone", ACE_TZ);
+		p->w->zone = phrase.zone;
+		p->w->zone_name = phrase.zone_name;
+		p->w->zone_said = true;
+	}
+	if (phrase.until[0]) {
+		if (said(p->w, ACE_UNTIL))
+			return said_again(p, phrase.until_at, "the end", ACE_UNTIL);
+		e = bound(p, str_of(phrase.until), true, &p->w->rule.until);
+		if (e)
+			return e;
+	}
+	if (phrase.no_time)
+		warn(p, "no time of day is given: 00:00 is taken");
+	p->w->relative = phrase.relative;
+	char *text = arena_dup(p->arena, str_of(phrase.form));
+	if (!text)
+		return E_NOMEM;
+	e = read_form(p, str_of(text));
+	if (e && p->why)
+		p->why->at = 0; /* what it says of is the whole phrase */
+	return e;
+}
+
+/* --- the directives --------------------------------------------------------------------------------------
+ */
+
+static enum err positive(struct parse *p, struct str v, int64_t *ret)
+{
+	int64_t seconds = 0;
+	enum err e = dur_parse(v, &seconds, p->why);
+	if (!e && seconds < 1)
+		return why_set(p->why, E_INPUT, 0, "a duration is at least 1s here");
+	if (!e)
+		*ret = seconds;
+	return e;
+}
+
+static enum err set_window(struct parse *p, struct str v)
+{
+	return positive(p, v, &p->w->window);
+}
+
+static enum err set_timeout(struct parse *p, struct str v)
+{
+	return positive(p, v, &p->w->timeout);
+}
+
+static enum err set_jitter(struct parse *p, struct str v)
+{
+	int64_t seconds = 0;
+	enum err e = positive(p, v, &seconds);
+	if (e)
+		return e;
+	p->w->rule.jitter = (uint32_t)seconds;
+	p->w->rule.spread = hash_field(p->env->id, STR("jitter"));
+	if (!p->env->id.n)
+		warn(p, "JITTER depends on the schedule's id, and none is given: the real times will differ "
+			"(use --id)");
+	return OK;
+}
+
+static enum err set_retry(struct parse *p, struct str v)
+{
+	struct str rest = v, count = str_token(&rest), word = str_token(&rest);
+	uint64_t n;
+	if (!str_number(count, RETRY_MAX, &n))
+		return why_set(p->why, E_INPUT, 0, "RETRY %.*s is out of range 0-%d", STR_SHORT(count),
+			       RETRY_MAX);
+	p->w->retry.max_attempts = (unsigned)n;
+	p->w->retry.backoff = BACKOFF_EXPONENTIAL;
+	p->w->retry.initial_delay = 60;
+	if (word.n && is_alpha(word.p[0])) {
+		unsigned kind = 0;
+		enum err e = word_find(backoff_words, word, "backoff", &kind, p->why);
+		if (e) {
+			if (p->why)
+				p->why->at += (size_t)(word.p - v.p);
+			return e;
+		}
+		p->w->retry.backoff = (enum backoff)kind;
+		word = str_token(&rest);
+	}
+	if (!word.n)
+		return OK;
+	enum err e = positive(p, word, &p->w->retry.initial_delay);
+	if (e && p->why)
+		p->why->at += (size_t)(word.p - v.p);
+	return e;
+}
+
+static enum err set_from(struct parse *p, struct str v)
+{
+	return bound(p, v, false, &p->w->rule.from);
+}
+
+static enum err set_until(struct parse *p, struct str v)
+{
+	return bound(p, v, true, &p->w->rule.until);
+}
+
+static enum err set_missed(struct parse *p, struct str v)
+{
+	unsigned n = 0;
+	enum err e = word_find(missed_words, v, "missed-run policy", &n, p->why);
+	p->w->missed = (enum missed)n;
+	return e;
+}
+
+static enum err set_overlap(struct parse *p, struct str v)
+{
+	unsigned n = 0;
+	enum err e = word_find(overlap_words, v, "overlap policy", &n, p->why);
+	p->w->overlap = (enum overlap)n;
+	return e;
+}
+
+static enum err only_cron(struct parse *p, const char *name)
+{
+	if (p->w->rule.kind == RULE_CRON)
+		return OK;
+	return why_set(p->why, E_INPUT, 0,
+		       "%s goes with cron expressions only: other forms name one instant each", name);
+}
+
+static enum err set_gap(struct parse *p, struct str v)
+{
+	static const char *const words[] = { [GAP_SHIFT] = "shift", [GAP_SKIP] = "skip", NULL };
+	unsigned n = 0;
+	enum err e = word_find(words, v, "GAP", &n, p->why);
+	if (!e)
+		e = only_cron(p, "GAP");
+	if (!e)
+		p->w->rule.cron.gap = (uint8_t)n;
+	return e;
+}
+
+static enum err set_fold(struct parse *p, struct str v)
+{
+	static const char *const words[] = {
+		[FOLD_FIRST] = "first", [FOLD_SECOND] = "second", [FOLD_BOTH] = "both", NULL
+	};
+	unsigned n = 0;
+	enum err e = word_find(words, v, "FOLD", &n, p->why);
+	if (!e)
+		e = only_cron(p, "FOLD");
+	if (!e)
+		p->w->rule.cron.fold = (uint8_t)n;
+	return e;
+}
+
+static enum err named_calendar(struct parse *p, struct str name)
+{
+	const struct calendars *c = p->env->calendars;
+	if (c && c->find(c->self, name, &p->w->except))
+		return OK;
+	return why_set(p->why, E_INPUT, 0,
+		       "'%.*s' is neither a date such as 2026-12-25 nor a calendar of the configuration",
+		       STR_SHORT(name));
+}
+
+/* Keeps the list sorted and without doubles. */
+static void insert_day(int32_t *days, unsigned *n, int32_t day)
+{
+	unsigned at = *n;
+	while (at > 0 && days[at - 1] >= day)
+		at--;
+	if (at < *n && days[at] == day)
+		return;
+	memmove(days + at + 1, days + at, (*n - at) * sizeof *days);
+	days[at] = day;
+	++*n;
+}
+
+static enum err set_except(struct parse *p, struct str v)
+{
+	if (!is_digit(v.p[0]))
+		return named_calendar(p, v);
+	unsigned n = 0, most = 1;
+	for (size_t i = 0; i < v.n; i++)
+		most += v.p[i] == ',';
+	if (most > EXCEPT_DATES_MAX)
+		return why_set(p->why, E_LIMIT, 0, "EXCEPT names at most %d dates", EXCEPT_DATES_MAX);
+	int32_t *days = arena_alloc(p->arena, most * sizeof *days);
+	if (!days)
+		return E_NOMEM;
+	for (size_t from = 0; from <= v.n;) {
+		const char *comma = from < v.n ? memchr(v.p + from, ',', v.n - from) : NULL;
+		size_t end = comma ? (size_t)(comma - v.p) : v.n;
+		struct str part = str_trim(str_sub(v, from, end));
+		struct iso t = { 0 };
+		enum err e = iso_parse(part, &t, p->why);
+		if (!e && t.has_time)
+			e = why_set(p->why, E_INPUT, 0, "EXCEPT takes whole days such as 2026-12-25");
+		if (e) {
+			if (p->why)
+				p->why->at += (size_t)(part.p - v.p);
+			return e;
+		}
+		insert_day(days, &n, (int32_t)floor_div(t.local, DAY));
+		from = end + 1;
+	}
+	p->w->except = (struct days){ days, n };
+	return OK;
+}
+
+static enum err (*const setters[ACE_KEYS])(struct parse *p, struct str value) = {
+	[ACE_TZ] = NULL, /* read first of all: times are read in it */
+	[ACE_IF] = NULL, /* kept as text; its language is not this module's */
+	[ACE_WINDOW] = set_window, [ACE_RETRY] = set_retry,     [ACE_FROM] = set_from,
+	[ACE_UNTIL] = set_until,   [ACE_JITTER] = set_jitter,   [ACE_TIMEOUT] = set_timeout,
+	[ACE_MISSED] = set_missed, [ACE_OVERLAP] = set_overlap, [ACE_EXCEPT] = set_except,
+	[ACE_GAP] = set_gap,       [ACE_FOLD] = set_fold,
+};
+
+/* --- the whole -------------------------------------------------------------------------------------------
+ */
+
+static enum err read_zone(struct parse *p)
+{
+	struct str name = p->w->said.value[ACE_TZ];
+	p->w->zone = p->env->zone;
+	p->w->zone_name = p->env->zone_name;
+	if (!name.p)
+		return OK;
+	enum err e = zones_find(p->env->zones, name, &p->w->zone, p->why);
+	if (e)
+		return piece(p, name, e);
+	p->w->zone_name = name;
+	p->w->zone_said = true;
+	return OK;
+}
+
+/* What only shows when all parts are known. */
+static enum err check_whole(struct parse *p)
+{
+	struct when *w = p->w;
+	struct str form = w->said.form;
+	if (w->rule.kind == RULE_EVERY && said(w, ACE_FROM))
+		w->rule.every.anchor = w->rule.from;
+	if (w->rule.kind == RULE_ORG && w->rule.org.style == ORG_FUTURE) {
+		if (said(w, ACE_MISSED) && w->missed != MISSED_SKIP)
+			return refuse(p, w->said.value[ACE_MISSED],
+				      "the repeater '++' in the timestamp means MISSED skip, and MISSED says "
+				      "otherwise");
+		w->missed = MISSED_SKIP;
+	}
+	if (said(w, ACE_FROM) && w->rule.until <= w->rule.from)
+		return refuse(p, said(w, ACE_UNTIL) ? w->said.value[ACE_FROM] : form,
+			      "this never fires: UNTIL is not after FROM");
+	/* With an open beginning there is always something before the end; between two ends there may be
+	 * nothing. */
+	struct wall nominal, due;
+	struct when_walk walk = when_walk(w, wall_of(SECONDS_MIN));
+	bool closed = said(w, ACE_FROM) || w->rule.kind == RULE_AT || w->rule.kind == RULE_ORG;
+	if (closed && when_walk_next(&walk, &nominal, &due) == E_NOTFOUND)
+		return refuse(p, form,
+			      walk.excluded ? "this never fires: every time of it is excluded by EXCEPT"
+			      : said(w, ACE_FROM)
+				      ? "this never fires: no time of it lies between FROM and UNTIL"
+				      : "this never fires: its first time is not before its end");
+	return OK;
+}
+
+static enum err write_normalized(struct parse *p)
+{
+	struct when *w = p->w;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	char time[ISO_SIZE];
+	switch ((enum rule_kind)w->rule.kind) {
+	case RULE_CRON:
+		cron_format(&w->rule.cron, &out);
+		break;
+	case RULE_AT:
+		buf_add(&out, str_of(iso_format_utc(w->rule.at, time)));
+		break;
+	case RULE_EVERY:
+		buf_add(&out, STR("@every "));
+		dur_format(w->rule.every.interval, &out);
+		break;
+	case RULE_ORG:
+		org_format(&w->rule.org, &out);
+		break;
+	case RULE_KINDS:
+		assert(false);
+	}
+	char *text = out.failed ? NULL : arena_dup(p->arena, buf_str(&out));
+	if (!text)
+		return E_NOMEM;
+	w->normalized = (struct str){ text, out.n };
+	return OK;
+}
+
+enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
+		    struct why *why)
+{
+	struct when w = { .rule = { .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER } };
+	struct parse p = { text, env, a, &w, why };
+	enum err e = ace_split(text, &w.said, why);
+	if (!e)
+		e = read_zone(&p);
+	if (!e)
+		e = piece(&p, w.said.form, read_form(&p, w.said.form));
+	for (unsigned k = 0; k < ACE_KEYS && !e; k++) {
+		struct str v = w.said.value[k];
+		if (v.p && setters[k])
+			e = piece(&p, v, setters[k](&p, v));
+	}
+	if (!e)
+		e = check_whole(&p);
+	if (!e)
+		e = write_normalized(&p);
+	if (!e)
+		*ret = w;
+	return e;
+}
+
+struct when_walk when_walk(const struct when *w, struct wall after)
+{
+	struct when_walk walk = { .when = w, .after = after, .due_after = after };
+	/* With jitter the last nominal time before `after` may be due only now. */
+	struct wall last;
+	if (w->rule.jitter && rule_prev(&w->rule, w->zone, after, &last) == OK)
+		walk.after = (struct wall){ last.us - 1 };
+	return walk;
+}
+
+/* The last instant before the local day that follows t. */
+static struct wall end_of_day(const struct zone *z, struct wall t)
+{
+	int64_t s = wall_seconds(t), day = floor_div(s + zone_offset(z, s), DAY) + 1;
+	int64_t end = zone_utc(z, day * DAY, NULL);
+	return (struct wall){ (end > s ? end : s + 1) * USEC - 1 };
+}
+
+enum err when_walk_next(struct when_walk *walk, struct wall *nominal, struct wall *due)
+{
+	const struct when *w = walk->when;
+	/* A day in the list is met once, or twice where the clock goes back over midnight. */
+	for (unsigned i = 0; i < 2 * w->except.n + 2; i++) {
+		struct wall t, d;
+		enum err e = rule_next(&w->rule, w->zone, walk->after, &t);
+		if (e)
+			return e;
+		if (days_have(&w->except, w->zone, t)) {
+			walk->excluded++;
+			walk->after = end_of_day(w->zone, t);
+			continue;
+		}
+		walk->after = t;
+		d = rule_due(&w->rule, w->zone, t);
+		if (d.us > walk->due_after.us) {
+			*nominal = t;
+			*due = d;
+			return OK;
+		}
+	}
+	return E_NOTFOUND;
+}

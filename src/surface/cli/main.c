@@ -1,0 +1,208 @@
+/* The command line: finds the operation, reads its arguments by its row of the table, prints its answer. */
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "surface/op.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Names and errors may hold what somebody else wrote: nothing of it reaches the terminal as a control
+ * sequence. */
+static void print_safe(FILE *to, struct str s)
+{
+	while (s.n) {
+		unsigned n = utf8_length(s);
+		unsigned char c = (unsigned char)s.p[0];
+		bool c1 = n == 2 && c == 0xC2 && (unsigned char)s.p[1] < 0xA0;
+		if (n == 0 || c == 127 || c1 || (c < 32 && c != '\n'))
+			fprintf(to, "\\x%02x", c);
+		else
+			fwrite(s.p, 1, n, to);
+		s = str_from(s, n && !c1 ? n : 1);
+	}
+}
+
+static int report(enum err e, const struct why *why, struct str source)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (why->text[0])
+		why_describe(why, source, &text);
+	else
+		buf_add(&text, e == E_NOMEM ? STR("out of memory") : str_of(err_table[e].name));
+	fputs("rota: ", stderr);
+	print_safe(stderr, buf_str(&text));
+	fputc('\n', stderr);
+	return err_table[e].exit_code;
+}
+
+static void help_all(FILE *to)
+{
+	fputs("rota: the duty roster for agents\n\nusage: rota VERB [ARGUMENTS]\n\n", to);
+	for (const struct op *op = ops; op->name; op++)
+		fprintf(to, "  %-10s %s\n", op->name, op->summary);
+	fputs("\n`rota VERB --help` tells more of each.\n", to);
+}
+
+static void help_one(FILE *to, const struct op *op)
+{
+	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
+	for (const struct op_param *p = op->param; p->name; p++) {
+		if (p->positional)
+			fprintf(to, " [%s]", p->value);
+		else
+			fprintf(to, " [--%s%s%s]", p->name, p->value ? " " : "", p->value ? p->value : "");
+	}
+	fputs("\n\n", to);
+	for (const struct op_param *p = op->param; p->name; p++) {
+		char left[40];
+		snprintf(left, sizeof left, "%s%s%s%s", p->positional ? "" : "--",
+			 p->positional ? "" : p->name, p->value && !p->positional ? " " : "",
+			 p->value ? p->value : "");
+		fprintf(to, "  %-16s %s\n", left, p->help);
+	}
+	if (op->notes)
+		fprintf(to, "\n%s\n", op->notes);
+	fprintf(to, "\nexample: %s\n", op->example);
+}
+
+/* The option of that name; *value is what follows its '='. */
+static const struct op_param *option(const struct op *op, const char *text, const char **value)
+{
+	const char *equals = strchr(text, '=');
+	struct str name = { text, equals ? (size_t)(equals - text) : strlen(text) };
+	*value = equals ? equals + 1 : NULL;
+	for (const struct op_param *p = op->param; p->name; p++)
+		if (!p->positional && str_eq(name, str_of(p->name)))
+			return p;
+	return NULL;
+}
+
+static enum err set_arg(struct op_call *call, const struct op_param *p, const char *value)
+{
+	struct arg *arg = &call->arg[p - call->op->param];
+	const char *dashes = p->positional ? "" : "--";
+	if (arg->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       p->positional ? "%s%s takes one %s; put it in quotes" : "%s%s is given twice",
+			       p->positional ? "" : dashes, p->positional ? call->op->name : p->name,
+			       p->value);
+	arg->given = true;
+	if (p->kind == OP_FLAG)
+		return OK;
+	arg->text = str_of(value);
+	if (!arg->text.n && !p->positional)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)", p->name, p->value);
+	uint64_t n;
+	if (p->kind == OP_COUNT && (!str_number(arg->text, p->most, &n) || n < 1))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s %.*s is out of range 1-%u", p->name,
+			       STR_SHORT(arg->text), p->most);
+	if (p->kind == OP_COUNT)
+		arg->count = (unsigned)n;
+	return OK;
+}
+
+static enum err read_args(struct op_call *call, char **argv)
+{
+	bool words_only = false;
+	for (; *argv; argv++) {
+		const struct op_param *p = NULL;
+		const char *value = *argv;
+		if (!words_only && strcmp(*argv, "--") == 0) {
+			words_only = true;
+			continue;
+		}
+		if (!words_only && argv[0][0] == '-' && (argv[0][1] == '-' || is_alpha(argv[0][1]))) {
+			p = argv[0][1] == '-' ? option(call->op, *argv + 2, &value) : NULL;
+			if (!p)
+				return why_set(call->why, E_INPUT, WHY_NOWHERE,
+					       "%s has no option %.*s; `rota %s --help` lists them",
+					       call->op->name, STR_SHORT(str_of(*argv)), call->op->name);
+			if (p->kind == OP_FLAG && value)
+				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s takes no value",
+					       p->name);
+			if (p->kind != OP_FLAG && !value && !(value = *++argv))
+				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)",
+					       p->name, p->value);
+		} else {
+			for (p = call->op->param; p->name && !p->positional;)
+				p++;
+			if (!p->name)
+				return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes no argument '%.*s'",
+					       call->op->name, STR_SHORT(str_of(*argv)));
+		}
+		enum err e = set_arg(call, p, value);
+		if (e)
+			return e;
+	}
+	return OK;
+}
+
+static bool wants_help(char **argv)
+{
+	for (; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (strcmp(*argv, "--help") == 0 || strcmp(*argv, "-h") == 0)
+			return true;
+	return false;
+}
+
+static int run(const struct op *op, char **argv)
+{
+	struct why why = { .at = WHY_NOWHERE };
+	struct arena arena = { 0 };
+	_cleanup_(zoneinfo_closep) struct zoneinfo *zones = NULL;
+	struct op_call call = { .op = op, .arena = &arena, .out = stdout, .why = &why };
+	enum err e = zoneinfo_open(&zones);
+	call.zones = zones;
+	if (!e)
+		e = read_args(&call, argv);
+	if (!e) {
+		call.json = op_arg(&call, "json")->given;
+		e = op->run(&call);
+	}
+	int code = e ? report(e, &why, call.source) : 0;
+	arena_free(&arena);
+	return code;
+}
+
+/* The verb that was probably meant. */
+static int unknown_verb(const char *name)
+{
+	const struct op *near = NULL;
+	for (const struct op *op = ops; op->name && !near; op++)
+		if (str_distance(str_of(name), str_of(op->name), 2) <= 2)
+			near = op;
+	fputs("rota: '", stderr);
+	print_safe(stderr, str_of(name));
+	fprintf(stderr, "' is not a verb%s%s%s; `rota --help` lists them\n", near ? " (near: " : "",
+		near ? near->name : "", near ? ")" : "");
+	return err_table[E_INPUT].exit_code;
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "--help";
+	int code = 0;
+	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
+		const struct op *op = argc > 2 ? op_find(str_of(argv[2])) : NULL;
+		if (op)
+			help_one(stdout, op);
+		else if (argc > 2)
+			code = unknown_verb(argv[2]);
+		else
+			help_all(stdout);
+	} else {
+		const struct op *op = op_find(str_of(strcmp(verb, "--version") == 0 ? "version" : verb));
+		if (!op)
+			code = unknown_verb(verb);
+		else if (wants_help(argv + 2))
+			help_one(stdout, op);
+		else
+			code = run(op, argv + 2);
+	}
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "rota: cannot write the output: %s\n", strerror(errno));
+		return err_table[E_IO].exit_code;
+	}
+	return code;
+}

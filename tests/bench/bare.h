@@ -1,0 +1,27 @@
+#pragma once
+/* The peer of the `when` benchmark: the least that still gives the right answers. Bitsets written by hand,
+ * one zone's table, a walk over months; no text, no errors, no second zone, no directive, no year after 2037.
+ * Shares nothing with rota. */
+#include <stddef.h>
+#include <stdint.h>
+
+struct bare {
+	uint64_t second, minute;
+	uint32_t hour, mday; /* bit d is day d */
+	uint16_t month;
+	uint8_t wday, wday_last, wday_first; /* any, the last and the first such weekday of the month */
+	uint8_t last, near, last_near;       /* L; the n of nW; LW */
+	uint8_t either;                      /* one of the two day fields is enough */
+};
+
+struct bare_zone {
+	int64_t at[512];
+	int32_t offset[512]; /* from at[i] on */
+	unsigned n;
+};
+
+void bare_zone_read(struct bare_zone *z, const unsigned char *tzif, size_t n);
+int64_t bare_next(const struct bare *c, const struct bare_zone *z, int64_t after);
+
+/* The peer of parsing: finds the fields and reads the numbers of an expression, and checks nothing. */
+uint64_t bare_scan(const char *text);

@@ -1,0 +1,123 @@
+#include "base/json.h"
+#include "test.h"
+
+static struct arena arena;
+static struct why why;
+
+static enum err read(const char *text, struct val *v)
+{
+	arena_reset(&arena);
+	why = (struct why){ 0 };
+	return json_read(str_of(text), &arena, v, &why);
+}
+
+TEST(values_and_their_places)
+{
+	struct val v;
+	const char *text = " {\"a\": [1, -2.5, true, null, \"x\\u00e9\\ud83d\\ude00\\n\"], \"b\":{}} ";
+	CHECK_INT(read(text, &v), OK);
+	CHECK_INT(v.kind, VAL_MAP);
+	CHECK_INT(v.at, 1);
+	CHECK_INT(v.map.n, 2);
+	CHECK_INT(v.map.pair[1].at, strstr(text, "\"b\"") - text);
+	const struct val *a = val_get(&v, STR("a"));
+	CHECK_INT(a->list.n, 5);
+	CHECK_INT(a->list.item[0].integer, 1);
+	CHECK(a->list.item[1].real == -2.5);
+	CHECK_INT(a->list.item[1].at, 11);
+	CHECK(a->list.item[2].kind == VAL_BOOL && a->list.item[2].boolean);
+	CHECK_INT(a->list.item[3].kind, VAL_NULL);
+	CHECK(str_eq(a->list.item[4].str, STR("x\xC3\xA9\xF0\x9F\x98\x80\n")));
+	CHECK(!val_get(&v, STR("c")));
+	CHECK(!val_get(a, STR("a")));
+}
+
+TEST(integers_stay_integers)
+{
+	struct val v;
+	CHECK(!read("9223372036854775807", &v) && v.kind == VAL_INT && v.integer == INT64_MAX);
+	CHECK(!read("-9223372036854775808", &v) && v.kind == VAL_INT && v.integer == INT64_MIN);
+	CHECK(!read("9223372036854775808", &v) && v.kind == VAL_FLOAT);
+	CHECK(!read("0", &v) && v.kind == VAL_INT && v.integer == 0);
+	CHECK(!read("1e2", &v) && v.kind == VAL_FLOAT && v.real == 100);
+	CHECK(!read("0.0001", &v) && v.kind == VAL_FLOAT);
+}
+
+TEST(lists_of_any_length)
+{
+	struct buf text = { 0 };
+	buf_addc(&text, '[');
+	for (unsigned i = 0; i < 1000; i++)
+		buf_addf(&text, "%s%u", i ? "," : "", i);
+	buf_addc(&text, ']');
+	struct val v;
+	CHECK_INT(read(text.p, &v), OK);
+	CHECK_INT(v.list.n, 1000);
+	for (unsigned i = 0; i < v.list.n; i++)
+		if (v.list.item[i].integer != i)
+			CHECK_INT(v.list.item[i].integer, i);
+	buf_free(&text);
+}
+
+TEST(refusals_say_where)
+{
+	static const struct {
+		int line;
+		const char *in;
+		size_t at;
+	} rows[] = {
+		{ __LINE__, "", 0 },
+		{ __LINE__, "{", 1 },
+		{ __LINE__, "[1,]", 3 },
+		{ __LINE__, "[1 2]", 3 },
+		{ __LINE__, "{\"a\":1,}", 7 },
+		{ __LINE__, "{a:1}", 1 },
+		{ __LINE__, "{\"a\" 1}", 5 },
+		{ __LINE__, "{\"a\":1,\"a\":2}", 7 },
+		{ __LINE__, "\"abc", 0 },
+		{ __LINE__, "\"\\x\"", 2 },
+		{ __LINE__, "\"\\ud800\"", 7 },
+		{ __LINE__, "\"\\ud800\\u0041\"", 13 },
+		{ __LINE__, "\"\\u12g4\"", 5 },
+		{ __LINE__, "\"\\u0000\"", 7 },
+		{ __LINE__, "\"\x01\"", 1 },
+		{ __LINE__, "\"\xFF\"", 1 },
+		{ __LINE__, "01", 0 },
+		{ __LINE__, "1.", 0 },
+		{ __LINE__, "1e", 0 },
+		{ __LINE__, "-", 0 },
+		{ __LINE__, "1e999", 0 },
+		{ __LINE__, "tru", 0 },
+		{ __LINE__, "nullx", 4 },
+		{ __LINE__, "1 2", 2 },
+		{ __LINE__, "'a'", 0 },
+		{ __LINE__, "\"\\", 0 },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct val v = { .kind = VAL_LIST, .at = 99 };
+		CHECK_INT_AT(rows[i].line, read(rows[i].in, &v), E_INPUT);
+		CHECK_INT_AT(rows[i].line, why.at, rows[i].at);
+		CHECK_INT_AT(rows[i].line, v.at, 99); /* untouched */
+	}
+}
+
+TEST(depth_is_bounded)
+{
+	char deep[JSON_DEPTH_MAX * 4];
+	memset(deep, '[', sizeof deep);
+	deep[sizeof deep - 1] = 0;
+	struct val v;
+	CHECK_INT(read(deep, &v), E_LIMIT);
+}
+
+TEST(strings_are_written_harmless)
+{
+	struct buf out = { 0 };
+	json_write_str(&out, STR("a\"b\\c\n\t\x1b\x7f\xC3\xA9\xFF\xE2\x82"));
+	CHECK_STR(out.p,
+		  "\"a\\\"b\\\\c\\n\\u0009\\u001b\\u007f\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+	struct val v;
+	CHECK_INT(read(out.p, &v), OK);
+	buf_free(&out);
+	arena_free(&arena);
+}
