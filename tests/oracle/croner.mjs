@@ -114,6 +114,24 @@ function changesOf(zone) {
 }
 
 const changes = Object.fromEntries(ZONES.map((z) => [z, changesOf(z)]));
+
+/* Node carries zone data of its own, which may be years older than the system's (Morocco's Ramadan dates, for one). Where
+ * the two disagree croner is no witness: the instants at which only one of them changes its clock, by zdump's word. */
+function disputedOf(zone) {
+    const text = execFileSync("zdump", ["-v", "-c", "2005,2095", zone], { encoding: "utf8" });
+    const lines = [...text.matchAll(/ (\w+ \w+ +\d+ [\d:]+ \d+) UTC? = .* gmtoff=(-?\d+)/g)];
+    const system = new Set();
+    for (let i = 1; i < lines.length; i++)
+        if (lines[i][2] !== lines[i - 1][2]) system.add(`${Date.parse(lines[i][1] + " UTC") / 1000}`);
+    const ours = new Set(changes[zone].map((c) => `${c.at}`));
+    return [...system, ...ours].filter((t) => system.has(t) !== ours.has(t)).map(Number);
+}
+const disputed = Object.fromEntries(ZONES.map((z) => [z, disputedOf(z)]));
+const isDisputed = (c, times) => {
+    const [from, to] = [c.after - 60 * DAY, Math.max(c.after, ...times) + 60 * DAY];
+    return disputed[c.tz].some((t) => t > from && t < to);
+};
+
 const inSecondPass = (zone, t) =>
     changes[zone].some((c) => c.after < c.before && t >= c.at && t < c.at + c.before - c.after);
 
@@ -245,7 +263,7 @@ function randomExpression(near) {
 /* What one of the two, or both, must refuse. */
 function brokenExpression() {
     const five = randomExpression(false).slice(-5);
-    const put = (i, text) => five.with(i, text);
+    const put = (i, text) => five.map((old, k) => (k === i ? text : old));
     return pickBy([
         [1, () => put(0, "60")],
         [1, () => put(1, "24")],
@@ -584,17 +602,25 @@ function main() {
     let passed = 0;
     let failed = answers.length === cases.length ? 0 : 1;
     let plain = 0;
+    let left = 0;
     cases.forEach((c, i) => {
         const want = expected(c);
         const got = answers[i] ?? { error: "(no answer)" };
-        if (agrees(want, got)) {
+        if (want.next && isDisputed(c, [...want.next, ...(got.next ?? []).map((t) => Date.parse(t) / 1000)])) {
+            left++;
+        } else if (agrees(want, got)) {
             passed++;
             if (!want.used.size) plain++;
             for (const rule of want.used) hits[rule]++;
         } else if (failed++ < 20) complain(c, want, got);
     });
 
-    console.log(`croner: ${cases.length} expressions, ${plain} answered alike, ${passed - plain} explained`);
+    /* A few are expected; many would mean that nothing is tested. */
+    if (left > cases.length / 10) {
+        failed++;
+        console.log(`FAIL ${left} of ${cases.length} cases lie where node's zone data (${process.versions.tz}) is not the system's`);
+    }
+    console.log(`croner: ${cases.length} expressions, ${left} left out (zone data), ${plain} answered alike, ${passed - plain} explained`);
     for (const [rule, n] of Object.entries(hits)) {
         console.log(
             `${String(n).padStart(6)}  ${rule.padEnd(18)} ${rules[rule]}\n${" ".repeat(27)}(${remarks[rule]})`,
