@@ -13,13 +13,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Each layer and what it may include besides itself.
 MAY_SEE = {
     "base": set(),
-    "core": {"base"},
+    "port": {"base"},
+    "core": {"base", "port"},
+    "store": {"base", "port"},
     "host": {"base", "core"},
     "surface": {"base", "core", "host"},
 }
 
 # What pure code may call: memory, strings, and the formatting of numbers. No clock, no file, no environment.
-PURE = {"base", "core"}
+PURE = {"base", "core", "port"}
 ALLOWED = re.compile(
     r"^(mem\w+|str\w+|__(mem|str)\w+_chk|malloc|calloc|realloc|free|v?snprintf|__v?snprintf_chk"
     r"|__isoc\d+_\w+|__popcountdi2|__stack_chk_fail|__assert_fail|_GLOBAL_OFFSET_TABLE_)$")

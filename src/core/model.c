@@ -23,6 +23,55 @@ const char *const overlap_words[] = {
 	[OVERLAP_ALLOW] = "allow",         [OVERLAP_COUNT] = NULL,
 };
 
+const char *const outcome_words[] = {
+	[OUTCOME_NONE] = "none",     [OUTCOME_DONE] = "done",       [OUTCOME_FAILED] = "failed",
+	[OUTCOME_KILLED] = "killed", [OUTCOME_NO_WORK] = "no_work", [OUTCOME_COUNT] = NULL,
+};
+
+const char *const reason_words[] = {
+	[REASON_NONE] = "none",
+	[REASON_PAUSED] = "paused",
+	[REASON_BLOCKED] = "blocked",
+	[REASON_NOT_STARTED] = "not_started",
+	[REASON_EXPIRED] = "expired",
+	[REASON_MAX_RUNS] = "max_runs",
+	[REASON_EXCLUDED] = "excluded",
+	[REASON_ACTIVE_HOURS] = "active_hours",
+	[REASON_OVERLAP] = "overlap",
+	[REASON_BUDGET] = "budget",
+	[REASON_CONDITION] = "condition",
+	[REASON_HOOK] = "hook",
+	[REASON_GATED] = "gated",
+	[REASON_DEPENDENCY] = "dependency",
+	[REASON_DOWN] = "down",
+	[REASON_SUSPENDED] = "suspended",
+	[REASON_CLOCK] = "clock",
+	[REASON_STORE] = "store",
+	[REASON_WINDOW_CLOSED] = "window_closed",
+	[REASON_SUPERSEDED] = "superseded",
+	[REASON_LIMIT] = "limit",
+	[REASON_EDITED] = "edited",
+	[REASON_RATE_LIMITED] = "rate_limited",
+	[REASON_RESTORED] = "restored",
+	[REASON_EXIT] = "exit",
+	[REASON_AUTH] = "auth",
+	[REASON_BILLING] = "billing",
+	[REASON_DENIED] = "denied",
+	[REASON_EMPTY] = "empty",
+	[REASON_EXPECTATION] = "expectation",
+	[REASON_CHECK] = "check",
+	[REASON_DEFINITION] = "definition",
+	[REASON_TEMPLATE] = "template",
+	[REASON_LOST] = "lost",
+	[REASON_REPORTED] = "reported",
+	[REASON_TIMEOUT] = "timeout",
+	[REASON_STALLED] = "stalled",
+	[REASON_CANCELLED] = "cancelled",
+	[REASON_REPLACED] = "replaced",
+	[REASON_FENCED] = "fenced",
+	[REASON_COUNT] = NULL,
+};
+
 enum err word_find(const char *const *words, struct str text, const char *what, unsigned *ret,
 		   struct why *why)
 {

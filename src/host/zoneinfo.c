@@ -24,9 +24,10 @@ struct zoneinfo {
 	struct arena arena; /* names */
 	struct slot slot[SLOTS];
 	unsigned used;
-	const char **names; /* sorted; NULL until somebody wants them */
+	struct str *names; /* sorted; NULL until somebody wants them */
 	unsigned n;
 	char local[ZONE_NAME_MAX + 1];
+	bool local_known;
 };
 
 /* Zone names begin with a capital; that leaves out posix/, right/, posixrules and localtime as well. */
@@ -104,6 +105,13 @@ static bool is_tzif(const char *path)
 	return yes;
 }
 
+static void add_name(struct zoneinfo *z, struct str name)
+{
+	char *copy = arena_dup(&z->arena, name);
+	if (copy)
+		z->names[z->n++] = (struct str){ copy, name.n };
+}
+
 /* Adds the zones below dir/prefix; zone names are at most three parts deep. */
 static void list_names(struct zoneinfo *z, const char *prefix, unsigned depth)
 {
@@ -120,9 +128,8 @@ static void list_names(struct zoneinfo *z, const char *prefix, unsigned depth)
 			continue;
 		if (S_ISDIR(st.st_mode) && depth < 3)
 			list_names(z, name, depth + 1);
-		else if (S_ISREG(st.st_mode) && is_tzif(path) &&
-			 (z->names[z->n] = arena_dup(&z->arena, str_of(name))))
-			z->n++;
+		else if (S_ISREG(st.st_mode) && is_tzif(path))
+			add_name(z, str_of(name));
 	}
 	if (d)
 		closedir(d);
@@ -130,7 +137,7 @@ static void list_names(struct zoneinfo *z, const char *prefix, unsigned depth)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	return strcmp(((const struct str *)a)->p, ((const struct str *)b)->p);
 }
 
 static struct str name_at(void *self, unsigned i)
@@ -142,10 +149,10 @@ static struct str name_at(void *self, unsigned i)
 			return (struct str){ 0 };
 		list_names(z, "", 0);
 		if (z->n == 0)
-			z->names[z->n++] = "UTC";
+			z->names[z->n++] = STR("UTC");
 		qsort(z->names, z->n, sizeof *z->names, by_name);
 	}
-	return i < z->n ? str_of(z->names[i]) : (struct str){ 0 };
+	return i < z->n ? z->names[i] : (struct str){ 0 };
 }
 
 enum err zoneinfo_open(struct zoneinfo **ret)
@@ -204,7 +211,16 @@ static bool local_from_file(struct zoneinfo *z)
 
 struct str zoneinfo_local(struct zoneinfo *z)
 {
-	if (!z->local[0] && !local_from_link(z) && !local_from_file(z))
-		snprintf(z->local, sizeof z->local, "UTC");
+	if (!z->local[0]) {
+		z->local_known = local_from_link(z) || local_from_file(z);
+		if (!z->local_known)
+			snprintf(z->local, sizeof z->local, "UTC");
+	}
 	return str_of(z->local);
+}
+
+bool zoneinfo_local_known(struct zoneinfo *z)
+{
+	zoneinfo_local(z);
+	return z->local_known;
 }

@@ -12,3 +12,5 @@ DEFINE_CLEANUP(struct zoneinfo *, zoneinfo_close)
 const struct zone_source *zoneinfo_source(const struct zoneinfo *z);
 /* The name of this machine's own zone: where /etc/localtime points, else /etc/timezone, else UTC. */
 struct str zoneinfo_local(struct zoneinfo *z);
+/* False where UTC is only what is left when nothing could be found out. */
+bool zoneinfo_local_known(struct zoneinfo *z);

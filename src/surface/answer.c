@@ -23,28 +23,6 @@ static enum err read_after(const struct question *q, const struct zone *z, struc
 	return OK;
 }
 
-/* Parses the expression. A time given as --after without an offset is read in the schedule's own zone, which
- * is known only when the expression has been read: hence, in that case, twice. */
-static enum err parse(const struct question *q, struct when_env *env, struct arena *a, struct answer *ret,
-		      struct why *why)
-{
-	enum err e = OK;
-	ret->from_now = q->after.n == 0;
-	ret->after = clock_wall();
-	const struct zone *read_in = NULL;
-	for (unsigned round = 0; round < 2 && !e && read_in != env->zone; round++) {
-		read_in = env->zone;
-		if (q->after.n)
-			e = read_after(q, env->zone, &ret->after, why);
-		env->now = ret->after;
-		if (!e)
-			e = when_parse(q->expr, env, a, &ret->when, why);
-		if (!e && q->after.n)
-			env->zone = ret->when.zone;
-	}
-	return e;
-}
-
 enum err answer_find(const struct question *q, const struct zone_source *zones, struct arena *a,
 		     struct answer *ret, struct why *why)
 {
@@ -52,14 +30,21 @@ enum err answer_find(const struct question *q, const struct zone_source *zones, 
 	struct when_env env = { .zones = zones, .zone_name = zone_name, .id = q->id };
 	enum err e = zones_find(zones, zone_name, &env.zone, why);
 	if (e) {
-		if (why)
-			why->at = WHY_NOWHERE;
+		struct why inner = why ? *why : (struct why){ 0 };
+		why_write(why, WHY_NOWHERE, "%s: %s", q->tz_name, inner.text);
 		return e;
 	}
-	e = parse(q, &env, a, ret, why);
+	ret->from_now = q->after.n == 0;
+	ret->after = clock_wall();
+	if (q->after.n)
+		e = read_after(q, when_zone(q->expr, &env), &ret->after, why);
+	env.now = ret->after;
+	if (!e)
+		e = when_parse(q->expr, &env, a, &ret->when, why);
 	if (e)
 		return e;
 	ret->when.zone_said |= q->tz.p != NULL;
+	ret->zone_why = q->default_why;
 	unsigned room = 0;
 	struct when_walk walk = when_walk(&ret->when, ret->after);
 	for (struct wall nominal, due; ret->n < q->count && !when_walk_next(&walk, &nominal, &due);
@@ -74,6 +59,9 @@ enum err answer_find(const struct question *q, const struct zone_source *zones, 
 			ret->due = more;
 		}
 		ret->due[ret->n] = due;
+		if (!ret->n)
+			ret->first = nominal;
+		ret->last = nominal;
 	}
 	struct when *w = &ret->when;
 	if (walk.excluded && w->warnings < WARNINGS_MAX)
@@ -95,9 +83,14 @@ void answer_warn(struct answer *r, struct arena *a)
 	if (r->n == 0 && w->warnings < WARNINGS_MAX)
 		w->warning[w->warnings++] = arena_printf(a, "expired: it has no run after %s",
 							 iso_format_utc(wall_seconds(r->after), time));
-	if (r->n)
-		w->warnings += explain_clock_changes(w, r->after, r->due[r->n - 1], a,
-						     w->warning + w->warnings, WARNINGS_MAX - w->warnings);
+	if (r->n == 0)
+		return;
+	/* In nominal times: jitter moves a run away from the change that bent it. */
+	struct wall from = { r->first.us - 1 };
+	w->warnings += explain_clock_changes(w, r->after.us < from.us ? r->after : from, r->last, a,
+					     w->warning + w->warnings, WARNINGS_MAX - w->warnings);
+	if (w->warnings == WARNINGS_MAX)
+		w->warning[WARNINGS_MAX - 1] = "and more, which are left out here";
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------------
@@ -217,6 +210,19 @@ static void human_run(struct buf *out, const struct answer *r, struct wall due)
 	buf_addc(out, '\n');
 }
 
+/* What to write into a document: the form, and what a phrase said beside it. */
+static void human_normalized(struct buf *out, const struct when *w)
+{
+	char time[ISO_SIZE];
+	buf_add(out, STR("normalized    "));
+	if (w->phrase && w->zone_said && !w->said.value[ACE_TZ].p)
+		buf_addf(out, "TZ=%.*s ", STR_ARG(w->zone_name));
+	buf_add(out, w->normalized);
+	if (w->phrase && w->rule.until != RULE_UNTIL_NEVER && !w->said.value[ACE_UNTIL].p)
+		buf_addf(out, " UNTIL %s", iso_format_utc(w->rule.until, time));
+	buf_addc(out, '\n');
+}
+
 static void human_directives(struct buf *out, const struct when *w)
 {
 	const struct str *said = w->said.value;
@@ -249,12 +255,15 @@ void answer_text(const struct answer *r, bool all, struct buf *out)
 	const struct when *w = &r->when;
 	explain_when(w, out);
 	buf_addc(out, '\n');
-	if (all) {
-		buf_addf(out, "normalized    %.*s\n", STR_ARG(w->normalized));
+	if (all || w->phrase)
+		human_normalized(out, w);
+	if (all)
 		human_directives(out, w);
-	}
 	if (!w->zone_said)
-		buf_addf(out, "zone          %.*s, this machine's\n", STR_ARG(w->zone_name));
+		buf_addf(out, "zone          %.*s, %s\n", STR_ARG(w->zone_name), r->zone_why);
+	else if (w->rule.kind == RULE_EVERY)
+		buf_addf(out, "zone          %.*s\n",
+			 STR_ARG(w->zone_name)); /* the sentence does without it */
 	for (unsigned i = 0; i < r->n; i++)
 		human_run(out, r, r->due[i]);
 	for (unsigned i = 0; i < w->warnings; i++)

@@ -7,9 +7,10 @@
 /* One question: an expression and what it is to be read with. */
 struct question {
 	struct str expr, tz, after, id;
-	const char *after_name; /* what the caller calls it: --after, or after */
+	const char *after_name, *tz_name; /* what the caller calls them: --after, or after */
 	unsigned count;
 	struct str default_zone;
+	const char *default_why; /* "this machine's" */
 };
 
 /* What was found out about it. */
@@ -17,8 +18,10 @@ struct answer {
 	struct when when;
 	struct wall after;
 	bool from_now; /* no --after was given */
+	const char *zone_why;
 	struct wall *due;
 	unsigned n;
+	struct wall first, last; /* nominal */
 };
 
 /* Everything in the answer lives in `a`. */

@@ -44,7 +44,9 @@ static enum err batch_question(const struct val *line, struct question *q, struc
 
 static void batch_line(struct op_call *call, struct str line, struct buf *out)
 {
-	struct question q = { .count = 5, .default_zone = STR("UTC"), .after_name = "after" };
+	struct question q = {
+		.count = 5, .default_zone = STR("UTC"), .after_name = "after", .tz_name = "tz"
+	};
 	struct answer r = { 0 };
 	struct why why = { 0 };
 	struct val v;
@@ -128,9 +130,13 @@ static enum err one(struct op_call *call, unsigned count, bool all)
 			      .tz = op_arg(call, "tz")->text,
 			      .after = op_arg(call, "after")->text,
 			      .after_name = "--after",
+			      .tz_name = "--tz",
 			      .id = op_arg(call, "id")->text,
 			      .count = count,
-			      .default_zone = zoneinfo_local(call->zones) };
+			      .default_zone = zoneinfo_local(call->zones),
+			      .default_why = zoneinfo_local_known(call->zones)
+						     ? "this machine's"
+						     : "since this machine's is not known" };
 	struct answer r = { 0 };
 	call->source = q.expr;
 	enum err e = answer_find(&q, zoneinfo_source(call->zones), call->arena, &r, call->why);
@@ -153,9 +159,12 @@ enum err op_next(struct op_call *call)
 	const struct arg *from = op_arg(call, "batch"), *count = op_arg(call, "count");
 	if (!from->given)
 		return one(call, count->given ? count->count : 5, false);
-	if (op_arg(call, "expression")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "--batch reads its expressions from the file; give none beside it");
+	for (const struct op_param *p = call->op->param; p->name; p++)
+		if (op_arg(call, p->name)->given && strcmp(p->name, "batch") != 0 &&
+		    strcmp(p->name, "json") != 0)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE,
+				       "--batch reads %s from each line of its file; give none beside it",
+				       p->name);
 	return batch(call, from->text);
 }
 

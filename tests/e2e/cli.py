@@ -666,8 +666,52 @@ def zone_data():
         check(r.code in (0, 1), "rota zones with a pipe among the files must not hang", r)
 
 
+def reviewed():
+    """Faults that a review found; each stays as a row."""
+    def good(*argv, out=(), warnings=()):
+        r = rota(*argv)
+        check(r.code == 0 and all(part in r.out for part in out), f"{shown(argv)}: expected {out}", r)
+        check(all(f"warning: {part}" in r.out for part in warnings), f"{shown(argv)}: expected warnings {warnings}", r)
+
+    # --after without an offset is read in the zone of the schedule, however that is said.
+    for argv in (("today at 9 in Tokyo",), ("TZ=Asia/Tokyo today at 9",), ("today at 9", "--tz", "Asia/Tokyo")):
+        good("next", *argv, "--after", "2026-11-14T08:00", out=["2026-11-14T00:00:00Z"])
+    # What stands beside --batch would be ignored: refused.
+    for more in (("--tz", "UTC"), ("--count", "1"), ("--after", "2026-11-14"), ("--id", "x"), ("0 9 * * *",)):
+        refused(("next", "--batch", "-", *more), "--batch reads")
+    # A clock change is told although jitter moves the run away from it.
+    good("next", "30 2 * * * JITTER 1h", "--tz", "Europe/Berlin", "--id", "x", "--after", "2027-03-28T01:00:30Z",
+         "--count", "1", out=["2027-03-28"], warnings=["02:30 does not exist on 2027-03-28"])
+    # Control characters of the second kind, and a carriage return that ends no line.
+    bad("0 9 * * * IF a\u009b31mX", "control character", at=15)
+    bad("0 9 * * * IF a\rb", "control character", at=15)
+    good("next", "0 9 * * *\r\nWINDOW 5m\r\n", out=["09:00"])
+    # The zone is shown even where the sentence does without it; a phrase says what it became.
+    good("next", "@every 10m", "--tz", "Europe/Berlin", out=["Europe/Berlin"])
+    good("next", "every 2 weeks on monday at 10 in Berlin until 30 June 2027", "--after", "2026-11-15T14:00:00Z",
+         out=["TZ=Europe/Berlin <2026-11-16 Mon 10:00 +2w> UNTIL 2027-06-30T22:00:00Z"])
+    good("next", "next friday at 14:00", "--tz", "Europe/Berlin", "--after", "2026-11-15T14:00:00Z",
+         out=["normalized    TZ=Europe/Berlin 2026-11-20T14:00:00\n"])
+    # "Either is enough" where one of the two always holds.
+    for expression in ("0 9 1-31 * MON", "0 9 13 * 0-7"):
+        good("next", expression, out=["every day"], warnings=["neither day field begins with *"])
+    # Directives that take what follows them, right or wrong.
+    bad("0 9 * * * RETRY 3 60s fixed", "'fixed'", at=23)
+    bad("0 9 * * * EXCEPT 2026-11-15 2026-11-16", "commas", at=18)
+    bad("0 9 * * * window 5m", "capitals", "WINDOW", at=11)
+    bad("0 9 * * 1-5 in Berlin", "TZ=", at=13)
+    bad("@daily at 9", "'at 9' does not belong to @daily", at=8)
+    bad("* * * * L", "FRIL", at=9)
+    bad("H(0-7 * * * *", "')' is missing", at=6)
+    bad("2026-320", "month 32", at=6)
+    bad("2026-w46-1", "week dates", at=6)
+    bad("<%%(diary-float t 4 2)>", "diary", at=2)
+    bad("0 9 * * * UNTIL 9999-12-31", "0001-9999", at=17)
+    bad("0 9 * * * TZ=GMT+1", "two readings", at=14)
+
+
 def main():
-    for part in (bad_cron, bad_forms, bad_directives, bad_usage, answers, verbs, batch, unwritable, zone_data):
+    for part in (bad_cron, bad_forms, bad_directives, bad_usage, answers, verbs, batch, unwritable, zone_data, reviewed):
         before = failed
         part()
         if failed > before:

@@ -348,8 +348,8 @@ TEST(errors_say_what_is_wrong_and_where)
 		{ __LINE__, "* * * L *", 6,
 		  "month has 'L', which is not understood; allowed are 1-12 and names, * , - / H" },
 		{ __LINE__, "* * * * L", 8,
-		  "day of week has 'L', which is not understood; allowed are 0-7 and names, * , - / ? L # "
-		  "H" },
+		  "day of week has 'L' without a day; write 5L or FRIL for the last Friday" },
+
 		{ __LINE__, "* * W * *", 4,
 		  "day of month has 'W', which is not understood; allowed are 1-31, * , - / ? L W H" },
 		{ __LINE__, "* * 15WW * *", 7,
@@ -432,8 +432,8 @@ TEST(errors_say_what_is_wrong_and_where)
 		  "minute has ')', which is not understood; allowed are 0-59, * , - / H" },
 		{ __LINE__, "H(0-60) * * * *", 4, "minute 60 is out of range 0-59" },
 		{ __LINE__, "H(5-3) * * * *", 2, "minute range of H must rise, not 5-3" },
-		{ __LINE__, "H(0-7 * * * *", 5,
-		  "minute has '0-7', which is not understood; allowed are 0-59, * , - / H" },
+		{ __LINE__, "H(0-7 * * * *", 5, "minute: ')' is missing after H(0-7" },
+
 		{ __LINE__, "H(-7) * * * *", 2,
 		  "minute has '-7)', which is not understood; allowed are 0-59, * , - / H" },
 		{ __LINE__, "H(a-7) * * * *", 2,
@@ -496,12 +496,12 @@ TEST(errors_say_what_is_wrong_and_where)
 		{ __LINE__, "@", 0,
 		  "'@' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight @hourly "
 		  "and @every with a duration" },
-		{ __LINE__, "@daily x", 0,
-		  "'@daily x' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight "
-		  "@hourly and @every with a duration" },
+		{ __LINE__, "@daily x", 7, "'x' does not belong to @daily" },
+
 		{ __LINE__, "@every 10m", 0,
-		  "'@every 10m' is not known; allowed are @yearly @annually @monthly @weekly @daily "
-		  "@midnight @hourly and @every with a duration" },
+		  "'@every' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight "
+		  "@hourly and @every with a duration" },
+
 		{ __LINE__, "@reboot", 0,
 		  "'@reboot' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight "
 		  "@hourly and @every with a duration" },

@@ -259,3 +259,26 @@ TEST(restart_counts_from_the_end)
 		CHECK_STR_AT(rows[i].line, iso_format_utc(next, out), rows[i].next);
 	}
 }
+
+/* What `rota next` shows for `.+` is what would happen if every run ended when it was due. */
+TEST(restart_series_is_the_chain_of_its_ends)
+{
+	static const char *const stamps[] = { "<2026-01-31 Sat 09:00 .+1m>", "<2024-02-29 Thu 02:30 .+1y>",
+					      "<2026-03-30 Mon 01:30 .+7m>", "<2026-06-13 Sat 09:00 .+3d>",
+					      "<2026-06-13 Sat 02:30 .+1w>", "<2026-06-13 Sat 09:00 .+5h>" };
+	const struct zone *z = test_zone("America/New_York");
+	for (size_t i = 0; i < ARRAY_LEN(stamps); i++) {
+		struct org_rule o;
+		bool off;
+		int64_t chained = 0, shown = 0;
+		test_case("%s", stamps[i]);
+		CHECK_INT(org_parse(str_of(stamps[i]), &o, &off, NULL), OK);
+		CHECK_INT(org_next(&o, z, SECONDS_MIN, &chained), OK);
+		for (unsigned k = 0; k < 60; k++) {
+			int64_t before = chained;
+			CHECK_INT(org_next(&o, z, before, &shown), OK);
+			CHECK_INT(org_after_end(&o, z, before, &chained), OK);
+			CHECK_INT(shown, chained);
+		}
+	}
+}

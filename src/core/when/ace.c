@@ -24,9 +24,11 @@ static bool more_retry(struct str value, struct str next, bool full)
 	int64_t seconds;
 	unsigned word;
 	bool counted = !memchr(value.p, ' ', value.n), timed = !counted && is_digit(value.p[value.n - 2]);
+	if (full)
+		return true;
 	if (is_digit(next.p[0]))
-		return !timed && (full || dur_parse(next, &seconds, NULL) == OK);
-	return counted && (full || word_find(backoff_words, next, "backoff", &word, NULL) == OK);
+		return !timed && dur_parse(next, &seconds, NULL) == OK;
+	return counted && (word_find(backoff_words, next, "backoff", &word, NULL) == OK);
 }
 
 /* FROM 2026-06-01 09:00; and UNTIL 30 June, which is wrong, but as a whole */
@@ -34,36 +36,37 @@ static bool more_time(struct str value, struct str next, bool full)
 {
 	(void)full;
 	if (iso_looks_like(value))
-		return value.n == 10 && next.n >= 5 && is_digit(next.p[0]) && next.p[2] == ':';
+		return value.n == 10 && next.n >= 4 && is_digit(next.p[0]) &&
+		       (next.p[1] == ':' || next.p[2] == ':');
 	return value.n <= 2 && is_alpha(next.p[0]);
 }
 
 /* EXCEPT 2026-12-25, 2026-12-26 */
 static bool more_list(struct str value, struct str next, bool full)
 {
-	(void)full;
-	return value.p[value.n - 1] == ',' || next.p[0] == ',';
+	return value.p[value.n - 1] == ',' || next.p[0] == ',' || (full && is_digit(next.p[0]));
 }
 
 /* Each directive, and whether one more word belongs to what it has so far. TZ= carries its value in its own
  * word. */
 static const struct {
-	const char *name;
+	const char *name, *example;
 	more_words *more;
 } directives[ACE_KEYS] = {
-	[ACE_TZ] = { "TZ=", no_more },
-	[ACE_IF] = { "IF", no_more }, /* takes the rest of its line, see take_value */
-	[ACE_WINDOW] = { "WINDOW", no_more },
-	[ACE_RETRY] = { "RETRY", more_retry },
-	[ACE_FROM] = { "FROM", more_time },
-	[ACE_UNTIL] = { "UNTIL", more_time },
-	[ACE_JITTER] = { "JITTER", no_more },
-	[ACE_TIMEOUT] = { "TIMEOUT", no_more },
-	[ACE_MISSED] = { "MISSED", no_more },
-	[ACE_OVERLAP] = { "OVERLAP", no_more },
-	[ACE_EXCEPT] = { "EXCEPT", more_list },
-	[ACE_GAP] = { "GAP", no_more },
-	[ACE_FOLD] = { "FOLD", no_more },
+	[ACE_TZ] = { "TZ=", "TZ=Europe/Berlin", no_more },
+	[ACE_IF] = { "IF", "IF agent.ready == true",
+		     no_more }, /* takes the rest of its line, see take_value */
+	[ACE_WINDOW] = { "WINDOW", "WINDOW 15m", no_more },
+	[ACE_RETRY] = { "RETRY", "RETRY 3 exponential 60s", more_retry },
+	[ACE_FROM] = { "FROM", "FROM 2026-06-01", more_time },
+	[ACE_UNTIL] = { "UNTIL", "UNTIL 2026-12-31", more_time },
+	[ACE_JITTER] = { "JITTER", "JITTER 5m", no_more },
+	[ACE_TIMEOUT] = { "TIMEOUT", "TIMEOUT 10m", no_more },
+	[ACE_MISSED] = { "MISSED", "MISSED skip", no_more },
+	[ACE_OVERLAP] = { "OVERLAP", "OVERLAP queue_one", no_more },
+	[ACE_EXCEPT] = { "EXCEPT", "EXCEPT 2026-12-25", more_list },
+	[ACE_GAP] = { "GAP", "GAP skip", no_more },
+	[ACE_FOLD] = { "FOLD", "FOLD both", no_more },
 };
 #define KNOWN "TZ= IF WINDOW RETRY FROM UNTIL JITTER TIMEOUT MISSED OVERLAP EXCEPT GAP FOLD"
 
@@ -178,8 +181,9 @@ static enum err split_line(struct str text, struct str line, struct ace *ace, st
 		if (ace->value[key].p)
 			return twice(text, directives[key].name, ace->value[key], value.n ? value : t, why);
 		if (!value.n)
-			return why_set(why, E_INPUT, (size_t)(t.p - text.p) + t.n, "%s needs a value",
-				       directives[key].name);
+			return why_set(why, E_INPUT, (size_t)(t.p - text.p) + t.n,
+				       "%s needs a value, as in %s", directives[key].name,
+				       directives[key].example);
 		ace->value[key] = value;
 	}
 	return OK;
@@ -197,7 +201,10 @@ enum err ace_split(struct str text, struct ace *ret, struct why *why)
 		length = utf8_length(str_from(text, i));
 		if (!length)
 			return why_set(why, E_INPUT, i, "byte 0x%02x is not UTF-8", (unsigned char)text.p[i]);
-		if (((unsigned char)text.p[i] < 32 && !is_space(text.p[i])) || text.p[i] == 127)
+		bool c1 = length == 2 && text.p[i] == '\xC2' && (unsigned char)text.p[i + 1] < 0xA0;
+		bool lone_cr = text.p[i] == '\r' && i + 1 < text.n && text.p[i + 1] != '\n';
+		if (((unsigned char)text.p[i] < 32 && !is_space(text.p[i])) || text.p[i] == 127 || c1 ||
+		    lone_cr)
 			return why_set(why, E_INPUT, i, "control character 0x%02x in an expression",
 				       (unsigned char)text.p[i]);
 	}
@@ -214,12 +221,23 @@ enum err ace_split(struct str text, struct ace *ret, struct why *why)
 	return OK;
 }
 
-enum err ace_no_capitals(struct str form, unsigned from, struct why *why)
+enum err ace_no_strays(struct str form, unsigned from, struct why *why)
 {
 	struct str words = form;
 	unsigned i = 0;
-	for (struct str t = str_token(&words); t.n; t = str_token(&words))
-		if (i++ >= from && shouts(t))
+	for (struct str t = str_token(&words); t.n; t = str_token(&words)) {
+		size_t at = (size_t)(t.p - form.p);
+		if (i++ < from)
+			continue;
+		if (str_ieq(t, STR("in")))
+			return why_set(why, E_INPUT, at,
+				       "outside of phrases a zone is written TZ=Europe/Berlin");
+		for (unsigned k = ACE_TZ + 1; k < ACE_KEYS; k++)
+			if (str_ieq(t, str_of(directives[k].name)))
+				return why_set(why, E_INPUT, at, "directives are in capitals: write %s",
+					       directives[k].name);
+		if (shouts(t))
 			return unknown(form, t, why);
+	}
 	return OK;
 }

@@ -27,6 +27,6 @@ struct ace {
 
 must_check enum err ace_split(struct str text, struct ace *ret, struct why *why);
 
-/* Refuses a form that has, from its word number `from` on, a word in capitals which can only be meant as a
- * directive. */
-must_check enum err ace_no_capitals(struct str form, unsigned from, struct why *why);
+/* Refuses a form that has, from its word number `from` on, a word which can only be meant as a directive: in
+ * capitals, or known but not in capitals. */
+must_check enum err ace_no_strays(struct str form, unsigned from, struct why *why);

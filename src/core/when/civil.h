@@ -17,6 +17,7 @@ static inline bool is_leap(int32_t year)
 
 static inline unsigned month_days(int32_t year, unsigned month)
 {
+	assert(month >= 1 && month <= 12);
 	static const uint8_t days[13] = { 0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	return days[month] + (month == 2 && is_leap(year));
 }

@@ -77,6 +77,9 @@ static enum err bad(const struct field *f, size_t from)
 	for (size_t i = 0; i < item.n; i++)
 		word &= is_alpha(item.p[i]);
 	size_t at = word || f->at > from + item.n ? from : f->at;
+	if (f->which == CRON_WDAY && item.n == 1 && to_upper(item.p[0]) == 'L')
+		return why_set(f->why, E_INPUT, at,
+			       "day of week has 'L' without a day; write 5L or FRIL for the last Friday");
 	if (item.n == 0)
 		return why_set(f->why, E_INPUT, at, "%s is missing a value (%d-%d)", f->info->label,
 			       f->info->lo, f->info->hi);
@@ -161,7 +164,8 @@ static enum err hashed(struct field *f)
 		if (e)
 			return e;
 		if (!take(f, ')'))
-			return bad(f, from);
+			return why_set(f->why, E_INPUT, f->at, "%s: ')' is missing after H(%u-%u",
+				       f->info->label, lo, hi);
 		if (hi < lo)
 			return why_set(f->why, E_INPUT, from, "%s range of H must rise, not %u-%u",
 				       f->info->label, lo, hi);
@@ -349,16 +353,22 @@ static void store(struct cron *c, enum cron_field which, uint64_t bits, bool sta
 
 static enum err preset(struct str text, struct str *ret, struct why *why)
 {
-	for (size_t i = 0; i < ARRAY_LEN(presets); i++)
-		if (str_ieq(text, str_of(presets[i].name))) {
-			*ret = str_of(presets[i].text);
-			return OK;
-		}
+	struct str rest = text, word = str_token(&rest);
+	for (size_t i = 0; i < ARRAY_LEN(presets); i++) {
+		if (!str_ieq(word, str_of(presets[i].name)))
+			continue;
+		rest = str_trim(rest);
+		if (rest.n)
+			return why_set(why, E_INPUT, (size_t)(rest.p - text.p),
+				       "'%.*s' does not belong to %s", STR_SHORT(rest), presets[i].name);
+		*ret = str_of(presets[i].text);
+		return OK;
+	}
 	return why_set(why, E_INPUT, 0,
 		       "'%.*s' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight "
 		       "@hourly "
 		       "and @every with a duration",
-		       STR_SHORT(text));
+		       STR_SHORT(word));
 }
 
 enum err cron_parse(struct str text, struct str id, struct cron *ret, struct why *why)

@@ -107,7 +107,7 @@ static void tell_org(const struct when *w, struct buf *out)
 		buf_add(out, STR(" at "));
 		say_time(out, s.local);
 	}
-	if (clamps(o))
+	if (clamps(o) && o->style != ORG_RESTART)
 		buf_add(out, STR(" (on the last day of shorter months)"));
 	if (o->style == ORG_RESTART)
 		buf_add(out, STR(", counted from the end of the run before"));

@@ -149,7 +149,9 @@ static bool add_shifted(const struct question *q, const struct change *c, const 
 		buf_add(out, t->n > 1 ? STR("they fall together with the run at ")
 				      : STR("it falls together with the run at "));
 	else
-		buf_add(out, t->n > 1 ? STR("they run once at ") : STR("it runs at "));
+		buf_add(out, q->when->rule.jitter ? STR("the delay counts from ")
+			     : t->n > 1           ? STR("they run once at ")
+						  : STR("it runs at "));
 	(same_day ? say_time : say_stamp)(out, to);
 	buf_add(out, met ? STR(".") : STR(" instead."));
 	return true;

@@ -62,9 +62,10 @@ bool iso_looks_like(struct str text)
 		n++;
 	if (n == 8)
 		return n == word.n || to_upper(word.p[n]) == 'T';
-	/* 2026-11-…, 2026-W46; but not 1000-59, a cron range gone wrong */
+	/* 2026-11-…, 2026-W46, 2026-320 alone; but not 1000-59 * * * *, a cron range gone wrong */
 	return n == 4 && word.n > 6 && word.p[n] == '-' &&
-	       (to_upper(word.p[n + 1]) == 'W' || memchr(word.p + n + 1, '-', word.n - n - 1));
+	       (to_upper(word.p[n + 1]) == 'W' || memchr(word.p + n + 1, '-', word.n - n - 1) ||
+		!str_trim(text).n);
 }
 
 enum err iso_parse(struct str text, struct iso *ret, struct why *why)
@@ -78,7 +79,7 @@ enum err iso_parse(struct str text, struct iso *ret, struct why *why)
 			       STR_SHORT(text));
 	int32_t year = (int32_t)digits(&r, 4, "year", YEAR_MIN, YEAR_MAX);
 	bool wide = !r.err && take(&r, '-');
-	if (look(&r) == 'W')
+	if (to_upper(look(&r)) == 'W')
 		return why_set(why, E_INPUT, r.at, "week dates are not supported; write 2026-11-16");
 	unsigned month = digits(&r, 2, "month", 1, 12);
 	if (wide)

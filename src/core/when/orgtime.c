@@ -126,6 +126,9 @@ enum err org_parse(struct str text, struct org_rule *ret, bool *day_off, struct 
 {
 	struct str rest, date = { 0 }, time = { 0 }, repeat = { 0 }, name = { 0 };
 	bool active;
+	if (str_starts(text, STR("<%")))
+		return why_set(why, E_INPUT, 1,
+			       "diary expressions are not supported; write <2026-06-13 Sat 09:00 +1w>");
 	const char *close = text.n && text.p[0] == '<' ? memchr(text.p, '>', text.n) : NULL;
 	if (close && close + 1 < text.p + text.n)
 		return why_set(why, E_INPUT, (size_t)(close + 1 - text.p),
@@ -223,8 +226,18 @@ enum err org_next(const struct org_rule *o, const struct zone *z, int64_t after,
 	if (after >= t) {
 		if (o->style == ORG_ONCE || after > SECONDS_MAX)
 			return E_NOTFOUND;
-		for (int64_t k = skip_to(o, after); t <= after; k++)
-			t = nth(o, z, k);
+		if (o->style == ORG_RESTART && o->unit >= ORG_MONTH) {
+			/* Each counts from the one before, so that a clamped day stays clamped: no way but
+			 * through all of them. */
+			for (enum err e = OK; t <= after;) {
+				e = org_after_end(o, z, t, &t);
+				if (e)
+					return e;
+			}
+		} else {
+			for (int64_t k = skip_to(o, after); t <= after; k++)
+				t = nth(o, z, k);
+		}
 	}
 	if (t > SECONDS_MAX)
 		return E_NOTFOUND;

@@ -532,6 +532,15 @@ static enum err write_until(struct phrase_parser *p)
 	return OK;
 }
 
+bool phrase_place(struct str text, const struct phrase_env *env, const struct zone **ret)
+{
+	struct phrase_parser p = { .text = text, .env = env };
+	if (phrase_split(&p) || phrase_read_clauses(&p) || !p.out.zone)
+		return false;
+	*ret = p.out.zone;
+	return true;
+}
+
 enum err phrase_parse(struct str text, const struct phrase_env *env, struct phrase *ret, struct why *why)
 {
 	struct phrase_parser p = { .text = text, .env = env, .why = why };

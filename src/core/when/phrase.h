@@ -21,6 +21,8 @@ struct phrase {
 	bool no_time;             /* no time of day was given: midnight was taken */
 };
 
+/* The place it names, if it names one: `ret` is then set. Needs no `now`. */
+bool phrase_place(struct str text, const struct phrase_env *env, const struct zone **ret);
 /* Anything that could mean two things is refused with the readings it could have. */
 must_check enum err phrase_parse(struct str text, const struct phrase_env *env, struct phrase *ret,
 				 struct why *why);

@@ -14,6 +14,8 @@ struct parse {
 	struct arena *arena;
 	struct when *w;
 	struct why *why;
+	bool local_at; /* a one-shot without offset: `at` is what it says */
+	int64_t at;
 };
 
 /* The small parsers count from the beginning of their own piece of text: make that the whole text's. */
@@ -49,17 +51,32 @@ static enum err bound(struct parse *p, struct str v, bool end, int64_t *ret)
 		return e;
 	if (end && !t.has_time)
 		t.local += DAY; /* the end of that day */
-	*ret = iso_utc(&t, p->w->zone, NULL) + (t.micros > 0);
+	int64_t at = iso_utc(&t, p->w->zone, NULL) + (t.micros > 0);
+	if (at < SECONDS_MIN || at > SECONDS_MAX)
+		return why_set(p->why, E_INPUT, 0, "the time is out of range 0001-9999");
+	*ret = at;
 	return OK;
 }
 
 /* --- the forms -------------------------------------------------------------------------------------------
  */
 
+/* With "either is enough", a day field that is always true makes the other one meaningless. */
+static void warn_of_day_rule(struct parse *p, const struct cron *c)
+{
+	bool either = !(c->flags & (CRON_MDAY_STAR | CRON_WDAY_STAR));
+	if (either && (c->mday == CRON_ALL_MDAYS || c->wday == CRON_ALL_WDAYS))
+		warn(p, "neither day field begins with *, so either is enough, and one of them is true every "
+			"day: the other "
+			"restricts nothing");
+}
+
 static enum err form_cron(struct parse *p, struct str form)
 {
 	p->w->rule.kind = RULE_CRON;
 	enum err e = cron_parse(form, p->env->id, &p->w->rule.cron, p->why);
+	if (!e)
+		warn_of_day_rule(p, &p->w->rule.cron);
 	if (!e && p->w->rule.cron.flags & CRON_HASHED && !p->env->id.n)
 		warn(p, "H depends on the schedule's id, and none is given: the real times will differ (use "
 			"--id)");
@@ -79,7 +96,8 @@ static enum err form_every(struct parse *p, struct str form)
 		return e;
 	}
 	if (seconds < 1)
-		return why_set(p->why, E_INPUT, (size_t)(dur.p - form.p), "an interval is at least 1s");
+		return why_set(p->why, E_INPUT, (size_t)(dur.p - form.p),
+			       "an interval is out of range 1s-%dd", (int)(DURATION_SECONDS_MAX / DAY));
 	p->w->rule.kind = RULE_EVERY;
 	p->w->rule.every.interval = seconds;
 	return OK;
@@ -93,6 +111,8 @@ static enum err form_at(struct parse *p, struct str form)
 	if (e)
 		return e;
 	p->w->rule.kind = RULE_AT;
+	p->local_at = !t.has_offset;
+	p->at = t.local + (t.micros > 0);
 	p->w->rule.at = iso_utc(&t, p->w->zone, &fit) + (t.micros > 0);
 	if (p->w->rule.at < SECONDS_MIN || p->w->rule.at > SECONDS_MAX)
 		return why_set(p->why, E_INPUT, 0, "the time is out of range 0001-9999");
@@ -191,7 +211,7 @@ static enum err read_form(struct parse *p, struct str form)
 	unsigned i = 0;
 	while (!forms[i].fits(form))
 		i++;
-	enum err e = ace_no_capitals(form, forms[i].words, p->why);
+	enum err e = ace_no_strays(form, forms[i].words, p->why);
 	return e ? e : forms[i].read(p, form);
 }
 
@@ -228,6 +248,7 @@ static enum err form_phrase(struct parse *p, struct str form)
 	if (phrase.no_time)
 		warn(p, "no time of day is given: 00:00 is taken");
 	p->w->relative = phrase.relative;
+	p->w->phrase = true;
 	char *text = arena_dup(p->arena, str_of(phrase.form));
 	if (!text)
 		return E_NOMEM;
@@ -245,7 +266,8 @@ static enum err positive(struct parse *p, struct str v, int64_t *ret)
 	int64_t seconds = 0;
 	enum err e = dur_parse(v, &seconds, p->why);
 	if (!e && seconds < 1)
-		return why_set(p->why, E_INPUT, 0, "a duration is at least 1s here");
+		return why_set(p->why, E_INPUT, 0, "a duration is out of range 1s-%dd here",
+			       (int)(DURATION_SECONDS_MAX / DAY));
 	if (!e)
 		*ret = seconds;
 	return e;
@@ -296,9 +318,14 @@ static enum err set_retry(struct parse *p, struct str v)
 		p->w->retry.backoff = (enum backoff)kind;
 		word = str_token(&rest);
 	}
-	if (!word.n)
-		return OK;
-	enum err e = positive(p, word, &p->w->retry.initial_delay);
+	struct str stray = str_trim(rest);
+	enum err e = word.n ? positive(p, word, &p->w->retry.initial_delay) : OK;
+	if (!e && stray.n) {
+		word = stray;
+		e = why_set(p->why, E_INPUT, 0,
+			    "'%.*s' does not belong here: RETRY n [fixed|linear|exponential] [duration]",
+			    STR_SHORT(stray));
+	}
 	if (e && p->why)
 		p->why->at += (size_t)(word.p - v.p);
 	return e;
@@ -404,7 +431,11 @@ static enum err set_except(struct parse *p, struct str v)
 		size_t end = comma ? (size_t)(comma - v.p) : v.n;
 		struct str part = str_trim(str_sub(v, from, end));
 		struct iso t = { 0 };
-		enum err e = iso_parse(part, &t, p->why);
+		enum err e =
+			memchr(part.p, ' ', part.n)
+				? why_set(p->why, E_INPUT, 0,
+					  "dates of EXCEPT have commas between them: '%.*s'", STR_SHORT(part))
+				: iso_parse(part, &t, p->why);
 		if (!e && t.has_time)
 			e = why_set(p->why, E_INPUT, 0, "EXCEPT takes whole days such as 2026-12-25");
 		if (e) {
@@ -487,7 +518,9 @@ static enum err write_normalized(struct parse *p)
 		cron_format(&w->rule.cron, &out);
 		break;
 	case RULE_AT:
-		buf_add(&out, str_of(iso_format_utc(w->rule.at, time)));
+		/* A local time stays one: it follows its zone, whatever becomes of that. */
+		buf_add(&out, str_of(p->local_at ? iso_format_local(p->at, time)
+						 : iso_format_utc(w->rule.at, time)));
 		break;
 	case RULE_EVERY:
 		buf_add(&out, STR("@every "));
@@ -528,6 +561,19 @@ enum err when_parse(struct str text, const struct when_env *env, struct arena *a
 	if (!e)
 		*ret = w;
 	return e;
+}
+
+const struct zone *when_zone(struct str text, const struct when_env *env)
+{
+	struct ace ace;
+	const struct zone *z = env->zone;
+	struct phrase_env place = { .zones = env->zones, .zone = env->zone };
+	if (ace_split(text, &ace, NULL) == OK) {
+		struct str name = ace.value[ACE_TZ];
+		if (!name.p || zones_find(env->zones, name, &z, NULL) != OK)
+			phrase_place(ace.form, &place, &z);
+	}
+	return z;
 }
 
 struct when_walk when_walk(const struct when *w, struct wall after)

@@ -41,9 +41,14 @@ struct when {
 	struct days except;
 	bool zone_said; /* by TZ= or by the phrase, not by the environment */
 	bool relative;  /* the text means another time tomorrow; `normalized` does not */
+	bool phrase;    /* it was written in English */
 	const char *warning[WARNINGS_MAX];
 	unsigned warnings;
 };
+
+/* The zone its times are read in, as far as the text says; `env->now` is not looked at. Errors are
+ * when_parse's. */
+const struct zone *when_zone(struct str text, const struct when_env *env);
 
 /* What `ret` points to lives in `a` and in `text`. */
 must_check enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,

@@ -23,10 +23,33 @@ static bool same_words(struct str a, struct str b)
 	return true;
 }
 
+/* The distance of two names, if it is small for names of their length; else more than `limit`. */
+static unsigned near_enough(struct str a, struct str b, unsigned limit)
+{
+	size_t shorter = a.n < b.n ? a.n : b.n, longer = a.n < b.n ? b.n : a.n;
+	if (longer - shorter > limit)
+		return limit + 1;
+	unsigned d = str_distance(a, b, limit);
+	return 2 * d < shorter ? d : limit + 1;
+}
+
+/* Etc/GMT+1 lies west of Greenwich: nobody who writes "GMT+1" means that. */
+static bool is_gmt_offset(struct str name)
+{
+	return name.n > 4 && str_ieq(str_sub(name, 0, 3), STR("GMT")) &&
+	       (name.p[3] == '+' || name.p[3] == '-');
+}
+
 /* The three names nearest to the one that was given, by the whole name or by the city. */
 static enum err unknown(const struct zone_source *s, struct str name, struct why *why)
 {
 	enum { MOST = 3, FAR = 4 };
+	if (is_gmt_offset(name))
+		return why_set(
+			why, E_INPUT, 0,
+			"'%.*s' has two readings: Etc/GMT+1 is west of Greenwich, Etc/GMT-1 east; write the "
+			"whole name, or a city",
+			STR_SHORT(name));
 	struct str near[MOST] = { 0 };
 	unsigned distance[MOST], n = 0;
 	for (unsigned i = 0; i < ZONES_MAX; i++) {
@@ -34,10 +57,12 @@ static enum err unknown(const struct zone_source *s, struct str name, struct why
 		if (!known.n)
 			break;
 		unsigned limit = name.n < 8 ? 2 : FAR - 1;
-		unsigned whole = str_distance(name, known, limit);
-		unsigned city = str_distance(city_of(name), city_of(known), limit);
-		unsigned d = same_words(name, known) ? 0 : 1 + (whole < city ? whole : city);
-		if (d > limit)
+		struct str given_city = city_of(name), known_city = city_of(known);
+		unsigned whole = near_enough(name, known, limit),
+			 city = near_enough(given_city, known_city, limit);
+		/* By the whole name first, then by the city. */
+		unsigned d = whole <= limit ? 2 * whole : 2 * city + 1;
+		if (whole > limit && city > limit)
 			continue;
 		unsigned at = n < MOST ? n++ : MOST;
 		for (; at > 0 && distance[at - 1] > d; at--) {
@@ -79,20 +104,16 @@ enum err zones_place(const struct zone_source *s, struct str place, const struct
 {
 	const struct zone *found = NULL;
 	struct str first = { 0 };
-	/* Etc/GMT+1 lies west of Greenwich: nobody who writes "GMT+1" means that. */
-	if (place.n > 4 && str_ieq(str_sub(place, 0, 3), STR("GMT")) &&
-	    (place.p[3] == '+' || place.p[3] == '-'))
-		return why_set(
-			why, E_INPUT, 0,
-			"'%.*s' has two readings: Etc/GMT+1 is west of Greenwich, Etc/GMT-1 east; write the "
-			"whole name, or a city",
-			STR_SHORT(place));
+	if (is_gmt_offset(place))
+		return unknown(s, place, why);
 	for (unsigned i = 0; i < ZONES_MAX; i++) {
 		struct str known = s->name(s->self, i);
 		if (!known.n)
 			break;
-		bool whole = same_words(place, known);
-		if (!whole && !same_words(place, city_of(known)))
+		if (known.n < place.n || !same_words(place, str_from(known, known.n - place.n)))
+			continue;
+		bool whole = known.n == place.n;
+		if (!whole && known.p[known.n - place.n - 1] != '/')
 			continue;
 		const struct zone *z = s->find(s->self, known);
 		if (!z)
