@@ -13,6 +13,6 @@ void *arena_alloc(struct arena *a, size_t size);
 /* A terminated copy. */
 char *arena_dup(struct arena *a, struct str s);
 char *arena_printf(struct arena *a, const char *fmt, ...) printf_like(2, 3);
-/* Forgets everything but keeps one chunk for the next round. */
+/* Forgets everything; keeps a chunk of the ordinary size for the next round. */
 void arena_reset(struct arena *a);
 void arena_free(struct arena *a);

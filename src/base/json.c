@@ -241,6 +241,8 @@ static enum err pair(struct reader *r, unsigned depth, struct val *v)
 {
 	if (look(r) != '"')
 		return bad(r, "expected a key in double quotes");
+	if (v->map.n == JSON_KEYS_MAX)
+		return why_set(r->why, E_LIMIT, r->at, "a map has at most %d keys", JSON_KEYS_MAX);
 	enum err e = grow(r, (void **)&v->map.pair, v->map.n, sizeof(struct val_pair));
 	if (e)
 		return e;

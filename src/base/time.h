@@ -14,6 +14,7 @@ struct boot {
 	int64_t us;
 };
 
+/* b is positive. */
 static inline int64_t floor_div(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);

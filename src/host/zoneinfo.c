@@ -38,7 +38,7 @@ static bool is_name(struct str s)
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
 		bool slash = c == '/' && i + 1 < s.n && s.p[i + 1] != '/';
-		if (!is_alpha(c) && !is_digit(c) && !strchr("_+-", c) && !slash)
+		if (!is_alpha(c) && !is_digit(c) && !memchr("_+-", c, 3) && !slash)
 			return false;
 	}
 	return true;
@@ -126,7 +126,7 @@ static void list_names(struct zoneinfo *z, const char *prefix, unsigned depth)
 		    snprintf(path, sizeof path, "%s/%s", z->dir, name) >= (int)sizeof path ||
 		    stat(path, &st) != 0)
 			continue;
-		if (S_ISDIR(st.st_mode) && depth < 3)
+		if (S_ISDIR(st.st_mode) && depth < 2)
 			list_names(z, name, depth + 1);
 		else if (S_ISREG(st.st_mode) && is_tzif(path))
 			add_name(z, str_of(name));

@@ -34,9 +34,9 @@ enum err answer_find(const struct question *q, const struct zone_source *zones, 
 		why_write(why, WHY_NOWHERE, "%s: %s", q->tz_name, inner.text);
 		return e;
 	}
-	ret->from_now = q->after.n == 0;
+	ret->from_now = !q->after.p;
 	ret->after = clock_wall();
-	if (q->after.n)
+	if (q->after.p)
 		e = read_after(q, when_zone(q->expr, &env), &ret->after, why);
 	env.now = ret->after;
 	if (!e)
@@ -64,9 +64,9 @@ enum err answer_find(const struct question *q, const struct zone_source *zones, 
 		ret->last = nominal;
 	}
 	struct when *w = &ret->when;
-	if (walk.excluded && w->warnings < WARNINGS_MAX)
-		w->warning[w->warnings++] = arena_printf(a, "EXCEPT leaves out %u day%s among these runs",
-							 walk.excluded, walk.excluded == 1 ? "" : "s");
+	if (walk.excluded)
+		when_warn(w, arena_printf(a, "EXCEPT leaves out %u day%s among these runs", walk.excluded,
+					  walk.excluded == 1 ? "" : "s"));
 	return OK;
 }
 
@@ -80,9 +80,9 @@ void answer_warn(struct answer *r, struct arena *a)
 {
 	struct when *w = &r->when;
 	char time[ISO_SIZE];
-	if (r->n == 0 && w->warnings < WARNINGS_MAX)
-		w->warning[w->warnings++] = arena_printf(a, "expired: it has no run after %s",
-							 iso_format_utc(wall_seconds(r->after), time));
+	if (r->n == 0)
+		when_warn(w, arena_printf(a, "expired: it has no run after %s",
+					  iso_format_utc(wall_seconds(r->after), time)));
 	if (r->n == 0)
 		return;
 	/* In nominal times: jitter moves a run away from the change that bent it. */
@@ -98,7 +98,7 @@ void answer_warn(struct answer *r, struct arena *a)
 
 static void json_key(struct buf *out, const char *key)
 {
-	buf_addf(out, "%s\"%s\":", out->p[out->n - 1] == '{' ? "" : ",", key);
+	buf_addf(out, "%s\"%s\":", out->n && out->p[out->n - 1] == '{' ? "" : ",", key);
 }
 
 static void json_text(struct buf *out, const char *key, struct str value)
@@ -166,6 +166,7 @@ void answer_json(const struct answer *r, struct buf *out)
 	const struct when *w = &r->when;
 	_cleanup_(buf_free) struct buf words = { 0 };
 	explain_when(w, &words);
+	out->failed |= words.failed;
 	buf_addc(out, '{');
 	json_text(out, "kind", str_of(rule_kind_words[w->rule.kind]));
 	json_text(out, "normalized", w->normalized);

@@ -9,7 +9,7 @@
 
 enum op_kind { OP_FLAG, OP_TEXT, OP_COUNT };
 
-/* One argument. The first of a row without dashes in its usage is positional. */
+/* One argument. */
 struct op_param {
 	const char *name;
 	const char *value; /* what stands for it in help: "ZONE"; NULL for a flag */

@@ -90,7 +90,9 @@ static enum err batch(struct op_call *call, struct str path)
 {
 	char *name = arena_dup(call->arena, path);
 	bool std = str_eq(path, STR("-"));
-	FILE *in = std ? stdin : name ? fopen(name, "re") : NULL;
+	if (!name)
+		return E_NOMEM;
+	FILE *in = std ? stdin : fopen(name, "re");
 	if (!in)
 		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot read %.*s: %s", STR_SHORT(path),
 			       strerror(errno));
@@ -111,6 +113,8 @@ static enum err batch(struct op_call *call, struct str path)
 	if (!std)
 		fclose(in);
 	fwrite(buf_str(&out).p, 1, out.n, call->out);
+	if (out.failed)
+		return E_NOMEM; /* answers are missing */
 	if (failed)
 		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot read %.*s: %s", STR_SHORT(path),
 			       strerror(failed));

@@ -14,6 +14,7 @@ import zoneinfo
 from datetime import datetime
 
 ROTA = os.path.abspath(sys.argv[1])
+FAIL_ALLOC = os.path.abspath(sys.argv[2])
 AFTER = ("--after", "2026-11-15T12:00:00Z")
 passed = failed = 0
 
@@ -706,12 +707,30 @@ def reviewed():
     bad("2026-320", "month 32", at=6)
     bad("2026-w46-1", "week dates", at=6)
     bad("<%%(diary-float t 4 2)>", "diary", at=2)
-    bad("0 9 * * * UNTIL 9999-12-31", "0001-9999", at=17)
+    bad("0 9 * * * FROM 0001-01-01 TZ=Europe/Berlin", "0001-9999", at=16)
+    good("next", "0 9 * * * UNTIL 9999-12-31", "--tz", "UTC", out=["09:00"])
+    # The longest line there may be, and one byte more.
+    line = json.dumps({"expr": "0 9 * * *", "count": 1})
+    r = rota("next", "--batch", "-", stdin=(line.ljust(65536) + "\n" + line.ljust(65537) + "\n" + line).encode())
+    kinds = [list(json.loads(answer)) for answer in r.out.splitlines()]
+    check(r.code == 0 and kinds == [["next"], ["error"], ["next"]], "lines of 65536 and 65537 bytes", r)
+
+
+def out_of_memory():
+    """The n-th allocation fails, for every n: an error that says so, or the whole answer; never a signal, never less."""
+    calls = [("next", "every tuesday at 9am in Berlin EXCEPT 2026-11-17 IF a", *AFTER),
+             ("next", "0 9 * * * FOO", *AFTER), ("explain", "30 2 * * * TZ=America/New_York", "--json", *AFTER)]
+    for argv in calls:
+        whole = rota(*argv)
+        for n in range(1, 120):
+            r = rota(*argv, env={"LD_PRELOAD": FAIL_ALLOC, "FAIL_ALLOC": str(n)})
+            good = r.code in (1, 2) and r.err.startswith("rota: ") or (r.code, r.out) == (whole.code, whole.out)
+            check(good, f"allocation {n} fails: {shown(argv)}", r)
     bad("0 9 * * * TZ=GMT+1", "two readings", at=14)
 
 
 def main():
-    for part in (bad_cron, bad_forms, bad_directives, bad_usage, answers, verbs, batch, unwritable, zone_data, reviewed):
+    for part in (bad_cron, bad_forms, bad_directives, bad_usage, answers, verbs, batch, unwritable, zone_data, reviewed, out_of_memory):
         before = failed
         part()
         if failed > before:

@@ -78,6 +78,7 @@ TEST(refusals_say_where)
 		{ __LINE__, "\"\\x\"", 2 },
 		{ __LINE__, "\"\\ud800\"", 7 },
 		{ __LINE__, "\"\\ud800\\u0041\"", 13 },
+		{ __LINE__, "\"\\ud800\\ue000\"", 13 },
 		{ __LINE__, "\"\\u12g4\"", 5 },
 		{ __LINE__, "\"\\u0000\"", 7 },
 		{ __LINE__, "\"\x01\"", 1 },
@@ -108,6 +109,20 @@ TEST(depth_is_bounded)
 	deep[sizeof deep - 1] = 0;
 	struct val v;
 	CHECK_INT(read(deep, &v), E_LIMIT);
+}
+
+TEST(keys_are_bounded)
+{
+	struct buf text = { 0 };
+	struct val v;
+	for (unsigned n = JSON_KEYS_MAX; n <= JSON_KEYS_MAX + 1; n++) {
+		text.n = 0;
+		for (unsigned i = 0; i < n; i++)
+			buf_addf(&text, "%s\"%u\":1", i ? "," : "{", i);
+		buf_addc(&text, '}');
+		CHECK_INT(read(text.p, &v), n > JSON_KEYS_MAX ? E_LIMIT : OK);
+	}
+	buf_free(&text);
 }
 
 TEST(strings_are_written_harmless)

@@ -124,6 +124,42 @@ TEST(directives_in_any_order)
 	}
 }
 
+/* How far a directive's value reaches. */
+TEST(values_end_where_they_should)
+{
+	struct when w;
+	CHECK_INT(parse("FROM 2026-06-01T09:00 09:00 every day TZ=UTC", &w), OK);
+	CHECK_STR(w.normalized.p, "0 9 * * *");
+	CHECK_INT(w.rule.from, 1780304400);
+	CHECK_INT(parse("EXCEPT 2026-12-25 ,2026-12-26 0 9 * * *", &w), OK);
+	CHECK_INT(w.except.n, 2);
+	CHECK_INT(parse("RETRY 3 60s 5m 9 * * *", &w), E_INPUT);
+	CHECK_INT(why.at, 13); /* 5m is the form's, and wrong there */
+	CHECK_INT(parse("RETRY 3\t60s 5m 9 * * *", &w), E_INPUT);
+	CHECK_INT(why.at, 13);
+	CHECK_INT(parse("@every 10m FROM 2026-11-15T14:03:00.5Z", &w), OK);
+	CHECK_STR(next(&w), "2026-11-15T14:03:01Z");
+	CHECK_INT(parse("0 9 * * * UNTIL 9999-12-31 TZ=UTC", &w), OK);
+	CHECK(w.rule.until == RULE_UNTIL_NEVER);
+}
+
+/* In St John's the clock went from 00:01 back to 23:01: a day ends, begins, and ends again. */
+TEST(an_excluded_day_may_come_back)
+{
+	struct when w;
+	CHECK_INT(parse("* * * * * EXCEPT 2010-11-06 TZ=America/St_Johns", &w), OK);
+	struct when_walk walk = when_walk(&w, wall_of(1289044800)); /* 2010-11-06T12:00:00Z */
+	struct wall nominal, due;
+	char out[ISO_SIZE];
+	CHECK_INT(when_walk_next(&walk, &nominal, &due), OK);
+	CHECK_STR(iso_format_utc(wall_seconds(nominal), out), "2010-11-07T02:30:00Z"); /* 00:00, first pass */
+	CHECK_INT(when_walk_next(&walk, &nominal, &due), OK);
+	CHECK_STR(iso_format_utc(wall_seconds(nominal), out),
+		  "2010-11-07T03:30:00Z"); /* 00:00, second pass */
+	CHECK_INT(when_walk_next(&walk, &nominal, &due), OK);
+	CHECK_STR(iso_format_utc(wall_seconds(nominal), out), "2010-11-07T03:31:00Z");
+}
+
 TEST(retry_has_defaults)
 {
 	struct when w;

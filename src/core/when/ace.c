@@ -23,7 +23,9 @@ static bool more_retry(struct str value, struct str next, bool full)
 {
 	int64_t seconds;
 	unsigned word;
-	bool counted = !memchr(value.p, ' ', value.n), timed = !counted && is_digit(value.p[value.n - 2]);
+	struct str rest = value;
+	str_token(&rest);
+	bool counted = !rest.n, timed = !counted && is_digit(value.p[value.n - 2]);
 	if (full)
 		return true;
 	if (is_digit(next.p[0]))

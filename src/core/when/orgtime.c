@@ -53,8 +53,8 @@ bool org_stamp_read(struct str text, struct org_stamp *ret)
 	return true;
 }
 
-static enum err two_digits(struct str t, const char *what, unsigned lo, unsigned hi, size_t at, unsigned *ret,
-			   struct why *why)
+static enum err number_in(struct str t, const char *what, unsigned lo, unsigned hi, size_t at, unsigned *ret,
+			  struct why *why)
 {
 	uint64_t v;
 	if (!str_number(t, 9999, &v) || v < lo || v > hi)
@@ -66,15 +66,15 @@ static enum err two_digits(struct str t, const char *what, unsigned lo, unsigned
 static enum err read_date(struct str t, size_t at, int64_t *days, struct why *why)
 {
 	unsigned y = 0, m = 0, d = 0;
-	enum err e = two_digits(str_sub(t, 0, 4), "year", YEAR_MIN, YEAR_MAX, at, &y, why);
+	enum err e = number_in(str_sub(t, 0, 4), "year", YEAR_MIN, YEAR_MAX, at, &y, why);
 	if (e)
 		return e;
 	if (t.p[7] != '-')
 		return why_set(why, E_INPUT, at, "'%.*s' is not a date such as 2026-06-13", STR_ARG(t));
-	e = two_digits(str_sub(t, 5, 7), "month", 1, 12, at + 5, &m, why);
+	e = number_in(str_sub(t, 5, 7), "month", 1, 12, at + 5, &m, why);
 	if (e)
 		return e;
-	e = two_digits(str_sub(t, 8, 10), "day", 1, month_days((int32_t)y, m), at + 8, &d, why);
+	e = number_in(str_sub(t, 8, 10), "day", 1, month_days((int32_t)y, m), at + 8, &d, why);
 	if (e)
 		return e;
 	*days = days_of((int32_t)y, m, d);
@@ -92,10 +92,10 @@ static enum err read_time(struct str t, size_t at, int64_t *sod, struct why *why
 	unsigned h = 0, m = 0;
 	if (c < 1 || c > 2 || t.n != c + 3)
 		return why_set(why, E_INPUT, at, "'%.*s' is not a time such as 09:00", STR_SHORT(t));
-	enum err e = two_digits(str_sub(t, 0, c), "hour", 0, 23, at, &h, why);
+	enum err e = number_in(str_sub(t, 0, c), "hour", 0, 23, at, &h, why);
 	if (e)
 		return e;
-	e = two_digits(str_from(t, c + 1), "minute", 0, 59, at + c + 1, &m, why);
+	e = number_in(str_from(t, c + 1), "minute", 0, 59, at + c + 1, &m, why);
 	if (e)
 		return e;
 	*sod = h * 3600 + m * 60;
@@ -220,24 +220,36 @@ static int64_t skip_to(const struct org_rule *o, int64_t after)
 	return k < 0 ? 0 : k;
 }
 
+/* `.+` counts each from the one before, so that a day once clamped (31 to 30) stays clamped, and the series
+ * goes on as that of the clamped day. It can fall three times at most, and within 400 years it has met every
+ * kind of year. */
+static struct org_rule restarted(struct org_rule o, int64_t until)
+{
+	unsigned day = date_of(floor_div(o.local, DAY)).day;
+	for (int64_t k = 1; day > 28 && k <= 12 * CRON_YEARS_MAX; k++) {
+		int64_t local = shift(&o, o.local, k);
+		unsigned now = date_of(floor_div(local, DAY)).day;
+		if (local > until)
+			break;
+		if (now != day) {
+			o.local = local;
+			day = now;
+			k = 0;
+		}
+	}
+	return o;
+}
+
 enum err org_next(const struct org_rule *o, const struct zone *z, int64_t after, int64_t *ret)
 {
 	int64_t t = nth(o, z, 0);
 	if (after >= t) {
 		if (o->style == ORG_ONCE || after > SECONDS_MAX)
 			return E_NOTFOUND;
-		if (o->style == ORG_RESTART && o->unit >= ORG_MONTH) {
-			/* Each counts from the one before, so that a clamped day stays clamped: no way but
-			 * through all of them. */
-			for (enum err e = OK; t <= after;) {
-				e = org_after_end(o, z, t, &t);
-				if (e)
-					return e;
-			}
-		} else {
-			for (int64_t k = skip_to(o, after); t <= after; k++)
-				t = nth(o, z, k);
-		}
+		bool chained = o->style == ORG_RESTART && o->unit >= ORG_MONTH;
+		struct org_rule from = chained ? restarted(*o, after + 3 * DAY) : *o;
+		for (int64_t k = skip_to(&from, after); t <= after; k++)
+			t = nth(&from, z, k);
 	}
 	if (t > SECONDS_MAX)
 		return E_NOTFOUND;

@@ -219,17 +219,11 @@ static struct str part_text(const struct phrase_parser *p, enum part part)
 
 static struct str dollar(const struct phrase_parser *p, unsigned word, char letter)
 {
-	enum { MOST = 40 };
 	struct str s = p->w[word].s;
 	for (enum part a = 0; a < PARTS; a++)
 		if (letter == part_letters[a])
 			s = part_text(p, a);
-	if (s.n <= MOST)
-		return s;
-	size_t n = MOST;
-	while (n > 0 && ((unsigned char)s.p[n] & 0xC0) == 0x80)
-		n--; /* do not cut a character in two */
-	return str_sub(s, 0, n);
+	return str_sub(s, 0, (size_t)str_short_length(s));
 }
 
 enum err phrase_refuse(const struct phrase_parser *p, unsigned word, const char *fmt, ...)

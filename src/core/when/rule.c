@@ -54,8 +54,6 @@ enum err rule_next(const struct rule *r, const struct zone *z, struct wall after
 enum err rule_prev(const struct rule *r, const struct zone *z, struct wall until, struct wall *ret)
 {
 	int64_t end = wall_seconds(until), lo, hi = end; /* answer in (lo, hi] */
-	if (r->until <= end)
-		end = hi = r->until - 1;
 	struct wall t;
 	for (int64_t d = 1;; d *= 2) {
 		lo = end - d;
@@ -86,6 +84,36 @@ struct wall rule_due(const struct rule *r, const struct zone *z, struct wall nom
 		room = next.us - nominal.us;
 	/* spread / 2^64 of the room, without losing a bit on the way */
 	return (struct wall){ nominal.us + (int64_t)((unsigned __int128)r->spread * (uint64_t)room >> 64) };
+}
+
+static bool same_cron(const struct cron *a, const struct cron *b)
+{
+	return a->second == b->second && a->minute == b->minute && a->hour == b->hour && a->mday == b->mday &&
+	       a->mday_last == b->mday_last && a->mday_near == b->mday_near && a->month == b->month &&
+	       a->wday == b->wday && a->wday_last == b->wday_last &&
+	       memcmp(a->wday_nth, b->wday_nth, sizeof a->wday_nth) == 0 && a->flags == b->flags &&
+	       a->gap == b->gap && a->fold == b->fold;
+}
+
+bool rule_same(const struct rule *a, const struct rule *b)
+{
+	if (a->kind != b->kind || a->jitter != b->jitter || (a->jitter && a->spread != b->spread) ||
+	    a->from != b->from || a->until != b->until)
+		return false;
+	switch ((enum rule_kind)a->kind) {
+	case RULE_CRON:
+		return same_cron(&a->cron, &b->cron);
+	case RULE_AT:
+		return a->at == b->at;
+	case RULE_EVERY:
+		return a->every.anchor == b->every.anchor && a->every.interval == b->every.interval;
+	case RULE_ORG:
+		return a->org.local == b->org.local && a->org.count == b->org.count &&
+		       a->org.unit == b->org.unit && a->org.style == b->org.style;
+	case RULE_KINDS:
+		break;
+	}
+	return false;
 }
 
 bool days_have(const struct days *d, const struct zone *z, struct wall t)

@@ -36,6 +36,9 @@ must_check enum err rule_prev(const struct rule *r, const struct zone *z, struct
  */
 struct wall rule_due(const struct rule *r, const struct zone *z, struct wall nominal);
 
+/* Do they name the same times? By their contents, not by their bytes. */
+bool rule_same(const struct rule *a, const struct rule *b);
+
 /* Local days (since 1970-01-01) on which nothing runs, ascending. */
 struct days {
 	const int32_t *day;

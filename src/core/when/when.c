@@ -31,10 +31,15 @@ static enum err refuse(struct parse *p, struct str part, const char *text)
 	return why_set(p->why, E_INPUT, (size_t)(part.p - p->text.p), "%s", text);
 }
 
+void when_warn(struct when *w, const char *text)
+{
+	if (text && w->warnings < WARNINGS_MAX)
+		w->warning[w->warnings++] = text;
+}
+
 static void warn(struct parse *p, const char *text)
 {
-	if (text && p->w->warnings < WARNINGS_MAX)
-		p->w->warning[p->w->warnings++] = text;
+	when_warn(p->w, text);
 }
 
 static bool said(const struct when *w, enum ace_key key)
@@ -52,7 +57,9 @@ static enum err bound(struct parse *p, struct str v, bool end, int64_t *ret)
 	if (end && !t.has_time)
 		t.local += DAY; /* the end of that day */
 	int64_t at = iso_utc(&t, p->w->zone, NULL) + (t.micros > 0);
-	if (at < SECONDS_MIN || at > SECONDS_MAX)
+	if (end && at > SECONDS_MAX)
+		at = RULE_UNTIL_NEVER; /* until 9999-12-31: for ever */
+	else if (at < SECONDS_MIN || at > SECONDS_MAX)
 		return why_set(p->why, E_INPUT, 0, "the time is out of range 0001-9999");
 	*ret = at;
 	return OK;
@@ -574,47 +581,4 @@ const struct zone *when_zone(struct str text, const struct when_env *env)
 			phrase_place(ace.form, &place, &z);
 	}
 	return z;
-}
-
-struct when_walk when_walk(const struct when *w, struct wall after)
-{
-	struct when_walk walk = { .when = w, .after = after, .due_after = after };
-	/* With jitter the last nominal time before `after` may be due only now. */
-	struct wall last;
-	if (w->rule.jitter && rule_prev(&w->rule, w->zone, after, &last) == OK)
-		walk.after = (struct wall){ last.us - 1 };
-	return walk;
-}
-
-/* The last instant before the local day that follows t. */
-static struct wall end_of_day(const struct zone *z, struct wall t)
-{
-	int64_t s = wall_seconds(t), day = floor_div(s + zone_offset(z, s), DAY) + 1;
-	int64_t end = zone_utc(z, day * DAY, NULL);
-	return (struct wall){ (end > s ? end : s + 1) * USEC - 1 };
-}
-
-enum err when_walk_next(struct when_walk *walk, struct wall *nominal, struct wall *due)
-{
-	const struct when *w = walk->when;
-	/* A day in the list is met once, or twice where the clock goes back over midnight. */
-	for (unsigned i = 0; i < 2 * w->except.n + 2; i++) {
-		struct wall t, d;
-		enum err e = rule_next(&w->rule, w->zone, walk->after, &t);
-		if (e)
-			return e;
-		if (days_have(&w->except, w->zone, t)) {
-			walk->excluded++;
-			walk->after = end_of_day(w->zone, t);
-			continue;
-		}
-		walk->after = t;
-		d = rule_due(&w->rule, w->zone, t);
-		if (d.us > walk->due_after.us) {
-			*nominal = t;
-			*due = d;
-			return OK;
-		}
-	}
-	return E_NOTFOUND;
 }

@@ -50,9 +50,12 @@ struct when {
  * when_parse's. */
 const struct zone *when_zone(struct str text, const struct when_env *env);
 
-/* What `ret` points to lives in `a` and in `text`. */
+/* What `ret` points to lives in `a` and `text`, in the zone source and the calendars. */
 must_check enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
 			       struct why *why);
+
+/* One more warning, if there is room for it and it is not NULL. */
+void when_warn(struct when *w, const char *text);
 
 /* Occurrences that are due strictly after an instant, one by one, excluded dates left out. */
 struct when_walk {

@@ -7,7 +7,7 @@
 struct zone_source {
 	/* NULL if there is no such zone. What it returns stays valid as long as the source. */
 	const struct zone *(*find)(void *self, struct str name);
-	/* The i-th known name, in order; empty after the last. */
+	/* The i-th known name, in order; empty after the last. Valid as long as the source. */
 	struct str (*name)(void *self, unsigned i);
 	void *self;
 };

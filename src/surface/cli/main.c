@@ -81,12 +81,11 @@ static const struct op_param *option(const struct op *op, const char *text, cons
 static enum err set_arg(struct op_call *call, const struct op_param *p, const char *value)
 {
 	struct arg *arg = &call->arg[p - call->op->param];
-	const char *dashes = p->positional ? "" : "--";
+	if (arg->given && p->positional)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes one %s; put it in quotes",
+			       call->op->name, p->value);
 	if (arg->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       p->positional ? "%s%s takes one %s; put it in quotes" : "%s%s is given twice",
-			       p->positional ? "" : dashes, p->positional ? call->op->name : p->name,
-			       p->value);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s is given twice", p->name);
 	arg->given = true;
 	if (p->kind == OP_FLAG)
 		return OK;

@@ -1,0 +1,65 @@
+#include "core/rule/retry.h"
+#include "test.h"
+
+TEST(delays)
+{
+	static const struct {
+		int line;
+		enum backoff kind;
+		int64_t delay, most;
+		unsigned n;
+		int64_t want;
+	} rows[] = {
+		{ __LINE__, BACKOFF_FIXED, 60, 3600, 1, 60 },
+		{ __LINE__, BACKOFF_FIXED, 60, 3600, 9, 60 },
+		{ __LINE__, BACKOFF_LINEAR, 60, 3600, 1, 60 },
+		{ __LINE__, BACKOFF_LINEAR, 60, 3600, 3, 180 },
+		{ __LINE__, BACKOFF_LINEAR, 60, 3600, 100, 3600 },
+		{ __LINE__, BACKOFF_EXPONENTIAL, 60, 3600, 1, 60 },
+		{ __LINE__, BACKOFF_EXPONENTIAL, 60, 3600, 2, 120 },
+		{ __LINE__, BACKOFF_EXPONENTIAL, 60, 3600, 3, 240 },
+		{ __LINE__, BACKOFF_EXPONENTIAL, 60, 3600, 7, 3600 },
+		{ __LINE__, BACKOFF_EXPONENTIAL, 60, 3600, 100, 3600 },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		CHECK_INT_AT(rows[i].line, retry_delay(rows[i].kind, rows[i].delay, rows[i].most, rows[i].n),
+			     rows[i].want);
+	static const int64_t limited[] = { 900, 1800, 3600, 7200, 14400, 18000, 18000 };
+	for (unsigned n = 0; n < ARRAY_LEN(limited); n++)
+		CHECK_INT(retry_rate_limited(n), limited[n]);
+	CHECK_INT(retry_rate_limited(1000), 18000);
+}
+
+TEST(what_is_tried_again)
+{
+	static const struct {
+		int line;
+		enum outcome outcome;
+		enum reason reason;
+		bool want;
+	} rows[] = {
+		{ __LINE__, OUTCOME_FAILED, REASON_EXIT, true },
+		{ __LINE__, OUTCOME_FAILED, REASON_LOST, true },
+		{ __LINE__, OUTCOME_KILLED, REASON_TIMEOUT, true },
+		{ __LINE__, OUTCOME_KILLED, REASON_STALLED, true },
+		{ __LINE__, OUTCOME_KILLED, REASON_CANCELLED, false },
+		{ __LINE__, OUTCOME_KILLED, REASON_BUDGET, false },
+		{ __LINE__, OUTCOME_KILLED, REASON_REPLACED, false },
+		{ __LINE__, OUTCOME_FAILED, REASON_DEFINITION, false },
+		{ __LINE__, OUTCOME_FAILED, REASON_TEMPLATE, false },
+		{ __LINE__, OUTCOME_FAILED, REASON_DENIED, false },
+		{ __LINE__, OUTCOME_FAILED, REASON_AUTH, false },
+		{ __LINE__, OUTCOME_DONE, REASON_NONE, false },
+		{ __LINE__, OUTCOME_NO_WORK, REASON_NONE, false },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		CHECK_INT_AT(rows[i].line, retry_wanted(rows[i].outcome, rows[i].reason), rows[i].want);
+}
+
+TEST(every_word_is_there)
+{
+	for (unsigned i = 0; i < REASON_COUNT; i++)
+		CHECK(reason_words[i]);
+	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
+		CHECK(outcome_words[i]);
+}
