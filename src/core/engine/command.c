@@ -1,0 +1,299 @@
+/* What people and documents ask for: add, change, remove, pause, resume, run, stop, backfill, free. Each is a
+ * request to the store at the schedule's rev; the answer to it is the answer to them. */
+#include "core/engine/state.h"
+
+static struct st_req put(const struct sched *s, struct wall at)
+{
+	return (struct st_req){ .op = ST_PUT,
+				.lane = LANE_USER,
+				.sid = s->row.sid,
+				.rev = s->row.rev,
+				.row = s->row,
+				.keep_next = true,
+				.at = at };
+}
+
+static void send(struct engine *e, struct sched *s, struct st_req *r, enum wait_for what, uint64_t command)
+{
+	heap_remove(&e->due, sched_index(e, s));
+	s->busy = true;
+	engine_submit(e, r, what, 0, command, s);
+}
+
+/* --- add and change ------------------------------------------------------------------------------------ */
+
+static struct wall first_time(struct engine *e, const struct rules *rules, uint64_t after, struct wall from)
+{
+	struct wall next;
+	unsigned zone = rules->policy.zone < e->config.zone_count ? rules->policy.zone : 0;
+	if (after || rule_next(&rules->when, e->config.zones[zone], from, &next) != OK)
+		return WALL_NEVER;
+	return next;
+}
+
+static void put_new(struct engine *e, const struct command *c)
+{
+	struct st_req r = {
+		.op = ST_PUT, .lane = LANE_USER, .at = e->now.wall, .id = c->id, .document = c->document
+	};
+	r.sid = r.row.sid = ++e->last_sid;
+	r.row.after = c->after;
+	r.row.flags = c->enabled ? SCHED_ENABLED : 0;
+	r.row.left = c->max_runs;
+	r.row.changed = r.row.high = e->now.wall;
+	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
+	r.row.paused_until = WALL_NEVER;
+	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	engine_submit(e, &r, FOR_PUT, 0, c->tag, NULL);
+}
+
+static bool same_when(const struct sched *s, const struct command *c)
+{
+	const struct rules *old = rules_of(s);
+	return rule_same(&old->when, &c->rules.when) && old->policy.zone == c->rules.policy.zone &&
+	       old->policy.calendar == c->rules.policy.calendar && s->row.after == c->after &&
+	       !!(s->row.flags & SCHED_ENABLED) == c->enabled;
+}
+
+/* A change of when: nothing at or before now fires any more; what was due and had not been taken up is
+ * missed/edited. */
+static void put_changed(struct engine *e, struct sched *s, const struct command *c)
+{
+	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->open;
+	struct wall last;
+	if (enabled && !s->row.after && s->try.us <= e->now.wall.us &&
+	    rule_prev(&rules_of(s)->when, s->zone, e->now.wall, &last) == OK && last.us >= s->try.us) {
+		due_range(e, s, last, RUN_MISSED, REASON_EDITED);
+		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
+		 * and asked again. */
+		engine_reply(e, c->tag, REPLY_BUSY, s->row.sid, 0);
+		return;
+	}
+	struct st_req r = put(s, e->now.wall);
+	r.keep_next = false;
+	r.close_range = s->open;
+	r.row.after = c->after;
+	r.row.flags = (s->row.flags & ~(uint32_t)SCHED_ENABLED) | (c->enabled ? SCHED_ENABLED : 0);
+	r.row.left = c->max_runs;
+	r.row.changed = e->now.wall;
+	r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
+	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
+	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	r.id = c->id;
+	r.document = c->document;
+	send(e, s, &r, FOR_PUT, c->tag);
+}
+
+static void take_put(struct engine *e, const struct command *c)
+{
+	struct sched *s = engine_sched(e, c->sid);
+	if (!c->sid) {
+		put_new(e, c);
+	} else if (!s || s->gone) {
+		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+	} else if (s->busy) {
+		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
+	} else if (same_when(s, c)) {
+		struct st_req r = put(s, e->now.wall);
+		memcpy(r.row.rules, &c->rules, sizeof c->rules);
+		r.id = c->id;
+		r.document = c->document;
+		send(e, s, &r, FOR_PUT, c->tag);
+	} else {
+		put_changed(e, s, c);
+	}
+}
+
+static void take_drop(struct engine *e, const struct command *c)
+{
+	struct sched *s = engine_sched(e, c->sid);
+	if (!s || s->gone || s->busy) {
+		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
+		return;
+	}
+	struct st_req r = put(s, e->now.wall);
+	r.op = ST_DROP;
+	r.close_range = s->open;
+	for (uint32_t i = s->run, next; c->kill && i != NONE; i = next) {
+		next = e->run[i].sibling;
+		runs_cancel(e, &e->run[i], REASON_CANCELLED);
+	}
+	send(e, s, &r, FOR_DROP, c->tag);
+}
+
+/* --- pause and resume ---------------------------------------------------------------------------------- */
+
+void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command)
+{
+	struct st_req r = put(s, e->now.wall);
+	r.row.flags |= SCHED_PAUSED;
+	r.row.paused_until = until;
+	send(e, s, &r, FOR_PAUSE, command);
+}
+
+void command_resume(struct engine *e, struct sched *s, uint64_t command)
+{
+	struct st_req r = put(s, e->now.wall);
+	r.keep_next = false;
+	r.close_range = true;
+	r.row.flags &= ~(uint32_t)SCHED_PAUSED;
+	r.row.paused_until = WALL_NEVER;
+	r.row.failures = 0;
+	r.row.changed = e->now.wall;
+	r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
+	r.row.next = due_next(s, e->now.wall);
+	send(e, s, &r, FOR_RESUME, command);
+}
+
+static void pause_all(struct engine *e, const struct command *c, bool on)
+{
+	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER };
+	r.hold = (struct hold_row){ 0, on ? REASON_PAUSED : 0, on ? c->to : (struct wall){ 0 } };
+	e->paused_all = on;
+	e->pause_all = r.hold;
+	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
+	for (uint32_t i = 0; !on && i < e->scheds; i++) {
+		struct sched *s = &e->sched[i];
+		if (s->live && s->open && !s->busy && !(s->row.flags & SCHED_PAUSED))
+			command_resume(e, s, 0);
+	}
+}
+
+static void take_pause(struct engine *e, const struct command *c)
+{
+	struct sched *s = engine_sched(e, c->sid);
+	bool on = c->kind == CMD_PAUSE;
+	if (!c->sid) {
+		pause_all(e, c, on);
+	} else if (!s || s->gone) {
+		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+	} else if (s->busy) {
+		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
+	} else if (on == !!(s->row.flags & SCHED_PAUSED)) {
+		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
+	} else if (on) {
+		command_pause(e, s, c->to, c->tag);
+	} else {
+		command_resume(e, s, c->tag);
+	}
+}
+
+/* Waiting runs of a schedule that was paused become skipped/paused; a retry is dropped; a running attempt
+ * goes on. */
+static void paused(struct engine *e, struct sched *s)
+{
+	runs_drop_retries(e, s);
+	for (uint32_t i = s->run, next; i != NONE; i = next) {
+		struct run *r = &e->run[i];
+		next = r->sibling;
+		bool waits = r->phase == PHASE_ASKING || r->phase == PHASE_WAITING ||
+			     r->phase == PHASE_BEHIND || r->phase == PHASE_CHECKING ||
+			     r->phase == PHASE_QUEUED;
+		if (waits && r->row.attempt == 0 && r->row.kind != KIND_MANUAL)
+			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
+	}
+}
+
+/* --- run, stop, backfill, free ------------------------------------------------------------------------- */
+
+static void take_run(struct engine *e, const struct command *c)
+{
+	struct sched *s = engine_sched(e, c->sid);
+	if (!s || s->gone)
+		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+	else if (runs_live(e, s) && policy_of(s)->overlap != OVERLAP_ALLOW)
+		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
+	else
+		due_claim(e, s, e->now.wall, KIND_MANUAL, c->tag);
+}
+
+static void take_stop(struct engine *e, const struct command *c)
+{
+	struct run *r = engine_run(e, c->run);
+	engine_reply(e, c->tag, r ? REPLY_OK : REPLY_NOT_FOUND, c->sid, c->run);
+	if (r)
+		runs_cancel(e, r, REASON_CANCELLED);
+}
+
+static void take_backfill(struct engine *e, const struct command *c)
+{
+	struct sched *s = engine_sched(e, c->sid);
+	if (!s || s->gone || s->row.after) {
+		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+		return;
+	}
+	unsigned limit = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : 100, n = 0;
+	struct wall t = { c->from.us - 1 };
+	for (t = due_next(s, t); t.us <= c->to.us && t.us <= e->now.wall.us && n < limit;
+	     t = due_next(s, t), n++)
+		due_claim(e, s, t, KIND_BACKFILL, n ? 0 : c->tag);
+	if (!n)
+		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
+}
+
+static void take_free(struct engine *e, const struct command *c)
+{
+	struct resource *res = engine_resource(e, c->key);
+	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER, .hold = { .key = c->key } };
+	if (!res) {
+		engine_reply(e, c->tag, REPLY_NOT_FOUND, 0, 0);
+		return;
+	}
+	res->held = false;
+	res->hold = r.hold;
+	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
+	for (uint32_t i = 0; i < e->scheds; i++) {
+		struct sched *s = &e->sched[i];
+		const struct policy *p = policy_of(s);
+		if (s->live && !s->busy && (p->agent == c->key || p->account == c->key) && s->open &&
+		    !(s->row.flags & SCHED_PAUSED) && s->row.left)
+			command_resume(e, s, 0);
+	}
+}
+
+void command_take(struct engine *e, const struct command *c)
+{
+	static void (*const takers[])(struct engine *, const struct command *) = {
+		[CMD_PUT] = take_put,           [CMD_DROP] = take_drop, [CMD_PAUSE] = take_pause,
+		[CMD_RESUME] = take_pause,      [CMD_RUN] = take_run,   [CMD_STOP] = take_stop,
+		[CMD_BACKFILL] = take_backfill, [CMD_FREE] = take_free,
+	};
+	if (c->kind < ARRAY_LEN(takers))
+		takers[c->kind](e, c);
+}
+
+/* --- answers ------------------------------------------------------------------------------------------- */
+
+void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
+{
+	static const enum reply_code codes[ST_RESULTS] = { [ST_OK] = REPLY_OK,
+							   [ST_LOST] = REPLY_BUSY,
+							   [ST_STALE] = REPLY_BUSY,
+							   [ST_FENCED] = REPLY_BUSY,
+							   [ST_REFUSED] = REPLY_REFUSED };
+	struct sched *s = engine_sched_of(e, w);
+	bool ok = ack->res == ST_OK;
+	engine_reply(e, w->command, codes[ack->res], w->sid, 0);
+	if (w->what == FOR_HOLD)
+		return;
+	if (!s && ok && w->what == FOR_PUT && ack->has_row)
+		s = engine_add_sched(e, &ack->row);
+	else if (s && ack->has_row)
+		engine_set_row(e, s, &ack->row);
+	if (!s)
+		return;
+	s->busy = false;
+	if (ok && w->closes)
+		s->open = false;
+	if (ok && w->what == FOR_PAUSE)
+		paused(e, s);
+	if (ok && w->what == FOR_DROP) {
+		s->gone = true;
+		runs_drop_retries(e, s);
+		heap_remove(&e->due, sched_index(e, s));
+		if (s->run == NONE)
+			engine_remove_sched(e, s);
+		return;
+	}
+	due_queue(e, s);
+}

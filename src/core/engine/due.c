@@ -1,0 +1,475 @@
+/* From due time to record: one queue of the next time of every schedule; what is due is claimed, refused, or,
+ * if it is late, settled by the schedule's policy for what was missed. */
+#include "core/engine/state.h"
+
+static struct wall due_of(const struct sched *s, struct wall nominal)
+{
+	return rule_due(&rules_of(s)->when, s->zone, nominal);
+}
+
+struct wall due_next(const struct sched *s, struct wall after)
+{
+	struct wall next;
+	if (s->row.after || rule_next(&rules_of(s)->when, s->zone, after, &next) != OK)
+		return WALL_NEVER;
+	return next;
+}
+
+static int64_t grace_of(const struct sched *s)
+{
+	uint32_t window = policy_of(s)->window;
+	return (window ? window : GRACE_SECONDS) * USEC;
+}
+
+bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal)
+{
+	return e->now.wall.us - due_of(s, nominal).us > grace_of(s);
+}
+
+enum reason due_cause(const struct engine *e, const struct sched *s, struct wall due)
+{
+	if (s->cause)
+		return (enum reason)s->cause;
+	if (due.us <= e->loaded.us)
+		return REASON_DOWN;
+	if (due.us <= e->stepped.us)
+		return REASON_CLOCK;
+	if (due.us > e->resumed.us && due.us <= e->stalled.us)
+		return REASON_STORE;
+	return REASON_SUSPENDED;
+}
+
+/* --- the queue ----------------------------------------------------------------------------------------- */
+
+static struct resource *account_of(struct engine *e, const struct sched *s)
+{
+	const struct policy *p = policy_of(s);
+	return engine_resource(e, p->account ? p->account : p->agent);
+}
+
+/* A catch-up run goes one after another: the line moves on when the one before has ended, or waits for a
+ * retry. */
+static bool line_waits(const struct engine *e, const struct sched *s)
+{
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+		if (e->run[i].row.kind == KIND_CATCH_UP && e->run[i].phase != PHASE_RETRY)
+			return true;
+	return false;
+}
+
+void due_queue(struct engine *e, struct sched *s)
+{
+	uint32_t i = sched_index(e, s);
+	heap_remove(&e->due, i);
+	if (s->busy || s->gone || !(s->row.flags & SCHED_ENABLED) || s->outdated)
+		return;
+	if (s->row.flags & SCHED_PAUSED) {
+		if (!s->open && s->row.next.us != INT64_MAX)
+			due_open_range(e, s, REASON_PAUSED);
+		else if (s->row.paused_until.us != INT64_MAX)
+			heap_put(&e->due, i, s->row.paused_until.us);
+		return;
+	}
+	if (s->open || s->try.us == INT64_MAX || line_waits(e, s))
+		return;
+	if (s->row.left == 0) {
+		due_open_range(e, s, REASON_MAX_RUNS);
+		return;
+	}
+	heap_put(&e->due, i, due_of(s, s->try).us);
+}
+
+/* --- records ------------------------------------------------------------------------------------------- */
+
+static struct st_req request(const struct sched *s, enum st_op op, enum st_lane lane)
+{
+	return (struct st_req){
+		.op = (uint8_t)op, .lane = (uint8_t)lane, .sid = s->row.sid, .rev = s->row.rev
+	};
+}
+
+static struct row_move stay(const struct sched *s)
+{
+	return (struct row_move){ s->row.next, s->row.high, s->row.left, s->row.owed, s->row.owed_since };
+}
+
+void due_open_range(struct engine *e, struct sched *s, enum reason reason)
+{
+	struct st_req r = request(s, ST_RANGE, LANE_CLAIM);
+	r.range = (struct range_row){ s->row.sid, s->try, WALL_NEVER, RUN_SKIPPED, (uint16_t)reason };
+	heap_remove(&e->due, sched_index(e, s));
+	s->busy = true;
+	engine_submit(e, &r, FOR_OPEN, 0, 0, s);
+}
+
+/* Everything from the nominal time in turn up to `last` did not run, for one reason. */
+void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason)
+{
+	struct st_req r = request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
+	r.range = (struct range_row){ s->row.sid, s->try, last, (uint8_t)state, (uint16_t)reason };
+	r.moves = true;
+	r.move = stay(s);
+	r.move.next = due_next(s, last);
+	r.move.high = last;
+	if (state == RUN_MISSED && policy_of(s)->missed == MISSED_EXECUTE_NEXT &&
+	    reason != REASON_WINDOW_CLOSED) {
+		struct wall t = s->try;
+		if (!r.move.owed)
+			r.move.owed_since = t;
+		for (; t.us <= last.us && r.move.owed < OWED_MAX; t = due_next(s, t))
+			r.move.owed++;
+	}
+	heap_remove(&e->due, sched_index(e, s));
+	s->busy = true;
+	engine_submit(e, &r, FOR_RANGE, 0, 0, s);
+}
+
+/* How many wait behind a live one already. */
+static unsigned behind(const struct engine *e, const struct sched *s)
+{
+	unsigned live = runs_live(e, s);
+	return live ? live - 1 : 0;
+}
+
+static bool overlaps(const struct engine *e, const struct sched *s, enum run_kind kind)
+{
+	static const unsigned most_behind[OVERLAP_COUNT] = {
+		[OVERLAP_SKIP] = 0,
+		[OVERLAP_QUEUE_ONE] = 1,
+		[OVERLAP_QUEUE_ALL] = QUEUE_ALL_MAX,
+		[OVERLAP_CANCEL_RUNNING] = QUEUE_ALL_MAX,
+		[OVERLAP_ALLOW] = UINT32_MAX,
+	};
+	if ((kind != KIND_TIMER && kind != KIND_AFTER && kind != KIND_MANUAL) || !runs_live(e, s))
+		return false;
+	return policy_of(s)->overlap == OVERLAP_SKIP || behind(e, s) >= most_behind[policy_of(s)->overlap];
+}
+
+/* Which state an occurrence is recorded in: what needs no waiting is decided before. */
+static enum run_state first_state(const struct policy *p, enum run_kind kind, bool refused)
+{
+	unsigned asks = p->guards & ~(1u << ASK_CHECK);
+	if (kind == KIND_MANUAL)
+		asks &= 1u << ASK_BUDGET;
+	if (refused)
+		return RUN_SKIPPED;
+	if (asks)
+		return RUN_PENDING;
+	return p->action == ACTION_EVENT ? RUN_FINISHED : RUN_CLAIMED;
+}
+
+void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command)
+{
+	const struct policy *p = policy_of(s);
+	bool refused = overlaps(e, s, kind), counts = kind != KIND_MANUAL && kind != KIND_BACKFILL;
+	struct st_req r = request(s, ST_OCC,
+				  kind == KIND_MANUAL     ? LANE_USER
+				  : kind == KIND_CATCH_UP ? LANE_BULK
+							  : LANE_CLAIM);
+	enum run_state state = first_state(p, kind, refused);
+	r.run = (struct run_row){ .run = ++e->last_run,
+				  .sid = s->row.sid,
+				  .rev = s->row.rev,
+				  .kind = (uint8_t)kind,
+				  .state = (uint8_t)state,
+				  .nominal = nominal,
+				  .due = kind == KIND_TIMER || kind == KIND_CATCH_UP ? due_of(s, nominal)
+										     : nominal,
+				  .claimed = e->now.wall,
+				  .cost = -1 };
+	if (refused)
+		r.run.reason = REASON_OVERLAP;
+	if (state == RUN_FINISHED) {
+		r.run.outcome = OUTCOME_DONE;
+		r.run.ended = e->now.wall;
+	}
+	if (counts) {
+		r.moves = true;
+		r.move = stay(s);
+		r.move.high = nominal;
+		if (!s->row.after)
+			r.move.next = due_next(s, nominal);
+		if (!refused && s->row.left != UINT32_MAX)
+			r.move.left--;
+		if (!refused && kind == KIND_TIMER && s->row.owed) {
+			r.run.missed = s->row.owed;
+			r.move.owed = 0;
+			r.move.owed_since = (struct wall){ 0 };
+		}
+		heap_remove(&e->due, sched_index(e, s));
+		s->busy = true;
+	}
+	if (state == RUN_PENDING || state == RUN_CLAIMED) {
+		struct run *run = engine_add_run(e, &r.run, sched_index(e, s));
+		if (run)
+			run->phase = PHASE_RECORDING;
+	}
+	engine_submit(e, &r, FOR_CLAIM, r.run.run, command, s);
+}
+
+/* --- what was missed ----------------------------------------------------------------------------------- */
+
+/* The last nominal time that is late by now; false if none is from the one in turn on. */
+static bool last_late(const struct engine *e, const struct sched *s, struct wall *ret)
+{
+	struct wall t = e->now.wall;
+	t.us -= grace_of(s);
+	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us >= s->try.us) {
+		if (due_is_late(e, s, t)) {
+			*ret = t;
+			return true;
+		}
+		t.us--;
+	}
+	return false;
+}
+
+static struct wall before(const struct sched *s, struct wall t)
+{
+	struct wall prev = { t.us - 1 };
+	if (rule_prev(&rules_of(s)->when, s->zone, prev, &prev) != OK || prev.us < s->try.us)
+		return s->try;
+	return prev;
+}
+
+/* May one more of what was missed be started now? Else when. */
+static bool token(struct engine *e, struct wall *when)
+{
+	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
+	int64_t passed = e->now.boot.us - e->refill.us;
+	e->refill = e->now.boot;
+	if (passed > 0)
+		e->tokens += passed > USEC ? per_second * USEC : passed * per_second;
+	if (e->tokens > per_second * USEC)
+		e->tokens = per_second * USEC;
+	if (e->tokens >= USEC) {
+		e->tokens -= USEC;
+		return true;
+	}
+	*when = (struct wall){ e->now.wall.us + (USEC - e->tokens) / per_second + 1 };
+	return false;
+}
+
+static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
+{
+	struct wall when;
+	if (token(e, &when))
+		due_claim(e, s, s->try, kind, 0);
+	else
+		heap_put(&e->due, sched_index(e, s), when.us);
+}
+
+static bool is_due(const struct engine *e, const struct sched *s, struct wall nominal)
+{
+	return nominal.us != INT64_MAX && due_of(s, nominal).us <= e->now.wall.us;
+}
+
+static void catch_up(struct engine *e, struct sched *s)
+{
+	unsigned limit = policy_of(s)->catch_up_limit;
+	limit = limit < 1 ? 1 : limit > CATCH_UP_MAX ? CATCH_UP_MAX : limit;
+	/* The newest `limit` of those that are due: step back from the end. */
+	struct wall first = { e->now.wall.us + 1 };
+	for (unsigned n = 0; n < limit;) {
+		struct wall t = { first.us - 1 };
+		if (rule_prev(&rules_of(s)->when, s->zone, t, &t) != OK || t.us < s->try.us)
+			break;
+		first = t;
+		n += is_due(e, s, t);
+	}
+	if (first.us > s->try.us && first.us <= e->now.wall.us)
+		due_range(e, s, before(s, first), RUN_MISSED, REASON_LIMIT);
+	else
+		start_missed(e, s, KIND_CATCH_UP);
+}
+
+static void settle_late(struct engine *e, struct sched *s)
+{
+	const struct policy *p = policy_of(s);
+	struct wall last;
+	enum reason cause = due_cause(e, s, due_of(s, s->try));
+	if (!last_late(e, s, &last))
+		last = s->try;
+	if (p->window) {
+		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
+		return;
+	}
+	switch ((enum missed)p->missed) {
+	case MISSED_SKIP:
+	case MISSED_EXECUTE_NEXT:
+		due_range(e, s, last, RUN_MISSED, cause);
+		break;
+	case MISSED_EXECUTE_IMMEDIATELY:
+		if (is_due(e, s, due_next(s, last)))
+			due_range(e, s, last, RUN_MISSED, REASON_SUPERSEDED);
+		else if (last.us > s->try.us)
+			due_range(e, s, before(s, last), RUN_MISSED, REASON_SUPERSEDED);
+		else
+			start_missed(e, s, KIND_TIMER);
+		break;
+	case MISSED_CATCH_UP:
+		catch_up(e, s);
+		break;
+	case MISSED_COUNT:
+		assert(false);
+	}
+}
+
+/* --- taking up what is due ----------------------------------------------------------------------------- */
+
+static bool in_line(const struct engine *e, const struct sched *s)
+{
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+		if (e->run[i].row.kind == KIND_CATCH_UP)
+			return true;
+	return false;
+}
+
+/* The schedule's time has come. Every path either sends a request, or puts it back with a later time, or
+ * leaves it out. */
+static void take_up(struct engine *e, struct sched *s)
+{
+	struct resource *account = account_of(e, s), *agent = engine_resource(e, policy_of(s)->agent);
+	if (s->row.flags & SCHED_PAUSED) {
+		command_resume(e, s, 0);
+	} else if (e->paused_all) {
+		due_open_range(e, s, REASON_PAUSED);
+	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
+		due_open_range(e, s, REASON_BLOCKED);
+	} else if (account && account->held && account->hold.until.us > e->now.wall.us) {
+		s->cause = REASON_RATE_LIMITED;
+		heap_put(&e->due, sched_index(e, s), account->hold.until.us);
+	} else if (due_is_late(e, s, s->try)) {
+		settle_late(e, s);
+	} else if (days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, s->try)) {
+		due_range(e, s, s->try, RUN_SKIPPED, REASON_EXCLUDED);
+	} else {
+		due_claim(e, s, s->try, in_line(e, s) ? KIND_CATCH_UP : KIND_TIMER, 0);
+	}
+}
+
+/* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.
+ */
+static bool fix_next(struct engine *e)
+{
+	while (e->fix < e->scheds) {
+		struct sched *s = &e->sched[e->fix];
+		struct wall next = s->live && !s->gone ? due_next(s, e->now.wall) : WALL_NEVER;
+		if (s->live && !s->gone && !s->row.after && !s->open && next.us < s->row.next.us) {
+			if (s->busy)
+				return false; /* its answer comes first */
+			struct st_req r = request(s, ST_WITHDRAW, LANE_BULK);
+			r.at = e->now.wall;
+			r.move = stay(s);
+			r.move.next = next;
+			heap_remove(&e->due, e->fix);
+			s->busy = true;
+			engine_submit(e, &r, FOR_WITHDRAW, 0, 0, s);
+			e->fix++;
+			return true;
+		}
+		e->fix++;
+	}
+	e->fix = NONE;
+	return false;
+}
+
+static bool outcome_fits(enum after_outcome wanted, enum outcome outcome)
+{
+	bool good = outcome == OUTCOME_DONE || outcome == OUTCOME_NO_WORK;
+	return wanted == AFTER_ANY || good == (wanted == AFTER_DONE);
+}
+
+/* The ends that followers have not acted on yet. */
+static void take_up_ends(struct engine *e)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < e->ends; i++) {
+		struct end end = e->end[i];
+		struct sched *s = &e->sched[end.follower];
+		if (!s->live || s->gone || !(s->row.flags & SCHED_ENABLED) || s->row.flags & SCHED_PAUSED ||
+		    s->row.left == 0 ||
+		    !outcome_fits((enum after_outcome)policy_of(s)->after, (enum outcome)end.outcome) ||
+		    end.ended.us <= s->row.high.us)
+			continue;
+		if (s->busy || e->claims >= CLAIMS_MAX)
+			e->end[kept++] = end;
+		else
+			due_claim(e, s, end.ended, KIND_AFTER, 0);
+	}
+	e->ends = kept;
+}
+
+void due_take_up(struct engine *e)
+{
+	if (e->paused_all && e->pause_all.until.us <= e->now.wall.us) {
+		struct command all = { .kind = CMD_RESUME };
+		command_take(e, &all);
+	}
+	if (e->ends)
+		take_up_ends(e);
+	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX; n++) {
+		if (e->fix != NONE && fix_next(e))
+			continue;
+		if (!e->due.n || e->due.entry[0].key > e->now.wall.us)
+			return;
+		struct sched *s = &e->sched[e->due.entry[0].item];
+		heap_remove(&e->due, sched_index(e, s));
+		/* Likely the next: with a million of them each is a cache miss. */
+		if (e->due.n)
+			__builtin_prefetch(&e->sched[e->due.entry[0].item].row.next);
+		take_up(e, s);
+	}
+}
+
+/* --- answers ------------------------------------------------------------------------------------------- */
+
+static void claim_acked(struct engine *e, const struct wait *w, const struct st_ack *ack, struct sched *s)
+{
+	struct run *r = engine_run(e, w->run);
+	if (ack->res != ST_OK) {
+		engine_reply(e, w->command, ack->res == ST_REFUSED ? REPLY_NOT_FOUND : REPLY_BUSY, w->sid, 0);
+		if (r)
+			engine_remove_run(e, r);
+		return;
+	}
+	engine_reply(e, w->command, REPLY_OK, w->sid, w->run);
+	if (r) {
+		if (s && policy_of(s)->overlap != OVERLAP_ALLOW &&
+		    policy_of(s)->overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL)
+			runs_drop_retries(e, s);
+		runs_recorded(e, r);
+	} else if (w->outcome && s) {
+		runs_ended(e, s, (enum outcome)w->outcome, w->ended);
+	}
+}
+
+void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
+{
+	struct sched *s = engine_sched_of(e, w);
+	struct wall tried = s ? s->
+	try : WALL_NEVER
+		;
+	bool moved = s && ack->has_row;
+	if (s && w->what != FOR_CLAIM)
+		s->busy = false;
+	if (s && w->what == FOR_CLAIM) {
+		/* A manual run or a backfill never made it busy; a claim by the clock always did. */
+		struct run *r = engine_run(e, w->run);
+		if (!r || (r->row.kind != KIND_MANUAL && r->row.kind != KIND_BACKFILL))
+			s->busy = false;
+	}
+	if (moved)
+		engine_set_row(e, s, &ack->row);
+	if (s && ack->res == ST_OK) {
+		s->open |= w->what == FOR_OPEN;
+		s->cause = 0;
+	}
+	/* Somebody else has this one: go on to the next, whatever the row says. */
+	if (s && ack->res == ST_LOST && tried.us != INT64_MAX)
+		s->try = due_next(s, tried);
+	if (w->what == FOR_CLAIM)
+		claim_acked(e, w, ack, s);
+	if (s)
+		due_queue(e, s);
+}

@@ -1,0 +1,499 @@
+/* The engine's memory, its front door, and what it shows of itself. What it decides is in due.c, runs.c,
+ * gate.c and command.c. */
+#include "core/engine/engine.h"
+#include "core/engine/state.h"
+#include "core/when/hash.h"
+
+#include <stdlib.h>
+
+/* --- effects ------------------------------------------------------------------------------------------- */
+
+void effects_clear(struct effects *fx)
+{
+	fx->stores = fx->runners = fx->replies = 0;
+}
+
+void effects_free(struct effects *fx)
+{
+	free(fx->store);
+	free(fx->runner);
+	free(fx->reply);
+	*fx = (struct effects){ 0 };
+}
+
+/* Room for one more of `size` in an array that doubles. */
+static bool more(void **items, unsigned n, unsigned *room, size_t size)
+{
+	if (n < *room)
+		return true;
+	unsigned bigger = *room ? *room * 2 : 64;
+	void *p = realloc(*items, bigger * size);
+	if (!p)
+		return false;
+	*items = p;
+	*room = bigger;
+	return true;
+}
+
+void engine_ask_runner(struct engine *e, const struct rn_req *r)
+{
+	struct effects *fx = e->fx;
+	if (!more((void **)&fx->runner, fx->runners, &fx->runner_room, sizeof *r))
+		fx->failed = e->broken = true;
+	else
+		fx->runner[fx->runners++] = *r;
+}
+
+void engine_reply(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run)
+{
+	struct effects *fx = e->fx;
+	if (!tag)
+		return;
+	if (!more((void **)&fx->reply, fx->replies, &fx->reply_room, sizeof *fx->reply))
+		fx->failed = e->broken = true;
+	else
+		fx->reply[fx->replies++] = (struct reply){ tag, (uint8_t)code, sid, run };
+}
+
+void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint64_t run, uint64_t command,
+		   const struct sched *s)
+{
+	struct effects *fx = e->fx;
+	uint32_t i = e->wait_free;
+	if (i != NONE)
+		e->wait_free = (uint32_t)e->wait[i].sid;
+	else if (more((void **)&e->wait, e->waits, &e->wait_room, sizeof *e->wait))
+		i = e->waits++;
+	r->tag = ++e->last_tag;
+	if (i == NONE || !map_put(&e->wait_by_tag, r->tag, i) ||
+	    !more((void **)&fx->store, fx->stores, &fx->store_room, sizeof *r)) {
+		fx->failed = e->broken = true;
+		return;
+	}
+	e->wait[i] = (struct wait){ .sid = r->sid,
+				    .run = run,
+				    .command = command,
+				    .at = s ? sched_index(e, s) : NONE,
+				    .op = r->op,
+				    .what = (uint8_t)what,
+				    .closes = r->close_range,
+				    .state = r->run.state,
+				    .outcome = r->run.outcome,
+				    .ended = r->run.ended,
+				    .since = e->now.boot };
+	e->claims += r->op == ST_OCC || r->op == ST_RANGE || r->op == ST_WITHDRAW;
+	e->under_way++;
+	fx->store[fx->stores++] = *r;
+}
+
+/* --- memory -------------------------------------------------------------------------------------------- */
+
+struct sched *engine_sched(struct engine *e, uint64_t sid)
+{
+	uint32_t i = map_get(&e->sched_by_sid, sid);
+	return i == MAP_NONE ? NULL : &e->sched[i];
+}
+
+struct sched *engine_sched_of(struct engine *e, const struct wait *w)
+{
+	if (w->at < e->scheds && e->sched[w->at].live && e->sched[w->at].row.sid == w->sid)
+		return &e->sched[w->at];
+	return engine_sched(e, w->sid);
+}
+
+struct run *engine_run(struct engine *e, uint64_t run)
+{
+	uint32_t i = map_get(&e->run_by_id, run);
+	return i == MAP_NONE ? NULL : &e->run[i];
+}
+
+struct resource *engine_resource(struct engine *e, uint32_t key)
+{
+	if (!key)
+		return NULL;
+	uint32_t i = map_get(&e->resource_by_key, key);
+	if (i != MAP_NONE)
+		return e->resource[i];
+	struct resource *r = calloc(1, sizeof *r);
+	if (!r || !more((void **)&e->resource, e->resources, &e->resource_room, sizeof *e->resource) ||
+	    !map_put(&e->resource_by_key, key, e->resources)) {
+		free(r);
+		e->broken = true;
+		return NULL;
+	}
+	r->key = key;
+	memset(r->parked.at, 0xFF, sizeof r->parked.at);
+	e->resource[e->resources++] = r;
+	return r;
+}
+
+/* Puts a follower into its leader's chain, or takes it out. */
+static void follow(struct engine *e, struct sched *s, uint64_t leader, bool on)
+{
+	uint32_t i = sched_index(e, s), first = map_get(&e->followers_by_sid, leader);
+	if (!leader)
+		return;
+	if (on) {
+		s->next_follower = first;
+		e->broken |= !map_put(&e->followers_by_sid, leader, i);
+		return;
+	}
+	if (first == i) {
+		if (s->next_follower == NONE)
+			map_remove(&e->followers_by_sid, leader);
+		else
+			e->broken |= !map_put(&e->followers_by_sid, leader, s->next_follower);
+		return;
+	}
+	for (uint32_t k = first; k != NONE; k = e->sched[k].next_follower)
+		if (e->sched[k].next_follower == i) {
+			e->sched[k].next_follower = s->next_follower;
+			return;
+		}
+}
+
+void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row)
+{
+	if (s->row.after != row->after) {
+		follow(e, s, s->row.after, false);
+		follow(e, s, row->after, true);
+	}
+	if (row->rev == s->row.rev) {
+		/* The rules belong to the rev: leave their cache lines alone, a million of them do not fit.
+		 */
+		memcpy(&s->row, row, offsetof(struct sched_row, rules));
+		s->try = row->next;
+		return;
+	}
+	s->row = *row;
+	const struct rules *rules = rules_of(s);
+	bool known = rules->policy.zone < e->config.zone_count;
+	s->zone = e->config.zones[known ? rules->policy.zone : 0];
+	s->outdated = !known || rules->version != RULES_VERSION || rules->zone_print != zone_print(s->zone) ||
+		      rules->policy.calendar >= e->config.calendar_count;
+	s->try = row->next;
+}
+
+struct sched *engine_add_sched(struct engine *e, const struct sched_row *row)
+{
+	uint32_t i = e->sched_free;
+	if (i != NONE)
+		e->sched_free = e->sched[i].run;
+	else if (more((void **)&e->sched, e->scheds, &e->sched_room, sizeof *e->sched))
+		i = e->scheds++;
+	if (i == NONE || !heap_reserve(&e->due, e->scheds) || !map_put(&e->sched_by_sid, row->sid, i)) {
+		e->broken = true;
+		return NULL;
+	}
+	struct sched *s = &e->sched[i];
+	*s = (struct sched){ .run = NONE, .next_follower = NONE, .live = true };
+	engine_set_row(e, s, row);
+	return s;
+}
+
+struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t sched)
+{
+	uint32_t i = e->run_free;
+	if (i != NONE)
+		e->run_free = e->run[i].sibling;
+	else if (more((void **)&e->run, e->runs, &e->run_room, sizeof *e->run))
+		i = e->runs++;
+	if (i == NONE || !heap_reserve(&e->later, e->runs) || !map_put(&e->run_by_id, row->run, i)) {
+		e->broken = true;
+		return NULL;
+	}
+	struct run *r = &e->run[i];
+	*r = (struct run){ .row = *row, .sched = sched, .sibling = NONE, .ahead = NONE, .behind = NONE };
+	/* Oldest first: what waits behind another waits for those before it. */
+	uint32_t *at = &e->sched[sched].run;
+	while (*at != NONE && e->run[*at].row.run < row->run)
+		at = &e->run[*at].sibling;
+	r->sibling = *at;
+	*at = i;
+	return r;
+}
+
+void engine_remove_run(struct engine *e, struct run *r)
+{
+	uint32_t i = run_index(e, r);
+	gate_leave(e, r);
+	heap_remove(&e->later, i);
+	map_remove(&e->run_by_id, r->row.run);
+	uint32_t *at = &e->sched[r->sched].run;
+	while (*at != i)
+		at = &e->run[*at].sibling;
+	*at = r->sibling;
+	r->row.run = 0;
+	r->sibling = e->run_free;
+	e->run_free = i;
+}
+
+/* Its runs must be gone before. */
+void engine_remove_sched(struct engine *e, struct sched *s)
+{
+	uint32_t i = sched_index(e, s);
+	assert(s->run == NONE);
+	follow(e, s, s->row.after, false);
+	heap_remove(&e->due, i);
+	map_remove(&e->sched_by_sid, s->row.sid);
+	*s = (struct sched){ .run = e->sched_free };
+	e->sched_free = i;
+}
+
+enum err engine_new(const struct engine_config *config, struct engine **ret)
+{
+	struct engine *e = calloc(1, sizeof *e);
+	if (!e)
+		return E_NOMEM;
+	e->config = *config;
+	e->sched_free = e->run_free = e->wait_free = e->fix = NONE;
+	memset(e->ready.at, 0xFF, sizeof e->ready.at);
+	*ret = e;
+	return OK;
+}
+
+void engine_free(struct engine *e)
+{
+	if (!e)
+		return;
+	for (uint32_t i = 0; i < e->resources; i++)
+		free(e->resource[i]);
+	struct map *maps[] = { &e->sched_by_sid, &e->run_by_id, &e->resource_by_key, &e->wait_by_tag,
+			       &e->followers_by_sid };
+	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
+		map_free(maps[i]);
+	heap_free(&e->due);
+	heap_free(&e->later);
+	free(e->sched);
+	free(e->run);
+	free(e->resource);
+	free(e->wait);
+	free(e->end);
+	free(e);
+}
+
+/* --- load ---------------------------------------------------------------------------------------------- */
+
+static void load_hold(struct engine *e, const struct hold_row *hold)
+{
+	if (!hold->key) {
+		e->pause_all = *hold;
+		e->paused_all = true;
+		return;
+	}
+	struct resource *r = engine_resource(e, hold->key);
+	if (r) {
+		r->hold = *hold;
+		r->held = true;
+	}
+}
+
+void engine_load(struct engine *e, const struct load_item *item)
+{
+	struct sched *s;
+	switch ((enum load_kind)item->kind) {
+	case LOAD_HOLD:
+		load_hold(e, &item->hold);
+		break;
+	case LOAD_SCHED:
+		engine_add_sched(e, &item->sched);
+		break;
+	case LOAD_RUN:
+		s = engine_sched(e, item->run.sid);
+		if (s)
+			engine_add_run(e, &item->run, sched_index(e, s));
+		break;
+	case LOAD_END:
+		s = engine_sched(e, item->follower);
+		if (!s)
+			break;
+		if (!more((void **)&e->end, e->ends, &e->end_room, sizeof *e->end))
+			e->broken = true;
+		else
+			e->end[e->ends++] =
+				(struct end){ sched_index(e, s), item->run.outcome, item->run.ended };
+		break;
+	case LOAD_DONE:
+		e->last_run = item->done.last_run;
+		e->last_sid = item->done.last_sid;
+		break;
+	}
+}
+
+static void loaded(struct engine *e)
+{
+	e->loaded_all = true;
+	e->loaded = e->now.wall;
+	e->skew = e->now.wall.us - e->now.boot.us;
+	e->refill = e->now.boot;
+	e->tokens = USEC;
+	for (uint32_t i = 0; i < e->runs; i++)
+		if (e->run[i].row.run)
+			runs_recover(e, &e->run[i]);
+	for (uint32_t i = 0; i < e->scheds; i++)
+		if (e->sched[i].live)
+			due_queue(e, &e->sched[i]);
+}
+
+/* --- steps --------------------------------------------------------------------------------------------- */
+
+/* A step of the wall clock shows in its distance to the clock that only counts. */
+static void watch_clock(struct engine *e)
+{
+	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
+	if (step >= CLOCK_STEP_SECONDS * USEC) {
+		e->stepped = e->now.wall;
+		e->skew = skew;
+	} else if (step <= -CLOCK_STEP_SECONDS * USEC) {
+		e->fix = 0; /* next times must be found anew */
+		e->skew = skew;
+	}
+}
+
+static void acked(struct engine *e, const struct st_ack *ack)
+{
+	uint32_t i = map_get(&e->wait_by_tag, ack->tag);
+	if (i == MAP_NONE)
+		return; /* not ours, or answered before */
+	struct wait w = e->wait[i];
+	map_remove(&e->wait_by_tag, ack->tag);
+	e->wait[i].sid = e->wait_free;
+	e->wait_free = i;
+	if (e->now.boot.us - w.since.us > STORE_SLOW_SECONDS * USEC)
+		e->stalled = e->now.wall;
+	e->claims -= w.op == ST_OCC || w.op == ST_RANGE || w.op == ST_WITHDRAW;
+	e->under_way--;
+	static void (*const takers[])(struct engine *, const struct wait *, const struct st_ack *) = {
+		[FOR_CLAIM] = due_acked,      [FOR_RANGE] = due_acked,    [FOR_OPEN] = due_acked,
+		[FOR_PUT] = command_acked,    [FOR_DROP] = command_acked, [FOR_PAUSE] = command_acked,
+		[FOR_RESUME] = command_acked, [FOR_WITHDRAW] = due_acked, [FOR_RUN] = runs_acked,
+		[FOR_HOLD] = command_acked,
+	};
+	takers[w.what](e, &w, ack);
+}
+
+void engine_step(struct engine *e, const struct event *ev, struct now now, struct effects *out)
+{
+	e->fx = out;
+	e->now = now;
+	if (ev->kind == EV_LOADED)
+		loaded(e);
+	if (!e->loaded_all)
+		return;
+	watch_clock(e);
+	switch ((enum event_kind)ev->kind) {
+	case EV_TICK:
+	case EV_LOADED:
+		break;
+	case EV_ACK:
+		acked(e, ev->ack);
+		break;
+	case EV_SAYS:
+		runs_says(e, ev->says);
+		break;
+	case EV_COMMAND:
+		command_take(e, ev->command);
+		break;
+	case EV_STATE:
+		runs_state_changed(e, ev->key);
+		break;
+	case EV_RESUMED:
+		e->resumed = now.wall;
+		break;
+	}
+	runs_later(e);
+	due_take_up(e);
+	gate_hand_out(e);
+	e->fx = NULL;
+	out->failed |= e->broken;
+}
+
+/* --- what it shows ------------------------------------------------------------------------------------- */
+
+bool engine_next(const struct engine *e, struct now now, struct wall *ret)
+{
+	int64_t best = INT64_MAX;
+	if (e->due.n && e->claims < CLAIMS_MAX)
+		best = e->due.entry[0].key;
+	if (e->later.n) {
+		int64_t at = now.wall.us + (e->later.entry[0].key - now.boot.us);
+		best = at < best ? at : best;
+	}
+	if ((e->fix != NONE || e->ends) && e->claims < CLAIMS_MAX)
+		best = now.wall.us;
+	if (e->paused_all && e->pause_all.until.us < best)
+		best = e->pause_all.until.us;
+	*ret = (struct wall){ best };
+	return best != INT64_MAX;
+}
+
+bool engine_quiet(const struct engine *e, struct now now)
+{
+	if (e->under_way || e->ends || e->fix != NONE || (e->due.n && e->due.entry[0].key <= now.wall.us))
+		return false;
+	for (uint32_t i = 0; i < e->runs; i++)
+		if (e->run[i].row.run && e->run[i].phase != PHASE_RUNNING && e->run[i].phase != PHASE_RETRY)
+			return false;
+	return true;
+}
+
+static uint64_t mix(const uint64_t *numbers, size_t n)
+{
+	uint64_t h = FNV_START;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ numbers[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
+	return h;
+}
+
+#define MIX(...)                                                                                             \
+	mix((const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+/* The sum over all rows, so that their order does not matter. */
+uint64_t engine_digest(const struct engine *e)
+{
+	uint64_t sum = e->paused_all;
+	for (uint32_t i = 0; i < e->scheds; i++) {
+		const struct sched_row *r = &e->sched[i].row;
+		if (e->sched[i].live)
+			sum += MIX(r->sid, r->after, r->rev, r->flags, r->left, r->failures, r->owed,
+				   (uint64_t)r->next.us, (uint64_t)r->high.us, (uint64_t)r->changed.us,
+				   (uint64_t)r->paused_until.us,
+				   fnv1a(FNV_START,
+					 (struct str){ (const char *)r->rules, sizeof(struct rules) }));
+	}
+	for (uint32_t i = 0; i < e->runs; i++) {
+		const struct run_row *r = &e->run[i].row;
+		if (r->run)
+			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state,
+				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
+	}
+	for (uint32_t i = 0; i < e->resources; i++)
+		if (e->resource[i]->held)
+			sum += MIX(e->resource[i]->key, e->resource[i]->hold.reason,
+				   (uint64_t)e->resource[i]->hold.until.us);
+	return sum;
+}
+
+struct engine_counts engine_counts(const struct engine *e)
+{
+	struct engine_counts c = { .slots_used = e->slots_used,
+				   .claims_under_way = e->claims,
+				   .launches_under_way = e->launches };
+	for (uint32_t i = 0; i < e->scheds; i++)
+		c.schedules += e->sched[i].live;
+	for (uint32_t i = 0; i < e->runs; i++) {
+		if (!e->run[i].row.run)
+			continue;
+		enum phase p = e->run[i].phase;
+		c.runs++;
+		c.waiting += p <= PHASE_CHECKING;
+		c.queued += p == PHASE_QUEUED;
+		c.running += p == PHASE_STARTING || p == PHASE_RUNNING;
+		c.retrying += p == PHASE_RETRY;
+	}
+	c.bytes = e->sched_room * sizeof *e->sched + e->run_room * sizeof *e->run +
+		  e->wait_room * sizeof *e->wait +
+		  (size_t)(e->due.room + e->later.room) * (sizeof *e->due.entry + sizeof *e->due.at) +
+		  (size_t)(e->sched_by_sid.room + e->run_by_id.room + e->wait_by_tag.room) * 12;
+	return c;
+}

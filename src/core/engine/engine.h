@@ -1,0 +1,162 @@
+#pragma once
+/* The engine: decides what happens, and does nothing itself. A function of (state, event, now) to (state,
+ * effects): it reads no clock, makes no call, sees no text. Effects and events are values; who carries them
+ * out is another's business.
+ *
+ * The promises (product.md's G1 to G8 rest on them):
+ *  - total: any event in any state is handled; what makes no sense is ignored;
+ *  - nothing is started, answered or told before the store has answered its cause;
+ *  - memory is a fold of loaded rows and answered requests: when quiet, its digest is that of an engine
+ * freshly loaded;
+ *  - bounded: at most STEP_DUE_MAX due entries per step, CLAIMS_MAX claims and LAUNCHES_MAX launches under
+ * way. */
+#include "core/model.h"
+#include "core/when/rule.h"
+#include "port/runner.h"
+#include "port/store.h"
+
+/* --- what a schedule's document boils down to ---------------------------------------------------------- */
+
+enum action { ACTION_RUN, ACTION_EVENT /* publishes, takes no slot, is done when claimed */ };
+enum after_outcome { AFTER_DONE /* or no_work */, AFTER_FAILED /* or killed */, AFTER_ANY };
+
+struct policy {
+	uint8_t missed, overlap, backoff, action;
+	uint8_t guards; /* bit per enum rn_ask */
+	uint8_t after;  /* enum after_outcome, if the row follows another */
+	int8_t priority;
+	uint8_t agent_slots;
+	uint16_t retries, catch_up_limit, max_failures; /* max_failures 0: off */
+	uint16_t zone, calendar;                        /* numbers in the engine's tables; calendar 0: none */
+	uint32_t window;                                /* seconds; 0: none */
+	uint32_t retry_delay, retry_most;               /* seconds */
+	uint32_t agent, key, account;                   /* 0: none; one number space for all three */
+};
+
+/* The bytes of sched_row.rules. The version and the zone's print say whether they still hold. */
+struct rules {
+	uint32_t version, spare;
+	uint64_t zone_print;
+	struct rule when;
+	struct policy policy;
+};
+#define RULES_VERSION 1
+static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
+
+/* sched_row.flags */
+enum sched_flag {
+	SCHED_ENABLED = 1,
+	SCHED_PAUSED = 2, /* by a person, or by max_failures; until paused_until */
+	SCHED_OPEN = 4,   /* an open range stands in the store: blocked, paused or at max_runs */
+};
+
+/* --- events --------------------------------------------------------------------------------------------- */
+
+enum command_kind {
+	CMD_PUT,   /* add (sid 0) or change */
+	CMD_DROP,  /* remove; with `kill` its live run too */
+	CMD_PAUSE, /* sid, or all with sid 0; until `to`, or WALL_NEVER */
+	CMD_RESUME,
+	CMD_RUN,      /* now: a person's word */
+	CMD_STOP,     /* a live run */
+	CMD_BACKFILL, /* what did not run in [from, to] */
+	CMD_FREE,     /* an agent or account that is held */
+};
+
+struct command {
+	uint64_t tag;
+	uint8_t kind;
+	uint64_t sid, run;
+	struct rules rules; /* PUT */
+	bool enabled;       /* PUT */
+	uint32_t max_runs;  /* PUT; UINT32_MAX: no limit */
+	uint64_t after;     /* PUT: the schedule it follows, or 0 */
+	struct str id, document;
+	struct wall from, to;
+	uint32_t key; /* FREE */
+	bool kill;
+};
+
+enum reply_code {
+	REPLY_OK,
+	REPLY_NOT_FOUND,
+	REPLY_BUSY /* try again: alive already, or too much under way */,
+	REPLY_REFUSED
+};
+struct reply {
+	uint64_t tag;
+	uint8_t code;
+	uint64_t sid, run;
+};
+
+enum event_kind {
+	EV_TICK,   /* nothing but the time */
+	EV_LOADED, /* everything has been given to engine_load */
+	EV_ACK,    /* the store has answered */
+	EV_SAYS,   /* the runner says something */
+	EV_COMMAND,
+	EV_STATE,   /* the state of agent `key` has changed: conditions may be true now; 0: of all */
+	EV_RESUMED, /* the machine was suspended until now */
+};
+
+struct event {
+	uint8_t kind;
+	uint32_t key;
+	union {
+		const struct st_ack *ack;
+		const struct rn_says *says;
+		const struct command *command;
+	};
+};
+
+/* --- effects -------------------------------------------------------------------------------------------- */
+
+struct effects {
+	struct st_req *store;
+	struct rn_req *runner;
+	struct reply *reply;
+	unsigned stores, runners, replies;
+	unsigned store_room, runner_room, reply_room;
+	bool failed; /* out of memory: the engine must be thrown away and loaded again */
+};
+void effects_clear(struct effects *fx); /* keeps the memory */
+void effects_free(struct effects *fx);
+
+/* --- the engine ----------------------------------------------------------------------------------------- */
+
+struct now {
+	struct wall wall;
+	struct boot boot;
+};
+
+struct engine_config {
+	unsigned slots;               /* runs at once in all */
+	unsigned catch_up_per_second; /* starts of what was missed */
+	const struct zone *const *zones;
+	unsigned zone_count;
+	const struct days *calendars; /* [0] is empty */
+	unsigned calendar_count;
+};
+
+struct engine;
+must_check enum err engine_new(const struct engine_config *config, struct engine **ret);
+void engine_free(struct engine *e);
+DEFINE_CLEANUP(struct engine *, engine_free)
+
+/* Before anything else: every item of the store's load, then EV_LOADED. */
+void engine_load(struct engine *e, const struct load_item *item);
+void engine_step(struct engine *e, const struct event *ev, struct now now, struct effects *out);
+/* When to call again with EV_TICK if nothing else happens; <= now: at once. False: never by itself. */
+bool engine_next(const struct engine *e, struct now now, struct wall *ret);
+
+/* Nothing under way, nothing due: what is left is a fold of the store's rows. */
+bool engine_quiet(const struct engine *e, struct now now);
+uint64_t engine_digest(const struct engine *e);
+
+/* What is going on, for people and for tests. */
+struct engine_counts {
+	unsigned schedules, runs, waiting, queued, running, retrying, slots_used, claims_under_way,
+		launches_under_way;
+	size_t bytes;
+};
+struct engine_counts engine_counts(const struct engine *e);

@@ -1,0 +1,124 @@
+/* The gate: slots in all, per agent, per concurrency key. Who is ready stands in one queue; who is ready but
+ * for his agent or key is parked there, and comes back to the front when it is free. So a freed slot is found
+ * its next run at once, however many wait for something else. */
+#include "core/engine/state.h"
+
+static unsigned level_of(const struct engine *e, const struct run *r)
+{
+	int p = (int)policy_of(&e->sched[r->sched])->priority; /* -10 to 10, higher first */
+	p = p > PRIORITY_MAX ? PRIORITY_MAX : p < -PRIORITY_MAX ? -PRIORITY_MAX : p;
+	return (unsigned)(PRIORITY_MAX - p);
+}
+
+static void join(struct engine *e, struct queue *q, struct run *r, bool front)
+{
+	uint32_t i = run_index(e, r), *first = &q->at[level_of(e, r)].first,
+		 *last = &q->at[level_of(e, r)].last;
+	r->queue = q;
+	r->ahead = front ? NONE : *last;
+	r->behind = front ? *first : NONE;
+	*(r->ahead == NONE ? first : &e->run[r->ahead].behind) = i;
+	*(r->behind == NONE ? last : &e->run[r->behind].ahead) = i;
+	q->n++;
+}
+
+void gate_leave(struct engine *e, struct run *r)
+{
+	struct queue *q = r->queue;
+	if (!q)
+		return;
+	unsigned level = level_of(e, r);
+	*(r->ahead == NONE ? &q->at[level].first : &e->run[r->ahead].behind) = r->behind;
+	*(r->behind == NONE ? &q->at[level].last : &e->run[r->behind].ahead) = r->ahead;
+	r->queue = NULL;
+	r->ahead = r->behind = NONE;
+	q->n--;
+}
+
+static struct run *first_of(struct engine *e, const struct queue *q)
+{
+	for (unsigned level = 0; q->n && level < ARRAY_LEN(q->at); level++)
+		if (q->at[level].first != NONE)
+			return &e->run[q->at[level].first];
+	return NULL;
+}
+
+void gate_enter(struct engine *e, struct run *r)
+{
+	r->phase = PHASE_QUEUED;
+	join(e, &e->ready, r, false);
+}
+
+static struct resource *agent_of(struct engine *e, const struct run *r)
+{
+	return engine_resource(e, policy_of(&e->sched[r->sched])->agent);
+}
+
+static struct resource *key_of(struct engine *e, const struct run *r)
+{
+	return engine_resource(e, policy_of(&e->sched[r->sched])->key);
+}
+
+/* What keeps it from running, if anything. */
+static struct resource *obstacle(struct engine *e, const struct run *r)
+{
+	const struct policy *p = policy_of(&e->sched[r->sched]);
+	struct resource *agent = agent_of(e, r), *key = key_of(e, r);
+	if (agent && agent->used >= (p->agent_slots ? p->agent_slots : 1))
+		return agent;
+	return key && key->used >= 1 ? key : NULL;
+}
+
+void gate_take(struct engine *e, struct run *r)
+{
+	struct resource *agent = agent_of(e, r), *key = key_of(e, r);
+	if (r->slot)
+		return;
+	r->slot = true;
+	e->slots_used++;
+	if (agent)
+		agent->used++;
+	if (key)
+		key->used++;
+}
+
+static void unpark(struct engine *e, struct resource *res)
+{
+	struct run *r = res ? first_of(e, &res->parked) : NULL;
+	if (!r)
+		return;
+	gate_leave(e, r);
+	join(e, &e->ready, r, true);
+}
+
+void gate_release(struct engine *e, struct run *r)
+{
+	struct resource *agent = agent_of(e, r), *key = key_of(e, r);
+	if (!r->slot)
+		return;
+	r->slot = false;
+	e->slots_used--;
+	if (agent)
+		agent->used--;
+	if (key)
+		key->used--;
+	unpark(e, agent);
+	unpark(e, key);
+}
+
+void gate_hand_out(struct engine *e)
+{
+	while (e->slots_used < e->config.slots && e->launches < LAUNCHES_MAX) {
+		struct run *r = first_of(e, &e->ready);
+		if (!r)
+			return;
+		struct resource *wall = obstacle(e, r);
+		gate_leave(e, r);
+		if (wall) {
+			join(e, &wall->parked, r, false);
+			continue;
+		}
+		gate_take(e, r);
+		runs_start(e, r);
+	}
+}

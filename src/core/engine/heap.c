@@ -1,0 +1,97 @@
+#include "core/engine/heap.h"
+
+#include <stdlib.h>
+
+enum { ARITY = 4 };
+
+bool heap_reserve(struct heap *h, uint32_t items)
+{
+	if (items <= h->items)
+		return true;
+	uint32_t room = h->room ? h->room : 64;
+	while (room < items)
+		room = room > UINT32_MAX / 2 ? UINT32_MAX : room * 2;
+	if (room > h->room) {
+		struct heap_entry *entry = realloc(h->entry, (size_t)room * sizeof *entry);
+		if (!entry)
+			return false;
+		h->entry = entry;
+		uint32_t *at = realloc(h->at, (size_t)room * sizeof *at);
+		if (!at)
+			return false;
+		h->at = at;
+		h->room = room;
+	}
+	while (h->items < items)
+		h->at[h->items++] = HEAP_NONE;
+	return true;
+}
+
+void heap_free(struct heap *h)
+{
+	free(h->entry);
+	free(h->at);
+	*h = (struct heap){ 0 };
+}
+
+static bool before(const struct heap_entry *a, const struct heap_entry *b)
+{
+	return a->key != b->key ? a->key < b->key : (int32_t)(a->order - b->order) < 0;
+}
+
+static void set(struct heap *h, uint32_t at, struct heap_entry e)
+{
+	h->entry[at] = e;
+	h->at[e.item] = at;
+}
+
+static void up(struct heap *h, uint32_t at, struct heap_entry e)
+{
+	while (at > 0) {
+		uint32_t parent = (at - 1) / ARITY;
+		if (!before(&e, &h->entry[parent]))
+			break;
+		set(h, at, h->entry[parent]);
+		at = parent;
+	}
+	set(h, at, e);
+}
+
+static void down(struct heap *h, uint32_t at, struct heap_entry e)
+{
+	for (;;) {
+		uint32_t first = at * ARITY + 1, best = first;
+		if (first >= h->n)
+			break;
+		for (uint32_t c = first + 1; c < first + ARITY && c < h->n; c++)
+			if (before(&h->entry[c], &h->entry[best]))
+				best = c;
+		if (!before(&h->entry[best], &e))
+			break;
+		set(h, at, h->entry[best]);
+		at = best;
+	}
+	set(h, at, e);
+}
+
+void heap_put(struct heap *h, uint32_t item, int64_t key)
+{
+	assert(item < h->items);
+	heap_remove(h, item);
+	up(h, h->n++, (struct heap_entry){ key, h->order++, item });
+}
+
+void heap_remove(struct heap *h, uint32_t item)
+{
+	if (!heap_has(h, item))
+		return;
+	uint32_t at = h->at[item];
+	struct heap_entry last = h->entry[--h->n];
+	h->at[item] = HEAP_NONE;
+	if (at == h->n)
+		return;
+	if (at > 0 && before(&last, &h->entry[(at - 1) / ARITY]))
+		up(h, at, last);
+	else
+		down(h, at, last);
+}

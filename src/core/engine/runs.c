@@ -1,0 +1,525 @@
+/* From record to end: guards, then for each attempt check, gate, start, exit; then the finish, a retry, and
+ * whoever follows. A run moves on only when the store or the runner has answered. */
+#include "core/engine/state.h"
+#include "core/rule/retry.h"
+
+static struct sched *sched_of(struct engine *e, const struct run *r)
+{
+	return &e->sched[r->sched];
+}
+
+bool runs_is_live(const struct run *r)
+{
+	return r->phase != PHASE_RETRY && r->phase != PHASE_ENDING;
+}
+
+unsigned runs_live(const struct engine *e, const struct sched *s)
+{
+	unsigned n = 0;
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+		n += runs_is_live(&e->run[i]);
+	return n;
+}
+
+static struct st_req request(const struct run *r, enum st_op op, enum st_lane lane)
+{
+	return (struct st_req){
+		.op = (uint8_t)op, .lane = (uint8_t)lane, .sid = r->row.sid, .rev = r->row.rev, .run = r->row
+	};
+}
+
+static void tell_runner(struct engine *e, struct run *r, enum rn_op op, enum rn_ask ask, enum reason reason)
+{
+	struct rn_req q = { .op = (uint8_t)op,
+			    .ask = (uint8_t)ask,
+			    .attempt = r->row.attempt,
+			    .reason = (uint16_t)reason,
+			    .number = r->number,
+			    .run = r->row.run,
+			    .sid = r->row.sid,
+			    .rev = r->row.rev };
+	engine_ask_runner(e, &q);
+}
+
+/* --- guards -------------------------------------------------------------------------------------------- */
+
+static void go_on(struct engine *e, struct run *r);
+
+static void ask(struct engine *e, struct run *r, enum rn_ask which, enum phase phase)
+{
+	r->phase = (uint8_t)phase;
+	r->number++;
+	tell_runner(e, r, RN_ASK, which, REASON_NONE);
+}
+
+static unsigned guards_of(struct engine *e, const struct run *r)
+{
+	unsigned guards = policy_of(sched_of(e, r))->guards & ~(1u << ASK_CHECK);
+	return r->row.kind == KIND_MANUAL ? guards & 1u << ASK_BUDGET : guards;
+}
+
+/* The guards that have not said yes yet, in their order; when all have, the verdict. */
+static void ask_next(struct engine *e, struct run *r)
+{
+	unsigned left = guards_of(e, r) & ~r->asked;
+	if (left) {
+		ask(e, r, (enum rn_ask)__builtin_ctz(left), PHASE_ASKING);
+		return;
+	}
+	struct st_req q = request(r, ST_VERDICT, LANE_CLAIM);
+	q.run.state = RUN_CLAIMED;
+	r->phase = PHASE_VERDICT;
+	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+}
+
+void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason)
+{
+	struct st_req q = request(r, ST_VERDICT, LANE_CLAIM);
+	q.run.state = (uint8_t)state;
+	q.run.reason = (uint16_t)reason;
+	gate_leave(e, r);
+	gate_release(e, r);
+	heap_remove(&e->later, run_index(e, r));
+	r->phase = PHASE_VERDICT;
+	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+}
+
+static struct wall window_end(struct engine *e, const struct run *r)
+{
+	uint32_t window = policy_of(sched_of(e, r))->window;
+	return (struct wall){ r->row.due.us + window * USEC };
+}
+
+/* A false condition may become true: asked again within the window, and a last time when it closes. */
+static void said_no(struct engine *e, struct run *r, enum rn_ask which, enum reason reason)
+{
+	static const enum reason reasons[RN_ASKS] = {
+		[ASK_BUDGET] = REASON_BUDGET, [ASK_CONDITION] = REASON_CONDITION, [ASK_HOOK] = REASON_HOOK
+	};
+	int64_t left = window_end(e, r).us - e->now.wall.us;
+	if (which == ASK_CONDITION && policy_of(sched_of(e, r))->window && left > 0) {
+		int64_t wait = left < CONDITION_SECONDS * USEC ? left : CONDITION_SECONDS * USEC;
+		r->phase = PHASE_WAITING;
+		heap_put(&e->later, run_index(e, r), e->now.boot.us + wait);
+		return;
+	}
+	runs_refuse(e, r, RUN_SKIPPED, reason ? reason : reasons[which]);
+}
+
+/* `check` says whether this attempt is worth a start at all. */
+static void checked(struct engine *e, struct run *r, const struct rn_says *says)
+{
+	if (says->yes) {
+		gate_enter(e, r);
+		return;
+	}
+	struct rn_says end = { .outcome = says->reason ? OUTCOME_FAILED : OUTCOME_NO_WORK,
+			       .reason = says->reason,
+			       .ended = e->now.wall,
+			       .cost = -1 };
+	runs_finish(e, r, &end);
+}
+
+static void answered(struct engine *e, struct run *r, const struct rn_says *says)
+{
+	if (says->number != r->number)
+		return; /* an answer to an older question */
+	if (r->phase == PHASE_CHECKING && says->ask == ASK_CHECK) {
+		checked(e, r, says);
+	} else if (r->phase == PHASE_ASKING && says->ask < RN_ASKS) {
+		if (says->yes) {
+			r->asked |= (uint8_t)(1u << says->ask);
+			ask_next(e, r);
+		} else {
+			said_no(e, r, (enum rn_ask)says->ask, (enum reason)says->reason);
+		}
+	}
+}
+
+void runs_state_changed(struct engine *e, uint32_t key)
+{
+	for (uint32_t i = 0; i < e->runs; i++) {
+		struct run *r = &e->run[i];
+		if (r->row.run && r->phase == PHASE_WAITING &&
+		    (!key || policy_of(sched_of(e, r))->agent == key)) {
+			heap_remove(&e->later, i);
+			ask_next(e, r);
+		}
+	}
+}
+
+/* --- attempts ------------------------------------------------------------------------------------------ */
+
+void runs_recorded(struct engine *e, struct run *r)
+{
+	if (r->row.state == RUN_PENDING)
+		ask_next(e, r);
+	else
+		go_on(e, r);
+}
+
+/* Is there an older live run of the schedule that must end first? */
+static bool must_wait(struct engine *e, const struct run *r)
+{
+	const struct sched *s = sched_of(e, r);
+	if (policy_of(s)->overlap == OVERLAP_ALLOW && r->row.kind != KIND_BACKFILL)
+		return false;
+	for (uint32_t i = s->run; i != NONE && e->run[i].row.run < r->row.run; i = e->run[i].sibling)
+		if (runs_is_live(&e->run[i]))
+			return true;
+	return false;
+}
+
+static void attempt(struct engine *e, struct run *r)
+{
+	if (policy_of(sched_of(e, r))->guards & 1u << ASK_CHECK)
+		ask(e, r, ASK_CHECK, PHASE_CHECKING);
+	else
+		gate_enter(e, r);
+}
+
+/* The run is claimed. */
+static void go_on(struct engine *e, struct run *r)
+{
+	struct sched *s = sched_of(e, r);
+	if (policy_of(s)->action == ACTION_EVENT || r->killed) {
+		struct rn_says end = { .outcome = r->killed ? OUTCOME_KILLED : OUTCOME_DONE,
+				       .ended = e->now.wall,
+				       .cost = -1 };
+		runs_finish(e, r, &end);
+		return;
+	}
+	if (!must_wait(e, r)) {
+		attempt(e, r);
+		return;
+	}
+	r->phase = PHASE_BEHIND;
+	if (policy_of(s)->overlap != OVERLAP_CANCEL_RUNNING || r->row.kind == KIND_BACKFILL)
+		return;
+	for (uint32_t i = s->run, next; i != NONE && e->run[i].row.run < r->row.run; i = next) {
+		next = e->run[i].sibling;
+		if (runs_is_live(&e->run[i]))
+			runs_cancel(e, &e->run[i], REASON_REPLACED);
+	}
+}
+
+void runs_wake(struct engine *e, struct sched *s)
+{
+	for (uint32_t i = s->run, next; i != NONE; i = next) {
+		next = e->run[i].sibling;
+		if (e->run[i].phase == PHASE_BEHIND && !must_wait(e, &e->run[i])) {
+			attempt(e, &e->run[i]);
+			return;
+		}
+	}
+}
+
+void runs_start(struct engine *e, struct run *r)
+{
+	if (r->row.attempt == 0 && policy_of(sched_of(e, r))->window && r->row.kind != KIND_MANUAL &&
+	    r->row.kind != KIND_BACKFILL && e->now.wall.us > window_end(e, r).us) {
+		runs_refuse(e, r, RUN_MISSED, REASON_WINDOW_CLOSED);
+		return;
+	}
+	r->row.attempt++;
+	r->phase = PHASE_STARTING;
+	r->starting = true;
+	e->launches++;
+	tell_runner(e, r, RN_START, 0, REASON_NONE);
+}
+
+static void launched(struct engine *e, struct run *r)
+{
+	e->launches -= r->starting;
+	r->starting = false;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------- */
+
+static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
+{
+	struct resource *res = engine_resource(e, key);
+	if (!res)
+		return;
+	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
+	res->hold = q.hold;
+	res->held = true;
+	engine_submit(e, &q, FOR_HOLD, 0, 0, NULL);
+}
+
+/* Until when the run waits for another attempt; false if it has ended for good. */
+static bool retries(struct engine *e, struct run *r, const struct rn_says *says, int64_t *seconds)
+{
+	struct sched *s = sched_of(e, r);
+	const struct policy *p = policy_of(s);
+	if (s->gone || s->row.flags & SCHED_PAUSED || r->killed)
+		return false;
+	if (says->reason == REASON_RATE_LIMITED && says->outcome == OUTCOME_FAILED) {
+		int64_t reset = (says->reset.us - e->now.wall.us + USEC - 1) / USEC;
+		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->limited);
+		r->limited++;
+		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
+		     (struct wall){ e->now.wall.us + *seconds * USEC });
+		struct wall next = s->row.next;
+		return next.us == INT64_MAX || next.us > e->now.wall.us + *seconds * USEC;
+	}
+	if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
+		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
+	unsigned used = r->row.attempt - r->limited;
+	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
+	    used > p->retries)
+		return false;
+	*seconds = retry_delay((enum backoff)p->backoff, p->retry_delay, p->retry_most ? p->retry_most : 3600,
+			       used);
+	return true;
+}
+
+static uint32_t failures_after(const struct sched *s, const struct run *r)
+{
+	bool good = r->row.outcome == OUTCOME_DONE || r->row.outcome == OUTCOME_NO_WORK;
+	bool by_hand = r->row.kind == KIND_MANUAL || r->row.reason == REASON_CANCELLED ||
+		       r->row.reason == REASON_REPLACED;
+	return good ? 0 : by_hand ? s->row.failures : s->row.failures + 1;
+}
+
+static void send_finish(struct engine *e, struct run *r)
+{
+	struct st_req q = request(r, ST_FINISH, LANE_FINISH);
+	q.failures = failures_after(sched_of(e, r), r);
+	r->phase = PHASE_ENDING;
+	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+}
+
+void runs_finish(struct engine *e, struct run *r, const struct rn_says *says)
+{
+	int64_t seconds = 0;
+	gate_leave(e, r);
+	gate_release(e, r);
+	heap_remove(&e->later, run_index(e, r));
+	launched(e, r);
+	r->row.outcome = r->kill && says->outcome != OUTCOME_DONE ? OUTCOME_KILLED : says->outcome;
+	r->row.reason = r->kill && says->outcome != OUTCOME_DONE ? r->kill : says->reason;
+	r->row.ended = says->ended;
+	r->row.cost = says->cost;
+	r->row.tokens_in = says->tokens_in;
+	r->row.tokens_out = says->tokens_out;
+	struct rn_says judged = *says;
+	judged.outcome = r->row.outcome;
+	judged.reason = r->row.reason;
+	bool again = retries(e, r, &judged, &seconds);
+	r->row.state = again ? RUN_RETRYING : RUN_FINISHED;
+	r->row.retry_at.us = again ? e->now.wall.us + seconds * USEC : 0;
+	r->retry.us = e->now.boot.us + seconds * USEC;
+	send_finish(e, r);
+}
+
+void runs_ended(struct engine *e, struct sched *s, enum outcome outcome, struct wall ended)
+{
+	struct load_item item = { .kind = LOAD_END, .run = { .outcome = (uint8_t)outcome, .ended = ended } };
+	for (uint32_t i = map_get(&e->followers_by_sid, s->row.sid); i != NONE;
+	     i = e->sched[i].next_follower) {
+		item.follower = e->sched[i].row.sid;
+		engine_load(e, &item);
+	}
+}
+
+void runs_drop_retries(struct engine *e, struct sched *s)
+{
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
+		struct run *r = &e->run[i];
+		if (r->phase != PHASE_RETRY)
+			continue;
+		heap_remove(&e->later, i);
+		r->row.state = RUN_FINISHED;
+		r->row.retry_at = (struct wall){ 0 };
+		send_finish(e, r);
+	}
+}
+
+void runs_cancel(struct engine *e, struct run *r, enum reason reason)
+{
+	r->kill = (uint16_t)reason;
+	r->killed = true;
+	switch ((enum phase)r->phase) {
+	case PHASE_STARTING:
+	case PHASE_RUNNING:
+		tell_runner(e, r, RN_KILL, 0, reason);
+		break;
+	case PHASE_ASKING:
+	case PHASE_WAITING:
+	case PHASE_BEHIND:
+	case PHASE_CHECKING:
+	case PHASE_QUEUED:
+	case PHASE_RETRY: {
+		struct rn_says end = { .outcome = OUTCOME_KILLED,
+				       .reason = (uint16_t)reason,
+				       .ended = e->now.wall,
+				       .cost = -1 };
+		if (r->phase == PHASE_RETRY)
+			end.outcome = r->row.outcome, end.reason = r->row.reason, r->kill = 0;
+		runs_finish(e, r, &end);
+		break;
+	}
+	default:
+		break; /* recording, verdict, probing, ending: judged when its answer comes */
+	}
+}
+
+/* --- what the runner says ------------------------------------------------------------------------------ */
+
+static void born(struct engine *e, struct run *r)
+{
+	if (r->phase != PHASE_STARTING && r->phase != PHASE_PROBING)
+		return;
+	launched(e, r);
+	gate_take(e, r);
+	r->phase = PHASE_RUNNING;
+	r->row.started = e->now.wall;
+	r->row.state = RUN_CLAIMED;
+	struct st_req q = request(r, ST_STARTED, LANE_FINISH);
+	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+	if (r->killed)
+		tell_runner(e, r, RN_KILL, 0, (enum reason)r->kill);
+}
+
+/* After a load: the attempt was never born. Its claim still stands. */
+static void never(struct engine *e, struct run *r)
+{
+	if (r->phase != PHASE_PROBING)
+		return;
+	r->row.attempt--;
+	if (r->row.state == RUN_RETRYING) {
+		int64_t left = r->row.retry_at.us - e->now.wall.us;
+		r->phase = PHASE_RETRY;
+		r->retry = (struct boot){ e->now.boot.us + (left > 0 ? left : 0) };
+		heap_put(&e->later, run_index(e, r), r->retry.us);
+	} else {
+		go_on(e, r);
+	}
+}
+
+void runs_says(struct engine *e, const struct rn_says *says)
+{
+	struct run *r = engine_run(e, says->run);
+	if (!r)
+		return;
+	if (says->say == RN_ANSWER) {
+		answered(e, r, says);
+		return;
+	}
+	if (says->attempt != r->row.attempt)
+		return;
+	struct rn_says lost = {
+		.outcome = OUTCOME_FAILED, .reason = REASON_LOST, .ended = e->now.wall, .cost = -1
+	};
+	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;
+	switch ((enum rn_say)says->say) {
+	case RN_BORN:
+	case RN_ALIVE:
+		born(e, r);
+		break;
+	case RN_EXIT:
+		if (alive)
+			runs_finish(e, r, says);
+		break;
+	case RN_LOST:
+		if (alive)
+			runs_finish(e, r, &lost);
+		break;
+	case RN_NEVER:
+		never(e, r);
+		break;
+	case RN_ANSWER:
+		break;
+	}
+}
+
+/* --- what the store answers ---------------------------------------------------------------------------- */
+
+static void gone(struct engine *e, struct run *r)
+{
+	struct sched *s = sched_of(e, r);
+	engine_remove_run(e, r);
+	runs_wake(e, s);
+	if (s->gone && s->run == NONE)
+		engine_remove_sched(e, s);
+	else
+		due_queue(e, s);
+}
+
+static void finished(struct engine *e, struct run *r)
+{
+	struct sched *s = sched_of(e, r);
+	const struct policy *p = policy_of(s);
+	uint32_t failures = s->row.failures;
+	runs_ended(e, s, (enum outcome)r->row.outcome, r->row.ended);
+	gone(e, r);
+	if (s->live && !s->gone && p->max_failures && failures >= p->max_failures &&
+	    !(s->row.flags & SCHED_PAUSED) && !s->busy)
+		command_pause(e, s, WALL_NEVER, 0);
+}
+
+static void verdict_acked(struct engine *e, struct run *r, const struct wait *w, const struct st_ack *ack)
+{
+	if (ack->res != ST_OK || w->state != RUN_CLAIMED) {
+		gone(e, r);
+		return;
+	}
+	r->row.state = RUN_CLAIMED;
+	go_on(e, r);
+}
+
+void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
+{
+	struct run *r = engine_run(e, w->run);
+	struct sched *s = engine_sched_of(e, w);
+	if (s && ack->has_row)
+		s->row.failures = ack->row.failures; /* all that a finish changes */
+	if (!r)
+		return;
+	switch ((enum st_op)w->op) {
+	case ST_VERDICT:
+		verdict_acked(e, r, w, ack);
+		break;
+	case ST_FINISH:
+		if (ack->res == ST_OK && r->row.state == RUN_RETRYING) {
+			r->phase = PHASE_RETRY;
+			heap_put(&e->later, run_index(e, r), r->retry.us);
+			runs_wake(e, sched_of(e, r));
+			due_queue(e, sched_of(e, r));
+		} else {
+			finished(e, r);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+void runs_later(struct engine *e)
+{
+	for (unsigned n = 0; n < STEP_DUE_MAX && e->later.n && e->later.entry[0].key <= e->now.boot.us; n++) {
+		struct run *r = &e->run[e->later.entry[0].item];
+		heap_remove(&e->later, run_index(e, r));
+		if (r->phase == PHASE_WAITING)
+			ask_next(e, r);
+		else if (r->phase == PHASE_RETRY)
+			attempt(e, r);
+	}
+}
+
+/* --- after a load -------------------------------------------------------------------------------------- */
+
+void runs_recover(struct engine *e, struct run *r)
+{
+	if (r->row.state == RUN_PENDING) {
+		ask_next(e, r); /* asked again, never claimed again */
+		return;
+	}
+	/* The attempt that may be alive: the one seen started, or the next, of which nobody told the store.
+	 */
+	if (r->row.state == RUN_RETRYING || r->row.attempt == 0)
+		r->row.attempt++;
+	r->phase = PHASE_PROBING;
+	tell_runner(e, r, RN_PROBE, 0, REASON_NONE);
+}

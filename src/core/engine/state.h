@@ -1,0 +1,209 @@
+#pragma once
+/* Inside the engine: what it remembers. Nobody outside core/engine includes this. */
+#include "base/map.h"
+#include "core/engine/engine.h"
+#include "core/engine/heap.h"
+
+#define NONE UINT32_MAX
+
+/* Where a run stands. Only what the store has answered lets it move on. */
+enum phase {
+	PHASE_RECORDING, /* its record is under way */
+	PHASE_ASKING,    /* a guard is asked */
+	PHASE_WAITING,   /* its condition is false; asked again until the window closes */
+	PHASE_VERDICT,   /* the guards' verdict is under way */
+	PHASE_BEHIND,    /* another run of its schedule must end first */
+	PHASE_CHECKING,  /* `check` is asked, for this attempt */
+	PHASE_QUEUED,    /* at the gate */
+	PHASE_STARTING,
+	PHASE_RUNNING,
+	PHASE_PROBING, /* after a load: is it alive? */
+	PHASE_ENDING,  /* its end is under way */
+	PHASE_RETRY,   /* waits for its next attempt */
+	PHASES
+};
+
+struct run {
+	struct run_row row;
+	uint32_t sched;
+	uint32_t sibling;       /* next run of the same schedule */
+	uint32_t ahead, behind; /* neighbours in a queue of the gate */
+	struct queue *queue;    /* the one it stands in */
+	uint32_t number;        /* of the question under way */
+	uint16_t limited;       /* attempts that ended rate-limited and count for nothing */
+	uint16_t kill;          /* reason it was killed for */
+	uint8_t phase, asked;   /* bits of guards that have said yes */
+	bool slot, killed, starting;
+	struct boot retry; /* when the next attempt is due */
+	uint64_t stop_tag; /* the command that waits for its end; 0: none */
+};
+
+struct sched {
+	struct sched_row row;
+	const struct zone *zone;
+	struct wall try; /* the nominal time to take up next: row.next, or later if those before were taken by
+			    others */
+	uint32_t run;    /* the first of its runs */
+	uint32_t next_follower; /* of the same leader */
+	uint16_t cause;         /* of its lateness, where that is known */
+	bool busy;              /* a change of its row is under way */
+	bool open;              /* an open range stands in the store */
+	bool live;              /* the slot of the array is in use */
+	bool gone;              /* removed; stays until its last run has ended */
+	bool outdated;          /* its rules were compiled for other zone data */
+};
+
+/* Runs in line, in order of priority, then of arrival. */
+struct queue {
+	struct {
+		uint32_t first, last;
+	} at[2 * PRIORITY_MAX + 1];
+	unsigned n;
+};
+
+/* An agent, a concurrency key or an account. */
+struct resource {
+	uint32_t key;
+	uint32_t used;
+	struct queue parked; /* runs that wait for it */
+	struct hold_row hold;
+	bool held;
+};
+
+/* A request under way, by its tag. */
+struct wait {
+	uint64_t sid, run, command;
+	uint32_t at;      /* where the schedule was, to spare the search */
+	uint8_t op, what; /* what: enum wait_for */
+	uint8_t state;    /* of the run, as asked for */
+	uint8_t outcome;  /* of an event, which is finished with its claim */
+	bool closes;      /* the schedule's open range */
+	struct wall ended;
+	struct boot since;
+};
+enum wait_for {
+	FOR_CLAIM,
+	FOR_RANGE,
+	FOR_OPEN,
+	FOR_PUT,
+	FOR_DROP,
+	FOR_PAUSE,
+	FOR_RESUME,
+	FOR_WITHDRAW,
+	FOR_RUN,
+	FOR_HOLD
+};
+
+/* The end of a run that makes a follower due. */
+struct end {
+	uint32_t follower;
+	uint8_t outcome;
+	struct wall ended;
+};
+
+struct engine {
+	struct engine_config config;
+	struct sched *sched;
+	uint32_t scheds, sched_room, sched_free; /* free slots are chained by `run` */
+	struct run *run;
+	uint32_t runs, run_room, run_free; /* chained by `sibling` */
+	struct resource **resource;
+	uint32_t resources, resource_room;
+	struct wait *wait;
+	uint32_t waits, wait_room, wait_free; /* chained by `sid` */
+	struct end *end;
+	uint32_t ends, end_room;
+	struct map sched_by_sid, run_by_id, resource_by_key, wait_by_tag, followers_by_sid;
+	struct heap due;   /* schedules by wall time */
+	struct heap later; /* runs by boot time: retries, conditions to be asked again */
+	struct queue ready;
+	unsigned slots_used, claims, launches, under_way;
+	uint64_t last_tag, last_run, last_sid;
+	struct now now;                                /* of this step */
+	int64_t skew;                                  /* wall - boot, as last seen */
+	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
+	struct boot refill;                            /* of the tokens for what was missed */
+	int64_t tokens;                                /* millionths */
+	uint32_t fix; /* schedules up to here have been looked at since the clock stepped back; NONE: all */
+	struct hold_row pause_all;
+	bool paused_all, loaded_all;
+	struct effects *fx;
+	bool broken;
+};
+
+static inline const struct rules *rules_of(const struct sched *s)
+{
+	return (const struct rules *)s->row.rules;
+}
+
+static inline const struct policy *policy_of(const struct sched *s)
+{
+	return &rules_of(s)->policy;
+}
+
+/* --- engine.c: memory and effects --- */
+struct sched *engine_sched(struct engine *e, uint64_t sid); /* or NULL */
+struct sched *engine_sched_of(struct engine *e, const struct wait *w);
+struct run *engine_run(struct engine *e, uint64_t run);
+struct sched *engine_add_sched(struct engine *e, const struct sched_row *row);
+struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t sched);
+void engine_remove_run(struct engine *e, struct run *r);
+void engine_remove_sched(struct engine *e, struct sched *s);
+struct resource *engine_resource(struct engine *e, uint32_t key); /* made if need be; NULL for key 0 */
+void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row);
+/* Sends a request, remembering what it is for. */
+void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint64_t run, uint64_t command,
+		   const struct sched *s /* or NULL */);
+void engine_ask_runner(struct engine *e, const struct rn_req *r);
+void engine_reply(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run);
+static inline uint32_t sched_index(const struct engine *e, const struct sched *s)
+{
+	return (uint32_t)(s - e->sched);
+}
+static inline uint32_t run_index(const struct engine *e, const struct run *r)
+{
+	return (uint32_t)(r - e->run);
+}
+
+/* --- due.c: from due time to record --- */
+void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
+void due_queue(struct engine *e, struct sched *s); /* puts it where it belongs after a change of its row */
+void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command);
+void due_open_range(struct engine *e, struct sched *s, enum reason reason);
+void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason);
+struct wall due_next(const struct sched *s, struct wall after);
+void due_acked(struct engine *e, const struct wait *w,
+	       const struct st_ack *ack); /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
+bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
+enum reason due_cause(const struct engine *e, const struct sched *s, struct wall due);
+
+/* --- runs.c: from record to end --- */
+void runs_recorded(struct engine *e, struct run *r);
+void runs_says(struct engine *e, const struct rn_says *says);
+void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack); /* FOR_RUN */
+void runs_later(struct engine *e);                /* retries and conditions whose time has come */
+void runs_start(struct engine *e, struct run *r); /* it has its slot */
+void runs_state_changed(struct engine *e, uint32_t key);
+void runs_finish(struct engine *e, struct run *r, const struct rn_says *says);
+void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason);
+void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* whatever its phase */
+void runs_drop_retries(struct engine *e, struct sched *s);
+void runs_recover(struct engine *e, struct run *r);
+void runs_ended(struct engine *e, struct sched *s, enum outcome outcome,
+		struct wall ended);     /* tells followers */
+bool runs_is_live(const struct run *r); /* counts for overlap */
+unsigned runs_live(const struct engine *e, const struct sched *s);
+void runs_wake(struct engine *e, struct sched *s); /* one of its runs has ended */
+
+/* --- gate.c: slots --- */
+void gate_enter(struct engine *e, struct run *r);
+void gate_leave(struct engine *e, struct run *r);   /* it stands in a queue no more */
+void gate_take(struct engine *e, struct run *r);    /* a slot, whatever the limits: it is alive already */
+void gate_release(struct engine *e, struct run *r); /* its slot; handed on */
+void gate_hand_out(struct engine *e);
+
+/* --- command.c --- */
+void command_take(struct engine *e, const struct command *c);
+void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack);
+void command_resume(struct engine *e, struct sched *s, uint64_t command);
+void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);

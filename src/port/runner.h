@@ -1,0 +1,46 @@
+#pragma once
+/* What may be asked of the runner, and what it says, as data. A run's attempt is known by (run, attempt)
+ * everywhere.
+ *
+ * The promises:
+ *  - RN_START of one (run, attempt) executes at most once, ever, however often it is asked and by whomever.
+ *  - RN_EXIT is said when the whole tree of the attempt is proven dead, and not before.
+ *  - RN_PROBE is always answered: RN_ALIVE (and later RN_EXIT), RN_EXIT, RN_NEVER (it was never born),
+ * RN_LOST (it was born, left no record, and nothing of it is alive). After RN_NEVER it can still be started;
+ * after RN_BURN not. */
+#include "base/time.h"
+
+enum rn_op {
+	RN_START,
+	RN_KILL, /* with the reason to record; answered by RN_EXIT */
+	RN_PROBE,
+	RN_BURN, /* make this (run, attempt) unstartable; answered by RN_NEVER, or by what it is if it was
+		    born */
+	RN_ASK,  /* a guard: `ask` says which; answered by RN_ANSWER with the same number */
+};
+
+enum rn_ask { ASK_BUDGET, ASK_CONDITION, ASK_HOOK, ASK_CHECK, RN_ASKS };
+
+enum rn_say { RN_BORN, RN_EXIT, RN_ALIVE, RN_NEVER, RN_LOST, RN_ANSWER };
+
+struct rn_req {
+	uint8_t op, ask;
+	uint16_t attempt;
+	uint16_t reason; /* RN_KILL */
+	uint32_t number; /* RN_ASK: of the question; a later one makes answers to earlier ones void */
+	uint64_t run, sid;
+	uint32_t rev;
+};
+
+struct rn_says {
+	uint8_t say, ask;
+	uint16_t attempt;
+	uint32_t number;
+	uint64_t run;
+	bool yes;          /* RN_ANSWER */
+	uint8_t outcome;   /* RN_EXIT */
+	uint16_t reason;   /* RN_EXIT; RN_ANSWER that is a no */
+	struct wall reset; /* RN_EXIT, rate_limited: when the provider takes up again; 0: not known */
+	struct wall ended; /* RN_EXIT: by the shim's clock */
+	int64_t cost, tokens_in, tokens_out;
+};

@@ -1,0 +1,205 @@
+#pragma once
+/* What may be asked of the store, as data: no SQL, no JSON, no callbacks, no engine types. Three things
+ * answer it (the SQLite store, the simulator's, later PostgreSQL), and one conformance suite runs on all of
+ * them.
+ *
+ * The promises:
+ *  - One answer per request tag. An outage means no answer yet: the adapter tries the same request again.
+ *  - A request may be carried out twice, and is then answered the second time as the first: run numbers,
+ * (sid, rev) and (run, attempt) make each of them idempotent. "Already mine" is ST_OK.
+ *  - A request is one transaction: all of it, or nothing. What was answered ST_OK survives kill -9 and power
+ * loss.
+ *  - Whatever changes a schedule names the rev it was decided by. Another rev in the store: ST_STALE, nothing
+ * changed, the row attached. Every answer that concerns a schedule carries its row as it is after the
+ * request.
+ *  - Answers come in the order in which the requests were carried out.
+ *  - Requests of one schedule are carried out in the order of submission within their lane; lanes may
+ * overtake. */
+#include "base/err.h"
+#include "base/time.h"
+
+#define WALL_NEVER ((struct wall){ INT64_MAX })
+
+enum { STORE_RULES = 144 }; /* bytes of compiled rules, of whose contents the store knows nothing */
+
+/* What each of them does. "Mine": the same request was carried out before; it is answered ST_OK and changes
+ * nothing. */
+enum st_op {
+	/* A schedule. rev 0: a new sid, inserted with rev 1. Else rev must be the store's, which becomes rev
+	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
+	 * failures, owed and owed_since stay. close_range: the open range of this sid ends at `at`, or goes
+	 * if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`. */
+	ST_PUT,
+	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
+	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs. Its sid is never used
+	 * again. */
+	ST_DROP,
+	/* Records an occurrence: `run` as it is. Unique are `run.run` and, for all kinds but KIND_MANUAL,
+	 * (sid, nominal). Mine: run.run is there. Then, in this order: no such schedule: ST_REFUSED; rev:
+	 * ST_STALE; moves and nominal at or below high: ST_STALE; (sid, nominal) there: ST_LOST with the
+	 * record, unless the new one is KIND_BACKFILL and the old one skipped or missed: then the record
+	 * becomes the new run, `was` telling what it had been. With `moves` the schedule's row takes over
+	 * `move`. */
+	ST_OCC,
+	/* One record for every nominal time in [first, last], with `moves` as above. A record of the same
+	 * state and reason that ends at the schedule's old high is prolonged instead. Open ranges (last
+	 * WALL_NEVER) are never prolonged, and a schedule has at most one. Mine: such a range covers [first,
+	 * last] already. rev: ST_STALE. */
+	ST_RANGE,
+	/* After a step back of the clock: records of this schedule that are skipped or missed and lie after
+	 * `at` go (ranges that reach beyond are cut), high becomes kept, next becomes move.next. rev:
+	 * ST_STALE. */
+	ST_WITHDRAW,
+	/* A run that is pending, or claimed with attempt 0, becomes run.state (claimed, skipped, missed) with
+	 * run.reason. Mine: it is that already. Else ST_LOST. */
+	ST_VERDICT,
+	/* Advisory: run.attempt was seen alive at run.started. Takes both over and makes the run claimed, if
+	 * it is claimed or retrying with a smaller attempt or the same; otherwise changes nothing. ST_OK if
+	 * there is such a run. */
+	ST_STARTED,
+	/* Attempt run.attempt has ended: state, outcome, reason, ended, retry_at, cost and tokens are taken
+	 * over; with RUN_FINISHED the schedule's failures become `failures`. Mine: the same attempt has that
+	 * same end. ST_LOST: the run is finished already, by another end. */
+	ST_FINISH,
+	/* An account or an agent is held until a time, or free again (reason 0: the row goes). */
+	ST_HOLD,
+	ST_OPS
+};
+
+enum st_res {
+	ST_OK,
+	ST_LOST,    /* the occurrence (or this end of this attempt) is there already, and not ours */
+	ST_STALE,   /* decided by an old rev; the row is attached */
+	ST_FENCED,  /* a lease was lost; several nodes only */
+	ST_REFUSED, /* it cannot be: no such schedule or run, or a limit of the store */
+	ST_RESULTS
+};
+
+/* Requests that need not wait for each other. User first, bulk last. */
+enum st_lane { LANE_USER, LANE_FINISH, LANE_CLAIM, LANE_BULK, LANES };
+
+enum run_kind { KIND_TIMER, KIND_CATCH_UP, KIND_AFTER, KIND_BACKFILL, KIND_MANUAL, RUN_KINDS };
+enum run_state {
+	RUN_PENDING,  /* recorded; its guards have not all answered */
+	RUN_CLAIMED,  /* may start */
+	RUN_RETRYING, /* its last attempt failed; the next starts at retry_at */
+	RUN_FINISHED,
+	RUN_SKIPPED,
+	RUN_MISSED,
+	RUN_STATES
+};
+
+/* All that is held in memory of a schedule. The document stays in the store. */
+struct sched_row {
+	uint64_t sid;      /* never used again, unlike the user's id */
+	uint64_t after;    /* the schedule whose ends make this one due; 0: it has a rule of its own */
+	uint32_t rev;      /* counts the changes by people and documents; not the runs */
+	uint32_t flags;    /* the engine's */
+	uint32_t left;     /* of max_runs; UINT32_MAX: no limit */
+	uint32_t failures; /* finished failed in a row */
+	uint32_t owed;     /* missed ones the next regular run is to be told of … */
+	struct wall owed_since;
+	struct wall next; /* nominal; WALL_NEVER: none */
+	struct wall high; /* no timer claims at or below this */
+	struct wall kept; /* records up to here have been pruned: a mark that high is never lowered below */
+	struct wall changed;      /* created, when changed, or resumed: nothing at or before this fires */
+	struct wall paused_until; /* with the engine's flag for it */
+	uint8_t rules[STORE_RULES];
+};
+
+struct run_row {
+	uint64_t run; /* given by the engine; larger than all before */
+	uint64_t sid;
+	uint32_t rev;     /* the version it was claimed under */
+	uint16_t attempt; /* 1, 2, …; 0 before the first */
+	uint16_t reason;
+	uint8_t kind, state, outcome;
+	uint8_t was;     /* backfill: the state of the record it took over, plus one */
+	uint32_t missed; /* how many missed ones it was told of */
+	struct wall nominal, due;
+	struct wall claimed, started, ended;
+	struct wall retry_at;
+	uint64_t fence;
+	int64_t cost; /* micro-dollars; -1: not known */
+	int64_t tokens_in, tokens_out;
+};
+
+struct range_row {
+	uint64_t sid;
+	struct wall first, last; /* last WALL_NEVER: open, closed by the schedule's next change */
+	uint8_t state;           /* RUN_SKIPPED or RUN_MISSED */
+	uint16_t reason;
+};
+
+struct hold_row {
+	uint32_t key;      /* an agent or an account, as the caller numbers them */
+	uint16_t reason;   /* 0: free */
+	struct wall until; /* WALL_NEVER: until somebody frees it */
+};
+
+/* What becomes of the schedule's row together with an occurrence or a range. */
+struct row_move {
+	struct wall next, high;
+	uint32_t left, owed;
+	struct wall owed_since;
+};
+
+struct st_req {
+	uint64_t tag;
+	uint8_t op, lane;
+	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD */
+	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
+	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
+	struct row_move move;
+	struct sched_row row;    /* PUT */
+	bool keep_next;          /* PUT: next, high, left, failures and owed stay as they are in the store */
+	bool close_range;        /* PUT, DROP: the schedule's open range ends at `at` */
+	struct wall at;          /* PUT, DROP: when it was decided */
+	struct str id, document; /* PUT: kept beside the row; lives until the answer */
+	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
+			     * FINISH: run, attempt, state, outcome, reason, ended, retry_at, cost, tokens */
+	uint32_t failures;  /* FINISH with state RUN_FINISHED: the schedule's new count */
+	struct range_row range; /* RANGE */
+	struct hold_row hold;   /* HOLD */
+};
+
+struct st_ack {
+	uint64_t tag;
+	uint8_t op, res;
+	bool has_row;
+	struct sched_row row; /* after the request */
+	uint64_t run;
+	struct run_row was; /* OCC, ST_LOST: the record that is there */
+};
+
+/* What a fresh engine is told, in this order: holds, schedules by sid, runs that are not finished by number,
+ * and for each schedule that follows another the ends it has not yet acted on. Reads see one moment of the
+ * store. */
+enum load_kind { LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_DONE };
+struct load_item {
+	uint8_t kind;
+	uint64_t follower; /* LOAD_END: the schedule that is to act on `run` */
+	union {
+		struct hold_row hold;
+		struct sched_row sched;
+		struct run_row run; /* LOAD_RUN; LOAD_END: a finished run of follower's `after` with ended >
+				       its high */
+		struct {
+			uint64_t last_run; /* the largest run number ever given */
+			uint64_t last_sid;
+		} done;
+	};
+};
+typedef void load_fn(void *ctx, const struct load_item *item);
+
+struct store_ops {
+	/* Never blocks; keeps no pointer but id and document. E_LIMIT: too many requests under way, ask again
+	 * later. */
+	must_check enum err (*submit)(void *store, const struct st_req *r);
+	/* Takes up to `max` answers; how many there were. */
+	unsigned (*collect)(void *store, struct st_ack *ret, unsigned max);
+	/* Readable when collect has something. -1: ask anyway. */
+	int (*fd)(void *store);
+	/* Reads everything an engine must know, as of one moment. Only while nothing is under way. */
+	must_check enum err (*load)(void *store, load_fn *fn, void *ctx);
+};
