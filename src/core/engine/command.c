@@ -149,14 +149,7 @@ static void pause_all(struct engine *e, const struct command *c, bool on)
 {
 	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER };
 	r.hold = (struct hold_row){ 0, on ? REASON_PAUSED : 0, on ? c->to : (struct wall){ 0 } };
-	e->paused_all = on;
-	e->pause_all = r.hold;
 	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
-	for (uint32_t i = 0; !on && i < e->scheds; i++) {
-		struct sched *s = &e->sched[i];
-		if (s->live && s->open && !s->busy && !(s->row.flags & SCHED_PAUSED))
-			command_resume(e, s, 0);
-	}
 }
 
 static void take_pause(struct engine *e, const struct command *c)
@@ -189,8 +182,28 @@ static void paused(struct engine *e, struct sched *s)
 		bool waits = r->phase == PHASE_ASKING || r->phase == PHASE_WAITING ||
 			     r->phase == PHASE_BEHIND || r->phase == PHASE_CHECKING ||
 			     r->phase == PHASE_QUEUED;
-		if (waits && r->row.attempt == 0 && r->row.kind != KIND_MANUAL)
+		if (!waits || r->row.kind == KIND_MANUAL)
+			continue;
+		if (r->row.attempt == 0)
 			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
+		else
+			runs_give_up(e, r);
+	}
+}
+
+/* The store knows that everything is paused, or not any more. */
+static void paused_all(struct engine *e, const struct hold_row *hold)
+{
+	e->paused_all = hold->reason != 0;
+	e->pause_all = *hold;
+	for (uint32_t i = 0; i < e->scheds; i++) {
+		struct sched *s = &e->sched[i];
+		if (!s->live || s->row.flags & SCHED_PAUSED)
+			continue;
+		if (e->paused_all)
+			paused(e, s);
+		else if (s->open && !s->busy)
+			command_resume(e, s, 0);
 	}
 }
 
@@ -210,9 +223,12 @@ static void take_run(struct engine *e, const struct command *c)
 static void take_stop(struct engine *e, const struct command *c)
 {
 	struct run *r = engine_run(e, c->run);
-	engine_reply(e, c->tag, r ? REPLY_OK : REPLY_NOT_FOUND, c->sid, c->run);
-	if (r)
-		runs_cancel(e, r, REASON_CANCELLED);
+	if (!r || r->stop_tag) {
+		engine_reply(e, c->tag, r ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, c->run);
+		return;
+	}
+	r->stop_tag = c->tag; /* answered when it has ended */
+	runs_cancel(e, r, REASON_CANCELLED);
 }
 
 static void take_backfill(struct engine *e, const struct command *c)
@@ -274,8 +290,11 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 	struct sched *s = engine_sched_of(e, w);
 	bool ok = ack->res == ST_OK;
 	engine_reply(e, w->command, codes[ack->res], w->sid, 0);
-	if (w->what == FOR_HOLD)
+	if (w->what == FOR_HOLD) {
+		if (ok && !w->hold.key)
+			paused_all(e, &w->hold);
 		return;
+	}
 	if (!s && ok && w->what == FOR_PUT && ack->has_row)
 		s = engine_add_sched(e, &ack->row);
 	else if (s && ack->has_row)

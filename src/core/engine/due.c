@@ -10,6 +10,9 @@ static struct wall due_of(const struct sched *s, struct wall nominal)
 struct wall due_next(const struct sched *s, struct wall after)
 {
 	struct wall next;
+	/* Nothing at or before its last change, though the clock may have gone back behind it. */
+	if (after.us < s->row.changed.us)
+		after = s->row.changed;
 	if (s->row.after || rule_next(&rules_of(s)->when, s->zone, after, &next) != OK)
 		return WALL_NEVER;
 	return next;
@@ -41,10 +44,16 @@ enum reason due_cause(const struct engine *e, const struct sched *s, struct wall
 
 /* --- the queue ----------------------------------------------------------------------------------------- */
 
-static struct resource *account_of(struct engine *e, const struct sched *s)
+/* Until when its agent or its account is held. */
+static struct wall held_until(struct engine *e, const struct sched *s)
 {
-	const struct policy *p = policy_of(s);
-	return engine_resource(e, p->account ? p->account : p->agent);
+	const struct resource *both[] = { engine_resource(e, policy_of(s)->agent),
+					  engine_resource(e, policy_of(s)->account) };
+	struct wall until = { INT64_MIN };
+	for (unsigned i = 0; i < ARRAY_LEN(both); i++)
+		if (both[i] && both[i]->held && both[i]->hold.until.us > until.us)
+			until = both[i]->hold.until;
+	return until;
 }
 
 /* A catch-up run goes one after another: the line moves on when the one before has ended, or waits for a
@@ -264,6 +273,34 @@ static bool is_due(const struct engine *e, const struct sched *s, struct wall no
 	return nominal.us != INT64_MAX && due_of(s, nominal).us <= e->now.wall.us;
 }
 
+static bool is_excluded(const struct engine *e, const struct sched *s, struct wall nominal)
+{
+	return days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, nominal);
+}
+
+/* The last of the late ones that can be settled together: excluded days cut the stretch. */
+static struct wall uncut(const struct engine *e, const struct sched *s, struct wall last)
+{
+	const struct days *days = &e->config.calendars[policy_of(s)->calendar];
+	for (struct wall t = s->try, next; days->n && t.us < last.us; t = next) {
+		next = due_next(s, t);
+		if (next.us == INT64_MAX || next.us > last.us)
+			break;
+		if (is_excluded(e, s, next))
+			return t;
+	}
+	return last;
+}
+
+/* Is something due after `t` that may run? */
+static bool fresher(const struct engine *e, const struct sched *s, struct wall t)
+{
+	for (t = due_next(s, t); is_due(e, s, t); t = due_next(s, t))
+		if (!is_excluded(e, s, t))
+			return true;
+	return false;
+}
+
 static void catch_up(struct engine *e, struct sched *s)
 {
 	unsigned limit = policy_of(s)->catch_up_limit;
@@ -290,6 +327,7 @@ static void settle_late(struct engine *e, struct sched *s)
 	enum reason cause = due_cause(e, s, due_of(s, s->try));
 	if (!last_late(e, s, &last))
 		last = s->try;
+	last = uncut(e, s, last);
 	if (p->window) {
 		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
 		return;
@@ -300,7 +338,7 @@ static void settle_late(struct engine *e, struct sched *s)
 		due_range(e, s, last, RUN_MISSED, cause);
 		break;
 	case MISSED_EXECUTE_IMMEDIATELY:
-		if (is_due(e, s, due_next(s, last)))
+		if (fresher(e, s, last))
 			due_range(e, s, last, RUN_MISSED, REASON_SUPERSEDED);
 		else if (last.us > s->try.us)
 			due_range(e, s, before(s, last), RUN_MISSED, REASON_SUPERSEDED);
@@ -329,20 +367,21 @@ static bool in_line(const struct engine *e, const struct sched *s)
  * leaves it out. */
 static void take_up(struct engine *e, struct sched *s)
 {
-	struct resource *account = account_of(e, s), *agent = engine_resource(e, policy_of(s)->agent);
+	struct resource *agent = engine_resource(e, policy_of(s)->agent);
+	struct wall held = held_until(e, s);
 	if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
 	} else if (e->paused_all) {
 		due_open_range(e, s, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
 		due_open_range(e, s, REASON_BLOCKED);
-	} else if (account && account->held && account->hold.until.us > e->now.wall.us) {
+	} else if (held.us > e->now.wall.us) {
 		s->cause = REASON_RATE_LIMITED;
-		heap_put(&e->due, sched_index(e, s), account->hold.until.us);
+		heap_put(&e->due, sched_index(e, s), held.us);
+	} else if (is_excluded(e, s, s->try)) {
+		due_range(e, s, s->try, RUN_SKIPPED, REASON_EXCLUDED);
 	} else if (due_is_late(e, s, s->try)) {
 		settle_late(e, s);
-	} else if (days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, s->try)) {
-		due_range(e, s, s->try, RUN_SKIPPED, REASON_EXCLUDED);
 	} else {
 		due_claim(e, s, s->try, in_line(e, s) ? KIND_CATCH_UP : KIND_TIMER, 0);
 	}
@@ -404,6 +443,7 @@ void due_take_up(struct engine *e)
 {
 	if (e->paused_all && e->pause_all.until.us <= e->now.wall.us) {
 		struct command all = { .kind = CMD_RESUME };
+		e->pause_all.until = WALL_NEVER; /* once */
 		command_take(e, &all);
 	}
 	if (e->ends)
@@ -462,9 +502,11 @@ void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 	if (moved)
 		engine_set_row(e, s, &ack->row);
 	if (s && ack->res == ST_OK) {
-		s->open |= w->what == FOR_OPEN;
 		s->cause = 0;
 	}
+	/* Refused although it is there: it has an open range already, of which a load says nothing. */
+	if (moved && w->what == FOR_OPEN && (ack->res == ST_OK || ack->res == ST_REFUSED))
+		s->open = true;
 	/* Somebody else has this one: go on to the next, whatever the row says. */
 	if (s && ack->res == ST_LOST && tried.us != INT64_MAX)
 		s->try = due_next(s, tried);

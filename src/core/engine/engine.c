@@ -77,6 +77,7 @@ void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint6
 				    .op = r->op,
 				    .what = (uint8_t)what,
 				    .closes = r->close_range,
+				    .hold = r->hold,
 				    .state = r->run.state,
 				    .outcome = r->run.outcome,
 				    .ended = r->run.ended,
@@ -204,6 +205,15 @@ struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t
 	}
 	struct run *r = &e->run[i];
 	*r = (struct run){ .row = *row, .sched = sched, .sibling = NONE, .ahead = NONE, .behind = NONE };
+	const struct policy *p = policy_of(&e->sched[sched]);
+	int priority = (int)p->priority;
+	priority = priority > PRIORITY_MAX    ? PRIORITY_MAX
+		   : priority < -PRIORITY_MAX ? -PRIORITY_MAX
+					      : priority;
+	r->agent = p->agent;
+	r->key = p->key;
+	r->agent_slots = p->agent_slots ? p->agent_slots : 1;
+	r->level = (uint8_t)(PRIORITY_MAX - priority);
 	/* Oldest first: what waits behind another waits for those before it. */
 	uint32_t *at = &e->sched[sched].run;
 	while (*at != NONE && e->run[*at].row.run < row->run)

@@ -3,17 +3,9 @@
  * its next run at once, however many wait for something else. */
 #include "core/engine/state.h"
 
-static unsigned level_of(const struct engine *e, const struct run *r)
-{
-	int p = (int)policy_of(&e->sched[r->sched])->priority; /* -10 to 10, higher first */
-	p = p > PRIORITY_MAX ? PRIORITY_MAX : p < -PRIORITY_MAX ? -PRIORITY_MAX : p;
-	return (unsigned)(PRIORITY_MAX - p);
-}
-
 static void join(struct engine *e, struct queue *q, struct run *r, bool front)
 {
-	uint32_t i = run_index(e, r), *first = &q->at[level_of(e, r)].first,
-		 *last = &q->at[level_of(e, r)].last;
+	uint32_t i = run_index(e, r), *first = &q->at[r->level].first, *last = &q->at[r->level].last;
 	r->queue = q;
 	r->ahead = front ? NONE : *last;
 	r->behind = front ? *first : NONE;
@@ -27,7 +19,7 @@ void gate_leave(struct engine *e, struct run *r)
 	struct queue *q = r->queue;
 	if (!q)
 		return;
-	unsigned level = level_of(e, r);
+	unsigned level = r->level;
 	*(r->ahead == NONE ? &q->at[level].first : &e->run[r->ahead].behind) = r->behind;
 	*(r->behind == NONE ? &q->at[level].last : &e->run[r->behind].ahead) = r->ahead;
 	r->queue = NULL;
@@ -51,20 +43,19 @@ void gate_enter(struct engine *e, struct run *r)
 
 static struct resource *agent_of(struct engine *e, const struct run *r)
 {
-	return engine_resource(e, policy_of(&e->sched[r->sched])->agent);
+	return engine_resource(e, r->agent);
 }
 
 static struct resource *key_of(struct engine *e, const struct run *r)
 {
-	return engine_resource(e, policy_of(&e->sched[r->sched])->key);
+	return engine_resource(e, r->key);
 }
 
 /* What keeps it from running, if anything. */
 static struct resource *obstacle(struct engine *e, const struct run *r)
 {
-	const struct policy *p = policy_of(&e->sched[r->sched]);
 	struct resource *agent = agent_of(e, r), *key = key_of(e, r);
-	if (agent && agent->used >= (p->agent_slots ? p->agent_slots : 1))
+	if (agent && agent->used >= r->agent_slots)
 		return agent;
 	return key && key->used >= 1 ? key : NULL;
 }
@@ -106,6 +97,17 @@ void gate_release(struct engine *e, struct run *r)
 	unpark(e, key);
 }
 
+/* A hold on its agent or account that is still in force. */
+static const struct hold_row *hold_of(struct engine *e, const struct run *r)
+{
+	const struct policy *p = policy_of(&e->sched[r->sched]);
+	const struct resource *both[] = { engine_resource(e, p->agent), engine_resource(e, p->account) };
+	for (unsigned i = 0; i < ARRAY_LEN(both); i++)
+		if (both[i] && both[i]->held && both[i]->hold.until.us > e->now.wall.us)
+			return &both[i]->hold;
+	return NULL;
+}
+
 void gate_hand_out(struct engine *e)
 {
 	while (e->slots_used < e->config.slots && e->launches < LAUNCHES_MAX) {
@@ -113,7 +115,12 @@ void gate_hand_out(struct engine *e)
 		if (!r)
 			return;
 		struct resource *wall = obstacle(e, r);
+		const struct hold_row *hold = hold_of(e, r);
 		gate_leave(e, r);
+		if (hold) {
+			runs_held(e, r, hold);
+			continue;
+		}
 		if (wall) {
 			join(e, &wall->parked, r, false);
 			continue;

@@ -32,7 +32,7 @@ static void tell_runner(struct engine *e, struct run *r, enum rn_op op, enum rn_
 {
 	struct rn_req q = { .op = (uint8_t)op,
 			    .ask = (uint8_t)ask,
-			    .attempt = r->row.attempt,
+			    .attempt = r->attempt,
 			    .reason = (uint16_t)reason,
 			    .number = r->number,
 			    .run = r->row.run,
@@ -44,6 +44,7 @@ static void tell_runner(struct engine *e, struct run *r, enum rn_op op, enum rn_
 /* --- guards -------------------------------------------------------------------------------------------- */
 
 static void go_on(struct engine *e, struct run *r);
+static void send_finish(struct engine *e, struct run *r);
 
 static void ask(struct engine *e, struct run *r, enum rn_ask which, enum phase phase)
 {
@@ -158,24 +159,46 @@ void runs_recorded(struct engine *e, struct run *r)
 		go_on(e, r);
 }
 
-/* Is there an older live run of the schedule that must end first? */
+/* Is there a live run of the schedule that must end first? */
 static bool must_wait(struct engine *e, const struct run *r)
 {
 	const struct sched *s = sched_of(e, r);
 	if (policy_of(s)->overlap == OVERLAP_ALLOW && r->row.kind != KIND_BACKFILL)
 		return false;
-	for (uint32_t i = s->run; i != NONE && e->run[i].row.run < r->row.run; i = e->run[i].sibling)
-		if (runs_is_live(&e->run[i]))
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
+		const struct run *other = &e->run[i];
+		bool older = other->row.run<r->row.run, on_its_way = other->phase> PHASE_BEHIND;
+		/* A retry waits for whoever has set out meanwhile, too. */
+		if (other != r && runs_is_live(other) && (older || (r->row.attempt && on_its_way)))
 			return true;
+	}
 	return false;
 }
 
 static void attempt(struct engine *e, struct run *r)
 {
+	const struct sched *s = sched_of(e, r);
+	if ((s->row.flags & SCHED_PAUSED || e->paused_all) && r->row.kind != KIND_MANUAL) {
+		if (r->row.attempt)
+			runs_give_up(e, r);
+		else
+			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
+		return;
+	}
+	r->attempt = (uint16_t)(r->row.attempt + 1);
 	if (policy_of(sched_of(e, r))->guards & 1u << ASK_CHECK)
 		ask(e, r, ASK_CHECK, PHASE_CHECKING);
 	else
 		gate_enter(e, r);
+}
+
+/* Its turn, if nobody of its schedule is before it. */
+static void set_out(struct engine *e, struct run *r)
+{
+	if (must_wait(e, r))
+		r->phase = PHASE_BEHIND;
+	else
+		attempt(e, r);
 }
 
 /* The run is claimed. */
@@ -184,6 +207,7 @@ static void go_on(struct engine *e, struct run *r)
 	struct sched *s = sched_of(e, r);
 	if (policy_of(s)->action == ACTION_EVENT || r->killed) {
 		struct rn_says end = { .outcome = r->killed ? OUTCOME_KILLED : OUTCOME_DONE,
+				       .reason = r->kill,
 				       .ended = e->now.wall,
 				       .cost = -1 };
 		runs_finish(e, r, &end);
@@ -214,6 +238,34 @@ void runs_wake(struct engine *e, struct sched *s)
 	}
 }
 
+/* Its agent is blocked, or its account held: it cannot start now. */
+void runs_held(struct engine *e, struct run *r, const struct hold_row *hold)
+{
+	if (hold->until.us != INT64_MAX) {
+		/* A retry is pending again; a first attempt stays queued. */
+		r->phase = r->row.attempt ? PHASE_RETRY : PHASE_QUEUED;
+		r->attempt = r->row.attempt;
+		heap_put(&e->later, run_index(e, r), e->now.boot.us + (hold->until.us - e->now.wall.us));
+		if (r->phase == PHASE_RETRY)
+			runs_wake(e, sched_of(e, r));
+	} else if (r->row.attempt == 0) {
+		runs_refuse(e, r, RUN_SKIPPED, REASON_BLOCKED);
+	} else {
+		runs_give_up(e, r);
+	}
+}
+
+/* No further attempt: the last one's end is the run's. */
+void runs_give_up(struct engine *e, struct run *r)
+{
+	gate_leave(e, r);
+	heap_remove(&e->later, run_index(e, r));
+	r->attempt = r->row.attempt;
+	r->row.state = RUN_FINISHED;
+	r->row.retry_at.us = 0;
+	send_finish(e, r);
+}
+
 void runs_start(struct engine *e, struct run *r)
 {
 	if (r->row.attempt == 0 && policy_of(sched_of(e, r))->window && r->row.kind != KIND_MANUAL &&
@@ -221,7 +273,6 @@ void runs_start(struct engine *e, struct run *r)
 		runs_refuse(e, r, RUN_MISSED, REASON_WINDOW_CLOSED);
 		return;
 	}
-	r->row.attempt++;
 	r->phase = PHASE_STARTING;
 	r->starting = true;
 	e->launches++;
@@ -265,7 +316,7 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 	}
 	if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
 		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
-	unsigned used = r->row.attempt - r->limited;
+	unsigned used = r->attempt - r->limited;
 	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
 	    used > p->retries)
 		return false;
@@ -297,16 +348,14 @@ void runs_finish(struct engine *e, struct run *r, const struct rn_says *says)
 	gate_release(e, r);
 	heap_remove(&e->later, run_index(e, r));
 	launched(e, r);
-	r->row.outcome = r->kill && says->outcome != OUTCOME_DONE ? OUTCOME_KILLED : says->outcome;
-	r->row.reason = r->kill && says->outcome != OUTCOME_DONE ? r->kill : says->reason;
+	r->row.attempt = r->attempt;
+	r->row.outcome = says->outcome;
+	r->row.reason = says->reason;
 	r->row.ended = says->ended;
 	r->row.cost = says->cost;
 	r->row.tokens_in = says->tokens_in;
 	r->row.tokens_out = says->tokens_out;
-	struct rn_says judged = *says;
-	judged.outcome = r->row.outcome;
-	judged.reason = r->row.reason;
-	bool again = retries(e, r, &judged, &seconds);
+	bool again = retries(e, r, says, &seconds);
 	r->row.state = again ? RUN_RETRYING : RUN_FINISHED;
 	r->row.retry_at.us = again ? e->now.wall.us + seconds * USEC : 0;
 	r->retry.us = e->now.boot.us + seconds * USEC;
@@ -326,13 +375,8 @@ void runs_ended(struct engine *e, struct sched *s, enum outcome outcome, struct 
 void runs_drop_retries(struct engine *e, struct sched *s)
 {
 	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
-		struct run *r = &e->run[i];
-		if (r->phase != PHASE_RETRY)
-			continue;
-		heap_remove(&e->later, i);
-		r->row.state = RUN_FINISHED;
-		r->row.retry_at = (struct wall){ 0 };
-		send_finish(e, r);
+		if (e->run[i].phase == PHASE_RETRY)
+			runs_give_up(e, &e->run[i]);
 	}
 }
 
@@ -355,6 +399,7 @@ void runs_cancel(struct engine *e, struct run *r, enum reason reason)
 				       .reason = (uint16_t)reason,
 				       .ended = e->now.wall,
 				       .cost = -1 };
+		r->attempt = r->row.attempt; /* what was not started does not count */
 		if (r->phase == PHASE_RETRY)
 			end.outcome = r->row.outcome, end.reason = r->row.reason, r->kill = 0;
 		runs_finish(e, r, &end);
@@ -374,6 +419,7 @@ static void born(struct engine *e, struct run *r)
 	launched(e, r);
 	gate_take(e, r);
 	r->phase = PHASE_RUNNING;
+	r->row.attempt = r->attempt;
 	r->row.started = e->now.wall;
 	r->row.state = RUN_CLAIMED;
 	struct st_req q = request(r, ST_STARTED, LANE_FINISH);
@@ -387,7 +433,8 @@ static void never(struct engine *e, struct run *r)
 {
 	if (r->phase != PHASE_PROBING)
 		return;
-	r->row.attempt--;
+	r->attempt = r->row.attempt;
+	gate_release(e, r);
 	if (r->row.state == RUN_RETRYING) {
 		int64_t left = r->row.retry_at.us - e->now.wall.us;
 		r->phase = PHASE_RETRY;
@@ -396,6 +443,7 @@ static void never(struct engine *e, struct run *r)
 	} else {
 		go_on(e, r);
 	}
+	runs_wake(e, sched_of(e, r)); /* those behind may have waited for this answer only */
 }
 
 void runs_says(struct engine *e, const struct rn_says *says)
@@ -407,7 +455,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		answered(e, r, says);
 		return;
 	}
-	if (says->attempt != r->row.attempt)
+	if (says->attempt != r->attempt)
 		return;
 	struct rn_says lost = {
 		.outcome = OUTCOME_FAILED, .reason = REASON_LOST, .ended = e->now.wall, .cost = -1
@@ -439,6 +487,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 static void gone(struct engine *e, struct run *r)
 {
 	struct sched *s = sched_of(e, r);
+	engine_reply(e, r->stop_tag, REPLY_OK, r->row.sid, r->row.run);
 	engine_remove_run(e, r);
 	runs_wake(e, s);
 	if (s->gone && s->run == NONE)
@@ -503,8 +552,10 @@ void runs_later(struct engine *e)
 		heap_remove(&e->later, run_index(e, r));
 		if (r->phase == PHASE_WAITING)
 			ask_next(e, r);
-		else if (r->phase == PHASE_RETRY)
-			attempt(e, r);
+		else if (r->phase == PHASE_RETRY || r->phase == PHASE_BEHIND)
+			set_out(e, r);
+		else if (r->phase == PHASE_QUEUED)
+			attempt(e, r); /* what held it is over */
 	}
 }
 
@@ -518,8 +569,8 @@ void runs_recover(struct engine *e, struct run *r)
 	}
 	/* The attempt that may be alive: the one seen started, or the next, of which nobody told the store.
 	 */
-	if (r->row.state == RUN_RETRYING || r->row.attempt == 0)
-		r->row.attempt++;
+	r->attempt = (uint16_t)(r->row.attempt + (r->row.state == RUN_RETRYING || r->row.attempt == 0));
 	r->phase = PHASE_PROBING;
+	gate_take(e, r); /* it may be alive */
 	tell_runner(e, r, RN_PROBE, 0, REASON_NONE);
 }

@@ -29,10 +29,13 @@ struct run {
 	uint32_t sibling;       /* next run of the same schedule */
 	uint32_t ahead, behind; /* neighbours in a queue of the gate */
 	struct queue *queue;    /* the one it stands in */
-	uint32_t number;        /* of the question under way */
-	uint16_t limited;       /* attempts that ended rate-limited and count for nothing */
-	uint16_t kill;          /* reason it was killed for */
-	uint8_t phase, asked;   /* bits of guards that have said yes */
+	uint32_t agent, key;    /* what its slot counts for, whatever an edit makes of the schedule */
+	uint8_t agent_slots, level;
+	uint32_t number;      /* of the question under way */
+	uint16_t attempt;     /* under way; row.attempt is what the store knows */
+	uint16_t limited;     /* attempts that ended rate-limited and count for nothing */
+	uint16_t kill;        /* reason it was killed for */
+	uint8_t phase, asked; /* bits of guards that have said yes */
 	bool slot, killed, starting;
 	struct boot retry; /* when the next attempt is due */
 	uint64_t stop_tag; /* the command that waits for its end; 0: none */
@@ -78,6 +81,7 @@ struct wait {
 	uint8_t state;    /* of the run, as asked for */
 	uint8_t outcome;  /* of an event, which is finished with its claim */
 	bool closes;      /* the schedule's open range */
+	struct hold_row hold;
 	struct wall ended;
 	struct boot since;
 };
@@ -181,11 +185,13 @@ enum reason due_cause(const struct engine *e, const struct sched *s, struct wall
 void runs_recorded(struct engine *e, struct run *r);
 void runs_says(struct engine *e, const struct rn_says *says);
 void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack); /* FOR_RUN */
-void runs_later(struct engine *e);                /* retries and conditions whose time has come */
+void runs_later(struct engine *e); /* retries and conditions whose time has come */
+void runs_held(struct engine *e, struct run *r, const struct hold_row *hold);
 void runs_start(struct engine *e, struct run *r); /* it has its slot */
 void runs_state_changed(struct engine *e, uint32_t key);
 void runs_finish(struct engine *e, struct run *r, const struct rn_says *says);
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason);
+void runs_give_up(struct engine *e, struct run *r);                    /* a retry that will not be */
 void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* whatever its phase */
 void runs_drop_retries(struct engine *e, struct sched *s);
 void runs_recover(struct engine *e, struct run *r);
