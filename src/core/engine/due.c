@@ -66,12 +66,23 @@ static bool line_waits(const struct engine *e, const struct sched *s)
 	return false;
 }
 
+/* Is there a reason for its open range? */
+static bool stays_out(struct engine *e, const struct sched *s)
+{
+	return s->row.flags & SCHED_PAUSED || e->paused_all || s->row.left == 0 ||
+	       held_until(e, s).us == INT64_MAX;
+}
+
 void due_queue(struct engine *e, struct sched *s)
 {
 	uint32_t i = sched_index(e, s);
 	heap_remove(&e->due, i);
 	if (s->busy || s->gone || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
+	if (s->open && !stays_out(e, s)) {
+		command_resume(e, s, 0); /* what kept it out is over */
+		return;
+	}
 	if (s->row.flags & SCHED_PAUSED) {
 		if (!s->open && s->row.next.us != INT64_MAX)
 			due_open_range(e, s, REASON_PAUSED);
@@ -487,28 +498,25 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 {
 	struct sched *s = engine_sched_of(e, w);
+	const struct run *r = engine_run(e, w->run);
+	/* A manual run or a backfill never made the schedule busy, and moves nothing. */
+	bool by_clock = !(r && (r->row.kind == KIND_MANUAL || r->row.kind == KIND_BACKFILL));
 	struct wall tried = s ? s->
 	try : WALL_NEVER
 		;
-	bool moved = s && ack->has_row;
-	if (s && w->what != FOR_CLAIM)
+	if (s && by_clock)
 		s->busy = false;
-	if (s && w->what == FOR_CLAIM) {
-		/* A manual run or a backfill never made it busy; a claim by the clock always did. */
-		struct run *r = engine_run(e, w->run);
-		if (!r || (r->row.kind != KIND_MANUAL && r->row.kind != KIND_BACKFILL))
-			s->busy = false;
-	}
-	if (moved)
+	if (s && ack->has_row && (by_clock || !s->busy))
 		engine_set_row(e, s, &ack->row);
-	if (s && ack->res == ST_OK) {
+	if (s && ack->res == ST_OK && by_clock)
 		s->cause = 0;
-	}
-	/* Refused although it is there: it has an open range already, of which a load says nothing. */
-	if (moved && w->what == FOR_OPEN && (ack->res == ST_OK || ack->res == ST_REFUSED))
+	/* Refused although it is there: it has an open range already. */
+	if (s && ack->has_row && w->what == FOR_OPEN && (ack->res == ST_OK || ack->res == ST_REFUSED))
 		s->open = true;
-	/* Somebody else has this one: go on to the next, whatever the row says. */
-	if (s && ack->res == ST_LOST && tried.us != INT64_MAX)
+	/* What was tried last stays tried; what somebody else has is passed over, whatever the row says. */
+	if (s && s->row.next.us < tried.us && !by_clock)
+		s->try = tried;
+	if (s && by_clock && ack->res == ST_LOST && tried.us != INT64_MAX)
 		s->try = due_next(s, tried);
 	if (w->what == FOR_CLAIM)
 		claim_acked(e, w, ack, s);

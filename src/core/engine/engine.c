@@ -306,7 +306,9 @@ void engine_load(struct engine *e, const struct load_item *item)
 		load_hold(e, &item->hold);
 		break;
 	case LOAD_SCHED:
-		engine_add_sched(e, &item->sched);
+		s = engine_add_sched(e, &item->sched);
+		if (s)
+			s->open = item->open;
 		break;
 	case LOAD_RUN:
 		s = engine_sched(e, item->run.sid);
@@ -473,7 +475,7 @@ uint64_t engine_digest(const struct engine *e)
 	}
 	for (uint32_t i = 0; i < e->runs; i++) {
 		const struct run_row *r = &e->run[i].row;
-		if (r->run)
+		if (r->run && e->run[i].phase != PHASE_RECORDING) /* that one is not answered yet */
 			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state,
 				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
 	}
