@@ -178,27 +178,28 @@ static enum run_state first_state(const struct policy *p, enum run_kind kind, bo
 	return p->action == ACTION_EVENT ? RUN_FINISHED : RUN_CLAIMED;
 }
 
-void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command)
+/* Records an occurrence in this state; what is pending or claimed is a run from now on. */
+static void record(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind,
+		   enum run_state state, enum reason reason, uint64_t command)
 {
-	const struct policy *p = policy_of(s);
-	bool refused = overlaps(e, s, kind), counts = kind != KIND_MANUAL && kind != KIND_BACKFILL;
+	bool counts = kind != KIND_MANUAL && kind != KIND_BACKFILL,
+	     refused = state == RUN_SKIPPED || state == RUN_MISSED;
 	struct st_req r = request(s, ST_OCC,
 				  kind == KIND_MANUAL     ? LANE_USER
 				  : kind == KIND_CATCH_UP ? LANE_BULK
 							  : LANE_CLAIM);
-	enum run_state state = first_state(p, kind, refused);
 	r.run = (struct run_row){ .run = ++e->last_run,
 				  .sid = s->row.sid,
 				  .rev = s->row.rev,
 				  .kind = (uint8_t)kind,
 				  .state = (uint8_t)state,
+				  .reason = (uint16_t)reason,
 				  .nominal = nominal,
-				  .due = kind == KIND_TIMER || kind == KIND_CATCH_UP ? due_of(s, nominal)
-										     : nominal,
+				  .due = nominal,
 				  .claimed = e->now.wall,
 				  .cost = -1 };
-	if (refused)
-		r.run.reason = REASON_OVERLAP;
+	if (!s->row.after && (kind == KIND_TIMER || kind == KIND_CATCH_UP))
+		r.run.due = due_of(s, nominal);
 	if (state == RUN_FINISHED) {
 		r.run.outcome = OUTCOME_DONE;
 		r.run.ended = e->now.wall;
@@ -225,6 +226,13 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_
 			run->phase = PHASE_RECORDING;
 	}
 	engine_submit(e, &r, FOR_CLAIM, r.run.run, command, s);
+}
+
+void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command)
+{
+	bool refused = overlaps(e, s, kind);
+	record(e, s, nominal, kind, first_state(policy_of(s), kind, refused),
+	       refused ? REASON_OVERLAP : REASON_NONE, command);
 }
 
 /* --- what was missed ----------------------------------------------------------------------------------- */
@@ -406,8 +414,10 @@ static bool fix_next(struct engine *e)
 		struct sched *s = &e->sched[e->fix];
 		struct wall next = s->live && !s->gone ? due_next(s, e->now.wall) : WALL_NEVER;
 		if (s->live && !s->gone && !s->row.after && !s->open && next.us < s->row.next.us) {
-			if (s->busy)
-				return false; /* its answer comes first */
+			if (s->busy) {
+				e->fix_waits = true; /* its answer comes first */
+				return false;
+			}
 			struct st_req r = request(s, ST_WITHDRAW, LANE_BULK);
 			r.at = e->now.wall;
 			r.move = stay(s);
@@ -430,22 +440,68 @@ static bool outcome_fits(enum after_outcome wanted, enum outcome outcome)
 	return wanted == AFTER_ANY || good == (wanted == AFTER_DONE);
 }
 
-/* The ends that followers have not acted on yet. */
+/* An end that is late: its policy decides. `newer`: another end of the same leader waits behind it. */
+static void settle_late_end(struct engine *e, struct sched *s, struct wall nominal, bool newer)
+{
+	const struct policy *p = policy_of(s);
+	enum missed missed = (enum missed)p->missed;
+	if (p->window)
+		record(e, s, nominal, KIND_AFTER, RUN_MISSED, REASON_WINDOW_CLOSED, 0);
+	else if (missed == MISSED_SKIP || missed == MISSED_EXECUTE_NEXT)
+		record(e, s, nominal, KIND_AFTER, RUN_MISSED, due_cause(e, s, nominal), 0);
+	else if (missed == MISSED_EXECUTE_IMMEDIATELY && newer)
+		record(e, s, nominal, KIND_AFTER, RUN_MISSED, REASON_SUPERSEDED, 0);
+	else
+		due_claim(e, s, nominal, missed == MISSED_CATCH_UP ? KIND_CATCH_UP : KIND_AFTER, 0);
+}
+
+/* Why an end does not start a run, whatever its time. */
+static enum reason end_refusal(struct engine *e, struct sched *s, struct wall nominal)
+{
+	if (s->row.flags & SCHED_PAUSED || e->paused_all)
+		return REASON_PAUSED;
+	if (s->row.left == 0)
+		return REASON_MAX_RUNS;
+	if (held_until(e, s).us == INT64_MAX)
+		return REASON_BLOCKED;
+	return is_excluded(e, s, nominal) ? REASON_EXCLUDED : REASON_NONE;
+}
+
+static void take_up_end(struct engine *e, struct sched *s, struct wall nominal, bool newer)
+{
+	enum reason refusal = end_refusal(e, s, nominal);
+	if (refusal)
+		record(e, s, nominal, KIND_AFTER, RUN_SKIPPED, refusal, 0);
+	else if (e->now.wall.us - nominal.us > grace_of(s))
+		settle_late_end(e, s, nominal, newer);
+	else
+		due_claim(e, s, nominal, KIND_AFTER, 0);
+}
+
+/* The ends that followers have not acted on yet, in their order. */
 static void take_up_ends(struct engine *e)
 {
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < e->ends; i++) {
+	uint32_t kept = 0, n = e->ends;
+	e->ends_at = WALL_NEVER; /* who is busy is looked at again with his answer */
+	for (uint32_t i = 0; i < n; i++) {
 		struct end end = e->end[i];
 		struct sched *s = &e->sched[end.follower];
-		if (!s->live || s->gone || !(s->row.flags & SCHED_ENABLED) || s->row.flags & SCHED_PAUSED ||
-		    s->row.left == 0 ||
+		if (!s->live || s->gone || !(s->row.flags & SCHED_ENABLED) ||
 		    !outcome_fits((enum after_outcome)policy_of(s)->after, (enum outcome)end.outcome) ||
-		    end.ended.us <= s->row.high.us)
+		    end.ended.us <= s->row.high.us || end.ended.us <= s->row.changed.us)
 			continue;
-		if (s->busy || e->claims >= CLAIMS_MAX)
+		struct wall held = held_until(e, s);
+		bool waits = held.us > e->now.wall.us && held.us != INT64_MAX, newer = false;
+		for (uint32_t k = i + 1; k < n && !newer; k++)
+			newer = e->end[k].follower == end.follower;
+		if (waits && held.us < e->ends_at.us)
+			e->ends_at = held;
+		if (waits)
+			s->cause = REASON_RATE_LIMITED;
+		if (waits || s->busy || line_waits(e, s) || e->claims >= CLAIMS_MAX)
 			e->end[kept++] = end;
 		else
-			due_claim(e, s, end.ended, KIND_AFTER, 0);
+			take_up_end(e, s, end.ended, newer);
 	}
 	e->ends = kept;
 }
@@ -457,6 +513,7 @@ void due_take_up(struct engine *e)
 		e->pause_all.until = WALL_NEVER; /* once */
 		command_take(e, &all);
 	}
+	e->fix_waits = false;
 	if (e->ends)
 		take_up_ends(e);
 	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX; n++) {
@@ -498,9 +555,8 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 {
 	struct sched *s = engine_sched_of(e, w);
-	const struct run *r = engine_run(e, w->run);
 	/* A manual run or a backfill never made the schedule busy, and moves nothing. */
-	bool by_clock = !(r && (r->row.kind == KIND_MANUAL || r->row.kind == KIND_BACKFILL));
+	bool by_clock = w->what != FOR_CLAIM || (w->kind != KIND_MANUAL && w->kind != KIND_BACKFILL);
 	struct wall tried = s ? s->
 	try : WALL_NEVER
 		;

@@ -78,6 +78,7 @@ void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint6
 				    .what = (uint8_t)what,
 				    .closes = r->close_range,
 				    .hold = r->hold,
+				    .kind = r->run.kind,
 				    .state = r->run.state,
 				    .outcome = r->run.outcome,
 				    .ended = r->run.ended,
@@ -322,6 +323,7 @@ void engine_load(struct engine *e, const struct load_item *item)
 		if (!more((void **)&e->end, e->ends, &e->end_room, sizeof *e->end))
 			e->broken = true;
 		else
+			e->ends_at = e->now.wall,
 			e->end[e->ends++] =
 				(struct end){ sched_index(e, s), item->run.outcome, item->run.ended };
 		break;
@@ -431,8 +433,10 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 		int64_t at = now.wall.us + (e->later.entry[0].key - now.boot.us);
 		best = at < best ? at : best;
 	}
-	if ((e->fix != NONE || e->ends) && e->claims < CLAIMS_MAX)
+	if (e->fix != NONE && !e->fix_waits && e->claims < CLAIMS_MAX)
 		best = now.wall.us;
+	if (e->ends && e->ends_at.us < best)
+		best = e->ends_at.us;
 	if (e->paused_all && e->pause_all.until.us < best)
 		best = e->pause_all.until.us;
 	*ret = (struct wall){ best };

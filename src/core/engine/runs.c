@@ -8,9 +8,17 @@ static struct sched *sched_of(struct engine *e, const struct run *r)
 	return &e->sched[r->sched];
 }
 
+/* Has failed, and has not set out again: only pending, in whatever queue it stands. */
+static bool is_pending_retry(const struct run *r)
+{
+	return r->phase == PHASE_RETRY ||
+	       (r->row.attempt &&
+		(r->phase == PHASE_BEHIND || r->phase == PHASE_CHECKING || r->phase == PHASE_QUEUED));
+}
+
 bool runs_is_live(const struct run *r)
 {
-	return r->phase != PHASE_RETRY && r->phase != PHASE_ENDING;
+	return r->phase != PHASE_ENDING && !is_pending_retry(r);
 }
 
 unsigned runs_live(const struct engine *e, const struct sched *s)
@@ -375,7 +383,7 @@ void runs_ended(struct engine *e, struct sched *s, enum outcome outcome, struct 
 void runs_drop_retries(struct engine *e, struct sched *s)
 {
 	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
-		if (e->run[i].phase == PHASE_RETRY)
+		if (is_pending_retry(&e->run[i]))
 			runs_give_up(e, &e->run[i]);
 	}
 }

@@ -76,6 +76,7 @@ struct resource {
 /* A request under way, by its tag. */
 struct wait {
 	uint64_t sid, run, command;
+	uint8_t kind;     /* of the run */
 	uint32_t at;      /* where the schedule was, to spare the search */
 	uint8_t op, what; /* what: enum wait_for */
 	uint8_t state;    /* of the run, as asked for */
@@ -117,6 +118,7 @@ struct engine {
 	uint32_t waits, wait_room, wait_free; /* chained by `sid` */
 	struct end *end;
 	uint32_t ends, end_room;
+	struct wall ends_at; /* when to look at them again, if nothing else happens */
 	struct map sched_by_sid, run_by_id, resource_by_key, wait_by_tag, followers_by_sid;
 	struct heap due;   /* schedules by wall time */
 	struct heap later; /* runs by boot time: retries, conditions to be asked again */
@@ -130,6 +132,7 @@ struct engine {
 	int64_t tokens;                                /* millionths */
 	uint32_t fix; /* schedules up to here have been looked at since the clock stepped back; NONE: all */
 	struct hold_row pause_all;
+	bool fix_waits;
 	bool paused_all, loaded_all;
 	struct effects *fx;
 	bool broken;
