@@ -308,8 +308,10 @@ void engine_load(struct engine *e, const struct load_item *item)
 		break;
 	case LOAD_SCHED:
 		s = engine_add_sched(e, &item->sched);
-		if (s)
+		if (s) {
 			s->open = item->open;
+			s->gone = item->dropped;
+		}
 		break;
 	case LOAD_RUN:
 		s = engine_sched(e, item->run.sid);
