@@ -61,8 +61,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 {
 	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->open;
 	struct wall last;
-	if (enabled && !s->row.after && s->try.us <= e->now.wall.us &&
-	    rule_prev(&rules_of(s)->when, s->zone, e->now.wall, &last) == OK && last.us >= s->try.us) {
+	if (enabled && due_last(e, s, &last)) {
 		due_range(e, s, last, RUN_MISSED, REASON_EDITED);
 		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
 		 * and asked again. */

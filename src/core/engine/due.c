@@ -29,6 +29,11 @@ bool due_is_late(const struct engine *e, const struct sched *s, struct wall nomi
 	return e->now.wall.us - due_of(s, nominal).us > grace_of(s);
 }
 
+static bool is_due(const struct engine *e, const struct sched *s, struct wall nominal)
+{
+	return nominal.us != INT64_MAX && due_of(s, nominal).us <= e->now.wall.us;
+}
+
 enum reason due_cause(const struct engine *e, const struct sched *s, struct wall due)
 {
 	if (s->cause)
@@ -252,6 +257,13 @@ static bool last_late(const struct engine *e, const struct sched *s, struct wall
 	return false;
 }
 
+/* By their nominal time, jitter or not: what lies before a change of the schedule does not fire after it. */
+bool due_last(const struct engine *e, const struct sched *s, struct wall *ret)
+{
+	return !s->row.after && s->try.us <= e->now.wall.us &&
+	       rule_prev(&rules_of(s)->when, s->zone, e->now.wall, ret) == OK && ret->us >= s->try.us;
+}
+
 static struct wall before(const struct sched *s, struct wall t)
 {
 	struct wall prev = { t.us - 1 };
@@ -285,11 +297,6 @@ static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
 		due_claim(e, s, s->try, kind, 0);
 	else
 		heap_put(&e->due, sched_index(e, s), when.us);
-}
-
-static bool is_due(const struct engine *e, const struct sched *s, struct wall nominal)
-{
-	return nominal.us != INT64_MAX && due_of(s, nominal).us <= e->now.wall.us;
 }
 
 static bool is_excluded(const struct engine *e, const struct sched *s, struct wall nominal)
@@ -500,8 +507,11 @@ static void take_up_ends(struct engine *e)
 			s->cause = REASON_RATE_LIMITED;
 		if (waits || s->busy || line_waits(e, s) || e->claims >= CLAIMS_MAX)
 			e->end[kept++] = end;
-		else
+		else {
+			e->end_outcome = end.outcome;
 			take_up_end(e, s, end.ended, newer);
+			e->end_outcome = OUTCOME_NONE;
+		}
 	}
 	e->ends = kept;
 }
@@ -539,6 +549,9 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 		engine_reply(e, w->command, ack->res == ST_REFUSED ? REPLY_NOT_FOUND : REPLY_BUSY, w->sid, 0);
 		if (r)
 			engine_remove_run(e, r);
+		if (ack->res == ST_STALE && w->end && s)
+			engine_add_end(e, s, (enum outcome)w->end,
+				       w->nominal); /* decided anew by the new rev */
 		return;
 	}
 	engine_reply(e, w->command, REPLY_OK, w->sid, w->run);

@@ -79,6 +79,8 @@ void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint6
 				    .closes = r->close_range,
 				    .hold = r->hold,
 				    .kind = r->run.kind,
+				    .end = e->end_outcome,
+				    .nominal = r->run.nominal,
 				    .state = r->run.state,
 				    .outcome = r->run.outcome,
 				    .ended = r->run.ended,
@@ -299,6 +301,16 @@ static void load_hold(struct engine *e, const struct hold_row *hold)
 	}
 }
 
+void engine_add_end(struct engine *e, struct sched *follower, enum outcome outcome, struct wall ended)
+{
+	if (!more((void **)&e->end, e->ends, &e->end_room, sizeof *e->end)) {
+		e->broken = true;
+		return;
+	}
+	e->end[e->ends++] = (struct end){ sched_index(e, follower), (uint8_t)outcome, ended };
+	e->ends_at = e->now.wall;
+}
+
 void engine_load(struct engine *e, const struct load_item *item)
 {
 	struct sched *s;
@@ -320,14 +332,8 @@ void engine_load(struct engine *e, const struct load_item *item)
 		break;
 	case LOAD_END:
 		s = engine_sched(e, item->follower);
-		if (!s)
-			break;
-		if (!more((void **)&e->end, e->ends, &e->end_room, sizeof *e->end))
-			e->broken = true;
-		else
-			e->ends_at = e->now.wall,
-			e->end[e->ends++] =
-				(struct end){ sched_index(e, s), item->run.outcome, item->run.ended };
+		if (s)
+			engine_add_end(e, s, (enum outcome)item->run.outcome, item->run.ended);
 		break;
 	case LOAD_DONE:
 		e->last_run = item->done.last_run;
@@ -343,6 +349,7 @@ static void loaded(struct engine *e)
 	e->skew = e->now.wall.us - e->now.boot.us;
 	e->refill = e->now.boot;
 	e->tokens = USEC;
+	e->fix = 0; /* the clock may have gone back while nobody looked */
 	for (uint32_t i = 0; i < e->runs; i++)
 		if (e->run[i].row.run)
 			runs_recover(e, &e->run[i]);

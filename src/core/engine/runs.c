@@ -372,12 +372,8 @@ void runs_finish(struct engine *e, struct run *r, const struct rn_says *says)
 
 void runs_ended(struct engine *e, struct sched *s, enum outcome outcome, struct wall ended)
 {
-	struct load_item item = { .kind = LOAD_END, .run = { .outcome = (uint8_t)outcome, .ended = ended } };
-	for (uint32_t i = map_get(&e->followers_by_sid, s->row.sid); i != NONE;
-	     i = e->sched[i].next_follower) {
-		item.follower = e->sched[i].row.sid;
-		engine_load(e, &item);
-	}
+	for (uint32_t i = map_get(&e->followers_by_sid, s->row.sid); i != NONE; i = e->sched[i].next_follower)
+		engine_add_end(e, &e->sched[i], outcome, ended);
 }
 
 void runs_drop_retries(struct engine *e, struct sched *s)

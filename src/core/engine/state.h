@@ -76,7 +76,9 @@ struct resource {
 /* A request under way, by its tag. */
 struct wait {
 	uint64_t sid, run, command;
-	uint8_t kind;     /* of the run */
+	uint8_t kind; /* of the run */
+	uint8_t end;  /* KIND_AFTER: the outcome it follows */
+	struct wall nominal;
 	uint32_t at;      /* where the schedule was, to spare the search */
 	uint8_t op, what; /* what: enum wait_for */
 	uint8_t state;    /* of the run, as asked for */
@@ -118,6 +120,7 @@ struct engine {
 	uint32_t waits, wait_room, wait_free; /* chained by `sid` */
 	struct end *end;
 	uint32_t ends, end_room;
+	uint8_t end_outcome; /* of the one that is taken up now */
 	struct wall ends_at; /* when to look at them again, if nothing else happens */
 	struct map sched_by_sid, run_by_id, resource_by_key, wait_by_tag, followers_by_sid;
 	struct heap due;   /* schedules by wall time */
@@ -172,6 +175,8 @@ static inline uint32_t run_index(const struct engine *e, const struct run *r)
 	return (uint32_t)(r - e->run);
 }
 
+void engine_add_end(struct engine *e, struct sched *follower, enum outcome outcome, struct wall ended);
+
 /* --- due.c: from due time to record --- */
 void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
 void due_queue(struct engine *e, struct sched *s); /* puts it where it belongs after a change of its row */
@@ -181,6 +186,8 @@ void due_range(struct engine *e, struct sched *s, struct wall last, enum run_sta
 struct wall due_next(const struct sched *s, struct wall after);
 void due_acked(struct engine *e, const struct wait *w,
 	       const struct st_ack *ack); /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
+bool due_last(const struct engine *e, const struct sched *s,
+	      struct wall *ret); /* of those due and not taken up */
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
 enum reason due_cause(const struct engine *e, const struct sched *s, struct wall due);
 
