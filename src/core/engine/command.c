@@ -230,20 +230,32 @@ static void take_stop(struct engine *e, const struct command *c)
 	runs_cancel(e, r, REASON_CANCELLED);
 }
 
+/* One after another: whether a time has run already only the store can say, and those do not count. */
+void command_backfill(struct engine *e, struct sched *s)
+{
+	struct wall t;
+	if (s->fill.left && rule_next(&rules_of(s)->when, s->zone, s->fill.at, &t) == OK &&
+	    t.us <= s->fill.to.us && t.us <= e->now.wall.us) {
+		s->fill.at = t;
+		due_claim(e, s, t, KIND_BACKFILL, 0);
+		return;
+	}
+	engine_reply(e, s->fill.tag, REPLY_OK, s->row.sid, 0);
+	s->fill.tag = 0;
+}
+
 static void take_backfill(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->gone || s->row.after) {
-		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+	if (!s || s->gone || s->row.after || s->fill.tag) {
+		engine_reply(e, c->tag, s && s->fill.tag ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
-	unsigned limit = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : 100, n = 0;
-	struct wall t = { c->from.us - 1 };
-	for (t = due_next(s, t); t.us <= c->to.us && t.us <= e->now.wall.us && n < limit;
-	     t = due_next(s, t), n++)
-		due_claim(e, s, t, KIND_BACKFILL, n ? 0 : c->tag);
-	if (!n)
-		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
+	s->fill.tag = c->tag;
+	s->fill.at.us = c->from.us - 1;
+	s->fill.to = c->to;
+	s->fill.left = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : 100;
+	command_backfill(e, s);
 }
 
 static void take_free(struct engine *e, const struct command *c)

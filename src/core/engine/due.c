@@ -589,6 +589,11 @@ void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 		s->try = due_next(s, tried);
 	if (w->what == FOR_CLAIM)
 		claim_acked(e, w, ack, s);
+	if (s && w->what == FOR_CLAIM && w->kind == KIND_BACKFILL && s->fill.tag) {
+		s->fill.left -= ack->res == ST_OK;
+		s->fill.at.us -= ack->res == ST_STALE; /* the same again */
+		command_backfill(e, s);
+	}
 	if (s)
 		due_queue(e, s);
 }

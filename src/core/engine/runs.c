@@ -423,13 +423,15 @@ static void born(struct engine *e, struct run *r)
 	launched(e, r);
 	gate_take(e, r);
 	r->phase = PHASE_RUNNING;
+	if (r->killed)
+		tell_runner(e, r, RN_KILL, 0, (enum reason)r->kill);
+	if (r->row.attempt == r->attempt && r->row.started.us)
+		return; /* adopted: the store knows */
 	r->row.attempt = r->attempt;
 	r->row.started = e->now.wall;
 	r->row.state = RUN_CLAIMED;
 	struct st_req q = request(r, ST_STARTED, LANE_FINISH);
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
-	if (r->killed)
-		tell_runner(e, r, RN_KILL, 0, (enum reason)r->kill);
 }
 
 /* After a load: the attempt was never born. Its claim still stands. */

@@ -47,6 +47,11 @@ struct sched {
 	struct wall try; /* the nominal time to take up next: row.next, or later if those before were taken by
 			    others */
 	uint32_t run;    /* the first of its runs */
+	struct {
+		struct wall at, to; /* the last nominal time asked for; the end */
+		uint32_t left;
+		uint64_t tag; /* the command; 0: none under way */
+	} fill;
 	uint32_t next_follower; /* of the same leader */
 	uint16_t cause;         /* of its lateness, where that is known */
 	bool busy;              /* a change of its row is under way */
@@ -221,5 +226,6 @@ void gate_hand_out(struct engine *e);
 /* --- command.c --- */
 void command_take(struct engine *e, const struct command *c);
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack);
+void command_backfill(struct engine *e, struct sched *s); /* goes on with it */
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
 void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);
