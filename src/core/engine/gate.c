@@ -14,7 +14,7 @@ static void join(struct engine *e, struct queue *q, struct run *r, bool front)
 	q->n++;
 }
 
-void gate_leave(struct engine *e, struct run *r)
+static void leave(struct engine *e, struct run *r)
 {
 	struct queue *q = r->queue;
 	if (!q)
@@ -73,13 +73,28 @@ void gate_take(struct engine *e, struct run *r)
 		key->used++;
 }
 
-static void unpark(struct engine *e, struct resource *res)
+static void unpark(struct engine *e, struct resource *res, uint32_t limit)
 {
-	struct run *r = res ? first_of(e, &res->parked) : NULL;
+	struct run *r = res && res->used < limit ? first_of(e, &res->parked) : NULL;
 	if (!r)
 		return;
-	gate_leave(e, r);
+	leave(e, r);
 	join(e, &e->ready, r, true);
+}
+
+/* Its agent and key are not taken, or not any more: whoever waits for them may try. */
+static void pass_on(struct engine *e, const struct run *r)
+{
+	unpark(e, agent_of(e, r), r->agent_slots);
+	unpark(e, key_of(e, r), 1);
+}
+
+void gate_leave(struct engine *e, struct run *r)
+{
+	bool was_next = r->queue == &e->ready;
+	leave(e, r);
+	if (was_next)
+		pass_on(e, r);
 }
 
 void gate_release(struct engine *e, struct run *r)
@@ -93,8 +108,7 @@ void gate_release(struct engine *e, struct run *r)
 		agent->used--;
 	if (key)
 		key->used--;
-	unpark(e, agent);
-	unpark(e, key);
+	pass_on(e, r);
 }
 
 /* A hold on its agent or account that is still in force. */
@@ -116,15 +130,15 @@ void gate_hand_out(struct engine *e)
 			return;
 		struct resource *wall = obstacle(e, r);
 		const struct hold_row *hold = hold_of(e, r);
-		gate_leave(e, r);
-		if (hold) {
-			runs_held(e, r, hold);
-			continue;
-		}
-		if (wall) {
+		leave(e, r);
+		if (wall && !hold)
 			join(e, &wall->parked, r, false);
+		if (wall || hold)
+			pass_on(e, r);
+		if (hold)
+			runs_held(e, r, hold);
+		if (wall || hold)
 			continue;
-		}
 		gate_take(e, r);
 		runs_start(e, r);
 	}

@@ -281,6 +281,12 @@ void runs_start(struct engine *e, struct run *r)
 		runs_refuse(e, r, RUN_MISSED, REASON_WINDOW_CLOSED);
 		return;
 	}
+	if (must_wait(e, r)) {
+		/* Two retries may have stood at the gate: only one of them goes. */
+		r->phase = PHASE_BEHIND;
+		gate_release(e, r);
+		return;
+	}
 	r->phase = PHASE_STARTING;
 	r->starting = true;
 	e->launches++;
