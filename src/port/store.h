@@ -178,8 +178,8 @@ struct st_ack {
 enum load_kind { LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_DONE };
 struct load_item {
 	uint8_t kind;
-	bool open;         /* LOAD_SCHED: it has an open range */
-	bool dropped;      /* LOAD_SCHED: it was removed, and is told of only for its runs that are not finished */
+	bool open;    /* LOAD_SCHED: it has an open range */
+	bool dropped; /* LOAD_SCHED: it was removed, and is told of only for its runs that are not finished */
 	uint64_t follower; /* LOAD_END: the schedule that is to act on `run` */
 	union {
 		struct hold_row hold;

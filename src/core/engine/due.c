@@ -293,10 +293,15 @@ static bool token(struct engine *e, struct wall *when)
 static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
 {
 	struct wall when;
-	if (token(e, &when))
+	if (token(e, &when)) {
 		due_claim(e, s, s->try, kind, 0);
-	else
-		heap_put(&e->due, sched_index(e, s), when.us);
+		return;
+	}
+	/* Its turn comes, or its next time before that, which is not to be late for this one's sake. */
+	struct wall next = due_next(s, s->try);
+	if (kind == KIND_TIMER && next.us != INT64_MAX && due_of(s, next).us < when.us)
+		when = due_of(s, next);
+	heap_put(&e->due, sched_index(e, s), when.us);
 }
 
 static bool is_excluded(const struct engine *e, const struct sched *s, struct wall nominal)

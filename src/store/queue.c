@@ -1,0 +1,201 @@
+#include "store/queue.h"
+#include "store/thread.h"
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+static void list_add(struct ask_list *l, struct ask *a)
+{
+	a->next = NULL;
+	*(l->first ? &l->last->next : &l->first) = a;
+	l->last = a;
+	l->n++;
+}
+
+static struct ask *list_take(struct ask_list *l)
+{
+	struct ask *a = l->first;
+	l->first = a->next;
+	l->n--;
+	return a;
+}
+
+static void list_free(struct ask_list *l)
+{
+	while (l->n)
+		free(list_take(l));
+}
+
+enum err queue_init(struct queue *q, unsigned under_way_max, size_t text_max)
+{
+	*q = (struct queue){ .under_way_max = under_way_max, .text_max = text_max };
+	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (q->fd < 0)
+		return E_IO;
+	thread_cond_init(&q->wake);
+	pthread_mutex_init(&q->lock, NULL);
+	return OK;
+}
+
+void queue_destroy(struct queue *q)
+{
+	for (unsigned i = 0; i < LANES; i++)
+		list_free(&q->lane[i]);
+	list_free(&q->answers);
+	pthread_cond_destroy(&q->wake);
+	pthread_mutex_destroy(&q->lock);
+	close(q->fd);
+}
+
+/* ---- the caller's side ---- */
+
+static char *keep(char *to, struct str *s)
+{
+	if (s->n)
+		memcpy(to, s->p, s->n);
+	if (s->p) /* a text that was not given stays not given */
+		s->p = to;
+	return to + s->n;
+}
+
+static size_t text_of(const struct st_req *r)
+{
+	return r->id.n + r->document.n;
+}
+
+static struct ask *ask_new(const struct st_req *r)
+{
+	struct ask *a = malloc(sizeof *a + text_of(r) + 1);
+	if (!a)
+		return NULL;
+	a->req = *r;
+	keep(keep(a->text, &a->req.id), &a->req.document);
+	return a;
+}
+
+enum err queue_submit(struct queue *q, const struct st_req *r)
+{
+	assert(r->op < ST_OPS && r->lane < LANES);
+	struct ask *a = ask_new(r);
+	if (!a)
+		return E_NOMEM;
+	pthread_mutex_lock(&q->lock);
+	/* One text of any size may pass when no other is under way, or it never could. */
+	bool full = q->under_way >= q->under_way_max || (q->text > 0 && q->text + text_of(r) > q->text_max);
+	if (!full) {
+		list_add(&q->lane[r->lane], a);
+		q->under_way++;
+		q->text += text_of(r);
+		pthread_cond_signal(&q->wake);
+	}
+	pthread_mutex_unlock(&q->lock);
+	if (full)
+		free(a);
+	return full ? E_LIMIT : OK;
+}
+
+unsigned queue_collect(struct queue *q, struct st_ack *ret, unsigned max)
+{
+	struct ask_list done = { 0 };
+	unsigned n = 0;
+	pthread_mutex_lock(&q->lock);
+	while (q->answers.n && n < max) {
+		struct ask *a = list_take(&q->answers);
+		q->text -= text_of(&a->req);
+		list_add(&done, a);
+		n++;
+	}
+	q->under_way -= n;
+	uint64_t count;
+	if (n && !q->answers.n && read(q->fd, &count, sizeof count) < 0)
+		count = 0; /* cannot be, and would do no harm: a wake-up for nothing */
+	pthread_mutex_unlock(&q->lock);
+	for (unsigned i = 0; i < n; i++) {
+		struct ask *a = list_take(&done);
+		ret[i] = a->ack;
+		free(a);
+	}
+	return n;
+}
+
+void queue_close(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->closing = true;
+	pthread_cond_broadcast(&q->wake);
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* ---- the writer's side ---- */
+
+static struct timespec in_ms(int ms)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += (long)(ms % 1000) * 1000000;
+	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+static bool is_empty(const struct queue *q)
+{
+	for (unsigned i = 0; i < LANES; i++)
+		if (q->lane[i].n)
+			return false;
+	return true;
+}
+
+/* How many of `lane` go into a group of `max` places that has `room` left by the higher lanes. */
+static unsigned places(const struct queue *q, unsigned lane, unsigned room, unsigned max)
+{
+	unsigned share = max / QUEUE_SHARE;
+	for (unsigned i = lane + 1; i < LANES; i++)
+		room -= q->lane[i].n < share ? q->lane[i].n : share;
+	return q->lane[lane].n < room ? q->lane[lane].n : room;
+}
+
+unsigned queue_take(struct queue *q, struct ask **ret, unsigned max, int ms, bool *end)
+{
+	unsigned n = 0;
+	int rc = 0;
+	struct timespec until = in_ms(ms < 0 ? 0 : ms);
+	pthread_mutex_lock(&q->lock);
+	while (is_empty(q) && !q->closing && rc == 0)
+		rc = ms < 0 ? pthread_cond_wait(&q->wake, &q->lock)
+			    : pthread_cond_timedwait(&q->wake, &q->lock, &until);
+	for (unsigned lane = 0; lane < LANES; lane++)
+		for (unsigned left = places(q, lane, max - n, max); left > 0; left--)
+			ret[n++] = list_take(&q->lane[lane]);
+	*end = n == 0 && q->closing;
+	pthread_mutex_unlock(&q->lock);
+	return n;
+}
+
+void queue_answer(struct queue *q, struct ask **done, unsigned n)
+{
+	uint64_t one = 1;
+	if (!n)
+		return;
+	pthread_mutex_lock(&q->lock);
+	bool was_empty = !q->answers.n;
+	for (unsigned i = 0; i < n; i++)
+		list_add(&q->answers, done[i]);
+	if (was_empty && write(q->fd, &one, sizeof one) < 0)
+		one = 0; /* the counter is full, hence readable: just as well */
+	pthread_mutex_unlock(&q->lock);
+}
+
+bool queue_pause(struct queue *q, int ms)
+{
+	struct timespec until = in_ms(ms);
+	int rc = 0;
+	pthread_mutex_lock(&q->lock);
+	while (!q->closing && rc == 0)
+		rc = pthread_cond_timedwait(&q->wake, &q->lock, &until);
+	bool closing = q->closing;
+	pthread_mutex_unlock(&q->lock);
+	return !closing;
+}

@@ -1,0 +1,92 @@
+-- Times are microseconds since 1970 in UTC; 9223372036854775807 is never. Numbers of states, kinds, outcomes and
+-- reasons are those of port/store.h and core/model.h.
+
+CREATE TABLE meta (
+	key   TEXT PRIMARY KEY,
+	value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+-- The largest number of all runs whose record is gone; see also max(run.run).
+INSERT INTO meta VALUES ('last_run', 0);
+
+-- What an engine holds in memory of a schedule. Narrow: a claim rewrites this row.
+CREATE TABLE schedule (
+	sid          INTEGER PRIMARY KEY,
+	after        INTEGER NOT NULL,
+	rev          INTEGER NOT NULL,
+	flags        INTEGER NOT NULL,
+	left         INTEGER NOT NULL,
+	failures     INTEGER NOT NULL,
+	owed         INTEGER NOT NULL,
+	owed_since   INTEGER NOT NULL,
+	next         INTEGER NOT NULL,
+	high         INTEGER NOT NULL,
+	kept         INTEGER NOT NULL,
+	changed      INTEGER NOT NULL,
+	paused_until INTEGER NOT NULL,
+	put_at       INTEGER NOT NULL, -- when the last change was decided
+	dropped      INTEGER,          -- when it was removed; NULL: it is alive
+	rules        BLOB NOT NULL
+) STRICT;
+CREATE INDEX schedule_follower ON schedule (sid) WHERE after <> 0;
+
+-- What people wrote. Wide, hence apart: nothing on the way of a claim reads it.
+CREATE TABLE document (
+	sid  INTEGER PRIMARY KEY,
+	id   TEXT,
+	body TEXT
+) STRICT;
+
+CREATE TABLE run (
+	run        INTEGER PRIMARY KEY,
+	sid        INTEGER NOT NULL,
+	rev        INTEGER NOT NULL,
+	attempt    INTEGER NOT NULL,
+	reason     INTEGER NOT NULL,
+	kind       INTEGER NOT NULL,
+	state      INTEGER NOT NULL,
+	outcome    INTEGER NOT NULL,
+	was        INTEGER NOT NULL,
+	missed     INTEGER NOT NULL,
+	nominal    INTEGER NOT NULL,
+	due        INTEGER NOT NULL,
+	claimed    INTEGER NOT NULL,
+	started    INTEGER NOT NULL,
+	ended      INTEGER NOT NULL,
+	retry_at   INTEGER NOT NULL,
+	fence      INTEGER NOT NULL,
+	cost       INTEGER NOT NULL, -- micro-dollars; -1: not known
+	tokens_in  INTEGER NOT NULL,
+	tokens_out INTEGER NOT NULL,
+	lease      INTEGER NOT NULL DEFAULT 0 -- several nodes: held until
+) STRICT;
+-- An occurrence is recorded once (G1). Manual runs (kind 4) are no occurrences.
+CREATE UNIQUE INDEX run_occurrence ON run (sid, nominal) WHERE kind <> 4;
+-- What a fresh engine must know: the runs that are not over, and the ends that followers may have to act on.
+CREATE INDEX run_open ON run (run) WHERE state < 3;
+CREATE INDEX run_ended ON run (sid, ended) WHERE state = 3;
+
+-- Stretches of skipped or missed occurrences, one row each.
+CREATE TABLE range (
+	sid    INTEGER NOT NULL,
+	first  INTEGER NOT NULL,
+	last   INTEGER NOT NULL,
+	state  INTEGER NOT NULL,
+	reason INTEGER NOT NULL
+) STRICT;
+CREATE INDEX range_last ON range (sid, last);
+-- At most one of them is open; an engine is told of which schedules.
+CREATE UNIQUE INDEX range_open ON range (sid) WHERE last = 9223372036854775807;
+
+CREATE TABLE hold (
+	key    INTEGER PRIMARY KEY,
+	reason INTEGER NOT NULL,
+	until  INTEGER NOT NULL
+) STRICT;
+
+-- Several nodes: who claims for a partition, and until when. With one node it stays empty.
+CREATE TABLE lease (
+	part  INTEGER PRIMARY KEY,
+	owner BLOB NOT NULL,
+	epoch INTEGER NOT NULL,
+	until INTEGER NOT NULL
+) STRICT;

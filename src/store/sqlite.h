@@ -1,0 +1,49 @@
+#pragma once
+/* The store in one SQLite file, behind port/store.h. Every answer is durable: WAL, synchronous=FULL or
+ * more, always.
+ *
+ * Three connections, each used by one thread at a time: a writer thread carries out what was submitted, many
+ * requests to a transaction; a checkpoint thread moves the log into the database beside it; the caller's own
+ * thread reads. submit and collect may be called from any thread, load from one.
+ *
+ * A disk that fails or is full, or somebody else's lock, is an outage and no answer: the writer rolls back
+ * and tries the same requests again until they are done, and store_sqlite_trouble says so meanwhile. */
+#include "port/store.h"
+
+enum {
+	STORE_GROUP_MAX = 512,               /* requests in one transaction */
+	STORE_UNDER_WAY_MAX = 16384,         /* submitted and not yet collected */
+	STORE_TEXT_BYTES_MAX = 64 << 20,     /* of ids and documents under way */
+	STORE_DOCUMENT_BYTES_MAX = 16 << 20, /* a larger one, with its id, is refused */
+	STORE_BUSY_MS = 1000,        /* how long to wait for somebody else's lock before it is an outage */
+	STORE_BACKOFF_MS_MAX = 1000, /* between two tries in an outage; the first waits 1 ms */
+	STORE_CACHE_KIB = 32 << 10,  /* the writer's page cache */
+};
+
+struct store;
+
+/* When to commit and to tidy; the log is measured in pages of 4 KiB. The defaults are for production; tests
+ * make them small. */
+struct store_tuning {
+	unsigned group;      /* at most STORE_GROUP_MAX */
+	unsigned checkpoint; /* written since the last pass: the checkpoint thread makes another */
+	unsigned wal_lull;   /* a longer log is cut by the writer at a lull … */
+	unsigned lull_ms;    /* … that is, when nothing was asked for so long … */
+	unsigned wal_max;    /* … and begun anew at once when it has become this long */
+};
+extern const struct store_tuning store_tuning_default;
+
+/* Opens, or creates, the database at `path` and brings its schema up to date. E_INPUT: it is no database of
+ * rota's, or of a newer rota. E_IO: it cannot be read or written, or is damaged. */
+must_check enum err store_sqlite_open(const char *path, struct store **ret, struct why *why);
+must_check enum err store_sqlite_open_tuned(const char *path, const struct store_tuning *tuning,
+					    struct store **ret, struct why *why);
+/* Carries out what is queued, unless there is an outage: then what is not yet answered is given up. Answers
+ * that were not collected are lost. NULL is fine. */
+void store_sqlite_close(struct store *s);
+
+/* E_IO while something fails, with what and since when (`since` may be NULL); else OK. From any thread. */
+must_check enum err store_sqlite_trouble(struct store *s, struct wall *since, struct why *why);
+
+/* To be used with a struct store. */
+extern const struct store_ops store_sqlite_ops;

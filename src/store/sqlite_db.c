@@ -1,0 +1,77 @@
+#include "store/sqlite_db.h"
+#include "store/sqlite.h"
+
+#include <stdio.h>
+
+static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
+{
+	int number = sqlite3_system_errno(db);
+	char text[128];
+	const char *machine = number ? strerror_r(number, text, sizeof text) : NULL;
+	why_write(why, WHY_NOWHERE, "%s: %s%s%s%s", path, sqlite3_errstr(rc), machine ? " (" : "",
+		  machine ? machine : "", machine ? ")" : "");
+}
+
+enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why)
+{
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open_v2(path, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	if (rc == SQLITE_OK) {
+		sqlite3_busy_timeout(db, STORE_BUSY_MS);
+		*ret = db;
+		return OK;
+	}
+	if (!db)
+		return why_set(why, E_NOMEM, WHY_NOWHERE, "%s: out of memory", path);
+	explain(db, path, rc, why);
+	sqlite3_close(db);
+	return E_IO;
+}
+
+void db_explain(sqlite3 *db, int rc, struct why *why)
+{
+	explain(db, sqlite3_db_filename(db, NULL), rc, why);
+}
+
+bool db_outage(int rc)
+{
+	static const bool outage[] = {
+		[SQLITE_PERM] = true,     [SQLITE_BUSY] = true,     [SQLITE_LOCKED] = true,
+		[SQLITE_NOMEM] = true,    [SQLITE_READONLY] = true, [SQLITE_INTERRUPT] = true,
+		[SQLITE_IOERR] = true,    [SQLITE_CORRUPT] = true,  [SQLITE_FULL] = true,
+		[SQLITE_CANTOPEN] = true, [SQLITE_PROTOCOL] = true, [SQLITE_SCHEMA] = true,
+		[SQLITE_NOTADB] = true,
+	};
+	unsigned primary = (unsigned)rc & 0xFF;
+	return primary < ARRAY_LEN(outage) && outage[primary];
+}
+
+int db_number(sqlite3 *db, const char *sql, int64_t other, int64_t *ret)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
+		*ret = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : other;
+		rc = SQLITE_OK;
+	}
+	sqlite3_finalize(s);
+	return rc;
+}
+
+void db_bind(sqlite3_stmt *s, const int64_t *v, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		int rc = sqlite3_bind_int64(s, (int)i + 1, v[i]);
+		assert(rc == SQLITE_OK); /* a number needs no memory: only our own miscounting can fail */
+		(void)rc;
+	}
+}
+
+int db_step(sqlite3_stmt *s)
+{
+	int rc = sqlite3_step(s);
+	sqlite3_reset(s);
+	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}

@@ -1,0 +1,7 @@
+#pragma once
+/* Reads everything an engine must know, in one read transaction. */
+#include "port/store.h"
+
+#include <sqlite3.h>
+
+must_check int load_all(sqlite3 *db, load_fn *fn, void *ctx);

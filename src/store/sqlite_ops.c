@@ -1,0 +1,422 @@
+#include "store/sqlite_ops.h"
+#include "store/sqlite_db.h"
+#include "store/sqlite_rows.h"
+
+/* One request under way. An operation works on `sched` and `run` as they were read, writes what it changed,
+ * and leaves them as they are now. */
+struct task {
+	struct sql_set *sql;
+	const struct st_req *r;
+	struct st_ack *ack;
+	struct sched_record sched;
+	struct run_row run; /* operations on runs only */
+};
+
+static int answer(struct task *t, enum st_res res)
+{
+	t->ack->res = (uint8_t)res;
+	return SQLITE_OK;
+}
+
+/* Numbers of schedules and runs: 0 means none, and SQLite's integers have a sign. */
+static bool is_number(uint64_t n)
+{
+	return n > 0 && n <= INT64_MAX;
+}
+
+static struct wall later(struct wall a, struct wall b)
+{
+	return a.us > b.us ? a : b;
+}
+
+/* ---- statements ---- */
+
+#define BIND(t, which, ...) DB_BIND((t)->sql->stmt[which], __VA_ARGS__)
+
+static int step(struct task *t, enum sql which)
+{
+	return db_step(t->sql->stmt[which]);
+}
+
+#define RUN(t, which, ...) (BIND(t, which, __VA_ARGS__), step(t, which))
+
+/* Whether there is a row; its first column, if wanted. */
+static int peek(struct task *t, enum sql which, bool *there, int64_t *ret)
+{
+	sqlite3_stmt *s = t->sql->stmt[which];
+	int rc = sqlite3_step(s);
+	*there = rc == SQLITE_ROW;
+	if (*there && ret)
+		*ret = sqlite3_column_int64(s, 0);
+	sqlite3_reset(s);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int read_sched(struct task *t, uint64_t sid)
+{
+	sqlite3_stmt *s = t->sql->stmt[SQL_SCHED_GET];
+	DB_BIND(s, sid);
+	int rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW)
+		sched_read(s, 0, &t->sched);
+	sqlite3_reset(s);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* By SQL_RUN_GET or SQL_RUN_AT, which has been bound. */
+static int read_run(struct task *t, enum sql which, bool *there, struct run_row *ret)
+{
+	sqlite3_stmt *s = t->sql->stmt[which];
+	int rc = sqlite3_step(s);
+	*there = rc == SQLITE_ROW;
+	if (*there)
+		run_read(s, 0, ret);
+	sqlite3_reset(s);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Those of the schedule's columns that runs change. */
+static int save_counts(struct task *t)
+{
+	const struct sched_row *s = &t->sched.row;
+	return RUN(t, SQL_SCHED_SET, s->sid, s->next.us, s->high.us, s->left, s->failures, s->owed,
+		   s->owed_since.us);
+}
+
+/* ---- what several operations share ---- */
+
+/* ST_OK: the schedule is alive and at the rev this was decided by. */
+static enum st_res judge(const struct task *t)
+{
+	if (!t->sched.there || t->sched.dropped)
+		return ST_REFUSED;
+	return t->sched.row.rev == t->r->rev ? ST_OK : ST_STALE;
+}
+
+/* The same for what moves the schedule past `nominal`. */
+static enum st_res judge_move(const struct task *t, struct wall nominal)
+{
+	enum st_res res = judge(t);
+	bool behind = t->r->moves && nominal.us <= t->sched.row.high.us;
+	return res == ST_OK && behind ? ST_STALE : res;
+}
+
+static int move(struct task *t)
+{
+	const struct row_move *m = &t->r->move;
+	struct sched_row *s = &t->sched.row;
+	if (!t->r->moves)
+		return SQLITE_OK;
+	s->next = m->next;
+	s->high = later(m->high, s->kept);
+	s->left = m->left;
+	s->owed = m->owed;
+	s->owed_since = m->owed_since;
+	return save_counts(t);
+}
+
+static int close_range(struct task *t)
+{
+	sqlite3_stmt *s = t->sql->stmt[SQL_RANGE_OPEN];
+	if (!t->r->close_range)
+		return SQLITE_OK;
+	DB_BIND(s, t->r->sid);
+	int rc = sqlite3_step(s);
+	int64_t row = sqlite3_column_int64(s, 0), first = sqlite3_column_int64(s, 1);
+	sqlite3_reset(s);
+	if (rc != SQLITE_ROW)
+		return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return first > t->r->at.us ? RUN(t, SQL_RANGE_REMOVE, row) : RUN(t, SQL_RANGE_END, row, t->r->at.us);
+}
+
+/* ---- schedules ---- */
+
+/* Without a text, what is stored stays. */
+static int bind_text(sqlite3_stmt *s, int at, struct str text)
+{
+	return text.p ? sqlite3_bind_text64(s, at, text.p, text.n, SQLITE_STATIC, SQLITE_UTF8)
+		      : sqlite3_bind_null(s, at);
+}
+
+static int put_document(struct task *t)
+{
+	sqlite3_stmt *s = t->sql->stmt[SQL_DOCUMENT_PUT];
+	DB_BIND(s, t->r->sid);
+	int rc = bind_text(s, 2, t->r->id);
+	if (rc == SQLITE_OK)
+		rc = bind_text(s, 3, t->r->document);
+	if (rc == SQLITE_OK)
+		rc = db_step(s);
+	sqlite3_clear_bindings(s); /* the texts are about to go */
+	return rc;
+}
+
+static struct sched_row put_row(const struct st_req *r, const struct sched_record *old)
+{
+	struct sched_row row = r->row;
+	row.sid = r->sid;
+	row.rev = r->rev + 1;
+	if (!old->there)
+		return row;
+	row.kept = old->row.kept;
+	if (r->keep_next) {
+		row.next = old->row.next;
+		row.high = old->row.high;
+		row.left = old->row.left;
+		row.failures = old->row.failures;
+		row.owed = old->row.owed;
+		row.owed_since = old->row.owed_since;
+	}
+	row.high = later(row.high, row.kept);
+	return row;
+}
+
+static int op_put(struct task *t)
+{
+	const struct st_req *r = t->r;
+	struct sched_record *s = &t->sched;
+	if (!is_number(r->sid) || r->rev == UINT32_MAX)
+		return answer(t, ST_REFUSED);
+	if (s->there && s->row.rev == r->rev + 1 && s->put_at.us == r->at.us)
+		return answer(t, ST_OK); /* mine */
+	bool fresh = !s->there && r->rev == 0;
+	if (!fresh && judge(t) != ST_OK)
+		return answer(t, judge(t));
+
+	s->row = put_row(r, s);
+	s->put_at = r->at;
+	s->there = true;
+	sched_bind(t->sql->stmt[SQL_SCHED_PUT], s);
+	int rc = step(t, SQL_SCHED_PUT);
+	if (rc == SQLITE_OK)
+		rc = put_document(t);
+	if (rc == SQLITE_OK)
+		rc = close_range(t);
+	return rc;
+}
+
+static int op_drop(struct task *t)
+{
+	if (t->sched.there && t->sched.dropped)
+		return answer(t, ST_OK); /* mine */
+	if (judge(t) != ST_OK)
+		return answer(t, judge(t));
+	t->sched.dropped = true;
+	int rc = RUN(t, SQL_SCHED_DROP, t->r->sid, t->r->at.us);
+	return rc == SQLITE_OK ? close_range(t) : rc;
+}
+
+/* ---- occurrences ---- */
+
+static int add_run(struct task *t, const struct run_row *run, bool *added)
+{
+	run_bind(t->sql->stmt[SQL_RUN_ADD], run);
+	int rc = step(t, SQL_RUN_ADD);
+	*added = rc == SQLITE_OK && sqlite3_changes(t->sql->db) == 1;
+	return rc;
+}
+
+/* The record `old` becomes the new run. */
+static int take_over(struct task *t, const struct run_row *old)
+{
+	struct run_row run = t->r->run;
+	bool added = false;
+	run.was = (uint8_t)(old->state + 1);
+	int rc = step(t, SQL_RUNS_REMEMBER);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_RUN_REMOVE, old->run);
+	if (rc == SQLITE_OK)
+		rc = add_run(t, &run, &added);
+	if (rc == SQLITE_OK && !added)
+		rc = SQLITE_CONSTRAINT;
+	return rc == SQLITE_OK ? move(t) : rc;
+}
+
+/* Nothing was inserted: because it is there already, or because of `res`, or because the occurrence is. */
+static int not_added(struct task *t, enum st_res res)
+{
+	const struct run_row *run = &t->r->run;
+	struct run_row old;
+	bool there;
+	BIND(t, SQL_RUN_GET, run->run);
+	int rc = read_run(t, SQL_RUN_GET, &there, &old);
+	if (rc != SQLITE_OK || there || res != ST_OK)
+		return rc != SQLITE_OK ? rc : answer(t, there ? ST_OK : res);
+
+	BIND(t, SQL_RUN_AT, run->sid, run->nominal.us);
+	rc = read_run(t, SQL_RUN_AT, &there, &old);
+	if (rc != SQLITE_OK || !there)
+		return rc != SQLITE_OK ? rc : SQLITE_CONSTRAINT;
+	bool idle = old.state == RUN_SKIPPED || old.state == RUN_MISSED;
+	if (run->kind == KIND_BACKFILL && idle)
+		return take_over(t, &old);
+	t->ack->was = old;
+	return answer(t, ST_LOST);
+}
+
+/* The common case first: one look at the schedule, an insert, an update. That the run is there already is
+ * asked only when it could not be inserted, which comes to the same as asking first. */
+static int op_occ(struct task *t)
+{
+	const struct run_row *run = &t->r->run;
+	if (!is_number(run->run) || run->sid != t->r->sid)
+		return answer(t, ST_REFUSED);
+	enum st_res res = judge_move(t, run->nominal);
+	bool added = false;
+	int rc = res == ST_OK ? add_run(t, run, &added) : SQLITE_OK;
+	if (rc != SQLITE_OK)
+		return rc;
+	return added ? move(t) : not_added(t, res);
+}
+
+/* Prolongs the record that ends where the schedule stands, or adds one. */
+static int put_range(struct task *t)
+{
+	const struct range_row *g = &t->r->range;
+	struct wall high = t->sched.row.high;
+	bool there = false;
+	int64_t row = 0;
+	int rc = SQLITE_OK;
+	if (g->last.us != INT64_MAX && high.us != INT64_MAX && g->first.us > high.us) {
+		BIND(t, SQL_RANGE_ENDING, g->sid, high.us, g->state, g->reason);
+		rc = peek(t, SQL_RANGE_ENDING, &there, &row);
+	}
+	if (rc != SQLITE_OK)
+		return rc;
+	return there ? RUN(t, SQL_RANGE_END, row, g->last.us)
+		     : RUN(t, SQL_RANGE_ADD, g->sid, g->first.us, g->last.us, g->state, g->reason);
+}
+
+static int op_range(struct task *t)
+{
+	const struct range_row *g = &t->r->range;
+	bool there, is_gap = g->state == RUN_SKIPPED || g->state == RUN_MISSED;
+	if (g->sid != t->r->sid || !is_gap || g->first.us > g->last.us)
+		return answer(t, ST_REFUSED);
+	BIND(t, SQL_RANGE_COVERS, g->sid, g->first.us, g->last.us, g->state, g->reason);
+	int rc = peek(t, SQL_RANGE_COVERS, &there, NULL);
+	if (rc != SQLITE_OK || there)
+		return rc != SQLITE_OK ? rc : answer(t, ST_OK); /* mine */
+	enum st_res res = judge_move(t, g->first);
+	if (res != ST_OK)
+		return answer(t, res);
+	if (g->last.us == INT64_MAX) {
+		BIND(t, SQL_RANGE_OPEN, g->sid);
+		rc = peek(t, SQL_RANGE_OPEN, &there, NULL);
+		if (rc != SQLITE_OK || there)
+			return rc != SQLITE_OK ? rc : answer(t, ST_REFUSED);
+	}
+	rc = put_range(t);
+	return rc == SQLITE_OK ? move(t) : rc;
+}
+
+static int op_withdraw(struct task *t)
+{
+	int64_t sid = (int64_t)t->r->sid, at = t->r->at.us;
+	if (judge(t) != ST_OK)
+		return answer(t, judge(t));
+	int rc = step(t, SQL_RUNS_REMEMBER);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_RUNS_WITHDRAW, sid, at);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_RANGES_WITHDRAW, sid, at);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_RANGES_CUT, sid, at);
+	t->sched.row.high = t->sched.row.kept;
+	t->sched.row.next = t->r->move.next;
+	return rc == SQLITE_OK ? save_counts(t) : rc;
+}
+
+/* ---- runs ---- */
+
+static int op_verdict(struct task *t)
+{
+	const struct run_row *want = &t->r->run, *run = &t->run;
+	if (want->state != RUN_CLAIMED && want->state != RUN_SKIPPED && want->state != RUN_MISSED)
+		return answer(t, ST_REFUSED);
+	if (run->state == want->state && run->reason == want->reason)
+		return answer(t, ST_OK); /* mine */
+	if (run->state != RUN_PENDING && (run->state != RUN_CLAIMED || run->attempt != 0))
+		return answer(t, ST_LOST);
+	return RUN(t, SQL_RUN_VERDICT, run->run, want->state, want->reason);
+}
+
+/* Comes late, at times: it never takes back a later attempt, nor begins one of a run that is over. */
+static int op_started(struct task *t)
+{
+	const struct run_row *want = &t->r->run, *run = &t->run;
+	bool waits = run->state == RUN_CLAIMED || run->state == RUN_RETRYING;
+	if (!waits || want->attempt < run->attempt)
+		return answer(t, ST_OK);
+	return RUN(t, SQL_RUN_STARTED, run->run, want->attempt, want->started.us);
+}
+
+static bool same_end(const struct run_row *a, const struct run_row *b)
+{
+	return a->attempt == b->attempt && a->state == b->state && a->outcome == b->outcome &&
+	       a->reason == b->reason && a->ended.us == b->ended.us && a->retry_at.us == b->retry_at.us &&
+	       a->cost == b->cost && a->tokens_in == b->tokens_in && a->tokens_out == b->tokens_out;
+}
+
+static int op_finish(struct task *t)
+{
+	const struct run_row *end = &t->r->run, *run = &t->run;
+	if (end->state != RUN_FINISHED && end->state != RUN_RETRYING)
+		return answer(t, ST_REFUSED);
+	if (same_end(run, end))
+		return answer(t, ST_OK); /* mine */
+	if (run->state >= RUN_FINISHED || run->attempt > end->attempt)
+		return answer(t, ST_LOST);
+	int rc = RUN(t, SQL_RUN_FINISH, run->run, end->attempt, end->state, end->outcome, end->reason,
+		     end->ended.us, end->retry_at.us, end->cost, end->tokens_in, end->tokens_out);
+	/* Most ends change no count: that saves rewriting the row. */
+	if (rc != SQLITE_OK || end->state != RUN_FINISHED || t->sched.row.failures == t->r->failures)
+		return rc;
+	t->sched.row.failures = t->r->failures;
+	return save_counts(t);
+}
+
+/* ---- holds ---- */
+
+static int op_hold(struct task *t)
+{
+	const struct hold_row *h = &t->r->hold;
+	return h->reason ? RUN(t, SQL_HOLD_PUT, h->key, h->reason, h->until.us)
+			 : RUN(t, SQL_HOLD_REMOVE, h->key);
+}
+
+/* ---- all of them ---- */
+
+enum about { ABOUT_NONE, ABOUT_SCHED, ABOUT_RUN };
+static const struct {
+	int (*carry_out)(struct task *t); /* the answer is ST_OK unless it says otherwise */
+	enum about about;                 /* what is read before */
+} ops[] = {
+	[ST_PUT] = { op_put, ABOUT_SCHED },           [ST_DROP] = { op_drop, ABOUT_SCHED },
+	[ST_OCC] = { op_occ, ABOUT_SCHED },           [ST_RANGE] = { op_range, ABOUT_SCHED },
+	[ST_WITHDRAW] = { op_withdraw, ABOUT_SCHED }, [ST_VERDICT] = { op_verdict, ABOUT_RUN },
+	[ST_STARTED] = { op_started, ABOUT_RUN },     [ST_FINISH] = { op_finish, ABOUT_RUN },
+	[ST_HOLD] = { op_hold, ABOUT_NONE },
+};
+static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");
+
+int ops_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
+{
+	struct task t = { .sql = sql, .r = r, .ack = ret };
+	enum about about = ops[r->op].about;
+	bool there = true;
+	int rc = SQLITE_OK;
+	*ret = (struct st_ack){ .tag = r->tag, .op = r->op, .res = ST_OK, .run = r->run.run };
+	if (about == ABOUT_RUN) {
+		BIND(&t, SQL_RUN_GET, r->run.run);
+		rc = read_run(&t, SQL_RUN_GET, &there, &t.run);
+	}
+	if (rc == SQLITE_OK && about != ABOUT_NONE)
+		rc = read_sched(&t, about == ABOUT_RUN && there ? t.run.sid : r->sid);
+	if (rc == SQLITE_OK)
+		rc = there ? ops[r->op].carry_out(&t) : answer(&t, ST_REFUSED);
+	ret->has_row = t.sched.there && !t.sched.dropped;
+	if (ret->has_row)
+		ret->row = t.sched.row;
+	return rc;
+}

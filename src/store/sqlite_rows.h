@@ -1,0 +1,30 @@
+#pragma once
+/* The rows of port/store.h in SQLite: in which columns they stand, how they are bound and read. */
+#include "port/store.h"
+
+#include <sqlite3.h>
+
+/* A schedule as the store keeps it. */
+struct sched_record {
+	bool there, dropped;
+	struct wall put_at; /* when its last change was decided */
+	struct sched_row row;
+};
+
+#define SCHED_COLUMNS                                                                                        \
+	"sid, after, rev, flags, left, failures, owed, owed_since, next, high, kept, changed, "              \
+	"paused_until, "                                                                                     \
+	"put_at, dropped, rules"
+#define RUN_COLUMNS                                                                                          \
+	"run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, due, claimed, "         \
+	"started, "                                                                                          \
+	"ended, retry_at, fence, cost, tokens_in, tokens_out"
+enum { SCHED_PARAMS = 16, RUN_PARAMS = 20 };
+
+/* All columns as parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the statement has
+ * run. */
+void sched_bind(sqlite3_stmt *st, const struct sched_record *s);
+void run_bind(sqlite3_stmt *st, const struct run_row *r);
+/* From columns `at` and following. */
+void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret);
+void run_read(sqlite3_stmt *st, int at, struct run_row *ret);

@@ -1,0 +1,75 @@
+#include "store/sqlite_sql.h"
+#include "store/sqlite_rows.h"
+
+/* The numbers of kinds and states are written out below, as they are in the schema. */
+static_assert(KIND_MANUAL == 4 && RUN_CLAIMED == 1 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 &&
+		      RUN_MISSED == 5,
+	      "see 0001.sql");
+
+static const char *const text[] = {
+	[SQL_BEGIN] = "BEGIN IMMEDIATE",
+	[SQL_COMMIT] = "COMMIT",
+	[SQL_ROLLBACK] = "ROLLBACK",
+
+	[SQL_SCHED_GET] = "SELECT " SCHED_COLUMNS " FROM schedule WHERE sid = ?1",
+	[SQL_SCHED_PUT] = "INSERT OR REPLACE INTO schedule (" SCHED_COLUMNS ")"
+			  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+	[SQL_SCHED_SET] = "UPDATE schedule SET next = ?2, high = ?3, left = ?4, failures = ?5, owed = ?6,"
+			  " owed_since = ?7 WHERE sid = ?1",
+	[SQL_SCHED_DROP] = "UPDATE schedule SET dropped = ?2 WHERE sid = ?1",
+	/* What is NULL stays as it was. */
+	[SQL_DOCUMENT_PUT] =
+		"INSERT INTO document (sid, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (sid)"
+		" DO UPDATE SET id = ifnull(excluded.id, id), body = ifnull(excluded.body, body)",
+
+	[SQL_RUN_GET] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
+	[SQL_RUN_AT] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",
+	[SQL_RUN_ADD] = "INSERT INTO run (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+			" ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) ON CONFLICT DO NOTHING",
+	[SQL_RUN_REMOVE] = "DELETE FROM run WHERE run = ?1",
+	[SQL_RUN_VERDICT] = "UPDATE run SET state = ?2, reason = ?3 WHERE run = ?1",
+	[SQL_RUN_STARTED] = "UPDATE run SET state = 1, attempt = ?2, started = ?3 WHERE run = ?1",
+	[SQL_RUN_FINISH] = "UPDATE run SET attempt = ?2, state = ?3, outcome = ?4, reason = ?5, ended = ?6,"
+			   " retry_at = ?7, cost = ?8, tokens_in = ?9, tokens_out = ?10 WHERE run = ?1",
+	/* Manual runs were asked for, and do not become due again. */
+	[SQL_RUNS_WITHDRAW] = "DELETE FROM run WHERE sid = ?1 AND nominal > ?2 AND kind <> 4"
+			      " AND state IN (4, 5)",
+	/* Before a record goes: its number must never be given again. */
+	[SQL_RUNS_REMEMBER] = "UPDATE meta SET value = max(value, (SELECT ifnull(max(run), 0) FROM run))"
+			      " WHERE key = 'last_run'",
+
+	[SQL_RANGE_COVERS] =
+		"SELECT 1 FROM range WHERE sid = ?1 AND first <= ?2 AND last >= ?3 AND state = ?4"
+		" AND reason = ?5 LIMIT 1",
+	[SQL_RANGE_ENDING] =
+		"SELECT rowid FROM range WHERE sid = ?1 AND last = ?2 AND state = ?3 AND reason = ?4"
+		" ORDER BY first DESC LIMIT 1",
+	[SQL_RANGE_ADD] = "INSERT INTO range (sid, first, last, state, reason) VALUES (?1, ?2, ?3, ?4, ?5)",
+	[SQL_RANGE_END] = "UPDATE range SET last = ?2 WHERE rowid = ?1",
+	[SQL_RANGE_OPEN] = "SELECT rowid, first FROM range WHERE sid = ?1 AND last = 9223372036854775807",
+	[SQL_RANGE_REMOVE] = "DELETE FROM range WHERE rowid = ?1",
+	[SQL_RANGES_WITHDRAW] = "DELETE FROM range WHERE sid = ?1 AND last > ?2 AND first > ?2",
+	[SQL_RANGES_CUT] = "UPDATE range SET last = ?2 WHERE sid = ?1 AND last > ?2",
+
+	[SQL_HOLD_PUT] = "INSERT OR REPLACE INTO hold (key, reason, until) VALUES (?1, ?2, ?3)",
+	[SQL_HOLD_REMOVE] = "DELETE FROM hold WHERE key = ?1",
+};
+static_assert(ARRAY_LEN(text) == SQL_COUNT, "every statement has a text");
+
+int sql_prepare(struct sql_set *set, sqlite3 *db)
+{
+	*set = (struct sql_set){ .db = db };
+	for (unsigned i = 0; i < SQL_COUNT; i++) {
+		int rc = sqlite3_prepare_v3(db, text[i], -1, SQLITE_PREPARE_PERSISTENT, &set->stmt[i], NULL);
+		if (rc != SQLITE_OK)
+			return rc;
+	}
+	return SQLITE_OK;
+}
+
+void sql_finalize(struct sql_set *set)
+{
+	for (unsigned i = 0; i < SQL_COUNT; i++)
+		sqlite3_finalize(set->stmt[i]);
+	*set = (struct sql_set){ 0 };
+}

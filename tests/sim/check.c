@@ -1,0 +1,378 @@
+#include "check_inner.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *check_time(struct wall at)
+{
+	static char text[8][40];
+	static unsigned turn;
+	char *z = text[turn++ % 8];
+	if (at.us == INT64_MAX)
+		return "never";
+	int64_t s = wall_seconds(at), day = floor_div(s, DAY);
+	struct date d = date_of(day);
+	s -= day * DAY;
+	snprintf(z, sizeof text[0], "%04d-%02u-%02u %02d:%02d:%02d.%03d", d.year, d.month, d.day,
+		 (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60),
+		 (int)(floor_div(at.us, 1000) - wall_seconds(at) * 1000));
+	return z;
+}
+
+void check_fail(struct check *c, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (c->failures++ == 0)
+		snprintf(c->first, sizeof c->first, "%s", text);
+	if (c->want && strstr(text, c->want)) {
+		c->found = true;
+		c->failures = CHECK_FAILURES_MAX;
+	} else if (c->want && c->failures > CHECK_FAILURES_MAX / 2 && c->others++ < 1000) {
+		c->failures = CHECK_FAILURES_MAX / 2; /* go on looking */
+	}
+	unsigned i = 0;
+	while (i < CHECK_KINDS_MAX && c->kind[i] && c->kind[i] != fmt)
+		i++;
+	bool known = i == CHECK_KINDS_MAX || c->kind[i];
+	if (!known)
+		c->kind[i] = fmt;
+	if (!c->quiet && (!known || c->w->verbose))
+		printf("seed %llu, %s (t %.6f): %s\n", (unsigned long long)c->w->seed,
+		       check_time(world_wall(c->w)), (double)c->w->t / 1e6, text);
+}
+
+unsigned check_failures(const struct check *c)
+{
+	return c->failures;
+}
+
+const char *check_first(const struct check *c)
+{
+	return c->first;
+}
+
+void check_want(struct check *c, const char *text)
+{
+	c->want = text;
+}
+
+bool check_found(const struct check *c)
+{
+	return c->found;
+}
+
+void check_quietly(struct check *c)
+{
+	c->quiet = true;
+}
+
+static void add_piece(struct check *c)
+{
+	CHECK_ROOM(c->piece, c->pieces, c->piece_room);
+	c->piece[c->pieces++] = (struct piece){ c->w->t, world_wall(c->w).us };
+}
+
+struct check *check_new(struct world *w)
+{
+	struct check *c = grow(NULL, sizeof *c);
+	const struct weather *f = &w->weather;
+	*c = (struct check){ .w = w };
+	c->slack = SECONDS(1) + 8 * (f->commit.hi + f->answer.hi) + f->wake.hi;
+	c->late_start = grow(NULL, (2 * w->config.catch_up_per_second + 1) * sizeof *c->late_start);
+	add_piece(c);
+	return c;
+}
+
+void check_free(struct check *c)
+{
+	for (size_t i = 0; i < c->books; i++) {
+		free(c->book[i].version);
+		free(c->book[i].stretch);
+		free(c->book[i].end);
+	}
+	free(c->book);
+	free(c->view);
+	free(c->alive);
+	free(c->order);
+	free(c->piece);
+	free(c->illness);
+	free(c->held);
+	free(c->passed);
+	free(c->late_start);
+	table_free(&c->book_of);
+	table_free(&c->view_of);
+	table_free(&c->born_as);
+	free(c);
+}
+
+/* --- finding --------------------------------------------------------------------------------------- */
+
+struct book *check_book(const struct check *c, uint64_t sid)
+{
+	uint32_t i;
+	return table_get(&c->book_of, sid, &i) ? &c->book[i] : NULL;
+}
+
+const struct version *check_version(const struct book *b, uint32_t rev)
+{
+	for (unsigned i = b ? b->versions : 0; i-- > 0;)
+		if (b->version[i].rev == rev)
+			return &b->version[i];
+	return NULL;
+}
+
+struct view *check_view(const struct check *c, uint64_t run)
+{
+	uint32_t i;
+	return table_get(&c->view_of, run, &i) ? &c->view[i] : NULL;
+}
+
+const struct zone *check_zone(const struct check *c, const struct rules *r)
+{
+	return c->w->zones[r->policy.zone < WORLD_ZONES ? r->policy.zone : 0];
+}
+
+const struct policy *check_latest(const struct check *c, const struct view *v)
+{
+	const struct book *b = check_book(c, v->row.sid);
+	const struct version *now = check_version(b, b->told_rev);
+	return now ? &now->rules.policy : &v->rules.policy;
+}
+
+bool check_held(const struct check *c, uint32_t key)
+{
+	for (size_t i = 0; key && !c->clock_steps && i < c->helds; i++)
+		if (c->held[i].key == key && c->held[i].to == INT64_MAX &&
+		    world_wall(c->w).us < c->held[i].until.us)
+			return true;
+	return false;
+}
+
+/* --- illness: why lateness may be excused ---------------------------------------------------------- */
+
+static void fall_ill(struct check *c, int64_t from, int64_t to, unsigned kind)
+{
+	/* Neighbours become one. They are reported in order of their beginnings, or nearly. */
+	struct illness *last = c->illnesses ? &c->illness[c->illnesses - 1] : NULL;
+	if (last && from <= last->to) {
+		last->kinds |= kind;
+		if (from < last->from)
+			last->from = from;
+		if (to > last->to)
+			last->to = to;
+		return;
+	}
+	CHECK_ROOM(c->illness, c->illnesses, c->illness_room);
+	c->illness[c->illnesses++] = (struct illness){ from, to, kind };
+}
+
+unsigned check_ill(const struct check *c, int64_t from, int64_t to)
+{
+	size_t lo = 0, hi = c->illnesses; /* the first that ends at or after `from` */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (c->illness[mid].to < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->illnesses && c->illness[lo].from <= to ? c->illness[lo].kinds : 0;
+}
+
+int64_t check_moment(const struct check *c, struct wall at)
+{
+	for (size_t i = c->pieces; i-- > 0;) {
+		int64_t end =
+			i + 1 < c->pieces ? c->piece[i].wall + c->piece[i + 1].t - c->piece[i].t : INT64_MAX;
+		if (at.us > end)
+			return c->piece[i + 1].t; /* the step jumped over it */
+		if (at.us >= c->piece[i].wall)
+			return c->piece[i].t + (at.us - c->piece[i].wall);
+		/* Earlier: unless this piece began with a step ahead over it, look further back. */
+	}
+	return c->piece[0].t;
+}
+
+bool check_passed_twice(const struct check *c, struct wall n)
+{
+	for (size_t i = 0; i < c->passeds; i++)
+		if (n.us > c->passed[i].from && n.us <= c->passed[i].to)
+			return true;
+	return false;
+}
+
+void see_up(struct check *c)
+{
+	/* It knows what it has just read. */
+	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
+		const struct run_row *r = rows_open_at(c->w->rows, i);
+		struct view *v = check_view(c, r->run);
+		if (!v)
+			continue;
+		v->told_epoch = c->w->epoch;
+		v->told_state = r->state;
+		v->told_attempt = r->attempt;
+	}
+	for (size_t i = 0; i < c->books; i++) {
+		const struct rows_sched *s = rows_sched(c->w->rows, c->book[i].sid);
+		c->book[i].told_flags = s->row.flags;
+		c->book[i].told_rev = s->row.rev;
+		c->book[i].told_dropped = s->dropped;
+	}
+	c->all_paused = rows_hold(c->w->rows, 0) != NULL;
+	c->claims = c->launches = 0;
+	c->claims_epoch = c->w->epoch;
+	if (c->illnesses && c->illness[c->illnesses - 1].to == INT64_MAX)
+		c->illness[c->illnesses - 1].to =
+			(c->w->outage_until > c->w->t ? c->w->outage_until : c->w->t) + c->slack + SECONDS(3);
+}
+
+void see_down(struct check *c, bool machine)
+{
+	(void)machine;
+	fall_ill(c, c->w->t - c->slack, INT64_MAX, ILL_DOWN);
+	for (size_t i = 0; i < c->views; i++)
+		c->view[i].launching = c->view[i].ending = false;
+}
+
+void see_outage(struct check *c, int64_t until)
+{
+	fall_ill(c, c->w->t - c->slack, until + c->slack + SECONDS(3), ILL_STORE);
+}
+
+void see_suspended(struct check *c, int64_t since)
+{
+	fall_ill(c, since - c->slack, c->w->t + c->slack + SECONDS(3), ILL_SUSPENDED);
+}
+
+/* A step back: what lay between is to come again, by the version of that time. */
+static void turn_back(struct book *b, struct wall now)
+{
+	if (!b->stretches)
+		return;
+	struct stretch last = b->stretch[b->stretches - 1];
+	unsigned n = 0;
+	for (unsigned i = 0; i < b->stretches; i++) {
+		struct stretch s = b->stretch[i];
+		if (s.to.us > now.us)
+			s.to = now;
+		if (s.from.us < s.to.us)
+			b->stretch[n++] = s;
+	}
+	b->stretches = n;
+	if (last.to.us != INT64_MAX)
+		return; /* dropped */
+	struct wall changed = b->version[last.version].changed;
+	CHECK_ROOM(b->stretch, b->stretches, b->stretch_room);
+	b->stretch[b->stretches++] =
+		(struct stretch){ changed.us > now.us ? changed : now, WALL_NEVER, last.version };
+}
+
+void see_clock(struct check *c, int64_t before)
+{
+	struct wall now = world_wall(c->w);
+	add_piece(c);
+	c->clock_steps++;
+	fall_ill(c, c->w->t - c->slack, c->w->t + c->slack + SECONDS(3), ILL_CLOCK);
+	if (now.us >= before)
+		return;
+	CHECK_ROOM(c->passed, c->passeds, c->passed_room);
+	c->passed[c->passeds++] = (struct passed){ now.us, before };
+	for (size_t i = 0; i < c->books; i++)
+		turn_back(&c->book[i], now);
+}
+
+/* --- commands and replies -------------------------------------------------------------------------- */
+
+static const char *const command_words[] = { "put", "drop", "pause",    "resume",
+					     "run", "stop", "backfill", "free" };
+
+void see_command(struct check *c, const struct command *cmd)
+{
+	world_say(c->w, "command %llu %s sid %llu run %llu", (unsigned long long)cmd->tag,
+		  command_words[cmd->kind], (unsigned long long)cmd->sid, (unsigned long long)cmd->run);
+	CHECK_ROOM(c->order, c->orders, c->order_room);
+	c->order[c->orders++] = (struct order){
+		.kind = cmd->kind, .epoch = c->w->epoch, .sid = cmd->sid, .run = cmd->run, .key = cmd->key
+	};
+	assert(c->orders == cmd->tag);
+	struct view *v = cmd->kind == CMD_STOP ? check_view(c, cmd->run) : NULL;
+	if (v)
+		v->stopped = true;
+	for (size_t i = 0; cmd->kind == CMD_DROP && cmd->kill && i < c->views; i++)
+		if (c->view[i].row.sid == cmd->sid)
+			c->view[i].stopped = true;
+}
+
+static void check_reply(struct check *c, const struct reply *r, const struct order *o)
+{
+	uint64_t sid = o->sid ? o->sid : r->sid;
+	const struct rows_sched *s = rows_sched(c->w->rows, sid);
+	const struct book *b = check_book(c, sid);
+	const struct run_row *run = rows_run(c->w->rows, r->run ? r->run : o->run);
+	const char *wrong = NULL;
+	switch ((enum command_kind)o->kind) {
+	case CMD_PUT:
+		wrong = !s || !b || b->told_rev == 0 ? "the schedule is not in the store" : NULL;
+		break;
+	case CMD_DROP:
+		wrong = !s || !s->dropped || !b->told_dropped ? "the schedule is still in the store" : NULL;
+		break;
+	case CMD_PAUSE:
+		wrong = o->sid && (!s || !(b->told_flags & SCHED_PAUSED)) ? "it is not paused in the store"
+									  : NULL;
+		break;
+	case CMD_RESUME:
+		wrong = o->sid && (!s || b->told_flags & SCHED_PAUSED) ? "it is still paused in the store"
+								       : NULL;
+		break;
+	case CMD_RUN:
+		wrong = !run || run->kind != KIND_MANUAL ? "there is no such run in the store" : NULL;
+		break;
+	case CMD_STOP: {
+		const struct view *v = check_view(c, o->run);
+		bool dying = v && v->kill_epoch == c->w->epoch;
+		wrong = !run || (run_open(run) && !dying) ? "nobody kills the run, and it is not over" : NULL;
+		break;
+	}
+	case CMD_FREE:
+		wrong = rows_hold(c->w->rows, o->key) ? "it is still held in the store" : NULL;
+		break;
+	case CMD_BACKFILL:
+		break;
+	}
+	if (wrong)
+		check_fail(c, "R2: %s of sid %llu was answered OK, but %s", command_words[o->kind],
+			   (unsigned long long)sid, wrong);
+}
+
+void see_reply(struct check *c, const struct reply *r)
+{
+	world_say(c->w, "reply to %llu: %u, sid %llu run %llu", (unsigned long long)r->tag, r->code,
+		  (unsigned long long)r->sid, (unsigned long long)r->run);
+	if (r->tag == 0 || r->tag > c->orders) {
+		check_fail(c, "a reply to nobody");
+		return;
+	}
+	struct order *o = &c->order[r->tag - 1];
+	if (o->replied)
+		check_fail(c, "command %llu (%s) was answered twice", (unsigned long long)r->tag,
+			   command_words[o->kind]);
+	o->replied = true;
+	o->reply = *r;
+	if (r->code == REPLY_OK)
+		check_reply(c, r, o);
+}
+
+bool check_reply_of(const struct check *c, uint64_t tag, struct reply *ret)
+{
+	if (!tag || tag > c->orders || !c->order[tag - 1].replied)
+		return false;
+	*ret = c->order[tag - 1].reply;
+	return true;
+}

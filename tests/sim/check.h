@@ -1,0 +1,50 @@
+#pragma once
+/* The judge: it watches what passes through the ports and what stands in the rows, and shares no code with
+ * the engine's decisions. It may ask a rule for its nominal times, nothing more. What it finds is printed
+ * once, with the true and the wall time, and counted. */
+#include "world.h"
+
+enum { CHECK_FAILURES_MAX = 100, CHECK_KINDS_MAX = 32 }; /* then the history ends */
+
+struct check *check_new(struct world *w);
+void check_free(struct check *c);
+unsigned check_failures(const struct check *c);
+const char *check_first(const struct check *c); /* what was found first; "" if nothing */
+void check_quietly(struct check *c);            /* count, do not print: for planted bugs */
+/* Look for a finding that says this; it ends the history. */
+void check_want(struct check *c, const char *text);
+bool check_found(const struct check *c);
+void check_fail(struct check *c, const char *fmt, ...) printf_like(2, 3);
+
+/* What command `tag` was answered; false: not yet. */
+bool check_reply_of(const struct check *c, uint64_t tag, struct reply *ret);
+
+/* What the world tells it, at the moment it happens. */
+void see_command(struct check *c, const struct command *cmd);
+void see_reply(struct check *c, const struct reply *r);
+void see_step(struct check *c, const struct effects *fx);
+void see_submit(struct check *c, const struct st_req *q);
+void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a);
+void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a);
+void see_request(struct check *c, const struct rn_req *q);
+void see_born(struct check *c, const struct file *f);
+void see_dead(struct check *c, const struct file *f);
+void see_says(struct check *c, const struct rn_says *s);
+void see_up(struct check *c);
+void see_down(struct check *c, bool machine);
+void see_outage(struct check *c, int64_t until);
+void see_clock(struct check *c, int64_t wall_before);
+void see_suspended(struct check *c, int64_t since);
+
+/* At the end, when all is quiet: every nominal time accounted for. */
+struct tally {
+	uint64_t due;     /* nominal times that came */
+	uint64_t healthy; /* … while up and well */
+	uint64_t on_time; /* … of those, recorded in time or rightly refused */
+	uint64_t runs, skipped, missed;
+	uint64_t lost, twice;
+	uint64_t down;    /* came due while down */
+	uint64_t settled; /* … of those, settled as their policy says */
+	int64_t latest;   /* the worst lateness of those on time */
+};
+struct tally check_end(struct check *c);

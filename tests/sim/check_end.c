@@ -1,0 +1,250 @@
+/* The account at the end: every nominal time that came is in the rows exactly once, in time or with a reason
+ * that fits what befell the engine. */
+#include "check_inner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int by_first(const void *a, const void *b)
+{
+	const struct range_row *x = a, *y = b;
+	return (x->first.us > y->first.us) - (x->first.us < y->first.us);
+}
+
+/* The ranges of one schedule, in order; asked for ascending times it never looks back. */
+struct ranges {
+	struct range_row *range;
+	unsigned n, at;
+};
+
+static unsigned covering(struct ranges *g, struct wall n, const struct range_row **ret)
+{
+	unsigned found = 0;
+	while (g->at < g->n && g->range[g->at].last.us < n.us)
+		g->at++;
+	for (unsigned i = g->at; i < g->n && g->range[i].first.us <= n.us; i++)
+		if (g->range[i].last.us >= n.us) {
+			*ret = &g->range[i];
+			found++;
+		}
+	return found;
+}
+
+static bool was_held(const struct check *c, uint32_t key, int64_t t)
+{
+	for (size_t i = 0; key && i < c->helds; i++) {
+		const struct held *h = &c->held[i];
+		int64_t until = h->until.us == INT64_MAX ? INT64_MAX : check_moment(c, h->until) + c->slack;
+		if (h->key == key && t >= h->from - c->slack &&
+		    t <= h->to + (h->to == INT64_MAX ? 0 : c->slack) && t <= until)
+			return true;
+	}
+	return false;
+}
+
+/* Were missed ones of this schedule being caught up with at that time? */
+static bool in_line(const struct check *c, const struct book *b, int64_t t)
+{
+	for (const struct view *v = view_newest(c, b); v; v = view_before(c, v))
+		if (v->row.kind == KIND_CATCH_UP && v->made <= t + c->slack &&
+		    v->last_finish >= t - c->slack - SECONDS(3))
+			return true;
+	return false;
+}
+
+static bool near_change(const struct check *c, const struct book *b, int64_t t)
+{
+	for (unsigned i = 0; i < b->versions; i++)
+		if (b->version[i].t >= t - c->slack && b->version[i].t <= t + c->slack)
+			return true;
+	return b->dropped;
+}
+
+/* One nominal time that is recorded once: was it in time, and if not, may it be so? */
+static void judge(struct check *c, const struct book *b, const struct version *v, struct wall n, int64_t t,
+		  const struct run_row *r, const struct range_row *g, struct tally *sum)
+{
+	const struct policy *p = &v->rules.policy;
+	unsigned state = r ? r->state : g->state, reason = r ? r->reason : g->reason;
+	unsigned ill = check_ill(c, t, t + c->slack);
+	unsigned long long sid = b->sid;
+	sum->runs += state != RUN_SKIPPED && state != RUN_MISSED;
+	sum->skipped += state == RUN_SKIPPED;
+	sum->missed += state == RUN_MISSED;
+	sum->down += (ill & ILL_DOWN) != 0;
+	sum->settled += (ill & ILL_DOWN) != 0;
+	if (r && run_open(r))
+		check_fail(c, "sid %llu: %s never ends, state %u", sid, check_time(n), state);
+	if (r && r->kind == KIND_BACKFILL)
+		return;
+	int64_t lateness = r ? check_moment(c, r->claimed) - t : 0;
+	bool late = lateness > c->slack;
+	bool missed = state == RUN_MISSED && reason != REASON_WINDOW_CLOSED && reason != REASON_EDITED;
+	bool closed =
+		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* never even recorded in time */
+	if (check_passed_twice(c, n))
+		return;
+	bool held = was_held(c, p->agent, t) || was_held(c, p->account, t);
+	if (ill) {
+		if (held)
+			return; /* it waited, and met who knows what */
+		if ((reason == REASON_DOWN && missed && !(ill & ILL_DOWN)) ||
+		    (reason == REASON_CLOCK && missed && !(ill & ILL_CLOCK)) ||
+		    (reason == REASON_STORE && missed && !(ill & ILL_STORE)))
+			check_fail(c, "sid %llu: %s is missed/%s, which did not happen", sid, check_time(n),
+				   reason_words[reason]);
+		return;
+	}
+	if (late || missed || closed) {
+		if (held || in_line(c, b, t) || near_change(c, b, t))
+			return;
+		sum->healthy++;
+		check_fail(c, "sid %llu: %s came due while all was well, and is %s/%s, claimed %.3f s late",
+			   sid, check_time(n),
+			   state == RUN_MISSED    ? "missed"
+			   : state == RUN_SKIPPED ? "skipped"
+						  : "run",
+			   reason_words[reason], (double)lateness / 1e6);
+		return;
+	}
+	sum->healthy++;
+	sum->on_time++;
+	if (lateness > sum->latest)
+		sum->latest = lateness;
+}
+
+static void account(struct check *c, struct book *b, const struct version *v, struct wall n, int64_t t,
+		    struct ranges *ranges, bool *hole, struct tally *sum)
+{
+	const struct range_row *g = NULL;
+	const struct run_row *r = rows_at(c->w->rows, b->sid, n);
+	unsigned in_ranges = covering(ranges, n, &g);
+	unsigned long long sid = b->sid;
+	sum->due++;
+	if (!r && !in_ranges) {
+		if (b->dropped) {
+			*hole = true; /* nothing may follow */
+			sum->due--;
+			return;
+		}
+		sum->lost++;
+		check_fail(c, "G2: sid %llu: of %s there is no record", sid, check_time(n));
+		return;
+	}
+	if (*hole) {
+		check_fail(c, "G2: sid %llu: %s has a record, one before it has none", sid, check_time(n));
+		*hole = false;
+	}
+	bool took_over = r && (r->kind == KIND_BACKFILL || check_passed_twice(c, n));
+	if (in_ranges > 1 || (r && in_ranges && !took_over)) {
+		sum->twice++;
+		check_fail(c, "G2: sid %llu: %s is recorded %u times (%s and %s)", sid, check_time(n),
+			   in_ranges + (r != NULL), r ? reason_words[r->reason] : "range",
+			   g ? reason_words[g->reason] : "-");
+	}
+	judge(c, b, v, n, t, r, g, sum);
+}
+
+static void account_rule(struct check *c, struct book *b, struct ranges *ranges, struct tally *sum)
+{
+	struct wall now = world_wall(c->w);
+	bool hole = false;
+	for (unsigned i = 0; i < b->stretches && c->failures < CHECK_FAILURES_MAX; i++) {
+		const struct stretch *s = &b->stretch[i];
+		const struct version *v = &b->version[s->version];
+		if (v->after || !(v->flags & SCHED_ENABLED))
+			continue;
+		const struct zone *z = check_zone(c, &v->rules);
+		struct wall n = s->from;
+		ranges->at = 0;
+		while (rule_next(&v->rules.when, z, n, &n) == OK && n.us <= s->to.us && n.us <= now.us) {
+			struct wall due = rule_due(&v->rules.when, z, n);
+			if (due.us > now.us)
+				break;
+			account(c, b, v, n, check_moment(c, due), ranges, &hole, sum);
+			if (c->failures >= CHECK_FAILURES_MAX)
+				return;
+		}
+	}
+}
+
+static int by_ended(const void *a, const void *b)
+{
+	const struct due_end *x = a, *y = b;
+	return (x->ended.us > y->ended.us) - (x->ended.us < y->ended.us);
+}
+
+static void account_ends(struct check *c, struct book *b, struct ranges *ranges, struct tally *sum)
+{
+	bool hole = false;
+	if (b->ends)
+		qsort(b->end, b->ends, sizeof *b->end, by_ended);
+	ranges->at = 0;
+	for (unsigned i = 0; i < b->ends; i++) {
+		const struct version *v = &b->version[0];
+		for (unsigned k = 0; k < b->versions; k++)
+			if (b->version[k].changed.us < b->end[i].ended.us)
+				v = &b->version[k];
+		account(c, b, v, b->end[i].ended, b->end[i].t, ranges, &hole, sum);
+	}
+}
+
+/* What is refused lies in the past: records of a time that was turned back are withdrawn. */
+static void account_future(struct check *c, const struct book *b, const struct rows_sched *s)
+{
+	struct wall now = world_wall(c->w);
+	for (unsigned i = 0; i < s->ranges; i++)
+		if (s->range[i].last.us > now.us && s->range[i].last.us != INT64_MAX && !b->dropped)
+			check_fail(c, "sid %llu: a range reaches to %s, which has not come",
+				   (unsigned long long)b->sid, check_time(s->range[i].last));
+}
+
+static void account_runs(struct check *c)
+{
+	struct wall now = world_wall(c->w);
+	for (size_t i = 0; i < rows_runs(c->w->rows); i++) {
+		const struct run_row *r = rows_run_at(c->w->rows, i);
+		if (!r)
+			continue;
+		const struct book *b = check_book(c, r->sid);
+		if (run_open(r))
+			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
+		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us &&
+		    !b->dropped)
+			check_fail(c, "sid %llu: %s has not come, and is refused already",
+				   (unsigned long long)r->sid, check_time(r->nominal));
+		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {
+			struct book *x = check_book(c, r->sid);
+			if (x->allowed != UINT64_MAX && x->allowed-- == 0)
+				check_fail(c, "sid %llu: more runs than max_runs allows",
+					   (unsigned long long)r->sid);
+		}
+	}
+}
+
+struct tally check_end(struct check *c)
+{
+	struct tally sum = { 0 };
+	for (size_t i = 0; i < c->books && c->failures < CHECK_FAILURES_MAX; i++) {
+		struct book *b = &c->book[i];
+		const struct rows_sched *s = rows_sched(c->w->rows, b->sid);
+		struct ranges ranges = { grow(NULL, s->ranges * sizeof *s->range), s->ranges, 0 };
+		memcpy(ranges.range, s->ranges ? s->range : (void *)ranges.range,
+		       s->ranges * sizeof *s->range);
+		if (s->ranges)
+			qsort(ranges.range, s->ranges, sizeof *ranges.range, by_first);
+		account_rule(c, b, &ranges, &sum);
+		account_ends(c, b, &ranges, &sum);
+		account_future(c, b, s);
+		free(ranges.range);
+	}
+	account_runs(c);
+	for (size_t i = 0; i < c->orders; i++)
+		if (!c->order[i].replied && c->order[i].epoch == c->w->epoch)
+			check_fail(c, "command %zu was never answered", i + 1);
+	struct engine_counts n = c->w->engine ? engine_counts(c->w->engine) : (struct engine_counts){ 0 };
+	if (c->w->engine && (n.slots_used || n.queued || n.running || n.launches_under_way))
+		check_fail(c, "R6: at rest, %u slots are used, %u runs queued, %u running", n.slots_used,
+			   n.queued, n.running);
+	return sum;
+}

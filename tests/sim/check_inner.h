@@ -1,0 +1,175 @@
+#pragma once
+/* What the judge keeps, shared by check.c (what passes by) and check_end.c (the account at the end). */
+#include "check.h"
+
+/* Why the engine may be excused for being late. */
+enum ill { ILL_DOWN = 1, ILL_SUSPENDED = 2, ILL_CLOCK = 4, ILL_STORE = 8 };
+
+/* One version of a schedule, as it was written. */
+struct version {
+	uint32_t rev, flags;
+	uint64_t after;
+	struct wall changed;
+	struct rules rules;
+	int64_t t;
+};
+
+/* A stretch of wall time over which one version answers for the nominal times in (from, to]. */
+struct stretch {
+	struct wall from, to; /* to WALL_NEVER: the present one */
+	unsigned version;
+};
+
+/* An end that a follower must act upon. */
+struct due_end {
+	struct wall ended;
+	int64_t t;
+};
+
+struct book { /* of a schedule */
+	uint64_t sid;
+	struct version *version;
+	struct stretch *stretch;
+	struct due_end *end;
+	unsigned versions, version_room, stretches, stretch_room, ends, end_room;
+	uint64_t allowed; /* by max_runs; UINT64_MAX: any number */
+	uint32_t told_flags, told_rev;
+	bool dropped, told_dropped;
+	struct wall dropped_at;
+	uint32_t last_view; /* plus one */
+	unsigned stale;     /* answers in a row */
+};
+
+/* A run that is not all over, or that was started. */
+struct view {
+	struct run_row row; /* as recorded */
+	int64_t made;       /* true time of that */
+	struct rules rules; /* the version it was claimed under */
+	uint32_t told_epoch;
+	uint8_t told_state; /* what this engine knows to stand in the store */
+	uint16_t told_attempt;
+	uint16_t asked; /* the last attempt for which RN_START was sent … */
+	uint32_t asked_epoch;
+	bool launching;  /* … and nothing heard of it */
+	uint8_t yes, no; /* guards' last answers to this engine */
+	uint32_t answers_epoch;
+	bool stopped;        /* a person wants it dead */
+	uint32_t kill_epoch; /* RN_KILL was sent by this engine */
+	uint32_t agent, key; /* counted against the gate; 0 where an edit makes it unsure */
+	uint8_t agent_slots;
+	unsigned limited;    /* attempts that ended rate-limited */
+	int64_t last_finish; /* true time of the last ST_FINISH sent … */
+	bool ending;         /* … and not yet answered */
+	uint32_t before;     /* the view of the same schedule before this one, plus one */
+	uint64_t steps_seen; /* clock steps before that */
+};
+
+struct piece { /* of the wall clock */
+	int64_t t, wall;
+};
+
+struct illness {
+	int64_t from, to; /* true time; to INT64_MAX: still */
+	unsigned kinds;
+};
+
+struct held {
+	uint32_t key;
+	uint16_t reason;
+	int64_t from, to;
+	struct wall until;
+};
+
+struct passed { /* wall times that came twice */
+	int64_t from, to;
+};
+
+struct order { /* a command */
+	uint8_t kind;
+	uint32_t epoch;
+	uint64_t sid, run;
+	uint32_t key;
+	bool replied;
+	struct reply reply;
+};
+
+struct check {
+	struct world *w;
+	unsigned failures;
+	bool quiet, found;
+	unsigned others; /* findings that were not wanted */
+	const char *want;
+	char first[512];
+	const char *kind[CHECK_KINDS_MAX]; /* found already, by their format */
+
+	struct book *book;
+	size_t books, book_room;
+	struct table book_of;
+	struct view *view;
+	size_t views, view_room;
+	struct table view_of;
+	struct table born_as; /* (sid, nominal) to the view that was born first */
+	uint32_t *alive;      /* views with a process */
+	size_t alives, alive_room;
+	struct order *order;
+	size_t orders, order_room;
+
+	struct piece *piece;
+	struct illness *illness;
+	struct held *held;
+	struct passed *passed;
+	size_t pieces, piece_room, illnesses, illness_room, helds, held_room, passeds, passed_room;
+	uint64_t clock_steps;
+	bool all_paused;   /* as the engine was told */
+	int64_t meant[64]; /* true time at which a hold of this key was last asked for, plus one */
+	int64_t slack;     /* what the ports' delays alone can cost */
+
+	unsigned claims, launches; /* under way */
+	uint32_t claims_epoch;
+	int64_t *late_start; /* the last so many starts of what was missed */
+	size_t late_starts;
+};
+
+#define CHECK_ROOM(array, n, room)                                                                           \
+	do {                                                                                                 \
+		if ((n) == (room)) {                                                                         \
+			(room) = (room) ? (room)*2 : 16;                                                     \
+			(array) = grow((array), (room) * sizeof *(array));                                   \
+		}                                                                                            \
+	} while (0)
+
+/* The views of a schedule, newest first. */
+static inline const struct view *view_newest(const struct check *c, const struct book *b)
+{
+	return b->last_view ? &c->view[b->last_view - 1] : NULL;
+}
+
+static inline const struct view *view_before(const struct check *c, const struct view *v)
+{
+	return v->before ? &c->view[v->before - 1] : NULL;
+}
+
+struct book *check_book(const struct check *c, uint64_t sid);
+struct view *check_view(const struct check *c, uint64_t run);
+/* A claimed occurrence keeps the version it was claimed under; the engine, which holds only the latest, may
+ * go by that. What is right by either is let pass. */
+const struct policy *check_latest(const struct check *c, const struct view *v);
+/* Is this agent or account held, as the store knows? Never after a step of the clock, which moves the end of
+ * the hold but not that of a retry. */
+bool check_held(const struct check *c, uint32_t key);
+const struct version *check_version(const struct book *b, uint32_t rev);
+const struct zone *check_zone(const struct check *c, const struct rules *r);
+/* True time at which the wall clock (last) reached this. */
+int64_t check_moment(const struct check *c, struct wall at);
+/* Did the wall clock come here more than once? */
+bool check_passed_twice(const struct check *c, struct wall n);
+/* The kinds of illness in the stretch that touches [from, to]; 0: all was well. */
+unsigned check_ill(const struct check *c, int64_t from, int64_t to);
+
+static inline int64_t grace_of(const struct policy *p)
+{
+	return SECONDS(p->window ? p->window : 60);
+}
+
+/* 23 05:30:00, for messages; four in turn. */
+const char *check_time(struct wall at);

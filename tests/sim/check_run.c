@@ -1,0 +1,262 @@
+/* The judge on what is asked of the runner, and on what happens to processes. */
+#include "check_inner.h"
+
+/* --- what the engine asks of the runner ------------------------------------------------------------ */
+
+/* Only what the store has answered lets an attempt begin (R2, R6). */
+static void check_cause(struct check *c, const struct view *v, const struct rn_req *q,
+			const struct run_row *r)
+{
+	unsigned long long run = q->run;
+	bool first = q->attempt == 1;
+	if (v->told_epoch != c->w->epoch)
+		check_fail(c, "R2: run %llu is started before the engine knows it is recorded", run);
+	else if (first ? v->told_state != RUN_CLAIMED
+		       : v->told_state != RUN_RETRYING || v->told_attempt != q->attempt - 1)
+		check_fail(c, "R2: run %llu attempt %u is started in state %u after attempt %u", run,
+			   q->attempt, v->told_state, v->told_attempt);
+	if (first && r->state != RUN_CLAIMED)
+		check_fail(c, "R2: run %llu is started, but its record says %u", run, r->state);
+	if (!first && (r->state != RUN_RETRYING || r->attempt != q->attempt - 1))
+		check_fail(c, "R6: run %llu attempt %u starts before the end of attempt %u is durable", run,
+			   q->attempt, q->attempt - 1u);
+	for (uint16_t a = 1; a < q->attempt; a++) {
+		const struct file *f = hands_file(c->w, q->run, a);
+		if (f && f->state == FILE_ALIVE)
+			check_fail(c, "G5: run %llu attempt %u starts while attempt %u is alive", run,
+				   q->attempt, a);
+	}
+}
+
+/* Not early, not after its window, not before the retry is due. */
+static void check_hour(struct check *c, const struct view *v, const struct rn_req *q, const struct run_row *r)
+{
+	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	struct wall now = world_wall(c->w);
+	unsigned long long run = q->run;
+	uint32_t window = p->window > p2->window ? p->window : p2->window;
+	bool by_hand = v->row.kind == KIND_MANUAL || v->row.kind == KIND_BACKFILL;
+	bool adopted = v->asked == q->attempt; /* asked again after a crash: the first asking counts */
+	if (!by_hand && now.us < v->row.due.us && c->clock_steps == 0)
+		check_fail(c, "G7: run %llu (%s) starts early", run, check_time(v->row.due));
+	if (q->attempt == 1 && p->window && p2->window && !by_hand && !adopted &&
+	    now.us > v->row.due.us + SECONDS(window))
+		check_fail(c, "R5: run %llu (%s) starts after its window", run, check_time(v->row.due));
+	if (q->attempt > 1 && c->clock_steps == v->steps_seen && now.us < r->retry_at.us)
+		check_fail(c, "run %llu attempt %u starts before %s", run, q->attempt,
+			   check_time(r->retry_at));
+}
+
+/* Nothing that is paused or held starts, and nothing without its check. */
+static void check_leave(struct check *c, struct view *v, const struct rn_req *q)
+{
+	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	const struct book *b = check_book(c, v->row.sid);
+	unsigned long long run = q->run;
+	unsigned check = 1u << ASK_CHECK;
+	bool by_hand = v->row.kind == KIND_MANUAL || v->row.kind == KIND_BACKFILL;
+	if (!by_hand && (b->told_flags & SCHED_PAUSED || c->all_paused))
+		check_fail(c, "run %llu of sid %llu starts while paused", run,
+			   (unsigned long long)v->row.sid);
+	if (p->guards & p2->guards & check && !(v->answers_epoch == c->w->epoch && v->yes & check) &&
+	    v->asked != q->attempt)
+		check_fail(c, "run %llu attempt %u starts without its check", run, q->attempt);
+	v->yes &= (uint8_t)~check; /* once per attempt */
+	if ((check_held(c, p->account) || check_held(c, p->agent)) &&
+	    (check_held(c, p2->account) || check_held(c, p2->agent)))
+		check_fail(c, "run %llu starts while its agent or account is held", run);
+}
+
+/* Who stood in line before it has started before it. */
+static void check_line(struct check *c, const struct view *v, const struct rn_req *q)
+{
+	const struct policy *p = &v->rules.policy;
+	bool queues = p->overlap == OVERLAP_QUEUE_ALL || p->overlap == OVERLAP_QUEUE_ONE;
+	if (!queues || check_latest(c, v)->overlap != p->overlap || q->attempt != 1 ||
+	    v->row.kind != KIND_TIMER)
+		return;
+	const struct book *b = check_book(c, v->row.sid);
+	for (const struct view *o = view_newest(c, b); o; o = view_before(c, o))
+		if (o->row.run < v->row.run && o->row.kind == KIND_TIMER && o->told_epoch == c->w->epoch &&
+		    o->told_state == RUN_CLAIMED && o->asked == 0)
+			check_fail(c, "run %llu starts before run %llu, which stood in line before it",
+				   (unsigned long long)q->run, (unsigned long long)o->row.run);
+}
+
+static void check_start(struct check *c, struct view *v, const struct rn_req *q)
+{
+	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	const struct run_row *r = rows_run(c->w->rows, q->run);
+	if (!r || !run_open(r)) {
+		check_fail(c, "run %llu is started, but it is over", (unsigned long long)q->run);
+		return;
+	}
+	check_cause(c, v, q, r);
+	check_hour(c, v, q, r);
+	check_leave(c, v, q);
+	check_line(c, v, q);
+	if (v->row.kind == KIND_CATCH_UP) {
+		size_t n = 2 * c->w->config.catch_up_per_second, at = c->late_starts++ % n;
+		if (c->late_starts > n && c->w->t - c->late_start[at] < SECONDS(1))
+			check_fail(c, "more than %zu starts of missed ones within a second", n);
+		c->late_start[at] = c->w->t;
+	}
+	v->agent = p->agent == p2->agent ? p->agent : 0;
+	v->agent_slots = p->agent_slots > p2->agent_slots ? p->agent_slots : p2->agent_slots;
+	v->key = p->key == p2->key ? p->key : 0;
+	v->asked = q->attempt;
+	v->asked_epoch = c->w->epoch;
+	if (!v->launching)
+		c->launches++;
+	v->launching = true;
+	if (c->launches > LAUNCHES_MAX)
+		check_fail(c, "R7: %u launches under way", c->launches);
+}
+
+static void check_ask(struct check *c, struct view *v, const struct rn_req *q)
+{
+	unsigned long long run = q->run;
+	unsigned bit = 1u << q->ask, guards = v->rules.policy.guards, guards2 = check_latest(c, v)->guards;
+	bool pending = v->told_epoch == c->w->epoch && v->told_state == RUN_PENDING;
+	bool claimed = v->told_epoch == c->w->epoch &&
+		       (v->told_state == RUN_CLAIMED || v->told_state == RUN_RETRYING);
+	if (!((guards | guards2) & bit))
+		check_fail(c, "run %llu: guard %u is asked, and there is none", run, q->ask);
+	if (q->ask == ASK_CHECK ? !claimed : !pending)
+		check_fail(c, "R10: run %llu: guard %u is asked before its record is durable", run, q->ask);
+	if (v->row.kind == KIND_MANUAL && (q->ask == ASK_CONDITION || q->ask == ASK_HOOK))
+		check_fail(c, "run %llu: a person's word is asked for guard %u", run, q->ask);
+	unsigned before = q->ask == ASK_CHECK ? 0 : guards & guards2 & (bit - 1);
+	if (v->row.kind != KIND_MANUAL && v->answers_epoch == c->w->epoch && (v->yes & before) != before)
+		check_fail(c, "run %llu: guard %u is asked out of turn", run, q->ask);
+	if (v->answers_epoch != c->w->epoch)
+		v->yes = v->no = 0;
+	v->answers_epoch = c->w->epoch;
+}
+
+static void check_kill(struct check *c, const struct view *v, const struct rn_req *q)
+{
+	bool ok = false;
+	if (q->reason == REASON_CANCELLED)
+		ok = v->stopped;
+	const struct view *o =
+		q->reason == REASON_REPLACED ? view_newest(c, check_book(c, v->row.sid)) : NULL;
+	for (; o; o = view_before(c, o))
+		ok |= o->row.run > v->row.run && o->told_epoch == c->w->epoch &&
+		      o->told_state == RUN_CLAIMED &&
+		      (o->rules.policy.overlap == OVERLAP_CANCEL_RUNNING ||
+		       check_latest(c, o)->overlap == OVERLAP_CANCEL_RUNNING);
+	if (!ok)
+		check_fail(c, "run %llu is killed (%s) for no reason", (unsigned long long)q->run,
+			   reason_words[q->reason]);
+}
+
+void see_request(struct check *c, const struct rn_req *q)
+{
+	static const char *const words[] = { "start", "kill", "probe", "burn", "ask" };
+	world_say(c->w, "  > %s run %llu attempt %u sid %llu ask %u reason %u", words[q->op],
+		  (unsigned long long)q->run, q->attempt, (unsigned long long)q->sid, q->ask, q->reason);
+	struct view *v = check_view(c, q->run);
+	if (!v) {
+		check_fail(c, "%s: the runner is asked to %s run %llu, which is not recorded",
+			   q->op == RN_ASK ? "R10" : "R2", words[q->op], (unsigned long long)q->run);
+		return;
+	}
+	if (q->sid != v->row.sid || q->rev != v->row.rev)
+		check_fail(c, "run %llu is of sid %llu rev %u, not %llu rev %u", (unsigned long long)q->run,
+			   (unsigned long long)v->row.sid, v->row.rev, (unsigned long long)q->sid, q->rev);
+	if (q->op == RN_START)
+		check_start(c, v, q);
+	if (q->op == RN_ASK)
+		check_ask(c, v, q);
+	if (q->op == RN_KILL) {
+		check_kill(c, v, q);
+		v->kill_epoch = c->w->epoch;
+	}
+}
+
+/* --- what happens to processes --------------------------------------------------------------------- */
+
+void see_born(struct check *c, const struct file *f)
+{
+	uint32_t self;
+	unsigned long long run = f->start.run;
+	world_say(c->w, "    born: run %llu attempt %u", run, f->start.attempt);
+	if (!table_get(&c->view_of, f->start.run, &self))
+		return; /* said when it was asked for */
+	const struct view *v = &c->view[self];
+	const struct policy *p = &v->rules.policy;
+	const struct run_row *r = rows_run(c->w->rows, f->start.run);
+	if (!r || !run_open(r))
+		check_fail(c, "run %llu is born, but its record says it is over", run);
+	if (v->row.kind != KIND_MANUAL) {
+		uint64_t key = mix2(v->row.sid, (uint64_t)v->row.nominal.us);
+		uint32_t other;
+		if (table_get(&c->born_as, key, &other) && c->view[other].row.run != f->start.run)
+			check_fail(c, "G1: sid %llu: %s is executed as run %llu and as run %llu",
+				   (unsigned long long)v->row.sid, check_time(v->row.nominal),
+				   (unsigned long long)c->view[other].row.run, run);
+		table_put(&c->born_as, key, self);
+	}
+	unsigned agent = 0, key = 0;
+	for (size_t i = 0; i < c->alives; i++) {
+		const struct view *o = &c->view[c->alive[i]];
+		const struct policy *x = &o->rules.policy;
+		agent += v->agent && o->agent == v->agent;
+		key += v->key && o->key == v->key;
+		if (o == v)
+			check_fail(c, "G5: run %llu attempt %u is born beside an earlier attempt", run,
+				   f->start.attempt);
+		else if (o->row.sid == v->row.sid && x->overlap != OVERLAP_ALLOW &&
+			 p->overlap != OVERLAP_ALLOW)
+			check_fail(c, "sid %llu: runs %llu and %llu are alive together (overlap %s)",
+				   (unsigned long long)v->row.sid, (unsigned long long)o->row.run, run,
+				   overlap_words[p->overlap]);
+		else if (o->row.sid == v->row.sid && o->row.kind == v->row.kind &&
+			 (v->row.kind == KIND_CATCH_UP || v->row.kind == KIND_BACKFILL))
+			check_fail(c, "sid %llu: runs %llu and %llu are not one after another",
+				   (unsigned long long)v->row.sid, (unsigned long long)o->row.run, run);
+	}
+	if (!f->ghost && c->alives + 1 > c->w->config.slots)
+		check_fail(c, "R6: %zu runs are alive, slots are %u", c->alives + 1, c->w->config.slots);
+	if (!f->ghost && p->agent && p->agent_slots && agent + 1 > p->agent_slots)
+		check_fail(c, "R6: agent %u has %u runs, its slots are %u", p->agent, agent + 1,
+			   p->agent_slots);
+	if (!f->ghost && p->key && key + 1 > 1)
+		check_fail(c, "R6: key %u has %u runs", p->key, key + 1);
+	CHECK_ROOM(c->alive, c->alives, c->alive_room);
+	c->alive[c->alives++] = self;
+}
+
+void see_dead(struct check *c, const struct file *f)
+{
+	world_say(c->w, "    dead: run %llu attempt %u, %s/%s", (unsigned long long)f->start.run,
+		  f->start.attempt, f->state == FILE_LOST ? "lost" : outcome_words[f->exit.outcome],
+		  reason_words[f->exit.reason]);
+	for (size_t i = 0; i < c->alives; i++)
+		if (c->view[c->alive[i]].row.run == f->start.run) {
+			c->alive[i] = c->alive[--c->alives];
+			return;
+		}
+}
+
+void see_says(struct check *c, const struct rn_says *s)
+{
+	static const char *const words[] = { "born", "exit", "alive", "never", "lost", "answer" };
+	world_say(c->w, "< says %s run %llu attempt %u yes %d %s/%s", words[s->say],
+		  (unsigned long long)s->run, s->attempt, s->yes,
+		  outcome_words[s->outcome] ? outcome_words[s->outcome] : "-", reason_words[s->reason]);
+	struct view *v = check_view(c, s->run);
+	if (!v)
+		return;
+	if (s->say == RN_ANSWER) {
+		uint8_t bit = (uint8_t)(1u << s->ask);
+		v->yes = (uint8_t)((v->yes & ~bit) | (s->yes ? bit : 0));
+		v->no = (uint8_t)((v->no & ~bit) | (s->yes ? 0 : bit));
+		return;
+	}
+	if (v->launching && v->asked == s->attempt) {
+		v->launching = false;
+		c->launches--;
+	}
+}

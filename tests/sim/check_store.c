@@ -1,0 +1,604 @@
+/* The judge on what is asked of the store, what it did, and what the engine was told. */
+#include "check_inner.h"
+
+#include <stdio.h>
+
+#define RULE_GUARDS (1u << ASK_BUDGET | 1u << ASK_CONDITION | 1u << ASK_HOOK)
+
+static bool is_nominal(const struct check *c, const struct rules *r, struct wall n)
+{
+	struct wall t;
+	return rule_next(&r->when, check_zone(c, r), (struct wall){ n.us - 1 }, &t) == OK && t.us == n.us;
+}
+
+static struct wall next_nominal(const struct check *c, const struct rules *r, struct wall after)
+{
+	struct wall t;
+	return rule_next(&r->when, check_zone(c, r), after, &t) == OK ? t : WALL_NEVER;
+}
+
+static bool is_excluded(const struct check *c, const struct rules *r, struct wall n)
+{
+	return r->policy.calendar < WORLD_CALENDARS &&
+	       days_have(&world_calendars[r->policy.calendar], check_zone(c, r), n);
+}
+
+/* --- what the engine asks of the store ------------------------------------------------------------- */
+
+void see_step(struct check *c, const struct effects *fx)
+{
+	unsigned claims = 0;
+	for (unsigned i = 0; i < fx->stores; i++)
+		claims += fx->store[i].op == ST_OCC || fx->store[i].op == ST_RANGE;
+	if (claims > 2 * STEP_DUE_MAX + CATCH_UP_MAX)
+		check_fail(c, "R7: %u claims in one step", claims);
+}
+
+static bool refused(unsigned state)
+{
+	return state == RUN_SKIPPED || state == RUN_MISSED;
+}
+
+/* Is there a live run of this schedule that the engine knows of, or just knew of? */
+static bool busy(const struct check *c, uint64_t sid)
+{
+	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
+		const struct run_row *r = rows_open_at(c->w->rows, i);
+		const struct view *v = check_view(c, r->run);
+		if (r->sid == sid && (r->state != RUN_RETRYING || (v && v->asked > r->attempt)))
+			return true;
+	}
+	/* Its end may have been written a moment ago, and the answer is still on its way. */
+	for (const struct view *v = view_newest(c, check_book(c, sid)); v; v = view_before(c, v))
+		if (v->ending)
+			return true;
+	return false;
+}
+
+static bool has_process(const struct check *c, uint64_t sid)
+{
+	for (size_t i = 0; i < c->alives; i++)
+		if (c->view[c->alive[i]].row.sid == sid)
+			return true;
+	return false;
+}
+
+/* A missed record: does the policy know this reason, and was it late at all? */
+static void check_missed(struct check *c, const struct policy *p, uint64_t sid, struct wall last_due,
+			 uint16_t reason)
+{
+	const char *wrong = NULL;
+	switch (reason) {
+	case REASON_DOWN:
+	case REASON_SUSPENDED:
+	case REASON_CLOCK:
+	case REASON_STORE:
+	case REASON_RATE_LIMITED:
+		if (p->window || (p->missed != MISSED_SKIP && p->missed != MISSED_EXECUTE_NEXT))
+			wrong = "its policy is another";
+		break;
+	case REASON_SUPERSEDED:
+		if (p->window || p->missed != MISSED_EXECUTE_IMMEDIATELY)
+			wrong = "its policy is another";
+		break;
+	case REASON_LIMIT:
+		if (p->window || p->missed != MISSED_CATCH_UP)
+			wrong = "its policy is another";
+		break;
+	case REASON_WINDOW_CLOSED:
+		if (!p->window)
+			wrong = "it has no window";
+		break;
+	case REASON_EDITED:
+		break;
+	default:
+		wrong = "that is no reason for being missed";
+	}
+	if (!wrong && reason != REASON_LIMIT && reason != REASON_EDITED &&
+	    world_wall(c->w).us <= last_due.us + grace_of(p))
+		wrong = "it is not late";
+	if (wrong)
+		check_fail(c, "sid %llu, due %s: missed/%s, but %s", (unsigned long long)sid,
+			   check_time(last_due), reason_words[reason], wrong);
+}
+
+static void check_claim(struct check *c, const struct st_req *q, const struct version *v)
+{
+	const struct run_row *r = &q->run;
+	const struct policy *p = &v->rules.policy;
+	struct wall now = world_wall(c->w);
+	unsigned long long sid = q->sid;
+	const char *at = check_time(r->nominal);
+	/* A clock that was ahead when it was changed must not silence it until then. */
+	if (r->nominal.us <= v->changed.us && !check_passed_twice(c, v->changed))
+		check_fail(c, "sid %llu: fires %s, at or before its change %s", sid, at,
+			   check_time(v->changed));
+	if (!(v->flags & SCHED_ENABLED))
+		check_fail(c, "sid %llu: fires %s while disabled", sid, at);
+	if (v->flags & SCHED_PAUSED)
+		check_fail(c, "sid %llu: fires %s while paused", sid, at);
+	if (is_excluded(c, &v->rules, r->nominal))
+		check_fail(c, "sid %llu: fires %s, an excluded date", sid, at);
+	if (check_held(c, p->agent) || check_held(c, p->account))
+		check_fail(c, "sid %llu: fires %s while its agent or account is held", sid, at);
+	if (r->claimed.us != now.us)
+		check_fail(c, "sid %llu: %s says it was claimed at %s", sid, at, check_time(r->claimed));
+	bool late = now.us > r->due.us + grace_of(p);
+	if (late && p->window)
+		check_fail(c, "R5: sid %llu: %s is taken up after its window", sid, at);
+	if (r->kind == KIND_CATCH_UP && p->missed != MISSED_CATCH_UP)
+		check_fail(c, "sid %llu: %s is catch-up without that policy", sid, at);
+	if (late && r->kind != KIND_CATCH_UP && p->missed != MISSED_EXECUTE_IMMEDIATELY)
+		check_fail(c, "sid %llu: %s runs %.3f s late although its policy is %s", sid, at,
+			   (double)(now.us - r->due.us) / 1e6, missed_words[p->missed]);
+	if (late && r->kind == KIND_TIMER && p->missed == MISSED_EXECUTE_IMMEDIATELY) {
+		struct wall next = next_nominal(c, &v->rules, r->nominal);
+		while (next.us != INT64_MAX && is_excluded(c, &v->rules, next))
+			next = next_nominal(c, &v->rules, next);
+		const struct run_row *taken = rows_at(c->w->rows, q->sid, next);
+		if (next.us != INT64_MAX && !taken &&
+		    rule_due(&v->rules.when, check_zone(c, &v->rules), next).us <= now.us)
+			check_fail(c, "sid %llu: %s runs late although %s is due too", sid, at,
+				   check_time(next));
+	}
+	if (p->overlap == OVERLAP_SKIP && r->kind != KIND_CATCH_UP && p->action == ACTION_RUN &&
+	    has_process(c, q->sid))
+		check_fail(c, "sid %llu: %s is claimed although a run is alive (overlap skip)", sid, at);
+}
+
+static void check_occ(struct check *c, const struct st_req *q, const struct version *v)
+{
+	const struct run_row *r = &q->run;
+	const struct policy *p = &v->rules.policy;
+	struct wall now = world_wall(c->w);
+	unsigned long long sid = q->sid;
+	const char *at = check_time(r->nominal);
+	if (q->sid != r->sid || q->rev != r->rev)
+		check_fail(c, "sid %llu: the record names sid %llu, rev %u", sid, (unsigned long long)r->sid,
+			   r->rev);
+	if (r->kind == KIND_MANUAL)
+		return;
+	bool by_rule = r->kind == KIND_TIMER || r->kind == KIND_CATCH_UP || r->kind == KIND_BACKFILL;
+	if (by_rule && v->after == 0 && !is_nominal(c, &v->rules, r->nominal))
+		check_fail(c, "sid %llu: %s is no nominal time of its rule", sid, at);
+	if (by_rule && v->after == 0 && r->kind != KIND_BACKFILL &&
+	    r->due.us != rule_due(&v->rules.when, check_zone(c, &v->rules), r->nominal).us)
+		check_fail(c, "sid %llu: %s is due at %s?", sid, at, check_time(r->due));
+	if (r->due.us > now.us && !(v->after && check_passed_twice(c, r->due)))
+		check_fail(c, "G7: sid %llu: %s is early", sid, at);
+	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
+		check_fail(c, "R9: sid %llu: %s by rules of other zone data", sid, at);
+	if (r->kind == KIND_BACKFILL)
+		return;
+	if (q->moves && q->move.high.us < r->nominal.us)
+		check_fail(c, "R3: sid %llu: %s is recorded, but high is only %s", sid, at,
+			   check_time(q->move.high));
+	if (q->moves && v->after == 0 && q->move.next.us <= r->nominal.us)
+		check_fail(c, "R3: sid %llu: %s is recorded, but next is %s", sid, at,
+			   check_time(q->move.next));
+	if (!q->moves)
+		check_fail(c, "R3: sid %llu: %s is recorded and moves nothing", sid, at);
+	if (!refused(r->state)) {
+		check_claim(c, q, v);
+	} else if (r->state == RUN_MISSED) {
+		check_missed(c, p, q->sid, r->due, r->reason);
+	} else if (r->reason == REASON_EXCLUDED) {
+		if (!is_excluded(c, &v->rules, r->nominal))
+			check_fail(c, "sid %llu: %s is not excluded", sid, at);
+	} else if (r->reason == REASON_OVERLAP) {
+		if (p->overlap == OVERLAP_ALLOW || !busy(c, q->sid))
+			check_fail(c, "sid %llu: %s skipped/overlap, but nothing is alive", sid, at);
+	} else if (v->after == 0 || (r->reason != REASON_BLOCKED && r->reason != REASON_PAUSED &&
+				     r->reason != REASON_MAX_RUNS)) {
+		check_fail(c, "sid %llu: %s is recorded at once as skipped/%s", sid, at,
+			   reason_words[r->reason]);
+	}
+}
+
+static void check_range(struct check *c, const struct st_req *q, const struct version *v)
+{
+	const struct range_row *g = &q->range;
+	unsigned long long sid = q->sid;
+	bool open = g->last.us == INT64_MAX;
+	if (!refused(g->state))
+		check_fail(c, "R11: sid %llu: a range of state %u", sid, g->state);
+	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
+		check_fail(c, "R9: sid %llu: a range by rules of other zone data", sid);
+	if (open) {
+		if (g->state != RUN_SKIPPED || (g->reason != REASON_PAUSED && g->reason != REASON_BLOCKED &&
+						g->reason != REASON_MAX_RUNS))
+			check_fail(c, "R11: sid %llu: an open range of %s", sid, reason_words[g->reason]);
+		if (g->reason == REASON_PAUSED && !(v->flags & SCHED_PAUSED) && !c->all_paused)
+			check_fail(c, "sid %llu: skipped/paused without a pause", sid);
+		return;
+	}
+	if (g->last.us < g->first.us)
+		check_fail(c, "R11: sid %llu: a range from %s to %s", sid, check_time(g->first),
+			   check_time(g->last));
+	if (v->after == 0 && (!is_nominal(c, &v->rules, g->first) || !is_nominal(c, &v->rules, g->last)))
+		check_fail(c, "R11: sid %llu: a range from %s to %s, which are no nominal times", sid,
+			   check_time(g->first), check_time(g->last));
+	if (q->moves && q->move.high.us < g->last.us)
+		check_fail(c, "R3: sid %llu: a range to %s, but high is only %s", sid, check_time(g->last),
+			   check_time(q->move.high));
+	struct wall due = v->after ? g->last : rule_due(&v->rules.when, check_zone(c, &v->rules), g->last);
+	if (due.us > world_wall(c->w).us && g->reason != REASON_EDITED)
+		check_fail(c, "G7: sid %llu: a range to %s is early", sid, check_time(g->last));
+	if (g->state == RUN_MISSED)
+		check_missed(c, &v->rules.policy, q->sid, due, g->reason);
+}
+
+static void check_verdict(struct check *c, const struct st_req *q)
+{
+	struct view *v = check_view(c, q->run.run);
+	unsigned long long run = q->run.run;
+	if (!v) {
+		check_fail(c, "a verdict on run %llu, of which nothing is recorded", run);
+		return;
+	}
+	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	struct wall now = world_wall(c->w);
+	unsigned mask = v->row.kind == KIND_MANUAL ? 1u << ASK_BUDGET : RULE_GUARDS;
+	unsigned want = p->guards & mask, want2 = p2->guards & mask;
+	unsigned yes = v->answers_epoch == c->w->epoch ? v->yes : 0,
+		 no = v->answers_epoch == c->w->epoch ? v->no : 0;
+	bool edited = p->window != p2->window;
+	struct wall closes = { v->row.due.us + SECONDS(p->window) };
+	bool bad = false;
+	if (q->run.state == RUN_CLAIMED) {
+		bad = (yes & want) != want && (yes & want2) != want2;
+	} else if (q->run.state == RUN_MISSED) {
+		bad = q->run.reason != REASON_WINDOW_CLOSED ||
+		      (!edited && (!p->window || now.us <= closes.us));
+	} else if (q->run.state == RUN_SKIPPED && q->run.reason == REASON_CONDITION) {
+		bad = !(no & 1u << ASK_CONDITION) || (!edited && p->window && now.us < closes.us);
+	} else if (q->run.state == RUN_SKIPPED) {
+		const struct book *b = check_book(c, v->row.sid);
+		bad = q->run.reason == REASON_BUDGET   ? !(no & 1u << ASK_BUDGET)
+		      : q->run.reason == REASON_HOOK   ? !(no & 1u << ASK_HOOK)
+		      : q->run.reason == REASON_PAUSED ? !(b->told_flags & SCHED_PAUSED) && !c->all_paused
+						       : q->run.reason != REASON_BLOCKED;
+	} else {
+		bad = true;
+	}
+	if (bad)
+		check_fail(c,
+			   "run %llu (sid %llu, %s): verdict %u/%s does not fit (guards %x, yes %x, no %x)",
+			   run, (unsigned long long)v->row.sid, check_time(v->row.nominal), q->run.state,
+			   reason_words[q->run.reason], want, yes, no);
+	if (q->run.state != RUN_CLAIMED)
+		v->last_finish = c->w->t;
+	if (q->run.state != RUN_CLAIMED && v->asked) {
+		const struct file *f = hands_file(c->w, v->row.run, v->asked);
+		if (f && (f->state == FILE_ALIVE || f->state == FILE_ASKED))
+			check_fail(c, "run %llu is refused although it was started", run);
+	}
+}
+
+static bool retryable(uint8_t outcome, uint16_t reason)
+{
+	if (outcome != OUTCOME_FAILED && outcome != OUTCOME_KILLED)
+		return false;
+	switch (reason) {
+	case REASON_CANCELLED:
+	case REASON_BUDGET:
+	case REASON_DEFINITION:
+	case REASON_TEMPLATE:
+	case REASON_DENIED:
+	case REASON_REPLACED:
+	case REASON_AUTH:
+	case REASON_BILLING:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static int64_t retry_delay(const struct policy *p, unsigned n)
+{
+	int64_t d = p->retry_delay;
+	if (p->backoff == BACKOFF_LINEAR)
+		d *= n;
+	for (unsigned i = 1; p->backoff == BACKOFF_EXPONENTIAL && i < n && d < INT64_C(1) << 40; i++)
+		d *= 2;
+	return SECONDS(p->retry_most && d > p->retry_most ? p->retry_most : d);
+}
+
+/* May the run be over although attempts are left? */
+static bool may_give_up(const struct check *c, const struct view *v)
+{
+	const struct book *b = check_book(c, v->row.sid);
+	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	const uint32_t keys[] = { p->agent, p->account, p2->agent, p2->account };
+	for (unsigned i = 0; i < ARRAY_LEN(keys); i++) {
+		int64_t meant = c->meant[keys[i] % ARRAY_LEN(c->meant)];
+		if (keys[i] && (check_held(c, keys[i]) || (meant && meant >= c->w->t - c->slack)))
+			return true;
+	}
+	if (v->stopped || c->all_paused || b->dropped || b->told_flags & SCHED_PAUSED || b->told_dropped)
+		return true;
+	const struct rows_sched *s = rows_sched(c->w->rows, v->row.sid);
+	if (s->row.flags & SCHED_PAUSED)
+		return true;
+	/* The next one was recorded as waiting. */
+	for (const struct view *o = view_newest(c, b); o && o != v; o = view_before(c, o))
+		if (o->row.kind != KIND_BACKFILL)
+			return true;
+	return false;
+}
+
+static void check_finish(struct check *c, const struct st_req *q)
+{
+	const struct run_row *r = &q->run;
+	unsigned long long run = r->run;
+	struct view *v = check_view(c, r->run);
+	if (!v) {
+		check_fail(c, "run %llu ends without a record", run);
+		return;
+	}
+	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	unsigned retries = p->retries > p2->retries ? p->retries : p2->retries;
+	unsigned retries_least = p->retries < p2->retries ? p->retries : p2->retries;
+	const struct file *f = hands_file(c->w, r->run, r->attempt ? r->attempt : 1);
+	if (f && (f->state == FILE_ALIVE || (f->state == FILE_ASKED && v->asked_epoch == c->w->epoch)))
+		check_fail(c, "G5: run %llu: the end of attempt %u is recorded while it is alive", run,
+			   r->attempt);
+	if (f && f->state == FILE_ENDED && r->attempt && v->told_state != RUN_RETRYING &&
+	    (f->exit.outcome != r->outcome || f->exit.reason != r->reason) &&
+	    !(r->outcome == OUTCOME_FAILED && r->reason == REASON_LOST))
+		check_fail(c, "run %llu: attempt %u ended %s/%s, recorded is %s/%s", run, r->attempt,
+			   outcome_words[f->exit.outcome], reason_words[f->exit.reason],
+			   outcome_words[r->outcome], reason_words[r->reason]);
+	if (r->state == RUN_RETRYING) {
+		bool limited = r->reason == REASON_RATE_LIMITED;
+		unsigned used = r->attempt - v->limited - limited;
+		if (!limited && !retryable(r->outcome, r->reason))
+			check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
+				   reason_words[r->reason]);
+		if (!limited && used > retries)
+			check_fail(c, "run %llu: retry %u of %u", run, used, retries);
+		int64_t in = r->retry_at.us - world_wall(c->w).us, want = retry_delay(p, used);
+		if (!limited && (in < want - SECONDS(1) || in > want + SECONDS(1)) &&
+		    in != retry_delay(p2, used))
+			check_fail(c, "run %llu: retry %u in %.3f s, not %.0f", run, used, (double)in / 1e6,
+				   (double)want / 1e6);
+		if (check_book(c, v->row.sid)->told_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
+			check_fail(c, "run %llu is to be retried although its schedule is paused", run);
+		v->limited += limited;
+	} else if (r->state == RUN_FINISHED) {
+		unsigned used = r->attempt - v->limited;
+		if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
+			check_fail(c, "run %llu is finished without an outcome", run);
+		if (r->attempt && retryable(r->outcome, r->reason) && r->reason != REASON_RATE_LIMITED &&
+		    used <= retries_least && !may_give_up(c, v))
+			check_fail(c, "run %llu is over after %u of %u attempts, for no reason", run, used,
+				   1 + retries_least);
+		bool unasked =
+			v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK; /* its check said no */
+		bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) &&
+			     r->outcome == OUTCOME_DONE;
+		if (!r->attempt && !unasked && !event && !(v->stopped || r->reason == REASON_REPLACED))
+			check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],
+				   reason_words[r->reason]);
+	} else {
+		check_fail(c, "run %llu finishes in state %u", run, r->state);
+	}
+	v->last_finish = c->w->t;
+	v->ending = true;
+	v->steps_seen = c->clock_steps;
+}
+
+void see_submit(struct check *c, const struct st_req *q)
+{
+	static const char *const words[] = { "put",     "drop",    "occ",    "range", "withdraw",
+					     "verdict", "started", "finish", "hold" };
+	if (c->w->verbose)
+		world_say(c->w,
+			  "  > %s tag %llu sid %llu rev %u run %llu kind %u state %u/%u/%s attempt %u "
+			  "nominal %s"
+			  " range %s..%s move next %s high %s",
+			  words[q->op], (unsigned long long)q->tag, (unsigned long long)q->sid, q->rev,
+			  (unsigned long long)q->run.run, q->run.kind, q->run.state, q->run.outcome,
+			  reason_words[q->op == ST_RANGE ? q->range.reason : q->run.reason], q->run.attempt,
+			  check_time(q->run.nominal), check_time(q->range.first), check_time(q->range.last),
+			  check_time(q->move.next), check_time(q->move.high));
+	const struct version *v = check_version(check_book(c, q->sid), q->rev);
+	if ((q->op == ST_OCC || q->op == ST_RANGE) && !v) {
+		check_fail(c, "a claim for sid %llu by rev %u, which never stood in the store",
+			   (unsigned long long)q->sid, q->rev);
+		return;
+	}
+	switch ((enum st_op)q->op) {
+	case ST_OCC:
+		check_occ(c, q, v);
+		break;
+	case ST_RANGE:
+		check_range(c, q, v);
+		break;
+	case ST_VERDICT:
+		check_verdict(c, q);
+		break;
+	case ST_FINISH:
+		check_finish(c, q);
+		break;
+	case ST_HOLD:
+		c->meant[q->hold.key % ARRAY_LEN(c->meant)] = q->hold.reason ? c->w->t + 1 : 0;
+		break;
+	case ST_PUT:
+	case ST_DROP:
+	case ST_WITHDRAW:
+	case ST_STARTED:
+	case ST_OPS:
+		break;
+	}
+	if ((q->op == ST_OCC || q->op == ST_RANGE) && ++c->claims > CLAIMS_MAX)
+		check_fail(c, "R7: %u claims under way", c->claims);
+}
+
+/* --- what the store did ---------------------------------------------------------------------------- */
+
+static void new_version(struct check *c, const struct st_req *q, const struct sched_row *row)
+{
+	struct book *b = check_book(c, row->sid);
+	if (!b) {
+		CHECK_ROOM(c->book, c->books, c->book_room);
+		b = &c->book[c->books];
+		*b = (struct book){ .sid = row->sid };
+		table_put(&c->book_of, row->sid, (uint32_t)c->books++);
+	}
+	if (check_version(b, row->rev))
+		return; /* seen before */
+	CHECK_ROOM(b->version, b->versions, b->version_room);
+	struct version *v = &b->version[b->versions++];
+	*v = (struct version){ .rev = row->rev,
+			       .flags = row->flags,
+			       .after = row->after,
+			       .changed = row->changed,
+			       .t = c->w->t };
+	memcpy(&v->rules, row->rules, sizeof v->rules);
+	if (!q->keep_next) {
+		uint64_t more = row->left == UINT32_MAX ? UINT64_MAX : row->left;
+		b->allowed = more == UINT64_MAX || b->allowed == UINT64_MAX ? UINT64_MAX : b->allowed + more;
+	}
+	struct wall now = world_wall(c->w), cut = q->at.us < now.us ? q->at : now, from = row->changed;
+	if (b->stretches) {
+		struct stretch *last = &b->stretch[b->stretches - 1];
+		if (b->version[last->version].changed.us == row->changed.us)
+			from = cut.us > last->from.us ? cut : last->from;
+		else if (row->changed.us < cut.us)
+			cut = row->changed;
+		last->to = cut.us > last->from.us ? cut : last->from;
+	}
+	CHECK_ROOM(b->stretch, b->stretches, b->stretch_room);
+	b->stretch[b->stretches++] = (struct stretch){ from, WALL_NEVER, b->versions - 1 };
+}
+
+static void new_view(struct check *c, const struct st_req *q)
+{
+	if (check_view(c, q->run.run))
+		return;
+	const struct version *ver = check_version(check_book(c, q->sid), q->rev);
+	CHECK_ROOM(c->view, c->views, c->view_room);
+	struct view *v = &c->view[c->views];
+	*v = (struct view){ .row = q->run, .made = c->w->t };
+	if (ver)
+		v->rules = ver->rules;
+	struct book *b = check_book(c, q->sid);
+	v->before = b->last_view;
+	b->last_view = (uint32_t)c->views + 1;
+	table_put(&c->view_of, q->run.run, (uint32_t)c->views++);
+}
+
+static void new_ends(struct check *c, const struct st_req *q, const struct run_row *r)
+{
+	for (size_t i = 0; i < c->books; i++) {
+		struct book *b = &c->book[i];
+		const struct version *v = &b->version[b->versions - 1];
+		if (v->after != r->sid || b->dropped || !(v->flags & SCHED_ENABLED) ||
+		    r->ended.us <= v->changed.us)
+			continue;
+		bool good = q->run.outcome == OUTCOME_DONE || q->run.outcome == OUTCOME_NO_WORK;
+		if ((v->rules.policy.after == AFTER_DONE && !good) ||
+		    (v->rules.policy.after == AFTER_FAILED && good))
+			continue;
+		bool seen = false;
+		for (unsigned k = 0; k < b->ends; k++)
+			seen |= b->end[k].ended.us == r->ended.us;
+		if (seen)
+			continue;
+		CHECK_ROOM(b->end, b->ends, b->end_room);
+		b->end[b->ends++] = (struct due_end){ r->ended, c->w->t };
+	}
+}
+
+static void new_hold(struct check *c, const struct hold_row *h)
+{
+	for (size_t i = 0; i < c->helds; i++)
+		if (c->held[i].key == h->key && c->held[i].to == INT64_MAX) {
+			if (h->reason == c->held[i].reason && h->until.us == c->held[i].until.us)
+				return;
+			c->held[i].to = c->w->t;
+		}
+	if (h->reason == 0)
+		return;
+	CHECK_ROOM(c->held, c->helds, c->held_room);
+	c->held[c->helds++] = (struct held){ h->key, h->reason, c->w->t, INT64_MAX, h->until };
+}
+
+void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a)
+{
+	static const char *const words[] = { "ok", "lost", "stale", "fenced", "refused" };
+	world_say(c->w, "    store: tag %llu %s", (unsigned long long)q->tag, words[a->res]);
+	if (a->res != ST_OK)
+		return;
+	switch ((enum st_op)q->op) {
+	case ST_PUT:
+		new_version(c, q, &a->row);
+		break;
+	case ST_DROP: {
+		struct book *b = check_book(c, q->sid);
+		struct stretch *last = b->stretches ? &b->stretch[b->stretches - 1] : NULL;
+		if (!b->dropped && last && last->to.us == INT64_MAX)
+			last->to = q->at.us > last->from.us ? q->at : last->from;
+		b->dropped = true;
+		b->dropped_at = q->at;
+		break;
+	}
+	case ST_OCC:
+		if (q->run.state != RUN_FINISHED && !refused(q->run.state))
+			new_view(c, q);
+		if (q->run.state == RUN_FINISHED) {
+			const struct run_row *r = rows_run(c->w->rows, q->run.run);
+			if (r)
+				new_ends(c, q, r);
+		}
+		break;
+	case ST_FINISH: {
+		const struct run_row *r = rows_run(c->w->rows, q->run.run);
+		if (r && r->state == RUN_FINISHED)
+			new_ends(c, q, r);
+		break;
+	}
+	case ST_HOLD:
+		new_hold(c, &q->hold);
+		break;
+	case ST_RANGE:
+	case ST_WITHDRAW:
+	case ST_VERDICT:
+	case ST_STARTED:
+	case ST_OPS:
+		break;
+	}
+}
+
+void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
+{
+	world_say(c->w, "< ack tag %llu", (unsigned long long)q->tag);
+	struct book *b = check_book(c, q->sid);
+	if ((q->op == ST_OCC || q->op == ST_RANGE) && c->claims)
+		c->claims--;
+	if (q->op == ST_HOLD && q->hold.key == 0)
+		c->all_paused = q->hold.reason != 0;
+	if (b && a->has_row) {
+		b->told_flags = a->row.flags;
+		b->told_rev = a->row.rev;
+	}
+	if (b && (q->op == ST_OCC || q->op == ST_RANGE)) {
+		b->stale = a->res == ST_STALE ? b->stale + 1 : 0;
+		if (b->stale > 50)
+			check_fail(c, "G8: sid %llu decides again and again, and is stale each time",
+				   (unsigned long long)b->sid);
+	}
+	struct view *v = check_view(c, q->run.run);
+	if (v && q->op == ST_FINISH)
+		v->ending = false;
+	if (a->res != ST_OK)
+		return;
+	if (q->op == ST_DROP)
+		b->told_dropped = true;
+	if (v && (q->op == ST_OCC || q->op == ST_VERDICT || q->op == ST_FINISH)) {
+		v->told_epoch = c->w->epoch;
+		v->told_state = q->run.state;
+		v->told_attempt = q->op == ST_FINISH ? q->run.attempt : v->told_attempt;
+	}
+}

@@ -1,0 +1,214 @@
+/* The store as the engine meets it: lanes, groups, delays, outages. What a request does is rows.c's. */
+#include "check.h"
+#include "cover.h"
+
+#include <stdlib.h>
+
+enum { GROUP_MAX = 512 };
+
+static void arm(struct world *w, int64_t delay)
+{
+	if (w->commit_armed)
+		return;
+	w->commit_armed = true;
+	agenda_add(&w->agenda, w->t + delay, W_COMMIT, 0, 0);
+}
+
+static void push(struct queue *q, const struct st_req *r)
+{
+	if (q->head == q->n)
+		q->head = q->n = 0;
+	if (q->n == q->room) {
+		q->room = q->room ? q->room * 2 : 64;
+		q->req = grow(q->req, q->room * sizeof *q->req);
+	}
+	q->req[q->n++] = *r;
+}
+
+void desk_submit(struct world *w, const struct st_req *q)
+{
+	struct st_req r = *q;
+	if (w->plant && w->plant->submit && !w->plant->submit(w, &r))
+		return;
+	see_submit(w->check, &r);
+	world_note(w, mix2(r.op + 100, mix2(r.sid, r.run.run)));
+	assert(r.lane < LANES);
+	push(&w->lane[r.lane], &r);
+	arm(w, world_between(w, w->weather.commit));
+}
+
+static size_t waiting(const struct world *w)
+{
+	size_t n = 0;
+	for (unsigned i = 0; i < LANES; i++)
+		n += w->lane[i].n - w->lane[i].head;
+	return n;
+}
+
+/* One request of any lane: lanes may overtake each other. */
+static struct st_req take(struct world *w)
+{
+	unsigned lane = w->weather.commit.hi > w->weather.commit.lo ? (unsigned)world_random(w, LANES) : 0;
+	while (w->lane[lane].head == w->lane[lane].n)
+		lane = (lane + 1) % LANES;
+	return w->lane[lane].req[w->lane[lane].head++];
+}
+
+static unsigned new_group(struct world *w, unsigned n)
+{
+	unsigned i = 0;
+	while (i < w->groups && w->group[i].req)
+		i++;
+	if (i == w->groups) {
+		if (w->groups == w->group_room) {
+			w->group_room = w->group_room ? w->group_room * 2 : 16;
+			w->group = grow(w->group, w->group_room * sizeof *w->group);
+		}
+		w->groups++;
+	}
+	w->group[i] = (struct group){ .req = grow(NULL, n * sizeof(struct st_req)),
+				      .ack = grow(NULL, n * sizeof(struct st_ack)),
+				      .n = n,
+				      .epoch = w->epoch };
+	return i;
+}
+
+static void free_group(struct group *g)
+{
+	free(g->req);
+	free(g->ack);
+	*g = (struct group){ 0 };
+}
+
+static void apply(struct world *w, const struct st_req *q, struct st_ack *a)
+{
+	rows_apply(w->rows, q, a);
+	world_note(w, mix2(a->op + 200u, a->res));
+	see_applied(w->check, q, a);
+}
+
+void desk_commit(struct world *w, unsigned again)
+{
+	unsigned at;
+	if (again) {
+		at = again - 1;
+		if (w->group[at].epoch != w->epoch) {
+			free_group(&w->group[at]);
+			return;
+		}
+		if (w->t < w->outage_until) {
+			agenda_add(&w->agenda, w->outage_until + 1000, W_COMMIT, again, 0);
+			return;
+		}
+		w->repeating = false;
+		arm(w, world_between(w, w->weather.commit));
+	} else {
+		w->commit_armed = false;
+		if (w->repeating)
+			return;
+		if (w->t < w->outage_until) {
+			arm(w, w->outage_until - w->t + 1000);
+			return;
+		}
+		size_t n = waiting(w);
+		if (n == 0)
+			return;
+		if (n > GROUP_MAX)
+			n = GROUP_MAX;
+		at = new_group(w, (unsigned)n);
+		for (unsigned i = 0; i < n; i++)
+			w->group[at].req[i] = take(w);
+	}
+	struct group *g = &w->group[at];
+	for (unsigned i = 0; i < g->n; i++)
+		apply(w, &g->req[i], &g->ack[i]);
+	g->applied++;
+	if (g->applied < 3 && world_chance(w, w->weather.twice)) {
+		/* Whether it was written nobody knows: it is written again. */
+		w->repeating = true;
+		for (unsigned i = 0; i < g->n; i++)
+			cover_store(w->cover, w, &g->req[i], COVER_TWICE);
+		agenda_add(&w->agenda, w->t + 2 * world_between(w, w->weather.commit), W_COMMIT, at + 1, 0);
+		return;
+	}
+	int64_t t = w->t + world_between(w, w->weather.answer);
+	if (t < w->last_answer)
+		t = w->last_answer;
+	w->last_answer = t;
+	agenda_add(&w->agenda, t, W_ANSWER, at, 0);
+	if (waiting(w))
+		arm(w, world_between(w, w->weather.commit));
+}
+
+void desk_answer(struct world *w, unsigned at)
+{
+	uint32_t epoch = w->epoch;
+	struct group g = w->group[at]; /* the array may move below */
+	w->group[at] = (struct group){ 0 };
+	for (unsigned i = 0; i < g.n && g.epoch == w->epoch; i++) {
+		if (world_call(w))
+			break;
+		struct st_ack a = g.ack[i];
+		see_ack(w->check, &g.req[i], &a);
+		if (!w->plant || !w->plant->ack || w->plant->ack(w, &a))
+			world_engine(w, &(struct event){ .kind = EV_ACK, .ack = &a });
+		if (epoch != w->epoch || world_call(w))
+			break;
+	}
+	free_group(&g);
+}
+
+/* The daemon dies: of what it had asked, a beginning of each schedule's requests in each lane was written,
+ * the rest was not, and nobody will ever be told. */
+void desk_crash(struct world *w)
+{
+	static const unsigned odds[] = { 0, 50, 90, 100 };
+	unsigned percent = odds[world_random(w, ARRAY_LEN(odds))];
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		struct queue *q = &w->lane[lane];
+		struct table cut = { 0 };
+		for (size_t i = q->head; i < q->n; i++) {
+			uint32_t ignored;
+			struct st_ack a;
+			if (table_get(&cut, q->req[i].sid, &ignored))
+				continue;
+			if (world_chance(w, percent)) {
+				apply(w, &q->req[i], &a);
+				cover_store(w->cover, w, &q->req[i], COVER_CRASH_AFTER);
+			} else {
+				table_put(&cut, q->req[i].sid, 0);
+				cover_store(w->cover, w, &q->req[i], COVER_CRASH_BEFORE);
+			}
+		}
+		table_free(&cut);
+		q->head = q->n = 0;
+	}
+	w->repeating = false;
+}
+
+void desk_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied), void *ctx)
+{
+	for (unsigned i = 0; i < w->groups; i++)
+		for (unsigned k = 0; w->group[i].epoch == w->epoch && k < w->group[i].n; k++)
+			fn(ctx, &w->group[i].req[k], true);
+	for (unsigned lane = 0; lane < LANES; lane++)
+		for (size_t i = w->lane[lane].head; i < w->lane[lane].n; i++)
+			fn(ctx, &w->lane[lane].req[i], false);
+}
+
+bool desk_idle(const struct world *w)
+{
+	for (unsigned i = 0; i < w->groups; i++)
+		if (w->group[i].req && w->group[i].epoch == w->epoch)
+			return false;
+	return waiting(w) == 0;
+}
+
+void desk_free(struct world *w)
+{
+	for (unsigned i = 0; i < w->groups; i++)
+		free_group(&w->group[i]);
+	free(w->group);
+	for (unsigned i = 0; i < LANES; i++)
+		free(w->lane[i].req);
+}

@@ -1,0 +1,216 @@
+#include "everycall.h"
+
+#include "spec.h"
+
+#include <stdio.h>
+
+/* The workload: nine schedules that between them use every policy, a dozen commands, two steps of the clock
+ * and one suspension, in 40 minutes. */
+enum { LEADER = 1, GUARDED, EVENT, FOLLOWER, REPLACED, LINE, LIMITED, QUEUED, FEW, SCHEDULES = FEW };
+
+static const struct spec specs[SCHEDULES + 1] = {
+	[LEADER] = { .cron = "*/2 * * * *", .policy = { .retries = 1, .retry_delay = 20, .agent = 1 } },
+	[GUARDED] = { .cron = "*/3 * * * *",
+		      .policy = { .guards = 15, .window = 60, .overlap = OVERLAP_QUEUE_ONE, .key = 20 } },
+	[EVENT] = { .cron = "*/5 * * * *", .policy = { .action = ACTION_EVENT, .missed = MISSED_SKIP } },
+	[FOLLOWER] = { .after = LEADER, .policy = { .after = AFTER_ANY, .overlap = OVERLAP_QUEUE_ALL } },
+	[REPLACED] = { .cron = "*/4 * * * *", .policy = { .overlap = OVERLAP_CANCEL_RUNNING } },
+	[LINE] = { .cron = "* * * * *",
+		   .policy = { .missed = MISSED_CATCH_UP, .catch_up_limit = 3, .overlap = OVERLAP_ALLOW } },
+	[LIMITED] = { .cron = "*/3 * * * *",
+		      .policy = { .missed = MISSED_EXECUTE_NEXT,
+				  .agent = 2,
+				  .account = 9,
+				  .max_failures = 3 } },
+	[QUEUED] = { .cron = "*/2 * * * *",
+		     .policy = { .overlap = OVERLAP_QUEUE_ALL, .key = 20, .priority = 2 } },
+	[FEW] = { .cron = "*/6 * * * *", .max_runs = 3, .policy.guards = 1 << ASK_CONDITION },
+};
+
+static struct fate fate(struct world *w, const struct rn_req *q)
+{
+	struct fate f = { .lasts = SECONDS(2), .outcome = OUTCOME_DONE, .dies_slowly = SECONDS(1) };
+	unsigned n = (unsigned)(mix2(q->run, q->attempt) % 8);
+	if (w->draining)
+		return f;
+	if (q->sid == LEADER && n < 3) {
+		f.outcome = OUTCOME_FAILED;
+		f.reason = REASON_EXIT;
+	}
+	if (q->sid == REPLACED)
+		f.lasts = MINUTES(5);
+	if (q->sid == QUEUED)
+		f.lasts = SECONDS(70);
+	if (q->sid == LINE && n == 0)
+		f.silent = true;
+	if (q->sid == LIMITED && n < 2) {
+		f.outcome = OUTCOME_FAILED;
+		f.reason = n ? REASON_RATE_LIMITED : REASON_AUTH;
+		f.reset = (struct wall){ world_wall(w).us + MINUTES(2) };
+	}
+	return f;
+}
+
+static bool guard(struct world *w, const struct rn_req *q, uint16_t *reason)
+{
+	static const uint16_t reasons[] = { REASON_BUDGET, REASON_CONDITION, REASON_HOOK, REASON_NONE };
+	*reason = reasons[q->ask];
+	return w->draining || mix2(q->run, q->ask) % 6 != 0;
+}
+
+enum { CLOCK_BACK = 100, CLOCK_AHEAD, SLEEP, STATE };
+
+static const struct {
+	int64_t at; /* seconds */
+	int kind;   /* a command's, or one of the above */
+	uint64_t sid;
+} script[] = {
+	{ 7 * 60, CMD_PAUSE, EVENT },
+	{ 8 * 60 + 1, STATE, 0 },
+	{ 9 * 60, CMD_RUN, FEW },
+	{ 11 * 60, CMD_RESUME, EVENT },
+	{ 13 * 60, CMD_PUT, GUARDED },
+	{ 14 * 60, CMD_PUT, LEADER },
+	{ 15 * 60, CMD_RUN, LINE },
+	{ 16 * 60 + 30, CMD_STOP, REPLACED },
+	{ 18 * 60 + 1, CMD_BACKFILL, EVENT },
+	{ 20 * 60 + 1, CMD_PAUSE, 0 },
+	{ 22 * 60, CMD_RESUME, 0 },
+	{ 25 * 60, CMD_DROP, REPLACED },
+	{ 26 * 60, CMD_FREE, 0 },
+	{ 28 * 60, CLOCK_BACK, 0 },
+	{ 30 * 60, CLOCK_AHEAD, 0 },
+	{ 32 * 60, SLEEP, 0 },
+	{ 34 * 60, CMD_FREE, 0 },
+	{ 34 * 60 + 30, CMD_STOP, QUEUED },
+};
+
+static void play(struct world *w, uint64_t i, uint64_t b)
+{
+	(void)b;
+	struct command c = { .kind = (uint8_t)script[i].kind, .sid = script[i].sid, .to = WALL_NEVER };
+	struct wall now = world_wall(w);
+	if (w->draining)
+		return;
+	switch (script[i].kind) {
+	case CLOCK_BACK:
+		world_step_clock(w, -SECONDS(90));
+		return;
+	case CLOCK_AHEAD:
+		world_step_clock(w, SECONDS(200));
+		return;
+	case SLEEP:
+		world_suspend(w, MINUTES(3));
+		return;
+	case STATE:
+		world_state(w, 0);
+		return;
+	case CMD_PUT: {
+		struct spec s = specs[c.sid];
+		if (c.sid == GUARDED)
+			s.cron = "1-59/4 * * * *";
+		else
+			s.policy.retries = 2;
+		c = spec_put(&s, c.sid);
+		break;
+	}
+	case CMD_STOP:
+		for (size_t k = 0; k < rows_open(w->rows); k++)
+			if (rows_open_at(w->rows, k)->sid == c.sid)
+				c.run = rows_open_at(w->rows, k)->run;
+		break;
+	case CMD_BACKFILL:
+		c.from = (struct wall){ now.us - MINUTES(15) };
+		c.to = now;
+		break;
+	case CMD_DROP:
+		c.kill = true;
+		break;
+	case CMD_FREE:
+		c.key = rows_hold(w->rows, 9) ? 9 : 2;
+		break;
+	default:
+		break;
+	}
+	world_command(w, c);
+}
+
+enum way { DAEMON, DAEMON_LONG, MACHINE, TWICE, WAYS };
+
+/* One history with a crash at one call; call 0: none. How many calls there were. */
+static uint64_t one(uint64_t call, enum way way, const struct everycall_options *o, unsigned *failures)
+{
+	static const int64_t down[WAYS] = { SECONDS(1), MINUTES(4), SECONDS(45), 20000 };
+	const struct cast cast = { fate, guard, play, NULL };
+	struct world w;
+	world_open(&w, &(struct world_options){ .seed = call,
+						.start = wall_of(seconds_of(2026, 3, 8, 6, 50, 0)),
+						.slots = 3,
+						.catch_up_per_second = 50,
+						.weather = { .commit = { 5000, 5000 },
+							     .answer = { 5000, 5000 },
+							     .launch = { 20000, 20000 },
+							     .say = { 10000, 10000 },
+							     .ask = { 50000, 50000 },
+							     .ghosts = 50 },
+						.cast = &cast,
+						.plant = o->plant,
+						.verbose = o->verbose });
+	w.cover = o->cover;
+	if (o->plant)
+		check_quietly(w.check);
+	w.crash_at = call;
+	w.machine_at = way == MACHINE;
+	w.down_for = down[way];
+	w.crash_again = way == TWICE ? 1 + call % 23 : 0;
+	for (unsigned i = 1; i <= SCHEDULES; i++) {
+		/* Until it is in the store: a crash may have eaten it. */
+		while (rows_scheds(w.rows) < i && check_failures(w.check) == 0) {
+			world_command(&w, spec_put(&specs[i], 0));
+			world_run(&w, w.t + SECONDS(10));
+		}
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(script); i++)
+		agenda_add(&w.agenda, SECONDS(script[i].at) + 1 > w.t ? SECONDS(script[i].at) + 1 : w.t,
+			   W_SCENE, i, 0);
+	bool ok = world_run(&w, MINUTES(40));
+	uint64_t calls = w.calls;
+	w.draining = true;
+	for (unsigned i = 0; ok && i < 4; i++) {
+		for (size_t k = rows_holds(w.rows); k-- > 0;)
+			world_command(&w, (struct command){ .kind = CMD_FREE,
+							    .key = rows_hold_at(w.rows, k)->key });
+		ok = world_run(&w, w.t + MINUTES(1));
+	}
+	if (ok && world_drain(&w, DAYS(1))) {
+		world_compare(&w);
+		check_end(w.check);
+	}
+	*failures = check_failures(w.check);
+	if (*failures && !o->plant)
+		printf("… with a crash at port call %llu, way %u\n", (unsigned long long)call, way);
+	world_close(&w);
+	return calls;
+}
+
+struct everycall_result everycall_run(const struct everycall_options *o)
+{
+	struct everycall_result r = { 0 };
+	unsigned failures;
+	r.calls = one(0, DAEMON, o, &failures);
+	if (failures) {
+		r.histories = r.failed = 1;
+		return r;
+	}
+	for (uint64_t call = 1 + o->offset; call <= r.calls; call += o->stride ? o->stride : 1) {
+		if (o->only && call != o->only)
+			continue;
+		one(call, (enum way)(call / 2 % WAYS), o, &failures);
+		r.histories++;
+		if (failures && !r.failed++)
+			r.first_failed = call;
+		if (r.failed >= 10)
+			break;
+	}
+	return r;
+}

@@ -1,0 +1,19 @@
+#pragma once
+/* A small workload with one crash: before and after every single port call of it, one history each. */
+#include "check.h"
+
+struct everycall_options {
+	unsigned stride; /* every so many of them; 1: all */
+	unsigned offset;
+	bool verbose;
+	uint64_t only; /* the one call to crash at; 0: as the stride says */
+	const struct plant *plant;
+	struct cover *cover;
+};
+
+struct everycall_result {
+	uint64_t calls, histories, failed;
+	uint64_t first_failed; /* call */
+};
+
+struct everycall_result everycall_run(const struct everycall_options *o);

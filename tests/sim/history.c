@@ -1,0 +1,422 @@
+#include "history.h"
+
+#include "spec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* How often things happen: in ten days. */
+struct climate {
+	const char *name;
+	unsigned days, schedules, slots;
+	bool dense, years;
+	bool burst;       /* all at the same time */
+	unsigned foreign; /* changes by another hand than the engine's */
+	unsigned crash, machine, outage, clock, suspend, command;
+	struct weather weather;
+};
+
+#define CALM_WEATHER                                                                                         \
+	.commit = { 200, 5000 }, .answer = { 50, 3000 }, .launch = { 500, 20000 }, .say = { 50, 20000 },     \
+	.ask = { 1000, 300000 }, .wake = { 0, 2000 }
+#define ROUGH_WEATHER                                                                                        \
+	.commit = { 200, 400000 }, .answer = { 50, 200000 }, .launch = { 500, 2000000 },                     \
+	.say = { 50, 3000000 }, .ask = { 1000, 20000000 }, .wake = { 0, 50000 }, .twice = 15, .ghosts = 30
+
+static const struct climate climates[] = {
+	{ "calm", 35, 10, 16, .command = 2, .weather = { CALM_WEATHER } },
+	{ "crashes", 35, 8, 4, .crash = 60, .machine = 8, .command = 4, .weather = { ROUGH_WEATHER } },
+	{ "clocks", 35, 6, 4, .clock = 15, .suspend = 15, .command = 3, .weather = { CALM_WEATHER } },
+	{ "outages", 35, 8, 4, .outage = 40, .suspend = 3, .command = 10, .weather = { ROUGH_WEATHER } },
+	{ "everything", 35, 8, 3, .crash = 20, .machine = 5, .outage = 10, .clock = 6, .suspend = 6,
+	  .command = 20, .weather = { ROUGH_WEATHER } },
+	{ "dense", 2, 8, 2, .dense = true, .crash = 400, .machine = 40, .outage = 100, .suspend = 40,
+	  .command = 300, .weather = { ROUGH_WEATHER } },
+	{ "people", 35, 8, 3, .crash = 5, .command = 150, .weather = { ROUGH_WEATHER } },
+	{ "years", 35, 3, 4, .years = true, .clock = 5, .crash = 5, .command = 2,
+	  .weather = { CALM_WEATHER } },
+	{ "dense people", 1, 6, 2, .dense = true, .crash = 60, .clock = 60, .command = 1500,
+	  .weather = { ROUGH_WEATHER } },
+	{ "foreign", 10, 6, 3, .crash = 10, .foreign = 100, .command = 20, .weather = { ROUGH_WEATHER } },
+	{ "burst", 1, 120, 200, .burst = true, .crash = 40, .weather = { ROUGH_WEATHER } },
+};
+
+unsigned history_climates(void)
+{
+	return ARRAY_LEN(climates);
+}
+
+struct history {
+	const struct climate *climate;
+	struct table false_now; /* schedules whose condition does not hold */
+	struct spec *spec;      /* as last given, by sid */
+	size_t specs;
+};
+
+enum scene {
+	SCENE_CRASH,
+	SCENE_MACHINE,
+	SCENE_OUTAGE,
+	SCENE_CLOCK,
+	SCENE_SUSPEND,
+	SCENE_COMMAND,
+	SCENE_FOREIGN,
+	SCENE_STATE,
+	SCENES
+};
+
+static struct history *history_of(const struct world *w)
+{
+	return w->cast->self;
+}
+
+/* --- how runs end and what guards say -------------------------------------------------------------- */
+
+static int64_t some_time(struct world *w, int64_t lo, int64_t hi)
+{
+	return world_between(w, (struct span){ lo, hi });
+}
+
+static struct fate any_fate(struct world *w, const struct rn_req *start)
+{
+	(void)start;
+	struct fate f = { .outcome = OUTCOME_DONE, .dies_slowly = some_time(w, 1000, SECONDS(10)) };
+	if (w->draining) {
+		f.lasts = some_time(w, 1000, SECONDS(2));
+		return f;
+	}
+	uint64_t n = world_random(w, 100);
+	bool dense = history_of(w)->climate->dense;
+	f.lasts = n < 60   ? some_time(w, 1000, SECONDS(30))
+		  : n < 85 ? some_time(w, SECONDS(1), MINUTES(10))
+			   : some_time(w, SECONDS(1), dense ? MINUTES(15) : HOURS(2));
+	n = world_random(w, 100);
+	if (n < 14) {
+		f.outcome = OUTCOME_FAILED;
+		f.reason = REASON_EXIT;
+	} else if (n < 22) {
+		f.outcome = OUTCOME_NO_WORK;
+	} else if (n < 25) {
+		f.outcome = OUTCOME_FAILED;
+		f.reason = REASON_RATE_LIMITED;
+		if (world_chance(w, 50))
+			f.reset = (struct wall){ world_wall(w).us + f.lasts + some_time(w, 0, HOURS(2)) };
+	} else if (n < 26) {
+		f.outcome = OUTCOME_FAILED;
+		f.reason = REASON_AUTH;
+	} else if (n < 29) {
+		f.silent = true;
+	} else if (n < 31) {
+		f.outcome = OUTCOME_KILLED;
+		f.reason = REASON_TIMEOUT;
+		f.lasts = dense ? MINUTES(20) : HOURS(2);
+	} else if (n < 32) {
+		f.outcome = OUTCOME_FAILED;
+		f.reason = REASON_DENIED;
+	}
+	return f;
+}
+
+static bool any_answer(struct world *w, const struct rn_req *q, uint16_t *reason)
+{
+	static const uint16_t reasons[] = { [ASK_BUDGET] = REASON_BUDGET,
+					    [ASK_CONDITION] = REASON_CONDITION,
+					    [ASK_HOOK] = REASON_HOOK,
+					    [ASK_CHECK] = REASON_NONE };
+	uint32_t ignored;
+	if (w->draining)
+		return true;
+	*reason = reasons[q->ask];
+	if (q->ask == ASK_CONDITION)
+		return !table_get(&history_of(w)->false_now, q->sid, &ignored);
+	if (q->ask == ASK_CHECK && world_chance(w, 5)) {
+		*reason = REASON_CHECK;
+		return false;
+	}
+	return !world_chance(w, 15);
+}
+
+/* --- what people do -------------------------------------------------------------------------------- */
+
+static void remember(struct history *h, uint64_t sid, const struct spec *s)
+{
+	if (sid >= h->specs) {
+		size_t n = sid + 16;
+		h->spec = grow(h->spec, n * sizeof *h->spec);
+		memset(h->spec + h->specs, 0, (n - h->specs) * sizeof *h->spec);
+		h->specs = n;
+	}
+	h->spec[sid] = *s;
+}
+
+/* Any schedule that is there; 0: none. */
+static uint64_t some_sid(struct world *w)
+{
+	size_t n = rows_scheds(w->rows);
+	for (unsigned i = 0; n && i < 8; i++) {
+		const struct rows_sched *s = rows_sched_at(w->rows, world_random(w, n));
+		if (!s->dropped)
+			return s->row.sid;
+	}
+	return 0;
+}
+
+static void add_one(struct world *w)
+{
+	struct history *h = history_of(w);
+	struct spec s = spec_random(w, h->climate->dense);
+	if (h->climate->burst)
+		s = (struct spec){ .cron = "*/30 * * * *",
+				   .policy.missed = (uint8_t)world_random(w, MISSED_COUNT) };
+	uint64_t sid = some_sid(w);
+	if (sid && !h->climate->burst && world_chance(w, 15) && rows_sched(w->rows, sid)->row.after == 0)
+		s.after = sid;
+	world_command(w, spec_put(&s, 0));
+	remember(h, rows_scheds(w->rows) + 1, &s);
+}
+
+static void change_one(struct world *w, uint64_t sid)
+{
+	struct history *h = history_of(w);
+	struct spec s = sid < h->specs ? h->spec[sid] : (struct spec){ 0 };
+	if (!s.cron && !s.every && !s.at)
+		s = spec_random(w, h->climate->dense);
+	s.after = rows_sched(w->rows, sid)->row.after;
+	s = world_chance(w, 50) ? spec_new_when(w, s, h->climate->dense) : spec_new_policy(w, s);
+	if (world_chance(w, 10))
+		s.disabled = !s.disabled;
+	world_command(w, spec_put(&s, sid));
+	remember(h, sid, &s);
+}
+
+/* Another hand changes a schedule's action in the store; the engine learns of it from a stale answer. */
+static void change_behind_its_back(struct world *w)
+{
+	uint64_t sid = some_sid(w);
+	if (!sid)
+		return;
+	struct st_req q = { .op = ST_PUT, .sid = sid, .keep_next = true, .at = world_wall(w) };
+	struct rules r;
+	q.row = rows_sched(w->rows, sid)->row;
+	q.rev = q.row.rev;
+	memcpy(&r, q.row.rules, sizeof r);
+	r.policy.retries = (uint16_t)world_random(w, 4);
+	memcpy(q.row.rules, &r, sizeof r);
+	world_foreign(w, &q);
+}
+
+static void do_something(struct world *w)
+{
+	struct history *h = history_of(w);
+	uint64_t sid = some_sid(w), n = world_random(w, 100);
+	struct wall now = world_wall(w);
+	size_t live = 0;
+	for (size_t i = 0; i < rows_scheds(w->rows); i++)
+		live += !rows_sched_at(w->rows, i)->dropped;
+	if (!sid || live < h->climate->schedules) {
+		add_one(w);
+	} else if (n < 20) {
+		change_one(w, sid);
+	} else if (n < 26) {
+		world_command(w,
+			      (struct command){ .kind = CMD_DROP, .sid = sid, .kill = world_chance(w, 50) });
+	} else if (n < 38) {
+		struct wall to = world_chance(w, 50) ? WALL_NEVER
+						     : (struct wall){ now.us + some_time(w, 0, HOURS(5)) };
+		world_command(w, (struct command){
+					 .kind = CMD_PAUSE, .sid = world_chance(w, 10) ? 0 : sid, .to = to });
+	} else if (n < 58) {
+		world_command(w,
+			      (struct command){ .kind = CMD_RESUME, .sid = world_chance(w, 10) ? 0 : sid });
+	} else if (n < 70) {
+		world_command(w, (struct command){ .kind = CMD_RUN, .sid = sid });
+	} else if (n < 80) {
+		size_t open = rows_open(w->rows);
+		if (open)
+			world_command(w, (struct command){
+						 .kind = CMD_STOP,
+						 .run = rows_open_at(w->rows, world_random(w, open))->run });
+	} else if (n < 88) {
+		struct wall from = { now.us - some_time(w, 0, h->climate->dense ? HOURS(1) : DAYS(2)) };
+		struct wall to = { from.us + some_time(w, 0, h->climate->dense ? HOURS(1) : DAYS(2)) };
+		world_command(w, (struct command){ .kind = CMD_BACKFILL,
+						   .sid = sid,
+						   .from = from,
+						   .to = to.us < now.us ? to : now });
+	} else {
+		size_t holds = rows_holds(w->rows);
+		uint32_t key = holds ? rows_hold_at(w->rows, world_random(w, holds))->key : 1;
+		world_command(w, (struct command){ .kind = CMD_FREE, .key = key });
+	}
+}
+
+/* --- what befalls the machine ---------------------------------------------------------------------- */
+
+static int64_t some_downtime(struct world *w, bool dense)
+{
+	uint64_t n = world_random(w, 100);
+	if (n < 20)
+		return some_time(w, 1000, SECONDS(1));
+	if (n < 60)
+		return some_time(w, SECONDS(1), MINUTES(1));
+	if (n < 92 || dense)
+		return some_time(w, MINUTES(1), dense ? MINUTES(30) : HOURS(3));
+	return some_time(w, HOURS(3), DAYS(3));
+}
+
+static int64_t some_step(struct world *w, bool years)
+{
+	static const int64_t steps[] = { HOURS(1),     -HOURS(1), SECONDS(5), -SECONDS(5), MINUTES(10),
+					 -MINUTES(10), HOURS(30), -HOURS(30), SECONDS(61), -SECONDS(61) };
+	if (years) { /* and some time later back again */
+		int64_t ahead = w->wall_ahead - seconds_of(2026, 3, 5, 0, 0, 0) * USEC;
+		return ahead > DAYS(300) ? -ahead : DAYS(365) * (int64_t)(1 + world_random(w, 3));
+	}
+	return steps[world_random(w, ARRAY_LEN(steps))];
+}
+
+static void arm(struct world *w, enum scene scene)
+{
+	const struct climate *k = history_of(w)->climate;
+	const unsigned rate[SCENES] = { [SCENE_CRASH] = k->crash,     [SCENE_MACHINE] = k->machine,
+					[SCENE_OUTAGE] = k->outage,   [SCENE_CLOCK] = k->clock,
+					[SCENE_SUSPEND] = k->suspend, [SCENE_COMMAND] = k->command,
+					[SCENE_FOREIGN] = k->foreign, [SCENE_STATE] = k->dense ? 600 : 20 };
+	if (rate[scene])
+		world_later(w, some_time(w, 1, 2 * DAYS(10) / rate[scene]), scene, 0);
+}
+
+static void scene(struct world *w, uint64_t a, uint64_t b)
+{
+	(void)b;
+	if (w->draining)
+		return;
+	struct history *h = history_of(w);
+	bool dense = h->climate->dense;
+	switch ((enum scene)a) {
+	case SCENE_CRASH:
+		/* Right now, or at one of the next port calls, where things are under way. */
+		if (world_chance(w, 30)) {
+			world_crash(w, some_downtime(w, dense));
+		} else {
+			w->machine_at = false;
+			w->down_for = some_downtime(w, dense);
+			w->crash_at = w->calls + 1 + world_random(w, 40);
+		}
+		break;
+	case SCENE_MACHINE:
+		if (world_chance(w, 50)) {
+			world_machine(w, some_downtime(w, dense));
+		} else {
+			w->machine_at = true;
+			w->down_for = some_downtime(w, dense);
+			w->crash_at = w->calls + 1 + world_random(w, 40);
+		}
+		break;
+	case SCENE_OUTAGE:
+		world_outage(w, world_chance(w, 50)
+					? some_time(w, 1000, SECONDS(30))
+					: some_time(w, SECONDS(30), dense ? MINUTES(10) : HOURS(3)));
+		break;
+	case SCENE_CLOCK:
+		world_step_clock(w, some_step(w, h->climate->years));
+		break;
+	case SCENE_SUSPEND:
+		world_suspend(w, world_chance(w, 50)
+					 ? some_time(w, SECONDS(1), MINUTES(2))
+					 : some_time(w, MINUTES(1), dense ? MINUTES(30) : HOURS(12)));
+		break;
+	case SCENE_COMMAND:
+		if (w->engine)
+			do_something(w);
+		break;
+	case SCENE_STATE: {
+		uint64_t sid = some_sid(w);
+		uint32_t ignored;
+		if (!sid)
+			break;
+		if (table_get(&h->false_now, sid, &ignored))
+			table_del(&h->false_now, sid);
+		else if (world_chance(w, 50))
+			table_put(&h->false_now, sid, 0);
+		world_state(w, world_chance(w, 50) ? 0 : 1 + (uint32_t)world_random(w, 3));
+		break;
+	}
+	case SCENE_FOREIGN:
+		change_behind_its_back(w);
+		break;
+	case SCENES:
+		break;
+	}
+	arm(w, (enum scene)a);
+}
+
+/* Everything comes to its end: who is held is freed. */
+static bool bring_to_rest(struct world *w)
+{
+	w->draining = true;
+	w->outage_until = w->t;
+	w->crash_at = 0;
+	bool ok = true;
+	for (unsigned i = 0; ok && i < 20; i++) {
+		while (!w->engine && ok)
+			ok = world_run(w, w->t + HOURS(1));
+		ok = ok && world_run(w, w->t + MINUTES(5));
+		size_t held = 0;
+		for (size_t k = 0; ok && k < rows_holds(w->rows); k++)
+			held += rows_hold_at(w->rows, k)->until.us > world_wall(w).us;
+		if (!held)
+			break;
+		for (size_t k = 0; ok && k < rows_holds(w->rows); k++)
+			if (rows_hold_at(w->rows, k)->until.us > world_wall(w).us) {
+				world_command(w, (struct command){ .kind = CMD_FREE,
+								   .key = rows_hold_at(w->rows, k)->key });
+				break;
+			}
+	}
+	return ok && world_drain(w, DAYS(3));
+}
+
+struct history_result history_run(const struct history_options *o)
+{
+	unsigned which = o->climate >= 0 ? (unsigned)o->climate % ARRAY_LEN(climates)
+					 : (unsigned)(o->seed % ARRAY_LEN(climates));
+	struct history h = { .climate = &climates[which] };
+	const struct cast cast = { any_fate, any_answer, scene, &h };
+	struct world w;
+	world_open(&w, &(struct world_options){ .seed = o->seed,
+						.start = wall_of(seconds_of(2026, 3, 5, 0, 0, 0)),
+						.slots = h.climate->slots,
+						.catch_up_per_second = 50,
+						.weather = h.climate->weather,
+						.cast = &cast,
+						.plant = o->plant,
+						.verbose = o->verbose });
+	w.cover = o->cover;
+	if (o->want)
+		check_want(w.check, o->want);
+	if (o->quiet)
+		check_quietly(w.check);
+	for (unsigned i = 0; i < h.climate->schedules; i++) {
+		add_one(&w);
+		world_run(&w, w.t + some_time(&w, 0, SECONDS(3)));
+	}
+	for (unsigned i = 0; i < SCENES; i++)
+		arm(&w, (enum scene)i);
+	struct history_result ret = { .climate = h.climate->name };
+	bool ok = world_run(&w, DAYS(o->days ? o->days : h.climate->days)) && bring_to_rest(&w);
+	if (ok) {
+		world_compare(&w);
+		ret.tally = check_end(w.check);
+	}
+	ret.failures = check_failures(w.check);
+	ret.found = check_found(w.check);
+	snprintf(ret.first, sizeof ret.first, "%s", check_first(w.check));
+	ret.hash = mix2(w.hash, rows_digest(w.rows));
+	ret.steps = w.steps;
+	ret.digests = w.digests;
+	world_close(&w);
+	table_free(&h.false_now);
+	free(h.spec);
+	return ret;
+}

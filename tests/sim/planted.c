@@ -1,0 +1,295 @@
+#include "planted.h"
+
+#include "history.h"
+
+#include <string.h>
+
+/* --- helpers --- */
+
+static struct rules rules_of(const struct world *w, uint64_t sid)
+{
+	struct rules r = { 0 };
+	const struct rows_sched *s = rows_sched(w->rows, sid);
+	if (s)
+		memcpy(&r, s->row.rules, sizeof r);
+	return r;
+}
+
+/* An answer that no store gave, in a moment. */
+static void answer_ok(struct world *w, const struct st_req *q)
+{
+	agenda_add(&w->agenda, w->t + 1, W_PLANT, q->tag, mix2(q->op, w->epoch) << 8 | q->op);
+}
+
+static void deliver(struct world *w, uint64_t tag, uint64_t b)
+{
+	struct st_ack a = { .tag = tag, .op = (uint8_t)b, .res = ST_OK };
+	if (b == (mix2(a.op, w->epoch) << 8 | a.op))
+		world_engine(w, &(struct event){ .kind = EV_ACK, .ack = &a });
+}
+
+/* --- R1: one answer per request; "already mine" only of what is mine --- */
+
+static bool answer_is_lost(struct world *w, struct st_ack *a)
+{
+	return a->op == ST_HOLD || a->tag % 97 != 13 || w->t < HOURS(1);
+}
+
+static bool lost_is_mine(struct world *w, struct st_ack *a)
+{
+	(void)w;
+	if (a->op == ST_OCC && a->res == ST_LOST)
+		a->res = ST_OK;
+	return true;
+}
+
+/* --- R2: nothing starts before the answer to its cause --- */
+
+static bool starts_at_once(struct world *w, struct st_req *q)
+{
+	if (q->op == ST_OCC && q->run.state == RUN_CLAIMED && rules_of(w, q->sid).policy.action == ACTION_RUN)
+		hands_request(w, &(struct rn_req){ .op = RN_START,
+						   .run = q->run.run,
+						   .attempt = 1,
+						   .sid = q->sid,
+						   .rev = q->rev });
+	return true;
+}
+
+/* --- R3: high goes with the record --- */
+
+static bool high_stays(struct world *w, struct st_req *q)
+{
+	if ((q->op == ST_OCC || q->op == ST_RANGE) && q->moves)
+		q->move.high = rows_sched(w->rows, q->sid)->row.high;
+	return true;
+}
+
+/* --- R4: stale means: decide again --- */
+
+static bool stale_is_ok(struct world *w, struct st_ack *a)
+{
+	(void)w;
+	if (a->res == ST_STALE && a->op == ST_OCC)
+		a->res = ST_OK;
+	return true;
+}
+
+/* --- R5: an open window --- */
+
+static void widen(struct sched_row *row)
+{
+	struct rules r;
+	memcpy(&r, row->rules, sizeof r);
+	if (r.policy.window)
+		r.policy.window += 7200;
+	memcpy(row->rules, &r, sizeof r);
+}
+
+static bool window_is_wide(struct world *w, struct st_ack *a)
+{
+	(void)w;
+	if (a->has_row)
+		widen(&a->row);
+	return true;
+}
+
+static void window_loads_wide(struct world *w, struct load_item *item)
+{
+	(void)w;
+	if (item->kind == LOAD_SCHED)
+		widen(&item->sched);
+}
+
+/* --- R6: a slot returns when the tree is dead; a retry after the finish is durable --- */
+
+static bool kill_is_exit(struct world *w, struct rn_req *q)
+{
+	if (q->op == RN_KILL)
+		agenda_add(&w->agenda, w->t + 1, W_PLANT, q->run, q->attempt | (uint64_t)q->reason << 16);
+	return true;
+}
+
+static void exit_early(struct world *w, uint64_t run, uint64_t b)
+{
+	struct rn_says s = { .say = RN_EXIT,
+			     .run = run,
+			     .attempt = (uint16_t)b,
+			     .outcome = OUTCOME_KILLED,
+			     .reason = (uint16_t)(b >> 16),
+			     .ended = world_wall(w),
+			     .cost = -1 };
+	world_engine(w, &(struct event){ .kind = EV_SAYS, .says = &s });
+}
+
+static bool finish_is_not_written(struct world *w, struct st_req *q)
+{
+	if (q->op != ST_FINISH || q->run.state != RUN_RETRYING)
+		return true;
+	answer_ok(w, q);
+	return false;
+}
+
+/* --- R7: limits --- */
+
+static void one_slot_more(struct engine_config *c)
+{
+	c->slots++;
+}
+
+/* Births are announced before they happen: the engine launches more and more. */
+static bool born_at_once(struct world *w, struct rn_req *q)
+{
+	if (q->op == RN_START)
+		agenda_add(&w->agenda, w->t, W_PLANT, q->run, q->attempt);
+	return true;
+}
+
+static void announce(struct world *w, uint64_t run, uint64_t attempt)
+{
+	struct rn_says s = { .say = RN_BORN, .run = run, .attempt = (uint16_t)attempt };
+	world_engine(w, &(struct event){ .kind = EV_SAYS, .says = &s });
+}
+
+/* --- R8: memory is a fold of rows --- */
+
+static bool hold_is_not_written(struct world *w, struct st_req *q)
+{
+	if (q->op != ST_HOLD)
+		return true;
+	answer_ok(w, q);
+	return false;
+}
+
+/* --- R9: rules belong to their zone data --- */
+
+static void reprint(struct sched_row *row, uint64_t flip)
+{
+	struct rules r;
+	memcpy(&r, row->rules, sizeof r);
+	r.zone_print ^= flip;
+	memcpy(row->rules, &r, sizeof r);
+}
+
+static bool put_is_old(struct world *w, struct st_req *q)
+{
+	(void)w;
+	if (q->op == ST_PUT)
+		reprint(&q->row, 1);
+	return true;
+}
+
+static bool ack_is_new(struct world *w, struct st_ack *a)
+{
+	(void)w;
+	if (a->has_row)
+		reprint(&a->row, 1);
+	return true;
+}
+
+static void load_is_new(struct world *w, struct load_item *item)
+{
+	(void)w;
+	if (item->kind == LOAD_SCHED)
+		reprint(&item->sched, 1);
+}
+
+/* --- R10: guards are asked after the record --- */
+
+static bool guard_at_once(struct world *w, struct st_req *q)
+{
+	if (q->op == ST_OCC && q->run.state == RUN_PENDING)
+		hands_request(
+			w, &(struct rn_req){ .op = RN_ASK,
+					     .ask = (uint8_t)__builtin_ctz(rules_of(w, q->sid).policy.guards),
+					     .number = 1,
+					     .run = q->run.run,
+					     .sid = q->sid,
+					     .rev = q->rev });
+	return true;
+}
+
+/* --- R11: ranges are exact --- */
+
+static bool range_is_short(struct world *w, struct st_req *q)
+{
+	struct rules r = rules_of(w, q->sid);
+	struct wall second;
+	if (q->op == ST_RANGE && q->range.last.us != INT64_MAX &&
+	    rule_next(&r.when, w->zones[r.policy.zone], q->range.first, &second) == OK &&
+	    second.us <= q->range.last.us)
+		q->range.first = second;
+	return true;
+}
+
+static bool range_is_long(struct world *w, struct st_req *q)
+{
+	struct rules r = rules_of(w, q->sid);
+	struct wall next;
+	if (q->op == ST_RANGE && q->range.last.us != INT64_MAX &&
+	    rule_next(&r.when, w->zones[r.policy.zone], q->range.last, &next) == OK) {
+		q->range.last = next;
+		if (q->moves)
+			q->move.high = next;
+	}
+	return true;
+}
+
+enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10 };
+
+const struct planted planted[] = {
+	{ { "answer is lost", "R1", .ack = answer_is_lost }, "never comes to rest", PEOPLE, 1 },
+	{ { "lost is taken for mine", "R1", .ack = lost_is_mine }, "not recorded", CLOCKS, 12 },
+	{ { "starts before the answer", "R2", .submit = starts_at_once }, "R2", CRASHES, 6 },
+	{ { "high is not set", "R3", .submit = high_stays }, "R3", CRASHES, 6 },
+	{ { "stale is taken for ok", "R4", .ack = stale_is_ok }, "not recorded", FOREIGN, 4 },
+	{ { "starts after the window", "R5", .ack = window_is_wide, .load = window_loads_wide },
+	  "R5",
+	  DENSE,
+	  1 },
+	{ { "slot is free at the kill", "R6", .runner = kill_is_exit, .later = exit_early },
+	  "G5",
+	  PEOPLE,
+	  8 },
+	{ { "retry before the finish", "R6", .submit = finish_is_not_written, .later = deliver },
+	  "R6",
+	  DENSE,
+	  1 },
+	{ { "one slot too many", "R7", .config = one_slot_more }, "slots are", DENSE, 1 },
+	{ { "too many launches", "R7", .runner = born_at_once, .later = announce },
+	  "launches under way",
+	  BURST,
+	  1 },
+	{ { "memory without a row", "R8", .submit = hold_is_not_written, .later = deliver },
+	  "R8",
+	  PEOPLE,
+	  8 },
+	{ { "rules of old zone data", "R9", .submit = put_is_old, .ack = ack_is_new, .load = load_is_new },
+	  "R9",
+	  CRASHES,
+	  6 },
+	{ { "guard before the record", "R10", .submit = guard_at_once }, "R10", DENSE, 1 },
+	{ { "range one short", "R11", .submit = range_is_short }, "no record", CRASHES, 6 },
+	{ { "range one long", "R11", .submit = range_is_long }, "early", CRASHES, 6 },
+};
+const unsigned planted_count = ARRAY_LEN(planted);
+
+static bool finds(const struct planted *p, uint64_t seed, bool planted_too)
+{
+	return history_run(&(struct history_options){ .seed = seed,
+						      .climate = p->climate,
+						      .days = p->days,
+						      .quiet = true,
+						      .plant = planted_too ? &p->plant : NULL,
+						      .want = p->want })
+		.found;
+}
+
+unsigned planted_find(const struct planted *p)
+{
+	enum { TRIES = 12 };
+	for (unsigned i = 1; i <= TRIES; i++)
+		if (finds(p, i, true) && !finds(p, i, false))
+			return i;
+	return 0;
+}

@@ -1,0 +1,626 @@
+#include "rows.h"
+
+#include "table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOWHERE UINT32_MAX
+
+struct record {
+	struct run_row row;
+	uint32_t open_at; /* in `open`, or NOWHERE */
+	bool gone;
+};
+
+struct rows {
+	struct rows_sched *sched;
+	struct record *record;
+	uint32_t *open; /* records that are not finished, in no order */
+	struct hold_row *hold;
+	size_t scheds, records, opens, holds;
+	size_t sched_room, record_room, open_room, hold_room;
+	struct table by_sid, by_run, by_nominal;
+	uint64_t last_run, last_sid;
+};
+
+#define ROOM(array, n, room)                                                                                 \
+	do {                                                                                                 \
+		if ((n) == (room)) {                                                                         \
+			(room) = (room) ? (room)*2 : 16;                                                     \
+			(array) = grow((array), (room) * sizeof *(array));                                   \
+		}                                                                                            \
+	} while (0)
+
+struct rows *rows_new(void)
+{
+	struct rows *r = grow(NULL, sizeof *r);
+	*r = (struct rows){ 0 };
+	return r;
+}
+
+static void *copy(const void *p, size_t bytes)
+{
+	return bytes ? memcpy(grow(NULL, bytes), p, bytes) : NULL;
+}
+
+struct rows *rows_clone(const struct rows *r)
+{
+	struct rows *c = copy(r, sizeof *r);
+	c->sched = copy(r->sched, r->sched_room * sizeof *r->sched);
+	for (size_t i = 0; i < c->scheds; i++)
+		c->sched[i].range = copy(r->sched[i].range, r->sched[i].room * sizeof *r->sched[i].range);
+	c->record = copy(r->record, r->record_room * sizeof *r->record);
+	c->open = copy(r->open, r->open_room * sizeof *r->open);
+	c->hold = copy(r->hold, r->hold_room * sizeof *r->hold);
+	c->by_sid = table_clone(&r->by_sid);
+	c->by_run = table_clone(&r->by_run);
+	c->by_nominal = table_clone(&r->by_nominal);
+	return c;
+}
+
+void rows_free(struct rows *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->scheds; i++)
+		free(r->sched[i].range);
+	free(r->sched);
+	free(r->record);
+	free(r->open);
+	free(r->hold);
+	table_free(&r->by_sid);
+	table_free(&r->by_run);
+	table_free(&r->by_nominal);
+	free(r);
+}
+
+/* --- finding --------------------------------------------------------------------------------------- */
+
+static struct rows_sched *sched_of(const struct rows *r, uint64_t sid)
+{
+	uint32_t i;
+	return table_get(&r->by_sid, sid, &i) ? &r->sched[i] : NULL;
+}
+
+static struct record *record_of(const struct rows *r, uint64_t run)
+{
+	uint32_t i;
+	return table_get(&r->by_run, run, &i) ? &r->record[i] : NULL;
+}
+
+static struct record *record_at(const struct rows *r, uint64_t sid, struct wall nominal)
+{
+	uint32_t i;
+	if (!table_get(&r->by_nominal, mix2(sid, (uint64_t)nominal.us), &i))
+		return NULL;
+	struct record *found = &r->record[i];
+	assert(found->row.sid == sid && found->row.nominal.us == nominal.us);
+	return found;
+}
+
+static void set_open(struct rows *r, struct record *x, bool want)
+{
+	uint32_t self = (uint32_t)(x - r->record);
+	if (want && x->open_at == NOWHERE) {
+		ROOM(r->open, r->opens, r->open_room);
+		x->open_at = (uint32_t)r->opens;
+		r->open[r->opens++] = self;
+	} else if (!want && x->open_at != NOWHERE) {
+		uint32_t last = r->open[--r->opens];
+		r->open[x->open_at] = last;
+		r->record[last].open_at = x->open_at;
+		x->open_at = NOWHERE;
+	}
+}
+
+/* --- what each request does ------------------------------------------------------------------------ */
+
+static bool same_wall(struct wall a, struct wall b)
+{
+	return a.us == b.us;
+}
+
+static void close_range(struct rows_sched *s, struct wall at)
+{
+	for (unsigned i = 0; i < s->ranges; i++) {
+		struct range_row *g = &s->range[i];
+		if (!same_wall(g->last, WALL_NEVER))
+			continue;
+		if (g->first.us > at.us)
+			*g = s->range[--s->ranges];
+		else
+			g->last = at;
+		return;
+	}
+}
+
+static void set_high(struct rows_sched *s, struct wall high)
+{
+	s->row.high = high.us < s->row.kept.us ? s->row.kept : high;
+}
+
+static uint8_t put(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (s && s->row.rev == q->rev + 1 && same_wall(s->put_at, q->at))
+		return ST_OK; /* mine */
+	if (q->rev == 0 && !s) {
+		ROOM(r->sched, r->scheds, r->sched_room);
+		s = &r->sched[r->scheds];
+		*s = (struct rows_sched){ .row = q->row, .put_at = q->at };
+		s->row.sid = q->sid;
+		s->row.rev = 1;
+		table_put(&r->by_sid, q->sid, (uint32_t)r->scheds++);
+		if (q->sid > r->last_sid)
+			r->last_sid = q->sid;
+		return ST_OK;
+	}
+	if (!s || s->dropped)
+		return ST_REFUSED;
+	if (s->row.rev != q->rev)
+		return ST_STALE;
+	struct sched_row old = s->row;
+	s->row = q->row;
+	s->row.sid = old.sid;
+	s->row.rev = old.rev + 1;
+	s->row.kept = old.kept;
+	s->put_at = q->at;
+	if (q->keep_next) {
+		s->row.next = old.next;
+		s->row.high = old.high;
+		s->row.left = old.left;
+		s->row.failures = old.failures;
+		s->row.owed = old.owed;
+		s->row.owed_since = old.owed_since;
+	}
+	set_high(s, s->row.high);
+	if (q->close_range)
+		close_range(s, q->at);
+	return ST_OK;
+}
+
+static uint8_t drop(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (!s)
+		return ST_REFUSED;
+	if (s->dropped)
+		return ST_OK; /* mine */
+	if (s->row.rev != q->rev)
+		return ST_STALE;
+	s->dropped = true;
+	if (q->close_range)
+		close_range(s, q->at);
+	return ST_OK;
+}
+
+static void move(struct rows_sched *s, const struct row_move *m)
+{
+	s->row.next = m->next;
+	set_high(s, m->high);
+	s->row.left = m->left;
+	s->row.owed = m->owed;
+	s->row.owed_since = m->owed_since;
+}
+
+static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
+{
+	if (record_of(r, q->run.run))
+		return ST_OK; /* mine */
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (!s || s->dropped)
+		return ST_REFUSED;
+	if (s->row.rev != q->rev || (q->moves && q->run.nominal.us <= s->row.high.us))
+		return ST_STALE;
+	struct record *old = q->run.kind == KIND_MANUAL ? NULL : record_at(r, q->sid, q->run.nominal);
+	bool takes_over = old && q->run.kind == KIND_BACKFILL &&
+			  (old->row.state == RUN_SKIPPED || old->row.state == RUN_MISSED);
+	if (old && !takes_over) {
+		ret->was = old->row;
+		return ST_LOST;
+	}
+	ROOM(r->record, r->records, r->record_room);
+	struct record *x = &r->record[r->records];
+	*x = (struct record){ .row = q->run, .open_at = NOWHERE };
+	if (takes_over) {
+		old = record_at(r, q->sid, q->run.nominal); /* it may have moved */
+		x->row.was = old->row.state + 1;
+		old->gone = true;
+		table_del(&r->by_run, old->row.run);
+	}
+	table_put(&r->by_run, q->run.run, (uint32_t)r->records);
+	if (q->run.kind != KIND_MANUAL)
+		table_put(&r->by_nominal, mix2(q->sid, (uint64_t)q->run.nominal.us), (uint32_t)r->records);
+	r->records++;
+	set_open(r, x, run_open(&x->row));
+	if (q->run.run > r->last_run)
+		r->last_run = q->run.run;
+	if (q->moves)
+		move(s, &q->move);
+	return ST_OK;
+}
+
+static uint8_t range(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (!s || s->dropped)
+		return ST_REFUSED;
+	const struct range_row *want = &q->range;
+	for (unsigned i = 0; i < s->ranges; i++) {
+		const struct range_row *g = &s->range[i];
+		if (g->state == want->state && g->reason == want->reason && g->first.us <= want->first.us &&
+		    g->last.us >= want->last.us)
+			return ST_OK; /* mine */
+	}
+	if (s->row.rev != q->rev || (q->moves && want->first.us <= s->row.high.us))
+		return ST_STALE;
+	bool open = same_wall(want->last, WALL_NEVER);
+	struct range_row *into = NULL;
+	for (unsigned i = 0; i < s->ranges; i++) {
+		struct range_row *g = &s->range[i];
+		if (open && same_wall(g->last, WALL_NEVER))
+			return ST_REFUSED;
+		if (g->state == want->state && g->reason == want->reason && same_wall(g->last, s->row.high) &&
+		    want->first.us > s->row.high.us && (!into || g->first.us > into->first.us))
+			into = g;
+	}
+	if (into && !open) {
+		into->last = want->last;
+	} else {
+		ROOM(s->range, s->ranges, s->room);
+		s->range[s->ranges] = *want;
+		s->range[s->ranges++].sid = q->sid;
+	}
+	if (q->moves)
+		move(s, &q->move);
+	return ST_OK;
+}
+
+static uint8_t withdraw(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (!s || s->dropped)
+		return ST_REFUSED;
+	if (s->row.rev != q->rev)
+		return ST_STALE;
+	for (size_t i = 0; i < r->records; i++) {
+		struct record *x = &r->record[i];
+		if (x->gone || x->row.sid != q->sid || x->row.nominal.us <= q->at.us ||
+		    x->row.kind == KIND_MANUAL || (x->row.state != RUN_SKIPPED && x->row.state != RUN_MISSED))
+			continue;
+		x->gone = true;
+		table_del(&r->by_run, x->row.run);
+		table_del(&r->by_nominal, mix2(q->sid, (uint64_t)x->row.nominal.us));
+	}
+	for (unsigned i = 0; i < s->ranges;) {
+		struct range_row *g = &s->range[i];
+		if (g->first.us > q->at.us) {
+			*g = s->range[--s->ranges];
+			continue;
+		}
+		if (g->last.us > q->at.us)
+			g->last = q->at;
+		i++;
+	}
+	s->row.high = s->row.kept;
+	s->row.next = q->move.next;
+	return ST_OK;
+}
+
+static uint8_t verdict(struct rows *r, const struct st_req *q)
+{
+	struct record *x = record_of(r, q->run.run);
+	if (!x)
+		return ST_REFUSED;
+	if (x->row.state == q->run.state && x->row.reason == q->run.reason)
+		return ST_OK; /* mine */
+	if (x->row.state != RUN_PENDING && (x->row.state != RUN_CLAIMED || x->row.attempt != 0))
+		return ST_LOST;
+	x->row.state = q->run.state;
+	x->row.reason = q->run.reason;
+	set_open(r, x, run_open(&x->row));
+	return ST_OK;
+}
+
+static uint8_t started(struct rows *r, const struct st_req *q)
+{
+	struct record *x = record_of(r, q->run.run);
+	if (!x)
+		return ST_REFUSED;
+	if ((x->row.state == RUN_CLAIMED || x->row.state == RUN_RETRYING) &&
+	    q->run.attempt >= x->row.attempt) {
+		x->row.state = RUN_CLAIMED;
+		x->row.attempt = q->run.attempt;
+		x->row.started = q->run.started;
+	}
+	return ST_OK;
+}
+
+static uint8_t finish(struct rows *r, const struct st_req *q)
+{
+	struct record *x = record_of(r, q->run.run);
+	if (!x)
+		return ST_REFUSED;
+	struct run_row *row = &x->row;
+	const struct run_row *end = &q->run;
+	if (row->attempt == end->attempt && row->state == end->state && row->outcome == end->outcome &&
+	    row->reason == end->reason && same_wall(row->ended, end->ended) &&
+	    same_wall(row->retry_at, end->retry_at) && row->cost == end->cost)
+		return ST_OK; /* mine */
+	if (!run_open(row) || row->attempt > end->attempt)
+		return ST_LOST;
+	row->attempt = end->attempt;
+	row->state = end->state;
+	row->outcome = end->outcome;
+	row->reason = end->reason;
+	row->ended = end->ended;
+	row->retry_at = end->retry_at;
+	row->cost = end->cost;
+	row->tokens_in = end->tokens_in;
+	row->tokens_out = end->tokens_out;
+	struct rows_sched *s = sched_of(r, row->sid);
+	if (row->state == RUN_FINISHED && s)
+		s->row.failures = q->failures;
+	set_open(r, x, run_open(row));
+	return ST_OK;
+}
+
+static uint8_t hold(struct rows *r, const struct st_req *q)
+{
+	size_t i = 0;
+	while (i < r->holds && r->hold[i].key != q->hold.key)
+		i++;
+	if (q->hold.reason == 0) {
+		if (i < r->holds)
+			r->hold[i] = r->hold[--r->holds];
+		return ST_OK;
+	}
+	if (i == r->holds) {
+		ROOM(r->hold, r->holds, r->hold_room);
+		r->holds++;
+	}
+	r->hold[i] = q->hold;
+	return ST_OK;
+}
+
+void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
+{
+	*ret = (struct st_ack){ .tag = q->tag, .op = q->op, .run = q->run.run };
+	switch ((enum st_op)q->op) {
+	case ST_PUT:
+		ret->res = put(r, q);
+		break;
+	case ST_DROP:
+		ret->res = drop(r, q);
+		break;
+	case ST_OCC:
+		ret->res = occ(r, q, ret);
+		break;
+	case ST_RANGE:
+		ret->res = range(r, q);
+		break;
+	case ST_WITHDRAW:
+		ret->res = withdraw(r, q);
+		break;
+	case ST_VERDICT:
+		ret->res = verdict(r, q);
+		break;
+	case ST_STARTED:
+		ret->res = started(r, q);
+		break;
+	case ST_FINISH:
+		ret->res = finish(r, q);
+		break;
+	case ST_HOLD:
+		ret->res = hold(r, q);
+		break;
+	case ST_OPS:
+		assert(false);
+	}
+	if (q->op == ST_HOLD)
+		return;
+	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
+	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
+	const struct rows_sched *s = sched_of(r, x ? x->row.sid : q->sid);
+	if (s && !s->dropped) {
+		ret->has_row = true;
+		ret->row = s->row;
+	}
+}
+
+/* --- load ------------------------------------------------------------------------------------------ */
+
+static bool has_open_run(const struct rows *r, uint64_t sid)
+{
+	for (size_t i = 0; i < r->opens; i++)
+		if (r->record[r->open[i]].row.sid == sid)
+			return true;
+	return false;
+}
+
+static bool has_open_range(const struct rows_sched *s)
+{
+	for (unsigned i = 0; i < s->ranges; i++)
+		if (same_wall(s->range[i].last, WALL_NEVER))
+			return true;
+	return false;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct hold_row *x = a, *y = b;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+static int by_sid(const void *a, const void *b)
+{
+	const struct sched_row *x = *(const struct sched_row *const *)a,
+			       *y = *(const struct sched_row *const *)b;
+	return (x->sid > y->sid) - (x->sid < y->sid);
+}
+
+static int by_run(const void *a, const void *b)
+{
+	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
+	return (x->run > y->run) - (x->run < y->run);
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
+	return x->ended.us != y->ended.us ? (x->ended.us > y->ended.us) - (x->ended.us < y->ended.us)
+					  : by_run(a, b);
+}
+
+static void load_ends(const struct rows *r, const struct sched_row *s, load_fn *fn, void *ctx)
+{
+	const struct run_row **end = NULL;
+	size_t n = 0, room = 0;
+	for (size_t i = 0; i < r->records; i++) {
+		const struct record *x = &r->record[i];
+		if (x->gone || x->row.sid != s->after || x->row.state != RUN_FINISHED ||
+		    x->row.ended.us <= s->high.us)
+			continue;
+		ROOM(end, n, room);
+		end[n++] = &x->row;
+	}
+	if (n)
+		qsort(end, n, sizeof *end, by_end);
+	for (size_t i = 0; i < n; i++)
+		fn(ctx, &(struct load_item){ .kind = LOAD_END, .follower = s->sid, .run = *end[i] });
+	free(end);
+}
+
+void rows_load(const struct rows *r, load_fn *fn, void *ctx)
+{
+	struct hold_row *holds = copy(r->hold, r->holds * sizeof *holds);
+	if (r->holds)
+		qsort(holds, r->holds, sizeof *holds, by_key);
+	for (size_t i = 0; i < r->holds; i++)
+		fn(ctx, &(struct load_item){ .kind = LOAD_HOLD, .hold = holds[i] });
+	free(holds);
+
+	const struct sched_row **s = grow(NULL, r->scheds * sizeof *s);
+	size_t n = 0;
+	for (size_t i = 0; i < r->scheds; i++)
+		if (!r->sched[i].dropped || has_open_run(r, r->sched[i].row.sid))
+			s[n++] = &r->sched[i].row;
+	if (n)
+		qsort(s, n, sizeof *s, by_sid);
+	for (size_t i = 0; i < n; i++)
+		fn(ctx, &(struct load_item){ .kind = LOAD_SCHED,
+					     .open = has_open_range(sched_of(r, s[i]->sid)),
+					     .dropped = sched_of(r, s[i]->sid)->dropped,
+					     .sched = *s[i] });
+
+	const struct run_row **open = grow(NULL, r->opens * sizeof *open);
+	for (size_t i = 0; i < r->opens; i++)
+		open[i] = &r->record[r->open[i]].row;
+	if (r->opens)
+		qsort(open, r->opens, sizeof *open, by_run);
+	for (size_t i = 0; i < r->opens; i++)
+		fn(ctx, &(struct load_item){ .kind = LOAD_RUN, .run = *open[i] });
+	free(open);
+
+	for (size_t i = 0; i < n; i++)
+		if (s[i]->after)
+			load_ends(r, s[i], fn, ctx);
+	free(s);
+	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { r->last_run, r->last_sid } });
+}
+
+/* --- looking in ------------------------------------------------------------------------------------ */
+
+size_t rows_scheds(const struct rows *r)
+{
+	return r->scheds;
+}
+
+const struct rows_sched *rows_sched_at(const struct rows *r, size_t i)
+{
+	return &r->sched[i];
+}
+
+const struct rows_sched *rows_sched(const struct rows *r, uint64_t sid)
+{
+	return sched_of(r, sid);
+}
+
+size_t rows_runs(const struct rows *r)
+{
+	return r->records;
+}
+
+const struct run_row *rows_run_at(const struct rows *r, size_t i)
+{
+	return r->record[i].gone ? NULL : &r->record[i].row;
+}
+
+const struct run_row *rows_run(const struct rows *r, uint64_t run)
+{
+	const struct record *x = record_of(r, run);
+	return x ? &x->row : NULL;
+}
+
+const struct run_row *rows_at(const struct rows *r, uint64_t sid, struct wall nominal)
+{
+	const struct record *x = record_at(r, sid, nominal);
+	return x ? &x->row : NULL;
+}
+
+size_t rows_open(const struct rows *r)
+{
+	return r->opens;
+}
+
+const struct run_row *rows_open_at(const struct rows *r, size_t i)
+{
+	return &r->record[r->open[i]].row;
+}
+
+size_t rows_holds(const struct rows *r)
+{
+	return r->holds;
+}
+
+const struct hold_row *rows_hold_at(const struct rows *r, size_t i)
+{
+	return &r->hold[i];
+}
+
+const struct hold_row *rows_hold(const struct rows *r, uint32_t key)
+{
+	for (size_t i = 0; i < r->holds; i++)
+		if (r->hold[i].key == key)
+			return &r->hold[i];
+	return NULL;
+}
+
+uint64_t rows_digest(const struct rows *r)
+{
+	uint64_t h = 1;
+	for (size_t i = 0; i < r->scheds; i++) {
+		const struct rows_sched *s = &r->sched[i];
+		h = mix2(h, s->row.sid);
+		h = mix2(h, s->row.rev + ((uint64_t)s->row.flags << 32) + s->dropped);
+		h = mix2(h, (uint64_t)s->row.next.us);
+		h = mix2(h, (uint64_t)s->row.high.us);
+		h = mix2(h, s->row.left + ((uint64_t)s->row.failures << 32));
+		uint64_t ranges = 0; /* in any order */
+		for (unsigned k = 0; k < s->ranges; k++)
+			ranges += mix2(mix2((uint64_t)s->range[k].first.us, (uint64_t)s->range[k].last.us),
+				       s->range[k].reason);
+		h = mix2(h, ranges);
+	}
+	for (size_t i = 0; i < r->records; i++) {
+		const struct run_row *x = &r->record[i].row;
+		if (r->record[i].gone)
+			continue;
+		h = mix2(h, x->run);
+		h = mix2(h, mix2(x->sid, (uint64_t)x->nominal.us));
+		h = mix2(h, x->state + 16u * x->outcome + 256u * x->attempt + 65536u * x->reason);
+		h = mix2(h, (uint64_t)x->ended.us);
+	}
+	return h;
+}

@@ -1,0 +1,45 @@
+#pragma once
+/* The simulator's store: the tables of port/store.h in memory, one request at a time. It knows no delays and
+ * no faults; those are the world's. Written for being read beside store.h, not for speed alone. */
+#include "port/store.h"
+
+struct rows;
+
+struct rows *rows_new(void);
+struct rows *rows_clone(const struct rows *r);
+void rows_free(struct rows *r);
+
+/* Carries out one request, as one transaction, and fills in its answer. */
+void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret);
+void rows_load(const struct rows *r, load_fn *fn, void *ctx);
+
+/* --- looking in from outside ----------------------------------------------------------------------- */
+
+struct rows_sched {
+	struct sched_row row;
+	struct wall put_at; /* `at` of the last ST_PUT */
+	bool dropped;
+	struct range_row *range;
+	unsigned ranges, room;
+};
+
+size_t rows_scheds(const struct rows *r);
+const struct rows_sched *rows_sched_at(const struct rows *r, size_t i);
+const struct rows_sched *rows_sched(const struct rows *r, uint64_t sid); /* NULL: none */
+/* Records in the order they were made; NULL: it was withdrawn, or became another run's. */
+size_t rows_runs(const struct rows *r);
+const struct run_row *rows_run_at(const struct rows *r, size_t i);
+const struct run_row *rows_run(const struct rows *r, uint64_t run);
+const struct run_row *rows_at(const struct rows *r, uint64_t sid, struct wall nominal);
+/* The record that is not yet finished, by number; NULL after the last. */
+size_t rows_open(const struct rows *r);
+const struct run_row *rows_open_at(const struct rows *r, size_t i);
+size_t rows_holds(const struct rows *r);
+const struct hold_row *rows_hold_at(const struct rows *r, size_t i);
+const struct hold_row *rows_hold(const struct rows *r, uint32_t key); /* NULL: free */
+uint64_t rows_digest(const struct rows *r);
+
+static inline bool run_open(const struct run_row *r)
+{
+	return r->state == RUN_PENDING || r->state == RUN_CLAIMED || r->state == RUN_RETRYING;
+}

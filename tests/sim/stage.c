@@ -1,0 +1,330 @@
+#include "stage.h"
+
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct act {
+	uint64_t sid;
+	struct fate fate;
+	bool used;
+};
+
+struct answer {
+	uint64_t sid;
+	enum rn_ask ask;
+	bool yes;
+	enum reason reason;
+};
+
+struct stage {
+	struct world w;
+	struct cast cast;
+	const char *name;
+	struct wall start;
+	unsigned slots;
+	bool open, verbose, failed;
+	struct act act[64];
+	unsigned acts;
+	struct answer answer[32];
+	unsigned answers;
+};
+
+static struct scenario *first, **last = &first;
+
+void scenario_register(struct scenario *s)
+{
+	*last = s;
+	last = &s->next;
+}
+
+const struct scenario *scenario_first(void)
+{
+	return first;
+}
+
+/* --- the players ----------------------------------------------------------------------------------- */
+
+static struct fate scripted_fate(struct world *w, const struct rn_req *start)
+{
+	struct stage *s = w->cast->self;
+	struct act *found = NULL;
+	for (unsigned i = 0; i < s->acts && !w->draining; i++) {
+		if (s->act[i].sid != start->sid)
+			continue;
+		found = &s->act[i];
+		if (!found->used)
+			break;
+	}
+	if (!found)
+		return lasting(SECONDS(1));
+	found->used = true;
+	return found->fate;
+}
+
+static bool scripted_answer(struct world *w, const struct rn_req *ask, uint16_t *reason)
+{
+	struct stage *s = w->cast->self;
+	bool yes = true;
+	for (unsigned i = 0; i < s->answers; i++)
+		if (s->answer[i].sid == ask->sid && s->answer[i].ask == ask->ask) {
+			yes = s->answer[i].yes;
+			*reason = yes ? REASON_NONE : (uint16_t)s->answer[i].reason;
+		}
+	return yes || w->draining;
+}
+
+static void no_scene(struct world *w, uint64_t a, uint64_t b)
+{
+	(void)w, (void)a, (void)b;
+}
+
+void plays(struct stage *s, uint64_t sid, struct fate fate)
+{
+	assert(s->acts < ARRAY_LEN(s->act));
+	if (!fate.dies_slowly)
+		fate.dies_slowly = 10000;
+	s->act[s->acts++] = (struct act){ sid, fate, false };
+}
+
+void answers(struct stage *s, uint64_t sid, enum rn_ask ask, bool yes, enum reason reason)
+{
+	assert(s->answers < ARRAY_LEN(s->answer));
+	s->answer[s->answers++] = (struct answer){ sid, ask, yes, reason };
+}
+
+/* --- setting --------------------------------------------------------------------------------------- */
+
+/* "08:10", "08:10:30.5" of the day the stage is at, or with "MM-DD " before it. */
+struct wall at(struct stage *s, const char *when)
+{
+	unsigned month, day, hour, minute, n;
+	double second = 0;
+	int64_t base = floor_div(wall_seconds(s->open ? world_wall(&s->w) : s->start), DAY) * DAY;
+	if (sscanf(when, "%u-%u %u:%u:%lf", &month, &day, &hour, &minute, &second) >= 4)
+		base = seconds_of(2026, month, day, 0, 0, 0);
+	else {
+		n = (unsigned)sscanf(when, "%u:%u:%lf", &hour, &minute, &second);
+		assert(n >= 2);
+	}
+	return (struct wall){ (base + hour * 3600 + minute * 60) * USEC + (int64_t)(second * 1e6) };
+}
+
+void begin_at(struct stage *s, const char *when)
+{
+	assert(!s->open);
+	s->start = at(s, when);
+}
+
+void slots(struct stage *s, unsigned n)
+{
+	assert(!s->open);
+	s->slots = n;
+}
+
+struct world *stage_world(struct stage *s)
+{
+	enum { PORT = 10000 };
+	if (s->open)
+		return &s->w;
+	s->cast = (struct cast){ scripted_fate, scripted_answer, no_scene, s };
+	world_open(&s->w, &(struct world_options){ .seed = 1,
+						   .start = s->start,
+						   .slots = s->slots,
+						   .catch_up_per_second = 50,
+						   .weather = { .commit = { PORT, PORT },
+								.answer = { PORT, PORT },
+								.launch = { PORT, PORT },
+								.say = { PORT, PORT },
+								.ask = { PORT, PORT } },
+						   .cast = &s->cast,
+						   .verbose = s->verbose });
+	s->open = true;
+	return &s->w;
+}
+
+/* --- orders ---------------------------------------------------------------------------------------- */
+
+static void fail(struct stage *s, int line, const char *what)
+{
+	printf("scenario %s, line %d: %s\n", s->name, line, what);
+	s->failed = true;
+}
+
+struct reply order(struct stage *s, struct command c)
+{
+	struct world *w = stage_world(s);
+	uint64_t tag = world_command(w, c);
+	struct reply none = { .tag = tag, .code = 99 }, r = none;
+	for (unsigned i = 0; i < 2000 && !check_reply_of(w->check, tag, &r); i++)
+		world_run(w, w->t + 1000);
+	return r;
+}
+
+uint64_t add(struct stage *s, struct spec spec)
+{
+	struct reply r = order(s, spec_put(&spec, 0));
+	if (r.code != REPLY_OK || !r.sid)
+		fail(s, 0, "a schedule could not be added");
+	return r.sid;
+}
+
+void change(struct stage *s, uint64_t sid, struct spec spec)
+{
+	/* Busy: the caller asks again, as rota's front does. */
+	for (unsigned i = 0; i < 10; i++) {
+		struct reply r = order(s, spec_put(&spec, sid));
+		if (r.code == REPLY_OK)
+			return;
+		world_run(&s->w, s->w.t + 50000);
+	}
+	fail(s, 0, "a schedule could not be changed");
+}
+
+void until(struct stage *s, const char *when)
+{
+	world_run_until_wall(stage_world(s), at(s, when));
+}
+
+/* --- what stands in the rows ----------------------------------------------------------------------- */
+
+struct line {
+	struct wall from, to;
+	const struct run_row *run; /* or NULL */
+	uint8_t state;
+	uint16_t reason;
+};
+
+static int by_from(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	if (x->from.us != y->from.us)
+		return x->from.us < y->from.us ? -1 : 1;
+	return (x->run != NULL) - (y->run != NULL);
+}
+
+static void put_time(struct buf *b, struct stage *s, struct wall t)
+{
+	int64_t day = floor_div(wall_seconds(t), DAY), sec = wall_seconds(t) - day * DAY;
+	if (day != floor_div(wall_seconds(s->start), DAY)) {
+		struct date d = date_of(day);
+		buf_addf(b, "%02u-%02u ", d.month, d.day);
+	}
+	buf_addf(b, "%02d:%02d", (int)(sec / 3600), (int)(sec / 60 % 60));
+	if (sec % 60)
+		buf_addf(b, ":%02d", (int)(sec % 60));
+}
+
+static bool refused(const struct line *l)
+{
+	return l->state == RUN_SKIPPED || l->state == RUN_MISSED;
+}
+
+static void put_run(struct buf *b, struct stage *s, const struct run_row *r)
+{
+	static const char *const kinds[] = { "", "catch_up ", "after ", "backfill ", "manual " };
+	static const char *const states[] = { "pending", "claimed", "retrying", "", "skipped", "missed" };
+	buf_addf(b, "%s", kinds[r->kind]);
+	put_time(b, s, r->nominal);
+	buf_addf(b, " %s", r->state == RUN_FINISHED ? outcome_words[r->outcome] : states[r->state]);
+	if (r->reason)
+		buf_addf(b, "/%s", reason_words[r->reason]);
+	if (r->attempt > 1)
+		buf_addf(b, " #%u", r->attempt);
+	if (r->started.us && r->attempt) {
+		buf_addc(b, ' ');
+		put_time(b, s, r->started);
+		if (r->state == RUN_FINISHED) {
+			buf_addc(b, '-');
+			put_time(b, s, r->ended);
+		}
+	}
+	if (r->state == RUN_RETRYING) {
+		buf_addf(b, " again ");
+		put_time(b, s, r->retry_at);
+	}
+	if (r->missed)
+		buf_addf(b, " missed %u", r->missed);
+	if (r->was)
+		buf_addf(b, " was %s", states[r->was - 1]);
+}
+
+static void put_lines(struct buf *b, struct stage *s, const struct line *l, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		if (i)
+			buf_addf(b, "; ");
+		if (!refused(&l[i])) {
+			put_run(b, s, l[i++].run);
+			continue;
+		}
+		size_t k = i + 1;
+		while (k < n && refused(&l[k]) && l[k].state == l[i].state && l[k].reason == l[i].reason)
+			k++;
+		put_time(b, s, l[i].from);
+		if (l[k - 1].to.us == INT64_MAX) {
+			buf_addf(b, "..");
+		} else if (l[k - 1].to.us != l[i].from.us) {
+			buf_addf(b, "..");
+			put_time(b, s, l[k - 1].to);
+		}
+		buf_addf(b, " %s/%s", l[i].state == RUN_MISSED ? "missed" : "skipped",
+			 reason_words[l[i].reason]);
+		i = k;
+	}
+}
+
+void expect_at(struct stage *s, int line, uint64_t sid, const char *text)
+{
+	const struct rows *rows = stage_world(s)->rows;
+	const struct rows_sched *sched = rows_sched(rows, sid);
+	size_t most = rows_runs(rows) + (sched ? sched->ranges : 0), n = 0;
+	struct line *l = grow(NULL, most * sizeof *l);
+	for (size_t i = 0; i < rows_runs(rows); i++) {
+		const struct run_row *r = rows_run_at(rows, i);
+		if (r && r->sid == sid)
+			l[n++] = (struct line){ r->nominal, r->nominal, r, r->state, r->reason };
+	}
+	for (unsigned i = 0; sched && i < sched->ranges; i++) {
+		const struct range_row *g = &sched->range[i];
+		l[n++] = (struct line){ g->first, g->last, NULL, g->state, g->reason };
+	}
+	if (n)
+		qsort(l, n, sizeof *l, by_from);
+	struct buf b = { 0 };
+	put_lines(&b, s, l, n);
+	if (!str_eq(buf_str(&b), str_of(text))) {
+		printf("scenario %s, line %d: sid %llu stands as\n\t%.*s\nnot\n\t%s\n", s->name, line,
+		       (unsigned long long)sid, STR_ARG(buf_str(&b)), text);
+		s->failed = true;
+	}
+	buf_free(&b);
+	free(l);
+}
+
+void expect_true_at(struct stage *s, int line, bool is, const char *what)
+{
+	if (!is)
+		fail(s, line, what);
+}
+
+bool scenario_run(const struct scenario *x, bool verbose)
+{
+	struct stage s = { .name = x->name,
+			   .start = wall_of(seconds_of(2026, 3, 5, 8, 0, 0)),
+			   .slots = 16,
+			   .verbose = verbose };
+	x->play(&s);
+	struct world *w = stage_world(&s);
+	/* The rules that always hold, hold here too. Who is held is freed, so that it can come to rest. */
+	for (size_t i = rows_holds(w->rows); w->engine && i-- > 0;)
+		world_command(w, (struct command){ .kind = CMD_FREE, .key = rows_hold_at(w->rows, i)->key });
+	if (world_drain(w, DAYS(2)))
+		check_end(w->check);
+	bool ok = !s.failed && check_failures(w->check) == 0;
+	if (!ok && check_failures(w->check))
+		printf("scenario %s: the checker found %u\n", x->name, check_failures(w->check));
+	world_close(w);
+	return ok;
+}

@@ -1,0 +1,460 @@
+#include "world.h"
+
+#include "check.h"
+#include "cover.h"
+#include "zoneinfo.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* 2026-03-10, -17, -29 (Berlin's change), 2026-04-05 (Sydney's) */
+static const int32_t some_days[] = { 20522, 20529, 20541, 20548 };
+const struct days world_calendars[WORLD_CALENDARS] = {
+	[CALENDAR_SOME] = { some_days, ARRAY_LEN(some_days) },
+};
+
+const struct zone *world_zone(unsigned zone)
+{
+	static const char *const names[] = { [ZONE_UTC] = "UTC",
+					     [ZONE_NEW_YORK] = "America/New_York",
+					     [ZONE_SYDNEY] = "Australia/Sydney",
+					     [ZONE_BERLIN] = "Europe/Berlin" };
+	return test_zone(names[zone]);
+}
+
+/* --- numbers and times ----------------------------------------------------------------------------- */
+
+static uint64_t draw(struct world *w)
+{
+	w->random += UINT64_C(0x9e3779b97f4a7c15);
+	return mix(w->random);
+}
+
+uint64_t world_random(struct world *w, uint64_t below)
+{
+	return below ? draw(w) % below : 0;
+}
+
+int64_t world_between(struct world *w, struct span s)
+{
+	return s.lo + (int64_t)world_random(w, (uint64_t)(s.hi - s.lo) + 1);
+}
+
+bool world_chance(struct world *w, unsigned percent)
+{
+	return percent && (percent >= 100 || world_random(w, 100) < percent);
+}
+
+struct wall world_wall(const struct world *w)
+{
+	return (struct wall){ w->t + w->wall_ahead };
+}
+
+struct now world_now(const struct world *w)
+{
+	return (struct now){ world_wall(w), { w->t - w->booted } };
+}
+
+void world_note(struct world *w, uint64_t what)
+{
+	w->hash = mix2(w->hash ^ (uint64_t)w->t, what);
+}
+
+void world_say(struct world *w, const char *fmt, ...)
+{
+	if (!w->verbose)
+		return;
+	char text[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	int64_t us = world_wall(w).us, s = floor_div(us, USEC), day = floor_div(s, DAY);
+	struct date d = date_of(day);
+	s -= day * DAY;
+	printf("%04d-%02u-%02u %02d:%02d:%02d.%03d %s\n", d.year, d.month, d.day, (int)(s / 3600),
+	       (int)(s / 60 % 60), (int)(s % 60), (int)(floor_div(us, 1000) - floor_div(us, USEC) * 1000),
+	       text);
+}
+
+/* --- beginning and end ----------------------------------------------------------------------------- */
+
+void world_open(struct world *w, const struct world_options *o)
+{
+	*w = (struct world){
+		.seed = o->seed,
+		.random = mix(o->seed),
+		.wall_ahead = o->start.us,
+		.boot_id = 1,
+		.wake = INT64_MAX,
+		.down_for = SECONDS(2),
+		.weather = o->weather,
+		.cast = o->cast,
+		.plant = o->plant,
+		.verbose = o->verbose,
+		.rows = rows_new(),
+	};
+	for (unsigned i = 0; i < WORLD_ZONES; i++)
+		w->zones[i] = world_zone(i);
+	w->booted = -HOURS(1);
+	w->config = (struct engine_config){
+		.slots = o->slots,
+		.catch_up_per_second = o->catch_up_per_second,
+		.zones = w->zones,
+		.zone_count = WORLD_ZONES,
+		.calendars = world_calendars,
+		.calendar_count = WORLD_CALENDARS,
+	};
+	w->check = check_new(w);
+	world_up(w);
+}
+
+void world_close(struct world *w)
+{
+	engine_free(w->engine);
+	effects_free(&w->fx);
+	desk_free(w);
+	hands_free(w);
+	agenda_free(&w->agenda);
+	rows_free(w->rows);
+	check_free(w->check);
+}
+
+void world_later(struct world *w, int64_t delay, uint64_t a, uint64_t b)
+{
+	agenda_add(&w->agenda, w->t + delay, W_SCENE, a, b);
+}
+
+/* --- the engine ------------------------------------------------------------------------------------ */
+
+static void load_one(void *ctx, const struct load_item *item)
+{
+	struct world *w = ctx;
+	struct load_item i = *item;
+	if (w->plant && w->plant->load)
+		w->plant->load(w, &i);
+	engine_load(w->engine, &i);
+}
+
+static void load_other(void *ctx, const struct load_item *item)
+{
+	engine_load(ctx, item);
+}
+
+static struct engine *new_engine(const struct world *w)
+{
+	struct engine_config config = w->config;
+	struct engine *e = NULL;
+	if (w->plant && w->plant->config)
+		w->plant->config(&config);
+	if (engine_new(&config, &e))
+		abort();
+	return e;
+}
+
+void world_compare(struct world *w)
+{
+	struct now now = world_now(w);
+	if (!w->engine || w->foreign || !engine_quiet(w->engine, now))
+		return;
+	struct engine *other = new_engine(w);
+	struct effects fx = { 0 };
+	rows_load(w->rows, load_other, other);
+	engine_step(other, &(struct event){ .kind = EV_LOADED }, now, &fx);
+	if (engine_digest(other) != engine_digest(w->engine))
+		check_fail(w->check, "R8: the digest of a quiet engine is not that of one freshly loaded");
+	effects_free(&fx);
+	engine_free(other);
+	w->digests++;
+}
+
+static void arm(struct world *w)
+{
+	struct wall next;
+	w->wake = INT64_MAX;
+	if (!w->engine || !engine_next(w->engine, world_now(w), &next) || next.us == INT64_MAX)
+		return;
+	int64_t t = next.us - w->wall_ahead;
+	w->wake = t <= w->t ? w->t : t + world_between(w, w->weather.wake);
+}
+
+static void carry_out(struct world *w, bool stores, uint32_t epoch)
+{
+	for (unsigned i = 0; stores && i < w->fx.stores && epoch == w->epoch; i++) {
+		if (world_call(w))
+			return;
+		desk_submit(w, &w->fx.store[i]);
+		if (world_call(w))
+			return;
+	}
+	for (unsigned i = 0; !stores && i < w->fx.runners && epoch == w->epoch; i++) {
+		if (world_call(w))
+			return;
+		hands_request(w, &w->fx.runner[i]);
+		if (world_call(w))
+			return;
+	}
+}
+
+void world_engine(struct world *w, const struct event *ev)
+{
+	if (!w->engine)
+		return;
+	uint32_t epoch = w->epoch;
+	effects_clear(&w->fx);
+	engine_step(w->engine, ev, world_now(w), &w->fx);
+	w->steps++;
+	if (w->fx.failed)
+		check_fail(w->check, "the engine ran out of memory");
+	see_step(w->check, &w->fx);
+	/* The order in which a step's effects are carried out is nobody's promise. */
+	bool stores = w->weather.say.hi == w->weather.say.lo || world_chance(w, 50);
+	carry_out(w, stores, epoch);
+	carry_out(w, !stores, epoch);
+	for (unsigned i = 0; i < w->fx.replies && epoch == w->epoch; i++) {
+		if (world_call(w))
+			return;
+		see_reply(w->check, &w->fx.reply[i]);
+		world_note(w, mix2(w->fx.reply[i].tag, w->fx.reply[i].code));
+	}
+	if (epoch != w->epoch)
+		return;
+	arm(w);
+	if (w->steps % (rows_scheds(w->rows) > 100 ? 4096 : 16) == 0)
+		world_compare(w);
+}
+
+void world_up(struct world *w)
+{
+	if (w->engine)
+		return;
+	w->epoch++;
+	w->up_since = w->t;
+	w->engine = new_engine(w);
+	see_up(w->check);
+	world_say(w, "up, epoch %u", w->epoch);
+	rows_load(w->rows, load_one, w);
+	world_engine(w, &(struct event){ .kind = EV_LOADED });
+	world_compare(w);
+}
+
+static void go_down(struct world *w, bool machine, int64_t down_for)
+{
+	if (!w->engine)
+		return;
+	world_say(w, machine ? "machine crash for %.3f s" : "crash for %.3f s", (double)down_for / 1e6);
+	world_note(w, machine ? 2 : 1);
+	cover_fault(w->cover, w, machine ? COVER_MACHINE : COVER_CRASH_BEFORE);
+	engine_free(w->engine);
+	w->engine = NULL;
+	w->wake = INT64_MAX;
+	w->down_since = w->t;
+	see_down(w->check, machine);
+	desk_crash(w);
+	hands_crash(w, machine);
+	if (machine) {
+		w->boot_id++;
+		w->booted = w->t + down_for - world_between(w, (struct span){ SECONDS(2), SECONDS(20) });
+	}
+	w->epoch++; /* whatever is under way is nobody's */
+	agenda_add(&w->agenda, w->t + down_for, W_UP, 0, 0);
+}
+
+void world_crash(struct world *w, int64_t down_for)
+{
+	go_down(w, false, down_for);
+}
+
+void world_machine(struct world *w, int64_t down_for)
+{
+	go_down(w, true, down_for < SECONDS(30) ? SECONDS(30) : down_for);
+}
+
+bool world_call(struct world *w)
+{
+	if (++w->calls != w->crash_at)
+		return false;
+	w->crash_at = w->crash_again ? w->calls + w->crash_again : 0;
+	w->crash_again = 0;
+	if (w->machine_at)
+		world_machine(w, w->down_for);
+	else
+		world_crash(w, w->down_for);
+	return true;
+}
+
+void world_outage(struct world *w, int64_t lasts)
+{
+	world_say(w, "store outage for %.3f s", (double)lasts / 1e6);
+	if (w->t + lasts <= w->outage_until)
+		return;
+	w->outage_until = w->t + lasts;
+	see_outage(w->check, w->outage_until);
+	cover_fault(w->cover, w, COVER_OUTAGE);
+}
+
+void world_step_clock(struct world *w, int64_t by)
+{
+	int64_t before = world_wall(w).us;
+	world_say(w, "clock step by %.3f s", (double)by / 1e6);
+	w->wall_ahead += by;
+	world_note(w, (uint64_t)by);
+	see_clock(w->check, before);
+	cover_fault(w->cover, w, by < 0 ? COVER_BACK : COVER_AHEAD);
+	arm(w);
+	agenda_add(&w->agenda, w->t + world_between(w, w->weather.wake), W_TICK, w->epoch, 0);
+}
+
+void world_suspend(struct world *w, int64_t lasts)
+{
+	int64_t since = w->t;
+	world_say(w, "suspended for %.3f s", (double)lasts / 1e6);
+	cover_fault(w->cover, w, COVER_SUSPEND);
+	w->t += lasts;
+	w->spins = 0;
+	world_note(w, 3);
+	hands_suspended(w, lasts);
+	see_suspended(w->check, since);
+	if (w->engine)
+		agenda_add(&w->agenda, w->t + world_between(w, w->weather.wake), W_RESUMED, w->epoch, 0);
+}
+
+uint64_t world_command(struct world *w, struct command c)
+{
+	if (!w->engine)
+		return 0;
+	c.tag = ++w->command_tag;
+	world_note(w, mix2(c.kind + 700u, c.sid));
+	see_command(w->check, &c);
+	world_engine(w, &(struct event){ .kind = EV_COMMAND, .command = &c });
+	return c.tag;
+}
+
+void world_foreign(struct world *w, const struct st_req *q)
+{
+	struct st_ack a;
+	world_say(w, "another hand writes sid %llu", (unsigned long long)q->sid);
+	w->foreign = true;
+	rows_apply(w->rows, q, &a);
+	see_applied(w->check, q, &a);
+}
+
+void world_state(struct world *w, uint32_t key)
+{
+	world_say(w, "state of %u changed", key);
+	world_note(w, key);
+	world_engine(w, &(struct event){ .kind = EV_STATE, .key = key });
+}
+
+/* --- time passes ----------------------------------------------------------------------------------- */
+
+static void happen(struct world *w, const struct entry *e)
+{
+	switch ((enum world_kind)e->kind) {
+	case W_COMMIT:
+		desk_commit(w, (unsigned)e->a);
+		break;
+	case W_ANSWER:
+		desk_answer(w, (unsigned)e->a);
+		break;
+	case W_BIRTH:
+		hands_birth(w, (unsigned)e->a);
+		break;
+	case W_DEATH:
+		hands_death(w, (unsigned)e->a);
+		break;
+	case W_SAY:
+		hands_says(w, (unsigned)e->a);
+		break;
+	case W_UP:
+		world_up(w);
+		break;
+	case W_TICK:
+		if (e->a == w->epoch)
+			world_engine(w, &(struct event){ .kind = EV_TICK });
+		break;
+	case W_RESUMED:
+		if (e->a == w->epoch)
+			world_engine(w, &(struct event){ .kind = EV_RESUMED });
+		break;
+	case W_PLANT:
+		w->plant->later(w, e->a, e->b);
+		break;
+	case W_SCENE:
+		w->cast->scene(w, e->a, e->b);
+		break;
+	}
+}
+
+bool world_run(struct world *w, int64_t t)
+{
+	enum { SPINS_MAX = 500 };
+	while (check_failures(w->check) < CHECK_FAILURES_MAX) {
+		const struct entry *top = agenda_top(&w->agenda);
+		int64_t first = top ? top->t : INT64_MAX;
+		bool wake = w->wake <= first;
+		int64_t next = wake ? w->wake : first;
+		if (next > t) {
+			w->t = w->t > t ? w->t : t;
+			return true;
+		}
+		if (next > w->t) {
+			w->t = next;
+			w->spins = 0;
+		}
+		if (wake) {
+			w->wake = INT64_MAX;
+			world_engine(w, &(struct event){ .kind = EV_TICK });
+			/* At once, and nothing came of it: a few times may be, not for ever. */
+			bool idle = w->wake == w->t && !w->fx.stores && !w->fx.runners && !w->fx.replies;
+			w->spins = idle ? w->spins + 1 : 0;
+			if (w->spins > SPINS_MAX) {
+				check_fail(w->check,
+					   "G8: the engine wants to be called at once, and does nothing");
+				w->wake = w->t + 1000;
+				w->spins = 0;
+			}
+		} else {
+			struct entry e = agenda_pop(&w->agenda);
+			happen(w, &e);
+		}
+	}
+	return false;
+}
+
+bool world_run_until_wall(struct world *w, struct wall at)
+{
+	return world_run(w, at.us - w->wall_ahead);
+}
+
+bool world_drain(struct world *w, int64_t most)
+{
+	w->draining = true;
+	w->crash_at = 0;
+	w->weather.twice = 0;
+	int64_t end = w->t + most;
+	while (w->t < end) {
+		if (!world_run(w, w->t + SECONDS(1)))
+			return false;
+		if (!w->engine || w->t < w->outage_until || !desk_idle(w) || w->says_under_way ||
+		    !engine_quiet(w->engine, world_now(w)))
+			continue;
+		struct engine_counts n = engine_counts(w->engine);
+		if (n.runs == 0 && rows_open(w->rows) == 0)
+			return true;
+	}
+	struct engine_counts n = { 0 };
+	if (w->engine)
+		n = engine_counts(w->engine);
+	check_fail(w->check,
+		   "it never comes to rest: engine %s, %u runs (%u waiting, %u queued, %u running, %u "
+		   "retrying), %u "
+		   "slots used, %u claims and %u launches under way; %zu runs open in the store",
+		   !w->engine                              ? "down"
+		   : engine_quiet(w->engine, world_now(w)) ? "quiet"
+							   : "not quiet",
+		   n.runs, n.waiting, n.queued, n.running, n.retrying, n.slots_used, n.claims_under_way,
+		   n.launches_under_way, rows_open(w->rows));
+	return false;
+}

@@ -1,0 +1,239 @@
+#pragma once
+/* The simulated world: one agenda of wake-ups, completions and faults on virtual clocks, the engine unchanged
+ * in the middle, and ports that delay, fail and crash. Everything random comes from one seed, so that a seed
+ * is a history.
+ *
+ * Three times: `t` is true time, which only the world knows; wall is what the engine reads as the time of
+ * day (it can be stepped); boot counts from the last start of the machine, suspension included. */
+#include "agenda.h"
+#include "core/engine/engine.h"
+#include "rows.h"
+#include "table.h"
+
+#define SECONDS(n) ((int64_t)(n)*USEC)
+#define MINUTES(n) SECONDS((int64_t)(n)*60)
+#define HOURS(n)   MINUTES((int64_t)(n)*60)
+#define DAYS(n)    HOURS((int64_t)(n)*24)
+
+/* The zones and calendars every world has. */
+enum { ZONE_UTC, ZONE_NEW_YORK, ZONE_SYDNEY, ZONE_BERLIN, WORLD_ZONES };
+enum { CALENDAR_NONE, CALENDAR_SOME, WORLD_CALENDARS };
+extern const struct days world_calendars[WORLD_CALENDARS];
+const struct zone *world_zone(unsigned zone);
+
+struct world;
+struct check;
+struct cover;
+
+/* From, to, in microseconds. */
+struct span {
+	int64_t lo, hi;
+};
+
+/* How slow the ports are. */
+struct weather {
+	struct span commit; /* a request until its group is written */
+	struct span answer; /* written until the engine hears of it */
+	struct span launch; /* asked until born */
+	struct span say;    /* something happened until the engine hears of it */
+	struct span ask;    /* a guard's answer */
+	struct span wake;   /* the timer's lateness */
+	unsigned twice;     /* percent of groups that are written twice before they are answered */
+	unsigned ghosts;    /* percent of starts in a dead launcher's buffer that happen all the same */
+};
+
+/* What a process does. */
+struct fate {
+	int64_t lasts;
+	uint8_t outcome;
+	uint16_t reason;
+	struct wall reset;
+	bool silent;         /* dies without a record, and nobody notices until a probe */
+	int64_t dies_slowly; /* from RN_KILL to the proven death of the tree */
+};
+
+/* Who plays: what runs do and what guards say. */
+struct cast {
+	struct fate (*fate)(struct world *w, const struct rn_req *start);
+	bool (*guard)(struct world *w, const struct rn_req *ask, uint16_t *reason);
+	void (*scene)(struct world *w, uint64_t a, uint64_t b); /* agenda entries of the history itself */
+	void *self;
+};
+
+/* Bugs on purpose, between the engine and its ports. Any may be NULL. */
+struct plant {
+	const char *name, *rule;
+	bool (*submit)(struct world *w, struct st_req *q); /* false: swallow it */
+	bool (*ack)(struct world *w, struct st_ack *a);
+	bool (*runner)(struct world *w, struct rn_req *q);
+	bool (*says)(struct world *w, struct rn_says *s);
+	void (*load)(struct world *w, struct load_item *item);
+	void (*config)(struct engine_config *c);
+	void (*later)(struct world *w, uint64_t a, uint64_t b); /* W_PLANT */
+};
+
+/* --- the runner's side ------------------------------------------------------------------------------------
+ */
+
+enum file_state { FILE_ASKED, FILE_ALIVE, FILE_ENDED, FILE_LOST, FILE_BURNT };
+
+/* A run file: what is left of an attempt, whatever becomes of the daemon. */
+struct file {
+	struct rn_req start;
+	uint8_t state;
+	bool ghost;   /* born of a dead launcher's buffer, after the engine was told otherwise */
+	bool watched; /* somebody waits for its end and will say so */
+	bool doomed;  /* to be killed, with this reason … */
+	bool killed;  /* … and that is what it dies of */
+	uint16_t kill_reason;
+	uint32_t boot_id;
+	struct fate fate;
+	int64_t born, end;
+	int64_t last_say;
+	struct rn_says exit;
+};
+
+struct said { /* on its way to the engine */
+	struct rn_says says;
+	uint32_t epoch;
+	uint8_t of; /* the request it answers, if it does */
+};
+
+/* --- the store's side -------------------------------------------------------------------------------------
+ */
+
+struct group { /* one commit */
+	struct st_req *req;
+	struct st_ack *ack;
+	unsigned n, applied; /* how often */
+	uint32_t epoch;
+};
+
+struct queue {
+	struct st_req *req;
+	size_t head, n, room;
+};
+
+struct world {
+	uint64_t seed, random;
+	int64_t t;
+	int64_t wall_ahead; /* wall - t */
+	int64_t booted;     /* t at which the machine was started */
+	uint32_t boot_id;
+	uint32_t epoch; /* counts the engines */
+
+	struct engine *engine; /* NULL: down */
+	struct engine_config config;
+	const struct zone *zones[WORLD_ZONES];
+	struct effects fx;
+	int64_t wake; /* when the timer goes off; INT64_MAX: never */
+	int64_t down_since, up_since;
+	unsigned spins; /* steps since time last moved */
+	uint64_t steps;
+
+	struct agenda agenda;
+	struct weather weather;
+	const struct cast *cast;
+	const struct plant *plant;
+
+	struct rows *rows;
+	struct queue lane[LANES];
+	struct group *group;
+	unsigned groups, group_room;
+	bool commit_armed, repeating; /* a group is to be written again: nothing may overtake it */
+	int64_t outage_until, last_answer;
+
+	struct file *file;
+	unsigned files, file_room;
+	struct table file_of; /* (run, attempt) */
+	struct said *say;
+	unsigned says, say_room, says_under_way;
+
+	uint64_t calls,
+		crash_at; /* port calls so far; the call to crash at, before it if odd, after it if even */
+	bool machine_at;  /* … the machine, not only the daemon */
+	int64_t down_for; /* after such a crash */
+	uint64_t crash_again; /* so many calls after it once more; 0: no */
+
+	struct check *check;
+	struct cover *cover;
+	uint64_t hash;
+	uint64_t digests;      /* compared so far */
+	bool verbose, foreign; /* foreign: others write too, and memory may lag behind */
+	bool draining;         /* no more faults, no more commands: everything comes to its end */
+	uint64_t command_tag;
+};
+
+struct world_options {
+	uint64_t seed;
+	struct wall start;
+	unsigned slots, catch_up_per_second;
+	struct weather weather;
+	const struct cast *cast;
+	const struct plant *plant;
+	bool verbose;
+};
+
+void world_open(struct world *w, const struct world_options *o);
+void world_close(struct world *w);
+
+/* Lets time pass up to `t`; false as soon as too much has gone wrong. */
+bool world_run(struct world *w, int64_t t);
+bool world_run_until_wall(struct world *w, struct wall at);
+/* Runs on without faults until all is done and quiet; false if that never comes. */
+bool world_drain(struct world *w, int64_t most);
+
+struct now world_now(const struct world *w);
+struct wall world_wall(const struct world *w);
+uint64_t world_random(struct world *w, uint64_t below);
+int64_t world_between(struct world *w, struct span s);
+bool world_chance(struct world *w, unsigned percent);
+/* A scene of the cast's, later. */
+void world_later(struct world *w, int64_t delay, uint64_t a, uint64_t b);
+
+/* --- what befalls it ---------------------------------------------------------------------------------------
+ */
+
+void world_up(struct world *w);
+void world_crash(struct world *w, int64_t down_for);   /* the daemon; runs go on */
+void world_machine(struct world *w, int64_t down_for); /* all of it */
+void world_outage(struct world *w, int64_t lasts);
+void world_step_clock(struct world *w, int64_t by);
+void world_suspend(struct world *w, int64_t lasts);
+/* A command of a person; returns its tag. */
+uint64_t world_command(struct world *w, struct command c);
+void world_state(struct world *w, uint32_t key);
+/* A request that is not the engine's. */
+void world_foreign(struct world *w, const struct st_req *q);
+/* A quiet engine must equal one freshly loaded; says so if not. */
+void world_compare(struct world *w);
+
+/* --- between the files of the world ------------------------------------------------------------------------
+ */
+
+enum world_kind { W_COMMIT, W_ANSWER, W_BIRTH, W_DEATH, W_SAY, W_UP, W_TICK, W_RESUMED, W_SCENE, W_PLANT };
+
+/* Counts a port call; true if the engine died at it. */
+bool world_call(struct world *w);
+/* Gives the engine an event and carries out what it wants. */
+void world_engine(struct world *w, const struct event *ev);
+void world_note(struct world *w, uint64_t what);
+void world_say(struct world *w, const char *fmt, ...) printf_like(2, 3);
+
+void desk_submit(struct world *w, const struct st_req *q); /* desk.c: the store */
+void desk_commit(struct world *w, unsigned again);         /* 0, or the group to write once more, plus one */
+void desk_answer(struct world *w, unsigned group);
+void desk_crash(struct world *w);
+void desk_free(struct world *w);
+bool desk_idle(const struct world *w);
+/* Every request that is under way, for those who count. */
+void desk_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied), void *ctx);
+
+void hands_request(struct world *w, const struct rn_req *q); /* hands.c: the runner */
+void hands_birth(struct world *w, unsigned file);
+void hands_death(struct world *w, unsigned file);
+void hands_says(struct world *w, unsigned say);
+void hands_crash(struct world *w, bool machine);
+void hands_suspended(struct world *w, int64_t lasts);
+void hands_free(struct world *w);
+struct file *hands_file(const struct world *w, uint64_t run, uint16_t attempt);

@@ -1,0 +1,1073 @@
+/* What port/store.h promises, on every store there is. Each request is asked twice, word for word: the second
+ * answer must be the first's, and nothing may have changed. */
+#include "requests.h"
+#include "rig.h"
+#include "test.h"
+
+/* A test that runs on each store, and after which a store that was closed and opened must be the same. */
+#define ON_EACH(fn)                                                                                          \
+	static void fn##_on(struct rig *rig);                                                                \
+	TEST(fn)                                                                                             \
+	{                                                                                                    \
+		on_each(fn##_on);                                                                            \
+	}                                                                                                    \
+	static void fn##_on(struct rig *rig)
+
+static void on_each(void (*fn)(struct rig *rig))
+{
+	for (unsigned kind = 0; kind < RIG_KINDS; kind++) {
+		struct buf before = { 0 }, after = { 0 };
+		struct rig rig;
+		test_case("%s", rig_name(kind));
+		rig_open(&rig, kind);
+		fn(&rig);
+		rig_dump(&rig, &before);
+		dump_load(rig.ops, rig.store, &before);
+		rig_reopen(&rig);
+		rig_dump(&rig, &after);
+		dump_load(rig.ops, rig.store, &after);
+		CHECK_SAME(&after, &before);
+		rig_close(&rig);
+		buf_free(&before);
+		buf_free(&after);
+	}
+}
+
+static struct st_ack ask_at(int line, struct rig *rig, struct st_req r)
+{
+	struct buf row[2] = { 0 }, said[2] = { 0 };
+	struct st_ack ack = { 0 };
+	for (unsigned i = 0; i < 2; i++) {
+		struct st_ack a = rig_ask(rig, &r);
+		dump_ack(&a, &said[i]);
+		rig_dump(rig, &row[i]);
+		if (i == 0)
+			ack = a;
+	}
+	same_text(__FILE__, line, buf_str(&said[1]), buf_str(&said[0]));
+	same_text(__FILE__, line, buf_str(&row[1]), buf_str(&row[0]));
+	for (unsigned i = 0; i < 2; i++) {
+		buf_free(&row[i]);
+		buf_free(&said[i]);
+	}
+	return ack;
+}
+#define ask(rig, r) ask_at(__LINE__, rig, r)
+
+/* Asks for something that is to change nothing. */
+static struct st_ack ask_in_vain_at(int line, struct rig *rig, struct st_req r)
+{
+	struct buf before = { 0 }, after = { 0 };
+	rig_dump(rig, &before);
+	struct st_ack ack = ask_at(line, rig, r);
+	rig_dump(rig, &after);
+	same_text(__FILE__, line, buf_str(&after), buf_str(&before));
+	buf_free(&before);
+	buf_free(&after);
+	return ack;
+}
+#define ask_in_vain(rig, r) ask_in_vain_at(__LINE__, rig, r)
+
+#define CHECK_RES(rig, r, want)     CHECK_INT(ask(rig, r).res, want)
+#define CHECK_IN_VAIN(rig, r, want) CHECK_INT(ask_in_vain(rig, r).res, want)
+
+/* All lines of a kind, without its word: "5 1 …|6 1 …". */
+static void expect_at(int line, struct rig *rig, const char *kind, const char *want)
+{
+	struct buf all = { 0 }, got = { 0 };
+	rig_dump(rig, &all);
+	struct str rest = buf_str(&all), row;
+	while (str_line(&rest, &row)) {
+		struct str word = str_token(&row);
+		if (!str_eq(word, str_of(kind)))
+			continue;
+		if (got.n)
+			buf_addc(&got, '|');
+		buf_add(&got, str_trim(row));
+	}
+	check_str(__FILE__, line, buf_str(&got), str_of(want), kind);
+	buf_free(&all);
+	buf_free(&got);
+}
+#define EXPECT(rig, kind, want) expect_at(__LINE__, rig, kind, want)
+
+/* ---- PUT ---- */
+
+ON_EACH(put_inserts_with_rev_1)
+{
+	struct st_req r = req_put(5, 0, 10);
+	r.row.sid = 99; /* neither of these is taken over */
+	r.row.rev = 88;
+	r.row.kept = AT(3);
+	r.row.high = AT(4);
+	r.id = STR("news");
+	r.document = STR("when: daily");
+	struct st_ack ack = ask(rig, r);
+	CHECK_INT(ack.res, ST_OK);
+	CHECK(ack.has_row);
+	CHECK_INT(ack.row.sid, 5);
+	CHECK_INT(ack.row.rev, 1);
+	CHECK_INT(ack.row.kept.us, 3);
+	CHECK_INT(ack.row.high.us, 4);
+	CHECK_INT(ack.row.next.us, 100);
+	CHECK_INT(ack.row.left, UINT32_MAX);
+	CHECK_INT(ack.row.rules[STORE_RULES - 1], 5);
+}
+
+ON_EACH(put_takes_over_all_but_sid_rev_kept)
+{
+	struct st_req r = req_put(5, 0, 10);
+	r.row.kept = AT(3);
+	ask(rig, r);
+	struct st_req s = req_put(5, 1, 20);
+	s.row = (struct sched_row){ .sid = 1,
+				    .rev = 9,
+				    .after = 2,
+				    .flags = 3,
+				    .left = 4,
+				    .failures = 5,
+				    .owed = 6,
+				    .owed_since = AT(7),
+				    .next = AT(8),
+				    .high = AT(9),
+				    .kept = AT(77),
+				    .changed = AT(11),
+				    .paused_until = AT(12) };
+	struct st_ack ack = ask(rig, s);
+	CHECK_INT(ack.res, ST_OK);
+	s.row.sid = 5;
+	s.row.rev = 2;
+	s.row.kept = AT(3);
+	CHECK(memcmp(&ack.row, &s.row, sizeof s.row) == 0);
+}
+
+ON_EACH(put_keeps_next_when_told)
+{
+	struct st_req r = req_put(5, 0, 10);
+	r.row.high = AT(50);
+	r.row.left = 9;
+	r.row.failures = 8;
+	r.row.owed = 7;
+	r.row.owed_since = AT(6);
+	ask(rig, r);
+	struct st_req s = req_put(5, 1, 20);
+	s.keep_next = true;
+	s.row.flags = 1234;
+	s.row.next = AT(1);
+	struct sched_row got = ask(rig, s).row;
+	CHECK_INT(got.rev, 2);
+	CHECK_INT(got.flags, 1234);
+	CHECK_INT(got.changed.us, 20);
+	CHECK_INT(got.next.us, 100);
+	CHECK_INT(got.high.us, 50);
+	CHECK_INT(got.left, 9);
+	CHECK_INT(got.failures, 8);
+	CHECK_INT(got.owed, 7);
+	CHECK_INT(got.owed_since.us, 6);
+	/* A new one has nothing to keep. */
+	struct st_req n = req_put(6, 0, 20);
+	n.keep_next = true;
+	CHECK_INT(ask(rig, n).row.next.us, 100);
+}
+
+ON_EACH(put_never_lowers_high_below_kept)
+{
+	struct st_req r = req_put(5, 0, 10);
+	r.row.kept = r.row.high = AT(40);
+	ask(rig, r);
+	struct st_req s = req_put(5, 1, 20);
+	s.row.high = AT(39);
+	CHECK_INT(ask(rig, s).row.high.us, 40);
+}
+
+ON_EACH(put_is_judged_by_rev)
+{
+	CHECK_RES(rig, req_put(5, 1, 10), ST_REFUSED); /* there is none */
+	CHECK_RES(rig, req_put(5, 0, 10), ST_OK);
+	struct st_ack ack = ask_in_vain(rig, req_put(5, 0, 11)); /* another's */
+	CHECK_INT(ack.res, ST_STALE);
+	CHECK(ack.has_row && ack.row.rev == 1);
+	CHECK_RES(rig, req_put(5, 1, 20), ST_OK);
+	CHECK_IN_VAIN(rig, req_put(5, 0, 10), ST_STALE); /* was mine, and another came after it */
+	CHECK_IN_VAIN(rig, req_put(5, 1, 21), ST_STALE);
+	CHECK_IN_VAIN(rig, req_put(5, 3, 20), ST_STALE);
+	CHECK_RES(rig, req_put(5, 2, 20), ST_OK); /* the same time, but another rev */
+}
+
+ON_EACH(put_refuses_what_is_no_number)
+{
+	CHECK_IN_VAIN(rig, req_put(0, 0, 10), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_put(UINT64_MAX, 0, 10), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_put((uint64_t)INT64_MAX + 1, 0, 10), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_put(5, UINT32_MAX, 10), ST_REFUSED);
+	CHECK_RES(rig, req_put(INT64_MAX, 0, 10), ST_OK);
+}
+
+static void expect_text(int line, struct rig *rig, const char *want)
+{
+	struct buf all = { 0 };
+	rig_dump(rig, &all);
+	struct str rest = buf_str(&all), row = { "", 0 };
+	check_true(__FILE__, line, str_line(&rest, &row), "a schedule");
+	size_t n = strlen(want);
+	check_str(__FILE__, line, row.n > n ? str_from(row, row.n - n) : row, str_of(want), "texts");
+	buf_free(&all);
+}
+
+ON_EACH(put_keeps_texts_that_are_not_given)
+{
+	struct st_req r = req_put(5, 0, 10);
+	ask(rig, r);
+	expect_text(__LINE__, rig, " NULL NULL");
+	r = req_put(5, 1, 11);
+	r.id = STR("news");
+	r.document = STR("one");
+	ask(rig, r);
+	expect_text(__LINE__, rig, " 'news' 'one'");
+	r = req_put(5, 2, 12);
+	r.document = STR("two");
+	ask(rig, r);
+	expect_text(__LINE__, rig, " 'news' 'two'");
+	ask(rig, req_put(5, 3, 13));
+	expect_text(__LINE__, rig, " 'news' 'two'");
+	r = req_put(5, 4, 14);
+	r.document = STR("");
+	ask(rig, r);
+	expect_text(__LINE__, rig, " 'news' ''");
+	r.document = STR("stale");
+	r.at = AT(99);
+	CHECK_IN_VAIN(rig, r, ST_STALE);
+	char big[20000];
+	memset(big, 'x', sizeof big);
+	r = req_put(5, 5, 15);
+	r.document = (struct str){ big, sizeof big };
+	CHECK_RES(rig, r, ST_OK);
+}
+
+ON_EACH(put_and_drop_close_the_open_range)
+{
+	static const struct {
+		int line;
+		int64_t first, at;
+		const char *want;
+	} rows[] = {
+		{ __LINE__, 20, 30, "5 20 30 4 1" },
+		{ __LINE__, 30, 30, "5 30 30 4 1" },
+		{ __LINE__, 31, 30, "" },
+	};
+	uint64_t sid = 5;
+	for (unsigned drop = 0; drop < 2; drop++)
+		for (unsigned i = 0; i < ARRAY_LEN(rows); i++, sid++) {
+			struct rig fresh;
+			rig_open(&fresh, rig->kind);
+			ask(&fresh, req_put(5, 0, 10));
+			struct st_req g = req_range(5, 1, rows[i].first, INT64_MAX);
+			g.range.state = RUN_SKIPPED;
+			g.range.reason = 1;
+			CHECK_RES(&fresh, g, ST_OK);
+			struct st_req r = drop ? req_drop(5, 1, rows[i].at) : req_put(5, 1, rows[i].at);
+			r.close_range = true;
+			CHECK_RES(&fresh, r, ST_OK);
+			expect_at(rows[i].line, &fresh, "range", rows[i].want);
+			rig_close(&fresh);
+		}
+}
+
+ON_EACH(put_leaves_ranges_alone_unless_told)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_put(6, 0, 10));
+	ask(rig, req_range(5, 1, 20, INT64_MAX));
+	ask(rig, req_range(6, 1, 20, INT64_MAX));
+	ask(rig, req_put(5, 1, 30));
+	EXPECT(rig, "range", "5 20 9223372036854775807 5 14|6 20 9223372036854775807 5 14");
+	struct st_req r = req_put(5, 2, 40);
+	r.close_range = true;
+	ask(rig, r);
+	EXPECT(rig, "range", "5 20 40 5 14|6 20 9223372036854775807 5 14");
+	r.rev = 3; /* none is open now */
+	r.at = AT(30);
+	ask(rig, r);
+	EXPECT(rig, "range", "5 20 40 5 14|6 20 9223372036854775807 5 14");
+	r = req_put(6, 9, 40);
+	r.close_range = true;
+	CHECK_IN_VAIN(rig, r, ST_STALE);
+}
+
+/* ---- DROP ---- */
+
+ON_EACH(drop_leaves_a_tombstone)
+{
+	CHECK_RES(rig, req_drop(5, 1, 10), ST_REFUSED);
+	struct st_req r = req_put(5, 0, 10);
+	r.row.kept = AT(30);
+	ask(rig, r);
+	ask(rig, moving(req_occ(5, 1, 1, 100), 200, 100));
+	r = req_occ(5, 1, 2, 101);
+	r.run.state = RUN_PENDING;
+	ask(rig, r);
+	CHECK_IN_VAIN(rig, req_drop(5, 2, 20), ST_STALE);
+	struct st_ack ack = ask(rig, req_drop(5, 1, 20));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK(!ack.has_row);
+
+	CHECK_IN_VAIN(rig, req_drop(5, 7, 99), ST_OK);
+	CHECK_IN_VAIN(rig, req_put(5, 0, 99), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_put(5, 1, 99), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_put(5, 0, 10), ST_OK); /* was carried out, long ago */
+	CHECK_IN_VAIN(rig, req_occ(5, 1, 3, 300), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_occ(5, 1, 1, 100), ST_OK); /* mine, too */
+	CHECK_IN_VAIN(rig, req_range(5, 1, 300, 400), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_withdraw(5, 1, 0, 0), ST_REFUSED);
+
+	CHECK_RES(rig, req_started(5, 1, 1, 40), ST_OK);
+	r = req_finish(5, 1, 1, RUN_FINISHED, 50);
+	r.failures = 3;
+	ack = ask(rig, r);
+	CHECK_INT(ack.res, ST_OK);
+	CHECK(!ack.has_row);
+	CHECK_RES(rig, req_verdict(5, 2, RUN_CLAIMED, 0), ST_OK);
+
+	struct buf load = { 0 };
+	dump_load(rig->ops, rig->store, &load);
+	CHECK(str_starts(buf_str(&load), STR("sched 5 "))); /* for the sake of its run */
+	CHECK(strstr(load.p, " dropped\nrun 2 5 "));
+	CHECK(strstr(load.p, "done 2 5\n"));
+	buf_free(&load);
+	ask(rig, req_finish(5, 2, 1, RUN_FINISHED, 60));
+	dump_load(rig->ops, rig->store, &load);
+	CHECK_STR(load.p, "done 2 5\n");
+	buf_free(&load);
+}
+
+/* ---- OCC ---- */
+
+ON_EACH(occ_records_the_run_as_it_is)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req r = req_occ(5, 1, 7, 100);
+	r.run = (struct run_row){ .run = 7,
+				  .sid = 5,
+				  .rev = 42,
+				  .attempt = 65535,
+				  .reason = 65534,
+				  .kind = KIND_CATCH_UP,
+				  .state = RUN_MISSED,
+				  .outcome = 3,
+				  .was = 2,
+				  .missed = UINT32_MAX,
+				  .nominal = AT(-100),
+				  .due = AT(1),
+				  .claimed = AT(2),
+				  .started = AT(3),
+				  .ended = AT(4),
+				  .retry_at = WALL_NEVER,
+				  .fence = UINT64_MAX,
+				  .cost = -1,
+				  .tokens_in = INT64_MAX,
+				  .tokens_out = 9 };
+	struct st_ack ack = ask(rig, r);
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.run, 7);
+	CHECK(ack.has_row && ack.row.next.us == 100); /* nothing moved */
+	EXPECT(rig, "run",
+	       "7 5 42 65535 65534 1 5 3 2 4294967295 -100 1 2 3 4 9223372036854775807 -1 -1"
+	       " 9223372036854775807 9");
+}
+
+ON_EACH(occ_moves_the_schedule_in_the_same_breath)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req r = moving(req_occ(5, 1, 7, 100), 200, 150);
+	r.move.left = 3;
+	r.move.owed = 2;
+	r.move.owed_since = AT(90);
+	struct sched_row row = ask(rig, r).row;
+	CHECK_INT(row.next.us, 200);
+	CHECK_INT(row.high.us, 150);
+	CHECK_INT(row.left, 3);
+	CHECK_INT(row.owed, 2);
+	CHECK_INT(row.owed_since.us, 90);
+	CHECK_INT(row.rev, 1);
+}
+
+ON_EACH(occ_move_never_lowers_high_below_kept)
+{
+	struct st_req r = req_put(5, 0, 10);
+	r.row.kept = r.row.high = AT(50);
+	ask(rig, r);
+	CHECK_INT(ask(rig, moving(req_occ(5, 1, 7, 100), 200, 20)).row.high.us, 50);
+}
+
+/* One thing after the other is made right: each answer gives way to the next in the header's order. */
+ON_EACH(occ_refusals_come_in_order)
+{
+	struct st_req first = moving(req_occ(5, 1, 7, 100), 200, 100);
+	CHECK_RES(rig, first, ST_REFUSED); /* no such schedule */
+	struct st_req p = req_put(5, 0, 10);
+	p.row.high = AT(100);
+	ask(rig, p);
+	first.rev = 2;
+	struct st_ack ack = ask_in_vain(rig, first);
+	CHECK_INT(ack.res, ST_STALE); /* rev, though nominal is at high as well */
+	CHECK(ack.has_row && ack.row.rev == 1);
+	first.rev = 1;
+	CHECK_IN_VAIN(rig, first, ST_STALE); /* at high */
+	first.run.nominal = AT(99);
+	CHECK_IN_VAIN(rig, first, ST_STALE); /* below */
+	first.run.nominal = AT(101);
+	first.move.high = AT(101);
+	CHECK_RES(rig, first, ST_OK);
+
+	struct st_req other = req_occ(5, 1, 8, 101);
+	ack = ask_in_vain(rig, other);
+	CHECK_INT(ack.res, ST_LOST);
+	CHECK_INT(ack.was.run, 7);
+	CHECK_INT(ack.was.nominal.us, 101);
+	CHECK_INT(ack.run, 8);
+	CHECK(ack.has_row && ack.row.high.us == 101);
+	CHECK_IN_VAIN(rig, moving(other, 300, 300), ST_STALE); /* high before the record */
+	other.rev = 9;
+	CHECK_IN_VAIN(rig, other, ST_STALE); /* rev before the record */
+	/* Mine before everything, whatever else it says. */
+	other = req_occ(5, 9, 7, 5);
+	CHECK_IN_VAIN(rig, moving(other, 300, 300), ST_OK);
+}
+
+ON_EACH(occ_below_high_is_fine_if_nothing_moves)
+{
+	struct st_req p = req_put(5, 0, 10);
+	p.row.high = AT(1000);
+	ask(rig, p);
+	CHECK_RES(rig, req_occ(5, 1, 7, 100), ST_OK);
+	CHECK_RES(rig, req_occ(5, 1, 8, 1000), ST_OK);
+}
+
+ON_EACH(occ_refuses_what_cannot_be)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_put(6, 0, 10));
+	struct st_req r = req_occ(5, 1, 7, 100);
+	r.run.sid = 6;
+	CHECK_IN_VAIN(rig, r, ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_occ(5, 1, 0, 100), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_occ(5, 1, UINT64_MAX, 100), ST_REFUSED);
+	CHECK_RES(rig, req_occ(5, 1, INT64_MAX, 100), ST_OK);
+}
+
+ON_EACH(occ_manual_runs_are_no_occurrences)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req m = req_occ(5, 1, 7, 100);
+	m.run.kind = KIND_MANUAL;
+	CHECK_RES(rig, m, ST_OK);
+	m.run.run = 8;
+	CHECK_RES(rig, m, ST_OK);                     /* two at the same time */
+	CHECK_RES(rig, req_occ(5, 1, 9, 100), ST_OK); /* and they do not stand in the way of a timer's */
+	m.run.run = 10;
+	CHECK_RES(rig, m, ST_OK); /* nor the timer's in theirs */
+	for (unsigned kind = 0; kind < RUN_KINDS; kind++) {
+		struct st_req r = req_occ(5, 1, 11, 100);
+		r.run.kind = (uint8_t)kind;
+		if (kind != KIND_MANUAL)
+			CHECK_IN_VAIN(rig, r, ST_LOST);
+	}
+}
+
+ON_EACH(occ_is_unique_per_schedule)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_put(6, 0, 10));
+	CHECK_RES(rig, req_occ(5, 1, 1, 100), ST_OK);
+	CHECK_RES(rig, req_occ(6, 1, 2, 100), ST_OK);
+	CHECK_RES(rig, req_occ(5, 1, 3, 101), ST_OK);
+}
+
+/* For each state that the old record may have. */
+ON_EACH(occ_backfill_takes_over_what_did_not_run)
+{
+	ask(rig, req_put(5, 0, 10));
+	for (unsigned state = 0; state < RUN_STATES; state++) {
+		bool idle = state == RUN_SKIPPED || state == RUN_MISSED;
+		uint64_t old = 100 + state, new = 200 + state;
+		struct st_req r = req_occ(5, 1, old, 1000 + state);
+		r.run.state = (uint8_t)state;
+		r.run.reason = 14;
+		CHECK_RES(rig, r, ST_OK);
+		struct st_req b = req_occ(5, 1, new, 1000 + state);
+		CHECK_IN_VAIN(rig, b, ST_LOST); /* a timer's does not */
+		b.run.kind = KIND_BACKFILL;
+		struct st_ack ack = ask(rig, b);
+		CHECK_INT(ack.res, idle ? ST_OK : ST_LOST);
+		CHECK_INT(ack.was.run, idle ? 0 : old);
+		if (idle) /* the old number is gone */
+			CHECK_IN_VAIN(rig, req_verdict(5, old, RUN_CLAIMED, 0), ST_REFUSED);
+		b.run.run = 300 + state; /* and a second backfill finds the first */
+		CHECK_IN_VAIN(rig, b, ST_LOST);
+	}
+}
+
+ON_EACH(occ_backfill_says_what_it_was)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req r = req_occ(5, 1, 9, 100);
+	r.run.state = RUN_MISSED;
+	ask(rig, r);
+	r = req_occ(5, 1, 3, 100); /* a smaller number: 9 is the largest ever given, all the same */
+	r.run.kind = KIND_BACKFILL;
+	r.run.was = 77;
+	CHECK_RES(rig, r, ST_OK);
+	EXPECT(rig, "run", "3 5 1 0 0 3 1 0 6 0 100 101 102 0 0 0 0 -1 0 0");
+	r = req_occ(5, 1, 4, 101); /* nothing there: an ordinary record */
+	r.run.kind = KIND_BACKFILL;
+	CHECK_RES(rig, r, ST_OK);
+	struct buf load = { 0 };
+	dump_load(rig->ops, rig->store, &load);
+	CHECK(strstr(load.p, "done 9 5\n"));
+	buf_free(&load);
+}
+
+/* ---- RANGE ---- */
+
+ON_EACH(range_is_one_record)
+{
+	CHECK_RES(rig, req_range(5, 1, 100, 200), ST_REFUSED);
+	ask(rig, req_put(5, 0, 10));
+	CHECK_IN_VAIN(rig, req_range(5, 2, 100, 200), ST_STALE);
+	struct st_ack ack = ask(rig, moving(req_range(5, 1, 100, 200), 300, 200));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK(ack.has_row && ack.row.high.us == 200 && ack.row.next.us == 300);
+	EXPECT(rig, "range", "5 100 200 5 14");
+	CHECK_IN_VAIN(rig, moving(req_range(5, 1, 120, 180), 999, 999), ST_OK); /* covered: mine */
+	CHECK_IN_VAIN(rig, moving(req_range(5, 9, 100, 200), 999, 999), ST_OK); /* whatever the rev */
+	CHECK_IN_VAIN(rig, moving(req_range(5, 1, 99, 200), 999, 999),
+		      ST_STALE); /* begins at or below high */
+	CHECK_IN_VAIN(rig, moving(req_range(5, 1, 200, 201), 999, 999), ST_STALE);
+	CHECK_RES(rig, req_range(5, 1, 99, 200), ST_OK); /* nothing moves: a record like any other */
+	EXPECT(rig, "range", "5 100 200 5 14|5 99 200 5 14");
+}
+
+ON_EACH(range_is_prolonged_at_high)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, moving(req_range(5, 1, 100, 200), 300, 200));
+	CHECK_RES(rig, moving(req_range(5, 1, 300, 400), 500, 400), ST_OK);
+	EXPECT(rig, "range", "5 100 400 5 14");
+	CHECK_RES(rig, req_range(5, 1, 500, 500), ST_OK); /* without a move, too */
+	EXPECT(rig, "range", "5 100 500 5 14");
+	CHECK_RES(rig, moving(req_range(5, 1, 600, 700), 800, 700), ST_OK); /* ends at 500, high was 400 */
+	EXPECT(rig, "range", "5 100 500 5 14|5 600 700 5 14");
+}
+
+ON_EACH(range_is_prolonged_by_its_like_only)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_put(6, 0, 10));
+	ask(rig, moving(req_range(5, 1, 100, 200), 300, 200));
+	ask(rig, moving(req_range(6, 1, 100, 200), 300, 200));
+	struct st_req r = moving(req_range(5, 1, 300, 400), 500, 400);
+	r.range.reason = 15;
+	CHECK_RES(rig, r, ST_OK);
+	EXPECT(rig, "range", "5 100 200 5 14|5 300 400 5 15|6 100 200 5 14");
+	r = moving(req_range(5, 1, 500, 600), 700, 600);
+	r.range.reason = 15;
+	r.range.state = RUN_SKIPPED;
+	CHECK_RES(rig, r, ST_OK);
+	EXPECT(rig, "range", "5 100 200 5 14|5 300 400 5 15|5 500 600 4 15|6 100 200 5 14");
+	/* Something else in between: a run. */
+	ask(rig, moving(req_occ(6, 1, 1, 300), 400, 300));
+	CHECK_RES(rig, moving(req_range(6, 1, 400, 500), 600, 500), ST_OK);
+	EXPECT(rig, "range", "5 100 200 5 14|5 300 400 5 15|5 500 600 4 15|6 100 200 5 14|6 400 500 5 14");
+}
+
+ON_EACH(range_of_several_the_last_is_prolonged)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_range(5, 1, 100, 200));
+	ask(rig, req_range(5, 1, 50, 200));
+	ask(rig, req_range(5, 1, 20, 200));
+	ask(rig, moving(req_occ(5, 1, 1, 200), 300, 200));
+	CHECK_RES(rig, moving(req_range(5, 1, 300, 400), 500, 400), ST_OK);
+	EXPECT(rig, "range", "5 100 400 5 14|5 20 200 5 14|5 50 200 5 14");
+}
+
+ON_EACH(range_that_is_open_stands_alone)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, moving(req_range(5, 1, 100, 200), 300, 200));
+	/* An open one prolongs nothing. */
+	CHECK_RES(rig, moving(req_range(5, 1, 300, INT64_MAX), INT64_MAX, 250), ST_OK);
+	EXPECT(rig, "range", "5 100 200 5 14|5 300 9223372036854775807 5 14");
+	CHECK_IN_VAIN(rig, req_range(5, 1, 400, INT64_MAX), ST_OK); /* covered */
+	CHECK_IN_VAIN(rig, req_range(5, 1, 350, 360), ST_OK);
+	CHECK_IN_VAIN(rig, req_range(5, 1, 299, INT64_MAX), ST_REFUSED); /* a second one */
+	struct st_req r = req_range(5, 1, 400, INT64_MAX);
+	r.range.reason = 15;
+	CHECK_IN_VAIN(rig, r, ST_REFUSED);
+	r.rev = 2;
+	CHECK_IN_VAIN(rig, r, ST_STALE); /* rev first */
+	r = req_range(5, 1, 400, 500);
+	r.range.reason = 15;
+	CHECK_RES(rig, r, ST_OK); /* one with an end is no second open one */
+	EXPECT(rig, "range", "5 100 200 5 14|5 300 9223372036854775807 5 14|5 400 500 5 15");
+}
+
+ON_EACH(range_open_is_not_prolonged_when_high_is_never)
+{
+	struct st_req p = req_put(5, 0, 10);
+	p.row.high = WALL_NEVER;
+	ask(rig, p);
+	ask(rig, req_range(5, 1, 100, INT64_MAX));
+	struct st_req r = req_range(5, 1, 50, 60);
+	CHECK_RES(rig, r, ST_OK);
+	EXPECT(rig, "range", "5 100 9223372036854775807 5 14|5 50 60 5 14");
+}
+
+ON_EACH(range_refuses_what_cannot_be)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req r = req_range(5, 1, 101, 100);
+	CHECK_IN_VAIN(rig, r, ST_REFUSED);
+	for (unsigned state = 0; state <= RUN_STATES; state++) {
+		r = req_range(5, 1, 100 + state, 100 + state);
+		r.range.state = (uint8_t)state;
+		bool idle = state == RUN_SKIPPED || state == RUN_MISSED;
+		CHECK_RES(rig, r, idle ? ST_OK : ST_REFUSED);
+	}
+	r = req_range(5, 1, 500, 600);
+	r.range.sid = 6;
+	CHECK_IN_VAIN(rig, r, ST_REFUSED);
+}
+
+/* ---- WITHDRAW ---- */
+
+ON_EACH(withdraw_takes_back_what_did_not_run)
+{
+	CHECK_RES(rig, req_withdraw(5, 1, 100, 1), ST_REFUSED);
+	struct st_req p = req_put(5, 0, 10);
+	p.row.kept = AT(30);
+	ask(rig, p);
+	ask(rig, req_put(6, 0, 10));
+	for (unsigned state = 0; state < RUN_STATES; state++)
+		for (unsigned late = 0; late < 2; late++) {
+			int64_t nominal = late ? 101 + (int64_t)state : 100 - (int64_t)state;
+			struct st_req r = req_occ(5, 1, 10 + 2 * state + late, nominal);
+			r.run.state = (uint8_t)state;
+			ask(rig, r);
+		}
+	struct st_req m = req_occ(5, 1, 40, 150);
+	m.run.kind = KIND_MANUAL;
+	m.run.state = RUN_SKIPPED;
+	ask(rig, m);
+	m.run.run = 41;
+	m.run.nominal = AT(100);
+	ask(rig, m);
+	m = req_occ(6, 1, 50, 150);
+	m.run.state = RUN_MISSED;
+	ask(rig, m);
+	ask(rig, req_range(5, 1, 60, 100));
+	ask(rig, req_range(5, 1, 61, 101));
+	ask(rig, req_range(5, 1, 101, 150));
+	ask(rig, req_range(5, 1, 62, INT64_MAX));
+	ask(rig, req_range(6, 1, 60, 150));
+	ask(rig, moving(req_occ(5, 1, 60, 400), 500, 400));
+
+	CHECK_IN_VAIN(rig, req_withdraw(5, 2, 100, 120), ST_STALE);
+	struct st_ack ack = ask(rig, req_withdraw(5, 1, 100, 120));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK(ack.has_row);
+	CHECK_INT(ack.row.high.us, 30);
+	CHECK_INT(ack.row.next.us, 120);
+	CHECK_INT(ack.row.rev, 1);
+	EXPECT(rig, "range", "5 60 100 5 14|5 61 100 5 14|5 62 100 5 14|6 60 150 5 14");
+	struct buf all = { 0 };
+	rig_dump(rig, &all);
+	/* Among those that stay are manual runs: they were asked for, and do not become due again. */
+	static const int stays[] = { 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 40, 41, 50, 60 },
+			 goes[] = { 19, 21 };
+	char text[32];
+	for (unsigned i = 0; i < ARRAY_LEN(stays); i++) {
+		snprintf(text, sizeof text, "run %d ", stays[i]);
+		CHECK_INT(strstr(all.p, text) ? stays[i] : 0, stays[i]);
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(goes); i++) {
+		snprintf(text, sizeof text, "run %d ", goes[i]);
+		CHECK_INT(strstr(all.p, text) ? goes[i] : 0, 0);
+	}
+	buf_free(&all);
+	/* What went may be recorded anew. */
+	CHECK_RES(rig, moving(req_occ(5, 1, 61, 105), 500, 105), ST_OK);
+}
+
+ON_EACH(withdraw_forgets_no_number)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req r = req_occ(5, 1, 900, 100);
+	r.run.state = RUN_MISSED;
+	ask(rig, r);
+	ask(rig, req_withdraw(5, 1, 50, 100));
+	EXPECT(rig, "run", "");
+	struct buf load = { 0 };
+	dump_load(rig->ops, rig->store, &load);
+	CHECK(strstr(load.p, "done 900 5\n"));
+	buf_free(&load);
+}
+
+/* ---- VERDICT ---- */
+
+ON_EACH(verdict_settles_what_is_pending)
+{
+	CHECK_RES(rig, req_verdict(5, 1, RUN_CLAIMED, 0), ST_REFUSED); /* no such run */
+	ask(rig, req_put(5, 0, 10));
+	uint64_t run = 1;
+	for (unsigned state = 0; state < RUN_STATES; state++)
+		for (unsigned to = 0; to <= RUN_STATES; to++, run++) {
+			struct st_req r = req_occ(5, 1, run, 100 + (int64_t)run);
+			r.run.state = (uint8_t)state;
+			r.run.reason = 3;
+			ask(rig, r);
+			bool legal = to == RUN_CLAIMED || to == RUN_SKIPPED || to == RUN_MISSED;
+			struct st_ack ack = ask(rig, req_verdict(5, run, to, 3));
+			bool open = state == RUN_PENDING || state == RUN_CLAIMED;
+			CHECK_INT(ack.res, !legal ? ST_REFUSED : open || state == to ? ST_OK : ST_LOST);
+			CHECK(ack.has_row && ack.row.sid == 5 && ack.run == run);
+			if (to == RUN_SKIPPED && ack.res == ST_OK) /* another reason is another verdict */
+				CHECK_IN_VAIN(rig, req_verdict(5, run, to, 4), ST_LOST);
+		}
+}
+
+/* What is claimed may be taken back, until its first attempt. */
+ON_EACH(verdict_may_follow_a_claim)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_occ(5, 1, 7, 100));
+	CHECK_RES(rig, req_verdict(5, 7, RUN_CLAIMED, 3), ST_OK);
+	CHECK_RES(rig, req_verdict(5, 7, RUN_MISSED, 4), ST_OK);
+	EXPECT(rig, "run", "7 5 1 0 4 0 5 0 0 0 100 101 102 0 0 0 0 -1 0 0");
+	ask(rig, req_occ(5, 1, 8, 101));
+	ask(rig, req_started(5, 8, 1, 110));
+	CHECK_IN_VAIN(rig, req_verdict(5, 8, RUN_MISSED, 4), ST_LOST);
+	CHECK_IN_VAIN(rig, req_verdict(5, 8, RUN_CLAIMED, 0), ST_OK);
+}
+
+ON_EACH(verdict_changes_state_and_reason_only)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req r = req_occ(5, 1, 7, 100);
+	r.run.state = RUN_PENDING;
+	r.run.attempt = 2;
+	ask(rig, r);
+	struct st_req v = req_verdict(5, 7, RUN_SKIPPED, 9);
+	v.run.attempt = 55;
+	v.run.nominal = AT(66);
+	v.rev = 77; /* not judged */
+	ask(rig, v);
+	EXPECT(rig, "run", "7 5 1 2 9 0 4 0 0 0 100 101 102 0 0 0 0 -1 0 0");
+}
+
+/* ---- STARTED ---- */
+
+ON_EACH(started_is_advisory)
+{
+	CHECK_RES(rig, req_started(5, 7, 1, 110), ST_REFUSED);
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_occ(5, 1, 7, 100));
+	struct st_ack ack = ask(rig, req_started(5, 7, 1, 110));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK(ack.has_row && ack.run == 7);
+	EXPECT(rig, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0");
+	CHECK_RES(rig, req_started(5, 7, 1, 111), ST_OK);
+	CHECK_RES(rig, req_started(5, 7, 2, 120), ST_OK);
+	EXPECT(rig, "run", "7 5 1 2 0 0 1 0 0 0 100 101 102 120 0 0 0 -1 0 0");
+	CHECK_IN_VAIN(rig, req_started(5, 7, 1, 110), ST_OK); /* late, and overtaken */
+	/* What waited for its retry runs again. */
+	ask(rig, req_finish(5, 7, 2, RUN_RETRYING, 140));
+	CHECK_IN_VAIN(rig, req_started(5, 7, 1, 110), ST_OK);
+	CHECK_RES(rig, req_started(5, 7, 3, 150), ST_OK);
+	EXPECT(rig, "run", "7 5 1 3 0 0 1 1 0 0 100 101 102 150 140 0 0 5 6 7");
+	ask(rig, req_finish(5, 7, 3, RUN_FINISHED, 160));
+	CHECK_IN_VAIN(rig, req_started(5, 7, 3, 151), ST_OK); /* what is over starts no more */
+	CHECK_IN_VAIN(rig, req_started(5, 7, 4, 170), ST_OK);
+}
+
+ON_EACH(started_by_state)
+{
+	ask(rig, req_put(5, 0, 10));
+	for (unsigned state = 0; state < RUN_STATES; state++)
+		for (unsigned attempt = 0; attempt < 4; attempt++) {
+			uint64_t run = 1 + 4 * state + attempt;
+			struct st_req r = req_occ(5, 1, run, 100 + (int64_t)run);
+			r.run.state = (uint8_t)state;
+			r.run.attempt = 2;
+			ask(rig, r);
+			struct st_req started = req_started(5, run, attempt, 7);
+			if (attempt >= 2 && (state == RUN_CLAIMED || state == RUN_RETRYING)) {
+				CHECK_RES(rig, started, ST_OK);
+				CHECK_IN_VAIN(rig, req_verdict(5, run, RUN_CLAIMED, 0),
+					      ST_OK); /* that it is */
+			} else {
+				CHECK_IN_VAIN(rig, started, ST_OK);
+			}
+		}
+}
+
+/* ---- FINISH ---- */
+
+ON_EACH(finish_records_the_end)
+{
+	CHECK_RES(rig, req_finish(5, 7, 1, RUN_FINISHED, 110), ST_REFUSED);
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_occ(5, 1, 7, 100));
+	struct st_req r = req_finish(5, 7, 1, RUN_RETRYING, 110);
+	r.run.outcome = 2;
+	r.run.reason = 25;
+	r.run.retry_at = AT(170);
+	r.failures = 99; /* not while it is retrying */
+	r.rev = 55;      /* not judged */
+	struct st_ack ack = ask(rig, r);
+	CHECK_INT(ack.res, ST_OK);
+	CHECK(ack.has_row && ack.row.failures == 0 && ack.run == 7);
+	EXPECT(rig, "run", "7 5 1 1 25 0 2 2 0 0 100 101 102 0 110 170 0 5 6 7");
+	ask(rig, req_started(5, 7, 2, 171));
+	r = req_finish(5, 7, 2, RUN_FINISHED, 180);
+	r.failures = 4;
+	ack = ask(rig, r);
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.row.failures, 4);
+	EXPECT(rig, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 171 180 0 0 5 6 7");
+	/* The first durable end stands. */
+	r.failures = 5;
+	CHECK_IN_VAIN(rig, r, ST_OK); /* the same end: mine, and the count is not judged */
+	struct st_req other = r;
+	other.run.ended = AT(181);
+	CHECK_IN_VAIN(rig, other, ST_LOST);
+	other = r;
+	other.run.cost = 6;
+	CHECK_IN_VAIN(rig, other, ST_LOST);
+	other = r;
+	other.run.attempt = 3;
+	CHECK_IN_VAIN(rig, other, ST_LOST);
+	other = r;
+	other.run.state = RUN_RETRYING;
+	CHECK_IN_VAIN(rig, other, ST_LOST);
+}
+
+ON_EACH(finish_of_an_earlier_attempt_is_lost)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_occ(5, 1, 7, 100));
+	ask(rig, req_started(5, 7, 2, 110));
+	CHECK_IN_VAIN(rig, req_finish(5, 7, 1, RUN_FINISHED, 120), ST_LOST);
+	CHECK_RES(rig, req_finish(5, 7, 2, RUN_FINISHED, 120), ST_OK);
+}
+
+ON_EACH(finish_may_end_the_waiting_for_a_retry)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_occ(5, 1, 7, 100));
+	ask(rig, req_finish(5, 7, 1, RUN_RETRYING, 110));
+	struct st_req cancelled = req_finish(5, 7, 1, RUN_FINISHED, 120);
+	cancelled.failures = 1;
+	CHECK_INT(ask(rig, cancelled).row.failures, 1);
+	CHECK_IN_VAIN(rig, req_finish(5, 7, 1, RUN_RETRYING, 110), ST_LOST);
+}
+
+ON_EACH(finish_by_state)
+{
+	ask(rig, req_put(5, 0, 10));
+	uint64_t run = 1;
+	for (unsigned state = 0; state < RUN_STATES; state++)
+		for (unsigned to = 0; to <= RUN_STATES; to++, run++) {
+			struct st_req r = req_occ(5, 1, run, 100 + (int64_t)run);
+			r.run.state = (uint8_t)state;
+			ask(rig, r);
+			bool legal = to == RUN_FINISHED || to == RUN_RETRYING;
+			CHECK_RES(rig, req_finish(5, run, 1, to, 200),
+				  !legal                 ? ST_REFUSED
+				  : state < RUN_FINISHED ? ST_OK
+							 : ST_LOST);
+		}
+}
+
+/* ---- HOLD ---- */
+
+ON_EACH(hold_comes_and_goes)
+{
+	struct st_ack ack = ask(rig, req_hold(3, 22, 500));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK(!ack.has_row);
+	ask(rig, req_hold(1, 25, INT64_MAX));
+	ask(rig, req_hold(UINT32_MAX, 1, 0));
+	ask(rig, req_hold(3, 23, 501));
+	EXPECT(rig, "hold", "1 25 9223372036854775807|3 23 501|4294967295 1 0");
+	CHECK_RES(rig, req_hold(3, 0, 0), ST_OK);
+	CHECK_IN_VAIN(rig, req_hold(2, 0, 0), ST_OK); /* there was none */
+	EXPECT(rig, "hold", "1 25 9223372036854775807|4294967295 1 0");
+}
+
+/* ---- load ---- */
+
+/* The first words of each line: "hold 1|sched 5|run 3|for 6 end 2|done 9 7". */
+static void expect_load_at(int line, struct rig *rig, const char *want)
+{
+	struct buf all = { 0 }, got = { 0 };
+	dump_load(rig->ops, rig->store, &all);
+	struct str rest = buf_str(&all), row;
+	while (str_line(&rest, &row)) {
+		struct str kind = str_token(&row);
+		unsigned words = str_eq(kind, STR("for")) ? 3 : str_eq(kind, STR("done")) ? 2 : 1;
+		buf_addf(&got, "%s%.*s", got.n ? "|" : "", STR_ARG(kind));
+		for (unsigned i = 0; i < words; i++) {
+			struct str word = str_token(&row);
+			buf_addf(&got, " %.*s", STR_ARG(word));
+		}
+	}
+	check_str(__FILE__, line, buf_str(&got), str_of(want), "load");
+	buf_free(&all);
+	buf_free(&got);
+}
+#define EXPECT_LOAD(rig, want) expect_load_at(__LINE__, rig, want)
+
+ON_EACH(load_of_nothing)
+{
+	EXPECT_LOAD(rig, "done 0 0");
+}
+
+ON_EACH(load_is_in_order)
+{
+	static const uint64_t sids[] = { 9, 2, 300, 7 };
+	for (unsigned i = 0; i < ARRAY_LEN(sids); i++)
+		ask(rig, req_put(sids[i], 0, 10));
+	ask(rig, req_put(400, 0, 10));
+	ask(rig, req_drop(400, 1, 11));
+	ask(rig, req_hold(8, 1, 1));
+	ask(rig, req_hold(4, 1, 1));
+	static const uint64_t runs[] = { 1000, 20, 500, 30, 40, 50 };
+	static_assert(ARRAY_LEN(runs) == RUN_STATES, "one of each state");
+	for (unsigned i = 0; i < ARRAY_LEN(runs); i++) {
+		struct st_req r = req_occ(9, 1, runs[i], 100 + (int)i);
+		r.run.state = (uint8_t)i;
+		ask(rig, r);
+	}
+	EXPECT_LOAD(rig,
+		    "hold 4|hold 8|sched 2|sched 7|sched 9|sched 300|run 20|run 500|run 1000|done 1000 400");
+}
+
+ON_EACH(load_gives_rows_in_full)
+{
+	struct st_req p = req_put(5, 0, 10);
+	p.row.after = 4;
+	p.row.paused_until = AT(44);
+	struct st_ack put = ask(rig, p);
+	ask(rig, req_occ(5, 1, 7, 100));
+	struct buf got = { 0 }, want = { 0 };
+	dump_load(rig->ops, rig->store, &got);
+	dump_ack(&put, &want);
+	CHECK(strstr(got.p, strstr(want.p, "row") + 3)); /* the answer's row is the loaded row */
+	CHECK(strstr(got.p, "\nrun 7 5 1 0 0 0 1 0 0 0 100 101 102 0 0 0 0 -1 0 0\n"));
+	buf_free(&got);
+	buf_free(&want);
+}
+
+ON_EACH(load_tells_of_open_ranges)
+{
+	for (uint64_t sid = 4; sid <= 6; sid++)
+		ask(rig, req_put(sid, 0, 10));
+	ask(rig, req_range(5, 1, 20, INT64_MAX));
+	ask(rig, req_range(6, 1, 20, 30));
+	struct buf load = { 0 };
+	dump_load(rig->ops, rig->store, &load);
+	struct str rest = buf_str(&load), row;
+	for (uint64_t sid = 4; sid <= 6 && CHECK(str_line(&rest, &row)); sid++)
+		CHECK_INT(str_eq(str_from(row, row.n - 5), STR(" open")), sid == 5);
+	buf_free(&load);
+}
+
+/* 5 is followed by 6 and 3; 8 follows 7, which is gone; 9 follows nothing that ever ran. */
+ON_EACH(load_tells_followers_of_ends)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_put(7, 0, 10));
+	static const struct {
+		uint64_t sid, after;
+		int64_t high;
+	} followers[] = { { 6, 5, 200 }, { 3, 5, 0 }, { 8, 7, 0 }, { 9, 77, 0 }, { 2, 5, 0 } };
+	for (unsigned i = 0; i < ARRAY_LEN(followers); i++) {
+		struct st_req p = req_put(followers[i].sid, 0, 10);
+		p.row.after = followers[i].after;
+		p.row.high = AT(followers[i].high);
+		ask(rig, p);
+	}
+	static const struct {
+		uint64_t run, sid;
+		unsigned state;
+		int64_t ended;
+	} runs[] = { { 1, 5, RUN_FINISHED, 300 }, { 2, 5, RUN_FINISHED, 201 }, { 3, 5, RUN_FINISHED, 200 },
+		     { 4, 5, RUN_RETRYING, 900 }, { 5, 7, RUN_FINISHED, 100 }, { 6, 5, RUN_FINISHED, 201 } };
+	for (unsigned i = 0; i < ARRAY_LEN(runs); i++) {
+		struct st_req r = req_occ(runs[i].sid, 1, runs[i].run, 1000 + (int)i);
+		r.run.kind = i == 0 ? KIND_MANUAL : KIND_TIMER;
+		ask(rig, r);
+		ask(rig, req_finish(runs[i].sid, runs[i].run, 1, runs[i].state, runs[i].ended));
+	}
+	ask(rig, req_drop(7, 1, 20));
+	ask(rig, req_drop(2, 1, 20));
+	EXPECT_LOAD(rig, "sched 3|sched 5|sched 6|sched 8|sched 9|run 4|for 3 end 3|for 3 end 2|for 3 end "
+			 "6|for 3 end 1"
+			 "|for 6 end 2|for 6 end 6|for 6 end 1|for 8 end 5|done 6 9");
+	/* Acted on: the follower's own record, in whose transaction high moves. */
+	struct st_req a = moving(req_occ(6, 1, 10, 201), INT64_MAX, 201);
+	a.run.kind = KIND_AFTER;
+	ask(rig, a);
+	EXPECT_LOAD(rig,
+		    "sched 3|sched 5|sched 6|sched 8|sched 9|run 4|run 10|for 3 end 3|for 3 end 2|for 3 end 6"
+		    "|for 3 end 1|for 6 end 1|for 8 end 5|done 10 9");
+}
+
+/* ---- the clone, which only the store in memory has ---- */
+
+TEST(memory_clone_is_deep)
+{
+	struct rig rig;
+	struct buf before = { 0 }, after = { 0 };
+	rig_open(&rig, RIG_MEMORY);
+	struct st_req p = req_put(5, 0, 10);
+	p.id = STR("a");
+	p.document = STR("b");
+	ask(&rig, p);
+	ask(&rig, req_range(5, 1, 10, INT64_MAX));
+	ask(&rig, req_occ(5, 1, 1, 100));
+	ask(&rig, req_hold(1, 1, 1));
+	struct memory *copy = memory_clone(rig.store);
+	dump_memory(copy, &before);
+	p = req_put(5, 1, 20);
+	p.id = STR("c");
+	p.document = STR("d");
+	p.close_range = true;
+	ask(&rig, p);
+	for (unsigned i = 0; i < 1000; i++)
+		rig_ask(&rig, &(struct st_req[]){ req_occ(5, 2, 10 + i, 200 + i) }[0]);
+	ask(&rig, req_finish(5, 1, 1, RUN_FINISHED, 300));
+	ask(&rig, req_hold(1, 0, 0));
+	dump_memory(copy, &after);
+	CHECK_SAME(&after, &before);
+	memory_free(copy);
+	rig_close(&rig);
+	buf_free(&before);
+	buf_free(&after);
+}
+
+TEST(memory_answers_for_a_checker)
+{
+	struct memory *m = memory_new();
+	struct st_ack ack;
+	memory_apply(m, &(struct st_req[]){ req_put(5, 0, 10) }[0], &ack);
+	memory_apply(m, &(struct st_req[]){ req_occ(5, 1, 1, 100) }[0], &ack);
+	memory_apply(m, &(struct st_req[]){ req_range(5, 1, 200, 300) }[0], &ack);
+	CHECK(memory_sched(m, 5) && !memory_sched(m, 6));
+	CHECK(memory_run(m, 1) && !memory_run(m, 2));
+	CHECK(memory_occurrence(m, 5, AT(100)) == memory_run(m, 1));
+	CHECK(!memory_occurrence(m, 5, AT(101)));
+	CHECK(memory_range_of(m, 5, AT(300)) && !memory_range_of(m, 5, AT(301)));
+	memory_free(m);
+}

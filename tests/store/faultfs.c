@@ -1,0 +1,529 @@
+#include "faultfs.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FILES_MAX = 16, SECTOR = 512 };
+
+/* Bytes. */
+struct image {
+	uint8_t *p;
+	size_t n, cap;
+};
+
+/* Something that was done to a file and not yet synced. */
+struct change {
+	bool cuts; /* to `at` bytes; else writes n bytes at `at` */
+	size_t at, n;
+	uint8_t *bytes;
+};
+
+struct file {
+	char path[PATH_MAX];
+	bool there, there_on_disk;
+	struct image now, disk;
+	struct change *change;
+	size_t changes, change_cap;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct file file[FILES_MAX];
+	unsigned files;
+	uint64_t count[FAULTS];
+	uint64_t fail_from[FAULTS], fail_to[FAULTS]; /* counts */
+	uint64_t stop_at;                            /* a count of syncs */
+	bool stopped, has_failed;
+	size_t capacity;
+	unsigned open;
+} fs = { .lock = PTHREAD_MUTEX_INITIALIZER, .capacity = SIZE_MAX };
+
+static sqlite3_vfs *real;
+
+struct handle {
+	sqlite3_file base;
+	struct file *file;
+	sqlite3_file *real; /* the database's only: for locks and shared memory */
+};
+
+/* ---- images ---- */
+
+static void *must(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+static void image_resize(struct image *m, size_t n)
+{
+	if (n > m->cap) {
+		m->cap = 2 * n;
+		m->p = must(realloc(m->p, m->cap));
+	}
+	if (n > m->n)
+		memset(m->p + m->n, 0, n - m->n);
+	m->n = n;
+}
+
+static void image_write(struct image *m, size_t at, const uint8_t *bytes, size_t n)
+{
+	if (at + n > m->n)
+		image_resize(m, at + n);
+	memcpy(m->p + at, bytes, n);
+}
+
+static void image_copy(struct image *to, const struct image *from)
+{
+	image_resize(to, from->n);
+	if (from->n)
+		memcpy(to->p, from->p, from->n);
+}
+
+static void add_change(struct file *f, struct change c)
+{
+	if (f->changes == f->change_cap) {
+		f->change_cap = f->change_cap ? 2 * f->change_cap : 16;
+		f->change = must(realloc(f->change, f->change_cap * sizeof *f->change));
+	}
+	f->change[f->changes++] = c;
+}
+
+static void forget_changes(struct file *f)
+{
+	for (size_t i = 0; i < f->changes; i++)
+		free(f->change[i].bytes);
+	f->changes = 0;
+}
+
+static uint64_t random_next(uint64_t *state)
+{
+	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+/* Brings the changes to the disk: all of them (no seed), or some of their sectors. */
+static void apply_changes(struct file *f, uint64_t *seed)
+{
+	for (size_t i = 0; i < f->changes; i++) {
+		const struct change *c = &f->change[i];
+		if (c->cuts) {
+			if (!seed || random_next(seed) % 2)
+				image_resize(&f->disk, c->at);
+			continue;
+		}
+		for (size_t k = 0; k < c->n;) {
+			size_t n = SECTOR - (c->at + k) % SECTOR;
+			n = n < c->n - k ? n : c->n - k;
+			if (!seed || random_next(seed) % 2)
+				image_write(&f->disk, c->at + k, c->bytes + k, n);
+			k += n;
+		}
+	}
+	forget_changes(f);
+}
+
+/* ---- files ---- */
+
+static struct file *find(const char *path)
+{
+	for (unsigned i = 0; i < fs.files; i++)
+		if (strcmp(fs.file[i].path, path) == 0)
+			return &fs.file[i];
+	return NULL;
+}
+
+static struct file *create(const char *path)
+{
+	struct file *f = find(path);
+	if (!f) {
+		if (fs.files == FILES_MAX)
+			abort();
+		f = &fs.file[fs.files++];
+		snprintf(f->path, sizeof f->path, "%s", path);
+	}
+	if (!f->there) {
+		f->there = true;
+		f->now.n = 0;
+		/* What the disk had under this name is cut: a change like any other. */
+		add_change(f, (struct change){ .cuts = true });
+	}
+	return f;
+}
+
+static size_t used(void)
+{
+	size_t n = 0;
+	for (unsigned i = 0; i < fs.files; i++)
+		n += fs.file[i].there ? fs.file[i].now.n : 0;
+	return n;
+}
+
+/* Locked. Counts a call; whether it may go on. */
+static bool may(enum fault what)
+{
+	uint64_t n = ++fs.count[what];
+	if (what == FAULT_SYNC && n == fs.stop_at)
+		fs.stopped = true;
+	if (n >= fs.fail_from[what] && n < fs.fail_to[what]) {
+		fs.has_failed = true;
+		return false;
+	}
+	return !fs.stopped;
+}
+
+static int file_read(sqlite3_file *base, void *to, int amount, sqlite3_int64 offset)
+{
+	struct file *f = ((struct handle *)base)->file;
+	size_t n = (size_t)amount, at = (size_t)offset;
+	pthread_mutex_lock(&fs.lock);
+	int rc = may(FAULT_READ) ? SQLITE_OK : SQLITE_IOERR_READ;
+	if (rc == SQLITE_OK) {
+		size_t have = at < f->now.n ? f->now.n - at : 0;
+		have = have < n ? have : n;
+		if (have)
+			memcpy(to, f->now.p + at, have);
+		memset((uint8_t *)to + have, 0, n - have);
+		rc = have < n ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
+	}
+	pthread_mutex_unlock(&fs.lock);
+	return rc;
+}
+
+static int file_write(sqlite3_file *base, const void *from, int amount, sqlite3_int64 offset)
+{
+	struct file *f = ((struct handle *)base)->file;
+	size_t n = (size_t)amount, at = (size_t)offset;
+	pthread_mutex_lock(&fs.lock);
+	int rc = may(FAULT_WRITE) ? SQLITE_OK : SQLITE_IOERR_WRITE;
+	size_t more = at + n > f->now.n ? at + n - f->now.n : 0;
+	if (rc == SQLITE_OK && more && used() + more > fs.capacity)
+		rc = SQLITE_FULL;
+	if (rc == SQLITE_OK) {
+		uint8_t *bytes = must(malloc(n + 1));
+		memcpy(bytes, from, n);
+		image_write(&f->now, at, bytes, n);
+		add_change(f, (struct change){ .at = at, .n = n, .bytes = bytes });
+	}
+	pthread_mutex_unlock(&fs.lock);
+	return rc;
+}
+
+static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
+{
+	struct file *f = ((struct handle *)base)->file;
+	pthread_mutex_lock(&fs.lock);
+	int rc = may(FAULT_TRUNCATE) ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
+	if (rc == SQLITE_OK) {
+		image_resize(&f->now, (size_t)size);
+		add_change(f, (struct change){ .cuts = true, .at = (size_t)size });
+	}
+	pthread_mutex_unlock(&fs.lock);
+	return rc;
+}
+
+static int file_sync(sqlite3_file *base, int flags)
+{
+	struct file *f = ((struct handle *)base)->file;
+	(void)flags;
+	pthread_mutex_lock(&fs.lock);
+	int rc = may(FAULT_SYNC) ? SQLITE_OK : SQLITE_IOERR_FSYNC;
+	if (rc == SQLITE_OK) {
+		apply_changes(f, NULL);
+		f->there_on_disk = true;
+	}
+	pthread_mutex_unlock(&fs.lock);
+	return rc;
+}
+
+static int file_size(sqlite3_file *base, sqlite3_int64 *ret)
+{
+	pthread_mutex_lock(&fs.lock);
+	*ret = (sqlite3_int64)((struct handle *)base)->file->now.n;
+	pthread_mutex_unlock(&fs.lock);
+	return SQLITE_OK;
+}
+
+static int file_close(sqlite3_file *base)
+{
+	struct handle *h = (struct handle *)base;
+	pthread_mutex_lock(&fs.lock);
+	fs.open--;
+	pthread_mutex_unlock(&fs.lock);
+	return h->real ? h->real->pMethods->xClose(h->real) : SQLITE_OK;
+}
+
+/* ---- locks and shared memory ---- */
+
+static int file_lock(sqlite3_file *base, int level)
+{
+	struct handle *h = (struct handle *)base;
+	return h->real ? h->real->pMethods->xLock(h->real, level) : SQLITE_OK;
+}
+
+static int file_unlock(sqlite3_file *base, int level)
+{
+	struct handle *h = (struct handle *)base;
+	return h->real ? h->real->pMethods->xUnlock(h->real, level) : SQLITE_OK;
+}
+
+static int file_reserved(sqlite3_file *base, int *ret)
+{
+	struct handle *h = (struct handle *)base;
+	*ret = 0;
+	return h->real ? h->real->pMethods->xCheckReservedLock(h->real, ret) : SQLITE_OK;
+}
+
+static int file_control(sqlite3_file *base, int op, void *arg)
+{
+	(void)base, (void)op, (void)arg;
+	return SQLITE_NOTFOUND;
+}
+
+static int file_sector(sqlite3_file *base)
+{
+	(void)base;
+	return 4096;
+}
+
+/* As the real one says: bytes beside those written are not harmed. */
+static int file_device(sqlite3_file *base)
+{
+	(void)base;
+	return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
+}
+
+static int shm_map(sqlite3_file *base, int region, int size, int extend, void volatile **ret)
+{
+	struct handle *h = (struct handle *)base;
+	return h->real->pMethods->xShmMap(h->real, region, size, extend, ret);
+}
+
+static int shm_lock(sqlite3_file *base, int offset, int n, int flags)
+{
+	struct handle *h = (struct handle *)base;
+	return h->real->pMethods->xShmLock(h->real, offset, n, flags);
+}
+
+static void shm_barrier(sqlite3_file *base)
+{
+	struct handle *h = (struct handle *)base;
+	h->real->pMethods->xShmBarrier(h->real);
+}
+
+static int shm_unmap(sqlite3_file *base, int remove)
+{
+	struct handle *h = (struct handle *)base;
+	return h->real->pMethods->xShmUnmap(h->real, remove);
+}
+
+static const sqlite3_io_methods methods = {
+	.iVersion = 2,
+	.xClose = file_close,
+	.xRead = file_read,
+	.xWrite = file_write,
+	.xTruncate = file_truncate,
+	.xSync = file_sync,
+	.xFileSize = file_size,
+	.xLock = file_lock,
+	.xUnlock = file_unlock,
+	.xCheckReservedLock = file_reserved,
+	.xFileControl = file_control,
+	.xSectorSize = file_sector,
+	.xDeviceCharacteristics = file_device,
+	.xShmMap = shm_map,
+	.xShmLock = shm_lock,
+	.xShmBarrier = shm_barrier,
+	.xShmUnmap = shm_unmap,
+};
+
+/* ---- the file system ---- */
+
+static int fs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int flags, int *out)
+{
+	struct handle *h = (struct handle *)base;
+	(void)vfs;
+	h->base.pMethods = NULL;
+	h->real = NULL;
+	pthread_mutex_lock(&fs.lock);
+	bool may_open = !fs.stopped;
+	pthread_mutex_unlock(&fs.lock);
+	if (!may_open)
+		return SQLITE_CANTOPEN;
+	if (flags & SQLITE_OPEN_MAIN_DB) {
+		h->real = (sqlite3_file *)(h + 1);
+		int rc = real->xOpen(real, path, h->real, flags, out);
+		if (rc != SQLITE_OK)
+			return rc;
+	} else if (out) {
+		*out = flags;
+	}
+	pthread_mutex_lock(&fs.lock);
+	h->file = create(path ? path : "(temporary)");
+	fs.open++;
+	pthread_mutex_unlock(&fs.lock);
+	h->base.pMethods = &methods;
+	return SQLITE_OK;
+}
+
+/* Without a sync of the directory, the file may be back after a power cut. */
+static int fs_delete(sqlite3_vfs *vfs, const char *path, int sync_directory)
+{
+	(void)vfs;
+	pthread_mutex_lock(&fs.lock);
+	struct file *f = find(path);
+	int rc = fs.stopped ? SQLITE_IOERR_DELETE : f && f->there ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
+	if (rc == SQLITE_OK) {
+		forget_changes(f);
+		f->there = false;
+		if (sync_directory)
+			f->there_on_disk = false;
+	}
+	pthread_mutex_unlock(&fs.lock);
+	return rc;
+}
+
+static int fs_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret)
+{
+	(void)vfs, (void)flags;
+	pthread_mutex_lock(&fs.lock);
+	struct file *f = find(path);
+	*ret = f && f->there && f->now.n > 0;
+	pthread_mutex_unlock(&fs.lock);
+	return SQLITE_OK;
+}
+
+void faultfs_install(void)
+{
+	static sqlite3_vfs vfs;
+	if (real)
+		return;
+	real = sqlite3_vfs_find(NULL);
+	vfs = *real; /* paths, time, randomness and sleep are its own */
+	vfs.iVersion = 1;
+	vfs.pNext = NULL;
+	vfs.zName = "faultfs";
+	vfs.szOsFile = (int)sizeof(struct handle) + real->szOsFile;
+	vfs.xOpen = fs_open;
+	vfs.xDelete = fs_delete;
+	vfs.xAccess = fs_access;
+	if (sqlite3_vfs_register(&vfs, 1) != SQLITE_OK)
+		abort();
+}
+
+void faultfs_reset(void)
+{
+	pthread_mutex_lock(&fs.lock);
+	if (fs.open)
+		abort();
+	for (unsigned i = 0; i < fs.files; i++) {
+		forget_changes(&fs.file[i]);
+		free(fs.file[i].change);
+		free(fs.file[i].now.p);
+		free(fs.file[i].disk.p);
+		fs.file[i] = (struct file){ 0 };
+	}
+	fs.files = 0;
+	memset(fs.count, 0, sizeof fs.count);
+	memset(fs.fail_from, 0, sizeof fs.fail_from);
+	memset(fs.fail_to, 0, sizeof fs.fail_to);
+	fs.stop_at = 0;
+	fs.stopped = fs.has_failed = false;
+	fs.capacity = SIZE_MAX;
+	pthread_mutex_unlock(&fs.lock);
+}
+
+void faultfs_fail(enum fault what, uint64_t nth, uint64_t times)
+{
+	pthread_mutex_lock(&fs.lock);
+	fs.fail_from[what] = fs.count[what] + nth;
+	fs.fail_to[what] = times > UINT64_MAX - fs.fail_from[what] ? UINT64_MAX : fs.fail_from[what] + times;
+	fs.has_failed = false;
+	pthread_mutex_unlock(&fs.lock);
+}
+
+uint64_t faultfs_count(enum fault what)
+{
+	pthread_mutex_lock(&fs.lock);
+	uint64_t n = fs.count[what];
+	pthread_mutex_unlock(&fs.lock);
+	return n;
+}
+
+bool faultfs_has_failed(void)
+{
+	pthread_mutex_lock(&fs.lock);
+	bool failed = fs.has_failed;
+	pthread_mutex_unlock(&fs.lock);
+	return failed;
+}
+
+void faultfs_capacity(size_t bytes)
+{
+	pthread_mutex_lock(&fs.lock);
+	fs.capacity = bytes;
+	pthread_mutex_unlock(&fs.lock);
+}
+
+size_t faultfs_used(void)
+{
+	pthread_mutex_lock(&fs.lock);
+	size_t n = used();
+	pthread_mutex_unlock(&fs.lock);
+	return n;
+}
+
+void faultfs_stop_at_sync(uint64_t nth)
+{
+	pthread_mutex_lock(&fs.lock);
+	fs.stop_at = fs.count[FAULT_SYNC] + nth;
+	pthread_mutex_unlock(&fs.lock);
+}
+
+void faultfs_stop(void)
+{
+	pthread_mutex_lock(&fs.lock);
+	fs.stopped = true;
+	pthread_mutex_unlock(&fs.lock);
+}
+
+bool faultfs_stopped(void)
+{
+	pthread_mutex_lock(&fs.lock);
+	bool stopped = fs.stopped;
+	pthread_mutex_unlock(&fs.lock);
+	return stopped;
+}
+
+static void cut(struct file *f, uint64_t *seed)
+{
+	if (seed)
+		apply_changes(f, seed);
+	else
+		forget_changes(f);
+	/* Created or removed, but the directory was not synced: either is possible. */
+	if (f->there != f->there_on_disk)
+		f->there_on_disk = seed ? random_next(seed) % 2 : f->there_on_disk;
+	f->there = f->there_on_disk;
+	if (!f->there)
+		f->disk.n = 0;
+	image_copy(&f->now, &f->disk);
+}
+
+void faultfs_restart(enum faultfs_end end, uint64_t seed)
+{
+	pthread_mutex_lock(&fs.lock);
+	if (fs.open)
+		abort();
+	for (unsigned i = 0; i < fs.files && end != FAULTFS_KILLED; i++)
+		cut(&fs.file[i], end == FAULTFS_CUT_SOME ? &seed : NULL);
+	fs.stopped = false;
+	fs.stop_at = 0;
+	pthread_mutex_unlock(&fs.lock);
+}

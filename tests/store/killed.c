@@ -1,0 +1,134 @@
+/* kill -9 in the midst of work, again and again: what was answered before is there after, and the database is
+ * sound. A child submits and says what was answered; nobody asks it to end. */
+#include "requests.h"
+#include "rig.h"
+#include "test.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { KILLS = 20, AHEAD = 200 };
+
+static void learn(void *ctx, const struct load_item *item)
+{
+	if (item->kind == LOAD_DONE)
+		*(uint64_t *)ctx = item->done.last_run;
+}
+
+/* Schedule n and run n belong together; each is told by its number. */
+static struct st_req request(uint64_t n)
+{
+	struct st_req r;
+	if (n % 2) {
+		r = req_put(n / 2 + 1, 0, 10);
+		r.id = STR("id");
+		r.document = STR("a document that takes some room in its page, as they do");
+		r.lane = LANE_CLAIM;
+	} else {
+		r = moving(req_occ(n / 2, 1, n / 2, 100), 200, 100);
+	}
+	r.tag = n;
+	return r;
+}
+
+static void child(const char *path, int pipe)
+{
+	static const struct store_tuning small = {
+		.group = 64, .checkpoint = 64, .wal_lull = 128, .lull_ms = 1, .wal_max = 400
+	};
+	struct store *s;
+	struct why why;
+	uint64_t last = 0, flying = 0;
+	if (store_sqlite_open_tuned(path, &small, &s, &why) != OK ||
+	    store_sqlite_ops.load(s, learn, &last) != OK)
+		_exit(1);
+	for (uint64_t next = 2 * last + 1;;) {
+		for (; flying < AHEAD; flying++, next++) {
+			struct st_req r = request(next);
+			if (store_sqlite_ops.submit(s, &r) != OK)
+				_exit(1);
+		}
+		struct st_ack ack;
+		if (rig_collect(&store_sqlite_ops, s, &ack, 1) != 1 || ack.res != ST_OK)
+			_exit(1);
+		flying--;
+		if (write(pipe, &ack.tag, sizeof ack.tag) != sizeof ack.tag)
+			_exit(1);
+	}
+}
+
+/* All that the child said until it was killed. */
+static uint64_t run_and_kill(const char *path, useconds_t after, unsigned *answers)
+{
+	int fd[2];
+	uint64_t tag, largest = 0;
+	if (pipe(fd) != 0)
+		abort();
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(fd[0]);
+		child(path, fd[1]);
+	}
+	close(fd[1]);
+	/* The clock runs from its first answer on, or the first kills would only hit the opening. */
+	bool first = true;
+	while (read(fd[0], &tag, sizeof tag) == sizeof tag) {
+		largest = tag > largest ? tag : largest;
+		++*answers;
+		if (first) {
+			usleep(after);
+			CHECK_INT(kill(pid, SIGKILL), 0);
+		}
+		first = false;
+	}
+	int status;
+	waitpid(pid, &status, 0);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	close(fd[0]);
+	return largest;
+}
+
+/* Tags were answered in order: all up to the largest must be there. */
+static void check_rows(const char *path, uint64_t largest)
+{
+	static const char *const sql =
+		"SELECT (SELECT count(*) FROM schedule WHERE sid <= ?1),"
+		" (SELECT count(*) FROM document WHERE sid <= ?1 AND id = 'id'),"
+		" (SELECT count(*) FROM run JOIN schedule USING (sid) WHERE run <= ?2 AND high = 100),"
+		" (SELECT count(*) FROM schedule WHERE high = 100) - (SELECT count(*) FROM run)";
+	sqlite3 *db = NULL;
+	sqlite3_stmt *s = NULL;
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+	sqlite3_bind_int64(s, 1, (int64_t)(largest + 1) / 2);
+	sqlite3_bind_int64(s, 2, (int64_t)largest / 2);
+	CHECK_INT(sqlite3_step(s), SQLITE_ROW);
+	CHECK_INT(sqlite3_column_int64(s, 0), (largest + 1) / 2);
+	CHECK_INT(sqlite3_column_int64(s, 1), (largest + 1) / 2);
+	CHECK_INT(sqlite3_column_int64(s, 2), largest / 2);
+	CHECK_INT(sqlite3_column_int64(s, 3), 0); /* no run without its move, no move without its run */
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+}
+
+TEST(killed_again_and_again)
+{
+	char dir[64], path[80];
+	uint64_t seed = 1, largest = 0;
+	unsigned answers = 0;
+	make_dir(dir, sizeof dir);
+	snprintf(path, sizeof path, "%s/db", dir);
+	for (unsigned i = 0; i < KILLS; i++) {
+		test_case("kill %u", i);
+		uint64_t said = run_and_kill(path, (useconds_t)(test_random(&seed) % 30000), &answers);
+		largest = said > largest ? said : largest;
+		CHECK(said > 0);
+		CHECK(database_is_sound(path));
+		check_rows(path, largest);
+	}
+	if (getenv("SHOW"))
+		printf("%u answers in %d lives\n", answers, KILLS);
+	remove_dir(dir);
+}

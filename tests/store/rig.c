@@ -1,0 +1,334 @@
+#include "rig.h"
+#include "test.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <unistd.h>
+
+/* ---- directories ---- */
+
+void make_dir(char *ret, size_t size)
+{
+	const char *tmp = getenv("TMPDIR");
+	snprintf(ret, size, "%s/rota-store-XXXXXX", tmp && strlen(tmp) < 32 ? tmp : "/tmp");
+	if (!mkdtemp(ret)) {
+		perror(ret);
+		exit(1);
+	}
+}
+
+void remove_dir(const char *dir)
+{
+	DIR *d = opendir(dir);
+	for (struct dirent *e; d && (e = readdir(d));)
+		unlinkat(dirfd(d), e->d_name, 0);
+	if (d)
+		closedir(d);
+	rmdir(dir);
+}
+
+/* ---- the rig ---- */
+
+const char *rig_name(enum rig_kind kind)
+{
+	static const char *const names[] = { [RIG_MEMORY] = "memory", [RIG_SQLITE] = "sqlite" };
+	return names[kind];
+}
+
+static void open_sqlite(struct rig *rig)
+{
+	struct why why = { 0 };
+	struct store *s = NULL;
+	if (store_sqlite_open(rig->path, &s, &why) != OK) {
+		printf("%s\n", why.text);
+		abort();
+	}
+	rig->store = s;
+}
+
+void rig_open(struct rig *rig, enum rig_kind kind)
+{
+	*rig = (struct rig){ .kind = kind };
+	rig->ops = kind == RIG_MEMORY ? &memory_ops : &store_sqlite_ops;
+	if (kind == RIG_MEMORY) {
+		rig->store = memory_new();
+		return;
+	}
+	make_dir(rig->dir, sizeof rig->dir);
+	snprintf(rig->path, sizeof rig->path, "%s/db", rig->dir);
+	open_sqlite(rig);
+}
+
+void rig_reopen(struct rig *rig)
+{
+	if (rig->kind == RIG_MEMORY) {
+		struct memory *old = rig->store;
+		rig->store = memory_clone(old);
+		memory_free(old);
+	} else {
+		store_sqlite_close(rig->store);
+		open_sqlite(rig);
+	}
+}
+
+void rig_close(struct rig *rig)
+{
+	if (rig->kind == RIG_MEMORY) {
+		memory_free(rig->store);
+		return;
+	}
+	store_sqlite_close(rig->store);
+	remove_dir(rig->dir);
+}
+
+unsigned rig_collect(const struct store_ops *ops, void *store, struct st_ack *ret, unsigned n)
+{
+	unsigned got = 0;
+	while (got < n) {
+		struct pollfd p = { .fd = ops->fd(store), .events = POLLIN };
+		if (p.fd >= 0 && poll(&p, 1, 10000) != 1)
+			break;
+		unsigned some = ops->collect(store, ret + got, n - got);
+		if (!some && p.fd < 0)
+			break;
+		got += some;
+	}
+	return got;
+}
+
+struct st_ack rig_ask(struct rig *rig, const struct st_req *r)
+{
+	struct st_req req = *r;
+	struct st_ack ack = { 0 };
+	req.tag = ++rig->tags;
+	if (!CHECK(rig->ops->submit(rig->store, &req) == OK) ||
+	    !CHECK_INT(rig_collect(rig->ops, rig->store, &ack, 1), 1)) {
+		printf("the store does not answer\n");
+		abort();
+	}
+	CHECK_INT(ack.tag, req.tag);
+	CHECK_INT(ack.op, req.op);
+	return ack;
+}
+
+/* ---- rows as text ---- */
+
+static void add_numbers(struct buf *out, const char *what, const int64_t *v, unsigned n)
+{
+	buf_add(out, str_of(what));
+	for (unsigned i = 0; i < n; i++)
+		buf_addf(out, " %lld", (long long)v[i]);
+}
+#define NUMBERS(out, what, ...)                                                                              \
+	add_numbers(out, what, (const int64_t[]){ __VA_ARGS__ },                                             \
+		    sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+static void add_hex(struct buf *out, const uint8_t *p, size_t n)
+{
+	buf_addc(out, ' ');
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%02x", p[i]);
+}
+
+static void add_text(struct buf *out, struct str s)
+{
+	if (s.p)
+		buf_addf(out, " '%.*s'", STR_ARG(s));
+	else
+		buf_add(out, STR(" NULL"));
+}
+
+static void add_row(struct buf *out, const char *what, const struct sched_row *r)
+{
+	NUMBERS(out, what, r->sid, r->after, r->rev, r->flags, r->left, r->failures, r->owed,
+		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us);
+	add_hex(out, r->rules, STORE_RULES);
+}
+
+static void add_run(struct buf *out, const char *what, const struct run_row *r)
+{
+	NUMBERS(out, what, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
+		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
+		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out);
+}
+
+static void add_hold(struct buf *out, const struct hold_row *h)
+{
+	NUMBERS(out, "hold", h->key, h->reason, h->until.us);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_lines(struct buf *b, struct buf *out)
+{
+	size_t n = 0, i = 0;
+	for (size_t k = 0; k < b->n; k++)
+		n += b->p[k] == '\n';
+	char **line = calloc(n + 1, sizeof *line);
+	for (char *p = b->p, *end; p && (end = strchr(p, '\n')); p = end + 1) {
+		*end = 0;
+		line[i++] = p;
+	}
+	qsort(line, i, sizeof *line, by_bytes);
+	for (size_t k = 0; k < i; k++)
+		buf_addf(out, "%s\n", line[k]);
+	free(line);
+	buf_free(b);
+}
+
+void dump_memory(const struct memory *m, struct buf *out)
+{
+	struct buf lines = { 0 };
+	struct memory_at at = { 0 };
+	for (const struct memory_sched *s; (s = memory_next_sched(m, &at)); buf_addc(&lines, '\n')) {
+		add_row(&lines, "sched", &s->row);
+		NUMBERS(&lines, "", s->put_at.us, s->dropped);
+		add_text(&lines, s->id);
+		add_text(&lines, s->document);
+	}
+	at = (struct memory_at){ 0 };
+	for (const struct run_row *r; (r = memory_next_run(m, &at)); buf_addc(&lines, '\n'))
+		add_run(&lines, "run", r);
+	at = (struct memory_at){ 0 };
+	for (const struct range_row *g; (g = memory_next_range(m, &at)); buf_addc(&lines, '\n'))
+		NUMBERS(&lines, "range", g->sid, g->first.us, g->last.us, g->state, g->reason);
+	at = (struct memory_at){ 0 };
+	for (const struct hold_row *h; (h = memory_next_hold(m, &at)); buf_addc(&lines, '\n'))
+		add_hold(&lines, h);
+	sort_lines(&lines, out);
+}
+
+static void dump_column(sqlite3_stmt *s, int i, struct buf *out)
+{
+	if (sqlite3_column_type(s, i) == SQLITE_BLOB)
+		add_hex(out, sqlite3_column_blob(s, i), (size_t)sqlite3_column_bytes(s, i));
+	else if (sqlite3_column_type(s, i) == SQLITE_TEXT)
+		buf_addf(out, " '%s'", (const char *)sqlite3_column_text(s, i));
+	else if (sqlite3_column_type(s, i) == SQLITE_NULL)
+		buf_add(out, STR(" NULL"));
+	else
+		buf_addf(out, " %lld", (long long)sqlite3_column_int64(s, i));
+}
+
+static sqlite3 *open_to_read(const char *path)
+{
+	sqlite3 *db = NULL;
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+		printf("%s: %s\n", path, sqlite3_errmsg(db));
+		abort();
+	}
+	sqlite3_busy_timeout(db, 5000);
+	return db;
+}
+
+void dump_sqlite(const char *path, struct buf *out)
+{
+	static const struct {
+		const char *what, *sql;
+	} part[] = {
+		{ "sched", "SELECT s.sid, after, rev, flags, left, failures, owed, owed_since, next, high, "
+			   "kept, changed,"
+			   " paused_until, rules, put_at, dropped IS NOT NULL, id, body"
+			   " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
+		{ "run", "SELECT run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, "
+			 "due, claimed,"
+			 " started, ended, retry_at, fence, cost, tokens_in, tokens_out FROM run" },
+		{ "range", "SELECT sid, first, last, state, reason FROM range" },
+		{ "hold", "SELECT key, reason, until FROM hold" },
+	};
+	struct buf lines = { 0 };
+	sqlite3 *db = open_to_read(path);
+	for (unsigned i = 0; i < ARRAY_LEN(part); i++) {
+		sqlite3_stmt *s = NULL;
+		CHECK_INT(sqlite3_prepare_v2(db, part[i].sql, -1, &s, NULL), SQLITE_OK);
+		while (sqlite3_step(s) == SQLITE_ROW) {
+			buf_add(&lines, str_of(part[i].what));
+			for (int k = 0; k < sqlite3_column_count(s); k++)
+				dump_column(s, k, &lines);
+			buf_addc(&lines, '\n');
+		}
+		CHECK_INT(sqlite3_finalize(s), SQLITE_OK);
+	}
+	sqlite3_close(db);
+	sort_lines(&lines, out);
+}
+
+void rig_dump(struct rig *rig, struct buf *out)
+{
+	if (rig->kind == RIG_MEMORY)
+		dump_memory(rig->store, out);
+	else
+		dump_sqlite(rig->path, out);
+}
+
+static void add_item(void *ctx, const struct load_item *item)
+{
+	struct buf *out = ctx;
+	switch ((enum load_kind)item->kind) {
+	case LOAD_HOLD:
+		add_hold(out, &item->hold);
+		break;
+	case LOAD_SCHED:
+		add_row(out, "sched", &item->sched);
+		buf_addf(out, "%s%s", item->open ? " open" : "", item->dropped ? " dropped" : "");
+		break;
+	case LOAD_RUN:
+		add_run(out, "run", &item->run);
+		break;
+	case LOAD_END:
+		buf_addf(out, "for %llu ", (unsigned long long)item->follower);
+		add_run(out, "end", &item->run);
+		break;
+	case LOAD_DONE:
+		NUMBERS(out, "done", item->done.last_run, item->done.last_sid);
+		break;
+	}
+	buf_addc(out, '\n');
+}
+
+void dump_load(const struct store_ops *ops, void *store, struct buf *out)
+{
+	CHECK_INT(ops->load(store, add_item, out), OK);
+}
+
+void dump_ack(const struct st_ack *ack, struct buf *out)
+{
+	static const char *const words[ST_RESULTS] = { "OK", "LOST", "STALE", "FENCED", "REFUSED" };
+	buf_addf(out, "op %u %s run %llu", ack->op, ack->res < ST_RESULTS ? words[ack->res] : "?",
+		 (unsigned long long)ack->run);
+	if (ack->has_row)
+		add_row(out, " row", &ack->row);
+	if (ack->op == ST_OCC && ack->res == ST_LOST)
+		add_run(out, " was", &ack->was);
+}
+
+bool same_text(const char *file, int line, struct str got, struct str want)
+{
+	struct str a = got, b = want, x = { "", 0 }, y = x;
+	if (str_eq(got, want))
+		return true;
+	for (;;) {
+		bool more = str_line(&a, &x), also = str_line(&b, &y);
+		if (!more || !also || !str_eq(x, y))
+			return check_str(file, line, more ? x : STR("(end)"), also ? y : STR("(end)"),
+					 "a row");
+	}
+}
+
+bool database_is_sound(const char *path)
+{
+	sqlite3 *db = open_to_read(path);
+	sqlite3_stmt *s = NULL;
+	bool ok = sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &s, NULL) == SQLITE_OK &&
+		  sqlite3_step(s) == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(s, 0), "ok") == 0;
+	if (!ok)
+		printf("%s: %s\n", path,
+		       s && sqlite3_column_text(s, 0) ? (const char *)sqlite3_column_text(s, 0)
+						      : sqlite3_errmsg(db));
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return ok;
+}

@@ -1,0 +1,515 @@
+/* What only the SQLite store does: opening and refusing files, lanes, limits, outages, its log. */
+#include "store/sqlite.h"
+#include "requests.h"
+#include "rig.h"
+#include "store/queue.h"
+#include "store/schema.h"
+#include "test.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64], path[80], wal[88];
+
+static void set_up(void)
+{
+	make_dir(dir, sizeof dir);
+	snprintf(path, sizeof path, "%s/db", dir);
+	snprintf(wal, sizeof wal, "%s-wal", path);
+}
+
+static struct store *open_store(const struct store_tuning *tuning)
+{
+	struct store *s = NULL;
+	struct why why = { 0 };
+	if (store_sqlite_open_tuned(path, tuning, &s, &why) != OK) {
+		printf("%s\n", why.text);
+		abort();
+	}
+	return s;
+}
+
+static void submit(struct store *s, struct st_req r, uint64_t tag)
+{
+	r.tag = tag;
+	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
+}
+
+static void sql(const char *text)
+{
+	sqlite3 *db = NULL;
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void write_file(const char *text, size_t n)
+{
+	FILE *f = fopen(path, "w");
+	CHECK(f && fwrite(text, 1, n, f) == n);
+	if (f)
+		fclose(f);
+}
+
+/* ---- opening ---- */
+
+static void expect_refused(int line, enum err want, const char *say)
+{
+	struct store *s = (void *)1;
+	struct why why = { 0 };
+	CHECK_INT_AT(line, store_sqlite_open(path, &s, &why), want);
+	CHECK_AT(line, s == (void *)1); /* untouched */
+	if (!CHECK_AT(line, strstr(why.text, say) && strstr(why.text, dir)))
+		printf("%s\n", why.text);
+}
+
+TEST(open_refuses_what_is_no_database)
+{
+	set_up();
+	char junk[8192];
+	memset(junk, 'x', sizeof junk);
+	write_file(junk, sizeof junk);
+	expect_refused(__LINE__, E_INPUT, "is not a database");
+	write_file("hello", 5);
+	expect_refused(__LINE__, E_INPUT, "is not a database");
+	remove_dir(dir);
+	expect_refused(__LINE__, E_IO, "No such file or directory");
+	mkdir(dir, 0700);
+	mkdir(path, 0700);
+	expect_refused(__LINE__, E_IO, "unable to open");
+	rmdir(path);
+	remove_dir(dir);
+}
+
+TEST(open_refuses_another_programs_database)
+{
+	set_up();
+	sql("CREATE TABLE notes (text)");
+	expect_refused(__LINE__, E_INPUT, "another program");
+	sql("PRAGMA application_id = 5; DROP TABLE notes");
+	expect_refused(__LINE__, E_INPUT, "another program");
+	sqlite3 *db = NULL; /* and it has not been touched */
+	sqlite3_stmt *st = NULL;
+	sqlite3_open(path, &db);
+	sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &st, NULL);
+	CHECK_INT(sqlite3_step(st), SQLITE_ROW);
+	CHECK_STR((const char *)sqlite3_column_text(st, 0), "delete");
+	sqlite3_finalize(st);
+	sqlite3_close(db);
+	remove_dir(dir);
+}
+
+TEST(open_refuses_a_newer_version_and_names_both)
+{
+	set_up();
+	store_sqlite_close(open_store(&store_tuning_default));
+	char text[64], say[64];
+	snprintf(text, sizeof text, "PRAGMA user_version = %u", schema_version + 7);
+	sql(text);
+	snprintf(say, sizeof say, "version %u,", schema_version + 7);
+	expect_refused(__LINE__, E_INPUT, say);
+	snprintf(say, sizeof say, "up to %u;", schema_version);
+	expect_refused(__LINE__, E_INPUT, say);
+	remove_dir(dir);
+}
+
+TEST(open_says_when_it_is_damaged)
+{
+	set_up();
+	struct store *s = open_store(&store_tuning_default);
+	for (unsigned i = 1; i < 200; i++)
+		submit(s, req_put(i, 0, 10), i);
+	store_sqlite_close(s);
+	FILE *f = fopen(path, "r+");
+	char junk[4096 - 100];
+	memset(junk, 0xA5, sizeof junk);
+	fseek(f, 100, SEEK_SET); /* the schema; the header stays */
+	CHECK_INT(fwrite(junk, 1, sizeof junk, f), sizeof junk);
+	fclose(f);
+	expect_refused(__LINE__, E_IO, "malformed");
+	remove_dir(dir);
+}
+
+TEST(open_finishes_what_was_begun)
+{
+	set_up();
+	write_file("", 0);
+	store_sqlite_close(open_store(&store_tuning_default));
+	unlink(path);
+	sql("PRAGMA journal_mode = WAL"); /* created, and no further */
+	store_sqlite_close(open_store(&store_tuning_default));
+	store_sqlite_close(open_store(&store_tuning_default));
+	store_sqlite_close(NULL);
+	remove_dir(dir);
+}
+
+/* ---- submitting and collecting ---- */
+
+static bool readable(struct store *s, int ms)
+{
+	struct pollfd p = { .fd = store_sqlite_ops.fd(s), .events = POLLIN };
+	return poll(&p, 1, ms) == 1;
+}
+
+TEST(fd_is_readable_while_there_are_answers)
+{
+	set_up();
+	struct store *s = open_store(&store_tuning_default);
+	struct st_ack ack[3];
+	CHECK(!readable(s, 0));
+	CHECK_INT(store_sqlite_ops.collect(s, ack, 3), 0);
+	for (unsigned i = 1; i <= 3; i++)
+		submit(s, req_put(i, 0, 10), i);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 2), 2);
+	CHECK(readable(s, 10000));
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK(!readable(s, 0));
+	submit(s, req_put(9, 0, 10), 4);
+	CHECK(readable(s, 10000));
+	CHECK_INT(store_sqlite_ops.collect(s, ack, 0), 0);
+	CHECK_INT(store_sqlite_ops.collect(s, ack, 3), 1);
+	CHECK_INT(ack[0].tag, 4);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
+TEST(texts_are_copied)
+{
+	set_up();
+	struct store *s = open_store(&store_tuning_default);
+	char id[] = "first", document[] = "second";
+	struct st_req r = req_put(1, 0, 10);
+	struct st_ack ack;
+	r.id = str_of(id);
+	r.document = str_of(document);
+	submit(s, r, 1);
+	memset(id, 'x', 5);
+	memset(document, 'x', 6);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, &ack, 1), 1);
+	struct buf b = { 0 };
+	dump_sqlite(path, &b);
+	CHECK(strstr(b.p, "'first' 'second'"));
+	buf_free(&b);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
+TEST(submit_is_bounded)
+{
+	set_up();
+	struct store *s = open_store(&store_tuning_default);
+	struct st_req r = req_hold(1, 1, 1);
+	unsigned n = 0;
+	while (store_sqlite_ops.submit(s, &r) == OK)
+		n++;
+	CHECK_INT(n, STORE_UNDER_WAY_MAX);
+	CHECK_INT(store_sqlite_ops.submit(s, &r), E_LIMIT);
+	struct st_ack *ack = calloc(n, sizeof *ack);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
+	CHECK_INT(store_sqlite_ops.submit(s, &r), E_LIMIT);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, n), n);
+	free(ack);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
+TEST(queue_bounds_texts)
+{
+	struct queue q;
+	struct st_ack ack;
+	struct ask *taken[4];
+	bool end;
+	char text[60] = { 0 };
+	CHECK_INT(queue_init(&q, 10, 100), OK);
+	struct st_req r = req_put(1, 0, 10);
+	r.document = (struct str){ text, sizeof text };
+	CHECK_INT(queue_submit(&q, &r), OK);
+	CHECK_INT(queue_submit(&q, &r), E_LIMIT);
+	r.document.n = 40;
+	CHECK_INT(queue_submit(&q, &r), OK);
+	r.document.n = 1;
+	CHECK_INT(queue_submit(&q, &r), E_LIMIT);
+	r.document.n = 0;
+	CHECK_INT(queue_submit(&q, &r), OK);
+	CHECK_INT(queue_take(&q, taken, 4, -1, &end), 3);
+	queue_answer(&q, taken, 3);
+	while (queue_collect(&q, &ack, 1))
+		;
+	static char large[101];
+	r.document = (struct str){ large, sizeof large }; /* alone, it may pass */
+	CHECK_INT(queue_submit(&q, &r), OK);
+	queue_destroy(&q);
+}
+
+/* A group of 32 keeps two places for each lane that waits. */
+TEST(queue_serves_higher_lanes_first_and_starves_none)
+{
+	enum { EACH = 100 };
+	struct queue q;
+	struct ask *taken[32];
+	unsigned want[LANES] = { 26, 2, 2, 2 }, next[LANES] = { 0 }, total = 0;
+	bool end;
+	CHECK_INT(queue_init(&q, 1000, 1000), OK);
+	for (unsigned i = 0; i < EACH; i++)
+		for (unsigned lane = LANES; lane-- > 0;) {
+			struct st_req r = { .op = ST_HOLD, .lane = (uint8_t)lane, .tag = i };
+			CHECK_INT(queue_submit(&q, &r), OK);
+		}
+	for (unsigned group = 0; total < LANES * EACH; group++) {
+		unsigned n = queue_take(&q, taken, 32, -1, &end), got[LANES] = { 0 };
+		CHECK(n > 0 && !end);
+		for (unsigned i = 0; i < n; i++) {
+			unsigned lane = taken[i]->req.lane;
+			CHECK(i == 0 || taken[i - 1]->req.lane <= lane);
+			CHECK_INT(taken[i]->req.tag, next[lane]++); /* in order of submission */
+			got[lane]++;
+		}
+		for (unsigned i = 0; i < n; i++)
+			free(taken[i]);
+		for (unsigned lane = 0; lane < LANES && group < 3; lane++)
+			CHECK_INT(got[lane], want[lane]);
+		total += n;
+	}
+	CHECK_INT(queue_take(&q, taken, 32, 1, &end), 0);
+	CHECK(!end);
+	queue_close(&q);
+	CHECK_INT(queue_take(&q, taken, 32, -1, &end), 0);
+	CHECK(end);
+	CHECK(!queue_pause(&q, 100000));
+	queue_destroy(&q);
+}
+
+TEST(close_carries_out_what_is_queued)
+{
+	set_up();
+	struct store *s = open_store(&store_tuning_default);
+	for (unsigned i = 1; i <= 3000; i++)
+		submit(s, req_put(i, 0, 10), i);
+	store_sqlite_close(s);
+	struct buf b = { 0 };
+	s = open_store(&store_tuning_default);
+	dump_load(&store_sqlite_ops, s, &b);
+	CHECK(strstr(b.p, "done 0 3000\n"));
+	buf_free(&b);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
+/* ---- failures ---- */
+
+/* A document too large for the store is refused, and the others of its group are carried out. */
+TEST(one_bad_request_does_not_poison_its_group)
+{
+	set_up();
+	struct store *s = open_store(&store_tuning_default);
+	size_t n = STORE_DOCUMENT_BYTES_MAX + 1;
+	char *large = malloc(n);
+	struct st_ack ack[9];
+	memset(large, 'x', n);
+	/* Somebody else's lock makes all of them wait, so that they become one group. */
+	sqlite3 *other = NULL;
+	sqlite3_open(path, &other);
+	CHECK_INT(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	submit(s, req_put(100, 0, 10), 100);
+	for (unsigned i = 1; i <= 8; i++) {
+		struct st_req r = req_put(i, 0, 10);
+		if (i == 3 || i == 6)
+			r.document = (struct str){ large, n };
+		submit(s, r, i);
+	}
+	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(other);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 9), 9);
+	for (unsigned i = 0; i < 9; i++) {
+		bool bad = ack[i].tag == 3 || ack[i].tag == 6;
+		CHECK_INT(ack[i].res, bad ? ST_REFUSED : ST_OK);
+		CHECK_INT(ack[i].has_row, !bad);
+	}
+	CHECK_INT(store_sqlite_trouble(s, NULL, NULL), OK);
+	struct st_req r = req_put(9, 0, 10); /* the largest that may be: its id and the numbers count, too */
+	r.id = STR("id");
+	r.document = (struct str){ large, STORE_DOCUMENT_BYTES_MAX - 64 };
+	submit(s, r, 9);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK_INT(ack[0].res, ST_OK);
+	free(large);
+	store_sqlite_close(s);
+	CHECK(database_is_sound(path));
+	remove_dir(dir);
+}
+
+TEST(somebody_elses_lock_is_an_outage)
+{
+	set_up();
+	struct store *s = open_store(&store_tuning_default);
+	sqlite3 *other = NULL;
+	struct why why = { 0 };
+	struct wall since = { 0 };
+	struct st_ack ack;
+	sqlite3_open(path, &other);
+	CHECK_INT(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	submit(s, req_put(1, 0, 10), 1);
+	for (unsigned i = 0; i < 1000 && store_sqlite_trouble(s, &since, &why) == OK; i++)
+		usleep(10000);
+	CHECK(strstr(why.text, "locked") && since.us > 0);
+	CHECK(!readable(s, 0));
+	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, &ack, 1), 1);
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(store_sqlite_trouble(s, NULL, NULL), OK);
+	sqlite3_close(other);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
+/* ---- the log ---- */
+
+static off_t size_of(const char *file)
+{
+	struct stat st;
+	return stat(file, &st) == 0 ? st.st_size : 0;
+}
+
+/* However long the work goes on, the log has an end; and in a lull it goes. */
+TEST(log_is_bounded)
+{
+	static const struct store_tuning small = {
+		.group = 16, .checkpoint = 50, .wal_lull = 60, .lull_ms = 1, .wal_max = 300
+	};
+	set_up();
+	struct store *s = open_store(&small);
+	struct st_ack ack[100];
+	uint64_t tag = 0;
+	for (unsigned round = 0; round < 8; round++) {
+		off_t largest = 0;
+		for (unsigned i = 0; i < 4 + round; i++) {
+			for (unsigned k = 0; k < 100; k++, tag++)
+				submit(s, req_put(tag * 7919 % 1000003 + 1, 0, 10), tag);
+			CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 100), 100);
+			off_t n = size_of(wal);
+			largest = n > largest ? n : largest;
+		}
+		CHECK(largest > 0 && largest < (300 + 200) * 4200);
+		for (unsigned i = 0; i < 1000 && size_of(wal) > 60 * 4200; i++)
+			usleep(10000);
+		CHECK(size_of(wal) <= 60 * 4200);
+	}
+	CHECK_INT(store_sqlite_trouble(s, NULL, NULL), OK);
+	store_sqlite_close(s);
+	CHECK(database_is_sound(path));
+	remove_dir(dir);
+}
+
+/* A reader that stays keeps the log from being begun anew, but holds nothing up. */
+TEST(a_reader_holds_nothing_up)
+{
+	static const struct store_tuning small = {
+		.group = 16, .checkpoint = 10, .wal_lull = 20, .lull_ms = 1, .wal_max = 1000000
+	};
+	set_up();
+	struct store *s = open_store(&small);
+	struct st_ack ack[50];
+	sqlite3 *other = NULL;
+	sqlite3_open(path, &other);
+	CHECK_INT(sqlite3_exec(other, "BEGIN; SELECT count(*) FROM run", NULL, NULL, NULL), SQLITE_OK);
+	for (uint64_t i = 0; i < 50; i++) {
+		for (unsigned k = 0; k < 50; k++)
+			submit(s, req_put(i * 50 + k + 1, 0, 10), i);
+		CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 50), 50);
+	}
+	CHECK_INT(store_sqlite_trouble(s, NULL, NULL), OK);
+	store_sqlite_close(s);
+	s = open_store(&small); /* not even the opening */
+	submit(s, req_put(99999, 0, 10), 1);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(other);
+	store_sqlite_close(s);
+	remove_dir(dir);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 3, PER_THREAD = 1500 };
+
+struct party {
+	struct store *store;
+	atomic_bool stop;
+};
+
+static void *submitter(void *arg)
+{
+	struct party *p = ((struct party **)arg)[0];
+	unsigned me = (unsigned)(uintptr_t)((void **)arg)[1];
+	for (unsigned i = 0; i < PER_THREAD; i++) {
+		struct st_req r = req_put(1 + i * THREADS + me, 0, 10);
+		r.tag = me;
+		r.lane = (uint8_t)(i % LANES);
+		r.document = STR("some text");
+		while (store_sqlite_ops.submit(p->store, &r) != OK)
+			usleep(100);
+	}
+	return NULL;
+}
+
+static void *onlooker(void *arg)
+{
+	struct party *p = arg;
+	struct why why;
+	while (!atomic_load(&p->stop)) {
+		if (store_sqlite_trouble(p->store, NULL, &why) != OK)
+			printf("%s\n", why.text);
+		usleep(500);
+	}
+	return NULL;
+}
+
+static void count_items(void *ctx, const struct load_item *item)
+{
+	*(unsigned *)ctx += item->kind == LOAD_SCHED;
+}
+
+/* Several submit, one collects and reads, one looks on. For the thread sanitizer, above all. */
+TEST(threads_share_a_store)
+{
+	static const struct store_tuning small = {
+		.group = 64, .checkpoint = 20, .wal_lull = 50, .lull_ms = 1, .wal_max = 200
+	};
+	set_up();
+	struct party p = { .store = open_store(&small) };
+	pthread_t thread[THREADS], watch;
+	void *arg[THREADS][2];
+	struct st_ack ack[64];
+	unsigned got = 0, seen = 0;
+	pthread_create(&watch, NULL, onlooker, &p);
+	for (unsigned i = 0; i < THREADS; i++) {
+		arg[i][0] = &p;
+		arg[i][1] = (void *)(uintptr_t)i;
+		pthread_create(&thread[i], NULL, submitter, arg[i]);
+	}
+	while (got < THREADS * PER_THREAD) {
+		if (!readable(p.store, 10000))
+			break;
+		unsigned n = store_sqlite_ops.collect(p.store, ack, 64), before = got;
+		for (unsigned i = 0; i < n; i++)
+			CHECK(ack[i].res == ST_OK && ack[i].tag < THREADS);
+		got += n;
+		seen = 0;
+		if (got / 1000 > before / 1000) { /* a snapshot has at least what was answered */
+			CHECK_INT(store_sqlite_ops.load(p.store, count_items, &seen), OK);
+			CHECK(seen >= got);
+		}
+	}
+	CHECK_INT(got, THREADS * PER_THREAD);
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(thread[i], NULL);
+	atomic_store(&p.stop, true);
+	pthread_join(watch, NULL);
+	store_sqlite_close(p.store);
+	CHECK(database_is_sound(path));
+	remove_dir(dir);
+}

@@ -1,0 +1,198 @@
+#include "stream.h"
+#include "requests.h"
+#include "test.h"
+
+void stream_init(struct stream *s, uint64_t seed, bool one_lane)
+{
+	*s = (struct stream){ .random = seed, .scheds = STREAM_SCHEDS, .one_lane = one_lane, .now = 100 };
+}
+
+static uint64_t below(struct stream *s, uint64_t n)
+{
+	return test_random(&s->random) % n;
+}
+
+static bool one_in(struct stream *s, uint64_t n)
+{
+	return below(s, n) == 0;
+}
+
+/* Mostly soon after now, at times before. */
+static int64_t moment(struct stream *s)
+{
+	return one_in(s, 4) ? s->now - (int64_t)below(s, 60) : s->now + (int64_t)below(s, 8);
+}
+
+/* Of a run that was recorded, mostly. */
+static uint64_t some_run(struct stream *s, uint64_t *sid)
+{
+	if (!s->runs || one_in(s, 20))
+		return s->run + 1000000;
+	unsigned n = s->runs < STREAM_MEMORY ? s->runs : STREAM_MEMORY;
+	const struct run_row *run = &s->recent[below(s, n)];
+	*sid = run->sid;
+	return run->run;
+}
+
+static uint32_t some_rev(struct stream *s, uint64_t sid)
+{
+	return one_in(s, 12) ? (uint32_t)below(s, s->rev[sid] + 2) : s->rev[sid];
+}
+
+static struct row_move some_move(struct stream *s)
+{
+	return (struct row_move){ .next = one_in(s, 9) ? WALL_NEVER : AT(s->now + 30),
+				  .high = AT(one_in(s, 5) ? moment(s) : s->now),
+				  .left = (uint32_t)below(s, 9),
+				  .owed = (uint32_t)below(s, 3),
+				  .owed_since = AT(moment(s)) };
+}
+
+static void make_put(struct stream *s, struct st_req *r)
+{
+	*r = req_put(r->sid, r->rev, moment(s));
+	r->row.after = one_in(s, 4) ? 1 + below(s, s->scheds) : 0;
+	r->row.flags = (uint32_t)test_random(&s->random);
+	r->row.failures = (uint32_t)below(s, 5);
+	r->row.high = AT(moment(s));
+	r->row.next = AT(moment(s));
+	r->row.kept = AT((int64_t)below(s, 50));
+	r->row.paused_until = AT(moment(s));
+	r->keep_next = one_in(s, 2);
+	r->close_range = one_in(s, 2);
+	if (one_in(s, 2)) {
+		int n = snprintf(s->text, sizeof s->text, "id-%llu document %llu", (unsigned long long)r->sid,
+				 (unsigned long long)s->tag);
+		r->id = (struct str){ s->text, 5 };
+		r->document = (struct str){ s->text + 6, (size_t)n - 6 };
+	}
+}
+
+static void make_drop(struct stream *s, struct st_req *r)
+{
+	*r = req_drop(r->sid, one_in(s, 20) ? r->rev : 9999, moment(s));
+	r->close_range = one_in(s, 2);
+}
+
+static void make_occ(struct stream *s, struct st_req *r)
+{
+	*r = req_occ(r->sid, r->rev, ++s->run, moment(s));
+	uint64_t sid;
+	if (s->one_lane && one_in(s, 40))
+		r->run.run = some_run(s, &sid); /* perhaps another schedule's */
+	r->run.kind = (uint8_t)below(s, RUN_KINDS);
+	r->run.state = (uint8_t)(one_in(s, 3) ? below(s, RUN_STATES) : below(s, 2));
+	r->run.reason = (uint16_t)below(s, 3);
+	r->run.missed = (uint32_t)below(s, 3);
+	r->run.fence = test_random(&s->random);
+	r->run.ended = AT(moment(s));
+	r->moves = one_in(s, 2);
+	r->move = some_move(s);
+	if (one_in(s, 100))
+		r->run.sid++;
+}
+
+static void make_range(struct stream *s, struct st_req *r)
+{
+	int64_t first = moment(s), last = one_in(s, 5) ? INT64_MAX : first + (int64_t)below(s, 20);
+	*r = req_range(r->sid, r->rev, first, last);
+	r->range.state = (uint8_t)(one_in(s, 50) ? below(s, RUN_STATES) : RUN_SKIPPED + below(s, 2));
+	r->range.reason = (uint16_t)(1 + below(s, 2));
+	r->moves = one_in(s, 2);
+	r->move = some_move(s);
+	if (r->moves && one_in(s, 2))
+		r->move.high = r->range.last;
+	if (one_in(s, 100))
+		r->range.last.us = r->range.first.us - 1;
+}
+
+static void make_withdraw(struct stream *s, struct st_req *r)
+{
+	*r = req_withdraw(r->sid, r->rev, one_in(s, 2) ? s->now - 10 : moment(s), moment(s));
+}
+
+static void make_verdict(struct stream *s, struct st_req *r)
+{
+	static const uint8_t states[] = { RUN_CLAIMED, RUN_SKIPPED, RUN_MISSED };
+	uint64_t run = some_run(s, &r->sid);
+	unsigned state = one_in(s, 10) ? (unsigned)below(s, RUN_STATES) : states[below(s, 3)];
+	*r = req_verdict(r->sid, run, state, (unsigned)below(s, 3));
+}
+
+static void make_started(struct stream *s, struct st_req *r)
+{
+	uint64_t run = some_run(s, &r->sid);
+	*r = req_started(r->sid, run, (unsigned)below(s, 4), moment(s));
+}
+
+static void make_finish(struct stream *s, struct st_req *r)
+{
+	unsigned state =
+		one_in(s, 30) ? (unsigned)below(s, RUN_STATES) : RUN_RETRYING + (unsigned)below(s, 2);
+	uint64_t run = some_run(s, &r->sid);
+	*r = req_finish(r->sid, run, (unsigned)below(s, 4), state, moment(s));
+	r->run.reason = (uint16_t)below(s, 3);
+	r->run.retry_at = AT(moment(s));
+	r->failures = (uint32_t)below(s, 4);
+}
+
+static void make_hold(struct stream *s, struct st_req *r)
+{
+	*r = req_hold((uint32_t)r->sid % 7, (unsigned)below(s, 3), moment(s));
+}
+
+static const struct {
+	void (*make)(struct stream *s, struct st_req *r);
+	unsigned weight;
+} makers[ST_OPS] = {
+	[ST_PUT] = { make_put, 8 },           [ST_DROP] = { make_drop, 1 },
+	[ST_OCC] = { make_occ, 40 },          [ST_RANGE] = { make_range, 20 },
+	[ST_WITHDRAW] = { make_withdraw, 3 }, [ST_VERDICT] = { make_verdict, 15 },
+	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
+	[ST_HOLD] = { make_hold, 3 },
+};
+
+static unsigned some_op(struct stream *s)
+{
+	unsigned sum = 0, op = 0;
+	for (unsigned i = 0; i < ST_OPS; i++)
+		sum += makers[i].weight;
+	for (uint64_t at = below(s, sum); at >= makers[op].weight; op++)
+		at -= makers[op].weight;
+	return op;
+}
+
+static unsigned lane_of(const struct stream *s, const struct st_req *r)
+{
+	uint64_t way = r->op == ST_HOLD ? r->hold.key : r->sid;
+	return s->one_lane ? LANE_CLAIM : (unsigned)(way % LANES);
+}
+
+struct st_req stream_next(struct stream *s)
+{
+	struct st_req r;
+	s->now += one_in(s, 30);
+	if (s->n > 10 && one_in(s, 10)) {
+		r = s->past[below(s, s->n < STREAM_MEMORY ? s->n : STREAM_MEMORY)];
+	} else {
+		r = (struct st_req){ .sid = 1 + below(s, s->scheds) };
+		unsigned op = !s->rev[r.sid] && one_in(s, 4) ? ST_PUT : some_op(s);
+		r.rev = some_rev(s, r.sid);
+		makers[op].make(s, &r);
+		r.lane = (uint8_t)lane_of(s, &r);
+		struct st_req *keep = &s->past[s->n++ % STREAM_MEMORY];
+		*keep = r;
+		keep->id = keep->document = (struct str){ 0 }; /* the same put is mine whatever its texts */
+	}
+	r.tag = ++s->tag;
+	return r;
+}
+
+void stream_learn(struct stream *s, const struct st_ack *ack)
+{
+	if (ack->has_row && ack->row.sid <= STREAM_SCHEDS)
+		s->rev[ack->row.sid] = ack->row.rev;
+	if (ack->op == ST_OCC && ack->res == ST_OK && ack->has_row)
+		s->recent[s->runs++ % STREAM_MEMORY] =
+			(struct run_row){ .run = ack->run, .sid = ack->row.sid };
+}
