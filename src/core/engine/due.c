@@ -61,6 +61,15 @@ static struct wall held_until(struct engine *e, const struct sched *s)
 	return until;
 }
 
+/* After a load: whether it has a live run is not known before the runner has answered. */
+static bool is_probed(const struct engine *e, const struct sched *s)
+{
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+		if (e->run[i].phase == PHASE_PROBING)
+			return true;
+	return false;
+}
+
 /* A catch-up run goes one after another: the line moves on when the one before has ended, or waits for a
  * retry. */
 static bool line_waits(const struct engine *e, const struct sched *s)
@@ -95,7 +104,7 @@ void due_queue(struct engine *e, struct sched *s)
 			heap_put(&e->due, i, s->row.paused_until.us);
 		return;
 	}
-	if (s->open || s->try.us == INT64_MAX || line_waits(e, s))
+	if (s->open || s->try.us == INT64_MAX || line_waits(e, s) || is_probed(e, s))
 		return;
 	if (s->row.left == 0) {
 		due_open_range(e, s, REASON_MAX_RUNS);
@@ -510,7 +519,7 @@ static void take_up_ends(struct engine *e)
 			e->ends_at = held;
 		if (waits)
 			s->cause = REASON_RATE_LIMITED;
-		if (waits || s->busy || line_waits(e, s) || e->claims >= CLAIMS_MAX)
+		if (waits || s->busy || line_waits(e, s) || is_probed(e, s) || e->claims >= CLAIMS_MAX)
 			e->end[kept++] = end;
 		else {
 			e->end_outcome = end.outcome;

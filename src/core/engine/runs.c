@@ -477,6 +477,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 	case RN_BORN:
 	case RN_ALIVE:
 		born(e, r);
+		due_queue(e, sched_of(e, r)); /* if it was out until this was known */
 		break;
 	case RN_EXIT:
 		if (alive)
@@ -488,6 +489,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		break;
 	case RN_NEVER:
 		never(e, r);
+		due_queue(e, sched_of(e, r));
 		break;
 	case RN_ANSWER:
 		break;
