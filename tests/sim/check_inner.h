@@ -54,6 +54,7 @@ struct view {
 	uint8_t yes, no; /* guards' last answers to this engine */
 	uint32_t answers_epoch;
 	bool stopped;        /* a person wants it dead */
+	bool ghost;          /* alive, and the engine does not know */
 	uint32_t kill_epoch; /* RN_KILL was sent by this engine */
 	uint32_t agent, key; /* counted against the gate; 0 where an edit makes it unsure */
 	uint8_t agent_slots;

@@ -177,6 +177,39 @@ void see_request(struct check *c, const struct rn_req *q)
 
 /* --- what happens to processes --------------------------------------------------------------------- */
 
+/* No occurrence is executed as two runs. */
+static void check_once(struct check *c, const struct view *v, uint32_t self)
+{
+	uint64_t key = mix2(v->row.sid, (uint64_t)v->row.nominal.us);
+	uint32_t other;
+	if (v->row.kind == KIND_MANUAL)
+		return;
+	if (table_get(&c->born_as, key, &other) && other != self)
+		check_fail(c, "G1: sid %llu: %s is executed as run %llu and as run %llu",
+			   (unsigned long long)v->row.sid, check_time(v->row.nominal),
+			   (unsigned long long)c->view[other].row.run, (unsigned long long)v->row.run);
+	table_put(&c->born_as, key, self);
+}
+
+/* Who may be alive beside it? */
+static void check_company(struct check *c, const struct view *v, const struct view *o)
+{
+	bool allowed = v->rules.policy.overlap == OVERLAP_ALLOW || o->rules.policy.overlap == OVERLAP_ALLOW ||
+		       check_latest(c, v)->overlap == OVERLAP_ALLOW;
+	bool in_line =
+		o->row.kind == v->row.kind && (v->row.kind == KIND_CATCH_UP || v->row.kind == KIND_BACKFILL);
+	unsigned long long sid = v->row.sid, run = v->row.run, other = o->row.run;
+	if (o == v)
+		check_fail(c, "G5: run %llu: two attempts are alive together", run);
+	else if (o->row.sid == v->row.sid && !allowed)
+		check_fail(c, "sid %llu: runs %llu and %llu are alive together (overlap %s)", sid, other, run,
+			   overlap_words[v->rules.policy.overlap]);
+	else if (o->row.sid == v->row.sid && in_line)
+		check_fail(c, "sid %llu: runs %llu and %llu are not one after another", sid, other, run);
+}
+
+/* A ghost is of a dead launcher's buffer: the engine asked for it in another life and was told it was never
+ * born. It counts against no limit until the engine has asked for it again. */
 void see_born(struct check *c, const struct file *f)
 {
 	uint32_t self;
@@ -184,46 +217,28 @@ void see_born(struct check *c, const struct file *f)
 	world_say(c->w, "    born: run %llu attempt %u", run, f->start.attempt);
 	if (!table_get(&c->view_of, f->start.run, &self))
 		return; /* said when it was asked for */
-	const struct view *v = &c->view[self];
-	const struct policy *p = &v->rules.policy;
+	struct view *v = &c->view[self];
 	const struct run_row *r = rows_run(c->w->rows, f->start.run);
 	if (!r || !run_open(r))
 		check_fail(c, "run %llu is born, but its record says it is over", run);
-	if (v->row.kind != KIND_MANUAL) {
-		uint64_t key = mix2(v->row.sid, (uint64_t)v->row.nominal.us);
-		uint32_t other;
-		if (table_get(&c->born_as, key, &other) && c->view[other].row.run != f->start.run)
-			check_fail(c, "G1: sid %llu: %s is executed as run %llu and as run %llu",
-				   (unsigned long long)v->row.sid, check_time(v->row.nominal),
-				   (unsigned long long)c->view[other].row.run, run);
-		table_put(&c->born_as, key, self);
-	}
-	unsigned agent = 0, key = 0;
+	check_once(c, v, self);
+	v->ghost = f->ghost;
+	unsigned all = 1, agent = 1, key = 1;
 	for (size_t i = 0; i < c->alives; i++) {
 		const struct view *o = &c->view[c->alive[i]];
-		const struct policy *x = &o->rules.policy;
-		agent += v->agent && o->agent == v->agent;
-		key += v->key && o->key == v->key;
-		if (o == v)
-			check_fail(c, "G5: run %llu attempt %u is born beside an earlier attempt", run,
-				   f->start.attempt);
-		else if (o->row.sid == v->row.sid && x->overlap != OVERLAP_ALLOW &&
-			 p->overlap != OVERLAP_ALLOW)
-			check_fail(c, "sid %llu: runs %llu and %llu are alive together (overlap %s)",
-				   (unsigned long long)v->row.sid, (unsigned long long)o->row.run, run,
-				   overlap_words[p->overlap]);
-		else if (o->row.sid == v->row.sid && o->row.kind == v->row.kind &&
-			 (v->row.kind == KIND_CATCH_UP || v->row.kind == KIND_BACKFILL))
-			check_fail(c, "sid %llu: runs %llu and %llu are not one after another",
-				   (unsigned long long)v->row.sid, (unsigned long long)o->row.run, run);
+		if (o->ghost || f->ghost)
+			continue;
+		all++;
+		agent += o->agent == v->agent;
+		key += o->key == v->key;
+		check_company(c, v, o);
 	}
-	if (!f->ghost && c->alives + 1 > c->w->config.slots)
-		check_fail(c, "R6: %zu runs are alive, slots are %u", c->alives + 1, c->w->config.slots);
-	if (!f->ghost && p->agent && p->agent_slots && agent + 1 > p->agent_slots)
-		check_fail(c, "R6: agent %u has %u runs, its slots are %u", p->agent, agent + 1,
-			   p->agent_slots);
-	if (!f->ghost && p->key && key + 1 > 1)
-		check_fail(c, "R6: key %u has %u runs", p->key, key + 1);
+	if (all > c->w->config.slots)
+		check_fail(c, "R6: %u runs are alive, slots are %u", all, c->w->config.slots);
+	if (v->agent && v->agent_slots && agent > v->agent_slots)
+		check_fail(c, "R6: agent %u has %u runs, its slots are %u", v->agent, agent, v->agent_slots);
+	if (v->key && key > 1)
+		check_fail(c, "R6: key %u has %u runs", v->key, key);
 	CHECK_ROOM(c->alive, c->alives, c->alive_room);
 	c->alive[c->alives++] = self;
 }

@@ -266,8 +266,10 @@ static void check_verdict(struct check *c, const struct st_req *q)
 			   "run %llu (sid %llu, %s): verdict %u/%s does not fit (guards %x, yes %x, no %x)",
 			   run, (unsigned long long)v->row.sid, check_time(v->row.nominal), q->run.state,
 			   reason_words[q->run.reason], want, yes, no);
-	if (q->run.state != RUN_CLAIMED)
+	if (q->run.state != RUN_CLAIMED) {
 		v->last_finish = c->w->t;
+		v->ending = true;
+	}
 	if (q->run.state != RUN_CLAIMED && v->asked) {
 		const struct file *f = hands_file(c->w, v->row.run, v->asked);
 		if (f && (f->state == FILE_ALIVE || f->state == FILE_ASKED))
@@ -312,7 +314,7 @@ static bool may_give_up(const struct check *c, const struct view *v)
 	const uint32_t keys[] = { p->agent, p->account, p2->agent, p2->account };
 	for (unsigned i = 0; i < ARRAY_LEN(keys); i++) {
 		int64_t meant = c->meant[keys[i] % ARRAY_LEN(c->meant)];
-		if (keys[i] && (check_held(c, keys[i]) || (meant && meant >= c->w->t - c->slack)))
+		if (keys[i] && (rows_hold(c->w->rows, keys[i]) || (meant && meant >= c->w->t - c->slack)))
 			return true;
 	}
 	if (v->stopped || c->all_paused || b->dropped || b->told_flags & SCHED_PAUSED || b->told_dropped)
@@ -590,7 +592,7 @@ void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 				   (unsigned long long)b->sid);
 	}
 	struct view *v = check_view(c, q->run.run);
-	if (v && q->op == ST_FINISH)
+	if (v && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		v->ending = false;
 	if (a->res != ST_OK)
 		return;

@@ -250,6 +250,26 @@ SCENARIO(missed_catch_up_line_is_joined)
 		      "catch_up 08:40 done 08:45-08:45:01; 08:50 done 08:50-08:50:01");
 }
 
+/* One of the line fails and waits for its retry: still only one is alive at a time. */
+SCENARIO(missed_catch_up_line_with_a_retry)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
+					   .policy = { .missed = MISSED_CATCH_UP,
+						       .overlap = OVERLAP_ALLOW,
+						       .retries = 1,
+						       .backoff = BACKOFF_FIXED,
+						       .retry_delay = 60 } });
+	plays(s, a, lasting(SECONDS(1)));
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(MINUTES(2)));
+	until(s, "08:15");
+	world_crash(stage_world(s), MINUTES(17));
+	until(s, "08:39");
+	const struct rows *rows = stage_world(s)->rows;
+	expect_true(s, rows_at(rows, a, at(s, "08:20"))->outcome == OUTCOME_DONE);
+	expect_true(s, rows_at(rows, a, at(s, "08:30"))->outcome == OUTCOME_DONE);
+}
+
 /* --- WINDOW --- */
 
 #define QUARTER .policy.window = 900

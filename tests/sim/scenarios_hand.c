@@ -400,6 +400,70 @@ SCENARIO(clock_back_while_paused)
 	expect(s, a, RAN("08:10") "08:20..08:35 skipped/paused; " RAN("08:40") "08:50 done 08:50-08:50:01");
 }
 
+/* Paused when the clock goes back, resumed before the old time is reached again. */
+SCENARIO(clock_back_and_resume)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	until(s, "08:32");
+	order(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = WALL_NEVER });
+	until(s, "08:35");
+	world_step_clock(stage_world(s), -MINUTES(30));
+	until(s, "08:06");
+	order(s, (struct command){ .kind = CMD_RESUME, .sid = a });
+	until(s, "08:45");
+	expect(s, a, RAN("08:10") RAN("08:20") RAN("08:30") "08:40 done 08:40-08:40:01");
+}
+
+SCENARIO(clock_back_and_edit)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	until(s, "08:35");
+	world_step_clock(stage_world(s), -MINUTES(30));
+	until(s, "08:06");
+	change(s, a, (struct spec){ .cron = "5,15,25,40 * * * *" });
+	until(s, "08:45");
+	expect(s, a,
+	       RAN("08:10") RAN("08:15") RAN("08:20") RAN("08:25") RAN("08:30") "08:40 done 08:40-08:40:01");
+}
+
+/* Resumed while the clock was years ahead: the range that was closed there must not cancel them. */
+SCENARIO(clock_ahead_resume_and_back)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	until(s, "08:15");
+	order(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = WALL_NEVER });
+	until(s, "08:16");
+	world_step_clock(stage_world(s), DAYS(1000));
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
+	order(s, (struct command){ .kind = CMD_RESUME, .sid = a });
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
+	world_step_clock(stage_world(s), -DAYS(1000));
+	until(s, "08:35");
+	expect(s, a, RAN("08:10") RAN("08:20") "08:30 done 08:30-08:30:01");
+}
+
+/* A follower's ends come at times it has had already. */
+SCENARIO(clock_back_for_a_follower)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	uint64_t b = add(s, (struct spec){ .after = a, .policy.after = AFTER_ANY });
+	until(s, "08:45");
+	world_step_clock(stage_world(s), -MINUTES(2));
+	order(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	until(s, "08:44:59");
+	expect(s, b,
+	       "after 08:10:01 done 08:10:01-08:10:02; after 08:20:01 done 08:20:01-08:20:02; "
+	       "after 08:30:01 done 08:30:01-08:30:02; after 08:40:01 done 08:40:01-08:40:02; "
+	       "after 08:43:01 done 08:43:01-08:43:02");
+	world_step_clock(stage_world(s), -MINUTES(10));
+	order(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	until(s, "08:39");
+	expect(s, b,
+	       "after 08:10:01 done 08:10:01-08:10:02; after 08:20:01 done 08:20:01-08:20:02; "
+	       "after 08:30:01 done 08:30:01-08:30:02; after 08:35 done 08:35-08:35:01; "
+	       "after 08:40:01 done 08:40:01-08:40:02; after 08:43:01 done 08:43:01-08:43:02");
+}
+
 SCENARIO(dst_gap_in_new_york)
 {
 	begin_at(s, "03-07 00:00");

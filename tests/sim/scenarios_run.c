@@ -196,6 +196,46 @@ SCENARIO(rate_limited_holds_the_queued)
 	expect_true(s, rows_at(rows, b, at(s, "09:00"))->outcome == OUTCOME_DONE);
 }
 
+/* Freed by hand before its time: who waited for the end of the hold is taken up then, not at the old end. */
+SCENARIO(rate_limited_and_freed_early)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
+	uint64_t b = add(s, (struct spec){ .cron = EVERY_TEN, .policy = { .agent = 2, .account = 9 } });
+	struct fate limited = failing(SECONDS(1), REASON_RATE_LIMITED);
+	limited.reset = at(s, "10:00");
+	plays(s, a, limited);
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "08:59");
+	until(s, "09:15");
+	order(s, (struct command){ .kind = CMD_FREE, .key = 9 });
+	until(s, "09:25");
+	const struct rows *rows = stage_world(s)->rows;
+	const struct run_row *ten = rows_at(rows, b, at(s, "09:10")),
+			     *twenty = rows_at(rows, b, at(s, "09:20"));
+	expect_true(s, ten && ten->claimed.us >= at(s, "09:15").us && ten->claimed.us < at(s, "09:16").us);
+	expect_true(s, twenty && twenty->claimed.us < at(s, "09:20:01").us);
+}
+
+/* What it was told by the provider costs no attempt, whatever happens to the daemon meanwhile. */
+SCENARIO(rate_limited_counts_for_nothing_after_a_restart)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
+					   .policy = { .agent = 1,
+						       .account = 9,
+						       .retries = 1,
+						       .backoff = BACKOFF_FIXED,
+						       .retry_delay = 60 } });
+	struct fate limited = failing(SECONDS(1), REASON_RATE_LIMITED);
+	limited.reset = at(s, "09:10");
+	plays(s, a, limited);
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "09:02");
+	world_crash(stage_world(s), MINUTES(1));
+	until(s, "09:30");
+	expect(s, a, "09:00 done #3 09:11:01-09:11:02");
+}
+
 SCENARIO(rate_limited_but_the_next_is_due_first)
 {
 	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy = { .agent = 1, .account = 9 } });
@@ -338,6 +378,36 @@ SCENARIO(restart_retries_a_lost_one)
 	expect(s, a, "09:00 done #2 09:11-09:11:01");
 }
 
+/* Found after a restart, a retry that is only pending is no reason to skip the next one. */
+SCENARIO(restart_with_a_pending_retry)
+{
+	uint64_t a = add(
+		s, (struct spec){ .cron = EVERY_TEN,
+				  .policy = { .retries = 1, .backoff = BACKOFF_FIXED, .retry_delay = 900 } });
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "08:15");
+	world_crash(stage_world(s), MINUTES(5) + SECONDS(30));
+	until(s, "08:29");
+	expect(s, a, "08:10 failed/exit 08:10-08:10:01; 08:20 done 08:20:30-08:20:31");
+}
+
+/* … nor is it started only to be killed. */
+SCENARIO(restart_with_a_pending_retry_to_replace)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
+					   .policy = { .overlap = OVERLAP_CANCEL_RUNNING,
+						       .retries = 1,
+						       .backoff = BACKOFF_FIXED,
+						       .retry_delay = 900 } });
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "08:15");
+	world_crash(stage_world(s), MINUTES(5) + SECONDS(30));
+	until(s, "08:29");
+	expect(s, a, "08:10 failed/exit 08:10-08:10:01; 08:20 done 08:20:30-08:20:31");
+}
+
 SCENARIO(restart_ends_what_a_removed_one_left)
 {
 	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
@@ -410,6 +480,41 @@ SCENARIO(after_a_chain_of_three)
 	until(s, "09:20");
 	expect(s, b, "after 09:00:01 done 09:00:01-09:00:02");
 	expect(s, c, "after 09:00:02 done 09:00:02-09:00:03");
+}
+
+/* The engine hears of the later end first: both are followed. */
+SCENARIO(after_two_ends_out_of_order)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
+	uint64_t b = add(
+		s, (struct spec){ .after = a, .policy = { .overlap = OVERLAP_ALLOW, .after = AFTER_ANY } });
+	plays(s, a, lasting(MINUTES(14) + SECONDS(5)));
+	plays(s, a, lasting(MINUTES(3) + SECONDS(55)));
+	until(s, "08:23:50");
+	world_crash(stage_world(s), SECONDS(20));
+	until(s, "08:29");
+	expect(s, b, "after 08:23:55 done 08:24:10-08:24:11; after 08:24:05 done 08:24:10-08:24:11");
+}
+
+/* The leader's run is over when its retry is dropped. That is when its follower is due; it is not late. */
+SCENARIO(after_a_dropped_retry)
+{
+	uint64_t a = add(
+		s,
+		(struct spec){ .cron = EVERY_TEN,
+			       .policy = { .retries = 1, .backoff = BACKOFF_FIXED, .retry_delay = 1200 } });
+	uint64_t b = add(
+		s, (struct spec){ .after = a, .policy = { .after = AFTER_FAILED, .missed = MISSED_SKIP } });
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "08:25");
+	expect_true(s, rows_sched(stage_world(s)->rows, b)->row.high.us >= at(s, "08:10").us);
+	size_t done = 0;
+	for (size_t i = 0; i < rows_runs(stage_world(s)->rows); i++) {
+		const struct run_row *r = rows_run_at(stage_world(s)->rows, i);
+		done += r && r->sid == b && r->outcome == OUTCOME_DONE;
+	}
+	expect_true(s, done == 1);
 }
 
 /* Two ends at one instant are one nominal time: followed once. */

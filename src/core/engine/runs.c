@@ -171,13 +171,16 @@ void runs_recorded(struct engine *e, struct run *r)
 static bool must_wait(struct engine *e, const struct run *r)
 {
 	const struct sched *s = sched_of(e, r);
-	if (policy_of(s)->overlap == OVERLAP_ALLOW && r->row.kind != KIND_BACKFILL)
-		return false;
-	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
+	bool allow = policy_of(s)->overlap == OVERLAP_ALLOW;
+	bool line = r->row.kind == KIND_BACKFILL ||
+		    r->row.kind == KIND_CATCH_UP; /* goes one after another anyway */
+	for (uint32_t i = s->run; i != NONE && (!allow || line); i = e->run[i].sibling) {
 		const struct run *other = &e->run[i];
 		bool older = other->row.run<r->row.run, on_its_way = other->phase> PHASE_BEHIND;
+		if (other == r || !runs_is_live(other) || (allow && other->row.kind != r->row.kind))
+			continue;
 		/* A retry waits for whoever has set out meanwhile, too. */
-		if (other != r && runs_is_live(other) && (older || (r->row.attempt && on_its_way)))
+		if (older || (r->row.attempt && on_its_way))
 			return true;
 	}
 	return false;
