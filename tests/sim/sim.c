@@ -47,7 +47,6 @@ static const char *const open_scenarios[] = {
 	"after_a_dropped_retry",
 	"after_two_ends_out_of_order",
 	"clock_ahead_resume_and_back",
-	"clock_back_and_resume",
 	"clock_back_for_a_follower",
 	"rate_limited_and_freed_early",
 	"rate_limited_counts_for_nothing_after_a_restart",

@@ -75,7 +75,8 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.flags = (s->row.flags & ~(uint32_t)SCHED_ENABLED) | (c->enabled ? SCHED_ENABLED : 0);
 	r.row.left = c->max_runs;
 	r.row.changed = e->now.wall;
-	r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
+	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
+						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	memcpy(r.row.rules, &c->rules, sizeof c->rules);
 	r.id = c->id;
@@ -139,7 +140,8 @@ void command_resume(struct engine *e, struct sched *s, uint64_t command)
 	r.row.paused_until = WALL_NEVER;
 	r.row.failures = 0;
 	r.row.changed = e->now.wall;
-	r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
+	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
+						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = due_next(s, e->now.wall);
 	send(e, s, &r, FOR_RESUME, command);
 }
@@ -272,9 +274,11 @@ static void take_free(struct engine *e, const struct command *c)
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
 		const struct policy *p = policy_of(s);
-		if (s->live && !s->busy && (p->agent == c->key || p->account == c->key) && s->open &&
-		    !(s->row.flags & SCHED_PAUSED) && s->row.left)
-			command_resume(e, s, 0);
+		if (!s->live || (p->agent != c->key && p->account != c->key))
+			continue;
+		s->cause = 0;
+		due_queue(e, s);
+		runs_freed(e, s);
 	}
 }
 

@@ -277,6 +277,19 @@ void runs_give_up(struct engine *e, struct run *r)
 	send_finish(e, r);
 }
 
+void runs_freed(struct engine *e, struct sched *s)
+{
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
+		const struct run *r = &e->run[i];
+		if (!heap_has(&e->later, i) || (r->phase != PHASE_QUEUED && r->phase != PHASE_RETRY))
+			continue;
+		int64_t at = r->phase == PHASE_RETRY && r->retry.us > e->now.boot.us ? r->retry.us
+										     : e->now.boot.us;
+		if (at < heap_key(&e->later, i))
+			heap_put(&e->later, i, at);
+	}
+}
+
 void runs_start(struct engine *e, struct run *r)
 {
 	if (r->row.attempt == 0 && policy_of(sched_of(e, r))->window && r->row.kind != KIND_MANUAL &&

@@ -202,7 +202,8 @@ void runs_says(struct engine *e, const struct rn_says *says);
 void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack); /* FOR_RUN */
 void runs_later(struct engine *e); /* retries and conditions whose time has come */
 void runs_held(struct engine *e, struct run *r, const struct hold_row *hold);
-void runs_start(struct engine *e, struct run *r); /* it has its slot */
+void runs_freed(struct engine *e, struct sched *s); /* what held its runs is over */
+void runs_start(struct engine *e, struct run *r);   /* it has its slot */
 void runs_state_changed(struct engine *e, uint32_t key);
 void runs_finish(struct engine *e, struct run *r, const struct rn_says *says);
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason);
