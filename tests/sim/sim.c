@@ -44,12 +44,9 @@ static void note(struct score *s, bool ok)
 
 /* What the engine does not do right yet. Each must fail: one that passes is to be taken off this list. */
 static const char *const open_scenarios[] = {
-	"after_a_dropped_retry",
-	"after_two_ends_out_of_order",
-	"clock_ahead_resume_and_back",
-	"clock_back_for_a_follower",
-	"rate_limited_and_freed_early",
-	"rate_limited_counts_for_nothing_after_a_restart",
+	"after_a_dropped_retry",        "after_two_ends_out_of_order",
+	"clock_ahead_resume_and_back",  "clock_back_for_a_follower",
+	"rate_limited_and_freed_early", "rate_limited_counts_for_nothing_after_a_restart",
 };
 
 static bool is_open(const char *name)
