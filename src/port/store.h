@@ -26,9 +26,10 @@ enum { STORE_RULES = 144 }; /* bytes of compiled rules, of whose contents the st
  * nothing. */
 enum st_op {
 	/* A schedule. rev 0: a new sid, inserted with rev 1. Else rev must be the store's, which becomes rev
-	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
-	 * failures, owed and owed_since stay. close_range: the open range of this sid ends at `at`, or goes
-	 * if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`. */
+	 * + 1, and all of `row` is taken over but sid, rev, kept and seen; with keep_next also next, high,
+	 * left, failures, owed and owed_since stay. `seen` becomes the number of the last end of any run, or
+	 * stays with keep_next. close_range: the open range of this sid ends at `at`, or goes if it begins
+	 * later. Mine: rev + 1 stands in the store and was put at the same `at`. */
 	ST_PUT,
 	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
 	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs. Its sid is never used
@@ -36,19 +37,20 @@ enum st_op {
 	ST_DROP,
 	/* Records an occurrence: `run` as it is. Unique are `run.run` and, for all kinds but KIND_MANUAL,
 	 * (sid, nominal). Mine: run.run is there. Then, in this order: no such schedule: ST_REFUSED; rev:
-	 * ST_STALE; moves and nominal at or below high: ST_STALE; (sid, nominal) there: ST_LOST with the
-	 * record, unless the new one is KIND_BACKFILL and the old one skipped or missed: then the record
-	 * becomes the new run, `was` telling what it had been. With `moves` the schedule's row takes over
-	 * `move`. */
+	 * ST_STALE; moves and nominal at or below high (for a follower: move.seen at or below seen):
+	 * ST_STALE; (sid, nominal) there: ST_LOST with the record, unless the new one is KIND_BACKFILL and
+	 * the old one skipped or missed: then the record becomes the new run, `was` telling what it had been.
+	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED it is an end, as below. */
 	ST_OCC,
 	/* One record for every nominal time in [first, last], with `moves` as above. A record of the same
 	 * state and reason that ends at the schedule's old high is prolonged instead. Open ranges (last
 	 * WALL_NEVER) are never prolonged, and a schedule has at most one. Mine: such a range covers [first,
 	 * last] already. rev: ST_STALE. */
 	ST_RANGE,
-	/* After a step back of the clock: records of this schedule that are skipped or missed and lie after
-	 * `at` go (ranges that reach beyond are cut), high becomes kept, next becomes move.next. rev:
-	 * ST_STALE. */
+	/* After a step back of the clock to `at`: records of this schedule that are skipped or missed and lie
+	 * after it go (ranges that reach beyond are cut), high becomes kept, next becomes move.next. A
+	 * follower's records stay: its ends do not come again. For both, `changed` becomes `at` if it lies
+	 * after it. rev: ST_STALE. */
 	ST_WITHDRAW,
 	/* A run that is pending, or claimed with attempt 0, becomes run.state (claimed, skipped, missed) with
 	 * run.reason. Mine: it is that already. Else ST_LOST. */
@@ -57,9 +59,10 @@ enum st_op {
 	 * it is claimed or retrying with a smaller attempt or the same; otherwise changes nothing. ST_OK if
 	 * there is such a run. */
 	ST_STARTED,
-	/* Attempt run.attempt has ended: state, outcome, reason, ended, retry_at, cost and tokens are taken
-	 * over; with RUN_FINISHED the schedule's failures become `failures`. Mine: the same attempt has that
-	 * same end. ST_LOST: the run is finished already, by another end. */
+	/* Attempt run.attempt has ended: state, outcome, reason, limited, ended, retry_at, cost and tokens
+	 * are taken over; with RUN_FINISHED the schedule's failures become `failures`, and the run is given
+	 * the next number of an end, `end`: one larger than all before, in all of the store. Mine: the same
+	 * attempt has that same end. ST_LOST: the run is finished already, by another end. */
 	ST_FINISH,
 	/* An account or an agent is held until a time, or free again (reason 0: the row goes). */
 	ST_HOLD,
@@ -92,7 +95,8 @@ enum run_state {
 /* All that is held in memory of a schedule. The document stays in the store. */
 struct sched_row {
 	uint64_t sid;      /* never used again, unlike the user's id */
-	uint64_t after;    /* the schedule whose ends make this one due; 0: it has a rule of its own */
+	uint64_t after;    /* the schedule whose ends make this one, its follower, due; 0: it has a rule */
+	uint64_t seen;     /* follower: it has acted on ends up to this number */
 	uint32_t rev;      /* counts the changes by people and documents; not the runs */
 	uint32_t flags;    /* the engine's */
 	uint32_t left;     /* of max_runs; UINT32_MAX: no limit */
@@ -114,11 +118,13 @@ struct run_row {
 	uint16_t attempt; /* 1, 2, …; 0 before the first */
 	uint16_t reason;
 	uint8_t kind, state, outcome;
-	uint8_t was;     /* backfill: the state of the record it took over, plus one */
-	uint32_t missed; /* how many missed ones it was told of */
+	uint16_t limited; /* attempts that ended rate-limited, and do not count */
+	uint8_t was;      /* backfill: the state of the record it took over, plus one */
+	uint32_t missed;  /* how many missed ones it was told of */
 	struct wall nominal, due;
 	struct wall claimed, started, ended;
 	struct wall retry_at;
+	uint64_t end; /* given by the store when the run is finished; 0 before */
 	uint64_t fence;
 	int64_t cost; /* micro-dollars; -1: not known */
 	int64_t tokens_in, tokens_out;
@@ -142,6 +148,7 @@ struct row_move {
 	struct wall next, high;
 	uint32_t left, owed;
 	struct wall owed_since;
+	uint64_t seen;
 };
 
 struct st_req {
@@ -157,7 +164,8 @@ struct st_req {
 	struct wall at;          /* PUT, DROP: when it was decided */
 	struct str id, document; /* PUT: kept beside the row; lives until the answer */
 	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
-			     * FINISH: run, attempt, state, outcome, reason, ended, retry_at, cost, tokens */
+			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
+			     * tokens */
 	uint32_t failures;  /* FINISH with state RUN_FINISHED: the schedule's new count */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
@@ -169,12 +177,13 @@ struct st_ack {
 	bool has_row;
 	struct sched_row row; /* after the request */
 	uint64_t run;
+	uint64_t end;       /* OCC, FINISH that are ends, when ST_OK: its number */
 	struct run_row was; /* OCC, ST_LOST: the record that is there */
 };
 
 /* What a fresh engine is told, in this order: holds, schedules by sid, runs that are not finished by number,
- * and for each schedule that follows another the ends it has not yet acted on. Reads see one moment of the
- * store. */
+ * and for each follower that was not removed the ends it has not acted on, in their order. Reads see one
+ * moment of the store. */
 enum load_kind { LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_DONE };
 struct load_item {
 	uint8_t kind;
@@ -184,8 +193,8 @@ struct load_item {
 	union {
 		struct hold_row hold;
 		struct sched_row sched;
-		struct run_row run; /* LOAD_RUN; LOAD_END: a finished run of follower's `after` with ended >
-				       its high */
+		struct run_row run; /* LOAD_RUN; LOAD_END: a finished run of follower's `after` with end >
+				       its seen */
 		struct {
 			uint64_t last_run; /* the largest run number ever given */
 			uint64_t last_sid;

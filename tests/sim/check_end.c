@@ -15,6 +15,7 @@ static int by_first(const void *a, const void *b)
 struct ranges {
 	struct range_row *range;
 	unsigned n, at;
+	const struct run_row *before; /* the record of the nominal time before, if it is a run's */
 };
 
 static unsigned covering(struct ranges *g, struct wall n, const struct range_row **ret)
@@ -62,7 +63,7 @@ static bool near_change(const struct check *c, const struct book *b, int64_t t)
 
 /* One nominal time that is recorded once: was it in time, and if not, may it be so? */
 static void judge(struct check *c, const struct book *b, const struct version *v, struct wall n, int64_t t,
-		  const struct run_row *r, const struct range_row *g, struct tally *sum)
+		  const struct run_row *r, const struct range_row *g, bool joins, struct tally *sum)
 {
 	const struct policy *p = &v->rules.policy;
 	unsigned state = r ? r->state : g->state, reason = r ? r->reason : g->reason;
@@ -86,17 +87,17 @@ static void judge(struct check *c, const struct book *b, const struct version *v
 		return;
 	bool held = was_held(c, p->agent, t) || was_held(c, p->account, t);
 	if (ill) {
-		if (held)
+		if (held || joins || in_line(c, b, t))
 			return; /* it waited, and met who knows what */
 		if ((reason == REASON_DOWN && missed && !(ill & ILL_DOWN)) ||
 		    (reason == REASON_CLOCK && missed && !(ill & ILL_CLOCK)) ||
-		    (reason == REASON_STORE && missed && !(ill & ILL_STORE)))
+		    (reason == REASON_STORE && missed && !(ill & (ILL_STORE | ILL_SUSPENDED))))
 			check_fail(c, "sid %llu: %s is missed/%s, which did not happen", sid, check_time(n),
 				   reason_words[reason]);
 		return;
 	}
 	if (late || missed || closed) {
-		if (held || in_line(c, b, t) || near_change(c, b, t))
+		if (held || joins || in_line(c, b, t) || near_change(c, b, t))
 			return;
 		sum->healthy++;
 		check_fail(c, "sid %llu: %s came due while all was well, and is %s/%s, claimed %.3f s late",
@@ -142,7 +143,12 @@ static void account(struct check *c, struct book *b, const struct version *v, st
 			   in_ranges + (r != NULL), r ? reason_words[r->reason] : "range",
 			   g ? reason_words[g->reason] : "-");
 	}
-	judge(c, b, v, n, t, r, g, sum);
+	/* An event of the line is over when it is recorded, and no view tells of it. */
+	const struct run_row *before = ranges->before;
+	bool joins =
+		before && before->kind == KIND_CATCH_UP && check_moment(c, before->claimed) >= t - c->slack;
+	ranges->before = r;
+	judge(c, b, v, n, t, r, g, joins, sum);
 }
 
 static void account_rule(struct check *c, struct book *b, struct ranges *ranges, struct tally *sum)
@@ -228,7 +234,7 @@ struct tally check_end(struct check *c)
 	for (size_t i = 0; i < c->books && c->failures < CHECK_FAILURES_MAX; i++) {
 		struct book *b = &c->book[i];
 		const struct rows_sched *s = rows_sched(c->w->rows, b->sid);
-		struct ranges ranges = { grow(NULL, s->ranges * sizeof *s->range), s->ranges, 0 };
+		struct ranges ranges = { grow(NULL, s->ranges * sizeof *s->range), s->ranges, 0, NULL };
 		memcpy(ranges.range, s->ranges ? s->range : (void *)ranges.range,
 		       s->ranges * sizeof *s->range);
 		if (s->ranges)

@@ -37,7 +37,7 @@ struct book { /* of a schedule */
 	bool dropped, told_dropped;
 	struct wall dropped_at;
 	uint32_t last_view; /* plus one */
-	unsigned stale;     /* answers in a row */
+	unsigned stuck;     /* claims in a row that did not move it */
 };
 
 /* A run that is not all over, or that was started. */

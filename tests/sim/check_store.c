@@ -404,6 +404,9 @@ void see_submit(struct check *c, const struct st_req *q)
 			  reason_words[q->op == ST_RANGE ? q->range.reason : q->run.reason], q->run.attempt,
 			  check_time(q->run.nominal), check_time(q->range.first), check_time(q->range.last),
 			  check_time(q->move.next), check_time(q->move.high));
+	if (q->op == ST_HOLD)
+		world_say(c->w, "    hold of %u, %s, until %s", q->hold.key, reason_words[q->hold.reason],
+			  check_time(q->hold.until));
 	const struct version *v = check_version(check_book(c, q->sid), q->rev);
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && !v) {
 		check_fail(c, "a claim for sid %llu by rev %u, which never stood in the store",
@@ -585,10 +588,14 @@ void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 		b->told_flags = a->row.flags;
 		b->told_rev = a->row.rev;
 	}
-	if (b && (q->op == ST_OCC || q->op == ST_RANGE)) {
-		b->stale = a->res == ST_STALE ? b->stale + 1 : 0;
-		if (b->stale > 50)
-			check_fail(c, "G8: sid %llu decides again and again, and is stale each time",
+	if (b && q->moves) {
+		/* Stale, or "already there" without the row having moved: decided again for nothing. */
+		struct wall want = q->op == ST_OCC ? q->run.nominal : q->range.last;
+		bool stuck =
+			a->res == ST_STALE || (a->res == ST_OK && a->has_row && a->row.high.us < want.us);
+		b->stuck = stuck ? b->stuck + 1 : 0;
+		if (b->stuck > 50)
+			check_fail(c, "G8: sid %llu decides again and again, and never gets on",
 				   (unsigned long long)b->sid);
 	}
 	struct view *v = check_view(c, q->run.run);

@@ -65,6 +65,8 @@ enum scene {
 	SCENES
 };
 
+enum { ONCE = 1 }; /* not to be repeated */
+
 static struct history *history_of(const struct world *w)
 {
 	return w->cast->self;
@@ -149,10 +151,15 @@ static void remember(struct history *h, uint64_t sid, const struct spec *s)
 	h->spec[sid] = *s;
 }
 
-/* Any schedule that is there; 0: none. */
+/* Any schedule that is there, half of the time one that is busy; 0: none. */
 static uint64_t some_sid(struct world *w)
 {
-	size_t n = rows_scheds(w->rows);
+	size_t n = rows_scheds(w->rows), open = rows_open(w->rows);
+	if (open && world_chance(w, 50)) {
+		uint64_t sid = rows_open_at(w->rows, world_random(w, open))->sid;
+		if (!rows_sched(w->rows, sid)->dropped)
+			return sid;
+	}
 	for (unsigned i = 0; n && i < 8; i++) {
 		const struct rows_sched *s = rows_sched_at(w->rows, world_random(w, n));
 		if (!s->dropped)
@@ -286,9 +293,24 @@ static void arm(struct world *w, enum scene scene)
 		world_later(w, some_time(w, 1, 2 * DAYS(10) / rate[scene]), scene, 0);
 }
 
+/* Something befalls it while the command is under way. */
+static void soon(struct world *w)
+{
+	const struct climate *k = history_of(w)->climate;
+	const unsigned rate[] = { [SCENE_CRASH] = k->crash,
+				  [SCENE_MACHINE] = k->machine,
+				  [SCENE_OUTAGE] = k->outage,
+				  [SCENE_CLOCK] = k->clock,
+				  [SCENE_SUSPEND] = k->suspend };
+	unsigned which = (unsigned)world_random(w, ARRAY_LEN(rate));
+	if (rate[which])
+		world_later(w,
+			    world_between(w, (struct span){ 0, w->weather.commit.hi + w->weather.answer.hi }),
+			    which, ONCE);
+}
+
 static void scene(struct world *w, uint64_t a, uint64_t b)
 {
-	(void)b;
 	if (w->draining)
 		return;
 	struct history *h = history_of(w);
@@ -296,7 +318,7 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 	switch ((enum scene)a) {
 	case SCENE_CRASH:
 		/* Right now, or at one of the next port calls, where things are under way. */
-		if (world_chance(w, 30)) {
+		if (b == ONCE || world_chance(w, 30)) {
 			world_crash(w, some_downtime(w, dense));
 		} else {
 			w->machine_at = false;
@@ -305,7 +327,7 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 		}
 		break;
 	case SCENE_MACHINE:
-		if (world_chance(w, 50)) {
+		if (b == ONCE || world_chance(w, 50)) {
 			world_machine(w, some_downtime(w, dense));
 		} else {
 			w->machine_at = true;
@@ -329,6 +351,8 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 	case SCENE_COMMAND:
 		if (w->engine)
 			do_something(w);
+		if (world_chance(w, 25))
+			soon(w);
 		break;
 	case SCENE_STATE: {
 		uint64_t sid = some_sid(w);
@@ -348,7 +372,8 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 	case SCENES:
 		break;
 	}
-	arm(w, (enum scene)a);
+	if (b != ONCE)
+		arm(w, (enum scene)a);
 }
 
 /* Everything comes to its end: who is held is freed. */
