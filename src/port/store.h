@@ -26,10 +26,9 @@ enum { STORE_RULES = 144 }; /* bytes of compiled rules, of whose contents the st
  * nothing. */
 enum st_op {
 	/* A schedule. rev 0: a new sid, inserted with rev 1. Else rev must be the store's, which becomes rev
-	 * + 1, and all of `row` is taken over but sid, rev, kept and seen; with keep_next also next, high,
-	 * left, failures, owed and owed_since stay. `seen` becomes the number of the last end of any run, or
-	 * stays with keep_next. close_range: the open range of this sid ends at `at`, or goes if it begins
-	 * later. Mine: rev + 1 stands in the store and was put at the same `at`. */
+	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
+	 * failures, owed, owed_since and seen stay. close_range: the open range of this sid ends at `at`, or
+	 * goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`. */
 	ST_PUT,
 	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
 	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs. Its sid is never used
@@ -123,8 +122,8 @@ struct run_row {
 	uint32_t missed;  /* how many missed ones it was told of */
 	struct wall nominal, due;
 	struct wall claimed, started, ended;
-	struct wall retry_at;
-	uint64_t end; /* given by the store when the run is finished; 0 before */
+	struct wall retry_at; /* RUN_FINISHED: when a retry that was to be was given up; 0: none was */
+	uint64_t end;         /* given by the store when the run is finished; 0 before */
 	uint64_t fence;
 	int64_t cost; /* micro-dollars; -1: not known */
 	int64_t tokens_in, tokens_out;
@@ -198,6 +197,7 @@ struct load_item {
 		struct {
 			uint64_t last_run; /* the largest run number ever given */
 			uint64_t last_sid;
+			uint64_t last_end; /* the largest number of an end */
 		} done;
 	};
 };

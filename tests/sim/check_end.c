@@ -174,31 +174,27 @@ static void account_rule(struct check *c, struct book *b, struct ranges *ranges,
 	}
 }
 
-static int by_ended(const void *a, const void *b)
-{
-	const struct due_end *x = a, *y = b;
-	return (x->ended.us > y->ended.us) - (x->ended.us < y->ended.us);
-}
-
 static void account_ends(struct check *c, struct book *b, struct ranges *ranges, struct tally *sum)
 {
 	bool hole = false;
-	if (b->ends)
-		qsort(b->end, b->ends, sizeof *b->end, by_ended);
-	ranges->at = 0;
 	for (unsigned i = 0; i < b->ends; i++) {
-		const struct version *v = &b->version[0];
-		for (unsigned k = 0; k < b->versions; k++)
-			if (b->version[k].changed.us < b->end[i].ended.us)
-				v = &b->version[k];
-		account(c, b, v, b->end[i].ended, b->end[i].t, ranges, &hole, sum);
+		ranges->at = 0;
+		account(c, b, &b->version[b->end[i].version], b->end[i].nominal, b->end[i].t, ranges, &hole,
+			sum);
 	}
 }
 
-/* What is refused lies in the past: records of a time that was turned back are withdrawn. */
+/* What is refused lies in the past: records of a time that was turned back are withdrawn. And nobody is
+ * silenced until a time that is yet to come. */
 static void account_future(struct check *c, const struct book *b, const struct rows_sched *s)
 {
 	struct wall now = world_wall(c->w);
+	bool open = false;
+	for (unsigned i = 0; i < s->ranges; i++)
+		open |= s->range[i].last.us == INT64_MAX;
+	if (!b->dropped && !open && s->row.changed.us > now.us + SECONDS(60))
+		check_fail(c, "sid %llu: its change of %s has not come", (unsigned long long)b->sid,
+			   check_time(s->row.changed));
 	for (unsigned i = 0; i < s->ranges; i++)
 		if (s->range[i].last.us > now.us && s->range[i].last.us != INT64_MAX && !b->dropped)
 			check_fail(c, "sid %llu: a range reaches to %s, which has not come",
@@ -216,7 +212,7 @@ static void account_runs(struct check *c)
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us &&
-		    !b->dropped)
+		    !b->dropped && !b->ends)
 			check_fail(c, "sid %llu: %s has not come, and is refused already",
 				   (unsigned long long)r->sid, check_time(r->nominal));
 		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {

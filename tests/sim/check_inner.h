@@ -22,8 +22,9 @@ struct stretch {
 
 /* An end that a follower must act upon. */
 struct due_end {
-	struct wall ended;
+	struct wall nominal; /* its time, or the next that is free: two may end together */
 	int64_t t;
+	unsigned version;
 };
 
 struct book { /* of a schedule */
@@ -37,6 +38,7 @@ struct book { /* of a schedule */
 	bool dropped, told_dropped;
 	struct wall dropped_at;
 	uint32_t last_view; /* plus one */
+	uint64_t last_end;  /* the number of the last in `end` */
 	unsigned stuck;     /* claims in a row that did not move it */
 };
 

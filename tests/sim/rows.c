@@ -21,7 +21,7 @@ struct rows {
 	size_t scheds, records, opens, holds;
 	size_t sched_room, record_room, open_room, hold_room;
 	struct table by_sid, by_run, by_nominal;
-	uint64_t last_run, last_sid;
+	uint64_t last_run, last_sid, last_end;
 };
 
 #define ROOM(array, n, room)                                                                                 \
@@ -173,6 +173,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		s->row.failures = old.failures;
 		s->row.owed = old.owed;
 		s->row.owed_since = old.owed_since;
+		s->row.seen = old.seen;
 	}
 	set_high(s, s->row.high);
 	if (q->close_range)
@@ -202,6 +203,7 @@ static void move(struct rows_sched *s, const struct row_move *m)
 	s->row.left = m->left;
 	s->row.owed = m->owed;
 	s->row.owed_since = m->owed_since;
+	s->row.seen = m->seen;
 }
 
 static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
@@ -211,7 +213,8 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	struct rows_sched *s = sched_of(r, q->sid);
 	if (!s || s->dropped)
 		return ST_REFUSED;
-	if (s->row.rev != q->rev || (q->moves && q->run.nominal.us <= s->row.high.us))
+	bool behind = s->row.after ? q->move.seen <= s->row.seen : q->run.nominal.us <= s->row.high.us;
+	if (s->row.rev != q->rev || (q->moves && behind))
 		return ST_STALE;
 	struct record *old = q->run.kind == KIND_MANUAL ? NULL : record_at(r, q->sid, q->run.nominal);
 	bool takes_over = old && q->run.kind == KIND_BACKFILL &&
@@ -223,6 +226,8 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	ROOM(r->record, r->records, r->record_room);
 	struct record *x = &r->record[r->records];
 	*x = (struct record){ .row = q->run, .open_at = NOWHERE };
+	if (x->row.state == RUN_FINISHED)
+		x->row.end = ++r->last_end;
 	if (takes_over) {
 		old = record_at(r, q->sid, q->run.nominal); /* it may have moved */
 		x->row.was = old->row.state + 1;
@@ -284,6 +289,10 @@ static uint8_t withdraw(struct rows *r, const struct st_req *q)
 		return ST_REFUSED;
 	if (s->row.rev != q->rev)
 		return ST_STALE;
+	if (s->row.changed.us > q->at.us)
+		s->row.changed = q->at;
+	if (s->row.after)
+		return ST_OK;
 	for (size_t i = 0; i < r->records; i++) {
 		struct record *x = &r->record[i];
 		if (x->gone || x->row.sid != q->sid || x->row.nominal.us <= q->at.us ||
@@ -354,6 +363,9 @@ static uint8_t finish(struct rows *r, const struct st_req *q)
 	row->state = end->state;
 	row->outcome = end->outcome;
 	row->reason = end->reason;
+	row->limited = end->limited;
+	if (row->state == RUN_FINISHED)
+		row->end = ++r->last_end;
 	row->ended = end->ended;
 	row->retry_at = end->retry_at;
 	row->cost = end->cost;
@@ -420,6 +432,9 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	}
 	if (q->op == ST_HOLD)
 		return;
+	const struct record *ended = record_of(r, q->run.run);
+	if (ret->res == ST_OK && ended && (q->op == ST_OCC || q->op == ST_FINISH))
+		ret->end = ended->row.end;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
 	const struct rows_sched *s = sched_of(r, x ? x->row.sid : q->sid);
@@ -469,8 +484,7 @@ static int by_run(const void *a, const void *b)
 static int by_end(const void *a, const void *b)
 {
 	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
-	return x->ended.us != y->ended.us ? (x->ended.us > y->ended.us) - (x->ended.us < y->ended.us)
-					  : by_run(a, b);
+	return (x->end > y->end) - (x->end < y->end);
 }
 
 static void load_ends(const struct rows *r, const struct sched_row *s, load_fn *fn, void *ctx)
@@ -480,7 +494,7 @@ static void load_ends(const struct rows *r, const struct sched_row *s, load_fn *
 	for (size_t i = 0; i < r->records; i++) {
 		const struct record *x = &r->record[i];
 		if (x->gone || x->row.sid != s->after || x->row.state != RUN_FINISHED ||
-		    x->row.ended.us <= s->high.us)
+		    x->row.end <= s->seen)
 			continue;
 		ROOM(end, n, room);
 		end[n++] = &x->row;
@@ -524,10 +538,10 @@ void rows_load(const struct rows *r, load_fn *fn, void *ctx)
 	free(open);
 
 	for (size_t i = 0; i < n; i++)
-		if (s[i]->after)
+		if (s[i]->after && !sched_of(r, s[i]->sid)->dropped)
 			load_ends(r, s[i], fn, ctx);
 	free(s);
-	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { r->last_run, r->last_sid } });
+	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { r->last_run, r->last_sid, r->last_end } });
 }
 
 /* --- looking in ------------------------------------------------------------------------------------ */
@@ -606,6 +620,7 @@ uint64_t rows_digest(const struct rows *r)
 		h = mix2(h, s->row.rev + ((uint64_t)s->row.flags << 32) + s->dropped);
 		h = mix2(h, (uint64_t)s->row.next.us);
 		h = mix2(h, (uint64_t)s->row.high.us);
+		h = mix2(h, s->row.seen);
 		h = mix2(h, s->row.left + ((uint64_t)s->row.failures << 32));
 		uint64_t ranges = 0; /* in any order */
 		for (unsigned k = 0; k < s->ranges; k++)

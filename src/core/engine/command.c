@@ -41,6 +41,7 @@ static void put_new(struct engine *e, const struct command *c)
 	r.row.flags = c->enabled ? SCHED_ENABLED : 0;
 	r.row.left = c->max_runs;
 	r.row.changed = r.row.high = e->now.wall;
+	r.row.seen = e->last_end;
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.paused_until = WALL_NEVER;
 	memcpy(r.row.rules, &c->rules, sizeof c->rules);
@@ -52,6 +53,7 @@ static bool same_when(const struct sched *s, const struct command *c)
 	const struct rules *old = rules_of(s);
 	return rule_same(&old->when, &c->rules.when) && old->policy.zone == c->rules.policy.zone &&
 	       old->policy.calendar == c->rules.policy.calendar && s->row.after == c->after &&
+	       (!c->after || old->policy.after == c->rules.policy.after) &&
 	       !!(s->row.flags & SCHED_ENABLED) == c->enabled;
 }
 
@@ -61,8 +63,10 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 {
 	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->open;
 	struct wall last;
-	if (enabled && due_last(e, s, &last)) {
+	bool settles = enabled && due_last(e, s, &last);
+	if (settles)
 		due_range(e, s, last, RUN_MISSED, REASON_EDITED);
+	if (settles || due_settle_ends(e, s)) {
 		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
 		 * and asked again. */
 		engine_reply(e, c->tag, REPLY_BUSY, s->row.sid, 0);
@@ -78,6 +82,8 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
+	if (!(s->row.flags & SCHED_ENABLED) || s->row.after != c->after)
+		r.row.seen = e->last_end; /* what ended before is not its business */
 	memcpy(r.row.rules, &c->rules, sizeof c->rules);
 	r.id = c->id;
 	r.document = c->document;
@@ -268,13 +274,24 @@ static void take_free(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, 0, 0);
 		return;
 	}
-	res->held = false;
-	res->hold = r.hold;
 	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
-	for (uint32_t i = 0; i < e->scheds; i++) {
+}
+
+/* The store knows that an agent or account is held, or free: the last word it took counts. */
+static void held(struct engine *e, const struct hold_row *hold)
+{
+	struct resource *res = engine_resource(e, hold->key);
+	if (!res)
+		return;
+	res->holding -= hold->reason != 0;
+	if (!hold->reason && res->holding)
+		return; /* and is held again by what is on its way */
+	res->hold = *hold;
+	res->held = hold->reason != 0;
+	for (uint32_t i = 0; i < e->scheds && !res->held; i++) {
 		struct sched *s = &e->sched[i];
 		const struct policy *p = policy_of(s);
-		if (!s->live || (p->agent != c->key && p->account != c->key))
+		if (!s->live || (p->agent != hold->key && p->account != hold->key))
 			continue;
 		s->cause = 0;
 		due_queue(e, s);
@@ -306,8 +323,8 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 	bool ok = ack->res == ST_OK;
 	engine_reply(e, w->command, codes[ack->res], w->sid, 0);
 	if (w->what == FOR_HOLD) {
-		if (ok && !w->hold.key)
-			paused_all(e, &w->hold);
+		if (ok)
+			(w->hold.key ? held : paused_all)(e, &w->hold);
 		return;
 	}
 	if (!s && ok && w->what == FOR_PUT && ack->has_row)

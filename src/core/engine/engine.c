@@ -79,7 +79,7 @@ void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint6
 				    .closes = r->close_range,
 				    .hold = r->hold,
 				    .kind = r->run.kind,
-				    .end = e->end_outcome,
+				    .end = r->move.seen,
 				    .nominal = r->run.nominal,
 				    .state = r->run.state,
 				    .outcome = r->run.outcome,
@@ -301,13 +301,14 @@ static void load_hold(struct engine *e, const struct hold_row *hold)
 	}
 }
 
-void engine_add_end(struct engine *e, struct sched *follower, enum outcome outcome, struct wall ended)
+void engine_add_end(struct engine *e, struct sched *follower, const struct run_row *run)
 {
 	if (!more((void **)&e->end, e->ends, &e->end_room, sizeof *e->end)) {
 		e->broken = true;
 		return;
 	}
-	e->end[e->ends++] = (struct end){ sched_index(e, follower), (uint8_t)outcome, ended };
+	e->end[e->ends++] = (struct end){ sched_index(e, follower), run->outcome, run->end,
+					  run->retry_at.us ? run->retry_at : run->ended };
 	e->ends_at = e->now.wall;
 }
 
@@ -333,11 +334,12 @@ void engine_load(struct engine *e, const struct load_item *item)
 	case LOAD_END:
 		s = engine_sched(e, item->follower);
 		if (s)
-			engine_add_end(e, s, (enum outcome)item->run.outcome, item->run.ended);
+			engine_add_end(e, s, &item->run);
 		break;
 	case LOAD_DONE:
 		e->last_run = item->done.last_run;
 		e->last_sid = item->done.last_sid;
+		e->last_end = item->done.last_end;
 		break;
 	}
 }
@@ -480,7 +482,7 @@ uint64_t engine_digest(const struct engine *e)
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		const struct sched_row *r = &e->sched[i].row;
 		if (e->sched[i].live)
-			sum += MIX(r->sid, r->after, r->rev, r->flags, r->left, r->failures, r->owed,
+			sum += MIX(r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 				   (uint64_t)r->next.us, (uint64_t)r->high.us, (uint64_t)r->changed.us,
 				   (uint64_t)r->paused_until.us,
 				   fnv1a(FNV_START,
@@ -489,7 +491,7 @@ uint64_t engine_digest(const struct engine *e)
 	for (uint32_t i = 0; i < e->runs; i++) {
 		const struct run_row *r = &e->run[i].row;
 		if (r->run && e->run[i].phase != PHASE_RECORDING) /* that one is not answered yet */
-			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state,
+			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->limited,
 				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
 	}
 	for (uint32_t i = 0; i < e->resources; i++)

@@ -266,14 +266,14 @@ void runs_held(struct engine *e, struct run *r, const struct hold_row *hold)
 	}
 }
 
-/* No further attempt: the last one's end is the run's. */
+/* No further attempt: the last one's outcome is the run's, and it is over now. */
 void runs_give_up(struct engine *e, struct run *r)
 {
 	gate_leave(e, r);
 	heap_remove(&e->later, run_index(e, r));
 	r->attempt = r->row.attempt;
 	r->row.state = RUN_FINISHED;
-	r->row.retry_at.us = 0;
+	r->row.retry_at = e->now.wall;
 	send_finish(e, r);
 }
 
@@ -325,6 +325,7 @@ static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall
 	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
 	res->hold = q.hold;
 	res->held = true;
+	res->holding++;
 	engine_submit(e, &q, FOR_HOLD, 0, 0, NULL);
 }
 
@@ -337,8 +338,8 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 		return false;
 	if (says->reason == REASON_RATE_LIMITED && says->outcome == OUTCOME_FAILED) {
 		int64_t reset = (says->reset.us - e->now.wall.us + USEC - 1) / USEC;
-		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->limited);
-		r->limited++;
+		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->row.limited);
+		r->row.limited++;
 		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
 		     (struct wall){ e->now.wall.us + *seconds * USEC });
 		struct wall next = s->row.next;
@@ -346,7 +347,7 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 	}
 	if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
 		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
-	unsigned used = r->attempt - r->limited;
+	unsigned used = r->attempt - r->row.limited;
 	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
 	    used > p->retries)
 		return false;
@@ -392,10 +393,12 @@ void runs_finish(struct engine *e, struct run *r, const struct rn_says *says)
 	send_finish(e, r);
 }
 
-void runs_ended(struct engine *e, struct sched *s, enum outcome outcome, struct wall ended)
+void runs_ended(struct engine *e, const struct run_row *run)
 {
-	for (uint32_t i = map_get(&e->followers_by_sid, s->row.sid); i != NONE; i = e->sched[i].next_follower)
-		engine_add_end(e, &e->sched[i], outcome, ended);
+	if (run->end > e->last_end)
+		e->last_end = run->end;
+	for (uint32_t i = map_get(&e->followers_by_sid, run->sid); i != NONE; i = e->sched[i].next_follower)
+		engine_add_end(e, &e->sched[i], run);
 }
 
 void runs_drop_retries(struct engine *e, struct sched *s)
@@ -526,12 +529,15 @@ static void gone(struct engine *e, struct run *r)
 		due_queue(e, s);
 }
 
-static void finished(struct engine *e, struct run *r)
+/* Its end is the store's `number`; 0: it ended otherwise before, and that was told. */
+static void finished(struct engine *e, struct run *r, uint64_t number)
 {
 	struct sched *s = sched_of(e, r);
 	const struct policy *p = policy_of(s);
 	uint32_t failures = s->row.failures;
-	runs_ended(e, s, (enum outcome)r->row.outcome, r->row.ended);
+	r->row.end = number;
+	if (number)
+		runs_ended(e, &r->row);
 	gone(e, r);
 	if (s->live && !s->gone && p->max_failures && failures >= p->max_failures &&
 	    !(s->row.flags & SCHED_PAUSED) && !s->busy)
@@ -567,7 +573,7 @@ void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack
 			runs_wake(e, sched_of(e, r));
 			due_queue(e, sched_of(e, r));
 		} else {
-			finished(e, r);
+			finished(e, r, ack->res == ST_OK ? ack->end : 0);
 		}
 		break;
 	default:
