@@ -123,6 +123,9 @@ struct check {
 	struct passed *passed;
 	size_t pieces, piece_room, illnesses, illness_room, helds, held_room, passeds, passed_room;
 	uint64_t clock_steps;
+	/* A clock that runs far ahead is held, as the contract has it. */
+	bool clock_held;
+	int64_t clock_believed, clock_most;
 	bool all_paused;   /* as the engine was told */
 	int64_t meant[64]; /* true time at which a hold of this key was last asked for, plus one */
 	int64_t slack;     /* what the ports' delays alone can cost */

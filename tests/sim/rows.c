@@ -304,6 +304,12 @@ static uint8_t withdraw(struct rows *r, const struct st_req *q)
 	}
 	for (unsigned i = 0; i < s->ranges;) {
 		struct range_row *g = &s->range[i];
+		if (same_wall(g->last, WALL_NEVER)) {
+			if (g->first.us > q->move.next.us)
+				g->first = q->move.next;
+			i++;
+			continue;
+		}
 		if (g->first.us > q->at.us) {
 			*g = s->range[--s->ranges];
 			continue;

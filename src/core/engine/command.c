@@ -299,12 +299,37 @@ static void held(struct engine *e, const struct hold_row *hold)
 	}
 }
 
+static void take_clock(struct engine *e, const struct command *c)
+{
+	clock_believe(e);
+	engine_reply(e, c->tag, REPLY_OK, 0, 0);
+}
+
+/* The same document, compiled anew: its times are found again from its last record on, and what was missed
+ * meanwhile is settled by them. */
+static void take_recompile(struct engine *e, const struct command *c)
+{
+	struct sched *s = engine_sched(e, c->sid);
+	if (!s || s->gone || s->busy || !s->outdated) {
+		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
+		return;
+	}
+	struct st_req r = put(s, e->now.wall);
+	struct wall from = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
+	r.keep_next = false;
+	r.row.next = first_time(e, &c->rules, s->row.after, from);
+	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	send(e, s, &r, FOR_PUT, c->tag);
+}
+
 void command_take(struct engine *e, const struct command *c)
 {
 	static void (*const takers[])(struct engine *, const struct command *) = {
-		[CMD_PUT] = take_put,           [CMD_DROP] = take_drop, [CMD_PAUSE] = take_pause,
-		[CMD_RESUME] = take_pause,      [CMD_RUN] = take_run,   [CMD_STOP] = take_stop,
+		[CMD_PUT] = take_put,           [CMD_DROP] = take_drop,
+		[CMD_PAUSE] = take_pause,       [CMD_RESUME] = take_pause,
+		[CMD_RUN] = take_run,           [CMD_STOP] = take_stop,
 		[CMD_BACKFILL] = take_backfill, [CMD_FREE] = take_free,
+		[CMD_CLOCK] = take_clock,       [CMD_RECOMPILE] = take_recompile,
 	};
 	if (c->kind < ARRAY_LEN(takers))
 		takers[c->kind](e, c);

@@ -449,7 +449,7 @@ static void take_up(struct engine *e, struct sched *s)
 static bool is_ahead(const struct engine *e, const struct sched *s, struct wall *next)
 {
 	*next = WALL_NEVER;
-	if (!s->live || s->gone || s->open)
+	if (!s->live || s->gone)
 		return false;
 	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
 		*next = WALL_NEVER;
@@ -586,6 +586,8 @@ bool due_settle_ends(struct engine *e, struct sched *s)
 
 void due_take_up(struct engine *e)
 {
+	if (e->clock_held)
+		return;
 	if (e->paused_all && e->pause_all.until.us <= e->now.wall.us) {
 		struct command all = { .kind = CMD_RESUME };
 		e->pause_all.until = WALL_NEVER; /* once */

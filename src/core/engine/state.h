@@ -142,6 +142,7 @@ struct engine {
 	struct hold_row pause_all;
 	bool fix_waits;
 	bool paused_all, loaded_all;
+	int64_t clock_most; /* how far ahead it may be to be believed again */
 	bool clock_held; /* it ran far ahead: nothing comes due until it is back, or a person believes it */
 	struct effects *fx;
 	bool broken;
@@ -182,6 +183,11 @@ static inline uint32_t run_index(const struct engine *e, const struct run *r)
 }
 
 void engine_add_end(struct engine *e, struct sched *follower, const struct run_row *run);
+
+/* --- clock.c: which clock to believe --- */
+void clock_load(struct engine *e);    /* after a load: has too long passed since the last record? */
+void clock_watch(struct engine *e);   /* in every step */
+void clock_believe(struct engine *e); /* a person does */
 
 /* --- due.c: from due time to record --- */
 void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
