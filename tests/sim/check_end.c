@@ -143,10 +143,11 @@ static void account(struct check *c, struct book *b, const struct version *v, st
 			   in_ranges + (r != NULL), r ? reason_words[r->reason] : "range",
 			   g ? reason_words[g->reason] : "-");
 	}
-	/* An event of the line is over when it is recorded, and no view tells of it. */
+	/* An event of the line is over when it is recorded, and no view tells of it. A follower acts on one
+	 * end after another. */
 	const struct run_row *before = ranges->before;
-	bool joins =
-		before && before->kind == KIND_CATCH_UP && check_moment(c, before->claimed) >= t - c->slack;
+	bool joins = before && (before->kind == KIND_CATCH_UP || v->after) &&
+		     check_moment(c, before->claimed) >= t - c->slack;
 	ranges->before = r;
 	judge(c, b, v, n, t, r, g, joins, sum);
 }
@@ -209,7 +210,7 @@ static void account_runs(struct check *c)
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us &&
-		    !b->dropped && !b->ends)
+		    r->kind != KIND_MANUAL && !b->dropped && !b->ends)
 			check_fail(c, "sid %llu: %s has not come, and is refused already",
 				   (unsigned long long)r->sid, check_time(r->nominal));
 		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {

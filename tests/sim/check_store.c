@@ -382,7 +382,9 @@ static void check_finish(struct check *c, const struct st_req *q)
 			v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK; /* its check said no */
 		bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) &&
 			     r->outcome == OUTCOME_DONE;
-		if (!r->attempt && !unasked && !event && !(v->stopped || r->reason == REASON_REPLACED))
+		bool removed = check_book(c, v->row.sid)->told_dropped;
+		if (!r->attempt && !unasked && !event && !removed &&
+		    !(v->stopped || r->reason == REASON_REPLACED))
 			check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],
 				   reason_words[r->reason]);
 	} else {

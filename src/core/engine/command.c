@@ -186,10 +186,7 @@ static void paused(struct engine *e, struct sched *s)
 	for (uint32_t i = s->run, next; i != NONE; i = next) {
 		struct run *r = &e->run[i];
 		next = r->sibling;
-		bool waits = r->phase == PHASE_ASKING || r->phase == PHASE_WAITING ||
-			     r->phase == PHASE_BEHIND || r->phase == PHASE_CHECKING ||
-			     r->phase == PHASE_QUEUED;
-		if (!waits || r->row.kind == KIND_MANUAL)
+		if (!runs_is_waiting(r) || r->row.kind == KIND_MANUAL)
 			continue;
 		if (r->row.attempt == 0)
 			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
@@ -221,7 +218,7 @@ static void take_run(struct engine *e, const struct command *c)
 	struct sched *s = engine_sched(e, c->sid);
 	if (!s || s->gone)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	else if (runs_live(e, s) && policy_of(s)->overlap != OVERLAP_ALLOW)
+	else if ((s->busy || runs_live(e, s)) && policy_of(s)->overlap != OVERLAP_ALLOW)
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	else
 		due_claim(e, s, e->now.wall, KIND_MANUAL, c->tag);
@@ -255,8 +252,12 @@ void command_backfill(struct engine *e, struct sched *s)
 static void take_backfill(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->gone || s->row.after || s->fill.tag) {
-		engine_reply(e, c->tag, s && s->fill.tag ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
+	if (!s || s->gone || s->row.after) {
+		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+		return;
+	}
+	if (s->fill.tag || e->clock_held) {
+		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 		return;
 	}
 	s->fill.tag = c->tag;
@@ -337,6 +338,21 @@ void command_take(struct engine *e, const struct command *c)
 
 /* --- answers ------------------------------------------------------------------------------------------- */
 
+/* A running attempt finishes; what has not set out never does. */
+static void removed(struct engine *e, struct sched *s)
+{
+	s->gone = true;
+	heap_remove(&e->due, sched_index(e, s));
+	runs_drop_retries(e, s);
+	for (uint32_t i = s->run, next; i != NONE; i = next) {
+		next = e->run[i].sibling;
+		if (runs_is_waiting(&e->run[i]))
+			runs_cancel(e, &e->run[i], REASON_CANCELLED);
+	}
+	if (s->run == NONE)
+		engine_remove_sched(e, s);
+}
+
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 {
 	static const enum reply_code codes[ST_RESULTS] = { [ST_OK] = REPLY_OK,
@@ -364,11 +380,7 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 	if (ok && w->what == FOR_PAUSE)
 		paused(e, s);
 	if (ok && w->what == FOR_DROP) {
-		s->gone = true;
-		runs_drop_retries(e, s);
-		heap_remove(&e->due, sched_index(e, s));
-		if (s->run == NONE)
-			engine_remove_sched(e, s);
+		removed(e, s);
 		return;
 	}
 	due_queue(e, s);

@@ -624,7 +624,8 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 	engine_reply(e, w->command, REPLY_OK, w->sid, w->run);
 	if (r) {
 		if (s && policy_of(s)->overlap != OVERLAP_ALLOW &&
-		    policy_of(s)->overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL)
+		    policy_of(s)->overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL &&
+		    r->row.kind != KIND_BACKFILL)
 			runs_drop_retries(e, s);
 		runs_recorded(e, r);
 	} else if (w->outcome) {

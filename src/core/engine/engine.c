@@ -494,7 +494,9 @@ uint64_t engine_digest(const struct engine *e)
 	uint64_t sum = e->paused_all;
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		const struct sched_row *r = &e->sched[i].row;
-		if (e->sched[i].live)
+		if (e->sched[i].gone) /* all that counts of it are its runs */
+			sum += MIX(r->sid, 1);
+		else if (e->sched[i].live)
 			sum += MIX(r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 				   (uint64_t)r->next.us, (uint64_t)r->high.us, (uint64_t)r->changed.us,
 				   (uint64_t)r->paused_until.us,

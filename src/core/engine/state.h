@@ -18,9 +18,17 @@ enum phase {
 	PHASE_STARTING,
 	PHASE_RUNNING,
 	PHASE_PROBING, /* after a load: is it alive? */
+	PHASE_BURNING, /* it shall end unstarted; first, what was asked for in a former life must be
+			  impossible */
 	PHASE_ENDING,  /* its end is under way */
 	PHASE_RETRY,   /* waits for its next attempt */
 	PHASES
+};
+
+/* How a run ends without another attempt: refused (skipped, missed), or with an outcome. */
+struct leave {
+	uint8_t state, outcome;
+	uint16_t reason;
 };
 
 struct run {
@@ -36,8 +44,10 @@ struct run {
 	uint16_t kill;        /* reason it was killed for */
 	uint8_t phase, asked; /* bits of guards that have said yes */
 	bool slot, killed, starting;
-	struct boot retry; /* when the next attempt is due */
-	uint64_t stop_tag; /* the command that waits for its end; 0: none */
+	bool haunted;       /* its next attempt was perhaps asked for in a former life, and may yet be born */
+	struct leave leave; /* PHASE_BURNING: how it is to end */
+	struct boot retry;  /* when the next attempt is due */
+	uint64_t stop_tag;  /* the command that waits for its end; 0: none */
 };
 
 struct sched {
@@ -221,6 +231,7 @@ void runs_drop_retries(struct engine *e, struct sched *s);
 void runs_recover(struct engine *e, struct run *r);
 void runs_ended(struct engine *e, const struct run_row *run); /* tells followers */
 bool runs_is_live(const struct run *r);                       /* counts for overlap */
+bool runs_is_waiting(const struct run *r);                    /* for an answer, its turn or a slot */
 unsigned runs_live(const struct engine *e, const struct sched *s);
 void runs_wake(struct engine *e, struct sched *s); /* one of its runs has ended */
 
