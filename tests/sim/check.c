@@ -171,9 +171,10 @@ static void fall_ill(struct check *c, int64_t from, int64_t to, unsigned kind)
 	c->illness[c->illnesses++] = (struct illness){ from, to, kind };
 }
 
-unsigned check_ill(const struct check *c, int64_t from, int64_t to)
+/* The first that ends at or after `from`; its index, or the number of all. */
+static size_t illness_from(const struct check *c, int64_t from)
 {
-	size_t lo = 0, hi = c->illnesses; /* the first that ends at or after `from` */
+	size_t lo = 0, hi = c->illnesses;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (c->illness[mid].to < from)
@@ -181,7 +182,19 @@ unsigned check_ill(const struct check *c, int64_t from, int64_t to)
 		else
 			hi = mid;
 	}
-	return lo < c->illnesses && c->illness[lo].from <= to ? c->illness[lo].kinds : 0;
+	return lo;
+}
+
+unsigned check_ill(const struct check *c, int64_t from, int64_t to)
+{
+	size_t i = illness_from(c, from);
+	return i < c->illnesses && c->illness[i].from <= to ? c->illness[i].kinds : 0;
+}
+
+int64_t check_well(const struct check *c, int64_t t)
+{
+	size_t i = illness_from(c, t);
+	return i < c->illnesses && c->illness[i].from <= t ? c->illness[i].to + 1 : t;
 }
 
 int64_t check_moment(const struct check *c, struct wall at)
@@ -324,6 +337,7 @@ void see_clock(struct check *c, int64_t before)
 	}
 	if (now.us >= before)
 		return;
+	c->last_back = c->w->t;
 	CHECK_ROOM(c->passed, c->passeds, c->passed_room);
 	c->passed[c->passeds++] = (struct passed){ now.us, before };
 	for (size_t i = 0; i < c->books; i++)

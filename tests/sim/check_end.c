@@ -83,13 +83,17 @@ static void judge(struct check *c, const struct book *b, const struct version *v
 	bool missed = state == RUN_MISSED && reason != REASON_WINDOW_CLOSED && reason != REASON_EDITED;
 	bool closed =
 		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* never even recorded in time */
-	if (check_passed_twice(c, n))
+	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
+	if (check_passed_twice(c, n) || check_passed_twice(c, due))
 		return;
 	bool held = was_held(c, p->agent, t) || was_held(c, p->account, t);
 	if (ill) {
 		if (held || joins || in_line(c, b, t))
 			return; /* it waited, and met who knows what */
-		if ((reason == REASON_DOWN && missed && !(ill & ILL_DOWN)) ||
+		/* Of what befell it before it went down a fresh engine knows nothing. */
+		bool down = ill & ILL_DOWN ||
+			    check_ill(c, check_well(c, t), check_well(c, t) + MINUTES(2)) & ILL_DOWN;
+		if ((reason == REASON_DOWN && missed && !down) ||
 		    (reason == REASON_CLOCK && missed && !(ill & ILL_CLOCK)) ||
 		    (reason == REASON_STORE && missed && !(ill & (ILL_STORE | ILL_SUSPENDED))))
 			check_fail(c, "sid %llu: %s is missed/%s, which did not happen", sid, check_time(n),
@@ -209,7 +213,9 @@ static void account_runs(struct check *c)
 		const struct book *b = check_book(c, r->sid);
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
-		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us &&
+		const struct view *v = check_view(c, r->run);
+		bool later = v && v->last_finish > c->last_back; /* claimed before, and refused after it */
+		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
 		    r->kind != KIND_MANUAL && !b->dropped && !b->ends)
 			check_fail(c, "sid %llu: %s has not come, and is refused already",
 				   (unsigned long long)r->sid, check_time(r->nominal));

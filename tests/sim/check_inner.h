@@ -123,6 +123,7 @@ struct check {
 	struct passed *passed;
 	size_t pieces, piece_room, illnesses, illness_room, helds, held_room, passeds, passed_room;
 	uint64_t clock_steps;
+	int64_t last_back; /* true time of the last step back */
 	/* A clock that runs far ahead is held, as the contract has it. */
 	bool clock_held;
 	int64_t clock_believed, clock_most;
@@ -170,6 +171,8 @@ int64_t check_moment(const struct check *c, struct wall at);
 /* Did the wall clock come here more than once? */
 bool check_passed_twice(const struct check *c, struct wall n);
 /* The kinds of illness in the stretch that touches [from, to]; 0: all was well. */
+/* When the stretch of illness at `t` was over; `t` if all was well. */
+int64_t check_well(const struct check *c, int64_t t);
 unsigned check_ill(const struct check *c, int64_t from, int64_t to);
 
 static inline int64_t grace_of(const struct policy *p)

@@ -2,6 +2,16 @@
  * says by how much. */
 #include "core/engine/state.h"
 
+/* Next times must be found anew, and what happened in a time that is yet to come explains nothing. */
+static void turn_back(struct engine *e)
+{
+	struct wall *past[] = { &e->loaded, &e->stepped, &e->resumed, &e->stalled };
+	for (size_t i = 0; i < ARRAY_LEN(past); i++)
+		if (past[i]->us > e->now.wall.us)
+			*past[i] = e->now.wall;
+	e->fix = 0;
+}
+
 /* A step of the wall clock shows in its distance to the clock that only counts. One far ahead is a fault more
  * often than not, and to believe it would cost years: it is held. */
 void clock_watch(struct engine *e)
@@ -20,7 +30,7 @@ void clock_watch(struct engine *e)
 	if (step >= CLOCK_STEP_SECONDS * USEC)
 		e->stepped = e->now.wall;
 	else if (step <= -CLOCK_STEP_SECONDS * USEC)
-		e->fix = 0; /* next times must be found anew */
+		turn_back(e);
 	e->skew = skew;
 }
 

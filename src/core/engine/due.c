@@ -413,9 +413,11 @@ static void settle_late(struct engine *e, struct sched *s)
 
 /* --- taking up what is due ----------------------------------------------------------------------------- */
 
-static bool in_line(const struct engine *e, const struct sched *s)
+/* What comes due while others are caught up with joins their line. */
+static bool joins_line(const struct engine *e, const struct sched *s)
 {
-	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+	for (uint32_t i = policy_of(s)->missed == MISSED_CATCH_UP ? s->run : NONE; i != NONE;
+	     i = e->run[i].sibling)
 		if (e->run[i].row.kind == KIND_CATCH_UP)
 			return true;
 	return false;
@@ -441,7 +443,7 @@ static void take_up(struct engine *e, struct sched *s)
 	} else if (due_is_late(e, s, s->try)) {
 		settle_late(e, s);
 	} else {
-		due_claim(e, s, s->try, in_line(e, s) ? KIND_CATCH_UP : KIND_TIMER, 0);
+		due_claim(e, s, s->try, joins_line(e, s) ? KIND_CATCH_UP : KIND_TIMER, 0);
 	}
 }
 

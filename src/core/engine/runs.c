@@ -507,7 +507,9 @@ static void never(struct engine *e, struct run *r)
 	r->attempt = r->row.attempt;
 	r->haunted = true;
 	gate_release(e, r);
-	if (r->row.state == RUN_RETRYING) {
+	if (r->row.state == RUN_RETRYING && r->killed) {
+		runs_give_up(e, r);
+	} else if (r->row.state == RUN_RETRYING) {
 		int64_t left = r->row.retry_at.us - e->now.wall.us;
 		r->phase = PHASE_RETRY;
 		r->retry = (struct boot){ e->now.boot.us + (left > 0 ? left : 0) };
