@@ -34,6 +34,7 @@
 #define QUEUE_ALL_MAX         100  /* runs waiting behind another with queue_all */
 #define CATCH_UP_MAX          1000
 #define OWED_MAX              100000 /* missed ones counted for the next run's context */
+#define STRETCH_MAX           4096   /* occurrences looked at to be settled together */
 #define GRACE_SECONDS         60     /* lateness that needs no policy where there is no WINDOW */
 #define CONDITION_SECONDS     30    /* a false condition is asked again at least so often within its WINDOW */
 #define CLOCK_STEP_SECONDS    1     /* a smaller one is drift */

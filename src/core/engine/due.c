@@ -269,19 +269,16 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_
 
 /* --- what was missed ----------------------------------------------------------------------------------- */
 
-/* The last nominal time that is late by now; false if none is from the one in turn on. */
-static bool last_late(const struct engine *e, const struct sched *s, struct wall *ret)
+/* The last nominal time, from the one in turn on, that has been due for so long. */
+static struct wall last_due(const struct engine *e, const struct sched *s, int64_t since)
 {
-	struct wall t = e->now.wall;
-	t.us -= grace_of(s);
-	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us >= s->try.us) {
-		if (due_is_late(e, s, t)) {
-			*ret = t;
-			return true;
-		}
+	struct wall t = { e->now.wall.us - since };
+	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->try.us) {
+		if (e->now.wall.us - due_of(s, t).us >= since)
+			return t;
 		t.us--;
 	}
-	return false;
+	return s->try;
 }
 
 /* By their nominal time, jitter or not: what lies before a change of the schedule does not fire after it. */
@@ -336,24 +333,27 @@ static bool is_excluded(const struct engine *e, const struct sched *s, struct wa
 	return days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, nominal);
 }
 
-/* The last of the late ones that can be settled together: excluded days cut the stretch. */
-static struct wall uncut(const struct engine *e, const struct sched *s, struct wall last)
+/* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
+ * days cut a stretch. */
+static struct wall alike(const struct engine *e, const struct sched *s, struct wall last)
 {
-	const struct days *days = &e->config.calendars[policy_of(s)->calendar];
-	for (struct wall t = s->try, next; days->n && t.us < last.us; t = next) {
+	bool excluded = is_excluded(e, s, s->try);
+	struct wall t = s->try, next;
+	if (!e->config.calendars[policy_of(s)->calendar].n)
+		return last;
+	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
 		next = due_next(s, t);
-		if (next.us == INT64_MAX || next.us > last.us)
+		if (next.us > last.us || is_excluded(e, s, next) != excluded)
 			break;
-		if (is_excluded(e, s, next))
-			return t;
 	}
-	return last;
+	return t;
 }
 
 /* Is something due after `t` that may run? */
 static bool fresher(const struct engine *e, const struct sched *s, struct wall t)
 {
-	for (t = due_next(s, t); is_due(e, s, t); t = due_next(s, t))
+	unsigned n = 0;
+	for (t = due_next(s, t); n < STRETCH_MAX && is_due(e, s, t); t = due_next(s, t), n++)
 		if (!is_excluded(e, s, t))
 			return true;
 	return false;
@@ -381,11 +381,8 @@ static void catch_up(struct engine *e, struct sched *s)
 static void settle_late(struct engine *e, struct sched *s)
 {
 	const struct policy *p = policy_of(s);
-	struct wall last;
 	enum reason cause = due_cause(e, s, due_of(s, s->try));
-	if (!last_late(e, s, &last))
-		last = s->try;
-	last = uncut(e, s, last);
+	struct wall last = alike(e, s, last_due(e, s, grace_of(s) + 1));
 	if (p->window) {
 		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
 		return;
@@ -439,11 +436,17 @@ static void take_up(struct engine *e, struct sched *s)
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
 	} else if (is_excluded(e, s, s->try)) {
-		due_range(e, s, s->try, RUN_SKIPPED, REASON_EXCLUDED);
+		due_range(e, s, alike(e, s, last_due(e, s, 0)), RUN_SKIPPED, REASON_EXCLUDED);
 	} else if (due_is_late(e, s, s->try)) {
 		settle_late(e, s);
+	} else if (joins_line(e, s)) {
+		due_claim(e, s, s->try, KIND_CATCH_UP, 0);
 	} else {
-		due_claim(e, s, s->try, joins_line(e, s) ? KIND_CATCH_UP : KIND_TIMER, 0);
+		struct wall last = overlaps(e, s, KIND_TIMER) ? alike(e, s, last_due(e, s, 0)) : s->try;
+		if (last.us > s->try.us)
+			due_range(e, s, last, RUN_SKIPPED, REASON_OVERLAP);
+		else
+			due_claim(e, s, s->try, KIND_TIMER, 0);
 	}
 }
 
