@@ -117,7 +117,7 @@ struct run_row {
 	uint16_t attempt; /* 1, 2, …; 0 before the first */
 	uint16_t reason;
 	uint8_t kind, state, outcome;
-	uint16_t limited; /* attempts that ended rate-limited, and do not count */
+	uint16_t limited; /* attempts that do not count: they ended rate-limited, or could not be born */
 	uint8_t was;      /* backfill: the state of the record it took over, plus one */
 	uint32_t missed;  /* how many missed ones it was told of */
 	struct wall nominal, due;

@@ -266,6 +266,10 @@ void see_up(struct check *c)
 		v->told_epoch = c->w->epoch;
 		v->told_state = r->state;
 		v->told_attempt = r->attempt;
+		/* Which slots it takes is known by the rules of today only. */
+		const struct policy *p = check_latest(c, v);
+		v->agent = v->agent == p->agent ? v->agent : 0;
+		v->key = v->key == p->key ? v->key : 0;
 	}
 	for (size_t i = 0; i < c->books; i++) {
 		const struct rows_sched *s = rows_sched(c->w->rows, c->book[i].sid);
@@ -361,6 +365,8 @@ void see_command(struct check *c, const struct command *cmd)
 	struct view *v = cmd->kind == CMD_STOP ? check_view(c, cmd->run) : NULL;
 	if (v)
 		v->stopped = true;
+	if (cmd->kind == CMD_DROP && cmd->kill && check_book(c, cmd->sid))
+		check_book(c, cmd->sid)->killed = true;
 	for (size_t i = 0; cmd->kind == CMD_DROP && cmd->kill && i < c->views; i++)
 		if (c->view[i].row.sid == cmd->sid)
 			c->view[i].stopped = true;

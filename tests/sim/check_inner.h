@@ -36,6 +36,7 @@ struct book { /* of a schedule */
 	uint64_t allowed; /* by max_runs; UINT64_MAX: any number */
 	uint32_t told_flags, told_rev;
 	bool dropped, told_dropped;
+	bool killed; /* a person wants it gone, and its runs dead */
 	struct wall dropped_at;
 	uint32_t last_view; /* plus one */
 	uint64_t last_end;  /* the number of the last in `end` */

@@ -355,7 +355,8 @@ static void check_finish(struct check *c, const struct st_req *q)
 			   outcome_words[f->exit.outcome], reason_words[f->exit.reason],
 			   outcome_words[r->outcome], reason_words[r->reason]);
 	if (r->state == RUN_RETRYING) {
-		bool limited = r->reason == REASON_RATE_LIMITED;
+		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_BURNT;
+		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
 		unsigned used = r->attempt - v->limited - limited;
 		if (!limited && !retryable(r->outcome, r->reason))
 			check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
@@ -382,7 +383,8 @@ static void check_finish(struct check *c, const struct st_req *q)
 			v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK; /* its check said no */
 		bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) &&
 			     r->outcome == OUTCOME_DONE;
-		bool removed = check_book(c, v->row.sid)->told_dropped;
+		const struct book *b = check_book(c, v->row.sid);
+		bool removed = b->told_dropped || b->killed;
 		if (!r->attempt && !unasked && !event && !removed &&
 		    !(v->stopped || r->reason == REASON_REPLACED))
 			check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],

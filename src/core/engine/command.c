@@ -260,6 +260,10 @@ static void take_backfill(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 		return;
 	}
+	if (s->row.flags & SCHED_PAUSED || e->paused_all) {
+		engine_reply(e, c->tag, REPLY_REFUSED, c->sid, 0);
+		return;
+	}
 	s->fill.tag = c->tag;
 	s->fill.at.us = c->from.us - 1;
 	s->fill.to = c->to;

@@ -494,12 +494,36 @@ static void born(struct engine *e, struct run *r)
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
 }
 
+/* It cannot be started: in a former life its end was prepared, and not recorded. The next attempt goes in its
+ * place; this one does not count. */
+static void unborn(struct engine *e, struct run *r)
+{
+	launched(e, r);
+	if (r->killed) {
+		end_unstarted(e, r, OUTCOME_KILLED, (enum reason)r->kill);
+		return;
+	}
+	gate_release(e, r);
+	r->row.attempt = r->attempt;
+	r->row.outcome = OUTCOME_FAILED;
+	r->row.reason = REASON_LOST;
+	r->row.ended = r->row.retry_at = e->now.wall;
+	r->retry = e->now.boot;
+	r->row.limited++;
+	r->row.state = RUN_RETRYING;
+	send_finish(e, r);
+}
+
 /* After a load: the attempt was never born. Its claim still stands. */
 static void never(struct engine *e, struct run *r)
 {
 	if (r->phase == PHASE_BURNING) {
 		r->haunted = false;
 		leave(e, r, r->leave);
+		return;
+	}
+	if (r->phase == PHASE_STARTING) {
+		unborn(e, r);
 		return;
 	}
 	if (r->phase != PHASE_PROBING)
