@@ -136,11 +136,12 @@ static void account(struct check *c, struct book *b, const struct version *v, st
 		check_fail(c, "G2: sid %llu: of %s there is no record", sid, check_time(n));
 		return;
 	}
-	if (*hole) {
+	bool by_hand = r && r->kind == KIND_BACKFILL;
+	if (*hole && !by_hand && !check_passed_twice(c, n)) {
 		check_fail(c, "G2: sid %llu: %s has a record, one before it has none", sid, check_time(n));
 		*hole = false;
 	}
-	bool took_over = r && (r->kind == KIND_BACKFILL || check_passed_twice(c, n));
+	bool took_over = r && (by_hand || check_passed_twice(c, n));
 	if (in_ranges > 1 || (r && in_ranges && !took_over)) {
 		sum->twice++;
 		check_fail(c, "G2: sid %llu: %s is recorded %u times (%s and %s)", sid, check_time(n),

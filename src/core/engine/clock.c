@@ -3,13 +3,21 @@
 #include "core/engine/state.h"
 
 /* Next times must be found anew, and what happened in a time that is yet to come explains nothing. */
-static void turn_back(struct engine *e)
+static void turn_back(struct engine *e, int64_t step)
 {
 	struct wall *past[] = { &e->loaded, &e->stepped, &e->resumed, &e->stalled };
 	for (size_t i = 0; i < ARRAY_LEN(past); i++)
 		if (past[i]->us > e->now.wall.us)
 			*past[i] = e->now.wall;
 	e->fix = 0;
+	/* How long somebody is held does not depend on what time it is. */
+	for (uint32_t i = 0; i < e->resources; i++) {
+		const struct resource *r = e->resource[i];
+		const struct hold_row hold = r->hold;
+		if (r->held && !r->freeing && hold.until.us != INT64_MAX)
+			command_hold(e, hold.key, (enum reason)hold.reason,
+				     (struct wall){ hold.until.us + step });
+	}
 }
 
 /* A step of the wall clock shows in its distance to the clock that only counts. One far ahead is a fault more
@@ -30,7 +38,7 @@ void clock_watch(struct engine *e)
 	if (step >= CLOCK_STEP_SECONDS * USEC)
 		e->stepped = e->now.wall;
 	else if (step <= -CLOCK_STEP_SECONDS * USEC)
-		turn_back(e);
+		turn_back(e, step);
 	e->skew = skew;
 }
 

@@ -279,7 +279,21 @@ static void take_free(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, 0, 0);
 		return;
 	}
+	res->freeing++;
 	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
+}
+
+/* In force at once; no harm is done if the store never hears of it. */
+void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
+{
+	struct resource *res = engine_resource(e, key);
+	if (!res)
+		return;
+	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
+	res->hold = q.hold;
+	res->held = true;
+	res->holding++;
+	engine_submit(e, &q, FOR_HOLD, 0, 0, NULL);
 }
 
 /* The store knows that an agent or account is held, or free: the last word it took counts. */
@@ -289,6 +303,7 @@ static void held(struct engine *e, const struct hold_row *hold)
 	if (!res)
 		return;
 	res->holding -= hold->reason != 0;
+	res->freeing -= hold->reason == 0;
 	if (!hold->reason && res->holding)
 		return; /* and is held again by what is on its way */
 	res->hold = *hold;

@@ -378,6 +378,21 @@ static void catch_up(struct engine *e, struct sched *s)
 		start_missed(e, s, KIND_CATCH_UP);
 }
 
+/* The last of them, up to `last`, that was missed for this cause: each explains what lies before an instant.
+ */
+static struct wall of_cause(const struct engine *e, const struct sched *s, struct wall last,
+			    enum reason cause)
+{
+	struct wall until = cause == REASON_DOWN    ? e->loaded
+			    : cause == REASON_CLOCK ? e->stepped
+			    : cause == REASON_STORE ? e->stalled
+						    : last;
+	if (s->cause || last.us <= until.us || until.us < s->try.us)
+		return last;
+	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->try.us ? until
+												   : s->try;
+}
+
 static void settle_late(struct engine *e, struct sched *s)
 {
 	const struct policy *p = policy_of(s);
@@ -390,7 +405,7 @@ static void settle_late(struct engine *e, struct sched *s)
 	switch ((enum missed)p->missed) {
 	case MISSED_SKIP:
 	case MISSED_EXECUTE_NEXT:
-		due_range(e, s, last, RUN_MISSED, cause);
+		due_range(e, s, of_cause(e, s, last, cause), RUN_MISSED, cause);
 		break;
 	case MISSED_EXECUTE_IMMEDIATELY:
 		if (fresher(e, s, last))

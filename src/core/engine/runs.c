@@ -354,18 +354,6 @@ static void launched(struct engine *e, struct run *r)
 
 /* --- the end ------------------------------------------------------------------------------------------- */
 
-static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
-{
-	struct resource *res = engine_resource(e, key);
-	if (!res)
-		return;
-	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
-	res->hold = q.hold;
-	res->held = true;
-	res->holding++;
-	engine_submit(e, &q, FOR_HOLD, 0, 0, NULL);
-}
-
 /* Until when the run waits for another attempt; false if it has ended for good. */
 static bool retries(struct engine *e, struct run *r, const struct rn_says *says, int64_t *seconds)
 {
@@ -377,13 +365,13 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 		int64_t reset = (says->reset.us - e->now.wall.us + USEC - 1) / USEC;
 		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->row.limited);
 		r->row.limited++;
-		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
-		     (struct wall){ e->now.wall.us + *seconds * USEC });
+		command_hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
+			     (struct wall){ e->now.wall.us + *seconds * USEC });
 		struct wall next = s->row.next;
 		return next.us == INT64_MAX || next.us > e->now.wall.us + *seconds * USEC;
 	}
 	if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
-		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
+		command_hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
 	unsigned used = r->attempt - r->row.limited;
 	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
 	    used > p->retries)

@@ -85,7 +85,7 @@ struct resource {
 	struct queue parked; /* runs that wait for it */
 	struct hold_row hold;
 	bool held;
-	uint32_t holding; /* requests under way that hold it */
+	uint32_t holding, freeing; /* requests under way that hold it, or free it */
 };
 
 /* A request under way, by its tag. */
@@ -246,5 +246,6 @@ void gate_hand_out(struct engine *e);
 void command_take(struct engine *e, const struct command *c);
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack);
 void command_backfill(struct engine *e, struct sched *s); /* goes on with it */
+void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
 void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);
