@@ -258,6 +258,12 @@ static void believe(struct check *c)
 void see_up(struct check *c)
 {
 	/* It knows what it has just read. */
+	for (size_t i = 0; i < c->books; i++) {
+		const struct rows_sched *s = rows_sched(c->w->rows, c->book[i].sid);
+		c->book[i].told_flags = s->row.flags;
+		c->book[i].told_rev = s->row.rev;
+		c->book[i].told_dropped = s->dropped;
+	}
 	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
 		const struct run_row *r = rows_open_at(c->w->rows, i);
 		struct view *v = check_view(c, r->run);
@@ -270,12 +276,6 @@ void see_up(struct check *c)
 		const struct policy *p = check_latest(c, v);
 		v->agent = v->agent == p->agent ? v->agent : 0;
 		v->key = v->key == p->key ? v->key : 0;
-	}
-	for (size_t i = 0; i < c->books; i++) {
-		const struct rows_sched *s = rows_sched(c->w->rows, c->book[i].sid);
-		c->book[i].told_flags = s->row.flags;
-		c->book[i].told_rev = s->row.rev;
-		c->book[i].told_dropped = s->dropped;
 	}
 	c->all_paused = rows_hold(c->w->rows, 0) != NULL;
 	c->claims = c->launches = 0;
@@ -341,7 +341,6 @@ void see_clock(struct check *c, int64_t before)
 	}
 	if (now.us >= before)
 		return;
-	c->last_back = c->w->t;
 	CHECK_ROOM(c->passed, c->passeds, c->passed_room);
 	c->passed[c->passeds++] = (struct passed){ now.us, before };
 	for (size_t i = 0; i < c->books; i++)

@@ -204,6 +204,16 @@ static void account_future(struct check *c, const struct book *b, const struct r
 				   (unsigned long long)b->sid, check_time(s->range[i].last));
 }
 
+static bool stepped_back(const struct check *c, int64_t from, int64_t to)
+{
+	for (size_t i = 1; i < c->pieces; i++) {
+		const struct piece *a = &c->piece[i - 1], *b = &c->piece[i];
+		if (b->t >= from && b->t <= to && b->wall < a->wall + (b->t - a->t))
+			return true;
+	}
+	return false;
+}
+
 static void account_runs(struct check *c)
 {
 	struct wall now = world_wall(c->w);
@@ -215,9 +225,10 @@ static void account_runs(struct check *c)
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
 		const struct view *v = check_view(c, r->run);
-		bool later = v && v->last_finish > c->last_back; /* claimed before, and refused after it */
+		bool later =
+			v && stepped_back(c, v->made, v->last_finish); /* claimed before, refused after */
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
-		    r->kind != KIND_MANUAL && !b->dropped && !b->ends)
+		    r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !b->dropped && !b->ends)
 			check_fail(c, "sid %llu: %s has not come, and is refused already",
 				   (unsigned long long)r->sid, check_time(r->nominal));
 		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {

@@ -124,7 +124,6 @@ struct check {
 	struct passed *passed;
 	size_t pieces, piece_room, illnesses, illness_room, helds, held_room, passeds, passed_room;
 	uint64_t clock_steps;
-	int64_t last_back; /* true time of the last step back */
 	/* A clock that runs far ahead is held, as the contract has it. */
 	bool clock_held;
 	int64_t clock_believed, clock_most;

@@ -387,9 +387,8 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 static bool bring_to_rest(struct world *w)
 {
 	w->draining = true;
-	w->outage_until = w->t;
 	w->crash_at = 0;
-	bool ok = true;
+	bool ok = w->outage_until <= w->t || world_run(w, w->outage_until);
 	for (unsigned i = 0; ok && i < 20; i++) {
 		while (!w->engine && ok)
 			ok = world_run(w, w->t + HOURS(1));
@@ -399,7 +398,7 @@ static bool bring_to_rest(struct world *w)
 		size_t held = 0;
 		for (size_t k = 0; ok && k < rows_holds(w->rows); k++)
 			held += rows_hold_at(w->rows, k)->until.us > world_wall(w).us;
-		if (!held)
+		if (!held && !engine_counts(w->engine).clock_held)
 			break;
 		for (size_t k = 0; ok && k < rows_holds(w->rows); k++)
 			if (rows_hold_at(w->rows, k)->until.us > world_wall(w).us) {

@@ -283,17 +283,33 @@ static void take_free(struct engine *e, const struct command *c)
 	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
 }
 
+/* Whoever uses it has another time to wait for, or none. */
+static void wait_anew(struct engine *e, uint32_t key)
+{
+	for (uint32_t i = 0; i < e->scheds; i++) {
+		struct sched *s = &e->sched[i];
+		const struct policy *p = policy_of(s);
+		if (!s->live || (p->agent != key && p->account != key))
+			continue;
+		due_queue(e, s);
+		runs_freed(e, s);
+	}
+}
+
 /* In force at once; no harm is done if the store never hears of it. */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
 {
 	struct resource *res = engine_resource(e, key);
+	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
 	if (!res)
 		return;
-	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
+	bool sooner = res->held && until.us < res->hold.until.us;
 	res->hold = q.hold;
 	res->held = true;
 	res->holding++;
 	engine_submit(e, &q, FOR_HOLD, 0, 0, NULL);
+	if (sooner)
+		wait_anew(e, key);
 }
 
 /* The store knows that an agent or account is held, or free: the last word it took counts. */
@@ -308,15 +324,8 @@ static void held(struct engine *e, const struct hold_row *hold)
 		return; /* and is held again by what is on its way */
 	res->hold = *hold;
 	res->held = hold->reason != 0;
-	for (uint32_t i = 0; i < e->scheds && !res->held; i++) {
-		struct sched *s = &e->sched[i];
-		const struct policy *p = policy_of(s);
-		if (!s->live || (p->agent != hold->key && p->account != hold->key))
-			continue;
-		s->cause = 0;
-		due_queue(e, s);
-		runs_freed(e, s);
-	}
+	if (!res->held)
+		wait_anew(e, hold->key);
 }
 
 static void take_clock(struct engine *e, const struct command *c)

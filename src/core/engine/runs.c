@@ -354,6 +354,14 @@ static void launched(struct engine *e, struct run *r)
 
 /* --- the end ------------------------------------------------------------------------------------------- */
 
+/* Unless it is held for longer already. */
+static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
+{
+	const struct resource *res = engine_resource(e, key);
+	if (res && !(res->held && res->hold.until.us >= until.us))
+		command_hold(e, key, reason, until);
+}
+
 /* Until when the run waits for another attempt; false if it has ended for good. */
 static bool retries(struct engine *e, struct run *r, const struct rn_says *says, int64_t *seconds)
 {
@@ -365,13 +373,13 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 		int64_t reset = (says->reset.us - e->now.wall.us + USEC - 1) / USEC;
 		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->row.limited);
 		r->row.limited++;
-		command_hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
-			     (struct wall){ e->now.wall.us + *seconds * USEC });
+		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
+		     (struct wall){ e->now.wall.us + *seconds * USEC });
 		struct wall next = s->row.next;
 		return next.us == INT64_MAX || next.us > e->now.wall.us + *seconds * USEC;
 	}
 	if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
-		command_hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
+		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
 	unsigned used = r->attempt - r->row.limited;
 	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
 	    used > p->retries)
