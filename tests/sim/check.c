@@ -357,9 +357,12 @@ void see_command(struct check *c, const struct command *cmd)
 	world_say(c->w, "command %llu %s sid %llu run %llu", (unsigned long long)cmd->tag,
 		  command_words[cmd->kind], (unsigned long long)cmd->sid, (unsigned long long)cmd->run);
 	CHECK_ROOM(c->order, c->orders, c->order_room);
-	c->order[c->orders++] = (struct order){
-		.kind = cmd->kind, .epoch = c->w->epoch, .sid = cmd->sid, .run = cmd->run, .key = cmd->key
-	};
+	c->order[c->orders++] = (struct order){ .kind = cmd->kind,
+						.epoch = c->w->epoch,
+						.t = c->w->t,
+						.sid = cmd->sid,
+						.run = cmd->run,
+						.key = cmd->key };
 	assert(c->orders == cmd->tag);
 	struct view *v = cmd->kind == CMD_STOP ? check_view(c, cmd->run) : NULL;
 	if (v)
@@ -403,7 +406,9 @@ static void check_reply(struct check *c, const struct reply *r, const struct ord
 		break;
 	}
 	case CMD_FREE:
-		wrong = rows_hold(c->w->rows, o->key) ? "it is still held in the store" : NULL;
+		wrong = rows_hold(c->w->rows, o->key) && c->meant[o->key % ARRAY_LEN(c->meant)] <= o->t
+				? "it is still held in the store"
+				: NULL;
 		break;
 	case CMD_BACKFILL:
 	case CMD_CLOCK:

@@ -43,6 +43,24 @@ static bool was_held(const struct check *c, uint32_t key, int64_t t)
 	return false;
 }
 
+static bool held_by_any(const struct check *c, const struct book *b, int64_t t)
+{
+	for (unsigned i = 0; i < b->versions; i++) {
+		const struct policy *p = &b->version[i].rules.policy;
+		if (was_held(c, p->agent, t) || was_held(c, p->account, t))
+			return true;
+	}
+	return false;
+}
+
+static bool has_line(const struct check *c, const struct book *b)
+{
+	for (const struct view *v = view_newest(c, b); v; v = view_before(c, v))
+		if (v->row.kind == KIND_CATCH_UP)
+			return true;
+	return false;
+}
+
 /* Were missed ones of this schedule being caught up with at that time? */
 static bool in_line(const struct check *c, const struct book *b, int64_t t)
 {
@@ -65,7 +83,6 @@ static bool near_change(const struct check *c, const struct book *b, int64_t t)
 static void judge(struct check *c, const struct book *b, const struct version *v, struct wall n, int64_t t,
 		  const struct run_row *r, const struct range_row *g, bool joins, struct tally *sum)
 {
-	const struct policy *p = &v->rules.policy;
 	unsigned state = r ? r->state : g->state, reason = r ? r->reason : g->reason;
 	unsigned ill = check_ill(c, t, t + c->slack);
 	unsigned long long sid = b->sid;
@@ -86,9 +103,9 @@ static void judge(struct check *c, const struct book *b, const struct version *v
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
 	if (check_passed_twice(c, n) || check_passed_twice(c, due))
 		return;
-	bool held = was_held(c, p->agent, t) || was_held(c, p->account, t);
+	bool held = held_by_any(c, b, t);
 	if (ill) {
-		if (held || joins || in_line(c, b, t))
+		if (held || joins || has_line(c, b))
 			return; /* it waited, and met who knows what */
 		/* Of what befell it before it went down a fresh engine knows nothing. */
 		bool down = ill & ILL_DOWN ||

@@ -61,7 +61,8 @@ struct view {
 	uint32_t kill_epoch; /* RN_KILL was sent by this engine */
 	uint32_t agent, key; /* counted against the gate; 0 where an edit makes it unsure */
 	uint8_t agent_slots;
-	unsigned limited;    /* attempts that ended rate-limited */
+	unsigned limited;    /* attempts that ended rate-limited, the last of them … */
+	uint16_t limited_at; /* … with this number */
 	int64_t last_finish; /* true time of the last ST_FINISH sent … */
 	bool ending;         /* … and not yet answered */
 	uint32_t before;     /* the view of the same schedule before this one, plus one */
@@ -91,6 +92,7 @@ struct passed { /* wall times that came twice */
 struct order { /* a command */
 	uint8_t kind;
 	uint32_t epoch;
+	int64_t t;
 	uint64_t sid, run;
 	uint32_t key;
 	bool replied;

@@ -357,7 +357,11 @@ static void check_finish(struct check *c, const struct st_req *q)
 	if (r->state == RUN_RETRYING) {
 		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_BURNT;
 		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
-		unsigned used = r->attempt - v->limited - limited;
+		if (limited && r->attempt > v->limited_at) {
+			v->limited++;
+			v->limited_at = r->attempt;
+		}
+		unsigned used = r->attempt - v->limited;
 		if (!limited && !retryable(r->outcome, r->reason))
 			check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
 				   reason_words[r->reason]);
@@ -370,7 +374,6 @@ static void check_finish(struct check *c, const struct st_req *q)
 				   (double)want / 1e6);
 		if (check_book(c, v->row.sid)->told_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
 			check_fail(c, "run %llu is to be retried although its schedule is paused", run);
-		v->limited += limited;
 	} else if (r->state == RUN_FINISHED) {
 		unsigned used = r->attempt - v->limited;
 		if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)

@@ -403,6 +403,8 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 	if (!s)
 		return;
 	s->busy = false;
+	if (s->row.changed.us > e->now.wall.us && sched_index(e, s) < e->fix)
+		e->fix = sched_index(e, s); /* the clock went back while this was under way */
 	if (ok && w->closes)
 		s->open = false;
 	if (ok && w->what == FOR_PAUSE)

@@ -323,7 +323,7 @@ static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
 	}
 	/* Its turn comes, or its next time before that, which is not to be late for this one's sake. */
 	struct wall next = due_next(s, s->try);
-	if (kind == KIND_TIMER && next.us != INT64_MAX && due_of(s, next).us < when.us)
+	if (kind == KIND_TIMER && next.us != INT64_MAX && !is_due(e, s, next) && due_of(s, next).us < when.us)
 		when = due_of(s, next);
 	heap_put(&e->due, sched_index(e, s), when.us);
 }

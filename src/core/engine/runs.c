@@ -362,6 +362,11 @@ static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall
 		command_hold(e, key, reason, until);
 }
 
+static int64_t longest_delay(const struct policy *p)
+{
+	return p->retry_most ? p->retry_most : 3600;
+}
+
 /* Until when the run waits for another attempt; false if it has ended for good. */
 static bool retries(struct engine *e, struct run *r, const struct rn_says *says, int64_t *seconds)
 {
@@ -384,8 +389,7 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
 	    used > p->retries)
 		return false;
-	*seconds = retry_delay((enum backoff)p->backoff, p->retry_delay, p->retry_most ? p->retry_most : 3600,
-			       used);
+	*seconds = retry_delay((enum backoff)p->backoff, p->retry_delay, longest_delay(p), used);
 	return true;
 }
 
@@ -531,8 +535,12 @@ static void never(struct engine *e, struct run *r)
 		runs_give_up(e, r);
 	} else if (r->row.state == RUN_RETRYING) {
 		int64_t left = r->row.retry_at.us - e->now.wall.us;
+		int64_t most = r->row.reason == REASON_RATE_LIMITED
+				       ? RETRY_SECONDS_MAX * USEC
+				       : longest_delay(policy_of(sched_of(e, r))) * USEC;
+		left = left < 0 ? 0 : left > most ? most : left;
 		r->phase = PHASE_RETRY;
-		r->retry = (struct boot){ e->now.boot.us + (left > 0 ? left : 0) };
+		r->retry = (struct boot){ e->now.boot.us + left };
 		heap_put(&e->later, run_index(e, r), r->retry.us);
 	} else {
 		go_on(e, r);
