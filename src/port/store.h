@@ -32,8 +32,8 @@ enum st_op {
 	 * later. Mine: rev + 1 stands in the store and was put at the same `at`. */
 	ST_PUT,
 	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
-	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs. Its sid is never used
-	 * again. */
+	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs, and what is mine of PUT
+	 * and OCC; a RANGE even where another covers it. Its sid is never used again. */
 	ST_DROP,
 	/* Records an occurrence: `run` as it is. Unique are `run.run` and, for all kinds but KIND_MANUAL,
 	 * (sid, nominal). Mine: run.run is there. Then, in this order: no such schedule: ST_REFUSED; rev:

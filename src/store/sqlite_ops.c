@@ -293,6 +293,8 @@ static int op_range(struct task *t)
 	bool there, is_gap = g->state == RUN_SKIPPED || g->state == RUN_MISSED;
 	if (g->sid != t->r->sid || !is_gap || g->first.us > g->last.us)
 		return answer(t, ST_REFUSED);
+	if (t->sched.dropped)
+		return answer(t, ST_REFUSED); /* even what is covered */
 	BIND(t, SQL_RANGE_COVERS, g->sid, g->first.us, g->last.us, g->state, g->reason);
 	int rc = peek(t, SQL_RANGE_COVERS, &there, NULL);
 	if (rc != SQLITE_OK || there)

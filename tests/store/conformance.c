@@ -306,6 +306,7 @@ ON_EACH(drop_leaves_a_tombstone)
 	r = req_occ(5, 1, 2, 101);
 	r.run.state = RUN_PENDING;
 	ask(rig, r);
+	ask(rig, req_range(5, 1, 150, 160));
 	CHECK_IN_VAIN(rig, req_drop(5, 2, 20), ST_STALE);
 	struct st_ack ack = ask(rig, req_drop(5, 1, 20));
 	CHECK_INT(ack.res, ST_OK);
@@ -318,6 +319,7 @@ ON_EACH(drop_leaves_a_tombstone)
 	CHECK_IN_VAIN(rig, req_occ(5, 1, 3, 300), ST_REFUSED);
 	CHECK_IN_VAIN(rig, req_occ(5, 1, 1, 100), ST_OK); /* mine, too */
 	CHECK_IN_VAIN(rig, req_range(5, 1, 300, 400), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_range(5, 1, 150, 160), ST_REFUSED); /* though it is covered */
 	CHECK_IN_VAIN(rig, req_withdraw(5, 1, 0, 0), ST_REFUSED);
 
 	CHECK_RES(rig, req_started(5, 1, 1, 40), ST_OK);
@@ -1024,13 +1026,13 @@ ON_EACH(load_tells_followers_of_ends)
 		    "|for 3 end 1|for 6 end 1|for 8 end 5|done 10 9");
 }
 
-/* ---- the clone, which only the store in memory has ---- */
+/* ---- what only the model has ---- */
 
-TEST(memory_clone_is_deep)
+TEST(rows_clone_is_deep)
 {
 	struct rig rig;
 	struct buf before = { 0 }, after = { 0 };
-	rig_open(&rig, RIG_MEMORY);
+	rig_open(&rig, RIG_ROWS);
 	struct st_req p = req_put(5, 0, 10);
 	p.id = STR("a");
 	p.document = STR("b");
@@ -1038,8 +1040,8 @@ TEST(memory_clone_is_deep)
 	ask(&rig, req_range(5, 1, 10, INT64_MAX));
 	ask(&rig, req_occ(5, 1, 1, 100));
 	ask(&rig, req_hold(1, 1, 1));
-	struct memory *copy = memory_clone(rig.store);
-	dump_memory(copy, &before);
+	struct rows *copy = rows_clone(((struct rows_store *)rig.store)->rows);
+	dump_rows(copy, &before);
 	p = req_put(5, 1, 20);
 	p.id = STR("c");
 	p.document = STR("d");
@@ -1049,25 +1051,26 @@ TEST(memory_clone_is_deep)
 		rig_ask(&rig, &(struct st_req[]){ req_occ(5, 2, 10 + i, 200 + i) }[0]);
 	ask(&rig, req_finish(5, 1, 1, RUN_FINISHED, 300));
 	ask(&rig, req_hold(1, 0, 0));
-	dump_memory(copy, &after);
+	dump_rows(copy, &after);
 	CHECK_SAME(&after, &before);
-	memory_free(copy);
+	rows_free(copy);
 	rig_close(&rig);
 	buf_free(&before);
 	buf_free(&after);
 }
 
-TEST(memory_answers_for_a_checker)
+TEST(rows_answer_for_a_checker)
 {
-	struct memory *m = memory_new();
+	struct rows *r = rows_new();
 	struct st_ack ack;
-	memory_apply(m, &(struct st_req[]){ req_put(5, 0, 10) }[0], &ack);
-	memory_apply(m, &(struct st_req[]){ req_occ(5, 1, 1, 100) }[0], &ack);
-	memory_apply(m, &(struct st_req[]){ req_range(5, 1, 200, 300) }[0], &ack);
-	CHECK(memory_sched(m, 5) && !memory_sched(m, 6));
-	CHECK(memory_run(m, 1) && !memory_run(m, 2));
-	CHECK(memory_occurrence(m, 5, AT(100)) == memory_run(m, 1));
-	CHECK(!memory_occurrence(m, 5, AT(101)));
-	CHECK(memory_range_of(m, 5, AT(300)) && !memory_range_of(m, 5, AT(301)));
-	memory_free(m);
+	rows_apply(r, &(struct st_req[]){ req_put(5, 0, 10) }[0], &ack);
+	rows_apply(r, &(struct st_req[]){ req_occ(5, 1, 1, 100) }[0], &ack);
+	CHECK(rows_sched(r, 5) && !rows_sched(r, 6));
+	CHECK(rows_run(r, 1) && !rows_run(r, 2));
+	CHECK(rows_at(r, 5, AT(100)) == rows_run(r, 1));
+	CHECK(!rows_at(r, 5, AT(101)));
+	CHECK_INT(rows_open(r), 1);
+	rows_apply(r, &(struct st_req[]){ req_finish(5, 1, 1, RUN_FINISHED, 300) }[0], &ack);
+	CHECK_INT(rows_open(r), 0);
+	rows_free(r);
 }

@@ -188,6 +188,15 @@ struct st_req stream_next(struct stream *s)
 	return r;
 }
 
+void stream_keep(const struct stream *s, struct st_req *r, char *text)
+{
+	memcpy(text, s->text, sizeof s->text);
+	if (r->id.p)
+		r->id.p = text + (r->id.p - s->text);
+	if (r->document.p)
+		r->document.p = text + (r->document.p - s->text);
+}
+
 void stream_learn(struct stream *s, const struct st_ack *ack)
 {
 	if (ack->has_row && ack->row.sid <= STREAM_SCHEDS)

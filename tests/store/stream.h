@@ -21,5 +21,7 @@ struct stream {
 void stream_init(struct stream *s, uint64_t seed, bool one_lane);
 /* The texts of the request are good until the next call. */
 struct st_req stream_next(struct stream *s);
+/* Moves the texts of a request just made to `text`, which is as large as the stream's own. */
+void stream_keep(const struct stream *s, struct st_req *r, char *text);
 /* The model's answer, so that most requests are not stale. */
 void stream_learn(struct stream *s, const struct st_ack *ack);
