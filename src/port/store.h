@@ -40,7 +40,8 @@ enum st_op {
 	 * ST_STALE; moves and nominal at or below high (for a follower: move.seen at or below seen):
 	 * ST_STALE; (sid, nominal) there: ST_LOST with the record, unless the new one is KIND_BACKFILL and
 	 * the old one skipped or missed: then the record becomes the new run, `was` telling what it had been.
-	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED it is an end, as below. */
+	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED it is an end, numbered as
+	 * below; failures stay. */
 	ST_OCC,
 	/* One record for every nominal time in [first, last], with `moves` as above. A record of the same
 	 * state and reason that ends at the schedule's old high is prolonged instead. Open ranges (last

@@ -51,9 +51,9 @@ static const struct {
 	[LOAD_RUN] = { "SELECT " RUN_COLUMNS " FROM run INDEXED BY run_open WHERE state < 3 ORDER BY run",
 		       read_run },
 	[LOAD_END] = { "SELECT " RUN_COLUMNS ", follower FROM (SELECT r.*, s.sid AS follower"
-		       " FROM schedule s INDEXED BY schedule_follower CROSS JOIN run r INDEXED BY run_ended"
-		       " ON r.sid = s.after AND r.ended > s.high AND r.state = 3"
-		       " WHERE s.after <> 0 AND s.dropped IS NULL) ORDER BY follower, ended, run",
+		       " FROM schedule s INDEXED BY schedule_follower CROSS JOIN run r INDEXED BY run_end"
+		       " ON r.sid = s.after AND r.\"end\" > s.seen AND r.state = 3"
+		       " WHERE s.after <> 0 AND s.dropped IS NULL) ORDER BY follower, \"end\"",
 		       read_end },
 	[LOAD_DONE] = { "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)),"
 			" (SELECT ifnull(max(sid), 0) FROM schedule) FROM meta WHERE key = 'last_run'",

@@ -140,7 +140,7 @@ static void add_text(struct buf *out, struct str s)
 
 static void add_row(struct buf *out, const char *what, const struct sched_row *r)
 {
-	NUMBERS(out, what, r->sid, r->after, r->rev, r->flags, r->left, r->failures, r->owed,
+	NUMBERS(out, what, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us);
 	add_hex(out, r->rules, STORE_RULES);
 }
@@ -149,7 +149,7 @@ static void add_run(struct buf *out, const char *what, const struct run_row *r)
 {
 	NUMBERS(out, what, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
 		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
-		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out);
+		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out, r->limited, r->end);
 }
 
 static void add_hold(struct buf *out, const struct hold_row *h)
@@ -237,13 +237,15 @@ void dump_sqlite(const char *path, struct buf *out)
 	static const struct {
 		const char *what, *sql;
 	} part[] = {
-		{ "sched", "SELECT s.sid, after, rev, flags, left, failures, owed, owed_since, next, high, "
-			   "kept, changed,"
-			   " paused_until, rules, put_at, dropped IS NOT NULL, id, body"
-			   " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
+		{ "sched",
+		  "SELECT s.sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, "
+		  "kept, changed,"
+		  " paused_until, rules, put_at, dropped IS NOT NULL, id, body"
+		  " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
 		{ "run", "SELECT run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, "
 			 "due, claimed,"
-			 " started, ended, retry_at, fence, cost, tokens_in, tokens_out FROM run" },
+			 " started, ended, retry_at, fence, cost, tokens_in, tokens_out, limited, \"end\" "
+			 "FROM run" },
 		{ "range", "SELECT sid, first, last, state, reason FROM range" },
 		{ "hold", "SELECT key, reason, until FROM hold" },
 	};
@@ -307,6 +309,8 @@ void dump_ack(const struct st_ack *ack, struct buf *out)
 	static const char *const words[ST_RESULTS] = { "OK", "LOST", "STALE", "FENCED", "REFUSED" };
 	buf_addf(out, "op %u %s run %llu", ack->op, ack->res < ST_RESULTS ? words[ack->res] : "?",
 		 (unsigned long long)ack->run);
+	if (ack->end)
+		buf_addf(out, " end %llu", (unsigned long long)ack->end);
 	if (ack->has_row)
 		add_row(out, " row", &ack->row);
 	if (ack->op == ST_OCC && ack->res == ST_LOST)

@@ -21,7 +21,7 @@ struct rows {
 	size_t scheds, records, opens, holds;
 	size_t sched_room, record_room, open_room, hold_room;
 	struct table by_sid, by_run, by_nominal;
-	uint64_t last_run, last_sid;
+	uint64_t last_run, last_sid, last_end;
 };
 
 #define ROOM(array, n, room)                                                                                 \
@@ -186,6 +186,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		*s = (struct rows_sched){ .row = q->row, .put_at = q->at };
 		s->row.sid = q->sid;
 		s->row.rev = 1;
+		s->row.seen = r->last_end;
 		set_text(&s->id, q->id);
 		set_text(&s->document, q->document);
 		table_put(&r->by_sid, q->sid, (uint32_t)r->scheds++);
@@ -202,6 +203,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 	s->row.sid = old.sid;
 	s->row.rev = old.rev + 1;
 	s->row.kept = old.kept;
+	s->row.seen = q->keep_next ? old.seen : r->last_end;
 	s->put_at = q->at;
 	if (q->keep_next) {
 		s->row.next = old.next;
@@ -241,18 +243,30 @@ static void move(struct rows_sched *s, const struct row_move *m)
 	s->row.left = m->left;
 	s->row.owed = m->owed;
 	s->row.owed_since = m->owed_since;
+	s->row.seen = m->seen;
+}
+
+/* What moves the schedule past `nominal`, or a follower past an end, was decided before that happened. */
+static bool is_behind(const struct rows_sched *s, const struct st_req *q, struct wall nominal)
+{
+	if (!q->moves)
+		return false;
+	return s->row.after ? q->move.seen <= s->row.seen : nominal.us <= s->row.high.us;
 }
 
 static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	if (!is_number(q->run.run) || q->run.sid != q->sid)
 		return ST_REFUSED;
-	if (record_of(r, q->run.run))
-		return ST_OK; /* mine */
+	const struct record *mine = record_of(r, q->run.run);
+	if (mine && q->run.state == RUN_FINISHED)
+		ret->end = mine->row.end;
+	if (mine)
+		return ST_OK;
 	struct rows_sched *s = sched_of(r, q->sid);
 	if (!s || s->dropped)
 		return ST_REFUSED;
-	if (s->row.rev != q->rev || (q->moves && q->run.nominal.us <= s->row.high.us))
+	if (s->row.rev != q->rev || is_behind(s, q, q->run.nominal))
 		return ST_STALE;
 	struct record *old = q->run.kind == KIND_MANUAL ? NULL : record_at(r, q->sid, q->run.nominal);
 	bool takes_over = old && q->run.kind == KIND_BACKFILL && is_idle(old->row.state);
@@ -263,6 +277,8 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	ROOM(r->record, r->records, r->record_room);
 	struct record *x = &r->record[r->records];
 	*x = (struct record){ .row = q->run, .open_at = NOWHERE };
+	x->row.end = q->run.state == RUN_FINISHED ? ++r->last_end : 0;
+	ret->end = x->row.end;
 	if (takes_over) {
 		old = record_at(r, q->sid, q->run.nominal); /* it may have moved */
 		x->row.was = old->row.state + 1;
@@ -294,7 +310,7 @@ static uint8_t range(struct rows *r, const struct st_req *q)
 		    g->last.us >= want->last.us)
 			return ST_OK; /* mine */
 	}
-	if (s->row.rev != q->rev || (q->moves && want->first.us <= s->row.high.us))
+	if (s->row.rev != q->rev || is_behind(s, q, want->first))
 		return ST_STALE;
 	bool open = same_wall(want->last, WALL_NEVER);
 	struct range_row *into = NULL;
@@ -317,13 +333,8 @@ static uint8_t range(struct rows *r, const struct st_req *q)
 	return ST_OK;
 }
 
-static uint8_t withdraw(struct rows *r, const struct st_req *q)
+static void withdraw_records(struct rows *r, struct rows_sched *s, const struct st_req *q)
 {
-	struct rows_sched *s = sched_of(r, q->sid);
-	if (!s || s->dropped)
-		return ST_REFUSED;
-	if (s->row.rev != q->rev)
-		return ST_STALE;
 	for (size_t i = 0; i < r->records; i++) {
 		struct record *x = &r->record[i];
 		if (x->gone || x->row.sid != q->sid || x->row.nominal.us <= q->at.us ||
@@ -343,8 +354,21 @@ static uint8_t withdraw(struct rows *r, const struct st_req *q)
 			g->last = q->at;
 		i++;
 	}
+}
+
+static uint8_t withdraw(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (!s || s->dropped)
+		return ST_REFUSED;
+	if (s->row.rev != q->rev)
+		return ST_STALE;
+	if (!s->row.after)
+		withdraw_records(r, s, q);
 	s->row.high = s->row.kept;
 	s->row.next = q->move.next;
+	if (s->row.changed.us > q->at.us)
+		s->row.changed = q->at;
 	return ST_OK;
 }
 
@@ -377,7 +401,7 @@ static uint8_t started(struct rows *r, const struct st_req *q)
 	return ST_OK;
 }
 
-static uint8_t finish(struct rows *r, const struct st_req *q)
+static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	struct record *x = record_of(r, q->run.run);
 	const struct run_row *end = &q->run;
@@ -385,24 +409,29 @@ static uint8_t finish(struct rows *r, const struct st_req *q)
 		return ST_REFUSED;
 	struct run_row *row = &x->row;
 	if (row->attempt == end->attempt && row->state == end->state && row->outcome == end->outcome &&
-	    row->reason == end->reason && same_wall(row->ended, end->ended) &&
+	    row->reason == end->reason && row->limited == end->limited && same_wall(row->ended, end->ended) &&
 	    same_wall(row->retry_at, end->retry_at) && row->cost == end->cost &&
-	    row->tokens_in == end->tokens_in && row->tokens_out == end->tokens_out)
+	    row->tokens_in == end->tokens_in && row->tokens_out == end->tokens_out) {
+		ret->end = row->end;
 		return ST_OK; /* mine */
+	}
 	if (!run_open(row) || row->attempt > end->attempt)
 		return ST_LOST;
 	row->attempt = end->attempt;
 	row->state = end->state;
 	row->outcome = end->outcome;
 	row->reason = end->reason;
+	row->limited = end->limited;
 	row->ended = end->ended;
 	row->retry_at = end->retry_at;
 	row->cost = end->cost;
 	row->tokens_in = end->tokens_in;
 	row->tokens_out = end->tokens_out;
 	struct rows_sched *s = sched_of(r, row->sid);
-	if (row->state == RUN_FINISHED && s)
+	if (row->state == RUN_FINISHED) {
 		s->row.failures = q->failures;
+		ret->end = row->end = ++r->last_end;
+	}
 	set_open(r, x, run_open(row));
 	return ST_OK;
 }
@@ -451,7 +480,7 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 		ret->res = started(r, q);
 		break;
 	case ST_FINISH:
-		ret->res = finish(r, q);
+		ret->res = finish(r, q, ret);
 		break;
 	case ST_HOLD:
 		ret->res = hold(r, q);
@@ -510,8 +539,7 @@ static int by_run(const void *a, const void *b)
 static int by_end(const void *a, const void *b)
 {
 	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
-	return x->ended.us != y->ended.us ? (x->ended.us > y->ended.us) - (x->ended.us < y->ended.us)
-					  : by_run(a, b);
+	return (x->end > y->end) - (x->end < y->end);
 }
 
 static void load_ends(const struct rows *r, const struct sched_row *s, load_fn *fn, void *ctx)
@@ -520,8 +548,7 @@ static void load_ends(const struct rows *r, const struct sched_row *s, load_fn *
 	size_t n = 0, room = 0;
 	for (size_t i = 0; i < r->records; i++) {
 		const struct record *x = &r->record[i];
-		if (x->gone || x->row.sid != s->after || x->row.state != RUN_FINISHED ||
-		    x->row.ended.us <= s->high.us)
+		if (x->gone || x->row.sid != s->after || x->row.end <= s->seen)
 			continue;
 		ROOM(end, n, room);
 		end[n++] = &x->row;
@@ -647,6 +674,7 @@ uint64_t rows_digest(const struct rows *r)
 		h = mix2(h, s->row.rev + ((uint64_t)s->row.flags << 32) + s->dropped);
 		h = mix2(h, (uint64_t)s->row.next.us);
 		h = mix2(h, (uint64_t)s->row.high.us);
+		h = mix2(h, s->row.seen);
 		h = mix2(h, s->row.left + ((uint64_t)s->row.failures << 32));
 		uint64_t ranges = 0; /* in any order */
 		for (unsigned k = 0; k < s->ranges; k++)
@@ -662,6 +690,7 @@ uint64_t rows_digest(const struct rows *r)
 		h = mix2(h, mix2(x->sid, (uint64_t)x->nominal.us));
 		h = mix2(h, x->state + 16u * x->outcome + 256u * x->attempt + 65536u * x->reason);
 		h = mix2(h, (uint64_t)x->ended.us);
+		h = mix2(h, x->end);
 	}
 	return h;
 }

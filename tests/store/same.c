@@ -5,8 +5,32 @@
 
 enum { REQUESTS = 20000, BURST_MAX = 700, CHECK_EVERY = 5000 };
 
-static void same_rows(const struct rig *a, const struct rig *b)
+/* What the streams have met. */
+struct tally {
+	unsigned answer[ST_OPS][ST_RESULTS];
+	unsigned ends, told;             /* numbered; told to followers at a load */
+	unsigned acted, late, withdrawn; /* of followers: moved by an end; stale; withdrawn */
+};
+
+static void count(struct tally *t, const struct st_req *r, const struct st_ack *ack)
 {
+	bool moves = (r->op == ST_OCC || r->op == ST_RANGE) && r->moves;
+	bool follows = ack->has_row && ack->row.after, current = ack->has_row && ack->row.rev == r->rev;
+	t->answer[ack->op][ack->res]++;
+	t->ends += ack->end != 0;
+	t->acted += follows && moves && ack->res == ST_OK && ack->row.seen == r->move.seen;
+	t->late += follows && moves && ack->res == ST_STALE && current;
+	t->withdrawn += follows && r->op == ST_WITHDRAW && ack->res == ST_OK;
+}
+
+static void count_ends(void *ctx, const struct load_item *item)
+{
+	((struct tally *)ctx)->told += item->kind == LOAD_END;
+}
+
+static void same_rows(const struct rig *a, const struct rig *b, struct tally *tally)
+{
+	CHECK_INT(a->ops->load(a->store, count_ends, tally), OK);
 	struct buf want = { 0 }, got = { 0 };
 	dump_rows(((const struct rows_store *)a->store)->rows, &want);
 	dump_load(a->ops, a->store, &want);
@@ -19,7 +43,7 @@ static void same_rows(const struct rig *a, const struct rig *b)
 
 /* SQLite answered in the order in which it carried them out, lane by lane: the model does the same. */
 static void same_answers(struct rows *model, const struct st_req *asked, const struct st_ack *sqlite,
-			 unsigned n, unsigned tally[ST_OPS][ST_RESULTS])
+			 unsigned n, struct tally *tally)
 {
 	bool *told = calloc(n, sizeof *told);
 	for (unsigned i = 0; i < n; i++) {
@@ -34,7 +58,7 @@ static void same_answers(struct rows *model, const struct st_req *asked, const s
 		dump_ack(&sqlite[i], &got);
 		test_case("tag %llu", (unsigned long long)ack.tag);
 		CHECK_SAME(&got, &want);
-		tally[ack.op][ack.res]++;
+		count(tally, &asked[at], &ack);
 		buf_free(&want);
 		buf_free(&got);
 	}
@@ -59,7 +83,7 @@ static void submit_burst(struct stream *stream, const struct rows *model, struct
 	rows_free(draft);
 }
 
-static void compare(uint64_t seed, bool one_lane, unsigned tally[ST_OPS][ST_RESULTS])
+static void compare(uint64_t seed, bool one_lane, struct tally *tally)
 {
 	struct rig model, sqlite;
 	struct stream stream;
@@ -80,12 +104,12 @@ static void compare(uint64_t seed, bool one_lane, unsigned tally[ST_OPS][ST_RESU
 		done += burst;
 		if (done / CHECK_EVERY > checked) {
 			checked = done / CHECK_EVERY;
-			same_rows(&model, &sqlite);
+			same_rows(&model, &sqlite, tally);
 			rig_reopen(&model);
 			rig_reopen(&sqlite);
 		}
 	}
-	same_rows(&model, &sqlite);
+	same_rows(&model, &sqlite, tally);
 	CHECK(database_is_sound(sqlite.path));
 	rig_close(&model);
 	rig_close(&sqlite);
@@ -96,10 +120,10 @@ static void compare(uint64_t seed, bool one_lane, unsigned tally[ST_OPS][ST_RESU
 
 TEST(same_stream_same_rows)
 {
-	unsigned tally[ST_OPS][ST_RESULTS] = { 0 };
+	struct tally tally = { 0 };
 	for (uint64_t seed = 1; seed <= 2; seed++) {
-		compare(seed, true, tally);
-		compare(seed + 100, false, tally);
+		compare(seed, true, &tally);
+		compare(seed + 100, false, &tally);
 	}
 	/* The stream is worth something only if it met every answer that there is, and no other. */
 	static const uint8_t met[ST_OPS] = {
@@ -115,11 +139,18 @@ TEST(same_stream_same_rows)
 	};
 	for (unsigned op = 0; op < ST_OPS; op++)
 		for (unsigned res = 0; res < ST_RESULTS; res++) {
-			test_case("op %u, answer %u: %u times", op, res, tally[op][res]);
-			CHECK((tally[op][res] >= 5) == (met[op] >> res & 1));
+			test_case("op %u, answer %u: %u times", op, res, tally.answer[op][res]);
+			CHECK((tally.answer[op][res] >= 5) == (met[op] >> res & 1));
 		}
+	test_case("ends %u, told %u, acted %u, late %u, withdrawn %u", tally.ends, tally.told, tally.acted,
+		  tally.late, tally.withdrawn);
+	CHECK(tally.ends >= 100 && tally.told >= 100);
+	CHECK(tally.acted >= 100 && tally.late >= 100 && tally.withdrawn >= 5);
+	if (getenv("SHOW"))
+		printf("ends %u, told %u, acted %u, late %u, withdrawn %u\n", tally.ends, tally.told,
+		       tally.acted, tally.late, tally.withdrawn);
 	if (getenv("SHOW"))
 		for (unsigned op = 0; op < ST_OPS; op++)
-			printf("op %u: ok %u lost %u stale %u refused %u\n", op, tally[op][0], tally[op][1],
-			       tally[op][2], tally[op][4]);
+			printf("op %u: ok %u lost %u stale %u refused %u\n", op, tally.answer[op][0],
+			       tally.answer[op][1], tally.answer[op][2], tally.answer[op][4]);
 }

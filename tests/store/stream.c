@@ -39,19 +39,27 @@ static uint32_t some_rev(struct stream *s, uint64_t sid)
 	return one_in(s, 12) ? (uint32_t)below(s, s->rev[sid] + 2) : s->rev[sid];
 }
 
-static struct row_move some_move(struct stream *s)
+/* Mostly an end or two further. */
+static uint64_t some_end(struct stream *s, uint64_t sid)
+{
+	return one_in(s, 4) ? below(s, s->seen[sid] + 2) : s->seen[sid] + 1 + below(s, 2);
+}
+
+static struct row_move some_move(struct stream *s, uint64_t sid)
 {
 	return (struct row_move){ .next = one_in(s, 9) ? WALL_NEVER : AT(s->now + 30),
 				  .high = AT(one_in(s, 5) ? moment(s) : s->now),
 				  .left = (uint32_t)below(s, 9),
 				  .owed = (uint32_t)below(s, 3),
-				  .owed_since = AT(moment(s)) };
+				  .owed_since = AT(moment(s)),
+				  .seen = some_end(s, sid) };
 }
 
 static void make_put(struct stream *s, struct st_req *r)
 {
 	*r = req_put(r->sid, r->rev, moment(s));
 	r->row.after = one_in(s, 4) ? 1 + below(s, s->scheds) : 0;
+	r->row.seen = below(s, 100);
 	r->row.flags = (uint32_t)test_random(&s->random);
 	r->row.failures = (uint32_t)below(s, 5);
 	r->row.high = AT(moment(s));
@@ -83,11 +91,13 @@ static void make_occ(struct stream *s, struct st_req *r)
 	r->run.kind = (uint8_t)below(s, RUN_KINDS);
 	r->run.state = (uint8_t)(one_in(s, 3) ? below(s, RUN_STATES) : below(s, 2));
 	r->run.reason = (uint16_t)below(s, 3);
+	r->run.limited = (uint16_t)below(s, 3);
 	r->run.missed = (uint32_t)below(s, 3);
+	r->run.end = below(s, 100);
 	r->run.fence = test_random(&s->random);
 	r->run.ended = AT(moment(s));
 	r->moves = one_in(s, 2);
-	r->move = some_move(s);
+	r->move = some_move(s, r->sid);
 	if (one_in(s, 100))
 		r->run.sid++;
 }
@@ -99,7 +109,7 @@ static void make_range(struct stream *s, struct st_req *r)
 	r->range.state = (uint8_t)(one_in(s, 50) ? below(s, RUN_STATES) : RUN_SKIPPED + below(s, 2));
 	r->range.reason = (uint16_t)(1 + below(s, 2));
 	r->moves = one_in(s, 2);
-	r->move = some_move(s);
+	r->move = some_move(s, r->sid);
 	if (r->moves && one_in(s, 2))
 		r->move.high = r->range.last;
 	if (one_in(s, 100))
@@ -132,6 +142,7 @@ static void make_finish(struct stream *s, struct st_req *r)
 	uint64_t run = some_run(s, &r->sid);
 	*r = req_finish(r->sid, run, (unsigned)below(s, 4), state, moment(s));
 	r->run.reason = (uint16_t)below(s, 3);
+	r->run.limited = (uint16_t)below(s, 3);
 	r->run.retry_at = AT(moment(s));
 	r->failures = (uint32_t)below(s, 4);
 }
@@ -199,8 +210,10 @@ void stream_keep(const struct stream *s, struct st_req *r, char *text)
 
 void stream_learn(struct stream *s, const struct st_ack *ack)
 {
-	if (ack->has_row && ack->row.sid <= STREAM_SCHEDS)
+	if (ack->has_row && ack->row.sid <= STREAM_SCHEDS) {
 		s->rev[ack->row.sid] = ack->row.rev;
+		s->seen[ack->row.sid] = ack->row.seen;
+	}
 	if (ack->op == ST_OCC && ack->res == ST_OK && ack->has_row)
 		s->recent[s->runs++ % STREAM_MEMORY] =
 			(struct run_row){ .run = ack->run, .sid = ack->row.sid };

@@ -1,7 +1,7 @@
 #pragma once
 /* An endless stream of random requests: every operation, repeats word for word, old revs, runs and schedules
- * that do not exist, few enough schedules and times that they meet. The same seed and the same answers give
- * the same stream. */
+ * that do not exist, followers and ends; few enough schedules and times that they meet. The same seed and the
+ * same answers give the same stream. */
 #include "port/store.h"
 
 enum { STREAM_SCHEDS = 60, STREAM_MEMORY = 512 };
@@ -14,6 +14,7 @@ struct stream {
 	struct st_req past[STREAM_MEMORY];
 	struct run_row recent[STREAM_MEMORY]; /* run and sid only */
 	uint32_t rev[STREAM_SCHEDS + 1];
+	uint64_t seen[STREAM_SCHEDS + 1];
 	int64_t now;
 	char text[64];
 };
