@@ -10,16 +10,6 @@
  * and tries the same requests again until they are done, and store_sqlite_trouble says so meanwhile. */
 #include "port/store.h"
 
-enum {
-	STORE_GROUP_MAX = 512,               /* requests in one transaction */
-	STORE_UNDER_WAY_MAX = 16384,         /* submitted and not yet collected */
-	STORE_TEXT_BYTES_MAX = 64 << 20,     /* of ids and documents under way */
-	STORE_DOCUMENT_BYTES_MAX = 16 << 20, /* a larger one, with its id, is refused */
-	STORE_BUSY_MS = 1000,        /* how long to wait for somebody else's lock before it is an outage */
-	STORE_BACKOFF_MS_MAX = 1000, /* between two tries in an outage; the first waits 1 ms */
-	STORE_CACHE_KIB = 32 << 10,  /* the writer's page cache */
-};
-
 struct store;
 
 /* When to commit and to tidy; the log is measured in pages of 4 KiB. The defaults are for production; tests

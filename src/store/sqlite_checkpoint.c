@@ -4,15 +4,13 @@
 
 #include <time.h>
 
-enum { AGAIN_S = 1 }; /* after a pass that failed */
-
 /* Waits until a pass is wanted. A failed one is tried again after a while. */
 static bool wait_for_work(struct checkpoint *c, bool failed)
 {
 	struct timespec until;
 	int rc = 0;
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += AGAIN_S;
+	until.tv_sec += STORE_CHECKPOINT_SECONDS;
 	while (!c->closing && !c->wanted && rc == 0)
 		rc = failed ? pthread_cond_timedwait(&c->wake, &c->lock, &until)
 			    : pthread_cond_wait(&c->wake, &c->lock);
