@@ -206,7 +206,7 @@ typedef void load_fn(void *ctx, const struct load_item *item);
 
 struct store_ops {
 	/* Never blocks; keeps no pointer but id and document. E_LIMIT: too many requests under way, ask again
-	 * later. */
+	 * later. E_IO: the store is damaged, and will answer nothing any more. */
 	must_check enum err (*submit)(void *store, const struct st_req *r);
 	/* Takes up to `max` answers; how many there were. */
 	unsigned (*collect)(void *store, struct st_ack *ret, unsigned max);

@@ -7,7 +7,9 @@
  * thread reads. submit and collect may be called from any thread, load from one.
  *
  * A disk that fails or is full, or somebody else's lock, is an outage and no answer: the writer rolls back
- * and tries the same requests again until they are done, and store_sqlite_trouble says so meanwhile. */
+ * and tries the same requests again until they are done, and store_sqlite_trouble says so meanwhile. A
+ * damaged file is no outage, for it does not pass: whichever thread meets the damage, from then on nothing is
+ * carried out, moved or loaded, and store_sqlite_trouble says that it is final. */
 #include "port/store.h"
 
 struct store;
@@ -32,8 +34,9 @@ must_check enum err store_sqlite_open_tuned(const char *path, const struct store
  * that were not collected are lost. NULL is fine. */
 void store_sqlite_close(struct store *s);
 
-/* E_IO while something fails, with what and since when (`since` may be NULL); else OK. From any thread. */
-must_check enum err store_sqlite_trouble(struct store *s, struct wall *since, struct why *why);
+/* E_IO while something fails, with what, since when, and whether it is final; else OK, and nothing is
+ * written. Any of the pointers may be NULL. From any thread. */
+must_check enum err store_sqlite_trouble(struct store *s, struct wall *since, bool *final, struct why *why);
 
 /* To be used with a struct store. */
 extern const struct store_ops store_sqlite_ops;

@@ -21,7 +21,6 @@ static bool wait_for_work(struct checkpoint *c, bool failed)
 static bool pass(struct checkpoint *c)
 {
 	int in_log = 0, moved = 0;
-	struct why why;
 	uint64_t commits = c->commits;
 	c->wanted = false;
 	c->written = 0;
@@ -31,9 +30,7 @@ static bool pass(struct checkpoint *c)
 	int rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
 	pthread_mutex_unlock(&c->turn);
 	bool failed = rc != SQLITE_OK && (rc & 0xFF) != SQLITE_BUSY; /* busy: somebody else is at it */
-	if (failed)
-		db_explain(c->db, rc, &why);
-	trouble_note(c->trouble, TROUBLE_CHECKPOINT, failed ? &why : NULL);
+	db_note(c->db, failed ? rc : SQLITE_OK, c->trouble, TROUBLE_CHECKPOINT);
 
 	pthread_mutex_lock(&c->lock);
 	c->complete = rc == SQLITE_OK && in_log == moved && c->commits == commits;
@@ -45,7 +42,7 @@ static void *work(void *arg)
 	struct checkpoint *c = arg;
 	bool failed = false;
 	pthread_mutex_lock(&c->lock);
-	while (wait_for_work(c, failed))
+	while (wait_for_work(c, failed) && !trouble_is_final(c->trouble))
 		failed = pass(c);
 	pthread_mutex_unlock(&c->lock);
 	return NULL;

@@ -276,7 +276,7 @@ static void outage(struct work *w, void (*begin)(void), void (*end)(void), const
 	struct wall since = { 0 };
 	struct why why = { 0 };
 	CHECK(run_bursts(w, 10));
-	CHECK_INT(store_sqlite_trouble(w->store, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_trouble(w->store, NULL, NULL, NULL), OK);
 	begin();
 	/* What changes nothing, or finds room in the log, is answered all the same: until something is stuck.
 	 */
@@ -285,7 +285,7 @@ static void outage(struct work *w, void (*begin)(void), void (*end)(void), const
 		take_answers(w, 50);
 	}
 	CHECK(w->flying);
-	CHECK_INT(store_sqlite_trouble(w->store, &since, &why), E_IO);
+	CHECK_INT(store_sqlite_trouble(w->store, &since, NULL, &why), E_IO);
 	CHECK(since.us > 0);
 	if (!CHECK(strstr(why.text, word)))
 		printf("%s\n", why.text);
@@ -293,9 +293,9 @@ static void outage(struct work *w, void (*begin)(void), void (*end)(void), const
 	take_answers(w, WAIT_MS);
 	CHECK(!w->flying);
 	/* The checkpoint thread tries again after a second. */
-	for (unsigned i = 0; i < 1000 && store_sqlite_trouble(w->store, NULL, NULL) != OK; i++)
+	for (unsigned i = 0; i < 1000 && store_sqlite_trouble(w->store, NULL, NULL, NULL) != OK; i++)
 		usleep(10000);
-	CHECK_INT(store_sqlite_trouble(w->store, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_trouble(w->store, NULL, NULL, NULL), OK);
 	CHECK(run_bursts(w, 5));
 	settle_model(w);
 	CHECK(database_is_sound(w->path));
@@ -401,10 +401,10 @@ TEST(loading_says_when_it_cannot)
 	struct why why = { 0 };
 	void *store = w.store;
 	CHECK_INT(store_sqlite_ops.load(store, ignore, NULL), E_IO);
-	CHECK_INT(store_sqlite_trouble(w.store, NULL, &why), E_IO);
+	CHECK_INT(store_sqlite_trouble(w.store, NULL, NULL, &why), E_IO);
 	faultfs_fail(FAULT_READ, 1, 0);
 	dump_load(&store_sqlite_ops, store, &text);
-	CHECK_INT(store_sqlite_trouble(w.store, NULL, &why), OK);
+	CHECK_INT(store_sqlite_trouble(w.store, NULL, NULL, &why), OK);
 	buf_free(&text);
 	work_free(&w);
 }
