@@ -2,6 +2,7 @@
  * on, and the store says that this is final. */
 #include "requests.h"
 #include "rig.h"
+#include "store/trouble.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -186,4 +187,26 @@ TEST(a_file_that_is_no_database_any_more)
 	CHECK_INT(store_sqlite_ops.load(s.store, ignore, NULL), E_IO);
 	EXPECT_FINAL(&s, "not a database");
 	scene_close(&s);
+}
+
+TEST(what_is_final_stays_and_comes_first)
+{
+	struct trouble t;
+	struct why first = { .text = "first" }, second = { .text = "second" }, got = { 0 };
+	bool final = true;
+	trouble_init(&t);
+	CHECK_INT(trouble_read(&t, NULL, NULL, NULL), OK);
+	trouble_note(&t, TROUBLE_READ, &first);
+	CHECK_INT(trouble_read(&t, NULL, &final, &got), E_IO);
+	CHECK(!final && !trouble_is_final(&t));
+	CHECK_STR(got.text, "first");
+	trouble_note_final(&t, TROUBLE_CHECKPOINT, &second);
+	trouble_note(&t, TROUBLE_CHECKPOINT, &first); /* neither this … */
+	trouble_note(&t, TROUBLE_CHECKPOINT, NULL);   /* … nor that */
+	CHECK_INT(trouble_read(&t, NULL, &final, &got), E_IO);
+	CHECK(final && trouble_is_final(&t));
+	CHECK_STR(got.text, "second");
+	trouble_note(&t, TROUBLE_READ, NULL);
+	CHECK(trouble_is_final(&t));
+	trouble_destroy(&t);
 }

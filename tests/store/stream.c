@@ -78,7 +78,7 @@ static void make_put(struct stream *s, struct st_req *r)
 
 static void make_drop(struct stream *s, struct st_req *r)
 {
-	*r = req_drop(r->sid, one_in(s, 20) ? r->rev : 9999, moment(s));
+	*r = req_drop(r->sid, one_in(s, 60) ? r->rev : 9999, moment(s));
 	r->close_range = one_in(s, 2);
 }
 
@@ -156,7 +156,7 @@ static const struct {
 	void (*make)(struct stream *s, struct st_req *r);
 	unsigned weight;
 } makers[ST_OPS] = {
-	[ST_PUT] = { make_put, 8 },           [ST_DROP] = { make_drop, 1 },
+	[ST_PUT] = { make_put, 8 },           [ST_DROP] = { make_drop, 3 },
 	[ST_OCC] = { make_occ, 40 },          [ST_RANGE] = { make_range, 20 },
 	[ST_WITHDRAW] = { make_withdraw, 3 }, [ST_VERDICT] = { make_verdict, 15 },
 	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
