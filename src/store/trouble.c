@@ -40,12 +40,12 @@ void trouble_note_final(struct trouble *t, enum trouble_with with, const struct 
 	note(t, with, why, true);
 }
 
-/* Locked. What is final, or else what fails; TROUBLES: nothing. */
+/* Locked. The first that fails, or the first that is final, if one is; TROUBLES: nothing. */
 static unsigned worst(const struct trouble *t)
 {
 	unsigned found = TROUBLES;
-	for (unsigned i = TROUBLES; i-- > 0;)
-		if (t->with[i].failing && (found == TROUBLES || t->with[i].final || !t->with[found].final))
+	for (unsigned i = 0; i < TROUBLES; i++)
+		if (t->with[i].failing && (found == TROUBLES || (t->with[i].final && !t->with[found].final)))
 			found = i;
 	return found;
 }

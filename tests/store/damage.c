@@ -196,6 +196,7 @@ TEST(what_is_final_stays_and_comes_first)
 	bool final = true;
 	trouble_init(&t);
 	CHECK_INT(trouble_read(&t, NULL, NULL, NULL), OK);
+	trouble_note(&t, TROUBLE_CHECKPOINT, &second);
 	trouble_note(&t, TROUBLE_READ, &first);
 	CHECK_INT(trouble_read(&t, NULL, &final, &got), E_IO);
 	CHECK(!final && !trouble_is_final(&t));
