@@ -28,17 +28,20 @@
 #define JSON_BYTES_MAX       (64u << 20)
 
 /* The engine */
-#define STEP_DUE_MAX       256  /* due entries taken up in one step */
-#define CLAIMS_MAX         4096 /* claims and ranges the store has not answered */
-#define LAUNCHES_MAX       64   /* starts the runner has not answered */
-#define QUEUE_ALL_MAX      100  /* runs waiting behind another with queue_all */
-#define CATCH_UP_MAX       1000
-#define OWED_MAX           100000 /* missed ones counted for the next run's context */
-#define GRACE_SECONDS      60     /* lateness that needs no policy where there is no WINDOW */
-#define CONDITION_SECONDS  30     /* a false condition is asked again at least so often within its WINDOW */
-#define CLOCK_STEP_SECONDS 1      /* a smaller one is drift */
-#define STORE_SLOW_SECONDS 5      /* an answer that took longer explains lateness */
-#define PRIORITY_MAX       10
+#define STEP_DUE_MAX          256  /* due entries taken up in one step */
+#define CLAIMS_MAX            4096 /* claims and ranges the store has not answered */
+#define LAUNCHES_MAX          64   /* starts the runner has not answered */
+#define QUEUE_ALL_MAX         100  /* runs waiting behind another with queue_all */
+#define CATCH_UP_MAX          1000
+#define OWED_MAX              100000 /* missed ones counted for the next run's context */
+#define STRETCH_MAX           4096   /* occurrences looked at to be settled together */
+#define GRACE_SECONDS         60     /* lateness that needs no policy where there is no WINDOW */
+#define CONDITION_SECONDS     30    /* a false condition is asked again at least so often within its WINDOW */
+#define CLOCK_STEP_SECONDS    1     /* a smaller one is drift */
+#define CLOCK_AHEAD_SECONDS   86400 /* a step ahead by this is not believed until a person does … */
+#define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … nor that so long has passed since the last record */
+#define STORE_SLOW_SECONDS    5             /* an answer that took longer explains lateness */
+#define PRIORITY_MAX          10
 
 /* The store */
 #define STORE_GROUP_MAX          512         /* requests in one transaction */

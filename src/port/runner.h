@@ -4,6 +4,7 @@
  *
  * The promises:
  *  - RN_START of one (run, attempt) executes at most once, ever, however often it is asked and by whomever.
+ * It is answered by RN_BORN, by what became of it if it was born before, or by RN_NEVER if it was burnt.
  *  - RN_EXIT is said when the whole tree of the attempt is proven dead, and not before.
  *  - RN_PROBE is always answered: RN_ALIVE (and later RN_EXIT), RN_EXIT, RN_NEVER (it was never born),
  * RN_LOST (it was born, left no record, and nothing of it is alive). After RN_NEVER it can still be started;

@@ -26,10 +26,9 @@ enum { STORE_RULES = 144 }; /* bytes of compiled rules, of whose contents the st
  * nothing. */
 enum st_op {
 	/* A schedule. rev 0: a new sid, inserted with rev 1. Else rev must be the store's, which becomes rev
-	 * + 1, and all of `row` is taken over but sid, rev, kept and seen; with keep_next also next, high,
-	 * left, failures, owed and owed_since stay. `seen` becomes the number of the last end of any run, or
-	 * stays with keep_next. close_range: the open range of this sid ends at `at`, or goes if it begins
-	 * later. Mine: rev + 1 stands in the store and was put at the same `at`. */
+	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
+	 * failures, owed, owed_since and seen stay. close_range: the open range of this sid ends at `at`, or
+	 * goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`. */
 	ST_PUT,
 	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
 	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs, and what is mine of PUT
@@ -49,9 +48,9 @@ enum st_op {
 	 * last] already. rev: ST_STALE. */
 	ST_RANGE,
 	/* After a step back of the clock to `at`: records of this schedule that are skipped or missed and lie
-	 * after it go (ranges that reach beyond are cut), high becomes kept, next becomes move.next. A
-	 * follower's records stay: its ends do not come again. For both, `changed` becomes `at` if it lies
-	 * after it. rev: ST_STALE. */
+	 * after it go (ranges that reach beyond are cut; an open one stays, and begins at move.next if it
+	 * began later), high becomes kept, next becomes move.next. A follower's records stay: its ends do not
+	 * come again. For both, `changed` becomes `at` if it lies after it. rev: ST_STALE. */
 	ST_WITHDRAW,
 	/* A run that is pending, or claimed with attempt 0, becomes run.state (claimed, skipped, missed) with
 	 * run.reason. Mine: it is that already. Else ST_LOST. */
@@ -119,13 +118,13 @@ struct run_row {
 	uint16_t attempt; /* 1, 2, …; 0 before the first */
 	uint16_t reason;
 	uint8_t kind, state, outcome;
-	uint16_t limited; /* attempts that ended rate-limited, and do not count */
+	uint16_t limited; /* attempts that do not count: they ended rate-limited, or could not be born */
 	uint8_t was;      /* backfill: the state of the record it took over, plus one */
 	uint32_t missed;  /* how many missed ones it was told of */
 	struct wall nominal, due;
 	struct wall claimed, started, ended;
-	struct wall retry_at;
-	uint64_t end; /* given by the store when the run is finished; 0 before */
+	struct wall retry_at; /* RUN_FINISHED: when a retry that was to be was given up; 0: none was */
+	uint64_t end;         /* given by the store when the run is finished; 0 before */
 	uint64_t fence;
 	int64_t cost; /* micro-dollars; -1: not known */
 	int64_t tokens_in, tokens_out;
@@ -199,6 +198,7 @@ struct load_item {
 		struct {
 			uint64_t last_run; /* the largest run number ever given */
 			uint64_t last_sid;
+			uint64_t last_end; /* the largest number of an end */
 		} done;
 	};
 };

@@ -171,9 +171,10 @@ static void fall_ill(struct check *c, int64_t from, int64_t to, unsigned kind)
 	c->illness[c->illnesses++] = (struct illness){ from, to, kind };
 }
 
-unsigned check_ill(const struct check *c, int64_t from, int64_t to)
+/* The first that ends at or after `from`; its index, or the number of all. */
+static size_t illness_from(const struct check *c, int64_t from)
 {
-	size_t lo = 0, hi = c->illnesses; /* the first that ends at or after `from` */
+	size_t lo = 0, hi = c->illnesses;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (c->illness[mid].to < from)
@@ -181,7 +182,19 @@ unsigned check_ill(const struct check *c, int64_t from, int64_t to)
 		else
 			hi = mid;
 	}
-	return lo < c->illnesses && c->illness[lo].from <= to ? c->illness[lo].kinds : 0;
+	return lo;
+}
+
+unsigned check_ill(const struct check *c, int64_t from, int64_t to)
+{
+	size_t i = illness_from(c, from);
+	return i < c->illnesses && c->illness[i].from <= to ? c->illness[i].kinds : 0;
+}
+
+int64_t check_well(const struct check *c, int64_t t)
+{
+	size_t i = illness_from(c, t);
+	return i < c->illnesses && c->illness[i].from <= t ? c->illness[i].to + 1 : t;
 }
 
 int64_t check_moment(const struct check *c, struct wall at)
@@ -206,6 +219,42 @@ bool check_passed_twice(const struct check *c, struct wall n)
 	return false;
 }
 
+/* It is up, and believes the clock. */
+static void get_well(struct check *c)
+{
+	if (!c->clock_held && c->w->engine && c->illnesses && c->illness[c->illnesses - 1].to == INT64_MAX)
+		c->illness[c->illnesses - 1].to =
+			(c->w->outage_until > c->w->t ? c->w->outage_until : c->w->t) + c->slack + SECONDS(3);
+}
+
+/* An engine that has just been loaded believes the clock unless it is a year after all it has read. */
+static void load_clock(struct check *c)
+{
+	int64_t last = INT64_MIN;
+	for (size_t i = 0; i < rows_scheds(c->w->rows); i++) {
+		const struct rows_sched *s = rows_sched_at(c->w->rows, i);
+		if (s->dropped)
+			continue;
+		last = s->row.high.us > last ? s->row.high.us : last;
+		last = s->row.changed.us > last ? s->row.changed.us : last;
+	}
+	c->clock_believed = c->w->wall_ahead;
+	c->clock_most = DAYS(1);
+	c->clock_held = last != INT64_MIN && world_wall(c->w).us - last >= DAYS(366);
+	if (c->clock_held) {
+		c->clock_most = DAYS(366);
+		c->clock_believed -= world_wall(c->w).us - last;
+	}
+}
+
+static void believe(struct check *c)
+{
+	c->clock_held = false;
+	c->clock_believed = c->w->wall_ahead;
+	c->clock_most = DAYS(1);
+	get_well(c);
+}
+
 void see_up(struct check *c)
 {
 	/* It knows what it has just read. */
@@ -217,6 +266,10 @@ void see_up(struct check *c)
 		v->told_epoch = c->w->epoch;
 		v->told_state = r->state;
 		v->told_attempt = r->attempt;
+		/* Which slots it takes is known by the rules of today only. */
+		const struct policy *p = check_latest(c, v);
+		v->agent = v->agent == p->agent ? v->agent : 0;
+		v->key = v->key == p->key ? v->key : 0;
 	}
 	for (size_t i = 0; i < c->books; i++) {
 		const struct rows_sched *s = rows_sched(c->w->rows, c->book[i].sid);
@@ -227,9 +280,8 @@ void see_up(struct check *c)
 	c->all_paused = rows_hold(c->w->rows, 0) != NULL;
 	c->claims = c->launches = 0;
 	c->claims_epoch = c->w->epoch;
-	if (c->illnesses && c->illness[c->illnesses - 1].to == INT64_MAX)
-		c->illness[c->illnesses - 1].to =
-			(c->w->outage_until > c->w->t ? c->w->outage_until : c->w->t) + c->slack + SECONDS(3);
+	load_clock(c);
+	get_well(c);
 }
 
 void see_down(struct check *c, bool machine)
@@ -278,9 +330,18 @@ void see_clock(struct check *c, int64_t before)
 	struct wall now = world_wall(c->w);
 	add_piece(c);
 	c->clock_steps++;
-	fall_ill(c, c->w->t - c->slack, c->w->t + c->slack + SECONDS(3), ILL_CLOCK);
+	if (!c->w->engine) {
+		fall_ill(c, c->w->t - c->slack, c->w->t, ILL_CLOCK); /* judged when it is loaded */
+	} else if (c->w->wall_ahead - c->clock_believed >= c->clock_most) {
+		c->clock_held = true;
+		fall_ill(c, c->w->t - c->slack, INT64_MAX, ILL_CLOCK);
+	} else {
+		fall_ill(c, c->w->t - c->slack, c->w->t + c->slack + SECONDS(3), ILL_CLOCK);
+		believe(c);
+	}
 	if (now.us >= before)
 		return;
+	c->last_back = c->w->t;
 	CHECK_ROOM(c->passed, c->passeds, c->passed_room);
 	c->passed[c->passeds++] = (struct passed){ now.us, before };
 	for (size_t i = 0; i < c->books; i++)
@@ -289,8 +350,8 @@ void see_clock(struct check *c, int64_t before)
 
 /* --- commands and replies -------------------------------------------------------------------------- */
 
-static const char *const command_words[] = { "put", "drop", "pause",    "resume",
-					     "run", "stop", "backfill", "free" };
+static const char *const command_words[] = { "put",  "drop",     "pause", "resume", "run",
+					     "stop", "backfill", "free",  "clock",  "recompile" };
 
 void see_command(struct check *c, const struct command *cmd)
 {
@@ -304,6 +365,8 @@ void see_command(struct check *c, const struct command *cmd)
 	struct view *v = cmd->kind == CMD_STOP ? check_view(c, cmd->run) : NULL;
 	if (v)
 		v->stopped = true;
+	if (cmd->kind == CMD_DROP && cmd->kill && check_book(c, cmd->sid))
+		check_book(c, cmd->sid)->killed = true;
 	for (size_t i = 0; cmd->kind == CMD_DROP && cmd->kill && i < c->views; i++)
 		if (c->view[i].row.sid == cmd->sid)
 			c->view[i].stopped = true;
@@ -344,6 +407,8 @@ static void check_reply(struct check *c, const struct reply *r, const struct ord
 		wrong = rows_hold(c->w->rows, o->key) ? "it is still held in the store" : NULL;
 		break;
 	case CMD_BACKFILL:
+	case CMD_CLOCK:
+	case CMD_RECOMPILE:
 		break;
 	}
 	if (wrong)
@@ -367,6 +432,16 @@ void see_reply(struct check *c, const struct reply *r)
 	o->reply = *r;
 	if (r->code == REPLY_OK)
 		check_reply(c, r, o);
+	if (r->code == REPLY_OK && o->kind == CMD_CLOCK && c->clock_held)
+		believe(c);
+}
+
+void check_clock(struct check *c)
+{
+	bool noticed = c->w->t - c->piece[c->pieces - 1].t > SECONDS(1);
+	if (noticed && c->clock_held != engine_counts(c->w->engine).clock_held)
+		check_fail(c, "the clock is %sheld, and should%s be", c->clock_held ? "not " : "",
+			   c->clock_held ? "" : " not");
 }
 
 bool check_reply_of(const struct check *c, uint64_t tag, struct reply *ret)

@@ -17,6 +17,8 @@ bool check_found(const struct check *c);
 void check_fail(struct check *c, const char *fmt, ...) printf_like(2, 3);
 
 /* What command `tag` was answered; false: not yet. */
+/* Does the engine believe the clock when it should? */
+void check_clock(struct check *c);
 bool check_reply_of(const struct check *c, uint64_t tag, struct reply *ret);
 
 /* What the world tells it, at the moment it happens. */

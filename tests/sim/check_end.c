@@ -83,13 +83,17 @@ static void judge(struct check *c, const struct book *b, const struct version *v
 	bool missed = state == RUN_MISSED && reason != REASON_WINDOW_CLOSED && reason != REASON_EDITED;
 	bool closed =
 		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* never even recorded in time */
-	if (check_passed_twice(c, n))
+	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
+	if (check_passed_twice(c, n) || check_passed_twice(c, due))
 		return;
 	bool held = was_held(c, p->agent, t) || was_held(c, p->account, t);
 	if (ill) {
 		if (held || joins || in_line(c, b, t))
 			return; /* it waited, and met who knows what */
-		if ((reason == REASON_DOWN && missed && !(ill & ILL_DOWN)) ||
+		/* Of what befell it before it went down a fresh engine knows nothing. */
+		bool down = ill & ILL_DOWN ||
+			    check_ill(c, check_well(c, t), check_well(c, t) + MINUTES(2)) & ILL_DOWN;
+		if ((reason == REASON_DOWN && missed && !down) ||
 		    (reason == REASON_CLOCK && missed && !(ill & ILL_CLOCK)) ||
 		    (reason == REASON_STORE && missed && !(ill & (ILL_STORE | ILL_SUSPENDED))))
 			check_fail(c, "sid %llu: %s is missed/%s, which did not happen", sid, check_time(n),
@@ -132,21 +136,23 @@ static void account(struct check *c, struct book *b, const struct version *v, st
 		check_fail(c, "G2: sid %llu: of %s there is no record", sid, check_time(n));
 		return;
 	}
-	if (*hole) {
+	bool by_hand = r && r->kind == KIND_BACKFILL;
+	if (*hole && !by_hand && !check_passed_twice(c, n)) {
 		check_fail(c, "G2: sid %llu: %s has a record, one before it has none", sid, check_time(n));
 		*hole = false;
 	}
-	bool took_over = r && (r->kind == KIND_BACKFILL || check_passed_twice(c, n));
+	bool took_over = r && (by_hand || check_passed_twice(c, n));
 	if (in_ranges > 1 || (r && in_ranges && !took_over)) {
 		sum->twice++;
 		check_fail(c, "G2: sid %llu: %s is recorded %u times (%s and %s)", sid, check_time(n),
 			   in_ranges + (r != NULL), r ? reason_words[r->reason] : "range",
 			   g ? reason_words[g->reason] : "-");
 	}
-	/* An event of the line is over when it is recorded, and no view tells of it. */
+	/* An event of the line is over when it is recorded, and no view tells of it. A follower acts on one
+	 * end after another. */
 	const struct run_row *before = ranges->before;
-	bool joins =
-		before && before->kind == KIND_CATCH_UP && check_moment(c, before->claimed) >= t - c->slack;
+	bool joins = before && (before->kind == KIND_CATCH_UP || v->after) &&
+		     check_moment(c, before->claimed) >= t - c->slack;
 	ranges->before = r;
 	judge(c, b, v, n, t, r, g, joins, sum);
 }
@@ -174,31 +180,24 @@ static void account_rule(struct check *c, struct book *b, struct ranges *ranges,
 	}
 }
 
-static int by_ended(const void *a, const void *b)
-{
-	const struct due_end *x = a, *y = b;
-	return (x->ended.us > y->ended.us) - (x->ended.us < y->ended.us);
-}
-
 static void account_ends(struct check *c, struct book *b, struct ranges *ranges, struct tally *sum)
 {
 	bool hole = false;
-	if (b->ends)
-		qsort(b->end, b->ends, sizeof *b->end, by_ended);
-	ranges->at = 0;
 	for (unsigned i = 0; i < b->ends; i++) {
-		const struct version *v = &b->version[0];
-		for (unsigned k = 0; k < b->versions; k++)
-			if (b->version[k].changed.us < b->end[i].ended.us)
-				v = &b->version[k];
-		account(c, b, v, b->end[i].ended, b->end[i].t, ranges, &hole, sum);
+		ranges->at = 0;
+		account(c, b, &b->version[b->end[i].version], b->end[i].nominal, b->end[i].t, ranges, &hole,
+			sum);
 	}
 }
 
-/* What is refused lies in the past: records of a time that was turned back are withdrawn. */
+/* What is refused lies in the past: records of a time that was turned back are withdrawn. And nobody is
+ * silenced until a time that is yet to come. */
 static void account_future(struct check *c, const struct book *b, const struct rows_sched *s)
 {
 	struct wall now = world_wall(c->w);
+	if (!b->dropped && s->row.changed.us > now.us + SECONDS(60))
+		check_fail(c, "sid %llu: its change of %s has not come", (unsigned long long)b->sid,
+			   check_time(s->row.changed));
 	for (unsigned i = 0; i < s->ranges; i++)
 		if (s->range[i].last.us > now.us && s->range[i].last.us != INT64_MAX && !b->dropped)
 			check_fail(c, "sid %llu: a range reaches to %s, which has not come",
@@ -215,8 +214,10 @@ static void account_runs(struct check *c)
 		const struct book *b = check_book(c, r->sid);
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
-		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us &&
-		    !b->dropped)
+		const struct view *v = check_view(c, r->run);
+		bool later = v && v->last_finish > c->last_back; /* claimed before, and refused after it */
+		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
+		    r->kind != KIND_MANUAL && !b->dropped && !b->ends)
 			check_fail(c, "sid %llu: %s has not come, and is refused already",
 				   (unsigned long long)r->sid, check_time(r->nominal));
 		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {

@@ -22,8 +22,9 @@ struct stretch {
 
 /* An end that a follower must act upon. */
 struct due_end {
-	struct wall ended;
+	struct wall nominal; /* its time, or the next that is free: two may end together */
 	int64_t t;
+	unsigned version;
 };
 
 struct book { /* of a schedule */
@@ -35,8 +36,10 @@ struct book { /* of a schedule */
 	uint64_t allowed; /* by max_runs; UINT64_MAX: any number */
 	uint32_t told_flags, told_rev;
 	bool dropped, told_dropped;
+	bool killed; /* a person wants it gone, and its runs dead */
 	struct wall dropped_at;
 	uint32_t last_view; /* plus one */
+	uint64_t last_end;  /* the number of the last in `end` */
 	unsigned stuck;     /* claims in a row that did not move it */
 };
 
@@ -121,6 +124,10 @@ struct check {
 	struct passed *passed;
 	size_t pieces, piece_room, illnesses, illness_room, helds, held_room, passeds, passed_room;
 	uint64_t clock_steps;
+	int64_t last_back; /* true time of the last step back */
+	/* A clock that runs far ahead is held, as the contract has it. */
+	bool clock_held;
+	int64_t clock_believed, clock_most;
 	bool all_paused;   /* as the engine was told */
 	int64_t meant[64]; /* true time at which a hold of this key was last asked for, plus one */
 	int64_t slack;     /* what the ports' delays alone can cost */
@@ -165,6 +172,8 @@ int64_t check_moment(const struct check *c, struct wall at);
 /* Did the wall clock come here more than once? */
 bool check_passed_twice(const struct check *c, struct wall n);
 /* The kinds of illness in the stretch that touches [from, to]; 0: all was well. */
+/* When the stretch of illness at `t` was over; `t` if all was well. */
+int64_t check_well(const struct check *c, int64_t t);
 unsigned check_ill(const struct check *c, int64_t from, int64_t to);
 
 static inline int64_t grace_of(const struct policy *p)

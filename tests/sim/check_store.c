@@ -170,9 +170,12 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 		check_fail(c, "R9: sid %llu: %s by rules of other zone data", sid, at);
 	if (r->kind == KIND_BACKFILL)
 		return;
-	if (q->moves && q->move.high.us < r->nominal.us)
+	if (q->moves && v->after == 0 && q->move.high.us < r->nominal.us)
 		check_fail(c, "R3: sid %llu: %s is recorded, but high is only %s", sid, at,
 			   check_time(q->move.high));
+	if (q->moves && v->after && q->move.seen <= rows_sched(c->w->rows, q->sid)->row.seen &&
+	    q->rev == rows_sched(c->w->rows, q->sid)->row.rev && !rows_run(c->w->rows, r->run))
+		check_fail(c, "R3: sid %llu: %s is recorded, but acts on no new end", sid, at);
 	if (q->moves && v->after == 0 && q->move.next.us <= r->nominal.us)
 		check_fail(c, "R3: sid %llu: %s is recorded, but next is %s", sid, at,
 			   check_time(q->move.next));
@@ -352,7 +355,8 @@ static void check_finish(struct check *c, const struct st_req *q)
 			   outcome_words[f->exit.outcome], reason_words[f->exit.reason],
 			   outcome_words[r->outcome], reason_words[r->reason]);
 	if (r->state == RUN_RETRYING) {
-		bool limited = r->reason == REASON_RATE_LIMITED;
+		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_BURNT;
+		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
 		unsigned used = r->attempt - v->limited - limited;
 		if (!limited && !retryable(r->outcome, r->reason))
 			check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
@@ -379,7 +383,10 @@ static void check_finish(struct check *c, const struct st_req *q)
 			v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK; /* its check said no */
 		bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) &&
 			     r->outcome == OUTCOME_DONE;
-		if (!r->attempt && !unasked && !event && !(v->stopped || r->reason == REASON_REPLACED))
+		const struct book *b = check_book(c, v->row.sid);
+		bool removed = b->told_dropped || b->killed;
+		if (!r->attempt && !unasked && !event && !removed &&
+		    !(v->stopped || r->reason == REASON_REPLACED))
 			check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],
 				   reason_words[r->reason]);
 	} else {
@@ -496,24 +503,39 @@ static void new_view(struct check *c, const struct st_req *q)
 
 static void new_ends(struct check *c, const struct st_req *q, const struct run_row *r)
 {
+	struct wall over = r->retry_at.us ? r->retry_at : r->ended;
 	for (size_t i = 0; i < c->books; i++) {
 		struct book *b = &c->book[i];
 		const struct version *v = &b->version[b->versions - 1];
 		if (v->after != r->sid || b->dropped || !(v->flags & SCHED_ENABLED) ||
-		    r->ended.us <= v->changed.us)
+		    over.us <= v->changed.us || r->end <= b->last_end)
 			continue;
 		bool good = q->run.outcome == OUTCOME_DONE || q->run.outcome == OUTCOME_NO_WORK;
 		if ((v->rules.policy.after == AFTER_DONE && !good) ||
 		    (v->rules.policy.after == AFTER_FAILED && good))
 			continue;
-		bool seen = false;
+		struct wall n = over;
 		for (unsigned k = 0; k < b->ends; k++)
-			seen |= b->end[k].ended.us == r->ended.us;
-		if (seen)
-			continue;
+			if (b->end[k].nominal.us == n.us) {
+				n.us++;
+				k = UINT32_MAX; /* from the first again */
+			}
 		CHECK_ROOM(b->end, b->ends, b->end_room);
-		b->end[b->ends++] = (struct due_end){ r->ended, c->w->t };
+		b->end[b->ends++] = (struct due_end){ n, c->w->t, b->versions - 1 };
+		b->last_end = r->end;
 	}
+}
+
+/* A change that lies ahead has become one of the moment at which that was noticed. */
+static void turned_back(struct book *b, struct wall at)
+{
+	struct version *v = &b->version[b->versions - 1];
+	struct stretch *last = &b->stretch[b->stretches - 1];
+	if (v->changed.us <= at.us)
+		return;
+	v->changed = at;
+	if (last->to.us == INT64_MAX)
+		last->from = at;
 }
 
 static void new_hold(struct check *c, const struct hold_row *h)
@@ -567,8 +589,10 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_HOLD:
 		new_hold(c, &q->hold);
 		break;
-	case ST_RANGE:
 	case ST_WITHDRAW:
+		turned_back(check_book(c, q->sid), q->at);
+		break;
+	case ST_RANGE:
 	case ST_VERDICT:
 	case ST_STARTED:
 	case ST_OPS:
@@ -591,8 +615,8 @@ void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 	if (b && q->moves) {
 		/* Stale, or "already there" without the row having moved: decided again for nothing. */
 		struct wall want = q->op == ST_OCC ? q->run.nominal : q->range.last;
-		bool stuck =
-			a->res == ST_STALE || (a->res == ST_OK && a->has_row && a->row.high.us < want.us);
+		bool behind = a->row.after ? a->row.seen < q->move.seen : a->row.high.us < want.us;
+		bool stuck = a->res == ST_STALE || (a->res == ST_OK && a->has_row && behind);
 		b->stuck = stuck ? b->stuck + 1 : 0;
 		if (b->stuck > 50)
 			check_fail(c, "G8: sid %llu decides again and again, and never gets on",

@@ -62,6 +62,7 @@ enum scene {
 	SCENE_COMMAND,
 	SCENE_FOREIGN,
 	SCENE_STATE,
+	SCENE_BELIEVE,
 	SCENES
 };
 
@@ -342,6 +343,8 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 		break;
 	case SCENE_CLOCK:
 		world_step_clock(w, some_step(w, h->climate->years));
+		if (world_chance(w, 70))
+			world_later(w, some_time(w, 0, HOURS(6)), SCENE_BELIEVE, ONCE);
 		break;
 	case SCENE_SUSPEND:
 		world_suspend(w, world_chance(w, 50)
@@ -366,6 +369,10 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 		world_state(w, world_chance(w, 50) ? 0 : 1 + (uint32_t)world_random(w, 3));
 		break;
 	}
+	case SCENE_BELIEVE:
+		if (w->engine && engine_counts(w->engine).clock_held)
+			world_command(w, (struct command){ .kind = CMD_CLOCK });
+		break;
 	case SCENE_FOREIGN:
 		change_behind_its_back(w);
 		break;
@@ -386,6 +393,8 @@ static bool bring_to_rest(struct world *w)
 	for (unsigned i = 0; ok && i < 20; i++) {
 		while (!w->engine && ok)
 			ok = world_run(w, w->t + HOURS(1));
+		if (ok && engine_counts(w->engine).clock_held)
+			world_command(w, (struct command){ .kind = CMD_CLOCK });
 		ok = ok && world_run(w, w->t + MINUTES(5));
 		size_t held = 0;
 		for (size_t k = 0; ok && k < rows_holds(w->rows); k++)

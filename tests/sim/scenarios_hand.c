@@ -179,7 +179,7 @@ SCENARIO(stop_one_that_waits_for_its_retry)
 	expect_true(s,
 		    order(s, (struct command){ .kind = CMD_STOP, .run = open_run(s, a) }).code == REPLY_OK);
 	until(s, "09:30");
-	expect(s, a, "09:00 failed/exit 09:00-09:02"); /* that is when the run ended for good */
+	expect(s, a, "09:00 failed/exit 09:00-09:00:01"); /* that is when the run ended for good */
 }
 
 /* The stop was answered; a crash right after must not undo it. */

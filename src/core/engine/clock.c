@@ -1,0 +1,77 @@
+/* Which clock to believe. The wall clock may be stepped; the clock that only counts, suspension included,
+ * says by how much. */
+#include "core/engine/state.h"
+
+/* Next times must be found anew, and what happened in a time that is yet to come explains nothing. */
+static void turn_back(struct engine *e, int64_t step)
+{
+	struct wall *past[] = { &e->loaded, &e->stepped, &e->resumed, &e->stalled };
+	for (size_t i = 0; i < ARRAY_LEN(past); i++)
+		if (past[i]->us > e->now.wall.us)
+			*past[i] = e->now.wall;
+	e->fix = 0;
+	/* How long somebody is held does not depend on what time it is. */
+	for (uint32_t i = 0; i < e->resources; i++) {
+		const struct resource *r = e->resource[i];
+		const struct hold_row hold = r->hold;
+		if (r->held && !r->freeing && hold.until.us != INT64_MAX)
+			command_hold(e, hold.key, (enum reason)hold.reason,
+				     (struct wall){ hold.until.us + step });
+	}
+}
+
+/* A step of the wall clock shows in its distance to the clock that only counts. One far ahead is a fault more
+ * often than not, and to believe it would cost years: it is held. */
+void clock_watch(struct engine *e)
+{
+	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
+	if (e->clock_held && step < e->clock_most) {
+		e->clock_held = false;
+		e->stepped = e->now.wall;
+		e->fix = 0; /* people may have changed things meanwhile */
+	} else if (step >= CLOCK_AHEAD_SECONDS * USEC && !e->clock_held) {
+		e->clock_held = true;
+		e->clock_most = CLOCK_AHEAD_SECONDS * USEC;
+	}
+	if (e->clock_held)
+		return;
+	if (step >= CLOCK_STEP_SECONDS * USEC)
+		e->stepped = e->now.wall;
+	else if (step <= -CLOCK_STEP_SECONDS * USEC)
+		turn_back(e, step);
+	e->skew = skew;
+}
+
+/* The latest instant the store knows of. */
+static struct wall last_record(const struct engine *e)
+{
+	struct wall last = { INT64_MIN };
+	for (uint32_t i = 0; i < e->scheds; i++) {
+		const struct sched_row *r = &e->sched[i].row;
+		const struct wall both[] = { r->high, r->changed };
+		for (size_t k = 0; k < ARRAY_LEN(both) && !e->sched[i].gone; k++)
+			if (both[k].us > last.us)
+				last = both[k];
+	}
+	return last;
+}
+
+void clock_load(struct engine *e)
+{
+	struct wall last = last_record(e);
+	e->skew = e->now.wall.us - e->now.boot.us;
+	if (last.us != INT64_MIN && e->now.wall.us - last.us >= CLOCK_ABSENCE_SECONDS * USEC) {
+		e->clock_held = true;
+		e->clock_most = CLOCK_ABSENCE_SECONDS * USEC;
+		e->skew = last.us - e->now.boot.us;
+	}
+}
+
+void clock_believe(struct engine *e)
+{
+	if (!e->clock_held)
+		return;
+	e->clock_held = false;
+	e->stepped = e->now.wall;
+	e->skew = e->now.wall.us - e->now.boot.us;
+}
