@@ -176,12 +176,11 @@ static int put_document(struct task *t)
 	return rc;
 }
 
-static struct sched_row put_row(const struct st_req *r, const struct sched_record *old, uint64_t last_end)
+static struct sched_row put_row(const struct st_req *r, const struct sched_record *old)
 {
 	struct sched_row row = r->row;
 	row.sid = r->sid;
 	row.rev = r->rev + 1;
-	row.seen = last_end;
 	if (!old->there)
 		return row;
 	row.kept = old->row.kept;
@@ -210,15 +209,11 @@ static int op_put(struct task *t)
 	if (!fresh && judge(t) != ST_OK)
 		return answer(t, judge(t));
 
-	uint64_t end;
-	int rc = last_end(t, &end);
-	if (rc != SQLITE_OK)
-		return rc;
-	s->row = put_row(r, s, end);
+	s->row = put_row(r, s);
 	s->put_at = r->at;
 	s->there = true;
 	sched_bind(t->sql->stmt[SQL_SCHED_PUT], s);
-	rc = step(t, SQL_SCHED_PUT);
+	int rc = step(t, SQL_SCHED_PUT);
 	if (rc == SQLITE_OK)
 		rc = put_document(t);
 	if (rc == SQLITE_OK)
@@ -363,6 +358,8 @@ static int withdraw_records(struct task *t)
 		rc = RUN(t, SQL_RANGES_WITHDRAW, sid, at);
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_RANGES_CUT, sid, at);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_RANGE_OPEN_FROM, sid, t->r->move.next.us);
 	return rc;
 }
 

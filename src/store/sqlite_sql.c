@@ -55,8 +55,12 @@ static const char *const text[] = {
 	[SQL_RANGE_END] = "UPDATE range SET last = ?2 WHERE rowid = ?1",
 	[SQL_RANGE_OPEN] = "SELECT rowid, first FROM range WHERE sid = ?1 AND last = 9223372036854775807",
 	[SQL_RANGE_REMOVE] = "DELETE FROM range WHERE rowid = ?1",
-	[SQL_RANGES_WITHDRAW] = "DELETE FROM range WHERE sid = ?1 AND last > ?2 AND first > ?2",
-	[SQL_RANGES_CUT] = "UPDATE range SET last = ?2 WHERE sid = ?1 AND last > ?2",
+	[SQL_RANGES_WITHDRAW] = "DELETE FROM range WHERE sid = ?1 AND last > ?2 AND first > ?2"
+				" AND last < 9223372036854775807",
+	[SQL_RANGES_CUT] =
+		"UPDATE range SET last = ?2 WHERE sid = ?1 AND last > ?2 AND last < 9223372036854775807",
+	[SQL_RANGE_OPEN_FROM] =
+		"UPDATE range SET first = ?2 WHERE sid = ?1 AND last = 9223372036854775807 AND first > ?2",
 
 	[SQL_HOLD_PUT] = "INSERT OR REPLACE INTO hold (key, reason, until) VALUES (?1, ?2, ?3)",
 	[SQL_HOLD_REMOVE] = "DELETE FROM hold WHERE key = ?1",

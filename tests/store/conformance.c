@@ -114,7 +114,7 @@ ON_EACH(put_inserts_with_rev_1)
 	CHECK_INT(ack.row.rules[STORE_RULES - 1], 5);
 }
 
-ON_EACH(put_takes_over_all_but_sid_rev_kept_seen)
+ON_EACH(put_takes_over_all_but_sid_rev_kept)
 {
 	struct st_req r = req_put(5, 0, 10);
 	r.row.kept = AT(3);
@@ -139,7 +139,6 @@ ON_EACH(put_takes_over_all_but_sid_rev_kept_seen)
 	s.row.sid = 5;
 	s.row.rev = 2;
 	s.row.kept = AT(3);
-	s.row.seen = 0;
 	CHECK(memcmp(&ack.row, &s.row, sizeof s.row) == 0);
 }
 
@@ -180,29 +179,22 @@ static uint64_t end_one(struct rig *rig, uint64_t sid, uint64_t run, int64_t nom
 	return ask(rig, r).end;
 }
 
-/* What ended before it was put is none of a follower's business; nor of anybody who becomes one. */
-ON_EACH(put_has_seen_all_ends_so_far)
+/* The engine says what a follower has seen when it is put; later only what moves it does. */
+ON_EACH(put_keeps_what_was_seen_when_told)
 {
-	struct st_req p = req_put(5, 0, 10);
-	p.row.seen = 99;
-	CHECK_INT(ask(rig, p).row.seen, 0);
-	end_one(rig, 5, 1, 100);
-	CHECK_INT(end_one(rig, 5, 2, 101), 2);
-	p = req_put(6, 0, 10);
+	struct st_req p = req_put(6, 0, 10);
 	p.row.after = 5;
-	p.row.seen = 99;
+	p.row.seen = 2;
 	p.keep_next = true; /* a new one has nothing to keep */
 	CHECK_INT(ask(rig, p).row.seen, 2);
-	end_one(rig, 5, 3, 102);
 	p.rev = 1;
+	p.row.seen = 7;
 	CHECK_INT(ask(rig, p).row.seen, 2);
 	p.rev = 2;
 	p.keep_next = false;
-	CHECK_INT(ask(rig, p).row.seen, 3);
-	end_one(rig, 5, 4, 103);
-	CHECK_INT(ask_in_vain(rig, p).row.seen, 3); /* mine */
+	CHECK_INT(ask(rig, p).row.seen, 7);
 	rig_reopen(rig);
-	CHECK_INT(ask(rig, req_put(7, 0, 10)).row.seen, 4);
+	CHECK_INT(ask_in_vain(rig, p).row.seen, 7);
 }
 
 ON_EACH(put_never_lowers_high_below_kept)
@@ -369,11 +361,11 @@ ON_EACH(drop_leaves_a_tombstone)
 	dump_load(rig->ops, rig->store, &load);
 	CHECK(str_starts(buf_str(&load), STR("sched 5 "))); /* for the sake of its run */
 	CHECK(strstr(load.p, " dropped\nrun 2 5 "));
-	CHECK(strstr(load.p, "done 2 5\n"));
+	CHECK(strstr(load.p, "done 2 5 1\n"));
 	buf_free(&load);
 	ask(rig, req_finish(5, 2, 1, RUN_FINISHED, 60));
 	dump_load(rig->ops, rig->store, &load);
-	CHECK_STR(load.p, "done 2 5\n");
+	CHECK_STR(load.p, "done 2 5 2\n");
 	buf_free(&load);
 }
 
@@ -610,7 +602,7 @@ ON_EACH(occ_backfill_says_what_it_was)
 	CHECK_RES(rig, r, ST_OK);
 	struct buf load = { 0 };
 	dump_load(rig->ops, rig->store, &load);
-	CHECK(strstr(load.p, "done 9 5\n"));
+	CHECK(strstr(load.p, "done 9 5 0\n"));
 	buf_free(&load);
 }
 
@@ -766,7 +758,7 @@ ON_EACH(withdraw_takes_back_what_did_not_run)
 	CHECK_INT(ack.row.high.us, 30);
 	CHECK_INT(ack.row.next.us, 120);
 	CHECK_INT(ack.row.rev, 1);
-	EXPECT(rig, "range", "5 60 100 5 14|5 61 100 5 14|5 62 100 5 14|6 60 150 5 14");
+	EXPECT(rig, "range", "5 60 100 5 14|5 61 100 5 14|5 62 9223372036854775807 5 14|6 60 150 5 14");
 	struct buf all = { 0 };
 	rig_dump(rig, &all);
 	/* Among those that stay are manual runs: they were asked for, and do not become due again. */
@@ -784,6 +776,30 @@ ON_EACH(withdraw_takes_back_what_did_not_run)
 	buf_free(&all);
 	/* What went may be recorded anew. */
 	CHECK_RES(rig, moving(req_occ(5, 1, 61, 105), 500, 105), ST_OK);
+}
+
+/* What is paused stays so, and from the time on that comes next. */
+ON_EACH(withdraw_keeps_an_open_range)
+{
+	static const struct {
+		int line;
+		int64_t first, next;
+		const char *want;
+	} rows[] = {
+		{ __LINE__, 200, 120, "5 120 9223372036854775807 5 14" },
+		{ __LINE__, 120, 120, "5 120 9223372036854775807 5 14" },
+		{ __LINE__, 110, 120, "5 110 9223372036854775807 5 14" },
+		{ __LINE__, 200, INT64_MAX, "5 200 9223372036854775807 5 14" },
+	};
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		struct rig fresh;
+		rig_open(&fresh, rig->kind);
+		ask(&fresh, req_put(5, 0, 10));
+		ask(&fresh, req_range(5, 1, rows[i].first, INT64_MAX));
+		CHECK_RES(&fresh, req_withdraw(5, 1, 100, rows[i].next), ST_OK);
+		expect_at(rows[i].line, &fresh, "range", rows[i].want);
+		rig_close(&fresh);
+	}
 }
 
 ON_EACH(withdraw_leaves_a_followers_records)
@@ -828,7 +844,7 @@ ON_EACH(withdraw_forgets_no_number)
 	EXPECT(rig, "run", "");
 	struct buf load = { 0 };
 	dump_load(rig->ops, rig->store, &load);
-	CHECK(strstr(load.p, "done 900 5\n"));
+	CHECK(strstr(load.p, "done 900 5 0\n"));
 	buf_free(&load);
 }
 
@@ -1188,16 +1204,16 @@ ON_EACH(load_tells_followers_of_ends)
 		     { 4, 5, RUN_RETRYING, 900 }, { 5, 7, RUN_FINISHED, 100 }, { 6, 5, RUN_FINISHED, 201 } };
 	static const struct {
 		uint64_t sid, after;
-		unsigned put_before; /* which of the runs' ends */
+		uint64_t seen;
 	} followers[] = { { 6, 5, 1 }, { 3, 5, 0 }, { 8, 7, 0 }, { 9, 77, 0 }, { 2, 5, 0 } };
+	for (unsigned i = 0; i < ARRAY_LEN(followers); i++) {
+		struct st_req p = req_put(followers[i].sid, 0, 10);
+		p.row.after = followers[i].after;
+		p.row.seen = followers[i].seen;
+		p.row.high = AT(250); /* of no account */
+		ask(rig, p);
+	}
 	for (unsigned i = 0; i < ARRAY_LEN(runs); i++) {
-		for (unsigned k = 0; k < ARRAY_LEN(followers); k++) {
-			struct st_req p = req_put(followers[k].sid, 0, 10);
-			p.row.after = followers[k].after;
-			p.row.high = AT(250); /* of no account */
-			if (followers[k].put_before == i)
-				ask(rig, p);
-		}
 		struct st_req r = req_occ(runs[i].sid, 1, runs[i].run, 1000 + (int)i);
 		r.run.kind = i == 0 ? KIND_MANUAL : KIND_TIMER;
 		ask(rig, r);
@@ -1220,6 +1236,7 @@ ON_EACH(load_tells_followers_of_ends)
 			 "|for 6 end 6|for 8 end 5|done 10 9");
 	struct buf load = { 0 }; /* with its number */
 	dump_load(rig->ops, rig->store, &load);
+	CHECK(strstr(load.p, "done 10 9 5\n"));
 	CHECK(strstr(load.p, "for 6 end 6 5 1 1 0 0 3 1 0 0 1005 1006 1007 0 201 0 0 5 6 7 0 5\n"));
 	buf_free(&load);
 }

@@ -293,7 +293,7 @@ static void add_item(void *ctx, const struct load_item *item)
 		add_run(out, "end", &item->run);
 		break;
 	case LOAD_DONE:
-		NUMBERS(out, "done", item->done.last_run, item->done.last_sid);
+		NUMBERS(out, "done", item->done.last_run, item->done.last_sid, item->done.last_end);
 		break;
 	}
 	buf_addc(out, '\n');

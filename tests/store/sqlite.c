@@ -293,7 +293,7 @@ TEST(close_carries_out_what_is_queued)
 	struct buf b = { 0 };
 	s = open_store(&store_tuning_default);
 	dump_load(&store_sqlite_ops, s, &b);
-	CHECK(strstr(b.p, "done 0 3000\n"));
+	CHECK(strstr(b.p, "done 0 3000 0\n"));
 	buf_free(&b);
 	store_sqlite_close(s);
 	remove_dir(dir);

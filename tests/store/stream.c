@@ -59,7 +59,7 @@ static void make_put(struct stream *s, struct st_req *r)
 {
 	*r = req_put(r->sid, r->rev, moment(s));
 	r->row.after = one_in(s, 4) ? 1 + below(s, s->scheds) : 0;
-	r->row.seen = below(s, 100);
+	r->row.seen = below(s, s->ends + 2);
 	r->row.flags = (uint32_t)test_random(&s->random);
 	r->row.failures = (uint32_t)below(s, 5);
 	r->row.high = AT(moment(s));
@@ -214,6 +214,7 @@ void stream_learn(struct stream *s, const struct st_ack *ack)
 		s->rev[ack->row.sid] = ack->row.rev;
 		s->seen[ack->row.sid] = ack->row.seen;
 	}
+	s->ends = ack->end > s->ends ? ack->end : s->ends;
 	if (ack->op == ST_OCC && ack->res == ST_OK && ack->has_row)
 		s->recent[s->runs++ % STREAM_MEMORY] =
 			(struct run_row){ .run = ack->run, .sid = ack->row.sid };
