@@ -44,3 +44,14 @@
 #define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … nor that so long has passed since the last record */
 #define STORE_SLOW_SECONDS    5             /* an answer that took longer explains lateness */
 #define PRIORITY_MAX          10
+
+/* The store */
+#define STORE_GROUP_MAX          512         /* requests in one transaction */
+#define STORE_UNDER_WAY_MAX      16384       /* submitted and not yet collected */
+#define STORE_LANE_SHARE         16          /* of so many places in a group each lane that waits keeps one */
+#define STORE_TEXT_BYTES_MAX     (64u << 20) /* of ids and documents under way */
+#define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* a larger one, with its id, is refused */
+#define STORE_BUSY_MS            1000        /* waiting for somebody else's lock; then it is an outage */
+#define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first waits 1 ms */
+#define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
+#define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */

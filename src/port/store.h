@@ -31,15 +31,16 @@ enum st_op {
 	 * goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`. */
 	ST_PUT,
 	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
-	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs. Its sid is never used
-	 * again. */
+	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs, and what is mine of PUT
+	 * and OCC; a RANGE even where another covers it. Its sid is never used again. */
 	ST_DROP,
 	/* Records an occurrence: `run` as it is. Unique are `run.run` and, for all kinds but KIND_MANUAL,
 	 * (sid, nominal). Mine: run.run is there. Then, in this order: no such schedule: ST_REFUSED; rev:
 	 * ST_STALE; moves and nominal at or below high (for a follower: move.seen at or below seen):
 	 * ST_STALE; (sid, nominal) there: ST_LOST with the record, unless the new one is KIND_BACKFILL and
 	 * the old one skipped or missed: then the record becomes the new run, `was` telling what it had been.
-	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED it is an end, as below. */
+	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED it is an end, numbered as
+	 * below; failures stay. */
 	ST_OCC,
 	/* One record for every nominal time in [first, last], with `moves` as above. A record of the same
 	 * state and reason that ends at the schedule's old high is prolonged instead. Open ranges (last
@@ -205,7 +206,7 @@ typedef void load_fn(void *ctx, const struct load_item *item);
 
 struct store_ops {
 	/* Never blocks; keeps no pointer but id and document. E_LIMIT: too many requests under way, ask again
-	 * later. */
+	 * later. E_IO: the store is damaged, and will answer nothing any more. */
 	must_check enum err (*submit)(void *store, const struct st_req *r);
 	/* Takes up to `max` answers; how many there were. */
 	unsigned (*collect)(void *store, struct st_ack *ret, unsigned max);

@@ -151,7 +151,7 @@ static bool is_empty(const struct queue *q)
 /* How many of `lane` go into a group of `max` places that has `room` left by the higher lanes. */
 static unsigned places(const struct queue *q, unsigned lane, unsigned room, unsigned max)
 {
-	unsigned share = max / QUEUE_SHARE;
+	unsigned share = max / STORE_LANE_SHARE;
 	for (unsigned i = lane + 1; i < LANES; i++)
 		room -= q->lane[i].n < share ? q->lane[i].n : share;
 	return q->lane[lane].n < room ? q->lane[lane].n : room;

@@ -38,9 +38,8 @@ unsigned queue_collect(struct queue *q, struct st_ack *ret, unsigned max);
 void queue_close(struct queue *q);
 
 /* For the writer's side. Takes up to `max` requests: higher lanes first, in order of submission within each,
- * but of every QUEUE_SHARE places each lower lane that has something in it keeps one. Waits for the first
- * request, at most `ms` (-1: for ever). `end`: it is closing, and nothing is left. */
-enum { QUEUE_SHARE = 16 };
+ * but of every STORE_LANE_SHARE places each lower lane that has something in it keeps one. Waits for the
+ * first request, at most `ms` (-1: for ever). `end`: it is closing, and nothing is left. */
 unsigned queue_take(struct queue *q, struct ask **ret, unsigned max, int ms, bool *end);
 void queue_answer(struct queue *q, struct ask **done, unsigned n);
 /* Waits `ms`, unless it is closing: then false, at once. */

@@ -179,16 +179,17 @@ void store_sqlite_close(struct store *s)
 	free(s);
 }
 
-enum err store_sqlite_trouble(struct store *s, struct wall *since, struct why *why)
+enum err store_sqlite_trouble(struct store *s, struct wall *since, bool *final, struct why *why)
 {
-	return trouble_read(&s->trouble, since, why);
+	return trouble_read(&s->trouble, since, final, why);
 }
 
 /* ---- the operations ---- */
 
 static enum err submit(void *store, const struct st_req *r)
 {
-	return queue_submit(&((struct store *)store)->queue, r);
+	struct store *s = store;
+	return trouble_is_final(&s->trouble) ? E_IO : queue_submit(&s->queue, r);
 }
 
 static unsigned collect(void *store, struct st_ack *ret, unsigned max)
@@ -204,11 +205,10 @@ static int fd(void *store)
 static enum err load(void *store, load_fn *fn, void *ctx)
 {
 	struct store *s = store;
-	struct why why;
+	if (trouble_is_final(&s->trouble))
+		return E_IO;
 	int rc = load_all(s->reader, fn, ctx);
-	if (rc != SQLITE_OK)
-		db_explain(s->reader, rc, &why);
-	trouble_note(&s->trouble, TROUBLE_READ, rc == SQLITE_OK ? NULL : &why);
+	db_note(s->reader, rc, &s->trouble, TROUBLE_READ);
 	return rc == SQLITE_OK ? OK : E_IO;
 }
 

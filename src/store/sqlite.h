@@ -7,18 +7,10 @@
  * thread reads. submit and collect may be called from any thread, load from one.
  *
  * A disk that fails or is full, or somebody else's lock, is an outage and no answer: the writer rolls back
- * and tries the same requests again until they are done, and store_sqlite_trouble says so meanwhile. */
+ * and tries the same requests again until they are done, and store_sqlite_trouble says so meanwhile. A
+ * damaged file is no outage, for it does not pass: whichever thread meets the damage, from then on nothing is
+ * carried out, moved or loaded, and store_sqlite_trouble says that it is final. */
 #include "port/store.h"
-
-enum {
-	STORE_GROUP_MAX = 512,               /* requests in one transaction */
-	STORE_UNDER_WAY_MAX = 16384,         /* submitted and not yet collected */
-	STORE_TEXT_BYTES_MAX = 64 << 20,     /* of ids and documents under way */
-	STORE_DOCUMENT_BYTES_MAX = 16 << 20, /* a larger one, with its id, is refused */
-	STORE_BUSY_MS = 1000,        /* how long to wait for somebody else's lock before it is an outage */
-	STORE_BACKOFF_MS_MAX = 1000, /* between two tries in an outage; the first waits 1 ms */
-	STORE_CACHE_KIB = 32 << 10,  /* the writer's page cache */
-};
 
 struct store;
 
@@ -42,8 +34,9 @@ must_check enum err store_sqlite_open_tuned(const char *path, const struct store
  * that were not collected are lost. NULL is fine. */
 void store_sqlite_close(struct store *s);
 
-/* E_IO while something fails, with what and since when (`since` may be NULL); else OK. From any thread. */
-must_check enum err store_sqlite_trouble(struct store *s, struct wall *since, struct why *why);
+/* E_IO while something fails, with what, since when, and whether it is final; else OK, and nothing is
+ * written. Any of the pointers may be NULL. From any thread. */
+must_check enum err store_sqlite_trouble(struct store *s, struct wall *since, bool *final, struct why *why);
 
 /* To be used with a struct store. */
 extern const struct store_ops store_sqlite_ops;

@@ -4,15 +4,13 @@
 
 #include <time.h>
 
-enum { AGAIN_S = 1 }; /* after a pass that failed */
-
 /* Waits until a pass is wanted. A failed one is tried again after a while. */
 static bool wait_for_work(struct checkpoint *c, bool failed)
 {
 	struct timespec until;
 	int rc = 0;
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += AGAIN_S;
+	until.tv_sec += STORE_CHECKPOINT_SECONDS;
 	while (!c->closing && !c->wanted && rc == 0)
 		rc = failed ? pthread_cond_timedwait(&c->wake, &c->lock, &until)
 			    : pthread_cond_wait(&c->wake, &c->lock);
@@ -23,7 +21,6 @@ static bool wait_for_work(struct checkpoint *c, bool failed)
 static bool pass(struct checkpoint *c)
 {
 	int in_log = 0, moved = 0;
-	struct why why;
 	uint64_t commits = c->commits;
 	c->wanted = false;
 	c->written = 0;
@@ -33,9 +30,7 @@ static bool pass(struct checkpoint *c)
 	int rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
 	pthread_mutex_unlock(&c->turn);
 	bool failed = rc != SQLITE_OK && (rc & 0xFF) != SQLITE_BUSY; /* busy: somebody else is at it */
-	if (failed)
-		db_explain(c->db, rc, &why);
-	trouble_note(c->trouble, TROUBLE_CHECKPOINT, failed ? &why : NULL);
+	db_note(c->db, failed ? rc : SQLITE_OK, c->trouble, TROUBLE_CHECKPOINT);
 
 	pthread_mutex_lock(&c->lock);
 	c->complete = rc == SQLITE_OK && in_log == moved && c->commits == commits;
@@ -47,7 +42,7 @@ static void *work(void *arg)
 	struct checkpoint *c = arg;
 	bool failed = false;
 	pthread_mutex_lock(&c->lock);
-	while (wait_for_work(c, failed))
+	while (wait_for_work(c, failed) && !trouble_is_final(c->trouble))
 		failed = pass(c);
 	pthread_mutex_unlock(&c->lock);
 	return NULL;

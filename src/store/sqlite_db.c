@@ -33,17 +33,43 @@ void db_explain(sqlite3 *db, int rc, struct why *why)
 	explain(db, sqlite3_db_filename(db, NULL), rc, why);
 }
 
-bool db_outage(int rc)
+enum db_fate db_fate(int rc)
 {
-	static const bool outage[] = {
-		[SQLITE_PERM] = true,     [SQLITE_BUSY] = true,     [SQLITE_LOCKED] = true,
-		[SQLITE_NOMEM] = true,    [SQLITE_READONLY] = true, [SQLITE_INTERRUPT] = true,
-		[SQLITE_IOERR] = true,    [SQLITE_CORRUPT] = true,  [SQLITE_FULL] = true,
-		[SQLITE_CANTOPEN] = true, [SQLITE_PROTOCOL] = true, [SQLITE_SCHEMA] = true,
-		[SQLITE_NOTADB] = true,
-	};
-	unsigned primary = (unsigned)rc & 0xFF;
-	return primary < ARRAY_LEN(outage) && outage[primary];
+	switch (rc & 0xFF) {
+	case SQLITE_OK:
+		return DB_DONE;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return DB_DAMAGE;
+	case SQLITE_PERM:
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_NOMEM:
+	case SQLITE_READONLY:
+	case SQLITE_INTERRUPT:
+	case SQLITE_IOERR:
+	case SQLITE_FULL:
+	case SQLITE_CANTOPEN:
+	case SQLITE_PROTOCOL:
+	case SQLITE_SCHEMA:
+		return DB_OUTAGE;
+	default:
+		return DB_FAULT;
+	}
+}
+
+void db_note(sqlite3 *db, int rc, struct trouble *t, enum trouble_with with)
+{
+	struct why why;
+	if (rc == SQLITE_OK) {
+		trouble_note(t, with, NULL);
+		return;
+	}
+	db_explain(db, rc, &why);
+	if (db_fate(rc) == DB_DAMAGE)
+		trouble_note_final(t, with, &why);
+	else
+		trouble_note(t, with, &why);
 }
 
 int db_number(sqlite3 *db, const char *sql, int64_t other, int64_t *ret)

@@ -1,6 +1,7 @@
 #pragma once
 /* A connection: how it is opened, what its errors mean, and statements whose parameters are whole numbers. */
 #include "base/err.h"
+#include "store/trouble.h"
 
 #include <sqlite3.h>
 
@@ -9,9 +10,16 @@ must_check enum err db_open(const char *path, int flags, sqlite3 **ret, struct w
 /* Fills `why` with what just failed on this connection, the machine's own word for it included. */
 void db_explain(sqlite3 *db, int rc, struct why *why);
 
-/* Whether the same thing may succeed later: the disk, a lock, memory. What is not an outage is the request's
- * own fault. Damage counts as an outage: any answer could be wrong. */
-bool db_outage(int rc);
+/* What a result of SQLite's means for whoever asked. */
+enum db_fate {
+	DB_DONE,
+	DB_OUTAGE, /* the same thing may succeed later: the disk, a lock, memory */
+	DB_DAMAGE, /* the file is damaged, or a database no more: any answer could be wrong, now and later */
+	DB_FAULT,  /* the request's own */
+};
+enum db_fate db_fate(int rc);
+/* Notes what just failed on this connection, as final if it is damage, or that all is well. */
+void db_note(sqlite3 *db, int rc, struct trouble *t, enum trouble_with with);
 
 /* The one number a statement gives; `other` if there is no row. */
 must_check int db_number(sqlite3 *db, const char *sql, int64_t other, int64_t *ret);

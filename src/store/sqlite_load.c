@@ -34,6 +34,7 @@ static void read_done(sqlite3_stmt *s, struct load_item *ret)
 {
 	ret->done.last_run = (uint64_t)sqlite3_column_int64(s, 0);
 	ret->done.last_sid = (uint64_t)sqlite3_column_int64(s, 1);
+	ret->done.last_end = (uint64_t)sqlite3_column_int64(s, 2);
 }
 
 /* In the order in which an engine is told. */
@@ -51,12 +52,13 @@ static const struct {
 	[LOAD_RUN] = { "SELECT " RUN_COLUMNS " FROM run INDEXED BY run_open WHERE state < 3 ORDER BY run",
 		       read_run },
 	[LOAD_END] = { "SELECT " RUN_COLUMNS ", follower FROM (SELECT r.*, s.sid AS follower"
-		       " FROM schedule s INDEXED BY schedule_follower CROSS JOIN run r INDEXED BY run_ended"
-		       " ON r.sid = s.after AND r.ended > s.high AND r.state = 3"
-		       " WHERE s.after <> 0 AND s.dropped IS NULL) ORDER BY follower, ended, run",
+		       " FROM schedule s INDEXED BY schedule_follower CROSS JOIN run r INDEXED BY run_end"
+		       " ON r.sid = s.after AND r.\"end\" > s.seen AND r.state = 3"
+		       " WHERE s.after <> 0 AND s.dropped IS NULL) ORDER BY follower, \"end\"",
 		       read_end },
 	[LOAD_DONE] = { "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)),"
-			" (SELECT ifnull(max(sid), 0) FROM schedule) FROM meta WHERE key = 'last_run'",
+			" (SELECT ifnull(max(sid), 0) FROM schedule),"
+			" (SELECT value FROM meta WHERE key = 'last_end') FROM meta WHERE key = 'last_run'",
 			read_done },
 };
 static_assert(ARRAY_LEN(parts) == LOAD_DONE + 1, "every kind is here");

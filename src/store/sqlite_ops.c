@@ -24,6 +24,11 @@ static bool is_number(uint64_t n)
 	return n > 0 && n <= INT64_MAX;
 }
 
+static struct wall earlier(struct wall a, struct wall b)
+{
+	return a.us < b.us ? a : b;
+}
+
 static struct wall later(struct wall a, struct wall b)
 {
 	return a.us > b.us ? a : b;
@@ -80,7 +85,7 @@ static int save_counts(struct task *t)
 {
 	const struct sched_row *s = &t->sched.row;
 	return RUN(t, SQL_SCHED_SET, s->sid, s->next.us, s->high.us, s->left, s->failures, s->owed,
-		   s->owed_since.us);
+		   s->owed_since.us, s->changed.us, s->seen);
 }
 
 /* ---- what several operations share ---- */
@@ -93,12 +98,13 @@ static enum st_res judge(const struct task *t)
 	return t->sched.row.rev == t->r->rev ? ST_OK : ST_STALE;
 }
 
-/* The same for what moves the schedule past `nominal`. */
+/* The same for what moves the schedule past `nominal`, or a follower past an end. */
 static enum st_res judge_move(const struct task *t, struct wall nominal)
 {
+	const struct sched_row *s = &t->sched.row;
 	enum st_res res = judge(t);
-	bool behind = t->r->moves && nominal.us <= t->sched.row.high.us;
-	return res == ST_OK && behind ? ST_STALE : res;
+	bool behind = s->after ? t->r->move.seen <= s->seen : nominal.us <= s->high.us;
+	return res == ST_OK && t->r->moves && behind ? ST_STALE : res;
 }
 
 static int move(struct task *t)
@@ -112,6 +118,7 @@ static int move(struct task *t)
 	s->left = m->left;
 	s->owed = m->owed;
 	s->owed_since = m->owed_since;
+	s->seen = m->seen;
 	return save_counts(t);
 }
 
@@ -127,6 +134,24 @@ static int close_range(struct task *t)
 	if (rc != SQLITE_ROW)
 		return rc == SQLITE_DONE ? SQLITE_OK : rc;
 	return first > t->r->at.us ? RUN(t, SQL_RANGE_REMOVE, row) : RUN(t, SQL_RANGE_END, row, t->r->at.us);
+}
+
+/* The number of the last end of all. */
+static int last_end(struct task *t, uint64_t *ret)
+{
+	bool there;
+	int64_t n = 0;
+	int rc = peek(t, SQL_END_LAST, &there, &n);
+	if (rc == SQLITE_OK && !there)
+		return SQLITE_CORRUPT; /* the schema puts it there, and nothing removes it */
+	*ret = (uint64_t)n;
+	return rc;
+}
+
+static int give_end(struct task *t, uint64_t end)
+{
+	t->ack->end = end;
+	return RUN(t, SQL_END_GIVE, end);
 }
 
 /* ---- schedules ---- */
@@ -166,6 +191,7 @@ static struct sched_row put_row(const struct st_req *r, const struct sched_recor
 		row.failures = old->row.failures;
 		row.owed = old->row.owed;
 		row.owed_since = old->row.owed_since;
+		row.seen = old->row.seen;
 	}
 	row.high = later(row.high, row.kept);
 	return row;
@@ -208,12 +234,20 @@ static int op_drop(struct task *t)
 
 /* ---- occurrences ---- */
 
-static int add_run(struct task *t, const struct run_row *run, bool *added)
+static int add_run(struct task *t, struct run_row run, bool *added)
 {
-	run_bind(t->sql->stmt[SQL_RUN_ADD], run);
-	int rc = step(t, SQL_RUN_ADD);
+	int rc = SQLITE_OK;
+	run.end = 0;
+	if (run.state == RUN_FINISHED) {
+		rc = last_end(t, &run.end);
+		run.end++;
+	}
+	if (rc != SQLITE_OK)
+		return rc;
+	run_bind(t->sql->stmt[SQL_RUN_ADD], &run);
+	rc = step(t, SQL_RUN_ADD);
 	*added = rc == SQLITE_OK && sqlite3_changes(t->sql->db) == 1;
-	return rc;
+	return *added && run.end ? give_end(t, run.end) : rc;
 }
 
 /* The record `old` becomes the new run. */
@@ -226,7 +260,7 @@ static int take_over(struct task *t, const struct run_row *old)
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_RUN_REMOVE, old->run);
 	if (rc == SQLITE_OK)
-		rc = add_run(t, &run, &added);
+		rc = add_run(t, run, &added);
 	if (rc == SQLITE_OK && !added)
 		rc = SQLITE_CONSTRAINT;
 	return rc == SQLITE_OK ? move(t) : rc;
@@ -240,6 +274,8 @@ static int not_added(struct task *t, enum st_res res)
 	bool there;
 	BIND(t, SQL_RUN_GET, run->run);
 	int rc = read_run(t, SQL_RUN_GET, &there, &old);
+	if (rc == SQLITE_OK && there && run->state == RUN_FINISHED)
+		t->ack->end = old.end;
 	if (rc != SQLITE_OK || there || res != ST_OK)
 		return rc != SQLITE_OK ? rc : answer(t, there ? ST_OK : res);
 
@@ -263,7 +299,7 @@ static int op_occ(struct task *t)
 		return answer(t, ST_REFUSED);
 	enum st_res res = judge_move(t, run->nominal);
 	bool added = false;
-	int rc = res == ST_OK ? add_run(t, run, &added) : SQLITE_OK;
+	int rc = res == ST_OK ? add_run(t, *run, &added) : SQLITE_OK;
 	if (rc != SQLITE_OK)
 		return rc;
 	return added ? move(t) : not_added(t, res);
@@ -293,6 +329,8 @@ static int op_range(struct task *t)
 	bool there, is_gap = g->state == RUN_SKIPPED || g->state == RUN_MISSED;
 	if (g->sid != t->r->sid || !is_gap || g->first.us > g->last.us)
 		return answer(t, ST_REFUSED);
+	if (t->sched.dropped)
+		return answer(t, ST_REFUSED); /* even what is covered */
 	BIND(t, SQL_RANGE_COVERS, g->sid, g->first.us, g->last.us, g->state, g->reason);
 	int rc = peek(t, SQL_RANGE_COVERS, &there, NULL);
 	if (rc != SQLITE_OK || there)
@@ -310,11 +348,9 @@ static int op_range(struct task *t)
 	return rc == SQLITE_OK ? move(t) : rc;
 }
 
-static int op_withdraw(struct task *t)
+static int withdraw_records(struct task *t)
 {
 	int64_t sid = (int64_t)t->r->sid, at = t->r->at.us;
-	if (judge(t) != ST_OK)
-		return answer(t, judge(t));
 	int rc = step(t, SQL_RUNS_REMEMBER);
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_RUNS_WITHDRAW, sid, at);
@@ -322,8 +358,20 @@ static int op_withdraw(struct task *t)
 		rc = RUN(t, SQL_RANGES_WITHDRAW, sid, at);
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_RANGES_CUT, sid, at);
-	t->sched.row.high = t->sched.row.kept;
-	t->sched.row.next = t->r->move.next;
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_RANGE_OPEN_FROM, sid, t->r->move.next.us);
+	return rc;
+}
+
+static int op_withdraw(struct task *t)
+{
+	struct sched_row *s = &t->sched.row;
+	if (judge(t) != ST_OK)
+		return answer(t, judge(t));
+	int rc = s->after ? SQLITE_OK : withdraw_records(t);
+	s->high = s->kept;
+	s->next = t->r->move.next;
+	s->changed = earlier(s->changed, t->r->at);
 	return rc == SQLITE_OK ? save_counts(t) : rc;
 }
 
@@ -354,8 +402,9 @@ static int op_started(struct task *t)
 static bool same_end(const struct run_row *a, const struct run_row *b)
 {
 	return a->attempt == b->attempt && a->state == b->state && a->outcome == b->outcome &&
-	       a->reason == b->reason && a->ended.us == b->ended.us && a->retry_at.us == b->retry_at.us &&
-	       a->cost == b->cost && a->tokens_in == b->tokens_in && a->tokens_out == b->tokens_out;
+	       a->reason == b->reason && a->limited == b->limited && a->ended.us == b->ended.us &&
+	       a->retry_at.us == b->retry_at.us && a->cost == b->cost && a->tokens_in == b->tokens_in &&
+	       a->tokens_out == b->tokens_out;
 }
 
 static int op_finish(struct task *t)
@@ -363,14 +412,23 @@ static int op_finish(struct task *t)
 	const struct run_row *end = &t->r->run, *run = &t->run;
 	if (end->state != RUN_FINISHED && end->state != RUN_RETRYING)
 		return answer(t, ST_REFUSED);
-	if (same_end(run, end))
+	if (same_end(run, end)) {
+		t->ack->end = run->end;
 		return answer(t, ST_OK); /* mine */
+	}
 	if (run->state >= RUN_FINISHED || run->attempt > end->attempt)
 		return answer(t, ST_LOST);
-	int rc = RUN(t, SQL_RUN_FINISH, run->run, end->attempt, end->state, end->outcome, end->reason,
-		     end->ended.us, end->retry_at.us, end->cost, end->tokens_in, end->tokens_out);
+	bool last = end->state == RUN_FINISHED;
+	uint64_t number = 0;
+	int rc = last ? last_end(t, &number) : SQLITE_OK;
+	if (rc == SQLITE_OK && last)
+		rc = give_end(t, ++number);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_RUN_FINISH, run->run, end->attempt, end->state, end->outcome, end->reason,
+			 end->ended.us, end->retry_at.us, end->cost, end->tokens_in, end->tokens_out,
+			 end->limited, number);
 	/* Most ends change no count: that saves rewriting the row. */
-	if (rc != SQLITE_OK || end->state != RUN_FINISHED || t->sched.row.failures == t->r->failures)
+	if (rc != SQLITE_OK || !last || t->sched.row.failures == t->r->failures)
 		return rc;
 	t->sched.row.failures = t->r->failures;
 	return save_counts(t);

@@ -6,8 +6,9 @@
 void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
 {
 	const struct sched_row *r = &s->row;
-	DB_BIND(st, r->sid, r->after, r->rev, r->flags, r->left, r->failures, r->owed, r->owed_since.us,
-		r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us, s->put_at.us);
+	DB_BIND(st, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
+		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us,
+		s->put_at.us);
 	sqlite3_bind_null(st, SCHED_PARAMS - 1);
 	int rc = sqlite3_bind_blob(st, SCHED_PARAMS, r->rules, STORE_RULES, SQLITE_STATIC);
 	assert(rc == SQLITE_OK);
@@ -16,9 +17,9 @@ void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
 
 void run_bind(sqlite3_stmt *st, const struct run_row *r)
 {
-	DB_BIND(st, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome, r->was,
-		r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
-		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out);
+	DB_BIND(st, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome, r->limited,
+		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
+		r->retry_at.us, r->end, r->fence, r->cost, r->tokens_in, r->tokens_out);
 }
 
 /* Reads one column after the other. */
@@ -44,6 +45,7 @@ void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 	ret->there = true;
 	r->sid = (uint64_t)number(&c);
 	r->after = (uint64_t)number(&c);
+	r->seen = (uint64_t)number(&c);
 	r->rev = (uint32_t)number(&c);
 	r->flags = (uint32_t)number(&c);
 	r->left = (uint32_t)number(&c);
@@ -76,6 +78,7 @@ void run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 	ret->kind = (uint8_t)number(&c);
 	ret->state = (uint8_t)number(&c);
 	ret->outcome = (uint8_t)number(&c);
+	ret->limited = (uint16_t)number(&c);
 	ret->was = (uint8_t)number(&c);
 	ret->missed = (uint32_t)number(&c);
 	ret->nominal = moment(&c);
@@ -84,6 +87,7 @@ void run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 	ret->started = moment(&c);
 	ret->ended = moment(&c);
 	ret->retry_at = moment(&c);
+	ret->end = (uint64_t)number(&c);
 	ret->fence = (uint64_t)number(&c);
 	ret->cost = number(&c);
 	ret->tokens_in = number(&c);

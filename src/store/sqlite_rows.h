@@ -12,14 +12,13 @@ struct sched_record {
 };
 
 #define SCHED_COLUMNS                                                                                        \
-	"sid, after, rev, flags, left, failures, owed, owed_since, next, high, kept, changed, "              \
-	"paused_until, "                                                                                     \
-	"put_at, dropped, rules"
+	"sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, kept, changed, "        \
+	"paused_until, put_at, dropped, rules"
 #define RUN_COLUMNS                                                                                          \
-	"run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, due, claimed, "         \
-	"started, "                                                                                          \
-	"ended, retry_at, fence, cost, tokens_in, tokens_out"
-enum { SCHED_PARAMS = 16, RUN_PARAMS = 20 };
+	"run, sid, rev, attempt, reason, kind, state, outcome, limited, was, missed, nominal, due, "         \
+	"claimed, "                                                                                          \
+	"started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out"
+enum { SCHED_PARAMS = 17, RUN_PARAMS = 22 };
 
 /* All columns as parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the statement has
  * run. */

@@ -12,25 +12,32 @@ static const char *const text[] = {
 	[SQL_ROLLBACK] = "ROLLBACK",
 
 	[SQL_SCHED_GET] = "SELECT " SCHED_COLUMNS " FROM schedule WHERE sid = ?1",
-	[SQL_SCHED_PUT] = "INSERT OR REPLACE INTO schedule (" SCHED_COLUMNS ")"
-			  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+	[SQL_SCHED_PUT] =
+		"INSERT OR REPLACE INTO schedule (" SCHED_COLUMNS ")"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
 	[SQL_SCHED_SET] = "UPDATE schedule SET next = ?2, high = ?3, left = ?4, failures = ?5, owed = ?6,"
-			  " owed_since = ?7 WHERE sid = ?1",
+			  " owed_since = ?7, changed = ?8, seen = ?9 WHERE sid = ?1",
 	[SQL_SCHED_DROP] = "UPDATE schedule SET dropped = ?2 WHERE sid = ?1",
 	/* What is NULL stays as it was. */
 	[SQL_DOCUMENT_PUT] =
 		"INSERT INTO document (sid, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (sid)"
 		" DO UPDATE SET id = ifnull(excluded.id, id), body = ifnull(excluded.body, body)",
 
+	/* Read and written in the transaction of the end itself: rolled back with it, they cannot disagree.
+	 */
+	[SQL_END_LAST] = "SELECT value FROM meta WHERE key = 'last_end'",
+	[SQL_END_GIVE] = "UPDATE meta SET value = ?1 WHERE key = 'last_end'",
+
 	[SQL_RUN_GET] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
 	[SQL_RUN_AT] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",
 	[SQL_RUN_ADD] = "INSERT INTO run (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-			" ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20) ON CONFLICT DO NOTHING",
+			" ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22) ON CONFLICT DO NOTHING",
 	[SQL_RUN_REMOVE] = "DELETE FROM run WHERE run = ?1",
 	[SQL_RUN_VERDICT] = "UPDATE run SET state = ?2, reason = ?3 WHERE run = ?1",
 	[SQL_RUN_STARTED] = "UPDATE run SET state = 1, attempt = ?2, started = ?3 WHERE run = ?1",
 	[SQL_RUN_FINISH] = "UPDATE run SET attempt = ?2, state = ?3, outcome = ?4, reason = ?5, ended = ?6,"
-			   " retry_at = ?7, cost = ?8, tokens_in = ?9, tokens_out = ?10 WHERE run = ?1",
+			   " retry_at = ?7, cost = ?8, tokens_in = ?9, tokens_out = ?10, limited = ?11, "
+			   "\"end\" = ?12 WHERE run = ?1",
 	/* Manual runs were asked for, and do not become due again. */
 	[SQL_RUNS_WITHDRAW] = "DELETE FROM run WHERE sid = ?1 AND nominal > ?2 AND kind <> 4"
 			      " AND state IN (4, 5)",
@@ -48,8 +55,12 @@ static const char *const text[] = {
 	[SQL_RANGE_END] = "UPDATE range SET last = ?2 WHERE rowid = ?1",
 	[SQL_RANGE_OPEN] = "SELECT rowid, first FROM range WHERE sid = ?1 AND last = 9223372036854775807",
 	[SQL_RANGE_REMOVE] = "DELETE FROM range WHERE rowid = ?1",
-	[SQL_RANGES_WITHDRAW] = "DELETE FROM range WHERE sid = ?1 AND last > ?2 AND first > ?2",
-	[SQL_RANGES_CUT] = "UPDATE range SET last = ?2 WHERE sid = ?1 AND last > ?2",
+	[SQL_RANGES_WITHDRAW] = "DELETE FROM range WHERE sid = ?1 AND last > ?2 AND first > ?2"
+				" AND last < 9223372036854775807",
+	[SQL_RANGES_CUT] =
+		"UPDATE range SET last = ?2 WHERE sid = ?1 AND last > ?2 AND last < 9223372036854775807",
+	[SQL_RANGE_OPEN_FROM] =
+		"UPDATE range SET first = ?2 WHERE sid = ?1 AND last = 9223372036854775807 AND first > ?2",
 
 	[SQL_HOLD_PUT] = "INSERT OR REPLACE INTO hold (key, reason, until) VALUES (?1, ?2, ?3)",
 	[SQL_HOLD_REMOVE] = "DELETE FROM hold WHERE key = ?1",

@@ -43,7 +43,7 @@ static int one_by_one(struct writer *w, struct ask **a, unsigned n, unsigned *do
 	for (*done = 0; *done < n; ++*done) {
 		struct ask *ask = a[*done];
 		int rc = transaction(w, &ask, 1);
-		if (rc != SQLITE_OK && db_outage(rc))
+		if (rc != SQLITE_OK && db_fate(rc) != DB_FAULT)
 			return rc;
 		if (rc != SQLITE_OK)
 			ask->ack = (struct st_ack){ .tag = ask->req.tag,
@@ -54,18 +54,27 @@ static int one_by_one(struct writer *w, struct ask **a, unsigned n, unsigned *do
 	return SQLITE_OK;
 }
 
-/* Answers all of them, however long it takes. False: it is closing in the midst of an outage, and the rest
- * was given up. */
+/* What the last transaction came to, for anybody to read. Its own explanation, for the connection has rolled
+ * back since. */
+static void note(struct writer *w, int rc)
+{
+	if (db_fate(rc) == DB_DAMAGE)
+		trouble_note_final(w->trouble, TROUBLE_WRITE, &w->why);
+	else
+		trouble_note(w->trouble, TROUBLE_WRITE, rc == SQLITE_OK ? NULL : &w->why);
+}
+
+/* Answers all of them, however long it takes. False: the rest was given up, because it is closing in the
+ * midst of an outage, or because the database is damaged, as the writer or another thread has found. */
 static bool settle(struct writer *w, struct ask **a, unsigned n)
 {
-	for (int ms = 1;; ms = ms < STORE_BACKOFF_MS_MAX / 2 ? 2 * ms : STORE_BACKOFF_MS_MAX) {
-		unsigned done = n;
+	for (int ms = 1; !trouble_is_final(w->trouble);
+	     ms = ms < STORE_BACKOFF_MS_MAX / 2 ? 2 * ms : STORE_BACKOFF_MS_MAX) {
 		int rc = transaction(w, a, n);
-		if (rc != SQLITE_OK && db_outage(rc))
-			done = 0;
-		else if (rc != SQLITE_OK)
+		unsigned done = rc == SQLITE_OK ? n : 0;
+		if (db_fate(rc) == DB_FAULT)
 			rc = one_by_one(w, a, n, &done);
-		trouble_note(w->trouble, TROUBLE_WRITE, rc == SQLITE_OK ? NULL : &w->why);
+		note(w, rc);
 		queue_answer(w->queue, a, done);
 		a += done;
 		n -= done;

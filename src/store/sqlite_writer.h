@@ -1,7 +1,8 @@
 #pragma once
 /* The writer thread: takes what is queued, carries it out many requests to a transaction, and answers when
- * they are on the disk. An outage holds the same requests up until they can be carried out; a request that
- * fails for a reason of its own is refused alone, the others of its group are not. */
+ * they are on the disk. An outage holds the same requests up until they can be carried out; damage ends the
+ * thread, and they stay unanswered; a request that fails for a reason of its own is refused alone, the others
+ * of its group are not. */
 #include "store/queue.h"
 #include "store/sqlite.h"
 #include "store/sqlite_checkpoint.h"

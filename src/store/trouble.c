@@ -13,33 +13,62 @@ void trouble_destroy(struct trouble *t)
 	pthread_mutex_destroy(&t->lock);
 }
 
-void trouble_note(struct trouble *t, enum trouble_with with, const struct why *why)
+static void note(struct trouble *t, enum trouble_with with, const struct why *why, bool final)
 {
 	pthread_mutex_lock(&t->lock);
-	if (why && !t->with[with].failing) {
-		struct timespec now;
-		clock_gettime(CLOCK_REALTIME, &now);
-		t->with[with].since = (struct wall){ now.tv_sec * USEC + now.tv_nsec / 1000 };
+	if (!t->with[with].final) {
+		if (why && !t->with[with].failing) {
+			struct timespec now;
+			clock_gettime(CLOCK_REALTIME, &now);
+			t->with[with].since = (struct wall){ now.tv_sec * USEC + now.tv_nsec / 1000 };
+		}
+		t->with[with].failing = why != NULL;
+		t->with[with].final = final;
+		if (why)
+			t->with[with].why = *why;
 	}
-	t->with[with].failing = why != NULL;
-	if (why)
-		t->with[with].why = *why;
 	pthread_mutex_unlock(&t->lock);
 }
 
-enum err trouble_read(struct trouble *t, struct wall *since, struct why *why)
+void trouble_note(struct trouble *t, enum trouble_with with, const struct why *why)
 {
-	enum err e = OK;
+	note(t, with, why, false);
+}
+
+void trouble_note_final(struct trouble *t, enum trouble_with with, const struct why *why)
+{
+	note(t, with, why, true);
+}
+
+/* Locked. The first that fails, or the first that is final, if one is; TROUBLES: nothing. */
+static unsigned worst(const struct trouble *t)
+{
+	unsigned found = TROUBLES;
+	for (unsigned i = 0; i < TROUBLES; i++)
+		if (t->with[i].failing && (found == TROUBLES || (t->with[i].final && !t->with[found].final)))
+			found = i;
+	return found;
+}
+
+bool trouble_is_final(struct trouble *t)
+{
 	pthread_mutex_lock(&t->lock);
-	for (unsigned i = 0; i < TROUBLES && e == OK; i++) {
-		if (!t->with[i].failing)
-			continue;
-		e = E_IO;
-		if (since)
-			*since = t->with[i].since;
-		if (why)
-			*why = t->with[i].why;
-	}
+	unsigned i = worst(t);
+	bool final = i < TROUBLES && t->with[i].final;
 	pthread_mutex_unlock(&t->lock);
-	return e;
+	return final;
+}
+
+enum err trouble_read(struct trouble *t, struct wall *since, bool *final, struct why *why)
+{
+	pthread_mutex_lock(&t->lock);
+	unsigned i = worst(t);
+	if (i < TROUBLES && since)
+		*since = t->with[i].since;
+	if (i < TROUBLES && final)
+		*final = t->with[i].final;
+	if (i < TROUBLES && why)
+		*why = t->with[i].why;
+	pthread_mutex_unlock(&t->lock);
+	return i < TROUBLES ? E_IO : OK;
 }

@@ -1,5 +1,6 @@
 #pragma once
-/* What a store cannot do at present, and since when. Written by its threads, read by anybody. */
+/* What a store cannot do at present, or ever again, and since when. Written by its threads, read by anybody.
+ */
 #include "base/err.h"
 #include "base/time.h"
 
@@ -10,7 +11,7 @@ enum trouble_with { TROUBLE_WRITE, TROUBLE_READ, TROUBLE_CHECKPOINT, TROUBLES };
 struct trouble {
 	pthread_mutex_t lock;
 	struct {
-		bool failing;
+		bool failing, final;
 		struct wall since;
 		struct why why;
 	} with[TROUBLES];
@@ -20,5 +21,9 @@ void trouble_init(struct trouble *t);
 void trouble_destroy(struct trouble *t);
 /* The latest reason replaces earlier ones; `since` stays the first's. NULL: it works (again). */
 void trouble_note(struct trouble *t, enum trouble_with with, const struct why *why);
-/* E_IO and the first of them in the order above; OK and nothing written if there is none. */
-must_check enum err trouble_read(struct trouble *t, struct wall *since, struct why *why);
+/* The same for what will never work again: whatever is noted later, it stays. */
+void trouble_note_final(struct trouble *t, enum trouble_with with, const struct why *why);
+bool trouble_is_final(struct trouble *t);
+/* E_IO and what is final, or else the first of them in the order above; OK and nothing written if there is
+ * none. Any of the pointers may be NULL. */
+must_check enum err trouble_read(struct trouble *t, struct wall *since, bool *final, struct why *why);

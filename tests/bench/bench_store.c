@@ -75,7 +75,8 @@ static void make_file(unsigned n)
 	snprintf(sql, sizeof sql,
 		 "PRAGMA synchronous = OFF; BEGIN;"
 		 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
-		 " INSERT INTO schedule SELECT i, 0, 1, 7, 4294967295, 0, 0, 0, 1700000000000000 + i, 0, 0, "
+		 " INSERT INTO schedule SELECT i, 0, 0, 1, 7, 4294967295, 0, 0, 0, 1700000000000000 + i, 0, "
+		 "0, "
 		 "0, 0, 0, NULL,"
 		 " zeroblob(%d) FROM n;"
 		 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
@@ -197,11 +198,11 @@ static void bind(sqlite3_stmt *st, const int64_t *v, int n)
 static double bare_claims(unsigned held, uint64_t seed)
 {
 	sqlite3 *db = bare_open();
-	sqlite3_stmt *add =
-		prepare(db, "INSERT INTO run (run, sid, rev, attempt, reason, kind, state, outcome, was, "
-			    "missed, nominal, due,"
-			    " claimed, started, ended, retry_at, fence, cost, tokens_in, tokens_out)"
-			    " VALUES (?1, ?2, 1, 0, 0, 0, 1, 0, 0, 0, ?3, ?3, ?3, 0, 0, 0, 0, -1, 0, 0)");
+	sqlite3_stmt *add = prepare(
+		db, "INSERT INTO run (run, sid, rev, attempt, reason, kind, state, outcome, limited, was, "
+		    "missed, nominal, due,"
+		    " claimed, started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out)"
+		    " VALUES (?1, ?2, 1, 0, 0, 0, 1, 0, 0, 0, 0, ?3, ?3, ?3, 0, 0, 0, 0, 0, -1, 0, 0)");
 	sqlite3_stmt *set =
 		prepare(db, "UPDATE schedule SET next = ?2, high = ?3, left = ?4, failures = 0, owed = 0,"
 			    " owed_since = 0 WHERE sid = ?1 AND rev = 1 AND high < ?3");
@@ -237,9 +238,9 @@ static double bare_load(void)
 	struct count c = { 0 };
 	double begin = now();
 	while (sqlite3_step(st) == SQLITE_ROW) {
-		for (int i = 0; i < 15; i++)
+		for (int i = 0; i < 16; i++)
 			c.sum += (uint64_t)sqlite3_column_int64(st, i);
-		c.sum += *(const uint8_t *)sqlite3_column_blob(st, 15);
+		c.sum += *(const uint8_t *)sqlite3_column_blob(st, 16);
 		c.schedules++;
 	}
 	if (c.schedules != MANY)

@@ -22,7 +22,7 @@ static const struct store_tuning tuning = {
 struct work {
 	char dir[64], path[80];
 	struct store *store;
-	struct memory *model; /* all that was answered */
+	struct rows *model; /* all that was answered */
 	struct stream stream;
 	struct st_req flight[BURST_MAX]; /* not yet answered, in order */
 	char text[BURST_MAX][sizeof(((struct stream *)0)->text)];
@@ -32,7 +32,7 @@ struct work {
 
 static void work_init(struct work *w, uint64_t seed)
 {
-	*w = (struct work){ .model = memory_new() };
+	*w = (struct work){ .model = rows_new() };
 	make_dir(w->dir, sizeof w->dir);
 	snprintf(w->path, sizeof w->path, "%s/db", w->dir);
 	stream_init(&w->stream, seed, true);
@@ -43,7 +43,7 @@ static void work_init(struct work *w, uint64_t seed)
 static void work_free(struct work *w)
 {
 	store_sqlite_close(w->store);
-	memory_free(w->model);
+	rows_free(w->model);
 	remove_dir(w->dir);
 	faultfs_reset();
 }
@@ -59,24 +59,13 @@ static void work_close(struct work *w)
 	w->store = NULL;
 }
 
-/* Keeps the texts as long as the request. */
-static void keep_text(struct work *w, unsigned i)
-{
-	struct st_req *r = &w->flight[i];
-	memcpy(w->text[i], w->stream.text, sizeof w->text[i]);
-	if (r->id.p)
-		r->id.p = w->text[i] + (r->id.p - w->stream.text);
-	if (r->document.p)
-		r->document.p = w->text[i] + (r->document.p - w->stream.text);
-}
-
 /* The next answer must be that of the first request in flight, as the model gives it. */
 static void take_answer(struct work *w, const struct st_ack *got)
 {
 	struct buf a = { 0 }, b = { 0 };
 	struct st_ack want;
 	CHECK_INT(got->tag, w->flight[0].tag);
-	memory_apply(w->model, &w->flight[0], &want);
+	rows_apply(w->model, &w->flight[0], &want);
 	stream_learn(&w->stream, &want);
 	dump_ack(got, &a);
 	dump_ack(&want, &b);
@@ -112,7 +101,7 @@ static void submit_burst(struct work *w)
 	unsigned n = 1 + (unsigned)(test_random(&w->stream.random) % BURST_MAX);
 	for (w->flying = 0; w->flying < n; w->flying++) {
 		w->flight[w->flying] = stream_next(&w->stream);
-		keep_text(w, w->flying);
+		stream_keep(&w->stream, &w->flight[w->flying], w->text[w->flying]);
 		CHECK_INT(store_sqlite_ops.submit(w->store, &w->flight[w->flying]), OK);
 	}
 }
@@ -131,7 +120,7 @@ static bool run_bursts(struct work *w, unsigned n)
 	return true;
 }
 
-static struct buf rows_of(struct work *w)
+static struct buf found(struct work *w)
 {
 	struct buf b = { 0 };
 	dump_sqlite(w->path, &b);
@@ -142,15 +131,15 @@ static struct buf rows_of(struct work *w)
  * is the model. */
 static bool settle_model(struct work *w)
 {
-	struct buf got = rows_of(w), want = { 0 };
+	struct buf got = found(w), want = { 0 };
 	for (unsigned i = 0;; i++) {
 		struct st_ack ack;
 		buf_free(&want);
 		want = (struct buf){ 0 };
-		dump_memory(w->model, &want);
+		dump_rows(w->model, &want);
 		if (i == w->flying || str_eq(buf_str(&got), buf_str(&want)))
 			break;
-		memory_apply(w->model, &w->flight[i], &ack);
+		rows_apply(w->model, &w->flight[i], &ack);
 		stream_learn(&w->stream, &ack);
 	}
 	bool same = CHECK_SAME(&got, &want);
@@ -171,12 +160,12 @@ static void recover(struct work *w, enum faultfs_end end, uint64_t seed)
 	}
 	settle_model(w);
 	/* What an engine has seen must not go, though nothing was written since. */
-	struct buf seen = rows_of(w);
+	struct buf seen = found(w);
 	faultfs_stop();
 	work_close(w);
 	faultfs_restart(FAULTFS_CUT, 0);
 	CHECK_INT(work_open(w), OK);
-	struct buf still = rows_of(w);
+	struct buf still = found(w);
 	CHECK_SAME(&still, &seen);
 	buf_free(&seen);
 	buf_free(&still);
@@ -287,7 +276,7 @@ static void outage(struct work *w, void (*begin)(void), void (*end)(void), const
 	struct wall since = { 0 };
 	struct why why = { 0 };
 	CHECK(run_bursts(w, 10));
-	CHECK_INT(store_sqlite_trouble(w->store, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_trouble(w->store, NULL, NULL, NULL), OK);
 	begin();
 	/* What changes nothing, or finds room in the log, is answered all the same: until something is stuck.
 	 */
@@ -296,7 +285,7 @@ static void outage(struct work *w, void (*begin)(void), void (*end)(void), const
 		take_answers(w, 50);
 	}
 	CHECK(w->flying);
-	CHECK_INT(store_sqlite_trouble(w->store, &since, &why), E_IO);
+	CHECK_INT(store_sqlite_trouble(w->store, &since, NULL, &why), E_IO);
 	CHECK(since.us > 0);
 	if (!CHECK(strstr(why.text, word)))
 		printf("%s\n", why.text);
@@ -304,9 +293,9 @@ static void outage(struct work *w, void (*begin)(void), void (*end)(void), const
 	take_answers(w, WAIT_MS);
 	CHECK(!w->flying);
 	/* The checkpoint thread tries again after a second. */
-	for (unsigned i = 0; i < 1000 && store_sqlite_trouble(w->store, NULL, NULL) != OK; i++)
+	for (unsigned i = 0; i < 1000 && store_sqlite_trouble(w->store, NULL, NULL, NULL) != OK; i++)
 		usleep(10000);
-	CHECK_INT(store_sqlite_trouble(w->store, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_trouble(w->store, NULL, NULL, NULL), OK);
 	CHECK(run_bursts(w, 5));
 	settle_model(w);
 	CHECK(database_is_sound(w->path));
@@ -412,10 +401,10 @@ TEST(loading_says_when_it_cannot)
 	struct why why = { 0 };
 	void *store = w.store;
 	CHECK_INT(store_sqlite_ops.load(store, ignore, NULL), E_IO);
-	CHECK_INT(store_sqlite_trouble(w.store, NULL, &why), E_IO);
+	CHECK_INT(store_sqlite_trouble(w.store, NULL, NULL, &why), E_IO);
 	faultfs_fail(FAULT_READ, 1, 0);
 	dump_load(&store_sqlite_ops, store, &text);
-	CHECK_INT(store_sqlite_trouble(w.store, NULL, &why), OK);
+	CHECK_INT(store_sqlite_trouble(w.store, NULL, NULL, &why), OK);
 	buf_free(&text);
 	work_free(&w);
 }

@@ -31,7 +31,7 @@ void remove_dir(const char *dir)
 
 const char *rig_name(enum rig_kind kind)
 {
-	static const char *const names[] = { [RIG_MEMORY] = "memory", [RIG_SQLITE] = "sqlite" };
+	static const char *const names[] = { [RIG_ROWS] = "rows", [RIG_SQLITE] = "sqlite" };
 	return names[kind];
 }
 
@@ -49,9 +49,9 @@ static void open_sqlite(struct rig *rig)
 void rig_open(struct rig *rig, enum rig_kind kind)
 {
 	*rig = (struct rig){ .kind = kind };
-	rig->ops = kind == RIG_MEMORY ? &memory_ops : &store_sqlite_ops;
-	if (kind == RIG_MEMORY) {
-		rig->store = memory_new();
+	rig->ops = kind == RIG_ROWS ? &rows_store_ops : &store_sqlite_ops;
+	if (kind == RIG_ROWS) {
+		rig->store = rows_store_new(rows_new());
 		return;
 	}
 	make_dir(rig->dir, sizeof rig->dir);
@@ -61,10 +61,10 @@ void rig_open(struct rig *rig, enum rig_kind kind)
 
 void rig_reopen(struct rig *rig)
 {
-	if (rig->kind == RIG_MEMORY) {
-		struct memory *old = rig->store;
-		rig->store = memory_clone(old);
-		memory_free(old);
+	if (rig->kind == RIG_ROWS) {
+		struct rows_store *old = rig->store;
+		rig->store = rows_store_new(rows_clone(old->rows));
+		rows_store_free(old);
 	} else {
 		store_sqlite_close(rig->store);
 		open_sqlite(rig);
@@ -73,8 +73,8 @@ void rig_reopen(struct rig *rig)
 
 void rig_close(struct rig *rig)
 {
-	if (rig->kind == RIG_MEMORY) {
-		memory_free(rig->store);
+	if (rig->kind == RIG_ROWS) {
+		rows_store_free(rig->store);
 		return;
 	}
 	store_sqlite_close(rig->store);
@@ -140,7 +140,7 @@ static void add_text(struct buf *out, struct str s)
 
 static void add_row(struct buf *out, const char *what, const struct sched_row *r)
 {
-	NUMBERS(out, what, r->sid, r->after, r->rev, r->flags, r->left, r->failures, r->owed,
+	NUMBERS(out, what, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us);
 	add_hex(out, r->rules, STORE_RULES);
 }
@@ -149,7 +149,7 @@ static void add_run(struct buf *out, const char *what, const struct run_row *r)
 {
 	NUMBERS(out, what, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
 		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
-		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out);
+		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out, r->limited, r->end);
 }
 
 static void add_hold(struct buf *out, const struct hold_row *h)
@@ -179,25 +179,33 @@ static void sort_lines(struct buf *b, struct buf *out)
 	buf_free(b);
 }
 
-void dump_memory(const struct memory *m, struct buf *out)
+void dump_rows(const struct rows *r, struct buf *out)
 {
 	struct buf lines = { 0 };
-	struct memory_at at = { 0 };
-	for (const struct memory_sched *s; (s = memory_next_sched(m, &at)); buf_addc(&lines, '\n')) {
+	for (size_t i = 0; i < rows_scheds(r); i++) {
+		const struct rows_sched *s = rows_sched_at(r, i);
 		add_row(&lines, "sched", &s->row);
 		NUMBERS(&lines, "", s->put_at.us, s->dropped);
 		add_text(&lines, s->id);
 		add_text(&lines, s->document);
+		buf_addc(&lines, '\n');
+		for (unsigned k = 0; k < s->ranges; k++) {
+			const struct range_row *g = &s->range[k];
+			NUMBERS(&lines, "range", g->sid, g->first.us, g->last.us, g->state, g->reason);
+			buf_addc(&lines, '\n');
+		}
 	}
-	at = (struct memory_at){ 0 };
-	for (const struct run_row *r; (r = memory_next_run(m, &at)); buf_addc(&lines, '\n'))
-		add_run(&lines, "run", r);
-	at = (struct memory_at){ 0 };
-	for (const struct range_row *g; (g = memory_next_range(m, &at)); buf_addc(&lines, '\n'))
-		NUMBERS(&lines, "range", g->sid, g->first.us, g->last.us, g->state, g->reason);
-	at = (struct memory_at){ 0 };
-	for (const struct hold_row *h; (h = memory_next_hold(m, &at)); buf_addc(&lines, '\n'))
-		add_hold(&lines, h);
+	for (size_t i = 0; i < rows_runs(r); i++) {
+		const struct run_row *run = rows_run_at(r, i);
+		if (!run)
+			continue;
+		add_run(&lines, "run", run);
+		buf_addc(&lines, '\n');
+	}
+	for (size_t i = 0; i < rows_holds(r); i++) {
+		add_hold(&lines, rows_hold_at(r, i));
+		buf_addc(&lines, '\n');
+	}
 	sort_lines(&lines, out);
 }
 
@@ -229,13 +237,15 @@ void dump_sqlite(const char *path, struct buf *out)
 	static const struct {
 		const char *what, *sql;
 	} part[] = {
-		{ "sched", "SELECT s.sid, after, rev, flags, left, failures, owed, owed_since, next, high, "
-			   "kept, changed,"
-			   " paused_until, rules, put_at, dropped IS NOT NULL, id, body"
-			   " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
+		{ "sched",
+		  "SELECT s.sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, "
+		  "kept, changed,"
+		  " paused_until, rules, put_at, dropped IS NOT NULL, id, body"
+		  " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
 		{ "run", "SELECT run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, "
 			 "due, claimed,"
-			 " started, ended, retry_at, fence, cost, tokens_in, tokens_out FROM run" },
+			 " started, ended, retry_at, fence, cost, tokens_in, tokens_out, limited, \"end\" "
+			 "FROM run" },
 		{ "range", "SELECT sid, first, last, state, reason FROM range" },
 		{ "hold", "SELECT key, reason, until FROM hold" },
 	};
@@ -258,8 +268,8 @@ void dump_sqlite(const char *path, struct buf *out)
 
 void rig_dump(struct rig *rig, struct buf *out)
 {
-	if (rig->kind == RIG_MEMORY)
-		dump_memory(rig->store, out);
+	if (rig->kind == RIG_ROWS)
+		dump_rows(((struct rows_store *)rig->store)->rows, out);
 	else
 		dump_sqlite(rig->path, out);
 }
@@ -283,7 +293,7 @@ static void add_item(void *ctx, const struct load_item *item)
 		add_run(out, "end", &item->run);
 		break;
 	case LOAD_DONE:
-		NUMBERS(out, "done", item->done.last_run, item->done.last_sid);
+		NUMBERS(out, "done", item->done.last_run, item->done.last_sid, item->done.last_end);
 		break;
 	}
 	buf_addc(out, '\n');
@@ -299,6 +309,8 @@ void dump_ack(const struct st_ack *ack, struct buf *out)
 	static const char *const words[ST_RESULTS] = { "OK", "LOST", "STALE", "FENCED", "REFUSED" };
 	buf_addf(out, "op %u %s run %llu", ack->op, ack->res < ST_RESULTS ? words[ack->res] : "?",
 		 (unsigned long long)ack->run);
+	if (ack->end)
+		buf_addf(out, " end %llu", (unsigned long long)ack->end);
 	if (ack->has_row)
 		add_row(out, " row", &ack->row);
 	if (ack->op == ST_OCC && ack->res == ST_LOST)

@@ -3,23 +3,23 @@
  * each, so that two stores (or one store at two times) can be compared. The SQLite rows are read by SQL of
  * our own, not by the code under test. */
 #include "base/buf.h"
-#include "memory.h"
+#include "rows_store.h"
 #include "store/sqlite.h"
 
 #include <sqlite3.h>
 
-enum rig_kind { RIG_MEMORY, RIG_SQLITE, RIG_KINDS };
+enum rig_kind { RIG_ROWS, RIG_SQLITE, RIG_KINDS };
 
 struct rig {
 	enum rig_kind kind;
 	const struct store_ops *ops;
-	void *store;
+	void *store; /* struct rows_store or struct store */
 	uint64_t tags;
 	char dir[64], path[80]; /* SQLite */
 };
 
 void rig_open(struct rig *rig, enum rig_kind kind);
-/* SQLite: closes the file and opens it again. In memory: goes on with a clone. */
+/* SQLite: closes the file and opens it again. Rows: goes on with a clone. */
 void rig_reopen(struct rig *rig);
 void rig_close(struct rig *rig);
 const char *rig_name(enum rig_kind kind);
@@ -29,9 +29,9 @@ struct st_ack rig_ask(struct rig *rig, const struct st_req *r);
 /* Takes `n` answers, waiting for each at most ten seconds; how many there were. */
 unsigned rig_collect(const struct store_ops *ops, void *store, struct st_ack *ret, unsigned n);
 
-/* Rows, sorted. */
+/* All rows, sorted. */
 void rig_dump(struct rig *rig, struct buf *out);
-void dump_memory(const struct memory *m, struct buf *out);
+void dump_rows(const struct rows *r, struct buf *out);
 void dump_sqlite(const char *path, struct buf *out);
 /* What load tells, in its order. */
 void dump_load(const struct store_ops *ops, void *store, struct buf *out);

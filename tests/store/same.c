@@ -1,14 +1,38 @@
-/* The same random requests give the same answers and the same rows on both stores. */
+/* The same random requests give the same answers and the same rows on SQLite and in the model. */
 #include "rig.h"
 #include "stream.h"
 #include "test.h"
 
 enum { REQUESTS = 20000, BURST_MAX = 700, CHECK_EVERY = 5000 };
 
-static void same_rows(const struct rig *a, struct rig *b)
+/* What the streams have met. */
+struct tally {
+	unsigned answer[ST_OPS][ST_RESULTS];
+	unsigned ends, told;             /* numbered; told to followers at a load */
+	unsigned acted, late, withdrawn; /* of followers: moved by an end; stale; withdrawn */
+};
+
+static void count(struct tally *t, const struct st_req *r, const struct st_ack *ack)
 {
+	bool moves = (r->op == ST_OCC || r->op == ST_RANGE) && r->moves;
+	bool follows = ack->has_row && ack->row.after, current = ack->has_row && ack->row.rev == r->rev;
+	t->answer[ack->op][ack->res]++;
+	t->ends += ack->end != 0;
+	t->acted += follows && moves && ack->res == ST_OK && ack->row.seen == r->move.seen;
+	t->late += follows && moves && ack->res == ST_STALE && current;
+	t->withdrawn += follows && r->op == ST_WITHDRAW && ack->res == ST_OK;
+}
+
+static void count_ends(void *ctx, const struct load_item *item)
+{
+	((struct tally *)ctx)->told += item->kind == LOAD_END;
+}
+
+static void same_rows(const struct rig *a, const struct rig *b, struct tally *tally)
+{
+	CHECK_INT(a->ops->load(a->store, count_ends, tally), OK);
 	struct buf want = { 0 }, got = { 0 };
-	dump_memory(a->store, &want);
+	dump_rows(((const struct rows_store *)a->store)->rows, &want);
 	dump_load(a->ops, a->store, &want);
 	dump_sqlite(b->path, &got);
 	dump_load(b->ops, b->store, &got);
@@ -17,71 +41,89 @@ static void same_rows(const struct rig *a, struct rig *b)
 	buf_free(&got);
 }
 
-/* Both answered `n` requests whose tags begin with `first`; in memory in order, in SQLite by lanes. */
-static void same_answers(struct st_ack *memory, struct st_ack *sqlite, unsigned n, uint64_t first,
-			 unsigned tally[ST_OPS][ST_RESULTS])
+/* SQLite answered in the order in which it carried them out, lane by lane: the model does the same. */
+static void same_answers(struct rows *model, const struct st_req *asked, const struct st_ack *sqlite,
+			 unsigned n, struct tally *tally)
 {
+	bool *told = calloc(n, sizeof *told);
 	for (unsigned i = 0; i < n; i++) {
 		struct buf want = { 0 }, got = { 0 };
-		struct st_ack *m = &memory[sqlite[i].tag - first];
-		if (!CHECK(sqlite[i].tag >= first && sqlite[i].tag < first + n))
+		struct st_ack ack;
+		uint64_t at = sqlite[i].tag - asked[0].tag;
+		if (!CHECK(at < n) || !CHECK(!told[at])) /* one answer each */
 			continue;
-		CHECK_INT(sqlite[i].tag, m->tag);
-		dump_ack(m, &want);
+		told[at] = true;
+		rows_apply(model, &asked[at], &ack);
+		dump_ack(&ack, &want);
 		dump_ack(&sqlite[i], &got);
-		test_case("tag %llu", (unsigned long long)m->tag);
+		test_case("tag %llu", (unsigned long long)ack.tag);
 		CHECK_SAME(&got, &want);
-		tally[m->op][m->res]++;
-		m->tag = 0; /* one answer each */
+		count(tally, &asked[at], &ack);
 		buf_free(&want);
 		buf_free(&got);
 	}
 	test_case(NULL);
+	free(told);
 }
 
-static void compare(uint64_t seed, bool one_lane, unsigned tally[ST_OPS][ST_RESULTS])
+/* A burst of requests, as a stream makes them that knows the answers to those before. */
+static void submit_burst(struct stream *stream, const struct rows *model, struct rig *sqlite,
+			 struct st_req *asked, char (*text)[sizeof stream->text], unsigned n)
 {
-	struct rig memory, sqlite;
-	struct st_ack *a = calloc(BURST_MAX, sizeof *a), *b = calloc(BURST_MAX, sizeof *b);
+	struct rows *draft = rows_clone(model);
+	for (unsigned i = 0; i < n; i++) {
+		struct st_ack ack;
+		struct st_req *r = &asked[i];
+		*r = stream_next(stream);
+		CHECK_INT(sqlite->ops->submit(sqlite->store, r), OK);
+		rows_apply(draft, r, &ack);
+		stream_learn(stream, &ack);
+		stream_keep(stream, r, text[i]);
+	}
+	rows_free(draft);
+}
+
+static void compare(uint64_t seed, bool one_lane, struct tally *tally)
+{
+	struct rig model, sqlite;
 	struct stream stream;
+	struct st_req *asked = calloc(BURST_MAX, sizeof *asked);
+	struct st_ack *ack = calloc(BURST_MAX, sizeof *ack);
+	char(*text)[sizeof stream.text] = calloc(BURST_MAX, sizeof *text);
 	uint64_t sizes = seed;
 	unsigned checked = 0;
-	rig_open(&memory, RIG_MEMORY);
+	rig_open(&model, RIG_ROWS);
 	rig_open(&sqlite, RIG_SQLITE);
 	stream_init(&stream, seed, one_lane);
 	for (unsigned done = 0; done < REQUESTS;) {
 		unsigned burst = 1 + (unsigned)(test_random(&sizes) % BURST_MAX);
-		uint64_t first = stream.tag + 1;
-		for (unsigned i = 0; i < burst; i++) {
-			struct st_req r = stream_next(&stream);
-			memory_apply(memory.store, &r, &a[i]);
-			stream_learn(&stream, &a[i]);
-			CHECK_INT(sqlite.ops->submit(sqlite.store, &r), OK);
-		}
-		CHECK_INT(rig_collect(sqlite.ops, sqlite.store, b, burst), burst);
-		same_answers(a, b, burst, first, tally);
+		struct rows *rows = ((struct rows_store *)model.store)->rows;
+		submit_burst(&stream, rows, &sqlite, asked, text, burst);
+		CHECK_INT(rig_collect(sqlite.ops, sqlite.store, ack, burst), burst);
+		same_answers(rows, asked, ack, burst, tally);
 		done += burst;
 		if (done / CHECK_EVERY > checked) {
 			checked = done / CHECK_EVERY;
-			same_rows(&memory, &sqlite);
-			rig_reopen(&memory);
+			same_rows(&model, &sqlite, tally);
+			rig_reopen(&model);
 			rig_reopen(&sqlite);
 		}
 	}
-	same_rows(&memory, &sqlite);
+	same_rows(&model, &sqlite, tally);
 	CHECK(database_is_sound(sqlite.path));
-	rig_close(&memory);
+	rig_close(&model);
 	rig_close(&sqlite);
-	free(a);
-	free(b);
+	free(asked);
+	free(ack);
+	free(text);
 }
 
 TEST(same_stream_same_rows)
 {
-	unsigned tally[ST_OPS][ST_RESULTS] = { 0 };
+	struct tally tally = { 0 };
 	for (uint64_t seed = 1; seed <= 2; seed++) {
-		compare(seed, true, tally);
-		compare(seed + 100, false, tally);
+		compare(seed, true, &tally);
+		compare(seed + 100, false, &tally);
 	}
 	/* The stream is worth something only if it met every answer that there is, and no other. */
 	static const uint8_t met[ST_OPS] = {
@@ -97,11 +139,18 @@ TEST(same_stream_same_rows)
 	};
 	for (unsigned op = 0; op < ST_OPS; op++)
 		for (unsigned res = 0; res < ST_RESULTS; res++) {
-			test_case("op %u, answer %u: %u times", op, res, tally[op][res]);
-			CHECK((tally[op][res] >= 5) == (met[op] >> res & 1));
+			test_case("op %u, answer %u: %u times", op, res, tally.answer[op][res]);
+			CHECK((tally.answer[op][res] >= 5) == (met[op] >> res & 1));
 		}
+	test_case("ends %u, told %u, acted %u, late %u, withdrawn %u", tally.ends, tally.told, tally.acted,
+		  tally.late, tally.withdrawn);
+	CHECK(tally.ends >= 100 && tally.told >= 100);
+	CHECK(tally.acted >= 100 && tally.late >= 100 && tally.withdrawn >= 5);
+	if (getenv("SHOW"))
+		printf("ends %u, told %u, acted %u, late %u, withdrawn %u\n", tally.ends, tally.told,
+		       tally.acted, tally.late, tally.withdrawn);
 	if (getenv("SHOW"))
 		for (unsigned op = 0; op < ST_OPS; op++)
-			printf("op %u: ok %u lost %u stale %u refused %u\n", op, tally[op][0], tally[op][1],
-			       tally[op][2], tally[op][4]);
+			printf("op %u: ok %u lost %u stale %u refused %u\n", op, tally.answer[op][0],
+			       tally.answer[op][1], tally.answer[op][2], tally.answer[op][4]);
 }

@@ -293,7 +293,7 @@ TEST(close_carries_out_what_is_queued)
 	struct buf b = { 0 };
 	s = open_store(&store_tuning_default);
 	dump_load(&store_sqlite_ops, s, &b);
-	CHECK(strstr(b.p, "done 0 3000\n"));
+	CHECK(strstr(b.p, "done 0 3000 0\n"));
 	buf_free(&b);
 	store_sqlite_close(s);
 	remove_dir(dir);
@@ -329,7 +329,7 @@ TEST(one_bad_request_does_not_poison_its_group)
 		CHECK_INT(ack[i].res, bad ? ST_REFUSED : ST_OK);
 		CHECK_INT(ack[i].has_row, !bad);
 	}
-	CHECK_INT(store_sqlite_trouble(s, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_trouble(s, NULL, NULL, NULL), OK);
 	struct st_req r = req_put(9, 0, 10); /* the largest that may be: its id and the numbers count, too */
 	r.id = STR("id");
 	r.document = (struct str){ large, STORE_DOCUMENT_BYTES_MAX - 64 };
@@ -353,14 +353,14 @@ TEST(somebody_elses_lock_is_an_outage)
 	sqlite3_open(path, &other);
 	CHECK_INT(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	submit(s, req_put(1, 0, 10), 1);
-	for (unsigned i = 0; i < 1000 && store_sqlite_trouble(s, &since, &why) == OK; i++)
+	for (unsigned i = 0; i < 1000 && store_sqlite_trouble(s, &since, NULL, &why) == OK; i++)
 		usleep(10000);
 	CHECK(strstr(why.text, "locked") && since.us > 0);
 	CHECK(!readable(s, 0));
 	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
 	CHECK_INT(rig_collect(&store_sqlite_ops, s, &ack, 1), 1);
 	CHECK_INT(ack.res, ST_OK);
-	CHECK_INT(store_sqlite_trouble(s, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_trouble(s, NULL, NULL, NULL), OK);
 	sqlite3_close(other);
 	store_sqlite_close(s);
 	remove_dir(dir);
@@ -398,7 +398,7 @@ TEST(log_is_bounded)
 			usleep(10000);
 		CHECK(size_of(wal) <= 60 * 4200);
 	}
-	CHECK_INT(store_sqlite_trouble(s, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_trouble(s, NULL, NULL, NULL), OK);
 	store_sqlite_close(s);
 	CHECK(database_is_sound(path));
 	remove_dir(dir);
@@ -421,7 +421,7 @@ TEST(a_reader_holds_nothing_up)
 			submit(s, req_put(i * 50 + k + 1, 0, 10), i);
 		CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 50), 50);
 	}
-	CHECK_INT(store_sqlite_trouble(s, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_trouble(s, NULL, NULL, NULL), OK);
 	store_sqlite_close(s);
 	s = open_store(&small); /* not even the opening */
 	submit(s, req_put(99999, 0, 10), 1);
@@ -461,7 +461,7 @@ static void *onlooker(void *arg)
 	struct party *p = arg;
 	struct why why;
 	while (!atomic_load(&p->stop)) {
-		if (store_sqlite_trouble(p->store, NULL, &why) != OK)
+		if (store_sqlite_trouble(p->store, NULL, NULL, &why) != OK)
 			printf("%s\n", why.text);
 		usleep(500);
 	}

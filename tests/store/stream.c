@@ -39,19 +39,27 @@ static uint32_t some_rev(struct stream *s, uint64_t sid)
 	return one_in(s, 12) ? (uint32_t)below(s, s->rev[sid] + 2) : s->rev[sid];
 }
 
-static struct row_move some_move(struct stream *s)
+/* Mostly an end or two further. */
+static uint64_t some_end(struct stream *s, uint64_t sid)
+{
+	return one_in(s, 4) ? below(s, s->seen[sid] + 2) : s->seen[sid] + 1 + below(s, 2);
+}
+
+static struct row_move some_move(struct stream *s, uint64_t sid)
 {
 	return (struct row_move){ .next = one_in(s, 9) ? WALL_NEVER : AT(s->now + 30),
 				  .high = AT(one_in(s, 5) ? moment(s) : s->now),
 				  .left = (uint32_t)below(s, 9),
 				  .owed = (uint32_t)below(s, 3),
-				  .owed_since = AT(moment(s)) };
+				  .owed_since = AT(moment(s)),
+				  .seen = some_end(s, sid) };
 }
 
 static void make_put(struct stream *s, struct st_req *r)
 {
 	*r = req_put(r->sid, r->rev, moment(s));
 	r->row.after = one_in(s, 4) ? 1 + below(s, s->scheds) : 0;
+	r->row.seen = below(s, s->ends + 2);
 	r->row.flags = (uint32_t)test_random(&s->random);
 	r->row.failures = (uint32_t)below(s, 5);
 	r->row.high = AT(moment(s));
@@ -70,7 +78,7 @@ static void make_put(struct stream *s, struct st_req *r)
 
 static void make_drop(struct stream *s, struct st_req *r)
 {
-	*r = req_drop(r->sid, one_in(s, 20) ? r->rev : 9999, moment(s));
+	*r = req_drop(r->sid, one_in(s, 60) ? r->rev : 9999, moment(s));
 	r->close_range = one_in(s, 2);
 }
 
@@ -83,11 +91,13 @@ static void make_occ(struct stream *s, struct st_req *r)
 	r->run.kind = (uint8_t)below(s, RUN_KINDS);
 	r->run.state = (uint8_t)(one_in(s, 3) ? below(s, RUN_STATES) : below(s, 2));
 	r->run.reason = (uint16_t)below(s, 3);
+	r->run.limited = (uint16_t)below(s, 3);
 	r->run.missed = (uint32_t)below(s, 3);
+	r->run.end = below(s, 100);
 	r->run.fence = test_random(&s->random);
 	r->run.ended = AT(moment(s));
 	r->moves = one_in(s, 2);
-	r->move = some_move(s);
+	r->move = some_move(s, r->sid);
 	if (one_in(s, 100))
 		r->run.sid++;
 }
@@ -99,7 +109,7 @@ static void make_range(struct stream *s, struct st_req *r)
 	r->range.state = (uint8_t)(one_in(s, 50) ? below(s, RUN_STATES) : RUN_SKIPPED + below(s, 2));
 	r->range.reason = (uint16_t)(1 + below(s, 2));
 	r->moves = one_in(s, 2);
-	r->move = some_move(s);
+	r->move = some_move(s, r->sid);
 	if (r->moves && one_in(s, 2))
 		r->move.high = r->range.last;
 	if (one_in(s, 100))
@@ -132,6 +142,7 @@ static void make_finish(struct stream *s, struct st_req *r)
 	uint64_t run = some_run(s, &r->sid);
 	*r = req_finish(r->sid, run, (unsigned)below(s, 4), state, moment(s));
 	r->run.reason = (uint16_t)below(s, 3);
+	r->run.limited = (uint16_t)below(s, 3);
 	r->run.retry_at = AT(moment(s));
 	r->failures = (uint32_t)below(s, 4);
 }
@@ -145,7 +156,7 @@ static const struct {
 	void (*make)(struct stream *s, struct st_req *r);
 	unsigned weight;
 } makers[ST_OPS] = {
-	[ST_PUT] = { make_put, 8 },           [ST_DROP] = { make_drop, 1 },
+	[ST_PUT] = { make_put, 8 },           [ST_DROP] = { make_drop, 3 },
 	[ST_OCC] = { make_occ, 40 },          [ST_RANGE] = { make_range, 20 },
 	[ST_WITHDRAW] = { make_withdraw, 3 }, [ST_VERDICT] = { make_verdict, 15 },
 	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
@@ -188,10 +199,22 @@ struct st_req stream_next(struct stream *s)
 	return r;
 }
 
+void stream_keep(const struct stream *s, struct st_req *r, char *text)
+{
+	memcpy(text, s->text, sizeof s->text);
+	if (r->id.p)
+		r->id.p = text + (r->id.p - s->text);
+	if (r->document.p)
+		r->document.p = text + (r->document.p - s->text);
+}
+
 void stream_learn(struct stream *s, const struct st_ack *ack)
 {
-	if (ack->has_row && ack->row.sid <= STREAM_SCHEDS)
+	if (ack->has_row && ack->row.sid <= STREAM_SCHEDS) {
 		s->rev[ack->row.sid] = ack->row.rev;
+		s->seen[ack->row.sid] = ack->row.seen;
+	}
+	s->ends = ack->end > s->ends ? ack->end : s->ends;
 	if (ack->op == ST_OCC && ack->res == ST_OK && ack->has_row)
 		s->recent[s->runs++ % STREAM_MEMORY] =
 			(struct run_row){ .run = ack->run, .sid = ack->row.sid };

@@ -7,11 +7,14 @@ CREATE TABLE meta (
 ) STRICT, WITHOUT ROWID;
 -- The largest number of all runs whose record is gone; see also max(run.run).
 INSERT INTO meta VALUES ('last_run', 0);
+-- The number of the last end. It counts on whatever becomes of the runs.
+INSERT INTO meta VALUES ('last_end', 0);
 
 -- What an engine holds in memory of a schedule. Narrow: a claim rewrites this row.
 CREATE TABLE schedule (
 	sid          INTEGER PRIMARY KEY,
 	after        INTEGER NOT NULL,
+	seen         INTEGER NOT NULL, -- ends up to this number have been acted on
 	rev          INTEGER NOT NULL,
 	flags        INTEGER NOT NULL,
 	left         INTEGER NOT NULL,
@@ -45,6 +48,7 @@ CREATE TABLE run (
 	kind       INTEGER NOT NULL,
 	state      INTEGER NOT NULL,
 	outcome    INTEGER NOT NULL,
+	limited    INTEGER NOT NULL,
 	was        INTEGER NOT NULL,
 	missed     INTEGER NOT NULL,
 	nominal    INTEGER NOT NULL,
@@ -53,6 +57,7 @@ CREATE TABLE run (
 	started    INTEGER NOT NULL,
 	ended      INTEGER NOT NULL,
 	retry_at   INTEGER NOT NULL,
+	"end"      INTEGER NOT NULL, -- ends are numbered in the order in which they came; 0: not ended
 	fence      INTEGER NOT NULL,
 	cost       INTEGER NOT NULL, -- micro-dollars; -1: not known
 	tokens_in  INTEGER NOT NULL,
@@ -63,7 +68,7 @@ CREATE TABLE run (
 CREATE UNIQUE INDEX run_occurrence ON run (sid, nominal) WHERE kind <> 4;
 -- What a fresh engine must know: the runs that are not over, and the ends that followers may have to act on.
 CREATE INDEX run_open ON run (run) WHERE state < 3;
-CREATE INDEX run_ended ON run (sid, ended) WHERE state = 3;
+CREATE INDEX run_end ON run (sid, "end") WHERE state = 3;
 
 -- Stretches of skipped or missed occurrences, one row each.
 CREATE TABLE range (

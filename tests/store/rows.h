@@ -1,6 +1,7 @@
 #pragma once
-/* The simulator's store: the tables of port/store.h in memory, one request at a time. It knows no delays and
- * no faults; those are the world's. Written for being read beside store.h, not for speed alone. */
+/* The model of port/store.h: its tables in memory, one request at a time. It knows no delays and no faults;
+ * those are the simulator's world's. Written for being read beside store.h, not for speed alone, and without
+ * a look at the SQLite store, so that the two can be held against each other. */
 #include "port/store.h"
 
 struct rows;
@@ -19,6 +20,7 @@ struct rows_sched {
 	struct sched_row row;
 	struct wall put_at; /* `at` of the last ST_PUT */
 	bool dropped;
+	struct str id, document; /* p NULL: none was ever given */
 	struct range_row *range;
 	unsigned ranges, room;
 };

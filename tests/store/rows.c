@@ -44,12 +44,30 @@ static void *copy(const void *p, size_t bytes)
 	return bytes ? memcpy(grow(NULL, bytes), p, bytes) : NULL;
 }
 
+static struct str copy_text(struct str s)
+{
+	return s.p ? (struct str){ memcpy(grow(NULL, s.n), s.p, s.n), s.n } : s;
+}
+
+/* Without a text, what is there stays. */
+static void set_text(struct str *to, struct str s)
+{
+	if (!s.p)
+		return;
+	free((char *)to->p);
+	*to = copy_text(s);
+}
+
 struct rows *rows_clone(const struct rows *r)
 {
 	struct rows *c = copy(r, sizeof *r);
 	c->sched = copy(r->sched, r->sched_room * sizeof *r->sched);
-	for (size_t i = 0; i < c->scheds; i++)
-		c->sched[i].range = copy(r->sched[i].range, r->sched[i].room * sizeof *r->sched[i].range);
+	for (size_t i = 0; i < c->scheds; i++) {
+		struct rows_sched *s = &c->sched[i];
+		s->range = copy(s->range, s->room * sizeof *s->range);
+		s->id = copy_text(s->id);
+		s->document = copy_text(s->document);
+	}
 	c->record = copy(r->record, r->record_room * sizeof *r->record);
 	c->open = copy(r->open, r->open_room * sizeof *r->open);
 	c->hold = copy(r->hold, r->hold_room * sizeof *r->hold);
@@ -63,8 +81,11 @@ void rows_free(struct rows *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->scheds; i++)
+	for (size_t i = 0; i < r->scheds; i++) {
 		free(r->sched[i].range);
+		free((char *)r->sched[i].id.p);
+		free((char *)r->sched[i].document.p);
+	}
 	free(r->sched);
 	free(r->record);
 	free(r->open);
@@ -116,6 +137,18 @@ static void set_open(struct rows *r, struct record *x, bool want)
 
 /* --- what each request does ------------------------------------------------------------------------ */
 
+/* Numbers of schedules and runs: 0 means none, and databases give their integers a sign. */
+static bool is_number(uint64_t n)
+{
+	return n > 0 && n <= INT64_MAX;
+}
+
+/* Of a record: it will not run. */
+static bool is_idle(unsigned state)
+{
+	return state == RUN_SKIPPED || state == RUN_MISSED;
+}
+
 static bool same_wall(struct wall a, struct wall b)
 {
 	return a.us == b.us;
@@ -143,6 +176,8 @@ static void set_high(struct rows_sched *s, struct wall high)
 static uint8_t put(struct rows *r, const struct st_req *q)
 {
 	struct rows_sched *s = sched_of(r, q->sid);
+	if (!is_number(q->sid) || q->rev == UINT32_MAX)
+		return ST_REFUSED;
 	if (s && s->row.rev == q->rev + 1 && same_wall(s->put_at, q->at))
 		return ST_OK; /* mine */
 	if (q->rev == 0 && !s) {
@@ -151,6 +186,8 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		*s = (struct rows_sched){ .row = q->row, .put_at = q->at };
 		s->row.sid = q->sid;
 		s->row.rev = 1;
+		set_text(&s->id, q->id);
+		set_text(&s->document, q->document);
 		table_put(&r->by_sid, q->sid, (uint32_t)r->scheds++);
 		if (q->sid > r->last_sid)
 			r->last_sid = q->sid;
@@ -176,6 +213,8 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		s->row.seen = old.seen;
 	}
 	set_high(s, s->row.high);
+	set_text(&s->id, q->id);
+	set_text(&s->document, q->document);
 	if (q->close_range)
 		close_range(s, q->at);
 	return ST_OK;
@@ -206,19 +245,30 @@ static void move(struct rows_sched *s, const struct row_move *m)
 	s->row.seen = m->seen;
 }
 
+/* What moves the schedule past `nominal`, or a follower past an end, was decided before that happened. */
+static bool is_behind(const struct rows_sched *s, const struct st_req *q, struct wall nominal)
+{
+	if (!q->moves)
+		return false;
+	return s->row.after ? q->move.seen <= s->row.seen : nominal.us <= s->row.high.us;
+}
+
 static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
-	if (record_of(r, q->run.run))
-		return ST_OK; /* mine */
+	if (!is_number(q->run.run) || q->run.sid != q->sid)
+		return ST_REFUSED;
+	const struct record *mine = record_of(r, q->run.run);
+	if (mine && q->run.state == RUN_FINISHED)
+		ret->end = mine->row.end;
+	if (mine)
+		return ST_OK;
 	struct rows_sched *s = sched_of(r, q->sid);
 	if (!s || s->dropped)
 		return ST_REFUSED;
-	bool behind = s->row.after ? q->move.seen <= s->row.seen : q->run.nominal.us <= s->row.high.us;
-	if (s->row.rev != q->rev || (q->moves && behind))
+	if (s->row.rev != q->rev || is_behind(s, q, q->run.nominal))
 		return ST_STALE;
 	struct record *old = q->run.kind == KIND_MANUAL ? NULL : record_at(r, q->sid, q->run.nominal);
-	bool takes_over = old && q->run.kind == KIND_BACKFILL &&
-			  (old->row.state == RUN_SKIPPED || old->row.state == RUN_MISSED);
+	bool takes_over = old && q->run.kind == KIND_BACKFILL && is_idle(old->row.state);
 	if (old && !takes_over) {
 		ret->was = old->row;
 		return ST_LOST;
@@ -226,8 +276,8 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	ROOM(r->record, r->records, r->record_room);
 	struct record *x = &r->record[r->records];
 	*x = (struct record){ .row = q->run, .open_at = NOWHERE };
-	if (x->row.state == RUN_FINISHED)
-		x->row.end = ++r->last_end;
+	x->row.end = q->run.state == RUN_FINISHED ? ++r->last_end : 0;
+	ret->end = x->row.end;
 	if (takes_over) {
 		old = record_at(r, q->sid, q->run.nominal); /* it may have moved */
 		x->row.was = old->row.state + 1;
@@ -249,16 +299,17 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 static uint8_t range(struct rows *r, const struct st_req *q)
 {
 	struct rows_sched *s = sched_of(r, q->sid);
-	if (!s || s->dropped)
-		return ST_REFUSED;
 	const struct range_row *want = &q->range;
+	if (!s || s->dropped || want->sid != q->sid || !is_idle(want->state) ||
+	    want->first.us > want->last.us)
+		return ST_REFUSED;
 	for (unsigned i = 0; i < s->ranges; i++) {
 		const struct range_row *g = &s->range[i];
 		if (g->state == want->state && g->reason == want->reason && g->first.us <= want->first.us &&
 		    g->last.us >= want->last.us)
 			return ST_OK; /* mine */
 	}
-	if (s->row.rev != q->rev || (q->moves && want->first.us <= s->row.high.us))
+	if (s->row.rev != q->rev || is_behind(s, q, want->first))
 		return ST_STALE;
 	bool open = same_wall(want->last, WALL_NEVER);
 	struct range_row *into = NULL;
@@ -274,29 +325,19 @@ static uint8_t range(struct rows *r, const struct st_req *q)
 		into->last = want->last;
 	} else {
 		ROOM(s->range, s->ranges, s->room);
-		s->range[s->ranges] = *want;
-		s->range[s->ranges++].sid = q->sid;
+		s->range[s->ranges++] = *want;
 	}
 	if (q->moves)
 		move(s, &q->move);
 	return ST_OK;
 }
 
-static uint8_t withdraw(struct rows *r, const struct st_req *q)
+static void withdraw_records(struct rows *r, struct rows_sched *s, const struct st_req *q)
 {
-	struct rows_sched *s = sched_of(r, q->sid);
-	if (!s || s->dropped)
-		return ST_REFUSED;
-	if (s->row.rev != q->rev)
-		return ST_STALE;
-	if (s->row.changed.us > q->at.us)
-		s->row.changed = q->at;
-	if (s->row.after)
-		return ST_OK;
 	for (size_t i = 0; i < r->records; i++) {
 		struct record *x = &r->record[i];
 		if (x->gone || x->row.sid != q->sid || x->row.nominal.us <= q->at.us ||
-		    x->row.kind == KIND_MANUAL || (x->row.state != RUN_SKIPPED && x->row.state != RUN_MISSED))
+		    x->row.kind == KIND_MANUAL || !is_idle(x->row.state))
 			continue;
 		x->gone = true;
 		table_del(&r->by_run, x->row.run);
@@ -318,15 +359,28 @@ static uint8_t withdraw(struct rows *r, const struct st_req *q)
 			g->last = q->at;
 		i++;
 	}
+}
+
+static uint8_t withdraw(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (!s || s->dropped)
+		return ST_REFUSED;
+	if (s->row.rev != q->rev)
+		return ST_STALE;
+	if (!s->row.after)
+		withdraw_records(r, s, q);
 	s->row.high = s->row.kept;
 	s->row.next = q->move.next;
+	if (s->row.changed.us > q->at.us)
+		s->row.changed = q->at;
 	return ST_OK;
 }
 
 static uint8_t verdict(struct rows *r, const struct st_req *q)
 {
 	struct record *x = record_of(r, q->run.run);
-	if (!x)
+	if (!x || (q->run.state != RUN_CLAIMED && !is_idle(q->run.state)))
 		return ST_REFUSED;
 	if (x->row.state == q->run.state && x->row.reason == q->run.reason)
 		return ST_OK; /* mine */
@@ -352,17 +406,20 @@ static uint8_t started(struct rows *r, const struct st_req *q)
 	return ST_OK;
 }
 
-static uint8_t finish(struct rows *r, const struct st_req *q)
+static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	struct record *x = record_of(r, q->run.run);
-	if (!x)
+	const struct run_row *end = &q->run;
+	if (!x || (end->state != RUN_FINISHED && end->state != RUN_RETRYING))
 		return ST_REFUSED;
 	struct run_row *row = &x->row;
-	const struct run_row *end = &q->run;
 	if (row->attempt == end->attempt && row->state == end->state && row->outcome == end->outcome &&
-	    row->reason == end->reason && same_wall(row->ended, end->ended) &&
-	    same_wall(row->retry_at, end->retry_at) && row->cost == end->cost)
+	    row->reason == end->reason && row->limited == end->limited && same_wall(row->ended, end->ended) &&
+	    same_wall(row->retry_at, end->retry_at) && row->cost == end->cost &&
+	    row->tokens_in == end->tokens_in && row->tokens_out == end->tokens_out) {
+		ret->end = row->end;
 		return ST_OK; /* mine */
+	}
 	if (!run_open(row) || row->attempt > end->attempt)
 		return ST_LOST;
 	row->attempt = end->attempt;
@@ -370,16 +427,16 @@ static uint8_t finish(struct rows *r, const struct st_req *q)
 	row->outcome = end->outcome;
 	row->reason = end->reason;
 	row->limited = end->limited;
-	if (row->state == RUN_FINISHED)
-		row->end = ++r->last_end;
 	row->ended = end->ended;
 	row->retry_at = end->retry_at;
 	row->cost = end->cost;
 	row->tokens_in = end->tokens_in;
 	row->tokens_out = end->tokens_out;
 	struct rows_sched *s = sched_of(r, row->sid);
-	if (row->state == RUN_FINISHED && s)
+	if (row->state == RUN_FINISHED) {
 		s->row.failures = q->failures;
+		ret->end = row->end = ++r->last_end;
+	}
 	set_open(r, x, run_open(row));
 	return ST_OK;
 }
@@ -428,7 +485,7 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 		ret->res = started(r, q);
 		break;
 	case ST_FINISH:
-		ret->res = finish(r, q);
+		ret->res = finish(r, q, ret);
 		break;
 	case ST_HOLD:
 		ret->res = hold(r, q);
@@ -438,9 +495,6 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	}
 	if (q->op == ST_HOLD)
 		return;
-	const struct record *ended = record_of(r, q->run.run);
-	if (ret->res == ST_OK && ended && (q->op == ST_OCC || q->op == ST_FINISH))
-		ret->end = ended->row.end;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
 	const struct rows_sched *s = sched_of(r, x ? x->row.sid : q->sid);
@@ -499,8 +553,7 @@ static void load_ends(const struct rows *r, const struct sched_row *s, load_fn *
 	size_t n = 0, room = 0;
 	for (size_t i = 0; i < r->records; i++) {
 		const struct record *x = &r->record[i];
-		if (x->gone || x->row.sid != s->after || x->row.state != RUN_FINISHED ||
-		    x->row.end <= s->seen)
+		if (x->gone || x->row.sid != s->after || x->row.end <= s->seen)
 			continue;
 		ROOM(end, n, room);
 		end[n++] = &x->row;
@@ -642,6 +695,7 @@ uint64_t rows_digest(const struct rows *r)
 		h = mix2(h, mix2(x->sid, (uint64_t)x->nominal.us));
 		h = mix2(h, x->state + 16u * x->outcome + 256u * x->attempt + 65536u * x->reason);
 		h = mix2(h, (uint64_t)x->ended.us);
+		h = mix2(h, x->end);
 	}
 	return h;
 }

@@ -1,5 +1,6 @@
 #pragma once
-/* Numbers to numbers, for the simulator's tables: open addressing, never smaller, aborts without memory. */
+/* Numbers to numbers, for the model's tables and its checkers': open addressing, never smaller, aborts
+ * without memory. */
 #include "base/attr.h"
 
 struct table {
