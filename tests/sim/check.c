@@ -144,6 +144,16 @@ const struct policy *check_latest(const struct check *c, const struct view *v)
 	return now ? &now->rules.policy : &v->rules.policy;
 }
 
+unsigned check_guards(const struct check *c, const struct view *v)
+{
+	const struct book *b = check_book(c, v->row.sid);
+	unsigned guards = v->rules.policy.guards;
+	for (unsigned i = 0; i < b->versions; i++)
+		if (b->version[i].rev >= v->row.rev)
+			guards &= b->version[i].rules.policy.guards;
+	return guards;
+}
+
 bool check_held(const struct check *c, uint32_t key)
 {
 	for (size_t i = 0; key && !c->clock_steps && i < c->helds; i++)

@@ -36,7 +36,8 @@ struct book { /* of a schedule */
 	uint64_t allowed; /* by max_runs; UINT64_MAX: any number */
 	uint32_t told_flags, told_rev;
 	bool dropped, told_dropped;
-	bool killed; /* a person wants it gone, and its runs dead */
+	int64_t resumed; /* true time at which the engine was told so */
+	bool killed;     /* a person wants it gone, and its runs dead */
 	struct wall dropped_at;
 	uint32_t last_view; /* plus one */
 	uint64_t last_end;  /* the number of the last in `end` */
@@ -162,6 +163,8 @@ struct book *check_book(const struct check *c, uint64_t sid);
 struct view *check_view(const struct check *c, uint64_t run);
 /* A claimed occurrence keeps the version it was claimed under; the engine, which holds only the latest, may
  * go by that. What is right by either is let pass. */
+/* The guards that every version since has had. */
+unsigned check_guards(const struct check *c, const struct view *v);
 const struct policy *check_latest(const struct check *c, const struct view *v);
 /* Is this agent or account held, as the store knows? Never after a step of the clock, which moves the end of
  * the hold but not that of a retry. */

@@ -58,7 +58,7 @@ static void check_leave(struct check *c, struct view *v, const struct rn_req *q)
 	if (!by_hand && (b->told_flags & SCHED_PAUSED || c->all_paused))
 		check_fail(c, "run %llu of sid %llu starts while paused", run,
 			   (unsigned long long)v->row.sid);
-	if (p->guards & p2->guards & check && !(v->answers_epoch == c->w->epoch && v->yes & check) &&
+	if (check_guards(c, v) & check && !(v->answers_epoch == c->w->epoch && v->yes & check) &&
 	    v->asked != q->attempt)
 		check_fail(c, "run %llu attempt %u starts without its check", run, q->attempt);
 	v->yes &= (uint8_t)~check; /* once per attempt */

@@ -259,7 +259,8 @@ static void check_verdict(struct check *c, const struct st_req *q)
 		const struct book *b = check_book(c, v->row.sid);
 		bad = q->run.reason == REASON_BUDGET   ? !(no & 1u << ASK_BUDGET)
 		      : q->run.reason == REASON_HOOK   ? !(no & 1u << ASK_HOOK)
-		      : q->run.reason == REASON_PAUSED ? !(b->told_flags & SCHED_PAUSED) && !c->all_paused
+		      : q->run.reason == REASON_PAUSED ? !(b->told_flags & SCHED_PAUSED) && !c->all_paused &&
+								 c->w->t - b->resumed > SECONDS(30)
 						       : q->run.reason != REASON_BLOCKED;
 	} else {
 		bad = true;
@@ -611,7 +612,10 @@ void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 		c->claims--;
 	if (q->op == ST_HOLD && q->hold.key == 0)
 		c->all_paused = q->hold.reason != 0;
-	if (b && a->has_row) {
+	bool of_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
+	if (b && a->has_row && !of_a_run) {
+		if (b->told_flags & ~a->row.flags & SCHED_PAUSED)
+			b->resumed = c->w->t;
 		b->told_flags = a->row.flags;
 		b->told_rev = a->row.rev;
 	}

@@ -74,4 +74,5 @@ void clock_believe(struct engine *e)
 	e->clock_held = false;
 	e->stepped = e->now.wall;
 	e->skew = e->now.wall.us - e->now.boot.us;
+	e->fix = 0; /* it may have gone back meanwhile */
 }

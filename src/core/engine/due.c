@@ -465,7 +465,8 @@ static void take_up(struct engine *e, struct sched *s)
 	}
 }
 
-/* Does its row speak of times that have not come? Then also its next time, as it should be. */
+/* Does its row speak of times that have not come, or may its records? Then also its next time, as it should
+ * be. The row of one that is out of the queue stands still while a backfill goes on. */
 static bool is_ahead(const struct engine *e, const struct sched *s, struct wall *next)
 {
 	*next = WALL_NEVER;
@@ -473,7 +474,8 @@ static bool is_ahead(const struct engine *e, const struct sched *s, struct wall 
 		return false;
 	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
 		*next = WALL_NEVER;
-	return next->us < s->row.next.us || s->row.changed.us > e->now.wall.us;
+	return next->us < s->row.next.us || s->row.changed.us > e->now.wall.us || s->open ||
+	       !(s->row.flags & SCHED_ENABLED);
 }
 
 /* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.
