@@ -78,7 +78,7 @@ static void check_line(struct check *c, const struct view *v, const struct rn_re
 	const struct book *b = check_book(c, v->row.sid);
 	for (const struct view *o = view_newest(c, b); o; o = view_before(c, o))
 		if (o->row.run < v->row.run && o->row.kind == KIND_TIMER && o->told_epoch == c->w->epoch &&
-		    o->told_state == RUN_CLAIMED && o->asked == 0)
+		    o->told_state == RUN_CLAIMED && o->asked == 0 && !o->stopped && !o->ending)
 			check_fail(c, "run %llu starts before run %llu, which stood in line before it",
 				   (unsigned long long)q->run, (unsigned long long)o->row.run);
 }

@@ -321,7 +321,8 @@ static bool may_give_up(const struct check *c, const struct view *v)
 		if (keys[i] && (rows_hold(c->w->rows, keys[i]) || (meant && meant >= c->w->t - c->slack)))
 			return true;
 	}
-	if (v->stopped || c->all_paused || b->dropped || b->told_flags & SCHED_PAUSED || b->told_dropped)
+	if (v->stopped || c->all_paused || (b->resumed && c->w->t - b->resumed < SECONDS(30)) || b->dropped ||
+	    b->told_flags & SCHED_PAUSED || b->told_dropped)
 		return true;
 	const struct rows_sched *s = rows_sched(c->w->rows, v->row.sid);
 	if (s->row.flags & SCHED_PAUSED)

@@ -14,9 +14,9 @@ static void turn_back(struct engine *e, int64_t step)
 	for (uint32_t i = 0; i < e->resources; i++) {
 		const struct resource *r = e->resource[i];
 		const struct hold_row hold = r->hold;
-		if (r->held && !r->freeing && hold.until.us != INT64_MAX)
-			command_hold(e, hold.key, (enum reason)hold.reason,
-				     (struct wall){ hold.until.us + step });
+		struct wall until = { hold.until.us + step };
+		if (r->held && !r->freeing && hold.until.us != INT64_MAX && until.us > e->now.wall.us)
+			command_hold(e, hold.key, (enum reason)hold.reason, until);
 	}
 }
 

@@ -82,8 +82,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
-	if (!(s->row.flags & SCHED_ENABLED) || s->row.after != c->after)
-		r.row.seen = e->last_end; /* what ended before is not its business */
+	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
 	memcpy(r.row.rules, &c->rules, sizeof c->rules);
 	r.id = c->id;
 	r.document = c->document;
@@ -275,8 +274,8 @@ static void take_free(struct engine *e, const struct command *c)
 {
 	struct resource *res = engine_resource(e, c->key);
 	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER, .hold = { .key = c->key } };
-	if (!res) {
-		engine_reply(e, c->tag, REPLY_NOT_FOUND, 0, 0);
+	if (!res || res->holding) {
+		engine_reply(e, c->tag, res ? REPLY_BUSY : REPLY_NOT_FOUND, 0, 0);
 		return;
 	}
 	res->freeing++;

@@ -485,11 +485,11 @@ static bool fix_next(struct engine *e)
 	while (e->fix < e->scheds) {
 		struct sched *s = &e->sched[e->fix];
 		struct wall next;
+		if (s->live && s->busy) {
+			e->fix_waits = true; /* its answer comes first */
+			return false;
+		}
 		if (is_ahead(e, s, &next)) {
-			if (s->busy) {
-				e->fix_waits = true; /* its answer comes first */
-				return false;
-			}
 			struct st_req r = request(s, ST_WITHDRAW, LANE_BULK);
 			r.at = e->now.wall;
 			r.move = stay(s);
