@@ -165,11 +165,9 @@ static void account(struct check *c, struct book *b, const struct version *v, st
 			   in_ranges + (r != NULL), r ? reason_words[r->reason] : "range",
 			   g ? reason_words[g->reason] : "-");
 	}
-	/* An event of the line is over when it is recorded, and no view tells of it. A follower acts on one
-	 * end after another. */
+	/* One after another is recorded: who comes due while the one before is, being late, waits for it. */
 	const struct run_row *before = ranges->before;
-	bool joins = before && (before->kind == KIND_CATCH_UP || v->after) &&
-		     check_moment(c, before->claimed) >= t - c->slack;
+	bool joins = before && check_moment(c, before->claimed) >= t - c->slack;
 	ranges->before = r;
 	judge(c, b, v, n, t, r, g, joins, sum);
 }

@@ -484,7 +484,13 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 			from = cut.us > last->from.us ? cut : last->from;
 		else if (row->changed.us < cut.us)
 			cut = row->changed;
-		last->to = cut.us > last->from.us ? cut : last->from;
+		last->to = cut;
+		/* The clock may have been turned back while this was under way: no stretch goes beyond. */
+		for (unsigned i = 0; i < b->stretches; i++) {
+			struct stretch *s = &b->stretch[i];
+			struct wall to = s->to.us > cut.us ? cut : s->to;
+			s->to = to.us > s->from.us ? to : s->from;
+		}
 	}
 	CHECK_ROOM(b->stretch, b->stretches, b->stretch_room);
 	b->stretch[b->stretches++] = (struct stretch){ from, WALL_NEVER, b->versions - 1 };
