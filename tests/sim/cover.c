@@ -42,7 +42,8 @@ static const struct {
 	[COVER_RUNNER + RN_KILL] = { "kill", BIT(RUNNING), 0, BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
 	[COVER_RUNNER + RN_PROBE] = { "probe", BIT(CLAIMED) | BIT(RUNNING) | BIT(RETRYING), 0,
 				      BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
-	[COVER_RUNNER + RN_BURN] = { "burn", 0, 0, 0 },
+	[COVER_RUNNER + RN_BURN] = { "burn", BIT(CLAIMED) | BIT(RETRYING), 0,
+				     BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
 	[COVER_RUNNER + RN_ASK] = { "ask", BIT(PENDING) | BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
 };
 
@@ -131,7 +132,8 @@ void cover_fault(struct cover *c, const struct world *w, enum cover_fault fault)
 			c->hits[COVER_RUNNER + op][fault][stand_of(w, rows_run(w->rows, f->start.run))]++;
 	}
 	for (unsigned i = 0; i < w->says; i++)
-		if (w->say[i].epoch == w->epoch && (w->say[i].of == RN_PROBE || w->say[i].of == RN_ASK))
+		if (w->say[i].epoch == w->epoch &&
+		    (w->say[i].of == RN_PROBE || w->say[i].of == RN_ASK || w->say[i].of == RN_BURN))
 			c->hits[COVER_RUNNER + w->say[i].of][fault]
 			       [stand_of(w, rows_run(w->rows, w->say[i].says.run))]++;
 }
@@ -140,6 +142,16 @@ static bool wanted(unsigned op, unsigned fault, unsigned stand)
 {
 	bool after = fault == COVER_CRASH_AFTER || fault == COVER_TWICE;
 	return ops[op].faults & BIT(fault) && (after ? ops[op].after : ops[op].before) & BIT(stand);
+}
+
+bool cover_full(const struct cover *c)
+{
+	for (unsigned op = 0; op < COVER_OPS; op++)
+		for (unsigned f = 0; f < COVER_FAULTS; f++)
+			for (unsigned s = 0; s < STANDS; s++)
+				if (wanted(op, f, s) && !c->hits[op][f][s])
+					return false;
+	return true;
 }
 
 unsigned cover_print(const struct cover *c)

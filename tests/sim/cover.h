@@ -27,5 +27,6 @@ void cover_free(struct cover *c);
 void cover_store(struct cover *c, const struct world *w, const struct st_req *q, enum cover_fault fault);
 /* Everything that is under way: */
 void cover_fault(struct cover *c, const struct world *w, enum cover_fault fault);
+bool cover_full(const struct cover *c); /* every cell that can be reached was */
 /* Prints the table; the number of cells that should have been reached and were not. */
 unsigned cover_print(const struct cover *c);

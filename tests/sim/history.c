@@ -157,9 +157,13 @@ static uint64_t some_sid(struct world *w)
 {
 	size_t n = rows_scheds(w->rows), open = rows_open(w->rows);
 	if (open && world_chance(w, 50)) {
-		uint64_t sid = rows_open_at(w->rows, world_random(w, open))->sid;
-		if (!rows_sched(w->rows, sid)->dropped)
-			return sid;
+		const struct run_row *r = rows_open_at(w->rows, world_random(w, open));
+		/* Retries are only pending most of the time, and easily missed. */
+		for (size_t i = 0; i < open && world_chance(w, 80); i++)
+			if (rows_open_at(w->rows, i)->state == RUN_RETRYING)
+				r = rows_open_at(w->rows, i);
+		if (!rows_sched(w->rows, r->sid)->dropped)
+			return r->sid;
 	}
 	for (unsigned i = 0; n && i < 8; i++) {
 		const struct rows_sched *s = rows_sched_at(w->rows, world_random(w, n));
@@ -354,7 +358,7 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 	case SCENE_COMMAND:
 		if (w->engine)
 			do_something(w);
-		if (world_chance(w, 25))
+		if (world_chance(w, 50))
 			soon(w);
 		break;
 	case SCENE_STATE: {

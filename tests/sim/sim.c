@@ -170,7 +170,9 @@ int main(int argc, char **argv)
 	if (o.calls || all)
 		run_calls(o.calls ? o.calls : o.full ? 1 : 11, 0, cover, &score);
 	uint64_t seeds = o.seeds ? o.seeds : o.one ? 1 : !all ? 0 : o.full ? 3000 : 220;
-	for (uint64_t s = o.seed; s < o.seed + seeds; s++)
+	/* At length: on until everything that can befall anything has, within reason. */
+	for (uint64_t s = o.seed, end = s + seeds, most = s + 4 * seeds;
+	     s < end || (cover && s < most && !cover_full(cover)); s++)
 		run_history(&o, s, cover, &score);
 	if (o.planted || all)
 		run_planted(&score);
