@@ -126,6 +126,13 @@ const struct version *check_version(const struct book *b, uint32_t rev)
 	return NULL;
 }
 
+bool check_follows(const struct version *v, uint8_t outcome)
+{
+	bool good = outcome == OUTCOME_DONE || outcome == OUTCOME_NO_WORK;
+	return v->flags & SCHED_ENABLED &&
+	       (v->rules.policy.after == AFTER_ANY || good == (v->rules.policy.after == AFTER_DONE));
+}
+
 struct view *check_view(const struct check *c, uint64_t run)
 {
 	uint32_t i;

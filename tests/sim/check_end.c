@@ -199,6 +199,12 @@ static void account_ends(struct check *c, struct book *b, struct ranges *ranges,
 {
 	bool hole = false;
 	for (unsigned i = 0; i < b->ends; i++) {
+		/* A change that was decided before it ended, and written after. */
+		const struct version *v = &b->version[b->end[i].version];
+		while (v + 1 < b->version + b->versions && v[1].changed.us < b->end[i].nominal.us)
+			v++;
+		if (!check_follows(v, b->end[i].outcome))
+			continue;
 		ranges->at = 0;
 		account(c, b, &b->version[b->end[i].version], b->end[i].nominal, b->end[i].t, ranges, &hole,
 			sum);

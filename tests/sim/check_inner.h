@@ -25,6 +25,7 @@ struct due_end {
 	struct wall nominal; /* its time, or the next that is free: two may end together */
 	int64_t t;
 	unsigned version;
+	uint8_t outcome;
 };
 
 struct book { /* of a schedule */
@@ -62,8 +63,6 @@ struct view {
 	uint32_t kill_epoch; /* RN_KILL was sent by this engine */
 	uint32_t agent, key; /* counted against the gate; 0 where an edit makes it unsure */
 	uint8_t agent_slots;
-	unsigned limited;    /* attempts that ended rate-limited, the last of them … */
-	uint16_t limited_at; /* … with this number */
 	int64_t last_finish; /* true time of the last ST_FINISH sent … */
 	bool ending;         /* … and not yet answered */
 	uint32_t before;     /* the view of the same schedule before this one, plus one */
@@ -130,9 +129,10 @@ struct check {
 	/* A clock that runs far ahead is held, as the contract has it. */
 	bool clock_held;
 	int64_t clock_believed, clock_most;
-	bool all_paused;   /* as the engine was told */
-	int64_t meant[64]; /* true time at which a hold of this key was last asked for, plus one */
-	int64_t slack;     /* what the ports' delays alone can cost */
+	bool all_paused;     /* as the engine was told … */
+	int64_t all_resumed; /* … at this true time that it is over */
+	int64_t meant[64];   /* true time at which a hold of this key was last asked for, plus one */
+	int64_t slack;       /* what the ports' delays alone can cost */
 
 	unsigned claims, launches; /* under way */
 	uint32_t claims_epoch;
@@ -159,6 +159,8 @@ static inline const struct view *view_before(const struct check *c, const struct
 	return v->before ? &c->view[v->before - 1] : NULL;
 }
 
+/* Is this version due when its leader's run has ended so? */
+bool check_follows(const struct version *v, uint8_t outcome);
 struct book *check_book(const struct check *c, uint64_t sid);
 struct view *check_view(const struct check *c, uint64_t run);
 /* A claimed occurrence keeps the version it was claimed under; the engine, which holds only the latest, may

@@ -136,9 +136,9 @@ static void check_ask(struct check *c, struct view *v, const struct rn_req *q)
 
 static void check_kill(struct check *c, const struct view *v, const struct rn_req *q)
 {
-	bool ok = false;
+	bool ok = v->kill_epoch == c->w->epoch; /* once more */
 	if (q->reason == REASON_CANCELLED)
-		ok = v->stopped;
+		ok |= v->stopped;
 	const struct view *o =
 		q->reason == REASON_REPLACED ? view_newest(c, check_book(c, v->row.sid)) : NULL;
 	for (; o; o = view_before(c, o))

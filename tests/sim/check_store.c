@@ -260,7 +260,8 @@ static void check_verdict(struct check *c, const struct st_req *q)
 		bad = q->run.reason == REASON_BUDGET   ? !(no & 1u << ASK_BUDGET)
 		      : q->run.reason == REASON_HOOK   ? !(no & 1u << ASK_HOOK)
 		      : q->run.reason == REASON_PAUSED ? !(b->told_flags & SCHED_PAUSED) && !c->all_paused &&
-								 c->w->t - b->resumed > SECONDS(30)
+								 c->w->t - b->resumed > SECONDS(30) &&
+								 c->w->t - c->all_resumed > SECONDS(30)
 						       : q->run.reason != REASON_BLOCKED;
 	} else {
 		bad = true;
@@ -321,7 +322,8 @@ static bool may_give_up(const struct check *c, const struct view *v)
 		if (keys[i] && (rows_hold(c->w->rows, keys[i]) || (meant && meant >= c->w->t - c->slack)))
 			return true;
 	}
-	if (v->stopped || c->all_paused || (b->resumed && c->w->t - b->resumed < SECONDS(30)) || b->dropped ||
+	if (v->stopped || c->all_paused || (b->resumed && c->w->t - b->resumed < SECONDS(30)) ||
+	    (c->all_resumed && c->w->t - c->all_resumed < SECONDS(30)) || b->dropped ||
 	    b->told_flags & SCHED_PAUSED || b->told_dropped)
 		return true;
 	const struct rows_sched *s = rows_sched(c->w->rows, v->row.sid);
@@ -347,6 +349,7 @@ static void check_finish(struct check *c, const struct st_req *q)
 	unsigned retries = p->retries > p2->retries ? p->retries : p2->retries;
 	unsigned retries_least = p->retries < p2->retries ? p->retries : p2->retries;
 	const struct file *f = hands_file(c->w, r->run, r->attempt ? r->attempt : 1);
+	const struct run_row *stored = rows_run(c->w->rows, r->run);
 	if (f && (f->state == FILE_ALIVE || (f->state == FILE_ASKED && v->asked_epoch == c->w->epoch)))
 		check_fail(c, "G5: run %llu: the end of attempt %u is recorded while it is alive", run,
 			   r->attempt);
@@ -359,11 +362,11 @@ static void check_finish(struct check *c, const struct st_req *q)
 	if (r->state == RUN_RETRYING) {
 		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_BURNT;
 		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
-		if (limited && r->attempt > v->limited_at) {
-			v->limited++;
-			v->limited_at = r->attempt;
-		}
-		unsigned used = r->attempt - v->limited;
+		unsigned used = r->attempt - r->limited;
+		if (stored && stored->attempt < r->attempt + (stored->state == RUN_CLAIMED) &&
+		    r->limited != stored->limited + limited)
+			check_fail(c, "run %llu: %u attempts do not count, not %u", run, r->limited,
+				   stored->limited + limited);
 		if (!limited && !retryable(r->outcome, r->reason))
 			check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
 				   reason_words[r->reason]);
@@ -377,7 +380,7 @@ static void check_finish(struct check *c, const struct st_req *q)
 		if (check_book(c, v->row.sid)->told_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
 			check_fail(c, "run %llu is to be retried although its schedule is paused", run);
 	} else if (r->state == RUN_FINISHED) {
-		unsigned used = r->attempt - v->limited;
+		unsigned used = r->attempt - r->limited;
 		if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
 			check_fail(c, "run %llu is finished without an outcome", run);
 		if (r->attempt && retryable(r->outcome, r->reason) && r->reason != REASON_RATE_LIMITED &&
@@ -518,12 +521,8 @@ static void new_ends(struct check *c, const struct st_req *q, const struct run_r
 	for (size_t i = 0; i < c->books; i++) {
 		struct book *b = &c->book[i];
 		const struct version *v = &b->version[b->versions - 1];
-		if (v->after != r->sid || b->dropped || !(v->flags & SCHED_ENABLED) ||
+		if (v->after != r->sid || b->dropped || !check_follows(v, q->run.outcome) ||
 		    over.us <= v->changed.us || r->end <= b->last_end)
-			continue;
-		bool good = q->run.outcome == OUTCOME_DONE || q->run.outcome == OUTCOME_NO_WORK;
-		if ((v->rules.policy.after == AFTER_DONE && !good) ||
-		    (v->rules.policy.after == AFTER_FAILED && good))
 			continue;
 		struct wall n = over;
 		for (unsigned k = 0; k < b->ends; k++)
@@ -532,7 +531,7 @@ static void new_ends(struct check *c, const struct st_req *q, const struct run_r
 				k = UINT32_MAX; /* from the first again */
 			}
 		CHECK_ROOM(b->end, b->ends, b->end_room);
-		b->end[b->ends++] = (struct due_end){ n, c->w->t, b->versions - 1 };
+		b->end[b->ends++] = (struct due_end){ n, c->w->t, b->versions - 1, q->run.outcome };
 		b->last_end = r->end;
 	}
 }
@@ -559,8 +558,10 @@ static void new_hold(struct check *c, const struct hold_row *h)
 		}
 	if (h->reason == 0)
 		return;
+	int64_t since =
+		c->meant[h->key % ARRAY_LEN(c->meant)] - 1; /* it was in force when it was asked for */
 	CHECK_ROOM(c->held, c->helds, c->held_room);
-	c->held[c->helds++] = (struct held){ h->key, h->reason, c->w->t, INT64_MAX, h->until };
+	c->held[c->helds++] = (struct held){ h->key, h->reason, since, INT64_MAX, h->until };
 }
 
 void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a)
@@ -617,8 +618,11 @@ void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 	struct book *b = check_book(c, q->sid);
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && c->claims)
 		c->claims--;
-	if (q->op == ST_HOLD && q->hold.key == 0)
+	if (q->op == ST_HOLD && q->hold.key == 0) {
+		if (c->all_paused && !q->hold.reason)
+			c->all_resumed = c->w->t;
 		c->all_paused = q->hold.reason != 0;
+	}
 	bool of_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	if (b && a->has_row && !of_a_run) {
 		if (b->told_flags & ~a->row.flags & SCHED_PAUSED)

@@ -34,19 +34,6 @@ static bool is_due(const struct engine *e, const struct sched *s, struct wall no
 	return nominal.us != INT64_MAX && due_of(s, nominal).us <= e->now.wall.us;
 }
 
-enum reason due_cause(const struct engine *e, const struct sched *s, struct wall due)
-{
-	if (s->cause)
-		return (enum reason)s->cause;
-	if (due.us <= e->loaded.us)
-		return REASON_DOWN;
-	if (due.us <= e->stepped.us)
-		return REASON_CLOCK;
-	if (due.us > e->resumed.us && due.us <= e->stalled.us)
-		return REASON_STORE;
-	return REASON_SUSPENDED;
-}
-
 /* --- the queue ----------------------------------------------------------------------------------------- */
 
 /* Until when its agent or its account is held. */
@@ -59,6 +46,36 @@ static struct wall held_until(struct engine *e, const struct sched *s)
 		if (both[i] && both[i]->held && both[i]->hold.until.us > until.us)
 			until = both[i]->hold.until;
 	return until;
+}
+
+/* What was missed has a cause, and each explains what lies before an instant. What was held before a crash is
+ * not to be blamed on the crash. */
+static enum reason cause_of(struct engine *e, const struct sched *s, struct wall due, struct wall *until)
+{
+	const struct {
+		enum reason reason;
+		struct wall from, until;
+	} causes[] = {
+		{ REASON_RATE_LIMITED, { INT64_MIN }, held_until(e, s) },
+		{ REASON_DOWN, { INT64_MIN }, e->loaded },
+		{ REASON_CLOCK, { INT64_MIN }, e->stepped },
+		{ REASON_STORE, e->resumed, e->stalled },
+	};
+	*until = WALL_NEVER;
+	if (s->cause)
+		return (enum reason)s->cause;
+	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
+		if (due.us > causes[i].from.us && due.us <= causes[i].until.us) {
+			*until = causes[i].until;
+			return causes[i].reason;
+		}
+	return REASON_SUSPENDED;
+}
+
+enum reason due_cause(struct engine *e, const struct sched *s, struct wall due)
+{
+	struct wall until;
+	return cause_of(e, s, due, &until);
 }
 
 /* After a load: whether it has a live run is not known before the runner has answered. */
@@ -378,16 +395,10 @@ static void catch_up(struct engine *e, struct sched *s)
 		start_missed(e, s, KIND_CATCH_UP);
 }
 
-/* The last of them, up to `last`, that was missed for this cause: each explains what lies before an instant.
- */
-static struct wall of_cause(const struct engine *e, const struct sched *s, struct wall last,
-			    enum reason cause)
+/* The last of them, up to `last`, that was missed for the cause of the first. */
+static struct wall of_one_cause(const struct sched *s, struct wall last, struct wall until)
 {
-	struct wall until = cause == REASON_DOWN    ? e->loaded
-			    : cause == REASON_CLOCK ? e->stepped
-			    : cause == REASON_STORE ? e->stalled
-						    : last;
-	if (s->cause || last.us <= until.us || until.us < s->try.us)
+	if (last.us <= until.us || until.us < s->try.us)
 		return last;
 	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->try.us ? until
 												   : s->try;
@@ -396,7 +407,8 @@ static struct wall of_cause(const struct engine *e, const struct sched *s, struc
 static void settle_late(struct engine *e, struct sched *s)
 {
 	const struct policy *p = policy_of(s);
-	enum reason cause = due_cause(e, s, due_of(s, s->try));
+	struct wall until;
+	enum reason cause = cause_of(e, s, due_of(s, s->try), &until);
 	struct wall last = alike(e, s, last_due(e, s, grace_of(s) + 1));
 	if (p->window) {
 		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
@@ -405,7 +417,7 @@ static void settle_late(struct engine *e, struct sched *s)
 	switch ((enum missed)p->missed) {
 	case MISSED_SKIP:
 	case MISSED_EXECUTE_NEXT:
-		due_range(e, s, of_cause(e, s, last, cause), RUN_MISSED, cause);
+		due_range(e, s, of_one_cause(s, last, until), RUN_MISSED, cause);
 		break;
 	case MISSED_EXECUTE_IMMEDIATELY:
 		if (fresher(e, s, last))

@@ -212,7 +212,7 @@ bool due_settle_ends(struct engine *e, struct sched *s); /* before a change; fal
 bool due_last(const struct engine *e, const struct sched *s,
 	      struct wall *ret); /* of those due and not taken up */
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
-enum reason due_cause(const struct engine *e, const struct sched *s, struct wall due);
+enum reason due_cause(struct engine *e, const struct sched *s, struct wall due);
 
 /* --- runs.c: from record to end --- */
 void runs_recorded(struct engine *e, struct run *r);
