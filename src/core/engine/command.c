@@ -238,7 +238,7 @@ static void take_stop(struct engine *e, const struct command *c)
 void command_backfill(struct engine *e, struct sched *s)
 {
 	struct wall t;
-	if (s->fill.left && rule_next(&rules_of(s)->when, s->zone, s->fill.at, &t) == OK &&
+	if (s->fill.left && !s->gone && rule_next(&rules_of(s)->when, s->zone, s->fill.at, &t) == OK &&
 	    t.us <= s->fill.to.us && t.us <= e->now.wall.us) {
 		s->fill.at = t;
 		due_claim(e, s, t, KIND_BACKFILL, 0);

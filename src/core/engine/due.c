@@ -709,6 +709,8 @@ void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 		s->fill.at.us -= ack->res == ST_STALE; /* the same again */
 		command_backfill(e, s);
 	}
-	if (s)
+	if (s && s->gone && s->run == NONE)
+		engine_remove_sched(e, s); /* removed while this was under way */
+	else if (s)
 		due_queue(e, s);
 }
