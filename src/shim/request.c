@@ -1,0 +1,72 @@
+#include "shim/request.h"
+#include "base/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static const struct {
+	bool many;
+	unsigned max;
+} fields[LAUNCH_FIELDS] = {
+	[FIELD_ARG] = { true, LAUNCH_ARGS_MAX },
+	[FIELD_ENV] = { true, LAUNCH_ENV_MAX },
+	[FIELD_SECRET] = { true, SECRETS_MAX },
+};
+
+static int take(struct request *r, const struct launch_item *it)
+{
+	const char *bytes = (const char *)(it + 1);
+	unsigned *n[LAUNCH_FIELDS] = {
+		[FIELD_ARG] = &r->argc, [FIELD_ENV] = &r->envc, [FIELD_SECRET] = &r->secrets
+	};
+	if (!fields[it->field].many) {
+		r->one[it->field] = (struct blob){ bytes, it->bytes };
+		return 0;
+	}
+	if (*n[it->field] >= fields[it->field].max)
+		return E2BIG;
+	if (it->field == FIELD_SECRET)
+		r->secret[r->secrets++] = (struct blob){ bytes, it->bytes };
+	else /* exec wants them writable, and does not write */
+		(it->field == FIELD_ARG ? r->argv : r->envp)[(*n[it->field])++] = (char *)(uintptr_t)bytes;
+	return 0;
+}
+
+int request_read(int memfd, struct request *ret)
+{
+	struct stat st;
+	struct request r = { 0 };
+	if (fstat(memfd, &st) != 0)
+		return errno;
+	if (st.st_size < (off_t)sizeof *r.head || st.st_size > LAUNCH_BYTES_MAX)
+		return EPROTO;
+	const char *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, memfd, 0);
+	if (p == MAP_FAILED)
+		return errno;
+	const char *end = p + st.st_size;
+	r.head = (const struct launch_head *)p;
+	if (r.head->magic != LAUNCH_MAGIC || r.head->version != LAUNCH_VERSION)
+		return EPROTO;
+	r.argv = calloc(LAUNCH_ARGS_MAX + 1, sizeof *r.argv);
+	r.envp = calloc(LAUNCH_ENV_MAX + 2, sizeof *r.envp);
+	r.secret = calloc(SECRETS_MAX, sizeof *r.secret);
+	if (!r.argv || !r.envp || !r.secret)
+		return ENOMEM;
+	p += sizeof *r.head;
+	for (uint32_t i = 0; i < r.head->items; i++) {
+		const struct launch_item *it = (const struct launch_item *)p;
+		if ((size_t)(end - p) < sizeof *it || it->field >= LAUNCH_FIELDS ||
+		    (size_t)(end - p) < launch_item_size(it->bytes) || ((const char *)(it + 1))[it->bytes])
+			return EPROTO;
+		int e = take(&r, it);
+		if (e)
+			return e;
+		p += launch_item_size(it->bytes);
+	}
+	if (!r.one[FIELD_RUNS].n)
+		return EPROTO;
+	*ret = r;
+	return 0;
+}
