@@ -1,0 +1,184 @@
+#include "host/clock.h"
+#include "host/runner_inner.h"
+#include "port/launch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* 0 or an errno. */
+static int send_packet(struct runner *r, enum launch_op op, int memfd, uint64_t ticket)
+{
+	struct launch_packet p = {
+		.magic = LAUNCH_MAGIC, .version = LAUNCH_VERSION, .op = (uint16_t)op, .ticket = ticket
+	};
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c = { .h = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec v = { &p, sizeof p };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
+	memcpy(CMSG_DATA(&c.h), &memfd, sizeof memfd);
+	return sendmsg(r->launcher.socket, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
+}
+
+/* True: it is under way. Otherwise the slot waits in `state`. */
+static bool hand_over(struct runner *r, struct slot *s, enum launch_op op, int memfd, enum slot_state state)
+{
+	int e = send_packet(r, op, memfd, ++r->last_ticket);
+	if (e) {
+		runner_later(s, state);
+		if (e == EPIPE || e == ECONNRESET)
+			launch_lost(r);
+		return false;
+	}
+	s->ticket = r->last_ticket;
+	s->at = INT64_MAX;
+	return true;
+}
+
+void launch_send(struct runner *r, struct slot *s)
+{
+	s->state = SLOT_HELD;
+	if (!runner_has_launcher(r)) {
+		/* An earlier one may have carried it out before it died. */
+		s->at = s->sent ? clock_boot().us + RUNNER_WATCH_MS * INT64_C(1000) : INT64_MAX;
+		return;
+	}
+	runner_unwatch(r, s);
+	if (!hand_over(r, s, LAUNCH_START, s->memfd, SLOT_HELD))
+		return;
+	s->state = SLOT_SENT;
+	s->sent = true;
+}
+
+void launch_sweep(struct runner *r, struct slot *s)
+{
+	struct runfile f;
+	enum run_life life;
+	struct why why;
+	int memfd;
+	s->state = SLOT_SWEEP;
+	s->at = INT64_MAX;
+	if (!runner_has_launcher(r))
+		return; /* the next one will be told */
+	if (runfile_look(r->runs, s->run, s->attempt, &life, &f, &why) != OK || life != LIFE_DEAD ||
+	    launch_render_sweep(&r->c.place, &f, s->run, s->attempt, &memfd, &why) != OK) {
+		runner_later(s, SLOT_LOOK);
+		return;
+	}
+	if (hand_over(r, s, LAUNCH_SWEEP, memfd, SLOT_SWEEP))
+		s->state = SLOT_SWEEPING;
+	close(memfd);
+}
+
+/* --- what comes back ----------------------------------------------------------------------------------- */
+
+static void refused(struct runner *r, struct slot *s, int error)
+{
+	if (s->state == SLOT_SWEEPING) {
+		runner_later(s, SLOT_SWEEP);
+		return;
+	}
+	runner_trouble_set(r, TROUBLE_BIRTH, "run %llu could not be started: %s", (unsigned long long)s->run,
+			   strerror(error));
+	runner_unwatch(r, s);
+	runner_later(s, SLOT_HELD); /* the claim stands: it is tried again until it can be */
+}
+
+static void heard(struct runner *r, struct slot *s, const struct launch_reply *a, int *pidfd)
+{
+	bool sent = s->state == SLOT_SENT;
+	switch ((enum launch_say)a->say) {
+	case LAUNCH_PIDFD:
+		if ((!sent && s->state != SLOT_ALIVE && s->state != SLOT_SWEEPING) || s->pidfd >= 0)
+			break;
+		runner_watch(r, s, *pidfd);
+		*pidfd = -1;
+		if (s->state == SLOT_ALIVE && s->pidfd >= 0) {
+			s->at = INT64_MAX;
+			life_signal(r, s);
+		}
+		break;
+	case LAUNCH_BORN:
+		if (!sent)
+			break;
+		runner_trouble_over(r, TROUBLE_BIRTH);
+		life_born(r, s);
+		break;
+	case LAUNCH_TAKEN:
+		if (!sent)
+			break;
+		runner_unwatch(r, s);
+		life_look(r, s);
+		break;
+	case LAUNCH_REFUSED:
+		if (sent || s->state == SLOT_SWEEPING)
+			refused(r, s, a->error);
+		break;
+	}
+}
+
+static struct slot *by_ticket(struct runner *r, uint64_t ticket)
+{
+	for (uint32_t i = 0; i < r->slots; i++)
+		if (r->slot[i].state != SLOT_FREE && r->slot[i].ticket == ticket)
+			return &r->slot[i];
+	return NULL;
+}
+
+/* One packet; false: there is none now. */
+static bool hear_one(struct runner *r)
+{
+	struct launch_reply a;
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c;
+	struct iovec v = { &a, sizeof a };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
+	ssize_t n = recvmsg(r->launcher.socket, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (n <= 0) {
+		if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			launch_lost(r);
+		return false;
+	}
+	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+	int pidfd = -1;
+	if (h && h->cmsg_type == SCM_RIGHTS)
+		memcpy(&pidfd, CMSG_DATA(h), sizeof pidfd);
+	struct slot *s = n == sizeof a && a.magic == LAUNCH_MAGIC ? by_ticket(r, a.ticket) : NULL;
+	if (s)
+		heard(r, s, &a, &pidfd);
+	if (pidfd >= 0)
+		close(pidfd); /* of a shim nobody waits for */
+	return true;
+}
+
+void launch_hear(struct runner *r)
+{
+	while (runner_has_launcher(r) && hear_one(r))
+		;
+}
+
+void launch_lost(struct runner *r)
+{
+	if (!runner_has_launcher(r))
+		return;
+	siginfo_t si;
+	waitid(P_PIDFD, (id_t)r->launcher.pidfd, &si, WEXITED | WNOHANG);
+	close(r->launcher.socket);
+	close(r->launcher.pidfd);
+	r->launcher = (struct launcher){ -1, -1 };
+	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher is gone");
+	for (uint32_t i = 0; i < r->slots; i++) {
+		struct slot *s = &r->slot[i];
+		/* Whether a shim was made of it or not: its file decides between that one and the next. */
+		if (s->state == SLOT_SENT)
+			launch_send(r, s);
+		else if (s->state == SLOT_SWEEPING && s->pidfd < 0)
+			launch_sweep(r, s);
+	}
+}
