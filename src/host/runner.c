@@ -6,11 +6,14 @@
 #include "shim/procs.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Events of slots carry their index and turn; these are the others'. */
@@ -65,6 +68,17 @@ static void close_fd(int fd)
 		close(fd);
 }
 
+/* It goes when its socket does; only one that hangs is left to itself. */
+static void end_launcher(struct runner *r)
+{
+	siginfo_t si;
+	struct pollfd p = { .fd = r->launcher.pidfd, .events = POLLIN };
+	close_fd(r->launcher.socket);
+	if (p.fd >= 0 && poll(&p, 1, 1000) == 1)
+		waitid(P_PIDFD, (id_t)p.fd, &si, WEXITED | WNOHANG);
+	close_fd(p.fd);
+}
+
 void runner_close(struct runner *r)
 {
 	if (!r)
@@ -75,8 +89,7 @@ void runner_close(struct runner *r)
 		close_fd(r->slot[i].memfd);
 		close_fd(r->slot[i].pidfd);
 	}
-	close_fd(r->launcher.socket);
-	close_fd(r->launcher.pidfd);
+	end_launcher(r);
 	close_fd(r->epoll);
 	close_fd(r->timer);
 	close_fd(r->ready);
@@ -375,6 +388,7 @@ bool runner_has_launcher(const struct runner *r)
 static void process_over(struct runner *r, uint64_t event)
 {
 	uint32_t i = (uint32_t)event;
+	launch_hear(r); /* what it said before it went */
 	if (i >= r->slots || r->slot[i].turn != event >> 32 || r->slot[i].state == SLOT_FREE ||
 	    r->slot[i].pidfd < 0)
 		return;

@@ -115,7 +115,12 @@ static void dead(struct runner *r, struct slot *s, const struct runfile *f)
 		return;
 	}
 	runner_unwatch(r, s);
-	s->state = SLOT_SWEEP;
+	if (s->state == SLOT_SWEEPING) { /* the sweeper died, or could not write */
+		runner_trouble_set(r, TROUBLE_FILES, "run %llu is lost, and its file cannot be written",
+				   (unsigned long long)s->run);
+		runner_later(s, SLOT_SWEEP);
+		return;
+	}
 	launch_sweep(r, s);
 }
 
@@ -132,7 +137,8 @@ void life_look(struct runner *r, struct slot *s)
 		runner_later(s, SLOT_LOOK);
 		return;
 	}
-	runner_trouble_over(r, TROUBLE_FILES);
+	if (s->state != SLOT_SWEEPING || life != LIFE_DEAD)
+		runner_trouble_over(r, TROUBLE_FILES);
 	found[life](r, s, &f);
 }
 

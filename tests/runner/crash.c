@@ -1,0 +1,264 @@
+/* Daemons and launchers that die, and machines that start again: runs do not notice. */
+#include "core/model.h"
+#include "host/clock.h"
+#include "rig.h"
+#include "shim/birth.h"
+#include "shim/procs.h"
+#include "shim/record.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The launcher of this test: a child of ours of that name. */
+static pid_t launcher_pid(pid_t parent)
+{
+	struct procs ps;
+	pid_t found = 0;
+	if (procs_read(&ps) != 0)
+		return 0;
+	for (unsigned i = 0; i < ps.n; i++) {
+		char path[32], name[32] = "";
+		snprintf(path, sizeof path, "/proc/%d/comm", ps.p[i].pid);
+		FILE *f = fopen(path, "r");
+		if (f && fgets(name, sizeof name, f) && strcmp(name, "rota-launcher\n") == 0 &&
+		    ps.p[i].parent == parent && !ps.p[i].dead)
+			found = ps.p[i].pid > found ? ps.p[i].pid : found;
+		if (f)
+			fclose(f);
+	}
+	procs_free(&ps);
+	return found;
+}
+
+TEST(a_killed_daemon_leaves_its_runs_which_are_adopted)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	runner_close(g.r);
+	g.launch.cwd = g.dir;
+	fflush(NULL);
+	pid_t daemon = fork();
+	if (daemon == 0) { /* it starts three runs and is killed */
+		rig_open(&g);
+		rig_give_launcher(&g);
+		rig_argv(&g, "sh", "-c", "echo $$ >> up; sleep 0.2; exit 4", NULL);
+		rig_start(&g, 1);
+		rig_argv(&g, "sh", "-c",
+			 "echo $$ >> up; while [ ! -e go ]; do sleep 0.05; done; echo went on", NULL);
+		rig_start(&g, 2);
+		rig_argv(&g, "sh", "-c", "echo $$ >> up; sleep 60", NULL);
+		rig_start(&g, 3);
+		pause();
+		_exit(0);
+	}
+	CHECK_INT(rig_lines(&g, "up", 3, NULL, 0), 3);
+	pid_t launcher = launcher_pid(daemon);
+	CHECK(launcher > 0);
+	kill(daemon, SIGKILL);
+	waitpid(daemon, NULL, 0);
+	CHECK(rig_all_dead(&launcher, 1, 2000)); /* it goes with its daemon */
+	for (int i = 0; i < 300 && !rig_runfile(&g, 1, 1).exit_version; i++)
+		rig_sleep(10); /* run 1 ends while nobody is there */
+	rig_open(&g);
+	for (uint64_t run = 1; run <= 4; run++)
+		rig_ask(&g, RN_PROBE, run, 1, 0);
+	struct rn_says s = rig_next(&g);
+	CHECK(s.say == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_FAILED && s.reason == REASON_EXIT);
+	CHECK_INT(rig_runfile(&g, 1, 1).status, 4);
+	s = rig_next(&g);
+	CHECK(s.say == RN_ALIVE && s.run == 2);
+	s = rig_next(&g);
+	CHECK(s.say == RN_ALIVE && s.run == 3);
+	s = rig_next(&g);
+	CHECK(s.say == RN_NEVER && s.run == 4);
+	char go[100];
+	snprintf(go, sizeof go, "%s/go", g.dir);
+	close(open(go, O_CREAT | O_WRONLY, 0600));
+	s = rig_next(&g);
+	CHECK(s.say == RN_EXIT && s.run == 2 && s.outcome == OUTCOME_DONE);
+	CHECK_STR(rig_file(&g, 2, 1, "log", NULL), "went on\n");
+	rig_ask(&g, RN_KILL, 3, 1,
+		REASON_CANCELLED); /* an adopted one can be stopped, without any launcher */
+	s = rig_next(&g);
+	CHECK(s.say == RN_EXIT && s.run == 3 && s.outcome == OUTCOME_KILLED && s.reason == REASON_CANCELLED);
+	rig_end(&g);
+}
+
+TEST(a_killed_launcher_is_noticed_and_replaced)
+{
+	struct rig g = { 0 };
+	struct why why;
+	rig_begin(&g);
+	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
+	rig_argv(&g, "sleep", "0.5", NULL);
+	CHECK(rig_start(&g, 1));
+	kill(launcher_pid(getpid()), SIGKILL);
+	CHECK(rig_quiet(&g, 100));
+	CHECK(!runner_has_launcher(g.r));
+	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
+	CHECK_STR(why.text, "the launcher is gone");
+	rig_argv(&g, "true", NULL);
+	rig_ask(&g, RN_START, 2, 1, 0);
+	struct rn_says s = rig_next(&g); /* the run is untouched, the start waits */
+	CHECK(s.say == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_DONE);
+	CHECK(rig_quiet(&g, 100));
+	rig_give_launcher(&g);
+	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
+	s = rig_next(&g);
+	CHECK(s.say == RN_BORN && s.run == 2);
+	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	rig_end(&g);
+}
+
+/* A launcher that stands still has the request in its buffer; another gets it, too. */
+TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
+{
+	for (int round = 0; round < 4; round++) {
+		struct rig g = { 0 }, old;
+		test_case("round %d", round);
+		rig_begin(&g);
+		g.launch.cwd = g.dir;
+		rig_argv(&g, "sh", "-c", "echo $$ >> marks; sleep 0.2", NULL);
+		old = g;
+		pid_t ghost = launcher_pid(getpid());
+		kill(ghost, SIGSTOP);
+		rig_ask(&old, RN_START, 1, 1, 0);
+		rig_open(&g);
+		rig_give_launcher(&g);
+		rig_ask(&g, RN_PROBE, 1, 1, 0);
+		CHECK_INT(rig_next(&g).say, RN_NEVER);
+		if (round % 2) { /* the old daemon is dead: its launcher does not drain */
+			runner_close(old.r);
+			old.r = NULL;
+			kill(ghost, SIGCONT);
+			CHECK(rig_all_dead(&ghost, 1, 2000));
+			CHECK_INT(rig_lines(&g, "marks", 0, NULL, 0), 0);
+		} else {
+			kill(ghost, SIGCONT); /* both race */
+		}
+		rig_ask(&g, RN_START, 1, 1, 0);
+		CHECK_INT(rig_next(&g).say, RN_BORN);
+		CHECK_INT(rig_next(&g).say, RN_EXIT);
+		if (old.r) {
+			CHECK_INT(rig_next(&old).say, RN_BORN);
+			CHECK_INT(rig_next(&old).say, RN_EXIT);
+		}
+		CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
+		runner_close(old.r);
+		rig_end(&g);
+	}
+}
+
+TEST(a_launcher_killed_with_requests_in_it_loses_none)
+{
+	enum { RUNS = 40 };
+	struct rig g = { 0 };
+	rig_begin(&g);
+	g.launch.cwd = g.dir;
+	rig_argv(&g, "sh", "-c", "echo $$ >> marks", NULL);
+	unsigned born = 0, ended = 0;
+	for (unsigned i = 1; i <= RUNS; i++) {
+		rig_ask(&g, RN_START, i, 1, 0);
+		if (i % 10 == 0) {
+			kill(launcher_pid(getpid()), SIGKILL);
+			struct rn_says s;
+			for (int k = 0; k < 200 && runner_has_launcher(g.r); k++) {
+				if (runner_collect(g.r, &s, 1) == 1)
+					born += s.say == RN_BORN, ended += s.say == RN_EXIT;
+				else
+					rig_sleep(5);
+			}
+			rig_give_launcher(&g);
+		}
+	}
+	while (ended < RUNS) {
+		struct rn_says s = rig_next(&g);
+		if (!CHECK(s.say == RN_BORN || s.say == RN_EXIT))
+			break;
+		ended += s.say == RN_EXIT;
+	}
+	CHECK_INT(rig_lines(&g, "marks", RUNS, NULL, 0), RUNS);
+	rig_end(&g);
+}
+
+/* A file as a shim would have left it. */
+static void plant(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint64_t start, bool lock)
+{
+	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
+	struct birth_facts f = { .run = run,
+				 .attempt = 1,
+				 .boot = boot,
+				 .mark = "0123456789abcdef0123456789abcdef",
+				 .shim = pid,
+				 .shim_start = start,
+				 .agent = pid,
+				 .agent_start = start };
+	CHECK_INT(record_birth(block, &f), 0);
+	int dir = birth_directory(g->runs, run, false);
+	runfile_name(name, run, 1, "run");
+	int fd = birth(dir, name, block, false);
+	CHECK(fd >= 0);
+	close(dir);
+	if (!lock)
+		close(fd);
+}
+
+TEST(after_a_reboot_what_left_no_record_is_lost)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	/* Its pid is given to somebody else now: to us. */
+	struct proc self;
+	CHECK(procs_one(getpid(), &self));
+	plant(&g, 1, "00000000-0000-0000-0000-000000000000", self.pid, self.start, false);
+	rig_ask(&g, RN_PROBE, 1, 1, 0);
+	CHECK_INT(rig_next(&g).say, RN_LOST);
+	/* The same boot, and the pid was given away: nobody is hurt. */
+	char boot[40];
+	CHECK_INT(procs_boot_id(boot), 0);
+	pid_t stranger = fork();
+	if (stranger == 0) {
+		setsid();
+		pause();
+		_exit(0);
+	}
+	rig_sleep(50);
+	plant(&g, 2, boot, stranger, 1, false);
+	rig_ask(&g, RN_PROBE, 2, 1, 0);
+	CHECK_INT(rig_next(&g).say, RN_LOST);
+	CHECK(rig_alive(stranger));
+	kill(stranger, SIGKILL);
+	waitpid(stranger, NULL, 0);
+	rig_end(&g);
+}
+
+TEST(the_lock_judges_life_whatever_the_pid_says)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	char boot[40];
+	CHECK_INT(procs_boot_id(boot), 0);
+	fflush(NULL);
+	pid_t holder = fork();
+	if (holder == 0) {
+		plant(&g, 1, boot, 1, 1, true); /* somebody holds the lock, and it is not this pid */
+		pause();
+		_exit(0);
+	}
+	struct runfile f;
+	enum run_life life = LIFE_ABSENT;
+	struct why why;
+	for (int i = 0; i < 500 && life != LIFE_ALIVE; i++) {
+		CHECK_INT(runfile_look(g.runs, 1, 1, &life, &f, &why), OK);
+		rig_sleep(5);
+	}
+	rig_ask(&g, RN_PROBE, 1, 1, 0);
+	CHECK_INT(rig_next(&g).say, RN_ALIVE);
+	CHECK(rig_quiet(&g, 700));
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
+	CHECK_INT(rig_next(&g).say, RN_LOST);
+	rig_end(&g);
+}
