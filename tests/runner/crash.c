@@ -141,9 +141,11 @@ TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
 		rig_ask(&g, RN_START, 1, 1, 0);
 		CHECK_INT(rig_next(&g).say, RN_BORN);
 		CHECK_INT(rig_next(&g).say, RN_EXIT);
-		if (old.r) {
-			CHECK_INT(rig_next(&old).say, RN_BORN);
-			CHECK_INT(rig_next(&old).say, RN_EXIT);
+		if (old.r) { /* it looks late: by then there may be an end to tell and no birth */
+			struct rn_says s = rig_next(&old);
+			if (s.say == RN_BORN)
+				s = rig_next(&old);
+			CHECK_INT(s.say, RN_EXIT);
 		}
 		CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
 		runner_close(old.r);
