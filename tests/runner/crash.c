@@ -160,7 +160,7 @@ TEST(a_launcher_killed_with_requests_in_it_loses_none)
 	rig_begin(&g);
 	g.launch.cwd = g.dir;
 	rig_argv(&g, "sh", "-c", "echo $$ >> marks", NULL);
-	unsigned born = 0, ended = 0;
+	unsigned ended = 0;
 	for (unsigned i = 1; i <= RUNS; i++) {
 		rig_ask(&g, RN_START, i, 1, 0);
 		if (i % 10 == 0) {
@@ -168,7 +168,7 @@ TEST(a_launcher_killed_with_requests_in_it_loses_none)
 			struct rn_says s;
 			for (int k = 0; k < 200 && runner_has_launcher(g.r); k++) {
 				if (runner_collect(g.r, &s, 1) == 1)
-					born += s.say == RN_BORN, ended += s.say == RN_EXIT;
+					ended += s.say == RN_EXIT;
 				else
 					rig_sleep(5);
 			}
