@@ -32,6 +32,23 @@ static pid_t launcher_pid(pid_t parent)
 	return found;
 }
 
+/* Stops it, and waits until it stands still. */
+static void freeze(pid_t pid)
+{
+	char path[32], state = 0;
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	kill(pid, SIGSTOP);
+	for (int i = 0; i < 1000 && state != 'T'; i++) {
+		FILE *f = fopen(path, "r");
+		if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		if (f)
+			fclose(f);
+		rig_sleep(1);
+	}
+	CHECK_INT(state, 'T');
+}
+
 TEST(a_killed_daemon_leaves_its_runs_which_are_adopted)
 {
 	struct rig g = { 0 };
@@ -123,7 +140,7 @@ TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
 		rig_argv(&g, "sh", "-c", "echo $$ >> marks; sleep 0.2", NULL);
 		old = g;
 		pid_t ghost = launcher_pid(getpid());
-		kill(ghost, SIGSTOP);
+		freeze(ghost);
 		rig_ask(&old, RN_START, 1, 1, 0);
 		rig_open(&g);
 		rig_give_launcher(&g);

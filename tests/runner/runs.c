@@ -237,7 +237,7 @@ TEST(a_stop_carries_its_reason)
 	rig_ask(&g, RN_KILL, 1, 1, REASON_REPLACED);
 	rig_ask(&g, RN_KILL, 1, 1, REASON_CANCELLED); /* the first stands */
 	expect_exit(&g, __LINE__, 1, OUTCOME_KILLED, REASON_REPLACED);
-	CHECK(strstr(rig_file(&g, 1, 1, "log", NULL), "up\nbye\n")); /* it was asked, and had its time */
+	CHECK(strstr(rig_file(&g, 1, 1, "log", NULL), "bye\n")); /* it was asked, and had its time */
 
 	/* A person's kill(1). */
 	rig_argv(&g, "sleep", "60", NULL);
