@@ -63,7 +63,7 @@ static _Noreturn void say(int line, const char *what, int error)
 	_exit(n > 0 ? 127 : 126);
 }
 
-static _Noreturn void become(const struct request *rq, const int fds[3], int line, pid_t shim)
+static _Noreturn void become(struct request *rq, const int fds[3], int line, pid_t shim)
 {
 	char go;
 	setsid();
@@ -86,7 +86,7 @@ static _Noreturn void become(const struct request *rq, const int fds[3], int lin
 	say(line, "exec", errno);
 }
 
-int agent_fork(const struct request *rq, const int fds[3], struct agent *ret)
+int agent_fork(struct request *rq, const int fds[3], struct agent *ret)
 {
 	int pair[2];
 	pid_t shim = getpid();

@@ -16,7 +16,7 @@ struct agent_failure {
 };
 
 /* fds become its 0, 1 and 2. 0 or an errno. */
-int agent_fork(const struct request *rq, const int fds[3], struct agent *ret);
+int agent_fork(struct request *rq, const int fds[3], struct agent *ret);
 void agent_go(struct agent *a);
 /* Ends and collects one that was not let go. */
 void agent_drop(struct agent *a);

@@ -46,7 +46,8 @@ static bool shorten(struct log *l)
 		return true;
 	char gap[64], piece[65536];
 	uint64_t gone = from - end_begins(l);
-	int n = snprintf(gap, sizeof gap, LOG_GAP, (unsigned long long)(l->left_out + gone));
+	unsigned long long all = l->left_out + gone;
+	int n = snprintf(gap, sizeof gap, LOG_GAP, all);
 	assert(n == LOG_GAP_BYTES);
 	if (!put(l, l->head, gap, (size_t)n))
 		return false;

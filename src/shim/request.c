@@ -1,8 +1,6 @@
 #include "shim/request.h"
-#include "base/limits.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -34,39 +32,30 @@ static int take(struct request *r, const struct launch_item *it)
 	return 0;
 }
 
-int request_read(int memfd, struct request *ret)
+int request_read(int memfd, struct request *r)
 {
 	struct stat st;
-	struct request r = { 0 };
 	if (fstat(memfd, &st) != 0)
 		return errno;
-	if (st.st_size < (off_t)sizeof *r.head || st.st_size > LAUNCH_BYTES_MAX)
+	if (st.st_size < (off_t)sizeof *r->head || st.st_size > LAUNCH_BYTES_MAX)
 		return EPROTO;
 	const char *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, memfd, 0);
 	if (p == MAP_FAILED)
 		return errno;
 	const char *end = p + st.st_size;
-	r.head = (const struct launch_head *)p;
-	if (r.head->magic != LAUNCH_MAGIC || r.head->version != LAUNCH_VERSION)
+	r->head = (const struct launch_head *)p;
+	if (r->head->magic != LAUNCH_MAGIC || r->head->version != LAUNCH_VERSION)
 		return EPROTO;
-	r.argv = calloc(LAUNCH_ARGS_MAX + 1, sizeof *r.argv);
-	r.envp = calloc(LAUNCH_ENV_MAX + 2, sizeof *r.envp);
-	r.secret = calloc(SECRETS_MAX, sizeof *r.secret);
-	if (!r.argv || !r.envp || !r.secret)
-		return ENOMEM;
-	p += sizeof *r.head;
-	for (uint32_t i = 0; i < r.head->items; i++) {
+	p += sizeof *r->head;
+	for (uint32_t i = 0; i < r->head->items; i++) {
 		const struct launch_item *it = (const struct launch_item *)p;
 		if ((size_t)(end - p) < sizeof *it || it->field >= LAUNCH_FIELDS ||
 		    (size_t)(end - p) < launch_item_size(it->bytes) || ((const char *)(it + 1))[it->bytes])
 			return EPROTO;
-		int e = take(&r, it);
+		int e = take(r, it);
 		if (e)
 			return e;
 		p += launch_item_size(it->bytes);
 	}
-	if (!r.one[FIELD_RUNS].n)
-		return EPROTO;
-	*ret = r;
-	return 0;
+	return r->one[FIELD_RUNS].n ? 0 : EPROTO;
 }

@@ -1,5 +1,6 @@
 #pragma once
 /* A rendered request as it arrives: mapped, checked, and pointed into. */
+#include "base/limits.h"
 #include "port/launch.h"
 
 struct blob {
@@ -10,10 +11,13 @@ struct blob {
 struct request {
 	const struct launch_head *head;
 	struct blob one[LAUNCH_FIELDS]; /* fields that come once */
-	char **argv, **envp;            /* end with NULL; envp has room for one more */
-	struct blob *secret;
+	char *argv[LAUNCH_ARGS_MAX + 1],
+		*envp[LAUNCH_ENV_MAX + 2]; /* end with NULL; one more fits into envp */
+	struct blob secret[SECRETS_MAX];
 	unsigned argc, envc, secrets;
 };
 
-/* 0 or an errno. Maps the memfd for good: a shim handles one request in its life. */
+/* 0 or an errno. `ret` is all zeros before, and of no use after an error. Maps the memfd for good: a shim
+ * handles one request in its life.
+ */
 int request_read(int memfd, struct request *ret);

@@ -74,7 +74,7 @@ static void kill_all(const struct request *rq)
 
 _Noreturn void sweep_main(int memfd)
 {
-	struct request rq;
+	static struct request rq;
 	char name[RUNFILE_NAME_MAX], section[RUNFILE_SECTION] = "";
 	if (request_read(memfd, &rq) != 0)
 		_exit(1);

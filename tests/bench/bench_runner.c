@@ -103,6 +103,12 @@ static double bare(const char *dir, unsigned runs)
 	return runs / ((double)(clock_boot().us - began) / USEC);
 }
 
+static void figure(const char *name, double ours, double peer)
+{
+	printf("{\"name\":\"%s\",\"ours\":%.0f,\"peer\":%.0f,\"ratio\":%.2f,\"unit\":\"/s\"}\n", name, ours,
+	       peer, ours / peer);
+}
+
 int main(int argc, char **argv)
 {
 	char dir[] = "/tmp/rota-bench-runner-XXXXXX", command[64];
@@ -111,13 +117,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_runner LAUNCHER [RUNS]\n");
 		return 2;
 	}
-	printf("runs per second, %u at once, %u in all\n", AT_ONCE, runs);
 	double peer = bare(dir, runs);
-	printf("  a bare chain             %8.0f\n", peer);
-	double shim = through_shims(argv[1], dir, runs, false);
-	printf("  through the shim         %8.0f  %3.0f %%\n", shim, 100 * shim / peer);
-	double flushed = through_shims(argv[1], dir, runs, true);
-	printf("  the same, births flushed %8.0f  %3.0f %%\n", flushed, 100 * flushed / peer);
+	figure("run.shim", through_shims(argv[1], dir, runs, false), peer);
+	figure("run.shim-flushed", through_shims(argv[1], dir, runs, true), peer);
 	snprintf(command, sizeof command, "rm -rf %s", dir);
 	return system(command);
 }
