@@ -58,5 +58,6 @@
 #define KILL_ROUND_MS_MAX   1000  /* … up to this */
 #define RUNNER_RETRY_MS     100   /* before a refused birth is tried again; doubles … */
 #define RUNNER_RETRY_MS_MAX 30000 /* … up to this */
+#define RUNNER_ANSWER_MS    2000  /* a start of which nothing was heard is looked after so often */
 #define RUNNER_WATCH_MS     500   /* a shim whose pid cannot be watched is looked at so often */
 #define ATTEMPTS_MAX        65536 /* known to the runner at a time */

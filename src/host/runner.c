@@ -408,6 +408,9 @@ static void act(struct runner *r, struct slot *s)
 		else
 			life_look(r, s);
 		break;
+	case SLOT_SENT:
+		launch_overdue(r, s);
+		break;
 	case SLOT_SWEEP:
 		launch_sweep(r, s);
 		break;

@@ -17,7 +17,7 @@ struct runner_config {
 	struct launch_place place; /* copied */
 	void *ctx;
 	/* RN_START of an attempt the runner does not know: answer with runner_give or runner_refuse, at once
-	 * or later. May be asked for again after a refused birth. */
+	 * or later. */
 	void (*want)(void *ctx, const struct rn_req *r);
 	/* RN_ASK: answer with runner_say. NULL: submitting one is E_INPUT. */
 	void (*ask)(void *ctx, const struct rn_req *r);

@@ -49,7 +49,7 @@ struct runner {
 	struct map of; /* attempt_key to slot */
 	struct rn_says *say;
 	uint32_t says, say_room, said; /* said: of them collected */
-	uint64_t last_ticket;
+	uint64_t tickets;              /* given so far */
 	struct trouble trouble[TROUBLES];
 };
 
@@ -76,6 +76,7 @@ void life_say(struct runner *r, struct slot *s, enum rn_say say);
 void life_born(struct runner *r, struct slot *s);
 
 /* runner_launch.c: the launcher's socket. */
+void launch_overdue(struct runner *r, struct slot *s); /* sent, and nothing was heard */
 void launch_send(struct runner *r, struct slot *s);
 void launch_sweep(struct runner *r, struct slot *s);
 /* Takes all there is. */

@@ -3,8 +3,11 @@
 #include "port/launch.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,15 +30,17 @@ static int send_packet(struct runner *r, enum launch_op op, int memfd, uint64_t 
 /* True: it is under way. Otherwise the slot waits in `state`. */
 static bool hand_over(struct runner *r, struct slot *s, enum launch_op op, int memfd, enum slot_state state)
 {
-	int e = send_packet(r, op, memfd, ++r->last_ticket);
+	/* The ticket leads back to the slot. */
+	uint64_t ticket = ++r->tickets << 32 | (uint32_t)(s - r->slot);
+	int e = send_packet(r, op, memfd, ticket);
 	if (e) {
 		runner_later(s, state);
 		if (e == EPIPE || e == ECONNRESET)
 			launch_lost(r);
 		return false;
 	}
-	s->ticket = r->last_ticket;
-	s->at = INT64_MAX;
+	s->ticket = ticket;
+	s->at = clock_boot().us + RUNNER_ANSWER_MS * INT64_C(1000);
 	return true;
 }
 
@@ -91,6 +96,7 @@ static void refused(struct runner *r, struct slot *s, int error)
 static void heard(struct runner *r, struct slot *s, const struct launch_reply *a, int *pidfd)
 {
 	bool sent = s->state == SLOT_SENT;
+	runner_trouble_over(r, TROUBLE_LAUNCHER);
 	switch ((enum launch_say)a->say) {
 	case LAUNCH_PIDFD:
 		if ((!sent && s->state != SLOT_ALIVE && s->state != SLOT_SWEEPING) || s->pidfd >= 0)
@@ -123,10 +129,9 @@ static void heard(struct runner *r, struct slot *s, const struct launch_reply *a
 
 static struct slot *by_ticket(struct runner *r, uint64_t ticket)
 {
-	for (uint32_t i = 0; i < r->slots; i++)
-		if (r->slot[i].state != SLOT_FREE && r->slot[i].ticket == ticket)
-			return &r->slot[i];
-	return NULL;
+	uint32_t i = (uint32_t)ticket;
+	return i < r->slots && r->slot[i].state != SLOT_FREE && r->slot[i].ticket == ticket ? &r->slot[i]
+											    : NULL;
 }
 
 /* One packet; false: there is none now. */
@@ -163,14 +168,38 @@ void launch_hear(struct runner *r)
 		;
 }
 
+/* A birth may be there of which we were not told, when the socket was full; or the launcher hangs. */
+void launch_overdue(struct runner *r, struct slot *s)
+{
+	struct runfile f;
+	enum run_life life;
+	struct why why;
+	if (runfile_look(r->runs, s->run, s->attempt, &life, &f, &why) == OK && life != LIFE_ABSENT) {
+		life_look(r, s);
+		return;
+	}
+	if (s->pidfd < 0)
+		runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher does not answer");
+	s->at = clock_boot().us + RUNNER_ANSWER_MS * INT64_C(1000);
+}
+
+/* Ends it, if it only hangs: its shims do not care, and a zombie would be ours to keep. */
+static void bury(const struct launcher *l)
+{
+	siginfo_t si;
+	struct pollfd p = { .fd = l->pidfd, .events = POLLIN };
+	syscall(SYS_pidfd_send_signal, l->pidfd, SIGKILL, NULL, 0);
+	if (poll(&p, 1, 100) == 1)
+		waitid(P_PIDFD, (id_t)l->pidfd, &si, WEXITED | WNOHANG);
+	close(l->socket);
+	close(l->pidfd);
+}
+
 void launch_lost(struct runner *r)
 {
 	if (!runner_has_launcher(r))
 		return;
-	siginfo_t si;
-	waitid(P_PIDFD, (id_t)r->launcher.pidfd, &si, WEXITED | WNOHANG);
-	close(r->launcher.socket);
-	close(r->launcher.pidfd);
+	bury(&r->launcher);
 	r->launcher = (struct launcher){ -1, -1 };
 	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher is gone");
 	for (uint32_t i = 0; i < r->slots; i++) {

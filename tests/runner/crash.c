@@ -11,25 +11,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The launcher of this test: a child of ours of that name. */
+static bool is_called(pid_t pid, const char *want)
+{
+	char path[32], name[32] = "";
+	snprintf(path, sizeof path, "/proc/%d/comm", pid);
+	FILE *f = fopen(path, "r");
+	bool is = f && fgets(name, sizeof name, f) && strcmp(name, want) == 0;
+	if (f)
+		fclose(f);
+	return is;
+}
+
+/* The newest launcher that is a child of `parent`. */
 static pid_t launcher_pid(pid_t parent)
 {
 	struct procs ps;
-	pid_t found = 0;
+	struct proc found = { 0 };
 	if (procs_read(&ps) != 0)
 		return 0;
-	for (unsigned i = 0; i < ps.n; i++) {
-		char path[32], name[32] = "";
-		snprintf(path, sizeof path, "/proc/%d/comm", ps.p[i].pid);
-		FILE *f = fopen(path, "r");
-		if (f && fgets(name, sizeof name, f) && strcmp(name, "rota-launcher\n") == 0 &&
-		    ps.p[i].parent == parent && !ps.p[i].dead)
-			found = ps.p[i].pid > found ? ps.p[i].pid : found;
-		if (f)
-			fclose(f);
-	}
+	for (unsigned i = 0; i < ps.n; i++)
+		if (ps.p[i].parent == parent && !ps.p[i].dead && ps.p[i].start >= found.start &&
+		    ps.p[i].pid > found.pid && is_called(ps.p[i].pid, "rota-launcher\n"))
+			found = ps.p[i];
 	procs_free(&ps);
-	return found;
+	return found.pid;
 }
 
 /* Stops it, and waits until it stands still. */
@@ -280,4 +285,106 @@ TEST(the_lock_judges_life_whatever_the_pid_says)
 	waitpid(holder, NULL, 0);
 	CHECK_INT(rig_next(&g).say, RN_LOST);
 	rig_end(&g);
+}
+
+/* --- again and again ----------------------------------------------------------------------------------- */
+
+enum { SOAK_RUNS = 60, SOAK_AT_ONCE = 8 };
+
+/* A daemon that recovers as the engine does: probe, and start what was never born. Ends when all have. */
+static void soak_daemon(struct rig *g)
+{
+	bool ended[SOAK_RUNS + 1] = { 0 };
+	unsigned left = SOAK_RUNS, next = 1, busy = 0;
+	rig_open(g);
+	rig_give_launcher(g);
+	while (left) {
+		for (; next <= SOAK_RUNS && busy < SOAK_AT_ONCE; next++, busy++)
+			rig_ask(g, RN_PROBE, next, 1, 0);
+		struct rn_says s = rig_next(g);
+		char script[64];
+		snprintf(script, sizeof script, "echo %d >> marks; sleep 0.0%d", (int)s.run, (int)s.run % 10);
+		rig_argv(g, "sh", "-c", script, NULL);
+		if (s.say == UINT8_MAX)
+			_exit(1);
+		if (s.say == RN_NEVER)
+			rig_ask(g, RN_START, s.run, 1, 0);
+		if ((s.say == RN_EXIT || s.say == RN_LOST) && !ended[s.run])
+			ended[s.run] = true, left--, busy--;
+	}
+	_exit(0);
+}
+
+/* One of ours, born or not yet. */
+static void kill_a_shim(uint64_t *seed)
+{
+	struct procs ps;
+	if (procs_read(&ps) != 0)
+		return;
+	for (unsigned i = 0; i < ps.n; i++)
+		ps.p[i].ours = ps.p[i].pid == getpid();
+	procs_spread(&ps);
+	for (unsigned i = 0; i < ps.n; i++)
+		if (ps.p[i].ours && !ps.p[i].dead && test_random(seed) % 3 == 0 &&
+		    is_called(ps.p[i].pid, "rota-shim\n"))
+			kill(ps.p[i].pid, SIGKILL);
+	procs_free(&ps);
+}
+
+static void soak(uint64_t seed, bool shims)
+{
+	struct rig g = { 0 };
+	unsigned kills = 0, marks[SOAK_RUNS + 1] = { 0 };
+	int status = -1;
+	rig_begin(&g);
+	runner_close(g.r);
+	g.launch.cwd = g.dir;
+	do {
+		fflush(NULL);
+		pid_t daemon = fork();
+		if (daemon == 0)
+			soak_daemon(&g);
+		for (int ms = (int)(test_random(&seed) % 80) + (kills > 40 ? 20000 : 0); ms > 0; ms -= 5) {
+			rig_sleep(5);
+			if (shims && test_random(&seed) % 4 == 0)
+				kill_a_shim(&seed);
+			if (waitpid(daemon, &status, WNOHANG) == daemon)
+				break;
+		}
+		if (!WIFEXITED(status)) {
+			kill(daemon, SIGKILL);
+			if (waitpid(daemon, &status, 0) == daemon && !WIFEXITED(status))
+				status = -1;
+			kills++;
+		}
+	} while (status == -1);
+	CHECK_INT(status, 0);
+	char path[100], line[16];
+	snprintf(path, sizeof path, "%s/marks", g.dir);
+	FILE *f = fopen(path, "r");
+	while (f && fgets(line, sizeof line, f))
+		marks[strtoul(line, NULL, 10) % (SOAK_RUNS + 1)]++;
+	if (f)
+		fclose(f);
+	unsigned once = 0;
+	for (unsigned i = 1; i <= SOAK_RUNS; i++) {
+		test_case("run %u, shims %s", i, shims ? "killed" : "spared");
+		CHECK(marks[i] <= 1);
+		CHECK(shims || marks[i] == 1);
+		once += marks[i] == 1;
+	}
+	test_case(NULL);
+	printf("soak: %u daemons killed, %u of %u runs executed\n", kills, once, SOAK_RUNS);
+	rig_open(&g);
+	rig_end(&g);
+}
+
+TEST(daemons_killed_at_random_execute_every_run_once)
+{
+	soak(1, false);
+}
+
+TEST(with_shims_killed_at_random_none_is_executed_twice)
+{
+	soak(2, true);
 }

@@ -1,8 +1,10 @@
 /* Whole trees end, by both ways: with a cgroup, and by descent. */
 #include "core/model.h"
 #include "host/clock.h"
+#include "host/rundir.h"
 #include "rig.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -162,4 +164,42 @@ TEST(strangers_are_left_alone)
 	CHECK_INT(rig_next(&g).say, RN_EXIT);
 	CHECK(rig_all_dead(pids, 2, 0));
 	rig_end(&g);
+}
+
+static bool move_to(const char *cgroup, const char *below)
+{
+	char path[300], pid[16];
+	snprintf(path, sizeof path, "%s%s/cgroup.procs", cgroup, below);
+	int n = snprintf(pid, sizeof pid, "%d", getpid()), fd = open(path, O_WRONLY);
+	bool ok = fd >= 0 && write(fd, pid, (size_t)n) == n;
+	close(fd);
+	return ok;
+}
+
+/* As systemd does it with Delegate=yes: the daemon itself is in the cgroup it may divide. */
+TEST(the_daemons_own_cgroup_is_found_and_used)
+{
+	char say[128];
+	const char *cgroup = rig_cgroup(say);
+	struct buf found = { 0 };
+	if (!cgroup || !move_to(cgroup, "")) {
+		printf("not exercised: %s\n", say);
+		CHECK(rundir_cgroup(&found) == OK || found.n == 0);
+	} else {
+		CHECK_INT(rundir_cgroup(&found), OK);
+		CHECK_STR(found.p, cgroup);
+		struct rig g = { .place.cgroup = found.p };
+		rig_begin(&g);
+		pid_t pids[TREE] = { 0 };
+		CHECK_INT(begin_tree(&g, 1, "tree", TREE, pids), TREE);
+		rig_ask(&g, RN_KILL, 1, 1, REASON_CANCELLED);
+		CHECK_INT(rig_next(&g).reason, REASON_CANCELLED);
+		CHECK(rig_all_dead(pids, TREE, 0));
+		rig_end(&g);
+		CHECK(move_to(cgroup, "/.."));
+		buf_free(&found);
+		CHECK_INT(rundir_cgroup(&found), E_NOTFOUND); /* the root of all is nobody's to divide */
+	}
+	buf_free(&found);
+	rig_cgroup_end();
 }
