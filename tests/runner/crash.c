@@ -287,6 +287,47 @@ TEST(the_lock_judges_life_whatever_the_pid_says)
 	rig_end(&g);
 }
 
+TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
+{
+	static const struct {
+		const char *what;
+		size_t at, n; /* so many zeros */
+		enum rn_say say;
+	} rows[] = {
+		{ "birth damaged", 20, 1, RN_LOST },
+		{ "all of it", 0, RUNFILE_BYTES, RN_LOST },
+		{ "exit damaged", RUNFILE_EXIT + 30, 10, RN_LOST },
+		{ "exit cut off", RUNFILE_EXIT + 60, RUNFILE_SECTION - 60, RN_LOST },
+		{ "exit whole", RUNFILE_BYTES - 1, 1, RN_EXIT },
+	};
+	struct rig g = { 0 };
+	rig_begin(&g);
+	rig_argv(&g, "true", NULL);
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		static const char zeros[RUNFILE_BYTES];
+		struct buf path = { 0 };
+		test_case("%s", rows[i].what);
+		CHECK(rig_start(&g, i + 1));
+		CHECK_INT(rig_next(&g).say, RN_EXIT);
+		runfile_path(&path, g.runs, i + 1, 1, "run");
+		int fd = open(path.p, O_RDWR);
+		CHECK(pwrite(fd, zeros, rows[i].n, (off_t)rows[i].at) == (ssize_t)rows[i].n);
+		CHECK_INT(birth_lock(fd), 0);
+		struct runfile f;
+		enum run_life life;
+		struct why why;
+		CHECK_INT(runfile_look(g.runs, i + 1, 1, &life, &f, &why), OK);
+		CHECK_INT(life, LIFE_ALIVE); /* for others; our own lock is another description's */
+		close(fd);
+		rig_ask(&g, RN_PROBE, i + 1, 1, 0);
+		CHECK_INT(rig_next(&g).say, rows[i].say);
+		rig_ask(&g, RN_START, i + 1, 1, 0);
+		CHECK_INT(rig_next(&g).say, rows[i].say);
+		buf_free(&path);
+	}
+	rig_end(&g);
+}
+
 /* --- again and again ----------------------------------------------------------------------------------- */
 
 enum { SOAK_RUNS = 60, SOAK_AT_ONCE = 8 };
@@ -315,26 +356,28 @@ static void soak_daemon(struct rig *g)
 	_exit(0);
 }
 
-/* One of ours, born or not yet. */
-static void kill_a_shim(uint64_t *seed)
+/* Some of ours, born or not yet. */
+static unsigned kill_shims(uint64_t *seed)
 {
 	struct procs ps;
+	unsigned n = 0;
 	if (procs_read(&ps) != 0)
-		return;
+		return 0;
 	for (unsigned i = 0; i < ps.n; i++)
 		ps.p[i].ours = ps.p[i].pid == getpid();
 	procs_spread(&ps);
 	for (unsigned i = 0; i < ps.n; i++)
 		if (ps.p[i].ours && !ps.p[i].dead && test_random(seed) % 3 == 0 &&
 		    is_called(ps.p[i].pid, "rota-shim\n"))
-			kill(ps.p[i].pid, SIGKILL);
+			n += kill(ps.p[i].pid, SIGKILL) == 0;
 	procs_free(&ps);
+	return n;
 }
 
 static void soak(uint64_t seed, bool shims)
 {
 	struct rig g = { 0 };
-	unsigned kills = 0, marks[SOAK_RUNS + 1] = { 0 };
+	unsigned kills = 0, shot = 0, marks[SOAK_RUNS + 1] = { 0 };
 	int status = -1;
 	rig_begin(&g);
 	runner_close(g.r);
@@ -347,7 +390,7 @@ static void soak(uint64_t seed, bool shims)
 		for (int ms = (int)(test_random(&seed) % 80) + (kills > 40 ? 20000 : 0); ms > 0; ms -= 5) {
 			rig_sleep(5);
 			if (shims && test_random(&seed) % 4 == 0)
-				kill_a_shim(&seed);
+				shot += kill_shims(&seed);
 			if (waitpid(daemon, &status, WNOHANG) == daemon)
 				break;
 		}
@@ -374,7 +417,8 @@ static void soak(uint64_t seed, bool shims)
 		once += marks[i] == 1;
 	}
 	test_case(NULL);
-	printf("soak: %u daemons killed, %u of %u runs executed\n", kills, once, SOAK_RUNS);
+	printf("soak: %u daemons and %u shims killed, %u of %u runs executed\n", kills, shot, once,
+	       SOAK_RUNS);
 	rig_open(&g);
 	rig_end(&g);
 }
