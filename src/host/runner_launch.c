@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -184,10 +185,15 @@ void launch_overdue(struct runner *r, struct slot *s)
 }
 
 /* Ends it, if it only hangs: its shims do not care, and a zombie would be ours to keep. */
-static void bury(const struct launcher *l)
+static void bury(struct runner *r)
 {
 	siginfo_t si;
+	const struct launcher *l = &r->launcher;
 	struct pollfd p = { .fd = l->pidfd, .events = POLLIN };
+	/* Closing would not do: the next launcher, about to be executed, may still hold copies, and epoll
+	 * would go on telling of this one. */
+	epoll_ctl(r->epoll, EPOLL_CTL_DEL, l->socket, NULL);
+	epoll_ctl(r->epoll, EPOLL_CTL_DEL, l->pidfd, NULL);
 	syscall(SYS_pidfd_send_signal, l->pidfd, SIGKILL, NULL, 0);
 	if (poll(&p, 1, 100) == 1)
 		waitid(P_PIDFD, (id_t)l->pidfd, &si, WEXITED | WNOHANG);
@@ -199,7 +205,7 @@ void launch_lost(struct runner *r)
 {
 	if (!runner_has_launcher(r))
 		return;
-	bury(&r->launcher);
+	bury(r);
 	r->launcher = (struct launcher){ -1, -1 };
 	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher is gone");
 	for (uint32_t i = 0; i < r->slots; i++) {

@@ -134,6 +134,28 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	rig_end(&g);
 }
 
+/* Whoever is just being executed still holds copies of our descriptors: what they tell is of no concern. */
+TEST(a_dead_launcher_is_forgotten_though_somebody_holds_its_pidfd)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	fflush(NULL);
+	pid_t holder = fork();
+	if (holder == 0) {
+		pause();
+		_exit(0);
+	}
+	rig_give_launcher(&g);
+	CHECK(rig_quiet(&g, 50));
+	CHECK(runner_has_launcher(g.r));
+	rig_argv(&g, "true", NULL);
+	CHECK(rig_start(&g, 1));
+	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
+	rig_end(&g);
+}
+
 /* A launcher that stands still has the request in its buffer; another gets it, too. */
 TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
 {
