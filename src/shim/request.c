@@ -1,6 +1,8 @@
 #include "shim/request.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -43,6 +45,7 @@ int request_read(int memfd, struct request *r)
 	if (p == MAP_FAILED)
 		return errno;
 	const char *end = p + st.st_size;
+	r->size = (size_t)st.st_size;
 	r->head = (const struct launch_head *)p;
 	if (r->head->magic != LAUNCH_MAGIC || r->head->version != LAUNCH_VERSION)
 		return EPROTO;
@@ -58,4 +61,25 @@ int request_read(int memfd, struct request *r)
 		p += launch_item_size(it->bytes);
 	}
 	return r->one[FIELD_RUNS].n ? 0 : EPROTO;
+}
+
+void request_slim(struct request *r)
+{
+	size_t n = sizeof *r->head;
+	for (unsigned i = 0; i < r->secrets; i++)
+		n += r->secret[i].n;
+	char *kept = malloc(n), *to = kept;
+	if (!kept)
+		return; /* it is only thrift */
+	const struct launch_head *mapped = r->head;
+	r->head = memcpy(to, mapped, sizeof *mapped);
+	to += sizeof *mapped;
+	for (unsigned i = 0; i < r->secrets; i++) {
+		r->secret[i].p = memcpy(to, r->secret[i].p, r->secret[i].n);
+		to += r->secret[i].n;
+	}
+	munmap((void *)(uintptr_t)mapped, r->size);
+	memset(r->one, 0, sizeof r->one);
+	r->argv[0] = r->envp[0] = NULL;
+	r->size = 0;
 }

@@ -404,6 +404,7 @@ _Noreturn void shim_main(int socket, int memfd, uint64_t ticket)
 	answer(socket, ticket, LAUNCH_BORN, 0);
 	if (may_go(&s)) {
 		agent_go(&s.agent);
+		request_slim(&s.rq);
 		watch(&s);
 		judge(&s);
 	} else {
