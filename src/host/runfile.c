@@ -184,7 +184,8 @@ enum err runfile_look(const char *runs, uint64_t run, unsigned attempt, enum run
 	if (fd < 0)
 		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the file of run %llu: %s",
 			       (unsigned long long)run, strerror(e));
-	/* The lock first: once it is free, what the block says is the last word. */
+	/* The lock first: once it is free, what the block says is the last word. An exit section is, lock or
+	 * not: it is written when nothing is alive. */
 	bool locked = birth_locked(fd);
 	ssize_t n = pread(fd, block, sizeof block, 0);
 	e = errno;
@@ -193,7 +194,7 @@ enum err runfile_look(const char *runs, uint64_t run, unsigned attempt, enum run
 		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the file of run %llu: %s",
 			       (unsigned long long)run, strerror(e));
 	bool known = runfile_parse((struct str){ block, (size_t)n }, ret, &torn) == OK;
-	*life = locked ? LIFE_ALIVE : known && ret->exit_version ? LIFE_ENDED : LIFE_DEAD;
+	*life = known && ret->exit_version ? LIFE_ENDED : locked ? LIFE_ALIVE : LIFE_DEAD;
 	return OK;
 }
 

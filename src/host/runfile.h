@@ -33,7 +33,7 @@ void runfile_says(const struct runfile *f, struct rn_says *ret);
 
 enum run_life {
 	LIFE_ABSENT,
-	LIFE_ALIVE, /* somebody holds the lock */
+	LIFE_ALIVE, /* somebody holds the lock, and there is no exit section yet */
 	LIFE_ENDED, /* the exit section is there */
 	LIFE_DEAD,  /* neither */
 };

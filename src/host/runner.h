@@ -33,7 +33,7 @@ void runner_launcher(struct runner *r, struct launcher l);
 /* False: none, or it has died: start another. */
 bool runner_has_launcher(const struct runner *r);
 
-/* E_LIMIT: too many attempts at a time, ask again later. E_NOMEM likewise. */
+/* E_LIMIT: too many attempts at a time, ask again later. E_NOMEM likewise. Run numbers are below 2^48. */
 must_check enum err runner_submit(struct runner *r, const struct rn_req *q);
 /* What to execute. Copied. An attempt that is not wanted any more is passed over. Fails as launch_render
  * does, and the attempt is still wanted. */

@@ -156,6 +156,25 @@ TEST(a_dead_launcher_is_forgotten_though_somebody_holds_its_pidfd)
 	rig_end(&g);
 }
 
+TEST(a_launcher_that_hangs_is_trouble)
+{
+	struct rig g = { 0 };
+	struct why why;
+	rig_begin(&g);
+	pid_t launcher = launcher_pid(getpid());
+	freeze(launcher);
+	rig_argv(&g, "true", NULL);
+	rig_ask(&g, RN_START, 1, 1, 0);
+	CHECK(rig_quiet(&g, RUNNER_ANSWER_MS + 200));
+	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
+	CHECK_STR(why.text, "the launcher does not answer");
+	kill(launcher, SIGCONT);
+	CHECK_INT(rig_next(&g).say, RN_BORN);
+	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
+	rig_end(&g);
+}
+
 /* A launcher that stands still has the request in its buffer; another gets it, too. */
 TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
 {
@@ -339,7 +358,7 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 		enum run_life life;
 		struct why why;
 		CHECK_INT(runfile_look(g.runs, i + 1, 1, &life, &f, &why), OK);
-		CHECK_INT(life, LIFE_ALIVE); /* for others; our own lock is another description's */
+		CHECK_INT(life, rows[i].say == RN_EXIT ? LIFE_ENDED : LIFE_ALIVE);
 		close(fd);
 		rig_ask(&g, RN_PROBE, i + 1, 1, 0);
 		CHECK_INT(rig_next(&g).say, rows[i].say);
