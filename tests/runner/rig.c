@@ -298,6 +298,7 @@ const char *rig_cgroup(char say[static 128])
 		return cgroup_path;
 	}
 	snprintf(say, 128, "no cgroup v2 to be had: %s", strerror(errno));
+	rig_cgroup_end();
 	return NULL;
 }
 
