@@ -16,7 +16,8 @@ MAY_SEE = {
     "port": {"base"},
     "core": {"base", "port"},
     "store": {"base", "port"},
-    "host": {"base", "core"},
+    "shim": {"base", "port"},
+    "host": {"base", "port", "core", "shim"},
     "surface": {"base", "core", "host"},
 }
 

@@ -55,3 +55,25 @@
 #define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first waits 1 ms */
 #define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
 #define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
+
+/* The runner */
+#define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */
+#define LAUNCH_ARGS_MAX  4096
+#define LAUNCH_ENV_MAX   4096
+#define SECRETS_MAX      256
+#define SECRET_BYTES_MIN 4 /* masking shorter ones would shred the log and hide nothing */
+#define SECRET_BYTES_MAX 16384
+#define PROCS_MAX        (1u << 22) /* processes on a machine: the kernel's own bound */
+#define CGROUP_DEPTH_MAX 16
+#define DRAIN_BYTES_MAX                                                                                      \
+	(1u << 20)                /* taken from a pipe after the tree is dead: the largest a pipe can hold   \
+				   */
+#define OOM_SCORE_ADJ       500   /* an agent goes before its shim and its daemon do */
+#define LEFTOVER_GRACE_MS   1000  /* for what a run left behind when it ended by itself */
+#define KILL_ROUND_MS       20    /* between two rounds of killing; doubles … */
+#define KILL_ROUND_MS_MAX   1000  /* … up to this */
+#define RUNNER_RETRY_MS     100   /* before a refused birth is tried again; doubles … */
+#define RUNNER_RETRY_MS_MAX 30000 /* … up to this */
+#define RUNNER_ANSWER_MS    2000  /* a start of which nothing was heard is looked after so often */
+#define RUNNER_WATCH_MS     500   /* a shim whose pid cannot be watched is looked at so often */
+#define ATTEMPTS_MAX        65536 /* known to the runner at a time */

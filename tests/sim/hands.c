@@ -98,12 +98,15 @@ static void start(struct world *w, const struct rn_req *q)
 static void kill_it(struct world *w, const struct rn_req *q)
 {
 	struct file *f = hands_file(w, q->run, q->attempt);
-	if (!f) {
+	if (!f)
 		f = new_file(w, q, FILE_BURNT);
-		say(w, f, RN_NEVER, RN_KILL);
-		return;
-	}
 	f->watched = true;
+	if (f->state == FILE_BURNT) { /* never born, and never will be: killed all the same */
+		f->state = FILE_ENDED;
+		f->exit = (struct rn_says){
+			.outcome = OUTCOME_KILLED, .reason = q->reason, .ended = world_wall(w), .cost = -1
+		};
+	}
 	if (f->state == FILE_ASKED || f->state == FILE_ALIVE) {
 		if (!f->doomed)
 			f->kill_reason = q->reason;

@@ -1,0 +1,33 @@
+#pragma once
+/* One run, ready to be executed: what the daemon renders, and its way into the memfd the launcher gets. */
+#include "base/err.h"
+#include "host/runfile.h"
+
+struct launch {
+	const char *const *argv, *const *env; /* end with NULL; "NAME=value" */
+	const char *cwd;                      /* NULL: / */
+	struct str input;                     /* its standard input, a file that has an end */
+	struct str context;       /* goes into the .ctx file, named by ROTA_CONTEXT; p NULL: none */
+	const struct str *secret; /* values to be masked in what is logged */
+	unsigned secrets;
+	int64_t timeout, stall, grace; /* microseconds; 0: none */
+	struct boot start_by;          /* later nothing is executed; 0: any time */
+	uint64_t log_head, log_tail;   /* bytes kept of the beginning and the end; both 0: the defaults */
+	bool out;                      /* standard output also into a file of its own, .out */
+};
+
+enum { LAUNCH_LOG_HEAD = 1 << 20, LAUNCH_LOG_TAIL = 4 << 20 };
+
+/* What is the same for all runs of a daemon. */
+struct launch_place {
+	const char *runs;   /* absolute */
+	const char *cgroup; /* delegated; NULL: none */
+	const char *lease;  /* NULL: not used */
+	bool flush;         /* births survive power cuts */
+};
+
+/* A sealed memfd. E_LIMIT: too large; E_INPUT: no program. */
+must_check enum err launch_render(const struct launch_place *at, uint64_t run, unsigned attempt,
+				  const struct launch *l, int *ret, struct why *why);
+must_check enum err launch_render_sweep(const struct launch_place *at, const struct runfile *f, uint64_t run,
+					unsigned attempt, int *ret, struct why *why);

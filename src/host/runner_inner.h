@@ -1,0 +1,84 @@
+#pragma once
+/* What the files of the runner share. */
+#include "base/map.h"
+#include "host/runner.h"
+
+enum slot_state {
+	SLOT_FREE,
+	SLOT_WANTED,   /* waits for what to execute */
+	SLOT_HELD,     /* waits for a launcher, or for its next try */
+	SLOT_SENT,     /* a shim should be on its way */
+	SLOT_ALIVE,    /* born; watched by pidfd, or else by looking now and then */
+	SLOT_SWEEP,    /* its shim is dead: somebody must end its tree */
+	SLOT_SWEEPING, /* somebody does */
+	SLOT_LOOK,     /* its file could not be read: again later */
+};
+
+/* One attempt. */
+struct slot {
+	uint64_t run;
+	uint64_t ticket; /* of what was sent last; answers to others are stale */
+	int64_t at;      /* when to act, by the boot clock; INT64_MAX: when something happens */
+	int64_t pause;   /* before the next try */
+	int memfd, pidfd;
+	uint32_t turn; /* tells users of the same slot apart */
+	uint16_t attempt, doom;
+	uint8_t state;
+	bool doomed;   /* to be killed, recording `doom` */
+	bool burning;  /* to be made unstartable */
+	bool starting; /* birth is to be told as RN_BORN, else as RN_ALIVE */
+	bool told;     /* it was */
+	bool sent;     /* at least once: a shim may be there that nobody told us of */
+};
+
+enum { TROUBLE_LAUNCHER, TROUBLE_BIRTH, TROUBLE_FILES, TROUBLES };
+struct trouble {
+	struct wall since; /* 0: none */
+	struct why why;
+};
+
+struct runner {
+	struct runner_config c;
+	char *runs, *cgroup, *lease;
+	char boot[40];
+	int epoll, timer, ready; /* ready: an eventfd, set while there is something to say */
+	struct launcher launcher;
+	struct slot *slot;
+	uint32_t slots, used, *spare; /* spare: indices of free slots */
+	uint32_t spares;
+	struct map of; /* attempt_key to slot */
+	struct rn_says *say;
+	uint32_t says, say_room, said; /* said: of them collected */
+	uint64_t tickets;              /* given so far */
+	struct trouble trouble[TROUBLES];
+};
+
+static inline uint64_t attempt_key(uint64_t run, uint16_t attempt)
+{
+	return run << 16 | attempt;
+}
+
+/* runner.c */
+void runner_speak(struct runner *r, const struct rn_says *s); /* room was reserved */
+void runner_watch(struct runner *r, struct slot *s, int pidfd);
+void runner_unwatch(struct runner *r, struct slot *s);
+void runner_forget(struct runner *r, struct slot *s);
+void runner_trouble_set(struct runner *r, unsigned which, const char *fmt, ...) printf_like(3, 4);
+void runner_trouble_over(struct runner *r, unsigned which);
+/* Acts again after the slot's pause, which doubles. */
+void runner_later(struct slot *s, enum slot_state state);
+
+/* runner_life.c: from what the run file says to what is said. */
+void life_look(struct runner *r, struct slot *s);
+void life_burn(struct runner *r, struct slot *s);
+void life_signal(struct runner *r, struct slot *s);
+void life_say(struct runner *r, struct slot *s, enum rn_say say);
+void life_born(struct runner *r, struct slot *s);
+
+/* runner_launch.c: the launcher's socket. */
+void launch_overdue(struct runner *r, struct slot *s); /* sent, and nothing was heard */
+void launch_send(struct runner *r, struct slot *s);
+void launch_sweep(struct runner *r, struct slot *s);
+/* Takes all there is. */
+void launch_hear(struct runner *r);
+void launch_lost(struct runner *r);

@@ -1,0 +1,139 @@
+/* The launcher: makes shims for the daemon that started it, so that the daemon need never fork. One thread,
+ * little memory, static: forking it costs next to nothing. It keeps no state and no promises; when the daemon
+ * goes it goes, and neither takes a shim along. */
+#include "port/launch.h"
+#include "shim/shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SOCKET = 3 };
+
+/* The socket becomes 3, and there is nothing else: what a shim inherits is what is here. */
+static bool settle_in(int socket)
+{
+	int null = open("/dev/null", O_RDWR);
+	if (null < 0 || socket < SOCKET)
+		return false;
+	for (int i = 0; i < SOCKET; i++)
+		if (dup2(null, i) < 0)
+			return false;
+	if (dup2(socket, SOCKET) < 0)
+		return false;
+	syscall(SYS_close_range, SOCKET + 1, ~0u, 0);
+	fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
+	/* Shims begin their lives with everything blocked, so that no signal finds them unprepared. */
+	sigset_t all;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	signal(SIGCHLD, SIG_IGN); /* the dead are the kernel's: their pidfds tell the daemon */
+	setsid();                 /* the keys of a terminal are not meant for us */
+	return chdir("/") == 0;
+}
+
+/* A pidfd of a fork of ours, in the parent; *child in the child. Minus an errno. */
+static int fork_pidfd(bool *child)
+{
+	int pidfd = -1;
+	struct clone_args a = { .flags = CLONE_PIDFD,
+				.pidfd = (uint64_t)(uintptr_t)&pidfd,
+				.exit_signal = SIGCHLD };
+	long pid = syscall(SYS_clone3, &a, sizeof a);
+	if (pid < 0 && errno == ENOSYS) /* some sandboxes do not know it */
+		pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
+	*child = pid == 0;
+	return pid < 0 ? -errno : pidfd;
+}
+
+static void answer(uint64_t ticket, int pidfd)
+{
+	struct launch_reply r = { .magic = LAUNCH_MAGIC,
+				  .say = pidfd < 0 ? LAUNCH_REFUSED : LAUNCH_PIDFD,
+				  .error = pidfd < 0 ? -pidfd : 0,
+				  .ticket = ticket };
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c = { .h = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec v = { &r, sizeof r };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+	if (pidfd >= 0) {
+		memcpy(CMSG_DATA(&c.h), &pidfd, sizeof pidfd);
+		m.msg_control = &c;
+		m.msg_controllen = sizeof c;
+	}
+	if (sendmsg(SOCKET, &m, MSG_NOSIGNAL) < 0)
+		return; /* the daemon is gone: so are we, at the next look */
+}
+
+static void carry_out(const struct launch_packet *p, int memfd)
+{
+	bool child;
+	int pidfd = fork_pidfd(&child);
+	if (child && p->op == LAUNCH_START) {
+		prctl(PR_SET_NAME, "rota-shim");
+		shim_main(SOCKET, memfd, p->ticket);
+	}
+	if (child) {
+		prctl(PR_SET_NAME, "rota-sweep");
+		close(SOCKET);
+		sweep_main(memfd);
+	}
+	answer(p->ticket, pidfd);
+	if (pidfd >= 0)
+		close(pidfd);
+}
+
+/* One packet; false: there is none. */
+static bool take(void)
+{
+	struct launch_packet p;
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} c;
+	struct iovec v = { &p, sizeof p };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
+	ssize_t n = recvmsg(SOCKET, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (n <= 0)
+		return n < 0 && (errno == EAGAIN || errno == EINTR);
+	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+	int memfd = -1;
+	if (h && h->cmsg_type == SCM_RIGHTS)
+		memcpy(&memfd, CMSG_DATA(h), sizeof memfd);
+	if (n == sizeof p && p.magic == LAUNCH_MAGIC && p.version == LAUNCH_VERSION && p.op < LAUNCH_OPS &&
+	    memfd >= 0)
+		carry_out(&p, memfd);
+	if (memfd >= 0)
+		close(memfd);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2 || !settle_in((int)strtol(argv[1], NULL, 10))) {
+		fprintf(stderr, "rota-launcher is started by rota itself\n");
+		return 2;
+	}
+	struct pollfd p = { .fd = SOCKET, .events = POLLIN | POLLRDHUP };
+	do {
+		if (poll(&p, 1, -1) < 0)
+			continue;
+		/* The daemon is gone. What it asked for last is not carried out: whoever takes over asks
+		 * again for what it finds unborn. */
+		if (p.revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL))
+			return 0;
+	} while (take());
+	return 0;
+}

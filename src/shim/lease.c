@@ -1,0 +1,30 @@
+#include "shim/lease.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int lease_open(struct lease *l, const char *path, const char *boot)
+{
+	*l = (struct lease){ -1, boot };
+	if (!path)
+		return 0;
+	l->fd = open(path, O_RDONLY | O_CLOEXEC);
+	return l->fd >= 0 ? 0 : errno;
+}
+
+int64_t lease_deadline(const struct lease *l)
+{
+	struct lease_page p, again;
+	if (l->fd < 0)
+		return INT64_MAX;
+	/* Twice: the daemon may be storing it just now. */
+	do {
+		if (pread(l->fd, &p, sizeof p, 0) != (ssize_t)sizeof p ||
+		    pread(l->fd, &again, sizeof again, 0) != (ssize_t)sizeof again)
+			return 0;
+	} while (p.deadline != again.deadline);
+	bool known = p.magic == LEASE_MAGIC && p.version >= 1 && p.version <= LEASE_VERSION;
+	return known && strncmp(p.boot, l->boot, sizeof p.boot) == 0 ? p.deadline : 0;
+}

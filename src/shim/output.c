@@ -1,0 +1,96 @@
+#include "shim/output.h"
+#include "base/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+static const char no_work[] = "NO-WORK";
+
+int output_prepare(struct output *o, const struct request *rq, int write[STREAMS])
+{
+	*o = (struct output){ .log.fd = -1, .out.fd = -1, .has_out = rq->one[FIELD_OUT].p };
+	for (unsigned i = 0; i < STREAMS; i++) {
+		int fd[2], e = redact_init(&o->redact[i], rq->secret, rq->secrets);
+		if (e)
+			return e;
+		if (pipe2(fd, O_CLOEXEC) != 0 || fcntl(fd[0], F_SETFL, O_NONBLOCK) != 0)
+			return errno;
+		o->pipe[i] = fd[0];
+		write[i] = fd[1];
+	}
+	return 0;
+}
+
+void output_open(struct output *o, const struct request *rq, int dir)
+{
+	const struct launch_head *h = rq->head;
+	char name[RUNFILE_NAME_MAX];
+	runfile_name(name, h->run, h->attempt, "log");
+	log_open(&o->log, dir, name, h->log_head, h->log_tail);
+	runfile_name(name, h->run, h->attempt, "out");
+	if (o->has_out)
+		log_open(&o->out, dir, name, h->log_head, h->log_tail);
+}
+
+static void to_log(void *ctx, const char *p, size_t n)
+{
+	struct output *o = ctx;
+	log_write(&o->log, p, n);
+}
+
+static void to_both(void *ctx, const char *p, size_t n)
+{
+	struct output *o = ctx;
+	log_write(&o->log, p, n);
+	if (o->has_out)
+		log_write(&o->out, p, n);
+}
+
+static redact_sink *const sinks[STREAMS] = { [STREAM_OUT] = to_both, [STREAM_ERR] = to_log };
+
+static void look_for_no_work(struct output *o, const char *p, size_t n)
+{
+	for (; n && o->no_work < sizeof no_work - 1; p++, n--) {
+		bool space = *p == ' ' || *p == '\t' || *p == '\n' || *p == '\r';
+		if (*p == no_work[o->no_work])
+			o->no_work++;
+		else if (o->no_work || !space)
+			o->no_work = UINT_MAX;
+	}
+}
+
+bool output_says_no_work(const struct output *o)
+{
+	return o->no_work == sizeof no_work - 1;
+}
+
+bool output_take(struct output *o, unsigned stream)
+{
+	char piece[REDACT_PIECE];
+	ssize_t n = o->pipe[stream] < 0 ? 0 : read(o->pipe[stream], piece, sizeof piece);
+	if (n > 0) {
+		o->bytes += (size_t)n;
+		if (stream == STREAM_OUT)
+			look_for_no_work(o, piece, (size_t)n);
+		redact(&o->redact[stream], piece, (size_t)n, sinks[stream], o);
+	} else if (o->pipe[stream] >= 0 && (n == 0 || (errno != EAGAIN && errno != EINTR))) {
+		close(o->pipe[stream]);
+		o->pipe[stream] = -1;
+	}
+	return n > 0;
+}
+
+void output_close(struct output *o)
+{
+	for (unsigned i = 0; i < STREAMS; i++) {
+		uint64_t until = o->bytes + DRAIN_BYTES_MAX;
+		while (o->bytes < until && output_take(o, i))
+			;
+		redact_end(&o->redact[i], sinks[i], o);
+	}
+	log_close(&o->log);
+	if (o->has_out)
+		log_close(&o->out);
+}

@@ -1,0 +1,29 @@
+#pragma once
+/* The two sections of a run file, as they are written. */
+#include "port/runfile.h"
+
+#include <sys/types.h>
+
+struct birth_facts {
+	uint64_t run;
+	unsigned attempt;
+	const char *boot, *mark, *cgroup; /* cgroup NULL: none */
+	pid_t shim, agent;                /* the agent's session is its pid */
+	uint64_t shim_start, agent_start;
+	int64_t born; /* wall clock, microseconds */
+};
+
+struct exit_facts {
+	unsigned cause; /* enum run_cause */
+	int reason, status, signal;
+	int64_t ended, lasted; /* wall clock; microseconds since birth */
+	uint64_t output, left_out;
+	unsigned log; /* enum run_log */
+	bool no_work;
+	char note[200];
+};
+
+/* A block with its birth section; the exit section is empty. 0, or ENAMETOOLONG. */
+int record_birth(char block[static RUNFILE_BYTES], const struct birth_facts *f);
+/* Over an exit section of zeros. */
+void record_exit(char section[static RUNFILE_SECTION], const struct exit_facts *f);

@@ -1,0 +1,124 @@
+#include "shim/redact.h"
+#include "base/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Words that begin so, and go on for at least so many bytes, are keys. */
+static const struct {
+	const char *prefix;
+	size_t min; /* with the prefix */
+} shapes[] = {
+	{ "sk-", 24 },   { "AKIA", 20 },        { "ghp_", 24 },   { "gho_", 24 },
+	{ "ghs_", 24 },  { "github_pat_", 40 }, { "glpat-", 20 }, { "xoxb-", 24 },
+	{ "xoxp-", 24 }, { "AIza", 35 },        { "hf_", 24 },    { "rota_", 32 },
+};
+
+static bool in_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       c == '-';
+}
+
+int redact_init(struct redact *r, const struct blob *secret, unsigned secrets)
+{
+	*r = (struct redact){ .secret = secret, .secrets = secrets };
+	for (unsigned i = 0; i < ARRAY_LEN(shapes); i++) {
+		r->first[(unsigned char)shapes[i].prefix[0]] = true;
+		r->longest = shapes[i].min > r->longest ? shapes[i].min : r->longest;
+	}
+	for (unsigned i = 0; i < secrets; i++) {
+		if (secret[i].n < SECRET_BYTES_MIN || secret[i].n > SECRET_BYTES_MAX)
+			continue;
+		r->first[(unsigned char)secret[i].p[0]] = true;
+		r->longest = secret[i].n > r->longest ? secret[i].n : r->longest;
+	}
+	r->held = malloc(r->longest + REDACT_PIECE);
+	return r->held ? 0 : ENOMEM;
+}
+
+/* How much of what is at `p` a list's value covers. `open`: more bytes could make it more. */
+static size_t covered(const struct redact *r, const char *p, size_t n, bool *open)
+{
+	size_t best = 0;
+	for (unsigned i = 0; i < r->secrets; i++) {
+		const struct blob *s = &r->secret[i];
+		if (s->n < SECRET_BYTES_MIN || s->n > SECRET_BYTES_MAX || s->p[0] != p[0])
+			continue;
+		if (s->n <= n && memcmp(s->p, p, s->n) == 0)
+			best = s->n > best ? s->n : best;
+		else if (s->n > n && memcmp(s->p, p, n) == 0)
+			*open = true;
+	}
+	return best;
+}
+
+/* The same for a key of known shape: its least length, after which the rest of the word follows it. */
+static size_t shaped(const char *p, size_t n, bool *open)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(shapes); i++) {
+		size_t k = strlen(shapes[i].prefix);
+		if (memcmp(shapes[i].prefix, p, k < n ? k : n) != 0)
+			continue;
+		size_t word = 0;
+		while (word < n && word < shapes[i].min && in_word(p[word]))
+			word++;
+		if (word == shapes[i].min)
+			return word;
+		*open |= word == n;
+	}
+	return 0;
+}
+
+static void scan(struct redact *r, bool end, redact_sink *sink, void *ctx)
+{
+	const char *p = r->held;
+	size_t n = r->held_n, i = 0, clear = 0; /* clear: the first byte not yet passed on */
+	for (; i < n; i++) {
+		if (r->word && r->masked == 0) {
+			if (in_word(p[i]))
+				r->masked = 1;
+			else
+				r->word = false;
+		}
+		bool hidden = r->masked > 0;
+		if (r->first[(unsigned char)p[i]]) {
+			bool open = false;
+			size_t hit = covered(r, p + i, n - i, &open);
+			size_t key = in_word(i ? p[i - 1] : r->before) ? 0 : shaped(p + i, n - i, &open);
+			if (open && !end)
+				break;
+			r->word |= key > 0;
+			hit = key > hit ? key : hit;
+			if (hit && !hidden) {
+				sink(ctx, p + clear, i - clear);
+				sink(ctx, REDACT_MASK, sizeof REDACT_MASK - 1);
+				hidden = true;
+			}
+			r->masked = hit > r->masked ? hit : r->masked;
+		}
+		if (hidden) {
+			clear = i + 1;
+			r->masked--;
+		}
+	}
+	sink(ctx, p + clear, i - clear);
+	if (i > 0)
+		r->before = p[i - 1];
+	memmove(r->held, p + i, n - i);
+	r->held_n = n - i;
+}
+
+void redact(struct redact *r, const char *p, size_t n, redact_sink *sink, void *ctx)
+{
+	assert(n <= REDACT_PIECE && r->held_n < r->longest);
+	memcpy(r->held + r->held_n, p, n);
+	r->held_n += n;
+	scan(r, false, sink, ctx);
+}
+
+void redact_end(struct redact *r, redact_sink *sink, void *ctx)
+{
+	scan(r, true, sink, ctx);
+}

@@ -1,0 +1,85 @@
+#include "shim/request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static const struct {
+	bool many;
+	unsigned max;
+} fields[LAUNCH_FIELDS] = {
+	[FIELD_ARG] = { true, LAUNCH_ARGS_MAX },
+	[FIELD_ENV] = { true, LAUNCH_ENV_MAX },
+	[FIELD_SECRET] = { true, SECRETS_MAX },
+};
+
+static int take(struct request *r, const struct launch_item *it)
+{
+	const char *bytes = (const char *)(it + 1);
+	unsigned *n[LAUNCH_FIELDS] = {
+		[FIELD_ARG] = &r->argc, [FIELD_ENV] = &r->envc, [FIELD_SECRET] = &r->secrets
+	};
+	if (!fields[it->field].many) {
+		r->one[it->field] = (struct blob){ bytes, it->bytes };
+		return 0;
+	}
+	if (*n[it->field] >= fields[it->field].max)
+		return E2BIG;
+	if (it->field == FIELD_SECRET)
+		r->secret[r->secrets++] = (struct blob){ bytes, it->bytes };
+	else /* exec wants them writable, and does not write */
+		(it->field == FIELD_ARG ? r->argv : r->envp)[(*n[it->field])++] = (char *)(uintptr_t)bytes;
+	return 0;
+}
+
+int request_read(int memfd, struct request *r)
+{
+	struct stat st;
+	if (fstat(memfd, &st) != 0)
+		return errno;
+	if (st.st_size < (off_t)sizeof *r->head || st.st_size > LAUNCH_BYTES_MAX)
+		return EPROTO;
+	const char *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, memfd, 0);
+	if (p == MAP_FAILED)
+		return errno;
+	const char *end = p + st.st_size;
+	r->size = (size_t)st.st_size;
+	r->head = (const struct launch_head *)p;
+	if (r->head->magic != LAUNCH_MAGIC || r->head->version != LAUNCH_VERSION)
+		return EPROTO;
+	p += sizeof *r->head;
+	for (uint32_t i = 0; i < r->head->items; i++) {
+		const struct launch_item *it = (const struct launch_item *)p;
+		if ((size_t)(end - p) < sizeof *it || it->field >= LAUNCH_FIELDS ||
+		    (size_t)(end - p) < launch_item_size(it->bytes) || ((const char *)(it + 1))[it->bytes])
+			return EPROTO;
+		int e = take(r, it);
+		if (e)
+			return e;
+		p += launch_item_size(it->bytes);
+	}
+	return r->one[FIELD_RUNS].n ? 0 : EPROTO;
+}
+
+void request_slim(struct request *r)
+{
+	size_t n = sizeof *r->head;
+	for (unsigned i = 0; i < r->secrets; i++)
+		n += r->secret[i].n;
+	char *kept = malloc(n), *to = kept;
+	if (!kept)
+		return; /* it is only thrift */
+	const struct launch_head *mapped = r->head;
+	r->head = memcpy(to, mapped, sizeof *mapped);
+	to += sizeof *mapped;
+	for (unsigned i = 0; i < r->secrets; i++) {
+		r->secret[i].p = memcpy(to, r->secret[i].p, r->secret[i].n);
+		to += r->secret[i].n;
+	}
+	munmap((void *)(uintptr_t)mapped, r->size);
+	memset(r->one, 0, sizeof r->one);
+	r->argv[0] = r->envp[0] = NULL;
+	r->size = 0;
+}

@@ -1,0 +1,27 @@
+#pragma once
+/* A rendered request as it arrives: mapped, checked, and pointed into. */
+#include "base/limits.h"
+#include "port/launch.h"
+
+struct blob {
+	const char *p; /* NULL: not given. A 0 follows the bytes */
+	size_t n;
+};
+
+struct request {
+	const struct launch_head *head;
+	struct blob one[LAUNCH_FIELDS]; /* fields that come once */
+	char *argv[LAUNCH_ARGS_MAX + 1],
+		*envp[LAUNCH_ENV_MAX + 2]; /* end with NULL; one more fits into envp */
+	struct blob secret[SECRETS_MAX];
+	unsigned argc, envc, secrets;
+	size_t size; /* of the mapping, which begins at head; 0: there is none any more */
+};
+
+/* 0 or an errno. `ret` is all zeros before, and of no use after an error. Maps the memfd for good: a shim
+ * handles one request in its life.
+ */
+int request_read(int memfd, struct request *ret);
+/* Gives back all but the head and the secrets: a prompt may be large, and a run long. Only once the agent has
+ * its own copy. */
+void request_slim(struct request *r);

@@ -1,0 +1,418 @@
+#include "shim/shim.h"
+#include "base/limits.h"
+#include "shim/agent.h"
+#include "shim/birth.h"
+#include "shim/cgroup.h"
+#include "shim/clock.h"
+#include "shim/lease.h"
+#include "shim/output.h"
+#include "shim/procs.h"
+#include "shim/record.h"
+#include "shim/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum phase {
+	RUNNING,
+	ASKED,   /* SIGTERM was sent; until `grace_end` */
+	KILLING, /* a round at `next_round`, until nothing is left */
+};
+
+struct shim {
+	struct request rq;
+	char boot[40], cgroup[PATH_MAX], mark[sizeof RUN_MARK_NAME + RUN_MARK_BYTES];
+	int dir, file, signals, timer, context, fds[3];
+	struct agent agent;
+	struct tree tree;
+	struct output output;
+	struct lease lease;
+	enum phase phase;
+	struct exit_facts exit;
+	int64_t born, timeout_at, silent_since, lease_end, grace_end, next_round, round;
+};
+
+/* --- before birth -------------------------------------------------------------------------------------- */
+
+static int make_stdin(const struct blob *b)
+{
+	char path[32];
+	if (!b->n)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int fd = memfd_create("stdin", MFD_CLOEXEC), ro = -1;
+	size_t done = 0;
+	while (fd >= 0 && done < b->n) {
+		ssize_t n = write(fd, b->p + done, b->n - done);
+		if (n <= 0 && errno != EINTR)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0 && done == b->n) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		ro = open(path, O_RDONLY | O_CLOEXEC); /* from its beginning, and only to be read */
+	}
+	if (fd >= 0)
+		close(fd);
+	return ro;
+}
+
+static int make_context(struct shim *s)
+{
+	const struct blob *b = &s->rq.one[FIELD_CONTEXT];
+	s->context = -1;
+	if (!b->p)
+		return 0;
+	s->context = birth_unnamed(s->dir);
+	if (s->context < 0)
+		return -s->context;
+	ssize_t n = write(s->context, b->p, b->n);
+	return n == (ssize_t)b->n ? 0 : n < 0 ? errno : ENOSPC;
+}
+
+static int make_mark(struct shim *s)
+{
+	unsigned char random[16];
+	if (getrandom(random, sizeof random, 0) != sizeof random)
+		return errno;
+	int n = snprintf(s->mark, sizeof s->mark, "%s=", RUN_MARK_NAME);
+	for (unsigned i = 0; i < sizeof random; i++)
+		n += snprintf(s->mark + n, 3, "%02x", random[i]);
+	s->rq.envp[s->rq.envc] = s->mark;
+	return 0;
+}
+
+/* Everything the run needs and may not get, so that what is born can also be started. */
+static int prepare(struct shim *s)
+{
+	sigset_t both;
+	int e, write[STREAMS];
+	sigemptyset(&both);
+	sigaddset(&both, SIGTERM);
+	sigaddset(&both, SIGCHLD);
+	signal(SIGCHLD, SIG_DFL); /* the launcher ignores it */
+	setsid();
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+		return errno;
+	s->signals = signalfd(-1, &both, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->signals < 0 || s->timer < 0)
+		return errno;
+	if ((e = procs_boot_id(s->boot)) || (e = make_context(s)) || (e = make_mark(s)) ||
+	    (e = lease_open(&s->lease, s->rq.one[FIELD_LEASE].p, s->boot)) ||
+	    (e = output_prepare(&s->output, &s->rq, write)))
+		return e;
+	s->fds[0] = make_stdin(&s->rq.one[FIELD_STDIN]);
+	s->fds[1] = write[STREAM_OUT];
+	s->fds[2] = write[STREAM_ERR];
+	return s->fds[0] >= 0 ? 0 : errno;
+}
+
+/* A wish: where it is not granted, the tree is found by descent. */
+static void enter_cgroup(struct shim *s)
+{
+	const struct launch_head *h = s->rq.head;
+	if (!s->rq.one[FIELD_CGROUP].n ||
+	    snprintf(s->cgroup, sizeof s->cgroup, "%s/run-%llu.%u-%d", s->rq.one[FIELD_CGROUP].p,
+		     (unsigned long long)h->run, h->attempt, getpid()) > RUNFILE_SECTION / 2 ||
+	    cgroup_make(s->cgroup) != 0)
+		return;
+	if (cgroup_enter(s->cgroup, s->agent.pid) == 0)
+		s->tree.cgroup = s->cgroup;
+	else
+		cgroup_remove(s->cgroup);
+}
+
+static int make_file(struct shim *s)
+{
+	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
+	struct proc self, agent;
+	if (!procs_one(getpid(), &self) || !procs_one(s->agent.pid, &agent))
+		return ESRCH;
+	struct birth_facts f = { .run = s->rq.head->run,
+				 .attempt = s->rq.head->attempt,
+				 .boot = s->boot,
+				 .mark = s->mark + sizeof RUN_MARK_NAME,
+				 .cgroup = s->tree.cgroup,
+				 .shim = self.pid,
+				 .shim_start = self.start,
+				 .agent = agent.pid,
+				 .agent_start = agent.start,
+				 .born = clock_us(CLOCK_REALTIME) };
+	int e = record_birth(block, &f);
+	if (e)
+		return e;
+	runfile_name(name, f.run, f.attempt, "run");
+	s->file = birth(s->dir, name, block, s->rq.head->flags & LAUNCH_FLUSH);
+	return s->file >= 0 ? 0 : -s->file;
+}
+
+static int be_born(struct shim *s)
+{
+	char name[RUNFILE_NAME_MAX];
+	s->dir = birth_directory(s->rq.one[FIELD_RUNS].p, s->rq.head->run, s->rq.head->flags & LAUNCH_FLUSH);
+	if (s->dir < 0)
+		return -s->dir;
+	runfile_name(name, s->rq.head->run, s->rq.head->attempt, "run");
+	if (faccessat(s->dir, name, F_OK, 0) == 0)
+		return EEXIST; /* saves the trouble; what decides is the birth */
+	int e = prepare(s);
+	if (!e)
+		e = agent_fork(&s->rq, s->fds, &s->agent);
+	if (e)
+		return e;
+	s->tree.main = s->agent.pid;
+	enter_cgroup(s);
+	e = make_file(s);
+	if (e) {
+		agent_drop(&s->agent);
+		if (s->tree.cgroup)
+			cgroup_remove(s->cgroup);
+	}
+	return e;
+}
+
+/* --- while it runs ------------------------------------------------------------------------------------- */
+
+static int64_t now_us(void)
+{
+	return clock_us(CLOCK_BOOTTIME);
+}
+
+/* The first cause stands. */
+static void end_for(struct shim *s, enum run_cause cause, int reason)
+{
+	if (s->exit.cause != CAUSE_NONE)
+		return;
+	s->exit.cause = cause;
+	s->exit.reason = reason;
+}
+
+static void ask_to_end(struct shim *s, int64_t grace)
+{
+	if (s->phase != RUNNING)
+		return;
+	s->phase = ASKED;
+	s->grace_end = now_us() + grace;
+	tree_ask(&s->tree);
+}
+
+static void start_killing(struct shim *s)
+{
+	if (s->phase == KILLING)
+		return;
+	s->phase = KILLING;
+	s->next_round = 0;
+	s->round = KILL_ROUND_MS * INT64_C(1000);
+}
+
+static void check_lease(struct shim *s, int64_t now)
+{
+	if (now < s->lease_end)
+		return;
+	s->lease_end = lease_deadline(&s->lease); /* it may have been renewed since */
+	if (now < s->lease_end)
+		return;
+	end_for(s, CAUSE_FENCED, 0);
+	start_killing(s); /* another node may start the same work now: there is no time to be polite */
+	s->lease_end = INT64_MAX;
+}
+
+/* Does what is due and returns when the next thing is. */
+static int64_t keep_time(struct shim *s)
+{
+	int64_t now = now_us(), stall = s->rq.head->stall, next = INT64_MAX;
+	check_lease(s, now);
+	if (s->phase == RUNNING && now >= s->timeout_at) {
+		end_for(s, CAUSE_TIMEOUT, 0);
+		ask_to_end(s, s->rq.head->grace);
+	}
+	if (s->phase == RUNNING && stall && now >= s->silent_since + stall) {
+		end_for(s, CAUSE_STALLED, 0);
+		ask_to_end(s, s->rq.head->grace);
+	}
+	if (s->phase == ASKED && now >= s->grace_end)
+		start_killing(s);
+	if (s->phase == KILLING && now >= s->next_round) {
+		tree_kill(&s->tree);
+		s->next_round = now_us() + s->round;
+		if (s->round < KILL_ROUND_MS_MAX * INT64_C(1000))
+			s->round *= 2;
+	}
+	const int64_t due[] = {
+		s->lease_end,
+		s->phase == RUNNING ? s->timeout_at : INT64_MAX,
+		s->phase == RUNNING && stall ? s->silent_since + stall : INT64_MAX,
+		s->phase == ASKED ? s->grace_end : INT64_MAX,
+		s->phase == KILLING ? s->next_round : INT64_MAX,
+	};
+	for (unsigned i = 0; i < ARRAY_LEN(due); i++)
+		next = due[i] < next ? due[i] : next;
+	return next;
+}
+
+static void arm(struct shim *s, int64_t when)
+{
+	struct itimerspec t = { 0 };
+	if (when != INT64_MAX)
+		t.it_value = (struct timespec){ when / 1000000, when % 1000000 * 1000 + 1 };
+	timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+static void hear(struct shim *s)
+{
+	struct signalfd_siginfo si;
+	while (read(s->signals, &si, sizeof si) == sizeof si) {
+		if (si.ssi_signo != SIGTERM)
+			continue;
+		/* Queued by the daemon, it carries the reason; from a person's kill(1) it carries none. */
+		end_for(s, CAUSE_STOPPED, si.ssi_code == SI_QUEUE ? si.ssi_int : 0);
+		ask_to_end(s, s->rq.head->grace);
+	}
+}
+
+static void wait_for_something(struct shim *s)
+{
+	uint64_t expired;
+	struct pollfd p[] = {
+		{ .fd = s->output.pipe[STREAM_OUT], .events = POLLIN },
+		{ .fd = s->output.pipe[STREAM_ERR], .events = POLLIN },
+		{ .fd = s->signals, .events = POLLIN },
+		{ .fd = s->timer, .events = POLLIN },
+	};
+	if (poll(p, ARRAY_LEN(p), -1) < 0)
+		return;
+	for (unsigned i = 0; i < STREAMS; i++)
+		if (p[i].revents && output_take(&s->output, i))
+			s->silent_since = now_us();
+	if (p[2].revents)
+		hear(s);
+	if (p[3].revents && read(s->timer, &expired, sizeof expired) < 0)
+		expired = 0; /* it was set anew in between */
+}
+
+static void watch(struct shim *s)
+{
+	while (!tree_gone(&s->tree)) {
+		if (s->tree.main_gone && s->phase == RUNNING) {
+			end_for(s, CAUSE_EXIT, 0);
+			ask_to_end(s, LEFTOVER_GRACE_MS * INT64_C(1000));
+		}
+		arm(s, keep_time(s));
+		wait_for_something(s);
+	}
+	end_for(s, CAUSE_EXIT, 0);
+}
+
+/* --- its end ------------------------------------------------------------------------------------------- */
+
+static void judge(struct shim *s)
+{
+	struct agent_failure f;
+	struct exit_facts *x = &s->exit;
+	if (WIFEXITED(s->tree.status))
+		x->status = WEXITSTATUS(s->tree.status);
+	else if (WIFSIGNALED(s->tree.status))
+		x->signal = WTERMSIG(s->tree.status);
+	if (x->cause != CAUSE_EXIT || !agent_failed(&s->agent, &f))
+		return;
+	x->cause = CAUSE_UNBORN;
+	x->status = f.error;
+	f.what[sizeof f.what - 1] = 0;
+	snprintf(x->note, sizeof x->note, "%s: %s", f.what, strerror(f.error));
+}
+
+static void record(struct shim *s)
+{
+	char section[RUNFILE_SECTION];
+	struct exit_facts *x = &s->exit;
+	x->ended = clock_us(CLOCK_REALTIME);
+	x->lasted = now_us() - s->born;
+	x->output = s->output.bytes;
+	x->left_out = s->output.log.left_out;
+	x->log = s->output.log.state;
+	x->no_work = output_says_no_work(&s->output);
+	record_exit(section, x);
+	/* Into a block that is there: it needs no room. A disk that fails outright leaves the run lost. */
+	if (pwrite(s->file, section, sizeof section, RUNFILE_EXIT) != sizeof section)
+		_exit(1);
+}
+
+/* Unless it must not be executed any more, or not as it should. */
+static bool may_go(struct shim *s)
+{
+	int64_t start_by = s->rq.head->start_by;
+	int e = 0;
+	s->born = s->silent_since = now_us();
+	s->timeout_at = s->rq.head->timeout ? s->born + s->rq.head->timeout : INT64_MAX;
+	s->lease_end = lease_deadline(&s->lease);
+	if (s->born >= s->lease_end || (start_by && s->born >= start_by)) {
+		end_for(s, CAUSE_FENCED, 0);
+		return false;
+	}
+	if (s->context >= 0) {
+		char name[RUNFILE_NAME_MAX];
+		runfile_name(name, s->rq.head->run, s->rq.head->attempt, "ctx");
+		unlinkat(s->dir, name, 0);
+		e = birth_name(s->context, s->dir, name);
+		close(s->context);
+	}
+	if (e) {
+		end_for(s, CAUSE_UNBORN, 0);
+		s->exit.status = e;
+		snprintf(s->exit.note, sizeof s->exit.note, "context: %s", strerror(e));
+	}
+	return e == 0;
+}
+
+static void answer(int socket, uint64_t ticket, enum launch_say say, int error)
+{
+	struct launch_reply r = {
+		.magic = LAUNCH_MAGIC, .say = (uint16_t)say, .error = error, .ticket = ticket
+	};
+	/* Not waiting: a daemon that does not listen must not keep the run from going on. It then learns of
+	 * the birth from the file. */
+	send(socket, &r, sizeof r, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(socket);
+}
+
+_Noreturn void shim_main(int socket, int memfd, uint64_t ticket)
+{
+	static struct shim s;
+	int e = request_read(memfd, &s.rq);
+	close(memfd);
+	if (!e)
+		e = s.rq.argc ? be_born(&s) : EPROTO;
+	if (e) {
+		answer(socket, ticket, e == EEXIST ? LAUNCH_TAKEN : LAUNCH_REFUSED, e);
+		_exit(0);
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(s.fds); i++)
+		close(s.fds[i]);
+	output_open(&s.output, &s.rq, s.dir);
+	answer(socket, ticket, LAUNCH_BORN, 0);
+	if (may_go(&s)) {
+		agent_go(&s.agent);
+		request_slim(&s.rq);
+		watch(&s);
+		judge(&s);
+	} else {
+		agent_drop(&s.agent);
+	}
+	output_close(&s.output);
+	if (s.tree.cgroup)
+		cgroup_remove(s.tree.cgroup);
+	record(&s);
+	_exit(0);
+}

@@ -1,0 +1,93 @@
+/* Finds the tree of a dead shim without being its parent: by its cgroup, by the mark in the environment of
+ * its processes, by the agent's session, and from all of these by descent. What has left its cgroup, cleaned
+ * its environment, made a session of its own and lost its parent is out of reach; where there is a cgroup,
+ * only root can do that. */
+#include "base/limits.h"
+#include "shim/birth.h"
+#include "shim/cgroup.h"
+#include "shim/clock.h"
+#include "shim/procs.h"
+#include "shim/record.h"
+#include "shim/request.h"
+#include "shim/shim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* The number of a session is not given away while anybody is in it. So it is still ours, unless its leader is
+ * there and is another process than the one that was recorded. */
+static bool session_is_ours(const struct launch_head *h)
+{
+	struct proc leader;
+	return h->agent > 0 && (!procs_one((pid_t)h->agent, &leader) || leader.start == h->agent_start);
+}
+
+/* One round; how many it found alive, or -1: it could not look. */
+static int round_of_killing(const struct request *rq)
+{
+	static const int sigs[] = { SIGSTOP, SIGKILL };
+	const struct launch_head *h = rq->head;
+	const char *cgroup = rq->one[FIELD_CGROUP].p;
+	struct procs ps;
+	int found = 0;
+	if (cgroup && cgroup_alive(cgroup)) {
+		cgroup_signal(cgroup, SIGKILL);
+		found++;
+	}
+	if (procs_read(&ps) != 0)
+		return -1;
+	bool session = session_is_ours(h);
+	for (unsigned i = 0; i < ps.n; i++) {
+		struct proc *p = &ps.p[i];
+		p->ours = (session && p->session == h->agent && p->start >= h->agent_start) ||
+			  (rq->envc && procs_has_env(p->pid, rq->envp[0]));
+	}
+	procs_spread(&ps);
+	for (unsigned k = 0; k < ARRAY_LEN(sigs); k++)
+		for (unsigned i = 0; i < ps.n; i++)
+			if (ps.p[i].ours && !ps.p[i].dead && ps.p[i].pid != getpid()) {
+				procs_signal(&ps.p[i], sigs[k]);
+				found++;
+			}
+	procs_free(&ps);
+	return found;
+}
+
+static void kill_all(const struct request *rq)
+{
+	unsigned ms = KILL_ROUND_MS;
+	/* Two looks that find nothing: a process may be born while the first one passes it by. */
+	for (int quiet = 0; quiet < 2;) {
+		if (round_of_killing(rq) == 0) {
+			quiet++;
+			continue;
+		}
+		quiet = 0;
+		usleep(ms * 1000);
+		ms = ms < KILL_ROUND_MS_MAX ? ms * 2 : ms;
+	}
+	if (rq->one[FIELD_CGROUP].p)
+		cgroup_remove(rq->one[FIELD_CGROUP].p);
+}
+
+_Noreturn void sweep_main(int memfd)
+{
+	static struct request rq;
+	char name[RUNFILE_NAME_MAX], section[RUNFILE_SECTION] = "";
+	if (request_read(memfd, &rq) != 0)
+		_exit(1);
+	int dir = birth_directory(rq.one[FIELD_RUNS].p, rq.head->run, false);
+	runfile_name(name, rq.head->run, rq.head->attempt, "run");
+	int file = dir < 0 ? -1 : openat(dir, name, O_RDWR | O_CLOEXEC);
+	if (file < 0 || birth_lock(file) != 0)
+		_exit(1); /* somebody else is at it */
+	/* Two daemons may have asked: the first sweep's word stands. */
+	if (pread(file, section, sizeof section, RUNFILE_EXIT) == sizeof section && runfile_sealed(section))
+		_exit(0);
+	kill_all(&rq);
+	struct exit_facts x = { .cause = CAUSE_LOST, .ended = clock_us(CLOCK_REALTIME) };
+	record_exit(section, &x);
+	_exit(pwrite(file, section, sizeof section, RUNFILE_EXIT) == sizeof section ? 0 : 1);
+}

@@ -1,0 +1,59 @@
+#include "shim/tree.h"
+#include "shim/cgroup.h"
+#include "shim/procs.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool tree_gone(struct tree *t)
+{
+	int status;
+	pid_t pid;
+	/* __WALL: also those that were made with another signal than SIGCHLD. */
+	while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
+		if (pid != t->main || t->main_gone)
+			continue;
+		t->main_gone = true;
+		t->status = status;
+	}
+	return pid < 0 && !(t->cgroup && cgroup_alive(t->cgroup));
+}
+
+static void signal_descendants(const int *sigs, unsigned n)
+{
+	struct procs ps;
+	if (procs_read(&ps) != 0)
+		return; /* no memory now: the next round may have some */
+	pid_t self = getpid();
+	for (unsigned i = 0; i < ps.n; i++)
+		ps.p[i].ours = ps.p[i].pid == self;
+	procs_spread(&ps);
+	for (unsigned k = 0; k < n; k++)
+		for (unsigned i = 0; i < ps.n; i++)
+			if (ps.p[i].ours && ps.p[i].pid != self && !ps.p[i].dead)
+				procs_signal(&ps.p[i], sigs[k]);
+	procs_free(&ps);
+}
+
+void tree_ask(const struct tree *t)
+{
+	static const int sigs[] = { SIGTERM, SIGCONT }; /* what is stopped must hear it, too */
+	if (t->cgroup) {
+		cgroup_signal(t->cgroup, SIGTERM);
+		cgroup_signal(t->cgroup, SIGCONT);
+	} else {
+		signal_descendants(sigs, ARRAY_LEN(sigs));
+	}
+}
+
+void tree_kill(const struct tree *t)
+{
+	static const int stop[] = { SIGSTOP }, kills[] = { SIGKILL };
+	if (t->cgroup)
+		cgroup_signal(t->cgroup, SIGKILL);
+	else
+		signal_descendants(stop, 1);
+	/* With a cgroup, too: what had itself moved elsewhere is still a descendant. */
+	signal_descendants(kills, 1);
+}
