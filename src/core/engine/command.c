@@ -234,40 +234,56 @@ static void take_stop(struct engine *e, const struct command *c)
 	runs_cancel(e, r, REASON_CANCELLED);
 }
 
+static struct fill *fill_of(struct engine *e, const struct sched *s)
+{
+	for (uint32_t i = 0; i < e->fills; i++)
+		if (e->fill[i].sid == s->row.sid)
+			return &e->fill[i];
+	return NULL;
+}
+
 /* One after another: whether a time has run already only the store can say, and those do not count. */
-void command_backfill(struct engine *e, struct sched *s)
+static void fill_next(struct engine *e, struct sched *s, struct fill *f)
 {
 	struct wall t;
-	if (s->fill.left && !s->gone && rule_next(&rules_of(s)->when, s->zone, s->fill.at, &t) == OK &&
-	    t.us <= s->fill.to.us && t.us <= e->now.wall.us) {
-		s->fill.at = t;
+	if (f->left && !s->gone && rule_next(&rules_of(s)->when, s->zone, f->at, &t) == OK &&
+	    t.us <= f->to.us && t.us <= e->now.wall.us) {
+		f->at = t;
 		due_claim(e, s, t, KIND_BACKFILL, 0);
 		return;
 	}
-	engine_reply(e, s->fill.tag, REPLY_OK, s->row.sid, 0);
-	s->fill.tag = 0;
+	engine_reply(e, f->tag, REPLY_OK, s->row.sid, 0);
+	*f = e->fill[--e->fills];
+}
+
+void command_filled(struct engine *e, struct sched *s, enum st_res res)
+{
+	struct fill *f = fill_of(e, s);
+	if (!f)
+		return;
+	f->left -= res == ST_OK;
+	f->at.us -= res == ST_STALE; /* the same again */
+	fill_next(e, s, f);
 }
 
 static void take_backfill(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->gone || s->row.after) {
-		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+	enum reply_code no = !s || s->gone || s->row.after                  ? REPLY_NOT_FOUND
+			     : fill_of(e, s) || e->clock_held               ? REPLY_BUSY
+			     : s->row.flags & SCHED_PAUSED || e->paused_all ? REPLY_REFUSED
+									    : REPLY_OK;
+	if (no) {
+		engine_reply(e, c->tag, no, c->sid, 0);
 		return;
 	}
-	if (s->fill.tag || e->clock_held) {
-		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
+	if (!engine_room((void **)&e->fill, e->fills, &e->fill_room, sizeof *e->fill)) {
+		e->broken = true;
 		return;
 	}
-	if (s->row.flags & SCHED_PAUSED || e->paused_all) {
-		engine_reply(e, c->tag, REPLY_REFUSED, c->sid, 0);
-		return;
-	}
-	s->fill.tag = c->tag;
-	s->fill.at.us = c->from.us - 1;
-	s->fill.to = c->to;
-	s->fill.left = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : 100;
-	command_backfill(e, s);
+	uint32_t limit = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : 100;
+	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, limit };
+	fill_next(e, s, &e->fill[e->fills++]);
 }
 
 static void take_free(struct engine *e, const struct command *c)

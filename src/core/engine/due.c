@@ -637,9 +637,10 @@ void due_take_up(struct engine *e)
 			return;
 		struct sched *s = &e->sched[e->due.entry[0].item];
 		heap_remove(&e->due, sched_index(e, s));
-		/* Likely the next: with a million of them each is a cache miss. */
+		/* Likely the next: with a million of them each line is a cache miss. */
 		if (e->due.n)
-			__builtin_prefetch(&e->sched[e->due.entry[0].item].row.next);
+			for (size_t at = 0; at < sizeof *s; at += 64)
+				__builtin_prefetch((const char *)&e->sched[e->due.entry[0].item] + at);
 		take_up(e, s);
 	}
 }
@@ -704,11 +705,8 @@ void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 		pass_over(e, s, tried);
 	if (w->what == FOR_CLAIM)
 		claim_acked(e, w, ack, s);
-	if (s && w->what == FOR_CLAIM && w->kind == KIND_BACKFILL && s->fill.tag) {
-		s->fill.left -= ack->res == ST_OK;
-		s->fill.at.us -= ack->res == ST_STALE; /* the same again */
-		command_backfill(e, s);
-	}
+	if (s && w->what == FOR_CLAIM && w->kind == KIND_BACKFILL)
+		command_filled(e, s, (enum st_res)ack->res);
 	if (s && s->gone && s->run == NONE)
 		engine_remove_sched(e, s); /* removed while this was under way */
 	else if (s)

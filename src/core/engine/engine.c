@@ -21,8 +21,7 @@ void effects_free(struct effects *fx)
 	*fx = (struct effects){ 0 };
 }
 
-/* Room for one more of `size` in an array that doubles. */
-static bool more(void **items, unsigned n, unsigned *room, size_t size)
+bool engine_room(void **items, unsigned n, unsigned *room, size_t size)
 {
 	if (n < *room)
 		return true;
@@ -38,7 +37,7 @@ static bool more(void **items, unsigned n, unsigned *room, size_t size)
 void engine_ask_runner(struct engine *e, const struct rn_req *r)
 {
 	struct effects *fx = e->fx;
-	if (!more((void **)&fx->runner, fx->runners, &fx->runner_room, sizeof *r))
+	if (!engine_room((void **)&fx->runner, fx->runners, &fx->runner_room, sizeof *r))
 		fx->failed = e->broken = true;
 	else
 		fx->runner[fx->runners++] = *r;
@@ -49,7 +48,7 @@ void engine_reply(struct engine *e, uint64_t tag, enum reply_code code, uint64_t
 	struct effects *fx = e->fx;
 	if (!tag)
 		return;
-	if (!more((void **)&fx->reply, fx->replies, &fx->reply_room, sizeof *fx->reply))
+	if (!engine_room((void **)&fx->reply, fx->replies, &fx->reply_room, sizeof *fx->reply))
 		fx->failed = e->broken = true;
 	else
 		fx->reply[fx->replies++] = (struct reply){ tag, (uint8_t)code, sid, run };
@@ -62,11 +61,11 @@ void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint6
 	uint32_t i = e->wait_free;
 	if (i != NONE)
 		e->wait_free = (uint32_t)e->wait[i].sid;
-	else if (more((void **)&e->wait, e->waits, &e->wait_room, sizeof *e->wait))
+	else if (engine_room((void **)&e->wait, e->waits, &e->wait_room, sizeof *e->wait))
 		i = e->waits++;
 	r->tag = ++e->last_tag;
 	if (i == NONE || !map_put(&e->wait_by_tag, r->tag, i) ||
-	    !more((void **)&fx->store, fx->stores, &fx->store_room, sizeof *r)) {
+	    !engine_room((void **)&fx->store, fx->stores, &fx->store_room, sizeof *r)) {
 		fx->failed = e->broken = true;
 		return;
 	}
@@ -119,7 +118,7 @@ struct resource *engine_resource(struct engine *e, uint32_t key)
 	if (i != MAP_NONE)
 		return e->resource[i];
 	struct resource *r = calloc(1, sizeof *r);
-	if (!r || !more((void **)&e->resource, e->resources, &e->resource_room, sizeof *e->resource) ||
+	if (!r || !engine_room((void **)&e->resource, e->resources, &e->resource_room, sizeof *e->resource) ||
 	    !map_put(&e->resource_by_key, key, e->resources)) {
 		free(r);
 		e->broken = true;
@@ -189,7 +188,7 @@ struct sched *engine_add_sched(struct engine *e, const struct sched_row *row)
 	uint32_t i = e->sched_free;
 	if (i != NONE)
 		e->sched_free = e->sched[i].run;
-	else if (more((void **)&e->sched, e->scheds, &e->sched_room, sizeof *e->sched))
+	else if (engine_room((void **)&e->sched, e->scheds, &e->sched_room, sizeof *e->sched))
 		i = e->scheds++;
 	if (i == NONE || !heap_reserve(&e->due, e->scheds) || !map_put(&e->sched_by_sid, row->sid, i)) {
 		e->broken = true;
@@ -206,7 +205,7 @@ struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t
 	uint32_t i = e->run_free;
 	if (i != NONE)
 		e->run_free = e->run[i].sibling;
-	else if (more((void **)&e->run, e->runs, &e->run_room, sizeof *e->run))
+	else if (engine_room((void **)&e->run, e->runs, &e->run_room, sizeof *e->run))
 		i = e->runs++;
 	if (i == NONE || !heap_reserve(&e->later, e->runs) || !map_put(&e->run_by_id, row->run, i)) {
 		e->broken = true;
@@ -288,6 +287,7 @@ void engine_free(struct engine *e)
 	free(e->resource);
 	free(e->wait);
 	free(e->end);
+	free(e->fill);
 	free(e);
 }
 
@@ -309,7 +309,7 @@ static void load_hold(struct engine *e, const struct hold_row *hold)
 
 void engine_add_end(struct engine *e, struct sched *follower, const struct run_row *run)
 {
-	if (!more((void **)&e->end, e->ends, &e->end_room, sizeof *e->end)) {
+	if (!engine_room((void **)&e->end, e->ends, &e->end_room, sizeof *e->end)) {
 		e->broken = true;
 		return;
 	}

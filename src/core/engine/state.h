@@ -56,11 +56,6 @@ struct sched {
 	struct wall try; /* the nominal time to take up next: row.next, or later if those before were taken by
 			    others */
 	uint32_t run;    /* the first of its runs */
-	struct {
-		struct wall at, to; /* the last nominal time asked for; the end */
-		uint32_t left;
-		uint64_t tag; /* the command; 0: none under way */
-	} fill;
 	uint32_t next_follower; /* of the same leader */
 	uint16_t cause;         /* of its lateness, where that is known */
 	bool busy;              /* a change of its row is under way */
@@ -116,6 +111,13 @@ enum wait_for {
 	FOR_HOLD
 };
 
+/* A backfill under way. */
+struct fill {
+	uint64_t sid, tag;  /* of the schedule, of the command */
+	struct wall at, to; /* the last nominal time asked for; the end */
+	uint32_t left;
+};
+
 /* The end of a run that makes a follower due; kept until the follower's row says it has acted on it. */
 struct end {
 	uint32_t follower;
@@ -136,6 +138,8 @@ struct engine {
 	uint32_t waits, wait_room, wait_free; /* chained by `sid` */
 	struct end *end;
 	uint32_t ends, end_room;
+	struct fill *fill;
+	uint32_t fills, fill_room;
 	struct wall ends_at; /* when to look at them again, if nothing else happens */
 	struct map sched_by_sid, run_by_id, resource_by_key, wait_by_tag, followers_by_sid;
 	struct heap due;   /* schedules by wall time */
@@ -181,6 +185,7 @@ void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *r
 /* Sends a request, remembering what it is for. */
 void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint64_t run, uint64_t command,
 		   const struct sched *s /* or NULL */);
+bool engine_room(void **items, unsigned n, unsigned *room, size_t size); /* for one more; doubles */
 void engine_ask_runner(struct engine *e, const struct rn_req *r);
 void engine_reply(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run);
 static inline uint32_t sched_index(const struct engine *e, const struct sched *s)
@@ -245,7 +250,7 @@ void gate_hand_out(struct engine *e);
 /* --- command.c --- */
 void command_take(struct engine *e, const struct command *c);
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack);
-void command_backfill(struct engine *e, struct sched *s); /* goes on with it */
+void command_filled(struct engine *e, struct sched *s, enum st_res res); /* goes on with a backfill */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
 void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);
