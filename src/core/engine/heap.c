@@ -1,8 +1,25 @@
 #include "core/engine/heap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { ARITY = 4 };
+/* The four children of an entry, which are looked at together, lie in one cache line: the array begins so
+ * many entries into its first. */
+enum { ARITY = 4, LINE = 64, OFFSET = ARITY - 1 };
+static_assert(ARITY * sizeof(struct heap_entry) == LINE, "four entries are a line");
+
+static struct heap_entry *move_entries(const struct heap *h, uint32_t room)
+{
+	size_t bytes = ((size_t)room + OFFSET) * sizeof(struct heap_entry);
+	struct heap_entry *line = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+	if (!line)
+		return NULL;
+	if (h->entry) {
+		memcpy(line + OFFSET, h->entry, h->n * sizeof *line);
+		free(h->entry - OFFSET);
+	}
+	return line + OFFSET;
+}
 
 bool heap_reserve(struct heap *h, uint32_t items)
 {
@@ -12,14 +29,14 @@ bool heap_reserve(struct heap *h, uint32_t items)
 	while (room < items)
 		room = room > UINT32_MAX / 2 ? UINT32_MAX : room * 2;
 	if (room > h->room) {
-		struct heap_entry *entry = realloc(h->entry, (size_t)room * sizeof *entry);
-		if (!entry)
-			return false;
-		h->entry = entry;
 		uint32_t *at = realloc(h->at, (size_t)room * sizeof *at);
 		if (!at)
 			return false;
 		h->at = at;
+		struct heap_entry *entry = move_entries(h, room);
+		if (!entry)
+			return false;
+		h->entry = entry;
 		h->room = room;
 	}
 	while (h->items < items)
@@ -29,7 +46,8 @@ bool heap_reserve(struct heap *h, uint32_t items)
 
 void heap_free(struct heap *h)
 {
-	free(h->entry);
+	if (h->entry)
+		free(h->entry - OFFSET);
 	free(h->at);
 	*h = (struct heap){ 0 };
 }
@@ -63,6 +81,9 @@ static void down(struct heap *h, uint32_t at, struct heap_entry e)
 		uint32_t first = at * ARITY + 1, best = first;
 		if (first >= h->n)
 			break;
+		/* One of their children comes next: which, is known when they may already be here. */
+		for (uint32_t c = first; c < first + ARITY; c++)
+			__builtin_prefetch(&h->entry[(size_t)c * ARITY + 1]);
 		for (uint32_t c = first + 1; c < first + ARITY && c < h->n; c++)
 			if (before(&h->entry[c], &h->entry[best]))
 				best = c;
