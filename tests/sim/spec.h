@@ -12,6 +12,7 @@ struct spec {
 	uint32_t max_runs; /* 0: no limit */
 	bool disabled;
 	uint64_t after; /* sid */
+	struct hours active;
 	struct policy policy;
 };
 

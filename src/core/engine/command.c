@@ -363,6 +363,7 @@ static void take_recompile(struct engine *e, const struct command *c)
 	r.keep_next = false;
 	r.row.next = first_time(e, &c->rules, s->row.after, from);
 	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
 	send(e, s, &r, FOR_PUT, c->tag);
 }
 

@@ -345,22 +345,41 @@ static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
 	heap_put(&e->due, sched_index(e, s), when.us);
 }
 
-static bool is_excluded(const struct engine *e, const struct sched *s, struct wall nominal)
+static bool has_hours(const struct sched *s)
 {
-	return days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, nominal);
+	return rules_of(s)->active.from != rules_of(s)->active.to;
+}
+
+static bool is_inactive(const struct engine *e, const struct sched *s, struct wall nominal)
+{
+	const struct hours *h = &rules_of(s)->active;
+	if (!has_hours(s))
+		return false;
+	const struct zone *zone = e->config.zones[h->zone < e->config.zone_count ? h->zone : 0];
+	int64_t t = wall_seconds(nominal), local = t + zone_offset(zone, t);
+	int64_t minute = (local - floor_div(local, DAY) * DAY) / 60;
+	return h->from < h->to ? minute < h->from || minute >= h->to : minute < h->from && minute >= h->to;
+}
+
+/* Why a time does not run, whatever befalls the engine. */
+static enum reason barred(const struct engine *e, const struct sched *s, struct wall nominal)
+{
+	if (days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, nominal))
+		return REASON_EXCLUDED;
+	return is_inactive(e, s, nominal) ? REASON_ACTIVE_HOURS : REASON_NONE;
 }
 
 /* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
  * days cut a stretch. */
 static struct wall alike(const struct engine *e, const struct sched *s, struct wall last)
 {
-	bool excluded = is_excluded(e, s, s->try);
+	enum reason reason = barred(e, s, s->try);
 	struct wall t = s->try, next;
-	if (!e->config.calendars[policy_of(s)->calendar].n)
+	if (!e->config.calendars[policy_of(s)->calendar].n && !has_hours(s))
 		return last;
 	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
 		next = due_next(s, t);
-		if (next.us > last.us || is_excluded(e, s, next) != excluded)
+		if (next.us > last.us || barred(e, s, next) != reason)
 			break;
 	}
 	return t;
@@ -371,7 +390,7 @@ static bool fresher(const struct engine *e, const struct sched *s, struct wall t
 {
 	unsigned n = 0;
 	for (t = due_next(s, t); n < STRETCH_MAX && is_due(e, s, t); t = due_next(s, t), n++)
-		if (!is_excluded(e, s, t))
+		if (!barred(e, s, t))
 			return true;
 	return false;
 }
@@ -462,8 +481,8 @@ static void take_up(struct engine *e, struct sched *s)
 	} else if (held.us > e->now.wall.us) {
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
-	} else if (is_excluded(e, s, s->try)) {
-		due_range(e, s, alike(e, s, last_due(e, s, 0)), RUN_SKIPPED, REASON_EXCLUDED);
+	} else if (barred(e, s, s->try)) {
+		due_range(e, s, alike(e, s, last_due(e, s, 0)), RUN_SKIPPED, barred(e, s, s->try));
 	} else if (due_is_late(e, s, s->try)) {
 		settle_late(e, s);
 	} else if (joins_line(e, s)) {
@@ -549,7 +568,7 @@ static enum reason end_refusal(struct engine *e, struct sched *s, struct wall no
 		return REASON_MAX_RUNS;
 	if (held_until(e, s).us == INT64_MAX)
 		return REASON_BLOCKED;
-	return is_excluded(e, s, nominal) ? REASON_EXCLUDED : REASON_NONE;
+	return barred(e, s, nominal);
 }
 
 static void take_up_end(struct engine *e, struct sched *s, const struct end *end, bool newer)

@@ -33,9 +33,16 @@ struct policy {
 	uint32_t agent, key, account;                   /* 0: none; one number space for all three */
 };
 
+/* The agent's hours: minutes of the day in a zone of their own; from equal to: always, from after to: over
+ * midnight. What lies outside is skipped. */
+struct hours {
+	uint16_t from, to, zone;
+};
+
 /* The bytes of sched_row.rules. The version and the zone's print say whether they still hold. */
 struct rules {
-	uint32_t version, spare;
+	uint16_t version;
+	struct hours active;
 	uint64_t zone_print;
 	struct rule when;
 	struct policy policy;
