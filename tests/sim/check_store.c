@@ -63,7 +63,8 @@ static bool busy(const struct check *c, uint64_t sid)
 	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
 		const struct run_row *r = rows_open_at(c->w->rows, i);
 		const struct view *v = check_view(c, r->run);
-		if (r->sid == sid && (r->state != RUN_RETRYING || (v && v->asked > r->attempt)))
+		if (r->sid == sid &&
+		    (r->state != RUN_RETRYING || (v && (v->asked > r->attempt || v->burning == c->w->epoch))))
 			return true;
 	}
 	/* Its end may have been written a moment ago, and the answer is still on its way. */
@@ -276,7 +277,7 @@ static void check_verdict(struct check *c, const struct st_req *q)
 		bad = (yes & want) != want && (yes & want2) != want2;
 	} else if (q->run.state == RUN_MISSED) {
 		bad = q->run.reason != REASON_WINDOW_CLOSED ||
-		      (!edited && (!p->window || now.us <= closes.us));
+		      (!edited && (!p->window || now.us <= closes.us) && !check_passed_twice(c, closes));
 	} else if (q->run.state == RUN_SKIPPED && q->run.reason == REASON_CONDITION) {
 		bad = !(no & 1u << ASK_CONDITION) || (!edited && p->window && now.us < closes.us);
 	} else if (q->run.state == RUN_SKIPPED) {

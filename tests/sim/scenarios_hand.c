@@ -517,7 +517,11 @@ SCENARIO(clock_ahead_resume_and_back)
 	until(s, "08:16");
 	world_step_clock(stage_world(s), DAYS(1000));
 	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
-	order(s, (struct command){ .kind = CMD_RESUME, .sid = a });
+	/* Not by a clock that nobody believes. */
+	expect_true(s, order(s, (struct command){ .kind = CMD_RESUME, .sid = a }).code == REPLY_BUSY);
+	order(s, (struct command){ .kind = CMD_CLOCK });
+	world_run(stage_world(s), stage_world(s)->t + SECONDS(1));
+	expect_true(s, order(s, (struct command){ .kind = CMD_RESUME, .sid = a }).code == REPLY_OK);
 	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
 	world_step_clock(stage_world(s), -DAYS(1000));
 	until(s, "08:35");

@@ -110,7 +110,7 @@ void due_queue(struct engine *e, struct sched *s)
 	heap_remove(&e->due, i);
 	if (s->busy || s->gone || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
-	if (s->open && !stays_out(e, s)) {
+	if (s->open && !stays_out(e, s) && !is_unfixed(e, s)) {
 		command_resume(e, s, 0); /* what kept it out is over */
 		return;
 	}
@@ -472,7 +472,9 @@ static void take_up(struct engine *e, struct sched *s)
 {
 	struct resource *agent = engine_resource(e, policy_of(s)->agent);
 	struct wall held = held_until(e, s);
-	if (s->row.flags & SCHED_PAUSED) {
+	if (is_unfixed(e, s)) {
+		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
+	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
 	} else if (e->paused_all) {
 		due_open_range(e, s, REASON_PAUSED);
