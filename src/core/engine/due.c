@@ -345,28 +345,17 @@ static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
 	heap_put(&e->due, sched_index(e, s), when.us);
 }
 
-static bool has_hours(const struct sched *s)
+static struct surroundings around(const struct engine *e, const struct sched *s)
 {
-	return rules_of(s)->active.from != rules_of(s)->active.to;
+	uint16_t hours = rules_of(s)->active.zone;
+	return (struct surroundings){ s->zone, e->config.zones[hours < e->config.zone_count ? hours : 0],
+				      &e->config.calendars[policy_of(s)->calendar] };
 }
 
-static bool is_inactive(const struct engine *e, const struct sched *s, struct wall nominal)
-{
-	const struct hours *h = &rules_of(s)->active;
-	if (!has_hours(s))
-		return false;
-	const struct zone *zone = e->config.zones[h->zone < e->config.zone_count ? h->zone : 0];
-	int64_t t = wall_seconds(nominal), local = t + zone_offset(zone, t);
-	int64_t minute = (local - floor_div(local, DAY) * DAY) / 60;
-	return h->from < h->to ? minute < h->from || minute >= h->to : minute < h->from && minute >= h->to;
-}
-
-/* Why a time does not run, whatever befalls the engine. */
 static enum reason barred(const struct engine *e, const struct sched *s, struct wall nominal)
 {
-	if (days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, nominal))
-		return REASON_EXCLUDED;
-	return is_inactive(e, s, nominal) ? REASON_ACTIVE_HOURS : REASON_NONE;
+	struct surroundings with = around(e, s);
+	return rules_bar(rules_of(s), &with, nominal);
 }
 
 /* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
@@ -375,7 +364,8 @@ static struct wall alike(const struct engine *e, const struct sched *s, struct w
 {
 	enum reason reason = barred(e, s, s->try);
 	struct wall t = s->try, next;
-	if (!e->config.calendars[policy_of(s)->calendar].n && !has_hours(s))
+	struct surroundings with = around(e, s);
+	if (!rules_can_bar(rules_of(s), &with))
 		return last;
 	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
 		next = due_next(s, t);
