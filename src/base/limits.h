@@ -57,6 +57,15 @@
 #define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
 #define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
 
+/* Reading for people */
+#define READ_LIST_MAX       1000        /* items of one answer */
+#define READ_BYTES_MAX      (32u << 20) /* of documents in one answer; the first goes in whatever its size */
+#define READ_CANDIDATES_MAX 8           /* named when the beginning of an id is that of several */
+#define READ_COUNT_MAX      10000       /* runs looked at for counts */
+#define READ_OUTCOMES       16
+#define READ_MS_MAX         50   /* one answer */
+#define READ_STEPS          1000 /* of SQLite's, between two looks at the clock */
+
 /* The runner */
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */
 #define LAUNCH_ARGS_MAX  4096
