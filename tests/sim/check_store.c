@@ -384,6 +384,10 @@ static void check_finish(struct check *c, const struct st_req *q)
 		check_fail(c, "run %llu: attempt %u ended %s/%s, recorded is %s/%s", run, r->attempt,
 			   outcome_words[f->exit.outcome], reason_words[f->exit.reason],
 			   outcome_words[r->outcome], reason_words[r->reason]);
+	else if (f && f->state == FILE_ENDED && r->attempt && v->told_state != RUN_RETRYING &&
+		 r->reason != REASON_LOST && f->exit.exit_code != r->exit_code)
+		check_fail(c, "run %llu: attempt %u ended by %d, recorded is %d", run, r->attempt,
+			   f->exit.exit_code, r->exit_code);
 	if (r->state == RUN_RETRYING) {
 		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_BURNT;
 		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
@@ -433,7 +437,7 @@ static void check_finish(struct check *c, const struct st_req *q)
 void see_submit(struct check *c, const struct st_req *q)
 {
 	static const char *const words[] = { "put",     "drop",    "occ",    "range", "withdraw",
-					     "verdict", "started", "finish", "hold" };
+					     "verdict", "started", "finish", "hold",  "problem" };
 	if (c->w->verbose)
 		world_say(c->w,
 			  "  > %s tag %llu sid %llu rev %u run %llu kind %u state %u/%u/%s attempt %u "
@@ -473,6 +477,7 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_DROP:
 	case ST_WITHDRAW:
 	case ST_STARTED:
+	case ST_PROBLEM:
 	case ST_OPS:
 		break;
 	}
@@ -632,6 +637,7 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_RANGE:
 	case ST_VERDICT:
 	case ST_STARTED:
+	case ST_PROBLEM:
 	case ST_OPS:
 		break;
 	}

@@ -51,7 +51,6 @@ struct command spec_put(const struct spec *s, uint64_t sid)
 				 .enabled = !s->disabled,
 				 .max_runs = s->max_runs ? s->max_runs : UINT32_MAX,
 				 .after = s->after,
-				 .id = STR("a"),
 				 .document = STR("{}") };
 }
 

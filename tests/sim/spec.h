@@ -17,7 +17,8 @@ struct spec {
 };
 
 struct rules spec_rules(const struct spec *s);
-/* The command that adds it (sid 0) or changes it. */
+/* The command that adds it (sid 0) or changes it. It has no id: of those, two that live must not be the same.
+ */
 struct command spec_put(const struct spec *s, uint64_t sid);
 /* Any schedule at all; `dense`: every few minutes. */
 struct spec spec_random(struct world *w, bool dense);

@@ -243,7 +243,8 @@ static void record(struct engine *e, struct sched *s, struct wall nominal, const
 				  .nominal = nominal,
 				  .due = nominal,
 				  .claimed = e->now.wall,
-				  .cost = -1 };
+				  .cost = -1,
+				  .exit_code = -1 };
 	if (!end && (kind == KIND_TIMER || kind == KIND_CATCH_UP))
 		r.run.due = due_of(s, nominal);
 	if (state == RUN_FINISHED) {
