@@ -135,6 +135,8 @@ static int timeout(struct http *h, int64_t next)
 {
 	MHD_UNSIGNED_LONG_LONG mhd;
 	int64_t now = http_now();
+	if (h->resumed) /* MHD takes note of that in its next run only */
+		return 0;
 	if (h->stopping && h->conns) {
 		int64_t step = now < h->stop_at ? h->stop_at : h->stop_at + HTTP_LAST_MS;
 		next = step < next ? step : next;
@@ -177,6 +179,8 @@ static void loop(struct http *h)
 		if (accept && !h->stopping)
 			conn_accept(h);
 		run_posts(h);
+		conn_deadlines(h, http_now());
+		h->resumed = false;
 		MHD_run(h->mhd); /* closes connections: no pointer to one is older than this */
 		next = conn_deadlines(h, http_now());
 		if (h->stopping && !still_stopping(h, http_now()))
@@ -207,7 +211,7 @@ static enum err begin(struct http *h)
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
 		request_access, h, MHD_OPTION_URI_LOG_CALLBACK, request_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
 		request_completed, h, MHD_OPTION_NOTIFY_CONNECTION, conn_notify, h,
-		MHD_OPTION_CONNECTION_LIMIT, h->room + 1,
+		MHD_OPTION_CONNECTION_LIMIT, h->room + 1, MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		/* The pool holds the head twice: as it comes, and taken apart. */
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, 2 * h->limits.header_bytes + 2048, MHD_OPTION_END);
 	if (!h->mhd)

@@ -83,6 +83,7 @@ void conn_resume(struct conn *c)
 	if (!c->suspended) /* MHD would not suspend it the next time */
 		return;
 	c->suspended = false;
+	c->http->resumed = true;
 	MHD_resume_connection(c->mhd);
 }
 
