@@ -52,28 +52,20 @@ static void keep(struct rig *r, struct http_request *q)
 	CHECK(!"room");
 }
 
-struct seat {
-	struct rig *rig;
-	unsigned at;
-};
-
 static void closed(void *ctx)
 {
 	struct seat *s = ctx;
-	s->rig->stream[s->at] = NULL;
+	s->stream = NULL;
 	s->rig->closed++;
-	free(s);
 }
 
 static void open_stream(struct rig *r, struct http_request *q, const char *type)
 {
-	struct seat *s = calloc(1, sizeof *s);
+	struct seat *s = r->seat;
+	while (s->stream)
+		s++;
 	s->rig = r;
-	while (r->stream[s->at])
-		s->at++;
-	r->stream[s->at] = http_stream(q, type, closed, s);
-	if (!r->stream[s->at])
-		free(s);
+	s->stream = http_stream(q, type, closed, s);
 	r->streams++;
 }
 
@@ -188,8 +180,8 @@ static void write_all(void *arg)
 {
 	struct writing *w = arg;
 	for (unsigned i = 0; i < RIG_KEPT; i++)
-		for (unsigned k = 0; k < w->times && w->rig->stream[i]; k++)
-			w->rig->wrote = (int)http_stream_write(w->rig->stream[i], str_of(w->text));
+		for (unsigned k = 0; k < w->times && w->rig->seat[i].stream; k++)
+			w->rig->wrote = (int)http_stream_write(w->rig->seat[i].stream, str_of(w->text));
 }
 
 void rig_write(struct rig *r, const char *text, unsigned times)
@@ -202,9 +194,9 @@ static void end_all(void *arg)
 {
 	struct rig *r = arg;
 	for (unsigned i = 0; i < RIG_KEPT; i++) {
-		if (r->stream[i])
-			http_stream_end(r->stream[i]);
-		r->stream[i] = NULL;
+		if (r->seat[i].stream)
+			http_stream_end(r->seat[i].stream);
+		r->seat[i].stream = NULL;
 	}
 }
 

@@ -5,7 +5,7 @@
  *	/big/N		N bytes
  *	/late/…		kept; rig_answer answers all that are
  *	/never		kept for good
- *	/events		a stream of events, /lines a plain one: kept in `stream`
+ *	/events		a stream of events, /lines a plain one: kept in `seat`
  *	/problem	a problem document
  */
 #include "surface/client.h"
@@ -17,12 +17,17 @@
 
 enum { RIG_KEPT = 1024 };
 
+struct seat {
+	struct rig *rig;
+	struct http_stream *stream;
+};
+
 struct rig {
 	char dir[64], path[96];
 	struct http *http;
 	/* Only the HTTP thread writes these; `held` and `closed` are looked at from outside. */
 	struct http_request *kept[RIG_KEPT];
-	struct http_stream *stream[RIG_KEPT];
+	struct seat seat[RIG_KEPT];
 	_Atomic unsigned held, streams, closed, gone;
 	_Atomic int wrote; /* enum err of the last write */
 };

@@ -153,7 +153,7 @@ static void write_too_much(void *arg)
 {
 	static const char block[4096];
 	struct rig *r = arg;
-	struct http_stream *s = r->stream[0];
+	struct http_stream *s = r->seat[0].stream;
 	enum err e = OK;
 	for (int i = 0; i < 100 && !e; i++)
 		e = http_stream_write(s, (struct str){ block, sizeof block });
