@@ -5,9 +5,27 @@
 #include <stdio.h>
 
 const struct err_info err_table[ERR_COUNT] = {
-	[OK] = { "ok", 0 },         [E_INPUT] = { "bad_input", 2 }, [E_NOTFOUND] = { "not_found", 1 },
-	[E_LIMIT] = { "limit", 2 }, [E_NOMEM] = { "no_memory", 1 }, [E_IO] = { "io", 1 },
+	[OK] = { "ok", "ok", 0, 200 },
+	[E_INPUT] = { "bad_input", "bad input", 2, 400 },
+	[E_NOTFOUND] = { "not_found", "not found", 1, 404 },
+	[E_CONFLICT] = { "conflict", "conflict", 1, 409 },
+	[E_LIMIT] = { "limit", "limit reached", 2, 422 },
+	[E_BUSY] = { "busy", "busy", 75, 503 },
+	[E_DENIED] = { "denied", "not permitted", 77, 403 },
+	[E_GONE] = { "gone", "gone", 1, 410 },
+	[E_TIMEOUT] = { "timeout", "took too long", 75, 504 },
+	[E_NODAEMON] = { "no_daemon", "no daemon", 69, 502 },
+	[E_NOMEM] = { "no_memory", "out of memory", 1, 507 },
+	[E_IO] = { "io", "input or output failed", 1, 500 },
 };
+
+enum err err_named(struct str name)
+{
+	for (unsigned e = 0; e < ERR_COUNT; e++)
+		if (str_eq(name, str_of(err_table[e].name)))
+			return (enum err)e;
+	return E_IO;
+}
 
 void why_write(struct why *w, size_t at, const char *fmt, ...)
 {
@@ -48,4 +66,13 @@ void why_describe(const struct why *w, struct str source, struct buf *out)
 		buf_addf(out, ", at line %u, column %u", p.line, p.column);
 	else
 		buf_addf(out, ", at column %u", p.column);
+}
+
+void err_describe(enum err e, const struct why *w, struct str source, struct buf *out)
+{
+	assert(e < ERR_COUNT);
+	if (w && w->text[0])
+		why_describe(w, source, out);
+	else
+		buf_add(out, str_of(err_table[e].title));
 }

@@ -87,3 +87,35 @@
 #define RUNNER_ANSWER_MS    2000  /* a start of which nothing was heard is looked after so often */
 #define RUNNER_WATCH_MS     500   /* a shim whose pid cannot be watched is looked at so often */
 #define ATTEMPTS_MAX        65536 /* known to the runner at a time */
+
+/* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
+#define HTTP_BODY_BYTES_MAX   (16u << 20)
+#define HTTP_BODIES_BYTES_MAX (64u << 20)  /* of all requests under way */
+#define HTTP_HEADER_BYTES_MAX 8192         /* request line and headers */
+#define HTTP_STREAM_BYTES_MAX (256u << 10) /* waiting for one reader; a slower one is dropped */
+#define HTTP_CONNECTIONS_MAX  1000
+#define HTTP_FDS_RESERVED     256   /* descriptors left to the rest of the daemon */
+#define HTTP_FIRST_MS         10000 /* from connecting to the first request line */
+#define HTTP_IDLE_MS          60000 /* from an answer to the next request line */
+#define HTTP_READ_MS          30000 /* from the request line to the last byte of the body */
+#define HTTP_ANSWER_MS        60000 /* for the answer of whoever handles it */
+#define HTTP_SEND_MS          30000 /* for the client to take it */
+#define HTTP_STALL_MS         30000 /* for a stream's client to take anything at all */
+#define HTTP_BEAT_MS          15000 /* between two signs of life on a quiet stream of events */
+#define HTTP_STOP_MS          5000  /* for requests under way when it is told to stop */
+/* Not to be chosen. */
+#define HTTP_POSTS_MAX       4096 /* posted and not yet run */
+#define HTTP_LAST_MS         500  /* to get the last answers out, after HTTP_STOP_MS */
+#define HTTP_ACCEPT_PAUSE_MS 200  /* before a machine out of descriptors is asked again */
+#define HTTP_TURN_MAX        64   /* connections accepted, and events looked at, in one turn of its loop */
+#define HTTP_CONNECTIONS_MIN 4    /* with room for fewer it is not worth starting */
+#define HTTP_SEGMENTS_MAX    32   /* of a path */
+#define HTTP_QUERY_MAX       64   /* values in a query */
+#define SOCKET_TRIES_MAX     100  /* for the directory's lock, 10 ms apart */
+
+/* The client */
+#define CLIENT_BYTES_MAX      (64u << 20) /* of an answer */
+#define CLIENT_HEAD_BYTES_MAX 65536       /* of its status line and headers */
+#define CLIENT_MS             30000
+#define CLIENT_BUSY_MS        20 /* before a daemon whose queue is full is asked again */
+#define SSE_EVENT_BYTES_MAX   (16u << 20)

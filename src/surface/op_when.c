@@ -65,9 +65,7 @@ static void batch_line(struct op_call *call, struct str line, struct buf *out)
 		return;
 	}
 	_cleanup_(buf_free) struct buf text = { 0 };
-	if (!why.text[0])
-		why_write(&why, WHY_NOWHERE, "%s", err_table[e].name);
-	why_describe(&why, source, &text);
+	err_describe(e, &why, source, &text);
 	buf_add(out, STR("{\"error\":"));
 	json_write_str(out, buf_str(&text));
 	buf_add(out, STR("}\n"));

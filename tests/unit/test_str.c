@@ -86,7 +86,26 @@ TEST(every_error_has_a_row)
 	for (unsigned e = 0; e < ERR_COUNT; e++) {
 		CHECK(err_table[e].name);
 		CHECK((err_table[e].exit_code == 0) == (e == OK));
+		CHECK(err_table[e].title);
+		CHECK_INT(err_named(str_of(err_table[e].name)), e);
+		for (unsigned other = 0; other < e; other++)
+			CHECK(err_table[other].http_status != err_table[e].http_status);
 	}
+	CHECK_INT(err_named(STR("nothing we know")), E_IO);
+}
+
+TEST(an_error_without_words_says_its_title)
+{
+	struct buf out = { 0 };
+	struct why w = { .at = WHY_NOWHERE };
+	err_describe(E_NOMEM, &w, STR(""), &out);
+	buf_addc(&out, '|');
+	err_describe(E_BUSY, NULL, STR(""), &out);
+	buf_addc(&out, '|');
+	why_write(&w, 1, "bad");
+	err_describe(E_INPUT, &w, STR("abc"), &out);
+	CHECK_STR(out.p, "out of memory|busy|bad, at column 2");
+	buf_free(&out);
 }
 
 TEST(utf8_is_strict)

@@ -26,10 +26,7 @@ static void print_safe(FILE *to, struct str s)
 static int report(enum err e, const struct why *why, struct str source)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	if (why->text[0])
-		why_describe(why, source, &text);
-	else
-		buf_add(&text, e == E_NOMEM ? STR("out of memory") : str_of(err_table[e].name));
+	err_describe(e, why, source, &text);
 	fputs("rota: ", stderr);
 	print_safe(stderr, buf_str(&text));
 	fputc('\n', stderr);

@@ -1,0 +1,454 @@
+/* Requests and answers, whole and broken. */
+#include "rig.h"
+#include "surface/problem.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+TEST(a_request_is_handed_over_whole)
+{
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	int fd = dial(r.path);
+	say(fd, "PUT /echo/a%2Fb/c%20d?x=1&y=a+b%26&z HTTP/1.1\r\nHost: x\r\nIf-Match: \"5\"\r\n"
+		"Content-Length: 5\r\n\r\nhello");
+	const char *got = hear(fd, "pid:", 2000);
+	char want[128];
+	snprintf(want, sizeof want, "body:5:hello uid:%d pid:", (int)geteuid());
+	CHECK(contains(got, "HTTP/1.1 200 "));
+	CHECK(contains(got, "ETag: \"7\""));
+	CHECK(contains(got, "PUT /echo/a%2Fb/c%20d [echo] [a/b] [c d] x=1 y=a b& z= if-match:\"5\""));
+	CHECK(contains(got, want));
+	/* The connection is kept, and serves the next. */
+	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK(contains(hear(fd, "pid:", 2000), "GET /echo [echo] body:0: "));
+	close(fd);
+	rig_close(&r);
+}
+
+TEST(bad_requests_are_refused)
+{
+	static const struct {
+		int line;
+		const char *ask, *status;
+	} rows[] = {
+		{ __LINE__, "BREW /echo HTTP/1.1\r\nHost: x\r\n\r\n", "501" },
+		{ __LINE__, "get /echo HTTP/1.1\r\nHost: x\r\n\r\n", "501" },
+		{ __LINE__, "GET /echo/%zz HTTP/1.1\r\nHost: x\r\n\r\n", "400" },
+		{ __LINE__, "GET /echo/%00 HTTP/1.1\r\nHost: x\r\n\r\n", "400" },
+		{ __LINE__, "GET echo HTTP/1.1\r\nHost: x\r\n\r\n", "400" },
+		{ __LINE__, "GET /echo HTTP/1.1\r\n\r\n", "400" }, /* no Host */
+		{ __LINE__, "GET /echo HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", "400" },
+		{ __LINE__, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n", "400" },
+		{ __LINE__, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100001\r\n\r\n", "413" },
+		{ __LINE__, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+		  "400" },
+		{ __LINE__,
+		  "GET /echo/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1 HTTP/1.1\r\n"
+		  "Host: x\r\n\r\n",
+		  "422" },
+	};
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		int fd = dial(r.path);
+		say(fd, rows[i].ask);
+		const char *got = hear(fd, "\r\n\r\n", 2000);
+		if (!CHECK_AT(rows[i].line, strlen(got) > 12 && strncmp(got + 9, rows[i].status, 3) == 0))
+			printf("got: %s\n", got);
+		close(fd);
+	}
+	CHECK_INT(http_stats(r.http).requests, 0);
+	rig_close(&r);
+}
+
+TEST(sizes_are_bounded)
+{
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	/* Heads of every size around the limit: below it they are served, above it refused. */
+	for (size_t size = 3800; size < 20000; size += size < 4400 ? 37 : 1999) {
+		char head[20480];
+		int n = snprintf(head, sizeof head, "GET /echo HTTP/1.1\r\nHost: x\r\nCookie: ");
+		memset(head + n, 'c', size - (size_t)n - 4);
+		memcpy(head + size - 4, "\r\n\r\n", 5);
+		int fd = dial(r.path);
+		say(fd, head);
+		test_case("a head of %zu bytes", size);
+		CHECK(contains(hear(fd, "\r\n\r\n", 2000), size <= 4096 ? "HTTP/1.1 200" : "HTTP/1.1 431"));
+		close(fd);
+	}
+	/* Many small headers. */
+	struct buf many = { 0 };
+	buf_addf(&many, "GET /echo HTTP/1.1\r\nHost: x\r\n");
+	while (many.n < 4080)
+		buf_addf(&many, "a: b\r\n");
+	buf_addf(&many, "\r\n");
+	int fd = dial(r.path);
+	say(fd, many.p);
+	test_case("many small headers");
+	CHECK(contains(hear(fd, "\r\n\r\n", 2000), "HTTP/1.1 431"));
+	close(fd);
+	buf_free(&many);
+	test_case(NULL);
+
+	/* A body of the largest size, and one byte more without having said so. */
+	char *body = calloc(1, 100002);
+	memset(body, 'b', 100001);
+	fd = dial(r.path);
+	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+	say_n(fd, body, 100000);
+	CHECK(contains(hear(fd, "pid:", 2000), "body:100000:bbb"));
+	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n186A1\r\n");
+	say_n(fd, body, 100001);
+	say(fd, "\r\n0\r\n\r\n");
+	const char *got = hear(fd, "}", 2000);
+	CHECK(contains(got, "HTTP/1.1 413") && contains(got, PROBLEM_TYPE) && contains(got, "100000 bytes"));
+	close(fd);
+
+	/* All bodies together: the fifth of four is refused, and they are forgotten with their requests. */
+	int fds[5];
+	for (int i = 0; i < 5; i++) {
+		fds[i] = dial(r.path);
+		say(fds[i], "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+		say_n(fds[i], body, 100000);
+		if (i < 4)
+			CHECK(rig_await(&r.held, (unsigned)i + 1));
+	}
+	CHECK(contains(hear(fds[4], "}", 2000), "HTTP/1.1 503"));
+	rig_answer(&r);
+	CHECK(contains(hear(fds[0], "late", 2000), "200 OK"));
+	say(fds[4], "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+	say_n(fds[4], body, 100000);
+	CHECK(contains(hear(fds[4], "pid:", 2000), "body:100000:bbb"));
+	for (int i = 0; i < 5; i++)
+		close(fds[i]);
+	free(body);
+	rig_close(&r);
+}
+
+TEST(pipelined_requests_are_answered_in_order)
+{
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	int fd = dial(r.path);
+	say(fd, "GET /echo/1 HTTP/1.1\r\nHost: x\r\n\r\nGET /late/2 HTTP/1.1\r\nHost: x\r\n\r\n"
+		"GET /echo/3 HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK(rig_await(&r.held, 1));
+	CHECK(!contains(hear(fd, "[3]", 100), "[3]"));
+	rig_answer(&r);
+	const char *got = hear(fd, "[3]", 2000);
+	CHECK(contains(got, "late\n") && contains(got, "[3]") && strstr(got, "late\n") < strstr(got, "[3]"));
+	close(fd);
+	rig_close(&r);
+}
+
+TEST(half_closed_peers_get_their_answer)
+{
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	for (int late = 0; late < 2; late++) {
+		int fd = dial(r.path);
+		say(fd,
+		    late ? "GET /late HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+		shutdown(fd, SHUT_WR);
+		if (late) {
+			CHECK(rig_await(&r.held, 1));
+			usleep(20000);
+			rig_answer(&r);
+		}
+		CHECK(contains(hear(fd, NULL, 2000), late ? "late\n" : "GET /echo"));
+		CHECK(hung_up(fd, 2000)); /* and nothing is kept open for them */
+		close(fd);
+	}
+	rig_close(&r);
+}
+
+TEST(a_client_may_leave_before_its_late_answer)
+{
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	int fd = dial(r.path);
+	say(fd, "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+	CHECK(rig_await(&r.held, 1));
+	close(fd);
+	CHECK(rig_await_connections(&r, 0)); /* noticed though nobody asked */
+	rig_answer(&r);
+	CHECK_INT(r.gone, 1);
+	/* Sent and gone at once. */
+	for (int i = 0; i < 20; i++) {
+		fd = dial(r.path);
+		say(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+		close(fd);
+	}
+	CHECK(rig_await_connections(&r, 0));
+	rig_answer(&r);
+	CHECK_INT(r.held, 0);
+	rig_close(&r);
+}
+
+TEST(what_nobody_answers_is_answered_503)
+{
+	struct rig r;
+	struct http_limits l = rig_limits();
+	l.answer_ms = 100;
+	if (!rig_open(&r, l))
+		return;
+	int fd = dial(r.path);
+	say(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+	const char *got = hear(fd, "}", 2000);
+	CHECK(contains(got, "HTTP/1.1 503") && contains(got, PROBLEM_TYPE));
+	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK(contains(hear(fd, "pid:", 2000), "GET /echo"));
+	rig_answer(&r); /* too late, and harmless */
+	CHECK_INT(r.gone, 1);
+	CHECK_INT(http_stats(r.http).late, 1);
+	close(fd);
+	rig_close(&r);
+}
+
+TEST(head_and_old_http_work)
+{
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	int fd = dial(r.path);
+	say(fd, "HEAD /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+	const char *got = hear(fd, "\r\n\r\n", 2000);
+	CHECK(contains(got, "200 OK") && !contains(got, "HEAD /echo"));
+	close(fd);
+	fd = dial(r.path);
+	say(fd, "GET /echo HTTP/1.0\r\n\r\n");
+	CHECK(contains(hear(fd, NULL, 2000), "GET /echo"));
+	close(fd);
+	fd = dial(r.path);
+	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+	CHECK(contains(hear(fd, "\r\n\r\n", 2000), "100 Continue"));
+	say(fd, "ok");
+	CHECK(contains(hear(fd, "pid:", 2000), "body:2:ok"));
+	close(fd);
+	rig_close(&r);
+}
+
+TEST(five_hundred_clients_at_once)
+{
+	enum { N = 500 };
+	static int fd[N];
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	for (int i = 0; i < N; i++) {
+		fd[i] = dial(r.path);
+		say(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+	}
+	CHECK(rig_await(&r.held, N));
+	rig_answer(&r);
+	unsigned answered = 0;
+	for (int i = 0; i < N; i++)
+		answered += contains(hear(fd[i], "late\n", 5000), "late\n");
+	CHECK_INT(answered, N);
+	for (int i = 0; i < N; i++)
+		close(fd[i]);
+	CHECK(rig_await_connections(&r, 0));
+	rig_close(&r);
+}
+
+TEST(past_the_cap_clients_wait_and_idle_ones_make_room)
+{
+	enum { CAP = 8, N = 24 };
+	int fd[N];
+	struct rig r;
+	struct http_limits l = rig_limits();
+	l.connections = CAP;
+	if (!rig_open(&r, l))
+		return;
+	/* Each is kept open after its answer; those that come later push out the oldest. */
+	for (int i = 0; i < N; i++) {
+		fd[i] = dial(r.path);
+		say(fd[i], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+		CHECK(contains(hear(fd[i], "pid:", 2000), "GET /echo"));
+		CHECK(http_stats(r.http).connections <= CAP);
+	}
+	for (int i = 0; i < N; i++)
+		close(fd[i]);
+	CHECK(rig_await_connections(&r, 0));
+	/* With requests under way nobody is pushed out: the rest waits. */
+	for (int i = 0; i < N; i++) {
+		fd[i] = dial(r.path);
+		say(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+	}
+	CHECK(rig_await(&r.held, CAP));
+	uint64_t before = http_stats(r.http).turns;
+	usleep(200000);
+	CHECK(http_stats(r.http).turns - before < 10); /* without spinning */
+	CHECK_INT(r.held, CAP);
+	for (int served = 0; served < N; served += CAP) {
+		CHECK(rig_await(&r.held, CAP));
+		rig_answer(&r);
+	}
+	for (int i = 0; i < N; i++) {
+		CHECK(contains(hear(fd[i], "late\n", 2000), "late\n"));
+		close(fd[i]);
+	}
+	rig_close(&r);
+}
+
+static int64_t cpu_us(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+TEST(with_nothing_to_do_it_sleeps)
+{
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	/* One of each: fresh, kept, half a head, half a body, held, streams. */
+	static const char *const asks[] = {
+		"",
+		"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /echo HTTP/1.1\r\nHo",
+		"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc",
+		"GET /late HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /events HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /lines HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /big/1000000 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /late HTTP/1.1\r\nHost: x\r\n\r\n",
+	};
+	int fd[ARRAY_LEN(asks)];
+	for (unsigned i = 0; i < ARRAY_LEN(asks); i++) {
+		fd[i] = dial(r.path);
+		say(fd[i], asks[i]);
+	}
+	shutdown(fd[ARRAY_LEN(asks) - 1], SHUT_WR);
+	CHECK(rig_await(&r.held, 2) && rig_await(&r.streams, 2));
+	usleep(200000);
+	uint64_t turns = http_stats(r.http).turns;
+	int64_t cpu = cpu_us();
+	usleep(1000000);
+	CHECK_INT(http_stats(r.http).turns - turns, 0);
+	CHECK(cpu_us() - cpu < 20000);
+	rig_answer(&r);
+	for (unsigned i = 0; i < ARRAY_LEN(asks); i++)
+		close(fd[i]);
+	rig_close(&r);
+}
+
+static void count_up(void *arg)
+{
+	++*(unsigned *)arg;
+}
+
+struct poster {
+	struct rig *rig;
+	unsigned ran, posted, busy;
+};
+
+static void *post_many(void *arg)
+{
+	struct poster *p = arg;
+	for (unsigned i = 0; i < 20000; i++) {
+		enum err e = http_post(p->rig->http, count_up, &p->ran);
+		p->posted += e == OK;
+		p->busy += e == E_BUSY;
+	}
+	return NULL;
+}
+
+static void nap(void *arg)
+{
+	(void)arg;
+	usleep(50000);
+}
+
+TEST(posts_run_once_each_and_are_bounded)
+{
+	struct rig r;
+	if (!rig_open(&r, rig_limits()))
+		return;
+	struct poster p[4];
+	pthread_t thread[4];
+	for (int i = 0; i < 4; i++) {
+		p[i] = (struct poster){ .rig = &r };
+		pthread_create(&thread[i], NULL, post_many, &p[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(thread[i], NULL);
+	unsigned full = 0, ran = 0, posted = 0;
+	while (http_post(r.http, nap, NULL) == E_BUSY)
+		usleep(1000);
+	for (unsigned i = 0; i < 3 * HTTP_POSTS_MAX; i++) {
+		enum err e = http_post(r.http, count_up, &ran);
+		CHECK(e == OK || e == E_BUSY);
+		posted += e == OK;
+		full += e == E_BUSY;
+	}
+	CHECK(full > 0);
+	http_stop(r.http);
+	while (http_post(r.http, count_up, &ran) != E_GONE)
+		posted++;
+	rig_close(&r);
+	CHECK(ran <= posted); /* posts refused as busy counted, too, in the last loop */
+	for (int i = 0; i < 4; i++)
+		CHECK_INT(p[i].ran, p[i].posted);
+}
+
+TEST(descriptors_are_reserved)
+{
+	struct why why;
+	struct http *h = NULL;
+	struct rlimit old, small;
+	getrlimit(RLIMIT_NOFILE, &old);
+	small = old;
+	small.rlim_cur = 200;
+	setrlimit(RLIMIT_NOFILE, &small);
+	struct http_options o = { .path = "/nowhere/socket", .limits = http_limits_default };
+	CHECK_INT(http_open(&o, &h, &why), E_LIMIT);
+	CHECK(contains(why.text, "256 are reserved"));
+	/* Of 80 descriptors 60 are left to others: connections end before they do. */
+	struct rig r;
+	struct http_limits l = rig_limits();
+	l.fds_reserved = 60;
+	small.rlim_cur = 80;
+	setrlimit(RLIMIT_NOFILE, &small);
+	if (rig_open(&r, l)) {
+		int fd[40];
+		for (int i = 0; i < 40; i++) {
+			fd[i] = dial(r.path);
+			say(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+		}
+		CHECK(rig_await(&r.held, 20));
+		usleep(50000);
+		CHECK_INT(http_stats(r.http).connections, 20);
+		/* Out of descriptors in spite of it: it waits, and does not spin. */
+		small.rlim_cur = 3;
+		for (int i = 0; i < 20; i++)
+			close(fd[i]);
+		setrlimit(RLIMIT_NOFILE, &small);
+		uint64_t turns = http_stats(r.http).turns;
+		usleep(500000);
+		CHECK(http_stats(r.http).turns - turns < 200);
+		setrlimit(RLIMIT_NOFILE, &old);
+		for (int i = 20; i < 40; i++) {
+			bool heard = false;
+			for (int tries = 0; tries < 100 && !heard; tries++) {
+				rig_answer(&r);
+				heard = contains(hear(fd[i], "late\n", 20), "late\n");
+			}
+			CHECK(heard);
+			close(fd[i]);
+		}
+		rig_close(&r);
+	}
+	setrlimit(RLIMIT_NOFILE, &old);
+}
