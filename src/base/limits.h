@@ -26,6 +26,7 @@
 #define JSON_KEYS_MAX        4096 /* of one map: doubles are looked for one by one */
 #define JSON_DEPTH_MAX       64
 #define JSON_BYTES_MAX       (64u << 20)
+#define YAML_BYTES_MAX       (64u << 20)
 
 /* The engine */
 #define STEP_DUE_MAX  256  /* due entries taken up in one step */
