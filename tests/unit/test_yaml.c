@@ -100,7 +100,7 @@ TEST(refusals_say_where)
 		{ __LINE__, "a: 1e999\n", 1, 4, "a number is too large; put text in quotes" },
 		{ __LINE__, "a: \"\\0\"\n", 1, 4, "a string may not contain U+0000" },
 		{ __LINE__, "? [a]\n: b\n", 1, 3, "a key must be text" },
-		{ __LINE__, "{: b}\n", 1, 2, "a key must be text" },
+		{ __LINE__, "{\"\": b}\n", 1, 2, "a key must be text" },
 		{ __LINE__, "a: b: c\n", 1, 5, "mapping values are not allowed in this context" },
 		{ __LINE__, "a: [1\n", 2, 1,
 		  "while parsing a flow sequence, did not find expected ',' or ']'" },
