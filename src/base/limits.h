@@ -9,7 +9,8 @@
 #define DURATION_SECONDS_MAX (INT64_C(3660) * 86400) /* ten years */
 #define ORG_REPEAT_MAX       10000                   /* the number in a repeater such as +2w */
 #define RETRY_MAX            100
-#define EXCEPT_DATES_MAX     1000   /* dates named by one EXCEPT */
+#define EXCEPT_DATES_MAX     1000 /* dates named by one EXCEPT */
+#define TAGS_MAX             64
 #define NEXT_COUNT_MAX       100000 /* occurrences printed for one expression */
 #define BATCH_LINE_BYTES_MAX 65536
 #define WARNINGS_MAX         16
