@@ -250,7 +250,7 @@ TEST(seed_004)
 				    "  condition: agent.user.preferences.morning_summary == true\n",
 				    "agent_turn", "message: \"Generate a daily summary for {{ date }}\"")),
 		  E_INPUT);
-	CHECK_STR(why.text, "condition is not supported yet");
+	CHECK_STR(why.text, "key 'condition' of a schedule is not supported yet");
 	CHECK_INT(place_of(source, why.at).line, 6);
 	CHECK_INT(read(arena_printf(&arena, text, "", "agent_turn", "message: \"Generate a daily summary\"")),
 		  E_INPUT);
@@ -264,9 +264,8 @@ TEST(relative_forms)
 {
 	static const char text[] = BARE "expression: tomorrow at noon in Berlin\n";
 	CHECK_INT(read(text), E_INPUT);
-	CHECK_STR(why.text,
-		  "'tomorrow at noon in Berlin' means another time tomorrow; write TZ=Europe/Berlin "
-		  "2026-11-16T12:00:00");
+	CHECK_STR(why.text, "'tomorrow at noon in Berlin' depends on when it is read; write TZ=Europe/Berlin "
+			    "2026-11-16T12:00:00");
 	CHECK_INT(read_as("x.yaml", str_of(text), true), OK);
 	CHECK_STR(canonical(&list.doc[0]), "{\"id\":\"x\",\"expression\":\"2026-11-16T12:00:00\","
 					   "\"timezone\":\"Europe/Berlin\",\"action\":{"

@@ -73,13 +73,14 @@ static bool is_variable(struct str name)
 static enum err set_env(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	struct doc_action *a = into;
+	(void)k;
 	for (unsigned i = 0; i < v->map.n; i++) {
 		const struct val_pair *p = &v->map.pair[i];
 		if (!is_variable(p->key))
 			return why_set(r->why, E_INPUT, p->at, "'%.*s' cannot be the name of a variable",
 				       STR_SHORT(p->key));
 		if (p->value.kind != VAL_STR)
-			return keys_wrong(r, k->name, KEY_KIND(VAL_STR), &p->value);
+			return keys_wrong(r, "a variable of env", KEY_KIND(VAL_STR), &p->value);
 		enum err e = no_template(r, &p->value);
 		if (e)
 			return e;

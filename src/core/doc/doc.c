@@ -162,10 +162,9 @@ static enum err resolve(struct doc_reader *r, struct when *w, const struct when_
 	if (r->env->fresh)
 		return compile(r, &said, env, w);
 	return why_set(r->keys.why, E_INPUT, part_at(r, ACE_KEYS, 0),
-		       "'%.*s' means another time tomorrow; write %s%.*s%s%.*s%s%.*s",
-		       STR_SHORT(w->said.form), w->zone_said ? "TZ=" : "",
-		       STR_ARG(w->zone_said ? w->zone_name : STR("")), w->zone_said ? " " : "",
-		       STR_ARG(said.form), said.value[ACE_UNTIL].p ? " UNTIL " : "",
+		       "'%.*s' depends on when it is read; write %s%.*s%s%.*s%s%.*s", STR_SHORT(w->said.form),
+		       w->zone_said ? "TZ=" : "", STR_ARG(w->zone_said ? w->zone_name : STR("")),
+		       w->zone_said ? " " : "", STR_ARG(said.form), said.value[ACE_UNTIL].p ? " UNTIL " : "",
 		       STR_ARG(said.value[ACE_UNTIL].p ? said.value[ACE_UNTIL] : STR("")));
 }
 

@@ -204,7 +204,8 @@ enum err keys_read(struct key_reader *r, const char *what, const struct key *key
 		if (!k)
 			return keys_unknown(r->why, p->at, what, keys, p->key);
 		if (k->later)
-			return why_set(r->why, E_INPUT, p->at, "%s is not supported yet", k->name);
+			return why_set(r->why, E_INPUT, p->at, "key '%s' of %s is not supported yet", k->name,
+				       what);
 		enum err e = keys_set(r, into, k, &p->value);
 		if (e)
 			return e;
