@@ -50,15 +50,19 @@ enum err keys_unknown(struct why *why, size_t at, const char *what, const struct
 
 enum err keys_wrong(struct key_reader *r, const char *name, unsigned kinds, const struct val *v)
 {
+	static const char *const article[] = {
+		[VAL_NULL] = "",  [VAL_BOOL] = "a ", [VAL_INT] = "an ", [VAL_FLOAT] = "a ",
+		[VAL_STR] = "a ", [VAL_LIST] = "a ", [VAL_MAP] = "a ",
+	};
 	char list[96] = "";
 	int n = 0;
 	for (unsigned k = 0; k <= VAL_MAP; k++)
 		if (kinds & KEY_KIND(k))
-			n += snprintf(list + n, sizeof list - (size_t)n, "%s%s", n ? " or " : "",
-				      val_kind_words[k]);
+			n += snprintf(list + n, sizeof list - (size_t)n, "%s%s%s", n ? " or " : "",
+				      article[k], val_kind_words[k]);
 	bool quotes =
 		kinds & KEY_KIND(VAL_STR) && v->kind != VAL_LIST && v->kind != VAL_MAP && v->kind != VAL_NULL;
-	return why_set(r->why, E_INPUT, v->at, "%s must be a %s, not %s%s", name, list,
+	return why_set(r->why, E_INPUT, v->at, "%s must be %s, not %s%s%s", name, list, article[v->kind],
 		       val_kind_words[v->kind], quotes ? "; put text in quotes" : "");
 }
 

@@ -23,7 +23,7 @@ static void print_safe(FILE *to, struct str s)
 	}
 }
 
-static int report(enum err e, const struct why *why, struct str source)
+static int report(enum err e, const struct why *why, struct str source, const char *source_name)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (why->text[0])
@@ -31,6 +31,10 @@ static int report(enum err e, const struct why *why, struct str source)
 	else
 		buf_add(&text, e == E_NOMEM ? STR("out of memory") : str_of(err_table[e].name));
 	fputs("rota: ", stderr);
+	if (source_name && why->at != WHY_NOWHERE) {
+		print_safe(stderr, str_of(source_name));
+		fputs(": ", stderr);
+	}
 	print_safe(stderr, buf_str(&text));
 	fputc('\n', stderr);
 	return err_table[e].exit_code;
@@ -159,7 +163,7 @@ static int run(const struct op *op, char **argv)
 		call.json = op_arg(&call, "json")->given;
 		e = op->run(&call);
 	}
-	int code = e ? report(e, &why, call.source) : 0;
+	int code = e ? report(e, &why, call.source, call.source_name) : 0;
 	arena_free(&arena);
 	return code;
 }
