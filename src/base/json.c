@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct reader {
@@ -199,20 +200,6 @@ static enum err number(struct reader *r, struct val *v)
 
 static enum err value(struct reader *r, unsigned depth, struct val *v);
 
-/* Lists and maps grow by doubling in the arena: what is left behind is at most as much again. */
-static enum err grow(struct reader *r, void **items, unsigned n, size_t size)
-{
-	if (n & (n - 1) || (n && n < 4))
-		return OK; /* only at 0, 4, 8, 16, … */
-	void *more = arena_alloc(r->arena, (n ? n * 2u : 4u) * size);
-	if (!more)
-		return E_NOMEM;
-	if (n)
-		memcpy(more, *items, n * size);
-	*items = more;
-	return OK;
-}
-
 static enum err list(struct reader *r, unsigned depth, struct val *v)
 {
 	v->kind = VAL_LIST;
@@ -222,9 +209,8 @@ static enum err list(struct reader *r, unsigned depth, struct val *v)
 		return OK;
 	}
 	for (;;) {
-		enum err e = grow(r, (void **)&v->list.item, v->list.n, sizeof(struct val));
-		if (!e)
-			e = value(r, depth + 1, &v->list.item[v->list.n]);
+		struct val *item = val_item(v, r->arena);
+		enum err e = item ? value(r, depth + 1, item) : E_NOMEM;
 		if (e)
 			return e;
 		v->list.n++;
@@ -243,12 +229,11 @@ static enum err pair(struct reader *r, unsigned depth, struct val *v)
 		return bad(r, "expected a key in double quotes");
 	if (v->map.n == JSON_KEYS_MAX)
 		return why_set(r->why, E_LIMIT, r->at, "a map has at most %d keys", JSON_KEYS_MAX);
-	enum err e = grow(r, (void **)&v->map.pair, v->map.n, sizeof(struct val_pair));
-	if (e)
-		return e;
-	struct val_pair *p = &v->map.pair[v->map.n];
+	struct val_pair *p = val_pair(v, r->arena);
+	if (!p)
+		return E_NOMEM;
 	p->at = (uint32_t)r->at;
-	e = string(r, &p->key);
+	enum err e = string(r, &p->key);
 	if (e)
 		return e;
 	if (val_get(v, p->key)) {
@@ -342,6 +327,75 @@ enum err json_read(struct str text, struct arena *a, struct val *ret, struct why
 		return bad(&r, "text after the value");
 	*ret = v;
 	return OK;
+}
+
+static bool before(struct str a, struct str b)
+{
+	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	return c < 0 || (c == 0 && a.n < b.n);
+}
+
+/* The pair whose key comes next after `last` (NULL: the first): no memory, and maps are small. */
+static const struct val_pair *following(const struct val *map, const struct val_pair *last)
+{
+	const struct val_pair *found = NULL;
+	for (unsigned i = 0; i < map->map.n; i++) {
+		const struct val_pair *p = &map->map.pair[i];
+		if ((!last || before(last->key, p->key)) && (!found || before(p->key, found->key)))
+			found = p;
+	}
+	return found;
+}
+
+/* The shortest text that is read back as the same number, and as a number with a fraction. */
+static void write_real(struct buf *out, double v)
+{
+	char text[32];
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	buf_addf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+void json_write(struct buf *out, const struct val *v)
+{
+	switch (v->kind) {
+	case VAL_NULL:
+		buf_add(out, STR("null"));
+		break;
+	case VAL_BOOL:
+		buf_add(out, v->boolean ? STR("true") : STR("false"));
+		break;
+	case VAL_INT:
+		buf_addf(out, "%lld", (long long)v->integer);
+		break;
+	case VAL_FLOAT:
+		write_real(out, v->real);
+		break;
+	case VAL_STR:
+		json_write_str(out, v->str);
+		break;
+	case VAL_LIST:
+		buf_addc(out, '[');
+		for (unsigned i = 0; i < v->list.n; i++) {
+			buf_add(out, i ? STR(",") : STR(""));
+			json_write(out, &v->list.item[i]);
+		}
+		buf_addc(out, ']');
+		break;
+	case VAL_MAP:
+		buf_addc(out, '{');
+		for (const struct val_pair *last = NULL, *p; (p = following(v, last)); last = p) {
+			buf_add(out, last ? STR(",") : STR(""));
+			json_write_str(out, p->key);
+			buf_addc(out, ':');
+			json_write(out, &p->value);
+		}
+		buf_addc(out, '}');
+		break;
+	}
 }
 
 void json_write_str(struct buf *out, struct str s)

@@ -11,3 +11,6 @@ must_check enum err json_read(struct str text, struct arena *a, struct val *ret,
 /* Appends a string with its quotes. Bytes that are no UTF-8 become U+FFFD, so that the output is always JSON.
  */
 void json_write_str(struct buf *out, struct str s);
+/* Appends a value without white space, the keys of maps sorted by their bytes: equal values give equal text.
+ */
+void json_write(struct buf *out, const struct val *v);

@@ -9,7 +9,8 @@
 #define DURATION_SECONDS_MAX (INT64_C(3660) * 86400) /* ten years */
 #define ORG_REPEAT_MAX       10000                   /* the number in a repeater such as +2w */
 #define RETRY_MAX            100
-#define EXCEPT_DATES_MAX     1000   /* dates named by one EXCEPT */
+#define EXCEPT_DATES_MAX     1000 /* dates named by one EXCEPT */
+#define TAGS_MAX             64
 #define NEXT_COUNT_MAX       100000 /* occurrences printed for one expression */
 #define BATCH_LINE_BYTES_MAX 65536
 #define WARNINGS_MAX         16
@@ -26,6 +27,7 @@
 #define JSON_KEYS_MAX        4096 /* of one map: doubles are looked for one by one */
 #define JSON_DEPTH_MAX       64
 #define JSON_BYTES_MAX       (64u << 20)
+#define YAML_BYTES_MAX       (64u << 20)
 
 /* The engine */
 #define STEP_DUE_MAX  256  /* due entries taken up in one step */

@@ -36,3 +36,8 @@ struct val_pair {
 extern const char *const val_kind_words[];
 /* The value of a key, or NULL. */
 const struct val *val_get(const struct val *map, struct str key);
+
+/* Room for one more at the end of a list or a map, zeroed; the caller counts it when it is filled. They grow
+ * by doubling in the arena: what is left behind is at most as much again. NULL: out of memory. */
+struct val *val_item(struct val *list, struct arena *a);
+struct val_pair *val_pair(struct val *map, struct arena *a);

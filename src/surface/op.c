@@ -1,4 +1,5 @@
 #include "surface/op.h"
+#include "surface/op_config.h"
 #include "surface/op_when.h"
 
 static enum err run_version(struct op_call *call)
@@ -51,6 +52,18 @@ const struct op ops[] = {
 	  .param = { { "pattern", "PATTERN", OP_TEXT, true, 0, "only names that contain this, in any case" },
 		     JSON_PARAM },
 	  .run = op_zones },
+	{ .name = "config",
+	  .summary = "every setting, and where its value came from",
+	  .example = "rota config --json",
+	  .param = { { "config", "FILE", OP_TEXT, false, 0,
+		       "the configuration, instead of the usual rota.yaml" },
+		     { "data", "DIR", OP_TEXT, false, 0, "as if given to `rota serve`" },
+		     { "socket", "PATH", OP_TEXT, false, 0, "as if given to `rota serve`" },
+		     JSON_PARAM },
+	  .run = op_config,
+	  .notes = "A flag counts for more than a ROTA_* variable, that for more than the file, that for "
+		   "more\n"
+		   "than the default. The settings are described in rota.yaml(5)." },
 	{ .name = "version",
 	  .summary = "the version of this program",
 	  .example = "rota version",

@@ -34,7 +34,8 @@ struct op_call {
 	struct zoneinfo *zones;
 	FILE *out;
 	struct why *why;
-	struct str source; /* the text that why->at points into */
+	struct str source;       /* the text that why->at points into */
+	const char *source_name; /* the file it was read from; NULL: no file */
 };
 
 struct op {

@@ -9,26 +9,27 @@
 
 /* A parse under way. */
 struct parse {
-	struct str text;
 	const struct when_env *env;
 	struct arena *arena;
 	struct when *w;
 	struct why *why;
-	bool local_at; /* a one-shot without offset: `at` is what it says */
+	const struct when_parts *parts;
+	enum ace_key part; /* the one at fault */
+	bool local_at;     /* a one-shot without offset: `at` is what it says */
 	int64_t at;
 };
 
-/* The small parsers count from the beginning of their own piece of text: make that the whole text's. */
-static enum err piece(struct parse *p, struct str part, enum err e)
+/* The small parsers count from the beginning of their own piece of text, and so does the caller. */
+static enum err piece(struct parse *p, enum ace_key part, enum err e)
 {
-	if (e && p->why)
-		p->why->at += (size_t)(part.p - p->text.p);
+	if (e)
+		p->part = part;
 	return e;
 }
 
-static enum err refuse(struct parse *p, struct str part, const char *text)
+static enum err refuse(struct parse *p, enum ace_key part, const char *text)
 {
-	return why_set(p->why, E_INPUT, (size_t)(part.p - p->text.p), "%s", text);
+	return piece(p, part, why_set(p->why, E_INPUT, 0, "%s", text));
 }
 
 void when_warn(struct when *w, const char *text)
@@ -226,7 +227,7 @@ static enum err read_form(struct parse *p, struct str form)
 static enum err said_again(struct parse *p, size_t at, const char *what, enum ace_key key)
 {
 	struct str first = p->w->said.value[key];
-	struct place place = place_of(p->text, (size_t)(first.p - p->text.p));
+	struct place place = p->parts->place(p->parts->self, key);
 	return why_set(p->why, E_INPUT, at, "%s is said twice: here and by '%.*s' at line %u, column %u",
 		       what, STR_SHORT(first), place.line, place.column);
 }
@@ -478,7 +479,7 @@ static enum err read_zone(struct parse *p)
 		return OK;
 	enum err e = zones_find(p->env->zones, name, &p->w->zone, p->why);
 	if (e)
-		return piece(p, name, e);
+		return piece(p, ACE_TZ, e);
 	p->w->zone_name = name;
 	p->w->zone_said = true;
 	return OK;
@@ -488,18 +489,17 @@ static enum err read_zone(struct parse *p)
 static enum err check_whole(struct parse *p)
 {
 	struct when *w = p->w;
-	struct str form = w->said.form;
 	if (w->rule.kind == RULE_EVERY && said(w, ACE_FROM))
 		w->rule.every.anchor = w->rule.from;
 	if (w->rule.kind == RULE_ORG && w->rule.org.style == ORG_FUTURE) {
 		if (said(w, ACE_MISSED) && w->missed != MISSED_SKIP)
-			return refuse(p, w->said.value[ACE_MISSED],
+			return refuse(p, ACE_MISSED,
 				      "the repeater '++' in the timestamp means MISSED skip, and MISSED says "
 				      "otherwise");
 		w->missed = MISSED_SKIP;
 	}
 	if (said(w, ACE_FROM) && w->rule.until <= w->rule.from)
-		return refuse(p, said(w, ACE_UNTIL) ? w->said.value[ACE_FROM] : form,
+		return refuse(p, said(w, ACE_UNTIL) ? ACE_FROM : ACE_KEYS,
 			      "this never fires: UNTIL is not after FROM");
 	/* With an open beginning there is always something before the end; between two ends there may be
 	 * nothing. */
@@ -507,7 +507,7 @@ static enum err check_whole(struct parse *p)
 	struct when_walk walk = when_walk(w, wall_of(SECONDS_MIN));
 	bool closed = said(w, ACE_FROM) || w->rule.kind == RULE_AT || w->rule.kind == RULE_ORG;
 	if (closed && when_walk_next(&walk, &nominal, &due) == E_NOTFOUND)
-		return refuse(p, form,
+		return refuse(p, ACE_KEYS,
 			      walk.excluded ? "this never fires: every time of it is excluded by EXCEPT"
 			      : said(w, ACE_FROM)
 				      ? "this never fires: no time of it lies between FROM and UNTIL"
@@ -546,27 +546,56 @@ static enum err write_normalized(struct parse *p)
 	return OK;
 }
 
-enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
-		    struct why *why)
+enum err when_compile(const struct when_parts *parts, const struct when_env *env, struct arena *a,
+		      struct when *ret, enum ace_key *part, struct why *why)
 {
-	struct when w = { .rule = { .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER } };
-	struct parse p = { text, env, a, &w, why };
-	enum err e = ace_split(text, &w.said, why);
-	if (!e)
-		e = read_zone(&p);
-	if (!e)
-		e = piece(&p, w.said.form, read_form(&p, w.said.form));
+	struct when w = { .rule = { .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER },
+			  .said = parts->said };
+	struct parse p = { env, a, &w, why, .parts = parts };
+	bool has_form = w.said.form.n > 0;
+	enum err e = read_zone(&p);
+	if (!e && has_form)
+		e = piece(&p, ACE_KEYS, read_form(&p, w.said.form));
 	for (unsigned k = 0; k < ACE_KEYS && !e; k++) {
 		struct str v = w.said.value[k];
 		if (v.p && setters[k])
-			e = piece(&p, v, setters[k](&p, v));
+			e = piece(&p, (enum ace_key)k, setters[k](&p, v));
 	}
-	if (!e)
+	if (!e && has_form)
 		e = check_whole(&p);
-	if (!e)
+	if (!e && has_form)
 		e = write_normalized(&p);
 	if (!e)
 		*ret = w;
+	else
+		*part = p.part;
+	return e;
+}
+
+/* All parts are in one text. */
+struct whole {
+	struct when_parts parts;
+	struct str text;
+};
+
+static struct place place_in_text(void *self, enum ace_key key)
+{
+	const struct whole *all = self;
+	return place_of(all->text, (size_t)(all->parts.said.value[key].p - all->text.p));
+}
+
+enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
+		    struct why *why)
+{
+	struct whole all = { { .place = place_in_text, .self = &all }, text };
+	enum ace_key part = ACE_KEYS;
+	enum err e = ace_split(text, &all.parts.said, why);
+	if (e)
+		return e;
+	e = when_compile(&all.parts, env, a, ret, &part, why);
+	struct str at = part == ACE_KEYS ? all.parts.said.form : all.parts.said.value[part];
+	if (e && e != E_NOMEM && why)
+		why->at += (size_t)(at.p - text.p);
 	return e;
 }
 

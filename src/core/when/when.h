@@ -54,6 +54,20 @@ const struct zone *when_zone(struct str text, const struct when_env *env);
 must_check enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
 			       struct why *why);
 
+/* The parts of a when, wherever they were written: in one expression, or as keys of a document. */
+struct when_parts {
+	struct ace said;
+	/* Where a directive's value was written, for errors that name a second place. */
+	struct place (*place)(void *self, enum ace_key key);
+	void *self;
+};
+
+/* The same for parts that have been taken apart already. Without a form only the directives are read: nothing
+ * of `ret` that speaks of times means anything then. On an error why->at counts from the beginning of *part,
+ * where ACE_KEYS is the form. */
+must_check enum err when_compile(const struct when_parts *parts, const struct when_env *env, struct arena *a,
+				 struct when *ret, enum ace_key *part, struct why *why);
+
 /* One more warning, if there is room for it and it is not NULL. */
 void when_warn(struct when *w, const char *text);
 

@@ -23,11 +23,15 @@ static void print_safe(FILE *to, struct str s)
 	}
 }
 
-static int report(enum err e, const struct why *why, struct str source)
+static int report(enum err e, const struct why *why, struct str source, const char *source_name)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	err_describe(e, why, source, &text);
 	fputs("rota: ", stderr);
+	if (source_name && why->at != WHY_NOWHERE) {
+		print_safe(stderr, str_of(source_name));
+		fputs(": ", stderr);
+	}
 	print_safe(stderr, buf_str(&text));
 	fputc('\n', stderr);
 	return err_table[e].exit_code;
@@ -156,7 +160,7 @@ static int run(const struct op *op, char **argv)
 		call.json = op_arg(&call, "json")->given;
 		e = op->run(&call);
 	}
-	int code = e ? report(e, &why, call.source) : 0;
+	int code = e ? report(e, &why, call.source, call.source_name) : 0;
 	arena_free(&arena);
 	return code;
 }

@@ -1,0 +1,320 @@
+#include "host/yaml.h"
+#include "base/utf8.h"
+
+#include <stdlib.h>
+#include <yaml.h>
+
+struct reader {
+	yaml_parser_t parser;
+	yaml_event_t event;
+	bool has_event;
+	struct str text;
+	struct arena *arena;
+	struct why *why;
+	/* libyaml counts in characters. Marks mostly go forward: a cursor makes bytes of them in one pass. */
+	size_t chars, bytes;
+};
+
+static size_t offset_of(struct reader *r, size_t index)
+{
+	if (index < r->chars)
+		r->chars = r->bytes = 0;
+	for (; r->chars < index && r->bytes < r->text.n; r->chars++)
+		do
+			r->bytes++;
+		while (r->bytes < r->text.n && ((unsigned char)r->text.p[r->bytes] & 0xC0) == 0x80);
+	return r->bytes;
+}
+
+/* --- errors ----------------------------------------------------------------------------------------------
+ */
+
+/* What libyaml says is right, and of little help to somebody who wanted to write a cron expression. */
+static enum err syntax_error(struct reader *r)
+{
+	const yaml_parser_t *p = &r->parser;
+	if (p->error == YAML_MEMORY_ERROR)
+		return E_NOMEM;
+	if (p->error == YAML_READER_ERROR)
+		return why_set(r->why, E_INPUT, p->problem_offset < r->text.n ? p->problem_offset : r->text.n,
+			       "%s", p->problem);
+	size_t at = offset_of(r, p->problem_mark.index);
+	if (p->context && strcmp(p->context, "while scanning an alias") == 0)
+		return why_set(r->why, E_INPUT, offset_of(r, p->context_mark.index),
+			       "text that begins with '*' must be in quotes");
+	if (at < r->text.n && strchr("@`%", r->text.p[at]) && r->text.p[at] &&
+	    strcmp(p->problem, "found character that cannot start any token") == 0)
+		return why_set(r->why, E_INPUT, at, "text that begins with '%c' must be in quotes",
+			       r->text.p[at]);
+	if (at < r->text.n && r->text.p[at] == '\t')
+		return why_set(r->why, E_INPUT, at, "a tab cannot indent or begin a value; use spaces");
+	return why_set(r->why, E_INPUT, at, "%s%s%s", p->context ? p->context : "", p->context ? ", " : "",
+		       p->problem);
+}
+
+static size_t here(struct reader *r)
+{
+	return offset_of(r, r->event.start_mark.index);
+}
+
+static enum err next(struct reader *r)
+{
+	if (r->has_event)
+		yaml_event_delete(&r->event);
+	r->has_event = yaml_parser_parse(&r->parser, &r->event);
+	return r->has_event ? OK : syntax_error(r);
+}
+
+/* --- scalars: the core schema ----------------------------------------------------------------------------
+ */
+
+static bool all_of(struct str s, const char *set)
+{
+	size_t n = 0;
+	while (n < s.n && s.p[n] && strchr(set, s.p[n]))
+		n++;
+	return s.n > 0 && n == s.n;
+}
+
+static bool is_one_of(struct str s, const char *const *words)
+{
+	for (; *words; words++)
+		if (str_eq(s, str_of(*words)))
+			return true;
+	return false;
+}
+
+/* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
+static bool looks_real(struct str s)
+{
+	size_t i = 0, whole, fraction = 0;
+	if (i < s.n && (s.p[i] == '-' || s.p[i] == '+'))
+		i++;
+	for (whole = i; i < s.n && is_digit(s.p[i]);)
+		i++;
+	whole = i - whole;
+	if (i < s.n && s.p[i] == '.') {
+		for (fraction = ++i; i < s.n && is_digit(s.p[i]);)
+			i++;
+		fraction = i - fraction;
+	}
+	if (!whole && !fraction)
+		return false;
+	if (i < s.n && (s.p[i] == 'e' || s.p[i] == 'E')) {
+		i++;
+		if (i < s.n && (s.p[i] == '-' || s.p[i] == '+'))
+			i++;
+		return all_of(str_from(s, i), "0123456789");
+	}
+	return i == s.n;
+}
+
+static bool whole_number(struct str s, int64_t *ret)
+{
+	bool minus = s.n && s.p[0] == '-', sign = minus || (s.n && s.p[0] == '+');
+	uint64_t n;
+	if (!str_number(str_from(s, sign), (uint64_t)INT64_MAX + minus, &n))
+		return false;
+	*ret = (int64_t)(minus ? -n : n);
+	return true;
+}
+
+/* 0o17, 0xff */
+static bool based_number(struct str s, int64_t *ret)
+{
+	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || (s.p[1] != 'o' && s.p[1] != 'x'))
+		return false;
+	bool hex = s.p[1] == 'x';
+	if (!all_of(str_from(s, 2), hex ? "0123456789abcdefABCDEF" : "01234567"))
+		return false;
+	uint64_t n = strtoull(s.p + 2, NULL, hex ? 16 : 8); /* libyaml ends its scalars with NUL */
+	*ret = (int64_t)n;
+	return n <= INT64_MAX;
+}
+
+static enum err plain(struct reader *r, struct str s, struct val *v)
+{
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
+	static const char *const trues[] = { "true", "True", "TRUE", NULL };
+	static const char *const falses[] = { "false", "False", "FALSE", NULL };
+	static const char *const beyond[] = { ".inf",  ".Inf",  ".INF", "+.inf", "+.Inf", "+.INF", "-.inf",
+					      "-.Inf", "-.INF", ".nan", ".NaN",  ".NAN",  NULL };
+	if (is_one_of(s, nulls)) {
+		v->kind = VAL_NULL;
+	} else if (is_one_of(s, trues) || is_one_of(s, falses)) {
+		v->kind = VAL_BOOL;
+		v->boolean = to_lower(s.p[0]) == 't';
+	} else if (whole_number(s, &v->integer) || based_number(s, &v->integer)) {
+		v->kind = VAL_INT;
+	} else if (is_one_of(s, beyond)) {
+		return why_set(r->why, E_INPUT, v->at,
+			       "%.*s is no number that can be kept; put text in quotes", STR_SHORT(s));
+	} else if (looks_real(s)) {
+		v->kind = VAL_FLOAT;
+		v->real = strtod(s.p, NULL);
+		if (v->real - v->real != 0)
+			return why_set(r->why, E_INPUT, v->at, "a number is too large; put text in quotes");
+	} else {
+		v->kind = VAL_STR;
+		v->str = s;
+	}
+	return OK;
+}
+
+/* The bytes of a scalar, in the arena. */
+static enum err text_of(struct reader *r, struct str *ret)
+{
+	struct str s = { (const char *)r->event.data.scalar.value, r->event.data.scalar.length };
+	if (r->event.data.scalar.tag)
+		return why_set(r->why, E_INPUT, here(r), "tags such as %s are not read; put text in quotes",
+			       "!!str");
+	if (memchr(s.p, 0, s.n))
+		return why_set(r->why, E_INPUT, here(r), "a string may not contain U+0000");
+	char *copy = arena_dup(r->arena, s);
+	if (!copy)
+		return E_NOMEM;
+	*ret = (struct str){ copy, s.n };
+	return OK;
+}
+
+static enum err scalar(struct reader *r, struct val *v)
+{
+	bool quoted = r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	struct str s;
+	enum err e = text_of(r, &s);
+	if (e)
+		return e;
+	if (!quoted)
+		return plain(r, s, v);
+	v->kind = VAL_STR;
+	v->str = s;
+	return OK;
+}
+
+/* --- lists and maps --------------------------------------------------------------------------------------
+ */
+
+static enum err value(struct reader *r, unsigned depth, struct val *v);
+
+static enum err list(struct reader *r, unsigned depth, struct val *v)
+{
+	v->kind = VAL_LIST;
+	for (;;) {
+		enum err e = next(r);
+		if (e || r->event.type == YAML_SEQUENCE_END_EVENT)
+			return e;
+		struct val *item = val_item(v, r->arena);
+		e = item ? value(r, depth + 1, item) : E_NOMEM;
+		if (e)
+			return e;
+		v->list.n++;
+	}
+}
+
+static enum err key(struct reader *r, struct val *map, struct val_pair *p)
+{
+	p->at = (uint32_t)here(r);
+	if (r->event.type != YAML_SCALAR_EVENT || r->event.data.scalar.length == 0)
+		return why_set(r->why, E_INPUT, p->at, "a key must be text");
+	enum err e = text_of(r, &p->key);
+	if (!e && val_get(map, p->key))
+		return why_set(r->why, E_INPUT, p->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
+	return e;
+}
+
+static enum err map(struct reader *r, unsigned depth, struct val *v)
+{
+	v->kind = VAL_MAP;
+	for (;;) {
+		enum err e = next(r);
+		if (e || r->event.type == YAML_MAPPING_END_EVENT)
+			return e;
+		if (v->map.n == JSON_KEYS_MAX)
+			return why_set(r->why, E_LIMIT, here(r), "a map has at most %d keys", JSON_KEYS_MAX);
+		struct val_pair *p = val_pair(v, r->arena);
+		e = p ? key(r, v, p) : E_NOMEM;
+		if (!e)
+			e = next(r);
+		if (!e)
+			e = value(r, depth + 1, &p->value);
+		if (e)
+			return e;
+		v->map.n++;
+	}
+}
+
+/* The value whose first event is the present one. */
+static enum err value(struct reader *r, unsigned depth, struct val *v)
+{
+	const yaml_event_t *ev = &r->event;
+	*v = (struct val){ .at = (uint32_t)here(r) };
+	if (depth > JSON_DEPTH_MAX)
+		return why_set(r->why, E_LIMIT, v->at, "nested more than %d deep", JSON_DEPTH_MAX);
+	if (ev->type == YAML_ALIAS_EVENT)
+		return why_set(r->why, E_INPUT, v->at,
+			       "aliases such as *%.30s are not read; if it is text, put it in quotes",
+			       (const char *)ev->data.alias.anchor);
+	if (ev->type == YAML_SCALAR_EVENT)
+		return scalar(r, v);
+	bool is_list = ev->type == YAML_SEQUENCE_START_EVENT;
+	assert(is_list || ev->type == YAML_MAPPING_START_EVENT);
+	if (is_list ? ev->data.sequence_start.tag : ev->data.mapping_start.tag)
+		return why_set(r->why, E_INPUT, v->at, "tags such as %s are not read", "!!map");
+	return is_list ? list(r, depth, v) : map(r, depth, v);
+}
+
+static enum err documents(struct reader *r, struct val *all)
+{
+	for (;;) {
+		enum err e = next(r);
+		if (e || r->event.type == YAML_STREAM_END_EVENT)
+			return e;
+		if (r->event.type != YAML_DOCUMENT_START_EVENT)
+			continue; /* the stream's beginning, a document's end */
+		struct val *v = val_item(all, r->arena);
+		e = v ? next(r) : E_NOMEM;
+		if (!e)
+			e = value(r, 0, v);
+		if (e)
+			return e;
+		all->list.n++;
+	}
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------
+ */
+
+static enum err check_utf8(struct reader *r)
+{
+	unsigned n;
+	for (struct str s = r->text; s.n; s = str_from(s, n)) {
+		n = utf8_length(s);
+		if (!n)
+			return why_set(r->why, E_INPUT, (size_t)(s.p - r->text.p), "byte 0x%02x is not UTF-8",
+				       (unsigned char)s.p[0]);
+	}
+	return OK;
+}
+
+enum err yaml_read(struct str text, struct arena *a, struct val *ret, struct why *why)
+{
+	struct reader r = { .text = text, .arena = a, .why = why };
+	struct val all = { .kind = VAL_LIST };
+	if (text.n > YAML_BYTES_MAX)
+		return why_set(why, E_LIMIT, 0, "YAML of more than %u bytes", YAML_BYTES_MAX);
+	enum err e = check_utf8(&r);
+	if (e)
+		return e;
+	if (!yaml_parser_initialize(&r.parser))
+		return E_NOMEM;
+	/* Said, not guessed: a guess would take some texts for UTF-16. */
+	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.p, text.n);
+	e = documents(&r, &all);
+	if (r.has_event)
+		yaml_event_delete(&r.event);
+	yaml_parser_delete(&r.parser);
+	if (!e)
+		*ret = all;
+	return e;
+}

@@ -1,0 +1,105 @@
+#include "surface/op_config.h"
+#include "base/json.h"
+
+static const char *flag(void *self, const char *name)
+{
+	const struct op_call *call = self;
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++)
+		if (strcmp(call->op->param[i].name, name) == 0 && call->arg[i].given)
+			return call->arg[i].text.p; /* an argument of the command line: terminated */
+	return NULL;
+}
+
+enum err op_settings(struct op_call *call, struct settings *ret)
+{
+	enum err e = settings_load(flag, call, zoneinfo_source(call->zones), call->arena, ret, call->why);
+	if (e) {
+		call->source = ret->text;
+		call->source_name = ret->path;
+	}
+	return e;
+}
+
+static const char *const origin_words[] = {
+	[CONFIG_DEFAULT] = "default",
+	[CONFIG_FILE] = "file",
+	[CONFIG_ENVIRONMENT] = "environment",
+	[CONFIG_FLAG] = "flag",
+};
+
+/* What a person would look for to change it: a file's line, a variable, a flag. */
+static void from(const struct settings *s, unsigned i, struct buf *out)
+{
+	const struct setting *setting = &config_settings[i];
+	switch (s->source[i].origin) {
+	case CONFIG_DEFAULT:
+		buf_add(out, STR("default"));
+		break;
+	case CONFIG_FILE:
+		buf_addf(out, "%s:%u", s->path, place_of(s->text, s->source[i].at).line);
+		break;
+	case CONFIG_ENVIRONMENT:
+		buf_add(out, str_of(setting->variable));
+		break;
+	case CONFIG_FLAG:
+		buf_addf(out, "--%s", setting->key.name);
+		break;
+	}
+}
+
+static void write_json(const struct settings *s, struct buf *out)
+{
+	const char *comma = "";
+	buf_add(out, STR("{\"file\":"));
+	if (s->path)
+		json_write_str(out, str_of(s->path));
+	else
+		buf_add(out, STR("null"));
+	buf_add(out, STR(",\"settings\":{"));
+	for (unsigned i = 0; config_settings[i].key.name; i++) {
+		const struct key *k = &config_settings[i].key;
+		_cleanup_(buf_free) struct buf where = { 0 };
+		if (k->later)
+			continue;
+		from(s, i, &where);
+		buf_addf(out, "%s\"%s\":{\"value\":", comma, k->name);
+		keys_json(k, &s->config, out);
+		buf_addf(out, ",\"origin\":\"%s\",\"from\":", origin_words[s->source[i].origin]);
+		json_write_str(out, buf_str(&where));
+		buf_addc(out, '}');
+		out->failed |= where.failed;
+		comma = ",";
+	}
+	buf_add(out, STR("}}\n"));
+}
+
+static void write_text(const struct settings *s, struct buf *out)
+{
+	for (unsigned i = 0; config_settings[i].key.name; i++) {
+		const struct key *k = &config_settings[i].key;
+		_cleanup_(buf_free) struct buf value = { 0 }, where = { 0 };
+		if (k->later)
+			continue;
+		keys_show(k, &s->config, &value);
+		from(s, i, &where);
+		buf_addf(out, "%-20s %-32s %s\n", k->name, buf_str(&value).p, buf_str(&where).p);
+		out->failed |= value.failed || where.failed;
+	}
+}
+
+enum err op_config(struct op_call *call)
+{
+	struct settings s;
+	enum err e = op_settings(call, &s);
+	if (e)
+		return e;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	if (call->json)
+		write_json(&s, &out);
+	else
+		write_text(&s, &out);
+	if (out.failed)
+		return E_NOMEM;
+	fwrite(out.p, 1, out.n, call->out);
+	return OK;
+}

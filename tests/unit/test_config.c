@@ -1,0 +1,166 @@
+#include "core/doc/config.h"
+#include "host/yaml.h"
+#include "test.h"
+#include "zoneinfo.h"
+
+static struct arena arena;
+static struct why why;
+static struct config c;
+static struct config_source from[CONFIG_SETTINGS_MAX];
+
+/* "NAME=value" rows that end with NULL. */
+struct given {
+	const char *const *variables, *const *flags;
+};
+
+static const char *look(const char *const *rows, const char *name)
+{
+	for (; rows && *rows; rows++)
+		if (str_starts(str_of(*rows), str_of(name)) && (*rows)[strlen(name)] == '=')
+			return *rows + strlen(name) + 1;
+	return NULL;
+}
+
+static const char *variable(void *self, const char *name)
+{
+	return look(((struct given *)self)->variables, name);
+}
+
+static const char *flag(void *self, const char *name)
+{
+	return look(((struct given *)self)->flags, name);
+}
+
+#define ROWS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static enum err read(const char *file, const char *const *variables, const char *const *flags)
+{
+	struct given g = { variables, flags };
+	struct val documents;
+	arena_reset(&arena);
+	why = (struct why){ 0 };
+	if (file && yaml_read(str_of(file), &arena, &documents, &why) != OK)
+		return E_IO;
+	struct config_env env = { variable,    flag, &g, str_of(file ? file : ""), file ? &documents : NULL,
+				  test_zones() };
+	return config_read(&env, &arena, &c, from, &why);
+}
+
+static unsigned index_of(const char *name)
+{
+	unsigned i = 0;
+	while (strcmp(config_settings[i].key.name, name) != 0)
+		i++;
+	return i;
+}
+
+TEST(defaults)
+{
+	CHECK_INT(read(NULL, ROWS("HOME=/home/u"), NULL), OK);
+	CHECK(str_eq(c.data, STR("/home/u/.local/share/rota")));
+	CHECK(str_eq(c.socket, STR("/home/u/.local/share/rota/rota.sock")));
+	CHECK(str_eq(c.timezone, STR("UTC")));
+	CHECK(c.slots == 16 && c.catch_up_per_second == 50);
+	CHECK(c.timeout_command == 3600 && c.timeout_agent == 900 && c.timeout_request == 30);
+	CHECK(c.kept_runs_days == 90 && c.kept_events_days == 30 && c.kept_logs_days == 30);
+	CHECK_INT(c.kept_logs, INT64_C(5) << 30);
+	CHECK(c.log_head == 1 << 20 && c.log_tail == 4 << 20);
+	CHECK_INT(read(NULL, ROWS("HOME=/home/u", "XDG_DATA_HOME=/d", "XDG_RUNTIME_DIR=/run/user/1"), NULL),
+		  OK);
+	CHECK(str_eq(c.data, STR("/d/rota")) && str_eq(c.socket, STR("/run/user/1/rota/rota.sock")));
+	CHECK_INT(read(NULL, ROWS("HOME=/home/u", "XDG_DATA_HOME=relative", "XDG_RUNTIME_DIR="), NULL), OK);
+	CHECK(str_eq(c.data, STR("/home/u/.local/share/rota")));
+	CHECK_INT(read(NULL, NULL, NULL), E_INPUT);
+}
+
+TEST(the_nearest_wins)
+{
+	static const char file[] =
+		"slots: 2\ndata: /file\ntimezone: Europe/Berlin\nkept_logs: 2GiB\ntimeout_command: 90\n";
+	CHECK_INT(read(file, ROWS("HOME=/h"), NULL), OK);
+	CHECK(c.slots == 2 && str_eq(c.data, STR("/file")) && str_eq(c.timezone, STR("Europe/Berlin")));
+	CHECK(c.kept_logs == INT64_C(2) << 30 && c.timeout_command == 90);
+	CHECK(str_eq(c.socket, STR("/file/rota.sock")));
+	CHECK_INT(from[index_of("slots")].origin, CONFIG_FILE);
+	CHECK_INT(place_of(str_of(file), from[index_of("data")].at).line, 2);
+	CHECK_INT(from[index_of("socket")].origin, CONFIG_DEFAULT);
+	CHECK_INT(read(file, ROWS("HOME=/h", "ROTA_SLOTS=3", "ROTA_DATA=/env", "ROTA_KEPT_LOGS=10MiB"), NULL),
+		  OK);
+	CHECK(c.slots == 3 && str_eq(c.data, STR("/env")) && c.kept_logs == 10 << 20);
+	CHECK_INT(from[index_of("slots")].origin, CONFIG_ENVIRONMENT);
+	CHECK_INT(read(file, ROWS("HOME=/h", "ROTA_SLOTS=3", "ROTA_DATA="), ROWS("slots=4")), OK);
+	CHECK(c.slots == 4 && str_eq(c.data, STR("/file")));
+	CHECK_INT(from[index_of("slots")].origin, CONFIG_FLAG);
+	CHECK_INT(from[index_of("data")].origin, CONFIG_FILE);
+}
+
+TEST(calendars)
+{
+	struct days days;
+	CHECK_INT(read("calendars:\n  holidays: [2026-12-26, 2026-12-25, 2026-12-26]\n  none: []\n",
+		       ROWS("HOME=/h"), NULL),
+		  OK);
+	struct calendars cal = config_calendars(&c);
+	CHECK(cal.find(cal.self, STR("holidays"), &days));
+	CHECK(days.n == 2 && days.day[0] == 20812 && days.day[1] == 20813);
+	CHECK(cal.find(cal.self, STR("none"), &days) && days.n == 0);
+	CHECK(!cal.find(cal.self, STR("other"), &days));
+}
+
+TEST(refusals)
+{
+	static const struct {
+		int line;
+		const char *file, *variable;
+		unsigned at_line, column; /* 0: nowhere */
+		const char *text;
+	} rows[] = {
+		{ __LINE__, "slot: 1\n", NULL, 1, 1,
+		  "the configuration has no key 'slot'; did you mean 'slots'?" },
+		{ __LINE__, "colour: 1\n", NULL, 1, 1,
+		  "the configuration has no key 'colour'; rota.yaml(5) lists them" },
+		{ __LINE__, "listen: none\n", NULL, 1, 1,
+		  "key 'listen' of the configuration is not supported yet" },
+		{ __LINE__, "slots: many\n", NULL, 1, 8, "slots must be an integer, not a string" },
+		{ __LINE__, "slots: 0\n", NULL, 1, 8, "slots is out of range 1 to 100000" },
+		{ __LINE__, "kept_logs: 5GB\n", NULL, 1, 12,
+		  "'5GB' is not a size; write 64KiB, 5MiB or 2GiB" },
+		{ __LINE__, "kept_logs: 5\n", NULL, 1, 12, "kept_logs is out of range 1MiB to 1048576GiB" },
+		{ __LINE__, "a: 1\n---\nb: 1\n", NULL, 3, 1,
+		  "the configuration is one document, and here begins another" },
+		{ __LINE__, "- x\n", NULL, 1, 1, "the configuration must be a map, not a list" },
+		{ __LINE__, "slots: 1\ntimezone: Berlin\n", NULL, 2, 11,
+		  "timezone: zone 'Berlin' is not known (near: Europe/Berlin)" },
+		{ __LINE__, "data: here\n", NULL, 1, 7, "data must be an absolute path, not 'here'" },
+		{ __LINE__, "calendars: {x: 2026-12-25}\n", NULL, 1, 16,
+		  "a calendar must be a list, not a string" },
+		{ __LINE__, "calendars: {x: [12]}\n", NULL, 1, 17,
+		  "a date of a calendar must be a string, not an integer; put text in quotes" },
+		{ __LINE__, "calendars: {x: [2026-12-25 10:00]}\n", NULL, 1, 17,
+		  "a calendar has whole days such as 2026-12-25" },
+		{ __LINE__, "calendars: {2x: []}\n", NULL, 1, 13,
+		  "a calendar's name begins with a letter and has letters, digits, '_' and '-' only" },
+		{ __LINE__, NULL, "ROTA_SLOTS=x", 0, 0,
+		  "ROTA_SLOTS: slots must be an integer, not a string" },
+		{ __LINE__, NULL, "ROTA_TIMEOUT_COMMAND=90", 0, 0,
+		  "ROTA_TIMEOUT_COMMAND: duration 90 has no unit at its end; units are w d h m s, as in "
+		  "1h30m" },
+		{ __LINE__, NULL, "ROTA_TIMEZONE=Mars", 0, 0,
+		  "timezone: zone 'Mars' is not known; `rota zones` lists the known ones" },
+		{ __LINE__, "data: \"/a\\eb\"\n", NULL, 1, 7, "data has a control character in it" },
+		{ __LINE__, NULL, "ROTA_DATA=here", 0, 0, "data must be an absolute path, not 'here'" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		c.slots = 99;
+		CHECK_INT_AT(rows[i].line, read(rows[i].file, ROWS("HOME=/h", rows[i].variable), NULL),
+			     E_INPUT);
+		struct place p = { 0, 0 };
+		if (why.at != WHY_NOWHERE)
+			p = place_of(str_of(rows[i].file ? rows[i].file : ""), why.at);
+		CHECK_STR_AT(rows[i].line, why.text, rows[i].text);
+		CHECK_INT_AT(rows[i].line, p.line, rows[i].at_line);
+		CHECK_INT_AT(rows[i].line, p.column, rows[i].column);
+		CHECK_INT_AT(rows[i].line, c.slots, 99); /* untouched */
+	}
+	arena_free(&arena);
+}
