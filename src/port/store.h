@@ -72,6 +72,10 @@ enum st_op {
 	 * LANE_FINISH or LANE_USER. The answer has its number and its count, whatever it is but ST_REFUSED.
 	 */
 	ST_PROBLEM,
+	/* A number that rules use for a name: kept for ever. Mine: that name has it already. ST_LOST: it is
+	 * another's. Requests of one lane are carried out in their order, so that a name that is asked for
+	 * before the schedule whose rules hold its number is there before it. */
+	ST_NAME,
 	ST_OPS
 };
 
@@ -196,21 +200,30 @@ struct row_move {
 	uint64_t seen;
 };
 
+/* What a number in the rules stands for; of the kinds the store knows nothing. */
+struct name_row {
+	uint8_t kind;
+	uint32_t number;
+	struct str text;
+};
+
 struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
-	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD and ST_PROBLEM */
+	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM and ST_NAME */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
 	union {
 		struct sched_row row;        /* PUT */
 		struct problem_said problem; /* PROBLEM: its texts live until the answer */
+		struct name_row name;        /* NAME: as does this one's */
 	};
 	bool keep_next;          /* PUT: next, high, left, failures and owed stay as they are in the store */
 	bool close_range;        /* PUT, DROP: the schedule's open range ends at `at` */
 	struct wall at;          /* PUT, DROP, PROBLEM: when it was decided */
-	struct str id, document; /* PUT: kept beside the row; lives until the answer */
+	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p
+				  * NULL: as before. Live until the answer */
 	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
 			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
 			     * tokens, exit_code */
@@ -231,16 +244,17 @@ struct st_ack {
 	struct run_row was; /* OCC, ST_LOST: the record that is there */
 };
 
-/* What a fresh engine is told, in this order: holds, schedules by sid, runs that are not finished by number,
- * for each follower that was not removed the ends it has not acted on, in their order, and the problems that
- * are open, by number. Reads see one moment of the store. */
-enum load_kind { LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_PROBLEM, LOAD_DONE };
+/* What a fresh engine is told, in this order: names, holds, schedules by sid, runs that are not finished by
+ * number, for each follower that was not removed the ends it has not acted on, in their order, and the
+ * problems that are open, by number. Reads see one moment of the store. */
+enum load_kind { LOAD_NAME, LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_PROBLEM, LOAD_DONE };
 struct load_item {
 	uint8_t kind;
 	bool open;    /* LOAD_SCHED: it has an open range */
 	bool dropped; /* LOAD_SCHED: it was removed, and is told of only for its runs that are not finished */
 	uint64_t follower; /* LOAD_END: the schedule that is to act on `run` */
 	union {
+		struct name_row name; /* its text lives as long as the call */
 		struct hold_row hold;
 		struct sched_row sched;
 		struct run_row run; /* LOAD_RUN; LOAD_END: a finished run of follower's `after` with end >

@@ -64,7 +64,9 @@ static size_t text_of(const struct st_req *r)
 {
 	const struct problem_said *p = &r->problem;
 	size_t n = r->id.n + r->document.n;
-	return r->op == ST_PROBLEM ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n : n;
+	return r->op == ST_PROBLEM ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
+	       : r->op == ST_NAME  ? n + r->name.text.n
+				   : n;
 }
 
 static struct ask *ask_new(const struct st_req *r)
@@ -79,6 +81,8 @@ static struct ask *ask_new(const struct st_req *r)
 		to = keep(keep(keep(to, &p->key), &p->subject), &p->text);
 		keep(keep(to, &p->by), &p->note);
 	}
+	if (r->op == ST_NAME)
+		keep(to, &a->req.name.text);
 	return a;
 }
 

@@ -3,6 +3,14 @@
 
 static_assert(RUN_FINISHED == 3, "see below, and 0001.sql");
 
+static void read_name(sqlite3_stmt *s, struct load_item *ret)
+{
+	ret->name.kind = (uint8_t)sqlite3_column_int(s, 0);
+	ret->name.number = (uint32_t)sqlite3_column_int64(s, 1);
+	ret->name.text =
+		(struct str){ (const char *)sqlite3_column_text(s, 2), (size_t)sqlite3_column_bytes(s, 2) };
+}
+
 static void read_hold(sqlite3_stmt *s, struct load_item *ret)
 {
 	ret->hold.key = (uint32_t)sqlite3_column_int64(s, 0);
@@ -47,6 +55,7 @@ static const struct {
 	const char *sql;
 	void (*read)(sqlite3_stmt *s, struct load_item *ret);
 } parts[] = {
+	[LOAD_NAME] = { "SELECT kind, number, text FROM name ORDER BY kind, number", read_name },
 	[LOAD_HOLD] = { "SELECT key, reason, until FROM hold ORDER BY key", read_hold },
 	[LOAD_SCHED] = { "SELECT " SCHED_COLUMNS ", EXISTS (SELECT 1 FROM range g INDEXED BY range_open"
 			 " WHERE g.sid = schedule.sid AND last = 9223372036854775807) FROM schedule"

@@ -228,6 +228,8 @@ static int op_put(struct task *t)
 	s->there = true;
 	sched_bind(t->sql->stmt[SQL_SCHED_PUT], s);
 	rc = step(t, SQL_SCHED_PUT);
+	if (rc == SQLITE_OK && !fresh && r->document.p)
+		rc = RUN(t, SQL_DOCUMENT_KEEP, r->sid, r->rev);
 	if (rc == SQLITE_OK)
 		rc = put_document(t);
 	if (rc == SQLITE_OK)
@@ -466,6 +468,33 @@ static int op_problem(struct task *t)
 	return problem_carry_out(t->sql, t->r, t->ack);
 }
 
+/* ---- names ---- */
+
+static int op_name(struct task *t)
+{
+	const struct name_row *n = &t->r->name;
+	sqlite3_stmt *get = t->sql->stmt[SQL_NAME_GET], *put = t->sql->stmt[SQL_NAME_PUT];
+	if (!n->text.p || n->text.n > STORE_PROBLEM_BYTES_MAX)
+		return answer(t, ST_REFUSED);
+	DB_BIND(get, n->kind, n->number);
+	int rc = db_bind_text(get, 3, n->text);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(get);
+	bool there = rc == SQLITE_ROW, same = there && sqlite3_column_int(get, 0);
+	sqlite3_reset(get);
+	sqlite3_clear_bindings(get);
+	if (there)
+		return answer(t, same ? ST_OK : ST_LOST);
+	if (rc != SQLITE_DONE)
+		return rc;
+	DB_BIND(put, n->kind, n->number);
+	rc = db_bind_text(put, 3, n->text);
+	if (rc == SQLITE_OK)
+		rc = db_step(put);
+	sqlite3_clear_bindings(put);
+	return rc;
+}
+
 /* ---- all of them ---- */
 
 enum about { ABOUT_NONE, ABOUT_SCHED, ABOUT_RUN };
@@ -478,6 +507,7 @@ static const struct {
 	[ST_WITHDRAW] = { op_withdraw, ABOUT_SCHED }, [ST_VERDICT] = { op_verdict, ABOUT_RUN },
 	[ST_STARTED] = { op_started, ABOUT_RUN },     [ST_FINISH] = { op_finish, ABOUT_RUN },
 	[ST_HOLD] = { op_hold, ABOUT_NONE },          [ST_PROBLEM] = { op_problem, ABOUT_NONE },
+	[ST_NAME] = { op_name, ABOUT_NONE },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");
 

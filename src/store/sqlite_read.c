@@ -133,6 +133,29 @@ enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read
 	return e;
 }
 
+enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a, struct str *ret,
+			  struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_DOCUMENT];
+	struct str found = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)sid, rev);
+		rc = sqlite3_step(s);
+		if (rc == SQLITE_ROW)
+			found = text_read(s, 0);
+		if (!keep(a, &found))
+			rc = SQLITE_NOMEM;
+		rc = leave(s, rc);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && !found.p)
+		return not_found(why, "there is no such document");
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
 enum err read_sched_removed(struct reader *r, struct str id, struct arena *a, struct read_sched *ret,
 			    struct why *why)
 {

@@ -31,6 +31,10 @@ static const char *const text[] = {
 	[READ_END] = "COMMIT",
 
 	[READ_SCHED] = SCHED_WHOLE("") " WHERE d.sid = ?1",
+	/* The first that was replaced at or after that rev, else the one that stands. */
+	[READ_DOCUMENT] =
+		"SELECT ifnull((SELECT body FROM version WHERE sid = ?1 AND rev >= ?2 ORDER BY rev LIMIT 1),"
+		" (SELECT body FROM document WHERE sid = ?1))",
 	[READ_SCHED_ID] = SCHED_WHOLE("INDEXED BY document_id") " WHERE d.id = ?1 AND d.dropped = 0",
 	[READ_SCHED_REMOVED] = SCHED_WHOLE("INDEXED BY document_dropped") " WHERE d.id = ?1 AND d.dropped = 1"
 									  " ORDER BY d.sid DESC LIMIT 1",

@@ -22,6 +22,8 @@ static const char *const text[] = {
 	[SQL_DOCUMENT_PUT] =
 		"INSERT INTO document (sid, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (sid)"
 		" DO UPDATE SET id = ifnull(excluded.id, id), body = ifnull(excluded.body, body)",
+	[SQL_DOCUMENT_KEEP] = "INSERT OR REPLACE INTO version (sid, rev, body)"
+			      " SELECT sid, ?2, body FROM document WHERE sid = ?1",
 	[SQL_DOCUMENT_DROP] = "UPDATE document SET dropped = 1 WHERE sid = ?1",
 	[SQL_ID_TAKEN] = "SELECT 1 FROM document WHERE id = ?2 AND dropped = 0 AND sid <> ?1",
 
@@ -67,6 +69,9 @@ static const char *const text[] = {
 
 	[SQL_HOLD_PUT] = "INSERT OR REPLACE INTO hold (key, reason, until) VALUES (?1, ?2, ?3)",
 	[SQL_HOLD_REMOVE] = "DELETE FROM hold WHERE key = ?1",
+
+	[SQL_NAME_GET] = "SELECT text = ?3 FROM name WHERE kind = ?1 AND number = ?2",
+	[SQL_NAME_PUT] = "INSERT INTO name (kind, number, text) VALUES (?1, ?2, ?3)",
 
 	[SQL_PROBLEM_LAST] = "SELECT value FROM meta WHERE key = 'last_problem'",
 	[SQL_PROBLEM_GIVE] = "UPDATE meta SET value = ?1 WHERE key = 'last_problem'",

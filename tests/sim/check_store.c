@@ -478,6 +478,7 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_WITHDRAW:
 	case ST_STARTED:
 	case ST_PROBLEM:
+	case ST_NAME:
 	case ST_OPS:
 		break;
 	}
@@ -638,6 +639,7 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_VERDICT:
 	case ST_STARTED:
 	case ST_PROBLEM:
+	case ST_NAME:
 	case ST_OPS:
 		break;
 	}

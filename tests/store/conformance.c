@@ -1387,6 +1387,30 @@ ON_EACH(load_tells_followers_of_ends)
 	buf_free(&load);
 }
 
+/* ---- names ---- */
+
+static struct st_req req_name(unsigned kind, uint32_t number, const char *text)
+{
+	return (struct st_req){ .op = ST_NAME,
+				.lane = LANE_USER,
+				.name = { (uint8_t)kind, number, text ? str_of(text) : (struct str){ 0 } } };
+}
+
+ON_EACH(names_are_kept_and_told_first)
+{
+	CHECK_INT(ask(rig, req_name(1, 7, "Europe/Berlin")).res, ST_OK);
+	CHECK_INT(ask(rig, req_name(0, 9, "")).res, ST_OK);
+	CHECK_INT(ask(rig, req_name(1, 2, "UTC")).res, ST_OK);
+	CHECK_INT(ask(rig, req_name(1, 7, "Europe/Berlin")).res, ST_OK); /* mine */
+	CHECK_INT(ask(rig, req_name(1, 7, "Europe/Paris")).res, ST_LOST);
+	CHECK_INT(ask(rig, req_name(1, 8, NULL)).res, ST_REFUSED);
+	ask(rig, req_hold(1, 1, 1));
+	struct buf load = { 0 };
+	dump_load(rig->ops, rig->store, &load);
+	CHECK(load.p && !strncmp(load.p, "name 0 9 \nname 1 2 UTC\nname 1 7 Europe/Berlin\nhold", 50));
+	buf_free(&load);
+}
+
 /* ---- what only the model has ---- */
 
 TEST(rows_clone_is_deep)

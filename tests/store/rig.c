@@ -295,6 +295,10 @@ static void add_item(void *ctx, const struct load_item *item)
 {
 	struct buf *out = ctx;
 	switch ((enum load_kind)item->kind) {
+	case LOAD_NAME:
+		buf_addf(out, "name %u %u %.*s", item->name.kind, item->name.number, (int)item->name.text.n,
+			 item->name.text.p);
+		break;
 	case LOAD_HOLD:
 		add_hold(out, &item->hold);
 		break;

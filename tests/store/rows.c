@@ -18,6 +18,8 @@ struct rows {
 	struct record *record;
 	uint32_t *open; /* records that are not finished, in no order */
 	struct hold_row *hold;
+	struct name_row *name; /* in order of kind and number */
+	size_t names, name_room;
 	struct problem_row *problem; /* number n stands at n - 1: none ever goes */
 	size_t scheds, records, opens, holds, problems;
 	size_t sched_room, record_room, open_room, hold_room, problem_room;
@@ -72,6 +74,9 @@ struct rows *rows_clone(const struct rows *r)
 	c->record = copy(r->record, r->record_room * sizeof *r->record);
 	c->open = copy(r->open, r->open_room * sizeof *r->open);
 	c->hold = copy(r->hold, r->hold_room * sizeof *r->hold);
+	c->name = copy(r->name, r->name_room * sizeof *r->name);
+	for (size_t i = 0; i < c->names; i++)
+		c->name[i].text = copy_text(c->name[i].text);
 	c->problem = copy(r->problem, r->problem_room * sizeof *r->problem);
 	for (size_t i = 0; i < c->problems; i++) {
 		struct problem_row *p = &c->problem[i];
@@ -96,6 +101,9 @@ void rows_free(struct rows *r)
 		free((char *)r->sched[i].id.p);
 		free((char *)r->sched[i].document.p);
 	}
+	for (size_t i = 0; i < r->names; i++)
+		free((char *)r->name[i].text.p);
+	free(r->name);
 	for (size_t i = 0; i < r->problems; i++) {
 		const struct problem_row *p = &r->problem[i];
 		free((char *)p->key.p);
@@ -501,6 +509,23 @@ static bool fits(struct str s)
 }
 
 /* The one that is meant: the latest of its key, or the one that has the number. */
+static uint8_t name(struct rows *r, const struct st_req *q)
+{
+	const struct name_row *n = &q->name;
+	size_t i = 0;
+	if (!n->text.p || n->text.n > STORE_PROBLEM_BYTES_MAX)
+		return ST_REFUSED;
+	while (i < r->names &&
+	       (r->name[i].kind < n->kind || (r->name[i].kind == n->kind && r->name[i].number < n->number)))
+		i++;
+	if (i < r->names && r->name[i].kind == n->kind && r->name[i].number == n->number)
+		return str_eq(r->name[i].text, n->text) ? ST_OK : ST_LOST;
+	ROOM(r->name, r->names, r->name_room);
+	memmove(&r->name[i + 1], &r->name[i], (r->names++ - i) * sizeof *r->name);
+	r->name[i] = (struct name_row){ n->kind, n->number, copy_text(n->text) };
+	return ST_OK;
+}
+
 static struct problem_row *problem_of(const struct rows *r, const struct problem_said *said)
 {
 	if (said->act != PROBLEM_OPEN && said->number)
@@ -603,10 +628,13 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_PROBLEM:
 		ret->res = problem(r, q, ret);
 		break;
+	case ST_NAME:
+		ret->res = name(r, q);
+		break;
 	case ST_OPS:
 		assert(false);
 	}
-	if (q->op == ST_HOLD || q->op == ST_PROBLEM)
+	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME)
 		return;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
@@ -680,6 +708,8 @@ static void load_ends(const struct rows *r, const struct sched_row *s, load_fn *
 
 void rows_load(const struct rows *r, load_fn *fn, void *ctx)
 {
+	for (size_t i = 0; i < r->names; i++)
+		fn(ctx, &(struct load_item){ .kind = LOAD_NAME, .name = r->name[i] });
 	struct hold_row *holds = copy(r->hold, r->holds * sizeof *holds);
 	if (r->holds)
 		qsort(holds, r->holds, sizeof *holds, by_key);

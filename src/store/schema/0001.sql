@@ -42,6 +42,22 @@ CREATE TABLE document (
 	dropped INTEGER NOT NULL DEFAULT 0 -- 1: of a removed schedule; its runs are still read with it
 ) STRICT;
 -- Of the living an id names one. Removed ones may share theirs, with a living one as well.
+-- Documents that were replaced, with the last rev they stood for: runs keep the version they were claimed under.
+CREATE TABLE version (
+	sid  INTEGER NOT NULL,
+	rev  INTEGER NOT NULL,
+	body TEXT,
+	PRIMARY KEY (sid, rev)
+) STRICT, WITHOUT ROWID;
+
+-- What the numbers in rules stand for.
+CREATE TABLE name (
+	kind   INTEGER NOT NULL,
+	number INTEGER NOT NULL,
+	text   TEXT NOT NULL,
+	PRIMARY KEY (kind, number)
+) STRICT, WITHOUT ROWID;
+
 CREATE UNIQUE INDEX document_id ON document (id) WHERE dropped = 0;
 CREATE INDEX document_dropped ON document (id) WHERE dropped = 1;
 
