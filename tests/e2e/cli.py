@@ -716,10 +716,52 @@ def reviewed():
     check(r.code == 0 and kinds == [["next"], ["error"], ["next"]], "lines of 65536 and 65537 bytes", r)
 
 
+def config():
+    """Each setting and where it came from: flag, environment, file, default."""
+    with tempfile.TemporaryDirectory() as home:
+        clean = {k: "" for k in os.environ if k.startswith(("ROTA_", "XDG_"))} | {"HOME": home}
+        os.mkdir(f"{home}/rota")
+        path = f"{home}/rota/rota.yaml"
+
+        def settings(*argv, **env):
+            r = rota("config", "--json", *argv, env=clean | env)
+            check(r.code == 0 and r.err == "", f"rota config {argv} {env}", r)
+            return json.loads(r.out) if r.code == 0 else {"settings": {}}
+
+        s = settings()
+        check(s["file"] is None and s["settings"]["slots"] == {"value": 16, "origin": "default", "from": "default"},
+              f"defaults: {s}")
+        check(s["settings"]["data"]["value"] == f"{home}/.local/share/rota", f"the data directory: {s}")
+        with open(path, "w") as f:
+            f.write("# mine\nslots: 3\nkept_logs: 2GiB\ncalendars: {holidays: [2026-12-25]}\n")
+        s = settings(XDG_CONFIG_HOME=home, ROTA_KEPT_LOGS="1GiB")
+        check(s["file"] == path and s["settings"]["slots"] == {"value": 3, "origin": "file", "from": f"{path}:2"},
+              f"the file: {s}")
+        check(s["settings"]["kept_logs"] == {"value": "1GiB", "origin": "environment", "from": "ROTA_KEPT_LOGS"},
+              f"the environment before the file: {s}")
+        check(s["settings"]["calendars"]["value"] == {"holidays": ["2026-12-25"]}, f"calendars: {s}")
+        s = settings("--data", "/flag", "--config", path, ROTA_DATA="/env")
+        check(s["settings"]["data"] == {"value": "/flag", "origin": "flag", "from": "--data"}, f"the flag first: {s}")
+        check(settings(ROTA_CONFIG=path)["file"] == path, "ROTA_CONFIG")
+        r = rota("config", env=clean | {"XDG_CONFIG_HOME": home})
+        check(r.code == 0 and re.search(rf"^slots +3 +{re.escape(path)}:2$", r.out, re.M), "the human form", r)
+        with open(path, "w") as f:
+            f.write("slots: 3\nslot: 4\n")
+        os.environ["ROTA_CONFIG"] = path
+        refused(("config",), exact=f"rota: {path}: the configuration has no key 'slot' (near: slots), "
+                                   "at line 2, column 1")
+        del os.environ["ROTA_CONFIG"]
+        refused(("config", "--config", f"{home}/none.yaml"), "cannot read", "No such file", code=1)
+        os.environ["ROTA_SLOTS"] = "many"
+        refused(("config",), "ROTA_SLOTS", "integer")
+        del os.environ["ROTA_SLOTS"]
+
+
 def out_of_memory():
     """The n-th allocation fails, for every n: an error that says so, or the whole answer; never a signal, never less."""
     calls = [("next", "every tuesday at 9am in Berlin EXCEPT 2026-11-17 IF a", *AFTER),
-             ("next", "0 9 * * * FOO", *AFTER), ("explain", "30 2 * * * TZ=America/New_York", "--json", *AFTER)]
+             ("next", "0 9 * * * FOO", *AFTER), ("explain", "30 2 * * * TZ=America/New_York", "--json", *AFTER),
+             ("config", "--json", "--config", os.path.join(os.path.dirname(__file__), "config.yaml"))]
     for argv in calls:
         whole = rota(*argv)
         for n in range(1, 120):
@@ -730,7 +772,7 @@ def out_of_memory():
 
 
 def main():
-    for part in (bad_cron, bad_forms, bad_directives, bad_usage, answers, verbs, batch, unwritable, zone_data, reviewed, out_of_memory):
+    for part in (bad_cron, bad_forms, bad_directives, bad_usage, answers, verbs, batch, unwritable, zone_data, reviewed, config, out_of_memory):
         before = failed
         part()
         if failed > before:

@@ -115,8 +115,7 @@ TEST(refusals)
 		unsigned at_line, column; /* 0: nowhere */
 		const char *text;
 	} rows[] = {
-		{ __LINE__, "slot: 1\n", NULL, 1, 1,
-		  "the configuration has no key 'slot'; did you mean 'slots'?" },
+		{ __LINE__, "slot: 1\n", NULL, 1, 1, "the configuration has no key 'slot' (near: slots)" },
 		{ __LINE__, "colour: 1\n", NULL, 1, 1,
 		  "the configuration has no key 'colour'; rota.yaml(5) lists them" },
 		{ __LINE__, "listen: none\n", NULL, 1, 1,

@@ -219,7 +219,7 @@ static enum err type_of(struct key_reader *r, const struct val *v, const struct 
 enum err action_read(struct key_reader *r, const struct val *v, struct doc_action *ret)
 {
 	const struct val *given[ARRAY_LEN(command_keys)] = { 0 };
-	const struct action_type *type = NULL;
+	const struct action_type *type = &types[0];
 	struct doc_action a = { 0 };
 	static_assert(ARRAY_LEN(event_keys) <= ARRAY_LEN(command_keys), "room for what is given");
 	enum err e = type_of(r, v, &type);

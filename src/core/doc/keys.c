@@ -42,8 +42,8 @@ enum err keys_unknown(struct why *why, size_t at, const char *what, const struct
 		}
 	}
 	if (near)
-		return why_set(why, E_INPUT, at, "%s has no key '%.*s'; did you mean '%s'?", what,
-			       STR_SHORT(name), near->name);
+		return why_set(why, E_INPUT, at, "%s has no key '%.*s' (near: %s)", what, STR_SHORT(name),
+			       near->name);
 	return why_set(why, E_INPUT, at, "%s has no key '%.*s'; rota.yaml(5) lists them", what,
 		       STR_SHORT(name));
 }
