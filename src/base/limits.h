@@ -68,6 +68,12 @@
 #define READ_MS_MAX         50   /* one answer */
 #define READ_STEPS          1000 /* of SQLite's, between two looks at the clock */
 
+/* The daemon */
+#define CALENDARS_MAX   4096      /* sets of excluded days */
+#define NAMES_MAX       (1 << 20) /* agents, accounts and concurrency keys */
+#define DESK_JOBS_MAX   256       /* attempts being rendered */
+#define DAEMON_MAIL_MAX 8192      /* commands and other mail under way */
+
 /* The runner */
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */
 #define LAUNCH_ARGS_MAX  4096

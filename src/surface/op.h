@@ -1,13 +1,17 @@
 #pragma once
 /* The one table of operations. Every surface comes out of it, so that they cannot drift apart: the command
- * line now; HTTP and MCP will read the same rows. */
+ * line and HTTP now; MCP will read the same rows.
+ *
+ * An operation is done here (`run`), or asked of the daemon: then its row says how HTTP asks for it, `handle`
+ * does it on the daemon's side and answers in JSON, and `show` tells people what came back. */
 #include "base/arena.h"
-#include "base/err.h"
+#include "base/buf.h"
+#include "base/val.h"
 #include "host/zoneinfo.h"
 
 #include <stdio.h>
 
-enum op_kind { OP_FLAG, OP_TEXT, OP_COUNT };
+enum op_kind { OP_FLAG, OP_TEXT, OP_COUNT, OP_WORDS /* the rest of the line, after -- */ };
 
 /* One argument. */
 struct op_param {
@@ -19,7 +23,9 @@ struct op_param {
 	const char *help;
 };
 
-enum { OP_PARAMS_MAX = 10 };
+enum { OP_PARAMS_MAX = 14 };
+
+struct api;
 
 /* A call of an operation: its arguments by the order of the row, and where its answer goes. */
 struct op_call {
@@ -28,6 +34,7 @@ struct op_call {
 		bool given;
 		struct str text;
 		unsigned count;
+		struct str *word; /* OP_WORDS: `count` of them */
 	} arg[OP_PARAMS_MAX];
 	bool json;
 	struct arena *arena;
@@ -36,13 +43,22 @@ struct op_call {
 	struct why *why;
 	struct str source;       /* the text that why->at points into */
 	const char *source_name; /* the file it was read from; NULL: no file */
+	/* On the daemon's side: */
+	struct val body;   /* the whole of what was sent, for what is no argument */
+	struct buf answer; /* JSON */
+	bool later;        /* it will be answered by api_finish */
+	int status;        /* of HTTP, where it is not 200 */
+	void *request, *ctx;
 };
 
 struct op {
 	const char *name, *summary, *example;
 	struct op_param param[OP_PARAMS_MAX]; /* ends with a NULL name */
-	enum err (*run)(struct op_call *call);
-	const char *notes; /* further help, or NULL */
+	enum err (*run)(struct op_call *call); /* the command line's; remote_run where the daemon is asked */
+	const char *notes;                     /* further help, or NULL */
+	const char *method, *route;            /* "/api/v1/runs/{run}"; NULL: not by HTTP */
+	enum err (*handle)(struct op_call *call, struct api *api);
+	void (*show)(struct op_call *call, const struct val *answer);
 };
 
 extern const struct op ops[]; /* ends with a NULL name */

@@ -102,6 +102,38 @@ static enum err set_arg(struct op_call *call, const struct op_param *p, const ch
 	return OK;
 }
 
+/* The rest of the line is one argument, if the operation has such a one. */
+static bool takes_words(struct op_call *call, char **argv)
+{
+	const struct op_param *p = call->op->param;
+	while (p->name && p->kind != OP_WORDS)
+		p++;
+	if (!p->name)
+		return false;
+	struct arg *arg = &call->arg[p - call->op->param];
+	while (argv[arg->count])
+		arg->count++;
+	arg->word = arena_alloc(call->arena, (arg->count + 1) * sizeof *arg->word);
+	for (unsigned i = 0; arg->word && i < arg->count; i++)
+		arg->word[i] = str_of(argv[i]);
+	arg->given = arg->word && arg->count > 0;
+	return true;
+}
+
+/* The first place that is still free for a word without a name. */
+static const struct op_param *free_place(const struct op_call *call)
+{
+	const struct op_param *p = call->op->param, *last = NULL;
+	for (; p->name; p++) {
+		if (!p->positional)
+			continue;
+		last = p;
+		if (!call->arg[p - call->op->param].given)
+			return p;
+	}
+	return last;
+}
+
 static enum err read_args(struct op_call *call, char **argv)
 {
 	bool words_only = false;
@@ -109,6 +141,8 @@ static enum err read_args(struct op_call *call, char **argv)
 		const struct op_param *p = NULL;
 		const char *value = *argv;
 		if (!words_only && strcmp(*argv, "--") == 0) {
+			if (takes_words(call, argv + 1))
+				return OK;
 			words_only = true;
 			continue;
 		}
@@ -125,9 +159,8 @@ static enum err read_args(struct op_call *call, char **argv)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)",
 					       p->name, p->value);
 		} else {
-			for (p = call->op->param; p->name && !p->positional;)
-				p++;
-			if (!p->name)
+			p = free_place(call);
+			if (!p)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes no argument '%.*s'",
 					       call->op->name, STR_SHORT(str_of(*argv)));
 		}

@@ -1,0 +1,364 @@
+#include "surface/api.h"
+
+#include "base/json.h"
+#include "host/clock.h"
+#include "surface/events.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct api {
+	struct api_options options;
+	struct http *http;
+	struct reader *reader;
+	struct zoneinfo *zones;
+	struct calendars calendars;
+	struct events *events;
+};
+
+/* A call that waits for the engine. */
+struct waiting {
+	struct api *api;
+	struct op_call *call;
+	api_then *then;
+	struct reply reply;
+};
+
+struct reader *api_reader(struct api *a)
+{
+	return a->reader;
+}
+
+struct daemon *api_daemon(struct api *a)
+{
+	return a->options.daemon;
+}
+
+const struct config *api_config(struct api *a)
+{
+	return a->options.config;
+}
+
+struct wall api_now(void)
+{
+	return clock_wall();
+}
+
+struct doc_env api_doc_env(struct api *a)
+{
+	const struct config *c = a->options.config;
+	const struct zone_source *zones = zoneinfo_source(a->zones);
+	struct str name = c->timezone.n ? c->timezone : zoneinfo_local(a->zones);
+	struct doc_env env = { .when = { .now = clock_wall(),
+					 .zones = zones,
+					 .zone = zones->find(zones->self, name),
+					 .zone_name = name,
+					 .calendars = &a->calendars },
+			       .timeout = { [DOC_COMMAND] = c->timeout_command } };
+	return env;
+}
+
+/* --- answers ------------------------------------------------------------------------------------------------- */
+
+void api_finish(struct op_call *call, enum err e)
+{
+	struct http_request *r = call->request;
+	if (!e && call->answer.failed)
+		e = E_NOMEM;
+	if (e) {
+		http_problem(r, e, call->why, call->source);
+	} else {
+		buf_addc(&call->answer, '\n');
+		http_answer(r, call->status ? call->status : 200, "application/json", buf_str(&call->answer));
+	}
+	buf_free(&call->answer);
+}
+
+static void deliver(void *arg)
+{
+	struct waiting w = *(struct waiting *)arg;
+	free(arg);
+	w.then(w.call, w.api, &w.reply);
+}
+
+/* On the daemon's thread. A full box means the client is told 503 when its time is up. */
+static void replied(void *ctx, const struct reply *r)
+{
+	struct waiting *w = ctx;
+	w->reply = *r;
+	if (http_post(w->api->http, deliver, w))
+		free(w);
+}
+
+enum err api_order(struct op_call *call, struct api *a, const struct command *c, api_then *then)
+{
+	struct waiting *w = malloc(sizeof *w);
+	if (!w)
+		return E_NOMEM;
+	*w = (struct waiting){ .api = a, .call = call, .then = then };
+	call->later = true;
+	enum err e = daemon_order(a->options.daemon, c, replied, w);
+	if (e) {
+		call->later = false;
+		free(w);
+	}
+	return e;
+}
+
+enum err api_refusal(struct op_call *call, const struct reply *r, const char *what)
+{
+	static const struct {
+		enum err e;
+		const char *text;
+	} words[] = {
+		[REPLY_OK] = { OK, "" },
+		[REPLY_NOT_FOUND] = { E_NOTFOUND, "it is not there any more" },
+		[REPLY_BUSY] = { E_BUSY, "it is busy, or alive already; try again" },
+		[REPLY_REFUSED] = { E_CONFLICT, "it is not possible as it stands" },
+	};
+	return why_set(call->why, words[r->code].e, WHY_NOWHERE, "%s: %s", what, words[r->code].text);
+}
+
+enum err api_sched(struct op_call *call, struct api *a, struct str name, struct read_sched *ret)
+{
+	struct read_match match;
+	enum err e = read_sched_named(a->reader, name, call->arena, &match, call->why);
+	if (e == E_NOTFOUND)
+		return why_set(call->why, e, WHY_NOWHERE, "no schedule is called '%.*s'", STR_SHORT(name));
+	if (e)
+		return e;
+	if (match.n > 1) {
+		struct buf list = { 0 };
+		for (unsigned i = 0; i < match.n; i++)
+			buf_addf(&list, "%s%.*s", i ? ", " : "", STR_ARG(match.id[i]));
+		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE, "'%.*s' could be %s%s", STR_SHORT(name), buf_str(&list).p,
+			    match.more ? ", …" : "");
+		buf_free(&list);
+		return e;
+	}
+	*ret = match.sched;
+	return OK;
+}
+
+enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret)
+{
+	struct str digits = text.n && (text.p[0] == 'r' || text.p[0] == 'R') ? str_from(text, 1) : text;
+	if (!str_number(digits, UINT64_C(1) << 48, ret) || !*ret)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not a run; runs are called r1, r2, …",
+			       STR_SHORT(text));
+	return OK;
+}
+
+/* --- requests ------------------------------------------------------------------------------------------------ */
+
+static bool is_place(struct str segment)
+{
+	return segment.n > 2 && segment.p[0] == '{';
+}
+
+static unsigned split(struct str route, struct str *ret, unsigned most)
+{
+	unsigned n = 0;
+	for (size_t at = 1; at <= route.n && n < most;) {
+		size_t end = at;
+		while (end < route.n && route.p[end] != '/')
+			end++;
+		ret[n++] = str_sub(route, at, end);
+		at = end + 1;
+	}
+	return n;
+}
+
+/* The path fits the route; whether the method does is another question. */
+static bool fits(const struct op *op, const struct url *u)
+{
+	struct str part[16];
+	unsigned n = split(str_of(op->route), part, ARRAY_LEN(part));
+	if (n != u->segments)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (!is_place(part[i]) && !str_eq(part[i], u->segment[i]))
+			return false;
+	return true;
+}
+
+static struct arg *arg_named(struct op_call *call, struct str name, const struct op_param **param)
+{
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++)
+		if (str_eq(name, str_of(call->op->param[i].name))) {
+			*param = &call->op->param[i];
+			return &call->arg[i];
+		}
+	return NULL;
+}
+
+static enum err set_text(struct op_call *call, struct str name, struct str text)
+{
+	const struct op_param *p = NULL;
+	struct arg *arg = arg_named(call, name, &p);
+	uint64_t n;
+	if (!arg)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not an argument of %s", STR_SHORT(name),
+			       call->op->name);
+	arg->given = p->kind != OP_FLAG || !str_eq(text, STR("false"));
+	arg->text = text;
+	if (p->kind != OP_COUNT)
+		return OK;
+	if (!str_number(text, p->most, &n) || n < 1)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s %.*s is out of range 1-%u", p->name, STR_SHORT(text),
+			       p->most);
+	arg->count = (unsigned)n;
+	return OK;
+}
+
+/* The members of a body that are arguments; others are the handler's business. */
+static enum err set_member(struct op_call *call, const struct val_pair *m)
+{
+	const struct op_param *p;
+	if (!arg_named(call, m->key, &p))
+		return OK;
+	switch (m->value.kind) {
+	case VAL_STR:
+		return set_text(call, m->key, m->value.str);
+	case VAL_BOOL:
+		return m->value.boolean ? set_text(call, m->key, STR("true")) : OK;
+	case VAL_INT: {
+		const char *n = arena_printf(call->arena, "%lld", (long long)m->value.integer);
+		return n ? set_text(call, m->key, str_of(n)) : E_NOMEM;
+	}
+	default:
+		return OK;
+	}
+}
+
+static enum err read_call(struct op_call *call, struct http_request *r)
+{
+	struct str part[16];
+	unsigned n = split(str_of(call->op->route), part, ARRAY_LEN(part));
+	enum err e = OK;
+	for (unsigned i = 0; i < n && !e; i++)
+		if (is_place(part[i]))
+			e = set_text(call, str_sub(part[i], 1, part[i].n - 1), r->url.segment[i]);
+	for (unsigned i = 0; i < r->url.queries && !e; i++)
+		e = set_text(call, r->url.query[i].name, r->url.query[i].value);
+	if (e || !r->body.n)
+		return e;
+	call->source = r->body;
+	e = json_read(r->body, call->arena, &call->body, call->why);
+	if (!e && call->body.kind != VAL_MAP)
+		e = why_set(call->why, E_INPUT, call->body.at, "the body must be an object");
+	for (unsigned i = 0; !e && i < call->body.map.n; i++)
+		e = set_member(call, &call->body.map.pair[i]);
+	return e;
+}
+
+static void dispatch(struct api *a, const struct op *op, struct http_request *r)
+{
+	struct op_call *call = arena_alloc(&r->arena, sizeof *call);
+	struct why *why = arena_alloc(&r->arena, sizeof *why);
+	if (!call || !why) {
+		http_problem(r, E_NOMEM, NULL, (struct str){ 0 });
+		return;
+	}
+	*why = (struct why){ .at = WHY_NOWHERE };
+	*call = (struct op_call){ .op = op, .arena = &r->arena, .zones = a->zones, .why = why, .request = r, .json = true };
+	enum err e = read_call(call, r);
+	if (!e)
+		e = op->handle(call, a);
+	if (!call->later)
+		api_finish(call, e);
+}
+
+/* The daemon's own user, and root: the socket's mode says the same, but modes can be changed. */
+static bool may_ask(const struct http_request *r)
+{
+	return r->peer.uid == geteuid() || r->peer.uid == 0;
+}
+
+static void handle(void *ctx, struct http_request *r)
+{
+	struct api *a = ctx;
+	struct why why = { .at = WHY_NOWHERE };
+	bool path_known = false;
+	if (!may_ask(r)) {
+		why_write(&why, WHY_NOWHERE, "this daemon is another user's");
+		http_problem(r, E_DENIED, &why, (struct str){ 0 });
+		return;
+	}
+	for (const struct op *op = ops; op->name; op++) {
+		if (!op->route || !fits(op, &r->url))
+			continue;
+		path_known = true;
+		if (!strcmp(op->method, http_method_words[r->method])) {
+			dispatch(a, op, r);
+			return;
+		}
+	}
+	why_write(&why, WHY_NOWHERE, path_known ? "this is not done by %s" : "there is nothing at this path (%s)",
+		  http_method_words[r->method]);
+	http_problem(r, path_known ? E_INPUT : E_NOTFOUND, &why, (struct str){ 0 });
+}
+
+/* --- events -------------------------------------------------------------------------------------------------- */
+
+void api_happened(struct api *a, const struct pump_fact *f, const struct st_ack *ack)
+{
+	(void)ack;
+	events_add(a->events, a->http, f);
+}
+
+struct events *api_events(struct api *a)
+{
+	return a->events;
+}
+
+static void reread(void *arg)
+{
+	struct api *a = arg;
+	struct zoneinfo *fresh = NULL;
+	if (zoneinfo_open(&fresh) == OK) {
+		zoneinfo_close(a->zones);
+		a->zones = fresh;
+	}
+}
+
+void api_zones_changed(struct api *a)
+{
+	if (http_post(a->http, reread, a))
+		return; /* full: new documents are read by the old zones until the next change */
+}
+
+/* --- opening ------------------------------------------------------------------------------------------------- */
+
+enum err api_open(const struct api_options *o, struct api **ret, struct why *why)
+{
+	struct api *a = calloc(1, sizeof *a);
+	if (!a)
+		return E_NOMEM;
+	a->options = *o;
+	a->calendars = config_calendars((struct config *)o->config);
+	enum err e = reader_open(daemon_database(o->daemon), &a->reader, why);
+	if (!e)
+		e = zoneinfo_open(&a->zones);
+	if (!e)
+		e = events_new(a->reader, &a->events);
+	if (!e)
+		e = http_open(&(struct http_options){ .path = o->socket, .limits = http_limits_default, .handle = handle, .ctx = a },
+			      &a->http, why);
+	if (e)
+		api_close(a);
+	else
+		*ret = a;
+	return e;
+}
+
+void api_close(struct api *a)
+{
+	if (!a)
+		return;
+	http_close(a->http);
+	events_free(a->events);
+	reader_close(a->reader);
+	zoneinfo_close(a->zones);
+	free(a);
+}

@@ -1,0 +1,20 @@
+#pragma once
+/* What happens, as it happens: a ring of the last events, and the streams of those who follow. Events are told when
+ * their cause is durable; the records of runs and schedules are the truth, this is the news. The HTTP thread's, but for
+ * events_add. */
+#include "daemon/pump.h"
+#include "store/sqlite_read.h"
+#include "surface/http.h"
+
+struct events;
+must_check enum err events_new(struct reader *reader, struct events **ret);
+void events_free(struct events *e);
+/* From the daemon's thread. Too many at a time are left out, and that is told as an event, too. */
+void events_add(struct events *e, struct http *http, const struct pump_fact *f);
+/* Streams what comes, after what is still known since `after` (0: nothing of it). */
+void events_follow(struct events *e, struct http_request *r, uint64_t after);
+/* The last of them, as a JSON list. */
+void events_list(struct events *e, unsigned limit, struct buf *out);
+
+struct api;
+struct events *api_events(struct api *a);
