@@ -98,7 +98,7 @@ struct http {
 	int64_t accept_at; /* not before */
 	bool polled;       /* the listener is */
 	bool full;
-	bool resumed; /* a connection was, since MHD last ran */
+	bool resumed;     /* a connection was, since MHD last ran */
 	atomic_bool stop; /* asked for */
 	bool stopping;
 	int64_t stop_at;
