@@ -51,10 +51,20 @@
 #define STORE_LANE_SHARE         16          /* of so many places in a group each lane that waits keeps one */
 #define STORE_TEXT_BYTES_MAX     (64u << 20) /* of ids and documents under way */
 #define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* a larger one, with its id, is refused */
+#define STORE_PROBLEM_BYTES_MAX  4096        /* of each of a problem's texts */
 #define STORE_BUSY_MS            1000        /* waiting for somebody else's lock; then it is an outage */
 #define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first waits 1 ms */
 #define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
 #define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
+
+/* Reading for people */
+#define READ_LIST_MAX       1000        /* items of one answer */
+#define READ_BYTES_MAX      (32u << 20) /* of documents in one answer; the first goes in whatever its size */
+#define READ_CANDIDATES_MAX 8           /* named when the beginning of an id is that of several */
+#define READ_COUNT_MAX      10000       /* runs looked at for counts */
+#define READ_OUTCOMES       16
+#define READ_MS_MAX         50   /* one answer */
+#define READ_STEPS          1000 /* of SQLite's, between two looks at the clock */
 
 /* The runner */
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */

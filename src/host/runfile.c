@@ -139,6 +139,15 @@ static const struct {
 	[CAUSE_BURNT] = { OUTCOME_KILLED, REASON_CANCELLED },
 };
 
+/* As a shell tells it. What was stopped may never have been executed, and leaves the same 0 as one that ended
+ * in peace; `status` of an unborn one is no exit code at all. */
+static int32_t exit_code_of(const struct runfile *f)
+{
+	if (f->cause == CAUSE_UNBORN || (f->cause != CAUSE_EXIT && !f->status && !f->signal))
+		return -1;
+	return (int32_t)(f->signal ? 128 + f->signal : f->status);
+}
+
 void runfile_says(const struct runfile *f, struct rn_says *ret)
 {
 	unsigned cause = f->cause < RUN_CAUSES ? (unsigned)f->cause : CAUSE_NONE;
@@ -148,7 +157,8 @@ void runfile_says(const struct runfile *f, struct rn_says *ret)
 				 .outcome = meaning[cause].outcome,
 				 .reason = meaning[cause].reason,
 				 .ended = { f->ended },
-				 .cost = -1 };
+				 .cost = -1,
+				 .exit_code = exit_code_of(f) };
 	if (cause == CAUSE_STOPPED && f->reason > 0 && f->reason < REASON_COUNT)
 		ret->reason = (uint16_t)f->reason;
 	if (cause == CAUSE_EXIT && f->status == 0 && f->signal == 0) {

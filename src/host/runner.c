@@ -356,7 +356,8 @@ void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t out
 					   .outcome = outcome,
 					   .reason = reason,
 					   .ended = clock_wall(),
-					   .cost = -1 });
+					   .cost = -1,
+					   .exit_code = -1 });
 	runner_forget(r, s);
 }
 

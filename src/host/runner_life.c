@@ -10,8 +10,11 @@
 
 void life_say(struct runner *r, struct slot *s, enum rn_say say)
 {
-	runner_speak(r, &(struct rn_says){
-				.say = (uint8_t)say, .run = s->run, .attempt = s->attempt, .cost = -1 });
+	runner_speak(r, &(struct rn_says){ .say = (uint8_t)say,
+					   .run = s->run,
+					   .attempt = s->attempt,
+					   .cost = -1,
+					   .exit_code = -1 });
 }
 
 static void end(struct runner *r, struct slot *s, enum rn_say say)
@@ -28,7 +31,8 @@ static void end_killed(struct runner *r, struct slot *s)
 					   .outcome = OUTCOME_KILLED,
 					   .reason = s->doom,
 					   .ended = clock_wall(),
-					   .cost = -1 });
+					   .cost = -1,
+					   .exit_code = -1 });
 	runner_forget(r, s);
 }
 

@@ -44,4 +44,6 @@ struct rn_says {
 	struct wall reset; /* RN_EXIT, rate_limited: when the provider takes up again; 0: not known */
 	struct wall ended; /* RN_EXIT: by the shim's clock */
 	int64_t cost, tokens_in, tokens_out;
+	int32_t exit_code; /* RN_EXIT: the program's own; by a signal, 128 more than its number; -1: not known
+			    */
 };

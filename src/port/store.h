@@ -28,7 +28,9 @@ enum st_op {
 	/* A schedule. rev 0: a new sid, inserted with rev 1. Else rev must be the store's, which becomes rev
 	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
 	 * failures, owed, owed_since and seen stay. close_range: the open range of this sid ends at `at`, or
-	 * goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`. */
+	 * goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`.
+	 * ST_REFUSED, after all else was judged: a living schedule of another sid has this id. That of a
+	 * removed one is free. */
 	ST_PUT,
 	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
 	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs, and what is mine of PUT
@@ -59,14 +61,34 @@ enum st_op {
 	 * it is claimed or retrying with a smaller attempt or the same; otherwise changes nothing. ST_OK if
 	 * there is such a run. */
 	ST_STARTED,
-	/* Attempt run.attempt has ended: state, outcome, reason, limited, ended, retry_at, cost and tokens
-	 * are taken over; with RUN_FINISHED the schedule's failures become `failures`, and the run is given
-	 * the next number of an end, `end`: one larger than all before, in all of the store. Mine: the same
-	 * attempt has that same end. ST_LOST: the run is finished already, by another end. */
+	/* Attempt run.attempt has ended: state, outcome, reason, limited, ended, retry_at, cost, tokens
+	 * and exit_code are taken over; with RUN_FINISHED the schedule's failures become `failures`, and the
+	 * run is given the next number of an end, `end`: one larger than all before, in all of the store.
+	 * Mine: the same attempt has that same end. ST_LOST: the run is finished already, by another end. */
 	ST_FINISH,
 	/* An account or an agent is held until a time, or free again (reason 0: the row goes). */
 	ST_HOLD,
+	/* What needs a person, one per cause; see enum problem_act and struct problem_said. Carried by
+	 * LANE_FINISH or LANE_USER. The answer has its number and its count, whatever it is but ST_REFUSED.
+	 */
+	ST_PROBLEM,
 	ST_OPS
+};
+
+/* A key means the latest problem that has it, be it open or closed; a request that has a number means that
+ * one. No such problem, no key, `at` that is WALL_NEVER, or a text longer than STORE_PROBLEM_BYTES_MAX:
+ * ST_REFUSED. */
+enum problem_act {
+	/* By key. Open already: its count grows by one, and its text becomes this one, if there is one;
+	 * number, subject and acknowledgement stay. Else a new one, count 1, with the next number, which is
+	 * never given again. Mine: the key's latest was last said at this `at`, be it closed by now. */
+	PROBLEM_OPEN,
+	/* `by` has taken it, with a note. Mine: acknowledged at this `at`. ST_LOST: acknowledged before, or
+	 * closed. */
+	PROBLEM_ACK,
+	/* Its cause is gone. ST_OK also if it is closed already: that first time stays. */
+	PROBLEM_CLOSE,
+	PROBLEM_ACTS
 };
 
 enum st_res {
@@ -128,6 +150,7 @@ struct run_row {
 	uint64_t fence;
 	int64_t cost; /* micro-dollars; -1: not known */
 	int64_t tokens_in, tokens_out;
+	int32_t exit_code; /* of its last attempt that ended; -1: not known */
 };
 
 struct range_row {
@@ -143,6 +166,28 @@ struct hold_row {
 	struct wall until; /* WALL_NEVER: until somebody frees it */
 };
 
+/* Texts that were never given have no p. */
+struct problem_row {
+	uint64_t number;     /* 1, 2, … */
+	uint32_t count;      /* how often it was said … */
+	struct wall opened;  /* … the first time … */
+	struct wall said;    /* … and the last */
+	struct wall acked;   /* WALL_NEVER: not acknowledged */
+	struct wall closed;  /* WALL_NEVER: open */
+	struct str key;      /* the cause: "schedule:daily:failed" */
+	struct str subject;  /* what it is about: the schedule, the agent, the file */
+	struct str text;     /* for people */
+	struct str by, note; /* of the acknowledgement */
+};
+
+struct problem_said {
+	uint8_t act;
+	uint64_t number; /* ACK, CLOSE: 0: the key says which */
+	struct str key;
+	struct str subject, text; /* OPEN */
+	struct str by, note;      /* ACK */
+};
+
 /* What becomes of the schedule's row together with an occurrence or a range. */
 struct row_move {
 	struct wall next, high;
@@ -154,18 +199,21 @@ struct row_move {
 struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
-	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD */
+	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD and ST_PROBLEM */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
-	struct sched_row row;    /* PUT */
+	union {
+		struct sched_row row;        /* PUT */
+		struct problem_said problem; /* PROBLEM: its texts live until the answer */
+	};
 	bool keep_next;          /* PUT: next, high, left, failures and owed stay as they are in the store */
 	bool close_range;        /* PUT, DROP: the schedule's open range ends at `at` */
-	struct wall at;          /* PUT, DROP: when it was decided */
+	struct wall at;          /* PUT, DROP, PROBLEM: when it was decided */
 	struct str id, document; /* PUT: kept beside the row; lives until the answer */
 	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
 			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
-			     * tokens */
+			     * tokens, exit_code */
 	uint32_t failures;  /* FINISH with state RUN_FINISHED: the schedule's new count */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
@@ -178,13 +226,15 @@ struct st_ack {
 	struct sched_row row; /* after the request */
 	uint64_t run;
 	uint64_t end;       /* OCC, FINISH that are ends, when ST_OK: its number */
+	uint64_t problem;   /* PROBLEM: its number … */
+	uint32_t count;     /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new */
 	struct run_row was; /* OCC, ST_LOST: the record that is there */
 };
 
 /* What a fresh engine is told, in this order: holds, schedules by sid, runs that are not finished by number,
- * and for each follower that was not removed the ends it has not acted on, in their order. Reads see one
- * moment of the store. */
-enum load_kind { LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_DONE };
+ * for each follower that was not removed the ends it has not acted on, in their order, and the problems that
+ * are open, by number. Reads see one moment of the store. */
+enum load_kind { LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_PROBLEM, LOAD_DONE };
 struct load_item {
 	uint8_t kind;
 	bool open;    /* LOAD_SCHED: it has an open range */
@@ -195,6 +245,7 @@ struct load_item {
 		struct sched_row sched;
 		struct run_row run; /* LOAD_RUN; LOAD_END: a finished run of follower's `after` with end >
 				       its seen */
+		struct problem_row problem; /* its texts live as long as the call */
 		struct {
 			uint64_t last_run; /* the largest run number ever given */
 			uint64_t last_sid;
@@ -205,8 +256,9 @@ struct load_item {
 typedef void load_fn(void *ctx, const struct load_item *item);
 
 struct store_ops {
-	/* Never blocks; keeps no pointer but id and document. E_LIMIT: too many requests under way, ask again
-	 * later. E_IO: the store is damaged, and will answer nothing any more. */
+	/* Never blocks; keeps no pointer but id, document and the texts of a problem. E_LIMIT: too many
+	 * requests under way, ask again later. E_IO: the store is damaged, and will answer nothing any more.
+	 */
 	must_check enum err (*submit)(void *store, const struct st_req *r);
 	/* Takes up to `max` answers; how many there were. */
 	unsigned (*collect)(void *store, struct st_ack *ret, unsigned max);

@@ -62,7 +62,9 @@ static char *keep(char *to, struct str *s)
 
 static size_t text_of(const struct st_req *r)
 {
-	return r->id.n + r->document.n;
+	const struct problem_said *p = &r->problem;
+	size_t n = r->id.n + r->document.n;
+	return r->op == ST_PROBLEM ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n : n;
 }
 
 static struct ask *ask_new(const struct st_req *r)
@@ -71,7 +73,12 @@ static struct ask *ask_new(const struct st_req *r)
 	if (!a)
 		return NULL;
 	a->req = *r;
-	keep(keep(a->text, &a->req.id), &a->req.document);
+	char *to = keep(keep(a->text, &a->req.id), &a->req.document);
+	if (r->op == ST_PROBLEM) {
+		struct problem_said *p = &a->req.problem;
+		to = keep(keep(keep(to, &p->key), &p->subject), &p->text);
+		keep(keep(to, &p->by), &p->note);
+	}
 	return a;
 }
 

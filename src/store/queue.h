@@ -7,7 +7,7 @@
 
 struct ask {
 	struct ask *next;
-	struct st_req req; /* id and document point into text */
+	struct st_req req; /* its texts point into text */
 	struct st_ack ack;
 	char text[];
 };
@@ -22,7 +22,7 @@ struct queue {
 	pthread_cond_t wake; /* there is a request, or the end */
 	struct ask_list lane[LANES], answers;
 	unsigned under_way, under_way_max; /* submitted and not yet collected */
-	size_t text, text_max;             /* bytes of their ids and documents */
+	size_t text, text_max;             /* bytes of their texts */
 	bool closing;
 	int fd; /* an eventfd: readable while there are answers */
 };

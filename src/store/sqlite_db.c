@@ -95,6 +95,12 @@ void db_bind(sqlite3_stmt *s, const int64_t *v, unsigned n)
 	}
 }
 
+int db_bind_text(sqlite3_stmt *s, int at, struct str text)
+{
+	return text.p ? sqlite3_bind_text64(s, at, text.p, text.n, SQLITE_STATIC, SQLITE_UTF8)
+		      : sqlite3_bind_null(s, at);
+}
+
 int db_step(sqlite3_stmt *s)
 {
 	int rc = sqlite3_step(s);

@@ -28,5 +28,7 @@ must_check int db_number(sqlite3 *db, const char *sql, int64_t other, int64_t *r
 void db_bind(sqlite3_stmt *s, const int64_t *v, unsigned n);
 #define DB_BIND(s, ...)                                                                                      \
 	db_bind((s), (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / 8)
+/* One parameter, NULL without a text. The text is not copied: it must live until the statement has run. */
+must_check int db_bind_text(sqlite3_stmt *s, int at, struct str text);
 /* Steps a statement that gives no rows, and makes it ready again. */
 must_check int db_step(sqlite3_stmt *s);

@@ -30,6 +30,11 @@ static void read_end(sqlite3_stmt *s, struct load_item *ret)
 	ret->follower = (uint64_t)sqlite3_column_int64(s, RUN_PARAMS);
 }
 
+static void read_problem(sqlite3_stmt *s, struct load_item *ret)
+{
+	problem_read(s, 0, &ret->problem);
+}
+
 static void read_done(sqlite3_stmt *s, struct load_item *ret)
 {
 	ret->done.last_run = (uint64_t)sqlite3_column_int64(s, 0);
@@ -56,6 +61,9 @@ static const struct {
 		       " ON r.sid = s.after AND r.\"end\" > s.seen AND r.state = 3"
 		       " WHERE s.after <> 0 AND s.dropped IS NULL) ORDER BY follower, \"end\"",
 		       read_end },
+	[LOAD_PROBLEM] = { "SELECT " PROBLEM_COLUMNS " FROM problem"
+			   " WHERE closed = 9223372036854775807 ORDER BY number",
+			   read_problem },
 	[LOAD_DONE] = { "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)),"
 			" (SELECT ifnull(max(sid), 0) FROM schedule),"
 			" (SELECT value FROM meta WHERE key = 'last_end') FROM meta WHERE key = 'last_run'",

@@ -1,5 +1,6 @@
 #include "store/sqlite_ops.h"
 #include "store/sqlite_db.h"
+#include "store/sqlite_problem.h"
 #include "store/sqlite_rows.h"
 
 /* One request under way. An operation works on `sched` and `run` as they were read, writes what it changed,
@@ -156,20 +157,29 @@ static int give_end(struct task *t, uint64_t end)
 
 /* ---- schedules ---- */
 
-/* Without a text, what is stored stays. */
-static int bind_text(sqlite3_stmt *s, int at, struct str text)
+/* Another living schedule has the id that this one is to have. */
+static int id_taken(struct task *t, bool *ret)
 {
-	return text.p ? sqlite3_bind_text64(s, at, text.p, text.n, SQLITE_STATIC, SQLITE_UTF8)
-		      : sqlite3_bind_null(s, at);
+	sqlite3_stmt *s = t->sql->stmt[SQL_ID_TAKEN];
+	*ret = false;
+	if (!t->r->id.p)
+		return SQLITE_OK;
+	DB_BIND(s, t->r->sid);
+	int rc = db_bind_text(s, 2, t->r->id);
+	if (rc == SQLITE_OK)
+		rc = peek(t, SQL_ID_TAKEN, ret, NULL);
+	sqlite3_clear_bindings(s);
+	return rc;
 }
 
+/* Without a text, what is stored stays. */
 static int put_document(struct task *t)
 {
 	sqlite3_stmt *s = t->sql->stmt[SQL_DOCUMENT_PUT];
 	DB_BIND(s, t->r->sid);
-	int rc = bind_text(s, 2, t->r->id);
+	int rc = db_bind_text(s, 2, t->r->id);
 	if (rc == SQLITE_OK)
-		rc = bind_text(s, 3, t->r->document);
+		rc = db_bind_text(s, 3, t->r->document);
 	if (rc == SQLITE_OK)
 		rc = db_step(s);
 	sqlite3_clear_bindings(s); /* the texts are about to go */
@@ -208,12 +218,16 @@ static int op_put(struct task *t)
 	bool fresh = !s->there && r->rev == 0;
 	if (!fresh && judge(t) != ST_OK)
 		return answer(t, judge(t));
+	bool taken;
+	int rc = id_taken(t, &taken);
+	if (rc != SQLITE_OK || taken)
+		return rc != SQLITE_OK ? rc : answer(t, ST_REFUSED);
 
 	s->row = put_row(r, s);
 	s->put_at = r->at;
 	s->there = true;
 	sched_bind(t->sql->stmt[SQL_SCHED_PUT], s);
-	int rc = step(t, SQL_SCHED_PUT);
+	rc = step(t, SQL_SCHED_PUT);
 	if (rc == SQLITE_OK)
 		rc = put_document(t);
 	if (rc == SQLITE_OK)
@@ -229,6 +243,8 @@ static int op_drop(struct task *t)
 		return answer(t, judge(t));
 	t->sched.dropped = true;
 	int rc = RUN(t, SQL_SCHED_DROP, t->r->sid, t->r->at.us);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_DOCUMENT_DROP, t->r->sid);
 	return rc == SQLITE_OK ? close_range(t) : rc;
 }
 
@@ -404,7 +420,7 @@ static bool same_end(const struct run_row *a, const struct run_row *b)
 	return a->attempt == b->attempt && a->state == b->state && a->outcome == b->outcome &&
 	       a->reason == b->reason && a->limited == b->limited && a->ended.us == b->ended.us &&
 	       a->retry_at.us == b->retry_at.us && a->cost == b->cost && a->tokens_in == b->tokens_in &&
-	       a->tokens_out == b->tokens_out;
+	       a->tokens_out == b->tokens_out && a->exit_code == b->exit_code;
 }
 
 static int op_finish(struct task *t)
@@ -426,7 +442,7 @@ static int op_finish(struct task *t)
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_RUN_FINISH, run->run, end->attempt, end->state, end->outcome, end->reason,
 			 end->ended.us, end->retry_at.us, end->cost, end->tokens_in, end->tokens_out,
-			 end->limited, number);
+			 end->limited, number, end->exit_code);
 	/* Most ends change no count: that saves rewriting the row. */
 	if (rc != SQLITE_OK || !last || t->sched.row.failures == t->r->failures)
 		return rc;
@@ -443,6 +459,13 @@ static int op_hold(struct task *t)
 			 : RUN(t, SQL_HOLD_REMOVE, h->key);
 }
 
+/* ---- problems ---- */
+
+static int op_problem(struct task *t)
+{
+	return problem_carry_out(t->sql, t->r, t->ack);
+}
+
 /* ---- all of them ---- */
 
 enum about { ABOUT_NONE, ABOUT_SCHED, ABOUT_RUN };
@@ -454,7 +477,7 @@ static const struct {
 	[ST_OCC] = { op_occ, ABOUT_SCHED },           [ST_RANGE] = { op_range, ABOUT_SCHED },
 	[ST_WITHDRAW] = { op_withdraw, ABOUT_SCHED }, [ST_VERDICT] = { op_verdict, ABOUT_RUN },
 	[ST_STARTED] = { op_started, ABOUT_RUN },     [ST_FINISH] = { op_finish, ABOUT_RUN },
-	[ST_HOLD] = { op_hold, ABOUT_NONE },
+	[ST_HOLD] = { op_hold, ABOUT_NONE },          [ST_PROBLEM] = { op_problem, ABOUT_NONE },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");
 

@@ -19,7 +19,7 @@ void run_bind(sqlite3_stmt *st, const struct run_row *r)
 {
 	DB_BIND(st, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome, r->limited,
 		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
-		r->retry_at.us, r->end, r->fence, r->cost, r->tokens_in, r->tokens_out);
+		r->retry_at.us, r->end, r->fence, r->cost, r->tokens_in, r->tokens_out, r->exit_code);
 }
 
 /* Reads one column after the other. */
@@ -92,4 +92,29 @@ void run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 	ret->cost = number(&c);
 	ret->tokens_in = number(&c);
 	ret->tokens_out = number(&c);
+	ret->exit_code = (int32_t)number(&c);
+}
+
+struct str text_read(sqlite3_stmt *st, int at)
+{
+	if (sqlite3_column_type(st, at) == SQLITE_NULL)
+		return (struct str){ 0 };
+	const char *p = (const char *)sqlite3_column_text(st, at);
+	return (struct str){ p ? p : "", p ? (size_t)sqlite3_column_bytes(st, at) : 0 };
+}
+
+void problem_read(sqlite3_stmt *st, int at, struct problem_row *ret)
+{
+	struct cursor c = { st, at };
+	ret->number = (uint64_t)number(&c);
+	ret->count = (uint32_t)number(&c);
+	ret->opened = moment(&c);
+	ret->said = moment(&c);
+	ret->acked = moment(&c);
+	ret->closed = moment(&c);
+	ret->key = text_read(st, c.at++);
+	ret->subject = text_read(st, c.at++);
+	ret->text = text_read(st, c.at++);
+	ret->by = text_read(st, c.at++);
+	ret->note = text_read(st, c.at);
 }

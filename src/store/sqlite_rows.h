@@ -17,8 +17,9 @@ struct sched_record {
 #define RUN_COLUMNS                                                                                          \
 	"run, sid, rev, attempt, reason, kind, state, outcome, limited, was, missed, nominal, due, "         \
 	"claimed, "                                                                                          \
-	"started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out"
-enum { SCHED_PARAMS = 17, RUN_PARAMS = 22 };
+	"started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out, exit_code"
+#define PROBLEM_COLUMNS "number, count, opened, said, acked, closed, key, subject, text, by, note"
+enum { SCHED_PARAMS = 17, RUN_PARAMS = 23 };
 
 /* All columns as parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the statement has
  * run. */
@@ -27,3 +28,6 @@ void run_bind(sqlite3_stmt *st, const struct run_row *r);
 /* From columns `at` and following. */
 void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret);
 void run_read(sqlite3_stmt *st, int at, struct run_row *ret);
+/* Its texts are good until the statement is stepped or reset. */
+void problem_read(sqlite3_stmt *st, int at, struct problem_row *ret);
+struct str text_read(sqlite3_stmt *st, int at);

@@ -22,6 +22,8 @@ static const char *const text[] = {
 	[SQL_DOCUMENT_PUT] =
 		"INSERT INTO document (sid, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (sid)"
 		" DO UPDATE SET id = ifnull(excluded.id, id), body = ifnull(excluded.body, body)",
+	[SQL_DOCUMENT_DROP] = "UPDATE document SET dropped = 1 WHERE sid = ?1",
+	[SQL_ID_TAKEN] = "SELECT 1 FROM document WHERE id = ?2 AND dropped = 0 AND sid <> ?1",
 
 	/* Read and written in the transaction of the end itself: rolled back with it, they cannot disagree.
 	 */
@@ -30,14 +32,15 @@ static const char *const text[] = {
 
 	[SQL_RUN_GET] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
 	[SQL_RUN_AT] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",
-	[SQL_RUN_ADD] = "INSERT INTO run (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
-			" ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22) ON CONFLICT DO NOTHING",
+	[SQL_RUN_ADD] =
+		"INSERT INTO run (" RUN_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,"
+		" ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23) ON CONFLICT DO NOTHING",
 	[SQL_RUN_REMOVE] = "DELETE FROM run WHERE run = ?1",
 	[SQL_RUN_VERDICT] = "UPDATE run SET state = ?2, reason = ?3 WHERE run = ?1",
 	[SQL_RUN_STARTED] = "UPDATE run SET state = 1, attempt = ?2, started = ?3 WHERE run = ?1",
 	[SQL_RUN_FINISH] = "UPDATE run SET attempt = ?2, state = ?3, outcome = ?4, reason = ?5, ended = ?6,"
 			   " retry_at = ?7, cost = ?8, tokens_in = ?9, tokens_out = ?10, limited = ?11, "
-			   "\"end\" = ?12 WHERE run = ?1",
+			   "\"end\" = ?12, exit_code = ?13 WHERE run = ?1",
 	/* Manual runs were asked for, and do not become due again. */
 	[SQL_RUNS_WITHDRAW] = "DELETE FROM run WHERE sid = ?1 AND nominal > ?2 AND kind <> 4"
 			      " AND state IN (4, 5)",
@@ -64,6 +67,19 @@ static const char *const text[] = {
 
 	[SQL_HOLD_PUT] = "INSERT OR REPLACE INTO hold (key, reason, until) VALUES (?1, ?2, ?3)",
 	[SQL_HOLD_REMOVE] = "DELETE FROM hold WHERE key = ?1",
+
+	[SQL_PROBLEM_LAST] = "SELECT value FROM meta WHERE key = 'last_problem'",
+	[SQL_PROBLEM_GIVE] = "UPDATE meta SET value = ?1 WHERE key = 'last_problem'",
+	[SQL_PROBLEM_GET] = "SELECT number, count, said, acked, closed FROM problem WHERE number = ?1",
+	[SQL_PROBLEM_OF] = "SELECT number, count, said, acked, closed FROM problem WHERE key = ?1"
+			   " ORDER BY number DESC LIMIT 1",
+	[SQL_PROBLEM_ADD] =
+		"INSERT INTO problem (number, count, opened, said, acked, closed, key, subject, text)"
+		" VALUES (?1, 1, ?2, ?2, 9223372036854775807, 9223372036854775807, ?3, ?4, ?5)",
+	[SQL_PROBLEM_SAY] =
+		"UPDATE problem SET count = ?2, said = ?3, text = ifnull(?4, text) WHERE number = ?1",
+	[SQL_PROBLEM_ACK] = "UPDATE problem SET acked = ?2, by = ?3, note = ?4 WHERE number = ?1",
+	[SQL_PROBLEM_CLOSE] = "UPDATE problem SET closed = ?2 WHERE number = ?1",
 };
 static_assert(ARRAY_LEN(text) == SQL_COUNT, "every statement has a text");
 

@@ -113,11 +113,14 @@ static void tidy(struct writer *w)
 	sqlite3_busy_timeout(w->db, STORE_BUSY_MS);
 }
 
-/* There was no lull for too long. Costs what the checkpoint thread has not done yet; if a reader is in the
- * way, the log may grow by another quarter before we try again. */
+/* There was no lull for too long. Costs what the checkpoint thread has not done yet. Readers are waited for
+ * as long as one of ours may take; if one is in the way for longer, the log may grow by another quarter
+ * before we try again. */
 static void restart(struct writer *w)
 {
+	sqlite3_busy_timeout(w->db, READ_MS_MAX);
 	int rc = checkpoint_now(w->checkpoint, w->db, SQLITE_CHECKPOINT_RESTART);
+	sqlite3_busy_timeout(w->db, STORE_BUSY_MS);
 	w->log_full = rc == SQLITE_OK ? w->tuning.wal_max : w->log + w->tuning.wal_max / 4;
 	if (rc == SQLITE_OK)
 		w->log = 0;

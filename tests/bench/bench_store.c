@@ -72,17 +72,18 @@ static void make_file(unsigned n)
 	remove_files();
 	store_sqlite_close(open_store());
 	check(db, sqlite3_open(path, &db), SQLITE_OK);
-	snprintf(sql, sizeof sql,
-		 "PRAGMA synchronous = OFF; BEGIN;"
-		 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
-		 " INSERT INTO schedule SELECT i, 0, 0, 1, 7, 4294967295, 0, 0, 0, 1700000000000000 + i, 0, "
-		 "0, "
-		 "0, 0, 0, NULL,"
-		 " zeroblob(%d) FROM n;"
-		 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
-		 " INSERT INTO document SELECT i, 'schedule-' || i, hex(zeroblob(200)) FROM n;"
-		 "COMMIT; PRAGMA wal_checkpoint(TRUNCATE)",
-		 n, STORE_RULES, n);
+	snprintf(
+		sql, sizeof sql,
+		"PRAGMA synchronous = OFF; BEGIN;"
+		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
+		" INSERT INTO schedule SELECT i, 0, 0, 1, 7, 4294967295, 0, 0, 0, 1700000000000000 + i, 0, "
+		"0, "
+		"0, 0, 0, NULL,"
+		" zeroblob(%d) FROM n;"
+		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
+		" INSERT INTO document (sid, id, body) SELECT i, 'schedule-' || i, hex(zeroblob(200)) FROM n;"
+		"COMMIT; PRAGMA wal_checkpoint(TRUNCATE)",
+		n, STORE_RULES, n);
 	check(db, sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 	sync();
@@ -103,7 +104,8 @@ static struct st_req claim(uint64_t *seed, unsigned held)
 				  .nominal = at,
 				  .due = at,
 				  .claimed = at,
-				  .cost = -1 };
+				  .cost = -1,
+				  .exit_code = -1 };
 	r.move = (struct row_move){ .next = { nominal + 60 * USEC }, .high = at, .left = UINT32_MAX };
 	return r;
 }
@@ -199,10 +201,11 @@ static double bare_claims(unsigned held, uint64_t seed)
 {
 	sqlite3 *db = bare_open();
 	sqlite3_stmt *add = prepare(
-		db, "INSERT INTO run (run, sid, rev, attempt, reason, kind, state, outcome, limited, was, "
-		    "missed, nominal, due,"
-		    " claimed, started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out)"
-		    " VALUES (?1, ?2, 1, 0, 0, 0, 1, 0, 0, 0, 0, ?3, ?3, ?3, 0, 0, 0, 0, 0, -1, 0, 0)");
+		db,
+		"INSERT INTO run (run, sid, rev, attempt, reason, kind, state, outcome, limited, was, "
+		"missed, nominal, due,"
+		" claimed, started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out, exit_code)"
+		" VALUES (?1, ?2, 1, 0, 0, 0, 1, 0, 0, 0, 0, ?3, ?3, ?3, 0, 0, 0, 0, 0, -1, 0, 0, -1)");
 	sqlite3_stmt *set =
 		prepare(db, "UPDATE schedule SET next = ?2, high = ?3, left = ?4, failures = 0, owed = 0,"
 			    " owed_since = 0 WHERE sid = ?1 AND rev = 1 AND high < ?3");

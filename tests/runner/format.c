@@ -52,11 +52,40 @@ TEST(version_1_is_read)
 	runfile_says(&f, &s);
 	CHECK(s.say == RN_EXIT && s.outcome == OUTCOME_KILLED && s.reason == REASON_REPLACED);
 	CHECK_INT(s.ended.us, 1763228060123456);
+	CHECK_INT(s.exit_code, 128 + 15);
 	CHECK_INT(fixture("v1-running.run", block), RUNFILE_BYTES);
 	CHECK_INT(runfile_parse((struct str){ block, sizeof block }, &f, NULL), OK);
 	CHECK_INT(f.run, 7);
 	CHECK_INT(f.exit_version, 0);
 	CHECK_STR(f.cgroup, "");
+}
+
+TEST(exit_codes_are_told_where_there_is_one)
+{
+	static const struct {
+		int line;
+		enum run_cause cause;
+		int status, signal, want;
+	} rows[] = {
+		{ __LINE__, CAUSE_EXIT, 0, 0, 0 },
+		{ __LINE__, CAUSE_EXIT, 255, 0, 255 },
+		{ __LINE__, CAUSE_EXIT, 0, 9, 137 },
+		{ __LINE__, CAUSE_TIMEOUT, 0, 15, 143 },
+		{ __LINE__, CAUSE_STALLED, 3, 0, 3 },
+		{ __LINE__, CAUSE_STOPPED, 0, 0, -1 }, /* perhaps it was never executed */
+		{ __LINE__, CAUSE_FENCED, 0, 0, -1 },
+		{ __LINE__, CAUSE_UNBORN, 2, 0, -1 }, /* an errno */
+		{ __LINE__, CAUSE_LOST, 0, 0, -1 },
+		{ __LINE__, CAUSE_BURNT, 0, 0, -1 },
+	};
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		struct rn_says s;
+		runfile_says(&(struct runfile){ .cause = rows[i].cause,
+						.status = rows[i].status,
+						.signal = rows[i].signal },
+			     &s);
+		CHECK_INT_AT(rows[i].line, s.exit_code, rows[i].want);
+	}
 }
 
 TEST(torn_and_foreign_blocks)

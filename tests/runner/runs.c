@@ -16,12 +16,14 @@ static struct rn_says expect(struct rig *g, int line, enum rn_say say, uint64_t 
 	return s;
 }
 
-static void expect_exit(struct rig *g, int line, uint64_t run, enum outcome outcome, enum reason reason)
+static struct rn_says expect_exit(struct rig *g, int line, uint64_t run, enum outcome outcome,
+				  enum reason reason)
 {
 	struct rn_says s = expect(g, line, RN_EXIT, run);
 	CHECK_STR_AT(line, outcome_words[s.outcome % OUTCOME_COUNT], outcome_words[outcome]);
 	CHECK_STR_AT(line, reason_words[s.reason % REASON_COUNT], reason_words[reason]);
 	CHECK_AT(line, s.ended.us > 0 && s.ended.us <= clock_wall().us);
+	return s;
 }
 
 TEST(a_run_is_born_ends_and_leaves_its_record)
@@ -73,7 +75,9 @@ TEST(ends_mean_what_they_should)
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		rig_argv(&g, "sh", "-c", rows[i].script, NULL);
 		CHECK(rig_start(&g, i + 1));
-		expect_exit(&g, rows[i].line, i + 1, rows[i].outcome, rows[i].reason);
+		struct rn_says s = expect_exit(&g, rows[i].line, i + 1, rows[i].outcome, rows[i].reason);
+		CHECK_INT_AT(rows[i].line, s.exit_code,
+			     rows[i].signal ? 128 + rows[i].signal : rows[i].status);
 		struct runfile f = rig_runfile(&g, i + 1, 1);
 		CHECK_INT_AT(rows[i].line, f.status, rows[i].status);
 		CHECK_INT_AT(rows[i].line, f.signal, rows[i].signal);

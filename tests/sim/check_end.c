@@ -103,6 +103,8 @@ static void judge(struct check *c, const struct book *b, const struct version *v
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
 	if (check_passed_twice(c, n) || check_passed_twice(c, due))
 		return;
+	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
+		return; /* it was not to be decided by this version */
 	bool held = held_by_any(c, b, t);
 	if (ill) {
 		if (held || joins || has_line(c, b))

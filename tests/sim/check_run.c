@@ -169,6 +169,8 @@ void see_request(struct check *c, const struct rn_req *q)
 		check_start(c, v, q);
 	if (q->op == RN_ASK)
 		check_ask(c, v, q);
+	if (q->op == RN_BURN)
+		v->burning = c->w->epoch;
 	if (q->op == RN_KILL) {
 		check_kill(c, v, q);
 		v->kill_epoch = c->w->epoch;
@@ -270,6 +272,7 @@ void see_says(struct check *c, const struct rn_says *s)
 		v->no = (uint8_t)((v->no & ~bit) | (s->yes ? 0 : bit));
 		return;
 	}
+	v->burning = 0;
 	if (v->launching && v->asked == s->attempt) {
 		v->launching = false;
 		c->launches--;

@@ -23,6 +23,24 @@ static bool is_excluded(const struct check *c, const struct rules *r, struct wal
 	       days_have(&world_calendars[r->policy.calendar], check_zone(c, r), n);
 }
 
+/* Outside the agent's hours? Counted in minutes from their beginning. */
+static bool is_inactive(const struct check *c, const struct rules *r, struct wall n)
+{
+	const struct hours *h = &r->active;
+	int64_t t = n.us / USEC, local = t + zone_offset(c->w->zones[h->zone], t);
+	int64_t open = ((int64_t)h->to - h->from + 1440) % 1440,
+		passed = ((local / 60 % 1440) - h->from + 1440) % 1440;
+	return open && passed >= open;
+}
+
+/* Why it is refused whatever happens; REASON_NONE: it is not. */
+static enum reason barred(const struct check *c, const struct rules *r, struct wall n)
+{
+	return is_excluded(c, r, n)   ? REASON_EXCLUDED
+	       : is_inactive(c, r, n) ? REASON_ACTIVE_HOURS
+				      : REASON_NONE;
+}
+
 /* --- what the engine asks of the store ------------------------------------------------------------- */
 
 void see_step(struct check *c, const struct effects *fx)
@@ -45,7 +63,8 @@ static bool busy(const struct check *c, uint64_t sid)
 	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
 		const struct run_row *r = rows_open_at(c->w->rows, i);
 		const struct view *v = check_view(c, r->run);
-		if (r->sid == sid && (r->state != RUN_RETRYING || (v && v->asked > r->attempt)))
+		if (r->sid == sid &&
+		    (r->state != RUN_RETRYING || (v && (v->asked > r->attempt || v->burning == c->w->epoch))))
 			return true;
 	}
 	/* Its end may have been written a moment ago, and the answer is still on its way. */
@@ -117,8 +136,9 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 		check_fail(c, "sid %llu: fires %s while disabled", sid, at);
 	if (v->flags & SCHED_PAUSED)
 		check_fail(c, "sid %llu: fires %s while paused", sid, at);
-	if (is_excluded(c, &v->rules, r->nominal))
-		check_fail(c, "sid %llu: fires %s, an excluded date", sid, at);
+	if (barred(c, &v->rules, r->nominal))
+		check_fail(c, "sid %llu: fires %s, which is skipped/%s", sid, at,
+			   reason_words[barred(c, &v->rules, r->nominal)]);
 	if (check_held(c, p->agent) || check_held(c, p->account))
 		check_fail(c, "sid %llu: fires %s while its agent or account is held", sid, at);
 	if (r->claimed.us != now.us)
@@ -133,7 +153,7 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 			   (double)(now.us - r->due.us) / 1e6, missed_words[p->missed]);
 	if (late && r->kind == KIND_TIMER && p->missed == MISSED_EXECUTE_IMMEDIATELY) {
 		struct wall next = next_nominal(c, &v->rules, r->nominal);
-		while (next.us != INT64_MAX && is_excluded(c, &v->rules, next))
+		while (next.us != INT64_MAX && barred(c, &v->rules, next))
 			next = next_nominal(c, &v->rules, next);
 		const struct run_row *taken = rows_at(c->w->rows, q->sid, next);
 		if (next.us != INT64_MAX && !taken &&
@@ -185,9 +205,9 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 		check_claim(c, q, v);
 	} else if (r->state == RUN_MISSED) {
 		check_missed(c, p, q->sid, r->due, r->reason);
-	} else if (r->reason == REASON_EXCLUDED) {
-		if (!is_excluded(c, &v->rules, r->nominal))
-			check_fail(c, "sid %llu: %s is not excluded", sid, at);
+	} else if (r->reason == REASON_EXCLUDED || r->reason == REASON_ACTIVE_HOURS) {
+		if (barred(c, &v->rules, r->nominal) != r->reason)
+			check_fail(c, "sid %llu: %s is not skipped/%s", sid, at, reason_words[r->reason]);
 	} else if (r->reason == REASON_OVERLAP) {
 		if (p->overlap == OVERLAP_ALLOW || !busy(c, q->sid))
 			check_fail(c, "sid %llu: %s skipped/overlap, but nothing is alive", sid, at);
@@ -227,6 +247,11 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 	struct wall due = v->after ? g->last : rule_due(&v->rules.when, check_zone(c, &v->rules), g->last);
 	if (due.us > world_wall(c->w).us && g->reason != REASON_EDITED)
 		check_fail(c, "G7: sid %llu: a range to %s is early", sid, check_time(g->last));
+	bool by_rule = g->reason == REASON_EXCLUDED || g->reason == REASON_ACTIVE_HOURS;
+	for (struct wall n = g->first; by_rule && n.us <= g->last.us; n = next_nominal(c, &v->rules, n))
+		if (barred(c, &v->rules, n) != g->reason)
+			check_fail(c, "sid %llu: %s is not skipped/%s", sid, check_time(n),
+				   reason_words[g->reason]);
 	if (g->state == RUN_MISSED)
 		check_missed(c, &v->rules.policy, q->sid, due, g->reason);
 }
@@ -252,7 +277,7 @@ static void check_verdict(struct check *c, const struct st_req *q)
 		bad = (yes & want) != want && (yes & want2) != want2;
 	} else if (q->run.state == RUN_MISSED) {
 		bad = q->run.reason != REASON_WINDOW_CLOSED ||
-		      (!edited && (!p->window || now.us <= closes.us));
+		      (!edited && (!p->window || now.us <= closes.us) && !check_passed_twice(c, closes));
 	} else if (q->run.state == RUN_SKIPPED && q->run.reason == REASON_CONDITION) {
 		bad = !(no & 1u << ASK_CONDITION) || (!edited && p->window && now.us < closes.us);
 	} else if (q->run.state == RUN_SKIPPED) {
@@ -359,6 +384,10 @@ static void check_finish(struct check *c, const struct st_req *q)
 		check_fail(c, "run %llu: attempt %u ended %s/%s, recorded is %s/%s", run, r->attempt,
 			   outcome_words[f->exit.outcome], reason_words[f->exit.reason],
 			   outcome_words[r->outcome], reason_words[r->reason]);
+	else if (f && f->state == FILE_ENDED && r->attempt && v->told_state != RUN_RETRYING &&
+		 r->reason != REASON_LOST && f->exit.exit_code != r->exit_code)
+		check_fail(c, "run %llu: attempt %u ended by %d, recorded is %d", run, r->attempt,
+			   f->exit.exit_code, r->exit_code);
 	if (r->state == RUN_RETRYING) {
 		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_BURNT;
 		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
@@ -408,7 +437,7 @@ static void check_finish(struct check *c, const struct st_req *q)
 void see_submit(struct check *c, const struct st_req *q)
 {
 	static const char *const words[] = { "put",     "drop",    "occ",    "range", "withdraw",
-					     "verdict", "started", "finish", "hold" };
+					     "verdict", "started", "finish", "hold",  "problem" };
 	if (c->w->verbose)
 		world_say(c->w,
 			  "  > %s tag %llu sid %llu rev %u run %llu kind %u state %u/%u/%s attempt %u "
@@ -448,6 +477,7 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_DROP:
 	case ST_WITHDRAW:
 	case ST_STARTED:
+	case ST_PROBLEM:
 	case ST_OPS:
 		break;
 	}
@@ -607,6 +637,7 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_RANGE:
 	case ST_VERDICT:
 	case ST_STARTED:
+	case ST_PROBLEM:
 	case ST_OPS:
 		break;
 	}

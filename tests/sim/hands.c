@@ -103,9 +103,11 @@ static void kill_it(struct world *w, const struct rn_req *q)
 	f->watched = true;
 	if (f->state == FILE_BURNT) { /* never born, and never will be: killed all the same */
 		f->state = FILE_ENDED;
-		f->exit = (struct rn_says){
-			.outcome = OUTCOME_KILLED, .reason = q->reason, .ended = world_wall(w), .cost = -1
-		};
+		f->exit = (struct rn_says){ .outcome = OUTCOME_KILLED,
+					    .reason = q->reason,
+					    .ended = world_wall(w),
+					    .cost = -1,
+					    .exit_code = -1 };
 	}
 	if (f->state == FILE_ASKED || f->state == FILE_ALIVE) {
 		if (!f->doomed)
@@ -218,7 +220,8 @@ void hands_death(struct world *w, unsigned i)
 				    .reason = f->killed ? f->kill_reason : f->fate.reason,
 				    .reset = f->killed ? (struct wall){ 0 } : f->fate.reset,
 				    .ended = world_wall(w),
-				    .cost = -1 };
+				    .cost = -1,
+				    .exit_code = (int32_t)(f->start.run % 256) };
 	world_note(w, mix2(500, mix2(f->start.run, f->exit.reason)));
 	see_dead(w->check, f);
 	if (!f->watched)

@@ -118,7 +118,8 @@ static void exit_early(struct world *w, uint64_t run, uint64_t b)
 			     .outcome = OUTCOME_KILLED,
 			     .reason = (uint16_t)(b >> 16),
 			     .ended = world_wall(w),
-			     .cost = -1 };
+			     .cost = -1,
+			     .exit_code = -1 };
 	world_engine(w, &(struct event){ .kind = EV_SAYS, .says = &s });
 }
 

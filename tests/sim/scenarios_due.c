@@ -448,6 +448,37 @@ SCENARIO(excluded_date_is_not_caught_up)
 	       "09:00:01");
 }
 
+/* Eight to ten in New York is 13:00 to 15:00 here; what lies outside is skipped in one stretch. */
+SCENARIO(active_hours)
+{
+	begin_at(s, "03-05 12:00");
+	uint64_t a = add(s, (struct spec){ .cron = "0 * * * *", .active = { 480, 600, ZONE_NEW_YORK } });
+	until(s, "03-05 16:30");
+	expect(s, a, RAN("13:00") RAN("14:00") "15:00..16:00 skipped/active_hours");
+}
+
+SCENARIO(active_hours_over_midnight)
+{
+	begin_at(s, "03-05 21:00");
+	uint64_t a = add(s, (struct spec){ .cron = "0 */2 * * *", .active = { 23 * 60, 60, ZONE_UTC } });
+	until(s, "03-06 03:00");
+	expect(s, a,
+	       "22:00 skipped/active_hours; 03-06 00:00 done 03-06 00:00-03-06 00:00:01; "
+	       "03-06 02:00 skipped/active_hours");
+}
+
+/* Down over the end of the agent's hours: what lies outside was never to run. */
+SCENARIO(active_hours_are_not_caught_up)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
+					   .active = { 8 * 60, 8 * 60 + 25, ZONE_UTC },
+					   .policy.missed = MISSED_SKIP });
+	until(s, "08:15");
+	world_crash(stage_world(s), MINUTES(30));
+	until(s, "08:59");
+	expect(s, a, RAN("08:10") "08:20 missed/down; 08:30..08:50 skipped/active_hours");
+}
+
 SCENARIO(max_runs)
 {
 	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2 });

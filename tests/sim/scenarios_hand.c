@@ -3,7 +3,6 @@
 
 #define EVERY_TEN "*/10 * * * *"
 #define AT_NINE   "0 9 * * *"
-#define RAN(t)    t " done " t "-" t ":01; "
 
 /* --- pause --- */
 
@@ -386,6 +385,89 @@ SCENARIO(clock_years_ahead_and_back)
 	expect(s, a, RAN("08:10") RAN("08:20") "08:30 done 08:30-08:30:01");
 }
 
+static bool clock_is_held(struct stage *s)
+{
+	return engine_counts(stage_world(s)->engine).clock_held;
+}
+
+/* A clock that jumps ahead by more than a day is not believed: nothing is recorded by it. */
+SCENARIO(clock_far_ahead_is_held)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
+	until(s, "08:15");
+	world_step_clock(stage_world(s), DAYS(2));
+	until(s, "03-07 08:25");
+	expect_true(s, clock_is_held(s));
+	expect(s, a, "08:10 done 08:10-08:10:01");
+	world_step_clock(stage_world(s), -DAYS(2));
+	until(s, "08:35");
+	expect_true(s, !clock_is_held(s));
+	expect(s, a, RAN("08:10") "08:20 missed/clock; 08:30 done 08:30-08:30:01");
+}
+
+/* A person says it is right: then what lies between was missed. */
+SCENARIO(clock_far_ahead_is_believed)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.missed = MISSED_SKIP });
+	until(s, "09:15");
+	world_step_clock(stage_world(s), DAYS(2));
+	until(s, "03-07 09:25");
+	order(s, (struct command){ .kind = CMD_CLOCK });
+	expect_true(s, !clock_is_held(s));
+	until(s, "03-08 10:00");
+	expect(s, a,
+	       RAN("09:00") "03-06 09:00..03-07 09:00 missed/clock; "
+			    "03-08 09:00 done 03-08 09:00-03-08 09:00:01");
+}
+
+/* A day ahead, not more: that may be so. */
+SCENARIO(clock_ahead_within_a_day)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.missed = MISSED_SKIP });
+	until(s, "08:15");
+	world_step_clock(stage_world(s), HOURS(23));
+	until(s, "03-06 09:30");
+	expect_true(s, !clock_is_held(s));
+	expect(s, a, "09:00 missed/clock; 03-06 09:00 done 03-06 09:00-03-06 09:00:01");
+}
+
+/* A machine that comes up years after its last record has a wrong clock, or much to catch up with: it asks.
+ */
+SCENARIO(clock_years_ahead_at_boot)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
+	until(s, "09:15");
+	world_machine(stage_world(s), MINUTES(5));
+	world_step_clock(stage_world(s), DAYS(800));
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(10));
+	expect_true(s, clock_is_held(s));
+	world_step_clock(stage_world(s), -DAYS(800));
+	until(s, "03-06 09:15");
+	expect_true(s, !clock_is_held(s));
+	expect(s, a, RAN("09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01");
+}
+
+/* Rules for other zone data decide nothing: not a claim, not even what was missed, until they are made anew.
+ */
+SCENARIO(outdated_rules_wait_for_their_recompilation)
+{
+	struct spec spec = { .cron = EVERY_TEN, .policy.missed = MISSED_SKIP };
+	struct command old = spec_put(&spec, 0), now = { .kind = CMD_RECOMPILE, .rules = spec_rules(&spec) };
+	uint32_t at_first = 0;
+	old.rules.zone_print++;
+	uint64_t a = order(s, old).sid;
+	until(s, "08:35");
+	expect(s, a, "");
+	expect_true(s, engine_counts(stage_world(s)->engine).outdated == 1);
+	expect_true(s, engine_outdated(stage_world(s)->engine, &at_first) == a);
+	now.sid = a;
+	expect_true(s, order(s, now).code == REPLY_OK);
+	expect_true(s, engine_counts(stage_world(s)->engine).outdated == 0);
+	until(s, "08:45");
+	expect(s, a, "08:10..08:30 missed/down; 08:40 done 08:40-08:40:01");
+	expect_true(s, order(s, now).code == REPLY_NOT_FOUND);
+}
+
 /* A paused one stays paused, and its times that come again are in the range. */
 SCENARIO(clock_back_while_paused)
 {
@@ -435,7 +517,11 @@ SCENARIO(clock_ahead_resume_and_back)
 	until(s, "08:16");
 	world_step_clock(stage_world(s), DAYS(1000));
 	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
-	order(s, (struct command){ .kind = CMD_RESUME, .sid = a });
+	/* Not by a clock that nobody believes. */
+	expect_true(s, order(s, (struct command){ .kind = CMD_RESUME, .sid = a }).code == REPLY_BUSY);
+	order(s, (struct command){ .kind = CMD_CLOCK });
+	world_run(stage_world(s), stage_world(s)->t + SECONDS(1));
+	expect_true(s, order(s, (struct command){ .kind = CMD_RESUME, .sid = a }).code == REPLY_OK);
 	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
 	world_step_clock(stage_world(s), -DAYS(1000));
 	until(s, "08:35");

@@ -6,7 +6,10 @@
 struct rules spec_rules(const struct spec *s)
 {
 	const struct zone *z = world_zone(s->policy.zone);
-	struct rules r = { .version = RULES_VERSION, .zone_print = zone_print(z), .policy = s->policy };
+	struct rules r = { .version = RULES_VERSION,
+			   .active = s->active,
+			   .zone_print = zone_print(z),
+			   .policy = s->policy };
 	r.when.from = RULE_FROM_ALWAYS;
 	r.when.until = s->until ? s->until : RULE_UNTIL_NEVER;
 	r.when.jitter = s->jitter;
@@ -48,7 +51,6 @@ struct command spec_put(const struct spec *s, uint64_t sid)
 				 .enabled = !s->disabled,
 				 .max_runs = s->max_runs ? s->max_runs : UINT32_MAX,
 				 .after = s->after,
-				 .id = STR("a"),
 				 .document = STR("{}") };
 }
 
@@ -122,6 +124,9 @@ struct spec spec_random(struct world *w, bool dense)
 	choose_when(w, &s, dense);
 	choose_policy(w, &s);
 	s.disabled = world_chance(w, 5);
+	if (world_chance(w, 15))
+		s.active = (struct hours){ (uint16_t)world_random(w, 1440), (uint16_t)world_random(w, 1440),
+					   (uint16_t)world_random(w, WORLD_ZONES) };
 	return s;
 }
 

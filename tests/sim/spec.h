@@ -12,11 +12,13 @@ struct spec {
 	uint32_t max_runs; /* 0: no limit */
 	bool disabled;
 	uint64_t after; /* sid */
+	struct hours active;
 	struct policy policy;
 };
 
 struct rules spec_rules(const struct spec *s);
-/* The command that adds it (sid 0) or changes it. */
+/* The command that adds it (sid 0) or changes it. It has no id: of those, two that live must not be the same.
+ */
 struct command spec_put(const struct spec *s, uint64_t sid);
 /* Any schedule at all; `dense`: every few minutes. */
 struct spec spec_random(struct world *w, bool dense);

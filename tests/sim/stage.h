@@ -53,6 +53,8 @@ void answers(struct stage *s, uint64_t sid, enum rn_ask ask, bool yes, enum reas
  * attempt, `missed 4` for what it was told of, `was missed` for what it took over. */
 void expect_at(struct stage *s, int line, uint64_t sid, const char *text);
 #define expect(s, sid, text) expect_at((s), __LINE__, (sid), (text))
+/* One that ran for its second. */
+#define RAN(t) t " done " t "-" t ":01; "
 void expect_true_at(struct stage *s, int line, bool is, const char *what);
 #define expect_true(s, cond) expect_true_at((s), __LINE__, (cond), #cond)
 

@@ -271,6 +271,47 @@ ON_EACH(put_keeps_texts_that_are_not_given)
 	CHECK_RES(rig, r, ST_OK);
 }
 
+static struct st_req put_as(uint64_t sid, uint32_t rev, int64_t at, const char *id)
+{
+	struct st_req r = req_put(sid, rev, at);
+	r.id = str_of(id);
+	return r;
+}
+
+ON_EACH(put_refuses_the_id_of_another_that_lives)
+{
+	CHECK_RES(rig, put_as(5, 0, 10, "news"), ST_OK);
+	struct st_ack ack = ask_in_vain(rig, put_as(6, 0, 10, "news"));
+	CHECK_INT(ack.res, ST_REFUSED);
+	CHECK(!ack.has_row);
+	CHECK_RES(rig, put_as(6, 0, 10, "News"), ST_OK); /* another id */
+	CHECK_RES(rig, put_as(7, 0, 10, "news2"), ST_OK);
+	ack = ask_in_vain(rig, put_as(6, 1, 20, "news")); /* nor by a change */
+	CHECK_INT(ack.res, ST_REFUSED);
+	CHECK(ack.has_row && ack.row.rev == 1);
+	CHECK_IN_VAIN(rig, put_as(6, 3, 20, "news"), ST_STALE); /* rev is judged before */
+	CHECK_IN_VAIN(rig, put_as(6, 0, 10, "news"), ST_OK);    /* and mine before everything */
+	CHECK_RES(rig, put_as(5, 1, 20, "news"), ST_OK);        /* its own */
+	CHECK_RES(rig, req_put(8, 0, 10), ST_OK);               /* none is no id: any number may have it */
+	CHECK_RES(rig, req_put(9, 0, 10), ST_OK);
+	rig_reopen(rig);
+	CHECK_IN_VAIN(rig, put_as(10, 0, 10, "news"), ST_REFUSED);
+}
+
+ON_EACH(the_id_of_a_removed_one_is_free)
+{
+	ask(rig, put_as(5, 0, 10, "news"));
+	ask(rig, req_drop(5, 1, 20));
+	CHECK_RES(rig, put_as(6, 0, 30, "news"), ST_OK);
+	CHECK_IN_VAIN(rig, put_as(7, 0, 30, "news"), ST_REFUSED);
+	ask(rig, req_drop(6, 1, 40)); /* two removed ones share it */
+	CHECK_RES(rig, put_as(7, 0, 50, "news"), ST_OK);
+	/* One that lives may give it up for another. */
+	CHECK_RES(rig, put_as(7, 1, 60, "olds"), ST_OK);
+	CHECK_RES(rig, put_as(8, 0, 60, "news"), ST_OK);
+	CHECK_IN_VAIN(rig, put_as(7, 2, 70, "news"), ST_REFUSED);
+}
+
 ON_EACH(put_and_drop_close_the_open_range)
 {
 	static const struct {
@@ -396,14 +437,15 @@ ON_EACH(occ_records_the_run_as_it_is)
 				  .fence = UINT64_MAX,
 				  .cost = -1,
 				  .tokens_in = INT64_MAX,
-				  .tokens_out = 9 };
+				  .tokens_out = 9,
+				  .exit_code = INT32_MIN };
 	struct st_ack ack = ask(rig, r);
 	CHECK_INT(ack.res, ST_OK);
 	CHECK_INT(ack.run, 7);
 	CHECK(ack.has_row && ack.row.next.us == 100); /* nothing moved */
 	EXPECT(rig, "run",
 	       "7 5 42 65535 65534 1 5 3 2 4294967295 -100 1 2 3 4 9223372036854775807 -1 -1"
-	       " 9223372036854775807 9 65533 0");
+	       " 9223372036854775807 9 65533 0 -2147483648");
 }
 
 ON_EACH(occ_moves_the_schedule_in_the_same_breath)
@@ -596,7 +638,7 @@ ON_EACH(occ_backfill_says_what_it_was)
 	r.run.kind = KIND_BACKFILL;
 	r.run.was = 77;
 	CHECK_RES(rig, r, ST_OK);
-	EXPECT(rig, "run", "3 5 1 0 0 3 1 0 6 0 100 101 102 0 0 0 0 -1 0 0 0 0");
+	EXPECT(rig, "run", "3 5 1 0 0 3 1 0 6 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1");
 	r = req_occ(5, 1, 4, 101); /* nothing there: an ordinary record */
 	r.run.kind = KIND_BACKFILL;
 	CHECK_RES(rig, r, ST_OK);
@@ -820,7 +862,7 @@ ON_EACH(withdraw_leaves_a_followers_records)
 	CHECK_INT(row.high.us, 30);
 	CHECK_INT(row.next.us, 120);
 	CHECK_INT(row.changed.us, 100);
-	EXPECT(rig, "run", "1 6 1 0 0 0 4 0 0 0 150 151 152 0 0 0 0 -1 0 0 0 0");
+	EXPECT(rig, "run", "1 6 1 0 0 0 4 0 0 0 150 151 152 0 0 0 0 -1 0 0 0 0 -1");
 	EXPECT(rig, "range", "6 90 160 5 14");
 }
 
@@ -878,7 +920,7 @@ ON_EACH(verdict_may_follow_a_claim)
 	ask(rig, req_occ(5, 1, 7, 100));
 	CHECK_RES(rig, req_verdict(5, 7, RUN_CLAIMED, 3), ST_OK);
 	CHECK_RES(rig, req_verdict(5, 7, RUN_MISSED, 4), ST_OK);
-	EXPECT(rig, "run", "7 5 1 0 4 0 5 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0");
+	EXPECT(rig, "run", "7 5 1 0 4 0 5 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1");
 	ask(rig, req_occ(5, 1, 8, 101));
 	ask(rig, req_started(5, 8, 1, 110));
 	CHECK_IN_VAIN(rig, req_verdict(5, 8, RUN_MISSED, 4), ST_LOST);
@@ -897,7 +939,7 @@ ON_EACH(verdict_changes_state_and_reason_only)
 	v.run.nominal = AT(66);
 	v.rev = 77; /* not judged */
 	ask(rig, v);
-	EXPECT(rig, "run", "7 5 1 2 9 0 4 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0");
+	EXPECT(rig, "run", "7 5 1 2 9 0 4 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1");
 }
 
 /* ---- STARTED ---- */
@@ -910,16 +952,16 @@ ON_EACH(started_is_advisory)
 	struct st_ack ack = ask(rig, req_started(5, 7, 1, 110));
 	CHECK_INT(ack.res, ST_OK);
 	CHECK(ack.has_row && ack.run == 7);
-	EXPECT(rig, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0 0 0");
+	EXPECT(rig, "run", "7 5 1 1 0 0 1 0 0 0 100 101 102 110 0 0 0 -1 0 0 0 0 -1");
 	CHECK_RES(rig, req_started(5, 7, 1, 111), ST_OK);
 	CHECK_RES(rig, req_started(5, 7, 2, 120), ST_OK);
-	EXPECT(rig, "run", "7 5 1 2 0 0 1 0 0 0 100 101 102 120 0 0 0 -1 0 0 0 0");
+	EXPECT(rig, "run", "7 5 1 2 0 0 1 0 0 0 100 101 102 120 0 0 0 -1 0 0 0 0 -1");
 	CHECK_IN_VAIN(rig, req_started(5, 7, 1, 110), ST_OK); /* late, and overtaken */
 	/* What waited for its retry runs again. */
 	ask(rig, req_finish(5, 7, 2, RUN_RETRYING, 140));
 	CHECK_IN_VAIN(rig, req_started(5, 7, 1, 110), ST_OK);
 	CHECK_RES(rig, req_started(5, 7, 3, 150), ST_OK);
-	EXPECT(rig, "run", "7 5 1 3 0 0 1 1 0 0 100 101 102 150 140 0 0 5 6 7 0 0");
+	EXPECT(rig, "run", "7 5 1 3 0 0 1 1 0 0 100 101 102 150 140 0 0 5 6 7 0 0 8");
 	ask(rig, req_finish(5, 7, 3, RUN_FINISHED, 160));
 	CHECK_IN_VAIN(rig, req_started(5, 7, 3, 151), ST_OK); /* what is over starts no more */
 	CHECK_IN_VAIN(rig, req_started(5, 7, 4, 170), ST_OK);
@@ -962,14 +1004,14 @@ ON_EACH(finish_records_the_end)
 	struct st_ack ack = ask(rig, r);
 	CHECK_INT(ack.res, ST_OK);
 	CHECK(ack.has_row && ack.row.failures == 0 && ack.run == 7);
-	EXPECT(rig, "run", "7 5 1 1 25 0 2 2 0 0 100 101 102 0 110 170 0 5 6 7 0 0");
+	EXPECT(rig, "run", "7 5 1 1 25 0 2 2 0 0 100 101 102 0 110 170 0 5 6 7 0 0 8");
 	ask(rig, req_started(5, 7, 2, 171));
 	r = req_finish(5, 7, 2, RUN_FINISHED, 180);
 	r.failures = 4;
 	ack = ask(rig, r);
 	CHECK_INT(ack.res, ST_OK);
 	CHECK_INT(ack.row.failures, 4);
-	EXPECT(rig, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 171 180 0 0 5 6 7 0 1");
+	EXPECT(rig, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 171 180 0 0 5 6 7 0 1 8");
 	/* The first durable end stands. */
 	r.failures = 5;
 	CHECK_IN_VAIN(rig, r, ST_OK); /* the same end: mine, and the count is not judged */
@@ -978,6 +1020,9 @@ ON_EACH(finish_records_the_end)
 	CHECK_IN_VAIN(rig, other, ST_LOST);
 	other = r;
 	other.run.cost = 6;
+	CHECK_IN_VAIN(rig, other, ST_LOST);
+	other = r;
+	other.run.exit_code = 9;
 	CHECK_IN_VAIN(rig, other, ST_LOST);
 	other = r;
 	other.run.attempt = 3;
@@ -1067,13 +1112,13 @@ ON_EACH(finish_takes_over_what_does_not_count)
 	struct st_req r = req_finish(5, 7, 1, RUN_RETRYING, 110);
 	r.run.limited = 1;
 	CHECK_RES(rig, r, ST_OK);
-	EXPECT(rig, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 0 110 0 0 5 6 7 1 0");
+	EXPECT(rig, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 0 110 0 0 5 6 7 1 0 8");
 	ask(rig, req_started(5, 7, 2, 120));
 	r = req_finish(5, 7, 2, RUN_FINISHED, 130);
 	r.run.limited = 65535;
 	r.run.end = 77; /* not his to say */
 	CHECK_RES(rig, r, ST_OK);
-	EXPECT(rig, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 120 130 0 0 5 6 7 65535 1");
+	EXPECT(rig, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 120 130 0 0 5 6 7 65535 1 8");
 	r.run.limited = 2;
 	CHECK_IN_VAIN(rig, r, ST_LOST); /* another end */
 }
@@ -1109,6 +1154,107 @@ ON_EACH(hold_comes_and_goes)
 	CHECK_RES(rig, req_hold(3, 0, 0), ST_OK);
 	CHECK_IN_VAIN(rig, req_hold(2, 0, 0), ST_OK); /* there was none */
 	EXPECT(rig, "hold", "1 25 9223372036854775807|4294967295 1 0");
+}
+
+/* ---- PROBLEM ---- */
+
+#define NEVER_S "9223372036854775807"
+
+static struct st_req said(const char *key, int64_t at, const char *subject, const char *text)
+{
+	struct st_req r = req_problem(PROBLEM_OPEN, 0, key, at);
+	r.problem.subject = str_of(subject);
+	if (text)
+		r.problem.text = str_of(text);
+	return r;
+}
+
+static void expect_problem_at(int line, struct st_ack ack, enum st_res res, uint64_t number, uint32_t count)
+{
+	CHECK_INT_AT(line, ack.res, res);
+	CHECK_INT_AT(line, ack.problem, number);
+	CHECK_INT_AT(line, ack.count, count);
+	CHECK_AT(line, !ack.has_row);
+}
+#define EXPECT_PROBLEM(ack, res, number, count) expect_problem_at(__LINE__, ack, res, number, count)
+
+ON_EACH(problem_is_one_per_cause)
+{
+	EXPECT_PROBLEM(ask(rig, said("a", 10, "x", "one")), ST_OK, 1, 1);
+	EXPECT_PROBLEM(ask(rig, said("b", 10, "y", NULL)), ST_OK, 2, 1);
+	EXPECT_PROBLEM(ask(rig, said("a", 20, "z", "two")), ST_OK, 1, 2);
+	EXPECT_PROBLEM(ask(rig, said("a", 15, "z", NULL)), ST_OK, 1, 3); /* the clock may go back */
+	EXPECT(rig, "problem",
+	       "1 3 10 15 " NEVER_S " " NEVER_S " 'a' 'x' 'two' NULL NULL|2 1 10 10 " NEVER_S " " NEVER_S
+	       " 'b' 'y' NULL NULL NULL");
+	EXPECT_PROBLEM(ask_in_vain(rig, said("b", 10, "other", "words")), ST_OK, 2, 1); /* mine */
+	rig_reopen(rig);
+	EXPECT_PROBLEM(ask_in_vain(rig, said("b", 10, "y", NULL)), ST_OK, 2, 1);
+}
+
+ON_EACH(problem_is_taken_once)
+{
+	ask(rig, said("a", 10, "x", "one"));
+	struct st_req r = req_problem(PROBLEM_ACK, 1, NULL, 20);
+	r.problem.by = STR("ann");
+	r.problem.note = STR("looking");
+	EXPECT_PROBLEM(ask(rig, r), ST_OK, 1, 1);
+	EXPECT(rig, "problem", "1 1 10 10 20 " NEVER_S " 'a' 'x' 'one' 'ann' 'looking'");
+	r.at = AT(21);
+	r.problem.by = STR("bob");
+	EXPECT_PROBLEM(ask_in_vain(rig, r), ST_LOST, 1, 1);
+	/* It stays taken however often it is said, and is still mine when it is over. */
+	EXPECT_PROBLEM(ask(rig, said("a", 30, "x", "again")), ST_OK, 1, 2);
+	EXPECT_PROBLEM(ask(rig, req_problem(PROBLEM_CLOSE, 0, "a", 40)), ST_OK, 1, 2);
+	EXPECT(rig, "problem", "1 2 10 30 20 40 'a' 'x' 'again' 'ann' 'looking'");
+	r.at = AT(20);
+	EXPECT_PROBLEM(ask_in_vain(rig, r), ST_OK, 1, 2);
+	/* What is over is not taken. By key, and without a note, is fine. */
+	ask(rig, said("b", 10, "x", NULL));
+	EXPECT_PROBLEM(ask(rig, req_problem(PROBLEM_CLOSE, 2, NULL, 20)), ST_OK, 2, 1);
+	EXPECT_PROBLEM(ask_in_vain(rig, req_problem(PROBLEM_ACK, 2, NULL, 30)), ST_LOST, 2, 1);
+	ask(rig, said("c", 10, "x", NULL));
+	EXPECT_PROBLEM(ask(rig, req_problem(PROBLEM_ACK, 0, "c", 30)), ST_OK, 3, 1);
+}
+
+ON_EACH(problem_numbers_are_never_given_again)
+{
+	ask(rig, said("a", 10, "x", "one"));
+	EXPECT_PROBLEM(ask(rig, req_problem(PROBLEM_CLOSE, 0, "a", 20)), ST_OK, 1, 1);
+	EXPECT_PROBLEM(ask_in_vain(rig, req_problem(PROBLEM_CLOSE, 0, "a", 21)), ST_OK, 1, 1);
+	EXPECT_PROBLEM(ask_in_vain(rig, said("a", 10, "x", "one")), ST_OK, 1, 1); /* mine, long ago */
+	rig_reopen(rig);
+	EXPECT_PROBLEM(ask(rig, said("a", 30, "x", "anew")), ST_OK, 2, 1);
+	EXPECT_PROBLEM(ask_in_vain(rig, req_problem(PROBLEM_CLOSE, 1, NULL, 40)), ST_OK, 1, 1);
+	EXPECT(rig, "problem",
+	       "1 1 10 10 " NEVER_S " 20 'a' 'x' 'one' NULL NULL|2 1 30 30 " NEVER_S " " NEVER_S
+	       " 'a' 'x' 'anew' NULL NULL");
+	/* Only open ones are loaded, with all they have. */
+	struct buf load = { 0 };
+	dump_load(rig->ops, rig->store, &load);
+	CHECK_STR(load.p, "problem 2 1 30 30 " NEVER_S " " NEVER_S " 'a' 'x' 'anew' NULL NULL\ndone 0 0 0\n");
+	buf_free(&load);
+}
+
+ON_EACH(problem_refuses_what_cannot_be)
+{
+	static char large[STORE_PROBLEM_BYTES_MAX + 1];
+	memset(large, 'x', sizeof large);
+	CHECK_IN_VAIN(rig, req_problem(PROBLEM_ACK, 1, NULL, 10), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_problem(PROBLEM_CLOSE, 0, "a", 10), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_problem(PROBLEM_OPEN, 0, NULL, 10), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_problem(PROBLEM_OPEN, 1, "", 10), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_problem(PROBLEM_OPEN, 0, "a", INT64_MAX), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_problem(PROBLEM_ACTS, 0, "a", 10), ST_REFUSED);
+	struct st_req r = req_problem(PROBLEM_OPEN, 0, "a", 10);
+	r.problem.text = (struct str){ large, sizeof large };
+	CHECK_IN_VAIN(rig, r, ST_REFUSED);
+	r.problem.text.n--;
+	CHECK_RES(rig, r, ST_OK);
+	CHECK_IN_VAIN(rig, req_problem(PROBLEM_ACK, 2, NULL, 10), ST_REFUSED);
+	r = req_problem(PROBLEM_ACK, 1, NULL, 10);
+	r.problem.note = (struct str){ large, sizeof large };
+	CHECK_IN_VAIN(rig, r, ST_REFUSED);
 }
 
 /* ---- load ---- */
@@ -1170,7 +1316,7 @@ ON_EACH(load_gives_rows_in_full)
 	dump_load(rig->ops, rig->store, &got);
 	dump_ack(&put, &want);
 	CHECK(strstr(got.p, strstr(want.p, "row") + 3)); /* the answer's row is the loaded row */
-	CHECK(strstr(got.p, "\nrun 7 5 1 0 0 0 1 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0\n"));
+	CHECK(strstr(got.p, "\nrun 7 5 1 0 0 0 1 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1\n"));
 	buf_free(&got);
 	buf_free(&want);
 }
@@ -1237,7 +1383,7 @@ ON_EACH(load_tells_followers_of_ends)
 	struct buf load = { 0 }; /* with its number */
 	dump_load(rig->ops, rig->store, &load);
 	CHECK(strstr(load.p, "done 10 9 5\n"));
-	CHECK(strstr(load.p, "for 6 end 6 5 1 1 0 0 3 1 0 0 1005 1006 1007 0 201 0 0 5 6 7 0 5\n"));
+	CHECK(strstr(load.p, "for 6 end 6 5 1 1 0 0 3 1 0 0 1005 1006 1007 0 201 0 0 5 6 7 0 5 8\n"));
 	buf_free(&load);
 }
 

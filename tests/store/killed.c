@@ -19,10 +19,12 @@ static void learn(void *ctx, const struct load_item *item)
 /* Schedule n and run n belong together; each is told by its number. */
 static struct st_req request(uint64_t n)
 {
+	static char id[32]; /* copied when it is submitted */
 	struct st_req r;
 	if (n % 2) {
 		r = req_put(n / 2 + 1, 0, 10);
-		r.id = STR("id");
+		snprintf(id, sizeof id, "id-%llu", (unsigned long long)r.sid);
+		r.id = str_of(id);
 		r.document = STR("a document that takes some room in its page, as they do");
 		r.lane = LANE_CLAIM;
 	} else {
@@ -95,7 +97,7 @@ static void check_rows(const char *path, uint64_t largest)
 {
 	static const char *const sql =
 		"SELECT (SELECT count(*) FROM schedule WHERE sid <= ?1),"
-		" (SELECT count(*) FROM document WHERE sid <= ?1 AND id = 'id'),"
+		" (SELECT count(*) FROM document WHERE sid <= ?1 AND id = 'id-' || sid),"
 		" (SELECT count(*) FROM run JOIN schedule USING (sid) WHERE run <= ?2 AND high = 100),"
 		" (SELECT count(*) FROM schedule WHERE high = 100) - (SELECT count(*) FROM run)";
 	sqlite3 *db = NULL;

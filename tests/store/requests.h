@@ -29,7 +29,8 @@ static inline struct st_req req_occ(uint64_t sid, uint32_t rev, uint64_t run, in
 				  .nominal = AT(nominal),
 				  .due = AT(nominal + 1),
 				  .claimed = AT(nominal + 2),
-				  .cost = -1 };
+				  .cost = -1,
+				  .exit_code = -1 };
 	return r;
 }
 
@@ -80,7 +81,8 @@ static inline struct st_req req_finish(uint64_t sid, uint64_t run, unsigned atte
 				  .ended = AT(ended),
 				  .cost = 5,
 				  .tokens_in = 6,
-				  .tokens_out = 7 };
+				  .tokens_out = 7,
+				  .exit_code = 8 };
 	return r;
 }
 
@@ -88,5 +90,15 @@ static inline struct st_req req_hold(uint32_t key, unsigned reason, int64_t unti
 {
 	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER };
 	r.hold = (struct hold_row){ key, (uint16_t)reason, AT(until) };
+	return r;
+}
+
+/* One of a problem's acts, by key or by number. */
+static inline struct st_req req_problem(enum problem_act act, uint64_t number, const char *key, int64_t at)
+{
+	struct st_req r = { .op = ST_PROBLEM, .lane = LANE_FINISH, .at = AT(at) };
+	r.problem = (struct problem_said){ .act = (uint8_t)act, .number = number };
+	if (key)
+		r.problem.key = str_of(key);
 	return r;
 }

@@ -149,12 +149,23 @@ static void add_run(struct buf *out, const char *what, const struct run_row *r)
 {
 	NUMBERS(out, what, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
 		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
-		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out, r->limited, r->end);
+		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out, r->limited, r->end,
+		r->exit_code);
 }
 
 static void add_hold(struct buf *out, const struct hold_row *h)
 {
 	NUMBERS(out, "hold", h->key, h->reason, h->until.us);
+}
+
+static void add_problem(struct buf *out, const struct problem_row *p)
+{
+	NUMBERS(out, "problem", p->number, p->count, p->opened.us, p->said.us, p->acked.us, p->closed.us);
+	add_text(out, p->key);
+	add_text(out, p->subject);
+	add_text(out, p->text);
+	add_text(out, p->by);
+	add_text(out, p->note);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -206,6 +217,10 @@ void dump_rows(const struct rows *r, struct buf *out)
 		add_hold(&lines, rows_hold_at(r, i));
 		buf_addc(&lines, '\n');
 	}
+	for (size_t i = 0; i < rows_problems(r); i++) {
+		add_problem(&lines, rows_problem_at(r, i));
+		buf_addc(&lines, '\n');
+	}
 	sort_lines(&lines, out);
 }
 
@@ -240,14 +255,16 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "sched",
 		  "SELECT s.sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, "
 		  "kept, changed,"
-		  " paused_until, rules, put_at, dropped IS NOT NULL, id, body"
+		  " paused_until, rules, put_at, s.dropped IS NOT NULL, id, body"
 		  " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
 		{ "run", "SELECT run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, "
 			 "due, claimed,"
-			 " started, ended, retry_at, fence, cost, tokens_in, tokens_out, limited, \"end\" "
-			 "FROM run" },
+			 " started, ended, retry_at, fence, cost, tokens_in, tokens_out, limited, \"end\", "
+			 "exit_code FROM run" },
 		{ "range", "SELECT sid, first, last, state, reason FROM range" },
 		{ "hold", "SELECT key, reason, until FROM hold" },
+		{ "problem", "SELECT number, count, opened, said, acked, closed, key, subject, text, by, note"
+			     " FROM problem" },
 	};
 	struct buf lines = { 0 };
 	sqlite3 *db = open_to_read(path);
@@ -292,6 +309,9 @@ static void add_item(void *ctx, const struct load_item *item)
 		buf_addf(out, "for %llu ", (unsigned long long)item->follower);
 		add_run(out, "end", &item->run);
 		break;
+	case LOAD_PROBLEM:
+		add_problem(out, &item->problem);
+		break;
 	case LOAD_DONE:
 		NUMBERS(out, "done", item->done.last_run, item->done.last_sid, item->done.last_end);
 		break;
@@ -311,6 +331,8 @@ void dump_ack(const struct st_ack *ack, struct buf *out)
 		 (unsigned long long)ack->run);
 	if (ack->end)
 		buf_addf(out, " end %llu", (unsigned long long)ack->end);
+	if (ack->problem)
+		buf_addf(out, " problem %llu said %u", (unsigned long long)ack->problem, ack->count);
 	if (ack->has_row)
 		add_row(out, " row", &ack->row);
 	if (ack->op == ST_OCC && ack->res == ST_LOST)

@@ -18,8 +18,9 @@ struct rows {
 	struct record *record;
 	uint32_t *open; /* records that are not finished, in no order */
 	struct hold_row *hold;
-	size_t scheds, records, opens, holds;
-	size_t sched_room, record_room, open_room, hold_room;
+	struct problem_row *problem; /* number n stands at n - 1: none ever goes */
+	size_t scheds, records, opens, holds, problems;
+	size_t sched_room, record_room, open_room, hold_room, problem_room;
 	struct table by_sid, by_run, by_nominal;
 	uint64_t last_run, last_sid, last_end;
 };
@@ -71,6 +72,15 @@ struct rows *rows_clone(const struct rows *r)
 	c->record = copy(r->record, r->record_room * sizeof *r->record);
 	c->open = copy(r->open, r->open_room * sizeof *r->open);
 	c->hold = copy(r->hold, r->hold_room * sizeof *r->hold);
+	c->problem = copy(r->problem, r->problem_room * sizeof *r->problem);
+	for (size_t i = 0; i < c->problems; i++) {
+		struct problem_row *p = &c->problem[i];
+		p->key = copy_text(p->key);
+		p->subject = copy_text(p->subject);
+		p->text = copy_text(p->text);
+		p->by = copy_text(p->by);
+		p->note = copy_text(p->note);
+	}
 	c->by_sid = table_clone(&r->by_sid);
 	c->by_run = table_clone(&r->by_run);
 	c->by_nominal = table_clone(&r->by_nominal);
@@ -86,6 +96,15 @@ void rows_free(struct rows *r)
 		free((char *)r->sched[i].id.p);
 		free((char *)r->sched[i].document.p);
 	}
+	for (size_t i = 0; i < r->problems; i++) {
+		const struct problem_row *p = &r->problem[i];
+		free((char *)p->key.p);
+		free((char *)p->subject.p);
+		free((char *)p->text.p);
+		free((char *)p->by.p);
+		free((char *)p->note.p);
+	}
+	free(r->problem);
 	free(r->sched);
 	free(r->record);
 	free(r->open);
@@ -173,6 +192,17 @@ static void set_high(struct rows_sched *s, struct wall high)
 	s->row.high = high.us < s->row.kept.us ? s->row.kept : high;
 }
 
+/* Somebody else who lives has it. */
+static bool id_taken(const struct rows *r, uint64_t sid, struct str id)
+{
+	for (size_t i = 0; id.p && i < r->scheds; i++) {
+		const struct rows_sched *s = &r->sched[i];
+		if (s->row.sid != sid && !s->dropped && s->id.p && str_eq(s->id, id))
+			return true;
+	}
+	return false;
+}
+
 static uint8_t put(struct rows *r, const struct st_req *q)
 {
 	struct rows_sched *s = sched_of(r, q->sid);
@@ -181,6 +211,8 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 	if (s && s->row.rev == q->rev + 1 && same_wall(s->put_at, q->at))
 		return ST_OK; /* mine */
 	if (q->rev == 0 && !s) {
+		if (id_taken(r, q->sid, q->id))
+			return ST_REFUSED;
 		ROOM(r->sched, r->scheds, r->sched_room);
 		s = &r->sched[r->scheds];
 		*s = (struct rows_sched){ .row = q->row, .put_at = q->at };
@@ -197,6 +229,8 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		return ST_REFUSED;
 	if (s->row.rev != q->rev)
 		return ST_STALE;
+	if (id_taken(r, q->sid, q->id))
+		return ST_REFUSED;
 	struct sched_row old = s->row;
 	s->row = q->row;
 	s->row.sid = old.sid;
@@ -416,7 +450,8 @@ static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret
 	if (row->attempt == end->attempt && row->state == end->state && row->outcome == end->outcome &&
 	    row->reason == end->reason && row->limited == end->limited && same_wall(row->ended, end->ended) &&
 	    same_wall(row->retry_at, end->retry_at) && row->cost == end->cost &&
-	    row->tokens_in == end->tokens_in && row->tokens_out == end->tokens_out) {
+	    row->tokens_in == end->tokens_in && row->tokens_out == end->tokens_out &&
+	    row->exit_code == end->exit_code) {
 		ret->end = row->end;
 		return ST_OK; /* mine */
 	}
@@ -432,6 +467,7 @@ static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret
 	row->cost = end->cost;
 	row->tokens_in = end->tokens_in;
 	row->tokens_out = end->tokens_out;
+	row->exit_code = end->exit_code;
 	struct rows_sched *s = sched_of(r, row->sid);
 	if (row->state == RUN_FINISHED) {
 		s->row.failures = q->failures;
@@ -457,6 +493,80 @@ static uint8_t hold(struct rows *r, const struct st_req *q)
 	}
 	r->hold[i] = q->hold;
 	return ST_OK;
+}
+
+static bool fits(struct str s)
+{
+	return s.n <= STORE_PROBLEM_BYTES_MAX;
+}
+
+/* The one that is meant: the latest of its key, or the one that has the number. */
+static struct problem_row *problem_of(const struct rows *r, const struct problem_said *said)
+{
+	if (said->act != PROBLEM_OPEN && said->number)
+		return said->number <= r->problems ? &r->problem[said->number - 1] : NULL;
+	for (size_t i = r->problems; i > 0; i--)
+		if (str_eq(r->problem[i - 1].key, said->key))
+			return &r->problem[i - 1];
+	return NULL;
+}
+
+static void open_problem(struct rows *r, struct problem_row **p, const struct st_req *q)
+{
+	const struct problem_said *said = &q->problem;
+	if (*p && same_wall((*p)->said, q->at))
+		return; /* mine */
+	if (*p && same_wall((*p)->closed, WALL_NEVER)) {
+		(*p)->count++;
+		(*p)->said = q->at;
+		set_text(&(*p)->text, said->text);
+		return;
+	}
+	ROOM(r->problem, r->problems, r->problem_room);
+	*p = &r->problem[r->problems++];
+	**p = (struct problem_row){ .number = r->problems,
+				    .count = 1,
+				    .opened = q->at,
+				    .said = q->at,
+				    .acked = WALL_NEVER,
+				    .closed = WALL_NEVER,
+				    .key = copy_text(said->key),
+				    .subject = copy_text(said->subject),
+				    .text = copy_text(said->text) };
+}
+
+static uint8_t ack_problem(struct problem_row *p, const struct st_req *q)
+{
+	if (same_wall(p->acked, q->at))
+		return ST_OK; /* mine */
+	if (!same_wall(p->acked, WALL_NEVER) || !same_wall(p->closed, WALL_NEVER))
+		return ST_LOST;
+	p->acked = q->at;
+	set_text(&p->by, q->problem.by);
+	set_text(&p->note, q->problem.note);
+	return ST_OK;
+}
+
+static uint8_t problem(struct rows *r, const struct st_req *q, struct st_ack *ret)
+{
+	const struct problem_said *said = &q->problem;
+	bool named = said->key.n || (said->act != PROBLEM_OPEN && said->number);
+	if (!named || said->act >= PROBLEM_ACTS || same_wall(q->at, WALL_NEVER) || !fits(said->key) ||
+	    !fits(said->subject) || !fits(said->text) || !fits(said->by) || !fits(said->note))
+		return ST_REFUSED;
+	struct problem_row *p = problem_of(r, said);
+	uint8_t res = ST_OK;
+	if (said->act == PROBLEM_OPEN)
+		open_problem(r, &p, q);
+	else if (!p)
+		return ST_REFUSED;
+	else if (said->act == PROBLEM_ACK)
+		res = ack_problem(p, q);
+	else if (same_wall(p->closed, WALL_NEVER))
+		p->closed = q->at;
+	ret->problem = p->number;
+	ret->count = p->count;
+	return res;
 }
 
 void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
@@ -490,10 +600,13 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_HOLD:
 		ret->res = hold(r, q);
 		break;
+	case ST_PROBLEM:
+		ret->res = problem(r, q, ret);
+		break;
 	case ST_OPS:
 		assert(false);
 	}
-	if (q->op == ST_HOLD)
+	if (q->op == ST_HOLD || q->op == ST_PROBLEM)
 		return;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
@@ -600,6 +713,9 @@ void rows_load(const struct rows *r, load_fn *fn, void *ctx)
 		if (s[i]->after && !sched_of(r, s[i]->sid)->dropped)
 			load_ends(r, s[i], fn, ctx);
 	free(s);
+	for (size_t i = 0; i < r->problems; i++)
+		if (same_wall(r->problem[i].closed, WALL_NEVER))
+			fn(ctx, &(struct load_item){ .kind = LOAD_PROBLEM, .problem = r->problem[i] });
 	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { r->last_run, r->last_sid, r->last_end } });
 }
 
@@ -650,6 +766,16 @@ size_t rows_open(const struct rows *r)
 const struct run_row *rows_open_at(const struct rows *r, size_t i)
 {
 	return &r->record[r->open[i]].row;
+}
+
+size_t rows_problems(const struct rows *r)
+{
+	return r->problems;
+}
+
+const struct problem_row *rows_problem_at(const struct rows *r, size_t i)
+{
+	return &r->problem[i];
 }
 
 size_t rows_holds(const struct rows *r)

@@ -36,6 +36,8 @@ const struct run_row *rows_at(const struct rows *r, uint64_t sid, struct wall no
 /* The record that is not yet finished, by number; NULL after the last. */
 size_t rows_open(const struct rows *r);
 const struct run_row *rows_open_at(const struct rows *r, size_t i);
+size_t rows_problems(const struct rows *r);
+const struct problem_row *rows_problem_at(const struct rows *r, size_t i); /* by number */
 size_t rows_holds(const struct rows *r);
 const struct hold_row *rows_hold_at(const struct rows *r, size_t i);
 const struct hold_row *rows_hold(const struct rows *r, uint32_t key); /* NULL: free */

@@ -55,6 +55,12 @@ static struct row_move some_move(struct stream *s, uint64_t sid)
 				  .seen = some_end(s, sid) };
 }
 
+/* Its own, mostly. */
+static uint64_t some_id(struct stream *s, uint64_t sid)
+{
+	return one_in(s, 20) ? 1 + below(s, s->scheds) : sid;
+}
+
 static void make_put(struct stream *s, struct st_req *r)
 {
 	*r = req_put(r->sid, r->rev, moment(s));
@@ -69,8 +75,8 @@ static void make_put(struct stream *s, struct st_req *r)
 	r->keep_next = one_in(s, 2);
 	r->close_range = one_in(s, 2);
 	if (one_in(s, 2)) {
-		int n = snprintf(s->text, sizeof s->text, "id-%llu document %llu", (unsigned long long)r->sid,
-				 (unsigned long long)s->tag);
+		int n = snprintf(s->text, sizeof s->text, "id-%llu document %llu",
+				 (unsigned long long)some_id(s, r->sid), (unsigned long long)s->tag);
 		r->id = (struct str){ s->text, 5 };
 		r->document = (struct str){ s->text + 6, (size_t)n - 6 };
 	}
@@ -144,12 +150,38 @@ static void make_finish(struct stream *s, struct st_req *r)
 	r->run.reason = (uint16_t)below(s, 3);
 	r->run.limited = (uint16_t)below(s, 3);
 	r->run.retry_at = AT(moment(s));
+	r->run.exit_code = (int32_t)below(s, 3) - 1;
 	r->failures = (uint32_t)below(s, 4);
 }
 
 static void make_hold(struct stream *s, struct st_req *r)
 {
 	*r = req_hold((uint32_t)r->sid % 7, (unsigned)below(s, 3), moment(s));
+}
+
+/* Few keys and times, so that the same problem is said, taken and closed again and again. Each key has one
+ * lane, and its problems with it. */
+static void make_problem(struct stream *s, struct st_req *r)
+{
+	static const char *const keys[LANES][2] = { { "cause-0-0", "cause-0-1" },
+						    { "cause-1-0", "cause-1-1" },
+						    { "cause-2-0", "cause-2-1" },
+						    { "cause-3-0", "cause-3-1" } };
+	uint64_t number = one_in(s, 4) && s->one_lane ? below(s, s->problems + 3) : 0;
+	*r = req_problem((enum problem_act)below(s, PROBLEM_ACTS), number, keys[r->sid % LANES][below(s, 2)],
+			 moment(s));
+	if (one_in(s, 30))
+		r->problem.key.n = 0;
+	snprintf(s->text, sizeof s->text, "text %llu", (unsigned long long)s->tag);
+	if (r->problem.act == PROBLEM_OPEN) {
+		r->problem.subject = (struct str){ s->text, 4 };
+		if (one_in(s, 2))
+			r->problem.text = str_of(s->text);
+	} else if (r->problem.act == PROBLEM_ACK) {
+		r->problem.by = (struct str){ s->text + 5, 1 };
+		if (one_in(s, 2))
+			r->problem.note = str_of(s->text);
+	}
 }
 
 static const struct {
@@ -160,8 +192,23 @@ static const struct {
 	[ST_OCC] = { make_occ, 40 },          [ST_RANGE] = { make_range, 20 },
 	[ST_WITHDRAW] = { make_withdraw, 3 }, [ST_VERDICT] = { make_verdict, 15 },
 	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
-	[ST_HOLD] = { make_hold, 3 },
+	[ST_HOLD] = { make_hold, 3 },         [ST_PROBLEM] = { make_problem, 6 },
 };
+
+enum { STREAM_TEXTS = 7 };
+
+/* Those of its texts that stand in the stream's own. */
+static unsigned texts(const struct stream *s, struct st_req *r, struct str *ret[static STREAM_TEXTS])
+{
+	struct problem_said *p = &r->problem;
+	struct str *all[STREAM_TEXTS] = { &r->id,   &r->document, &p->key, &p->subject,
+					  &p->text, &p->by,       &p->note };
+	unsigned n = 0;
+	for (unsigned i = 0; i < (r->op == ST_PROBLEM ? STREAM_TEXTS : 2); i++)
+		if (all[i]->p >= s->text && all[i]->p < s->text + sizeof s->text)
+			ret[n++] = all[i];
+	return n;
+}
 
 static unsigned some_op(struct stream *s)
 {
@@ -175,7 +222,9 @@ static unsigned some_op(struct stream *s)
 
 static unsigned lane_of(const struct stream *s, const struct st_req *r)
 {
-	uint64_t way = r->op == ST_HOLD ? r->hold.key : r->sid;
+	uint64_t way = r->op == ST_HOLD      ? r->hold.key
+		       : r->op == ST_PROBLEM ? (uint64_t)(r->problem.key.p[6] - '0')
+					     : r->sid;
 	return s->one_lane ? LANE_CLAIM : (unsigned)(way % LANES);
 }
 
@@ -193,7 +242,9 @@ struct st_req stream_next(struct stream *s)
 		r.lane = (uint8_t)lane_of(s, &r);
 		struct st_req *keep = &s->past[s->n++ % STREAM_MEMORY];
 		*keep = r;
-		keep->id = keep->document = (struct str){ 0 }; /* the same put is mine whatever its texts */
+		struct str *text[STREAM_TEXTS]; /* it is repeated without what will be gone */
+		for (unsigned n = texts(s, keep, text); n > 0; n--)
+			*text[n - 1] = (struct str){ 0 };
 	}
 	r.tag = ++s->tag;
 	return r;
@@ -201,11 +252,10 @@ struct st_req stream_next(struct stream *s)
 
 void stream_keep(const struct stream *s, struct st_req *r, char *text)
 {
+	struct str *t[STREAM_TEXTS];
 	memcpy(text, s->text, sizeof s->text);
-	if (r->id.p)
-		r->id.p = text + (r->id.p - s->text);
-	if (r->document.p)
-		r->document.p = text + (r->document.p - s->text);
+	for (unsigned n = texts(s, r, t); n > 0; n--)
+		t[n - 1]->p = text + (t[n - 1]->p - s->text);
 }
 
 void stream_learn(struct stream *s, const struct st_ack *ack)
@@ -214,6 +264,7 @@ void stream_learn(struct stream *s, const struct st_ack *ack)
 		s->rev[ack->row.sid] = ack->row.rev;
 		s->seen[ack->row.sid] = ack->row.seen;
 	}
+	s->problems = ack->problem > s->problems ? ack->problem : s->problems;
 	s->ends = ack->end > s->ends ? ack->end : s->ends;
 	if (ack->op == ST_OCC && ack->res == ST_OK && ack->has_row)
 		s->recent[s->runs++ % STREAM_MEMORY] =

@@ -3,19 +3,23 @@
 #include "core/engine/state.h"
 
 /* Next times must be found anew, and what happened in a time that is yet to come explains nothing. */
-static void turn_back(struct engine *e, int64_t step)
+static void turn_back(struct engine *e)
 {
 	struct wall *past[] = { &e->loaded, &e->stepped, &e->resumed, &e->stalled };
 	for (size_t i = 0; i < ARRAY_LEN(past); i++)
 		if (past[i]->us > e->now.wall.us)
 			*past[i] = e->now.wall;
 	e->fix = 0;
-	/* How long somebody is held does not depend on what time it is. */
+}
+
+/* How long somebody is held does not depend on what time it is. */
+static void shift_holds(struct engine *e, int64_t step)
+{
 	for (uint32_t i = 0; i < e->resources; i++) {
 		const struct resource *r = e->resource[i];
 		const struct hold_row hold = r->hold;
 		struct wall until = { hold.until.us + step };
-		if (r->held && !r->freeing && hold.until.us != INT64_MAX && until.us > e->now.wall.us)
+		if (r->held && !r->freeing && hold.until.us != INT64_MAX && hold.until.us > e->now.wall.us)
 			command_hold(e, hold.key, (enum reason)hold.reason, until);
 	}
 }
@@ -25,6 +29,9 @@ static void turn_back(struct engine *e, int64_t step)
 void clock_watch(struct engine *e)
 {
 	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
+	if (skew - e->last_skew <= -CLOCK_STEP_SECONDS * USEC)
+		shift_holds(e, skew - e->last_skew);
+	e->last_skew = skew;
 	if (e->clock_held && step < e->clock_most) {
 		e->clock_held = false;
 		e->stepped = e->now.wall;
@@ -38,7 +45,7 @@ void clock_watch(struct engine *e)
 	if (step >= CLOCK_STEP_SECONDS * USEC)
 		e->stepped = e->now.wall;
 	else if (step <= -CLOCK_STEP_SECONDS * USEC)
-		turn_back(e, step);
+		turn_back(e);
 	e->skew = skew;
 }
 
@@ -59,7 +66,7 @@ static struct wall last_record(const struct engine *e)
 void clock_load(struct engine *e)
 {
 	struct wall last = last_record(e);
-	e->skew = e->now.wall.us - e->now.boot.us;
+	e->skew = e->last_skew = e->now.wall.us - e->now.boot.us;
 	if (last.us != INT64_MIN && e->now.wall.us - last.us >= CLOCK_ABSENCE_SECONDS * USEC) {
 		e->clock_held = true;
 		e->clock_most = CLOCK_ABSENCE_SECONDS * USEC;

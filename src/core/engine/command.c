@@ -104,6 +104,8 @@ static void take_put(struct engine *e, const struct command *c)
 		r.id = c->id;
 		r.document = c->document;
 		send(e, s, &r, FOR_PUT, c->tag);
+	} else if (is_unfixed(e, s)) {
+		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else {
 		put_changed(e, s, c);
 	}
@@ -170,6 +172,8 @@ static void take_pause(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (on == !!(s->row.flags & SCHED_PAUSED)) {
 		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
+	} else if (!on && is_unfixed(e, s)) {
+		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (on) {
 		command_pause(e, s, c->to, c->tag);
 	} else {
@@ -205,8 +209,8 @@ static void paused_all(struct engine *e, const struct hold_row *hold)
 			continue;
 		if (e->paused_all)
 			paused(e, s);
-		else if (s->open && !s->busy)
-			command_resume(e, s, 0);
+		else
+			due_queue(e, s);
 	}
 }
 
@@ -363,6 +367,7 @@ static void take_recompile(struct engine *e, const struct command *c)
 	r.keep_next = false;
 	r.row.next = first_time(e, &c->rules, s->row.after, from);
 	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
 	send(e, s, &r, FOR_PUT, c->tag);
 }
 

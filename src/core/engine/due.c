@@ -110,7 +110,7 @@ void due_queue(struct engine *e, struct sched *s)
 	heap_remove(&e->due, i);
 	if (s->busy || s->gone || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
-	if (s->open && !stays_out(e, s)) {
+	if (s->open && !stays_out(e, s) && !is_unfixed(e, s)) {
 		command_resume(e, s, 0); /* what kept it out is over */
 		return;
 	}
@@ -243,7 +243,8 @@ static void record(struct engine *e, struct sched *s, struct wall nominal, const
 				  .nominal = nominal,
 				  .due = nominal,
 				  .claimed = e->now.wall,
-				  .cost = -1 };
+				  .cost = -1,
+				  .exit_code = -1 };
 	if (!end && (kind == KIND_TIMER || kind == KIND_CATCH_UP))
 		r.run.due = due_of(s, nominal);
 	if (state == RUN_FINISHED) {
@@ -345,22 +346,31 @@ static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
 	heap_put(&e->due, sched_index(e, s), when.us);
 }
 
-static bool is_excluded(const struct engine *e, const struct sched *s, struct wall nominal)
+static struct surroundings around(const struct engine *e, const struct sched *s)
 {
-	return days_have(&e->config.calendars[policy_of(s)->calendar], s->zone, nominal);
+	uint16_t hours = rules_of(s)->active.zone;
+	return (struct surroundings){ s->zone, e->config.zones[hours < e->config.zone_count ? hours : 0],
+				      &e->config.calendars[policy_of(s)->calendar] };
+}
+
+static enum reason barred(const struct engine *e, const struct sched *s, struct wall nominal)
+{
+	struct surroundings with = around(e, s);
+	return rules_bar(rules_of(s), &with, nominal);
 }
 
 /* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
  * days cut a stretch. */
 static struct wall alike(const struct engine *e, const struct sched *s, struct wall last)
 {
-	bool excluded = is_excluded(e, s, s->try);
+	enum reason reason = barred(e, s, s->try);
 	struct wall t = s->try, next;
-	if (!e->config.calendars[policy_of(s)->calendar].n)
+	struct surroundings with = around(e, s);
+	if (!rules_can_bar(rules_of(s), &with))
 		return last;
 	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
 		next = due_next(s, t);
-		if (next.us > last.us || is_excluded(e, s, next) != excluded)
+		if (next.us > last.us || barred(e, s, next) != reason)
 			break;
 	}
 	return t;
@@ -371,7 +381,7 @@ static bool fresher(const struct engine *e, const struct sched *s, struct wall t
 {
 	unsigned n = 0;
 	for (t = due_next(s, t); n < STRETCH_MAX && is_due(e, s, t); t = due_next(s, t), n++)
-		if (!is_excluded(e, s, t))
+		if (!barred(e, s, t))
 			return true;
 	return false;
 }
@@ -453,7 +463,9 @@ static void take_up(struct engine *e, struct sched *s)
 {
 	struct resource *agent = engine_resource(e, policy_of(s)->agent);
 	struct wall held = held_until(e, s);
-	if (s->row.flags & SCHED_PAUSED) {
+	if (is_unfixed(e, s)) {
+		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
+	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
 	} else if (e->paused_all) {
 		due_open_range(e, s, REASON_PAUSED);
@@ -462,8 +474,8 @@ static void take_up(struct engine *e, struct sched *s)
 	} else if (held.us > e->now.wall.us) {
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
-	} else if (is_excluded(e, s, s->try)) {
-		due_range(e, s, alike(e, s, last_due(e, s, 0)), RUN_SKIPPED, REASON_EXCLUDED);
+	} else if (barred(e, s, s->try)) {
+		due_range(e, s, alike(e, s, last_due(e, s, 0)), RUN_SKIPPED, barred(e, s, s->try));
 	} else if (due_is_late(e, s, s->try)) {
 		settle_late(e, s);
 	} else if (joins_line(e, s)) {
@@ -549,7 +561,7 @@ static enum reason end_refusal(struct engine *e, struct sched *s, struct wall no
 		return REASON_MAX_RUNS;
 	if (held_until(e, s).us == INT64_MAX)
 		return REASON_BLOCKED;
-	return is_excluded(e, s, nominal) ? REASON_EXCLUDED : REASON_NONE;
+	return barred(e, s, nominal);
 }
 
 static void take_up_end(struct engine *e, struct sched *s, const struct end *end, bool newer)

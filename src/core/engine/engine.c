@@ -342,6 +342,8 @@ void engine_load(struct engine *e, const struct load_item *item)
 		if (s)
 			engine_add_end(e, s, &item->run);
 		break;
+	case LOAD_PROBLEM: /* for people; the engine decides nothing by it */
+		break;
 	case LOAD_DONE:
 		e->last_run = item->done.last_run;
 		e->last_sid = item->done.last_sid;

@@ -10,38 +10,9 @@
  * freshly loaded;
  *  - bounded: at most STEP_DUE_MAX due entries per step, CLAIMS_MAX claims and LAUNCHES_MAX launches under
  * way. */
-#include "core/model.h"
-#include "core/when/rule.h"
+#include "core/rule/rules.h"
 #include "port/runner.h"
 #include "port/store.h"
-
-/* --- what a schedule's document boils down to ---------------------------------------------------------- */
-
-enum action { ACTION_RUN, ACTION_EVENT /* publishes, takes no slot, is done when claimed */ };
-enum after_outcome { AFTER_DONE /* or no_work */, AFTER_FAILED /* or killed */, AFTER_ANY };
-
-struct policy {
-	uint8_t missed, overlap, backoff, action;
-	uint8_t guards; /* bit per enum rn_ask */
-	uint8_t after;  /* enum after_outcome, if the row follows another */
-	int8_t priority;
-	uint8_t agent_slots;
-	uint16_t retries, catch_up_limit, max_failures; /* max_failures 0: off */
-	uint16_t zone, calendar;                        /* numbers in the engine's tables; calendar 0: none */
-	uint32_t window;                                /* seconds; 0: none */
-	uint32_t retry_delay, retry_most;               /* seconds */
-	uint32_t agent, key, account;                   /* 0: none; one number space for all three */
-};
-
-/* The bytes of sched_row.rules. The version and the zone's print say whether they still hold. */
-struct rules {
-	uint32_t version, spare;
-	uint64_t zone_print;
-	struct rule when;
-	struct policy policy;
-};
-#define RULES_VERSION 1
-static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
 
 /* sched_row.flags */
 enum sched_flag {

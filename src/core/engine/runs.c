@@ -95,9 +95,11 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 		return;
 	}
 	if (how.state == RUN_RETRYING) {
-		struct rn_says end = {
-			.outcome = how.outcome, .reason = how.reason, .ended = e->now.wall, .cost = -1
-		};
+		struct rn_says end = { .outcome = how.outcome,
+				       .reason = how.reason,
+				       .ended = e->now.wall,
+				       .cost = -1,
+				       .exit_code = -1 };
 		r->attempt = (uint16_t)(r->row.attempt + 1);
 		runs_finish(e, r, &end);
 		return;
@@ -423,6 +425,7 @@ void runs_finish(struct engine *e, struct run *r, const struct rn_says *says)
 	r->row.cost = says->cost;
 	r->row.tokens_in = says->tokens_in;
 	r->row.tokens_out = says->tokens_out;
+	r->row.exit_code = says->exit_code;
 	bool again = retries(e, r, says, &seconds);
 	r->row.state = again ? RUN_RETRYING : RUN_FINISHED;
 	r->row.retry_at.us = again ? e->now.wall.us + seconds * USEC : 0;
@@ -572,9 +575,11 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		adopt(e, r);
 	if (says->attempt != r->attempt)
 		return;
-	struct rn_says lost = {
-		.outcome = OUTCOME_FAILED, .reason = REASON_LOST, .ended = e->now.wall, .cost = -1
-	};
+	struct rn_says lost = { .outcome = OUTCOME_FAILED,
+				.reason = REASON_LOST,
+				.ended = e->now.wall,
+				.cost = -1,
+				.exit_code = -1 };
 	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;
 	switch ((enum rn_say)says->say) {
 	case RN_BORN:

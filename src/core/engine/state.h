@@ -147,8 +147,8 @@ struct engine {
 	struct queue ready;
 	unsigned slots_used, claims, launches, under_way;
 	uint64_t last_tag, last_run, last_sid, last_end;
-	struct now now; /* of this step */
-	int64_t skew;   /* wall - boot, as last seen, or as last believed while the clock is held */
+	struct now now;                                /* of this step */
+	int64_t skew, last_skew;                       /* wall - boot: as last believed, and as last seen */
 	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
 	struct boot refill;                            /* of the tokens for what was missed */
 	int64_t tokens;                                /* millionths */
@@ -161,6 +161,13 @@ struct engine {
 	struct effects *fx;
 	bool broken;
 };
+
+/* The clock is not believed; or it was turned back, and what that means for this schedule has not been asked
+ * for yet. Its times must not be changed before. */
+static inline bool is_unfixed(const struct engine *e, const struct sched *s)
+{
+	return e->clock_held || (e->fix != NONE && (uint32_t)(s - e->sched) >= e->fix);
+}
 
 static inline const struct rules *rules_of(const struct sched *s)
 {

@@ -9,6 +9,8 @@ CREATE TABLE meta (
 INSERT INTO meta VALUES ('last_run', 0);
 -- The number of the last end. It counts on whatever becomes of the runs.
 INSERT INTO meta VALUES ('last_end', 0);
+-- The number of the last problem.
+INSERT INTO meta VALUES ('last_problem', 0);
 
 -- What an engine holds in memory of a schedule. Narrow: a claim rewrites this row.
 CREATE TABLE schedule (
@@ -34,10 +36,14 @@ CREATE INDEX schedule_follower ON schedule (sid) WHERE after <> 0;
 
 -- What people wrote. Wide, hence apart: nothing on the way of a claim reads it.
 CREATE TABLE document (
-	sid  INTEGER PRIMARY KEY,
-	id   TEXT,
-	body TEXT
+	sid     INTEGER PRIMARY KEY,
+	id      TEXT,
+	body    TEXT,
+	dropped INTEGER NOT NULL DEFAULT 0 -- 1: of a removed schedule; its runs are still read with it
 ) STRICT;
+-- Of the living an id names one. Removed ones may share theirs, with a living one as well.
+CREATE UNIQUE INDEX document_id ON document (id) WHERE dropped = 0;
+CREATE INDEX document_dropped ON document (id) WHERE dropped = 1;
 
 CREATE TABLE run (
 	run        INTEGER PRIMARY KEY,
@@ -62,10 +68,20 @@ CREATE TABLE run (
 	cost       INTEGER NOT NULL, -- micro-dollars; -1: not known
 	tokens_in  INTEGER NOT NULL,
 	tokens_out INTEGER NOT NULL,
+	exit_code  INTEGER NOT NULL, -- -1: not known
 	lease      INTEGER NOT NULL DEFAULT 0 -- several nodes: held until
 ) STRICT;
--- An occurrence is recorded once (G1). Manual runs (kind 4) are no occurrences.
-CREATE UNIQUE INDEX run_occurrence ON run (sid, nominal) WHERE kind <> 4;
+-- An occurrence is recorded once (G1). Manual runs (kind 4) are no occurrences, but stand in the history of their
+-- schedule, which this index is, too: their own number sets them apart.
+CREATE UNIQUE INDEX run_occurrence ON run (sid, nominal, CASE kind WHEN 4 THEN run ELSE 0 END);
+-- The history of all. Nominal times come nearly in order: a claim adds to its last page, which its neighbours have
+-- written already.
+CREATE INDEX run_nominal ON run (nominal);
+-- What people look for among very many: what failed or was killed, what was skipped or missed. Only such runs pay.
+CREATE INDEX run_failed ON run (nominal) WHERE state = 3 AND outcome IN (2, 3);
+CREATE INDEX run_failed_of ON run (sid, nominal) WHERE state = 3 AND outcome IN (2, 3);
+CREATE INDEX run_idle ON run (nominal) WHERE state > 3;
+CREATE INDEX run_idle_of ON run (sid, nominal) WHERE state > 3;
 -- What a fresh engine must know: the runs that are not over, and the ends that followers may have to act on.
 CREATE INDEX run_open ON run (run) WHERE state < 3;
 CREATE INDEX run_end ON run (sid, "end") WHERE state = 3;
@@ -87,6 +103,23 @@ CREATE TABLE hold (
 	reason INTEGER NOT NULL,
 	until  INTEGER NOT NULL
 ) STRICT;
+
+-- What needs a person. Its number is known to people and never given again.
+CREATE TABLE problem (
+	number  INTEGER PRIMARY KEY,
+	key     TEXT NOT NULL,    -- the cause
+	subject TEXT,
+	text    TEXT,
+	count   INTEGER NOT NULL, -- how often it was said …
+	opened  INTEGER NOT NULL, -- … the first time …
+	said    INTEGER NOT NULL, -- … and the last
+	acked   INTEGER NOT NULL, -- 9223372036854775807: not yet; so with the next
+	closed  INTEGER NOT NULL,
+	by      TEXT,             -- who acknowledged it …
+	note    TEXT              -- … and what they wrote
+) STRICT;
+CREATE INDEX problem_key ON problem (key);
+CREATE UNIQUE INDEX problem_open ON problem (key) WHERE closed = 9223372036854775807;
 
 -- Several nodes: who claims for a partition, and until when. With one node it stays empty.
 CREATE TABLE lease (

@@ -1,0 +1,51 @@
+#pragma once
+/* What a schedule's document boils down to: its when and its policy, a value without pointers. All that is
+ * decided about an occurrence is decided by it. */
+#include "core/model.h"
+#include "core/when/rule.h"
+#include "port/store.h"
+
+enum action { ACTION_RUN, ACTION_EVENT /* publishes, takes no slot, is done when claimed */ };
+enum after_outcome { AFTER_DONE /* or no_work */, AFTER_FAILED /* or killed */, AFTER_ANY };
+
+struct policy {
+	uint8_t missed, overlap, backoff, action;
+	uint8_t guards; /* bit per enum rn_ask */
+	uint8_t after;  /* enum after_outcome, if the row follows another */
+	int8_t priority;
+	uint8_t agent_slots;
+	uint16_t retries, catch_up_limit, max_failures; /* max_failures 0: off */
+	uint16_t zone, calendar;                        /* numbers in the engine's tables; calendar 0: none */
+	uint32_t window;                                /* seconds; 0: none */
+	uint32_t retry_delay, retry_most;               /* seconds */
+	uint32_t agent, key, account;                   /* 0: none; one number space for all three */
+};
+
+/* The agent's hours: minutes of the day in a zone of their own; from equal to: always, from after to: over
+ * midnight. What lies outside is skipped. */
+struct hours {
+	uint16_t from, to, zone;
+};
+
+/* The bytes of sched_row.rules. The version and the zone's print say whether they still hold. */
+struct rules {
+	uint16_t version;
+	struct hours active;
+	uint64_t zone_print;
+	struct rule when;
+	struct policy policy;
+};
+#define RULES_VERSION 1
+static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
+
+/* What of the machine goes with them: shared by many, and numbered in them. */
+struct surroundings {
+	const struct zone *zone;     /* the schedule's */
+	const struct zone *hours;    /* of its agent's hours */
+	const struct days *excluded; /* days on which it does not run */
+};
+
+/* Why a time does not run, whatever befalls the engine; REASON_NONE: it may. */
+enum reason rules_bar(const struct rules *r, const struct surroundings *with, struct wall nominal);
+/* Is there anything by which a time could be barred? */
+bool rules_can_bar(const struct rules *r, const struct surroundings *with);

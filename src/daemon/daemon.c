@@ -1,0 +1,379 @@
+#include "daemon/daemon.h"
+
+#include "base/map.h"
+#include "daemon/desk.h"
+#include "host/clock.h"
+#include "host/rundir.h"
+#include "store/sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A command on its way: from whoever gave it to the engine, and its answer back. */
+struct pending {
+	struct daemon *d;
+	struct command command;
+	reply_fn *done;
+	void *ctx;
+	char *id, *document; /* copies, until the store has answered */
+	struct pending *next;
+};
+
+struct daemon {
+	struct daemon_options options;
+	char *database, *runs, *lock_path;
+	int lock;
+	struct buf cgroup;
+	struct names *names;
+	struct store *store;
+	struct runner *runner;
+	struct desk *desk;
+	struct mailbox *mail;
+	struct pump *pump;
+	struct loop *loop;
+	uint64_t last_tag;
+	struct pending *pending; /* those the engine has; few at a time */
+};
+
+struct names *daemon_names(struct daemon *d)
+{
+	return d->names;
+}
+
+const char *daemon_database(const struct daemon *d)
+{
+	return d->database;
+}
+
+const char *daemon_runs(const struct daemon *d)
+{
+	return d->runs;
+}
+
+const struct engine *daemon_engine(const struct daemon *d)
+{
+	return pump_engine(d->pump);
+}
+
+/* --- commands ------------------------------------------------------------------------------------------------ */
+
+static void pending_free(struct pending *p)
+{
+	free(p->id);
+	free(p->document);
+	free(p);
+}
+
+static void replied(void *ctx, const struct reply *r)
+{
+	struct daemon *d = ctx;
+	for (struct pending **at = &d->pending; *at; at = &(*at)->next) {
+		struct pending *p = *at;
+		if (p->command.tag != r->tag)
+			continue;
+		*at = p->next;
+		p->done(p->ctx, r);
+		pending_free(p);
+		return;
+	}
+}
+
+/* A name is written before the rules that hold its number: both go the same way, one after the other. */
+static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct str text)
+{
+	struct daemon *d = ctx;
+	struct st_req r = { .op = ST_NAME, .lane = LANE_USER, .name = { (uint8_t)kind, number, text } };
+	/* Out of memory here is met again by the request it is for. */
+	if (pump_send(d->pump, &r))
+		return;
+}
+
+static void take_order(void *arg)
+{
+	struct pending *p = arg;
+	struct daemon *d = p->d;
+	names_unsaved(d->names, save_name, d);
+	p->command.tag = ++d->last_tag;
+	p->next = d->pending;
+	d->pending = p;
+	loop_event(d->loop, &(struct event){ .kind = EV_COMMAND, .command = &p->command });
+}
+
+static char *copy(struct str s)
+{
+	char *p = malloc(s.n + 1);
+	if (p) {
+		memcpy(p, s.n ? s.p : "", s.n);
+		p[s.n] = '\0';
+	}
+	return p;
+}
+
+enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx)
+{
+	struct pending *p = calloc(1, sizeof *p);
+	if (!p)
+		return E_NOMEM;
+	*p = (struct pending){ .d = d, .command = *c, .done = done, .ctx = ctx };
+	p->id = copy(c->id);
+	p->document = copy(c->document);
+	p->command.id.p = p->id;
+	p->command.document.p = p->document;
+	enum err e = p->id && p->document ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
+	if (e)
+		pending_free(p);
+	return e == E_LIMIT ? E_BUSY : e;
+}
+
+enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg)
+{
+	enum err e = mailbox_put(d->mail, fn, arg);
+	return e == E_LIMIT ? E_BUSY : e;
+}
+
+static void stop_now(void *arg)
+{
+	loop_stop(((struct daemon *)arg)->loop);
+}
+
+void daemon_stop(struct daemon *d)
+{
+	if (mailbox_put(d->mail, stop_now, d))
+		kill(getpid(), SIGTERM);
+}
+
+/* --- runs ---------------------------------------------------------------------------------------------------- */
+
+static void give(void *arg)
+{
+	struct desk_job *j = arg;
+	struct daemon *d = j->ctx;
+	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
+		runner_refuse(d->runner, j->req.run, j->req.attempt,
+			      j->outcome ? j->outcome : OUTCOME_FAILED, j->reason ? j->reason : REASON_DEFINITION);
+	desk_job_free(j);
+}
+
+/* On the desk's thread. */
+static void prepared(void *ctx, struct desk_job *j)
+{
+	struct daemon *d = ctx;
+	j->ctx = d;
+	while (mailbox_put(d->mail, give, j) == E_LIMIT)
+		usleep(1000);
+}
+
+static void want(void *ctx, const struct rn_req *r)
+{
+	struct daemon *d = ctx;
+	/* LAUNCHES_MAX are under way at most, so there is room; what memory refuses is said. */
+	if (desk_put(d->desk, r))
+		runner_refuse(d->runner, r->run, r->attempt, OUTCOME_FAILED, REASON_DEFINITION);
+}
+
+/* --- opening ------------------------------------------------------------------------------------------------- */
+
+static char *path_in(const char *dir, const char *name)
+{
+	char *p = NULL;
+	return asprintf(&p, "%s/%s", dir, name) < 0 ? NULL : p;
+}
+
+static enum err make_directories(const char *path, struct why *why)
+{
+	char *copy_of = strdup(path);
+	if (!copy_of)
+		return E_NOMEM;
+	enum err e = OK;
+	for (char *at = copy_of + 1;; at++) {
+		char c = *at;
+		if (c != '/' && c != '\0')
+			continue;
+		*at = '\0';
+		if (mkdir(copy_of, 0700) < 0 && errno != EEXIST) {
+			e = why_set(why, E_IO, WHY_NOWHERE, "%s cannot be made: %s", copy_of, strerror(errno));
+			break;
+		}
+		*at = c;
+		if (c == '\0')
+			break;
+	}
+	free(copy_of);
+	return e;
+}
+
+/* One daemon to a directory: the lock goes with the process, whatever its end. */
+static enum err take_lock(struct daemon *d, struct why *why)
+{
+	d->lock = open(d->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (d->lock < 0)
+		return why_set(why, E_IO, WHY_NOWHERE, "%s cannot be opened: %s", d->lock_path, strerror(errno));
+	if (flock(d->lock, LOCK_EX | LOCK_NB) < 0) {
+		char pid[16] = "";
+		ssize_t n = pread(d->lock, pid, sizeof pid - 1, 0);
+		pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
+		return why_set(why, E_BUSY, WHY_NOWHERE, "another rota serves %s (process %s)", d->options.data,
+			       pid[0] ? pid : "unknown");
+	}
+	if (ftruncate(d->lock, 0) == 0)
+		dprintf(d->lock, "%d\n", (int)getpid());
+	return OK;
+}
+
+static enum err open_runner(struct daemon *d, struct why *why)
+{
+	struct launcher l;
+	bool delegated = rundir_cgroup(&d->cgroup) == OK;
+	struct runner_config c = { .place = { .runs = d->runs,
+					      .cgroup = delegated ? d->cgroup.p : NULL,
+					      .flush = true },
+				   .ctx = d,
+				   .want = want };
+	/* Before any thread, and before the store has grown: the launcher is a small process's child. */
+	enum err e = launcher_start(d->options.launcher, &l, why);
+	if (e)
+		return e;
+	e = runner_open(&c, &d->runner, why);
+	if (e) {
+		close(l.socket);
+		close(l.pidfd);
+		return e;
+	}
+	runner_launcher(d->runner, l);
+	return OK;
+}
+
+static enum err open_all(struct daemon *d, struct why *why)
+{
+	const struct daemon_options *o = &d->options;
+	enum err e = make_directories(o->data, why);
+	if (!e)
+		e = take_lock(d, why);
+	if (!e)
+		e = make_directories(d->runs, why);
+	if (!e)
+		e = open_runner(d, why);
+	if (!e)
+		e = names_new(&d->names);
+	if (!e)
+		e = mailbox_new(DAEMON_MAIL_MAX, &d->mail);
+	if (!e)
+		e = store_sqlite_open(d->database, &d->store, why);
+	if (!e)
+		e = desk_open(&(struct desk_options){ .database = d->database,
+						      .socket = o->socket,
+						      .defaults = o->defaults,
+						      .done = prepared,
+						      .ctx = d },
+			      &d->desk, why);
+	return e;
+}
+
+enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why)
+{
+	struct daemon *d = calloc(1, sizeof *d);
+	if (!d)
+		return E_NOMEM;
+	d->options = *o;
+	d->lock = -1;
+	d->database = path_in(o->data, "rota.db");
+	d->runs = path_in(o->data, "runs");
+	d->lock_path = path_in(o->data, "lock");
+	/* Threads inherit it: the loop alone hears of them. */
+	sigset_t mask;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGINT);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	enum err e = d->database && d->runs && d->lock_path ? open_all(d, why) : E_NOMEM;
+	if (e)
+		daemon_close(d);
+	else
+		*ret = d;
+	return e;
+}
+
+void daemon_close(struct daemon *d)
+{
+	if (!d)
+		return;
+	desk_close(d->desk);
+	loop_free(d->loop);
+	store_sqlite_close(d->store);
+	pump_free(d->pump);
+	runner_close(d->runner);
+	mailbox_free(d->mail);
+	names_free(d->names);
+	while (d->pending) {
+		struct pending *p = d->pending;
+		d->pending = p->next;
+		pending_free(p);
+	}
+	buf_free(&d->cgroup);
+	if (d->lock >= 0)
+		close(d->lock);
+	free(d->database);
+	free(d->runs);
+	free(d->lock_path);
+	free(d);
+}
+
+/* --- running ------------------------------------------------------------------------------------------------- */
+
+static void load_name(void *ctx, const struct load_item *item)
+{
+	struct daemon *d = ctx;
+	if (item->kind == LOAD_NAME &&
+	    names_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
+		return; /* its rules are outdated, and wait */
+}
+
+static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
+{
+	struct daemon *d = ctx;
+	if (d->options.happened)
+		d->options.happened(d->options.ctx, f, ack);
+}
+
+static void zones_changed(void *ctx)
+{
+	struct daemon *d = ctx;
+	if (names_reread(d->names))
+		return; /* the old ones are as good as before */
+	if (d->options.zones_changed)
+		d->options.zones_changed(d->options.ctx);
+}
+
+enum err daemon_run(struct daemon *d, struct why *why)
+{
+	struct pump_config c = { .engine = { .slots = d->options.slots,
+					     .catch_up_per_second = d->options.catch_up_per_second },
+				 .store = d->store,
+				 .ops = &store_sqlite_ops,
+				 .runner = d->runner,
+				 .ctx = d,
+				 .replied = replied,
+				 .happened = happened };
+	names_tables(d->names, &c.engine);
+	enum err e = pump_new(&c, &d->pump);
+	if (!e)
+		e = loop_new(&(struct loop_config){ .pump = d->pump,
+						    .store_fd = store_sqlite_ops.fd(d->store),
+						    .runner = d->runner,
+						    .mail = d->mail,
+						    .launcher = d->options.launcher,
+						    .ctx = d,
+						    .zones_changed = zones_changed },
+			     &d->loop, why);
+	if (!e)
+		e = pump_load(d->pump, loop_now(), load_name, d);
+	return e ? e : loop_run(d->loop, why);
+}

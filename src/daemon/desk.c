@@ -1,0 +1,159 @@
+#include "daemon/desk.h"
+
+#include "base/json.h"
+#include "core/when/iso.h"
+#include "daemon/render.h"
+#include "host/clock.h"
+#include "store/sqlite_read.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct desk {
+	struct desk_options options;
+	struct mailbox *mail;
+	struct reader *reader;
+	struct zoneinfo *zones;
+	pthread_t thread;
+	bool started;
+	atomic_bool stop;
+};
+
+struct errand {
+	struct desk *desk;
+	struct desk_job *job;
+};
+
+void desk_job_free(struct desk_job *j)
+{
+	if (!j)
+		return;
+	arena_free(&j->arena);
+	free(j);
+}
+
+/* --- on the desk's thread ----------------------------------------------------------------------------------- */
+
+static enum err read_document(struct desk *d, struct desk_job *j, struct schedule_doc *ret)
+{
+	struct str text;
+	struct val value, documents;
+	struct doc_list list;
+	enum err e = read_document_of(d->reader, j->req.sid, j->req.rev, &j->arena, &text, &j->why);
+	if (e)
+		return e;
+	e = json_read(text, &j->arena, &value, &j->why);
+	if (e)
+		return e;
+	documents = (struct val){ .kind = VAL_LIST, .list = { &value, 1 } };
+	struct doc_env env = d->options.defaults;
+	env.when.zones = zoneinfo_source(d->zones);
+	env.when.now = clock_wall();
+	e = doc_read(text, &documents, &env, &j->arena, &list, &j->why);
+	if (e)
+		return e;
+	if (list.n != 1)
+		return why_set(&j->why, E_INPUT, WHY_NOWHERE, "the document holds %u schedules", list.n);
+	*ret = list.doc[0];
+	return OK;
+}
+
+static enum err prepare(struct desk *d, struct desk_job *j)
+{
+	struct schedule_doc doc;
+	struct run_row run;
+	enum err e = read_document(d, j, &doc);
+	if (!e)
+		e = read_run(d->reader, j->req.run, &run, &j->why);
+	if (!e)
+		e = render_launch(&doc, &run, j->req.attempt, d->options.socket, &j->arena, &j->launch, &j->why);
+	return e;
+}
+
+static void do_job(void *arg)
+{
+	struct errand *errand = arg;
+	struct desk *d = errand->desk;
+	struct desk_job *j = errand->job;
+	free(errand);
+	/* What cannot be read now may be read later, but nobody would ask again: it is said. */
+	if (prepare(d, j)) {
+		j->outcome = OUTCOME_FAILED;
+		j->reason = REASON_DEFINITION;
+	}
+	d->options.done(d->options.ctx, j);
+}
+
+static void *work(void *arg)
+{
+	struct desk *d = arg;
+	struct pollfd bell = { mailbox_fd(d->mail), POLLIN, 0 };
+	while (!atomic_load(&d->stop)) {
+		if (poll(&bell, 1, -1) > 0)
+			mailbox_empty(d->mail);
+	}
+	return NULL;
+}
+
+/* --- from outside ------------------------------------------------------------------------------------------- */
+
+enum err desk_open(const struct desk_options *o, struct desk **ret, struct why *why)
+{
+	struct desk *d = calloc(1, sizeof *d);
+	if (!d)
+		return E_NOMEM;
+	d->options = *o;
+	enum err e = mailbox_new(DESK_JOBS_MAX, &d->mail);
+	if (!e)
+		e = reader_open(o->database, &d->reader, why);
+	if (!e)
+		e = zoneinfo_open(&d->zones);
+	if (!e && pthread_create(&d->thread, NULL, work, d))
+		e = why_set(why, E_IO, WHY_NOWHERE, "a thread cannot be started");
+	d->started = !e;
+	if (e)
+		desk_close(d);
+	else
+		*ret = d;
+	return e;
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+void desk_close(struct desk *d)
+{
+	if (!d)
+		return;
+	atomic_store(&d->stop, true);
+	if (d->started) {
+		while (mailbox_put(d->mail, nothing, NULL) == E_LIMIT)
+			poll(NULL, 0, 1);
+		pthread_join(d->thread, NULL);
+	}
+	reader_close(d->reader);
+	zoneinfo_close(d->zones);
+	mailbox_free(d->mail);
+	free(d);
+}
+
+enum err desk_put(struct desk *d, const struct rn_req *r)
+{
+	struct desk_job *j = calloc(1, sizeof *j);
+	struct errand *errand = calloc(1, sizeof *errand);
+	enum err e = j && errand ? OK : E_NOMEM;
+	if (!e) {
+		j->req = *r;
+		*errand = (struct errand){ d, j };
+		e = mailbox_put(d->mail, do_job, errand);
+	}
+	if (e) {
+		free(j);
+		free(errand);
+	}
+	return e == E_LIMIT ? E_BUSY : e;
+}

@@ -1,0 +1,34 @@
+#pragma once
+/* The desk: a thread that turns an attempt into something to execute. It reads the document of the version the run was
+ * claimed under, and renders it: program, environment, directory, input, context, bounds. The engine's thread never
+ * waits for a disk; this one may. */
+#include "daemon/mailbox.h"
+#include "daemon/names.h"
+#include "host/launch.h"
+#include "port/runner.h"
+
+/* One attempt on its way through the desk. */
+struct desk_job {
+	struct rn_req req;
+	struct arena arena; /* of what `launch` points to */
+	struct launch launch;
+	uint8_t outcome; /* not OUTCOME_NONE: it cannot be executed … */
+	uint16_t reason; /* … for this reason */
+	struct why why;
+	void *ctx;
+};
+void desk_job_free(struct desk_job *j);
+
+struct desk_options {
+	const char *database, *socket;
+	struct doc_env defaults;
+	/* Called on the desk's thread when a job is done; takes it over. */
+	void (*done)(void *ctx, struct desk_job *j);
+	void *ctx;
+};
+
+struct desk;
+must_check enum err desk_open(const struct desk_options *o, struct desk **ret, struct why *why);
+void desk_close(struct desk *d); /* jobs that were not done are given up */
+/* E_BUSY: too many at a time; E_NOMEM. */
+must_check enum err desk_put(struct desk *d, const struct rn_req *r);

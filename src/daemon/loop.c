@@ -1,0 +1,259 @@
+#include "daemon/loop.h"
+
+#include "host/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/timerfd.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Due times first: whatever else there is to do can wait for a turn. */
+enum { FIRST = SD_EVENT_PRIORITY_IMPORTANT, NEXT = SD_EVENT_PRIORITY_NORMAL, LAST = SD_EVENT_PRIORITY_IDLE };
+
+struct loop {
+	struct loop_config config;
+	sd_event *event;
+	sd_event_source *again, *zones_timer;
+	int timer;
+	int64_t slept;             /* BOOTTIME - MONOTONIC: how long the machine was suspended */
+	struct boot launcher_next; /* not to be started again before */
+	enum err error;
+	struct why why;
+};
+
+struct now loop_now(void)
+{
+	return (struct now){ clock_wall(), clock_boot() };
+}
+
+static int64_t slept(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return clock_boot().us - ((int64_t)t.tv_sec * USEC + t.tv_nsec / 1000);
+}
+
+static void fail(struct loop *l, enum err e, const char *what)
+{
+	if (!l->error)
+		l->error = why_set(&l->why, e, WHY_NOWHERE, "%s", what);
+	sd_event_exit(l->event, 1);
+}
+
+/* --- turns ---------------------------------------------------------------------------------------------- */
+
+static void keep_launcher(struct loop *l, struct now now)
+{
+	struct launcher fresh;
+	struct why why;
+	if (runner_has_launcher(l->config.runner) || now.boot.us < l->launcher_next.us)
+		return;
+	l->launcher_next.us = now.boot.us + USEC;
+	if (launcher_start(l->config.launcher, &fresh, &why) == OK)
+		runner_launcher(l->config.runner, fresh);
+}
+
+/* When to be called again: at once, at a time, or when something is heard. */
+static void arm(struct loop *l)
+{
+	struct now now = loop_now();
+	struct wall next;
+	struct itimerspec at = { 0 };
+	bool any = pump_next(l->config.pump, now, &next);
+	if (!runner_has_launcher(l->config.runner) && (!any || next.us > now.wall.us + USEC)) {
+		next.us = now.wall.us + USEC;
+		any = true;
+	}
+	sd_event_source_set_enabled(l->again, any && next.us <= now.wall.us ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (any && next.us > now.wall.us) {
+		int64_t us = next.us < 1 ? 1 : next.us;
+		at.it_value = (struct timespec){ us / USEC, us % USEC * 1000 };
+	}
+	/* Cancelled when somebody sets the clock: then it is time to look. */
+	if (timerfd_settime(l->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &at, NULL) < 0 &&
+	    errno != ECANCELED)
+		fail(l, E_IO, "the timer cannot be set");
+}
+
+static void turn(struct loop *l)
+{
+	struct now now = loop_now();
+	int64_t asleep = slept();
+	bool ok = true;
+	if (asleep - l->slept > USEC)
+		ok = pump_event(l->config.pump, &(struct event){ .kind = EV_RESUMED }, now);
+	l->slept = asleep;
+	if (!ok || !pump_turn(l->config.pump, now)) {
+		fail(l, E_NOMEM, "out of memory: start again");
+		return;
+	}
+	keep_launcher(l, now);
+	arm(l);
+}
+
+void loop_event(struct loop *l, const struct event *ev)
+{
+	if (!pump_event(l->config.pump, ev, loop_now()))
+		fail(l, E_NOMEM, "out of memory: start again");
+	else
+		arm(l);
+}
+
+/* --- what is heard --------------------------------------------------------------------------------------- */
+
+static int on_timer(sd_event_source *s, int fd, uint32_t revents, void *ctx)
+{
+	uint64_t times;
+	(void)s;
+	(void)revents;
+	if (read(fd, &times, sizeof times) < 0) {
+		/* Not yet, or the clock was set: the turn finds out. */
+	}
+	turn(ctx);
+	return 0;
+}
+
+static int on_port(sd_event_source *s, int fd, uint32_t revents, void *ctx)
+{
+	(void)s;
+	(void)fd;
+	(void)revents;
+	turn(ctx);
+	return 0;
+}
+
+static int on_again(sd_event_source *s, void *ctx)
+{
+	(void)s;
+	turn(ctx);
+	return 0;
+}
+
+static int on_mail(sd_event_source *s, int fd, uint32_t revents, void *ctx)
+{
+	struct loop *l = ctx;
+	(void)s;
+	(void)fd;
+	(void)revents;
+	mailbox_empty(l->config.mail);
+	turn(l);
+	return 0;
+}
+
+static int on_signal(sd_event_source *s, const struct signalfd_siginfo *si, void *ctx)
+{
+	(void)s;
+	(void)si;
+	loop_stop(ctx);
+	return 0;
+}
+
+/* A package manager writes many files: when it has been quiet for a while, once. */
+static int on_zones_quiet(sd_event_source *s, uint64_t usec, void *ctx)
+{
+	struct loop *l = ctx;
+	(void)s;
+	(void)usec;
+	l->config.zones_changed(l->config.ctx);
+	loop_event(l, &(struct event){ .kind = EV_ZONES });
+	return 0;
+}
+
+static int on_zone_files(sd_event_source *s, const struct inotify_event *event, void *ctx)
+{
+	struct loop *l = ctx;
+	(void)s;
+	(void)event;
+	sd_event_source_set_time_relative(l->zones_timer, 2 * USEC);
+	sd_event_source_set_enabled(l->zones_timer, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+/* --- set up ---------------------------------------------------------------------------------------------- */
+
+static bool listen_to(struct loop *l, int fd, sd_event_io_handler_t fn, int64_t priority)
+{
+	sd_event_source *s = NULL;
+	if (fd < 0)
+		return true;
+	if (sd_event_add_io(l->event, &s, fd, EPOLLIN, fn, l) < 0)
+		return false;
+	sd_event_source_set_priority(s, priority);
+	sd_event_source_set_floating(s, true);
+	sd_event_source_unref(s);
+	return true;
+}
+
+static void watch_zones(struct loop *l)
+{
+	const char *dir = getenv("TZDIR");
+	/* Where there is none, there is nothing to watch. */
+	if (sd_event_add_inotify(l->event, NULL, dir ? dir : "/usr/share/zoneinfo",
+				 IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ONLYDIR,
+				 on_zone_files, l) < 0)
+		return;
+}
+
+enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *why)
+{
+	struct loop *l = calloc(1, sizeof *l);
+	if (!l)
+		return E_NOMEM;
+	l->config = *c;
+	l->slept = slept();
+	l->timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	bool ok = l->timer >= 0 && sd_event_new(&l->event) >= 0 && listen_to(l, l->timer, on_timer, FIRST) &&
+		  listen_to(l, c->store_fd, on_port, NEXT) &&
+		  listen_to(l, runner_fd(c->runner), on_port, NEXT) &&
+		  listen_to(l, mailbox_fd(c->mail), on_mail, LAST) &&
+		  sd_event_add_defer(l->event, &l->again, on_again, l) >= 0 &&
+		  sd_event_source_set_enabled(l->again, SD_EVENT_OFF) >= 0 &&
+		  sd_event_add_signal(l->event, NULL, SIGTERM, on_signal, l) >= 0 &&
+		  sd_event_add_signal(l->event, NULL, SIGINT, on_signal, l) >= 0 &&
+		  sd_event_add_time_relative(l->event, &l->zones_timer, CLOCK_BOOTTIME, USEC, USEC,
+					     on_zones_quiet, l) >= 0 &&
+		  sd_event_source_set_enabled(l->zones_timer, SD_EVENT_OFF) >= 0;
+	if (!ok) {
+		loop_free(l);
+		return why_set(why, E_IO, WHY_NOWHERE, "the event loop cannot be set up: %s", strerror(errno));
+	}
+	watch_zones(l);
+	sd_event_set_watchdog(l->event, true);
+	*ret = l;
+	return OK;
+}
+
+void loop_free(struct loop *l)
+{
+	if (!l)
+		return;
+	sd_event_source_unref(l->again);
+	sd_event_source_unref(l->zones_timer);
+	sd_event_unref(l->event);
+	if (l->timer >= 0)
+		close(l->timer);
+	free(l);
+}
+
+enum err loop_run(struct loop *l, struct why *why)
+{
+	sd_notify(0, "READY=1");
+	turn(l);
+	if (sd_event_loop(l->event) < 0 && !l->error)
+		fail(l, E_IO, "the event loop failed");
+	sd_notify(0, "STOPPING=1");
+	if (l->error && why)
+		*why = l->why;
+	return l->error;
+}
+
+void loop_stop(struct loop *l)
+{
+	sd_event_exit(l->event, 0);
+}

@@ -1,0 +1,26 @@
+#pragma once
+/* The engine's thread: one loop over the timer, the store's answers, the runner's words, other threads' mail, and
+ * signals. It waits in one place only, and never for a disk. */
+#include "daemon/mailbox.h"
+#include "daemon/pump.h"
+
+struct loop_config {
+	struct pump *pump;
+	int store_fd;
+	struct runner *runner;
+	struct mailbox *mail;
+	const char *launcher; /* the program, started again when it has died */
+	void *ctx;
+	void (*zones_changed)(void *ctx); /* the zone files did */
+};
+
+struct loop;
+must_check enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *why);
+void loop_free(struct loop *l);
+/* Until SIGTERM or SIGINT, which must be blocked in all threads, or loop_stop. E_NOMEM: the engine must be loaded
+ * anew. Tells systemd that it is ready and alive, if it wants to know. */
+must_check enum err loop_run(struct loop *l, struct why *why);
+void loop_stop(struct loop *l); /* the loop's own thread */
+/* The engine gets an event. The loop's own thread, outside of the engine's callbacks. */
+void loop_event(struct loop *l, const struct event *ev);
+struct now loop_now(void);

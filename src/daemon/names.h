@@ -1,0 +1,30 @@
+#pragma once
+/* Numbers for names. Rules hold no text: a zone, a set of excluded days, an agent, an account or a concurrency key
+ * is a number in them. Who gives out a number must have it kept before the rules that use it: names_unsaved tells of
+ * those that are new. Numbers are never given out twice. Any thread. */
+#include "core/doc/doc.h"
+#include "host/zoneinfo.h"
+
+enum name_kind { NAME_ZONE, NAME_DAYS, NAME_OTHER, NAME_KINDS };
+
+struct names;
+must_check enum err names_new(struct names **ret);
+void names_free(struct names *n);
+
+/* As it was kept. A zone that this machine no longer has stands for UTC, and its rules are outdated. */
+must_check enum err names_load(struct names *n, enum name_kind kind, uint32_t number, struct str text);
+/* The number of a name, a new one if need be. E_LIMIT: there are too many. */
+must_check enum err names_number(struct names *n, enum name_kind kind, struct str text, uint32_t *ret);
+/* The names that were given out and not kept yet; each is told once. */
+typedef void name_fn(void *ctx, enum name_kind kind, uint32_t number, struct str text);
+void names_unsaved(struct names *n, name_fn *fn, void *ctx);
+/* The text of a number of NAME_OTHER; empty: there is none. Valid as long as `n`. */
+struct str names_text(struct names *n, uint32_t number);
+
+/* For doc_rules. */
+struct doc_names names_for_documents(struct names *n);
+/* The tables the engine looks into; they stay where they are and are filled as names come. */
+void names_tables(struct names *n, struct engine_config *ret);
+/* The zone files have changed: reads them anew. To be called by the engine's thread, and then the engine be told
+ * (EV_ZONES). */
+must_check enum err names_reread(struct names *n);

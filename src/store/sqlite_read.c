@@ -1,0 +1,394 @@
+#include "store/sqlite_read.h"
+#include "store/schema.h"
+#include "store/sqlite_db.h"
+#include "store/sqlite_migrate.h"
+#include "store/sqlite_read_sql.h"
+#include "store/sqlite_rows.h"
+
+#include <stdlib.h>
+
+/* ---- opening ---- */
+
+static enum err check_version(sqlite3 *db, struct why *why)
+{
+	int64_t version;
+	enum err e = migrate_check(db, why);
+	if (e != OK)
+		return e;
+	int rc = db_number(db, "PRAGMA user_version", 0, &version);
+	if (rc != SQLITE_OK) {
+		db_explain(db, rc, why);
+		return E_IO;
+	}
+	if (version == schema_version)
+		return OK;
+	return why_set(why, E_INPUT, WHY_NOWHERE, "%s has version %lld and is not yet brought to %u",
+		       sqlite3_db_filename(db, NULL), (long long)version, schema_version);
+}
+
+enum err reader_open(const char *path, struct reader **ret, struct why *why)
+{
+	struct reader *r = calloc(1, sizeof *r);
+	if (!r)
+		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
+	enum err e = db_open(path, SQLITE_OPEN_READONLY, &r->db, why);
+	if (e == OK) {
+		sqlite3_busy_timeout(r->db, READ_MS_MAX);
+		e = check_version(r->db, why);
+	}
+	int rc = e == OK ? reader_prepare(r) : SQLITE_OK;
+	if (rc != SQLITE_OK) {
+		db_explain(r->db, rc, why);
+		e = E_IO;
+	}
+	if (e == OK)
+		*ret = r;
+	else
+		reader_close(r);
+	return e;
+}
+
+void reader_close(struct reader *r)
+{
+	if (!r)
+		return;
+	reader_finalize(r);
+	sqlite3_close(r->db);
+	free(r);
+}
+
+/* ---- what the answers share ---- */
+
+static enum err not_found(struct why *why, const char *what)
+{
+	return why_set(why, E_NOTFOUND, WHY_NOWHERE, "%s", what);
+}
+
+/* Ends the look at a statement. SQLITE_ROW stays what it is. */
+static int leave(sqlite3_stmt *s, int rc)
+{
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return rc;
+}
+
+static unsigned bounded(unsigned limit)
+{
+	return limit && limit < READ_LIST_MAX ? limit : READ_LIST_MAX;
+}
+
+/* Copies a text out of a row. False: no memory. */
+static bool keep(struct arena *a, struct str *s)
+{
+	if (s->p)
+		s->p = arena_dup(a, *s);
+	return s->p || !s->n;
+}
+
+/* ---- schedules ---- */
+
+static bool take_sched(sqlite3_stmt *s, struct arena *a, struct read_sched *ret)
+{
+	struct sched_record record = { 0 };
+	int at = SCHED_PARAMS;
+	sched_read(s, 0, &record);
+	*ret = (struct read_sched){ .row = record.row, .put_at = record.put_at, .dropped = WALL_NEVER };
+	if (record.dropped)
+		ret->dropped.us = sqlite3_column_int64(s, SCHED_PARAMS - 2);
+	ret->id = text_read(s, at++);
+	ret->document = text_read(s, at++);
+	ret->open = sqlite3_column_type(s, at) != SQLITE_NULL;
+	if (ret->open)
+		ret->range = (struct range_row){ .sid = record.row.sid,
+						 .first = { sqlite3_column_int64(s, at) },
+						 .last = { sqlite3_column_int64(s, at + 1) },
+						 .state = (uint8_t)sqlite3_column_int(s, at + 2),
+						 .reason = (uint16_t)sqlite3_column_int(s, at + 3) };
+	return keep(a, &ret->id) && keep(a, &ret->document);
+}
+
+/* Of a statement that has been bound, and gives one at most. */
+static int one_sched(sqlite3_stmt *s, int bound, struct arena *a, struct read_sched *ret)
+{
+	int rc = bound == SQLITE_OK ? sqlite3_step(s) : bound;
+	if (rc == SQLITE_ROW && !take_sched(s, a, ret))
+		rc = SQLITE_NOMEM;
+	return leave(s, rc);
+}
+
+enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read_sched *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_SCHED];
+	struct read_sched found;
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)sid);
+		rc = one_sched(s, SQLITE_OK, a, &found);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && rc != SQLITE_ROW)
+		return not_found(why, "there is no such schedule");
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
+enum err read_sched_removed(struct reader *r, struct str id, struct arena *a, struct read_sched *ret,
+			    struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_SCHED_REMOVED];
+	struct read_sched found;
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = one_sched(s, db_bind_text(s, 1, id), a, &found);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && rc != SQLITE_ROW)
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there never was a schedule '%.*s'",
+			       STR_SHORT(id));
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
+/* Ids that begin with `text`, one more than are told. */
+static int candidates(struct reader *r, struct str text, struct arena *a, struct read_match *m)
+{
+	sqlite3_stmt *s = r->stmt[READ_SCHED_IDS];
+	char *end = arena_printf(a, "%.*s\xFF", STR_ARG(text));
+	if (!end)
+		return SQLITE_NOMEM;
+	DB_BIND(s, 0, 0, READ_CANDIDATES_MAX + 1);
+	int rc = db_bind_text(s, 1, text);
+	if (rc == SQLITE_OK)
+		rc = db_bind_text(s, 2, str_of(end));
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		rc = sqlite3_step(s);
+		if (rc != SQLITE_ROW)
+			break;
+		m->more = m->n == READ_CANDIDATES_MAX;
+		if (m->more)
+			break;
+		m->id[m->n] = text_read(s, 0);
+		if (!keep(a, &m->id[m->n++]))
+			rc = SQLITE_NOMEM;
+	}
+	return leave(s, rc);
+}
+
+static int match(struct reader *r, struct str text, struct arena *a, struct read_match *m)
+{
+	sqlite3_stmt *s = r->stmt[READ_SCHED_ID];
+	int rc = one_sched(s, db_bind_text(s, 1, text), a, &m->sched);
+	if (rc == SQLITE_ROW) {
+		m->id[0] = m->sched.id;
+		m->n = 1;
+	}
+	if (rc != SQLITE_DONE)
+		return rc;
+	rc = candidates(r, text, a, m);
+	if (rc == SQLITE_DONE && m->n == 1)
+		rc = one_sched(s, db_bind_text(s, 1, m->id[0]), a, &m->sched);
+	return rc;
+}
+
+enum err read_sched_named(struct reader *r, struct str text, struct arena *a, struct read_match *ret,
+			  struct why *why)
+{
+	struct read_match m = { 0 };
+	int rc = SQLITE_OK;
+	if (text.n) {
+		rc = reader_begin(r);
+		if (rc == SQLITE_OK)
+			rc = match(r, text, a, &m);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && !m.n)
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no schedule '%.*s'", STR_SHORT(text));
+	if (e == OK)
+		*ret = m;
+	return e;
+}
+
+static int list_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
+		       struct read_scheds *list)
+{
+	sqlite3_stmt *s = r->stmt[READ_SCHED_LIST];
+	size_t bytes = 0;
+	list->item = arena_alloc(a, limit * sizeof *list->item);
+	if (!list->item)
+		return SQLITE_NOMEM;
+	DB_BIND(s, 0, limit + 1);
+	int rc = db_bind_text(s, 1, after.p ? after : STR(""));
+	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
+		rc = sqlite3_step(s);
+		if (rc != SQLITE_ROW)
+			break;
+		bytes += (size_t)sqlite3_column_bytes(s, SCHED_PARAMS + 1);
+		list->more = list->n == limit || (list->n && bytes > READ_BYTES_MAX);
+		if (list->more)
+			break;
+		if (!take_sched(s, a, &list->item[list->n++]))
+			rc = SQLITE_NOMEM;
+	}
+	return leave(s, rc);
+}
+
+enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
+		     struct read_scheds *ret, struct why *why)
+{
+	struct read_scheds list = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = list_scheds(r, after, bounded(limit), a, &list);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = list;
+	return e;
+}
+
+/* ---- why ---- */
+
+/* A record by schedule and time. */
+static int one_run(struct reader *r, enum read_sql which, uint64_t sid, struct wall nominal, bool *there,
+		   struct run_row *ret)
+{
+	sqlite3_stmt *s = r->stmt[which];
+	DB_BIND(s, (int64_t)sid, nominal.us);
+	int rc = sqlite3_step(s);
+	*there = rc == SQLITE_ROW;
+	if (*there)
+		run_read(s, 0, ret);
+	rc = leave(s, rc);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int one_range(struct reader *r, uint64_t sid, struct wall nominal, bool *there, struct range_row *ret)
+{
+	sqlite3_stmt *s = r->stmt[READ_RANGE_COVERS];
+	DB_BIND(s, (int64_t)sid, nominal.us);
+	int rc = sqlite3_step(s);
+	*there = rc == SQLITE_ROW;
+	if (*there)
+		*ret = (struct range_row){ .sid = (uint64_t)sqlite3_column_int64(s, 0),
+					   .first = { sqlite3_column_int64(s, 1) },
+					   .last = { sqlite3_column_int64(s, 2) },
+					   .state = (uint8_t)sqlite3_column_int(s, 3),
+					   .reason = (uint16_t)sqlite3_column_int(s, 4) };
+	rc = leave(s, rc);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+enum err read_why(struct reader *r, uint64_t sid, struct wall nominal, struct read_why *ret, struct why *why)
+{
+	struct read_why w = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = one_run(r, READ_RUN_AT, sid, nominal, &w.has_run, &w.run);
+	if (rc == SQLITE_OK)
+		rc = one_range(r, sid, nominal, &w.has_range, &w.range);
+	if (rc == SQLITE_OK)
+		rc = one_run(r, READ_RUN_BEFORE, sid, nominal, &w.has_before, &w.before);
+	if (rc == SQLITE_OK)
+		rc = one_run(r, READ_RUN_AFTER, sid, nominal, &w.has_after, &w.after);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = w;
+	return e;
+}
+
+/* ---- holds and problems ---- */
+
+static int list_holds(struct reader *r, struct arena *a, struct read_holds *list)
+{
+	sqlite3_stmt *s = r->stmt[READ_HOLDS];
+	int rc;
+	list->item = arena_alloc(a, READ_LIST_MAX * sizeof *list->item);
+	if (!list->item)
+		return SQLITE_NOMEM;
+	DB_BIND(s, READ_LIST_MAX + 1);
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		list->more = list->n == READ_LIST_MAX;
+		if (list->more)
+			break;
+		list->item[list->n++] = (struct hold_row){ .key = (uint32_t)sqlite3_column_int64(s, 0),
+							   .reason = (uint16_t)sqlite3_column_int(s, 1),
+							   .until = { sqlite3_column_int64(s, 2) } };
+	}
+	return leave(s, rc);
+}
+
+enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why)
+{
+	struct read_holds list = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = list_holds(r, a, &list);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = list;
+	return e;
+}
+
+static bool take_problem(sqlite3_stmt *s, struct arena *a, struct problem_row *p)
+{
+	problem_read(s, 0, p);
+	return keep(a, &p->key) && keep(a, &p->subject) && keep(a, &p->text) && keep(a, &p->by) &&
+	       keep(a, &p->note);
+}
+
+enum err read_problem(struct reader *r, uint64_t number, struct arena *a, struct problem_row *ret,
+		      struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_PROBLEM];
+	struct problem_row found;
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)number);
+		rc = sqlite3_step(s);
+		if (rc == SQLITE_ROW && !take_problem(s, a, &found))
+			rc = SQLITE_NOMEM;
+		rc = leave(s, rc);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && rc != SQLITE_ROW)
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no problem %llu",
+			       (unsigned long long)number);
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
+static int list_problems(struct reader *r, sqlite3_stmt *s, uint64_t before, unsigned limit, struct arena *a,
+			 struct read_problems *list)
+{
+	int rc;
+	(void)r;
+	list->item = arena_alloc(a, limit * sizeof *list->item);
+	if (!list->item)
+		return SQLITE_NOMEM;
+	DB_BIND(s, before && before <= INT64_MAX ? (int64_t)before : INT64_MAX, limit + 1);
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		list->more = list->n == limit;
+		if (list->more)
+			break;
+		if (!take_problem(s, a, &list->item[list->n++])) {
+			rc = SQLITE_NOMEM;
+			break;
+		}
+	}
+	return leave(s, rc);
+}
+
+enum err read_problems(struct reader *r, bool all, uint64_t before, unsigned limit, struct arena *a,
+		       struct read_problems *ret, struct why *why)
+{
+	struct read_problems list = { 0 };
+	sqlite3_stmt *s = r->stmt[all ? READ_PROBLEMS : READ_PROBLEMS_OPEN];
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = list_problems(r, s, before, bounded(limit), a, &list);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = list;
+	return e;
+}

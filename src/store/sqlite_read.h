@@ -1,0 +1,137 @@
+#pragma once
+/* What people may ask of a store, on a read-only connection of its own: of any one thread at a time, while
+ * the store's writer writes, which it never keeps waiting. What it tells is what was committed when it was
+ * asked.
+ *
+ * The promises:
+ *  - An answer is of one moment, small, and copied into the caller's arena; on failure nothing is written but
+ * `why`, and what the arena took is the caller's to reset.
+ *  - Lists have an order, a limit and a cursor; READ_LIST_MAX is the most there is at a time. `more`: the
+ * last item is the cursor of what follows.
+ *  - None takes longer than READ_MS_MAX: E_LIMIT then, and the connection is as good as before. A transaction
+ * that stays open would keep the log from being cut.
+ *  - E_IO: the file cannot be read, or is damaged. E_NOTFOUND: asked for by name, and not there.
+ *
+ * Tags are not asked for here. They stand in documents, of whose form the store knows nothing, and no index
+ * can have them: finding one may mean reading a million documents, which is more than an answer may take. Who
+ * filters by tag asks for one page of the list after the other, each an answer of its own, and looks inside.
+ */
+#include "base/arena.h"
+#include "port/store.h"
+
+struct reader;
+
+/* The store has been opened before, and is closed after. E_INPUT: not a database of rota's, or not of this
+ * version: opening the store brings it there. */
+must_check enum err reader_open(const char *path, struct reader **ret, struct why *why);
+void reader_close(struct reader *r); /* NULL is fine */
+
+/* ---- schedules ---- */
+
+struct read_sched {
+	struct sched_row row;
+	struct wall put_at;      /* when its last change was decided */
+	struct wall dropped;     /* WALL_NEVER: it lives */
+	struct str id, document; /* p NULL: none was ever given */
+	bool open;               /* it has an open range … */
+	struct range_row range;  /* … this one */
+};
+
+/* Any, the removed ones included: their runs are still told of by their document. */
+must_check enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read_sched *ret,
+			       struct why *why);
+/* The one that was removed last of those that had this id. */
+must_check enum err read_sched_removed(struct reader *r, struct str id, struct arena *a,
+				       struct read_sched *ret, struct why *why);
+
+/* As people type it: an id, or the beginning of one. */
+struct read_match {
+	unsigned
+		n; /* 1: it is `sched`. More: none of them is meant more than the others; the first of them */
+	bool more; /* there are even more than n */
+	struct str id[READ_CANDIDATES_MAX];
+	struct read_sched sched;
+};
+/* Of the living. An exact id is that one, whatever else begins with it. E_NOTFOUND: none begins so. */
+must_check enum err read_sched_named(struct reader *r, struct str text, struct arena *a,
+				     struct read_match *ret, struct why *why);
+
+struct read_scheds {
+	unsigned n;
+	bool more;
+	struct read_sched *item;
+};
+/* The living ones that have an id, by id, after `after` (empty: from the first on). Fewer than `limit` where
+ * their documents become too much, READ_BYTES_MAX. */
+must_check enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
+				struct read_scheds *ret, struct why *why);
+
+/* ---- runs ---- */
+
+must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
+
+/* What is 0 restricts nothing. */
+struct read_filter {
+	uint64_t sid;
+	unsigned states;          /* bits, 1 << enum run_state */
+	bool failed;              /* finished, with an outcome other than done and no_work */
+	struct wall since, until; /* nominal; both are included */
+	struct {
+		struct wall nominal;
+		uint64_t run;
+	} before; /* the cursor: the last one told */
+	unsigned limit;
+};
+
+struct read_runs {
+	unsigned n;
+	bool more;
+	struct run_row *item;
+};
+/* The newest first: by nominal time, and of the same by number. Cheap by schedule, by time, failed ones,
+ * those skipped or missed, open ones; other sets of states are looked for among all. */
+must_check enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a,
+			      struct read_runs *ret, struct why *why);
+
+/* How the runs from `since` on came out; `sid` 0: all schedules. Counts the newest READ_COUNT_MAX, `more` if
+ * there are others. Ranges are not counted: nobody knows how many occurrences they hold but the rules. */
+struct read_counts {
+	uint32_t state[RUN_STATES];
+	uint32_t outcome[READ_OUTCOMES]; /* of the finished; those beyond are counted as the last */
+	bool more;
+};
+must_check enum err read_counts(struct reader *r, uint64_t sid, struct wall since, struct read_counts *ret,
+				struct why *why);
+
+/* ---- why ---- */
+
+/* What is on record about one nominal time of one schedule. */
+struct read_why {
+	bool has_run, has_range, has_before, has_after;
+	struct run_row run;           /* its own record */
+	struct range_row range;       /* that covers it; of several the one that begins last */
+	struct run_row before, after; /* the nearest records; manual runs are no occurrences */
+};
+must_check enum err read_why(struct reader *r, uint64_t sid, struct wall nominal, struct read_why *ret,
+			     struct why *why);
+
+/* ---- holds and problems ---- */
+
+struct read_holds {
+	unsigned n;
+	bool more; /* than READ_LIST_MAX */
+	struct hold_row *item;
+};
+must_check enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why);
+
+must_check enum err read_problem(struct reader *r, uint64_t number, struct arena *a, struct problem_row *ret,
+				 struct why *why);
+
+struct read_problems {
+	unsigned n;
+	bool more;
+	struct problem_row *item;
+};
+/* The newest first: those with a number below `before` (0: all); the open ones, or all of them. */
+must_check enum err read_problems(struct reader *r, bool all, uint64_t before, unsigned limit,
+				  struct arena *a, struct read_problems *ret, struct why *why);

@@ -1,0 +1,128 @@
+#include "store/sqlite_read_sql.h"
+#include "store/sqlite_db.h"
+#include "store/sqlite_rows.h"
+
+#include <time.h>
+
+static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_MISSED == 5, "see 0001.sql");
+
+#define NEVER "9223372036854775807"
+
+/* A schedule with its document, and its open range if it has one. */
+#define SCHED_WHOLE(document_index)                                                                          \
+	"SELECT s.sid, s.after, s.seen, s.rev, s.flags, s.left, s.failures, s.owed, s.owed_since, s.next,"   \
+	" s.high, s.kept, s.changed, s.paused_until, s.put_at, s.dropped, s.rules,"                          \
+	" d.id, d.body, g.first, g.last, g.state, g.reason"                                                  \
+	" FROM document d " document_index " CROSS JOIN schedule s ON s.sid = d.sid"                         \
+	" LEFT JOIN range g INDEXED BY range_open ON g.sid = s.sid AND g.last = " NEVER
+
+/* ?1 the cursor's nominal time, ?2 its number, or ?1 the latest wanted and ?2 the earliest; ?3 states, ?4 how
+ * many, ?5 the schedule. */
+#define RUNS(name, index, which)                                                                             \
+	[name] = "SELECT " RUN_COLUMNS " FROM run INDEXED BY " index                                         \
+		 " WHERE nominal = ?1 AND run < ?2 AND 1 << state & ?3 AND " which                           \
+		 " ORDER BY run DESC LIMIT ?4",                                                              \
+	[name##_OLDER] = "SELECT " RUN_COLUMNS " FROM run INDEXED BY " index                                 \
+			 " WHERE nominal <= ?1 AND nominal >= ?2 AND 1 << state & ?3 AND " which             \
+			 " ORDER BY nominal DESC, run DESC LIMIT ?4"
+
+static const char *const text[] = {
+	[READ_BEGIN] = "BEGIN",
+	[READ_END] = "COMMIT",
+
+	[READ_SCHED] = SCHED_WHOLE("") " WHERE d.sid = ?1",
+	[READ_SCHED_ID] = SCHED_WHOLE("INDEXED BY document_id") " WHERE d.id = ?1 AND d.dropped = 0",
+	[READ_SCHED_REMOVED] = SCHED_WHOLE("INDEXED BY document_dropped") " WHERE d.id = ?1 AND d.dropped = 1"
+									  " ORDER BY d.sid DESC LIMIT 1",
+	/* ?2 is ?1 and a byte that is larger than any of a text. */
+	[READ_SCHED_IDS] = "SELECT id FROM document INDEXED BY document_id"
+			   " WHERE id >= ?1 AND id < ?2 AND dropped = 0 ORDER BY id LIMIT ?3",
+	[READ_SCHED_LIST] = SCHED_WHOLE("INDEXED BY document_id") " WHERE d.id > ?1 AND d.dropped = 0"
+								  " ORDER BY d.id LIMIT ?2",
+
+	[READ_RUN] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
+	[READ_RUN_AT] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",
+	[READ_RUN_BEFORE] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal < ?2 AND kind <> 4"
+			    " ORDER BY nominal DESC LIMIT 1",
+	[READ_RUN_AFTER] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal > ?2 AND kind <> 4"
+			   " ORDER BY nominal LIMIT 1",
+	[READ_RANGE_COVERS] = "SELECT sid, first, last, state, reason FROM range INDEXED BY range_last"
+			      " WHERE sid = ?1 AND last >= ?2 AND first <= ?2 ORDER BY first DESC LIMIT 1",
+	[READ_COUNT] = "SELECT state, outcome FROM run INDEXED BY run_nominal WHERE nominal >= ?1"
+		       " ORDER BY nominal DESC LIMIT ?2",
+	[READ_COUNT_OF] = "SELECT state, outcome FROM run INDEXED BY run_occurrence"
+			  " WHERE nominal >= ?1 AND sid = ?3 ORDER BY nominal DESC LIMIT ?2",
+
+	[READ_HOLDS] = "SELECT key, reason, until FROM hold ORDER BY key LIMIT ?1",
+	[READ_PROBLEM] = "SELECT " PROBLEM_COLUMNS " FROM problem WHERE number = ?1",
+	[READ_PROBLEMS] = "SELECT " PROBLEM_COLUMNS " FROM problem WHERE number < ?1"
+			  " ORDER BY number DESC LIMIT ?2",
+	[READ_PROBLEMS_OPEN] = "SELECT " PROBLEM_COLUMNS " FROM problem INDEXED BY problem_open"
+			       " WHERE number < ?1 AND closed = " NEVER " ORDER BY number DESC LIMIT ?2",
+
+	RUNS(READ_RUNS, "run_nominal", "?5 = 0"),
+	RUNS(READ_RUNS_OF, "run_occurrence", "sid = ?5"),
+	RUNS(READ_FAILED, "run_failed", "state = 3 AND outcome IN (2, 3) AND ?5 = 0"),
+	RUNS(READ_FAILED_OF, "run_failed_of", "state = 3 AND outcome IN (2, 3) AND sid = ?5"),
+	RUNS(READ_IDLE, "run_idle", "state > 3 AND ?5 = 0"),
+	RUNS(READ_IDLE_OF, "run_idle_of", "state > 3 AND sid = ?5"),
+	/* Those that are open are few: all of them are looked at. */
+	RUNS(READ_OPEN, "run_open", "state < 3 AND (?5 = 0 OR sid = ?5)"),
+};
+static_assert(ARRAY_LEN(text) == READ_SQL, "every statement has a text");
+
+static int64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * USEC + t.tv_nsec / 1000;
+}
+
+static int is_late(void *arg)
+{
+	const struct reader *r = arg;
+	return now() > r->deadline;
+}
+
+int reader_prepare(struct reader *r)
+{
+	int rc = SQLITE_OK;
+	for (unsigned i = 0; i < READ_SQL && rc == SQLITE_OK; i++)
+		rc = sqlite3_prepare_v3(r->db, text[i], -1, SQLITE_PREPARE_PERSISTENT, &r->stmt[i], NULL);
+	sqlite3_progress_handler(r->db, READ_STEPS, is_late, r);
+	return rc;
+}
+
+void reader_finalize(struct reader *r)
+{
+	for (unsigned i = 0; i < READ_SQL; i++)
+		sqlite3_finalize(r->stmt[i]);
+}
+
+int reader_begin(struct reader *r)
+{
+	r->deadline = now() + READ_MS_MAX * INT64_C(1000);
+	return db_step(r->stmt[READ_BEGIN]);
+}
+
+enum err reader_end(struct reader *r, int rc, struct why *why)
+{
+	bool well = rc == SQLITE_OK || rc == SQLITE_ROW || rc == SQLITE_DONE;
+	if (!well && rc != SQLITE_INTERRUPT && rc != SQLITE_NOMEM)
+		db_explain(r->db, rc, why);
+	/* However late it is, the end must come. */
+	r->deadline = INT64_MAX;
+	if (!sqlite3_get_autocommit(r->db)) {
+		int end = db_step(r->stmt[READ_END]);
+		if (well && end != SQLITE_OK) {
+			db_explain(r->db, end, why);
+			return E_IO;
+		}
+	}
+	if (rc == SQLITE_INTERRUPT)
+		return why_set(why, E_LIMIT, WHY_NOWHERE,
+			       "the store has too much to look through for this; ask for less at a time");
+	if (rc == SQLITE_NOMEM)
+		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
+	return well ? OK : E_IO;
+}

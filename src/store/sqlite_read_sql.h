@@ -1,0 +1,57 @@
+#pragma once
+/* The reader's statements, prepared once, and what all its answers share: one moment, one deadline. */
+#include "base/err.h"
+#include "base/time.h"
+
+#include <sqlite3.h>
+
+enum read_sql {
+	READ_BEGIN,
+	READ_END,
+	READ_SCHED,
+	READ_SCHED_ID,
+	READ_SCHED_REMOVED,
+	READ_SCHED_IDS,
+	READ_SCHED_LIST,
+	READ_RUN,
+	READ_RUN_AT,
+	READ_RUN_BEFORE,
+	READ_RUN_AFTER,
+	READ_RANGE_COVERS,
+	READ_COUNT,
+	READ_COUNT_OF,
+	READ_HOLDS,
+	READ_PROBLEM,
+	READ_PROBLEMS,
+	READ_PROBLEMS_OPEN,
+	/* Lists of runs: for each way to go, those of the cursor's own nominal time, and the older ones. */
+	READ_RUNS,
+	READ_RUNS_OLDER,
+	READ_RUNS_OF,
+	READ_RUNS_OF_OLDER,
+	READ_FAILED,
+	READ_FAILED_OLDER,
+	READ_FAILED_OF,
+	READ_FAILED_OF_OLDER,
+	READ_IDLE,
+	READ_IDLE_OLDER,
+	READ_IDLE_OF,
+	READ_IDLE_OF_OLDER,
+	READ_OPEN,
+	READ_OPEN_OLDER,
+	READ_SQL
+};
+
+struct reader {
+	sqlite3 *db;
+	sqlite3_stmt *stmt[READ_SQL];
+	int64_t deadline; /* of the answer under way, microseconds of CLOCK_MONOTONIC */
+};
+
+must_check int reader_prepare(struct reader *r);
+void reader_finalize(struct reader *r);
+
+/* Begins and ends the transaction of one answer. What the reading came to goes in, SQLite's; what it means
+ * for whoever asked comes out. SQLITE_DONE and SQLITE_ROW are well. */
+must_check int reader_begin(struct reader *r);
+must_check enum err reader_end(struct reader *r, int rc, struct why *why);
