@@ -62,7 +62,8 @@ const struct engine *daemon_engine(const struct daemon *d)
 	return pump_engine(d->pump);
 }
 
-/* --- commands ------------------------------------------------------------------------------------------------ */
+/* --- commands
+ * ------------------------------------------------------------------------------------------------ */
 
 static void pending_free(struct pending *p)
 {
@@ -149,15 +150,16 @@ void daemon_stop(struct daemon *d)
 		kill(getpid(), SIGTERM);
 }
 
-/* --- runs ---------------------------------------------------------------------------------------------------- */
+/* --- runs
+ * ---------------------------------------------------------------------------------------------------- */
 
 static void give(void *arg)
 {
 	struct desk_job *j = arg;
 	struct daemon *d = j->ctx;
 	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
-		runner_refuse(d->runner, j->req.run, j->req.attempt,
-			      j->outcome ? j->outcome : OUTCOME_FAILED, j->reason ? j->reason : REASON_DEFINITION);
+		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
+			      j->reason ? j->reason : REASON_DEFINITION);
 	desk_job_free(j);
 }
 
@@ -178,7 +180,8 @@ static void want(void *ctx, const struct rn_req *r)
 		runner_refuse(d->runner, r->run, r->attempt, OUTCOME_FAILED, REASON_DEFINITION);
 }
 
-/* --- opening ------------------------------------------------------------------------------------------------- */
+/* --- opening
+ * ------------------------------------------------------------------------------------------------- */
 
 static char *path_in(const char *dir, const char *name)
 {
@@ -198,7 +201,8 @@ static enum err make_directories(const char *path, struct why *why)
 			continue;
 		*at = '\0';
 		if (mkdir(copy_of, 0700) < 0 && errno != EEXIST) {
-			e = why_set(why, E_IO, WHY_NOWHERE, "%s cannot be made: %s", copy_of, strerror(errno));
+			e = why_set(why, E_IO, WHY_NOWHERE, "%s cannot be made: %s", copy_of,
+				    strerror(errno));
 			break;
 		}
 		*at = c;
@@ -214,13 +218,14 @@ static enum err take_lock(struct daemon *d, struct why *why)
 {
 	d->lock = open(d->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (d->lock < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "%s cannot be opened: %s", d->lock_path, strerror(errno));
+		return why_set(why, E_IO, WHY_NOWHERE, "%s cannot be opened: %s", d->lock_path,
+			       strerror(errno));
 	if (flock(d->lock, LOCK_EX | LOCK_NB) < 0) {
 		char pid[16] = "";
 		ssize_t n = pread(d->lock, pid, sizeof pid - 1, 0);
 		pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
-		return why_set(why, E_BUSY, WHY_NOWHERE, "another rota serves %s (process %s)", d->options.data,
-			       pid[0] ? pid : "unknown");
+		return why_set(why, E_BUSY, WHY_NOWHERE, "another rota serves %s (process %s)",
+			       d->options.data, pid[0] ? pid : "unknown");
 	}
 	if (ftruncate(d->lock, 0) == 0)
 		dprintf(d->lock, "%d\n", (int)getpid());
@@ -231,11 +236,11 @@ static enum err open_runner(struct daemon *d, struct why *why)
 {
 	struct launcher l;
 	bool delegated = rundir_cgroup(&d->cgroup) == OK;
-	struct runner_config c = { .place = { .runs = d->runs,
-					      .cgroup = delegated ? d->cgroup.p : NULL,
-					      .flush = true },
-				   .ctx = d,
-				   .want = want };
+	struct runner_config c = {
+		.place = { .runs = d->runs, .cgroup = delegated ? d->cgroup.p : NULL, .flush = true },
+		.ctx = d,
+		.want = want
+	};
 	/* Before any thread, and before the store has grown: the launcher is a small process's child. */
 	enum err e = launcher_start(d->options.launcher, &l, why);
 	if (e)
@@ -326,7 +331,8 @@ void daemon_close(struct daemon *d)
 	free(d);
 }
 
-/* --- running ------------------------------------------------------------------------------------------------- */
+/* --- running
+ * ------------------------------------------------------------------------------------------------- */
 
 static void load_name(void *ctx, const struct load_item *item)
 {

@@ -1,6 +1,6 @@
 #pragma once
-/* The daemon without its surfaces: engine, store, runner, and the threads between them. It is opened, run by one
- * thread until it is stopped, and closed. What others may ask of it goes through its mailbox. */
+/* The daemon without its surfaces: engine, store, runner, and the threads between them. It is opened, run by
+ * one thread until it is stopped, and closed. What others may ask of it goes through its mailbox. */
 #include "daemon/loop.h"
 #include "daemon/names.h"
 
@@ -17,21 +17,22 @@ struct daemon_options {
 };
 
 struct daemon;
-/* E_BUSY: another daemon has this directory. E_INPUT, E_IO: as store_sqlite_open says. Call it before any other thread
- * is started: the launcher must be the child of a small process. */
+/* E_BUSY: another daemon has this directory. E_INPUT, E_IO: as store_sqlite_open says. Call it before any
+ * other thread is started: the launcher must be the child of a small process. */
 must_check enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why);
 /* Reads the store and goes on until SIGTERM, SIGINT or daemon_stop. */
 must_check enum err daemon_run(struct daemon *d, struct why *why);
 void daemon_close(struct daemon *d); /* runs go on */
 
-/* --- from any thread ------------------------------------------------------------------------------------- */
+/* --- from any thread -------------------------------------------------------------------------------------
+ */
 
 typedef void reply_fn(void *ctx, const struct reply *r);
-/* A command for the engine; texts are copied. `done` is called on the daemon's thread, once, unless the daemon stops
- * before. E_BUSY: too many at a time. */
+/* A command for the engine; texts are copied. `done` is called on the daemon's thread, once, unless the
+ * daemon stops before. E_BUSY: too many at a time. */
 must_check enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx);
-/* A request of one's own to the store (problems); nobody is told of its answer. Texts must be literals or outlive it:
- * they are copied here. */
+/* A request of one's own to the store (problems); nobody is told of its answer. Texts must be literals or
+ * outlive it: they are copied here. */
 must_check enum err daemon_send(struct daemon *d, const struct st_req *r);
 /* Calls fn(arg) on the daemon's thread. */
 must_check enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg);
@@ -41,7 +42,8 @@ struct names *daemon_names(struct daemon *d);
 const char *daemon_database(const struct daemon *d); /* the file a reader opens */
 const char *daemon_runs(const struct daemon *d);     /* the directory of run files and logs */
 
-/* --- on the daemon's thread ------------------------------------------------------------------------------- */
+/* --- on the daemon's thread -------------------------------------------------------------------------------
+ */
 
 const struct engine *daemon_engine(const struct daemon *d);
 must_check enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why);

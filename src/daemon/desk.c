@@ -34,7 +34,8 @@ void desk_job_free(struct desk_job *j)
 	free(j);
 }
 
-/* --- on the desk's thread ----------------------------------------------------------------------------------- */
+/* --- on the desk's thread
+ * ----------------------------------------------------------------------------------- */
 
 static enum err read_document(struct desk *d, struct desk_job *j, struct schedule_doc *ret)
 {
@@ -68,7 +69,8 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 	if (!e)
 		e = read_run(d->reader, j->req.run, &run, &j->why);
 	if (!e)
-		e = render_launch(&doc, &run, j->req.attempt, d->options.socket, &j->arena, &j->launch, &j->why);
+		e = render_launch(&doc, &run, j->req.attempt, d->options.socket, &j->arena, &j->launch,
+				  &j->why);
 	return e;
 }
 
@@ -97,7 +99,8 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* --- from outside ------------------------------------------------------------------------------------------- */
+/* --- from outside
+ * ------------------------------------------------------------------------------------------- */
 
 enum err desk_open(const struct desk_options *o, struct desk **ret, struct why *why)
 {

@@ -1,7 +1,7 @@
 #pragma once
-/* The desk: a thread that turns an attempt into something to execute. It reads the document of the version the run was
- * claimed under, and renders it: program, environment, directory, input, context, bounds. The engine's thread never
- * waits for a disk; this one may. */
+/* The desk: a thread that turns an attempt into something to execute. It reads the document of the version
+ * the run was claimed under, and renders it: program, environment, directory, input, context, bounds. The
+ * engine's thread never waits for a disk; this one may. */
 #include "daemon/mailbox.h"
 #include "daemon/names.h"
 #include "host/launch.h"

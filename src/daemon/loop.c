@@ -70,7 +70,8 @@ static void arm(struct loop *l)
 		next.us = now.wall.us + USEC;
 		any = true;
 	}
-	sd_event_source_set_enabled(l->again, any && next.us <= now.wall.us ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	sd_event_source_set_enabled(l->again,
+				    any && next.us <= now.wall.us ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 	if (any && next.us > now.wall.us) {
 		int64_t us = next.us < 1 ? 1 : next.us;
 		at.it_value = (struct timespec){ us / USEC, us % USEC * 1000 };
@@ -105,7 +106,8 @@ void loop_event(struct loop *l, const struct event *ev)
 		arm(l);
 }
 
-/* --- what is heard --------------------------------------------------------------------------------------- */
+/* --- what is heard ---------------------------------------------------------------------------------------
+ */
 
 static int on_timer(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 {
@@ -175,7 +177,8 @@ static int on_zone_files(sd_event_source *s, const struct inotify_event *event, 
 	return 0;
 }
 
-/* --- set up ---------------------------------------------------------------------------------------------- */
+/* --- set up ----------------------------------------------------------------------------------------------
+ */
 
 static bool listen_to(struct loop *l, int fd, sd_event_io_handler_t fn, int64_t priority)
 {
@@ -221,7 +224,8 @@ enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *wh
 		  sd_event_source_set_enabled(l->zones_timer, SD_EVENT_OFF) >= 0;
 	if (!ok) {
 		loop_free(l);
-		return why_set(why, E_IO, WHY_NOWHERE, "the event loop cannot be set up: %s", strerror(errno));
+		return why_set(why, E_IO, WHY_NOWHERE, "the event loop cannot be set up: %s",
+			       strerror(errno));
 	}
 	watch_zones(l);
 	sd_event_set_watchdog(l->event, true);

@@ -1,6 +1,6 @@
 #pragma once
-/* The engine's thread: one loop over the timer, the store's answers, the runner's words, other threads' mail, and
- * signals. It waits in one place only, and never for a disk. */
+/* The engine's thread: one loop over the timer, the store's answers, the runner's words, other threads' mail,
+ * and signals. It waits in one place only, and never for a disk. */
 #include "daemon/mailbox.h"
 #include "daemon/pump.h"
 
@@ -17,8 +17,8 @@ struct loop_config {
 struct loop;
 must_check enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *why);
 void loop_free(struct loop *l);
-/* Until SIGTERM or SIGINT, which must be blocked in all threads, or loop_stop. E_NOMEM: the engine must be loaded
- * anew. Tells systemd that it is ready and alive, if it wants to know. */
+/* Until SIGTERM or SIGINT, which must be blocked in all threads, or loop_stop. E_NOMEM: the engine must be
+ * loaded anew. Tells systemd that it is ready and alive, if it wants to know. */
 must_check enum err loop_run(struct loop *l, struct why *why);
 void loop_stop(struct loop *l); /* the loop's own thread */
 /* The engine gets an event. The loop's own thread, outside of the engine's callbacks. */

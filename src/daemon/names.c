@@ -21,7 +21,8 @@ struct table {
 
 struct names {
 	pthread_mutex_t lock;
-	struct zoneinfo *zoneinfo, *before; /* the one before is kept: rules under way may still point into it */
+	struct zoneinfo *zoneinfo,
+		*before; /* the one before is kept: rules under way may still point into it */
 	struct table table[NAME_KINDS];
 	const struct zone *zone[ZONES_MAX];
 	struct days days[CALENDARS_MAX];
@@ -50,9 +51,9 @@ enum err names_new(struct names **ret)
 		n->zone[i] = utc(n);
 	*ret = n;
 	/* Number 0 means none: UTC, no days, nobody. */
-	static const struct str nothing[NAME_KINDS] = { [NAME_ZONE] = { "UTC", 3 },
-							 [NAME_DAYS] = { "", 0 },
-							 [NAME_OTHER] = { "", 0 } };
+	static const struct str nothing[NAME_KINDS] = {
+		[NAME_ZONE] = { "UTC", 3 }, [NAME_DAYS] = { "", 0 }, [NAME_OTHER] = { "", 0 }
+	};
 	for (unsigned k = 0; k < NAME_KINDS; k++)
 		if (names_load(n, (enum name_kind)k, 0, nothing[k])) {
 			names_free(n);
@@ -136,7 +137,8 @@ static enum err set(struct names *n, enum name_kind kind, uint32_t number, uint6
 		t->room = room;
 	}
 	char *copy = malloc(text.n + 1);
-	if (!copy || !map_put(&t->by_hash, key, number) || (kind == NAME_DAYS && !read_days(n, number, text))) {
+	if (!copy || !map_put(&t->by_hash, key, number) ||
+	    (kind == NAME_DAYS && !read_days(n, number, text))) {
 		free(copy);
 		return E_NOMEM;
 	}
@@ -260,9 +262,9 @@ static enum err number_days(void *self, const struct days *days, uint16_t *ret)
 /* One number space for all three; what they are called keeps them apart. */
 static enum err number_other(void *self, enum doc_name kind, struct str name, uint32_t *ret)
 {
-	static const char *const words[] = { [DOC_AGENT] = "agent",
-					     [DOC_ACCOUNT] = "account",
-					     [DOC_CONCURRENCY_KEY] = "key" };
+	static const char *const words[] = {
+		[DOC_AGENT] = "agent", [DOC_ACCOUNT] = "account", [DOC_CONCURRENCY_KEY] = "key"
+	};
 	_cleanup_(buf_free) struct buf text = { 0 };
 	buf_addf(&text, "%s:%.*s", words[kind], (int)name.n, name.p);
 	return text.failed ? E_NOMEM : names_number(self, NAME_OTHER, buf_str(&text), ret);

@@ -1,7 +1,7 @@
 #pragma once
-/* Numbers for names. Rules hold no text: a zone, a set of excluded days, an agent, an account or a concurrency key
- * is a number in them. Who gives out a number must have it kept before the rules that use it: names_unsaved tells of
- * those that are new. Numbers are never given out twice. Any thread. */
+/* Numbers for names. Rules hold no text: a zone, a set of excluded days, an agent, an account or a
+ * concurrency key is a number in them. Who gives out a number must have it kept before the rules that use it:
+ * names_unsaved tells of those that are new. Numbers are never given out twice. Any thread. */
 #include "core/doc/doc.h"
 #include "host/zoneinfo.h"
 
@@ -25,6 +25,6 @@ struct str names_text(struct names *n, uint32_t number);
 struct doc_names names_for_documents(struct names *n);
 /* The tables the engine looks into; they stay where they are and are filled as names come. */
 void names_tables(struct names *n, struct engine_config *ret);
-/* The zone files have changed: reads them anew. To be called by the engine's thread, and then the engine be told
- * (EV_ZONES). */
+/* The zone files have changed: reads them anew. To be called by the engine's thread, and then the engine be
+ * told (EV_ZONES). */
 must_check enum err names_reread(struct names *n);

@@ -31,7 +31,8 @@ must_check enum err pump_new(const struct pump_config *c, struct pump **ret);
 void pump_free(struct pump *p);
 DEFINE_CLEANUP(struct pump *, pump_free)
 
-/* Reads everything the store has, and lets the engine take it up. `also` hears every item as well (may be NULL). */
+/* Reads everything the store has, and lets the engine take it up. `also` hears every item as well (may be
+ * NULL). */
 must_check enum err pump_load(struct pump *p, struct now now, load_fn *also, void *ctx);
 /* Brings what has been answered, and what is due. False: out of memory, the engine must be loaded anew. */
 must_check bool pump_turn(struct pump *p, struct now now);

@@ -15,7 +15,8 @@ static const char *text(struct arena *a, struct str s)
 	return arena_dup(a, s);
 }
 
-/* --- program and arguments ---------------------------------------------------------------------------------- */
+/* --- program and arguments
+ * ---------------------------------------------------------------------------------- */
 
 static const char **render_argv(const struct doc_action *action, struct arena *a)
 {
@@ -37,7 +38,8 @@ static const char **render_argv(const struct doc_action *action, struct arena *a
 	return argv;
 }
 
-/* --- environment -------------------------------------------------------------------------------------------- */
+/* --- environment
+ * -------------------------------------------------------------------------------------------- */
 
 struct environment {
 	const char **item;
@@ -94,9 +96,11 @@ static const char **render_env(const struct schedule_doc *doc, const struct run_
 	return e.failed ? NULL : e.item;
 }
 
-/* --- context ------------------------------------------------------------------------------------------------ */
+/* --- context
+ * ------------------------------------------------------------------------------------------------ */
 
-static void render_context(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt, struct buf *out)
+static void render_context(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt,
+			   struct buf *out)
 {
 	char nominal[ISO_SIZE], now[ISO_SIZE];
 	buf_add(out, STR("{\"schedule\":{\"id\":"));
@@ -106,8 +110,8 @@ static void render_context(const struct schedule_doc *doc, const struct run_row 
 	buf_addf(out, "},\"timestamp\":\"%s\",\"run\":{\"id\":%llu,\"attempt\":%u,\"nominal\":\"%s\"",
 		 iso_format_utc(wall_seconds(clock_wall()), now), (unsigned long long)run->run, attempt,
 		 iso_format_utc(wall_seconds(run->nominal), nominal));
-	buf_addf(out, ",\"catch_up\":%s,\"missed\":%u,\"fence\":%llu}}", run->kind == KIND_CATCH_UP ? "true" : "false",
-		 run->missed, (unsigned long long)run->fence);
+	buf_addf(out, ",\"catch_up\":%s,\"missed\":%u,\"fence\":%llu}}",
+		 run->kind == KIND_CATCH_UP ? "true" : "false", run->missed, (unsigned long long)run->fence);
 }
 
 /* WINDOW binds the first attempt: later than that nothing may begin. */
@@ -120,8 +124,8 @@ static struct boot start_by(const struct schedule_doc *doc, const struct run_row
 	return (struct boot){ clock_boot().us + (left > 0 ? left : 0) };
 }
 
-enum err render_launch(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt, const char *socket,
-		       struct arena *a, struct launch *ret, struct why *why)
+enum err render_launch(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt,
+		       const char *socket, struct arena *a, struct launch *ret, struct why *why)
 {
 	if (doc->action.kind != DOC_COMMAND)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' is nothing to execute",
