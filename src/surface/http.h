@@ -95,7 +95,7 @@ struct http_stats {
 };
 struct http_stats http_stats(const struct http *h);
 
-/* Adds a header to the answer to come; both are copied. False: out of memory. */
+/* Adds a header to the answer to come; both are copied, neither has a line end. False: out of memory. */
 bool http_header_add(struct http_request *r, const char *name, const char *value);
 /* Answers; the bytes are copied; content_type may be NULL. The request is not to be touched afterwards. */
 void http_answer(struct http_request *r, int status, const char *content_type, struct str body);

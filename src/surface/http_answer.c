@@ -7,6 +7,7 @@
 bool http_header_add(struct http_request *pub, const char *name, const char *value)
 {
 	struct request *r = (struct request *)pub;
+	assert(!strpbrk(name, "\r\n") && !strpbrk(value, "\r\n")); /* one would forge headers */
 	struct header *h = arena_alloc(&pub->arena, sizeof *h);
 	if (!h)
 		return false;
