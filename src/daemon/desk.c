@@ -51,6 +51,7 @@ static enum err read_document(struct desk *d, struct desk_job *j, struct schedul
 	documents = (struct val){ .kind = VAL_LIST, .list = { &value, 1 } };
 	struct doc_env env = d->options.defaults;
 	env.when.zones = zoneinfo_source(d->zones);
+	env.when.zone = env.when.zones->find(env.when.zones->self, env.when.zone_name);
 	env.when.now = clock_wall();
 	e = doc_read(text, &documents, &env, &j->arena, &list, &j->why);
 	if (e)

@@ -40,7 +40,7 @@ static void read_end(sqlite3_stmt *s, struct load_item *ret)
 
 static void read_problem(sqlite3_stmt *s, struct load_item *ret)
 {
-	problem_read(s, 0, &ret->problem);
+	problem_row_read(s, 0, &ret->problem);
 }
 
 static void read_done(sqlite3_stmt *s, struct load_item *ret)

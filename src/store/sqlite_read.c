@@ -354,7 +354,7 @@ enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, s
 
 static bool take_problem(sqlite3_stmt *s, struct arena *a, struct problem_row *p)
 {
-	problem_read(s, 0, p);
+	problem_row_read(s, 0, p);
 	return keep(a, &p->key) && keep(a, &p->subject) && keep(a, &p->text) && keep(a, &p->by) &&
 	       keep(a, &p->note);
 }

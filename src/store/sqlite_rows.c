@@ -103,7 +103,7 @@ struct str text_read(sqlite3_stmt *st, int at)
 	return (struct str){ p ? p : "", p ? (size_t)sqlite3_column_bytes(st, at) : 0 };
 }
 
-void problem_read(sqlite3_stmt *st, int at, struct problem_row *ret)
+void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 {
 	struct cursor c = { st, at };
 	ret->number = (uint64_t)number(&c);

@@ -29,5 +29,5 @@ void run_bind(sqlite3_stmt *st, const struct run_row *r);
 void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret);
 void run_read(sqlite3_stmt *st, int at, struct run_row *ret);
 /* Its texts are good until the statement is stepped or reset. */
-void problem_read(sqlite3_stmt *st, int at, struct problem_row *ret);
+void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret);
 struct str text_read(sqlite3_stmt *st, int at);

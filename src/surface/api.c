@@ -58,7 +58,8 @@ struct doc_env api_doc_env(struct api *a)
 	return env;
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------- */
+/* --- answers
+ * ------------------------------------------------------------------------------------------------- */
 
 void api_finish(struct op_call *call, enum err e)
 {
@@ -119,6 +120,11 @@ enum err api_refusal(struct op_call *call, const struct reply *r, const char *wh
 	return why_set(call->why, words[r->code].e, WHY_NOWHERE, "%s: %s", what, words[r->code].text);
 }
 
+enum err api_post(struct api *a, void (*fn)(void *arg), void *arg)
+{
+	return http_post(a->http, fn, arg);
+}
+
 enum err api_sched(struct op_call *call, struct api *a, struct str name, struct read_sched *ret)
 {
 	struct read_match match;
@@ -131,8 +137,8 @@ enum err api_sched(struct op_call *call, struct api *a, struct str name, struct 
 		struct buf list = { 0 };
 		for (unsigned i = 0; i < match.n; i++)
 			buf_addf(&list, "%s%.*s", i ? ", " : "", STR_ARG(match.id[i]));
-		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE, "'%.*s' could be %s%s", STR_SHORT(name), buf_str(&list).p,
-			    match.more ? ", …" : "");
+		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE, "'%.*s' could be %s%s", STR_SHORT(name),
+			    buf_str(&list).p, match.more ? ", …" : "");
 		buf_free(&list);
 		return e;
 	}
@@ -144,12 +150,13 @@ enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret)
 {
 	struct str digits = text.n && (text.p[0] == 'r' || text.p[0] == 'R') ? str_from(text, 1) : text;
 	if (!str_number(digits, UINT64_C(1) << 48, ret) || !*ret)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not a run; runs are called r1, r2, …",
-			       STR_SHORT(text));
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "'%.*s' is not a run; runs are called r1, r2, …", STR_SHORT(text));
 	return OK;
 }
 
-/* --- requests ------------------------------------------------------------------------------------------------ */
+/* --- requests
+ * ------------------------------------------------------------------------------------------------ */
 
 static bool is_place(struct str segment)
 {
@@ -198,15 +205,15 @@ static enum err set_text(struct op_call *call, struct str name, struct str text)
 	struct arg *arg = arg_named(call, name, &p);
 	uint64_t n;
 	if (!arg)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not an argument of %s", STR_SHORT(name),
-			       call->op->name);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not an argument of %s",
+			       STR_SHORT(name), call->op->name);
 	arg->given = p->kind != OP_FLAG || !str_eq(text, STR("false"));
 	arg->text = text;
 	if (p->kind != OP_COUNT)
 		return OK;
 	if (!str_number(text, p->most, &n) || n < 1)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s %.*s is out of range 1-%u", p->name, STR_SHORT(text),
-			       p->most);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s %.*s is out of range 1-%u", p->name,
+			       STR_SHORT(text), p->most);
 	arg->count = (unsigned)n;
 	return OK;
 }
@@ -261,7 +268,9 @@ static void dispatch(struct api *a, const struct op *op, struct http_request *r)
 		return;
 	}
 	*why = (struct why){ .at = WHY_NOWHERE };
-	*call = (struct op_call){ .op = op, .arena = &r->arena, .zones = a->zones, .why = why, .request = r, .json = true };
+	*call = (struct op_call){
+		.op = op, .arena = &r->arena, .zones = a->zones, .why = why, .request = r, .json = true
+	};
 	enum err e = read_call(call, r);
 	if (!e)
 		e = op->handle(call, a);
@@ -294,12 +303,14 @@ static void handle(void *ctx, struct http_request *r)
 			return;
 		}
 	}
-	why_write(&why, WHY_NOWHERE, path_known ? "this is not done by %s" : "there is nothing at this path (%s)",
+	why_write(&why, WHY_NOWHERE,
+		  path_known ? "this is not done by %s" : "there is nothing at this path (%s)",
 		  http_method_words[r->method]);
 	http_problem(r, path_known ? E_INPUT : E_NOTFOUND, &why, (struct str){ 0 });
 }
 
-/* --- events -------------------------------------------------------------------------------------------------- */
+/* --- events
+ * -------------------------------------------------------------------------------------------------- */
 
 void api_happened(struct api *a, const struct pump_fact *f, const struct st_ack *ack)
 {
@@ -328,7 +339,8 @@ void api_zones_changed(struct api *a)
 		return; /* full: new documents are read by the old zones until the next change */
 }
 
-/* --- opening ------------------------------------------------------------------------------------------------- */
+/* --- opening
+ * ------------------------------------------------------------------------------------------------- */
 
 enum err api_open(const struct api_options *o, struct api **ret, struct why *why)
 {
@@ -343,7 +355,10 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 	if (!e)
 		e = events_new(a->reader, &a->events);
 	if (!e)
-		e = http_open(&(struct http_options){ .path = o->socket, .limits = http_limits_default, .handle = handle, .ctx = a },
+		e = http_open(&(struct http_options){ .path = o->socket,
+						      .limits = http_limits_default,
+						      .handle = handle,
+						      .ctx = a },
 			      &a->http, why);
 	if (e)
 		api_close(a);

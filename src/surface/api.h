@@ -1,7 +1,7 @@
 #pragma once
-/* The daemon's side of the operations: requests come in by HTTP, are matched with the table's rows, handled, and
- * answered in JSON. All of it on the HTTP thread; what only the engine can do is sent to it, and its answer comes
- * back here. */
+/* The daemon's side of the operations: requests come in by HTTP, are matched with the table's rows, handled,
+ * and answered in JSON. All of it on the HTTP thread; what only the engine can do is sent to it, and its
+ * answer comes back here. */
 #include "core/doc/config.h"
 #include "daemon/daemon.h"
 #include "store/sqlite_read.h"
@@ -21,7 +21,8 @@ void api_close(struct api *a);
 void api_happened(struct api *a, const struct pump_fact *f, const struct st_ack *ack);
 void api_zones_changed(struct api *a);
 
-/* --- for handlers ------------------------------------------------------------------------------------------- */
+/* --- for handlers
+ * ------------------------------------------------------------------------------------------- */
 
 struct reader *api_reader(struct api *a);
 struct daemon *api_daemon(struct api *a);
@@ -32,13 +33,15 @@ struct doc_env api_doc_env(struct api *a);
 
 /* Answers a call that was put off: with call->answer, or with the error and call->why. */
 void api_finish(struct op_call *call, enum err e);
-/* Sends a command to the engine and puts the call off. `then` is called with the reply, on this thread, and either
- * finishes the call or has it wait for more. */
+/* Sends a command to the engine and puts the call off. `then` is called with the reply, on this thread, and
+ * either finishes the call or has it wait for more. */
 typedef void api_then(struct op_call *call, struct api *a, const struct reply *r);
 must_check enum err api_order(struct op_call *call, struct api *a, const struct command *c, api_then *then);
 /* What a reply other than REPLY_OK means for the person who asked. */
 must_check enum err api_refusal(struct op_call *call, const struct reply *r, const char *what);
 
+/* Calls fn(arg) on this thread, from any other. */
+must_check enum err api_post(struct api *a, void (*fn)(void *arg), void *arg);
 /* The schedule an argument names, exactly or by the beginning of its id. */
 must_check enum err api_sched(struct op_call *call, struct api *a, struct str name, struct read_sched *ret);
 /* "r7" or "7". */

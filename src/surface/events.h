@@ -1,7 +1,7 @@
 #pragma once
-/* What happens, as it happens: a ring of the last events, and the streams of those who follow. Events are told when
- * their cause is durable; the records of runs and schedules are the truth, this is the news. The HTTP thread's, but for
- * events_add. */
+/* What happens, as it happens: a ring of the last events, and the streams of those who follow. Events are
+ * told when their cause is durable; the records of runs and schedules are the truth, this is the news. The
+ * HTTP thread's, but for events_add. */
 #include "daemon/pump.h"
 #include "store/sqlite_read.h"
 #include "surface/http.h"

@@ -53,7 +53,7 @@ struct op_call {
 
 struct op {
 	const char *name, *summary, *example;
-	struct op_param param[OP_PARAMS_MAX]; /* ends with a NULL name */
+	struct op_param param[OP_PARAMS_MAX];  /* ends with a NULL name */
 	enum err (*run)(struct op_call *call); /* the command line's; remote_run where the daemon is asked */
 	const char *notes;                     /* further help, or NULL */
 	const char *method, *route;            /* "/api/v1/runs/{run}"; NULL: not by HTTP */

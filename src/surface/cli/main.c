@@ -1,27 +1,11 @@
 /* The command line: finds the operation, reads its arguments by its row of the table, prints its answer. */
 #include "base/buf.h"
-#include "base/utf8.h"
 #include "surface/op.h"
+#include "surface/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Names and errors may hold what somebody else wrote: nothing of it reaches the terminal as a control
- * sequence. */
-static void print_safe(FILE *to, struct str s)
-{
-	while (s.n) {
-		unsigned n = utf8_length(s);
-		unsigned char c = (unsigned char)s.p[0];
-		bool c1 = n == 2 && c == 0xC2 && (unsigned char)s.p[1] < 0xA0;
-		if (n == 0 || c == 127 || c1 || (c < 32 && c != '\n'))
-			fprintf(to, "\\x%02x", c);
-		else
-			fwrite(s.p, 1, n, to);
-		s = str_from(s, n && !c1 ? n : 1);
-	}
-}
 
 static int report(enum err e, const struct why *why, struct str source, const char *source_name)
 {

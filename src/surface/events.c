@@ -1,0 +1,222 @@
+#include "surface/events.h"
+
+#include "core/model.h"
+#include "surface/sse.h"
+#include "surface/tell.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { RING = 1024 };
+
+struct follower {
+	struct events *events;
+	struct http_stream *stream;
+	struct follower *next;
+};
+
+struct events {
+	struct reader *reader;
+	struct buf ring[RING]; /* JSON */
+	uint64_t last;         /* number of the newest; it stands at last % RING */
+	struct follower *followers;
+	atomic_uint left_out;
+};
+
+struct news {
+	struct events *events;
+	struct pump_fact fact;
+};
+
+enum err events_new(struct reader *reader, struct events **ret)
+{
+	struct events *e = calloc(1, sizeof *e);
+	if (!e)
+		return E_NOMEM;
+	e->reader = reader;
+	*ret = e;
+	return OK;
+}
+
+void events_free(struct events *e)
+{
+	if (!e)
+		return;
+	while (e->followers) {
+		struct follower *f = e->followers;
+		e->followers = f->next;
+		free(f);
+	}
+	for (unsigned i = 0; i < RING; i++)
+		buf_free(&e->ring[i]);
+	free(e);
+}
+
+/* --- what is told
+ * --------------------------------------------------------------------------------------------- */
+
+/* The name of what happened; NULL: nobody wants to know. */
+static const char *type_of(const struct pump_fact *f)
+{
+	if (f->res != ST_OK)
+		return NULL;
+	switch ((enum st_op)f->op) {
+	case ST_PUT:
+		return "schedule.changed";
+	case ST_DROP:
+		return "schedule.removed";
+	case ST_OCC:
+	case ST_VERDICT:
+		return f->run.state == RUN_FINISHED  ? "run.finished"
+		       : f->run.state == RUN_SKIPPED ? "occurrence.skipped"
+		       : f->run.state == RUN_MISSED  ? "occurrence.missed"
+		       : f->op == ST_OCC             ? "run.claimed"
+						     : NULL;
+	case ST_RANGE:
+		return f->range.state == RUN_MISSED ? "occurrence.missed" : "occurrence.skipped";
+	case ST_STARTED:
+		return "run.started";
+	case ST_FINISH:
+		return f->run.state == RUN_RETRYING ? "run.failed" : "run.finished";
+	case ST_HOLD:
+		return f->hold.reason ? "hold.set" : "hold.freed";
+	case ST_WITHDRAW:
+	case ST_PROBLEM:
+	case ST_NAME:
+	case ST_OPS:
+		break;
+	}
+	return NULL;
+}
+
+static void add_time(struct buf *out, const char *name, struct wall t)
+{
+	buf_addf(out, ",\"%s\":", name);
+	tell_time(out, t);
+}
+
+static void write_event(struct events *e, uint64_t number, const char *type, const struct pump_fact *f,
+			struct buf *out)
+{
+	struct arena arena = { 0 };
+	struct read_sched s = { 0 };
+	struct why why;
+	buf_addf(out, "{\"id\":%llu,\"type\":\"%s\"", (unsigned long long)number, type);
+	add_time(out, "time", tell_now());
+	if (f->sid && read_sched(e->reader, f->sid, &arena, &s, &why) == OK && s.id.n) {
+		buf_add(out, STR(",\"schedule\":"));
+		json_write_str(out, s.id);
+	}
+	if (f->run.run) {
+		buf_addf(out, ",\"run\":\"r%llu\",\"attempt\":%u", (unsigned long long)f->run.run,
+			 f->run.attempt);
+		add_time(out, "nominal", f->run.nominal);
+	}
+	if (f->op == ST_RANGE) {
+		add_time(out, "first", f->range.first);
+		add_time(out, "last", f->range.last);
+	}
+	unsigned reason = f->op == ST_RANGE  ? f->range.reason
+			  : f->op == ST_HOLD ? f->hold.reason
+					     : f->run.reason;
+	if (f->run.outcome)
+		buf_addf(out, ",\"outcome\":\"%s\"", outcome_words[f->run.outcome]);
+	if (reason)
+		buf_addf(out, ",\"reason\":\"%s\"", reason_words[reason]);
+	buf_addc(out, '}');
+	arena_free(&arena);
+}
+
+/* --- who follows
+ * ---------------------------------------------------------------------------------------------- */
+
+static void closed(void *ctx)
+{
+	struct follower *f = ctx;
+	for (struct follower **at = &f->events->followers; *at; at = &(*at)->next)
+		if (*at == f) {
+			*at = f->next;
+			break;
+		}
+	free(f);
+}
+
+static void send(struct events *e, struct follower *f, uint64_t number)
+{
+	struct buf out = { 0 };
+	char id[24];
+	snprintf(id, sizeof id, "%llu", (unsigned long long)number);
+	sse_write(&out, &(struct sse_event){ .id = str_of(id), .data = buf_str(&e->ring[number % RING]) });
+	/* Who is too slow is cut off by the server, and told so by `closed`. */
+	if (!out.failed && http_stream_write(f->stream, buf_str(&out))) {
+		/* see above */
+	}
+	buf_free(&out);
+}
+
+static void append(struct events *e, const char *type, const struct pump_fact *f)
+{
+	uint64_t number = ++e->last;
+	struct buf *slot = &e->ring[number % RING];
+	slot->n = 0;
+	slot->failed = false;
+	write_event(e, number, type, f, slot);
+	for (struct follower *to = e->followers; to; to = to->next)
+		send(e, to, number);
+}
+
+static void arrive(void *arg)
+{
+	struct news n = *(struct news *)arg;
+	free(arg);
+	unsigned left_out = atomic_exchange(&n.events->left_out, 0);
+	if (left_out)
+		append(n.events, "events.left_out", &(struct pump_fact){ 0 });
+	append(n.events, type_of(&n.fact), &n.fact);
+}
+
+void events_add(struct events *e, struct http *http, const struct pump_fact *f)
+{
+	if (!type_of(f))
+		return;
+	struct news *n = malloc(sizeof *n);
+	if (n)
+		*n = (struct news){ e, *f };
+	if (!n || http_post(http, arrive, n)) {
+		free(n);
+		atomic_fetch_add(&e->left_out, 1);
+	}
+}
+
+void events_follow(struct events *e, struct http_request *r, uint64_t after)
+{
+	struct follower *f = calloc(1, sizeof *f);
+	if (!f) {
+		http_problem(r, E_NOMEM, NULL, (struct str){ 0 });
+		return;
+	}
+	f->events = e;
+	f->stream = http_stream(r, SSE_TYPE, closed, f);
+	if (!f->stream) {
+		free(f);
+		return;
+	}
+	uint64_t first = e->last >= RING ? e->last - RING + 1 : 1;
+	for (uint64_t n = after + 1 > first ? after + 1 : first; after && n <= e->last; n++)
+		send(e, f, n);
+	f->next = e->followers;
+	e->followers = f;
+}
+
+void events_list(struct events *e, unsigned limit, struct buf *out)
+{
+	uint64_t n = e->last < limit ? e->last : limit;
+	n = n < RING ? n : RING - 1;
+	buf_addc(out, '[');
+	for (uint64_t i = e->last - n + 1; i <= e->last; i++) {
+		if (i > e->last - n + 1)
+			buf_addc(out, ',');
+		buf_add(out, buf_str(&e->ring[i % RING]));
+	}
+	buf_addc(out, ']');
+}

@@ -1,0 +1,91 @@
+#include "surface/op_serve.h"
+
+#include "daemon/daemon.h"
+#include "surface/api.h"
+#include "surface/op_config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct serving {
+	struct api *api;
+};
+
+static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
+{
+	struct serving *s = ctx;
+	if (s->api)
+		api_happened(s->api, f, ack);
+}
+
+static void zones_changed(void *ctx)
+{
+	struct serving *s = ctx;
+	if (s->api)
+		api_zones_changed(s->api);
+}
+
+/* The launcher: where it was installed, or beside this program in a build tree. */
+static const char *find_launcher(struct op_call *call)
+{
+	static const char *const places[] = { "../libexec/rota/rota-launcher", "rota-launcher", NULL };
+	char self[PATH_MAX];
+	const char *said = getenv("ROTA_LAUNCHER");
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (said)
+		return said;
+	while (n > 0 && self[n - 1] != '/')
+		n--;
+	for (unsigned i = 0; n > 0 && places[i]; i++) {
+		const char *path = arena_printf(call->arena, "%.*s%s", (int)n, self, places[i]);
+		if (path && access(path, X_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+enum err op_serve(struct op_call *call)
+{
+	struct settings settings;
+	struct serving serving = { 0 };
+	struct daemon *daemon = NULL;
+	enum err e = op_settings(call, &settings);
+	if (e)
+		return e;
+	struct config *c = &settings.config;
+	struct calendars calendars = config_calendars(c);
+	struct str zone = c->timezone.n ? c->timezone : zoneinfo_local(call->zones);
+	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
+				    .socket = arena_dup(call->arena, c->socket),
+				    .launcher = find_launcher(call),
+				    .slots = (unsigned)c->slots,
+				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
+				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars },
+						  .timeout = { [DOC_COMMAND] = c->timeout_command } },
+				    .ctx = &serving,
+				    .happened = happened,
+				    .zones_changed = zones_changed };
+	if (!o.data || !o.socket)
+		return E_NOMEM;
+	if (!o.launcher)
+		return why_set(
+			call->why, E_IO, WHY_NOWHERE,
+			"rota-launcher is not installed beside this program; ROTA_LAUNCHER can name it");
+	e = daemon_open(&o, &daemon, call->why);
+	if (!e)
+		e = api_open(&(struct api_options){ .daemon = daemon, .config = c, .socket = o.socket },
+			     &serving.api, call->why);
+	if (!e) {
+		fprintf(call->out, "rota: serving %s on %s\n", o.data, o.socket);
+		fflush(call->out);
+		e = daemon_run(daemon, call->why);
+	}
+	/* Nobody asks any more; then nothing is decided any more. */
+	api_close(serving.api);
+	daemon_close(daemon);
+	return e;
+}

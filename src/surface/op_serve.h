@@ -1,0 +1,5 @@
+#pragma once
+#include "surface/op.h"
+
+/* `rota serve`: the daemon, in the foreground, until it is told to stop. */
+must_check enum err op_serve(struct op_call *call);

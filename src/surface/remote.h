@@ -1,0 +1,16 @@
+#pragma once
+/* The command line's side of operations that the daemon does: asks for them as the row says, and shows what
+ * comes back. */
+#include "surface/op.h"
+
+/* Arguments become path, query or body; the answer goes to `show`, or is printed as it is with --json. */
+must_check enum err remote_run(struct op_call *call);
+/* The same with another body (JSON; empty: none), and the answer handed out; lives in the call's arena. */
+must_check enum err remote_ask(struct op_call *call, struct str body, struct str *text, struct val *ret);
+/* Any request of one's own. */
+must_check enum err remote_call(struct op_call *call, const char *method, const char *target, struct str body,
+				struct str *text, struct val *ret);
+/* Prints an answer: as JSON, or by `show`. */
+void remote_show(struct op_call *call, struct str text, const struct val *answer);
+/* Where the daemon is. */
+must_check enum err remote_socket(struct op_call *call, const char **ret);

@@ -1,0 +1,102 @@
+#include "surface/tell.h"
+
+#include "core/engine/engine.h"
+#include "core/when/iso.h"
+#include "host/clock.h"
+
+struct wall tell_now(void)
+{
+	return clock_wall();
+}
+
+void tell_time(struct buf *out, struct wall t)
+{
+	char text[ISO_SIZE];
+	if (t.us == INT64_MAX || t.us == 0)
+		buf_add(out, STR("null"));
+	else
+		buf_addf(out, "\"%s\"", iso_format_utc(wall_seconds(t), text));
+}
+
+void tell_str(struct buf *out, const char *name, struct str s)
+{
+	buf_addf(out, ",\"%s\":", name);
+	if (s.p)
+		json_write_str(out, s);
+	else
+		buf_add(out, STR("null"));
+}
+
+static void time_of(struct buf *out, const char *name, struct wall t)
+{
+	buf_addf(out, ",\"%s\":", name);
+	tell_time(out, t);
+}
+
+void tell_sched(struct buf *out, const struct read_sched *s, bool whole)
+{
+	const struct sched_row *r = &s->row;
+	bool enabled = r->flags & SCHED_ENABLED, paused = r->flags & SCHED_PAUSED;
+	buf_add(out, STR("{\"id\":"));
+	json_write_str(out, s->id);
+	buf_addf(out, ",\"state\":\"%s\"",
+		 !enabled       ? "disabled"
+		 : paused       ? "paused"
+		 : s->open      ? reason_words[s->range.reason]
+		 : r->left == 0 ? "max_runs"
+				: "active");
+	time_of(out, "next", enabled && !paused && !s->open ? r->next : WALL_NEVER);
+	if (paused)
+		time_of(out, "paused_until", r->paused_until);
+	buf_addf(out, ",\"failures\":%u,\"rev\":%u", r->failures, r->rev);
+	if (r->left != UINT32_MAX)
+		buf_addf(out, ",\"runs_left\":%u", r->left);
+	time_of(out, "changed", r->changed);
+	if (whole && s->document.n) {
+		buf_add(out, STR(",\"document\":"));
+		buf_add(out, s->document);
+	}
+	buf_addc(out, '}');
+}
+
+/* What people call it. */
+static const char *state_of(const struct run_row *r)
+{
+	switch ((enum run_state)r->state) {
+	case RUN_PENDING:
+	case RUN_RETRYING:
+		return "waiting";
+	case RUN_CLAIMED:
+		return r->started.us ? "running" : "queued";
+	case RUN_SKIPPED:
+		return "skipped";
+	case RUN_MISSED:
+		return "missed";
+	case RUN_FINISHED:
+	case RUN_STATES:
+		break;
+	}
+	return "finished";
+}
+
+void tell_run(struct buf *out, const struct run_row *r, struct str id)
+{
+	static const char *const kinds[RUN_KINDS] = { "timer", "catch_up", "after", "backfill", "manual" };
+	buf_addf(out, "{\"id\":\"r%llu\"", (unsigned long long)r->run);
+	tell_str(out, "schedule", id);
+	buf_addf(out, ",\"kind\":\"%s\"", kinds[r->kind < RUN_KINDS ? r->kind : KIND_TIMER]);
+	time_of(out, "nominal", r->nominal);
+	time_of(out, "due", r->due);
+	buf_addf(out, ",\"attempt\":%u,\"state\":\"%s\"", r->attempt, state_of(r));
+	buf_addf(out, r->outcome ? ",\"outcome\":\"%s\"" : ",\"outcome\":null", outcome_words[r->outcome]);
+	buf_addf(out, r->reason ? ",\"reason\":\"%s\"" : ",\"reason\":null", reason_words[r->reason]);
+	time_of(out, "claimed_at", r->claimed);
+	time_of(out, "started_at", r->started);
+	time_of(out, "ended_at", r->ended);
+	if (r->state == RUN_RETRYING)
+		time_of(out, "retry_at", r->retry_at);
+	buf_addf(out, r->exit_code >= 0 ? ",\"exit_code\":%d" : ",\"exit_code\":null", r->exit_code);
+	buf_addf(out, r->cost >= 0 ? ",\"cost_usd\":%.6f" : ",\"cost_usd\":null", (double)r->cost / 1e6);
+	buf_addf(out, ",\"tokens\":{\"in\":%lld,\"out\":%lld},\"missed\":%u}", (long long)r->tokens_in,
+		 (long long)r->tokens_out, r->missed);
+}

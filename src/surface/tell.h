@@ -1,0 +1,11 @@
+#pragma once
+/* Schedules and runs as JSON, one way for all surfaces. */
+#include "base/json.h"
+#include "store/sqlite_read.h"
+
+struct wall tell_now(void);
+void tell_time(struct buf *out, struct wall t);                           /* RFC 3339, or null */
+void tell_str(struct buf *out, const char *name, struct str s);           /* ,"name":"…" */
+void tell_sched(struct buf *out, const struct read_sched *s, bool whole); /* whole: with its document */
+/* `id` is that of its schedule. */
+void tell_run(struct buf *out, const struct run_row *r, struct str id);
