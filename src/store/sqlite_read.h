@@ -8,8 +8,8 @@
  * `why`, and what the arena took is the caller's to reset.
  *  - Lists have an order, a limit and a cursor; READ_LIST_MAX is the most there is at a time. `more`: the
  * last item is the cursor of what follows.
- *  - None takes longer than READ_MS_MAX: E_LIMIT then, and the connection is as good as before. A transaction
- * that stays open would keep the log from being cut.
+ *  - None works longer than READ_MS_MAX, nor lasts longer than READ_WAIT_MS_MAX: E_LIMIT then, and the
+ * connection is as good as before. A transaction that stays open would keep the log from being cut.
  *  - E_IO: the file cannot be read, or is damaged. E_NOTFOUND: asked for by name, and not there.
  *
  * Tags are not asked for here. They stand in documents, of whose form the store knows nothing, and no index

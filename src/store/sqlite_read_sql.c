@@ -71,17 +71,17 @@ static const char *const text[] = {
 };
 static_assert(ARRAY_LEN(text) == READ_SQL, "every statement has a text");
 
-static int64_t now(void)
+static int64_t now(clockid_t clock)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * USEC + t.tv_nsec / 1000;
 }
 
 static int is_late(void *arg)
 {
 	const struct reader *r = arg;
-	return now() > r->deadline;
+	return now(CLOCK_THREAD_CPUTIME_ID) > r->work_end || now(CLOCK_MONOTONIC) > r->wait_end;
 }
 
 int reader_prepare(struct reader *r)
@@ -101,7 +101,8 @@ void reader_finalize(struct reader *r)
 
 int reader_begin(struct reader *r)
 {
-	r->deadline = now() + READ_MS_MAX * INT64_C(1000);
+	r->work_end = now(CLOCK_THREAD_CPUTIME_ID) + READ_MS_MAX * INT64_C(1000);
+	r->wait_end = now(CLOCK_MONOTONIC) + READ_WAIT_MS_MAX * INT64_C(1000);
 	return db_step(r->stmt[READ_BEGIN]);
 }
 
@@ -111,7 +112,7 @@ enum err reader_end(struct reader *r, int rc, struct why *why)
 	if (!well && rc != SQLITE_INTERRUPT && rc != SQLITE_NOMEM)
 		db_explain(r->db, rc, why);
 	/* However late it is, the end must come. */
-	r->deadline = INT64_MAX;
+	r->work_end = r->wait_end = INT64_MAX;
 	if (!sqlite3_get_autocommit(r->db)) {
 		int end = db_step(r->stmt[READ_END]);
 		if (well && end != SQLITE_OK) {

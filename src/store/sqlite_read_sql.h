@@ -45,7 +45,9 @@ enum read_sql {
 struct reader {
 	sqlite3 *db;
 	sqlite3_stmt *stmt[READ_SQL];
-	int64_t deadline; /* of the answer under way, microseconds of CLOCK_MONOTONIC */
+	/* Of the answer under way, in microseconds: by this thread's own clock, and by everybody's. A short
+	 * answer must not fail because others kept the processor. */
+	int64_t work_end, wait_end;
 };
 
 must_check int reader_prepare(struct reader *r);
