@@ -70,12 +70,14 @@ must_check enum err read_scheds(struct reader *r, struct str after, unsigned lim
 
 must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
 
-/* What is 0 restricts nothing. */
+/* What is 0 restricts nothing. The runs of all schedules stand in the order of their numbers, and `since` and
+ * `until` ask when they were recorded; those of one schedule (sid) stand in that of their nominal times, and
+ * the two ask for these. */
 struct read_filter {
 	uint64_t sid;
 	unsigned states;          /* bits, 1 << enum run_state */
 	bool failed;              /* finished, with an outcome other than done and no_work */
-	struct wall since, until; /* nominal; both are included */
+	struct wall since, until; /* both are included */
 	struct {
 		struct wall nominal;
 		uint64_t run;
@@ -88,13 +90,14 @@ struct read_runs {
 	bool more;
 	struct run_row *item;
 };
-/* The newest first: by nominal time, and of the same by number. Cheap by schedule, by time, failed ones,
- * those skipped or missed, open ones; other sets of states are looked for among all. */
+/* The newest first. Cheap whatever there is: by schedule, by time, the failed ones, those skipped or missed,
+ * open ones. Other sets of states are looked for among all. */
 must_check enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a,
 			      struct read_runs *ret, struct why *why);
 
-/* How the runs from `since` on came out; `sid` 0: all schedules. Counts the newest READ_COUNT_MAX, `more` if
- * there are others. Ranges are not counted: nobody knows how many occurrences they hold but the rules. */
+/* How the runs from `since` on, as above, came out; `sid` 0: all schedules. Counts the newest READ_COUNT_MAX,
+ * `more` if there are others. Ranges are not counted: nobody knows how many occurrences they hold but the
+ * rules. */
 struct read_counts {
 	uint32_t state[RUN_STATES];
 	uint32_t outcome[READ_OUTCOMES]; /* of the finished; those beyond are counted as the last */

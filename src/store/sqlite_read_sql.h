@@ -24,21 +24,22 @@ enum read_sql {
 	READ_PROBLEM,
 	READ_PROBLEMS,
 	READ_PROBLEMS_OPEN,
-	/* Lists of runs: for each way to go, those of the cursor's own nominal time, and the older ones. */
+	READ_RUN_LAST,
+	READ_RUN_FROM,
+	/* Lists of runs: of all schedules by number … */
 	READ_RUNS,
-	READ_RUNS_OLDER,
+	READ_FAILED,
+	READ_IDLE,
+	READ_OPEN,
+	/* … of one by nominal time: those of the cursor's own time, and the older ones. */
 	READ_RUNS_OF,
 	READ_RUNS_OF_OLDER,
-	READ_FAILED,
-	READ_FAILED_OLDER,
 	READ_FAILED_OF,
 	READ_FAILED_OF_OLDER,
-	READ_IDLE,
-	READ_IDLE_OLDER,
 	READ_IDLE_OF,
 	READ_IDLE_OF_OLDER,
-	READ_OPEN,
-	READ_OPEN_OLDER,
+	READ_OPEN_OF,
+	READ_OPEN_OF_OLDER,
 	READ_SQL
 };
 

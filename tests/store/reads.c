@@ -332,17 +332,24 @@ struct want {
 static bool passes(const struct read_filter *f, const struct run_row *x)
 {
 	bool failed = x->state == RUN_FINISHED && (x->outcome == 2 || x->outcome == 3);
+	int64_t at = f->sid ? x->nominal.us : x->claimed.us;
 	return (!f->sid || x->sid == f->sid) && (!f->states || f->states >> x->state & 1) &&
-	       (!f->failed || failed) && (!f->since.us || x->nominal.us >= f->since.us) &&
-	       (!f->until.us || x->nominal.us <= f->until.us);
+	       (!f->failed || failed) && (!f->since.us || at >= f->since.us) &&
+	       (!f->until.us || at <= f->until.us);
 }
 
-static int newest_first(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
+{
+	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
+	return x->run < y->run ? 1 : -1;
+}
+
+static int by_time(const void *a, const void *b)
 {
 	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
 	if (x->nominal.us != y->nominal.us)
 		return x->nominal.us < y->nominal.us ? 1 : -1;
-	return x->run < y->run ? 1 : -1;
+	return by_number(a, b);
 }
 
 static struct want all_that_pass(const struct rows *rows, const struct read_filter *f)
@@ -353,7 +360,7 @@ static struct want all_that_pass(const struct rows *rows, const struct read_filt
 		if (x && passes(f, x))
 			w.run[w.n++] = x;
 	}
-	qsort(w.run, w.n, sizeof *w.run, newest_first);
+	qsort(w.run, w.n, sizeof *w.run, f->sid ? by_time : by_number);
 	return w;
 }
 
@@ -560,6 +567,7 @@ TEST(answers_agree_with_the_model)
 	stream_init(&stream, 11, true);
 	for (unsigned i = 1; i <= 4500; i++) {
 		struct st_req r = stream_next(&stream);
+		r.run.claimed = AT((int64_t)r.run.run / 10); /* numbers are given in the order of the clock */
 		struct st_ack want, ack = rig_ask(&s.rig, &r);
 		rows_apply(rows, &r, &want);
 		CHECK_INT(ack.res, want.res);
@@ -575,24 +583,29 @@ TEST(answers_agree_with_the_model)
 	scene_close(&s);
 }
 
-/* Everything is due at midnight: many pages of one nominal time. */
+/* One schedule that was run by hand so often that it fills pages. */
 TEST(pages_of_one_nominal_time)
 {
 	struct scene s;
 	scene_open(&s);
 	struct rows *rows = rows_new();
+	struct st_req p = req_put(5, 0, 10);
+	struct st_ack ack;
+	ask(&s, p);
+	rows_apply(rows, &p, &ack);
 	for (uint64_t i = 1; i <= 100; i++) {
-		struct st_req p = req_put(i, 0, 10), o = req_occ(i, 1, i, i % 10 ? 1000 : 999);
-		struct st_ack ack;
-		ask(&s, p);
+		struct st_req o = req_occ(5, 1, i, i % 10 ? 1000 : 980 + (int64_t)i / 10);
+		o.run.kind = i % 10 && i > 1 ? KIND_MANUAL : KIND_TIMER;
 		ask(&s, o);
-		rows_apply(rows, &p, &ack);
 		rows_apply(rows, &o, &ack);
 	}
-	for (unsigned limit = 1; limit < 40; limit += 6)
+	for (unsigned limit = 1; limit < 40; limit += 6) {
+		check_pages(&s, rows, (struct read_filter){ .sid = 5, .limit = limit });
 		check_pages(&s, rows, (struct read_filter){ .limit = limit });
-	check_pages(&s, rows, (struct read_filter){ .limit = 7, .since = AT(1000) });
-	check_pages(&s, rows, (struct read_filter){ .limit = 7, .until = AT(999) });
+	}
+	check_pages(&s, rows, (struct read_filter){ .sid = 5, .limit = 7, .since = AT(1000) });
+	check_pages(&s, rows, (struct read_filter){ .sid = 5, .limit = 7, .until = AT(999) });
+	check_pages(&s, rows, (struct read_filter){ .sid = 5, .limit = 7, .states = 1 << RUN_CLAIMED });
 	rows_free(rows);
 	scene_close(&s);
 }
