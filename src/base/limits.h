@@ -65,7 +65,8 @@
 #define READ_CANDIDATES_MAX 8           /* named when the beginning of an id is that of several */
 #define READ_COUNT_MAX      10000       /* runs looked at for counts */
 #define READ_OUTCOMES       16
-#define READ_MS_MAX         50   /* one answer */
+#define READ_MS_MAX         50   /* of work for one answer … */
+#define READ_WAIT_MS_MAX    500  /* … and in all, be the machine or the disk as busy as they like */
 #define READ_STEPS          1000 /* of SQLite's, between two looks at the clock */
 
 /* The daemon */

@@ -8,8 +8,8 @@
  * `why`, and what the arena took is the caller's to reset.
  *  - Lists have an order, a limit and a cursor; READ_LIST_MAX is the most there is at a time. `more`: the
  * last item is the cursor of what follows.
- *  - None takes longer than READ_MS_MAX: E_LIMIT then, and the connection is as good as before. A transaction
- * that stays open would keep the log from being cut.
+ *  - None works longer than READ_MS_MAX, nor lasts longer than READ_WAIT_MS_MAX: E_LIMIT then, and the
+ * connection is as good as before. A transaction that stays open would keep the log from being cut.
  *  - E_IO: the file cannot be read, or is damaged. E_NOTFOUND: asked for by name, and not there.
  *
  * Tags are not asked for here. They stand in documents, of whose form the store knows nothing, and no index
@@ -73,12 +73,14 @@ must_check enum err read_scheds(struct reader *r, struct str after, unsigned lim
 
 must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
 
-/* What is 0 restricts nothing. */
+/* What is 0 restricts nothing. The runs of all schedules stand in the order of their numbers, and `since` and
+ * `until` ask when they were recorded; those of one schedule (sid) stand in that of their nominal times, and
+ * the two ask for these. */
 struct read_filter {
 	uint64_t sid;
 	unsigned states;          /* bits, 1 << enum run_state */
 	bool failed;              /* finished, with an outcome other than done and no_work */
-	struct wall since, until; /* nominal; both are included */
+	struct wall since, until; /* both are included */
 	struct {
 		struct wall nominal;
 		uint64_t run;
@@ -91,13 +93,14 @@ struct read_runs {
 	bool more;
 	struct run_row *item;
 };
-/* The newest first: by nominal time, and of the same by number. Cheap by schedule, by time, failed ones,
- * those skipped or missed, open ones; other sets of states are looked for among all. */
+/* The newest first. Cheap whatever there is: by schedule, by time, the failed ones, those skipped or missed,
+ * open ones. Other sets of states are looked for among all. */
 must_check enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a,
 			      struct read_runs *ret, struct why *why);
 
-/* How the runs from `since` on came out; `sid` 0: all schedules. Counts the newest READ_COUNT_MAX, `more` if
- * there are others. Ranges are not counted: nobody knows how many occurrences they hold but the rules. */
+/* How the runs from `since` on, as above, came out; `sid` 0: all schedules. Counts the newest READ_COUNT_MAX,
+ * `more` if there are others. Ranges are not counted: nobody knows how many occurrences they hold but the
+ * rules. */
 struct read_counts {
 	uint32_t state[RUN_STATES];
 	uint32_t outcome[READ_OUTCOMES]; /* of the finished; those beyond are counted as the last */

@@ -16,15 +16,21 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 	" FROM document d " document_index " CROSS JOIN schedule s ON s.sid = d.sid"                         \
 	" LEFT JOIN range g INDEXED BY range_open ON g.sid = s.sid AND g.last = " NEVER
 
-/* ?1 the cursor's nominal time, ?2 its number, or ?1 the latest wanted and ?2 the earliest; ?3 states, ?4 how
- * many, ?5 the schedule. */
-#define RUNS(name, index, which)                                                                             \
-	[name] = "SELECT " RUN_COLUMNS " FROM run INDEXED BY " index                                         \
-		 " WHERE nominal = ?1 AND run < ?2 AND 1 << state & ?3 AND " which                           \
-		 " ORDER BY run DESC LIMIT ?4",                                                              \
-	[name##_OLDER] = "SELECT " RUN_COLUMNS " FROM run INDEXED BY " index                                 \
-			 " WHERE nominal <= ?1 AND nominal >= ?2 AND 1 << state & ?3 AND " which             \
-			 " ORDER BY nominal DESC, run DESC LIMIT ?4"
+/* Of all: ?1 and ?2 the smallest and the largest number, ?3 and ?4 the earliest and the latest record of it,
+ * ?5 states, ?6 how many. */
+#define RUNS(index, which)                                                                                   \
+	"SELECT " RUN_COLUMNS " FROM run " index " WHERE run >= ?1 AND run <= ?2 AND claimed >= ?3"          \
+	" AND claimed <= ?4 AND 1 << state & ?5" which " ORDER BY run DESC LIMIT ?6"
+
+/* Of schedule ?1: ?4 states, ?5 how many. ?2 the cursor's nominal time and ?3 its number, or, of the older
+ * ones, ?2 the latest wanted and ?3 the earliest. */
+#define OF_FROM(index) "SELECT " RUN_COLUMNS " FROM run INDEXED BY " index " WHERE sid = ?1"
+#define OF_SAME        " AND nominal = ?2 AND run < ?3 AND 1 << state & ?4"
+#define OF_OLDER       " AND nominal <= ?2 AND nominal >= ?3 AND 1 << state & ?4"
+#define OF_ORDER       " ORDER BY nominal DESC, run DESC LIMIT ?5"
+#define RUNS_OF(name, index, which)                                                                          \
+	[name] = OF_FROM(index) OF_SAME which OF_ORDER,                                                      \
+	[name##_OLDER] = OF_FROM(index) OF_OLDER which OF_ORDER
 
 static const char *const text[] = {
 	[READ_BEGIN] = "BEGIN",
@@ -45,17 +51,23 @@ static const char *const text[] = {
 								  " ORDER BY d.id LIMIT ?2",
 
 	[READ_RUN] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
-	[READ_RUN_AT] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",
-	[READ_RUN_BEFORE] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal < ?2 AND kind <> 4"
-			    " ORDER BY nominal DESC LIMIT 1",
-	[READ_RUN_AFTER] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal > ?2 AND kind <> 4"
+	[READ_RUN_AT] = "SELECT " RUN_COLUMNS
+			" FROM run INDEXED BY run_occurrence WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",
+	[READ_RUN_BEFORE] =
+		"SELECT " RUN_COLUMNS
+		" FROM run INDEXED BY run_occurrence WHERE sid = ?1 AND nominal < ?2 AND kind <> 4"
+		" ORDER BY nominal DESC LIMIT 1",
+	[READ_RUN_AFTER] = "SELECT " RUN_COLUMNS
+			   " FROM run INDEXED BY run_occurrence WHERE sid = ?1 AND nominal > ?2 AND kind <> 4"
 			   " ORDER BY nominal LIMIT 1",
 	[READ_RANGE_COVERS] = "SELECT sid, first, last, state, reason FROM range INDEXED BY range_last"
 			      " WHERE sid = ?1 AND last >= ?2 AND first <= ?2 ORDER BY first DESC LIMIT 1",
-	[READ_COUNT] = "SELECT state, outcome FROM run INDEXED BY run_nominal WHERE nominal >= ?1"
-		       " ORDER BY nominal DESC LIMIT ?2",
-	[READ_COUNT_OF] = "SELECT state, outcome FROM run INDEXED BY run_occurrence"
-			  " WHERE nominal >= ?1 AND sid = ?3 ORDER BY nominal DESC LIMIT ?2",
+	[READ_COUNT] = "SELECT state, outcome FROM run NOT INDEXED WHERE run >= ?1 AND claimed >= ?2"
+		       " ORDER BY run DESC LIMIT ?3",
+	[READ_COUNT_OF] = "SELECT state, outcome, nominal FROM run INDEXED BY run_occurrence"
+			  " WHERE sid = ?1 AND nominal >= ?2 AND kind <> 4"
+			  " UNION ALL SELECT state, outcome, nominal FROM run INDEXED BY run_manual"
+			  " WHERE sid = ?1 AND nominal >= ?2 AND kind = 4 ORDER BY nominal DESC LIMIT ?3",
 
 	[READ_HOLDS] = "SELECT key, reason, until FROM hold ORDER BY key LIMIT ?1",
 	[READ_PROBLEM] = "SELECT " PROBLEM_COLUMNS " FROM problem WHERE number = ?1",
@@ -64,28 +76,36 @@ static const char *const text[] = {
 	[READ_PROBLEMS_OPEN] = "SELECT " PROBLEM_COLUMNS " FROM problem INDEXED BY problem_open"
 			       " WHERE number < ?1 AND closed = " NEVER " ORDER BY number DESC LIMIT ?2",
 
-	RUNS(READ_RUNS, "run_nominal", "?5 = 0"),
-	RUNS(READ_RUNS_OF, "run_occurrence", "sid = ?5"),
-	RUNS(READ_FAILED, "run_failed", "state = 3 AND outcome IN (2, 3) AND ?5 = 0"),
-	RUNS(READ_FAILED_OF, "run_failed_of", "state = 3 AND outcome IN (2, 3) AND sid = ?5"),
-	RUNS(READ_IDLE, "run_idle", "state > 3 AND ?5 = 0"),
-	RUNS(READ_IDLE_OF, "run_idle_of", "state > 3 AND sid = ?5"),
+	[READ_RUN_LAST] = "SELECT ifnull(max(run), 0) FROM run",
+	[READ_RUN_FROM] = "SELECT run, claimed FROM run WHERE run >= ?1 ORDER BY run LIMIT 1",
+
+	[READ_RUNS] = RUNS("NOT INDEXED", ""),
+	[READ_FAILED] = RUNS("INDEXED BY run_failed", " AND state = 3 AND outcome IN (2, 3)"),
+	[READ_IDLE] = RUNS("INDEXED BY run_idle", " AND state > 3"),
+	[READ_OPEN] = RUNS("INDEXED BY run_open", " AND state < 3"),
+	/* Two orders that are one already: they are merged, not sorted. */
+	[READ_RUNS_OF] = OF_FROM("run_occurrence") OF_SAME " AND kind <> 4 UNION ALL " OF_FROM("run_manual")
+		OF_SAME " AND kind = 4" OF_ORDER,
+	[READ_RUNS_OF_OLDER] = OF_FROM("run_occurrence") OF_OLDER
+	" AND kind <> 4 UNION ALL " OF_FROM("run_manual") OF_OLDER " AND kind = 4" OF_ORDER,
+	RUNS_OF(READ_FAILED_OF, "run_failed_of", " AND state = 3 AND outcome IN (2, 3)"),
+	RUNS_OF(READ_IDLE_OF, "run_idle_of", " AND state > 3"),
 	/* Those that are open are few: all of them are looked at. */
-	RUNS(READ_OPEN, "run_open", "state < 3 AND (?5 = 0 OR sid = ?5)"),
+	RUNS_OF(READ_OPEN_OF, "run_open", " AND state < 3"),
 };
 static_assert(ARRAY_LEN(text) == READ_SQL, "every statement has a text");
 
-static int64_t now(void)
+static int64_t now(clockid_t clock)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * USEC + t.tv_nsec / 1000;
 }
 
 static int is_late(void *arg)
 {
 	const struct reader *r = arg;
-	return now() > r->deadline;
+	return now(CLOCK_THREAD_CPUTIME_ID) > r->work_end || now(CLOCK_MONOTONIC) > r->wait_end;
 }
 
 int reader_prepare(struct reader *r)
@@ -105,7 +125,8 @@ void reader_finalize(struct reader *r)
 
 int reader_begin(struct reader *r)
 {
-	r->deadline = now() + READ_MS_MAX * INT64_C(1000);
+	r->work_end = now(CLOCK_THREAD_CPUTIME_ID) + READ_MS_MAX * INT64_C(1000);
+	r->wait_end = now(CLOCK_MONOTONIC) + READ_WAIT_MS_MAX * INT64_C(1000);
 	return db_step(r->stmt[READ_BEGIN]);
 }
 
@@ -115,7 +136,7 @@ enum err reader_end(struct reader *r, int rc, struct why *why)
 	if (!well && rc != SQLITE_INTERRUPT && rc != SQLITE_NOMEM)
 		db_explain(r->db, rc, why);
 	/* However late it is, the end must come. */
-	r->deadline = INT64_MAX;
+	r->work_end = r->wait_end = INT64_MAX;
 	if (!sqlite3_get_autocommit(r->db)) {
 		int end = db_step(r->stmt[READ_END]);
 		if (well && end != SQLITE_OK) {

@@ -25,28 +25,31 @@ enum read_sql {
 	READ_PROBLEM,
 	READ_PROBLEMS,
 	READ_PROBLEMS_OPEN,
-	/* Lists of runs: for each way to go, those of the cursor's own nominal time, and the older ones. */
+	READ_RUN_LAST,
+	READ_RUN_FROM,
+	/* Lists of runs: of all schedules by number … */
 	READ_RUNS,
-	READ_RUNS_OLDER,
+	READ_FAILED,
+	READ_IDLE,
+	READ_OPEN,
+	/* … of one by nominal time: those of the cursor's own time, and the older ones. */
 	READ_RUNS_OF,
 	READ_RUNS_OF_OLDER,
-	READ_FAILED,
-	READ_FAILED_OLDER,
 	READ_FAILED_OF,
 	READ_FAILED_OF_OLDER,
-	READ_IDLE,
-	READ_IDLE_OLDER,
 	READ_IDLE_OF,
 	READ_IDLE_OF_OLDER,
-	READ_OPEN,
-	READ_OPEN_OLDER,
+	READ_OPEN_OF,
+	READ_OPEN_OF_OLDER,
 	READ_SQL
 };
 
 struct reader {
 	sqlite3 *db;
 	sqlite3_stmt *stmt[READ_SQL];
-	int64_t deadline; /* of the answer under way, microseconds of CLOCK_MONOTONIC */
+	/* Of the answer under way, in microseconds: by this thread's own clock, and by everybody's. A short
+	 * answer must not fail because others kept the processor. */
+	int64_t work_end, wait_end;
 };
 
 must_check int reader_prepare(struct reader *r);

@@ -332,17 +332,24 @@ struct want {
 static bool passes(const struct read_filter *f, const struct run_row *x)
 {
 	bool failed = x->state == RUN_FINISHED && (x->outcome == 2 || x->outcome == 3);
+	int64_t at = f->sid ? x->nominal.us : x->claimed.us;
 	return (!f->sid || x->sid == f->sid) && (!f->states || f->states >> x->state & 1) &&
-	       (!f->failed || failed) && (!f->since.us || x->nominal.us >= f->since.us) &&
-	       (!f->until.us || x->nominal.us <= f->until.us);
+	       (!f->failed || failed) && (!f->since.us || at >= f->since.us) &&
+	       (!f->until.us || at <= f->until.us);
 }
 
-static int newest_first(const void *a, const void *b)
+static int by_number(const void *a, const void *b)
+{
+	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
+	return x->run < y->run ? 1 : -1;
+}
+
+static int by_time(const void *a, const void *b)
 {
 	const struct run_row *x = *(const struct run_row *const *)a, *y = *(const struct run_row *const *)b;
 	if (x->nominal.us != y->nominal.us)
 		return x->nominal.us < y->nominal.us ? 1 : -1;
-	return x->run < y->run ? 1 : -1;
+	return by_number(a, b);
 }
 
 static struct want all_that_pass(const struct rows *rows, const struct read_filter *f)
@@ -353,7 +360,7 @@ static struct want all_that_pass(const struct rows *rows, const struct read_filt
 		if (x && passes(f, x))
 			w.run[w.n++] = x;
 	}
-	qsort(w.run, w.n, sizeof *w.run, newest_first);
+	qsort(w.run, w.n, sizeof *w.run, f->sid ? by_time : by_number);
 	return w;
 }
 
@@ -535,7 +542,7 @@ static void ask_everything(struct scene *s, const struct rows *rows, int64_t now
 	for (unsigned i = 0; i < 400; i++)
 		told += check_why(s, rows, 1 + test_random(seed) % STREAM_SCHEDS,
 				  AT(now - (int64_t)(test_random(seed) % 200)));
-	CHECK(told > 100);
+	CHECK(told > 40);
 	for (unsigned i = 0; i < 20; i++)
 		check_counts(s, rows, i % 2 ? test_random(seed) % STREAM_SCHEDS + 1 : 0, now - 10 * (int)i);
 	check_schedules(s, rows);
@@ -558,13 +565,14 @@ TEST(answers_agree_with_the_model)
 	uint64_t seed = 5;
 	scene_open(&s);
 	stream_init(&stream, 11, true);
-	for (unsigned i = 1; i <= 9000; i++) {
+	for (unsigned i = 1; i <= 4500; i++) {
 		struct st_req r = stream_next(&stream);
+		r.run.claimed = AT((int64_t)r.run.run / 10); /* numbers are given in the order of the clock */
 		struct st_ack want, ack = rig_ask(&s.rig, &r);
 		rows_apply(rows, &r, &want);
 		CHECK_INT(ack.res, want.res);
 		stream_learn(&stream, &want);
-		if (i % 3000 == 0)
+		if (i % 1500 == 0)
 			ask_everything(&s, rows, stream.now, &seed);
 	}
 	struct run_row none;
@@ -575,24 +583,29 @@ TEST(answers_agree_with_the_model)
 	scene_close(&s);
 }
 
-/* Everything is due at midnight: many pages of one nominal time. */
+/* One schedule that was run by hand so often that it fills pages. */
 TEST(pages_of_one_nominal_time)
 {
 	struct scene s;
 	scene_open(&s);
 	struct rows *rows = rows_new();
+	struct st_req p = req_put(5, 0, 10);
+	struct st_ack ack;
+	ask(&s, p);
+	rows_apply(rows, &p, &ack);
 	for (uint64_t i = 1; i <= 100; i++) {
-		struct st_req p = req_put(i, 0, 10), o = req_occ(i, 1, i, i % 10 ? 1000 : 999);
-		struct st_ack ack;
-		ask(&s, p);
+		struct st_req o = req_occ(5, 1, i, i % 10 ? 1000 : 980 + (int64_t)i / 10);
+		o.run.kind = i % 10 && i > 1 ? KIND_MANUAL : KIND_TIMER;
 		ask(&s, o);
-		rows_apply(rows, &p, &ack);
 		rows_apply(rows, &o, &ack);
 	}
-	for (unsigned limit = 1; limit < 40; limit += 6)
+	for (unsigned limit = 1; limit < 40; limit += 6) {
+		check_pages(&s, rows, (struct read_filter){ .sid = 5, .limit = limit });
 		check_pages(&s, rows, (struct read_filter){ .limit = limit });
-	check_pages(&s, rows, (struct read_filter){ .limit = 7, .since = AT(1000) });
-	check_pages(&s, rows, (struct read_filter){ .limit = 7, .until = AT(999) });
+	}
+	check_pages(&s, rows, (struct read_filter){ .sid = 5, .limit = 7, .since = AT(1000) });
+	check_pages(&s, rows, (struct read_filter){ .sid = 5, .limit = 7, .until = AT(999) });
+	check_pages(&s, rows, (struct read_filter){ .sid = 5, .limit = 7, .states = 1 << RUN_CLAIMED });
 	rows_free(rows);
 	scene_close(&s);
 }
@@ -631,7 +644,7 @@ TEST(no_answer_takes_for_ever)
 	struct read_filter none = { .states = 1 << RUN_RETRYING | 1 << RUN_MISSED };
 	int64_t from = now_us();
 	CHECK_INT(read_runs(s.r, &none, &s.a, &list, &s.why), E_LIMIT);
-	CHECK(now_us() - from < 20 * READ_MS_MAX * 1000);
+	CHECK(now_us() - from < 2 * READ_WAIT_MS_MAX * 1000);
 	CHECK_INT(list.n, 77);
 	CHECK(strstr(s.why.text, "ask for less"));
 	CHECK(sqlite3_get_autocommit(s.r->db));
