@@ -26,6 +26,7 @@ struct events {
 struct news {
 	struct events *events;
 	struct pump_fact fact;
+	struct wall at; /* when its cause was durable */
 };
 
 enum err events_new(struct reader *reader, struct events **ret)
@@ -96,13 +97,13 @@ static void add_time(struct buf *out, const char *name, struct wall t)
 }
 
 static void write_event(struct events *e, uint64_t number, const char *type, const struct pump_fact *f,
-			struct buf *out)
+			struct wall at, struct buf *out)
 {
 	struct arena arena = { 0 };
 	struct read_sched s = { 0 };
 	struct why why;
 	buf_addf(out, "{\"id\":%llu,\"type\":\"%s\"", (unsigned long long)number, type);
-	add_time(out, "time", tell_now());
+	add_time(out, "time", at);
 	if (f->sid && read_sched(e->reader, f->sid, &arena, &s, &why) == OK && s.id.n) {
 		buf_add(out, STR(",\"schedule\":"));
 		json_write_str(out, s.id);
@@ -112,6 +113,8 @@ static void write_event(struct events *e, uint64_t number, const char *type, con
 			 f->run.attempt);
 		add_time(out, "nominal", f->run.nominal);
 	}
+	if (f->op == ST_OCC && f->run.due.us) /* from due to durable */
+		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(at.us - f->run.due.us) / 1000);
 	if (f->op == ST_RANGE) {
 		add_time(out, "first", f->range.first);
 		add_time(out, "last", f->range.last);
@@ -154,13 +157,13 @@ static void send(struct events *e, struct follower *f, uint64_t number)
 	buf_free(&out);
 }
 
-static void append(struct events *e, const char *type, const struct pump_fact *f)
+static void append(struct events *e, const char *type, const struct pump_fact *f, struct wall at)
 {
 	uint64_t number = ++e->last;
 	struct buf *slot = &e->ring[number % RING];
 	slot->n = 0;
 	slot->failed = false;
-	write_event(e, number, type, f, slot);
+	write_event(e, number, type, f, at, slot);
 	for (struct follower *to = e->followers; to; to = to->next)
 		send(e, to, number);
 }
@@ -171,8 +174,8 @@ static void arrive(void *arg)
 	free(arg);
 	unsigned left_out = atomic_exchange(&n.events->left_out, 0);
 	if (left_out)
-		append(n.events, "events.left_out", &(struct pump_fact){ 0 });
-	append(n.events, type_of(&n.fact), &n.fact);
+		append(n.events, "events.left_out", &(struct pump_fact){ 0 }, n.at);
+	append(n.events, type_of(&n.fact), &n.fact, n.at);
 }
 
 void events_add(struct events *e, struct http *http, const struct pump_fact *f)
@@ -181,7 +184,7 @@ void events_add(struct events *e, struct http *http, const struct pump_fact *f)
 		return;
 	struct news *n = malloc(sizeof *n);
 	if (n)
-		*n = (struct news){ e, *f };
+		*n = (struct news){ e, *f, tell_now() };
 	if (!n || http_post(http, arrive, n)) {
 		free(n);
 		atomic_fetch_add(&e->left_out, 1);
