@@ -83,7 +83,8 @@ static const char **render_env(const struct schedule_doc *doc, const struct run_
 	if (!e.item)
 		return NULL;
 	for (unsigned i = 0; i < inherited; i++)
-		if (strncmp(environ[i], "NOTIFY_SOCKET=", 14) && strncmp(environ[i], "WATCHDOG_", 9))
+		if (strncmp(environ[i], "NOTIFY_SOCKET=", 14) != 0 &&
+		    strncmp(environ[i], "WATCHDOG_", 9) != 0)
 			e.item[e.n++] = environ[i]; /* the service manager's word is for the daemon only */
 	for (unsigned i = 0; more->kind == VAL_MAP && i < more->map.n; i++)
 		put_pair(&e, text(a, more->map.pair[i].key), more->map.pair[i].value.str);

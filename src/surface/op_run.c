@@ -159,7 +159,7 @@ enum err handle_runs(struct op_call *call, struct api *api)
 	enum err e = schedule->given ? api_sched(call, api, schedule->text, &s) : OK;
 	f.sid = s.row.sid;
 	if (!e && before->given) {
-		struct run_row last;
+		struct run_row last = { 0 };
 		e = api_run_number(call, before->text, &f.before.run);
 		if (!e)
 			e = read_run(api_reader(api), f.before.run, &last, call->why);
@@ -194,7 +194,7 @@ void show_runs(struct op_call *call, const struct val *v)
 enum err handle_get_run(struct op_call *call, struct api *api)
 {
 	uint64_t number;
-	struct run_row run;
+	struct run_row run = { 0 };
 	struct read_sched s = { 0 };
 	enum err e = api_run_number(call, op_arg(call, "run")->text, &number);
 	if (!e)
