@@ -185,16 +185,14 @@ static void take_pause(struct engine *e, const struct command *c)
  * goes on. */
 static void paused(struct engine *e, struct sched *s)
 {
-	runs_drop_retries(e, s);
 	for (uint32_t i = s->run, next; i != NONE; i = next) {
 		struct run *r = &e->run[i];
 		next = r->sibling;
-		if (!runs_is_waiting(r) || r->row.kind == KIND_MANUAL)
+		if (r->row.kind == KIND_MANUAL)
 			continue;
-		if (r->row.attempt == 0)
+		runs_drop_retry(e, r);
+		if (runs_is_waiting(r))
 			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
-		else
-			runs_give_up(e, r);
 	}
 }
 

@@ -16,6 +16,12 @@ static bool is_pending_retry(const struct run *r)
 		(r->phase == PHASE_BEHIND || r->phase == PHASE_CHECKING || r->phase == PHASE_QUEUED));
 }
 
+/* A person's word ignores the pause. */
+static bool is_paused(const struct engine *e, const struct run *r)
+{
+	return r->row.kind != KIND_MANUAL && (e->sched[r->sched].row.flags & SCHED_PAUSED || e->paused_all);
+}
+
 bool runs_is_live(const struct run *r)
 {
 	return r->phase != PHASE_RECORDING && r->phase != PHASE_ENDING && !is_pending_retry(r);
@@ -240,7 +246,7 @@ static void attempt(struct engine *e, struct run *r)
 		end_unstarted(e, r, OUTCOME_KILLED, REASON_CANCELLED);
 		return;
 	}
-	if ((s->row.flags & SCHED_PAUSED || e->paused_all) && r->row.kind != KIND_MANUAL) {
+	if (is_paused(e, r)) {
 		if (r->row.attempt)
 			runs_give_up(e, r);
 		else
@@ -367,26 +373,46 @@ static int64_t longest_delay(const struct policy *p)
 	return p->retry_most ? p->retry_most : 3600;
 }
 
+/* A reset that is too far away is a wrong clock's: as good as none. */
+static int64_t limited_for(const struct engine *e, const struct run *r, struct wall reset)
+{
+	int64_t seconds = reset.us ? (reset.us - e->now.wall.us + USEC - 1) / USEC : 0;
+	return seconds > 0 && seconds <= RETRY_SECONDS_MAX ? seconds : retry_rate_limited(r->row.limited);
+}
+
+/* Is its schedule's next time due before that many seconds have passed? Never if it is out of the queue. */
+static bool next_is_sooner(const struct engine *e, const struct sched *s, int64_t seconds)
+{
+	bool out = !(s->row.flags & SCHED_ENABLED) || s->row.flags & SCHED_PAUSED || s->open || !s->row.left;
+	return !out && s->row.next.us <= e->now.wall.us + seconds * USEC;
+}
+
+/* What an attempt was told of its agent or account goes for all who use them, whatever becomes of the run. */
+static void hold_others(struct engine *e, const struct run *r, const struct rn_says *says, int64_t seconds)
+{
+	const struct policy *p = policy_of(sched_of(e, r));
+	if (says->reason == REASON_RATE_LIMITED)
+		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
+		     (struct wall){ e->now.wall.us + seconds * USEC });
+	else if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
+		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
+}
+
 /* Until when the run waits for another attempt; false if it has ended for good. */
 static bool retries(struct engine *e, struct run *r, const struct rn_says *says, int64_t *seconds)
 {
-	struct sched *s = sched_of(e, r);
+	const struct sched *s = sched_of(e, r);
 	const struct policy *p = policy_of(s);
-	if (s->gone || s->row.flags & SCHED_PAUSED || r->killed)
-		return false;
-	if (says->reason == REASON_RATE_LIMITED && says->outcome == OUTCOME_FAILED) {
-		int64_t reset = (says->reset.us - e->now.wall.us + USEC - 1) / USEC;
-		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->row.limited);
+	bool over = s->gone || is_paused(e, r) || r->killed;
+	bool limited = says->reason == REASON_RATE_LIMITED && says->outcome == OUTCOME_FAILED;
+	*seconds = limited_for(e, r, says->reset);
+	hold_others(e, r, says, *seconds);
+	if (limited) {
 		r->row.limited++;
-		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
-		     (struct wall){ e->now.wall.us + *seconds * USEC });
-		struct wall next = s->row.next;
-		return next.us == INT64_MAX || next.us > e->now.wall.us + *seconds * USEC;
+		return !over && !next_is_sooner(e, s, *seconds);
 	}
-	if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
-		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
 	unsigned used = r->attempt - r->row.limited;
-	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
+	if (over || !retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
 	    used > p->retries)
 		return false;
 	*seconds = retry_delay((enum backoff)p->backoff, p->retry_delay, longest_delay(p), used);
@@ -444,12 +470,18 @@ bool runs_is_waiting(const struct run *r)
 	       r->phase == PHASE_CHECKING || r->phase == PHASE_QUEUED;
 }
 
+void runs_drop_retry(struct engine *e, struct run *r)
+{
+	if (is_pending_retry(r))
+		runs_give_up(e, r);
+	else if (r->phase == PHASE_ENDING && r->row.state == RUN_RETRYING)
+		r->dropped = true; /* it is not pending before the store has answered */
+}
+
 void runs_drop_retries(struct engine *e, struct sched *s)
 {
-	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
-		if (is_pending_retry(&e->run[i]))
-			runs_give_up(e, &e->run[i]);
-	}
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+		runs_drop_retry(e, &e->run[i]);
 }
 
 void runs_cancel(struct engine *e, struct run *r, enum reason reason)
@@ -651,7 +683,9 @@ void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack
 		verdict_acked(e, r, w, ack);
 		break;
 	case ST_FINISH:
-		if (ack->res == ST_OK && r->row.state == RUN_RETRYING) {
+		if (ack->res == ST_OK && r->row.state == RUN_RETRYING && (r->dropped || r->killed)) {
+			runs_give_up(e, r);
+		} else if (ack->res == ST_OK && r->row.state == RUN_RETRYING) {
 			r->phase = PHASE_RETRY;
 			heap_put(&e->later, run_index(e, r), r->retry.us);
 			runs_wake(e, sched_of(e, r));

@@ -44,6 +44,7 @@ struct run {
 	uint16_t kill;        /* reason it was killed for */
 	uint8_t phase, asked; /* bits of guards that have said yes */
 	bool slot, killed, starting;
+	bool dropped;       /* PHASE_ENDING: the retry that is being recorded will not be */
 	bool haunted;       /* its next attempt was perhaps asked for in a former life, and may yet be born */
 	struct leave leave; /* PHASE_BURNING: how it is to end */
 	struct boot retry;  /* when the next attempt is due */
@@ -239,6 +240,7 @@ void runs_finish(struct engine *e, struct run *r, const struct rn_says *says);
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason);
 void runs_give_up(struct engine *e, struct run *r);                    /* a retry that will not be */
 void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* whatever its phase */
+void runs_drop_retry(struct engine *e, struct run *r);                 /* if it has one pending */
 void runs_drop_retries(struct engine *e, struct sched *s);
 void runs_recover(struct engine *e, struct run *r);
 void runs_ended(struct engine *e, const struct run_row *run); /* tells followers */

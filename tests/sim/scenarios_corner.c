@@ -1,0 +1,144 @@
+/* Scenarios: where two rules meet. */
+#include "stage.h"
+
+#define EVERY_TEN "*/10 * * * *"
+#define AT_NINE   "0 9 * * *"
+#define HOURLY    "0 * * * *"
+
+#define ONE_RETRY .retries = 1, .backoff = BACKOFF_FIXED
+
+static struct reply pause_it(struct stage *s, uint64_t sid, struct wall to)
+{
+	return order(s, (struct command){ .kind = CMD_PAUSE, .sid = sid, .to = to });
+}
+
+static struct reply resume_it(struct stage *s, uint64_t sid)
+{
+	return order(s, (struct command){ .kind = CMD_RESUME, .sid = sid });
+}
+
+/* --- pause meets retry --- */
+
+/* A person's word ignores the pause, and obeys retry. */
+SCENARIO(manual_run_of_a_paused_one_is_retried)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
+	pause_it(s, a, WALL_NEVER);
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "08:05");
+	order(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	until(s, "08:10");
+	expect(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
+}
+
+/* … nor is its retry dropped by a pause that comes later. */
+SCENARIO(manual_run_keeps_its_retry_when_paused)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "08:05");
+	order(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	until(s, "08:05:30");
+	pause_it(s, a, WALL_NEVER);
+	until(s, "08:10");
+	expect(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
+}
+
+/* The attempt that runs when all are paused has no retry, be they resumed before it would be due. */
+SCENARIO(pause_all_drops_the_retry_of_the_running_one)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
+	plays(s, a, failing(MINUTES(5), REASON_EXIT));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "09:02");
+	pause_it(s, 0, WALL_NEVER);
+	until(s, "09:10");
+	resume_it(s, 0);
+	until(s, "10:00");
+	expect(s, a, "09:00 failed/exit 09:00-09:05");
+}
+
+/* Paused while the store writes that it is to be retried: resumed or not, that retry is dropped. */
+SCENARIO(pause_drops_a_retry_that_is_being_recorded)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(SECONDS(1)));
+	/* The pause is asked for, then the run fails; both are written together, the pause first. */
+	until(s, "09:00:01.038");
+	pause_it(s, a, WALL_NEVER);
+	until(s, "09:10");
+	resume_it(s, a);
+	until(s, "10:00");
+	expect(s, a, "09:00 failed/exit 09:00-09:00:01");
+}
+
+/* Stopped while the store writes that it is to be retried. */
+SCENARIO(stop_while_its_retry_is_being_recorded)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	plays(s, a, lasting(MINUTES(1)));
+	until(s, "09:00:01.045");
+	uint64_t run = rows_at(stage_world(s)->rows, a, at(s, "09:00"))->run;
+	order(s, (struct command){ .kind = CMD_STOP, .run = run });
+	until(s, "09:10");
+	expect(s, a, "09:00 failed/exit 09:00-09:00:01");
+}
+
+/* --- limits of others meet pause, removal, disabled ones --- */
+
+/* What it was told of its account is true, be it paused meanwhile. */
+SCENARIO(rate_limited_while_paused_holds_the_account)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
+	uint64_t b = add(s, (struct spec){ .cron = "10 9 * * *", .policy = { .agent = 2, .account = 9 } });
+	struct fate limited = failing(MINUTES(5), REASON_RATE_LIMITED);
+	limited.reset = at(s, "09:30");
+	plays(s, a, limited);
+	until(s, "09:01");
+	pause_it(s, a, WALL_NEVER);
+	until(s, "09:40");
+	expect(s, b, "09:10 done 09:30-09:30:01");
+}
+
+SCENARIO(auth_of_a_removed_one_blocks_the_agent)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.agent = 1 });
+	uint64_t b = add(s, (struct spec){ .cron = "10 9 * * *", .policy.agent = 1 });
+	plays(s, a, failing(MINUTES(5), REASON_AUTH));
+	until(s, "09:01");
+	order(s, (struct command){ .kind = CMD_DROP, .sid = a });
+	until(s, "09:40");
+	expect(s, b, "09:10.. skipped/blocked");
+}
+
+/* Its next time, long past, will never be due. */
+SCENARIO(rate_limited_manual_run_of_a_disabled_one)
+{
+	uint64_t a = add(
+		s,
+		(struct spec){ .cron = EVERY_TEN, .disabled = true, .policy = { .agent = 1, .account = 9 } });
+	struct fate limited = failing(SECONDS(1), REASON_RATE_LIMITED);
+	limited.reset = at(s, "09:30");
+	plays(s, a, limited);
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "09:05");
+	order(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	until(s, "09:40");
+	expect(s, a, "manual 09:05 done #2 09:30-09:30:01");
+}
+
+/* A provider that names a year by mistake must not hold the account until then. */
+SCENARIO(rate_limited_until_a_wrong_year)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
+	struct fate limited = failing(SECONDS(1), REASON_RATE_LIMITED);
+	limited.reset = wall_of(seconds_of(2099, 1, 1, 0, 0, 0));
+	plays(s, a, limited);
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "09:30");
+	expect(s, a, "09:00 done #2 09:15:01-09:15:02");
+}
