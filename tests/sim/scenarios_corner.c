@@ -142,3 +142,28 @@ SCENARIO(rate_limited_until_a_wrong_year)
 	until(s, "09:30");
 	expect(s, a, "09:00 done #2 09:15:01-09:15:02");
 }
+
+/* --- max_failures --- */
+
+/* The daemon dies between the last failure's record and the pause. */
+SCENARIO(max_failures_survives_a_crash)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	until(s, "08:20:01.055");
+	world_crash(stage_world(s), SECONDS(10));
+	until(s, "08:55");
+	expect(s, a,
+	       "08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:30.. skipped/paused");
+}
+
+/* Two that fail in one moment are two. */
+SCENARIO(max_failures_counts_those_that_end_together)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
+					   .policy = { .max_failures = 2, .overlap = OVERLAP_ALLOW } });
+	plays(s, a, failing(MINUTES(12), REASON_EXIT));
+	plays(s, a, failing(MINUTES(2), REASON_EXIT));
+	until(s, "08:35");
+	expect(s, a, "08:10 failed/exit 08:10-08:22; 08:20 failed/exit 08:20-08:22; 08:30.. skipped/paused");
+}

@@ -104,12 +104,22 @@ static bool stays_out(struct engine *e, const struct sched *s)
 	       held_until(e, s).us == INT64_MAX;
 }
 
+static bool fails_too_often(const struct sched *s)
+{
+	uint16_t most = policy_of(s)->max_failures;
+	return most && s->row.failures >= most && !(s->row.flags & SCHED_PAUSED);
+}
+
 void due_queue(struct engine *e, struct sched *s)
 {
 	uint32_t i = sched_index(e, s);
 	heap_remove(&e->due, i);
 	if (s->busy || s->gone || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
+	if (fails_too_often(s)) {
+		command_pause(e, s, WALL_NEVER, 0);
+		return;
+	}
 	if (s->open && !stays_out(e, s) && !is_unfixed(e, s)) {
 		command_resume(e, s, 0); /* what kept it out is over */
 		return;

@@ -419,18 +419,24 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 	return true;
 }
 
-static uint32_t failures_after(const struct sched *s, const struct run *r)
+/* Failures in a row after this end, if there were so many before. */
+static uint32_t failures_after(uint32_t before, const struct run *r)
 {
 	bool good = r->row.outcome == OUTCOME_DONE || r->row.outcome == OUTCOME_NO_WORK;
 	bool by_hand = r->row.kind == KIND_MANUAL || r->row.reason == REASON_CANCELLED ||
 		       r->row.reason == REASON_REPLACED;
-	return good ? 0 : by_hand ? s->row.failures : s->row.failures + 1;
+	return good ? 0 : by_hand ? before : before + 1;
 }
 
 static void send_finish(struct engine *e, struct run *r)
 {
 	struct st_req q = request(r, ST_FINISH, LANE_FINISH);
-	q.failures = failures_after(sched_of(e, r), r);
+	if (r->row.state == RUN_FINISHED) {
+		struct sched *s = sched_of(e, r);
+		s->failures_then = failures_after(s->finishing ? s->failures_then : s->row.failures, r);
+		s->finishing++;
+		q.failures = s->failures_then;
+	}
 	r->phase = PHASE_ENDING;
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
 }
@@ -648,16 +654,10 @@ static void gone(struct engine *e, struct run *r)
 /* Its end is the store's `number`; 0: it ended otherwise before, and that was told. */
 static void finished(struct engine *e, struct run *r, uint64_t number)
 {
-	struct sched *s = sched_of(e, r);
-	const struct policy *p = policy_of(s);
-	uint32_t failures = s->row.failures;
 	r->row.end = number;
 	if (number)
 		runs_ended(e, &r->row);
 	gone(e, r);
-	if (s->live && !s->gone && p->max_failures && failures >= p->max_failures &&
-	    !(s->row.flags & SCHED_PAUSED) && !s->busy)
-		command_pause(e, s, WALL_NEVER, 0);
 }
 
 static void verdict_acked(struct engine *e, struct run *r, const struct wait *w, const struct st_ack *ack)
@@ -676,6 +676,8 @@ void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack
 	struct sched *s = engine_sched_of(e, w);
 	if (s && ack->has_row)
 		s->row.failures = ack->row.failures; /* all that a finish changes */
+	if (s && w->op == ST_FINISH && w->state == RUN_FINISHED)
+		s->finishing--;
 	if (!r)
 		return;
 	switch ((enum st_op)w->op) {

@@ -58,6 +58,8 @@ struct sched {
 			    others */
 	uint32_t run;    /* the first of its runs */
 	uint32_t next_follower; /* of the same leader */
+	uint32_t finishing;     /* ends of its runs under way … */
+	uint32_t failures_then; /* … and its failures in a row once they are recorded */
 	uint16_t cause;         /* of its lateness, where that is known */
 	bool busy;              /* a change of its row is under way */
 	bool open;              /* an open range stands in the store */
