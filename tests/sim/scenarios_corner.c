@@ -167,3 +167,135 @@ SCENARIO(max_failures_counts_those_that_end_together)
 	until(s, "08:35");
 	expect(s, a, "08:10 failed/exit 08:10-08:22; 08:20 failed/exit 08:20-08:22; 08:30.. skipped/paused");
 }
+
+/* --- pause and resume --- */
+
+/* The second word counts: for longer, for shorter, for good. */
+SCENARIO(pause_of_a_paused_one)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	until(s, "08:05");
+	pause_it(s, a, at(s, "08:15"));
+	until(s, "08:06");
+	pause_it(s, a, at(s, "08:45"));
+	until(s, "08:55");
+	expect(s, a, "08:10..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
+}
+
+/* Jitter puts it off beyond the end of the pause; its nominal time lies before that all the same. */
+SCENARIO(resume_all_fires_nothing_of_the_pause)
+{
+	struct spec x = { .cron = HOURLY, .jitter = 1800 };
+	uint64_t a = add(s, x);
+	struct rules r = spec_rules(&x);
+	struct wall due = rule_due(&r.when, world_zone(0), at(s, "09:00"));
+	expect_true(s, due.us > at(s, "09:01").us);
+	until(s, "08:55");
+	pause_it(s, 0, WALL_NEVER);
+	until(s, "09:00:30");
+	resume_it(s, 0);
+	until(s, "09:59");
+	expect(s, a, "09:00 skipped/paused");
+}
+
+/* --- overlap meets a person's word --- */
+
+SCENARIO(manual_run_is_refused_while_one_is_alive)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
+	plays(s, a, lasting(MINUTES(5)));
+	until(s, "09:01");
+	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
+	until(s, "09:10");
+	expect(s, a, "09:00 done 09:00-09:05");
+}
+
+SCENARIO(manual_run_queues_where_runs_queue)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.overlap = OVERLAP_QUEUE_ONE });
+	plays(s, a, lasting(MINUTES(5)));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "09:01");
+	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_OK);
+	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
+	until(s, "09:10");
+	expect(s, a, "09:00 done 09:00-09:05; manual 09:01 done 09:05-09:05:01");
+}
+
+SCENARIO(manual_run_replaces_where_runs_replace)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.overlap = OVERLAP_CANCEL_RUNNING });
+	plays(s, a, lasting(MINUTES(5)));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "09:01");
+	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_OK);
+	until(s, "09:10");
+	expect(s, a, "09:00 killed/replaced 09:00-09:01; manual 09:01 done 09:01-09:01:01");
+}
+
+/* --- what was missed meets what never runs --- */
+
+/* Limit 2: the two newest that may run, not two of the night. */
+SCENARIO(catch_up_counts_only_what_may_run)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
+					   .active = { .from = 8 * 60, .to = 8 * 60 + 40 },
+					   .policy = { .missed = MISSED_CATCH_UP, .catch_up_limit = 2 } });
+	until(s, "08:05");
+	world_crash(stage_world(s), HOURS(1));
+	until(s, "09:09");
+	expect(s, a,
+	       "08:10 missed/limit; catch_up 08:20 done 09:05-09:05:01; catch_up 08:30 done "
+	       "09:05:01-09:05:02; 08:40..09:00 skipped/active_hours");
+}
+
+/* A stretch that was never to run lies among those over the limit: it is not missed. */
+SCENARIO(catch_up_limit_spares_what_never_runs)
+{
+	begin_at(s, "03-09 08:00");
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
+					   .policy = { .missed = MISSED_CATCH_UP,
+						       .calendar = CALENDAR_SOME,
+						       .catch_up_limit = 1 } });
+	world_crash(stage_world(s), DAYS(4));
+	until(s, "03-13 08:30");
+	expect(s, a,
+	       "09:00 missed/limit; 03-10 09:00 skipped/excluded; 03-11 09:00 missed/limit; "
+	       "catch_up 03-12 09:00 done 03-13 08:00-03-13 08:00:01");
+}
+
+/* --- removal --- */
+
+/* An event leaves no run behind by which its schedule would be remembered: the order is answered all the
+ * same.
+ */
+SCENARIO(removal_ends_a_backfill_of_events)
+{
+	uint64_t a = add(s, (struct spec){ .cron = "* * * * *", .policy.action = ACTION_EVENT });
+	until(s, "08:10:30");
+	struct world *w = stage_world(s);
+	uint64_t fill = world_command(
+		w, (struct command){
+			   .kind = CMD_BACKFILL, .sid = a, .from = at(s, "05:00"), .to = at(s, "08:00") });
+	world_run(w, w->t + 5000);
+	order(s, (struct command){ .kind = CMD_DROP, .sid = a });
+	until(s, "08:20");
+	struct reply r;
+	expect_true(s, check_reply_of(w->check, fill, &r));
+}
+
+/* --- limits --- */
+
+/* `allow` has no end of its own: a thousand wait for the one slot, then no more are taken up. */
+SCENARIO(overlap_allow_has_an_end)
+{
+	slots(s, 1);
+	uint64_t a = add(s, (struct spec){ .cron = "* * * * * *", .policy.overlap = OVERLAP_ALLOW });
+	plays(s, a, lasting(HOURS(1)));
+	until(s, "08:17:00.5");
+	expect_true(s, rows_open(stage_world(s)->rows) == RUNS_OPEN_MAX);
+	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
+	order(s, (struct command){ .kind = CMD_DROP, .sid = a, .kill = true });
+	until(s, "08:18");
+	expect_true(s, rows_open(stage_world(s)->rows) == 0);
+}

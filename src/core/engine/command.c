@@ -170,7 +170,7 @@ static void take_pause(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
 	} else if (s->busy) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
-	} else if (on == !!(s->row.flags & SCHED_PAUSED)) {
+	} else if (on == !!(s->row.flags & SCHED_PAUSED) && (!on || s->row.paused_until.us == c->to.us)) {
 		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
 	} else if (!on && is_unfixed(e, s)) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
@@ -196,6 +196,18 @@ static void paused(struct engine *e, struct sched *s)
 	}
 }
 
+/* All are resumed: what was due by its nominal time meanwhile was paused, and does not fire, be it put off by
+ * jitter beyond this. */
+static void resumed_with_all(struct engine *e, struct sched *s)
+{
+	struct wall last;
+	bool waits = s->row.flags & SCHED_ENABLED && !s->busy && !s->gone && !s->open && !s->outdated;
+	if (waits && !is_unfixed(e, s) && due_last(e, s, &last))
+		due_range(e, s, last, RUN_SKIPPED, REASON_PAUSED);
+	else
+		due_queue(e, s);
+}
+
 /* The store knows that everything is paused, or not any more. */
 static void paused_all(struct engine *e, const struct hold_row *hold)
 {
@@ -208,7 +220,7 @@ static void paused_all(struct engine *e, const struct hold_row *hold)
 		if (e->paused_all)
 			paused(e, s);
 		else
-			due_queue(e, s);
+			resumed_with_all(e, s);
 	}
 }
 
@@ -219,7 +231,7 @@ static void take_run(struct engine *e, const struct command *c)
 	struct sched *s = engine_sched(e, c->sid);
 	if (!s || s->gone)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	else if ((s->busy || runs_live(e, s)) && policy_of(s)->overlap != OVERLAP_ALLOW)
+	else if (due_overlaps(e, s, KIND_MANUAL) || (s->busy && policy_of(s)->overlap != OVERLAP_ALLOW))
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	else
 		due_claim(e, s, e->now.wall, KIND_MANUAL, c->tag);
@@ -244,6 +256,12 @@ static struct fill *fill_of(struct engine *e, const struct sched *s)
 	return NULL;
 }
 
+static void end_fill(struct engine *e, struct fill *f)
+{
+	engine_reply(e, f->tag, REPLY_OK, f->sid, 0);
+	*f = e->fill[--e->fills];
+}
+
 /* One after another: whether a time has run already only the store can say, and those do not count. */
 static void fill_next(struct engine *e, struct sched *s, struct fill *f)
 {
@@ -254,8 +272,7 @@ static void fill_next(struct engine *e, struct sched *s, struct fill *f)
 		due_claim(e, s, t, KIND_BACKFILL, 0);
 		return;
 	}
-	engine_reply(e, f->tag, REPLY_OK, s->row.sid, 0);
-	*f = e->fill[--e->fills];
+	end_fill(e, f);
 }
 
 void command_filled(struct engine *e, struct sched *s, enum st_res res)
@@ -283,8 +300,7 @@ static void take_backfill(struct engine *e, const struct command *c)
 		e->broken = true;
 		return;
 	}
-	uint32_t limit = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : 100;
-	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, limit };
+	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, due_catch_up_limit(s) };
 	fill_next(e, s, &e->fill[e->fills++]);
 }
 
@@ -389,6 +405,9 @@ static void removed(struct engine *e, struct sched *s)
 {
 	s->gone = true;
 	heap_remove(&e->due, sched_index(e, s));
+	struct fill *f = fill_of(e, s);
+	if (f)
+		end_fill(e, f);
 	runs_drop_retries(e, s);
 	for (uint32_t i = s->run, next; i != NONE; i = next) {
 		next = e->run[i].sibling;

@@ -193,7 +193,7 @@ static unsigned behind(const struct engine *e, const struct sched *s)
 	return live ? live - 1 : 0;
 }
 
-static bool overlaps(const struct engine *e, const struct sched *s, enum run_kind kind)
+bool due_overlaps(const struct engine *e, const struct sched *s, enum run_kind kind)
 {
 	static const unsigned most_behind[OVERLAP_COUNT] = {
 		[OVERLAP_SKIP] = 0,
@@ -202,7 +202,11 @@ static bool overlaps(const struct engine *e, const struct sched *s, enum run_kin
 		[OVERLAP_CANCEL_RUNNING] = QUEUE_ALL_MAX,
 		[OVERLAP_ALLOW] = UINT32_MAX,
 	};
-	if ((kind != KIND_TIMER && kind != KIND_AFTER && kind != KIND_MANUAL) || !runs_live(e, s))
+	if (kind != KIND_TIMER && kind != KIND_AFTER && kind != KIND_MANUAL)
+		return false;
+	if (runs_open(e, s) >= RUNS_OPEN_MAX)
+		return true;
+	if (!runs_live(e, s))
 		return false;
 	return policy_of(s)->overlap == OVERLAP_SKIP || behind(e, s) >= most_behind[policy_of(s)->overlap];
 }
@@ -284,7 +288,7 @@ static void record(struct engine *e, struct sched *s, struct wall nominal, const
 static void claim(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
 		  enum run_kind kind, uint64_t command)
 {
-	bool refused = overlaps(e, s, kind);
+	bool refused = due_overlaps(e, s, kind);
 	record(e, s, nominal, end, kind, first_state(policy_of(s), kind, refused),
 	       refused ? REASON_OVERLAP : REASON_NONE, command);
 }
@@ -395,21 +399,25 @@ static bool fresher(const struct engine *e, const struct sched *s, struct wall t
 	return false;
 }
 
+unsigned due_catch_up_limit(const struct sched *s)
+{
+	unsigned limit = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : CATCH_UP_DEFAULT;
+	return limit < CATCH_UP_MAX ? limit : CATCH_UP_MAX;
+}
+
 static void catch_up(struct engine *e, struct sched *s)
 {
-	unsigned limit = policy_of(s)->catch_up_limit;
-	limit = limit < 1 ? 1 : limit > CATCH_UP_MAX ? CATCH_UP_MAX : limit;
-	/* The newest `limit` of those that are due: step back from the end. */
+	/* The newest of those that are due and may run: step back from the end. */
 	struct wall first = { e->now.wall.us + 1 };
-	for (unsigned n = 0; n < limit;) {
+	for (unsigned n = 0, looked = 0; n < due_catch_up_limit(s) && looked < STRETCH_MAX; looked++) {
 		struct wall t = { first.us - 1 };
 		if (rule_prev(&rules_of(s)->when, s->zone, t, &t) != OK || t.us < s->try.us)
 			break;
 		first = t;
-		n += is_due(e, s, t);
+		n += is_due(e, s, t) && !barred(e, s, t);
 	}
 	if (first.us > s->try.us && first.us <= e->now.wall.us)
-		due_range(e, s, before(s, first), RUN_MISSED, REASON_LIMIT);
+		due_range(e, s, alike(e, s, before(s, first)), RUN_MISSED, REASON_LIMIT);
 	else
 		start_missed(e, s, KIND_CATCH_UP);
 }
@@ -490,7 +498,7 @@ static void take_up(struct engine *e, struct sched *s)
 	} else if (joins_line(e, s)) {
 		due_claim(e, s, s->try, KIND_CATCH_UP, 0);
 	} else {
-		struct wall last = overlaps(e, s, KIND_TIMER) ? alike(e, s, last_due(e, s, 0)) : s->try;
+		struct wall last = due_overlaps(e, s, KIND_TIMER) ? alike(e, s, last_due(e, s, 0)) : s->try;
 		if (last.us > s->try.us)
 			due_range(e, s, last, RUN_SKIPPED, REASON_OVERLAP);
 		else

@@ -35,6 +35,14 @@ unsigned runs_live(const struct engine *e, const struct sched *s)
 	return n;
 }
 
+unsigned runs_open(const struct engine *e, const struct sched *s)
+{
+	unsigned n = 0;
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+		n++;
+	return n;
+}
+
 static struct st_req request(const struct run *r, enum st_op op, enum st_lane lane)
 {
 	return (struct st_req){

@@ -226,6 +226,9 @@ void due_acked(struct engine *e, const struct wait *w,
 bool due_settle_ends(struct engine *e, struct sched *s); /* before a change; false: none is left over */
 bool due_last(const struct engine *e, const struct sched *s,
 	      struct wall *ret); /* of those due and not taken up */
+unsigned due_catch_up_limit(const struct sched *s);
+bool due_overlaps(const struct engine *e, const struct sched *s,
+		  enum run_kind kind); /* is it refused for that? */
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
 enum reason due_cause(struct engine *e, const struct sched *s, struct wall due);
 
@@ -249,7 +252,8 @@ void runs_ended(struct engine *e, const struct run_row *run); /* tells followers
 bool runs_is_live(const struct run *r);                       /* counts for overlap */
 bool runs_is_waiting(const struct run *r);                    /* for an answer, its turn or a slot */
 unsigned runs_live(const struct engine *e, const struct sched *s);
-void runs_wake(struct engine *e, struct sched *s); /* one of its runs has ended */
+unsigned runs_open(const struct engine *e, const struct sched *s); /* live or not */
+void runs_wake(struct engine *e, struct sched *s);                 /* one of its runs has ended */
 
 /* --- gate.c: slots --- */
 void gate_enter(struct engine *e, struct run *r);
