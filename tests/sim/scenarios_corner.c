@@ -264,6 +264,34 @@ SCENARIO(catch_up_limit_spares_what_never_runs)
 	       "catch_up 03-12 09:00 done 03-13 08:00-03-13 08:00:01");
 }
 
+/* --- edits --- */
+
+/* Two have run: one more is left of three, none of two. */
+SCENARIO(edit_of_max_runs)
+{
+	struct spec x = { .cron = EVERY_TEN, .max_runs = 2 };
+	uint64_t a = add(s, x);
+	until(s, "08:35");
+	expect(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/max_runs");
+	x.max_runs = 3;
+	change(s, a, x);
+	until(s, "08:55");
+	expect(s, a,
+	       RAN("08:10") RAN("08:20") "08:30..08:35 skipped/max_runs; " RAN("08:40") "08:50.. "
+											"skipped/max_runs");
+}
+
+SCENARIO(edit_takes_max_runs_away)
+{
+	struct spec x = { .cron = EVERY_TEN, .max_runs = 10 };
+	uint64_t a = add(s, x);
+	until(s, "08:25");
+	x.max_runs = 2;
+	change(s, a, x);
+	until(s, "08:55");
+	expect(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/max_runs");
+}
+
 /* --- removal --- */
 
 /* An event leaves no run behind by which its schedule would be remembered: the order is answered all the

@@ -31,6 +31,13 @@ static struct wall first_time(struct engine *e, const struct rules *rules, uint6
 	return next;
 }
 
+static void set_rules(struct sched_row *row, const struct command *c, uint32_t max_runs)
+{
+	struct rules rules = c->rules;
+	rules.max_runs = max_runs;
+	memcpy(row->rules, &rules, sizeof rules);
+}
+
 static void put_new(struct engine *e, const struct command *c)
 {
 	struct st_req r = {
@@ -44,7 +51,7 @@ static void put_new(struct engine *e, const struct command *c)
 	r.row.seen = e->last_end;
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.paused_until = WALL_NEVER;
-	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	set_rules(&r.row, c, c->max_runs);
 	engine_submit(e, &r, FOR_PUT, 0, c->tag, NULL);
 }
 
@@ -83,7 +90,32 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
-	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	set_rules(&r.row, c, c->max_runs);
+	r.id = c->id;
+	r.document = c->document;
+	send(e, s, &r, FOR_PUT, c->tag);
+}
+
+/* Those that have run count for the new max_runs; how many that were is not known if there was none. */
+static uint32_t left_of(const struct sched *s, uint32_t max_runs)
+{
+	uint32_t before = rules_of(s)->max_runs;
+	if (before == UINT32_MAX || max_runs == UINT32_MAX)
+		return max_runs;
+	uint32_t used = before > s->row.left ? before - s->row.left : 0;
+	return max_runs > used ? max_runs - used : 0;
+}
+
+/* Something else than its when: what was due and has not been taken up runs by the new version. */
+static void put_same_when(struct engine *e, struct sched *s, const struct command *c)
+{
+	struct st_req r = put(s, e->now.wall);
+	if (rules_of(s)->max_runs != c->max_runs) {
+		r.keep_next = false;
+		r.row.left = left_of(s, c->max_runs);
+		r.row.failures = s->finishing ? s->failures_then : s->row.failures;
+	}
+	set_rules(&r.row, c, c->max_runs);
 	r.id = c->id;
 	r.document = c->document;
 	send(e, s, &r, FOR_PUT, c->tag);
@@ -99,11 +131,7 @@ static void take_put(struct engine *e, const struct command *c)
 	} else if (s->busy) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (same_when(s, c)) {
-		struct st_req r = put(s, e->now.wall);
-		memcpy(r.row.rules, &c->rules, sizeof c->rules);
-		r.id = c->id;
-		r.document = c->document;
-		send(e, s, &r, FOR_PUT, c->tag);
+		put_same_when(e, s, c);
 	} else if (is_unfixed(e, s)) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else {
@@ -380,7 +408,7 @@ static void take_recompile(struct engine *e, const struct command *c)
 	struct wall from = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
 	r.keep_next = false;
 	r.row.next = first_time(e, &c->rules, s->row.after, from);
-	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	set_rules(&r.row, c, rules_of(s)->max_runs);
 	s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
 	send(e, s, &r, FOR_PUT, c->tag);
 }
