@@ -29,6 +29,7 @@
 
 /* The engine */
 #define STEP_DUE_MAX     256  /* due entries taken up in one step */
+#define STEP_FIX_MAX     64   /* schedules looked at in place of each of them after the clock went back */
 #define CLAIMS_MAX       4096 /* claims and ranges the store has not answered */
 #define LAUNCHES_MAX     64   /* starts the runner has not answered */
 #define QUEUE_ALL_MAX    100  /* runs waiting behind another with queue_all */

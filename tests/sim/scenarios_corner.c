@@ -312,6 +312,23 @@ SCENARIO(removal_ends_a_backfill_of_events)
 	expect_true(s, check_reply_of(w->check, fill, &r));
 }
 
+/* --- followers --- */
+
+/* Two ends were missed; the next run is told. */
+SCENARIO(after_with_execute_next_is_told)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy = { .overlap = OVERLAP_ALLOW } });
+	uint64_t b = add(s, (struct spec){ .after = a,
+					   .policy = { .after = AFTER_ANY, .missed = MISSED_EXECUTE_NEXT } });
+	plays(s, a, lasting(MINUTES(12)));
+	plays(s, a, lasting(MINUTES(3)));
+	plays(s, a, lasting(SECONDS(1)));
+	until(s, "08:21");
+	world_crash(stage_world(s), MINUTES(6));
+	until(s, "08:39");
+	expect(s, b, "08:22..08:23 missed/down; after 08:30:01 done 08:30:01-08:30:02 missed 2");
+}
+
 /* --- limits --- */
 
 /* `allow` has no end of its own: a thousand wait for the one slot, then no more are taken up. */

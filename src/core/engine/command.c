@@ -15,7 +15,7 @@ static struct st_req put(const struct sched *s, struct wall at)
 
 static void send(struct engine *e, struct sched *s, struct st_req *r, enum wait_for what, uint64_t command)
 {
-	heap_remove(&e->due, sched_index(e, s));
+	due_leave(e, s);
 	s->busy = true;
 	engine_submit(e, r, what, 0, command, s);
 }
@@ -73,7 +73,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	bool settles = enabled && due_last(e, s, &last);
 	if (settles)
 		due_range(e, s, last, RUN_MISSED, REASON_EDITED);
-	if (settles || due_settle_ends(e, s)) {
+	if (settles || follow_settle(e, s)) {
 		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
 		 * and asked again. */
 		engine_reply(e, c->tag, REPLY_BUSY, s->row.sid, 0);
@@ -262,7 +262,7 @@ static void take_run(struct engine *e, const struct command *c)
 	else if (due_overlaps(e, s, KIND_MANUAL) || (s->busy && policy_of(s)->overlap != OVERLAP_ALLOW))
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	else
-		due_claim(e, s, e->now.wall, KIND_MANUAL, c->tag);
+		due_claim(e, s, e->now.wall, NULL, KIND_MANUAL, c->tag);
 }
 
 static void take_stop(struct engine *e, const struct command *c)
@@ -297,7 +297,7 @@ static void fill_next(struct engine *e, struct sched *s, struct fill *f)
 	if (f->left && !s->gone && rule_next(&rules_of(s)->when, s->zone, f->at, &t) == OK &&
 	    t.us <= f->to.us && t.us <= e->now.wall.us) {
 		f->at = t;
-		due_claim(e, s, t, KIND_BACKFILL, 0);
+		due_claim(e, s, t, NULL, KIND_BACKFILL, 0);
 		return;
 	}
 	end_fill(e, f);
@@ -432,7 +432,7 @@ void command_take(struct engine *e, const struct command *c)
 static void removed(struct engine *e, struct sched *s)
 {
 	s->gone = true;
-	heap_remove(&e->due, sched_index(e, s));
+	due_leave(e, s);
 	struct fill *f = fill_of(e, s);
 	if (f)
 		end_fill(e, f);

@@ -475,7 +475,7 @@ void runs_ended(struct engine *e, const struct run_row *run)
 	if (run->end > e->last_end)
 		e->last_end = run->end;
 	for (uint32_t i = map_get(&e->followers_by_sid, run->sid); i != NONE; i = e->sched[i].next_follower)
-		engine_add_end(e, &e->sched[i], run);
+		follow_add(e, &e->sched[i], run);
 }
 
 bool runs_is_waiting(const struct run *r)

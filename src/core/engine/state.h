@@ -57,15 +57,16 @@ struct sched {
 	struct wall try; /* the nominal time to take up next: row.next, or later if those before were taken by
 			    others */
 	uint32_t run;    /* the first of its runs */
-	uint32_t next_follower; /* of the same leader */
-	uint32_t finishing;     /* ends of its runs under way … */
-	uint32_t failures_then; /* … and its failures in a row once they are recorded */
-	uint16_t cause;         /* of its lateness, where that is known */
-	bool busy;              /* a change of its row is under way */
-	bool open;              /* an open range stands in the store */
-	bool live;              /* the slot of the array is in use */
-	bool gone;              /* removed; stays until its last run has ended */
-	bool outdated;          /* its rules were compiled for other zone data */
+	uint32_t next_follower;       /* of the same leader */
+	uint32_t first_end, last_end; /* of its leader's runs, which it has not acted on; NONE */
+	uint32_t finishing;           /* ends of its runs under way … */
+	uint32_t failures_then;       /* … and its failures in a row once they are recorded */
+	uint16_t cause;               /* of its lateness, where that is known */
+	bool busy;                    /* a change of its row is under way */
+	bool open;                    /* an open range stands in the store */
+	bool live;                    /* the slot of the array is in use */
+	bool gone;                    /* removed; stays until its last run has ended */
+	bool outdated;                /* its rules were compiled for other zone data */
 };
 
 /* Runs in line, in order of priority, then of arrival. */
@@ -123,7 +124,7 @@ struct fill {
 
 /* The end of a run that makes a follower due; kept until the follower's row says it has acted on it. */
 struct end {
-	uint32_t follower;
+	uint32_t next; /* of the same follower, in their order */
 	uint8_t outcome;
 	uint64_t number;
 	struct wall nominal; /* its time, or just after that if two ended together */
@@ -140,12 +141,12 @@ struct engine {
 	struct wait *wait;
 	uint32_t waits, wait_room, wait_free; /* chained by `sid` */
 	struct end *end;
-	uint32_t ends, end_room;
+	uint32_t ends, end_room, end_free, ends_open; /* chained by `next` */
 	struct fill *fill;
 	uint32_t fills, fill_room;
-	struct wall ends_at; /* when to look at them again, if nothing else happens */
 	struct map sched_by_sid, run_by_id, resource_by_key, wait_by_tag, followers_by_sid;
 	struct heap due;   /* schedules by wall time */
+	struct heap late;  /* schedules that wait for their turn to start what was missed, by due time */
 	struct heap later; /* runs by boot time: retries, conditions to be asked again */
 	struct queue ready;
 	unsigned slots_used, claims, launches, under_way;
@@ -207,8 +208,6 @@ static inline uint32_t run_index(const struct engine *e, const struct run *r)
 	return (uint32_t)(r - e->run);
 }
 
-void engine_add_end(struct engine *e, struct sched *follower, const struct run_row *run);
-
 /* --- clock.c: which clock to believe --- */
 void clock_load(struct engine *e);    /* after a load: has too long passed since the last record? */
 void clock_watch(struct engine *e);   /* in every step */
@@ -217,13 +216,16 @@ void clock_believe(struct engine *e); /* a person does */
 /* --- due.c: from due time to record --- */
 void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
 void due_queue(struct engine *e, struct sched *s); /* puts it where it belongs after a change of its row */
-void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command);
+void due_leave(struct engine *e, struct sched *s); /* it is out of the queue */
+void due_claim(struct engine *e, struct sched *s, struct wall nominal, const struct end *end /* or NULL */,
+	       enum run_kind kind, uint64_t command);
+void due_record(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
+		enum run_kind kind, enum run_state state, enum reason reason, uint64_t command);
 void due_open_range(struct engine *e, struct sched *s, enum reason reason);
 void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason);
 struct wall due_next(const struct sched *s, struct wall after);
 void due_acked(struct engine *e, const struct wait *w,
-	       const struct st_ack *ack);                /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
-bool due_settle_ends(struct engine *e, struct sched *s); /* before a change; false: none is left over */
+	       const struct st_ack *ack); /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
 bool due_last(const struct engine *e, const struct sched *s,
 	      struct wall *ret); /* of those due and not taken up */
 unsigned due_catch_up_limit(const struct sched *s);
@@ -231,6 +233,20 @@ bool due_overlaps(const struct engine *e, const struct sched *s,
 		  enum run_kind kind); /* is it refused for that? */
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
 enum reason due_cause(struct engine *e, const struct sched *s, struct wall due);
+enum reason due_bar(const struct engine *e, const struct sched *s, struct wall nominal);
+struct wall due_held_until(struct engine *e, const struct sched *s); /* its agent or its account */
+int64_t due_grace(const struct sched *s);                            /* lateness that needs no policy */
+/* May what it has missed start now? Else it waits for its turn, which goes by `due`. */
+bool due_turn(struct engine *e, struct sched *s, struct wall due);
+bool due_next_turn(const struct engine *e, struct now now, struct wall *ret); /* false: nobody waits */
+
+/* --- follow.c: from the end of a leader's run to the follower's record --- */
+void follow_add(struct engine *e, struct sched *follower, const struct run_row *run);
+void follow_forget(struct engine *e, struct sched *s); /* the ends it has acted on, or has no use for */
+void follow_forget_all(struct engine *e, struct sched *s);
+void follow_take_up(struct engine *e, struct sched *s);         /* the first of them */
+void follow_pass_over(struct engine *e, const struct sched *s); /* its time is another's */
+bool follow_settle(struct engine *e, struct sched *s); /* before a change; false: none is left over */
 
 /* --- runs.c: from record to end --- */
 void runs_recorded(struct engine *e, struct run *r);
