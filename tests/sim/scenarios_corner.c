@@ -329,6 +329,50 @@ SCENARIO(after_with_execute_next_is_told)
 	expect(s, b, "08:22..08:23 missed/down; after 08:30:01 done 08:30:01-08:30:02 missed 2");
 }
 
+/* It is edited to follow nobody while an end is on its way to it. */
+SCENARIO(after_is_edited_away)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
+	uint64_t b = add(s, (struct spec){ .after = a });
+	until(s, "09:00:01.055");
+	change(s, b, (struct spec){ .cron = EVERY_TEN });
+	until(s, "09:15");
+	expect(s, b, "09:00:01 missed/edited; 09:10 done 09:10-09:10:01");
+}
+
+/* Two followers of one leader, and one of one of them. */
+SCENARIO(after_a_tree)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
+	uint64_t b = add(s, (struct spec){ .after = a }), c = add(s, (struct spec){ .after = a });
+	uint64_t d = add(s, (struct spec){ .after = c });
+	until(s, "09:05");
+	expect(s, b, "after 09:00:01 done 09:00:01-09:00:02");
+	expect(s, c, "after 09:00:01 done 09:00:01-09:00:02");
+	expect(s, d, "after 09:00:02 done 09:00:02-09:00:03");
+}
+
+/* Its account was held for four ends, its limit is two: the newest are caught up with. */
+SCENARIO(after_with_catch_up_obeys_the_limit)
+{
+	uint64_t limited =
+		add(s, (struct spec){ .cron = "5 8 * * *", .policy = { .agent = 2, .account = 9 } });
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	uint64_t b = add(s, (struct spec){ .after = a,
+					   .policy = { .agent = 1,
+						       .account = 9,
+						       .missed = MISSED_CATCH_UP,
+						       .catch_up_limit = 2 } });
+	struct fate fate = failing(SECONDS(1), REASON_RATE_LIMITED);
+	fate.reset = at(s, "08:45");
+	plays(s, limited, fate);
+	plays(s, limited, lasting(SECONDS(1)));
+	until(s, "08:49");
+	expect(s, b,
+	       "08:10:01..08:20:01 missed/limit; catch_up 08:30:01 done 08:45-08:45:01; catch_up 08:40:01 "
+	       "done 08:45:01-08:45:02");
+}
+
 /* --- limits --- */
 
 /* `allow` has no end of its own: a thousand wait for the one slot, then no more are taken up. */

@@ -264,8 +264,9 @@ static struct row_move move_past(const struct sched *s, struct wall nominal, con
 void due_record(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
 		enum run_kind kind, enum run_state state, enum reason reason, uint64_t command)
 {
-	bool counts = kind != KIND_MANUAL && kind != KIND_BACKFILL,
-	     refused = state == RUN_SKIPPED || state == RUN_MISSED;
+	bool by_hand = kind == KIND_MANUAL || kind == KIND_BACKFILL;
+	bool counts = !by_hand && !(end && end->leader != s->row.after);
+	bool refused = state == RUN_SKIPPED || state == RUN_MISSED;
 	struct st_req r = request(s, ST_OCC,
 				  kind == KIND_MANUAL     ? LANE_USER
 				  : kind == KIND_CATCH_UP ? LANE_BULK
@@ -286,6 +287,10 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 		r.run.outcome = OUTCOME_DONE;
 		r.run.ended = e->now.wall;
 	}
+	if (!by_hand) {
+		due_leave(e, s);
+		s->busy = true;
+	}
 	if (counts) {
 		r.moves = true;
 		r.move = move_past(s, nominal, end);
@@ -298,8 +303,6 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 			r.move.owed = 0;
 			r.move.owed_since = (struct wall){ 0 };
 		}
-		due_leave(e, s);
-		s->busy = true;
 	}
 	if (state == RUN_PENDING || state == RUN_CLAIMED) {
 		struct run *run = engine_add_run(e, &r.run, sched_index(e, s));
