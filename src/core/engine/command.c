@@ -328,7 +328,7 @@ static void take_backfill(struct engine *e, const struct command *c)
 		e->broken = true;
 		return;
 	}
-	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, due_catch_up_limit(s) };
+	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, late_limit(s) };
 	fill_next(e, s, &e->fill[e->fills++]);
 }
 

@@ -2,7 +2,7 @@
  * if it is late, settled by the schedule's policy for what was missed. */
 #include "core/engine/state.h"
 
-static struct wall due_of(const struct sched *s, struct wall nominal)
+struct wall due_time(const struct sched *s, struct wall nominal)
 {
 	return rule_due(&rules_of(s)->when, s->zone, nominal);
 }
@@ -26,12 +26,12 @@ int64_t due_grace(const struct sched *s)
 
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal)
 {
-	return e->now.wall.us - due_of(s, nominal).us > due_grace(s);
+	return e->now.wall.us - due_time(s, nominal).us > due_grace(s);
 }
 
-static bool is_due(const struct engine *e, const struct sched *s, struct wall nominal)
+bool due_has_come(const struct engine *e, const struct sched *s, struct wall nominal)
 {
-	return nominal.us != INT64_MAX && due_of(s, nominal).us <= e->now.wall.us;
+	return nominal.us != INT64_MAX && due_time(s, nominal).us <= e->now.wall.us;
 }
 
 /* --- the queue ----------------------------------------------------------------------------------------- */
@@ -46,36 +46,6 @@ struct wall due_held_until(struct engine *e, const struct sched *s)
 		if (both[i] && both[i]->held && both[i]->hold.until.us > until.us)
 			until = both[i]->hold.until;
 	return until;
-}
-
-/* What was missed has a cause, and each explains what lies before an instant. What was held before a crash is
- * not to be blamed on the crash. */
-static enum reason cause_of(struct engine *e, const struct sched *s, struct wall due, struct wall *until)
-{
-	const struct {
-		enum reason reason;
-		struct wall from, until;
-	} causes[] = {
-		{ REASON_RATE_LIMITED, { INT64_MIN }, due_held_until(e, s) },
-		{ REASON_DOWN, { INT64_MIN }, e->loaded },
-		{ REASON_CLOCK, { INT64_MIN }, e->stepped },
-		{ REASON_STORE, e->resumed, e->stalled },
-	};
-	*until = WALL_NEVER;
-	if (s->cause)
-		return (enum reason)s->cause;
-	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
-		if (due.us > causes[i].from.us && due.us <= causes[i].until.us) {
-			*until = causes[i].until;
-			return causes[i].reason;
-		}
-	return REASON_SUSPENDED;
-}
-
-enum reason due_cause(struct engine *e, const struct sched *s, struct wall due)
-{
-	struct wall until;
-	return cause_of(e, s, due, &until);
 }
 
 /* After a load: whether it has a live run is not known before the runner has answered. */
@@ -149,19 +119,19 @@ void due_queue(struct engine *e, struct sched *s)
 		due_open_range(e, s, REASON_MAX_RUNS);
 		return;
 	}
-	heap_put(&e->due, i, due_of(s, s->try).us);
+	heap_put(&e->due, i, due_time(s, s->try).us);
 }
 
 /* --- records ------------------------------------------------------------------------------------------- */
 
-static struct st_req request(const struct sched *s, enum st_op op, enum st_lane lane)
+struct st_req due_request(const struct sched *s, enum st_op op, enum st_lane lane)
 {
 	return (struct st_req){
 		.op = (uint8_t)op, .lane = (uint8_t)lane, .sid = s->row.sid, .rev = s->row.rev
 	};
 }
 
-static struct row_move stay(const struct sched *s)
+struct row_move due_stay(const struct sched *s)
 {
 	return (struct row_move){ s->row.next, s->row.high,       s->row.left,
 				  s->row.owed, s->row.owed_since, s->row.seen };
@@ -169,7 +139,7 @@ static struct row_move stay(const struct sched *s)
 
 void due_open_range(struct engine *e, struct sched *s, enum reason reason)
 {
-	struct st_req r = request(s, ST_RANGE, LANE_CLAIM);
+	struct st_req r = due_request(s, ST_RANGE, LANE_CLAIM);
 	r.range = (struct range_row){ s->row.sid, s->try, WALL_NEVER, RUN_SKIPPED, (uint16_t)reason };
 	due_leave(e, s);
 	s->busy = true;
@@ -194,10 +164,10 @@ static void owe(struct row_move *move, struct wall nominal)
 /* Everything from the nominal time in turn up to `last` did not run, for one reason. */
 void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason)
 {
-	struct st_req r = request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
+	struct st_req r = due_request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
 	r.range = (struct range_row){ s->row.sid, s->try, last, (uint8_t)state, (uint16_t)reason };
 	r.moves = true;
-	r.move = stay(s);
+	r.move = due_stay(s);
 	r.move.next = due_next(s, last);
 	r.move.high = last;
 	if (owes(s, state, reason))
@@ -249,7 +219,7 @@ static enum run_state first_state(const struct policy *p, enum run_kind kind, bo
 /* What becomes of the schedule's row with an occurrence that counts. */
 static struct row_move move_past(const struct sched *s, struct wall nominal, const struct end *end)
 {
-	struct row_move move = stay(s);
+	struct row_move move = due_stay(s);
 	if (end) {
 		move.seen = end->number;
 	} else {
@@ -267,10 +237,10 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 	bool by_hand = kind == KIND_MANUAL || kind == KIND_BACKFILL;
 	bool counts = !by_hand && !(end && end->leader != s->row.after);
 	bool refused = state == RUN_SKIPPED || state == RUN_MISSED;
-	struct st_req r = request(s, ST_OCC,
-				  kind == KIND_MANUAL     ? LANE_USER
-				  : kind == KIND_CATCH_UP ? LANE_BULK
-							  : LANE_CLAIM);
+	struct st_req r = due_request(s, ST_OCC,
+				      kind == KIND_MANUAL     ? LANE_USER
+				      : kind == KIND_CATCH_UP ? LANE_BULK
+							      : LANE_CLAIM);
 	r.run = (struct run_row){ .run = ++e->last_run,
 				  .sid = s->row.sid,
 				  .rev = s->row.rev,
@@ -282,7 +252,7 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 				  .claimed = e->now.wall,
 				  .cost = -1 };
 	if (!end && (kind == KIND_TIMER || kind == KIND_CATCH_UP))
-		r.run.due = due_of(s, nominal);
+		r.run.due = due_time(s, nominal);
 	if (state == RUN_FINISHED) {
 		r.run.outcome = OUTCOME_DONE;
 		r.run.ended = e->now.wall;
@@ -320,14 +290,14 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, const str
 		   refused ? REASON_OVERLAP : REASON_NONE, command);
 }
 
-/* --- what was missed ----------------------------------------------------------------------------------- */
+/* --- stretches ------------------------------------------------------------------------------------------ */
 
 /* The last nominal time, from the one in turn on, that has been due for so long. */
-static struct wall last_due(const struct engine *e, const struct sched *s, int64_t since)
+struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since)
 {
 	struct wall t = { e->now.wall.us - since };
 	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->try.us) {
-		if (e->now.wall.us - due_of(s, t).us >= since)
+		if (e->now.wall.us - due_time(s, t).us >= since)
 			return t;
 		t.us--;
 	}
@@ -339,60 +309,6 @@ bool due_last(const struct engine *e, const struct sched *s, struct wall *ret)
 {
 	return !s->row.after && s->try.us <= e->now.wall.us &&
 	       rule_prev(&rules_of(s)->when, s->zone, e->now.wall, ret) == OK && ret->us >= s->try.us;
-}
-
-static struct wall before(const struct sched *s, struct wall t)
-{
-	struct wall prev = { t.us - 1 };
-	if (rule_prev(&rules_of(s)->when, s->zone, prev, &prev) != OK || prev.us < s->try.us)
-		return s->try;
-	return prev;
-}
-
-/* Starts of what was missed are staggered: so many tokens, in millionths, have come in by now. */
-static int64_t tokens_at(const struct engine *e, struct boot now)
-{
-	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
-	int64_t passed = now.us - e->refill.us, tokens = e->tokens;
-	if (passed > 0)
-		tokens += passed > USEC ? per_second * USEC : passed * per_second;
-	return tokens < per_second * USEC ? tokens : per_second * USEC;
-}
-
-bool due_next_turn(const struct engine *e, struct now now, struct wall *ret)
-{
-	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
-	int64_t missing = USEC - tokens_at(e, now.boot);
-	*ret = (struct wall){ now.wall.us + (missing > 0 ? missing / per_second + 1 : 0) };
-	return e->late.n;
-}
-
-/* Who waits for a token is not looked at before there is one: there may be a million of them. */
-bool due_turn(struct engine *e, struct sched *s, struct wall due)
-{
-	e->tokens = tokens_at(e, e->now.boot);
-	e->refill = e->now.boot;
-	if (e->tokens >= USEC) {
-		e->tokens -= USEC;
-		return true;
-	}
-	if (heap_reserve(&e->late, e->scheds))
-		heap_put(&e->late, sched_index(e, s), due.us);
-	else
-		e->broken = true;
-	return false;
-}
-
-static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
-{
-	if (due_turn(e, s, due_of(s, s->try))) {
-		due_claim(e, s, s->try, NULL, kind, 0);
-		return;
-	}
-	/* Its turn comes, or its next time before that, which is not to be late for this one's sake. */
-	struct wall next = due_next(s, s->try);
-	if (kind == KIND_TIMER && next.us != INT64_MAX && !is_due(e, s, next))
-		heap_put(&e->due, sched_index(e, s), due_of(s, next).us);
 }
 
 static struct surroundings around(const struct engine *e, const struct sched *s)
@@ -410,7 +326,7 @@ enum reason due_bar(const struct engine *e, const struct sched *s, struct wall n
 
 /* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
  * days cut a stretch. */
-static struct wall alike(const struct engine *e, const struct sched *s, struct wall last)
+struct wall due_alike(const struct engine *e, const struct sched *s, struct wall last)
 {
 	enum reason reason = due_bar(e, s, s->try);
 	struct wall t = s->try, next;
@@ -423,79 +339,6 @@ static struct wall alike(const struct engine *e, const struct sched *s, struct w
 			break;
 	}
 	return t;
-}
-
-/* Is something due after `t` that may run? */
-static bool fresher(const struct engine *e, const struct sched *s, struct wall t)
-{
-	unsigned n = 0;
-	for (t = due_next(s, t); n < STRETCH_MAX && is_due(e, s, t); t = due_next(s, t), n++)
-		if (!due_bar(e, s, t))
-			return true;
-	return false;
-}
-
-unsigned due_catch_up_limit(const struct sched *s)
-{
-	unsigned limit = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : CATCH_UP_DEFAULT;
-	return limit < CATCH_UP_MAX ? limit : CATCH_UP_MAX;
-}
-
-static void catch_up(struct engine *e, struct sched *s)
-{
-	/* The newest of those that are due and may run: step back from the end. */
-	struct wall first = { e->now.wall.us + 1 };
-	for (unsigned n = 0, looked = 0; n < due_catch_up_limit(s) && looked < STRETCH_MAX; looked++) {
-		struct wall t = { first.us - 1 };
-		if (rule_prev(&rules_of(s)->when, s->zone, t, &t) != OK || t.us < s->try.us)
-			break;
-		first = t;
-		n += is_due(e, s, t) && !due_bar(e, s, t);
-	}
-	if (first.us > s->try.us && first.us <= e->now.wall.us)
-		due_range(e, s, alike(e, s, before(s, first)), RUN_MISSED, REASON_LIMIT);
-	else
-		start_missed(e, s, KIND_CATCH_UP);
-}
-
-/* The last of them, up to `last`, that was missed for the cause of the first. */
-static struct wall of_one_cause(const struct sched *s, struct wall last, struct wall until)
-{
-	if (last.us <= until.us || until.us < s->try.us)
-		return last;
-	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->try.us ? until
-												   : s->try;
-}
-
-static void settle_late(struct engine *e, struct sched *s)
-{
-	const struct policy *p = policy_of(s);
-	struct wall until;
-	enum reason cause = cause_of(e, s, due_of(s, s->try), &until);
-	struct wall last = alike(e, s, last_due(e, s, due_grace(s) + 1));
-	if (p->window) {
-		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
-		return;
-	}
-	switch ((enum missed)p->missed) {
-	case MISSED_SKIP:
-	case MISSED_EXECUTE_NEXT:
-		due_range(e, s, of_one_cause(s, last, until), RUN_MISSED, cause);
-		break;
-	case MISSED_EXECUTE_IMMEDIATELY:
-		if (fresher(e, s, last))
-			due_range(e, s, last, RUN_MISSED, REASON_SUPERSEDED);
-		else if (last.us > s->try.us)
-			due_range(e, s, before(s, last), RUN_MISSED, REASON_SUPERSEDED);
-		else
-			start_missed(e, s, KIND_TIMER);
-		break;
-	case MISSED_CATCH_UP:
-		catch_up(e, s);
-		break;
-	case MISSED_COUNT:
-		assert(false);
-	}
 }
 
 /* --- taking up what is due ----------------------------------------------------------------------------- */
@@ -530,13 +373,14 @@ static void take_up(struct engine *e, struct sched *s)
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
 	} else if (due_bar(e, s, s->try)) {
-		due_range(e, s, alike(e, s, last_due(e, s, 0)), RUN_SKIPPED, due_bar(e, s, s->try));
+		due_range(e, s, due_alike(e, s, due_last_since(e, s, 0)), RUN_SKIPPED, due_bar(e, s, s->try));
 	} else if (due_is_late(e, s, s->try)) {
-		settle_late(e, s);
+		late_settle(e, s);
 	} else if (joins_line(e, s)) {
 		due_claim(e, s, s->try, NULL, KIND_CATCH_UP, 0);
 	} else {
-		struct wall last = due_overlaps(e, s, KIND_TIMER) ? alike(e, s, last_due(e, s, 0)) : s->try;
+		struct wall last =
+			due_overlaps(e, s, KIND_TIMER) ? due_alike(e, s, due_last_since(e, s, 0)) : s->try;
 		if (last.us > s->try.us)
 			due_range(e, s, last, RUN_SKIPPED, REASON_OVERLAP);
 		else
@@ -544,55 +388,10 @@ static void take_up(struct engine *e, struct sched *s)
 	}
 }
 
-/* Does its row speak of times that have not come, or may its records? Then also its next time, as it should
- * be. The row of one that is out of the queue stands still while a backfill goes on. */
-static bool is_ahead(const struct engine *e, const struct sched *s, struct wall *next)
-{
-	*next = WALL_NEVER;
-	if (!s->live || s->gone)
-		return false;
-	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
-		*next = WALL_NEVER;
-	return next->us < s->row.next.us || s->row.changed.us > e->now.wall.us || s->open ||
-	       !(s->row.flags & SCHED_ENABLED);
-}
-
-/* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.
- */
-static bool fix_next(struct engine *e)
-{
-	for (unsigned looked = 0; e->fix < e->scheds; looked++) {
-		struct sched *s = &e->sched[e->fix];
-		struct wall next;
-		if (looked == STEP_FIX_MAX)
-			return true;
-		if (s->live && s->busy) {
-			e->fix_waits = true; /* its answer comes first */
-			return false;
-		}
-		if (is_ahead(e, s, &next)) {
-			struct st_req r = request(s, ST_WITHDRAW, LANE_BULK);
-			r.at = e->now.wall;
-			r.move = stay(s);
-			r.move.next = next;
-			due_leave(e, s);
-			s->busy = true;
-			engine_submit(e, &r, FOR_WITHDRAW, 0, 0, s);
-			e->fix++;
-			return true;
-		}
-		if (s->live && s->first_end != NONE)
-			due_queue(e, s); /* by the new time */
-		e->fix++;
-	}
-	e->fix = NONE;
-	return false;
-}
-
 /* Whose turn it is, or whose time has come; NULL: nobody's. */
 static struct sched *first_due(struct engine *e)
 {
-	if (e->late.n && tokens_at(e, e->now.boot) >= USEC)
+	if (e->late.n && late_tokens(e, e->now.boot) >= USEC)
 		return &e->sched[e->late.entry[0].item];
 	if (e->due.n && e->due.entry[0].key <= e->now.wall.us)
 		return &e->sched[e->due.entry[0].item];
@@ -610,7 +409,7 @@ void due_take_up(struct engine *e)
 	}
 	e->fix_waits = false;
 	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX; n++) {
-		if (e->fix != NONE && fix_next(e))
+		if (e->fix != NONE && clock_fix(e))
 			continue;
 		struct sched *s = first_due(e);
 		if (!s)

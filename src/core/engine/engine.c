@@ -440,7 +440,7 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 	if (e->fix != NONE && !e->fix_waits && e->claims < CLAIMS_MAX)
 		best = now.wall.us;
 	struct wall turn;
-	if (due_next_turn(e, now, &turn) && e->claims < CLAIMS_MAX && turn.us < best)
+	if (late_next_turn(e, now, &turn) && e->claims < CLAIMS_MAX && turn.us < best)
 		best = turn.us;
 	if (e->paused_all && e->pause_all.until.us < best)
 		best = e->pause_all.until.us;

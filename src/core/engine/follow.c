@@ -87,14 +87,14 @@ static void settle_late(struct engine *e, struct sched *s, const struct end *end
 {
 	const struct policy *p = policy_of(s);
 	enum missed missed = (enum missed)p->missed;
-	unsigned limit = missed == MISSED_CATCH_UP ? due_catch_up_limit(s) : 1;
+	unsigned limit = missed == MISSED_CATCH_UP ? late_limit(s) : 1;
 	if (p->window)
 		refuse(e, s, end, RUN_MISSED, REASON_WINDOW_CLOSED);
 	else if (missed == MISSED_SKIP || missed == MISSED_EXECUTE_NEXT)
-		refuse(e, s, end, RUN_MISSED, due_cause(e, s, end->nominal));
+		refuse(e, s, end, RUN_MISSED, late_cause(e, s, end->nominal));
 	else if (count(e, s, limit + 1) > limit)
 		refuse(e, s, end, RUN_MISSED, missed == MISSED_CATCH_UP ? REASON_LIMIT : REASON_SUPERSEDED);
-	else if (due_turn(e, s, end->nominal))
+	else if (late_turn(e, s, end->nominal))
 		due_claim(e, s, end->nominal, end, missed == MISSED_CATCH_UP ? KIND_CATCH_UP : KIND_AFTER, 0);
 }
 

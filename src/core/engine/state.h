@@ -212,6 +212,7 @@ static inline uint32_t run_index(const struct engine *e, const struct run *r)
 void clock_load(struct engine *e);    /* after a load: has too long passed since the last record? */
 void clock_watch(struct engine *e);   /* in every step */
 void clock_believe(struct engine *e); /* a person does */
+bool clock_fix(struct engine *e);     /* after it went back; false: all is done, or waits for an answer */
 
 /* --- due.c: from due time to record --- */
 void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
@@ -224,21 +225,33 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 void due_open_range(struct engine *e, struct sched *s, enum reason reason);
 void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason);
 struct wall due_next(const struct sched *s, struct wall after);
+struct wall due_time(const struct sched *s, struct wall nominal); /* with its jitter */
+bool due_has_come(const struct engine *e, const struct sched *s, struct wall nominal);
+/* The last nominal time, from the one in turn on, that has been due for so long. */
+struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since);
+/* The last of those up to `last` that share the fate of the one in turn. */
+struct wall due_alike(const struct engine *e, const struct sched *s, struct wall last);
+struct st_req due_request(const struct sched *s, enum st_op op, enum st_lane lane);
+struct row_move due_stay(const struct sched *s); /* a move that moves nothing */
 void due_acked(struct engine *e, const struct wait *w,
 	       const struct st_ack *ack); /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
 bool due_last(const struct engine *e, const struct sched *s,
 	      struct wall *ret); /* of those due and not taken up */
-unsigned due_catch_up_limit(const struct sched *s);
 bool due_overlaps(const struct engine *e, const struct sched *s,
 		  enum run_kind kind); /* is it refused for that? */
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
-enum reason due_cause(struct engine *e, const struct sched *s, struct wall due);
 enum reason due_bar(const struct engine *e, const struct sched *s, struct wall nominal);
 struct wall due_held_until(struct engine *e, const struct sched *s); /* its agent or its account */
 int64_t due_grace(const struct sched *s);                            /* lateness that needs no policy */
+
+/* --- late.c: what was missed --- */
+void late_settle(struct engine *e, struct sched *s); /* the one in turn, by its policy */
+enum reason late_cause(struct engine *e, const struct sched *s, struct wall due);
+unsigned late_limit(const struct sched *s); /* of its catch-up */
 /* May what it has missed start now? Else it waits for its turn, which goes by `due`. */
-bool due_turn(struct engine *e, struct sched *s, struct wall due);
-bool due_next_turn(const struct engine *e, struct now now, struct wall *ret); /* false: nobody waits */
+bool late_turn(struct engine *e, struct sched *s, struct wall due);
+int64_t late_tokens(const struct engine *e, struct boot now);                  /* USEC of them are a start */
+bool late_next_turn(const struct engine *e, struct now now, struct wall *ret); /* false: nobody waits */
 
 /* --- follow.c: from the end of a leader's run to the follower's record --- */
 void follow_add(struct engine *e, struct sched *follower, const struct run_row *run);
