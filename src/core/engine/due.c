@@ -442,7 +442,7 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 			runs_drop_retries(e, s);
 		runs_recorded(e, r);
 	} else if (w->outcome) {
-		runs_ended(e, &(struct run_row){ .sid = w->sid,
+		finish_tell(e, &(struct run_row){ .sid = w->sid,
 						 .outcome = w->outcome,
 						 .ended = w->ended,
 						 .end = ack->end });

@@ -261,7 +261,7 @@ void follow_take_up(struct engine *e, struct sched *s);         /* the first of 
 void follow_pass_over(struct engine *e, const struct sched *s); /* its time is another's */
 bool follow_settle(struct engine *e, struct sched *s); /* before a change; false: none is left over */
 
-/* --- runs.c: from record to end --- */
+/* --- runs.c: from record to exit --- */
 void runs_recorded(struct engine *e, struct run *r);
 void runs_says(struct engine *e, const struct rn_says *says);
 void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack); /* FOR_RUN */
@@ -270,19 +270,28 @@ void runs_held(struct engine *e, struct run *r, const struct hold_row *hold);
 void runs_freed(struct engine *e, struct sched *s); /* what held its runs is over */
 void runs_start(struct engine *e, struct run *r);   /* it has its slot */
 void runs_state_changed(struct engine *e, uint32_t key);
-void runs_finish(struct engine *e, struct run *r, const struct rn_says *says);
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason);
 void runs_give_up(struct engine *e, struct run *r);                    /* a retry that will not be */
 void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* whatever its phase */
 void runs_drop_retry(struct engine *e, struct run *r);                 /* if it has one pending */
 void runs_drop_retries(struct engine *e, struct sched *s);
 void runs_recover(struct engine *e, struct run *r);
-void runs_ended(struct engine *e, const struct run_row *run); /* tells followers */
 bool runs_is_live(const struct run *r);                       /* counts for overlap */
 bool runs_is_waiting(const struct run *r);                    /* for an answer, its turn or a slot */
 unsigned runs_live(const struct engine *e, const struct sched *s);
 unsigned runs_open(const struct engine *e, const struct sched *s); /* live or not */
 void runs_wake(struct engine *e, struct sched *s);                 /* one of its runs has ended */
+
+struct sched *runs_sched(struct engine *e, const struct run *r);
+struct st_req runs_request(const struct run *r, enum st_op op, enum st_lane lane);
+bool runs_is_paused(const struct engine *e, const struct run *r);
+void runs_launched(struct engine *e, struct run *r); /* the runner has answered its start */
+
+/* --- finish.c: the end of an attempt, and of the run --- */
+void finish_attempt(struct engine *e, struct run *r, const struct rn_says *says);
+void finish_send(struct engine *e, struct run *r); /* as its row says: finished, or to be retried */
+void finish_tell(struct engine *e, const struct run_row *run); /* the followers */
+int64_t finish_longest_delay(const struct policy *p);         /* seconds */
 
 /* --- gate.c: slots --- */
 void gate_enter(struct engine *e, struct run *r);
