@@ -388,3 +388,22 @@ SCENARIO(overlap_allow_has_an_end)
 	until(s, "08:18");
 	expect_true(s, rows_open(stage_world(s)->rows) == 0);
 }
+
+/* Awake again after a long rest, sixty want to start at once: fifty a second, from the first second on. */
+SCENARIO(missed_ones_start_fifty_a_second)
+{
+	slots(s, 100);
+	for (unsigned i = 0; i < 60; i++)
+		add(s, (struct spec){ .cron = "20 8 * * *" });
+	until(s, "08:15");
+	world_suspend(stage_world(s), MINUTES(40));
+	until(s, "08:56");
+	const struct rows *rows = stage_world(s)->rows;
+	unsigned first = 0, all = 0;
+	for (size_t i = 0; i < rows_runs(rows); i++) {
+		first += rows_run_at(rows, i)->claimed.us < at(s, "08:55:01").us;
+		all += rows_run_at(rows, i)->outcome == OUTCOME_DONE;
+	}
+	expect_true(s, first == 50);
+	expect_true(s, all == 60);
+}

@@ -443,9 +443,9 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 		runs_recorded(e, r);
 	} else if (w->outcome) {
 		finish_tell(e, &(struct run_row){ .sid = w->sid,
-						 .outcome = w->outcome,
-						 .ended = w->ended,
-						 .end = ack->end });
+						  .outcome = w->outcome,
+						  .ended = w->ended,
+						  .end = ack->end });
 	}
 }
 

@@ -40,14 +40,14 @@ static struct wall before(const struct sched *s, struct wall t)
 	return prev;
 }
 
-/* Starts of what was missed are staggered: so many tokens, in millionths, have come in by now. */
+/* Starts of what was missed are staggered: what there is of a token by now, in millionths. Never more than
+ * one is saved up, or a rest would be followed by twice as many in a second. */
 int64_t late_tokens(const struct engine *e, struct boot now)
 {
 	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
-	int64_t passed = now.us - e->refill.us, tokens = e->tokens;
-	if (passed > 0)
-		tokens += passed > USEC ? per_second * USEC : passed * per_second;
-	return tokens < per_second * USEC ? tokens : per_second * USEC;
+	int64_t passed = now.us - e->refill.us;
+	int64_t tokens = e->tokens + (passed <= 0 ? 0 : passed > USEC ? USEC : passed * per_second);
+	return tokens < USEC ? tokens : USEC;
 }
 
 bool late_next_turn(const struct engine *e, struct now now, struct wall *ret)

@@ -1,4 +1,5 @@
-/* From record to exit: guards, then for each attempt check, gate, start. A run moves on only when the store or the runner has answered. */
+/* From record to exit: guards, then for each attempt check, gate, start. A run moves on only when the store
+ * or the runner has answered. */
 #include "core/engine/state.h"
 
 struct sched *runs_sched(struct engine *e, const struct run *r)

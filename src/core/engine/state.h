@@ -155,7 +155,7 @@ struct engine {
 	int64_t skew, last_skew;                       /* wall - boot: as last believed, and as last seen */
 	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
 	struct boot refill;                            /* of the tokens for what was missed */
-	int64_t tokens;                                /* millionths */
+	int64_t tokens;                                /* millionths of one */
 	uint32_t fix; /* schedules up to here have been looked at since the clock stepped back; NONE: all */
 	struct hold_row pause_all;
 	bool fix_waits;
@@ -276,8 +276,8 @@ void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* whatev
 void runs_drop_retry(struct engine *e, struct run *r);                 /* if it has one pending */
 void runs_drop_retries(struct engine *e, struct sched *s);
 void runs_recover(struct engine *e, struct run *r);
-bool runs_is_live(const struct run *r);                       /* counts for overlap */
-bool runs_is_waiting(const struct run *r);                    /* for an answer, its turn or a slot */
+bool runs_is_live(const struct run *r);    /* counts for overlap */
+bool runs_is_waiting(const struct run *r); /* for an answer, its turn or a slot */
 unsigned runs_live(const struct engine *e, const struct sched *s);
 unsigned runs_open(const struct engine *e, const struct sched *s); /* live or not */
 void runs_wake(struct engine *e, struct sched *s);                 /* one of its runs has ended */
@@ -291,7 +291,7 @@ void runs_launched(struct engine *e, struct run *r); /* the runner has answered 
 void finish_attempt(struct engine *e, struct run *r, const struct rn_says *says);
 void finish_send(struct engine *e, struct run *r); /* as its row says: finished, or to be retried */
 void finish_tell(struct engine *e, const struct run_row *run); /* the followers */
-int64_t finish_longest_delay(const struct policy *p);         /* seconds */
+int64_t finish_longest_delay(const struct policy *p);          /* seconds */
 
 /* --- gate.c: slots --- */
 void gate_enter(struct engine *e, struct run *r);
