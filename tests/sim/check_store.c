@@ -680,6 +680,8 @@ void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 	struct view *v = check_view(c, q->run.run);
 	if (v && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		v->ending = false;
+	if (b && a->res == ST_REFUSED && !a->has_row)
+		b->told_dropped = true; /* another hand did it */
 	if (a->res != ST_OK)
 		return;
 	if (q->op == ST_DROP)

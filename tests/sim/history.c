@@ -210,13 +210,16 @@ static void change_one(struct world *w, uint64_t sid)
 	remember(h, sid, &s);
 }
 
-/* Another hand changes a schedule's action in the store; the engine learns of it from a stale answer. */
+/* Another hand changes a schedule's action in the store, or removes it; the engine learns of it from a stale
+ * answer. */
 static void change_behind_its_back(struct world *w)
 {
 	uint64_t sid = some_sid(w);
 	if (!sid)
 		return;
 	struct st_req q = { .op = ST_PUT, .sid = sid, .keep_next = true, .at = world_wall(w) };
+	if (world_chance(w, 3))
+		q.op = ST_DROP;
 	struct rules r;
 	q.row = rows_sched(w->rows, sid)->row;
 	q.rev = q.row.rev;

@@ -407,3 +407,34 @@ SCENARIO(missed_ones_start_fifty_a_second)
 	expect_true(s, first == 50);
 	expect_true(s, all == 60);
 }
+
+/* Removed by another hand: the engine learns of it from a refusal, and does not ask for ever. */
+SCENARIO(removal_by_another_hand)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	until(s, "08:15");
+	struct world *w = stage_world(s);
+	world_foreign(w, &(struct st_req){ .op = ST_DROP, .sid = a, .rev = 1, .at = world_wall(w) });
+	uint64_t before = w->steps;
+	until(s, "08:35");
+	expect(s, a, "08:10 done 08:10-08:10:01");
+	expect_true(s, w->steps - before < 100);
+	expect_true(s, engine_counts(w->engine).schedules == 0);
+}
+
+/* They wait for their turn when the clock goes back behind their time: then it has not come. */
+SCENARIO(clock_back_while_missed_ones_wait)
+{
+	slots(s, 100);
+	uint64_t last = 0;
+	for (unsigned i = 0; i < 60; i++)
+		last = add(s, (struct spec){ .cron = "20 8 * * *" });
+	until(s, "08:15");
+	world_suspend(stage_world(s), MINUTES(40));
+	until(s, "08:55:00.5");
+	world_step_clock(stage_world(s), -MINUTES(40));
+	until(s, "08:19");
+	expect(s, last, "");
+	until(s, "08:25");
+	expect(s, last, "08:20 done 08:20-08:20:01");
+}

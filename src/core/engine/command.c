@@ -429,7 +429,7 @@ void command_take(struct engine *e, const struct command *c)
 /* --- answers ------------------------------------------------------------------------------------------- */
 
 /* A running attempt finishes; what has not set out never does. */
-static void removed(struct engine *e, struct sched *s)
+void command_removed(struct engine *e, struct sched *s)
 {
 	s->gone = true;
 	due_leave(e, s);
@@ -474,8 +474,8 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 		s->open = false;
 	if (ok && w->what == FOR_PAUSE)
 		paused(e, s);
-	if (ok && w->what == FOR_DROP) {
-		removed(e, s);
+	if ((ok && w->what == FOR_DROP) || (ack->res == ST_REFUSED && !ack->has_row && !s->gone)) {
+		command_removed(e, s); /* by this, or by another hand before */
 		return;
 	}
 	due_queue(e, s);

@@ -365,6 +365,8 @@ static void take_up(struct engine *e, struct sched *s)
 		follow_take_up(e, s);
 	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
+	} else if (!due_has_come(e, s, s->try)) {
+		due_queue(e, s); /* the clock went back while it waited for its turn */
 	} else if (e->paused_all) {
 		due_open_range(e, s, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
@@ -485,6 +487,8 @@ void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 		command_filled(e, s, (enum st_res)ack->res);
 	if (s && s->gone && s->run == NONE)
 		engine_remove_sched(e, s); /* removed while this was under way */
+	else if (s && !s->gone && ack->res == ST_REFUSED && !ack->has_row)
+		command_removed(e, s); /* by another hand */
 	else if (s)
 		due_queue(e, s);
 }

@@ -304,6 +304,7 @@ void gate_hand_out(struct engine *e);
 void command_take(struct engine *e, const struct command *c);
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack);
 void command_filled(struct engine *e, struct sched *s, enum st_res res); /* goes on with a backfill */
+void command_removed(struct engine *e, struct sched *s);                 /* the store has it no more */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
 void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);
