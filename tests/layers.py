@@ -24,7 +24,7 @@ MAY_SEE = {
 # What pure code may call: memory, strings, and the formatting of numbers. No clock, no file, no environment.
 PURE = {"base", "core", "port"}
 ALLOWED = re.compile(
-    r"^(mem\w+|str\w+|__(mem|str)\w+_chk|malloc|calloc|realloc|free|v?snprintf|__v?snprintf_chk"
+    r"^(mem\w+|str\w+|__(mem|str)\w+_chk|malloc|calloc|realloc|aligned_alloc|free|v?snprintf|__v?snprintf_chk"
     r"|__isoc\d+_\w+|__popcountdi2|__stack_chk_fail|__assert_fail|_GLOBAL_OFFSET_TABLE_)$")
 FORBIDDEN_STRINGS = {"strerror", "strftime", "strptime", "strtok", "strdup"}
 
