@@ -30,11 +30,15 @@
 #define YAML_BYTES_MAX       (64u << 20)
 
 /* The engine */
-#define STEP_DUE_MAX  256  /* due entries taken up in one step */
-#define CLAIMS_MAX    4096 /* claims and ranges the store has not answered */
-#define LAUNCHES_MAX  64   /* starts the runner has not answered */
-#define QUEUE_ALL_MAX 100  /* runs waiting behind another with queue_all */
-#define CATCH_UP_MAX  1000
+#define STEP_DUE_MAX     256  /* due entries taken up in one step */
+#define STEP_FIX_MAX     64   /* schedules looked at in place of each of them after the clock went back */
+#define CLAIMS_MAX       4096 /* claims and ranges the store has not answered */
+#define LAUNCHES_MAX     64   /* starts the runner has not answered */
+#define QUEUE_ALL_MAX    100  /* runs waiting behind another with queue_all */
+#define CATCH_UP_MAX     1000
+#define CATCH_UP_DEFAULT 100
+#define RUNS_OPEN_MAX                                                                                        \
+	1000 /* of one schedule: what comes due beyond is skipped/overlap, whatever its policy */
 #define OWED_MAX      100000 /* missed ones counted for the next run's context */
 #define STRETCH_MAX   4096   /* occurrences looked at to be settled together */
 #define GRACE_SECONDS 60     /* lateness that needs no policy where there is no WINDOW */

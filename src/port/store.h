@@ -51,8 +51,9 @@ enum st_op {
 	ST_RANGE,
 	/* After a step back of the clock to `at`: records of this schedule that are skipped or missed and lie
 	 * after it go (ranges that reach beyond are cut; an open one stays, and begins at move.next if it
-	 * began later), high becomes kept, next becomes move.next. A follower's records stay: its ends do not
-	 * come again. For both, `changed` becomes `at` if it lies after it. rev: ST_STALE. */
+	 * began later), high becomes kept, next becomes move.next. What came of an end stays, for ends do not
+	 * come again: KIND_AFTER, and a follower's KIND_CATCH_UP. `changed` becomes `at` if it lies after it.
+	 * rev: ST_STALE. */
 	ST_WITHDRAW,
 	/* A run that is pending, or claimed with attempt 0, becomes run.state (claimed, skipped, missed) with
 	 * run.reason. Mine: it is that already. Else ST_LOST. */

@@ -371,7 +371,7 @@ static int withdraw_records(struct task *t)
 	int64_t sid = (int64_t)t->r->sid, at = t->r->at.us;
 	int rc = step(t, SQL_RUNS_REMEMBER);
 	if (rc == SQLITE_OK)
-		rc = RUN(t, SQL_RUNS_WITHDRAW, sid, at);
+		rc = RUN(t, SQL_RUNS_WITHDRAW, sid, at, t->sched.row.after != 0);
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_RANGES_WITHDRAW, sid, at);
 	if (rc == SQLITE_OK)
@@ -386,7 +386,7 @@ static int op_withdraw(struct task *t)
 	struct sched_row *s = &t->sched.row;
 	if (judge(t) != ST_OK)
 		return answer(t, judge(t));
-	int rc = s->after ? SQLITE_OK : withdraw_records(t);
+	int rc = withdraw_records(t);
 	s->high = s->kept;
 	s->next = t->r->move.next;
 	s->changed = earlier(s->changed, t->r->at);

@@ -227,6 +227,16 @@ static void account_future(struct check *c, const struct book *b, const struct r
 				   (unsigned long long)b->sid, check_time(s->range[i].last));
 }
 
+/* At rest nobody who failed too often goes on. */
+static void account_failures(struct check *c, const struct book *b, const struct rows_sched *s)
+{
+	const struct rules *r = &b->version[b->versions - 1].rules;
+	bool on = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !b->dropped;
+	if (on && r->policy.max_failures && s->row.failures >= r->policy.max_failures)
+		check_fail(c, "sid %llu: %u failures in a row, of at most %u, and it is not paused",
+			   (unsigned long long)b->sid, s->row.failures, r->policy.max_failures);
+}
+
 static bool stepped_back(const struct check *c, int64_t from, int64_t to)
 {
 	for (size_t i = 1; i < c->pieces; i++) {
@@ -277,6 +287,7 @@ struct tally check_end(struct check *c)
 		account_rule(c, b, &ranges, &sum);
 		account_ends(c, b, &ranges, &sum);
 		account_future(c, b, s);
+		account_failures(c, b, s);
 		free(ranges.range);
 	}
 	account_runs(c);

@@ -101,9 +101,16 @@ static void check_start(struct check *c, struct view *v, const struct rn_req *q)
 			check_fail(c, "more than %zu starts of missed ones within a second", n);
 		c->late_start[at] = c->w->t;
 	}
-	v->agent = p->agent == p2->agent ? p->agent : 0;
+	v->agent = p->agent;
 	v->agent_slots = p->agent_slots > p2->agent_slots ? p->agent_slots : p2->agent_slots;
-	v->key = p->key == p2->key ? p->key : 0;
+	v->key = p->key;
+	/* By which of the versions since then it is counted depends on when the engine was loaded. */
+	const struct book *b = check_book(c, v->row.sid);
+	for (unsigned i = 0; i < b->versions; i++)
+		if (b->version[i].rev >= v->row.rev) {
+			v->agent = b->version[i].rules.policy.agent == v->agent ? v->agent : 0;
+			v->key = b->version[i].rules.policy.key == v->key ? v->key : 0;
+		}
 	v->asked = q->attempt;
 	v->asked_epoch = c->w->epoch;
 	if (!v->launching)

@@ -173,6 +173,13 @@ static uint64_t some_sid(struct world *w)
 	return 0;
 }
 
+/* A schedule that was there before it, so that nobody follows himself; 0: none. */
+static uint64_t some_older(struct world *w, uint64_t sid)
+{
+	uint64_t older = some_sid(w);
+	return older < sid ? older : 0;
+}
+
 static void add_one(struct world *w)
 {
 	struct history *h = history_of(w);
@@ -181,8 +188,8 @@ static void add_one(struct world *w)
 		s = (struct spec){ .cron = "*/30 * * * *",
 				   .policy.missed = (uint8_t)world_random(w, MISSED_COUNT) };
 	uint64_t sid = some_sid(w);
-	if (sid && !h->climate->burst && world_chance(w, 15) && rows_sched(w->rows, sid)->row.after == 0)
-		s.after = sid;
+	if (sid && !h->climate->burst && world_chance(w, 15))
+		s.after = sid; /* which may follow another itself */
 	world_command(w, spec_put(&s, 0));
 	remember(h, rows_scheds(w->rows) + 1, &s);
 }
@@ -194,6 +201,8 @@ static void change_one(struct world *w, uint64_t sid)
 	if (!s.cron && !s.every && !s.at)
 		s = spec_random(w, h->climate->dense);
 	s.after = rows_sched(w->rows, sid)->row.after;
+	if (world_chance(w, 10))
+		s.after = s.after ? 0 : some_older(w, sid);
 	s = world_chance(w, 50) ? spec_new_when(w, s, h->climate->dense) : spec_new_policy(w, s);
 	if (world_chance(w, 10))
 		s.disabled = !s.disabled;
@@ -201,13 +210,16 @@ static void change_one(struct world *w, uint64_t sid)
 	remember(h, sid, &s);
 }
 
-/* Another hand changes a schedule's action in the store; the engine learns of it from a stale answer. */
+/* Another hand changes a schedule's action in the store, or removes it; the engine learns of it from a stale
+ * answer. */
 static void change_behind_its_back(struct world *w)
 {
 	uint64_t sid = some_sid(w);
 	if (!sid)
 		return;
 	struct st_req q = { .op = ST_PUT, .sid = sid, .keep_next = true, .at = world_wall(w) };
+	if (world_chance(w, 3))
+		q.op = ST_DROP;
 	struct rules r;
 	q.row = rows_sched(w->rows, sid)->row;
 	q.rev = q.row.rev;

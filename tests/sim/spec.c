@@ -104,7 +104,9 @@ static void choose_policy(struct world *w, struct spec *s)
 	p.retries = world_chance(w, 50) ? (uint16_t)(1 + world_random(w, 4)) : 0;
 	p.retry_delay = (uint32_t)(5 + world_random(w, 300));
 	p.retry_most = (uint32_t)(60 + world_random(w, 3600));
-	p.catch_up_limit = (uint16_t)(world_chance(w, 50) ? 1 + world_random(w, 5) : 100);
+	p.catch_up_limit = (uint16_t)(world_chance(w, 50)   ? 1 + world_random(w, 5)
+				      : world_chance(w, 80) ? 100
+							    : UINT16_MAX);
 	p.max_failures = world_chance(w, 15) ? (uint16_t)(2 + world_random(w, 4)) : 0;
 	p.window = world_chance(w, 30) ? (uint32_t)(30 + world_random(w, 3600)) : 0;
 	if (world_chance(w, 60)) {

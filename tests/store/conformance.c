@@ -844,7 +844,8 @@ ON_EACH(withdraw_keeps_an_open_range)
 	}
 }
 
-ON_EACH(withdraw_leaves_a_followers_records)
+/* Those of a time when it had a rule come again, if it has one again; what came of an end does not. */
+ON_EACH(withdraw_leaves_what_came_of_ends)
 {
 	struct st_req p = req_put(6, 0, 10);
 	p.row.after = 5;
@@ -853,17 +854,26 @@ ON_EACH(withdraw_leaves_a_followers_records)
 	ask(rig, p);
 	struct st_req r = moving(req_occ(6, 1, 1, 150), INT64_MAX, 150);
 	r.run.state = RUN_SKIPPED;
+	r.run.kind = KIND_AFTER;
 	r.move.seen = 3;
 	ask(rig, r);
+	struct st_req caught = moving(req_occ(6, 1, 2, 151), INT64_MAX, 151), timer = req_occ(6, 1, 3, 152);
+	caught.run.state = timer.run.state = RUN_SKIPPED;
+	caught.run.kind = KIND_CATCH_UP;
+	caught.move.seen = 4;
+	ask(rig, caught);
+	ask(rig, timer);
 	ask(rig, req_range(6, 1, 90, 160));
 	CHECK_IN_VAIN(rig, req_withdraw(6, 2, 100, 120), ST_STALE);
 	struct sched_row row = ask(rig, req_withdraw(6, 1, 100, 120)).row;
-	CHECK_INT(row.seen, 3);
+	CHECK_INT(row.seen, 4);
 	CHECK_INT(row.high.us, 30);
 	CHECK_INT(row.next.us, 120);
 	CHECK_INT(row.changed.us, 100);
-	EXPECT(rig, "run", "1 6 1 0 0 0 4 0 0 0 150 151 152 0 0 0 0 -1 0 0 0 0 -1");
-	EXPECT(rig, "range", "6 90 160 5 14");
+	EXPECT(rig, "run",
+	       "1 6 1 0 0 2 4 0 0 0 150 151 152 0 0 0 0 -1 0 0 0 0 -1|"
+	       "2 6 1 0 0 1 4 0 0 0 151 152 153 0 0 0 0 -1 0 0 0 0 -1");
+	EXPECT(rig, "range", "6 90 100 5 14");
 }
 
 /* What was changed by a clock that was ahead must not be silent until then. */

@@ -378,8 +378,10 @@ static void withdraw_records(struct rows *r, struct rows_sched *s, const struct 
 {
 	for (size_t i = 0; i < r->records; i++) {
 		struct record *x = &r->record[i];
-		if (x->gone || x->row.sid != q->sid || x->row.nominal.us <= q->at.us ||
-		    x->row.kind == KIND_MANUAL || !is_idle(x->row.state))
+		bool stays = x->row.kind == KIND_MANUAL || x->row.kind == KIND_AFTER ||
+			     (x->row.kind == KIND_CATCH_UP && s->row.after);
+		if (x->gone || x->row.sid != q->sid || x->row.nominal.us <= q->at.us || stays ||
+		    !is_idle(x->row.state))
 			continue;
 		x->gone = true;
 		table_del(&r->by_run, x->row.run);
@@ -410,8 +412,7 @@ static uint8_t withdraw(struct rows *r, const struct st_req *q)
 		return ST_REFUSED;
 	if (s->row.rev != q->rev)
 		return ST_STALE;
-	if (!s->row.after)
-		withdraw_records(r, s, q);
+	withdraw_records(r, s, q);
 	s->row.high = s->row.kept;
 	s->row.next = q->move.next;
 	if (s->row.changed.us > q->at.us)

@@ -83,3 +83,48 @@ void clock_believe(struct engine *e)
 	e->skew = e->now.wall.us - e->now.boot.us;
 	e->fix = 0; /* it may have gone back meanwhile */
 }
+
+/* Does its row speak of times that have not come, or may its records? Then also its next time, as it should
+ * be. The row of one that is out of the queue stands still while a backfill goes on. */
+static bool is_ahead(const struct engine *e, const struct sched *s, struct wall *next)
+{
+	*next = WALL_NEVER;
+	if (!s->live || s->gone)
+		return false;
+	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
+		*next = WALL_NEVER;
+	return next->us < s->row.next.us || s->row.changed.us > e->now.wall.us || s->open ||
+	       !(s->row.flags & SCHED_ENABLED);
+}
+
+/* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.
+ */
+bool clock_fix(struct engine *e)
+{
+	for (unsigned looked = 0; e->fix < e->scheds; looked++) {
+		struct sched *s = &e->sched[e->fix];
+		struct wall next;
+		if (looked == STEP_FIX_MAX)
+			return true;
+		if (s->live && s->busy) {
+			e->fix_waits = true; /* its answer comes first */
+			return false;
+		}
+		if (is_ahead(e, s, &next)) {
+			struct st_req r = due_request(s, ST_WITHDRAW, LANE_BULK);
+			r.at = e->now.wall;
+			r.move = due_stay(s);
+			r.move.next = next;
+			due_leave(e, s);
+			s->busy = true;
+			engine_submit(e, &r, FOR_WITHDRAW, 0, 0, s);
+			e->fix++;
+			return true;
+		}
+		if (s->live && s->first_end != NONE)
+			due_queue(e, s); /* by the new time */
+		e->fix++;
+	}
+	e->fix = NONE;
+	return false;
+}

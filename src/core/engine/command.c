@@ -15,7 +15,7 @@ static struct st_req put(const struct sched *s, struct wall at)
 
 static void send(struct engine *e, struct sched *s, struct st_req *r, enum wait_for what, uint64_t command)
 {
-	heap_remove(&e->due, sched_index(e, s));
+	due_leave(e, s);
 	s->busy = true;
 	engine_submit(e, r, what, 0, command, s);
 }
@@ -31,6 +31,13 @@ static struct wall first_time(struct engine *e, const struct rules *rules, uint6
 	return next;
 }
 
+static void set_rules(struct sched_row *row, const struct command *c, uint32_t max_runs)
+{
+	struct rules rules = c->rules;
+	rules.max_runs = max_runs;
+	memcpy(row->rules, &rules, sizeof rules);
+}
+
 static void put_new(struct engine *e, const struct command *c)
 {
 	struct st_req r = {
@@ -44,7 +51,7 @@ static void put_new(struct engine *e, const struct command *c)
 	r.row.seen = e->last_end;
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.paused_until = WALL_NEVER;
-	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	set_rules(&r.row, c, c->max_runs);
 	engine_submit(e, &r, FOR_PUT, 0, c->tag, NULL);
 }
 
@@ -66,7 +73,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	bool settles = enabled && due_last(e, s, &last);
 	if (settles)
 		due_range(e, s, last, RUN_MISSED, REASON_EDITED);
-	if (settles || due_settle_ends(e, s)) {
+	if (settles || follow_settle(e, s)) {
 		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
 		 * and asked again. */
 		engine_reply(e, c->tag, REPLY_BUSY, s->row.sid, 0);
@@ -83,7 +90,32 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
-	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	set_rules(&r.row, c, c->max_runs);
+	r.id = c->id;
+	r.document = c->document;
+	send(e, s, &r, FOR_PUT, c->tag);
+}
+
+/* Those that have run count for the new max_runs; how many that were is not known if there was none. */
+static uint32_t left_of(const struct sched *s, uint32_t max_runs)
+{
+	uint32_t before = rules_of(s)->max_runs;
+	if (before == UINT32_MAX || max_runs == UINT32_MAX)
+		return max_runs;
+	uint32_t used = before > s->row.left ? before - s->row.left : 0;
+	return max_runs > used ? max_runs - used : 0;
+}
+
+/* Something else than its when: what was due and has not been taken up runs by the new version. */
+static void put_same_when(struct engine *e, struct sched *s, const struct command *c)
+{
+	struct st_req r = put(s, e->now.wall);
+	if (rules_of(s)->max_runs != c->max_runs) {
+		r.keep_next = false;
+		r.row.left = left_of(s, c->max_runs);
+		r.row.failures = s->finishing ? s->failures_then : s->row.failures;
+	}
+	set_rules(&r.row, c, c->max_runs);
 	r.id = c->id;
 	r.document = c->document;
 	send(e, s, &r, FOR_PUT, c->tag);
@@ -99,11 +131,7 @@ static void take_put(struct engine *e, const struct command *c)
 	} else if (s->busy) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (same_when(s, c)) {
-		struct st_req r = put(s, e->now.wall);
-		memcpy(r.row.rules, &c->rules, sizeof c->rules);
-		r.id = c->id;
-		r.document = c->document;
-		send(e, s, &r, FOR_PUT, c->tag);
+		put_same_when(e, s, c);
 	} else if (is_unfixed(e, s)) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else {
@@ -170,7 +198,7 @@ static void take_pause(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
 	} else if (s->busy) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
-	} else if (on == !!(s->row.flags & SCHED_PAUSED)) {
+	} else if (on == !!(s->row.flags & SCHED_PAUSED) && (!on || s->row.paused_until.us == c->to.us)) {
 		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
 	} else if (!on && is_unfixed(e, s)) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
@@ -185,17 +213,27 @@ static void take_pause(struct engine *e, const struct command *c)
  * goes on. */
 static void paused(struct engine *e, struct sched *s)
 {
-	runs_drop_retries(e, s);
 	for (uint32_t i = s->run, next; i != NONE; i = next) {
 		struct run *r = &e->run[i];
 		next = r->sibling;
-		if (!runs_is_waiting(r) || r->row.kind == KIND_MANUAL)
+		if (r->row.kind == KIND_MANUAL)
 			continue;
-		if (r->row.attempt == 0)
+		runs_drop_retry(e, r);
+		if (runs_is_waiting(r))
 			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
-		else
-			runs_give_up(e, r);
 	}
+}
+
+/* All are resumed: what was due by its nominal time meanwhile was paused, and does not fire, be it put off by
+ * jitter beyond this. */
+static void resumed_with_all(struct engine *e, struct sched *s)
+{
+	struct wall last;
+	bool waits = s->row.flags & SCHED_ENABLED && !s->busy && !s->gone && !s->open && !s->outdated;
+	if (waits && !is_unfixed(e, s) && due_last(e, s, &last))
+		due_range(e, s, last, RUN_SKIPPED, REASON_PAUSED);
+	else
+		due_queue(e, s);
 }
 
 /* The store knows that everything is paused, or not any more. */
@@ -210,7 +248,7 @@ static void paused_all(struct engine *e, const struct hold_row *hold)
 		if (e->paused_all)
 			paused(e, s);
 		else
-			due_queue(e, s);
+			resumed_with_all(e, s);
 	}
 }
 
@@ -221,10 +259,10 @@ static void take_run(struct engine *e, const struct command *c)
 	struct sched *s = engine_sched(e, c->sid);
 	if (!s || s->gone)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	else if ((s->busy || runs_live(e, s)) && policy_of(s)->overlap != OVERLAP_ALLOW)
+	else if (due_overlaps(e, s, KIND_MANUAL) || (s->busy && policy_of(s)->overlap != OVERLAP_ALLOW))
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	else
-		due_claim(e, s, e->now.wall, KIND_MANUAL, c->tag);
+		due_claim(e, s, e->now.wall, NULL, KIND_MANUAL, c->tag);
 }
 
 static void take_stop(struct engine *e, const struct command *c)
@@ -246,6 +284,12 @@ static struct fill *fill_of(struct engine *e, const struct sched *s)
 	return NULL;
 }
 
+static void end_fill(struct engine *e, struct fill *f)
+{
+	engine_reply(e, f->tag, REPLY_OK, f->sid, 0);
+	*f = e->fill[--e->fills];
+}
+
 /* One after another: whether a time has run already only the store can say, and those do not count. */
 static void fill_next(struct engine *e, struct sched *s, struct fill *f)
 {
@@ -253,11 +297,10 @@ static void fill_next(struct engine *e, struct sched *s, struct fill *f)
 	if (f->left && !s->gone && rule_next(&rules_of(s)->when, s->zone, f->at, &t) == OK &&
 	    t.us <= f->to.us && t.us <= e->now.wall.us) {
 		f->at = t;
-		due_claim(e, s, t, KIND_BACKFILL, 0);
+		due_claim(e, s, t, NULL, KIND_BACKFILL, 0);
 		return;
 	}
-	engine_reply(e, f->tag, REPLY_OK, s->row.sid, 0);
-	*f = e->fill[--e->fills];
+	end_fill(e, f);
 }
 
 void command_filled(struct engine *e, struct sched *s, enum st_res res)
@@ -285,8 +328,7 @@ static void take_backfill(struct engine *e, const struct command *c)
 		e->broken = true;
 		return;
 	}
-	uint32_t limit = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : 100;
-	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, limit };
+	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, late_limit(s) };
 	fill_next(e, s, &e->fill[e->fills++]);
 }
 
@@ -366,7 +408,7 @@ static void take_recompile(struct engine *e, const struct command *c)
 	struct wall from = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
 	r.keep_next = false;
 	r.row.next = first_time(e, &c->rules, s->row.after, from);
-	memcpy(r.row.rules, &c->rules, sizeof c->rules);
+	set_rules(&r.row, c, rules_of(s)->max_runs);
 	s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
 	send(e, s, &r, FOR_PUT, c->tag);
 }
@@ -387,10 +429,13 @@ void command_take(struct engine *e, const struct command *c)
 /* --- answers ------------------------------------------------------------------------------------------- */
 
 /* A running attempt finishes; what has not set out never does. */
-static void removed(struct engine *e, struct sched *s)
+void command_removed(struct engine *e, struct sched *s)
 {
 	s->gone = true;
-	heap_remove(&e->due, sched_index(e, s));
+	due_leave(e, s);
+	struct fill *f = fill_of(e, s);
+	if (f)
+		end_fill(e, f);
 	runs_drop_retries(e, s);
 	for (uint32_t i = s->run, next; i != NONE; i = next) {
 		next = e->run[i].sibling;
@@ -429,8 +474,8 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 		s->open = false;
 	if (ok && w->what == FOR_PAUSE)
 		paused(e, s);
-	if (ok && w->what == FOR_DROP) {
-		removed(e, s);
+	if ((ok && w->what == FOR_DROP) || (ack->res == ST_REFUSED && !ack->has_row && !s->gone)) {
+		command_removed(e, s); /* by this, or by another hand before */
 		return;
 	}
 	due_queue(e, s);

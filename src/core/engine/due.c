@@ -2,7 +2,7 @@
  * if it is late, settled by the schedule's policy for what was missed. */
 #include "core/engine/state.h"
 
-static struct wall due_of(const struct sched *s, struct wall nominal)
+struct wall due_time(const struct sched *s, struct wall nominal)
 {
 	return rule_due(&rules_of(s)->when, s->zone, nominal);
 }
@@ -18,7 +18,7 @@ struct wall due_next(const struct sched *s, struct wall after)
 	return next;
 }
 
-static int64_t grace_of(const struct sched *s)
+int64_t due_grace(const struct sched *s)
 {
 	uint32_t window = policy_of(s)->window;
 	return (window ? window : GRACE_SECONDS) * USEC;
@@ -26,18 +26,18 @@ static int64_t grace_of(const struct sched *s)
 
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal)
 {
-	return e->now.wall.us - due_of(s, nominal).us > grace_of(s);
+	return e->now.wall.us - due_time(s, nominal).us > due_grace(s);
 }
 
-static bool is_due(const struct engine *e, const struct sched *s, struct wall nominal)
+bool due_has_come(const struct engine *e, const struct sched *s, struct wall nominal)
 {
-	return nominal.us != INT64_MAX && due_of(s, nominal).us <= e->now.wall.us;
+	return nominal.us != INT64_MAX && due_time(s, nominal).us <= e->now.wall.us;
 }
 
 /* --- the queue ----------------------------------------------------------------------------------------- */
 
 /* Until when its agent or its account is held. */
-static struct wall held_until(struct engine *e, const struct sched *s)
+struct wall due_held_until(struct engine *e, const struct sched *s)
 {
 	const struct resource *both[] = { engine_resource(e, policy_of(s)->agent),
 					  engine_resource(e, policy_of(s)->account) };
@@ -46,36 +46,6 @@ static struct wall held_until(struct engine *e, const struct sched *s)
 		if (both[i] && both[i]->held && both[i]->hold.until.us > until.us)
 			until = both[i]->hold.until;
 	return until;
-}
-
-/* What was missed has a cause, and each explains what lies before an instant. What was held before a crash is
- * not to be blamed on the crash. */
-static enum reason cause_of(struct engine *e, const struct sched *s, struct wall due, struct wall *until)
-{
-	const struct {
-		enum reason reason;
-		struct wall from, until;
-	} causes[] = {
-		{ REASON_RATE_LIMITED, { INT64_MIN }, held_until(e, s) },
-		{ REASON_DOWN, { INT64_MIN }, e->loaded },
-		{ REASON_CLOCK, { INT64_MIN }, e->stepped },
-		{ REASON_STORE, e->resumed, e->stalled },
-	};
-	*until = WALL_NEVER;
-	if (s->cause)
-		return (enum reason)s->cause;
-	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
-		if (due.us > causes[i].from.us && due.us <= causes[i].until.us) {
-			*until = causes[i].until;
-			return causes[i].reason;
-		}
-	return REASON_SUSPENDED;
-}
-
-enum reason due_cause(struct engine *e, const struct sched *s, struct wall due)
-{
-	struct wall until;
-	return cause_of(e, s, due, &until);
 }
 
 /* After a load: whether it has a live run is not known before the runner has answered. */
@@ -101,17 +71,39 @@ static bool line_waits(const struct engine *e, const struct sched *s)
 static bool stays_out(struct engine *e, const struct sched *s)
 {
 	return s->row.flags & SCHED_PAUSED || e->paused_all || s->row.left == 0 ||
-	       held_until(e, s).us == INT64_MAX;
+	       due_held_until(e, s).us == INT64_MAX;
+}
+
+static bool fails_too_often(const struct sched *s)
+{
+	uint16_t most = policy_of(s)->max_failures;
+	return most && s->row.failures >= most && !(s->row.flags & SCHED_PAUSED);
+}
+
+void due_leave(struct engine *e, struct sched *s)
+{
+	heap_remove(&e->due, sched_index(e, s));
+	heap_remove(&e->late, sched_index(e, s));
 }
 
 void due_queue(struct engine *e, struct sched *s)
 {
 	uint32_t i = sched_index(e, s);
-	heap_remove(&e->due, i);
+	due_leave(e, s);
+	follow_forget(e, s);
 	if (s->busy || s->gone || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
+	if (fails_too_often(s)) {
+		command_pause(e, s, WALL_NEVER, 0);
+		return;
+	}
 	if (s->open && !stays_out(e, s) && !is_unfixed(e, s)) {
 		command_resume(e, s, 0); /* what kept it out is over */
+		return;
+	}
+	if (s->first_end != NONE) {
+		if (!line_waits(e, s) && !is_probed(e, s))
+			heap_put(&e->due, i, e->now.wall.us);
 		return;
 	}
 	if (s->row.flags & SCHED_PAUSED) {
@@ -127,19 +119,19 @@ void due_queue(struct engine *e, struct sched *s)
 		due_open_range(e, s, REASON_MAX_RUNS);
 		return;
 	}
-	heap_put(&e->due, i, due_of(s, s->try).us);
+	heap_put(&e->due, i, due_time(s, s->try).us);
 }
 
 /* --- records ------------------------------------------------------------------------------------------- */
 
-static struct st_req request(const struct sched *s, enum st_op op, enum st_lane lane)
+struct st_req due_request(const struct sched *s, enum st_op op, enum st_lane lane)
 {
 	return (struct st_req){
 		.op = (uint8_t)op, .lane = (uint8_t)lane, .sid = s->row.sid, .rev = s->row.rev
 	};
 }
 
-static struct row_move stay(const struct sched *s)
+struct row_move due_stay(const struct sched *s)
 {
 	return (struct row_move){ s->row.next, s->row.high,       s->row.left,
 				  s->row.owed, s->row.owed_since, s->row.seen };
@@ -147,31 +139,41 @@ static struct row_move stay(const struct sched *s)
 
 void due_open_range(struct engine *e, struct sched *s, enum reason reason)
 {
-	struct st_req r = request(s, ST_RANGE, LANE_CLAIM);
+	struct st_req r = due_request(s, ST_RANGE, LANE_CLAIM);
 	r.range = (struct range_row){ s->row.sid, s->try, WALL_NEVER, RUN_SKIPPED, (uint16_t)reason };
-	heap_remove(&e->due, sched_index(e, s));
+	due_leave(e, s);
 	s->busy = true;
 	engine_submit(e, &r, FOR_OPEN, 0, 0, s);
+}
+
+/* Is the next regular run to be told of it? */
+static bool owes(const struct sched *s, enum run_state state, enum reason reason)
+{
+	return state == RUN_MISSED && policy_of(s)->missed == MISSED_EXECUTE_NEXT &&
+	       reason != REASON_WINDOW_CLOSED;
+}
+
+static void owe(struct row_move *move, struct wall nominal)
+{
+	if (!move->owed)
+		move->owed_since = nominal;
+	if (move->owed < OWED_MAX)
+		move->owed++;
 }
 
 /* Everything from the nominal time in turn up to `last` did not run, for one reason. */
 void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason)
 {
-	struct st_req r = request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
+	struct st_req r = due_request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
 	r.range = (struct range_row){ s->row.sid, s->try, last, (uint8_t)state, (uint16_t)reason };
 	r.moves = true;
-	r.move = stay(s);
+	r.move = due_stay(s);
 	r.move.next = due_next(s, last);
 	r.move.high = last;
-	if (state == RUN_MISSED && policy_of(s)->missed == MISSED_EXECUTE_NEXT &&
-	    reason != REASON_WINDOW_CLOSED) {
-		struct wall t = s->try;
-		if (!r.move.owed)
-			r.move.owed_since = t;
-		for (; t.us <= last.us && r.move.owed < OWED_MAX; t = due_next(s, t))
-			r.move.owed++;
-	}
-	heap_remove(&e->due, sched_index(e, s));
+	if (owes(s, state, reason))
+		for (struct wall t = s->try; t.us <= last.us && r.move.owed < OWED_MAX; t = due_next(s, t))
+			owe(&r.move, t);
+	due_leave(e, s);
 	s->busy = true;
 	engine_submit(e, &r, FOR_RANGE, 0, 0, s);
 }
@@ -183,7 +185,7 @@ static unsigned behind(const struct engine *e, const struct sched *s)
 	return live ? live - 1 : 0;
 }
 
-static bool overlaps(const struct engine *e, const struct sched *s, enum run_kind kind)
+bool due_overlaps(const struct engine *e, const struct sched *s, enum run_kind kind)
 {
 	static const unsigned most_behind[OVERLAP_COUNT] = {
 		[OVERLAP_SKIP] = 0,
@@ -192,7 +194,11 @@ static bool overlaps(const struct engine *e, const struct sched *s, enum run_kin
 		[OVERLAP_CANCEL_RUNNING] = QUEUE_ALL_MAX,
 		[OVERLAP_ALLOW] = UINT32_MAX,
 	};
-	if ((kind != KIND_TIMER && kind != KIND_AFTER && kind != KIND_MANUAL) || !runs_live(e, s))
+	if (kind != KIND_TIMER && kind != KIND_AFTER && kind != KIND_MANUAL)
+		return false;
+	if (runs_open(e, s) >= RUNS_OPEN_MAX)
+		return true;
+	if (!runs_live(e, s))
 		return false;
 	return policy_of(s)->overlap == OVERLAP_SKIP || behind(e, s) >= most_behind[policy_of(s)->overlap];
 }
@@ -213,7 +219,7 @@ static enum run_state first_state(const struct policy *p, enum run_kind kind, bo
 /* What becomes of the schedule's row with an occurrence that counts. */
 static struct row_move move_past(const struct sched *s, struct wall nominal, const struct end *end)
 {
-	struct row_move move = stay(s);
+	struct row_move move = due_stay(s);
 	if (end) {
 		move.seen = end->number;
 	} else {
@@ -225,15 +231,16 @@ static struct row_move move_past(const struct sched *s, struct wall nominal, con
 
 /* Records an occurrence in this state; what is pending or claimed is a run from now on. A follower's comes of
  * an end. */
-static void record(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
-		   enum run_kind kind, enum run_state state, enum reason reason, uint64_t command)
+void due_record(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
+		enum run_kind kind, enum run_state state, enum reason reason, uint64_t command)
 {
-	bool counts = kind != KIND_MANUAL && kind != KIND_BACKFILL,
-	     refused = state == RUN_SKIPPED || state == RUN_MISSED;
-	struct st_req r = request(s, ST_OCC,
-				  kind == KIND_MANUAL     ? LANE_USER
-				  : kind == KIND_CATCH_UP ? LANE_BULK
-							  : LANE_CLAIM);
+	bool by_hand = kind == KIND_MANUAL || kind == KIND_BACKFILL;
+	bool counts = !by_hand && !(end && end->leader != s->row.after);
+	bool refused = state == RUN_SKIPPED || state == RUN_MISSED;
+	struct st_req r = due_request(s, ST_OCC,
+				      kind == KIND_MANUAL     ? LANE_USER
+				      : kind == KIND_CATCH_UP ? LANE_BULK
+							      : LANE_CLAIM);
 	r.run = (struct run_row){ .run = ++e->last_run,
 				  .sid = s->row.sid,
 				  .rev = s->row.rev,
@@ -246,23 +253,27 @@ static void record(struct engine *e, struct sched *s, struct wall nominal, const
 				  .cost = -1,
 				  .exit_code = -1 };
 	if (!end && (kind == KIND_TIMER || kind == KIND_CATCH_UP))
-		r.run.due = due_of(s, nominal);
+		r.run.due = due_time(s, nominal);
 	if (state == RUN_FINISHED) {
 		r.run.outcome = OUTCOME_DONE;
 		r.run.ended = e->now.wall;
+	}
+	if (!by_hand) {
+		due_leave(e, s);
+		s->busy = true;
 	}
 	if (counts) {
 		r.moves = true;
 		r.move = move_past(s, nominal, end);
 		if (!refused && s->row.left != UINT32_MAX)
 			r.move.left--;
-		if (!refused && kind == KIND_TIMER && s->row.owed) {
+		if (end && owes(s, state, reason))
+			owe(&r.move, nominal);
+		if (!refused && (kind == KIND_TIMER || kind == KIND_AFTER) && s->row.owed) {
 			r.run.missed = s->row.owed;
 			r.move.owed = 0;
 			r.move.owed_since = (struct wall){ 0 };
 		}
-		heap_remove(&e->due, sched_index(e, s));
-		s->busy = true;
 	}
 	if (state == RUN_PENDING || state == RUN_CLAIMED) {
 		struct run *run = engine_add_run(e, &r.run, sched_index(e, s));
@@ -272,27 +283,22 @@ static void record(struct engine *e, struct sched *s, struct wall nominal, const
 	engine_submit(e, &r, FOR_CLAIM, r.run.run, command, s);
 }
 
-static void claim(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
-		  enum run_kind kind, uint64_t command)
+void due_claim(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
+	       enum run_kind kind, uint64_t command)
 {
-	bool refused = overlaps(e, s, kind);
-	record(e, s, nominal, end, kind, first_state(policy_of(s), kind, refused),
-	       refused ? REASON_OVERLAP : REASON_NONE, command);
+	bool refused = due_overlaps(e, s, kind);
+	due_record(e, s, nominal, end, kind, first_state(policy_of(s), kind, refused),
+		   refused ? REASON_OVERLAP : REASON_NONE, command);
 }
 
-void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command)
-{
-	claim(e, s, nominal, NULL, kind, command);
-}
-
-/* --- what was missed ----------------------------------------------------------------------------------- */
+/* --- stretches ------------------------------------------------------------------------------------------ */
 
 /* The last nominal time, from the one in turn on, that has been due for so long. */
-static struct wall last_due(const struct engine *e, const struct sched *s, int64_t since)
+struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since)
 {
 	struct wall t = { e->now.wall.us - since };
 	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->try.us) {
-		if (e->now.wall.us - due_of(s, t).us >= since)
+		if (e->now.wall.us - due_time(s, t).us >= since)
 			return t;
 		t.us--;
 	}
@@ -306,46 +312,6 @@ bool due_last(const struct engine *e, const struct sched *s, struct wall *ret)
 	       rule_prev(&rules_of(s)->when, s->zone, e->now.wall, ret) == OK && ret->us >= s->try.us;
 }
 
-static struct wall before(const struct sched *s, struct wall t)
-{
-	struct wall prev = { t.us - 1 };
-	if (rule_prev(&rules_of(s)->when, s->zone, prev, &prev) != OK || prev.us < s->try.us)
-		return s->try;
-	return prev;
-}
-
-/* May one more of what was missed be started now? Else when. */
-static bool token(struct engine *e, struct wall *when)
-{
-	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
-	int64_t passed = e->now.boot.us - e->refill.us;
-	e->refill = e->now.boot;
-	if (passed > 0)
-		e->tokens += passed > USEC ? per_second * USEC : passed * per_second;
-	if (e->tokens > per_second * USEC)
-		e->tokens = per_second * USEC;
-	if (e->tokens >= USEC) {
-		e->tokens -= USEC;
-		return true;
-	}
-	*when = (struct wall){ e->now.wall.us + (USEC - e->tokens) / per_second + 1 };
-	return false;
-}
-
-static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
-{
-	struct wall when;
-	if (token(e, &when)) {
-		due_claim(e, s, s->try, kind, 0);
-		return;
-	}
-	/* Its turn comes, or its next time before that, which is not to be late for this one's sake. */
-	struct wall next = due_next(s, s->try);
-	if (kind == KIND_TIMER && next.us != INT64_MAX && !is_due(e, s, next) && due_of(s, next).us < when.us)
-		when = due_of(s, next);
-	heap_put(&e->due, sched_index(e, s), when.us);
-}
-
 static struct surroundings around(const struct engine *e, const struct sched *s)
 {
 	uint16_t hours = rules_of(s)->active.zone;
@@ -353,7 +319,7 @@ static struct surroundings around(const struct engine *e, const struct sched *s)
 				      &e->config.calendars[policy_of(s)->calendar] };
 }
 
-static enum reason barred(const struct engine *e, const struct sched *s, struct wall nominal)
+enum reason due_bar(const struct engine *e, const struct sched *s, struct wall nominal)
 {
 	struct surroundings with = around(e, s);
 	return rules_bar(rules_of(s), &with, nominal);
@@ -361,88 +327,19 @@ static enum reason barred(const struct engine *e, const struct sched *s, struct 
 
 /* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
  * days cut a stretch. */
-static struct wall alike(const struct engine *e, const struct sched *s, struct wall last)
+struct wall due_alike(const struct engine *e, const struct sched *s, struct wall last)
 {
-	enum reason reason = barred(e, s, s->try);
+	enum reason reason = due_bar(e, s, s->try);
 	struct wall t = s->try, next;
 	struct surroundings with = around(e, s);
 	if (!rules_can_bar(rules_of(s), &with))
 		return last;
 	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
 		next = due_next(s, t);
-		if (next.us > last.us || barred(e, s, next) != reason)
+		if (next.us > last.us || due_bar(e, s, next) != reason)
 			break;
 	}
 	return t;
-}
-
-/* Is something due after `t` that may run? */
-static bool fresher(const struct engine *e, const struct sched *s, struct wall t)
-{
-	unsigned n = 0;
-	for (t = due_next(s, t); n < STRETCH_MAX && is_due(e, s, t); t = due_next(s, t), n++)
-		if (!barred(e, s, t))
-			return true;
-	return false;
-}
-
-static void catch_up(struct engine *e, struct sched *s)
-{
-	unsigned limit = policy_of(s)->catch_up_limit;
-	limit = limit < 1 ? 1 : limit > CATCH_UP_MAX ? CATCH_UP_MAX : limit;
-	/* The newest `limit` of those that are due: step back from the end. */
-	struct wall first = { e->now.wall.us + 1 };
-	for (unsigned n = 0; n < limit;) {
-		struct wall t = { first.us - 1 };
-		if (rule_prev(&rules_of(s)->when, s->zone, t, &t) != OK || t.us < s->try.us)
-			break;
-		first = t;
-		n += is_due(e, s, t);
-	}
-	if (first.us > s->try.us && first.us <= e->now.wall.us)
-		due_range(e, s, before(s, first), RUN_MISSED, REASON_LIMIT);
-	else
-		start_missed(e, s, KIND_CATCH_UP);
-}
-
-/* The last of them, up to `last`, that was missed for the cause of the first. */
-static struct wall of_one_cause(const struct sched *s, struct wall last, struct wall until)
-{
-	if (last.us <= until.us || until.us < s->try.us)
-		return last;
-	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->try.us ? until
-												   : s->try;
-}
-
-static void settle_late(struct engine *e, struct sched *s)
-{
-	const struct policy *p = policy_of(s);
-	struct wall until;
-	enum reason cause = cause_of(e, s, due_of(s, s->try), &until);
-	struct wall last = alike(e, s, last_due(e, s, grace_of(s) + 1));
-	if (p->window) {
-		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
-		return;
-	}
-	switch ((enum missed)p->missed) {
-	case MISSED_SKIP:
-	case MISSED_EXECUTE_NEXT:
-		due_range(e, s, of_one_cause(s, last, until), RUN_MISSED, cause);
-		break;
-	case MISSED_EXECUTE_IMMEDIATELY:
-		if (fresher(e, s, last))
-			due_range(e, s, last, RUN_MISSED, REASON_SUPERSEDED);
-		else if (last.us > s->try.us)
-			due_range(e, s, before(s, last), RUN_MISSED, REASON_SUPERSEDED);
-		else
-			start_missed(e, s, KIND_TIMER);
-		break;
-	case MISSED_CATCH_UP:
-		catch_up(e, s);
-		break;
-	case MISSED_COUNT:
-		assert(false);
-	}
 }
 
 /* --- taking up what is due ----------------------------------------------------------------------------- */
@@ -462,11 +359,15 @@ static bool joins_line(const struct engine *e, const struct sched *s)
 static void take_up(struct engine *e, struct sched *s)
 {
 	struct resource *agent = engine_resource(e, policy_of(s)->agent);
-	struct wall held = held_until(e, s);
+	struct wall held = due_held_until(e, s);
 	if (is_unfixed(e, s)) {
 		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
+	} else if (s->first_end != NONE) {
+		follow_take_up(e, s);
 	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
+	} else if (!due_has_come(e, s, s->try)) {
+		due_queue(e, s); /* the clock went back while it waited for its turn */
 	} else if (e->paused_all) {
 		due_open_range(e, s, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
@@ -474,160 +375,30 @@ static void take_up(struct engine *e, struct sched *s)
 	} else if (held.us > e->now.wall.us) {
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
-	} else if (barred(e, s, s->try)) {
-		due_range(e, s, alike(e, s, last_due(e, s, 0)), RUN_SKIPPED, barred(e, s, s->try));
+	} else if (due_bar(e, s, s->try)) {
+		due_range(e, s, due_alike(e, s, due_last_since(e, s, 0)), RUN_SKIPPED, due_bar(e, s, s->try));
 	} else if (due_is_late(e, s, s->try)) {
-		settle_late(e, s);
+		late_settle(e, s);
 	} else if (joins_line(e, s)) {
-		due_claim(e, s, s->try, KIND_CATCH_UP, 0);
+		due_claim(e, s, s->try, NULL, KIND_CATCH_UP, 0);
 	} else {
-		struct wall last = overlaps(e, s, KIND_TIMER) ? alike(e, s, last_due(e, s, 0)) : s->try;
+		struct wall last =
+			due_overlaps(e, s, KIND_TIMER) ? due_alike(e, s, due_last_since(e, s, 0)) : s->try;
 		if (last.us > s->try.us)
 			due_range(e, s, last, RUN_SKIPPED, REASON_OVERLAP);
 		else
-			due_claim(e, s, s->try, KIND_TIMER, 0);
+			due_claim(e, s, s->try, NULL, KIND_TIMER, 0);
 	}
 }
 
-/* Does its row speak of times that have not come, or may its records? Then also its next time, as it should
- * be. The row of one that is out of the queue stands still while a backfill goes on. */
-static bool is_ahead(const struct engine *e, const struct sched *s, struct wall *next)
+/* Whose turn it is, or whose time has come; NULL: nobody's. */
+static struct sched *first_due(struct engine *e)
 {
-	*next = WALL_NEVER;
-	if (!s->live || s->gone)
-		return false;
-	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
-		*next = WALL_NEVER;
-	return next->us < s->row.next.us || s->row.changed.us > e->now.wall.us || s->open ||
-	       !(s->row.flags & SCHED_ENABLED);
-}
-
-/* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.
- */
-static bool fix_next(struct engine *e)
-{
-	while (e->fix < e->scheds) {
-		struct sched *s = &e->sched[e->fix];
-		struct wall next;
-		if (s->live && s->busy) {
-			e->fix_waits = true; /* its answer comes first */
-			return false;
-		}
-		if (is_ahead(e, s, &next)) {
-			struct st_req r = request(s, ST_WITHDRAW, LANE_BULK);
-			r.at = e->now.wall;
-			r.move = stay(s);
-			r.move.next = next;
-			heap_remove(&e->due, e->fix);
-			s->busy = true;
-			engine_submit(e, &r, FOR_WITHDRAW, 0, 0, s);
-			e->fix++;
-			return true;
-		}
-		e->fix++;
-	}
-	e->fix = NONE;
-	return false;
-}
-
-static bool outcome_fits(enum after_outcome wanted, enum outcome outcome)
-{
-	bool good = outcome == OUTCOME_DONE || outcome == OUTCOME_NO_WORK;
-	return wanted == AFTER_ANY || good == (wanted == AFTER_DONE);
-}
-
-/* An end that is late: its policy decides. `newer`: another end of the same leader waits behind it. */
-static void settle_late_end(struct engine *e, struct sched *s, const struct end *end, bool newer)
-{
-	struct wall t = end->nominal;
-	const struct policy *p = policy_of(s);
-	enum missed missed = (enum missed)p->missed;
-	if (p->window)
-		record(e, s, t, end, KIND_AFTER, RUN_MISSED, REASON_WINDOW_CLOSED, 0);
-	else if (missed == MISSED_SKIP || missed == MISSED_EXECUTE_NEXT)
-		record(e, s, t, end, KIND_AFTER, RUN_MISSED, due_cause(e, s, t), 0);
-	else if (missed == MISSED_EXECUTE_IMMEDIATELY && newer)
-		record(e, s, t, end, KIND_AFTER, RUN_MISSED, REASON_SUPERSEDED, 0);
-	else
-		claim(e, s, t, end, missed == MISSED_CATCH_UP ? KIND_CATCH_UP : KIND_AFTER, 0);
-}
-
-/* Why an end does not start a run, whatever its time. */
-static enum reason end_refusal(struct engine *e, struct sched *s, struct wall nominal)
-{
-	if (s->row.flags & SCHED_PAUSED || e->paused_all)
-		return REASON_PAUSED;
-	if (s->row.left == 0)
-		return REASON_MAX_RUNS;
-	if (held_until(e, s).us == INT64_MAX)
-		return REASON_BLOCKED;
-	return barred(e, s, nominal);
-}
-
-static void take_up_end(struct engine *e, struct sched *s, const struct end *end, bool newer)
-{
-	enum reason refusal = end_refusal(e, s, end->nominal);
-	if (end->nominal.us <= s->row.changed.us)
-		record(e, s, end->nominal, end, KIND_AFTER, RUN_MISSED, REASON_EDITED, 0);
-	else if (refusal)
-		record(e, s, end->nominal, end, KIND_AFTER, RUN_SKIPPED, refusal, 0);
-	else if (e->now.wall.us - end->nominal.us > grace_of(s))
-		settle_late_end(e, s, end, newer);
-	else
-		claim(e, s, end->nominal, end, KIND_AFTER, 0);
-}
-
-/* Has the follower nothing to do with it, or acted on it? */
-static bool is_past(const struct engine *e, const struct end *end)
-{
-	const struct sched *s = &e->sched[end->follower];
-	return !s->live || s->gone || !(s->row.flags & SCHED_ENABLED) || end->number <= s->row.seen ||
-	       !outcome_fits((enum after_outcome)policy_of(s)->after, (enum outcome)end->outcome);
-}
-
-/* The ends that followers have not acted on yet, in their order. */
-static void take_up_ends(struct engine *e)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < e->ends; i++)
-		if (!is_past(e, &e->end[i]))
-			e->end[kept++] = e->end[i];
-	e->ends = kept;
-	e->ends_at = WALL_NEVER; /* who is busy is looked at again with his answer */
-	for (uint32_t i = 0; i < e->ends && e->claims < CLAIMS_MAX; i++) {
-		const struct end *end = &e->end[i];
-		struct sched *s = &e->sched[end->follower];
-		struct wall held = held_until(e, s);
-		bool newer = false;
-		if (s->busy || line_waits(e, s) || is_probed(e, s))
-			continue;
-		if (held.us > e->now.wall.us && held.us != INT64_MAX) {
-			s->cause = REASON_RATE_LIMITED;
-			if (held.us < e->ends_at.us)
-				e->ends_at = held;
-			continue;
-		}
-		for (uint32_t k = i + 1; k < e->ends && !newer; k++)
-			newer = e->end[k].follower == end->follower;
-		take_up_end(e, s, end, newer);
-	}
-}
-
-/* The first of a follower's ends that were left over; NULL: none. */
-static struct end *first_end(struct engine *e, const struct sched *s)
-{
-	for (uint32_t i = 0; i < e->ends; i++)
-		if (e->end[i].follower == sched_index(e, s) && !is_past(e, &e->end[i]))
-			return &e->end[i];
+	if (e->late.n && late_tokens(e, e->now.boot) >= USEC)
+		return &e->sched[e->late.entry[0].item];
+	if (e->due.n && e->due.entry[0].key <= e->now.wall.us)
+		return &e->sched[e->due.entry[0].item];
 	return NULL;
-}
-
-bool due_settle_ends(struct engine *e, struct sched *s)
-{
-	const struct end *end = first_end(e, s);
-	if (end)
-		record(e, s, end->nominal, end, KIND_AFTER, RUN_MISSED, REASON_EDITED, 0);
-	return end != NULL;
 }
 
 void due_take_up(struct engine *e)
@@ -640,15 +411,13 @@ void due_take_up(struct engine *e)
 		command_take(e, &all);
 	}
 	e->fix_waits = false;
-	if (e->ends)
-		take_up_ends(e);
 	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX; n++) {
-		if (e->fix != NONE && fix_next(e))
+		if (e->fix != NONE && clock_fix(e))
 			continue;
-		if (!e->due.n || e->due.entry[0].key > e->now.wall.us)
+		struct sched *s = first_due(e);
+		if (!s)
 			return;
-		struct sched *s = &e->sched[e->due.entry[0].item];
-		heap_remove(&e->due, sched_index(e, s));
+		due_leave(e, s);
 		/* Likely the next: with a million of them each line is a cache miss. */
 		if (e->due.n)
 			for (size_t at = 0; at < sizeof *s; at += 64)
@@ -676,20 +445,18 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 			runs_drop_retries(e, s);
 		runs_recorded(e, r);
 	} else if (w->outcome) {
-		runs_ended(e, &(struct run_row){ .sid = w->sid,
-						 .outcome = w->outcome,
-						 .ended = w->ended,
-						 .end = ack->end });
+		finish_tell(e, &(struct run_row){ .sid = w->sid,
+						  .outcome = w->outcome,
+						  .ended = w->ended,
+						  .end = ack->end });
 	}
 }
 
-/* What was asked for is somebody else's: it is passed over, whatever the row says. Two ends at one instant
- * are two occurrences all the same. */
+/* What was asked for is somebody else's: it is passed over, whatever the row says. */
 static void pass_over(struct engine *e, struct sched *s, struct wall tried)
 {
-	struct end *end = s->row.after ? first_end(e, s) : NULL;
-	if (end)
-		end->nominal.us++;
+	if (s->first_end != NONE)
+		follow_pass_over(e, s);
 	else if (tried.us != INT64_MAX)
 		s->try = due_next(s, tried);
 }
@@ -721,6 +488,8 @@ void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
 		command_filled(e, s, (enum st_res)ack->res);
 	if (s && s->gone && s->run == NONE)
 		engine_remove_sched(e, s); /* removed while this was under way */
+	else if (s && !s->gone && ack->res == ST_REFUSED && !ack->has_row)
+		command_removed(e, s); /* by another hand */
 	else if (s)
 		due_queue(e, s);
 }

@@ -1,5 +1,5 @@
-/* The engine's memory, its front door, and what it shows of itself. What it decides is in due.c, runs.c,
- * gate.c and command.c. */
+/* The engine's memory, its front door, and what it shows of itself. What it decides is in the files beside
+ * it. */
 #include "core/engine/engine.h"
 #include "core/engine/state.h"
 #include "core/when/hash.h"
@@ -195,7 +195,9 @@ struct sched *engine_add_sched(struct engine *e, const struct sched_row *row)
 		return NULL;
 	}
 	struct sched *s = &e->sched[i];
-	*s = (struct sched){ .run = NONE, .next_follower = NONE, .live = true };
+	*s = (struct sched){
+		.run = NONE, .next_follower = NONE, .first_end = NONE, .last_end = NONE, .live = true
+	};
 	engine_set_row(e, s, row);
 	return s;
 }
@@ -252,7 +254,8 @@ void engine_remove_sched(struct engine *e, struct sched *s)
 	uint32_t i = sched_index(e, s);
 	assert(s->run == NONE);
 	follow(e, s, s->row.after, false);
-	heap_remove(&e->due, i);
+	follow_forget_all(e, s);
+	due_leave(e, s);
 	map_remove(&e->sched_by_sid, s->row.sid);
 	*s = (struct sched){ .run = e->sched_free };
 	e->sched_free = i;
@@ -264,7 +267,7 @@ enum err engine_new(const struct engine_config *config, struct engine **ret)
 	if (!e)
 		return E_NOMEM;
 	e->config = *config;
-	e->sched_free = e->run_free = e->wait_free = e->fix = NONE;
+	e->sched_free = e->run_free = e->wait_free = e->end_free = e->fix = NONE;
 	memset(e->ready.at, 0xFF, sizeof e->ready.at);
 	*ret = e;
 	return OK;
@@ -281,6 +284,7 @@ void engine_free(struct engine *e)
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map_free(maps[i]);
 	heap_free(&e->due);
+	heap_free(&e->late);
 	heap_free(&e->later);
 	free(e->sched);
 	free(e->run);
@@ -307,17 +311,6 @@ static void load_hold(struct engine *e, const struct hold_row *hold)
 	}
 }
 
-void engine_add_end(struct engine *e, struct sched *follower, const struct run_row *run)
-{
-	if (!engine_room((void **)&e->end, e->ends, &e->end_room, sizeof *e->end)) {
-		e->broken = true;
-		return;
-	}
-	e->end[e->ends++] = (struct end){ sched_index(e, follower), run->outcome, run->end,
-					  run->retry_at.us ? run->retry_at : run->ended };
-	e->ends_at = e->now.wall;
-}
-
 void engine_load(struct engine *e, const struct load_item *item)
 {
 	struct sched *s;
@@ -340,7 +333,7 @@ void engine_load(struct engine *e, const struct load_item *item)
 	case LOAD_END:
 		s = engine_sched(e, item->follower);
 		if (s)
-			engine_add_end(e, s, &item->run);
+			follow_add(e, s, &item->run);
 		break;
 	case LOAD_NAME:    /* for who makes rules … */
 	case LOAD_PROBLEM: /* … and for people; the engine decides nothing by them */
@@ -449,8 +442,9 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 		best = e->due.entry[0].key;
 	if (e->fix != NONE && !e->fix_waits && e->claims < CLAIMS_MAX)
 		best = now.wall.us;
-	if (e->ends && e->ends_at.us < best)
-		best = e->ends_at.us;
+	struct wall turn;
+	if (late_next_turn(e, now, &turn) && e->claims < CLAIMS_MAX && turn.us < best)
+		best = turn.us;
 	if (e->paused_all && e->pause_all.until.us < best)
 		best = e->pause_all.until.us;
 done:
@@ -472,7 +466,8 @@ bool engine_quiet(const struct engine *e, struct now now)
 {
 	if (e->under_way)
 		return false;
-	if (!e->clock_held && (e->ends || e->fix != NONE || (e->due.n && e->due.entry[0].key <= now.wall.us)))
+	if (!e->clock_held &&
+	    (e->ends_open || e->late.n || e->fix != NONE || (e->due.n && e->due.entry[0].key <= now.wall.us)))
 		return false;
 	for (uint32_t i = 0; i < e->runs; i++)
 		if (e->run[i].row.run && e->run[i].phase != PHASE_RUNNING && e->run[i].phase != PHASE_RETRY)
@@ -541,7 +536,8 @@ struct engine_counts engine_counts(const struct engine *e)
 	}
 	c.bytes = e->sched_room * sizeof *e->sched + e->run_room * sizeof *e->run +
 		  e->wait_room * sizeof *e->wait +
-		  (size_t)(e->due.room + e->later.room) * (sizeof *e->due.entry + sizeof *e->due.at) +
+		  (size_t)(e->due.room + e->late.room + e->later.room) *
+			  (sizeof *e->due.entry + sizeof *e->due.at) +
 		  (size_t)(e->sched_by_sid.room + e->run_by_id.room + e->wait_by_tag.room) * 12;
 	return c;
 }

@@ -18,7 +18,6 @@
 enum sched_flag {
 	SCHED_ENABLED = 1,
 	SCHED_PAUSED = 2, /* by a person, or by max_failures; until paused_until */
-	SCHED_OPEN = 4,   /* an open range stands in the store: blocked, paused or at max_runs */
 };
 
 /* --- events --------------------------------------------------------------------------------------------- */

@@ -1,9 +1,8 @@
-/* From record to end: guards, then for each attempt check, gate, start, exit; then the finish, a retry, and
- * whoever follows. A run moves on only when the store or the runner has answered. */
+/* From record to exit: guards, then for each attempt check, gate, start. A run moves on only when the store
+ * or the runner has answered. */
 #include "core/engine/state.h"
-#include "core/rule/retry.h"
 
-static struct sched *sched_of(struct engine *e, const struct run *r)
+struct sched *runs_sched(struct engine *e, const struct run *r)
 {
 	return &e->sched[r->sched];
 }
@@ -14,6 +13,12 @@ static bool is_pending_retry(const struct run *r)
 	return r->phase == PHASE_RETRY ||
 	       (r->row.attempt &&
 		(r->phase == PHASE_BEHIND || r->phase == PHASE_CHECKING || r->phase == PHASE_QUEUED));
+}
+
+/* A person's word ignores the pause. */
+bool runs_is_paused(const struct engine *e, const struct run *r)
+{
+	return r->row.kind != KIND_MANUAL && (e->sched[r->sched].row.flags & SCHED_PAUSED || e->paused_all);
 }
 
 bool runs_is_live(const struct run *r)
@@ -29,7 +34,15 @@ unsigned runs_live(const struct engine *e, const struct sched *s)
 	return n;
 }
 
-static struct st_req request(const struct run *r, enum st_op op, enum st_lane lane)
+unsigned runs_open(const struct engine *e, const struct sched *s)
+{
+	unsigned n = 0;
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+		n++;
+	return n;
+}
+
+struct st_req runs_request(const struct run *r, enum st_op op, enum st_lane lane)
 {
 	return (struct st_req){
 		.op = (uint8_t)op, .lane = (uint8_t)lane, .sid = r->row.sid, .rev = r->row.rev, .run = r->row
@@ -52,7 +65,6 @@ static void tell_runner(struct engine *e, struct run *r, enum rn_op op, enum rn_
 /* --- guards -------------------------------------------------------------------------------------------- */
 
 static void go_on(struct engine *e, struct run *r);
-static void send_finish(struct engine *e, struct run *r);
 
 static void ask(struct engine *e, struct run *r, enum rn_ask which, enum phase phase)
 {
@@ -63,7 +75,7 @@ static void ask(struct engine *e, struct run *r, enum rn_ask which, enum phase p
 
 static unsigned guards_of(struct engine *e, const struct run *r)
 {
-	unsigned guards = policy_of(sched_of(e, r))->guards & ~(1u << ASK_CHECK);
+	unsigned guards = policy_of(runs_sched(e, r))->guards & ~(1u << ASK_CHECK);
 	return r->row.kind == KIND_MANUAL ? guards & 1u << ASK_BUDGET : guards;
 }
 
@@ -75,10 +87,10 @@ static void ask_next(struct engine *e, struct run *r)
 		ask(e, r, (enum rn_ask)__builtin_ctz(left), PHASE_ASKING);
 		return;
 	}
-	struct st_req q = request(r, ST_VERDICT, LANE_CLAIM);
+	struct st_req q = runs_request(r, ST_VERDICT, LANE_CLAIM);
 	q.run.state = RUN_CLAIMED;
 	r->phase = PHASE_VERDICT;
-	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+	engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
 
 /* The run ends without another attempt. */
@@ -101,16 +113,16 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 				       .cost = -1,
 				       .exit_code = -1 };
 		r->attempt = (uint16_t)(r->row.attempt + 1);
-		runs_finish(e, r, &end);
+		finish_attempt(e, r, &end);
 		return;
 	}
 	r->attempt = r->row.attempt;
 	if (how.state != RUN_FINISHED) {
-		struct st_req q = request(r, ST_VERDICT, LANE_CLAIM);
+		struct st_req q = runs_request(r, ST_VERDICT, LANE_CLAIM);
 		q.run.state = how.state;
 		q.run.reason = how.reason;
 		r->phase = PHASE_VERDICT;
-		engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+		engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 		return;
 	}
 	r->row.state = RUN_FINISHED;
@@ -121,7 +133,7 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 	} else {
 		r->row.retry_at = e->now.wall; /* a retry that was to be: what was before it stands */
 	}
-	send_finish(e, r);
+	finish_send(e, r);
 }
 
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason)
@@ -146,7 +158,7 @@ static void end_unstarted(struct engine *e, struct run *r, enum outcome outcome,
 
 static struct wall window_end(struct engine *e, const struct run *r)
 {
-	uint32_t window = policy_of(sched_of(e, r))->window;
+	uint32_t window = policy_of(runs_sched(e, r))->window;
 	return (struct wall){ r->row.due.us + window * USEC };
 }
 
@@ -157,7 +169,7 @@ static void said_no(struct engine *e, struct run *r, enum rn_ask which, enum rea
 		[ASK_BUDGET] = REASON_BUDGET, [ASK_CONDITION] = REASON_CONDITION, [ASK_HOOK] = REASON_HOOK
 	};
 	int64_t left = window_end(e, r).us - e->now.wall.us;
-	if (which == ASK_CONDITION && policy_of(sched_of(e, r))->window && left > 0) {
+	if (which == ASK_CONDITION && policy_of(runs_sched(e, r))->window && left > 0) {
 		int64_t wait = left < CONDITION_SECONDS * USEC ? left : CONDITION_SECONDS * USEC;
 		r->phase = PHASE_WAITING;
 		heap_put(&e->later, run_index(e, r), e->now.boot.us + wait);
@@ -198,7 +210,7 @@ void runs_state_changed(struct engine *e, uint32_t key)
 	for (uint32_t i = 0; i < e->runs; i++) {
 		struct run *r = &e->run[i];
 		if (r->row.run && r->phase == PHASE_WAITING &&
-		    (!key || policy_of(sched_of(e, r))->agent == key)) {
+		    (!key || policy_of(runs_sched(e, r))->agent == key)) {
 			heap_remove(&e->later, i);
 			ask_next(e, r);
 		}
@@ -218,7 +230,7 @@ void runs_recorded(struct engine *e, struct run *r)
 /* Is there a live run of the schedule that must end first? */
 static bool must_wait(struct engine *e, const struct run *r)
 {
-	const struct sched *s = sched_of(e, r);
+	const struct sched *s = runs_sched(e, r);
 	bool allow = policy_of(s)->overlap == OVERLAP_ALLOW;
 	bool line = r->row.kind == KIND_BACKFILL ||
 		    r->row.kind == KIND_CATCH_UP; /* goes one after another anyway */
@@ -237,12 +249,12 @@ static bool must_wait(struct engine *e, const struct run *r)
 
 static void attempt(struct engine *e, struct run *r)
 {
-	const struct sched *s = sched_of(e, r);
+	const struct sched *s = runs_sched(e, r);
 	if (s->gone) {
 		end_unstarted(e, r, OUTCOME_KILLED, REASON_CANCELLED);
 		return;
 	}
-	if ((s->row.flags & SCHED_PAUSED || e->paused_all) && r->row.kind != KIND_MANUAL) {
+	if (runs_is_paused(e, r)) {
 		if (r->row.attempt)
 			runs_give_up(e, r);
 		else
@@ -250,7 +262,7 @@ static void attempt(struct engine *e, struct run *r)
 		return;
 	}
 	r->attempt = (uint16_t)(r->row.attempt + 1);
-	if (policy_of(sched_of(e, r))->guards & 1u << ASK_CHECK)
+	if (policy_of(runs_sched(e, r))->guards & 1u << ASK_CHECK)
 		ask(e, r, ASK_CHECK, PHASE_CHECKING);
 	else
 		gate_enter(e, r);
@@ -268,7 +280,7 @@ static void set_out(struct engine *e, struct run *r)
 /* The run is claimed. */
 static void go_on(struct engine *e, struct run *r)
 {
-	struct sched *s = sched_of(e, r);
+	struct sched *s = runs_sched(e, r);
 	if (policy_of(s)->action == ACTION_EVENT || r->killed) {
 		end_unstarted(e, r, r->killed ? OUTCOME_KILLED : OUTCOME_DONE, (enum reason)r->kill);
 		return;
@@ -307,7 +319,7 @@ void runs_held(struct engine *e, struct run *r, const struct hold_row *hold)
 		r->attempt = r->row.attempt;
 		heap_put(&e->later, run_index(e, r), e->now.boot.us + (hold->until.us - e->now.wall.us));
 		if (r->phase == PHASE_RETRY)
-			runs_wake(e, sched_of(e, r));
+			runs_wake(e, runs_sched(e, r));
 	} else if (r->row.attempt == 0) {
 		runs_refuse(e, r, RUN_SKIPPED, REASON_BLOCKED);
 	} else {
@@ -330,7 +342,7 @@ void runs_freed(struct engine *e, struct sched *s)
 
 void runs_start(struct engine *e, struct run *r)
 {
-	if (r->row.attempt == 0 && policy_of(sched_of(e, r))->window && r->row.kind != KIND_MANUAL &&
+	if (r->row.attempt == 0 && policy_of(runs_sched(e, r))->window && r->row.kind != KIND_MANUAL &&
 	    r->row.kind != KIND_BACKFILL && e->now.wall.us > window_end(e, r).us) {
 		runs_refuse(e, r, RUN_MISSED, REASON_WINDOW_CLOSED);
 		return;
@@ -348,97 +360,10 @@ void runs_start(struct engine *e, struct run *r)
 	tell_runner(e, r, RN_START, 0, REASON_NONE);
 }
 
-static void launched(struct engine *e, struct run *r)
+void runs_launched(struct engine *e, struct run *r)
 {
 	e->launches -= r->starting;
 	r->starting = false;
-}
-
-/* --- the end ------------------------------------------------------------------------------------------- */
-
-/* Unless it is held for longer already. */
-static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
-{
-	const struct resource *res = engine_resource(e, key);
-	if (res && !(res->held && res->hold.until.us >= until.us))
-		command_hold(e, key, reason, until);
-}
-
-static int64_t longest_delay(const struct policy *p)
-{
-	return p->retry_most ? p->retry_most : 3600;
-}
-
-/* Until when the run waits for another attempt; false if it has ended for good. */
-static bool retries(struct engine *e, struct run *r, const struct rn_says *says, int64_t *seconds)
-{
-	struct sched *s = sched_of(e, r);
-	const struct policy *p = policy_of(s);
-	if (s->gone || s->row.flags & SCHED_PAUSED || r->killed)
-		return false;
-	if (says->reason == REASON_RATE_LIMITED && says->outcome == OUTCOME_FAILED) {
-		int64_t reset = (says->reset.us - e->now.wall.us + USEC - 1) / USEC;
-		*seconds = says->reset.us && reset > 0 ? reset : retry_rate_limited(r->row.limited);
-		r->row.limited++;
-		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
-		     (struct wall){ e->now.wall.us + *seconds * USEC });
-		struct wall next = s->row.next;
-		return next.us == INT64_MAX || next.us > e->now.wall.us + *seconds * USEC;
-	}
-	if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
-		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
-	unsigned used = r->attempt - r->row.limited;
-	if (!retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
-	    used > p->retries)
-		return false;
-	*seconds = retry_delay((enum backoff)p->backoff, p->retry_delay, longest_delay(p), used);
-	return true;
-}
-
-static uint32_t failures_after(const struct sched *s, const struct run *r)
-{
-	bool good = r->row.outcome == OUTCOME_DONE || r->row.outcome == OUTCOME_NO_WORK;
-	bool by_hand = r->row.kind == KIND_MANUAL || r->row.reason == REASON_CANCELLED ||
-		       r->row.reason == REASON_REPLACED;
-	return good ? 0 : by_hand ? s->row.failures : s->row.failures + 1;
-}
-
-static void send_finish(struct engine *e, struct run *r)
-{
-	struct st_req q = request(r, ST_FINISH, LANE_FINISH);
-	q.failures = failures_after(sched_of(e, r), r);
-	r->phase = PHASE_ENDING;
-	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
-}
-
-void runs_finish(struct engine *e, struct run *r, const struct rn_says *says)
-{
-	int64_t seconds = 0;
-	gate_leave(e, r);
-	gate_release(e, r);
-	heap_remove(&e->later, run_index(e, r));
-	launched(e, r);
-	r->row.attempt = r->attempt;
-	r->row.outcome = says->outcome;
-	r->row.reason = says->reason;
-	r->row.ended = says->ended;
-	r->row.cost = says->cost;
-	r->row.tokens_in = says->tokens_in;
-	r->row.tokens_out = says->tokens_out;
-	r->row.exit_code = says->exit_code;
-	bool again = retries(e, r, says, &seconds);
-	r->row.state = again ? RUN_RETRYING : RUN_FINISHED;
-	r->row.retry_at.us = again ? e->now.wall.us + seconds * USEC : 0;
-	r->retry.us = e->now.boot.us + seconds * USEC;
-	send_finish(e, r);
-}
-
-void runs_ended(struct engine *e, const struct run_row *run)
-{
-	if (run->end > e->last_end)
-		e->last_end = run->end;
-	for (uint32_t i = map_get(&e->followers_by_sid, run->sid); i != NONE; i = e->sched[i].next_follower)
-		engine_add_end(e, &e->sched[i], run);
 }
 
 bool runs_is_waiting(const struct run *r)
@@ -447,12 +372,18 @@ bool runs_is_waiting(const struct run *r)
 	       r->phase == PHASE_CHECKING || r->phase == PHASE_QUEUED;
 }
 
+void runs_drop_retry(struct engine *e, struct run *r)
+{
+	if (is_pending_retry(r))
+		runs_give_up(e, r);
+	else if (r->phase == PHASE_ENDING && r->row.state == RUN_RETRYING)
+		r->dropped = true; /* it is not pending before the store has answered */
+}
+
 void runs_drop_retries(struct engine *e, struct sched *s)
 {
-	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling) {
-		if (is_pending_retry(&e->run[i]))
-			runs_give_up(e, &e->run[i]);
-	}
+	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+		runs_drop_retry(e, &e->run[i]);
 }
 
 void runs_cancel(struct engine *e, struct run *r, enum reason reason)
@@ -483,7 +414,7 @@ static void born(struct engine *e, struct run *r)
 {
 	if (r->phase != PHASE_STARTING && r->phase != PHASE_PROBING)
 		return;
-	launched(e, r);
+	runs_launched(e, r);
 	gate_take(e, r);
 	r->phase = PHASE_RUNNING;
 	if (r->killed)
@@ -493,15 +424,15 @@ static void born(struct engine *e, struct run *r)
 	r->row.attempt = r->attempt;
 	r->row.started = e->now.wall;
 	r->row.state = RUN_CLAIMED;
-	struct st_req q = request(r, ST_STARTED, LANE_FINISH);
-	engine_submit(e, &q, FOR_RUN, r->row.run, 0, sched_of(e, r));
+	struct st_req q = runs_request(r, ST_STARTED, LANE_FINISH);
+	engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
 
 /* It cannot be started: in a former life its end was prepared, and not recorded. The next attempt goes in its
  * place; this one does not count. */
 static void unborn(struct engine *e, struct run *r)
 {
-	launched(e, r);
+	runs_launched(e, r);
 	if (r->killed) {
 		end_unstarted(e, r, OUTCOME_KILLED, (enum reason)r->kill);
 		return;
@@ -514,7 +445,7 @@ static void unborn(struct engine *e, struct run *r)
 	r->retry = e->now.boot;
 	r->row.limited++;
 	r->row.state = RUN_RETRYING;
-	send_finish(e, r);
+	finish_send(e, r);
 }
 
 /* After a load: the attempt was never born. Its claim still stands. */
@@ -540,7 +471,7 @@ static void never(struct engine *e, struct run *r)
 		int64_t left = r->row.retry_at.us - e->now.wall.us;
 		int64_t most = r->row.reason == REASON_RATE_LIMITED
 				       ? RETRY_SECONDS_MAX * USEC
-				       : longest_delay(policy_of(sched_of(e, r))) * USEC;
+				       : finish_longest_delay(policy_of(runs_sched(e, r))) * USEC;
 		left = left < 0 ? 0 : left > most ? most : left;
 		r->phase = PHASE_RETRY;
 		r->retry = (struct boot){ e->now.boot.us + left };
@@ -548,7 +479,7 @@ static void never(struct engine *e, struct run *r)
 	} else {
 		go_on(e, r);
 	}
-	runs_wake(e, sched_of(e, r)); /* those behind may have waited for this answer only */
+	runs_wake(e, runs_sched(e, r)); /* those behind may have waited for this answer only */
 }
 
 /* What was asked for in a former life was born after all: as if the probe had found it. */
@@ -585,19 +516,19 @@ void runs_says(struct engine *e, const struct rn_says *says)
 	case RN_BORN:
 	case RN_ALIVE:
 		born(e, r);
-		due_queue(e, sched_of(e, r)); /* if it was out until this was known */
+		due_queue(e, runs_sched(e, r)); /* if it was out until this was known */
 		break;
 	case RN_EXIT:
 		if (alive)
-			runs_finish(e, r, says);
+			finish_attempt(e, r, says);
 		break;
 	case RN_LOST:
 		if (alive)
-			runs_finish(e, r, &lost);
+			finish_attempt(e, r, &lost);
 		break;
 	case RN_NEVER:
 		never(e, r);
-		due_queue(e, sched_of(e, r));
+		due_queue(e, runs_sched(e, r));
 		break;
 	case RN_ANSWER:
 		break;
@@ -608,7 +539,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 
 static void gone(struct engine *e, struct run *r)
 {
-	struct sched *s = sched_of(e, r);
+	struct sched *s = runs_sched(e, r);
 	engine_reply(e, r->stop_tag, REPLY_OK, r->row.sid, r->row.run);
 	engine_remove_run(e, r);
 	runs_wake(e, s);
@@ -621,16 +552,10 @@ static void gone(struct engine *e, struct run *r)
 /* Its end is the store's `number`; 0: it ended otherwise before, and that was told. */
 static void finished(struct engine *e, struct run *r, uint64_t number)
 {
-	struct sched *s = sched_of(e, r);
-	const struct policy *p = policy_of(s);
-	uint32_t failures = s->row.failures;
 	r->row.end = number;
 	if (number)
-		runs_ended(e, &r->row);
+		finish_tell(e, &r->row);
 	gone(e, r);
-	if (s->live && !s->gone && p->max_failures && failures >= p->max_failures &&
-	    !(s->row.flags & SCHED_PAUSED) && !s->busy)
-		command_pause(e, s, WALL_NEVER, 0);
 }
 
 static void verdict_acked(struct engine *e, struct run *r, const struct wait *w, const struct st_ack *ack)
@@ -649,6 +574,8 @@ void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack
 	struct sched *s = engine_sched_of(e, w);
 	if (s && ack->has_row)
 		s->row.failures = ack->row.failures; /* all that a finish changes */
+	if (s && w->op == ST_FINISH && w->state == RUN_FINISHED)
+		s->finishing--;
 	if (!r)
 		return;
 	switch ((enum st_op)w->op) {
@@ -656,11 +583,13 @@ void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack
 		verdict_acked(e, r, w, ack);
 		break;
 	case ST_FINISH:
-		if (ack->res == ST_OK && r->row.state == RUN_RETRYING) {
+		if (ack->res == ST_OK && r->row.state == RUN_RETRYING && (r->dropped || r->killed)) {
+			runs_give_up(e, r);
+		} else if (ack->res == ST_OK && r->row.state == RUN_RETRYING) {
 			r->phase = PHASE_RETRY;
 			heap_put(&e->later, run_index(e, r), r->retry.us);
-			runs_wake(e, sched_of(e, r));
-			due_queue(e, sched_of(e, r));
+			runs_wake(e, runs_sched(e, r));
+			due_queue(e, runs_sched(e, r));
 		} else {
 			finished(e, r, ack->res == ST_OK ? ack->end : 0);
 		}

@@ -44,6 +44,7 @@ struct run {
 	uint16_t kill;        /* reason it was killed for */
 	uint8_t phase, asked; /* bits of guards that have said yes */
 	bool slot, killed, starting;
+	bool dropped;       /* PHASE_ENDING: the retry that is being recorded will not be */
 	bool haunted;       /* its next attempt was perhaps asked for in a former life, and may yet be born */
 	struct leave leave; /* PHASE_BURNING: how it is to end */
 	struct boot retry;  /* when the next attempt is due */
@@ -56,13 +57,16 @@ struct sched {
 	struct wall try; /* the nominal time to take up next: row.next, or later if those before were taken by
 			    others */
 	uint32_t run;    /* the first of its runs */
-	uint32_t next_follower; /* of the same leader */
-	uint16_t cause;         /* of its lateness, where that is known */
-	bool busy;              /* a change of its row is under way */
-	bool open;              /* an open range stands in the store */
-	bool live;              /* the slot of the array is in use */
-	bool gone;              /* removed; stays until its last run has ended */
-	bool outdated;          /* its rules were compiled for other zone data */
+	uint32_t next_follower;       /* of the same leader */
+	uint32_t first_end, last_end; /* of its leader's runs, which it has not acted on; NONE */
+	uint32_t finishing;           /* ends of its runs under way … */
+	uint32_t failures_then;       /* … and its failures in a row once they are recorded */
+	uint16_t cause;               /* of its lateness, where that is known */
+	bool busy;                    /* a change of its row is under way */
+	bool open;                    /* an open range stands in the store */
+	bool live;                    /* the slot of the array is in use */
+	bool gone;                    /* removed; stays until its last run has ended */
+	bool outdated;                /* its rules were compiled for other zone data */
 };
 
 /* Runs in line, in order of priority, then of arrival. */
@@ -120,9 +124,9 @@ struct fill {
 
 /* The end of a run that makes a follower due; kept until the follower's row says it has acted on it. */
 struct end {
-	uint32_t follower;
+	uint32_t next; /* of the same follower, in their order */
 	uint8_t outcome;
-	uint64_t number;
+	uint64_t leader, number;
 	struct wall nominal; /* its time, or just after that if two ended together */
 };
 
@@ -137,12 +141,12 @@ struct engine {
 	struct wait *wait;
 	uint32_t waits, wait_room, wait_free; /* chained by `sid` */
 	struct end *end;
-	uint32_t ends, end_room;
+	uint32_t ends, end_room, end_free, ends_open; /* chained by `next` */
 	struct fill *fill;
 	uint32_t fills, fill_room;
-	struct wall ends_at; /* when to look at them again, if nothing else happens */
 	struct map sched_by_sid, run_by_id, resource_by_key, wait_by_tag, followers_by_sid;
 	struct heap due;   /* schedules by wall time */
+	struct heap late;  /* schedules that wait for their turn to start what was missed, by due time */
 	struct heap later; /* runs by boot time: retries, conditions to be asked again */
 	struct queue ready;
 	unsigned slots_used, claims, launches, under_way;
@@ -151,7 +155,7 @@ struct engine {
 	int64_t skew, last_skew;                       /* wall - boot: as last believed, and as last seen */
 	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
 	struct boot refill;                            /* of the tokens for what was missed */
-	int64_t tokens;                                /* millionths */
+	int64_t tokens;                                /* millionths of one */
 	uint32_t fix; /* schedules up to here have been looked at since the clock stepped back; NONE: all */
 	struct hold_row pause_all;
 	bool fix_waits;
@@ -204,29 +208,60 @@ static inline uint32_t run_index(const struct engine *e, const struct run *r)
 	return (uint32_t)(r - e->run);
 }
 
-void engine_add_end(struct engine *e, struct sched *follower, const struct run_row *run);
-
 /* --- clock.c: which clock to believe --- */
 void clock_load(struct engine *e);    /* after a load: has too long passed since the last record? */
 void clock_watch(struct engine *e);   /* in every step */
 void clock_believe(struct engine *e); /* a person does */
+bool clock_fix(struct engine *e);     /* after it went back; false: all is done, or waits for an answer */
 
 /* --- due.c: from due time to record --- */
 void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
 void due_queue(struct engine *e, struct sched *s); /* puts it where it belongs after a change of its row */
-void due_claim(struct engine *e, struct sched *s, struct wall nominal, enum run_kind kind, uint64_t command);
+void due_leave(struct engine *e, struct sched *s); /* it is out of the queue */
+void due_claim(struct engine *e, struct sched *s, struct wall nominal, const struct end *end /* or NULL */,
+	       enum run_kind kind, uint64_t command);
+void due_record(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
+		enum run_kind kind, enum run_state state, enum reason reason, uint64_t command);
 void due_open_range(struct engine *e, struct sched *s, enum reason reason);
 void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason);
 struct wall due_next(const struct sched *s, struct wall after);
+struct wall due_time(const struct sched *s, struct wall nominal); /* with its jitter */
+bool due_has_come(const struct engine *e, const struct sched *s, struct wall nominal);
+/* The last nominal time, from the one in turn on, that has been due for so long. */
+struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since);
+/* The last of those up to `last` that share the fate of the one in turn. */
+struct wall due_alike(const struct engine *e, const struct sched *s, struct wall last);
+struct st_req due_request(const struct sched *s, enum st_op op, enum st_lane lane);
+struct row_move due_stay(const struct sched *s); /* a move that moves nothing */
 void due_acked(struct engine *e, const struct wait *w,
-	       const struct st_ack *ack);                /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
-bool due_settle_ends(struct engine *e, struct sched *s); /* before a change; false: none is left over */
+	       const struct st_ack *ack); /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
 bool due_last(const struct engine *e, const struct sched *s,
 	      struct wall *ret); /* of those due and not taken up */
+bool due_overlaps(const struct engine *e, const struct sched *s,
+		  enum run_kind kind); /* is it refused for that? */
 bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
-enum reason due_cause(struct engine *e, const struct sched *s, struct wall due);
+enum reason due_bar(const struct engine *e, const struct sched *s, struct wall nominal);
+struct wall due_held_until(struct engine *e, const struct sched *s); /* its agent or its account */
+int64_t due_grace(const struct sched *s);                            /* lateness that needs no policy */
 
-/* --- runs.c: from record to end --- */
+/* --- late.c: what was missed --- */
+void late_settle(struct engine *e, struct sched *s); /* the one in turn, by its policy */
+enum reason late_cause(struct engine *e, const struct sched *s, struct wall due);
+unsigned late_limit(const struct sched *s); /* of its catch-up */
+/* May what it has missed start now? Else it waits for its turn, which goes by `due`. */
+bool late_turn(struct engine *e, struct sched *s, struct wall due);
+int64_t late_tokens(const struct engine *e, struct boot now);                  /* USEC of them are a start */
+bool late_next_turn(const struct engine *e, struct now now, struct wall *ret); /* false: nobody waits */
+
+/* --- follow.c: from the end of a leader's run to the follower's record --- */
+void follow_add(struct engine *e, struct sched *follower, const struct run_row *run);
+void follow_forget(struct engine *e, struct sched *s); /* the ends it has acted on, or has no use for */
+void follow_forget_all(struct engine *e, struct sched *s);
+void follow_take_up(struct engine *e, struct sched *s);         /* the first of them */
+void follow_pass_over(struct engine *e, const struct sched *s); /* its time is another's */
+bool follow_settle(struct engine *e, struct sched *s); /* before a change; false: none is left over */
+
+/* --- runs.c: from record to exit --- */
 void runs_recorded(struct engine *e, struct run *r);
 void runs_says(struct engine *e, const struct rn_says *says);
 void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack); /* FOR_RUN */
@@ -235,17 +270,28 @@ void runs_held(struct engine *e, struct run *r, const struct hold_row *hold);
 void runs_freed(struct engine *e, struct sched *s); /* what held its runs is over */
 void runs_start(struct engine *e, struct run *r);   /* it has its slot */
 void runs_state_changed(struct engine *e, uint32_t key);
-void runs_finish(struct engine *e, struct run *r, const struct rn_says *says);
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason);
 void runs_give_up(struct engine *e, struct run *r);                    /* a retry that will not be */
 void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* whatever its phase */
+void runs_drop_retry(struct engine *e, struct run *r);                 /* if it has one pending */
 void runs_drop_retries(struct engine *e, struct sched *s);
 void runs_recover(struct engine *e, struct run *r);
-void runs_ended(struct engine *e, const struct run_row *run); /* tells followers */
-bool runs_is_live(const struct run *r);                       /* counts for overlap */
-bool runs_is_waiting(const struct run *r);                    /* for an answer, its turn or a slot */
+bool runs_is_live(const struct run *r);    /* counts for overlap */
+bool runs_is_waiting(const struct run *r); /* for an answer, its turn or a slot */
 unsigned runs_live(const struct engine *e, const struct sched *s);
-void runs_wake(struct engine *e, struct sched *s); /* one of its runs has ended */
+unsigned runs_open(const struct engine *e, const struct sched *s); /* live or not */
+void runs_wake(struct engine *e, struct sched *s);                 /* one of its runs has ended */
+
+struct sched *runs_sched(struct engine *e, const struct run *r);
+struct st_req runs_request(const struct run *r, enum st_op op, enum st_lane lane);
+bool runs_is_paused(const struct engine *e, const struct run *r);
+void runs_launched(struct engine *e, struct run *r); /* the runner has answered its start */
+
+/* --- finish.c: the end of an attempt, and of the run --- */
+void finish_attempt(struct engine *e, struct run *r, const struct rn_says *says);
+void finish_send(struct engine *e, struct run *r); /* as its row says: finished, or to be retried */
+void finish_tell(struct engine *e, const struct run_row *run); /* the followers */
+int64_t finish_longest_delay(const struct policy *p);          /* seconds */
 
 /* --- gate.c: slots --- */
 void gate_enter(struct engine *e, struct run *r);
@@ -258,6 +304,7 @@ void gate_hand_out(struct engine *e);
 void command_take(struct engine *e, const struct command *c);
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack);
 void command_filled(struct engine *e, struct sched *s, enum st_res res); /* goes on with a backfill */
+void command_removed(struct engine *e, struct sched *s);                 /* the store has it no more */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
 void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);

@@ -18,7 +18,8 @@ int64_t retry_delay(enum backoff kind, int64_t delay, int64_t most, unsigned n)
 	if (kind == BACKOFF_LINEAR)
 		d = delay * n;
 	else if (kind == BACKOFF_EXPONENTIAL)
-		d = n > 40 ? most : delay << (n - 1);
+		for (unsigned i = 1; i < n && d < most; i++)
+			d *= 2;
 	return d < most ? d : most;
 }
 

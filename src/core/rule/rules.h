@@ -34,6 +34,7 @@ struct rules {
 	uint64_t zone_print;
 	struct rule when;
 	struct policy policy;
+	uint32_t max_runs; /* as the engine was told: what is left of them is in the row */
 };
 #define RULES_VERSION 1
 static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");

@@ -1,0 +1,160 @@
+/* What is taken up late: why it is, what the policy for what was missed makes of it, and whose turn it is to
+ * start, for those starts are staggered. */
+#include "core/engine/state.h"
+
+/* What was missed has a cause, and each explains what lies before an instant. What was held before a crash is
+ * not to be blamed on the crash. */
+static enum reason cause_of(struct engine *e, const struct sched *s, struct wall due, struct wall *until)
+{
+	const struct {
+		enum reason reason;
+		struct wall from, until;
+	} causes[] = {
+		{ REASON_RATE_LIMITED, { INT64_MIN }, due_held_until(e, s) },
+		{ REASON_DOWN, { INT64_MIN }, e->loaded },
+		{ REASON_CLOCK, { INT64_MIN }, e->stepped },
+		{ REASON_STORE, e->resumed, e->stalled },
+	};
+	*until = WALL_NEVER;
+	if (s->cause)
+		return (enum reason)s->cause;
+	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
+		if (due.us > causes[i].from.us && due.us <= causes[i].until.us) {
+			*until = causes[i].until;
+			return causes[i].reason;
+		}
+	return REASON_SUSPENDED;
+}
+
+enum reason late_cause(struct engine *e, const struct sched *s, struct wall due)
+{
+	struct wall until;
+	return cause_of(e, s, due, &until);
+}
+
+static struct wall before(const struct sched *s, struct wall t)
+{
+	struct wall prev = { t.us - 1 };
+	if (rule_prev(&rules_of(s)->when, s->zone, prev, &prev) != OK || prev.us < s->try.us)
+		return s->try;
+	return prev;
+}
+
+/* Starts of what was missed are staggered: what there is of a token by now, in millionths. Never more than
+ * one is saved up, or a rest would be followed by twice as many in a second. */
+int64_t late_tokens(const struct engine *e, struct boot now)
+{
+	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
+	int64_t passed = now.us - e->refill.us;
+	int64_t tokens = e->tokens + (passed <= 0 ? 0 : passed > USEC ? USEC : passed * per_second);
+	return tokens < USEC ? tokens : USEC;
+}
+
+bool late_next_turn(const struct engine *e, struct now now, struct wall *ret)
+{
+	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
+	int64_t missing = USEC - late_tokens(e, now.boot);
+	*ret = (struct wall){ now.wall.us + (missing > 0 ? missing / per_second + 1 : 0) };
+	return e->late.n;
+}
+
+/* Who waits for a token is not looked at before there is one: there may be a million of them. */
+bool late_turn(struct engine *e, struct sched *s, struct wall due)
+{
+	e->tokens = late_tokens(e, e->now.boot);
+	e->refill = e->now.boot;
+	if (e->tokens >= USEC) {
+		e->tokens -= USEC;
+		return true;
+	}
+	if (heap_reserve(&e->late, e->scheds))
+		heap_put(&e->late, sched_index(e, s), due.us);
+	else
+		e->broken = true;
+	return false;
+}
+
+static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
+{
+	if (late_turn(e, s, due_time(s, s->try))) {
+		due_claim(e, s, s->try, NULL, kind, 0);
+		return;
+	}
+	/* Its turn comes, or its next time before that, which is not to be late for this one's sake. */
+	struct wall next = due_next(s, s->try);
+	if (kind == KIND_TIMER && next.us != INT64_MAX && !due_has_come(e, s, next))
+		heap_put(&e->due, sched_index(e, s), due_time(s, next).us);
+}
+
+/* Is something due after `t` that may run? */
+static bool fresher(const struct engine *e, const struct sched *s, struct wall t)
+{
+	unsigned n = 0;
+	for (t = due_next(s, t); n < STRETCH_MAX && due_has_come(e, s, t); t = due_next(s, t), n++)
+		if (!due_bar(e, s, t))
+			return true;
+	return false;
+}
+
+unsigned late_limit(const struct sched *s)
+{
+	unsigned limit = policy_of(s)->catch_up_limit ? policy_of(s)->catch_up_limit : CATCH_UP_DEFAULT;
+	return limit < CATCH_UP_MAX ? limit : CATCH_UP_MAX;
+}
+
+static void catch_up(struct engine *e, struct sched *s)
+{
+	/* The newest of those that are due and may run: step back from the end. */
+	struct wall first = { e->now.wall.us + 1 };
+	for (unsigned n = 0, looked = 0; n < late_limit(s) && looked < STRETCH_MAX; looked++) {
+		struct wall t = { first.us - 1 };
+		if (rule_prev(&rules_of(s)->when, s->zone, t, &t) != OK || t.us < s->try.us)
+			break;
+		first = t;
+		n += due_has_come(e, s, t) && !due_bar(e, s, t);
+	}
+	if (first.us > s->try.us && first.us <= e->now.wall.us)
+		due_range(e, s, due_alike(e, s, before(s, first)), RUN_MISSED, REASON_LIMIT);
+	else
+		start_missed(e, s, KIND_CATCH_UP);
+}
+
+/* The last of them, up to `last`, that was missed for the cause of the first. */
+static struct wall of_one_cause(const struct sched *s, struct wall last, struct wall until)
+{
+	if (last.us <= until.us || until.us < s->try.us)
+		return last;
+	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->try.us ? until
+												   : s->try;
+}
+
+void late_settle(struct engine *e, struct sched *s)
+{
+	const struct policy *p = policy_of(s);
+	struct wall until;
+	enum reason cause = cause_of(e, s, due_time(s, s->try), &until);
+	struct wall last = due_alike(e, s, due_last_since(e, s, due_grace(s) + 1));
+	if (p->window) {
+		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
+		return;
+	}
+	switch ((enum missed)p->missed) {
+	case MISSED_SKIP:
+	case MISSED_EXECUTE_NEXT:
+		due_range(e, s, of_one_cause(s, last, until), RUN_MISSED, cause);
+		break;
+	case MISSED_EXECUTE_IMMEDIATELY:
+		if (fresher(e, s, last))
+			due_range(e, s, last, RUN_MISSED, REASON_SUPERSEDED);
+		else if (last.us > s->try.us)
+			due_range(e, s, before(s, last), RUN_MISSED, REASON_SUPERSEDED);
+		else
+			start_missed(e, s, KIND_TIMER);
+		break;
+	case MISSED_CATCH_UP:
+		catch_up(e, s);
+		break;
+	case MISSED_COUNT:
+		assert(false);
+	}
+}
