@@ -101,7 +101,8 @@ static void judge(struct check *c, const struct book *b, const struct version *v
 	bool closed =
 		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* never even recorded in time */
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
-	if (check_passed_twice(c, n) || check_passed_twice(c, due))
+	if (check_passed_twice(c, n) || check_passed_twice(c, due) ||
+	    (r && check_passed_twice(c, r->claimed)))
 		return;
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
 		return; /* it was not to be decided by this version */
@@ -258,8 +259,8 @@ static void account_runs(struct check *c)
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
 		const struct view *v = check_view(c, r->run);
-		bool later =
-			v && stepped_back(c, v->made, v->last_finish); /* claimed before, refused after */
+		bool later = v && stepped_back(c, v->made - c->slack,
+					       v->last_finish); /* claimed before, refused after */
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
 		    r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !b->dropped && !b->ends)
 			check_fail(c, "sid %llu: %s has not come, and is refused already",

@@ -381,8 +381,8 @@ static void held(struct engine *e, const struct hold_row *hold)
 		return;
 	res->holding -= hold->reason != 0;
 	res->freeing -= hold->reason == 0;
-	if (!hold->reason && res->holding)
-		return; /* and is held again by what is on its way */
+	if (res->holding)
+		return; /* held by what is on its way, and that is known already */
 	res->hold = *hold;
 	res->held = hold->reason != 0;
 	if (!res->held)
