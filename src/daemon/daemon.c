@@ -457,9 +457,10 @@ static enum err open_all(struct daemon *d, struct why *why)
 						      .ctx = d },
 			      &d->desk, why);
 	if (!e)
-		e = problems_new(&(struct problems_config){
-					 .desk = d->desk, .names = d->names, .ctx = d, .send = send_problem },
-				 &d->problems);
+		e = problems_new(
+			&(struct problems_config){
+				.desk = d->desk, .names = d->names, .ctx = d, .send = send_problem },
+			&d->problems);
 	return e;
 }
 
