@@ -130,6 +130,9 @@ enum err op_edit(struct op_call *call)
 	struct buf body = { 0 };
 	struct docs docs = { 0 };
 	enum err e = OK;
+	if (!op_arg(call, "schedule")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "edit needs a SCHEDULE: %s",
+			       call->op->example);
 	if (when->given)
 		e = docs_check_expression(call, when->text);
 	if (!e && file->given)

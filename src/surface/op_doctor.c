@@ -62,6 +62,25 @@ static void look_at_disk(struct buf *out, const char *path)
 	      "%llu MiB free for %s", (unsigned long long)(room >> 20), path);
 }
 
+static void look_at_data(struct buf *out, const char *data)
+{
+	struct stat st;
+	if (stat(data, &st)) {
+		found(out, errno == ENOENT ? WARN : FAIL, "data",
+		      errno == ENOENT ? "`rota serve` makes it" : "see to its permissions", "%s: %s", data,
+		      strerror(errno));
+		return;
+	}
+	if (!S_ISDIR(st.st_mode) || access(data, R_OK | W_OK | X_OK))
+		found(out, FAIL, "data", "give another with --data, or mend its permissions", "%s: %s", data,
+		      S_ISDIR(st.st_mode) ? strerror(errno) : "not a directory");
+	else if (st.st_mode & 077)
+		found(out, WARN, "data", "chmod 700 keeps others out of documents and logs",
+		      "%s can be looked into by others", data);
+	else
+		found(out, FINE, "data", NULL, "%s", data);
+}
+
 static void look_inside(const struct looking *l, struct buf *out)
 {
 	bool store = l->trouble && !strcmp(l->trouble, "store"), runner = l->trouble && !store;
@@ -87,7 +106,12 @@ static void look_inside(const struct looking *l, struct buf *out)
 	      l->counts.outdated ? "%u schedules wait: their rules are of another version or other zone files"
 				 : "all %u schedules are up to date",
 	      l->counts.outdated ? l->counts.outdated : l->counts.schedules);
-	look_at_disk(out, daemon_runs(api_daemon(l->api)));
+	const char *runs = daemon_runs(api_daemon(l->api)), *slash = strrchr(runs, '/');
+	const char *data = arena_dup(l->call->arena, (struct str){ runs, (size_t)(slash - runs) });
+	if (data) {
+		look_at_data(out, data);
+		look_at_disk(out, data);
+	}
 }
 
 static void looked(void *arg)
@@ -140,25 +164,6 @@ enum err handle_doctor(struct op_call *call, struct api *api)
 /* --- from here
  * -------------------------------------------------------------------------------------------------- */
 
-static void look_at_data(struct buf *out, const char *data)
-{
-	struct stat st;
-	if (stat(data, &st)) {
-		found(out, errno == ENOENT ? WARN : FAIL, "data",
-		      errno == ENOENT ? "`rota serve` makes it" : "see to its permissions", "%s: %s", data,
-		      strerror(errno));
-		return;
-	}
-	if (!S_ISDIR(st.st_mode) || access(data, R_OK | W_OK | X_OK))
-		found(out, FAIL, "data", "give another with --data, or mend its permissions", "%s: %s", data,
-		      S_ISDIR(st.st_mode) ? strerror(errno) : "not a directory");
-	else if (st.st_mode & 077)
-		found(out, WARN, "data", "chmod 700 keeps others out of documents and logs",
-		      "%s can be looked into by others", data);
-	else
-		found(out, FINE, "data", NULL, "%s", data);
-}
-
 static void look_at_zones(struct op_call *call, struct buf *out)
 {
 	const struct zone_source *s = zoneinfo_source(call->zones);
@@ -176,18 +181,18 @@ static void look_at_zones(struct op_call *call, struct buf *out)
 		found(out, FINE, "zones", NULL, "%u zones, this machine's is %.*s", n, STR_ARG(local));
 }
 
-/* What can be seen without a daemon. */
-static enum err look_here(struct op_call *call, struct buf *out)
+/* What can be seen without a daemon. The data directory is the daemon's own matter, if there is one. */
+static enum err look_here(struct op_call *call, struct buf *out, const char **data)
 {
 	struct settings s;
 	enum err e = op_settings(call, &s);
 	if (e)
 		return e;
 	found(out, FINE, "configuration", NULL, "%s", s.path ? s.path : "no file: defaults");
-	const char *data = arena_dup(call->arena, s.config.data), *launcher = op_launcher(call);
-	if (!data)
+	const char *launcher = op_launcher(call);
+	*data = arena_dup(call->arena, s.config.data);
+	if (!*data)
 		return E_NOMEM;
-	look_at_data(out, data);
 	look_at_zones(call, out);
 	if (!launcher)
 		found(out, FAIL, "program", "install rota-launcher beside rota, or name it in ROTA_LAUNCHER",
@@ -219,15 +224,19 @@ enum err op_doctor(struct op_call *call)
 	struct str text;
 	struct val v;
 	unsigned bad = 0;
-	enum err e = look_here(call, &list);
+	const char *data, *socket = "";
+	enum err e = look_here(call, &list, &data);
+	if (!e)
+		e = remote_socket(call, &socket);
 	if (e)
 		return e;
 	e = remote_ask(call, (struct str){ 0 }, &text, &v);
 	if (e) {
 		found(&list, FAIL, "daemon", "`rota serve` starts one", "%s", call->why->text);
+		look_at_data(&list, data);
 	} else {
 		const struct val *inside = val_get(&v, STR("checks"));
-		found(&list, FINE, "daemon", NULL, "it answers");
+		found(&list, FINE, "daemon", NULL, "it answers at %s", socket);
 		for (unsigned i = 0; inside && i < inside->list.n; i++) {
 			buf_addc(&list, ',');
 			json_write(&list, &inside->list.item[i]);

@@ -174,8 +174,9 @@ void show_status(struct op_call *call, const struct val *v)
 		fprintf(call->out, "Everything is paused%s%s; `rota resume --all` lets it go on.\n\n",
 			until ? " until " : "", until ? until : "");
 	}
-	fprintf(call->out, "%s schedules, %s running, %s queued, %s waiting, %s to be retried\n",
-		val_text(call->arena, v, "schedules"), val_text(call->arena, v, "running"),
+	const char *schedules = val_text(call->arena, v, "schedules");
+	fprintf(call->out, "%s schedule%s, %s running, %s queued, %s waiting, %s to be retried\n", schedules,
+		strcmp(schedules, "1") ? "s" : "", val_text(call->arena, v, "running"),
 		val_text(call->arena, v, "queued"), val_text(call->arena, v, "waiting"),
 		val_text(call->arena, v, "retrying"));
 	if (open && open->list.n) {
