@@ -41,11 +41,17 @@ enum err op_apply(struct op_call *call)
  * ------------------------------------------------------------------------------------------ */
 
 struct applying {
+	struct api *api;
 	struct put *put;
-	unsigned *order; /* leaders before their followers */
-	unsigned n, at;  /* of the order: those before are done */
+	unsigned *order;             /* leaders before their followers */
+	unsigned n, asked, answered; /* of the order */
+	unsigned done;
 	bool dry_run;
+	struct reply refused; /* the first; code 0: none was */
 };
+
+/* Under way at a time: the store carries many out at once, and the engine's queue is not ours alone. */
+enum { TOGETHER = 64 };
 
 static int find(const struct applying *a, struct str id)
 {
@@ -138,35 +144,57 @@ static void finish(struct op_call *call, const struct applying *a)
 	api_finish(call, e);
 }
 
-static void one_applied(struct op_call *call, struct api *api, const struct reply *r);
+static void applied(struct op_call *call, struct api *api, const struct reply *r);
 
-/* One after the other; the last one answers. */
-static void go_on(struct op_call *call, struct api *api)
+/* A follower needs its leader's number: what is under way must be there before. */
+static bool may_go(const struct applying *a, const struct put *p)
 {
-	struct applying *a = call->ctx;
-	while (a->at < a->n && put_same(&a->put[a->order[a->at]]))
-		a->at++;
-	if (a->at == a->n) {
-		finish(call, a);
-		return;
-	}
-	enum err e = put_order(call, api, &a->put[a->order[a->at]], one_applied);
-	if (e)
-		api_finish(call, e);
+	bool follows = p->doc.after.schedule.n && find(a, p->doc.after.schedule) >= 0;
+	return a->asked - a->answered < (follows ? 1 : TOGETHER);
 }
 
-static void one_applied(struct op_call *call, struct api *api, const struct reply *r)
+/* Asks for as many as may be asked for at a time; the last answer ends it. What was refused stops the rest.
+ */
+static void go_on(void *arg)
+{
+	struct op_call *call = arg;
+	struct applying *a = call->ctx;
+	enum err e = OK;
+	while (!e && !a->refused.code && a->asked < a->n) {
+		const struct put *p = &a->put[a->order[a->asked]];
+		if (put_same(p) || a->dry_run) {
+			a->asked++;
+			a->answered++;
+			continue;
+		}
+		if (!may_go(a, p))
+			return;
+		e = put_order(call, a->api, p, applied);
+		a->asked += !e;
+	}
+	if (e)
+		a->refused.code = e == E_BUSY ? REPLY_BUSY : REPLY_REFUSED;
+	if (a->answered < a->asked)
+		return;
+	if (a->refused.code) {
+		const char *what =
+			arena_printf(call->arena, "not all were applied, only %u; apply again", a->done);
+		api_finish(call, api_refusal(call, &a->refused, what ? what : "not all were applied"));
+	} else {
+		finish(call, a);
+	}
+}
+
+static void applied(struct op_call *call, struct api *api, const struct reply *r)
 {
 	struct applying *a = call->ctx;
-	const struct put *p = &a->put[a->order[a->at]];
-	if (r->code != REPLY_OK) {
-		const char *what = arena_printf(call->arena, "%u of %u were applied, '%.*s' was not", a->at,
-						a->n, STR_SHORT(p->doc.id));
-		api_finish(call, api_refusal(call, r, what ? what : "not all were applied"));
-		return;
-	}
-	a->at++;
-	go_on(call, api);
+	(void)api;
+	a->answered++;
+	if (r->code == REPLY_OK)
+		a->done++;
+	else if (!a->refused.code)
+		a->refused = *r;
+	go_on(call);
 }
 
 enum err handle_apply(struct op_call *call, struct api *api)
@@ -179,6 +207,7 @@ enum err handle_apply(struct op_call *call, struct api *api)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs documents, a list");
 	if (!a || !(a->put = arena_alloc(call->arena, (documents->list.n + 1) * sizeof *a->put)))
 		return E_NOMEM;
+	a->api = api;
 	a->dry_run = dry && dry->kind == VAL_BOOL && dry->boolean;
 	call->ctx = a;
 	for (unsigned i = 0; i < documents->list.n && !e; i++) {
@@ -198,11 +227,9 @@ enum err handle_apply(struct op_call *call, struct api *api)
 		e = put_in_order(call, a);
 	if (e)
 		return e;
-	if (a->dry_run)
-		a->at = a->n;
-	call->later = true;
-	go_on(call, api);
-	return OK;
+	e = api_post(api, go_on, call);
+	call->later = !e;
+	return e;
 }
 
 static void print_value(struct op_call *call, const struct val *v)

@@ -31,7 +31,7 @@ static void print_event(struct op_call *call, const struct val *v, struct str te
 {
 	static const char *const members[] = { "schedule", "run", "problem", "outcome", "reason" };
 	if (call->json || !v) {
-		print_safe(call->out, text);
+		fwrite(text.p, 1, text.n, call->out);
 		fputc('\n', call->out);
 		return;
 	}

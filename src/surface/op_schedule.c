@@ -363,9 +363,9 @@ static enum err order_many(struct op_call *call, struct api *api, struct command
 		return E_NOMEM;
 	*t = (struct tagged){ .api = api, .command = c, .tag = tag->text };
 	call->ctx = t;
-	call->later = true;
-	next_tagged(call);
-	return OK;
+	enum err e = api_post(api, next_tagged, call);
+	call->later = !e;
+	return e;
 }
 
 enum err handle_pause_many(struct op_call *call, struct api *api)
