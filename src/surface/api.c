@@ -148,6 +148,15 @@ enum err api_sched(struct op_call *call, struct api *a, struct str name, struct 
 	return OK;
 }
 
+enum err api_sched_ever(struct op_call *call, struct api *a, struct str name, struct read_sched *ret)
+{
+	struct why why;
+	enum err e = api_sched(call, a, name, ret);
+	if (e == E_NOTFOUND && read_sched_removed(a->reader, name, call->arena, ret, &why) == OK)
+		e = OK;
+	return e;
+}
+
 enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);

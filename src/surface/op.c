@@ -48,9 +48,9 @@ static enum err run_version(struct op_call *call)
 		{ "missed", "POLICY", OP_TEXT, false, 0, "execute_immediately, skip, execute_next or catch_up" }, \
 		{ "overlap", "POLICY", OP_TEXT,                                                                   \
 		  false,     0,        "skip, queue_one, queue_all, cancel_running or allow" },                   \
-		{ "tag", "TAG,…", OP_TEXT, false, 0, "its tags" },                                                \
+		{ "tag", "TAGS", OP_TEXT, false, 0, "its tags, with commas between them" },                       \
 	{                                                                                                         \
-		"command", "-- COMMAND…", OP_WORDS, false, 0,                                                     \
+		"command", "-- COMMAND ...", OP_WORDS, false, 0,                                                  \
 			"what to run (--command \"LINE\" for a line of shell)"                                    \
 	}
 

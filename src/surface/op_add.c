@@ -154,7 +154,7 @@ enum err op_edit(struct op_call *call)
 	if (file->given ? said : !said)
 		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
 			    file->given ? "--file has the whole schedule; give nothing else beside it"
-					: "say what to change: --when, --timeout, -- COMMAND …; `rota edit "
+					: "say what to change: --when, --timeout, -- COMMAND; `rota edit "
 					  "--help` lists them");
 	if (!e)
 		return ask_and_show(call, &body);

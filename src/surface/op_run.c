@@ -34,7 +34,7 @@ enum err handle_runs(struct op_call *call, struct api *api)
 				 .limit = limit->given ? limit->count : 20 };
 	struct read_sched s = { 0 };
 	struct read_runs page;
-	enum err e = schedule->given ? api_sched(call, api, schedule->text, &s) : OK;
+	enum err e = schedule->given ? api_sched_ever(call, api, schedule->text, &s) : OK;
 	f.sid = s.row.sid;
 	if (!e && since->given)
 		e = api_time(call, "since", since->text, &f.since);
@@ -149,7 +149,7 @@ static enum err find_run(struct op_call *call, struct api *api, struct run_row *
 		name.n > 1 && name.p[0] == 'r' && str_number(str_from(name, 1), UINT64_C(1) << 48, &number);
 	if (is_run && read_run(api_reader(api), number, ret, &why) == OK)
 		return OK;
-	enum err e = api_sched(call, api, name, &s);
+	enum err e = api_sched_ever(call, api, name, &s);
 	if (e == E_NOTFOUND && is_run)
 		return why_set(call->why, e, WHY_NOWHERE, "there is no run %.*s", STR_SHORT(name));
 	if (!e)

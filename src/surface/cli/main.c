@@ -21,7 +21,7 @@ static void help_one(FILE *to, const struct op *op)
 {
 	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
 	for (const struct op_param *p = op->param; p->name; p++) {
-		if (p->positional)
+		if (p->positional || p->kind == OP_WORDS)
 			fprintf(to, " [%s]", p->value);
 		else
 			fprintf(to, " [--%s%s%s]", p->name, p->value ? " " : "", p->value ? p->value : "");
@@ -31,10 +31,10 @@ static void help_one(FILE *to, const struct op *op)
 		char left[48], letter[8] = "";
 		if (p->letter)
 			snprintf(letter, sizeof letter, "-%c, ", p->letter);
-		snprintf(left, sizeof left, "%s%s%s%s%s", letter, p->positional ? "" : "--",
-			 p->positional ? "" : p->name, p->value && !p->positional ? " " : "",
-			 p->value ? p->value : "");
-		fprintf(to, "  %-16s %s\n", left, p->help);
+		bool bare = p->positional || p->kind == OP_WORDS;
+		snprintf(left, sizeof left, "%s%s%s%s%s", letter, bare ? "" : "--", bare ? "" : p->name,
+			 p->value && !bare ? " " : "", p->value ? p->value : "");
+		fprintf(to, "  %-20s %s\n", left, p->help);
 	}
 	if (op->notes)
 		fprintf(to, "\n%s\n", op->notes);
