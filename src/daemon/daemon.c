@@ -524,8 +524,7 @@ void daemon_close(struct daemon *d)
 static void load_also(void *ctx, const struct load_item *item)
 {
 	struct daemon *d = ctx;
-	if (item->kind == LOAD_PROBLEM)
-		problems_load(d->problems, &item->problem);
+	problems_load(d->problems, item);
 	if (item->kind == LOAD_NAME &&
 	    names_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
 		return; /* its rules are outdated, and wait */

@@ -78,7 +78,14 @@ void problems_free(struct problems *p)
 	free(p);
 }
 
-void problems_load(struct problems *p, const struct problem_row *row)
+/* Stands for "removed" in the map, beside what is open. */
+static void mark_gone(struct problems *p, uint64_t sid)
+{
+	if (!map_put(&p->open, key_of(BAD_NONE, sid), 1))
+		return; /* then a last run of it may open a problem */
+}
+
+static void load_open(struct problems *p, const struct problem_row *row)
 {
 	char text[KEY_SIZE], again[KEY_SIZE];
 	snprintf(text, sizeof text, "%.*s", STR_ARG(row->key));
@@ -91,6 +98,14 @@ void problems_load(struct problems *p, const struct problem_row *row)
 		if (!strcmp(text, again) && !map_put(&p->open, key_of((enum cause)c, about), 1))
 			return; /* it stays open until somebody says it again */
 	}
+}
+
+void problems_load(struct problems *p, const struct load_item *item)
+{
+	if (item->kind == LOAD_PROBLEM)
+		load_open(p, &item->problem);
+	else if (item->kind == LOAD_SCHED && item->dropped)
+		mark_gone(p, item->sched.sid);
 }
 
 /* --- in words, on the desk's thread
@@ -239,7 +254,7 @@ static void ended(struct problems *p, const struct pump_fact *f)
 	bool wanted = r->reason == REASON_CANCELLED || r->reason == REASON_REPLACED;
 	if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_NO_WORK)
 		close_it(p, BAD_FAILED, f->sid);
-	else if (bad && !wanted)
+	else if (bad && !wanted && !is_open(p, BAD_NONE, f->sid))
 		open_it(p, (struct saying){ .cause = BAD_FAILED, .about = f->sid, .run = *r });
 }
 
@@ -275,6 +290,7 @@ void problems_happened(struct problems *p, const struct pump_fact *f, const stru
 	case ST_DROP:
 		close_it(p, BAD_FAILED, f->sid);
 		close_it(p, BAD_PAUSED, f->sid);
+		mark_gone(p, f->sid);
 		break;
 	case ST_HOLD:
 		if (blocks)

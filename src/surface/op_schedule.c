@@ -217,7 +217,9 @@ enum err handle_backfill(struct op_call *call, struct api *api)
 		e = time_of(call, "to", &c.to);
 	if (!e && c.from.us > c.to.us)
 		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "--from lies after --to");
-	return e ? e : order_for(call, api, c, "nothing was run");
+	return e ? e
+		 : order_for(call, api, c,
+			     "nothing was run (what is paused, or follows another, cannot be backfilled)");
 }
 
 /* --- pause and resume

@@ -429,7 +429,7 @@ def whys():
     check(why("w-tick", local.strftime("%Y-%m-%dT%H:%M:%S"))[0] == "run", "why with a local time")
     check(why("w-tick", local.strftime("%H:%M:%S"))[0] in ("run", "no_time", "will_run"), "why with a time of today")
     now = why("w-tick", "now")
-    check(now[0] in ("run", "about_to_run") or now[1] == "overlap", f"why now: {now}")
+    check(now[0] in ("run", "about_to_run") or now[1] in ("overlap", "paused"), f"why now: {now}")
     reason(("before", None), "w-tick", "2020-01-01T00:00:00Z")
     past = until("w-busy overlapped", lambda: [x for x in ask("runs", "w-busy")["runs"] if x["reason"] == "overlap"])
     if past:
@@ -544,15 +544,35 @@ def problems():
     check(ask("events")["events"][-1]["type"], "events --json")
 
 
+def busy(daemon):
+    """An edit in the middle of what is late, or of what is being claimed, is not refused."""
+    good("add", "@every 1s", "--id", "w-edit", "--overlap", "allow", "--", "true")
+    for n in range(3):
+        daemon.process.send_signal(signal.SIGSTOP)
+        edits = [subprocess.Popen([ROTA, "edit", "w-edit", "--when", f"@every {s}s"], env=ENV, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE) for s in (2, 1)]
+        time.sleep(1.1)
+        daemon.process.send_signal(signal.SIGCONT)
+        for e in edits:
+            err = e.communicate(timeout=10)[1].decode()
+            check(e.returncode == 0, f"an edit while the schedule is busy: {e.returncode} {err!r}")
+    good("rm", "w-edit")
+
+
 def restarted(daemon):
-    """What is open stays open, and is closed by the daemon after."""
+    """What is open stays open, and is closed by the daemon after; what its window closed on is told."""
+    good("add", "@every 1s WINDOW 1s", "--id", "w-window", "--", "true")
     flag = os.path.join(WORK, "flag")
     os.remove(flag)
     rota("run", "frail", "--wait")
     before = until("it is open", lambda: about("frail"))
     daemon.stop()
     bad(69, "ls", has="no daemon")
+    down = at(1)
+    time.sleep(3)
     daemon = Daemon()
+    w = until("what was missed is settled", lambda: [x for x in [ask("why", "w-window", down)] if x["answer"] == "refused"])
+    check(w and w[0]["reason"] in ("window_closed", "down") and w[0]["disposition"] == "missed", f"why of a missed one: {w}")
     check([p["number"] for p in about("frail")] == [p["number"] for p in before], "a problem outlives the daemon")
     open(flag, "w").close()
     good("run", "frail", "--wait")
@@ -585,6 +605,7 @@ def main():
             part()
             if failed > before:
                 print(f"({part.__name__}: {failed - before} failed)")
+        busy(daemon)
         daemon = restarted(daemon)
     finally:
         if daemon:

@@ -181,6 +181,8 @@ TEST(a_removed_schedule_has_none)
 	ONE(PROBLEM_OPEN, "schedule:5:failed");
 	problems_happened(f.problems, &(struct pump_fact){ .op = ST_DROP, .sid = 5 }, &(struct st_ack){ 0 });
 	ONE(PROBLEM_CLOSE, "schedule:5:failed");
+	ends(&f, 5, OUTCOME_FAILED, REASON_EXIT); /* its last run, which finished after it was removed */
+	NOTHING();
 	tear_down(&f);
 }
 
@@ -228,7 +230,13 @@ TEST(what_was_open_before_is_closed_after)
 	static const char *const keys[] = { "schedule:12:failed", "clock", "held:3", "schedule:12:failedx",
 					    "a tool's own" };
 	for (unsigned i = 0; i < ARRAY_LEN(keys); i++)
-		problems_load(f.problems, &(struct problem_row){ .number = i + 1, .key = str_of(keys[i]) });
+		problems_load(f.problems,
+			      &(struct load_item){ .kind = LOAD_PROBLEM,
+						   .problem = { .number = i + 1, .key = str_of(keys[i]) } });
+	problems_load(f.problems,
+		      &(struct load_item){ .kind = LOAD_SCHED, .dropped = true, .sched = { .sid = 13 } });
+	ends(&f, 13, OUTCOME_FAILED, REASON_EXIT);
+	NOTHING();
 	problems_look(f.problems, &(struct health){ 0 });
 	ONE(PROBLEM_CLOSE, "clock");
 	ends(&f, 12, OUTCOME_DONE, REASON_NONE);
