@@ -251,6 +251,9 @@ void show_why(struct op_call *call, const struct val *v)
 	const char *until = op_time(call, val_text(call->arena, v, "until"));
 	const struct val *run = val_get(v, STR("run"));
 	const char *text = in_words(answers, ARRAY_LEN(answers), answer);
+	const char *state = run ? val_text(call->arena, run, "state") : NULL;
+	if (state && strcmp(state, "finished") && !reason)
+		text = "it was taken up, and is not over";
 	const char *meaning = in_words(reasons, ARRAY_LEN(reasons), reason);
 	fprintf(call->out, "%s, %s: %s", val_text(call->arena, v, "schedule"), nominal ? nominal : "-",
 		text ? text : "?");

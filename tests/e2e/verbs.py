@@ -431,6 +431,8 @@ def whys():
     now = why("w-tick", "now")
     check(now[0] in ("run", "about_to_run") or now[1] in ("overlap", "paused"), f"why now: {now}")
     reason(("before", None), "w-tick", "2020-01-01T00:00:00Z")
+    first = [x for x in ask("runs", "w-busy", "--limit", "1000")["runs"] if x["state"] == "running"]
+    good("why", "w-busy", first[0]["nominal"], has=("taken up", first[0]["id"], "running"))
     past = until("w-busy overlapped", lambda: [x for x in ask("runs", "w-busy")["runs"] if x["reason"] == "overlap"])
     if past:
         reason(("refused", "overlap"), "w-busy", past[0]["nominal"])
