@@ -595,6 +595,20 @@ def operator():
     check(rota("--json").json.get("schedules") == s["schedules"], "rota --json")
 
 
+def denied():
+    """Another user is told so; only root can try."""
+    if os.geteuid() != 0:
+        return
+    socket = os.path.join(ENV["XDG_RUNTIME_DIR"], "rota", "rota.sock")
+    try:
+        done = subprocess.run([ROTA, "ls", "--socket", socket], cwd="/", user=65534, group=65534, extra_groups=[],
+                              env={"HOME": "/nonexistent"}, capture_output=True, timeout=10)
+    except PermissionError:
+        return  # nor may it start the program
+    r = Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    check(r.code == 77 and r.err.startswith("rota: "), "another user's daemon", r)
+
+
 def main():
     started = time.monotonic()
     daemon = None
@@ -602,7 +616,7 @@ def main():
         no_daemon()
         daemon = Daemon()
         why_begin()
-        for part in (help_of_all, add, names, apply, edit, runs, pause, whys, backfill, problems, operator):
+        for part in (help_of_all, add, names, apply, edit, runs, pause, whys, backfill, problems, operator, denied):
             before = failed
             part()
             if failed > before:
