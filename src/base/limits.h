@@ -78,6 +78,10 @@
 #define NAMES_MAX       (1 << 20) /* agents, accounts and concurrency keys */
 #define DESK_JOBS_MAX   256       /* attempts being rendered */
 #define DAEMON_MAIL_MAX 8192      /* commands and other mail under way */
+#define ORDER_BUSY_MS   2000      /* a command to a schedule that is busy is tried for so long … */
+#define RUN_BUSY_MS     200       /* … and a run by hand for so long: another may be alive */
+#define ORDER_AGAIN_MS  10        /* between two tries */
+#define HEALTH_MS       1000      /* between two looks at the clock, the store and the runner */
 
 /* The runner */
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "daemon/desk.h"
+#include "daemon/problems.h"
 #include "host/clock.h"
 #include "host/rundir.h"
 #include "store/sqlite.h"
@@ -9,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,18 @@ struct pending {
 	reply_fn *done;
 	void *ctx;
 	char *id, *document; /* copies, until the store has answered */
+	struct boot give_up; /* until then a busy schedule is asked again */
 	struct pending *next;
+};
+
+/* A request of somebody's own to the store. */
+struct sending {
+	struct daemon *d;
+	struct st_req req;
+	sent_fn *done;
+	void *ctx;
+	struct arena texts;
+	struct sending *next;
 };
 
 struct daemon {
@@ -40,6 +53,12 @@ struct daemon {
 	struct loop *loop;
 	uint64_t last_tag;
 	struct pending *pending; /* those the engine has; few at a time */
+	struct pending *again;   /* those that were answered BUSY */
+	struct sending *sent;
+	struct problems *problems;
+	struct boot looked;
+	bool unwell; /* at the last look */
+	atomic_bool closing;
 };
 
 struct names *daemon_names(struct daemon *d)
@@ -72,6 +91,15 @@ static void pending_free(struct pending *p)
 	free(p);
 }
 
+static void pending_free_all(struct pending *p)
+{
+	while (p) {
+		struct pending *next = p->next;
+		pending_free(p);
+		p = next;
+	}
+}
+
 static void replied(void *ctx, const struct reply *r)
 {
 	struct daemon *d = ctx;
@@ -80,6 +108,11 @@ static void replied(void *ctx, const struct reply *r)
 		if (p->command.tag != r->tag)
 			continue;
 		*at = p->next;
+		if (r->code == REPLY_BUSY && clock_boot().us < p->give_up.us) {
+			p->next = d->again;
+			d->again = p;
+			return;
+		}
 		p->done(p->ctx, r);
 		pending_free(p);
 		return;
@@ -96,15 +129,47 @@ static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct st
 		return;
 }
 
-static void take_order(void *arg)
+static void order(struct daemon *d, struct pending *p)
 {
-	struct pending *p = arg;
-	struct daemon *d = p->d;
-	names_unsaved(d->names, save_name, d);
 	p->command.tag = ++d->last_tag;
 	p->next = d->pending;
 	d->pending = p;
 	loop_event(d->loop, &(struct event){ .kind = EV_COMMAND, .command = &p->command });
+}
+
+static void take_order(void *arg)
+{
+	struct pending *p = arg;
+	names_unsaved(p->d->names, save_name, p->d);
+	order(p->d, p);
+}
+
+static void order_again(struct daemon *d)
+{
+	struct pending *all = d->again;
+	d->again = NULL;
+	while (all) {
+		struct pending *p = all;
+		all = p->next;
+		order(d, p);
+	}
+}
+
+/* How long a busy answer is not taken for an answer. */
+static int64_t patience(uint8_t kind)
+{
+	switch (kind) {
+	case CMD_PUT:
+	case CMD_DROP:
+	case CMD_PAUSE:
+	case CMD_RESUME:
+	case CMD_RECOMPILE:
+		return ORDER_BUSY_MS;
+	case CMD_RUN:
+		return RUN_BUSY_MS;
+	default:
+		return 0;
+	}
 }
 
 static char *copy(struct str s)
@@ -125,6 +190,7 @@ enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done,
 	*p = (struct pending){ .d = d, .command = *c, .done = done, .ctx = ctx };
 	p->id = copy(c->id);
 	p->document = copy(c->document);
+	p->give_up.us = clock_boot().us + patience(c->kind) * 1000;
 	p->command.id.p = p->id;
 	p->command.document.p = p->document;
 	enum err e = p->id && p->document ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
@@ -148,6 +214,118 @@ void daemon_stop(struct daemon *d)
 {
 	if (mailbox_put(d->mail, stop_now, d))
 		kill(getpid(), SIGTERM);
+}
+
+/* --- requests of others to the store
+ * ------------------------------------------------------------------------- */
+
+static void sending_free(struct sending *s)
+{
+	arena_free(&s->texts);
+	free(s);
+}
+
+static void send_now(void *arg)
+{
+	struct sending *s = arg;
+	if (pump_send(s->d->pump, &s->req)) {
+		sending_free(s); /* its caller is told when its time is up */
+		return;
+	}
+	s->next = s->d->sent;
+	s->d->sent = s;
+}
+
+static bool keep_text(struct sending *s, struct str *text)
+{
+	if (!text->p)
+		return true;
+	text->p = arena_dup(&s->texts, *text);
+	return text->p != NULL;
+}
+
+enum err daemon_send(struct daemon *d, const struct st_req *r, sent_fn *done, void *ctx)
+{
+	struct sending *s = calloc(1, sizeof *s);
+	if (!s)
+		return E_NOMEM;
+	*s = (struct sending){ .d = d, .req = *r, .done = done, .ctx = ctx };
+	struct problem_said *p = &s->req.problem;
+	bool kept = keep_text(s, &p->key) && keep_text(s, &p->subject) && keep_text(s, &p->text) &&
+		    keep_text(s, &p->by) && keep_text(s, &p->note);
+	enum err e = kept ? mailbox_put(d->mail, send_now, s) : E_NOMEM;
+	if (e)
+		sending_free(s);
+	return e == E_LIMIT ? E_BUSY : e;
+}
+
+static void tell(struct daemon *d, const struct pump_fact *f, const struct st_ack *ack)
+{
+	if (d->options.happened)
+		d->options.happened(d->options.ctx, f, ack);
+}
+
+static void answered(void *ctx, const struct st_ack *ack)
+{
+	struct daemon *d = ctx;
+	for (struct sending **at = &d->sent; *at; at = &(*at)->next) {
+		struct sending *s = *at;
+		if (s->req.tag != ack->tag)
+			continue;
+		*at = s->next;
+		struct pump_fact f = { .op = s->req.op, .res = ack->res };
+		f.problem.act = s->req.problem.act;
+		f.problem.number = ack->problem;
+		f.problem.fresh = ack->count == 1;
+		if (s->done)
+			s->done(s->ctx, ack);
+		tell(d, &f, ack);
+		sending_free(s);
+		return;
+	}
+}
+
+/* From the desk's thread. There is room sooner or later: the loop empties its mail at every turn. */
+static void send_problem(void *ctx, const struct st_req *r)
+{
+	struct daemon *d = ctx;
+	while (daemon_send(d, r, NULL, NULL) == E_BUSY && !d->closing)
+		usleep(1000);
+}
+
+/* --- health
+ * ---------------------------------------------------------------------------------------------------- */
+
+enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why)
+{
+	*which = "store";
+	enum err e = store_sqlite_trouble(d->store, since, NULL, why);
+	if (e)
+		return e;
+	*which = "runner";
+	return runner_trouble(d->runner, since, why);
+}
+
+bool daemon_has_cgroup(const struct daemon *d)
+{
+	return d->cgroup.n > 0;
+}
+
+static int64_t turned(void *ctx, struct now now)
+{
+	struct daemon *d = ctx;
+	order_again(d);
+	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000) {
+		struct why store = { 0 }, runner = { 0 };
+		bool bad_store = store_sqlite_trouble(d->store, NULL, NULL, &store) != OK;
+		bool bad_runner = runner_trouble(d->runner, NULL, &runner) != OK;
+		struct health h = { .clock_held = engine_clock_held(pump_engine(d->pump)),
+				    .store = bad_store ? store.text : NULL,
+				    .runner = bad_runner ? runner.text : NULL };
+		d->unwell = problems_look(d->problems, &h);
+		d->looked = now.boot;
+	}
+	return d->again ? ORDER_AGAIN_MS * 1000 : d->unwell ? HEALTH_MS * 1000 : 0;
 }
 
 /* --- runs
@@ -278,6 +456,11 @@ static enum err open_all(struct daemon *d, struct why *why)
 						      .done = prepared,
 						      .ctx = d },
 			      &d->desk, why);
+	if (!e)
+		e = problems_new(
+			&(struct problems_config){
+				.desk = d->desk, .names = d->names, .ctx = d, .send = send_problem },
+			&d->problems);
 	return e;
 }
 
@@ -310,17 +493,21 @@ void daemon_close(struct daemon *d)
 {
 	if (!d)
 		return;
+	atomic_store(&d->closing, true);
 	desk_close(d->desk);
+	problems_free(d->problems);
 	loop_free(d->loop);
 	store_sqlite_close(d->store);
 	pump_free(d->pump);
 	runner_close(d->runner);
 	mailbox_free(d->mail);
 	names_free(d->names);
-	while (d->pending) {
-		struct pending *p = d->pending;
-		d->pending = p->next;
-		pending_free(p);
+	pending_free_all(d->pending);
+	pending_free_all(d->again);
+	while (d->sent) {
+		struct sending *s = d->sent;
+		d->sent = s->next;
+		sending_free(s);
 	}
 	buf_free(&d->cgroup);
 	if (d->lock >= 0)
@@ -334,9 +521,10 @@ void daemon_close(struct daemon *d)
 /* --- running
  * ------------------------------------------------------------------------------------------------- */
 
-static void load_name(void *ctx, const struct load_item *item)
+static void load_also(void *ctx, const struct load_item *item)
 {
 	struct daemon *d = ctx;
+	problems_load(d->problems, item);
 	if (item->kind == LOAD_NAME &&
 	    names_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
 		return; /* its rules are outdated, and wait */
@@ -345,8 +533,8 @@ static void load_name(void *ctx, const struct load_item *item)
 static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
-	if (d->options.happened)
-		d->options.happened(d->options.ctx, f, ack);
+	problems_happened(d->problems, f, ack);
+	tell(d, f, ack);
 }
 
 static void zones_changed(void *ctx)
@@ -367,7 +555,8 @@ enum err daemon_run(struct daemon *d, struct why *why)
 				 .runner = d->runner,
 				 .ctx = d,
 				 .replied = replied,
-				 .happened = happened };
+				 .happened = happened,
+				 .answered = answered };
 	names_tables(d->names, &c.engine);
 	enum err e = pump_new(&c, &d->pump);
 	if (!e)
@@ -377,9 +566,10 @@ enum err daemon_run(struct daemon *d, struct why *why)
 						    .mail = d->mail,
 						    .launcher = d->options.launcher,
 						    .ctx = d,
-						    .zones_changed = zones_changed },
+						    .zones_changed = zones_changed,
+						    .turned = turned },
 			     &d->loop, why);
 	if (!e)
-		e = pump_load(d->pump, loop_now(), load_name, d);
+		e = pump_load(d->pump, loop_now(), load_also, d);
 	return e ? e : loop_run(d->loop, why);
 }

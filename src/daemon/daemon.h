@@ -29,11 +29,14 @@ void daemon_close(struct daemon *d); /* runs go on */
 
 typedef void reply_fn(void *ctx, const struct reply *r);
 /* A command for the engine; texts are copied. `done` is called on the daemon's thread, once, unless the
- * daemon stops before. E_BUSY: too many at a time. */
+ * daemon stops before. E_BUSY: too many at a time. A schedule whose row is being changed is busy for a
+ * moment, and one that is edited while something of it is late is busy once: what is answered REPLY_BUSY is
+ * asked again for ORDER_BUSY_MS (a run, which may be busy for hours, for RUN_BUSY_MS). */
 must_check enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx);
-/* A request of one's own to the store (problems); nobody is told of its answer. Texts must be literals or
- * outlive it: they are copied here. */
-must_check enum err daemon_send(struct daemon *d, const struct st_req *r);
+/* A request of one's own to the store: ST_PROBLEM, whose texts are copied. `done` (may be NULL) is called on
+ * the daemon's thread with its answer, unless the daemon stops before. E_BUSY: too many at a time. */
+typedef void sent_fn(void *ctx, const struct st_ack *ack);
+must_check enum err daemon_send(struct daemon *d, const struct st_req *r, sent_fn *done, void *ctx);
 /* Calls fn(arg) on the daemon's thread. */
 must_check enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg);
 void daemon_stop(struct daemon *d);
@@ -46,4 +49,6 @@ const char *daemon_runs(const struct daemon *d);     /* the directory of run fil
  */
 
 const struct engine *daemon_engine(const struct daemon *d);
+/* What is wrong with the store, or else with the runner: E_IO with what, since when, and which of the two. */
 must_check enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why);
+bool daemon_has_cgroup(const struct daemon *d);

@@ -23,7 +23,9 @@ struct desk {
 
 struct errand {
 	struct desk *desk;
-	struct desk_job *job;
+	struct desk_job *job; /* an attempt, or … */
+	desk_fn *fn;          /* … something else */
+	void *arg;
 };
 
 void desk_job_free(struct desk_job *j)
@@ -152,12 +154,31 @@ enum err desk_put(struct desk *d, const struct rn_req *r)
 	enum err e = j && errand ? OK : E_NOMEM;
 	if (!e) {
 		j->req = *r;
-		*errand = (struct errand){ d, j };
+		*errand = (struct errand){ .desk = d, .job = j };
 		e = mailbox_put(d->mail, do_job, errand);
 	}
 	if (e) {
 		free(j);
 		free(errand);
 	}
+	return e == E_LIMIT ? E_BUSY : e;
+}
+
+static void do_call(void *arg)
+{
+	struct errand errand = *(struct errand *)arg;
+	free(arg);
+	errand.fn(errand.desk->reader, errand.arg);
+}
+
+enum err desk_call(struct desk *d, desk_fn *fn, void *arg)
+{
+	struct errand *errand = calloc(1, sizeof *errand);
+	if (!errand)
+		return E_NOMEM;
+	*errand = (struct errand){ .desk = d, .fn = fn, .arg = arg };
+	enum err e = mailbox_put(d->mail, do_call, errand);
+	if (e)
+		free(errand);
 	return e == E_LIMIT ? E_BUSY : e;
 }

@@ -32,3 +32,7 @@ must_check enum err desk_open(const struct desk_options *o, struct desk **ret, s
 void desk_close(struct desk *d); /* jobs that were not done are given up */
 /* E_BUSY: too many at a time; E_NOMEM. */
 must_check enum err desk_put(struct desk *d, const struct rn_req *r);
+/* Calls fn(arg) on the desk's thread with its reader. E_BUSY, E_NOMEM as above. */
+struct reader;
+typedef void desk_fn(struct reader *reader, void *arg);
+must_check enum err desk_call(struct desk *d, desk_fn *fn, void *arg);

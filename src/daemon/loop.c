@@ -23,6 +23,7 @@ struct loop {
 	int timer;
 	int64_t slept;             /* BOOTTIME - MONOTONIC: how long the machine was suspended */
 	struct boot launcher_next; /* not to be started again before */
+	int64_t wish;              /* of `turned` */
 	enum err error;
 	struct why why;
 };
@@ -70,6 +71,12 @@ static void arm(struct loop *l)
 		next.us = now.wall.us + USEC;
 		any = true;
 	}
+	/* What is under way may be in trouble, of which nobody is told unless somebody looks. */
+	int64_t wish = l->wish ? l->wish : pump_under_way(l->config.pump) ? USEC : 0;
+	if (wish && (!any || next.us > now.wall.us + wish)) {
+		next.us = now.wall.us + wish;
+		any = true;
+	}
 	sd_event_source_set_enabled(l->again,
 				    any && next.us <= now.wall.us ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 	if (any && next.us > now.wall.us) {
@@ -95,6 +102,7 @@ static void turn(struct loop *l)
 		return;
 	}
 	keep_launcher(l, now);
+	l->wish = l->config.turned(l->config.ctx, now);
 	arm(l);
 }
 

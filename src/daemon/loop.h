@@ -12,6 +12,9 @@ struct loop_config {
 	const char *launcher; /* the program, started again when it has died */
 	void *ctx;
 	void (*zones_changed)(void *ctx); /* the zone files did */
+	/* At the end of every turn: what is not the engine's business. In how many microseconds it wants
+	 * another turn at the latest; 0: whenever there is one. */
+	int64_t (*turned)(void *ctx, struct now now);
 };
 
 struct loop;

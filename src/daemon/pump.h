@@ -11,6 +11,11 @@ struct pump_fact {
 	struct run_row run;     /* OCC, VERDICT, STARTED, FINISH: as asked for */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
+	struct {
+		uint8_t act;
+		bool fresh; /* it was opened by this */
+		uint64_t number;
+	} problem; /* PROBLEM */
 };
 
 struct pump_config {

@@ -1,6 +1,8 @@
 #include "surface/api.h"
 
 #include "base/json.h"
+#include "core/when/dur.h"
+#include "core/when/iso.h"
 #include "host/clock.h"
 #include "surface/events.h"
 
@@ -143,6 +145,35 @@ enum err api_sched(struct op_call *call, struct api *a, struct str name, struct 
 		return e;
 	}
 	*ret = match.sched;
+	return OK;
+}
+
+enum err api_sched_ever(struct op_call *call, struct api *a, struct str name, struct read_sched *ret)
+{
+	struct why why;
+	enum err e = api_sched(call, a, name, ret);
+	if (e == E_NOTFOUND && read_sched_removed(a->reader, name, call->arena, ret, &why) == OK)
+		e = OK;
+	return e;
+}
+
+enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret)
+{
+	const struct zone_source *zones = zoneinfo_source(call->zones);
+	const struct zone *zone = zones->find(zones->self, zoneinfo_local(call->zones));
+	struct iso t;
+	int64_t seconds;
+	if (str_eq(text, STR("now")))
+		*ret = api_now();
+	else if (dur_parse(text, &seconds, NULL) == OK)
+		*ret = (struct wall){ api_now().us - seconds * USEC };
+	else if (iso_parse(text, &t, NULL) == OK)
+		*ret = wall_of(iso_utc(&t, zone, NULL));
+	else
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "%s '%.*s' is not a time; allowed are 2026-11-16T08:30, 2026-11-16, 2h (ago) "
+			       "and now",
+			       what, STR_SHORT(text));
 	return OK;
 }
 

@@ -44,5 +44,11 @@ must_check enum err api_refusal(struct op_call *call, const struct reply *r, con
 must_check enum err api_post(struct api *a, void (*fn)(void *arg), void *arg);
 /* The schedule an argument names, exactly or by the beginning of its id. */
 must_check enum err api_sched(struct op_call *call, struct api *a, struct str name, struct read_sched *ret);
+/* The same for its history: one that was removed is still told of, by its whole id. */
+must_check enum err api_sched_ever(struct op_call *call, struct api *a, struct str name,
+				   struct read_sched *ret);
+/* A time of an argument: "now", a duration that has passed since ("1d"), or a date and time, in the machine's
+ * zone where none is said. */
+must_check enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret);
 /* "r7" or "7". */
 must_check enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret);

@@ -81,8 +81,12 @@ static const char *type_of(const struct pump_fact *f)
 		return f->run.state == RUN_RETRYING ? "run.failed" : "run.finished";
 	case ST_HOLD:
 		return f->hold.reason ? "hold.set" : "hold.freed";
-	case ST_WITHDRAW:
 	case ST_PROBLEM:
+		return f->problem.act == PROBLEM_ACK     ? "problem.acknowledged"
+		       : f->problem.act == PROBLEM_CLOSE ? "problem.closed"
+		       : f->problem.fresh                ? "problem.opened"
+							 : NULL;
+	case ST_WITHDRAW:
 	case ST_NAME:
 	case ST_OPS:
 		break;
@@ -115,6 +119,8 @@ static void write_event(struct events *e, uint64_t number, const char *type, con
 	}
 	if (f->op == ST_OCC && f->run.due.us) /* from due to durable */
 		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(at.us - f->run.due.us) / 1000);
+	if (f->problem.number)
+		buf_addf(out, ",\"problem\":%llu", (unsigned long long)f->problem.number);
 	if (f->op == ST_RANGE) {
 		add_time(out, "first", f->range.first);
 		add_time(out, "last", f->range.last);

@@ -21,9 +21,10 @@ struct op_param {
 	bool positional;
 	unsigned most; /* of an OP_COUNT: 1 to this */
 	const char *help;
+	char letter; /* -f for --follow; 0: none */
 };
 
-enum { OP_PARAMS_MAX = 14 };
+enum { OP_PARAMS_MAX = 16 };
 
 struct api;
 
@@ -54,14 +55,19 @@ struct op_call {
 struct op {
 	const char *name, *summary, *example;
 	struct op_param param[OP_PARAMS_MAX];  /* ends with a NULL name */
-	enum err (*run)(struct op_call *call); /* the command line's; remote_run where the daemon is asked */
+	enum err (*run)(struct op_call *call); /* the command line's; remote_run where the daemon is asked;
+						  NULL: not a verb, but asked for by those that are */
 	const char *notes;                     /* further help, or NULL */
 	const char *method, *route;            /* "/api/v1/runs/{run}"; NULL: not by HTTP */
 	enum err (*handle)(struct op_call *call, struct api *api);
 	void (*show)(struct op_call *call, const struct val *answer);
 };
 
-extern const struct op ops[]; /* ends with a NULL name */
-const struct op *op_find(struct str name);
+extern const struct op ops[];              /* ends with a NULL name */
+const struct op *op_find(struct str name); /* a verb */
+const struct op *op_row(const char *name); /* any row; it must be there */
 /* The argument called `name`; the row must have it. */
 const struct arg *op_arg(const struct op_call *call, const char *name);
+const struct arg *op_arg_if(const struct op_call *call, const char *name); /* NULL: it has none */
+/* A time of an answer as people read it; NULL stays NULL. */
+const char *op_time(struct op_call *call, const char *iso);

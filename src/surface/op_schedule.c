@@ -1,243 +1,62 @@
 #include "surface/op_schedule.h"
 
 #include "core/when/dur.h"
-#include "core/when/iso.h"
 #include "surface/api.h"
 #include "surface/remote.h"
 #include "surface/table.h"
 #include "surface/tell.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-/* --- add
- * -------------------------------------------------------------------------------------------------------- */
-
-/* A command keeps the directory and the PATH it was given in: what works here works then. */
-static enum err write_command(struct op_call *call, struct buf *out)
-{
-	const struct arg *words = op_arg(call, "command");
-	char *cwd = getcwd(NULL, 0);
-	const char *path = getenv("PATH");
-	buf_add(out, STR("{\"type\":\"command\",\"command\":["));
-	for (unsigned i = 0; i < words->count; i++) {
-		buf_add(out, i ? STR(",") : STR(""));
-		json_write_str(out, words->word[i]);
-	}
-	buf_add(out, STR("]"));
-	if (cwd)
-		tell_str(out, "cwd", str_of(cwd));
-	if (path) {
-		buf_add(out, STR(",\"env\":{\"PATH\":"));
-		json_write_str(out, str_of(path));
-		buf_addc(out, '}');
-	}
-	buf_addc(out, '}');
-	free(cwd);
-	return OK;
-}
-
-enum err op_add(struct op_call *call)
-{
-	const struct arg *expression = op_arg(call, "expression"), *words = op_arg(call, "command");
-	const struct arg *id = op_arg(call, "id");
-	char derived[DOC_ID_MAX + 1];
-	struct buf body = { 0 };
-	struct str text;
-	struct val answer;
-	if (!expression->given || !words->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "add needs an expression and a command: %s",
-			       call->op->example);
-	doc_derive_id(words->word, words->count, derived);
-	buf_add(&body, STR("{\"update\":"));
-	buf_add(&body, op_arg(call, "update")->given ? STR("true") : STR("false"));
-	buf_addf(&body, ",\"derived\":%s,\"document\":{\"id\":", id->given ? "false" : "true");
-	json_write_str(&body, id->given ? id->text : str_of(derived));
-	tell_str(&body, "expression", expression->text);
-	if (op_arg(call, "tz")->given)
-		tell_str(&body, "timezone", op_arg(call, "tz")->text);
-	if (op_arg(call, "timeout")->given)
-		tell_str(&body, "timeout", op_arg(call, "timeout")->text);
-	buf_add(&body, STR(",\"action\":"));
-	enum err e = write_command(call, &body);
-	buf_add(&body, STR("}}"));
-	if (!e)
-		e = body.failed ? E_NOMEM : remote_ask(call, buf_str(&body), &text, &answer);
-	buf_free(&body);
-	if (!e)
-		remote_show(call, text, &answer);
-	return e;
-}
-
-/* What must be kept until the engine has answered. */
-struct adding {
-	struct schedule_doc doc;
-	struct buf text;
-	struct read_sched old;
-	bool update;
-};
-
-static void write_added(struct op_call *call, struct api *api, const struct adding *a, const char *what)
-{
-	struct buf *out = &call->answer;
-	struct when_walk walk = when_walk(&a->doc.when, api_now());
-	struct wall nominal, due;
-	(void)api;
-	buf_add(out, STR("{\"id\":"));
-	json_write_str(out, a->doc.id);
-	buf_addf(out, ",\"result\":\"%s\"", what);
-	tell_str(out, "timezone", a->doc.when.zone_name);
-	tell_str(out, "directory", a->doc.action.cwd.n ? a->doc.action.cwd : STR("/"));
-	buf_addf(out,
-		 ",\"timeout\":%lld,\"missed_schedule_policy\":\"%s\",\"overlap\":\"%s\",\"retries\":%lld",
-		 (long long)a->doc.timeout, missed_words[a->doc.missed], overlap_words[a->doc.overlap],
-		 (long long)a->doc.retry.count);
-	buf_add(out, STR(",\"notified\":[],\"next\":["));
-	for (unsigned i = 0; i < 3 && !a->doc.after.schedule.n && when_walk_next(&walk, &nominal, &due) == OK;
-	     i++) {
-		buf_add(out, i ? STR(",") : STR(""));
-		tell_time(out, due);
-	}
-	buf_add(out, STR("]}"));
-	call->status = a->old.id.n ? 200 : 201;
-}
-
-static void added(struct op_call *call, struct api *api, const struct reply *r)
-{
-	struct adding *a = call->ctx;
-	enum err e = OK;
-	if (r->code != REPLY_OK)
-		e = api_refusal(call, r,
-				a->old.id.n ? "the schedule was not changed" : "the schedule was not added");
-	else
-		write_added(call, api, a, a->old.id.n ? "changed" : "added");
-	buf_free(&a->text);
-	api_finish(call, e);
-}
-
-static enum err find_leader(struct op_call *call, struct api *api, const struct schedule_doc *doc,
-			    uint64_t *ret)
-{
-	struct read_sched leader;
-	*ret = 0;
-	if (!doc->after.schedule.n)
-		return OK;
-	enum err e = api_sched(call, api, doc->after.schedule, &leader);
-	if (!e)
-		*ret = leader.row.sid;
-	return e;
-}
-
-static enum err put(struct op_call *call, struct api *api, struct adding *a)
-{
-	struct doc_names names = names_for_documents(daemon_names(api_daemon(api)));
-	struct command c = { .kind = CMD_PUT,
-			     .sid = a->old.id.n ? a->old.row.sid : 0,
-			     .enabled = a->doc.enabled,
-			     .max_runs = (uint32_t)a->doc.max_runs,
-			     .id = a->doc.id,
-			     .document = buf_str(&a->text) };
-	enum err e = find_leader(call, api, &a->doc, &c.after);
-	if (!e)
-		e = doc_rules(&a->doc, &names, &c.rules);
-	call->ctx = a;
-	return e ? e : api_order(call, api, &c, added);
-}
-
-/* An id that was made up here and is taken by something else gets a number. */
-static enum err settle_id(struct op_call *call, struct api *api, struct adding *a, bool derived)
-{
-	struct str base = a->doc.id;
-	struct read_match match;
-	for (unsigned n = 2;; n++) {
-		enum err e = read_sched_named(api_reader(api), a->doc.id, call->arena, &match, call->why);
-		bool there = e == OK && match.n == 1 && str_eq(match.sched.id, a->doc.id);
-		if (e && e != E_NOTFOUND)
-			return e;
-		if (!there)
-			return OK;
-		a->old = match.sched;
-		if (str_eq(a->old.document, buf_str(&a->text)) || a->update || !derived)
-			return OK;
-		const char *next =
-			arena_printf(call->arena, "%.*s-%u", (int)(base.n > 120 ? 120 : base.n), base.p, n);
-		if (!next)
-			return E_NOMEM;
-		a->old = (struct read_sched){ 0 };
-		a->doc.id = str_of(next);
-		a->text.n = 0;
-		doc_write(&a->doc, &a->text);
-	}
-}
-
-enum err handle_add(struct op_call *call, struct api *api)
-{
-	const struct val *document = val_get(&call->body, STR("document")),
-			 *update = val_get(&call->body, STR("update"));
-	const struct val *derived = val_get(&call->body, STR("derived"));
-	struct adding *a = arena_alloc(call->arena, sizeof *a);
-	struct doc_env env = api_doc_env(api);
-	struct doc_list list;
-	if (!a)
-		return E_NOMEM;
-	if (!document)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "add needs a document");
-	*a = (struct adding){ .update = update && update->kind == VAL_BOOL && update->boolean };
-	struct val documents = { .kind = VAL_LIST, .list = { (struct val *)document, 1 } };
-	env.fresh = true;
-	enum err e = doc_read(call->source, &documents, &env, call->arena, &list, call->why);
-	if (e)
-		return e;
-	if (list.n != 1)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "one schedule at a time is added; use apply for more");
-	a->doc = list.doc[0];
-	doc_write(&a->doc, &a->text);
-	e = settle_id(call, api, a, derived && derived->kind == VAL_BOOL && derived->boolean);
-	if (!e && a->old.id.n && str_eq(a->old.document, buf_str(&a->text))) {
-		write_added(call, api, a, "unchanged");
-		buf_free(&a->text);
-		return OK;
-	}
-	if (!e && a->old.id.n && !a->update)
-		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-			    "there is a schedule '%.*s' already, and it is another; --update changes it",
-			    STR_SHORT(a->doc.id));
-	if (!e)
-		e = put(call, api, a);
-	if (e)
-		buf_free(&a->text);
-	return e;
-}
-
-static const char *shown_time(struct op_call *call, const char *iso)
-{
-	return time_text(call->arena, iso, zoneinfo_source(call->zones), zoneinfo_local(call->zones));
-}
-
-void show_added(struct op_call *call, const struct val *v)
-{
-	const struct val *next = val_get(v, STR("next"));
-	fprintf(call->out, "%s: ", val_text(call->arena, v, "id"));
-	fprintf(call->out, "%s\n", val_text(call->arena, v, "result"));
-	fprintf(call->out, "  zone        %s\n", val_text(call->arena, v, "timezone"));
-	fputs("  directory   ", call->out);
-	print_safe(call->out, str_of(val_text(call->arena, v, "directory")));
-	fprintf(call->out, "\n  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
-		val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
-		val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
-	fputs("  on failure  nobody is told; `rota` shows it\n", call->out);
-	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
-		fprintf(call->out, "  %s %s\n", i ? "           " : "next       ",
-			shown_time(call, arena_dup(call->arena, next->list.item[i].str)));
-}
-
 /* --- looking
  * ---------------------------------------------------------------------------------------------------- */
 
-enum err handle_ls(struct op_call *call, struct api *api)
+enum err op_ls(struct op_call *call)
+{
+	static const struct {
+		const char *kind, *row;
+	} kinds[] = { { "schedules", "list-schedules" },
+		      { "runs", "runs" },
+		      { "problems", "list-problems" } };
+	const struct arg *kind = op_arg(call, "kind");
+	unsigned k = 0;
+	while (kind->given && k < ARRAY_LEN(kinds) && !str_eq(kind->text, str_of(kinds[k].kind)))
+		k++;
+	if (k == ARRAY_LEN(kinds))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "'%.*s' cannot be listed; allowed are schedules, runs and problems",
+			       STR_SHORT(kind->text));
+	const struct op *row = op_row(kinds[k].row);
+	struct op_call sub = { .op = row };
+	for (const struct op_param *p = call->op->param; p->name; p++)
+		if (strcmp(p->name, "kind") && op_arg(call, p->name)->given && !op_arg_if(&sub, p->name))
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "ls %s has no option --%s",
+				       kinds[k].kind, p->name);
+	return remote_row(call, row->name, NULL, (struct str){ 0 });
+}
+
+/* r7 is a run and 1 a problem, if there is such a one; everything else, and what is left, is a schedule. */
+enum err op_show(struct op_call *call)
+{
+	const struct arg *name = op_arg(call, "name");
+	uint64_t number;
+	enum err e = E_NOTFOUND;
+	if (!name->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "show needs a schedule, a run or a problem");
+	bool run = name->text.p[0] == 'r' && str_number(str_from(name->text, 1), INT64_MAX, &number);
+	bool problem = str_number(name->text, INT64_MAX, &number);
+	if (run)
+		e = remote_row(call, "get-run", "run", name->text);
+	else if (problem)
+		e = remote_row(call, "get-problem", "problem", name->text);
+	if (e != E_NOTFOUND)
+		return e;
+	struct why first = *call->why;
+	e = remote_row(call, "get-schedule", "schedule", name->text);
+	if (e == E_NOTFOUND && (run || problem))
+		*call->why = first;
+	return e;
+}
+
+enum err handle_schedules(struct op_call *call, struct api *api)
 {
 	const struct arg *limit = op_arg(call, "limit"), *after = op_arg(call, "after");
 	struct read_scheds page;
@@ -266,7 +85,7 @@ void show_schedules(struct op_call *call, const struct val *v)
 		const struct val *s = &list->list.item[i];
 		table_row(&t,
 			  (const char *[]){ val_text(call->arena, s, "id"), val_text(call->arena, s, "state"),
-					    shown_time(call, val_text(call->arena, s, "next")) });
+					    op_time(call, val_text(call->arena, s, "next")) });
 	}
 	if (t.n > 1)
 		table_print(&t, call->out);
@@ -276,7 +95,7 @@ void show_schedules(struct op_call *call, const struct val *v)
 		fprintf(call->out, "More: --after %s\n", val_text(call->arena, v, "after"));
 }
 
-enum err handle_show(struct op_call *call, struct api *api)
+enum err handle_schedule(struct op_call *call, struct api *api)
 {
 	struct read_sched s;
 	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
@@ -287,18 +106,22 @@ enum err handle_show(struct op_call *call, struct api *api)
 
 void show_schedule(struct op_call *call, const struct val *v)
 {
-	struct buf document = { 0 };
 	const struct val *d = val_get(v, STR("document"));
-	fprintf(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "state"));
-	const char *next = shown_time(call, val_text(call->arena, v, "next"));
-	fprintf(call->out, "  next      %s\n", next ? next : "-");
-	if (d) {
-		json_write(&document, d);
-		fputs("  document  ", call->out);
-		print_safe(call->out, buf_str(&document));
+	const char *next = op_time(call, val_text(call->arena, v, "next"));
+	const char *until = op_time(call, val_text(call->arena, v, "paused_until"));
+	fprintf(call->out, "%s: %s%s%s\n  next: %s\n", val_text(call->arena, v, "id"),
+		val_text(call->arena, v, "state"), until ? " until " : "", until ? until : "",
+		next ? next : "-");
+	for (unsigned i = 0; d && d->kind == VAL_MAP && i < d->map.n; i++) {
+		struct buf text = { 0 };
+		if (str_eq(d->map.pair[i].key, STR("id")))
+			continue;
+		json_write(&text, &d->map.pair[i].value);
+		fprintf(call->out, "  %.*s: ", STR_ARG(d->map.pair[i].key));
+		print_safe(call->out, buf_str(&text));
 		fputc('\n', call->out);
+		buf_free(&text);
 	}
-	buf_free(&document);
 }
 
 /* --- doing
@@ -322,8 +145,32 @@ static void simply_done(struct op_call *call, struct api *api, const struct repl
 
 void show_done(struct op_call *call, const struct val *v)
 {
-	const char *run = val_text(call->arena, v, "run");
-	fprintf(call->out, "%s%s%s\n", val_text(call->arena, v, "done"), run ? ": " : "", run ? run : "");
+	static const struct {
+		const char *done, *text;
+	} words[] = {
+		{ "rm", "removed" },
+		{ "pause", "paused" },
+		{ "resume", "resumed" },
+		{ "pause-many", "paused" },
+		{ "resume-many", "resumed" },
+		{ "run", "started" },
+		{ "backfill", "recorded; `rota runs` shows them" },
+		{ "stop", "stopped" },
+		{ "clock", "the clock is believed" },
+	};
+	const char *done = val_text(call->arena, v, "done"), *run = val_text(call->arena, v, "run");
+	const struct val *list = val_get(v, STR("schedules"));
+	for (unsigned i = 0; done && i < ARRAY_LEN(words); i++)
+		if (!strcmp(words[i].done, done)) {
+			done = words[i].text;
+			break;
+		}
+	for (unsigned i = 0; list && i < list->list.n; i++)
+		fprintf(call->out, "%s: %.*s\n", done, STR_ARG(list->list.item[i].str));
+	if (list && !list->list.n)
+		fputs("No schedule has that tag.\n", call->out);
+	if (!list)
+		fprintf(call->out, "%s%s%s\n", done, run ? ": " : "", run ? run : "");
 }
 
 static enum err order_for(struct op_call *call, struct api *api, struct command c, const char *what)
@@ -343,58 +190,23 @@ enum err handle_rm(struct op_call *call, struct api *api)
 			 "the schedule was not removed");
 }
 
-/* "2h" from now; not given: for ever. */
-static enum err until_of(struct op_call *call, struct wall *ret)
-{
-	const struct arg *how_long = op_arg(call, "for");
-	int64_t seconds;
-	*ret = WALL_NEVER;
-	if (!how_long->given)
-		return OK;
-	enum err e = dur_parse(how_long->text, &seconds, call->why);
-	if (!e)
-		ret->us = api_now().us + seconds * USEC;
-	return e;
-}
-
-enum err handle_pause(struct op_call *call, struct api *api)
-{
-	struct command c = { .kind = CMD_PAUSE };
-	enum err e = until_of(call, &c.to);
-	if (e)
-		return e;
-	if (op_arg(call, "schedule")->given)
-		return order_for(call, api, c, "it was not paused");
-	call->ctx = (void *)"nothing was paused";
-	return api_order(call, api, &c, simply_done);
-}
-
-enum err handle_resume(struct op_call *call, struct api *api)
-{
-	struct command c = { .kind = CMD_RESUME };
-	if (op_arg(call, "schedule")->given)
-		return order_for(call, api, c, "it was not resumed");
-	call->ctx = (void *)"nothing was resumed";
-	return api_order(call, api, &c, simply_done);
-}
-
 enum err handle_run(struct op_call *call, struct api *api)
 {
 	return order_for(call, api, (struct command){ .kind = CMD_RUN }, "it was not run");
 }
 
+enum err handle_clock(struct op_call *call, struct api *api)
+{
+	call->ctx = (void *)"the clock was not accepted";
+	return api_order(call, api, &(struct command){ .kind = CMD_CLOCK }, simply_done);
+}
+
 static enum err time_of(struct op_call *call, const char *name, struct wall *ret)
 {
 	const struct arg *arg = op_arg(call, name);
-	struct iso t;
-	struct str zone = zoneinfo_local(call->zones);
-	const struct zone_source *zones = zoneinfo_source(call->zones);
-	enum err e =
-		arg->given ? iso_parse(arg->text, &t, call->why)
-			   : why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs --%s", call->op->name, name);
-	if (!e)
-		*ret = wall_of(iso_utc(&t, zones->find(zones->self, zone), NULL));
-	return e;
+	if (!arg->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs --%s", call->op->name, name);
+	return api_time(call, name, arg->text, ret);
 }
 
 enum err handle_backfill(struct op_call *call, struct api *api)
@@ -403,52 +215,169 @@ enum err handle_backfill(struct op_call *call, struct api *api)
 	enum err e = time_of(call, "from", &c.from);
 	if (!e)
 		e = time_of(call, "to", &c.to);
-	return e ? e : order_for(call, api, c, "nothing was run");
+	if (!e && c.from.us > c.to.us)
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "--from lies after --to");
+	return e ? e
+		 : order_for(call, api, c,
+			     "nothing was run (what is paused, or follows another, cannot be backfilled)");
 }
 
-/* --- run, and wait
- * ------------------------------------------------------------------------------------------------ */
+/* --- pause and resume
+ * ------------------------------------------------------------------------------------------- */
 
-static bool is_over(const struct val *run)
+/* One by its own route; all, or those of a tag, by another. */
+enum err op_pause(struct op_call *call)
 {
-	const struct val *state = val_get(run, STR("state"));
-	return state && (str_eq(state->str, STR("finished")) || str_eq(state->str, STR("skipped")) ||
-			 str_eq(state->str, STR("missed")));
+	unsigned said =
+		op_arg(call, "schedule")->given + op_arg(call, "tag")->given + op_arg(call, "all")->given;
+	bool pauses = !strcmp(call->op->name, "pause");
+	if (said != 1)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "%s needs one of SCHEDULE, --tag TAG and --all", call->op->name);
+	if (op_arg(call, "schedule")->given)
+		return remote_run(call);
+	return remote_row(call, pauses ? "pause-many" : "resume-many", NULL, (struct str){ 0 });
 }
 
-static enum err wait_for(struct op_call *call, const char *run, struct str *text, struct val *ret)
+/* "2h" from now; not given: for ever. */
+static enum err until_of(struct op_call *call, struct wall *ret)
 {
-	const char *target = arena_printf(call->arena, "/api/v1/runs/%s", run);
-	for (unsigned ms = 20;; ms = ms < 1000 ? ms * 2 : 1000) {
-		enum err e =
-			target ? remote_call(call, "GET", target, (struct str){ 0 }, text, ret) : E_NOMEM;
-		if (e || is_over(ret))
-			return e;
-		nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
+	const struct arg *how_long = op_arg_if(call, "for");
+	int64_t seconds;
+	*ret = WALL_NEVER;
+	if (!how_long || !how_long->given)
+		return OK;
+	if (dur_parse(how_long->text, &seconds, NULL))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "--for '%.*s' is not a duration; write 90s, 10m, 2h, 3d or 1w",
+			       STR_SHORT(how_long->text));
+	ret->us = api_now().us + seconds * USEC;
+	return OK;
+}
+
+enum err handle_pause(struct op_call *call, struct api *api)
+{
+	struct command c = { .kind = CMD_PAUSE };
+	struct read_sched s;
+	enum err e = until_of(call, &c.to);
+	if (!e)
+		e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
+	/* The engine takes a second pause for the first: whoever wants another length must know. */
+	if (!e && s.row.flags & SCHED_PAUSED && s.row.paused_until.us != c.to.us)
+		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+			    "'%.*s' is paused already; resume it first to pause it for another time",
+			    STR_SHORT(s.id));
+	return e ? e : order_for(call, api, c, "it was not paused");
+}
+
+enum err handle_resume(struct op_call *call, struct api *api)
+{
+	return order_for(call, api, (struct command){ .kind = CMD_RESUME }, "it was not resumed");
+}
+
+/* All schedules with a tag, page by page: tags stand in documents only. */
+struct tagged {
+	struct api *api;
+	struct command command;
+	struct str tag, last;
+	struct read_scheds page;
+	unsigned at;
+	struct buf ids;
+};
+
+static bool has_tag(struct op_call *call, const struct read_sched *s, struct str tag)
+{
+	struct val doc;
+	const struct val *tags = NULL;
+	if (s->document.n && json_read(s->document, call->arena, &doc, NULL) == OK)
+		tags = val_get(&doc, STR("tags"));
+	for (unsigned i = 0; tags && tags->kind == VAL_LIST && i < tags->list.n; i++)
+		if (str_eq(tags->list.item[i].str, tag))
+			return true;
+	return false;
+}
+
+static void tagged_done(struct op_call *call, enum err e)
+{
+	struct tagged *t = call->ctx;
+	if (!e)
+		buf_addf(&call->answer, "{\"done\":\"%s\",\"schedules\":[%s]}", call->op->name,
+			 buf_str(&t->ids).p);
+	call->answer.failed |= t->ids.failed;
+	buf_free(&t->ids);
+	api_finish(call, e);
+}
+
+static void next_tagged(void *arg);
+
+static void one_tagged(struct op_call *call, struct api *api, const struct reply *r)
+{
+	struct tagged *t = call->ctx;
+	(void)api;
+	if (r->code != REPLY_OK && r->code != REPLY_NOT_FOUND) {
+		tagged_done(call, api_refusal(call, r, "not all were reached"));
+		return;
 	}
+	if (r->code == REPLY_OK) {
+		buf_add(&t->ids, t->ids.n ? STR(",") : STR(""));
+		json_write_str(&t->ids, t->page.item[t->at].id);
+	}
+	t->at++;
+	next_tagged(call);
 }
 
-enum err op_run_now(struct op_call *call)
+/* A page at a time, so that others are answered in between. */
+static void next_tagged(void *arg)
 {
-	struct str text;
-	struct val answer, run;
-	enum err e = remote_ask(call, STR("{}"), &text, &answer);
-	bool waits = op_arg(call, "wait")->given || op_arg(call, "watch")->given;
-	if (e || !waits) {
+	struct op_call *call = arg;
+	struct tagged *t = call->ctx;
+	while (t->at < t->page.n && !has_tag(call, &t->page.item[t->at], t->tag))
+		t->at++;
+	enum err e = OK;
+	if (t->at < t->page.n) {
+		t->command.sid = t->page.item[t->at].row.sid;
+		e = api_order(call, t->api, &t->command, one_tagged);
+	} else if (t->last.p && !t->page.more) {
+		tagged_done(call, OK);
+		return;
+	} else {
+		t->last = t->page.n ? t->page.item[t->page.n - 1].id : STR("");
+		t->at = 0;
+		e = read_scheds(api_reader(t->api), t->last, 200, call->arena, &t->page, call->why);
 		if (!e)
-			remote_show(call, text, &answer);
-		return e;
+			e = api_post(t->api, next_tagged, call);
 	}
-	e = wait_for(call, val_text(call->arena, &answer, "run"), &text, &run);
 	if (e)
-		return e;
-	const char *outcome = val_text(call->arena, &run, "outcome"),
-		   *reason = val_text(call->arena, &run, "reason");
-	if (call->json)
-		fwrite(text.p, 1, text.n, call->out);
-	else
-		fprintf(call->out, "%s: %s%s%s\n", val_text(call->arena, &run, "id"),
-			outcome ? outcome : "not run", reason ? "/" : "", reason ? reason : "");
-	bool good = outcome && (!strcmp(outcome, "done") || !strcmp(outcome, "no_work"));
-	return good ? OK : why_set(call->why, E_CONFLICT, WHY_NOWHERE, "the run did not succeed");
+		tagged_done(call, e);
+}
+
+static enum err order_many(struct op_call *call, struct api *api, struct command c, const char *what)
+{
+	const struct arg *tag = op_arg(call, "tag");
+	if (!tag->given && !op_arg(call, "all")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "say which: a tag, or all");
+	if (!tag->given) {
+		call->ctx = (void *)what;
+		return api_order(call, api, &c, simply_done);
+	}
+	struct tagged *t = arena_alloc(call->arena, sizeof *t);
+	if (!t)
+		return E_NOMEM;
+	*t = (struct tagged){ .api = api, .command = c, .tag = tag->text };
+	call->ctx = t;
+	enum err e = api_post(api, next_tagged, call);
+	call->later = !e;
+	return e;
+}
+
+enum err handle_pause_many(struct op_call *call, struct api *api)
+{
+	struct command c = { .kind = CMD_PAUSE };
+	enum err e = until_of(call, &c.to);
+	return e ? e : order_many(call, api, c, "nothing was paused");
+}
+
+enum err handle_resume_many(struct op_call *call, struct api *api)
+{
+	return order_many(call, api, (struct command){ .kind = CMD_RESUME }, "nothing was resumed");
 }

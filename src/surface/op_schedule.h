@@ -1,20 +1,22 @@
 #pragma once
-/* Schedules: add, ls, show, rm, pause, resume, run, backfill. */
+/* Schedules as they stand, and what is done to them: ls, show, rm, pause, resume, run, backfill, clock. */
 #include "surface/op.h"
 
-must_check enum err op_add(struct op_call *call);
-must_check enum err op_run_now(struct op_call *call);
+must_check enum err op_ls(struct op_call *call);
+must_check enum err op_show(struct op_call *call);
+must_check enum err op_pause(struct op_call *call); /* and resume */
 
-must_check enum err handle_add(struct op_call *call, struct api *api);
-must_check enum err handle_ls(struct op_call *call, struct api *api);
-must_check enum err handle_show(struct op_call *call, struct api *api);
+must_check enum err handle_schedules(struct op_call *call, struct api *api);
+must_check enum err handle_schedule(struct op_call *call, struct api *api);
 must_check enum err handle_rm(struct op_call *call, struct api *api);
 must_check enum err handle_pause(struct op_call *call, struct api *api);
 must_check enum err handle_resume(struct op_call *call, struct api *api);
+must_check enum err handle_pause_many(struct op_call *call, struct api *api);
+must_check enum err handle_resume_many(struct op_call *call, struct api *api);
 must_check enum err handle_run(struct op_call *call, struct api *api);
 must_check enum err handle_backfill(struct op_call *call, struct api *api);
+must_check enum err handle_clock(struct op_call *call, struct api *api);
 
-void show_added(struct op_call *call, const struct val *answer);
 void show_schedules(struct op_call *call, const struct val *answer);
 void show_schedule(struct op_call *call, const struct val *answer);
 void show_done(struct op_call *call, const struct val *answer);

@@ -30,7 +30,7 @@ static void zones_changed(void *ctx)
 }
 
 /* The launcher: where it was installed, or beside this program in a build tree. */
-static const char *find_launcher(struct op_call *call)
+const char *op_launcher(struct op_call *call)
 {
 	static const char *const places[] = { "../libexec/rota/rota-launcher", "rota-launcher", NULL };
 	char self[PATH_MAX];
@@ -61,7 +61,7 @@ enum err op_serve(struct op_call *call)
 	struct str zone = c->timezone.n ? c->timezone : zoneinfo_local(call->zones);
 	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
 				    .socket = arena_dup(call->arena, c->socket),
-				    .launcher = find_launcher(call),
+				    .launcher = op_launcher(call),
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
 				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars },

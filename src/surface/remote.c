@@ -46,7 +46,7 @@ enum err remote_call(struct op_call *call, const char *method, const char *targe
 /* --- how a row is asked for
  * ----------------------------------------------------------------------------------- */
 
-static void add_encoded(struct buf *out, struct str s)
+void remote_encode(struct buf *out, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
@@ -85,7 +85,7 @@ static void add_path(struct op_call *call, struct buf *out)
 		const char *end = strchr(p, '}');
 		char name[32];
 		snprintf(name, sizeof name, "%.*s", (int)(end - p - 1), p + 1);
-		add_encoded(out, op_arg(call, name)->text);
+		remote_encode(out, op_arg(call, name)->text);
 		p = end;
 	}
 }
@@ -98,7 +98,7 @@ static void add_query(struct op_call *call, struct buf *out)
 		if (!call->arg[i].given || is_ours(p->name) || in_path(call->op, p->name))
 			continue;
 		buf_addf(out, "%c%s=", before, p->name);
-		add_encoded(out, p->kind == OP_FLAG ? STR("true") : call->arg[i].text);
+		remote_encode(out, p->kind == OP_FLAG ? STR("true") : call->arg[i].text);
 		before = '&';
 	}
 }
@@ -164,4 +164,20 @@ enum err remote_run(struct op_call *call)
 	if (!e)
 		remote_show(call, text, &answer);
 	return e;
+}
+
+enum err remote_row(struct op_call *call, const char *row, const char *param, struct str value)
+{
+	struct op_call sub = *call;
+	sub.op = op_row(row);
+	memset(sub.arg, 0, sizeof sub.arg);
+	for (unsigned i = 0; i < OP_PARAMS_MAX && sub.op->param[i].name; i++) {
+		const char *name = sub.op->param[i].name;
+		const struct arg *arg = op_arg_if(call, name);
+		if (param && !strcmp(param, name))
+			sub.arg[i] = (struct arg){ .given = true, .text = value };
+		else if (arg)
+			sub.arg[i] = *arg;
+	}
+	return remote_run(&sub);
 }

@@ -10,7 +10,12 @@ must_check enum err remote_ask(struct op_call *call, struct str body, struct str
 /* Any request of one's own. */
 must_check enum err remote_call(struct op_call *call, const char *method, const char *target, struct str body,
 				struct str *text, struct val *ret);
+/* The same as remote_run by another row of the table: arguments of the same names go along, and `param` (may
+ * be NULL) becomes `value`. */
+must_check enum err remote_row(struct op_call *call, const char *row, const char *param, struct str value);
 /* Prints an answer: as JSON, or by `show`. */
 void remote_show(struct op_call *call, struct str text, const struct val *answer);
+/* For a place in a path or a query. */
+void remote_encode(struct buf *out, struct str s);
 /* Where the daemon is. */
 must_check enum err remote_socket(struct op_call *call, const char **ret);

@@ -103,6 +103,8 @@ static const char *distance(struct arena *a, int64_t seconds)
 		{ 120, 1, "s" }, { 7200, 60, "min" }, { 172800, 3600, "h" }, { INT64_MAX, 86400, "d" }
 	};
 	int64_t n = seconds < 0 ? -seconds : seconds;
+	if (n == 0)
+		return "now";
 	unsigned i = 0;
 	while (n >= words[i].up_to)
 		i++;

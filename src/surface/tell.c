@@ -27,7 +27,7 @@ void tell_str(struct buf *out, const char *name, struct str s)
 		buf_add(out, STR("null"));
 }
 
-static void time_of(struct buf *out, const char *name, struct wall t)
+void tell_at(struct buf *out, const char *name, struct wall t)
 {
 	buf_addf(out, ",\"%s\":", name);
 	tell_time(out, t);
@@ -45,13 +45,13 @@ void tell_sched(struct buf *out, const struct read_sched *s, bool whole)
 		 : s->open      ? reason_words[s->range.reason]
 		 : r->left == 0 ? "max_runs"
 				: "active");
-	time_of(out, "next", enabled && !paused && !s->open ? r->next : WALL_NEVER);
+	tell_at(out, "next", enabled && !paused && !s->open ? r->next : WALL_NEVER);
 	if (paused)
-		time_of(out, "paused_until", r->paused_until);
+		tell_at(out, "paused_until", r->paused_until);
 	buf_addf(out, ",\"failures\":%u,\"rev\":%u", r->failures, r->rev);
 	if (r->left != UINT32_MAX)
 		buf_addf(out, ",\"runs_left\":%u", r->left);
-	time_of(out, "changed", r->changed);
+	tell_at(out, "changed", r->changed);
 	if (whole && s->document.n) {
 		buf_add(out, STR(",\"document\":"));
 		buf_add(out, s->document);
@@ -85,16 +85,16 @@ void tell_run(struct buf *out, const struct run_row *r, struct str id)
 	buf_addf(out, "{\"id\":\"r%llu\"", (unsigned long long)r->run);
 	tell_str(out, "schedule", id);
 	buf_addf(out, ",\"kind\":\"%s\"", kinds[r->kind < RUN_KINDS ? r->kind : KIND_TIMER]);
-	time_of(out, "nominal", r->nominal);
-	time_of(out, "due", r->due);
+	tell_at(out, "nominal", r->nominal);
+	tell_at(out, "due", r->due);
 	buf_addf(out, ",\"attempt\":%u,\"state\":\"%s\"", r->attempt, state_of(r));
 	buf_addf(out, r->outcome ? ",\"outcome\":\"%s\"" : ",\"outcome\":null", outcome_words[r->outcome]);
 	buf_addf(out, r->reason ? ",\"reason\":\"%s\"" : ",\"reason\":null", reason_words[r->reason]);
-	time_of(out, "claimed_at", r->claimed);
-	time_of(out, "started_at", r->started);
-	time_of(out, "ended_at", r->ended);
+	tell_at(out, "claimed_at", r->claimed);
+	tell_at(out, "started_at", r->started);
+	tell_at(out, "ended_at", r->ended);
 	if (r->state == RUN_RETRYING)
-		time_of(out, "retry_at", r->retry_at);
+		tell_at(out, "retry_at", r->retry_at);
 	buf_addf(out, r->exit_code >= 0 ? ",\"exit_code\":%d" : ",\"exit_code\":null", r->exit_code);
 	buf_addf(out, r->cost >= 0 ? ",\"cost_usd\":%.6f" : ",\"cost_usd\":null", (double)r->cost / 1e6);
 	buf_addf(out, ",\"tokens\":{\"in\":%lld,\"out\":%lld},\"missed\":%u}", (long long)r->tokens_in,

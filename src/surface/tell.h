@@ -5,6 +5,7 @@
 
 struct wall tell_now(void);
 void tell_time(struct buf *out, struct wall t);                           /* RFC 3339, or null */
+void tell_at(struct buf *out, const char *name, struct wall t);           /* ,"name":"…" */
 void tell_str(struct buf *out, const char *name, struct str s);           /* ,"name":"…" */
 void tell_sched(struct buf *out, const struct read_sched *s, bool whole); /* whole: with its document */
 /* `id` is that of its schedule. */

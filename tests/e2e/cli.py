@@ -430,7 +430,7 @@ def answers():
 
 
 def verbs():
-    for argv in (("--help",), ("-h",), ("help",), ()):
+    for argv in (("--help",), ("-h",), ("help",)):
         r = rota(*argv)
         check(r.code == 0 and "usage" in r.out and all(v in r.out for v in ("next", "explain", "zones", "version"))
               and r.err == "", shown(argv) + ": help", r)

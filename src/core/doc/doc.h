@@ -84,6 +84,9 @@ must_check enum err doc_read(struct str source, const struct val *documents, con
  * out, directives as keys. Equal schedules have equal texts. */
 void doc_write(const struct schedule_doc *d, struct buf *out);
 
+/* The key that says the same as a directive; NULL: none does. */
+const char *doc_key_of(enum ace_key directive);
+
 /* The engine knows names only by numbers: the caller gives them out. */
 enum doc_name { DOC_AGENT, DOC_ACCOUNT, DOC_CONCURRENCY_KEY };
 struct doc_names {

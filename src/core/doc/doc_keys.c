@@ -443,3 +443,11 @@ void doc_write(const struct schedule_doc *d, struct buf *out)
 	keys_write(doc_keys, d, true, out);
 	buf_addc(out, '}');
 }
+
+const char *doc_key_of(enum ace_key directive)
+{
+	for (const struct key *k = doc_keys; k->name; k++)
+		if (k->ace == directive)
+			return k->name;
+	return NULL;
+}

@@ -541,3 +541,34 @@ struct engine_counts engine_counts(const struct engine *e)
 		  (size_t)(e->sched_by_sid.room + e->run_by_id.room + e->wait_by_tag.room) * 12;
 	return c;
 }
+
+bool engine_clock_held(const struct engine *e)
+{
+	return e->clock_held;
+}
+
+/* The smallest of a heap, in order, without taking any out: a child never comes before its parent, so those
+ * whose parents have been told are all that need be compared. */
+unsigned engine_coming(const struct engine *e, struct engine_due *ret, unsigned most)
+{
+	enum { LOOKS = 8 * ENGINE_COMING_MAX };
+	uint32_t front[3 * LOOKS + 1];
+	unsigned n = 0, waiting = 0;
+	const struct heap *h = &e->due;
+	if (h->n && !e->paused_all)
+		front[waiting++] = 0;
+	for (unsigned looks = 0; waiting && n < most && looks < LOOKS; looks++) {
+		unsigned best = 0;
+		for (unsigned i = 1; i < waiting; i++)
+			if (h->entry[front[i]].key < h->entry[front[best]].key)
+				best = i;
+		uint32_t at = front[best];
+		const struct sched *s = &e->sched[h->entry[at].item];
+		front[best] = front[--waiting];
+		for (uint32_t child = 4 * at + 1; child <= 4 * at + 4 && child < h->n; child++)
+			front[waiting++] = child;
+		if (!(s->row.flags & SCHED_PAUSED)) /* such a one only waits for the end of its pause */
+			ret[n++] = (struct engine_due){ s->row.sid, { h->entry[at].key } };
+	}
+	return n;
+}

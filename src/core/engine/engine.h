@@ -140,3 +140,13 @@ struct engine_counts {
 	size_t bytes;
 };
 struct engine_counts engine_counts(const struct engine *e);
+bool engine_clock_held(const struct engine *e); /* one of them, at no cost */
+
+/* What comes due next, the soonest first, at most `most`; how many there are. Costs by what is asked for, not
+ * by how many schedules there are. */
+struct engine_due {
+	uint64_t sid;
+	struct wall due;
+};
+enum { ENGINE_COMING_MAX = 64 };
+unsigned engine_coming(const struct engine *e, struct engine_due *ret, unsigned most);

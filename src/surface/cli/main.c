@@ -1,31 +1,19 @@
 /* The command line: finds the operation, reads its arguments by its row of the table, prints its answer. */
 #include "base/buf.h"
 #include "surface/op.h"
+#include "surface/report.h"
 #include "surface/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int report(enum err e, const struct why *why, struct str source, const char *source_name)
-{
-	_cleanup_(buf_free) struct buf text = { 0 };
-	err_describe(e, why, source, &text);
-	fputs("rota: ", stderr);
-	if (source_name && why->at != WHY_NOWHERE) {
-		print_safe(stderr, str_of(source_name));
-		fputs(": ", stderr);
-	}
-	print_safe(stderr, buf_str(&text));
-	fputc('\n', stderr);
-	return err_table[e].exit_code;
-}
-
 static void help_all(FILE *to)
 {
 	fputs("rota: the duty roster for agents\n\nusage: rota VERB [ARGUMENTS]\n\n", to);
 	for (const struct op *op = ops; op->name; op++)
-		fprintf(to, "  %-10s %s\n", op->name, op->summary);
+		if (op->run)
+			fprintf(to, "  %-10s %s\n", op->name, op->summary);
 	fputs("\n`rota VERB --help` tells more of each.\n", to);
 }
 
@@ -33,18 +21,20 @@ static void help_one(FILE *to, const struct op *op)
 {
 	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
 	for (const struct op_param *p = op->param; p->name; p++) {
-		if (p->positional)
+		if (p->positional || p->kind == OP_WORDS)
 			fprintf(to, " [%s]", p->value);
 		else
 			fprintf(to, " [--%s%s%s]", p->name, p->value ? " " : "", p->value ? p->value : "");
 	}
 	fputs("\n\n", to);
 	for (const struct op_param *p = op->param; p->name; p++) {
-		char left[40];
-		snprintf(left, sizeof left, "%s%s%s%s", p->positional ? "" : "--",
-			 p->positional ? "" : p->name, p->value && !p->positional ? " " : "",
-			 p->value ? p->value : "");
-		fprintf(to, "  %-16s %s\n", left, p->help);
+		char left[48], letter[8] = "";
+		if (p->letter)
+			snprintf(letter, sizeof letter, "-%c, ", p->letter);
+		bool bare = p->positional || p->kind == OP_WORDS;
+		snprintf(left, sizeof left, "%s%s%s%s%s", letter, bare ? "" : "--", bare ? "" : p->name,
+			 p->value && !bare ? " " : "", p->value ? p->value : "");
+		fprintf(to, "  %-20s %s\n", left, p->help);
 	}
 	if (op->notes)
 		fprintf(to, "\n%s\n", op->notes);
@@ -59,6 +49,16 @@ static const struct op_param *option(const struct op *op, const char *text, cons
 	*value = equals ? equals + 1 : NULL;
 	for (const struct op_param *p = op->param; p->name; p++)
 		if (!p->positional && str_eq(name, str_of(p->name)))
+			return p;
+	return NULL;
+}
+
+/* -f, alone. */
+static const struct op_param *letter(const struct op *op, const char *text, const char **value)
+{
+	*value = NULL;
+	for (const struct op_param *p = op->param; p->name && text[1] == '\0'; p++)
+		if (p->letter && p->letter == text[0])
 			return p;
 	return NULL;
 }
@@ -131,7 +131,8 @@ static enum err read_args(struct op_call *call, char **argv)
 			continue;
 		}
 		if (!words_only && argv[0][0] == '-' && (argv[0][1] == '-' || is_alpha(argv[0][1]))) {
-			p = argv[0][1] == '-' ? option(call->op, *argv + 2, &value) : NULL;
+			p = argv[0][1] == '-' ? option(call->op, *argv + 2, &value)
+					      : letter(call->op, *argv + 1, &value);
 			if (!p)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE,
 					       "%s has no option %.*s; `rota %s --help` lists them",
@@ -177,7 +178,9 @@ static int run(const struct op *op, char **argv)
 		call.json = op_arg(&call, "json")->given;
 		e = op->run(&call);
 	}
-	int code = e ? report(e, &why, call.source, call.source_name) : 0;
+	if (e)
+		report_error(stderr, e, &why, call.source, call.source_name);
+	int code = err_table[e].exit_code;
 	arena_free(&arena);
 	return code;
 }
@@ -187,7 +190,7 @@ static int unknown_verb(const char *name)
 {
 	const struct op *near = NULL;
 	for (const struct op *op = ops; op->name && !near; op++)
-		if (str_distance(str_of(name), str_of(op->name), 2) <= 2)
+		if (op->run && str_distance(str_of(name), str_of(op->name), 2) <= 2)
 			near = op;
 	fputs("rota: '", stderr);
 	print_safe(stderr, str_of(name));
@@ -196,9 +199,18 @@ static int unknown_verb(const char *name)
 	return err_table[E_INPUT].exit_code;
 }
 
+static bool op_option(const char *text)
+{
+	const char *value;
+	return option(op_find(STR("status")), text + 2, &value) != NULL;
+}
+
 int main(int argc, char **argv)
 {
-	const char *verb = argc > 1 ? argv[1] : "--help";
+	/* Alone, or with options only, it says how things stand. */
+	bool bare = argc < 2 || (!strncmp(argv[1], "--", 2) && op_option(argv[1]));
+	const char *verb = bare ? "status" : argv[1];
+	char **rest = argv + (bare ? 1 : 2);
 	int code = 0;
 	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
 		const struct op *op = argc > 2 ? op_find(str_of(argv[2])) : NULL;
@@ -212,10 +224,10 @@ int main(int argc, char **argv)
 		const struct op *op = op_find(str_of(strcmp(verb, "--version") == 0 ? "version" : verb));
 		if (!op)
 			code = unknown_verb(verb);
-		else if (wants_help(argv + 2))
+		else if (wants_help(rest))
 			help_one(stdout, op);
 		else
-			code = run(op, argv + 2);
+			code = run(op, rest);
 	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "rota: cannot write the output: %s\n", strerror(errno));

@@ -1,0 +1,277 @@
+#include "surface/op_apply.h"
+
+#include "surface/docs.h"
+#include "surface/put.h"
+#include "surface/remote.h"
+#include "surface/table.h"
+#include "surface/tell.h"
+
+enum err op_apply(struct op_call *call)
+{
+	const struct arg *file = op_arg(call, "file");
+	struct docs docs = { 0 };
+	struct buf body = { 0 };
+	struct str text;
+	struct val answer;
+	if (op_arg(call, "prune")->given)
+		return why_set(
+			call->why, E_INPUT, WHY_NOWHERE,
+			"--prune is not possible in this version: rota does not record yet which file a "
+			"schedule came from; `rota rm` removes one");
+	if (!file->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs a file or a directory: %s",
+			       call->op->example);
+	enum err e = docs_path(call, file->text.p, &docs);
+	if (e)
+		return e;
+	buf_addf(&body, "{\"dry_run\":%s,\"documents\":[", op_arg(call, "dry-run")->given ? "true" : "false");
+	for (unsigned i = 0; i < docs.n; i++) {
+		buf_add(&body, i ? STR(",") : STR(""));
+		buf_add(&body, docs.item[i].text);
+	}
+	buf_add(&body, STR("]}"));
+	e = body.failed ? E_NOMEM : remote_ask(call, buf_str(&body), &text, &answer);
+	buf_free(&body);
+	if (!e)
+		remote_show(call, text, &answer);
+	return e;
+}
+
+/* --- the daemon's side
+ * ------------------------------------------------------------------------------------------ */
+
+struct applying {
+	struct api *api;
+	struct put *put;
+	unsigned *order;             /* leaders before their followers */
+	unsigned n, asked, answered; /* of the order */
+	unsigned done;
+	bool dry_run;
+	struct reply refused; /* the first; code 0: none was */
+};
+
+/* Under way at a time: the store carries many out at once, and the engine's queue is not ours alone. */
+enum { TOGETHER = 64 };
+
+static int find(const struct applying *a, struct str id)
+{
+	for (unsigned i = 0; i < a->n; i++)
+		if (str_eq(a->put[i].doc.id, id))
+			return (int)i;
+	return -1;
+}
+
+/* A follower needs its leader's number, so a leader that is new goes first. */
+static enum err put_in_order(struct op_call *call, struct applying *a)
+{
+	bool *placed = arena_alloc(call->arena, a->n + 1);
+	unsigned n = 0, before;
+	a->order = arena_alloc(call->arena, (a->n + 1) * sizeof *a->order);
+	if (!placed || !a->order)
+		return E_NOMEM;
+	do {
+		before = n;
+		for (unsigned i = 0; i < a->n; i++) {
+			struct str after = a->put[i].doc.after.schedule;
+			int leader = after.n ? find(a, after) : -1;
+			if (placed[i] || (leader >= 0 && !a->put[leader].exists && !placed[leader]))
+				continue;
+			placed[i] = true;
+			a->order[n++] = i;
+		}
+	} while (n > before && n < a->n);
+	for (unsigned i = 0; i < a->n; i++)
+		if (!placed[i])
+			return why_set(call->why, E_INPUT, WHY_NOWHERE,
+				       "'%.*s' follows itself, by way of '%.*s'", STR_SHORT(a->put[i].doc.id),
+				       STR_SHORT(a->put[i].doc.after.schedule));
+	return OK;
+}
+
+static enum err check_leaders(struct op_call *call, struct api *api, const struct applying *a)
+{
+	for (unsigned i = 0; i < a->n; i++) {
+		struct put leader = { .doc.id = a->put[i].doc.after.schedule };
+		if (!leader.doc.id.n || find(a, leader.doc.id) >= 0)
+			continue;
+		enum err e = put_look(call, api, &leader);
+		if (e)
+			return e;
+		if (!leader.exists)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE,
+				       "'%.*s' is to follow '%.*s', but there is no such schedule",
+				       STR_SHORT(a->put[i].doc.id), STR_SHORT(leader.doc.id));
+	}
+	return OK;
+}
+
+static enum err tell_one(struct op_call *call, const struct put *p)
+{
+	struct buf *out = &call->answer;
+	struct put_change *change;
+	unsigned n;
+	enum err e = put_changes(call, p, &change, &n);
+	if (e)
+		return e;
+	buf_add(out, STR("{\"id\":"));
+	json_write_str(out, p->doc.id);
+	buf_addf(out, ",\"result\":\"%s\",\"changes\":[",
+		 put_same(p) ? "unchanged"
+		 : p->exists ? "changed"
+			     : "added");
+	for (unsigned i = 0; i < n && !put_same(p); i++) {
+		buf_addf(out, "%s{\"key\":", i ? "," : "");
+		json_write_str(out, change[i].key);
+		buf_add(out, STR(",\"from\":"));
+		buf_add(out, change[i].from.n ? change[i].from : STR("null"));
+		buf_add(out, STR(",\"to\":"));
+		buf_add(out, change[i].to.n ? change[i].to : STR("null"));
+		buf_addc(out, '}');
+	}
+	buf_add(out, STR("]}"));
+	return OK;
+}
+
+static void finish(struct op_call *call, const struct applying *a)
+{
+	enum err e = OK;
+	buf_addf(&call->answer, "{\"dry_run\":%s,\"schedules\":[", a->dry_run ? "true" : "false");
+	for (unsigned i = 0; i < a->n && !e; i++) {
+		buf_add(&call->answer, i ? STR(",") : STR(""));
+		e = tell_one(call, &a->put[i]);
+	}
+	buf_add(&call->answer, STR("]}"));
+	api_finish(call, e);
+}
+
+static void applied(struct op_call *call, struct api *api, const struct reply *r);
+
+/* A follower needs its leader's number: what is under way must be there before. */
+static bool may_go(const struct applying *a, const struct put *p)
+{
+	bool follows = p->doc.after.schedule.n && find(a, p->doc.after.schedule) >= 0;
+	return a->asked - a->answered < (follows ? 1 : TOGETHER);
+}
+
+/* Asks for as many as may be asked for at a time; the last answer ends it. What was refused stops the rest.
+ */
+static void go_on(void *arg)
+{
+	struct op_call *call = arg;
+	struct applying *a = call->ctx;
+	enum err e = OK;
+	while (!e && !a->refused.code && a->asked < a->n) {
+		const struct put *p = &a->put[a->order[a->asked]];
+		if (put_same(p) || a->dry_run) {
+			a->asked++;
+			a->answered++;
+			continue;
+		}
+		if (!may_go(a, p))
+			return;
+		e = put_order(call, a->api, p, applied);
+		a->asked += !e;
+	}
+	if (e)
+		a->refused.code = e == E_BUSY ? REPLY_BUSY : REPLY_REFUSED;
+	if (a->answered < a->asked)
+		return;
+	if (a->refused.code) {
+		const char *what =
+			arena_printf(call->arena, "not all were applied, only %u; apply again", a->done);
+		api_finish(call, api_refusal(call, &a->refused, what ? what : "not all were applied"));
+	} else {
+		finish(call, a);
+	}
+}
+
+static void applied(struct op_call *call, struct api *api, const struct reply *r)
+{
+	struct applying *a = call->ctx;
+	(void)api;
+	a->answered++;
+	if (r->code == REPLY_OK)
+		a->done++;
+	else if (!a->refused.code)
+		a->refused = *r;
+	go_on(call);
+}
+
+enum err handle_apply(struct op_call *call, struct api *api)
+{
+	const struct val *documents = val_get(&call->body, STR("documents"));
+	const struct val *dry = val_get(&call->body, STR("dry_run"));
+	struct applying *a = arena_alloc(call->arena, sizeof *a);
+	enum err e = OK;
+	if (!documents || documents->kind != VAL_LIST)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs documents, a list");
+	if (!a || !(a->put = arena_alloc(call->arena, (documents->list.n + 1) * sizeof *a->put)))
+		return E_NOMEM;
+	a->api = api;
+	a->dry_run = dry && dry->kind == VAL_BOOL && dry->boolean;
+	call->ctx = a;
+	for (unsigned i = 0; i < documents->list.n && !e; i++) {
+		struct put p;
+		e = put_read(call, api, &documents->list.item[i], false, &p);
+		if (!e && find(a, p.doc.id) >= 0)
+			e = why_set(call->why, E_INPUT, documents->list.item[i].at,
+				    "schedule '%.*s' is there twice", STR_SHORT(p.doc.id));
+		if (!e)
+			e = put_look(call, api, &p);
+		a->put[a->n] = p;
+		a->n += !e;
+	}
+	if (!e)
+		e = check_leaders(call, api, a);
+	if (!e)
+		e = put_in_order(call, a);
+	if (e)
+		return e;
+	e = api_post(api, go_on, call);
+	call->later = !e;
+	return e;
+}
+
+static void print_value(struct op_call *call, const struct val *v)
+{
+	struct buf text = { 0 };
+	json_write(&text, v);
+	print_safe(call->out, buf_str(&text));
+	buf_free(&text);
+}
+
+void show_applied(struct op_call *call, const struct val *v)
+{
+	static const struct {
+		const char *result, *sign;
+	} signs[] = { { "added", "+" }, { "changed", "~" }, { "unchanged", "=" } };
+	const struct val *list = val_get(v, STR("schedules"));
+	unsigned count[ARRAY_LEN(signs)] = { 0 };
+	for (unsigned i = 0; list && i < list->list.n; i++) {
+		const struct val *s = &list->list.item[i], *changes = val_get(s, STR("changes"));
+		const char *result = val_text(call->arena, s, "result");
+		unsigned k = 0;
+		while (k + 1 < ARRAY_LEN(signs) && strcmp(signs[k].result, result))
+			k++;
+		count[k]++;
+		fprintf(call->out, "%s %s: %s\n", signs[k].sign, val_text(call->arena, s, "id"), result);
+		for (unsigned c = 0; changes && c < changes->list.n; c++) {
+			const struct val *one = &changes->list.item[c];
+			const struct val *from = val_get(one, STR("from")), *to = val_get(one, STR("to"));
+			if (!strcmp(val_text(call->arena, one, "key"), "id"))
+				continue;
+			fprintf(call->out, "    %s: ", val_text(call->arena, one, "key"));
+			if (from->kind != VAL_NULL)
+				print_value(call, from);
+			fputs(from->kind != VAL_NULL ? " -> " : "", call->out);
+			if (to->kind != VAL_NULL)
+				print_value(call, to);
+			else
+				fputs("(removed)", call->out);
+			fputc('\n', call->out);
+		}
+	}
+	const struct val *dry = val_get(v, STR("dry_run"));
+	fprintf(call->out, "%u added, %u changed, %u unchanged%s\n", count[0], count[1], count[2],
+		dry && dry->boolean ? "; nothing was applied (--dry-run)" : "");
+}

@@ -1,0 +1,187 @@
+#include "surface/op_status.h"
+
+#include "surface/api.h"
+#include "surface/op_problem.h"
+#include "surface/op_run.h"
+#include "surface/table.h"
+#include "surface/tell.h"
+
+#include <stdlib.h>
+
+enum { COMING = 10, COMING_HOURS = 24 };
+
+/* What only the daemon's thread knows. */
+struct asked {
+	struct api *api;
+	struct op_call *call;
+	struct engine_counts counts;
+	struct engine_due coming[COMING];
+	unsigned n;
+	const char *trouble; /* with what; NULL: none */
+	struct wall since;
+	struct why why;
+};
+
+static void tell_coming(struct op_call *call, struct api *api, const struct asked *a)
+{
+	struct wall horizon = { api_now().us + COMING_HOURS * 3600 * USEC };
+	const char *comma = "";
+	buf_add(&call->answer, STR(",\"next\":["));
+	for (unsigned i = 0; i < a->n && a->coming[i].due.us <= horizon.us; i++) {
+		struct read_sched s;
+		struct why why;
+		if (read_sched(api_reader(api), a->coming[i].sid, call->arena, &s, &why) || !s.id.n)
+			continue;
+		buf_addf(&call->answer, "%s{\"schedule\":", comma);
+		json_write_str(&call->answer, s.id);
+		tell_at(&call->answer, "due", a->coming[i].due);
+		buf_addc(&call->answer, '}');
+		comma = ",";
+	}
+	buf_addc(&call->answer, ']');
+}
+
+static enum err tell_pause(struct op_call *call, struct api *api)
+{
+	struct read_holds holds;
+	enum err e = read_holds(api_reader(api), call->arena, &holds, call->why);
+	if (e)
+		return e;
+	bool paused = false;
+	for (unsigned i = 0; i < holds.n; i++)
+		if (holds.item[i].key == 0 && holds.item[i].reason) {
+			paused = true;
+			tell_at(&call->answer, "paused_until", holds.item[i].until);
+		}
+	buf_addf(&call->answer, ",\"paused\":%s", paused ? "true" : "false");
+	return OK;
+}
+
+static enum err write_status(const struct asked *a)
+{
+	struct op_call *call = a->call;
+	struct buf *out = &call->answer;
+	const struct engine_counts *n = &a->counts;
+	struct read_problems problems;
+	struct read_runs open;
+	struct read_filter filter = { .states = 1u << RUN_PENDING | 1u << RUN_CLAIMED | 1u << RUN_RETRYING,
+				      .limit = 20 };
+	enum err e = read_problems(api_reader(a->api), false, 0, 20, call->arena, &problems, call->why);
+	if (!e)
+		e = read_runs(api_reader(a->api), &filter, call->arena, &open, call->why);
+	if (e)
+		return e;
+	buf_add(out, STR("{\"problems\":["));
+	for (unsigned i = 0; i < problems.n; i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		tell_problem(out, &problems.item[i]);
+	}
+	buf_addf(out,
+		 "],\"schedules\":%u,\"runs\":%u,\"waiting\":%u,\"queued\":%u,\"running\":%u,\"retrying\":%u,"
+		 "\"slots_used\":%u,\"clock_held\":%s,\"outdated\":%u",
+		 n->schedules, n->runs, n->waiting, n->queued, n->running, n->retrying, n->slots_used,
+		 n->clock_held ? "true" : "false", n->outdated);
+	tell_str(out, "trouble", a->trouble ? str_of(a->why.text) : (struct str){ 0 });
+	e = tell_pause(call, a->api);
+	buf_add(out, STR(",\"open\":["));
+	tell_runs(call, a->api, &open);
+	buf_addc(out, ']');
+	tell_coming(call, a->api, a);
+	buf_addc(out, '}');
+	return e;
+}
+
+static void counted(void *arg)
+{
+	struct asked *a = arg;
+	api_finish(a->call, write_status(a));
+	free(a);
+}
+
+/* On the daemon's thread: the engine tells how things stand. */
+static void count(void *arg)
+{
+	struct asked *a = arg;
+	struct daemon *d = api_daemon(a->api);
+	const char *which;
+	a->counts = engine_counts(daemon_engine(d));
+	a->n = engine_coming(daemon_engine(d), a->coming, COMING);
+	if (daemon_trouble(d, &which, &a->since, &a->why))
+		a->trouble = which;
+	if (api_post(a->api, counted, a))
+		free(a);
+}
+
+enum err handle_status(struct op_call *call, struct api *api)
+{
+	struct asked *a = calloc(1, sizeof *a);
+	if (!a)
+		return E_NOMEM;
+	a->api = api;
+	a->call = call;
+	call->later = true;
+	enum err e = daemon_call(api_daemon(api), count, a);
+	if (e) {
+		call->later = false;
+		free(a);
+	}
+	return e;
+}
+
+/* --- for people
+ * ------------------------------------------------------------------------------------------------- */
+
+static bool is_set(const struct val *v, const char *name)
+{
+	const struct val *flag = val_get(v, str_of(name));
+	return flag && flag->kind == VAL_BOOL && flag->boolean;
+}
+
+static void show_coming(struct op_call *call, const struct val *list)
+{
+	static const char *const heading[] = { "NEXT", "SCHEDULE" };
+	struct table t = table_new(call->arena, 2, heading);
+	for (unsigned i = 0; list && i < list->list.n; i++)
+		table_row(&t,
+			  (const char *[]){ op_time(call, val_text(call->arena, &list->list.item[i], "due")),
+					    val_text(call->arena, &list->list.item[i], "schedule") });
+	if (t.n > 1) {
+		fputc('\n', call->out);
+		table_print(&t, call->out);
+	}
+}
+
+void show_status(struct op_call *call, const struct val *v)
+{
+	const struct val *problems = val_get(v, STR("problems")), *open = val_get(v, STR("open"));
+	const char *trouble = val_text(call->arena, v, "trouble");
+	if (is_set(v, "clock_held"))
+		fputs("The clock ran far ahead and is not believed: nothing comes due until it is back, or "
+		      "`rota clock` accepts it.\n\n",
+		      call->out);
+	if (trouble) {
+		fputs("Trouble: ", call->out);
+		print_safe(call->out, str_of(trouble));
+		fputs("\n\n", call->out);
+	}
+	if (problems && problems->list.n) {
+		fputs("PROBLEMS\n", call->out);
+		print_problems(call, problems);
+		fputs("`rota ack N` takes one.\n\n", call->out);
+	}
+	if (is_set(v, "paused")) {
+		const char *until = op_time(call, val_text(call->arena, v, "paused_until"));
+		fprintf(call->out, "Everything is paused%s%s; `rota resume --all` lets it go on.\n\n",
+			until ? " until " : "", until ? until : "");
+	}
+	const char *schedules = val_text(call->arena, v, "schedules");
+	fprintf(call->out, "%s schedule%s, %s running, %s queued, %s waiting, %s to be retried\n", schedules,
+		strcmp(schedules, "1") ? "s" : "", val_text(call->arena, v, "running"),
+		val_text(call->arena, v, "queued"), val_text(call->arena, v, "waiting"),
+		val_text(call->arena, v, "retrying"));
+	if (open && open->list.n) {
+		fputc('\n', call->out);
+		print_runs(call, open);
+	}
+	show_coming(call, val_get(v, STR("next")));
+}

@@ -1,0 +1,191 @@
+#include "surface/put.h"
+
+#include "surface/table.h"
+#include "surface/tell.h"
+
+enum err put_read(struct op_call *call, struct api *api, const struct val *document, bool fresh,
+		  struct put *ret)
+{
+	struct doc_env env = api_doc_env(api);
+	struct doc_list list;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct val documents = { .kind = VAL_LIST, .list = { (struct val *)document, 1 } };
+	env.fresh = fresh;
+	enum err e = doc_read(call->source, &documents, &env, call->arena, &list, call->why);
+	if (e)
+		return e;
+	if (list.n != 1)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "one schedule at a time; `rota apply` takes several");
+	*ret = (struct put){ .doc = list.doc[0] };
+	doc_write(&ret->doc, &text);
+	ret->text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
+	return ret->text.p ? OK : E_NOMEM;
+}
+
+/* Documents mean ids as they stand; beginnings are for people at a prompt. */
+static enum err exactly(struct op_call *call, struct api *api, struct str id, struct read_sched *ret)
+{
+	struct read_match match;
+	enum err e = read_sched_named(api_reader(api), id, call->arena, &match, call->why);
+	if (!e && (match.n != 1 || !str_eq(match.sched.id, id)))
+		e = E_NOTFOUND;
+	if (!e)
+		*ret = match.sched;
+	return e;
+}
+
+enum err put_look(struct op_call *call, struct api *api, struct put *p)
+{
+	enum err e = exactly(call, api, p->doc.id, &p->old);
+	p->exists = e == OK;
+	return e == E_NOTFOUND ? OK : e;
+}
+
+bool put_same(const struct put *p)
+{
+	return p->exists && str_eq(p->old.document, p->text);
+}
+
+enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then)
+{
+	struct doc_names names = names_for_documents(daemon_names(api_daemon(api)));
+	struct read_sched leader = { 0 };
+	struct command c = { .kind = CMD_PUT,
+			     .sid = p->exists ? p->old.row.sid : 0,
+			     .enabled = p->doc.enabled,
+			     .max_runs = (uint32_t)p->doc.max_runs,
+			     .id = p->doc.id,
+			     .document = p->text };
+	enum err e = OK;
+	if (p->doc.after.schedule.n) {
+		e = exactly(call, api, p->doc.after.schedule, &leader);
+		if (e == E_NOTFOUND)
+			return why_set(call->why, e, WHY_NOWHERE,
+				       "'%.*s' is to follow '%.*s', but there is no such schedule",
+				       STR_SHORT(p->doc.id), STR_SHORT(p->doc.after.schedule));
+	}
+	c.after = leader.row.sid;
+	if (!e)
+		e = doc_rules(&p->doc, &names, &c.rules);
+	return e ? e : api_order(call, api, &c, then);
+}
+
+/* --- what differs
+ * ----------------------------------------------------------------------------------------------- */
+
+static struct str as_text(struct op_call *call, const struct val *v)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!v)
+		return (struct str){ 0 };
+	json_write(&text, v);
+	return (struct str){ arena_dup(call->arena, buf_str(&text)), text.n };
+}
+
+enum err put_changes(struct op_call *call, const struct put *p, struct put_change **ret, unsigned *n)
+{
+	struct val before = { .kind = VAL_MAP }, after;
+	enum err e = json_read(p->text, call->arena, &after, call->why);
+	if (!e && p->exists && p->old.document.n)
+		e = json_read(p->old.document, call->arena, &before, call->why);
+	if (e)
+		return e;
+	struct put_change *c = arena_alloc(call->arena, (before.map.n + after.map.n + 1) * sizeof *c);
+	if (!c)
+		return E_NOMEM;
+	*ret = c;
+	*n = 0;
+	for (unsigned i = 0; i < after.map.n; i++) {
+		struct str key = after.map.pair[i].key;
+		struct put_change one = { key, as_text(call, val_get(&before, key)),
+					  as_text(call, &after.map.pair[i].value) };
+		if (!str_eq(one.from, one.to))
+			c[(*n)++] = one;
+	}
+	for (unsigned i = 0; i < before.map.n; i++)
+		if (!val_get(&after, before.map.pair[i].key))
+			c[(*n)++] = (struct put_change){ before.map.pair[i].key,
+							 as_text(call, &before.map.pair[i].value),
+							 { 0 } };
+	return OK;
+}
+
+/* --- told
+ * ------------------------------------------------------------------------------------------------------- */
+
+static void tell_command(struct buf *out, const struct doc_action *a)
+{
+	if (a->kind != DOC_COMMAND)
+		return;
+	buf_add(out, STR(",\"command\":"));
+	if (a->shell.n) {
+		json_write_str(out, a->shell);
+		return;
+	}
+	for (unsigned i = 0; i < a->argc; i++) {
+		buf_addc(out, i ? ',' : '[');
+		json_write_str(out, a->argv[i]);
+	}
+	buf_addc(out, ']');
+	tell_str(out, "directory", a->cwd.n ? a->cwd : STR("/"));
+}
+
+void put_tell(struct op_call *call, const struct put *p, const char *result)
+{
+	struct buf *out = &call->answer;
+	const struct schedule_doc *d = &p->doc;
+	struct when_walk walk = when_walk(&d->when, api_now());
+	struct wall nominal, due;
+	buf_add(out, STR("{\"id\":"));
+	json_write_str(out, d->id);
+	buf_addf(out, ",\"result\":\"%s\"", result);
+	tell_command(out, &d->action);
+	tell_str(out, "timezone", d->when.zone_name);
+	buf_addf(out,
+		 ",\"timeout\":%lld,\"missed_schedule_policy\":\"%s\",\"overlap\":\"%s\",\"retries\":%lld",
+		 (long long)d->timeout, missed_words[d->missed], overlap_words[d->overlap],
+		 (long long)d->retry.count);
+	buf_add(out, STR(",\"notified\":[],\"next\":["));
+	for (unsigned i = 0;
+	     i < 3 && d->enabled && !d->after.schedule.n && when_walk_next(&walk, &nominal, &due) == OK;
+	     i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		tell_time(out, due);
+	}
+	buf_add(out, STR("]}"));
+}
+
+static void show_command(struct op_call *call, const struct val *v)
+{
+	const struct val *c = val_get(v, STR("command"));
+	if (!c)
+		return;
+	fputs("  command     ", call->out);
+	if (c->kind == VAL_STR)
+		print_safe(call->out, c->str);
+	for (unsigned i = 0; c->kind == VAL_LIST && i < c->list.n; i++) {
+		fputs(i ? " " : "", call->out);
+		print_safe(call->out, c->list.item[i].str);
+	}
+	if (val_get(v, STR("directory"))) {
+		fputs("\n  directory   ", call->out);
+		print_safe(call->out, str_of(val_text(call->arena, v, "directory")));
+	}
+	fputc('\n', call->out);
+}
+
+void put_show(struct op_call *call, const struct val *v)
+{
+	const struct val *next = val_get(v, STR("next"));
+	fprintf(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
+	show_command(call, v);
+	fprintf(call->out, "  zone        %s\n", val_text(call->arena, v, "timezone"));
+	fprintf(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
+		val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
+		val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
+	fputs("  on failure  nobody is told; `rota` shows it\n", call->out);
+	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
+		fprintf(call->out, "  %s %s\n", i ? "           " : "next       ",
+			op_time(call, arena_dup(call->arena, next->list.item[i].str)));
+}

@@ -1,0 +1,32 @@
+#pragma once
+/* One schedule on its way into the store: read, compared with what is there, sent to the engine. What add,
+ * edit and apply have in common on the daemon's side. Everything lives in the call's arena. */
+#include "surface/api.h"
+
+struct put {
+	struct schedule_doc doc;
+	struct str text;       /* canonical */
+	bool exists;           /* a living schedule has this id: … */
+	struct read_sched old; /* … this one */
+};
+
+/* Reads one document, a map; call->source is what its places count in. `fresh`: as doc_env says. */
+must_check enum err put_read(struct op_call *call, struct api *api, const struct val *document, bool fresh,
+			     struct put *ret);
+/* Looks whether there is such a schedule. */
+must_check enum err put_look(struct op_call *call, struct api *api, struct put *p);
+/* It is there, and as it should be. */
+bool put_same(const struct put *p);
+/* Puts the call off until the engine has answered. E_NOTFOUND: it follows a schedule that is not there. */
+must_check enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then);
+
+/* A key of the documents that differs, with both values in JSON; an empty one: it is not there. */
+struct put_change {
+	struct str key, from, to;
+};
+must_check enum err put_changes(struct op_call *call, const struct put *p, struct put_change **ret,
+				unsigned *n);
+
+/* Everything that matters of the schedule, and the next three runs: {"id":…,"result":…}. */
+void put_tell(struct op_call *call, const struct put *p, const char *result);
+void put_show(struct op_call *call, const struct val *answer);

@@ -1,0 +1,8 @@
+#pragma once
+/* How an error is told on the command line: one line, with its place, and nothing a terminal would obey. */
+#include "base/err.h"
+
+#include <stdio.h>
+
+/* `source` is the text that why->at points into, source_name the file it was read from or NULL. */
+void report_error(FILE *to, enum err e, const struct why *why, struct str source, const char *source_name);

@@ -1,0 +1,248 @@
+/* What becomes a problem, under which key, and when it is over. A real desk and a real store; what is sent is
+ * looked at instead of carried out. */
+#include "daemon/problems.h"
+#include "store/sqlite.h"
+#include "test.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SENT_MAX = 64 };
+
+struct fixture {
+	char dir[32], path[64];
+	struct store *store;
+	struct names *names;
+	struct desk *desk;
+	struct problems *problems;
+	pthread_mutex_t lock;
+	struct {
+		uint8_t act;
+		char key[64], subject[64], text[256];
+	} sent[SENT_MAX];
+	unsigned n, looked_at;
+};
+
+static void copy(char *to, size_t size, struct str s)
+{
+	snprintf(to, size, "%.*s", STR_ARG(s));
+}
+
+static void send(void *ctx, const struct st_req *r)
+{
+	struct fixture *f = ctx;
+	pthread_mutex_lock(&f->lock);
+	if (f->n < SENT_MAX) {
+		f->sent[f->n].act = r->problem.act;
+		copy(f->sent[f->n].key, sizeof f->sent[0].key, r->problem.key);
+		copy(f->sent[f->n].subject, sizeof f->sent[0].subject, r->problem.subject);
+		copy(f->sent[f->n].text, sizeof f->sent[0].text, r->problem.text);
+		f->n++;
+	}
+	pthread_mutex_unlock(&f->lock);
+}
+
+static void no_job(void *ctx, struct desk_job *j)
+{
+	(void)ctx;
+	desk_job_free(j);
+}
+
+static void set_up(struct fixture *f)
+{
+	struct why why;
+	*f = (struct fixture){ .dir = "/tmp/rota-problems-XXXXXX" };
+	pthread_mutex_init(&f->lock, NULL);
+	CHECK(mkdtemp(f->dir) != NULL);
+	snprintf(f->path, sizeof f->path, "%s/rota.db", f->dir);
+	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
+	CHECK(names_new(&f->names) == OK);
+	CHECK(names_load(f->names, NAME_OTHER, 3, STR("agent:desk")) == OK);
+	CHECK(desk_open(&(struct desk_options){ .database = f->path, .socket = "", .done = no_job, .ctx = f },
+			&f->desk, &why) == OK);
+	CHECK(problems_new(
+		      &(struct problems_config){ .desk = f->desk, .names = f->names, .ctx = f, .send = send },
+		      &f->problems) == OK);
+}
+
+static void tear_down(struct fixture *f)
+{
+	desk_close(f->desk);
+	problems_free(f->problems);
+	names_free(f->names);
+	store_sqlite_close(f->store);
+	static const char *const files[] = { "rota.db", "rota.db-wal", "rota.db-shm" };
+	for (unsigned i = 0; i < ARRAY_LEN(files); i++) {
+		snprintf(f->path, sizeof f->path, "%s/%s", f->dir, files[i]);
+		unlink(f->path);
+	}
+	rmdir(f->dir);
+	pthread_mutex_destroy(&f->lock);
+}
+
+/* How many were sent since the last look; the desk is given up to two seconds for `want` of them. */
+static unsigned fresh(struct fixture *f, unsigned want)
+{
+	unsigned n = 0;
+	for (unsigned ms = 0; ms < 2000; ms++) {
+		pthread_mutex_lock(&f->lock);
+		n = f->n - f->looked_at;
+		pthread_mutex_unlock(&f->lock);
+		if (want && n >= want)
+			break;
+		if (!want && ms >= 30)
+			break;
+		usleep(1000);
+	}
+	f->looked_at += n;
+	return n;
+}
+
+static void one(struct fixture *f, int line, uint8_t act, const char *key)
+{
+	if (!CHECK_INT_AT(line, fresh(f, 1), 1))
+		return;
+	CHECK_INT_AT(line, f->sent[f->looked_at - 1].act, act);
+	CHECK_STR_AT(line, f->sent[f->looked_at - 1].key, key);
+}
+#define ONE(act, key) one(&f, __LINE__, act, key)
+#define NOTHING()     CHECK_INT(fresh(&f, 0), 0)
+
+static void ends(struct fixture *f, uint64_t sid, enum outcome outcome, enum reason reason)
+{
+	struct pump_fact fact = { .op = ST_FINISH,
+				  .sid = sid,
+				  .run = { .run = 9,
+					   .sid = sid,
+					   .state = RUN_FINISHED,
+					   .attempt = 2,
+					   .outcome = (uint8_t)outcome,
+					   .reason = (uint16_t)reason,
+					   .exit_code = 4 } };
+	problems_happened(f->problems, &fact, &(struct st_ack){ 0 });
+}
+
+TEST(a_run_that_fails_for_good)
+{
+	struct fixture f;
+	set_up(&f);
+	ends(&f, 7, OUTCOME_DONE, REASON_NONE);
+	ends(&f, 7, OUTCOME_KILLED, REASON_CANCELLED);
+	ends(&f, 7, OUTCOME_KILLED, REASON_REPLACED);
+	problems_happened(f.problems,
+			  &(struct pump_fact){ .op = ST_FINISH,
+					       .sid = 7,
+					       .run = { .state = RUN_RETRYING, .outcome = OUTCOME_FAILED } },
+			  &(struct st_ack){ 0 });
+	NOTHING();
+	ends(&f, 7, OUTCOME_FAILED, REASON_EXIT);
+	ONE(PROBLEM_OPEN, "schedule:7:failed");
+	CHECK_STR(f.sent[0].text,
+		  "schedule number 7 failed with exit code 4 after 2 attempts; `rota logs r9` "
+		  "shows what it printed");
+	ends(&f, 7, OUTCOME_KILLED, REASON_TIMEOUT);
+	ONE(PROBLEM_OPEN, "schedule:7:failed");
+	ends(&f, 8, OUTCOME_DONE, REASON_NONE); /* another's success */
+	NOTHING();
+	ends(&f, 7, OUTCOME_NO_WORK, REASON_NONE);
+	ONE(PROBLEM_CLOSE, "schedule:7:failed");
+	ends(&f, 7, OUTCOME_DONE, REASON_NONE);
+	NOTHING();
+	tear_down(&f);
+}
+
+TEST(a_schedule_that_its_failures_paused)
+{
+	struct fixture f;
+	set_up(&f);
+	struct rules rules = { .policy = { .max_failures = 3 } };
+	struct st_ack ack = { .has_row = true, .row = { .sid = 5, .flags = SCHED_ENABLED | SCHED_PAUSED } };
+	const struct pump_fact put = { .op = ST_PUT, .sid = 5 };
+	memcpy(ack.row.rules, &rules, sizeof rules);
+	problems_happened(f.problems, &put, &ack); /* by a person */
+	NOTHING();
+	ack.row.failures = 3;
+	problems_happened(f.problems, &put, &ack);
+	ONE(PROBLEM_OPEN, "schedule:5:paused");
+	problems_happened(f.problems, &put, &ack); /* an edit meanwhile */
+	NOTHING();
+	ack.row.flags = SCHED_ENABLED;
+	problems_happened(f.problems, &put, &ack);
+	ONE(PROBLEM_CLOSE, "schedule:5:paused");
+	tear_down(&f);
+}
+
+TEST(a_removed_schedule_has_none)
+{
+	struct fixture f;
+	set_up(&f);
+	ends(&f, 5, OUTCOME_FAILED, REASON_LOST);
+	ONE(PROBLEM_OPEN, "schedule:5:failed");
+	problems_happened(f.problems, &(struct pump_fact){ .op = ST_DROP, .sid = 5 }, &(struct st_ack){ 0 });
+	ONE(PROBLEM_CLOSE, "schedule:5:failed");
+	ends(&f, 5, OUTCOME_FAILED, REASON_EXIT); /* its last run, which finished after it was removed */
+	NOTHING();
+	tear_down(&f);
+}
+
+TEST(an_agent_that_is_blocked)
+{
+	struct fixture f;
+	set_up(&f);
+	struct pump_fact hold = { .op = ST_HOLD, .hold = { 3, REASON_RATE_LIMITED, WALL_NEVER } };
+	problems_happened(f.problems, &hold, &(struct st_ack){ 0 });
+	hold.hold = (struct hold_row){ 0, REASON_PAUSED, WALL_NEVER }; /* everything, by a person */
+	problems_happened(f.problems, &hold, &(struct st_ack){ 0 });
+	NOTHING();
+	hold.hold = (struct hold_row){ 3, REASON_AUTH, WALL_NEVER };
+	problems_happened(f.problems, &hold, &(struct st_ack){ 0 });
+	ONE(PROBLEM_OPEN, "held:3");
+	CHECK_STR(f.sent[0].subject, "agent:desk");
+	hold.hold.reason = 0;
+	problems_happened(f.problems, &hold, &(struct st_ack){ 0 });
+	ONE(PROBLEM_CLOSE, "held:3");
+	tear_down(&f);
+}
+
+TEST(clock_store_and_runner_as_long_as_it_lasts)
+{
+	struct fixture f;
+	set_up(&f);
+	CHECK(!problems_look(f.problems, &(struct health){ 0 }));
+	NOTHING();
+	CHECK(problems_look(f.problems, &(struct health){ .clock_held = true }));
+	ONE(PROBLEM_OPEN, "clock");
+	CHECK(problems_look(f.problems, &(struct health){ .clock_held = true, .store = "disk full" }));
+	ONE(PROBLEM_OPEN, "store");
+	CHECK_STR(f.sent[1].text, "disk full");
+	CHECK(problems_look(f.problems, &(struct health){ .store = "disk full", .runner = "no launcher" }));
+	CHECK_INT(fresh(&f, 2), 2);
+	CHECK(!problems_look(f.problems, &(struct health){ 0 }));
+	CHECK_INT(fresh(&f, 2), 2);
+	tear_down(&f);
+}
+
+TEST(what_was_open_before_is_closed_after)
+{
+	struct fixture f;
+	set_up(&f);
+	static const char *const keys[] = { "schedule:12:failed", "clock", "held:3", "schedule:12:failedx",
+					    "a tool's own" };
+	for (unsigned i = 0; i < ARRAY_LEN(keys); i++)
+		problems_load(f.problems,
+			      &(struct load_item){ .kind = LOAD_PROBLEM,
+						   .problem = { .number = i + 1, .key = str_of(keys[i]) } });
+	problems_load(f.problems,
+		      &(struct load_item){ .kind = LOAD_SCHED, .dropped = true, .sched = { .sid = 13 } });
+	ends(&f, 13, OUTCOME_FAILED, REASON_EXIT);
+	NOTHING();
+	problems_look(f.problems, &(struct health){ 0 });
+	ONE(PROBLEM_CLOSE, "clock");
+	ends(&f, 12, OUTCOME_DONE, REASON_NONE);
+	ONE(PROBLEM_CLOSE, "schedule:12:failed");
+	problems_happened(f.problems, &(struct pump_fact){ .op = ST_HOLD, .hold = { .key = 3 } },
+			  &(struct st_ack){ 0 });
+	ONE(PROBLEM_CLOSE, "held:3");
+	tear_down(&f);
+}
