@@ -12,6 +12,9 @@ struct loop_config {
 	const char *launcher; /* the program, started again when it has died */
 	void *ctx;
 	void (*zones_changed)(void *ctx); /* the zone files did */
+	/* SIGTERM or SIGINT was heard: loop_stop is to be called when all is in order. Who takes too long, or
+	 * hears a second signal, is stopped anyway. */
+	void (*stopping)(void *ctx);
 };
 
 struct loop;
