@@ -444,6 +444,7 @@ def main():
     # Now and then it is down for longer than the grace of 60 s; the short form has no time for that.
     args.long_down = set(range(60, args.kills, 70))
     print(f"crash: seed {args.seed}, {args.kills} kills", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("crash: ended from outside"))
     c = Crash(args)
     try:
         c.go(reason_words(os.path.join(os.path.dirname(__file__), "..", "..")))

@@ -110,7 +110,9 @@ class Rig:
                 return "dead"
             try:
                 return self.ask("GET", "/status") is not None
-            except (Gone, Refused):
+            except Refused:
+                return True  # whatever it says, it is there
+            except Gone:
                 return False
         return wait_until(seconds, ready) is True
 
@@ -134,11 +136,11 @@ class Rig:
         self.daemon.terminate()
         return self.reap(seconds)
 
-    def serve_once(self, *options, data=None, env=None):
+    def serve_once(self, data=None, at=None):
         """For daemons that should refuse to serve."""
-        return subprocess.run([self.rota, "serve", "--data", data or self.data, "--socket", self.socket, *options],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-                              env=dict(self.env, **(env or {})), cwd=self.dir)
+        return subprocess.run([self.rota, "serve", "--data", data or self.data, "--socket", at or self.socket],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, env=self.env,
+                              cwd=self.dir)
 
     def cli(self, *argv):
         return subprocess.run([self.rota, *argv, "--socket", self.socket] if "--" not in argv else
