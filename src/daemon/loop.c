@@ -200,6 +200,13 @@ static int on_zone_files(sd_event_source *s, const struct inotify_event *event, 
 /* --- set up ----------------------------------------------------------------------------------------------
  */
 
+/* It lives as long as the loop. */
+static void keep_with_loop(sd_event_source *s)
+{
+	sd_event_source_set_floating(s, true);
+	sd_event_source_unref(s);
+}
+
 static bool listen_to(struct loop *l, int fd, sd_event_io_handler_t fn, int64_t priority)
 {
 	sd_event_source *s = NULL;
@@ -208,8 +215,7 @@ static bool listen_to(struct loop *l, int fd, sd_event_io_handler_t fn, int64_t 
 	if (sd_event_add_io(l->event, &s, fd, EPOLLIN, fn, l) < 0)
 		return false;
 	sd_event_source_set_priority(s, priority);
-	sd_event_source_set_floating(s, true);
-	sd_event_source_unref(s);
+	keep_with_loop(s);
 	return true;
 }
 
@@ -218,11 +224,14 @@ static void watch_zones(struct loop *l, const char *dir, unsigned depth)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
+	sd_event_source *source = NULL;
 	/* Where there is none, there is nothing to watch. */
-	if (sd_event_add_inotify(l->event, NULL, dir,
+	if (sd_event_add_inotify(l->event, &source, dir,
 				 IN_CLOSE_WRITE | IN_MOVE | IN_CREATE | IN_DELETE | IN_ONLYDIR, on_zone_files,
 				 l) < 0)
 		return;
+	/* In one step, by giving no pointer, libsystemd 252 counts one reference too many. */
+	keep_with_loop(source);
 	DIR *d = depth < 2 ? opendir(dir) : NULL;
 	while (d && (entry = readdir(d)))
 		if (entry->d_type == DT_DIR && entry->d_name[0] >= 'A' && entry->d_name[0] <= 'Z' &&
