@@ -74,6 +74,9 @@
 #define DESK_JOBS_MAX      256       /* attempts being rendered */
 #define DAEMON_COMPILE_MAX 32        /* outdated schedules being compiled anew */
 #define DAEMON_STOP_MS     5000      /* for the answers to orders under way when it is told to stop */
+#define DAEMON_BUSY_MS     5000      /* an order waits so long for a schedule that is being changed */
+#define DESK_TRIES_MAX     20        /* for a document that cannot be read now … */
+#define DESK_PAUSE_MS      100       /* … so far apart */
 #define DAEMON_MAIL_MAX    8192      /* commands and other mail under way */
 
 /* The runner */

@@ -23,6 +23,7 @@ struct pending {
 	struct command command;
 	reply_fn *done;
 	void *ctx;
+	struct boot until;   /* so long it is tried again if the schedule is busy */
 	char *id, *document; /* copies, until the store has answered */
 	struct pending *next;
 };
@@ -43,6 +44,7 @@ struct daemon {
 	uint64_t last_tag;
 	bool stopping;           /* as soon as nothing is pending */
 	struct pending *pending; /* those the engine has; few at a time */
+	struct pending *busy;    /* those that wait until something was answered */
 	struct {
 		uint32_t at;        /* where to look on for the next outdated one */
 		unsigned under_way; /* on the desk, or with the engine */
@@ -80,6 +82,33 @@ static void pending_free(struct pending *p)
 	free(p);
 }
 
+static void pending_free_all(struct pending *p)
+{
+	for (struct pending *next; p; p = next) {
+		next = p->next;
+		pending_free(p);
+	}
+}
+
+static void stop_if_idle(struct daemon *d)
+{
+	if (d->stopping && !d->pending && !d->busy)
+		loop_stop(d->loop);
+}
+
+/* A schedule has one change under way at a time: its next record, or what must be settled before it can be
+ * changed. A person's order waits for that. Of a run the same answer means that one is alive. */
+static bool may_wait(const struct daemon *d, const struct pending *p)
+{
+	static const bool waits[] = { [CMD_PUT] = true,
+				      [CMD_DROP] = true,
+				      [CMD_PAUSE] = true,
+				      [CMD_RESUME] = true,
+				      [CMD_RECOMPILE] = true };
+	return p->command.kind < ARRAY_LEN(waits) && waits[p->command.kind] && pump_under_way(d->pump) &&
+	       clock_boot().us < p->until.us;
+}
+
 static void replied(void *ctx, const struct reply *r)
 {
 	struct daemon *d = ctx;
@@ -88,10 +117,14 @@ static void replied(void *ctx, const struct reply *r)
 		if (p->command.tag != r->tag)
 			continue;
 		*at = p->next;
+		if (r->code == REPLY_BUSY && may_wait(d, p)) {
+			p->next = d->busy;
+			d->busy = p;
+			return;
+		}
 		p->done(p->ctx, r);
 		pending_free(p);
-		if (d->stopping && !d->pending)
-			loop_stop(d->loop);
+		stop_if_idle(d);
 		return;
 	}
 }
@@ -117,6 +150,18 @@ static void take_order(void *arg)
 	loop_event(d->loop, &(struct event){ .kind = EV_COMMAND, .command = &p->command });
 }
 
+static void try_again(void *arg)
+{
+	struct daemon *d = arg;
+	struct pending *all = d->busy;
+	d->busy = NULL;
+	while (all) {
+		struct pending *p = all;
+		all = p->next;
+		take_order(p);
+	}
+}
+
 static char *copy(struct str s)
 {
 	char *p = malloc(s.n + 1);
@@ -135,6 +180,7 @@ enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done,
 	*p = (struct pending){ .d = d, .command = *c, .done = done, .ctx = ctx };
 	p->id = copy(c->id);
 	p->document = copy(c->document);
+	p->until.us = clock_boot().us + DAEMON_BUSY_MS * INT64_C(1000);
 	p->command.id.p = p->id;
 	p->command.document.p = p->document;
 	enum err e = p->id && p->document ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
@@ -153,8 +199,7 @@ static void stop_now(void *arg)
 {
 	struct daemon *d = arg;
 	d->stopping = true;
-	if (!d->pending)
-		loop_stop(d->loop);
+	stop_if_idle(d);
 }
 
 void daemon_stop(struct daemon *d)
@@ -369,6 +414,8 @@ static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *
 	struct daemon *d = ctx;
 	if (d->compile.again)
 		compile_all(d);
+	if (d->busy && mailbox_put(d->mail, try_again, d))
+		return; /* with the next answer, then */
 	if (d->options.happened)
 		d->options.happened(d->options.ctx, f, ack);
 }
@@ -463,11 +510,8 @@ void daemon_close(struct daemon *d)
 	runner_close(d->runner);
 	mailbox_free(d->mail);
 	names_free(d->names);
-	while (d->pending) {
-		struct pending *p = d->pending;
-		d->pending = p->next;
-		pending_free(p);
-	}
+	pending_free_all(d->pending);
+	pending_free_all(d->busy);
 	buf_free(&d->cgroup);
 	if (d->lock >= 0)
 		close(d->lock);

@@ -76,14 +76,29 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 	return e;
 }
 
+/* The reader gives up early, as is right for people: a slow disk is no fault of the schedule's. */
+static bool try_again(const struct desk *d, enum err e, unsigned times)
+{
+	if (!e || e == E_INPUT || e == E_NOTFOUND || times >= DESK_TRIES_MAX || atomic_load(&d->stop))
+		return false;
+	poll(NULL, 0, DESK_PAUSE_MS);
+	return true;
+}
+
 static void do_job(void *arg)
 {
 	struct errand *errand = arg;
 	struct desk *d = errand->desk;
 	struct desk_job *j = errand->job;
 	free(errand);
+	enum err e = prepare(d, j);
+	for (unsigned n = 0; try_again(d, e, n); n++) {
+		arena_free(&j->arena);
+		j->arena = (struct arena){ 0 };
+		e = prepare(d, j);
+	}
 	/* What cannot be read now may be read later, but nobody would ask again: it is said. */
-	if (prepare(d, j)) {
+	if (e) {
 		j->outcome = OUTCOME_FAILED;
 		j->reason = REASON_DEFINITION;
 	}
@@ -112,6 +127,8 @@ static void do_compile(void *arg)
 	struct rules rules;
 	free(arg);
 	enum err e = compile(errand.desk, errand.sid, &rules);
+	for (unsigned n = 0; try_again(errand.desk, e, n); n++)
+		e = compile(errand.desk, errand.sid, &rules);
 	errand.desk->options.compiled(errand.desk->options.ctx, errand.sid, e, &rules);
 }
 

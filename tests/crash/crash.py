@@ -146,7 +146,7 @@ class Crash:
 
     def one_order(self, rng):
         """Something a person does meanwhile."""
-        kind = rng.choice(["run", "run", "pause", "resume", "stop", "add", "look"])
+        kind = self.order = rng.choice(["run", "run", "pause", "resume", "stop", "add", "look"])
         if kind == "run":
             target = rng.choice([p for p in self.all if p.group == "manual"])
             run = self.rig.ask("POST", f"/schedules/{target.id}/run", {})["run"]
@@ -174,8 +174,10 @@ class Crash:
         while not stop.is_set():
             try:
                 self.one_order(rng)
-            except Refused:
+            except Refused as e:
+                # A run that is alive is not run again, one that has ended not stopped. All else is obeyed.
                 self.count["refused"] += 1
+                self.check(self.order in ("run", "stop"), f"{self.order} is refused: {e}")
             except Gone:
                 self.count["unanswered"] += 1
             stop.wait(rng.uniform(0, 0.3))

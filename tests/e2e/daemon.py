@@ -269,6 +269,30 @@ def quick_add(rig, document):
         return None
 
 
+def orders_while_busy():
+    """Whatever a schedule is doing: it can be paused, resumed, changed and removed."""
+    with Using() as rig:
+        rig.start()
+        event = {"action": {"type": "event", "name": "x"}, "expression": "* * * * * *"}
+        for n in range(400):
+            rig.add({"id": f"s{n}", **event})
+        refused, given = [], 0
+        for round in range(3):
+            time.sleep(1.0005 - time.time() % 1)  # they are being recorded now, all of them
+            for n in range(round * 20, round * 20 + 20):
+                for order in (("POST", f"/schedules/s{n}/pause", {}), ("POST", f"/schedules/s{n}/resume", {}),
+                              ("POST", "/schedules", {"document": {"id": f"s{n}", **event, "expression": "*/2 * * * * *"}, "update": True}),
+                              ("POST", "/schedules", {"document": {"id": f"s{n}", **event, "priority": 3}, "update": True}),
+                              ("DELETE", f"/schedules/s{n}")):
+                    given += 1
+                    try:
+                        rig.ask(*order)
+                    except Refused as e:
+                        refused.append((order[:2], str(e)))
+        check(not refused, f"{len(refused)} of {given} orders are refused", refused[:2])
+        check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 340, "and carried out")
+
+
 def old_run_files():
     """A daemon finds the file of a run that another version wrote."""
     with Using() as rig:
@@ -471,7 +495,7 @@ def zones_change():
 
 # Four at a time: those that wait longest first.
 PARTS = (zones_change, stopped_in_a_burst, stopped_launcher, bad_databases, two_daemons, bad_directories, no_daemon,
-         names_while_starting, old_run_files, monster, killed_shim, killed_shim_retried)
+         names_while_starting, orders_while_busy, old_run_files, monster, killed_shim, killed_shim_retried)
 
 
 def main():
