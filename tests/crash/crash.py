@@ -5,13 +5,15 @@ behind are compared with its store. Usage: crash.py ROTA [--kills N] [--seed S] 
 What must hold, however often it is killed:
   - every nominal time that came has exactly one run, or lies in exactly one range;
   - no attempt was started twice, none overlaps the next attempt, none was early;
-  - no run was ended by our crashes: what started also ended, unless it was stopped or ran out of time;
+  - no run was ended by our crashes: what started also ended, unless it was stopped, ran out of time, or its own
+    shim was killed, which no crash of ours does;
   - the store says of every run what the run's own marks say;
   - what was acknowledged is there;
   - nothing is left behind.
 Which moments are hit depends on the machine; the seed gives schedules, pauses and kinds of kills."""
 import argparse
 import collections
+import glob
 import os
 import random
 import signal
@@ -19,7 +21,7 @@ import sys
 import threading
 import time
 
-from rig import KINDS, RUN_STATES, Gone, Refused, Rig, kill, wait_until
+from rig import KINDS, RUN_STATES, Gone, Refused, Rig, kill, name_of, wait_until
 
 OUTCOMES = [None, "done", "failed", "killed", "no_work"]
 
@@ -95,6 +97,7 @@ def plans(rng, most):
     some("cron", 8, lambda g, n: Plan(g, n, k := rng.choice([2, 3, 4, 5, 6, 10]), short(),
                                       expression=f"*/{k} * * * * *",
                                       timezone=rng.choice(["Europe/Berlin", "America/New_York", "Asia/Kolkata"])))
+    some("victim", 6, lambda g, n: Plan(g, n, rng.randint(4, 8), rng.uniform(1, 3), overlap="queue_all", retry=retry(1)))
     some("pause", 5, lambda g, n: Plan(g, n, rng.randint(1, 4), short()))
     some("manual", 5, lambda g, n: Plan(g, n, 0, short(), expression="0 0 29 2 *", retry=retry(1)).fails(3, 1))
     leaders = [p for p in found if p.group in ("plain", "retry", "event", "queueall", "catchup")]
@@ -123,6 +126,7 @@ class Crash:
         self.count = collections.Counter()
         self.longest_down = 0
         self.manual, self.stopped, self.more = set(), set(), 0
+        self.shims = set()  # (run, attempt) whose shim was killed
         self.all = []
         self.checked = 0
 
@@ -146,7 +150,7 @@ class Crash:
 
     def one_order(self, rng):
         """Something a person does meanwhile."""
-        kind = self.order = rng.choice(["run", "run", "pause", "resume", "stop", "add", "look"])
+        kind = self.order = rng.choice(["run", "run", "pause", "resume", "stop", "add", "look", "shim"])
         if kind == "run":
             target = rng.choice([p for p in self.all if p.group == "manual"])
             run = self.rig.ask("POST", f"/schedules/{target.id}/run", {})["run"]
@@ -160,6 +164,11 @@ class Crash:
                 run = int(rng.choice(open_runs)["id"][1:])
                 self.stopped.add(run)  # even if nobody answers: it may have been heard
                 self.rig.ask("POST", f"/runs/r{run}/stop", {})
+        elif kind == "shim":
+            target = rng.choice([p for p in self.all if p.group == "victim"])
+            for r in self.rig.ask("GET", f"/runs?schedule={target.id}&limit=3")["runs"]:
+                if r["state"] == "running" and self.kill_shim(int(r["id"][1:]), r["attempt"]):
+                    self.count["shims killed"] += 1
         elif kind == "add" and self.more < 30:
             self.more += 1
             zone = rng.choice(["Asia/Tokyo", "Europe/Paris", "Africa/Cairo", "America/Lima", "Australia/Perth"])
@@ -181,6 +190,16 @@ class Crash:
             except Gone:
                 self.count["unanswered"] += 1
             stop.wait(rng.uniform(0, 0.3))
+
+    def kill_shim(self, run, attempt):
+        """Who wrote the run file, if it is still that one."""
+        for path in glob.glob(f"{self.rig.data}/runs/*/{run}.{attempt}.run"):
+            with open(path, "rb") as f:
+                pid = [int(line[4:]) for line in f.read().split(b"\n") if line.startswith(b"pid ")]
+            if pid and name_of(pid[0]) == "rota-shim" and kill(pid[0]):
+                self.shims.add((run, attempt))
+                return True
+        return False
 
     def kill_launcher(self):
         launcher = self.rig.launcher()
@@ -288,7 +307,10 @@ class Crash:
             self.check(outcome == "done" and not attempts, f"{name}: {outcome}, attempts {attempts}")
             return
         killed_unborn = outcome == "killed" and reason in ("cancelled", "replaced") and len(attempts) == r["attempt"] - 1
-        self.check(attempts == list(range(1, r["attempt"] + 1)) or killed_unborn or (r["attempt"] == 0 and not attempts),
+        # Killed at once, a run may have had no time for its mark.
+        no_time = (r["run"], r["attempt"]) in self.shims and attempts == list(range(1, r["attempt"]))
+        self.check(attempts == list(range(1, r["attempt"] + 1)) or killed_unborn or no_time or
+                   (r["attempt"] == 0 and not attempts and outcome == "killed"),
                    f"{name}: attempt {r['attempt']} ({state} {outcome}/{reason}), but marks of {attempts}")
         for a in attempts:
             starts, ends = self.mark[r["run"], a]
@@ -297,13 +319,15 @@ class Crash:
             self.check(starts and self.boot + starts[0][1] > r["nominal"] / 1e6 - 0.03, f"{name}: started early")
             last = a == r["attempt"]
             if not ends:
-                excused = p.group == "timeout" or (last and outcome == "killed")
+                excused = p.group == "timeout" or (last and outcome == "killed") or (r["run"], a) in self.shims
                 self.check(excused, f"{name}, attempt {a}: started and never ended; it is {outcome}/{reason}")
             elif starts:
                 self.check(ends[0][2] == starts[0][2], f"{name}, attempt {a}: ended by another process")
             if a > 1 and starts:
                 earlier = self.mark[r["run"], a - 1][1]
                 self.check(not earlier or earlier[0][0] < starts[0][0], f"{name}: attempt {a} overlaps the one before")
+            if last and (r["run"], a) in self.shims and reason == "lost":
+                continue  # the mark may have been its last deed
             if last and ends and outcome != "killed":
                 want = ("done", None, 0) if ends[0][3] == 0 else ("failed", "exit", 1)
                 self.check((outcome, reason, r["exit_code"]) == want,
@@ -312,8 +336,10 @@ class Crash:
             allowed = {"timeout": p.group == "timeout", "cancelled": r["run"] in self.stopped,
                        "replaced": p.group == "replace"}
             self.check(allowed.get(reason), f"{name}: killed/{reason}")
-        else:
-            self.check(bool(attempts) or outcome is None, f"{name}: {outcome}/{reason} without a mark")
+        elif not no_time:
+            self.check(bool(attempts), f"{name}: {outcome}/{reason} without a mark")
+        if reason == "lost":
+            self.check((r["run"], r["attempt"]) in self.shims, f"{name} is lost, and its shim was not killed")
 
     def check_times(self, p, sid, runs, ranges):
         """Every nominal time that came, by an oracle of our own: whole intervals since 1970."""
