@@ -237,7 +237,7 @@ class Crash:
         if not early:
             stop.set()
             hands.join()
-        down = rng.choice([0, 0, 0, 0.05, 0.2, 0.5, 1.5])
+        down = rng.choice([0, 0, 0, 0.05, 0.2, 0.5, 1.5, 4])
         if number in self.args.long_down:
             down = 66  # later than the grace: the policies decide
         time.sleep(down)
@@ -385,6 +385,10 @@ class Crash:
             return
         marks = []
         for r in runs:
+            if RUN_STATES[r["state"]] == "skipped" and r["reason"] == self.overlap:
+                # One that was recorded earlier was alive then, or its end was just being recorded.
+                alive = any(o["run"] < r["run"] and o["ended"] > r["claimed"] - 2000000 for o in runs)
+                self.check(alive, f"{p.id}: run {r['run']} is skipped/overlap, and nothing was alive")
             for a in self.attempts_of[r["run"]]:
                 starts, ends = self.mark[r["run"], a]
                 if starts and ends:
@@ -396,6 +400,7 @@ class Crash:
 
     def compare(self, reasons):
         rig = self.rig
+        self.overlap = reasons.index("overlap")
         # Of one moment: uptime and time of day are read together.
         with open("/proc/uptime") as f:
             self.boot = time.time() - float(f.read().split()[0])
