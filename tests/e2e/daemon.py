@@ -433,6 +433,14 @@ def stopped_launcher():
         time.sleep(1)
         os.kill(launcher, signal.SIGCONT)
         check(wait_over(rig, run)["outcome"] == "done" and rig.launcher() == launcher, "a short halt is no end")
+        # A WINDOW is judged when it is decided to start; what the launcher makes of it is no reason to kill.
+        os.kill(launcher, signal.SIGSTOP)
+        due = int(time.time()) + 2
+        rig.add(command("window", "true", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(due)), window="1s"))
+        time.sleep(due + 2 - time.time())
+        os.kill(launcher, signal.SIGCONT)
+        r = wait_over(rig, rig.runs("window")[0]["id"])
+        check(r["outcome"] == "done", "decided within its window: it runs", r)
 
 
 # --- zone files --------------------------------------------------------------------------------------------------
