@@ -74,14 +74,18 @@
 #define READ_STEPS          1000 /* of SQLite's, between two looks at the clock */
 
 /* The daemon */
-#define CALENDARS_MAX   4096      /* sets of excluded days */
-#define NAMES_MAX       (1 << 20) /* agents, accounts and concurrency keys */
-#define DESK_JOBS_MAX   256       /* attempts being rendered */
-#define DAEMON_MAIL_MAX 8192      /* commands and other mail under way */
-#define ORDER_BUSY_MS   2000      /* a command to a schedule that is busy is tried for so long … */
-#define RUN_BUSY_MS     200       /* … and a run by hand for so long: another may be alive */
-#define ORDER_AGAIN_MS  10        /* between two tries */
-#define HEALTH_MS       1000      /* between two looks at the clock, the store and the runner */
+#define CALENDARS_MAX      4096      /* sets of excluded days */
+#define NAMES_MAX          (1 << 20) /* agents, accounts and concurrency keys */
+#define DESK_JOBS_MAX      256       /* attempts being rendered */
+#define DAEMON_MAIL_MAX    8192      /* commands and other mail under way */
+#define ORDER_BUSY_MS      5000      /* a command to a schedule that is busy is tried for so long … */
+#define RUN_BUSY_MS        200       /* … and a run by hand for so long: another may be alive */
+#define ORDER_AGAIN_MS     10        /* between two tries */
+#define HEALTH_MS          1000      /* between two looks at the clock, the store and the runner */
+#define DAEMON_COMPILE_MAX 32        /* outdated schedules being compiled anew */
+#define DAEMON_STOP_MS     5000      /* for the answers to orders under way when it is told to stop */
+#define DESK_TRIES_MAX     20        /* for a document that cannot be read now … */
+#define DESK_PAUSE_MS      100       /* … so far apart */
 
 /* The runner */
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */
@@ -102,6 +106,7 @@
 #define RUNNER_RETRY_MS     100   /* before a refused birth is tried again; doubles … */
 #define RUNNER_RETRY_MS_MAX 30000 /* … up to this */
 #define RUNNER_ANSWER_MS    2000  /* a start of which nothing was heard is looked after so often */
+#define RUNNER_HUNG_MS      10000 /* a launcher that says nothing for so long is replaced */
 #define RUNNER_WATCH_MS     500   /* a shim whose pid cannot be watched is looked at so often */
 #define ATTEMPTS_MAX        65536 /* known to the runner at a time */
 

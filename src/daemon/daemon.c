@@ -48,17 +48,23 @@ struct daemon {
 	struct store *store;
 	struct runner *runner;
 	struct desk *desk;
+	atomic_bool closing;
 	struct mailbox *mail;
 	struct pump *pump;
 	struct loop *loop;
 	uint64_t last_tag;
+	bool stopping;           /* as soon as nothing is pending */
 	struct pending *pending; /* those the engine has; few at a time */
 	struct pending *again;   /* those that were answered BUSY */
 	struct sending *sent;
 	struct problems *problems;
 	struct boot looked;
 	bool unwell; /* at the last look */
-	atomic_bool closing;
+	struct {
+		uint32_t at;        /* where to look on for the next outdated one */
+		unsigned under_way; /* on the desk, or with the engine */
+		bool again;         /* one was busy: look again when something was answered */
+	} compile;
 };
 
 struct names *daemon_names(struct daemon *d)
@@ -93,11 +99,16 @@ static void pending_free(struct pending *p)
 
 static void pending_free_all(struct pending *p)
 {
-	while (p) {
-		struct pending *next = p->next;
+	for (struct pending *next; p; p = next) {
+		next = p->next;
 		pending_free(p);
-		p = next;
 	}
+}
+
+static void stop_if_idle(struct daemon *d)
+{
+	if (d->stopping && !d->pending && !d->again)
+		loop_stop(d->loop);
 }
 
 static void replied(void *ctx, const struct reply *r)
@@ -115,6 +126,7 @@ static void replied(void *ctx, const struct reply *r)
 		}
 		p->done(p->ctx, r);
 		pending_free(p);
+		stop_if_idle(d);
 		return;
 	}
 }
@@ -207,7 +219,9 @@ enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg)
 
 static void stop_now(void *arg)
 {
-	loop_stop(((struct daemon *)arg)->loop);
+	struct daemon *d = arg;
+	d->stopping = true;
+	stop_if_idle(d);
 }
 
 void daemon_stop(struct daemon *d)
@@ -346,8 +360,13 @@ static void prepared(void *ctx, struct desk_job *j)
 {
 	struct daemon *d = ctx;
 	j->ctx = d;
-	while (mailbox_put(d->mail, give, j) == E_LIMIT)
+	while (mailbox_put(d->mail, give, j)) {
+		if (atomic_load(&d->closing)) { /* nobody empties it any more; the next daemon asks again */
+			desk_job_free(j);
+			return;
+		}
 		usleep(1000);
+	}
 }
 
 static void want(void *ctx, const struct rn_req *r)
@@ -356,6 +375,61 @@ static void want(void *ctx, const struct rn_req *r)
 	/* LAUNCHES_MAX are under way at most, so there is room; what memory refuses is said. */
 	if (desk_put(d->desk, r))
 		runner_refuse(d->runner, r->run, r->attempt, OUTCOME_FAILED, REASON_DEFINITION);
+}
+
+/* --- outdated rules
+ * ------------------------------------------------------------------------------------------ */
+
+static void compile_next(struct daemon *d)
+{
+	while (!d->stopping && d->compile.under_way < DAEMON_COMPILE_MAX) {
+		uint64_t sid = engine_outdated(pump_engine(d->pump), &d->compile.at);
+		if (!sid)
+			return;
+		if (desk_compile(d->desk, sid))
+			d->compile.again = true;
+		else
+			d->compile.under_way++;
+	}
+}
+
+/* Nothing of theirs comes due before they are compiled anew: after a start with other zone files than the
+ * last time, or another version, and whenever the zone files change. */
+static void compile_all(void *arg)
+{
+	struct daemon *d = arg;
+	d->compile.at = 0;
+	d->compile.again = false;
+	compile_next(d);
+}
+
+static void compile_over(void *ctx, const struct reply *r)
+{
+	struct daemon *d = ctx;
+	d->compile.again |= r->code == REPLY_BUSY;
+	d->compile.under_way--;
+	compile_next(d);
+}
+
+/* It waits as it is, until the zone files change again or somebody changes it. */
+static void compile_failed(void *arg)
+{
+	compile_over(arg, &(struct reply){ .code = REPLY_REFUSED });
+}
+
+/* On the desk's thread. */
+static void compiled(void *ctx, uint64_t sid, enum err e, const struct rules *rules)
+{
+	struct daemon *d = ctx;
+	struct command c = { .kind = CMD_RECOMPILE, .sid = sid };
+	enum err full;
+	if (!e)
+		c.rules = *rules;
+	do {
+		full = e ? mailbox_put(d->mail, compile_failed, d) : daemon_order(d, &c, compile_over, d);
+		if (full)
+			usleep(1000);
+	} while (full && !atomic_load(&d->closing));
 }
 
 /* --- opening
@@ -453,7 +527,9 @@ static enum err open_all(struct daemon *d, struct why *why)
 		e = desk_open(&(struct desk_options){ .database = d->database,
 						      .socket = o->socket,
 						      .defaults = o->defaults,
+						      .names = d->names,
 						      .done = prepared,
+						      .compiled = compiled,
 						      .ctx = d },
 			      &d->desk, why);
 	if (!e)
@@ -462,6 +538,77 @@ static enum err open_all(struct daemon *d, struct why *why)
 				.desk = d->desk, .names = d->names, .ctx = d, .send = send_problem },
 			&d->problems);
 	return e;
+}
+
+static void load_also(void *ctx, const struct load_item *item)
+{
+	struct daemon *d = ctx;
+	problems_load(d->problems, item);
+	if (item->kind == LOAD_NAME &&
+	    names_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
+		return; /* its rules are outdated, and wait */
+}
+
+static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
+{
+	struct daemon *d = ctx;
+	if (d->compile.again)
+		compile_all(d);
+	problems_happened(d->problems, f, ack);
+	tell(d, f, ack);
+}
+
+static void zones_changed(void *ctx)
+{
+	struct daemon *d = ctx;
+	if (names_reread(d->names))
+		return; /* the old ones are as good as before */
+	/* The engine is told next; this is done after that. Full boxes: then by the next change. */
+	if (desk_zones_changed(d->desk) || mailbox_put(d->mail, compile_all, d))
+		return;
+	if (d->options.zones_changed)
+		d->options.zones_changed(d->options.ctx);
+}
+
+static void stopping(void *ctx)
+{
+	struct daemon *d = ctx;
+	if (d->options.stopping)
+		d->options.stopping(d->options.ctx);
+	else
+		stop_now(d);
+}
+
+/* Before anybody can ask: numbers of names that are not known yet would be given out a second time. */
+static enum err load(struct daemon *d, struct why *why)
+{
+	struct pump_config c = { .engine = { .slots = d->options.slots,
+					     .catch_up_per_second = d->options.catch_up_per_second },
+				 .store = d->store,
+				 .ops = &store_sqlite_ops,
+				 .runner = d->runner,
+				 .ctx = d,
+				 .replied = replied,
+				 .happened = happened,
+				 .answered = answered };
+	names_tables(d->names, &c.engine);
+	enum err e = pump_new(&c, &d->pump);
+	if (!e)
+		e = loop_new(&(struct loop_config){ .pump = d->pump,
+						    .store_fd = store_sqlite_ops.fd(d->store),
+						    .runner = d->runner,
+						    .mail = d->mail,
+						    .launcher = d->options.launcher,
+						    .ctx = d,
+						    .zones_changed = zones_changed,
+						    .turned = turned,
+						    .stopping = stopping },
+			     &d->loop, why);
+	if (!e)
+		e = pump_load(d->pump, loop_now(), load_also, d);
+	if (e == E_IO && store_sqlite_trouble(d->store, NULL, NULL, why) == OK)
+		why_write(why, WHY_NOWHERE, "%s cannot be read", d->database);
+	return e ? e : mailbox_put(d->mail, compile_all, d);
 }
 
 enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why)
@@ -482,6 +629,8 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	enum err e = d->database && d->runs && d->lock_path ? open_all(d, why) : E_NOMEM;
+	if (!e)
+		e = load(d, why);
 	if (e)
 		daemon_close(d);
 	else
@@ -521,55 +670,7 @@ void daemon_close(struct daemon *d)
 /* --- running
  * ------------------------------------------------------------------------------------------------- */
 
-static void load_also(void *ctx, const struct load_item *item)
-{
-	struct daemon *d = ctx;
-	problems_load(d->problems, item);
-	if (item->kind == LOAD_NAME &&
-	    names_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
-		return; /* its rules are outdated, and wait */
-}
-
-static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
-{
-	struct daemon *d = ctx;
-	problems_happened(d->problems, f, ack);
-	tell(d, f, ack);
-}
-
-static void zones_changed(void *ctx)
-{
-	struct daemon *d = ctx;
-	if (names_reread(d->names))
-		return; /* the old ones are as good as before */
-	if (d->options.zones_changed)
-		d->options.zones_changed(d->options.ctx);
-}
-
 enum err daemon_run(struct daemon *d, struct why *why)
 {
-	struct pump_config c = { .engine = { .slots = d->options.slots,
-					     .catch_up_per_second = d->options.catch_up_per_second },
-				 .store = d->store,
-				 .ops = &store_sqlite_ops,
-				 .runner = d->runner,
-				 .ctx = d,
-				 .replied = replied,
-				 .happened = happened,
-				 .answered = answered };
-	names_tables(d->names, &c.engine);
-	enum err e = pump_new(&c, &d->pump);
-	if (!e)
-		e = loop_new(&(struct loop_config){ .pump = d->pump,
-						    .store_fd = store_sqlite_ops.fd(d->store),
-						    .runner = d->runner,
-						    .mail = d->mail,
-						    .launcher = d->options.launcher,
-						    .ctx = d,
-						    .zones_changed = zones_changed,
-						    .turned = turned },
-			     &d->loop, why);
-	if (!e)
-		e = pump_load(d->pump, loop_now(), load_also, d);
-	return e ? e : loop_run(d->loop, why);
+	return loop_run(d->loop, why);
 }

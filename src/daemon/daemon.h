@@ -14,13 +14,16 @@ struct daemon_options {
 	void *ctx;
 	void (*happened)(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 	void (*zones_changed)(void *ctx);
+	/* A signal asks it to end: who can give it orders gives no more, and calls daemon_stop. May be NULL.
+	 */
+	void (*stopping)(void *ctx);
 };
 
 struct daemon;
-/* E_BUSY: another daemon has this directory. E_INPUT, E_IO: as store_sqlite_open says. Call it before any
- * other thread is started: the launcher must be the child of a small process. */
+/* Reads the store. E_BUSY: another daemon has this directory. E_INPUT, E_IO: as store_sqlite_open says. Call
+ * it before any other thread is started: the launcher must be the child of a small process. */
 must_check enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why);
-/* Reads the store and goes on until SIGTERM, SIGINT or daemon_stop. */
+/* Goes on until SIGTERM, SIGINT or daemon_stop. */
 must_check enum err daemon_run(struct daemon *d, struct why *why);
 void daemon_close(struct daemon *d); /* runs go on */
 
@@ -39,7 +42,7 @@ typedef void sent_fn(void *ctx, const struct st_ack *ack);
 must_check enum err daemon_send(struct daemon *d, const struct st_req *r, sent_fn *done, void *ctx);
 /* Calls fn(arg) on the daemon's thread. */
 must_check enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg);
-void daemon_stop(struct daemon *d);
+void daemon_stop(struct daemon *d); /* when the orders it has are answered */
 
 struct names *daemon_names(struct daemon *d);
 const char *daemon_database(const struct daemon *d); /* the file a reader opens */

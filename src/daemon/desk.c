@@ -23,7 +23,8 @@ struct desk {
 
 struct errand {
 	struct desk *desk;
-	struct desk_job *job; /* an attempt, or … */
+	struct desk_job *job; /* an attempt, … */
+	uint64_t sid;         /* … a schedule to be compiled anew, or … */
 	desk_fn *fn;          /* … something else */
 	void *arg;
 };
@@ -39,15 +40,12 @@ void desk_job_free(struct desk_job *j)
 /* --- on the desk's thread
  * ----------------------------------------------------------------------------------- */
 
-static enum err read_document(struct desk *d, struct desk_job *j, struct schedule_doc *ret)
+static enum err understand(struct desk *d, struct str text, struct arena *a, struct schedule_doc *ret,
+			   struct why *why)
 {
-	struct str text;
 	struct val value, documents;
 	struct doc_list list;
-	enum err e = read_document_of(d->reader, j->req.sid, j->req.rev, &j->arena, &text, &j->why);
-	if (e)
-		return e;
-	e = json_read(text, &j->arena, &value, &j->why);
+	enum err e = json_read(text, a, &value, why);
 	if (e)
 		return e;
 	documents = (struct val){ .kind = VAL_LIST, .list = { &value, 1 } };
@@ -55,11 +53,11 @@ static enum err read_document(struct desk *d, struct desk_job *j, struct schedul
 	env.when.zones = zoneinfo_source(d->zones);
 	env.when.zone = env.when.zones->find(env.when.zones->self, env.when.zone_name);
 	env.when.now = clock_wall();
-	e = doc_read(text, &documents, &env, &j->arena, &list, &j->why);
+	e = doc_read(text, &documents, &env, a, &list, why);
 	if (e)
 		return e;
 	if (list.n != 1)
-		return why_set(&j->why, E_INPUT, WHY_NOWHERE, "the document holds %u schedules", list.n);
+		return why_set(why, E_INPUT, WHY_NOWHERE, "the document holds %u schedules", list.n);
 	*ret = list.doc[0];
 	return OK;
 }
@@ -68,7 +66,10 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 {
 	struct schedule_doc doc;
 	struct run_row run;
-	enum err e = read_document(d, j, &doc);
+	struct str text;
+	enum err e = read_document_of(d->reader, j->req.sid, j->req.rev, &j->arena, &text, &j->why);
+	if (!e)
+		e = understand(d, text, &j->arena, &doc, &j->why);
 	if (!e)
 		e = read_run(d->reader, j->req.run, &run, &j->why);
 	if (!e)
@@ -77,18 +78,70 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 	return e;
 }
 
+/* The reader gives up early, as is right for people: a slow disk is no fault of the schedule's. */
+static bool try_again(const struct desk *d, enum err e, unsigned times)
+{
+	if (!e || e == E_INPUT || e == E_NOTFOUND || times >= DESK_TRIES_MAX || atomic_load(&d->stop))
+		return false;
+	poll(NULL, 0, DESK_PAUSE_MS);
+	return true;
+}
+
 static void do_job(void *arg)
 {
 	struct errand *errand = arg;
 	struct desk *d = errand->desk;
 	struct desk_job *j = errand->job;
 	free(errand);
+	enum err e = prepare(d, j);
+	for (unsigned n = 0; try_again(d, e, n); n++) {
+		arena_free(&j->arena);
+		j->arena = (struct arena){ 0 };
+		e = prepare(d, j);
+	}
 	/* What cannot be read now may be read later, but nobody would ask again: it is said. */
-	if (prepare(d, j)) {
+	if (e) {
 		j->outcome = OUTCOME_FAILED;
 		j->reason = REASON_DEFINITION;
 	}
 	d->options.done(d->options.ctx, j);
+}
+
+static enum err compile(struct desk *d, uint64_t sid, struct rules *ret)
+{
+	struct arena arena = { 0 };
+	struct read_sched s;
+	struct schedule_doc doc;
+	struct why why;
+	struct doc_names names = names_for_documents(d->options.names);
+	enum err e = read_sched(d->reader, sid, &arena, &s, &why);
+	if (!e)
+		e = understand(d, s.document, &arena, &doc, &why);
+	if (!e)
+		e = doc_rules(&doc, &names, ret);
+	arena_free(&arena);
+	return e;
+}
+
+static void do_compile(void *arg)
+{
+	struct errand errand = *(struct errand *)arg;
+	struct rules rules;
+	free(arg);
+	enum err e = compile(errand.desk, errand.sid, &rules);
+	for (unsigned n = 0; try_again(errand.desk, e, n); n++)
+		e = compile(errand.desk, errand.sid, &rules);
+	errand.desk->options.compiled(errand.desk->options.ctx, errand.sid, e, &rules);
+}
+
+static void reread_zones(void *arg)
+{
+	struct desk *d = arg;
+	struct zoneinfo *fresh = NULL;
+	if (zoneinfo_open(&fresh))
+		return; /* the old ones are as good as before */
+	zoneinfo_close(d->zones);
+	d->zones = fresh;
 }
 
 static void *work(void *arg)
@@ -180,5 +233,23 @@ enum err desk_call(struct desk *d, desk_fn *fn, void *arg)
 	enum err e = mailbox_put(d->mail, do_call, errand);
 	if (e)
 		free(errand);
+	return e == E_LIMIT ? E_BUSY : e;
+}
+
+enum err desk_compile(struct desk *d, uint64_t sid)
+{
+	struct errand *errand = calloc(1, sizeof *errand);
+	if (!errand)
+		return E_NOMEM;
+	*errand = (struct errand){ .desk = d, .sid = sid };
+	enum err e = mailbox_put(d->mail, do_compile, errand);
+	if (e)
+		free(errand);
+	return e == E_LIMIT ? E_BUSY : e;
+}
+
+enum err desk_zones_changed(struct desk *d)
+{
+	enum err e = mailbox_put(d->mail, reread_zones, d);
 	return e == E_LIMIT ? E_BUSY : e;
 }

@@ -22,8 +22,12 @@ void desk_job_free(struct desk_job *j);
 struct desk_options {
 	const char *database, *socket;
 	struct doc_env defaults;
+	struct names *names;
 	/* Called on the desk's thread when a job is done; takes it over. */
 	void (*done)(void *ctx, struct desk_job *j);
+	/* Called there with the rules of a schedule's document as it stands. Not OK: it cannot be read now.
+	 */
+	void (*compiled)(void *ctx, uint64_t sid, enum err e, const struct rules *rules);
 	void *ctx;
 };
 
@@ -36,3 +40,7 @@ must_check enum err desk_put(struct desk *d, const struct rn_req *r);
 struct reader;
 typedef void desk_fn(struct reader *reader, void *arg);
 must_check enum err desk_call(struct desk *d, desk_fn *fn, void *arg);
+/* Compiles a schedule's document anew, by the zone files as they are now. E_BUSY, E_NOMEM: as above. */
+must_check enum err desk_compile(struct desk *d, uint64_t sid);
+/* The zone files have changed: what is asked for from now on is read by the new ones. E_BUSY: not now. */
+must_check enum err desk_zones_changed(struct desk *d);

@@ -2,8 +2,11 @@
 
 #include "host/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -19,7 +22,7 @@ enum { FIRST = SD_EVENT_PRIORITY_IMPORTANT, NEXT = SD_EVENT_PRIORITY_NORMAL, LAS
 struct loop {
 	struct loop_config config;
 	sd_event *event;
-	sd_event_source *again, *zones_timer;
+	sd_event_source *again, *zones_timer, *stop_timer;
 	int timer;
 	int64_t slept;             /* BOOTTIME - MONOTONIC: how long the machine was suspended */
 	struct boot launcher_next; /* not to be started again before */
@@ -158,8 +161,25 @@ static int on_mail(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 
 static int on_signal(sd_event_source *s, const struct signalfd_siginfo *si, void *ctx)
 {
+	struct loop *l = ctx;
 	(void)s;
 	(void)si;
+	int on = SD_EVENT_ON;
+	sd_event_source_get_enabled(l->stop_timer, &on);
+	if (on != SD_EVENT_OFF) {
+		loop_stop(l);
+		return 0;
+	}
+	sd_event_source_set_time_relative(l->stop_timer, DAEMON_STOP_MS * INT64_C(1000));
+	sd_event_source_set_enabled(l->stop_timer, SD_EVENT_ONESHOT);
+	l->config.stopping(l->config.ctx);
+	return 0;
+}
+
+static int on_stop_late(sd_event_source *s, uint64_t usec, void *ctx)
+{
+	(void)s;
+	(void)usec;
 	loop_stop(ctx);
 	return 0;
 }
@@ -188,6 +208,13 @@ static int on_zone_files(sd_event_source *s, const struct inotify_event *event, 
 /* --- set up ----------------------------------------------------------------------------------------------
  */
 
+/* It lives as long as the loop. */
+static void keep_with_loop(sd_event_source *s)
+{
+	sd_event_source_set_floating(s, true);
+	sd_event_source_unref(s);
+}
+
 static bool listen_to(struct loop *l, int fd, sd_event_io_handler_t fn, int64_t priority)
 {
 	sd_event_source *s = NULL;
@@ -196,19 +223,30 @@ static bool listen_to(struct loop *l, int fd, sd_event_io_handler_t fn, int64_t 
 	if (sd_event_add_io(l->event, &s, fd, EPOLLIN, fn, l) < 0)
 		return false;
 	sd_event_source_set_priority(s, priority);
-	sd_event_source_set_floating(s, true);
-	sd_event_source_unref(s);
+	keep_with_loop(s);
 	return true;
 }
 
-static void watch_zones(struct loop *l)
+/* Most zones are in directories of their own, which begin with a capital, at most two deep. */
+static void watch_zones(struct loop *l, const char *dir, unsigned depth)
 {
-	const char *dir = getenv("TZDIR");
+	char path[PATH_MAX];
+	struct dirent *entry;
+	sd_event_source *source = NULL;
 	/* Where there is none, there is nothing to watch. */
-	if (sd_event_add_inotify(l->event, NULL, dir ? dir : "/usr/share/zoneinfo",
-				 IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_ONLYDIR,
-				 on_zone_files, l) < 0)
+	if (sd_event_add_inotify(l->event, &source, dir,
+				 IN_CLOSE_WRITE | IN_MOVE | IN_CREATE | IN_DELETE | IN_ONLYDIR, on_zone_files,
+				 l) < 0)
 		return;
+	/* In one step, by giving no pointer, libsystemd 252 counts one reference too many. */
+	keep_with_loop(source);
+	DIR *d = depth < 2 ? opendir(dir) : NULL;
+	while (d && (entry = readdir(d)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] >= 'A' && entry->d_name[0] <= 'Z' &&
+		    snprintf(path, sizeof path, "%s/%s", dir, entry->d_name) < (int)sizeof path)
+			watch_zones(l, path, depth + 1);
+	if (d)
+		closedir(d);
 }
 
 enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *why)
@@ -229,13 +267,17 @@ enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *wh
 		  sd_event_add_signal(l->event, NULL, SIGINT, on_signal, l) >= 0 &&
 		  sd_event_add_time_relative(l->event, &l->zones_timer, CLOCK_BOOTTIME, USEC, USEC,
 					     on_zones_quiet, l) >= 0 &&
-		  sd_event_source_set_enabled(l->zones_timer, SD_EVENT_OFF) >= 0;
+		  sd_event_source_set_enabled(l->zones_timer, SD_EVENT_OFF) >= 0 &&
+		  sd_event_add_time_relative(l->event, &l->stop_timer, CLOCK_BOOTTIME, USEC, USEC,
+					     on_stop_late, l) >= 0 &&
+		  sd_event_source_set_enabled(l->stop_timer, SD_EVENT_OFF) >= 0;
 	if (!ok) {
 		loop_free(l);
 		return why_set(why, E_IO, WHY_NOWHERE, "the event loop cannot be set up: %s",
 			       strerror(errno));
 	}
-	watch_zones(l);
+	const char *zones = getenv("TZDIR");
+	watch_zones(l, zones && *zones ? zones : "/usr/share/zoneinfo", 0);
 	sd_event_set_watchdog(l->event, true);
 	*ret = l;
 	return OK;
@@ -247,6 +289,7 @@ void loop_free(struct loop *l)
 		return;
 	sd_event_source_unref(l->again);
 	sd_event_source_unref(l->zones_timer);
+	sd_event_source_unref(l->stop_timer);
 	sd_event_unref(l->event);
 	if (l->timer >= 0)
 		close(l->timer);

@@ -15,6 +15,9 @@ struct loop_config {
 	/* At the end of every turn: what is not the engine's business. In how many microseconds it wants
 	 * another turn at the latest; 0: whenever there is one. */
 	int64_t (*turned)(void *ctx, struct now now);
+	/* SIGTERM or SIGINT was heard: loop_stop is to be called when all is in order. Who takes too long, or
+	 * hears a second signal, is stopped anyway. */
+	void (*stopping)(void *ctx);
 };
 
 struct loop;

@@ -115,13 +115,14 @@ static void render_context(const struct schedule_doc *doc, const struct run_row 
 		 run->kind == KIND_CATCH_UP ? "true" : "false", run->missed, (unsigned long long)run->fence);
 }
 
-/* WINDOW binds the first attempt: later than that nothing may begin. */
+/* WINDOW binds the first attempt, and the engine judged it when it decided to start. What comes after, a slow
+ * machine or a launcher that died, is no reason to call the run killed: only what is later than any grace. */
 static struct boot start_by(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt)
 {
 	bool by_hand = run->kind == KIND_MANUAL || run->kind == KIND_BACKFILL;
 	if (!doc->window || attempt != 1 || by_hand)
 		return (struct boot){ 0 };
-	int64_t left = run->due.us + doc->window * USEC - clock_wall().us;
+	int64_t left = run->due.us + (doc->window + GRACE_SECONDS) * USEC - clock_wall().us;
 	return (struct boot){ clock_boot().us + (left > 0 ? left : 0) };
 }
 

@@ -410,6 +410,7 @@ static void act(struct runner *r, struct slot *s)
 			life_look(r, s);
 		break;
 	case SLOT_SENT:
+	case SLOT_SWEEPING:
 		launch_overdue(r, s);
 		break;
 	case SLOT_SWEEP:

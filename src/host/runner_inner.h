@@ -20,6 +20,7 @@ struct slot {
 	uint64_t ticket; /* of what was sent last; answers to others are stale */
 	int64_t at;      /* when to act, by the boot clock; INT64_MAX: when something happens */
 	int64_t pause;   /* before the next try */
+	int64_t handed;  /* to the launcher, the last time */
 	int memfd, pidfd;
 	uint32_t turn; /* tells users of the same slot apart */
 	uint16_t attempt, doom;
@@ -43,6 +44,7 @@ struct runner {
 	char boot[40];
 	int epoll, timer, ready; /* ready: an eventfd, set while there is something to say */
 	struct launcher launcher;
+	int64_t heard; /* of a launcher, the last time */
 	struct slot *slot;
 	uint32_t slots, used, *spare; /* spare: indices of free slots */
 	uint32_t spares;

@@ -41,7 +41,8 @@ static bool hand_over(struct runner *r, struct slot *s, enum launch_op op, int m
 		return false;
 	}
 	s->ticket = ticket;
-	s->at = clock_boot().us + RUNNER_ANSWER_MS * INT64_C(1000);
+	s->handed = clock_boot().us;
+	s->at = s->handed + RUNNER_ANSWER_MS * INT64_C(1000);
 	return true;
 }
 
@@ -151,6 +152,7 @@ static bool hear_one(struct runner *r)
 			launch_lost(r);
 		return false;
 	}
+	r->heard = clock_boot().us;
 	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
 	int pidfd = -1;
 	if (h && h->cmsg_type == SCM_RIGHTS)
@@ -175,13 +177,19 @@ void launch_overdue(struct runner *r, struct slot *s)
 	struct runfile f;
 	enum run_life life;
 	struct why why;
-	if (runfile_look(r->runs, s->run, s->attempt, &life, &f, &why) == OK && life != LIFE_ABSENT) {
+	if (s->state == SLOT_SENT && runfile_look(r->runs, s->run, s->attempt, &life, &f, &why) == OK &&
+	    life != LIFE_ABSENT) {
 		life_look(r, s);
 		return;
 	}
-	if (s->pidfd < 0)
-		runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher does not answer");
 	s->at = clock_boot().us + RUNNER_ANSWER_MS * INT64_C(1000);
+	if (s->pidfd >= 0)
+		return;
+	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher does not answer");
+	int64_t since = r->heard > s->handed ? r->heard : s->handed;
+	/* Whoever stopped it, everything waits for it: another one is made. */
+	if (clock_boot().us - since >= RUNNER_HUNG_MS * INT64_C(1000))
+		launch_lost(r);
 }
 
 /* Ends it, if it only hangs: its shims do not care, and a zombie would be ours to keep. */

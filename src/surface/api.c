@@ -13,7 +13,7 @@ struct api {
 	struct api_options options;
 	struct http *http;
 	struct reader *reader;
-	struct zoneinfo *zones;
+	struct zoneinfo *zones, *zones_before; /* calls that wait may still point into the latter */
 	struct calendars calendars;
 	struct events *events;
 };
@@ -359,7 +359,8 @@ static void reread(void *arg)
 	struct api *a = arg;
 	struct zoneinfo *fresh = NULL;
 	if (zoneinfo_open(&fresh) == OK) {
-		zoneinfo_close(a->zones);
+		zoneinfo_close(a->zones_before);
+		a->zones_before = a->zones;
 		a->zones = fresh;
 	}
 }
@@ -398,6 +399,20 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 	return e;
 }
 
+/* On the HTTP thread: after this no order is given. */
+static void begin_stop(void *arg)
+{
+	struct api *a = arg;
+	http_stop(a->http);
+	daemon_stop(a->options.daemon);
+}
+
+void api_stop(struct api *a)
+{
+	if (http_post(a->http, begin_stop, a))
+		begin_stop(a);
+}
+
 void api_close(struct api *a)
 {
 	if (!a)
@@ -406,5 +421,6 @@ void api_close(struct api *a)
 	events_free(a->events);
 	reader_close(a->reader);
 	zoneinfo_close(a->zones);
+	zoneinfo_close(a->zones_before);
 	free(a);
 }

@@ -29,6 +29,12 @@ static void zones_changed(void *ctx)
 		api_zones_changed(s->api);
 }
 
+static void stopping(void *ctx)
+{
+	struct serving *s = ctx;
+	api_stop(s->api);
+}
+
 /* The launcher: where it was installed, or beside this program in a build tree. */
 const char *op_launcher(struct op_call *call)
 {
@@ -68,7 +74,8 @@ enum err op_serve(struct op_call *call)
 						  .timeout = { [DOC_COMMAND] = c->timeout_command } },
 				    .ctx = &serving,
 				    .happened = happened,
-				    .zones_changed = zones_changed };
+				    .zones_changed = zones_changed,
+				    .stopping = stopping };
 	if (!o.data || !o.socket)
 		return E_NOMEM;
 	if (!o.launcher)
@@ -84,7 +91,6 @@ enum err op_serve(struct op_call *call)
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);
 	}
-	/* Nobody asks any more; then nothing is decided any more. */
 	api_close(serving.api);
 	daemon_close(daemon);
 	return e;

@@ -1,0 +1,221 @@
+"""A real daemon in a directory of its own: started, asked, killed, and looked after. Nothing here shares code with
+rota: the socket is spoken to in plain HTTP, the store is read by SQLite itself."""
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+import uuid
+
+RUN_STATES = ["pending", "claimed", "retrying", "finished", "skipped", "missed"]
+KINDS = ["timer", "catch_up", "after", "backfill", "manual"]
+NEVER = 2**63 - 1
+
+
+class Refused(Exception):
+    """The daemon answered, and the answer is no."""
+
+    def __init__(self, status, body):
+        super().__init__(f"{status}: {body}")
+        self.status, self.body = status, body
+
+
+class Gone(Exception):
+    """There was no answer: what was asked for may have been done or not."""
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path, timeout):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def wait_until(seconds, condition, pause=0.02):
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found or time.monotonic() > end:
+            return found
+        time.sleep(pause)
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as f:
+            return [int(p) for p in f.read().split()]
+    except OSError:
+        return []
+
+
+def name_of(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as f:
+            return f.read().strip()
+    except OSError:
+        return ""
+
+
+def is_alive(pid):
+    """Zombies are dead."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def kill(pid, sig=signal.SIGKILL):
+    try:
+        os.kill(pid, sig)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+class Rig:
+    def __init__(self, rota, *options, env=None):
+        self.rota, self.options = os.path.abspath(rota), list(options)
+        self.dir = os.path.realpath(tempfile.mkdtemp(prefix="rota-"))
+        self.data = os.path.join(self.dir, "data")
+        self.socket = os.path.join(self.dir, "run", "rota.sock")
+        self.log = os.path.join(self.dir, "daemon.log")
+        self.token = uuid.uuid4().hex  # in the environment of everything that comes of this rig
+        self.env = dict(os.environ, ROTA_TEST_TOKEN=self.token, XDG_RUNTIME_DIR=self.dir, **(env or {}))
+        self.env.pop("NOTIFY_SOCKET", None)
+        self.daemon = None
+
+    # --- the daemon ---
+
+    def start(self, wait=True, options=()):
+        assert self.daemon is None
+        with open(self.log, "ab") as log:
+            self.daemon = subprocess.Popen(
+                [self.rota, "serve", "--data", self.data, "--socket", self.socket, *self.options, *options],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env, cwd=self.dir)
+        return self.wait_ready() if wait else True
+
+    def wait_ready(self, seconds=30):
+        def ready():
+            if self.daemon.poll() is not None:
+                return "dead"
+            try:
+                return self.ask("GET", "/status") is not None
+            except Refused:
+                return True  # whatever it says, it is there
+            except Gone:
+                return False
+        return wait_until(seconds, ready) is True
+
+    def launcher(self):
+        for pid in children(self.daemon.pid):
+            if name_of(pid).startswith("rota-launcher"):
+                return pid
+        return None
+
+    def kill(self):
+        """kill -9; its exit code, which tells whether it was dead before."""
+        self.daemon.kill()
+        return self.reap()
+
+    def reap(self, seconds=60):
+        code = self.daemon.wait(seconds)
+        self.daemon = None
+        return code
+
+    def stop(self, seconds=60):
+        self.daemon.terminate()
+        return self.reap(seconds)
+
+    def serve_once(self, data=None, at=None):
+        """For daemons that should refuse to serve."""
+        return subprocess.run([self.rota, "serve", "--data", data or self.data, "--socket", at or self.socket],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, env=self.env,
+                              cwd=self.dir)
+
+    def cli(self, *argv):
+        return subprocess.run([self.rota, *argv, "--socket", self.socket] if "--" not in argv else
+                              [self.rota, *argv[:1], "--socket", self.socket, *argv[1:]],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, env=self.env,
+                              cwd=self.dir)
+
+    def words(self):
+        with open(self.log) as f:
+            return f.read()
+
+    # --- what is asked of it ---
+
+    def ask(self, method, path, body=None, timeout=30):
+        c = Connection(self.socket, timeout)
+        try:
+            c.request(method, "/api/v1" + path, json.dumps(body) if body is not None else None)
+            r = c.getresponse()
+            text = r.read()
+        except (OSError, http.client.HTTPException) as e:
+            raise Gone(str(e)) from e
+        finally:
+            c.close()
+        answer = json.loads(text) if text else None
+        if r.status >= 300:
+            raise Refused(r.status, answer)
+        return answer
+
+    def add(self, document, update=False):
+        return self.ask("POST", "/schedules", {"document": document, "update": update})
+
+    def runs(self, schedule=None):
+        """All of them, page by page, the newest first."""
+        found, before = [], ""
+        while True:
+            page = self.ask("GET", "/runs?limit=1000" + (f"&schedule={schedule}" if schedule else "") + before)
+            found += page["runs"]
+            if "before" not in page:
+                return found
+            before = "&before=" + page["before"]
+
+    # --- the store ---
+
+    def rows(self, sql, *args):
+        with sqlite3.connect(f"file:{self.data}/rota.db?mode=ro", uri=True, timeout=30) as db:
+            db.row_factory = sqlite3.Row
+            return db.execute(sql, args).fetchall()
+
+    # --- processes ---
+
+    def processes(self):
+        """Everything that came of this rig and is alive, by the token in its environment."""
+        found, needle = {}, f"ROTA_TEST_TOKEN={self.token}".encode()
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/environ", "rb") as f:
+                    if needle in f.read().split(b"\0") and is_alive(int(pid)):
+                        found[int(pid)] = name_of(pid)
+            except OSError:
+                pass
+        return found
+
+    def close(self, keep=False):
+        """Ends what is left, by number. What was left is returned."""
+        if self.daemon:
+            self.kill()
+        left = {}
+        for _ in range(200):
+            found = self.processes()
+            if not found:
+                break
+            left.update(found)
+            for pid in found:
+                kill(pid)
+            time.sleep(0.05)
+        if not keep:
+            shutil.rmtree(self.dir, ignore_errors=True)
+        return left

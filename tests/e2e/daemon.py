@@ -1,0 +1,530 @@
+#!/usr/bin/env python3
+"""The daemon as people and machines meet it: refused, stopped, killed, come back to. Usage: daemon.py ROTA FIXTURES
+[PART...]; ROTA is the program, FIXTURES the directory of run files of earlier versions."""
+import glob
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import sys
+import threading
+import time
+import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+from rig import Gone, Refused, Rig, is_alive, kill, wait_until  # noqa: E402
+
+ROTA, FIXTURES = sys.argv[1:3]
+passed = failed = 0
+counting = threading.Lock()
+
+
+def check(good, text, more=""):
+    global passed, failed
+    with counting:
+        if good:
+            passed += 1
+        else:
+            failed += 1
+            print(f"FAILED: {text} {more}", flush=True)
+    return good
+
+
+class Using:
+    """A rig that leaves nothing behind, which is also checked."""
+
+    def __init__(self, *options, **more):
+        self.rig = Rig(ROTA, *options, **more)
+
+    def __enter__(self):
+        return self.rig
+
+    def __exit__(self, *exception):
+        rig = self.rig
+        if rig.daemon and exception[0] is None:
+            code = rig.stop()
+            check(code == 0, f"the daemon is stopped: exit {code}", rig.words()[-500:])
+        rig.close()
+
+
+def command(id, line, expression="0 0 29 2 *", **more):
+    return {"id": id, "expression": expression, "action": {"type": "command", "command": line}, **more}
+
+
+def run_now(rig, id):
+    return rig.ask("POST", f"/schedules/{id}/run", {})["run"]
+
+
+def run_of(rig, run):
+    return rig.ask("GET", f"/runs/{run}")
+
+
+def wait_over(rig, run, seconds=30):
+    return wait_until(seconds, lambda: (r := run_of(rig, run))["state"] == "finished" and r, 0.05) or run_of(rig, run)
+
+
+def file_of(rig, run, attempt=1, kind="run"):
+    found = glob.glob(f"{rig.data}/runs/*/{run[1:]}.{attempt}.{kind}")
+    return found[0] if found else None
+
+
+def facts_of(rig, run):
+    """The words of a run file."""
+    with open(wait_until(10, lambda: file_of(rig, run)), "rb") as f:
+        lines = f.read().replace(b"\0", b"").decode(errors="replace").splitlines()
+    return dict(line.split(" ", 1) for line in lines if " " in line)
+
+
+def wait_born(rig, run):
+    wait_until(20, lambda: run_of(rig, run)["started_at"])
+    return facts_of(rig, run)
+
+
+def others(rig):
+    """What came of the rig, but for the daemon and its launcher."""
+    return {p: n for p, n in rig.processes().items() if n not in ("rota", "rota-launcher")}
+
+
+# --- refusals ----------------------------------------------------------------------------------------------------
+
+def two_daemons():
+    with Using() as rig:
+        rig.start()
+        rig.add(command("one", "true"))
+        r = rig.serve_once(at=rig.socket + "2")
+        check(r.returncode == 75 and str(rig.daemon.pid) in r.stderr and rig.data in r.stderr,
+              "a second daemon is refused, and the first is named", r)
+        check(not os.path.exists(rig.socket + "2"), "the second one leaves no socket")
+        r = rig.serve_once(data=os.path.join(rig.dir, "other"))
+        check(r.returncode == 1 and rig.socket in r.stderr, "a second daemon at one socket is refused", r)
+        check(wait_over(rig, run_now(rig, "one"))["outcome"] == "done", "the first goes on")
+
+
+def damage(path, offset, text):
+    with open(path, "r+b") as f:
+        f.seek(offset)
+        f.write(text)
+
+
+def bad_databases():
+    with Using() as rig:
+        rig.start()
+        for n in range(50):
+            rig.add(command(f"s{n}", "true"))
+        check(rig.stop() == 0, "stopped")
+        file = os.path.join(rig.data, "rota.db")
+        good = open(file, "rb").read()
+
+        def refused(what, code, *words):
+            before = open(file, "rb").read()
+            r = rig.serve_once()
+            check(r.returncode == code and r.stderr.startswith("rota: ") and r.stderr.count("\n") == 1 and
+                  all(w in r.stderr for w in words) and not r.stdout, f"{what}: exit {code}, {words}", r)
+            check(open(file, "rb").read() == before, f"{what}: the file is left as it is")
+            check(not os.path.exists(rig.socket), f"{what}: no socket is left")
+            check(not rig.processes(), f"{what}: no process is left", rig.processes())
+
+        with sqlite3.connect(file) as db:
+            db.execute("PRAGMA user_version = 99")
+        db.close()
+        refused("a newer database", 2, file, "99", "newer")
+        open(file, "wb").write(b"this is no database, whatever it is called\n" * 100)
+        refused("no database", 2, file, "not a database")
+        with sqlite3.connect(os.path.join(rig.dir, "other.db")) as db:
+            db.execute("CREATE TABLE t (a)")
+        db.close()
+        shutil.copy(os.path.join(rig.dir, "other.db"), file)
+        refused("another's database", 2, file, "another program")
+        for offset in range(4096, len(good) - 4096, 4096):
+            open(file, "wb").write(good)
+            damage(file, offset, b"\xff" * 4096)
+            r = rig.serve_once() if not wait_serving(rig) else None
+            if r:
+                check(r.returncode == 1 and r.stderr.startswith("rota: ") and file in r.stderr,
+                      f"page {offset // 4096 + 1} is damaged: a clear error", r)
+        open(file, "wb").write(good)
+        check(rig.start() and len(rig.ask("GET", "/schedules")["schedules"]) == 50, "the good one is served again")
+
+
+def wait_serving(rig):
+    """Some pages are met later than at the start; then it serves, and says so when it meets them."""
+    if rig.start():
+        rig.kill()
+        return True
+    rig.reap()
+    return False
+
+
+def bad_directories():
+    with Using() as rig:
+        os.makedirs(rig.dir + "/plain")
+        open(rig.dir + "/file", "w").close()
+        places = [rig.dir + "/file", rig.dir + "/file/below", "/proc/rota", "/sys/rota"]
+        if os.geteuid() != 0:
+            os.makedirs(rig.dir + "/closed", 0o500)
+            places.append(rig.dir + "/closed")
+        for place in places:
+            r = rig.serve_once(data=place)
+            check(r.returncode == 1 and r.stderr.startswith("rota: ") and place in r.stderr,
+                  f"{place}: a clear error", r)
+        check(not rig.processes(), "no process is left", rig.processes())
+
+
+def no_daemon():
+    with Using() as rig:
+        os.makedirs(os.path.dirname(rig.socket), 0o700)
+        for argv in (("status",), ("runs", "--json"), ("ls",), ("show", "x"), ("run", "x"), ("pause", "x"),
+                     ("add", "@daily", "--", "true"), ("logs", "r1")):
+            r = rig.cli(*argv)
+            check(r.returncode == 69 and "no daemon" in r.stderr and "rota serve" in r.stderr, f"no daemon: {argv}", r)
+        # A dead one's socket is nobody, too; and no obstacle.
+        with socket.socket(socket.AF_UNIX) as s:
+            s.bind(rig.socket)
+        r = rig.cli("ls")
+        check(r.returncode == 69, "a stale socket: no daemon", r)
+        check(rig.start(), "a stale socket is replaced", rig.words())
+        rig.kill()
+        check(os.path.exists(rig.socket) and rig.start(), "so is that of a daemon that was killed", rig.words())
+        check(rig.stop() == 0 and not os.path.exists(rig.socket), "one that was stopped leaves none")
+        open(rig.socket, "w").close()
+        r = rig.serve_once()
+        check(r.returncode == 2 and rig.socket in r.stderr, "what is no socket is not removed", r)
+        check(os.path.exists(rig.socket), "it is still there")
+
+
+# --- stopping and coming back ------------------------------------------------------------------------------------
+
+def stopped_in_a_burst():
+    """SIGTERM while a hundred things are due, some run, some wait, and somebody is adding."""
+    with Using("--slots", "12") as rig:
+        rig.start()
+        marks = os.path.join(rig.dir, "marks")
+        at = int(time.time()) + 3
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+        for n in range(60):
+            rig.add(command(f"burst{n}", f"echo S $ROTA_RUN_ID >>{marks}; sleep 1.{n % 10}; echo E $ROTA_RUN_ID >>{marks}", when))
+            rig.add({"id": f"event{n}", "expression": when, "action": {"type": "event", "name": "x"}})
+        acked, stop = [], threading.Event()
+
+        def adding():
+            while not stop.is_set():
+                try:
+                    rig.add(command(f"late{len(acked)}", "true"))
+                    acked.append(f"late{len(acked)}")
+                except (Gone, Refused):
+                    return
+        t = threading.Thread(target=adding)
+        time.sleep(max(0, at - 0.3 - time.time()))
+        t.start()
+        time.sleep(max(0, at + 0.4 - time.time()))
+        begun = time.monotonic()
+        code = rig.stop()
+        took = time.monotonic() - begun
+        stop.set()
+        t.join()
+        check(code == 0, f"SIGTERM in a burst: exit {code}", rig.words()[-500:])
+        check(took < 10, f"stopping took {took:.1f} s")
+        alive = others(rig)
+        check(any(n == "rota-shim" for n in alive.values()), "runs go on without it", alive)
+        check("rota-launcher" not in rig.processes().values(), "the launcher goes with it")
+        time.sleep(1.5)  # some end meanwhile
+        rig.start()
+        over = wait_until(60, lambda: not rig.ask("GET", "/status")["runs"], 0.2)
+        check(over, "everything ends", rig.ask("GET", "/status"))
+        runs = rig.runs()
+        check(len(runs) == 120 and all(r["outcome"] == "done" for r in runs), "each has run once, and is done",
+              [r for r in runs if r["outcome"] != "done"][:3])
+        with open(marks) as f:
+            lines = f.read().split("\n")[:-1]
+        check(len(lines) == len(set(lines)) == 120, f"the marks say the same: {len(lines)}, {len(set(lines))}")
+        have = {r["id"] for r in rig.rows("SELECT id FROM document")}
+        check(set(acked) <= have, f"what was acknowledged is there: {len(acked)}", set(acked) - have)
+
+
+def names_while_starting():
+    """Numbers of zones are not given out before those that were are known."""
+    zones = ["Asia/Tokyo", "America/Lima", "Asia/Kolkata", "Africa/Cairo", "Australia/Perth", "Asia/Dubai"]
+    hours = {"Asia/Tokyo": 9, "America/Lima": -5, "Asia/Kolkata": 5.5, "Africa/Cairo": 2, "Australia/Perth": 8, "Asia/Dubai": 4}
+    with Using() as rig:
+        rig.start()
+        for n, zone in enumerate(zones):
+            rig.add(command(f"z{n}", "true", "0 12 1 1 *", timezone=zone))
+            rig.kill()
+            rig.start(wait=False)
+            sent = wait_until(20, lambda: quick_add(rig, command(f"w{n}", "true", "0 12 1 1 *", timezone=zones[-1 - n])), 0)
+            check(sent, "something is added while it starts")
+        rig.kill()
+        rig.start()
+        for s in rig.ask("GET", "/schedules")["schedules"]:
+            zone = zones[int(s["id"][1:])] if s["id"][0] == "z" else zones[-1 - int(s["id"][1:])]
+            hour = int(s["next"][11:13]) + int(s["next"][14:16]) / 60
+            check(hour == (12 - hours[zone]) % 24, f"{s['id']} in {zone}: {s['next']}")
+
+
+def quick_add(rig, document):
+    try:
+        return rig.add(document)
+    except Gone:
+        return None
+
+
+def orders_while_busy():
+    """Whatever a schedule is doing: it can be paused, resumed, changed and removed."""
+    with Using() as rig:
+        rig.start()
+        event = {"action": {"type": "event", "name": "x"}, "expression": "* * * * * *"}
+        for n in range(400):
+            rig.add({"id": f"s{n}", **event})
+        refused, given = [], 0
+        for round in range(3):
+            time.sleep(1.0005 - time.time() % 1)  # they are being recorded now, all of them
+            for n in range(round * 20, round * 20 + 20):
+                for order in (("POST", f"/schedules/s{n}/pause", {}), ("POST", f"/schedules/s{n}/resume", {}),
+                              ("POST", "/schedules", {"document": {"id": f"s{n}", **event, "expression": "*/2 * * * * *"}, "update": True}),
+                              ("POST", "/schedules", {"document": {"id": f"s{n}", **event, "priority": 3}, "update": True}),
+                              ("DELETE", f"/schedules/s{n}")):
+                    given += 1
+                    try:
+                        rig.ask(*order)
+                    except Refused as e:
+                        refused.append((order[:2], str(e)))
+        check(not refused, f"{len(refused)} of {given} orders are refused", refused[:2])
+        check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 340, "and carried out")
+
+
+def old_run_files():
+    """A daemon finds the file of a run that another version wrote."""
+    with Using() as rig:
+        rig.start()
+        rig.add(command("long", "exec sleep 1000"))
+        rig.add(command("other", "exec sleep 1000"))
+        runs = [run_now(rig, "long"), run_now(rig, "other")]
+        facts = [wait_born(rig, run) for run in runs]
+        rig.kill()
+        for run, f, fixture in zip(runs, facts, ("v1-ended.run", "v1-running.run")):
+            for pid in (int(f["pid"]), int(f["agent"])):
+                kill(pid)
+            wait_until(5, lambda: not is_alive(int(f["pid"])) and not is_alive(int(f["agent"])))
+            # Its own process may not be alive, and no lock be held: so a new file.
+            path = file_of(rig, run)
+            os.unlink(path)
+            shutil.copy(os.path.join(FIXTURES, fixture), path)
+        rig.start()
+        r = wait_over(rig, runs[0])
+        check((r["outcome"], r["exit_code"]) == ("killed", 143), "an exit record of version 1 is believed", r)
+        r = wait_over(rig, runs[1])
+        check((r["outcome"], r["reason"]) == ("failed", "lost"), "a birth of an earlier boot without an end is lost", r)
+
+
+# --- processes ---------------------------------------------------------------------------------------------------
+
+MONSTER = r"""
+import os, signal, sys, time
+def flood():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    while True:
+        os.write(1, b"x" * 65536)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for n in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            if n % 2:
+                os.setsid()
+            flood()
+        os._exit(0)
+while True:
+    time.sleep(1)
+"""
+
+
+def monster():
+    """It double-forks, makes sessions, ignores SIGTERM and floods its output: gone at its timeout, whole."""
+    with Using() as rig:
+        rig.start()
+        rig.add(command("monster", [sys.executable, "-c", MONSTER], timeout="2s"))
+        run = run_now(rig, "monster")
+        check(wait_until(20, lambda: len(others(rig)) >= 6), "it is there, many of it", others(rig))
+        r = wait_over(rig, run)
+        check((r["outcome"], r["reason"]) == ("killed", "timeout"), "killed/timeout", r)
+        check(not others(rig), "nothing of it is left when its end is told", others(rig))
+        check(os.path.getsize(file_of(rig, run, kind="log")) < 8 << 20, "its log is bounded")
+        # The same, stopped by a person, across a crash.
+        rig.add(command("monster", [sys.executable, "-c", MONSTER]), update=True)
+        run = run_now(rig, "monster")
+        wait_until(20, lambda: len(others(rig)) >= 6)
+        rig.kill()
+        rig.start()
+        check(wait_until(10, lambda: run_of(rig, run)["state"] == "running"), "adopted", run_of(rig, run))
+        rig.ask("POST", f"/runs/{run}/stop", {})
+        r = wait_over(rig, run)
+        check((r["outcome"], r["reason"]) == ("killed", "cancelled"), "killed/cancelled", r)
+        check(not others(rig), "nothing of it is left", others(rig))
+
+
+def killed_shim():
+    """Its agent is found and killed before the run is called lost; with the daemon there, and without."""
+    line = [sys.executable, "-c", MONSTER.replace("os.write(1", "time.sleep(0.1); os.write(1")]
+    for down in (False, True):
+        with Using() as rig:
+            rig.start()
+            rig.add(command("victim", line))
+            run = run_now(rig, "victim")
+            facts = wait_born(rig, run)
+            wait_until(20, lambda: len(others(rig)) >= 6)
+            if down:
+                rig.kill()
+            check(kill(int(facts["pid"])), "the shim is killed")
+            wait_until(5, lambda: not is_alive(int(facts["pid"])))
+            if down:
+                check(others(rig), "its agents are alive, and nobody looks after them")
+                rig.start()
+            r = wait_over(rig, run)
+            check((r["outcome"], r["reason"]) == ("failed", "lost"), f"down={down}: failed/lost", r)
+            check(not others(rig), f"down={down}: nothing of it is alive when it is called lost", others(rig))
+
+
+def killed_shim_retried():
+    """The retry of a lost run waits for the end of what the shim left behind."""
+    with Using() as rig:
+        rig.start()
+        marks = os.path.join(rig.dir, "marks")
+        line = f"echo $ROTA_ATTEMPT >>{marks}; if [ $ROTA_ATTEMPT = 1 ]; then trap '' TERM; sleep 1000; fi"
+        rig.add(command("again", line, retry={"max_attempts": 1, "initial_delay": 1}))
+        run = run_now(rig, "again")
+        facts = wait_born(rig, run)
+        wait_until(10, lambda: os.path.exists(marks))
+        kill(int(facts["pid"]))
+        r = wait_over(rig, run)
+        check((r["outcome"], r["attempt"]) == ("done", 2), "the second attempt is done", r)
+        check(open(marks).read() == "1\n2\n", "each attempt was started once")
+        check(not is_alive(int(facts["agent"])), "the first one is dead")
+
+
+def stopped_launcher():
+    """kill -STOP: it is replaced, and nothing waits for it for ever. What it had been given is not started twice."""
+    with Using() as rig:
+        rig.start()
+        marks = os.path.join(rig.dir, "marks")
+        rig.add(command("tick", f"echo $ROTA_RUN_ID.$ROTA_ATTEMPT >>{marks}", overlap="allow"))
+        rig.add(command("victim", "exec sleep 1000"))
+        victim = run_now(rig, "victim")
+        facts = wait_born(rig, victim)
+        launcher = rig.launcher()
+        os.kill(launcher, signal.SIGSTOP)
+        runs = [run_now(rig, "tick") for _ in range(20)]
+        kill(int(facts["pid"]))  # to be swept by a launcher, too
+        ok = wait_until(40, lambda: all(run_of(rig, r)["state"] == "finished" for r in runs), 0.2)
+        check(ok, "starts do not wait for a launcher that hangs", run_of(rig, runs[0]))
+        if not ok:
+            os.kill(launcher, signal.SIGCONT)
+        check(rig.launcher() not in (None, launcher) and not is_alive(launcher), "there is another one")
+        r = wait_over(rig, victim)
+        check((r["outcome"], r["reason"]) == ("failed", "lost"), "nor do ends of what a shim left behind", r)
+        check(all(run_of(rig, r)["outcome"] == "done" for r in runs), "all are done")
+        lines = open(marks).read().split()
+        check(len(lines) == len(set(lines)) == 20, f"each was started once: {len(lines)}, {len(set(lines))}")
+        # One that is stopped for a moment and goes on is left alone.
+        launcher = rig.launcher()
+        os.kill(launcher, signal.SIGSTOP)
+        run = run_now(rig, "tick")
+        time.sleep(1)
+        os.kill(launcher, signal.SIGCONT)
+        check(wait_over(rig, run)["outcome"] == "done" and rig.launcher() == launcher, "a short halt is no end")
+        # A WINDOW is judged when it is decided to start; what the launcher makes of it is no reason to kill.
+        os.kill(launcher, signal.SIGSTOP)
+        due = int(time.time()) + 2
+        rig.add(command("window", "true", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(due)), window="1s"))
+        time.sleep(due + 2 - time.time())
+        os.kill(launcher, signal.SIGCONT)
+        r = wait_over(rig, rig.runs("window")[0]["id"])
+        check(r["outcome"] == "done", "decided within its window: it runs", r)
+
+
+# --- zone files --------------------------------------------------------------------------------------------------
+
+def next_hour(rig, id):
+    n = rig.ask("GET", f"/schedules/{id}")["next"]
+    return int(n[11:13]) if n else None
+
+
+def zones_change():
+    with Using(env={}) as rig:
+        tz = os.path.join(rig.dir, "zoneinfo")
+        for name in ("UTC", "Europe/Berlin", "Asia/Tokyo", "Asia/Dubai", "America/Argentina/Buenos_Aires"):
+            os.makedirs(os.path.dirname(os.path.join(tz, name)), exist_ok=True)
+            shutil.copy(os.path.join("/usr/share/zoneinfo", name), os.path.join(tz, name))
+        rig.env["TZDIR"] = tz
+        rig.start()
+        rig.add(command("noon", "true", "0 12 1 1 *", timezone="Europe/Berlin"))
+        rig.add(command("deep", "true", "0 12 1 1 *", timezone="America/Argentina/Buenos_Aires"))
+        rig.add(command("tick", "true", "* * * * * *", timezone="Europe/Berlin"))
+        rig.add(command("held", "true", "0 12 1 1 *", timezone="Europe/Berlin"))
+        rig.ask("POST", "/schedules/held/pause", {})
+        check(next_hour(rig, "noon") == 11 and next_hour(rig, "deep") == 15, "as it was")
+
+        def replace(name, by):
+            """As a package manager does: a new file, moved over the old one."""
+            shutil.copy(os.path.join(tz, by), os.path.join(tz, name + ".new"))
+            os.rename(os.path.join(tz, name + ".new"), os.path.join(tz, name))
+
+        def runs():
+            return len([r for r in rig.runs("tick") if r["outcome"] == "done"])
+        replace("Europe/Berlin", "Asia/Dubai")
+        check(wait_until(15, lambda: next_hour(rig, "noon") == 8, 0.1), "the new zone counts", next_hour(rig, "noon"))
+        before = runs()
+        check(wait_until(10, lambda: runs() >= before + 2, 0.1), "what was due every second goes on", runs())
+        check(rig.ask("GET", "/status")["outdated"] == 0, "nothing waits")
+        check(wait_until(1, lambda: rig.add(command("new", "true", "0 12 1 1 *", timezone="Europe/Berlin"))["next"][0][11:13] == "08"),
+              "new documents are read by the new zone")
+        replace("America/Argentina/Buenos_Aires", "Asia/Tokyo")
+        check(wait_until(15, lambda: next_hour(rig, "deep") == 3, 0.1), "two directories down, too", next_hour(rig, "deep"))
+        # While it is down.
+        rig.kill()
+        replace("Europe/Berlin", "Asia/Tokyo")
+        rig.start()
+        check(wait_until(15, lambda: next_hour(rig, "noon") == 3, 0.1), "changed while it was down", next_hour(rig, "noon"))
+        before = runs()
+        check(wait_until(10, lambda: runs() >= before + 2, 0.1), "it goes on then, too", runs())
+        rig.ask("POST", "/schedules/held/resume", {})
+        check(wait_until(5, lambda: next_hour(rig, "held") == 3, 0.1), "what was paused meanwhile is right as well", next_hour(rig, "held"))
+        nominal = [r["nominal"] for r in rig.runs("tick")]
+        check(len(nominal) == len(set(nominal)), "no time has run twice")
+        # A zone that goes missing stops its own schedules, not others; and when it is back, they go on.
+        os.rename(os.path.join(tz, "Europe/Berlin"), os.path.join(rig.dir, "away"))
+        check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] > 0, 0.1), "a zone that is gone is noticed")
+        os.rename(os.path.join(rig.dir, "away"), os.path.join(tz, "Europe/Berlin"))
+        check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] == 0, 0.1), "and its return", rig.ask("GET", "/status"))
+        before = runs()
+        check(wait_until(10, lambda: runs() >= before + 2, 0.1), "all is as before", runs())
+
+
+# Four at a time: those that wait longest first.
+PARTS = (zones_change, stopped_in_a_burst, stopped_launcher, bad_databases, two_daemons, bad_directories, no_daemon,
+         names_while_starting, orders_while_busy, old_run_files, monster, killed_shim, killed_shim_retried)
+
+
+def main():
+    # They wait more than they work, and each has a daemon of its own: so side by side.
+    def one(part):
+        begun = time.monotonic()
+        try:
+            part()
+        except Exception:  # what broke the part is what failed
+            check(False, part.__name__, traceback.format_exc())
+        print(f"{part.__name__}: {time.monotonic() - begun:.1f} s", flush=True)
+    wanted = [p for p in PARTS if not sys.argv[3:] or p.__name__ in sys.argv[3:]]
+    for i in range(0, len(wanted), 4):
+        threads = [threading.Thread(target=one, args=(p,)) for p in wanted[i:i + 4]]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
