@@ -292,11 +292,19 @@ class Crash:
             want = (RUN_STATES[r["state"]], OUTCOMES[r["outcome"]], r["attempt"])
             self.check(told.get(r["run"]) == want, f"run {r['run']}: told as {told.get(r['run'])}, kept as {want}")
 
+    def is_burnt(self, run, attempt):
+        for path in glob.glob(f"{self.rig.data}/runs/*/{run}.{attempt}.run"):
+            with open(path, "rb") as f:
+                return b"\ncause burnt\n" in f.read()
+        return False
+
     def check_run(self, r, p, reasons):
         name = f"run {r['run']} of {p.id}"
         state, outcome, reason = RUN_STATES[r["state"]], OUTCOMES[r["outcome"]], reasons[r["reason"]]
         self.count[f"{state} {outcome or ''}{'/' + reason if reason else ''}"] += 1
         attempts = sorted(a for a in self.attempts_of[r["run"]])
+        # One that was made unstartable before a crash is passed over: the next goes in its place.
+        passed_over = [a for a in range(1, r["attempt"]) if a not in attempts and self.is_burnt(r["run"], a)]
         if state in ("skipped", "missed"):
             self.check(not attempts, f"{name} is {state}/{reason}, and was started")
             if state == "missed" and p.group != "window":
@@ -309,7 +317,8 @@ class Crash:
         killed_unborn = outcome == "killed" and reason in ("cancelled", "replaced") and len(attempts) == r["attempt"] - 1
         # Killed at once, a run may have had no time for its mark.
         no_time = (r["run"], r["attempt"]) in self.shims and attempts == list(range(1, r["attempt"]))
-        self.check(attempts == list(range(1, r["attempt"] + 1)) or killed_unborn or no_time or
+        self.count["attempts passed over"] += len(passed_over)
+        self.check(sorted(attempts + passed_over) == list(range(1, r["attempt"] + 1)) or killed_unborn or no_time or
                    (r["attempt"] == 0 and not attempts and outcome == "killed"),
                    f"{name}: attempt {r['attempt']} ({state} {outcome}/{reason}), but marks of {attempts}")
         for a in attempts:
@@ -387,7 +396,9 @@ class Crash:
         for r in runs:
             if RUN_STATES[r["state"]] == "skipped" and r["reason"] == self.overlap:
                 # One that was recorded earlier was alive then, or its end was just being recorded.
-                alive = any(o["run"] < r["run"] and o["ended"] > r["claimed"] - 2000000 for o in runs)
+                # One that was then refused (its window closed, its schedule was paused) has no end.
+                alive = any(o["run"] < r["run"] and (o["ended"] > r["claimed"] - 2000000 or not o["ended"]) and
+                            r["nominal"] - o["nominal"] < 120000000 for o in runs)
                 self.check(alive, f"{p.id}: run {r['run']} is skipped/overlap, and nothing was alive")
             for a in self.attempts_of[r["run"]]:
                 starts, ends = self.mark[r["run"], a]
