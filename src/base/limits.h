@@ -77,6 +77,7 @@
 #define CALENDARS_MAX      4096      /* sets of excluded days */
 #define NAMES_MAX          (1 << 20) /* agents, accounts and concurrency keys */
 #define DESK_JOBS_MAX      256       /* attempts being rendered */
+#define RUN_GRACE_SECONDS  5         /* from SIGTERM to SIGKILL when a run is stopped or its time is up */
 #define DAEMON_MAIL_MAX    8192      /* commands and other mail under way */
 #define ORDER_BUSY_MS      5000      /* a command to a schedule that is busy is tried for so long … */
 #define RUN_BUSY_MS        200       /* … and a run by hand for so long: another may be alive */

@@ -139,6 +139,7 @@ enum err render_launch(const struct schedule_doc *doc, const struct run_row *run
 			    .cwd = doc->action.cwd.n ? text(a, doc->action.cwd) : NULL,
 			    .input = doc->action.input,
 			    .timeout = doc->timeout * USEC,
+			    .grace = RUN_GRACE_SECONDS * USEC,
 			    .start_by = start_by(doc, run, attempt) };
 	l.context = (struct str){ text(a, buf_str(&context)), context.n };
 	if (!l.argv || !l.env || !l.context.p || context.failed)
