@@ -119,7 +119,8 @@ static void stopped(struct op_call *call, struct api *api, const struct reply *r
 	enum err e = OK;
 	(void)api;
 	if (r->code == REPLY_NOT_FOUND)
-		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "it is not alive");
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "%.*s is not alive, or there is no such run",
+			    STR_SHORT(op_arg(call, "run")->text));
 	else if (r->code != REPLY_OK)
 		e = api_refusal(call, r, "it was not stopped");
 	else
@@ -200,7 +201,8 @@ enum err handle_logs(struct op_call *call, struct api *api)
 /* A log being read by pieces. The first answer says which run it is, so that the latest of a schedule stays
  * the same one while it is followed. */
 struct log_reader {
-	const char *run;
+	const char *run; /* what was asked for, then `name` */
+	char name[32];
 	int64_t attempt;
 	uint64_t at;
 	bool over, raw;
@@ -220,7 +222,9 @@ static enum err read_piece(struct op_call *call, struct log_reader *l, bool *mor
 	const struct val *over = val_get(&v, STR("over")), *attempt = val_get(&v, STR("attempt"));
 	if (!piece || !next || !over || !attempt)
 		return why_set(call->why, E_IO, WHY_NOWHERE, "the daemon's answer makes no sense");
-	l->run = val_text(call->arena, &v, "run");
+	const char *run = val_text(call->arena, &v, "run");
+	snprintf(l->name, sizeof l->name, "%s", run ? run : "");
+	l->run = l->name;
 	*more = true;
 	if (l->attempt && attempt->integer != l->attempt && l->at) {
 		/* The next attempt has a log of its own. */
@@ -244,9 +248,13 @@ static enum err read_piece(struct op_call *call, struct log_reader *l, bool *mor
 
 static enum err read_log(struct op_call *call, struct log_reader *l, bool follow)
 {
+	_cleanup_(arena_free) struct arena own = { 0 };
+	struct op_call piece = *call;
+	piece.arena = &own;
 	for (;;) {
 		bool more;
-		enum err e = read_piece(call, l, &more);
+		enum err e = read_piece(&piece, l, &more);
+		arena_reset(&own); /* it may go on for months */
 		if (e || (!more && (!follow || l->over)))
 			return e;
 		if (!more)
@@ -281,11 +289,19 @@ static bool is_over(const struct val *run)
 
 static enum err wait_for(struct op_call *call, const char *run, struct str *text, struct val *ret)
 {
+	_cleanup_(arena_free) struct arena own = { 0 };
+	struct op_call look = *call;
 	const char *target = arena_printf(call->arena, "/api/v1/runs/%s", run);
+	if (!target)
+		return E_NOMEM;
+	look.arena = &own;
 	for (unsigned ms = 20;; ms = ms < 1000 ? ms * 2 : 1000) {
-		enum err e =
-			target ? remote_call(call, "GET", target, (struct str){ 0 }, text, ret) : E_NOMEM;
-		if (e || is_over(ret))
+		enum err e = remote_call(&look, "GET", target, (struct str){ 0 }, text, ret);
+		bool over = !e && is_over(ret);
+		arena_reset(&own); /* it may take for ever */
+		if (over)          /* what is kept */
+			return remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
+		if (e)
 			return e;
 		nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
 	}
