@@ -142,6 +142,7 @@ def no_daemon():
         bad(69, *argv, has=("no daemon at", "rota serve"))
     r = rota("doctor")
     check(r.code == 1 and re.search(r"^fail +daemon .*rota serve", r.out, re.M), "doctor without a daemon", r)
+    check(not re.search(r"rota serve.*rota serve", r.out), "doctor says it once", r)
     r = rota("doctor", "--json")
     check(r.code == 1 and r.json.get("ok") is False and {"check", "state", "text", "advice"} <= set(r.json["checks"][0]),
           "doctor --json without a daemon", r)
@@ -228,7 +229,10 @@ def names():
     bad(2, "ls", "agents", has=("schedules, runs and problems"))
     bad(2, "ls", "--failed", has="--failed")
     bad(2, "ls", "problems", "--since", "1d", has="--since")
-    good("rm", "alpha-o", has="removed")
+    bad(2, "rm", "alpha-one", "other", has="'other'")
+    bad(2, "ack", has="an N")
+    bad(1, "stop", "r99999", has="r99999")
+    good("rm", "alpha-o", has="alpha-one: removed")
     bad(1, "show", "alpha-one", has="no schedule")
 
 
