@@ -169,6 +169,18 @@ static enum err find_run(struct op_call *call, struct api *api, struct run_row *
 
 enum { LOG_PIECE = 256 << 10 };
 
+/* Without a last character of which only the beginning is there: the next piece begins with it. */
+static size_t whole_characters(const char *p, size_t n)
+{
+	for (size_t back = 1; back <= 3 && back <= n; back++) {
+		unsigned char c = (unsigned char)p[n - back];
+		size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+		if ((c & 0xc0) != 0x80)
+			return length > back ? n - back : n;
+	}
+	return n;
+}
+
 /* A piece of the log from an offset on; where the next begins, and whether more may come. */
 enum err handle_logs(struct op_call *call, struct api *api)
 {
@@ -190,6 +202,8 @@ enum err handle_logs(struct op_call *call, struct api *api)
 	if (fd >= 0)
 		close(fd);
 	bool over = run.state >= RUN_FINISHED && n < LOG_PIECE;
+	if (n > 0 && !over)
+		n = (ssize_t)whole_characters(bytes, (size_t)n);
 	buf_addf(&call->answer, "{\"run\":\"r%llu\",\"attempt\":%u,\"next\":%llu,\"over\":%s,\"text\":",
 		 (unsigned long long)run.run, attempt, (unsigned long long)at + (n > 0 ? (uint64_t)n : 0),
 		 over ? "true" : "false");
