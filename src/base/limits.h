@@ -135,6 +135,8 @@
 #define HTTP_QUERY_MAX       64   /* values in a query */
 #define SOCKET_TRIES_MAX     100  /* for the directory's lock, 10 ms apart */
 
+#define DERIVED_IDS_MAX 1000 /* schedules whose id was made up of the same words */
+
 /* The client */
 #define CLIENT_BYTES_MAX      (64u << 20) /* of an answer */
 #define CLIENT_HEAD_BYTES_MAX 65536       /* of its status line and headers */
