@@ -171,7 +171,7 @@ def help_of_all():
 def add():
     r = good("add", "0 9 * * *", "--tz", "Europe/Berlin", "--timeout", "10m", "--retry", "2", "--tag", "x,y", "--",
              "sh", "-c", "true", has=("added", WORK, "Europe/Berlin", "600 s", "1 try + 2 retries", "nobody is told"))
-    check(r.out.count("09:00:00") == 0 and len(re.findall(r"\d\d:00:00", r.out)) == 3, "add shows three runs", r)
+    check(len(re.findall(r"0[78]:00:00 \(in .*\), there .* 09:00:00\n", r.out)) == 3, "add shows three runs, here and there", r)
     good("add", "0 9 * * *", "--tz", "Europe/Berlin", "--timeout", "10m", "--retry", "2", "--tag", "x,y", "--", "sh",
          "-c", "true", has="unchanged")
     ids = [s["id"] for s in ask("ls")["schedules"] if not s["id"].startswith("w-")]
@@ -330,6 +330,12 @@ def runs():
     check(ask("logs", "ok")["text"].startswith("hello\n"), "logs --json")
     good("logs", "ok", "-f", has="hello")
     good("logs", "ok", "--from", "2", has="llo")
+    # Pieces of a log end where characters end.
+    good("add", "0 0 * * *", "--id", "wide", "--", "python3", "-c",
+         "import sys; sys.stdout.buffer.write(b'x' + b'\\xc3\\xa9' * 300000)")
+    good("run", "wide", "--wait", has="done")
+    check(good("logs", "wide").out == "x" + "\u00e9" * 300000, "a long log of wide characters")
+    good("rm", "wide")
     bad(2, "logs", "ok", "--from", "x", has="bytes")
     bad(1, "logs", "r99999", has="no run r99999")
     live = ask("run", "long")["run"]
