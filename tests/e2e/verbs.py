@@ -275,6 +275,11 @@ def apply():
         has=("'lost'", "'nowhere'"))
     bad(2, "apply", "-f", file("ring.yaml", "schedules:\n- {id: r1x, after: {schedule: r2x}, action: {type: command, command:"
         " a}}\n- {id: r2x, after: {schedule: r1x}, action: {type: command, command: a}}\n"), has="follows itself")
+    # A long line of followers, the last leader last: what it takes grows no faster than the line.
+    action = {"type": "command", "command": "true"}
+    line = [{"id": f"line{i}", "after": {"schedule": f"line{i + 1}"}, "action": action} for i in range(4000)]
+    line.append({"id": "line4000", "expression": "0 0 * * *", "action": action})
+    good("apply", "-f", file("line.json", json.dumps({"schedules": line})), "--dry-run", has="4001 added")
     bad(1, "apply", "-f", os.path.join(WORK, "not-there.yaml"), has="not-there.yaml")
     os.makedirs(os.path.join(WORK, "empty"), exist_ok=True)
     bad(1, "apply", "-f", os.path.join(WORK, "empty"), has="no documents")
