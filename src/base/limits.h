@@ -141,5 +141,7 @@
 #define CLIENT_BYTES_MAX      (64u << 20) /* of an answer */
 #define CLIENT_HEAD_BYTES_MAX 65536       /* of its status line and headers */
 #define CLIENT_MS             30000
-#define CLIENT_BUSY_MS        20 /* before a daemon whose queue is full is asked again */
+#define CLIENT_BUSY_MS        20  /* before a daemon whose queue is full is asked again */
+#define CLIENT_AGAIN_MS       200 /* between two looks for a daemon that went away … */
+#define CLIENT_AGAIN_MAX      150 /* … while its run is waited for */
 #define SSE_EVENT_BYTES_MAX   (16u << 20)

@@ -260,15 +260,28 @@ static enum err read_piece(struct op_call *call, struct log_reader *l, bool *mor
 	return OK;
 }
 
+/* A run outlives its daemon: whoever waits for it waits for the next one, too. */
+static bool ask_again(enum err e, unsigned *times)
+{
+	if (e != E_NODAEMON && e != E_GONE && e != E_BUSY) {
+		*times = 0;
+		return false;
+	}
+	nanosleep(&(struct timespec){ 0, CLIENT_AGAIN_MS * 1000000L }, NULL);
+	return ++*times < CLIENT_AGAIN_MAX;
+}
+
 static enum err read_log(struct op_call *call, struct log_reader *l, bool follow)
 {
 	_cleanup_(arena_free) struct arena own = { 0 };
 	struct op_call piece = *call;
 	piece.arena = &own;
-	for (;;) {
+	for (unsigned times = 0;;) {
 		bool more;
 		enum err e = read_piece(&piece, l, &more);
 		arena_reset(&own); /* it may go on for months */
+		if (follow && l->attempt && ask_again(e, &times))
+			continue;
 		if (e || (!more && (!follow || l->over)))
 			return e;
 		if (!more)
@@ -309,13 +322,13 @@ static enum err wait_for(struct op_call *call, const char *run, struct str *text
 	if (!target)
 		return E_NOMEM;
 	look.arena = &own;
-	for (unsigned ms = 20;; ms = ms < 1000 ? ms * 2 : 1000) {
+	for (unsigned ms = 20, times = 0;; ms = ms < 1000 ? ms * 2 : 1000) {
 		enum err e = remote_call(&look, "GET", target, (struct str){ 0 }, text, ret);
-		bool over = !e && is_over(ret);
+		bool over = !e && is_over(ret), again = ask_again(e, &times);
 		arena_reset(&own); /* it may take for ever */
 		if (over)          /* what is kept */
 			return remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
-		if (e)
+		if (e && !again)
 			return e;
 		nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
 	}
