@@ -136,9 +136,13 @@
 #define HTTP_QUERY_MAX       64   /* values in a query */
 #define SOCKET_TRIES_MAX     100  /* for the directory's lock, 10 ms apart */
 
+#define DERIVED_IDS_MAX 1000 /* schedules whose id was made up of the same words */
+
 /* The client */
 #define CLIENT_BYTES_MAX      (64u << 20) /* of an answer */
 #define CLIENT_HEAD_BYTES_MAX 65536       /* of its status line and headers */
 #define CLIENT_MS             30000
-#define CLIENT_BUSY_MS        20 /* before a daemon whose queue is full is asked again */
+#define CLIENT_BUSY_MS        20  /* before a daemon whose queue is full is asked again */
+#define CLIENT_AGAIN_MS       200 /* between two looks for a daemon that went away … */
+#define CLIENT_AGAIN_MAX      150 /* … while its run is waited for */
 #define SSE_EVENT_BYTES_MAX   (16u << 20)

@@ -11,6 +11,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+/* For what is under way at most, and changes of zones. */
+enum { DESK_ROOM = LAUNCHES_MAX + DAEMON_COMPILE_MAX + 16 };
+static_assert(DESK_ROOM < DESK_JOBS_MAX, "there is room for other calls, too");
+
 struct desk {
 	struct desk_options options;
 	struct mailbox *mail;
@@ -230,7 +234,8 @@ enum err desk_call(struct desk *d, desk_fn *fn, void *arg)
 	if (!errand)
 		return E_NOMEM;
 	*errand = (struct errand){ .desk = d, .fn = fn, .arg = arg };
-	enum err e = mailbox_put(d->mail, do_call, errand);
+	/* Attempts and compilations are never turned away for it: they would be taken for failures. */
+	enum err e = mailbox_put_leaving(d->mail, DESK_ROOM, do_call, errand);
 	if (e)
 		free(errand);
 	return e == E_LIMIT ? E_BUSY : e;

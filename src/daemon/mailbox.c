@@ -50,9 +50,14 @@ void mailbox_free(struct mailbox *m)
 
 enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg)
 {
+	return mailbox_put_leaving(m, 0, fn, arg);
+}
+
+enum err mailbox_put_leaving(struct mailbox *m, unsigned room, mail_fn *fn, void *arg)
+{
 	enum err e = OK;
 	pthread_mutex_lock(&m->lock);
-	if (m->n == m->most)
+	if (m->n + room >= m->most)
 		e = E_LIMIT;
 	else
 		m->mail[m->n++] = (struct mail){ fn, arg };

@@ -44,8 +44,12 @@ static bool room_for(void **items, unsigned n, unsigned *room, size_t size)
 
 static bool backlog_add(struct backlog *b, const void *item)
 {
-	if (b->head && b->head == b->n)
-		b->head = b->n = 0;
+	/* A port that is never quite free would let it grow for ever. */
+	if (b->head && (b->head == b->n || (b->n == b->room && b->head >= b->n / 2))) {
+		b->n -= b->head;
+		memmove(b->items, (char *)b->items + b->head * b->size, b->n * b->size);
+		b->head = 0;
+	}
 	if (!room_for(&b->items, b->n, &b->room, b->size))
 		return false;
 	memcpy((char *)b->items + b->n++ * b->size, item, b->size);

@@ -331,6 +331,14 @@ static void judge(struct shim *s)
 	x->status = f.error;
 	f.what[sizeof f.what - 1] = 0;
 	snprintf(x->note, sizeof x->note, "%s: %s", f.what, strerror(f.error));
+	/* Where people look for the reason. What it was to execute has been given back, and is known to them.
+	 */
+	char line[128];
+	bool cwd = !strcmp(f.what, "cwd");
+	int n = snprintf(line, sizeof line, "[rota: the %s: %s]\n",
+			 cwd ? "directory cannot be entered" : "program cannot be executed",
+			 strerror(f.error));
+	log_write(&s->output.log, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
 static void record(struct shim *s)

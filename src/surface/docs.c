@@ -76,7 +76,8 @@ static enum err check_twice(struct op_call *call, const struct docs *all, const 
 		if (str_eq(all->item[i].id, d->id))
 			return why_set(call->why, E_INPUT, d->at,
 				       "schedule '%.*s' is in %.100s, too, at line %u", STR_SHORT(d->id),
-				       all->item[i].file, all->item[i].place.line);
+				       all->item[i].file,
+				       place_of(all->item[i].source, all->item[i].at).line);
 	return OK;
 }
 
@@ -94,7 +95,7 @@ static enum err add(struct op_call *call, struct docs *into, const struct schedu
 		into->room = room;
 	}
 	doc_write(d, &text);
-	struct docs_item item = { .id = d->id, .file = path, .place = place_of(call->source, d->at) };
+	struct docs_item item = { .id = d->id, .file = path, .source = call->source, .at = d->at };
 	item.text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
 	if (!item.text.p)
 		return E_NOMEM;

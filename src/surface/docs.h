@@ -7,7 +7,8 @@ struct docs {
 	struct docs_item {
 		struct str id, text; /* canonical */
 		const char *file;
-		struct place place;
+		struct str source; /* the file's text */
+		uint32_t at;       /* in it */
 	} * item;
 	unsigned n, room;
 };

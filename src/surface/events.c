@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 enum { RING = 1024 };
+static_assert(2 * RING < HTTP_POSTS_MAX, "answers find room beside events");
 
 struct follower {
 	struct events *events;
@@ -21,6 +22,7 @@ struct events {
 	uint64_t last;         /* number of the newest; it stands at last % RING */
 	struct follower *followers;
 	atomic_uint left_out;
+	atomic_uint on_way; /* RING at most: the box they come by is also that of the answers */
 };
 
 struct news {
@@ -178,6 +180,7 @@ static void arrive(void *arg)
 {
 	struct news n = *(struct news *)arg;
 	free(arg);
+	atomic_fetch_sub(&n.events->on_way, 1);
 	unsigned left_out = atomic_exchange(&n.events->left_out, 0);
 	if (left_out)
 		append(n.events, "events.left_out", &(struct pump_fact){ 0 }, n.at);
@@ -188,11 +191,13 @@ void events_add(struct events *e, struct http *http, const struct pump_fact *f)
 {
 	if (!type_of(f))
 		return;
-	struct news *n = malloc(sizeof *n);
+	bool room = atomic_fetch_add(&e->on_way, 1) < RING;
+	struct news *n = room ? malloc(sizeof *n) : NULL;
 	if (n)
 		*n = (struct news){ e, *f, tell_now() };
 	if (!n || http_post(http, arrive, n)) {
 		free(n);
+		atomic_fetch_sub(&e->on_way, 1);
 		atomic_fetch_add(&e->left_out, 1);
 	}
 }

@@ -208,6 +208,10 @@ static enum err settle_id(struct op_call *call, struct api *api, struct put *p, 
 		enum err e = put_look(call, api, p);
 		if (e || !p->exists || put_same(p) || says(call, "update") || !derived)
 			return e;
+		if (n > DERIVED_IDS_MAX)
+			return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+				       "%u schedules are called '%.*s' and a number already; --id names it",
+				       n - 1, STR_SHORT(base));
 		struct buf text = { 0 };
 		const char *next =
 			arena_printf(call->arena, "%.*s-%u", base.n > 120 ? 120 : (int)base.n, base.p, n);

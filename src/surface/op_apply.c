@@ -6,6 +6,8 @@
 #include "surface/table.h"
 #include "surface/tell.h"
 
+#include <stdlib.h>
+
 enum err op_apply(struct op_call *call)
 {
 	const struct arg *file = op_arg(call, "file");
@@ -43,6 +45,7 @@ enum err op_apply(struct op_call *call)
 struct applying {
 	struct api *api;
 	struct put *put;
+	const struct put **by_id;    /* sorted */
 	unsigned *order;             /* leaders before their followers */
 	unsigned n, asked, answered; /* of the order */
 	unsigned done;
@@ -53,38 +56,79 @@ struct applying {
 /* Under way at a time: the store carries many out at once, and the engine's queue is not ours alone. */
 enum { TOGETHER = 64 };
 
+static int compare(struct str a, struct str b)
+{
+	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+static int by_id(const void *x, const void *y)
+{
+	const struct put *a = *(const struct put *const *)x, *b = *(const struct put *const *)y;
+	int c = compare(a->doc.id, b->doc.id);
+	return c ? c : (a > b) - (a < b);
+}
+
 static int find(const struct applying *a, struct str id)
 {
-	for (unsigned i = 0; i < a->n; i++)
-		if (str_eq(a->put[i].doc.id, id))
-			return (int)i;
+	unsigned low = 0, high = a->n;
+	while (low < high) {
+		unsigned mid = low + (high - low) / 2;
+		int c = compare(a->by_id[mid]->doc.id, id);
+		if (c == 0)
+			return (int)(a->by_id[mid] - a->put);
+		if (c < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
 	return -1;
 }
 
-/* A follower needs its leader's number, so a leader that is new goes first. */
+static enum err sort_by_id(struct op_call *call, struct applying *a, const struct val *documents)
+{
+	a->by_id = arena_alloc(call->arena, (a->n + 1) * sizeof(struct put *));
+	if (!a->by_id)
+		return E_NOMEM;
+	for (unsigned i = 0; i < a->n; i++)
+		a->by_id[i] = &a->put[i];
+	qsort((void *)a->by_id, a->n, sizeof(struct put *), by_id);
+	for (unsigned i = 1; i < a->n; i++)
+		if (str_eq(a->by_id[i]->doc.id, a->by_id[i - 1]->doc.id))
+			return why_set(call->why, E_INPUT, documents->list.item[a->by_id[i] - a->put].at,
+				       "schedule '%.*s' is there twice", STR_SHORT(a->by_id[i]->doc.id));
+	return OK;
+}
+
+/* A follower needs its leader's number, so a leader that is new goes first: from each, up to the first that
+ * is there or placed, and back. */
 static enum err put_in_order(struct op_call *call, struct applying *a)
 {
 	bool *placed = arena_alloc(call->arena, a->n + 1);
-	unsigned n = 0, before;
+	unsigned *seen = arena_alloc(call->arena, (a->n + 1) * sizeof *seen); /* from which, and one */
+	unsigned *line = arena_alloc(call->arena, (a->n + 1) * sizeof *line), n = 0;
 	a->order = arena_alloc(call->arena, (a->n + 1) * sizeof *a->order);
-	if (!placed || !a->order)
+	if (!placed || !seen || !line || !a->order)
 		return E_NOMEM;
-	do {
-		before = n;
-		for (unsigned i = 0; i < a->n; i++) {
-			struct str after = a->put[i].doc.after.schedule;
-			int leader = after.n ? find(a, after) : -1;
-			if (placed[i] || (leader >= 0 && !a->put[leader].exists && !placed[leader]))
-				continue;
-			placed[i] = true;
-			a->order[n++] = i;
+	for (unsigned i = 0; i < a->n; i++) {
+		unsigned length = 0;
+		for (int at = (int)i; at >= 0 && !placed[at];) {
+			struct str after = a->put[at].doc.after.schedule;
+			if (seen[at] == i + 1)
+				return why_set(call->why, E_INPUT, WHY_NOWHERE,
+					       "'%.*s' follows itself, by way of '%.*s'",
+					       STR_SHORT(a->put[at].doc.id), STR_SHORT(after));
+			seen[at] = i + 1;
+			line[length++] = (unsigned)at;
+			at = after.n ? find(a, after) : -1;
+			if (at >= 0 && a->put[at].exists)
+				at = -1;
 		}
-	} while (n > before && n < a->n);
-	for (unsigned i = 0; i < a->n; i++)
-		if (!placed[i])
-			return why_set(call->why, E_INPUT, WHY_NOWHERE,
-				       "'%.*s' follows itself, by way of '%.*s'", STR_SHORT(a->put[i].doc.id),
-				       STR_SHORT(a->put[i].doc.after.schedule));
+		while (length) {
+			placed[line[--length]] = true;
+			a->order[n++] = line[length];
+		}
+	}
 	return OK;
 }
 
@@ -213,14 +257,13 @@ enum err handle_apply(struct op_call *call, struct api *api)
 	for (unsigned i = 0; i < documents->list.n && !e; i++) {
 		struct put p;
 		e = put_read(call, api, &documents->list.item[i], false, &p);
-		if (!e && find(a, p.doc.id) >= 0)
-			e = why_set(call->why, E_INPUT, documents->list.item[i].at,
-				    "schedule '%.*s' is there twice", STR_SHORT(p.doc.id));
 		if (!e)
 			e = put_look(call, api, &p);
 		a->put[a->n] = p;
 		a->n += !e;
 	}
+	if (!e)
+		e = sort_by_id(call, a, documents);
 	if (!e)
 		e = check_leaders(call, api, a);
 	if (!e)

@@ -232,7 +232,7 @@ enum err op_doctor(struct op_call *call)
 		return e;
 	e = remote_ask(call, (struct str){ 0 }, &text, &v);
 	if (e) {
-		found(&list, FAIL, "daemon", "`rota serve` starts one", "%s", call->why->text);
+		found(&list, FAIL, "daemon", NULL, "%s", call->why->text); /* it says what to do */
 		look_at_data(&list, data);
 	} else {
 		const struct val *inside = val_get(&v, STR("checks"));

@@ -119,7 +119,8 @@ static void stopped(struct op_call *call, struct api *api, const struct reply *r
 	enum err e = OK;
 	(void)api;
 	if (r->code == REPLY_NOT_FOUND)
-		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "it is not alive");
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "%.*s is not alive, or there is no such run",
+			    STR_SHORT(op_arg(call, "run")->text));
 	else if (r->code != REPLY_OK)
 		e = api_refusal(call, r, "it was not stopped");
 	else
@@ -168,6 +169,18 @@ static enum err find_run(struct op_call *call, struct api *api, struct run_row *
 
 enum { LOG_PIECE = 256 << 10 };
 
+/* Without a last character of which only the beginning is there: the next piece begins with it. */
+static size_t whole_characters(const char *p, size_t n)
+{
+	for (size_t back = 1; back <= 3 && back <= n; back++) {
+		unsigned char c = (unsigned char)p[n - back];
+		size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+		if ((c & 0xc0) != 0x80)
+			return length > back ? n - back : n;
+	}
+	return n;
+}
+
 /* A piece of the log from an offset on; where the next begins, and whether more may come. */
 enum err handle_logs(struct op_call *call, struct api *api)
 {
@@ -189,6 +202,8 @@ enum err handle_logs(struct op_call *call, struct api *api)
 	if (fd >= 0)
 		close(fd);
 	bool over = run.state >= RUN_FINISHED && n < LOG_PIECE;
+	if (n > 0 && !over)
+		n = (ssize_t)whole_characters(bytes, (size_t)n);
 	buf_addf(&call->answer, "{\"run\":\"r%llu\",\"attempt\":%u,\"next\":%llu,\"over\":%s,\"text\":",
 		 (unsigned long long)run.run, attempt, (unsigned long long)at + (n > 0 ? (uint64_t)n : 0),
 		 over ? "true" : "false");
@@ -200,7 +215,8 @@ enum err handle_logs(struct op_call *call, struct api *api)
 /* A log being read by pieces. The first answer says which run it is, so that the latest of a schedule stays
  * the same one while it is followed. */
 struct log_reader {
-	const char *run;
+	const char *run; /* what was asked for, then `name` */
+	char name[32];
 	int64_t attempt;
 	uint64_t at;
 	bool over, raw;
@@ -220,7 +236,9 @@ static enum err read_piece(struct op_call *call, struct log_reader *l, bool *mor
 	const struct val *over = val_get(&v, STR("over")), *attempt = val_get(&v, STR("attempt"));
 	if (!piece || !next || !over || !attempt)
 		return why_set(call->why, E_IO, WHY_NOWHERE, "the daemon's answer makes no sense");
-	l->run = val_text(call->arena, &v, "run");
+	const char *run = val_text(call->arena, &v, "run");
+	snprintf(l->name, sizeof l->name, "%s", run ? run : "");
+	l->run = l->name;
 	*more = true;
 	if (l->attempt && attempt->integer != l->attempt && l->at) {
 		/* The next attempt has a log of its own. */
@@ -242,11 +260,28 @@ static enum err read_piece(struct op_call *call, struct log_reader *l, bool *mor
 	return OK;
 }
 
+/* A run outlives its daemon: whoever waits for it waits for the next one, too. */
+static bool ask_again(enum err e, unsigned *times)
+{
+	if (e != E_NODAEMON && e != E_GONE && e != E_BUSY) {
+		*times = 0;
+		return false;
+	}
+	nanosleep(&(struct timespec){ 0, CLIENT_AGAIN_MS * 1000000L }, NULL);
+	return ++*times < CLIENT_AGAIN_MAX;
+}
+
 static enum err read_log(struct op_call *call, struct log_reader *l, bool follow)
 {
-	for (;;) {
+	_cleanup_(arena_free) struct arena own = { 0 };
+	struct op_call piece = *call;
+	piece.arena = &own;
+	for (unsigned times = 0;;) {
 		bool more;
-		enum err e = read_piece(call, l, &more);
+		enum err e = read_piece(&piece, l, &more);
+		arena_reset(&own); /* it may go on for months */
+		if (follow && l->attempt && ask_again(e, &times))
+			continue;
 		if (e || (!more && (!follow || l->over)))
 			return e;
 		if (!more)
@@ -281,11 +316,19 @@ static bool is_over(const struct val *run)
 
 static enum err wait_for(struct op_call *call, const char *run, struct str *text, struct val *ret)
 {
+	_cleanup_(arena_free) struct arena own = { 0 };
+	struct op_call look = *call;
 	const char *target = arena_printf(call->arena, "/api/v1/runs/%s", run);
-	for (unsigned ms = 20;; ms = ms < 1000 ? ms * 2 : 1000) {
-		enum err e =
-			target ? remote_call(call, "GET", target, (struct str){ 0 }, text, ret) : E_NOMEM;
-		if (e || is_over(ret))
+	if (!target)
+		return E_NOMEM;
+	look.arena = &own;
+	for (unsigned ms = 20, times = 0;; ms = ms < 1000 ? ms * 2 : 1000) {
+		enum err e = remote_call(&look, "GET", target, (struct str){ 0 }, text, ret);
+		bool over = !e && is_over(ret), again = ask_again(e, &times);
+		arena_reset(&own); /* it may take for ever */
+		if (over)          /* what is kept */
+			return remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
+		if (e && !again)
 			return e;
 		nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
 	}

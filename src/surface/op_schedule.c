@@ -127,15 +127,32 @@ void show_schedule(struct op_call *call, const struct val *v)
 /* --- doing
  * ------------------------------------------------------------------------------------------------------- */
 
+/* An order that is simply done or not: what is said if not, and the schedule it is for, if for one. */
+struct simple {
+	const char *what;
+	struct str id;
+};
+
+static struct simple *simple(struct op_call *call, const char *what, struct str id)
+{
+	struct simple *s = arena_alloc(call->arena, sizeof *s);
+	if (s)
+		*s = (struct simple){ what, id };
+	return s;
+}
+
 /* The answer to what was simply done. */
 static void simply_done(struct op_call *call, struct api *api, const struct reply *r)
 {
+	const struct simple *s = call->ctx;
 	enum err e = OK;
 	(void)api;
 	if (r->code != REPLY_OK) {
-		e = api_refusal(call, r, (const char *)call->ctx);
+		e = api_refusal(call, r, s->what);
 	} else {
 		buf_addf(&call->answer, "{\"done\":\"%s\"", call->op->name);
+		if (s->id.n)
+			tell_str(&call->answer, "schedule", s->id);
 		if (r->run)
 			buf_addf(&call->answer, ",\"run\":\"r%llu\"", (unsigned long long)r->run);
 		buf_addc(&call->answer, '}');
@@ -159,6 +176,7 @@ void show_done(struct op_call *call, const struct val *v)
 		{ "clock", "the clock is believed" },
 	};
 	const char *done = val_text(call->arena, v, "done"), *run = val_text(call->arena, v, "run");
+	const char *schedule = val_text(call->arena, v, "schedule");
 	const struct val *list = val_get(v, STR("schedules"));
 	for (unsigned i = 0; done && i < ARRAY_LEN(words); i++)
 		if (!strcmp(words[i].done, done)) {
@@ -169,8 +187,12 @@ void show_done(struct op_call *call, const struct val *v)
 		fprintf(call->out, "%s: %.*s\n", done, STR_ARG(list->list.item[i].str));
 	if (list && !list->list.n)
 		fputs("No schedule has that tag.\n", call->out);
-	if (!list)
-		fprintf(call->out, "%s%s%s\n", done, run ? ": " : "", run ? run : "");
+	if (list)
+		return;
+	if (run) /* for scripts: the run alone after the colon */
+		fprintf(call->out, "%s: %s\n", done, run);
+	else /* a beginning of its name may have been all that was given */
+		fprintf(call->out, "%s%s%s\n", schedule ? schedule : "", schedule ? ": " : "", done);
 }
 
 static enum err order_for(struct op_call *call, struct api *api, struct command c, const char *what)
@@ -180,8 +202,8 @@ static enum err order_for(struct op_call *call, struct api *api, struct command 
 	if (e)
 		return e;
 	c.sid = s.row.sid;
-	call->ctx = (void *)what;
-	return api_order(call, api, &c, simply_done);
+	call->ctx = simple(call, what, s.id);
+	return call->ctx ? api_order(call, api, &c, simply_done) : E_NOMEM;
 }
 
 enum err handle_rm(struct op_call *call, struct api *api)
@@ -197,8 +219,9 @@ enum err handle_run(struct op_call *call, struct api *api)
 
 enum err handle_clock(struct op_call *call, struct api *api)
 {
-	call->ctx = (void *)"the clock was not accepted";
-	return api_order(call, api, &(struct command){ .kind = CMD_CLOCK }, simply_done);
+	call->ctx = simple(call, "the clock was not accepted", (struct str){ 0 });
+	return call->ctx ? api_order(call, api, &(struct command){ .kind = CMD_CLOCK }, simply_done)
+			 : E_NOMEM;
 }
 
 static enum err time_of(struct op_call *call, const char *name, struct wall *ret)
@@ -357,8 +380,8 @@ static enum err order_many(struct op_call *call, struct api *api, struct command
 	if (!tag->given && !op_arg(call, "all")->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "say which: a tag, or all");
 	if (!tag->given) {
-		call->ctx = (void *)what;
-		return api_order(call, api, &c, simply_done);
+		call->ctx = simple(call, what, (struct str){ 0 });
+		return call->ctx ? api_order(call, api, &c, simply_done) : E_NOMEM;
 	}
 	struct tagged *t = arena_alloc(call->arena, sizeof *t);
 	if (!t)

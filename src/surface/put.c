@@ -175,17 +175,30 @@ static void show_command(struct op_call *call, const struct val *v)
 	fputc('\n', call->out);
 }
 
+/* In the machine's zone, as everywhere; and in the schedule's, where it has the hours that were asked for. */
+static const char *here_and_there(struct op_call *call, struct str iso, struct str zone)
+{
+	enum { TIME = sizeof "2026-11-16 08:30:00" - 1 };
+	const struct zone_source *zones = zoneinfo_source(call->zones);
+	const char *text = arena_dup(call->arena, iso), *here = op_time(call, text);
+	const char *there = zones->find(zones->self, zone) ? time_text(call->arena, text, zones, zone) : NULL;
+	if (!here || !there || !strncmp(here, there, TIME))
+		return here;
+	return arena_printf(call->arena, "%s, there %.*s", here, TIME, there);
+}
+
 void put_show(struct op_call *call, const struct val *v)
 {
+	const char *zone = val_text(call->arena, v, "timezone");
 	const struct val *next = val_get(v, STR("next"));
 	fprintf(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
 	show_command(call, v);
-	fprintf(call->out, "  zone        %s\n", val_text(call->arena, v, "timezone"));
+	fprintf(call->out, "  zone        %s\n", zone);
 	fprintf(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
 		val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
 		val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
 	fputs("  on failure  nobody is told; `rota` shows it\n", call->out);
 	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
 		fprintf(call->out, "  %s %s\n", i ? "           " : "next       ",
-			op_time(call, arena_dup(call->arena, next->list.item[i].str)));
+			here_and_there(call, next->list.item[i].str, str_of(zone)));
 }

@@ -126,8 +126,9 @@ static enum err ask(struct op_call *call, bool query, struct str body, struct st
 	struct buf target = { 0 };
 	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++)
 		if (in_path(call->op, call->op->param[i].name) && !call->arg[i].given)
-			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a %s", call->op->name,
-				       call->op->param[i].value);
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s %s: %s", call->op->name,
+				       call->op->param[i].value[0] == 'N' ? "an" : "a",
+				       call->op->param[i].value, call->op->example);
 	add_path(call, &target);
 	if (query)
 		add_query(call, &target);

@@ -293,6 +293,29 @@ def orders_while_busy():
         check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 340, "and carried out")
 
 
+def waited_for():
+    """Whoever waits for a run, or watches it, waits across a restart, too."""
+    with Using() as rig:
+        check(rig.start(), "it starts", rig.words())
+        got = {}
+        rig.ask("POST", "/schedules", {"document": command("waits", "sleep 3; echo end")})
+        rig.ask("POST", "/schedules", {"document": command("watched", "sleep 3; echo end")})
+        threads = [threading.Thread(target=lambda i=i, how=how: got.update({i: rig.cli("run", i, how)}))
+                   for i, how in (("waits", "--wait"), ("watched", "--watch"))]
+        for t in threads:
+            t.start()
+        check(wait_until(10, lambda: len(rig.ask("GET", "/runs")["runs"]) == 2), "both run")
+        time.sleep(0.3)
+        rig.kill()
+        time.sleep(0.5)
+        check(rig.start(), "it starts again", rig.words())
+        for t in threads:
+            t.join()
+        for i, r in got.items():
+            check(r.returncode == 0 and "done" in r.stdout, f"{i}: told of its end", r)
+        check("end\n" in got["watched"].stdout, "what it printed after the restart", got["watched"])
+
+
 def old_run_files():
     """A daemon finds the file of a run that another version wrote."""
     with Using() as rig:
@@ -503,7 +526,7 @@ def zones_change():
 
 # Four at a time: those that wait longest first.
 PARTS = (zones_change, stopped_in_a_burst, stopped_launcher, bad_databases, two_daemons, bad_directories, no_daemon,
-         names_while_starting, orders_while_busy, old_run_files, monster, killed_shim, killed_shim_retried)
+         names_while_starting, orders_while_busy, waited_for, old_run_files, monster, killed_shim, killed_shim_retried)
 
 
 def main():

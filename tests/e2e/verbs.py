@@ -142,6 +142,7 @@ def no_daemon():
         bad(69, *argv, has=("no daemon at", "rota serve"))
     r = rota("doctor")
     check(r.code == 1 and re.search(r"^fail +daemon .*rota serve", r.out, re.M), "doctor without a daemon", r)
+    check(not re.search(r"rota serve.*rota serve", r.out), "doctor says it once", r)
     r = rota("doctor", "--json")
     check(r.code == 1 and r.json.get("ok") is False and {"check", "state", "text", "advice"} <= set(r.json["checks"][0]),
           "doctor --json without a daemon", r)
@@ -170,7 +171,7 @@ def help_of_all():
 def add():
     r = good("add", "0 9 * * *", "--tz", "Europe/Berlin", "--timeout", "10m", "--retry", "2", "--tag", "x,y", "--",
              "sh", "-c", "true", has=("added", WORK, "Europe/Berlin", "600 s", "1 try + 2 retries", "nobody is told"))
-    check(r.out.count("09:00:00") == 0 and len(re.findall(r"\d\d:00:00", r.out)) == 3, "add shows three runs", r)
+    check(len(re.findall(r"0[78]:00:00 \(in .*\), there .* 09:00:00\n", r.out)) == 3, "add shows three runs, here and there", r)
     good("add", "0 9 * * *", "--tz", "Europe/Berlin", "--timeout", "10m", "--retry", "2", "--tag", "x,y", "--", "sh",
          "-c", "true", has="unchanged")
     ids = [s["id"] for s in ask("ls")["schedules"] if not s["id"].startswith("w-")]
@@ -228,7 +229,10 @@ def names():
     bad(2, "ls", "agents", has=("schedules, runs and problems"))
     bad(2, "ls", "--failed", has="--failed")
     bad(2, "ls", "problems", "--since", "1d", has="--since")
-    good("rm", "alpha-o", has="removed")
+    bad(2, "rm", "alpha-one", "other", has="'other'")
+    bad(2, "ack", has="an N")
+    bad(1, "stop", "r99999", has="r99999")
+    good("rm", "alpha-o", has="alpha-one: removed")
     bad(1, "show", "alpha-one", has="no schedule")
 
 
@@ -271,6 +275,11 @@ def apply():
         has=("'lost'", "'nowhere'"))
     bad(2, "apply", "-f", file("ring.yaml", "schedules:\n- {id: r1x, after: {schedule: r2x}, action: {type: command, command:"
         " a}}\n- {id: r2x, after: {schedule: r1x}, action: {type: command, command: a}}\n"), has="follows itself")
+    # A long line of followers, the last leader last: what it takes grows no faster than the line.
+    action = {"type": "command", "command": "true"}
+    line = [{"id": f"line{i}", "after": {"schedule": f"line{i + 1}"}, "action": action} for i in range(4000)]
+    line.append({"id": "line4000", "expression": "0 0 * * *", "action": action})
+    good("apply", "-f", file("line.json", json.dumps({"schedules": line})), "--dry-run", has="4001 added")
     bad(1, "apply", "-f", os.path.join(WORK, "not-there.yaml"), has="not-there.yaml")
     os.makedirs(os.path.join(WORK, "empty"), exist_ok=True)
     bad(1, "apply", "-f", os.path.join(WORK, "empty"), has="no documents")
@@ -326,6 +335,12 @@ def runs():
     check(ask("logs", "ok")["text"].startswith("hello\n"), "logs --json")
     good("logs", "ok", "-f", has="hello")
     good("logs", "ok", "--from", "2", has="llo")
+    # Pieces of a log end where characters end.
+    good("add", "0 0 * * *", "--id", "wide", "--", "python3", "-c",
+         "import sys; sys.stdout.buffer.write(b'x' + b'\\xc3\\xa9' * 300000)")
+    good("run", "wide", "--wait", has="done")
+    check(good("logs", "wide").out == "x" + "\u00e9" * 300000, "a long log of wide characters")
+    good("rm", "wide")
     bad(2, "logs", "ok", "--from", "x", has="bytes")
     bad(1, "logs", "r99999", has="no run r99999")
     live = ask("run", "long")["run"]

@@ -5,6 +5,7 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -245,4 +246,42 @@ TEST(what_was_open_before_is_closed_after)
 			  &(struct st_ack){ 0 });
 	ONE(PROBLEM_CLOSE, "held:3");
 	tear_down(&f);
+}
+
+static void wait_at(struct reader *reader, void *arg)
+{
+	(void)reader;
+	sem_wait(arg);
+}
+
+static void post_at(struct reader *reader, void *arg)
+{
+	(void)reader;
+	sem_post(arg);
+}
+
+/* An attempt that is turned away counts as failed. */
+TEST(calls_leave_room_on_the_desk_for_attempts)
+{
+	struct fixture f;
+	sem_t go, gone;
+	unsigned calls = 0;
+	set_up(&f);
+	sem_init(&go, 0, 0);
+	sem_init(&gone, 0, 0);
+	CHECK(desk_call(f.desk, wait_at, &go) == OK);
+	while (calls < 10000 && desk_call(f.desk, post_at, &gone) == OK)
+		calls++;
+	CHECK(calls < 10000);
+	for (unsigned i = 0; i < LAUNCHES_MAX; i++)
+		CHECK(desk_put(f.desk, &(struct rn_req){ .run = i + 1, .sid = 1, .attempt = 1 }) == OK);
+	sem_post(&go);
+	while (calls--)
+		sem_wait(&gone);
+	while (desk_call(f.desk, post_at, &gone) == E_BUSY)
+		usleep(1000);
+	sem_wait(&gone);
+	tear_down(&f);
+	sem_destroy(&go);
+	sem_destroy(&gone);
 }

@@ -67,8 +67,9 @@ static enum err set_arg(struct op_call *call, const struct op_param *p, const ch
 {
 	struct arg *arg = &call->arg[p - call->op->param];
 	if (arg->given && p->positional)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes one %s; put it in quotes",
-			       call->op->name, p->value);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "%s takes one %s, and '%.*s' is another; text with spaces goes in quotes",
+			       call->op->name, p->value, STR_SHORT(str_of(value)));
 	if (arg->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s is given twice", p->name);
 	arg->given = true;
