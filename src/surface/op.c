@@ -426,7 +426,7 @@ const struct op *op_find(struct str name)
 const struct op *op_row(const char *name)
 {
 	const struct op *op = ops;
-	while (op->name && strcmp(op->name, name))
+	while (op->name && strcmp(op->name, name) != 0)
 		op++;
 	assert(op->name);
 	return op;

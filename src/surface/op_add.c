@@ -20,7 +20,7 @@ static void write_command(const struct arg *arg, struct buf *out)
 	buf_add(out, STR(",\"action\":{\"type\":\"command\",\"command\":"));
 	if (!arg->word)
 		json_write_str(out, arg->text); /* a line for the shell */
-	for (unsigned i = 0; i < arg->count; i++) {
+	for (unsigned i = 0; arg->word && i < arg->count; i++) {
 		buf_addc(out, i ? ',' : '[');
 		json_write_str(out, arg->word[i]);
 	}

@@ -294,7 +294,7 @@ void show_applied(struct op_call *call, const struct val *v)
 		const struct val *s = &list->list.item[i], *changes = val_get(s, STR("changes"));
 		const char *result = val_text(call->arena, s, "result");
 		unsigned k = 0;
-		while (k + 1 < ARRAY_LEN(signs) && strcmp(signs[k].result, result))
+		while (k + 1 < ARRAY_LEN(signs) && strcmp(signs[k].result, result) != 0)
 			k++;
 		count[k]++;
 		fprintf(call->out, "%s %s: %s\n", signs[k].sign, val_text(call->arena, s, "id"), result);

@@ -128,12 +128,10 @@ static void take_put(struct engine *e, const struct command *c)
 		put_new(e, c);
 	} else if (!s || s->gone) {
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	} else if (s->busy) {
+	} else if (s->busy || (is_unfixed(e, s) && !same_when(s, c))) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (same_when(s, c)) {
 		put_same_when(e, s, c);
-	} else if (is_unfixed(e, s)) {
-		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else {
 		put_changed(e, s, c);
 	}
@@ -196,12 +194,10 @@ static void take_pause(struct engine *e, const struct command *c)
 		pause_all(e, c, on);
 	} else if (!s || s->gone) {
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	} else if (s->busy) {
+	} else if (s->busy || (!on && s->row.flags & SCHED_PAUSED && is_unfixed(e, s))) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (on == !!(s->row.flags & SCHED_PAUSED) && (!on || s->row.paused_until.us == c->to.us)) {
 		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
-	} else if (!on && is_unfixed(e, s)) {
-		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (on) {
 		command_pause(e, s, c->to, c->tag);
 	} else {
