@@ -239,9 +239,18 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
 		check_fail(c, "R9: sid %llu: a range by rules of other zone data", sid);
 	if (open) {
-		if (g->state != RUN_SKIPPED || (g->reason != REASON_PAUSED && g->reason != REASON_BLOCKED &&
-						g->reason != REASON_MAX_RUNS))
+		if (g->state != RUN_SKIPPED ||
+		    (g->reason != REASON_PAUSED && g->reason != REASON_BLOCKED &&
+		     g->reason != REASON_MAX_RUNS && g->reason != REASON_NOT_STARTED &&
+		     g->reason != REASON_EXPIRED))
 			check_fail(c, "R11: sid %llu: an open range of %s", sid, reason_words[g->reason]);
+		const struct rule *when = &v->rules.when;
+		if (g->reason == REASON_NOT_STARTED && g->first.us >= when->from * USEC)
+			check_fail(c, "sid %llu: not_started at %s, which is not before its start", sid,
+				   check_time(g->first));
+		if (g->reason == REASON_EXPIRED && g->first.us < when->until * USEC)
+			check_fail(c, "sid %llu: expired at %s, which is before its end", sid,
+				   check_time(g->first));
 		if (g->reason == REASON_PAUSED && !(v->flags & SCHED_PAUSED) && !c->all_paused)
 			check_fail(c, "sid %llu: skipped/paused without a pause", sid);
 		return;

@@ -479,6 +479,56 @@ SCENARIO(active_hours_are_not_caught_up)
 	expect(s, a, RAN("08:10") "08:20 missed/down; 08:30..08:50 skipped/active_hours");
 }
 
+static int64_t second(struct stage *s, const char *when)
+{
+	return wall_seconds(at(s, when));
+}
+
+/* Its times before the start are one range, which the start closes; the first is at the start itself. */
+SCENARIO(not_started)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:40") });
+	until(s, "08:35");
+	expect(s, a, "08:10.. skipped/not_started");
+	until(s, "08:55");
+	expect(s, a, "08:10..08:39:59 skipped/not_started; " RAN("08:40") "08:50 done 08:50-08:50:01");
+}
+
+SCENARIO(not_started_over_a_restart)
+{
+	uint64_t a = add(
+		s,
+		(struct spec){ .cron = EVERY_TEN, .from = second(s, "08:30"), .policy.missed = MISSED_SKIP });
+	until(s, "08:15");
+	world_crash(stage_world(s), MINUTES(30));
+	until(s, "08:55");
+	expect(s, a,
+	       "08:10..08:29:59 skipped/not_started; 08:30..08:40 missed/down; 08:50 done 08:50-08:50:01");
+}
+
+/* Paused over its start: what came before was not started, what comes after is paused. */
+SCENARIO(not_started_and_paused)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:30") });
+	until(s, "08:15");
+	order(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = at(s, "08:45") });
+	until(s, "08:55");
+	expect(s, a,
+	       "08:10..08:29:59 skipped/not_started; 08:30..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
+}
+
+SCENARIO(expired)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .until = second(s, "08:25") });
+	until(s, "08:55");
+	expect(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/expired");
+	change(s, a, (struct spec){ .cron = EVERY_TEN, .until = second(s, "09:05") });
+	until(s, "09:15");
+	expect(s, a,
+	       RAN("08:10")
+		       RAN("08:20") "08:30..08:55 skipped/expired; " RAN("09:00") "09:10.. skipped/expired");
+}
+
 SCENARIO(max_runs)
 {
 	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2 });

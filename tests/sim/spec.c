@@ -10,7 +10,7 @@ struct rules spec_rules(const struct spec *s)
 			   .active = s->active,
 			   .zone_print = zone_print(z),
 			   .policy = s->policy };
-	r.when.from = RULE_FROM_ALWAYS;
+	r.when.from = s->from ? s->from : RULE_FROM_ALWAYS;
 	r.when.until = s->until ? s->until : RULE_UNTIL_NEVER;
 	r.when.jitter = s->jitter;
 	r.when.spread = mix(s->jitter + 12345u);
@@ -64,7 +64,7 @@ static void choose_when(struct world *w, struct spec *s, bool dense)
 					     "*/10 * * * *" };
 	static const int64_t intervals[] = { 420, 2700, 5400, 86400, 600 };
 	s->cron = NULL;
-	s->every = s->at = s->until = 0;
+	s->every = s->at = s->from = s->until = 0;
 	s->fold = s->gap = s->jitter = 0;
 	int64_t now = wall_seconds(world_wall(w));
 	uint64_t form = world_random(w, 20);
@@ -82,7 +82,11 @@ static void choose_when(struct world *w, struct spec *s, bool dense)
 	if (world_chance(w, 20))
 		s->jitter = 1 + (unsigned)world_random(w, 300);
 	if (world_chance(w, 8))
-		s->until = now + (int64_t)world_random(w, 20 * 86400);
+		s->until = now + (int64_t)world_random(w, dense ? 86400 : 20 * 86400);
+	if (!s->at && world_chance(w, 12))
+		s->from = now + (int64_t)world_random(w, dense ? 20000 : 10 * 86400);
+	if (s->until && s->from >= s->until)
+		s->from = 0;
 	s->policy.zone = (uint16_t)world_random(w, WORLD_ZONES);
 	s->policy.calendar = world_chance(w, 20) ? CALENDAR_SOME : CALENDAR_NONE;
 }

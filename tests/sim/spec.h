@@ -7,6 +7,7 @@ struct spec {
 	const char *cron; /* or one of the next two */
 	int64_t every;    /* seconds, counted from 1970 */
 	int64_t at;       /* seconds */
+	int64_t from;     /* seconds; 0: always */
 	int64_t until;    /* seconds; 0: never */
 	unsigned fold, gap, jitter;
 	uint32_t max_runs; /* 0: no limit */

@@ -93,8 +93,10 @@ static bool is_ahead(const struct engine *e, const struct sched *s, struct wall 
 		return false;
 	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
 		*next = WALL_NEVER;
-	return next->us < s->row.next.us || s->row.changed.us > e->now.wall.us || s->open ||
-	       !(s->row.flags & SCHED_ENABLED);
+	bool sooner = next->us < s->row.next.us;
+	if (!sooner)
+		*next = s->row.next; /* what is due and waits for its turn is not passed over */
+	return sooner || s->row.changed.us > e->now.wall.us || s->open || !(s->row.flags & SCHED_ENABLED);
 }
 
 /* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.

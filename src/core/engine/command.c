@@ -164,6 +164,14 @@ void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_
 	send(e, s, &r, FOR_PAUSE, command);
 }
 
+void command_start(struct engine *e, struct sched *s, struct wall before)
+{
+	struct st_req r = put(s, before);
+	r.close_range = true;
+	r.row.changed = before;
+	send(e, s, &r, FOR_PUT, 0);
+}
+
 void command_resume(struct engine *e, struct sched *s, uint64_t command)
 {
 	struct st_req r = put(s, e->now.wall);

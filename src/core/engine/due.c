@@ -71,7 +71,7 @@ static bool line_waits(const struct engine *e, const struct sched *s)
 static bool stays_out(struct engine *e, const struct sched *s)
 {
 	return s->row.flags & SCHED_PAUSED || e->paused_all || s->row.left == 0 ||
-	       due_held_until(e, s).us == INT64_MAX;
+	       due_held_until(e, s).us == INT64_MAX || dates_are_over(s);
 }
 
 static bool fails_too_often(const struct sched *s)
@@ -97,6 +97,8 @@ void due_queue(struct engine *e, struct sched *s)
 		command_pause(e, s, WALL_NEVER, 0);
 		return;
 	}
+	if (dates_keep_out(e, s))
+		return;
 	if (s->open && !stays_out(e, s) && !is_unfixed(e, s)) {
 		command_resume(e, s, 0); /* what kept it out is over */
 		return;
@@ -108,7 +110,7 @@ void due_queue(struct engine *e, struct sched *s)
 	}
 	if (s->row.flags & SCHED_PAUSED) {
 		if (!s->open && s->row.next.us != INT64_MAX)
-			due_open_range(e, s, REASON_PAUSED);
+			due_open_range(e, s, s->try, REASON_PAUSED);
 		else if (s->row.paused_until.us != INT64_MAX)
 			heap_put(&e->due, i, s->row.paused_until.us);
 		return;
@@ -116,7 +118,7 @@ void due_queue(struct engine *e, struct sched *s)
 	if (s->open || s->try.us == INT64_MAX || line_waits(e, s) || is_probed(e, s))
 		return;
 	if (s->row.left == 0) {
-		due_open_range(e, s, REASON_MAX_RUNS);
+		due_open_range(e, s, s->try, REASON_MAX_RUNS);
 		return;
 	}
 	heap_put(&e->due, i, due_time(s, s->try).us);
@@ -137,10 +139,10 @@ struct row_move due_stay(const struct sched *s)
 				  s->row.owed, s->row.owed_since, s->row.seen };
 }
 
-void due_open_range(struct engine *e, struct sched *s, enum reason reason)
+void due_open_range(struct engine *e, struct sched *s, struct wall first, enum reason reason)
 {
 	struct st_req r = due_request(s, ST_RANGE, LANE_CLAIM);
-	r.range = (struct range_row){ s->row.sid, s->try, WALL_NEVER, RUN_SKIPPED, (uint16_t)reason };
+	r.range = (struct range_row){ s->row.sid, first, WALL_NEVER, RUN_SKIPPED, (uint16_t)reason };
 	due_leave(e, s);
 	s->busy = true;
 	engine_submit(e, &r, FOR_OPEN, 0, 0, s);
@@ -364,14 +366,16 @@ static void take_up(struct engine *e, struct sched *s)
 		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
 	} else if (s->first_end != NONE) {
 		follow_take_up(e, s);
+	} else if (dates_start(e, s)) {
+		return;
 	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
 	} else if (!due_has_come(e, s, s->try)) {
 		due_queue(e, s); /* the clock went back while it waited for its turn */
 	} else if (e->paused_all) {
-		due_open_range(e, s, REASON_PAUSED);
+		due_open_range(e, s, s->try, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
-		due_open_range(e, s, REASON_BLOCKED);
+		due_open_range(e, s, s->try, REASON_BLOCKED);
 	} else if (held.us > e->now.wall.us) {
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);

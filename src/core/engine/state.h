@@ -214,6 +214,12 @@ void clock_watch(struct engine *e);   /* in every step */
 void clock_believe(struct engine *e); /* a person does */
 bool clock_fix(struct engine *e);     /* after it went back; false: all is done, or waits for an answer */
 
+/* --- dates.c: start and end --- */
+bool dates_are_over(const struct sched *s);
+bool dates_start(struct engine *e, struct sched *s); /* its start has come: closes the range before it */
+/* Before its start, or after its end: sees to the range, and when to look again. False: it is within them. */
+bool dates_keep_out(struct engine *e, struct sched *s);
+
 /* --- due.c: from due time to record --- */
 void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
 void due_queue(struct engine *e, struct sched *s); /* puts it where it belongs after a change of its row */
@@ -222,7 +228,7 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, const str
 	       enum run_kind kind, uint64_t command);
 void due_record(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
 		enum run_kind kind, enum run_state state, enum reason reason, uint64_t command);
-void due_open_range(struct engine *e, struct sched *s, enum reason reason);
+void due_open_range(struct engine *e, struct sched *s, struct wall first, enum reason reason);
 void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason);
 struct wall due_next(const struct sched *s, struct wall after);
 struct wall due_time(const struct sched *s, struct wall nominal); /* with its jitter */
@@ -306,5 +312,6 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 void command_filled(struct engine *e, struct sched *s, enum st_res res); /* goes on with a backfill */
 void command_removed(struct engine *e, struct sched *s);                 /* the store has it no more */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
+void command_start(struct engine *e, struct sched *s, struct wall before); /* its own dates begin */
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
 void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);
