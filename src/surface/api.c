@@ -79,32 +79,26 @@ void api_finish(struct op_call *call, enum err e)
 
 static void deliver(void *arg)
 {
-	struct waiting w = *(struct waiting *)arg;
-	free(arg);
-	w.then(w.call, w.api, &w.reply);
+	struct waiting *w = arg;
+	w->then(w->call, w->api, &w->reply);
 }
 
-/* On the daemon's thread. A full box means the client is told 503 when its time is up. */
+/* On the daemon's thread. */
 static void replied(void *ctx, const struct reply *r)
 {
 	struct waiting *w = ctx;
 	w->reply = *r;
-	if (http_post(w->api->http, deliver, w))
-		free(w);
+	api_answer(w->api, deliver, w);
 }
 
 enum err api_order(struct op_call *call, struct api *a, const struct command *c, api_then *then)
 {
-	struct waiting *w = malloc(sizeof *w);
+	struct waiting *w = arena_alloc(call->arena, sizeof *w);
 	if (!w)
 		return E_NOMEM;
 	*w = (struct waiting){ .api = a, .call = call, .then = then };
-	call->later = true;
 	enum err e = daemon_order(a->options.daemon, c, replied, w);
-	if (e) {
-		call->later = false;
-		free(w);
-	}
+	call->later = !e;
 	return e;
 }
 
@@ -125,6 +119,12 @@ enum err api_refusal(struct op_call *call, const struct reply *r, const char *wh
 enum err api_post(struct api *a, void (*fn)(void *arg), void *arg)
 {
 	return http_post(a->http, fn, arg);
+}
+
+void api_answer(struct api *a, void (*fn)(void *arg), void *arg)
+{
+	if (http_post(a->http, fn, arg))
+		return; /* the client is told 503 when its time is up; its request goes with the server */
 }
 
 enum err api_sched(struct op_call *call, struct api *a, struct str name, struct read_sched *ret)
@@ -290,6 +290,13 @@ static enum err read_call(struct op_call *call, struct http_request *r)
 	return e;
 }
 
+/* All else a call keeps is in the request's arena. */
+static void dropped(struct http_request *r)
+{
+	struct op_call *call = r->ctx;
+	buf_free(&call->answer);
+}
+
 static void dispatch(struct api *a, const struct op *op, struct http_request *r)
 {
 	struct op_call *call = arena_alloc(&r->arena, sizeof *call);
@@ -302,6 +309,8 @@ static void dispatch(struct api *a, const struct op *op, struct http_request *r)
 	*call = (struct op_call){
 		.op = op, .arena = &r->arena, .zones = a->zones, .why = why, .request = r, .json = true
 	};
+	r->ctx = call;
+	r->dropped = dropped;
 	enum err e = read_call(call, r);
 	if (!e)
 		e = op->handle(call, a);

@@ -42,8 +42,11 @@ must_check enum err api_order(struct op_call *call, struct api *a, const struct 
 /* What a reply other than REPLY_OK means for the person who asked. */
 must_check enum err api_refusal(struct op_call *call, const struct reply *r, const char *what);
 
-/* Calls fn(arg) on this thread, from any other. */
+/* Calls fn(arg) on this thread, in a later turn; any thread. What a call needs until its answer is in its
+ * arena, so that it goes with the request if the answer never comes. */
 must_check enum err api_post(struct api *a, void (*fn)(void *arg), void *arg);
+/* The same for what answers a call: there is room for it, or nobody to be answered. */
+void api_answer(struct api *a, void (*fn)(void *arg), void *arg);
 /* The schedule an argument names, exactly or by the beginning of its id. */
 must_check enum err api_sched(struct op_call *call, struct api *a, struct str name, struct read_sched *ret);
 /* The same for its history: one that was removed is still told of, by its whole id. */

@@ -198,11 +198,6 @@ static void end(struct http *h)
 	h->post_closed = true;
 	pthread_mutex_unlock(&h->lock);
 	run_posts(h);
-	for (struct request *r = h->kept, *next; r; r = next) {
-		next = r->next;
-		request_free(r);
-	}
-	h->kept = NULL;
 }
 
 static enum err begin(struct http *h)
@@ -243,6 +238,12 @@ static void *work(void *arg)
 
 static void destroy(struct http *h)
 {
+	for (struct request *r = h->kept, *next; r; r = next) {
+		next = r->next;
+		if (r->pub.dropped)
+			r->pub.dropped(&r->pub);
+		request_free(r);
+	}
 	listener_close(&h->listener);
 	if (h->epoll >= 0)
 		close(h->epoll);

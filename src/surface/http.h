@@ -54,6 +54,8 @@ struct http_request {
 	struct http_peer peer;
 	struct arena arena; /* lives as long as the request: for the handler's use, too */
 	void *ctx;          /* the handler's own */
+	void (*dropped)(
+		struct http_request *r); /* may be set: called if it goes with the server, unanswered */
 };
 
 /* In bytes and milliseconds; base/limits.h says what each bounds. */

@@ -127,7 +127,6 @@ static void looked(void *arg)
 		      "%u open", problems.n);
 	buf_addf(&call->answer, "{\"checks\":[%s]}", buf_str(&list).p);
 	buf_free(&list);
-	free(l);
 	api_finish(call, e);
 }
 
@@ -141,23 +140,17 @@ static void look(void *arg)
 	l->cgroup = daemon_has_cgroup(d);
 	if (daemon_trouble(d, &which, NULL, &l->why))
 		l->trouble = which;
-	if (api_post(l->api, looked, l))
-		free(l);
+	api_answer(l->api, looked, l);
 }
 
 enum err handle_doctor(struct op_call *call, struct api *api)
 {
-	struct looking *l = calloc(1, sizeof *l);
+	struct looking *l = arena_alloc(call->arena, sizeof *l);
 	if (!l)
 		return E_NOMEM;
-	l->api = api;
-	l->call = call;
-	call->later = true;
+	*l = (struct looking){ .api = api, .call = call };
 	enum err e = daemon_call(api_daemon(api), look, l);
-	if (e) {
-		call->later = false;
-		free(l);
-	}
+	call->later = !e;
 	return e;
 }
 

@@ -88,14 +88,13 @@ struct acking {
 
 static void acked(void *arg)
 {
-	struct acking a = *(struct acking *)arg;
-	struct op_call *call = a.call;
+	const struct acking *a = arg;
+	struct op_call *call = a->call;
 	struct problem_row p;
-	free(arg);
-	enum err e = find(call, a.api, a.number, &p);
-	if (!e && a.res != ST_OK)
+	enum err e = find(call, a->api, a->number, &p);
+	if (!e && a->res != ST_OK)
 		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE, "problem %llu is %s already",
-			    (unsigned long long)a.number,
+			    (unsigned long long)a->number,
 			    p.closed.us != INT64_MAX ? "closed" : "acknowledged");
 	if (!e)
 		tell_problem(&call->answer, &p);
@@ -107,8 +106,7 @@ static void answered(void *ctx, const struct st_ack *ack)
 {
 	struct acking *a = ctx;
 	a->res = ack->res;
-	if (api_post(a->api, acked, a))
-		free(a);
+	api_answer(a->api, acked, a);
 }
 
 enum err handle_ack(struct op_call *call, struct api *api)
@@ -119,12 +117,10 @@ enum err handle_ack(struct op_call *call, struct api *api)
 	enum err e = number_of(call, &number);
 	if (e)
 		return e;
-	struct acking *a = malloc(sizeof *a);
+	struct acking *a = arena_alloc(call->arena, sizeof *a);
 	const char *by = arena_printf(call->arena, "uid %u", (unsigned)r->peer.uid);
-	if (!a || !by) {
-		free(a);
+	if (!a || !by)
 		return E_NOMEM;
-	}
 	*a = (struct acking){ .api = api, .call = call, .number = number };
 	struct st_req q = { .op = ST_PROBLEM,
 			    .lane = LANE_USER,
@@ -132,12 +128,8 @@ enum err handle_ack(struct op_call *call, struct api *api)
 			    .problem = { .act = PROBLEM_ACK, .number = number, .by = str_of(by) } };
 	if (note->given)
 		q.problem.note = note->text;
-	call->later = true;
 	e = daemon_send(api_daemon(api), &q, answered, a);
-	if (e) {
-		call->later = false;
-		free(a);
-	}
+	call->later = !e;
 	return e;
 }
 

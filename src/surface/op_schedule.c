@@ -305,7 +305,7 @@ struct tagged {
 	struct str tag, last;
 	struct read_scheds page;
 	unsigned at;
-	struct buf ids;
+	bool some;
 };
 
 static bool has_tag(struct op_call *call, const struct read_sched *s, struct str tag)
@@ -322,12 +322,7 @@ static bool has_tag(struct op_call *call, const struct read_sched *s, struct str
 
 static void tagged_done(struct op_call *call, enum err e)
 {
-	struct tagged *t = call->ctx;
-	if (!e)
-		buf_addf(&call->answer, "{\"done\":\"%s\",\"schedules\":[%s]}", call->op->name,
-			 buf_str(&t->ids).p);
-	call->answer.failed |= t->ids.failed;
-	buf_free(&t->ids);
+	buf_add(&call->answer, STR("]}"));
 	api_finish(call, e);
 }
 
@@ -342,8 +337,9 @@ static void one_tagged(struct op_call *call, struct api *api, const struct reply
 		return;
 	}
 	if (r->code == REPLY_OK) {
-		buf_add(&t->ids, t->ids.n ? STR(",") : STR(""));
-		json_write_str(&t->ids, t->page.item[t->at].id);
+		buf_add(&call->answer, t->some ? STR(",") : STR(""));
+		json_write_str(&call->answer, t->page.item[t->at].id);
+		t->some = true;
 	}
 	t->at++;
 	next_tagged(call);
@@ -388,6 +384,7 @@ static enum err order_many(struct op_call *call, struct api *api, struct command
 		return E_NOMEM;
 	*t = (struct tagged){ .api = api, .command = c, .tag = tag->text };
 	call->ctx = t;
+	buf_addf(&call->answer, "{\"done\":\"%s\",\"schedules\":[", call->op->name);
 	enum err e = api_post(api, next_tagged, call);
 	call->later = !e;
 	return e;

@@ -95,7 +95,6 @@ static void counted(void *arg)
 {
 	struct asked *a = arg;
 	api_finish(a->call, write_status(a));
-	free(a);
 }
 
 /* On the daemon's thread: the engine tells how things stand. */
@@ -108,23 +107,17 @@ static void count(void *arg)
 	a->n = engine_coming(daemon_engine(d), a->coming, COMING);
 	if (daemon_trouble(d, &which, &a->since, &a->why))
 		a->trouble = which;
-	if (api_post(a->api, counted, a))
-		free(a);
+	api_answer(a->api, counted, a);
 }
 
 enum err handle_status(struct op_call *call, struct api *api)
 {
-	struct asked *a = calloc(1, sizeof *a);
+	struct asked *a = arena_alloc(call->arena, sizeof *a);
 	if (!a)
 		return E_NOMEM;
-	a->api = api;
-	a->call = call;
-	call->later = true;
+	*a = (struct asked){ .api = api, .call = call };
 	enum err e = daemon_call(api_daemon(api), count, a);
-	if (e) {
-		call->later = false;
-		free(a);
-	}
+	call->later = !e;
 	return e;
 }
 
