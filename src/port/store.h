@@ -77,6 +77,14 @@ enum st_op {
 	 * another's. Requests of one lane are carried out in their order, so that a name that is asked for
 	 * before the schedule whose rules hold its number is there before it. */
 	ST_NAME,
+	/* Where a schedule came from is now said to be `source`; its rev stays. No such living schedule:
+	 * ST_REFUSED. */
+	ST_SOURCE,
+	/* What an agent knows, one text for each key: state.text becomes that of state.key, if state.rev is
+	 * the one that stands (0: there is none yet), which grows by one. Mine: state.rev + 1 stands and was
+	 * put at the same `at`. Another: ST_STALE. The answer's count is the rev that stands. Carried by
+	 * LANE_USER. */
+	ST_STATE,
 	ST_OPS
 };
 
@@ -193,6 +201,19 @@ struct problem_said {
 	struct str by, note;      /* ACK */
 };
 
+/* Where a schedule was written: the path of a file and the line in it, or who made it. Nothing is decided by
+ * it here. */
+struct source_row {
+	struct str from; /* empty: the command line; p NULL, in a request: as before */
+	uint32_t line;
+};
+
+struct state_row {
+	struct str key; /* an agent's name; empty: the user */
+	struct str text;
+	uint32_t rev;
+};
+
 /* What becomes of the schedule's row together with an occurrence or a range. */
 struct row_move {
 	struct wall next, high;
@@ -211,7 +232,7 @@ struct name_row {
 struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
-	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM and ST_NAME */
+	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME and ST_STATE */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
@@ -219,12 +240,14 @@ struct st_req {
 		struct sched_row row;        /* PUT */
 		struct problem_said problem; /* PROBLEM: its texts live until the answer */
 		struct name_row name;        /* NAME: as does this one's */
+		struct state_row state;      /* STATE: as do these */
 	};
-	bool keep_next;          /* PUT: next, high, left, failures and owed stay as they are in the store */
-	bool close_range;        /* PUT, DROP: the schedule's open range ends at `at` */
-	struct wall at;          /* PUT, DROP, PROBLEM: when it was decided */
-	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p
-				  * NULL: as before. Live until the answer */
+	bool keep_next;           /* PUT: next, high, left, failures and owed stay as they are in the store */
+	bool close_range;         /* PUT, DROP: the schedule's open range ends at `at` */
+	struct wall at;           /* PUT, DROP, PROBLEM: when it was decided */
+	struct str id, document;  /* PUT: kept beside the row, the document of each rev for its runs; p
+				   * NULL: as before. Live until the answer */
+	struct source_row source; /* PUT, SOURCE: lives as long */
 	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
 			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
 			     * tokens, exit_code */
@@ -239,9 +262,10 @@ struct st_ack {
 	bool has_row;
 	struct sched_row row; /* after the request */
 	uint64_t run;
-	uint64_t end;       /* OCC, FINISH that are ends, when ST_OK: its number */
-	uint64_t problem;   /* PROBLEM: its number … */
-	uint32_t count;     /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new */
+	uint64_t end;     /* OCC, FINISH that are ends, when ST_OK: its number */
+	uint64_t problem; /* PROBLEM: its number … */
+	uint32_t count; /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new. STATE: rev
+			 */
 	struct run_row was; /* OCC, ST_LOST: the record that is there */
 };
 

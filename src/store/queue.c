@@ -63,9 +63,10 @@ static char *keep(char *to, struct str *s)
 static size_t text_of(const struct st_req *r)
 {
 	const struct problem_said *p = &r->problem;
-	size_t n = r->id.n + r->document.n;
+	size_t n = r->id.n + r->document.n + r->source.from.n;
 	return r->op == ST_PROBLEM ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
 	       : r->op == ST_NAME  ? n + r->name.text.n
+	       : r->op == ST_STATE ? n + r->state.key.n + r->state.text.n
 				   : n;
 }
 
@@ -75,7 +76,7 @@ static struct ask *ask_new(const struct st_req *r)
 	if (!a)
 		return NULL;
 	a->req = *r;
-	char *to = keep(keep(a->text, &a->req.id), &a->req.document);
+	char *to = keep(keep(keep(a->text, &a->req.id), &a->req.document), &a->req.source.from);
 	if (r->op == ST_PROBLEM) {
 		struct problem_said *p = &a->req.problem;
 		to = keep(keep(keep(to, &p->key), &p->subject), &p->text);
@@ -83,6 +84,8 @@ static struct ask *ask_new(const struct st_req *r)
 	}
 	if (r->op == ST_NAME)
 		keep(to, &a->req.name.text);
+	if (r->op == ST_STATE)
+		keep(keep(to, &a->req.state.key), &a->req.state.text);
 	return a;
 }
 

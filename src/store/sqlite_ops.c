@@ -172,6 +172,12 @@ static int id_taken(struct task *t, bool *ret)
 	return rc;
 }
 
+static int bind_source(sqlite3_stmt *s, int at, const struct source_row *source)
+{
+	int rc = db_bind_text(s, at, source->from);
+	return rc == SQLITE_OK && source->from.p ? sqlite3_bind_int64(s, at + 1, source->line) : rc;
+}
+
 /* Without a text, what is stored stays. */
 static int put_document(struct task *t)
 {
@@ -180,6 +186,8 @@ static int put_document(struct task *t)
 	int rc = db_bind_text(s, 2, t->r->id);
 	if (rc == SQLITE_OK)
 		rc = db_bind_text(s, 3, t->r->document);
+	if (rc == SQLITE_OK)
+		rc = bind_source(s, 4, &t->r->source);
 	if (rc == SQLITE_OK)
 		rc = db_step(s);
 	sqlite3_clear_bindings(s); /* the texts are about to go */
@@ -248,6 +256,19 @@ static int op_drop(struct task *t)
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_DOCUMENT_DROP, t->r->sid);
 	return rc == SQLITE_OK ? close_range(t) : rc;
+}
+
+static int op_source(struct task *t)
+{
+	sqlite3_stmt *s = t->sql->stmt[SQL_SOURCE];
+	if (!t->sched.there || t->sched.dropped || !t->r->source.from.p)
+		return answer(t, ST_REFUSED);
+	DB_BIND(s, t->r->sid);
+	int rc = bind_source(s, 2, &t->r->source);
+	if (rc == SQLITE_OK)
+		rc = db_step(s);
+	sqlite3_clear_bindings(s);
+	return rc;
 }
 
 /* ---- occurrences ---- */
@@ -495,6 +516,41 @@ static int op_name(struct task *t)
 	return rc;
 }
 
+/* ---- what agents know ---- */
+
+static int op_state(struct task *t)
+{
+	const struct state_row *q = &t->r->state;
+	sqlite3_stmt *get = t->sql->stmt[SQL_STATE_GET], *put = t->sql->stmt[SQL_STATE_PUT];
+	if (!q->key.p || !q->text.p || q->rev == UINT32_MAX || q->key.n > STORE_PROBLEM_BYTES_MAX)
+		return answer(t, ST_REFUSED);
+	int rc = db_bind_text(get, 1, q->key);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(get);
+	bool there = rc == SQLITE_ROW;
+	uint32_t rev = there ? (uint32_t)sqlite3_column_int64(get, 0) : 0;
+	bool mine = there && rev == q->rev + 1 && sqlite3_column_int64(get, 1) == t->r->at.us;
+	sqlite3_reset(get);
+	sqlite3_clear_bindings(get);
+	if (!there && rc != SQLITE_DONE)
+		return rc;
+	t->ack->count = rev;
+	if (mine || rev != q->rev)
+		return answer(t, mine ? ST_OK : ST_STALE);
+	t->ack->count = rev + 1;
+	rc = db_bind_text(put, 1, q->key);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(put, 2, rev + 1);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(put, 3, t->r->at.us);
+	if (rc == SQLITE_OK)
+		rc = db_bind_text(put, 4, q->text);
+	if (rc == SQLITE_OK)
+		rc = db_step(put);
+	sqlite3_clear_bindings(put);
+	return rc;
+}
+
 /* ---- all of them ---- */
 
 enum about { ABOUT_NONE, ABOUT_SCHED, ABOUT_RUN };
@@ -507,7 +563,8 @@ static const struct {
 	[ST_WITHDRAW] = { op_withdraw, ABOUT_SCHED }, [ST_VERDICT] = { op_verdict, ABOUT_RUN },
 	[ST_STARTED] = { op_started, ABOUT_RUN },     [ST_FINISH] = { op_finish, ABOUT_RUN },
 	[ST_HOLD] = { op_hold, ABOUT_NONE },          [ST_PROBLEM] = { op_problem, ABOUT_NONE },
-	[ST_NAME] = { op_name, ABOUT_NONE },
+	[ST_NAME] = { op_name, ABOUT_NONE },          [ST_SOURCE] = { op_source, ABOUT_SCHED },
+	[ST_STATE] = { op_state, ABOUT_NONE },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");
 

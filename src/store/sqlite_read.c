@@ -97,6 +97,8 @@ static bool take_sched(sqlite3_stmt *s, struct arena *a, struct read_sched *ret)
 		ret->dropped.us = sqlite3_column_int64(s, SCHED_PARAMS - 2);
 	ret->id = text_read(s, at++);
 	ret->document = text_read(s, at++);
+	ret->source = (struct source_row){ text_read(s, at), (uint32_t)sqlite3_column_int64(s, at + 1) };
+	at += 2;
 	ret->open = sqlite3_column_type(s, at) != SQLITE_NULL;
 	if (ret->open)
 		ret->range = (struct range_row){ .sid = record.row.sid,
@@ -104,7 +106,7 @@ static bool take_sched(sqlite3_stmt *s, struct arena *a, struct read_sched *ret)
 						 .last = { sqlite3_column_int64(s, at + 1) },
 						 .state = (uint8_t)sqlite3_column_int(s, at + 2),
 						 .reason = (uint16_t)sqlite3_column_int(s, at + 3) };
-	return keep(a, &ret->id) && keep(a, &ret->document);
+	return keep(a, &ret->id) && keep(a, &ret->document) && keep(a, &ret->source.from);
 }
 
 /* Of a statement that has been bound, and gives one at most. */
@@ -232,16 +234,13 @@ enum err read_sched_named(struct reader *r, struct str text, struct arena *a, st
 	return e;
 }
 
-static int list_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
-		       struct read_scheds *list)
+/* Of a statement that has been bound, for one more than `limit`. */
+static int list_scheds(sqlite3_stmt *s, int rc, unsigned limit, struct arena *a, struct read_scheds *list)
 {
-	sqlite3_stmt *s = r->stmt[READ_SCHED_LIST];
 	size_t bytes = 0;
 	list->item = arena_alloc(a, limit * sizeof *list->item);
 	if (!list->item)
-		return SQLITE_NOMEM;
-	DB_BIND(s, 0, limit + 1);
-	int rc = db_bind_text(s, 1, after.p ? after : STR(""));
+		rc = SQLITE_NOMEM;
 	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
 		rc = sqlite3_step(s);
 		if (rc != SQLITE_ROW)
@@ -259,13 +258,67 @@ static int list_scheds(struct reader *r, struct str after, unsigned limit, struc
 enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
 		     struct read_scheds *ret, struct why *why)
 {
+	sqlite3_stmt *s = r->stmt[READ_SCHED_LIST];
 	struct read_scheds list = { 0 };
 	int rc = reader_begin(r);
-	if (rc == SQLITE_OK)
-		rc = list_scheds(r, after, bounded(limit), a, &list);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, 0, bounded(limit) + 1);
+		rc = list_scheds(s, db_bind_text(s, 1, after.p ? after : STR("")), bounded(limit), a, &list);
+	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
 		*ret = list;
+	return e;
+}
+
+static int bind_from(sqlite3_stmt *s, struct str from, struct str last, const struct read_sched *after)
+{
+	struct str text[] = { from, last, after ? after->source.from : STR(""), after ? after->id : STR("") };
+	int rc = SQLITE_OK;
+	for (unsigned i = 0; i < ARRAY_LEN(text) && rc == SQLITE_OK; i++)
+		rc = db_bind_text(s, (int)i + 1, text[i]);
+	return rc;
+}
+
+enum err read_scheds_from(struct reader *r, struct str from, const struct read_sched *after, unsigned limit,
+			  struct arena *a, struct read_scheds *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_SCHED_FROM];
+	struct read_scheds list = { 0 };
+	bool below = from.n && from.p[from.n - 1] == '/';
+	/* A byte that is larger than any of a text. */
+	const char *last = arena_printf(a, "%.*s%s", (int)from.n, from.p, below ? "\xff" : "");
+	int rc = last ? reader_begin(r) : SQLITE_NOMEM;
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, 0, 0, 0, 0, bounded(limit) + 1);
+		rc = list_scheds(s, bind_from(s, from, str_of(last), after), bounded(limit), a, &list);
+	}
+	enum err e = last ? reader_end(r, rc, why) : E_NOMEM;
+	if (e == OK)
+		*ret = list;
+	return e;
+}
+
+/* ---- what agents know ---- */
+
+enum err read_state(struct reader *r, struct str key, struct arena *a, struct state_row *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_STATE];
+	struct state_row found = { .key = key };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = db_bind_text(s, 1, key);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW) {
+		found.rev = (uint32_t)sqlite3_column_int64(s, 0);
+		found.text = text_read(s, 1);
+		if (!keep(a, &found.text))
+			rc = SQLITE_NOMEM;
+	}
+	enum err e = reader_end(r, leave(s, rc), why);
+	if (e == OK)
+		*ret = found;
 	return e;
 }
 

@@ -30,11 +30,12 @@ void reader_close(struct reader *r); /* NULL is fine */
 
 struct read_sched {
 	struct sched_row row;
-	struct wall put_at;      /* when its last change was decided */
-	struct wall dropped;     /* WALL_NEVER: it lives */
-	struct str id, document; /* p NULL: none was ever given */
-	bool open;               /* it has an open range … */
-	struct range_row range;  /* … this one */
+	struct wall put_at;       /* when its last change was decided */
+	struct wall dropped;      /* WALL_NEVER: it lives */
+	struct str id, document;  /* p NULL: none was ever given */
+	struct source_row source; /* from.p NULL: as if it were empty */
+	bool open;                /* it has an open range … */
+	struct range_row range;   /* … this one */
 };
 
 /* Any, the removed ones included: their runs are still told of by their document. */
@@ -68,6 +69,18 @@ struct read_scheds {
  * their documents become too much, READ_BYTES_MAX. */
 must_check enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				struct read_scheds *ret, struct why *why);
+
+/* The same, of those whose source is `from`, or a file below it if it ends in '/': a page by (source, id),
+ * after this one (empty: from the first on). */
+must_check enum err read_scheds_from(struct reader *r, struct str from, const struct read_sched *after,
+				     unsigned limit, struct arena *a, struct read_scheds *ret,
+				     struct why *why);
+
+/* ---- what agents know ---- */
+
+/* Of this key; no text and rev 0 where there is none. */
+must_check enum err read_state(struct reader *r, struct str key, struct arena *a, struct state_row *ret,
+			       struct why *why);
 
 /* ---- runs ---- */
 

@@ -12,7 +12,7 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 #define SCHED_WHOLE(document_index)                                                                          \
 	"SELECT s.sid, s.after, s.seen, s.rev, s.flags, s.left, s.failures, s.owed, s.owed_since, s.next,"   \
 	" s.high, s.kept, s.changed, s.paused_until, s.put_at, s.dropped, s.rules,"                          \
-	" d.id, d.body, g.first, g.last, g.state, g.reason"                                                  \
+	" d.id, d.body, d.source, d.line, g.first, g.last, g.state, g.reason"                                \
 	" FROM document d " document_index " CROSS JOIN schedule s ON s.sid = d.sid"                         \
 	" LEFT JOIN range g INDEXED BY range_open ON g.sid = s.sid AND g.last = " NEVER
 
@@ -49,6 +49,13 @@ static const char *const text[] = {
 			   " WHERE id >= ?1 AND id < ?2 AND dropped = 0 ORDER BY id LIMIT ?3",
 	[READ_SCHED_LIST] = SCHED_WHOLE("INDEXED BY document_id") " WHERE d.id > ?1 AND d.dropped = 0"
 								  " ORDER BY d.id LIMIT ?2",
+
+	/* ?1 and ?2 the first and the last source; ?3 and ?4 the source and the id of the one before. */
+	[READ_SCHED_FROM] = SCHED_WHOLE(
+		"INDEXED BY document_source") " WHERE d.source >= ?1 AND d.source <= ?2 AND (d.source, d.id) "
+					      "> (?3, ?4) AND d.dropped = 0"
+					      " AND d.source > '' ORDER BY d.source, d.id LIMIT ?5",
+	[READ_STATE] = "SELECT rev, body FROM state WHERE key = ?1",
 
 	[READ_RUN] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
 	[READ_RUN_AT] = "SELECT " RUN_COLUMNS

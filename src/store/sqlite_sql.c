@@ -19,9 +19,10 @@ static const char *const text[] = {
 			  " owed_since = ?7, changed = ?8, seen = ?9 WHERE sid = ?1",
 	[SQL_SCHED_DROP] = "UPDATE schedule SET dropped = ?2 WHERE sid = ?1",
 	/* What is NULL stays as it was. */
-	[SQL_DOCUMENT_PUT] =
-		"INSERT INTO document (sid, id, body) VALUES (?1, ?2, ?3) ON CONFLICT (sid)"
-		" DO UPDATE SET id = ifnull(excluded.id, id), body = ifnull(excluded.body, body)",
+	[SQL_DOCUMENT_PUT] = "INSERT INTO document (sid, id, body, source, line) VALUES (?1, ?2, ?3, ?4, ?5)"
+			     " ON CONFLICT (sid) DO UPDATE SET id = ifnull(excluded.id, id), body = "
+			     "ifnull(excluded.body, body),"
+			     " source = ifnull(excluded.source, source), line = ifnull(excluded.line, line)",
 	[SQL_DOCUMENT_KEEP] = "INSERT OR REPLACE INTO version (sid, rev, body)"
 			      " SELECT sid, ?2, body FROM document WHERE sid = ?1",
 	[SQL_DOCUMENT_DROP] = "UPDATE document SET dropped = 1 WHERE sid = ?1",
@@ -72,6 +73,9 @@ static const char *const text[] = {
 
 	[SQL_NAME_GET] = "SELECT text = ?3 FROM name WHERE kind = ?1 AND number = ?2",
 	[SQL_NAME_PUT] = "INSERT INTO name (kind, number, text) VALUES (?1, ?2, ?3)",
+	[SQL_SOURCE] = "UPDATE document SET source = ?2, line = ?3 WHERE sid = ?1",
+	[SQL_STATE_GET] = "SELECT rev, at FROM state WHERE key = ?1",
+	[SQL_STATE_PUT] = "INSERT OR REPLACE INTO state (key, rev, at, body) VALUES (?1, ?2, ?3, ?4)",
 
 	[SQL_PROBLEM_LAST] = "SELECT value FROM meta WHERE key = 'last_problem'",
 	[SQL_PROBLEM_GIVE] = "UPDATE meta SET value = ?1 WHERE key = 'last_problem'",

@@ -90,6 +90,8 @@ static const char *type_of(const struct pump_fact *f)
 							 : NULL;
 	case ST_WITHDRAW:
 	case ST_NAME:
+	case ST_SOURCE:
+	case ST_STATE:
 	case ST_OPS:
 		break;
 	}

@@ -500,6 +500,8 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_STARTED:
 	case ST_PROBLEM:
 	case ST_NAME:
+	case ST_SOURCE:
+	case ST_STATE:
 	case ST_OPS:
 		break;
 	}
@@ -661,6 +663,8 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_STARTED:
 	case ST_PROBLEM:
 	case ST_NAME:
+	case ST_SOURCE:
+	case ST_STATE:
 	case ST_OPS:
 		break;
 	}

@@ -245,22 +245,22 @@ ON_EACH(put_keeps_texts_that_are_not_given)
 {
 	struct st_req r = req_put(5, 0, 10);
 	ask(rig, r);
-	expect_text(__LINE__, rig, " NULL NULL");
+	expect_text(__LINE__, rig, " NULL NULL NULL NULL");
 	r = req_put(5, 1, 11);
 	r.id = STR("news");
 	r.document = STR("one");
 	ask(rig, r);
-	expect_text(__LINE__, rig, " 'news' 'one'");
+	expect_text(__LINE__, rig, " 'news' 'one' NULL NULL");
 	r = req_put(5, 2, 12);
 	r.document = STR("two");
 	ask(rig, r);
-	expect_text(__LINE__, rig, " 'news' 'two'");
+	expect_text(__LINE__, rig, " 'news' 'two' NULL NULL");
 	ask(rig, req_put(5, 3, 13));
-	expect_text(__LINE__, rig, " 'news' 'two'");
+	expect_text(__LINE__, rig, " 'news' 'two' NULL NULL");
 	r = req_put(5, 4, 14);
 	r.document = STR("");
 	ask(rig, r);
-	expect_text(__LINE__, rig, " 'news' ''");
+	expect_text(__LINE__, rig, " 'news' '' NULL NULL");
 	r.document = STR("stale");
 	r.at = AT(99);
 	CHECK_IN_VAIN(rig, r, ST_STALE);
@@ -1419,6 +1419,67 @@ ON_EACH(names_are_kept_and_told_first)
 	dump_load(rig->ops, rig->store, &load);
 	CHECK(load.p && !strncmp(load.p, "name 0 9 \nname 1 2 UTC\nname 1 7 Europe/Berlin\nhold", 50));
 	buf_free(&load);
+}
+
+/* ---- sources ---- */
+
+static struct st_req req_source(uint64_t sid, struct str from, uint32_t line)
+{
+	return (struct st_req){ .op = ST_SOURCE, .lane = LANE_USER, .sid = sid, .source = { from, line } };
+}
+
+ON_EACH(a_source_is_kept_beside_the_row)
+{
+	struct st_req p = req_put(5, 0, 10);
+	p.id = STR("a");
+	p.document = STR("b");
+	p.source = (struct source_row){ STR("/ops/a.yaml"), 3 };
+	ask(rig, p);
+	expect_text(__LINE__, rig, " 'a' 'b' '/ops/a.yaml' 3");
+	ask(rig, req_put(5, 1, 20)); /* says nothing of it */
+	expect_text(__LINE__, rig, " 'a' 'b' '/ops/a.yaml' 3");
+	struct st_ack ack = ask(rig, req_source(5, STR("/ops/b.yaml"), 9));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.row.rev, 2);
+	expect_text(__LINE__, rig, " 'a' 'b' '/ops/b.yaml' 9");
+	CHECK_INT(ask(rig, req_source(5, STR(""), 0)).res, ST_OK);
+	expect_text(__LINE__, rig, " 'a' 'b' '' 0");
+	CHECK_INT(ask(rig, req_source(5, (struct str){ 0 }, 0)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_source(6, STR("/x"), 1)).res, ST_REFUSED);
+	ask(rig, req_drop(5, 2, 30));
+	CHECK_INT(ask(rig, req_source(5, STR("/x"), 1)).res, ST_REFUSED);
+}
+
+/* ---- what agents know ---- */
+
+static struct st_req req_state(const char *key, const char *text, uint32_t rev, int64_t at)
+{
+	return (struct st_req){ .op = ST_STATE,
+				.lane = LANE_USER,
+				.at = AT(at),
+				.state = { str_of(key), text ? str_of(text) : (struct str){ 0 }, rev } };
+}
+
+ON_EACH(a_state_has_a_rev_to_swap_by)
+{
+	struct st_ack ack = ask(rig, req_state("desk", "{}", 1, 10));
+	CHECK_INT(ack.res, ST_STALE); /* there is none */
+	CHECK_INT(ack.count, 0);
+	ack = ask(rig, req_state("desk", "{}", 0, 11));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.count, 1);
+	CHECK_INT(ask(rig, req_state("desk", "{}", 0, 11)).res, ST_OK); /* mine */
+	CHECK_INT(ask(rig, req_state("desk", "{}", 0, 12)).res, ST_STALE);
+	CHECK_INT(ask(rig, req_state("", "{\"name\":1}", 0, 13)).res, ST_OK); /* another's */
+	ack = ask(rig, req_state("desk", "{\"a\":1}", 1, 14));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.count, 2);
+	ack = ask(rig, req_state("desk", "{\"b\":1}", 1, 15));
+	CHECK_INT(ack.res, ST_STALE);
+	CHECK_INT(ack.count, 2);
+	CHECK(!ack.has_row);
+	CHECK_INT(ask(rig, req_state("desk", NULL, 2, 16)).res, ST_REFUSED);
+	EXPECT(rig, "state", "1 13 '' '{\"name\":1}'|2 14 'desk' '{\"a\":1}'");
 }
 
 /* ---- what only the model has ---- */

@@ -296,6 +296,65 @@ TEST(schedules_page_by_page)
 	scene_close(&s);
 }
 
+TEST(schedules_by_source)
+{
+	static const struct {
+		const char *id, *from;
+	} item[] = { { "d", "/ops/a.yaml" },  { "b", "/ops/a.yaml" }, { "c", "/ops/sub/x.yaml" },
+		     { "a", "/ops2/a.yaml" }, { "e", NULL },          { "f", "" },
+		     { "g", "/ops/a.yaml" },  { "h", "/ops/a.yamlx" } };
+	static const struct {
+		const char *from, *want;
+	} asked[] = { { "/ops/a.yaml", "b d " },
+		      { "/ops/", "b d h c " },
+		      { "/ops2/a.yaml", "a " },
+		      { "/op", "" },
+		      { "", "" } };
+	struct scene s;
+	scene_open(&s);
+	for (unsigned i = 0; i < ARRAY_LEN(item); i++) {
+		struct st_req r = req_put(i + 1, 0, 10);
+		r.id = r.document = str_of(item[i].id);
+		if (item[i].from)
+			r.source = (struct source_row){ str_of(item[i].from), i };
+		ask(&s, r);
+	}
+	ask(&s, req_drop(7, 1, 20));
+	for (unsigned i = 0; i < ARRAY_LEN(asked); i++) {
+		char got[64] = "";
+		struct read_scheds page = { 0 };
+		do {
+			const struct read_sched *after = page.n ? &page.item[page.n - 1] : NULL;
+			CHECK_INT(read_scheds_from(s.r, str_of(asked[i].from), after, 1, &s.a, &page, &s.why),
+				  OK);
+			for (unsigned k = 0; k < page.n; k++)
+				snprintf(got + strlen(got), sizeof got - strlen(got), "%.*s ",
+					 STR_ARG(page.item[k].id));
+		} while (page.more);
+		CHECK(strcmp(got, asked[i].want) == 0);
+	}
+	struct read_sched one;
+	CHECK_INT(read_sched(s.r, 4, &s.a, &one, &s.why), OK);
+	CHECK(str_eq(one.source.from, STR("/ops2/a.yaml")) && one.source.line == 3);
+	scene_close(&s);
+}
+
+TEST(what_agents_know)
+{
+	struct scene s;
+	struct state_row got;
+	scene_open(&s);
+	CHECK_INT(read_state(s.r, STR("desk"), &s.a, &got, &s.why), OK);
+	CHECK(!got.text.p && !got.rev);
+	struct st_req r = {
+		.op = ST_STATE, .lane = LANE_USER, .at = AT(1), .state = { STR("desk"), STR("{}"), 0 }
+	};
+	ask(&s, r);
+	CHECK_INT(read_state(s.r, STR("desk"), &s.a, &got, &s.why), OK);
+	CHECK(str_eq(got.text, STR("{}")) && got.rev == 1);
+	scene_close(&s);
+}
+
 TEST(a_page_holds_only_so_much_text)
 {
 	struct scene s;

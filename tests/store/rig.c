@@ -199,6 +199,11 @@ void dump_rows(const struct rows *r, struct buf *out)
 		NUMBERS(&lines, "", s->put_at.us, s->dropped);
 		add_text(&lines, s->id);
 		add_text(&lines, s->document);
+		add_text(&lines, s->source.from);
+		if (s->source.from.p)
+			NUMBERS(&lines, "", s->source.line);
+		else
+			add_text(&lines, s->source.from);
 		buf_addc(&lines, '\n');
 		for (unsigned k = 0; k < s->ranges; k++) {
 			const struct range_row *g = &s->range[k];
@@ -219,6 +224,13 @@ void dump_rows(const struct rows *r, struct buf *out)
 	}
 	for (size_t i = 0; i < rows_problems(r); i++) {
 		add_problem(&lines, rows_problem_at(r, i));
+		buf_addc(&lines, '\n');
+	}
+	for (size_t i = 0; i < rows_states(r); i++) {
+		const struct rows_state *s = rows_state_at(r, i);
+		NUMBERS(&lines, "state", s->row.rev, s->at.us);
+		add_text(&lines, s->row.key);
+		add_text(&lines, s->row.text);
 		buf_addc(&lines, '\n');
 	}
 	sort_lines(&lines, out);
@@ -255,7 +267,7 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "sched",
 		  "SELECT s.sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, "
 		  "kept, changed,"
-		  " paused_until, rules, put_at, s.dropped IS NOT NULL, id, body"
+		  " paused_until, rules, put_at, s.dropped IS NOT NULL, id, body, source, line"
 		  " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
 		{ "run", "SELECT run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, "
 			 "due, claimed,"
@@ -265,6 +277,7 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "hold", "SELECT key, reason, until FROM hold" },
 		{ "problem", "SELECT number, count, opened, said, acked, closed, key, subject, text, by, note"
 			     " FROM problem" },
+		{ "state", "SELECT rev, at, key, body FROM state" },
 	};
 	struct buf lines = { 0 };
 	sqlite3 *db = open_to_read(path);
@@ -337,6 +350,8 @@ void dump_ack(const struct st_ack *ack, struct buf *out)
 		buf_addf(out, " end %llu", (unsigned long long)ack->end);
 	if (ack->problem)
 		buf_addf(out, " problem %llu said %u", (unsigned long long)ack->problem, ack->count);
+	if (ack->op == ST_STATE)
+		buf_addf(out, " rev %u", ack->count);
 	if (ack->has_row)
 		add_row(out, " row", &ack->row);
 	if (ack->op == ST_OCC && ack->res == ST_LOST)

@@ -20,6 +20,8 @@ struct rows {
 	struct hold_row *hold;
 	struct name_row *name; /* in order of kind and number */
 	size_t names, name_room;
+	struct rows_state *state;
+	size_t states, state_room;
 	struct problem_row *problem; /* number n stands at n - 1: none ever goes */
 	size_t scheds, records, opens, holds, problems;
 	size_t sched_room, record_room, open_room, hold_room, problem_room;
@@ -70,6 +72,7 @@ struct rows *rows_clone(const struct rows *r)
 		s->range = copy(s->range, s->room * sizeof *s->range);
 		s->id = copy_text(s->id);
 		s->document = copy_text(s->document);
+		s->source.from = copy_text(s->source.from);
 	}
 	c->record = copy(r->record, r->record_room * sizeof *r->record);
 	c->open = copy(r->open, r->open_room * sizeof *r->open);
@@ -77,6 +80,11 @@ struct rows *rows_clone(const struct rows *r)
 	c->name = copy(r->name, r->name_room * sizeof *r->name);
 	for (size_t i = 0; i < c->names; i++)
 		c->name[i].text = copy_text(c->name[i].text);
+	c->state = copy(r->state, r->state_room * sizeof *r->state);
+	for (size_t i = 0; i < c->states; i++) {
+		c->state[i].row.key = copy_text(c->state[i].row.key);
+		c->state[i].row.text = copy_text(c->state[i].row.text);
+	}
 	c->problem = copy(r->problem, r->problem_room * sizeof *r->problem);
 	for (size_t i = 0; i < c->problems; i++) {
 		struct problem_row *p = &c->problem[i];
@@ -100,10 +108,16 @@ void rows_free(struct rows *r)
 		free(r->sched[i].range);
 		free((char *)r->sched[i].id.p);
 		free((char *)r->sched[i].document.p);
+		free((char *)r->sched[i].source.from.p);
 	}
 	for (size_t i = 0; i < r->names; i++)
 		free((char *)r->name[i].text.p);
 	free(r->name);
+	for (size_t i = 0; i < r->states; i++) {
+		free((char *)r->state[i].row.key.p);
+		free((char *)r->state[i].row.text.p);
+	}
+	free(r->state);
 	for (size_t i = 0; i < r->problems; i++) {
 		const struct problem_row *p = &r->problem[i];
 		free((char *)p->key.p);
@@ -211,6 +225,22 @@ static bool id_taken(const struct rows *r, uint64_t sid, struct str id)
 	return false;
 }
 
+static void set_source(struct rows_sched *s, const struct st_req *q)
+{
+	set_text(&s->source.from, q->source.from);
+	if (q->source.from.p)
+		s->source.line = q->source.line;
+}
+
+static uint8_t source(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (!s || s->dropped || !q->source.from.p)
+		return ST_REFUSED;
+	set_source(s, q);
+	return ST_OK;
+}
+
 static uint8_t put(struct rows *r, const struct st_req *q)
 {
 	struct rows_sched *s = sched_of(r, q->sid);
@@ -228,6 +258,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		s->row.rev = 1;
 		set_text(&s->id, q->id);
 		set_text(&s->document, q->document);
+		set_source(s, q);
 		table_put(&r->by_sid, q->sid, (uint32_t)r->scheds++);
 		if (q->sid > r->last_sid)
 			r->last_sid = q->sid;
@@ -257,6 +288,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 	set_high(s, s->row.high);
 	set_text(&s->id, q->id);
 	set_text(&s->document, q->document);
+	set_source(s, q);
 	if (q->close_range)
 		close_range(s, q->at);
 	return ST_OK;
@@ -595,6 +627,31 @@ static uint8_t problem(struct rows *r, const struct st_req *q, struct st_ack *re
 	return res;
 }
 
+static uint8_t state(struct rows *r, const struct st_req *q, struct st_ack *ret)
+{
+	const struct state_row *said = &q->state;
+	size_t i = 0;
+	if (!said->key.p || !said->text.p || said->rev == UINT32_MAX || !fits(said->key))
+		return ST_REFUSED;
+	while (i < r->states && !str_eq(r->state[i].row.key, said->key))
+		i++;
+	uint32_t rev = i < r->states ? r->state[i].row.rev : 0;
+	ret->count = rev;
+	if (rev == said->rev + 1 && same_wall(r->state[i].at, q->at))
+		return ST_OK; /* mine */
+	if (rev != said->rev)
+		return ST_STALE;
+	ret->count = rev + 1;
+	if (i == r->states) {
+		ROOM(r->state, r->states, r->state_room);
+		r->state[r->states++] = (struct rows_state){ .row.key = copy_text(said->key) };
+	}
+	set_text(&r->state[i].row.text, said->text);
+	r->state[i].row.rev = rev + 1;
+	r->state[i].at = q->at;
+	return ST_OK;
+}
+
 void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	*ret = (struct st_ack){ .tag = q->tag, .op = q->op, .run = q->run.run };
@@ -632,10 +689,16 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_NAME:
 		ret->res = name(r, q);
 		break;
+	case ST_SOURCE:
+		ret->res = source(r, q);
+		break;
+	case ST_STATE:
+		ret->res = state(r, q, ret);
+		break;
 	case ST_OPS:
 		assert(false);
 	}
-	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME)
+	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME || q->op == ST_STATE)
 		return;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
@@ -807,6 +870,16 @@ size_t rows_problems(const struct rows *r)
 const struct problem_row *rows_problem_at(const struct rows *r, size_t i)
 {
 	return &r->problem[i];
+}
+
+size_t rows_states(const struct rows *r)
+{
+	return r->states;
+}
+
+const struct rows_state *rows_state_at(const struct rows *r, size_t i)
+{
+	return &r->state[i];
 }
 
 size_t rows_holds(const struct rows *r)

@@ -21,9 +21,17 @@ struct rows_sched {
 	struct wall put_at; /* `at` of the last ST_PUT */
 	bool dropped;
 	struct str id, document; /* p NULL: none was ever given */
+	struct source_row source;
 	struct range_row *range;
 	unsigned ranges, room;
 };
+
+struct rows_state {
+	struct state_row row;
+	struct wall at; /* of the last ST_STATE */
+};
+size_t rows_states(const struct rows *r);
+const struct rows_state *rows_state_at(const struct rows *r, size_t i);
 
 size_t rows_scheds(const struct rows *r);
 const struct rows_sched *rows_sched_at(const struct rows *r, size_t i);

@@ -184,6 +184,27 @@ static void make_problem(struct stream *s, struct st_req *r)
 	}
 }
 
+static void make_source(struct stream *s, struct st_req *r)
+{
+	uint64_t sid = r->sid;
+	snprintf(s->text, sizeof s->text, "/file %llu", (unsigned long long)s->tag);
+	*r = (struct st_req){ .op = ST_SOURCE,
+			      .sid = sid,
+			      .source = { str_of(s->text), (uint32_t)below(s, 100) } };
+}
+
+/* Each key has one lane. The rev is that of the last answer, which may be another key's. */
+static void make_state(struct stream *s, struct st_req *r)
+{
+	static const char *const keys[LANES] = { "", "desk", "night", "triage" };
+	snprintf(s->text, sizeof s->text, "{%llu}", (unsigned long long)s->tag);
+	*r = (struct st_req){ .op = ST_STATE,
+			      .sid = r->sid,
+			      .at = AT(moment(s)),
+			      .state = { str_of(keys[r->sid % LANES]), str_of(s->text),
+					 one_in(s, 4) ? 0 : s->state_rev } };
+}
+
 static const struct {
 	void (*make)(struct stream *s, struct st_req *r);
 	unsigned weight;
@@ -193,18 +214,21 @@ static const struct {
 	[ST_WITHDRAW] = { make_withdraw, 3 }, [ST_VERDICT] = { make_verdict, 15 },
 	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
 	[ST_HOLD] = { make_hold, 3 },         [ST_PROBLEM] = { make_problem, 6 },
+	[ST_SOURCE] = { make_source, 3 },     [ST_STATE] = { make_state, 6 },
 };
 
-enum { STREAM_TEXTS = 7 };
+enum { STREAM_TEXTS = 8 };
 
 /* Those of its texts that stand in the stream's own. */
 static unsigned texts(const struct stream *s, struct st_req *r, struct str *ret[static STREAM_TEXTS])
 {
 	struct problem_said *p = &r->problem;
-	struct str *all[STREAM_TEXTS] = { &r->id,   &r->document, &p->key, &p->subject,
-					  &p->text, &p->by,       &p->note };
-	unsigned n = 0;
-	for (unsigned i = 0; i < (r->op == ST_PROBLEM ? STREAM_TEXTS : 2); i++)
+	struct str *all[STREAM_TEXTS] = { &r->id,      &r->document, &r->source.from, &p->key,
+					  &p->subject, &p->text,     &p->by,          &p->note };
+	unsigned n = 0, common = 3;
+	if (r->op == ST_STATE)
+		all[common++] = &r->state.text;
+	for (unsigned i = 0; i < (r->op == ST_PROBLEM ? STREAM_TEXTS : common); i++)
 		if (all[i]->p >= s->text && all[i]->p < s->text + sizeof s->text)
 			ret[n++] = all[i];
 	return n;
@@ -264,6 +288,8 @@ void stream_learn(struct stream *s, const struct st_ack *ack)
 		s->rev[ack->row.sid] = ack->row.rev;
 		s->seen[ack->row.sid] = ack->row.seen;
 	}
+	if (ack->op == ST_STATE)
+		s->state_rev = ack->count;
 	s->problems = ack->problem > s->problems ? ack->problem : s->problems;
 	s->ends = ack->end > s->ends ? ack->end : s->ends;
 	if (ack->op == ST_OCC && ack->res == ST_OK && ack->has_row)

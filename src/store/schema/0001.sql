@@ -39,9 +39,10 @@ CREATE TABLE document (
 	sid     INTEGER PRIMARY KEY,
 	id      TEXT,
 	body    TEXT,
+	source  TEXT,    -- the file it was written in, or who made it; NULL or empty: the command line
+	line    INTEGER, -- of that file
 	dropped INTEGER NOT NULL DEFAULT 0 -- 1: of a removed schedule; its runs are still read with it
 ) STRICT;
--- Of the living an id names one. Removed ones may share theirs, with a living one as well.
 -- Documents that were replaced, with the last rev they stood for: runs keep the version they were claimed under.
 CREATE TABLE version (
 	sid  INTEGER NOT NULL,
@@ -58,8 +59,20 @@ CREATE TABLE name (
 	PRIMARY KEY (kind, number)
 ) STRICT, WITHOUT ROWID;
 
+-- Of the living an id names one. Removed ones may share theirs, with a living one as well.
 CREATE UNIQUE INDEX document_id ON document (id) WHERE dropped = 0;
 CREATE INDEX document_dropped ON document (id) WHERE dropped = 1;
+
+-- Whatever came out of a file or a directory, when it is applied again.
+CREATE INDEX document_source ON document (source, id) WHERE dropped = 0 AND source > '';
+
+-- What agents know, and the user's profile (key '').
+CREATE TABLE state (
+	key  TEXT PRIMARY KEY,
+	rev  INTEGER NOT NULL,
+	at   INTEGER NOT NULL, -- when it was decided
+	body TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE run (
 	run        INTEGER PRIMARY KEY,
