@@ -57,11 +57,15 @@
 #define STORE_LANE_SHARE         16          /* of so many places in a group each lane that waits keeps one */
 #define STORE_TEXT_BYTES_MAX     (64u << 20) /* of ids and documents under way */
 #define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* a larger one, with its id, is refused */
-#define STORE_PROBLEM_BYTES_MAX  4096        /* of each of a problem's texts */
-#define STORE_BUSY_MS            1000        /* waiting for somebody else's lock; then it is an outage */
-#define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first waits 1 ms */
-#define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
-#define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
+#define STATE_BYTES_MAX          (256u << 10) /* what an agent knows, as JSON */
+#define STATE_DEPTH_MAX          16           /* keys of a path in it */
+#define STATE_TRIES_MAX          16           /* to change it, when others do at the same time */
+#define STORE_WORDS_BYTES_MAX    (64u << 10)  /* said of a run: its result, why it is as it is */
+#define STORE_PROBLEM_BYTES_MAX  4096         /* of each of a problem's texts */
+#define STORE_BUSY_MS            1000         /* waiting for somebody else's lock; then it is an outage */
+#define STORE_BACKOFF_MS_MAX     1000         /* between two tries in an outage; the first waits 1 ms */
+#define STORE_CHECKPOINT_SECONDS 1            /* after a pass over the log that failed */
+#define STORE_CACHE_KIB          (32 << 10)   /* the writer's page cache */
 
 /* Reading for people */
 #define READ_LIST_MAX       1000        /* items of one answer */

@@ -24,8 +24,8 @@ struct pending {
 	struct command command;
 	reply_fn *done;
 	void *ctx;
-	char *id, *document; /* copies, until the store has answered */
-	struct boot give_up; /* until then a busy schedule is asked again */
+	char *id, *document, *source; /* copies, until the store has answered */
+	struct boot give_up;          /* until then a busy schedule is asked again */
 	struct pending *next;
 };
 
@@ -94,6 +94,7 @@ static void pending_free(struct pending *p)
 {
 	free(p->id);
 	free(p->document);
+	free(p->source);
 	free(p);
 }
 
@@ -202,10 +203,13 @@ enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done,
 	*p = (struct pending){ .d = d, .command = *c, .done = done, .ctx = ctx };
 	p->id = copy(c->id);
 	p->document = copy(c->document);
+	p->source = copy(c->source.from);
 	p->give_up.us = clock_boot().us + patience(c->kind) * 1000;
 	p->command.id.p = p->id;
 	p->command.document.p = p->document;
-	enum err e = p->id && p->document ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
+	if (c->source.from.p)
+		p->command.source.from.p = p->source;
+	enum err e = p->id && p->document && p->source ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
 	if (e)
 		pending_free(p);
 	return e == E_LIMIT ? E_BUSY : e;
@@ -258,16 +262,31 @@ static bool keep_text(struct sending *s, struct str *text)
 	return text->p != NULL;
 }
 
+static bool keep_texts(struct sending *s)
+{
+	struct problem_said *p = &s->req.problem;
+	switch ((enum st_op)s->req.op) {
+	case ST_PROBLEM:
+		return keep_text(s, &p->key) && keep_text(s, &p->subject) && keep_text(s, &p->text) &&
+		       keep_text(s, &p->by) && keep_text(s, &p->note);
+	case ST_STATE:
+		return keep_text(s, &s->req.state.key) && keep_text(s, &s->req.state.text);
+	case ST_WORDS:
+		return keep_text(s, &s->req.words.text);
+	case ST_SOURCE:
+		return keep_text(s, &s->req.source.from);
+	default:
+		return true;
+	}
+}
+
 enum err daemon_send(struct daemon *d, const struct st_req *r, sent_fn *done, void *ctx)
 {
 	struct sending *s = calloc(1, sizeof *s);
 	if (!s)
 		return E_NOMEM;
 	*s = (struct sending){ .d = d, .req = *r, .done = done, .ctx = ctx };
-	struct problem_said *p = &s->req.problem;
-	bool kept = keep_text(s, &p->key) && keep_text(s, &p->subject) && keep_text(s, &p->text) &&
-		    keep_text(s, &p->by) && keep_text(s, &p->note);
-	enum err e = kept ? mailbox_put(d->mail, send_now, s) : E_NOMEM;
+	enum err e = keep_texts(s) ? mailbox_put(d->mail, send_now, s) : E_NOMEM;
 	if (e)
 		sending_free(s);
 	return e == E_LIMIT ? E_BUSY : e;
@@ -277,6 +296,14 @@ static void tell(struct daemon *d, const struct pump_fact *f, const struct st_ac
 {
 	if (d->options.happened)
 		d->options.happened(d->options.ctx, f, ack);
+}
+
+/* Conditions that wait for a better moment are asked again: the user's profile is in the scope of all. */
+static void state_changed(struct daemon *d, struct str agent)
+{
+	uint32_t number = agent.n ? names_known(d->names, DOC_AGENT, agent) : 0;
+	if (number || !agent.n) /* nobody waits for one that no schedule names */
+		loop_event(d->loop, &(struct event){ .kind = EV_STATE, .key = number });
 }
 
 static void answered(void *ctx, const struct st_ack *ack)
@@ -291,6 +318,8 @@ static void answered(void *ctx, const struct st_ack *ack)
 		f.problem.act = s->req.problem.act;
 		f.problem.number = ack->problem;
 		f.problem.fresh = ack->count == 1;
+		if (s->req.op == ST_STATE && ack->res == ST_OK)
+			state_changed(d, s->req.state.key);
 		if (s->done)
 			s->done(s->ctx, ack);
 		tell(d, &f, ack);

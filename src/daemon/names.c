@@ -260,14 +260,31 @@ static enum err number_days(void *self, const struct days *days, uint16_t *ret)
 }
 
 /* One number space for all three; what they are called keeps them apart. */
-static enum err number_other(void *self, enum doc_name kind, struct str name, uint32_t *ret)
+static void add_other(enum doc_name kind, struct str name, struct buf *out)
 {
 	static const char *const words[] = {
 		[DOC_AGENT] = "agent", [DOC_ACCOUNT] = "account", [DOC_CONCURRENCY_KEY] = "key"
 	};
+	buf_addf(out, "%s:%.*s", words[kind], STR_ARG(name));
+}
+
+static enum err number_other(void *self, enum doc_name kind, struct str name, uint32_t *ret)
+{
 	_cleanup_(buf_free) struct buf text = { 0 };
-	buf_addf(&text, "%s:%.*s", words[kind], (int)name.n, name.p);
+	add_other(kind, name, &text);
 	return text.failed ? E_NOMEM : names_number(self, NAME_OTHER, buf_str(&text), ret);
+}
+
+uint32_t names_known(struct names *n, enum doc_name kind, struct str name)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	uint32_t number = MAP_NONE;
+	add_other(kind, name, &text);
+	pthread_mutex_lock(&n->lock);
+	if (!text.failed)
+		key_of(&n->table[NAME_OTHER], buf_str(&text), &number);
+	pthread_mutex_unlock(&n->lock);
+	return number == MAP_NONE ? 0 : number;
 }
 
 struct doc_names names_for_documents(struct names *n)

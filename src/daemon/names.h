@@ -21,6 +21,9 @@ void names_unsaved(struct names *n, name_fn *fn, void *ctx);
 /* The text of a number of NAME_OTHER; empty: there is none. Valid as long as `n`. */
 struct str names_text(struct names *n, uint32_t number);
 
+/* The number of an agent, an account or a key that some rules use; 0: none do. */
+uint32_t names_known(struct names *n, enum doc_name kind, struct str name);
+
 /* For doc_rules. */
 struct doc_names names_for_documents(struct names *n);
 /* The tables the engine looks into; they stay where they are and are filled as names come. */

@@ -85,6 +85,9 @@ enum st_op {
 	 * put at the same `at`. Another: ST_STALE. The answer's count is the rev that stands. Carried by
 	 * LANE_USER. */
 	ST_STATE,
+	/* What is said of a run in words: words.text is now that of (words.run, words.kind); an empty one
+	 * goes. ST_REFUSED: there is no such run. */
+	ST_WORDS,
 	ST_OPS
 };
 
@@ -214,6 +217,18 @@ struct state_row {
 	uint32_t rev;
 };
 
+enum words_kind {
+	WORDS_WHY, /* more than its reason tells: which error made its condition false, what a document lacks
+		    */
+	WORDS_RESULT, /* what it answered */
+	WORDS_KINDS
+};
+struct words_row {
+	uint64_t run;
+	uint8_t kind;
+	struct str text; /* STORE_WORDS_BYTES_MAX at most, or ST_REFUSED */
+};
+
 /* What becomes of the schedule's row together with an occurrence or a range. */
 struct row_move {
 	struct wall next, high;
@@ -232,7 +247,8 @@ struct name_row {
 struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
-	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME and ST_STATE */
+	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE and ST_WORDS
+		       */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
@@ -241,6 +257,7 @@ struct st_req {
 		struct problem_said problem; /* PROBLEM: its texts live until the answer */
 		struct name_row name;        /* NAME: as does this one's */
 		struct state_row state;      /* STATE: as do these */
+		struct words_row words;      /* WORDS: and this one */
 	};
 	bool keep_next;           /* PUT: next, high, left, failures and owed stay as they are in the store */
 	bool close_range;         /* PUT, DROP: the schedule's open range ends at `at` */

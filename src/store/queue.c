@@ -66,6 +66,7 @@ static size_t text_of(const struct st_req *r)
 	size_t n = r->id.n + r->document.n + r->source.from.n;
 	return r->op == ST_PROBLEM ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
 	       : r->op == ST_NAME  ? n + r->name.text.n
+	       : r->op == ST_WORDS ? n + r->words.text.n
 	       : r->op == ST_STATE ? n + r->state.key.n + r->state.text.n
 				   : n;
 }
@@ -84,6 +85,8 @@ static struct ask *ask_new(const struct st_req *r)
 	}
 	if (r->op == ST_NAME)
 		keep(to, &a->req.name.text);
+	if (r->op == ST_WORDS)
+		keep(to, &a->req.words.text);
 	if (r->op == ST_STATE)
 		keep(keep(to, &a->req.state.key), &a->req.state.text);
 	return a;

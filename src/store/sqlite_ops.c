@@ -516,6 +516,27 @@ static int op_name(struct task *t)
 	return rc;
 }
 
+/* ---- words ---- */
+
+static int op_words(struct task *t)
+{
+	const struct words_row *w = &t->r->words;
+	sqlite3_stmt *put = t->sql->stmt[SQL_WORDS_PUT];
+	bool there;
+	BIND(t, SQL_RUN_GET, w->run);
+	int rc = read_run(t, SQL_RUN_GET, &there, &t->run);
+	if (rc != SQLITE_OK || !there || w->kind >= WORDS_KINDS || w->text.n > STORE_WORDS_BYTES_MAX)
+		return rc != SQLITE_OK ? rc : answer(t, ST_REFUSED);
+	if (!w->text.n)
+		return RUN(t, SQL_WORDS_REMOVE, w->run, w->kind);
+	DB_BIND(put, w->run, w->kind);
+	rc = db_bind_text(put, 3, w->text);
+	if (rc == SQLITE_OK)
+		rc = db_step(put);
+	sqlite3_clear_bindings(put);
+	return rc;
+}
+
 /* ---- what agents know ---- */
 
 static int op_state(struct task *t)
@@ -564,7 +585,7 @@ static const struct {
 	[ST_STARTED] = { op_started, ABOUT_RUN },     [ST_FINISH] = { op_finish, ABOUT_RUN },
 	[ST_HOLD] = { op_hold, ABOUT_NONE },          [ST_PROBLEM] = { op_problem, ABOUT_NONE },
 	[ST_NAME] = { op_name, ABOUT_NONE },          [ST_SOURCE] = { op_source, ABOUT_SCHED },
-	[ST_STATE] = { op_state, ABOUT_NONE },
+	[ST_STATE] = { op_state, ABOUT_NONE },        [ST_WORDS] = { op_words, ABOUT_NONE },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");
 

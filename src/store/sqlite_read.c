@@ -135,14 +135,15 @@ enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read
 	return e;
 }
 
-enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a, struct str *ret,
-			  struct why *why)
+/* The text that a statement which asks by two numbers gives; none, if it gives none. */
+static enum err one_text(struct reader *r, enum read_sql which, uint64_t first, uint64_t second,
+			 struct arena *a, struct str *ret, struct why *why)
 {
-	sqlite3_stmt *s = r->stmt[READ_DOCUMENT];
+	sqlite3_stmt *s = r->stmt[which];
 	struct str found = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK) {
-		DB_BIND(s, (int64_t)sid, rev);
+		DB_BIND(s, (int64_t)first, (int64_t)second);
 		rc = sqlite3_step(s);
 		if (rc == SQLITE_ROW)
 			found = text_read(s, 0);
@@ -151,11 +152,22 @@ enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct a
 		rc = leave(s, rc);
 	}
 	enum err e = reader_end(r, rc, why);
-	if (e == OK && !found.p)
-		return not_found(why, "there is no such document");
 	if (e == OK)
 		*ret = found;
 	return e;
+}
+
+enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a, struct str *ret,
+			  struct why *why)
+{
+	enum err e = one_text(r, READ_DOCUMENT, sid, rev, a, ret, why);
+	return e == OK && !ret->p ? not_found(why, "there is no such document") : e;
+}
+
+enum err read_words(struct reader *r, uint64_t run, enum words_kind kind, struct arena *a, struct str *ret,
+		    struct why *why)
+{
+	return one_text(r, READ_WORDS, run, kind, a, ret, why);
 }
 
 enum err read_sched_removed(struct reader *r, struct str id, struct arena *a, struct read_sched *ret,

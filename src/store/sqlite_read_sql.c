@@ -55,6 +55,7 @@ static const char *const text[] = {
 		"INDEXED BY document_source") " WHERE d.source >= ?1 AND d.source <= ?2 AND (d.source, d.id) "
 					      "> (?3, ?4) AND d.dropped = 0"
 					      " AND d.source > '' ORDER BY d.source, d.id LIMIT ?5",
+	[READ_WORDS] = "SELECT text FROM words WHERE run = ?1 AND kind = ?2",
 	[READ_STATE] = "SELECT rev, body FROM state WHERE key = ?1",
 
 	[READ_RUN] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",

@@ -74,6 +74,8 @@ static const char *const text[] = {
 	[SQL_NAME_GET] = "SELECT text = ?3 FROM name WHERE kind = ?1 AND number = ?2",
 	[SQL_NAME_PUT] = "INSERT INTO name (kind, number, text) VALUES (?1, ?2, ?3)",
 	[SQL_SOURCE] = "UPDATE document SET source = ?2, line = ?3 WHERE sid = ?1",
+	[SQL_WORDS_PUT] = "INSERT OR REPLACE INTO words (run, kind, text) VALUES (?1, ?2, ?3)",
+	[SQL_WORDS_REMOVE] = "DELETE FROM words WHERE run = ?1 AND kind = ?2",
 	[SQL_STATE_GET] = "SELECT rev, at FROM state WHERE key = ?1",
 	[SQL_STATE_PUT] = "INSERT OR REPLACE INTO state (key, rev, at, body) VALUES (?1, ?2, ?3, ?4)",
 

@@ -92,6 +92,7 @@ static const char *type_of(const struct pump_fact *f)
 	case ST_NAME:
 	case ST_SOURCE:
 	case ST_STATE:
+	case ST_WORDS:
 	case ST_OPS:
 		break;
 	}

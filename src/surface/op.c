@@ -8,6 +8,7 @@
 #include "surface/op_run.h"
 #include "surface/op_schedule.h"
 #include "surface/op_serve.h"
+#include "surface/op_state.h"
 #include "surface/op_status.h"
 #include "surface/op_when.h"
 #include "surface/op_why.h"
@@ -246,6 +247,20 @@ const struct op ops[] = {
 	  .route = "/api/v1/problems/{problem}/ack",
 	  .handle = handle_ack,
 	  .show = show_acked },
+	{ .name = "state",
+	  .summary = "what an agent knows, or the user's profile",
+	  .example = "rota state set preferences.morning_summary true --user",
+	  .param = { { "action", "get|set", OP_TEXT, true, 0, "look, or change" },
+		     { "path", "PATH", OP_TEXT, true, 0, "keys with dots between them; . means the whole" },
+		     { "value", "VALUE", OP_TEXT, true, 0, "JSON, or plain text; null removes" },
+		     { "agent", "NAME", OP_TEXT, false, 0, "whose (default, within a run: its agent)" },
+		     { "user", NULL, OP_FLAG, false, 0, "the user's profile" },
+		     { "rev", "N", OP_TEXT, false, 0, "set: only if its revision is still this one" },
+		     SOCKET_PARAM,
+		     JSON_PARAM },
+	  .run = op_state,
+	  .notes =
+		  "A change is merged: keys that are not named stay. Conditions that wait are asked again." },
 	{ .name = "backfill",
 	  .summary = "run what did not run in a stretch of time",
 	  .example = "rota backfill backup --from 2026-11-01 --to 2026-11-07",
@@ -412,6 +427,27 @@ const struct op ops[] = {
 	  .route = "/api/v1/resume",
 	  .handle = handle_resume_many,
 	  .show = show_done },
+	{ .name = "get-state",
+	  .summary = "what an agent knows, or the user's profile",
+	  .param = { { "path", "PATH", OP_TEXT, false, 0, "keys with dots between them; . means the whole" },
+		     { "agent", "NAME", OP_TEXT, false, 0, "whose" },
+		     { "user", NULL, OP_FLAG, false, 0, "the user's profile" },
+		     SOCKET_PARAM,
+		     JSON_PARAM },
+	  .method = "GET",
+	  .route = "/api/v1/state",
+	  .handle = handle_state,
+	  .show = show_state },
+	{ .name = "set-state",
+	  .summary = "change it by a merge patch",
+	  .param = { { "agent", "NAME", OP_TEXT, false, 0, "whose" },
+		     { "user", NULL, OP_FLAG, false, 0, "the user's profile" },
+		     SOCKET_PARAM,
+		     JSON_PARAM },
+	  .method = "PATCH",
+	  .route = "/api/v1/state",
+	  .handle = handle_state_change,
+	  .show = show_state },
 	{ 0 },
 };
 

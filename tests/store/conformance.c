@@ -1482,6 +1482,33 @@ ON_EACH(a_state_has_a_rev_to_swap_by)
 	EXPECT(rig, "state", "1 13 '' '{\"name\":1}'|2 14 'desk' '{\"a\":1}'");
 }
 
+/* ---- words ---- */
+
+static struct st_req req_words(uint64_t run, unsigned kind, const char *text)
+{
+	return (struct st_req){ .op = ST_WORDS,
+				.lane = LANE_USER,
+				.words = { run, (uint8_t)kind, str_of(text) } };
+}
+
+ON_EACH(words_are_of_a_run)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_occ(5, 1, 7, 100));
+	CHECK_INT(ask(rig, req_words(8, WORDS_WHY, "no such run")).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_words(7, WORDS_KINDS, "no such kind")).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "first")).res, ST_OK);
+	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "second")).res, ST_OK);
+	CHECK_INT(ask(rig, req_words(7, WORDS_RESULT, "done")).res, ST_OK);
+	EXPECT(rig, "words", "7 0 'second'|7 1 'done'");
+	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "")).res, ST_OK);
+	EXPECT(rig, "words", "7 1 'done'");
+	char long_text[STORE_WORDS_BYTES_MAX + 2];
+	memset(long_text, 'x', sizeof long_text);
+	long_text[sizeof long_text - 1] = 0;
+	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, long_text)).res, ST_REFUSED);
+}
+
 /* ---- what only the model has ---- */
 
 TEST(rows_clone_is_deep)

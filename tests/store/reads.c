@@ -598,7 +598,7 @@ static void ask_everything(struct scene *s, const struct rows *rows, int64_t now
 	for (unsigned i = 0; i < 400; i++)
 		found += check_pages(s, rows, some_filter(seed, now));
 	CHECK(found > 100);
-	for (unsigned i = 0; i < 400; i++)
+	for (unsigned i = 0; i < 800; i++)
 		told += check_why(s, rows, 1 + test_random(seed) % STREAM_SCHEDS,
 				  AT(now - (int64_t)(test_random(seed) % 200)));
 	CHECK(told > 40);

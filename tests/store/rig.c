@@ -226,6 +226,12 @@ void dump_rows(const struct rows *r, struct buf *out)
 		add_problem(&lines, rows_problem_at(r, i));
 		buf_addc(&lines, '\n');
 	}
+	for (size_t i = 0; i < rows_said(r); i++) {
+		const struct words_row *w = rows_words_at(r, i);
+		NUMBERS(&lines, "words", w->run, w->kind);
+		add_text(&lines, w->text);
+		buf_addc(&lines, '\n');
+	}
 	for (size_t i = 0; i < rows_states(r); i++) {
 		const struct rows_state *s = rows_state_at(r, i);
 		NUMBERS(&lines, "state", s->row.rev, s->at.us);
@@ -277,6 +283,7 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "hold", "SELECT key, reason, until FROM hold" },
 		{ "problem", "SELECT number, count, opened, said, acked, closed, key, subject, text, by, note"
 			     " FROM problem" },
+		{ "words", "SELECT run, kind, text FROM words" },
 		{ "state", "SELECT rev, at, key, body FROM state" },
 	};
 	struct buf lines = { 0 };

@@ -20,6 +20,8 @@ struct rows {
 	struct hold_row *hold;
 	struct name_row *name; /* in order of kind and number */
 	size_t names, name_room;
+	struct words_row *words;
+	size_t said, words_room;
 	struct rows_state *state;
 	size_t states, state_room;
 	struct problem_row *problem; /* number n stands at n - 1: none ever goes */
@@ -80,6 +82,9 @@ struct rows *rows_clone(const struct rows *r)
 	c->name = copy(r->name, r->name_room * sizeof *r->name);
 	for (size_t i = 0; i < c->names; i++)
 		c->name[i].text = copy_text(c->name[i].text);
+	c->words = copy(r->words, r->words_room * sizeof *r->words);
+	for (size_t i = 0; i < c->said; i++)
+		c->words[i].text = copy_text(c->words[i].text);
 	c->state = copy(r->state, r->state_room * sizeof *r->state);
 	for (size_t i = 0; i < c->states; i++) {
 		c->state[i].row.key = copy_text(c->state[i].row.key);
@@ -118,6 +123,9 @@ void rows_free(struct rows *r)
 		free((char *)r->state[i].row.text.p);
 	}
 	free(r->state);
+	for (size_t i = 0; i < r->said; i++)
+		free((char *)r->words[i].text.p);
+	free(r->words);
 	for (size_t i = 0; i < r->problems; i++) {
 		const struct problem_row *p = &r->problem[i];
 		free((char *)p->key.p);
@@ -627,6 +635,27 @@ static uint8_t problem(struct rows *r, const struct st_req *q, struct st_ack *re
 	return res;
 }
 
+static uint8_t words(struct rows *r, const struct st_req *q)
+{
+	const struct words_row *w = &q->words;
+	size_t i = 0;
+	if (!record_of(r, w->run) || w->kind >= WORDS_KINDS || w->text.n > STORE_WORDS_BYTES_MAX)
+		return ST_REFUSED;
+	while (i < r->said && (r->words[i].run != w->run || r->words[i].kind != w->kind))
+		i++;
+	if (i == r->said && w->text.n) {
+		ROOM(r->words, r->said, r->words_room);
+		r->words[r->said++] = (struct words_row){ w->run, w->kind, { 0 } };
+	}
+	if (w->text.n) {
+		set_text(&r->words[i].text, w->text);
+	} else if (i < r->said) {
+		free((char *)r->words[i].text.p);
+		r->words[i] = r->words[--r->said];
+	}
+	return ST_OK;
+}
+
 static uint8_t state(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	const struct state_row *said = &q->state;
@@ -692,13 +721,17 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_SOURCE:
 		ret->res = source(r, q);
 		break;
+	case ST_WORDS:
+		ret->res = words(r, q);
+		break;
 	case ST_STATE:
 		ret->res = state(r, q, ret);
 		break;
 	case ST_OPS:
 		assert(false);
 	}
-	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME || q->op == ST_STATE)
+	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME || q->op == ST_STATE ||
+	    q->op == ST_WORDS)
 		return;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
@@ -870,6 +903,16 @@ size_t rows_problems(const struct rows *r)
 const struct problem_row *rows_problem_at(const struct rows *r, size_t i)
 {
 	return &r->problem[i];
+}
+
+size_t rows_said(const struct rows *r)
+{
+	return r->said;
+}
+
+const struct words_row *rows_words_at(const struct rows *r, size_t i)
+{
+	return &r->words[i];
 }
 
 size_t rows_states(const struct rows *r)

@@ -33,6 +33,9 @@ struct rows_state {
 size_t rows_states(const struct rows *r);
 const struct rows_state *rows_state_at(const struct rows *r, size_t i);
 
+size_t rows_said(const struct rows *r);
+const struct words_row *rows_words_at(const struct rows *r, size_t i);
+
 size_t rows_scheds(const struct rows *r);
 const struct rows_sched *rows_sched_at(const struct rows *r, size_t i);
 const struct rows_sched *rows_sched(const struct rows *r, uint64_t sid); /* NULL: none */

@@ -138,6 +138,7 @@ TEST(same_stream_same_rows)
 		[ST_HOLD] = 1 << ST_OK,
 		[ST_PROBLEM] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED,
 		[ST_SOURCE] = 1 << ST_OK | 1 << ST_REFUSED,
+		[ST_WORDS] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_STATE] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
 	};
 	for (unsigned op = 0; op < ST_OPS; op++)

@@ -193,6 +193,16 @@ static void make_source(struct stream *s, struct st_req *r)
 			      .source = { str_of(s->text), (uint32_t)below(s, 100) } };
 }
 
+static void make_words(struct stream *s, struct st_req *r)
+{
+	uint64_t sid = r->sid, run = some_run(s, &sid);
+	snprintf(s->text, sizeof s->text, "words %llu", (unsigned long long)s->tag);
+	*r = (struct st_req){ .op = ST_WORDS,
+			      .sid = sid,
+			      .words = { run, (uint8_t)below(s, WORDS_KINDS),
+					 str_of(one_in(s, 4) ? "" : s->text) } };
+}
+
 /* Each key has one lane. The rev is that of the last answer, which may be another key's. */
 static void make_state(struct stream *s, struct st_req *r)
 {
@@ -214,7 +224,8 @@ static const struct {
 	[ST_WITHDRAW] = { make_withdraw, 3 }, [ST_VERDICT] = { make_verdict, 15 },
 	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
 	[ST_HOLD] = { make_hold, 3 },         [ST_PROBLEM] = { make_problem, 6 },
-	[ST_SOURCE] = { make_source, 3 },     [ST_STATE] = { make_state, 6 },
+	[ST_WORDS] = { make_words, 6 },       [ST_SOURCE] = { make_source, 3 },
+	[ST_STATE] = { make_state, 6 },
 };
 
 enum { STREAM_TEXTS = 8 };
@@ -228,6 +239,8 @@ static unsigned texts(const struct stream *s, struct st_req *r, struct str *ret[
 	unsigned n = 0, common = 3;
 	if (r->op == ST_STATE)
 		all[common++] = &r->state.text;
+	if (r->op == ST_WORDS)
+		all[common++] = &r->words.text;
 	for (unsigned i = 0; i < (r->op == ST_PROBLEM ? STREAM_TEXTS : common); i++)
 		if (all[i]->p >= s->text && all[i]->p < s->text + sizeof s->text)
 			ret[n++] = all[i];

@@ -40,9 +40,12 @@ static void set_rules(struct sched_row *row, const struct command *c, uint32_t m
 
 static void put_new(struct engine *e, const struct command *c)
 {
-	struct st_req r = {
-		.op = ST_PUT, .lane = LANE_USER, .at = e->now.wall, .id = c->id, .document = c->document
-	};
+	struct st_req r = { .op = ST_PUT,
+			    .lane = LANE_USER,
+			    .at = e->now.wall,
+			    .id = c->id,
+			    .document = c->document,
+			    .source = c->source };
 	r.sid = r.row.sid = ++e->last_sid;
 	r.row.after = c->after;
 	r.row.flags = c->enabled ? SCHED_ENABLED : 0;
@@ -93,6 +96,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	set_rules(&r.row, c, c->max_runs);
 	r.id = c->id;
 	r.document = c->document;
+	r.source = c->source;
 	send(e, s, &r, FOR_PUT, c->tag);
 }
 
@@ -118,6 +122,7 @@ static void put_same_when(struct engine *e, struct sched *s, const struct comman
 	set_rules(&r.row, c, c->max_runs);
 	r.id = c->id;
 	r.document = c->document;
+	r.source = c->source;
 	send(e, s, &r, FOR_PUT, c->tag);
 }
 

@@ -44,6 +44,7 @@ struct command {
 	uint32_t max_runs;  /* PUT; UINT32_MAX: no limit */
 	uint64_t after;     /* PUT: the schedule it follows, or 0 */
 	struct str id, document;
+	struct source_row source; /* PUT: from.p NULL: as before */
 	struct wall from, to;
 	uint32_t key; /* FREE */
 	bool kill;

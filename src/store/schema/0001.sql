@@ -114,6 +114,14 @@ CREATE INDEX run_idle_of ON run (sid, nominal) WHERE state > 3;
 CREATE INDEX run_open ON run (run) WHERE state < 3;
 CREATE INDEX run_end ON run (sid, "end") WHERE state = 3;
 
+-- What is said of runs in words, where there is something to say.
+CREATE TABLE words (
+	run  INTEGER NOT NULL,
+	kind INTEGER NOT NULL,
+	text TEXT NOT NULL,
+	PRIMARY KEY (run, kind)
+) STRICT, WITHOUT ROWID;
+
 -- Stretches of skipped or missed occurrences, one row each.
 CREATE TABLE range (
 	sid    INTEGER NOT NULL,
