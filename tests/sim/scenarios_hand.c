@@ -247,6 +247,35 @@ SCENARIO(edit_of_action_with_one_pending)
 	expect_true(s, rows_at(stage_world(s)->rows, a, at(s, "09:10"))->rev == 2);
 }
 
+/* Down from 08:55 to 09:30; what was due at 09:00 is settled by the documents as they are at the start. */
+static uint64_t edited_while_down(struct stage *s, struct spec to)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
+	until(s, "08:55");
+	stage_world(s)->config.documents_first = true;
+	world_crash(stage_world(s), MINUTES(35));
+	until(s, "09:40");
+	expect(s, a, "");
+	change(s, a, to);
+	until(s, "09:41");
+	world_documents(stage_world(s));
+	until(s, "09:45");
+	return a;
+}
+
+SCENARIO(documents_first_when_changed)
+{
+	expect(s, edited_while_down(s, (struct spec){ .cron = "43 9 * * *" }),
+	       "09:00 missed/edited; 09:43 done 09:43-09:43:01");
+}
+
+SCENARIO(documents_first_action_changed)
+{
+	uint64_t a = edited_while_down(s, (struct spec){ .cron = AT_NINE, .policy.retries = 1 });
+	expect(s, a, "09:00 done 09:41-09:41:01");
+	expect_true(s, rows_at(stage_world(s)->rows, a, at(s, "09:00"))->rev == 2);
+}
+
 /* The gate must not lose count of a run whose agent, key and priority change under it. */
 SCENARIO(edit_of_agent_while_running)
 {

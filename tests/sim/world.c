@@ -349,6 +349,12 @@ void world_state(struct world *w, uint32_t key)
 	world_engine(w, &(struct event){ .kind = EV_STATE, .key = key });
 }
 
+void world_documents(struct world *w)
+{
+	world_say(w, "documents are in");
+	world_engine(w, &(struct event){ .kind = EV_DOCUMENTS });
+}
+
 /* --- time passes ----------------------------------------------------------------------------------- */
 
 static void happen(struct world *w, const struct entry *e)

@@ -203,6 +203,8 @@ void world_suspend(struct world *w, int64_t lasts);
 /* A command of a person; returns its tag. */
 uint64_t world_command(struct world *w, struct command c);
 void world_state(struct world *w, uint32_t key);
+/* With config.documents_first: they have been put in. */
+void world_documents(struct world *w);
 /* A request that is not the engine's. */
 void world_foreign(struct world *w, const struct st_req *q);
 /* A quiet engine must equal one freshly loaded; says so if not. */

@@ -418,7 +418,7 @@ void due_take_up(struct engine *e)
 	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX; n++) {
 		if (e->fix != NONE && clock_fix(e))
 			continue;
-		struct sched *s = first_due(e);
+		struct sched *s = e->documents_first ? NULL : first_due(e);
 		if (!s)
 			return;
 		due_leave(e, s);

@@ -267,6 +267,7 @@ enum err engine_new(const struct engine_config *config, struct engine **ret)
 	if (!e)
 		return E_NOMEM;
 	e->config = *config;
+	e->documents_first = config->documents_first;
 	e->sched_free = e->run_free = e->wait_free = e->end_free = e->fix = NONE;
 	memset(e->ready.at, 0xFF, sizeof e->ready.at);
 	*ret = e;
@@ -408,6 +409,9 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	case EV_COMMAND:
 		command_take(e, ev->command);
 		break;
+	case EV_DOCUMENTS:
+		e->documents_first = false;
+		break;
 	case EV_STATE:
 		runs_state_changed(e, ev->key);
 		break;
@@ -438,12 +442,12 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 		best = now.wall.us + (e->later.entry[0].key - now.boot.us);
 	if (e->clock_held)
 		goto done;
-	if (e->due.n && e->claims < CLAIMS_MAX && e->due.entry[0].key < best)
+	if (!e->documents_first && e->due.n && e->claims < CLAIMS_MAX && e->due.entry[0].key < best)
 		best = e->due.entry[0].key;
 	if (e->fix != NONE && !e->fix_waits && e->claims < CLAIMS_MAX)
 		best = now.wall.us;
 	struct wall turn;
-	if (late_next_turn(e, now, &turn) && e->claims < CLAIMS_MAX && turn.us < best)
+	if (!e->documents_first && late_next_turn(e, now, &turn) && e->claims < CLAIMS_MAX && turn.us < best)
 		best = turn.us;
 	if (e->paused_all && e->pause_all.until.us < best)
 		best = e->pause_all.until.us;
@@ -466,8 +470,9 @@ bool engine_quiet(const struct engine *e, struct now now)
 {
 	if (e->under_way)
 		return false;
-	if (!e->clock_held &&
-	    (e->ends_open || e->late.n || e->fix != NONE || (e->due.n && e->due.entry[0].key <= now.wall.us)))
+	if (!e->clock_held && (e->ends_open || e->late.n || e->fix != NONE))
+		return false;
+	if (!e->clock_held && !e->documents_first && e->due.n && e->due.entry[0].key <= now.wall.us)
 		return false;
 	for (uint32_t i = 0; i < e->runs; i++)
 		if (e->run[i].row.run && e->run[i].phase != PHASE_RUNNING && e->run[i].phase != PHASE_RETRY)

@@ -68,9 +68,11 @@ enum event_kind {
 	EV_ACK,    /* the store has answered */
 	EV_SAYS,   /* the runner says something */
 	EV_COMMAND,
-	EV_STATE,   /* the state of agent `key` has changed: conditions may be true now; 0: of all */
-	EV_RESUMED, /* the machine was suspended until now */
-	EV_ZONES,   /* the zones or calendars of the configuration have been read anew */
+	EV_DOCUMENTS, /* what the documents say has been put in: what was due meanwhile may be settled by it
+		       */
+	EV_STATE,     /* the state of agent `key` has changed: conditions may be true now; 0: of all */
+	EV_RESUMED,   /* the machine was suspended until now */
+	EV_ZONES,     /* the zones or calendars of the configuration have been read anew */
 };
 
 struct event {
@@ -110,6 +112,7 @@ struct engine_config {
 	unsigned zone_count;
 	const struct days *calendars; /* [0] is empty */
 	unsigned calendar_count;
+	bool documents_first; /* after EV_LOADED nothing comes due before EV_DOCUMENTS */
 };
 
 struct engine;

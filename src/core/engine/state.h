@@ -160,7 +160,8 @@ struct engine {
 	struct hold_row pause_all;
 	bool fix_waits;
 	bool paused_all, loaded_all;
-	int64_t clock_most; /* how far ahead it may be to be believed again */
+	bool documents_first; /* they have not been put in yet: nothing comes due */
+	int64_t clock_most;   /* how far ahead it may be to be believed again */
 	bool clock_held; /* it ran far ahead: nothing comes due until it is back, or a person believes it */
 	struct effects *fx;
 	bool broken;
