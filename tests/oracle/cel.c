@@ -1,6 +1,6 @@
 /* The expression language without the command line, for conformance.mjs: a line of JSON in, {"expr": HEX,
- * "bindings": {NAME: VALUE}}, a line out, {"value": VALUE} or {"error": TEXT}. VALUE is as cel-spec writes
- * it:
+ * "bindings": {NAME: VALUE}}, a line out, {"value": VALUE} or {"error": TEXT, "syntax": BOOL}. VALUE is as
+ * cel-spec writes it:
  * {"int64Value": "1"}, so that kinds that JSON does not tell apart are told apart. */
 #include "base/buf.h"
 #include "base/json.h"
@@ -145,14 +145,17 @@ static void answer(struct str line, const struct zone_source *zones, struct aren
 	enum err e = json_read(line, a, &v, &why);
 	struct scope scope = { e ? NULL : val_get(&v, STR("bindings")), a };
 	struct expr_env env = { .find = find, .self = &scope, .zones = zones };
-	if (!e)
+	bool syntax = false;
+	if (!e) {
 		e = expr_compile(from_hex(val_get(&v, STR("expr"))->str, a), NULL, a, &expr, &why);
+		syntax = e != OK;
+	}
 	if (!e)
 		e = expr_eval(expr, &env, a, &value, &why);
 	if (e) {
 		buf_add(out, STR("{\"error\":"));
 		json_write_str(out, str_of(why.text));
-		buf_add(out, STR("}"));
+		buf_addf(out, ",\"syntax\":%s}", syntax ? "true" : "false");
 		return;
 	}
 	buf_add(out, STR("{\"value\":"));

@@ -3,9 +3,10 @@
 //   node tests/oracle/conformance.mjs CEL_PROGRAM
 //
 // Every case of every file below is run, unless it uses a feature that rota's part of CEL does not have: then it is counted
-// under that feature. What a case uses is found in its expression, its bindings and its result, never by its name.
+// under that feature. Beside them cel-go's tests of its parser: what it reads must be read, what it refuses be refused. What a case uses is found in its expression, its bindings and its result, never by its name.
 import { spawnSync } from "node:child_process";
 import { tests } from "@bufbuild/cel-spec/testdata/conformance.js";
+import { tests as parsing } from "@bufbuild/cel-spec/testdata/parsing.js";
 
 /* What is not here is about extensions or protobuf alone. */
 const FILES = [
@@ -33,6 +34,8 @@ const FILES = [
     "wrappers",
 ];
 
+const PARSER = "parser of cel-go";
+
 /* ---- what a case uses ---- */
 
 const TIMES = /^type\.googleapis\.com\/google\.protobuf\.(Timestamp|Duration)$/;
@@ -46,7 +49,7 @@ const OURS = new Set(
 
 /* Words and marks; texts in quotes are one word each. */
 const TOKEN =
-    /\/\/[^\n]*|(?:[rRbB]{1,2})?(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`[^`]*`|[A-Za-z_]\w*|\d[\w.]*|\s+|./gsu;
+    /\/\/[^\n]*|(?:[rRbB]{1,2})?(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`[^`]*`|[A-Za-z_]\w*|\d\w*(?:\.\d\w*)?|\s+|./gsu;
 
 function* featuresOf(test) {
     if (test.checkOnly) yield "types found out without evaluating";
@@ -146,13 +149,22 @@ function canonical(v) {
     }
 }
 
+/* What cel-go's parser refuses for reasons of its own. */
+function parserFeature(error) {
+    if (/(recursion|lookahead) (depth|limit)|limit exceeded/.test(error)) return "limits of cel-go's parser";
+    if (/unsupported syntax: '`'/.test(error)) return "options of cel-go's parser";
+    return undefined;
+}
+
 const cases = [];
 const excluded = {};
 function collect(suite, path) {
-    for (const { original: test } of suite.tests ?? []) {
-        const [feature] = [...featuresOf(test)].filter(Boolean);
+    for (const { original: test, ast, error } of suite.tests ?? []) {
+        const parses = path.startsWith(PARSER) ? { parses: ast !== undefined } : {};
+        const features = [...featuresOf(test), parses.parses === false && parserFeature(error)];
+        const [feature] = features.filter(Boolean);
         if (feature) excluded[feature] = (excluded[feature] ?? 0) + 1;
-        else cases.push({ where: `${path}/${test.name}`, test });
+        else cases.push({ where: `${path}/${test.name ?? ""}`, test, ...parses });
     }
     for (const inner of suite.suites ?? []) collect(inner, path ? `${path}/${inner.name}` : inner.name);
 }
@@ -161,6 +173,7 @@ for (const name of FILES) {
     if (!suite) throw new Error(`cel-spec has no ${name} any more`);
     collect(suite, name);
 }
+collect(parsing, PARSER);
 
 const done = spawnSync(process.argv[2], {
     input: cases.map(({ test }) => JSON.stringify(asked(test)) + "\n").join(""),
@@ -172,11 +185,15 @@ let passed = 0;
 let failed = done.status || answers.length !== cases.length ? 1 : 0;
 if (failed) console.log(`the program ended with ${done.status ?? done.signal}: ${done.stderr}`);
 const counts = {};
-cases.forEach(({ where, test }, i) => {
+cases.forEach(({ where, test, parses }, i) => {
     const want = test.value ?? test.typedResult?.result;
-    const wanted = test.evalError ? "an error" : want ? canonical(want) : "bool:true";
     const answer = answers[i] ?? {};
-    const got = answer.error ? "an error" : answer.value ? canonical(answer.value) : "nothing";
+    let wanted = test.evalError ? "an error" : want ? canonical(want) : "bool:true";
+    let got = answer.error ? "an error" : answer.value ? canonical(answer.value) : "nothing";
+    if (parses !== undefined) {
+        wanted = parses ? "read" : "refused";
+        got = answer.syntax ? "refused" : "read";
+    }
     const file = where.split("/")[0];
     counts[file] = (counts[file] ?? 0) + 1;
     if (got === wanted) {
