@@ -14,6 +14,7 @@ const struct err_info err_table[ERR_COUNT] = {
 	[E_DENIED] = { "denied", "not permitted", 77, 403 },
 	[E_GONE] = { "gone", "gone", 1, 410 },
 	[E_TIMEOUT] = { "timeout", "took too long", 75, 504 },
+	[E_VALUE] = { "no_value", "no value", 1, 422 },
 	[E_NODAEMON] = { "no_daemon", "no daemon", 69, 502 },
 	[E_NOMEM] = { "no_memory", "out of memory", 1, 507 },
 	[E_IO] = { "io", "input or output failed", 1, 500 },

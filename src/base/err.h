@@ -15,6 +15,7 @@ enum err {
 	E_DENIED,   /* this caller may not */
 	E_GONE,     /* it was there, and is no more: a client, a daemon in the middle of an answer */
 	E_TIMEOUT,
+	E_VALUE,    /* an expression has no value: an operand does not fit, a field is missing */
 	E_NODAEMON, /* nobody to ask */
 	E_NOMEM,
 	E_IO, /* a file or device said no */

@@ -29,6 +29,15 @@
 #define JSON_BYTES_MAX       (64u << 20)
 #define YAML_BYTES_MAX       (64u << 20)
 
+/* Conditions and templates */
+#define CEL_BYTES_MAX      4096       /* one expression */
+#define CEL_DEPTH_MAX      64         /* brackets within brackets */
+#define CEL_STEPS_MAX      1000000    /* an instruction, an item compared, 64 bytes looked at */
+#define CEL_MEMORY_MAX     (4 << 20)  /* of what an evaluation builds */
+#define TEMPLATE_EXPRS_MAX 4096       /* in one */
+#define TEMPLATE_BYTES_MAX (1 << 20)  /* before … */
+#define RENDER_BYTES_MAX   (16 << 20) /* … and after */
+
 /* The engine */
 #define STEP_DUE_MAX     256  /* due entries taken up in one step */
 #define STEP_FIX_MAX     64   /* schedules looked at in place of each of them after the clock went back */

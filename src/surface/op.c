@@ -3,6 +3,7 @@
 #include "surface/op_apply.h"
 #include "surface/op_config.h"
 #include "surface/op_doctor.h"
+#include "surface/op_eval.h"
 #include "surface/op_events.h"
 #include "surface/op_problem.h"
 #include "surface/op_run.h"
@@ -363,6 +364,25 @@ const struct op ops[] = {
 	  .param = { { "pattern", "PATTERN", OP_TEXT, true, 0, "only names that contain this, in any case" },
 		     JSON_PARAM },
 	  .run = op_zones },
+	{ .name = "eval",
+	  .summary = "compute an expression of conditions and templates",
+	  .example = "rota eval 'size(previous.result) > 0 && now.getHours() < 12' --context state.yaml",
+	  .param = { { "expression", "EXPR", OP_TEXT, true, 0, "a part of CEL; see rota(1)" },
+		     { "context", "FILE", OP_TEXT, false, 0,
+		       "its names: a map in YAML or JSON (- for standard input)" },
+		     JSON_PARAM },
+	  .run = op_eval,
+	  .notes = "Prints the value as JSON. An expression that has no value exits with 1, one that is "
+		   "wrong with 2." },
+	{ .name = "render",
+	  .summary = "fill in a template",
+	  .example = "rota render message.txt --context state.yaml",
+	  .param = { { "file", "FILE|-", OP_TEXT, true, 0, "text with expressions in {{ }}" },
+		     { "context", "FILE", OP_TEXT, false, 0,
+		       "its names: a map in YAML or JSON (- for standard input)" },
+		     JSON_PARAM },
+	  .run = op_render },
+
 	/* Asked for by verbs, by the page and by tools. */
 	{ .name = "list-schedules",
 	  .summary = "the schedules",

@@ -1,0 +1,363 @@
+#include "core/expr/code.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* --- what it may cost ------------------------------------------------------------------------------------
+ */
+
+bool expr_spend(struct machine *m, size_t steps)
+{
+	if (m->stop)
+		return false;
+	if (steps <= m->budget->steps) {
+		m->budget->steps -= steps;
+		return true;
+	}
+	m->budget->steps = 0;
+	m->stop = E_LIMIT;
+	return false;
+}
+
+void *expr_alloc(struct machine *m, size_t size)
+{
+	if (m->stop)
+		return NULL;
+	void *p = NULL;
+	if (size > m->budget->bytes) {
+		m->stop = E_LIMIT;
+	} else {
+		m->budget->bytes -= size;
+		p = arena_alloc(m->arena, size);
+		m->stop = p ? OK : E_NOMEM;
+	}
+	return p;
+}
+
+struct expr_value expr_error(struct machine *m, const char *fmt, ...)
+{
+	struct why *w = expr_alloc(m, sizeof *w);
+	char text[WHY_TEXT_MAX];
+	if (w) {
+		va_list ap;
+		va_start(ap, fmt);
+		vsnprintf(text, sizeof text, fmt, ap);
+		va_end(ap);
+		why_write(w, m->at, "%s", text);
+	}
+	return (struct expr_value){ .kind = EXPR_ERROR, .error = w };
+}
+
+/* --- operations ------------------------------------------------------------------------------------------
+ */
+
+static struct expr_value boolean(bool b)
+{
+	return (struct expr_value){ .kind = EXPR_BOOL, .boolean = b };
+}
+
+static struct expr_value name(struct machine *m, struct str s)
+{
+	struct expr_value v;
+	if (m->env->find && m->env->find(m->env->self, s, &v))
+		return v;
+	if (str_eq(s, STR("now")))
+		return expr_of_wall(m->env->now);
+	return expr_error(m, "'%.*s' is not a name in scope%s", STR_SHORT(s),
+			  expr_near(s, m->env->names, m->arena));
+}
+
+/* A field that is missing: which may be meant? */
+static struct expr_value no_field(struct machine *m, const struct expr_value *map, struct str s)
+{
+	enum { LOOKED_AT = 64 };
+	struct str key[LOOKED_AT];
+	struct expr_names names = { key, 0 };
+	for (unsigned i = 0; i < map->n && i < LOOKED_AT; i++) {
+		struct expr_value k = expr_pair(map, i).key;
+		if (k.kind == EXPR_STRING)
+			key[names.n++] = k.str;
+	}
+	if (!expr_spend(m, names.n))
+		return *map;
+	return expr_error(m, "there is no field '%.*s'%s", STR_SHORT(s), expr_near(s, &names, m->arena));
+}
+
+static struct expr_value field(struct machine *m, const struct expr_value *v, const struct expr_value *key,
+			       bool ask)
+{
+	struct expr_value found;
+	if (v->kind != EXPR_MAP)
+		return expr_error(m, "%s has no field '%.*s'; fields are of maps", expr_kind_words[v->kind],
+				  STR_SHORT(key->str));
+	bool there = expr_lookup(m, v, key, &found);
+	if (ask)
+		return boolean(there);
+	return there ? found : no_field(m, v, key->str);
+}
+
+static struct expr_value list_item(struct machine *m, const struct expr_value *list,
+				   const struct expr_value *key)
+{
+	bool fits;
+	struct expr_value end = { .kind = EXPR_UINT, .whole = list->n }, zero = { .kind = EXPR_INT };
+	if (key->kind != EXPR_INT && key->kind != EXPR_UINT && key->kind != EXPR_DOUBLE)
+		return expr_error(m, "a list's index is a number, not %s", expr_kind_words[key->kind]);
+	if (expr_compare(key, &end, &fits) != ORDER_LESS || expr_compare(&zero, key, &fits) == ORDER_GREATER)
+		return expr_error(m, "the index is outside of a list of %u", list->n);
+	unsigned i = key->kind == EXPR_INT    ? (unsigned)key->integer
+		     : key->kind == EXPR_UINT ? (unsigned)key->whole
+					      : (unsigned)key->real;
+	if (key->kind == EXPR_DOUBLE && key->real != (double)i)
+		return expr_error(m, "a list's index is a whole number");
+	return expr_item(list, i);
+}
+
+static struct expr_value indexed(struct machine *m, const struct expr_value *v, const struct expr_value *key)
+{
+	struct expr_value found;
+	if (v->kind == EXPR_LIST)
+		return list_item(m, v, key);
+	if (v->kind != EXPR_MAP)
+		return expr_error(m, "%s has no items; lists and maps have", expr_kind_words[v->kind]);
+	if (expr_lookup(m, v, key, &found))
+		return found;
+	return key->kind == EXPR_STRING ? no_field(m, v, key->str) : expr_error(m, "the map has no such key");
+}
+
+static struct expr_value is_in(struct machine *m, const struct expr_value *v, const struct expr_value *all)
+{
+	struct expr_value found;
+	if (all->kind == EXPR_MAP)
+		return boolean(expr_lookup(m, all, v, &found));
+	if (all->kind != EXPR_LIST)
+		return expr_error(m, "'in' looks into a list or a map, not into %s",
+				  expr_kind_words[all->kind]);
+	for (unsigned i = 0; i < all->n; i++) {
+		found = expr_item(all, i);
+		if (expr_equal(m, v, &found))
+			return boolean(true);
+	}
+	return boolean(false);
+}
+
+static struct expr_value ordered(struct machine *m, enum expr_do op, const struct expr_value *a,
+				 const struct expr_value *b)
+{
+	bool fits;
+	if (a->kind == EXPR_STRING && !expr_spend(m, a->str.n / 64))
+		return *a;
+	enum expr_order o = expr_compare(a, b, &fits);
+	if (!fits)
+		return expr_error(m, "%s and %s have no order", expr_kind_words[a->kind],
+				  expr_kind_words[b->kind]);
+	return boolean(op == DO_LT   ? o == ORDER_LESS
+		       : op == DO_LE ? o == ORDER_LESS || o == ORDER_EQUAL
+		       : op == DO_GT ? o == ORDER_GREATER
+				     : o == ORDER_GREATER || o == ORDER_EQUAL);
+}
+
+static struct expr_value negative(struct machine *m, const struct expr_value *v)
+{
+	if (v->kind == EXPR_DOUBLE)
+		return (struct expr_value){ .kind = EXPR_DOUBLE, .real = -v->real };
+	if (v->kind != EXPR_INT)
+		return expr_error(m, "'-' is of an int or a double, not of %s", expr_kind_words[v->kind]);
+	if (v->integer == INT64_MIN)
+		return expr_error(m, "the result does not fit a 64-bit int");
+	return (struct expr_value){ .kind = EXPR_INT, .integer = -v->integer };
+}
+
+static struct expr_value list(struct machine *m, const struct expr_value *item, unsigned n)
+{
+	struct expr_value *copy = expr_spend(m, n) ? expr_alloc(m, n * sizeof *copy) : NULL;
+	if (copy && n)
+		memcpy(copy, item, n * sizeof *copy);
+	return (struct expr_value){ .kind = EXPR_LIST, .n = n, .item = copy };
+}
+
+static struct expr_value map(struct machine *m, const struct expr_value *item, unsigned n)
+{
+	struct expr_pair *pair = expr_spend(m, n) ? expr_alloc(m, n * sizeof *pair) : NULL;
+	struct expr_value v = { .kind = EXPR_MAP, .pair = pair }, found;
+	for (; pair && v.n < n; v.n++) {
+		const struct expr_value *key = &item[v.n * 2];
+		if (key->kind != EXPR_STRING && key->kind != EXPR_INT && key->kind != EXPR_UINT &&
+		    key->kind != EXPR_BOOL)
+			return expr_error(m, "a key is a string, int, uint or bool, not %s",
+					  expr_kind_words[key->kind]);
+		if (expr_lookup(m, &v, key, &found))
+			return expr_error(m, "a key of the map is given twice");
+		pair[v.n] = (struct expr_pair){ *key, key[1] };
+	}
+	return v;
+}
+
+/* && and ||: what decides (false for &&, true for ||) does so from either side, whatever the other has. */
+static struct expr_value logical(struct machine *m, bool decides, const struct expr_value *a,
+				 const struct expr_value *b)
+{
+	const struct expr_value *side[] = { a, b };
+	for (unsigned i = 0; i < 2; i++)
+		if (side[i]->kind == EXPR_BOOL && side[i]->boolean == decides)
+			return boolean(decides);
+	for (unsigned i = 0; i < 2; i++)
+		if (side[i]->kind == EXPR_ERROR)
+			return *side[i];
+	for (unsigned i = 0; i < 2; i++)
+		if (side[i]->kind != EXPR_BOOL)
+			return expr_error(m, "'%s' is of bools, not of %s", decides ? "||" : "&&",
+					  expr_kind_words[side[i]->kind]);
+	return boolean(!decides);
+}
+
+/* --- the machine -----------------------------------------------------------------------------------------
+ */
+
+/* How many operands an instruction takes; it leaves one value. */
+static unsigned taken(const struct instruction *i)
+{
+	static const uint8_t fixed[DO_COUNT] = {
+		[DO_SELECT] = 1, [DO_HAS] = 1, [DO_INDEX] = 2, [DO_NOT] = 1, [DO_NEGATE] = 1,
+		[DO_EQ] = 2,     [DO_NE] = 2,  [DO_LT] = 2,    [DO_LE] = 2,  [DO_GT] = 2,
+		[DO_GE] = 2,     [DO_IN] = 2,  [DO_ADD] = 2,   [DO_SUB] = 2, [DO_MUL] = 2,
+		[DO_DIV] = 2,    [DO_MOD] = 2, [DO_AND] = 2,   [DO_OR] = 2,
+	};
+	return i->op == DO_LIST                          ? i->arg
+	       : i->op == DO_MAP                         ? i->arg * 2
+	       : i->op == DO_CALL || i->op == DO_UNKNOWN ? i->argc
+							 : fixed[i->op];
+}
+
+static struct expr_value compute(struct machine *m, const struct expr *e, const struct instruction *i,
+				 const struct expr_value *v, unsigned n)
+{
+	const struct expr_value *constant = &e->constant[i->op <= DO_HAS || i->op == DO_UNKNOWN ? i->arg : 0];
+	const struct function *f = i->op == DO_CALL ? &expr_functions[i->arg] : NULL;
+	if (i->op == DO_AND || i->op == DO_OR)
+		return logical(m, i->op == DO_OR, &v[0], &v[1]);
+	for (unsigned k = 0; k < n; k++)
+		if (v[k].kind == EXPR_ERROR)
+			return v[k];
+	switch (i->op) {
+	case DO_CONST:
+		return *constant;
+	case DO_NAME:
+		return name(m, constant->str);
+	case DO_SELECT:
+	case DO_HAS:
+		return field(m, v, constant, i->op == DO_HAS);
+	case DO_INDEX:
+		return indexed(m, &v[0], &v[1]);
+	case DO_LIST:
+		return list(m, v, n);
+	case DO_MAP:
+		return map(m, v, i->arg);
+	case DO_NOT:
+		return v->kind == EXPR_BOOL
+			       ? boolean(!v->boolean)
+			       : expr_error(m, "'!' is of a bool, not of %s", expr_kind_words[v->kind]);
+	case DO_NEGATE:
+		return negative(m, v);
+	case DO_EQ:
+	case DO_NE:
+		return boolean(expr_equal(m, &v[0], &v[1]) == (i->op == DO_EQ));
+	case DO_IN:
+		return is_in(m, &v[0], &v[1]);
+	case DO_CALL:
+		return f->call(m, f, v, n);
+	case DO_UNKNOWN:
+		return expr_error(m, "%s", expr_no_function(constant->str, m->arena));
+	default:
+		return i->op < DO_ADD ? ordered(m, (enum expr_do)i->op, &v[0], &v[1])
+				      : expr_arithmetic(m, (enum expr_do)i->op, &v[0], &v[1]);
+	}
+}
+
+/* Where a jump leads; `top` may be taken off the stack. */
+static unsigned jump(struct machine *m, const struct instruction *i, unsigned here, struct expr_value *stack,
+		     unsigned *height)
+{
+	struct expr_value *top = *height ? &stack[*height - 1] : NULL;
+	bool known = top && top->kind == EXPR_BOOL;
+	switch (i->op) {
+	case DO_JUMP:
+		return i->arg;
+	case DO_IF_FALSE:
+		return known && !top->boolean ? i->arg : here + 1;
+	case DO_IF_TRUE:
+		return known && top->boolean ? i->arg : here + 1;
+	default: /* DO_BRANCH */
+		assert(top);
+		if (known) {
+			--*height;
+			return top->boolean ? here + 1 : i->arg;
+		}
+		if (top->kind != EXPR_ERROR)
+			*top = expr_error(m, "the question before '?' is a bool, not %s",
+					  expr_kind_words[top->kind]);
+		return i->arg - 1;
+	}
+}
+
+enum err expr_run(const struct expr *e, const struct expr_env *env, struct arena *a,
+		  struct expr_budget *budget, struct expr_value *ret, struct why *why)
+{
+	struct machine m = { .env = env, .arena = a, .budget = budget };
+	struct expr_value *stack = expr_alloc(&m, e->stack * sizeof *stack);
+	unsigned height = 0, at = 0;
+	while (at < e->n && expr_spend(&m, 1)) {
+		const struct instruction *i = &e->code[at];
+		m.at = i->at;
+		if (i->op == DO_JUMP || i->op == DO_IF_FALSE || i->op == DO_IF_TRUE || i->op == DO_BRANCH) {
+			at = jump(&m, i, at, stack, &height);
+			continue;
+		}
+		unsigned n = taken(i);
+		assert(n <= height && height - n < e->stack);
+		height -= n;
+		stack[height] = compute(&m, e, i, &stack[height], n);
+		height++;
+		at++;
+	}
+	if (m.stop == E_LIMIT)
+		return why_set(why, E_VALUE, m.at, "too much work: at most %d steps and %d MiB",
+			       CEL_STEPS_MAX, CEL_MEMORY_MAX >> 20);
+	if (m.stop)
+		return m.stop;
+	assert(height == 1);
+	if (stack[0].kind == EXPR_ERROR)
+		return why_set(why, E_VALUE, stack[0].error->at, "%s", stack[0].error->text);
+	*ret = stack[0];
+	return OK;
+}
+
+/* --- from outside ----------------------------------------------------------------------------------------
+ */
+
+bool expr_find_in(void *map, struct str name, struct expr_value *ret)
+{
+	const struct val *v = val_get(map, name);
+	if (v)
+		*ret = expr_of(v);
+	return v;
+}
+
+enum err expr_eval(const struct expr *e, const struct expr_env *env, struct arena *a, struct expr_value *ret,
+		   struct why *why)
+{
+	struct expr_budget budget = { CEL_STEPS_MAX, CEL_MEMORY_MAX };
+	return expr_run(e, env, a, &budget, ret, why);
+}
+
+bool expr_holds(const struct expr *e, const struct expr_env *env, struct arena *a, struct why *why)
+{
+	struct expr_value v;
+	*why = (struct why){ .at = WHY_NOWHERE };
+	enum err err = expr_eval(e, env, a, &v, why);
+	if (!err && v.kind != EXPR_BOOL)
+		why_write(why, 0, "a condition is true or false, and this is %s", expr_kind_words[v.kind]);
+	else if (err && !why->text[0])
+		why_write(why, WHY_NOWHERE, "%s", err_table[err].title);
+	return !err && v.kind == EXPR_BOOL && v.boolean;
+}

@@ -1,0 +1,289 @@
+#include "core/expr/template.h"
+#include "base/buf.h"
+#include "core/expr/code.h"
+
+/* Text, then an expression; the last piece has none. */
+struct piece {
+	struct str text;
+	const struct expr *expr;
+	bool user; /* {{ user }} */
+	struct piece *next;
+};
+
+struct template
+{
+	struct piece *first;
+};
+
+/* Where the next {{ is; the end of the text if there is none. */
+static size_t opening(struct str text, size_t from)
+{
+	const char *p = from < text.n ? memmem(text.p + from, text.n - from, "{{", 2) : NULL;
+	return p ? (size_t)(p - text.p) : text.n;
+}
+
+/* The expression after the {{ at `at`; *end is after its }}. */
+static enum err inside(struct str text, size_t at, const struct expr_names *names, struct arena *a,
+		       const struct expr **ret, size_t *end, struct why *why)
+{
+	size_t from = at + 2, length;
+	struct str rest = str_from(text, from);
+	if (str_starts(str_trim(rest), STR("}}")))
+		return why_set(why, E_INPUT, at, "an expression is missing between {{ and }}");
+	enum err e = expr_compile_front(rest, from, names, a, ret, &length, why);
+	if (e)
+		return e;
+	*end = from + length + 2;
+	if (str_starts(str_from(rest, length), STR("}}")))
+		return OK;
+	if (length == rest.n)
+		return why_set(why, E_INPUT, at,
+			       "'{{' has no closing '}}'; a literal {{ is written {{ \"{{\" }}");
+	return why_set(why, E_INPUT, from + length, "expected an operator or '}}', found '%.*s'",
+		       STR_SHORT(str_from(rest, length)));
+}
+
+static bool is_user(const struct expr *e)
+{
+	return e->n == 1 && e->code[0].op == DO_NAME && str_eq(e->constant[e->code[0].arg].str, STR("user"));
+}
+
+enum err template_compile(struct str text, const struct expr_names *names, struct arena *a,
+			  const struct template **ret, struct why *why)
+{
+	struct template *t = arena_alloc(a, sizeof *t);
+	struct piece **last = t ? &t->first : NULL;
+	if (text.n > TEMPLATE_BYTES_MAX)
+		return why_set(why, E_LIMIT, TEMPLATE_BYTES_MAX, "a template has at most %d bytes",
+			       TEMPLATE_BYTES_MAX);
+	char *copy = arena_dup(a, text);
+	if (!t || !copy)
+		return E_NOMEM;
+	text.p = copy;
+	unsigned n = 0;
+	for (size_t at = 0; at < text.n;) {
+		struct piece *p = arena_alloc(a, sizeof *p);
+		if (!p)
+			return E_NOMEM;
+		size_t open = opening(text, at), end = open;
+		p->text = str_sub(text, at, open);
+		if (open < text.n && n++ == TEMPLATE_EXPRS_MAX)
+			return why_set(why, E_LIMIT, open, "a template has at most %d expressions",
+				       TEMPLATE_EXPRS_MAX);
+		if (open < text.n) {
+			enum err e = inside(text, open, names, a, &p->expr, &end, why);
+			if (e)
+				return e;
+			p->user = is_user(p->expr);
+		}
+		at = end;
+		*last = p;
+		last = &p->next;
+	}
+	*ret = t;
+	return OK;
+}
+
+/* --- rendering -------------------------------------------------------------------------------------------
+ */
+
+/* Steps that writing a value takes: maps are sorted by looking for each of their keys. */
+static size_t cost(const struct val *v)
+{
+	size_t steps = 1;
+	if (v->kind == VAL_STR)
+		steps += v->str.n / 64;
+	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n; i++)
+		steps += cost(&v->list.item[i]);
+	for (unsigned i = 0; v->kind == VAL_MAP && i < v->map.n; i++)
+		steps += cost(&v->map.pair[i].value) + v->map.n / 16;
+	return steps;
+}
+
+/* What rendering may still cost. */
+struct allowance {
+	struct expr_budget budget;
+	size_t bytes;
+};
+#define ALLOWANCE                                                                                            \
+	{                                                                                                    \
+		{ CEL_STEPS_MAX, CEL_MEMORY_MAX }, RENDER_BYTES_MAX                                          \
+	}
+
+static enum err render_expr(const struct piece *p, const struct expr_env *env, struct arena *a,
+			    struct allowance *left, struct buf *out, struct why *why)
+{
+	struct expr_value v, name;
+	struct machine m = { .env = env, .arena = a, .budget = &left->budget, .at = p->expr->code[0].at };
+	enum err e = expr_run(p->expr, env, a, &left->budget, &v, why);
+	if (e)
+		return e;
+	if (p->user && v.kind == EXPR_MAP) {
+		struct expr_value key = { .kind = EXPR_STRING, .str = STR("name") };
+		if (!expr_lookup(&m, &v, &key, &name))
+			return why_set(why, E_VALUE, m.at,
+				       "user has no name; {{ user }} alone renders user.name");
+		v = name;
+	}
+	bool large = (v.kind == EXPR_LIST || v.kind == EXPR_MAP) && v.val;
+	if (!expr_spend(&m, large ? cost(v.val) : 1))
+		return why_set(why, E_VALUE, m.at, "too much work: at most %d steps", CEL_STEPS_MAX);
+	e = expr_write_text(&v, env->zone, a, out, why);
+	if (e == E_VALUE && why)
+		why->at = m.at;
+	return e;
+}
+
+static enum err render(const struct template *t, const struct expr_env *env, struct arena *a,
+		       struct allowance *left, struct buf *out, struct why *why)
+{
+	for (const struct piece *p = t->first; p; p = p->next) {
+		size_t from = out->n;
+		buf_add(out, p->text);
+		enum err e = p->expr ? render_expr(p, env, a, left, out, why) : OK;
+		if (e)
+			return e;
+		if (out->n - from > left->bytes)
+			return why_set(why, E_VALUE, p->expr ? p->expr->code[0].at : 0,
+				       "the text becomes longer than %d bytes", RENDER_BYTES_MAX);
+		left->bytes -= out->n - from;
+	}
+	return out->failed ? E_NOMEM : OK;
+}
+
+enum err template_render(const struct template *t, const struct expr_env *env, struct arena *a,
+			 struct buf *out, struct why *why)
+{
+	struct allowance left = ALLOWANCE;
+	return render(t, env, a, &left, out, why);
+}
+
+/* --- variables -------------------------------------------------------------------------------------------
+ */
+
+struct variables {
+	const struct expr_names *names;
+	const struct expr_env *env; /* NULL: they are only checked */
+	struct arena *arena;
+	struct allowance left; /* to all of them */
+	struct why *why;
+};
+
+static enum err render_string(struct variables *s, struct str text, struct str *ret)
+{
+	const struct template *t;
+	struct why why = { .at = WHY_NOWHERE };
+	_cleanup_(buf_free) struct buf out = { 0 };
+	enum err e = template_compile(text, s->names, s->arena, &t, &why);
+	if (!e && s->env)
+		e = render(t, s->env, s->arena, &s->left, &out, &why);
+	if (e && e != E_NOMEM) {
+		/* Its place is in the variable, of which the caller does not know where it stands. */
+		out.n = 0;
+		why_describe(&why, text, &out);
+		return why_set(s->why, e, WHY_NOWHERE, "%s", buf_str(&out).p);
+	}
+	const char *copy = e ? NULL : arena_dup(s->arena, buf_str(&out));
+	if (!copy)
+		return E_NOMEM;
+	*ret = (struct str){ copy, out.n };
+	return OK;
+}
+
+/* As deep as the document is. */
+static enum err render_value(struct variables *s, struct val *v)
+{
+	enum err e = OK;
+	unsigned n = v->kind == VAL_LIST ? v->list.n : v->kind == VAL_MAP ? v->map.n : 0;
+	if (v->kind == VAL_STR)
+		return render_string(s, v->str, &v->str);
+	size_t size = n * (v->kind == VAL_LIST ? sizeof *v->list.item : sizeof *v->map.pair);
+	void *copy = n ? arena_alloc(s->arena, size) : NULL;
+	if (!n)
+		return OK;
+	if (!copy)
+		return E_NOMEM;
+	if (v->kind == VAL_LIST)
+		v->list.item = memcpy(copy, v->list.item, size);
+	else
+		v->map.pair = memcpy(copy, v->map.pair, size);
+	for (unsigned i = 0; !e && i < n; i++)
+		e = render_value(s, v->kind == VAL_LIST ? &v->list.item[i] : &v->map.pair[i].value);
+	return e;
+}
+
+/* One after the other, so that an error can be told with the variable's name. */
+static enum err each(struct variables *s, const struct val *variables, struct val *ret)
+{
+	struct why inner = { .at = WHY_NOWHERE }, *why = s->why;
+	struct val all = *variables;
+	if (all.kind != VAL_MAP)
+		return why_set(why, E_INPUT, WHY_NOWHERE, "variables are a map, not a %s",
+			       val_kind_words[all.kind]);
+	s->why = &inner;
+	all.map.pair = arena_alloc(s->arena, (all.map.n + 1) * sizeof *all.map.pair);
+	enum err e = all.map.pair ? OK : E_NOMEM;
+	for (unsigned i = 0; !e && i < all.map.n; i++) {
+		all.map.pair[i] = variables->map.pair[i];
+		e = render_value(s, &all.map.pair[i].value);
+		if (e && e != E_NOMEM)
+			return why_set(why, e, inner.at, "variable %.*s: %s", STR_SHORT(all.map.pair[i].key),
+				       inner.text);
+	}
+	if (!e && ret)
+		*ret = all;
+	return e;
+}
+
+/* Every name but `variables` itself. */
+static bool find_other(void *self, struct str name, struct expr_value *ret)
+{
+	const struct expr_env *env = self;
+	return !str_eq(name, STR("variables")) && env->find && env->find(env->self, name, ret);
+}
+
+static enum err other_names(const struct expr_names *names, struct arena *a, struct expr_names *ret)
+{
+	struct str *name = arena_alloc(a, (names->n + 1) * sizeof *name);
+	*ret = (struct expr_names){ name, 0 };
+	for (unsigned i = 0; name && i < names->n; i++)
+		if (!str_eq(names->name[i], STR("variables")))
+			name[ret->n++] = names->name[i];
+	return name ? OK : E_NOMEM;
+}
+
+enum err template_variables(const struct val *variables, const struct expr_env *env, struct arena *a,
+			    struct val *ret, struct why *why)
+{
+	struct expr_env other = *env;
+	other.find = find_other;
+	other.self = (void *)env;
+	struct variables s = { NULL, &other, a, ALLOWANCE, why };
+	return each(&s, variables, ret);
+}
+
+enum err template_check_variables(const struct val *variables, const struct expr_names *names,
+				  struct arena *a, struct why *why)
+{
+	struct expr_names other;
+	struct variables s = { &other, NULL, a, ALLOWANCE, why };
+	enum err e = other_names(names, a, &other);
+	return e ? e : each(&s, variables, NULL);
+}
+
+bool template_looks_like(struct str text, const struct expr_names *names, struct str *ret)
+{
+	struct arena a = { 0 };
+	bool found = false;
+	unsigned looked_at = 0;
+	for (size_t at = opening(text, 0), end; !found && at < text.n && looked_at++ < TEMPLATE_EXPRS_MAX;
+	     at = opening(text, at + 2)) {
+		const struct expr *e;
+		found = !inside(text, at, names, &a, &e, &end, NULL) && expr_has_names(e);
+		if (found)
+			*ret = str_sub(text, at, end);
+		arena_reset(&a);
+	}
+	arena_free(&a);
+	return found;
+}

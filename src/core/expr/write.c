@@ -1,0 +1,146 @@
+#include "base/buf.h"
+#include "base/json.h"
+#include "core/expr/code.h"
+
+static void base64(struct str s, struct buf *out)
+{
+	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	for (size_t i = 0; i < s.n; i += 3) {
+		uint32_t v = 0;
+		for (size_t k = 0; k < 3; k++)
+			v = v << 8 | (i + k < s.n ? (unsigned char)s.p[i + k] : 0);
+		for (size_t k = 0; k < 4; k++)
+			buf_addc(out, i + k > s.n ? '=' : digit[v >> (18 - 6 * k) & 63]);
+	}
+}
+
+/* What is a string in JSON, as text; false: it is none. */
+static bool as_string(const struct expr_value *v, const struct zone *zone, struct buf *out)
+{
+	switch (v->kind) {
+	case EXPR_STRING:
+		buf_add(out, v->str);
+		return true;
+	case EXPR_BYTES:
+		base64(v->str, out);
+		return true;
+	case EXPR_TIMESTAMP:
+	case EXPR_DURATION:
+		expr_time_text(v, zone, out);
+		return true;
+	case EXPR_DOUBLE:
+		if (v->real - v->real == 0)
+			return false;
+		buf_add(out, v->real != v->real ? STR("NaN")
+			     : v->real < 0      ? STR("-Infinity")
+						: STR("Infinity"));
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct row {
+	struct str key;
+	const struct expr_value *value;
+};
+
+static bool before(struct str a, struct str b)
+{
+	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	return c < 0 || (c == 0 && a.n < b.n);
+}
+
+/* Sorted by key; there are no more of them than an expression has room for. */
+static enum err map(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
+		    struct why *why)
+{
+	struct row *row = arena_alloc(a, (v->n + 1) * sizeof *row);
+	for (unsigned i = 0; row && i < v->n; i++) {
+		const struct expr_value *k = &v->pair[i].key;
+		_cleanup_(buf_free) struct buf text = { 0 };
+		enum err e = expr_write_text(k, zone, a, &text, why);
+		const char *copy = e || text.failed ? NULL : arena_dup(a, buf_str(&text));
+		if (!copy)
+			return E_NOMEM;
+		struct row r = { { copy, text.n }, &v->pair[i].value };
+		unsigned at = i;
+		for (; at > 0 && !before(row[at - 1].key, r.key); at--)
+			row[at] = row[at - 1];
+		row[at] = r;
+		if (at < i && str_eq(row[at + 1].key, r.key))
+			return why_set(why, E_VALUE, WHY_NOWHERE, "two keys of a map are \"%.*s\" in JSON",
+				       STR_SHORT(r.key));
+	}
+	if (!row)
+		return E_NOMEM;
+	buf_addc(out, '{');
+	enum err e = OK;
+	for (unsigned i = 0; !e && i < v->n; i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		json_write_str(out, row[i].key);
+		buf_addc(out, ':');
+		e = expr_write(row[i].value, zone, a, out, why);
+	}
+	buf_addc(out, '}');
+	return e;
+}
+
+static enum err list(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
+		     struct why *why)
+{
+	enum err e = OK;
+	buf_addc(out, '[');
+	for (unsigned i = 0; !e && i < v->n; i++) {
+		struct expr_value item = expr_item(v, i);
+		buf_add(out, i ? STR(",") : STR(""));
+		e = expr_write(&item, zone, a, out, why);
+	}
+	buf_addc(out, ']');
+	return e;
+}
+
+enum err expr_write(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
+		    struct why *why)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (v->kind == EXPR_STRING) {
+		json_write_str(out, v->str);
+		return OK;
+	}
+	if (as_string(v, zone, &text)) {
+		json_write_str(out, buf_str(&text));
+		return text.failed ? E_NOMEM : OK;
+	}
+	struct val plain = { 0 };
+	switch (v->kind) {
+	case EXPR_LIST:
+	case EXPR_MAP:
+		if (!v->val)
+			return (v->kind == EXPR_LIST ? list : map)(v, zone, a, out, why);
+		plain = *v->val;
+		break;
+	case EXPR_UINT:
+		buf_addf(out, "%llu", (unsigned long long)v->whole);
+		return OK;
+	case EXPR_BOOL:
+		plain = (struct val){ .kind = VAL_BOOL, .boolean = v->boolean };
+		break;
+	case EXPR_INT:
+		plain = (struct val){ .kind = VAL_INT, .integer = v->integer };
+		break;
+	case EXPR_DOUBLE:
+		plain = (struct val){ .kind = VAL_FLOAT, .real = v->real };
+		break;
+	default:
+		assert(v->kind == EXPR_NULL);
+	}
+	json_write(out, &plain);
+	return OK;
+}
+
+enum err expr_write_text(const struct expr_value *v, const struct zone *zone, struct arena *a,
+			 struct buf *out, struct why *why)
+{
+	return as_string(v, zone, out) ? OK : expr_write(v, zone, a, out, why);
+}
