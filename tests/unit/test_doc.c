@@ -106,7 +106,7 @@ TEST(everything)
 	CHECK_INT(d->when.rule.until, 1811865600); /* noon */
 	CHECK_INT(d->max_runs, 7);
 	CHECK(d->when.except.n == 2 && d->when.except.day[0] == holidays[0]);
-	CHECK(d->action.argc == 2 && str_eq(d->action.argv[1], STR("--all")));
+	CHECK(d->action.command.argc == 2 && str_eq(d->action.command.argv[1], STR("--all")));
 	CHECK(str_eq(d->action.cwd, STR("/srv")) && str_eq(d->action.input, STR("in")));
 	CHECK_INT(d->retry.count, 3);
 	CHECK_INT(d->retry.backoff, BACKOFF_LINEAR);
