@@ -211,15 +211,25 @@ static enum err list(struct reader *r, unsigned depth, struct val *v)
 	}
 }
 
+static enum err twice(struct reader *r, const struct val_pair *p)
+{
+	return why_set(r->why, E_INPUT, p->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
+}
+
 static enum err key(struct reader *r, struct val *map, struct val_pair *p)
 {
 	p->at = (uint32_t)here(r);
 	if (r->event.type != YAML_SCALAR_EVENT || r->event.data.scalar.length == 0)
 		return why_set(r->why, E_INPUT, p->at, "a key must be text");
 	enum err e = text_of(r, &p->key);
-	if (!e && val_get(map, p->key))
-		return why_set(r->why, E_INPUT, p->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
-	return e;
+	return !e && map->map.n < VAL_FEW && val_get(map, p->key) ? twice(r, p) : e;
+}
+
+static enum err end_of_map(struct reader *r, const struct val *v)
+{
+	const struct val_pair *again;
+	enum err e = val_twice(v, r->arena, &again);
+	return !e && again ? twice(r, again) : e;
 }
 
 static enum err map(struct reader *r, unsigned depth, struct val *v)
@@ -227,8 +237,10 @@ static enum err map(struct reader *r, unsigned depth, struct val *v)
 	v->kind = VAL_MAP;
 	for (;;) {
 		enum err e = next(r);
-		if (e || r->event.type == YAML_MAPPING_END_EVENT)
+		if (e)
 			return e;
+		if (r->event.type == YAML_MAPPING_END_EVENT)
+			return end_of_map(r, v);
 		if (v->map.n == JSON_KEYS_MAX)
 			return why_set(r->why, E_LIMIT, here(r), "a map has at most %d keys", JSON_KEYS_MAX);
 		struct val_pair *p = val_pair(v, r->arena);

@@ -270,6 +270,18 @@ static enum err check_twice(struct str source, const struct doc_list *list, stru
 	return e;
 }
 
+/* By their places: keys are looked at in an order of our own. */
+static void sort_warnings(struct doc_list *list)
+{
+	for (unsigned i = 1; i < list->warnings; i++) {
+		struct doc_warning w = list->warning[i];
+		unsigned k = i;
+		for (; k && list->warning[k - 1].at > w.at; k--)
+			list->warning[k] = list->warning[k - 1];
+		list->warning[k] = w;
+	}
+}
+
 /* The schedules of a value, one or several. */
 static enum err find(const struct val *v, const struct val **first, unsigned *n, struct why *why)
 {
@@ -322,6 +334,7 @@ enum err doc_read(struct str source, const struct val *documents, const struct d
 	}
 	if (!e)
 		e = check_twice(source, &all, why);
+	sort_warnings(&all);
 	if (!e)
 		*ret = all;
 	return e;
