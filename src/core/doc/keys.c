@@ -25,7 +25,7 @@ static const unsigned kinds_of[KEY_TYPES] = {
 const struct key *keys_find(const struct key *keys, struct str name)
 {
 	for (; keys->name; keys++)
-		if (str_eq(name, str_of(keys->name)))
+		if (strncmp(keys->name, name.p, name.n) == 0 && !keys->name[name.n])
 			return keys;
 	return NULL;
 }
