@@ -52,26 +52,26 @@ static enum err escape(struct reader *r, char **out)
 	}
 	if (c != 'u')
 		return bad(r, "unknown escape in a string");
-	r->at++;
-	uint32_t code, low;
+	size_t from = r->at++ - 1;
+	uint32_t code, low = 0;
 	enum err e = hex4(r, &code);
 	if (e)
 		return e;
 	if (code >= 0xD800 && code < 0xE000) {
 		bool pair = code < 0xDC00 && r->text.n - r->at >= 6 && r->text.p[r->at] == '\\' &&
 			    r->text.p[r->at + 1] == 'u';
-		if (!pair)
-			return bad(r, "half of a surrogate pair");
-		r->at += 2;
-		e = hex4(r, &low);
-		if (e)
-			return e;
+		if (pair) {
+			r->at += 2;
+			e = hex4(r, &low);
+			if (e)
+				return e;
+		}
 		if (low < 0xDC00 || low > 0xDFFF)
-			return bad(r, "half of a surrogate pair");
+			return why_set(r->why, E_INPUT, from, "half of a surrogate pair");
 		code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
 	}
 	if (code == 0)
-		return bad(r, "a string may not contain U+0000");
+		return why_set(r->why, E_INPUT, from, "a string may not contain U+0000");
 	*out += utf8_write(code, *out);
 	return OK;
 }
@@ -223,6 +223,18 @@ static enum err list(struct reader *r, unsigned depth, struct val *v)
 	}
 }
 
+static enum err twice(struct reader *r, const struct val_pair *p)
+{
+	return why_set(r->why, E_INPUT, p->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
+}
+
+static enum err end_of_map(struct reader *r, const struct val *v)
+{
+	const struct val_pair *again;
+	enum err e = val_twice(v, r->arena, &again);
+	return !e && again ? twice(r, again) : e;
+}
+
 static enum err pair(struct reader *r, unsigned depth, struct val *v)
 {
 	if (look(r) != '"')
@@ -236,10 +248,8 @@ static enum err pair(struct reader *r, unsigned depth, struct val *v)
 	enum err e = string(r, &p->key);
 	if (e)
 		return e;
-	if (val_get(v, p->key)) {
-		r->at = p->at;
-		return why_set(r->why, E_INPUT, r->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
-	}
+	if (v->map.n < VAL_FEW && val_get(v, p->key))
+		return twice(r, p);
 	if (look(r) != ':')
 		return bad(r, "expected ':' after a key");
 	r->at++;
@@ -266,7 +276,7 @@ static enum err map(struct reader *r, unsigned depth, struct val *v)
 			return bad(r, "expected ',' or '}' in a map");
 		r->at++;
 		if (c == '}')
-			return OK;
+			return end_of_map(r, v);
 	}
 }
 
@@ -329,24 +339,6 @@ enum err json_read(struct str text, struct arena *a, struct val *ret, struct why
 	return OK;
 }
 
-static bool before(struct str a, struct str b)
-{
-	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-	return c < 0 || (c == 0 && a.n < b.n);
-}
-
-/* The pair whose key comes next after `last` (NULL: the first): no memory, and maps are small. */
-static const struct val_pair *following(const struct val *map, const struct val_pair *last)
-{
-	const struct val_pair *found = NULL;
-	for (unsigned i = 0; i < map->map.n; i++) {
-		const struct val_pair *p = &map->map.pair[i];
-		if ((!last || before(last->key, p->key)) && (!found || before(p->key, found->key)))
-			found = p;
-	}
-	return found;
-}
-
 /* The shortest text that is read back as the same number, and as a number with a fraction. */
 static void write_real(struct buf *out, double v)
 {
@@ -357,6 +349,29 @@ static void write_real(struct buf *out, double v)
 			break;
 	}
 	buf_addf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+}
+
+static void write_map(struct buf *out, const struct val *v)
+{
+	uint32_t few[VAL_FEW], *order = few;
+	if (v->map.n > VAL_FEW)
+		order = malloc(v->map.n * sizeof *order);
+	if (!order) {
+		out->failed = true;
+		return;
+	}
+	val_sort(v, order);
+	buf_addc(out, '{');
+	for (unsigned i = 0; i < v->map.n; i++) {
+		const struct val_pair *p = &v->map.pair[order[i]];
+		buf_add(out, i ? STR(",") : STR(""));
+		json_write_str(out, p->key);
+		buf_addc(out, ':');
+		json_write(out, &p->value);
+	}
+	buf_addc(out, '}');
+	if (order != few)
+		free(order);
 }
 
 void json_write(struct buf *out, const struct val *v)
@@ -386,14 +401,7 @@ void json_write(struct buf *out, const struct val *v)
 		buf_addc(out, ']');
 		break;
 	case VAL_MAP:
-		buf_addc(out, '{');
-		for (const struct val_pair *last = NULL, *p; (p = following(v, last)); last = p) {
-			buf_add(out, last ? STR(",") : STR(""));
-			json_write_str(out, p->key);
-			buf_addc(out, ':');
-			json_write(out, &p->value);
-		}
-		buf_addc(out, '}');
+		write_map(out, v);
 		break;
 	}
 }

@@ -11,6 +11,9 @@
 #define RETRY_MAX            100
 #define EXCEPT_DATES_MAX     1000 /* dates named by one EXCEPT */
 #define TAGS_MAX             64
+#define DOC_ITEMS_MAX        64     /* expectations, paths and targets of one schedule */
+#define DOC_WARNINGS_MAX     100    /* told of one file */
+#define GRANTS_MAX           1000   /* schedules that a schedule's runs may create */
 #define NEXT_COUNT_MAX       100000 /* occurrences printed for one expression */
 #define BATCH_LINE_BYTES_MAX 65536
 #define WARNINGS_MAX         16

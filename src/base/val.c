@@ -41,3 +41,56 @@ struct val_pair *val_pair(struct val *map, struct arena *a)
 	map->map.pair = pairs;
 	return &map->map.pair[map->map.n];
 }
+
+/* --- the order of keys --------------------------------------------------------------------------------- */
+
+static bool before(const struct val *map, uint32_t x, uint32_t y)
+{
+	struct str a = map->map.pair[x].key, b = map->map.pair[y].key;
+	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	return c ? c < 0 : a.n != b.n ? a.n < b.n : x < y;
+}
+
+/* A heap with the last on top: no memory, and no text takes it long. */
+static void sift(const struct val *map, uint32_t *heap, unsigned at, unsigned n)
+{
+	for (unsigned child; (child = 2 * at + 1) < n; at = child) {
+		child += child + 1 < n && before(map, heap[child], heap[child + 1]);
+		if (!before(map, heap[at], heap[child]))
+			return;
+		uint32_t down = heap[at];
+		heap[at] = heap[child];
+		heap[child] = down;
+	}
+}
+
+void val_sort(const struct val *map, uint32_t *ret)
+{
+	unsigned n = map->map.n;
+	for (unsigned i = 0; i < n; i++)
+		ret[i] = i;
+	for (unsigned i = n / 2; i-- > 0;)
+		sift(map, ret, i, n);
+	for (unsigned i = n; i-- > 1;) {
+		uint32_t last = ret[0];
+		ret[0] = ret[i];
+		ret[i] = last;
+		sift(map, ret, 0, i);
+	}
+}
+
+enum err val_twice(const struct val *map, struct arena *a, const struct val_pair **ret)
+{
+	const struct val_pair *pair = map->map.pair;
+	*ret = NULL;
+	if (map->map.n <= VAL_FEW)
+		return OK; /* looked at already */
+	uint32_t *order = arena_alloc(a, map->map.n * sizeof *order);
+	if (!order)
+		return E_NOMEM;
+	val_sort(map, order);
+	for (unsigned i = 1; i < map->map.n; i++)
+		if (str_eq(pair[order[i - 1]].key, pair[order[i]].key))
+			*ret = &pair[order[i]];
+	return OK;
+}

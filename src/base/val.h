@@ -41,3 +41,11 @@ const struct val *val_get(const struct val *map, struct str key);
  * by doubling in the arena: what is left behind is at most as much again. NULL: out of memory. */
 struct val *val_item(struct val *list, struct arena *a);
 struct val_pair *val_pair(struct val *map, struct arena *a);
+
+/* The places of a map's pairs in the order of their keys' bytes; equal keys stay in their order. */
+void val_sort(const struct val *map, uint32_t *ret);
+
+/* Readers look for keys that are given twice: in a map of few by val_get as they come, in others at its end.
+ * *ret becomes a pair whose key was given before it; NULL: there is none. */
+enum { VAL_FEW = 16 };
+must_check enum err val_twice(const struct val *map, struct arena *a, const struct val_pair **ret);

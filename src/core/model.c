@@ -77,14 +77,13 @@ enum err word_find(const char *const *words, struct str text, const char *what, 
 {
 	char list[128] = "";
 	size_t n = 0;
-	for (unsigned i = 0; words[i]; i++) {
+	for (unsigned i = 0; words[i]; i++)
 		if (str_eq(text, str_of(words[i]))) {
 			*ret = i;
 			return OK;
 		}
-		if (n < sizeof list)
-			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
-	}
+	for (unsigned i = 0; words[i] && n < sizeof list; i++)
+		n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", words[i]);
 	return why_set(why, E_INPUT, 0, "%s '%.*s' is not known; allowed are %s", what, STR_SHORT(text),
 		       list);
 }

@@ -374,10 +374,30 @@ static int64_t turned(void *ctx, struct now now)
 /* --- runs
  * ---------------------------------------------------------------------------------------------------- */
 
+static void give(void *arg);
+
+static void answer(struct daemon *d, struct desk_job *j)
+{
+	struct rn_says s = { .say = RN_ANSWER,
+			     .ask = j->req.ask,
+			     .attempt = j->req.attempt,
+			     .number = j->req.number,
+			     .run = j->req.run,
+			     .yes = j->answer.yes,
+			     .reason = j->answer.reason };
+	/* Without memory for it, it waits in the mail: nobody would ask again. */
+	if (runner_say(d->runner, &s) == OK || mailbox_put(d->mail, give, j))
+		desk_job_free(j);
+}
+
 static void give(void *arg)
 {
 	struct desk_job *j = arg;
 	struct daemon *d = j->ctx;
+	if (j->req.op == RN_ASK) {
+		answer(d, j);
+		return;
+	}
 	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
 		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
 			      j->reason ? j->reason : REASON_DEFINITION);
@@ -404,6 +424,11 @@ static void want(void *ctx, const struct rn_req *r)
 	/* LAUNCHES_MAX are under way at most, so there is room; what memory refuses is said. */
 	if (desk_put(d->desk, r))
 		runner_refuse(d->runner, r->run, r->attempt, OUTCOME_FAILED, REASON_DEFINITION);
+}
+
+static enum err ask(void *ctx, const struct rn_req *r)
+{
+	return desk_put(((struct daemon *)ctx)->desk, r);
 }
 
 /* --- outdated rules
@@ -520,7 +545,8 @@ static enum err open_runner(struct daemon *d, struct why *why)
 	struct runner_config c = {
 		.place = { .runs = d->runs, .cgroup = delegated ? d->cgroup.p : NULL, .flush = true },
 		.ctx = d,
-		.want = want
+		.want = want,
+		.ask = ask
 	};
 	/* Before any thread, and before the store has grown: the launcher is a small process's child. */
 	enum err e = launcher_start(d->options.launcher, &l, why);

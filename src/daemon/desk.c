@@ -74,8 +74,13 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 	enum err e = read_document_of(d->reader, j->req.sid, j->req.rev, &j->arena, &text, &j->why);
 	if (!e)
 		e = understand(d, text, &j->arena, &doc, &j->why);
-	if (!e)
-		e = read_run(d->reader, j->req.run, &run, &j->why);
+	if (e)
+		return e;
+	if (j->req.op == RN_ASK) {
+		j->answer = guard_ask(&doc, (enum rn_ask)j->req.ask);
+		return OK;
+	}
+	e = read_run(d->reader, j->req.run, &run, &j->why);
 	if (!e)
 		e = render_launch(&doc, &run, j->req.attempt, d->options.socket, &j->arena, &j->launch,
 				  &j->why);
@@ -107,6 +112,7 @@ static void do_job(void *arg)
 	if (e) {
 		j->outcome = OUTCOME_FAILED;
 		j->reason = REASON_DEFINITION;
+		j->answer = (struct guard_answer){ .reason = REASON_DEFINITION };
 	}
 	d->options.done(d->options.ctx, j);
 }
@@ -212,7 +218,9 @@ enum err desk_put(struct desk *d, const struct rn_req *r)
 	if (!e) {
 		j->req = *r;
 		*errand = (struct errand){ .desk = d, .job = j };
-		e = mailbox_put(d->mail, do_job, errand);
+		/* There may be any number of questions: they leave room for attempts. */
+		e = r->op == RN_ASK ? mailbox_put_leaving(d->mail, DESK_ROOM, do_job, errand)
+				    : mailbox_put(d->mail, do_job, errand);
 	}
 	if (e) {
 		free(j);

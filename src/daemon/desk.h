@@ -1,16 +1,18 @@
 #pragma once
-/* The desk: a thread that turns an attempt into something to execute. It reads the document of the version
- * the run was claimed under, and renders it: program, environment, directory, input, context, bounds. The
- * engine's thread never waits for a disk; this one may. */
+/* The desk: a thread that turns an attempt into something to execute, and answers what is asked before. It
+ * reads the document of the version the run was claimed under, and renders it: program, environment,
+ * directory, input, context, bounds. The engine's thread never waits for a disk; this one may. */
+#include "daemon/guard.h"
 #include "daemon/mailbox.h"
 #include "daemon/names.h"
 #include "host/launch.h"
 #include "port/runner.h"
 
-/* One attempt on its way through the desk. */
+/* One attempt, or a question before it, on its way through the desk. */
 struct desk_job {
-	struct rn_req req;
-	struct arena arena; /* of what `launch` points to */
+	struct rn_req req;          /* RN_START or RN_ASK */
+	struct guard_answer answer; /* RN_ASK */
+	struct arena arena;         /* of what `launch` points to */
 	struct launch launch;
 	uint8_t outcome; /* not OUTCOME_NONE: it cannot be executed … */
 	uint16_t reason; /* … for this reason */

@@ -18,19 +18,19 @@ static const char *text(struct arena *a, struct str s)
 /* --- program and arguments
  * ---------------------------------------------------------------------------------- */
 
-static const char **render_argv(const struct doc_action *action, struct arena *a)
+static const char **render_argv(const struct doc_command *c, struct arena *a)
 {
-	unsigned n = action->shell.n ? 3 : action->argc;
+	unsigned n = c->shell.n ? 3 : c->argc;
 	const char **argv = arena_alloc(a, (n + 1) * sizeof *argv);
 	if (!argv)
 		return NULL;
-	if (action->shell.n) {
+	if (c->shell.n) {
 		argv[0] = "/bin/sh";
 		argv[1] = "-c";
-		argv[2] = text(a, action->shell);
+		argv[2] = text(a, c->shell);
 	}
-	for (unsigned i = 0; i < action->argc && !action->shell.n; i++)
-		argv[i] = text(a, action->argv[i]);
+	for (unsigned i = 0; i < c->argc && !c->shell.n; i++)
+		argv[i] = text(a, c->argv[i]);
 	for (unsigned i = 0; i < n; i++)
 		if (!argv[i])
 			return NULL;
@@ -108,7 +108,9 @@ static void render_context(const struct schedule_doc *doc, const struct run_row 
 	json_write_str(out, doc->id);
 	buf_add(out, STR(",\"name\":"));
 	json_write_str(out, doc->name.n ? doc->name : doc->id);
-	buf_addf(out, "},\"timestamp\":\"%s\",\"run\":{\"id\":%llu,\"attempt\":%u,\"nominal\":\"%s\"",
+	buf_add(out, STR("},\"variables\":"));
+	json_write(out, doc->variables.kind == VAL_MAP ? &doc->variables : &(struct val){ .kind = VAL_MAP });
+	buf_addf(out, ",\"timestamp\":\"%s\",\"run\":{\"id\":%llu,\"attempt\":%u,\"nominal\":\"%s\"",
 		 iso_format_utc(wall_seconds(clock_wall()), now), (unsigned long long)run->run, attempt,
 		 iso_format_utc(wall_seconds(run->nominal), nominal));
 	buf_addf(out, ",\"catch_up\":%s,\"missed\":%u,\"fence\":%llu}}",
@@ -129,12 +131,16 @@ static struct boot start_by(const struct schedule_doc *doc, const struct run_row
 enum err render_launch(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt,
 		       const char *socket, struct arena *a, struct launch *ret, struct why *why)
 {
+	const char *blocked = doc_blocked(doc, true);
+	if (blocked)
+		return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' cannot run: %s", (int)doc->id.n, doc->id.p,
+			       blocked);
 	if (doc->action.kind != DOC_COMMAND)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' is nothing to execute",
 			       (int)doc->id.n, doc->id.p);
 	_cleanup_(buf_free) struct buf context = { 0 };
 	render_context(doc, run, attempt, &context);
-	struct launch l = { .argv = render_argv(&doc->action, a),
+	struct launch l = { .argv = render_argv(&doc->action.command, a),
 			    .env = render_env(doc, run, attempt, socket, a),
 			    .cwd = doc->action.cwd.n ? text(a, doc->action.cwd) : NULL,
 			    .input = doc->action.input,

@@ -316,12 +316,9 @@ enum err runner_submit(struct runner *r, const struct rn_req *q)
 	static void (*const does[])(struct runner *, struct slot *, const struct rn_req *, bool) = {
 		[RN_START] = start, [RN_KILL] = stop, [RN_PROBE] = probe, [RN_BURN] = burn
 	};
-	if (q->op == RN_ASK) { /* guards are somebody else's: they need no shim's file, only an answer */
-		if (!r->c.ask)
-			return E_INPUT;
-		r->c.ask(r->c.ctx, q);
-		return OK;
-	}
+	/* Guards are somebody else's: they need no shim's file, only an answer. */
+	if (q->op == RN_ASK)
+		return r->c.ask ? r->c.ask(r->c.ctx, q) : E_INPUT;
 	assert(q->op < ARRAY_LEN(does));
 	if (!reserve_says(r))
 		return E_NOMEM;

@@ -19,8 +19,9 @@ struct runner_config {
 	/* RN_START of an attempt the runner does not know: answer with runner_give or runner_refuse, at once
 	 * or later. */
 	void (*want)(void *ctx, const struct rn_req *r);
-	/* RN_ASK: answer with runner_say. NULL: submitting one is E_INPUT. */
-	void (*ask)(void *ctx, const struct rn_req *r);
+	/* RN_ASK: answer with runner_say, at once or later. Its error is runner_submit's. NULL: submitting
+	 * one is E_INPUT. */
+	enum err (*ask)(void *ctx, const struct rn_req *r);
 };
 
 /* E_INPUT: the directory of runs is on a network, or of no use otherwise. */
@@ -33,7 +34,7 @@ void runner_launcher(struct runner *r, struct launcher l);
 /* False: none, or it has died: start another. */
 bool runner_has_launcher(const struct runner *r);
 
-/* E_LIMIT: too many attempts at a time, ask again later. E_NOMEM likewise. Run numbers are below 2^48. */
+/* E_LIMIT, E_BUSY: too many at a time, ask again later. E_NOMEM likewise. Run numbers are below 2^48. */
 must_check enum err runner_submit(struct runner *r, const struct rn_req *q);
 /* What to execute. Copied. An attempt that is not wanted any more is passed over. Fails as launch_render
  * does, and the attempt is still wanted. */

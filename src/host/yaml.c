@@ -79,9 +79,16 @@ static bool all_of(struct str s, const char *set)
 static bool is_one_of(struct str s, const char *const *words)
 {
 	for (; *words; words++)
-		if (str_eq(s, str_of(*words)))
+		if (strcmp(s.p, *words) ==
+		    0) /* libyaml ends its scalars with NUL, and there is none in them */
 			return true;
 	return false;
+}
+
+/* Null, true, false, infinite: few texts begin as one of them does. */
+static bool may_be_word(struct str s)
+{
+	return !s.n || memchr("~nNtTfF.+-", s.p[0], 10);
 }
 
 /* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
@@ -132,6 +139,7 @@ static bool based_number(struct str s, int64_t *ret)
 	return n <= INT64_MAX;
 }
 
+/* What a plain scalar is; the text of a string is the caller's to keep. */
 static enum err plain(struct reader *r, struct str s, struct val *v)
 {
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
@@ -139,14 +147,15 @@ static enum err plain(struct reader *r, struct str s, struct val *v)
 	static const char *const falses[] = { "false", "False", "FALSE", NULL };
 	static const char *const beyond[] = { ".inf",  ".Inf",  ".INF", "+.inf", "+.Inf", "+.INF", "-.inf",
 					      "-.Inf", "-.INF", ".nan", ".NaN",  ".NAN",  NULL };
-	if (is_one_of(s, nulls)) {
+	bool word = may_be_word(s);
+	if (word && is_one_of(s, nulls)) {
 		v->kind = VAL_NULL;
-	} else if (is_one_of(s, trues) || is_one_of(s, falses)) {
+	} else if (word && (is_one_of(s, trues) || is_one_of(s, falses))) {
 		v->kind = VAL_BOOL;
 		v->boolean = to_lower(s.p[0]) == 't';
 	} else if (whole_number(s, &v->integer) || based_number(s, &v->integer)) {
 		v->kind = VAL_INT;
-	} else if (is_one_of(s, beyond)) {
+	} else if (word && is_one_of(s, beyond)) {
 		return why_set(r->why, E_INPUT, v->at,
 			       "%.*s is no number that can be kept; put text in quotes", STR_SHORT(s));
 	} else if (looks_real(s)) {
@@ -156,12 +165,11 @@ static enum err plain(struct reader *r, struct str s, struct val *v)
 			return why_set(r->why, E_INPUT, v->at, "a number is too large; put text in quotes");
 	} else {
 		v->kind = VAL_STR;
-		v->str = s;
 	}
 	return OK;
 }
 
-/* The bytes of a scalar, in the arena. */
+/* The bytes of a scalar as libyaml has them, terminated; the next event ends them. */
 static enum err text_of(struct reader *r, struct str *ret)
 {
 	struct str s = { (const char *)r->event.data.scalar.value, r->event.data.scalar.length };
@@ -170,6 +178,18 @@ static enum err text_of(struct reader *r, struct str *ret)
 			       "!!str");
 	if (memchr(s.p, 0, s.n))
 		return why_set(r->why, E_INPUT, here(r), "a string may not contain U+0000");
+	*ret = s;
+	return OK;
+}
+
+/* The same for good: where the source has it as it is, there, else in the arena. */
+static enum err keep(struct reader *r, struct str s, struct str *ret)
+{
+	size_t from = here(r) + (r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE);
+	if (from <= r->text.n && s.n <= r->text.n - from && memcmp(r->text.p + from, s.p, s.n) == 0) {
+		*ret = str_sub(r->text, from, from + s.n);
+		return OK;
+	}
 	char *copy = arena_dup(r->arena, s);
 	if (!copy)
 		return E_NOMEM;
@@ -179,16 +199,14 @@ static enum err text_of(struct reader *r, struct str *ret)
 
 static enum err scalar(struct reader *r, struct val *v)
 {
-	bool quoted = r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	struct str s;
 	enum err e = text_of(r, &s);
 	if (e)
 		return e;
-	if (!quoted)
-		return plain(r, s, v);
 	v->kind = VAL_STR;
-	v->str = s;
-	return OK;
+	if (r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
+		e = plain(r, s, v);
+	return !e && v->kind == VAL_STR ? keep(r, s, &v->str) : e;
 }
 
 /* --- lists and maps --------------------------------------------------------------------------------------
@@ -211,15 +229,28 @@ static enum err list(struct reader *r, unsigned depth, struct val *v)
 	}
 }
 
+static enum err twice(struct reader *r, const struct val_pair *p)
+{
+	return why_set(r->why, E_INPUT, p->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
+}
+
 static enum err key(struct reader *r, struct val *map, struct val_pair *p)
 {
 	p->at = (uint32_t)here(r);
 	if (r->event.type != YAML_SCALAR_EVENT || r->event.data.scalar.length == 0)
 		return why_set(r->why, E_INPUT, p->at, "a key must be text");
-	enum err e = text_of(r, &p->key);
-	if (!e && val_get(map, p->key))
-		return why_set(r->why, E_INPUT, p->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
-	return e;
+	struct str text;
+	enum err e = text_of(r, &text);
+	if (!e)
+		e = keep(r, text, &p->key);
+	return !e && map->map.n < VAL_FEW && val_get(map, p->key) ? twice(r, p) : e;
+}
+
+static enum err end_of_map(struct reader *r, const struct val *v)
+{
+	const struct val_pair *again;
+	enum err e = val_twice(v, r->arena, &again);
+	return !e && again ? twice(r, again) : e;
 }
 
 static enum err map(struct reader *r, unsigned depth, struct val *v)
@@ -227,8 +258,10 @@ static enum err map(struct reader *r, unsigned depth, struct val *v)
 	v->kind = VAL_MAP;
 	for (;;) {
 		enum err e = next(r);
-		if (e || r->event.type == YAML_MAPPING_END_EVENT)
+		if (e)
 			return e;
+		if (r->event.type == YAML_MAPPING_END_EVENT)
+			return end_of_map(r, v);
 		if (v->map.n == JSON_KEYS_MAX)
 			return why_set(r->why, E_LIMIT, here(r), "a map has at most %d keys", JSON_KEYS_MAX);
 		struct val_pair *p = val_pair(v, r->arena);

@@ -6,5 +6,5 @@
 #include "base/val.h"
 
 /* All documents of a stream, as one list; an empty document is null. Offsets are those of `text`; strings
- * live in `a`. */
+ * point into it where they stand there as they are, else into `a`. */
 must_check enum err yaml_read(struct str text, struct arena *a, struct val *ret, struct why *why);

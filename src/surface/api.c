@@ -55,8 +55,8 @@ struct doc_env api_doc_env(struct api *a)
 					 .zones = zones,
 					 .zone = zones->find(zones->self, name),
 					 .zone_name = name,
-					 .calendars = &a->calendars },
-			       .timeout = { [DOC_COMMAND] = c->timeout_command } };
+					 .calendars = &a->calendars } };
+	config_timeouts(c, env.timeout);
 	return env;
 }
 

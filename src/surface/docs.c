@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "core/doc/doc.h"
+#include "core/when/hash.h"
 #include "host/clock.h"
 #include "host/docfile.h"
 #include "surface/op_config.h"
@@ -32,8 +33,8 @@ static enum err env_of(struct op_call *call, struct docs_env *ret)
 					       .zones = zones,
 					       .zone = zones->find(zones->self, name),
 					       .zone_name = name,
-					       .calendars = &ret->calendars },
-				     .timeout = { [DOC_COMMAND] = c->timeout_command } };
+					       .calendars = &ret->calendars } };
+	config_timeouts(c, ret->env.timeout);
 	return OK;
 }
 
@@ -46,6 +47,17 @@ enum err docs_check_expression(struct op_call *call, struct str text)
 		return e;
 	call->source = text;
 	return when_parse(text, &with.env.when, call->arena, &when, call->why);
+}
+
+static void tell_warnings(struct op_call *call, const struct doc_list *list, bool placed)
+{
+	for (unsigned i = 0; i < list->warnings; i++) {
+		struct why w;
+		why_write(&w, placed ? list->warning[i].at : WHY_NOWHERE, "%s", list->warning[i].text);
+		report_warning(stderr, &w, call->source, call->source_name);
+	}
+	if (list->warnings == DOC_WARNINGS_MAX)
+		fputs("rota: warning: there may be more, which are left out here\n", stderr);
 }
 
 enum err docs_check_text(struct op_call *call, struct str text)
@@ -64,21 +76,28 @@ enum err docs_check_text(struct op_call *call, struct str text)
 	if (!e)
 		e = doc_read(text, &documents, &with.env, call->arena, &list, call->why);
 	call->why->at = WHY_NOWHERE;
+	if (!e)
+		tell_warnings(call, &list, false);
 	return e;
 }
 
 /* --- files
  * ------------------------------------------------------------------------------------------------------ */
 
+static uint64_t hash_of(struct str id)
+{
+	return fnv1a(FNV_START, id) | 1;
+}
+
+/* Of two ids with one hash the later is not found: it is the daemon then that says so. */
 static enum err check_twice(struct op_call *call, const struct docs *all, const struct schedule_doc *d)
 {
-	for (unsigned i = 0; i < all->n; i++)
-		if (str_eq(all->item[i].id, d->id))
-			return why_set(call->why, E_INPUT, d->at,
-				       "schedule '%.*s' is in %.100s, too, at line %u", STR_SHORT(d->id),
-				       all->item[i].file,
-				       place_of(all->item[i].source, all->item[i].at).line);
-	return OK;
+	uint32_t i = map_get(&all->by_id, hash_of(d->id));
+	if (i == MAP_NONE || !str_eq(all->item[i].id, d->id))
+		return OK;
+	return why_set(call->why, E_INPUT, d->at, "schedule '%.*s' is in %.100s, too, at line %u",
+		       STR_SHORT(d->id), all->item[i].file,
+		       place_of(all->item[i].source, all->item[i].at).line);
 }
 
 static enum err add(struct op_call *call, struct docs *into, const struct schedule_doc *d, const char *path)
@@ -97,7 +116,7 @@ static enum err add(struct op_call *call, struct docs *into, const struct schedu
 	doc_write(d, &text);
 	struct docs_item item = { .id = d->id, .file = path, .source = call->source, .at = d->at };
 	item.text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
-	if (!item.text.p)
+	if (!item.text.p || !map_put(&into->by_id, hash_of(d->id), into->n))
 		return E_NOMEM;
 	into->item[into->n++] = item;
 	return OK;
@@ -124,6 +143,8 @@ enum err docs_file(struct op_call *call, const char *path, struct docs *into)
 		e = check_twice(call, into, &list.doc[i]);
 	for (unsigned i = 0; i < list.n && !e; i++)
 		e = add(call, into, &list.doc[i], path);
+	if (!e)
+		tell_warnings(call, &list, true);
 	return e;
 }
 
@@ -168,4 +189,9 @@ enum err docs_path(struct op_call *call, const char *path, struct docs *ret)
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return docs_directory(call, path, ret);
 	return docs_file(call, path, ret);
+}
+
+void docs_free(struct docs *d)
+{
+	map_free(&d->by_id);
 }

@@ -70,12 +70,12 @@ enum err op_serve(struct op_call *call)
 				    .launcher = op_launcher(call),
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
-				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars },
-						  .timeout = { [DOC_COMMAND] = c->timeout_command } },
+				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars } },
 				    .ctx = &serving,
 				    .happened = happened,
 				    .zones_changed = zones_changed,
 				    .stopping = stopping };
+	config_timeouts(c, o.defaults.timeout);
 	if (!o.data || !o.socket)
 		return E_NOMEM;
 	if (!o.launcher)

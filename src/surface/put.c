@@ -17,7 +17,7 @@ enum err put_read(struct op_call *call, struct api *api, const struct val *docum
 	if (list.n != 1)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "one schedule at a time; `rota apply` takes several");
-	*ret = (struct put){ .doc = list.doc[0] };
+	*ret = (struct put){ .doc = list.doc[0], .warning = list.warning, .warnings = list.warnings };
 	doc_write(&ret->doc, &text);
 	ret->text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
 	return ret->text.p ? OK : E_NOMEM;
@@ -119,13 +119,13 @@ static void tell_command(struct buf *out, const struct doc_action *a)
 	if (a->kind != DOC_COMMAND)
 		return;
 	buf_add(out, STR(",\"command\":"));
-	if (a->shell.n) {
-		json_write_str(out, a->shell);
+	if (a->command.shell.n) {
+		json_write_str(out, a->command.shell);
 		return;
 	}
-	for (unsigned i = 0; i < a->argc; i++) {
+	for (unsigned i = 0; i < a->command.argc; i++) {
 		buf_addc(out, i ? ',' : '[');
-		json_write_str(out, a->argv[i]);
+		json_write_str(out, a->command.argv[i]);
 	}
 	buf_addc(out, ']');
 	tell_str(out, "directory", a->cwd.n ? a->cwd : STR("/"));
@@ -146,7 +146,12 @@ void put_tell(struct op_call *call, const struct put *p, const char *result)
 		 ",\"timeout\":%lld,\"missed_schedule_policy\":\"%s\",\"overlap\":\"%s\",\"retries\":%lld",
 		 (long long)d->timeout, missed_words[d->missed], overlap_words[d->overlap],
 		 (long long)d->retry.count);
-	buf_add(out, STR(",\"notified\":[],\"next\":["));
+	buf_add(out, STR(",\"notified\":[],\"warnings\":["));
+	for (unsigned i = 0; i < p->warnings; i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		json_write_str(out, str_of(p->warning[i].text));
+	}
+	buf_add(out, STR("],\"next\":["));
 	for (unsigned i = 0;
 	     i < 3 && d->enabled && !d->after.schedule.n && when_walk_next(&walk, &nominal, &due) == OK;
 	     i++) {

@@ -5,7 +5,9 @@
 
 struct put {
 	struct schedule_doc doc;
-	struct str text;       /* canonical */
+	struct str text; /* canonical */
+	const struct doc_warning *warning;
+	unsigned warnings;
 	bool exists;           /* a living schedule has this id: … */
 	struct read_sched old; /* … this one */
 };

@@ -76,11 +76,11 @@ TEST(refusals_say_where)
 		{ __LINE__, "{\"a\":1,\"a\":2}", 7 },
 		{ __LINE__, "\"abc", 0 },
 		{ __LINE__, "\"\\x\"", 2 },
-		{ __LINE__, "\"\\ud800\"", 7 },
-		{ __LINE__, "\"\\ud800\\u0041\"", 13 },
-		{ __LINE__, "\"\\ud800\\ue000\"", 13 },
+		{ __LINE__, "\"\\ud800\"", 1 },
+		{ __LINE__, "\"\\ud800\\u0041\"", 1 },
+		{ __LINE__, "\"\\ud800\\ue000\"", 1 },
 		{ __LINE__, "\"\\u12g4\"", 5 },
-		{ __LINE__, "\"\\u0000\"", 7 },
+		{ __LINE__, "\"\\u0000\"", 1 },
 		{ __LINE__, "\"\x01\"", 1 },
 		{ __LINE__, "\"\xFF\"", 1 },
 		{ __LINE__, "01", 0 },
@@ -123,6 +123,53 @@ TEST(keys_are_bounded)
 		CHECK_INT(read(text.p, &v), n > JSON_KEYS_MAX ? E_LIMIT : OK);
 	}
 	buf_free(&text);
+	static char big[JSON_BYTES_MAX + 1];
+	CHECK_INT(json_read((struct str){ big, sizeof big }, &arena, &v, &why), E_LIMIT);
+}
+
+/* However many keys there are, and wherever the two are among them. */
+TEST(keys_given_twice)
+{
+	static const struct {
+		unsigned n, first, again;
+	} rows[] = { { 2, 0, 1 },       { 16, 0, 15 },     { 17, 3, 16 },
+		     { 17, 15, 16 },    { 33, 0, 32 },     { 500, 499, 0 },
+		     { 500, 250, 251 }, { 4096, 1, 4095 }, { 4096, 4094, 4095 } };
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct buf text = { 0 };
+		struct val v;
+		unsigned a = rows[i].first, b = rows[i].again, last = a > b ? a : b;
+		size_t at = 0;
+		for (unsigned k = 0; k < rows[i].n; k++) {
+			buf_addc(&text, k ? ',' : '{');
+			at = k == last ? text.n : at;
+			buf_addf(&text, "\"k%u\":%u", k == b ? a : k, k);
+		}
+		buf_addc(&text, '}');
+		CHECK_INT(read(text.p, &v), E_INPUT);
+		CHECK_INT(why.at, at);
+		CHECK_STR(why.text, arena_printf(&arena, "key \"k%u\" is given twice", a));
+		buf_free(&text);
+	}
+}
+
+/* Sorted, however they came. */
+TEST(maps_are_written_sorted)
+{
+	for (unsigned n = 0; n <= 300; n += n < 40 ? 1 : 65) {
+		struct buf text = { 0 }, out = { 0 };
+		struct val v;
+		for (unsigned k = 0; k < n; k++)
+			buf_addf(&text, "%s\"%03u\":0", k ? "," : "{", k * 7 % 1000);
+		buf_add(&text, n ? STR("}") : STR("{}"));
+		CHECK_INT(read(text.p, &v), OK);
+		json_write(&out, &v);
+		CHECK_INT(out.n, text.n);
+		for (unsigned k = 1; k < n; k++)
+			CHECK(memcmp(out.p + 8 * (k - 1) + 2, out.p + 8 * k + 2, 3) < 0);
+		buf_free(&text);
+		buf_free(&out);
+	}
 }
 
 TEST(strings_are_written_harmless)

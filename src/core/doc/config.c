@@ -336,3 +336,11 @@ enum err config_read(const struct config_env *env, struct arena *a, struct confi
 		*ret = c;
 	return e;
 }
+
+void config_timeouts(const struct config *c, int64_t ret[DOC_ACTIONS])
+{
+	ret[DOC_COMMAND] = c->timeout_command;
+	ret[DOC_AGENT_TURN] = c->timeout_agent;
+	ret[DOC_WEBHOOK] = c->timeout_request;
+	ret[DOC_EVENT] = 0;
+}

@@ -2,6 +2,7 @@
 /* The configuration: one table of settings, and for each value where it came from. A flag counts for more
  * than the environment, that for more than the file, that for more than the default. Pure: who asks brings
  * flags, environment and file along. See rota.yaml(5). */
+#include "core/doc/doc.h"
 #include "core/doc/keys.h"
 #include "core/when/when.h"
 
@@ -52,6 +53,9 @@ struct config_env {
  * at fault, else it is WHY_NOWHERE. */
 must_check enum err config_read(const struct config_env *env, struct arena *a, struct config *ret,
 				struct config_source source[CONFIG_SETTINGS_MAX], struct why *why);
+
+/* Of actions whose documents say none: doc_env.timeout. */
+void config_timeouts(const struct config *c, int64_t ret[DOC_ACTIONS]);
 
 /* The named lists of dates, as expressions ask for them. Lives as long as `c`. */
 struct calendars config_calendars(struct config *c);

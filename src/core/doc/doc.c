@@ -1,11 +1,28 @@
 #include "core/doc/doc.h"
 #include "base/map.h"
 #include "core/doc/doc_inner.h"
+#include "core/doc/embedded.h"
 #include "core/doc/inside.h"
 #include "core/when/hash.h"
 #include "core/when/iso.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+
+void doc_warn(struct key_reader *r, size_t at, const char *fmt, ...)
+{
+	struct doc_list *list = reader_of(r)->list;
+	char text[WHY_TEXT_MAX];
+	va_list ap;
+	if (list->warnings == DOC_WARNINGS_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	const char *copy = arena_dup(r->arena, str_of(text));
+	if (copy)
+		list->warning[list->warnings++] = (struct doc_warning){ (uint32_t)at, copy };
+}
 
 /* --- one when out of an expression and keys ---------------------------------------------------------------
  */
@@ -23,10 +40,13 @@ static const struct key *key_of(enum ace_key directive)
 /* Where byte `offset` of a directive's value, or of the form, stands in the source. */
 static size_t part_at(const struct doc_reader *r, enum ace_key part, size_t offset)
 {
-	if (part < ACE_KEYS && r->key[part])
-		return part == ACE_RETRY || r->key[part]->kind != VAL_STR
-			       ? r->key[part]->at
-			       : inside(r->keys.source, r->key[part], offset);
+	if (part < ACE_KEYS && r->key[part]) {
+		const struct val *v = r->key[part];
+		if (v->kind != VAL_STR)
+			return v->at;
+		/* What was said is the key's text without the blanks around it. */
+		return inside(r->keys.source, v, (size_t)(r->by_key.value[part].p - v->str.p) + offset);
+	}
 	if (!r->expression)
 		return r->d->at;
 	struct str s = part == ACE_KEYS ? r->by_expression.form : r->by_expression.value[part];
@@ -37,46 +57,6 @@ static struct place part_place(void *self, enum ace_key key)
 {
 	const struct doc_reader *r = self;
 	return place_of(r->keys.source, part_at(r, key, 0));
-}
-
-/* Do two whens agree in what a directive sets? */
-static bool agree(const struct when *a, const struct when *b, enum ace_key key)
-{
-	switch (key) {
-	case ACE_TZ:
-		return str_eq(a->zone_name, b->zone_name);
-	case ACE_WINDOW:
-		return a->window == b->window;
-	case ACE_RETRY:
-		return a->retry.max_attempts == b->retry.max_attempts &&
-		       a->retry.backoff == b->retry.backoff &&
-		       a->retry.initial_delay == b->retry.initial_delay;
-	case ACE_FROM:
-		return a->rule.from == b->rule.from;
-	case ACE_UNTIL:
-		return a->rule.until == b->rule.until;
-	case ACE_JITTER:
-		return a->rule.jitter == b->rule.jitter;
-	case ACE_TIMEOUT:
-		return a->timeout == b->timeout;
-	case ACE_MISSED:
-		return a->missed == b->missed;
-	case ACE_OVERLAP:
-		return a->overlap == b->overlap;
-	case ACE_EXCEPT:
-		return a->except.n == b->except.n &&
-		       (!a->except.n ||
-			memcmp(a->except.day, b->except.day, a->except.n * sizeof *a->except.day) == 0);
-	case ACE_GAP:
-		return a->rule.kind != RULE_CRON || a->rule.cron.gap == b->rule.cron.gap;
-	case ACE_FOLD:
-		return a->rule.kind != RULE_CRON || a->rule.cron.fold == b->rule.cron.fold;
-	case ACE_IF:
-		return str_eq(a->said.value[key], b->said.value[key]);
-	case ACE_KEYS:
-		break;
-	}
-	return true;
 }
 
 static enum err compile(struct doc_reader *r, const struct ace *said, const struct when_env *env,
@@ -90,45 +70,36 @@ static enum err compile(struct doc_reader *r, const struct ace *said, const stru
 	return e;
 }
 
-/* What both the keys and the expression say must be the same. `w` was compiled by the keys' word. */
-static enum err check_agreement(struct doc_reader *r, const struct when *w, const struct when_env *env)
+/* Directives and keys name the same things: each is said by one of them. */
+static enum err check_said_once(struct doc_reader *r)
 {
-	struct when other;
-	bool both = false;
-	for (unsigned k = 0; k < ACE_KEYS; k++)
-		both |= r->by_key.value[k].p && r->by_expression.value[k].p;
-	if (!both)
-		return OK;
-	/* The expression alone, its times read in the same zone unless it names another. */
-	struct when_env alone = *env;
-	alone.zone = w->zone;
-	alone.zone_name = w->zone_name;
-	enum err e = compile(r, &r->by_expression, &alone, &other);
-	if (e)
-		return e;
 	for (unsigned k = 0; k < ACE_KEYS; k++) {
-		struct str key = r->by_key.value[k], directive = r->by_expression.value[k];
-		if (!key.p || !directive.p || agree(w, &other, (enum ace_key)k))
+		struct str directive = r->by_expression.value[k];
+		if (!r->by_key.value[k].p || !directive.p)
 			continue;
-		size_t offset = (size_t)(directive.p - r->expression->str.p);
-		struct place p = place_of(r->keys.source, inside(r->keys.source, r->expression, offset));
+		struct place p =
+			place_of(r->keys.source, inside(r->keys.source, r->expression,
+							(size_t)(directive.p - r->expression->str.p)));
 		return why_set(
 			r->keys.why, E_INPUT, r->key[k]->at,
-			"%s is '%.*s' here and '%.*s' in the expression, at line %u, column %u: say it once",
-			key_of((enum ace_key)k)->name, STR_SHORT(key), STR_SHORT(directive), p.line,
-			p.column);
+			"%s is said twice: here and by '%.*s' in the expression, at line %u, column %u",
+			key_of((enum ace_key)k)->name, STR_SHORT(directive), p.line, p.column);
 	}
 	return OK;
 }
 
-/* A directive whose key is not supported is not supported either. */
-static enum err check_supported(struct doc_reader *r)
+/* Its condition, where there is one. */
+static enum err check_condition(struct doc_reader *r)
 {
-	for (unsigned k = 0; k < ACE_KEYS; k++)
-		if (r->by_expression.value[k].p && key_of((enum ace_key)k)->later)
-			return why_set(r->keys.why, E_INPUT, part_at(r, (enum ace_key)k, 0),
-				       "%s is not supported yet", key_of((enum ace_key)k)->name);
-	return OK;
+	struct str text = doc_condition(r->d);
+	if (!text.p)
+		return OK;
+	enum err e = embedded_condition(text, r->keys.why);
+	if (e && e != E_NOMEM && r->keys.why)
+		r->keys.why->at = part_at(r, ACE_IF, r->keys.why->at);
+	if (!e)
+		doc_need(&r->keys, DOC_NEEDS_CONDITION, part_at(r, ACE_IF, 0));
+	return e;
 }
 
 /* The words of a form with one blank between them. */
@@ -188,7 +159,7 @@ static enum err read_when(struct doc_reader *r)
 	struct schedule_doc *d = r->d;
 	struct when_env env = r->env->when;
 	struct ace said = r->by_key;
-	enum err e = r->expression ? check_supported(r) : check_follower(r);
+	enum err e = r->expression ? check_said_once(r) : check_follower(r);
 	if (e)
 		return e;
 	env.id = d->id;
@@ -198,7 +169,7 @@ static enum err read_when(struct doc_reader *r)
 			said.value[k] = r->by_expression.value[k];
 	e = compile(r, &said, &env, &d->when);
 	if (!e)
-		e = check_agreement(r, &d->when, &env);
+		e = check_condition(r);
 	if (!e && d->when.relative)
 		e = resolve(r, &d->when, &env);
 	if (e || !r->expression)
@@ -211,6 +182,8 @@ static enum err read_when(struct doc_reader *r)
 	if (!form)
 		return E_NOMEM;
 	d->expression = str_of(form);
+	for (unsigned i = 0; i < d->when.warnings; i++)
+		doc_warn(&r->keys, part_at(r, ACE_KEYS, 0), "%s", d->when.warning[i]);
 	return OK;
 }
 
@@ -231,6 +204,9 @@ static enum err check_whole(struct doc_reader *r, const struct val *v)
 		return why_set(why, E_INPUT, after->at, "give an expression or after, not both");
 	if (!val_get(v, STR("action")))
 		return why_set(why, E_INPUT, v->at, "schedule '%.*s' needs an action", STR_SHORT(d->id));
+	if (d->action.kind != DOC_AGENT_TURN && val_get(v, STR("budget")))
+		return why_set(why, E_INPUT, val_get(v, STR("budget"))->at,
+			       "budget goes with an action of type agent_turn");
 	if (r->max_delay_only && !r->by_expression.value[ACE_RETRY].p)
 		return why_set(why, E_INPUT, r->retry->at, "retry needs max_attempts");
 	return OK;
@@ -252,9 +228,9 @@ static void take_over(struct schedule_doc *d, const struct doc_env *env)
 }
 
 static enum err read_schedule(struct str source, const struct val *v, const struct doc_env *env,
-			      struct arena *a, struct schedule_doc *d, struct why *why)
+			      struct arena *a, struct doc_list *list, struct schedule_doc *d, struct why *why)
 {
-	struct doc_reader r = { .keys = { source, a, why, &r }, .env = env, .d = d };
+	struct doc_reader r = { .keys = { source, a, why, &r }, .env = env, .d = d, .list = list };
 	*d = (struct schedule_doc){ .at = v->at };
 	for (const struct key *k = doc_keys; k->name; k++)
 		keys_default(k, d);
@@ -292,6 +268,18 @@ static enum err check_twice(struct str source, const struct doc_list *list, stru
 	}
 	map_free(&seen);
 	return e;
+}
+
+/* By their places: keys are looked at in an order of our own. */
+static void sort_warnings(struct doc_list *list)
+{
+	for (unsigned i = 1; i < list->warnings; i++) {
+		struct doc_warning w = list->warning[i];
+		unsigned k = i;
+		for (; k && list->warning[k - 1].at > w.at; k--)
+			list->warning[k] = list->warning[k - 1];
+		list->warning[k] = w;
+	}
 }
 
 /* The schedules of a value, one or several. */
@@ -335,16 +323,18 @@ enum err doc_read(struct str source, const struct val *documents, const struct d
 	}
 	if (e)
 		return e;
-	struct doc_list all = { arena_alloc(a, (total + 1) * sizeof *all.doc), 0 };
-	if (!all.doc)
+	struct doc_list all = { .doc = arena_alloc(a, (total + 1) * sizeof *all.doc),
+				.warning = arena_alloc(a, DOC_WARNINGS_MAX * sizeof *all.warning) };
+	if (!all.doc || !all.warning)
 		return E_NOMEM;
 	for (unsigned i = 0; i < documents->list.n && !e; i++) {
 		e = find(&documents->list.item[i], &first, &n, why);
 		for (unsigned k = 0; k < n && !e; k++)
-			e = read_schedule(source, &first[k], env, a, &all.doc[all.n++], why);
+			e = read_schedule(source, &first[k], env, a, &all, &all.doc[all.n++], why);
 	}
 	if (!e)
 		e = check_twice(source, &all, why);
+	sort_warnings(&all);
 	if (!e)
 		*ret = all;
 	return e;

@@ -1,27 +1,76 @@
 #pragma once
 /* Schedules as people write them: a value out of YAML or JSON to a schedule, and back to one canonical text.
- * Directives in the expression and keys of the document are one model; where both say the same thing they
- * must agree. What this version cannot do yet is refused by name. Pure: clock, zones and calendars come in as
- * arguments. See rota.yaml(5). */
+ * Directives in the expression and keys of the document are one model; the same thing is said by one of them.
+ * What this version does not do yet is refused by name, or accepted with a warning and blocked. Pure: clock,
+ * zones and calendars come in as arguments. See rota.yaml(5). */
 #include "base/buf.h"
 #include "base/val.h"
 #include "core/engine/engine.h"
 #include "core/when/when.h"
 
-enum doc_action_kind { DOC_COMMAND, DOC_EVENT, DOC_ACTIONS };
+/* A line for the shell, or a program with its arguments. */
+struct doc_command {
+	struct str shell; /* empty: argv counts; both empty: none */
+	struct str *argv;
+	unsigned argc;
+};
+
+enum doc_action_kind { DOC_COMMAND, DOC_EVENT, DOC_AGENT_TURN, DOC_WEBHOOK, DOC_ACTIONS };
 
 struct doc_action {
 	uint8_t kind;
-	/* command: a line for the shell, or a program with its arguments */
-	struct str shell;
-	struct str *argv;
-	unsigned argc;
+	/* command */
+	struct doc_command command;
 	struct str cwd; /* absolute; empty: not said */
 	struct str input;
 	struct val env; /* a map of strings, or null */
 	/* event */
 	struct str name;
 	struct val data; /* null: none */
+	/* agent_turn */
+	struct str message;
+	/* webhook */
+	struct str url;
+	uint8_t method;     /* of doc_methods */
+	struct val headers; /* a map of strings, or null */
+	struct val body;    /* text, a list or a map to be sent as JSON, or null */
+};
+extern const char *const doc_methods[]; /* ends with NULL; the first is the default */
+
+/* Asked before each attempt: is there anything to do? */
+struct doc_check {
+	struct doc_command command;
+	struct str agenda; /* a plan that is looked into instead; empty: the command */
+};
+
+/* What must hold after a run for it to be done. */
+enum doc_expectation_kind { DOC_SCRIPT, DOC_FILE_EXISTS };
+struct doc_expectation {
+	uint8_t kind; /* first: keys_read_list knows */
+	struct doc_command command;
+	struct str *path;
+	unsigned paths;
+};
+
+/* Who is told. */
+enum doc_target_kind { DOC_TO_WEBHOOK, DOC_TO_COMMAND, DOC_TO_DESKTOP, DOC_TO_EVENT };
+struct doc_target {
+	uint8_t kind; /* first */
+	struct str url, secret, name;
+	struct doc_command command;
+};
+
+enum doc_hook_event { DOC_BEFORE_TRIGGER, DOC_BEFORE_CREATE, DOC_HOOKS };
+struct doc_hook {
+	struct doc_command command; /* none: there is no such hook */
+	int64_t timeout;            /* seconds */
+	uint8_t on_error;           /* where it cannot be asked: 0 cancels, 1 proceeds */
+};
+
+/* Money or tokens; 0: no limit. */
+struct doc_amount {
+	int64_t n; /* millionths of a dollar, or tokens */
+	bool tokens;
 };
 
 struct doc_retry {
@@ -32,7 +81,29 @@ struct doc_retry {
 
 struct doc_notification {
 	bool on_success, on_failure, on_missed, on_recovered;
+	struct doc_target *to;
+	unsigned targets;
 };
+
+/* What a schedule may ask for besides starting a command. */
+enum doc_need {
+	DOC_NEEDS_CONDITION,
+	DOC_NEEDS_TEMPLATE,
+	DOC_NEEDS_AGENT,
+	DOC_NEEDS_WEBHOOK,
+	DOC_NEEDS_CHECK,
+	DOC_NEEDS_EXPECTATION,
+	DOC_NEEDS_HOOK,
+	DOC_NEEDS_TARGET,
+	DOC_NEEDS_PING,
+	DOC_NEEDS_NEXT_CHECK,
+	DOC_NEEDS_GRANT,
+	DOC_NEEDS
+};
+#define DOC_NEED(need) (1u << (need))
+/* What of it this version does; whoever makes one of them work adds it here. The rest is accepted with a
+ * warning, and most of it blocks the schedule: doc_blocked. */
+#define DOC_ABLE 0u
 
 struct schedule_doc {
 	uint32_t at; /* where it stood in its source */
@@ -52,13 +123,39 @@ struct schedule_doc {
 	int64_t timeout;  /* seconds, the default for its action where none is said; 0: none */
 	struct doc_retry retry;
 	uint8_t missed, overlap;
-	int64_t catch_up_limit, priority, max_failures;
-	struct str concurrency_key;
+	int64_t catch_up_limit, priority;
+	int64_t max_failures; /* -1: not said */
+	struct str concurrency_key, agent, ping;
 	struct doc_action action;
+	struct val variables; /* a map, or null */
+	struct doc_check check;
+	struct doc_expectation *expectation;
+	unsigned expectations;
+	struct {
+		struct doc_amount run, day;
+	} budget;
 	struct doc_notification notification;
+	struct doc_hook hook[DOC_HOOKS];
+	struct {
+		int64_t least, most; /* seconds; 0: none */
+	} next_check;
+	struct {
+		int64_t schedules, interval; /* at most so many, each at most so often; 0: none */
+	} grants;
+	unsigned needs; /* bits of enum doc_need */
 };
 
 #define DOC_NO_LIMIT ((int64_t)UINT32_MAX)
+
+/* Its condition; empty: none. */
+static inline struct str doc_condition(const struct schedule_doc *d)
+{
+	return d->when.said.value[ACE_IF];
+}
+
+/* Why nothing of it runs in this version, in words; NULL: nothing stands in its way. `by_hand`: what a
+ * person's word passes over does not count. */
+const char *doc_blocked(const struct schedule_doc *d, bool by_hand);
 
 /* What is not in the document. */
 struct doc_env {
@@ -69,9 +166,17 @@ struct doc_env {
 	bool fresh;
 };
 
+/* What is accepted and worth a second look. */
+struct doc_warning {
+	uint32_t at;
+	const char *text;
+};
+
 struct doc_list {
 	struct schedule_doc *doc;
 	unsigned n;
+	struct doc_warning *warning; /* in the order of the source, the first DOC_WARNINGS_MAX of them */
+	unsigned warnings;
 };
 
 /* The schedules of what was read from `source`: a list of documents, each with `schedule:`, with `schedules:`

@@ -6,13 +6,6 @@
 #include "core/when/dur.h"
 #include "core/when/iso.h"
 
-#define IN_DOC(field) offsetof(struct schedule_doc, field)
-
-static struct doc_reader *reader_of(struct key_reader *r)
-{
-	return r->self;
-}
-
 /* --- keys of their own kind ------------------------------------------------------------------------------
  */
 
@@ -99,27 +92,54 @@ static void write_after(const void *from, struct buf *out)
 	buf_addc(out, '}');
 }
 
-static const struct key notification_keys[] = {
-	{ "on_success", KEY_BOOL, .to = IN_DOC(notification.on_success), .usual = false },
-	{ "on_failure", KEY_BOOL, .to = IN_DOC(notification.on_failure), .usual = true },
-	{ "on_missed", KEY_BOOL, .to = IN_DOC(notification.on_missed), .usual = false },
-	{ "on_recovered", KEY_BOOL, .to = IN_DOC(notification.on_recovered), .usual = false },
-	{ "to", .later = true },
-	{ 0 },
-};
-
-static enum err set_notification(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+/* One line, since it is shown as a name. */
+static enum err set_agent(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	return keys_read(r, k->name, notification_keys, into, v, NULL);
+	bool good = v->str.n > 0 && v->str.n <= DOC_ID_MAX && str_trim(v->str).n == v->str.n;
+	for (size_t i = 0; i < v->str.n; i++)
+		good &= (unsigned char)v->str.p[i] >= 32 && v->str.p[i] != 127;
+	if (!good)
+		return why_set(r->why, E_INPUT, v->at, "%s must be a name of 1 to %d characters", k->name,
+			       DOC_ID_MAX);
+	((struct schedule_doc *)into)->agent = v->str;
+	return OK;
 }
 
-static void write_notification(const void *from, struct buf *out)
+static void write_agent(const void *from, struct buf *out)
 {
-	_cleanup_(buf_free) struct buf keys = { 0 };
-	keys_write(notification_keys, from, true, &keys);
-	if (keys.n)
-		buf_addf(out, "{%s}", keys.p);
-	out->failed |= keys.failed;
+	struct str name = ((const struct schedule_doc *)from)->agent;
+	if (name.n)
+		json_write_str(out, name);
+}
+
+static enum err set_variables(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	(void)k;
+	for (unsigned i = 0; i < v->map.n; i++) {
+		const struct val_pair *p = &v->map.pair[i];
+		if (!doc_is_name(p->key))
+			return why_set(r->why, E_INPUT, p->at, "'%.*s' cannot be the name of a variable",
+				       STR_SHORT(p->key));
+		enum err e = p->value.kind == VAL_STR ? doc_template(r, &p->value) : OK;
+		if (e)
+			return e;
+	}
+	((struct schedule_doc *)into)->variables = *v;
+	return OK;
+}
+
+static void write_variables(const void *from, struct buf *out)
+{
+	const struct val *v = &((const struct schedule_doc *)from)->variables;
+	if (v->kind == VAL_MAP && v->map.n)
+		json_write(out, v);
+}
+
+static void write_ping(const void *from, struct buf *out)
+{
+	struct str url = ((const struct schedule_doc *)from)->ping;
+	if (url.n)
+		json_write_str(out, url);
 }
 
 static enum err set_action(struct key_reader *r, void *into, const struct key *k, const struct val *v)
@@ -290,6 +310,11 @@ static void write_timezone(const void *from, struct buf *out)
 	write_directive(from, ACE_TZ, out);
 }
 
+static void write_condition(const void *from, struct buf *out)
+{
+	write_directive(from, ACE_IF, out);
+}
+
 static void write_window(const void *from, struct buf *out)
 {
 	write_seconds(((const struct schedule_doc *)from)->window, out);
@@ -373,10 +398,6 @@ static void write_except(const void *from, struct buf *out)
 		.name = (key), .type = KEY_OTHER, .kinds = (kind), .set = set_directive, .write = (writer),  \
 		.ace = (directive)                                                                           \
 	}
-#define LATER(key, directive)                                                                                \
-	{                                                                                                    \
-		.name = (key), .type = KEY_OTHER, .later = true, .ace = (directive)                          \
-	}
 #define TEXT(key, field)                                                                                     \
 	{                                                                                                    \
 		.name = (key), .type = KEY_TEXT, .to = IN_DOC(field), .ace = ACE_KEYS                        \
@@ -387,15 +408,7 @@ static void write_except(const void *from, struct buf *out)
 		.usual = (default_), .ace = ACE_KEYS                                                         \
 	}
 
-enum {
-	STRING = KEY_KIND(VAL_STR),
-	LIST = KEY_KIND(VAL_LIST),
-	MAP = KEY_KIND(VAL_MAP),
-	SECONDS = KEY_KIND(VAL_STR) | KEY_KIND(VAL_INT)
-};
-
-/* Every key of the specification, in the order in which they are written. To support a key is to give its row
- * a type instead of LATER. */
+/* Every key of the specification, in the order in which they are written. */
 const struct key doc_keys[] = {
 	OWN("id", STRING, set_id, write_id),
 	TEXT("name", name),
@@ -404,7 +417,7 @@ const struct key doc_keys[] = {
 	{ "enabled", KEY_BOOL, .to = IN_DOC(enabled), .usual = true, .ace = ACE_KEYS },
 	OWN("expression", STRING, set_expression, write_expression),
 	DIRECTIVE("timezone", STRING, ACE_TZ, write_timezone),
-	LATER("condition", ACE_IF),
+	DIRECTIVE("condition", STRING, ACE_IF, write_condition),
 	DIRECTIVE("window", SECONDS, ACE_WINDOW, write_window),
 	DIRECTIVE("jitter", SECONDS, ACE_JITTER, write_jitter),
 	DIRECTIVE("gap", STRING, ACE_GAP, write_gap),
@@ -415,11 +428,11 @@ const struct key doc_keys[] = {
 	{ "except", KEY_OTHER, .kinds = STRING | LIST, .set = set_except, .write = write_except,
 	  .ace = ACE_EXCEPT },
 	OWN("after", MAP, set_after, write_after),
-	LATER("agent", ACE_KEYS),
+	OWN("agent", STRING, set_agent, write_agent),
 	OWN("action", MAP, set_action, write_action),
-	LATER("variables", ACE_KEYS),
-	LATER("check", ACE_KEYS),
-	LATER("expectations", ACE_KEYS),
+	OWN("variables", MAP, set_variables, write_variables),
+	OWN("check", STRING | LIST, set_check, write_check),
+	OWN("expectations", LIST, set_expectations, write_expectations),
 	{ "retry", KEY_OTHER, .kinds = MAP, .set = set_retry, .write = write_retry, .ace = ACE_RETRY },
 	DIRECTIVE("timeout", SECONDS, ACE_TIMEOUT, write_timeout),
 	DIRECTIVE("missed_schedule_policy", STRING, ACE_MISSED, write_missed),
@@ -427,13 +440,13 @@ const struct key doc_keys[] = {
 	DIRECTIVE("overlap", STRING, ACE_OVERLAP, write_overlap),
 	TEXT("concurrency_key", concurrency_key),
 	NUMBER("priority", priority, -PRIORITY_MAX, PRIORITY_MAX, 0),
-	LATER("budget", ACE_KEYS),
-	NUMBER("max_failures", max_failures, 0, UINT16_MAX, 0),
+	OWN("budget", MAP, set_budget, write_budget),
+	NUMBER("max_failures", max_failures, 0, UINT16_MAX, -1),
 	OWN("notification", MAP, set_notification, write_notification),
-	LATER("ping", ACE_KEYS),
-	LATER("hooks", ACE_KEYS),
-	LATER("next_check", ACE_KEYS),
-	LATER("grants", ACE_KEYS),
+	OWN("ping", STRING, set_ping, write_ping),
+	OWN("hooks", MAP, set_hooks, write_hooks),
+	OWN("next_check", STRING, set_next_check, write_next_check),
+	OWN("grants", MAP, set_grants, write_grants),
 	{ 0 },
 };
 

@@ -1,5 +1,5 @@
 /* Ids: what may be one, and one out of a command's words. */
-#include "core/doc/doc.h"
+#include "core/doc/doc_inner.h"
 
 #include <stdio.h>
 
@@ -57,4 +57,12 @@ void doc_derive_id(const struct str *word, unsigned words, char ret[DOC_ID_MAX +
 		memcpy(copy, ret, n + 1);
 		snprintf(ret, DOC_ID_MAX + 1, "run%s%.100s", n ? "-" : "", copy);
 	}
+}
+
+bool doc_is_name(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_alpha(s.p[i]) && s.p[i] != '_' && !(i && is_digit(s.p[i])))
+			return false;
+	return s.n > 0;
 }

@@ -25,25 +25,40 @@ static const unsigned kinds_of[KEY_TYPES] = {
 const struct key *keys_find(const struct key *keys, struct str name)
 {
 	for (; keys->name; keys++)
-		if (str_eq(name, str_of(keys->name)))
+		if (strncmp(keys->name, name.p, name.n) == 0 && !keys->name[name.n])
 			return keys;
 	return NULL;
 }
 
+/* A name that may have been meant. */
+struct nearest {
+	struct str name;
+	unsigned best;
+	const char *found;
+};
+
+static struct nearest nearest_to(struct str name)
+{
+	return (struct nearest){ name, name.n < 5 ? 2 : 3, NULL };
+}
+
+static void nearest_try(struct nearest *n, const char *name)
+{
+	unsigned d = str_distance(n->name, str_of(name), n->best);
+	if (d < n->best) {
+		n->found = name;
+		n->best = d;
+	}
+}
+
 enum err keys_unknown(struct why *why, size_t at, const char *what, const struct key *keys, struct str name)
 {
-	const struct key *near = NULL;
-	unsigned best = name.n < 5 ? 2 : 3;
-	for (const struct key *k = keys; k->name; k++) {
-		unsigned d = str_distance(name, str_of(k->name), best);
-		if (d < best) {
-			near = k;
-			best = d;
-		}
-	}
-	if (near)
+	struct nearest near = nearest_to(name);
+	for (const struct key *k = keys; k->name; k++)
+		nearest_try(&near, k->name);
+	if (near.found)
 		return why_set(why, E_INPUT, at, "%s has no key '%.*s' (near: %s)", what, STR_SHORT(name),
-			       near->name);
+			       near.found);
 	return why_set(why, E_INPUT, at, "%s has no key '%.*s'; rota.yaml(5) lists them", what,
 		       STR_SHORT(name));
 }
@@ -299,4 +314,115 @@ void keys_write(const struct key *keys, const void *from, bool first, struct buf
 		buf_add(out, buf_str(&value));
 		first = false;
 	}
+}
+
+/* --- variants --------------------------------------------------------------------------------------------
+ */
+
+enum err keys_pass_over(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	(void)r;
+	(void)into;
+	(void)k;
+	(void)v;
+	return OK; /* it chose the table */
+}
+
+static enum err unknown_type(struct key_reader *r, const char *what, const struct key_variant *table,
+			     const struct val *type)
+{
+	char list[128] = "";
+	int n = 0;
+	struct nearest near = nearest_to(type->str);
+	for (const struct key_variant *t = table; t->name; t++) {
+		n += snprintf(list + n, sizeof list - (size_t)n, "%s%s", n ? ", " : "", t->name);
+		nearest_try(&near, t->name);
+	}
+	return why_set(r->why, E_INPUT, type->at, "%s '%.*s' is not known%s%s%s; allowed are %s", what,
+		       STR_SHORT(type->str), near.found ? " (near: " : "", near.found ? near.found : "",
+		       near.found ? ")" : "", list);
+}
+
+static enum err type_of(struct key_reader *r, const char *what, const struct key_variant *table,
+			const struct val *v, const struct key_variant **ret)
+{
+	const struct val *type = val_get(v, STR("type"));
+	if (v->kind != VAL_MAP)
+		return keys_wrong(r, what, KEY_KIND(VAL_MAP), v);
+	if (!type)
+		return why_set(r->why, E_INPUT, v->at, "%s needs a type, such as %s", what, table->name);
+	if (type->kind != VAL_STR)
+		return keys_wrong(r, "type", KEY_KIND(VAL_STR), type);
+	const struct key_variant *t = table;
+	while (t->name && !str_eq(type->str, str_of(t->name)))
+		t++;
+	if (!t->name)
+		return unknown_type(r, what, table, type);
+	if (!t->keys)
+		return why_set(r->why, E_INPUT, type->at, "%s is not supported yet", t->what);
+	*ret = t;
+	return OK;
+}
+
+enum err keys_read_variant(struct key_reader *r, const char *what, const struct key_variant *table,
+			   void *into, const struct val *v, uint8_t *kind)
+{
+	const struct key_variant *t = table;
+	enum err e = type_of(r, what, table, v, &t);
+	if (!e)
+		e = keys_read(r, t->what, t->keys, into, v, NULL);
+	if (e)
+		return e;
+	if (t->needs && !val_get(v, str_of(t->needs)))
+		return why_set(r->why, E_INPUT, v->at, "%s needs %s", t->what, t->needs);
+	*kind = (uint8_t)(t - table);
+	return OK;
+}
+
+void keys_write_variant(const struct key_variant *of, const void *from, struct buf *out)
+{
+	buf_addf(out, "{\"type\":\"%s\"", of->name);
+	keys_write(of->keys, from, false, out);
+	buf_addc(out, '}');
+}
+
+enum err keys_read_list(struct key_reader *r, const char *what, const struct key_variant *table,
+			const struct val *list, size_t size, void **items, unsigned *n)
+{
+	if (list->list.n > DOC_ITEMS_MAX)
+		return why_set(r->why, E_LIMIT, list->at, "a list of this kind has at most %d items",
+			       DOC_ITEMS_MAX);
+	char *all = arena_alloc(r->arena, (list->list.n + 1) * size);
+	if (!all)
+		return E_NOMEM;
+	for (unsigned i = 0; i < list->list.n; i++) {
+		uint8_t kind = 0;
+		enum err e = keys_read_variant(r, what, table, all + i * size, &list->list.item[i], &kind);
+		if (e)
+			return e;
+		all[i * size] = (char)kind;
+	}
+	*items = all;
+	*n = list->list.n;
+	return OK;
+}
+
+void keys_write_list(const struct key_variant *table, const void *items, size_t size, unsigned n,
+		     struct buf *out)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const char *item = (const char *)items + i * size;
+		buf_addc(out, i ? ',' : '[');
+		keys_write_variant(&table[(uint8_t)*item], item, out);
+	}
+	if (n)
+		buf_addc(out, ']');
+}
+
+enum err keys_strings(struct key_reader *r, const char *what, const struct val *map)
+{
+	for (unsigned i = 0; i < map->map.n; i++)
+		if (map->map.pair[i].value.kind != VAL_STR)
+			return keys_wrong(r, what, KEY_KIND(VAL_STR), &map->map.pair[i].value);
+	return OK;
 }

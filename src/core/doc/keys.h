@@ -66,3 +66,28 @@ const struct key *keys_find(const struct key *keys, struct str name);
 enum err keys_unknown(struct why *why, size_t at, const char *what, const struct key *keys, struct str name);
 /* Says that a value is of the wrong kind. */
 enum err keys_wrong(struct key_reader *r, const char *name, unsigned kinds, const struct val *v);
+
+/* Maps whose `type` says which keys they have. */
+struct key_variant {
+	const char *name;       /* the type; NULL ends the table */
+	const char *what;       /* "action command" */
+	const struct key *keys; /* the first is KEY_OF_TYPE; NULL: not supported yet */
+	const char *needs;      /* the key it cannot do without; NULL: it can */
+};
+#define KEY_OF_TYPE                                                                                          \
+	{                                                                                                    \
+		.name = "type", .type = KEY_OTHER, .kinds = KEY_KIND(VAL_STR), .set = keys_pass_over         \
+	}
+key_set keys_pass_over;
+/* *kind becomes the place in the table; `what` is what all of them are called: "action". */
+must_check enum err keys_read_variant(struct key_reader *r, const char *what, const struct key_variant *table,
+				      void *into, const struct val *v, uint8_t *kind);
+void keys_write_variant(const struct key_variant *of, const void *from, struct buf *out);
+/* Lists of them. *items becomes an array of structs of this size, which begin with a uint8_t, their kind. */
+must_check enum err keys_read_list(struct key_reader *r, const char *what, const struct key_variant *table,
+				   const struct val *list, size_t size, void **items, unsigned *n);
+/* Nothing if there are none. */
+void keys_write_list(const struct key_variant *table, const void *items, size_t size, unsigned n,
+		     struct buf *out);
+/* A map of strings: `what` is one of them. */
+must_check enum err keys_strings(struct key_reader *r, const char *what, const struct val *map);

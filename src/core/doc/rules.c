@@ -1,6 +1,32 @@
 /* From a document to what the engine works with. */
 #include "core/doc/doc.h"
 
+/* Who is asked before a run. What blocks a schedule is asked for as a hook is: it may be gone when a time
+ * comes, and the same rules hold then. */
+static uint8_t guards_of(const struct schedule_doc *d)
+{
+	const struct doc_command *hook = &d->hook[DOC_BEFORE_TRIGGER].command;
+	unsigned guards = 0;
+	if (d->budget.run.n || d->budget.day.n)
+		guards |= 1u << ASK_BUDGET;
+	if (d->needs & DOC_NEED(DOC_NEEDS_CONDITION))
+		guards |= 1u << ASK_CONDITION;
+	if (hook->shell.n || hook->argc || doc_blocked(d, false))
+		guards |= 1u << ASK_HOOK;
+	if (d->needs & DOC_NEED(DOC_NEEDS_CHECK))
+		guards |= 1u << ASK_CHECK;
+	return (uint8_t)guards;
+}
+
+/* So many failures of an agent in a row are no accident; commands are left to go on. */
+static uint16_t max_failures_of(const struct schedule_doc *d)
+{
+	enum { OF_AGENTS = 10 };
+	if (d->max_failures >= 0)
+		return (uint16_t)d->max_failures;
+	return d->action.kind == DOC_AGENT_TURN ? OF_AGENTS : 0;
+}
+
 enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, struct rules *ret)
 {
 	struct rules r;
@@ -17,7 +43,8 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 	p->priority = (int8_t)d->priority;
 	p->retries = (uint16_t)d->retry.count;
 	p->catch_up_limit = (uint16_t)d->catch_up_limit;
-	p->max_failures = (uint16_t)d->max_failures;
+	p->max_failures = max_failures_of(d);
+	p->guards = guards_of(d);
 	p->window = (uint32_t)d->window;
 	p->retry_delay = (uint32_t)d->retry.delay;
 	p->retry_most = (uint32_t)d->retry.most;
@@ -26,6 +53,8 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 		e = names->days(names->self, &d->when.except, &p->calendar);
 	if (!e && d->concurrency_key.n)
 		e = names->name(names->self, DOC_CONCURRENCY_KEY, d->concurrency_key, &p->key);
+	if (!e && d->agent.n)
+		e = names->name(names->self, DOC_AGENT, d->agent, &p->agent);
 	if (!e)
 		*ret = r;
 	return e;

@@ -1,0 +1,68 @@
+/* What a schedule needs that this version does not do yet: told when it is read, and most of it keeps the
+ * schedule from running. A run that left out its check, or an agent that was never asked, would look as if
+ * all were well. */
+#include "core/doc/doc_inner.h"
+#include "core/doc/embedded.h"
+#include "core/doc/inside.h"
+
+enum effect { TOLD, BLOCKS /* what is due */, BLOCKS_ALL /* and what is run by hand */ };
+
+static const struct {
+	const char *text;
+	enum effect effect;
+} needs[DOC_NEEDS] = {
+	[DOC_NEEDS_CONDITION] = { "conditions are not asked yet", BLOCKS },
+	[DOC_NEEDS_TEMPLATE] = { "templates ({{ }}) are not expanded yet", BLOCKS_ALL },
+	[DOC_NEEDS_AGENT] = { "no agent is known yet", BLOCKS_ALL },
+	[DOC_NEEDS_WEBHOOK] = { "webhooks are not sent yet", BLOCKS_ALL },
+	[DOC_NEEDS_CHECK] = { "checks are not run yet", BLOCKS_ALL },
+	[DOC_NEEDS_EXPECTATION] = { "expectations are not looked at yet", BLOCKS_ALL },
+	[DOC_NEEDS_HOOK] = { "hooks are not run yet", BLOCKS },
+	[DOC_NEEDS_TARGET] = { "nothing is sent to targets of notifications yet; `rota` shows what happened",
+			       TOLD },
+	[DOC_NEEDS_PING] = { "addresses are not pinged yet", TOLD },
+	[DOC_NEEDS_NEXT_CHECK] = { "runs cannot set their next check yet", TOLD },
+	[DOC_NEEDS_GRANT] = { "runs cannot create schedules yet", TOLD },
+};
+
+void doc_need(struct key_reader *r, enum doc_need need, size_t at)
+{
+	struct schedule_doc *d = reader_of(r)->d;
+	bool again = d->needs & DOC_NEED(need);
+	d->needs |= DOC_NEED(need);
+	if (again || DOC_ABLE & DOC_NEED(need))
+		return;
+	if (needs[need].effect == TOLD)
+		doc_warn(r, at, "%s", needs[need].text);
+	else
+		doc_warn(r, at, "%s: the schedule is accepted, and blocked", needs[need].text);
+}
+
+const char *doc_blocked(const struct schedule_doc *d, bool by_hand)
+{
+	for (unsigned i = 0; i < DOC_NEEDS; i++)
+		if (d->needs & ~DOC_ABLE & DOC_NEED(i) && needs[i].effect >= (by_hand ? BLOCKS_ALL : BLOCKS))
+			return needs[i].text;
+	return NULL;
+}
+
+enum err doc_template(struct key_reader *r, const struct val *v)
+{
+	bool any = false;
+	enum err e = embedded_template(v->str, &any, r->why);
+	if (e && r->why)
+		r->why->at = inside(r->source, v, r->why->at);
+	if (!e && any)
+		doc_need(r, DOC_NEEDS_TEMPLATE, v->at);
+	return e;
+}
+
+void doc_shell_line(struct key_reader *r, const struct val *v)
+{
+	struct str name = embedded_in_scope(v->str);
+	if (name.n)
+		doc_warn(r, inside(r->source, v, (size_t)(name.p - v->str.p)),
+			 "'%.*s' stays as it is in a line for the shell; pass it by env, or write the "
+			 "command as a list",
+			 STR_SHORT(name));
+}

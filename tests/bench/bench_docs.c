@@ -1,0 +1,141 @@
+/* Reading documents: 100,000 schedules as YAML and as JSON, from text to what the engine works with. Beside it
+ * libyaml's own loop over the same text, which makes nothing of its events. Prints figures as JSON lines. */
+#include "base/buf.h"
+#include "core/doc/doc.h"
+#include "host/clock.h"
+#include "host/docfile.h"
+#include "zoneinfo.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <yaml.h>
+
+enum { SCHEDULES = 100000, ROUNDS = 5 };
+
+static void write_yaml(struct buf *out)
+{
+	for (unsigned i = 0; i < SCHEDULES; i++)
+		buf_addf(out,
+			 "%s- id: job-%u\n"
+			 "  name: Job number %u\n"
+			 "  tags: [nightly, team-%u]\n"
+			 "  expression: \"%u %u * * *\"\n"
+			 "  timezone: Europe/Berlin\n"
+			 "  window: 15m\n"
+			 "  action: { type: command, command: [/usr/bin/report, --team, \"%u\"], cwd: /srv }\n"
+			 "  retry: { max_attempts: 3, backoff: exponential, initial_delay: 60 }\n"
+			 "  timeout: 300\n",
+			 i ? "" : "schedules:\n", i, i, i % 50, i % 60, i % 24, i % 50);
+}
+
+static void write_json(struct buf *out)
+{
+	for (unsigned i = 0; i < SCHEDULES; i++)
+		buf_addf(out,
+			 "%s{\"id\":\"job-%u\",\"name\":\"Job number %u\",\"tags\":[\"nightly\",\"team-%u\"],"
+			 "\"expression\":\"%u %u * * *\",\"timezone\":\"Europe/Berlin\",\"window\":\"15m\","
+			 "\"action\":{\"type\":\"command\",\"command\":[\"/usr/bin/report\",\"--team\",\"%u\"],"
+			 "\"cwd\":\"/srv\"},\"retry\":{\"max_attempts\":3,\"backoff\":\"exponential\","
+			 "\"initial_delay\":60},\"timeout\":300}",
+			 i ? "," : "{\"schedules\":[", i, i, i % 50, i % 60, i % 24, i % 50);
+	buf_add(out, STR("]}"));
+}
+
+/* Every event, and nothing more. */
+static void bare(struct str text)
+{
+	yaml_parser_t parser;
+	yaml_event_t event;
+	bool end = false;
+	if (!yaml_parser_initialize(&parser))
+		exit(1);
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
+	while (!end) {
+		if (!yaml_parser_parse(&parser, &event))
+			exit(1);
+		end = event.type == YAML_STREAM_END_EVENT;
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+}
+
+struct times {
+	double parse, whole; /* ms */
+	size_t bytes;
+};
+
+static double since(struct boot t)
+{
+	return (double)(clock_boot().us - t.us) / 1000;
+}
+
+static size_t in_use(void)
+{
+	struct mallinfo2 m = mallinfo2();
+	return m.uordblks + m.hblkhd;
+}
+
+static struct times ours(const char *name, struct str text)
+{
+	struct doc_env env = { .when = { .now = wall_of(1794751200), /* 2026-11-15T14:00:00Z */
+					 .zones = test_zones(),
+					 .zone = test_zone("UTC"),
+					 .zone_name = STR("UTC") } };
+	struct arena a = { 0 };
+	struct why why = { 0 };
+	struct val v;
+	struct doc_list list;
+	struct times t;
+	size_t before = in_use();
+	struct boot start = clock_boot();
+	if (docfile_parse(str_of(name), text, &a, &v, &why))
+		exit(1);
+	t.parse = since(start);
+	if (doc_read(text, &v, &env, &a, &list, &why) || list.n != SCHEDULES)
+		exit(1);
+	t.whole = since(start);
+	t.bytes = in_use() - before;
+	arena_free(&a);
+	return t;
+}
+
+static double least(double a, double b)
+{
+	return a && a < b ? a : b;
+}
+
+static void figure(const char *name, double mine, double peer, const char *unit)
+{
+	printf("{\"name\":\"%s\",\"ours\":%.1f,\"peer\":%.1f,\"ratio\":%.2f,\"unit\":\"%s\"}\n", name, mine,
+	       peer, mine / peer, unit);
+}
+
+int main(void)
+{
+	struct buf yaml = { 0 }, json = { 0 };
+	struct times y = { 0 }, j = { 0 };
+	double peer = 0;
+	write_yaml(&yaml);
+	write_json(&json);
+	if (yaml.failed || json.failed)
+		return 1;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct boot start = clock_boot();
+		bare(buf_str(&yaml));
+		peer = least(peer, since(start));
+		struct times t = ours("x.yaml", buf_str(&yaml));
+		y = (struct times){ least(y.parse, t.parse), least(y.whole, t.whole), t.bytes };
+		t = ours("x.json", buf_str(&json));
+		j = (struct times){ least(j.parse, t.parse), least(j.whole, t.whole), t.bytes };
+	}
+	figure("docs.yaml-values", y.parse, peer, "ms");
+	figure("docs.yaml-100k", y.whole, peer, "ms");
+	figure("docs.json-values", j.parse, peer, "ms");
+	figure("docs.json-100k", j.whole, peer, "ms");
+	figure("docs.memory-100k", (double)y.bytes / 1e6, (double)yaml.n / 1e6, "MB");
+	buf_free(&yaml);
+	buf_free(&json);
+	return 0;
+}
