@@ -404,11 +404,25 @@ static void give(void *arg)
 	desk_job_free(j);
 }
 
+/* On the desk's thread: what people will want to know of it, written down before it counts. */
+static void write_words(struct daemon *d, const struct desk_job *j)
+{
+	struct str words = j->req.op == RN_ASK ? j->answer.words
+			   : j->outcome        ? str_of(j->why.text)
+					       : (struct str){ 0 };
+	struct st_req r = { .op = ST_WORDS,
+			    .lane = LANE_USER,
+			    .words = { .run = j->req.run, .kind = WORDS_WHY, .text = words } };
+	while (words.n && daemon_send(d, &r, NULL, NULL) == E_BUSY && !atomic_load(&d->closing))
+		usleep(1000);
+}
+
 /* On the desk's thread. */
 static void prepared(void *ctx, struct desk_job *j)
 {
 	struct daemon *d = ctx;
 	j->ctx = d;
+	write_words(d, j);
 	while (mailbox_put(d->mail, give, j)) {
 		if (atomic_load(&d->closing)) { /* nobody empties it any more; the next daemon asks again */
 			desk_job_free(j);

@@ -76,21 +76,24 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 		e = understand(d, text, &j->arena, &doc, &j->why);
 	if (e)
 		return e;
-	if (j->req.op == RN_ASK) {
-		j->answer = guard_ask(&doc, (enum rn_ask)j->req.ask);
-		return OK;
-	}
+	struct gather about = { .reader = d->reader,
+				.zones = zoneinfo_source(d->zones),
+				.doc = &doc,
+				.run = &run,
+				.attempt = j->req.attempt };
 	e = read_run(d->reader, j->req.run, &run, &j->why);
-	if (!e)
-		e = render_launch(&doc, &run, j->req.attempt, d->options.socket, &j->arena, &j->launch,
-				  &j->why);
-	return e;
+	if (e)
+		return e;
+	if (j->req.op == RN_ASK)
+		return guard_ask(&about, (enum rn_ask)j->req.ask, &j->arena, &j->answer, &j->why);
+	return render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
 }
 
 /* The reader gives up early, as is right for people: a slow disk is no fault of the schedule's. */
 static bool try_again(const struct desk *d, enum err e, unsigned times)
 {
-	if (!e || e == E_INPUT || e == E_NOTFOUND || times >= DESK_TRIES_MAX || atomic_load(&d->stop))
+	if (!e || e == E_INPUT || e == E_VALUE || e == E_NOTFOUND || times >= DESK_TRIES_MAX ||
+	    atomic_load(&d->stop))
 		return false;
 	poll(NULL, 0, DESK_PAUSE_MS);
 	return true;
@@ -111,8 +114,9 @@ static void do_job(void *arg)
 	/* What cannot be read now may be read later, but nobody would ask again: it is said. */
 	if (e) {
 		j->outcome = OUTCOME_FAILED;
-		j->reason = REASON_DEFINITION;
-		j->answer = (struct guard_answer){ .reason = REASON_DEFINITION };
+		j->reason = e == E_VALUE ? REASON_TEMPLATE : REASON_DEFINITION;
+		j->answer =
+			(struct guard_answer){ .reason = REASON_DEFINITION, .words = str_of(j->why.text) };
 	}
 	d->options.done(d->options.ctx, j);
 }

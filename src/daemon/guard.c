@@ -2,13 +2,48 @@
 
 #include "core/model.h"
 
-struct guard_answer guard_ask(const struct schedule_doc *doc, enum rn_ask ask)
+/* An error makes it false, and is told. */
+static enum err ask_condition(const struct gather *g, struct arena *a, struct guard_answer *ret,
+			      struct why *why)
 {
-	/* `check` is asked for an attempt, by hand or not: its no is a failure, and not to be tried again. */
-	if (ask == ASK_CHECK)
-		return (struct guard_answer){ .reason = REASON_DEFINITION };
-	/* A schedule that was blocked by another version has a hook in its rules, and perhaps none to ask. */
-	if (ask == ASK_HOOK && !doc_blocked(doc, false))
-		return (struct guard_answer){ .yes = true };
-	return (struct guard_answer){ .reason = REASON_BLOCKED };
+	struct gathered with;
+	const struct expr *condition;
+	struct why wrong = { .at = WHY_NOWHERE };
+	enum err e = gather(g, a, &with, why);
+	if (e && e != E_VALUE)
+		return e;
+	if (e)
+		wrong = *why;
+	else if (expr_compile(doc_condition(g->doc), NULL, a, &condition, &wrong) == OK)
+		ret->yes = expr_holds(condition, &with.env, a, &wrong);
+	if (ret->yes || !wrong.text[0])
+		return OK;
+	const char *words = arena_printf(a, "%s", wrong.text);
+	ret->words = words ? str_of(words) : (struct str){ 0 };
+	return words ? OK : E_NOMEM;
+}
+
+enum err guard_ask(const struct gather *g, enum rn_ask ask, struct arena *a, struct guard_answer *ret,
+		   struct why *why)
+{
+	*ret = (struct guard_answer){ .reason = REASON_BLOCKED };
+	switch (ask) {
+	case ASK_CONDITION:
+		ret->reason = REASON_CONDITION;
+		return ask_condition(g, a, ret, why);
+	case ASK_CHECK:
+		/* It is asked for an attempt, by hand or not: its no is a failure, and not to be tried again.
+		 */
+		ret->reason = REASON_DEFINITION;
+		break;
+	case ASK_HOOK:
+		/* A schedule that was blocked by another version has a hook in its rules, perhaps none to
+		 * ask. */
+		ret->yes = !doc_blocked(g->doc, false);
+		break;
+	case ASK_BUDGET:
+	case RN_ASKS:
+		break;
+	}
+	return OK;
 }

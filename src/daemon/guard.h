@@ -1,11 +1,15 @@
 #pragma once
-/* What the engine asks before a run, answered from the schedule's document. */
-#include "core/doc/doc.h"
+/* What the engine asks before a run, answered from the schedule's document and from what is known. On the
+ * desk's thread. */
+#include "daemon/gather.h"
 #include "port/runner.h"
 
 struct guard_answer {
 	bool yes;
-	uint16_t reason; /* of a no, where it is not the guard's own */
+	uint16_t reason;  /* of a no, where it is not the guard's own */
+	struct str words; /* more about it; lives in the arena */
 };
-/* On the desk's thread. What this version cannot ask is no, and the reason says so. */
-struct guard_answer guard_ask(const struct schedule_doc *doc, enum rn_ask ask);
+/* What this version cannot ask is no, and the reason says so. An error: the machine's, and to be tried again.
+ */
+must_check enum err guard_ask(const struct gather *g, enum rn_ask ask, struct arena *a,
+			      struct guard_answer *ret, struct why *why);

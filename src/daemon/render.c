@@ -10,30 +10,70 @@
 
 extern char **environ;
 
-static const char *text(struct arena *a, struct str s)
+/* --- templates
+ * ---------------------------------------------------------------------------------------------- */
+
+/* While it renders. What failed first is told. */
+struct renderer {
+	const struct gather *about;
+	struct gathered with;
+	struct arena *arena;
+	struct why *why;
+	enum err failed;
+};
+
+static void fail(struct renderer *r, enum err e)
 {
-	return arena_dup(a, s);
+	if (!r->failed)
+		r->failed = e;
+}
+
+static struct str expand(struct renderer *r, struct str text)
+{
+	const struct template *t;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	if (r->failed || !text.n || !memmem(text.p, text.n, "{{", 2))
+		return text;
+	/* Names were checked when the document was read. */
+	enum err e = template_compile(text, NULL, r->arena, &t, r->why);
+	if (!e)
+		e = template_render(t, &r->with.env, r->arena, &out, r->why);
+	char *copy = e ? NULL : arena_dup(r->arena, buf_str(&out));
+	if (!e && (!copy || out.failed))
+		e = E_NOMEM;
+	if (!e && memchr(copy, '\0', out.n))
+		e = why_set(r->why, E_VALUE, WHY_NOWHERE, "a byte 0 cannot be passed to a program");
+	if (e)
+		fail(r, e);
+	return e ? text : (struct str){ copy, out.n };
+}
+
+static const char *text(struct renderer *r, struct str s)
+{
+	const char *copy = arena_dup(r->arena, s);
+	if (!copy)
+		fail(r, E_NOMEM);
+	return copy;
 }
 
 /* --- program and arguments
  * ---------------------------------------------------------------------------------- */
 
-static const char **render_argv(const struct doc_command *c, struct arena *a)
+static const char **render_argv(struct renderer *r, const struct doc_command *c)
 {
 	unsigned n = c->shell.n ? 3 : c->argc;
-	const char **argv = arena_alloc(a, (n + 1) * sizeof *argv);
-	if (!argv)
+	const char **argv = arena_alloc(r->arena, (n + 1) * sizeof *argv);
+	if (!argv) {
+		fail(r, E_NOMEM);
 		return NULL;
+	}
 	if (c->shell.n) {
 		argv[0] = "/bin/sh";
 		argv[1] = "-c";
-		argv[2] = text(a, c->shell);
+		argv[2] = text(r, c->shell);
 	}
 	for (unsigned i = 0; i < c->argc && !c->shell.n; i++)
-		argv[i] = text(a, c->argv[i]);
-	for (unsigned i = 0; i < n; i++)
-		if (!argv[i])
-			return NULL;
+		argv[i] = text(r, expand(r, c->argv[i]));
 	argv[n] = NULL;
 	return argv;
 }
@@ -69,52 +109,41 @@ static void put_pair(struct environment *e, const char *name, struct str value)
 	put(e, arena_printf(e->arena, "%s=%.*s", name, (int)value.n, value.p));
 }
 
-static const char **render_env(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt,
-			       const char *socket, struct arena *a)
+static const char **render_env(struct renderer *r, const char *socket)
 {
-	struct environment e = { .arena = a };
+	const struct run_row *run = r->about->run;
+	const struct val *more = &r->about->doc->action.env;
+	struct environment e = { .arena = r->arena };
 	unsigned inherited = 0;
 	char nominal[ISO_SIZE];
-	const struct val *more = &doc->action.env;
 	while (environ[inherited])
 		inherited++;
 	e.room = inherited + (more->kind == VAL_MAP ? more->map.n : 0) + 8;
-	e.item = arena_alloc(a, (e.room + 1) * sizeof *e.item);
-	if (!e.item)
+	e.item = arena_alloc(r->arena, (e.room + 1) * sizeof *e.item);
+	if (!e.item) {
+		fail(r, E_NOMEM);
 		return NULL;
+	}
 	for (unsigned i = 0; i < inherited; i++)
 		if (strncmp(environ[i], "NOTIFY_SOCKET=", 14) != 0 &&
 		    strncmp(environ[i], "WATCHDOG_", 9) != 0)
 			e.item[e.n++] = environ[i]; /* the service manager's word is for the daemon only */
-	for (unsigned i = 0; more->kind == VAL_MAP && i < more->map.n; i++)
-		put_pair(&e, text(a, more->map.pair[i].key), more->map.pair[i].value.str);
-	put(&e, arena_printf(a, "ROTA_RUN_ID=%llu", (unsigned long long)run->run));
-	put_pair(&e, "ROTA_SCHEDULE_ID", doc->id);
-	put(&e, arena_printf(a, "ROTA_ATTEMPT=%u", attempt));
+	for (unsigned i = 0; more->kind == VAL_MAP && i < more->map.n; i++) {
+		const char *name = text(r, more->map.pair[i].key);
+		if (name)
+			put_pair(&e, name, expand(r, more->map.pair[i].value.str));
+	}
+	put(&e, arena_printf(r->arena, "ROTA_RUN_ID=%llu", (unsigned long long)run->run));
+	put_pair(&e, "ROTA_SCHEDULE_ID", r->about->doc->id);
+	put(&e, arena_printf(r->arena, "ROTA_ATTEMPT=%u", r->about->attempt));
 	put_pair(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
 	put_pair(&e, "ROTA_SOCKET", str_of(socket));
+	if (r->about->doc->agent.n)
+		put_pair(&e, "ROTA_AGENT", r->about->doc->agent);
 	e.item[e.n] = NULL;
-	return e.failed ? NULL : e.item;
-}
-
-/* --- context
- * ------------------------------------------------------------------------------------------------ */
-
-static void render_context(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt,
-			   struct buf *out)
-{
-	char nominal[ISO_SIZE], now[ISO_SIZE];
-	buf_add(out, STR("{\"schedule\":{\"id\":"));
-	json_write_str(out, doc->id);
-	buf_add(out, STR(",\"name\":"));
-	json_write_str(out, doc->name.n ? doc->name : doc->id);
-	buf_add(out, STR("},\"variables\":"));
-	json_write(out, doc->variables.kind == VAL_MAP ? &doc->variables : &(struct val){ .kind = VAL_MAP });
-	buf_addf(out, ",\"timestamp\":\"%s\",\"run\":{\"id\":%llu,\"attempt\":%u,\"nominal\":\"%s\"",
-		 iso_format_utc(wall_seconds(clock_wall()), now), (unsigned long long)run->run, attempt,
-		 iso_format_utc(wall_seconds(run->nominal), nominal));
-	buf_addf(out, ",\"catch_up\":%s,\"missed\":%u,\"fence\":%llu}}",
-		 run->kind == KIND_CATCH_UP ? "true" : "false", run->missed, (unsigned long long)run->fence);
+	if (e.failed)
+		fail(r, E_NOMEM);
+	return e.item;
 }
 
 /* WINDOW binds the first attempt, and the engine judged it when it decided to start. What comes after, a slow
@@ -128,28 +157,34 @@ static struct boot start_by(const struct schedule_doc *doc, const struct run_row
 	return (struct boot){ clock_boot().us + (left > 0 ? left : 0) };
 }
 
-enum err render_launch(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt,
-		       const char *socket, struct arena *a, struct launch *ret, struct why *why)
+enum err render_launch(const struct gather *about, const char *socket, struct arena *a, struct launch *ret,
+		       struct why *why)
 {
+	const struct schedule_doc *doc = about->doc;
+	struct renderer r = { .about = about, .arena = a, .why = why };
+	_cleanup_(buf_free) struct buf context = { 0 };
 	const char *blocked = doc_blocked(doc, true);
 	if (blocked)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' cannot run: %s", (int)doc->id.n, doc->id.p,
+		return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' cannot run: %s", STR_SHORT(doc->id),
 			       blocked);
 	if (doc->action.kind != DOC_COMMAND)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' is nothing to execute",
-			       (int)doc->id.n, doc->id.p);
-	_cleanup_(buf_free) struct buf context = { 0 };
-	render_context(doc, run, attempt, &context);
-	struct launch l = { .argv = render_argv(&doc->action.command, a),
-			    .env = render_env(doc, run, attempt, socket, a),
-			    .cwd = doc->action.cwd.n ? text(a, doc->action.cwd) : NULL,
-			    .input = doc->action.input,
+			       STR_SHORT(doc->id));
+	enum err e = gather(about, a, &r.with, why);
+	if (e)
+		return e;
+	json_write(&context, &r.with.scope);
+	struct launch l = { .argv = render_argv(&r, &doc->action.command),
+			    .env = render_env(&r, socket),
+			    .cwd = doc->action.cwd.n ? text(&r, doc->action.cwd) : NULL,
+			    .input = expand(&r, doc->action.input),
 			    .timeout = doc->timeout * USEC,
 			    .grace = RUN_GRACE_SECONDS * USEC,
-			    .start_by = start_by(doc, run, attempt) };
-	l.context = (struct str){ text(a, buf_str(&context)), context.n };
-	if (!l.argv || !l.env || !l.context.p || context.failed)
-		return E_NOMEM;
-	*ret = l;
-	return OK;
+			    .start_by = start_by(doc, about->run, about->attempt) };
+	l.context = (struct str){ text(&r, buf_str(&context)), context.n };
+	if (context.failed)
+		fail(&r, E_NOMEM);
+	if (!r.failed)
+		*ret = l;
+	return r.failed;
 }

@@ -1,8 +1,9 @@
 #pragma once
 /* A schedule's document and a run's record to what the launcher executes. Everything lives in the arena. */
-#include "core/doc/doc.h"
+#include "daemon/gather.h"
 #include "host/launch.h"
-#include "port/store.h"
 
-must_check enum err render_launch(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt,
-				  const char *socket, struct arena *a, struct launch *ret, struct why *why);
+/* Templates are expanded in arguments, environment and input, never in a line for the shell. E_VALUE: one of
+ * them has no value. */
+must_check enum err render_launch(const struct gather *about, const char *socket, struct arena *a,
+				  struct launch *ret, struct why *why);

@@ -12,7 +12,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SRC = HERE.parent.parent / "src"
 SOURCES = ["base/json.c", "core/doc/action.c", "core/doc/command.c", "core/doc/doc.c", "core/doc/doc_around.c",
-           "core/doc/doc_bounds.c", "core/doc/doc_keys.c", "core/doc/doc_notify.c", "core/doc/embedded.c", "core/doc/id.c",
+           "core/doc/doc_bounds.c", "core/doc/doc_keys.c", "core/doc/doc_notify.c", "core/doc/id.c",
            "core/doc/keys.c", "host/yaml.c"]
 
 # Not by a file of this directory, and why.

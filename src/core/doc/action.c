@@ -22,7 +22,7 @@ static enum err set_cwd(struct key_reader *r, void *into, const struct key *k, c
 static enum err set_text(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	*(struct str *)(void *)((char *)into + k->to) = v->str;
-	return doc_template(r, v);
+	return doc_template(r, &scope_names, v);
 }
 
 /* The strings of a map may hold templates. */
@@ -30,7 +30,7 @@ static enum err templates(struct key_reader *r, const struct val *map)
 {
 	enum err e = OK;
 	for (unsigned i = 0; i < map->map.n && !e; i++)
-		e = doc_template(r, &map->map.pair[i].value);
+		e = doc_template(r, &scope_names, &map->map.pair[i].value);
 	return e;
 }
 
@@ -181,7 +181,7 @@ static void write_headers(const void *from, struct buf *out)
 /* Templates are expanded in all of its strings. */
 static enum err check_body(struct key_reader *r, const struct val *v)
 {
-	enum err e = v->kind == VAL_STR ? doc_template(r, v) : OK;
+	enum err e = v->kind == VAL_STR ? doc_template(r, &scope_names, v) : OK;
 	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n && !e; i++)
 		e = check_body(r, &v->list.item[i]);
 	for (unsigned i = 0; v->kind == VAL_MAP && i < v->map.n && !e; i++)

@@ -13,7 +13,7 @@ static enum err read_words(struct key_reader *r, const struct val *v, struct doc
 		const struct val *word = &v->list.item[c->argc];
 		if (word->kind != VAL_STR)
 			return keys_wrong(r, "a word of the command", KEY_KIND(VAL_STR), word);
-		enum err e = doc_template(r, word);
+		enum err e = doc_template(r, &scope_names, word);
 		if (e)
 			return e;
 		c->argv[c->argc] = word->str;

@@ -1,8 +1,8 @@
 #include "core/doc/doc.h"
 #include "base/map.h"
 #include "core/doc/doc_inner.h"
-#include "core/doc/embedded.h"
 #include "core/doc/inside.h"
+#include "core/doc/scope.h"
 #include "core/when/hash.h"
 #include "core/when/iso.h"
 
@@ -94,11 +94,10 @@ static enum err check_condition(struct doc_reader *r)
 	struct str text = doc_condition(r->d);
 	if (!text.p)
 		return OK;
-	enum err e = embedded_condition(text, r->keys.why);
+	const struct expr *condition;
+	enum err e = expr_compile(text, &scope_names, r->keys.arena, &condition, r->keys.why);
 	if (e && e != E_NOMEM && r->keys.why)
 		r->keys.why->at = part_at(r, ACE_IF, r->keys.why->at);
-	if (!e)
-		doc_need(&r->keys, DOC_NEEDS_CONDITION, part_at(r, ACE_IF, 0));
 	return e;
 }
 

@@ -87,8 +87,6 @@ struct doc_notification {
 
 /* What a schedule may ask for besides starting a command. */
 enum doc_need {
-	DOC_NEEDS_CONDITION,
-	DOC_NEEDS_TEMPLATE,
 	DOC_NEEDS_AGENT,
 	DOC_NEEDS_WEBHOOK,
 	DOC_NEEDS_CHECK,

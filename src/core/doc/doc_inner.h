@@ -2,6 +2,7 @@
 /* Within core/doc: a schedule while it is being read, the table of its keys, and what their rows share. */
 #include "core/doc/doc.h"
 #include "core/doc/keys.h"
+#include "core/doc/scope.h"
 
 /* A schedule being read. */
 struct doc_reader {
@@ -47,8 +48,8 @@ bool doc_is_name(struct str s);
 /* --- needs.c: what this version does not do yet, and text that is no text --- */
 /* The schedule asks for this, at that place. */
 void doc_need(struct key_reader *r, enum doc_need need, size_t at);
-/* Text that may hold templates. */
-must_check enum err doc_template(struct key_reader *r, const struct val *v);
+/* Text that may hold templates, in which these names are in scope. */
+must_check enum err doc_template(struct key_reader *r, const struct expr_names *names, const struct val *v);
 /* A line for the shell, which never does. */
 void doc_shell_line(struct key_reader *r, const struct val *v);
 

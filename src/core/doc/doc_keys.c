@@ -112,6 +112,17 @@ static void write_agent(const void *from, struct buf *out)
 		json_write_str(out, name);
 }
 
+/* Its strings, however deep. */
+static enum err check_variable(struct key_reader *r, const struct val *v)
+{
+	enum err e = v->kind == VAL_STR ? doc_template(r, &scope_names_of_variables, v) : OK;
+	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n && !e; i++)
+		e = check_variable(r, &v->list.item[i]);
+	for (unsigned i = 0; v->kind == VAL_MAP && i < v->map.n && !e; i++)
+		e = check_variable(r, &v->map.pair[i].value);
+	return e;
+}
+
 static enum err set_variables(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	(void)k;
@@ -120,7 +131,7 @@ static enum err set_variables(struct key_reader *r, void *into, const struct key
 		if (!doc_is_name(p->key))
 			return why_set(r->why, E_INPUT, p->at, "'%.*s' cannot be the name of a variable",
 				       STR_SHORT(p->key));
-		enum err e = p->value.kind == VAL_STR ? doc_template(r, &p->value) : OK;
+		enum err e = check_variable(r, &p->value);
 		if (e)
 			return e;
 	}

@@ -2,8 +2,9 @@
  * schedule from running. A run that left out its check, or an agent that was never asked, would look as if
  * all were well. */
 #include "core/doc/doc_inner.h"
-#include "core/doc/embedded.h"
 #include "core/doc/inside.h"
+#include "core/doc/scope.h"
+#include "core/expr/template.h"
 
 enum effect { TOLD, BLOCKS /* what is due */, BLOCKS_ALL /* and what is run by hand */ };
 
@@ -11,8 +12,6 @@ static const struct {
 	const char *text;
 	enum effect effect;
 } needs[DOC_NEEDS] = {
-	[DOC_NEEDS_CONDITION] = { "conditions are not asked yet", BLOCKS },
-	[DOC_NEEDS_TEMPLATE] = { "templates ({{ }}) are not expanded yet", BLOCKS_ALL },
 	[DOC_NEEDS_AGENT] = { "no agent is known yet", BLOCKS_ALL },
 	[DOC_NEEDS_WEBHOOK] = { "webhooks are not sent yet", BLOCKS_ALL },
 	[DOC_NEEDS_CHECK] = { "checks are not run yet", BLOCKS_ALL },
@@ -46,21 +45,19 @@ const char *doc_blocked(const struct schedule_doc *d, bool by_hand)
 	return NULL;
 }
 
-enum err doc_template(struct key_reader *r, const struct val *v)
+enum err doc_template(struct key_reader *r, const struct expr_names *names, const struct val *v)
 {
-	bool any = false;
-	enum err e = embedded_template(v->str, &any, r->why);
-	if (e && r->why)
+	const struct template *t;
+	enum err e = template_compile(v->str, names, r->arena, &t, r->why);
+	if (e && e != E_NOMEM && r->why)
 		r->why->at = inside(r->source, v, r->why->at);
-	if (!e && any)
-		doc_need(r, DOC_NEEDS_TEMPLATE, v->at);
 	return e;
 }
 
 void doc_shell_line(struct key_reader *r, const struct val *v)
 {
-	struct str name = embedded_in_scope(v->str);
-	if (name.n)
+	struct str name;
+	if (template_looks_like(v->str, &scope_names, &name))
 		doc_warn(r, inside(r->source, v, (size_t)(name.p - v->str.p)),
 			 "'%.*s' stays as it is in a line for the shell; pass it by env, or write the "
 			 "command as a list",

@@ -9,7 +9,7 @@ static uint8_t guards_of(const struct schedule_doc *d)
 	unsigned guards = 0;
 	if (d->budget.run.n || d->budget.day.n)
 		guards |= 1u << ASK_BUDGET;
-	if (d->needs & DOC_NEED(DOC_NEEDS_CONDITION))
+	if (doc_condition(d).n)
 		guards |= 1u << ASK_CONDITION;
 	if (hook->shell.n || hook->argc || doc_blocked(d, false))
 		guards |= 1u << ASK_HOOK;

@@ -1,0 +1,23 @@
+#pragma once
+/* What a run's condition, templates and program are told: gathered from the store. For the desk's thread. */
+#include "core/doc/scope.h"
+#include "store/sqlite_read.h"
+
+struct zoneinfo;
+
+/* Whom it is about. */
+struct gather {
+	struct reader *reader;
+	const struct zone_source *zones;
+	const struct schedule_doc *doc;
+	const struct run_row *run;
+	uint16_t attempt;
+};
+
+/* The names in scope, and what they are looked up by; both live in the arena. E_VALUE: a variable has no
+ * value. */
+struct gathered {
+	struct val scope;
+	struct expr_env env;
+};
+must_check enum err gather(const struct gather *g, struct arena *a, struct gathered *ret, struct why *why);
