@@ -136,6 +136,7 @@
 #define HTTP_QUERY_MAX       64   /* values in a query */
 #define SOCKET_TRIES_MAX     100  /* for the directory's lock, 10 ms apart */
 
+#define NOTE_BYTES_MAX  1024 /* what a person writes beside a pause or a problem */
 #define DERIVED_IDS_MAX 1000 /* schedules whose id was made up of the same words */
 
 /* The client */

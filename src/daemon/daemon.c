@@ -24,7 +24,7 @@ struct pending {
 	struct command command;
 	reply_fn *done;
 	void *ctx;
-	char *id, *document; /* copies, until the store has answered */
+	char *id, *document, *note; /* copies, until the store has answered */
 	struct boot give_up; /* until then a busy schedule is asked again */
 	struct pending *next;
 };
@@ -94,6 +94,7 @@ static void pending_free(struct pending *p)
 {
 	free(p->id);
 	free(p->document);
+	free(p->note);
 	free(p);
 }
 
@@ -202,10 +203,13 @@ enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done,
 	*p = (struct pending){ .d = d, .command = *c, .done = done, .ctx = ctx };
 	p->id = copy(c->id);
 	p->document = copy(c->document);
+	p->note = copy(c->note);
 	p->give_up.us = clock_boot().us + patience(c->kind) * 1000;
 	p->command.id.p = p->id;
 	p->command.document.p = p->document;
-	enum err e = p->id && p->document ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
+	if (c->note.p)
+		p->command.note.p = p->note;
+	enum err e = p->id && p->document && p->note ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
 	if (e)
 		pending_free(p);
 	return e == E_LIMIT ? E_BUSY : e;

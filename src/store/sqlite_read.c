@@ -97,6 +97,7 @@ static bool take_sched(sqlite3_stmt *s, struct arena *a, struct read_sched *ret)
 		ret->dropped.us = sqlite3_column_int64(s, SCHED_PARAMS - 2);
 	ret->id = text_read(s, at++);
 	ret->document = text_read(s, at++);
+	ret->note = text_read(s, at++);
 	ret->open = sqlite3_column_type(s, at) != SQLITE_NULL;
 	if (ret->open)
 		ret->range = (struct range_row){ .sid = record.row.sid,
@@ -104,7 +105,7 @@ static bool take_sched(sqlite3_stmt *s, struct arena *a, struct read_sched *ret)
 						 .last = { sqlite3_column_int64(s, at + 1) },
 						 .state = (uint8_t)sqlite3_column_int(s, at + 2),
 						 .reason = (uint16_t)sqlite3_column_int(s, at + 3) };
-	return keep(a, &ret->id) && keep(a, &ret->document);
+	return keep(a, &ret->id) && keep(a, &ret->document) && keep(a, &ret->note);
 }
 
 /* Of a statement that has been bound, and gives one at most. */
@@ -232,10 +233,9 @@ enum err read_sched_named(struct reader *r, struct str text, struct arena *a, st
 	return e;
 }
 
-static int list_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
+static int list_scheds(sqlite3_stmt *s, struct str after, unsigned limit, struct arena *a,
 		       struct read_scheds *list)
 {
-	sqlite3_stmt *s = r->stmt[READ_SCHED_LIST];
 	size_t bytes = 0;
 	list->item = arena_alloc(a, limit * sizeof *list->item);
 	if (!list->item)
@@ -256,17 +256,29 @@ static int list_scheds(struct reader *r, struct str after, unsigned limit, struc
 	return leave(s, rc);
 }
 
-enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
-		     struct read_scheds *ret, struct why *why)
+static enum err some_scheds(struct reader *r, enum read_sql which, struct str after, unsigned limit,
+			    struct arena *a, struct read_scheds *ret, struct why *why)
 {
 	struct read_scheds list = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
-		rc = list_scheds(r, after, bounded(limit), a, &list);
+		rc = list_scheds(r->stmt[which], after, bounded(limit), a, &list);
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
 		*ret = list;
 	return e;
+}
+
+enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
+		     struct read_scheds *ret, struct why *why)
+{
+	return some_scheds(r, READ_SCHED_LIST, after, limit, a, ret, why);
+}
+
+enum err read_scheds_noted(struct reader *r, struct str after, unsigned limit, struct arena *a,
+			   struct read_scheds *ret, struct why *why)
+{
+	return some_scheds(r, READ_SCHED_NOTED, after, limit, a, ret, why);
 }
 
 /* ---- why ---- */
@@ -333,9 +345,15 @@ static int list_holds(struct reader *r, struct arena *a, struct read_holds *list
 		list->more = list->n == READ_LIST_MAX;
 		if (list->more)
 			break;
-		list->item[list->n++] = (struct hold_row){ .key = (uint32_t)sqlite3_column_int64(s, 0),
-							   .reason = (uint16_t)sqlite3_column_int(s, 1),
-							   .until = { sqlite3_column_int64(s, 2) } };
+		struct read_hold *h = &list->item[list->n++];
+		*h = (struct read_hold){ .row = { .key = (uint32_t)sqlite3_column_int64(s, 0),
+						  .reason = (uint16_t)sqlite3_column_int(s, 1),
+						  .until = { sqlite3_column_int64(s, 2) } },
+					 .note = text_read(s, 3) };
+		if (!keep(a, &h->note)) {
+			rc = SQLITE_NOMEM;
+			break;
+		}
 	}
 	return leave(s, rc);
 }

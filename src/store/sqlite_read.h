@@ -33,6 +33,7 @@ struct read_sched {
 	struct wall put_at;      /* when its last change was decided */
 	struct wall dropped;     /* WALL_NEVER: it lives */
 	struct str id, document; /* p NULL: none was ever given */
+	struct str note;         /* of its pause; p NULL: none */
 	bool open;               /* it has an open range … */
 	struct range_row range;  /* … this one */
 };
@@ -68,6 +69,10 @@ struct read_scheds {
  * their documents become too much, READ_BYTES_MAX. */
 must_check enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				struct read_scheds *ret, struct why *why);
+
+/* The same of those whose pause has a note. */
+must_check enum err read_scheds_noted(struct reader *r, struct str after, unsigned limit, struct arena *a,
+				      struct read_scheds *ret, struct why *why);
 
 /* ---- runs ---- */
 
@@ -123,10 +128,15 @@ must_check enum err read_why(struct reader *r, uint64_t sid, struct wall nominal
 
 /* ---- holds and problems ---- */
 
+struct read_hold {
+	struct hold_row row;
+	struct str note; /* p NULL: none */
+};
+
 struct read_holds {
 	unsigned n;
 	bool more; /* than READ_LIST_MAX */
-	struct hold_row *item;
+	struct read_hold *item;
 };
 must_check enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why);
 

@@ -6,6 +6,7 @@
 #include "host/clock.h"
 #include "surface/events.h"
 
+#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,6 +17,10 @@ struct api {
 	struct zoneinfo *zones, *zones_before; /* calls that wait may still point into the latter */
 	struct calendars calendars;
 	struct events *events;
+	struct {
+		uid_t uid;
+		char name[256];
+	} person[2]; /* those who may ask */
 };
 
 /* A call that waits for the engine. */
@@ -184,6 +189,56 @@ enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "'%.*s' is not a run; runs are called r1, r2, …", STR_SHORT(text));
 	return OK;
+}
+
+enum err api_note(struct op_call *call, struct str *ret)
+{
+	const struct arg *note = op_arg(call, "note");
+	*ret = (struct str){ 0 };
+	if (!note->given)
+		return OK;
+	if (note->text.n > NOTE_BYTES_MAX)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the note has %zu bytes; %u are the most",
+			       note->text.n, NOTE_BYTES_MAX);
+	*ret = (struct str){ note->text.p ? note->text.p : "", note->text.n };
+	return OK;
+}
+
+enum err api_paused_all(struct op_call *call, struct api *a, struct read_hold *ret)
+{
+	struct read_holds holds;
+	enum err e = read_holds(a->reader, call->arena, &holds, call->why);
+	if (!e)
+		*ret = (struct read_hold){ 0 };
+	for (unsigned i = 0; !e && i < holds.n; i++)
+		if (!holds.item[i].row.key)
+			*ret = holds.item[i];
+	return e;
+}
+
+/* Asked for once: a name service may take its time. Nobody but these two may ask. */
+static void learn_people(struct api *a)
+{
+	const uid_t uid[] = { geteuid(), 0 };
+	static_assert(ARRAY_LEN(uid) == ARRAY_LEN(a->person), "one each");
+	for (unsigned i = 0; i < ARRAY_LEN(uid); i++) {
+		const struct passwd *p = getpwuid(uid[i]);
+		a->person[i].uid = uid[i];
+		if (p && p->pw_name[0])
+			snprintf(a->person[i].name, sizeof a->person[i].name, "%s", p->pw_name);
+		else
+			snprintf(a->person[i].name, sizeof a->person[i].name, "uid %u", (unsigned)uid[i]);
+	}
+}
+
+struct str api_person(struct op_call *call, struct api *a)
+{
+	const struct http_request *r = call->request;
+	for (unsigned i = 0; i < ARRAY_LEN(a->person); i++)
+		if (a->person[i].uid == r->peer.uid)
+			return str_of(a->person[i].name);
+	const char *name = arena_printf(call->arena, "uid %u", (unsigned)r->peer.uid);
+	return name ? str_of(name) : (struct str){ 0 };
 }
 
 /* --- requests
@@ -390,6 +445,7 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 		return E_NOMEM;
 	a->options = *o;
 	a->calendars = config_calendars((struct config *)o->config);
+	learn_people(a);
 	enum err e = reader_open(daemon_database(o->daemon), &a->reader, why);
 	if (!e)
 		e = zoneinfo_open(&a->zones);

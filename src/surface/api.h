@@ -55,5 +55,11 @@ must_check enum err api_sched_ever(struct op_call *call, struct api *a, struct s
 /* A time of an argument: "now", a duration that has passed since ("1d"), or a date and time, in the machine's
  * zone where none is said. */
 must_check enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret);
+/* What the argument --note says; p NULL: nothing. */
+must_check enum err api_note(struct op_call *call, struct str *ret);
+/* Who asks, by name. */
+struct str api_person(struct op_call *call, struct api *a);
+/* What `pause --all` did; row.reason 0: nothing is paused by it. */
+must_check enum err api_paused_all(struct op_call *call, struct api *a, struct read_hold *ret);
 /* "r7" or "7". */
 must_check enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret);

@@ -39,6 +39,7 @@ CREATE TABLE document (
 	sid     INTEGER PRIMARY KEY,
 	id      TEXT,
 	body    TEXT,
+	note    TEXT, -- of its pause
 	dropped INTEGER NOT NULL DEFAULT 0 -- 1: of a removed schedule; its runs are still read with it
 ) STRICT;
 -- Of the living an id names one. Removed ones may share theirs, with a living one as well.
@@ -60,6 +61,7 @@ CREATE TABLE name (
 
 CREATE UNIQUE INDEX document_id ON document (id) WHERE dropped = 0;
 CREATE INDEX document_dropped ON document (id) WHERE dropped = 1;
+CREATE INDEX document_note ON document (id) WHERE note IS NOT NULL AND dropped = 0;
 
 CREATE TABLE run (
 	run        INTEGER PRIMARY KEY,
@@ -116,7 +118,8 @@ CREATE UNIQUE INDEX range_open ON range (sid) WHERE last = 9223372036854775807;
 CREATE TABLE hold (
 	key    INTEGER PRIMARY KEY,
 	reason INTEGER NOT NULL,
-	until  INTEGER NOT NULL
+	until  INTEGER NOT NULL,
+	note   TEXT
 ) STRICT;
 
 -- What needs a person. Its number is known to people and never given again.
