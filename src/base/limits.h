@@ -113,9 +113,9 @@
 
 /* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
 #define HTTP_BODY_BYTES_MAX   (16u << 20)
-#define HTTP_BODIES_BYTES_MAX (64u << 20)  /* of all requests under way */
-#define HTTP_HEADER_BYTES_MAX 8192         /* request line and headers */
-#define HTTP_STREAM_BYTES_MAX (256u << 10) /* waiting for one reader; a slower one is dropped */
+#define HTTP_BODIES_BYTES_MAX (64u << 20) /* of all requests under way */
+#define HTTP_HEADER_BYTES_MAX 8192        /* request line and headers */
+#define HTTP_STREAM_BYTES_MAX (1u << 20)  /* waiting for one reader; a slower one is dropped */
 #define HTTP_CONNECTIONS_MAX  1000
 #define HTTP_FDS_RESERVED     256   /* descriptors left to the rest of the daemon */
 #define HTTP_FIRST_MS         10000 /* from connecting to the first request line */
@@ -145,5 +145,5 @@
 #define CLIENT_MS             30000
 #define CLIENT_BUSY_MS        20  /* before a daemon whose queue is full is asked again */
 #define CLIENT_AGAIN_MS       200 /* between two looks for a daemon that went away … */
-#define CLIENT_AGAIN_MAX      150 /* … while its run is waited for */
+#define CLIENT_AGAIN_MAX      150 /* … while its run is waited for, or its events are followed */
 #define SSE_EVENT_BYTES_MAX   (16u << 20)

@@ -279,6 +279,9 @@ const struct op ops[] = {
 	  .example = "rota events -f",
 	  .param = { { "follow", NULL, OP_FLAG, false, 0, "as it happens", 'f' }, SOCKET_PARAM, JSON_PARAM },
 	  .run = op_events,
+	  .notes = "With --follow it goes on after a restart of the daemon, with all events the new one has, "
+		   "and\n"
+		   "says so on stderr. When the daemon stays away for 30 seconds it ends with exit code 69.",
 	  .method = "GET",
 	  .route = "/api/v1/events",
 	  .handle = handle_events },
