@@ -31,10 +31,13 @@ struct daemon *api_daemon(struct api *a);
 const struct config *api_config(struct api *a);
 struct wall api_now(void);
 /* What documents are read with: zones, the zone where none is said, calendars, default timeouts. */
-struct doc_env api_doc_env(struct api *a);
+struct doc_env api_doc_env(const struct op_call *call, struct api *a);
 
 /* Answers a call that was put off: with call->answer, or with the error and call->why. */
 void api_finish(struct op_call *call, enum err e);
+/* The call has a stream for an answer, which is another's: it needs nothing any more. api_finish does it,
+ * too. */
+void api_leave(struct op_call *call);
 /* Sends a command to the engine and puts the call off. `then` is called with the reply, on this thread, and
  * either finishes the call or has it wait for more. */
 typedef void api_then(struct op_call *call, struct api *a, const struct reply *r);

@@ -51,6 +51,7 @@ struct op_call {
 	bool later;        /* it will be answered by api_finish */
 	int status;        /* of HTTP, where it is not 200 */
 	void *request, *ctx;
+	const void *about; /* set before api_order, and again when that order is answered */
 };
 
 struct op {

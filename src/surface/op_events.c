@@ -20,6 +20,7 @@ enum err handle_events(struct op_call *call, struct api *api)
 		    !str_number(r->header[HTTP_LAST_EVENT_ID], INT64_MAX, &after))
 			after = 0;
 		call->later = true;
+		api_leave(call);
 		events_follow(api_events(api), r, after);
 		return OK;
 	}

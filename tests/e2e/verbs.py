@@ -6,8 +6,10 @@ usage: verbs.py ROTA"""
 import json
 import os
 import re
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -800,13 +802,67 @@ def operator():
     check(rota("--json").json.get("schedules") == s["schedules"], "rota --json")
 
 
+def request(method, target, body=None, headers=()):
+    """A connection on which this has been asked."""
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(60)
+    s.connect(os.path.join(ENV["XDG_RUNTIME_DIR"], "rota", "rota.sock"))
+    text = json.dumps(body).encode() if body is not None else b""
+    head = [f"{method} /api/v1/{target} HTTP/1.1", "Host: x", "Connection: close", f"Content-Length: {len(text)}", *headers]
+    s.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + text)
+    return s
+
+
+def answer(s):
+    got = b""
+    while piece := s.recv(1 << 16):
+        got += piece
+    s.close()
+    return got
+
+
+def many():
+    """A file of very many: others are answered meanwhile; what was not applied is named; all known events are told."""
+    action = {"type": "command", "command": "true"}
+    docs = [{"id": f"big-{i:0120}", "expression": "0 0 1 1 *", "action": action} for i in range(20000)]
+    applying = request("POST", "apply", {"dry_run": True, "documents": docs})
+    meanwhile = 0
+    while not select.select([applying], [], [], 0)[0]:
+        check(b"200 OK" in answer(request("GET", "status"))[:100], "status while very many are looked at")
+        meanwhile += 1
+    check(meanwhile > 2, f"only {meanwhile} answers while very many are looked at")
+    check(answer(applying).count(b'"result":"added"') == 20000, "very many, dry")
+    good("apply", "-f", file("big.json", json.dumps({"schedules": docs[:1200]})), has="1200 added", timeout=60)
+    # Who comes back is told all that is known, be it as much as it may be.
+    late = request("GET", "events?follow=true", headers=("Last-Event-ID: 1",))
+    got = b""
+    while got.count(b"\ndata: {\"id\"") < 1024 and (piece := late.recv(1 << 16)):
+        got += piece
+    late.close()
+    check(got.count(b"\ndata: {\"id\"") >= 1024, f"only {got.count(b'data:')} events are told again")
+    # More sets of excluded days than there may be: the first go in, the others are named.
+    days = [f"{2030 + n // 300}-{n % 300 // 25 + 1:02}-{n % 25 + 1:02}" for n in range(4200)]
+    docs = [{"id": f"days-{n:04}", "expression": "0 9 * * *", "except": [day], "action": action} for n, day in enumerate(days)]
+    path = file("days.json", json.dumps({"schedules": docs}))
+    r = rota("apply", "-f", path, timeout=60)
+    left = re.findall(r"^! (\S+): not applied$", r.out, re.M)
+    check(r.code == 2 and left and left[-1] == "days-4199" and re.search(r"^\d+ added, .*, \d+ not applied$", r.out, re.M) and
+          "not all were applied: 'days-4" in r.err and "sets of excluded days (4096)" in r.err, "too many sets of days", r)
+    there = len(re.findall(r"^\+ days-\S+: added$", r.out, re.M))
+    check(there + len(left) == 4200 and rota("show", left[0]).code == 1 and rota("show", "days-0000").code == 0,
+          "what was said to be applied is", r)
+    r = rota("apply", "-f", path, "--json", timeout=60)
+    check(r.code == 2 and r.json["complete"] is False and [s["id"] for s in r.json["schedules"] if s["result"] == "not_applied"]
+          == left and r.json["error"]["code"], "apply --json that fails midway")
+
+
 def denied():
     """Another user is told so; only root can try."""
     if os.geteuid() != 0:
         return
-    socket = os.path.join(ENV["XDG_RUNTIME_DIR"], "rota", "rota.sock")
+    path = os.path.join(ENV["XDG_RUNTIME_DIR"], "rota", "rota.sock")
     try:
-        done = subprocess.run([ROTA, "ls", "--socket", socket], cwd="/", user=65534, group=65534, extra_groups=[],
+        done = subprocess.run([ROTA, "ls", "--socket", path], cwd="/", user=65534, group=65534, extra_groups=[],
                               env={"HOME": "/nonexistent"}, capture_output=True, timeout=10)
     except PermissionError:
         return  # nor may it start the program
@@ -829,6 +885,7 @@ def main():
                 print(f"({part.__name__}: {failed - before} failed)")
         busy(daemon)
         daemon = restarted(daemon)
+        many()
         still_alone(*alone)
     finally:
         if daemon:
