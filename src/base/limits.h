@@ -85,6 +85,7 @@
 #define HEALTH_MS          1000      /* between two looks at the clock, the store and the runner */
 #define DAEMON_COMPILE_MAX 32        /* outdated schedules being compiled anew */
 #define DAEMON_STOP_MS     5000      /* for the answers to orders under way when it is told to stop */
+#define PROBLEMS_LATE_MAX  1024      /* problems to be said when the desk has room again */
 #define DESK_TRIES_MAX     20        /* for a document that cannot be read now … */
 #define DESK_PAUSE_MS      100       /* … so far apart */
 
