@@ -562,27 +562,25 @@ def zones_change_while_waiting():
     """A call keeps the zones it began with, however often they change before it is answered."""
     with Using(env={}) as rig:
         tz = os.path.join(rig.dir, "zoneinfo")
-        for name in ("UTC", "Europe/Berlin"):
+        for name in ("UTC", "Europe/Berlin", "Asia/Tokyo", "Asia/Dubai"):
             os.makedirs(os.path.dirname(os.path.join(tz, name)), exist_ok=True)
             shutil.copy(os.path.join("/usr/share/zoneinfo", name), os.path.join(tz, name))
         rig.env["TZDIR"] = tz
         rig.start()
+        rig.add(command("noon", "true", "0 12 1 1 *", timezone="Europe/Berlin"))
         lock = sqlite3.connect(os.path.join(rig.data, "rota.db"), isolation_level=None)
         lock.execute("BEGIN IMMEDIATE")
         got = []
         waiter = threading.Thread(target=lambda: got.append(rig.add(command("waits", "true", "0 12 1 1 *", timezone="Europe/Berlin"))))
         waiter.start()
 
-        def known(zone):
-            try:
-                rig.ask("POST", "/apply", {"dry_run": True, "documents": [command("x", "true", timezone=zone)]})
-                return True
-            except Refused:
-                return False
-        for zone in ("One", "Two", "Three"):
-            check(not known(zone), f"{zone} is not there yet")
-            shutil.copy(os.path.join(tz, "Europe/Berlin"), os.path.join(tz, zone))
-            check(wait_until(15, lambda zone=zone: known(zone), 0.1), f"{zone} is noticed")
+        def is_noon(hour):
+            return rig.ask("GET", f"/schedules/noon/why?time=2099-01-01T{hour:02}:00Z")["answer"] != "no_time"
+        wait_until(5, lambda: is_noon(11), 0.1)
+        for hour, by in ((8, "Asia/Dubai"), (3, "Asia/Tokyo"), (8, "Asia/Dubai")):
+            shutil.copy(os.path.join(tz, by), os.path.join(tz, "new"))
+            os.rename(os.path.join(tz, "new"), os.path.join(tz, "Europe/Berlin"))
+            check(wait_until(15, lambda hour=hour: is_noon(hour), 0.1), f"the zone of {by} is noticed")
         check(not got, "it waits for the store")
         lock.execute("ROLLBACK")
         lock.close()
