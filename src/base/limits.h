@@ -101,6 +101,7 @@
 #define HEALTH_MS          1000      /* between two looks at the clock, the store and the runner */
 #define DAEMON_COMPILE_MAX 32        /* outdated schedules being compiled anew */
 #define DAEMON_STOP_MS     5000      /* for the answers to orders under way when it is told to stop */
+#define PROBLEMS_LATE_MAX  1024      /* problems to be said when the desk has room again */
 #define DESK_TRIES_MAX     20        /* for a document that cannot be read now … */
 #define DESK_PAUSE_MS      100       /* … so far apart */
 
@@ -129,9 +130,9 @@
 
 /* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
 #define HTTP_BODY_BYTES_MAX   (16u << 20)
-#define HTTP_BODIES_BYTES_MAX (64u << 20)  /* of all requests under way */
-#define HTTP_HEADER_BYTES_MAX 8192         /* request line and headers */
-#define HTTP_STREAM_BYTES_MAX (256u << 10) /* waiting for one reader; a slower one is dropped */
+#define HTTP_BODIES_BYTES_MAX (64u << 20) /* of all requests under way */
+#define HTTP_HEADER_BYTES_MAX 8192        /* request line and headers */
+#define HTTP_STREAM_BYTES_MAX (1u << 20)  /* waiting for one reader; a slower one is dropped */
 #define HTTP_CONNECTIONS_MAX  1000
 #define HTTP_FDS_RESERVED     256   /* descriptors left to the rest of the daemon */
 #define HTTP_FIRST_MS         10000 /* from connecting to the first request line */
@@ -152,6 +153,7 @@
 #define HTTP_QUERY_MAX       64   /* values in a query */
 #define SOCKET_TRIES_MAX     100  /* for the directory's lock, 10 ms apart */
 
+#define NOTE_BYTES_MAX  1024 /* what a person writes beside a pause or a problem */
 #define DERIVED_IDS_MAX 1000 /* schedules whose id was made up of the same words */
 
 /* The client */
@@ -160,5 +162,5 @@
 #define CLIENT_MS             30000
 #define CLIENT_BUSY_MS        20  /* before a daemon whose queue is full is asked again */
 #define CLIENT_AGAIN_MS       200 /* between two looks for a daemon that went away … */
-#define CLIENT_AGAIN_MAX      150 /* … while its run is waited for */
+#define CLIENT_AGAIN_MAX      150 /* … while its run is waited for, or its events are followed */
 #define SSE_EVENT_BYTES_MAX   (16u << 20)

@@ -24,8 +24,8 @@ struct pending {
 	struct command command;
 	reply_fn *done;
 	void *ctx;
-	char *id, *document, *source; /* copies, until the store has answered */
-	struct boot give_up;          /* until then a busy schedule is asked again */
+	char *id, *document, *source, *note; /* copies, until the store has answered */
+	struct boot give_up;                 /* until then a busy schedule is asked again */
 	struct pending *next;
 };
 
@@ -95,6 +95,7 @@ static void pending_free(struct pending *p)
 	free(p->id);
 	free(p->document);
 	free(p->source);
+	free(p->note);
 	free(p);
 }
 
@@ -204,12 +205,16 @@ enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done,
 	p->id = copy(c->id);
 	p->document = copy(c->document);
 	p->source = copy(c->source.from);
+	p->note = copy(c->note);
 	p->give_up.us = clock_boot().us + patience(c->kind) * 1000;
 	p->command.id.p = p->id;
 	p->command.document.p = p->document;
 	if (c->source.from.p)
 		p->command.source.from.p = p->source;
-	enum err e = p->id && p->document && p->source ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
+	if (c->note.p)
+		p->command.note.p = p->note;
+	bool copied = p->id && p->document && p->source && p->note;
+	enum err e = copied ? mailbox_put(d->mail, take_order, p) : E_NOMEM;
 	if (e)
 		pending_free(p);
 	return e == E_LIMIT ? E_BUSY : e;

@@ -28,6 +28,8 @@ struct problems {
 	struct map open;     /* by cause and what it is about */
 	struct saying *late; /* what the desk had no room for, in order */
 	struct saying **last;
+	unsigned openings; /* among them, PROBLEMS_LATE_MAX at most; closings are as many as there are
+			      problems open */
 };
 
 /* Something to be said to the store, on its way to the desk and back. */
@@ -78,13 +80,6 @@ void problems_free(struct problems *p)
 	free(p);
 }
 
-/* Stands for "removed" in the map, beside what is open. */
-static void mark_gone(struct problems *p, uint64_t sid)
-{
-	if (!map_put(&p->open, key_of(BAD_NONE, sid), 1))
-		return; /* then a last run of it may open a problem */
-}
-
 static void load_open(struct problems *p, const struct problem_row *row)
 {
 	char text[KEY_SIZE], again[KEY_SIZE];
@@ -104,8 +99,6 @@ void problems_load(struct problems *p, const struct load_item *item)
 {
 	if (item->kind == LOAD_PROBLEM)
 		load_open(p, &item->problem);
-	else if (item->kind == LOAD_SCHED && item->dropped)
-		mark_gone(p, item->sched.sid);
 }
 
 /* --- in words, on the desk's thread
@@ -204,18 +197,23 @@ static void flush(struct problems *p)
 {
 	for (struct saying *s; (s = p->late);) {
 		struct saying *next = s->next;
+		bool opens = s->act == PROBLEM_OPEN;
 		if (desk_call(p->config.desk, tell_store, s))
 			return;
+		p->openings -= opens;
 		p->late = next;
 	}
 	p->last = &p->late;
 }
 
-static void put(struct problems *p, const struct saying *what)
+/* False: it is not said, as if it had not been noticed; when it happens again it is. */
+static bool put(struct problems *p, const struct saying *what)
 {
-	struct saying *s = malloc(sizeof *s);
+	bool opens = what->act == PROBLEM_OPEN;
+	struct saying *s = opens && p->openings == PROBLEMS_LATE_MAX ? NULL : malloc(sizeof *s);
 	if (!s)
-		return; /* it is said again when it happens again */
+		return false;
+	p->openings += opens;
 	*s = *what;
 	s->problems = p;
 	s->at = clock_wall();
@@ -224,6 +222,7 @@ static void put(struct problems *p, const struct saying *what)
 	*p->last = s;
 	p->last = &s->next;
 	flush(p);
+	return true;
 }
 
 static bool is_open(const struct problems *p, enum cause cause, uint64_t about)
@@ -233,28 +232,31 @@ static bool is_open(const struct problems *p, enum cause cause, uint64_t about)
 
 static void open_it(struct problems *p, struct saying s)
 {
+	uint64_t key = key_of((enum cause)s.cause, s.about);
+	bool again = is_open(p, (enum cause)s.cause, s.about);
 	s.act = PROBLEM_OPEN;
-	if (map_put(&p->open, key_of((enum cause)s.cause, s.about), 1))
-		put(p, &s);
+	if (map_put(&p->open, key, 1) && !put(p, &s) && !again)
+		map_remove(&p->open, key);
 }
 
 static void close_it(struct problems *p, enum cause cause, uint64_t about)
 {
 	if (!is_open(p, cause, about))
 		return;
-	map_remove(&p->open, key_of(cause, about));
-	put(p, &(struct saying){ .act = PROBLEM_CLOSE, .cause = (uint8_t)cause, .about = about });
+	if (put(p, &(struct saying){ .act = PROBLEM_CLOSE, .cause = (uint8_t)cause, .about = about }))
+		map_remove(&p->open, key_of(cause, about));
 }
 
-/* A run has ended for good. What a person ended, or what made room for the next, is nobody's problem. */
-static void ended(struct problems *p, const struct pump_fact *f)
+/* A run has ended for good. What a person ended, or what made room for the next, is nobody's problem; nor is
+ * what outlived its schedule, which has no row any more. */
+static void ended(struct problems *p, const struct pump_fact *f, bool removed)
 {
 	const struct run_row *r = &f->run;
 	bool bad = r->outcome == OUTCOME_FAILED || r->outcome == OUTCOME_KILLED;
 	bool wanted = r->reason == REASON_CANCELLED || r->reason == REASON_REPLACED;
 	if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_NO_WORK)
 		close_it(p, BAD_FAILED, f->sid);
-	else if (bad && !wanted && !is_open(p, BAD_NONE, f->sid))
+	else if (bad && !wanted && !removed)
 		open_it(p, (struct saying){ .cause = BAD_FAILED, .about = f->sid, .run = *r });
 }
 
@@ -281,7 +283,7 @@ void problems_happened(struct problems *p, const struct pump_fact *f, const stru
 	case ST_OCC:
 	case ST_FINISH:
 		if (f->run.state == RUN_FINISHED)
-			ended(p, f);
+			ended(p, f, !ack->has_row);
 		break;
 	case ST_PUT:
 		if (ack->has_row)
@@ -290,7 +292,6 @@ void problems_happened(struct problems *p, const struct pump_fact *f, const stru
 	case ST_DROP:
 		close_it(p, BAD_FAILED, f->sid);
 		close_it(p, BAD_PAUSED, f->sid);
-		mark_gone(p, f->sid);
 		break;
 	case ST_HOLD:
 		if (blocks)

@@ -24,8 +24,7 @@ struct problems_config {
 struct problems;
 must_check enum err problems_new(const struct problems_config *c, struct problems **ret);
 void problems_free(struct problems *p); /* after the desk was closed */
-/* What the store has: problems that are open, schedules that were removed and still have runs. Other items
- * are nothing to it. */
+/* What the store has: problems that are open. Other items are nothing to it. */
 void problems_load(struct problems *p, const struct load_item *item);
 void problems_happened(struct problems *p, const struct pump_fact *f, const struct st_ack *ack);
 

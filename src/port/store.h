@@ -67,7 +67,8 @@ enum st_op {
 	 * run is given the next number of an end, `end`: one larger than all before, in all of the store.
 	 * Mine: the same attempt has that same end. ST_LOST: the run is finished already, by another end. */
 	ST_FINISH,
-	/* An account or an agent is held until a time, or free again (reason 0: the row goes). */
+	/* An account or an agent is held until a time, or free again (reason 0: the row goes, with its note).
+	 */
 	ST_HOLD,
 	/* What needs a person, one per cause; see enum problem_act and struct problem_said. Carried by
 	 * LANE_FINISH or LANE_USER. The answer has its number and its count, whatever it is but ST_REFUSED.
@@ -259,11 +260,13 @@ struct st_req {
 		struct state_row state;      /* STATE: as do these */
 		struct words_row words;      /* WORDS: and this one */
 	};
-	bool keep_next;           /* PUT: next, high, left, failures and owed stay as they are in the store */
-	bool close_range;         /* PUT, DROP: the schedule's open range ends at `at` */
-	struct wall at;           /* PUT, DROP, PROBLEM: when it was decided */
-	struct str id, document;  /* PUT: kept beside the row, the document of each rev for its runs; p
-				   * NULL: as before. Live until the answer */
+	bool keep_next;          /* PUT: next, high, left, failures and owed stay as they are in the store */
+	bool close_range;        /* PUT, DROP: the schedule's open range ends at `at` */
+	struct wall at;          /* PUT, DROP, PROBLEM: when it was decided */
+	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p
+				  * NULL: as before. Live until the answer */
+	struct str note; /* PUT, HOLD: why it is paused, for people; p NULL: as before; empty: none. Lives
+			  * until the answer */
 	struct source_row source; /* PUT, SOURCE: lives as long */
 	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
 			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
@@ -312,7 +315,7 @@ struct load_item {
 typedef void load_fn(void *ctx, const struct load_item *item);
 
 struct store_ops {
-	/* Never blocks; keeps no pointer but id, document and the texts of a problem. E_LIMIT: too many
+	/* Never blocks; keeps no pointer but id, document, note and the texts of a problem. E_LIMIT: too many
 	 * requests under way, ask again later. E_IO: the store is damaged, and will answer nothing any more.
 	 */
 	must_check enum err (*submit)(void *store, const struct st_req *r);

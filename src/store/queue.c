@@ -63,7 +63,7 @@ static char *keep(char *to, struct str *s)
 static size_t text_of(const struct st_req *r)
 {
 	const struct problem_said *p = &r->problem;
-	size_t n = r->id.n + r->document.n + r->source.from.n;
+	size_t n = r->id.n + r->document.n + r->source.from.n + r->note.n;
 	return r->op == ST_PROBLEM ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
 	       : r->op == ST_NAME  ? n + r->name.text.n
 	       : r->op == ST_WORDS ? n + r->words.text.n
@@ -77,7 +77,8 @@ static struct ask *ask_new(const struct st_req *r)
 	if (!a)
 		return NULL;
 	a->req = *r;
-	char *to = keep(keep(keep(a->text, &a->req.id), &a->req.document), &a->req.source.from);
+	char *to = keep(keep(a->text, &a->req.id), &a->req.document);
+	to = keep(keep(to, &a->req.source.from), &a->req.note);
 	if (r->op == ST_PROBLEM) {
 		struct problem_said *p = &a->req.problem;
 		to = keep(keep(keep(to, &p->key), &p->subject), &p->text);

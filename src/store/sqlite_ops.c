@@ -189,6 +189,8 @@ static int put_document(struct task *t)
 	if (rc == SQLITE_OK)
 		rc = bind_source(s, 4, &t->r->source);
 	if (rc == SQLITE_OK)
+		rc = db_bind_text(s, 6, t->r->note);
+	if (rc == SQLITE_OK)
 		rc = db_step(s);
 	sqlite3_clear_bindings(s); /* the texts are about to go */
 	return rc;
@@ -478,8 +480,15 @@ static int op_finish(struct task *t)
 static int op_hold(struct task *t)
 {
 	const struct hold_row *h = &t->r->hold;
-	return h->reason ? RUN(t, SQL_HOLD_PUT, h->key, h->reason, h->until.us)
-			 : RUN(t, SQL_HOLD_REMOVE, h->key);
+	sqlite3_stmt *s = t->sql->stmt[SQL_HOLD_PUT];
+	if (!h->reason)
+		return RUN(t, SQL_HOLD_REMOVE, h->key);
+	DB_BIND(s, h->key, h->reason, h->until.us);
+	int rc = db_bind_text(s, 4, t->r->note);
+	if (rc == SQLITE_OK)
+		rc = db_step(s);
+	sqlite3_clear_bindings(s);
+	return rc;
 }
 
 /* ---- problems ---- */

@@ -99,6 +99,7 @@ static bool take_sched(sqlite3_stmt *s, struct arena *a, struct read_sched *ret)
 	ret->document = text_read(s, at++);
 	ret->source = (struct source_row){ text_read(s, at), (uint32_t)sqlite3_column_int64(s, at + 1) };
 	at += 2;
+	ret->note = text_read(s, at++);
 	ret->open = sqlite3_column_type(s, at) != SQLITE_NULL;
 	if (ret->open)
 		ret->range = (struct range_row){ .sid = record.row.sid,
@@ -106,7 +107,8 @@ static bool take_sched(sqlite3_stmt *s, struct arena *a, struct read_sched *ret)
 						 .last = { sqlite3_column_int64(s, at + 1) },
 						 .state = (uint8_t)sqlite3_column_int(s, at + 2),
 						 .reason = (uint16_t)sqlite3_column_int(s, at + 3) };
-	return keep(a, &ret->id) && keep(a, &ret->document) && keep(a, &ret->source.from);
+	return keep(a, &ret->id) && keep(a, &ret->document) && keep(a, &ret->source.from) &&
+	       keep(a, &ret->note);
 }
 
 /* Of a statement that has been bound, and gives one at most. */
@@ -267,10 +269,10 @@ static int list_scheds(sqlite3_stmt *s, int rc, unsigned limit, struct arena *a,
 	return leave(s, rc);
 }
 
-enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
-		     struct read_scheds *ret, struct why *why)
+static enum err some_scheds(struct reader *r, enum read_sql which, struct str after, unsigned limit,
+			    struct arena *a, struct read_scheds *ret, struct why *why)
 {
-	sqlite3_stmt *s = r->stmt[READ_SCHED_LIST];
+	sqlite3_stmt *s = r->stmt[which];
 	struct read_scheds list = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK) {
@@ -281,6 +283,18 @@ enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct 
 	if (e == OK)
 		*ret = list;
 	return e;
+}
+
+enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
+		     struct read_scheds *ret, struct why *why)
+{
+	return some_scheds(r, READ_SCHED_LIST, after, limit, a, ret, why);
+}
+
+enum err read_scheds_noted(struct reader *r, struct str after, unsigned limit, struct arena *a,
+			   struct read_scheds *ret, struct why *why)
+{
+	return some_scheds(r, READ_SCHED_NOTED, after, limit, a, ret, why);
 }
 
 static int bind_from(sqlite3_stmt *s, struct str from, struct str last, const struct read_sched *after)
@@ -398,9 +412,15 @@ static int list_holds(struct reader *r, struct arena *a, struct read_holds *list
 		list->more = list->n == READ_LIST_MAX;
 		if (list->more)
 			break;
-		list->item[list->n++] = (struct hold_row){ .key = (uint32_t)sqlite3_column_int64(s, 0),
-							   .reason = (uint16_t)sqlite3_column_int(s, 1),
-							   .until = { sqlite3_column_int64(s, 2) } };
+		struct read_hold *h = &list->item[list->n++];
+		*h = (struct read_hold){ .row = { .key = (uint32_t)sqlite3_column_int64(s, 0),
+						  .reason = (uint16_t)sqlite3_column_int(s, 1),
+						  .until = { sqlite3_column_int64(s, 2) } },
+					 .note = text_read(s, 3) };
+		if (!keep(a, &h->note)) {
+			rc = SQLITE_NOMEM;
+			break;
+		}
 	}
 	return leave(s, rc);
 }

@@ -34,6 +34,7 @@ struct read_sched {
 	struct wall dropped;      /* WALL_NEVER: it lives */
 	struct str id, document;  /* p NULL: none was ever given */
 	struct source_row source; /* from.p NULL: as if it were empty */
+	struct str note;          /* of its pause; p NULL: none */
 	bool open;                /* it has an open range … */
 	struct range_row range;   /* … this one */
 };
@@ -70,6 +71,9 @@ struct read_scheds {
 must_check enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				struct read_scheds *ret, struct why *why);
 
+/* The same of those whose pause has a note. */
+must_check enum err read_scheds_noted(struct reader *r, struct str after, unsigned limit, struct arena *a,
+				      struct read_scheds *ret, struct why *why);
 /* The same, of those whose source is `from`, or a file below it if it ends in '/': a page by (source, id),
  * after this one (empty: from the first on). */
 must_check enum err read_scheds_from(struct reader *r, struct str from, const struct read_sched *after,
@@ -140,10 +144,15 @@ must_check enum err read_why(struct reader *r, uint64_t sid, struct wall nominal
 
 /* ---- holds and problems ---- */
 
+struct read_hold {
+	struct hold_row row;
+	struct str note; /* p NULL: none */
+};
+
 struct read_holds {
 	unsigned n;
 	bool more; /* than READ_LIST_MAX */
-	struct hold_row *item;
+	struct read_hold *item;
 };
 must_check enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why);
 

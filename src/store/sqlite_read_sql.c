@@ -12,7 +12,7 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 #define SCHED_WHOLE(document_index)                                                                          \
 	"SELECT s.sid, s.after, s.seen, s.rev, s.flags, s.left, s.failures, s.owed, s.owed_since, s.next,"   \
 	" s.high, s.kept, s.changed, s.paused_until, s.put_at, s.dropped, s.rules,"                          \
-	" d.id, d.body, d.source, d.line, g.first, g.last, g.state, g.reason"                                \
+	" d.id, d.body, d.source, d.line, d.note, g.first, g.last, g.state, g.reason"                        \
 	" FROM document d " document_index " CROSS JOIN schedule s ON s.sid = d.sid"                         \
 	" LEFT JOIN range g INDEXED BY range_open ON g.sid = s.sid AND g.last = " NEVER
 
@@ -57,6 +57,9 @@ static const char *const text[] = {
 					      " AND d.source > '' ORDER BY d.source, d.id LIMIT ?5",
 	[READ_WORDS] = "SELECT text FROM words WHERE run = ?1 AND kind = ?2",
 	[READ_STATE] = "SELECT rev, body FROM state WHERE key = ?1",
+	[READ_SCHED_NOTED] =
+		SCHED_WHOLE("INDEXED BY document_note") " WHERE d.note IS NOT NULL AND d.dropped = 0 AND "
+							"d.id > ?1 ORDER BY d.id LIMIT ?2",
 
 	[READ_RUN] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
 	[READ_RUN_AT] = "SELECT " RUN_COLUMNS
@@ -77,7 +80,7 @@ static const char *const text[] = {
 			  " UNION ALL SELECT state, outcome, nominal FROM run INDEXED BY run_manual"
 			  " WHERE sid = ?1 AND nominal >= ?2 AND kind = 4 ORDER BY nominal DESC LIMIT ?3",
 
-	[READ_HOLDS] = "SELECT key, reason, until FROM hold ORDER BY key LIMIT ?1",
+	[READ_HOLDS] = "SELECT key, reason, until, note FROM hold ORDER BY key LIMIT ?1",
 	[READ_PROBLEM] = "SELECT " PROBLEM_COLUMNS " FROM problem WHERE number = ?1",
 	[READ_PROBLEMS] = "SELECT " PROBLEM_COLUMNS " FROM problem WHERE number < ?1"
 			  " ORDER BY number DESC LIMIT ?2",

@@ -6,16 +6,34 @@
 #include "host/clock.h"
 #include "surface/events.h"
 
+#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* The zone files as they were read once, for as long as a call may point into them: one that waits for the
+ * engine or works in turns may outlast any number of changes. */
+struct generation {
+	struct zoneinfo *zones;
+	unsigned users; /* the api itself, while it is the latest, and calls */
+};
+
+/* A call, with what it holds. */
+struct api_call {
+	struct op_call call;
+	struct generation *generation; /* NULL: given back */
+};
 
 struct api {
 	struct api_options options;
 	struct http *http;
 	struct reader *reader;
-	struct zoneinfo *zones, *zones_before; /* calls that wait may still point into the latter */
+	struct generation *latest;
 	struct calendars calendars;
 	struct events *events;
+	struct {
+		uid_t uid;
+		char name[256];
+	} person[2]; /* those who may ask */
 };
 
 /* A call that waits for the engine. */
@@ -23,6 +41,7 @@ struct waiting {
 	struct api *api;
 	struct op_call *call;
 	api_then *then;
+	const void *about;
 	struct reply reply;
 };
 
@@ -46,11 +65,11 @@ struct wall api_now(void)
 	return clock_wall();
 }
 
-struct doc_env api_doc_env(struct api *a)
+struct doc_env api_doc_env(const struct op_call *call, struct api *a)
 {
 	const struct config *c = a->options.config;
-	const struct zone_source *zones = zoneinfo_source(a->zones);
-	struct str name = c->timezone.n ? c->timezone : zoneinfo_local(a->zones);
+	const struct zone_source *zones = zoneinfo_source(call->zones);
+	struct str name = c->timezone.n ? c->timezone : zoneinfo_local(call->zones);
 	struct doc_env env = { .when = { .now = clock_wall(),
 					 .zones = zones,
 					 .zone = zones->find(zones->self, name),
@@ -60,12 +79,43 @@ struct doc_env api_doc_env(struct api *a)
 	return env;
 }
 
+/* --- generations of zone files
+ * ------------------------------------------------------------------------------- */
+
+static struct generation *generation_new(void)
+{
+	struct generation *g = calloc(1, sizeof *g);
+	if (g && zoneinfo_open(&g->zones)) {
+		free(g);
+		g = NULL;
+	}
+	if (g)
+		g->users = 1;
+	return g;
+}
+
+static void generation_leave(struct generation *g)
+{
+	if (!g || --g->users)
+		return;
+	zoneinfo_close(g->zones);
+	free(g);
+}
+
+void api_leave(struct op_call *call)
+{
+	struct api_call *c = (struct api_call *)call;
+	generation_leave(c->generation);
+	c->generation = NULL;
+}
+
 /* --- answers
  * ------------------------------------------------------------------------------------------------- */
 
 void api_finish(struct op_call *call, enum err e)
 {
 	struct http_request *r = call->request;
+	api_leave(call);
 	if (!e && call->answer.failed)
 		e = E_NOMEM;
 	if (e) {
@@ -80,6 +130,7 @@ void api_finish(struct op_call *call, enum err e)
 static void deliver(void *arg)
 {
 	struct waiting *w = arg;
+	w->call->about = w->about;
 	w->then(w->call, w->api, &w->reply);
 }
 
@@ -96,7 +147,7 @@ enum err api_order(struct op_call *call, struct api *a, const struct command *c,
 	struct waiting *w = arena_alloc(call->arena, sizeof *w);
 	if (!w)
 		return E_NOMEM;
-	*w = (struct waiting){ .api = a, .call = call, .then = then };
+	*w = (struct waiting){ .api = a, .call = call, .then = then, .about = call->about };
 	enum err e = daemon_order(a->options.daemon, c, replied, w);
 	call->later = !e;
 	return e;
@@ -184,6 +235,56 @@ enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "'%.*s' is not a run; runs are called r1, r2, …", STR_SHORT(text));
 	return OK;
+}
+
+enum err api_note(struct op_call *call, struct str *ret)
+{
+	const struct arg *note = op_arg(call, "note");
+	*ret = (struct str){ 0 };
+	if (!note->given)
+		return OK;
+	if (note->text.n > NOTE_BYTES_MAX)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the note has %zu bytes; %u are the most",
+			       note->text.n, NOTE_BYTES_MAX);
+	*ret = (struct str){ note->text.p ? note->text.p : "", note->text.n };
+	return OK;
+}
+
+enum err api_paused_all(struct op_call *call, struct api *a, struct read_hold *ret)
+{
+	struct read_holds holds;
+	enum err e = read_holds(a->reader, call->arena, &holds, call->why);
+	if (!e)
+		*ret = (struct read_hold){ 0 };
+	for (unsigned i = 0; !e && i < holds.n; i++)
+		if (!holds.item[i].row.key)
+			*ret = holds.item[i];
+	return e;
+}
+
+/* Asked for once: a name service may take its time. Nobody but these two may ask. */
+static void learn_people(struct api *a)
+{
+	const uid_t uid[] = { geteuid(), 0 };
+	static_assert(ARRAY_LEN(uid) == ARRAY_LEN(a->person), "one each");
+	for (unsigned i = 0; i < ARRAY_LEN(uid); i++) {
+		const struct passwd *p = getpwuid(uid[i]);
+		a->person[i].uid = uid[i];
+		if (p && p->pw_name[0])
+			snprintf(a->person[i].name, sizeof a->person[i].name, "%s", p->pw_name);
+		else
+			snprintf(a->person[i].name, sizeof a->person[i].name, "uid %u", (unsigned)uid[i]);
+	}
+}
+
+struct str api_person(struct op_call *call, struct api *a)
+{
+	const struct http_request *r = call->request;
+	for (unsigned i = 0; i < ARRAY_LEN(a->person); i++)
+		if (a->person[i].uid == r->peer.uid)
+			return str_of(a->person[i].name);
+	const char *name = arena_printf(call->arena, "uid %u", (unsigned)r->peer.uid);
+	return name ? str_of(name) : (struct str){ 0 };
 }
 
 /* --- requests
@@ -294,21 +395,28 @@ static enum err read_call(struct op_call *call, struct http_request *r)
 static void dropped(struct http_request *r)
 {
 	struct op_call *call = r->ctx;
+	api_leave(call);
 	buf_free(&call->answer);
 }
 
 static void dispatch(struct api *a, const struct op *op, struct http_request *r)
 {
-	struct op_call *call = arena_alloc(&r->arena, sizeof *call);
+	struct api_call *c = arena_alloc(&r->arena, sizeof *c);
 	struct why *why = arena_alloc(&r->arena, sizeof *why);
-	if (!call || !why) {
+	if (!c || !why) {
 		http_problem(r, E_NOMEM, NULL, (struct str){ 0 });
 		return;
 	}
 	*why = (struct why){ .at = WHY_NOWHERE };
-	*call = (struct op_call){
-		.op = op, .arena = &r->arena, .zones = a->zones, .why = why, .request = r, .json = true
-	};
+	struct op_call *call = &c->call;
+	*call = (struct op_call){ .op = op,
+				  .arena = &r->arena,
+				  .zones = a->latest->zones,
+				  .why = why,
+				  .request = r,
+				  .json = true };
+	c->generation = a->latest;
+	c->generation->users++;
 	r->ctx = call;
 	r->dropped = dropped;
 	enum err e = read_call(call, r);
@@ -366,12 +474,11 @@ struct events *api_events(struct api *a)
 static void reread(void *arg)
 {
 	struct api *a = arg;
-	struct zoneinfo *fresh = NULL;
-	if (zoneinfo_open(&fresh) == OK) {
-		zoneinfo_close(a->zones_before);
-		a->zones_before = a->zones;
-		a->zones = fresh;
-	}
+	struct generation *fresh = generation_new();
+	if (!fresh)
+		return; /* the old ones are as good as before */
+	generation_leave(a->latest);
+	a->latest = fresh;
 }
 
 void api_zones_changed(struct api *a)
@@ -390,9 +497,10 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 		return E_NOMEM;
 	a->options = *o;
 	a->calendars = config_calendars((struct config *)o->config);
+	learn_people(a);
 	enum err e = reader_open(daemon_database(o->daemon), &a->reader, why);
-	if (!e)
-		e = zoneinfo_open(&a->zones);
+	if (!e && !(a->latest = generation_new()))
+		e = E_NOMEM;
 	if (!e)
 		e = events_new(a->reader, &a->events);
 	if (!e)
@@ -429,7 +537,6 @@ void api_close(struct api *a)
 	http_close(a->http);
 	events_free(a->events);
 	reader_close(a->reader);
-	zoneinfo_close(a->zones);
-	zoneinfo_close(a->zones_before);
+	generation_leave(a->latest);
 	free(a);
 }

@@ -31,10 +31,13 @@ struct daemon *api_daemon(struct api *a);
 const struct config *api_config(struct api *a);
 struct wall api_now(void);
 /* What documents are read with: zones, the zone where none is said, calendars, default timeouts. */
-struct doc_env api_doc_env(struct api *a);
+struct doc_env api_doc_env(const struct op_call *call, struct api *a);
 
 /* Answers a call that was put off: with call->answer, or with the error and call->why. */
 void api_finish(struct op_call *call, enum err e);
+/* The call has a stream for an answer, which is another's: it needs nothing any more. api_finish does it,
+ * too. */
+void api_leave(struct op_call *call);
 /* Sends a command to the engine and puts the call off. `then` is called with the reply, on this thread, and
  * either finishes the call or has it wait for more. */
 typedef void api_then(struct op_call *call, struct api *a, const struct reply *r);
@@ -55,5 +58,11 @@ must_check enum err api_sched_ever(struct op_call *call, struct api *a, struct s
 /* A time of an argument: "now", a duration that has passed since ("1d"), or a date and time, in the machine's
  * zone where none is said. */
 must_check enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret);
+/* What the argument --note says; p NULL: nothing. */
+must_check enum err api_note(struct op_call *call, struct str *ret);
+/* Who asks, by name. */
+struct str api_person(struct op_call *call, struct api *a);
+/* What `pause --all` did; row.reason 0: nothing is paused by it. */
+must_check enum err api_paused_all(struct op_call *call, struct api *a, struct read_hold *ret);
 /* "r7" or "7". */
 must_check enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret);

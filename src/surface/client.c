@@ -1,6 +1,6 @@
 #include "surface/client.h"
 #include "host/clock.h"
-#include "surface/reply.h"
+#include "surface/response.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,7 @@ struct call {
 	struct buf out;
 	size_t sent;
 	bool deaf; /* it takes no more from us, and may still have an answer */
-	struct reply reply;
+	struct response response;
 	client_fn *fn; /* for the body of a stream */
 	void *ctx;
 	bool enough;
@@ -150,7 +150,7 @@ static enum err take(struct call *c, struct str body)
 {
 	if (!body.n)
 		return OK;
-	if (c->fn && c->reply.status / 100 == 2) {
+	if (c->fn && c->response.status / 100 == 2) {
 		c->enough = !c->fn(c->ctx, body);
 		return OK;
 	}
@@ -164,7 +164,7 @@ static enum err take(struct call *c, struct str body)
 /* A stream has begun: from here on only silence counts. */
 static void renew(struct call *c)
 {
-	if (!c->fn || c->reply.status / 100 != 2)
+	if (!c->fn || c->response.status / 100 != 2)
 		return;
 	c->until = c->ask->silence_ms ? now_ms() + c->ask->silence_ms : INT64_MAX;
 }
@@ -177,18 +177,18 @@ static enum err receive_some(struct call *c, bool *end)
 		return OK;
 	if (n <= 0) {
 		*end = true;
-		return reply_ended(&c->reply) && c->reply.status ? OK : went_away(c);
+		return response_ended(&c->response) && c->response.status ? OK : went_away(c);
 	}
 	struct str in = { bytes, (size_t)n }, body;
 	enum err e = OK;
-	while (in.n && !e && !c->enough && c->reply.state != REPLY_DONE) {
-		e = reply_read(&c->reply, &in, &body, c->why);
+	while (in.n && !e && !c->enough && c->response.state != RESPONSE_DONE) {
+		e = response_read(&c->response, &in, &body, c->why);
 		e = e == E_INPUT ? E_IO : e;
 		if (!e)
 			e = take(c, body);
 	}
 	renew(c);
-	*end = c->enough || c->reply.state == REPLY_DONE;
+	*end = c->enough || c->response.state == RESPONSE_DONE;
 	return e;
 }
 
@@ -215,21 +215,21 @@ static enum err run(const struct client_ask *ask, client_fn *fn, void *ctx, stru
 	struct call c = { .ask = ask, .why = why, .fd = -1, .fn = fn, .ctx = ctx, .ret = &got };
 	c.until = now_ms() + (ask->timeout_ms ? ask->timeout_ms : CLIENT_MS);
 	c.bytes_max = ask->bytes_max ? ask->bytes_max : CLIENT_BYTES_MAX;
-	c.reply.bodyless = strcmp(ask->method, "HEAD") == 0;
+	c.response.bodyless = strcmp(ask->method, "HEAD") == 0;
 	enum err e = exchange(&c);
 	if (c.fd >= 0)
 		close(c.fd);
 	buf_free(&c.out);
 	if (!e) {
-		got.status = c.reply.status;
-		got.type = c.reply.type;
-		got.etag = c.reply.etag;
-		c.reply.type = c.reply.etag = (struct buf){ 0 };
+		got.status = c.response.status;
+		got.type = c.response.type;
+		got.etag = c.response.etag;
+		c.response.type = c.response.etag = (struct buf){ 0 };
 		*ret = got;
 	} else {
 		client_answer_free(&got);
 	}
-	reply_free(&c.reply);
+	response_free(&c.response);
 	return e;
 }
 

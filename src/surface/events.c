@@ -7,7 +7,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { RING = 1024 };
+enum { RING = 1024, EVENT_BYTES_MAX = 640 /* of a stream: a schedule's id is DOC_ID_MAX at most */ };
+static_assert(RING * EVENT_BYTES_MAX < HTTP_STREAM_BYTES_MAX,
+	      "who comes back is sent all that is known, without being cut off for it");
 static_assert(2 * RING < HTTP_POSTS_MAX, "answers find room beside events");
 
 struct follower {
@@ -19,7 +21,8 @@ struct follower {
 struct events {
 	struct reader *reader;
 	struct buf ring[RING]; /* JSON */
-	uint64_t last;         /* number of the newest; it stands at last % RING */
+	uint64_t before;       /* the numbers begin after this one … */
+	uint64_t last;         /* … up to that of the newest; it stands at last % RING */
 	struct follower *followers;
 	atomic_uint left_out;
 	atomic_uint on_way; /* RING at most: the box they come by is also that of the answers */
@@ -37,6 +40,9 @@ enum err events_new(struct reader *reader, struct events **ret)
 	if (!e)
 		return E_NOMEM;
 	e->reader = reader;
+	/* The clock at the start, so that they are larger than those of the daemon before: whoever followed
+	 * that one and comes back can say what it saw last. */
+	e->last = e->before = (uint64_t)tell_now().us;
 	*ret = e;
 	return OK;
 }
@@ -205,6 +211,27 @@ void events_add(struct events *e, struct http *http, const struct pump_fact *f)
 	}
 }
 
+/* The last event that need not be told to somebody who has seen this one. A larger number than there is was
+ * given by another daemon, by a clock that was ahead. */
+static uint64_t where(const struct events *e, uint64_t seen)
+{
+	uint64_t gone = e->last - e->before > RING ? e->last - RING : e->before;
+	return seen > e->last || seen < gone ? gone : seen;
+}
+
+/* Says where the stream begins, so that a reader that has heard nothing yet can come back, too. */
+static void greet(struct follower *f, uint64_t from)
+{
+	struct buf out = { 0 };
+	char id[24];
+	snprintf(id, sizeof id, "%llu", (unsigned long long)from);
+	sse_write(&out, &(struct sse_event){ .event = STR("hello"), .id = str_of(id), .data = STR("{}") });
+	if (!out.failed && http_stream_write(f->stream, buf_str(&out))) {
+		/* as in send */
+	}
+	buf_free(&out);
+}
+
 void events_follow(struct events *e, struct http_request *r, uint64_t after)
 {
 	struct follower *f = calloc(1, sizeof *f);
@@ -218,8 +245,9 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 		free(f);
 		return;
 	}
-	uint64_t first = e->last >= RING ? e->last - RING + 1 : 1;
-	for (uint64_t n = after + 1 > first ? after + 1 : first; after && n <= e->last; n++)
+	uint64_t from = after ? where(e, after) : e->last;
+	greet(f, from);
+	for (uint64_t n = from + 1; n <= e->last; n++)
 		send(e, f, n);
 	f->next = e->followers;
 	e->followers = f;
@@ -227,7 +255,7 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 
 void events_list(struct events *e, unsigned limit, struct buf *out)
 {
-	uint64_t n = e->last < limit ? e->last : limit;
+	uint64_t n = e->last - e->before < limit ? e->last - e->before : limit;
 	n = n < RING ? n : RING - 1;
 	buf_addc(out, '[');
 	for (uint64_t i = e->last - n + 1; i <= e->last; i++) {

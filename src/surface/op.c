@@ -5,12 +5,14 @@
 #include "surface/op_doctor.h"
 #include "surface/op_eval.h"
 #include "surface/op_events.h"
+#include "surface/op_pause.h"
 #include "surface/op_problem.h"
 #include "surface/op_run.h"
 #include "surface/op_schedule.h"
 #include "surface/op_serve.h"
 #include "surface/op_state.h"
 #include "surface/op_status.h"
+#include "surface/op_stop.h"
 #include "surface/op_when.h"
 #include "surface/op_why.h"
 #include "surface/put.h"
@@ -38,7 +40,7 @@ static enum err run_version(struct op_call *call)
 
 #define SCHEDULE_PARAM                                                                                       \
 	{                                                                                                    \
-		"schedule", "SCHEDULE", OP_TEXT, true, 0, "its id, or the beginning of it"                   \
+		"schedule", "SCHEDULE", OP_TEXT, true, 0, "its id, or the beginning of it", .required = true \
 	}
 
 /* What add and edit say of a schedule besides its times. */
@@ -50,10 +52,14 @@ static enum err run_version(struct op_call *call)
 		{ "missed", "POLICY", OP_TEXT, false, 0, "execute_immediately, skip, execute_next or catch_up" }, \
 		{ "overlap", "POLICY", OP_TEXT,                                                                   \
 		  false,     0,        "skip, queue_one, queue_all, cancel_running or allow" },                   \
-		{ "tag", "TAGS", OP_TEXT, false, 0, "its tags, with commas between them" },                       \
 	{                                                                                                         \
-		"command", "-- COMMAND ...", OP_WORDS, false, 0,                                                  \
-			"what to run (--command \"LINE\" for a line of shell)"                                    \
+		"tag", "TAGS", OP_TEXT, false, 0, "its tags, with commas between them"                            \
+	}
+
+#define COMMAND_PARAM(needed)                                                                                \
+	{                                                                                                    \
+		"command", "-- COMMAND ...", OP_WORDS, false, 0,                                             \
+			"what to run (--command \"LINE\" for a line of shell)", .required = needed           \
 	}
 
 const struct op ops[] = {
@@ -70,10 +76,12 @@ const struct op ops[] = {
 	{ .name = "add",
 	  .summary = "add a schedule in one line",
 	  .example = "rota add \"weekdays at 8:30\" -- ./backup.sh --full",
-	  .param = { { "expression", "EXPR", OP_TEXT, true, 0, "when: any expression of rota-when(7)" },
+	  .param = { { "expression", "EXPR", OP_TEXT, true, 0, "when: any expression of rota-when(7)",
+		       .required = true },
 		     { "id", "ID", OP_TEXT, false, 0, "its id (default: made of the command's words)" },
 		     { "update", NULL, OP_FLAG, false, 0, "change the schedule of that id if there is one" },
 		     SCHEDULE_PARAMS,
+		     COMMAND_PARAM(true),
 		     SOCKET_PARAM,
 		     JSON_PARAM },
 	  .run = op_add,
@@ -87,7 +95,7 @@ const struct op ops[] = {
 	  .summary = "make the schedules what files say",
 	  .example = "rota apply -f ops/ --dry-run",
 	  .param = { { "file", "FILE|DIR", OP_TEXT, false, 0,
-		       "a document, or a directory of *.yaml, *.yml and *.json", 'f' },
+		       "a document, or a directory of *.yaml, *.yml and *.json", 'f', .required = true },
 		     { "dry-run", NULL, OP_FLAG, false, 0, "say what would change, and change nothing" },
 		     { "prune", NULL, OP_FLAG, false, 0, "remove what the files no longer have (not yet)" },
 		     SOCKET_PARAM,
@@ -115,7 +123,8 @@ const struct op ops[] = {
 	  .summary = "one schedule, run or problem",
 	  .example = "rota show backup",
 	  .param = { { "name", "NAME", OP_TEXT, true, 0,
-		       "a schedule (or the beginning of its id), a run (r7), a problem (1)" },
+		       "a schedule (or the beginning of its id), a run (r7), a problem (1)",
+		       .required = true },
 		     SOCKET_PARAM,
 		     JSON_PARAM },
 	  .run = op_show },
@@ -125,6 +134,7 @@ const struct op ops[] = {
 	  .param = { SCHEDULE_PARAM,
 		     { "when", "EXPR", OP_TEXT, false, 0, "another expression" },
 		     SCHEDULE_PARAMS,
+		     COMMAND_PARAM(false),
 		     { "file", "FILE", OP_TEXT, false, 0, "the whole of it from a file", 'f' },
 		     SOCKET_PARAM,
 		     JSON_PARAM },
@@ -160,32 +170,35 @@ const struct op ops[] = {
 	  .handle = handle_run,
 	  .show = show_done },
 	{ .name = "stop",
-	  .summary = "end a live run",
+	  .summary = "end a live run, or all of a schedule's",
 	  .example = "rota stop r7",
-	  .param = { { "run", "RUN", OP_TEXT, true, 0, "the run" }, SOCKET_PARAM, JSON_PARAM },
-	  .run = remote_run,
-	  .method = "POST",
-	  .route = "/api/v1/runs/{run}/stop",
-	  .handle = handle_stop,
-	  .show = show_done },
+	  .param = { { "name", "RUN|SCHEDULE", OP_TEXT, true, 0,
+		       "a run, or a schedule for all its runs that are alive or wait", .required = true },
+		     SOCKET_PARAM,
+		     JSON_PARAM },
+	  .run = op_stop,
+	  .notes = "It answers when they have ended: SIGTERM first, SIGKILL 5 seconds later." },
 	{ .name = "pause",
 	  .summary = "pause a schedule, those of a tag, or all",
-	  .example = "rota pause --all --for 2h",
-	  .param = { SCHEDULE_PARAM,
+	  .example = "rota pause --all --for 2h --note \"deploy\"",
+	  .param = { { "schedule", "SCHEDULE", OP_TEXT, true, 0, "its id, or the beginning of it" },
 		     { "tag", "TAG", OP_TEXT, false, 0, "all schedules with this tag" },
 		     { "all", NULL, OP_FLAG, false, 0, "everything" },
 		     { "for", "DURATION", OP_TEXT, false, 0, "how long (default: until it is resumed)" },
+		     { "note", "TEXT", OP_TEXT, false, 0, "what others should know" },
 		     SOCKET_PARAM,
 		     JSON_PARAM },
 	  .run = op_pause,
+	  .notes = "What runs goes on to its end. A second pause replaces the end of the first one, and its\n"
+		   "note, if it has one; the end of a pause takes its note away.",
 	  .method = "POST",
 	  .route = "/api/v1/schedules/{schedule}/pause",
 	  .handle = handle_pause,
-	  .show = show_done },
+	  .show = show_paused },
 	{ .name = "resume",
 	  .summary = "end a pause",
 	  .example = "rota resume backup",
-	  .param = { SCHEDULE_PARAM,
+	  .param = { { "schedule", "SCHEDULE", OP_TEXT, true, 0, "its id, or the beginning of it" },
 		     { "tag", "TAG", OP_TEXT, false, 0, "all schedules with this tag" },
 		     { "all", NULL, OP_FLAG, false, 0, "what `rota pause --all` paused" },
 		     SOCKET_PARAM,
@@ -194,7 +207,7 @@ const struct op ops[] = {
 	  .method = "POST",
 	  .route = "/api/v1/schedules/{schedule}/resume",
 	  .handle = handle_resume,
-	  .show = show_done },
+	  .show = show_paused },
 	{ .name = "runs",
 	  .summary = "what ran, the newest first",
 	  .example = "rota runs backup --failed --since 1d",
@@ -213,7 +226,8 @@ const struct op ops[] = {
 	{ .name = "logs",
 	  .summary = "what a run printed",
 	  .example = "rota logs backup -f",
-	  .param = { { "name", "RUN|SCHEDULE", OP_TEXT, true, 0, "a run, or a schedule for its latest" },
+	  .param = { { "name", "RUN|SCHEDULE", OP_TEXT, true, 0, "a run, or a schedule for its latest",
+		       .required = true },
 		     { "from", "BYTE", OP_TEXT, false, 0, "where to begin" },
 		     { "follow", NULL, OP_FLAG, false, 0, "go on until the run has ended", 'f' },
 		     { "raw", NULL, OP_FLAG, false, 0, "pass control sequences on to the terminal" },
@@ -239,7 +253,7 @@ const struct op ops[] = {
 	{ .name = "ack",
 	  .summary = "take a problem",
 	  .example = "rota ack 1 --note \"on it\"",
-	  .param = { { "problem", "N", OP_TEXT, true, 0, "its number" },
+	  .param = { { "problem", "N", OP_TEXT, true, 0, "its number", .required = true },
 		     { "note", "TEXT", OP_TEXT, false, 0, "what others should know" },
 		     SOCKET_PARAM,
 		     JSON_PARAM },
@@ -265,21 +279,25 @@ const struct op ops[] = {
 	{ .name = "backfill",
 	  .summary = "run what did not run in a stretch of time",
 	  .example = "rota backfill backup --from 2026-11-01 --to 2026-11-07",
-	  .param = { { "schedule", "SCHEDULE", OP_TEXT, true, 0, "its id, or the beginning of it" },
-		     { "from", "TIME", OP_TEXT, false, 0, "its beginning" },
-		     { "to", "TIME", OP_TEXT, false, 0, "its end" },
+	  .param = { SCHEDULE_PARAM,
+		     { "from", "TIME", OP_TEXT, false, 0, "its beginning, or 2h for two hours ago",
+		       .required = true },
+		     { "to", "TIME", OP_TEXT, false, 0, "its end", .required = true },
 		     SOCKET_PARAM,
 		     JSON_PARAM },
 	  .run = remote_run,
 	  .method = "POST",
 	  .route = "/api/v1/schedules/{schedule}/backfill",
 	  .handle = handle_backfill,
-	  .show = show_done },
+	  .show = show_filled },
 	{ .name = "events",
 	  .summary = "what happens",
 	  .example = "rota events -f",
 	  .param = { { "follow", NULL, OP_FLAG, false, 0, "as it happens", 'f' }, SOCKET_PARAM, JSON_PARAM },
 	  .run = op_events,
+	  .notes = "With --follow it goes on after a restart of the daemon, with all events the new one has, "
+		   "and\n"
+		   "says so on stderr. When the daemon stays away for 30 seconds it ends with exit code 69.",
 	  .method = "GET",
 	  .route = "/api/v1/events",
 	  .handle = handle_events },
@@ -350,7 +368,7 @@ const struct op ops[] = {
 	{ .name = "explain",
 	  .summary = "an expression in words, its next five runs, and warnings",
 	  .example = "rota explain \"0 9 * * 1\"",
-	  .param = { { "expression", "EXPR", OP_TEXT, true, 0, "any expression" },
+	  .param = { { "expression", "EXPR", OP_TEXT, true, 0, "any expression", .required = true },
 		     { "tz", "ZONE", OP_TEXT, false, 0,
 		       "zone where the expression names none (default: this machine's)" },
 		     { "after", "TIME", OP_TEXT, false, 0, "count from here instead of now" },
@@ -431,12 +449,13 @@ const struct op ops[] = {
 	  .param = { { "tag", "TAG", OP_TEXT, false, 0, "those with this tag" },
 		     { "all", NULL, OP_FLAG, false, 0, "everything" },
 		     { "for", "DURATION", OP_TEXT, false, 0, "how long" },
+		     { "note", "TEXT", OP_TEXT, false, 0, "what others should know" },
 		     SOCKET_PARAM,
 		     JSON_PARAM },
 	  .method = "POST",
 	  .route = "/api/v1/pause",
 	  .handle = handle_pause_many,
-	  .show = show_done },
+	  .show = show_paused },
 	{ .name = "resume-many",
 	  .summary = "resume all schedules, or those with a tag",
 	  .param = { { "tag", "TAG", OP_TEXT, false, 0, "those with this tag" },
@@ -446,7 +465,21 @@ const struct op ops[] = {
 	  .method = "POST",
 	  .route = "/api/v1/resume",
 	  .handle = handle_resume_many,
-	  .show = show_done },
+	  .show = show_paused },
+	{ .name = "stop-run",
+	  .summary = "end a live run",
+	  .param = { { "run", "RUN", OP_TEXT, true, 0, "the run" }, SOCKET_PARAM, JSON_PARAM },
+	  .method = "POST",
+	  .route = "/api/v1/runs/{run}/stop",
+	  .handle = handle_stop,
+	  .show = show_stopped },
+	{ .name = "stop-schedule",
+	  .summary = "end all live runs of a schedule",
+	  .param = { SCHEDULE_PARAM, SOCKET_PARAM, JSON_PARAM },
+	  .method = "POST",
+	  .route = "/api/v1/schedules/{schedule}/stop",
+	  .handle = handle_stop_schedule,
+	  .show = show_stopped },
 	{ .name = "get-state",
 	  .summary = "what an agent knows, or the user's profile",
 	  .param = { { "path", "PATH", OP_TEXT, false, 0, "keys with dots between them; . means the whole" },

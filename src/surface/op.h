@@ -21,7 +21,8 @@ struct op_param {
 	bool positional;
 	unsigned most; /* of an OP_COUNT: 1 to this */
 	const char *help;
-	char letter; /* -f for --follow; 0: none */
+	char letter;   /* -f for --follow; 0: none */
+	bool required; /* for help: it does not go without */
 };
 
 enum { OP_PARAMS_MAX = 16 };
@@ -50,6 +51,7 @@ struct op_call {
 	bool later;        /* it will be answered by api_finish */
 	int status;        /* of HTTP, where it is not 200 */
 	void *request, *ctx;
+	const void *about; /* set before api_order, and again when that order is answered */
 };
 
 struct op {

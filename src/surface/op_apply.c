@@ -1,5 +1,6 @@
 #include "surface/op_apply.h"
 
+#include "host/clock.h"
 #include "surface/docs.h"
 #include "surface/put.h"
 #include "surface/remote.h"
@@ -34,24 +35,35 @@ enum err op_apply(struct op_call *call)
 	buf_add(&body, STR("]}"));
 	e = body.failed ? E_NOMEM : remote_ask(call, buf_str(&body), &text, &answer);
 	buf_free(&body);
-	if (!e)
-		remote_show(call, text, &answer);
-	return e;
+	if (e)
+		return e;
+	remote_show(call, text, &answer);
+	const struct val *error = val_get(&answer, STR("error"));
+	const char *code = error ? val_text(call->arena, error, "code") : NULL;
+	return code ? why_set(call->why, err_named(str_of(code)), WHY_NOWHERE, "not all were applied: %.200s",
+			      val_text(call->arena, error, "detail"))
+		    : OK;
 }
 
 /* --- the daemon's side
  * ------------------------------------------------------------------------------------------ */
 
+/* Reads all, settles the order, orders one after the other, tells what came of it. All of it is done in turns
+ * of a few milliseconds each, so that others are answered in between. */
 struct applying {
 	struct api *api;
+	const struct val *documents;
 	struct put *put;
-	const struct put **by_id;    /* sorted */
-	unsigned *order;             /* leaders before their followers */
-	unsigned n, asked, answered; /* of the order */
-	unsigned done;
+	const struct put **by_id;     /* sorted */
+	unsigned *order;              /* leaders before their followers */
+	bool *applied;                /* by their place in `put` */
+	unsigned read, checked, told; /* so far */
+	unsigned n, asked, answered;  /* of the order */
 	bool dry_run;
-	struct reply refused; /* the first; code 0: none was */
+	enum err failed; /* the first; call->why says more. What was not asked for by then never is */
 };
+
+enum { TURN_US = 5000 };
 
 /* Under way at a time: the store carries many out at once, and the engine's queue is not ours alone. */
 enum { TOGETHER = 64 };
@@ -132,24 +144,28 @@ static enum err put_in_order(struct op_call *call, struct applying *a)
 	return OK;
 }
 
-static enum err check_leaders(struct op_call *call, struct api *api, const struct applying *a)
+static enum err check_leader(struct op_call *call, const struct applying *a, const struct put *p)
 {
-	for (unsigned i = 0; i < a->n; i++) {
-		struct put leader = { .doc.id = a->put[i].doc.after.schedule };
-		if (!leader.doc.id.n || find(a, leader.doc.id) >= 0)
-			continue;
-		enum err e = put_look(call, api, &leader);
-		if (e)
-			return e;
-		if (!leader.exists)
-			return why_set(call->why, E_INPUT, WHY_NOWHERE,
-				       "'%.*s' is to follow '%.*s', but there is no such schedule",
-				       STR_SHORT(a->put[i].doc.id), STR_SHORT(leader.doc.id));
-	}
-	return OK;
+	struct put leader = { .doc.id = p->doc.after.schedule };
+	if (!leader.doc.id.n || find(a, leader.doc.id) >= 0)
+		return OK;
+	enum err e = put_look(call, a->api, &leader);
+	return e || leader.exists ? e
+				  : why_set(call->why, E_INPUT, WHY_NOWHERE,
+					    "'%.*s' is to follow '%.*s', but there is no such schedule",
+					    STR_SHORT(p->doc.id), STR_SHORT(leader.doc.id));
 }
 
-static enum err tell_one(struct op_call *call, const struct put *p)
+static const char *result_of(const struct applying *a, const struct put *p)
+{
+	if (put_same(p))
+		return "unchanged";
+	if (!a->dry_run && !a->applied[p - a->put])
+		return "not_applied";
+	return p->exists ? "changed" : "added";
+}
+
+static enum err tell_one(struct op_call *call, const struct applying *a, const struct put *p)
 {
 	struct buf *out = &call->answer;
 	struct put_change *change;
@@ -159,10 +175,7 @@ static enum err tell_one(struct op_call *call, const struct put *p)
 		return e;
 	buf_add(out, STR("{\"id\":"));
 	json_write_str(out, p->doc.id);
-	buf_addf(out, ",\"result\":\"%s\",\"changes\":[",
-		 put_same(p) ? "unchanged"
-		 : p->exists ? "changed"
-			     : "added");
+	buf_addf(out, ",\"result\":\"%s\",\"changes\":[", result_of(a, p));
 	for (unsigned i = 0; i < n && !put_same(p); i++) {
 		buf_addf(out, "%s{\"key\":", i ? "," : "");
 		json_write_str(out, change[i].key);
@@ -176,15 +189,35 @@ static enum err tell_one(struct op_call *call, const struct put *p)
 	return OK;
 }
 
-static void finish(struct op_call *call, const struct applying *a)
+/* --- in turns
+ * --------------------------------------------------------------------------------------------------- */
+
+static void tell(void *arg)
 {
+	struct op_call *call = arg;
+	struct applying *a = call->ctx;
+	int64_t until = clock_boot().us + TURN_US;
 	enum err e = OK;
-	buf_addf(&call->answer, "{\"dry_run\":%s,\"schedules\":[", a->dry_run ? "true" : "false");
-	for (unsigned i = 0; i < a->n && !e; i++) {
-		buf_add(&call->answer, i ? STR(",") : STR(""));
-		e = tell_one(call, &a->put[i]);
+	if (!a->told)
+		buf_addf(&call->answer, "{\"dry_run\":%s,\"complete\":%s,\"schedules\":[",
+			 a->dry_run ? "true" : "false", a->failed ? "false" : "true");
+	while (!e && a->told < a->n) {
+		/* No room for another turn: then all of it now, for what was done must be told. */
+		if (clock_boot().us > until && api_post(a->api, tell, call) == OK)
+			return;
+		buf_add(&call->answer, a->told ? STR(",") : STR(""));
+		e = tell_one(call, a, &a->put[a->told++]);
 	}
-	buf_add(&call->answer, STR("]}"));
+	buf_addc(&call->answer, ']');
+	if (a->failed) {
+		_cleanup_(buf_free) struct buf text = { 0 };
+		err_describe(a->failed, call->why, STR(""), &text);
+		buf_addf(&call->answer, ",\"error\":{\"code\":\"%s\"", err_table[a->failed].name);
+		tell_str(&call->answer, "detail", buf_str(&text));
+		buf_addc(&call->answer, '}');
+		call->status = 207; /* some of it is done */
+	}
+	buf_addc(&call->answer, '}');
 	api_finish(call, e);
 }
 
@@ -203,8 +236,7 @@ static void go_on(void *arg)
 {
 	struct op_call *call = arg;
 	struct applying *a = call->ctx;
-	enum err e = OK;
-	while (!e && !a->refused.code && a->asked < a->n) {
+	while (!a->failed && a->asked < a->n) {
 		const struct put *p = &a->put[a->order[a->asked]];
 		if (put_same(p) || a->dry_run) {
 			a->asked++;
@@ -213,32 +245,56 @@ static void go_on(void *arg)
 		}
 		if (!may_go(a, p))
 			return;
-		e = put_order(call, a->api, p, applied);
-		a->asked += !e;
+		call->about = p;
+		a->failed = put_order(call, a->api, p, applied);
+		a->asked += !a->failed;
 	}
-	if (e)
-		a->refused.code = e == E_BUSY ? REPLY_BUSY : REPLY_REFUSED;
-	if (a->answered < a->asked)
-		return;
-	if (a->refused.code) {
-		const char *what =
-			arena_printf(call->arena, "not all were applied, only %u; apply again", a->done);
-		api_finish(call, api_refusal(call, &a->refused, what ? what : "not all were applied"));
-	} else {
-		finish(call, a);
-	}
+	if (a->answered == a->asked)
+		tell(call);
 }
 
 static void applied(struct op_call *call, struct api *api, const struct reply *r)
 {
 	struct applying *a = call->ctx;
+	const struct put *p = call->about;
 	(void)api;
 	a->answered++;
-	if (r->code == REPLY_OK)
-		a->done++;
-	else if (!a->refused.code)
-		a->refused = *r;
+	a->applied[p - a->put] = r->code == REPLY_OK;
+	if (r->code != REPLY_OK && !a->failed) {
+		const char *what = arena_printf(call->arena, "'%.*s' was refused", STR_SHORT(p->doc.id));
+		a->failed = api_refusal(call, r, what ? what : "one was refused");
+	}
 	go_on(call);
+}
+
+/* Sorting and ordering are quick; what asks the store takes its time. */
+static void look(void *arg)
+{
+	struct op_call *call = arg;
+	struct applying *a = call->ctx;
+	int64_t until = clock_boot().us + TURN_US;
+	enum err e = OK;
+	while (!e && a->checked < a->n && clock_boot().us < until) {
+		const struct val *document = &a->documents->list.item[a->read];
+		if (a->read < a->n) {
+			e = put_read(call, a->api, document, false, &a->put[a->read]);
+			if (!e)
+				e = put_look(call, a->api, &a->put[a->read]);
+			if (!e && ++a->read == a->n)
+				e = sort_by_id(call, a, a->documents);
+		} else {
+			e = check_leader(call, a, &a->put[a->checked++]);
+		}
+	}
+	bool over = a->checked == a->n;
+	if (!e && over)
+		e = put_in_order(call, a);
+	if (!e && !over)
+		e = api_post(a->api, look, call);
+	if (e)
+		api_finish(call, e);
+	else if (over)
+		go_on(call);
 }
 
 enum err handle_apply(struct op_call *call, struct api *api)
@@ -246,31 +302,17 @@ enum err handle_apply(struct op_call *call, struct api *api)
 	const struct val *documents = val_get(&call->body, STR("documents"));
 	const struct val *dry = val_get(&call->body, STR("dry_run"));
 	struct applying *a = arena_alloc(call->arena, sizeof *a);
-	enum err e = OK;
 	if (!documents || documents->kind != VAL_LIST)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs documents, a list");
 	if (!a || !(a->put = arena_alloc(call->arena, (documents->list.n + 1) * sizeof *a->put)))
 		return E_NOMEM;
 	a->api = api;
+	a->documents = documents;
+	a->n = documents->list.n;
+	a->applied = arena_alloc(call->arena, a->n + 1);
 	a->dry_run = dry && dry->kind == VAL_BOOL && dry->boolean;
 	call->ctx = a;
-	for (unsigned i = 0; i < documents->list.n && !e; i++) {
-		struct put p;
-		e = put_read(call, api, &documents->list.item[i], false, &p);
-		if (!e)
-			e = put_look(call, api, &p);
-		a->put[a->n] = p;
-		a->n += !e;
-	}
-	if (!e)
-		e = sort_by_id(call, a, documents);
-	if (!e)
-		e = check_leaders(call, api, a);
-	if (!e)
-		e = put_in_order(call, a);
-	if (e)
-		return e;
-	e = api_post(api, go_on, call);
+	enum err e = a->applied ? api_post(api, look, call) : E_NOMEM;
 	call->later = !e;
 	return e;
 }
@@ -287,7 +329,7 @@ void show_applied(struct op_call *call, const struct val *v)
 {
 	static const struct {
 		const char *result, *sign;
-	} signs[] = { { "added", "+" }, { "changed", "~" }, { "unchanged", "=" } };
+	} signs[] = { { "added", "+" }, { "changed", "~" }, { "not_applied", "!" }, { "unchanged", "=" } };
 	const struct val *list = val_get(v, STR("schedules"));
 	unsigned count[ARRAY_LEN(signs)] = { 0 };
 	for (unsigned i = 0; list && i < list->list.n; i++) {
@@ -297,7 +339,9 @@ void show_applied(struct op_call *call, const struct val *v)
 		while (k + 1 < ARRAY_LEN(signs) && strcmp(signs[k].result, result) != 0)
 			k++;
 		count[k]++;
-		fprintf(call->out, "%s %s: %s\n", signs[k].sign, val_text(call->arena, s, "id"), result);
+		bool left = !strcmp(signs[k].result, "not_applied");
+		fprintf(call->out, "%s %s: %s\n", signs[k].sign, val_text(call->arena, s, "id"),
+			left ? "not applied" : result);
 		for (unsigned c = 0; changes && c < changes->list.n; c++) {
 			const struct val *one = &changes->list.item[c];
 			const struct val *from = val_get(one, STR("from")), *to = val_get(one, STR("to"));
@@ -315,6 +359,8 @@ void show_applied(struct op_call *call, const struct val *v)
 		}
 	}
 	const struct val *dry = val_get(v, STR("dry_run"));
-	fprintf(call->out, "%u added, %u changed, %u unchanged%s\n", count[0], count[1], count[2],
-		dry && dry->boolean ? "; nothing was applied (--dry-run)" : "");
+	fprintf(call->out, "%u added, %u changed, %u unchanged", count[0], count[1], count[3]);
+	if (count[2])
+		fprintf(call->out, ", %u not applied", count[2]);
+	fputs(dry && dry->boolean ? "; nothing was applied (--dry-run)\n" : "\n", call->out);
 }

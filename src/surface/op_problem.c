@@ -111,23 +111,23 @@ static void answered(void *ctx, const struct st_ack *ack)
 
 enum err handle_ack(struct op_call *call, struct api *api)
 {
-	const struct http_request *r = call->request;
-	const struct arg *note = op_arg(call, "note");
 	uint64_t number;
+	struct str note;
 	enum err e = number_of(call, &number);
+	if (!e)
+		e = api_note(call, &note);
 	if (e)
 		return e;
 	struct acking *a = arena_alloc(call->arena, sizeof *a);
-	const char *by = arena_printf(call->arena, "uid %u", (unsigned)r->peer.uid);
-	if (!a || !by)
+	if (!a)
 		return E_NOMEM;
 	*a = (struct acking){ .api = api, .call = call, .number = number };
-	struct st_req q = { .op = ST_PROBLEM,
-			    .lane = LANE_USER,
-			    .at = api_now(),
-			    .problem = { .act = PROBLEM_ACK, .number = number, .by = str_of(by) } };
-	if (note->given)
-		q.problem.note = note->text;
+	struct st_req q = {
+		.op = ST_PROBLEM,
+		.lane = LANE_USER,
+		.at = api_now(),
+		.problem = { .act = PROBLEM_ACK, .number = number, .by = api_person(call, api), .note = note }
+	};
 	e = daemon_send(api_daemon(api), &q, answered, a);
 	call->later = !e;
 	return e;

@@ -90,51 +90,6 @@ void show_runs(struct op_call *call, const struct val *v)
 		fprintf(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
 }
 
-enum err handle_get_run(struct op_call *call, struct api *api)
-{
-	uint64_t number;
-	struct run_row run = { 0 };
-	struct read_sched s = { 0 };
-	enum err e = api_run_number(call, op_arg(call, "run")->text, &number);
-	if (!e)
-		e = read_run(api_reader(api), number, &run, call->why);
-	if (e == E_NOTFOUND)
-		return why_set(call->why, e, WHY_NOWHERE, "there is no run r%llu",
-			       (unsigned long long)number);
-	if (!e)
-		e = read_sched(api_reader(api), run.sid, call->arena, &s, call->why);
-	if (!e)
-		tell_run(&call->answer, &run, s.id);
-	return e;
-}
-
-void show_run(struct op_call *call, const struct val *v)
-{
-	struct val list = { .kind = VAL_LIST, .list = { (struct val *)v, 1 } };
-	print_runs(call, &list);
-}
-
-static void stopped(struct op_call *call, struct api *api, const struct reply *r)
-{
-	enum err e = OK;
-	(void)api;
-	if (r->code == REPLY_NOT_FOUND)
-		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "%.*s is not alive, or there is no such run",
-			    STR_SHORT(op_arg(call, "run")->text));
-	else if (r->code != REPLY_OK)
-		e = api_refusal(call, r, "it was not stopped");
-	else
-		buf_addf(&call->answer, "{\"done\":\"stop\",\"run\":\"r%llu\"}", (unsigned long long)r->run);
-	api_finish(call, e);
-}
-
-enum err handle_stop(struct op_call *call, struct api *api)
-{
-	struct command c = { .kind = CMD_STOP };
-	enum err e = api_run_number(call, op_arg(call, "run")->text, &c.run);
-	return e ? e : api_order(call, api, &c, stopped);
-}
-
 /* --- logs
  * -------------------------------------------------------------------------------------------------------- */
 

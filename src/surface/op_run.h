@@ -1,5 +1,5 @@
 #pragma once
-/* Runs: runs, run, stop, logs. */
+/* Runs: runs, run, logs. */
 #include "store/sqlite_read.h"
 #include "surface/op.h"
 
@@ -8,7 +8,6 @@ must_check enum err op_logs(struct op_call *call);
 
 must_check enum err handle_runs(struct op_call *call, struct api *api);
 must_check enum err handle_get_run(struct op_call *call, struct api *api);
-must_check enum err handle_stop(struct op_call *call, struct api *api);
 must_check enum err handle_logs(struct op_call *call, struct api *api);
 
 /* Items of a JSON list, with the names of their schedules. */

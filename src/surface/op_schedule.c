@@ -1,6 +1,5 @@
 #include "surface/op_schedule.h"
 
-#include "core/when/dur.h"
 #include "surface/api.h"
 #include "surface/remote.h"
 #include "surface/table.h"
@@ -60,14 +59,17 @@ enum err handle_schedules(struct op_call *call, struct api *api)
 {
 	const struct arg *limit = op_arg(call, "limit"), *after = op_arg(call, "after");
 	struct read_scheds page;
+	struct read_hold all;
 	enum err e = read_scheds(api_reader(api), after->text, limit->given ? limit->count : 100, call->arena,
 				 &page, call->why);
+	if (!e)
+		e = api_paused_all(call, api, &all);
 	if (e)
 		return e;
 	buf_add(&call->answer, STR("{\"schedules\":["));
 	for (unsigned i = 0; i < page.n; i++) {
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		tell_sched(&call->answer, &page.item[i], false);
+		tell_sched(&call->answer, &page.item[i], &all, false);
 	}
 	buf_add(&call->answer, STR("]"));
 	if (page.more && page.n)
@@ -78,17 +80,23 @@ enum err handle_schedules(struct op_call *call, struct api *api)
 
 void show_schedules(struct op_call *call, const struct val *v)
 {
-	static const char *const heading[] = { "SCHEDULE", "STATE", "NEXT" };
+	static const char *const heading[] = { "SCHEDULE", "STATE", "NEXT", "NOTE" };
 	const struct val *list = val_get(v, STR("schedules"));
-	struct table t = table_new(call->arena, 3, heading);
+	bool notes = false;
+	for (unsigned i = 0; list && i < list->list.n; i++)
+		notes |= val_text(call->arena, &list->list.item[i], "note") != NULL;
+	struct table t = table_new(call->arena, notes ? 4 : 3, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
-		table_row(&t,
-			  (const char *[]){ val_text(call->arena, s, "id"), val_text(call->arena, s, "state"),
-					    op_time(call, val_text(call->arena, s, "next")) });
+		const char *note = val_line(call->arena, s, "note");
+		table_row(&t, (const char *[]){
+				      val_text(call->arena, s, "id"), val_text(call->arena, s, "state"),
+				      op_time(call, val_text(call->arena, s, "next")), note ? note : "" });
 	}
 	if (t.n > 1)
 		table_print(&t, call->out);
+	else if (op_arg(call, "after")->given)
+		fprintf(call->out, "No schedules after '%.*s'.\n", STR_SHORT(op_arg(call, "after")->text));
 	else
 		fputs("No schedules. `rota add` makes one.\n", call->out);
 	if (val_get(v, STR("after")))
@@ -98,10 +106,23 @@ void show_schedules(struct op_call *call, const struct val *v)
 enum err handle_schedule(struct op_call *call, struct api *api)
 {
 	struct read_sched s;
+	struct read_hold all;
 	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
 	if (!e)
-		tell_sched(&call->answer, &s, true);
+		e = api_paused_all(call, api, &all);
+	if (!e)
+		tell_sched(&call->answer, &s, &all, true);
 	return e;
+}
+
+void print_note(struct op_call *call, const struct val *v)
+{
+	const char *note = val_text(call->arena, v, "note");
+	if (!note)
+		return;
+	fputs("  note: ", call->out);
+	print_safe(call->out, str_of(note));
+	fputc('\n', call->out);
 }
 
 void show_schedule(struct op_call *call, const struct val *v)
@@ -109,9 +130,12 @@ void show_schedule(struct op_call *call, const struct val *v)
 	const struct val *d = val_get(v, STR("document"));
 	const char *next = op_time(call, val_text(call->arena, v, "next"));
 	const char *until = op_time(call, val_text(call->arena, v, "paused_until"));
-	fprintf(call->out, "%s: %s%s%s\n  next: %s\n", val_text(call->arena, v, "id"),
+	const struct val *all = val_get(v, STR("paused_all"));
+	fprintf(call->out, "%s: %s%s%s%s\n", val_text(call->arena, v, "id"),
 		val_text(call->arena, v, "state"), until ? " until " : "", until ? until : "",
-		next ? next : "-");
+		all && all->boolean ? "; everything is paused" : "");
+	print_note(call, v);
+	fprintf(call->out, "  next: %s\n", next ? next : "-");
 	for (unsigned i = 0; d && d->kind == VAL_MAP && i < d->map.n; i++) {
 		struct buf text = { 0 };
 		if (str_eq(d->map.pair[i].key, STR("id")))
@@ -131,13 +155,14 @@ void show_schedule(struct op_call *call, const struct val *v)
 struct simple {
 	const char *what;
 	struct str id;
+	bool counts; /* how many there were is part of the answer */
 };
 
 static struct simple *simple(struct op_call *call, const char *what, struct str id)
 {
 	struct simple *s = arena_alloc(call->arena, sizeof *s);
 	if (s)
-		*s = (struct simple){ what, id };
+		*s = (struct simple){ .what = what, .id = id };
 	return s;
 }
 
@@ -155,6 +180,9 @@ static void simply_done(struct op_call *call, struct api *api, const struct repl
 			tell_str(&call->answer, "schedule", s->id);
 		if (r->run)
 			buf_addf(&call->answer, ",\"run\":\"r%llu\"", (unsigned long long)r->run);
+		if (s->counts)
+			buf_addf(&call->answer, ",\"runs\":%u,\"left_as_they_are\":%u,\"more\":%s", r->count,
+				 r->had, r->more ? "true" : "false");
 		buf_addc(&call->answer, '}');
 	}
 	api_finish(call, e);
@@ -166,29 +194,16 @@ void show_done(struct op_call *call, const struct val *v)
 		const char *done, *text;
 	} words[] = {
 		{ "rm", "removed" },
-		{ "pause", "paused" },
-		{ "resume", "resumed" },
-		{ "pause-many", "paused" },
-		{ "resume-many", "resumed" },
 		{ "run", "started" },
-		{ "backfill", "recorded; `rota runs` shows them" },
-		{ "stop", "stopped" },
 		{ "clock", "the clock is believed" },
 	};
 	const char *done = val_text(call->arena, v, "done"), *run = val_text(call->arena, v, "run");
 	const char *schedule = val_text(call->arena, v, "schedule");
-	const struct val *list = val_get(v, STR("schedules"));
 	for (unsigned i = 0; done && i < ARRAY_LEN(words); i++)
 		if (!strcmp(words[i].done, done)) {
 			done = words[i].text;
 			break;
 		}
-	for (unsigned i = 0; list && i < list->list.n; i++)
-		fprintf(call->out, "%s: %.*s\n", done, STR_ARG(list->list.item[i].str));
-	if (list && !list->list.n)
-		fputs("No schedule has that tag.\n", call->out);
-	if (list)
-		return;
 	if (run) /* for scripts: the run alone after the colon */
 		fprintf(call->out, "%s: %s\n", done, run);
 	else /* a beginning of its name may have been all that was given */
@@ -201,9 +216,13 @@ static enum err order_for(struct op_call *call, struct api *api, struct command 
 	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
 	if (e)
 		return e;
+	struct simple *order = simple(call, what, s.id);
+	if (!order)
+		return E_NOMEM;
 	c.sid = s.row.sid;
-	call->ctx = simple(call, what, s.id);
-	return call->ctx ? api_order(call, api, &c, simply_done) : E_NOMEM;
+	order->counts = c.kind == CMD_BACKFILL;
+	call->ctx = order;
+	return api_order(call, api, &c, simply_done);
 }
 
 enum err handle_rm(struct op_call *call, struct api *api)
@@ -245,159 +264,19 @@ enum err handle_backfill(struct op_call *call, struct api *api)
 			     "nothing was run (what is paused, or follows another, cannot be backfilled)");
 }
 
-/* --- pause and resume
- * ------------------------------------------------------------------------------------------- */
-
-/* One by its own route; all, or those of a tag, by another. */
-enum err op_pause(struct op_call *call)
+void show_filled(struct op_call *call, const struct val *v)
 {
-	unsigned said =
-		op_arg(call, "schedule")->given + op_arg(call, "tag")->given + op_arg(call, "all")->given;
-	bool pauses = !strcmp(call->op->name, "pause");
-	if (said != 1)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "%s needs one of SCHEDULE, --tag TAG and --all", call->op->name);
-	if (op_arg(call, "schedule")->given)
-		return remote_run(call);
-	return remote_row(call, pauses ? "pause-many" : "resume-many", NULL, (struct str){ 0 });
-}
-
-/* "2h" from now; not given: for ever. */
-static enum err until_of(struct op_call *call, struct wall *ret)
-{
-	const struct arg *how_long = op_arg_if(call, "for");
-	int64_t seconds;
-	*ret = WALL_NEVER;
-	if (!how_long || !how_long->given)
-		return OK;
-	if (dur_parse(how_long->text, &seconds, NULL))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "--for '%.*s' is not a duration; write 90s, 10m, 2h, 3d or 1w",
-			       STR_SHORT(how_long->text));
-	ret->us = api_now().us + seconds * USEC;
-	return OK;
-}
-
-enum err handle_pause(struct op_call *call, struct api *api)
-{
-	struct command c = { .kind = CMD_PAUSE };
-	struct read_sched s;
-	enum err e = until_of(call, &c.to);
-	if (!e)
-		e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
-	/* The engine takes a second pause for the first: whoever wants another length must know. */
-	if (!e && s.row.flags & SCHED_PAUSED && s.row.paused_until.us != c.to.us)
-		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-			    "'%.*s' is paused already; resume it first to pause it for another time",
-			    STR_SHORT(s.id));
-	return e ? e : order_for(call, api, c, "it was not paused");
-}
-
-enum err handle_resume(struct op_call *call, struct api *api)
-{
-	return order_for(call, api, (struct command){ .kind = CMD_RESUME }, "it was not resumed");
-}
-
-/* All schedules with a tag, page by page: tags stand in documents only. */
-struct tagged {
-	struct api *api;
-	struct command command;
-	struct str tag, last;
-	struct read_scheds page;
-	unsigned at;
-	bool some;
-};
-
-static bool has_tag(struct op_call *call, const struct read_sched *s, struct str tag)
-{
-	struct val doc;
-	const struct val *tags = NULL;
-	if (s->document.n && json_read(s->document, call->arena, &doc, NULL) == OK)
-		tags = val_get(&doc, STR("tags"));
-	for (unsigned i = 0; tags && tags->kind == VAL_LIST && i < tags->list.n; i++)
-		if (str_eq(tags->list.item[i].str, tag))
-			return true;
-	return false;
-}
-
-static void tagged_done(struct op_call *call, enum err e)
-{
-	buf_add(&call->answer, STR("]}"));
-	api_finish(call, e);
-}
-
-static void next_tagged(void *arg);
-
-static void one_tagged(struct op_call *call, struct api *api, const struct reply *r)
-{
-	struct tagged *t = call->ctx;
-	(void)api;
-	if (r->code != REPLY_OK && r->code != REPLY_NOT_FOUND) {
-		tagged_done(call, api_refusal(call, r, "not all were reached"));
-		return;
-	}
-	if (r->code == REPLY_OK) {
-		buf_add(&call->answer, t->some ? STR(",") : STR(""));
-		json_write_str(&call->answer, t->page.item[t->at].id);
-		t->some = true;
-	}
-	t->at++;
-	next_tagged(call);
-}
-
-/* A page at a time, so that others are answered in between. */
-static void next_tagged(void *arg)
-{
-	struct op_call *call = arg;
-	struct tagged *t = call->ctx;
-	while (t->at < t->page.n && !has_tag(call, &t->page.item[t->at], t->tag))
-		t->at++;
-	enum err e = OK;
-	if (t->at < t->page.n) {
-		t->command.sid = t->page.item[t->at].row.sid;
-		e = api_order(call, t->api, &t->command, one_tagged);
-	} else if (t->last.p && !t->page.more) {
-		tagged_done(call, OK);
-		return;
-	} else {
-		t->last = t->page.n ? t->page.item[t->page.n - 1].id : STR("");
-		t->at = 0;
-		e = read_scheds(api_reader(t->api), t->last, 200, call->arena, &t->page, call->why);
-		if (!e)
-			e = api_post(t->api, next_tagged, call);
-	}
-	if (e)
-		tagged_done(call, e);
-}
-
-static enum err order_many(struct op_call *call, struct api *api, struct command c, const char *what)
-{
-	const struct arg *tag = op_arg(call, "tag");
-	if (!tag->given && !op_arg(call, "all")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "say which: a tag, or all");
-	if (!tag->given) {
-		call->ctx = simple(call, what, (struct str){ 0 });
-		return call->ctx ? api_order(call, api, &c, simply_done) : E_NOMEM;
-	}
-	struct tagged *t = arena_alloc(call->arena, sizeof *t);
-	if (!t)
-		return E_NOMEM;
-	*t = (struct tagged){ .api = api, .command = c, .tag = tag->text };
-	call->ctx = t;
-	buf_addf(&call->answer, "{\"done\":\"%s\",\"schedules\":[", call->op->name);
-	enum err e = api_post(api, next_tagged, call);
-	call->later = !e;
-	return e;
-}
-
-enum err handle_pause_many(struct op_call *call, struct api *api)
-{
-	struct command c = { .kind = CMD_PAUSE };
-	enum err e = until_of(call, &c.to);
-	return e ? e : order_many(call, api, c, "nothing was paused");
-}
-
-enum err handle_resume_many(struct op_call *call, struct api *api)
-{
-	return order_many(call, api, (struct command){ .kind = CMD_RESUME }, "nothing was resumed");
+	const struct val *runs = val_get(v, STR("runs")), *had = val_get(v, STR("left_as_they_are")),
+			 *more = val_get(v, STR("more"));
+	const char *id = val_text(call->arena, v, "schedule");
+	long long n = runs ? (long long)runs->integer : 0, old = had ? (long long)had->integer : 0;
+	if (n)
+		fprintf(call->out, "%s: %lld run%s made; `rota runs %s` shows %s\n", id, n, n == 1 ? "" : "s",
+			id, n == 1 ? "it" : "them");
+	else if (old)
+		fprintf(call->out, "%s: nothing was left to run: what was due then has run, or runs\n", id);
+	else
+		fprintf(call->out, "%s: nothing was due\n", id);
+	if (more && more->boolean)
+		fputs("There is more than may be made at a time: ask again for the rest.\n", call->out);
 }

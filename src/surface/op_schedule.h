@@ -1,18 +1,13 @@
 #pragma once
-/* Schedules as they stand, and what is done to them: ls, show, rm, pause, resume, run, backfill, clock. */
+/* Schedules as they stand, and what is done to them: ls, show, rm, run, backfill, clock. */
 #include "surface/op.h"
 
 must_check enum err op_ls(struct op_call *call);
 must_check enum err op_show(struct op_call *call);
-must_check enum err op_pause(struct op_call *call); /* and resume */
 
 must_check enum err handle_schedules(struct op_call *call, struct api *api);
 must_check enum err handle_schedule(struct op_call *call, struct api *api);
 must_check enum err handle_rm(struct op_call *call, struct api *api);
-must_check enum err handle_pause(struct op_call *call, struct api *api);
-must_check enum err handle_resume(struct op_call *call, struct api *api);
-must_check enum err handle_pause_many(struct op_call *call, struct api *api);
-must_check enum err handle_resume_many(struct op_call *call, struct api *api);
 must_check enum err handle_run(struct op_call *call, struct api *api);
 must_check enum err handle_backfill(struct op_call *call, struct api *api);
 must_check enum err handle_clock(struct op_call *call, struct api *api);
@@ -20,3 +15,5 @@ must_check enum err handle_clock(struct op_call *call, struct api *api);
 void show_schedules(struct op_call *call, const struct val *answer);
 void show_schedule(struct op_call *call, const struct val *answer);
 void show_done(struct op_call *call, const struct val *answer);
+void show_filled(struct op_call *call, const struct val *answer);
+void print_note(struct op_call *call, const struct val *v); /* a line, if it has one */

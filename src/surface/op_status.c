@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { COMING = 10, COMING_HOURS = 24 };
+enum { NOTED = 10, COMING = 10, COMING_HOURS = 24 };
 
 /* What only the daemon's thread knows. */
 struct asked {
@@ -43,17 +43,35 @@ static void tell_coming(struct op_call *call, struct api *api, const struct aske
 
 static enum err tell_pause(struct op_call *call, struct api *api)
 {
-	struct read_holds holds;
-	enum err e = read_holds(api_reader(api), call->arena, &holds, call->why);
+	struct read_hold all;
+	enum err e = api_paused_all(call, api, &all);
 	if (e)
 		return e;
-	bool paused = false;
-	for (unsigned i = 0; i < holds.n; i++)
-		if (holds.item[i].key == 0 && holds.item[i].reason) {
-			paused = true;
-			tell_at(&call->answer, "paused_until", holds.item[i].until);
-		}
-	buf_addf(&call->answer, ",\"paused\":%s", paused ? "true" : "false");
+	if (all.row.reason) {
+		tell_at(&call->answer, "paused_until", all.row.until);
+		tell_str(&call->answer, "note", all.note);
+	}
+	buf_addf(&call->answer, ",\"paused\":%s", all.row.reason ? "true" : "false");
+	return OK;
+}
+
+/* Somebody wrote down why: others should see it. */
+static enum err tell_noted(struct op_call *call, struct api *api)
+{
+	struct read_scheds noted;
+	enum err e =
+		read_scheds_noted(api_reader(api), (struct str){ 0 }, NOTED, call->arena, &noted, call->why);
+	if (e)
+		return e;
+	buf_add(&call->answer, STR(",\"paused_with_note\":["));
+	for (unsigned i = 0; i < noted.n; i++) {
+		buf_addf(&call->answer, "%s{\"schedule\":", i ? "," : "");
+		json_write_str(&call->answer, noted.item[i].id);
+		tell_at(&call->answer, "paused_until", noted.item[i].row.paused_until);
+		tell_str(&call->answer, "note", noted.item[i].note);
+		buf_addc(&call->answer, '}');
+	}
+	buf_addc(&call->answer, ']');
 	return OK;
 }
 
@@ -83,6 +101,8 @@ static enum err write_status(const struct asked *a)
 		 n->clock_held ? "true" : "false", n->outdated);
 	tell_str(out, "trouble", a->trouble ? str_of(a->why.text) : (struct str){ 0 });
 	e = tell_pause(call, a->api);
+	if (!e)
+		e = tell_noted(call, a->api);
 	buf_add(out, STR(",\"open\":["));
 	tell_runs(call, a->api, &open);
 	buf_addc(out, ']');
@@ -130,6 +150,22 @@ static bool is_set(const struct val *v, const char *name)
 	return flag && flag->kind == VAL_BOOL && flag->boolean;
 }
 
+static void show_noted(struct op_call *call, const struct val *list)
+{
+	static const char *const heading[] = { "PAUSED", "UNTIL", "NOTE" };
+	struct table t = table_new(call->arena, 3, heading);
+	for (unsigned i = 0; list && i < list->list.n; i++) {
+		const struct val *s = &list->list.item[i];
+		table_row(&t, (const char *[]){ val_text(call->arena, s, "schedule"),
+						op_time(call, val_text(call->arena, s, "paused_until")),
+						val_line(call->arena, s, "note") });
+	}
+	if (t.n > 1) {
+		fputc('\n', call->out);
+		table_print(&t, call->out);
+	}
+}
+
 static void show_coming(struct op_call *call, const struct val *list)
 {
 	static const char *const heading[] = { "NEXT", "SCHEDULE" };
@@ -164,8 +200,13 @@ void show_status(struct op_call *call, const struct val *v)
 	}
 	if (is_set(v, "paused")) {
 		const char *until = op_time(call, val_text(call->arena, v, "paused_until"));
-		fprintf(call->out, "Everything is paused%s%s; `rota resume --all` lets it go on.\n\n",
-			until ? " until " : "", until ? until : "");
+		const char *note = val_text(call->arena, v, "note");
+		fprintf(call->out, "Everything is paused%s%s", until ? " until " : "", until ? until : "");
+		if (note) {
+			fputs(": ", call->out);
+			print_safe(call->out, str_of(note));
+		}
+		fputs("; `rota resume --all` lets it go on.\n\n", call->out);
 	}
 	const char *schedules = val_text(call->arena, v, "schedules");
 	fprintf(call->out, "%s schedule%s, %s running, %s queued, %s waiting, %s to be retried\n", schedules,
@@ -176,5 +217,6 @@ void show_status(struct op_call *call, const struct val *v)
 		fputc('\n', call->out);
 		print_runs(call, open);
 	}
+	show_noted(call, val_get(v, STR("paused_with_note")));
 	show_coming(call, val_get(v, STR("next")));
 }

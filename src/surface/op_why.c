@@ -5,8 +5,10 @@
 #include "core/when/iso.h"
 #include "surface/api.h"
 #include "surface/op_run.h"
+#include "surface/op_schedule.h"
 #include "surface/table.h"
 #include "surface/tell.h"
+#include "surface/words.h"
 
 /* --- which time is meant
  * ---------------------------------------------------------------------------------------- */
@@ -94,17 +96,20 @@ static enum err time_asked(struct op_call *call, const struct times *t, struct w
 
 /* Whoever holds it up now: everything is paused, or its agent or account is held. */
 static enum err read_obstacles(struct op_call *call, struct api *api, const struct policy *policy,
-			       struct sched_row *row, struct why_facts *f)
+			       struct read_sched *s, struct why_facts *f)
 {
+	struct sched_row *row = &s->row;
 	struct read_holds holds;
 	enum err e = read_holds(api_reader(api), call->arena, &holds, call->why);
 	for (unsigned i = 0; !e && i < holds.n; i++) {
-		const struct hold_row *h = &holds.item[i];
+		const struct hold_row *h = &holds.item[i].row;
 		if (!h->reason)
 			continue;
 		if (!h->key) {
-			if (!f->paused || h->until.us > row->paused_until.us)
+			if (!f->paused || h->until.us > row->paused_until.us) {
 				row->paused_until = h->until;
+				s->note = holds.item[i].note.p ? holds.item[i].note : s->note;
+			}
 			f->paused = true;
 		} else if ((h->key == policy->agent || h->key == policy->account) &&
 			   (!f->held || h->until.us > f->held_until.us)) {
@@ -116,15 +121,15 @@ static enum err read_obstacles(struct op_call *call, struct api *api, const stru
 }
 
 static void write_why(struct op_call *call, const struct why_facts *f, const struct why_answer *a,
-		      struct str id)
+		      const struct read_sched *s)
 {
-	static const char *const kinds[WHY_KINDS] = { "run",          "refused",      "will_run",
-						      "will_not_run", "about_to_run", "before",
-						      "pruned",       "no_time",      "follows" };
+	static const char *const kinds[WHY_KINDS] = { "run",          "refused", "will_run", "will_not_run",
+						      "about_to_run", "before",  "pruned",   "no_time",
+						      "follows",      "removed" };
 	struct buf *out = &call->answer;
 	bool has_reason = a->kind == WHY_REFUSED || (a->kind == WHY_WILL_NOT && a->reason);
 	buf_addf(out, "{\"answer\":\"%s\"", kinds[a->kind]);
-	tell_str(out, "schedule", id);
+	tell_str(out, "schedule", s->id);
 	tell_at(out, "nominal", a->nominal);
 	tell_at(out, "due", a->due);
 	if (has_reason)
@@ -134,6 +139,12 @@ static void write_why(struct op_call *call, const struct why_facts *f, const str
 		buf_add(out, STR(",\"disposition\":null,\"reason\":\"disabled\""));
 	if (has_reason && a->reason == REASON_PAUSED && a->kind == WHY_WILL_NOT)
 		tell_at(out, "until", f->row->paused_until);
+	/* Of the pause that lasts; those before it left none. */
+	bool lasts = a->kind == WHY_WILL_NOT || (f->range && f->range->last.us == INT64_MAX);
+	if (has_reason && a->reason == REASON_PAUSED && f->paused && lasts)
+		tell_str(out, "note", s->note);
+	if (f->removed)
+		tell_at(out, "removed", s->dropped);
 	if (has_reason && (a->reason == REASON_RATE_LIMITED || a->reason == REASON_BLOCKED) &&
 	    a->kind == WHY_WILL_NOT)
 		tell_at(out, "until", f->held_until);
@@ -145,7 +156,7 @@ static void write_why(struct op_call *call, const struct why_facts *f, const str
 	}
 	if (f->record) {
 		buf_add(out, STR(",\"run\":"));
-		tell_run(out, f->record, id);
+		tell_run(out, f->record, s->id);
 	}
 	tell_at(out, "changed", f->row->changed);
 	tell_at(out, "before", a->before);
@@ -160,7 +171,7 @@ enum err handle_why(struct op_call *call, struct api *api)
 	struct read_why records;
 	struct engine_config tables;
 	struct wall t, nominal;
-	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
+	enum err e = api_sched_ever(call, api, op_arg(call, "schedule")->text, &s);
 	if (e)
 		return e;
 	names_tables(daemon_names(api_daemon(api)), &tables);
@@ -186,12 +197,13 @@ enum err handle_why(struct op_call *call, struct api *api)
 				   .range = records.has_range ? &records.range : NULL,
 				   .enabled = s.row.flags & SCHED_ENABLED,
 				   .paused = s.row.flags & SCHED_PAUSED,
+				   .removed = s.dropped.us != INT64_MAX,
 				   .now = api_now() };
-	e = read_obstacles(call, api, &rules->policy, &s.row, &facts);
+	e = read_obstacles(call, api, &rules->policy, &s, &facts);
 	if (e)
 		return e;
 	struct why_answer a = why_at(&facts, t);
-	write_why(call, &facts, &a, s.id);
+	write_why(call, &facts, &a, &s);
 	return OK;
 }
 
@@ -220,27 +232,7 @@ static const struct word answers[] = {
 	{ "pruned", "it is so long ago that its record is gone" },
 	{ "no_time", "the schedule has no such time" },
 	{ "follows", "it has no times of its own: it follows another schedule" },
-};
-
-static const struct word reasons[] = {
-	{ "paused", "it is or was paused" },
-	{ "blocked", "its agent or account is blocked" },
-	{ "not_started", "that is before its start date" },
-	{ "expired", "that is at or after its end date" },
-	{ "max_runs", "it has run as often as it may" },
-	{ "excluded", "that day is excluded" },
-	{ "active_hours", "that is outside its agent's active hours" },
-	{ "overlap", "the run before was still alive" },
-	{ "down", "rota was not running" },
-	{ "suspended", "the machine was asleep" },
-	{ "clock", "the clock was set" },
-	{ "store", "the store did not answer in time" },
-	{ "window_closed", "its window had closed before it could start" },
-	{ "superseded", "a later one ran instead" },
-	{ "limit", "more were missed than are caught up" },
-	{ "edited", "the schedule was changed before it was taken up" },
-	{ "rate_limited", "the provider's limit was reached" },
-	{ "disabled", "the schedule is disabled" },
+	{ "removed", "the schedule was removed, and nothing is on record for that time" },
 };
 
 void show_why(struct op_call *call, const struct val *v)
@@ -254,7 +246,9 @@ void show_why(struct op_call *call, const struct val *v)
 	const char *state = run ? val_text(call->arena, run, "state") : NULL;
 	if (state && strcmp(state, "finished") && !reason)
 		text = "it was taken up, and is not over";
-	const char *meaning = in_words(reasons, ARRAY_LEN(reasons), reason);
+	const char *removed = op_time(call, val_text(call->arena, v, "removed"));
+	const char *meaning =
+		reason && !strcmp(reason, "disabled") ? "the schedule is disabled" : words_reason(reason);
 	fprintf(call->out, "%s, %s: %s", val_text(call->arena, v, "schedule"), nominal ? nominal : "-",
 		text ? text : "?");
 	if (meaning)
@@ -264,8 +258,13 @@ void show_why(struct op_call *call, const struct val *v)
 	if (until)
 		fprintf(call->out, " until %s", until);
 	fputc('\n', call->out);
-	if (run)
-		show_run(call, run);
+	print_note(call, v);
+	if (removed)
+		fprintf(call->out, "  removed: %s\n", removed);
+	if (run) {
+		struct val list = { .kind = VAL_LIST, .list = { (struct val *)run, 1 } };
+		print_runs(call, &list);
+	}
 	if (answer && (!strcmp(answer, "no_time") || !strcmp(answer, "before"))) {
 		const char *before = op_time(call, val_text(call->arena, v, "before"));
 		const char *after = op_time(call, val_text(call->arena, v, "after"));

@@ -6,7 +6,7 @@
 enum err put_read(struct op_call *call, struct api *api, const struct val *document, bool fresh,
 		  struct put *ret)
 {
-	struct doc_env env = api_doc_env(api);
+	struct doc_env env = api_doc_env(call, api);
 	struct doc_list list;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct val documents = { .kind = VAL_LIST, .list = { (struct val *)document, 1 } };
@@ -68,6 +68,12 @@ enum err put_order(struct op_call *call, struct api *api, const struct put *p, a
 	c.after = leader.row.sid;
 	if (!e)
 		e = doc_rules(&p->doc, &names, &c.rules);
+	if (e == E_LIMIT)
+		return why_set(
+			call->why, e, WHY_NOWHERE,
+			"'%.*s' would need more zones (%u), sets of excluded days (%u) or names (%u) than "
+			"there may be",
+			STR_SHORT(p->doc.id), ZONES_MAX, CALENDARS_MAX, NAMES_MAX);
 	return e ? e : api_order(call, api, &c, then);
 }
 

@@ -94,6 +94,16 @@ const char *val_text(struct arena *a, const struct val *map, const char *name)
 	}
 }
 
+const char *val_line(struct arena *a, const struct val *map, const char *name)
+{
+	const char *text = val_text(a, map, name);
+	char *line = text ? arena_dup(a, str_of(text)) : NULL;
+	for (char *p = line; p && *p; p++)
+		if (*p == '\n')
+			*p = ' ';
+	return line;
+}
+
 static const char *distance(struct arena *a, int64_t seconds)
 {
 	static const struct {

@@ -23,6 +23,8 @@ void table_print(const struct table *t, FILE *out);
 void print_safe(FILE *to, struct str s);
 /* A member of a JSON object as text; NULL: it is not there, or null. */
 const char *val_text(struct arena *a, const struct val *map, const char *name);
+/* The same on one line. */
+const char *val_line(struct arena *a, const struct val *map, const char *name);
 /* "2026-11-16T14:00:00Z" as people read it: "Mon 14:00:00 (in 5 min)" in the machine's zone; NULL stays NULL.
  */
 const char *time_text(struct arena *a, const char *iso, const struct zone_source *zones, struct str zone);

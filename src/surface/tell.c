@@ -33,10 +33,11 @@ void tell_at(struct buf *out, const char *name, struct wall t)
 	tell_time(out, t);
 }
 
-void tell_sched(struct buf *out, const struct read_sched *s, bool whole)
+void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, bool whole)
 {
 	const struct sched_row *r = &s->row;
-	bool enabled = r->flags & SCHED_ENABLED, paused = r->flags & SCHED_PAUSED;
+	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
+	bool paused = own || (enabled && !s->open && r->left && all->row.reason);
 	buf_add(out, STR("{\"id\":"));
 	json_write_str(out, s->id);
 	buf_addf(out, ",\"state\":\"%s\"",
@@ -46,8 +47,11 @@ void tell_sched(struct buf *out, const struct read_sched *s, bool whole)
 		 : r->left == 0 ? "max_runs"
 				: "active");
 	tell_at(out, "next", enabled && !paused && !s->open ? r->next : WALL_NEVER);
-	if (paused)
-		tell_at(out, "paused_until", r->paused_until);
+	if (paused) {
+		tell_at(out, "paused_until", own ? r->paused_until : all->row.until);
+		tell_str(out, "note", own ? s->note : all->note);
+		buf_addf(out, ",\"paused_all\":%s", all->row.reason ? "true" : "false");
+	}
 	buf_addf(out, ",\"failures\":%u,\"rev\":%u", r->failures, r->rev);
 	if (r->left != UINT32_MAX)
 		buf_addf(out, ",\"runs_left\":%u", r->left);
@@ -79,7 +83,7 @@ static const char *state_of(const struct run_row *r)
 	return "finished";
 }
 
-void tell_run(struct buf *out, const struct run_row *r, struct str id)
+void tell_run_open(struct buf *out, const struct run_row *r, struct str id)
 {
 	static const char *const kinds[RUN_KINDS] = { "timer", "catch_up", "after", "backfill", "manual" };
 	buf_addf(out, "{\"id\":\"r%llu\"", (unsigned long long)r->run);
@@ -97,6 +101,12 @@ void tell_run(struct buf *out, const struct run_row *r, struct str id)
 		tell_at(out, "retry_at", r->retry_at);
 	buf_addf(out, r->exit_code >= 0 ? ",\"exit_code\":%d" : ",\"exit_code\":null", r->exit_code);
 	buf_addf(out, r->cost >= 0 ? ",\"cost_usd\":%.6f" : ",\"cost_usd\":null", (double)r->cost / 1e6);
-	buf_addf(out, ",\"tokens\":{\"in\":%lld,\"out\":%lld},\"missed\":%u}", (long long)r->tokens_in,
+	buf_addf(out, ",\"tokens\":{\"in\":%lld,\"out\":%lld},\"missed\":%u", (long long)r->tokens_in,
 		 (long long)r->tokens_out, r->missed);
+}
+
+void tell_run(struct buf *out, const struct run_row *r, struct str id)
+{
+	tell_run_open(out, r, id);
+	buf_addc(out, '}');
 }

@@ -558,8 +558,38 @@ def zones_change():
         check(wait_until(10, lambda: runs() >= before + 2, 0.1), "all is as before", runs())
 
 
+def zones_change_while_waiting():
+    """A call keeps the zones it began with, however often they change before it is answered."""
+    with Using(env={}) as rig:
+        tz = os.path.join(rig.dir, "zoneinfo")
+        for name in ("UTC", "Europe/Berlin", "Asia/Tokyo", "Asia/Dubai"):
+            os.makedirs(os.path.dirname(os.path.join(tz, name)), exist_ok=True)
+            shutil.copy(os.path.join("/usr/share/zoneinfo", name), os.path.join(tz, name))
+        rig.env["TZDIR"] = tz
+        rig.start()
+        rig.add(command("noon", "true", "0 12 1 1 *", timezone="Europe/Berlin"))
+        lock = sqlite3.connect(os.path.join(rig.data, "rota.db"), isolation_level=None)
+        lock.execute("BEGIN IMMEDIATE")
+        got = []
+        waiter = threading.Thread(target=lambda: got.append(rig.add(command("waits", "true", "0 12 1 1 *", timezone="Europe/Berlin"))))
+        waiter.start()
+
+        def is_noon(hour):
+            return rig.ask("GET", f"/schedules/noon/why?time=2099-01-01T{hour:02}:00Z")["answer"] != "no_time"
+        wait_until(5, lambda: is_noon(11), 0.1)
+        for hour, by in ((8, "Asia/Dubai"), (3, "Asia/Tokyo"), (8, "Asia/Dubai")):
+            shutil.copy(os.path.join(tz, by), os.path.join(tz, "new"))
+            os.rename(os.path.join(tz, "new"), os.path.join(tz, "Europe/Berlin"))
+            check(wait_until(15, lambda hour=hour: is_noon(hour), 0.1), f"the zone of {by} is noticed")
+        check(not got, "it waits for the store")
+        lock.execute("ROLLBACK")
+        lock.close()
+        waiter.join(20)
+        check(got and [n[11:13] for n in got[0]["next"]] == ["11"] * 3, "and is answered by the zones it began with", got)
+
+
 # Four at a time: those that wait longest first.
-PARTS = (zones_change, stopped_in_a_burst, stopped_while_stuck, stopped_launcher, bad_databases, two_daemons, bad_directories, no_daemon,
+PARTS = (zones_change, zones_change_while_waiting, stopped_in_a_burst, stopped_while_stuck, stopped_launcher, bad_databases, two_daemons, bad_directories, no_daemon,
          names_while_starting, orders_while_busy, waited_for, old_run_files, monster, killed_shim, killed_shim_retried)
 
 

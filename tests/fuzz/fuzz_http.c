@@ -2,7 +2,7 @@
  * address taken apart has no more in it than was sent. */
 #include "fuzz.h"
 #include "surface/problem.h"
-#include "surface/reply.h"
+#include "surface/response.h"
 #include "surface/sse.h"
 #include "surface/url.h"
 
@@ -24,23 +24,23 @@ static void events(struct str in, size_t step, struct buf *out)
 
 static void reply(struct str in, size_t step, struct buf *out)
 {
-	struct reply r = { 0 };
+	struct response r = { 0 };
 	struct why why = { 0 };
 	enum err e = OK;
-	while (in.n && !e && r.state != REPLY_DONE) {
+	while (in.n && !e && r.state != RESPONSE_DONE) {
 		struct str some = str_sub(in, 0, in.n < step ? in.n : step), body;
 		in = str_from(in, some.n);
-		while (some.n && !e && r.state != REPLY_DONE) {
+		while (some.n && !e && r.state != RESPONSE_DONE) {
 			size_t before = some.n;
-			e = reply_read(&r, &some, &body, &why);
+			e = response_read(&r, &some, &body, &why);
 			assert(e || some.n < before); /* or it would never end */
 			if (!e)
 				buf_add(out, body);
 		}
 	}
 	assert(!e || why.text[0]);
-	buf_addf(out, "|%d %d %d", (int)e, r.status, reply_ended(&r));
-	reply_free(&r);
+	buf_addf(out, "|%d %d %d", (int)e, r.status, response_ended(&r));
+	response_free(&r);
 }
 
 static void url(struct str in)

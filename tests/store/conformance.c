@@ -1166,6 +1166,37 @@ ON_EACH(hold_comes_and_goes)
 	EXPECT(rig, "hold", "1 25 9223372036854775807|4294967295 1 0");
 }
 
+ON_EACH(a_note_stays_until_another_is_said)
+{
+	struct st_req r = req_put(5, 0, 10), h = req_hold(0, 1, 500);
+	r.note = STR("deploy");
+	ask(rig, r);
+	h.note = STR("all");
+	ask(rig, h);
+	EXPECT(rig, "note", "'hold' 0 'all'|'schedule' 5 'deploy'");
+	ask(rig, req_put(5, 1, 11));
+	ask(rig, req_hold(0, 1, 600));
+	EXPECT(rig, "note", "'hold' 0 'all'|'schedule' 5 'deploy'");
+	r = req_put(5, 2, 12);
+	r.note = STR("it's over");
+	ask(rig, r);
+	h.note = STR("");
+	ask(rig, h);
+	EXPECT(rig, "note", "'schedule' 5 'it's over'");
+	r.note = STR("stale");
+	r.at = AT(99);
+	CHECK_IN_VAIN(rig, r, ST_STALE);
+	r = req_put(5, 3, 13);
+	r.note = STR("");
+	ask(rig, r);
+	EXPECT(rig, "note", "");
+	h.note = STR("again");
+	ask(rig, h);
+	ask(rig, req_hold(0, 0, 0)); /* goes with the hold */
+	ask(rig, req_hold(0, 1, 700));
+	EXPECT(rig, "note", "");
+}
+
 /* ---- PROBLEM ---- */
 
 #define NEVER_S "9223372036854775807"

@@ -547,6 +547,7 @@ static void check_schedules(struct scene *s, const struct rows *rows)
 			continue;
 		CHECK(memcmp(&got.row, &want->row, sizeof got.row) == 0);
 		CHECK(str_eq(got.id, want->id) && str_eq(got.document, want->document));
+		CHECK(str_eq(got.note, want->note) && !got.note.p == !want->note.p);
 		CHECK(got.put_at.us == want->put_at.us && got.open == open);
 		CHECK_INT(got.dropped.us != INT64_MAX, want->dropped);
 	}
@@ -587,8 +588,10 @@ static void check_holds(struct scene *s, const struct rows *rows)
 	CHECK_INT(read_holds(s->r, &s->a, &list, &s->why), OK);
 	CHECK_INT(list.n, rows_holds(rows));
 	for (unsigned i = 0; i < list.n; i++) {
-		const struct hold_row *want = rows_hold(rows, list.item[i].key);
-		CHECK(want && want->reason == list.item[i].reason && want->until.us == list.item[i].until.us);
+		const struct hold_row *got = &list.item[i].row, *want = rows_hold(rows, got->key);
+		struct str note = rows_hold_note(rows, got->key);
+		CHECK(want && want->reason == got->reason && want->until.us == got->until.us);
+		CHECK(str_eq(list.item[i].note, note) && !list.item[i].note.p == !note.p);
 	}
 }
 

@@ -158,6 +158,16 @@ static void add_hold(struct buf *out, const struct hold_row *h)
 	NUMBERS(out, "hold", h->key, h->reason, h->until.us);
 }
 
+/* Those there are: a line of their own. */
+static void add_note(struct buf *out, const char *of, uint64_t number, struct str note)
+{
+	if (!note.p)
+		return;
+	buf_addf(out, "note '%s' %llu", of, (unsigned long long)number);
+	add_text(out, note);
+	buf_addc(out, '\n');
+}
+
 static void add_problem(struct buf *out, const struct problem_row *p)
 {
 	NUMBERS(out, "problem", p->number, p->count, p->opened.us, p->said.us, p->acked.us, p->closed.us);
@@ -205,6 +215,7 @@ void dump_rows(const struct rows *r, struct buf *out)
 		else
 			add_text(&lines, s->source.from);
 		buf_addc(&lines, '\n');
+		add_note(&lines, "schedule", s->row.sid, s->note);
 		for (unsigned k = 0; k < s->ranges; k++) {
 			const struct range_row *g = &s->range[k];
 			NUMBERS(&lines, "range", g->sid, g->first.us, g->last.us, g->state, g->reason);
@@ -219,8 +230,10 @@ void dump_rows(const struct rows *r, struct buf *out)
 		buf_addc(&lines, '\n');
 	}
 	for (size_t i = 0; i < rows_holds(r); i++) {
-		add_hold(&lines, rows_hold_at(r, i));
+		const struct hold_row *h = rows_hold_at(r, i);
+		add_hold(&lines, h);
 		buf_addc(&lines, '\n');
+		add_note(&lines, "hold", h->key, rows_hold_note(r, h->key));
 	}
 	for (size_t i = 0; i < rows_problems(r); i++) {
 		add_problem(&lines, rows_problem_at(r, i));
@@ -281,6 +294,8 @@ void dump_sqlite(const char *path, struct buf *out)
 			 "exit_code FROM run" },
 		{ "range", "SELECT sid, first, last, state, reason FROM range" },
 		{ "hold", "SELECT key, reason, until FROM hold" },
+		{ "note", "SELECT 'schedule', sid, note FROM document WHERE note IS NOT NULL"
+			  " UNION ALL SELECT 'hold', key, note FROM hold WHERE note IS NOT NULL" },
 		{ "problem", "SELECT number, count, opened, said, acked, closed, key, subject, text, by, note"
 			     " FROM problem" },
 		{ "words", "SELECT run, kind, text FROM words" },

@@ -13,11 +13,17 @@ struct record {
 	bool gone;
 };
 
+/* A hold with its note. */
+struct held {
+	struct hold_row row;
+	struct str note;
+};
+
 struct rows {
 	struct rows_sched *sched;
 	struct record *record;
 	uint32_t *open; /* records that are not finished, in no order */
-	struct hold_row *hold;
+	struct held *hold;
 	struct name_row *name; /* in order of kind and number */
 	size_t names, name_room;
 	struct words_row *words;
@@ -65,6 +71,16 @@ static void set_text(struct str *to, struct str s)
 	*to = copy_text(s);
 }
 
+/* The same, but an empty one takes it away. */
+static void set_note(struct str *to, struct str s)
+{
+	set_text(to, s);
+	if (to->p && !to->n) {
+		free((char *)to->p);
+		*to = (struct str){ 0 };
+	}
+}
+
 struct rows *rows_clone(const struct rows *r)
 {
 	struct rows *c = copy(r, sizeof *r);
@@ -75,10 +91,13 @@ struct rows *rows_clone(const struct rows *r)
 		s->id = copy_text(s->id);
 		s->document = copy_text(s->document);
 		s->source.from = copy_text(s->source.from);
+		s->note = copy_text(s->note);
 	}
 	c->record = copy(r->record, r->record_room * sizeof *r->record);
 	c->open = copy(r->open, r->open_room * sizeof *r->open);
 	c->hold = copy(r->hold, r->hold_room * sizeof *r->hold);
+	for (size_t i = 0; i < c->holds; i++)
+		c->hold[i].note = copy_text(c->hold[i].note);
 	c->name = copy(r->name, r->name_room * sizeof *r->name);
 	for (size_t i = 0; i < c->names; i++)
 		c->name[i].text = copy_text(c->name[i].text);
@@ -114,6 +133,7 @@ void rows_free(struct rows *r)
 		free((char *)r->sched[i].id.p);
 		free((char *)r->sched[i].document.p);
 		free((char *)r->sched[i].source.from.p);
+		free((char *)r->sched[i].note.p);
 	}
 	for (size_t i = 0; i < r->names; i++)
 		free((char *)r->name[i].text.p);
@@ -138,6 +158,8 @@ void rows_free(struct rows *r)
 	free(r->sched);
 	free(r->record);
 	free(r->open);
+	for (size_t i = 0; i < r->holds; i++)
+		free((char *)r->hold[i].note.p);
 	free(r->hold);
 	table_free(&r->by_sid);
 	table_free(&r->by_run);
@@ -267,6 +289,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		set_text(&s->id, q->id);
 		set_text(&s->document, q->document);
 		set_source(s, q);
+		set_note(&s->note, q->note);
 		table_put(&r->by_sid, q->sid, (uint32_t)r->scheds++);
 		if (q->sid > r->last_sid)
 			r->last_sid = q->sid;
@@ -297,6 +320,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 	set_text(&s->id, q->id);
 	set_text(&s->document, q->document);
 	set_source(s, q);
+	set_note(&s->note, q->note);
 	if (q->close_range)
 		close_range(s, q->at);
 	return ST_OK;
@@ -529,18 +553,21 @@ static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret
 static uint8_t hold(struct rows *r, const struct st_req *q)
 {
 	size_t i = 0;
-	while (i < r->holds && r->hold[i].key != q->hold.key)
+	while (i < r->holds && r->hold[i].row.key != q->hold.key)
 		i++;
 	if (q->hold.reason == 0) {
-		if (i < r->holds)
+		if (i < r->holds) {
+			free((char *)r->hold[i].note.p);
 			r->hold[i] = r->hold[--r->holds];
+		}
 		return ST_OK;
 	}
 	if (i == r->holds) {
 		ROOM(r->hold, r->holds, r->hold_room);
-		r->holds++;
+		r->hold[r->holds++] = (struct held){ 0 };
 	}
-	r->hold[i] = q->hold;
+	r->hold[i].row = q->hold;
+	set_note(&r->hold[i].note, q->note);
 	return ST_OK;
 }
 
@@ -762,8 +789,8 @@ static bool has_open_range(const struct rows_sched *s)
 
 static int by_key(const void *a, const void *b)
 {
-	const struct hold_row *x = a, *y = b;
-	return (x->key > y->key) - (x->key < y->key);
+	const struct held *x = a, *y = b;
+	return (x->row.key > y->row.key) - (x->row.key < y->row.key);
 }
 
 static int by_sid(const void *a, const void *b)
@@ -807,11 +834,11 @@ void rows_load(const struct rows *r, load_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < r->names; i++)
 		fn(ctx, &(struct load_item){ .kind = LOAD_NAME, .name = r->name[i] });
-	struct hold_row *holds = copy(r->hold, r->holds * sizeof *holds);
+	struct held *holds = copy(r->hold, r->holds * sizeof *holds);
 	if (r->holds)
 		qsort(holds, r->holds, sizeof *holds, by_key);
 	for (size_t i = 0; i < r->holds; i++)
-		fn(ctx, &(struct load_item){ .kind = LOAD_HOLD, .hold = holds[i] });
+		fn(ctx, &(struct load_item){ .kind = LOAD_HOLD, .hold = holds[i].row });
 	free(holds);
 
 	const struct sched_row **s = grow(NULL, r->scheds * sizeof *s);
@@ -932,15 +959,23 @@ size_t rows_holds(const struct rows *r)
 
 const struct hold_row *rows_hold_at(const struct rows *r, size_t i)
 {
-	return &r->hold[i];
+	return &r->hold[i].row;
 }
 
 const struct hold_row *rows_hold(const struct rows *r, uint32_t key)
 {
 	for (size_t i = 0; i < r->holds; i++)
-		if (r->hold[i].key == key)
-			return &r->hold[i];
+		if (r->hold[i].row.key == key)
+			return &r->hold[i].row;
 	return NULL;
+}
+
+struct str rows_hold_note(const struct rows *r, uint32_t key)
+{
+	for (size_t i = 0; i < r->holds; i++)
+		if (r->hold[i].row.key == key)
+			return r->hold[i].note;
+	return (struct str){ 0 };
 }
 
 uint64_t rows_digest(const struct rows *r)

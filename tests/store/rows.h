@@ -22,6 +22,7 @@ struct rows_sched {
 	bool dropped;
 	struct str id, document; /* p NULL: none was ever given */
 	struct source_row source;
+	struct str note; /* p NULL: none */
 	struct range_row *range;
 	unsigned ranges, room;
 };
@@ -52,6 +53,7 @@ const struct problem_row *rows_problem_at(const struct rows *r, size_t i); /* by
 size_t rows_holds(const struct rows *r);
 const struct hold_row *rows_hold_at(const struct rows *r, size_t i);
 const struct hold_row *rows_hold(const struct rows *r, uint32_t key); /* NULL: free */
+struct str rows_hold_note(const struct rows *r, uint32_t key);        /* p NULL: none */
 uint64_t rows_digest(const struct rows *r);
 
 static inline bool run_open(const struct run_row *r)

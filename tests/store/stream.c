@@ -61,6 +61,12 @@ static uint64_t some_id(struct stream *s, uint64_t sid)
 	return one_in(s, 20) ? 1 + below(s, s->scheds) : sid;
 }
 
+static struct str some_note(struct stream *s)
+{
+	const struct str notes[] = { { 0 }, { 0 }, STR(""), STR("deploy"), STR("on it") };
+	return notes[below(s, ARRAY_LEN(notes))];
+}
+
 static void make_put(struct stream *s, struct st_req *r)
 {
 	*r = req_put(r->sid, r->rev, moment(s));
@@ -74,6 +80,7 @@ static void make_put(struct stream *s, struct st_req *r)
 	r->row.paused_until = AT(moment(s));
 	r->keep_next = one_in(s, 2);
 	r->close_range = one_in(s, 2);
+	r->note = some_note(s);
 	if (one_in(s, 2)) {
 		int n = snprintf(s->text, sizeof s->text, "id-%llu document %llu",
 				 (unsigned long long)some_id(s, r->sid), (unsigned long long)s->tag);
@@ -157,6 +164,7 @@ static void make_finish(struct stream *s, struct st_req *r)
 static void make_hold(struct stream *s, struct st_req *r)
 {
 	*r = req_hold((uint32_t)r->sid % 7, (unsigned)below(s, 3), moment(s));
+	r->note = some_note(s);
 }
 
 /* Few keys and times, so that the same problem is said, taken and closed again and again. Each key has one

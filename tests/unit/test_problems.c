@@ -23,6 +23,7 @@ struct fixture {
 		char key[64], subject[64], text[256];
 	} sent[SENT_MAX];
 	unsigned n, looked_at;
+	uint64_t removed; /* the store has no row of it any more */
 };
 
 static void copy(char *to, size_t size, struct str s)
@@ -39,8 +40,8 @@ static void send(void *ctx, const struct st_req *r)
 		copy(f->sent[f->n].key, sizeof f->sent[0].key, r->problem.key);
 		copy(f->sent[f->n].subject, sizeof f->sent[0].subject, r->problem.subject);
 		copy(f->sent[f->n].text, sizeof f->sent[0].text, r->problem.text);
-		f->n++;
 	}
+	f->n++;
 	pthread_mutex_unlock(&f->lock);
 }
 
@@ -121,7 +122,7 @@ static void ends(struct fixture *f, uint64_t sid, enum outcome outcome, enum rea
 					   .outcome = (uint8_t)outcome,
 					   .reason = (uint16_t)reason,
 					   .exit_code = 4 } };
-	problems_happened(f->problems, &fact, &(struct st_ack){ 0 });
+	problems_happened(f->problems, &fact, &(struct st_ack){ .has_row = f->removed != sid });
 }
 
 TEST(a_run_that_fails_for_good)
@@ -182,6 +183,7 @@ TEST(a_removed_schedule_has_none)
 	ONE(PROBLEM_OPEN, "schedule:5:failed");
 	problems_happened(f.problems, &(struct pump_fact){ .op = ST_DROP, .sid = 5 }, &(struct st_ack){ 0 });
 	ONE(PROBLEM_CLOSE, "schedule:5:failed");
+	f.removed = 5;
 	ends(&f, 5, OUTCOME_FAILED, REASON_EXIT); /* its last run, which finished after it was removed */
 	NOTHING();
 	tear_down(&f);
@@ -234,8 +236,7 @@ TEST(what_was_open_before_is_closed_after)
 		problems_load(f.problems,
 			      &(struct load_item){ .kind = LOAD_PROBLEM,
 						   .problem = { .number = i + 1, .key = str_of(keys[i]) } });
-	problems_load(f.problems,
-		      &(struct load_item){ .kind = LOAD_SCHED, .dropped = true, .sched = { .sid = 13 } });
+	f.removed = 13;
 	ends(&f, 13, OUTCOME_FAILED, REASON_EXIT);
 	NOTHING();
 	problems_look(f.problems, &(struct health){ 0 });
@@ -284,4 +285,34 @@ TEST(calls_leave_room_on_the_desk_for_attempts)
 	tear_down(&f);
 	sem_destroy(&go);
 	sem_destroy(&gone);
+}
+
+/* However long the desk is stuck, what waits for it is bounded; what was left out is said the next time. */
+TEST(a_desk_that_is_stuck)
+{
+	struct fixture f;
+	sem_t go;
+	set_up(&f);
+	sem_init(&go, 0, 0);
+	CHECK(desk_call(f.desk, wait_at, &go) == OK);
+	for (uint64_t sid = 1; sid <= 10 * PROBLEMS_LATE_MAX; sid++)
+		ends(&f, sid, OUTCOME_FAILED, REASON_EXIT);
+	ends(&f, 1, OUTCOME_DONE, REASON_NONE);
+	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_DONE, REASON_NONE); /* was never opened */
+	sem_post(&go);
+	while (problems_look(f.problems, &(struct health){ 0 }))
+		usleep(1000);
+	unsigned most = PROBLEMS_LATE_MAX + DESK_JOBS_MAX, n = fresh(&f, PROBLEMS_LATE_MAX), more;
+	while ((more = fresh(&f, 0)))
+		n += more;
+	CHECK(n > PROBLEMS_LATE_MAX && n <= most + 1);
+	ends(&f, 1, OUTCOME_DONE, REASON_NONE);
+	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_DONE, REASON_NONE);
+	NOTHING();
+	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_FAILED, REASON_EXIT);
+	CHECK_INT(fresh(&f, 1), 1);
+	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_DONE, REASON_NONE);
+	CHECK_INT(fresh(&f, 1), 1);
+	tear_down(&f);
+	sem_destroy(&go);
 }

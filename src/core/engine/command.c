@@ -161,11 +161,12 @@ static void take_drop(struct engine *e, const struct command *c)
 
 /* --- pause and resume ---------------------------------------------------------------------------------- */
 
-void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command)
+void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command)
 {
 	struct st_req r = put(s, e->now.wall);
 	r.row.flags |= SCHED_PAUSED;
 	r.row.paused_until = until;
+	r.note = note;
 	send(e, s, &r, FOR_PAUSE, command);
 }
 
@@ -189,12 +190,13 @@ void command_resume(struct engine *e, struct sched *s, uint64_t command)
 	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = due_next(s, e->now.wall);
+	r.note = STR("");
 	send(e, s, &r, FOR_RESUME, command);
 }
 
 static void pause_all(struct engine *e, const struct command *c, bool on)
 {
-	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER };
+	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER, .note = c->note };
 	r.hold = (struct hold_row){ 0, on ? REASON_PAUSED : 0, on ? c->to : (struct wall){ 0 } };
 	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
 }
@@ -209,10 +211,11 @@ static void take_pause(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
 	} else if (s->busy || (!on && s->row.flags & SCHED_PAUSED && is_unfixed(e, s))) {
 		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
-	} else if (on == !!(s->row.flags & SCHED_PAUSED) && (!on || s->row.paused_until.us == c->to.us)) {
+	} else if (on == !!(s->row.flags & SCHED_PAUSED) &&
+		   (!on || (s->row.paused_until.us == c->to.us && !c->note.p))) {
 		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
 	} else if (on) {
-		command_pause(e, s, c->to, c->tag);
+		command_pause(e, s, c->to, c->note, c->tag);
 	} else {
 		command_resume(e, s, c->tag);
 	}
@@ -293,9 +296,11 @@ static struct fill *fill_of(struct engine *e, const struct sched *s)
 	return NULL;
 }
 
-static void end_fill(struct engine *e, struct fill *f)
+static void end_fill(struct engine *e, struct fill *f, bool more)
 {
-	engine_reply(e, f->tag, REPLY_OK, f->sid, 0);
+	engine_answer(e,
+		      (struct reply){
+			      .tag = f->tag, .sid = f->sid, .count = f->made, .had = f->had, .more = more });
 	*f = e->fill[--e->fills];
 }
 
@@ -303,13 +308,14 @@ static void end_fill(struct engine *e, struct fill *f)
 static void fill_next(struct engine *e, struct sched *s, struct fill *f)
 {
 	struct wall t;
-	if (f->left && !s->gone && rule_next(&rules_of(s)->when, s->zone, f->at, &t) == OK &&
-	    t.us <= f->to.us && t.us <= e->now.wall.us) {
+	bool more = !s->gone && rule_next(&rules_of(s)->when, s->zone, f->at, &t) == OK && t.us <= f->to.us &&
+		    t.us <= e->now.wall.us;
+	if (more && f->left) {
 		f->at = t;
 		due_claim(e, s, t, NULL, KIND_BACKFILL, 0);
 		return;
 	}
-	end_fill(e, f);
+	end_fill(e, f, more);
 }
 
 void command_filled(struct engine *e, struct sched *s, enum st_res res)
@@ -318,6 +324,8 @@ void command_filled(struct engine *e, struct sched *s, enum st_res res)
 	if (!f)
 		return;
 	f->left -= res == ST_OK;
+	f->made += res == ST_OK;
+	f->had += res == ST_LOST;
 	f->at.us -= res == ST_STALE; /* the same again */
 	fill_next(e, s, f);
 }
@@ -337,7 +345,9 @@ static void take_backfill(struct engine *e, const struct command *c)
 		e->broken = true;
 		return;
 	}
-	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, late_limit(s) };
+	e->fill[e->fills] = (struct fill){
+		.sid = c->sid, .tag = c->tag, .at = { c->from.us - 1 }, .to = c->to, .left = late_limit(s)
+	};
 	fill_next(e, s, &e->fill[e->fills++]);
 }
 
@@ -444,7 +454,7 @@ void command_removed(struct engine *e, struct sched *s)
 	due_leave(e, s);
 	struct fill *f = fill_of(e, s);
 	if (f)
-		end_fill(e, f);
+		end_fill(e, f, false);
 	runs_drop_retries(e, s);
 	for (uint32_t i = s->run, next; i != NONE; i = next) {
 		next = e->run[i].sibling;
@@ -464,7 +474,9 @@ void command_acked(struct engine *e, const struct wait *w, const struct st_ack *
 							   [ST_REFUSED] = REPLY_REFUSED };
 	struct sched *s = engine_sched_of(e, w);
 	bool ok = ack->res == ST_OK;
-	engine_reply(e, w->command, codes[ack->res], w->sid, 0);
+	bool ended = w->what == FOR_RESUME || (w->what == FOR_HOLD && !w->hold.key && e->paused_all);
+	engine_answer(e, (struct reply){
+				 .tag = w->command, .code = codes[ack->res], .sid = w->sid, .count = ended });
 	if (w->what == FOR_HOLD) {
 		if (ok)
 			(w->hold.key ? held : paused_all)(e, &w->hold);

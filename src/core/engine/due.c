@@ -94,7 +94,7 @@ void due_queue(struct engine *e, struct sched *s)
 	if (s->busy || s->gone || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
 	if (fails_too_often(s)) {
-		command_pause(e, s, WALL_NEVER, 0);
+		command_pause(e, s, WALL_NEVER, (struct str){ 0 }, 0);
 		return;
 	}
 	if (dates_keep_out(e, s))

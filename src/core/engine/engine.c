@@ -43,15 +43,20 @@ void engine_ask_runner(struct engine *e, const struct rn_req *r)
 		fx->runner[fx->runners++] = *r;
 }
 
-void engine_reply(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run)
+void engine_answer(struct engine *e, struct reply reply)
 {
 	struct effects *fx = e->fx;
-	if (!tag)
+	if (!reply.tag)
 		return;
 	if (!engine_room((void **)&fx->reply, fx->replies, &fx->reply_room, sizeof *fx->reply))
 		fx->failed = e->broken = true;
 	else
-		fx->reply[fx->replies++] = (struct reply){ tag, (uint8_t)code, sid, run };
+		fx->reply[fx->replies++] = reply;
+}
+
+void engine_reply(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run)
+{
+	engine_answer(e, (struct reply){ .tag = tag, .code = (uint8_t)code, .sid = sid, .run = run });
 }
 
 void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint64_t run, uint64_t command,

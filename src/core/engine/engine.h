@@ -45,6 +45,7 @@ struct command {
 	uint64_t after;     /* PUT: the schedule it follows, or 0 */
 	struct str id, document;
 	struct source_row source; /* PUT: from.p NULL: as before */
+	struct str note;          /* PAUSE: p NULL: as it was */
 	struct wall from, to;
 	uint32_t key; /* FREE */
 	bool kill;
@@ -60,6 +61,9 @@ struct reply {
 	uint64_t tag;
 	uint8_t code;
 	uint64_t sid, run;
+	uint32_t count; /* BACKFILL: runs it made. RESUME: 0 if nothing was paused */
+	uint32_t had;   /* BACKFILL: times it left as they are: they have run, or run */
+	bool more;      /* BACKFILL: there are times left, but so many are the most at once */
 };
 
 enum event_kind {

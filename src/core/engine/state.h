@@ -119,7 +119,7 @@ enum wait_for {
 struct fill {
 	uint64_t sid, tag;  /* of the schedule, of the command */
 	struct wall at, to; /* the last nominal time asked for; the end */
-	uint32_t left;
+	uint32_t left, made, had;
 };
 
 /* The end of a run that makes a follower due; kept until the follower's row says it has acted on it. */
@@ -199,6 +199,7 @@ void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint6
 		   const struct sched *s /* or NULL */);
 bool engine_room(void **items, unsigned n, unsigned *room, size_t size); /* for one more; doubles */
 void engine_ask_runner(struct engine *e, const struct rn_req *r);
+void engine_answer(struct engine *e, struct reply reply);
 void engine_reply(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run);
 static inline uint32_t sched_index(const struct engine *e, const struct sched *s)
 {
@@ -315,4 +316,4 @@ void command_removed(struct engine *e, struct sched *s);                 /* the 
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
 void command_start(struct engine *e, struct sched *s, struct wall before); /* its own dates begin */
 void command_resume(struct engine *e, struct sched *s, uint64_t command);
-void command_pause(struct engine *e, struct sched *s, struct wall until, uint64_t command);
+void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command);

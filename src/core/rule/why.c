@@ -98,6 +98,8 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 		a.kind = WHY_PRUNED;
 	} else if (a.nominal.us <= f->row->changed.us) {
 		a.kind = WHY_BEFORE;
+	} else if (f->removed) {
+		a.kind = WHY_REMOVED;
 	} else if (a.due.us <= f->now.us && f->enabled) {
 		a.kind = WHY_WAITS;
 	} else {

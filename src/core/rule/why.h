@@ -10,7 +10,7 @@ struct why_facts {
 	const struct sched_row *row;
 	const struct run_row *record;  /* of that nominal time; NULL: none */
 	const struct range_row *range; /* the one in which it lies; NULL: none */
-	bool enabled, paused;          /* as the schedule stands now */
+	bool enabled, paused, removed; /* as the schedule stands now */
 	enum reason held; /* its agent or account is held for this reason; REASON_NONE: it is not */
 	struct wall held_until;
 	struct wall now;
@@ -26,6 +26,7 @@ enum why_kind {
 	WHY_PRUNED,   /* so old that its record is gone */
 	WHY_NO_TIME,  /* the schedule has no such time: before and after are the nearest that it has */
 	WHY_FOLLOWS,  /* it has no times of its own: it follows the ends of another */
+	WHY_REMOVED,  /* there is no record of it, and the schedule is there no more */
 	WHY_KINDS
 };
 

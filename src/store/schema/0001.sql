@@ -41,6 +41,7 @@ CREATE TABLE document (
 	body    TEXT,
 	source  TEXT,    -- the file it was written in, or who made it; NULL or empty: the command line
 	line    INTEGER, -- of that file
+	note    TEXT, -- of its pause
 	dropped INTEGER NOT NULL DEFAULT 0 -- 1: of a removed schedule; its runs are still read with it
 ) STRICT;
 -- Documents that were replaced, with the last rev they stood for: runs keep the version they were claimed under.
@@ -62,6 +63,7 @@ CREATE TABLE name (
 -- Of the living an id names one. Removed ones may share theirs, with a living one as well.
 CREATE UNIQUE INDEX document_id ON document (id) WHERE dropped = 0;
 CREATE INDEX document_dropped ON document (id) WHERE dropped = 1;
+CREATE INDEX document_note ON document (id) WHERE note IS NOT NULL AND dropped = 0;
 
 -- Whatever came out of a file or a directory, when it is applied again.
 CREATE INDEX document_source ON document (source, id) WHERE dropped = 0 AND source > '';
@@ -137,7 +139,8 @@ CREATE UNIQUE INDEX range_open ON range (sid) WHERE last = 9223372036854775807;
 CREATE TABLE hold (
 	key    INTEGER PRIMARY KEY,
 	reason INTEGER NOT NULL,
-	until  INTEGER NOT NULL
+	until  INTEGER NOT NULL,
+	note   TEXT
 ) STRICT;
 
 -- What needs a person. Its number is known to people and never given again.

@@ -21,10 +21,9 @@ static void help_one(FILE *to, const struct op *op)
 {
 	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
 	for (const struct op_param *p = op->param; p->name; p++) {
-		if (p->positional || p->kind == OP_WORDS)
-			fprintf(to, " [%s]", p->value);
-		else
-			fprintf(to, " [--%s%s%s]", p->name, p->value ? " " : "", p->value ? p->value : "");
+		bool bare = p->positional || p->kind == OP_WORDS;
+		fprintf(to, " %s%s%s%s%s%s", p->required ? "" : "[", bare ? "" : "--", bare ? "" : p->name,
+			p->value && !bare ? " " : "", p->value ? p->value : "", p->required ? "" : "]");
 	}
 	fputs("\n\n", to);
 	for (const struct op_param *p = op->param; p->name; p++) {

@@ -1,11 +1,11 @@
-#include "surface/reply.h"
+#include "surface/response.h"
 
 static enum err not_http(struct why *why, const char *what)
 {
 	return why_set(why, E_INPUT, WHY_NOWHERE, "the answer is not HTTP: %s", what);
 }
 
-static enum err status_line(struct reply *r, struct str line, struct why *why)
+static enum err status_line(struct response *r, struct str line, struct why *why)
 {
 	uint64_t status;
 	if (!str_starts(line, STR("HTTP/1.")) || line.n < 12 || line.p[8] != ' ' ||
@@ -33,7 +33,7 @@ struct framing {
 	uint64_t length;
 };
 
-static enum err header(struct reply *r, struct str line, struct framing *f, struct why *why)
+static enum err header(struct response *r, struct str line, struct framing *f, struct why *why)
 {
 	const char *colon = memchr(line.p, ':', line.n);
 	if (!colon)
@@ -58,7 +58,7 @@ static enum err header(struct reply *r, struct str line, struct framing *f, stru
 	return OK;
 }
 
-static enum err whole_head(struct reply *r, struct why *why)
+static enum err whole_head(struct response *r, struct why *why)
 {
 	struct str rest = buf_str(&r->head), line;
 	struct framing f = { 0 };
@@ -72,19 +72,19 @@ static enum err whole_head(struct reply *r, struct why *why)
 	if (r->status < 200)
 		r->status = 0; /* the real one follows */
 	else if (r->bodyless || r->status == 204 || r->status == 304)
-		r->state = REPLY_DONE;
+		r->state = RESPONSE_DONE;
 	else if (f.chunked)
-		r->state = REPLY_CHUNK;
+		r->state = RESPONSE_CHUNK;
 	else if (f.has_length)
-		r->state = f.length ? REPLY_LENGTH : REPLY_DONE;
+		r->state = f.length ? RESPONSE_LENGTH : RESPONSE_DONE;
 	else
-		r->state = REPLY_CLOSE;
+		r->state = RESPONSE_CLOSE;
 	r->left = f.length;
 	return OK;
 }
 
 /* Gathers bytes in r->head up to the end of a line, or of all lines; true when it is there. */
-static bool gather(struct reply *r, struct str *in, bool empty_line)
+static bool gather(struct response *r, struct str *in, bool empty_line)
 {
 	while (in->n && r->head.n < CLIENT_HEAD_BYTES_MAX) {
 		buf_addc(&r->head, in->p[0]);
@@ -103,13 +103,13 @@ static bool gather(struct reply *r, struct str *in, bool empty_line)
 	return false;
 }
 
-static enum err read_head(struct reply *r, struct str *in, struct str *body, struct why *why)
+static enum err read_head(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
 	return gather(r, in, true) ? whole_head(r, why) : OK;
 }
 
-static enum err read_some(struct reply *r, struct str *in, struct str *body, enum reply_state then)
+static enum err read_some(struct response *r, struct str *in, struct str *body, enum response_state then)
 {
 	size_t n = in->n < r->left ? in->n : (size_t)r->left;
 	*body = str_sub(*in, 0, n);
@@ -120,19 +120,19 @@ static enum err read_some(struct reply *r, struct str *in, struct str *body, enu
 	return OK;
 }
 
-static enum err read_length(struct reply *r, struct str *in, struct str *body, struct why *why)
+static enum err read_length(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)why;
-	return read_some(r, in, body, REPLY_DONE);
+	return read_some(r, in, body, RESPONSE_DONE);
 }
 
-static enum err read_data(struct reply *r, struct str *in, struct str *body, struct why *why)
+static enum err read_data(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)why;
-	return read_some(r, in, body, REPLY_AFTER);
+	return read_some(r, in, body, RESPONSE_AFTER);
 }
 
-static enum err read_close(struct reply *r, struct str *in, struct str *body, struct why *why)
+static enum err read_close(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)r, (void)why;
 	*body = *in;
@@ -155,7 +155,7 @@ static bool hex_number(struct str s, uint64_t *ret)
 	return true;
 }
 
-static enum err read_chunk(struct reply *r, struct str *in, struct str *body, struct why *why)
+static enum err read_chunk(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
 	if (!gather(r, in, false))
@@ -167,45 +167,45 @@ static enum err read_chunk(struct reply *r, struct str *in, struct str *body, st
 	r->head.n = 0;
 	if (!hex_number(line, &r->left))
 		return not_http(why, "a chunk has no length");
-	r->state = r->left ? REPLY_DATA : REPLY_TRAILER;
+	r->state = r->left ? RESPONSE_DATA : RESPONSE_TRAILER;
 	return OK;
 }
 
-static enum err read_after(struct reply *r, struct str *in, struct str *body, struct why *why)
+static enum err read_after(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
 	if (!gather(r, in, false))
 		return OK;
 	bool empty = str_trim(buf_str(&r->head)).n == 0;
 	r->head.n = 0;
-	r->state = REPLY_CHUNK;
+	r->state = RESPONSE_CHUNK;
 	return empty ? OK : not_http(why, "a chunk is longer than it says");
 }
 
-static enum err read_trailer(struct reply *r, struct str *in, struct str *body, struct why *why)
+static enum err read_trailer(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body, (void)why;
 	if (!gather(r, in, false))
 		return OK;
 	if (str_trim(buf_str(&r->head)).n == 0)
-		r->state = REPLY_DONE;
+		r->state = RESPONSE_DONE;
 	r->head.n = 0;
 	return OK;
 }
 
-static enum err read_done(struct reply *r, struct str *in, struct str *body, struct why *why)
+static enum err read_done(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)r, (void)in, (void)body;
 	return not_http(why, "there is more of it than it says");
 }
 
-static enum err (*const readers[])(struct reply *, struct str *, struct str *, struct why *) = {
-	[REPLY_HEAD] = read_head,   [REPLY_LENGTH] = read_length,   [REPLY_CLOSE] = read_close,
-	[REPLY_CHUNK] = read_chunk, [REPLY_DATA] = read_data,       [REPLY_AFTER] = read_after,
-	[REPLY_DONE] = read_done,   [REPLY_TRAILER] = read_trailer,
+static enum err (*const readers[])(struct response *, struct str *, struct str *, struct why *) = {
+	[RESPONSE_HEAD] = read_head,   [RESPONSE_LENGTH] = read_length,   [RESPONSE_CLOSE] = read_close,
+	[RESPONSE_CHUNK] = read_chunk, [RESPONSE_DATA] = read_data,       [RESPONSE_AFTER] = read_after,
+	[RESPONSE_DONE] = read_done,   [RESPONSE_TRAILER] = read_trailer,
 };
 
-enum err reply_read(struct reply *r, struct str *in, struct str *body, struct why *why)
+enum err response_read(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	*body = (struct str){ in->p, 0 };
 	enum err e = in->n ? readers[r->state](r, in, body, why) : OK;
@@ -217,12 +217,12 @@ enum err reply_read(struct reply *r, struct str *in, struct str *body, struct wh
 	return e;
 }
 
-bool reply_ended(const struct reply *r)
+bool response_ended(const struct response *r)
 {
-	return r->state == REPLY_DONE || r->state == REPLY_CLOSE;
+	return r->state == RESPONSE_DONE || r->state == RESPONSE_CLOSE;
 }
 
-void reply_free(struct reply *r)
+void response_free(struct response *r)
 {
 	buf_free(&r->head);
 	buf_free(&r->type);

@@ -4,20 +4,20 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum reply_state {
-	REPLY_HEAD,
-	REPLY_LENGTH,
-	REPLY_CLOSE,
-	REPLY_CHUNK,
-	REPLY_DATA,
-	REPLY_AFTER,
-	REPLY_TRAILER,
-	REPLY_DONE
+enum response_state {
+	RESPONSE_HEAD,
+	RESPONSE_LENGTH,
+	RESPONSE_CLOSE,
+	RESPONSE_CHUNK,
+	RESPONSE_DATA,
+	RESPONSE_AFTER,
+	RESPONSE_TRAILER,
+	RESPONSE_DONE
 };
 
-struct reply {
+struct response {
 	bool bodyless; /* set by the caller: it answers HEAD */
-	enum reply_state state;
+	enum response_state state;
 	int status;      /* 0 until the head is read */
 	struct buf head; /* the status line and headers, then the line of a chunk */
 	struct buf type; /* Content-Type */
@@ -27,7 +27,7 @@ struct reply {
 
 /* Takes some bytes off the front of *in; a piece of the body among them is *body, which points into it and
  * may be empty. Call it until *in is empty. E_INPUT: this is not HTTP; E_LIMIT: too large a head. */
-must_check enum err reply_read(struct reply *r, struct str *in, struct str *body, struct why *why);
+must_check enum err response_read(struct response *r, struct str *in, struct str *body, struct why *why);
 /* The connection has ended: whether the response had, too. */
-bool reply_ended(const struct reply *r);
-void reply_free(struct reply *r);
+bool response_ended(const struct response *r);
+void response_free(struct response *r);
