@@ -129,10 +129,10 @@
 #define ATTEMPTS_MAX        65536 /* known to the runner at a time */
 
 /* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
-#define HTTP_BODY_BYTES_MAX   (16u << 20)
-#define HTTP_BODIES_BYTES_MAX (64u << 20) /* of all requests under way */
-#define HTTP_HEADER_BYTES_MAX 8192        /* request line and headers */
-#define HTTP_STREAM_BYTES_MAX (1u << 20)  /* waiting for one reader; a slower one is dropped */
+#define HTTP_BODY_BYTES_MAX   (64u << 20)  /* some 300,000 schedules */
+#define HTTP_BODIES_BYTES_MAX (128u << 20) /* of all requests under way */
+#define HTTP_HEADER_BYTES_MAX 8192         /* request line and headers */
+#define HTTP_STREAM_BYTES_MAX (1u << 20)   /* waiting for one reader; a slower one is dropped */
 #define HTTP_CONNECTIONS_MAX  1000
 #define HTTP_FDS_RESERVED     256   /* descriptors left to the rest of the daemon */
 #define HTTP_FIRST_MS         10000 /* from connecting to the first request line */

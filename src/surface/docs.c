@@ -96,11 +96,26 @@ static enum err check_twice(struct op_call *call, const struct docs *all, const 
 	if (i == MAP_NONE || !str_eq(all->item[i].id, d->id))
 		return OK;
 	return why_set(call->why, E_INPUT, d->at, "schedule '%.*s' is in %.100s, too, at line %u",
-		       STR_SHORT(d->id), all->item[i].file,
-		       place_of(all->item[i].source, all->item[i].at).line);
+		       STR_SHORT(d->id), all->item[i].file, all->item[i].line);
 }
 
-static enum err add(struct op_call *call, struct docs *into, const struct schedule_doc *d, const char *path)
+/* Where a walk through a file's text is. */
+struct walk {
+	size_t at;
+	unsigned line;
+};
+
+static unsigned line_of(struct walk *w, struct str text, size_t at)
+{
+	if (at < w->at)
+		*w = (struct walk){ 0, 1 };
+	for (; w->at < at && w->at < text.n; w->at++)
+		w->line += text.p[w->at] == '\n';
+	return w->line;
+}
+
+static enum err add(struct op_call *call, struct docs *into, const struct schedule_doc *d, const char *path,
+		    struct walk *w)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (into->n == into->room) {
@@ -114,7 +129,7 @@ static enum err add(struct op_call *call, struct docs *into, const struct schedu
 		into->room = room;
 	}
 	doc_write(d, &text);
-	struct docs_item item = { .id = d->id, .file = path, .source = call->source, .at = d->at };
+	struct docs_item item = { .id = d->id, .file = path, .line = line_of(w, call->source, d->at) };
 	item.text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
 	if (!item.text.p || !map_put(&into->by_id, hash_of(d->id), into->n))
 		return E_NOMEM;
@@ -141,8 +156,9 @@ enum err docs_file(struct op_call *call, const char *path, struct docs *into)
 	/* Within the file this has been looked at. */
 	for (unsigned i = 0; i < list.n && !e; i++)
 		e = check_twice(call, into, &list.doc[i]);
+	struct walk w = { 0, 1 };
 	for (unsigned i = 0; i < list.n && !e; i++)
-		e = add(call, into, &list.doc[i], path);
+		e = add(call, into, &list.doc[i], path, &w);
 	if (!e)
 		tell_warnings(call, &list, true);
 	return e;

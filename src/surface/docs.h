@@ -9,8 +9,7 @@ struct docs {
 	struct docs_item {
 		struct str id, text; /* canonical */
 		const char *file;
-		struct str source; /* the file's text */
-		uint32_t at;       /* in it */
+		unsigned line; /* in it */
 	} * item;
 	unsigned n, room;
 	struct map by_id; /* hashes of ids */

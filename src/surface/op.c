@@ -97,7 +97,7 @@ const struct op ops[] = {
 	  .param = { { "file", "FILE|DIR", OP_TEXT, false, 0,
 		       "a document, or a directory of *.yaml, *.yml and *.json", 'f', .required = true },
 		     { "dry-run", NULL, OP_FLAG, false, 0, "say what would change, and change nothing" },
-		     { "prune", NULL, OP_FLAG, false, 0, "remove what the files no longer have (not yet)" },
+		     { "prune", NULL, OP_FLAG, false, 0, "remove what came from there and is there no more" },
 		     SOCKET_PARAM,
 		     JSON_PARAM },
 	  .run = op_apply,

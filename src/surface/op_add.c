@@ -194,10 +194,13 @@ static struct put *new_put(struct op_call *call)
 
 static enum err put_unless_same(struct op_call *call, struct api *api, struct put *p)
 {
-	if (!put_same(p))
-		return put_order(call, api, p, was_put);
-	put_tell(call, p, "unchanged");
-	return OK;
+	if (put_same(p)) {
+		put_tell(call, p, "unchanged");
+		return OK;
+	}
+	p->source.from = STR(""); /* a person's, from now on */
+	enum err e = p->exists ? put_check_source(call, &p->old, p->source.from) : OK;
+	return e ? e : put_order(call, api, p, was_put);
 }
 
 /* An id that was made up and is taken by something else gets a number. */

@@ -7,7 +7,52 @@
 #include "surface/table.h"
 #include "surface/tell.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+
+/* The whole path: the daemon, and whoever looks later, are elsewhere. */
+static enum err add_path(struct op_call *call, const char *path, struct buf *out)
+{
+	char *whole = realpath(path, NULL);
+	struct stat st;
+	if (!whole)
+		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot find %.150s: %s", path, strerror(errno));
+	struct str s = str_of(whole);
+	bool below = stat(whole, &st) == 0 && S_ISDIR(st.st_mode);
+	const char *text = arena_printf(call->arena, "%.*s%s", STR_ARG(s), below ? "/" : "");
+	free(whole);
+	json_write_str(out, str_of(text ? text : ""));
+	return text ? OK : E_NOMEM;
+}
+
+static enum err apply_body(struct op_call *call, const struct docs *docs, const char *path, struct buf *out)
+{
+	enum err e = OK;
+	buf_addf(out, "{\"dry_run\":%s,\"files\":[", op_arg(call, "dry-run")->given ? "true" : "false");
+	for (unsigned i = 0; i < docs->n && !e; i++) {
+		if (i && docs->item[i].file == docs->item[i - 1].file)
+			continue;
+		buf_add(out, i ? STR(",") : STR(""));
+		e = add_path(call, docs->item[i].file, out);
+	}
+	buf_add(out, STR("],\"places\":["));
+	for (unsigned i = 0, file = 0; i < docs->n; i++) {
+		file += i && docs->item[i].file != docs->item[i - 1].file;
+		buf_addf(out, "%s[%u,%u]", i ? "," : "", file, docs->item[i].line);
+	}
+	if (op_arg(call, "prune")->given && !e) {
+		buf_add(out, STR("],\"prune\":["));
+		e = add_path(call, path, out);
+	}
+	buf_add(out, STR("],\"documents\":["));
+	for (unsigned i = 0; i < docs->n; i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		buf_add(out, docs->item[i].text);
+	}
+	buf_add(out, STR("]}"));
+	return e ? e : out->failed ? E_NOMEM : OK;
+}
 
 enum err op_apply(struct op_call *call)
 {
@@ -16,24 +61,14 @@ enum err op_apply(struct op_call *call)
 	struct buf body = { 0 };
 	struct str text;
 	struct val answer;
-	if (op_arg(call, "prune")->given)
-		return why_set(
-			call->why, E_INPUT, WHY_NOWHERE,
-			"--prune is not possible in this version: rota does not record yet which file a "
-			"schedule came from; `rota rm` removes one");
 	if (!file->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs a file or a directory: %s",
 			       call->op->example);
 	enum err e = docs_path(call, file->text.p, &docs);
-	if (e)
-		return e;
-	buf_addf(&body, "{\"dry_run\":%s,\"documents\":[", op_arg(call, "dry-run")->given ? "true" : "false");
-	for (unsigned i = 0; i < docs.n; i++) {
-		buf_add(&body, i ? STR(",") : STR(""));
-		buf_add(&body, docs.item[i].text);
-	}
-	buf_add(&body, STR("]}"));
-	e = body.failed ? E_NOMEM : remote_ask(call, buf_str(&body), &text, &answer);
+	if (!e)
+		e = apply_body(call, &docs, file->text.p, &body);
+	if (!e)
+		e = remote_ask(call, buf_str(&body), &text, &answer);
 	buf_free(&body);
 	if (e)
 		return e;
@@ -54,11 +89,21 @@ struct applying {
 	struct api *api;
 	const struct val *documents;
 	struct put *put;
-	const struct put **by_id;     /* sorted */
-	unsigned *order;              /* leaders before their followers */
-	bool *applied;                /* by their place in `put` */
-	unsigned read, checked, told; /* so far */
-	unsigned n, asked, answered;  /* of the order */
+	const struct put **by_id;         /* sorted */
+	unsigned *order;                  /* leaders before their followers */
+	bool *applied;                    /* by their place in `put` */
+	unsigned read, checked, told;     /* so far */
+	unsigned n, asked, answered;      /* of the order */
+	const struct val *files, *places; /* where each stands: [which file, line] */
+	const struct val *prune;          /* what came from there and is not here goes */
+	unsigned pruning;                 /* which of them */
+	struct read_scheds page;          /* of what came from there */
+	struct removal {
+		struct str id;
+		uint64_t sid;
+		bool done;
+	} * removal;
+	unsigned removals, room;
 	bool dry_run;
 	enum err failed; /* the first; call->why says more. What was not asked for by then never is */
 };
@@ -156,6 +201,63 @@ static enum err check_leader(struct op_call *call, const struct applying *a, con
 					    STR_SHORT(p->doc.id), STR_SHORT(leader.doc.id));
 }
 
+static struct str file_at(const struct val *list, int64_t i)
+{
+	bool there = list && i >= 0 && i < (int64_t)list->list.n;
+	return there && list->list.item[i].kind == VAL_STR ? list->list.item[i].str : (struct str){ 0 };
+}
+
+/* Where the document stands; not said is the command line. */
+static enum err find_source(struct op_call *call, const struct applying *a, unsigned i,
+			    struct source_row *ret)
+{
+	const struct val *place = a->places && i < a->places->list.n ? &a->places->list.item[i] : NULL;
+	*ret = (struct source_row){ .from = STR("") };
+	if (!place)
+		return OK;
+	bool good = place->kind == VAL_LIST && place->list.n == 2 && place->list.item[0].kind == VAL_INT &&
+		    place->list.item[1].kind == VAL_INT;
+	if (good)
+		*ret = (struct source_row){ file_at(a->files, place->list.item[0].integer),
+					    (uint32_t)place->list.item[1].integer };
+	if (!good || !ret->from.n || ret->from.p[0] != '/')
+		return why_set(call->why, E_INPUT, place->at, "a place is [the number of a file, a line]");
+	return OK;
+}
+
+/* It may have moved from one of these files to another. */
+static bool is_ours(const struct applying *a, struct str file)
+{
+	for (unsigned i = 0; a->files && i < a->files->list.n; i++)
+		if (str_eq(file_at(a->files, i), file))
+			return true;
+	for (unsigned i = 0; a->prune && i < a->prune->list.n; i++) {
+		struct str from = file_at(a->prune, i);
+		bool below = from.n && from.p[from.n - 1] == '/';
+		if (below ? str_starts(file, from) : str_eq(file, from))
+			return true;
+	}
+	return false;
+}
+
+static enum err read_one(struct op_call *call, struct applying *a, unsigned i)
+{
+	struct put *p = &a->put[i];
+	enum err e = put_read(call, a->api, &a->documents->list.item[i], false, p);
+	if (!e)
+		e = find_source(call, a, i, &p->source);
+	if (!e)
+		e = put_look(call, a->api, p);
+	if (!e && p->exists && !str_eq(p->old.source.from, p->source.from) && !is_ours(a, p->old.source.from))
+		e = put_check_source(call, &p->old, p->source.from);
+	return e;
+}
+
+static bool same_source(const struct put *p)
+{
+	return str_eq(p->old.source.from, p->source.from) && p->old.source.line == p->source.line;
+}
+
 static const char *result_of(const struct applying *a, const struct put *p)
 {
 	if (put_same(p))
@@ -208,6 +310,12 @@ static void tell(void *arg)
 		buf_add(&call->answer, a->told ? STR(",") : STR(""));
 		e = tell_one(call, a, &a->put[a->told++]);
 	}
+	for (unsigned i = 0; !e && i < a->removals; i++) {
+		buf_addf(&call->answer, "%s{\"id\":", a->n || i ? "," : "");
+		json_write_str(&call->answer, a->removal[i].id);
+		buf_addf(&call->answer, ",\"result\":\"%s\"}",
+			 a->dry_run || a->removal[i].done ? "removed" : "not_removed");
+	}
 	buf_addc(&call->answer, ']');
 	if (a->failed) {
 		_cleanup_(buf_free) struct buf text = { 0 };
@@ -221,7 +329,107 @@ static void tell(void *arg)
 	api_finish(call, e);
 }
 
+/* --- what is there no more
+ * -------------------------------------------------------------------------------------- */
+
+static void removed(struct op_call *call, struct api *api, const struct reply *r);
+
+static void remove_on(struct op_call *call)
+{
+	struct applying *a = call->ctx;
+	while (!a->failed && !a->dry_run && a->asked < a->removals && a->asked - a->answered < TOGETHER) {
+		call->about = &a->removal[a->asked];
+		struct command c = { .kind = CMD_DROP, .sid = a->removal[a->asked].sid };
+		a->failed = api_order(call, a->api, &c, removed);
+		a->asked += !a->failed;
+	}
+	if (a->answered == a->asked && (a->failed || a->dry_run || a->asked == a->removals))
+		tell(call);
+}
+
+static void removed(struct op_call *call, struct api *api, const struct reply *r)
+{
+	struct applying *a = call->ctx;
+	struct removal *m = &a->removal[(const struct removal *)call->about - a->removal];
+	(void)api;
+	a->answered++;
+	m->done = r->code == REPLY_OK || r->code == REPLY_NOT_FOUND;
+	if (!m->done && !a->failed) {
+		const char *what = arena_printf(call->arena, "'%.*s' was not removed", STR_SHORT(m->id));
+		a->failed = api_refusal(call, r, what ? what : "one was not removed");
+	}
+	remove_on(call);
+}
+
+static enum err add_removal(struct op_call *call, struct applying *a, const struct read_sched *s)
+{
+	if (a->removals == a->room) {
+		unsigned room = a->room ? 2 * a->room : 64;
+		struct removal *more = arena_alloc(call->arena, room * sizeof *more);
+		if (!more)
+			return E_NOMEM;
+		if (a->removals)
+			memcpy(more, a->removal, a->removals * sizeof *more);
+		a->removal = more;
+		a->room = room;
+	}
+	a->removal[a->removals++] = (struct removal){ .id = s->id, .sid = s->row.sid };
+	return OK;
+}
+
+/* A page at a turn. */
+static void look_for_more(void *arg)
+{
+	struct op_call *call = arg;
+	struct applying *a = call->ctx;
+	enum err e = OK;
+	if (a->prune && a->pruning < a->prune->list.n) {
+		const struct read_sched *last = a->page.n ? &a->page.item[a->page.n - 1] : NULL;
+		e = read_scheds_from(api_reader(a->api), file_at(a->prune, a->pruning), last, 0, call->arena,
+				     &a->page, call->why);
+		for (unsigned i = 0; !e && i < a->page.n; i++)
+			if (find(a, a->page.item[i].id) < 0)
+				e = add_removal(call, a, &a->page.item[i]);
+		if (!e && !a->page.more) {
+			a->pruning++;
+			a->page = (struct read_scheds){ 0 };
+		}
+		if (!e)
+			e = api_post(a->api, look_for_more, call);
+		if (!e)
+			return;
+	}
+	a->failed = e;
+	a->asked = a->answered = 0;
+	remove_on(call);
+}
+
+/* --- what is there
+ * ---------------------------------------------------------------------------------------------- */
+
 static void applied(struct op_call *call, struct api *api, const struct reply *r);
+static void go_on(void *arg);
+
+static void source_told(void *arg)
+{
+	struct op_call *call = arg;
+	((struct applying *)call->ctx)->answered++;
+	go_on(call);
+}
+
+/* On the daemon's thread. That it stands elsewhere now is worth no failure. */
+static void source_kept(void *ctx, const struct st_ack *ack)
+{
+	struct op_call *call = ctx;
+	(void)ack;
+	api_answer(((struct applying *)call->ctx)->api, source_told, call);
+}
+
+static enum err keep_source(struct op_call *call, const struct applying *a, const struct put *p)
+{
+	struct st_req r = { .op = ST_SOURCE, .lane = LANE_BULK, .sid = p->old.row.sid, .source = p->source };
+	return daemon_send(api_daemon(a->api), &r, source_kept, call);
+}
 
 /* A follower needs its leader's number: what is under way must be there before. */
 static bool may_go(const struct applying *a, const struct put *p)
@@ -238,7 +446,7 @@ static void go_on(void *arg)
 	struct applying *a = call->ctx;
 	while (!a->failed && a->asked < a->n) {
 		const struct put *p = &a->put[a->order[a->asked]];
-		if (put_same(p) || a->dry_run) {
+		if (a->dry_run || (put_same(p) && same_source(p))) {
 			a->asked++;
 			a->answered++;
 			continue;
@@ -246,11 +454,15 @@ static void go_on(void *arg)
 		if (!may_go(a, p))
 			return;
 		call->about = p;
-		a->failed = put_order(call, a->api, p, applied);
+		a->failed = put_same(p) ? keep_source(call, a, p) : put_order(call, a->api, p, applied);
 		a->asked += !a->failed;
 	}
-	if (a->answered == a->asked)
+	if (a->answered < a->asked)
+		return;
+	if (a->failed)
 		tell(call);
+	else
+		look_for_more(call);
 }
 
 static void applied(struct op_call *call, struct api *api, const struct reply *r)
@@ -275,11 +487,8 @@ static void look(void *arg)
 	int64_t until = clock_boot().us + TURN_US;
 	enum err e = OK;
 	while (!e && a->checked < a->n && clock_boot().us < until) {
-		const struct val *document = &a->documents->list.item[a->read];
 		if (a->read < a->n) {
-			e = put_read(call, a->api, document, false, &a->put[a->read]);
-			if (!e)
-				e = put_look(call, a->api, &a->put[a->read]);
+			e = read_one(call, a, a->read);
 			if (!e && ++a->read == a->n)
 				e = sort_by_id(call, a, a->documents);
 		} else {
@@ -297,6 +506,12 @@ static void look(void *arg)
 		go_on(call);
 }
 
+static const struct val *list_of(const struct val *body, const char *name)
+{
+	const struct val *v = val_get(body, str_of(name));
+	return v && v->kind == VAL_LIST ? v : NULL;
+}
+
 enum err handle_apply(struct op_call *call, struct api *api)
 {
 	const struct val *documents = val_get(&call->body, STR("documents"));
@@ -309,6 +524,9 @@ enum err handle_apply(struct op_call *call, struct api *api)
 	a->api = api;
 	a->documents = documents;
 	a->n = documents->list.n;
+	a->files = list_of(&call->body, "files");
+	a->places = list_of(&call->body, "places");
+	a->prune = list_of(&call->body, "prune");
 	a->applied = arena_alloc(call->arena, a->n + 1);
 	a->dry_run = dry && dry->kind == VAL_BOOL && dry->boolean;
 	call->ctx = a;
@@ -328,8 +546,14 @@ static void print_value(struct op_call *call, const struct val *v)
 void show_applied(struct op_call *call, const struct val *v)
 {
 	static const struct {
-		const char *result, *sign;
-	} signs[] = { { "added", "+" }, { "changed", "~" }, { "not_applied", "!" }, { "unchanged", "=" } };
+		const char *result, *sign, *words;
+	} signs[] = { { "added", "+", "added" },
+		      { "changed", "~", "changed" },
+		      { "removed", "-", "removed" },
+		      { "not_applied", "!", "not applied" },
+		      { "not_removed", "!", "not removed" },
+		      { "unchanged", "=", "unchanged" } };
+	enum { REMOVED = 2, LEFT, LEFT_THERE, UNCHANGED };
 	const struct val *list = val_get(v, STR("schedules"));
 	unsigned count[ARRAY_LEN(signs)] = { 0 };
 	for (unsigned i = 0; list && i < list->list.n; i++) {
@@ -338,10 +562,11 @@ void show_applied(struct op_call *call, const struct val *v)
 		unsigned k = 0;
 		while (k + 1 < ARRAY_LEN(signs) && strcmp(signs[k].result, result) != 0)
 			k++;
+		/* A diff: of what stays as it is only the number is told. */
 		count[k]++;
-		bool left = !strcmp(signs[k].result, "not_applied");
-		fprintf(call->out, "%s %s: %s\n", signs[k].sign, val_text(call->arena, s, "id"),
-			left ? "not applied" : result);
+		if (k != UNCHANGED || list->list.n <= 20)
+			fprintf(call->out, "%s %s: %s\n", signs[k].sign, val_text(call->arena, s, "id"),
+				signs[k].words);
 		for (unsigned c = 0; changes && c < changes->list.n; c++) {
 			const struct val *one = &changes->list.item[c];
 			const struct val *from = val_get(one, STR("from")), *to = val_get(one, STR("to"));
@@ -359,8 +584,9 @@ void show_applied(struct op_call *call, const struct val *v)
 		}
 	}
 	const struct val *dry = val_get(v, STR("dry_run"));
-	fprintf(call->out, "%u added, %u changed, %u unchanged", count[0], count[1], count[3]);
-	if (count[2])
-		fprintf(call->out, ", %u not applied", count[2]);
+	fprintf(call->out, "%u added, %u changed, %u unchanged", count[0], count[1], count[UNCHANGED]);
+	for (unsigned k = REMOVED; k < UNCHANGED; k++)
+		if (count[k])
+			fprintf(call->out, ", %u %s", count[k], signs[k].words);
 	fputs(dry && dry->boolean ? "; nothing was applied (--dry-run)\n" : "\n", call->out);
 }

@@ -1,6 +1,7 @@
 #include "surface/op_schedule.h"
 
 #include "surface/api.h"
+#include "surface/put.h"
 #include "surface/remote.h"
 #include "surface/table.h"
 #include "surface/tell.h"
@@ -136,6 +137,11 @@ void show_schedule(struct op_call *call, const struct val *v)
 		all && all->boolean ? "; everything is paused" : "");
 	print_note(call, v);
 	fprintf(call->out, "  next: %s\n", next ? next : "-");
+	if (val_get(v, STR("source"))) {
+		fputs("  from: ", call->out);
+		print_safe(call->out, val_get(v, STR("source"))->str);
+		fprintf(call->out, ", line %s\n", val_text(call->arena, v, "line"));
+	}
 	for (unsigned i = 0; d && d->kind == VAL_MAP && i < d->map.n; i++) {
 		struct buf text = { 0 };
 		if (str_eq(d->map.pair[i].key, STR("id")))
@@ -227,8 +233,14 @@ static enum err order_for(struct op_call *call, struct api *api, struct command 
 
 enum err handle_rm(struct op_call *call, struct api *api)
 {
-	return order_for(call, api, (struct command){ .kind = CMD_DROP, .kill = op_arg(call, "kill")->given },
-			 "the schedule was not removed");
+	struct read_sched s;
+	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
+	if (!e)
+		e = put_check_source(call, &s, STR(""));
+	return e ? e
+		 : order_for(call, api,
+			     (struct command){ .kind = CMD_DROP, .kill = op_arg(call, "kill")->given },
+			     "the schedule was not removed");
 }
 
 enum err handle_run(struct op_call *call, struct api *api)

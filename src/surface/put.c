@@ -3,6 +3,8 @@
 #include "surface/table.h"
 #include "surface/tell.h"
 
+#include <unistd.h>
+
 enum err put_read(struct op_call *call, struct api *api, const struct val *document, bool fresh,
 		  struct put *ret)
 {
@@ -42,6 +44,20 @@ enum err put_look(struct op_call *call, struct api *api, struct put *p)
 	return e == E_NOTFOUND ? OK : e;
 }
 
+enum err put_check_source(struct op_call *call, const struct read_sched *old, struct str from)
+{
+	struct str file = old->source.from;
+	if (!file.n || file.p[0] != '/' || str_eq(file, from) || access(file.p, F_OK) < 0)
+		return OK;
+	if (!from.n)
+		return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+			       "'%.*s' is in %.150s, line %u: it is changed and removed there",
+			       STR_SHORT(old->id), file.p, old->source.line);
+	return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+		       "schedule '%.*s' of %.120s is in %.120s, too, at line %u", STR_SHORT(old->id), from.p,
+		       file.p, old->source.line);
+}
+
 bool put_same(const struct put *p)
 {
 	return p->exists && str_eq(p->old.document, p->text);
@@ -56,7 +72,8 @@ enum err put_order(struct op_call *call, struct api *api, const struct put *p, a
 			     .enabled = p->doc.enabled,
 			     .max_runs = (uint32_t)p->doc.max_runs,
 			     .id = p->doc.id,
-			     .document = p->text };
+			     .document = p->text,
+			     .source = p->source };
 	enum err e = OK;
 	if (p->doc.after.schedule.n) {
 		e = exactly(call, api, p->doc.after.schedule, &leader);

@@ -8,8 +8,9 @@ struct put {
 	struct str text; /* canonical */
 	const struct doc_warning *warning;
 	unsigned warnings;
-	bool exists;           /* a living schedule has this id: … */
-	struct read_sched old; /* … this one */
+	struct source_row source; /* where it stands; from.p NULL: not said */
+	bool exists;              /* a living schedule has this id: … */
+	struct read_sched old;    /* … this one */
 };
 
 /* Reads one document, a map; call->source is what its places count in. `fresh`: as doc_env says. */
@@ -17,6 +18,9 @@ must_check enum err put_read(struct op_call *call, struct api *api, const struct
 			     struct put *ret);
 /* Looks whether there is such a schedule. */
 must_check enum err put_look(struct op_call *call, struct api *api, struct put *p);
+/* Refuses to change what a file has from anywhere but that file; `from`: where it is to stand, empty for the
+ * command line. A file that is there no more has nothing. */
+must_check enum err put_check_source(struct op_call *call, const struct read_sched *old, struct str from);
 /* It is there, and as it should be. */
 bool put_same(const struct put *p);
 /* Puts the call off until the engine has answered. E_NOTFOUND: it follows a schedule that is not there. */

@@ -56,6 +56,10 @@ void tell_sched(struct buf *out, const struct read_sched *s, const struct read_h
 	if (r->left != UINT32_MAX)
 		buf_addf(out, ",\"runs_left\":%u", r->left);
 	tell_at(out, "changed", r->changed);
+	if (s->source.from.n) {
+		tell_str(out, "source", s->source.from);
+		buf_addf(out, ",\"line\":%u", s->source.line);
+	}
 	if (whole && s->document.n) {
 		buf_add(out, STR(",\"document\":"));
 		buf_add(out, s->document);
