@@ -438,3 +438,25 @@ void json_write_str(struct buf *out, struct str s)
 	}
 	buf_addc(out, '"');
 }
+
+struct str json_source(struct str text, const struct val *v)
+{
+	size_t at = v->at, deep = 0;
+	bool quoted = false;
+	for (; at < text.n; at++) {
+		char c = text.p[at];
+		if (quoted) {
+			at += c == '\\';
+			quoted = c != '"';
+		} else if (c == '"') {
+			quoted = true;
+		} else if (c == '{' || c == '[') {
+			deep++;
+		} else if ((c == '}' || c == ']' || c == ',') && !deep) {
+			break; /* of what it stands in */
+		} else if (c == '}' || c == ']') {
+			deep--;
+		}
+	}
+	return str_trim(str_sub(text, v->at, at < text.n ? at : text.n));
+}

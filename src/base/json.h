@@ -8,6 +8,9 @@
 /* Strings of `ret` point into `text` where they have no escapes, else into `a`. */
 must_check enum err json_read(struct str text, struct arena *a, struct val *ret, struct why *why);
 
+/* The text of a value that was read from `text`; its place is the one it was read at. */
+struct str json_source(struct str text, const struct val *v);
+
 /* Appends a string with its quotes. Bytes that are no UTF-8 become U+FFFD, so that the output is always JSON.
  */
 void json_write_str(struct buf *out, struct str s);

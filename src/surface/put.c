@@ -51,11 +51,11 @@ enum err put_check_source(struct op_call *call, const struct read_sched *old, st
 		return OK;
 	if (!from.n)
 		return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-			       "'%.*s' is in %.150s, line %u: it is changed and removed there",
-			       STR_SHORT(old->id), file.p, old->source.line);
+			       "'%.*s' is in %.*s, line %u: it is changed and removed there",
+			       STR_SHORT(old->id), STR_ARG(file), old->source.line);
 	return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-		       "schedule '%.*s' of %.120s is in %.120s, too, at line %u", STR_SHORT(old->id), from.p,
-		       file.p, old->source.line);
+		       "schedule '%.*s' of %.*s is in %.*s, too, at line %u", STR_SHORT(old->id),
+		       STR_ARG(from), STR_ARG(file), old->source.line);
 }
 
 bool put_same(const struct put *p)
