@@ -82,6 +82,11 @@ const char *daemon_runs(const struct daemon *d)
 	return d->runs;
 }
 
+void daemon_documents(struct daemon *d)
+{
+	loop_event(d->loop, &(struct event){ .kind = EV_DOCUMENTS });
+}
+
 const struct engine *daemon_engine(const struct daemon *d)
 {
 	return pump_engine(d->pump);
@@ -657,7 +662,8 @@ static void stopping(void *ctx)
 static enum err load(struct daemon *d, struct why *why)
 {
 	struct pump_config c = { .engine = { .slots = d->options.slots,
-					     .catch_up_per_second = d->options.catch_up_per_second },
+					     .catch_up_per_second = d->options.catch_up_per_second,
+					     .documents_first = d->options.documents_first },
 				 .store = d->store,
 				 .ops = &store_sqlite_ops,
 				 .runner = d->runner,

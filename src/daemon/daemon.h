@@ -9,6 +9,7 @@ struct daemon_options {
 	const char *socket;   /* told to runs as ROTA_SOCKET */
 	const char *launcher; /* the program */
 	unsigned slots, catch_up_per_second;
+	bool documents_first;    /* nothing comes due before daemon_documents */
 	struct doc_env defaults; /* for documents that say nothing: timeouts */
 	/* Told of everything that is durable, on the daemon's thread. May be NULL. */
 	void *ctx;
@@ -51,6 +52,8 @@ const char *daemon_runs(const struct daemon *d);     /* the directory of run fil
 /* --- on the daemon's thread -------------------------------------------------------------------------------
  */
 
+/* What the documents say has been put in. */
+void daemon_documents(struct daemon *d);
 const struct engine *daemon_engine(const struct daemon *d);
 /* What is wrong with the store, or else with the runner: E_IO with what, since when, and which of the two. */
 must_check enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why);

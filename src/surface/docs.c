@@ -164,11 +164,16 @@ enum err docs_file(struct op_call *call, const char *path, struct docs *into)
 	return e;
 }
 
+bool docs_is_document(const char *name)
+{
+	const char *end = strrchr(name, '.');
+	return name[0] != '.' && end &&
+	       (!strcmp(end, ".yaml") || !strcmp(end, ".yml") || !strcmp(end, ".json"));
+}
+
 static int is_document(const struct dirent *d)
 {
-	const char *end = strrchr(d->d_name, '.');
-	return d->d_name[0] != '.' && end &&
-	       (!strcmp(end, ".yaml") || !strcmp(end, ".yml") || !strcmp(end, ".json"));
+	return docs_is_document(d->d_name);
 }
 
 static enum err docs_directory(struct op_call *call, const char *path, struct docs *ret)

@@ -22,6 +22,9 @@ must_check enum err docs_file(struct op_call *call, const char *path, struct doc
  * error; the error is that something was. One id may be there once, in all of the files. */
 must_check enum err docs_path(struct op_call *call, const char *path, struct docs *ret);
 
+/* Is this the name of a file of documents? Hidden ones are not. */
+bool docs_is_document(const char *name);
+
 /* An expression alone; its errors have a place in it. */
 must_check enum err docs_check_expression(struct op_call *call, struct str text);
 /* A document that was made of arguments, so that its errors have no place. */

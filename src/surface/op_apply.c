@@ -1,6 +1,5 @@
 #include "surface/op_apply.h"
 
-#include "surface/docs.h"
 #include "surface/remote.h"
 #include "surface/table.h"
 #include "surface/tell.h"
@@ -9,25 +8,34 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The whole path: the daemon, and whoever looks later, are elsewhere. */
+/* The whole path, for the daemon and whoever looks later are elsewhere: of its directory, for the file may be
+ * gone, or be a link that is another tomorrow. */
 static enum err add_path(struct op_call *call, const char *path, struct buf *out)
 {
-	char *whole = realpath(path, NULL);
 	struct stat st;
+	bool below = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	const char *slash = below ? NULL : strrchr(path, '/');
+	const char *dir =
+		below    ? path
+		: !slash ? "."
+			 : arena_printf(call->arena, "%.*s", slash > path ? (int)(slash - path) : 1, path);
+	char *whole = dir ? realpath(dir, NULL) : NULL;
 	if (!whole)
 		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot find %.150s: %s", path, strerror(errno));
-	struct str s = str_of(whole);
-	bool below = stat(whole, &st) == 0 && S_ISDIR(st.st_mode);
-	const char *text = arena_printf(call->arena, "%.*s%s", STR_ARG(s), below ? "/" : "");
+	const char *text = arena_printf(call->arena, "%s/%s", strcmp(whole, "/") ? whole : "",
+					below   ? ""
+					: slash ? slash + 1
+						: path);
 	free(whole);
 	json_write_str(out, str_of(text ? text : ""));
 	return text ? OK : E_NOMEM;
 }
 
-static enum err apply_body(struct op_call *call, const struct docs *docs, const char *path, struct buf *out)
+enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run, const char *const *prune,
+		    unsigned n, struct buf *out)
 {
 	enum err e = OK;
-	buf_addf(out, "{\"dry_run\":%s,\"files\":[", op_arg(call, "dry-run")->given ? "true" : "false");
+	buf_addf(out, "{\"dry_run\":%s,\"files\":[", dry_run ? "true" : "false");
 	for (unsigned i = 0; i < docs->n && !e; i++) {
 		if (i && docs->item[i].file == docs->item[i - 1].file)
 			continue;
@@ -39,9 +47,10 @@ static enum err apply_body(struct op_call *call, const struct docs *docs, const 
 		file += i && docs->item[i].file != docs->item[i - 1].file;
 		buf_addf(out, "%s[%u,%u]", i ? "," : "", file, docs->item[i].line);
 	}
-	if (op_arg(call, "prune")->given && !e) {
-		buf_add(out, STR("],\"prune\":["));
-		e = add_path(call, path, out);
+	buf_add(out, STR("],\"prune\":["));
+	for (unsigned i = 0; i < n && !e; i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		e = add_path(call, prune[i], out);
 	}
 	buf_add(out, STR("],\"documents\":["));
 	for (unsigned i = 0; i < docs->n; i++) {
@@ -52,11 +61,20 @@ static enum err apply_body(struct op_call *call, const struct docs *docs, const 
 	return e ? e : out->failed ? E_NOMEM : OK;
 }
 
+enum err apply_error(struct op_call *call, const struct val *answer)
+{
+	const struct val *error = val_get(answer, STR("error"));
+	const char *code = error ? val_text(call->arena, error, "code") : NULL;
+	return code ? why_set(call->why, err_named(str_of(code)), WHY_NOWHERE, "not all were applied: %.200s",
+			      val_text(call->arena, error, "detail"))
+		    : OK;
+}
+
 enum err op_apply(struct op_call *call)
 {
 	const struct arg *file = op_arg(call, "file");
 	_cleanup_(docs_free) struct docs docs = { 0 };
-	struct buf body = { 0 };
+	_cleanup_(buf_free) struct buf body = { 0 };
 	struct str text;
 	struct val answer;
 	if (!file->given)
@@ -64,18 +82,14 @@ enum err op_apply(struct op_call *call)
 			       call->op->example);
 	enum err e = docs_path(call, file->text.p, &docs);
 	if (!e)
-		e = apply_body(call, &docs, file->text.p, &body);
+		e = apply_body(call, &docs, op_arg(call, "dry-run")->given, &file->text.p,
+			       op_arg(call, "prune")->given, &body);
 	if (!e)
 		e = remote_ask(call, buf_str(&body), &text, &answer);
-	buf_free(&body);
 	if (e)
 		return e;
 	remote_show(call, text, &answer);
-	const struct val *error = val_get(&answer, STR("error"));
-	const char *code = error ? val_text(call->arena, error, "code") : NULL;
-	return code ? why_set(call->why, err_named(str_of(code)), WHY_NOWHERE, "not all were applied: %.200s",
-			      val_text(call->arena, error, "detail"))
-		    : OK;
+	return apply_error(call, &answer);
 }
 
 static void print_value(struct op_call *call, const struct val *v)

@@ -1,6 +1,13 @@
 #pragma once
 /* Many schedules at once, from files: apply. */
-#include "surface/op.h"
+#include "surface/docs.h"
+
+/* What is asked of the daemon: these documents, and that what came from these `prune` places, a file or a
+ * directory each, and is in none of them any more goes. */
+must_check enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run,
+			       const char *const *prune, unsigned n, struct buf *out);
+/* What it answered: OK, or that not all was done, and why. */
+must_check enum err apply_error(struct op_call *call, const struct val *answer);
 
 must_check enum err op_apply(struct op_call *call);
 must_check enum err handle_apply(struct op_call *call, struct api *api);

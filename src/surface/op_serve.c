@@ -3,6 +3,7 @@
 #include "daemon/daemon.h"
 #include "surface/api.h"
 #include "surface/op_config.h"
+#include "surface/watch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -59,6 +60,7 @@ enum err op_serve(struct op_call *call)
 	struct settings settings;
 	struct serving serving = { 0 };
 	struct daemon *daemon = NULL;
+	struct watch *watch = NULL;
 	enum err e = op_settings(call, &settings);
 	if (e)
 		return e;
@@ -68,6 +70,7 @@ enum err op_serve(struct op_call *call)
 	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
 				    .socket = arena_dup(call->arena, c->socket),
 				    .launcher = op_launcher(call),
+				    .documents_first = op_arg(call, "directory")->given,
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
 				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars } },
@@ -86,11 +89,14 @@ enum err op_serve(struct op_call *call)
 	if (!e)
 		e = api_open(&(struct api_options){ .daemon = daemon, .config = c, .socket = o.socket },
 			     &serving.api, call->why);
+	if (!e && op_arg(call, "directory")->given)
+		e = watch_open(call, op_arg(call, "directory")->text.p, daemon, &watch, call->why);
 	if (!e) {
 		fprintf(call->out, "rota: serving %s on %s\n", o.data, o.socket);
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);
 	}
+	watch_close(watch);
 	api_close(serving.api);
 	daemon_close(daemon);
 	return e;
