@@ -71,8 +71,9 @@
 #define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* a larger one, with its id, is refused */
 #define WATCH_QUIET_MS           100 /* after a change in a directory of documents, so that one look is for many … */
 #define WATCH_QUIET_MAX          5 /* … but not for ever */
-#define WATCH_AGAIN_MS           300 /* before a file that is being written, or an answer that failed, is tried again \
-				      */
+#define WATCH_AGAIN_MS                                                                                       \
+	300 /* before a file that is being written, or an answer that failed, is tried again                 \
+	     */
 #define WATCH_FIRST_MS           10000 /* at a start, what is due waits so long for files that are being written */
 #define STATE_BYTES_MAX          (256u << 10) /* what an agent knows, as JSON */
 #define STATE_DEPTH_MAX          16           /* keys of a path in it */

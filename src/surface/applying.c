@@ -9,6 +9,7 @@
 #include "surface/tell.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 struct item {
 	struct str id, after;
@@ -29,12 +30,13 @@ struct applying {
 	struct api *api;
 	const struct val *documents, *files, *places; /* where each stands: [which file, line] */
 	const struct val *prune;                      /* what came from there and is not here goes */
+	const struct val *gone;                       /* likewise, if its file is there no more */
 	struct item *item;
 	const struct item **by_id;    /* sorted */
 	unsigned *order;              /* leaders before their followers */
 	unsigned read, checked, told; /* so far */
 	unsigned n, asked, answered;  /* of the order; then of the removals */
-	unsigned pruning;             /* which of `prune` is being looked through … */
+	unsigned pruning;             /* which of these is being looked through … */
 	struct read_sched last;       /* … after this one; id.p NULL: from the first on */
 	struct removal *removal;
 	unsigned removals, room;
@@ -368,14 +370,22 @@ static enum err add_removal(struct op_call *call, struct applying *a, const stru
 	return OK;
 }
 
+static unsigned length(const struct val *list)
+{
+	return list ? list->list.n : 0;
+}
+
 static enum err look_at_page(struct op_call *call, struct applying *a)
 {
 	struct arena arena = { 0 };
 	struct read_scheds page = { 0 };
-	enum err e = read_scheds_from(api_reader(a->api), file_at(a->prune, a->pruning),
-				      a->last.id.p ? &a->last : NULL, 0, &arena, &page, call->why);
+	unsigned n = length(a->prune);
+	bool all = a->pruning < n;
+	struct str from = all ? file_at(a->prune, a->pruning) : file_at(a->gone, a->pruning - n);
+	enum err e = read_scheds_from(api_reader(a->api), from, a->last.id.p ? &a->last : NULL, 0, &arena,
+				      &page, call->why);
 	for (unsigned i = 0; !e && i < page.n; i++)
-		if (find(a, page.item[i].id) < 0)
+		if (find(a, page.item[i].id) < 0 && (all || access(page.item[i].source.from.p, F_OK) < 0))
 			e = add_removal(call, a, &page.item[i]);
 	if (!e && page.more) {
 		a->last = page.item[page.n - 1];
@@ -395,7 +405,7 @@ static void look_for_more(void *arg)
 	struct op_call *call = arg;
 	struct applying *a = call->ctx;
 	enum err e = OK;
-	if (a->prune && a->pruning < a->prune->list.n) {
+	if (a->pruning < length(a->prune) + length(a->gone)) {
 		e = look_at_page(call, a);
 		if (!e)
 			e = api_post(a->api, look_for_more, call);
@@ -544,6 +554,7 @@ enum err handle_apply(struct op_call *call, struct api *api)
 				.files = list_of(&call->body, "files"),
 				.places = list_of(&call->body, "places"),
 				.prune = list_of(&call->body, "prune"),
+				.gone = list_of(&call->body, "gone"),
 				.dry_run = dry && dry->kind == VAL_BOOL && dry->boolean };
 	if (!a->documents)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs documents, a list");

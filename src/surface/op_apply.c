@@ -32,7 +32,7 @@ static enum err add_path(struct op_call *call, const char *path, struct buf *out
 }
 
 enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run, const char *const *prune,
-		    unsigned n, struct buf *out)
+		    unsigned n, const char *gone, struct buf *out)
 {
 	enum err e = OK;
 	buf_addf(out, "{\"dry_run\":%s,\"files\":[", dry_run ? "true" : "false");
@@ -51,6 +51,10 @@ enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run,
 	for (unsigned i = 0; i < n && !e; i++) {
 		buf_add(out, i ? STR(",") : STR(""));
 		e = add_path(call, prune[i], out);
+	}
+	if (gone && !e) {
+		buf_add(out, STR("],\"gone\":["));
+		e = add_path(call, gone, out);
 	}
 	buf_add(out, STR("],\"documents\":["));
 	for (unsigned i = 0; i < docs->n; i++) {
@@ -83,7 +87,7 @@ enum err op_apply(struct op_call *call)
 	enum err e = docs_path(call, file->text.p, &docs);
 	if (!e)
 		e = apply_body(call, &docs, op_arg(call, "dry-run")->given, &file->text.p,
-			       op_arg(call, "prune")->given, &body);
+			       op_arg(call, "prune")->given, NULL, &body);
 	if (!e)
 		e = remote_ask(call, buf_str(&body), &text, &answer);
 	if (e)

@@ -181,7 +181,7 @@ static enum err ask(struct watch *w, const struct docs *docs, struct file *const
 		path[i] = file[i]->path;
 	w->call.source = (struct str){ 0 };
 	w->call.source_name = NULL;
-	enum err e = apply_body(&w->call, docs, false, path, n, &body);
+	enum err e = apply_body(&w->call, docs, false, path, n, w->applied ? NULL : w->dir, &body);
 	if (!e)
 		e = remote_call(&w->call, "POST", op_row("apply")->route, buf_str(&body), &text, &answer);
 	return e ? e : apply_error(&w->call, &answer);
@@ -209,7 +209,8 @@ static void apply_these(struct watch *w, struct file **file, unsigned n)
 		else
 			file[good++] = file[i];
 	}
-	enum err e = good ? ask(w, &docs, file, good) : OK;
+	/* The first time also for what was removed while nobody looked. */
+	enum err e = good || !w->applied ? ask(w, &docs, file, good) : OK;
 	for (unsigned i = 0; i < good; i++)
 		if (e && good > 1)
 			apply_alone(w, file[i]);
@@ -247,9 +248,10 @@ static void do_round(struct watch *w)
 	w->lost = !there;
 	for (unsigned i = 0; i < w->n && there; i++)
 		any |= w->file[i].state == FILE_CHANGED || w->file[i].state == FILE_GONE;
+	any |= there && !w->applied;
 	w->call.arena = &arena;
 	w->call.why = &why;
-	struct file **file = any ? arena_alloc(&arena, w->n * sizeof(struct file *)) : NULL;
+	struct file **file = any ? arena_alloc(&arena, (w->n + 1) * sizeof(struct file *)) : NULL;
 	if (file && zoneinfo_open(&zones) == OK) {
 		unsigned n = 0;
 		w->call.zones = zones;
