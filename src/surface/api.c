@@ -208,6 +208,16 @@ enum err api_sched_ever(struct op_call *call, struct api *a, struct str name, st
 	return e;
 }
 
+enum err api_words(struct op_call *call, struct api *a, const struct run_row *run, struct str *ret)
+{
+	*ret = (struct str){ 0 };
+	/* An error of a condition that was true in the end is no longer why. */
+	if (run->state == RUN_CLAIMED ||
+	    (run->state == RUN_FINISHED && run->outcome != OUTCOME_FAILED && run->outcome != OUTCOME_KILLED))
+		return OK;
+	return read_words(a->reader, run->run, WORDS_WHY, call->arena, ret, call->why);
+}
+
 enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);

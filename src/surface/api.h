@@ -55,6 +55,9 @@ must_check enum err api_sched(struct op_call *call, struct api *a, struct str na
 /* The same for its history: one that was removed is still told of, by its whole id. */
 must_check enum err api_sched_ever(struct op_call *call, struct api *a, struct str name,
 				   struct read_sched *ret);
+/* What is said of a run in words, why it did not run or failed; none where it did, or is not over. */
+must_check enum err api_words(struct op_call *call, struct api *a, const struct run_row *run,
+			      struct str *ret);
 /* A time of an argument: "now", a duration that has passed since ("1d"), or a date and time, in the machine's
  * zone where none is said. */
 must_check enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret);

@@ -121,7 +121,7 @@ static enum err read_obstacles(struct op_call *call, struct api *api, const stru
 }
 
 static void write_why(struct op_call *call, const struct why_facts *f, const struct why_answer *a,
-		      const struct read_sched *s)
+		      const struct read_sched *s, struct str words)
 {
 	static const char *const kinds[WHY_KINDS] = { "run",          "refused", "will_run", "will_not_run",
 						      "about_to_run", "before",  "pruned",   "no_time",
@@ -143,6 +143,8 @@ static void write_why(struct op_call *call, const struct why_facts *f, const str
 	bool lasts = a->kind == WHY_WILL_NOT || (f->range && f->range->last.us == INT64_MAX);
 	if (has_reason && a->reason == REASON_PAUSED && f->paused && lasts)
 		tell_str(out, "note", s->note);
+	if (words.n)
+		tell_str(out, "detail", words);
 	if (f->removed)
 		tell_at(out, "removed", s->dropped);
 	if (has_reason && (a->reason == REASON_RATE_LIMITED || a->reason == REASON_BLOCKED) &&
@@ -203,8 +205,11 @@ enum err handle_why(struct op_call *call, struct api *api)
 	if (e)
 		return e;
 	struct why_answer a = why_at(&facts, t);
-	write_why(call, &facts, &a, &s);
-	return OK;
+	struct str words = { 0 };
+	e = facts.record ? api_words(call, api, facts.record, &words) : OK;
+	if (!e)
+		write_why(call, &facts, &a, &s, words);
+	return e;
 }
 
 /* --- for people
@@ -258,6 +263,11 @@ void show_why(struct op_call *call, const struct val *v)
 	if (until)
 		fprintf(call->out, " until %s", until);
 	fputc('\n', call->out);
+	if (val_text(call->arena, v, "detail")) {
+		fputs("  ", call->out);
+		print_safe(call->out, val_get(v, STR("detail"))->str);
+		fputc('\n', call->out);
+	}
 	print_note(call, v);
 	if (removed)
 		fprintf(call->out, "  removed: %s\n", removed);

@@ -91,6 +91,9 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 			       (unsigned long long)number);
 	if (!e)
 		e = read_sched(api_reader(api), r.sid, call->arena, &s, call->why);
+	struct str words = { 0 };
+	if (!e)
+		e = api_words(call, api, &r, &words);
 	if (e)
 		return e;
 	const char *reason = r.reason ? words_reason(reason_words[r.reason]) : NULL;
@@ -98,6 +101,7 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 	buf_addf(out, ",\"rev\":%u,\"attempts_not_counted\":%u,\"removed\":%s", r.rev, r.limited,
 		 s.dropped.us != INT64_MAX ? "true" : "false");
 	tell_str(out, "reason_text", reason ? str_of(reason) : (struct str){ 0 });
+	tell_str(out, "detail", words);
 	buf_add(out, STR(",\"attempts\":["));
 	unsigned first = r.attempt > ATTEMPTS_TOLD ? r.attempt - ATTEMPTS_TOLD + 1 : 1;
 	for (unsigned i = first; i <= r.attempt; i++) {
@@ -205,6 +209,7 @@ void show_run(struct op_call *call, const struct val *v)
 	line(call, "schedule",
 	     arena_printf(a, "%s, version %s%s", val_text(a, v, "schedule"), val_text(a, v, "rev"),
 			  removed && removed->boolean ? " (removed since)" : ""));
+	line(call, "detail", val_text(a, v, "detail"));
 	line(call, "state", state);
 	line(call, "kind", val_text(a, v, "kind"));
 	line(call, "nominal", op_time(call, nominal));

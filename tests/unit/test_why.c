@@ -67,6 +67,15 @@ TEST(inside_a_range)
 	CHECK(a.before.us == T(8, 20).us && a.after.us == T(8, 40).us);
 	/* A time that is none is none, though it lies within. */
 	CHECK(why_at(&f.facts, T(8, 33)).kind == WHY_NO_TIME);
+	/* By an older version it had such a time. */
+	struct range_row edited = {
+		.first = T(8, 33), .last = T(8, 33), .state = RUN_MISSED, .reason = REASON_EDITED
+	};
+	const struct range_row *before = f.facts.range;
+	f.facts.range = &edited;
+	struct why_answer old = why_at(&f.facts, T(8, 33));
+	CHECK(old.kind == WHY_REFUSED && old.state == RUN_MISSED && old.reason == REASON_EDITED);
+	f.facts.range = before;
 	tear_down(&f);
 }
 

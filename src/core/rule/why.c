@@ -79,8 +79,12 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 		a.kind = WHY_FOLLOWS;
 		return a;
 	}
+	/* The ends of a range are times it had once, whatever it has now. */
+	bool end = f->range && (f->range->first.us == t.us || f->range->last.us == t.us);
 	if (!why_nominal(f->rules, f->with.zone, t, &a.nominal)) {
-		a.kind = WHY_NO_TIME;
+		a.kind = end ? WHY_REFUSED : WHY_NO_TIME;
+		a.state = end ? (enum run_state)f->range->state : a.state;
+		a.reason = end ? (enum reason)f->range->reason : REASON_NONE;
 		return a;
 	}
 	a.due = rule_due(&f->rules->when, f->with.zone, a.nominal);
