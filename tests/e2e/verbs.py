@@ -166,10 +166,18 @@ def help_of_all():
              "ls": "[KIND] ", "runs": "[SCHEDULE] ", "apply": "--file FILE|DIR ", "ack": "N ", "pause": "[SCHEDULE] ",
              "backfill": "SCHEDULE --from TIME --to TIME ", "logs": "RUN|SCHEDULE ", "next": "[EXPR] ",
              "explain": "EXPR ", "zones": "[PATTERN] ", "edit": "SCHEDULE ", "status": "[--socket"}
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "man", "rota.1")) as f:
+        items = re.findall(r"^\.It Nm (?:Op )?Cm (\S+)(.*?)(?=^\.It Nm|^\.Ss|^\.Sh)", f.read(), re.M | re.S)
+    manual = {verb: "".join(text for v, text in items if v == verb) for verb, _ in items}
+    check(set(manual) == set(wanted), f"rota.1 has {set(manual) ^ set(wanted)} more or less")
     for verb in wanted:
         r = good(verb, "--help", has=("example: rota", "--json"))
         check(f"\nusage: rota {verb} {usage.get(verb, '')}" in r.out, f"usage of {verb}", r)
         check(rota("help", verb).out == r.out, f"rota help {verb}")
+        # The manual has each verb with each option, or refers to a verb that has.
+        for option in re.findall(r"--([a-z-]+)", r.out.split("\n")[2]):
+            sections = manual.get(verb, "") + manual.get({"edit": "add", "ls": "runs"}.get(verb), "")
+            check(option in ("json", "socket") or re.search(rf"Fl -{option}\b", sections), f"rota.1: {verb} --{option}")
     bad(2, "get-run", "r1", has="not a verb")
     bad(2, "stauts", has="near: status")
     bad(2, "ls", "-x", has="no option -x")
