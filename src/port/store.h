@@ -67,7 +67,8 @@ enum st_op {
 	 * run is given the next number of an end, `end`: one larger than all before, in all of the store.
 	 * Mine: the same attempt has that same end. ST_LOST: the run is finished already, by another end. */
 	ST_FINISH,
-	/* An account or an agent is held until a time, or free again (reason 0: the row goes, with its note). */
+	/* An account or an agent is held until a time, or free again (reason 0: the row goes, with its note).
+	 */
 	ST_HOLD,
 	/* What needs a person, one per cause; see enum problem_act and struct problem_said. Carried by
 	 * LANE_FINISH or LANE_USER. The answer has its number and its count, whatever it is but ST_REFUSED.
@@ -225,8 +226,8 @@ struct st_req {
 	struct wall at;          /* PUT, DROP, PROBLEM: when it was decided */
 	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p
 				  * NULL: as before. Live until the answer */
-	struct str note; /* PUT, HOLD: why it is paused, for people; p NULL: as before; empty: none. Lives
-			  * until the answer */
+	struct str note;    /* PUT, HOLD: why it is paused, for people; p NULL: as before; empty: none. Lives
+			     * until the answer */
 	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
 			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
 			     * tokens, exit_code */

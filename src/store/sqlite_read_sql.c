@@ -12,7 +12,7 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 #define SCHED_WHOLE(document_index)                                                                          \
 	"SELECT s.sid, s.after, s.seen, s.rev, s.flags, s.left, s.failures, s.owed, s.owed_since, s.next,"   \
 	" s.high, s.kept, s.changed, s.paused_until, s.put_at, s.dropped, s.rules,"                          \
-	" d.id, d.body, d.note, g.first, g.last, g.state, g.reason"                                                  \
+	" d.id, d.body, d.note, g.first, g.last, g.state, g.reason"                                          \
 	" FROM document d " document_index " CROSS JOIN schedule s ON s.sid = d.sid"                         \
 	" LEFT JOIN range g INDEXED BY range_open ON g.sid = s.sid AND g.last = " NEVER
 
@@ -50,8 +50,9 @@ static const char *const text[] = {
 	[READ_SCHED_LIST] = SCHED_WHOLE("INDEXED BY document_id") " WHERE d.id > ?1 AND d.dropped = 0"
 								  " ORDER BY d.id LIMIT ?2",
 
-	[READ_SCHED_NOTED] = SCHED_WHOLE("INDEXED BY document_note")
-		" WHERE d.note IS NOT NULL AND d.dropped = 0 AND d.id > ?1 ORDER BY d.id LIMIT ?2",
+	[READ_SCHED_NOTED] =
+		SCHED_WHOLE("INDEXED BY document_note") " WHERE d.note IS NOT NULL AND d.dropped = 0 AND "
+							"d.id > ?1 ORDER BY d.id LIMIT ?2",
 
 	[READ_RUN] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
 	[READ_RUN_AT] = "SELECT " RUN_COLUMNS

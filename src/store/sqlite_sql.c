@@ -19,10 +19,9 @@ static const char *const text[] = {
 			  " owed_since = ?7, changed = ?8, seen = ?9 WHERE sid = ?1",
 	[SQL_SCHED_DROP] = "UPDATE schedule SET dropped = ?2 WHERE sid = ?1",
 	/* What is NULL stays as it was. */
-	[SQL_DOCUMENT_PUT] =
-		"INSERT INTO document (sid, id, body, note) VALUES (?1, ?2, ?3, nullif(?4, ''))"
-		" ON CONFLICT (sid) DO UPDATE SET id = ifnull(excluded.id, id),"
-		" body = ifnull(excluded.body, body), note = nullif(ifnull(?4, note), '')",
+	[SQL_DOCUMENT_PUT] = "INSERT INTO document (sid, id, body, note) VALUES (?1, ?2, ?3, nullif(?4, ''))"
+			     " ON CONFLICT (sid) DO UPDATE SET id = ifnull(excluded.id, id),"
+			     " body = ifnull(excluded.body, body), note = nullif(ifnull(?4, note), '')",
 	[SQL_DOCUMENT_KEEP] = "INSERT OR REPLACE INTO version (sid, rev, body)"
 			      " SELECT sid, ?2, body FROM document WHERE sid = ?1",
 	[SQL_DOCUMENT_DROP] = "UPDATE document SET dropped = 1 WHERE sid = ?1",
@@ -68,10 +67,9 @@ static const char *const text[] = {
 	[SQL_RANGE_OPEN_FROM] =
 		"UPDATE range SET first = ?2 WHERE sid = ?1 AND last = 9223372036854775807 AND first > ?2",
 
-	[SQL_HOLD_PUT] =
-		"INSERT INTO hold (key, reason, until, note) VALUES (?1, ?2, ?3, nullif(?4, ''))"
-		" ON CONFLICT (key) DO UPDATE SET reason = excluded.reason, until = excluded.until,"
-		" note = nullif(ifnull(?4, note), '')",
+	[SQL_HOLD_PUT] = "INSERT INTO hold (key, reason, until, note) VALUES (?1, ?2, ?3, nullif(?4, ''))"
+			 " ON CONFLICT (key) DO UPDATE SET reason = excluded.reason, until = excluded.until,"
+			 " note = nullif(ifnull(?4, note), '')",
 	[SQL_HOLD_REMOVE] = "DELETE FROM hold WHERE key = ?1",
 
 	[SQL_NAME_GET] = "SELECT text = ?3 FROM name WHERE kind = ?1 AND number = ?2",

@@ -626,6 +626,12 @@ def backfill():
     filled = until("a backfilled run", lambda: [x for x in ask("runs", "w-fill")["runs"] if x["kind"] == "backfill"])
     check(filled and all(x["nominal"] <= end for x in filled), "backfill runs what did not run")
     check(made and len(filled) == int(made[1]), f"as many as it said: {len(filled)}")
+    good("apply", "-f", file("few.yaml", "id: few\nexpression: '* * * * *'\ncatch_up_limit: 2\noverlap: allow\n"
+                             "action: {type: command, command: 'true'}\n"))
+    for _ in range(2):  # the most at a time, and again
+        good("backfill", "few", "--from", "10m", "--to", "now", has=("few: 2 runs made", "ask again for the rest"))
+    check(ask("backfill", "few", "--from", "10m", "--to", "now")["more"] is True, "backfill --json says that there is more")
+    good("rm", "few")
     bad(2, "backfill", "w-fill", "--from", "1d", has="--to")
     bad(2, "backfill", "w-fill", "--from", "now", "--to", "1d", has="--from lies after --to")
     bad(2, "backfill", "w-fill", "--from", "x", "--to", "now", has="'x'")

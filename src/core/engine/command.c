@@ -293,7 +293,9 @@ static struct fill *fill_of(struct engine *e, const struct sched *s)
 
 static void end_fill(struct engine *e, struct fill *f, bool more)
 {
-	engine_answer(e, (struct reply){ .tag = f->tag, .sid = f->sid, .count = f->made, .had = f->had, .more = more });
+	engine_answer(e,
+		      (struct reply){
+			      .tag = f->tag, .sid = f->sid, .count = f->made, .had = f->had, .more = more });
 	*f = e->fill[--e->fills];
 }
 
@@ -338,11 +340,9 @@ static void take_backfill(struct engine *e, const struct command *c)
 		e->broken = true;
 		return;
 	}
-	e->fill[e->fills] = (struct fill){ .sid = c->sid,
-					      .tag = c->tag,
-					      .at = { c->from.us - 1 },
-					      .to = c->to,
-					      .left = late_limit(s) };
+	e->fill[e->fills] = (struct fill){
+		.sid = c->sid, .tag = c->tag, .at = { c->from.us - 1 }, .to = c->to, .left = late_limit(s)
+	};
 	fill_next(e, s, &e->fill[e->fills++]);
 }
 
