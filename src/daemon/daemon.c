@@ -658,12 +658,28 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	return e;
 }
 
+/* What came when nobody emptied it any more. Others' mail is theirs. */
+static void drop_mail(struct daemon *d)
+{
+	mail_fn *fn;
+	void *arg;
+	while (d->mail && mailbox_take(d->mail, &fn, &arg)) {
+		if (fn == take_order)
+			pending_free(arg);
+		else if (fn == send_now)
+			sending_free(arg);
+		else if (fn == give)
+			desk_job_free(arg);
+	}
+}
+
 void daemon_close(struct daemon *d)
 {
 	if (!d)
 		return;
 	atomic_store(&d->closing, true);
 	desk_close(d->desk);
+	drop_mail(d);
 	problems_free(d->problems);
 	loop_free(d->loop);
 	store_sqlite_close(d->store);
