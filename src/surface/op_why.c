@@ -252,7 +252,7 @@ void show_why(struct op_call *call, const struct val *v)
 	const struct val *run = val_get(v, STR("run"));
 	const char *text = in_words(answers, ARRAY_LEN(answers), answer);
 	const char *state = run ? val_text(call->arena, run, "state") : NULL;
-	if (state && strcmp(state, "finished") && !reason)
+	if (state && strcmp(state, "finished") != 0 && !reason)
 		text = "it was taken up, and is not over";
 	const char *removed = op_time(call, val_text(call->arena, v, "removed"));
 	const char *meaning =
