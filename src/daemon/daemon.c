@@ -510,6 +510,25 @@ static void compiled(void *ctx, uint64_t sid, enum err e, const struct rules *ru
 	} while (full && !atomic_load(&d->closing));
 }
 
+static void take_zones(void *arg)
+{
+	struct daemon *d = arg;
+	if (!names_take_over(d->names))
+		return;
+	loop_event(d->loop, &(struct event){ .kind = EV_ZONES });
+	compile_all(d);
+	if (d->options.zones_changed)
+		d->options.zones_changed(d->options.ctx);
+}
+
+/* On the desk's thread. */
+static void zones_read(void *ctx)
+{
+	struct daemon *d = ctx;
+	while (mailbox_put(d->mail, take_zones, d) && !atomic_load(&d->closing))
+		usleep(1000);
+}
+
 /* --- opening
  * ------------------------------------------------------------------------------------------------- */
 
@@ -609,6 +628,7 @@ static enum err open_all(struct daemon *d, struct why *why)
 						      .names = d->names,
 						      .done = prepared,
 						      .compiled = compiled,
+						      .zones_read = zones_read,
 						      .ctx = d },
 			      &d->desk, why);
 	if (!e)
@@ -637,16 +657,12 @@ static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *
 	tell(d, f, ack);
 }
 
+/* The desk reads them, then all are told. Full: by the next change. */
 static void zones_changed(void *ctx)
 {
 	struct daemon *d = ctx;
-	if (names_reread(d->names))
-		return; /* the old ones are as good as before */
-	/* The engine is told next; this is done after that. Full boxes: then by the next change. */
-	if (desk_zones_changed(d->desk) || mailbox_put(d->mail, compile_all, d))
+	if (desk_zones_changed(d->desk))
 		return;
-	if (d->options.zones_changed)
-		d->options.zones_changed(d->options.ctx);
 }
 
 static void stopping(void *ctx)
@@ -718,12 +734,28 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	return e;
 }
 
+/* What came when nobody emptied it any more. Others' mail is theirs. */
+static void drop_mail(struct daemon *d)
+{
+	mail_fn *fn;
+	void *arg;
+	while (d->mail && mailbox_take(d->mail, &fn, &arg)) {
+		if (fn == take_order)
+			pending_free(arg);
+		else if (fn == send_now)
+			sending_free(arg);
+		else if (fn == give)
+			desk_job_free(arg);
+	}
+}
+
 void daemon_close(struct daemon *d)
 {
 	if (!d)
 		return;
 	atomic_store(&d->closing, true);
 	desk_close(d->desk);
+	drop_mail(d);
 	problems_free(d->problems);
 	loop_free(d->loop);
 	store_sqlite_close(d->store);

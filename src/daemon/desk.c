@@ -152,10 +152,11 @@ static void reread_zones(void *arg)
 {
 	struct desk *d = arg;
 	struct zoneinfo *fresh = NULL;
-	if (zoneinfo_open(&fresh))
+	if (names_reread(d->options.names) || zoneinfo_open(&fresh))
 		return; /* the old ones are as good as before */
 	zoneinfo_close(d->zones);
 	d->zones = fresh;
+	d->options.zones_read(d->options.ctx);
 }
 
 static void *work(void *arg)

@@ -30,6 +30,8 @@ struct desk_options {
 	/* Called there with the rules of a schedule's document as it stands. Not OK: it cannot be read now.
 	 */
 	void (*compiled)(void *ctx, uint64_t sid, enum err e, const struct rules *rules);
+	/* Called there when the zone files have been read anew. */
+	void (*zones_read)(void *ctx);
 	void *ctx;
 };
 
@@ -44,5 +46,6 @@ typedef void desk_fn(struct reader *reader, void *arg);
 must_check enum err desk_call(struct desk *d, desk_fn *fn, void *arg);
 /* Compiles a schedule's document anew, by the zone files as they are now. E_BUSY, E_NOMEM: as above. */
 must_check enum err desk_compile(struct desk *d, uint64_t sid);
-/* The zone files have changed: what is asked for from now on is read by the new ones. E_BUSY: not now. */
+/* The zone files have changed: what is asked for from now on is read by the new ones, and names have them to
+ * be taken over. E_BUSY: not now. */
 must_check enum err desk_zones_changed(struct desk *d);

@@ -191,7 +191,6 @@ static int on_zones_quiet(sd_event_source *s, uint64_t usec, void *ctx)
 	(void)s;
 	(void)usec;
 	l->config.zones_changed(l->config.ctx);
-	loop_event(l, &(struct event){ .kind = EV_ZONES });
 	return 0;
 }
 

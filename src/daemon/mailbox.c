@@ -85,6 +85,18 @@ void mailbox_empty(struct mailbox *m)
 		m->taken[i].fn(m->taken[i].arg);
 }
 
+bool mailbox_take(struct mailbox *m, mail_fn **fn, void **arg)
+{
+	pthread_mutex_lock(&m->lock);
+	bool some = m->n > 0;
+	if (some) {
+		*fn = m->mail[--m->n].fn;
+		*arg = m->mail[m->n].arg;
+	}
+	pthread_mutex_unlock(&m->lock);
+	return some;
+}
+
 int mailbox_fd(const struct mailbox *m)
 {
 	return m->bell;

@@ -13,4 +13,6 @@ must_check enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg);
 must_check enum err mailbox_put_leaving(struct mailbox *m, unsigned room, mail_fn *fn, void *arg);
 /* Does everything that is in it, and only that: what is put in meanwhile rings again. */
 void mailbox_empty(struct mailbox *m);
+/* Takes the last of it out, undone; false: it is empty. */
+bool mailbox_take(struct mailbox *m, mail_fn **fn, void **arg);
 int mailbox_fd(const struct mailbox *m); /* readable when there is something in it */

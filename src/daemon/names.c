@@ -22,7 +22,8 @@ struct table {
 struct names {
 	pthread_mutex_t lock;
 	struct zoneinfo *zoneinfo,
-		*before; /* the one before is kept: rules under way may still point into it */
+		*before; /* the one before is kept: the engine may still point into it until it is told */
+	struct zoneinfo *fresh; /* read anew, and not taken over yet */
 	struct table table[NAME_KINDS];
 	const struct zone *zone[ZONES_MAX];
 	struct days days[CALENDARS_MAX];
@@ -77,6 +78,7 @@ void names_free(struct names *n)
 		free((void *)n->days[i].day);
 	zoneinfo_close(n->zoneinfo);
 	zoneinfo_close(n->before);
+	zoneinfo_close(n->fresh);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
@@ -195,15 +197,25 @@ void names_unsaved(struct names *n, name_fn *fn, void *ctx)
 	pthread_mutex_unlock(&n->lock);
 }
 
-struct str names_text(struct names *n, uint32_t number)
+static struct str text_of(struct names *n, enum name_kind kind, uint32_t number)
 {
-	const struct table *t = &n->table[NAME_OTHER];
+	const struct table *t = &n->table[kind];
 	pthread_mutex_lock(&n->lock);
 	struct str text = { "", 0 };
 	if (number < t->n && t->name[number].text)
 		text = (struct str){ t->name[number].text, t->name[number].length };
 	pthread_mutex_unlock(&n->lock);
 	return text;
+}
+
+struct str names_text(struct names *n, uint32_t number)
+{
+	return text_of(n, NAME_OTHER, number);
+}
+
+struct str names_zone(struct names *n, uint32_t number)
+{
+	return text_of(n, NAME_ZONE, number);
 }
 
 void names_tables(struct names *n, struct engine_config *ret)
@@ -216,21 +228,42 @@ void names_tables(struct names *n, struct engine_config *ret)
 
 enum err names_reread(struct names *n)
 {
-	struct zoneinfo *fresh = NULL;
+	struct zoneinfo *fresh = NULL, *unused;
 	enum err e = zoneinfo_open(&fresh);
 	if (e)
 		return e;
+	const struct zone_source *s = zoneinfo_source(fresh);
+	/* A zone that is gone is looked for again when they are taken over, in vain. */
+	for (uint32_t i = 0; i < ZONES_MAX; i++) {
+		struct str name = text_of(n, NAME_ZONE, i);
+		if (name.n && !s->find(s->self, name))
+			continue;
+	}
 	pthread_mutex_lock(&n->lock);
-	zoneinfo_close(n->before);
-	n->before = n->zoneinfo;
-	n->zoneinfo = fresh;
-	const struct table *t = &n->table[NAME_ZONE];
-	for (uint32_t i = 0; i < t->n; i++)
-		look_up_zone(n, i, (struct str){ t->name[i].text, t->name[i].length });
-	for (uint32_t i = t->n; i < ZONES_MAX; i++)
-		n->zone[i] = utc(n);
+	unused = n->fresh;
+	n->fresh = fresh;
 	pthread_mutex_unlock(&n->lock);
+	zoneinfo_close(unused);
 	return OK;
+}
+
+bool names_take_over(struct names *n)
+{
+	pthread_mutex_lock(&n->lock);
+	struct zoneinfo *fresh = n->fresh, *old = fresh ? n->before : NULL;
+	if (fresh) {
+		n->fresh = NULL;
+		n->before = n->zoneinfo;
+		n->zoneinfo = fresh;
+		const struct table *t = &n->table[NAME_ZONE];
+		for (uint32_t i = 0; i < t->n; i++)
+			look_up_zone(n, i, (struct str){ t->name[i].text, t->name[i].length });
+		for (uint32_t i = t->n; i < ZONES_MAX; i++)
+			n->zone[i] = utc(n);
+	}
+	pthread_mutex_unlock(&n->lock);
+	zoneinfo_close(old);
+	return fresh != NULL;
 }
 
 /* --- for documents -------------------------------------------------------------------------------------- */

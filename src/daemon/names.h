@@ -28,6 +28,11 @@ uint32_t names_known(struct names *n, enum doc_name kind, struct str name);
 struct doc_names names_for_documents(struct names *n);
 /* The tables the engine looks into; they stay where they are and are filled as names come. */
 void names_tables(struct names *n, struct engine_config *ret);
-/* The zone files have changed: reads them anew. To be called by the engine's thread, and then the engine be
- * told (EV_ZONES). */
+/* The zone's name; empty: there is none. Valid as long as `n`. */
+struct str names_zone(struct names *n, uint32_t number);
+/* The zone files have changed: reads them anew, which may take its time, and leaves the tables as they are.
+ * Not for the engine's thread; … */
 must_check enum err names_reread(struct names *n);
+/* … that one takes over what was read, at the cost of a look per zone, and then the engine is told
+ * (EV_ZONES). False: nothing was read. */
+bool names_take_over(struct names *n);

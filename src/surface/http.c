@@ -206,7 +206,8 @@ static enum err begin(struct http *h)
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
 		request_access, h, MHD_OPTION_URI_LOG_CALLBACK, request_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
 		request_completed, h, MHD_OPTION_NOTIFY_CONNECTION, conn_notify, h,
-		MHD_OPTION_CONNECTION_LIMIT, h->room + 1, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		/* Not strict: what it refuses for that it refuses in HTML; check_head does it in ours. */
+		MHD_OPTION_CONNECTION_LIMIT, h->room + 1, MHD_OPTION_STRICT_FOR_CLIENT, 0,
 		/* The pool holds the head twice: as it comes, and taken apart. */
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, 2 * h->limits.header_bytes + 2048, MHD_OPTION_END);
 	if (!h->mhd)

@@ -70,7 +70,7 @@ static void too_large(struct request *r)
 }
 
 /* The headers are there: what can be refused for them is refused before the body comes. */
-static void check_head(struct request *r, struct MHD_Connection *mhd, const char *method)
+static void check_head(struct request *r, struct MHD_Connection *mhd, const char *method, const char *version)
 {
 	struct why why = { .at = WHY_NOWHERE };
 	size_t size = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
@@ -88,12 +88,26 @@ static void check_head(struct request *r, struct MHD_Connection *mhd, const char
 		return;
 	}
 	r->pub.method = (enum http_method)m;
+	if (!strcmp(version, "HTTP/1.1") && !MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Host")) {
+		request_refuse(r, 400, E_INPUT, "the request has no Host");
+		return;
+	}
 	enum err e = url_parse(str_of(r->target), &r->pub.arena, &r->pub.url, &why);
 	if (e) {
 		request_refuse(r, 0, e, "%s", why.text);
 		return;
 	}
 	const char *length = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Content-Length");
+	const char *coding = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Transfer-Encoding");
+	if (coding && strcasecmp(coding, "chunked") != 0) {
+		request_refuse(r, 501, E_INPUT, "the only Transfer-Encoding known here is chunked");
+		return;
+	}
+	if (coding && length) { /* two readers could disagree about where it ends */
+		request_refuse(r, 400, E_INPUT,
+			       "a body has a Content-Length or a Transfer-Encoding, not both");
+		return;
+	}
 	uint64_t n;
 	/* What is no number MHD refuses. */
 	if (length && str_number(str_of(length), UINT64_MAX, &n) && n > r->http->limits.body_bytes)
@@ -170,13 +184,13 @@ static enum MHD_Result queue(struct request *r, struct MHD_Connection *mhd)
 enum MHD_Result request_access(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
 			       const char *version, const char *data, size_t *size, void **ctx)
 {
-	(void)cls, (void)url, (void)version;
+	(void)cls, (void)url;
 	struct request *r = *ctx;
 	if (!r || r->conn->phase == PH_CUT)
 		return MHD_NO; /* closes it */
 	if (!r->begun) {
 		r->begun = true;
-		check_head(r, mhd, method);
+		check_head(r, mhd, method, version);
 		if (r->conn->phase == PH_CUT)
 			return MHD_NO;
 		return r->response ? queue(r, mhd) : MHD_YES;

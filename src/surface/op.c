@@ -59,7 +59,7 @@ static enum err run_version(struct op_call *call)
 #define COMMAND_PARAM(needed)                                                                                \
 	{                                                                                                    \
 		"command", "-- COMMAND ...", OP_WORDS, false, 0,                                             \
-			"what to run (--command \"LINE\" for a line of shell)", .required = needed           \
+			"what to run (--command \"LINE\" for a line of shell)", .required = (needed)         \
 	}
 
 const struct op ops[] = {

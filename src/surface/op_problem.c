@@ -156,7 +156,7 @@ void print_problems(struct op_call *call, const struct val *list)
 		print_safe(call->out, str_of(text ? text : "(no text)"));
 		fprintf(call->out, "\n      %s, since %s", state_of(call, p),
 			op_time(call, val_text(call->arena, p, "opened")));
-		if (count && strcmp(count, "1"))
+		if (count && strcmp(count, "1") != 0)
 			fprintf(call->out, ", said %s times", count);
 		fputc('\n', call->out);
 	}

@@ -27,7 +27,7 @@ enum err op_ls(struct op_call *call)
 	const struct op *row = op_row(kinds[k].row);
 	struct op_call sub = { .op = row };
 	for (const struct op_param *p = call->op->param; p->name; p++)
-		if (strcmp(p->name, "kind") && op_arg(call, p->name)->given && !op_arg_if(&sub, p->name))
+		if (strcmp(p->name, "kind") != 0 && op_arg(call, p->name)->given && !op_arg_if(&sub, p->name))
 			return why_set(call->why, E_INPUT, WHY_NOWHERE, "ls %s has no option --%s",
 				       kinds[k].kind, p->name);
 	return remote_row(call, row->name, NULL, (struct str){ 0 });

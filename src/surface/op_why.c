@@ -166,6 +166,14 @@ static void write_why(struct op_call *call, const struct why_facts *f, const str
 	buf_addc(out, '}');
 }
 
+/* By its name among the call's own: those of the engine's tables may go while we look. */
+static const struct zone *zone_of(struct op_call *call, struct api *api, unsigned number)
+{
+	const struct zone_source *zones = zoneinfo_source(call->zones);
+	const struct zone *z = zones->find(zones->self, names_zone(daemon_names(api_daemon(api)), number));
+	return z ? z : zones->find(zones->self, STR("UTC"));
+}
+
 enum err handle_why(struct op_call *call, struct api *api)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);
@@ -179,7 +187,7 @@ enum err handle_why(struct op_call *call, struct api *api)
 	names_tables(daemon_names(api_daemon(api)), &tables);
 	struct times times = { .row = &s.row, .here = zones->find(zones->self, zoneinfo_local(call->zones)) };
 	memcpy(&times.rules, s.row.rules, sizeof times.rules);
-	times.zone = tables.zones[times.rules.policy.zone];
+	times.zone = zone_of(call, api, times.rules.policy.zone);
 	times.here = times.here ? times.here : times.zone;
 	e = time_asked(call, &times, &t);
 	if (!e) {
@@ -192,7 +200,7 @@ enum err handle_why(struct op_call *call, struct api *api)
 		return e;
 	const struct rules *rules = &times.rules;
 	struct why_facts facts = { .rules = rules,
-				   .with = { times.zone, tables.zones[rules->active.zone],
+				   .with = { times.zone, zone_of(call, api, rules->active.zone),
 					     &tables.calendars[rules->policy.calendar] },
 				   .row = &s.row,
 				   .record = records.has_run ? &records.run : NULL,
@@ -249,7 +257,7 @@ void show_why(struct op_call *call, const struct val *v)
 	const struct val *run = val_get(v, STR("run"));
 	const char *text = in_words(answers, ARRAY_LEN(answers), answer);
 	const char *state = run ? val_text(call->arena, run, "state") : NULL;
-	if (state && strcmp(state, "finished") && !reason)
+	if (state && strcmp(state, "finished") != 0 && !reason)
 		text = "it was taken up, and is not over";
 	const char *removed = op_time(call, val_text(call->arena, v, "removed"));
 	const char *meaning =

@@ -109,7 +109,8 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 		tell_attempt(out, runs, &r, i, &last);
 	}
 	buf_addc(out, ']');
-	tell_duration(out, &last, r.started, r.state == RUN_CLAIMED ? (struct wall){ 0 } : r.ended);
+	struct wall ended = { r.state == RUN_CLAIMED ? 0 : r.ended.us }; /* that of an attempt before */
+	tell_duration(out, &last, r.started, ended);
 	if (last.signal > 0)
 		buf_addf(out, ",\"signal\":%lld", (long long)last.signal);
 	else
@@ -149,14 +150,14 @@ static const char *log_text(struct op_call *call, const struct val *v)
 	const struct val *log = val_get(v, STR("log"));
 	if (!log || log->kind != VAL_MAP)
 		return NULL;
-	const char *kept = val_text(call->arena, log, "kept"), *out = val_text(call->arena, log, "left_out");
-	return arena_printf(call->arena, "%s (%s bytes%s%s%s)", val_text(call->arena, log, "path"),
-			    val_text(call->arena, log, "bytes"), out && strcmp(out, "0") ? ", " : "",
-			    out && strcmp(out, "0") ? out : "",
-			    out && strcmp(out, "0")
-				    ? (kept && !strcmp(kept, "cut") ? " lost: the disk refused them"
-								    : " left out in the middle")
-				    : "");
+	const struct val *out = val_get(log, STR("left_out"));
+	const char *kept = val_text(call->arena, log, "kept"), *left = "";
+	if (out && out->integer)
+		left = arena_printf(call->arena, ", %lld %s", (long long)out->integer,
+				    kept && !strcmp(kept, "cut") ? "lost: the disk refused them"
+								 : "left out in the middle");
+	return arena_printf(call->arena, "%s (%s bytes%s)", val_text(call->arena, log, "path"),
+			    val_text(call->arena, log, "bytes"), left ? left : "");
 }
 
 static const char *seconds_text(struct op_call *call, const struct val *v)

@@ -102,6 +102,11 @@ enum err url_parse(struct str target, struct arena *a, struct url *ret, struct w
 	if (!path.n || path.p[0] != '/')
 		return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' is not a path; it begins with a slash",
 			       STR_SHORT(path));
+	for (size_t i = 0; i < target.n; i++)
+		if ((unsigned char)target.p[i] <= ' ' || target.p[i] == 127)
+			return why_set(why, E_INPUT, WHY_NOWHERE,
+				       "'%.*s' has a space or a control character; write it as %%20",
+				       STR_SHORT(target));
 	u.path = path;
 	enum err e = segments(path, a, &u, why);
 	if (!e)

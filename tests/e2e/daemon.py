@@ -586,6 +586,7 @@ def zones_change_while_waiting():
         lock.close()
         waiter.join(20)
         check(got and [n[11:13] for n in got[0]["next"]] == ["11"] * 3, "and is answered by the zones it began with", got)
+        # It is stopped while its schedules are being compiled anew: nothing of that is left behind.
 
 
 # Four at a time: those that wait longest first.

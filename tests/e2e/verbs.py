@@ -166,10 +166,18 @@ def help_of_all():
              "ls": "[KIND] ", "runs": "[SCHEDULE] ", "apply": "--file FILE|DIR ", "ack": "N ", "pause": "[SCHEDULE] ",
              "backfill": "SCHEDULE --from TIME --to TIME ", "logs": "RUN|SCHEDULE ", "next": "[EXPR] ",
              "explain": "EXPR ", "zones": "[PATTERN] ", "edit": "SCHEDULE ", "status": "[--socket"}
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "man", "rota.1")) as f:
+        items = re.findall(r"^\.It Nm (?:Op )?Cm (\S+)(.*?)(?=^\.It Nm|^\.Ss|^\.Sh)", f.read(), re.M | re.S)
+    manual = {verb: "".join(text for v, text in items if v == verb) for verb, _ in items}
+    check(set(manual) == set(wanted), f"rota.1 has {set(manual) ^ set(wanted)} more or less")
     for verb in wanted:
         r = good(verb, "--help", has=("example: rota", "--json"))
         check(f"\nusage: rota {verb} {usage.get(verb, '')}" in r.out, f"usage of {verb}", r)
         check(rota("help", verb).out == r.out, f"rota help {verb}")
+        # The manual has each verb with each option, or refers to a verb that has.
+        for option in re.findall(r"--([a-z-]+)", r.out.split("\n")[2]):
+            sections = manual.get(verb, "") + manual.get({"edit": "add", "ls": "runs"}.get(verb), "")
+            check(option in ("json", "socket") or re.search(rf"Fl -{option}\b", sections), f"rota.1: {verb} --{option}")
     bad(2, "get-run", "r1", has="not a verb")
     bad(2, "stauts", has="near: status")
     bad(2, "ls", "-x", has="no option -x")
@@ -618,6 +626,12 @@ def backfill():
     filled = until("a backfilled run", lambda: [x for x in ask("runs", "w-fill")["runs"] if x["kind"] == "backfill"])
     check(filled and all(x["nominal"] <= end for x in filled), "backfill runs what did not run")
     check(made and len(filled) == int(made[1]), f"as many as it said: {len(filled)}")
+    good("apply", "-f", file("few.yaml", "id: few\nexpression: '* * * * *'\ncatch_up_limit: 2\noverlap: allow\n"
+                             "action: {type: command, command: 'true'}\n"))
+    for _ in range(2):  # the most at a time, and again
+        good("backfill", "few", "--from", "10m", "--to", "now", has=("few: 2 runs made", "ask again for the rest"))
+    check(ask("backfill", "few", "--from", "10m", "--to", "now")["more"] is True, "backfill --json says that there is more")
+    good("rm", "few")
     bad(2, "backfill", "w-fill", "--from", "1d", has="--to")
     bad(2, "backfill", "w-fill", "--from", "now", "--to", "1d", has="--from lies after --to")
     bad(2, "backfill", "w-fill", "--from", "x", "--to", "now", has="'x'")

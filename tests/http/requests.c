@@ -34,13 +34,20 @@ TEST(bad_requests_are_refused)
 	static const struct {
 		int line;
 		const char *ask, *status;
+		bool ours; /* a problem document */
 	} rows[] = {
 		{ __LINE__, "BREW /echo HTTP/1.1\r\nHost: x\r\n\r\n", "501" },
 		{ __LINE__, "get /echo HTTP/1.1\r\nHost: x\r\n\r\n", "501" },
 		{ __LINE__, "GET /echo/%zz HTTP/1.1\r\nHost: x\r\n\r\n", "400" },
 		{ __LINE__, "GET /echo/%00 HTTP/1.1\r\nHost: x\r\n\r\n", "400" },
 		{ __LINE__, "GET echo HTTP/1.1\r\nHost: x\r\n\r\n", "400" },
-		{ __LINE__, "GET /echo HTTP/1.1\r\n\r\n", "400" }, /* no Host */
+		{ __LINE__, "GET /echo HTTP/1.1\r\n\r\n", "400", true }, /* no Host */
+		{ __LINE__, "GET /ec ho HTTP/1.1\r\nHost: x\r\n\r\n", "400", true },
+		{ __LINE__, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nabc", "501",
+		  true },
+		{ __LINE__,
+		  "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n",
+		  "400", true },
 		{ __LINE__, "GET /echo HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n", "400" },
 		{ __LINE__, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: many\r\n\r\n", "400" },
 		{ __LINE__, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100001\r\n\r\n", "413" },
@@ -60,6 +67,8 @@ TEST(bad_requests_are_refused)
 		const char *got = hear(fd, "\r\n\r\n", 2000);
 		if (!CHECK_AT(rows[i].line, strlen(got) > 12 && strncmp(got + 9, rows[i].status, 3) == 0))
 			printf("got: %s\n", got);
+		if (rows[i].ours)
+			CHECK_AT(rows[i].line, contains(got, "application/problem+json"));
 		close(fd);
 	}
 	CHECK_INT(http_stats(r.http).requests, 0);
