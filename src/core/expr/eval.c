@@ -232,7 +232,8 @@ static unsigned taken(const struct instruction *i)
 static struct expr_value compute(struct machine *m, const struct expr *e, const struct instruction *i,
 				 const struct expr_value *v, unsigned n)
 {
-	const struct expr_value *constant = &e->constant[i->op <= DO_HAS || i->op == DO_UNKNOWN ? i->arg : 0];
+	bool has_constant = i->op <= DO_HAS || i->op == DO_UNKNOWN;
+	const struct expr_value *constant = has_constant ? &e->constant[i->arg] : NULL;
 	const struct function *f = i->op == DO_CALL ? &expr_functions[i->arg] : NULL;
 	if (i->op == DO_AND || i->op == DO_OR)
 		return logical(m, i->op == DO_OR, &v[0], &v[1]);
