@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "base/json.h"
+#include "core/expr/scope.h"
 #include "core/expr/template.h"
 #include "test.h"
 #include "zoneinfo.h"
@@ -145,6 +146,34 @@ TEST(variables_are_templates)
 	CHECK_STR(why.text, "variable a: 'variables' is not a name in scope, at column 4");
 	CHECK_INT(json_read(STR("{\"a\":\"{{ user.what }}\"}"), &arena, &v, NULL), OK);
 	CHECK_INT(template_check_variables(&v, &names, &arena, &why), OK);
+}
+
+/* The names a schedule's templates have, in its zone at the nominal time. */
+TEST(scope_of_a_schedule)
+{
+	struct val v;
+	const struct template *t;
+	struct buf out = { 0 };
+	CHECK_INT(json_read(STR("{\"name\":\"Ann\"}"), &arena, &v, NULL), OK);
+	struct scope scope = { .nominal = wall_of(1794787200), /* 2026-11-16T00:00:00Z */
+			       .zone = test_zone("America/New_York"),
+			       .user = &v };
+	struct expr_env env = {
+		.find = scope_find, .self = &scope, .names = &scope_names, .zone = scope.zone
+	};
+	struct str text = STR("{{ user }}: {{ day_of_week }} {{ date }} {{ time }}, {{ timestamp }}, "
+			      "{{ timestamp == timestamp(date + 'T19:00:00-05:00') }}");
+	CHECK_INT(template_compile(text, &scope_names, &arena, &t, &why), OK);
+	CHECK_INT(template_render(t, &env, &arena, &out, &why), OK);
+	CHECK_STR(out.p, "Ann: Sunday 2026-11-15 19:00, 2026-11-15T19:00:00-05:00, true");
+	buf_free(&out);
+	/* A name that may be there, and is not. */
+	CHECK_INT(template_compile(STR("{{ memory.x }}"), &scope_names, &arena, &t, &why), OK);
+	CHECK_INT(template_render(t, &env, &arena, &out, &why), E_VALUE);
+	CHECK_STR(why.text, "'memory' has no value here");
+	buf_free(&out);
+	CHECK_INT(template_compile(STR("{{ day_of_weak }}"), &scope_names, &arena, &t, &why), E_INPUT);
+	CHECK_STR(why.text, "'day_of_weak' is not a name in scope (near: day_of_week)");
 }
 
 /* --- bounds ----------------------------------------------------------------------------------------------

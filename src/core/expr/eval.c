@@ -63,6 +63,9 @@ static struct expr_value name(struct machine *m, struct str s)
 		return v;
 	if (str_eq(s, STR("now")))
 		return expr_of_wall(m->env->now);
+	for (unsigned i = 0; m->env->names && i < m->env->names->n; i++)
+		if (str_eq(s, m->env->names->name[i]))
+			return expr_error(m, "'%.*s' has no value here", STR_SHORT(s));
 	return expr_error(m, "'%.*s' is not a name in scope%s", STR_SHORT(s),
 			  expr_near(s, m->env->names, m->arena));
 }

@@ -256,10 +256,13 @@ enum err template_variables(const struct val *variables, const struct expr_env *
 			    struct val *ret, struct why *why)
 {
 	struct expr_env other = *env;
+	struct expr_names names = { 0 };
 	other.find = find_other;
 	other.self = (void *)env;
+	other.names = &names;
 	struct variables s = { NULL, &other, a, ALLOWANCE, why };
-	return each(&s, variables, ret);
+	enum err e = env->names ? other_names(env->names, a, &names) : OK;
+	return e ? e : each(&s, variables, ret);
 }
 
 enum err template_check_variables(const struct val *variables, const struct expr_names *names,
