@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`rota eval` and `rota render` as a person or a script meets them.
 
-usage: eval.py ROTA"""
+usage: eval.py ROTA FAIL_ALLOC"""
 import json
 import os
 import re
@@ -11,6 +11,7 @@ import tempfile
 from datetime import datetime, timezone
 
 ROTA = os.path.abspath(sys.argv[1])
+FAIL_ALLOC = os.path.abspath(sys.argv[2])
 passed = failed = 0
 
 
@@ -145,9 +146,24 @@ def no_daemon(d):
     check(r.code == 0 and "exits with 1" in r.out, "rota eval --help", r)
 
 
+def out_of_memory(d):
+    """Whichever allocation fails: an error, or the right answer."""
+    context = write(d, "large.json", json.dumps({"s": "x" * 20000, "variables": {"v": "{{ s + s }}"}}))
+    template = write(d, "large.txt", "{{ s }} {{ variables.v }} {{ [s, {'a': s}] }}")
+    for argv in (("eval", "[s + s, {'s': s + 'a'}, 1 / 0 == 1 || true, b'abc']", "--context", context),
+                 ("render", template, "--context", context), ("render", template, "--json", "--context", context)):
+        whole = rota(*argv)
+        check(whole.code == 0, f"rota {argv}", whole)
+        for n in range(1, 90):
+            r = rota(*argv, env=os.environ | {"LD_PRELOAD": FAIL_ALLOC, "FAIL_ALLOC": str(n)})
+            good = r.code in (1, 2) and r.err.startswith("rota: ") and r.out == "" or (r.code, r.out) == (0, whole.out)
+            check(good, f"allocation {n} fails: rota {argv}", r)
+
+
 with tempfile.TemporaryDirectory() as directory:
     evaluation(directory)
     rendering(directory)
     no_daemon(directory)
+    out_of_memory(directory)
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)
