@@ -393,6 +393,14 @@ TEST(bounds_of_the_work)
 	CHECK_INT(expr_compile(str_of(text), NULL, &scratch, &e, &why), OK);
 	CHECK(!expr_holds(e, &env, &scratch, &why));
 	CHECK(strstr(why.text, "too much work"));
+	/* A value that is small to hold and large to write. */
+	struct expr_value value;
+	struct buf out = { 0 };
+	CHECK_INT(expr_compile(STR("[m, m, m, m, m, m, m, m]"), NULL, &scratch, &e, &why), OK);
+	CHECK_INT(expr_eval(e, &env, &scratch, &value, &why), OK);
+	CHECK_INT(expr_write(&value, NULL, &scratch, &out, &why), E_VALUE);
+	CHECK_INT(out.n, 0);
+	buf_free(&out);
 	buf_free(&big);
 	arena_free(&scratch);
 }

@@ -87,19 +87,6 @@ enum err template_compile(struct str text, const struct expr_names *names, struc
 /* --- rendering -------------------------------------------------------------------------------------------
  */
 
-/* Steps that writing a value takes: maps are sorted by looking for each of their keys. */
-static size_t cost(const struct val *v)
-{
-	size_t steps = 1;
-	if (v->kind == VAL_STR)
-		steps += v->str.n / 64;
-	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n; i++)
-		steps += cost(&v->list.item[i]);
-	for (unsigned i = 0; v->kind == VAL_MAP && i < v->map.n; i++)
-		steps += cost(&v->map.pair[i].value) + v->map.n / 16;
-	return steps;
-}
-
 /* What rendering may still cost. */
 struct allowance {
 	struct expr_budget budget;
@@ -125,10 +112,7 @@ static enum err render_expr(const struct piece *p, const struct expr_env *env, s
 				       "user has no name; {{ user }} alone renders user.name");
 		v = name;
 	}
-	bool large = (v.kind == EXPR_LIST || v.kind == EXPR_MAP) && v.val;
-	if (!expr_spend(&m, large ? cost(v.val) : 1))
-		return why_set(why, E_VALUE, m.at, "too much work: at most %d steps", CEL_STEPS_MAX);
-	e = expr_write_text(&v, env->zone, a, out, why);
+	e = expr_write_within(&v, true, env->zone, a, &left->budget, out, why);
 	if (e == E_VALUE && why)
 		why->at = m.at;
 	return e;
