@@ -37,6 +37,7 @@
 #define CEL_DEPTH_MAX      64         /* brackets within brackets */
 #define CEL_STEPS_MAX      1000000    /* an instruction, an item compared, 64 bytes looked at */
 #define CEL_MEMORY_MAX     (4 << 20)  /* of what an evaluation builds */
+#define NEAR_NAMES_MAX     64         /* looked at for one that may be meant */
 #define TEMPLATE_EXPRS_MAX 4096       /* in one */
 #define TEMPLATE_BYTES_MAX (1 << 20)  /* before … */
 #define RENDER_BYTES_MAX   (16 << 20) /* … and after */

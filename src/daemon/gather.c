@@ -35,8 +35,9 @@ enum err gather(const struct gather *g, struct arena *a, struct gathered *ret, s
 		e = read_previous(g, a, &s, why);
 	if (e)
 		return e;
-	*ret = (struct gathered){ .env = { .find = expr_find_in,
-					   .self = &ret->scope,
+	*ret = (struct gathered){ .view = { &ret->scope, g->run->nominal },
+				  .env = { .find = scope_find,
+					   .self = &ret->view,
 					   .names = &scope_names,
 					   .now = clock_wall(),
 					   .zones = g->zones,

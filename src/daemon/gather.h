@@ -14,10 +14,11 @@ struct gather {
 	uint16_t attempt;
 };
 
-/* The names in scope, and what they are looked up by; both live in the arena. E_VALUE: a variable has no
- * value. */
+/* The names in scope, and what they are looked up by; it points into itself and into the arena. E_VALUE: a
+ * variable has no value. */
 struct gathered {
 	struct val scope;
+	struct scope_view view;
 	struct expr_env env;
 };
 must_check enum err gather(const struct gather *g, struct arena *a, struct gathered *ret, struct why *why);

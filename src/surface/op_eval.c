@@ -11,9 +11,9 @@ static enum err read_text(struct op_call *call, struct str path, struct str *ret
 {
 	_cleanup_(buf_free) struct buf all = { 0 };
 	bool std = str_eq(path, STR("-"));
+	errno = 0;
 	FILE *in = std ? stdin : fopen(path.p, "re"); /* an argument of the command line: terminated */
 	char chunk[8192];
-	errno = 0;
 	for (size_t n; in && all.n <= YAML_BYTES_MAX && (n = fread(chunk, 1, sizeof chunk, in)) > 0;)
 		buf_add(&all, (struct str){ chunk, n });
 	int error = !in || ferror(in) ? errno : 0;

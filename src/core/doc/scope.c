@@ -121,8 +121,9 @@ static enum err add_variables(const struct scope *s, const struct expr_env *env,
 {
 	struct expr_env with = *env;
 	struct val variables = { .kind = VAL_MAP };
-	with.find = expr_find_in;
-	with.self = all;
+	struct scope_view view = { all, s->run->nominal };
+	with.find = scope_find;
+	with.self = &view;
 	with.names = &scope_names_of_variables;
 	enum err e = OK;
 	if (s->doc->variables.kind == VAL_MAP)
@@ -165,4 +166,14 @@ enum err scope_value(const struct scope *s, const struct expr_env *env, struct a
 	enum err e = b.failed ? E_NOMEM : add_variables(s, env, &b, &all, why);
 	*ret = all;
 	return b.failed ? E_NOMEM : e;
+}
+
+bool scope_find(void *self, struct str name, struct expr_value *ret)
+{
+	const struct scope_view *v = self;
+	if (str_eq(name, STR("timestamp"))) {
+		*ret = expr_of_wall(v->nominal);
+		return true;
+	}
+	return expr_find_in((void *)(uintptr_t)v->map, name, ret);
 }

@@ -19,5 +19,11 @@ struct scope {
  * E_VALUE: one of them has no value. */
 must_check enum err scope_value(const struct scope *s, const struct expr_env *env, struct arena *a,
 				struct val *ret, struct why *why);
+/* The `find` of an expr_env; `self` is one of these. A timestamp is one in expressions, and text in JSON. */
+struct scope_view {
+	const struct val *map; /* by scope_value */
+	struct wall nominal;
+};
+bool scope_find(void *self, struct str name, struct expr_value *ret);
 /* For those who check names before there is a run. Variables see all of them but each other. */
 extern const struct expr_names scope_names, scope_names_of_variables;

@@ -67,6 +67,11 @@ struct expr_budget {
 must_check enum err expr_run(const struct expr *e, const struct expr_env *env, struct arena *a,
 			     struct expr_budget *budget, struct expr_value *ret, struct why *why);
 
+/* expr_write, on that budget; as text, it is without quotes where it is a string. */
+must_check enum err expr_write_within(const struct expr_value *v, bool as_text, const struct zone *zone,
+				      struct arena *a, struct expr_budget *budget, struct buf *out,
+				      struct why *why);
+
 /* --- shared by the machine and what it calls ---------------------------------------------------------------
  */
 struct machine {

@@ -56,6 +56,12 @@ static struct expr_value boolean(bool b)
 	return (struct expr_value){ .kind = EXPR_BOOL, .boolean = b };
 }
 
+/* Looking for it is work, too. */
+static const char *near(struct machine *m, struct str s, const struct expr_names *names)
+{
+	return expr_spend(m, NEAR_NAMES_MAX * NEAR_NAMES_MAX / 4) ? expr_near(s, names, m->arena) : "";
+}
+
 static struct expr_value name(struct machine *m, struct str s)
 {
 	struct expr_value v;
@@ -63,24 +69,23 @@ static struct expr_value name(struct machine *m, struct str s)
 		return v;
 	if (str_eq(s, STR("now")))
 		return expr_of_wall(m->env->now);
-	return expr_error(m, "'%.*s' is not a name in scope%s", STR_SHORT(s),
-			  expr_near(s, m->env->names, m->arena));
+	for (unsigned i = 0; m->env->names && i < m->env->names->n; i++)
+		if (str_eq(s, m->env->names->name[i]))
+			return expr_error(m, "'%.*s' has no value here", STR_SHORT(s));
+	return expr_error(m, "'%.*s' is not a name in scope%s", STR_SHORT(s), near(m, s, m->env->names));
 }
 
 /* A field that is missing: which may be meant? */
 static struct expr_value no_field(struct machine *m, const struct expr_value *map, struct str s)
 {
-	enum { LOOKED_AT = 64 };
-	struct str key[LOOKED_AT];
+	struct str key[NEAR_NAMES_MAX];
 	struct expr_names names = { key, 0 };
-	for (unsigned i = 0; i < map->n && i < LOOKED_AT; i++) {
+	for (unsigned i = 0; i < map->n && i < NEAR_NAMES_MAX; i++) {
 		struct expr_value k = expr_pair(map, i).key;
 		if (k.kind == EXPR_STRING)
 			key[names.n++] = k.str;
 	}
-	if (!expr_spend(m, names.n))
-		return *map;
-	return expr_error(m, "there is no field '%.*s'%s", STR_SHORT(s), expr_near(s, &names, m->arena));
+	return expr_error(m, "there is no field '%.*s'%s", STR_SHORT(s), near(m, s, &names));
 }
 
 static struct expr_value field(struct machine *m, const struct expr_value *v, const struct expr_value *key,
@@ -232,7 +237,8 @@ static unsigned taken(const struct instruction *i)
 static struct expr_value compute(struct machine *m, const struct expr *e, const struct instruction *i,
 				 const struct expr_value *v, unsigned n)
 {
-	const struct expr_value *constant = &e->constant[i->op <= DO_HAS || i->op == DO_UNKNOWN ? i->arg : 0];
+	bool has_constant = i->op <= DO_HAS || i->op == DO_UNKNOWN;
+	const struct expr_value *constant = has_constant ? &e->constant[i->arg] : NULL;
 	const struct function *f = i->op == DO_CALL ? &expr_functions[i->arg] : NULL;
 	if (i->op == DO_AND || i->op == DO_OR)
 		return logical(m, i->op == DO_OR, &v[0], &v[1]);

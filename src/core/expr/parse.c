@@ -105,7 +105,7 @@ const char *expr_near(struct str name, const struct expr_names *names, struct ar
 {
 	struct str best = { 0 };
 	unsigned least = name.n < 5 ? 2 : 3;
-	for (unsigned i = 0; names && i < names->n; i++) {
+	for (unsigned i = 0; names && i < names->n && i < NEAR_NAMES_MAX; i++) {
 		unsigned d = str_distance(name, names->name[i], 2);
 		if (d < least) {
 			least = d;
@@ -161,8 +161,14 @@ const char *expr_no_function(struct str name, struct arena *a)
 	for (size_t i = 0; i < ARRAY_LEN(cel); i++)
 		if (str_eq(name, str_of(cel[i])))
 			text = arena_printf(a, "%s() is CEL's, but not in rota's part of it", cel[i]);
-	for (const struct function *f = expr_functions; f->name && names.n < ARRAY_LEN(known); f++)
+	for (const struct function *f = expr_functions; f->name && names.n < ARRAY_LEN(known); f++) {
 		known[names.n++] = str_of(f->name);
+		if (str_eq(name, str_of(f->name)))
+			text = arena_printf(a,
+					    f->method ? "%s() goes after a value and a dot: x.%s()"
+						      : "%s() does not go after a dot: %s(x)",
+					    f->name, f->name);
+	}
 	if (!text)
 		text = arena_printf(a, "there is no function %.*s()%s", STR_SHORT(name),
 				    expr_near(name, &names, a));
@@ -176,7 +182,7 @@ static enum err unknown_function(struct parser *p, struct str name, unsigned arg
 	return bad(p, at, "%s", expr_no_function(name, p->arena));
 }
 
-/* After the name and its '('; `argc` operands are on the stack already: that before the dot. */
+/* After the name and its '('. What stands before the dot of a method is on the stack already. */
 static enum err call(struct parser *p, struct str name, bool method, size_t at)
 {
 	unsigned argc;

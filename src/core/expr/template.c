@@ -87,19 +87,6 @@ enum err template_compile(struct str text, const struct expr_names *names, struc
 /* --- rendering -------------------------------------------------------------------------------------------
  */
 
-/* Steps that writing a value takes: maps are sorted by looking for each of their keys. */
-static size_t cost(const struct val *v)
-{
-	size_t steps = 1;
-	if (v->kind == VAL_STR)
-		steps += v->str.n / 64;
-	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n; i++)
-		steps += cost(&v->list.item[i]);
-	for (unsigned i = 0; v->kind == VAL_MAP && i < v->map.n; i++)
-		steps += cost(&v->map.pair[i].value) + v->map.n / 16;
-	return steps;
-}
-
 /* What rendering may still cost. */
 struct allowance {
 	struct expr_budget budget;
@@ -125,10 +112,7 @@ static enum err render_expr(const struct piece *p, const struct expr_env *env, s
 				       "user has no name; {{ user }} alone renders user.name");
 		v = name;
 	}
-	bool large = (v.kind == EXPR_LIST || v.kind == EXPR_MAP) && v.val;
-	if (!expr_spend(&m, large ? cost(v.val) : 1))
-		return why_set(why, E_VALUE, m.at, "too much work: at most %d steps", CEL_STEPS_MAX);
-	e = expr_write_text(&v, env->zone, a, out, why);
+	e = expr_write_within(&v, true, env->zone, a, &left->budget, out, why);
 	if (e == E_VALUE && why)
 		why->at = m.at;
 	return e;
@@ -166,7 +150,7 @@ struct variables {
 	const struct expr_env *env; /* NULL: they are only checked */
 	struct arena *arena;
 	struct allowance left; /* to all of them */
-	struct why *why;
+	struct why why;
 };
 
 static enum err render_string(struct variables *s, struct str text, struct str *ret)
@@ -181,7 +165,7 @@ static enum err render_string(struct variables *s, struct str text, struct str *
 		/* Its place is in the variable, of which the caller does not know where it stands. */
 		out.n = 0;
 		why_describe(&why, text, &out);
-		return why_set(s->why, e, WHY_NOWHERE, "%s", buf_str(&out).p);
+		return why_set(&s->why, e, WHY_NOWHERE, "%s", buf_str(&out).p);
 	}
 	const char *copy = e ? NULL : arena_dup(s->arena, buf_str(&out));
 	if (!copy)
@@ -213,22 +197,20 @@ static enum err render_value(struct variables *s, struct val *v)
 }
 
 /* One after the other, so that an error can be told with the variable's name. */
-static enum err each(struct variables *s, const struct val *variables, struct val *ret)
+static enum err each(struct variables *s, const struct val *variables, struct val *ret, struct why *why)
 {
-	struct why inner = { .at = WHY_NOWHERE }, *why = s->why;
 	struct val all = *variables;
 	if (all.kind != VAL_MAP)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "variables are a map, not a %s",
 			       val_kind_words[all.kind]);
-	s->why = &inner;
 	all.map.pair = arena_alloc(s->arena, (all.map.n + 1) * sizeof *all.map.pair);
 	enum err e = all.map.pair ? OK : E_NOMEM;
 	for (unsigned i = 0; !e && i < all.map.n; i++) {
 		all.map.pair[i] = variables->map.pair[i];
 		e = render_value(s, &all.map.pair[i].value);
 		if (e && e != E_NOMEM)
-			return why_set(why, e, inner.at, "variable %.*s: %s", STR_SHORT(all.map.pair[i].key),
-				       inner.text);
+			return why_set(why, e, WHY_NOWHERE, "variable %.*s: %s",
+				       STR_SHORT(all.map.pair[i].key), s->why.text);
 	}
 	if (!e && ret)
 		*ret = all;
@@ -256,19 +238,22 @@ enum err template_variables(const struct val *variables, const struct expr_env *
 			    struct val *ret, struct why *why)
 {
 	struct expr_env other = *env;
+	struct expr_names names = { 0 };
 	other.find = find_other;
 	other.self = (void *)env;
-	struct variables s = { NULL, &other, a, ALLOWANCE, why };
-	return each(&s, variables, ret);
+	other.names = &names;
+	struct variables s = { NULL, &other, a, ALLOWANCE, { 0 } };
+	enum err e = env->names ? other_names(env->names, a, &names) : OK;
+	return e ? e : each(&s, variables, ret, why);
 }
 
 enum err template_check_variables(const struct val *variables, const struct expr_names *names,
 				  struct arena *a, struct why *why)
 {
 	struct expr_names other;
-	struct variables s = { &other, NULL, a, ALLOWANCE, why };
+	struct variables s = { &other, NULL, a, ALLOWANCE, { 0 } };
 	enum err e = other_names(names, a, &other);
-	return e ? e : each(&s, variables, NULL);
+	return e ? e : each(&s, variables, NULL, why);
 }
 
 bool template_looks_like(struct str text, const struct expr_names *names, struct str *ret)

@@ -1,8 +1,9 @@
 #pragma once
 /* Templates: text with expressions between {{ and }}. Pure.
  *
- * Each expression is written as text (expr_write_text): strings as they are, all else as JSON, timestamps in
- * the environment's zone. {{ user }} alone is user.name, if user is a map. A literal {{ is written {{ "{{"
+ * Each expression's value is written as text: strings as they are, all else as JSON (expr_write), timestamps
+ * in the environment's zone, without quotes. {{ user }} alone is user.name, if user is a map. A literal {{ is
+ * written {{ "{{"
  * }}. There is no way to an empty string by mistake: an unknown name or a missing field is an error. */
 #include "core/expr/expr.h"
 

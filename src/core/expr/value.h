@@ -62,9 +62,7 @@ struct expr_value expr_item(const struct expr_value *list, unsigned i);
 struct expr_pair expr_pair(const struct expr_value *map, unsigned i);
 
 /* As JSON: maps sorted by key, timestamps as RFC 3339 in `zone` (NULL: UTC), durations in seconds ("5400s"),
- * bytes as base64, "NaN", "Infinity" and "-Infinity" as strings. E_VALUE: two keys are one in JSON. */
+ * bytes as base64, "NaN", "Infinity" and "-Infinity" as strings. E_VALUE: two keys are one in JSON, or there
+ * is too much of it (CEL_STEPS_MAX). */
 must_check enum err expr_write(const struct expr_value *v, const struct zone *zone, struct arena *a,
 			       struct buf *out, struct why *why);
-/* As text: the same, where it is a string without its quotes. */
-must_check enum err expr_write_text(const struct expr_value *v, const struct zone *zone, struct arena *a,
-				    struct buf *out, struct why *why);

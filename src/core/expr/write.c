@@ -40,6 +40,33 @@ static bool as_string(const struct expr_value *v, const struct zone *zone, struc
 	}
 }
 
+/* --- what it costs ---------------------------------------------------------------------------------------
+ */
+
+/* Steps, before anything is written: a value may stand many times in a list, and maps are sorted by looking
+ * for each of their keys. */
+static bool pay(struct expr_budget *budget, const struct expr_value *v)
+{
+	bool text = v->kind == EXPR_STRING || v->kind == EXPR_BYTES;
+	bool list = v->kind == EXPR_LIST, map = v->kind == EXPR_MAP;
+	size_t steps = 1 + (text ? v->str.n / 64 : map ? (size_t)v->n * v->n / 64 : 0);
+	if (steps > budget->steps)
+		return false;
+	budget->steps -= steps;
+	bool paid = true;
+	for (unsigned i = 0; paid && (list || map) && i < v->n; i++) {
+		struct expr_value item = list ? expr_item(v, i) : expr_pair(v, i).value;
+		paid = pay(budget, &item);
+	}
+	return paid;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------
+ */
+
+static enum err write_json(const struct expr_value *v, const struct zone *zone, struct arena *a,
+			   struct buf *out, struct why *why);
+
 struct row {
 	struct str key;
 	const struct expr_value *value;
@@ -59,7 +86,9 @@ static enum err map(const struct expr_value *v, const struct zone *zone, struct 
 	for (unsigned i = 0; row && i < v->n; i++) {
 		const struct expr_value *k = &v->pair[i].key;
 		_cleanup_(buf_free) struct buf text = { 0 };
-		enum err e = expr_write_text(k, zone, a, &text, why);
+		enum err e = k->kind == EXPR_STRING ? OK : write_json(k, zone, a, &text, why);
+		if (k->kind == EXPR_STRING)
+			buf_add(&text, k->str);
 		const char *copy = e || text.failed ? NULL : arena_dup(a, buf_str(&text));
 		if (!copy)
 			return E_NOMEM;
@@ -80,7 +109,7 @@ static enum err map(const struct expr_value *v, const struct zone *zone, struct 
 		buf_add(out, i ? STR(",") : STR(""));
 		json_write_str(out, row[i].key);
 		buf_addc(out, ':');
-		e = expr_write(row[i].value, zone, a, out, why);
+		e = write_json(row[i].value, zone, a, out, why);
 	}
 	buf_addc(out, '}');
 	return e;
@@ -94,14 +123,14 @@ static enum err list(const struct expr_value *v, const struct zone *zone, struct
 	for (unsigned i = 0; !e && i < v->n; i++) {
 		struct expr_value item = expr_item(v, i);
 		buf_add(out, i ? STR(",") : STR(""));
-		e = expr_write(&item, zone, a, out, why);
+		e = write_json(&item, zone, a, out, why);
 	}
 	buf_addc(out, ']');
 	return e;
 }
 
-enum err expr_write(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
-		    struct why *why)
+static enum err write_json(const struct expr_value *v, const struct zone *zone, struct arena *a,
+			   struct buf *out, struct why *why)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (v->kind == EXPR_STRING) {
@@ -139,8 +168,18 @@ enum err expr_write(const struct expr_value *v, const struct zone *zone, struct 
 	return OK;
 }
 
-enum err expr_write_text(const struct expr_value *v, const struct zone *zone, struct arena *a,
-			 struct buf *out, struct why *why)
+enum err expr_write_within(const struct expr_value *v, bool as_text, const struct zone *zone, struct arena *a,
+			   struct expr_budget *budget, struct buf *out, struct why *why)
 {
-	return as_string(v, zone, out) ? OK : expr_write(v, zone, a, out, why);
+	if (!pay(budget, v))
+		return why_set(why, E_VALUE, WHY_NOWHERE, "too much to be written: at most %d steps",
+			       CEL_STEPS_MAX);
+	return as_text && as_string(v, zone, out) ? OK : write_json(v, zone, a, out, why);
+}
+
+enum err expr_write(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
+		    struct why *why)
+{
+	struct expr_budget budget = { CEL_STEPS_MAX, 0 };
+	return expr_write_within(v, false, zone, a, &budget, out, why);
 }
