@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Documents and the real binary: the examples are applied and run, seed 004's as they stand; what this version does
+not do is told with its place, blocked, and never looks as if it had been done.
+
+usage: documents.py ROTA EXAMPLES"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROTA, EXAMPLES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ROOT = tempfile.mkdtemp(prefix="rota-documents-")
+HOME = os.path.join(ROOT, "home")
+ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
+    "XDG_RUNTIME_DIR": os.path.join(ROOT, "run"), "HOME": HOME,
+    "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share")}
+if "ROTA_LAUNCHER" in os.environ:
+    ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
+passed = failed = 0
+
+SEED = """schedule:
+  id: daily_summary
+  name: Daily Morning Summary
+  expression: "0 8 * * *"
+  timezone: America/New_York
+  
+  condition: |
+    agent.user.preferences.morning_summary == true
+  
+  action:
+    type: agent_turn
+    message: |
+      Generate a daily summary for {{ date }}
+      Include: calendar events, tasks due, weather
+  
+  retry:
+    max_attempts: 3
+    backoff: exponential
+    initial_delay: 60
+  
+  timeout: 300
+  
+  notification:
+    on_success: false
+    on_failure: true
+"""
+ACE = """id: workday
+expression: |
+  TZ=America/New_York
+  0 9 * * 1-5
+  IF agent.user.is_workday
+  WINDOW 15m
+action: { type: command, command: "true" }
+"""
+
+
+def rota(*argv):
+    return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV, timeout=60,
+                          cwd=ROOT)
+
+
+def check(good, what, r=None):
+    global passed, failed
+    passed, failed = passed + bool(good), failed + (not good)
+    if not good:
+        print(f"FAIL {what}")
+        if r is not None:
+            print(f"     exit code {r.returncode}\n     stdout {r.stdout[:800]!r}\n     stderr {r.stderr[:800]!r}")
+
+
+def file(name, text):
+    path = os.path.join(ROOT, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    return path
+
+
+def runs(schedule):
+    r = rota("runs", schedule, "--json")
+    return json.loads(r.stdout)["runs"] if r.returncode == 0 else []
+
+
+def until(what, fn):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        value = fn()
+        if value:
+            return value
+        time.sleep(0.1)
+    check(False, f"did not come about: {what}")
+    return None
+
+
+def only_warnings(r):
+    return all(re.match(r"rota: .*\.yaml: warning: .*, at line \d+, column \d+\Z", line) for line in r.stderr.splitlines())
+
+
+def examples():
+    ids = sorted(re.findall(r"^(?:- |  )id: (\S+)", "".join(
+        open(os.path.join(EXAMPLES, name), encoding="utf-8").read() for name in sorted(os.listdir(EXAMPLES))), re.M))
+    check(len(ids) >= 6, f"there are examples: {ids}")
+    r = rota("apply", "-f", EXAMPLES, "--dry-run")
+    check(r.returncode == 0 and f"{len(ids)} added" in r.stdout and "nothing was applied" in r.stdout, "dry run", r)
+    check(only_warnings(r), "what is said on standard error are warnings, with places", r)
+    r = rota("apply", "-f", EXAMPLES)
+    check(r.returncode == 0 and f"{len(ids)} added" in r.stdout, "apply", r)
+    r = rota("apply", "-f", EXAMPLES)
+    check(r.returncode == 0 and f"{len(ids)} unchanged" in r.stdout, "applied again nothing changes", r)
+    for name in ids:
+        r = rota("run", name, "--wait")
+        check(r.returncode == 0 and "done" in r.stdout, f"example {name} runs", r)
+    says = {"daily-summary": "Summary for", "disk-space": "used:", "clean-up": "0 files removed",
+            "stand-up-reminder": "stand-up is at", "weekly-report-sent": "Report of"}
+    for name, text in says.items():
+        r = rota("logs", name)
+        check(text in r.stdout, f"example {name} says {text!r}", r)
+
+
+def seed():
+    path = file("seed.yaml", SEED)
+    r = rota("apply", "-f", path)
+    check(r.returncode == 0 and "1 added" in r.stdout, "seed 004's example", r)
+    check(only_warnings(r), "with warnings alone", r)
+    for text in ("conditions are not asked yet: the schedule is accepted, and blocked, at line 8, column 5",
+                 "no agent is known yet: the schedule is accepted, and blocked, at line 12, column 14"):
+        check(text in r.stderr, f"it says {text!r}", r)
+    r = rota("apply", "-f", file("ace.yaml", ACE))
+    check(r.returncode == 0 and "1 added" in r.stdout and r.stderr.count("\n") == 1, "seed 004's ACE", r)
+    r = rota("run", "workday", "--wait")
+    check(r.returncode == 0, "by hand a condition is passed over", r)
+    r = rota("run", "daily_summary", "--wait")
+    check(r.returncode == 1 and "failed/definition" in r.stdout, "by hand nobody runs an agent that is not there", r)
+
+
+def blocked():
+    """What comes due and cannot run is skipped, with its reason, and the daemon goes on with the rest."""
+    documents = {
+        "turn": "action: {type: agent_turn, message: hello}\n",
+        "hook": "action: {type: webhook, url: 'http://127.0.0.1:9/'}\n",
+        "asked": "condition: agent.ready\naction: {type: command, command: 'true'}\n",
+        "checked": "check: 'true'\naction: {type: command, command: 'true'}\n",
+        "written": "action: {type: command, command: [echo, '{{ date }}']}\n",
+    }
+    for name, text in documents.items():
+        r = rota("apply", "-f", file(name + ".yaml", f"id: {name}\nexpression: '@every 1s'\n{text}"))
+        check(r.returncode == 0 and "warning: " in r.stderr, f"{name} is accepted with a warning", r)
+    rota("add", "@every 1s", "--id", "plain", "--", "true")
+    for name in documents:
+        got = until(f"{name} has been skipped", lambda n=name: [x for x in runs(n) if x["state"] == "skipped"])
+        check(got and all(x["reason"] == "blocked" for x in got), f"{name} is blocked, and nothing else: {got}")
+        check(all(x["state"] in ("skipped", "pending") for x in runs(name)), f"nothing of {name} has run")
+    until("others run meanwhile", lambda: [x for x in runs("plain") if x["outcome"] == "done"])
+    r = rota("run", "checked", "--wait")
+    check(r.returncode == 1 and "failed/definition" in r.stdout, "a check that cannot be asked is no yes", r)
+
+
+def told():
+    r = rota("add", "@daily", "--id", "told", "--", "echo", "{{ date }}")
+    check(r.returncode == 0 and "rota: warning: templates" in r.stderr, "add warns, too", r)
+    r = rota("add", "@daily TZ=Europe/Berlin", "--tz", "Europe/Berlin", "--id", "twice", "--", "true")
+    check(r.returncode == 2 and "timezone is said twice" in r.stderr, "the same thing twice is refused, even if it agrees", r)
+    r = rota("apply", "-f", file("m.yaml", "id: m\nexpression: '@daily'\naction: {type: mission, mission: x}\n"))
+    check(r.returncode == 2 and "m.yaml: action mission is not supported yet, at line 3, column 16" in r.stderr, "missions", r)
+
+
+def main():
+    os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
+    os.makedirs(HOME)
+    daemon = subprocess.Popen([ROTA, "serve", "--data", os.path.join(ROOT, "data")], env=ENV, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, cwd=ROOT)
+    try:
+        check(b"serving" in daemon.stdout.readline(), "the daemon is ready")
+        for test in (examples, seed, blocked, told):
+            test()
+    finally:
+        daemon.send_signal(signal.SIGTERM)
+        check(daemon.wait(30) == 0, "the daemon ends well")
+        shutil.rmtree(ROOT)
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
