@@ -1,5 +1,6 @@
-/* Reading documents: 100,000 schedules as YAML and as JSON, from text to what the engine works with. Beside it
- * libyaml's own loop over the same text, which makes nothing of its events. Prints figures as JSON lines. */
+/* Reading documents: 100,000 schedules as YAML and as JSON, from text to what the engine works with. Beside
+ * it libyaml's own loop over the same text, which makes nothing of its events. Prints figures as JSON lines.
+ */
 #include "base/buf.h"
 #include "core/doc/doc.h"
 #include "host/clock.h"
@@ -16,17 +17,18 @@ enum { SCHEDULES = 100000, ROUNDS = 5 };
 static void write_yaml(struct buf *out)
 {
 	for (unsigned i = 0; i < SCHEDULES; i++)
-		buf_addf(out,
-			 "%s- id: job-%u\n"
-			 "  name: Job number %u\n"
-			 "  tags: [nightly, team-%u]\n"
-			 "  expression: \"%u %u * * *\"\n"
-			 "  timezone: Europe/Berlin\n"
-			 "  window: 15m\n"
-			 "  action: { type: command, command: [/usr/bin/report, --team, \"%u\"], cwd: /srv }\n"
-			 "  retry: { max_attempts: 3, backoff: exponential, initial_delay: 60 }\n"
-			 "  timeout: 300\n",
-			 i ? "" : "schedules:\n", i, i, i % 50, i % 60, i % 24, i % 50);
+		buf_addf(
+			out,
+			"%s- id: job-%u\n"
+			"  name: Job number %u\n"
+			"  tags: [nightly, team-%u]\n"
+			"  expression: \"%u %u * * *\"\n"
+			"  timezone: Europe/Berlin\n"
+			"  window: 15m\n"
+			"  action: { type: command, command: [/usr/bin/report, --team, \"%u\"], cwd: /srv }\n"
+			"  retry: { max_attempts: 3, backoff: exponential, initial_delay: 60 }\n"
+			"  timeout: 300\n",
+			i ? "" : "schedules:\n", i, i, i % 50, i % 60, i % 24, i % 50);
 }
 
 static void write_json(struct buf *out)
@@ -35,7 +37,8 @@ static void write_json(struct buf *out)
 		buf_addf(out,
 			 "%s{\"id\":\"job-%u\",\"name\":\"Job number %u\",\"tags\":[\"nightly\",\"team-%u\"],"
 			 "\"expression\":\"%u %u * * *\",\"timezone\":\"Europe/Berlin\",\"window\":\"15m\","
-			 "\"action\":{\"type\":\"command\",\"command\":[\"/usr/bin/report\",\"--team\",\"%u\"],"
+			 "\"action\":{\"type\":\"command\",\"command\":[\"/usr/bin/"
+			 "report\",\"--team\",\"%u\"],"
 			 "\"cwd\":\"/srv\"},\"retry\":{\"max_attempts\":3,\"backoff\":\"exponential\","
 			 "\"initial_delay\":60},\"timeout\":300}",
 			 i ? "," : "{\"schedules\":[", i, i, i % 50, i % 60, i % 24, i % 50);

@@ -94,7 +94,7 @@ static enum err check_condition(struct doc_reader *r)
 	struct str text = doc_condition(r->d);
 	if (!text.p)
 		return OK;
-	enum err e = embedded_condition(text, r->keys.why);
+	enum err e = embedded_condition(text, r->keys.arena, r->keys.why);
 	if (e && e != E_NOMEM && r->keys.why)
 		r->keys.why->at = part_at(r, ACE_IF, r->keys.why->at);
 	if (!e)

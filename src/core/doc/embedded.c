@@ -22,17 +22,19 @@ static bool next(struct str text, size_t from, size_t *at, struct str *inner)
 	return true;
 }
 
-enum err embedded_condition(struct str text, struct why *why)
+enum err embedded_condition(struct str text, struct arena *a, struct why *why)
 {
+	(void)a;
 	if (!str_trim(text).n)
 		return why_set(why, E_INPUT, 0, "condition is empty");
 	return OK;
 }
 
-enum err embedded_template(struct str text, bool *any, struct why *why)
+enum err embedded_template(struct str text, struct arena *a, bool *any, struct why *why)
 {
 	size_t at = 0;
 	struct str inner;
+	(void)a;
 	*any = false;
 	for (size_t from = 0; next(text, from, &at, &inner);
 	     from = (size_t)(inner.p - text.p) + inner.n + 2) {

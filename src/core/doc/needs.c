@@ -49,7 +49,7 @@ const char *doc_blocked(const struct schedule_doc *d, bool by_hand)
 enum err doc_template(struct key_reader *r, const struct val *v)
 {
 	bool any = false;
-	enum err e = embedded_template(v->str, &any, r->why);
+	enum err e = embedded_template(v->str, r->arena, &any, r->why);
 	if (e && r->why)
 		r->why->at = inside(r->source, v, r->why->at);
 	if (!e && any)
