@@ -135,6 +135,7 @@ int main(void)
 	}
 	figure("docs.yaml-values", y.parse, peer, "ms");
 	figure("docs.yaml-100k", y.whole, peer, "ms");
+	figure("docs.check-100k", y.whole - y.parse, peer, "ms");
 	figure("docs.json-values", j.parse, peer, "ms");
 	figure("docs.json-100k", j.whole, peer, "ms");
 	figure("docs.memory-100k", (double)y.bytes / 1e6, (double)yaml.n / 1e6, "MB");
