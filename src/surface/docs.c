@@ -2,7 +2,6 @@
 
 #include "base/json.h"
 #include "core/doc/doc.h"
-#include "core/when/hash.h"
 #include "host/clock.h"
 #include "host/docfile.h"
 #include "surface/op_config.h"
@@ -49,6 +48,7 @@ enum err docs_check_expression(struct op_call *call, struct str text)
 	return when_parse(text, &with.env.when, call->arena, &when, call->why);
 }
 
+/* On standard error, as errors are. */
 static void tell_warnings(struct op_call *call, const struct doc_list *list, bool placed)
 {
 	for (unsigned i = 0; i < list->warnings; i++) {
@@ -84,20 +84,15 @@ enum err docs_check_text(struct op_call *call, struct str text)
 /* --- files
  * ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t hash_of(struct str id)
-{
-	return fnv1a(FNV_START, id) | 1;
-}
-
-/* Of two ids with one hash the later is not found: it is the daemon then that says so. */
 static enum err check_twice(struct op_call *call, const struct docs *all, const struct schedule_doc *d)
 {
-	uint32_t i = map_get(&all->by_id, hash_of(d->id));
-	if (i == MAP_NONE || !str_eq(all->item[i].id, d->id))
-		return OK;
-	return why_set(call->why, E_INPUT, d->at, "schedule '%.*s' is in %.100s, too, at line %u",
-		       STR_SHORT(d->id), all->item[i].file,
-		       place_of(all->item[i].source, all->item[i].at).line);
+	for (unsigned i = 0; i < all->n; i++)
+		if (str_eq(all->item[i].id, d->id))
+			return why_set(call->why, E_INPUT, d->at,
+				       "schedule '%.*s' is in %.100s, too, at line %u", STR_SHORT(d->id),
+				       all->item[i].file,
+				       place_of(all->item[i].source, all->item[i].at).line);
+	return OK;
 }
 
 static enum err add(struct op_call *call, struct docs *into, const struct schedule_doc *d, const char *path)
@@ -116,7 +111,7 @@ static enum err add(struct op_call *call, struct docs *into, const struct schedu
 	doc_write(d, &text);
 	struct docs_item item = { .id = d->id, .file = path, .source = call->source, .at = d->at };
 	item.text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
-	if (!item.text.p || !map_put(&into->by_id, hash_of(d->id), into->n))
+	if (!item.text.p)
 		return E_NOMEM;
 	into->item[into->n++] = item;
 	return OK;
@@ -189,9 +184,4 @@ enum err docs_path(struct op_call *call, const char *path, struct docs *ret)
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return docs_directory(call, path, ret);
 	return docs_file(call, path, ret);
-}
-
-void docs_free(struct docs *d)
-{
-	map_free(&d->by_id);
 }

@@ -1,8 +1,6 @@
 #pragma once
 /* Documents on the command line's side: read from files, checked before anything is asked of the daemon, so
- * that what is wrong is told with its file, line and column, and so is what is only doubtful: on standard
- * error. */
-#include "base/map.h"
+ * that what is wrong is told with its file, line and column. */
 #include "surface/op.h"
 
 struct docs {
@@ -13,9 +11,7 @@ struct docs {
 		uint32_t at;       /* in it */
 	} * item;
 	unsigned n, room;
-	struct map by_id; /* hashes of ids */
 };
-void docs_free(struct docs *d); /* what is not in the call's arena */
 
 /* Appends the schedules of a file. On failure call->source and source_name say where why->at points. */
 must_check enum err docs_file(struct op_call *call, const char *path, struct docs *into);

@@ -128,7 +128,7 @@ enum err op_edit(struct op_call *call)
 {
 	const struct arg *file = op_arg(call, "file"), *when = op_arg(call, "when");
 	struct buf body = { 0 };
-	_cleanup_(docs_free) struct docs docs = { 0 };
+	struct docs docs = { 0 };
 	enum err e = OK;
 	if (!op_arg(call, "schedule")->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "edit needs a SCHEDULE: %s",

@@ -11,7 +11,7 @@
 enum err op_apply(struct op_call *call)
 {
 	const struct arg *file = op_arg(call, "file");
-	_cleanup_(docs_free) struct docs docs = { 0 };
+	struct docs docs = { 0 };
 	struct buf body = { 0 };
 	struct str text;
 	struct val answer;
