@@ -345,30 +345,10 @@ static int64_t turned(void *ctx, struct now now)
 /* --- runs
  * ---------------------------------------------------------------------------------------------------- */
 
-static void give(void *arg);
-
-static void answer(struct daemon *d, struct desk_job *j)
-{
-	struct rn_says s = { .say = RN_ANSWER,
-			     .ask = j->req.ask,
-			     .attempt = j->req.attempt,
-			     .number = j->req.number,
-			     .run = j->req.run,
-			     .yes = j->answer.yes,
-			     .reason = j->answer.reason };
-	/* Without memory for it, it waits in the mail: nobody would ask again. */
-	if (runner_say(d->runner, &s) == OK || mailbox_put(d->mail, give, j))
-		desk_job_free(j);
-}
-
 static void give(void *arg)
 {
 	struct desk_job *j = arg;
 	struct daemon *d = j->ctx;
-	if (j->req.op == RN_ASK) {
-		answer(d, j);
-		return;
-	}
 	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
 		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
 			      j->reason ? j->reason : REASON_DEFINITION);
@@ -399,7 +379,36 @@ static void want(void *ctx, const struct rn_req *r)
 
 static enum err ask(void *ctx, const struct rn_req *r)
 {
-	return desk_put(((struct daemon *)ctx)->desk, r);
+	return desk_ask(((struct daemon *)ctx)->desk, r);
+}
+
+struct answer {
+	struct daemon *daemon;
+	struct rn_says says;
+};
+
+static void say(void *arg)
+{
+	struct answer *a = arg;
+	/* Without memory for it, it waits in the mail: nobody would ask again. */
+	if (runner_say(a->daemon->runner, &a->says) == OK || mailbox_put(a->daemon->mail, say, a))
+		free(a);
+}
+
+/* On the desk's thread. */
+static void answered(void *ctx, const struct rn_says *says)
+{
+	struct daemon *d = ctx;
+	struct answer *a = NULL;
+	while (!atomic_load(&d->closing)) { /* then the next daemon asks again */
+		a = a ? a : calloc(1, sizeof *a);
+		if (a)
+			*a = (struct answer){ d, *says };
+		if (a && mailbox_put(d->mail, say, a) == OK)
+			return;
+		usleep(1000);
+	}
+	free(a);
 }
 
 /* --- outdated rules
@@ -556,6 +565,7 @@ static enum err open_all(struct daemon *d, struct why *why)
 						      .names = d->names,
 						      .done = prepared,
 						      .compiled = compiled,
+						      .answered = answered,
 						      .ctx = d },
 			      &d->desk, why);
 	if (!e)
