@@ -396,7 +396,7 @@ static void say(void *arg)
 }
 
 /* On the desk's thread. */
-static void answered(void *ctx, const struct rn_says *says)
+static void guard_answered(void *ctx, const struct rn_says *says)
 {
 	struct daemon *d = ctx;
 	struct answer *a = NULL;
@@ -565,7 +565,7 @@ static enum err open_all(struct daemon *d, struct why *why)
 						      .names = d->names,
 						      .done = prepared,
 						      .compiled = compiled,
-						      .answered = answered,
+						      .answered = guard_answered,
 						      .ctx = d },
 			      &d->desk, why);
 	if (!e)

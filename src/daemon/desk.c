@@ -137,7 +137,8 @@ static void do_ask(void *arg)
 	for (unsigned n = 0; try_again(d, e, n); n++)
 		e = find_answer(d, &errand->ask, &answer);
 	/* A machine that fails is no answer: again, after others. */
-	if (e && e != E_INPUT && e != E_NOTFOUND && mailbox_put(d->mail, do_ask, errand) == OK)
+	bool again = e && e != E_INPUT && e != E_NOTFOUND && !atomic_load(&d->stop);
+	if (again && mailbox_put(d->mail, do_ask, errand) == OK)
 		return;
 	struct rn_says says = { .say = RN_ANSWER,
 				.ask = errand->ask.ask,
