@@ -159,6 +159,25 @@ def blocked():
     check(r.returncode == 1 and "failed/definition" in r.stdout, "a check that cannot be asked is no yes", r)
 
 
+def crowd():
+    """More questions at once than are looked at in a turn: each is answered, and what needs none is not kept waiting."""
+    n = 600
+    rota("pause", "--all")
+    r = rota("apply", "-f", file("crowd.yaml", "schedules:\n" + "".join(
+        f"- {{id: c{i}, expression: '@every 4s IF x', action: {{type: command, command: 'true'}}}}\n" for i in range(n))))
+    check(r.returncode == 0 and f"{n} added" in r.stdout, "a crowd is applied", r)
+    check(r.stderr.count("warning: conditions") == 100 and "there may be more" in r.stderr, "not all warnings are told", r)
+    rota("resume", "--all")
+
+    def answered():
+        r = rota("runs", "--limit", "1000", "--json")
+        rows = json.loads(r.stdout)["runs"] if r.returncode == 0 else []
+        return len({x["schedule"] for x in rows if re.match(r"c\d+\Z", x["schedule"]) and x["reason"] == "blocked"}) == n
+    until("all of the crowd is answered", answered)
+    r = rota("run", "plain", "--wait")
+    check(r.returncode in (0, 75), "others go on", r)
+
+
 def told():
     r = rota("add", "@daily", "--id", "told", "--", "echo", "{{ date }}")
     check(r.returncode == 0 and "rota: warning: templates" in r.stderr, "add warns, too", r)
@@ -175,7 +194,7 @@ def main():
                               stderr=subprocess.STDOUT, cwd=ROOT)
     try:
         check(b"serving" in daemon.stdout.readline(), "the daemon is ready")
-        for test in (examples, seed, blocked, told):
+        for test in (examples, seed, blocked, told, crowd):
             test()
     finally:
         daemon.send_signal(signal.SIGTERM)
