@@ -25,8 +25,9 @@ static bool next(struct str text, size_t from, size_t *at, struct str *inner)
 enum err embedded_condition(struct str text, struct arena *a, struct why *why)
 {
 	(void)a;
-	if (!str_trim(text).n)
-		return why_set(why, E_INPUT, 0, "condition is empty");
+	if (text.n > EXPR_BYTES_MAX)
+		return why_set(why, E_LIMIT, EXPR_BYTES_MAX, "an expression has at most %d bytes",
+			       EXPR_BYTES_MAX);
 	return OK;
 }
 
