@@ -9,6 +9,7 @@ struct reader {
 	size_t at;
 	struct arena *arena;
 	struct why *why;
+	unsigned values;
 };
 
 static enum err bad(struct reader *r, const char *what)
@@ -307,6 +308,8 @@ static enum err value(struct reader *r, unsigned depth, struct val *v)
 		return why_set(r->why, E_LIMIT, r->at, "nested more than %d deep", JSON_DEPTH_MAX);
 	char c = look(r);
 	*v = (struct val){ .at = (uint32_t)r->at };
+	if (++r->values > JSON_VALUES_MAX)
+		return why_set(r->why, E_LIMIT, r->at, "more than %d values", JSON_VALUES_MAX);
 	switch (c) {
 	case '{':
 		return map(r, depth, v);
@@ -326,7 +329,7 @@ static enum err value(struct reader *r, unsigned depth, struct val *v)
 
 enum err json_read(struct str text, struct arena *a, struct val *ret, struct why *why)
 {
-	struct reader r = { text, 0, a, why };
+	struct reader r = { .text = text, .arena = a, .why = why };
 	struct val v;
 	if (text.n > JSON_BYTES_MAX)
 		return why_set(why, E_LIMIT, 0, "JSON of more than %u bytes", JSON_BYTES_MAX);

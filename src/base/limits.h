@@ -27,7 +27,8 @@
 #define CLOCK_CHANGES_MAX    4096 /* looked at for one explanation */
 #define ZONE_TABLE_YEAR      2037 /* a zone's table is filled up to this year; later years use its footer rule */
 #define WHY_TEXT_MAX         256
-#define JSON_KEYS_MAX        4096 /* of one map: doubles are looked for one by one */
+#define JSON_KEYS_MAX        4096      /* of one map */
+#define JSON_VALUES_MAX      (8 << 20) /* of one text: two bytes may be a value */
 #define JSON_DEPTH_MAX       64
 #define JSON_BYTES_MAX       (64u << 20)
 #define YAML_BYTES_MAX       (64u << 20)

@@ -384,30 +384,10 @@ static int64_t turned(void *ctx, struct now now)
 /* --- runs
  * ---------------------------------------------------------------------------------------------------- */
 
-static void give(void *arg);
-
-static void answer(struct daemon *d, struct desk_job *j)
-{
-	struct rn_says s = { .say = RN_ANSWER,
-			     .ask = j->req.ask,
-			     .attempt = j->req.attempt,
-			     .number = j->req.number,
-			     .run = j->req.run,
-			     .yes = j->answer.yes,
-			     .reason = j->answer.reason };
-	/* Without memory for it, it waits in the mail: nobody would ask again. */
-	if (runner_say(d->runner, &s) == OK || mailbox_put(d->mail, give, j))
-		desk_job_free(j);
-}
-
 static void give(void *arg)
 {
 	struct desk_job *j = arg;
 	struct daemon *d = j->ctx;
-	if (j->req.op == RN_ASK) {
-		answer(d, j);
-		return;
-	}
 	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
 		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
 			      j->reason ? j->reason : REASON_DEFINITION);
@@ -415,14 +395,11 @@ static void give(void *arg)
 }
 
 /* On the desk's thread: what people will want to know of it, written down before it counts. */
-static void write_words(struct daemon *d, const struct desk_job *j)
+static void write_words(struct daemon *d, uint64_t run, struct str words)
 {
-	struct str words = j->req.op == RN_ASK ? j->answer.words
-			   : j->outcome        ? str_of(j->why.text)
-					       : (struct str){ 0 };
 	struct st_req r = { .op = ST_WORDS,
 			    .lane = LANE_USER,
-			    .words = { .run = j->req.run, .kind = WORDS_WHY, .text = words } };
+			    .words = { .run = run, .kind = WORDS_WHY, .text = words } };
 	while (words.n && daemon_send(d, &r, NULL, NULL) == E_BUSY && !atomic_load(&d->closing))
 		usleep(1000);
 }
@@ -432,7 +409,8 @@ static void prepared(void *ctx, struct desk_job *j)
 {
 	struct daemon *d = ctx;
 	j->ctx = d;
-	write_words(d, j);
+	if (j->outcome)
+		write_words(d, j->req.run, str_of(j->why.text));
 	while (mailbox_put(d->mail, give, j)) {
 		if (atomic_load(&d->closing)) { /* nobody empties it any more; the next daemon asks again */
 			desk_job_free(j);
@@ -452,7 +430,37 @@ static void want(void *ctx, const struct rn_req *r)
 
 static enum err ask(void *ctx, const struct rn_req *r)
 {
-	return desk_put(((struct daemon *)ctx)->desk, r);
+	return desk_ask(((struct daemon *)ctx)->desk, r);
+}
+
+struct answer {
+	struct daemon *daemon;
+	struct rn_says says;
+};
+
+static void say(void *arg)
+{
+	struct answer *a = arg;
+	/* Without memory for it, it waits in the mail: nobody would ask again. */
+	if (runner_say(a->daemon->runner, &a->says) == OK || mailbox_put(a->daemon->mail, say, a))
+		free(a);
+}
+
+/* On the desk's thread. */
+static void guard_answered(void *ctx, const struct rn_says *says, struct str words)
+{
+	struct daemon *d = ctx;
+	struct answer *a = NULL;
+	write_words(d, says->run, words);
+	while (!atomic_load(&d->closing)) { /* then the next daemon asks again */
+		a = a ? a : calloc(1, sizeof *a);
+		if (a)
+			*a = (struct answer){ d, *says };
+		if (a && mailbox_put(d->mail, say, a) == OK)
+			return;
+		usleep(1000);
+	}
+	free(a);
 }
 
 /* --- outdated rules
@@ -629,6 +637,7 @@ static enum err open_all(struct daemon *d, struct why *why)
 						      .done = prepared,
 						      .compiled = compiled,
 						      .zones_read = zones_read,
+						      .answered = guard_answered,
 						      .ctx = d },
 			      &d->desk, why);
 	if (!e)

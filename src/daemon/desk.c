@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "core/when/iso.h"
+#include "daemon/guard.h"
 #include "daemon/render.h"
 #include "host/clock.h"
 #include "store/sqlite_read.h"
@@ -29,8 +30,9 @@ struct errand {
 	struct desk *desk;
 	struct desk_job *job; /* an attempt, … */
 	uint64_t sid;         /* … a schedule to be compiled anew, or … */
-	desk_fn *fn;          /* … something else */
+	desk_fn *fn;          /* … something else, or … */
 	void *arg;
+	struct rn_req ask; /* … a guard's question */
 };
 
 void desk_job_free(struct desk_job *j)
@@ -74,19 +76,14 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 	enum err e = read_document_of(d->reader, j->req.sid, j->req.rev, &j->arena, &text, &j->why);
 	if (!e)
 		e = understand(d, text, &j->arena, &doc, &j->why);
-	if (e)
-		return e;
 	struct gather about = { .reader = d->reader,
 				.zones = zoneinfo_source(d->zones),
 				.doc = &doc,
 				.run = &run,
 				.attempt = j->req.attempt };
-	e = read_run(d->reader, j->req.run, &run, &j->why);
-	if (e)
-		return e;
-	if (j->req.op == RN_ASK)
-		return guard_ask(&about, (enum rn_ask)j->req.ask, &j->arena, &j->answer, &j->why);
-	return render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
+	if (!e)
+		e = read_run(d->reader, j->req.run, &run, &j->why);
+	return e ? e : render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
 }
 
 /* The reader gives up early, as is right for people: a slow disk is no fault of the schedule's. */
@@ -115,10 +112,56 @@ static void do_job(void *arg)
 	if (e) {
 		j->outcome = OUTCOME_FAILED;
 		j->reason = e == E_VALUE ? REASON_TEMPLATE : REASON_DEFINITION;
-		j->answer =
-			(struct guard_answer){ .reason = REASON_DEFINITION, .words = str_of(j->why.text) };
 	}
 	d->options.done(d->options.ctx, j);
+}
+
+static enum err find_answer(struct desk *d, const struct rn_req *r, struct arena *a, struct guard_answer *ret)
+{
+	struct schedule_doc doc;
+	struct run_row run;
+	struct str text;
+	struct why why;
+	struct gather about = { .reader = d->reader,
+				.zones = zoneinfo_source(d->zones),
+				.doc = &doc,
+				.run = &run,
+				.attempt = r->attempt };
+	enum err e = read_document_of(d->reader, r->sid, r->rev, a, &text, &why);
+	if (!e)
+		e = understand(d, text, a, &doc, &why);
+	if (!e)
+		e = read_run(d->reader, r->run, &run, &why);
+	return e ? e : guard_ask(&about, (enum rn_ask)r->ask, a, ret, &why);
+}
+
+static void do_ask(void *arg)
+{
+	struct errand *errand = arg;
+	struct desk *d = errand->desk;
+	struct guard_answer answer = { .reason = REASON_DEFINITION };
+	struct arena arena = { 0 };
+	enum err e = find_answer(d, &errand->ask, &arena, &answer);
+	for (unsigned n = 0; try_again(d, e, n); n++) {
+		arena_reset(&arena);
+		e = find_answer(d, &errand->ask, &arena, &answer);
+	}
+	/* A machine that fails is no answer: again, after others. */
+	bool again = e && e != E_INPUT && e != E_NOTFOUND && !atomic_load(&d->stop);
+	if (again && mailbox_put(d->mail, do_ask, errand) == OK) {
+		arena_free(&arena);
+		return;
+	}
+	struct rn_says says = { .say = RN_ANSWER,
+				.ask = errand->ask.ask,
+				.attempt = errand->ask.attempt,
+				.number = errand->ask.number,
+				.run = errand->ask.run,
+				.yes = answer.yes,
+				.reason = answer.reason };
+	free(errand);
+	d->options.answered(d->options.ctx, &says, answer.words);
+	arena_free(&arena);
 }
 
 static enum err compile(struct desk *d, uint64_t sid, struct rules *ret)
@@ -223,14 +266,25 @@ enum err desk_put(struct desk *d, const struct rn_req *r)
 	if (!e) {
 		j->req = *r;
 		*errand = (struct errand){ .desk = d, .job = j };
-		/* There may be any number of questions: they leave room for attempts. */
-		e = r->op == RN_ASK ? mailbox_put_leaving(d->mail, DESK_ROOM, do_job, errand)
-				    : mailbox_put(d->mail, do_job, errand);
+		e = mailbox_put(d->mail, do_job, errand);
 	}
 	if (e) {
 		free(j);
 		free(errand);
 	}
+	return e == E_LIMIT ? E_BUSY : e;
+}
+
+enum err desk_ask(struct desk *d, const struct rn_req *r)
+{
+	struct errand *errand = calloc(1, sizeof *errand);
+	if (!errand)
+		return E_NOMEM;
+	*errand = (struct errand){ .desk = d, .ask = *r };
+	/* There may be any number of questions: they leave room for attempts. */
+	enum err e = mailbox_put_leaving(d->mail, DESK_ROOM, do_ask, errand);
+	if (e)
+		free(errand);
 	return e == E_LIMIT ? E_BUSY : e;
 }
 

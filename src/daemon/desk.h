@@ -1,18 +1,16 @@
 #pragma once
-/* The desk: a thread that turns an attempt into something to execute, and answers what is asked before. It
- * reads the document of the version the run was claimed under, and renders it: program, environment,
- * directory, input, context, bounds. The engine's thread never waits for a disk; this one may. */
-#include "daemon/guard.h"
+/* The desk: a thread that turns an attempt into something to execute. It reads the document of the version
+ * the run was claimed under, and renders it: program, environment, directory, input, context, bounds. The
+ * engine's thread never waits for a disk; this one may. */
 #include "daemon/mailbox.h"
 #include "daemon/names.h"
 #include "host/launch.h"
 #include "port/runner.h"
 
-/* One attempt, or a question before it, on its way through the desk. */
+/* One attempt on its way through the desk. */
 struct desk_job {
-	struct rn_req req;          /* RN_START or RN_ASK */
-	struct guard_answer answer; /* RN_ASK */
-	struct arena arena;         /* of what `launch` points to */
+	struct rn_req req;
+	struct arena arena; /* of what `launch` points to */
 	struct launch launch;
 	uint8_t outcome; /* not OUTCOME_NONE: it cannot be executed … */
 	uint16_t reason; /* … for this reason */
@@ -32,6 +30,9 @@ struct desk_options {
 	void (*compiled)(void *ctx, uint64_t sid, enum err e, const struct rules *rules);
 	/* Called there when the zone files have been read anew. */
 	void (*zones_read)(void *ctx);
+	/* Called there with the answer to a guard's question, and what is to be said of it in words, if
+	 * anything. */
+	void (*answered)(void *ctx, const struct rn_says *answer, struct str words);
 	void *ctx;
 };
 
@@ -40,6 +41,8 @@ must_check enum err desk_open(const struct desk_options *o, struct desk **ret, s
 void desk_close(struct desk *d); /* jobs that were not done are given up */
 /* E_BUSY: too many at a time; E_NOMEM. */
 must_check enum err desk_put(struct desk *d, const struct rn_req *r);
+/* RN_ASK: a guard's question, answered by the document of the run's version. E_BUSY, E_NOMEM: as above. */
+must_check enum err desk_ask(struct desk *d, const struct rn_req *r);
 /* Calls fn(arg) on the desk's thread with its reader. E_BUSY, E_NOMEM as above. */
 struct reader;
 typedef void desk_fn(struct reader *reader, void *arg);

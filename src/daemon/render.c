@@ -73,7 +73,7 @@ static const char **render_argv(struct renderer *r, const struct doc_command *c)
 		argv[2] = text(r, c->shell);
 	}
 	for (unsigned i = 0; i < c->argc && !c->shell.n; i++)
-		argv[i] = text(r, expand(r, c->argv[i]));
+		argv[i] = text(r, c->script && i == c->script ? c->argv[i] : expand(r, c->argv[i]));
 	argv[n] = NULL;
 	return argv;
 }

@@ -13,6 +13,7 @@ struct reader {
 	struct why *why;
 	/* libyaml counts in characters. Marks mostly go forward: a cursor makes bytes of them in one pass. */
 	size_t chars, bytes;
+	unsigned values;
 };
 
 static size_t offset_of(struct reader *r, size_t index)
@@ -283,6 +284,8 @@ static enum err value(struct reader *r, unsigned depth, struct val *v)
 	*v = (struct val){ .at = (uint32_t)here(r) };
 	if (depth > JSON_DEPTH_MAX)
 		return why_set(r->why, E_LIMIT, v->at, "nested more than %d deep", JSON_DEPTH_MAX);
+	if (++r->values > JSON_VALUES_MAX)
+		return why_set(r->why, E_LIMIT, v->at, "more than %d values", JSON_VALUES_MAX);
 	if (ev->type == YAML_ALIAS_EVENT)
 		return why_set(r->why, E_INPUT, v->at,
 			       "aliases such as *%.30s are not read; if it is text, put it in quotes",

@@ -18,13 +18,15 @@ static void write_command(const struct arg *arg, struct buf *out)
 	char *cwd = getcwd(NULL, 0);
 	const char *path = getenv("PATH");
 	buf_add(out, STR(",\"action\":{\"type\":\"command\",\"command\":"));
-	if (!arg->word)
-		json_write_str(out, arg->text); /* a line for the shell */
-	for (unsigned i = 0; arg->word && i < arg->count; i++) {
+	/* One word with blanks in it is no program's name: people quote lines for the shell. */
+	bool line = !arg->word || (arg->count == 1 && memchr(arg->word[0].p, ' ', arg->word[0].n));
+	if (line)
+		json_write_str(out, arg->word ? arg->word[0] : arg->text);
+	for (unsigned i = 0; !line && i < arg->count; i++) {
 		buf_addc(out, i ? ',' : '[');
 		json_write_str(out, arg->word[i]);
 	}
-	buf_add(out, arg->word ? STR("]") : STR(""));
+	buf_add(out, line ? STR("") : STR("]"));
 	if (cwd)
 		tell_str(out, "cwd", str_of(cwd));
 	if (path) {

@@ -78,13 +78,13 @@ enum err op_serve(struct op_call *call)
 				    .happened = happened,
 				    .zones_changed = zones_changed,
 				    .stopping = stopping };
-	config_timeouts(c, o.defaults.timeout);
 	if (!o.data || !o.socket)
 		return E_NOMEM;
 	if (!o.launcher)
 		return why_set(
 			call->why, E_IO, WHY_NOWHERE,
 			"rota-launcher is not installed beside this program; ROTA_LAUNCHER can name it");
+	config_timeouts(c, o.defaults.timeout);
 	e = daemon_open(&o, &daemon, call->why);
 	if (!e)
 		e = api_open(&(struct api_options){ .daemon = daemon, .config = c, .socket = o.socket },

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "YAML of more than %u bytes": "a file of 64 MiB; tests/unit/test_yaml.c",
     "JSON of more than %u bytes": "a file of 64 MiB; tests/unit/test_json.c",
     "key '%s' of %s is not supported yet": "of the configuration; tests/unit/test_config.c",
+    "more than %d values": "a file of 16 MB; tests/unit/test_docsize.c",
     "all its times have passed": "only of what a person says just now; tests/unit/test_doc.c",
     "'%.*s' is not a size; write 64KiB, 5MiB or 2GiB": "of the configuration; tests/unit/test_config.c",
     "%s": "libyaml's own words",

@@ -19,7 +19,7 @@ static void check_again(const struct schedule_doc *d, struct doc_env env, struct
 	/* What was resolved is not relative any more. */
 	env.fresh = false;
 	e = doc_read(buf_str(&first), &list, &env, a, &again, &why);
-	assert(e == OK && again.n == 1);
+	assert(e == OK && again.n == 1 && again.doc[0].needs == d->needs);
 	assert(d->after.schedule.n || rule_same(&again.doc[0].when.rule, &d->when.rule));
 	doc_write(&again.doc[0], &second);
 	assert(str_eq(buf_str(&first), buf_str(&second)));
@@ -45,6 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		e = doc_read(text, &v, &env, &a, &list, &why);
 	if (e)
 		assert(why.text[0] && why.at <= size);
+	for (unsigned i = 0; !e && i < list.warnings; i++)
+		assert(list.warning[i].text[0] && list.warning[i].at <= size);
 	for (unsigned i = 0; !e && i < list.n; i++)
 		check_again(&list.doc[i], env, &a);
 	arena_free(&a);

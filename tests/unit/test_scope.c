@@ -28,7 +28,10 @@ static void open_stage(struct stage *s)
 	s->doc.when.zone = s->zone;
 	s->doc.when.zone_name = STR("America/New_York");
 	s->run = (struct run_row){
-		.run = 7, .nominal = wall_of(1794801600), .kind = KIND_CATCH_UP, .missed = 2 /* 2026-11-16T04:00Z */
+		.run = 7,
+		.nominal = wall_of(1794801600),
+		.kind = KIND_CATCH_UP,
+		.missed = 2 /* 2026-11-16T04:00Z */
 	};
 	s->before = (struct run_row){ .run = 6, .outcome = OUTCOME_FAILED };
 	s->scope = (struct scope){ .doc = &s->doc, .run = &s->run, .attempt = 3 };
@@ -48,12 +51,14 @@ TEST(as_json)
 	open_stage(&s);
 	CHECK_INT(scope_value(&s.scope, &(struct expr_env){ 0 }, &s.arena, &v, &s.why), OK);
 	json_write(&text, &v);
-	CHECK_STR(text.p,
-		  "{\"agent\":{\"user\":{}},\"date\":\"2026-11-15\",\"day_of_week\":\"Sunday\",\"memory\":[],"
-		  "\"previous\":{},\"run\":{\"attempt\":3,\"catch_up\":true,\"fence\":0,\"id\":7,\"missed\":2,"
-		  "\"nominal\":\"2026-11-15T23:00:00-05:00\"},\"schedule\":{\"description\":\"\",\"id\":\"daily\","
-		  "\"name\":\"daily\",\"tags\":[],\"timezone\":\"America/New_York\"},\"time\":\"23:00\","
-		  "\"timestamp\":\"2026-11-15T23:00:00-05:00\",\"user\":{},\"variables\":{}}");
+	CHECK_STR(
+		text.p,
+		"{\"agent\":{\"user\":{}},\"date\":\"2026-11-15\",\"day_of_week\":\"Sunday\",\"memory\":[],"
+		"\"previous\":{},\"run\":{\"attempt\":3,\"catch_up\":true,\"fence\":0,\"id\":7,\"missed\":2,"
+		"\"nominal\":\"2026-11-15T23:00:00-05:00\"},\"schedule\":{\"description\":\"\",\"id\":"
+		"\"daily\","
+		"\"name\":\"daily\",\"tags\":[],\"timezone\":\"America/New_York\"},\"time\":\"23:00\","
+		"\"timestamp\":\"2026-11-15T23:00:00-05:00\",\"user\":{},\"variables\":{}}");
 	buf_free(&text);
 	close_stage(&s);
 }
@@ -99,7 +104,8 @@ TEST(variables_are_templates)
 	struct stage s;
 	open_stage(&s);
 	s.doc.variables = read(&s, "{\"a\":\"on {{ date }}\",\"b\":[{\"c\":\"{{ run.id }}\"}],\"n\":5}");
-	expect(&s, __LINE__, "{{ variables.a }} {{ variables.b[0].c }} {{ variables.n + 1 }}", "on 2026-11-15 7 6");
+	expect(&s, __LINE__, "{{ variables.a }} {{ variables.b[0].c }} {{ variables.n + 1 }}",
+	       "on 2026-11-15 7 6");
 	s.doc.variables = read(&s, "{\"a\":\"{{ variables.n }}\",\"n\":5}");
 	expect(&s, __LINE__, "x", "variable a: 'variables' is not a name in scope, at column 4");
 	s.doc.variables = read(&s, "{\"a\":\"{{ user.name }}\"}");

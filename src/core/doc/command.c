@@ -2,6 +2,27 @@
 #include "base/json.h"
 #include "core/doc/doc_inner.h"
 
+/* Which word is read by a shell: the one after -c, be there `env` or `nice` before the shell. */
+static unsigned script_of(const struct val *words)
+{
+	static const char *const shells[] = { "sh",   "bash", "dash", "zsh", "ksh",
+					      "mksh", "ash",  "fish", "csh", "tcsh" };
+	bool shell = false;
+	for (unsigned i = 0; i + 1 < words->list.n; i++) {
+		struct str word = words->list.item[i].str;
+		size_t name = word.n;
+		if (words->list.item[i].kind != VAL_STR)
+			return 0;
+		while (name > 0 && word.p[name - 1] != '/')
+			name--;
+		for (unsigned k = 0; k < ARRAY_LEN(shells); k++)
+			shell |= str_eq(str_from(word, name), str_of(shells[k]));
+		if (shell && word.n > 1 && word.p[0] == '-' && word.p[1] != '-' && word.p[word.n - 1] == 'c')
+			return i + 1;
+	}
+	return 0;
+}
+
 static enum err read_words(struct key_reader *r, const struct val *v, struct doc_command *c)
 {
 	if (v->list.n > LAUNCH_ARGS_MAX)
@@ -9,11 +30,16 @@ static enum err read_words(struct key_reader *r, const struct val *v, struct doc
 	c->argv = arena_alloc(r->arena, v->list.n * sizeof *c->argv);
 	if (!c->argv)
 		return E_NOMEM;
+	c->script = script_of(v);
 	for (; c->argc < v->list.n; c->argc++) {
 		const struct val *word = &v->list.item[c->argc];
 		if (word->kind != VAL_STR)
 			return keys_wrong(r, "a word of the command", KEY_KIND(VAL_STR), word);
-		enum err e = doc_template(r, &scope_names, word);
+		enum err e = OK;
+		if (c->script && c->argc == c->script)
+			doc_shell_line(r, word);
+		else
+			e = doc_template(r, &scope_names, word);
 		if (e)
 			return e;
 		c->argv[c->argc] = word->str;

@@ -13,6 +13,8 @@ struct doc_command {
 	struct str shell; /* empty: argv counts; both empty: none */
 	struct str *argv;
 	unsigned argc;
+	unsigned script; /* the word that a shell reads as a line, as in `sh -c LINE`; 0: none. Never a
+			    template */
 };
 
 enum doc_action_kind { DOC_COMMAND, DOC_EVENT, DOC_AGENT_TURN, DOC_WEBHOOK, DOC_ACTIONS };

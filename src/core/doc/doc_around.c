@@ -9,7 +9,7 @@
 enum err set_check(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	struct doc_check *c = &((struct schedule_doc *)into)->check;
-	struct str rest = v->kind == VAL_STR ? v->str : (struct str){ 0 };
+	struct str rest = v->kind == VAL_STR ? v->str : STR("");
 	doc_need(r, DOC_NEEDS_CHECK, v->at);
 	if (!str_eq(str_token(&rest), STR("agenda")))
 		return command_read(r, k->name, v, &c->command);

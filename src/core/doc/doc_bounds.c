@@ -29,7 +29,7 @@ static bool read_micros(struct str s, int64_t *ret)
 static enum err set_amount(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	struct doc_amount *a = (struct doc_amount *)(void *)((char *)into + k->to);
-	struct str rest = v->kind == VAL_STR ? v->str : (struct str){ 0 };
+	struct str rest = v->kind == VAL_STR ? v->str : STR("");
 	struct str number = str_token(&rest), unit = str_token(&rest);
 	uint64_t tokens = 0;
 	bool usd = str_ieq(unit, STR("USD")), good = !str_trim(rest).n && number.n;
