@@ -54,9 +54,13 @@ static bool pay(struct expr_budget *budget, const struct expr_value *v)
 		return false;
 	budget->steps -= steps;
 	bool paid = true;
-	for (unsigned i = 0; paid && (list || map) && i < v->n; i++) {
-		struct expr_value item = list ? expr_item(v, i) : expr_pair(v, i).value;
+	for (unsigned i = 0; paid && list && i < v->n; i++) {
+		struct expr_value item = expr_item(v, i);
 		paid = pay(budget, &item);
+	}
+	for (unsigned i = 0; paid && map && i < v->n; i++) {
+		struct expr_pair p = expr_pair(v, i);
+		paid = pay(budget, &p.key) && pay(budget, &p.value);
 	}
 	return paid;
 }
@@ -86,13 +90,14 @@ static enum err map(const struct expr_value *v, const struct zone *zone, struct 
 	for (unsigned i = 0; row && i < v->n; i++) {
 		const struct expr_value *k = &v->pair[i].key;
 		_cleanup_(buf_free) struct buf text = { 0 };
-		enum err e = k->kind == EXPR_STRING ? OK : write_json(k, zone, a, &text, why);
-		if (k->kind == EXPR_STRING)
-			buf_add(&text, k->str);
-		const char *copy = e || text.failed ? NULL : arena_dup(a, buf_str(&text));
-		if (!copy)
-			return E_NOMEM;
-		struct row r = { { copy, text.n }, &v->pair[i].value };
+		struct row r = { k->str, &v->pair[i].value };
+		if (k->kind != EXPR_STRING) { /* 1, 2u, true: as it is written, between quotes */
+			enum err e = write_json(k, zone, a, &text, why);
+			char *copy = e || text.failed ? NULL : arena_dup(a, buf_str(&text));
+			if (!copy)
+				return E_NOMEM;
+			r.key = (struct str){ copy, text.n };
+		}
 		unsigned at = i;
 		for (; at > 0 && !before(row[at - 1].key, r.key); at--)
 			row[at] = row[at - 1];
