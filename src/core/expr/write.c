@@ -49,7 +49,7 @@ static bool pay(struct expr_budget *budget, const struct expr_value *v)
 {
 	bool text = v->kind == EXPR_STRING || v->kind == EXPR_BYTES;
 	bool list = v->kind == EXPR_LIST, map = v->kind == EXPR_MAP;
-	size_t steps = 1 + (text ? v->str.n / 64 : map ? (size_t)v->n * v->n / 64 : 0);
+	size_t steps = 1 + (text ? v->str.n / 64 : map ? (size_t)v->n * v->n / 32 : 0);
 	if (steps > budget->steps)
 		return false;
 	budget->steps -= steps;
