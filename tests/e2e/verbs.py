@@ -277,7 +277,8 @@ def apply():
           change["changes"] and a["dry_run"] is False, f"apply --json: {a}")
     check(ask("show", "one")["document"]["expression"] == "30 8 * * *", "apply changes")
     good("show", "two", has="two: active")  # not pruned
-    bad(2, "apply", "-f", d, "--prune", has=("--prune", "rota rm"))
+    good("apply", "-f", d, "--prune", has=("- two: removed", "1 removed"))
+    bad(1, "show", "two")
     # A broken file among good ones: each is told of, nothing is applied.
     file("ops/b.yml", one)
     file("ops/x.yaml", "id: bad\nexpression: '99 8 * * *'\naction: {type: command, command: 'true'}\n")
@@ -432,6 +433,7 @@ def show_run(run):
     check(ask("show", name)["signal"] == 9, "a signal in JSON")
     good("rm", "shot")
     good("show", name, has="shot, version 1 (removed since)")
+    os.unlink("twice.yaml")
     good("rm", "twice")
 
 
@@ -616,6 +618,7 @@ def whys():
 def backfill():
     end = at(-1)
     good("resume", "w-fill")
+    os.unlink("why.yaml")
     good("edit", "w-fill", "--when", "@every 1s", "--tag", "filled")
     r = good("backfill", "w-fill", "--from", "4s", "--to", end)
     made = re.fullmatch(r"w-fill: (\d) runs? made; `rota runs w-fill` shows (them|it)\n", r.out)
@@ -631,6 +634,7 @@ def backfill():
     for _ in range(2):  # the most at a time, and again
         good("backfill", "few", "--from", "10m", "--to", "now", has=("few: 2 runs made", "ask again for the rest"))
     check(ask("backfill", "few", "--from", "10m", "--to", "now")["more"] is True, "backfill --json says that there is more")
+    os.unlink("few.yaml")
     good("rm", "few")
     bad(2, "backfill", "w-fill", "--from", "1d", has="--to")
     bad(2, "backfill", "w-fill", "--from", "now", "--to", "1d", has="--from lies after --to")
@@ -687,6 +691,7 @@ def problems():
     two = until("two problems", lambda: len(about("maxed")) == 2 and about("maxed"))
     check(any("paused" in p["text"] and "rota resume maxed" in p["text"] for p in two or []), f"max_failures: {two}")
     check(ask("show", "maxed")["state"] == "paused", "paused by its failures")
+    os.unlink("max.yaml")
     good("edit", "maxed", "--command", "true")
     check(len(about("maxed")) == 2, "an edit alone closes nothing")
     good("resume", "maxed")

@@ -14,7 +14,7 @@
 #else
 #define SANITIZED 0
 #endif
-enum { BYTES = SANITIZED ? 1 << 20 : 10 << 20, PIECES = BYTES / 4, SCHEDULES = SANITIZED ? 10000 : 100000 };
+enum { BYTES = SANITIZED ? 1 << 20 : 10 << 20, PIECES = BYTES / 8, SCHEDULES = SANITIZED ? 10000 : 100000 };
 
 static struct why why;
 static struct doc_list list;
