@@ -159,7 +159,7 @@ def no_daemon():
 def help_of_all():
     r = good("--help")
     verbs = re.findall(r"^  (\S+) ", r.out, re.M)
-    wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack backfill events serve doctor clock "
+    wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack state backfill events serve doctor clock "
               "config version next explain zones eval render").split()
     check(verbs == wanted, f"help lists {verbs}", r)
     usage = {"add": "EXPR ", "show": "NAME ", "stop": "RUN|SCHEDULE ", "rm": "SCHEDULE ", "why": "SCHEDULE [TIME] ",
@@ -433,7 +433,7 @@ def show_run(run):
     check(ask("show", name)["signal"] == 9, "a signal in JSON")
     good("rm", "shot")
     good("show", name, has="shot, version 1 (removed since)")
-    os.unlink("twice.yaml")
+    os.unlink(os.path.join(WORK, "twice.yaml"))
     good("rm", "twice")
 
 
@@ -618,7 +618,7 @@ def whys():
 def backfill():
     end = at(-1)
     good("resume", "w-fill")
-    os.unlink("why.yaml")
+    os.unlink(os.path.join(WORK, "why.yaml"))
     good("edit", "w-fill", "--when", "@every 1s", "--tag", "filled")
     r = good("backfill", "w-fill", "--from", "4s", "--to", end)
     made = re.fullmatch(r"w-fill: (\d) runs? made; `rota runs w-fill` shows (them|it)\n", r.out)
@@ -634,7 +634,7 @@ def backfill():
     for _ in range(2):  # the most at a time, and again
         good("backfill", "few", "--from", "10m", "--to", "now", has=("few: 2 runs made", "ask again for the rest"))
     check(ask("backfill", "few", "--from", "10m", "--to", "now")["more"] is True, "backfill --json says that there is more")
-    os.unlink("few.yaml")
+    os.unlink(os.path.join(WORK, "few.yaml"))
     good("rm", "few")
     bad(2, "backfill", "w-fill", "--from", "1d", has="--to")
     bad(2, "backfill", "w-fill", "--from", "now", "--to", "1d", has="--from lies after --to")
@@ -691,7 +691,7 @@ def problems():
     two = until("two problems", lambda: len(about("maxed")) == 2 and about("maxed"))
     check(any("paused" in p["text"] and "rota resume maxed" in p["text"] for p in two or []), f"max_failures: {two}")
     check(ask("show", "maxed")["state"] == "paused", "paused by its failures")
-    os.unlink("max.yaml")
+    os.unlink(os.path.join(WORK, "max.yaml"))
     good("edit", "maxed", "--command", "true")
     check(len(about("maxed")) == 2, "an edit alone closes nothing")
     good("resume", "maxed")
