@@ -39,13 +39,19 @@ static int say(const struct out_answer *a)
 	return out_exit(a->fault, a->status);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	_cleanup_(out_answer_free) struct out_answer answer = { 0 };
 	struct out_request request;
 	struct why why = { .at = WHY_NOWHERE };
+	(void)argv;
+	if (argc > 1) {
+		fprintf(stderr, "rota-out: input: it takes no arguments, but a request in JSON on its "
+				"standard input\n");
+		return OUT_EXIT_INPUT;
+	}
 	signal(SIGPIPE, SIG_IGN);
 	if (!slurp(stdin, &text))
 		return say_error(E_IO, NULL, (struct str){ 0 });

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
+enum { WRONG_SIZE = 96 };
+
 /* One request on its way, from its first address to the last redirect. */
 struct call {
 	const struct out_request *req;
@@ -186,7 +188,7 @@ static bool has_scheme(CURLU *url, const char *scheme)
 }
 
 /* What is wrong with it goes into `wrong`; the text of the URL does not. */
-static enum err read_url(const char *text, CURLU **ret, const char **wrong)
+static enum err read_url(const char *text, CURLU **ret, char wrong[WRONG_SIZE])
 {
 	CURLU *url = curl_url();
 	if (!url)
@@ -197,9 +199,12 @@ static enum err read_url(const char *text, CURLU **ret, const char **wrong)
 		*ret = url;
 		return OK;
 	}
-	*wrong = code == CURLUE_USER_NOT_ALLOWED ? "has a user or a password in it; they belong into a header"
-		 : code == CURLUE_BAD_SCHEME || !code ? "begins neither with http:// nor with https://"
-						      : curl_url_strerror(code);
+	if (code == CURLUE_USER_NOT_ALLOWED)
+		snprintf(wrong, WRONG_SIZE, "has a user or a password in it; they belong into a header");
+	else if (code == CURLUE_BAD_SCHEME || !code)
+		snprintf(wrong, WRONG_SIZE, "begins neither with http:// nor with https://");
+	else
+		snprintf(wrong, WRONG_SIZE, "cannot be read (%s)", curl_url_strerror(code));
 	curl_url_cleanup(url);
 	return code == CURLUE_OUT_OF_MEMORY ? E_NOMEM : E_INPUT;
 }
@@ -223,7 +228,7 @@ static enum err follow(struct call *c, bool *again)
 {
 	char *text = NULL;
 	CURLU *url = NULL;
-	const char *wrong = NULL;
+	char wrong[WRONG_SIZE];
 	*again = false;
 	if (!is_redirect(c->answer->status) || curl_easy_getinfo(c->curl, CURLINFO_REDIRECT_URL, &text) ||
 	    !text)
@@ -231,7 +236,7 @@ static enum err follow(struct call *c, bool *again)
 	if (c->answer->redirects == OUT_REDIRECTS_MAX)
 		return ended(c, OUT_REDIRECTS, "%s redirects once more after %d redirects", c->host,
 			     OUT_REDIRECTS_MAX);
-	enum err e = read_url(text, &url, &wrong);
+	enum err e = read_url(text, &url, wrong);
 	if (e == E_INPUT)
 		return ended(c, OUT_REDIRECTS, "%s redirects to an address that %s", c->host, wrong);
 	if (e)
@@ -423,7 +428,7 @@ static enum err prepare(struct call *c, struct why *why)
 	const struct out_request *r = c->req;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	CURLU *url = NULL;
-	const char *wrong = "";
+	char wrong[WRONG_SIZE];
 	enum err e = check(r, why);
 	if (!e)
 		e = choose_method(c, why);
@@ -435,7 +440,7 @@ static enum err prepare(struct call *c, struct why *why)
 	buf_addc(&text, 0);
 	if (text.failed || c->signature.failed)
 		return E_NOMEM;
-	e = read_url(text.p, &url, &wrong);
+	e = read_url(text.p, &url, wrong);
 	if (e == E_INPUT)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the url %s", wrong);
 	if (!e)
