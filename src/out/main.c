@@ -18,6 +18,8 @@ static int say_error(enum err e, const struct why *why, struct str source)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	err_describe(e, why, source, &text);
+	if (text.n)
+		out_harmless(text.p);
 	fprintf(stderr, "rota-out: %s: %s\n", e == E_INPUT || e == E_LIMIT ? "input" : "local",
 		buf_str(&text).p);
 	return e == E_INPUT || e == E_LIMIT ? OUT_EXIT_INPUT : OUT_EXIT_LOCAL;

@@ -43,6 +43,13 @@ static int64_t now_ms(void)
 /* --- what is said of it ----------------------------------------------------------------------------------
  */
 
+void out_harmless(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 32 || (unsigned char)*text >= 127)
+			*text = '?';
+}
+
 /* The end of a request. Some of the text may be the receiver's. */
 printf_like(3, 4) static enum err ended(struct call *c, enum out_fault fault, const char *fmt, ...)
 {
@@ -51,9 +58,7 @@ printf_like(3, 4) static enum err ended(struct call *c, enum out_fault fault, co
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof c->answer->text, fmt, ap);
 	va_end(ap);
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < 32 || (unsigned char)*p >= 127)
-			*p = '?';
+	out_harmless(text);
 	c->answer->fault = fault;
 	return OK;
 }
@@ -74,6 +79,8 @@ static enum out_fault fault_of(CURLcode code)
 		{ CURLE_SSL_CERTPROBLEM, OUT_TLS },
 		{ CURLE_SSL_CIPHER, OUT_TLS },
 		{ CURLE_SSL_ISSUER_ERROR, OUT_TLS },
+		{ CURLE_OUT_OF_MEMORY, OUT_TOO_LARGE }, /* said of a line of headers that does not end … */
+		{ (CURLcode)100, OUT_TOO_LARGE },       /* … CURLE_TOO_LARGE of later versions */
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].code == code)
@@ -83,7 +90,7 @@ static enum out_fault fault_of(CURLcode code)
 
 static enum err failed(struct call *c, CURLcode code)
 {
-	if (code == CURLE_OUT_OF_MEMORY)
+	if (code == CURLE_OUT_OF_MEMORY && !c->tried)
 		return E_NOMEM;
 	if (c->head_is_over)
 		return ended(c, OUT_TOO_LARGE, "%s answers with more than %d bytes of headers", c->host,
@@ -187,14 +194,17 @@ static bool has_scheme(CURLU *url, const char *scheme)
 	return has;
 }
 
-/* What is wrong with it goes into `wrong`; the text of the URL does not. */
-static enum err read_url(const char *text, CURLU **ret, char wrong[WRONG_SIZE])
+/* `base`: where it may be relative to, or NULL. What is wrong with it goes into `wrong`; the text of the URL
+ * does not. */
+static enum err read_url(const char *text, CURLU *base, CURLU **ret, char wrong[WRONG_SIZE])
 {
-	CURLU *url = curl_url();
+	CURLU *url = base ? curl_url_dup(base) : curl_url();
+	unsigned flags = CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME;
 	if (!url)
 		return E_NOMEM;
-	CURLUcode code =
-		curl_url_set(url, CURLUPART_URL, text, CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME);
+	if (base)
+		flags |= CURLU_URLENCODE | CURLU_ALLOW_SPACE; /* as browsers take them */
+	CURLUcode code = curl_url_set(url, CURLUPART_URL, text, flags);
 	if (!code && (has_scheme(url, "http") || has_scheme(url, "https"))) {
 		*ret = url;
 		return OK;
@@ -226,17 +236,18 @@ static bool is_redirect(int status)
 /* OK with *again: there is another request to be made. */
 static enum err follow(struct call *c, bool *again)
 {
-	char *text = NULL;
+	struct curl_header *to = NULL;
 	CURLU *url = NULL;
 	char wrong[WRONG_SIZE];
 	*again = false;
-	if (!is_redirect(c->answer->status) || curl_easy_getinfo(c->curl, CURLINFO_REDIRECT_URL, &text) ||
-	    !text)
+	/* Not CURLINFO_REDIRECT_URL, which is not there if the body was cut. */
+	if (!is_redirect(c->answer->status) ||
+	    curl_easy_header(c->curl, "location", 0, CURLH_HEADER, -1, &to))
 		return OK;
 	if (c->answer->redirects == OUT_REDIRECTS_MAX)
 		return ended(c, OUT_REDIRECTS, "%s redirects once more after %d redirects", c->host,
 			     OUT_REDIRECTS_MAX);
-	enum err e = read_url(text, &url, wrong);
+	enum err e = read_url(to->value, c->url, &url, wrong);
 	if (e == E_INPUT)
 		return ended(c, OUT_REDIRECTS, "%s redirects to an address that %s", c->host, wrong);
 	if (e)
@@ -440,7 +451,7 @@ static enum err prepare(struct call *c, struct why *why)
 	buf_addc(&text, 0);
 	if (text.failed || c->signature.failed)
 		return E_NOMEM;
-	e = read_url(text.p, &url, wrong);
+	e = read_url(text.p, NULL, &url, wrong);
 	if (e == E_INPUT)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the url %s", wrong);
 	if (!e)

@@ -146,8 +146,8 @@ def refusals_of_requests(a):
     for url, part in (("ftp://127.0.0.1/", "neither with http://"), ("file:///etc/passwd", "neither with http://"),
                       ("gopher://127.0.0.1:70/_x", "neither with http://"), ("127.0.0.1/", "neither with http://"),
                       ("http://me:" + HIDDEN + "@127.0.0.1/", "a user or a password"),
-                      ("http://127.0.0.1:99999/", "cannot be read"), ("http:///x", "cannot be read"),
-                      ("http://127.0.0.1/\r\nX: y", "cannot be read"), ("http://127.0.0.1/\0", "zero byte"),
+                      ("http://127.0.0.1:99999/", "cannot be read"), ("http://", "cannot be read"),
+                      ("http://127.0.0.1/\r\nX: y", "cannot be read"), ("http://127.0.0.1/\0", "U+0000"),
                       ("http://h/" + "a" * 9000, "more than 8192 bytes")):
         wrong(send(url), part)
     for headers, part in (({"Host": "x"}, "set by rota"), ({"content-length": "1"}, "set by rota"),
@@ -182,8 +182,7 @@ def misbehaviour(a):
     fault("timeout", send(a.url + "/drip", timeout=1))
     fault("too_large", send(a.url + "/headers"), "more than 65536 bytes of headers")
     fault("too_large", send(a.url + "/informed"))
-    r = send(a.url + "/longline")
-    check(r.code in (16 + FAULTS.index("too_large"), 16 + FAULTS.index("broken")), "a header without an end", r)
+    fault("too_large", send(a.url + "/longline"))
     r = send(a.url + "/body", limit=1000)
     status(200, 0, r, "the body is cut")
     check(r.out == b"b" * 1000, "as much as was asked for", len(r.out))
@@ -211,8 +210,7 @@ def misbehaviour(a):
 def addresses(a):
     """Every way to write this machine, and others that are nobody's business."""
     port = a.port
-    for host in ("127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "localhost", "LOCALHOST", "localhost.",
-                 "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "127.0.0.2", "0.0.0.0", "[::]", "0"):
+    for host in ("127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "localhost", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "127.0.0.2", "0.0.0.0", "[::]", "0"):
         fault("refused", send(f"http://{host}:{port}/ok?{HIDDEN}", allow=()), "address")
     for host, kind in (("10.1.2.3", "private"), ("172.31.0.1", "private"), ("192.168.0.1", "private"),
                        ("169.254.1.1", "link-local"), ("169.254.169.254", "metadata"), ("100.64.0.1", "carrier"),
@@ -227,9 +225,9 @@ def addresses(a):
     check(a.sent() == [], "nobody was spoken to")
     for allow in ("127.0.0.1", "127.0.0.0/8", "0.0.0.0/0", "::ffff:127.0.0.1"):
         status(200, 0, send(f"http://127.0.0.1:{port}/ok", allow=[allow]))
-    for host in ("localhost", "LocalHost", "localhost."):
+    for host in ("localhost", "LocalHost"):
         status(200, 0, send(f"http://{host}:{port}/ok", allow=["localhost"]))
-    check(len(a.sent()) == 7, "those that were allowed")
+    check(len(a.sent()) == 6, "those that were allowed")
 
 
 def environment(a, b):
