@@ -2,6 +2,7 @@
 /* The configuration: one table of settings, and for each value where it came from. A flag counts for more
  * than the environment, that for more than the file, that for more than the default. Pure: who asks brings
  * flags, environment and file along. See rota.yaml(5). */
+#include "base/net.h"
 #include "core/doc/keys.h"
 #include "core/when/when.h"
 
@@ -10,6 +11,14 @@ enum config_origin { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLA
 struct config_calendar {
 	struct str name;
 	struct days days;
+};
+
+/* Requests to the network: webhooks, notifications, pings. */
+struct config_out {
+	struct peer *allow; /* who is private and may be spoken to */
+	unsigned allowed;
+	struct str ca;  /* file of trusted certificates; empty: the machine's */
+	bool downgrade; /* follow redirects from https to http */
 };
 
 struct config {
@@ -21,6 +30,7 @@ struct config {
 	int64_t kept_logs; /* bytes */
 	struct config_calendar *calendar;
 	unsigned calendars;
+	struct config_out out;
 };
 
 struct setting {
@@ -30,7 +40,7 @@ struct setting {
 };
 /* Ends with a NULL name. The key's name is that of the flag, too, with '-' for '_'. */
 extern const struct setting config_settings[];
-enum { CONFIG_SETTINGS_MAX = 24 };
+enum { CONFIG_SETTINGS_MAX = 32 };
 
 /* A value beside its setting's place in the table. */
 struct config_source {
