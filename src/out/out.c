@@ -194,6 +194,17 @@ static bool has_scheme(CURLU *url, const char *scheme)
 	return has;
 }
 
+/* How libcurl would turn the letters of a host into ASCII depends on the process's locale. */
+static bool has_plain_host(CURLU *url)
+{
+	char *host = NULL;
+	bool plain = !curl_url_get(url, CURLUPART_HOST, &host, 0);
+	for (const char *p = host; plain && *p; p++)
+		plain = (unsigned char)*p > 32 && (unsigned char)*p < 127;
+	curl_free(host);
+	return plain;
+}
+
 /* `base`: where it may be relative to, or NULL. What is wrong with it goes into `wrong`; the text of the URL
  * does not. */
 static enum err read_url(const char *text, CURLU *base, CURLU **ret, char wrong[WRONG_SIZE])
@@ -205,12 +216,15 @@ static enum err read_url(const char *text, CURLU *base, CURLU **ret, char wrong[
 	if (base)
 		flags |= CURLU_URLENCODE | CURLU_ALLOW_SPACE; /* as browsers take them */
 	CURLUcode code = curl_url_set(url, CURLUPART_URL, text, flags);
-	if (!code && (has_scheme(url, "http") || has_scheme(url, "https"))) {
+	bool web = !code && (has_scheme(url, "http") || has_scheme(url, "https"));
+	if (web && has_plain_host(url)) {
 		*ret = url;
 		return OK;
 	}
 	if (code == CURLUE_USER_NOT_ALLOWED)
 		snprintf(wrong, WRONG_SIZE, "has a user or a password in it; they belong into a header");
+	else if (web)
+		snprintf(wrong, WRONG_SIZE, "has a host beyond ASCII; write it in its form with xn--");
 	else if (code == CURLUE_BAD_SCHEME || !code)
 		snprintf(wrong, WRONG_SIZE, "begins neither with http:// nor with https://");
 	else

@@ -72,6 +72,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         n = int(query["n"])
         self.answer(307 if n else 200, [("Location", f"/hops?n={n - 1}")] if n else [])
 
+    def do_slow(self, query):
+        time.sleep(0.4)
+        n = int(query["n"])
+        self.answer(307 if n else 200, [("Location", f"/slow?n={n - 1}")] if n else [])
+
     def do_hang(self, _query):
         self.rfile.read(1)  # until the client leaves
 
