@@ -90,9 +90,10 @@ static enum out_fault fault_of(CURLcode code)
 
 static enum err failed(struct call *c, CURLcode code)
 {
+	enum out_fault fault = c->head_is_over ? OUT_TOO_LARGE : fault_of(code);
 	if (code == CURLE_OUT_OF_MEMORY && !c->tried)
 		return E_NOMEM;
-	if (c->head_is_over)
+	if (fault == OUT_TOO_LARGE)
 		return ended(c, OUT_TOO_LARGE, "%s answers with more than %d bytes of headers", c->host,
 			     OUT_HEAD_BYTES_MAX);
 	if (c->refused && !c->tried)
@@ -100,7 +101,7 @@ static enum err failed(struct call *c, CURLcode code)
 			     "%s is at %s address (%s), which `out: {allow: ...}` does not allow", c->host,
 			     address_words[c->kind], c->answer->address);
 	const char *text = c->detail[0] ? c->detail : curl_easy_strerror(code);
-	return ended(c, fault_of(code), "%s: %s", c->host, text);
+	return ended(c, fault, "%s: %s", c->host, text);
 }
 
 /* --- what libcurl asks us --------------------------------------------------------------------------------
@@ -132,9 +133,10 @@ static curl_socket_t open_socket(void *self, curlsocktype purpose, struct curl_s
 	if (purpose != CURLSOCKTYPE_IPCXN || !ip_of(&to->addr, &ip, text))
 		return CURL_SOCKET_BAD;
 	if (!address_may(&ip, str_of(c->host), c->req->allow, c->req->allowed)) {
-		if (!c->refused++)
+		if (!c->refused++) {
 			c->kind = address_kind(&ip);
-		memcpy(c->answer->address, text, sizeof text);
+			memcpy(c->answer->address, text, sizeof text);
+		}
 		return CURL_SOCKET_BAD;
 	}
 	c->tried++;
@@ -160,7 +162,7 @@ static size_t take_body(char *p, size_t size, size_t n, void *self)
 	return c->answer->body.failed ? 0 : take;
 }
 
-static int look_up(void *self, curl_off_t a, curl_off_t b, curl_off_t d, curl_off_t e)
+static int called_off(void *self, curl_off_t a, curl_off_t b, curl_off_t d, curl_off_t e)
 {
 	const struct call *c = self;
 	(void)a, (void)b, (void)d, (void)e;
@@ -300,10 +302,10 @@ static bool put_headers(struct call *c)
 {
 	const struct out_request *r = c->req;
 	char timestamp[24];
-	bool fine = true;
+	bool whole = c->body || !r->body.n; /* the signature is of all of it */
 	curl_slist_free_all(c->headers);
 	c->headers = curl_slist_append(NULL, "Expect:"); /* no waiting for 100 Continue */
-	fine = c->headers != NULL;
+	bool fine = c->headers != NULL;
 	for (unsigned i = 0; i < r->headers && fine; i++)
 		if (!c->foreign || head_travels(r->header[i].name))
 			fine = add_header(c, r->header[i].name, r->header[i].value);
@@ -314,7 +316,7 @@ static bool put_headers(struct call *c)
 		c->headers = list ? list : c->headers;
 		fine = list != NULL;
 	}
-	if (!fine || !r->secret.n || c->foreign)
+	if (!fine || !r->secret.n || c->foreign || !whole)
 		return fine;
 	snprintf(timestamp, sizeof timestamp, "%lld", (long long)r->timestamp);
 	return add_header(c, STR("webhook-id"), r->id) &&
@@ -350,7 +352,7 @@ static CURLcode set_rules(struct call *c)
 	SET(CURLOPT_HEADERDATA, c);
 	SET(CURLOPT_WRITEFUNCTION, take_body);
 	SET(CURLOPT_WRITEDATA, c);
-	SET(CURLOPT_XFERINFOFUNCTION, look_up);
+	SET(CURLOPT_XFERINFOFUNCTION, called_off);
 	SET(CURLOPT_XFERINFODATA, c);
 	SET(CURLOPT_NOPROGRESS, 0L);
 	return code;
@@ -470,8 +472,14 @@ static enum err prepare(struct call *c, struct why *why)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the url %s", wrong);
 	if (!e)
 		e = go_to(c, url);
-	c->curl = e ? NULL : curl_easy_init();
-	return e || (c->curl && !set_rules(c)) ? e : E_NOMEM;
+	if (e)
+		return e;
+	c->curl = curl_easy_init();
+	CURLcode code = c->curl ? set_rules(c) : CURLE_OUT_OF_MEMORY;
+	if (code && code != CURLE_OUT_OF_MEMORY)
+		return why_set(why, E_IO, WHY_NOWHERE, "this libcurl does not keep the rules: %s",
+			       curl_easy_strerror(code));
+	return code ? E_NOMEM : OK;
 }
 
 enum err out_send(const struct out_request *r, struct out_answer *ret, struct why *why)

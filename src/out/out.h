@@ -45,7 +45,7 @@ struct out_request {
 
 struct out_answer {
 	enum out_fault fault;
-	int status;          /* the last that was heard; 0: none */
+	int status;          /* of the last hop; 0: none */
 	char address[64];    /* of whom we spoke to, or refused to; may be empty */
 	unsigned redirects;  /* followed */
 	int64_t retry_after; /* seconds; 0: it did not say */
