@@ -17,6 +17,7 @@ MAY_SEE = {
     "core": {"base", "port"},
     "store": {"base", "port"},
     "shim": {"base", "port"},
+    "out": {"base", "port"},
     "host": {"base", "port", "core", "shim"},
     "daemon": {"base", "port", "core", "host", "store"},
     "surface": {"base", "port", "core", "host", "store", "daemon"},

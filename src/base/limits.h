@@ -172,3 +172,19 @@
 #define CLIENT_AGAIN_MS       200 /* between two looks for a daemon that went away … */
 #define CLIENT_AGAIN_MAX      150 /* … while its run is waited for, or its events are followed */
 #define SSE_EVENT_BYTES_MAX   (16u << 20)
+
+/* The way out */
+#define OUT_CONNECT_MS        10000
+#define OUT_TOTAL_MS          30000
+#define OUT_TOTAL_MS_MAX      86400000
+#define OUT_REDIRECTS_MAX     5
+#define OUT_HEAD_BYTES_MAX    65536      /* of a request's headers; of all the headers of its answers */
+#define OUT_BODY_BYTES        (1u << 20) /* of an answer, if nobody says otherwise */
+#define OUT_BODY_BYTES_MAX    (64u << 20)
+#define OUT_REQUEST_BYTES_MAX (32u << 20) /* of what rota-out reads */
+#define OUT_URL_BYTES_MAX     8192
+#define OUT_HEADERS_MAX       256
+#define OUT_ALLOW_MAX         256
+#define OUT_ID_BYTES_MAX      128
+#define HOST_BYTES_MAX        253
+#define DELIVER_SECONDS_MAX   86400 /* between two attempts, whatever the receiver asks for */

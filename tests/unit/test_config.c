@@ -107,6 +107,25 @@ TEST(calendars)
 	CHECK(!cal.find(cal.self, STR("other"), &days));
 }
 
+TEST(the_way_out)
+{
+	CHECK_INT(read(NULL, ROWS("HOME=/h"), NULL), OK);
+	CHECK(c.out.allowed == 0 && !c.out.ca.n && !c.out.downgrade);
+	CHECK_INT(
+		read("out:\n  allow: [10.0.0.0/8, '::1', hooks.lan]\n  ca: /etc/ca.pem\n  downgrade: true\n",
+		     ROWS("HOME=/h"), NULL),
+		OK);
+	CHECK(c.out.allowed == 3 && !c.out.allow[0].named && c.out.allow[2].named);
+	CHECK(c.out.allow[0].net.bits == 96 + 8 && str_eq(c.out.allow[2].text, STR("hooks.lan")));
+	CHECK(str_eq(c.out.ca, STR("/etc/ca.pem")) && c.out.downgrade);
+	struct buf out = { 0 };
+	keys_json(&config_settings[index_of("out")].key, &c, &out);
+	CHECK_STR(out.p, "{\"allow\":[\"10.0.0.0/8\",\"::1\",\"hooks.lan\"],\"ca\":\"/etc/"
+			 "ca.pem\",\"downgrade\":true}");
+	buf_free(&out);
+	CHECK_INT(from[index_of("out")].origin, CONFIG_FILE);
+}
+
 TEST(refusals)
 {
 	static const struct {
@@ -139,6 +158,14 @@ TEST(refusals)
 		  "a calendar has whole days such as 2026-12-25" },
 		{ __LINE__, "calendars: {2x: []}\n", NULL, 1, 13,
 		  "a calendar's name begins with a letter and has letters, digits, '_' and '-' only" },
+		{ __LINE__, "out: {allow: [10.0.0.0/40]}\n", NULL, 1, 15,
+		  "'10.0.0.0/40' is neither an address, a network nor a host's name; write 192.168.1.5, "
+		  "10.0.0.0/8, fd00::/8 or hooks.example.org" },
+		{ __LINE__, "out: {allow: [1]}\n", NULL, 1, 15,
+		  "an entry of allow must be a string, not an integer; put text in quotes" },
+		{ __LINE__, "out: {alow: []}\n", NULL, 1, 7, "out has no key 'alow' (near: allow)" },
+		{ __LINE__, "out: {ca: here}\n", NULL, 1, 11, "ca must be an absolute path" },
+		{ __LINE__, "out: []\n", NULL, 1, 6, "out must be a map, not a list" },
 		{ __LINE__, NULL, "ROTA_SLOTS=x", 0, 0,
 		  "ROTA_SLOTS: slots must be an integer, not a string" },
 		{ __LINE__, NULL, "ROTA_TIMEOUT_COMMAND=90", 0, 0,

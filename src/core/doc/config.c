@@ -119,6 +119,80 @@ struct calendars config_calendars(struct config *c)
 	return (struct calendars){ find_calendar, c };
 }
 
+/* --- out: {allow: [10.0.0.0/8, hooks.example.org], ca: /path, downgrade: true}
+ * ------------------------------
+ */
+
+static enum err set_allow(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config_out *out = into;
+	(void)k;
+	if (v->list.n > OUT_ALLOW_MAX)
+		return why_set(r->why, E_LIMIT, v->at, "allow has at most %d entries", OUT_ALLOW_MAX);
+	out->allow = arena_alloc(r->arena, (v->list.n + 1) * sizeof *out->allow);
+	if (!out->allow)
+		return E_NOMEM;
+	for (out->allowed = 0; out->allowed < v->list.n; out->allowed++) {
+		const struct val *item = &v->list.item[out->allowed];
+		if (item->kind != VAL_STR)
+			return keys_wrong(r, "an entry of allow", KEY_KIND(VAL_STR), item);
+		enum err e = peer_parse(item->str, &out->allow[out->allowed], r->why);
+		if (e && r->why)
+			r->why->at = inside(r->source, item, r->why->at);
+		if (e)
+			return e;
+	}
+	return OK;
+}
+
+static void write_allow(const void *from, struct buf *out)
+{
+	const struct config_out *o = from;
+	for (unsigned i = 0; i < o->allowed; i++) {
+		buf_addc(out, i ? ',' : '[');
+		json_write_str(out, o->allow[i].text);
+	}
+	if (o->allowed)
+		buf_addc(out, ']');
+}
+
+static enum err set_ca(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config_out *out = into;
+	if (!str_starts(v->str, STR("/")))
+		return why_set(r->why, E_INPUT, v->at, "%s must be an absolute path", k->name);
+	out->ca = v->str;
+	return OK;
+}
+
+static void write_ca(const void *from, struct buf *out)
+{
+	const struct config_out *o = from;
+	if (o->ca.n)
+		json_write_str(out, o->ca);
+}
+
+static const struct key out_keys[] = {
+	{ "allow", KEY_OTHER, .kinds = KEY_KIND(VAL_LIST), .set = set_allow, .write = write_allow },
+	{ "ca", KEY_OTHER, .kinds = KEY_KIND(VAL_STR), .set = set_ca, .write = write_ca },
+	{ "downgrade", KEY_BOOL, .to = offsetof(struct config_out, downgrade) },
+	{ 0 },
+};
+
+static enum err set_out(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config *c = into;
+	return keys_read(r, k->name, out_keys, &c->out, v, NULL);
+}
+
+static void write_out(const void *from, struct buf *out)
+{
+	const struct config *c = from;
+	buf_addc(out, '{');
+	keys_write(out_keys, &c->out, true, out);
+	buf_addc(out, '}');
+}
+
 /* --- the table of settings -------------------------------------------------------------------------------
  */
 
@@ -166,6 +240,13 @@ const struct setting config_settings[] = {
 	    .write = write_calendars },
 	  NULL,
 	  "named lists of dates for EXCEPT" },
+	{ { .name = "out",
+	    .type = KEY_OTHER,
+	    .kinds = KEY_KIND(VAL_MAP),
+	    .set = set_out,
+	    .write = write_out },
+	  NULL,
+	  "where requests to the network may go" },
 	/* What the specification knows and this version does not. */
 	{ { .name = "listen", .later = true } },
 	{ { .name = "store", .later = true } },

@@ -3,6 +3,7 @@
  * than the environment, that for more than the file, that for more than the default. Pure: who asks brings
  * flags, environment and file along. See rota.yaml(5). */
 #include "core/doc/doc.h"
+#include "base/net.h"
 #include "core/doc/keys.h"
 #include "core/when/when.h"
 
@@ -11,6 +12,14 @@ enum config_origin { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLA
 struct config_calendar {
 	struct str name;
 	struct days days;
+};
+
+/* Requests to the network: webhooks, notifications, pings. */
+struct config_out {
+	struct peer *allow; /* who is private and may be spoken to */
+	unsigned allowed;
+	struct str ca;  /* file of trusted certificates; empty: the machine's */
+	bool downgrade; /* follow redirects from https to http */
 };
 
 struct config {
@@ -22,6 +31,7 @@ struct config {
 	int64_t kept_logs; /* bytes */
 	struct config_calendar *calendar;
 	unsigned calendars;
+	struct config_out out;
 };
 
 struct setting {
@@ -31,7 +41,7 @@ struct setting {
 };
 /* Ends with a NULL name. The key's name is that of the flag, too, with '-' for '_'. */
 extern const struct setting config_settings[];
-enum { CONFIG_SETTINGS_MAX = 24 };
+enum { CONFIG_SETTINGS_MAX = 32 };
 
 /* A value beside its setting's place in the table. */
 struct config_source {
