@@ -90,6 +90,7 @@ static const char *type_of(const struct pump_fact *f)
 							 : NULL;
 	case ST_WITHDRAW:
 	case ST_NAME:
+	case ST_PRUNE:
 	case ST_OPS:
 		break;
 	}

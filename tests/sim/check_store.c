@@ -500,6 +500,7 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_STARTED:
 	case ST_PROBLEM:
 	case ST_NAME:
+	case ST_PRUNE:
 	case ST_OPS:
 		break;
 	}
@@ -661,6 +662,7 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_STARTED:
 	case ST_PROBLEM:
 	case ST_NAME:
+	case ST_PRUNE:
 	case ST_OPS:
 		break;
 	}

@@ -218,6 +218,8 @@ void dump_rows(const struct rows *r, struct buf *out)
 		buf_addc(&lines, '\n');
 	}
 	for (size_t i = 0; i < rows_problems(r); i++) {
+		if (!rows_problem_at(r, i))
+			continue;
 		add_problem(&lines, rows_problem_at(r, i));
 		buf_addc(&lines, '\n');
 	}

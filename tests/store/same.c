@@ -137,6 +137,7 @@ TEST(same_stream_same_rows)
 		[ST_FINISH] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED,
 		[ST_HOLD] = 1 << ST_OK,
 		[ST_PROBLEM] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED,
+		[ST_PRUNE] = 1 << ST_OK | 1 << ST_REFUSED,
 	};
 	for (unsigned op = 0; op < ST_OPS; op++)
 		for (unsigned res = 0; res < ST_RESULTS; res++) {

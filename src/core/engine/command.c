@@ -332,7 +332,10 @@ static void take_backfill(struct engine *e, const struct command *c)
 		e->broken = true;
 		return;
 	}
-	e->fill[e->fills] = (struct fill){ c->sid, c->tag, { c->from.us - 1 }, c->to, late_limit(s) };
+	struct wall at = { c->from.us - 1 };
+	if (at.us < s->row.kept.us)
+		at = s->row.kept; /* what ran up to there is not known any more */
+	e->fill[e->fills] = (struct fill){ c->sid, c->tag, at, c->to, late_limit(s) };
 	fill_next(e, s, &e->fill[e->fills++]);
 }
 
