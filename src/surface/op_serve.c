@@ -70,6 +70,8 @@ enum err op_serve(struct op_call *call)
 				    .launcher = op_launcher(call),
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
+				    .kept = { c->kept_runs_days, c->kept_logs_days, c->kept_logs,
+					      c->kept_every },
 				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars },
 						  .timeout = { [DOC_COMMAND] = c->timeout_command } },
 				    .ctx = &serving,
@@ -87,6 +89,8 @@ enum err op_serve(struct op_call *call)
 		e = api_open(&(struct api_options){ .daemon = daemon, .config = c, .socket = o.socket },
 			     &serving.api, call->why);
 	if (!e) {
+		if (daemon_restored(daemon))
+			fprintf(stderr, "rota: %s\n", daemon_restored(daemon));
 		fprintf(call->out, "rota: serving %s on %s\n", o.data, o.socket);
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);

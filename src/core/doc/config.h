@@ -18,7 +18,8 @@ struct config {
 	int64_t timeout_command, timeout_agent, timeout_request; /* seconds */
 	int64_t log_head, log_tail;                              /* bytes */
 	int64_t kept_runs_days, kept_events_days, kept_logs_days;
-	int64_t kept_logs; /* bytes */
+	int64_t kept_logs;  /* bytes */
+	int64_t kept_every; /* seconds */
 	struct config_calendar *calendar;
 	unsigned calendars;
 };
