@@ -350,7 +350,7 @@ def refusals():
         foreign = open(os.path.join(rig.dir, "foreign"), "rb").read()
         before = open(keep.database, "rb").read()
         for what, body, code, word in (("newer", newer, 2, "version 99"), ("damaged", damaged, 2, "damaged"),
-                                       ("cut", good[:len(good) // 2], 2, ""), ("empty", b"", 2, "empty"),
+                                       ("cut", good[:len(good) // 2], 1, "malformed"), ("empty", b"", 2, "empty"),
                                        ("text", b"once upon a time " * 1000, 2, "not a database"),
                                        ("foreign", foreign, 2, "another program"), ("missing", None, 1, "there is no")):
             path = os.path.join(rig.dir, "bad-" + what)
@@ -409,7 +409,7 @@ def retention():
         check(rig.ask("GET", f"/runs/r{live}")["state"] == "running", "which is alive")
         kept = keep.sql("SELECT kept FROM schedule WHERE sid = ?", sid["minutely"])[0][0]
         check(kept == now - 110 * DAY, "a mark is left", kept)
-        r = rig.cli("why", "minutely", time_text(now - 115 * DAY))
+        r = rig.cli("why", "minutely", time_text((now - 115 * DAY) // (60 * 10**6) * 60 * 10**6))
         check("so long ago" in r.stdout, "why says that it is long ago", r)
         rig.ask("POST", "/schedules/minutely/backfill", {"from": time_text(now - 115 * DAY), "to": time_text(now - 111 * DAY)})
         check(not keep.sql("SELECT 1 FROM run WHERE sid = ? AND kind = 3", sid["minutely"]), "nothing below it is run")
