@@ -58,6 +58,14 @@ static enum err name_new(const char *from, const char *to, struct why *why)
 	return rc < 0 ? fail_file("named", to, why) : flush_directory(to, why);
 }
 
+/* Room for all that is put after it. */
+static enum err check_path(const char *path, struct why *why)
+{
+	if (strlen(path) + 64 < PATH_MAX)
+		return OK;
+	return why_set(why, E_INPUT, WHY_NOWHERE, "the name of the file is too long");
+}
+
 static void path_with(char ret[static PATH_MAX], const char *path, const char *end)
 {
 	snprintf(ret, PATH_MAX, "%s%s", path, end);
@@ -157,7 +165,9 @@ enum err copy_make(const char *database, const char *file, uint64_t *bytes, stru
 	if (access(file, F_OK) == 0)
 		return why_set(why, E_CONFLICT, WHY_NOWHERE, "%s exists already, and is not overwritten",
 			       file);
-	enum err e = open_source(database, SQLITE_OPEN_READWRITE, &from, why);
+	enum err e = check_path(file, why);
+	if (!e)
+		e = open_source(database, SQLITE_OPEN_READWRITE, &from, why);
 	if (e)
 		return e;
 	path_with(part, file, ".part-XXXXXX");
@@ -241,8 +251,9 @@ static int64_t read_generation(const char *path)
 	return n > 0 ? n : 0;
 }
 
-/* An older number than the database's does no harm, so that a full disk is no reason to stay down. */
-static void write_generation(const char *path, int64_t n)
+/* False: it could not be written. An older number than the database's does no harm, so that a full disk is no
+ * reason to stay down. */
+static bool write_generation(const char *path, int64_t n)
 {
 	char part[PATH_MAX];
 	struct why why;
@@ -251,26 +262,34 @@ static void write_generation(const char *path, int64_t n)
 	bool ok = f && fprintf(f, "%lld\n", (long long)n) > 0 && fflush(f) == 0 && fsync(fileno(f)) == 0;
 	if (f)
 		ok = fclose(f) == 0 && ok;
-	if (!ok || rename(part, path) < 0)
-		unlink(part);
-	else if (flush_directory(path, &why))
-		return;
+	if (ok && rename(part, path) == 0)
+		return flush_directory(path, &why) == OK;
+	unlink(part);
+	return false;
 }
 
-static int count_opening(sqlite3 *db, const struct copy_ask *ask, int64_t beside, int64_t *generation,
-			 bool *older)
+/* A database may be ahead of the file beside it, if that could not be written, but never behind. One that has
+ * no file comes from elsewhere; one that was never opened has nothing to know. */
+static int look(sqlite3 *db, const struct copy_ask *ask, int64_t beside, int64_t *here, bool *older)
 {
-	int64_t here = 0, last = 0;
-	int rc = meta(db, "generation", &here);
+	int64_t last = 0;
+	int rc = meta(db, "generation", here);
 	if (rc == SQLITE_OK)
 		rc = last_run(db, &last);
-	if (rc != SQLITE_OK)
-		return rc;
-	/* A database may be one ahead of its file, or many if that could not be written, but never behind.
-	 * One that has no file beside it comes from elsewhere. */
-	*older = here < beside || (here > 0 && beside == 0) || (int64_t)ask->last_run > last;
-	*generation = (here > beside ? here : beside) + 1;
-	return *older ? mark(db, ask, *generation) : set_meta(db, "generation", *generation);
+	*older = (*here > 0 && (*here < beside || beside == 0)) || (int64_t)ask->last_run > last;
+	return rc;
+}
+
+static int count_opening(sqlite3 *db, const struct copy_ask *ask, int64_t generation, bool older)
+{
+	int rc = sqlite3_exec(db, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = older ? mark(db, ask, generation) : set_meta(db, "generation", generation);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	if (!sqlite3_get_autocommit(db))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
 }
 
 static int read_past(sqlite3 *db, struct copy_past *ret)
@@ -286,37 +305,38 @@ static int read_past(sqlite3 *db, struct copy_past *ret)
 	return rc;
 }
 
+/* The first time the file is written before, so that it is never missing where there is something to know. A
+ * disk that takes nothing now may do so later: only what must be known first is worth refusing for. */
+static int open_counting(sqlite3 *db, const struct copy_ask *ask, struct copy_past *ret)
+{
+	int64_t here = 0, beside = read_generation(ask->generation);
+	int rc = look(db, ask, beside, &here, &ret->older);
+	if (rc != SQLITE_OK)
+		return rc;
+	int64_t generation = (here > beside ? here : beside) + 1;
+	if (here > 0 || write_generation(ask->generation, generation) || ret->older)
+		rc = count_opening(db, ask, generation, ret->older);
+	if (rc == SQLITE_OK && here > 0)
+		(void)write_generation(ask->generation, generation);
+	if (!ret->older && db_fate(rc) == DB_OUTAGE)
+		rc = SQLITE_OK;
+	return rc == SQLITE_OK ? read_past(db, ret) : rc;
+}
+
 enum err copy_open(const struct copy_ask *ask, struct copy_past *ret, struct why *why)
 {
 	sqlite3 *db = NULL;
 	struct copy_past past = { 0 };
-	int64_t generation = 0, beside = read_generation(ask->generation);
 	enum err e = db_open(ask->database, SQLITE_OPEN_READWRITE, &db, why);
 	if (e)
 		return e;
-	int rc = sqlite3_exec(db, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", NULL, NULL, NULL);
+	int rc = open_counting(db, ask, &past);
 	if (rc == SQLITE_OK)
-		rc = count_opening(db, ask, beside, &generation, &past.older);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-	if (rc != SQLITE_OK)
-		(void)fail(db, rc, why);
-	if (!sqlite3_get_autocommit(db))
-		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-	bool counted = rc == SQLITE_OK;
-	/* A disk that takes nothing now may do so later; only what must be known first is worth refusing for.
-	 */
-	if (!past.older && db_fate(rc) == DB_OUTAGE)
-		rc = SQLITE_OK;
-	if (rc == SQLITE_OK && (rc = read_past(db, &past)) != SQLITE_OK)
-		(void)fail(db, rc, why);
+		*ret = past;
+	else
+		e = fail(db, rc, why);
 	sqlite3_close(db);
-	if (rc != SQLITE_OK)
-		return E_IO;
-	if (counted)
-		write_generation(ask->generation, generation);
-	*ret = past;
-	return OK;
+	return e;
 }
 
 enum err copy_settled(const char *database, struct why *why)
@@ -381,7 +401,9 @@ enum err copy_restore(const struct copy_ask *ask, const char *file, char *aside,
 	char part[PATH_MAX], whole[PATH_MAX];
 	sqlite3 *from = NULL;
 	/* One that was interrupted is finished first: it was to be, and is kept aside by this one. */
-	enum err e = copy_finish(ask->database, aside, room, why);
+	enum err e = check_path(ask->database, why);
+	if (!e)
+		e = copy_finish(ask->database, aside, room, why);
 	if (!e)
 		e = open_source(file, SQLITE_OPEN_READONLY, &from, why);
 	if (!e)

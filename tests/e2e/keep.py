@@ -7,11 +7,11 @@ import glob
 import json
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import traceback
 
@@ -25,9 +25,13 @@ MISSED = 5
 WORDS = None  # of reasons, asked for once
 
 
+counting = threading.Lock()
+
+
 def check(good, text, more=""):
     global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
+    with counting:
+        passed, failed = passed + bool(good), failed + (not good)
     if not good:
         print(f"FAILED: {text} {more}", flush=True)
     return good
@@ -242,37 +246,46 @@ def first_lost(keep, fired, schedule):
     return min(n for s, n in fired if s == schedule and n not in known)
 
 
+def put_back(same_life):
+    with Keep() as keep:
+        rig = keep.rig
+        rig.start()
+        load(keep)
+        keep.wait_marks(10)
+        check(rig.stop() == 0, "stopped")
+        with open(keep.database, "rb") as f:
+            old = f.read()
+        last = keep.sql("SELECT max(run) FROM run")[0][0]
+        beside = os.path.join(rig.data, "generation")
+        with open(beside) as f:
+            number = f.read()
+        rig.start()
+        n = len(keep.fired())
+        keep.wait_marks(n + 20)
+        check(rig.stop() == 0, "stopped")
+        fired = keep.fired()
+        for path in glob.glob(keep.database + "*"):
+            os.unlink(path)
+        with open(keep.database, "wb") as f:
+            f.write(old)
+        if same_life:
+            with open(beside, "w") as f:
+                f.write(number)
+        rig.start()
+        n = len(keep.fired())
+        check(keep.wait_marks(n + 20), "it goes on")
+        accounted(keep, fired, last, f"put back by hand ({same_life})")
+        check("by hand" in rig.words(), "it is said", rig.words())
+
+
 def by_hand():
-    """The database file is copied back: the number beside it tells, or the runs' files do."""
-    for generations in (1, 0):
-        with Keep() as keep:
-            rig = keep.rig
-            rig.start()
-            load(keep)
-            keep.wait_marks(10)
-            check(rig.stop() == 0, "stopped")
-            with open(keep.database, "rb") as f:
-                old = f.read()
-            last = keep.sql("SELECT max(run) FROM run")[0][0]
-            if not generations:  # the copy is of the same life as the file says
-                number = open(os.path.join(rig.data, "generation")).read()
-            rig.start()
-            n = len(keep.fired())
-            keep.wait_marks(n + 20)
-            check(rig.stop() == 0, "stopped")
-            fired = keep.fired()
-            for path in glob.glob(keep.database + "*"):
-                os.unlink(path)
-            with open(keep.database, "wb") as f:
-                f.write(old)
-            if not generations:
-                with open(os.path.join(rig.data, "generation"), "w") as f:
-                    f.write(number)
-            rig.start()
-            n = len(keep.fired())
-            check(keep.wait_marks(n + 20), "it goes on")
-            accounted(keep, fired, last, f"copied back by hand ({generations})")
-            check("by hand" in rig.words(), "it is said", rig.words())
+    """The database file is copied back: the number beside it tells."""
+    put_back(False)
+
+
+def by_hand_in_one_life():
+    """It was copied and put back in one life of the daemon: the runs' files tell."""
+    put_back(True)
 
 
 def interrupted():
@@ -442,21 +455,26 @@ def by_size():
         rig.ask("POST", f"/runs/r{live}/stop", {})
 
 
-PARTS = [under_load, by_hand, interrupted, refusals, retention, by_size]
+PARTS = [under_load, by_hand, by_hand_in_one_life, interrupted, refusals, retention, by_size]
+
+
+def play(part):
+    start = time.monotonic()
+    try:
+        part()
+    except Exception:  # noqa: BLE001
+        check(False, part.__name__, traceback.format_exc())
+    if os.environ.get("SHOW"):
+        print(f"{part.__name__}: {time.monotonic() - start:.1f} s", flush=True)
 
 
 def main():
     wanted = sys.argv[2:]
-    for part in PARTS:
-        if wanted and part.__name__ not in wanted:
-            continue
-        start = time.monotonic()
-        try:
-            part()
-        except Exception:  # noqa: BLE001
-            check(False, part.__name__, traceback.format_exc())
-        if os.environ.get("SHOW"):
-            print(f"{part.__name__}: {time.monotonic() - start:.1f} s", flush=True)
+    threads = [threading.Thread(target=play, args=(p,)) for p in PARTS if not wanted or p.__name__ in wanted]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 

@@ -1441,8 +1441,10 @@ static void expect_runs_at(int line, struct rig *rig, const char *want)
 	rig_dump(rig, &all);
 	struct str rest = buf_str(&all), row;
 	while (str_line(&rest, &row))
-		if (str_eq(str_token(&row), STR("run")))
-			buf_addf(&got, "%s%.*s", got.n ? " " : "", STR_ARG(str_token(&row)));
+		if (str_eq(str_token(&row), STR("run"))) {
+			struct str number = str_token(&row);
+			buf_addf(&got, "%s%.*s", got.n ? " " : "", STR_ARG(number));
+		}
 	check_str(__FILE__, line, buf_str(&got), str_of(want), "runs");
 	buf_free(&all);
 	buf_free(&got);
@@ -1496,6 +1498,7 @@ ON_EACH(prune_leaves_a_mark_below_which_nothing_is_claimed)
 	CHECK_INT(ack.row.kept.us, 300);
 	CHECK_INT(ack.was.run, 0);
 	CHECK_IN_VAIN(rig, req_occ(5, 1, 10, 250), ST_LOST);
+	CHECK_IN_VAIN(rig, moving(req_occ(5, 1, 10, 250), 400, 250), ST_STALE);
 	/* Nor by a backfill, a clock that went back, a change, another life. */
 	struct st_req fill = req_occ(5, 1, 11, 200);
 	fill.run.kind = KIND_BACKFILL;
