@@ -63,7 +63,7 @@
 #define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
 #define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
 
-#define COPY_STEP_PAGES          1024        /* copied at a time for a backup */
+#define COPY_STEP_PAGES 1024 /* copied at a time for a backup */
 
 /* Reading for people */
 #define READ_LIST_MAX       1000        /* items of one answer */
@@ -91,10 +91,11 @@
 #define DESK_PAUSE_MS      100       /* … so far apart */
 
 /* What is kept, and for how long */
-#define RETAIN_FIRST_SECONDS 600 /* after a start, until old things are looked for: the clock may yet be set */
-#define RETAIN_BATCH         64  /* old things asked for at a time … */
-#define RETAIN_PAUSE_MS      20  /* … and the pause before the next, and after as many files */
-#define STRAYS_WAIT_MS       15000 /* for the end of runs that a restored store does not know */
+#define RETAIN_FIRST_SECONDS                                                                                 \
+	600                /* after a start, until old things are looked for: the clock may yet be set */
+#define RETAIN_BATCH    16 /* old things asked for at a time: what comes due meanwhile waits for them … */
+#define RETAIN_PAUSE_MS 5  /* … and the pause before the next, and after as many files */
+#define STRAYS_WAIT_MS  15000 /* for the end of runs that a restored store does not know */
 
 /* The runner */
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */

@@ -14,7 +14,7 @@
 #define HOUR  INT64_C(3600)
 #define A_DAY (24 * HOUR)
 
-enum { KEPT_DAYS = 30, DAYS = 365, FLYING_MAX = 8192, SCHEDULES = 24, A_DAYS = 6 };
+enum { KEPT_DAYS = 30, DAYS = 365, FLYING_MAX = 8192, SCHEDULES = 24, A_DAYS = 3 };
 #define INTERVAL (A_DAY / A_DAYS)
 
 struct year {
