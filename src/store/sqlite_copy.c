@@ -71,6 +71,16 @@ static void path_with(char ret[static PATH_MAX], const char *path, const char *e
 	snprintf(ret, PATH_MAX, "%s%s", path, end);
 }
 
+static void remove_file(const char *database)
+{
+	static const char *const ends[] = { "-journal", "-wal", "-shm", "" };
+	char path[PATH_MAX];
+	for (unsigned i = 0; i < ARRAY_LEN(ends); i++) {
+		path_with(path, database, ends[i]);
+		unlink(path);
+	}
+}
+
 /* ---- pages ---- */
 
 /* A read transaction of our own spans all steps: whoever writes meanwhile goes on, and the copy need not
@@ -185,7 +195,7 @@ enum err copy_make(const char *database, const char *file, uint64_t *bytes, stru
 	if (!e)
 		e = name_new(part, file, why);
 	if (e)
-		unlink(part);
+		remove_file(part);
 	else
 		*bytes = (uint64_t)st.st_size;
 	return e;
@@ -396,6 +406,14 @@ static enum err prepare(const struct copy_ask *ask, const char *part, struct why
 	return e ? e : flush(part, why);
 }
 
+/* What was given up: a journal of it must not meet the next of its name. */
+static void remove_part(const char *database)
+{
+	char path[PATH_MAX];
+	path_with(path, database, ".part");
+	remove_file(path);
+}
+
 enum err copy_restore(const struct copy_ask *ask, const char *file, char *aside, size_t room, struct why *why)
 {
 	char part[PATH_MAX], whole[PATH_MAX];
@@ -410,7 +428,6 @@ enum err copy_restore(const struct copy_ask *ask, const char *file, char *aside,
 		e = check_whole(from, file, why);
 	path_with(part, ask->database, ".part");
 	path_with(whole, ask->database, ".restored");
-	unlink(part);
 	if (!e)
 		e = copy_into(from, part, why);
 	sqlite3_close(from);
@@ -419,7 +436,7 @@ enum err copy_restore(const struct copy_ask *ask, const char *file, char *aside,
 	if (!e && rename(part, whole) < 0)
 		e = fail_file("named", whole, why);
 	if (e) {
-		unlink(part);
+		remove_part(ask->database);
 		return e;
 	}
 	/* From here on it is done, by whoever comes next. */
@@ -452,6 +469,7 @@ static enum err put_aside(const char *database, const char *aside, struct why *w
 enum err copy_finish(const char *database, char *aside, size_t room, struct why *why)
 {
 	char whole[PATH_MAX], old[PATH_MAX];
+	remove_part(database);
 	path_with(whole, database, ".restored");
 	snprintf(aside, room, "%s", "");
 	if (access(whole, F_OK) < 0)

@@ -90,8 +90,10 @@ class Keep:
         with open(self.marks) as f:
             return [line.split() for line in f if line.split()[2] == str(run)]
 
-    def verb(self, *words, data=None):
-        return subprocess.run([ROTA, *words, "--data", data or self.rig.data], stdin=subprocess.DEVNULL,
+    def verb(self, *words, most=None):
+        """With `most`, no file may grow beyond so many bytes, as on a disk that is full."""
+        limit = ["/bin/sh", "-c", f"trap '' XFSZ; ulimit -f {most // 512}; exec \"$@\"", "sh"] if most else []
+        return subprocess.run([*limit, ROTA, *words, "--data", self.rig.data], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120, env=self.rig.env, cwd=self.rig.dir)
 
     def sql(self, text, *args):
@@ -321,12 +323,15 @@ def interrupted():
             left = {os.path.basename(q) for q in glob.glob(keep.database + "*")}
             rig.start()
             ids = [s["id"] for s in rig.ask("GET", "/schedules")["schedules"]]
-            seen[ids[0], "rota.db.restored" in left] += 1
+            seen[ids[0], *sorted(left)] += 1
             if not check(ids in (["old"], ["new"]), "the old one or the new one", (ids, left)):
                 break
             if not check(rig.stop() == 0, "stopped", rig.words()[-300:]):
                 break
             check(keep.sql("PRAGMA integrity_check")[0][0] == "ok", "whole")
+            check(not glob.glob(keep.database + ".part*") + glob.glob(keep.database + ".restored*"), "nothing half-made is left")
+        if os.environ.get("SHOW"):
+            print(*seen.items(), sep="\n")
         # What a kill hardly ever hits: all that was left to do is to put it in its place.
         os.rename(keep.database, keep.database + ".restored")
         with open(keep.database, "wb") as f:
@@ -375,8 +380,19 @@ def refusals():
             check(open(keep.database, "rb").read() == before, f"{what}: nothing was changed")
             check({os.path.basename(p) for p in glob.glob(keep.database + "*")} <=
                   {"rota.db", "rota.db-wal", "rota.db-shm"}, f"{what}: nothing is left", glob.glob(keep.database + "*"))
+        r = keep.verb("restore", copy, most=65536)
+        check(r.returncode == 1 and open(keep.database, "rb").read() == before, "no room for the restore", r)
+        r = keep.verb("backup", copy + "2", most=65536)
+        check(r.returncode == 1 and not glob.glob(copy + "2*"), "no room for the backup", r)
         rig.start()
         check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 200, "all is as it was")
+        check(rig.stop() == 0, "stopped")
+        with open(keep.database, "r+b") as f:
+            f.write(os.urandom(65536))
+        r = keep.verb("restore", copy)
+        check(r.returncode == 0 and "before-1" in r.stdout, "in the place of one that is damaged", r)
+        rig.start()
+        check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 200, "all is as it was copied")
 
 
 def retention():
