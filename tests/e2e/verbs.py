@@ -157,7 +157,7 @@ def help_of_all():
     r = good("--help")
     verbs = re.findall(r"^  (\S+) ", r.out, re.M)
     wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack backfill events serve doctor clock "
-              "config version next explain zones").split()
+              "backup restore config version next explain zones").split()
     check(verbs == wanted, f"help lists {verbs}", r)
     for verb in wanted:
         r = good(verb, "--help", has=("example: rota", "--json"))
