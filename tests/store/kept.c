@@ -100,6 +100,8 @@ TEST(old_things_are_walked_piece_by_piece)
 	CHECK(item[0].old && !item[1].old && item[2].old && !item[2].young);
 	CHECK_INT(read_old(reader, PRUNE_RUNS, 30, AT(402), item, 3, &n, &why), OK);
 	CHECK(n == 2 && item[0].old && !item[1].old && item[1].young);
+	CHECK_INT(read_old(reader, PRUNE_RUNS, 30, AT(1000), item, 3, &n, &why), OK);
+	CHECK(n == 2 && item[0].old && !item[1].old && !item[1].young); /* the latest */
 	struct old_run run;
 	CHECK_INT(read_old_run(reader, 50, &run, &why), OK);
 	CHECK(run.known && run.over && run.latest && run.at.us == 502);
