@@ -58,8 +58,9 @@ static const char *const text[] = {
 			   " retry_at = ?7, cost = ?8, tokens_in = ?9, tokens_out = ?10, limited = ?11, "
 			   "\"end\" = ?12, exit_code = ?13 WHERE run = ?1",
 	/* Manual runs were asked for, and do not become due again. */
-	[SQL_RUNS_WITHDRAW] = "DELETE FROM run WHERE sid = ?1 AND nominal > ?2 AND kind NOT IN (2, 4)"
-			      " AND NOT (kind = 1 AND ?3) AND state IN (4, 5)",
+	[SQL_RUNS_WITHDRAW] =
+		"DELETE FROM run INDEXED BY run_idle_of WHERE sid = ?1 AND nominal > ?2 AND state > 3"
+		" AND kind NOT IN (2, 4) AND NOT (kind = 1 AND ?3)",
 	/* Before a record goes: its number must never be given again. */
 	[SQL_RUNS_REMEMBER] = "UPDATE meta SET value = max(value, (SELECT ifnull(max(run), 0) FROM run))"
 			      " WHERE key = 'last_run'",
