@@ -357,6 +357,10 @@ static void give(void *arg)
 {
 	struct desk_job *j = arg;
 	struct daemon *d = j->ctx;
+	if (atomic_load(&d->closing)) { /* the next daemon asks again */
+		desk_job_free(j);
+		return;
+	}
 	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
 		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
 			      j->reason ? j->reason : REASON_DEFINITION);
@@ -368,13 +372,12 @@ static void prepared(void *ctx, struct desk_job *j)
 {
 	struct daemon *d = ctx;
 	j->ctx = d;
-	while (mailbox_put(d->mail, give, j)) {
-		if (atomic_load(&d->closing)) { /* nobody empties it any more; the next daemon asks again */
-			desk_job_free(j);
+	while (!atomic_load(&d->closing)) {
+		if (mailbox_put(d->mail, give, j) == OK)
 			return;
-		}
 		usleep(1000);
 	}
+	desk_job_free(j); /* nobody empties it any more; the next daemon asks again */
 }
 
 static void want(void *ctx, const struct rn_req *r)
@@ -785,5 +788,9 @@ void daemon_close(struct daemon *d)
 
 enum err daemon_run(struct daemon *d, struct why *why)
 {
-	return loop_run(d->loop, why);
+	enum err e = loop_run(d->loop, why);
+	/* What came in while it stopped holds memory. */
+	atomic_store(&d->closing, true);
+	mailbox_empty(d->mail);
+	return e;
 }

@@ -217,11 +217,11 @@ def under_load():
         rig.ask("POST", f"/runs/r{known}/stop", {})
         why = rig.cli("why", "second-0", time_text(first_lost(keep, fired, "second-0")))
         check("restored" in why.stdout, "why says so", why)
-        check(rig.stop() == 0, "stopped")
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
         rig.start()
         check(wait_until(10, lambda: not any(p["key"] == "restored" for p in rig.ask("GET", "/problems")["problems"])),
               "until the next start")
-        check(rig.stop() == 0, "stopped again")
+        check((code := rig.stop()) == 0, f"stopped again: {code}", rig.words()[-2000:])
         accounted(keep, fired, last, "in the same place, later")
 
         # Elsewhere, with the same commands. What fired anywhere must not fire there.
@@ -254,7 +254,7 @@ def put_back(same_life):
         rig.start()
         load(keep)
         keep.wait_marks(10)
-        check(rig.stop() == 0, "stopped")
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
         with open(keep.database, "rb") as f:
             old = f.read()
         last = keep.sql("SELECT max(run) FROM run")[0][0]
@@ -264,7 +264,7 @@ def put_back(same_life):
         rig.start()
         n = len(keep.fired())
         keep.wait_marks(n + 20)
-        check(rig.stop() == 0, "stopped")
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
         fired = keep.fired()
         for path in glob.glob(keep.database + "*"):
             os.unlink(path)
@@ -297,7 +297,7 @@ def interrupted():
         rig, seen = keep.rig, collections.Counter()
         rig.start()
         rig.add(keep.document("old"))
-        check(rig.stop() == 0, "stopped")
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
         with open(keep.database, "rb") as f:
             whole = f.read()
         copy = os.path.join(rig.dir, "copy.db")
@@ -357,7 +357,7 @@ def refusals():
         check(r.returncode == 1 and "place.db" in r.stderr, "a place that is not there", r)
         r = keep.verb("backup")
         check(r.returncode == 2 and "FILE" in r.stderr, "no file is named", r)
-        check(rig.stop() == 0, "stopped")
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
         good = open(copy, "rb").read()
         newer = bytearray(good)
         newer[60:64] = (99).to_bytes(4, "big")
@@ -386,7 +386,7 @@ def refusals():
         check(r.returncode == 1 and not glob.glob(copy + "2*"), "no room for the backup", r)
         rig.start()
         check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 200, "all is as it was")
-        check(rig.stop() == 0, "stopped")
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
         with open(keep.database, "r+b") as f:
             f.write(os.urandom(65536))
         r = keep.verb("restore", copy)
@@ -410,7 +410,7 @@ def retention():
         rig.ask("DELETE", "/schedules/gone")
         live = keep.run("long")
         wait_until(30, lambda: keep.marks_of(live))
-        check(rig.stop() == 0, "stopped")
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
         # A hundred days pass: for the records, and for the files.
         past = 100 * DAY
         keep.sql("UPDATE run SET nominal = nominal - ?1, due = due - ?1, claimed = claimed - ?1,"

@@ -496,7 +496,7 @@ static void check_schedules(struct scene *s, const struct rows *rows)
 
 static void check_problems(struct scene *s, const struct rows *rows, bool all)
 {
-	struct read_problems page = { .more = true };
+	struct read_problems page = { 0 };
 	struct problem_row one;
 	uint64_t before = 0;
 	for (size_t i = rows_problems(rows); i > 0; i--) {

@@ -168,7 +168,7 @@ static void find_zone(struct engine *e, struct sched *s)
 /* At or below the pruning mark nothing is claimed, though the clock may have gone back behind it. */
 static struct wall first_try(const struct sched *s)
 {
-	bool pruned = !s->row.after && s->row.next.us <= s->row.kept.us;
+	bool pruned = !s->row.after && !s->outdated && s->row.next.us <= s->row.kept.us;
 	return pruned ? due_next(s, s->row.kept) : s->row.next;
 }
 
