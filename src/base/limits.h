@@ -87,6 +87,8 @@
 #define STORE_CHECKPOINT_SECONDS 1            /* after a pass over the log that failed */
 #define STORE_CACHE_KIB          (32 << 10)   /* the writer's page cache */
 
+#define COPY_STEP_PAGES 1024 /* copied at a time for a backup */
+
 /* Reading for people */
 #define READ_LIST_MAX       1000        /* items of one answer */
 #define READ_BYTES_MAX      (32u << 20) /* of documents in one answer; the first goes in whatever its size */
@@ -112,6 +114,13 @@
 #define PROBLEMS_LATE_MAX  1024      /* problems to be said when the desk has room again */
 #define DESK_TRIES_MAX     20        /* for a document that cannot be read now … */
 #define DESK_PAUSE_MS      100       /* … so far apart */
+
+/* What is kept, and for how long */
+#define RETAIN_FIRST_SECONDS                                                                                 \
+	600                /* after a start, until old things are looked for: the clock may yet be set */
+#define RETAIN_BATCH    16 /* old things asked for at a time: what comes due meanwhile waits for them … */
+#define RETAIN_PAUSE_MS 5  /* … and the pause before the next, and after as many files */
+#define STRAYS_WAIT_MS  15000 /* for the end of runs that a restored store does not know */
 
 /* The runner */
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */

@@ -3,12 +3,15 @@
 #include "base/map.h"
 #include "daemon/desk.h"
 #include "daemon/problems.h"
+#include "daemon/restored.h"
+#include "daemon/retain.h"
 #include "host/clock.h"
 #include "host/rundir.h"
-#include "store/sqlite.h"
+#include "host/runfiles.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -41,7 +44,7 @@ struct sending {
 
 struct daemon {
 	struct daemon_options options;
-	char *database, *runs, *lock_path;
+	char *database, *runs;
 	int lock;
 	struct buf cgroup;
 	struct names *names;
@@ -58,6 +61,9 @@ struct daemon {
 	struct pending *again;   /* those that were answered BUSY */
 	struct sending *sent;
 	struct problems *problems;
+	struct retain *retain;
+	char restored[WHY_TEXT_MAX]; /* what is to be said of it; empty: nothing */
+	bool said_restored;          /* a problem of an earlier start is open */
 	struct boot looked;
 	bool unwell; /* at the last look */
 	struct {
@@ -332,7 +338,8 @@ static void answered(void *ctx, const struct st_ack *ack)
 			state_changed(d, s->req.state.key);
 		if (s->done)
 			s->done(s->ctx, ack);
-		tell(d, &f, ack);
+		if (f.op == ST_PROBLEM)
+			tell(d, &f, ack);
 		sending_free(s);
 		return;
 	}
@@ -388,6 +395,10 @@ static void give(void *arg)
 {
 	struct desk_job *j = arg;
 	struct daemon *d = j->ctx;
+	if (atomic_load(&d->closing)) { /* the next daemon asks again */
+		desk_job_free(j);
+		return;
+	}
 	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
 		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
 			      j->reason ? j->reason : REASON_DEFINITION);
@@ -411,13 +422,12 @@ static void prepared(void *ctx, struct desk_job *j)
 	j->ctx = d;
 	if (j->outcome)
 		write_words(d, j->req.run, str_of(j->why.text));
-	while (mailbox_put(d->mail, give, j)) {
-		if (atomic_load(&d->closing)) { /* nobody empties it any more; the next daemon asks again */
-			desk_job_free(j);
+	while (!atomic_load(&d->closing)) {
+		if (mailbox_put(d->mail, give, j) == OK)
 			return;
-		}
 		usleep(1000);
 	}
+	desk_job_free(j); /* nobody empties it any more; the next daemon asks again */
 }
 
 static void want(void *ctx, const struct rn_req *r)
@@ -571,22 +581,120 @@ static enum err make_directories(const char *path, struct why *why)
 }
 
 /* One daemon to a directory: the lock goes with the process, whatever its end. */
-static enum err take_lock(struct daemon *d, struct why *why)
+enum err daemon_lock(const char *data, int *ret, struct why *why)
 {
-	d->lock = open(d->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (d->lock < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "%s cannot be opened: %s", d->lock_path,
-			       strerror(errno));
-	if (flock(d->lock, LOCK_EX | LOCK_NB) < 0) {
-		char pid[16] = "";
-		ssize_t n = pread(d->lock, pid, sizeof pid - 1, 0);
+	char path[PATH_MAX], pid[16] = "";
+	enum err e = make_directories(data, why);
+	if (e)
+		return e;
+	snprintf(path, sizeof path, "%s/lock", data);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return why_set(why, E_IO, WHY_NOWHERE, "%s cannot be opened: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		ssize_t n = pread(fd, pid, sizeof pid - 1, 0);
 		pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
-		return why_set(why, E_BUSY, WHY_NOWHERE, "another rota serves %s (process %s)",
-			       d->options.data, pid[0] ? pid : "unknown");
+		close(fd);
+		return why_set(why, E_BUSY, WHY_NOWHERE, "another rota serves %s (process %s)", data,
+			       pid[0] ? pid : "unknown");
 	}
-	if (ftruncate(d->lock, 0) == 0)
-		dprintf(d->lock, "%d\n", (int)getpid());
+	if (ftruncate(fd, 0) == 0)
+		dprintf(fd, "%d\n", (int)getpid());
+	*ret = fd;
 	return OK;
+}
+
+/* --- what is old, and what was brought back
+ * ------------------------------------------------------------------ */
+
+static void pruned(void *ctx, const struct st_ack *ack)
+{
+	struct daemon *d = ctx;
+	(void)ack;
+	retain_answered(d->retain);
+}
+
+static enum err send_prune(void *ctx, const struct st_req *r)
+{
+	return daemon_send(ctx, r, pruned, ctx);
+}
+
+static void tell_facts(void *arg)
+{
+	struct daemon *d = arg;
+	const struct engine *e = pump_engine(d->pump);
+	retain_facts(d->retain, !engine_clock_held(e), engine_acted_on(e));
+}
+
+static enum err ask_facts(void *ctx)
+{
+	return daemon_call(ctx, tell_facts, ctx);
+}
+
+static enum err open_retain(struct daemon *d, struct why *why)
+{
+	int64_t every = d->options.kept.every;
+	return retain_open(&(struct retain_options){ .database = d->database,
+						     .runs = d->runs,
+						     .runs_days = d->options.kept.runs_days,
+						     .logs_days = d->options.kept.logs_days,
+						     .logs_bytes = d->options.kept.logs_bytes,
+						     .first = every < RETAIN_FIRST_SECONDS
+								      ? every
+								      : RETAIN_FIRST_SECONDS,
+						     .every = every,
+						     .ctx = d,
+						     .send = send_prune,
+						     .ask = ask_facts },
+			   &d->retain, why);
+}
+
+/* Is the database older than what happened? Then its runs are looked after first. */
+static enum err look_back(struct daemon *d, struct why *why)
+{
+	struct copy_ask ask = { .database = d->database, .now = clock_wall() };
+	struct copy_past past;
+	unsigned stopped = 0;
+	char *file = path_in(d->options.data, "generation");
+	ask.generation = file;
+	enum err e = file ? runfiles_last(d->runs, &ask.last_run, why) : E_NOMEM;
+	if (!e)
+		e = copy_open(&ask, &past, why);
+	free(file);
+	if (e || !past.strays)
+		return e;
+	e = restored_settle(&(struct restored_ask){ .database = d->database,
+						    .runs = d->runs,
+						    .store = d->store,
+						    .runner = d->runner,
+						    .past = &past },
+			    &stopped, why);
+	snprintf(d->restored, sizeof d->restored,
+		 "the store was brought back from a copy%s; what came due since is missed/restored, and of "
+		 "runs it "
+		 "does not know %u %s found alive and stopped",
+		 past.older ? " by hand" : "", stopped, stopped == 1 ? "was" : "were");
+	return e;
+}
+
+/* A problem until the next start. */
+static void say_restored(void *arg)
+{
+	struct daemon *d = arg;
+	struct st_req r = { .op = ST_PROBLEM, .lane = LANE_FINISH, .at = clock_wall() };
+	r.problem = (struct problem_said){ .act = d->restored[0] ? PROBLEM_OPEN : PROBLEM_CLOSE,
+					   .key = STR("restored"),
+					   .subject = STR("store"),
+					   .text = str_of(d->restored) };
+	if (!d->restored[0])
+		r.problem.text = (struct str){ 0 };
+	if (daemon_send(d, &r, NULL, NULL))
+		return; /* it has been printed */
+}
+
+const char *daemon_restored(const struct daemon *d)
+{
+	return d->restored[0] ? d->restored : NULL;
 }
 
 static enum err open_runner(struct daemon *d, struct why *why)
@@ -616,9 +724,10 @@ static enum err open_runner(struct daemon *d, struct why *why)
 static enum err open_all(struct daemon *d, struct why *why)
 {
 	const struct daemon_options *o = &d->options;
-	enum err e = make_directories(o->data, why);
+	char aside[PATH_MAX];
+	enum err e = daemon_lock(o->data, &d->lock, why);
 	if (!e)
-		e = take_lock(d, why);
+		e = copy_finish(d->database, aside, sizeof aside, why);
 	if (!e)
 		e = make_directories(d->runs, why);
 	if (!e)
@@ -629,6 +738,8 @@ static enum err open_all(struct daemon *d, struct why *why)
 		e = mailbox_new(DAEMON_MAIL_MAX, &d->mail);
 	if (!e)
 		e = store_sqlite_open(d->database, &d->store, why);
+	if (!e)
+		e = look_back(d, why);
 	if (!e)
 		e = desk_open(&(struct desk_options){ .database = d->database,
 						      .socket = o->socket,
@@ -652,6 +763,7 @@ static void load_also(void *ctx, const struct load_item *item)
 {
 	struct daemon *d = ctx;
 	problems_load(d->problems, item);
+	d->said_restored |= item->kind == LOAD_PROBLEM && str_eq(item->problem.key, STR("restored"));
 	if (item->kind == LOAD_NAME &&
 	    names_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
 		return; /* its rules are outdated, and wait */
@@ -713,6 +825,8 @@ static enum err load(struct daemon *d, struct why *why)
 		e = pump_load(d->pump, loop_now(), load_also, d);
 	if (e == E_IO && store_sqlite_trouble(d->store, NULL, NULL, why) == OK)
 		why_write(why, WHY_NOWHERE, "%s cannot be read", d->database);
+	if (!e && (d->restored[0] || d->said_restored))
+		e = mailbox_put(d->mail, say_restored, d);
 	return e ? e : mailbox_put(d->mail, compile_all, d);
 }
 
@@ -725,7 +839,6 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	d->lock = -1;
 	d->database = path_in(o->data, "rota.db");
 	d->runs = path_in(o->data, "runs");
-	d->lock_path = path_in(o->data, "lock");
 	/* Threads inherit it: the loop alone hears of them. */
 	sigset_t mask;
 	sigemptyset(&mask);
@@ -733,9 +846,11 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	enum err e = d->database && d->runs && d->lock_path ? open_all(d, why) : E_NOMEM;
+	enum err e = d->database && d->runs ? open_all(d, why) : E_NOMEM;
 	if (!e)
 		e = load(d, why);
+	if (!e)
+		e = open_retain(d, why);
 	if (e)
 		daemon_close(d);
 	else
@@ -755,6 +870,8 @@ static void drop_mail(struct daemon *d)
 			sending_free(arg);
 		else if (fn == give)
 			desk_job_free(arg);
+		else if (fn == say)
+			free(arg);
 	}
 }
 
@@ -763,6 +880,7 @@ void daemon_close(struct daemon *d)
 	if (!d)
 		return;
 	atomic_store(&d->closing, true);
+	retain_close(d->retain);
 	desk_close(d->desk);
 	drop_mail(d);
 	problems_free(d->problems);
@@ -784,7 +902,6 @@ void daemon_close(struct daemon *d)
 		close(d->lock);
 	free(d->database);
 	free(d->runs);
-	free(d->lock_path);
 	free(d);
 }
 

@@ -9,7 +9,11 @@ struct daemon_options {
 	const char *socket;   /* told to runs as ROTA_SOCKET */
 	const char *launcher; /* the program */
 	unsigned slots, catch_up_per_second;
-	bool documents_first;    /* nothing comes due before daemon_documents */
+	bool documents_first; /* nothing comes due before daemon_documents */
+	struct {
+		int64_t runs_days, logs_days, logs_bytes; /* what is older, or beyond, goes … */
+		int64_t every;                            /* … and is looked for so often, in seconds */
+	} kept;
 	struct doc_env defaults; /* for documents that say nothing: timeouts */
 	/* Told of everything that is durable, on the daemon's thread. May be NULL. */
 	void *ctx;
@@ -19,6 +23,10 @@ struct daemon_options {
 	 */
 	void (*stopping)(void *ctx);
 };
+
+/* For who works on a data directory without serving it: makes it if need be, and keeps daemons out until the
+ * descriptor is closed. E_BUSY: one serves it. */
+must_check enum err daemon_lock(const char *data, int *ret, struct why *why);
 
 struct daemon;
 /* Reads the store. E_BUSY: another daemon has this directory. E_INPUT, E_IO: as store_sqlite_open says. Call
@@ -37,8 +45,9 @@ typedef void reply_fn(void *ctx, const struct reply *r);
  * moment, and one that is edited while something of it is late is busy once: what is answered REPLY_BUSY is
  * asked again for ORDER_BUSY_MS (a run, which may be busy for hours, for RUN_BUSY_MS). */
 must_check enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx);
-/* A request of one's own to the store: ST_PROBLEM, whose texts are copied. `done` (may be NULL) is called on
- * the daemon's thread with its answer, unless the daemon stops before. E_BUSY: too many at a time. */
+/* A request of one's own to the store: ST_PROBLEM, whose texts are copied, or ST_PRUNE. `done` (may be NULL)
+ * is called on the daemon's thread with its answer, unless the daemon stops before. E_BUSY: too many at a
+ * time. */
 typedef void sent_fn(void *ctx, const struct st_ack *ack);
 must_check enum err daemon_send(struct daemon *d, const struct st_req *r, sent_fn *done, void *ctx);
 /* Calls fn(arg) on the daemon's thread. */
@@ -58,3 +67,5 @@ const struct engine *daemon_engine(const struct daemon *d);
 /* What is wrong with the store, or else with the runner: E_IO with what, since when, and which of the two. */
 must_check enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why);
 bool daemon_has_cgroup(const struct daemon *d);
+/* For people, where the store was found to be older than its directory; NULL: it was not. */
+const char *daemon_restored(const struct daemon *d);

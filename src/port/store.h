@@ -30,7 +30,7 @@ enum st_op {
 	 * failures, owed, owed_since and seen stay. close_range: the open range of this sid ends at `at`, or
 	 * goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`.
 	 * ST_REFUSED, after all else was judged: a living schedule of another sid has this id. That of a
-	 * removed one is free. */
+	 * removed one is free. Also ST_REFUSED: a new sid no larger than one that was pruned. */
 	ST_PUT,
 	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
 	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs, and what is mine of PUT
@@ -38,9 +38,11 @@ enum st_op {
 	ST_DROP,
 	/* Records an occurrence: `run` as it is. Unique are `run.run` and, for all kinds but KIND_MANUAL,
 	 * (sid, nominal). Mine: run.run is there. Then, in this order: no such schedule: ST_REFUSED; rev:
-	 * ST_STALE; moves and nominal at or below high (for a follower: move.seen at or below seen):
-	 * ST_STALE; (sid, nominal) there: ST_LOST with the record, unless the new one is KIND_BACKFILL and
-	 * the old one skipped or missed: then the record becomes the new run, `was` telling what it had been.
+	 * ST_STALE; moves and nominal at or below high or kept (for a follower: move.seen at or below seen):
+	 * ST_STALE; no follower, not KIND_MANUAL and nominal at or below kept: ST_LOST, for what was there
+	 * may have been pruned; (sid, nominal) there: ST_LOST with the record, unless the new one is
+	 * KIND_BACKFILL and the old one skipped or missed: then the record becomes the new run, `was` telling
+	 * what it had been.
 	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED it is an end, numbered as
 	 * below; failures stay. */
 	ST_OCC,
@@ -89,6 +91,9 @@ enum st_op {
 	/* What is said of a run in words: words.text is now that of (words.run, words.kind); an empty one
 	 * goes. ST_REFUSED: there is no such run. */
 	ST_WORDS,
+	/* What is old goes, if nothing needs it; see enum prune_what. What must stay, or is gone already,
+	 * stays as it is, and that is ST_OK as well. Carried by LANE_BULK; a request should name few. */
+	ST_PRUNE,
 	ST_OPS
 };
 
@@ -106,6 +111,26 @@ enum problem_act {
 	/* Its cause is gone. ST_OK also if it is closed already: that first time stays. */
 	PROBLEM_CLOSE,
 	PROBLEM_ACTS
+};
+
+/* Each with the condition that makes it old, by `at`. */
+enum prune_what {
+	/* Runs numbered `first` to `last`: finished, skipped or missed, and nominal, claimed, ended and
+	 * retry_at no later than `at`. Those stay that ended beyond the number `end`, for a follower may have
+	 * to act on them, and the latest end of a living schedule. `kept` of the schedule becomes the nominal
+	 * time, if that is later (not for KIND_MANUAL). Their numbers are never given again. */
+	PRUNE_RUNS,
+	/* Ranges of `sid` that end no later than `at`; `kept` becomes their end, if that is later. */
+	PRUNE_RANGES,
+	/* The document that `sid` had up to `rev`: replaced no later than `at`, and no run is left that was
+	 * claimed under it. */
+	PRUNE_VERSION,
+	/* The tombstone of `sid`: removed no later than `at`, and none of its runs is left. Ranges and
+	 * documents go with it. */
+	PRUNE_SCHED,
+	/* The problem `first`, closed no later than `at`. */
+	PRUNE_PROBLEM,
+	PRUNES
 };
 
 enum st_res {
@@ -245,11 +270,17 @@ struct name_row {
 	struct str text;
 };
 
+struct prune_ask {
+	uint8_t what;
+	uint64_t first, last; /* PRUNE_RUNS; PRUNE_PROBLEM: first */
+	uint64_t end;         /* PRUNE_RUNS */
+};
+
 struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
-	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE and ST_WORDS
-		       */
+	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_WORDS,
+			 and where ST_PRUNE names none */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
@@ -259,10 +290,11 @@ struct st_req {
 		struct name_row name;        /* NAME: as does this one's */
 		struct state_row state;      /* STATE: as do these */
 		struct words_row words;      /* WORDS: and this one */
+		struct prune_ask prune;      /* PRUNE */
 	};
 	bool keep_next;          /* PUT: next, high, left, failures and owed stay as they are in the store */
 	bool close_range;        /* PUT, DROP: the schedule's open range ends at `at` */
-	struct wall at;          /* PUT, DROP, PROBLEM: when it was decided */
+	struct wall at;          /* PUT, DROP, PROBLEM: when it was decided; PRUNE: see there */
 	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p
 				  * NULL: as before. Live until the answer */
 	struct str note; /* PUT, HOLD: why it is paused, for people; p NULL: as before; empty: none. Lives
@@ -309,6 +341,11 @@ struct load_item {
 			uint64_t last_run; /* the largest run number ever given */
 			uint64_t last_sid;
 			uint64_t last_end; /* the largest number of an end */
+			/* The store was brought back from a copy at this instant (0: never), and what
+			 * happened between the copy and then is not known to it. Of its runs, those up to
+			 * this number are of the time before. */
+			struct wall restored;
+			uint64_t restored_run;
 		} done;
 	};
 };

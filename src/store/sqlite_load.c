@@ -48,6 +48,8 @@ static void read_done(sqlite3_stmt *s, struct load_item *ret)
 	ret->done.last_run = (uint64_t)sqlite3_column_int64(s, 0);
 	ret->done.last_sid = (uint64_t)sqlite3_column_int64(s, 1);
 	ret->done.last_end = (uint64_t)sqlite3_column_int64(s, 2);
+	ret->done.restored.us = sqlite3_column_int64(s, 3);
+	ret->done.restored_run = (uint64_t)sqlite3_column_int64(s, 4);
 }
 
 /* In the order in which an engine is told. */
@@ -74,8 +76,12 @@ static const struct {
 			   " WHERE closed = 9223372036854775807 ORDER BY number",
 			   read_problem },
 	[LOAD_DONE] = { "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)),"
-			" (SELECT ifnull(max(sid), 0) FROM schedule),"
-			" (SELECT value FROM meta WHERE key = 'last_end') FROM meta WHERE key = 'last_run'",
+			" max((SELECT ifnull(max(sid), 0) FROM schedule),"
+			" (SELECT value FROM meta WHERE key = 'last_sid')),"
+			" (SELECT value FROM meta WHERE key = 'last_end'),"
+			" (SELECT value FROM meta WHERE key = 'restored'),"
+			" (SELECT value FROM meta WHERE key = 'restored_run') FROM meta WHERE key = "
+			"'last_run'",
 			read_done },
 };
 static_assert(ARRAY_LEN(parts) == LOAD_DONE + 1, "every kind is here");

@@ -104,7 +104,7 @@ static enum st_res judge_move(const struct task *t, struct wall nominal)
 {
 	const struct sched_row *s = &t->sched.row;
 	enum st_res res = judge(t);
-	bool behind = s->after ? t->r->move.seen <= s->seen : nominal.us <= s->high.us;
+	bool behind = s->after ? t->r->move.seen <= s->seen : nominal.us <= later(s->high, s->kept).us;
 	return res == ST_OK && t->r->moves && behind ? ST_STALE : res;
 }
 
@@ -225,11 +225,14 @@ static int op_put(struct task *t)
 		return answer(t, ST_REFUSED);
 	if (s->there && s->row.rev == r->rev + 1 && s->put_at.us == r->at.us)
 		return answer(t, ST_OK); /* mine */
-	bool fresh = !s->there && r->rev == 0;
+	bool fresh = !s->there && r->rev == 0, taken;
 	if (!fresh && judge(t) != ST_OK)
 		return answer(t, judge(t));
-	bool taken;
-	int rc = id_taken(t, &taken);
+	int64_t used = 0;
+	int rc = fresh ? peek(t, SQL_SID_LAST, &taken, &used) : SQLITE_OK;
+	if (rc != SQLITE_OK || (fresh && r->sid <= (uint64_t)used))
+		return rc != SQLITE_OK ? rc : answer(t, ST_REFUSED);
+	rc = id_taken(t, &taken);
 	if (rc != SQLITE_OK || taken)
 		return rc != SQLITE_OK ? rc : answer(t, ST_REFUSED);
 
@@ -239,7 +242,7 @@ static int op_put(struct task *t)
 	sched_bind(t->sql->stmt[SQL_SCHED_PUT], s);
 	rc = step(t, SQL_SCHED_PUT);
 	if (rc == SQLITE_OK && !fresh && r->document.p)
-		rc = RUN(t, SQL_DOCUMENT_KEEP, r->sid, r->rev);
+		rc = RUN(t, SQL_DOCUMENT_KEEP, r->sid, r->rev, r->at.us);
 	if (rc == SQLITE_OK)
 		rc = put_document(t);
 	if (rc == SQLITE_OK)
@@ -307,7 +310,16 @@ static int take_over(struct task *t, const struct run_row *old)
 	return rc == SQLITE_OK ? move(t) : rc;
 }
 
-/* Nothing was inserted: because it is there already, or because of `res`, or because the occurrence is. */
+/* At or below the pruning mark nothing is claimed any more, whether or not there is a record left. Ends come
+ * once: what keeps a follower from them is another mark. */
+static bool is_pruned(const struct task *t)
+{
+	const struct sched_row *s = &t->sched.row;
+	return t->r->run.kind != KIND_MANUAL && !s->after && t->r->run.nominal.us <= s->kept.us;
+}
+
+/* Nothing was inserted: because it is there already, or because of `res`, or because the occurrence is, or
+ * was. */
 static int not_added(struct task *t, enum st_res res)
 {
 	const struct run_row *run = &t->r->run;
@@ -322,12 +334,13 @@ static int not_added(struct task *t, enum st_res res)
 
 	BIND(t, SQL_RUN_AT, run->sid, run->nominal.us);
 	rc = read_run(t, SQL_RUN_AT, &there, &old);
-	if (rc != SQLITE_OK || !there)
+	if (rc != SQLITE_OK || (!there && !is_pruned(t)))
 		return rc != SQLITE_OK ? rc : SQLITE_CONSTRAINT;
-	bool idle = old.state == RUN_SKIPPED || old.state == RUN_MISSED;
-	if (run->kind == KIND_BACKFILL && idle)
+	bool idle = there && (old.state == RUN_SKIPPED || old.state == RUN_MISSED);
+	if (run->kind == KIND_BACKFILL && idle && !is_pruned(t))
 		return take_over(t, &old);
-	t->ack->was = old;
+	if (there)
+		t->ack->was = old;
 	return answer(t, ST_LOST);
 }
 
@@ -340,7 +353,7 @@ static int op_occ(struct task *t)
 		return answer(t, ST_REFUSED);
 	enum st_res res = judge_move(t, run->nominal);
 	bool added = false;
-	int rc = res == ST_OK ? add_run(t, *run, &added) : SQLITE_OK;
+	int rc = res == ST_OK && !is_pruned(t) ? add_run(t, *run, &added) : SQLITE_OK;
 	if (rc != SQLITE_OK)
 		return rc;
 	return added ? move(t) : not_added(t, res);
@@ -581,6 +594,60 @@ static int op_state(struct task *t)
 	return rc;
 }
 
+/* ---- what is old ---- */
+
+static int prune_runs(struct task *t)
+{
+	const struct prune_ask *p = &t->r->prune;
+	int64_t most = p->end < INT64_MAX ? (int64_t)p->end : INT64_MAX;
+	int rc = step(t, SQL_RUNS_REMEMBER);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_PRUNE_KEPT, p->first, p->last, t->r->at.us, most);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_PRUNE_RUNS, p->first, p->last, t->r->at.us, most);
+	return rc == SQLITE_OK ? RUN(t, SQL_PRUNE_WORDS, p->first, p->last) : rc;
+}
+
+static int prune_ranges(struct task *t)
+{
+	int64_t at = t->r->at.us < INT64_MAX ? t->r->at.us : INT64_MAX - 1; /* never an open one */
+	int rc = RUN(t, SQL_PRUNE_RANGES_KEPT, t->r->sid, at);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_PRUNE_RANGES, t->r->sid, at);
+	return rc == SQLITE_OK ? read_sched(t, t->r->sid) : rc;
+}
+
+static int prune_version(struct task *t)
+{
+	return RUN(t, SQL_PRUNE_VERSION, t->r->sid, t->r->rev, t->r->at.us);
+}
+
+static int prune_sched(struct task *t)
+{
+	static const enum sql also[] = { SQL_PRUNE_SCHED_DOCUMENT, SQL_PRUNE_SCHED_VERSIONS,
+					 SQL_PRUNE_SCHED_RANGES, SQL_SID_REMEMBER };
+	int rc = RUN(t, SQL_PRUNE_SCHED, t->r->sid, t->r->at.us);
+	bool gone = rc == SQLITE_OK && sqlite3_changes(t->sql->db) == 1;
+	for (unsigned i = 0; i < ARRAY_LEN(also) && gone && rc == SQLITE_OK; i++)
+		rc = RUN(t, also[i], t->r->sid);
+	return rc;
+}
+
+static int prune_problem(struct task *t)
+{
+	return RUN(t, SQL_PRUNE_PROBLEM, t->r->prune.first, t->r->at.us);
+}
+
+static int op_prune(struct task *t)
+{
+	static int (*const what[])(struct task *) = {
+		[PRUNE_RUNS] = prune_runs,   [PRUNE_RANGES] = prune_ranges,   [PRUNE_VERSION] = prune_version,
+		[PRUNE_SCHED] = prune_sched, [PRUNE_PROBLEM] = prune_problem,
+	};
+	static_assert(ARRAY_LEN(what) == PRUNES, "all of them are here");
+	return t->r->prune.what < PRUNES ? what[t->r->prune.what](t) : answer(t, ST_REFUSED);
+}
+
 /* ---- all of them ---- */
 
 enum about { ABOUT_NONE, ABOUT_SCHED, ABOUT_RUN };
@@ -595,6 +662,7 @@ static const struct {
 	[ST_HOLD] = { op_hold, ABOUT_NONE },          [ST_PROBLEM] = { op_problem, ABOUT_NONE },
 	[ST_NAME] = { op_name, ABOUT_NONE },          [ST_SOURCE] = { op_source, ABOUT_SCHED },
 	[ST_STATE] = { op_state, ABOUT_NONE },        [ST_WORDS] = { op_words, ABOUT_NONE },
+	[ST_PRUNE] = { op_prune, ABOUT_SCHED },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");
 

@@ -103,6 +103,28 @@ static const char *const text[] = {
 	RUNS_OF(READ_IDLE_OF, "run_idle_of", " AND state > 3"),
 	/* Those that are open are few: all of them are looked at. */
 	RUNS_OF(READ_OPEN_OF, "run_open", " AND state < 3"),
+
+	/* Place, sid, rev, old by ?2, recorded after it; after place ?1, at most ?3. */
+	/* Not the latest end of the living, of which there is one for each: the store would keep it. */
+	[READ_OLD_RUNS] =
+		"SELECT run, o.sid, 0, state >= 3 AND max(nominal, claimed, ended, retry_at) <= ?2"
+		" AND NOT (state = 3 AND EXISTS (SELECT 1 FROM schedule s WHERE s.sid = o.sid AND dropped IS "
+		"NULL)"
+		" AND \"end\" = (SELECT max(l.\"end\") FROM run l INDEXED BY run_end WHERE l.sid = o.sid"
+		" AND l.state = 3)), claimed > ?2 FROM run o WHERE run > ?1 ORDER BY run LIMIT ?3",
+	[READ_OLD_RANGES] = "SELECT rowid, sid, 0, last <= ?2, first > ?2 FROM range WHERE rowid > ?1"
+			    " ORDER BY rowid LIMIT ?3",
+	[READ_OLD_VERSIONS] = "SELECT number, sid, rev, at <= ?2, at > ?2 FROM version WHERE number > ?1"
+			      " ORDER BY number LIMIT ?3",
+	[READ_OLD_SCHEDS] = "SELECT sid, sid, 0, dropped <= ?2, 0 FROM schedule INDEXED BY schedule_dropped"
+			    " WHERE dropped IS NOT NULL AND sid > ?1 ORDER BY sid LIMIT ?3",
+	[READ_OLD_PROBLEMS] = "SELECT number, 0, 0, closed <= ?2, opened > ?2 FROM problem WHERE number > ?1"
+			      " ORDER BY number LIMIT ?3",
+	[READ_OLD_RUN] =
+		"SELECT state >= 3, state = 3 AND dropped IS NULL AND \"end\" = (SELECT max(l.\"end\") FROM "
+		"run l"
+		" INDEXED BY run_end WHERE l.sid = r.sid AND l.state = 3), max(claimed, ended, retry_at)"
+		" FROM run r LEFT JOIN schedule s ON s.sid = r.sid WHERE run = ?1",
 };
 static_assert(ARRAY_LEN(text) == READ_SQL, "every statement has a text");
 

@@ -45,6 +45,13 @@ enum read_sql {
 	READ_IDLE_OF_OLDER,
 	READ_OPEN_OF,
 	READ_OPEN_OF_OLDER,
+	/* What is old: see sqlite_old.h. */
+	READ_OLD_RUNS,
+	READ_OLD_RANGES,
+	READ_OLD_VERSIONS,
+	READ_OLD_SCHEDS,
+	READ_OLD_PROBLEMS,
+	READ_OLD_RUN,
 	READ_SQL
 };
 

@@ -6,6 +6,15 @@ static_assert(KIND_MANUAL == 4 && RUN_CLAIMED == 1 && RUN_FINISHED == 3 && RUN_S
 		      RUN_MISSED == 5,
 	      "see 0001.sql");
 
+/* ?1 to ?2, old by ?3, acted on up to ?4. The latest end of a living schedule is what the next run is told
+ * of. */
+#define OLD_RUNS                                                                                             \
+	" run BETWEEN ?1 AND ?2 AND state >= 3 AND max(nominal, claimed, ended, retry_at) <= ?3"             \
+	" AND (state <> 3 OR \"end\" <= ?4)"                                                                 \
+	" AND NOT (state = 3 AND EXISTS (SELECT 1 FROM schedule s WHERE s.sid = o.sid AND dropped IS NULL)"  \
+	" AND \"end\" = (SELECT max(l.\"end\") FROM run l INDEXED BY run_end WHERE l.sid = o.sid AND state " \
+	"= 3))"
+
 static const char *const text[] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
 	[SQL_COMMIT] = "COMMIT",
@@ -24,8 +33,13 @@ static const char *const text[] = {
 			     " ON CONFLICT (sid) DO UPDATE SET id = ifnull(excluded.id, id),"
 			     " body = ifnull(excluded.body, body), source = ifnull(excluded.source, source),"
 			     " line = ifnull(excluded.line, line), note = nullif(ifnull(?6, note), '')",
-	[SQL_DOCUMENT_KEEP] = "INSERT OR REPLACE INTO version (sid, rev, body)"
-			      " SELECT sid, ?2, body FROM document WHERE sid = ?1",
+	[SQL_DOCUMENT_KEEP] =
+		"INSERT OR REPLACE INTO version (sid, rev, at, upto, body) SELECT sid, ?2, ?3, max("
+		"ifnull((SELECT nominal FROM run WHERE sid = ?1 AND kind <> 4 ORDER BY nominal DESC LIMIT "
+		"1), 0),"
+		"ifnull((SELECT nominal FROM run WHERE sid = ?1 AND kind = 4 ORDER BY nominal DESC LIMIT 1), "
+		"0)),"
+		" body FROM document WHERE sid = ?1",
 	[SQL_DOCUMENT_DROP] = "UPDATE document SET dropped = 1 WHERE sid = ?1",
 	[SQL_ID_TAKEN] = "SELECT 1 FROM document WHERE id = ?2 AND dropped = 0 AND sid <> ?1",
 
@@ -46,8 +60,9 @@ static const char *const text[] = {
 			   " retry_at = ?7, cost = ?8, tokens_in = ?9, tokens_out = ?10, limited = ?11, "
 			   "\"end\" = ?12, exit_code = ?13 WHERE run = ?1",
 	/* Manual runs were asked for, and do not become due again. */
-	[SQL_RUNS_WITHDRAW] = "DELETE FROM run WHERE sid = ?1 AND nominal > ?2 AND kind NOT IN (2, 4)"
-			      " AND NOT (kind = 1 AND ?3) AND state IN (4, 5)",
+	[SQL_RUNS_WITHDRAW] =
+		"DELETE FROM run INDEXED BY run_idle_of WHERE sid = ?1 AND nominal > ?2 AND state > 3"
+		" AND kind NOT IN (2, 4) AND NOT (kind = 1 AND ?3)",
 	/* Before a record goes: its number must never be given again. */
 	[SQL_RUNS_REMEMBER] = "UPDATE meta SET value = max(value, (SELECT ifnull(max(run), 0) FROM run))"
 			      " WHERE key = 'last_run'",
@@ -81,6 +96,37 @@ static const char *const text[] = {
 	[SQL_WORDS_REMOVE] = "DELETE FROM words WHERE run = ?1 AND kind = ?2",
 	[SQL_STATE_GET] = "SELECT rev, at FROM state WHERE key = ?1",
 	[SQL_STATE_PUT] = "INSERT OR REPLACE INTO state (key, rev, at, body) VALUES (?1, ?2, ?3, ?4)",
+
+	[SQL_SID_LAST] = "SELECT value FROM meta WHERE key = 'last_sid'",
+	[SQL_SID_REMEMBER] = "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_sid'",
+
+	[SQL_PRUNE_KEPT] =
+		"UPDATE schedule SET kept = max(kept, g.last) FROM (SELECT o.sid, max(nominal) AS last"
+		" FROM run o WHERE kind <> 4 AND" OLD_RUNS " GROUP BY o.sid) AS g"
+		" WHERE schedule.sid = g.sid",
+	[SQL_PRUNE_RUNS] = "DELETE FROM run AS o WHERE" OLD_RUNS,
+	[SQL_PRUNE_WORDS] = "DELETE FROM words AS w WHERE w.run >= ?1 AND w.run <= ?2"
+			    " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = w.run)",
+	[SQL_PRUNE_RANGES_KEPT] = "UPDATE schedule SET kept = max(kept, ifnull((SELECT max(last) FROM range"
+				  " WHERE sid = ?1 AND last <= ?2), kept)) WHERE sid = ?1",
+	[SQL_PRUNE_RANGES] = "DELETE FROM range WHERE sid = ?1 AND last <= ?2",
+	/* What was replaced before it has its own runs. */
+	[SQL_PRUNE_VERSION] =
+		"DELETE FROM version AS v WHERE sid = ?1 AND rev = ?2 AND at <= ?3 AND NOT EXISTS"
+		" (SELECT 1 FROM run r WHERE r.sid = ?1 AND kind <> 4 AND nominal <= v.upto AND r.rev <= ?2"
+		"  AND r.rev > (SELECT ifnull(max(b.rev), 0) FROM version b WHERE b.sid = ?1 AND b.rev < ?2))"
+		" AND NOT EXISTS"
+		" (SELECT 1 FROM run r WHERE r.sid = ?1 AND kind = 4 AND nominal <= v.upto AND r.rev <= ?2"
+		"  AND r.rev > (SELECT ifnull(max(b.rev), 0) FROM version b WHERE b.sid = ?1 AND b.rev < "
+		"?2))",
+	[SQL_PRUNE_SCHED] = "DELETE FROM schedule WHERE sid = ?1 AND dropped <= ?2"
+			    " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.sid = ?1 AND kind <> 4)"
+			    " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.sid = ?1 AND kind = 4)",
+	[SQL_PRUNE_SCHED_DOCUMENT] = "DELETE FROM document WHERE sid = ?1",
+	[SQL_PRUNE_SCHED_VERSIONS] = "DELETE FROM version WHERE sid = ?1",
+	[SQL_PRUNE_SCHED_RANGES] = "DELETE FROM range WHERE sid = ?1",
+	[SQL_PRUNE_PROBLEM] = "DELETE FROM problem WHERE number = ?1 AND closed <= ?2"
+			      " AND closed < 9223372036854775807",
 
 	[SQL_PROBLEM_LAST] = "SELECT value FROM meta WHERE key = 'last_problem'",
 	[SQL_PROBLEM_GIVE] = "UPDATE meta SET value = ?1 WHERE key = 'last_problem'",

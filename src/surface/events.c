@@ -99,6 +99,7 @@ static const char *type_of(const struct pump_fact *f)
 	case ST_SOURCE:
 	case ST_STATE:
 	case ST_WORDS:
+	case ST_PRUNE:
 	case ST_OPS:
 		break;
 	}

@@ -1,6 +1,7 @@
 #include "surface/op.h"
 #include "surface/op_add.h"
 #include "surface/op_apply.h"
+#include "surface/op_backup.h"
 #include "surface/op_config.h"
 #include "surface/op_doctor.h"
 #include "surface/op_eval.h"
@@ -332,6 +333,28 @@ const struct op ops[] = {
 	  .route = "/api/v1/clock",
 	  .handle = handle_clock,
 	  .show = show_done },
+	{ .name = "backup",
+	  .summary = "copy the store, while it is in use",
+	  .example = "rota backup /mnt/backup/rota-monday.db",
+	  .param = { { "file", "FILE", OP_TEXT, true, 0, "a new file; one that exists is not overwritten" },
+		     { "data", "DIR", OP_TEXT, false, 0, "as if given to `rota serve`" },
+		     { "config", "FILE", OP_TEXT, false, 0, "as if given to `rota serve`" },
+		     JSON_PARAM },
+	  .run = op_backup,
+	  .notes =
+		  "It holds schedules, runs, problems and holds as of one moment, and is checked when it is\n"
+		  "written. Logs are not in it." },
+	{ .name = "restore",
+	  .summary = "bring a backup back; the daemon must be stopped",
+	  .example = "rota restore /mnt/backup/rota-monday.db",
+	  .param = { { "file", "FILE", OP_TEXT, true, 0, "what `rota backup` made" },
+		     { "data", "DIR", OP_TEXT, false, 0, "as if given to `rota serve`" },
+		     { "config", "FILE", OP_TEXT, false, 0, "as if given to `rota serve`" },
+		     JSON_PARAM },
+	  .run = op_restore,
+	  .notes = "What came due since the backup is recorded as missed/restored, and not run again. The "
+		   "old\n"
+		   "store is kept beside the new one." },
 	{ .name = "config",
 	  .summary = "every setting, and where its value came from",
 	  .example = "rota config --json",

@@ -137,6 +137,17 @@ static size_t whole_characters(const char *p, size_t n)
 }
 
 /* A piece of the log from an offset on; where the next begins, and whether more may come. */
+/* It was started, and has left no file. */
+static bool is_pruned(struct op_call *call, struct api *api, const struct run_row *run)
+{
+	struct runfile f = { 0 };
+	enum run_life life = LIFE_ALIVE;
+	return run->state == RUN_FINISHED && run->started.us &&
+	       runfile_look(daemon_runs(api_daemon(api)), run->run, run->attempt, &life, &f, call->why) ==
+		       OK &&
+	       life == LIFE_ABSENT;
+}
+
 enum err handle_logs(struct op_call *call, struct api *api)
 {
 	const struct arg *from = op_arg(call, "from");
@@ -152,6 +163,10 @@ enum err handle_logs(struct op_call *call, struct api *api)
 	runfile_path(&path, daemon_runs(api_daemon(api)), run.run, attempt, "log");
 	int fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
 	buf_free(&path);
+	if (fd < 0 && is_pruned(call, api, &run))
+		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
+			       "the log of r%llu is no longer kept (kept_logs_days, kept_logs)",
+			       (unsigned long long)run.run);
 	char *bytes = arena_alloc(call->arena, LOG_PIECE);
 	ssize_t n = fd >= 0 && bytes ? pread(fd, bytes, LOG_PIECE, (off_t)at) : 0;
 	if (fd >= 0)

@@ -73,6 +73,8 @@ enum err op_serve(struct op_call *call)
 				    .documents_first = op_arg(call, "directory")->given,
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
+				    .kept = { c->kept_runs_days, c->kept_logs_days, c->kept_logs,
+					      c->kept_every },
 				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars } },
 				    .ctx = &serving,
 				    .happened = happened,
@@ -92,6 +94,8 @@ enum err op_serve(struct op_call *call)
 	if (!e && op_arg(call, "directory")->given)
 		e = watch_open(call, op_arg(call, "directory")->text.p, daemon, &watch, call->why);
 	if (!e) {
+		if (daemon_restored(daemon))
+			fprintf(stderr, "rota: %s\n", daemon_restored(daemon));
 		fprintf(call->out, "rota: serving %s on %s\n", o.data, o.socket);
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);

@@ -39,6 +39,7 @@ static const struct {
 		      BIT(COVER_CRASH_BEFORE) | BIT(COVER_CRASH_AFTER) | BIT(COVER_TWICE) |
 			      BIT(COVER_OUTAGE) },
 	[ST_PROBLEM] = { "problem", 0, 0, 0 }, /* not the engine's to ask */
+	[ST_PRUNE] = { "prune", 0, 0, 0 },
 	[COVER_RUNNER + RN_START] = { "start", BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
 	[COVER_RUNNER + RN_KILL] = { "kill", BIT(RUNNING), 0, BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
 	[COVER_RUNNER + RN_PROBE] = { "probe", BIT(CLAIMED) | BIT(RUNNING) | BIT(RETRYING), 0,

@@ -414,7 +414,9 @@ ON_EACH(drop_leaves_a_tombstone)
 
 ON_EACH(occ_records_the_run_as_it_is)
 {
-	ask(rig, req_put(5, 0, 10));
+	struct st_req p = req_put(5, 0, 10);
+	p.row.kept = AT(-1000);
+	ask(rig, p);
 	struct st_req r = req_occ(5, 1, 7, 100);
 	r.run = (struct run_row){ .run = 7,
 				  .sid = 5,
@@ -1538,6 +1540,212 @@ ON_EACH(words_are_of_a_run)
 	memset(long_text, 'x', sizeof long_text);
 	long_text[sizeof long_text - 1] = 0;
 	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, long_text)).res, ST_REFUSED);
+}
+
+/* ---- PRUNE ---- */
+
+static struct st_req prune_runs(uint64_t first, uint64_t last, uint64_t end, int64_t at)
+{
+	struct st_req r = req_prune(PRUNE_RUNS, 0, at);
+	r.prune.first = first;
+	r.prune.last = last;
+	r.prune.end = end;
+	return r;
+}
+
+/* All lines of runs: their numbers. */
+static void expect_runs_at(int line, struct rig *rig, const char *want)
+{
+	struct buf all = { 0 }, got = { 0 };
+	rig_dump(rig, &all);
+	struct str rest = buf_str(&all), row;
+	while (str_line(&rest, &row))
+		if (str_eq(str_token(&row), STR("run"))) {
+			struct str number = str_token(&row);
+			buf_addf(&got, "%s%.*s", got.n ? " " : "", STR_ARG(number));
+		}
+	check_str(__FILE__, line, buf_str(&got), str_of(want), "runs");
+	buf_free(&all);
+	buf_free(&got);
+}
+#define EXPECT_RUNS(rig, want) expect_runs_at(__LINE__, rig, want)
+
+ON_EACH(prune_takes_what_is_over_and_old)
+{
+	ask(rig, req_put(5, 0, 10));
+	for (uint64_t n = 1; n <= 6; n++)
+		end_one(rig, 5, n, 100 * (int64_t)n);
+	ask(rig, req_occ(5, 1, 7, 150)); /* open, and stays so */
+	struct st_req skipped = req_occ(5, 1, 8, 160);
+	skipped.run.state = RUN_SKIPPED;
+	ask(rig, skipped);
+	/* Claimed two microseconds after its time. */
+	CHECK_RES(rig, prune_runs(1, 9, UINT64_MAX, 301), ST_OK);
+	EXPECT_RUNS(rig, "3 4 5 6 7");
+	CHECK_IN_VAIN(rig, prune_runs(4, 9, UINT64_MAX, 302), ST_OK);
+	CHECK_RES(rig, prune_runs(1, 4, UINT64_MAX, 1000), ST_OK);
+	EXPECT_RUNS(rig, "5 6 7");
+}
+
+ON_EACH(prune_judges_by_the_latest_of_a_runs_times)
+{
+	static const int64_t times[][4] = {
+		{ 500, 1, 1, 1 }, { 2, 500, 1, 1 }, { 3, 1, 500, 1 }, { 4, 1, 1, 500 }
+	};
+	ask(rig, req_put(5, 0, 10));
+	for (unsigned i = 0; i < ARRAY_LEN(times); i++) {
+		struct st_req r = req_occ(5, 1, i + 1, times[i][0]);
+		r.run.state = RUN_MISSED;
+		r.run.claimed = AT(times[i][1]);
+		r.run.ended = AT(times[i][2]);
+		r.run.retry_at = AT(times[i][3]);
+		ask(rig, r);
+	}
+	CHECK_IN_VAIN(rig, prune_runs(1, 9, UINT64_MAX, 499), ST_OK);
+	CHECK_RES(rig, prune_runs(1, 9, UINT64_MAX, 500), ST_OK);
+	EXPECT_RUNS(rig, "");
+}
+
+ON_EACH(prune_leaves_a_mark_below_which_nothing_is_claimed)
+{
+	ask(rig, req_put(5, 0, 10));
+	for (uint64_t n = 1; n <= 4; n++)
+		end_one(rig, 5, n, 100 * (int64_t)n);
+	ask(rig, prune_runs(1, 3, UINT64_MAX, 1000));
+	struct st_ack ack = ask(rig, req_occ(5, 1, 10, 300));
+	CHECK_INT(ack.res, ST_LOST);
+	CHECK_INT(ack.row.kept.us, 300);
+	CHECK_INT(ack.was.run, 0);
+	CHECK_IN_VAIN(rig, req_occ(5, 1, 10, 250), ST_LOST);
+	CHECK_IN_VAIN(rig, moving(req_occ(5, 1, 10, 250), 400, 250), ST_STALE);
+	/* Nor by a backfill, a clock that went back, a change, another life. */
+	struct st_req fill = req_occ(5, 1, 11, 200);
+	fill.run.kind = KIND_BACKFILL;
+	CHECK_IN_VAIN(rig, fill, ST_LOST);
+	CHECK_RES(rig, req_withdraw(5, 1, 5, 6), ST_OK);
+	CHECK_IN_VAIN(rig, moving(req_occ(5, 1, 12, 300), 400, 300), ST_STALE);
+	CHECK_IN_VAIN(rig, moving(req_range(5, 1, 300, 350), 400, 350), ST_STALE);
+	struct st_req edit = req_put(5, 1, 20);
+	edit.row.high = AT(1);
+	CHECK_INT(ask(rig, edit).row.high.us, 300);
+	rig_reopen(rig);
+	CHECK_IN_VAIN(rig, moving(req_occ(5, 2, 13, 300), 400, 300), ST_STALE);
+	/* The one that was left, too; a person's run is none of these. */
+	struct st_req again = req_occ(5, 2, 14, 400);
+	CHECK_INT(ask_in_vain(rig, again).was.run, 4);
+	struct st_req by_hand = req_occ(5, 2, 15, 200);
+	by_hand.run.kind = KIND_MANUAL;
+	CHECK_RES(rig, by_hand, ST_OK);
+	CHECK_RES(rig, moving(req_occ(5, 2, 16, 301), 400, 301), ST_OK);
+}
+
+ON_EACH(prune_of_a_manual_run_leaves_no_mark)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req r = req_occ(5, 1, 1, 100);
+	r.run.kind = KIND_MANUAL;
+	r.run.state = RUN_SKIPPED;
+	ask(rig, r);
+	ask(rig, prune_runs(1, 1, UINT64_MAX, 1000));
+	EXPECT_RUNS(rig, "");
+	CHECK_INT(ask(rig, req_occ(5, 1, 2, 90)).row.kept.us, 0);
+}
+
+ON_EACH(prune_keeps_ends_that_are_to_be_acted_on)
+{
+	ask(rig, req_put(5, 0, 10));
+	for (uint64_t n = 1; n <= 4; n++)
+		CHECK_INT(end_one(rig, 5, n, 100 * (int64_t)n), n);
+	ask(rig, prune_runs(1, 9, 2, 1000));
+	EXPECT_RUNS(rig, "3 4");
+}
+
+ON_EACH(prune_keeps_the_latest_end_of_the_living)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_put(6, 0, 10));
+	end_one(rig, 5, 1, 200);
+	end_one(rig, 6, 2, 200);
+	end_one(rig, 5, 3, 100); /* ended last, whatever its time */
+	ask(rig, prune_runs(1, 9, UINT64_MAX, 1000));
+	EXPECT_RUNS(rig, "2 3");
+	ask(rig, req_drop(5, 1, 500));
+	ask(rig, prune_runs(1, 9, UINT64_MAX, 1000));
+	EXPECT_RUNS(rig, "2");
+	/* Their numbers are used up. */
+	struct buf load = { 0 };
+	dump_load(rig->ops, rig->store, &load);
+	CHECK(strstr(load.p, "done 3 6 3\n") != NULL);
+	buf_free(&load);
+}
+
+ON_EACH(prune_takes_ranges_that_are_closed)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_range(5, 1, 100, 200));
+	ask(rig, req_range(5, 1, 300, 400));
+	ask(rig, req_range(5, 1, 500, INT64_MAX));
+	struct st_ack ack = ask(rig, req_prune(PRUNE_RANGES, 5, 399));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.row.kept.us, 200);
+	EXPECT(rig, "range", "5 300 400 5 14|5 500 9223372036854775807 5 14");
+	CHECK_INT(ask(rig, req_prune(PRUNE_RANGES, 5, INT64_MAX)).row.kept.us, 400);
+	EXPECT(rig, "range", "5 500 9223372036854775807 5 14");
+	CHECK_IN_VAIN(rig, req_prune(PRUNE_RANGES, 99, 1000), ST_OK);
+}
+
+ON_EACH(prune_takes_a_tombstone_when_nothing_is_left_of_it)
+{
+	struct st_req p = req_put(5, 0, 10);
+	p.id = STR("a");
+	p.document = STR("b");
+	ask(rig, p);
+	ask(rig, req_put(4, 0, 10));
+	end_one(rig, 5, 1, 100);
+	ask(rig, req_range(5, 1, 300, INT64_MAX));
+	CHECK_IN_VAIN(rig, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* it lives */
+	ask(rig, req_drop(5, 1, 500));
+	CHECK_IN_VAIN(rig, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* a run is left */
+	ask(rig, prune_runs(1, 1, UINT64_MAX, 1000));
+	CHECK_IN_VAIN(rig, req_prune(PRUNE_SCHED, 5, 499), ST_OK);
+	CHECK_RES(rig, req_prune(PRUNE_SCHED, 5, 500), ST_OK);
+	EXPECT(rig, "range", "");
+	/* Neither it nor any of its number comes again. */
+	CHECK_IN_VAIN(rig, p, ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_put(3, 0, 10), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_drop(5, 1, 500), ST_REFUSED);
+	struct buf load = { 0 };
+	dump_load(rig->ops, rig->store, &load);
+	CHECK(strstr(load.p, "done 1 5 1\n") != NULL);
+	buf_free(&load);
+	p.sid = 6;
+	CHECK_RES(rig, p, ST_OK); /* its id is free */
+}
+
+ON_EACH(prune_takes_problems_that_are_closed)
+{
+	ask(rig, req_problem(PROBLEM_OPEN, 0, "a", 10));
+	ask(rig, req_problem(PROBLEM_OPEN, 0, "b", 11));
+	ask(rig, req_problem(PROBLEM_CLOSE, 0, "a", 100));
+	struct st_req p = req_prune(PRUNE_PROBLEM, 0, 99);
+	p.prune.first = 1;
+	CHECK_IN_VAIN(rig, p, ST_OK);
+	p.at = AT(100);
+	CHECK_RES(rig, p, ST_OK);
+	p.prune.first = 2;
+	p.at = AT(INT64_MAX);
+	CHECK_IN_VAIN(rig, p, ST_OK); /* open */
+	CHECK_IN_VAIN(rig, req_problem(PROBLEM_CLOSE, 1, NULL, 200), ST_REFUSED);
+	CHECK_INT(ask(rig, req_problem(PROBLEM_OPEN, 0, "a", 300)).problem, 3);
+}
+
+ON_EACH(prune_of_what_there_is_not)
+{
+	struct st_req r = req_prune(PRUNES, 5, 1000);
+	CHECK_IN_VAIN(rig, r, ST_REFUSED);
+	CHECK_IN_VAIN(rig, prune_runs(0, UINT64_MAX >> 1, 0, INT64_MAX), ST_OK);
+	CHECK_IN_VAIN(rig, req_prune(PRUNE_VERSION, 5, 1000), ST_OK);
+	CHECK_IN_VAIN(rig, req_prune(PRUNE_SCHED, 5, 1000), ST_OK);
 }
 
 /* ---- what only the model has ---- */

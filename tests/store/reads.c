@@ -556,12 +556,12 @@ static void check_schedules(struct scene *s, const struct rows *rows)
 
 static void check_problems(struct scene *s, const struct rows *rows, bool all)
 {
-	struct read_problems page = { .more = true };
+	struct read_problems page = { 0 };
 	struct problem_row one;
 	uint64_t before = 0;
 	for (size_t i = rows_problems(rows); i > 0; i--) {
 		const struct problem_row *want = rows_problem_at(rows, i - 1);
-		if (!all && want->closed.us != INT64_MAX)
+		if (!want || (!all && want->closed.us != INT64_MAX))
 			continue;
 		CHECK_INT(read_problems(s->r, all, before, 1, &s->a, &page, &s->why), OK);
 		if (!CHECK_INT(page.n, 1))

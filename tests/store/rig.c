@@ -236,6 +236,8 @@ void dump_rows(const struct rows *r, struct buf *out)
 		add_note(&lines, "hold", h->key, rows_hold_note(r, h->key));
 	}
 	for (size_t i = 0; i < rows_problems(r); i++) {
+		if (!rows_problem_at(r, i))
+			continue;
 		add_problem(&lines, rows_problem_at(r, i));
 		buf_addc(&lines, '\n');
 	}

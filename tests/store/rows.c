@@ -30,11 +30,12 @@ struct rows {
 	size_t said, words_room;
 	struct rows_state *state;
 	size_t states, state_room;
-	struct problem_row *problem; /* number n stands at n - 1: none ever goes */
+	struct problem_row *problem; /* number n stands at n - 1: one that is gone has number 0 */
 	size_t scheds, records, opens, holds, problems;
 	size_t sched_room, record_room, open_room, hold_room, problem_room;
 	struct table by_sid, by_run, by_nominal;
 	uint64_t last_run, last_sid, last_end;
+	uint64_t pruned_sid; /* the largest that is gone */
 };
 
 #define ROOM(array, n, room)                                                                                 \
@@ -124,17 +125,30 @@ struct rows *rows_clone(const struct rows *r)
 	return c;
 }
 
+static void free_sched(struct rows_sched *s)
+{
+	free(s->range);
+	free((char *)s->id.p);
+	free((char *)s->document.p);
+	free((char *)s->source.from.p);
+	free((char *)s->note.p);
+}
+
+static void free_problem(struct problem_row *p)
+{
+	free((char *)p->key.p);
+	free((char *)p->subject.p);
+	free((char *)p->text.p);
+	free((char *)p->by.p);
+	free((char *)p->note.p);
+}
+
 void rows_free(struct rows *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->scheds; i++) {
-		free(r->sched[i].range);
-		free((char *)r->sched[i].id.p);
-		free((char *)r->sched[i].document.p);
-		free((char *)r->sched[i].source.from.p);
-		free((char *)r->sched[i].note.p);
-	}
+	for (size_t i = 0; i < r->scheds; i++)
+		free_sched(&r->sched[i]);
 	for (size_t i = 0; i < r->names; i++)
 		free((char *)r->name[i].text.p);
 	free(r->name);
@@ -146,14 +160,8 @@ void rows_free(struct rows *r)
 	for (size_t i = 0; i < r->said; i++)
 		free((char *)r->words[i].text.p);
 	free(r->words);
-	for (size_t i = 0; i < r->problems; i++) {
-		const struct problem_row *p = &r->problem[i];
-		free((char *)p->key.p);
-		free((char *)p->subject.p);
-		free((char *)p->text.p);
-		free((char *)p->by.p);
-		free((char *)p->note.p);
-	}
+	for (size_t i = 0; i < r->problems; i++)
+		free_problem(&r->problem[i]);
 	free(r->problem);
 	free(r->sched);
 	free(r->record);
@@ -271,6 +279,12 @@ static uint8_t source(struct rows *r, const struct st_req *q)
 	return ST_OK;
 }
 
+/* A mark at or below which nothing is claimed. */
+static bool is_pruned(const struct rows_sched *s, const struct st_req *q)
+{
+	return !s->row.after && q->run.kind != KIND_MANUAL && q->run.nominal.us <= s->row.kept.us;
+}
+
 static uint8_t put(struct rows *r, const struct st_req *q)
 {
 	struct rows_sched *s = sched_of(r, q->sid);
@@ -279,7 +293,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 	if (s && s->row.rev == q->rev + 1 && same_wall(s->put_at, q->at))
 		return ST_OK; /* mine */
 	if (q->rev == 0 && !s) {
-		if (id_taken(r, q->sid, q->id))
+		if (q->sid <= r->pruned_sid || id_taken(r, q->sid, q->id))
 			return ST_REFUSED;
 		ROOM(r->sched, r->scheds, r->sched_room);
 		s = &r->sched[r->scheds];
@@ -336,6 +350,7 @@ static uint8_t drop(struct rows *r, const struct st_req *q)
 	if (s->row.rev != q->rev)
 		return ST_STALE;
 	s->dropped = true;
+	s->dropped_at = q->at;
 	if (q->close_range)
 		close_range(s, q->at);
 	return ST_OK;
@@ -356,7 +371,8 @@ static bool is_behind(const struct rows_sched *s, const struct st_req *q, struct
 {
 	if (!q->moves)
 		return false;
-	return s->row.after ? q->move.seen <= s->row.seen : nominal.us <= s->row.high.us;
+	return s->row.after ? q->move.seen <= s->row.seen
+			    : nominal.us <= s->row.high.us || nominal.us <= s->row.kept.us;
 }
 
 static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
@@ -374,9 +390,11 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	if (s->row.rev != q->rev || is_behind(s, q, q->run.nominal))
 		return ST_STALE;
 	struct record *old = q->run.kind == KIND_MANUAL ? NULL : record_at(r, q->sid, q->run.nominal);
-	bool takes_over = old && q->run.kind == KIND_BACKFILL && is_idle(old->row.state);
-	if (old && !takes_over) {
-		ret->was = old->row;
+	bool pruned = is_pruned(s, q);
+	bool takes_over = old && !pruned && q->run.kind == KIND_BACKFILL && is_idle(old->row.state);
+	if (pruned || (old && !takes_over)) {
+		if (old)
+			ret->was = old->row;
 		return ST_LOST;
 	}
 	ROOM(r->record, r->records, r->record_room);
@@ -438,6 +456,14 @@ static uint8_t range(struct rows *r, const struct st_req *q)
 	return ST_OK;
 }
 
+static void remove_record(struct rows *r, struct record *x)
+{
+	x->gone = true;
+	table_del(&r->by_run, x->row.run);
+	if (x->row.kind != KIND_MANUAL)
+		table_del(&r->by_nominal, mix2(x->row.sid, (uint64_t)x->row.nominal.us));
+}
+
 static void withdraw_records(struct rows *r, struct rows_sched *s, const struct st_req *q)
 {
 	for (size_t i = 0; i < r->records; i++) {
@@ -447,9 +473,7 @@ static void withdraw_records(struct rows *r, struct rows_sched *s, const struct 
 		if (x->gone || x->row.sid != q->sid || x->row.nominal.us <= q->at.us || stays ||
 		    !is_idle(x->row.state))
 			continue;
-		x->gone = true;
-		table_del(&r->by_run, x->row.run);
-		table_del(&r->by_nominal, mix2(q->sid, (uint64_t)x->row.nominal.us));
+		remove_record(r, x);
 	}
 	for (unsigned i = 0; i < s->ranges;) {
 		struct range_row *g = &s->range[i];
@@ -594,12 +618,17 @@ static uint8_t name(struct rows *r, const struct st_req *q)
 	return ST_OK;
 }
 
+static bool rows_problem_is(const struct rows *r, uint64_t number)
+{
+	return number <= r->problems && r->problem[number - 1].number;
+}
+
 static struct problem_row *problem_of(const struct rows *r, const struct problem_said *said)
 {
 	if (said->act != PROBLEM_OPEN && said->number)
-		return said->number <= r->problems ? &r->problem[said->number - 1] : NULL;
+		return rows_problem_is(r, said->number) ? &r->problem[said->number - 1] : NULL;
 	for (size_t i = r->problems; i > 0; i--)
-		if (str_eq(r->problem[i - 1].key, said->key))
+		if (rows_problem_is(r, i) && str_eq(r->problem[i - 1].key, said->key))
 			return &r->problem[i - 1];
 	return NULL;
 }
@@ -708,6 +737,116 @@ static uint8_t state(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	return ST_OK;
 }
 
+static void keep_up_to(struct rows_sched *s, struct wall t)
+{
+	if (s->row.kept.us < t.us)
+		s->row.kept = t;
+}
+
+/* Is it the last of its schedule that has ended? */
+static bool is_latest(const struct rows *r, const struct run_row *run)
+{
+	for (size_t i = 0; i < r->records; i++)
+		if (!r->record[i].gone && r->record[i].row.sid == run->sid && r->record[i].row.end > run->end)
+			return false;
+	return true;
+}
+
+static void prune_runs(struct rows *r, const struct st_req *q)
+{
+	for (size_t i = 0; i < r->records; i++) {
+		struct record *x = &r->record[i];
+		const struct run_row *run = &x->row;
+		struct rows_sched *s = sched_of(r, run->sid);
+		if (x->gone || run->run < q->prune.first || run->run > q->prune.last || run_open(run) ||
+		    run->nominal.us > q->at.us || run->claimed.us > q->at.us || run->ended.us > q->at.us ||
+		    run->retry_at.us > q->at.us)
+			continue;
+		if (run->state == RUN_FINISHED &&
+		    (run->end > q->prune.end || (!s->dropped && is_latest(r, run))))
+			continue;
+		if (run->kind != KIND_MANUAL)
+			keep_up_to(s, run->nominal);
+		remove_record(r, x);
+	}
+	for (size_t i = 0; i < r->said;) {
+		struct words_row *w = &r->words[i];
+		if (w->run < q->prune.first || w->run > q->prune.last || record_of(r, w->run)) {
+			i++;
+			continue;
+		}
+		free((char *)w->text.p);
+		*w = r->words[--r->said];
+	}
+}
+
+static void prune_ranges(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	for (unsigned i = 0; s && i < s->ranges;) {
+		if (same_wall(s->range[i].last, WALL_NEVER) || s->range[i].last.us > q->at.us) {
+			i++;
+			continue;
+		}
+		keep_up_to(s, s->range[i].last);
+		s->range[i] = s->range[--s->ranges];
+	}
+}
+
+static void prune_sched(struct rows *r, const struct st_req *q)
+{
+	struct rows_sched *s = sched_of(r, q->sid);
+	if (!s || !s->dropped || s->dropped_at.us > q->at.us)
+		return;
+	for (size_t i = 0; i < r->records; i++)
+		if (!r->record[i].gone && r->record[i].row.sid == q->sid)
+			return;
+	free_sched(s);
+	table_del(&r->by_sid, q->sid);
+	if (q->sid > r->pruned_sid)
+		r->pruned_sid = q->sid;
+	struct rows_sched *last = &r->sched[--r->scheds];
+	if (s != last) {
+		*s = *last;
+		table_put(&r->by_sid, s->row.sid, (uint32_t)(s - r->sched));
+	}
+}
+
+static void prune_problem(struct rows *r, const struct st_req *q)
+{
+	uint64_t number = q->prune.first;
+	if (!number || !rows_problem_is(r, number))
+		return;
+	struct problem_row *p = &r->problem[number - 1];
+	if (same_wall(p->closed, WALL_NEVER) || p->closed.us > q->at.us)
+		return;
+	free_problem(p);
+	*p = (struct problem_row){ 0 };
+}
+
+static uint8_t prune(struct rows *r, const struct st_req *q)
+{
+	switch ((enum prune_what)q->prune.what) {
+	case PRUNE_RUNS:
+		prune_runs(r, q);
+		return ST_OK;
+	case PRUNE_RANGES:
+		prune_ranges(r, q);
+		return ST_OK;
+	case PRUNE_VERSION:
+		return ST_OK; /* of documents the model has the latest only */
+	case PRUNE_SCHED:
+		prune_sched(r, q);
+		return ST_OK;
+	case PRUNE_PROBLEM:
+		prune_problem(r, q);
+		return ST_OK;
+	case PRUNES:
+		break;
+	}
+	return ST_REFUSED;
+}
+
 void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	*ret = (struct st_ack){ .tag = q->tag, .op = q->op, .run = q->run.run };
@@ -753,6 +892,9 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 		break;
 	case ST_STATE:
 		ret->res = state(r, q, ret);
+		break;
+	case ST_PRUNE:
+		ret->res = prune(r, q);
 		break;
 	case ST_OPS:
 		assert(false);
@@ -868,7 +1010,7 @@ void rows_load(const struct rows *r, load_fn *fn, void *ctx)
 			load_ends(r, s[i], fn, ctx);
 	free(s);
 	for (size_t i = 0; i < r->problems; i++)
-		if (same_wall(r->problem[i].closed, WALL_NEVER))
+		if (r->problem[i].number && same_wall(r->problem[i].closed, WALL_NEVER))
 			fn(ctx, &(struct load_item){ .kind = LOAD_PROBLEM, .problem = r->problem[i] });
 	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { r->last_run, r->last_sid, r->last_end } });
 }
@@ -929,7 +1071,7 @@ size_t rows_problems(const struct rows *r)
 
 const struct problem_row *rows_problem_at(const struct rows *r, size_t i)
 {
-	return &r->problem[i];
+	return r->problem[i].number ? &r->problem[i] : NULL;
 }
 
 size_t rows_said(const struct rows *r)

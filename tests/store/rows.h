@@ -20,6 +20,7 @@ struct rows_sched {
 	struct sched_row row;
 	struct wall put_at; /* `at` of the last ST_PUT */
 	bool dropped;
+	struct wall dropped_at;
 	struct str id, document; /* p NULL: none was ever given */
 	struct source_row source;
 	struct str note; /* p NULL: none */
@@ -49,7 +50,7 @@ const struct run_row *rows_at(const struct rows *r, uint64_t sid, struct wall no
 size_t rows_open(const struct rows *r);
 const struct run_row *rows_open_at(const struct rows *r, size_t i);
 size_t rows_problems(const struct rows *r);
-const struct problem_row *rows_problem_at(const struct rows *r, size_t i); /* by number */
+const struct problem_row *rows_problem_at(const struct rows *r, size_t i); /* by number; NULL: pruned */
 size_t rows_holds(const struct rows *r);
 const struct hold_row *rows_hold_at(const struct rows *r, size_t i);
 const struct hold_row *rows_hold(const struct rows *r, uint32_t key); /* NULL: free */

@@ -4,6 +4,7 @@
 #include "rig.h"
 #include "store/queue.h"
 #include "store/schema.h"
+#include "store/sqlite_sql.h"
 #include "test.h"
 
 #include <poll.h>
@@ -52,6 +53,35 @@ static void write_file(const char *text, size_t n)
 	CHECK(f && fwrite(text, 1, n, f) == n);
 	if (f)
 		fclose(f);
+}
+
+/* ---- statements ---- */
+
+/* Nothing that the writer does may cost by how much there is: it would keep everything waiting. */
+TEST(no_statement_looks_through_a_table)
+{
+	static struct sql_set set;
+	sqlite3 *db = NULL;
+	set_up();
+	store_sqlite_close(open_store(&store_tuning_default));
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sql_prepare(&set, db), SQLITE_OK);
+	for (unsigned i = 0; i < SQL_COUNT; i++) {
+		struct buf text = { 0 };
+		sqlite3_stmt *plan = NULL;
+		buf_addf(&text, "EXPLAIN QUERY PLAN %s", sqlite3_sql(set.stmt[i]));
+		CHECK_INT(sqlite3_prepare_v2(db, text.p, -1, &plan, NULL), SQLITE_OK);
+		while (sqlite3_step(plan) == SQLITE_ROW) {
+			const char *step = (const char *)sqlite3_column_text(plan, 3);
+			test_case("%s: %s", sqlite3_sql(set.stmt[i]), step);
+			CHECK(strncmp(step, "SCAN ", 5) != 0 || !strcmp(step, "SCAN g") /* a handful */);
+		}
+		sqlite3_finalize(plan);
+		buf_free(&text);
+	}
+	sql_finalize(&set);
+	sqlite3_close(db);
+	remove_dir(dir);
 }
 
 /* ---- opening ---- */

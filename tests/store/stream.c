@@ -223,6 +223,23 @@ static void make_state(struct stream *s, struct st_req *r)
 					 one_in(s, 4) ? 0 : s->state_rev } };
 }
 
+/* Mostly of what was a while ago, so that there is something left. Of runs and problems of one lane only:
+ * those of others may not have been carried out yet. */
+static void make_prune(struct stream *s, struct st_req *r)
+{
+	static const uint8_t by_sid[] = { PRUNE_RANGES, PRUNE_VERSION, PRUNE_SCHED };
+	uint32_t rev = r->rev;
+	unsigned what = s->one_lane ? (unsigned)below(s, PRUNES) : by_sid[below(s, 3)];
+	*r = req_prune((enum prune_what)what, what == PRUNE_RUNS || what == PRUNE_PROBLEM ? 0 : r->sid,
+		       one_in(s, 5) ? moment(s) : s->now - (int64_t)below(s, 60));
+	r->rev = rev;
+	r->prune.first = what == PRUNE_PROBLEM ? below(s, s->problems + 2) : below(s, s->run + 2);
+	r->prune.last = r->prune.first + below(s, 100);
+	r->prune.end = one_in(s, 2) ? UINT64_MAX : below(s, s->ends + 2);
+	if (one_in(s, 50))
+		r->prune.what = PRUNES;
+}
+
 static const struct {
 	void (*make)(struct stream *s, struct st_req *r);
 	unsigned weight;
@@ -233,7 +250,7 @@ static const struct {
 	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
 	[ST_HOLD] = { make_hold, 3 },         [ST_PROBLEM] = { make_problem, 6 },
 	[ST_WORDS] = { make_words, 6 },       [ST_SOURCE] = { make_source, 3 },
-	[ST_STATE] = { make_state, 6 },
+	[ST_STATE] = { make_state, 6 },       [ST_PRUNE] = { make_prune, 4 },
 };
 
 enum { STREAM_TEXTS = 8 };

@@ -233,6 +233,8 @@ const struct setting config_settings[] = {
 	{ DAYS("kept_logs_days", kept_logs_days, 30), "ROTA_KEPT_LOGS_DAYS", "how long logs are kept" },
 	{ VALUE("kept_logs", kept_logs, KEY_SIZE, KIB *KIB, INT64_C(1) << 50, 5 * KIB * KIB * KIB),
 	  "ROTA_KEPT_LOGS", "size of all logs beyond which the oldest go" },
+	{ VALUE("kept_every", kept_every, KEY_DURATION, 1, 86400, 3600), "ROTA_KEPT_EVERY",
+	  "how often is looked for what is older" },
 	{ { .name = "calendars",
 	    .type = KEY_OTHER,
 	    .kinds = KEY_KIND(VAL_MAP),

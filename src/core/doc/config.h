@@ -2,8 +2,8 @@
 /* The configuration: one table of settings, and for each value where it came from. A flag counts for more
  * than the environment, that for more than the file, that for more than the default. Pure: who asks brings
  * flags, environment and file along. See rota.yaml(5). */
-#include "core/doc/doc.h"
 #include "base/net.h"
+#include "core/doc/doc.h"
 #include "core/doc/keys.h"
 #include "core/when/when.h"
 
@@ -28,7 +28,8 @@ struct config {
 	int64_t timeout_command, timeout_agent, timeout_request; /* seconds */
 	int64_t log_head, log_tail;                              /* bytes */
 	int64_t kept_runs_days, kept_events_days, kept_logs_days;
-	int64_t kept_logs; /* bytes */
+	int64_t kept_logs;  /* bytes */
+	int64_t kept_every; /* seconds */
 	struct config_calendar *calendar;
 	unsigned calendars;
 	struct config_out out;

@@ -67,6 +67,9 @@ void clock_load(struct engine *e)
 {
 	struct wall last = last_record(e);
 	e->skew = e->last_skew = e->now.wall.us - e->now.boot.us;
+	/* Brought back by a clock that was far ahead: that is not to cost years. */
+	if (e->restored.us - e->now.wall.us > CLOCK_AHEAD_SECONDS * USEC)
+		e->restored = e->now.wall;
 	if (last.us != INT64_MIN && e->now.wall.us - last.us >= CLOCK_ABSENCE_SECONDS * USEC) {
 		e->clock_held = true;
 		e->clock_most = CLOCK_ABSENCE_SECONDS * USEC;

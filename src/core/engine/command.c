@@ -345,9 +345,11 @@ static void take_backfill(struct engine *e, const struct command *c)
 		e->broken = true;
 		return;
 	}
-	e->fill[e->fills] = (struct fill){
-		.sid = c->sid, .tag = c->tag, .at = { c->from.us - 1 }, .to = c->to, .left = late_limit(s)
-	};
+	struct wall at = { c->from.us - 1 };
+	if (at.us < s->row.kept.us)
+		at = s->row.kept; /* what ran up to there is not known any more */
+	e->fill[e->fills] =
+		(struct fill){ .sid = c->sid, .tag = c->tag, .at = at, .to = c->to, .left = late_limit(s) };
 	fill_next(e, s, &e->fill[e->fills++]);
 }
 

@@ -356,6 +356,13 @@ static bool joins_line(const struct engine *e, const struct sched *s)
 	return false;
 }
 
+/* The last of those that came due in the time of which the store knows nothing. */
+static struct wall last_lost(const struct engine *e, const struct sched *s)
+{
+	struct wall t = e->restored.us < e->now.wall.us ? e->restored : e->now.wall;
+	return rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->try.us ? t : s->try;
+}
+
 /* The schedule's time has come. Every path either sends a request, or puts it back with a later time, or
  * leaves it out. */
 static void take_up(struct engine *e, struct sched *s)
@@ -376,6 +383,8 @@ static void take_up(struct engine *e, struct sched *s)
 		due_open_range(e, s, s->try, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
 		due_open_range(e, s, s->try, REASON_BLOCKED);
+	} else if (s->try.us <= e->restored.us) {
+		due_range(e, s, last_lost(e, s), RUN_MISSED, REASON_RESTORED);
 	} else if (held.us > e->now.wall.us) {
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);

@@ -170,6 +170,13 @@ static void find_zone(struct engine *e, struct sched *s)
 		      rules->policy.calendar >= e->config.calendar_count;
 }
 
+/* At or below the pruning mark nothing is claimed, though the clock may have gone back behind it. */
+static struct wall first_try(const struct sched *s)
+{
+	bool pruned = !s->row.after && !s->outdated && s->row.next.us <= s->row.kept.us;
+	return pruned ? due_next(s, s->row.kept) : s->row.next;
+}
+
 void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row)
 {
 	if (s->row.after != row->after) {
@@ -180,12 +187,12 @@ void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *r
 		/* The rules belong to the rev: leave their cache lines alone, a million of them do not fit.
 		 */
 		memcpy(&s->row, row, offsetof(struct sched_row, rules));
-		s->try = row->next;
+		s->try = first_try(s);
 		return;
 	}
 	s->row = *row;
-	s->try = row->next;
 	find_zone(e, s);
+	s->try = first_try(s);
 }
 
 struct sched *engine_add_sched(struct engine *e, const struct sched_row *row)
@@ -348,6 +355,8 @@ void engine_load(struct engine *e, const struct load_item *item)
 		e->last_run = item->done.last_run;
 		e->last_sid = item->done.last_sid;
 		e->last_end = item->done.last_end;
+		e->restored = item->done.restored;
+		e->restored_run = item->done.restored_run;
 		break;
 	}
 }
@@ -469,6 +478,16 @@ uint64_t engine_outdated(const struct engine *e, uint32_t *at)
 			return s->row.sid;
 	}
 	return 0;
+}
+
+uint64_t engine_acted_on(const struct engine *e)
+{
+	uint64_t first = e->last_end + 1;
+	for (uint32_t i = 0; i < e->scheds && e->ends_open; i++)
+		if (e->sched[i].live && e->sched[i].first_end != NONE &&
+		    e->end[e->sched[i].first_end].number < first)
+			first = e->end[e->sched[i].first_end].number;
+	return first - 1;
 }
 
 bool engine_quiet(const struct engine *e, struct now now)

@@ -134,6 +134,9 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret);
  * data; 0: no more. */
 uint64_t engine_outdated(const struct engine *e, uint32_t *at);
 
+/* The largest number of an end such that no follower has to act on it, or on one before. */
+uint64_t engine_acted_on(const struct engine *e);
+
 /* Nothing under way, nothing due: what is left is a fold of the store's rows. */
 bool engine_quiet(const struct engine *e, struct now now);
 uint64_t engine_digest(const struct engine *e);

@@ -46,7 +46,7 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 {
 	const struct sched *s = runs_sched(e, r);
 	const struct policy *p = policy_of(s);
-	bool over = s->gone || runs_is_paused(e, r) || r->killed;
+	bool over = s->gone || runs_is_paused(e, r) || r->killed || is_old_world(e, r);
 	bool limited = says->reason == REASON_RATE_LIMITED && says->outcome == OUTCOME_FAILED;
 	*seconds = limited_for(e, r, says->reset);
 	hold_others(e, r, says, *seconds);

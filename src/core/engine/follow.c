@@ -128,6 +128,8 @@ void follow_take_up(struct engine *e, struct sched *s)
 	enum reason reason = refusal(e, s, end->nominal);
 	if (end->nominal.us <= s->row.changed.us)
 		refuse(e, s, end, RUN_MISSED, REASON_EDITED);
+	else if (end->nominal.us <= e->restored.us)
+		refuse(e, s, end, RUN_MISSED, REASON_RESTORED);
 	else if (reason)
 		refuse(e, s, end, RUN_SKIPPED, reason);
 	else if (e->now.wall.us - end->nominal.us > due_grace(s))

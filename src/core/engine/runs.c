@@ -448,6 +448,30 @@ static void unborn(struct engine *e, struct run *r)
 	finish_send(e, r);
 }
 
+static const struct rn_says *lost_now(const struct engine *e, struct rn_says *ret)
+{
+	*ret = (struct rn_says){ .outcome = OUTCOME_FAILED,
+				 .reason = REASON_LOST,
+				 .ended = e->now.wall,
+				 .cost = -1,
+				 .exit_code = -1 };
+	return ret;
+}
+
+/* There is no trace of it, which does not mean that there was none: it is not started again. */
+static void unknown(struct engine *e, struct run *r)
+{
+	struct rn_says lost;
+	bool waited = r->row.state == RUN_RETRYING || r->row.attempt == 0;
+	r->haunted = waited;
+	if (!waited)
+		finish_attempt(e, r, lost_now(e, &lost));
+	else if (r->row.attempt)
+		runs_give_up(e, r);
+	else
+		runs_refuse(e, r, RUN_MISSED, REASON_RESTORED);
+}
+
 /* After a load: the attempt was never born. Its claim still stands. */
 static void never(struct engine *e, struct run *r)
 {
@@ -462,6 +486,10 @@ static void never(struct engine *e, struct run *r)
 	}
 	if (r->phase != PHASE_PROBING)
 		return;
+	if (is_old_world(e, r)) {
+		unknown(e, r);
+		return;
+	}
 	r->attempt = r->row.attempt;
 	r->haunted = true;
 	gate_release(e, r);
@@ -506,11 +534,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		adopt(e, r);
 	if (says->attempt != r->attempt)
 		return;
-	struct rn_says lost = { .outcome = OUTCOME_FAILED,
-				.reason = REASON_LOST,
-				.ended = e->now.wall,
-				.cost = -1,
-				.exit_code = -1 };
+	struct rn_says lost;
 	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;
 	switch ((enum rn_say)says->say) {
 	case RN_BORN:
@@ -524,7 +548,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		break;
 	case RN_LOST:
 		if (alive)
-			finish_attempt(e, r, &lost);
+			finish_attempt(e, r, lost_now(e, &lost));
 		break;
 	case RN_NEVER:
 		never(e, r);
@@ -617,6 +641,10 @@ void runs_later(struct engine *e)
 
 void runs_recover(struct engine *e, struct run *r)
 {
+	if (r->row.state == RUN_PENDING && is_old_world(e, r)) {
+		runs_refuse(e, r, RUN_MISSED, REASON_RESTORED);
+		return;
+	}
 	if (r->row.state == RUN_PENDING) {
 		ask_next(e, r); /* asked again, never claimed again */
 		return;

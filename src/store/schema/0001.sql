@@ -7,10 +7,15 @@ CREATE TABLE meta (
 ) STRICT, WITHOUT ROWID;
 -- The largest number of all runs whose record is gone; see also max(run.run).
 INSERT INTO meta VALUES ('last_run', 0);
+-- The largest number of all schedules whose row is gone; see also max(schedule.sid).
+INSERT INTO meta VALUES ('last_sid', 0);
 -- The number of the last end. It counts on whatever becomes of the runs.
 INSERT INTO meta VALUES ('last_end', 0);
 -- The number of the last problem.
 INSERT INTO meta VALUES ('last_problem', 0);
+-- How often a daemon has opened it; a file beside the database says the same. When it was last brought back from a
+-- copy, its last run before that, and whether runs that are younger than the copy may still be alive.
+INSERT INTO meta VALUES ('generation', 0), ('restored', 0), ('restored_run', 0), ('strays', 0);
 
 -- What an engine holds in memory of a schedule. Narrow: a claim rewrites this row.
 CREATE TABLE schedule (
@@ -33,6 +38,7 @@ CREATE TABLE schedule (
 	rules        BLOB NOT NULL
 ) STRICT;
 CREATE INDEX schedule_follower ON schedule (sid) WHERE after <> 0;
+CREATE INDEX schedule_dropped ON schedule (sid) WHERE dropped IS NOT NULL;
 
 -- What people wrote. Wide, hence apart: nothing on the way of a claim reads it.
 CREATE TABLE document (
@@ -45,12 +51,16 @@ CREATE TABLE document (
 	dropped INTEGER NOT NULL DEFAULT 0 -- 1: of a removed schedule; its runs are still read with it
 ) STRICT;
 -- Documents that were replaced, with the last rev they stood for: runs keep the version they were claimed under.
+-- `upto`: no run of theirs has a later nominal time, so that few are looked at to see whether one is left.
 CREATE TABLE version (
-	sid  INTEGER NOT NULL,
-	rev  INTEGER NOT NULL,
-	body TEXT,
-	PRIMARY KEY (sid, rev)
-) STRICT, WITHOUT ROWID;
+	number INTEGER PRIMARY KEY, -- in the order of replacement
+	sid    INTEGER NOT NULL,
+	rev    INTEGER NOT NULL,
+	at     INTEGER NOT NULL,
+	upto   INTEGER NOT NULL,
+	body   TEXT,
+	UNIQUE (sid, rev)
+) STRICT;
 
 -- What the numbers in rules stand for.
 CREATE TABLE name (

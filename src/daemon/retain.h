@@ -1,0 +1,26 @@
+#pragma once
+/* What is old goes: a thread of its own looks now and then for what was over long enough ago, and asks the
+ * store to prune it, a little at a time; and it removes the files of runs, by age and, the oldest first, by
+ * their size in all. It decides what is worth asking for; what must stay is the store's to know
+ * (port/store.h, ST_PRUNE). */
+#include "daemon/pump.h"
+
+struct retain_options {
+	const char *database, *runs;
+	int64_t runs_days, logs_days, logs_bytes;
+	int64_t first, every; /* seconds from the start to the first pass, and between two */
+	void *ctx;
+	/* Sends a request to the store, and calls retain_answered when it has answered. E_BUSY: not now. */
+	enum err (*send)(void *ctx, const struct st_req *r);
+	/* Has retain_facts called with what the engine knows. E_BUSY: not now. */
+	enum err (*ask)(void *ctx);
+};
+
+struct retain;
+must_check enum err retain_open(const struct retain_options *o, struct retain **ret, struct why *why);
+void retain_close(
+	struct retain *r); /* in the middle of a pass, if need be; nobody calls the two below any more */
+/* From any thread. */
+void retain_answered(struct retain *r);
+/* `trusted`: the clock is believed; `acted_on`: no follower has to act on ends up to this one. */
+void retain_facts(struct retain *r, bool trusted, uint64_t acted_on);

@@ -1,0 +1,263 @@
+/* The engine after its store was brought back from a copy: what the copy does not know is not run again. */
+#include "core/engine/engine.h"
+#include "test.h"
+
+#define AT(minutes) wall_of(INT64_C(1700000040) + 60 * (minutes)) /* a full minute */
+
+static struct zone *utc;
+static const struct zone *zones[1];
+static const struct days none;
+static struct effects fx;
+
+static struct engine *engine_with(void)
+{
+	struct engine *e = NULL;
+	CHECK_INT(zone_fixed(0, &utc), OK);
+	zones[0] = utc;
+	struct engine_config config = { .slots = 16,
+					.catch_up_per_second = 50,
+					.zones = zones,
+					.zone_count = 1,
+					.calendars = &none,
+					.calendar_count = 1 };
+	CHECK_INT(engine_new(&config, &e), OK);
+	return e;
+}
+
+static void end(struct engine *e)
+{
+	engine_free(e);
+	effects_free(&fx);
+	zone_free(utc);
+}
+
+/* Every minute, recorded up to `high`. */
+static void load_sched(struct engine *e, uint64_t sid, uint64_t after, enum missed missed, struct wall high)
+{
+	struct rules rules = { .version = RULES_VERSION, .zone_print = zone_print(utc) };
+	struct load_item item = { .kind = LOAD_SCHED };
+	rules.when = (struct rule){ .kind = RULE_EVERY, .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER };
+	rules.when.every.interval = 60;
+	rules.policy.missed = (uint8_t)missed;
+	rules.policy.retries = 3;
+	rules.policy.retry_delay = 60;
+	rules.policy.catch_up_limit = 100;
+	rules.policy.after = AFTER_ANY;
+	item.sched = (struct sched_row){ .sid = sid,
+					 .rev = 1,
+					 .after = after,
+					 .flags = SCHED_ENABLED,
+					 .left = UINT32_MAX,
+					 .high = high,
+					 .next = after ? WALL_NEVER : (struct wall){ high.us + 60 * USEC },
+					 .paused_until = WALL_NEVER };
+	memcpy(item.sched.rules, &rules, sizeof rules);
+	engine_load(e, &item);
+}
+
+static void load_run(struct engine *e, uint64_t run, uint64_t sid, enum run_state state, uint16_t attempt)
+{
+	struct load_item item = { .kind = LOAD_RUN };
+	item.run = (struct run_row){ .run = run,
+				     .sid = sid,
+				     .rev = 1,
+				     .state = (uint8_t)state,
+				     .attempt = attempt,
+				     .outcome = attempt && state == RUN_RETRYING ? OUTCOME_FAILED : 0,
+				     .nominal = AT(-(int64_t)run),
+				     .due = AT(-(int64_t)run),
+				     .retry_at = state == RUN_RETRYING ? AT(3) : (struct wall){ 0 } };
+	engine_load(e, &item);
+}
+
+static void load_done(struct engine *e, struct wall restored, uint64_t restored_run)
+{
+	struct load_item item = { .kind = LOAD_DONE };
+	item.done.last_run = 4095;
+	item.done.last_sid = 100;
+	item.done.last_end = 100;
+	item.done.restored = restored;
+	item.done.restored_run = restored_run;
+	engine_load(e, &item);
+}
+
+static void step(struct engine *e, const struct event *ev, struct wall at)
+{
+	effects_clear(&fx);
+	engine_step(e, ev, (struct now){ at, { at.us - AT(0).us + 3600 * USEC } }, &fx);
+}
+
+static void say(struct engine *e, uint64_t run, uint16_t attempt, enum rn_say what, struct wall at)
+{
+	struct rn_says s = {
+		.say = (uint8_t)what, .run = run, .attempt = attempt, .cost = -1, .exit_code = 1
+	};
+	s.outcome = OUTCOME_FAILED;
+	s.reason = REASON_EXIT;
+	step(e, &(struct event){ .kind = EV_SAYS, .says = &s }, at);
+}
+
+static const struct st_req *asked(uint64_t sid, uint64_t run)
+{
+	for (unsigned i = 0; i < fx.stores; i++)
+		if (fx.store[i].sid == sid && fx.store[i].run.run == run)
+			return &fx.store[i];
+	return NULL;
+}
+
+TEST(what_came_due_since_is_one_range)
+{
+	struct engine *e = engine_with();
+	for (unsigned missed = 0; missed < MISSED_COUNT; missed++)
+		load_sched(e, missed + 1, 0, missed, AT(-100));
+	load_sched(e, 50, 0, MISSED_CATCH_UP, AT(-5)); /* up to date: it was changed since */
+	load_done(e, AT(-10), 7);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	for (unsigned missed = 0; missed < MISSED_COUNT; missed++) {
+		const struct st_req *r = asked(missed + 1, 0);
+		test_case("policy %u", missed);
+		if (!CHECK(r != NULL))
+			continue;
+		CHECK_INT(r->op, ST_RANGE);
+		CHECK_INT(r->range.state, RUN_MISSED);
+		CHECK_INT(r->range.reason, REASON_RESTORED);
+		CHECK_INT(r->range.first.us, AT(-99).us);
+		CHECK_INT(r->range.last.us, AT(-10).us);
+		CHECK_INT(r->move.next.us, AT(-9).us);
+	}
+	const struct st_req *r = asked(50, 0);
+	CHECK(!r || r->range.reason != REASON_RESTORED);
+	end(e);
+}
+
+/* It is one step, before or after the hold of the clock: nothing of it is ever claimed. */
+TEST(a_copy_of_long_ago)
+{
+	struct engine *e = engine_with();
+	struct command believe = { .kind = CMD_CLOCK, .tag = 1 };
+	load_sched(e, 1, 0, MISSED_CATCH_UP, AT(-60 * 24 * 500));
+	load_done(e, AT(-1), 7);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	CHECK(engine_clock_held(e));
+	CHECK_INT(fx.stores, 0);
+	step(e, &(struct event){ .kind = EV_COMMAND, .command = &believe }, AT(0));
+	if (CHECK_INT(fx.stores, 1)) {
+		CHECK_INT(fx.store[0].range.reason, REASON_RESTORED);
+		CHECK_INT(fx.store[0].range.last.us, AT(-1).us);
+	}
+	end(e);
+}
+
+/* A clock that was years ahead when it was brought back does not cost years. */
+TEST(brought_back_in_the_future)
+{
+	struct engine *e = engine_with();
+	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
+	load_done(e, AT(60 * 24 * 365), 7);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	step(e, &(struct event){ .kind = EV_TICK }, AT(1));
+	if (CHECK_INT(fx.stores, 1))
+		CHECK_INT(fx.store[0].op, ST_OCC);
+	end(e);
+	/* An hour may be a clock that was set back since: what ran in it must not run again. */
+	e = engine_with();
+	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
+	load_done(e, AT(60), 7);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	step(e, &(struct event){ .kind = EV_TICK }, AT(1));
+	if (CHECK_INT(fx.stores, 1))
+		CHECK_INT(fx.store[0].range.reason, REASON_RESTORED);
+	end(e);
+}
+
+TEST(ends_are_not_acted_on)
+{
+	struct engine *e = engine_with();
+	struct load_item item = { .kind = LOAD_END, .follower = 2 };
+	load_sched(e, 1, 0, MISSED_CATCH_UP, AT(0));
+	load_sched(e, 2, 1, MISSED_CATCH_UP, AT(-100));
+	item.run =
+		(struct run_row){ .run = 3, .sid = 1, .end = 50, .outcome = OUTCOME_DONE, .ended = AT(-20) };
+	engine_load(e, &item);
+	load_done(e, AT(-10), 7);
+	CHECK_INT(engine_acted_on(e), 49);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	const struct st_req *r = asked(2, 4096);
+	if (CHECK(r != NULL)) {
+		CHECK_INT(r->run.state, RUN_MISSED);
+		CHECK_INT(r->run.reason, REASON_RESTORED);
+		CHECK_INT(r->move.seen, 50);
+	}
+	end(e);
+}
+
+/* As long as the runner has nothing to tell, nothing is known; and then, nothing is started. */
+TEST(runs_of_the_time_before_are_not_started_again)
+{
+	static const struct {
+		int line;
+		uint8_t state;
+		uint16_t attempt;
+		uint8_t end_state;
+		uint8_t outcome;
+		uint16_t reason;
+	} rows[] = {
+		{ __LINE__, RUN_PENDING, 0, RUN_MISSED, 0, REASON_RESTORED },
+		{ __LINE__, RUN_CLAIMED, 0, RUN_MISSED, 0, REASON_RESTORED },
+		{ __LINE__, RUN_CLAIMED, 1, RUN_FINISHED, OUTCOME_FAILED, REASON_LOST },
+		{ __LINE__, RUN_RETRYING, 1, RUN_FINISHED, OUTCOME_FAILED, 0 },
+	};
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		struct engine *e = engine_with();
+		test_case("line %d", rows[i].line);
+		load_sched(e, 1, 0, MISSED_SKIP, AT(0));
+		load_run(e, 5, 1, rows[i].state, rows[i].attempt);
+		load_done(e, AT(0), 7);
+		step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+		for (unsigned n = 0; n < 2 && !asked(1, 5); n++) {
+			if (!CHECK_INT(fx.runners, 1))
+				break;
+			CHECK_INT(fx.runner[0].op, n ? RN_BURN : RN_PROBE);
+			say(e, 5, fx.runner[0].attempt, RN_NEVER, AT(0));
+		}
+		const struct st_req *r = asked(1, 5);
+		if (CHECK(r != NULL)) {
+			CHECK_INT(r->op, rows[i].end_state == RUN_MISSED ? ST_VERDICT : ST_FINISH);
+			CHECK_INT(r->run.state, rows[i].end_state);
+			CHECK_INT(r->run.outcome, rows[i].outcome);
+			CHECK_INT(r->run.reason, rows[i].reason);
+		}
+		end(e);
+	}
+}
+
+/* Those that are alive are adopted; when they end, that is their end. */
+TEST(runs_of_the_time_before_are_adopted)
+{
+	struct engine *e = engine_with();
+	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
+	load_run(e, 5, 1, RUN_CLAIMED, 1);
+	load_done(e, AT(0), 7);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	say(e, 5, 1, RN_ALIVE, AT(0));
+	CHECK_INT(engine_counts(e).running, 1);
+	say(e, 5, 1, RN_EXIT, AT(0));
+	const struct st_req *r = asked(1, 5);
+	if (CHECK(r != NULL)) {
+		CHECK_INT(r->op, ST_FINISH);
+		CHECK_INT(r->run.state, RUN_FINISHED); /* though it has retries left */
+		CHECK_INT(r->run.reason, REASON_EXIT);
+	}
+	end(e);
+	/* One that was claimed since has them. */
+	e = engine_with();
+	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
+	load_run(e, 8, 1, RUN_CLAIMED, 1);
+	load_done(e, AT(0), 7);
+	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
+	say(e, 8, 1, RN_EXIT, AT(0));
+	r = asked(1, 8);
+	if (CHECK(r != NULL))
+		CHECK_INT(r->run.state, RUN_RETRYING);
+	end(e);
+}
