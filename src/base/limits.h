@@ -61,6 +61,7 @@
 #define STORE_BUSY_MS            1000        /* waiting for somebody else's lock; then it is an outage */
 #define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first waits 1 ms */
 #define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
+#define STORE_CHECK_MS           10000       /* of looking for damage */
 #define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
 
 /* Reading for people */

@@ -39,6 +39,8 @@ struct sending {
 	struct sending *next;
 };
 
+enum { LOG_STORE, LOG_RUNNER, LOG_CLOCK, LOGS };
+
 struct daemon {
 	struct daemon_options options;
 	char *database, *runs, *lock_path;
@@ -59,7 +61,8 @@ struct daemon {
 	struct sending *sent;
 	struct problems *problems;
 	struct boot looked;
-	bool unwell; /* at the last look */
+	bool unwell;     /* at the last look */
+	bool said[LOGS]; /* that it fails */
 	struct {
 		uint32_t at;        /* where to look on for the next outdated one */
 		unsigned under_way; /* on the desk, or with the engine */
@@ -75,6 +78,11 @@ struct names *daemon_names(struct daemon *d)
 const char *daemon_database(const struct daemon *d)
 {
 	return d->database;
+}
+
+enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why)
+{
+	return store_sqlite_reader(d->store, ret, why);
 }
 
 const char *daemon_runs(const struct daemon *d)
@@ -124,10 +132,23 @@ static void replied(void *ctx, const struct reply *r)
 			d->again = p;
 			return;
 		}
-		p->done(p->ctx, r);
+		if (p->done)
+			p->done(p->ctx, r);
 		pending_free(p);
 		stop_if_idle(d);
 		return;
+	}
+}
+
+/* The store has them and cannot write: nobody is kept waiting for that, but their texts are still needed. */
+static void reply_to_all(struct daemon *d)
+{
+	for (struct pending *p = d->pending; p; p = p->next) {
+		reply_fn *done = p->done;
+		if (!done || p->command.kind == CMD_RECOMPILE)
+			continue;
+		p->done = NULL;
+		done(p->ctx, &(struct reply){ .code = REPLY_BUSY });
 	}
 }
 
@@ -167,6 +188,12 @@ static void order_again(struct daemon *d)
 	}
 }
 
+/* What a person asks for, and must be durable before it is done. */
+static bool needs_store(uint8_t kind)
+{
+	return kind != CMD_STOP && kind != CMD_CLOCK && kind != CMD_RECOMPILE;
+}
+
 /* How long a busy answer is not taken for an answer. */
 static int64_t patience(uint8_t kind)
 {
@@ -196,6 +223,8 @@ static char *copy(struct str s)
 
 enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx)
 {
+	if (needs_store(c->kind) && daemon_writes(d, NULL))
+		return E_BUSY;
 	struct pending *p = calloc(1, sizeof *p);
 	if (!p)
 		return E_NOMEM;
@@ -317,12 +346,40 @@ enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since
 	if (e)
 		return e;
 	*which = "runner";
-	return runner_trouble(d->runner, since, why);
+	e = runner_trouble(d->runner, since, why);
+	return e ? e : desk_trouble(d->desk, why);
+}
+
+enum err daemon_writes(struct daemon *d, struct why *why)
+{
+	return store_sqlite_writes(d->store, why);
+}
+
+enum err daemon_store_trouble(struct daemon *d, struct why *why)
+{
+	return store_sqlite_trouble(d->store, NULL, NULL, why);
+}
+
+enum err daemon_runner_trouble(struct daemon *d, struct why *why)
+{
+	enum err e = runner_trouble(d->runner, NULL, why);
+	return e ? e : desk_trouble(d->desk, why);
 }
 
 bool daemon_has_cgroup(const struct daemon *d)
 {
 	return d->cgroup.n > 0;
+}
+
+/* Once when it begins, and once when it is over. */
+static void log_trouble(struct daemon *d, unsigned which, const char *text)
+{
+	static const char *const words[LOGS] = {
+		[LOG_STORE] = "the store", [LOG_RUNNER] = "starting runs", [LOG_CLOCK] = "the clock"
+	};
+	if (d->options.trouble && d->said[which] != (text != NULL))
+		d->options.trouble(d->options.ctx, words[which], text);
+	d->said[which] = text != NULL;
 }
 
 static int64_t turned(void *ctx, struct now now)
@@ -332,11 +389,16 @@ static int64_t turned(void *ctx, struct now now)
 	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000) {
 		struct why store = { 0 }, runner = { 0 };
 		bool bad_store = store_sqlite_trouble(d->store, NULL, NULL, &store) != OK;
-		bool bad_runner = runner_trouble(d->runner, NULL, &runner) != OK;
+		bool bad_runner = daemon_runner_trouble(d, &runner) != OK;
 		struct health h = { .clock_held = engine_clock_held(pump_engine(d->pump)),
 				    .store = bad_store ? store.text : NULL,
 				    .runner = bad_runner ? runner.text : NULL };
+		log_trouble(d, LOG_STORE, h.store);
+		log_trouble(d, LOG_RUNNER, h.runner);
+		log_trouble(d, LOG_CLOCK, h.clock_held ? "it ran far ahead and is not believed" : NULL);
 		d->unwell = problems_look(d->problems, &h);
+		if (bad_store && daemon_writes(d, NULL))
+			reply_to_all(d);
 		d->looked = now.boot;
 	}
 	return d->again ? ORDER_AGAIN_MS * 1000 : d->unwell ? HEALTH_MS * 1000 : 0;
@@ -349,9 +411,19 @@ static void give(void *arg)
 {
 	struct desk_job *j = arg;
 	struct daemon *d = j->ctx;
-	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
+	j->why.text[0] = '\0';
+	enum err e =
+		j->outcome ? OK : runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why);
+	/* No descriptor or no memory for it now is no fault of the schedule's. */
+	if ((e == E_IO || e == E_NOMEM) && desk_again(d->desk, j) == OK)
+		return;
+	if (e == E_IO || e == E_NOMEM)
+		loop_out_of_memory(d->loop);
+	else if (e)
+		j->reason = REASON_DEFINITION;
+	if (j->reason)
 		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
-			      j->reason ? j->reason : REASON_DEFINITION);
+			      j->reason);
 	desk_job_free(j);
 }
 
@@ -372,9 +444,10 @@ static void prepared(void *ctx, struct desk_job *j)
 static void want(void *ctx, const struct rn_req *r)
 {
 	struct daemon *d = ctx;
-	/* LAUNCHES_MAX are under way at most, so there is room; what memory refuses is said. */
+	/* LAUNCHES_MAX are under way at most, so there is room. Without memory the claim stands, and is taken
+	 * up by the next daemon. */
 	if (desk_put(d->desk, r))
-		runner_refuse(d->runner, r->run, r->attempt, OUTCOME_FAILED, REASON_DEFINITION);
+		loop_out_of_memory(d->loop);
 }
 
 /* --- outdated rules
@@ -524,7 +597,7 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = store_sqlite_open(d->database, &d->store, why);
 	if (!e)
-		e = desk_open(&(struct desk_options){ .database = d->database,
+		e = desk_open(&(struct desk_options){ .store = d->store,
 						      .socket = o->socket,
 						      .defaults = o->defaults,
 						      .names = d->names,

@@ -1,0 +1,521 @@
+#!/usr/bin/env python3
+"""The daemon on machines that are full, read-only, broken, short of everything, or that do not know what time it is.
+Usage: hostile.py ROTA MACHINE [PART...]; MACHINE is the preload of machine.c.
+
+Each hardship is met with a clear word in `rota status` and `rota doctor`, loses nothing, runs nothing twice, and when it
+is over the daemon goes on by itself, or says what a person must do. Disks are small ones in memory, mounted where
+nobody else sees them; where mounting is not allowed, the preload says what such a disk would say."""
+import contextlib
+import ctypes
+import errno
+import glob
+import json
+import mmap
+import os
+import resource
+import shutil
+import signal
+import socket
+import sqlite3
+import struct
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+from rig import Gone, Refused, Rig, wait_until  # noqa: E402
+
+ROTA, MACHINE = sys.argv[1:3]
+SANITIZED = b"__asan_init" in open(ROTA, "rb").read()
+passed = failed = 0
+counting = threading.Lock()
+libc = ctypes.CDLL(None, use_errno=True)
+MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE, CLONE_NEWNS = 1, 32, 4096, 16384, 1 << 18, 0x20000
+
+
+def check(good, text, more=""):
+    global passed, failed
+    with counting:
+        if good:
+            passed += 1
+        else:
+            failed += 1
+            print(f"FAILED: {text} {more}", flush=True)
+    return good
+
+
+# --- machines ----------------------------------------------------------------------------------------------------
+
+def mount(what, where, kind, flags=0, options=None):
+    encode = [x.encode() if x else None for x in (what, where, kind, options)]
+    if libc.mount(encode[0], encode[1], encode[2], flags, encode[3]) != 0:
+        raise OSError(ctypes.get_errno(), f"mount {where}")
+
+
+def own_mounts():
+    """Before there are threads: whatever is mounted from now on is seen by us alone, and goes with us."""
+    try:
+        if libc.unshare(CLONE_NEWNS) != 0:
+            raise OSError(ctypes.get_errno(), "unshare")
+        mount(None, "/", None, MS_REC | MS_PRIVATE)
+        return True
+    except OSError as e:
+        print(f"no mounts here ({e}): the preload imitates full and read-only disks", flush=True)
+        return False
+
+
+class Machine:
+    """What machine.c is told."""
+    WALL, ASLEEP, WRITE, READ = (0, "q"), (8, "q"), (16, "i"), (20, "i")
+
+    def __init__(self, directory):
+        self.path = os.path.join(directory, "machine")
+        with open(self.path, "wb") as f:
+            f.write(bytes(4096))
+        with open(self.path, "r+b") as f:
+            self.map = mmap.mmap(f.fileno(), 4096)
+
+    def tell(self, what, value):
+        struct.pack_into("=" + what[1], self.map, what[0], value)
+
+
+class Using:
+    """A rig that leaves nothing behind. `machine`: with the preload. `disk`: its data is on a disk of so many KiB."""
+
+    def __init__(self, machine=False, disk=0, env=None):
+        self.rig = rig = Rig(ROTA, env=env)
+        rig.machine, self.mounted = None, False
+        os.makedirs(rig.data, 0o700)
+        if disk and MOUNTS:
+            mount("none", rig.data, "tmpfs", 0, f"size={disk}k,mode=700")
+            self.mounted = True
+        if machine or (disk and not MOUNTS):
+            rig.machine = Machine(rig.dir)
+            rig.env.update(LD_PRELOAD=os.path.abspath(MACHINE), HOSTILE=rig.machine.path, HOSTILE_DIR=rig.data)
+
+    def __enter__(self):
+        return self.rig
+
+    def __exit__(self, *exception):
+        rig = self.rig
+        if rig.daemon and exception[0] is None:
+            code = rig.stop()
+            check(code == 0, f"the daemon is stopped: exit {code}", rig.words()[-500:])
+        elif rig.daemon:
+            print(rig.words()[-1500:])
+        rig.close(keep=self.mounted)
+        if self.mounted:
+            libc.umount2(rig.data.encode(), 2)
+            shutil.rmtree(rig.dir, ignore_errors=True)
+
+
+def preload_env(rig):
+    """For the command line, which is not on the hostile machine."""
+    return {k: v for k, v in rig.env.items() if k != "LD_PRELOAD"}
+
+
+# --- what is asked -----------------------------------------------------------------------------------------------
+
+def cli(rig, *argv, env=None, timeout=60):
+    return subprocess.run([rig.rota, argv[0], "--socket", rig.socket, *argv[1:]], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=timeout, env=env or preload_env(rig), cwd=rig.dir)
+
+
+def doctor(rig, *argv):
+    """Its checks by name; None, and how it ended."""
+    r = cli(rig, "doctor", "--json", *argv)
+    try:
+        return {c["check"]: c for c in json.loads(r.stdout)["checks"]}, r.returncode
+    except (ValueError, KeyError):
+        check(False, "the doctor answers", r)
+        return {}, r.returncode
+
+
+def diagnosed(rig, what, *words, argv=(), state="fail"):
+    checks, code = doctor(rig, *argv)
+    c = checks.get(what, {})
+    said = f"{c.get('text')}; {c.get('advice')}"
+    return check(c.get("state") == state and c.get("advice") and all(w in said for w in words) and
+                 code == (1 if state == "fail" else code), f"the doctor on {what}: {state}, {words}", (code, checks))
+
+
+def problem(rig, key):
+    """Open ones. The store's own cannot be in the store while that is failing: then the status says it."""
+    return [p for p in rig.ask("GET", "/problems")["problems"] if p["key"] == key]
+
+
+def had_problem(rig, key):
+    return rig.rows("SELECT * FROM problem WHERE key = ?", key)
+
+
+def trouble(rig):
+    return rig.ask("GET", "/status")["trouble"] or ""
+
+
+def mark(rig, id, expression="* * * * * *", **more):
+    """A schedule whose runs leave marks outside of the data directory."""
+    line = f'echo "$ROTA_SCHEDULE_ID $ROTA_RUN_ID.$ROTA_ATTEMPT $ROTA_NOMINAL_TIME" >>{rig.dir}/marks'
+    return {"id": id, "expression": expression, "action": {"type": "command", "command": line}, **more}
+
+
+def marks(rig):
+    try:
+        with open(rig.dir + "/marks") as f:
+            return [line.split() for line in f]
+    except FileNotFoundError:
+        return []
+
+
+def more_marks(rig, n=2, seconds=30):
+    before = len(marks(rig))
+    return check(wait_until(seconds, lambda: len(marks(rig)) >= before + n, 0.1), "it goes on", rig.words()[-500:])
+
+
+def accounted(rig, id="tick", gaps=()):
+    """Every second from its first to its last has exactly one record; each run that started has one mark per attempt,
+    none is early. `gaps`: (from, to) where the clock was moved."""
+    rows = rig.rows("""SELECT run, attempt, nominal / 1000000 AS at, state FROM run JOIN document USING (sid)
+                       WHERE id = ? AND kind <> 4""", id)
+    ranges = rig.rows("""SELECT first / 1000000 AS first, last / 1000000 AS last FROM range JOIN document USING (sid)
+                         WHERE id = ?""", id)
+    seconds = [r["at"] for r in rows]
+    for r in ranges:
+        seconds += range(r["first"], r["last"] + 1)
+    seconds.sort()
+    twice = [a for a, b in zip(seconds, seconds[1:]) if a == b]
+    holes = [(a, b) for a, b in zip(seconds, seconds[1:])
+             if b > a + 1 and not any(f <= b and a <= t for f, t in gaps)]
+    check(seconds and not twice and not holes, f"{id}: every time has one record", (len(seconds), twice, holes))
+    made = [m[1] for m in marks(rig) if m[0] == id]
+    check(len(made) == len(set(made)), f"{id}: nothing ran twice", made)
+    began = {f"{r['run']}.{n}" for r in rows for n in range(1, r["attempt"] + 1)}
+    check(set(made) <= began, f"{id}: what ran is on record", set(made) - began)
+    over = {f"{r['run']}.{n}" for r in rows for n in range(1, r["attempt"] + 1) if r["state"] == 3}
+    check(over <= set(made), f"{id}: what is on record ran", over - set(made))
+
+
+PARTS = []
+
+
+def part(fn):
+    PARTS.append(fn)
+    return fn
+
+
+# --- disks -------------------------------------------------------------------------------------------------------
+
+def fill(path):
+    """All there is, to the last page."""
+    with open(path, "wb", buffering=0) as f:
+        for size in (65536, 4096, 1):
+            with contextlib.suppress(OSError):
+                while f.write(bytes(size)) == size:
+                    pass
+
+
+class Full:
+    """A disk on which nothing more can be written."""
+
+    def __init__(self, rig):
+        self.rig = rig
+
+    def __enter__(self):
+        if self.rig.machine:
+            self.rig.machine.tell(Machine.WRITE, errno.ENOSPC)
+        else:
+            fill(self.rig.data + "/ballast")
+
+    def __exit__(self, *exception):
+        if self.rig.machine:
+            self.rig.machine.tell(Machine.WRITE, 0)
+        else:
+            os.unlink(self.rig.data + "/ballast")
+
+
+@part
+def full_disk():
+    """The database cannot grow, nor can a run be born. What is due meanwhile is late or missed, not lost."""
+    with Using(disk=8192) as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
+        more_marks(rig)
+        with Full(rig):
+            check(wait_until(20, lambda: "full" in trouble(rig) or "space" in trouble(rig)), "it is said", trouble(rig))
+            r = cli(rig, "status")
+            check(r.returncode == 0 and "Trouble: " in r.stdout and "rota.db" in r.stdout, "the status says it", r)
+            diagnosed(rig, "store", "full", "room")
+            if not rig.machine:
+                diagnosed(rig, "disk", "0 MiB", "make room")
+            begun = time.monotonic()
+            r = cli(rig, "add", "@daily", "--id", "new", "--", "true")
+            check(r.returncode == 75 and "rota.db" in r.stderr and time.monotonic() - begun < 25,
+                  "what cannot be stored is refused, and why", (r, time.monotonic() - begun))
+            check(cli(rig, "ls").returncode == 0, "it can be looked at")
+            # A crash in the midst of it: it comes up and waits, or says why it cannot.
+            rig.kill()
+            if rig.start():
+                check(wait_until(20, lambda: trouble(rig)), "on a full disk it starts, and says so")
+                rig.kill()
+            else:
+                check(rig.reap() == 1 and rig.data in rig.words() and "rota doctor" in rig.words(),
+                      "on a full disk it says why it does not start", rig.words())
+            checks, code = doctor(rig, "--data", rig.data)
+            check(code == 1 and (rig.machine or checks["disk"]["state"] == "fail"), "without a daemon, too", checks)
+        check(rig.start(), "with room it starts", rig.words())
+        more_marks(rig)
+        with Full(rig):
+            check(wait_until(20, lambda: trouble(rig)), "full again")
+            time.sleep(1.5)
+        check(wait_until(30, lambda: not trouble(rig)), "there is room again", trouble(rig))
+        more_marks(rig)
+        check(wait_until(20, lambda: had_problem(rig, "store")), "it was a problem")
+        check(wait_until(20, lambda: not problem(rig, "store")), "and is none any more", problem(rig, "store"))
+        check(cli(rig, "add", "@daily", "--id", "new", "--", "true").returncode == 0, "people are heard again")
+        check(doctor(rig)[0]["store"]["state"] == "ok", "the doctor is content", doctor(rig)[0])
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+@part
+def full_disk_for_runs():
+    """The database has its room, run files have none: what is claimed waits, and is started once when it can be."""
+    with Using() as rig:
+        os.makedirs(rig.data + "/runs", 0o700)
+        if MOUNTS:
+            mount("none", rig.data + "/runs", "tmpfs", 0, "size=256k,mode=700")
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "once", "0 0 29 2 *"))
+        rig.add({"id": "loud", "expression": "0 0 29 2 *", "action": {"type": "command", "command":
+                 f"head -c 3000000 /dev/zero; echo loud >>{rig.dir}/marks; echo end"}})
+        if MOUNTS:  # in the log: it is cut, and the run goes on
+            run = rig.ask("POST", "/schedules/loud/run", {})["run"]
+            r = wait_until(30, lambda: (r := rig.ask("GET", f"/runs/{run}"))["state"] == "finished" and r)
+            check(r and r["outcome"] == "done" and marks(rig) == [["loud"]], "a log without room stops nobody", r)
+            os.truncate(glob.glob(f"{rig.data}/runs/*/{run[1:]}.1.log")[0], 0)
+            fill(rig.data + "/runs/ballast")
+        else:
+            rlimit(rig.launcher(), resource.RLIMIT_FSIZE, 0)
+        run = rig.ask("POST", "/schedules/once/run", {})["run"]
+        check(wait_until(20, lambda: "could not be started" in trouble(rig)), "it is said", trouble(rig))
+        check(wait_until(20, lambda: problem(rig, "runner")), "it is a problem", rig.ask("GET", "/problems"))
+        diagnosed(rig, "launcher", "could not be started", "room" if MOUNTS else "itself")
+        rig.kill()  # the claim outlives this
+        check(rig.start(), "it starts again", rig.words())
+        if MOUNTS:
+            os.unlink(rig.data + "/runs/ballast")
+        r = wait_until(40, lambda: (r := rig.ask("GET", f"/runs/{run}"))["state"] == "finished" and r)
+        check(r and r["outcome"] == "done", "with room it runs", rig.ask("GET", f"/runs/{run}"))
+        check([m[0] for m in marks(rig)].count("once") == 1, "once", marks(rig))
+        check(wait_until(20, lambda: not problem(rig, "runner") and not trouble(rig)), "the problem is over",
+              (rig.ask("GET", "/problems"), trouble(rig)))
+        rig.stop()
+        if MOUNTS:
+            libc.umount2((rig.data + "/runs").encode(), 2)
+
+
+def rlimit(pid, which, soft):
+    """What it was; the hard limit stays."""
+    was = resource.prlimit(pid, which)
+    resource.prlimit(pid, which, (min(soft, was[1]) if was[1] != resource.RLIM_INFINITY else soft, was[1]))
+    return was[0]
+
+
+@part
+def read_only_at_start():
+    with Using(disk=8192) as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick"))
+        more_marks(rig)
+        check(rig.stop() == 0, "stopped")
+        if rig.machine:
+            rig.machine.tell(Machine.WRITE, errno.EROFS)
+        else:
+            mount(None, rig.data, None, MS_REMOUNT | MS_RDONLY)
+        r = rig.serve_once()
+        check(r.returncode == 1 and r.stderr.count("\n") == 1 and rig.data in r.stderr and
+              "Read-only file system" in r.stderr and "rota doctor" in r.stderr, "a clear word", r)
+        if not rig.machine:
+            diagnosed(rig, "disk", "read-only", "kernel", argv=("--data", rig.data))
+        r = rig.serve_once(data=rig.data + "/sub/below")
+        check(r.returncode == 1 and "sub" in r.stderr and "Read-only" in r.stderr, "nor can a new one be made", r)
+        if rig.machine:
+            rig.machine.tell(Machine.WRITE, 0)
+        else:
+            mount(None, rig.data, None, MS_REMOUNT)
+        check(rig.start(), "when it can be written, it starts", rig.words())
+        more_marks(rig)
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+def failing_disk(error, *words):
+    """While it runs, everything that would be written fails with this. (A polite remount is refused while files are
+    open for writing; a file system that found itself damaged does it nevertheless, and that is what is imitated.)"""
+    with Using(machine=True) as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
+        rig.add({"id": "long", "expression": "0 0 29 2 *", "action": {"type": "command", "command": "exec sleep 100"}})
+        long = rig.ask("POST", "/schedules/long/run", {})["run"]
+        more_marks(rig)
+        rig.machine.tell(Machine.WRITE, error)
+        check(wait_until(20, lambda: trouble(rig)), "it is said")
+        check(any(w in trouble(rig) for w in words), "in words", trouble(rig))
+        diagnosed(rig, "store", "rota.db", "kernel")
+        r = cli(rig, "pause", "tick")
+        check(r.returncode == 75 and "rota doctor" in r.stderr, "people are told", r)
+        # What is alive can still be stopped.
+        with contextlib.suppress(Refused):
+            rig.ask("POST", f"/runs/{long}/stop", {})
+        check(wait_until(20, lambda: "sleep" not in rig.processes().values()), "a run is stopped", rig.processes())
+        time.sleep(1)
+        rig.machine.tell(Machine.WRITE, 0)
+        check(wait_until(30, lambda: not trouble(rig)), "it is over", trouble(rig))
+        more_marks(rig)
+        r = wait_until(20, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
+        check(r and (r["outcome"], r["reason"]) == ("killed", "cancelled"), "its end is on record", r)
+        check(wait_until(20, lambda: had_problem(rig, "store") and not problem(rig, "store")), "a problem that is over")
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+@part
+def read_only_while_running():
+    failing_disk(errno.EROFS, "ead-only", "readonly")
+
+
+@part
+def write_errors():
+    failing_disk(errno.EIO, "I/O")
+
+
+@part
+def read_errors():
+    """The document of a run cannot be read: no fault of the schedule's. It runs when the disk is well."""
+    with Using(machine=True) as rig:
+        check(rig.start(), "it starts", rig.words())
+        # Too much for any cache.
+        rig.add(mark(rig, "tick", description="x" * 3000000))
+        more_marks(rig)
+        rig.machine.tell(Machine.READ, errno.EIO)
+        check(wait_until(20, lambda: "cannot be prepared" in said(rig)), "it is said", said(rig))
+        time.sleep(3)
+        rig.machine.tell(Machine.READ, 0)
+        more_marks(rig)
+        check(wait_until(10, lambda: not trouble(rig)), "nothing is left of it", trouble(rig))
+        check(not [r for r in rig.runs() if r["outcome"] == "failed"], "none failed for it", rig.runs()[:20])
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+def said(rig):
+    """What the doctor says of the launcher. (The status needs the store.)"""
+    checks, _ = doctor(rig)
+    return checks.get("launcher", {}).get("text") or ""
+
+
+# --- the database ------------------------------------------------------------------------------------------------
+
+def garble(path, pages):
+    with open(path, "r+b") as f:
+        for page in pages:
+            f.seek(page * 4096)
+            f.write(b"\xff" * 4096)
+
+
+@part
+def damaged_at_start():
+    with Using() as rig:
+        check(rig.start(), "it starts", rig.words())
+        for n in range(60):
+            rig.add(mark(rig, f"s{n}", "0 0 29 2 *", description="x" * 2000))
+        check(rig.stop() == 0, "stopped")
+        file = rig.data + "/rota.db"
+        good = open(file, "rb").read()
+        garble(file, range(1, len(good) // 4096))
+        r = rig.serve_once()
+        check(r.returncode == 1 and file in r.stderr and "rota doctor" in r.stderr, "a clear word", r)
+        diagnosed(rig, "store", "malformed", "rota restore", argv=("--data", rig.data))
+        with open(file, "wb") as f:
+            f.write(b"nonsense" * 4096)
+        r = rig.serve_once()
+        check(r.returncode == 2 and "not a database" in r.stderr, "no database", r)
+        diagnosed(rig, "store", "not a database", "rota restore", argv=("--data", rig.data))
+        with open(file, "wb") as f:
+            f.write(good)
+        with sqlite3.connect(file) as db:
+            db.execute("PRAGMA user_version = 99")
+        db.close()
+        diagnosed(rig, "store", "99", "install", argv=("--data", rig.data))
+        with open(file, "wb") as f:
+            f.write(good)
+        checks, _ = doctor(rig, "--data", rig.data)
+        check(checks["store"]["state"] == "ok", "the doctor knows a good one", checks)
+        check(rig.start() and len(rig.ask("GET", "/schedules")["schedules"]) == 60, "brought back, it is served")
+
+
+@part
+def damaged_while_running():
+    """Found when it is met: from then on nothing is written, nothing is claimed, and it is said. Runs go on."""
+    with Using() as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick"))
+        for n in range(300):
+            rig.add(mark(rig, f"s{n}", "0 0 29 2 *", description="x" * 3000))
+        rig.add({"id": "long", "expression": "0 0 29 2 *", "action": {"type": "command", "command": "exec sleep 100"}})
+        rig.ask("POST", "/schedules/long/run", {})
+        more_marks(rig)
+        check(wait_until(10, lambda: "sleep" in rig.processes().values()), "one runs")
+        # Into the log, so that the next look at it finds no page it knows.
+        good = {n: open(rig.data + "/" + n, "rb").read() for n in ("rota.db", "rota.db-wal")}
+        garble(rig.data + "/rota.db", range(len(good["rota.db"]) // 4096))
+        shutil.copy(rig.data + "/rota.db", rig.data + "/rota.db-wal")
+
+        def said():
+            try:
+                rig.ask("POST", "/schedules/s0/pause", {}, timeout=5)
+            except (Refused, Gone):
+                pass
+            try:
+                return trouble(rig)
+            except Refused as e:
+                return str(e)
+        check(wait_until(40, lambda: "malformed" in said() or "not a database" in said(), 0.2), "it is said", said())
+        diagnosed(rig, "store", "rota restore")
+        r = cli(rig, "pause", "s1")
+        check(r.returncode != 0 and "rota.db" in r.stderr, "orders are refused", r)
+        check("sleep" in rig.processes().values(), "what runs goes on")
+        before = len(marks(rig))
+        time.sleep(2.5)
+        check(len(marks(rig)) <= before + 1, "nothing is started that cannot be recorded")
+        rig.kill()
+
+
+def main():
+    def one(fn):
+        begun = time.monotonic()
+        try:
+            fn()
+        except Exception:  # what broke the part is what failed
+            check(False, fn.__name__, traceback.format_exc())
+        print(f"{fn.__name__}: {time.monotonic() - begun:.1f} s", flush=True)
+    wanted = [p for p in PARTS if not sys.argv[3:] or p.__name__ in sys.argv[3:]]
+    # They wait more than they work, and each has a daemon of its own: so side by side.
+    waiting = iter(wanted)
+
+    def work():
+        while p := next(waiting, None):
+            one(p)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    MOUNTS = own_mounts()
+    sys.exit(main())
