@@ -46,6 +46,8 @@
 	(8 * 86400)                 /* a provider's limit may last a week; what is longer is a wrong clock */
 #define CONDITION_SECONDS     30    /* a false condition is asked again at least so often within its WINDOW */
 #define CLOCK_STEP_SECONDS    1     /* a smaller one is drift */
+#define CLOCK_TOLD_SECONDS    60    /* a larger one is a problem, … */
+#define CLOCK_CALM_SECONDS    3600  /* … until there was none for so long */
 #define CLOCK_AHEAD_SECONDS   86400 /* a step ahead by this is not believed until a person does … */
 #define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … nor that so long has passed since the last record */
 #define STORE_SLOW_SECONDS    5             /* an answer that took longer explains lateness */

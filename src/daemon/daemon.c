@@ -1,6 +1,7 @@
 #include "daemon/daemon.h"
 
 #include "base/map.h"
+#include "core/when/dur.h"
 #include "daemon/desk.h"
 #include "daemon/problems.h"
 #include "host/clock.h"
@@ -39,7 +40,7 @@ struct sending {
 	struct sending *next;
 };
 
-enum { LOG_STORE, LOG_RUNNER, LOG_CLOCK, LOGS };
+enum { LOG_STORE, LOG_RUNNER, LOG_CLOCK, LOG_STEP, LOGS };
 
 struct daemon {
 	struct daemon_options options;
@@ -61,8 +62,14 @@ struct daemon {
 	struct sending *sent;
 	struct problems *problems;
 	struct boot looked;
-	bool unwell;     /* at the last look */
-	bool said[LOGS]; /* that it fails */
+	int64_t skew; /* wall - boot, at the last turn; 0: there was none */
+	struct {
+		struct boot at;
+		bool fresh;              /* not yet told */
+		char text[WHY_TEXT_MAX]; /* "": none of late */
+	} step;                          /* the last time somebody set the clock */
+	bool unwell;                     /* at the last look */
+	bool said[LOGS];                 /* that it fails */
 	struct {
 		uint32_t at;        /* where to look on for the next outdated one */
 		unsigned under_way; /* on the desk, or with the engine */
@@ -375,33 +382,76 @@ bool daemon_has_cgroup(const struct daemon *d)
 static void log_trouble(struct daemon *d, unsigned which, const char *text)
 {
 	static const char *const words[LOGS] = {
-		[LOG_STORE] = "the store", [LOG_RUNNER] = "starting runs", [LOG_CLOCK] = "the clock"
+		[LOG_STORE] = "the store",
+		[LOG_RUNNER] = "starting runs",
+		[LOG_CLOCK] = "the clock",
+		[LOG_STEP] = "the clock's pace",
 	};
 	if (d->options.trouble && d->said[which] != (text != NULL))
 		d->options.trouble(d->options.ctx, words[which], text);
 	d->said[which] = text != NULL;
 }
 
+/* The wall clock against the one that only counts, suspension included. */
+static void watch_clock(struct daemon *d, struct now now)
+{
+	struct buf length = { 0 };
+	int64_t skew = now.wall.us - now.boot.us, step = 0;
+	if (d->skew)
+		step = (skew - d->skew + (skew < d->skew ? -USEC : USEC) / 2) / USEC;
+	d->skew = skew;
+	if (step > CLOCK_TOLD_SECONDS || step < -CLOCK_TOLD_SECONDS) {
+		dur_format(step < 0 ? -step : step, &length);
+		d->step.at = now.boot;
+		d->step.fresh = true;
+		snprintf(
+			d->step.text, sizeof d->step.text,
+			step > 0
+				? "the clock was set ahead by %s: what was due in between is run late or "
+				  "recorded "
+				  "as missed, as its policy says"
+				: "the clock was set back by %s: what has run does not run again; `rota why` "
+				  "explains any time",
+			buf_str(&length).p);
+		buf_free(&length);
+	} else if (now.boot.us - d->step.at.us > CLOCK_CALM_SECONDS * USEC) {
+		d->step.text[0] = '\0';
+	}
+}
+
+/* Whatever is said of it must be said soon, for there may be no other reason to look again. */
+static bool clock_changed(const struct daemon *d)
+{
+	return d->said[LOG_CLOCK] != engine_clock_held(pump_engine(d->pump)) || d->step.fresh ||
+	       d->said[LOG_STEP] != (d->step.text[0] != '\0');
+}
+
 static int64_t turned(void *ctx, struct now now)
 {
 	struct daemon *d = ctx;
 	order_again(d);
-	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000) {
+	watch_clock(d, now);
+	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000 || clock_changed(d)) {
 		struct why store = { 0 }, runner = { 0 };
 		bool bad_store = store_sqlite_trouble(d->store, NULL, NULL, &store) != OK;
 		bool bad_runner = daemon_runner_trouble(d, &runner) != OK;
 		struct health h = { .clock_held = engine_clock_held(pump_engine(d->pump)),
+				    .clock_step = d->step.text[0] ? d->step.text : NULL,
+				    .clock_stepped = d->step.fresh,
 				    .store = bad_store ? store.text : NULL,
 				    .runner = bad_runner ? runner.text : NULL };
 		log_trouble(d, LOG_STORE, h.store);
 		log_trouble(d, LOG_RUNNER, h.runner);
+		log_trouble(d, LOG_STEP, h.clock_step);
 		log_trouble(d, LOG_CLOCK, h.clock_held ? "it ran far ahead and is not believed" : NULL);
 		d->unwell = problems_look(d->problems, &h);
+		d->step.fresh = false;
 		if (bad_store && daemon_writes(d, NULL))
 			reply_to_all(d);
 		d->looked = now.boot;
 	}
-	return d->again ? ORDER_AGAIN_MS * 1000 : d->unwell ? HEALTH_MS * 1000 : 0;
+	int64_t calm = d->step.at.us + CLOCK_CALM_SECONDS * USEC - now.boot.us + 1;
+	return d->again ? ORDER_AGAIN_MS * 1000 : d->unwell ? HEALTH_MS * 1000 : d->step.text[0] ? calm : 0;
 }
 
 /* --- runs

@@ -67,6 +67,8 @@ static void keep_launcher(struct loop *l, struct now now)
 	l->launcher_next.us = now.boot.us + USEC;
 	if (launcher_start(l->config.launcher, &fresh, &why) == OK)
 		runner_launcher(l->config.runner, fresh);
+	else
+		runner_no_launcher(l->config.runner, &why);
 }
 
 /* When to be called again: at once, at a time, or when something is heard. */

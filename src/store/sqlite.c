@@ -269,7 +269,8 @@ static enum err load(void *store, load_fn *fn, void *ctx)
 	struct store *s = store;
 	if (trouble_is_final(&s->trouble))
 		return E_IO;
-	int rc = load_all(s->reader, fn, ctx);
+	errno = 0;
+	int rc = db_result(load_all(s->reader, fn, ctx));
 	db_note(s->reader, rc, &s->trouble, TROUBLE_READ);
 	return rc == SQLITE_OK ? OK : E_IO;
 }

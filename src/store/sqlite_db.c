@@ -62,6 +62,11 @@ enum db_fate db_fate(int rc)
 	}
 }
 
+int db_result(int rc)
+{
+	return (rc & 0xFF) == SQLITE_CORRUPT && (errno == EIO || errno == ENXIO) ? SQLITE_IOERR_READ : rc;
+}
+
 void db_note(sqlite3 *db, int rc, struct trouble *t, enum trouble_with with)
 {
 	struct why why;

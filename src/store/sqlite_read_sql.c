@@ -132,6 +132,7 @@ int reader_begin(struct reader *r)
 
 enum err reader_end(struct reader *r, int rc, struct why *why)
 {
+	rc = db_result(rc);
 	bool well = rc == SQLITE_OK || rc == SQLITE_ROW || rc == SQLITE_DONE;
 	if (!well && rc != SQLITE_INTERRUPT && rc != SQLITE_NOMEM)
 		db_explain(r->db, rc, why);

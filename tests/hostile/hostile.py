@@ -316,10 +316,17 @@ def full_disk_for_runs():
 
 
 def rlimit(pid, which, soft):
-    """What it was; the hard limit stays."""
+    """Sets the soft limit; what it was."""
     was = resource.prlimit(pid, which)
-    resource.prlimit(pid, which, (min(soft, was[1]) if was[1] != resource.RLIM_INFINITY else soft, was[1]))
+    resource.prlimit(pid, which, (soft, was[1]))
     return was[0]
+
+
+def nproc(pid, soft, uid):
+    """Of another user's process: not even root may everywhere."""
+    r = subprocess.run(["prlimit", "--pid", str(pid), f"--nproc={soft}:"], user=uid, group=uid,
+                       extra_groups=[] if uid else None, capture_output=True, text=True, cwd="/")
+    check(r.returncode == 0, "a limit is set", r)
 
 
 @part
@@ -490,6 +497,359 @@ def damaged_while_running():
         time.sleep(2.5)
         check(len(marks(rig)) <= before + 1, "nothing is started that cannot be recorded")
         rig.kill()
+
+
+# --- limits ------------------------------------------------------------------------------------------------------
+
+@part
+def few_descriptors():
+    """Clients and runs take them all. Nobody is failed for it, and all is well when they are given back."""
+    with Using() as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick"))
+        rig.add({"id": "many", "expression": "0 0 29 2 *", "overlap": "allow",
+                 "action": {"type": "command", "command": f"echo many $ROTA_RUN_ID >>{rig.dir}/marks; sleep 1"}})
+        more_marks(rig)
+        open_now = len(os.listdir(f"/proc/{rig.daemon.pid}/fd"))
+        was = rlimit(rig.daemon.pid, resource.RLIMIT_NOFILE, open_now + 6)
+        diagnosed(rig, "files", "at most", "LimitNOFILE", state="warn")
+        clients = []
+        for _ in range(20):
+            c = socket.socket(socket.AF_UNIX)
+            c.connect(rig.socket)
+            c.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+            clients.append(c)
+        time.sleep(2.5)
+        for c in clients:
+            c.close()
+        check(wait_until(20, lambda: trouble(rig) is not None), "it is there when they go")
+        rlimit(rig.daemon.pid, resource.RLIMIT_NOFILE, len(os.listdir(f"/proc/{rig.daemon.pid}/fd")) + 4)
+        runs = []
+        for _ in range(12):
+            with contextlib.suppress(Refused):
+                runs.append(rig.ask("POST", "/schedules/many/run", {})["run"])
+        ended = wait_until(40, lambda: all(rig.ask("GET", f"/runs/{r}")["state"] == "finished" for r in runs), 0.2)
+        check(ended and runs, "runs wait for each other", (len(runs), trouble(rig)))
+        rlimit(rig.daemon.pid, resource.RLIMIT_NOFILE, was)
+        outcomes = {rig.ask("GET", f"/runs/{r}")["outcome"] for r in runs}
+        check(outcomes == {"done"}, "none fails for want of a descriptor", [rig.ask("GET", f"/runs/{r}") for r in runs][:3])
+        more_marks(rig)
+        check(wait_until(20, lambda: not trouble(rig) and not problem(rig, "runner")), "all is well", trouble(rig))
+        made = [m[1] for m in marks(rig) if m[0] == "many"]
+        check(len(made) == len(set(made)) == len(runs), "each ran once", made)
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+@part
+def few_descriptors_at_start():
+    with Using() as rig:
+        for most in (6, 10, 14, 20, 30):  # with fewer, not even its libraries are loaded
+            r = subprocess.run([rig.rota, "serve", "--data", rig.data, "--socket", rig.socket], capture_output=True,
+                               text=True, timeout=60, env=rig.env, stdin=subprocess.DEVNULL,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+            check(r.returncode in (1, 2) and r.stderr.startswith("rota: ") and r.stderr.count("\n") == 1,
+                  f"{most} descriptors: a clear word", r)
+        check(not rig.processes(), "nobody is left", rig.processes())
+        check(rig.start(), "with enough it starts", rig.words())
+
+
+@part
+def few_processes():
+    """The launcher cannot fork: what is claimed waits. Limits do not bind root, so this is another user's daemon."""
+    uid = 64123 if os.geteuid() == 0 else None
+    with Using() as rig:
+        launcher = os.environ.get("ROTA_LAUNCHER") or os.path.join(os.path.dirname(os.path.abspath(ROTA)), "rota-launcher")
+        if uid:
+            os.makedirs(rig.dir + "/bin")
+            for program in (ROTA, launcher):
+                shutil.copy(program, rig.dir + "/bin")
+            rig.rota = rig.dir + "/bin/rota"
+            rig.env.update(ROTA_LAUNCHER=rig.dir + "/bin/rota-launcher", HOME=rig.dir)
+            for name in ("", "/data", "/bin", "/bin/rota", "/bin/rota-launcher"):
+                os.chown(rig.dir + name, uid, uid)
+        with open(rig.log, "ab") as log:
+            rig.daemon = subprocess.Popen([rig.rota, "serve", "--data", rig.data, "--socket", rig.socket],
+                                          stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=rig.env, cwd=rig.dir,
+                                          user=uid, group=uid, extra_groups=[] if uid else None)
+        check(rig.wait_ready(), "it starts", rig.words())
+        rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
+        more_marks(rig)
+        launcher = rig.launcher()
+        nproc(launcher, 0, uid)
+        check(wait_until(20, lambda: "Resource temporarily unavailable" in trouble(rig)), "it is said", trouble(rig))
+        diagnosed(rig, "launcher", "could not be started", "TasksMax")
+        check(wait_until(20, lambda: problem(rig, "runner")), "it is a problem")
+        nproc(launcher, 1000, uid)
+        more_marks(rig)
+        check(wait_until(20, lambda: not trouble(rig) and not problem(rig, "runner")), "it is over", trouble(rig))
+        # No launcher at all: neither can a new one be made.
+        nproc(rig.daemon.pid, 0, uid)
+        os.kill(launcher, signal.SIGKILL)
+        check(wait_until(20, lambda: "cannot start the launcher" in trouble(rig)), "that is said, too", trouble(rig))
+        diagnosed(rig, "launcher", "launcher", "TasksMax")
+        nproc(rig.daemon.pid, 1000, uid)
+        more_marks(rig)
+        check(wait_until(20, lambda: not trouble(rig)), "it is over", trouble(rig))
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+@part
+def little_memory():
+    """No more memory from now on: it goes on as it can, or ends with a clear word; the next one takes up everything."""
+    if SANITIZED:
+        print("little_memory: not with sanitizers, whose own memory cannot be limited; the other build has it")
+        return
+    with Using() as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick", missed_schedule_policy="catch_up"))
+        more_marks(rig)
+        ends = []
+        for round in range(4):
+            size = int(open(f"/proc/{rig.daemon.pid}/statm").read().split()[0]) * resource.getpagesize()
+            rlimit(rig.daemon.pid, resource.RLIMIT_AS, size + round * 200000)
+            given = 0
+            for n in range(400):
+                try:
+                    rig.add(mark(rig, f"s{round}-{n}", "0 0 29 2 *", description="x" * 30000))
+                    given += 1
+                except Refused as e:
+                    check(e.status in (507, 503, 500), "a clear word", e)
+                    if e.status != 503:
+                        break
+                except Gone:
+                    break
+            time.sleep(1.2)
+            if rig.daemon.poll() is None:
+                rlimit(rig.daemon.pid, resource.RLIMIT_AS, resource.RLIM_INFINITY)
+                more_marks(rig)
+                rig.kill()
+            else:
+                ends.append(rig.reap())
+                check(ends[-1] == 1 and "out of memory" in rig.words(), "it says why it ends", (ends, rig.words()[-500:]))
+            check(rig.start(), "it starts again", rig.words())
+            here = {s["id"] for s in rig.ask("GET", "/schedules?limit=1000")["schedules"]}
+            check(all(f"s{round}-{n}" in here for n in range(given)), "what was acknowledged is there", given)
+            for id in here - {"tick"}:
+                rig.ask("DELETE", f"/schedules/{id}")
+        more_marks(rig)
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+# --- clocks ------------------------------------------------------------------------------------------------------
+
+HOUR, DAY = 3600 * 1000000, 86400 * 1000000
+
+
+def stepped(rig, us):
+    rig.machine.tell(Machine.WALL, us)
+    return int(time.time() + us / 1e6)
+
+
+def ran_at(rig, id):
+    return sorted(r["at"] for r in rig.rows("""SELECT nominal / 1000000 AS at FROM run JOIN document USING (sid)
+                                                WHERE id = ? AND state = 3""", id))
+
+
+def ran_since(rig, id, at, seconds=30):
+    """Two runs with nominal times from then on, neither early."""
+    return check(wait_until(seconds, lambda: len([t for t in ran_at(rig, id) if t >= at]) >= 2, 0.1), "it goes on",
+                 (at, ran_at(rig, id)[-5:]))
+
+
+@part
+def clock_an_hour_ahead():
+    """The hour between is missed, in one record that says so; then all goes on by the new time."""
+    with Using(machine=True) as rig:
+        check(rig.start(), "it starts", rig.words())
+        for id, policy in (("tick", "skip"), ("now", "execute_immediately")):
+            rig.add(mark(rig, id, missed_schedule_policy=policy))
+        rig.add(mark(rig, "hourly", "0 * * * *", missed_schedule_policy="execute_immediately"))
+        more_marks(rig, 4)
+        at = stepped(rig, HOUR)
+        ran_since(rig, "tick", at)
+        ran_since(rig, "now", at)
+        check(wait_until(20, lambda: ran_at(rig, "hourly")), "what came due in the hour between is run once")
+        missed = rig.rows("SELECT * FROM range JOIN document USING (sid) WHERE id = 'tick' AND state = 5")
+        check(len(missed) == 1 and 3500e6 < missed[0]["last"] - missed[0]["first"] < 3700e6, "the hour is on record",
+              [tuple(m) for m in missed])
+        r = cli(rig, "why", "tick", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at - 1800)))
+        check(r.returncode == 0 and "clock" in r.stdout, "and why", r)
+        p = wait_until(10, lambda: problem(rig, "clock:step"))
+        check(p and "ahead by 1h:" in p[0]["text"], "it is a problem", p)
+        check(rig.stop() == 0, "stopped")
+        check(len(ran_at(rig, "hourly")) == 1, "once", ran_at(rig, "hourly"))
+        accounted(rig)
+        accounted(rig, "now")
+
+
+@part
+def clock_an_hour_back():
+    """Nothing runs twice; what was done stays done, and times that lie ahead again come again only if they did not
+    run."""
+    with Using(machine=True) as rig:
+        rig.machine.tell(Machine.WALL, HOUR)
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick"))
+        more_marks(rig)
+        ahead = ran_at(rig, "tick")
+        at = stepped(rig, 0)
+        ran_since(rig, "tick", at)
+        check(set(ahead) <= set(ran_at(rig, "tick")), "what was done stays on record")
+        p = wait_until(10, lambda: problem(rig, "clock:step"))
+        check(p and "back by 1h:" in p[0]["text"], "it is a problem", p)
+        # And there again, where some times have run.
+        stepped(rig, HOUR - 5000000)
+        check(wait_until(30, lambda: max(ran_at(rig, "tick")) > max(ahead) + 3), "it goes on", ran_at(rig, "tick")[-5:])
+        check(rig.stop() == 0, "stopped")
+        times = [m[2] for m in marks(rig)]
+        check(len(times) == len(set(times)), "no time ran twice", times)
+        accounted(rig, gaps=[(0, 2**40)])
+
+
+@part
+def clock_years_off():
+    """Years ahead is not believed: nothing is recorded by it, it is a problem, and it passes by itself, or when a
+    person believes it. Years back is lived with."""
+    with Using(machine=True) as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
+        more_marks(rig)
+        stepped(rig, 3650 * DAY)
+        check(wait_until(20, lambda: rig.ask("GET", "/status")["clock_held"]), "it is not believed")
+        check(wait_until(20, lambda: problem(rig, "clock")), "it is a problem", rig.ask("GET", "/problems"))
+        diagnosed(rig, "clock", "not believed", "rota clock")
+        before = len(marks(rig))
+        time.sleep(1.5)
+        check(len(marks(rig)) <= before + 1, "nothing comes due")
+        at = stepped(rig, 0)
+        ran_since(rig, "tick", at)
+        check(wait_until(20, lambda: not problem(rig, "clock")), "it is over", rig.ask("GET", "/problems"))
+        check(not rig.rows("SELECT * FROM range WHERE last > ?", (at + 100) * 1000000), "no year was cancelled")
+        # Believed by a person.
+        at = stepped(rig, 3650 * DAY)
+        check(wait_until(20, lambda: rig.ask("GET", "/status")["clock_held"]), "not believed")
+        check(cli(rig, "clock").returncode == 0, "accepted")
+        ran_since(rig, "tick", at)
+        # And back: by years.
+        at = stepped(rig, 0)
+        ran_since(rig, "tick", at)
+        check(rig.stop() == 0, "stopped")
+        times = [m[2] for m in marks(rig)]
+        check(len(times) == len(set(times)), "no time ran twice", times)
+        accounted(rig, gaps=[(at - 30, 2**40)])
+
+
+@part
+def clock_set_while_down():
+    """A machine that boots with another year, and is set right later."""
+    with Using(machine=True) as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
+        more_marks(rig)
+        rig.kill()
+        stepped(rig, 3650 * DAY)
+        check(rig.start(), "years later it starts", rig.words())
+        check(rig.ask("GET", "/status")["clock_held"], "and does not believe it")
+        at = stepped(rig, 0)
+        ran_since(rig, "tick", at)
+        rig.kill()
+        stepped(rig, -3650 * DAY)
+        check(rig.start(), "years before it starts", rig.words())
+        time.sleep(1)
+        at = stepped(rig, 0)
+        ran_since(rig, "tick", at)
+        check(rig.stop() == 0, "stopped")
+        times = [m[2] for m in marks(rig)]
+        check(len(times) == len(set(times)), "no time ran twice", times)
+
+
+@part
+def suspended():
+    """Asleep for an hour: the monotonic clock stands still, the others do not."""
+    with Using(machine=True) as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
+        more_marks(rig)
+        rig.machine.tell(Machine.ASLEEP, HOUR)
+        at = int(time.time()) + 3600
+        ran_since(rig, "tick", at)
+        r = cli(rig, "why", "tick", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at - 1800)))
+        check(r.returncode == 0 and "suspended" in r.stdout, "why it was missed", r)
+        check(not rig.ask("GET", "/status")["clock_held"], "the clock is believed")
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+# --- places ------------------------------------------------------------------------------------------------------
+
+@part
+def runs_directory_gone():
+    """Somebody removes it, or puts something else there: what is due waits, and it is made again where that is possible."""
+    with Using() as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
+        rig.add({"id": "long", "expression": "0 0 29 2 *", "action": {"type": "command", "command": "sleep 2"}})
+        more_marks(rig)
+        long = rig.ask("POST", "/schedules/long/run", {})["run"]
+        wait_until(10, lambda: rig.ask("GET", f"/runs/{long}")["state"] == "running")
+        shutil.rmtree(rig.data + "/runs")
+        more_marks(rig)  # by itself
+        r = wait_until(20, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
+        check(r and (r["outcome"], r["reason"]) == ("failed", "lost"), "a run without its file ends, too", r)
+        # The same across a crash.
+        long = rig.ask("POST", "/schedules/long/run", {})["run"]
+        wait_until(10, lambda: rig.ask("GET", f"/runs/{long}")["started_at"])
+        rig.kill()
+        shutil.rmtree(rig.data + "/runs")
+        check(rig.start(), "it starts", rig.words())
+        r = wait_until(20, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
+        check(r and (r["outcome"], r["reason"], r["attempt"]) == ("failed", "lost", 1), "lost, and not run again", r)
+        shutil.rmtree(rig.data + "/runs")
+        open(rig.data + "/runs", "w").close()
+        check(wait_until(20, lambda: "Not a directory" in trouble(rig)), "it is said", trouble(rig))
+        diagnosed(rig, "runs", "not a directory", "move it away")
+        check(wait_until(20, lambda: problem(rig, "runner")), "it is a problem")
+        os.unlink(rig.data + "/runs")
+        more_marks(rig)
+        check(wait_until(30, lambda: not trouble(rig) and not problem(rig, "runner")), "it is over", trouble(rig))
+        run = [r["id"] for r in rig.runs("tick") if r["outcome"] == "done"][0]
+        for f in glob.glob(rig.data + "/runs/*/*.log"):
+            os.unlink(f)
+        r = cli(rig, "logs", run)
+        check(r.returncode in (0, 1) and "rror" not in r.stderr.replace("error", ""), "a log that is gone", r)
+        check(rig.stop() == 0, "stopped")
+        accounted(rig)
+
+
+@part
+def bad_places():
+    with Using() as rig:
+        os.makedirs(os.path.dirname(rig.socket), 0o700)
+        open(rig.socket, "w").close()
+        r = rig.serve_once()
+        check(r.returncode == 2 and rig.socket in r.stderr and "not a socket" in r.stderr, "taken by a file", r)
+        os.unlink(rig.socket)
+        long = rig.dir + "/" + "x" * 120 + "/rota.sock"
+        r = rig.serve_once(at=long)
+        check(r.returncode == 2 and "107" in r.stderr, "too long", r)
+        r = subprocess.run([rig.rota, "status", "--socket", long], capture_output=True, text=True, env=rig.env)
+        check(r.returncode in (2, 69) and "107" in r.stderr, "for clients, too", r)
+        r = subprocess.run([rig.rota, "doctor", "--socket", long], capture_output=True, text=True, env=rig.env)
+        check(r.returncode == 1 and "107" in r.stdout, "and the doctor", r)
+        bare = {k: v for k, v in rig.env.items() if k not in ("HOME", "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
+                                                              "ROTA_DATA", "ROTA_SOCKET")}
+        for argv in (["serve"], ["status"], ["doctor"]):
+            r = subprocess.run([rig.rota, *argv], capture_output=True, text=True, env=bare, cwd=rig.dir, timeout=30)
+            check(r.returncode in (1, 2) and "HOME" in r.stderr + r.stdout, f"no HOME: {argv}", r)
+        r = subprocess.run([rig.rota, "next", "@daily"], capture_output=True, text=True, env=bare, cwd=rig.dir)
+        check(r.returncode == 0, "what needs no place needs no HOME", r)
+        rig.env = bare
+        check(rig.start(), "told where, it starts without a HOME", rig.words())
+        rig.add(mark(rig, "tick"))
+        more_marks(rig)
 
 
 def main():

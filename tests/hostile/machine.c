@@ -7,6 +7,7 @@
  *read one
  *
  * A wall clock that is set cancels timers that asked for it, as the kernel would. */
+#undef _FILE_OFFSET_BITS /* both families of functions are replaced, under their own names */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -448,6 +448,17 @@ static void unborn(struct engine *e, struct run *r)
 	finish_send(e, r);
 }
 
+/* It was born, left no record, and nothing of it is alive. */
+static void lost(struct engine *e, struct run *r)
+{
+	struct rn_says says = { .outcome = OUTCOME_FAILED,
+				.reason = REASON_LOST,
+				.ended = e->now.wall,
+				.cost = -1,
+				.exit_code = -1 };
+	finish_attempt(e, r, &says);
+}
+
 /* After a load: the attempt was never born. Its claim still stands. */
 static void never(struct engine *e, struct run *r)
 {
@@ -462,6 +473,10 @@ static void never(struct engine *e, struct run *r)
 	}
 	if (r->phase != PHASE_PROBING)
 		return;
+	if (r->row.state == RUN_CLAIMED && r->row.attempt == r->attempt) {
+		lost(e, r); /* it was seen alive: somebody has removed its file */
+		return;
+	}
 	r->attempt = r->row.attempt;
 	r->haunted = true;
 	gate_release(e, r);
@@ -506,11 +521,6 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		adopt(e, r);
 	if (says->attempt != r->attempt)
 		return;
-	struct rn_says lost = { .outcome = OUTCOME_FAILED,
-				.reason = REASON_LOST,
-				.ended = e->now.wall,
-				.cost = -1,
-				.exit_code = -1 };
 	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;
 	switch ((enum rn_say)says->say) {
 	case RN_BORN:
@@ -524,7 +534,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		break;
 	case RN_LOST:
 		if (alive)
-			finish_attempt(e, r, &lost);
+			lost(e, r);
 		break;
 	case RN_NEVER:
 		never(e, r);

@@ -151,8 +151,9 @@ struct engine {
 	struct queue ready;
 	unsigned slots_used, claims, launches, under_way;
 	uint64_t last_tag, last_run, last_sid, last_end;
-	struct now now;                                /* of this step */
-	int64_t skew, last_skew;                       /* wall - boot: as last believed, and as last seen */
+	struct now now;          /* of this step */
+	int64_t skew, last_skew; /* wall - boot: as last believed, and as last seen */
+	int64_t most_skew;       /* as ever believed, or by what is on record: a clock behind it is wrong */
 	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
 	struct boot refill;                            /* of the tokens for what was missed */
 	int64_t tokens;                                /* millionths of one */
@@ -160,7 +161,7 @@ struct engine {
 	struct hold_row pause_all;
 	bool fix_waits;
 	bool paused_all, loaded_all;
-	int64_t clock_most; /* how far ahead it may be to be believed again */
+	int64_t clock_most; /* how far ahead of most_skew it may be to be believed */
 	bool clock_held; /* it ran far ahead: nothing comes due until it is back, or a person believes it */
 	struct effects *fx;
 	bool broken;
