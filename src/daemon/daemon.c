@@ -761,6 +761,21 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	return e;
 }
 
+static void drop_pending(void *arg)
+{
+	pending_free(arg);
+}
+
+static void drop_sending(void *arg)
+{
+	sending_free(arg);
+}
+
+static void drop_job(void *arg)
+{
+	desk_job_free(arg);
+}
+
 void daemon_close(struct daemon *d)
 {
 	if (!d)
@@ -772,6 +787,9 @@ void daemon_close(struct daemon *d)
 	store_sqlite_close(d->store);
 	pump_free(d->pump);
 	runner_close(d->runner);
+	mailbox_discard(d->mail, take_order, drop_pending);
+	mailbox_discard(d->mail, send_now, drop_sending);
+	mailbox_discard(d->mail, give, drop_job);
 	mailbox_free(d->mail);
 	names_free(d->names);
 	pending_free_all(d->pending);

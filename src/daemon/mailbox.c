@@ -85,6 +85,15 @@ void mailbox_empty(struct mailbox *m)
 		m->taken[i].fn(m->taken[i].arg);
 }
 
+void mailbox_discard(struct mailbox *m, mail_fn *fn, mail_fn *drop)
+{
+	if (!m)
+		return;
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->mail[i].fn == fn)
+			drop(m->mail[i].arg);
+}
+
 int mailbox_fd(const struct mailbox *m)
 {
 	return m->bell;

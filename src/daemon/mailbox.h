@@ -13,4 +13,6 @@ must_check enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg);
 must_check enum err mailbox_put_leaving(struct mailbox *m, unsigned room, mail_fn *fn, void *arg);
 /* Does everything that is in it, and only that: what is put in meanwhile rings again. */
 void mailbox_empty(struct mailbox *m);
+/* At the end, when nobody puts anything in any more: what `fn` will not be called with is given to `drop`. */
+void mailbox_discard(struct mailbox *m, mail_fn *fn, mail_fn *drop);
 int mailbox_fd(const struct mailbox *m); /* readable when there is something in it */

@@ -1,10 +1,7 @@
 /* For LD_PRELOAD: a machine that does as it is told. The file $HOSTILE is mapped, and what stands in it
- *counts at once:
- *
- *	wall	microseconds by which the wall clock is off
- *	asleep	microseconds the machine was suspended: the wall clock and the one that counts suspension are
- *ahead write	errno of whatever would change a file below $HOSTILE_DIR read	the same, of whatever would
- *read one
+ * counts at once: by how much the wall clock is off; for how long the machine has been suspended, which the
+ * wall clock and the one that counts suspension have seen; the errno of whatever would change a file below
+ * $HOSTILE_DIR; and the same of whatever would read one.
  *
  * A wall clock that is set cancels timers that asked for it, as the kernel would. */
 #undef _FILE_OFFSET_BITS /* both families of functions are replaced, under their own names */
@@ -29,7 +26,7 @@
 #include <unistd.h>
 
 struct told {
-	_Atomic int64_t wall, asleep;
+	_Atomic int64_t wall, asleep; /* microseconds */
 	_Atomic int32_t write, read;
 };
 
