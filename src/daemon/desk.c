@@ -7,6 +7,7 @@
 #include "store/sqlite.h"
 #include "store/sqlite_read.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -82,8 +83,11 @@ static enum err prepare(struct desk *d, struct desk_job *j, bool *again)
 	if (!e)
 		e = read_run(d->reader, j->req.run, &run, &j->why);
 	*again = e && e != E_NOTFOUND;
+	errno = 0;
 	if (!e)
 		e = understand(d, text, &j->arena, &doc, &j->why);
+	/* It was understood when it was taken; its zone's file may not be read for want of a descriptor. */
+	*again |= e == E_INPUT && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO);
 	if (!e)
 		e = render_launch(&doc, &run, j->req.attempt, d->options.socket, &j->arena, &j->launch,
 				  &j->why);

@@ -459,6 +459,23 @@ static void lost(struct engine *e, struct run *r)
 	finish_attempt(e, r, &says);
 }
 
+/* Its window was open when it was decided to start it; but the machine could not, until it was long over. */
+static void too_late(struct engine *e, struct run *r, const struct rn_says *says)
+{
+	struct rn_says fenced = *says;
+	if (r->row.attempt) { /* not a first attempt's fate */
+		fenced.outcome = OUTCOME_KILLED;
+		fenced.reason = REASON_FENCED;
+		finish_attempt(e, r, &fenced);
+		return;
+	}
+	runs_launched(e, r);
+	if (r->killed)
+		end_unstarted(e, r, OUTCOME_KILLED, (enum reason)r->kill);
+	else
+		runs_refuse(e, r, RUN_MISSED, REASON_WINDOW_CLOSED);
+}
+
 /* After a load: the attempt was never born. Its claim still stands. */
 static void never(struct engine *e, struct run *r)
 {
@@ -529,7 +546,9 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		due_queue(e, runs_sched(e, r)); /* if it was out until this was known */
 		break;
 	case RN_EXIT:
-		if (alive)
+		if (alive && says->outcome == OUTCOME_NONE)
+			too_late(e, r, says);
+		else if (alive)
 			finish_attempt(e, r, says);
 		break;
 	case RN_LOST:
