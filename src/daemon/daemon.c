@@ -62,7 +62,9 @@ struct daemon {
 	struct sending *sent;
 	struct problems *problems;
 	struct boot looked;
-	int64_t skew; /* wall - boot, at the last turn; 0: there was none */
+	struct boot fed;     /* when memory was last enough, … */
+	atomic_bool starved; /* … and whether it is */
+	int64_t skew;        /* wall - boot, at the last turn; 0: there was none */
 	struct {
 		struct boot at;
 		bool fresh;              /* not yet told */
@@ -346,10 +348,15 @@ static void send_problem(void *ctx, const struct st_req *r)
 /* --- health
  * ---------------------------------------------------------------------------------------------------- */
 
+static enum err say_starved(struct why *why)
+{
+	return why_set(why, E_IO, WHY_NOWHERE, "what is to be recorded waits: %s", strerror(ENOMEM));
+}
+
 enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why)
 {
 	*which = "store";
-	enum err e = store_sqlite_trouble(d->store, since, NULL, why);
+	enum err e = daemon_store_trouble(d, why);
 	if (e)
 		return e;
 	*which = "runner";
@@ -359,11 +366,15 @@ enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since
 
 enum err daemon_writes(struct daemon *d, struct why *why)
 {
+	if (atomic_load(&d->starved))
+		return say_starved(why);
 	return store_sqlite_writes(d->store, why);
 }
 
 enum err daemon_store_trouble(struct daemon *d, struct why *why)
 {
+	if (pump_starved(d->pump))
+		return say_starved(why);
 	return store_sqlite_trouble(d->store, NULL, NULL, why);
 }
 
@@ -433,7 +444,7 @@ static int64_t turned(void *ctx, struct now now)
 	watch_clock(d, now);
 	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000 || clock_changed(d)) {
 		struct why store = { 0 }, runner = { 0 };
-		bool bad_store = store_sqlite_trouble(d->store, NULL, NULL, &store) != OK;
+		bool bad_store = daemon_store_trouble(d, &store) != OK;
 		bool bad_runner = daemon_runner_trouble(d, &runner) != OK;
 		struct health h = { .clock_held = engine_clock_held(pump_engine(d->pump)),
 				    .clock_step = d->step.text[0] ? d->step.text : NULL,
@@ -446,8 +457,13 @@ static int64_t turned(void *ctx, struct now now)
 		log_trouble(d, LOG_CLOCK, h.clock_held ? "it ran far ahead and is not believed" : NULL);
 		d->unwell = problems_look(d->problems, &h);
 		d->step.fresh = false;
-		if (bad_store && daemon_writes(d, NULL))
+		atomic_store(&d->starved, pump_starved(d->pump));
+		if (daemon_writes(d, NULL))
 			reply_to_all(d);
+		if (!d->starved)
+			d->fed = now.boot;
+		else if (now.boot.us - d->fed.us >= STARVED_MS * INT64_C(1000))
+			loop_out_of_memory(d->loop);
 		d->looked = now.boot;
 	}
 	int64_t calm = d->step.at.us + CLOCK_CALM_SECONDS * USEC - now.boot.us + 1;

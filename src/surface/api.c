@@ -90,6 +90,7 @@ bool api_cannot_write(struct op_call *call, struct api *a)
 static void deliver(void *arg)
 {
 	struct waiting *w = arg;
+	w->call->why->text[0] = '\0'; /* of what was looked for before */
 	if (w->reply.code == REPLY_BUSY)
 		api_cannot_write(w->call, w->api); /* for api_refusal */
 	w->then(w->call, w->api, &w->reply);
@@ -111,6 +112,8 @@ enum err api_order(struct op_call *call, struct api *a, const struct command *c,
 	*w = (struct waiting){ .api = a, .call = call, .then = then };
 	enum err e = daemon_order(a->options.daemon, c, replied, w);
 	call->later = !e;
+	if (e)
+		call->why->text[0] = '\0';
 	if (e == E_BUSY)
 		api_cannot_write(call, a);
 	return e;

@@ -242,7 +242,8 @@ int fallocate(int fd, int mode, off_t at, off_t n)
 
 int mkdir(const char *path, mode_t mode)
 {
-	return fails_at(path, told->write) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+	bool there = access(path, F_OK) == 0; /* EEXIST goes before whatever else is wrong */
+	return !there && fails_at(path, told->write) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 int unlink(const char *path)
