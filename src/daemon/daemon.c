@@ -353,15 +353,14 @@ static enum err say_starved(struct why *why)
 	return why_set(why, E_IO, WHY_NOWHERE, "what is to be recorded waits: %s", strerror(ENOMEM));
 }
 
-enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why)
+enum err daemon_trouble(struct daemon *d, const char **which, struct why *why)
 {
 	*which = "store";
 	enum err e = daemon_store_trouble(d, why);
 	if (e)
 		return e;
 	*which = "runner";
-	e = runner_trouble(d->runner, since, why);
-	return e ? e : desk_trouble(d->desk, why);
+	return daemon_runner_trouble(d, why);
 }
 
 enum err daemon_writes(struct daemon *d, struct why *why)

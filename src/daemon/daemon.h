@@ -62,8 +62,8 @@ const char *daemon_runs(const struct daemon *d); /* the directory of run files a
  */
 
 const struct engine *daemon_engine(const struct daemon *d);
-/* What is wrong with the store, or else with the runner: E_IO with what, since when, and which of the two. */
-must_check enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why);
+/* What is wrong with the store, or else with the runner: E_IO with what, and which of the two. */
+must_check enum err daemon_trouble(struct daemon *d, const char **which, struct why *why);
 /* What is wrong with each of them. */
 must_check enum err daemon_store_trouble(struct daemon *d, struct why *why);
 must_check enum err daemon_runner_trouble(struct daemon *d, struct why *why);
