@@ -86,11 +86,11 @@
 #define RUN_BUSY_MS        200       /* … and a run by hand for so long: another may be alive */
 #define ORDER_AGAIN_MS     10        /* between two tries */
 #define HEALTH_MS          1000      /* between two looks at the clock, the store and the runner */
-#define STARVED_MS         10000     /* without memory to go on it ends after so long: the next one begins small */
-#define DAEMON_COMPILE_MAX 32        /* outdated schedules being compiled anew */
-#define DAEMON_STOP_MS     5000      /* for the answers to orders under way when it is told to stop */
-#define DESK_TRIES_MAX     20        /* for a document that cannot be read now … */
-#define DESK_PAUSE_MS      100       /* … so far apart */
+#define STARVED_MS         10000 /* without memory to go on it ends after so long: the next one begins small */
+#define DAEMON_COMPILE_MAX 32    /* outdated schedules being compiled anew */
+#define DAEMON_STOP_MS     5000  /* for the answers to orders under way when it is told to stop */
+#define DESK_TRIES_MAX     20    /* for a document that cannot be read now … */
+#define DESK_PAUSE_MS      100   /* … so far apart */
 
 /* The runner */
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */

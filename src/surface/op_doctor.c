@@ -69,6 +69,7 @@ static const struct {
 	{ "Input/output",
 	  "the disk fails: look in the kernel's log, and copy the data directory to another while it "
 	  "can be read; rota tries again by itself" },
+	{ "locked", "another program holds it: end that one (`fuser` names it); rota goes on by itself" },
 	{ "ermission", "give the directory back to the user rota runs as, and the right to write to it" },
 	{ "Too many open files",
 	  "raise LimitNOFILE= of the service (`ulimit -n`); rota tries again by itself" },
