@@ -60,6 +60,8 @@
 	(8 * 86400)                 /* a provider's limit may last a week; what is longer is a wrong clock */
 #define CONDITION_SECONDS     30    /* a false condition is asked again at least so often within its WINDOW */
 #define CLOCK_STEP_SECONDS    1     /* a smaller one is drift */
+#define CLOCK_TOLD_SECONDS    60    /* a larger one is a problem, … */
+#define CLOCK_CALM_SECONDS    3600  /* … until there was none for so long */
 #define CLOCK_AHEAD_SECONDS   86400 /* a step ahead by this is not believed until a person does … */
 #define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … nor that so long has passed since the last record */
 #define STORE_SLOW_SECONDS    5             /* an answer that took longer explains lateness */
@@ -85,6 +87,7 @@
 #define STORE_BUSY_MS            1000         /* waiting for somebody else's lock; then it is an outage */
 #define STORE_BACKOFF_MS_MAX     1000         /* between two tries in an outage; the first waits 1 ms */
 #define STORE_CHECKPOINT_SECONDS 1            /* after a pass over the log that failed */
+#define STORE_CHECK_MS           10000        /* of looking for damage */
 #define STORE_CACHE_KIB          (32 << 10)   /* the writer's page cache */
 
 #define COPY_STEP_PAGES 1024 /* copied at a time for a backup */
@@ -109,11 +112,12 @@
 #define RUN_BUSY_MS        200       /* … and a run by hand for so long: another may be alive */
 #define ORDER_AGAIN_MS     10        /* between two tries */
 #define HEALTH_MS          1000      /* between two looks at the clock, the store and the runner */
-#define DAEMON_COMPILE_MAX 32        /* outdated schedules being compiled anew */
-#define DAEMON_STOP_MS     5000      /* for the answers to orders under way when it is told to stop */
-#define PROBLEMS_LATE_MAX  1024      /* problems to be said when the desk has room again */
-#define DESK_TRIES_MAX     20        /* for a document that cannot be read now … */
-#define DESK_PAUSE_MS      100       /* … so far apart */
+#define STARVED_MS         10000 /* without memory to go on it ends after so long: the next one begins small */
+#define DAEMON_COMPILE_MAX 32    /* outdated schedules being compiled anew */
+#define DAEMON_STOP_MS     5000  /* for the answers to orders under way when it is told to stop */
+#define PROBLEMS_LATE_MAX  1024  /* problems to be said when the desk has room again */
+#define DESK_TRIES_MAX     20    /* for a document that cannot be read now … */
+#define DESK_PAUSE_MS      100   /* … so far apart */
 
 /* What is kept, and for how long */
 #define RETAIN_FIRST_SECONDS                                                                                 \

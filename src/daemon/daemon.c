@@ -1,6 +1,7 @@
 #include "daemon/daemon.h"
 
 #include "base/map.h"
+#include "core/when/dur.h"
 #include "daemon/desk.h"
 #include "daemon/problems.h"
 #include "daemon/restored.h"
@@ -42,6 +43,8 @@ struct sending {
 	struct sending *next;
 };
 
+enum { LOG_STORE, LOG_RUNNER, LOG_CLOCK, LOG_STEP, LOGS };
+
 struct daemon {
 	struct daemon_options options;
 	char *database, *runs;
@@ -65,7 +68,16 @@ struct daemon {
 	char restored[WHY_TEXT_MAX]; /* what is to be said of it; empty: nothing */
 	bool said_restored;          /* a problem of an earlier start is open */
 	struct boot looked;
-	bool unwell; /* at the last look */
+	struct boot fed;     /* when memory was last enough, … */
+	atomic_bool starved; /* … and whether it is */
+	int64_t skew;        /* wall - boot, at the last turn; 0: there was none */
+	struct {
+		struct boot at;
+		bool fresh;              /* not yet told */
+		char text[WHY_TEXT_MAX]; /* "": none of late */
+	} step;                          /* the last time somebody set the clock */
+	bool unwell;                     /* at the last look */
+	bool said[LOGS];                 /* that it fails */
 	struct {
 		uint32_t at;        /* where to look on for the next outdated one */
 		unsigned under_way; /* on the desk, or with the engine */
@@ -81,6 +93,11 @@ struct names *daemon_names(struct daemon *d)
 const char *daemon_database(const struct daemon *d)
 {
 	return d->database;
+}
+
+enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why)
+{
+	return store_sqlite_reader(d->store, ret, why);
 }
 
 const char *daemon_runs(const struct daemon *d)
@@ -137,10 +154,23 @@ static void replied(void *ctx, const struct reply *r)
 			d->again = p;
 			return;
 		}
-		p->done(p->ctx, r);
+		if (p->done)
+			p->done(p->ctx, r);
 		pending_free(p);
 		stop_if_idle(d);
 		return;
+	}
+}
+
+/* The store has them and cannot write: nobody is kept waiting for that, but their texts are still needed. */
+static void reply_to_all(struct daemon *d)
+{
+	for (struct pending *p = d->pending; p; p = p->next) {
+		reply_fn *done = p->done;
+		if (!done || p->command.kind == CMD_RECOMPILE)
+			continue;
+		p->done = NULL;
+		done(p->ctx, &(struct reply){ .code = REPLY_BUSY });
 	}
 }
 
@@ -180,6 +210,12 @@ static void order_again(struct daemon *d)
 	}
 }
 
+/* What a person asks for, and must be durable before it is done. */
+static bool needs_store(uint8_t kind)
+{
+	return kind != CMD_STOP && kind != CMD_CLOCK && kind != CMD_RECOMPILE;
+}
+
 /* How long a busy answer is not taken for an answer. */
 static int64_t patience(uint8_t kind)
 {
@@ -209,6 +245,8 @@ static char *copy(struct str s)
 
 enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx)
 {
+	if (needs_store(c->kind) && daemon_writes(d, NULL))
+		return E_BUSY;
 	struct pending *p = calloc(1, sizeof *p);
 	if (!p)
 		return E_NOMEM;
@@ -356,14 +394,39 @@ static void send_problem(void *ctx, const struct st_req *r)
 /* --- health
  * ---------------------------------------------------------------------------------------------------- */
 
-enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why)
+static enum err say_starved(struct why *why)
+{
+	return why_set(why, E_IO, WHY_NOWHERE, "what is to be recorded waits: %s", strerror(ENOMEM));
+}
+
+enum err daemon_trouble(struct daemon *d, const char **which, struct why *why)
 {
 	*which = "store";
-	enum err e = store_sqlite_trouble(d->store, since, NULL, why);
+	enum err e = daemon_store_trouble(d, why);
 	if (e)
 		return e;
 	*which = "runner";
-	return runner_trouble(d->runner, since, why);
+	return daemon_runner_trouble(d, why);
+}
+
+enum err daemon_writes(struct daemon *d, struct why *why)
+{
+	if (atomic_load(&d->starved))
+		return say_starved(why);
+	return store_sqlite_writes(d->store, why);
+}
+
+enum err daemon_store_trouble(struct daemon *d, struct why *why)
+{
+	if (pump_starved(d->pump))
+		return say_starved(why);
+	return store_sqlite_trouble(d->store, NULL, NULL, why);
+}
+
+enum err daemon_runner_trouble(struct daemon *d, struct why *why)
+{
+	enum err e = runner_trouble(d->runner, NULL, why);
+	return e ? e : desk_trouble(d->desk, why);
 }
 
 bool daemon_has_cgroup(const struct daemon *d)
@@ -371,21 +434,85 @@ bool daemon_has_cgroup(const struct daemon *d)
 	return d->cgroup.n > 0;
 }
 
+/* Once when it begins, and once when it is over. */
+static void log_trouble(struct daemon *d, unsigned which, const char *text)
+{
+	static const char *const words[LOGS] = {
+		[LOG_STORE] = "the store",
+		[LOG_RUNNER] = "starting runs",
+		[LOG_CLOCK] = "the clock",
+		[LOG_STEP] = "the clock's pace",
+	};
+	if (d->options.trouble && d->said[which] != (text != NULL))
+		d->options.trouble(d->options.ctx, words[which], text);
+	d->said[which] = text != NULL;
+}
+
+/* The wall clock against the one that only counts, suspension included. */
+static void watch_clock(struct daemon *d, struct now now)
+{
+	struct buf length = { 0 };
+	int64_t skew = now.wall.us - now.boot.us, step = 0;
+	if (d->skew)
+		step = (skew - d->skew + (skew < d->skew ? -USEC : USEC) / 2) / USEC;
+	d->skew = skew;
+	if (step > CLOCK_TOLD_SECONDS || step < -CLOCK_TOLD_SECONDS) {
+		dur_format(step < 0 ? -step : step, &length);
+		d->step.at = now.boot;
+		d->step.fresh = true;
+		snprintf(
+			d->step.text, sizeof d->step.text,
+			step > 0
+				? "the clock was set ahead by %s: what was due in between is run late or "
+				  "recorded "
+				  "as missed, as its policy says"
+				: "the clock was set back by %s: what has run does not run again; `rota why` "
+				  "explains any time",
+			buf_str(&length).p);
+		buf_free(&length);
+	} else if (now.boot.us - d->step.at.us > CLOCK_CALM_SECONDS * USEC) {
+		d->step.text[0] = '\0';
+	}
+}
+
+/* Whatever is said of it must be said soon, for there may be no other reason to look again. */
+static bool clock_changed(const struct daemon *d)
+{
+	return d->said[LOG_CLOCK] != engine_clock_held(pump_engine(d->pump)) || d->step.fresh ||
+	       d->said[LOG_STEP] != (d->step.text[0] != '\0');
+}
+
 static int64_t turned(void *ctx, struct now now)
 {
 	struct daemon *d = ctx;
 	order_again(d);
-	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000) {
+	watch_clock(d, now);
+	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000 || clock_changed(d)) {
 		struct why store = { 0 }, runner = { 0 };
-		bool bad_store = store_sqlite_trouble(d->store, NULL, NULL, &store) != OK;
-		bool bad_runner = runner_trouble(d->runner, NULL, &runner) != OK;
+		bool bad_store = daemon_store_trouble(d, &store) != OK;
+		bool bad_runner = daemon_runner_trouble(d, &runner) != OK;
 		struct health h = { .clock_held = engine_clock_held(pump_engine(d->pump)),
+				    .clock_step = d->step.text[0] ? d->step.text : NULL,
+				    .clock_stepped = d->step.fresh,
 				    .store = bad_store ? store.text : NULL,
 				    .runner = bad_runner ? runner.text : NULL };
+		log_trouble(d, LOG_STORE, h.store);
+		log_trouble(d, LOG_RUNNER, h.runner);
+		log_trouble(d, LOG_STEP, h.clock_step);
+		log_trouble(d, LOG_CLOCK, h.clock_held ? "it ran far ahead and is not believed" : NULL);
 		d->unwell = problems_look(d->problems, &h);
+		d->step.fresh = false;
+		atomic_store(&d->starved, pump_starved(d->pump));
+		if (daemon_writes(d, NULL))
+			reply_to_all(d);
+		if (!d->starved)
+			d->fed = now.boot;
+		else if (now.boot.us - d->fed.us >= STARVED_MS * INT64_C(1000))
+			loop_out_of_memory(d->loop);
 		d->looked = now.boot;
 	}
-	return d->again ? ORDER_AGAIN_MS * 1000 : d->unwell ? HEALTH_MS * 1000 : 0;
+	int64_t calm = d->step.at.us + CLOCK_CALM_SECONDS * USEC - now.boot.us + 1;
+	return d->again ? ORDER_AGAIN_MS * 1000 : d->unwell ? HEALTH_MS * 1000 : d->step.text[0] ? calm : 0;
 }
 
 /* --- runs
@@ -395,13 +522,19 @@ static void give(void *arg)
 {
 	struct desk_job *j = arg;
 	struct daemon *d = j->ctx;
-	if (atomic_load(&d->closing)) { /* the next daemon asks again */
-		desk_job_free(j);
+	j->why.text[0] = '\0';
+	enum err e =
+		j->outcome ? OK : runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why);
+	/* No descriptor or no memory for it now is no fault of the schedule's. */
+	if ((e == E_IO || e == E_NOMEM) && desk_again(d->desk, j) == OK)
 		return;
-	}
-	if (j->outcome || runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why))
+	if (e == E_IO || e == E_NOMEM)
+		loop_out_of_memory(d->loop);
+	else if (e)
+		j->reason = REASON_DEFINITION;
+	if (j->reason)
 		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
-			      j->reason ? j->reason : REASON_DEFINITION);
+			      j->reason);
 	desk_job_free(j);
 }
 
@@ -433,9 +566,10 @@ static void prepared(void *ctx, struct desk_job *j)
 static void want(void *ctx, const struct rn_req *r)
 {
 	struct daemon *d = ctx;
-	/* LAUNCHES_MAX are under way at most, so there is room; what memory refuses is said. */
+	/* LAUNCHES_MAX are under way at most, so there is room. Without memory the claim stands, and is taken
+	 * up by the next daemon. */
 	if (desk_put(d->desk, r))
-		runner_refuse(d->runner, r->run, r->attempt, OUTCOME_FAILED, REASON_DEFINITION);
+		loop_out_of_memory(d->loop);
 }
 
 static enum err ask(void *ctx, const struct rn_req *r)
@@ -741,7 +875,7 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = look_back(d, why);
 	if (!e)
-		e = desk_open(&(struct desk_options){ .database = d->database,
+		e = desk_open(&(struct desk_options){ .store = d->store,
 						      .socket = o->socket,
 						      .defaults = o->defaults,
 						      .names = d->names,

@@ -22,6 +22,9 @@ struct daemon_options {
 	/* A signal asks it to end: who can give it orders gives no more, and calls daemon_stop. May be NULL.
 	 */
 	void (*stopping)(void *ctx);
+	/* Told on the daemon's thread when something of the machine's fails, and how, and when it is over
+	 * (NULL): for a log, since the store may be what fails. May be NULL. */
+	void (*trouble)(void *ctx, const char *what, const char *text);
 };
 
 /* For who works on a data directory without serving it: makes it if need be, and keeps daemons out until the
@@ -43,7 +46,9 @@ typedef void reply_fn(void *ctx, const struct reply *r);
 /* A command for the engine; texts are copied. `done` is called on the daemon's thread, once, unless the
  * daemon stops before. E_BUSY: too many at a time. A schedule whose row is being changed is busy for a
  * moment, and one that is edited while something of it is late is busy once: what is answered REPLY_BUSY is
- * asked again for ORDER_BUSY_MS (a run, which may be busy for hours, for RUN_BUSY_MS). */
+ * asked again for ORDER_BUSY_MS (a run, which may be busy for hours, for RUN_BUSY_MS). While the store cannot
+ * write, what needs it is E_BUSY, too, and what is under way is answered REPLY_BUSY, though it may still be
+ * done when the store works again. */
 must_check enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx);
 /* A request of one's own to the store: ST_PROBLEM, whose texts are copied, or ST_PRUNE. `done` (may be NULL)
  * is called on the daemon's thread with its answer, unless the daemon stops before. E_BUSY: too many at a
@@ -52,11 +57,16 @@ typedef void sent_fn(void *ctx, const struct st_ack *ack);
 must_check enum err daemon_send(struct daemon *d, const struct st_req *r, sent_fn *done, void *ctx);
 /* Calls fn(arg) on the daemon's thread. */
 must_check enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg);
+/* E_IO while nothing can be written, with the reason. */
+must_check enum err daemon_writes(struct daemon *d, struct why *why);
 void daemon_stop(struct daemon *d); /* when the orders it has are answered */
 
 struct names *daemon_names(struct daemon *d);
 const char *daemon_database(const struct daemon *d); /* the file a reader opens */
-const char *daemon_runs(const struct daemon *d);     /* the directory of run files and logs */
+/* One more of it, to be closed before the daemon is. */
+struct reader;
+must_check enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why);
+const char *daemon_runs(const struct daemon *d); /* the directory of run files and logs */
 
 /* --- on the daemon's thread -------------------------------------------------------------------------------
  */
@@ -64,8 +74,11 @@ const char *daemon_runs(const struct daemon *d);     /* the directory of run fil
 /* What the documents say has been put in. */
 void daemon_documents(struct daemon *d);
 const struct engine *daemon_engine(const struct daemon *d);
-/* What is wrong with the store, or else with the runner: E_IO with what, since when, and which of the two. */
-must_check enum err daemon_trouble(struct daemon *d, const char **which, struct wall *since, struct why *why);
+/* What is wrong with the store, or else with the runner: E_IO with what, and which of the two. */
+must_check enum err daemon_trouble(struct daemon *d, const char **which, struct why *why);
+/* What is wrong with each of them. */
+must_check enum err daemon_store_trouble(struct daemon *d, struct why *why);
+must_check enum err daemon_runner_trouble(struct daemon *d, struct why *why);
 bool daemon_has_cgroup(const struct daemon *d);
 /* For people, where the store was found to be older than its directory; NULL: it was not. */
 const char *daemon_restored(const struct daemon *d);

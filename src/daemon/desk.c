@@ -5,8 +5,10 @@
 #include "daemon/guard.h"
 #include "daemon/render.h"
 #include "host/clock.h"
+#include "store/sqlite.h"
 #include "store/sqlite_read.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,6 +26,10 @@ struct desk {
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
+	struct desk_job *late; /* could not be done, for reasons of the machine's; on the desk's thread */
+	pthread_mutex_t lock;  /* of what follows */
+	bool failing;
+	struct why why; /* of the last that could not be done */
 };
 
 struct errand {
@@ -68,25 +74,35 @@ static enum err understand(struct desk *d, struct str text, struct arena *a, str
 	return OK;
 }
 
-static enum err prepare(struct desk *d, struct desk_job *j)
+/* `again`: the machine fails, not the document. The reader gives up early, as is right for people: a slow
+ * disk is no fault of the schedule's, either. */
+static enum err prepare(struct desk *d, struct desk_job *j, bool *again)
 {
 	struct schedule_doc doc;
 	struct run_row run;
 	struct str text;
 	enum err e = read_document_of(d->reader, j->req.sid, j->req.rev, &j->arena, &text, &j->why);
 	if (!e)
+		e = read_run(d->reader, j->req.run, &run, &j->why);
+	*again = e && e != E_NOTFOUND;
+	errno = 0;
+	if (!e)
 		e = understand(d, text, &j->arena, &doc, &j->why);
+	/* It was understood when it was taken; its zone's file may not be read for want of a descriptor. */
+	*again |= e == E_NOMEM;
+	*again |= e == E_INPUT && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO);
+	if (e)
+		return e;
 	struct gather about = { .reader = d->reader,
 				.zones = zoneinfo_source(d->zones),
 				.doc = &doc,
 				.run = &run,
 				.attempt = j->req.attempt };
-	if (!e)
-		e = read_run(d->reader, j->req.run, &run, &j->why);
-	return e ? e : render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
+	e = render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
+	*again = e && e != E_INPUT && e != E_VALUE;
+	return e;
 }
 
-/* The reader gives up early, as is right for people: a slow disk is no fault of the schedule's. */
 static bool try_again(const struct desk *d, enum err e, unsigned times)
 {
 	if (!e || e == E_INPUT || e == E_VALUE || e == E_NOTFOUND || times >= DESK_TRIES_MAX ||
@@ -96,24 +112,71 @@ static bool try_again(const struct desk *d, enum err e, unsigned times)
 	return true;
 }
 
+static void note(struct desk *d, const struct why *why)
+{
+	pthread_mutex_lock(&d->lock);
+	d->failing = why != NULL;
+	if (why)
+		d->why = *why;
+	pthread_mutex_unlock(&d->lock);
+}
+
+/* The claim stands: it is tried again until it can be done, and others are not kept waiting for it. */
+static void put_off(struct desk *d, struct desk_job *j)
+{
+	struct why why;
+	why_write(&why, WHY_NOWHERE, "run %llu cannot be prepared: %s", (unsigned long long)j->req.run,
+		  j->why.text[0] ? j->why.text : "Cannot allocate memory");
+	note(d, &why);
+	j->next = d->late;
+	d->late = j;
+}
+
+static void try_job(struct desk *d, struct desk_job *j)
+{
+	arena_free(&j->arena);
+	j->arena = (struct arena){ 0 };
+	j->why.text[0] = '\0';
+	bool again;
+	enum err e = prepare(d, j, &again);
+	if (again) {
+		put_off(d, j);
+		return;
+	}
+	if (e) {
+		j->outcome = OUTCOME_FAILED;
+		j->reason = e == E_VALUE ? REASON_TEMPLATE : REASON_DEFINITION;
+	}
+	d->options.done(d->options.ctx, j);
+}
+
 static void do_job(void *arg)
 {
 	struct errand *errand = arg;
 	struct desk *d = errand->desk;
 	struct desk_job *j = errand->job;
 	free(errand);
-	enum err e = prepare(d, j);
-	for (unsigned n = 0; try_again(d, e, n); n++) {
-		arena_free(&j->arena);
-		j->arena = (struct arena){ 0 };
-		e = prepare(d, j);
+	try_job(d, j);
+}
+
+static void do_again(void *arg)
+{
+	struct errand *errand = arg;
+	put_off(errand->desk, errand->job);
+	free(errand);
+}
+
+static void try_late_ones(struct desk *d)
+{
+	struct desk_job *all = d->late;
+	d->late = NULL;
+	while (all) {
+		struct desk_job *j = all;
+		all = j->next;
+		try_job(d, j);
 	}
-	/* What cannot be read now may be read later, but nobody would ask again: it is said. */
-	if (e) {
-		j->outcome = OUTCOME_FAILED;
-		j->reason = e == E_VALUE ? REASON_TEMPLATE : REASON_DEFINITION;
-	}
-	d->options.done(d->options.ctx, j);
+	if (!d->late)
+		note(d, NULL);
 }
 
 static enum err find_answer(struct desk *d, const struct rn_req *r, struct arena *a, struct guard_answer *ret)
@@ -207,8 +270,10 @@ static void *work(void *arg)
 	struct desk *d = arg;
 	struct pollfd bell = { mailbox_fd(d->mail), POLLIN, 0 };
 	while (!atomic_load(&d->stop)) {
-		if (poll(&bell, 1, -1) > 0)
+		if (poll(&bell, 1, d->late ? DESK_PAUSE_MS : -1) > 0)
 			mailbox_empty(d->mail);
+		else if (d->late)
+			try_late_ones(d);
 	}
 	return NULL;
 }
@@ -222,9 +287,10 @@ enum err desk_open(const struct desk_options *o, struct desk **ret, struct why *
 	if (!d)
 		return E_NOMEM;
 	d->options = *o;
+	pthread_mutex_init(&d->lock, NULL);
 	enum err e = mailbox_new(DESK_JOBS_MAX, &d->mail);
 	if (!e)
-		e = reader_open(o->database, &d->reader, why);
+		e = store_sqlite_reader(o->store, &d->reader, why);
 	if (!e)
 		e = zoneinfo_open(&d->zones);
 	if (!e && pthread_create(&d->thread, NULL, work, d))
@@ -252,9 +318,15 @@ void desk_close(struct desk *d)
 			poll(NULL, 0, 1);
 		pthread_join(d->thread, NULL);
 	}
+	while (d->late) {
+		struct desk_job *j = d->late;
+		d->late = j->next;
+		desk_job_free(j);
+	}
 	reader_close(d->reader);
 	zoneinfo_close(d->zones);
 	mailbox_free(d->mail);
+	pthread_mutex_destroy(&d->lock);
 	free(d);
 }
 
@@ -286,6 +358,28 @@ enum err desk_ask(struct desk *d, const struct rn_req *r)
 	if (e)
 		free(errand);
 	return e == E_LIMIT ? E_BUSY : e;
+}
+
+enum err desk_again(struct desk *d, struct desk_job *j)
+{
+	struct errand *errand = calloc(1, sizeof *errand);
+	if (!errand)
+		return E_NOMEM;
+	*errand = (struct errand){ .desk = d, .job = j };
+	enum err e = mailbox_put(d->mail, do_again, errand);
+	if (e)
+		free(errand);
+	return e == E_LIMIT ? E_BUSY : e;
+}
+
+enum err desk_trouble(struct desk *d, struct why *why)
+{
+	pthread_mutex_lock(&d->lock);
+	bool failing = d->failing;
+	if (failing && why)
+		*why = d->why;
+	pthread_mutex_unlock(&d->lock);
+	return failing ? E_IO : OK;
 }
 
 static void do_call(void *arg)

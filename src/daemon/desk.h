@@ -16,11 +16,14 @@ struct desk_job {
 	uint16_t reason; /* … for this reason */
 	struct why why;
 	void *ctx;
+	struct desk_job *next; /* the desk's */
 };
 void desk_job_free(struct desk_job *j);
 
+struct store;
 struct desk_options {
-	const char *database, *socket;
+	struct store *store;
+	const char *socket;
 	struct doc_env defaults;
 	struct names *names;
 	/* Called on the desk's thread when a job is done; takes it over. */
@@ -43,6 +46,12 @@ void desk_close(struct desk *d); /* jobs that were not done are given up */
 must_check enum err desk_put(struct desk *d, const struct rn_req *r);
 /* RN_ASK: a guard's question, answered by the document of the run's version. E_BUSY, E_NOMEM: as above. */
 must_check enum err desk_ask(struct desk *d, const struct rn_req *r);
+/* A job that was done, but could not be handed over for now: it is done again, later. E_BUSY, E_NOMEM: as
+ * above, and it stays the caller's. */
+must_check enum err desk_again(struct desk *d, struct desk_job *j);
+/* E_IO while an attempt waits because the machine fails: a disk that cannot be read, no memory. It is tried
+ * again, however long it takes. From any thread. */
+must_check enum err desk_trouble(struct desk *d, struct why *why);
 /* Calls fn(arg) on the desk's thread with its reader. E_BUSY, E_NOMEM as above. */
 struct reader;
 typedef void desk_fn(struct reader *reader, void *arg);

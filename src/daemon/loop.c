@@ -50,6 +50,12 @@ static void fail(struct loop *l, enum err e, const char *what)
 	sd_event_exit(l->event, 1);
 }
 
+void loop_out_of_memory(struct loop *l)
+{
+	fail(l, E_NOMEM,
+	     "out of memory: it ends, and what it has recorded is taken up when it is started again");
+}
+
 /* --- turns ---------------------------------------------------------------------------------------------- */
 
 static void keep_launcher(struct loop *l, struct now now)
@@ -61,6 +67,8 @@ static void keep_launcher(struct loop *l, struct now now)
 	l->launcher_next.us = now.boot.us + USEC;
 	if (launcher_start(l->config.launcher, &fresh, &why) == OK)
 		runner_launcher(l->config.runner, fresh);
+	else
+		runner_no_launcher(l->config.runner, &why);
 }
 
 /* When to be called again: at once, at a time, or when something is heard. */
@@ -101,7 +109,7 @@ static void turn(struct loop *l)
 		ok = pump_event(l->config.pump, &(struct event){ .kind = EV_RESUMED }, now);
 	l->slept = asleep;
 	if (!ok || !pump_turn(l->config.pump, now)) {
-		fail(l, E_NOMEM, "out of memory: start again");
+		loop_out_of_memory(l);
 		return;
 	}
 	keep_launcher(l, now);
@@ -112,7 +120,7 @@ static void turn(struct loop *l)
 void loop_event(struct loop *l, const struct event *ev)
 {
 	if (!pump_event(l->config.pump, ev, loop_now()))
-		fail(l, E_NOMEM, "out of memory: start again");
+		loop_out_of_memory(l);
 	else
 		arm(l);
 }

@@ -26,6 +26,8 @@ void loop_free(struct loop *l);
 /* Until SIGTERM or SIGINT, which must be blocked in all threads, or loop_stop. E_NOMEM: the engine must be
  * loaded anew. Tells systemd that it is ready and alive, if it wants to know. */
 must_check enum err loop_run(struct loop *l, struct why *why);
+/* Ends it: what is not done is taken up by the next daemon. */
+void loop_out_of_memory(struct loop *l);
 void loop_stop(struct loop *l); /* the loop's own thread */
 /* The engine gets an event. The loop's own thread, outside of the engine's callbacks. */
 void loop_event(struct loop *l, const struct event *ev);

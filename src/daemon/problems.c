@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum cause { BAD_NONE, BAD_FAILED, BAD_PAUSED, BAD_HELD, BAD_CLOCK, BAD_STORE, BAD_RUNNER, BADS };
+enum cause { BAD_NONE, BAD_FAILED, BAD_PAUSED, BAD_HELD, BAD_CLOCK, BAD_STEP, BAD_STORE, BAD_RUNNER, BADS };
 
 /* The key of each in the store; %llu is what it is about. */
 static const char *const keys[BADS] = {
@@ -16,6 +16,7 @@ static const char *const keys[BADS] = {
 	[BAD_PAUSED] = "schedule:%llu:paused",
 	[BAD_HELD] = "held:%llu",
 	[BAD_CLOCK] = "clock",
+	[BAD_STEP] = "clock:step",
 	[BAD_STORE] = "store",
 	[BAD_RUNNER] = "runner",
 };
@@ -41,7 +42,7 @@ struct saying {
 	struct run_row run;
 	uint32_t failures;
 	uint16_t reason;
-	char *text; /* CLOCK, STORE, RUNNER */
+	char *text; /* CLOCK, STEP, STORE, RUNNER */
 	struct saying *next;
 };
 
@@ -152,8 +153,8 @@ static void say_text(const struct saying *s, struct words *w)
 }
 
 static void (*const say[BADS])(const struct saying *s, struct words *w) = {
-	[BAD_FAILED] = say_failed, [BAD_PAUSED] = say_paused, [BAD_HELD] = say_held,
-	[BAD_CLOCK] = say_text,    [BAD_STORE] = say_text,    [BAD_RUNNER] = say_text,
+	[BAD_FAILED] = say_failed, [BAD_PAUSED] = say_paused, [BAD_HELD] = say_held,   [BAD_CLOCK] = say_text,
+	[BAD_STEP] = say_text,     [BAD_STORE] = say_text,    [BAD_RUNNER] = say_text,
 };
 
 static void name_subject(struct reader *reader, const struct saying *s, struct buf *out)
@@ -322,6 +323,10 @@ bool problems_look(struct problems *p, const struct health *h)
 		h->clock_held ? "the clock ran far ahead and is not believed: nothing comes due until it is "
 				"back, or until `rota clock` accepts it"
 			      : NULL);
+	if (h->clock_stepped) /* said again if it is open */
+		open_it(p, (struct saying){ .cause = BAD_STEP, .text = (char *)h->clock_step });
+	else
+		look_at(p, BAD_STEP, h->clock_step);
 	look_at(p, BAD_STORE, h->store);
 	look_at(p, BAD_RUNNER, h->runner);
 	return h->clock_held || h->store || h->runner || p->late;

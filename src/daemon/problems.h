@@ -8,6 +8,8 @@
  *	schedule:7:paused	max_failures paused it; until it goes on, or it is removed
  *	held:3			an agent or an account is blocked; until it is free
  *	clock, store, runner	as long as it lasts
+ *	clock:step		somebody set the clock by more than a minute; until it has run evenly for an
+ *hour
  *
  * What they are called is read from the store, which may take its time: that is done at the desk. */
 #include "daemon/desk.h"
@@ -31,6 +33,8 @@ void problems_happened(struct problems *p, const struct pump_fact *f, const stru
 /* What is wrong now; a text that is NULL: nothing. True: look again soon. */
 struct health {
 	bool clock_held;
+	const char *clock_step; /* how the clock was set of late … */
+	bool clock_stepped;     /* … since the last look */
 	const char *store, *runner;
 };
 bool problems_look(struct problems *p, const struct health *h);

@@ -26,6 +26,7 @@ struct pump {
 	unsigned facts, free_places, fact_room, free_room;
 	struct map by_tag;
 	uint64_t own_tag;
+	bool starved; /* a port had no memory, the last time */
 	bool broken;
 };
 
@@ -102,6 +103,11 @@ unsigned pump_under_way(const struct pump *p)
 	return p->facts - p->free_places + (p->stores.n - p->stores.head) + (p->runners.n - p->runners.head);
 }
 
+bool pump_starved(const struct pump *p)
+{
+	return p->starved;
+}
+
 /* --- out ------------------------------------------------------------------------------------------------ */
 
 static bool remember(struct pump *p, const struct st_req *r)
@@ -136,15 +142,18 @@ static bool forget(struct pump *p, uint64_t tag, struct pump_fact *ret)
 /* Both ports may be full, and say so; what was asked first goes first. */
 static void drain(struct pump *p)
 {
+	enum err e = OK, full = OK;
 	for (struct st_req *r; (r = backlog_first(&p->stores)); p->stores.head++) {
-		if (p->config.ops->submit(p->config.store, r))
+		e = p->config.ops->submit(p->config.store, r);
+		if (e)
 			break;
 		if (r->tag < OWN_TAGS && !remember(p, r))
 			p->broken = true;
 	}
 	for (struct rn_req *r; (r = backlog_first(&p->runners)); p->runners.head++)
-		if (runner_submit(p->config.runner, r))
+		if ((full = runner_submit(p->config.runner, r)) != OK)
 			break;
+	p->starved = e == E_NOMEM || full == E_NOMEM;
 }
 
 static void carry_out(struct pump *p)

@@ -48,5 +48,7 @@ must_check enum err pump_send(struct pump *p, struct st_req *r);
 bool pump_next(const struct pump *p, struct now now, struct wall *ret);
 
 const struct engine *pump_engine(const struct pump *p);
+/* Something waits because there is no memory to hand it over. */
+bool pump_starved(const struct pump *p);
 /* Requests and starts that have not been answered. */
 unsigned pump_under_way(const struct pump *p);

@@ -41,7 +41,9 @@ static unsigned length(const char *const *list)
 
 static enum err to_memfd(struct buf *b, int *ret, struct why *why)
 {
-	if (b->failed || b->n > LAUNCH_BYTES_MAX)
+	if (b->failed)
+		return why_set(why, E_NOMEM, WHY_NOWHERE, "cannot hand the run over: %s", strerror(ENOMEM));
+	if (b->n > LAUNCH_BYTES_MAX)
 		return why_set(why, E_LIMIT, WHY_NOWHERE, "the run's request is larger than %u bytes",
 			       LAUNCH_BYTES_MAX);
 	int fd = memfd_create("rota-run", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -93,6 +95,13 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 		buf_free(&b);
 		return why_set(why, E_INPUT, WHY_NOWHERE, "there is no program to run");
 	}
+	if (length(l->argv) > LAUNCH_ARGS_MAX || length(l->env) >= LAUNCH_ENV_MAX ||
+	    l->secrets > SECRETS_MAX) {
+		buf_free(&b);
+		return why_set(why, E_LIMIT, WHY_NOWHERE,
+			       "the run has more than %u arguments, %u variables or %u secrets",
+			       LAUNCH_ARGS_MAX, LAUNCH_ENV_MAX, SECRETS_MAX);
+	}
 	bool sized = l->log_head || l->log_tail;
 	h.flags = at->flush ? LAUNCH_FLUSH : 0;
 	h.timeout = l->timeout;
@@ -121,8 +130,6 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 	}
 	for (unsigned i = 0; i < l->secrets; i++)
 		add(&b, &h.items, FIELD_SECRET, l->secret[i]);
-	b.failed |= length(l->argv) > LAUNCH_ARGS_MAX || length(l->env) >= LAUNCH_ENV_MAX ||
-		    l->secrets > SECRETS_MAX;
 	return finish(&b, &h, ret, why);
 }
 

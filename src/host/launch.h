@@ -26,7 +26,8 @@ struct launch_place {
 	bool flush;         /* births survive power cuts */
 };
 
-/* A sealed memfd. E_LIMIT: too large; E_INPUT: no program. */
+/* A sealed memfd. E_LIMIT: too large; E_INPUT: no program; E_IO, E_NOMEM: the machine has none to give now.
+ */
 must_check enum err launch_render(const struct launch_place *at, uint64_t run, unsigned attempt,
 				  const struct launch *l, int *ret, struct why *why);
 must_check enum err launch_render_sweep(const struct launch_place *at, const struct runfile *f, uint64_t run,

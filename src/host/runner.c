@@ -377,6 +377,11 @@ void runner_launcher(struct runner *r, struct launcher l)
 	}
 }
 
+void runner_no_launcher(struct runner *r, const struct why *why)
+{
+	runner_trouble_set(r, TROUBLE_LAUNCHER, "%s", why->text);
+}
+
 bool runner_has_launcher(const struct runner *r)
 {
 	return r->launcher.socket >= 0;

@@ -31,6 +31,8 @@ void runner_close(struct runner *r);
 /* Takes the launcher over, its descriptors included, in the place of the one before. What that one had not
  * carried out goes to the new one. */
 void runner_launcher(struct runner *r, struct launcher l);
+/* None could be started, and why; it is tried again. */
+void runner_no_launcher(struct runner *r, const struct why *why);
 /* False: none, or it has died: start another. */
 bool runner_has_launcher(const struct runner *r);
 

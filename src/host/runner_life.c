@@ -78,7 +78,9 @@ static int open_shim(const struct runfile *f)
 static void absent(struct runner *r, struct slot *s, const struct runfile *f)
 {
 	(void)f;
-	if (s->doomed || s->burning)
+	if (s->told)
+		end(r, s, RN_LOST); /* it was there: somebody has removed its file */
+	else if (s->doomed || s->burning)
 		life_burn(r, s);
 	else if (s->memfd >= 0)
 		runner_later(s, SLOT_HELD);

@@ -44,6 +44,7 @@ enum run_cause {
 			*/
 	CAUSE_LOST,    /* the shim died, and its tree was found and ended by somebody else */
 	CAUSE_BURNT,   /* never to be started */
+	CAUSE_LATE,    /* it was not executed: the time to start was over */
 	RUN_CAUSES
 };
 
@@ -56,6 +57,7 @@ static inline const char *run_cause_word(unsigned cause)
 		[CAUSE_NONE] = "none",       [CAUSE_EXIT] = "exit",     [CAUSE_TIMEOUT] = "timeout",
 		[CAUSE_STALLED] = "stalled", [CAUSE_FENCED] = "fenced", [CAUSE_STOPPED] = "stopped",
 		[CAUSE_UNBORN] = "unborn",   [CAUSE_LOST] = "lost",     [CAUSE_BURNT] = "burnt",
+		[CAUSE_LATE] = "late",
 	};
 	return cause < RUN_CAUSES ? words[cause] : NULL;
 }

@@ -4,7 +4,8 @@
  *
  * The promises:
  *  - RN_START of one (run, attempt) executes at most once, ever, however often it is asked and by whomever.
- * It is answered by RN_BORN, by what became of it if it was born before, or by RN_NEVER if it was burnt.
+ * It is answered by RN_BORN, by what became of it if it was born before, by RN_NEVER if it was burnt, or, if
+ * it could not be born before its window was long over, by RN_EXIT without an outcome.
  *  - RN_EXIT is said when the whole tree of the attempt is proven dead, and not before.
  *  - RN_PROBE is always answered: RN_ALIVE (and later RN_EXIT), RN_EXIT, RN_NEVER (it was never born),
  * RN_LOST (it was born, left no record, and nothing of it is alive). After RN_NEVER it can still be started;
@@ -39,7 +40,7 @@ struct rn_says {
 	uint32_t number;
 	uint64_t run;
 	bool yes;          /* RN_ANSWER */
-	uint8_t outcome;   /* RN_EXIT */
+	uint8_t outcome;   /* RN_EXIT; OUTCOME_NONE: it was not executed, for it was too late */
 	uint16_t reason;   /* RN_EXIT; RN_ANSWER that is a no */
 	struct wall reset; /* RN_EXIT, rate_limited: when the provider takes up again; 0: not known */
 	struct wall ended; /* RN_EXIT: by the shim's clock */

@@ -24,8 +24,9 @@ int birth_directory(const char *runs, uint64_t run, bool flush)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 || errno != ENOENT)
 		return fd >= 0 ? fd : -errno;
-	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return -errno;
+	/* Somebody may have removed the directory above, too. */
+	if (mkdir(path, 0700) != 0 && errno == ENOENT && mkdir(runs, 0700) == 0)
+		mkdir(path, 0700);
 	int e = flush ? flush_parent(runs) : 0;
 	if (e)
 		return -e;

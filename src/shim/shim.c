@@ -153,6 +153,10 @@ static int make_file(struct shim *s)
 	int e = record_birth(block, &f);
 	if (e)
 		return e;
+	/* One birth for both: nobody ever sees it alive. */
+	if (s->exit.cause == CAUSE_LATE)
+		record_exit(block + RUNFILE_EXIT,
+			    &(struct exit_facts){ .cause = CAUSE_LATE, .ended = f.born });
 	runfile_name(name, f.run, f.attempt, "run");
 	s->file = birth(s->dir, name, block, s->rq.head->flags & LAUNCH_FLUSH);
 	return s->file >= 0 ? 0 : -s->file;
@@ -174,7 +178,11 @@ static int be_born(struct shim *s)
 		return e;
 	s->tree.main = s->agent.pid;
 	enter_cgroup(s);
+	if (s->rq.head->start_by && clock_us(CLOCK_BOOTTIME) >= s->rq.head->start_by)
+		s->exit.cause = CAUSE_LATE;
 	e = make_file(s);
+	if (!e && s->exit.cause == CAUSE_LATE)
+		e = EEXIST; /* it is there, and has ended */
 	if (e) {
 		agent_drop(&s->agent);
 		if (s->tree.cgroup)
@@ -360,12 +368,11 @@ static void record(struct shim *s)
 /* Unless it must not be executed any more, or not as it should. */
 static bool may_go(struct shim *s)
 {
-	int64_t start_by = s->rq.head->start_by;
 	int e = 0;
 	s->born = s->silent_since = now_us();
 	s->timeout_at = s->rq.head->timeout ? s->born + s->rq.head->timeout : INT64_MAX;
 	s->lease_end = lease_deadline(&s->lease);
-	if (s->born >= s->lease_end || (start_by && s->born >= start_by)) {
+	if (s->born >= s->lease_end) {
 		end_for(s, CAUSE_FENCED, 0);
 		return false;
 	}

@@ -2,10 +2,15 @@
 #include "store/sqlite_db.h"
 #include "store/sqlite_load.h"
 #include "store/sqlite_migrate.h"
+#include "store/sqlite_read.h"
+#include "store/sqlite_read_sql.h"
 #include "store/sqlite_writer.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 const struct store_tuning store_tuning_default = {
 	.group = STORE_GROUP_MAX,
@@ -184,6 +189,63 @@ enum err store_sqlite_trouble(struct store *s, struct wall *since, bool *final, 
 	return trouble_read(&s->trouble, since, final, why);
 }
 
+enum err store_sqlite_writes(struct store *s, struct why *why)
+{
+	return trouble_writing(&s->trouble, why);
+}
+
+enum err store_sqlite_reader(struct store *s, struct reader **ret, struct why *why)
+{
+	enum err e = reader_open(sqlite3_db_filename(s->reader, NULL), ret, why);
+	if (e == OK)
+		(*ret)->trouble = &s->trouble;
+	return e;
+}
+
+/* ---- looking it over ---- */
+
+static int is_late(void *deadline)
+{
+	struct timespec now, *at = deadline;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec >= at->tv_sec;
+}
+
+static enum err look_for_damage(sqlite3 *db, struct why *why)
+{
+	sqlite3_stmt *s = NULL;
+	struct timespec deadline;
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += STORE_CHECK_MS / 1000;
+	sqlite3_progress_handler(db, READ_STEPS, is_late, &deadline);
+	int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	const char *said = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+	enum err e = OK;
+	if (rc == SQLITE_ROW && said && strcmp(said, "ok") != 0)
+		e = why_set(why, E_IO, WHY_NOWHERE, "%s: %s: %s", sqlite3_db_filename(db, NULL),
+			    sqlite3_errstr(SQLITE_CORRUPT), said);
+	else if (rc != SQLITE_ROW && rc != SQLITE_INTERRUPT)
+		e = fail(db, rc, why);
+	sqlite3_finalize(s);
+	return e;
+}
+
+enum err store_sqlite_check(const char *path, struct why *why)
+{
+	sqlite3 *db = NULL;
+	if (access(path, F_OK) != 0 && errno == ENOENT)
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "%s is not there", path);
+	enum err e = db_open(path, SQLITE_OPEN_READONLY, &db, why);
+	if (e == OK)
+		e = migrate_check(db, why);
+	if (e == OK)
+		e = look_for_damage(db, why);
+	sqlite3_close(db);
+	return e;
+}
+
 /* ---- the operations ---- */
 
 static enum err submit(void *store, const struct st_req *r)
@@ -207,7 +269,8 @@ static enum err load(void *store, load_fn *fn, void *ctx)
 	struct store *s = store;
 	if (trouble_is_final(&s->trouble))
 		return E_IO;
-	int rc = load_all(s->reader, fn, ctx);
+	errno = 0;
+	int rc = db_result(load_all(s->reader, fn, ctx));
 	db_note(s->reader, rc, &s->trouble, TROUBLE_READ);
 	return rc == SQLITE_OK ? OK : E_IO;
 }

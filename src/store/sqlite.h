@@ -38,5 +38,18 @@ void store_sqlite_close(struct store *s);
  * written. Any of the pointers may be NULL. From any thread. */
 must_check enum err store_sqlite_trouble(struct store *s, struct wall *since, bool *final, struct why *why);
 
+/* E_IO while what is submitted must wait for an outage to end, or is lost on a damaged file. From any thread.
+ */
+must_check enum err store_sqlite_writes(struct store *s, struct why *why);
+
+/* A reader of its database (store/sqlite_read.h), to be closed before the store is. Damage it meets is final,
+ * too. */
+struct reader;
+must_check enum err store_sqlite_reader(struct store *s, struct reader **ret, struct why *why);
+
+/* Looks over a database that nobody serves, and changes nothing in it. E_NOTFOUND: there is none; else as
+ * store_sqlite_open. Damage is looked for during STORE_CHECK_MS at most. */
+must_check enum err store_sqlite_check(const char *path, struct why *why);
+
 /* To be used with a struct store. */
 extern const struct store_ops store_sqlite_ops;

@@ -1,11 +1,14 @@
 #include "store/sqlite_db.h"
 #include "store/sqlite.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
 {
-	int number = sqlite3_system_errno(db);
+	/* SQLite keeps the machine's word for some failures only, and for long after they are over. */
+	bool of_machine = (rc & 0xFF) == SQLITE_IOERR || (rc & 0xFF) == SQLITE_CANTOPEN;
+	int number = !of_machine ? 0 : errno ? errno : sqlite3_system_errno(db);
 	char text[128];
 	const char *machine = number ? strerror_r(number, text, sizeof text) : NULL;
 	why_write(why, WHY_NOWHERE, "%s: %s%s%s%s", path, sqlite3_errstr(rc), machine ? " (" : "",
@@ -15,6 +18,7 @@ static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
 enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why)
 {
 	sqlite3 *db = NULL;
+	errno = 0;
 	int rc = sqlite3_open_v2(path, &db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 	if (rc == SQLITE_OK) {
 		sqlite3_busy_timeout(db, STORE_BUSY_MS);
@@ -56,6 +60,11 @@ enum db_fate db_fate(int rc)
 	default:
 		return DB_FAULT;
 	}
+}
+
+int db_result(int rc)
+{
+	return (rc & 0xFF) == SQLITE_CORRUPT && (errno == EIO || errno == ENXIO) ? SQLITE_IOERR_READ : rc;
 }
 
 void db_note(sqlite3 *db, int rc, struct trouble *t, enum trouble_with with)
@@ -103,6 +112,7 @@ int db_bind_text(sqlite3_stmt *s, int at, struct str text)
 
 int db_step(sqlite3_stmt *s)
 {
+	errno = 0; /* what explains a failure is its own */
 	int rc = sqlite3_step(s);
 	sqlite3_reset(s);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;

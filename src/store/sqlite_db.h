@@ -18,6 +18,9 @@ enum db_fate {
 	DB_FAULT,  /* the request's own */
 };
 enum db_fate db_fate(int rc);
+/* SQLite calls a file damaged that the disk only could not read just now. With errno 0 before, and what
+ * SQLite made of it after, this is what it was. */
+int db_result(int rc);
 /* Notes what just failed on this connection, as final if it is damage, or that all is well. */
 void db_note(sqlite3 *db, int rc, struct trouble *t, enum trouble_with with);
 

@@ -165,9 +165,12 @@ int reader_begin(struct reader *r)
 
 enum err reader_end(struct reader *r, int rc, struct why *why)
 {
+	rc = db_result(rc);
 	bool well = rc == SQLITE_OK || rc == SQLITE_ROW || rc == SQLITE_DONE;
 	if (!well && rc != SQLITE_INTERRUPT && rc != SQLITE_NOMEM)
 		db_explain(r->db, rc, why);
+	if (r->trouble && db_fate(rc) == DB_DAMAGE)
+		trouble_note_final(r->trouble, TROUBLE_READ, why);
 	/* However late it is, the end must come. */
 	r->work_end = r->wait_end = INT64_MAX;
 	if (!sqlite3_get_autocommit(r->db)) {

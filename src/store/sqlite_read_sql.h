@@ -57,6 +57,7 @@ enum read_sql {
 
 struct reader {
 	sqlite3 *db;
+	struct trouble *trouble; /* of its store; NULL: nobody's */
 	sqlite3_stmt *stmt[READ_SQL];
 	/* Of the answer under way, in microseconds: by this thread's own clock, and by everybody's. A short
 	 * answer must not fail because others kept the processor. */

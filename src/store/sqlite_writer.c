@@ -3,6 +3,7 @@
 #include "store/sqlite_ops.h"
 #include "store/thread.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* ---- transactions ---- */
@@ -23,6 +24,7 @@ static int roll_back(struct writer *w)
 /* All of them, or none. */
 static int transaction(struct writer *w, struct ask **a, unsigned n)
 {
+	errno = 0;
 	int rc = roll_back(w); /* if it could not be done the last time */
 	if (rc == SQLITE_OK)
 		rc = step(w, SQL_BEGIN);
@@ -30,6 +32,7 @@ static int transaction(struct writer *w, struct ask **a, unsigned n)
 		rc = ops_carry_out(&w->sql, &a[i]->req, &a[i]->ack);
 	if (rc == SQLITE_OK)
 		rc = step(w, SQL_COMMIT);
+	rc = db_result(rc);
 	if (rc == SQLITE_OK)
 		return rc;
 	db_explain(w->db, rc, &w->why);

@@ -59,6 +59,17 @@ bool trouble_is_final(struct trouble *t)
 	return final;
 }
 
+enum err trouble_writing(struct trouble *t, struct why *why)
+{
+	pthread_mutex_lock(&t->lock);
+	unsigned i = worst(t);
+	bool failing = i < TROUBLES && (i == TROUBLE_WRITE || t->with[i].final);
+	if (failing && why)
+		*why = t->with[i].why;
+	pthread_mutex_unlock(&t->lock);
+	return failing ? E_IO : OK;
+}
+
 enum err trouble_read(struct trouble *t, struct wall *since, bool *final, struct why *why)
 {
 	pthread_mutex_lock(&t->lock);

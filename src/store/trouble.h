@@ -24,6 +24,8 @@ void trouble_note(struct trouble *t, enum trouble_with with, const struct why *w
 /* The same for what will never work again: whatever is noted later, it stays. */
 void trouble_note_final(struct trouble *t, enum trouble_with with, const struct why *why);
 bool trouble_is_final(struct trouble *t);
+/* E_IO while nothing can be written, or ever again, with the reason. */
+must_check enum err trouble_writing(struct trouble *t, struct why *why);
 /* E_IO and what is final, or else the first of them in the order above; OK and nothing written if there is
  * none. Any of the pointers may be NULL. */
 must_check enum err trouble_read(struct trouble *t, struct wall *since, bool *final, struct why *why);

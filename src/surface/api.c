@@ -127,10 +127,23 @@ void api_finish(struct op_call *call, enum err e)
 	buf_free(&call->answer);
 }
 
+bool api_cannot_write(struct op_call *call, struct api *a)
+{
+	struct why why;
+	if (daemon_writes(a->options.daemon, &why) == OK)
+		return false;
+	why_write(call->why, WHY_NOWHERE, "nothing can be recorded now: %s; `rota doctor` says what to do",
+		  why.text);
+	return true;
+}
+
 static void deliver(void *arg)
 {
 	struct waiting *w = arg;
 	w->call->about = w->about;
+	w->call->why->text[0] = '\0'; /* of what was looked for before */
+	if (w->reply.code == REPLY_BUSY)
+		api_cannot_write(w->call, w->api); /* for api_refusal */
 	w->then(w->call, w->api, &w->reply);
 }
 
@@ -150,6 +163,10 @@ enum err api_order(struct op_call *call, struct api *a, const struct command *c,
 	*w = (struct waiting){ .api = a, .call = call, .then = then, .about = call->about };
 	enum err e = daemon_order(a->options.daemon, c, replied, w);
 	call->later = !e;
+	if (e)
+		call->why->text[0] = '\0';
+	if (e == E_BUSY)
+		api_cannot_write(call, a);
 	return e;
 }
 
@@ -164,7 +181,10 @@ enum err api_refusal(struct op_call *call, const struct reply *r, const char *wh
 		[REPLY_BUSY] = { E_BUSY, "it is busy, or alive already; try again" },
 		[REPLY_REFUSED] = { E_CONFLICT, "it is not possible as it stands" },
 	};
-	return why_set(call->why, words[r->code].e, WHY_NOWHERE, "%s: %s", what, words[r->code].text);
+	/* Busy because of the store: that has been said. */
+	struct why said = *call->why;
+	const char *text = r->code == REPLY_BUSY && said.text[0] ? said.text : words[r->code].text;
+	return why_set(call->why, words[r->code].e, WHY_NOWHERE, "%s: %s", what, text);
 }
 
 enum err api_post(struct api *a, void (*fn)(void *arg), void *arg)
@@ -508,7 +528,7 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 	a->options = *o;
 	a->calendars = config_calendars((struct config *)o->config);
 	learn_people(a);
-	enum err e = reader_open(daemon_database(o->daemon), &a->reader, why);
+	enum err e = daemon_reader(o->daemon, &a->reader, why);
 	if (!e && !(a->latest = generation_new()))
 		e = E_NOMEM;
 	if (!e)

@@ -45,6 +45,9 @@ must_check enum err api_order(struct op_call *call, struct api *a, const struct 
 /* What a reply other than REPLY_OK means for the person who asked. */
 must_check enum err api_refusal(struct op_call *call, const struct reply *r, const char *what);
 
+/* The store fails: call->why says how. api_order and api_refusal see to it by themselves. */
+bool api_cannot_write(struct op_call *call, struct api *a);
+
 /* Calls fn(arg) on this thread, in a later turn; any thread. What a call needs until its answer is in its
  * arena, so that it goes with the request if the answer never comes. */
 must_check enum err api_post(struct api *a, void (*fn)(void *arg), void *arg);

@@ -1,6 +1,7 @@
 #include "surface/op_doctor.h"
 
 #include "host/rundir.h"
+#include "store/sqlite.h"
 #include "surface/api.h"
 #include "surface/op_config.h"
 #include "surface/op_serve.h"
@@ -8,9 +9,11 @@
 #include "surface/table.h"
 #include "surface/tell.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -19,6 +22,7 @@ enum state { FINE, WARN, FAIL };
 static const char *const state_words[] = { [FINE] = "ok", [WARN] = "warn", [FAIL] = "fail" };
 
 enum { ROOM_WARN = 512 << 20, ROOM_FAIL = 32 << 20 }; /* bytes free */
+enum { FILES_WARN = 64 };                             /* descriptors free */
 
 /* One line: how it is, and what to do if it is not well (NULL: nothing). Items of a JSON list. */
 printf_like(5, 6) static void found(struct buf *out, enum state state, const char *what, const char *advice,
@@ -35,6 +39,60 @@ printf_like(5, 6) static void found(struct buf *out, enum state state, const cha
 	buf_addc(out, '}');
 }
 
+/* --- what to do
+ * ------------------------------------------------------------------------------------------------- */
+
+/* By a word of what the machine, or SQLite, said of it. The first that fits. */
+static const struct {
+	const char *word, *advice;
+} remedies[] = {
+	{ "malformed",
+	  "it is damaged, and nothing more is written to it: stop rota, put the data directory aside, "
+	  "and bring back a backup (`rota restore`)" },
+	{ "not a database",
+	  "something has overwritten it: put it aside, and bring back a backup (`rota restore`)" },
+	{ "newer rota",
+	  "install that version again, or bring back a backup made before it (`rota restore`)" },
+	{ "another program", "choose another directory with --data" },
+	{ "full", "make room on its disk; rota goes on by itself" },
+	{ "No space", "make room on its disk; rota goes on by itself" },
+	{ "quota", "raise the quota, or make room; rota goes on by itself" },
+	{ "ead-only",
+	  "its disk is read-only: look in the kernel's log why, and mount it to be written; rota goes on "
+	  "by itself" },
+	{ "readonly",
+	  "its disk is read-only: look in the kernel's log why, and mount it to be written; rota goes on "
+	  "by itself" },
+	{ "I/O error",
+	  "the disk fails: look in the kernel's log, and copy the data directory to another while it can "
+	  "be read; rota tries again by itself" },
+	{ "Input/output",
+	  "the disk fails: look in the kernel's log, and copy the data directory to another while it "
+	  "can be read; rota tries again by itself" },
+	{ "locked", "another program holds it: end that one (`fuser` names it); rota goes on by itself" },
+	{ "ermission", "give the directory back to the user rota runs as, and the right to write to it" },
+	{ "Too many open files",
+	  "raise LimitNOFILE= of the service (`ulimit -n`); rota tries again by itself" },
+	{ "Resource temporarily",
+	  "there are too many processes: raise TasksMax= or LimitNPROC= of the service "
+	  "(`ulimit -u`), or lower `slots`; rota tries again by itself" },
+	{ "emory",
+	  "there is too little memory: lower `slots`, or give the machine or the service more; rota tries "
+	  "again by itself" },
+	{ "Not a directory",
+	  "something else is where the directory should be: move it away; rota tries again by "
+	  "itself" },
+	{ "No such file", "put it back; rota tries again by itself" },
+};
+
+static const char *remedy(const char *text)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(remedies); i++)
+		if (strstr(text, remedies[i].word))
+			return remedies[i].advice;
+	return "see to what it says; rota tries again by itself";
+}
+
 /* --- from inside the daemon
  * ------------------------------------------------------------------------------------- */
 
@@ -42,8 +100,8 @@ struct looking {
 	struct api *api;
 	struct op_call *call;
 	struct engine_counts counts;
-	const char *trouble;
-	struct why why;
+	bool store, runner; /* are well */
+	struct why store_why, runner_why;
 	bool cgroup;
 };
 
@@ -51,45 +109,61 @@ static void look_at_disk(struct buf *out, const char *path)
 {
 	struct statvfs fs;
 	if (statvfs(path, &fs)) {
-		found(out, FAIL, "disk", "see to the data directory", "%s cannot be looked at: %s", path,
+		found(out, FAIL, "disk", remedy(strerror(errno)), "%s cannot be looked at: %s", path,
 		      strerror(errno));
 		return;
 	}
 	uint64_t room = (uint64_t)fs.f_bavail * fs.f_frsize;
 	enum state state = room < ROOM_FAIL ? FAIL : room < ROOM_WARN ? WARN : FINE;
-	found(out, state, "disk",
-	      state ? "make room: without it nothing can be recorded, and nothing runs" : NULL,
-	      "%llu MiB free for %s", (unsigned long long)(room >> 20), path);
+	if (fs.f_flag & ST_RDONLY)
+		found(out, FAIL, "disk", remedy("Read-only"), "%s is on a read-only file system", path);
+	else
+		found(out, state, "disk",
+		      state ? "make room: without it nothing can be recorded, and nothing runs" : NULL,
+		      "%llu MiB free for %s", (unsigned long long)(room >> 20), path);
 }
 
-static void look_at_data(struct buf *out, const char *data)
+static void look_at_directory(struct buf *out, const char *what, const char *path)
 {
 	struct stat st;
-	if (stat(data, &st)) {
-		found(out, errno == ENOENT ? WARN : FAIL, "data",
-		      errno == ENOENT ? "`rota serve` makes it" : "see to its permissions", "%s: %s", data,
+	if (stat(path, &st))
+		found(out, errno == ENOENT ? WARN : FAIL, what,
+		      errno == ENOENT ? "`rota serve` makes it" : remedy(strerror(errno)), "%s: %s", path,
 		      strerror(errno));
-		return;
-	}
-	if (!S_ISDIR(st.st_mode) || access(data, R_OK | W_OK | X_OK))
-		found(out, FAIL, "data", "give another with --data, or mend its permissions", "%s: %s", data,
-		      S_ISDIR(st.st_mode) ? strerror(errno) : "not a directory");
+	else if (!S_ISDIR(st.st_mode))
+		found(out, FAIL, what, "give another with --data, or move it away", "%s: not a directory",
+		      path);
+	else if (access(path, R_OK | W_OK | X_OK))
+		found(out, FAIL, what, remedy(strerror(errno)), "%s: %s", path, strerror(errno));
 	else if (st.st_mode & 077)
-		found(out, WARN, "data", "chmod 700 keeps others out of documents and logs",
-		      "%s can be looked into by others", data);
+		found(out, WARN, what, "chmod 700 keeps others out of documents and logs",
+		      "%s can be looked into by others", path);
 	else
-		found(out, FINE, "data", NULL, "%s", data);
+		found(out, FINE, what, NULL, "%s", path);
+}
+
+/* Of the daemon's own process. */
+static void look_at_files(struct buf *out)
+{
+	struct rlimit most = { 0 };
+	unsigned n = 0;
+	DIR *d = opendir("/proc/self/fd");
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	bool few = !d || getrlimit(RLIMIT_NOFILE, &most) || most.rlim_cur < n + FILES_WARN;
+	found(out, few ? WARN : FINE, "files", few ? remedy("Too many open files") : NULL,
+	      "%u of at most %llu files are open", n, (unsigned long long)most.rlim_cur);
 }
 
 static void look_inside(const struct looking *l, struct buf *out)
 {
-	bool store = l->trouble && !strcmp(l->trouble, "store"), runner = l->trouble && !store;
-	found(out, store ? FAIL : FINE, "store",
-	      store ? "see to the disk of the data directory; rota goes on by itself when it works" : NULL,
-	      "%s", store ? l->why.text : "it answers");
-	found(out, runner ? FAIL : FINE, "launcher",
-	      runner ? "see to what it says; rota tries again by itself" : NULL, "%s",
-	      runner ? l->why.text : "it runs");
+	found(out, l->store ? FINE : FAIL, "store", l->store ? NULL : remedy(l->store_why.text), "%s",
+	      l->store ? "it answers" : l->store_why.text);
+	found(out, l->runner ? FINE : FAIL, "launcher", l->runner ? NULL : remedy(l->runner_why.text), "%s",
+	      l->runner ? "it runs" : l->runner_why.text);
+	look_at_files(out);
 	found(out, l->cgroup ? FINE : WARN, "cgroup",
 	      l->cgroup ? NULL
 			: "run rota as a unit of systemd with Delegate=yes: runs then end with all of their "
@@ -108,10 +182,11 @@ static void look_inside(const struct looking *l, struct buf *out)
 	      l->counts.outdated ? l->counts.outdated : l->counts.schedules);
 	const char *runs = daemon_runs(api_daemon(l->api)), *slash = strrchr(runs, '/');
 	const char *data = arena_dup(l->call->arena, (struct str){ runs, (size_t)(slash - runs) });
-	if (data) {
-		look_at_data(out, data);
-		look_at_disk(out, data);
-	}
+	if (!data)
+		return;
+	look_at_directory(out, "data", data);
+	look_at_directory(out, "runs", runs);
+	look_at_disk(out, data);
 }
 
 static void looked(void *arg)
@@ -122,12 +197,15 @@ static void looked(void *arg)
 	struct read_problems problems;
 	enum err e = read_problems(api_reader(l->api), false, 0, 100, call->arena, &problems, call->why);
 	look_inside(l, &list);
-	if (!e)
+	if (e)
+		found(&list, FAIL, "problems", remedy(call->why->text), "they cannot be read: %s",
+		      call->why->text);
+	else
 		found(&list, problems.n ? WARN : FINE, "problems", problems.n ? "`rota` shows them" : NULL,
 		      "%u open", problems.n);
 	buf_addf(&call->answer, "{\"checks\":[%s]}", buf_str(&list).p);
 	buf_free(&list);
-	api_finish(call, e);
+	api_finish(call, OK);
 }
 
 /* On the daemon's thread. */
@@ -135,11 +213,10 @@ static void look(void *arg)
 {
 	struct looking *l = arg;
 	struct daemon *d = api_daemon(l->api);
-	const char *which;
 	l->counts = engine_counts(daemon_engine(d));
 	l->cgroup = daemon_has_cgroup(d);
-	if (daemon_trouble(d, &which, NULL, &l->why))
-		l->trouble = which;
+	l->store = daemon_store_trouble(d, &l->store_why) == OK;
+	l->runner = daemon_runner_trouble(d, &l->runner_why) == OK;
 	api_answer(l->api, looked, l);
 }
 
@@ -195,6 +272,21 @@ static enum err look_here(struct op_call *call, struct buf *out, const char **da
 	return OK;
 }
 
+/* Nobody serves it: why not may be found there. */
+static void look_at_store(struct op_call *call, struct buf *out, const char *data)
+{
+	struct why why;
+	const char *path = arena_printf(call->arena, "%s/rota.db", data);
+	enum err e = path ? store_sqlite_check(path, &why) : E_NOMEM;
+	if (e == E_NOTFOUND)
+		found(out, FINE, "store", NULL, "%s is yet to be made", path);
+	else if (e)
+		found(out, FAIL, "store", path ? remedy(why.text) : NULL, "%s",
+		      path ? why.text : "out of memory");
+	else
+		found(out, FINE, "store", NULL, "%s is sound", path);
+}
+
 static void show_checks(struct op_call *call, const struct val *list)
 {
 	for (unsigned i = 0; i < list->list.n; i++) {
@@ -226,7 +318,9 @@ enum err op_doctor(struct op_call *call)
 	e = remote_ask(call, (struct str){ 0 }, &text, &v);
 	if (e) {
 		found(&list, FAIL, "daemon", NULL, "%s", call->why->text); /* it says what to do */
-		look_at_data(&list, data);
+		look_at_directory(&list, "data", data);
+		look_at_disk(&list, data);
+		look_at_store(call, &list, data);
 	} else {
 		const struct val *inside = val_get(&v, STR("checks"));
 		found(&list, FINE, "daemon", NULL, "it answers at %s", socket);

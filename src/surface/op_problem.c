@@ -128,6 +128,8 @@ enum err handle_ack(struct op_call *call, struct api *api)
 		.at = api_now(),
 		.problem = { .act = PROBLEM_ACK, .number = number, .by = api_person(call, api), .note = note }
 	};
+	if (api_cannot_write(call, api))
+		return E_BUSY;
 	e = daemon_send(api_daemon(api), &q, answered, a);
 	call->later = !e;
 	return e;

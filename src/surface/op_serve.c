@@ -36,6 +36,12 @@ static void stopping(void *ctx)
 	api_stop(s->api);
 }
 
+static void trouble(void *ctx, const char *what, const char *text)
+{
+	(void)ctx;
+	fprintf(stderr, "rota: %s: %s\n", what, text ? text : "it is well again");
+}
+
 /* The launcher: where it was installed, or beside this program in a build tree. */
 const char *op_launcher(struct op_call *call)
 {
@@ -79,7 +85,8 @@ enum err op_serve(struct op_call *call)
 				    .ctx = &serving,
 				    .happened = happened,
 				    .zones_changed = zones_changed,
-				    .stopping = stopping };
+				    .stopping = stopping,
+				    .trouble = trouble };
 	if (!o.data || !o.socket)
 		return E_NOMEM;
 	if (!o.launcher)
@@ -88,6 +95,10 @@ enum err op_serve(struct op_call *call)
 			"rota-launcher is not installed beside this program; ROTA_LAUNCHER can name it");
 	config_timeouts(c, o.defaults.timeout);
 	e = daemon_open(&o, &daemon, call->why);
+	if (e == E_IO || e == E_INPUT) {
+		struct why why = *call->why;
+		why_write(call->why, WHY_NOWHERE, "%s; `rota doctor` says what to do", why.text);
+	}
 	if (!e)
 		e = api_open(&(struct api_options){ .daemon = daemon, .config = c, .socket = o.socket },
 			     &serving.api, call->why);

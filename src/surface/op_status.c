@@ -18,7 +18,6 @@ struct asked {
 	struct engine_due coming[COMING];
 	unsigned n;
 	const char *trouble; /* with what; NULL: none */
-	struct wall since;
 	struct why why;
 };
 
@@ -125,7 +124,7 @@ static void count(void *arg)
 	const char *which;
 	a->counts = engine_counts(daemon_engine(d));
 	a->n = engine_coming(daemon_engine(d), a->coming, COMING);
-	if (daemon_trouble(d, &which, &a->since, &a->why))
+	if (daemon_trouble(d, &which, &a->why))
 		a->trouble = which;
 	api_answer(a->api, counted, a);
 }

@@ -94,8 +94,14 @@ TEST(too_late_to_start)
 	g.launch.cwd = g.dir;
 	rig_argv(&g, "sh", "-c", "echo $$ >> marks", NULL);
 	g.launch.start_by = in(-1);
-	CHECK(rig_start(&g, 1));
-	expect_killed(&g, __LINE__, 1, REASON_FENCED);
+	rig_ask(&g, RN_START, 1, 1, 0);
+	struct rn_says s = rig_next(&g);
+	CHECK(s.say == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_NONE &&
+	      s.reason == REASON_WINDOW_CLOSED);
+	CHECK_INT(rig_runfile(&g, 1, 1).cause, CAUSE_LATE);
+	rig_ask(&g, RN_PROBE, 1, 1, 0); /* and so for ever */
+	s = rig_next(&g);
+	CHECK(s.say == RN_EXIT && s.outcome == OUTCOME_NONE);
 	g.launch.start_by = in(60 * USEC);
 	CHECK(rig_start(&g, 2));
 	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);

@@ -244,7 +244,8 @@ static void get_well(struct check *c)
 			(c->w->outage_until > c->w->t ? c->w->outage_until : c->w->t) + c->slack + SECONDS(3);
 }
 
-/* An engine that has just been loaded believes the clock unless it is a year after all it has read. */
+/* An engine that has just been loaded believes the clock unless it is a year after all it has read. If it is
+ * before that, it is known to be wrong: up to a year after it may be set right. */
 static void load_clock(struct check *c)
 {
 	int64_t last = INT64_MIN;
@@ -258,7 +259,7 @@ static void load_clock(struct check *c)
 	c->clock_believed = c->w->wall_ahead;
 	c->clock_most = DAYS(1);
 	c->clock_held = last != INT64_MIN && world_wall(c->w).us - last >= DAYS(366);
-	if (c->clock_held) {
+	if (c->clock_held || last > world_wall(c->w).us) {
 		c->clock_most = DAYS(366);
 		c->clock_believed -= world_wall(c->w).us - last;
 	}
@@ -267,8 +268,10 @@ static void load_clock(struct check *c)
 static void believe(struct check *c)
 {
 	c->clock_held = false;
-	c->clock_believed = c->w->wall_ahead;
-	c->clock_most = DAYS(1);
+	if (c->w->wall_ahead >= c->clock_believed) {
+		c->clock_believed = c->w->wall_ahead;
+		c->clock_most = DAYS(1);
+	}
 	get_well(c);
 }
 

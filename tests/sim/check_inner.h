@@ -127,7 +127,8 @@ struct check {
 	struct passed *passed;
 	size_t pieces, piece_room, illnesses, illness_room, helds, held_room, passeds, passed_room;
 	uint64_t clock_steps;
-	/* A clock that runs far ahead is held, as the contract has it. */
+	/* A clock that runs far ahead is held, as the contract has it: ahead of the most that was believed.
+	 */
 	bool clock_held;
 	int64_t clock_believed, clock_most;
 	bool all_paused;     /* as the engine was told … */

@@ -192,7 +192,21 @@ void hands_birth(struct world *w, unsigned i)
 		return;
 	struct fate fate = w->cast->fate(w, &w->file[i].start);
 	struct file *f = &w->file[i];
+	if (fate.late && !f->fate.late) {
+		f->fate = fate;
+		agenda_add(&w->agenda, w->t + MINUTES(20), W_BIRTH, i, 0);
+		return;
+	}
 	f->fate = fate;
+	if (fate.late) {
+		f->state = FILE_ENDED;
+		f->exit = (struct rn_says){
+			.reason = REASON_WINDOW_CLOSED, .ended = world_wall(w), .cost = -1, .exit_code = -1
+		};
+		if (f->watched)
+			say(w, f, RN_EXIT, RN_START);
+		return;
+	}
 	f->state = FILE_ALIVE;
 	f->boot_id = w->boot_id;
 	f->born = w->t;

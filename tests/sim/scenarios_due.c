@@ -313,6 +313,15 @@ SCENARIO(window_end_and_no_more)
 	expect(s, a, "09:00 missed/window_closed");
 }
 
+/* Decided in time; but the machine could not start it, a full disk perhaps, until it was too late. */
+SCENARIO(window_closed_before_it_could_be_born)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	plays(s, a, (struct fate){ .late = true });
+	until(s, "10:00");
+	expect(s, a, "09:00 missed/window_closed");
+}
+
 SCENARIO(window_closed_while_down)
 {
 	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.window = 120 });

@@ -476,6 +476,53 @@ SCENARIO(clock_years_ahead_at_boot)
 	expect(s, a, RAN("09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01");
 }
 
+/* One without a battery comes up years before its last record, and is set right later: nobody is asked. The
+ * years between are one record. */
+SCENARIO(clock_years_behind_at_boot)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
+	until(s, "09:15");
+	world_machine(stage_world(s), MINUTES(5));
+	world_step_clock(stage_world(s), -DAYS(3650));
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(10));
+	world_step_clock(stage_world(s), DAYS(3650));
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(10));
+	expect_true(s, !clock_is_held(s));
+	until(s, "03-06 09:15");
+	expect(s, a,
+	       "03-08 09:00..03-04 09:00 missed/superseded; " RAN(
+		       "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01");
+	/* Far beyond its last record it is not believed then, either. */
+	world_step_clock(stage_world(s), -DAYS(3650));
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(10));
+	world_step_clock(stage_world(s), DAYS(3650 + 800));
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(10));
+	expect_true(s, clock_is_held(s));
+	world_step_clock(stage_world(s), -DAYS(800));
+	until(s, "03-07 09:15");
+	expect_true(s, !clock_is_held(s));
+	expect(s, a,
+	       "03-08 09:00..09:00 missed/superseded; " RAN(
+		       "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01; "
+				"03-07 09:00 done 03-07 09:00-03-07 09:00:01");
+}
+
+/* An hour, as when somebody mistakes the zone. */
+SCENARIO(clock_an_hour_ahead_and_back)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
+	until(s, "08:15");
+	world_step_clock(stage_world(s), HOURS(1));
+	until(s, "09:25");
+	expect(s, a, RAN("08:10") "08:20..09:10 missed/clock; 09:20 done 09:20-09:20:01");
+	world_step_clock(stage_world(s), -HOURS(1));
+	until(s, "09:35");
+	expect_true(s, !clock_is_held(s));
+	expect(s, a,
+	       RAN("08:10") "08:20..08:25 missed/clock; " RAN("08:30") RAN("08:40") RAN("08:50") RAN("09:00")
+		       RAN("09:10") RAN("09:20") "09:30 done 09:30-09:30:01");
+}
+
 /* Rules for other zone data decide nothing: not a claim, not even what was missed, until they are made anew.
  */
 SCENARIO(outdated_rules_wait_for_their_recompilation)

@@ -48,6 +48,7 @@ struct fate {
 	uint8_t outcome;
 	uint16_t reason;
 	struct wall reset;
+	bool late;           /* cannot be born before its window is long over */
 	bool silent;         /* dies without a record, and nobody notices until a probe */
 	int64_t dies_slowly; /* from RN_KILL to the proven death of the tree */
 };

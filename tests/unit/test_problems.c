@@ -61,7 +61,7 @@ static void set_up(struct fixture *f)
 	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
 	CHECK(names_new(&f->names) == OK);
 	CHECK(names_load(f->names, NAME_OTHER, 3, STR("agent:desk")) == OK);
-	CHECK(desk_open(&(struct desk_options){ .database = f->path, .socket = "", .done = no_job, .ctx = f },
+	CHECK(desk_open(&(struct desk_options){ .store = f->store, .socket = "", .done = no_job, .ctx = f },
 			&f->desk, &why) == OK);
 	CHECK(problems_new(
 		      &(struct problems_config){ .desk = f->desk, .names = f->names, .ctx = f, .send = send },
@@ -262,6 +262,25 @@ static void post_at(struct reader *reader, void *arg)
 }
 
 /* An attempt that is turned away counts as failed. */
+TEST(a_clock_that_was_set)
+{
+	struct fixture f;
+	set_up(&f);
+	struct health h = { .clock_step = "ahead", .clock_stepped = true };
+	CHECK(!problems_look(f.problems, &h)); /* nothing to look for every second */
+	ONE(PROBLEM_OPEN, "clock:step");
+	h.clock_stepped = false;
+	CHECK(!problems_look(f.problems, &h));
+	NOTHING();
+	h = (struct health){ .clock_step = "back", .clock_stepped = true };
+	CHECK(!problems_look(f.problems, &h));
+	ONE(PROBLEM_OPEN, "clock:step");
+	CHECK_STR(f.sent[f.looked_at - 1].text, "back");
+	CHECK(!problems_look(f.problems, &(struct health){ 0 }));
+	ONE(PROBLEM_CLOSE, "clock:step");
+	tear_down(&f);
+}
+
 TEST(calls_leave_room_on_the_desk_for_attempts)
 {
 	struct fixture f;

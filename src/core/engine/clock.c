@@ -24,21 +24,31 @@ static void shift_holds(struct engine *e, int64_t step)
 	}
 }
 
+static void believed(struct engine *e)
+{
+	e->skew = e->now.wall.us - e->now.boot.us;
+	if (e->skew >= e->most_skew) {
+		e->most_skew = e->skew;
+		e->clock_most = CLOCK_AHEAD_SECONDS * USEC;
+	}
+}
+
 /* A step of the wall clock shows in its distance to the clock that only counts. One far ahead is a fault more
- * often than not, and to believe it would cost years: it is held. */
+ * often than not, and to believe it would cost years: it is held. But one that lags behind a time that was
+ * reached before is known to be wrong, and back to that time it is set right. */
 void clock_watch(struct engine *e)
 {
 	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
+	bool far = skew - e->most_skew >= e->clock_most;
 	if (skew - e->last_skew <= -CLOCK_STEP_SECONDS * USEC)
 		shift_holds(e, skew - e->last_skew);
 	e->last_skew = skew;
-	if (e->clock_held && step < e->clock_most) {
+	if (e->clock_held && !far) {
 		e->clock_held = false;
 		e->stepped = e->now.wall;
 		e->fix = 0; /* people may have changed things meanwhile */
-	} else if (step >= CLOCK_AHEAD_SECONDS * USEC && !e->clock_held) {
+	} else if (far) {
 		e->clock_held = true;
-		e->clock_most = CLOCK_AHEAD_SECONDS * USEC;
 	}
 	if (e->clock_held)
 		return;
@@ -46,7 +56,7 @@ void clock_watch(struct engine *e)
 		e->stepped = e->now.wall;
 	else if (step <= -CLOCK_STEP_SECONDS * USEC)
 		turn_back(e);
-	e->skew = skew;
+	believed(e);
 }
 
 /* The latest instant the store knows of. */
@@ -66,15 +76,20 @@ static struct wall last_record(const struct engine *e)
 void clock_load(struct engine *e)
 {
 	struct wall last = last_record(e);
-	e->skew = e->last_skew = e->now.wall.us - e->now.boot.us;
+	e->skew = e->last_skew = e->most_skew = e->now.wall.us - e->now.boot.us;
+	e->clock_most = CLOCK_AHEAD_SECONDS * USEC;
 	/* Brought back by a clock that was far ahead: that is not to cost years. */
 	if (e->restored.us - e->now.wall.us > CLOCK_AHEAD_SECONDS * USEC)
 		e->restored = e->now.wall;
-	if (last.us != INT64_MIN && e->now.wall.us - last.us >= CLOCK_ABSENCE_SECONDS * USEC) {
-		e->clock_held = true;
+	if (last.us == INT64_MIN)
+		return;
+	e->clock_held = e->now.wall.us - last.us >= CLOCK_ABSENCE_SECONDS * USEC;
+	if (e->clock_held || last.us > e->now.wall.us) {
+		e->most_skew = last.us - e->now.boot.us;
 		e->clock_most = CLOCK_ABSENCE_SECONDS * USEC;
-		e->skew = last.us - e->now.boot.us;
 	}
+	if (e->clock_held)
+		e->skew = e->most_skew;
 }
 
 void clock_believe(struct engine *e)
@@ -83,7 +98,7 @@ void clock_believe(struct engine *e)
 		return;
 	e->clock_held = false;
 	e->stepped = e->now.wall;
-	e->skew = e->now.wall.us - e->now.boot.us;
+	believed(e);
 	e->fix = 0; /* it may have gone back meanwhile */
 }
 

@@ -448,28 +448,45 @@ static void unborn(struct engine *e, struct run *r)
 	finish_send(e, r);
 }
 
-static const struct rn_says *lost_now(const struct engine *e, struct rn_says *ret)
+/* It was born, left no record, and nothing of it is alive. */
+static void lost(struct engine *e, struct run *r)
 {
-	*ret = (struct rn_says){ .outcome = OUTCOME_FAILED,
-				 .reason = REASON_LOST,
-				 .ended = e->now.wall,
-				 .cost = -1,
-				 .exit_code = -1 };
-	return ret;
+	struct rn_says says = { .outcome = OUTCOME_FAILED,
+				.reason = REASON_LOST,
+				.ended = e->now.wall,
+				.cost = -1,
+				.exit_code = -1 };
+	finish_attempt(e, r, &says);
 }
 
 /* There is no trace of it, which does not mean that there was none: it is not started again. */
 static void unknown(struct engine *e, struct run *r)
 {
-	struct rn_says lost;
 	bool waited = r->row.state == RUN_RETRYING || r->row.attempt == 0;
 	r->haunted = waited;
 	if (!waited)
-		finish_attempt(e, r, lost_now(e, &lost));
+		lost(e, r);
 	else if (r->row.attempt)
 		runs_give_up(e, r);
 	else
 		runs_refuse(e, r, RUN_MISSED, REASON_RESTORED);
+}
+
+/* Its window was open when it was decided to start it; but the machine could not, until it was long over. */
+static void too_late(struct engine *e, struct run *r, const struct rn_says *says)
+{
+	struct rn_says fenced = *says;
+	if (r->row.attempt) { /* not a first attempt's fate */
+		fenced.outcome = OUTCOME_KILLED;
+		fenced.reason = REASON_FENCED;
+		finish_attempt(e, r, &fenced);
+		return;
+	}
+	runs_launched(e, r);
+	if (r->killed)
+		end_unstarted(e, r, OUTCOME_KILLED, (enum reason)r->kill);
+	else
+		runs_refuse(e, r, RUN_MISSED, REASON_WINDOW_CLOSED);
 }
 
 /* After a load: the attempt was never born. Its claim still stands. */
@@ -488,6 +505,10 @@ static void never(struct engine *e, struct run *r)
 		return;
 	if (is_old_world(e, r)) {
 		unknown(e, r);
+		return;
+	}
+	if (r->row.state == RUN_CLAIMED && r->row.attempt == r->attempt) {
+		lost(e, r); /* it was seen alive: somebody has removed its file */
 		return;
 	}
 	r->attempt = r->row.attempt;
@@ -534,7 +555,6 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		adopt(e, r);
 	if (says->attempt != r->attempt)
 		return;
-	struct rn_says lost;
 	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;
 	switch ((enum rn_say)says->say) {
 	case RN_BORN:
@@ -543,12 +563,14 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		due_queue(e, runs_sched(e, r)); /* if it was out until this was known */
 		break;
 	case RN_EXIT:
-		if (alive)
+		if (alive && says->outcome == OUTCOME_NONE)
+			too_late(e, r, says);
+		else if (alive)
 			finish_attempt(e, r, says);
 		break;
 	case RN_LOST:
 		if (alive)
-			finish_attempt(e, r, lost_now(e, &lost));
+			lost(e, r);
 		break;
 	case RN_NEVER:
 		never(e, r);

@@ -151,8 +151,9 @@ struct engine {
 	struct queue ready;
 	unsigned slots_used, claims, launches, under_way;
 	uint64_t last_tag, last_run, last_sid, last_end;
-	struct now now;                                /* of this step */
-	int64_t skew, last_skew;                       /* wall - boot: as last believed, and as last seen */
+	struct now now;          /* of this step */
+	int64_t skew, last_skew; /* wall - boot: as last believed, and as last seen */
+	int64_t most_skew;       /* as ever believed, or by what is on record: a clock behind it is wrong */
 	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
 	struct wall restored;  /* what lies up to here may have run, and is not known to the store … */
 	uint64_t restored_run; /* … nor what became of runs up to this one */
@@ -163,7 +164,7 @@ struct engine {
 	bool fix_waits;
 	bool paused_all, loaded_all;
 	bool documents_first; /* they have not been put in yet: nothing comes due */
-	int64_t clock_most;   /* how far ahead it may be to be believed again */
+	int64_t clock_most;   /* how far ahead of most_skew it may be to be believed */
 	bool clock_held; /* it ran far ahead: nothing comes due until it is back, or a person believes it */
 	struct effects *fx;
 	bool broken;
