@@ -133,20 +133,39 @@ enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read
 	return e;
 }
 
-enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a, struct str *ret,
-			  struct why *why)
+/* The first column of a statement that has been bound, within a transaction. */
+static int one_text(sqlite3_stmt *s, struct arena *a, struct str *ret)
 {
-	sqlite3_stmt *s = r->stmt[READ_DOCUMENT];
+	int rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW)
+		*ret = text_read(s, 0);
+	if (!keep(a, ret))
+		rc = SQLITE_NOMEM;
+	return leave(s, rc);
+}
+
+enum err read_id(struct reader *r, uint64_t sid, struct arena *a, struct str *ret, struct why *why)
+{
 	struct str found = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK) {
-		DB_BIND(s, (int64_t)sid, rev);
-		rc = sqlite3_step(s);
-		if (rc == SQLITE_ROW)
-			found = text_read(s, 0);
-		if (!keep(a, &found))
-			rc = SQLITE_NOMEM;
-		rc = leave(s, rc);
+		DB_BIND(r->stmt[READ_ID], (int64_t)sid);
+		rc = one_text(r->stmt[READ_ID], a, &found);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
+enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a, struct str *ret,
+			  struct why *why)
+{
+	struct str found = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(r->stmt[READ_DOCUMENT], (int64_t)sid, rev);
+		rc = one_text(r->stmt[READ_DOCUMENT], a, &found);
 	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK && !found.p)

@@ -42,14 +42,14 @@ def add_all(path, n):
 
 def follow(path, seconds):
     """Lateness in ms of what is claimed within so many seconds."""
-    sock = socket.socket(socket.AF_UNIX)
-    sock.connect(path)
-    sock.sendall(b"GET /api/v1/events?follow=true HTTP/1.1\r\nHost: rota\r\n\r\n")
+    to = Unix(path)
+    to.request("GET", "/api/v1/events?follow=true")
+    stream = to.getresponse()
     late, rest, end = [], b"", time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
-        sock.settimeout(left)
+        to.sock.settimeout(left)
         try:
-            piece = sock.recv(1 << 16)
+            piece = stream.read1(1 << 16)
         except TimeoutError:
             break
         if not piece:
@@ -57,9 +57,11 @@ def follow(path, seconds):
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
             at = line.find(b'"lateness_ms":')
-            if line.startswith(b"data:") and at > 0:
+            if at > 0:
                 late.append(float(line[at + 14:].split(b",")[0].rstrip(b"}")))
-    sock.close()
+            elif b"events.left_out" in line:
+                raise OSError("the stream of events left some out")
+    to.close()
     return sorted(late)
 
 
