@@ -552,7 +552,7 @@ static void load_also(void *ctx, const struct load_item *item)
 static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
-	if (d->compile.again)
+	if (d->compile.again && !d->compile.under_way) /* it looks at all of them */
 		compile_all(d);
 	problems_happened(d->problems, f, ack);
 	tell(d, f, ack);

@@ -435,7 +435,7 @@ void command_take(struct engine *e, const struct command *c)
 /* A running attempt finishes; what has not set out never does. */
 void command_removed(struct engine *e, struct sched *s)
 {
-	s->gone = true;
+	engine_set_gone(e, s);
 	due_leave(e, s);
 	struct fill *f = fill_of(e, s);
 	if (f)
