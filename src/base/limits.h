@@ -52,9 +52,10 @@
 #define PRIORITY_MAX          10
 
 /* The store */
-#define STORE_GROUP_MAX          512         /* requests in one transaction */
-#define STORE_UNDER_WAY_MAX      16384       /* submitted and not yet collected */
-#define STORE_LANE_SHARE         16          /* of so many places in a group each lane that waits keeps one */
+#define STORE_GROUP_MAX          512   /* requests in one transaction */
+#define STORE_UNDER_WAY_MAX      16384 /* submitted and not yet collected */
+#define STORE_LANE_SHARE         16    /* of so many places in a group each lane that waits keeps one */
+#define STORE_BULK_MAX           64    /* of what nobody waits for in a group: others wait for it to end */
 #define STORE_TEXT_BYTES_MAX     (64u << 20) /* of ids and documents under way */
 #define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* a larger one, with its id, is refused */
 #define STORE_PROBLEM_BYTES_MAX  4096        /* of each of a problem's texts */
@@ -136,7 +137,10 @@
 #define HTTP_QUERY_MAX       64   /* values in a query */
 #define SOCKET_TRIES_MAX     100  /* for the directory's lock, 10 ms apart */
 
-#define DERIVED_IDS_MAX 1000 /* schedules whose id was made up of the same words */
+#define APPLY_PIECE_MAX   500        /* schedules sent to the daemon together … */
+#define APPLY_PIECE_BYTES (1u << 20) /* … unless they are long */
+#define APPLY_UNDER_WAY   64         /* of a piece, with the store */
+#define DERIVED_IDS_MAX   1000       /* schedules whose id was made up of the same words */
 
 /* The client */
 #define CLIENT_BYTES_MAX      (64u << 20) /* of an answer */

@@ -131,14 +131,19 @@ static void replied(void *ctx, const struct reply *r)
 	}
 }
 
-/* A name is written before the rules that hold its number: both go the same way, one after the other. */
+/* A name is written before the rules that hold its number: both go the same way, one after the other. There
+ * are two ways for schedules, and whoever comes next may go by the other; what is there twice is there once.
+ */
 static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct str text)
 {
 	struct daemon *d = ctx;
-	struct st_req r = { .op = ST_NAME, .lane = LANE_USER, .name = { (uint8_t)kind, number, text } };
-	/* Out of memory here is met again by the request it is for. */
-	if (pump_send(d->pump, &r))
-		return;
+	static const uint8_t ways[] = { LANE_USER, LANE_BULK };
+	for (unsigned i = 0; i < ARRAY_LEN(ways); i++) {
+		struct st_req r = { .op = ST_NAME, .lane = ways[i], .name = { (uint8_t)kind, number, text } };
+		/* Out of memory here is met again by the request it is for. */
+		if (pump_send(d->pump, &r))
+			return;
+	}
 }
 
 static void order(struct daemon *d, struct pending *p)

@@ -163,6 +163,8 @@ static bool is_empty(const struct queue *q)
 static unsigned places(const struct queue *q, unsigned lane, unsigned room, unsigned max)
 {
 	unsigned share = max / STORE_LANE_SHARE;
+	if (lane == LANE_BULK && room > STORE_BULK_MAX)
+		room = STORE_BULK_MAX;
 	for (unsigned i = lane + 1; i < LANES; i++)
 		room -= q->lane[i].n < share ? q->lane[i].n : share;
 	return q->lane[lane].n < room ? q->lane[lane].n : room;

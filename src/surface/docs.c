@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "core/doc/doc.h"
+#include "core/when/hash.h"
 #include "host/clock.h"
 #include "host/docfile.h"
 #include "surface/op_config.h"
@@ -70,15 +71,25 @@ enum err docs_check_text(struct op_call *call, struct str text)
 /* --- files
  * ------------------------------------------------------------------------------------------------------ */
 
+/* Where in the map an id is, or would be: hashes that meet go on to the next. */
+static uint64_t key_of(const struct docs *all, struct str id, const struct docs_item **ret)
+{
+	for (uint64_t key = fnv1a(FNV_START, id) | 1;; key += 2) {
+		uint32_t i = map_get(all->seen, key);
+		*ret = i == MAP_NONE ? NULL : &all->item[i];
+		if (!*ret || str_eq((*ret)->id, id))
+			return key;
+	}
+}
+
 static enum err check_twice(struct op_call *call, const struct docs *all, const struct schedule_doc *d)
 {
-	for (unsigned i = 0; i < all->n; i++)
-		if (str_eq(all->item[i].id, d->id))
-			return why_set(call->why, E_INPUT, d->at,
-				       "schedule '%.*s' is in %.100s, too, at line %u", STR_SHORT(d->id),
-				       all->item[i].file,
-				       place_of(all->item[i].source, all->item[i].at).line);
-	return OK;
+	const struct docs_item *there = NULL;
+	if (all->seen)
+		key_of(all, d->id, &there);
+	return !there ? OK
+		      : why_set(call->why, E_INPUT, d->at, "schedule '%.*s' is in %.100s, too, at line %u",
+				STR_SHORT(d->id), there->file, place_of(there->source, there->at).line);
 }
 
 static enum err add(struct op_call *call, struct docs *into, const struct schedule_doc *d, const char *path)
@@ -95,9 +106,12 @@ static enum err add(struct op_call *call, struct docs *into, const struct schedu
 		into->room = room;
 	}
 	doc_write(d, &text);
-	struct docs_item item = { .id = d->id, .file = path, .source = call->source, .at = d->at };
+	struct docs_item item = {
+		.id = d->id, .after = d->after.schedule, .file = path, .source = call->source, .at = d->at
+	};
+	const struct docs_item *there;
 	item.text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
-	if (!item.text.p)
+	if (!item.text.p || (into->seen && !map_put(into->seen, key_of(into, d->id, &there), into->n)))
 		return E_NOMEM;
 	into->item[into->n++] = item;
 	return OK;
@@ -165,7 +179,12 @@ static enum err docs_directory(struct op_call *call, const char *path, struct do
 enum err docs_path(struct op_call *call, const char *path, struct docs *ret)
 {
 	struct stat st;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return docs_directory(call, path, ret);
-	return docs_file(call, path, ret);
+	if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+		return docs_file(call, path, ret);
+	struct map seen = { 0 };
+	ret->seen = &seen;
+	enum err e = docs_directory(call, path, ret);
+	ret->seen = NULL;
+	map_free(&seen);
+	return e;
 }

@@ -1,16 +1,20 @@
 #pragma once
 /* Documents on the command line's side: read from files, checked before anything is asked of the daemon, so
  * that what is wrong is told with its file, line and column. */
+#include "base/map.h"
 #include "surface/op.h"
 
 struct docs {
 	struct docs_item {
 		struct str id, text; /* canonical */
+		struct str after;    /* whom it follows; empty: nobody … */
+		bool led;            /* … that is one of these */
 		const char *file;
 		struct str source; /* the file's text */
 		uint32_t at;       /* in it */
 	} * item;
 	unsigned n, room;
+	struct map *seen; /* where several files are read: by the hash of its id */
 };
 
 /* Appends the schedules of a file. On failure call->source and source_name say where why->at points. */

@@ -1,6 +1,7 @@
 #include "surface/op_apply.h"
 
 #include "surface/docs.h"
+#include "surface/order.h"
 #include "surface/put.h"
 #include "surface/remote.h"
 #include "surface/table.h"
@@ -8,13 +9,117 @@
 
 #include <stdlib.h>
 
+/* --- the command line's side
+ * ------------------------------------------------------------------------------------ */
+
+/* Very many go to the daemon in pieces, one after the other: it holds no more than one of them, and has time
+ * for others in between. */
+
+static int item_by_id(const void *x, const void *y)
+{
+	const struct docs_item *a = *(const struct docs_item *const *)x,
+			       *b = *(const struct docs_item *const *)y;
+	return str_cmp(a->id, b->id);
+}
+
+/* For each the one of them that it follows. */
+static enum err find_leaders(struct op_call *call, const struct docs *docs, int *leader)
+{
+	const struct docs_item **by_id = arena_alloc(call->arena, (docs->n + 1) * sizeof *by_id);
+	if (!by_id)
+		return E_NOMEM;
+	for (unsigned i = 0; i < docs->n; i++)
+		by_id[i] = &docs->item[i];
+	qsort((void *)by_id, docs->n, sizeof *by_id, item_by_id);
+	for (unsigned i = 0; i < docs->n; i++) {
+		const struct docs_item key = { .id = docs->item[i].after }, *at = &key;
+		const struct docs_item **found =
+			key.id.n ? bsearch(&at, by_id, docs->n, sizeof *by_id, item_by_id) : NULL;
+		leader[i] = found ? (int)(*found - docs->item) : NO_LEADER;
+		docs->item[i].led = found;
+	}
+	return OK;
+}
+
+static enum err leaders_first(struct op_call *call, struct docs *docs)
+{
+	unsigned *order = arena_alloc(call->arena, (docs->n + 1) * sizeof *order), cycle;
+	int *leader = arena_alloc(call->arena, (docs->n + 1) * sizeof *leader);
+	struct docs_item *item = arena_alloc(call->arena, (docs->n + 1) * sizeof *item);
+	if (docs->n <= APPLY_PIECE_MAX)
+		return OK; /* the daemon has them all before it, and sees to it */
+	enum err e = order && leader && item ? find_leaders(call, docs, leader) : E_NOMEM;
+	if (!e)
+		e = order_leaders(leader, docs->n, call->arena, order, &cycle);
+	if (e == E_INPUT)
+		return why_set(call->why, e, WHY_NOWHERE, "'%.*s' follows itself, by way of '%.*s'",
+			       STR_SHORT(docs->item[cycle].id), STR_SHORT(docs->item[cycle].after));
+	for (unsigned i = 0; i < docs->n && !e; i++)
+		item[i] = docs->item[order[i]];
+	if (!e)
+		docs->item = item;
+	return e;
+}
+
+static enum err send_piece(struct op_call *call, const struct docs *docs, unsigned from, unsigned to,
+			   bool dry, struct val *ret)
+{
+	_cleanup_(buf_free) struct buf body = { 0 };
+	struct str text;
+	buf_addf(&body, "{\"dry_run\":%s,\"coming\":[", dry ? "true" : "false");
+	const char *comma = "";
+	for (unsigned i = from; i < to && dry; i++) /* what it refers to and would be there by then */
+		if (docs->item[i].led) {
+			buf_add(&body, str_of(comma));
+			json_write_str(&body, docs->item[i].after);
+			comma = ",";
+		}
+	buf_add(&body, STR("],\"documents\":["));
+	for (unsigned i = from; i < to; i++) {
+		buf_add(&body, i > from ? STR(",") : STR(""));
+		buf_add(&body, docs->item[i].text);
+	}
+	buf_add(&body, STR("]}"));
+	return body.failed ? E_NOMEM : remote_ask(call, buf_str(&body), &text, ret);
+}
+
+/* The answers to all pieces, as one. */
+static enum err send_all(struct op_call *call, const struct docs *docs, bool dry, struct val *ret)
+{
+	struct val_pair *pair = arena_alloc(call->arena, 2 * sizeof *pair);
+	struct val *all = arena_alloc(call->arena, (docs->n + 1) * sizeof *all);
+	if (!pair || !all)
+		return E_NOMEM;
+	unsigned from = 0, n = 0;
+	do {
+		unsigned to = from;
+		for (size_t bytes = 0; to < docs->n && to - from < APPLY_PIECE_MAX; to++)
+			if ((bytes += docs->item[to].text.n) > APPLY_PIECE_BYTES && to > from)
+				break;
+		struct val answer;
+		enum err e = send_piece(call, docs, from, to, dry, &answer);
+		if (e && from && !dry) {
+			struct why last = *call->why;
+			why_write(call->why, WHY_NOWHERE, "after %u were applied: %s", from, last.text);
+		}
+		if (e)
+			return e;
+		const struct val *list = val_get(&answer, STR("schedules"));
+		for (unsigned i = 0; list && i < list->list.n && n < docs->n; i++)
+			all[n++] = list->list.item[i];
+		from = to;
+	} while (from < docs->n);
+	pair[0] = (struct val_pair){ .key = STR("dry_run"), .value = { .kind = VAL_BOOL, .boolean = dry } };
+	pair[1] = (struct val_pair){ .key = STR("schedules"),
+				     .value = { .kind = VAL_LIST, .list = { all, n } } };
+	*ret = (struct val){ .kind = VAL_MAP, .map = { pair, 2 } };
+	return OK;
+}
+
 enum err op_apply(struct op_call *call)
 {
 	const struct arg *file = op_arg(call, "file");
 	struct docs docs = { 0 };
-	struct buf body = { 0 };
-	struct str text;
-	struct val answer;
 	if (op_arg(call, "prune")->given)
 		return why_set(
 			call->why, E_INPUT, WHY_NOWHERE,
@@ -24,18 +129,23 @@ enum err op_apply(struct op_call *call)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs a file or a directory: %s",
 			       call->op->example);
 	enum err e = docs_path(call, file->text.p, &docs);
+	if (!e)
+		e = leaders_first(call, &docs);
 	if (e)
 		return e;
-	buf_addf(&body, "{\"dry_run\":%s,\"documents\":[", op_arg(call, "dry-run")->given ? "true" : "false");
-	for (unsigned i = 0; i < docs.n; i++) {
-		buf_add(&body, i ? STR(",") : STR(""));
-		buf_add(&body, docs.item[i].text);
-	}
-	buf_add(&body, STR("]}"));
-	e = body.failed ? E_NOMEM : remote_ask(call, buf_str(&body), &text, &answer);
-	buf_free(&body);
+	bool dry = op_arg(call, "dry-run")->given;
+	struct val answer;
+	/* What the daemon refuses in one of many pieces must be known before the first is applied. */
+	if (docs.n > APPLY_PIECE_MAX && !dry)
+		e = send_all(call, &docs, true, &answer);
 	if (!e)
-		remote_show(call, text, &answer);
+		e = send_all(call, &docs, dry, &answer);
+	struct buf text = { 0 };
+	if (!e && call->json)
+		json_write(&text, &answer);
+	if (!e)
+		remote_show(call, buf_str(&text), &answer);
+	buf_free(&text);
 	return e;
 }
 
@@ -53,19 +163,10 @@ struct applying {
 	struct reply refused; /* the first; code 0: none was */
 };
 
-/* Under way at a time: the store carries many out at once, and the engine's queue is not ours alone. */
-enum { TOGETHER = 64 };
-
-static int compare(struct str a, struct str b)
-{
-	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-	return c ? c : (a.n > b.n) - (a.n < b.n);
-}
-
 static int by_id(const void *x, const void *y)
 {
 	const struct put *a = *(const struct put *const *)x, *b = *(const struct put *const *)y;
-	int c = compare(a->doc.id, b->doc.id);
+	int c = str_cmp(a->doc.id, b->doc.id);
 	return c ? c : (a > b) - (a < b);
 }
 
@@ -74,7 +175,7 @@ static int find(const struct applying *a, struct str id)
 	unsigned low = 0, high = a->n;
 	while (low < high) {
 		unsigned mid = low + (high - low) / 2;
-		int c = compare(a->by_id[mid]->doc.id, id);
+		int c = str_cmp(a->by_id[mid]->doc.id, id);
 		if (c == 0)
 			return (int)(a->by_id[mid] - a->put);
 		if (c < 0)
@@ -100,43 +201,41 @@ static enum err sort_by_id(struct op_call *call, struct applying *a, const struc
 	return OK;
 }
 
-/* A follower needs its leader's number, so a leader that is new goes first: from each, up to the first that
- * is there or placed, and back. */
+/* What is there already needs not wait for anything. */
 static enum err put_in_order(struct op_call *call, struct applying *a)
 {
-	bool *placed = arena_alloc(call->arena, a->n + 1);
-	unsigned *seen = arena_alloc(call->arena, (a->n + 1) * sizeof *seen); /* from which, and one */
-	unsigned *line = arena_alloc(call->arena, (a->n + 1) * sizeof *line), n = 0;
+	int *leader = arena_alloc(call->arena, (a->n + 1) * sizeof *leader);
+	unsigned cycle;
 	a->order = arena_alloc(call->arena, (a->n + 1) * sizeof *a->order);
-	if (!placed || !seen || !line || !a->order)
+	if (!leader || !a->order)
 		return E_NOMEM;
 	for (unsigned i = 0; i < a->n; i++) {
-		unsigned length = 0;
-		for (int at = (int)i; at >= 0 && !placed[at];) {
-			struct str after = a->put[at].doc.after.schedule;
-			if (seen[at] == i + 1)
-				return why_set(call->why, E_INPUT, WHY_NOWHERE,
-					       "'%.*s' follows itself, by way of '%.*s'",
-					       STR_SHORT(a->put[at].doc.id), STR_SHORT(after));
-			seen[at] = i + 1;
-			line[length++] = (unsigned)at;
-			at = after.n ? find(a, after) : -1;
-			if (at >= 0 && a->put[at].exists)
-				at = -1;
-		}
-		while (length) {
-			placed[line[--length]] = true;
-			a->order[n++] = line[length];
-		}
+		struct str after = a->put[i].doc.after.schedule;
+		int at = after.n ? find(a, after) : NO_LEADER;
+		leader[i] = at >= 0 && !a->put[at].exists ? at : NO_LEADER;
 	}
-	return OK;
+	enum err e = order_leaders(leader, a->n, call->arena, a->order, &cycle);
+	if (e == E_INPUT)
+		return why_set(call->why, e, WHY_NOWHERE, "'%.*s' follows itself, by way of '%.*s'",
+			       STR_SHORT(a->put[cycle].doc.id), STR_SHORT(a->put[cycle].doc.after.schedule));
+	return e;
+}
+
+/* It is in a piece before this one, which has not been applied either. */
+static bool is_coming(const struct op_call *call, struct str id)
+{
+	const struct val *coming = val_get(&call->body, STR("coming"));
+	for (unsigned i = 0; coming && coming->kind == VAL_LIST && i < coming->list.n; i++)
+		if (coming->list.item[i].kind == VAL_STR && str_eq(coming->list.item[i].str, id))
+			return true;
+	return false;
 }
 
 static enum err check_leaders(struct op_call *call, struct api *api, const struct applying *a)
 {
 	for (unsigned i = 0; i < a->n; i++) {
 		struct put leader = { .doc.id = a->put[i].doc.after.schedule };
-		if (!leader.doc.id.n || find(a, leader.doc.id) >= 0)
+		if (!leader.doc.id.n || find(a, leader.doc.id) >= 0 || is_coming(call, leader.doc.id))
 			continue;
 		enum err e = put_look(call, api, &leader);
 		if (e)
@@ -194,7 +293,7 @@ static void applied(struct op_call *call, struct api *api, const struct reply *r
 static bool may_go(const struct applying *a, const struct put *p)
 {
 	bool follows = p->doc.after.schedule.n && find(a, p->doc.after.schedule) >= 0;
-	return a->asked - a->answered < (follows ? 1 : TOGETHER);
+	return a->asked - a->answered < (follows ? 1 : APPLY_UNDER_WAY);
 }
 
 /* Asks for as many as may be asked for at a time; the last answer ends it. What was refused stops the rest.
@@ -259,6 +358,7 @@ enum err handle_apply(struct op_call *call, struct api *api)
 		e = put_read(call, api, &documents->list.item[i], false, &p);
 		if (!e)
 			e = put_look(call, api, &p);
+		p.bulk = true;
 		a->put[a->n] = p;
 		a->n += !e;
 	}

@@ -8,6 +8,7 @@ struct put {
 	struct str text;       /* canonical */
 	bool exists;           /* a living schedule has this id: … */
 	struct read_sched old; /* … this one */
+	bool bulk;             /* one of many: others go before it */
 };
 
 /* Reads one document, a map; call->source is what its places count in. `fresh`: as doc_env says. */

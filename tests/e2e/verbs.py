@@ -280,6 +280,24 @@ def apply():
     line = [{"id": f"line{i}", "after": {"schedule": f"line{i + 1}"}, "action": action} for i in range(4000)]
     line.append({"id": "line4000", "expression": "0 0 * * *", "action": action})
     good("apply", "-f", file("line.json", json.dumps({"schedules": line})), "--dry-run", has="4001 added")
+    # More than go to the daemon together: leaders first all the same, and what is refused in the last is refused before
+    # the first.
+    many = [{"id": f"many{i}", "expression": "0 0 1 1 *", "action": action} for i in range(1200)]
+    many[0] = {"id": "many0", "after": {"schedule": "many1199"}, "action": action}
+    many[700] = {"id": "many700", "after": {"schedule": "many0"}, "action": action}
+    lost = many + [{"id": "many1200", "after": {"schedule": "nowhere"}, "action": action}]
+    bad(2, "apply", "-f", file("many.json", json.dumps({"schedules": lost})), has=("'many1200'", "'nowhere'"))
+    bad(1, "show", "many5")
+    file("many.json", json.dumps({"schedules": many}))
+    good("apply", "-f", os.path.join(WORK, "many.json"), "--dry-run", has=("1200 added", "nothing was applied"))
+    good("apply", "-f", os.path.join(WORK, "many.json"), has="1200 added, 0 changed, 0 unchanged")
+    check(ask("show", "many700")["document"]["after"]["schedule"] == "many0", "a follower in another piece")
+    a = ask("apply", "-f", os.path.join(WORK, "many.json"))
+    check({s["id"] for s in a["schedules"]} == {s["id"] for s in many} and a["dry_run"] is False and
+          all(s["result"] == "unchanged" for s in a["schedules"]), "many applied again")
+    many[1] = {"id": "many1", "after": {"schedule": "many2"}, "action": action}
+    many[2] = {"id": "many2", "after": {"schedule": "many1"}, "action": action}
+    bad(2, "apply", "-f", file("many.json", json.dumps({"schedules": many})), has="follows itself")
     bad(1, "apply", "-f", os.path.join(WORK, "not-there.yaml"), has="not-there.yaml")
     os.makedirs(os.path.join(WORK, "empty"), exist_ok=True)
     bad(1, "apply", "-f", os.path.join(WORK, "empty"), has="no documents")

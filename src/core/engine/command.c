@@ -22,6 +22,11 @@ static void send(struct engine *e, struct sched *s, struct st_req *r, enum wait_
 
 /* --- add and change ------------------------------------------------------------------------------------ */
 
+static uint8_t lane_of(const struct command *c)
+{
+	return c->bulk ? LANE_BULK : LANE_USER;
+}
+
 static struct wall first_time(struct engine *e, const struct rules *rules, uint64_t after, struct wall from)
 {
 	struct wall next;
@@ -41,7 +46,7 @@ static void set_rules(struct sched_row *row, const struct command *c, uint32_t m
 static void put_new(struct engine *e, const struct command *c)
 {
 	struct st_req r = {
-		.op = ST_PUT, .lane = LANE_USER, .at = e->now.wall, .id = c->id, .document = c->document
+		.op = ST_PUT, .lane = lane_of(c), .at = e->now.wall, .id = c->id, .document = c->document
 	};
 	r.sid = r.row.sid = ++e->last_sid;
 	r.row.after = c->after;
@@ -91,6 +96,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
 	set_rules(&r.row, c, c->max_runs);
+	r.lane = lane_of(c);
 	r.id = c->id;
 	r.document = c->document;
 	send(e, s, &r, FOR_PUT, c->tag);
@@ -116,6 +122,7 @@ static void put_same_when(struct engine *e, struct sched *s, const struct comman
 		r.row.failures = s->finishing ? s->failures_then : s->row.failures;
 	}
 	set_rules(&r.row, c, c->max_runs);
+	r.lane = lane_of(c);
 	r.id = c->id;
 	r.document = c->document;
 	send(e, s, &r, FOR_PUT, c->tag);

@@ -41,6 +41,7 @@ struct command {
 	uint64_t sid, run;
 	struct rules rules; /* PUT, RECOMPILE */
 	bool enabled;       /* PUT */
+	bool bulk;          /* PUT: one of many, for which nobody else shall wait */
 	uint32_t max_runs;  /* PUT; UINT32_MAX: no limit */
 	uint64_t after;     /* PUT: the schedule it follows, or 0 */
 	struct str id, document;
