@@ -2,7 +2,9 @@
  * compiled and put by the store's port, many under way at a time. For figures about very many of them, which
  * begin when they are there.
  *
- * usage: bench_fill DATABASE COUNT EXPRESSION     (ids s0, s1, …; action `event`) */
+ * usage: bench_fill DATABASE COUNT EXPRESSION [LEAD]
+ *
+ * Their ids are s0, s1, …, their action `event`; none is due before LEAD seconds (0) from now. */
 #include "base/json.h"
 #include "daemon/names.h"
 #include "host/clock.h"
@@ -26,6 +28,7 @@ struct filler {
 	struct store *store;
 	struct names *names;
 	struct doc_env env;
+	struct wall from;
 	unsigned under_way;
 };
 
@@ -59,7 +62,7 @@ static void put(struct filler *f, unsigned i, const char *expression)
 	struct val value, documents = { .kind = VAL_LIST, .list = { &value, 1 } };
 	struct doc_list list;
 	struct rules rules;
-	struct wall next, due, now = clock_wall(), put_at = f->env.when.now;
+	struct wall next, due, put_at = f->env.when.now;
 	struct doc_names names = names_for_documents(f->names);
 	struct why why = { 0 };
 	buf_addf(&text,
@@ -69,7 +72,7 @@ static void put(struct filler *f, unsigned i, const char *expression)
 	    doc_read(buf_str(&text), &documents, &f->env, &a, &list, &why) ||
 	    doc_rules(&list.doc[0], &names, &rules))
 		die(expression, why.text);
-	struct when_walk walk = when_walk(&list.doc[0].when, now);
+	struct when_walk walk = when_walk(&list.doc[0].when, f->from);
 	if (when_walk_next(&walk, &next, &due))
 		die(expression, "never comes due");
 	doc_write(&list.doc[0], &canonical);
@@ -102,8 +105,9 @@ int main(int argc, char **argv)
 	struct zoneinfo *zones = NULL;
 	struct filler f = { 0 };
 	struct why why = { 0 };
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
+	f.from.us = clock_wall().us + (argc > 4 ? atoi(argv[4]) : 0) * USEC;
 	if (store_sqlite_open(argv[1], &f.store, &why) || zoneinfo_open(&zones) || names_new(&f.names))
 		die(argv[1], why.text);
 	const struct zone_source *source = zoneinfo_source(zones);
