@@ -62,7 +62,8 @@
 #define STORE_BUSY_MS            1000        /* waiting for somebody else's lock; then it is an outage */
 #define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first waits 1 ms */
 #define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
-#define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
+#define THREAD_SLICE_NS          100000 /* of processor time for what works in short strokes: the kernel's least */
+#define STORE_CACHE_KIB          (32 << 10) /* the writer's page cache */
 
 /* Reading for people */
 #define READ_LIST_MAX       1000        /* items of one answer */

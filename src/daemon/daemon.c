@@ -292,7 +292,7 @@ static void answered(void *ctx, const struct st_ack *ack)
 		if (s->req.tag != ack->tag)
 			continue;
 		*at = s->next;
-		struct pump_fact f = { .op = s->req.op, .res = ack->res };
+		struct pump_fact f = { .op = s->req.op, .res = ack->res, .at = ack->done };
 		f.problem.act = s->req.problem.act;
 		f.problem.number = ack->problem;
 		f.problem.fresh = ack->count == 1;

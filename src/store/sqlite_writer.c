@@ -4,6 +4,7 @@
 #include "store/thread.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 /* ---- transactions ---- */
 
@@ -54,6 +55,14 @@ static int one_by_one(struct writer *w, struct ask **a, unsigned n, unsigned *do
 	return SQLITE_OK;
 }
 
+static void stamp(struct ask **a, unsigned n)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	for (unsigned i = 0; i < n; i++)
+		a[i]->ack.done.us = (int64_t)t.tv_sec * USEC + t.tv_nsec / 1000;
+}
+
 /* What the last transaction came to, for anybody to read. Its own explanation, for the connection has rolled
  * back since. */
 static void note(struct writer *w, int rc)
@@ -75,6 +84,7 @@ static bool settle(struct writer *w, struct ask **a, unsigned n)
 		if (db_fate(rc) == DB_FAULT)
 			rc = one_by_one(w, a, n, &done);
 		note(w, rc);
+		stamp(a, done);
 		queue_answer(w->queue, a, done);
 		a += done;
 		n -= done;
@@ -130,6 +140,7 @@ static void *work(void *arg)
 {
 	struct writer *w = arg;
 	bool end = false;
+	thread_prompt();
 	while (!end) {
 		int ms = w->file > w->tuning.wal_lull ? (int)w->tuning.lull_ms : -1;
 		unsigned n = queue_take(w->queue, w->group, w->tuning.group, ms, &end);

@@ -20,16 +20,11 @@ struct follower {
 	struct follower *next;
 };
 
-struct news {
-	struct pump_fact fact;
-	struct wall at; /* when its cause was durable */
-};
-
 /* Facts are kept as they are; they are put into words when somebody wants to know. */
 struct events {
 	struct reader *reader;
 	pthread_mutex_t lock; /* of the ring */
-	struct news ring[RING];
+	struct pump_fact ring[RING];
 	uint64_t last; /* number of the newest; it stands at last % RING */
 	/* The HTTP thread's. */
 	uint64_t told; /* to those who follow */
@@ -134,13 +129,11 @@ static const char *name_of(struct events *e, uint64_t sid)
 	return copy;
 }
 
-static void write_event(struct events *e, uint64_t number, const struct news *n, struct buf *out)
+static void write_event(struct events *e, uint64_t number, const struct pump_fact *f, struct buf *out)
 {
-	const struct pump_fact *f = &n->fact;
-	struct wall at = n->at;
 	const char *id = f->sid ? name_of(e, f->sid) : NULL;
 	buf_addf(out, "{\"id\":%llu,\"type\":\"%s\"", (unsigned long long)number, type_of(f));
-	add_time(out, "time", at);
+	add_time(out, "time", f->at);
 	if (id) {
 		buf_add(out, STR(",\"schedule\":"));
 		json_write_str(out, str_of(id));
@@ -151,7 +144,7 @@ static void write_event(struct events *e, uint64_t number, const struct news *n,
 		add_time(out, "nominal", f->run.nominal);
 	}
 	if (f->op == ST_OCC && f->run.due.us) /* from due to durable */
-		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(at.us - f->run.due.us) / 1000);
+		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(f->at.us - f->run.due.us) / 1000);
 	if (f->problem.number)
 		buf_addf(out, ",\"problem\":%llu", (unsigned long long)f->problem.number);
 	if (f->op == ST_RANGE) {
@@ -193,7 +186,7 @@ static void send(struct follower *f, const struct buf *events)
 }
 
 /* Copies what there is from *first on, TOGETHER at most; what is known no more is passed over. How many. */
-static unsigned copy(struct events *e, uint64_t *first, struct news ret[TOGETHER])
+static unsigned copy(struct events *e, uint64_t *first, struct pump_fact ret[TOGETHER])
 {
 	unsigned n = 0;
 	pthread_mutex_lock(&e->lock);
@@ -223,7 +216,7 @@ static void write_gap(uint64_t first, uint64_t next, struct buf *text)
 /* The events from `first` on as a stream has them, TOGETHER at most; the number of the last. */
 static uint64_t write_stream(struct events *e, uint64_t first, struct buf *out)
 {
-	static struct news some[TOGETHER]; /* the HTTP thread's */
+	static struct pump_fact some[TOGETHER]; /* the HTTP thread's */
 	struct buf text = { 0 };
 	uint64_t at = first;
 	unsigned n = copy(e, &at, some);
@@ -296,7 +289,7 @@ void events_add(struct events *e, struct http *http, const struct pump_fact *f)
 	if (!type_of(f))
 		return;
 	pthread_mutex_lock(&e->lock);
-	e->ring[++e->last % RING] = (struct news){ *f, tell_now() };
+	e->ring[++e->last % RING] = *f;
 	pthread_mutex_unlock(&e->lock);
 	if (atomic_load(&e->followed))
 		ring(e, http);
@@ -330,7 +323,7 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 
 void events_list(struct events *e, unsigned limit, struct buf *out)
 {
-	static struct news some[TOGETHER]; /* the HTTP thread's */
+	static struct pump_fact some[TOGETHER]; /* the HTTP thread's */
 	uint64_t last = newest(e);
 	limit = limit < TOGETHER ? limit : TOGETHER;
 	uint64_t first = last > limit ? last - limit + 1 : 1;
