@@ -123,9 +123,17 @@ static void tidy(struct writer *w)
 	sqlite3_busy_timeout(w->db, STORE_BUSY_MS);
 }
 
-/* There was no lull for too long. Costs what the checkpoint thread has not done yet. Readers are waited for
- * as long as one of ours may take; if one is in the way for longer, the log may grow by another quarter
- * before we try again. */
+/* There was no lull for too long: it is time to begin the log anew. That costs what the checkpoint thread has
+ * not done yet, and whoever comes due waits for it: the moment when that is little is waited for, while the
+ * log grows by a quarter at most. */
+static bool restart_is_due(struct writer *w)
+{
+	unsigned most = w->tuning.wal_max + w->tuning.wal_max / 4, little = w->tuning.checkpoint / 8;
+	return w->log > w->log_full && (w->log > most || checkpoint_is_near(w->checkpoint, little));
+}
+
+/* Readers are waited for as long as one of ours may take; if one is in the way for longer, the log may grow by
+ * another quarter before we try again. */
 static void restart(struct writer *w)
 {
 	sqlite3_busy_timeout(w->db, READ_MS_MAX);
@@ -148,7 +156,7 @@ static void *work(void *arg)
 			end = !settle(w, w->group, n);
 		else if (!end)
 			tidy(w);
-		if (w->log > w->log_full)
+		if (restart_is_due(w))
 			restart(w);
 	}
 	return NULL;

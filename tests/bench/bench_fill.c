@@ -77,7 +77,7 @@ static void put(struct filler *f, unsigned i, const char *expression)
 		die(expression, "never comes due");
 	doc_write(&list.doc[0], &canonical);
 	rules.max_runs = UINT32_MAX;
-	struct st_req r = { .tag = i + 1, .op = ST_PUT, .lane = LANE_BULK, .sid = i + 1, .at = put_at };
+	struct st_req r = { .tag = i + 1, .op = ST_PUT, .lane = LANE_USER, .sid = i + 1, .at = put_at };
 	r.id = list.doc[0].id;
 	r.document = buf_str(&canonical);
 	r.row = (struct sched_row){ .sid = i + 1,

@@ -19,7 +19,7 @@ SECONDS = 30
 ROUNDS = 2           # of what is held against a peer: the best of each
 QUARTERLY = "*/15 * * * * JITTER 15m"
 PERIOD = 900         # of it: 1,111 of a million are due each second
-LEAD = 45            # for filling and starting, which must not make the first ones late
+LEAD = 25            # seconds for filling and starting, which must not make the first ones late
 YEARLY = "0 0 1 1 *"
 ADDS = 500
 APPLIED = 100_000
@@ -124,11 +124,10 @@ def status_ms(daemon):
 def a_million(build):
     peer = late.bare(build, MANY, SECONDS, PERIOD)
     with late.Daemon(build) as daemon:
-        filled = time.monotonic()
         daemon.fill(MANY, QUARTERLY, LEAD)
         daemon.start()
         daemon.ready()
-        time.sleep(max(5, LEAD + 10 - (time.monotonic() - filled)))
+        daemon.settle()
         ours = late.measure(daemon, SECONDS)
         yield figure("lateness-p99-1000000", ours["p99"], peer["p99"], bar=("<=", 25),
                      peer_is=f"the bare loop; p50 {ours['p50']:.2f} beside {peer['p50']:.2f}, max {ours['max']:.1f} beside "
@@ -151,7 +150,7 @@ def idle(build):
         daemon.fill(MANY, YEARLY)
         daemon.start()
         daemon.ready()
-        time.sleep(5)
+        daemon.settle()
         before = daemon.cpu_seconds()
         time.sleep(60)
         yield figure("idle-cpu-1000000", (daemon.cpu_seconds() - before) / 60 * 100, None, "%", ("<=", 1),
@@ -211,7 +210,7 @@ def applying(build):
         daemon.ready()
         documents = os.path.join(daemon.tmp.name, "many.json")
         write_documents(documents, APPLIED)
-        time.sleep(5)
+        daemon.settle()
         quiet, before = watch(daemon, SECONDS), daemon.memory_mb("VmRSS")
         done, spent, over = [], [], threading.Event()
 
@@ -257,10 +256,10 @@ def poisoned(build):
         daemon.fill(FEW, late.MINUTELY)
         daemon.start()
         daemon.ready()
-        time.sleep(5)
+        daemon.settle()
         before = late.spread(daemon.follow(SECONDS))
         poison(daemon)
-        time.sleep(5)
+        daemon.settle()
         after = late.spread(daemon.follow(SECONDS))
         yield figure("lateness-p99-poisoned", after["p99"], before["p99"], bar=("<=", before["p99"] + 3),
                      peer_is="before three schedules that fail every second; "
