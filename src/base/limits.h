@@ -52,18 +52,16 @@
 #define PRIORITY_MAX          10
 
 /* The store */
-#define STORE_GROUP_MAX          512   /* requests in one transaction */
-#define STORE_UNDER_WAY_MAX      16384 /* submitted and not yet collected */
-#define STORE_LANE_SHARE         16    /* of so many places in a group each lane that waits keeps one */
-#define STORE_BULK_MAX           64    /* of what nobody waits for in a group: others wait for it to end */
+#define STORE_GROUP_MAX          512         /* requests in one transaction */
+#define STORE_UNDER_WAY_MAX      16384       /* submitted and not yet collected */
+#define STORE_LANE_SHARE         16          /* of so many places in a group each lane that waits keeps one */
 #define STORE_TEXT_BYTES_MAX     (64u << 20) /* of ids and documents under way */
 #define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* a larger one, with its id, is refused */
 #define STORE_PROBLEM_BYTES_MAX  4096        /* of each of a problem's texts */
 #define STORE_BUSY_MS            1000        /* waiting for somebody else's lock; then it is an outage */
 #define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first waits 1 ms */
 #define STORE_CHECKPOINT_SECONDS 1           /* after a pass over the log that failed */
-#define THREAD_SLICE_NS          100000 /* of processor time for what works in short strokes: the kernel's least */
-#define STORE_CACHE_KIB          (32 << 10) /* the writer's page cache */
+#define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
 
 /* Reading for people */
 #define READ_LIST_MAX       1000        /* items of one answer */
@@ -138,10 +136,7 @@
 #define HTTP_QUERY_MAX       64   /* values in a query */
 #define SOCKET_TRIES_MAX     100  /* for the directory's lock, 10 ms apart */
 
-#define APPLY_PIECE_MAX   500        /* schedules sent to the daemon together … */
-#define APPLY_PIECE_BYTES (1u << 20) /* … unless they are long */
-#define APPLY_UNDER_WAY   64         /* of a piece, with the store */
-#define DERIVED_IDS_MAX   1000       /* schedules whose id was made up of the same words */
+#define DERIVED_IDS_MAX 1000 /* schedules whose id was made up of the same words */
 
 /* The client */
 #define CLIENT_BYTES_MAX      (64u << 20) /* of an answer */
@@ -151,3 +146,11 @@
 #define CLIENT_AGAIN_MS       200 /* between two looks for a daemon that went away … */
 #define CLIENT_AGAIN_MAX      150 /* … while its run is waited for */
 #define SSE_EVENT_BYTES_MAX   (16u << 20)
+
+/* Very many at a time: what keeps them from making others wait */
+#define STORE_BULK_MAX       64  /* of the bulk lane in one transaction: who comes next waits for its end */
+#define APPLY_PIECE_MAX      500 /* schedules of one apply sent to the daemon together … */
+#define APPLY_PIECE_BYTES    (1u << 20) /* … or so many bytes … */
+#define APPLY_UNDER_WAY      64         /* … and of them with the store */
+#define PROBLEMS_WAITING_MAX 4096       /* ends of runs that wait to be told; more are told by the next end */
+#define THREAD_SLICE_NS      100000     /* of the threads on a trigger's way: the least the kernel gives */

@@ -28,6 +28,7 @@ struct problems {
 	struct map open;     /* by cause and what it is about */
 	struct saying *late; /* what the desk had no room for, in order */
 	struct saying **last;
+	unsigned waiting; /* of them */
 };
 
 /* Something to be said to the store, on its way to the desk and back. */
@@ -207,6 +208,7 @@ static void flush(struct problems *p)
 		if (desk_call(p->config.desk, tell_store, s))
 			return;
 		p->late = next;
+		p->waiting--;
 	}
 	p->last = &p->late;
 }
@@ -223,6 +225,7 @@ static void put(struct problems *p, const struct saying *what)
 	s->next = NULL;
 	*p->last = s;
 	p->last = &s->next;
+	p->waiting++;
 	flush(p);
 }
 
@@ -252,6 +255,8 @@ static void ended(struct problems *p, const struct pump_fact *f)
 	const struct run_row *r = &f->run;
 	bool bad = r->outcome == OUTCOME_FAILED || r->outcome == OUTCOME_KILLED;
 	bool wanted = r->reason == REASON_CANCELLED || r->reason == REASON_REPLACED;
+	if (p->waiting >= PROBLEMS_WAITING_MAX)
+		return; /* faster than anybody can be told: its next end says it, if it is still so */
 	if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_NO_WORK)
 		close_it(p, BAD_FAILED, f->sid);
 	else if (bad && !wanted && !is_open(p, BAD_NONE, f->sid))

@@ -22,7 +22,7 @@ struct fixture {
 		uint8_t act;
 		char key[64], subject[64], text[256];
 	} sent[SENT_MAX];
-	unsigned n, looked_at;
+	unsigned n, looked_at, all;
 };
 
 static void copy(char *to, size_t size, struct str s)
@@ -34,6 +34,7 @@ static void send(void *ctx, const struct st_req *r)
 {
 	struct fixture *f = ctx;
 	pthread_mutex_lock(&f->lock);
+	f->all++;
 	if (f->n < SENT_MAX) {
 		f->sent[f->n].act = r->problem.act;
 		copy(f->sent[f->n].key, sizeof f->sent[0].key, r->problem.key);
@@ -284,4 +285,40 @@ TEST(calls_leave_room_on_the_desk_for_attempts)
 	tear_down(&f);
 	sem_destroy(&go);
 	sem_destroy(&gone);
+}
+
+static unsigned all(struct fixture *f, unsigned want)
+{
+	unsigned n = 0;
+	for (unsigned ms = 0; ms < 20000 && n < want; ms++) {
+		problems_look(f->problems, &(struct health){ 0 }); /* what waits goes on */
+		pthread_mutex_lock(&f->lock);
+		n = f->all;
+		pthread_mutex_unlock(&f->lock);
+		usleep(1000);
+	}
+	return n;
+}
+
+/* However many fail while nobody can be told, what waits is bounded; the next failure says it. */
+TEST(failures_wait_within_bounds)
+{
+	enum { MANY = 2 * PROBLEMS_WAITING_MAX };
+	struct fixture f;
+	sem_t go;
+	set_up(&f);
+	sem_init(&go, 0, 0);
+	CHECK(desk_call(f.desk, wait_at, &go) == OK);
+	for (uint64_t sid = 1; sid <= MANY; sid++)
+		ends(&f, sid, OUTCOME_FAILED, REASON_EXIT);
+	sem_post(&go);
+	unsigned said = all(&f, PROBLEMS_WAITING_MAX);
+	CHECK(said >= PROBLEMS_WAITING_MAX);
+	usleep(100000);
+	said = all(&f, said);
+	CHECK(said <= PROBLEMS_WAITING_MAX + DESK_JOBS_MAX);
+	ends(&f, MANY, OUTCOME_FAILED, REASON_EXIT);
+	CHECK_INT(all(&f, said + 1), said + 1);
+	tear_down(&f);
+	sem_destroy(&go);
 }
