@@ -10,6 +10,7 @@
 
 enum {
 	RING = 1024,
+	HISTORY = 512,  /* of them for who comes back: more at once might be more than a stream may hold */
 	TOGETHER = 256, /* told at a time: then those who follow are sent what they have */
 	NAMES = 16384   /* of schedules, remembered */
 };
@@ -185,12 +186,14 @@ static void send(struct follower *f, const struct buf *events)
 	}
 }
 
-/* Copies what there is from *first on, TOGETHER at most; what is known no more is passed over. How many. */
-static unsigned copy(struct events *e, uint64_t *first, struct pump_fact ret[TOGETHER])
+/* Copies what there is from *first on, TOGETHER at most; what is known no more, or lies before `least`, is
+ * passed over. How many. */
+static unsigned copy(struct events *e, uint64_t *first, uint64_t least, struct pump_fact ret[TOGETHER])
 {
 	unsigned n = 0;
 	pthread_mutex_lock(&e->lock);
 	uint64_t oldest = e->last >= RING ? e->last - RING + 1 : 1;
+	oldest = oldest > least ? oldest : least;
 	*first = *first > oldest ? *first : oldest;
 	for (; n < TOGETHER && *first + n <= e->last; n++)
 		ret[n] = e->ring[(*first + n) % RING];
@@ -214,12 +217,12 @@ static void write_gap(uint64_t first, uint64_t next, struct buf *text)
 }
 
 /* The events from `first` on as a stream has them, TOGETHER at most; the number of the last. */
-static uint64_t write_stream(struct events *e, uint64_t first, struct buf *out)
+static uint64_t write_stream(struct events *e, uint64_t first, uint64_t least, struct buf *out)
 {
 	static struct pump_fact some[TOGETHER]; /* the HTTP thread's */
 	struct buf text = { 0 };
 	uint64_t at = first;
-	unsigned n = copy(e, &at, some);
+	unsigned n = copy(e, &at, least, some);
 	if (at > first) {
 		write_gap(first, at, &text);
 		write_frame(at - 1, &text, out);
@@ -245,7 +248,7 @@ static uint64_t newest(struct events *e)
 static void tell(struct events *e)
 {
 	struct buf out = { 0 };
-	e->told = write_stream(e, e->told + 1, &out);
+	e->told = write_stream(e, e->told + 1, 0, &out);
 	for (struct follower *f = e->followers, *next; f && out.n; f = next) {
 		next = f->next;
 		send(f, &out);
@@ -315,8 +318,9 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 	f->next = e->followers;
 	e->followers = f;
 	struct buf out = { 0 };
+	uint64_t least = e->told > HISTORY ? e->told - HISTORY + 1 : 1;
 	for (uint64_t at = after; after && at < e->told;)
-		at = write_stream(e, at + 1, &out);
+		at = write_stream(e, at + 1, least, &out);
 	send(f, &out);
 	buf_free(&out);
 }
@@ -327,7 +331,7 @@ void events_list(struct events *e, unsigned limit, struct buf *out)
 	uint64_t last = newest(e);
 	limit = limit < TOGETHER ? limit : TOGETHER;
 	uint64_t first = last > limit ? last - limit + 1 : 1;
-	unsigned n = copy(e, &first, some);
+	unsigned n = copy(e, &first, 0, some);
 	buf_addc(out, '[');
 	for (unsigned i = 0; i < n; i++) {
 		buf_add(out, i ? STR(",") : STR(""));

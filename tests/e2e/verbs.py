@@ -3,11 +3,13 @@
 temporary directory, right and wrong input.
 
 usage: verbs.py ROTA"""
+import http.client
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -128,6 +130,24 @@ class Daemon:
             self.process.kill()
             code = "hangs"
         check(code == 0, f"the daemon ended with {code}: {self.process.stdout.read().decode()[:400]}")
+
+
+def follow_from(last, n):
+    """The first so many events that somebody is sent who saw `last`."""
+    to = http.client.HTTPConnection("rota", timeout=15)
+    to.sock = socket.socket(socket.AF_UNIX)
+    to.sock.settimeout(15)
+    to.sock.connect(os.path.join(ENV["XDG_RUNTIME_DIR"], "rota", "rota.sock"))
+    to.request("GET", "/api/v1/events?follow=true", headers={"Last-Event-ID": str(last)})
+    stream, events = to.getresponse(), []
+    while len(events) < n:
+        line = stream.readline()
+        if line.startswith(b"data:"):
+            events.append(json.loads(line[5:]))
+        elif not line:
+            break
+    to.close()
+    return events
 
 
 # --- without a daemon ------------------------------------------------------------------------------------------------
@@ -292,6 +312,11 @@ def apply():
     good("apply", "-f", os.path.join(WORK, "many.json"), "--dry-run", has=("1200 added", "nothing was applied"))
     good("apply", "-f", os.path.join(WORK, "many.json"), has="1200 added, 0 changed, 0 unchanged")
     check(ask("show", "many700")["document"]["after"]["schedule"] == "many0", "a follower in another piece")
+    # They were more events than are kept: who comes back is told how many were left out, and the rest in order.
+    events = follow_from(1, 500)
+    check(events[0]["type"] == "events.left_out" and events[0]["count"] >= 500 and
+          [e["id"] for e in events] == list(range(events[0]["id"], events[0]["id"] + 500)), f"left out: {events[:2]}")
+    check(events[-1]["schedule"].startswith("many") and events[-1]["type"] == "schedule.changed", f"{events[-1]}")
     a = ask("apply", "-f", os.path.join(WORK, "many.json"))
     check({s["id"] for s in a["schedules"]} == {s["id"] for s in many} and a["dry_run"] is False and
           all(s["result"] == "unchanged" for s in a["schedules"]), "many applied again")
@@ -632,9 +657,9 @@ def denied():
     """Another user is told so; only root can try."""
     if os.geteuid() != 0:
         return
-    socket = os.path.join(ENV["XDG_RUNTIME_DIR"], "rota", "rota.sock")
+    path = os.path.join(ENV["XDG_RUNTIME_DIR"], "rota", "rota.sock")
     try:
-        done = subprocess.run([ROTA, "ls", "--socket", socket], cwd="/", user=65534, group=65534, extra_groups=[],
+        done = subprocess.run([ROTA, "ls", "--socket", path], cwd="/", user=65534, group=65534, extra_groups=[],
                               env={"HOME": "/nonexistent"}, capture_output=True, timeout=10)
     except PermissionError:
         return  # nor may it start the program
