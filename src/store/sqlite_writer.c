@@ -132,8 +132,8 @@ static bool restart_is_due(struct writer *w)
 	return w->log > w->log_full && (w->log > most || checkpoint_is_near(w->checkpoint, little));
 }
 
-/* Readers are waited for as long as one of ours may take; if one is in the way for longer, the log may grow by
- * another quarter before we try again. */
+/* Readers are waited for as long as one of ours may take; if one is in the way for longer, the log may grow
+ * by another quarter before we try again. */
 static void restart(struct writer *w)
 {
 	sqlite3_busy_timeout(w->db, READ_MS_MAX);

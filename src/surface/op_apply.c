@@ -43,7 +43,7 @@ static enum err find_leaders(struct op_call *call, const struct docs *docs, int 
 
 static enum err leaders_first(struct op_call *call, struct docs *docs)
 {
-	unsigned *order = arena_alloc(call->arena, (docs->n + 1) * sizeof *order), cycle;
+	unsigned *order = arena_alloc(call->arena, (docs->n + 1) * sizeof *order), cycle = 0;
 	int *leader = arena_alloc(call->arena, (docs->n + 1) * sizeof *leader);
 	struct docs_item *item = arena_alloc(call->arena, (docs->n + 1) * sizeof *item);
 	if (docs->n <= APPLY_PIECE_MAX)
@@ -205,7 +205,7 @@ static enum err sort_by_id(struct op_call *call, struct applying *a, const struc
 static enum err put_in_order(struct op_call *call, struct applying *a)
 {
 	int *leader = arena_alloc(call->arena, (a->n + 1) * sizeof *leader);
-	unsigned cycle;
+	unsigned cycle = 0;
 	a->order = arena_alloc(call->arena, (a->n + 1) * sizeof *a->order);
 	if (!leader || !a->order)
 		return E_NOMEM;

@@ -131,8 +131,8 @@ uint64_t engine_outdated(const struct engine *e, uint32_t *at);
 bool engine_quiet(const struct engine *e, struct now now);
 uint64_t engine_digest(const struct engine *e);
 
-/* What is going on, for people and for tests. Costs by the runs that are open, not by how many schedules there
- * are. */
+/* What is going on, for people and for tests. Costs by the runs that are open, not by how many schedules
+ * there are. */
 struct engine_counts {
 	unsigned schedules, runs, waiting, queued, running, retrying, slots_used, claims_under_way,
 		launches_under_way;
