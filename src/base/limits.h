@@ -201,3 +201,8 @@
 #define OUT_ID_BYTES_MAX      128
 #define HOST_BYTES_MAX        253
 #define DELIVER_SECONDS_MAX   86400 /* between two attempts, whatever the receiver asks for */
+
+/* Very many at a time: what keeps them from making others wait */
+#define STORE_BULK_MAX  64     /* of the bulk lane in one transaction: who comes next waits for its end */
+#define APPLY_BULK      32     /* so many schedules of one apply are very many */
+#define THREAD_SLICE_NS 100000 /* of the threads on a trigger's way: the least the kernel gives */

@@ -174,14 +174,19 @@ static void reply_to_all(struct daemon *d)
 	}
 }
 
-/* A name is written before the rules that hold its number: both go the same way, one after the other. */
+/* A name is written before the rules that hold its number: both go the same way, one after the other. There
+ * are two ways for schedules, and whoever comes next may go by the other; what is there twice is there once.
+ */
 static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct str text)
 {
 	struct daemon *d = ctx;
-	struct st_req r = { .op = ST_NAME, .lane = LANE_USER, .name = { (uint8_t)kind, number, text } };
-	/* Out of memory here is met again by the request it is for. */
-	if (pump_send(d->pump, &r))
-		return;
+	static const uint8_t ways[] = { LANE_USER, LANE_BULK };
+	for (unsigned i = 0; i < ARRAY_LEN(ways); i++) {
+		struct st_req r = { .op = ST_NAME, .lane = ways[i], .name = { (uint8_t)kind, number, text } };
+		/* Out of memory here is met again by the request it is for. */
+		if (pump_send(d->pump, &r))
+			return;
+	}
 }
 
 static void order(struct daemon *d, struct pending *p)
@@ -368,7 +373,7 @@ static void answered(void *ctx, const struct st_ack *ack)
 		if (s->req.tag != ack->tag)
 			continue;
 		*at = s->next;
-		struct pump_fact f = { .op = s->req.op, .res = ack->res };
+		struct pump_fact f = { .op = s->req.op, .res = ack->res, .at = ack->done };
 		f.problem.act = s->req.problem.act;
 		f.problem.number = ack->problem;
 		f.problem.fresh = ack->count == 1;
@@ -906,7 +911,7 @@ static void load_also(void *ctx, const struct load_item *item)
 static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
-	if (d->compile.again)
+	if (d->compile.again && !d->compile.under_way) /* it looks at all of them */
 		compile_all(d);
 	problems_happened(d->problems, f, ack);
 	tell(d, f, ack);

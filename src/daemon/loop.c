@@ -1,6 +1,7 @@
 #include "daemon/loop.h"
 
 #include "host/clock.h"
+#include "store/thread.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -24,6 +25,7 @@ struct loop {
 	sd_event *event;
 	sd_event_source *again, *zones_timer, *stop_timer;
 	int timer;
+	int64_t armed;             /* what it is set to; 0: it must be set anew */
 	int64_t slept;             /* BOOTTIME - MONOTONIC: how long the machine was suspended */
 	struct boot launcher_next; /* not to be started again before */
 	int64_t wish;              /* of `turned` */
@@ -94,6 +96,10 @@ static void arm(struct loop *l)
 		int64_t us = next.us < 1 ? 1 : next.us;
 		at.it_value = (struct timespec){ us / USEC, us % USEC * 1000 };
 	}
+	int64_t armed = any && next.us > now.wall.us ? next.us : INT64_MAX;
+	if (armed == l->armed)
+		return;
+	l->armed = armed;
 	/* Cancelled when somebody sets the clock: then it is time to look. */
 	if (timerfd_settime(l->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &at, NULL) < 0 &&
 	    errno != ECANCELED)
@@ -136,6 +142,7 @@ static int on_timer(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 	if (read(fd, &times, sizeof times) < 0) {
 		/* Not yet, or the clock was set: the turn finds out. */
 	}
+	((struct loop *)ctx)->armed = 0;
 	turn(ctx);
 	return 0;
 }
@@ -306,6 +313,7 @@ void loop_free(struct loop *l)
 enum err loop_run(struct loop *l, struct why *why)
 {
 	sd_notify(0, "READY=1");
+	thread_prompt();
 	turn(l);
 	if (sd_event_loop(l->event) < 0 && !l->error)
 		fail(l, E_IO, "the event loop failed");

@@ -221,6 +221,7 @@ static bool take_ack(struct pump *p, const struct st_ack *ack, struct now now)
 	if (!pump_event(p, &(struct event){ .kind = EV_ACK, .ack = ack }, now))
 		return false;
 	fact.res = ack->res;
+	fact.at = ack->done.us ? ack->done : now.wall;
 	if (known && p->config.happened)
 		p->config.happened(p->config.ctx, &fact, ack);
 	return true;

@@ -8,6 +8,7 @@
 struct pump_fact {
 	uint8_t op, res;
 	uint64_t sid;
+	struct wall at;         /* when it was durable */
 	struct run_row run;     /* OCC, VERDICT, STARTED, FINISH: as asked for */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */

@@ -477,6 +477,8 @@ static unsigned take(struct runner *r, struct rn_says *ret, unsigned max)
 unsigned runner_collect(struct runner *r, struct rn_says *ret, unsigned max)
 {
 	struct epoll_event e[64];
+	if (r->says == r->said && !r->used && epoll_wait(r->epoll, e, 1, 0) == 0)
+		return 0; /* asked at every turn of its owner, and most of them have no process at all */
 	if (r->says == r->said && reserve_says(r)) {
 		/* What shims had to say comes before their ends. */
 		launch_hear(r);

@@ -319,6 +319,8 @@ struct st_ack {
 	uint32_t count; /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new. STATE: rev
 			 */
 	struct run_row was; /* OCC, ST_LOST: the record that is there */
+	struct wall done; /* when it was durable; 0: the store does not say. For people: nothing is decided by
+			     it */
 };
 
 /* What a fresh engine is told, in this order: names, holds, schedules by sid, runs that are not finished by

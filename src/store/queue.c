@@ -106,11 +106,12 @@ enum err queue_submit(struct queue *q, const struct st_req *r)
 		list_add(&q->lane[r->lane], a);
 		q->under_way++;
 		q->text += text_of(r);
-		pthread_cond_signal(&q->wake);
 	}
 	pthread_mutex_unlock(&q->lock);
 	if (full)
 		free(a);
+	else
+		pthread_cond_signal(&q->wake); /* unlocked: whom it wakes needs the lock */
 	return full ? E_LIMIT : OK;
 }
 
@@ -170,6 +171,8 @@ static bool is_empty(const struct queue *q)
 static unsigned places(const struct queue *q, unsigned lane, unsigned room, unsigned max)
 {
 	unsigned share = max / STORE_LANE_SHARE;
+	if (lane == LANE_BULK && room > STORE_BULK_MAX)
+		room = STORE_BULK_MAX;
 	for (unsigned i = lane + 1; i < LANES; i++)
 		room -= q->lane[i].n < share ? q->lane[i].n : share;
 	return q->lane[lane].n < room ? q->lane[lane].n : room;
@@ -201,6 +204,7 @@ void queue_answer(struct queue *q, struct ask **done, unsigned n)
 	bool was_empty = !q->answers.n;
 	for (unsigned i = 0; i < n; i++)
 		list_add(&q->answers, done[i]);
+	/* Locked: rung after all were taken, it would ring on. */
 	if (was_empty && write(q->fd, &one, sizeof one) < 0)
 		one = 0; /* the counter is full, hence readable: just as well */
 	pthread_mutex_unlock(&q->lock);

@@ -23,6 +23,7 @@ static bool pass(struct checkpoint *c)
 	int in_log = 0, moved = 0;
 	uint64_t commits = c->commits;
 	c->wanted = false;
+	c->passing = true;
 	c->written = 0;
 	pthread_mutex_unlock(&c->lock);
 
@@ -33,6 +34,7 @@ static bool pass(struct checkpoint *c)
 	db_note(c->db, failed ? rc : SQLITE_OK, c->trouble, TROUBLE_CHECKPOINT);
 
 	pthread_mutex_lock(&c->lock);
+	c->passing = false;
 	c->complete = rc == SQLITE_OK && in_log == moved && c->commits == commits;
 	return failed;
 }
@@ -103,6 +105,16 @@ bool checkpoint_settled(struct checkpoint *c)
 		want(c);
 	pthread_mutex_unlock(&c->lock);
 	return settled;
+}
+
+bool checkpoint_is_near(struct checkpoint *c, unsigned pages)
+{
+	pthread_mutex_lock(&c->lock);
+	bool near = !c->wanted && !c->passing && c->written <= pages;
+	if (!near && !c->passing)
+		want(c);
+	pthread_mutex_unlock(&c->lock);
+	return near;
 }
 
 int checkpoint_now(struct checkpoint *c, sqlite3 *writer, int mode)

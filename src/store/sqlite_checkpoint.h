@@ -14,7 +14,7 @@ struct checkpoint {
 	unsigned threshold; /* pages written since the last pass that make another worth while */
 	unsigned written;
 	uint64_t commits; /* seen so far */
-	bool wanted, complete, closing;
+	bool wanted, passing, complete, closing;
 	struct trouble *trouble;
 };
 
@@ -27,6 +27,9 @@ void checkpoint_stop(struct checkpoint *c);
 void checkpoint_note(struct checkpoint *c, unsigned pages);
 /* Whether all that was committed is in the database. If not, a pass is made soon. */
 bool checkpoint_settled(struct checkpoint *c);
+/* Whether at most so many pages have been committed since the last pass began, and none is under way: then
+ * there is little left to be done for whoever begins the log anew. If not, a pass is made soon. */
+bool checkpoint_is_near(struct checkpoint *c, unsigned pages);
 /* One of SQLite's checkpoints on the writer's own connection, after the pass that is under way. (SQLite would
  * not wait for that, but give up.) */
 must_check int checkpoint_now(struct checkpoint *c, sqlite3 *writer, int mode);

@@ -159,6 +159,11 @@ static enum err one_text(struct reader *r, enum read_sql which, uint64_t first, 
 	return e;
 }
 
+enum err read_id(struct reader *r, uint64_t sid, struct arena *a, struct str *ret, struct why *why)
+{
+	return one_text(r, READ_ID, sid, 0, a, ret, why);
+}
+
 enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a, struct str *ret,
 			  struct why *why)
 {

@@ -42,6 +42,9 @@ struct read_sched {
 /* Any, the removed ones included: their runs are still told of by their document. */
 must_check enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read_sched *ret,
 			       struct why *why);
+/* The id alone of any; empty: it has none. */
+must_check enum err read_id(struct reader *r, uint64_t sid, struct arena *a, struct str *ret,
+			    struct why *why);
 /* The document as it was at this rev. */
 must_check enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a,
 				     struct str *ret, struct why *why);

@@ -37,6 +37,7 @@ static const char *const text[] = {
 	[READ_END] = "COMMIT",
 
 	[READ_SCHED] = SCHED_WHOLE("") " WHERE d.sid = ?1",
+	[READ_ID] = "SELECT id FROM document WHERE sid = ?1 AND ?2 = 0",
 	/* The first that was replaced at or after that rev, else the one that stands. */
 	[READ_DOCUMENT] =
 		"SELECT ifnull((SELECT body FROM version WHERE sid = ?1 AND rev >= ?2 ORDER BY rev LIMIT 1),"

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* ---- transactions ---- */
 
@@ -57,6 +58,14 @@ static int one_by_one(struct writer *w, struct ask **a, unsigned n, unsigned *do
 	return SQLITE_OK;
 }
 
+static void stamp(struct ask **a, unsigned n)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	for (unsigned i = 0; i < n; i++)
+		a[i]->ack.done.us = (int64_t)t.tv_sec * USEC + t.tv_nsec / 1000;
+}
+
 /* What the last transaction came to, for anybody to read. Its own explanation, for the connection has rolled
  * back since. */
 static void note(struct writer *w, int rc)
@@ -78,6 +87,7 @@ static bool settle(struct writer *w, struct ask **a, unsigned n)
 		if (db_fate(rc) == DB_FAULT)
 			rc = one_by_one(w, a, n, &done);
 		note(w, rc);
+		stamp(a, done);
 		queue_answer(w->queue, a, done);
 		a += done;
 		n -= done;
@@ -116,9 +126,17 @@ static void tidy(struct writer *w)
 	sqlite3_busy_timeout(w->db, STORE_BUSY_MS);
 }
 
-/* There was no lull for too long. Costs what the checkpoint thread has not done yet. Readers are waited for
- * as long as one of ours may take; if one is in the way for longer, the log may grow by another quarter
- * before we try again. */
+/* There was no lull for too long: it is time to begin the log anew. That costs what the checkpoint thread has
+ * not done yet, and whoever comes due waits for it: the moment when that is little is waited for, while the
+ * log grows by a quarter at most. */
+static bool restart_is_due(struct writer *w)
+{
+	unsigned most = w->tuning.wal_max + w->tuning.wal_max / 4, little = w->tuning.checkpoint / 8;
+	return w->log > w->log_full && (w->log > most || checkpoint_is_near(w->checkpoint, little));
+}
+
+/* Readers are waited for as long as one of ours may take; if one is in the way for longer, the log may grow
+ * by another quarter before we try again. */
 static void restart(struct writer *w)
 {
 	sqlite3_busy_timeout(w->db, READ_MS_MAX);
@@ -133,6 +151,7 @@ static void *work(void *arg)
 {
 	struct writer *w = arg;
 	bool end = false;
+	thread_prompt();
 	while (!end) {
 		int ms = w->file > w->tuning.wal_lull ? (int)w->tuning.lull_ms : -1;
 		unsigned n = queue_take(w->queue, w->group, w->tuning.group, ms, &end);
@@ -140,7 +159,7 @@ static void *work(void *arg)
 			end = !settle(w, w->group, n);
 		else if (!end)
 			tidy(w);
-		if (w->log > w->log_full)
+		if (restart_is_due(w))
 			restart(w);
 	}
 	return NULL;

@@ -41,7 +41,8 @@ struct applying {
 	struct removal *removal;
 	unsigned removals, room;
 	bool dry_run;
-	enum err failed; /* the first; call->why says more. What was not asked for by then never is */
+	enum err failed; /* the first, … */
+	struct why why;  /* … and more about it. What was not asked for by then never is */
 };
 
 enum { TURN_US = 5000 };
@@ -96,8 +97,8 @@ static enum err sort_by_id(struct op_call *call, struct applying *a)
 	return OK;
 }
 
-/* A follower needs its leader's number, so a leader that is new goes first: from each, up to the first that
- * is there or placed, and back. */
+/* A follower needs its leader's number, so a leader goes first: from each, up to the first that is placed,
+ * and back. */
 static enum err put_in_order(struct op_call *call, struct applying *a)
 {
 	bool *placed = arena_alloc(call->arena, a->n + 1);
@@ -117,8 +118,6 @@ static enum err put_in_order(struct op_call *call, struct applying *a)
 			seen[at] = i + 1;
 			line[length++] = (unsigned)at;
 			at = after.n ? find(a, after) : -1;
-			if (at >= 0 && a->item[at].sid)
-				at = -1;
 		}
 		while (length) {
 			placed[line[--length]] = true;
@@ -309,7 +308,7 @@ static void tell(void *arg)
 	buf_addc(&call->answer, ']');
 	if (a->failed) {
 		_cleanup_(buf_free) struct buf text = { 0 };
-		err_describe(a->failed, call->why, STR(""), &text);
+		err_describe(a->failed, &a->why, STR(""), &text);
 		buf_addf(&call->answer, ",\"error\":{\"code\":\"%s\"", err_table[a->failed].name);
 		tell_str(&call->answer, "detail", buf_str(&text));
 		buf_addc(&call->answer, '}');
@@ -317,6 +316,15 @@ static void tell(void *arg)
 	}
 	buf_addc(&call->answer, '}');
 	api_finish(call, OK);
+}
+
+/* The first counts; call->why is also that of answers still to come. */
+static void fail(struct op_call *call, struct applying *a, enum err e)
+{
+	if (!e || a->failed)
+		return;
+	a->failed = e;
+	a->why = *call->why;
 }
 
 /* --- what is there no more
@@ -330,7 +338,7 @@ static void remove_on(struct op_call *call)
 	while (!a->failed && !a->dry_run && a->asked < a->removals && a->asked - a->answered < TOGETHER) {
 		call->about = &a->removal[a->asked];
 		struct command c = { .kind = CMD_DROP, .sid = a->removal[a->asked].sid };
-		a->failed = api_order(call, a->api, &c, removed);
+		fail(call, a, api_order(call, a->api, &c, removed));
 		a->asked += !a->failed;
 	}
 	if (a->answered == a->asked && (a->failed || a->dry_run || a->asked == a->removals))
@@ -346,7 +354,7 @@ static void removed(struct op_call *call, struct api *api, const struct reply *r
 	m->done = r->code == REPLY_OK || r->code == REPLY_NOT_FOUND;
 	if (!m->done && !a->failed) {
 		const char *what = arena_printf(call->arena, "'%.*s' was not removed", STR_SHORT(m->id));
-		a->failed = api_refusal(call, r, what ? what : "one was not removed");
+		fail(call, a, api_refusal(call, r, what ? what : "one was not removed"));
 	}
 	remove_on(call);
 }
@@ -412,7 +420,7 @@ static void look_for_more(void *arg)
 		if (!e)
 			return;
 	}
-	a->failed = e;
+	fail(call, a, e);
 	a->asked = a->answered = 0;
 	remove_on(call);
 }
@@ -452,7 +460,7 @@ static void applied(struct op_call *call, struct api *api, const struct reply *r
 	i->applied = r->code == REPLY_OK;
 	if (!i->applied && !a->failed) {
 		const char *what = arena_printf(call->arena, "'%.*s' was refused", STR_SHORT(i->id));
-		a->failed = api_refusal(call, r, what ? what : "one was refused");
+		fail(call, a, api_refusal(call, r, what ? what : "one was refused"));
 	}
 	go_on(call);
 }
@@ -468,6 +476,7 @@ static enum err order_one(struct op_call *call, struct applying *a, const struct
 	if (!e)
 		e = put_look(&scratch, a->api, &p);
 	p.source = i->source;
+	p.bulk = a->n > APPLY_BULK;
 	call->about = i;
 	if (!e)
 		e = put_order(call, a->api, &p, applied);
@@ -497,7 +506,7 @@ static void go_on(void *arg)
 		}
 		if (!may_go(a, i))
 			return;
-		a->failed = i->changes.p ? order_one(call, a, i) : keep_source(call, a, i);
+		fail(call, a, i->changes.p ? order_one(call, a, i) : keep_source(call, a, i));
 		a->asked += !a->failed;
 	}
 	if (a->answered < a->asked)

@@ -4,13 +4,18 @@
 #include "surface/sse.h"
 #include "surface/tell.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { RING = 1024, EVENT_BYTES_MAX = 640 /* of a stream: a schedule's id is DOC_ID_MAX at most */ };
+enum {
+	RING = 1024,
+	EVENT_BYTES_MAX = 640, /* of a stream: a schedule's id is DOC_ID_MAX at most */
+	TOGETHER = 256,        /* told at a time: then those who follow are sent what they have */
+	NAMES = 16384          /* of schedules, remembered */
+};
 static_assert(RING * EVENT_BYTES_MAX < HTTP_STREAM_BYTES_MAX,
 	      "who comes back is sent all that is known, without being cut off for it");
-static_assert(2 * RING < HTTP_POSTS_MAX, "answers find room beside events");
 
 struct follower {
 	struct events *events;
@@ -18,20 +23,21 @@ struct follower {
 	struct follower *next;
 };
 
+/* Facts are kept as they are; they are put into words when somebody wants to know. */
 struct events {
 	struct reader *reader;
-	struct buf ring[RING]; /* JSON */
-	uint64_t before;       /* the numbers begin after this one … */
-	uint64_t last;         /* … up to that of the newest; it stands at last % RING */
+	pthread_mutex_t lock; /* of the ring */
+	struct pump_fact ring[RING];
+	uint64_t before; /* the numbers begin after this one … */
+	uint64_t last;   /* … up to that of the newest; it stands at last % RING */
+	/* The HTTP thread's. */
+	uint64_t told; /* to those who follow */
 	struct follower *followers;
-	atomic_uint left_out;
-	atomic_uint on_way; /* RING at most: the box they come by is also that of the answers */
-};
-
-struct news {
-	struct events *events;
-	struct pump_fact fact;
-	struct wall at; /* when its cause was durable */
+	struct {
+		uint64_t sid;
+		char *id;
+	} name[NAMES];
+	atomic_bool followed, on_way;
 };
 
 enum err events_new(struct reader *reader, struct events **ret)
@@ -39,10 +45,11 @@ enum err events_new(struct reader *reader, struct events **ret)
 	struct events *e = calloc(1, sizeof *e);
 	if (!e)
 		return E_NOMEM;
-	e->reader = reader;
+	pthread_mutex_init(&e->lock, NULL);
 	/* The clock at the start, so that they are larger than those of the daemon before: whoever followed
 	 * that one and comes back can say what it saw last. */
 	e->last = e->before = (uint64_t)tell_now().us;
+	e->reader = reader;
 	*ret = e;
 	return OK;
 }
@@ -56,8 +63,9 @@ void events_free(struct events *e)
 		e->followers = f->next;
 		free(f);
 	}
-	for (unsigned i = 0; i < RING; i++)
-		buf_free(&e->ring[i]);
+	for (unsigned i = 0; i < NAMES; i++)
+		free(e->name[i].id);
+	pthread_mutex_destroy(&e->lock);
 	free(e);
 }
 
@@ -112,17 +120,34 @@ static void add_time(struct buf *out, const char *name, struct wall t)
 	tell_time(out, t);
 }
 
-static void write_event(struct events *e, uint64_t number, const char *type, const struct pump_fact *f,
-			struct wall at, struct buf *out)
+/* A schedule's id is its own for ever. NULL: it has none. */
+static const char *name_of(struct events *e, uint64_t sid)
 {
 	struct arena arena = { 0 };
-	struct read_sched s = { 0 };
+	struct str id;
 	struct why why;
-	buf_addf(out, "{\"id\":%llu,\"type\":\"%s\"", (unsigned long long)number, type);
-	add_time(out, "time", at);
-	if (f->sid && read_sched(e->reader, f->sid, &arena, &s, &why) == OK && s.id.n) {
+	if (e->name[sid % NAMES].sid == sid)
+		return e->name[sid % NAMES].id;
+	char *copy = NULL;
+	if (read_id(e->reader, sid, &arena, &id, &why) == OK && id.n)
+		copy = strndup(id.p, id.n);
+	arena_free(&arena);
+	if (copy) {
+		free(e->name[sid % NAMES].id);
+		e->name[sid % NAMES].sid = sid;
+		e->name[sid % NAMES].id = copy;
+	}
+	return copy;
+}
+
+static void write_event(struct events *e, uint64_t number, const struct pump_fact *f, struct buf *out)
+{
+	const char *id = f->sid ? name_of(e, f->sid) : NULL;
+	buf_addf(out, "{\"id\":%llu,\"type\":\"%s\"", (unsigned long long)number, type_of(f));
+	add_time(out, "time", f->at);
+	if (id) {
 		buf_add(out, STR(",\"schedule\":"));
-		json_write_str(out, s.id);
+		json_write_str(out, str_of(id));
 	}
 	if (f->run.run) {
 		buf_addf(out, ",\"run\":\"r%llu\",\"attempt\":%u", (unsigned long long)f->run.run,
@@ -130,7 +155,7 @@ static void write_event(struct events *e, uint64_t number, const char *type, con
 		add_time(out, "nominal", f->run.nominal);
 	}
 	if (f->op == ST_OCC && f->run.due.us) /* from due to durable */
-		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(at.us - f->run.due.us) / 1000);
+		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(f->at.us - f->run.due.us) / 1000);
 	if (f->problem.number)
 		buf_addf(out, ",\"problem\":%llu", (unsigned long long)f->problem.number);
 	if (f->op == ST_RANGE) {
@@ -145,7 +170,6 @@ static void write_event(struct events *e, uint64_t number, const char *type, con
 	if (reason)
 		buf_addf(out, ",\"reason\":\"%s\"", reason_words[reason]);
 	buf_addc(out, '}');
-	arena_free(&arena);
 }
 
 /* --- who follows
@@ -154,83 +178,156 @@ static void write_event(struct events *e, uint64_t number, const char *type, con
 static void closed(void *ctx)
 {
 	struct follower *f = ctx;
-	for (struct follower **at = &f->events->followers; *at; at = &(*at)->next)
+	struct events *e = f->events;
+	for (struct follower **at = &e->followers; *at; at = &(*at)->next)
 		if (*at == f) {
 			*at = f->next;
 			break;
 		}
+	atomic_store(&e->followed, e->followers != NULL);
 	free(f);
 }
 
-static void send(struct events *e, struct follower *f, uint64_t number)
+static void send(struct follower *f, const struct buf *events)
 {
-	struct buf out = { 0 };
+	/* Who is too slow is cut off by the server, and told so by `closed`. */
+	if (!events->failed && http_stream_write(f->stream, buf_str(events))) {
+		/* see above */
+	}
+}
+
+/* The number of the last that is known no more. */
+static uint64_t gone(const struct events *e)
+{
+	return e->last - e->before > RING ? e->last - RING : e->before;
+}
+
+/* Copies what there is from *first on, TOGETHER at most; what is known no more is passed over. How many. */
+static unsigned copy(struct events *e, uint64_t *first, struct pump_fact ret[TOGETHER])
+{
+	unsigned n = 0;
+	pthread_mutex_lock(&e->lock);
+	uint64_t oldest = gone(e) + 1;
+	*first = *first > oldest ? *first : oldest;
+	for (; n < TOGETHER && *first + n <= e->last; n++)
+		ret[n] = e->ring[(*first + n) % RING];
+	pthread_mutex_unlock(&e->lock);
+	return n;
+}
+
+static void write_frame(uint64_t number, const struct buf *text, struct buf *out)
+{
 	char id[24];
 	snprintf(id, sizeof id, "%llu", (unsigned long long)number);
-	sse_write(&out, &(struct sse_event){ .id = str_of(id), .data = buf_str(&e->ring[number % RING]) });
-	/* Who is too slow is cut off by the server, and told so by `closed`. */
-	if (!out.failed && http_stream_write(f->stream, buf_str(&out))) {
-		/* see above */
+	sse_write(out, &(struct sse_event){ .id = str_of(id), .data = buf_str(text) });
+	out->failed |= text->failed;
+}
+
+static void write_gap(uint64_t first, uint64_t next, struct buf *text)
+{
+	buf_addf(text, "{\"id\":%llu,\"type\":\"events.left_out\"", (unsigned long long)next - 1);
+	add_time(text, "time", tell_now());
+	buf_addf(text, ",\"count\":%llu}", (unsigned long long)(next - first));
+}
+
+/* The events from `first` on as a stream has them, TOGETHER at most; the number of the last. */
+static uint64_t write_stream(struct events *e, uint64_t first, struct buf *out)
+{
+	static struct pump_fact some[TOGETHER]; /* the HTTP thread's */
+	struct buf text = { 0 };
+	uint64_t at = first;
+	unsigned n = copy(e, &at, some);
+	if (at > first) {
+		write_gap(first, at, &text);
+		write_frame(at - 1, &text, out);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		text.n = 0;
+		write_event(e, at + i, &some[i], &text);
+		write_frame(at + i, &text, out);
+	}
+	buf_free(&text);
+	return at + n - 1;
+}
+
+static uint64_t newest(struct events *e)
+{
+	pthread_mutex_lock(&e->lock);
+	uint64_t last = e->last;
+	pthread_mutex_unlock(&e->lock);
+	return last;
+}
+
+/* To all who follow, what they have not been told. */
+static void tell(struct events *e)
+{
+	struct buf out = { 0 };
+	e->told = write_stream(e, e->told + 1, &out);
+	for (struct follower *f = e->followers, *next; f && out.n; f = next) {
+		next = f->next;
+		send(f, &out);
 	}
 	buf_free(&out);
 }
 
-static void append(struct events *e, const char *type, const struct pump_fact *f, struct wall at)
-{
-	uint64_t number = ++e->last;
-	struct buf *slot = &e->ring[number % RING];
-	slot->n = 0;
-	slot->failed = false;
-	write_event(e, number, type, f, at, slot);
-	for (struct follower *to = e->followers; to; to = to->next)
-		send(e, to, number);
-}
+struct bell {
+	struct events *events;
+	struct http *http;
+};
+
+static void ring(struct events *e, struct http *http);
 
 static void arrive(void *arg)
 {
-	struct news n = *(struct news *)arg;
+	struct bell b = *(struct bell *)arg;
 	free(arg);
-	atomic_fetch_sub(&n.events->on_way, 1);
-	unsigned left_out = atomic_exchange(&n.events->left_out, 0);
-	if (left_out)
-		append(n.events, "events.left_out", &(struct pump_fact){ 0 }, n.at);
-	append(n.events, type_of(&n.fact), &n.fact, n.at);
+	atomic_store(&b.events->on_way, false);
+	tell(b.events);
+	if (b.events->followers && b.events->told < newest(b.events))
+		ring(b.events, b.http);
+}
+
+/* One is enough for all that come before it is heard. If it cannot be: the next event rings again. */
+static void ring(struct events *e, struct http *http)
+{
+	if (atomic_exchange(&e->on_way, true))
+		return;
+	struct bell *b = malloc(sizeof *b);
+	if (b)
+		*b = (struct bell){ e, http };
+	if (!b || http_post(http, arrive, b)) {
+		free(b);
+		atomic_store(&e->on_way, false);
+	}
 }
 
 void events_add(struct events *e, struct http *http, const struct pump_fact *f)
 {
 	if (!type_of(f))
 		return;
-	bool room = atomic_fetch_add(&e->on_way, 1) < RING;
-	struct news *n = room ? malloc(sizeof *n) : NULL;
-	if (n)
-		*n = (struct news){ e, *f, tell_now() };
-	if (!n || http_post(http, arrive, n)) {
-		free(n);
-		atomic_fetch_sub(&e->on_way, 1);
-		atomic_fetch_add(&e->left_out, 1);
-	}
+	pthread_mutex_lock(&e->lock);
+	e->ring[++e->last % RING] = *f;
+	pthread_mutex_unlock(&e->lock);
+	if (atomic_load(&e->followed))
+		ring(e, http);
 }
 
-/* The last event that need not be told to somebody who has seen this one. A larger number than there is was
- * given by another daemon, by a clock that was ahead. */
-static uint64_t where(const struct events *e, uint64_t seen)
+/* The last event that need not be told to somebody who has seen this one. A number that was never given is
+ * that of another daemon: then all that is known is told. */
+static uint64_t where(struct events *e, uint64_t seen)
 {
-	uint64_t gone = e->last - e->before > RING ? e->last - RING : e->before;
-	return seen > e->last || seen < gone ? gone : seen;
+	pthread_mutex_lock(&e->lock);
+	uint64_t from = seen > e->last || seen < e->before ? gone(e) : seen;
+	pthread_mutex_unlock(&e->lock);
+	return from;
 }
 
 /* Says where the stream begins, so that a reader that has heard nothing yet can come back, too. */
-static void greet(struct follower *f, uint64_t from)
+static void greet(uint64_t from, struct buf *out)
 {
-	struct buf out = { 0 };
 	char id[24];
 	snprintf(id, sizeof id, "%llu", (unsigned long long)from);
-	sse_write(&out, &(struct sse_event){ .event = STR("hello"), .id = str_of(id), .data = STR("{}") });
-	if (!out.failed && http_stream_write(f->stream, buf_str(&out))) {
-		/* as in send */
-	}
-	buf_free(&out);
+	sse_write(out, &(struct sse_event){ .event = STR("hello"), .id = str_of(id), .data = STR("{}") });
 }
 
 void events_follow(struct events *e, struct http_request *r, uint64_t after)
@@ -246,23 +343,32 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 		free(f);
 		return;
 	}
-	uint64_t from = after ? where(e, after) : e->last;
-	greet(f, from);
-	for (uint64_t n = from + 1; n <= e->last; n++)
-		send(e, f, n);
+	if (!e->followers) {
+		atomic_store(&e->followed, true); /* from here on every event rings */
+		e->told = newest(e);
+	}
 	f->next = e->followers;
 	e->followers = f;
+	struct buf out = { 0 };
+	uint64_t from = after ? where(e, after) : e->told;
+	greet(from, &out);
+	for (uint64_t at = from; at < e->told;)
+		at = write_stream(e, at + 1, &out);
+	send(f, &out);
+	buf_free(&out);
 }
 
 void events_list(struct events *e, unsigned limit, struct buf *out)
 {
-	uint64_t n = e->last - e->before < limit ? e->last - e->before : limit;
-	n = n < RING ? n : RING - 1;
+	static struct pump_fact some[TOGETHER]; /* the HTTP thread's */
+	uint64_t last = newest(e);
+	limit = limit < TOGETHER ? limit : TOGETHER;
+	uint64_t first = last - e->before > limit ? last - limit + 1 : e->before + 1;
+	unsigned n = copy(e, &first, some);
 	buf_addc(out, '[');
-	for (uint64_t i = e->last - n + 1; i <= e->last; i++) {
-		if (i > e->last - n + 1)
-			buf_addc(out, ',');
-		buf_add(out, buf_str(&e->ring[i % RING]));
+	for (unsigned i = 0; i < n; i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		write_event(e, first + i, &some[i], out);
 	}
 	buf_addc(out, ']');
 }

@@ -9,7 +9,8 @@
 struct events;
 must_check enum err events_new(struct reader *reader, struct events **ret);
 void events_free(struct events *e);
-/* From the daemon's thread. Too many at a time are left out, and that is told as an event, too. */
+/* From the daemon's thread; costs little more than a copy when nobody follows. Who follows and does not keep
+ * up with the ring is told how many events were left out, as an event, too. */
 void events_add(struct events *e, struct http *http, const struct pump_fact *f);
 /* Streams what comes, after what is still known since `after` (0: nothing of it). */
 void events_follow(struct events *e, struct http_request *r, uint64_t after);

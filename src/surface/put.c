@@ -70,6 +70,7 @@ enum err put_order(struct op_call *call, struct api *api, const struct put *p, a
 	struct command c = { .kind = CMD_PUT,
 			     .sid = p->exists ? p->old.row.sid : 0,
 			     .enabled = p->doc.enabled,
+			     .bulk = p->bulk,
 			     .max_runs = (uint32_t)p->doc.max_runs,
 			     .id = p->doc.id,
 			     .document = p->text,

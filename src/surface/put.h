@@ -11,6 +11,7 @@ struct put {
 	struct source_row source; /* where it stands; from.p NULL: not said */
 	bool exists;              /* a living schedule has this id: … */
 	struct read_sched old;    /* … this one */
+	bool bulk;                /* one of many: others go before it */
 };
 
 /* Reads one document, a map; call->source is what its places count in. `fresh`: as doc_env says. */

@@ -2,7 +2,7 @@
  * one transaction with the same two writes that a claim makes. Prints milliseconds from due to durable, and
  * its CPU time.
  *
- * usage: bench_late SCHEDULES SECONDS DATABASE */
+ * usage: bench_late SCHEDULES SECONDS DATABASE [PERIOD]     (each once in so many seconds, 60) */
 #include "core/engine/heap.h"
 #include "host/clock.h"
 
@@ -29,9 +29,10 @@ static int by_size(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	if (argc != 4)
+	if (argc != 4 && argc != 5)
 		return 2;
 	unsigned n = (unsigned)atoi(argv[1]), seconds = (unsigned)atoi(argv[2]);
+	int64_t period = (argc > 4 ? atoi(argv[4]) : 60) * USEC;
 	sqlite3 *db;
 	sqlite3_stmt *insert, *update;
 	struct heap heap = { 0 };
@@ -51,17 +52,18 @@ int main(int argc, char **argv)
 	must(sqlite3_prepare_v2(db, "UPDATE schedule SET next = ?2, high = ?3 WHERE sid = ?1", -1, &update,
 				NULL),
 	     db);
-	int64_t start = clock_wall().us + USEC, end = start + (int64_t)seconds * USEC;
 	if (!heap_reserve(&heap, n))
 		return 1;
 	for (unsigned i = 0; i < n; i++) {
 		char *sql = sqlite3_mprintf("INSERT INTO schedule VALUES (%u, 0, 0, zeroblob(144))", i + 1);
 		must(sqlite3_exec(db, sql, NULL, NULL, NULL), db);
 		sqlite3_free(sql);
-		heap_put(&heap, i, start + (int64_t)i * 60 * USEC / n);
 	}
 	must(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), db);
-	size_t done = 0, room = (size_t)n * (seconds / 60 + 2);
+	int64_t start = clock_wall().us + USEC, end = start + (int64_t)seconds * USEC;
+	for (unsigned i = 0; i < n; i++)
+		heap_put(&heap, i, start + (int64_t)i * period / n);
+	size_t done = 0, room = (size_t)((double)n * seconds * USEC / (double)period) + 2 * n;
 	double *late = malloc(room * sizeof *late);
 	int64_t *due = malloc(room * sizeof *due);
 	int timer = timerfd_create(CLOCK_REALTIME, 0);
@@ -86,11 +88,11 @@ int main(int argc, char **argv)
 			must(sqlite3_step(insert), db);
 			sqlite3_reset(insert);
 			sqlite3_bind_int64(update, 1, item + 1);
-			sqlite3_bind_int64(update, 2, due[done] + 60 * USEC);
+			sqlite3_bind_int64(update, 2, due[done] + period);
 			sqlite3_bind_int64(update, 3, due[done]);
 			must(sqlite3_step(update), db);
 			sqlite3_reset(update);
-			heap_put(&heap, item, due[done] + 60 * USEC);
+			heap_put(&heap, item, due[done] + period);
 		}
 		must(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), db);
 		now = clock_wall().us;

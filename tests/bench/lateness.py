@@ -1,7 +1,7 @@
 """Lateness of the real daemon, from due to durable claim, beside a bare loop on the same machine in the same run.
 
-Schedules fire once a minute each, spread evenly over it (JITTER), action `event`. The daemon tells the lateness of each
-occurrence in its stream of events; its CPU time is /proc's."""
+Schedules come due once in a period each, spread evenly over it (JITTER), action `event`. The daemon tells the lateness of
+each occurrence in its stream of events; its CPU time is /proc's."""
 import http.client
 import json
 import os
@@ -9,6 +9,8 @@ import socket
 import subprocess
 import tempfile
 import time
+
+MINUTELY = "* * * * * JITTER 60s"
 
 
 class Unix(http.client.HTTPConnection):
@@ -22,69 +24,129 @@ class Unix(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-def cpu_seconds(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-        fields = stat.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+class Daemon:
+    """One on a directory of its own, which goes with it. It may be stopped and started in between."""
 
+    def __init__(self, build):
+        self.build = build
+        self.tmp = tempfile.TemporaryDirectory(prefix="rota-bench-")
+        self.data = os.path.join(self.tmp.name, "data")
+        self.socket = os.path.join(self.tmp.name, "run", "rota.sock")
+        self.database = os.path.join(self.data, "rota.db")
+        self.process = None
+        os.mkdir(self.data)
 
-def add_all(path, n):
-    to = Unix(path)
-    for i in range(n):
-        document = {"id": f"s{i}", "expression": "* * * * * JITTER 60s", "action": {"type": "event", "name": "bench"}}
-        to.request("POST", "/api/v1/schedules", json.dumps({"document": document}))
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        self.tmp.cleanup()
+
+    def fill(self, n, expression, lead=0):
+        """Before it is started. Nothing of them is due before so many seconds, in which it must be done: or else again,
+        with more time."""
+        while True:
+            start = time.monotonic()
+            subprocess.run([os.path.join(self.build, "tests", "bench_fill"), self.database, str(n), expression, str(lead)],
+                           check=True)
+            self.first = start + lead
+            if not lead or time.monotonic() < self.first - 5:
+                return
+            for end in ("", "-wal", "-shm"):
+                if os.path.exists(self.database + end):
+                    os.remove(self.database + end)
+            lead *= 2
+
+    def start(self):
+        self.process = subprocess.Popen([os.path.join(self.build, "rota"), "serve", "--data", self.data, "--socket",
+                                         self.socket], stdout=subprocess.DEVNULL)
+
+    def ready(self):
+        while True:
+            try:
+                Unix(self.socket).connect()
+                return
+            except OSError:
+                if self.process.poll() is not None:
+                    raise OSError("the daemon has ended") from None
+                time.sleep(0.005)
+
+    def settle(self):
+        """Until what came due before it was there is done with, and for a while longer."""
+        time.sleep(max(0, self.first - time.monotonic()) + 5)
+
+    def stop(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+        self.process = None
+
+    def ask(self, method, target, body=None, to=None):
+        to = to or Unix(self.socket)
+        to.request(method, target, json.dumps(body) if body is not None else None)
         answer = to.getresponse()
-        body = answer.read()
+        text = answer.read()
         if answer.status >= 300:
-            raise OSError(f"the daemon answers {answer.status}: {body[:200]!r}")
-    to.close()
+            raise OSError(f"the daemon answers {answer.status}: {text[:200]!r}")
+        return json.loads(text)
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory_mb(self, which):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) / 1000 for line in status if line.startswith(which + ":"))
+
+    def follow(self, seconds):
+        """Lateness in ms of what is claimed within so many seconds."""
+        to = Unix(self.socket)
+        to.request("GET", "/api/v1/events?follow=true")
+        stream = to.getresponse()
+        late, rest, end = [], b"", time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            to.sock.settimeout(left)
+            try:
+                piece = stream.read1(1 << 16)
+            except TimeoutError:
+                break
+            if not piece:
+                raise OSError("the daemon closed the stream of events")
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                at = line.find(b'"lateness_ms":')
+                if at > 0:
+                    late.append(float(line[at + 14:].split(b",")[0].rstrip(b"}")))
+                elif b"events.left_out" in line:
+                    raise OSError("the stream of events left some out")
+        to.close()
+        return late
 
 
-def follow(path, seconds):
-    """Lateness in ms of what is claimed within so many seconds."""
-    sock = socket.socket(socket.AF_UNIX)
-    sock.connect(path)
-    sock.sendall(b"GET /api/v1/events?follow=true HTTP/1.1\r\nHost: rota\r\n\r\n")
-    late, rest, end = [], b"", time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        sock.settimeout(left)
-        try:
-            piece = sock.recv(1 << 16)
-        except TimeoutError:
-            break
-        if not piece:
-            raise OSError("the daemon closed the stream of events")
-        *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            at = line.find(b'"lateness_ms":')
-            if line.startswith(b"data:") and at > 0:
-                late.append(float(line[at + 14:].split(b",")[0].rstrip(b"}")))
-    sock.close()
-    return sorted(late)
+def spread(late):
+    late = sorted(late)
+    return {"triggers": len(late), "p50": late[len(late) // 2], "p99": late[len(late) * 99 // 100], "max": late[-1]}
 
 
-def ours(rota, n, seconds):
+def measure(daemon, seconds):
+    before = daemon.cpu_seconds()
+    late = daemon.follow(seconds)
+    return spread(late) | {"cpu": daemon.cpu_seconds() - before}
+
+
+def ours(build, n, seconds):
+    with Daemon(build) as daemon:
+        daemon.fill(n, MINUTELY)
+        daemon.start()
+        daemon.ready()
+        daemon.settle()
+        return measure(daemon, seconds)
+
+
+def bare(build, n, seconds, period=60):
     with tempfile.TemporaryDirectory(prefix="rota-bench-") as tmp:
-        path = os.path.join(tmp, "run", "rota.sock")
-        daemon = subprocess.Popen([rota, "serve", "--data", os.path.join(tmp, "data"), "--socket", path],
-                                  stdout=subprocess.DEVNULL)
-        try:
-            while not os.path.exists(path):
-                time.sleep(0.05)
-            add_all(path, n)
-            time.sleep(61)  # the first minute is uneven: some were added after their time in it
-            before = cpu_seconds(daemon.pid)
-            late = follow(path, seconds)
-            cpu = cpu_seconds(daemon.pid) - before
-        finally:
-            daemon.terminate()
-            daemon.wait()
-    return {"triggers": len(late), "p50": late[len(late) // 2], "p99": late[len(late) * 99 // 100], "max": late[-1],
-            "cpu": cpu}
-
-
-def bare(program, n, seconds):
-    with tempfile.TemporaryDirectory(prefix="rota-bench-") as tmp:
-        done = subprocess.run([program, str(n), str(seconds), os.path.join(tmp, "bare.db")], check=True,
-                              stdout=subprocess.PIPE, text=True)
+        done = subprocess.run([os.path.join(build, "tests", "bench_late"), str(n), str(seconds),
+                               os.path.join(tmp, "bare.db"), str(period)], check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout)

@@ -3,6 +3,7 @@
 temporary directory, right and wrong input.
 
 usage: verbs.py ROTA"""
+import http.client
 import json
 import os
 import re
@@ -131,6 +132,24 @@ class Daemon:
             self.process.kill()
             code = "hangs"
         check(code == 0, f"the daemon ended with {code}: {self.process.stdout.read().decode()[:400]}")
+
+
+def follow_from(last, n):
+    """The first so many events that somebody is sent who saw `last`."""
+    to = http.client.HTTPConnection("rota", timeout=15)
+    to.sock = socket.socket(socket.AF_UNIX)
+    to.sock.settimeout(15)
+    to.sock.connect(os.path.join(ENV["XDG_RUNTIME_DIR"], "rota", "rota.sock"))
+    to.request("GET", "/api/v1/events?follow=true", headers={"Last-Event-ID": str(last)})
+    stream, events = to.getresponse(), []
+    while len(events) < n:
+        line = stream.readline()
+        if line.startswith(b"data:") and line != b"data: {}\n":  # that is its greeting
+            events.append(json.loads(line[5:]))
+        elif not line:
+            break
+    to.close()
+    return events
 
 
 # --- without a daemon ------------------------------------------------------------------------------------------------
@@ -300,6 +319,30 @@ def apply():
     line = [{"id": f"line{i}", "after": {"schedule": f"line{i + 1}"}, "action": action} for i in range(4000)]
     line.append({"id": "line4000", "expression": "0 0 * * *", "action": action})
     good("apply", "-f", file("line.json", json.dumps({"schedules": line})), "--dry-run", has="4001 added")
+    # Very many: leaders first all the same, and what is refused in the last is refused before the first.
+    many = [{"id": f"lots{i}", "expression": "0 0 1 1 *", "action": action} for i in range(1200)]
+    many[0] = {"id": "lots0", "after": {"schedule": "lots1199"}, "action": action}
+    many[700] = {"id": "lots700", "after": {"schedule": "lots0"}, "action": action}
+    lost = many + [{"id": "lots1200", "after": {"schedule": "nowhere"}, "action": action}]
+    bad(2, "apply", "-f", file("many.json", json.dumps({"schedules": lost})), has=("'lots1200'", "'nowhere'"))
+    bad(1, "show", "lots5")
+    file("many.json", json.dumps({"schedules": many}))
+    good("apply", "-f", os.path.join(WORK, "many.json"), "--dry-run", has=("1200 added", "nothing was applied"))
+    last = ask("events")["events"][-1]["id"]
+    good("apply", "-f", os.path.join(WORK, "many.json"), has="1200 added, 0 changed, 0 unchanged")
+    check(ask("show", "lots700")["document"]["after"]["schedule"] == "lots0", "a follower far from its leader")
+    # They were more events than are kept: who comes back is told how many were left out, and the rest in order.
+    events = follow_from(last, 500)
+    check(events[0]["type"] == "events.left_out" and events[0]["count"] >= 100 and
+          [e["id"] for e in events] == list(range(events[0]["id"], events[0]["id"] + 500)), f"left out: {events[:2]}")
+    check(events[-1]["schedule"].startswith("lots") and events[-1]["type"] == "schedule.changed", f"{events[-1]}")
+    a = ask("apply", "-f", os.path.join(WORK, "many.json"))
+    check({s["id"] for s in a["schedules"]} == {s["id"] for s in many} and a["dry_run"] is False and
+          all(s["result"] == "unchanged" for s in a["schedules"]), "many applied again")
+    many[1] = {"id": "lots1", "after": {"schedule": "lots2"}, "action": action}
+    many[2] = {"id": "lots2", "after": {"schedule": "lots1"}, "action": action}
+    bad(2, "apply", "-f", file("many.json", json.dumps({"schedules": many})), has="follows itself")
+    good("apply", "-f", file("many.json", '{"schedules": []}'), "--prune", has="1200 removed")
     bad(1, "apply", "-f", os.path.join(WORK, "not-there.yaml"), has="not-there.yaml")
     os.makedirs(os.path.join(WORK, "empty"), exist_ok=True)
     bad(1, "apply", "-f", os.path.join(WORK, "empty"), has="no documents")

@@ -190,6 +190,7 @@ static void add_one(struct world *w)
 	uint64_t sid = some_sid(w);
 	if (sid && !h->climate->burst && world_chance(w, 15))
 		s.after = sid; /* which may follow another itself */
+	s.bulk = rows_scheds(w->rows) % 2;
 	world_command(w, spec_put(&s, 0));
 	remember(h, rows_scheds(w->rows) + 1, &s);
 }

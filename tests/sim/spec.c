@@ -49,6 +49,7 @@ struct command spec_put(const struct spec *s, uint64_t sid)
 				 .sid = sid,
 				 .rules = spec_rules(s),
 				 .enabled = !s->disabled,
+				 .bulk = s->bulk,
 				 .max_runs = s->max_runs ? s->max_runs : UINT32_MAX,
 				 .after = s->after,
 				 .document = STR("{}") };

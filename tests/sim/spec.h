@@ -12,6 +12,7 @@ struct spec {
 	unsigned fold, gap, jitter;
 	uint32_t max_runs; /* 0: no limit */
 	bool disabled;
+	bool bulk;      /* put as one of many */
 	uint64_t after; /* sid */
 	struct hours active;
 	struct policy policy;

@@ -275,6 +275,30 @@ TEST(queue_bounds_texts)
 	queue_destroy(&q);
 }
 
+/* Whoever comes next waits for the group before it: what nobody waits for must not make it long. */
+TEST(queue_takes_little_of_the_bulk_lane_at_a_time)
+{
+	struct queue q;
+	struct ask *taken[STORE_GROUP_MAX];
+	bool end;
+	CHECK_INT(queue_init(&q, 1000, 1000), OK);
+	for (unsigned i = 0; i < 3 * STORE_BULK_MAX; i++) {
+		struct st_req r = { .op = ST_HOLD, .lane = LANE_BULK, .tag = i };
+		CHECK_INT(queue_submit(&q, &r), OK);
+	}
+	CHECK_INT(queue_submit(&q, &(struct st_req){ .op = ST_HOLD, .lane = LANE_CLAIM, .tag = 999 }), OK);
+	for (unsigned group = 0, next = 0; group < 3; group++) {
+		unsigned n = queue_take(&q, taken, STORE_GROUP_MAX, -1, &end), first = group == 0;
+		CHECK_INT(n, STORE_BULK_MAX + first);
+		CHECK(!first || taken[0]->req.tag == 999);
+		for (unsigned i = 0; i < n; i++) {
+			CHECK(i < first || taken[i]->req.tag == next++);
+			free(taken[i]);
+		}
+	}
+	queue_destroy(&q);
+}
+
 /* A group of 32 keeps two places for each lane that waits. */
 TEST(queue_serves_higher_lanes_first_and_starves_none)
 {

@@ -22,6 +22,11 @@ static void send(struct engine *e, struct sched *s, struct st_req *r, enum wait_
 
 /* --- add and change ------------------------------------------------------------------------------------ */
 
+static uint8_t lane_of(const struct command *c)
+{
+	return c->bulk ? LANE_BULK : LANE_USER;
+}
+
 static struct wall first_time(struct engine *e, const struct rules *rules, uint64_t after, struct wall from)
 {
 	struct wall next;
@@ -41,7 +46,7 @@ static void set_rules(struct sched_row *row, const struct command *c, uint32_t m
 static void put_new(struct engine *e, const struct command *c)
 {
 	struct st_req r = { .op = ST_PUT,
-			    .lane = LANE_USER,
+			    .lane = lane_of(c),
 			    .at = e->now.wall,
 			    .id = c->id,
 			    .document = c->document,
@@ -94,6 +99,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
 	set_rules(&r.row, c, c->max_runs);
+	r.lane = lane_of(c);
 	r.id = c->id;
 	r.document = c->document;
 	r.source = c->source;
@@ -120,6 +126,7 @@ static void put_same_when(struct engine *e, struct sched *s, const struct comman
 		r.row.failures = s->finishing ? s->failures_then : s->row.failures;
 	}
 	set_rules(&r.row, c, c->max_runs);
+	r.lane = lane_of(c);
 	r.id = c->id;
 	r.document = c->document;
 	r.source = c->source;
@@ -452,7 +459,7 @@ void command_take(struct engine *e, const struct command *c)
 /* A running attempt finishes; what has not set out never does. */
 void command_removed(struct engine *e, struct sched *s)
 {
-	s->gone = true;
+	engine_set_gone(e, s);
 	due_leave(e, s);
 	struct fill *f = fill_of(e, s);
 	if (f)

@@ -160,14 +160,27 @@ static void follow(struct engine *e, struct sched *s, uint64_t leader, bool on)
 		}
 }
 
+static void set_outdated(struct engine *e, struct sched *s, bool outdated)
+{
+	e->outdated += (uint32_t)outdated - (uint32_t)s->outdated;
+	s->outdated = outdated;
+}
+
+void engine_set_gone(struct engine *e, struct sched *s)
+{
+	s->gone = true;
+	set_outdated(e, s, false); /* its rules are of no use any more */
+}
+
 /* Its zone, and whether its rules still hold there. */
 static void find_zone(struct engine *e, struct sched *s)
 {
 	const struct rules *rules = rules_of(s);
 	bool known = rules->policy.zone < e->config.zone_count;
 	s->zone = e->config.zones[known ? rules->policy.zone : 0];
-	s->outdated = !known || rules->version != RULES_VERSION || rules->zone_print != zone_print(s->zone) ||
-		      rules->policy.calendar >= e->config.calendar_count;
+	bool holds = known && rules->version == RULES_VERSION && rules->zone_print == zone_print(s->zone) &&
+		     rules->policy.calendar < e->config.calendar_count;
+	set_outdated(e, s, !holds && !s->gone);
 }
 
 /* At or below the pruning mark nothing is claimed, though the clock may have gone back behind it. */
@@ -269,6 +282,7 @@ void engine_remove_sched(struct engine *e, struct sched *s)
 	follow_forget_all(e, s);
 	due_leave(e, s);
 	map_remove(&e->sched_by_sid, s->row.sid);
+	set_outdated(e, s, false);
 	*s = (struct sched){ .run = e->sched_free };
 	e->sched_free = i;
 }
@@ -335,7 +349,8 @@ void engine_load(struct engine *e, const struct load_item *item)
 		s = engine_add_sched(e, &item->sched);
 		if (s) {
 			s->open = item->open;
-			s->gone = item->dropped;
+			if (item->dropped)
+				engine_set_gone(e, s);
 		}
 		break;
 	case LOAD_RUN:
@@ -472,9 +487,9 @@ done:
 
 uint64_t engine_outdated(const struct engine *e, uint32_t *at)
 {
-	while (*at < e->scheds) {
+	while (e->outdated && *at < e->scheds) {
 		const struct sched *s = &e->sched[(*at)++];
-		if (s->live && !s->gone && s->outdated)
+		if (s->outdated)
 			return s->row.sid;
 	}
 	return 0;
@@ -549,10 +564,8 @@ struct engine_counts engine_counts(const struct engine *e)
 				   .claims_under_way = e->claims,
 				   .launches_under_way = e->launches };
 	c.clock_held = e->clock_held;
-	for (uint32_t i = 0; i < e->scheds; i++) {
-		c.schedules += e->sched[i].live;
-		c.outdated += e->sched[i].live && !e->sched[i].gone && e->sched[i].outdated;
-	}
+	c.schedules = e->sched_by_sid.n;
+	c.outdated = e->outdated;
 	for (uint32_t i = 0; i < e->runs; i++) {
 		if (!e->run[i].row.run)
 			continue;

@@ -41,6 +41,7 @@ struct command {
 	uint64_t sid, run;
 	struct rules rules; /* PUT, RECOMPILE */
 	bool enabled;       /* PUT */
+	bool bulk;          /* PUT: one of many, for which nobody else shall wait */
 	uint32_t max_runs;  /* PUT; UINT32_MAX: no limit */
 	uint64_t after;     /* PUT: the schedule it follows, or 0 */
 	struct str id, document;
@@ -141,7 +142,8 @@ uint64_t engine_acted_on(const struct engine *e);
 bool engine_quiet(const struct engine *e, struct now now);
 uint64_t engine_digest(const struct engine *e);
 
-/* What is going on, for people and for tests. */
+/* What is going on, for people and for tests. Costs by the runs that are open, not by how many schedules
+ * there are. */
 struct engine_counts {
 	unsigned schedules, runs, waiting, queued, running, retrying, slots_used, claims_under_way,
 		launches_under_way;

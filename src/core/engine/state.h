@@ -134,6 +134,7 @@ struct engine {
 	struct engine_config config;
 	struct sched *sched;
 	uint32_t scheds, sched_room, sched_free; /* free slots are chained by `run` */
+	uint32_t outdated;                       /* of them */
 	struct run *run;
 	uint32_t runs, run_room, run_free; /* chained by `sibling` */
 	struct resource **resource;
@@ -201,6 +202,7 @@ struct sched *engine_add_sched(struct engine *e, const struct sched_row *row);
 struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t sched);
 void engine_remove_run(struct engine *e, struct run *r);
 void engine_remove_sched(struct engine *e, struct sched *s);
+void engine_set_gone(struct engine *e, struct sched *s);          /* removed, but it has runs */
 struct resource *engine_resource(struct engine *e, uint32_t key); /* made if need be; NULL for key 0 */
 void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row);
 /* Sends a request, remembering what it is for. */
