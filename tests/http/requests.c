@@ -15,7 +15,7 @@ TEST(a_request_is_handed_over_whole)
 	int fd = dial(r.path);
 	say(fd, "PUT /echo/a%2Fb/c%20d?x=1&y=a+b%26&z HTTP/1.1\r\nHost: x\r\nIf-Match: \"5\"\r\n"
 		"Content-Length: 5\r\n\r\nhello");
-	const char *got = hear(fd, "pid:", 2000);
+	const char *got = hear(fd, "pid:", 20000);
 	char want[128];
 	snprintf(want, sizeof want, "body:5:hello uid:%d pid:", (int)geteuid());
 	CHECK(contains(got, "HTTP/1.1 200 "));
@@ -24,7 +24,7 @@ TEST(a_request_is_handed_over_whole)
 	CHECK(contains(got, want));
 	/* The connection is kept, and serves the next. */
 	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	CHECK(contains(hear(fd, "pid:", 2000), "GET /echo [echo] body:0: "));
+	CHECK(contains(hear(fd, "pid:", 20000), "GET /echo [echo] body:0: "));
 	close(fd);
 	rig_close(&r);
 }
@@ -64,7 +64,7 @@ TEST(bad_requests_are_refused)
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		int fd = dial(r.path);
 		say(fd, rows[i].ask);
-		const char *got = hear(fd, "\r\n\r\n", 2000);
+		const char *got = hear(fd, "\r\n\r\n", 20000);
 		if (!CHECK_AT(rows[i].line, strlen(got) > 12 && strncmp(got + 9, rows[i].status, 3) == 0))
 			printf("got: %s\n", got);
 		if (rows[i].ours)
@@ -89,7 +89,7 @@ TEST(sizes_are_bounded)
 		int fd = dial(r.path);
 		say(fd, head);
 		test_case("a head of %zu bytes", size);
-		CHECK(contains(hear(fd, "\r\n\r\n", 2000), size <= 4096 ? "HTTP/1.1 200" : "HTTP/1.1 431"));
+		CHECK(contains(hear(fd, "\r\n\r\n", 20000), size <= 4096 ? "HTTP/1.1 200" : "HTTP/1.1 431"));
 		close(fd);
 	}
 	/* Many small headers. */
@@ -101,7 +101,7 @@ TEST(sizes_are_bounded)
 	int fd = dial(r.path);
 	say(fd, many.p);
 	test_case("many small headers");
-	CHECK(contains(hear(fd, "\r\n\r\n", 2000), "HTTP/1.1 431"));
+	CHECK(contains(hear(fd, "\r\n\r\n", 20000), "HTTP/1.1 431"));
 	close(fd);
 	buf_free(&many);
 	test_case(NULL);
@@ -112,11 +112,11 @@ TEST(sizes_are_bounded)
 	fd = dial(r.path);
 	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
 	say_n(fd, body, 100000);
-	CHECK(contains(hear(fd, "pid:", 2000), "body:100000:bbb"));
+	CHECK(contains(hear(fd, "pid:", 20000), "body:100000:bbb"));
 	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n186A1\r\n");
 	say_n(fd, body, 100001);
 	say(fd, "\r\n0\r\n\r\n");
-	const char *got = hear(fd, "}", 2000);
+	const char *got = hear(fd, "}", 20000);
 	CHECK(contains(got, "HTTP/1.1 413") && contains(got, PROBLEM_TYPE) && contains(got, "100000 bytes"));
 	close(fd);
 
@@ -129,12 +129,12 @@ TEST(sizes_are_bounded)
 		if (i < 4)
 			CHECK(rig_await(&r.held, (unsigned)i + 1));
 	}
-	CHECK(contains(hear(fds[4], "}", 2000), "HTTP/1.1 503"));
+	CHECK(contains(hear(fds[4], "}", 20000), "HTTP/1.1 503"));
 	rig_answer(&r);
-	CHECK(contains(hear(fds[0], "late", 2000), "200 OK"));
+	CHECK(contains(hear(fds[0], "late", 20000), "200 OK"));
 	say(fds[4], "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
 	say_n(fds[4], body, 100000);
-	CHECK(contains(hear(fds[4], "pid:", 2000), "body:100000:bbb"));
+	CHECK(contains(hear(fds[4], "pid:", 20000), "body:100000:bbb"));
 	for (int i = 0; i < 5; i++)
 		close(fds[i]);
 	free(body);
@@ -152,7 +152,7 @@ TEST(pipelined_requests_are_answered_in_order)
 	CHECK(rig_await(&r.held, 1));
 	CHECK(!contains(hear(fd, "[3]", 100), "[3]"));
 	rig_answer(&r);
-	const char *got = hear(fd, "[3]", 2000);
+	const char *got = hear(fd, "[3]", 20000);
 	CHECK(contains(got, "late\n") && contains(got, "[3]") && strstr(got, "late\n") < strstr(got, "[3]"));
 	close(fd);
 	rig_close(&r);
@@ -173,8 +173,8 @@ TEST(half_closed_peers_get_their_answer)
 			usleep(20000);
 			rig_answer(&r);
 		}
-		CHECK(contains(hear(fd, NULL, 2000), late ? "late\n" : "GET /echo"));
-		CHECK(hung_up(fd, 2000)); /* and nothing is kept open for them */
+		CHECK(contains(hear(fd, NULL, 20000), late ? "late\n" : "GET /echo"));
+		CHECK(hung_up(fd, 20000)); /* and nothing is kept open for them */
 		close(fd);
 	}
 	rig_close(&r);
@@ -213,10 +213,10 @@ TEST(what_nobody_answers_is_answered_503)
 		return;
 	int fd = dial(r.path);
 	say(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
-	const char *got = hear(fd, "}", 2000);
+	const char *got = hear(fd, "}", 20000);
 	CHECK(contains(got, "HTTP/1.1 503") && contains(got, PROBLEM_TYPE));
 	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	CHECK(contains(hear(fd, "pid:", 2000), "GET /echo"));
+	CHECK(contains(hear(fd, "pid:", 20000), "GET /echo"));
 	rig_answer(&r); /* too late, and harmless */
 	CHECK_INT(r.gone, 1);
 	CHECK_INT(http_stats(r.http).late, 1);
@@ -231,18 +231,18 @@ TEST(head_and_old_http_work)
 		return;
 	int fd = dial(r.path);
 	say(fd, "HEAD /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	const char *got = hear(fd, "\r\n\r\n", 2000);
+	const char *got = hear(fd, "\r\n\r\n", 20000);
 	CHECK(contains(got, "200 OK") && !contains(got, "HEAD /echo"));
 	close(fd);
 	fd = dial(r.path);
 	say(fd, "GET /echo HTTP/1.0\r\n\r\n");
-	CHECK(contains(hear(fd, NULL, 2000), "GET /echo"));
+	CHECK(contains(hear(fd, NULL, 20000), "GET /echo"));
 	close(fd);
 	fd = dial(r.path);
 	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
-	CHECK(contains(hear(fd, "\r\n\r\n", 2000), "100 Continue"));
+	CHECK(contains(hear(fd, "\r\n\r\n", 20000), "100 Continue"));
 	say(fd, "ok");
-	CHECK(contains(hear(fd, "pid:", 2000), "body:2:ok"));
+	CHECK(contains(hear(fd, "pid:", 20000), "body:2:ok"));
 	close(fd);
 	rig_close(&r);
 }
@@ -283,7 +283,7 @@ TEST(past_the_cap_clients_wait_and_idle_ones_make_room)
 	for (int i = 0; i < N; i++) {
 		fd[i] = dial(r.path);
 		say(fd[i], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-		CHECK(contains(hear(fd[i], "pid:", 2000), "GET /echo"));
+		CHECK(contains(hear(fd[i], "pid:", 20000), "GET /echo"));
 		CHECK(http_stats(r.http).connections <= CAP);
 	}
 	for (int i = 0; i < N; i++)
@@ -304,7 +304,7 @@ TEST(past_the_cap_clients_wait_and_idle_ones_make_room)
 		rig_answer(&r);
 	}
 	for (int i = 0; i < N; i++) {
-		CHECK(contains(hear(fd[i], "late\n", 2000), "late\n"));
+		CHECK(contains(hear(fd[i], "late\n", 20000), "late\n"));
 		close(fd[i]);
 	}
 	rig_close(&r);

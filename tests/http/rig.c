@@ -207,7 +207,7 @@ void rig_end(struct rig *r)
 
 bool rig_await(_Atomic unsigned *what, unsigned n)
 {
-	for (int64_t until = now_ms() + 5000; now_ms() < until; usleep(500))
+	for (int64_t until = now_ms() + 30000; now_ms() < until; usleep(500))
 		if (*what >= n)
 			return true;
 	return false;
@@ -215,7 +215,7 @@ bool rig_await(_Atomic unsigned *what, unsigned n)
 
 bool rig_await_connections(struct rig *r, unsigned n)
 {
-	for (int64_t until = now_ms() + 5000; now_ms() < until; usleep(500))
+	for (int64_t until = now_ms() + 30000; now_ms() < until; usleep(500))
 		if (http_stats(r->http).connections == n)
 			return true;
 	return false;

@@ -87,7 +87,7 @@ TEST(a_dead_socket_is_replaced_and_a_live_one_is_not)
 	CHECK(contains(why.text, "already listens"));
 	int fd = dial(r.path);
 	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	CHECK(contains(hear(fd, "pid:", 2000), "GET /echo")); /* undisturbed */
+	CHECK(contains(hear(fd, "pid:", 20000), "GET /echo")); /* undisturbed */
 	close(fd);
 	rig_close(&r);
 
@@ -192,14 +192,14 @@ TEST(stopping_with_everything_open)
 	CHECK(access(r.path, F_OK) != 0);      /* and nobody new comes in */
 	/* What is answered in time gets out. */
 	rig_answer(&r);
-	CHECK(contains(hear(fd[4], NULL, 2000), "late\n"));
+	CHECK(contains(hear(fd[4], NULL, 20000), "late\n"));
 	/* The rest is answered 503. */
-	CHECK(contains(hear(fd[3], NULL, 2000), "HTTP/1.1 503"));
-	const char *got = hear(fd[5], NULL, 2000);
+	CHECK(contains(hear(fd[3], NULL, 20000), "HTTP/1.1 503"));
+	const char *got = hear(fd[5], NULL, 20000);
 	CHECK(contains(got, "last words\n") && contains(got, "\r\n0\r\n\r\n"));
 	for (unsigned i = 0; i < N; i++)
 		if (i % ARRAY_LEN(asks) != 7)
-			CHECK(hung_up(fd[i], 2000));
+			CHECK(hung_up(fd[i], 20000));
 	rig_close(&r);
 	for (unsigned i = 0; i < N; i++)
 		close(fd[i]);
@@ -241,7 +241,7 @@ TEST(a_request_that_comes_while_stopping_is_refused)
 	http_stop(r.http);
 	usleep(20000);
 	say(fd, "abc");
-	const char *got = hear(fd, NULL, 2000);
+	const char *got = hear(fd, NULL, 20000);
 	CHECK(contains(got, "HTTP/1.1 503") && contains(got, "the daemon is stopping"));
 	close(fd);
 	rig_close(&r);

@@ -13,20 +13,20 @@ TEST(what_is_written_arrives)
 	int fd = dial(r.path);
 	say(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 1));
-	CHECK(contains(hear(fd, "\r\n\r\n", 2000), "Transfer-Encoding: chunked"));
+	CHECK(contains(hear(fd, "\r\n\r\n", 20000), "Transfer-Encoding: chunked"));
 	for (int i = 0; i < 5; i++) { /* sleeping and waking in turns */
 		char line[32];
 		snprintf(line, sizeof line, "line %d\n", i);
 		rig_write(&r, line, 1);
-		CHECK(contains(hear(fd, line, 2000), line));
+		CHECK(contains(hear(fd, line, 20000), line));
 	}
 	rig_write(&r, "0123456789abcdef", 1000); /* more than one block */
 	rig_end(&r);
-	const char *got = hear(fd, "0\r\n\r\n", 2000);
+	const char *got = hear(fd, "0\r\n\r\n", 20000);
 	CHECK(contains(got, "\r\n0\r\n\r\n"));
 	CHECK_INT(r.closed, 0); /* who ended it needs no telling */
 	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	CHECK(contains(hear(fd, "pid:", 2000), "GET /echo"));
+	CHECK(contains(hear(fd, "pid:", 20000), "GET /echo"));
 	close(fd);
 	rig_close(&r);
 }
@@ -41,12 +41,12 @@ TEST(old_http_streams_to_the_end_of_the_connection)
 	CHECK(rig_await(&r.streams, 1));
 	rig_write(&r, "hello\n", 3);
 	rig_end(&r);
-	CHECK(contains(hear(fd, NULL, 2000), "\r\n\r\nhello\nhello\nhello\n"));
+	CHECK(contains(hear(fd, NULL, 20000), "\r\n\r\nhello\nhello\nhello\n"));
 	close(fd);
 	fd = dial(r.path);
 	say(fd, "HEAD /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 2));
-	CHECK(contains(hear(fd, "\r\n\r\n", 2000), "200 OK"));
+	CHECK(contains(hear(fd, "\r\n\r\n", 20000), "200 OK"));
 	CHECK(rig_await(&r.closed, 1)); /* there is nothing more to say to it */
 	close(fd);
 	rig_close(&r);
@@ -88,7 +88,7 @@ TEST(a_client_that_leaves_is_told_of)
 	shutdown(fd, SHUT_WR);
 	CHECK(rig_await(&r.streams, 2));
 	rig_write(&r, "still here\n", 1);
-	CHECK(contains(hear(fd, "still here\n", 2000), "still here\n"));
+	CHECK(contains(hear(fd, "still here\n", 20000), "still here\n"));
 	CHECK_INT(r.closed, 1);
 	close(fd);
 	CHECK(rig_await(&r.closed, 2));
@@ -122,7 +122,7 @@ TEST(a_slow_reader_is_dropped_and_the_others_are_not)
 	CHECK(lines + 5 >= wrote); /* an end of line may fall between two readings */
 	CHECK_INT(r.closed, 1);
 	CHECK_INT(http_stats(r.http).dropped, 1);
-	CHECK(hung_up(slow, 2000));
+	CHECK(hung_up(slow, 20000));
 	close(slow);
 	close(fast);
 	rig_close(&r);
@@ -198,7 +198,7 @@ TEST(many_streams_many_writes)
 	for (int i = 0; i < N; i++) {
 		if (i < 20 && i % 4 == 3)
 			continue;
-		whole += occurrences(hear(fd[i], "0\r\n\r\n", 2000), "data: something\n\n") == 100;
+		whole += occurrences(hear(fd[i], "0\r\n\r\n", 20000), "data: something\n\n") == 100;
 		close(fd[i]);
 	}
 	CHECK_INT(whole, N - 5);
