@@ -516,8 +516,12 @@ static int64_t turned(void *ctx, struct now now)
 			loop_out_of_memory(d->loop);
 		d->looked = now.boot;
 	}
+	bool told = problems_flush(d->problems);
 	int64_t calm = d->step.at.us + CLOCK_CALM_SECONDS * USEC - now.boot.us + 1;
-	return d->again ? ORDER_AGAIN_MS * 1000 : d->unwell ? HEALTH_MS * 1000 : d->step.text[0] ? calm : 0;
+	return d->again             ? ORDER_AGAIN_MS * 1000
+	       : d->unwell || !told ? HEALTH_MS * 1000
+	       : d->step.text[0]    ? calm
+				    : 0;
 }
 
 /* --- runs

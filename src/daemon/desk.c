@@ -26,7 +26,9 @@ struct desk {
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
-	struct desk_job *late; /* could not be done, for reasons of the machine's; on the desk's thread */
+	/* The desk's thread's. */
+	struct desk_job *late; /* could not be done, for reasons of the machine's … */
+	struct boot late_next; /* … and are not tried again before */
 	pthread_mutex_t lock;  /* of what follows */
 	bool failing;
 	struct why why; /* of the last that could not be done */
@@ -52,6 +54,14 @@ void desk_job_free(struct desk_job *j)
 /* --- on the desk's thread
  * ----------------------------------------------------------------------------------- */
 
+/* It fails now, and may not later: neither what is asked for nor what it is asked of is wrong. The reader
+ * gives up early, as is right for people: a slow disk is no fault of the schedule's, either. */
+static bool is_machines(enum err e)
+{
+	return e && e != E_INPUT && e != E_VALUE && e != E_NOTFOUND && e != E_LIMIT;
+}
+
+/* It was understood when it was taken; its zone's file may not be read for want of a descriptor. */
 static enum err understand(struct desk *d, struct str text, struct arena *a, struct schedule_doc *ret,
 			   struct why *why)
 {
@@ -63,9 +73,12 @@ static enum err understand(struct desk *d, struct str text, struct arena *a, str
 	documents = (struct val){ .kind = VAL_LIST, .list = { &value, 1 } };
 	struct doc_env env = d->options.defaults;
 	env.when.zones = zoneinfo_source(d->zones);
+	errno = 0;
 	env.when.zone = env.when.zones->find(env.when.zones->self, env.when.zone_name);
 	env.when.now = clock_wall();
 	e = doc_read(text, &documents, &env, a, &list, why);
+	if (e == E_INPUT && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO))
+		return E_IO;
 	if (e)
 		return e;
 	if (list.n != 1)
@@ -74,9 +87,7 @@ static enum err understand(struct desk *d, struct str text, struct arena *a, str
 	return OK;
 }
 
-/* `again`: the machine fails, not the document. The reader gives up early, as is right for people: a slow
- * disk is no fault of the schedule's, either. */
-static enum err prepare(struct desk *d, struct desk_job *j, bool *again)
+static enum err prepare(struct desk *d, struct desk_job *j)
 {
 	struct schedule_doc doc;
 	struct run_row run;
@@ -84,13 +95,8 @@ static enum err prepare(struct desk *d, struct desk_job *j, bool *again)
 	enum err e = read_document_of(d->reader, j->req.sid, j->req.rev, &j->arena, &text, &j->why);
 	if (!e)
 		e = read_run(d->reader, j->req.run, &run, &j->why);
-	*again = e && e != E_NOTFOUND;
-	errno = 0;
 	if (!e)
 		e = understand(d, text, &j->arena, &doc, &j->why);
-	/* It was understood when it was taken; its zone's file may not be read for want of a descriptor. */
-	*again |= e == E_NOMEM;
-	*again |= e == E_INPUT && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO);
 	if (e)
 		return e;
 	struct gather about = { .reader = d->reader,
@@ -98,15 +104,12 @@ static enum err prepare(struct desk *d, struct desk_job *j, bool *again)
 				.doc = &doc,
 				.run = &run,
 				.attempt = j->req.attempt };
-	e = render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
-	*again = e && e != E_INPUT && e != E_VALUE;
-	return e;
+	return render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
 }
 
 static bool try_again(const struct desk *d, enum err e, unsigned times)
 {
-	if (!e || e == E_INPUT || e == E_VALUE || e == E_NOTFOUND || times >= DESK_TRIES_MAX ||
-	    atomic_load(&d->stop))
+	if (!is_machines(e) || times >= DESK_TRIES_MAX || atomic_load(&d->stop))
 		return false;
 	poll(NULL, 0, DESK_PAUSE_MS);
 	return true;
@@ -128,6 +131,8 @@ static void put_off(struct desk *d, struct desk_job *j)
 	why_write(&why, WHY_NOWHERE, "run %llu cannot be prepared: %s", (unsigned long long)j->req.run,
 		  j->why.text[0] ? j->why.text : "Cannot allocate memory");
 	note(d, &why);
+	if (!d->late)
+		d->late_next.us = clock_boot().us + DESK_PAUSE_MS * 1000;
 	j->next = d->late;
 	d->late = j;
 }
@@ -137,9 +142,8 @@ static void try_job(struct desk *d, struct desk_job *j)
 	arena_free(&j->arena);
 	j->arena = (struct arena){ 0 };
 	j->why.text[0] = '\0';
-	bool again;
-	enum err e = prepare(d, j, &again);
-	if (again) {
+	enum err e = prepare(d, j);
+	if (is_machines(e)) {
 		put_off(d, j);
 		return;
 	}
@@ -166,9 +170,12 @@ static void do_again(void *arg)
 	free(errand);
 }
 
+/* Whatever else there is to do: a desk that is never idle would never come to them. */
 static void try_late_ones(struct desk *d)
 {
 	struct desk_job *all = d->late;
+	if (!all || clock_boot().us < d->late_next.us)
+		return;
 	d->late = NULL;
 	while (all) {
 		struct desk_job *j = all;
@@ -210,8 +217,7 @@ static void do_ask(void *arg)
 		e = find_answer(d, &errand->ask, &arena, &answer);
 	}
 	/* A machine that fails is no answer: again, after others. */
-	bool again = e && e != E_INPUT && e != E_NOTFOUND && !atomic_load(&d->stop);
-	if (again && mailbox_put(d->mail, do_ask, errand) == OK) {
+	if (is_machines(e) && !atomic_load(&d->stop) && mailbox_put(d->mail, do_ask, errand) == OK) {
 		arena_free(&arena);
 		return;
 	}
@@ -245,13 +251,18 @@ static enum err compile(struct desk *d, uint64_t sid, struct rules *ret)
 
 static void do_compile(void *arg)
 {
-	struct errand errand = *(struct errand *)arg;
+	struct errand *errand = arg;
+	struct desk *d = errand->desk;
+	uint64_t sid = errand->sid;
 	struct rules rules;
-	free(arg);
-	enum err e = compile(errand.desk, errand.sid, &rules);
-	for (unsigned n = 0; try_again(errand.desk, e, n); n++)
-		e = compile(errand.desk, errand.sid, &rules);
-	errand.desk->options.compiled(errand.desk->options.ctx, errand.sid, e, &rules);
+	enum err e = compile(d, sid, &rules);
+	for (unsigned n = 0; try_again(d, e, n); n++)
+		e = compile(d, sid, &rules);
+	/* As above: who is told that it failed waits until something changes, which may be never. */
+	if (is_machines(e) && !atomic_load(&d->stop) && mailbox_put(d->mail, do_compile, errand) == OK)
+		return;
+	free(errand);
+	d->options.compiled(d->options.ctx, sid, e, &rules);
 }
 
 static void reread_zones(void *arg)
@@ -272,8 +283,7 @@ static void *work(void *arg)
 	while (!atomic_load(&d->stop)) {
 		if (poll(&bell, 1, d->late ? DESK_PAUSE_MS : -1) > 0)
 			mailbox_empty(d->mail);
-		else if (d->late)
-			try_late_ones(d);
+		try_late_ones(d);
 	}
 	return NULL;
 }
@@ -308,6 +318,29 @@ static void nothing(void *arg)
 	(void)arg;
 }
 
+static void do_call(void *arg)
+{
+	struct errand errand = *(struct errand *)arg;
+	free(arg);
+	errand.fn(errand.desk->reader, errand.arg);
+}
+
+/* What came too late for the thread. */
+static void drop_mail(struct desk *d)
+{
+	mail_fn *fn;
+	void *arg;
+	while (d->mail && mailbox_take(d->mail, &fn, &arg)) {
+		struct errand *errand = arg;
+		if (fn == nothing || fn == reread_zones)
+			continue;
+		if (fn == do_call)
+			errand->fn(NULL, errand->arg);
+		desk_job_free(errand->job);
+		free(errand);
+	}
+}
+
 void desk_close(struct desk *d)
 {
 	if (!d)
@@ -318,6 +351,7 @@ void desk_close(struct desk *d)
 			poll(NULL, 0, 1);
 		pthread_join(d->thread, NULL);
 	}
+	drop_mail(d);
 	while (d->late) {
 		struct desk_job *j = d->late;
 		d->late = j->next;
@@ -380,13 +414,6 @@ enum err desk_trouble(struct desk *d, struct why *why)
 		*why = d->why;
 	pthread_mutex_unlock(&d->lock);
 	return failing ? E_IO : OK;
-}
-
-static void do_call(void *arg)
-{
-	struct errand errand = *(struct errand *)arg;
-	free(arg);
-	errand.fn(errand.desk->reader, errand.arg);
 }
 
 enum err desk_call(struct desk *d, desk_fn *fn, void *arg)

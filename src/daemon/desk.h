@@ -28,8 +28,8 @@ struct desk_options {
 	struct names *names;
 	/* Called on the desk's thread when a job is done; takes it over. */
 	void (*done)(void *ctx, struct desk_job *j);
-	/* Called there with the rules of a schedule's document as it stands. Not OK: it cannot be read now.
-	 */
+	/* Called there with the rules of a schedule's document as it stands. Not OK: it is not understood any
+	 * more, or the desk is closing. */
 	void (*compiled)(void *ctx, uint64_t sid, enum err e, const struct rules *rules);
 	/* Called there when the zone files have been read anew. */
 	void (*zones_read)(void *ctx);
@@ -52,7 +52,8 @@ must_check enum err desk_again(struct desk *d, struct desk_job *j);
 /* E_IO while an attempt waits because the machine fails: a disk that cannot be read, no memory. It is tried
  * again, however long it takes. From any thread. */
 must_check enum err desk_trouble(struct desk *d, struct why *why);
-/* Calls fn(arg) on the desk's thread with its reader. E_BUSY, E_NOMEM as above. */
+/* Calls fn(arg) on the desk's thread with its reader, or without one, to let go of arg: it has closed.
+ * E_BUSY, E_NOMEM as above. */
 struct reader;
 typedef void desk_fn(struct reader *reader, void *arg);
 must_check enum err desk_call(struct desk *d, desk_fn *fn, void *arg);

@@ -176,6 +176,10 @@ static void tell_store(struct reader *reader, void *arg)
 	struct st_req r = {
 		.op = ST_PROBLEM, .lane = LANE_FINISH, .at = s->at, .problem = { .act = s->act }
 	};
+	if (!reader) {
+		saying_free(s);
+		return;
+	}
 	snprintf(key, sizeof key, keys[s->cause], (unsigned long long)s->about);
 	r.problem.key = str_of(key);
 	if (s->act == PROBLEM_OPEN) {
@@ -194,17 +198,18 @@ static void tell_store(struct reader *reader, void *arg)
  * ------------------------------------------------------------------------------------- */
 
 /* What the desk takes may be gone at once. */
-static void flush(struct problems *p)
+bool problems_flush(struct problems *p)
 {
 	for (struct saying *s; (s = p->late);) {
 		struct saying *next = s->next;
 		bool opens = s->act == PROBLEM_OPEN;
 		if (desk_call(p->config.desk, tell_store, s))
-			return;
+			return false;
 		p->openings -= opens;
 		p->late = next;
 	}
 	p->last = &p->late;
+	return true;
 }
 
 /* False: it is not said, as if it had not been noticed; when it happens again it is. */
@@ -222,7 +227,7 @@ static bool put(struct problems *p, const struct saying *what)
 	s->next = NULL;
 	*p->last = s;
 	p->last = &s->next;
-	flush(p);
+	problems_flush(p);
 	return true;
 }
 
@@ -318,7 +323,6 @@ static void look_at(struct problems *p, enum cause cause, const char *text)
 
 bool problems_look(struct problems *p, const struct health *h)
 {
-	flush(p);
 	look_at(p, BAD_CLOCK,
 		h->clock_held ? "the clock ran far ahead and is not believed: nothing comes due until it is "
 				"back, or until `rota clock` accepts it"
@@ -329,5 +333,5 @@ bool problems_look(struct problems *p, const struct health *h)
 		look_at(p, BAD_STEP, h->clock_step);
 	look_at(p, BAD_STORE, h->store);
 	look_at(p, BAD_RUNNER, h->runner);
-	return h->clock_held || h->store || h->runner || p->late;
+	return h->clock_held || h->store || h->runner;
 }

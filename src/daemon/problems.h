@@ -30,6 +30,9 @@ void problems_free(struct problems *p); /* after the desk was closed */
 void problems_load(struct problems *p, const struct load_item *item);
 void problems_happened(struct problems *p, const struct pump_fact *f, const struct st_ack *ack);
 
+/* Says what the desk had no room for, as far as it has some now. False: some of it waits still. */
+bool problems_flush(struct problems *p);
+
 /* What is wrong now; a text that is NULL: nothing. True: look again soon. */
 struct health {
 	bool clock_held;

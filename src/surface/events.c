@@ -37,6 +37,7 @@ struct events {
 		uint64_t sid;
 		char *id;
 	} name[NAMES];
+	struct pump_fact some[TOGETHER]; /* copied out of the ring */
 	atomic_bool followed, on_way;
 };
 
@@ -202,15 +203,17 @@ static uint64_t gone(const struct events *e)
 	return e->last - e->before > RING ? e->last - RING : e->before;
 }
 
-/* Copies what there is from *first on, TOGETHER at most; what is known no more is passed over. How many. */
-static unsigned copy(struct events *e, uint64_t *first, struct pump_fact ret[TOGETHER])
+/* Copies what there is from *first up to `last` to `some`, TOGETHER at most; what is known no more is passed
+ * over. How many. */
+static unsigned copy(struct events *e, uint64_t *first, uint64_t last)
 {
 	unsigned n = 0;
 	pthread_mutex_lock(&e->lock);
-	uint64_t oldest = gone(e) + 1;
+	last = last < e->last ? last : e->last;
+	uint64_t oldest = gone(e) < last ? gone(e) + 1 : last + 1;
 	*first = *first > oldest ? *first : oldest;
-	for (; n < TOGETHER && *first + n <= e->last; n++)
-		ret[n] = e->ring[(*first + n) % RING];
+	for (; n < TOGETHER && *first + n <= last; n++)
+		e->some[n] = e->ring[(*first + n) % RING];
 	pthread_mutex_unlock(&e->lock);
 	return n;
 }
@@ -230,20 +233,21 @@ static void write_gap(uint64_t first, uint64_t next, struct buf *text)
 	buf_addf(text, ",\"count\":%llu}", (unsigned long long)(next - first));
 }
 
-/* The events from `first` on as a stream has them, TOGETHER at most; the number of the last. */
-static uint64_t write_stream(struct events *e, uint64_t first, struct buf *out)
+/* The events from `first` up to `last` as a stream has them, TOGETHER at most; the number of the last of
+ * them.
+ */
+static uint64_t write_stream(struct events *e, uint64_t first, uint64_t last, struct buf *out)
 {
-	static struct pump_fact some[TOGETHER]; /* the HTTP thread's */
 	struct buf text = { 0 };
 	uint64_t at = first;
-	unsigned n = copy(e, &at, some);
+	unsigned n = copy(e, &at, last);
 	if (at > first) {
 		write_gap(first, at, &text);
 		write_frame(at - 1, &text, out);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		text.n = 0;
-		write_event(e, at + i, &some[i], &text);
+		write_event(e, at + i, &e->some[i], &text);
 		write_frame(at + i, &text, out);
 	}
 	buf_free(&text);
@@ -262,7 +266,7 @@ static uint64_t newest(struct events *e)
 static void tell(struct events *e)
 {
 	struct buf out = { 0 };
-	e->told = write_stream(e, e->told + 1, &out);
+	e->told = write_stream(e, e->told + 1, UINT64_MAX, &out);
 	for (struct follower *f = e->followers, *next; f && out.n; f = next) {
 		next = f->next;
 		send(f, &out);
@@ -313,11 +317,11 @@ void events_add(struct events *e, struct http *http, const struct pump_fact *f)
 }
 
 /* The last event that need not be told to somebody who has seen this one. A number that was never given is
- * that of another daemon: then all that is known is told. */
+ * that of another daemon: then all of this one's are told, or how many were left out. */
 static uint64_t where(struct events *e, uint64_t seen)
 {
 	pthread_mutex_lock(&e->lock);
-	uint64_t from = seen > e->last || seen < e->before ? gone(e) : seen;
+	uint64_t from = seen > e->last || seen < e->before ? e->before : seen;
 	pthread_mutex_unlock(&e->lock);
 	return from;
 }
@@ -353,22 +357,22 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 	uint64_t from = after ? where(e, after) : e->told;
 	greet(from, &out);
 	for (uint64_t at = from; at < e->told;)
-		at = write_stream(e, at + 1, &out);
+		at = write_stream(e, at + 1, e->told,
+				  &out); /* what comes after that it is told with the others */
 	send(f, &out);
 	buf_free(&out);
 }
 
 void events_list(struct events *e, unsigned limit, struct buf *out)
 {
-	static struct pump_fact some[TOGETHER]; /* the HTTP thread's */
 	uint64_t last = newest(e);
 	limit = limit < TOGETHER ? limit : TOGETHER;
 	uint64_t first = last - e->before > limit ? last - limit + 1 : e->before + 1;
-	unsigned n = copy(e, &first, some);
+	unsigned n = copy(e, &first, last);
 	buf_addc(out, '[');
 	for (unsigned i = 0; i < n; i++) {
 		buf_add(out, i ? STR(",") : STR(""));
-		write_event(e, first + i, &some[i], out);
+		write_event(e, first + i, &e->some[i], out);
 	}
 	buf_addc(out, ']');
 }

@@ -33,7 +33,7 @@ enum err handle_events(struct op_call *call, struct api *api)
 /* "2026-11-16 08:30:00 (1 s ago)  run.finished  backup  r7  failed/exit" */
 static void print_event(struct op_call *call, const struct val *v, struct str text)
 {
-	static const char *const members[] = { "schedule", "run", "problem", "outcome", "reason" };
+	static const char *const members[] = { "schedule", "run", "problem", "outcome", "reason", "count" };
 	if (call->json || !v) {
 		fwrite(text.p, 1, text.n, call->out);
 		fputc('\n', call->out);

@@ -261,7 +261,6 @@ static void post_at(struct reader *reader, void *arg)
 	sem_post(arg);
 }
 
-/* An attempt that is turned away counts as failed. */
 TEST(a_clock_that_was_set)
 {
 	struct fixture f;
@@ -281,6 +280,7 @@ TEST(a_clock_that_was_set)
 	tear_down(&f);
 }
 
+/* An attempt that is turned away counts as failed. */
 TEST(calls_leave_room_on_the_desk_for_attempts)
 {
 	struct fixture f;
@@ -320,7 +320,7 @@ TEST(a_desk_that_is_stuck)
 	ends(&f, 1, OUTCOME_DONE, REASON_NONE);
 	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_DONE, REASON_NONE); /* was never opened */
 	sem_post(&go);
-	while (problems_look(f.problems, &(struct health){ 0 }))
+	while (!problems_flush(f.problems))
 		usleep(1000);
 	while (desk_call(f.desk, post_at, &gone) == E_BUSY) /* after all of them */
 		usleep(1000);
