@@ -26,6 +26,7 @@ struct pump {
 	unsigned facts, free_places, fact_room, free_room;
 	struct map by_tag;
 	uint64_t own_tag;
+	unsigned own; /* requests of others under way */
 	bool starved; /* a port had no memory, the last time */
 	bool broken;
 };
@@ -100,7 +101,8 @@ const struct engine *pump_engine(const struct pump *p)
 
 unsigned pump_under_way(const struct pump *p)
 {
-	return p->facts - p->free_places + (p->stores.n - p->stores.head) + (p->runners.n - p->runners.head);
+	return p->facts - p->free_places + p->own + (p->stores.n - p->stores.head) +
+	       (p->runners.n - p->runners.head);
 }
 
 bool pump_starved(const struct pump *p)
@@ -147,7 +149,9 @@ static void drain(struct pump *p)
 		e = p->config.ops->submit(p->config.store, r);
 		if (e)
 			break;
-		if (r->tag < OWN_TAGS && !remember(p, r))
+		if (r->tag >= OWN_TAGS)
+			p->own++;
+		else if (!remember(p, r))
 			p->broken = true;
 	}
 	for (struct rn_req *r; (r = backlog_first(&p->runners)); p->runners.head++)
@@ -213,6 +217,7 @@ static bool take_ack(struct pump *p, const struct st_ack *ack, struct now now)
 {
 	struct pump_fact fact;
 	if (ack->tag >= OWN_TAGS) {
+		p->own--;
 		if (p->config.answered)
 			p->config.answered(p->config.ctx, ack);
 		return true;

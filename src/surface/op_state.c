@@ -165,6 +165,8 @@ enum err handle_state_change(struct op_call *call, struct api *api)
 		c->swap = true;
 		c->rev = (uint32_t)rev->integer;
 	}
+	if (!e && api_cannot_write(call, api))
+		return E_BUSY;
 	if (!e)
 		e = send(c);
 	call->later = !e;

@@ -248,7 +248,7 @@ def full_disk():
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         more_marks(rig)
         with Full(rig):
-            check(wait_until(20, lambda: "full" in trouble(rig) or "space" in trouble(rig)), "it is said", trouble(rig))
+            check(wait_until(60, lambda: "full" in trouble(rig) or "space" in trouble(rig)), "it is said", trouble(rig))
             r = cli(rig, "status")
             check(r.returncode == 0 and "Trouble: " in r.stdout and "rota.db" in r.stdout, "the status says it", r)
             diagnosed(rig, "store", "full", "room")
@@ -262,7 +262,7 @@ def full_disk():
             # A crash in the midst of it: it comes up and waits, or says why it cannot.
             rig.kill()
             if rig.start():
-                check(wait_until(20, lambda: trouble(rig)), "on a full disk it starts, and says so")
+                check(wait_until(60, lambda: trouble(rig)), "on a full disk it starts, and says so")
                 rig.kill()
             else:
                 check(rig.reap() == 1 and rig.data in rig.words() and "rota doctor" in rig.words(),
@@ -272,12 +272,12 @@ def full_disk():
         check(rig.start(), "with room it starts", rig.words())
         more_marks(rig)
         with Full(rig):
-            check(wait_until(20, lambda: trouble(rig)), "full again")
+            check(wait_until(60, lambda: trouble(rig)), "full again")
             time.sleep(1.5)
         check(wait_until(30, lambda: not trouble(rig)), "there is room again", trouble(rig))
         more_marks(rig)
-        check(wait_until(20, lambda: had_problem(rig, "store")), "it was a problem")
-        check(wait_until(20, lambda: not problem(rig, "store")), "and is none any more", problem(rig, "store"))
+        check(wait_until(60, lambda: had_problem(rig, "store")), "it was a problem")
+        check(wait_until(60, lambda: not problem(rig, "store")), "and is none any more", problem(rig, "store"))
         check(cli(rig, "add", "@daily", "--id", "new", "--", "true").returncode == 0, "people are heard again")
         check(doctor(rig)[0]["store"]["state"] == "ok", "the doctor is content", doctor(rig)[0])
         stop(rig)
@@ -304,8 +304,8 @@ def full_disk_for_runs():
         else:
             rlimit(rig.launcher(), resource.RLIMIT_FSIZE, 0)
         run = rig.ask("POST", "/schedules/once/run", {})["run"]
-        check(wait_until(20, lambda: "could not be started" in trouble(rig)), "it is said", trouble(rig))
-        check(wait_until(20, lambda: problem(rig, "runner")), "it is a problem", rig.ask("GET", "/problems"))
+        check(wait_until(60, lambda: "could not be started" in trouble(rig)), "it is said", trouble(rig))
+        check(wait_until(60, lambda: problem(rig, "runner")), "it is a problem", rig.ask("GET", "/problems"))
         diagnosed(rig, "launcher", "could not be started", "room" if MOUNTS else "itself")
         rig.kill()  # the claim outlives this
         check(rig.start(), "it starts again", rig.words())
@@ -314,7 +314,7 @@ def full_disk_for_runs():
         r = wait_until(40, lambda: (r := rig.ask("GET", f"/runs/{run}"))["state"] == "finished" and r)
         check(r and r["outcome"] == "done", "with room it runs", rig.ask("GET", f"/runs/{run}"))
         check([m[0] for m in marks(rig)].count("once") == 1, "once", marks(rig))
-        check(wait_until(20, lambda: not problem(rig, "runner") and not trouble(rig)), "the problem is over",
+        check(wait_until(60, lambda: not problem(rig, "runner") and not trouble(rig)), "the problem is over",
               (rig.ask("GET", "/problems"), trouble(rig)))
         rig.stop()
         if MOUNTS:
@@ -373,26 +373,44 @@ def failing_disk(error, *words):
         long = rig.ask("POST", "/schedules/long/run", {})["run"]
         more_marks(rig)
         rig.machine.tell(Machine.WRITE, error)
-        check(wait_until(20, lambda: trouble(rig)), "it is said")
+        check(wait_until(60, lambda: trouble(rig)), "it is said")
         check(any(w in trouble(rig) for w in words), "in words", trouble(rig))
         diagnosed(rig, "store", "rota.db", "kernel")
         r = cli(rig, "pause", "tick")
         check(r.returncode == 75 and "rota doctor" in r.stderr, "people are told", r)
+        r = cli(rig, "state", "set", "mood", "calm", "--user", timeout=200)
+        check(r.returncode == 75 and "nothing can be recorded" in r.stderr, "and agents are", r)
         # What is alive can still be stopped.
         with contextlib.suppress(Refused):
             rig.ask("POST", f"/runs/{long}/stop", {})
-        check(wait_until(20, lambda: "sleep" not in rig.processes().values()), "a run is stopped", rig.processes())
+        check(wait_until(60, lambda: "sleep" not in rig.processes().values()), "a run is stopped", rig.processes())
         time.sleep(1)
         rig.machine.tell(Machine.WRITE, 0)
         check(wait_until(30, lambda: not trouble(rig)), "it is over", trouble(rig))
         more_marks(rig)
-        r = wait_until(20, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
+        r = wait_until(60, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
         # With sanitizers its shim is on the same machine, and cannot write down how it ended.
         ends = {("killed", "cancelled"), ("failed", "lost") if SANITIZED else None}
         check(r and (r["outcome"], r["reason"]) in ends, "its end is on record", r)
-        check(wait_until(20, lambda: had_problem(rig, "store") and not problem(rig, "store")), "a problem that is over")
+        check(wait_until(60, lambda: had_problem(rig, "store") and not problem(rig, "store")), "a problem that is over")
         stop(rig)
         accounted(rig)
+
+
+@part
+def failing_disk_and_nothing_else_to_do():
+    """No schedule is there to make it look at itself: one request that is not answered is reason enough."""
+    with Using(machine=True) as rig:
+        check(rig.start(), "it starts", rig.words())
+        rig.machine.tell(Machine.WRITE, errno.EIO)
+        asking = subprocess.Popen([rig.rota, "state", "set", "mood", "calm", "--user", "--socket", rig.socket],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  env=preload_env(rig))
+        check(wait_until(30, lambda: "the store" in rig.words()), "it is noticed without being asked", rig.words())
+        rig.machine.tell(Machine.WRITE, 0)
+        said = asking.communicate(timeout=200)[0]
+        check(asking.returncode == 0, "then it is done", said)
+        stop(rig)
 
 
 @part
@@ -414,11 +432,11 @@ def read_errors():
         rig.add(mark(rig, "tick", description="x" * 3000000))
         more_marks(rig)
         rig.machine.tell(Machine.READ, errno.EIO)
-        check(wait_until(20, lambda: "cannot be prepared" in said(rig)), "it is said", said(rig))
+        check(wait_until(60, lambda: "cannot be prepared" in said(rig)), "it is said", said(rig))
         time.sleep(3)
         rig.machine.tell(Machine.READ, 0)
         more_marks(rig)
-        check(wait_until(10, lambda: not trouble(rig)), "nothing is left of it", trouble(rig))
+        check(wait_until(60, lambda: not trouble(rig)), "nothing is left of it", trouble(rig))
         check(not [r for r in rig.runs() if r["outcome"] == "failed"], "none failed for it", rig.runs()[:20])
         stop(rig)
         accounted(rig)
@@ -481,7 +499,7 @@ def damaged_while_running():
         rig.add({"id": "long", "expression": "0 0 29 2 *", "action": {"type": "command", "command": "exec sleep 100"}})
         rig.ask("POST", "/schedules/long/run", {})
         more_marks(rig)
-        check(wait_until(10, lambda: "sleep" in rig.processes().values()), "one runs")
+        check(wait_until(60, lambda: "sleep" in rig.processes().values()), "one runs")
         # Into the log, so that the next look at it finds no page it knows.
         good = {n: open(rig.data + "/" + n, "rb").read() for n in ("rota.db", "rota.db-wal")}
         garble(rig.data + "/rota.db", range(len(good["rota.db"]) // 4096))
@@ -530,7 +548,7 @@ def few_descriptors():
         time.sleep(2.5)
         for c in clients:
             c.close()
-        check(wait_until(20, lambda: trouble(rig) is not None), "it is there when they go")
+        check(wait_until(60, lambda: trouble(rig) is not None), "it is there when they go")
         rlimit(rig.daemon.pid, resource.RLIMIT_NOFILE, len(os.listdir(f"/proc/{rig.daemon.pid}/fd")) + 4)
         runs = []
         for _ in range(12):
@@ -542,7 +560,7 @@ def few_descriptors():
         outcomes = {rig.ask("GET", f"/runs/{r}")["outcome"] for r in runs}
         check(outcomes == {"done"}, "none fails for want of a descriptor", [rig.ask("GET", f"/runs/{r}") for r in runs][:3])
         more_marks(rig)
-        check(wait_until(20, lambda: not trouble(rig) and not problem(rig, "runner")), "all is well", trouble(rig))
+        check(wait_until(60, lambda: not trouble(rig) and not problem(rig, "runner")), "all is well", trouble(rig))
         made = [m[1] for m in marks(rig) if m[0] == "many"]
         check(len(made) == len(set(made)) == len(runs), "each ran once", made)
         stop(rig)
@@ -585,20 +603,20 @@ def few_processes():
         more_marks(rig)
         launcher = rig.launcher()
         nproc(launcher, 0, uid)
-        check(wait_until(20, lambda: "Resource temporarily unavailable" in trouble(rig)), "it is said", trouble(rig))
+        check(wait_until(60, lambda: "Resource temporarily unavailable" in trouble(rig)), "it is said", trouble(rig))
         diagnosed(rig, "launcher", "could not be started", "TasksMax")
-        check(wait_until(20, lambda: problem(rig, "runner")), "it is a problem")
+        check(wait_until(60, lambda: problem(rig, "runner")), "it is a problem")
         nproc(launcher, 1000, uid)
         more_marks(rig)
-        check(wait_until(20, lambda: not trouble(rig) and not problem(rig, "runner")), "it is over", trouble(rig))
+        check(wait_until(60, lambda: not trouble(rig) and not problem(rig, "runner")), "it is over", trouble(rig))
         # No launcher at all: neither can a new one be made.
         nproc(rig.daemon.pid, 0, uid)
         os.kill(launcher, signal.SIGKILL)
-        check(wait_until(20, lambda: "cannot start the launcher" in trouble(rig)), "that is said, too", trouble(rig))
+        check(wait_until(60, lambda: "cannot start the launcher" in trouble(rig)), "that is said, too", trouble(rig))
         diagnosed(rig, "launcher", "launcher", "TasksMax")
         nproc(rig.daemon.pid, 1000, uid)
         more_marks(rig)
-        check(wait_until(20, lambda: not trouble(rig)), "it is over", trouble(rig))
+        check(wait_until(60, lambda: not trouble(rig)), "it is over", trouble(rig))
         stop(rig)
         accounted(rig)
 
@@ -628,12 +646,12 @@ def little_memory():
             return check(False, "memory becomes scarce")
         squeeze()
         rlimit(rig.daemon.pid, resource.RLIMIT_AS, resource.RLIM_INFINITY)
-        check(wait_until(20, lambda: not trouble(rig)), "it is over", trouble(rig))
+        check(wait_until(60, lambda: not trouble(rig)), "it is over", trouble(rig))
         more_marks(rig)
         squeeze()
         # Whoever asks for much is refused and the rest goes on; or nothing goes on, and then not for ever.
         before = len(marks(rig))
-        ended = wait_until(20, lambda: rig.daemon.poll() is not None or len(marks(rig)) > before + 3)
+        ended = wait_until(60, lambda: rig.daemon.poll() is not None or len(marks(rig)) > before + 3)
         check(ended, "it goes on, or ends", rig.words()[-500:])
         code = rig.reap() if rig.daemon.poll() is not None else rig.kill()
         check(code == -9 or (code == 1 and "rota: out of memory" in rig.words()), "it says why it ends",
@@ -679,13 +697,13 @@ def clock_an_hour_ahead():
         at = stepped(rig, HOUR)
         ran_since(rig, "tick", at)
         ran_since(rig, "now", at)
-        check(wait_until(20, lambda: ran_at(rig, "hourly")), "what came due in the hour between is run once")
+        check(wait_until(60, lambda: ran_at(rig, "hourly")), "what came due in the hour between is run once")
         missed = rig.rows("SELECT * FROM range JOIN document USING (sid) WHERE id = 'tick' AND state = 5")
         check(len(missed) == 1 and 3500e6 < missed[0]["last"] - missed[0]["first"] < 3700e6, "the hour is on record",
               [tuple(m) for m in missed])
         r = cli(rig, "why", "tick", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at - 1800)))
         check(r.returncode == 0 and "clock" in r.stdout, "and why", r)
-        p = wait_until(10, lambda: problem(rig, "clock:step"))
+        p = wait_until(60, lambda: problem(rig, "clock:step"))
         check(p and "ahead by 1h:" in p[0]["text"], "it is a problem", p)
         stop(rig)
         check(len(ran_at(rig, "hourly")) == 1, "once", ran_at(rig, "hourly"))
@@ -706,7 +724,7 @@ def clock_an_hour_back():
         at = stepped(rig, 0)
         ran_since(rig, "tick", at)
         check(set(ahead) <= set(ran_at(rig, "tick")), "what was done stays on record")
-        p = wait_until(10, lambda: problem(rig, "clock:step"))
+        p = wait_until(60, lambda: problem(rig, "clock:step"))
         check(p and "back by 1h:" in p[0]["text"], "it is a problem", p)
         # And there again, where some times have run.
         stepped(rig, HOUR - 5000000)
@@ -726,19 +744,19 @@ def clock_years_off():
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         more_marks(rig)
         stepped(rig, 3650 * DAY)
-        check(wait_until(20, lambda: rig.ask("GET", "/status")["clock_held"]), "it is not believed")
-        check(wait_until(20, lambda: problem(rig, "clock")), "it is a problem", rig.ask("GET", "/problems"))
+        check(wait_until(60, lambda: rig.ask("GET", "/status")["clock_held"]), "it is not believed")
+        check(wait_until(60, lambda: problem(rig, "clock")), "it is a problem", rig.ask("GET", "/problems"))
         diagnosed(rig, "clock", "not believed", "rota clock")
         before = len(marks(rig))
         time.sleep(1.5)
         check(len(marks(rig)) <= before + 1, "nothing comes due")
         at = stepped(rig, 0)
         ran_since(rig, "tick", at)
-        check(wait_until(20, lambda: not problem(rig, "clock")), "it is over", rig.ask("GET", "/problems"))
+        check(wait_until(60, lambda: not problem(rig, "clock")), "it is over", rig.ask("GET", "/problems"))
         check(not rig.rows("SELECT * FROM range WHERE last > ?", (at + 100) * 1000000), "no year was cancelled")
         # Believed by a person.
         at = stepped(rig, 3650 * DAY)
-        check(wait_until(20, lambda: rig.ask("GET", "/status")["clock_held"]), "not believed")
+        check(wait_until(60, lambda: rig.ask("GET", "/status")["clock_held"]), "not believed")
         check(cli(rig, "clock").returncode == 0, "accepted")
         ran_since(rig, "tick", at)
         # And back: by years.
@@ -802,24 +820,24 @@ def runs_directory_gone():
         rig.add({"id": "long", "expression": "0 0 29 2 *", "action": {"type": "command", "command": "sleep 2"}})
         more_marks(rig)
         long = rig.ask("POST", "/schedules/long/run", {})["run"]
-        wait_until(10, lambda: rig.ask("GET", f"/runs/{long}")["state"] == "running")
+        wait_until(60, lambda: rig.ask("GET", f"/runs/{long}")["state"] == "running")
         shutil.rmtree(rig.data + "/runs")
         more_marks(rig)  # by itself
-        r = wait_until(20, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
+        r = wait_until(60, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
         check(r and (r["outcome"], r["reason"]) == ("failed", "lost"), "a run without its file ends, too", r)
         # The same across a crash.
         long = rig.ask("POST", "/schedules/long/run", {})["run"]
-        wait_until(10, lambda: rig.ask("GET", f"/runs/{long}")["started_at"])
+        wait_until(60, lambda: rig.ask("GET", f"/runs/{long}")["started_at"])
         rig.kill()
         shutil.rmtree(rig.data + "/runs")
         check(rig.start(), "it starts", rig.words())
-        r = wait_until(20, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
+        r = wait_until(60, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
         check(r and (r["outcome"], r["reason"], r["attempt"]) == ("failed", "lost", 1), "lost, and not run again", r)
         shutil.rmtree(rig.data + "/runs")
         open(rig.data + "/runs", "w").close()
-        check(wait_until(20, lambda: "Not a directory" in trouble(rig)), "it is said", trouble(rig))
+        check(wait_until(60, lambda: "Not a directory" in trouble(rig)), "it is said", trouble(rig))
         diagnosed(rig, "runs", "not a directory", "move it away")
-        check(wait_until(20, lambda: problem(rig, "runner")), "it is a problem")
+        check(wait_until(60, lambda: problem(rig, "runner")), "it is a problem")
         os.unlink(rig.data + "/runs")
         more_marks(rig)
         check(wait_until(30, lambda: not trouble(rig) and not problem(rig, "runner")), "it is over", trouble(rig))
