@@ -111,8 +111,9 @@ enum err op_serve(struct op_call *call)
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);
 	}
-	watch_close(watch);
+	/* The watcher is one of its clients, and waits for an answer that nobody gives any more. */
 	api_close(serving.api);
+	watch_close(watch);
 	daemon_close(daemon);
 	return e;
 }
