@@ -56,6 +56,7 @@ class Keep:
             f.write(WORK)
         open(self.marks, "a").close()
         self.database = os.path.join(self.rig.data, "rota.db")
+        self.times = {}  # nominal ones, by run, to the microsecond
 
     def __enter__(self):
         return self
@@ -85,6 +86,15 @@ class Keep:
                 at = datetime.datetime.fromisoformat(nominal.replace("Z", "+00:00"))
                 found[schedule, int(at.timestamp()) * 10**6].add(int(run))
         return found
+
+    def learn(self, database):
+        with sqlite3.connect(database, timeout=30) as db:
+            self.times.update(db.execute("SELECT run, nominal FROM run"))
+
+    def at_one_time(self, runs):
+        """A follower's times are ends, of which there may be several in the second that a mark tells."""
+        times = [self.times[r] for r in runs if r in self.times]
+        return len(set(times)) < len(times)
 
     def marks_of(self, run):
         with open(self.marks) as f:
@@ -135,7 +145,9 @@ def load(keep):
 def accounted(keep, before, restored_run, what):
     """Nothing fired twice, and what had fired is not taken for what never was."""
     fired = keep.fired()
-    twice = {k: v for k, v in fired.items() if len(v) > 1 and not k[0].startswith("hand")}
+    keep.learn(keep.database)
+    twice = {k: v for k, v in fired.items() if len(v) > 1 and not k[0].startswith("hand") and
+             (k[0] != "follower" or keep.at_one_time(v))}
     check(not twice, f"{what}: nothing fires twice", dict(list(twice.items())[:5]))
     ids = dict(keep.sql("SELECT id, sid FROM document WHERE dropped = 0"))
     code = reason(keep, "restored")
@@ -203,6 +215,7 @@ def under_load():
         check(r.returncode == 0 and os.path.exists(answer.get("before", "")), "restored, the old one is kept", r)
         with sqlite3.connect(answer["before"]) as db:
             check(db.execute("SELECT max(run) FROM run").fetchone()[0] >= lost, "the old one is whole")
+        keep.learn(answer["before"])
         rig.start()
         check(not is_alive(stray), "a run the store does not know is stopped")
         n = len(keep.fired())
@@ -219,7 +232,7 @@ def under_load():
         check("restored" in why.stdout, "why says so", why)
         check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
         rig.start()
-        check(wait_until(10, lambda: not any(p["key"] == "restored" for p in rig.ask("GET", "/problems")["problems"])),
+        check(wait_until(60, lambda: not any(p["key"] == "restored" for p in rig.ask("GET", "/problems")["problems"])),
               "until the next start")
         check((code := rig.stop()) == 0, f"stopped again: {code}", rig.words()[-2000:])
         accounted(keep, fired, last, "in the same place, later")
@@ -228,7 +241,7 @@ def under_load():
         os.makedirs(other.rig.data)
         r = other.verb("restore", copy)
         check(r.returncode == 0 and "before" not in r.stdout, "restored elsewhere", r)
-        other.marks, fired = keep.marks, keep.fired()
+        other.marks, other.times, fired = keep.marks, keep.times, keep.fired()
         at = time.time()
         other.rig.start()
         check(wait_until(60, lambda: sum(k[1] > (at + 1) * 10**6 for k in keep.fired()) >= 20), "it goes on there")
