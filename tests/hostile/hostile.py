@@ -173,7 +173,7 @@ def stop(rig):
     check(code == 0, f"stopped: exit {code}", rig.words()[-3000:])
 
 
-def more_marks(rig, n=2, seconds=30):
+def more_marks(rig, n=2, seconds=60):
     before = len(marks(rig))
     return check(wait_until(seconds, lambda: len(marks(rig)) >= before + n, 0.1), "it goes on", rig.words()[-500:])
 
@@ -432,7 +432,9 @@ def read_errors():
         rig.add(mark(rig, "tick", description="x" * 3000000))
         more_marks(rig)
         rig.machine.tell(Machine.READ, errno.EIO)
-        check(wait_until(60, lambda: "cannot be prepared" in said(rig)), "it is said", said(rig))
+        # One may be under way: then it is its end that cannot be read, and the next waits for that.
+        check(wait_until(60, lambda: any(w in said(rig) for w in ("cannot be prepared", "cannot read the file of run"))),
+              "it is said", said(rig))
         time.sleep(3)
         rig.machine.tell(Machine.READ, 0)
         more_marks(rig)
