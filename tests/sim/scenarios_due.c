@@ -353,7 +353,7 @@ SCENARIO(condition_becomes_true_while_it_is_asked)
 	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
 					   .policy = { .window = 900, .guards = 1 << ASK_CONDITION } });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
-	until(s, "09:00:00.015");
+	until(s, "09:00:00.025");
 	answers(s, a, ASK_CONDITION, true, REASON_NONE);
 	world_state(stage_world(s), 0);
 	until(s, "09:20");
