@@ -547,13 +547,14 @@ static void give(void *arg)
 	desk_job_free(j);
 }
 
-/* On the desk's thread: what people will want to know of it, written down before it counts. */
+/* On the desk's thread: what people will want to know of it, written down before it counts. None: as it was.
+ */
 static void write_words(struct daemon *d, uint64_t run, struct str words)
 {
 	struct st_req r = { .op = ST_WORDS,
 			    .lane = LANE_USER,
 			    .words = { .run = run, .kind = WORDS_WHY, .text = words } };
-	while (words.n && daemon_send(d, &r, NULL, NULL) == E_BUSY && !atomic_load(&d->closing))
+	while (words.p && daemon_send(d, &r, NULL, NULL) == E_BUSY && !atomic_load(&d->closing))
 		usleep(1000);
 }
 

@@ -33,8 +33,8 @@ struct desk_options {
 	void (*compiled)(void *ctx, uint64_t sid, enum err e, const struct rules *rules);
 	/* Called there when the zone files have been read anew. */
 	void (*zones_read)(void *ctx);
-	/* Called there with the answer to a guard's question, and what is to be said of it in words, if
-	 * anything. */
+	/* Called there with the answer to a guard's question, and what is to be said of it in words: as
+	 * guard_answer has it. */
 	void (*answered)(void *ctx, const struct rn_says *answer, struct str words);
 	void *ctx;
 };

@@ -16,8 +16,11 @@ static enum err ask_condition(const struct gather *g, struct arena *a, struct gu
 		wrong = *why;
 	else if (expr_compile(doc_condition(g->doc), NULL, a, &condition, &wrong) == OK)
 		ret->yes = expr_holds(condition, &with.env, a, &wrong);
-	if (ret->yes || !wrong.text[0])
+	if (ret->yes || !wrong.text[0]) {
+		/* It may have been asked before, and an error then is not why any more. */
+		ret->words = g->doc->window ? STR("") : (struct str){ 0 };
 		return OK;
+	}
 	const char *words = arena_printf(a, "%s", wrong.text);
 	ret->words = words ? str_of(words) : (struct str){ 0 };
 	return words ? OK : E_NOMEM;
@@ -26,6 +29,7 @@ static enum err ask_condition(const struct gather *g, struct arena *a, struct gu
 enum err guard_ask(const struct gather *g, enum rn_ask ask, struct arena *a, struct guard_answer *ret,
 		   struct why *why)
 {
+	const char *words;
 	*ret = (struct guard_answer){ .reason = REASON_BLOCKED };
 	switch (ask) {
 	case ASK_CONDITION:
@@ -39,7 +43,9 @@ enum err guard_ask(const struct gather *g, enum rn_ask ask, struct arena *a, str
 	case ASK_HOOK:
 		/* A schedule that was blocked by another version has a hook in its rules, perhaps none to
 		 * ask. */
-		ret->yes = !doc_blocked(g->doc, false);
+		words = doc_blocked(g->doc, false);
+		ret->yes = !words;
+		ret->words = words ? str_of(words) : (struct str){ 0 };
 		break;
 	case ASK_BUDGET:
 	case RN_ASKS:

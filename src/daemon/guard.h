@@ -7,7 +7,8 @@
 struct guard_answer {
 	bool yes;
 	uint16_t reason;  /* of a no, where it is not the guard's own */
-	struct str words; /* more about it; lives in the arena */
+	struct str words; /* more about it, in the arena; p NULL: nothing is said, empty: what was said is
+			     over */
 };
 /* What this version cannot ask is no, and the reason says so. An error: the machine's, and to be tried again.
  */

@@ -9,13 +9,12 @@
 #include "surface/tell.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 struct item {
 	struct str id, after;
 	struct source_row source;
 	uint64_t sid;       /* of the schedule that has this id; 0: none */
-	struct str changes; /* JSON; p NULL: it stays as it is */
+	struct str changes; /* JSON, maybe of none; p NULL: it stays as it is */
 	bool moved;         /* only its place is another */
 	bool applied;
 };
@@ -154,18 +153,23 @@ static enum err find_source(struct op_call *call, const struct applying *a, unsi
 	return OK;
 }
 
+/* Was it in this file, or in a file of this directory? Those of directories in it are not read with it. */
+static bool came_from(struct str file, struct str place)
+{
+	bool below = place.n && place.p[place.n - 1] == '/';
+	return below ? str_starts(file, place) && !memchr(file.p + place.n, '/', file.n - place.n)
+		     : str_eq(file, place);
+}
+
 /* It may have moved from one of these files to another. */
 static bool is_ours(const struct applying *a, struct str file)
 {
 	for (unsigned i = 0; a->files && i < a->files->list.n; i++)
 		if (str_eq(file_at(a->files, i), file))
 			return true;
-	for (unsigned i = 0; a->prune && i < a->prune->list.n; i++) {
-		struct str from = file_at(a->prune, i);
-		bool below = from.n && from.p[from.n - 1] == '/';
-		if (below ? str_starts(file, from) : str_eq(file, from))
+	for (unsigned i = 0; a->prune && i < a->prune->list.n; i++)
+		if (came_from(file, file_at(a->prune, i)))
 			return true;
-	}
 	return false;
 }
 
@@ -210,6 +214,19 @@ static enum err find_changes(struct op_call *call, struct op_call *scratch, cons
 	return !text.failed && keep(call, ret) ? OK : E_NOMEM;
 }
 
+/* A leader that was removed and made anew has another number: the follower learns it. */
+static enum err find_leader(struct op_call *call, const struct applying *a, const struct put *p,
+			    struct item *item)
+{
+	struct put leader = { .doc.id = p->doc.after.schedule };
+	if (!p->exists || item->changes.p || !leader.doc.id.n)
+		return OK;
+	enum err e = put_look(call, a->api, &leader);
+	if (!e && (!leader.exists || leader.old.row.sid != p->old.row.after))
+		item->changes = STR("[]");
+	return e;
+}
+
 /* What the daemon has wrote down is canonical, and so is what our command line sends: then no more is to be
  * read. */
 static bool is_known(struct op_call *call, const struct val *document, struct put *p)
@@ -246,6 +263,8 @@ static enum err read_one(struct op_call *call, struct applying *a, unsigned i)
 		e = put_check_source(call, &p.old, item->source.from);
 	if (!e)
 		e = find_changes(call, &scratch, &p, &item->changes);
+	if (!e)
+		e = find_leader(&scratch, a, &p, item);
 	item->id = p.doc.id;
 	item->after = p.doc.after.schedule;
 	item->sid = p.exists ? p.old.row.sid : 0;
@@ -392,9 +411,12 @@ static enum err look_at_page(struct op_call *call, struct applying *a)
 	struct str from = all ? file_at(a->prune, a->pruning) : file_at(a->gone, a->pruning - n);
 	enum err e = read_scheds_from(api_reader(a->api), from, a->last.id.p ? &a->last : NULL, 0, &arena,
 				      &page, call->why);
-	for (unsigned i = 0; !e && i < page.n; i++)
-		if (find(a, page.item[i].id) < 0 && (all || access(page.item[i].source.from.p, F_OK) < 0))
+	for (unsigned i = 0; !e && i < page.n; i++) {
+		struct str file = page.item[i].source.from;
+		if (find(a, page.item[i].id) < 0 && came_from(file, from) &&
+		    (all || !put_file_is_there(file)))
 			e = add_removal(call, a, &page.item[i]);
+	}
 	if (!e && page.more) {
 		a->last = page.item[page.n - 1];
 		if (!keep(call, &a->last.id) || !keep(call, &a->last.source.from))
@@ -546,25 +568,36 @@ static void look(void *arg)
 		go_on(call);
 }
 
-static const struct val *list_of(const struct val *body, const char *name)
+/* What is there and is something else must not be passed over: it would be another request. */
+static enum err take(struct op_call *call, const char *name, enum val_kind kind, const struct val **ret)
 {
-	const struct val *v = val_get(body, str_of(name));
-	return v && v->kind == VAL_LIST ? v : NULL;
+	*ret = val_get(&call->body, str_of(name));
+	if (!*ret || (*ret)->kind == kind)
+		return OK;
+	return why_set(call->why, E_INPUT, (*ret)->at, "%s must be %s", name,
+		       kind == VAL_LIST ? "a list" : "true or false");
 }
 
 enum err handle_apply(struct op_call *call, struct api *api)
 {
-	const struct val *dry = val_get(&call->body, STR("dry_run"));
+	const struct val *dry = NULL;
 	struct applying *a = arena_alloc(call->arena, sizeof *a);
 	if (!a)
 		return E_NOMEM;
-	*a = (struct applying){ .api = api,
-				.documents = list_of(&call->body, "documents"),
-				.files = list_of(&call->body, "files"),
-				.places = list_of(&call->body, "places"),
-				.prune = list_of(&call->body, "prune"),
-				.gone = list_of(&call->body, "gone"),
-				.dry_run = dry && dry->kind == VAL_BOOL && dry->boolean };
+	*a = (struct applying){ .api = api };
+	const struct {
+		const char *name;
+		enum val_kind kind;
+		const struct val **to;
+	} keys[] = { { "documents", VAL_LIST, &a->documents }, { "files", VAL_LIST, &a->files },
+		     { "places", VAL_LIST, &a->places },       { "prune", VAL_LIST, &a->prune },
+		     { "gone", VAL_LIST, &a->gone },           { "dry_run", VAL_BOOL, &dry } };
+	for (unsigned i = 0; i < ARRAY_LEN(keys); i++) {
+		enum err wrong = take(call, keys[i].name, keys[i].kind, keys[i].to);
+		if (wrong)
+			return wrong;
+	}
+	a->dry_run = dry && dry->boolean;
 	if (!a->documents)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs documents, a list");
 	a->n = a->documents->list.n;

@@ -143,6 +143,8 @@ enum err docs_file(struct op_call *call, const char *path, struct docs *into)
 	struct str text;
 	struct val values;
 	struct doc_list list = { 0 };
+	call->source = (struct str){ 0 }; /* of the file before */
+	call->source_name = NULL;
 	enum err e = env_of(call, &with);
 	if (!e)
 		e = docfile_text(path, call->arena, &text, call->why);

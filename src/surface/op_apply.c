@@ -31,8 +31,16 @@ static enum err add_path(struct op_call *call, const char *path, struct buf *out
 	return text ? OK : E_NOMEM;
 }
 
-enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run, const char *const *prune,
-		    unsigned n, const char *gone, struct buf *out)
+static enum err add_file(struct op_call *call, const char *path, bool whole, struct buf *out)
+{
+	if (!whole)
+		return add_path(call, path, out);
+	json_write_str(out, str_of(path));
+	return OK;
+}
+
+enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run, bool whole,
+		    const char *const *prune, unsigned n, const char *gone, struct buf *out)
 {
 	enum err e = OK;
 	buf_addf(out, "{\"dry_run\":%s,\"files\":[", dry_run ? "true" : "false");
@@ -40,7 +48,7 @@ enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run,
 		if (i && docs->item[i].file == docs->item[i - 1].file)
 			continue;
 		buf_add(out, i ? STR(",") : STR(""));
-		e = add_path(call, docs->item[i].file, out);
+		e = add_file(call, docs->item[i].file, whole, out);
 	}
 	buf_add(out, STR("],\"places\":["));
 	for (unsigned i = 0, file = 0; i < docs->n; i++) {
@@ -50,7 +58,7 @@ enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run,
 	buf_add(out, STR("],\"prune\":["));
 	for (unsigned i = 0; i < n && !e; i++) {
 		buf_add(out, i ? STR(",") : STR(""));
-		e = add_path(call, prune[i], out);
+		e = add_file(call, prune[i], whole, out);
 	}
 	if (gone && !e) {
 		buf_add(out, STR("],\"gone\":["));
@@ -86,7 +94,7 @@ enum err op_apply(struct op_call *call)
 			       call->op->example);
 	enum err e = docs_path(call, file->text.p, &docs);
 	if (!e)
-		e = apply_body(call, &docs, op_arg(call, "dry-run")->given, &file->text.p,
+		e = apply_body(call, &docs, op_arg(call, "dry-run")->given, false, &file->text.p,
 			       op_arg(call, "prune")->given, NULL, &body);
 	if (!e)
 		e = remote_ask(call, buf_str(&body), &text, &answer);

@@ -69,8 +69,12 @@ enum err handle_schedules(struct op_call *call, struct api *api)
 		return e;
 	buf_add(&call->answer, STR("{\"schedules\":["));
 	for (unsigned i = 0; i < page.n; i++) {
+		struct str blocked;
+		e = put_blocked(call, api, &page.item[i], &blocked);
+		if (e)
+			return e;
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		tell_sched(&call->answer, &page.item[i], &all, false);
+		tell_sched(&call->answer, &page.item[i], &all, blocked, false);
 	}
 	buf_add(&call->answer, STR("]"));
 	if (page.more && page.n)
@@ -111,8 +115,11 @@ enum err handle_schedule(struct op_call *call, struct api *api)
 	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
 	if (!e)
 		e = api_paused_all(call, api, &all);
+	struct str blocked;
 	if (!e)
-		tell_sched(&call->answer, &s, &all, true);
+		e = put_blocked(call, api, &s, &blocked);
+	if (!e)
+		tell_sched(&call->answer, &s, &all, blocked, true);
 	return e;
 }
 
@@ -136,6 +143,8 @@ void show_schedule(struct op_call *call, const struct val *v)
 		val_text(call->arena, v, "state"), until ? " until " : "", until ? until : "",
 		all && all->boolean ? "; everything is paused" : "");
 	print_note(call, v);
+	if (val_get(v, STR("blocked")))
+		fprintf(call->out, "  blocked: %s\n", val_text(call->arena, v, "blocked"));
 	fprintf(call->out, "  next: %s\n", next ? next : "-");
 	if (val_get(v, STR("source"))) {
 		fputs("  from: ", call->out);

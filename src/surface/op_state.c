@@ -141,6 +141,10 @@ static enum err send(struct changing *c)
 	if (text.n > STATE_BYTES_MAX)
 		return why_set(call->why, E_LIMIT, WHY_NOWHERE, "it would be larger than %u bytes",
 			       STATE_BYTES_MAX);
+	/* What could not be read again would be lost to everybody, and no run could be started any more. */
+	e = json_read(buf_str(&text), call->arena, &old, call->why);
+	if (e)
+		return e;
 	c->rev = row.rev;
 	struct st_req q = { .op = ST_STATE,
 			    .lane = LANE_USER,
@@ -166,7 +170,7 @@ enum err handle_state_change(struct op_call *call, struct api *api)
 		c->rev = (uint32_t)rev->integer;
 	}
 	if (!e && api_cannot_write(call, api))
-		return E_BUSY;
+		e = E_BUSY;
 	if (!e)
 		e = send(c);
 	call->later = !e;

@@ -6,6 +6,7 @@
 #include "surface/api.h"
 #include "surface/op_run.h"
 #include "surface/op_schedule.h"
+#include "surface/put.h"
 #include "surface/table.h"
 #include "surface/tell.h"
 #include "surface/words.h"
@@ -148,7 +149,7 @@ static void write_why(struct op_call *call, const struct why_facts *f, const str
 	if (f->removed)
 		tell_at(out, "removed", s->dropped);
 	if (has_reason && (a->reason == REASON_RATE_LIMITED || a->reason == REASON_BLOCKED) &&
-	    a->kind == WHY_WILL_NOT)
+	    a->kind == WHY_WILL_NOT && !f->blocked)
 		tell_at(out, "until", f->held_until);
 	if (f->range) {
 		buf_add(out, STR(",\"range\":{\"first\":"));
@@ -212,9 +213,16 @@ enum err handle_why(struct op_call *call, struct api *api)
 	e = read_obstacles(call, api, &rules->policy, &s, &facts);
 	if (e)
 		return e;
+	struct str words = { 0 }, blocked;
+	e = put_blocked(call, api, &s, &blocked);
+	if (e)
+		return e;
+	facts.blocked = blocked.n && !facts.removed;
 	struct why_answer a = why_at(&facts, t);
-	struct str words = { 0 };
-	e = facts.record ? api_words(call, api, facts.record, &words) : OK;
+	if (facts.record)
+		e = api_words(call, api, facts.record, &words);
+	else if (a.kind == WHY_WILL_NOT && a.reason == REASON_BLOCKED)
+		words = blocked;
 	if (!e)
 		write_why(call, &facts, &a, &s, words);
 	return e;

@@ -3,7 +3,7 @@
 #include "surface/table.h"
 #include "surface/tell.h"
 
-#include <unistd.h>
+#include <sys/stat.h>
 
 enum err put_read(struct op_call *call, struct api *api, const struct val *document, bool fresh,
 		  struct put *ret)
@@ -44,10 +44,16 @@ enum err put_look(struct op_call *call, struct api *api, struct put *p)
 	return e == E_NOTFOUND ? OK : e;
 }
 
+bool put_file_is_there(struct str path)
+{
+	struct stat st;
+	return lstat(path.p, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
 enum err put_check_source(struct op_call *call, const struct read_sched *old, struct str from)
 {
 	struct str file = old->source.from;
-	if (!file.n || file.p[0] != '/' || str_eq(file, from) || access(file.p, F_OK) < 0)
+	if (!file.n || file.p[0] != '/' || str_eq(file, from) || !put_file_is_there(file))
 		return OK;
 	if (!from.n)
 		return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
@@ -93,6 +99,32 @@ enum err put_order(struct op_call *call, struct api *api, const struct put *p, a
 			"there may be",
 			STR_SHORT(p->doc.id), ZONES_MAX, CALENDARS_MAX, NAMES_MAX);
 	return e ? e : api_order(call, api, &c, then);
+}
+
+enum err put_blocked(struct op_call *call, struct api *api, const struct read_sched *s, struct str *ret)
+{
+	struct arena arena = { 0 };
+	struct op_call scratch = *call;
+	struct rules rules;
+	struct put p;
+	struct val value;
+	struct why why;
+	*ret = (struct str){ 0 };
+	memcpy(&rules, s->row.rules, sizeof rules);
+	/* Few are, and their rules have a guard for it: the others need not be read. */
+	if (!s->document.n || !(rules.policy.guards & 1u << ASK_HOOK))
+		return OK;
+	scratch.arena = &arena;
+	scratch.source = s->document;
+	scratch.why = &why;
+	enum err e = json_read(s->document, &arena, &value, &why);
+	if (!e)
+		e = put_read(&scratch, api, &value, false, &p);
+	const char *text = e ? NULL : doc_blocked(&p.doc, false);
+	if (text)
+		*ret = str_of(text);
+	arena_free(&arena);
+	return e == E_NOMEM ? e : OK; /* one that is not understood any more says so elsewhere */
 }
 
 /* --- what differs

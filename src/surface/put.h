@@ -22,10 +22,16 @@ must_check enum err put_look(struct op_call *call, struct api *api, struct put *
 /* Refuses to change what a file has from anywhere but that file; `from`: where it is to stand, empty for the
  * command line. A file that is there no more has nothing. */
 must_check enum err put_check_source(struct op_call *call, const struct read_sched *old, struct str from);
+/* Is there a file, or a link, be it one that leads nowhere now? A directory in its place is none. */
+bool put_file_is_there(struct str path);
 /* It is there, and as it should be. */
 bool put_same(const struct put *p);
 /* Puts the call off until the engine has answered. E_NOTFOUND: it follows a schedule that is not there. */
 must_check enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then);
+
+/* What keeps the schedule from running, of what its document needs; empty: nothing. */
+must_check enum err put_blocked(struct op_call *call, struct api *api, const struct read_sched *s,
+				struct str *ret);
 
 /* A key of the documents that differs, with both values in JSON; an empty one: it is not there. */
 struct put_change {

@@ -33,7 +33,8 @@ void tell_at(struct buf *out, const char *name, struct wall t)
 	tell_time(out, t);
 }
 
-void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, bool whole)
+void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, struct str blocked,
+		bool whole)
 {
 	const struct sched_row *r = &s->row;
 	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
@@ -45,8 +46,11 @@ void tell_sched(struct buf *out, const struct read_sched *s, const struct read_h
 		 : paused       ? "paused"
 		 : s->open      ? reason_words[s->range.reason]
 		 : r->left == 0 ? "max_runs"
+		 : blocked.n    ? "blocked"
 				: "active");
-	tell_at(out, "next", enabled && !paused && !s->open ? r->next : WALL_NEVER);
+	tell_at(out, "next", enabled && !paused && !s->open && !blocked.n ? r->next : WALL_NEVER);
+	if (blocked.n)
+		tell_str(out, "blocked", blocked);
 	if (paused) {
 		tell_at(out, "paused_until", own ? r->paused_until : all->row.until);
 		tell_str(out, "note", own ? s->note : all->note);

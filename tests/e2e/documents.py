@@ -150,7 +150,17 @@ def blocked():
         got = until(f"{name} has been skipped", lambda n=name: [x for x in runs(n) if x["state"] == "skipped"])
         check(got and all(x["reason"] == "blocked" for x in got), f"{name} is blocked, and nothing else: {got}")
         check(all(x["state"] in ("skipped", "pending") for x in runs(name)), f"nothing of {name} has run")
+        until(f"its record says what {name} lacks", lambda x=got[-1]["id"]: " yet" in rota("show", x).stdout)
     until("others run meanwhile", lambda: [x for x in runs("plain") if x["outcome"] == "done"])
+    for name, text in documents.items():
+        rota("apply", "-f", file(name + "-later.yaml", f"id: {name}-later\nexpression: '@yearly'\n{text}"))
+        r = rota("show", name + "-later")
+        check("-later: blocked" in r.stdout and " yet" in r.stdout, f"show says that {name} is blocked, and why", r)
+        r = rota("why", name + "-later")
+        check("it will not run" in r.stdout and "skipped/blocked" in r.stdout and " yet" in r.stdout, f"why says so of {name}", r)
+    r = rota("ls")
+    check(all(re.search(rf"^{name} +blocked", r.stdout, re.M) for name in documents), "ls says so", r)
+    check(re.search("^plain +active", r.stdout, re.M), "of nobody else", r)
     r = rota("run", "checked", "--wait")
     check(r.returncode == 1 and "failed/definition" in r.stdout, "a check that cannot be asked is no yes", r)
 

@@ -137,6 +137,41 @@ def states():
             check(True, "it has a size")
 
 
+def state_limits():
+    """What would be too much for a reader is refused before it is written: else nothing could be read or started any more."""
+    with Using() as rig:
+        rig.start()
+        for part in "ab":
+            try:
+                rig.ask("PATCH", "/state", {"user": True, "patch": {f"{part}{n}": n for n in range(3000)}})
+                check(part == "a", "a map of too many keys")
+            except Refused as refused:
+                check(part == "b" and "4096" in str(refused), "says how many", refused)
+        check(len(rig.ask("GET", "/state?user=true")["value"]) == 3000, "it is as it was")
+        rig.add({"id": "runs", "expression": "@yearly", "action": {"type": "command", "command": "true"}})
+        rig.say("run", "runs", "--wait")
+
+
+def no_longer_why():
+    """The error of a condition is told as long as it is the last word."""
+    with Using() as rig:
+        rig.start()
+        rig.add({"id": "late", "expression": once(), "condition": "user.x == 1", "window": "10m",
+                 "action": {"type": "command", "command": "exit 3"}})
+        one_run(rig, "late", lambda r: r["state"] == "waiting")
+        number = rig.runs("late")[0]["id"]
+        check(wait_until(20, lambda: rig.ask("GET", f"/runs/{number}")["detail"], 0.1), "an error", rig.say("show", number))
+        rig.ask("PATCH", "/state", {"user": True, "patch": {"x": 2}})
+        check(wait_until(20, lambda: not rig.ask("GET", f"/runs/{number}")["detail"], 0.1), "it is simply false",
+              rig.say("show", number))
+        rig.ask("PATCH", "/state", {"user": True, "patch": {"x": None}})
+        check(wait_until(20, lambda: rig.ask("GET", f"/runs/{number}")["detail"], 0.1), "an error again")
+        rig.ask("PATCH", "/state", {"user": True, "patch": {"x": 1}})
+        run = one_run(rig, "late", lambda r: r["outcome"])
+        check(run.get("outcome") == "failed" and not rig.ask("GET", f"/runs/{number}")["detail"], "it failed for another reason",
+              rig.say("show", number))
+
+
 # --- templates ---------------------------------------------------------------------------------------------------
 
 EVIL = "a'b\"c\n$(touch PWNED) `touch PWNED` ; touch PWNED {{ date }} %s \\"
@@ -221,6 +256,49 @@ def files():
         check("from:" not in rig.say("show", "b1"), "what a file has no more is a person's")
 
 
+def below():
+    """Pruning a directory is about its own files: those of directories in it were not read."""
+    with Using() as rig:
+        rig.start()
+        inner = os.path.join(rig.ops, "inner")
+        os.mkdir(inner)
+        rig.file("a.yaml", f"schedules:\n  - {event('a1')}\n  - {event('a2')}\n")
+        rig.file("inner/b.yaml", event("b1"))
+        rig.say("apply", "-f", rig.ops)
+        rig.say("apply", "-f", inner)
+        rig.file("a.yaml", event("a1"))
+        rig.say("apply", "-f", rig.ops, "--prune")
+        check(set(rig.schedules()) == {"a1", "b1"}, "only what was in its files goes", set(rig.schedules()))
+        os.symlink("nowhere", os.path.join(rig.ops, "b.yaml"))
+        told = rig.say("apply", "-f", rig.ops, ok=False)
+        check("b.yaml" in told and "a.yaml" not in told, "the file that cannot be read is named, and no other", told)
+        for wrong in ({"dry_run": "yes"}, {"places": 1}, {"prune": "/"}):
+            try:
+                rig.ask("POST", "/apply", {"documents": [json.loads(event("wrong"))], **wrong})
+                check(False, f"{wrong} is refused")
+            except Refused as refused:
+                check(refused.status == 400 and next(iter(wrong)) in str(refused), f"{wrong} is refused", refused)
+        check(set(rig.schedules()) == {"a1", "b1"}, "and nothing of it is done", set(rig.schedules()))
+
+
+def led():
+    """A leader that was removed and is there again is followed again."""
+    with Using() as rig:
+        rig.start()
+        rig.file("lead.yaml", event("lead"))
+        rig.file("tail.yaml", json.dumps({"id": "tail", "after": {"schedule": "lead", "outcome": "done"},
+                                          "action": {"type": "event", "name": "y"}}))
+        rig.say("apply", "-f", rig.ops)
+        os.unlink(os.path.join(rig.ops, "lead.yaml"))
+        rig.say("rm", "lead")
+        rig.file("lead.yaml", event("lead"))
+        told = rig.say("apply", "-f", rig.ops)
+        check("1 added, 1 changed" in told, "it follows another now", told)
+        check("2 unchanged" in rig.say("apply", "-f", rig.ops), "once")
+        rig.say("run", "lead", "--wait")
+        check(one_run(rig, "tail", lambda r: r["outcome"] == "done").get("outcome") == "done", "and is due after it")
+
+
 # --- a directory -------------------------------------------------------------------------------------------------
 
 def directory():
@@ -277,6 +355,56 @@ def directory():
         has("removed while nobody looked", "a1")
 
 
+def rough():
+    """What else becomes of files: written slowly, replaced by something else, unreadable for a while, links."""
+    with Using() as rig:
+        rig.file("a.yaml", event("a1"))
+        rig.start(options=(rig.ops,))
+        path = os.path.join(rig.ops, "a.yaml")
+
+        def has(what, *ids):
+            check(wait_until(20, lambda: set(rig.schedules()) == set(ids), 0.05), what, set(rig.schedules()))
+
+        def trouble(n, *words):
+            check(wait_until(20, lambda: len(rig.problems()) == n and all(w in " ".join(rig.problems()) for w in words), 0.05),
+                  f"problems: {words}", rig.problems())
+        has("at the start", "a1")
+        with open(os.path.join(rig.ops, "new.yaml"), "w") as f:
+            f.write(f"schedules:\n  - {event('n1')}\n")
+            f.flush()
+            time.sleep(1.5)
+            has("a new file that is being written", "a1")
+            f.write(f"  - {event('n2')}\n")
+        has("has been written", "a1", "n1", "n2")
+        os.unlink(path)
+        os.mkdir(path)
+        has("a directory in the place of a file", "n1", "n2")
+        os.rmdir(path)
+        away = os.path.join(rig.dir, "away.yaml")
+        with open(away, "w") as f:
+            f.write(event("l1"))
+        os.symlink(away, path)
+        has("a link", "l1", "n1", "n2")
+        with open(away, "w") as f:
+            f.write(f"schedules:\n  - {event('l1')}\n  - {event('l2')}\n")
+        has("what it leads to was changed", "l1", "l2", "n1", "n2")
+        os.rename(away, away + "~")
+        trouble(1, "a.yaml")
+        has("a link that leads nowhere is no removal", "l1", "l2", "n1", "n2")
+        os.rename(away + "~", away)
+        trouble(0)
+        os.unlink(path)
+        has("the link was removed", "n1", "n2")
+        # What was wrong is not for ever: nobody would look after it.
+        rig.file("bad.yaml", "id: ?")
+        trouble(1, "bad.yaml")
+        rig.kill()
+        os.unlink(os.path.join(rig.ops, "bad.yaml"))
+        rig.start(options=(rig.ops,))
+        trouble(0)
+        has("the rest stays", "n1", "n2")
+
+
 def before_the_missed():
     """At a start the directory counts before what was missed is settled."""
     with Using() as rig:
@@ -303,7 +431,7 @@ def before_the_missed():
         check("edited" in rig.say("why", "when", when), "and what was due by the old when is missed/edited", rig.say("why", "when", when))
 
 
-PARTS = (conditions, states, templates, files, directory, before_the_missed)
+PARTS = (conditions, states, state_limits, no_longer_why, templates, files, below, led, directory, rough, before_the_missed)
 
 
 def main():

@@ -347,6 +347,19 @@ SCENARIO(condition_becomes_true)
 	expect(s, a, "09:00 done 09:10-09:10:01");
 }
 
+/* The answer under way is of the time before: it is asked once more, not half a minute later. */
+SCENARIO(condition_becomes_true_while_it_is_asked)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
+					   .policy = { .window = 900, .guards = 1 << ASK_CONDITION } });
+	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	until(s, "09:00:00.025");
+	answers(s, a, ASK_CONDITION, true, REASON_NONE);
+	world_state(stage_world(s), 0);
+	until(s, "09:20");
+	expect(s, a, "09:00 done 09:00-09:00:01");
+}
+
 /* Nobody told that the state has changed: asked again at least every 30 s. */
 SCENARIO(condition_is_polled)
 {

@@ -56,6 +56,17 @@ TEST(what_has_a_record_is_told_by_it)
 	tear_down(&f);
 }
 
+TEST(what_is_blocked_will_not_run)
+{
+	struct fixture f;
+	set_up(&f);
+	CHECK(why_at(&f.facts, T(9, 10)).kind == WHY_WILL_RUN);
+	f.facts.blocked = true;
+	struct why_answer a = why_at(&f.facts, T(9, 10));
+	CHECK(a.kind == WHY_WILL_NOT && a.state == RUN_SKIPPED && a.reason == REASON_BLOCKED);
+	tear_down(&f);
+}
+
 TEST(inside_a_range)
 {
 	struct fixture f;

@@ -69,6 +69,7 @@ static void go_on(struct engine *e, struct run *r);
 static void ask(struct engine *e, struct run *r, enum rn_ask which, enum phase phase)
 {
 	r->phase = (uint8_t)phase;
+	r->outrun = false;
 	r->number++;
 	tell_runner(e, r, RN_ASK, which, REASON_NONE);
 }
@@ -170,6 +171,10 @@ static void said_no(struct engine *e, struct run *r, enum rn_ask which, enum rea
 	};
 	int64_t left = window_end(e, r).us - e->now.wall.us;
 	if (which == ASK_CONDITION && policy_of(runs_sched(e, r))->window && left > 0) {
+		if (r->outrun) {
+			ask_next(e, r);
+			return;
+		}
 		int64_t wait = left < CONDITION_SECONDS * USEC ? left : CONDITION_SECONDS * USEC;
 		r->phase = PHASE_WAITING;
 		heap_put(&e->later, run_index(e, r), e->now.boot.us + wait);
@@ -209,8 +214,10 @@ void runs_state_changed(struct engine *e, uint32_t key)
 {
 	for (uint32_t i = 0; i < e->runs; i++) {
 		struct run *r = &e->run[i];
-		if (r->row.run && r->phase == PHASE_WAITING &&
-		    (!key || policy_of(runs_sched(e, r))->agent == key)) {
+		if (!r->row.run || (key && policy_of(runs_sched(e, r))->agent != key))
+			continue;
+		r->outrun |= r->phase == PHASE_ASKING;
+		if (r->phase == PHASE_WAITING) {
 			heap_remove(&e->later, i);
 			ask_next(e, r);
 		}

@@ -44,6 +44,7 @@ struct run {
 	uint16_t kill;        /* reason it was killed for */
 	uint8_t phase, asked; /* bits of guards that have said yes */
 	bool slot, killed, starting;
+	bool outrun;        /* PHASE_ASKING: what is known changed meanwhile, the answer may be of before */
 	bool dropped;       /* PHASE_ENDING: the retry that is being recorded will not be */
 	bool haunted;       /* its next attempt was perhaps asked for in a former life, and may yet be born */
 	struct leave leave; /* PHASE_BURNING: how it is to end */

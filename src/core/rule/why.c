@@ -48,6 +48,8 @@ static enum reason obstacle(const struct why_facts *f, struct wall nominal)
 		return REASON_PAUSED;
 	if (f->row->left == 0)
 		return REASON_MAX_RUNS;
+	if (f->blocked)
+		return REASON_BLOCKED;
 	if (f->held && !hold_ends)
 		return f->held == REASON_RATE_LIMITED ? REASON_RATE_LIMITED : REASON_BLOCKED;
 	return bar;

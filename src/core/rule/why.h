@@ -11,6 +11,7 @@ struct why_facts {
 	const struct run_row *record;  /* of that nominal time; NULL: none */
 	const struct range_row *range; /* the one in which it lies; NULL: none */
 	bool enabled, paused, removed; /* as the schedule stands now */
+	bool blocked;                  /* by what its document needs */
 	enum reason held; /* its agent or account is held for this reason; REASON_NONE: it is not */
 	struct wall held_until;
 	struct wall now;
