@@ -5,13 +5,9 @@
 #include "core/when/iso.h"
 #include "core/when/say.h"
 
-#define NAME(text)                                                                                           \
-	{                                                                                                    \
-		text, sizeof text - 1                                                                        \
-	}
-static const struct str names[] = { NAME("schedule"), NAME("agent"),       NAME("user"),      NAME("memory"),
-				    NAME("run"),      NAME("previous"),    NAME("timestamp"), NAME("date"),
-				    NAME("time"),     NAME("day_of_week"), NAME("variables") };
+static const struct str names[] = { STR("schedule"), STR("agent"),       STR("user"),      STR("memory"),
+				    STR("run"),      STR("previous"),    STR("timestamp"), STR("date"),
+				    STR("time"),     STR("day_of_week"), STR("variables") };
 const struct expr_names scope_names = { names, ARRAY_LEN(names) },
 			scope_names_of_variables = { names, ARRAY_LEN(names) - 1 };
 
