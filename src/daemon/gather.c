@@ -21,7 +21,7 @@ static enum err read_previous(const struct gather *g, struct arena *a, struct sc
 	enum err e = read_runs(g->reader, &f, a, &list, why);
 	if (e || !list.n)
 		return e;
-	s->previous = &list.item[0];
+	s->previous = list.item;
 	return read_words(g->reader, list.item[0].run, WORDS_RESULT, a, &s->result, why);
 }
 

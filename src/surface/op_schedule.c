@@ -115,7 +115,7 @@ enum err handle_schedule(struct op_call *call, struct api *api)
 	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
 	if (!e)
 		e = api_paused_all(call, api, &all);
-	struct str blocked;
+	struct str blocked = { 0 };
 	if (!e)
 		e = put_blocked(call, api, &s, &blocked);
 	if (!e)

@@ -63,7 +63,7 @@ static bool next_key(struct str *path, struct str *key)
 enum err handle_state(struct op_call *call, struct api *api)
 {
 	struct str key, path = op_arg(call, "path")->text, part;
-	struct state_row row;
+	struct state_row row = { 0 };
 	struct val all;
 	enum err e = whose(call, &key);
 	if (!e)
