@@ -148,6 +148,7 @@
 #define RUNNER_HUNG_MS      10000 /* a launcher that says nothing for so long is replaced */
 #define RUNNER_WATCH_MS     500   /* a shim whose pid cannot be watched is looked at so often */
 #define ATTEMPTS_MAX        65536 /* known to the runner at a time */
+#define RUNNER_CHECKS_MAX   16    /* checks under way at a time; the others wait in line */
 
 /* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
 #define HTTP_BODY_BYTES_MAX   (64u << 20)  /* some 300,000 schedules */

@@ -28,7 +28,12 @@ enum {
 	RUNFILE_NAME_MAX = 48,
 	RUNFILE_BUCKET = 4096, /* runs to a directory */
 	RUN_MARK_BYTES = 33,   /* 128 bits in hex, and its end */
+	/* The check before an attempt has a shim and a file of its own, 7.1-check.run: it is known as the
+	 * attempt with this bit, which attempts do not reach. */
+	RUN_CHECK = 0x8000,
 };
+
+#define RUN_CHECK_WORD "-check"
 
 /* Every process of a run has this in its environment, whatever else it inherits; the value is in `mark`. */
 #define RUN_MARK_NAME "ROTA_RUN_MARK"
@@ -115,5 +120,6 @@ static inline void runfile_bucket(char ret[static RUNFILE_NAME_MAX], uint64_t ru
 static inline void runfile_name(char ret[static RUNFILE_NAME_MAX], uint64_t run, unsigned attempt,
 				const char *kind)
 {
-	snprintf(ret, RUNFILE_NAME_MAX, "%llu.%u.%s", (unsigned long long)run, attempt, kind);
+	snprintf(ret, RUNFILE_NAME_MAX, "%llu.%u%s.%s", (unsigned long long)run,
+		 attempt & ~(unsigned)RUN_CHECK, attempt & RUN_CHECK ? RUN_CHECK_WORD : "", kind);
 }
