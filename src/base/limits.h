@@ -130,6 +130,7 @@
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */
 #define LAUNCH_ARGS_MAX  4096
 #define LAUNCH_ENV_MAX   4096
+#define LAUNCH_FILES_MAX 4096 /* that must be there afterwards */
 #define SECRETS_MAX      256
 #define SECRET_BYTES_MIN 4 /* masking shorter ones would shred the log and hide nothing */
 #define SECRET_BYTES_MAX 16384

@@ -157,6 +157,46 @@ static struct boot start_by(const struct schedule_doc *doc, const struct run_row
 	return (struct boot){ clock_boot().us + (left > 0 ? left : 0) };
 }
 
+/* --- what is expected
+ * ------------------------------------------------------------------------------------------ */
+
+/* Paths are seen from where it is executed; rota's own working directory means nothing to anybody. */
+static const char *render_path(struct renderer *r, struct str path)
+{
+	struct str cwd = r->about->doc->action.cwd;
+	if (path.p[0] == '/')
+		return text(r, path);
+	const char *whole = arena_printf(r->arena, "%.*s/%.*s", STR_ARG(cwd), STR_ARG(path));
+	if (!whole)
+		fail(r, E_NOMEM);
+	return whole;
+}
+
+static void render_expectations(struct renderer *r, struct launch *l)
+{
+	const struct schedule_doc *doc = r->about->doc;
+	unsigned paths = 0, files = 0, scripts = 0;
+	for (unsigned i = 0; i < doc->expectations; i++)
+		paths += doc->expectation[i].paths;
+	const char **file = arena_alloc(r->arena, (paths + 1) * sizeof *file);
+	const char *const **script = arena_alloc(r->arena, (doc->expectations + 1) * sizeof *script);
+	if (!file || !script) {
+		fail(r, E_NOMEM);
+		return;
+	}
+	for (unsigned i = 0; i < doc->expectations; i++) {
+		const struct doc_expectation *x = &doc->expectation[i];
+		for (unsigned k = 0; k < x->paths; k++)
+			file[files++] = render_path(r, x->path[k]);
+		if (x->kind == DOC_SCRIPT)
+			script[scripts++] = render_argv(r, &x->command);
+	}
+	file[files] = NULL;
+	script[scripts] = NULL;
+	l->files = file;
+	l->scripts = script;
+}
+
 /* What checks and attempts have in common. */
 static enum err render(const struct gather *about, const struct doc_command *command, const char *socket,
 		       struct renderer *r, struct launch *ret)
@@ -196,6 +236,7 @@ enum err render_launch(const struct gather *about, const char *socket, struct ar
 	if (e)
 		return e;
 	l.input = expand(&r, doc->action.input);
+	render_expectations(&r, &l);
 	l.timeout = doc->timeout * USEC;
 	l.start_by = start_by(doc, about->run, about->attempt);
 	if (!r.failed)

@@ -50,6 +50,7 @@ enum run_cause {
 	CAUSE_LOST,    /* the shim died, and its tree was found and ended by somebody else */
 	CAUSE_BURNT,   /* never to be started */
 	CAUSE_LATE,    /* it was not executed: the time to start was over */
+	CAUSE_EXPECTATION, /* it ended well, and something that was expected of it does not hold: `note` */
 	RUN_CAUSES
 };
 
@@ -59,10 +60,17 @@ enum run_log { LOG_WHOLE, LOG_CAPPED /* head and tail */, LOG_CUT /* the disk sa
 static inline const char *run_cause_word(unsigned cause)
 {
 	static const char *const words[RUN_CAUSES] = {
-		[CAUSE_NONE] = "none",       [CAUSE_EXIT] = "exit",     [CAUSE_TIMEOUT] = "timeout",
-		[CAUSE_STALLED] = "stalled", [CAUSE_FENCED] = "fenced", [CAUSE_STOPPED] = "stopped",
-		[CAUSE_UNBORN] = "unborn",   [CAUSE_LOST] = "lost",     [CAUSE_BURNT] = "burnt",
+		[CAUSE_NONE] = "none",
+		[CAUSE_EXIT] = "exit",
+		[CAUSE_TIMEOUT] = "timeout",
+		[CAUSE_STALLED] = "stalled",
+		[CAUSE_FENCED] = "fenced",
+		[CAUSE_STOPPED] = "stopped",
+		[CAUSE_UNBORN] = "unborn",
+		[CAUSE_LOST] = "lost",
+		[CAUSE_BURNT] = "burnt",
 		[CAUSE_LATE] = "late",
+		[CAUSE_EXPECTATION] = "expectation",
 	};
 	return cause < RUN_CAUSES ? words[cause] : NULL;
 }

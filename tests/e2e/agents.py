@@ -152,7 +152,7 @@ def checks():
 def check_stopped():
     """A person's stop ends the check as well."""
     apply("held", check=f"echo $$ >> {place('held')}; sleep 1000", action={"type": "command", "command": "true"})
-    number = json.loads(rota("run", "held", "--json").stdout)["id"]
+    number = json.loads(rota("run", "held", "--json").stdout)["run"]
     pid = until("the check is under way", lambda: lines("held"))[0]
     check(show(number)["check"]["exit_code"] is None, "show tells that it is under way")
     r = rota("stop", number)
@@ -165,7 +165,7 @@ def check_survives():
     """The daemon is killed while a check is asked: the next one hears its answer, and the run is started once."""
     apply("crash", check=f"echo $$ >> {place('asked')}; until test -e {place('go')}; do sleep 0.05; done",
           action={"type": "command", "command": f"echo ran >> {place('crash-ran')}"})
-    number = json.loads(rota("run", "crash", "--json").stdout)["id"]
+    number = json.loads(rota("run", "crash", "--json").stdout)["run"]
     until("the check is under way", lambda: lines("asked"))
     stop(signal.SIGKILL)
     start()
@@ -173,6 +173,68 @@ def check_survives():
     until("the run ends", lambda: show(number).get("outcome") == "done")
     check(len(lines("crash-ran")) == 1, f"it ran once: {lines('crash-ran')}")
     check(len(lines("asked")) == 1, "the check was found again")
+
+
+# --- expectations ------------------------------------------------------------------------------------------------
+
+
+def expectations():
+    """Done only if they hold."""
+    os.makedirs(place("out"))
+    here = {"type": "command", "command": "echo said; touch out/made; echo agent > by", "cwd": ROOT}
+    apply("kept", action=here, expectations=[
+        {"type": "file_exists", "paths": ["out/made", place("by")]},
+        {"type": "script", "command": "echo looked; test -s by && test $ROTA_ATTEMPT = 1"},
+        {"type": "script", "command": ["grep", "-q", "{{ variables.who }}", "by"]}], variables={"who": "agent"})
+    got = run("kept", "done")
+    check(got["exit_code"] == 0, f"its exit code is its own: {got}")
+    r = rota("logs", "kept")
+    check(r.stdout == "said\nlooked\n", "what a script says is in the log", r)
+
+    apply("no-file", action=here, expectations=[{"type": "file_exists", "paths": ["out/made", "out/other"]}])
+    got = run("no-file", "failed/expectation")
+    note = got["attempts"][0]["note"]
+    check(note == f"expected: {place('out/other')}: No such file or directory", f"it says which: {note}")
+    r = rota("show", got["id"])
+    check("note        expected: " in r.stdout, "show says so", r)
+
+    apply("no-script", action=here, retry={"max_attempts": 1, "initial_delay": 1}, expectations=[
+        {"type": "script", "command": f"echo x >> {place('first')}; test -e nothing"},
+        {"type": "script", "command": f"echo x >> {place('second')}"}])
+    got = run("no-script", "failed/expectation")
+    check(got["attempt"] == 2 and len(lines("first")) == 2, f"it is tried again like any failure: {got}")
+    check(lines("second") == [], "after the first that does not hold none is asked")
+    check("script 1 ended with exit code 1" in got["attempts"][1]["note"], f"it says how: {got}")
+
+    apply("no-program", action=here, expectations=[{"type": "script", "command": ["/nonexistent/program"]}])
+    got = run("no-program", "failed/expectation")
+    check("cannot be executed" in got["attempts"][0]["note"], f"nor one that is not there: {got}")
+
+    asked = [{"type": "script", "command": f"echo x >> {place('asked-for-nothing')}; exit 1"}]
+    apply("failed", action={"type": "command", "command": "exit 5"}, expectations=asked)
+    run("failed", "failed/exit")
+    apply("idle", action={"type": "command", "command": "echo NO-WORK"}, expectations=asked)
+    run("idle", "no_work")
+    check(lines("asked-for-nothing") == [], "nothing is expected of what failed, or did nothing")
+
+    apply("slow", action=here, timeout=3, expectations=[{"type": "script", "command": f"echo $$ >> {place('slow')}; sleep 1000"}])
+    run("slow", "killed/timeout")
+    check(not alive(lines("slow")[0]), "the attempt's time is its expectations', too")
+
+
+def expectation_survives():
+    """The daemon is killed while a script looks: its verdict is the run's."""
+    apply("late", action={"type": "command", "command": f"echo ran >> {place('late-ran')}"}, expectations=[
+        {"type": "script", "command": f"echo x >> {place('late')}; until test -e {place('look')}; do sleep 0.05; done; exit 3"}])
+    number = json.loads(rota("run", "late", "--json").stdout)["run"]
+    until("the script is under way", lambda: lines("late"))
+    stop(signal.SIGKILL)
+    start()
+    touch("look")
+    until("the run ends", lambda: show(number).get("outcome"))
+    got = show(number)
+    check((got["outcome"], got["reason"]) == ("failed", "expectation"), f"failed/expectation: {got}")
+    check(len(lines("late-ran")) == 1 and len(lines("late")) == 1, "all of it was executed once")
 
 
 def main():
@@ -183,6 +245,8 @@ def main():
         checks()
         check_stopped()
         check_survives()
+        expectations()
+        expectation_survives()
         stop()
         check(daemon.returncode == 0, f"the daemon ends well: {daemon.returncode}")
     finally:

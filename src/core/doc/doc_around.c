@@ -98,8 +98,6 @@ enum err set_expectations(struct key_reader *r, void *into, const struct key *k,
 	struct schedule_doc *d = into;
 	void *items = NULL;
 	(void)k;
-	if (v->list.n)
-		doc_need(r, DOC_NEEDS_EXPECTATION, v->at);
 	enum err e = keys_read_list(r, "expectation", expectations, v, sizeof *d->expectation, &items,
 				    &d->expectations);
 	d->expectation = items;
