@@ -151,6 +151,10 @@
 #define ATTEMPTS_MAX        65536 /* known to the runner at a time */
 #define RUNNER_CHECKS_MAX   16    /* checks under way at a time; the others wait in line */
 
+/* Reports of an attempt */
+#define OUTBOX_BYTES_MAX 131072 /* of steps and notes; twice as many are read */
+#define OUTBOX_TEXT_MAX  4096   /* of one */
+
 /* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
 #define HTTP_BODY_BYTES_MAX   (64u << 20)  /* some 300,000 schedules */
 #define HTTP_BODIES_BYTES_MAX (128u << 20) /* of all requests under way */

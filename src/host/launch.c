@@ -99,7 +99,7 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 	for (const char *const *const *script = l->scripts; script && *script; script++)
 		words += length(*script) + 1;
 	if (length(l->argv) > LAUNCH_ARGS_MAX || words > LAUNCH_ARGS_MAX ||
-	    length(l->files) > LAUNCH_FILES_MAX || length(l->env) >= LAUNCH_ENV_MAX ||
+	    length(l->files) > LAUNCH_FILES_MAX || length(l->env) + 2 > LAUNCH_ENV_MAX ||
 	    l->secrets > SECRETS_MAX) {
 		buf_free(&b);
 		return why_set(
@@ -130,6 +130,11 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 		add_text(&b, &h.items, FIELD_SCRIPT, (*script)[0]);
 		add_list(&b, &h.items, FIELD_WORD, *script + 1);
 	}
+	buf_add(&name, STR("ROTA_OUTBOX="));
+	runfile_path(&name, at->runs, run, attempt, "box");
+	add(&b, &h.items, FIELD_ENV, buf_str(&name));
+	b.failed |= name.failed;
+	buf_free(&name);
 	if (l->context.p) {
 		add(&b, &h.items, FIELD_CONTEXT, l->context);
 		buf_add(&name, STR("ROTA_CONTEXT="));

@@ -64,7 +64,7 @@ static enum err buckets(const char *runs, struct list *ret, struct why *why)
 /* "7.1.log", "7.1-check.log" */
 static bool read_name(const char *name, struct run_file *ret)
 {
-	static const char *const kinds[] = { "run", "log", "out", "ctx" };
+	static const char *const kinds[] = { "run", "log", "out", "ctx", "box" };
 	const char *one = strchr(name, '.'), *two = one ? strchr(one + 1, '.') : NULL;
 	uint64_t attempt;
 	struct str middle = two ? (struct str){ one + 1, (size_t)(two - one - 1) } : (struct str){ 0 };

@@ -17,7 +17,7 @@ struct run_files {
 struct run_file {
 	uint64_t run;
 	unsigned attempt; /* with RUN_CHECK: the check before it */
-	char kind[4]; /* run, log, out, ctx */
+	char kind[4];     /* run, log, out, ctx, box */
 	uint64_t bytes;
 	int64_t touched;
 };

@@ -1,5 +1,6 @@
 #include "core/model.h"
 #include "host/clock.h"
+#include "host/outbox.h"
 #include "host/runner_inner.h"
 #include "shim/procs.h"
 
@@ -99,6 +100,17 @@ static void alive(struct runner *r, struct slot *s, const struct runfile *f)
 	life_born(r, s);
 }
 
+/* An agent that could not do it says so, whatever its exit code. */
+static bool says_it_failed(const struct runner *r, const struct slot *s)
+{
+	_cleanup_(arena_free) struct arena a = { 0 };
+	struct report *list;
+	unsigned n;
+	struct why why;
+	return outbox_read(r->runs, s->run, s->attempt, &a, &list, &n, &why) == OK &&
+	       outbox_last(list, n, REPORT_FAIL);
+}
+
 static void ended(struct runner *r, struct slot *s, const struct runfile *f)
 {
 	struct rn_says says;
@@ -114,6 +126,11 @@ static void ended(struct runner *r, struct slot *s, const struct runfile *f)
 	} else if (f->cause == CAUSE_BURNT) {
 		end(r, s, RN_NEVER);
 	} else {
+		bool well = says.outcome == OUTCOME_DONE || says.outcome == OUTCOME_NO_WORK;
+		if (well && !is_check(s) && says_it_failed(r, s)) {
+			says.outcome = OUTCOME_FAILED;
+			says.reason = REASON_REPORTED;
+		}
 		runner_speak(r, s, &says);
 		runner_forget(r, s);
 	}

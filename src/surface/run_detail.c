@@ -1,4 +1,5 @@
 /* All there is to know of one run: its record, and what its attempts left on disk. */
+#include "host/outbox.h"
 #include "host/runfile.h"
 #include "surface/api.h"
 #include "surface/op_run.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ATTEMPTS_TOLD = 20 }; /* the last ones */
+enum { ATTEMPTS_TOLD = 20, REPORTS_TOLD = 100, REPORTS_SHOWN = 10 }; /* the last ones */
 
 /* --- the answer
  * ------------------------------------------------------------------------------------------------- */
@@ -68,6 +69,26 @@ static bool tell_check(struct buf *out, const char *runs, const struct run_row *
 	tell_log(out, runs, r, attempt, &f);
 	buf_addc(out, '}');
 	return true;
+}
+
+/* What it said of itself. */
+static void tell_reports(struct op_call *call, const char *runs, const struct run_row *r)
+{
+	struct report *list = NULL;
+	unsigned n = 0;
+	struct why why;
+	struct buf *out = &call->answer;
+	if (r->attempt && outbox_read(runs, r->run, r->attempt, call->arena, &list, &n, &why))
+		n = 0; /* the rest is worth telling all the same */
+	buf_add(out, STR(",\"reports\":["));
+	unsigned first = n > REPORTS_TOLD ? n - REPORTS_TOLD : 0;
+	for (unsigned i = first; i < n; i++) {
+		buf_addf(out, "%s{\"report\":\"%s\"", i > first ? "," : "", report_words[list[i].kind]);
+		tell_str(out, "text", list[i].text);
+		tell_str(out, "at", list[i].at);
+		buf_addc(out, '}');
+	}
+	buf_addc(out, ']');
 }
 
 /* What only its run file knows. */
@@ -141,6 +162,7 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 		buf_addf(out, ",\"signal\":%lld", (long long)last.signal);
 	else
 		buf_add(out, STR(",\"signal\":null"));
+	tell_reports(call, runs, &r);
 	/* The last one: that of the attempt to come, if it is being asked. */
 	if (!tell_check(out, runs, &r, r.attempt + 1u) && !tell_check(out, runs, &r, r.attempt))
 		buf_add(out, STR(",\"check\":null"));
@@ -232,6 +254,17 @@ static void show_attempts(struct op_call *call, const struct val *list)
 	table_print(&t, call->out);
 }
 
+static void show_reports(struct op_call *call, const struct val *list)
+{
+	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
+	for (unsigned i = n > REPORTS_SHOWN ? n - REPORTS_SHOWN : 0; i < n; i++) {
+		const struct val *report = &list->list.item[i];
+		const char *kind = val_text(call->arena, report, "report"),
+			   *text = val_text(call->arena, report, "text");
+		line(call, kind, text ? text : "");
+	}
+}
+
 static const char *last_note(struct op_call *call, const struct val *list)
 {
 	return list && list->list.n ? val_text(call->arena, &list->list.item[list->list.n - 1], "note")
@@ -272,6 +305,7 @@ void show_run(struct op_call *call, const struct val *v)
 	line(call, "signal", signal_text(call, v));
 	line(call, "note", last_note(call, val_get(v, STR("attempts"))));
 	line(call, "check", check_text(call, v));
+	show_reports(call, val_get(v, STR("reports")));
 	line(call, "cost", cost ? arena_printf(a, "$%s", cost) : NULL);
 	if (in && out && (strcmp(in, "0") != 0 || strcmp(out, "0") != 0))
 		line(call, "tokens", arena_printf(a, "%s in, %s out", in, out));

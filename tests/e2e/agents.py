@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What surrounds a run, with real daemons: checks before it, expectations after it.
+"""What surrounds a run, with real daemons: checks before it, expectations after it, and what
+it says of itself.
 
 usage: agents.py ROTA"""
 import json
@@ -237,6 +238,47 @@ def expectation_survives():
     check(len(lines("late-ran")) == 1 and len(lines("late")) == 1, "all of it was executed once")
 
 
+# --- reports -----------------------------------------------------------------------------------------------------
+
+
+def reports():
+    """What a run says of itself: by the verb, or by lines of its own."""
+    apply("told", action={"type": "command", "command":
+                          f'"{ROTA}" step "ran the tests" && "{ROTA}" report note "two are red" && "{ROTA}" report step "fixed them"'})
+    got = run("told", "done")
+    check([(x["report"], x["text"]) for x in got["reports"]] ==
+          [("step", "ran the tests"), ("note", "two are red"), ("step", "fixed them")], f"in their order: {got['reports']}")
+    check(all(x["at"] for x in got["reports"]), "with their times")
+    r = rota("show", got["id"])
+    check("step        ran the tests\n" in r.stdout and "note        two are red\n" in r.stdout, "show has them", r)
+
+    apply("gave-up", action={"type": "command", "command": f'"{ROTA}" report fail "no access"; exit 0'},
+          retry={"max_attempts": 1, "initial_delay": 1})
+    got = run("gave-up", "failed/reported")
+    check(got["attempt"] == 2, f"it is tried again like any failure: {got}")
+    r = rota("show", got["id"])
+    check("fail        no access\n" in r.stdout, "in its own words", r)
+
+    apply("by-hand", action={"type": "command", "command": r"""printf 'nonsense\n{"report":"other"}\n[1]\n{"report":"fail","text":"by hand"}' >> "$ROTA_OUTBOX" """})
+    got = run("by-hand", "failed/reported")
+    check([x["text"] for x in got["reports"]] == ["by hand"], f"what is no report is passed over: {got['reports']}")
+
+    flood = ("import os\nwith open(os.environ['ROTA_OUTBOX'], 'a') as f:\n"
+             " f.writelines('{\"report\":\"step\",\"text\":\"%s\"}\\n' % ('x' * 1000) for _ in range(200))\n")
+    apply("flood", action={"type": "command", "command": ["python3", "-c", flood + f"import subprocess, sys\n"
+                           f"code = subprocess.run(['{ROTA}', 'step', 'more']).returncode\n"
+                           f"sys.exit(9 if code == 0 else subprocess.run(['{ROTA}', 'report', 'fail', 'too much']).returncode)"]})
+    got = run("flood", "failed/reported")
+    check(len(got["reports"]) == 100 and got["reports"][-1]["text"] == "too much", "a flood is bounded, and does not hide failure")
+
+    apply("nasty", action={"type": "command", "command": 'mkfifo "$ROTA_OUTBOX"'})
+    check(run("nasty", "done")["reports"] == [], "what is no file keeps nobody waiting")
+    r = rota("report", "fail", "x")
+    check(r.returncode == 2 and "within a run" in r.stderr, "outside there is nobody to report of", r)
+    r = rota("report", "guess", "x")
+    check(r.returncode == 2 and "neither fail, step nor note" in r.stderr, "three kinds", r)
+
+
 def main():
     os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
     os.makedirs(ENV["HOME"])
@@ -247,6 +289,7 @@ def main():
         check_survives()
         expectations()
         expectation_survives()
+        reports()
         stop()
         check(daemon.returncode == 0, f"the daemon ends well: {daemon.returncode}")
     finally:
