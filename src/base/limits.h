@@ -130,6 +130,7 @@
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */
 #define LAUNCH_ARGS_MAX  4096
 #define LAUNCH_ENV_MAX   4096
+#define LAUNCH_FILES_MAX 4096 /* that must be there afterwards */
 #define SECRETS_MAX      256
 #define SECRET_BYTES_MIN 4 /* masking shorter ones would shred the log and hide nothing */
 #define SECRET_BYTES_MAX 16384
@@ -148,6 +149,11 @@
 #define RUNNER_HUNG_MS      10000 /* a launcher that says nothing for so long is replaced */
 #define RUNNER_WATCH_MS     500   /* a shim whose pid cannot be watched is looked at so often */
 #define ATTEMPTS_MAX        65536 /* known to the runner at a time */
+#define RUNNER_CHECKS_MAX   16    /* checks under way at a time; the others wait in line */
+
+/* Reports of an attempt */
+#define OUTBOX_BYTES_MAX 131072 /* of steps and notes; twice as many are read */
+#define OUTBOX_TEXT_MAX  4096   /* of one */
 
 /* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
 #define HTTP_BODY_BYTES_MAX   (64u << 20)  /* some 300,000 schedules */

@@ -576,8 +576,8 @@ static void prepared(void *ctx, struct desk_job *j)
 static void want(void *ctx, const struct rn_req *r)
 {
 	struct daemon *d = ctx;
-	/* LAUNCHES_MAX are under way at most, so there is room. Without memory the claim stands, and is taken
-	 * up by the next daemon. */
+	/* LAUNCHES_MAX and RUNNER_CHECKS_MAX are under way at most, so there is room. Without memory the
+	 * claim stands, and is taken up by the next daemon. */
 	if (desk_put(d->desk, r))
 		loop_out_of_memory(d->loop);
 }
@@ -918,6 +918,8 @@ static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *
 	struct daemon *d = ctx;
 	if (d->compile.again && !d->compile.under_way) /* it looks at all of them */
 		compile_all(d);
+	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
+		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
 	problems_happened(d->problems, f, ack);
 	tell(d, f, ack);
 }

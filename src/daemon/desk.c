@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 /* For what is under way at most, and changes of zones. */
-enum { DESK_ROOM = LAUNCHES_MAX + DAEMON_COMPILE_MAX + 16 };
+enum { DESK_ROOM = LAUNCHES_MAX + RUNNER_CHECKS_MAX + DAEMON_COMPILE_MAX + 16 };
 static_assert(DESK_ROOM < DESK_JOBS_MAX, "there is room for other calls, too");
 
 struct desk {
@@ -103,7 +103,10 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 				.zones = zoneinfo_source(d->zones),
 				.doc = &doc,
 				.run = &run,
-				.attempt = j->req.attempt };
+				.attempt = (uint16_t)(j->req.attempt & ~RUN_CHECK) };
+	if (j->req.attempt & RUN_CHECK)
+		return render_check(&about, d->options.socket, d->options.defaults.timeout[DOC_WEBHOOK],
+				    &j->arena, &j->launch, &j->why);
 	return render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
 }
 

@@ -7,7 +7,7 @@
 #include "host/launch.h"
 #include "port/runner.h"
 
-/* One attempt on its way through the desk. */
+/* One attempt on its way through the desk, or, with RUN_CHECK, the check before it. */
 struct desk_job {
 	struct rn_req req;
 	struct arena arena; /* of what `launch` points to */

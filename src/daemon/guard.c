@@ -35,11 +35,6 @@ enum err guard_ask(const struct gather *g, enum rn_ask ask, struct arena *a, str
 	case ASK_CONDITION:
 		ret->reason = REASON_CONDITION;
 		return ask_condition(g, a, ret, why);
-	case ASK_CHECK:
-		/* It is asked for an attempt, by hand or not: its no is a failure, and not to be tried again.
-		 */
-		ret->reason = REASON_DEFINITION;
-		break;
 	case ASK_HOOK:
 		/* A schedule that was blocked by another version has a hook in its rules, perhaps none to
 		 * ask. */
@@ -47,6 +42,7 @@ enum err guard_ask(const struct gather *g, enum rn_ask ask, struct arena *a, str
 		ret->yes = !words;
 		ret->words = words ? str_of(words) : (struct str){ 0 };
 		break;
+	case ASK_CHECK: /* the runner's */
 	case ASK_BUDGET:
 	case RN_ASKS:
 		break;

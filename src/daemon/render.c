@@ -157,34 +157,102 @@ static struct boot start_by(const struct schedule_doc *doc, const struct run_row
 	return (struct boot){ clock_boot().us + (left > 0 ? left : 0) };
 }
 
+/* --- what is expected
+ * ------------------------------------------------------------------------------------------ */
+
+/* Paths are seen from where it is executed; rota's own working directory means nothing to anybody. */
+static const char *render_path(struct renderer *r, struct str path)
+{
+	struct str cwd = r->about->doc->action.cwd;
+	if (path.p[0] == '/')
+		return text(r, path);
+	const char *whole = arena_printf(r->arena, "%.*s/%.*s", STR_ARG(cwd), STR_ARG(path));
+	if (!whole)
+		fail(r, E_NOMEM);
+	return whole;
+}
+
+static void render_expectations(struct renderer *r, struct launch *l)
+{
+	const struct schedule_doc *doc = r->about->doc;
+	unsigned paths = 0, files = 0, scripts = 0;
+	for (unsigned i = 0; i < doc->expectations; i++)
+		paths += doc->expectation[i].paths;
+	const char **file = arena_alloc(r->arena, (paths + 1) * sizeof *file);
+	const char *const **script = arena_alloc(r->arena, (doc->expectations + 1) * sizeof *script);
+	if (!file || !script) {
+		fail(r, E_NOMEM);
+		return;
+	}
+	for (unsigned i = 0; i < doc->expectations; i++) {
+		const struct doc_expectation *x = &doc->expectation[i];
+		for (unsigned k = 0; k < x->paths; k++)
+			file[files++] = render_path(r, x->path[k]);
+		if (x->kind == DOC_SCRIPT)
+			script[scripts++] = render_argv(r, &x->command);
+	}
+	file[files] = NULL;
+	script[scripts] = NULL;
+	l->files = file;
+	l->scripts = script;
+}
+
+/* What checks and attempts have in common. */
+static enum err render(const struct gather *about, const struct doc_command *command, const char *socket,
+		       struct renderer *r, struct launch *ret)
+{
+	const struct schedule_doc *doc = about->doc;
+	_cleanup_(buf_free) struct buf context = { 0 };
+	const char *blocked = doc_blocked(doc, true);
+	if (blocked)
+		return why_set(r->why, E_INPUT, WHY_NOWHERE, "'%.*s' cannot run: %s", STR_SHORT(doc->id),
+			       blocked);
+	if (!command)
+		return why_set(r->why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' is nothing to execute",
+			       STR_SHORT(doc->id));
+	enum err e = gather(about, r->arena, &r->with, r->why);
+	if (e)
+		return e;
+	json_write(&context, &r->with.scope);
+	struct launch l = { .argv = render_argv(r, command),
+			    .env = render_env(r, socket),
+			    .cwd = doc->action.cwd.n ? text(r, doc->action.cwd) : NULL,
+			    .grace = RUN_GRACE_SECONDS * USEC };
+	l.context = (struct str){ text(r, buf_str(&context)), context.n };
+	if (context.failed)
+		fail(r, E_NOMEM);
+	*ret = l;
+	return r->failed;
+}
+
 enum err render_launch(const struct gather *about, const char *socket, struct arena *a, struct launch *ret,
 		       struct why *why)
 {
 	const struct schedule_doc *doc = about->doc;
 	struct renderer r = { .about = about, .arena = a, .why = why };
-	_cleanup_(buf_free) struct buf context = { 0 };
-	const char *blocked = doc_blocked(doc, true);
-	if (blocked)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' cannot run: %s", STR_SHORT(doc->id),
-			       blocked);
-	if (doc->action.kind != DOC_COMMAND)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' is nothing to execute",
-			       STR_SHORT(doc->id));
-	enum err e = gather(about, a, &r.with, why);
+	struct launch l;
+	enum err e =
+		render(about, doc->action.kind == DOC_COMMAND ? &doc->action.command : NULL, socket, &r, &l);
 	if (e)
 		return e;
-	json_write(&context, &r.with.scope);
-	struct launch l = { .argv = render_argv(&r, &doc->action.command),
-			    .env = render_env(&r, socket),
-			    .cwd = doc->action.cwd.n ? text(&r, doc->action.cwd) : NULL,
-			    .input = expand(&r, doc->action.input),
-			    .timeout = doc->timeout * USEC,
-			    .grace = RUN_GRACE_SECONDS * USEC,
-			    .start_by = start_by(doc, about->run, about->attempt) };
-	l.context = (struct str){ text(&r, buf_str(&context)), context.n };
-	if (context.failed)
-		fail(&r, E_NOMEM);
+	l.input = expand(&r, doc->action.input);
+	render_expectations(&r, &l);
+	l.timeout = doc->timeout * USEC;
+	l.start_by = start_by(doc, about->run, about->attempt);
 	if (!r.failed)
 		*ret = l;
 	return r.failed;
+}
+
+enum err render_check(const struct gather *about, const char *socket, int64_t timeout, struct arena *a,
+		      struct launch *ret, struct why *why)
+{
+	struct renderer r = { .about = about, .arena = a, .why = why };
+	struct launch l;
+	enum err e = render(about, &about->doc->check.command, socket, &r, &l);
+	if (e)
+		return e;
+	l.timeout = timeout * USEC;
+	*ret = l;
+	return OK;
 }

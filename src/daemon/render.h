@@ -7,3 +7,6 @@
  * them has no value. */
 must_check enum err render_launch(const struct gather *about, const char *socket, struct arena *a,
 				  struct launch *ret, struct why *why);
+/* The check before it: where and as the run itself, but for its input; `timeout` in seconds. */
+must_check enum err render_check(const struct gather *about, const char *socket, int64_t timeout,
+				 struct arena *a, struct launch *ret, struct why *why);

@@ -95,12 +95,17 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 		buf_free(&b);
 		return why_set(why, E_INPUT, WHY_NOWHERE, "there is no program to run");
 	}
-	if (length(l->argv) > LAUNCH_ARGS_MAX || length(l->env) >= LAUNCH_ENV_MAX ||
+	unsigned words = 0;
+	for (const char *const *const *script = l->scripts; script && *script; script++)
+		words += length(*script) + 1;
+	if (length(l->argv) > LAUNCH_ARGS_MAX || words > LAUNCH_ARGS_MAX ||
+	    length(l->files) > LAUNCH_FILES_MAX || length(l->env) + 2 > LAUNCH_ENV_MAX ||
 	    l->secrets > SECRETS_MAX) {
 		buf_free(&b);
-		return why_set(why, E_LIMIT, WHY_NOWHERE,
-			       "the run has more than %u arguments, %u variables or %u secrets",
-			       LAUNCH_ARGS_MAX, LAUNCH_ENV_MAX, SECRETS_MAX);
+		return why_set(
+			why, E_LIMIT, WHY_NOWHERE,
+			"the run has more than %u arguments or expected files, %u variables or %u secrets",
+			LAUNCH_ARGS_MAX, LAUNCH_ENV_MAX, SECRETS_MAX);
 	}
 	bool sized = l->log_head || l->log_tail;
 	h.flags = at->flush ? LAUNCH_FLUSH : 0;
@@ -120,6 +125,16 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 		add(&b, &h.items, FIELD_OUT, STR(""));
 	add_list(&b, &h.items, FIELD_ARG, l->argv);
 	add_list(&b, &h.items, FIELD_ENV, l->env);
+	add_list(&b, &h.items, FIELD_FILE, l->files);
+	for (const char *const *const *script = l->scripts; script && *script; script++) {
+		add_text(&b, &h.items, FIELD_SCRIPT, (*script)[0]);
+		add_list(&b, &h.items, FIELD_WORD, *script + 1);
+	}
+	buf_add(&name, STR("ROTA_OUTBOX="));
+	runfile_path(&name, at->runs, run, attempt, "box");
+	add(&b, &h.items, FIELD_ENV, buf_str(&name));
+	b.failed |= name.failed;
+	buf_free(&name);
 	if (l->context.p) {
 		add(&b, &h.items, FIELD_CONTEXT, l->context);
 		buf_add(&name, STR("ROTA_CONTEXT="));

@@ -7,6 +7,9 @@ struct launch {
 	const char *const *argv, *const *env; /* end with NULL; "NAME=value" */
 	const char *cwd;                      /* NULL: / */
 	struct str input;                     /* its standard input, a file that has an end */
+	/* Expected after it has ended well, or it has failed: paths that are there, programs that end well.
+	 * Both end with NULL, or are NULL. */
+	const char *const *files, *const *const *scripts;
 	struct str context;       /* goes into the .ctx file, named by ROTA_CONTEXT; p NULL: none */
 	const struct str *secret; /* values to be masked in what is logged */
 	unsigned secrets;

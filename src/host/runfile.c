@@ -138,6 +138,7 @@ static const struct {
 	[CAUSE_LOST] = { OUTCOME_FAILED, REASON_LOST },
 	[CAUSE_BURNT] = { OUTCOME_KILLED, REASON_CANCELLED },
 	[CAUSE_LATE] = { OUTCOME_NONE, REASON_WINDOW_CLOSED },
+	[CAUSE_EXPECTATION] = { OUTCOME_FAILED, REASON_EXPECTATION },
 };
 
 /* As a shell tells it. What was stopped may never have been executed, and leaves the same 0 as one that ended

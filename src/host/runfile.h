@@ -46,5 +46,5 @@ must_check enum err runfile_look(const char *runs, uint64_t run, unsigned attemp
 must_check enum err runfile_burn(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause,
 				 unsigned reason, bool flush, bool *taken, struct why *why);
 
-/* RUNS/BUCKET/RUN.ATTEMPT.kind; kinds are run, log, out, ctx. */
+/* RUNS/BUCKET/RUN.ATTEMPT.kind; kinds are run, log, out, ctx, box (host/outbox.h). */
 void runfile_path(struct buf *out, const char *runs, uint64_t run, unsigned attempt, const char *kind);

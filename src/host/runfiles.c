@@ -61,16 +61,22 @@ static enum err buckets(const char *runs, struct list *ret, struct why *why)
 	return e;
 }
 
-/* "7.1.log" */
+/* "7.1.log", "7.1-check.log" */
 static bool read_name(const char *name, struct run_file *ret)
 {
-	static const char *const kinds[] = { "run", "log", "out", "ctx" };
+	static const char *const kinds[] = { "run", "log", "out", "ctx", "box" };
 	const char *one = strchr(name, '.'), *two = one ? strchr(one + 1, '.') : NULL;
 	uint64_t attempt;
+	struct str middle = two ? (struct str){ one + 1, (size_t)(two - one - 1) } : (struct str){ 0 };
+	size_t plain = middle.n - (sizeof RUN_CHECK_WORD - 1);
+	bool check =
+		middle.n > sizeof RUN_CHECK_WORD - 1 && str_eq(str_from(middle, plain), STR(RUN_CHECK_WORD));
+	if (check)
+		middle.n = plain;
 	if (!two || !str_number((struct str){ name, (size_t)(one - name) }, UINT64_C(1) << 48, &ret->run) ||
-	    !str_number((struct str){ one + 1, (size_t)(two - one - 1) }, UINT16_MAX, &attempt))
+	    !str_number(middle, RUN_CHECK - 1, &attempt))
 		return false;
-	ret->attempt = (unsigned)attempt;
+	ret->attempt = (unsigned)attempt | (check ? RUN_CHECK : 0);
 	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(two + 1, kinds[i])) {
 			memcpy(ret->kind, kinds[i], sizeof ret->kind);

@@ -16,8 +16,8 @@ struct run_files {
 
 struct run_file {
 	uint64_t run;
-	unsigned attempt;
-	char kind[4]; /* run, log, out, ctx */
+	unsigned attempt; /* with RUN_CHECK: the check before it */
+	char kind[4];     /* run, log, out, ctx, box */
 	uint64_t bytes;
 	int64_t touched;
 };

@@ -48,6 +48,7 @@ enum err runner_open(const struct runner_config *c, struct runner **ret, struct 
 	r->c.place.cgroup = r->cgroup = copy(c->place.cgroup, &failed);
 	r->c.place.lease = r->lease = copy(c->place.lease, &failed);
 	r->launcher = (struct launcher){ -1, -1 };
+	r->first = UINT32_MAX;
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	r->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -154,7 +155,7 @@ static bool reserve_says(struct runner *r)
 	return true;
 }
 
-void runner_speak(struct runner *r, const struct rn_says *s)
+static void speak(struct runner *r, const struct rn_says *s)
 {
 	assert(r->says < r->say_room);
 	uint64_t one = 1;
@@ -163,11 +164,20 @@ void runner_speak(struct runner *r, const struct rn_says *s)
 	r->say[r->says++] = *s;
 }
 
+void runner_speak(struct runner *r, const struct slot *s, const struct rn_says *says)
+{
+	struct rn_says answer;
+	if (!is_check(s))
+		speak(r, says);
+	else if (check_answer(s, says, &answer))
+		speak(r, &answer);
+}
+
 enum err runner_say(struct runner *r, const struct rn_says *s)
 {
 	if (!reserve_says(r))
 		return E_NOMEM;
-	runner_speak(r, s);
+	speak(r, s);
 	return OK;
 }
 
@@ -226,6 +236,8 @@ static enum err add_slot(struct runner *r, const struct rn_req *q, struct slot *
 
 void runner_forget(struct runner *r, struct slot *s)
 {
+	if (is_check(s))
+		check_over(r, s);
 	runner_unwatch(r, s);
 	close_fd(s->memfd);
 	map_remove(&r->of, attempt_key(s->run, s->attempt));
@@ -316,16 +328,21 @@ enum err runner_submit(struct runner *r, const struct rn_req *q)
 	static void (*const does[])(struct runner *, struct slot *, const struct rn_req *, bool) = {
 		[RN_START] = start, [RN_KILL] = stop, [RN_PROBE] = probe, [RN_BURN] = burn
 	};
-	/* Guards are somebody else's: they need no shim's file, only an answer. */
-	if (q->op == RN_ASK)
+	/* Other guards are somebody else's: they need no shim's file, only an answer. */
+	bool check = q->op == RN_ASK && q->ask == ASK_CHECK;
+	if (q->op == RN_ASK && !check)
 		return r->c.ask ? r->c.ask(r->c.ctx, q) : E_INPUT;
-	assert(q->op < ARRAY_LEN(does));
+	assert(check || (q->op < ARRAY_LEN(does) && does[q->op]));
 	if (!reserve_says(r))
 		return E_NOMEM;
-	struct slot *s = find(r, q->run, q->attempt);
+	struct rn_req of = *q;
+	of.attempt = (uint16_t)(q->attempt | (check ? RUN_CHECK : 0));
+	struct slot *s = find(r, of.run, of.attempt);
 	bool is_new = !s;
-	enum err e = is_new ? add_slot(r, q, &s) : OK;
-	if (e == OK)
+	enum err e = is_new ? add_slot(r, &of, &s) : OK;
+	if (e == OK && check)
+		check_ask(r, s, q, is_new);
+	else if (e == OK)
 		does[q->op](r, s, q, is_new);
 	return e;
 }
@@ -347,14 +364,15 @@ void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t out
 	struct slot *s = find(r, run, attempt);
 	if (!s || s->state != SLOT_WANTED)
 		return;
-	runner_speak(r, &(struct rn_says){ .say = RN_EXIT,
-					   .run = run,
-					   .attempt = attempt,
-					   .outcome = outcome,
-					   .reason = reason,
-					   .ended = clock_wall(),
-					   .cost = -1,
-					   .exit_code = -1 });
+	runner_speak(r, s,
+		     &(struct rn_says){ .say = RN_EXIT,
+					.run = run,
+					.attempt = attempt,
+					.outcome = outcome,
+					.reason = reason,
+					.ended = clock_wall(),
+					.cost = -1,
+					.exit_code = -1 });
 	runner_forget(r, s);
 }
 
@@ -485,6 +503,10 @@ unsigned runner_collect(struct runner *r, struct rn_says *ret, unsigned max)
 		int n = epoll_wait(r->epoll, e, ARRAY_LEN(e), 0);
 		for (int i = 0; i < n; i++)
 			handle(r, e[i].data.u64);
+		check_next(r);
+		keep_time(r);
+	} else if (r->first != UINT32_MAX && r->checks < RUNNER_CHECKS_MAX && reserve_says(r)) {
+		check_next(r); /* one was refused between two calls */
 		keep_time(r);
 	}
 	return take(r, ret, max);

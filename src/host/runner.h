@@ -16,11 +16,11 @@ struct runner;
 struct runner_config {
 	struct launch_place place; /* copied */
 	void *ctx;
-	/* RN_START of an attempt the runner does not know: answer with runner_give or runner_refuse, at once
-	 * or later. */
+	/* RN_START of an attempt the runner does not know, or RN_ASK of a check, whose attempt then has
+	 * RUN_CHECK: answer with runner_give or runner_refuse, at once or later. */
 	void (*want)(void *ctx, const struct rn_req *r);
-	/* RN_ASK: answer with runner_say, at once or later. Its error is runner_submit's. NULL: submitting
-	 * one is E_INPUT. */
+	/* RN_ASK of other guards: answer with runner_say, at once or later. Its error is runner_submit's.
+	 * NULL: submitting one is E_INPUT. */
 	enum err (*ask)(void *ctx, const struct rn_req *r);
 };
 
@@ -42,8 +42,10 @@ must_check enum err runner_submit(struct runner *r, const struct rn_req *q);
  * does, and the attempt is still wanted. */
 must_check enum err runner_give(struct runner *r, uint64_t run, uint16_t attempt, const struct launch *l,
 				struct why *why);
-/* It cannot be rendered: said as RN_EXIT with this. */
+/* It cannot be rendered: said as RN_EXIT with this, of a check as a no with its reason. */
 void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t outcome, uint16_t reason);
+/* Nobody waits for the check before this attempt any more: it is ended if it is under way. */
+void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt);
 /* Puts in what somebody else has to say (RN_ANSWER). */
 must_check enum err runner_say(struct runner *r, const struct rn_says *s);
 

@@ -12,6 +12,7 @@ enum slot_state {
 	SLOT_SWEEP,    /* its shim is dead: somebody must end its tree */
 	SLOT_SWEEPING, /* somebody does */
 	SLOT_LOOK,     /* its file could not be read: again later */
+	SLOT_LINE,     /* a check that waits for others to end */
 };
 
 /* One attempt. */
@@ -24,6 +25,9 @@ struct slot {
 	int memfd, pidfd;
 	uint32_t turn; /* tells users of the same slot apart */
 	uint16_t attempt, doom;
+	uint32_t number, rev, next; /* a check: of the question; what it is about; who comes after it */
+	uint64_t sid;
+	bool counted; /* a check: among those under way */
 	uint8_t state;
 	bool doomed;   /* to be killed, recording `doom` */
 	bool burning;  /* to be made unstartable */
@@ -52,6 +56,7 @@ struct runner {
 	struct rn_says *say;
 	uint32_t says, say_room, said; /* said: of them collected */
 	uint64_t tickets;              /* given so far */
+	uint32_t checks, first, last;  /* checks under way; those in line, by their slots */
 	struct trouble trouble[TROUBLES];
 };
 
@@ -60,8 +65,14 @@ static inline uint64_t attempt_key(uint64_t run, uint16_t attempt)
 	return run << 16 | attempt;
 }
 
+static inline bool is_check(const struct slot *s)
+{
+	return s->attempt & RUN_CHECK;
+}
+
 /* runner.c */
-void runner_speak(struct runner *r, const struct rn_says *s); /* room was reserved */
+/* Of this attempt; room was reserved. What becomes of a check is said as its answer. */
+void runner_speak(struct runner *r, const struct slot *s, const struct rn_says *says);
 void runner_watch(struct runner *r, struct slot *s, int pidfd);
 void runner_unwatch(struct runner *r, struct slot *s);
 void runner_forget(struct runner *r, struct slot *s);
@@ -69,6 +80,16 @@ void runner_trouble_set(struct runner *r, unsigned which, const char *fmt, ...) 
 void runner_trouble_over(struct runner *r, unsigned which);
 /* Acts again after the slot's pause, which doubles. */
 void runner_later(struct slot *s, enum slot_state state);
+
+/* runner_check.c: checks, so many at a time and the others in line. */
+void check_ask(struct runner *r, struct slot *s, const struct rn_req *q, bool is_new);
+void check_next(struct runner *r);
+void check_over(struct runner *r, struct slot *s); /* before it is forgotten */
+/* Its file is of a former life, or there is none: it is asked now. */
+bool check_is_old(const struct slot *s);
+void check_anew(struct runner *r, struct slot *s);
+/* What it ended with, as an answer; false: it has not ended. */
+bool check_answer(const struct slot *s, const struct rn_says *says, struct rn_says *ret);
 
 /* runner_life.c: from what the run file says to what is said. */
 void life_look(struct runner *r, struct slot *s);

@@ -1,5 +1,6 @@
 #include "core/model.h"
 #include "host/clock.h"
+#include "host/outbox.h"
 #include "host/runner_inner.h"
 #include "shim/procs.h"
 
@@ -10,11 +11,12 @@
 
 void life_say(struct runner *r, struct slot *s, enum rn_say say)
 {
-	runner_speak(r, &(struct rn_says){ .say = (uint8_t)say,
-					   .run = s->run,
-					   .attempt = s->attempt,
-					   .cost = -1,
-					   .exit_code = -1 });
+	runner_speak(r, s,
+		     &(struct rn_says){ .say = (uint8_t)say,
+					.run = s->run,
+					.attempt = s->attempt,
+					.cost = -1,
+					.exit_code = -1 });
 }
 
 static void end(struct runner *r, struct slot *s, enum rn_say say)
@@ -25,14 +27,15 @@ static void end(struct runner *r, struct slot *s, enum rn_say say)
 
 static void end_killed(struct runner *r, struct slot *s)
 {
-	runner_speak(r, &(struct rn_says){ .say = RN_EXIT,
-					   .run = s->run,
-					   .attempt = s->attempt,
-					   .outcome = OUTCOME_KILLED,
-					   .reason = s->doom,
-					   .ended = clock_wall(),
-					   .cost = -1,
-					   .exit_code = -1 });
+	runner_speak(r, s,
+		     &(struct rn_says){ .say = RN_EXIT,
+					.run = s->run,
+					.attempt = s->attempt,
+					.outcome = OUTCOME_KILLED,
+					.reason = s->doom,
+					.ended = clock_wall(),
+					.cost = -1,
+					.exit_code = -1 });
 	runner_forget(r, s);
 }
 
@@ -84,6 +87,8 @@ static void absent(struct runner *r, struct slot *s, const struct runfile *f)
 		life_burn(r, s);
 	else if (s->memfd >= 0)
 		runner_later(s, SLOT_HELD);
+	else if (check_is_old(s))
+		check_anew(r, s);
 	else
 		end(r, s, RN_NEVER);
 }
@@ -95,20 +100,38 @@ static void alive(struct runner *r, struct slot *s, const struct runfile *f)
 	life_born(r, s);
 }
 
+/* An agent that could not do it says so, whatever its exit code. */
+static bool says_it_failed(const struct runner *r, const struct slot *s)
+{
+	_cleanup_(arena_free) struct arena a = { 0 };
+	struct report *list;
+	unsigned n;
+	struct why why;
+	return outbox_read(r->runs, s->run, s->attempt, &a, &list, &n, &why) == OK &&
+	       outbox_last(list, n, REPORT_FAIL);
+}
+
 static void ended(struct runner *r, struct slot *s, const struct runfile *f)
 {
 	struct rn_says says;
 	runfile_says(f, &says);
 	says.run = s->run;
 	says.attempt = s->attempt;
-	if (f->cause == CAUSE_LOST) {
+	if (check_is_old(s)) {
+		check_anew(r, s);
+	} else if (f->cause == CAUSE_LOST) {
 		end(r, s, RN_LOST);
 	} else if (f->cause == CAUSE_BURNT && s->doomed) {
 		end_killed(r, s);
 	} else if (f->cause == CAUSE_BURNT) {
 		end(r, s, RN_NEVER);
 	} else {
-		runner_speak(r, &says);
+		bool well = says.outcome == OUTCOME_DONE || says.outcome == OUTCOME_NO_WORK;
+		if (well && !is_check(s) && says_it_failed(r, s)) {
+			says.outcome = OUTCOME_FAILED;
+			says.reason = REASON_REPORTED;
+		}
+		runner_speak(r, s, &says);
 		runner_forget(r, s);
 	}
 }
@@ -117,7 +140,10 @@ static void dead(struct runner *r, struct slot *s, const struct runfile *f)
 {
 	/* After a reboot, or of a file that names nobody, there is nobody to look for. */
 	if (!f->version || strcmp(f->boot, r->boot) != 0) {
-		end(r, s, RN_LOST);
+		if (check_is_old(s))
+			check_anew(r, s);
+		else
+			end(r, s, RN_LOST);
 		return;
 	}
 	runner_unwatch(r, s);

@@ -69,9 +69,13 @@ enum launch_field {
 	FIELD_STDIN,
 	FIELD_CONTEXT, /* goes into the .ctx file */
 	FIELD_OUT,     /* there at all: standard output goes into an .out file, too */
-	FIELD_ARG,     /* these three may be repeated */
+	FIELD_ARG,     /* these and all below may be repeated */
 	FIELD_ENV,
 	FIELD_SECRET,
+	/* What must hold after the program has ended well, for the attempt to be done. */
+	FIELD_FILE,   /* a path that must be there */
+	FIELD_SCRIPT, /* the first word of a program that must end well, … */
+	FIELD_WORD,   /* … and each of its others */
 	LAUNCH_FIELDS
 };
 

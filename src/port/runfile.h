@@ -28,7 +28,12 @@ enum {
 	RUNFILE_NAME_MAX = 48,
 	RUNFILE_BUCKET = 4096, /* runs to a directory */
 	RUN_MARK_BYTES = 33,   /* 128 bits in hex, and its end */
+	/* The check before an attempt has a shim and a file of its own, 7.1-check.run: it is known as the
+	 * attempt with this bit, which attempts do not reach. */
+	RUN_CHECK = 0x8000,
 };
+
+#define RUN_CHECK_WORD "-check"
 
 /* Every process of a run has this in its environment, whatever else it inherits; the value is in `mark`. */
 #define RUN_MARK_NAME "ROTA_RUN_MARK"
@@ -45,6 +50,7 @@ enum run_cause {
 	CAUSE_LOST,    /* the shim died, and its tree was found and ended by somebody else */
 	CAUSE_BURNT,   /* never to be started */
 	CAUSE_LATE,    /* it was not executed: the time to start was over */
+	CAUSE_EXPECTATION, /* it ended well, and something that was expected of it does not hold: `note` */
 	RUN_CAUSES
 };
 
@@ -54,10 +60,17 @@ enum run_log { LOG_WHOLE, LOG_CAPPED /* head and tail */, LOG_CUT /* the disk sa
 static inline const char *run_cause_word(unsigned cause)
 {
 	static const char *const words[RUN_CAUSES] = {
-		[CAUSE_NONE] = "none",       [CAUSE_EXIT] = "exit",     [CAUSE_TIMEOUT] = "timeout",
-		[CAUSE_STALLED] = "stalled", [CAUSE_FENCED] = "fenced", [CAUSE_STOPPED] = "stopped",
-		[CAUSE_UNBORN] = "unborn",   [CAUSE_LOST] = "lost",     [CAUSE_BURNT] = "burnt",
+		[CAUSE_NONE] = "none",
+		[CAUSE_EXIT] = "exit",
+		[CAUSE_TIMEOUT] = "timeout",
+		[CAUSE_STALLED] = "stalled",
+		[CAUSE_FENCED] = "fenced",
+		[CAUSE_STOPPED] = "stopped",
+		[CAUSE_UNBORN] = "unborn",
+		[CAUSE_LOST] = "lost",
+		[CAUSE_BURNT] = "burnt",
 		[CAUSE_LATE] = "late",
+		[CAUSE_EXPECTATION] = "expectation",
 	};
 	return cause < RUN_CAUSES ? words[cause] : NULL;
 }
@@ -115,5 +128,6 @@ static inline void runfile_bucket(char ret[static RUNFILE_NAME_MAX], uint64_t ru
 static inline void runfile_name(char ret[static RUNFILE_NAME_MAX], uint64_t run, unsigned attempt,
 				const char *kind)
 {
-	snprintf(ret, RUNFILE_NAME_MAX, "%llu.%u.%s", (unsigned long long)run, attempt, kind);
+	snprintf(ret, RUNFILE_NAME_MAX, "%llu.%u%s.%s", (unsigned long long)run,
+		 attempt & ~(unsigned)RUN_CHECK, attempt & RUN_CHECK ? RUN_CHECK_WORD : "", kind);
 }

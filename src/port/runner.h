@@ -18,7 +18,8 @@ enum rn_op {
 	RN_PROBE,
 	RN_BURN, /* make this (run, attempt) unstartable; answered by RN_NEVER, or by what it is if it was
 		    born */
-	RN_ASK,  /* a guard: `ask` says which; answered by RN_ANSWER with the same number */
+	RN_ASK,  /* a guard: `ask` says which; answered by RN_ANSWER with the same number. ASK_CHECK may
+		    execute its program again each time it is asked, but never two of them at a time */
 };
 
 enum rn_ask { ASK_BUDGET, ASK_CONDITION, ASK_HOOK, ASK_CHECK, RN_ASKS };

@@ -82,14 +82,20 @@ bool output_take(struct output *o, unsigned stream)
 	return n > 0;
 }
 
-void output_close(struct output *o)
+void output_drain(struct output *o)
 {
 	for (unsigned i = 0; i < STREAMS; i++) {
 		uint64_t until = o->bytes + DRAIN_BYTES_MAX;
 		while (o->bytes < until && output_take(o, i))
 			;
-		redact_end(&o->redact[i], sinks[i], o);
 	}
+}
+
+void output_close(struct output *o)
+{
+	output_drain(o);
+	for (unsigned i = 0; i < STREAMS; i++)
+		redact_end(&o->redact[i], sinks[i], o);
 	log_close(&o->log);
 	if (o->has_out)
 		log_close(&o->out);

@@ -21,7 +21,8 @@ int output_prepare(struct output *o, const struct request *rq, int write[STREAMS
 void output_open(struct output *o, const struct request *rq, int dir);
 /* Takes what is there, at most one piece; whether there was anything. */
 bool output_take(struct output *o, unsigned stream);
-/* Takes what is left in the pipes, not waiting for their ends, which a stranger may hold; closes everything.
- */
+/* Takes what is left in the pipes, not waiting for their ends, which a stranger may hold. */
+void output_drain(struct output *o);
+/* The same, and closes everything. */
 void output_close(struct output *o);
 bool output_says_no_work(const struct output *o);

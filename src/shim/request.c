@@ -10,16 +10,22 @@ static const struct {
 	bool many;
 	unsigned max;
 } fields[LAUNCH_FIELDS] = {
-	[FIELD_ARG] = { true, LAUNCH_ARGS_MAX },
-	[FIELD_ENV] = { true, LAUNCH_ENV_MAX },
-	[FIELD_SECRET] = { true, SECRETS_MAX },
+	[FIELD_ARG] = { true, LAUNCH_ARGS_MAX },        [FIELD_ENV] = { true, LAUNCH_ENV_MAX },
+	[FIELD_SECRET] = { true, SECRETS_MAX },         [FIELD_FILE] = { true, LAUNCH_FILES_MAX },
+	[FIELD_SCRIPT] = { true, LAUNCH_ARGS_MAX - 1 }, /* and an end to the one before */
+	[FIELD_WORD] = { true, LAUNCH_ARGS_MAX },
 };
 
 static int take(struct request *r, const struct launch_item *it)
 {
 	const char *bytes = (const char *)(it + 1);
 	unsigned *n[LAUNCH_FIELDS] = {
-		[FIELD_ARG] = &r->argc, [FIELD_ENV] = &r->envc, [FIELD_SECRET] = &r->secrets
+		[FIELD_ARG] = &r->argc,   [FIELD_ENV] = &r->envc,     [FIELD_SECRET] = &r->secrets,
+		[FIELD_FILE] = &r->files, [FIELD_SCRIPT] = &r->words, [FIELD_WORD] = &r->words,
+	};
+	char **list[LAUNCH_FIELDS] = {
+		[FIELD_ARG] = r->argv,    [FIELD_ENV] = r->envp,  [FIELD_FILE] = r->file,
+		[FIELD_SCRIPT] = r->word, [FIELD_WORD] = r->word,
 	};
 	if (!fields[it->field].many) {
 		r->one[it->field] = (struct blob){ bytes, it->bytes };
@@ -27,10 +33,12 @@ static int take(struct request *r, const struct launch_item *it)
 	}
 	if (*n[it->field] >= fields[it->field].max)
 		return E2BIG;
+	if (it->field == FIELD_SCRIPT && r->words)
+		r->word[r->words++] = NULL;
 	if (it->field == FIELD_SECRET)
 		r->secret[r->secrets++] = (struct blob){ bytes, it->bytes };
 	else /* exec wants them writable, and does not write */
-		(it->field == FIELD_ARG ? r->argv : r->envp)[(*n[it->field])++] = (char *)(uintptr_t)bytes;
+		list[it->field][(*n[it->field])++] = (char *)(uintptr_t)bytes;
 	return 0;
 }
 

@@ -14,7 +14,9 @@ struct request {
 	char *argv[LAUNCH_ARGS_MAX + 1],
 		*envp[LAUNCH_ENV_MAX + 2]; /* end with NULL; one more fits into envp */
 	struct blob secret[SECRETS_MAX];
-	unsigned argc, envc, secrets;
+	char *file[LAUNCH_FILES_MAX];
+	char *word[LAUNCH_ARGS_MAX + 1]; /* scripts one after the other, each ends with NULL */
+	unsigned argc, envc, secrets, files, words;
 	size_t size; /* of the mapping, which begins at head; 0: there is none any more */
 };
 

@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,6 +36,7 @@ struct shim {
 	struct request rq;
 	char boot[40], cgroup[PATH_MAX], mark[sizeof RUN_MARK_NAME + RUN_MARK_BYTES];
 	int dir, file, signals, timer, context, fds[3];
+	bool expecting; /* the agent has ended; now its expectations are looked at */
 	struct agent agent;
 	struct tree tree;
 	struct output output;
@@ -240,7 +242,7 @@ static void check_lease(struct shim *s, int64_t now)
 /* Does what is due and returns when the next thing is. */
 static int64_t keep_time(struct shim *s)
 {
-	int64_t now = now_us(), stall = s->rq.head->stall, next = INT64_MAX;
+	int64_t now = now_us(), stall = s->expecting ? 0 : s->rq.head->stall, next = INT64_MAX;
 	check_lease(s, now);
 	if (s->phase == RUNNING && now >= s->timeout_at) {
 		end_for(s, CAUSE_TIMEOUT, 0);
@@ -349,6 +351,77 @@ static void judge(struct shim *s)
 	log_write(&s->output.log, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
+/* --- what is expected of it ---------------------------------------------------------------------------- */
+
+static void printf_like(2, 3) disappoint(struct shim *s, const char *fmt, ...)
+{
+	char line[sizeof s->exit.note + 32];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(s->exit.note, sizeof s->exit.note, fmt, ap);
+	va_end(ap);
+	s->exit.cause = CAUSE_EXPECTATION;
+	output_drain(&s->output); /* what was said before it */
+	int n = snprintf(line, sizeof line, "[rota: %s]\n", s->exit.note);
+	log_write(&s->output.log, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+/* As the agent was, and bound by the same clock and the same word to stop; what it says goes to the log, for
+ * the answer is the agent's. */
+static bool holds(struct shim *s, char *const *argv, unsigned number)
+{
+	struct agent_failure f;
+	unsigned n = 0;
+	for (; argv[n]; n++)
+		s->rq.argv[n] = argv[n];
+	s->rq.argv[n] = NULL;
+	close(s->agent.line);
+	int fds[] = { open("/dev/null", O_RDONLY | O_CLOEXEC), s->fds[2], s->fds[2] };
+	int e = fds[0] < 0 ? errno : agent_fork(&s->rq, fds, &s->agent);
+	if (fds[0] >= 0)
+		close(fds[0]);
+	if (e) {
+		disappoint(s, "expected: script %u could not be started: %s", number, strerror(e));
+		return false;
+	}
+	s->tree.main = s->agent.pid;
+	s->tree.main_gone = false;
+	if (s->tree.cgroup)
+		cgroup_enter(s->cgroup, s->agent.pid);
+	s->phase = RUNNING;
+	s->exit.cause = CAUSE_NONE;
+	agent_go(&s->agent);
+	watch(s);
+	if (s->exit.cause != CAUSE_EXIT)
+		return false;
+	int status = s->tree.status;
+	if (agent_failed(&s->agent, &f))
+		disappoint(s, "expected: script %u cannot be executed: %s", number, strerror(f.error));
+	else if (WIFSIGNALED(status))
+		disappoint(s, "expected: script %u was ended by signal %d", number, WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		disappoint(s, "expected: script %u ended with exit code %d", number, WEXITSTATUS(status));
+	return s->exit.cause == CAUSE_EXIT;
+}
+
+/* Only of one that ended well and says that it did something. */
+static void look_at_expectations(struct shim *s)
+{
+	const struct exit_facts *x = &s->exit;
+	output_drain(&s->output);
+	if (x->cause != CAUSE_EXIT || x->status || x->signal || output_says_no_work(&s->output))
+		return;
+	s->expecting = true;
+	for (unsigned i = 0; i < s->rq.files; i++)
+		if (access(s->rq.file[i], F_OK) < 0) {
+			disappoint(s, "expected: %s: %s", s->rq.file[i], strerror(errno));
+			return;
+		}
+	for (unsigned i = 0, number = 1; i < s->rq.words && holds(s, s->rq.word + i, number); i++, number++)
+		while (s->rq.word[i])
+			i++;
+}
+
 static void record(struct shim *s)
 {
 	char section[RUNFILE_SECTION];
@@ -413,15 +486,19 @@ _Noreturn void shim_main(int socket, int memfd, uint64_t ticket)
 		answer(socket, ticket, e == EEXIST ? LAUNCH_TAKEN : LAUNCH_REFUSED, e);
 		_exit(0);
 	}
-	for (unsigned i = 0; i < ARRAY_LEN(s.fds); i++)
-		close(s.fds[i]);
+	bool expects = s.rq.files || s.rq.words;
+	for (unsigned i = 0; i < ARRAY_LEN(s.fds) - expects; i++)
+		close(s.fds[i]); /* the last is needed once more */
 	output_open(&s.output, &s.rq, s.dir);
 	answer(socket, ticket, LAUNCH_BORN, 0);
 	if (may_go(&s)) {
 		agent_go(&s.agent);
-		request_slim(&s.rq);
+		if (!expects)
+			request_slim(&s.rq);
 		watch(&s);
 		judge(&s);
+		if (expects)
+			look_at_expectations(&s);
 	} else {
 		agent_drop(&s.agent);
 	}

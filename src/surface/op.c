@@ -8,6 +8,7 @@
 #include "surface/op_events.h"
 #include "surface/op_pause.h"
 #include "surface/op_problem.h"
+#include "surface/op_report.h"
 #include "surface/op_run.h"
 #include "surface/op_schedule.h"
 #include "surface/op_serve.h"
@@ -407,6 +408,26 @@ const struct op ops[] = {
 	  .param = { { "pattern", "PATTERN", OP_TEXT, true, 0, "only names that contain this, in any case" },
 		     JSON_PARAM },
 	  .run = op_zones },
+	{ .name = "report",
+	  .summary = "within a run: say what it does, thinks, or could not do",
+	  .example = "rota report fail \"no access to the calendar\"",
+	  .param = { { "kind", "fail|step|note", OP_TEXT, true, 0, "what kind of report", .required = true },
+		     { "text", "TEXT", OP_TEXT, true, 0, "in words", .required = true },
+		     JSON_PARAM },
+	  .run = op_report,
+	  .notes = "After `report fail` the run is failed/reported, whatever its exit code. `rota show RUN` "
+		   "has "
+		   "all of it." },
+	{ .name = "step",
+	  .summary = "within a run: short for report step",
+	  .example = "rota step \"ran the tests\"",
+	  .param = { { "text", "TEXT", OP_TEXT, true, 0, "in words", .required = true }, JSON_PARAM },
+	  .run = op_report },
+	{ .name = "note",
+	  .summary = "within a run: short for report note",
+	  .example = "rota note \"the build is broken since Monday\"",
+	  .param = { { "text", "TEXT", OP_TEXT, true, 0, "in words", .required = true }, JSON_PARAM },
+	  .run = op_report },
 	{ .name = "eval",
 	  .summary = "compute an expression of conditions and templates",
 	  .example = "rota eval 'size(previous.result) > 0 && now.getHours() < 12' --context state.yaml",

@@ -162,6 +162,11 @@ enum err handle_logs(struct op_call *call, struct api *api)
 	unsigned attempt = run.attempt ? run.attempt : 1;
 	runfile_path(&path, daemon_runs(api_daemon(api)), run.run, attempt, "log");
 	int fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && run.state == RUN_FINISHED) { /* it may have got no further than its check */
+		buf_free(&path);
+		runfile_path(&path, daemon_runs(api_daemon(api)), run.run, attempt | RUN_CHECK, "log");
+		fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
+	}
 	buf_free(&path);
 	if (fd < 0 && is_pruned(call, api, &run))
 		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE,

@@ -1,4 +1,5 @@
 /* All there is to know of one run: its record, and what its attempts left on disk. */
+#include "host/outbox.h"
 #include "host/runfile.h"
 #include "surface/api.h"
 #include "surface/op_run.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ATTEMPTS_TOLD = 20 }; /* the last ones */
+enum { ATTEMPTS_TOLD = 20, REPORTS_TOLD = 100, REPORTS_SHOWN = 10 }; /* the last ones */
 
 /* --- the answer
  * ------------------------------------------------------------------------------------------------- */
@@ -46,6 +47,50 @@ static void tell_log(struct buf *out, const char *runs, const struct run_row *r,
 	buf_addf(out, ",\"left_out\":%llu}", (unsigned long long)f->left_out);
 }
 
+/* The check before it; false, and nothing told, if there was none. */
+static bool tell_check(struct buf *out, const char *runs, const struct run_row *r, unsigned attempt)
+{
+	struct runfile f = { 0 };
+	enum run_life life;
+	struct why why;
+	attempt |= RUN_CHECK;
+	if (runfile_look(runs, r->run, attempt, &life, &f, &why) || life == LIFE_ABSENT)
+		return false;
+	const char *cause = f.exit_version ? run_cause_word((unsigned)f.cause) : NULL;
+	buf_addf(out, ",\"check\":{\"attempt\":%u", attempt & ~(unsigned)RUN_CHECK);
+	tell_at(out, "started_at", (struct wall){ f.born });
+	tell_duration(out, &f, (struct wall){ f.born }, (struct wall){ f.ended });
+	tell_str(out, "cause", cause ? str_of(cause) : (struct str){ 0 });
+	if (f.exit_version && f.cause == CAUSE_EXIT)
+		buf_addf(out, ",\"exit_code\":%lld", (long long)(f.signal ? 128 + f.signal : f.status));
+	else
+		buf_add(out, STR(",\"exit_code\":null"));
+	tell_str(out, "note", f.note[0] ? str_of(f.note) : (struct str){ 0 });
+	tell_log(out, runs, r, attempt, &f);
+	buf_addc(out, '}');
+	return true;
+}
+
+/* What it said of itself. */
+static void tell_reports(struct op_call *call, const char *runs, const struct run_row *r)
+{
+	struct report *list = NULL;
+	unsigned n = 0;
+	struct why why;
+	struct buf *out = &call->answer;
+	if (r->attempt && outbox_read(runs, r->run, r->attempt, call->arena, &list, &n, &why))
+		n = 0; /* the rest is worth telling all the same */
+	buf_add(out, STR(",\"reports\":["));
+	unsigned first = n > REPORTS_TOLD ? n - REPORTS_TOLD : 0;
+	for (unsigned i = first; i < n; i++) {
+		buf_addf(out, "%s{\"report\":\"%s\"", i > first ? "," : "", report_words[list[i].kind]);
+		tell_str(out, "text", list[i].text);
+		tell_str(out, "at", list[i].at);
+		buf_addc(out, '}');
+	}
+	buf_addc(out, ']');
+}
+
 /* What only its run file knows. */
 static void tell_attempt(struct buf *out, const char *runs, const struct run_row *r, unsigned attempt,
 			 struct runfile *f)
@@ -72,6 +117,8 @@ static void tell_attempt(struct buf *out, const char *runs, const struct run_row
 		buf_add(out, STR(",\"signal\":null"));
 	tell_str(out, "note", f->note[0] ? str_of(f->note) : (struct str){ 0 });
 	tell_log(out, runs, r, attempt, f);
+	if (!tell_check(out, runs, r, attempt))
+		buf_add(out, STR(",\"check\":null"));
 	buf_addc(out, '}');
 }
 
@@ -115,6 +162,10 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 		buf_addf(out, ",\"signal\":%lld", (long long)last.signal);
 	else
 		buf_add(out, STR(",\"signal\":null"));
+	tell_reports(call, runs, &r);
+	/* The last one: that of the attempt to come, if it is being asked. */
+	if (!tell_check(out, runs, &r, r.attempt + 1u) && !tell_check(out, runs, &r, r.attempt))
+		buf_add(out, STR(",\"check\":null"));
 	if (r.attempt)
 		tell_log(out, runs, &r, r.attempt, &last);
 	else
@@ -160,6 +211,20 @@ static const char *log_text(struct op_call *call, const struct val *v)
 			    val_text(call->arena, log, "bytes"), left ? left : "");
 }
 
+static const char *check_text(struct op_call *call, const struct val *v)
+{
+	const struct val *c = val_get(v, STR("check"));
+	if (!c || c->kind != VAL_MAP)
+		return NULL;
+	const char *code = val_text(call->arena, c, "exit_code"), *cause = val_text(call->arena, c, "cause"),
+		   *note = val_text(call->arena, c, "note"), *log = log_text(call, c);
+	const char *end = code    ? arena_printf(call->arena, "exit code %s", code)
+			  : note  ? note
+			  : cause ? cause
+				  : "under way";
+	return log ? arena_printf(call->arena, "%s, %s", end, log) : end;
+}
+
 static const char *seconds_text(struct op_call *call, const struct val *v)
 {
 	const struct val *d = val_get(v, STR("duration"));
@@ -187,6 +252,17 @@ static void show_attempts(struct op_call *call, const struct val *list)
 	}
 	fputc('\n', call->out);
 	table_print(&t, call->out);
+}
+
+static void show_reports(struct op_call *call, const struct val *list)
+{
+	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
+	for (unsigned i = n > REPORTS_SHOWN ? n - REPORTS_SHOWN : 0; i < n; i++) {
+		const struct val *report = &list->list.item[i];
+		const char *kind = val_text(call->arena, report, "report"),
+			   *text = val_text(call->arena, report, "text");
+		line(call, kind, text ? text : "");
+	}
 }
 
 static const char *last_note(struct op_call *call, const struct val *list)
@@ -228,6 +304,8 @@ void show_run(struct op_call *call, const struct val *v)
 		line(call, "exit code", val_text(a, v, "exit_code"));
 	line(call, "signal", signal_text(call, v));
 	line(call, "note", last_note(call, val_get(v, STR("attempts"))));
+	line(call, "check", check_text(call, v));
+	show_reports(call, val_get(v, STR("reports")));
 	line(call, "cost", cost ? arena_printf(a, "$%s", cost) : NULL);
 	if (in && out && (strcmp(in, "0") != 0 || strcmp(out, "0") != 0))
 		line(call, "tokens", arena_printf(a, "%s in, %s out", in, out));

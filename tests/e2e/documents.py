@@ -140,7 +140,7 @@ def blocked():
     documents = {
         "turn": "action: {type: agent_turn, message: hello}\n",
         "hook": "action: {type: webhook, url: 'http://127.0.0.1:9/'}\n",
-        "checked": "check: 'true'\naction: {type: command, command: 'true'}\n",
+        "checked": "check: agenda plan.org\naction: {type: command, command: 'true'}\n",
     }
     for name, text in documents.items():
         r = rota("apply", "-f", file(name + ".yaml", f"id: {name}\nexpression: '@every 1s'\n{text}"))

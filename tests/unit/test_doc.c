@@ -422,6 +422,12 @@ TEST(warnings_and_blocks)
 		{ __LINE__,
 		  "action: {type: command, command: x}\nhooks: {before:schedule:trigger: {command: x}}",
 		  "hooks are not run yet" BLOCKED, "hooks are not run yet", NULL },
+		{ __LINE__, "action: {type: command, command: x}\ncheck: x", NULL, NULL, NULL },
+		{ __LINE__, "action: {type: command, command: x}\nexpectations: [{type: script, command: x}]",
+		  NULL, NULL, NULL },
+		{ __LINE__, "action: {type: command, command: x}\ncheck: agenda plan.org",
+		  "plans are not looked into yet" BLOCKED, "plans are not looked into yet",
+		  "plans are not looked into yet" },
 		{ __LINE__, "action: {type: command, command: x}\nping: http://x",
 		  "addresses are not pinged yet", NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\nexpression: '0 0 */1,2 * 1-7'", NULL, NULL,
@@ -533,7 +539,7 @@ TEST(rules)
 	CHECK_INT(r.policy.action, ACTION_EVENT);
 	CHECK_INT(read(BARE "expression: '@daily IF user.x'\ncheck: x\n"), OK);
 	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
-	CHECK_INT(r.policy.guards, 1u << ASK_CONDITION | 1u << ASK_CHECK | 1u << ASK_HOOK);
+	CHECK_INT(r.policy.guards, 1u << ASK_CONDITION | 1u << ASK_CHECK);
 	CHECK_INT(r.policy.max_failures, 0);
 	CHECK_INT(r.policy.agent, 0);
 	CHECK_INT(read("id: x\nexpression: '@daily'\naction: {type: agent_turn, message: hello}\nagent: ann\n"

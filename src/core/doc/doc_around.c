@@ -10,9 +10,9 @@ enum err set_check(struct key_reader *r, void *into, const struct key *k, const 
 {
 	struct doc_check *c = &((struct schedule_doc *)into)->check;
 	struct str rest = v->kind == VAL_STR ? v->str : STR("");
-	doc_need(r, DOC_NEEDS_CHECK, v->at);
 	if (!str_eq(str_token(&rest), STR("agenda")))
 		return command_read(r, k->name, v, &c->command);
+	doc_need(r, DOC_NEEDS_AGENDA, v->at);
 	c->agenda = str_trim(rest);
 	if (!c->agenda.n)
 		return why_set(r->why, E_INPUT, v->at, "check: agenda needs a file");
@@ -98,8 +98,6 @@ enum err set_expectations(struct key_reader *r, void *into, const struct key *k,
 	struct schedule_doc *d = into;
 	void *items = NULL;
 	(void)k;
-	if (v->list.n)
-		doc_need(r, DOC_NEEDS_EXPECTATION, v->at);
 	enum err e = keys_read_list(r, "expectation", expectations, v, sizeof *d->expectation, &items,
 				    &d->expectations);
 	d->expectation = items;

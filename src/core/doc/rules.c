@@ -13,7 +13,7 @@ static uint8_t guards_of(const struct schedule_doc *d)
 		guards |= 1u << ASK_CONDITION;
 	if (hook->shell.n || hook->argc || doc_blocked(d, false))
 		guards |= 1u << ASK_HOOK;
-	if (d->needs & DOC_NEED(DOC_NEEDS_CHECK))
+	if (d->check.command.shell.n || d->check.command.argc || d->check.agenda.n)
 		guards |= 1u << ASK_CHECK;
 	return (uint8_t)guards;
 }

@@ -1,0 +1,226 @@
+/* The check before an attempt, with real processes: what its end means, that it is found again, asked again,
+ * and never in the way of the attempt itself. */
+#include "core/model.h"
+#include "rig.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static void ask_check(struct rig *g, uint64_t run, uint32_t number)
+{
+	struct rn_req q = { .op = RN_ASK, .ask = ASK_CHECK, .run = run, .attempt = 1, .number = number };
+	CHECK_INT(runner_submit(g->r, &q), OK);
+}
+
+static void expect_answer(struct rig *g, int line, uint64_t run, uint32_t number, bool yes,
+			  enum reason reason)
+{
+	struct rn_says s = rig_next(g);
+	CHECK_INT_AT(line, s.say, RN_ANSWER);
+	CHECK_INT_AT(line, s.ask, ASK_CHECK);
+	CHECK_INT_AT(line, s.run, run);
+	CHECK_INT_AT(line, s.attempt, 1);
+	CHECK_INT_AT(line, s.number, number);
+	CHECK_INT_AT(line, s.yes, yes);
+	CHECK_STR_AT(line, reason_words[s.reason % REASON_COUNT] ? reason_words[s.reason % REASON_COUNT] : "",
+		     reason_words[reason] ? reason_words[reason] : "");
+}
+
+static void shell(struct rig *g, const char *script)
+{
+	rig_argv(g, "sh", "-c", script, "sh", g->dir, NULL);
+}
+
+TEST(ends_are_answers)
+{
+	static const struct {
+		int line;
+		const char *script;
+		bool yes;
+		enum reason reason;
+	} rows[] = {
+		{ __LINE__, "exit 0", true, REASON_NONE },
+		{ __LINE__, "echo NO-WORK", true, REASON_NONE }, /* its exit code is its word */
+		{ __LINE__, "exit 1", false, REASON_NONE },
+		{ __LINE__, "exit 2", false, REASON_CHECK },
+		{ __LINE__, "kill -9 $$", false, REASON_CHECK },
+		{ __LINE__, "trap 'exit 1' TERM; while :; do sleep 0.05; done", false, REASON_CHECK },
+		{ __LINE__, "trap 'exit 0' TERM; while :; do sleep 0.05; done", false, REASON_CHECK },
+	};
+	struct rig g = { 0 };
+	rig_begin(&g);
+	g.launch.timeout = 3 * USEC;
+	g.launch.grace = USEC;
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		shell(&g, rows[i].script);
+		ask_check(&g, i + 1, 40 + i);
+		expect_answer(&g, rows[i].line, i + 1, 40 + i, rows[i].yes, rows[i].reason);
+	}
+	rig_argv(&g, "/nonexistent/program", NULL);
+	ask_check(&g, 99, 1);
+	expect_answer(&g, __LINE__, 99, 1, false, REASON_CHECK);
+	CHECK_INT(runner_busy(g.r), 0);
+	rig_end(&g);
+}
+
+TEST(what_cannot_be_rendered_says_why)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	g.mute = true;
+	ask_check(&g, 5, 1);
+	CHECK_INT(g.wanted, 1);
+	runner_refuse(g.r, 5, 1 | RUN_CHECK, OUTCOME_FAILED, REASON_TEMPLATE);
+	expect_answer(&g, __LINE__, 5, 1, false, REASON_TEMPLATE);
+	CHECK_INT(runner_busy(g.r), 0);
+	rig_end(&g);
+}
+
+/* Each has its own file; neither is taken for the other. */
+TEST(the_attempt_is_started_all_the_same)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	shell(&g, "echo checked");
+	ask_check(&g, 7, 1);
+	expect_answer(&g, __LINE__, 7, 1, true, REASON_NONE);
+	shell(&g, "echo ran");
+	CHECK(rig_start(&g, 7));
+	struct rn_says s = rig_next(&g);
+	CHECK_INT(s.say, RN_EXIT);
+	CHECK_INT(s.attempt, 1);
+	CHECK_INT(s.outcome, OUTCOME_DONE);
+	CHECK_STR(rig_file(&g, 7, 1, "log", NULL), "ran\n");
+	CHECK_STR(rig_file(&g, 7, 1 | RUN_CHECK, "log", NULL), "checked\n");
+	CHECK_INT(rig_runfile(&g, 7, 1 | RUN_CHECK).cause, CAUSE_EXIT);
+	rig_end(&g);
+}
+
+/* An old answer is no answer: a run that was held up for hours has its check asked once more. */
+TEST(asked_again_it_is_executed_again)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	shell(&g, "echo x >> $1/times; test $(wc -l < $1/times) -ge 2");
+	ask_check(&g, 7, 1);
+	expect_answer(&g, __LINE__, 7, 1, false, REASON_NONE);
+	ask_check(&g, 7, 2);
+	expect_answer(&g, __LINE__, 7, 2, true, REASON_NONE);
+	rig_reopen(&g);
+	ask_check(&g, 7, 1);
+	expect_answer(&g, __LINE__, 7, 1, true, REASON_NONE);
+	CHECK_INT(rig_lines(&g, "times", 3, NULL, 0), 3);
+	rig_end(&g);
+}
+
+/* The daemon dies while it is asked: the next one takes the same process up. */
+TEST(found_again_by_the_next_daemon)
+{
+	struct rig g = { 0 };
+	pid_t pid;
+	rig_begin(&g);
+	shell(&g, "echo $$ >> $1/pids; until test -e $1/go; do sleep 0.05; done; exit 1");
+	ask_check(&g, 7, 3);
+	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
+	rig_reopen(&g);
+	ask_check(&g, 7, 1);
+	CHECK(rig_quiet(&g, 100));
+	CHECK(rig_alive(pid));
+	ask_check(&g, 7, 2); /* while it is under way: the last question counts */
+	char path[96];
+	snprintf(path, sizeof path, "%s/go", g.dir);
+	FILE *f = fopen(path, "w");
+	CHECK(f && fclose(f) == 0);
+	expect_answer(&g, __LINE__, 7, 2, false, REASON_NONE);
+	CHECK_INT(rig_lines(&g, "pids", 1, NULL, 0), 1);
+	CHECK_INT(g.wanted, 1);
+	rig_end(&g);
+}
+
+/* Its shim was killed while no daemon was there: what it left is ended, then it is asked anew. */
+TEST(a_shim_that_died_meanwhile)
+{
+	struct rig g = { 0 };
+	pid_t pids[2];
+	rig_begin(&g);
+	shell(&g, "echo $$ >> $1/pids; test $(wc -l < $1/pids) -ge 2 || sleep 1000");
+	ask_check(&g, 7, 1);
+	CHECK_INT(rig_lines(&g, "pids", 1, pids, 1), 1);
+	runner_close(g.r);
+	pid_t shim = (pid_t)rig_runfile(&g, 7, 1 | RUN_CHECK).pid;
+	kill(shim, SIGKILL);
+	CHECK(rig_all_dead(&shim, 1, 5000));
+	rig_open(&g);
+	rig_give_launcher(&g);
+	ask_check(&g, 7, 1);
+	expect_answer(&g, __LINE__, 7, 1, true, REASON_NONE);
+	CHECK_INT(rig_lines(&g, "pids", 2, pids, 2), 2);
+	CHECK(rig_all_dead(pids, 2, 5000));
+	rig_end(&g);
+}
+
+/* Killed while somebody waits for it, it has not said anything: not asked for ever. */
+TEST(a_shim_that_dies_now)
+{
+	struct rig g = { 0 };
+	pid_t pid;
+	rig_begin(&g);
+	shell(&g, "echo $$ >> $1/pids; sleep 1000");
+	ask_check(&g, 7, 1);
+	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
+	CHECK(rig_quiet(&g, 50));
+	kill((pid_t)rig_runfile(&g, 7, 1 | RUN_CHECK).pid, SIGKILL);
+	expect_answer(&g, __LINE__, 7, 1, false, REASON_CHECK);
+	CHECK(rig_all_dead(&pid, 1, 5000));
+	CHECK_INT(g.wanted, 1);
+	rig_end(&g);
+}
+
+TEST(nobody_waits_for_it_any_more)
+{
+	struct rig g = { 0 };
+	pid_t pid;
+	rig_begin(&g);
+	shell(&g, "echo $$ >> $1/pids; sleep 1000");
+	ask_check(&g, 7, 1);
+	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
+	runner_drop_check(g.r, 8, 1); /* not known: nothing is left behind */
+	CHECK_STR(rig_file(&g, 8, 1 | RUN_CHECK, "run", NULL), "");
+	runner_drop_check(g.r, 7, 1);
+	expect_answer(&g, __LINE__, 7, 1, false, REASON_CHECK);
+	CHECK(rig_all_dead(&pid, 1, 5000));
+	CHECK_INT(runner_busy(g.r), 0);
+	rig_end(&g);
+}
+
+/* So many at a time; the others wait, in their order, and runs do not wait for them. */
+TEST(many_stand_in_line)
+{
+	enum { MANY = RUNNER_CHECKS_MAX + 20 };
+	struct rig g = { 0 };
+	bool answered[MANY + 1] = { false };
+	rig_begin(&g);
+	shell(&g, "echo $$ >> $1/pids; until test -e $1/go; do sleep 0.05; done");
+	for (unsigned i = 1; i <= MANY; i++)
+		ask_check(&g, i, i);
+	CHECK_INT(g.wanted, RUNNER_CHECKS_MAX);
+	runner_drop_check(g.r, MANY, 1); /* in line, and not wanted any more */
+	shell(&g, "true");
+	CHECK(rig_start(&g, 1000));
+	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	shell(&g, "echo $$ >> $1/pids");
+	char path[96];
+	snprintf(path, sizeof path, "%s/go", g.dir);
+	FILE *f = fopen(path, "w");
+	CHECK(f && fclose(f) == 0);
+	for (unsigned i = 1; i < MANY; i++) {
+		struct rn_says s = rig_next(&g);
+		CHECK(s.say == RN_ANSWER && s.yes && s.run == s.number && s.run < MANY && !answered[s.run]);
+		if (s.run < MANY)
+			answered[s.run] = true;
+	}
+	CHECK(rig_quiet(&g, 50));
+	CHECK_INT(rig_lines(&g, "pids", MANY - 1, NULL, 0), MANY - 1);
+	CHECK_INT(runner_busy(g.r), 0);
+	rig_end(&g);
+}
