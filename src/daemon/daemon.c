@@ -886,7 +886,7 @@ static enum err open_all(struct daemon *d, struct why *why)
 		e = look_back(d, why);
 	if (!e)
 		e = desk_open(&(struct desk_options){ .store = d->store,
-						      .socket = o->socket,
+						      .place = { o->socket, o->out },
 						      .defaults = o->defaults,
 						      .names = d->names,
 						      .done = prepared,

@@ -3,11 +3,13 @@
  * one thread until it is stopped, and closed. What others may ask of it goes through its mailbox. */
 #include "daemon/loop.h"
 #include "daemon/names.h"
+#include "daemon/request.h"
 
 struct daemon_options {
 	const char *data;     /* the directory; made if need be */
 	const char *socket;   /* told to runs as ROTA_SOCKET */
 	const char *launcher; /* the program */
+	struct way_out out;
 	unsigned slots, catch_up_per_second;
 	bool documents_first; /* nothing comes due before daemon_documents */
 	struct {

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "core/when/iso.h"
 #include "daemon/guard.h"
-#include "daemon/render.h"
 #include "host/clock.h"
 #include "store/sqlite.h"
 #include "store/sqlite_read.h"
@@ -105,9 +104,9 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 				.run = &run,
 				.attempt = (uint16_t)(j->req.attempt & ~RUN_CHECK) };
 	if (j->req.attempt & RUN_CHECK)
-		return render_check(&about, d->options.socket, d->options.defaults.timeout[DOC_WEBHOOK],
+		return render_check(&about, &d->options.place, d->options.defaults.timeout[DOC_WEBHOOK],
 				    &j->arena, &j->launch, &j->why);
-	return render_launch(&about, d->options.socket, &j->arena, &j->launch, &j->why);
+	return render_launch(&about, &d->options.place, &j->arena, &j->launch, &j->why);
 }
 
 static bool try_again(const struct desk *d, enum err e, unsigned times)

@@ -4,6 +4,7 @@
  * engine's thread never waits for a disk; this one may. */
 #include "daemon/mailbox.h"
 #include "daemon/names.h"
+#include "daemon/render.h"
 #include "host/launch.h"
 #include "port/runner.h"
 
@@ -23,7 +24,7 @@ void desk_job_free(struct desk_job *j);
 struct store;
 struct desk_options {
 	struct store *store;
-	const char *socket;
+	struct render_place place;
 	struct doc_env defaults;
 	struct names *names;
 	/* Called on the desk's thread when a job is done; takes it over. */

@@ -16,6 +16,7 @@ extern char **environ;
 /* While it renders. What failed first is told. */
 struct renderer {
 	const struct gather *about;
+	const struct render_place *place;
 	struct gathered with;
 	struct arena *arena;
 	struct why *why;
@@ -197,62 +198,114 @@ static void render_expectations(struct renderer *r, struct launch *l)
 	l->scripts = script;
 }
 
-/* What checks and attempts have in common. */
-static enum err render(const struct gather *about, const struct doc_command *command, const char *socket,
-		       struct renderer *r, struct launch *ret)
+/* --- what is executed
+ * --------------------------------------------------------------------------------------- */
+
+static void render_program(struct renderer *r, const struct doc_command *c, struct launch *l)
 {
-	const struct schedule_doc *doc = about->doc;
+	const struct doc_action *action = &r->about->doc->action;
 	_cleanup_(buf_free) struct buf context = { 0 };
+	json_write(&context, &r->with.scope);
+	l->argv = render_argv(r, c);
+	l->cwd = action->cwd.n ? text(r, action->cwd) : NULL;
+	l->context = (struct str){ text(r, buf_str(&context)), context.n };
+	if (context.failed)
+		fail(r, E_NOMEM);
+}
+
+static void render_command(struct renderer *r, struct launch *l)
+{
+	const struct doc_action *action = &r->about->doc->action;
+	render_program(r, &action->command, l);
+	l->input = expand(r, action->input);
+	render_expectations(r, l);
+}
+
+static struct str expand_for(void *ctx, struct str text)
+{
+	return expand(ctx, text);
+}
+
+/* All of the request goes in by standard input: arguments and environment can be seen. */
+static void render_webhook(struct renderer *r, struct launch *l)
+{
+	const struct schedule_doc *doc = r->about->doc;
+	const struct request_texts texts = { expand_for, r };
+	const struct way_out *out = &r->place->out;
+	struct request request = { 0 };
+	const char **argv = arena_alloc(r->arena, 2 * sizeof *argv);
+	if (!out->program) {
+		fail(r, why_set(r->why, E_INPUT, WHY_NOWHERE,
+				"rota-out, which sends requests, is not installed beside rota; ROTA_OUT can "
+				"name it"));
+		return;
+	}
+	enum err e = argv ? request_render(&doc->action, doc->timeout, out->rules, &texts, r->arena, &request)
+			  : E_NOMEM;
+	if (e) {
+		fail(r, e);
+		return;
+	}
+	argv[0] = out->program;
+	argv[1] = NULL;
+	l->argv = argv;
+	l->input = request.text;
+	l->secret = request.secret;
+	l->secrets = request.secrets;
+}
+
+/* Others are nothing to execute. */
+static void (*const renderers[DOC_ACTIONS])(struct renderer *r, struct launch *l) = {
+	[DOC_COMMAND] = render_command,
+	[DOC_WEBHOOK] = render_webhook,
+};
+
+/* What checks and attempts have in common. */
+static enum err begin(struct renderer *r, struct launch *l)
+{
+	const struct schedule_doc *doc = r->about->doc;
 	const char *blocked = doc_blocked(doc, true);
 	if (blocked)
 		return why_set(r->why, E_INPUT, WHY_NOWHERE, "'%.*s' cannot run: %s", STR_SHORT(doc->id),
 			       blocked);
-	if (!command)
+	if (!renderers[doc->action.kind])
 		return why_set(r->why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' is nothing to execute",
 			       STR_SHORT(doc->id));
-	enum err e = gather(about, r->arena, &r->with, r->why);
-	if (e)
-		return e;
-	json_write(&context, &r->with.scope);
-	struct launch l = { .argv = render_argv(r, command),
-			    .env = render_env(r, socket),
-			    .cwd = doc->action.cwd.n ? text(r, doc->action.cwd) : NULL,
-			    .grace = RUN_GRACE_SECONDS * USEC };
-	l.context = (struct str){ text(r, buf_str(&context)), context.n };
-	if (context.failed)
-		fail(r, E_NOMEM);
-	*ret = l;
-	return r->failed;
+	enum err e = gather(r->about, r->arena, &r->with, r->why);
+	if (!e)
+		*l = (struct launch){ .env = render_env(r, r->place->socket),
+				      .grace = RUN_GRACE_SECONDS * USEC };
+	return e;
 }
 
-enum err render_launch(const struct gather *about, const char *socket, struct arena *a, struct launch *ret,
-		       struct why *why)
+enum err render_launch(const struct gather *about, const struct render_place *place, struct arena *a,
+		       struct launch *ret, struct why *why)
 {
 	const struct schedule_doc *doc = about->doc;
-	struct renderer r = { .about = about, .arena = a, .why = why };
+	struct renderer r = { .about = about, .place = place, .arena = a, .why = why };
 	struct launch l;
-	enum err e =
-		render(about, doc->action.kind == DOC_COMMAND ? &doc->action.command : NULL, socket, &r, &l);
+	enum err e = begin(&r, &l);
 	if (e)
 		return e;
-	l.input = expand(&r, doc->action.input);
-	render_expectations(&r, &l);
 	l.timeout = doc->timeout * USEC;
 	l.start_by = start_by(doc, about->run, about->attempt);
+	renderers[doc->action.kind](&r, &l);
 	if (!r.failed)
 		*ret = l;
 	return r.failed;
 }
 
-enum err render_check(const struct gather *about, const char *socket, int64_t timeout, struct arena *a,
-		      struct launch *ret, struct why *why)
+enum err render_check(const struct gather *about, const struct render_place *place, int64_t timeout,
+		      struct arena *a, struct launch *ret, struct why *why)
 {
-	struct renderer r = { .about = about, .arena = a, .why = why };
+	struct renderer r = { .about = about, .place = place, .arena = a, .why = why };
 	struct launch l;
-	enum err e = render(about, &about->doc->check.command, socket, &r, &l);
+	enum err e = begin(&r, &l);
 	if (e)
 		return e;
 	l.timeout = timeout * USEC;
-	*ret = l;
-	return OK;
+	render_program(&r, &about->doc->check.command, &l);
+	if (!r.failed)
+		*ret = l;
+	return r.failed;
 }

@@ -1,12 +1,19 @@
 #pragma once
 /* A schedule's document and a run's record to what the launcher executes. Everything lives in the arena. */
 #include "daemon/gather.h"
+#include "daemon/request.h"
 #include "host/launch.h"
 
-/* Templates are expanded in arguments, environment and input, never in a line for the shell. E_VALUE: one of
- * them has no value. */
-must_check enum err render_launch(const struct gather *about, const char *socket, struct arena *a,
-				  struct launch *ret, struct why *why);
+/* What is the same for all runs. */
+struct render_place {
+	const char *socket; /* told to runs */
+	struct way_out out;
+};
+
+/* Templates are expanded in arguments, environment, input and requests, never in a line for the shell.
+ * E_VALUE: one of them has no value. */
+must_check enum err render_launch(const struct gather *about, const struct render_place *place,
+				  struct arena *a, struct launch *ret, struct why *why);
 /* The check before it: where and as the run itself, but for its input; `timeout` in seconds. */
-must_check enum err render_check(const struct gather *about, const char *socket, int64_t timeout,
-				 struct arena *a, struct launch *ret, struct why *why);
+must_check enum err render_check(const struct gather *about, const struct render_place *place,
+				 int64_t timeout, struct arena *a, struct launch *ret, struct why *why);

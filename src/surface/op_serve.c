@@ -42,23 +42,28 @@ static void trouble(void *ctx, const char *what, const char *text)
 	fprintf(stderr, "rota: %s: %s\n", what, text ? text : "it is well again");
 }
 
-/* The launcher: where it was installed, or beside this program in a build tree. */
-const char *op_launcher(struct op_call *call)
+/* A program of ours: where it was installed, or beside this one in a build tree. */
+static const char *find_program(struct op_call *call, const char *name, const char *variable)
 {
-	static const char *const places[] = { "../libexec/rota/rota-launcher", "rota-launcher", NULL };
+	static const char *const places[] = { "../libexec/rota/", "", NULL };
 	char self[PATH_MAX];
-	const char *said = getenv("ROTA_LAUNCHER");
+	const char *said = getenv(variable);
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (said)
 		return said;
 	while (n > 0 && self[n - 1] != '/')
 		n--;
 	for (unsigned i = 0; n > 0 && places[i]; i++) {
-		const char *path = arena_printf(call->arena, "%.*s%s", (int)n, self, places[i]);
+		const char *path = arena_printf(call->arena, "%.*s%s%s", (int)n, self, places[i], name);
 		if (path && access(path, X_OK) == 0)
 			return path;
 	}
 	return NULL;
+}
+
+const char *op_launcher(struct op_call *call)
+{
+	return find_program(call, "rota-launcher", "ROTA_LAUNCHER");
 }
 
 enum err op_serve(struct op_call *call)
@@ -76,6 +81,7 @@ enum err op_serve(struct op_call *call)
 	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
 				    .socket = arena_dup(call->arena, c->socket),
 				    .launcher = op_launcher(call),
+				    .out = { find_program(call, "rota-out", "ROTA_OUT"), &c->out },
 				    .documents_first = op_arg(call, "directory")->given,
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,

@@ -61,8 +61,10 @@ static void set_up(struct fixture *f)
 	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
 	CHECK(names_new(&f->names) == OK);
 	CHECK(names_load(f->names, NAME_OTHER, 3, STR("agent:desk")) == OK);
-	CHECK(desk_open(&(struct desk_options){ .store = f->store, .socket = "", .done = no_job, .ctx = f },
-			&f->desk, &why) == OK);
+	CHECK(desk_open(
+		      &(struct desk_options){
+			      .store = f->store, .place = { .socket = "" }, .done = no_job, .ctx = f },
+		      &f->desk, &why) == OK);
 	CHECK(problems_new(
 		      &(struct problems_config){ .desk = f->desk, .names = f->names, .ctx = f, .send = send },
 		      &f->problems) == OK);

@@ -125,7 +125,6 @@ const char *const doc_methods[] = { "POST", "GET", "PUT", "PATCH", "DELETE", NUL
 static enum err set_url(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	((struct doc_action *)into)->url = v->str;
-	doc_need(r, DOC_NEEDS_WEBHOOK, v->at);
 	return doc_check_url(r, k->name, v);
 }
 

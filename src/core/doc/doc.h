@@ -90,7 +90,6 @@ struct doc_notification {
 /* What a schedule may ask for besides starting a command. */
 enum doc_need {
 	DOC_NEEDS_AGENT,
-	DOC_NEEDS_WEBHOOK,
 	DOC_NEEDS_AGENDA,
 	DOC_NEEDS_HOOK,
 	DOC_NEEDS_TARGET,

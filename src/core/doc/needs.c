@@ -13,7 +13,6 @@ static const struct {
 	enum effect effect;
 } needs[DOC_NEEDS] = {
 	[DOC_NEEDS_AGENT] = { "no agent is known yet", BLOCKS_ALL },
-	[DOC_NEEDS_WEBHOOK] = { "webhooks are not sent yet", BLOCKS_ALL },
 	[DOC_NEEDS_AGENDA] = { "plans are not looked into yet", BLOCKS_ALL },
 	[DOC_NEEDS_HOOK] = { "hooks are not run yet", BLOCKS },
 	[DOC_NEEDS_TARGET] = { "nothing is sent to targets of notifications yet; `rota` shows what happened",

@@ -1,0 +1,32 @@
+#pragma once
+/* A webhook's action to the request that rota-out reads (port/out.h). */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "core/doc/doc.h"
+
+struct config_out;
+
+/* Where requests may go, and the program that sends them. */
+struct way_out {
+	const char *program; /* NULL: it is not installed */
+	const struct config_out *rules;
+};
+
+/* A text whose templates are expanded; what fails is for the one who asks to know. */
+struct request_texts {
+	struct str (*expand)(void *ctx, struct str text);
+	void *ctx;
+};
+
+/* What came of the action, in the arena. */
+struct request {
+	struct str text;          /* JSON */
+	const struct str *secret; /* values of headers, which no log must have */
+	unsigned secrets;
+};
+
+/* `timeout` in seconds, 0: none. Templates are expanded in the values of headers and in all strings of the
+ * body, never in the address. */
+must_check enum err request_render(const struct doc_action *action, int64_t timeout,
+				   const struct config_out *rules, const struct request_texts *texts,
+				   struct arena *a, struct request *ret);
