@@ -85,7 +85,7 @@ static void set_up(struct fixture *f)
 	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
 	CHECK(names_new(&f->names) == OK);
 	CHECK(desk_open(&(struct desk_options){ .store = f->store,
-						.socket = "",
+						.place = { .socket = "" },
 						.defaults = { .when = { .zone_name = STR("UTC") } },
 						.names = f->names,
 						.done = done,
