@@ -146,6 +146,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("rota")
     p.add_argument("--seconds", type=int, default=3600)
+    p.add_argument("--held", type=int, default=0, help="so many more that are not due: the store's cache is full from the start")
     p.add_argument("--seed", type=int, default=int(time.time()))
     a = p.parse_args()
     rig = Rig(a.rota)
@@ -153,6 +154,8 @@ def main():
     try:
         rig.start()
         rig.ask("POST", "/apply", {"documents": list(documents())})
+        for n in range(0, a.held, 20000):
+            rig.ask("POST", "/apply", {"documents": [event(f"held{m}", "0 0 1 1 *") for m in range(n, min(n + 20000, a.held))]}, timeout=60)
         since = int(time.time()) + 2
         follower, people = Follower(rig), [People(rig, a.seed + n) for n in range(2)]
         for t in (follower, *people):
