@@ -200,7 +200,7 @@ static enum err docs_directory(struct op_call *call, const char *path, struct do
 	if (refused)
 		return why_set(call->why, first, WHY_NOWHERE, "nothing was applied: %u of %d files refused",
 			       refused, n);
-	if (!n)
+	if (!n && !ret->may_be_empty)
 		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
 			       "%.150s has no documents (*.yaml, *.yml, *.json)", path);
 	return OK;

@@ -12,7 +12,8 @@ struct docs {
 		unsigned line; /* in it */
 	} * item;
 	unsigned n, room;
-	struct map by_id; /* hashes of ids */
+	struct map by_id;  /* hashes of ids */
+	bool may_be_empty; /* a directory without documents is no mistake: what came from it goes */
 };
 void docs_free(struct docs *d); /* what is not in the call's arena */
 

@@ -267,7 +267,7 @@ const struct op ops[] = {
 	{ .name = "state",
 	  .summary = "what an agent knows, or the user's profile",
 	  .example = "rota state set preferences.morning_summary true --user",
-	  .param = { { "action", "get|set", OP_TEXT, true, 0, "look, or change" },
+	  .param = { { "action", "get|set", OP_TEXT, true, 0, "look, or change", .required = true },
 		     { "path", "PATH", OP_TEXT, true, 0, "keys with dots between them; . means the whole" },
 		     { "value", "VALUE", OP_TEXT, true, 0, "JSON, or plain text; null removes" },
 		     { "agent", "NAME", OP_TEXT, false, 0, "whose (default, within a run: its agent)" },

@@ -85,7 +85,7 @@ enum err apply_error(struct op_call *call, const struct val *answer)
 enum err op_apply(struct op_call *call)
 {
 	const struct arg *file = op_arg(call, "file");
-	_cleanup_(docs_free) struct docs docs = { 0 };
+	_cleanup_(docs_free) struct docs docs = { .may_be_empty = op_arg(call, "prune")->given };
 	_cleanup_(buf_free) struct buf body = { 0 };
 	struct str text;
 	struct val answer;

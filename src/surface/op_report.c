@@ -5,6 +5,9 @@
 
 static enum err read_kind(struct op_call *call, struct str word, unsigned *ret)
 {
+	if (!word.n)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "report needs fail, step or note: %s",
+			       call->op->example);
 	for (*ret = 0; *ret < REPORTS; ++*ret)
 		if (str_eq(word, str_of(report_words[*ret])))
 			return OK;

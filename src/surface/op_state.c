@@ -247,6 +247,9 @@ enum err op_state(struct op_call *call)
 	unsigned k = 0;
 	while (k < ARRAY_LEN(actions) && !str_eq(word, str_of(actions[k].word)))
 		k++;
+	if (!op_arg(call, "action")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "state needs get or set: %s",
+			       call->op->example);
 	if (k == ARRAY_LEN(actions))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither get nor set: %s",
 			       STR_SHORT(word), call->op->example);

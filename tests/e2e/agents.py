@@ -12,6 +12,11 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+from checks import check, finish  # noqa: E402
+from rig import is_alive  # noqa: E402
+
 ROTA = os.path.abspath(sys.argv[1])
 ROOT = tempfile.mkdtemp(prefix="rota-agents-")
 ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
@@ -20,22 +25,12 @@ ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k no
 if "ROTA_LAUNCHER" in os.environ:
     ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
 FAR = "0 0 1 1 *"
-passed = failed = 0
 daemon = None
 
 
 def rota(*argv):
     return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV, timeout=60,
                           cwd=ROOT)
-
-
-def check(good, what, r=None):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAIL {what}")
-        if r is not None:
-            print(f"     exit code {r.returncode}\n     stdout {r.stdout[:800]!r}\n     stderr {r.stderr[:800]!r}")
 
 
 def place(name):
@@ -105,15 +100,6 @@ def show(number):
     return json.loads(r.stdout) if r.returncode == 0 else {}
 
 
-def alive(pid):
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        return f.read().rpartition(")")[2].split()[0] != "Z"
-
-
 # --- checks ------------------------------------------------------------------------------------------------------
 
 
@@ -158,7 +144,7 @@ def check_stopped():
     check(show(number)["check"]["exit_code"] is None, "show tells that it is under way")
     r = rota("stop", number)
     check(r.returncode == 0, "stopped while it is checked", r)
-    until("the check ends", lambda: not alive(pid))
+    until("the check ends", lambda: not is_alive(int(pid)))
     check(show(number)["outcome"] == "killed", "the run is recorded as killed")
 
 
@@ -220,7 +206,7 @@ def expectations():
 
     apply("slow", action=here, timeout=3, expectations=[{"type": "script", "command": f"echo $$ >> {place('slow')}; sleep 1000"}])
     run("slow", "killed/timeout")
-    check(not alive(lines("slow")[0]), "the attempt's time is its expectations', too")
+    check(not is_alive(int(lines("slow")[0])), "the attempt's time is its expectations', too")
 
 
 def expectation_survives():
@@ -296,8 +282,7 @@ def main():
         if daemon and daemon.poll() is None:
             daemon.kill()
         shutil.rmtree(ROOT, ignore_errors=True)
-    print(f"agents.py: {passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    sys.exit(finish())
 
 
 main()

@@ -13,10 +13,13 @@ import tempfile
 import zoneinfo
 from datetime import datetime
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import checks  # noqa: E402
+from checks import check, finish  # noqa: E402
+
 ROTA = os.path.abspath(sys.argv[1])
 FAIL_ALLOC = os.path.abspath(sys.argv[2])
 AFTER = ("--after", "2026-11-15T12:00:00Z")
-passed = failed = 0
 
 
 class Result:
@@ -34,17 +37,6 @@ def rota(*argv, stdin=b"", env=None, stdout=subprocess.PIPE, **more):
         return Result("hangs", "", "")
     return Result(done.returncode, (done.stdout or b"").decode(errors="surrogateescape"),
                   done.stderr.decode(errors="surrogateescape"))
-
-
-def check(good, what, result=None):
-    global passed, failed
-    if good:
-        passed += 1
-        return
-    failed += 1
-    print(f"FAIL {what}")
-    if result is not None:
-        print(f"     exit code {result.code}\n     stdout {result.out[:400]!r}\n     stderr {result.err[:600]!r}")
 
 
 def shown(argv):
@@ -773,12 +765,11 @@ def out_of_memory():
 
 def main():
     for part in (bad_cron, bad_forms, bad_directives, bad_usage, answers, verbs, batch, unwritable, zone_data, reviewed, config, out_of_memory):
-        before = failed
+        before = checks.failed
         part()
-        if failed > before:
-            print(f"({part.__name__}: {failed - before} failed)")
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+        if checks.failed > before:
+            print(f"({part.__name__}: {checks.failed - before} failed)")
+    return finish()
 
 
 if __name__ == "__main__":

@@ -12,23 +12,12 @@ import threading
 import time
 import traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+from checks import check, finish  # noqa: E402
 from rig import Gone, Refused, Rig, is_alive, kill, wait_until  # noqa: E402
 
 ROTA, FIXTURES = sys.argv[1:3]
-passed = failed = 0
-counting = threading.Lock()
-
-
-def check(good, text, more=""):
-    global passed, failed
-    with counting:
-        if good:
-            passed += 1
-        else:
-            failed += 1
-            print(f"FAILED: {text} {more}", flush=True)
-    return good
 
 
 class Using:
@@ -617,8 +606,7 @@ def main():
             t.start()
         for t in threads:
             t.join()
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check, finish  # noqa: E402
+
 ROTA, EXAMPLES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ROOT = tempfile.mkdtemp(prefix="rota-documents-")
 HOME = os.path.join(ROOT, "home")
@@ -21,7 +24,6 @@ ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k no
     "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share")}
 if "ROTA_LAUNCHER" in os.environ:
     ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
-passed = failed = 0
 
 SEED = """schedule:
   id: daily_summary
@@ -62,15 +64,6 @@ action: { type: command, command: "true" }
 def rota(*argv):
     return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV, timeout=60,
                           cwd=ROOT)
-
-
-def check(good, what, r=None):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAIL {what}")
-        if r is not None:
-            print(f"     exit code {r.returncode}\n     stdout {r.stdout[:800]!r}\n     stderr {r.stderr[:800]!r}")
 
 
 def file(name, text):
@@ -207,8 +200,7 @@ def main():
         daemon.send_signal(signal.SIGTERM)
         check(daemon.wait(30) == 0, "the daemon ends well")
         shutil.rmtree(ROOT)
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ import sys
 import tempfile
 from datetime import datetime, timezone
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check, finish  # noqa: E402
+
 ROTA = os.path.abspath(sys.argv[1])
 FAIL_ALLOC = os.path.abspath(sys.argv[2])
-passed = failed = 0
 
 
 class Result:
@@ -24,17 +26,6 @@ def rota(*argv, stdin=b"", **more):
     done = subprocess.run([ROTA, *argv], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **more)
     return Result(done.returncode, done.stdout.decode(errors="surrogateescape"),
                   done.stderr.decode(errors="surrogateescape"))
-
-
-def check(good, what, r=None):
-    global passed, failed
-    if good:
-        passed += 1
-        return
-    failed += 1
-    print(f"FAIL {what}")
-    if r is not None:
-        print(f"     exit code {r.code}\n     stdout {r.out[:400]!r}\n     stderr {r.err[:600]!r}")
 
 
 def says(argv, out, **more):
@@ -165,5 +156,4 @@ with tempfile.TemporaryDirectory() as directory:
     rendering(directory)
     no_daemon(directory)
     out_of_memory(directory)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(finish())

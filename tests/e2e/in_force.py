@@ -10,22 +10,12 @@ import threading
 import time
 import traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+from checks import check, finish  # noqa: E402
 from rig import Refused, Rig, wait_until  # noqa: E402
 
 ROTA = os.path.abspath(sys.argv[1])
-passed = failed = 0
-lock = threading.Lock()
-
-
-def check(ok, what, seen=""):
-    global passed, failed
-    with lock:
-        passed += bool(ok)
-        failed += not ok
-        if not ok:
-            print(f"FAILED: {what} {seen}", flush=True)
-    return ok
 
 
 class Using(Rig):
@@ -112,6 +102,7 @@ def states():
     with Using() as rig:
         rig.start()
         rig.say("state", "get", ok=False)
+        check("needs get or set" in rig.say("state", ok=False), "what is missing is named")
         rig.say("state", "frob", ok=False)
         rig.say("state", "get", ".", "--user", "--agent", "a", ok=False)
         rig.say("state", "set", "a..b", "1", "--user", ok=False)
@@ -251,6 +242,14 @@ def files():
         check(set(rig.schedules()) == {"a1", "b1", "mine"}, "nothing else does", set(rig.schedules()))
         os.unlink(a)
         rig.say("rm", "a1")
+        empty = os.path.join(rig.dir, "empty")
+        os.mkdir(empty)
+        with open(os.path.join(empty, "only.yaml"), "w") as f:
+            f.write(event("only"))
+        rig.say("apply", "-f", empty)
+        os.unlink(os.path.join(empty, "only.yaml"))
+        check("no documents" in rig.say("apply", "-f", empty, ok=False), "an empty directory is a mistake")
+        check("- only: removed" in rig.say("apply", "-f", empty, "--prune"), "unless what came from it is to go")
         os.unlink(os.path.join(rig.ops, "c.yaml"))
         rig.say("edit", "b1", "--when", "@hourly")
         check("from:" not in rig.say("show", "b1"), "what a file has no more is a person's")
@@ -446,8 +445,7 @@ def main():
         t.start()
     for t in threads:
         t.join()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed != 0)
+    sys.exit(finish())
 
 
 main()

@@ -15,26 +15,17 @@ import threading
 import time
 import traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+from checks import check, finish  # noqa: E402
 from rig import Rig, is_alive, wait_until  # noqa: E402
 
 ROTA = os.path.abspath(sys.argv[1])
-passed = failed = 0
 DAY = 86400 * 10**6
 MISSED = 5
 WORDS = None  # of reasons, asked for once
 
 
-counting = threading.Lock()
-
-
-def check(good, text, more=""):
-    global passed, failed
-    with counting:
-        passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAILED: {text} {more}", flush=True)
-    return good
 
 
 WORK = """#!/bin/sh
@@ -504,8 +495,7 @@ def main():
         t.start()
     for t in threads:
         t.join()
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check, finish  # noqa: E402
+
 ROTA = os.path.abspath(sys.argv[1])
 OTHERS = 100
 USEC = 1_000_000
@@ -20,15 +23,6 @@ EVERY_SECOND = "* * * * * *"
 STATE_FINISHED, OUTCOME_DONE = 3, 1
 POISONED = {"no-document": "definition", "no-program": "exit", "no-directory": "exit"}
 
-passed = failed = 0
-
-
-def check(ok, what):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print(f"FAILED: {what}")
 
 
 class Place:
@@ -155,8 +149,7 @@ def main():
     finally:
         place.stop()
         shutil.rmtree(place.root, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

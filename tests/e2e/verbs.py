@@ -18,8 +18,11 @@ import threading
 import time
 from datetime import datetime, timedelta, timezone
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import checks  # noqa: E402
+from checks import check, finish  # noqa: E402
+
 ROTA = os.path.abspath(sys.argv[1])
-passed = failed = 0
 ROOT = tempfile.mkdtemp(prefix="rota-verbs-")
 WORK = os.path.join(ROOT, "work")
 os.makedirs(WORK)
@@ -51,17 +54,6 @@ def rota(*argv, timeout=60):
         return Result("hangs", "", "")
     return Result(done.returncode, done.stdout.decode(errors="surrogateescape"),
                   done.stderr.decode(errors="surrogateescape"))
-
-
-def check(good, what, result=None):
-    global passed, failed
-    if good:
-        passed += 1
-        return
-    failed += 1
-    print(f"FAIL {what}")
-    if result is not None:
-        print(f"     exit code {result.code}\n     stdout {result.out[:600]!r}\n     stderr {result.err[:600]!r}")
 
 
 def good(*argv, has=(), timeout=60):
@@ -942,10 +934,10 @@ def main():
         daemon = Daemon()
         why_begin()
         for part in (help_of_all, add, names, apply, edit, runs, pause, whys, backfill, problems, operator, denied):
-            before = failed
+            before = checks.failed
             part()
-            if failed > before:
-                print(f"({part.__name__}: {failed - before} failed)")
+            if checks.failed > before:
+                print(f"({part.__name__}: {checks.failed - before} failed)")
         busy(daemon)
         daemon = restarted(daemon)
         many()
@@ -954,8 +946,7 @@ def main():
         if daemon:
             daemon.stop()
         shutil.rmtree(ROOT, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

@@ -13,17 +13,11 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check, finish  # noqa: E402
+
 ROTA, ROTA_OUT = map(os.path.abspath, sys.argv[1:3])
 TOKEN = "hunter2-of-the-receiver"
-passed = failed = 0
-
-
-def check(ok, what):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print(f"FAILED: {what}")
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
@@ -195,8 +189,7 @@ def main():
             place.stop()
         server.shutdown()
         shutil.rmtree(root)
-    print(f"{passed} checks passed, {failed} failed")
-    sys.exit(1 if failed else 0)
+    sys.exit(finish())
 
 
 main()

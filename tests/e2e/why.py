@@ -11,6 +11,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check, finish  # noqa: E402
+
 ROTA = os.path.abspath(sys.argv[1])
 
 # The numbers are those of core/model.h, and are stored: they never change.
@@ -26,15 +29,6 @@ OUTCOME_FAILED, OUTCOME_KILLED = 2, 3
 HOUR = 3600
 USEC = 1_000_000
 
-passed = failed = 0
-
-
-def check(ok, what):
-    global passed, failed
-    passed += bool(ok)
-    failed += not ok
-    if not ok:
-        print(f"FAILED: {what}")
 
 
 class Place:
@@ -142,8 +136,7 @@ def main():
             check((got.get("answer"), got.get("reason")) == ("will_not_run", "paused"), f"paused: {got}")
         finally:
             place.stop()
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

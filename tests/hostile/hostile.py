@@ -24,26 +24,15 @@ import threading
 import time
 import traceback
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+from checks import check, finish  # noqa: E402
 from rig import Gone, Refused, Rig, wait_until  # noqa: E402
 
 ROTA, MACHINE = sys.argv[1:3]
 SANITIZED = b"__asan_init" in open(ROTA, "rb").read()
-passed = failed = 0
-counting = threading.Lock()
 libc = ctypes.CDLL(None, use_errno=True)
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE, CLONE_NEWNS = 1, 32, 4096, 16384, 1 << 18, 0x20000
-
-
-def check(good, text, more=""):
-    global passed, failed
-    with counting:
-        if good:
-            passed += 1
-        else:
-            failed += 1
-            print(f"FAILED: {text} {more}", flush=True)
-    return good
 
 
 # --- machines ----------------------------------------------------------------------------------------------------
@@ -902,8 +891,7 @@ def main():
         t.start()
     for t in threads:
         t.join()
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return finish()
 
 
 if __name__ == "__main__":

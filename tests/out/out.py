@@ -17,6 +17,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from checks import check, finish  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROTA_OUT = os.path.abspath(sys.argv[1])
 INSIDE = sys.argv[2:] == ["--inside"]
@@ -26,16 +29,8 @@ KEY = bytes(range(32))
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
 HIDDEN = "tok-4711"  # in paths, headers, bodies: never to be seen on stderr
 started = []
-passed = failed = 0
 
 FAULTS = ["answered", "refused", "resolve", "connect", "tls", "timeout", "broken", "too_large", "redirects", "cancelled"]
-
-
-def check(good, what, more=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAIL {what}: {str(more)[:800]}", file=sys.stderr)
 
 
 def has_v6():
@@ -503,5 +498,4 @@ finally:
         if one.poll() is None:
             end(one)
     shutil.rmtree(ROOT)
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(finish())

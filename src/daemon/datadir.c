@@ -1,0 +1,64 @@
+#include "daemon/daemon_inner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *datadir_path(const char *dir, const char *name)
+{
+	char *p = NULL;
+	return asprintf(&p, "%s/%s", dir, name) < 0 ? NULL : p;
+}
+
+enum err datadir_make(const char *path, struct why *why)
+{
+	char *copy_of = strdup(path);
+	if (!copy_of)
+		return E_NOMEM;
+	enum err e = OK;
+	for (char *at = copy_of + 1;; at++) {
+		char c = *at;
+		if (c != '/' && c != '\0')
+			continue;
+		*at = '\0';
+		if (mkdir(copy_of, 0700) < 0 && errno != EEXIST) {
+			e = why_set(why, E_IO, WHY_NOWHERE, "%s cannot be made: %s", copy_of,
+				    strerror(errno));
+			break;
+		}
+		*at = c;
+		if (c == '\0')
+			break;
+	}
+	free(copy_of);
+	return e;
+}
+
+/* One daemon to a directory: the lock goes with the process, whatever its end. */
+enum err daemon_lock(const char *data, int *ret, struct why *why)
+{
+	char path[PATH_MAX], pid[16] = "";
+	enum err e = datadir_make(data, why);
+	if (e)
+		return e;
+	snprintf(path, sizeof path, "%s/lock", data);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return why_set(why, E_IO, WHY_NOWHERE, "%s cannot be opened: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		ssize_t n = pread(fd, pid, sizeof pid - 1, 0);
+		pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
+		close(fd);
+		return why_set(why, E_BUSY, WHY_NOWHERE, "another rota serves %s (process %s)", data,
+			       pid[0] ? pid : "unknown");
+	}
+	if (ftruncate(fd, 0) == 0)
+		dprintf(fd, "%d\n", (int)getpid());
+	*ret = fd;
+	return OK;
+}

@@ -1,0 +1,31 @@
+"""What every test in Python counts with: a check that fails is told, with what was seen, and the rest goes on."""
+import threading
+
+passed = failed = 0
+_counting = threading.Lock()
+
+
+def _seen(more):
+    """A call of the program, or anything that can be printed."""
+    code = getattr(more, "returncode", getattr(more, "code", None))
+    if code is None:
+        return "" if more is None else str(more)
+    out, err = (getattr(more, a, getattr(more, b, "")) for a, b in (("stdout", "out"), ("stderr", "err")))
+    return f"\n     exit code {code}\n     stdout {out[:800]!r}\n     stderr {err[:800]!r}"
+
+
+def check(good, what, more=None):
+    global passed, failed
+    with _counting:
+        if good:
+            passed += 1
+        else:
+            failed += 1
+            print(f"FAILED: {what} {_seen(more)}", flush=True)
+    return good
+
+
+def finish():
+    """For sys.exit: whether one has failed."""
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return failed > 0
