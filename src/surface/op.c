@@ -2,6 +2,7 @@
 #include "surface/op_add.h"
 #include "surface/op_apply.h"
 #include "surface/op_backup.h"
+#include "surface/op_completion.h"
 #include "surface/op_config.h"
 #include "surface/op_doctor.h"
 #include "surface/op_eval.h"
@@ -373,6 +374,12 @@ const struct op ops[] = {
 	  .example = "rota version",
 	  .param = { JSON_PARAM },
 	  .run = run_version },
+	{ .name = "completion",
+	  .summary = "what a shell needs to complete a line",
+	  .example = "rota completion bash > ~/.local/share/bash-completion/completions/rota",
+	  .param = { { "shell", "bash|zsh|fish", OP_TEXT, true, 0, "which shell", .required = true },
+		     JSON_PARAM },
+	  .run = op_completion },
 	{ .name = "next",
 	  .summary = "when an expression fires next",
 	  .example = "rota next \"weekdays at 8:30\" --tz Europe/Berlin --count 3",

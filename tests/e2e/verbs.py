@@ -167,11 +167,33 @@ def no_daemon():
     bad(2, "apply", "-f", file("bad.yaml", "id: x\nexpresion: '0 9 * * *'\n"), has=("bad.yaml", "expression", "line 2"))
 
 
+def completions():
+    """bash is asked; the others must at least name every verb and every option that help names."""
+    verbs = re.findall(r"^  (\S+) ", good("--help").out, re.M)
+    script = file("complete.bash", rota("completion", "bash").out)
+    asked = (("", set(verbs) | {"help"}), ("pau", {"pause"}), ("add --ti", {"--timeout"}), ("logs --f", {"--follow", "--from"}))
+    for line, want in asked:
+        words = ["rota", *line.split(" ")]
+        code = (f"source {script}; COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _rota;"
+                ' printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, timeout=60)
+        check(set(done.stdout.split()) == want, f"bash completes {line!r}: {done.stdout!r}, {done.stderr!r}")
+    for shell in ("zsh", "fish"):
+        text = rota("completion", shell).out
+        for verb in verbs:
+            check(re.search(rf"\b{verb}\b", text), f"{shell} knows {verb}")
+            for option in re.findall(r"--([a-z-]+)", rota(verb, "--help").out.split("\n")[2]):
+                check(f"--{option}" in text or f"-l {option} " in text, f"{shell} knows {verb} --{option}")
+    check(ask("completion", "fish")["script"] == rota("completion", "fish").out, "as JSON")
+    bad(2, "completion", has="bash, zsh or fish")
+    bad(2, "completion", "tcsh", has=("'tcsh'", "bash, zsh and fish"))
+
+
 def help_of_all():
     r = good("--help")
     verbs = re.findall(r"^  (\S+) ", r.out, re.M)
     wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack state backfill events serve doctor clock "
-              "backup restore config version next explain zones report step note eval render").split()
+              "backup restore config version completion next explain zones report step note eval render").split()
     check(verbs == wanted, f"help lists {verbs}", r)
     usage = {"add": "EXPR ", "show": "NAME ", "stop": "RUN|SCHEDULE ", "rm": "SCHEDULE ", "why": "SCHEDULE [TIME] ",
              "ls": "[KIND] ", "runs": "[SCHEDULE] ", "apply": "--file FILE|DIR ", "ack": "N ", "pause": "[SCHEDULE] ",
@@ -933,7 +955,7 @@ def main():
         alone = left_alone()
         daemon = Daemon()
         why_begin()
-        for part in (help_of_all, add, names, apply, edit, runs, pause, whys, backfill, problems, operator, denied):
+        for part in (help_of_all, completions, add, names, apply, edit, runs, pause, whys, backfill, problems, operator, denied):
             before = checks.failed
             part()
             if checks.failed > before:
