@@ -13,6 +13,8 @@
 #define TAGS_MAX             64
 #define DOC_ITEMS_MAX        64     /* expectations, paths and targets of one schedule */
 #define DOC_WARNINGS_MAX     100    /* told of one file */
+#define AGENT_PROMPT_BYTES_MAX (1 << 20)
+#define AGENT_RUNS_MAX       1000   /* of one agent at a time */
 #define GRANTS_MAX           1000   /* schedules that a schedule's runs may create */
 #define NEXT_COUNT_MAX       100000 /* occurrences printed for one expression */
 #define BATCH_LINE_BYTES_MAX 65536

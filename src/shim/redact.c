@@ -1,32 +1,17 @@
 #include "shim/redact.h"
+#include "base/keyshape.h"
 #include "base/limits.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Words that begin so, and go on for at least so many bytes, are keys. */
-static const struct {
-	const char *prefix;
-	size_t min; /* with the prefix */
-} shapes[] = {
-	{ "sk-", 24 },   { "AKIA", 20 },        { "ghp_", 24 },   { "gho_", 24 },
-	{ "ghs_", 24 },  { "github_pat_", 40 }, { "glpat-", 20 }, { "xoxb-", 24 },
-	{ "xoxp-", 24 }, { "AIza", 35 },        { "hf_", 24 },    { "rota_", 32 },
-};
-
-static bool in_word(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-	       c == '-';
-}
-
 int redact_init(struct redact *r, const struct blob *secret, unsigned secrets)
 {
 	*r = (struct redact){ .secret = secret, .secrets = secrets };
-	for (unsigned i = 0; i < ARRAY_LEN(shapes); i++) {
-		r->first[(unsigned char)shapes[i].prefix[0]] = true;
-		r->longest = shapes[i].min > r->longest ? shapes[i].min : r->longest;
+	for (unsigned i = 0; i < ARRAY_LEN(key_shapes); i++) {
+		r->first[(unsigned char)key_shapes[i].prefix[0]] = true;
+		r->longest = key_shapes[i].min > r->longest ? key_shapes[i].min : r->longest;
 	}
 	for (unsigned i = 0; i < secrets; i++) {
 		if (secret[i].n < SECRET_BYTES_MIN || secret[i].n > SECRET_BYTES_MAX)
@@ -57,14 +42,14 @@ static size_t covered(const struct redact *r, const char *p, size_t n, bool *ope
 /* The same for a key of known shape: its least length, after which the rest of the word follows it. */
 static size_t shaped(const char *p, size_t n, bool *open)
 {
-	for (unsigned i = 0; i < ARRAY_LEN(shapes); i++) {
-		size_t k = strlen(shapes[i].prefix);
-		if (memcmp(shapes[i].prefix, p, k < n ? k : n) != 0)
+	for (unsigned i = 0; i < ARRAY_LEN(key_shapes); i++) {
+		size_t k = strlen(key_shapes[i].prefix);
+		if (memcmp(key_shapes[i].prefix, p, k < n ? k : n) != 0)
 			continue;
 		size_t word = 0;
-		while (word < n && word < shapes[i].min && in_word(p[word]))
+		while (word < n && word < key_shapes[i].min && key_in_word(p[word]))
 			word++;
-		if (word == shapes[i].min)
+		if (word == key_shapes[i].min)
 			return word;
 		*open |= word == n;
 	}
@@ -77,7 +62,7 @@ static void scan(struct redact *r, bool end, redact_sink *sink, void *ctx)
 	size_t n = r->held_n, i = 0, clear = 0; /* clear: the first byte not yet passed on */
 	for (; i < n; i++) {
 		if (r->word && r->masked == 0) {
-			if (in_word(p[i]))
+			if (key_in_word(p[i]))
 				r->masked = 1;
 			else
 				r->word = false;
@@ -86,7 +71,7 @@ static void scan(struct redact *r, bool end, redact_sink *sink, void *ctx)
 		if (r->first[(unsigned char)p[i]]) {
 			bool open = false;
 			size_t hit = covered(r, p + i, n - i, &open);
-			size_t key = in_word(i ? p[i - 1] : r->before) ? 0 : shaped(p + i, n - i, &open);
+			size_t key = key_in_word(i ? p[i - 1] : r->before) ? 0 : shaped(p + i, n - i, &open);
 			if (open && !end)
 				break;
 			r->word |= key > 0;

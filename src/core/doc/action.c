@@ -34,9 +34,8 @@ static enum err templates(struct key_reader *r, const struct val *map)
 	return e;
 }
 
-static enum err set_env(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+enum err set_env(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	(void)k;
 	for (unsigned i = 0; i < v->map.n; i++)
 		if (!doc_is_name(v->map.pair[i].key))
 			return why_set(r->why, E_INPUT, v->map.pair[i].at,
@@ -45,7 +44,7 @@ static enum err set_env(struct key_reader *r, void *into, const struct key *k, c
 	enum err e = keys_strings(r, "a variable of env", v);
 	if (!e)
 		e = templates(r, v);
-	((struct doc_action *)into)->env = *v;
+	*(struct val *)(void *)((char *)into + k->to) = *v;
 	return e;
 }
 
@@ -210,7 +209,7 @@ static const struct key command_keys[] = {
 	{ "command", KEY_OTHER, .to = IN_ACTION(command), .kinds = COMMAND_KINDS, .set = command_set,
 	  .write = write_command },
 	{ "cwd", KEY_OTHER, .kinds = STRING, .set = set_cwd, .write = write_cwd },
-	{ "env", KEY_OTHER, .kinds = MAP, .set = set_env, .write = write_env },
+	{ "env", KEY_OTHER, .to = IN_ACTION(env), .kinds = MAP, .set = set_env, .write = write_env },
 	{ "stdin", KEY_OTHER, .to = IN_ACTION(input), .kinds = STRING, .set = set_text,
 	  .write = write_input },
 	{ 0 },

@@ -1,5 +1,6 @@
 #include "core/doc/doc.h"
 #include "base/map.h"
+#include "core/doc/agent.h"
 #include "core/doc/doc_inner.h"
 #include "core/doc/inside.h"
 #include "core/doc/scope.h"
@@ -14,7 +15,7 @@ void doc_warn(struct key_reader *r, size_t at, const char *fmt, ...)
 	struct doc_list *list = reader_of(r)->list;
 	char text[WHY_TEXT_MAX];
 	va_list ap;
-	if (list->warnings == DOC_WARNINGS_MAX)
+	if (!list || list->warnings == DOC_WARNINGS_MAX)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
@@ -229,7 +230,9 @@ static void take_over(struct schedule_doc *d, const struct doc_env *env)
 static enum err read_schedule(struct str source, const struct val *v, const struct doc_env *env,
 			      struct arena *a, struct doc_list *list, struct schedule_doc *d, struct why *why)
 {
-	struct doc_reader r = { .keys = { source, a, why, &r }, .env = env, .d = d, .list = list };
+	struct doc_reader r = {
+		.keys = { source, a, why, &r }, .env = env, .d = d, .needs = &d->needs, .list = list
+	};
 	*d = (struct schedule_doc){ .at = v->at };
 	for (const struct key *k = doc_keys; k->name; k++)
 		keys_default(k, d);
@@ -248,19 +251,35 @@ static enum err read_schedule(struct str source, const struct val *v, const stru
 /* --- all of a value --------------------------------------------------------------------------------------
  */
 
-/* One id, one schedule. A map of hashes: lists may be long. */
-static enum err check_twice(struct str source, const struct doc_list *list, struct why *why)
+struct named {
+	struct str name;
+	uint32_t at;
+};
+
+static struct named schedule_named(const struct doc_list *list, unsigned i)
+{
+	return (struct named){ list->doc[i].id, list->doc[i].at };
+}
+
+static struct named agent_named(const struct doc_list *list, unsigned i)
+{
+	return (struct named){ list->agent[i].name, list->agent[i].at };
+}
+
+/* One name, one of them. A map of hashes: lists may be long. */
+static enum err check_twice(struct str source, const char *what, const struct doc_list *list, unsigned n,
+			    struct named (*nth)(const struct doc_list *list, unsigned i), struct why *why)
 {
 	struct map seen = { 0 };
 	enum err e = OK;
-	for (unsigned i = 0; i < list->n && !e; i++) {
-		uint64_t hash = fnv1a(FNV_START, list->doc[i].id) | 1;
+	for (unsigned i = 0; i < n && !e; i++) {
+		struct named one = nth(list, i);
+		uint64_t hash = fnv1a(FNV_START, one.name) | 1;
 		uint32_t first = map_get(&seen, hash);
-		if (first != MAP_NONE && str_eq(list->doc[first].id, list->doc[i].id)) {
-			struct place p = place_of(source, list->doc[first].at);
-			e = why_set(why, E_INPUT, list->doc[i].at,
-				    "schedule '%.*s' is there already, at line %u, column %u",
-				    STR_SHORT(list->doc[i].id), p.line, p.column);
+		if (first != MAP_NONE && str_eq(nth(list, first).name, one.name)) {
+			struct place p = place_of(source, nth(list, first).at);
+			e = why_set(why, E_INPUT, one.at, "%s '%.*s' is there already, at line %u, column %u",
+				    what, STR_SHORT(one.name), p.line, p.column);
 		} else if (!map_put(&seen, hash, i)) {
 			e = E_NOMEM;
 		}
@@ -281,58 +300,115 @@ static void sort_warnings(struct doc_list *list)
 	}
 }
 
-/* The schedules of a value, one or several. */
-static enum err find(const struct val *v, const struct val **first, unsigned *n, struct why *why)
+/* What a document has of one kind: one, or a list. */
+struct part {
+	const char *key; /* NULL: nothing is said of this kind */
+	const struct val *first;
+	unsigned n;
+};
+struct parts {
+	struct part schedules, agents;
+};
+
+static const struct wrapper {
+	const char *name;
+	size_t to;
+	bool many;
+} wrappers[] = {
+	{ "schedule", offsetof(struct parts, schedules), false },
+	{ "schedules", offsetof(struct parts, schedules), true },
+	{ "agent", offsetof(struct parts, agents), false },
+	{ "agents", offsetof(struct parts, agents), true },
+};
+
+/* A schedule has a key `agent`, too: the name of one. */
+static const struct wrapper *wrapper_of(const struct val_pair *p)
 {
-	const struct val *one = val_get(v, STR("schedule")), *many = val_get(v, STR("schedules"));
-	*first = one ? one : v;
-	*n = 1;
-	if (v->kind == VAL_NULL)
-		*n = 0;
-	else if (v->kind != VAL_MAP)
-		return why_set(why, E_INPUT, v->at,
-			       "a document is a map with schedule, schedules, or an id, not a %s",
-			       val_kind_words[v->kind]);
-	if (!one && !many)
-		return OK;
-	for (unsigned i = 0; i < v->map.n; i++)
-		if (&v->map.pair[i].value != (one ? one : many))
-			return why_set(why, E_INPUT, v->map.pair[i].at, "'%.*s' cannot stand beside %s",
-				       STR_SHORT(v->map.pair[i].key), one ? "schedule" : "schedules");
-	if (!many)
-		return OK;
-	if (many->kind != VAL_LIST)
-		return why_set(why, E_INPUT, many->at, "schedules must be a list, not a %s",
-			       val_kind_words[many->kind]);
-	*first = many->list.item;
-	*n = many->list.n;
+	for (unsigned i = 0; i < ARRAY_LEN(wrappers); i++)
+		if (str_eq(p->key, str_of(wrappers[i].name)) &&
+		    !(p->value.kind == VAL_STR && str_eq(p->key, STR("agent"))))
+			return &wrappers[i];
+	return NULL;
+}
+
+static enum err take_part(const struct val_pair *p, const struct wrapper *w, struct parts *ret,
+			  struct why *why)
+{
+	struct part *part = (struct part *)(void *)((char *)ret + w->to);
+	if (part->key)
+		return why_set(why, E_INPUT, p->at, "'%s' cannot stand beside %s", w->name, part->key);
+	if (w->many && p->value.kind != VAL_LIST)
+		return why_set(why, E_INPUT, p->value.at, "%s must be a list, not a %s", w->name,
+			       val_kind_words[p->value.kind]);
+	*part = (struct part){ w->name, &p->value, 1 };
+	if (w->many) {
+		part->first = p->value.list.item;
+		part->n = p->value.list.n;
+	}
 	return OK;
+}
+
+/* What a document has. */
+static enum err find(const struct val *v, struct parts *ret, struct why *why)
+{
+	const struct wrapper *any = NULL;
+	*ret = (struct parts){ 0 };
+	if (v->kind == VAL_NULL)
+		return OK;
+	if (v->kind != VAL_MAP)
+		return why_set(
+			why, E_INPUT, v->at,
+			"a document is a map with schedule, schedules, agent, agents, or an id, not a %s",
+			val_kind_words[v->kind]);
+	for (unsigned i = 0; i < v->map.n && !any; i++)
+		any = wrapper_of(&v->map.pair[i]);
+	if (!any) {
+		ret->schedules = (struct part){ "schedule", v, 1 };
+		return OK;
+	}
+	enum err e = OK;
+	for (unsigned i = 0; i < v->map.n && !e; i++) {
+		const struct val_pair *p = &v->map.pair[i];
+		const struct wrapper *w = wrapper_of(p);
+		e = w ? take_part(p, w, ret, why)
+		      : why_set(why, E_INPUT, p->at, "'%.*s' cannot stand beside %s", STR_SHORT(p->key),
+				any->name);
+	}
+	return e;
 }
 
 enum err doc_read(struct str source, const struct val *documents, const struct doc_env *env, struct arena *a,
 		  struct doc_list *ret, struct why *why)
 {
-	const struct val *first;
-	unsigned n, total = 0;
+	struct parts has;
+	unsigned schedules = 0, agents = 0;
 	enum err e = OK;
 	assert(documents->kind == VAL_LIST);
 	for (unsigned i = 0; i < documents->list.n && !e; i++) {
-		e = find(&documents->list.item[i], &first, &n, why);
-		total += n;
+		e = find(&documents->list.item[i], &has, why);
+		schedules += has.schedules.n;
+		agents += has.agents.n;
 	}
 	if (e)
 		return e;
-	struct doc_list all = { .doc = arena_alloc(a, (total + 1) * sizeof *all.doc),
+	struct doc_list all = { .doc = arena_alloc(a, (schedules + 1) * sizeof *all.doc),
+				.agent = arena_alloc(a, (agents + 1) * sizeof *all.agent),
 				.warning = arena_alloc(a, DOC_WARNINGS_MAX * sizeof *all.warning) };
-	if (!all.doc || !all.warning)
+	if (!all.doc || !all.agent || !all.warning)
 		return E_NOMEM;
 	for (unsigned i = 0; i < documents->list.n && !e; i++) {
-		e = find(&documents->list.item[i], &first, &n, why);
-		for (unsigned k = 0; k < n && !e; k++)
-			e = read_schedule(source, &first[k], env, a, &all, &all.doc[all.n++], why);
+		e = find(&documents->list.item[i], &has, why);
+		for (unsigned k = 0; k < has.agents.n && !e; k++)
+			e = agent_read_one(source, &has.agents.first[k], env, a, &all,
+					   &all.agent[all.agents++], why);
+		for (unsigned k = 0; k < has.schedules.n && !e; k++)
+			e = read_schedule(source, &has.schedules.first[k], env, a, &all, &all.doc[all.n++],
+					  why);
 	}
 	if (!e)
-		e = check_twice(source, &all, why);
+		e = check_twice(source, "schedule", &all, all.n, schedule_named, why);
+	if (!e)
+		e = check_twice(source, "agent", &all, all.agents, agent_named, why);
 	sort_warnings(&all);
 	if (!e)
 		*ret = all;

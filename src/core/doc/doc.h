@@ -74,6 +74,14 @@ struct doc_amount {
 	int64_t n; /* millionths of a dollar, or tokens */
 	bool tokens;
 };
+struct doc_budget {
+	struct doc_amount run, day;
+};
+
+/* How soon and how late a run may set its next check, in seconds; 0: not at all. */
+struct doc_bounds {
+	int64_t least, most;
+};
 
 struct doc_retry {
 	int64_t count; /* further attempts after the first */
@@ -96,6 +104,7 @@ enum doc_need {
 	DOC_NEEDS_PING,
 	DOC_NEEDS_NEXT_CHECK,
 	DOC_NEEDS_GRANT,
+	DOC_NEEDS_RUNNER, /* of an agent: one that is no command */
 	DOC_NEEDS
 };
 #define DOC_NEED(need) (1u << (need))
@@ -129,14 +138,10 @@ struct schedule_doc {
 	struct doc_check check;
 	struct doc_expectation *expectation;
 	unsigned expectations;
-	struct {
-		struct doc_amount run, day;
-	} budget;
+	struct doc_budget budget;
 	struct doc_notification notification;
 	struct doc_hook hook[DOC_HOOKS];
-	struct {
-		int64_t least, most; /* seconds; 0: none */
-	} next_check;
+	struct doc_bounds next_check;
 	struct {
 		int64_t schedules, interval; /* at most so many, each at most so often; 0: none */
 	} grants;
@@ -170,16 +175,20 @@ struct doc_warning {
 	const char *text;
 };
 
+struct agent_doc;
 struct doc_list {
 	struct schedule_doc *doc;
 	unsigned n;
+	struct agent_doc *agent;
+	unsigned agents;
 	struct doc_warning *warning; /* in the order of the source, the first DOC_WARNINGS_MAX of them */
 	unsigned warnings;
 };
 
-/* The schedules of what was read from `source`: a list of documents, each with `schedule:`, with `schedules:`
- * and a list, or the bare map of one schedule; null has none. An id may be there once. What `ret` points to
- * lives in `a`, in the documents, in the zone source and the calendars. */
+/* The schedules and agents of what was read from `source`: a list of documents, each with any of `schedule:`,
+ * `schedules:` and a list, `agent:`, and `agents:` and a list, or the bare map of one schedule; null has
+ * none. An id may be there once, and so may an agent's name. What `ret` points to lives in `a`, in the
+ * documents, in the zone source and the calendars. */
 must_check enum err doc_read(struct str source, const struct val *documents, const struct doc_env *env,
 			     struct arena *a, struct doc_list *ret, struct why *why);
 

@@ -8,7 +8,7 @@
 
 enum err set_check(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct doc_check *c = &((struct schedule_doc *)into)->check;
+	struct doc_check *c = (struct doc_check *)(void *)((char *)into + k->to);
 	struct str rest = v->kind == VAL_STR ? v->str : STR("");
 	if (!str_eq(str_token(&rest), STR("agenda")))
 		return command_read(r, k->name, v, &c->command);
@@ -19,9 +19,8 @@ enum err set_check(struct key_reader *r, void *into, const struct key *k, const 
 	return OK;
 }
 
-void write_check(const void *from, struct buf *out)
+void check_write(const struct doc_check *c, struct buf *out)
 {
-	const struct doc_check *c = &((const struct schedule_doc *)from)->check;
 	if (!c->agenda.n) {
 		command_write(&c->command, out);
 		return;
@@ -31,6 +30,11 @@ void write_check(const void *from, struct buf *out)
 	json_write_str(out, buf_str(&text));
 	out->failed |= text.failed;
 	buf_free(&text);
+}
+
+void write_check(const void *from, struct buf *out)
+{
+	check_write(&((const struct schedule_doc *)from)->check, out);
 }
 
 /* --- expectations ----------------------------------------------------------------------------------------

@@ -68,41 +68,75 @@ static void write_amount(const struct doc_amount *a, struct buf *out)
 
 static void write_per_run(const void *from, struct buf *out)
 {
-	write_amount(&((const struct schedule_doc *)from)->budget.run, out);
+	write_amount(&((const struct doc_budget *)from)->run, out);
 }
 
 static void write_per_day(const void *from, struct buf *out)
 {
-	write_amount(&((const struct schedule_doc *)from)->budget.day, out);
+	write_amount(&((const struct doc_budget *)from)->day, out);
 }
 
 enum { AMOUNT = STRING | KEY_KIND(VAL_INT) | KEY_KIND(VAL_FLOAT) };
 
 static const struct key budget_keys[] = {
-	{ "per_run", KEY_OTHER, .to = IN_DOC(budget.run), .kinds = AMOUNT, .set = set_amount,
+	{ "per_run", KEY_OTHER, .to = offsetof(struct doc_budget, run), .kinds = AMOUNT, .set = set_amount,
 	  .write = write_per_run },
-	{ "per_day", KEY_OTHER, .to = IN_DOC(budget.day), .kinds = AMOUNT, .set = set_amount,
+	{ "per_day", KEY_OTHER, .to = offsetof(struct doc_budget, day), .kinds = AMOUNT, .set = set_amount,
 	  .write = write_per_day },
 	{ 0 },
 };
 
+/* "0.50 USD per run, 5 USD per day", or "0.50 USD/run". */
+static enum err read_budget(struct key_reader *r, const char *name, const struct val *v, struct doc_budget *b)
+{
+	struct str rest = v->str;
+	while (rest.p) {
+		const char *comma = memchr(rest.p, ',', rest.n);
+		struct str part = str_trim(comma ? str_sub(rest, 0, (size_t)(comma - rest.p)) : rest);
+		rest = comma ? str_from(rest, (size_t)(comma + 1 - rest.p)) : (struct str){ 0 };
+		struct val amount = { .kind = VAL_STR,
+				      .at = (uint32_t)inside(r->source, v, (size_t)(part.p - v->str.p)) };
+		const char *slash = memchr(part.p, '/', part.n), *per = memmem(part.p, part.n, " per ", 5);
+		size_t end = (size_t)((slash ? slash : per ? per : part.p) - part.p);
+		struct str each = slash ? str_trim(str_from(part, end + 1))
+				  : per ? str_trim(str_from(part, end + 5))
+					: STR("");
+		bool run = str_eq(each, STR("run")), day = str_eq(each, STR("day"));
+		amount.str = str_sub(part, 0, end);
+		if ((!run && !day) || (run ? b->run.n : b->day.n))
+			return why_set(r->why, E_INPUT, amount.at,
+				       "%s is an amount per run, per day or both, such as 0.50 USD per run, "
+				       "5 USD per day",
+				       name);
+		enum err e = keys_set(r, b, &budget_keys[day], &amount);
+		if (e)
+			return e;
+	}
+	return OK;
+}
+
 enum err set_budget(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	const struct schedule_doc *d = into;
-	enum err e = keys_read(r, k->name, budget_keys, into, v, NULL);
-	if (!e && !d->budget.run.n && !d->budget.day.n)
+	struct doc_budget *b = (struct doc_budget *)(void *)((char *)into + k->to);
+	enum err e = v->kind == VAL_STR ? read_budget(r, k->name, v, b)
+					: keys_read(r, k->name, budget_keys, b, v, NULL);
+	if (!e && !b->run.n && !b->day.n)
 		return why_set(r->why, E_INPUT, v->at, "budget needs per_run or per_day");
 	return e;
 }
 
-void write_budget(const void *from, struct buf *out)
+void budget_write(const struct doc_budget *b, struct buf *out)
 {
-	const struct schedule_doc *d = from;
-	if (!d->budget.run.n && !d->budget.day.n)
+	if (!b->run.n && !b->day.n)
 		return;
 	buf_addc(out, '{');
-	keys_write(budget_keys, from, true, out);
+	keys_write(budget_keys, b, true, out);
 	buf_addc(out, '}');
+}
+
+void write_budget(const void *from, struct buf *out)
+{
+	budget_write(&((const struct schedule_doc *)from)->budget, out);
 }
 
 /* --- next_check: 5m..2h ----------------------------------------------------------------------------------
@@ -120,16 +154,16 @@ static enum err read_end(struct key_reader *r, const struct val *v, size_t from,
 
 enum err set_next_check(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct schedule_doc *d = into;
+	struct doc_bounds *b = (struct doc_bounds *)(void *)((char *)into + k->to);
 	size_t at = 0;
 	while (at + 1 < v->str.n && !(v->str.p[at] == '.' && v->str.p[at + 1] == '.'))
 		at++;
 	if (at + 1 >= v->str.n)
 		return why_set(r->why, E_INPUT, v->at, "%s must be two durations such as 5m..2h", k->name);
-	enum err e = read_end(r, v, 0, at, &d->next_check.least);
+	enum err e = read_end(r, v, 0, at, &b->least);
 	if (!e)
-		e = read_end(r, v, at + 2, v->str.n, &d->next_check.most);
-	if (!e && (d->next_check.least < 1 || d->next_check.most < d->next_check.least))
+		e = read_end(r, v, at + 2, v->str.n, &b->most);
+	if (!e && (b->least < 1 || b->most < b->least))
 		e = why_set(r->why, E_INPUT, v->at,
 			    "%s must be two durations such as 5m..2h, the smaller first", k->name);
 	if (!e)
@@ -137,16 +171,20 @@ enum err set_next_check(struct key_reader *r, void *into, const struct key *k, c
 	return e;
 }
 
-void write_next_check(const void *from, struct buf *out)
+void next_check_write(const struct doc_bounds *b, struct buf *out)
 {
-	const struct schedule_doc *d = from;
-	if (!d->next_check.most)
+	if (!b->most)
 		return;
 	buf_addc(out, '"');
-	dur_format(d->next_check.least, out);
+	dur_format(b->least, out);
 	buf_add(out, STR(".."));
-	dur_format(d->next_check.most, out);
+	dur_format(b->most, out);
 	buf_addc(out, '"');
+}
+
+void write_next_check(const void *from, struct buf *out)
+{
+	next_check_write(&((const struct schedule_doc *)from)->next_check, out);
 }
 
 /* --- grants ----------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@
 struct doc_reader {
 	struct key_reader keys;
 	const struct doc_env *env;
-	struct schedule_doc *d;
-	struct doc_list *list;           /* for warnings */
+	struct schedule_doc *d;          /* NULL: it is an agent */
+	unsigned *needs;                 /* of the schedule, or of the agent */
+	struct doc_list *list;           /* for warnings; NULL: nobody hears them */
 	struct ace by_key;               /* directives that were said as keys */
 	const struct val *key[ACE_KEYS]; /* and by which values */
 	const struct val *expression;
@@ -38,6 +39,10 @@ enum {
 
 extern const struct key doc_keys[];
 
+/* --- action.c --- */
+/* The variables of a program, at k->to. */
+key_set set_env;
+
 /* --- doc.c --- */
 void doc_warn(struct key_reader *r, size_t at, const char *fmt, ...) printf_like(3, 4);
 
@@ -46,16 +51,24 @@ void doc_warn(struct key_reader *r, size_t at, const char *fmt, ...) printf_like
 bool doc_is_name(struct str s);
 
 /* --- needs.c: what this version does not do yet, and text that is no text --- */
-/* The schedule asks for this, at that place. */
+/* The schedule or agent asks for this, at that place. */
 void doc_need(struct key_reader *r, enum doc_need need, size_t at);
 /* Text that may hold templates, in which these names are in scope. */
 must_check enum err doc_template(struct key_reader *r, const struct expr_names *names, const struct val *v);
 /* A line for the shell, which never does. */
 void doc_shell_line(struct key_reader *r, const struct val *v);
 
+/* --- agent_keys.c, agent.c --- */
+extern const struct key agent_keys[];
+/* The same as agent_read, with its warnings. */
+must_check enum err agent_read_one(struct str source, const struct val *map, const struct doc_env *env,
+				   struct arena *a, struct doc_list *list, struct agent_doc *ret,
+				   struct why *why);
+
 /* --- doc_around.c: before and after a run --- */
 key_set set_check, set_expectations, set_hooks;
 void write_check(const void *from, struct buf *out);
+void check_write(const struct doc_check *c, struct buf *out);
 void write_expectations(const void *from, struct buf *out);
 void write_hooks(const void *from, struct buf *out);
 
@@ -68,5 +81,7 @@ must_check enum err doc_check_url(struct key_reader *r, const char *name, const 
 /* --- doc_bounds.c: what agents may use up and do --- */
 key_set set_budget, set_next_check, set_grants;
 void write_budget(const void *from, struct buf *out);
+void budget_write(const struct doc_budget *b, struct buf *out);
 void write_next_check(const void *from, struct buf *out);
+void next_check_write(const struct doc_bounds *b, struct buf *out);
 void write_grants(const void *from, struct buf *out);

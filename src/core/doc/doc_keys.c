@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "core/doc/action.h"
+#include "core/doc/agent.h"
 #include "core/doc/doc_inner.h"
 #include "core/doc/inside.h"
 #include "core/when/civil.h"
@@ -95,10 +96,7 @@ static void write_after(const void *from, struct buf *out)
 /* One line, since it is shown as a name. */
 static enum err set_agent(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	bool good = v->str.n > 0 && v->str.n <= DOC_ID_MAX && str_trim(v->str).n == v->str.n;
-	for (size_t i = 0; i < v->str.n; i++)
-		good &= (unsigned char)v->str.p[i] >= 32 && v->str.p[i] != 127;
-	if (!good)
+	if (!agent_is_name(v->str))
 		return why_set(r->why, E_INPUT, v->at, "%s must be a name of 1 to %d characters", k->name,
 			       DOC_ID_MAX);
 	((struct schedule_doc *)into)->agent = v->str;
@@ -404,6 +402,11 @@ static void write_except(const void *from, struct buf *out)
 		.name = (key), .type = KEY_OTHER, .kinds = (kind), .set = (setter), .write = (writer),       \
 		.ace = ACE_KEYS                                                                              \
 	}
+#define SHARED(key, field, kind, setter, writer)                                                             \
+	{                                                                                                    \
+		.name = (key), .type = KEY_OTHER, .to = IN_DOC(field), .kinds = (kind), .set = (setter),     \
+		.write = (writer), .ace = ACE_KEYS                                                           \
+	}
 #define DIRECTIVE(key, kind, directive, writer)                                                              \
 	{                                                                                                    \
 		.name = (key), .type = KEY_OTHER, .kinds = (kind), .set = set_directive, .write = (writer),  \
@@ -442,7 +445,7 @@ const struct key doc_keys[] = {
 	OWN("agent", STRING, set_agent, write_agent),
 	OWN("action", MAP, set_action, write_action),
 	OWN("variables", MAP, set_variables, write_variables),
-	OWN("check", STRING | LIST, set_check, write_check),
+	SHARED("check", check, STRING | LIST, set_check, write_check),
 	OWN("expectations", LIST, set_expectations, write_expectations),
 	{ "retry", KEY_OTHER, .kinds = MAP, .set = set_retry, .write = write_retry, .ace = ACE_RETRY },
 	DIRECTIVE("timeout", SECONDS, ACE_TIMEOUT, write_timeout),
@@ -451,12 +454,12 @@ const struct key doc_keys[] = {
 	DIRECTIVE("overlap", STRING, ACE_OVERLAP, write_overlap),
 	TEXT("concurrency_key", concurrency_key),
 	NUMBER("priority", priority, -PRIORITY_MAX, PRIORITY_MAX, 0),
-	OWN("budget", MAP, set_budget, write_budget),
+	SHARED("budget", budget, MAP, set_budget, write_budget),
 	NUMBER("max_failures", max_failures, 0, UINT16_MAX, -1),
 	OWN("notification", MAP, set_notification, write_notification),
 	OWN("ping", STRING, set_ping, write_ping),
 	OWN("hooks", MAP, set_hooks, write_hooks),
-	OWN("next_check", STRING, set_next_check, write_next_check),
+	SHARED("next_check", next_check, STRING, set_next_check, write_next_check),
 	OWN("grants", MAP, set_grants, write_grants),
 	{ 0 },
 };

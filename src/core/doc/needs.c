@@ -1,6 +1,7 @@
 /* What a schedule needs that this version does not do yet: told when it is read, and most of it keeps the
  * schedule from running. A run that left out its check, or an agent that was never asked, would look as if
  * all were well. */
+#include "core/doc/agent.h"
 #include "core/doc/doc_inner.h"
 #include "core/doc/inside.h"
 #include "core/doc/scope.h"
@@ -19,28 +20,40 @@ static const struct {
 			       TOLD },
 	[DOC_NEEDS_PING] = { "addresses are not pinged yet", TOLD },
 	[DOC_NEEDS_NEXT_CHECK] = { "runs cannot set their next check yet", TOLD },
+	[DOC_NEEDS_RUNNER] = { "only agents with a command can be run yet", BLOCKS_ALL },
 	[DOC_NEEDS_GRANT] = { "runs cannot create schedules yet", TOLD },
 };
 
 void doc_need(struct key_reader *r, enum doc_need need, size_t at)
 {
-	struct schedule_doc *d = reader_of(r)->d;
-	bool again = d->needs & DOC_NEED(need);
-	d->needs |= DOC_NEED(need);
+	unsigned *all = reader_of(r)->needs;
+	bool again = *all & DOC_NEED(need);
+	*all |= DOC_NEED(need);
 	if (again || DOC_ABLE & DOC_NEED(need))
 		return;
 	if (needs[need].effect == TOLD)
 		doc_warn(r, at, "%s", needs[need].text);
 	else
-		doc_warn(r, at, "%s: the schedule is accepted, and blocked", needs[need].text);
+		doc_warn(r, at, "%s: the %s is accepted, and blocked", needs[need].text,
+			 reader_of(r)->d ? "schedule" : "agent");
+}
+
+static const char *blocked(unsigned needed, enum effect by)
+{
+	for (unsigned i = 0; i < DOC_NEEDS; i++)
+		if (needed & ~DOC_ABLE & DOC_NEED(i) && needs[i].effect >= by)
+			return needs[i].text;
+	return NULL;
 }
 
 const char *doc_blocked(const struct schedule_doc *d, bool by_hand)
 {
-	for (unsigned i = 0; i < DOC_NEEDS; i++)
-		if (d->needs & ~DOC_ABLE & DOC_NEED(i) && needs[i].effect >= (by_hand ? BLOCKS_ALL : BLOCKS))
-			return needs[i].text;
-	return NULL;
+	return blocked(d->needs, by_hand ? BLOCKS_ALL : BLOCKS);
+}
+
+const char *agent_blocked(const struct agent_doc *d)
+{
+	return blocked(d->needs, BLOCKS_ALL);
 }
 
 enum err doc_template(struct key_reader *r, const struct expr_names *names, const struct val *v)
