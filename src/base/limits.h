@@ -13,8 +13,6 @@
 #define TAGS_MAX             64
 #define DOC_ITEMS_MAX        64     /* expectations, paths and targets of one schedule */
 #define DOC_WARNINGS_MAX     100    /* told of one file */
-#define AGENT_PROMPT_BYTES_MAX (1 << 20)
-#define AGENT_RUNS_MAX       1000   /* of one agent at a time */
 #define GRANTS_MAX           1000   /* schedules that a schedule's runs may create */
 #define NEXT_COUNT_MAX       100000 /* occurrences printed for one expression */
 #define BATCH_LINE_BYTES_MAX 65536
@@ -34,6 +32,11 @@
 #define JSON_DEPTH_MAX       64
 #define JSON_BYTES_MAX       (64u << 20)
 #define YAML_BYTES_MAX       (64u << 20)
+
+/* Agents */
+#define AGENT_PROMPT_BYTES_MAX (1 << 20)
+#define AGENT_RUNS_MAX         1000       /* of one at a time */
+#define ORG_BYTES_MAX          (4u << 20) /* of a file that may be one */
 
 /* Conditions and templates */
 #define CEL_BYTES_MAX      4096       /* one expression */

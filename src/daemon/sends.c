@@ -37,6 +37,9 @@ static bool keep_texts(struct sending *s)
 		       keep_text(s, &p->by) && keep_text(s, &p->note);
 	case ST_STATE:
 		return keep_text(s, &s->req.state.key) && keep_text(s, &s->req.state.text);
+	case ST_AGENT:
+		return keep_text(s, &s->req.agent.name) && keep_text(s, &s->req.agent.text) &&
+		       keep_text(s, &s->req.source.from);
 	case ST_WORDS:
 		return keep_text(s, &s->req.words.text);
 	case ST_SOURCE:

@@ -88,6 +88,10 @@ enum st_op {
 	 * put at the same `at`. Another: ST_STALE. The answer's count is the rev that stands. Carried by
 	 * LANE_USER. */
 	ST_STATE,
+	/* An agent's definition, by its name; see enum agent_act. agent.rev is the one that stands (0: there
+	 * never was one), or else ST_STALE. Mine, of what makes rev grow: agent.rev + 1 stands and was put at
+	 * the same `at`. The answer's count is the rev that stands. Carried by LANE_USER. */
+	ST_AGENT,
 	/* What is said of a run in words: words.text is now that of (words.run, words.kind); an empty one
 	 * goes. ST_REFUSED: there is no such run. */
 	ST_WORDS,
@@ -111,6 +115,17 @@ enum problem_act {
 	/* Its cause is gone. ST_OK also if it is closed already: that first time stays. */
 	PROBLEM_CLOSE,
 	PROBLEM_ACTS
+};
+
+enum agent_act {
+	/* agent.text is its definition now, and `source` where it is written; rev grows by one. */
+	AGENT_PUT,
+	/* It is written at `source` now: nothing else changes. ST_REFUSED: there is none. */
+	AGENT_MOVE,
+	/* It goes, and rev grows by one: who knew it will not take the next one of that name for it.
+	 * ST_REFUSED: there is none. */
+	AGENT_DROP,
+	AGENT_ACTS
 };
 
 /* Each with the condition that makes it old, by `at`. */
@@ -243,6 +258,13 @@ struct state_row {
 	uint32_t rev;
 };
 
+struct agent_row {
+	struct str name;
+	struct str text; /* p NULL: it has gone, or never was */
+	uint32_t rev;
+	uint8_t act; /* of a request */
+};
+
 enum words_kind {
 	WORDS_WHY, /* more than its reason tells: which error made its condition false, what a document lacks
 		    */
@@ -279,8 +301,8 @@ struct prune_ask {
 struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
-	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_WORDS,
-			 and where ST_PRUNE names none */
+	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT,
+			 ST_WORDS, and where ST_PRUNE names none */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
@@ -289,17 +311,18 @@ struct st_req {
 		struct problem_said problem; /* PROBLEM: its texts live until the answer */
 		struct name_row name;        /* NAME: as does this one's */
 		struct state_row state;      /* STATE: as do these */
+		struct agent_row agent;      /* AGENT: and these */
 		struct words_row words;      /* WORDS: and this one */
 		struct prune_ask prune;      /* PRUNE */
 	};
 	bool keep_next;          /* PUT: next, high, left, failures and owed stay as they are in the store */
 	bool close_range;        /* PUT, DROP: the schedule's open range ends at `at` */
-	struct wall at;          /* PUT, DROP, PROBLEM: when it was decided; PRUNE: see there */
+	struct wall at;          /* PUT, DROP, PROBLEM, STATE, AGENT: when it was decided; PRUNE: see there */
 	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p
 				  * NULL: as before. Live until the answer */
 	struct str note; /* PUT, HOLD: why it is paused, for people; p NULL: as before; empty: none. Lives
 			  * until the answer */
-	struct source_row source; /* PUT, SOURCE: lives as long */
+	struct source_row source; /* PUT, SOURCE, AGENT: lives as long */
 	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
 			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
 			     * tokens, exit_code */
@@ -316,8 +339,8 @@ struct st_ack {
 	uint64_t run;
 	uint64_t end;     /* OCC, FINISH that are ends, when ST_OK: its number */
 	uint64_t problem; /* PROBLEM: its number … */
-	uint32_t count; /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new. STATE: rev
-			 */
+	uint32_t count;   /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new. STATE,
+			   * AGENT:   rev */
 	struct run_row was; /* OCC, ST_LOST: the record that is there */
 	struct wall done; /* when it was durable; 0: the store does not say. For people: nothing is decided by
 			     it */

@@ -68,6 +68,7 @@ static size_t text_of(const struct st_req *r)
 	       : r->op == ST_NAME  ? n + r->name.text.n
 	       : r->op == ST_WORDS ? n + r->words.text.n
 	       : r->op == ST_STATE ? n + r->state.key.n + r->state.text.n
+	       : r->op == ST_AGENT ? n + r->agent.name.n + r->agent.text.n
 				   : n;
 }
 
@@ -90,6 +91,8 @@ static struct ask *ask_new(const struct st_req *r)
 		keep(to, &a->req.words.text);
 	if (r->op == ST_STATE)
 		keep(keep(to, &a->req.state.key), &a->req.state.text);
+	if (r->op == ST_AGENT)
+		keep(keep(to, &a->req.agent.name), &a->req.agent.text);
 	return a;
 }
 

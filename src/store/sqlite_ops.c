@@ -1,4 +1,5 @@
 #include "store/sqlite_ops.h"
+#include "store/sqlite_agent.h"
 #include "store/sqlite_db.h"
 #include "store/sqlite_problem.h"
 #include "store/sqlite_rows.h"
@@ -594,6 +595,11 @@ static int op_state(struct task *t)
 	return rc;
 }
 
+static int op_agent(struct task *t)
+{
+	return agent_carry_out(t->sql, t->r, t->ack);
+}
+
 /* ---- what is old ---- */
 
 static int prune_runs(struct task *t)
@@ -662,7 +668,7 @@ static const struct {
 	[ST_HOLD] = { op_hold, ABOUT_NONE },          [ST_PROBLEM] = { op_problem, ABOUT_NONE },
 	[ST_NAME] = { op_name, ABOUT_NONE },          [ST_SOURCE] = { op_source, ABOUT_SCHED },
 	[ST_STATE] = { op_state, ABOUT_NONE },        [ST_WORDS] = { op_words, ABOUT_NONE },
-	[ST_PRUNE] = { op_prune, ABOUT_SCHED },
+	[ST_AGENT] = { op_agent, ABOUT_NONE },        [ST_PRUNE] = { op_prune, ABOUT_SCHED },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");
 

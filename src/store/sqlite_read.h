@@ -89,6 +89,28 @@ must_check enum err read_scheds_from(struct reader *r, struct str from, const st
 must_check enum err read_state(struct reader *r, struct str key, struct arena *a, struct state_row *ret,
 			       struct why *why);
 
+/* ---- agents ---- */
+
+struct read_agent {
+	struct str name, text; /* p NULL: it has gone, or never was */
+	uint32_t rev;          /* 0: it never was */
+	struct wall at;        /* when that was decided */
+	struct source_row source;
+};
+/* By its name. One that is not there is no error. */
+must_check enum err read_agent(struct reader *r, struct str name, struct arena *a, struct read_agent *ret,
+			       struct why *why);
+
+struct read_agents {
+	unsigned n;
+	bool more;
+	struct read_agent *item;
+};
+/* All that are there, by name, after `after` (empty: from the first on). Fewer than `limit` where their
+ * definitions become too much, READ_BYTES_MAX. */
+must_check enum err read_agents(struct reader *r, struct str after, unsigned limit, struct arena *a,
+				struct read_agents *ret, struct why *why);
+
 /* ---- runs ---- */
 
 must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);

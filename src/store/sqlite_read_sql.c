@@ -32,6 +32,8 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 	[name] = OF_FROM(index) OF_SAME which OF_ORDER,                                                      \
 	[name##_OLDER] = OF_FROM(index) OF_OLDER which OF_ORDER
 
+#define AGENT_COLUMNS "name, rev, at, body, source, line"
+
 static const char *const text[] = {
 	[READ_BEGIN] = "BEGIN",
 	[READ_END] = "COMMIT",
@@ -58,6 +60,9 @@ static const char *const text[] = {
 					      " AND d.source > '' ORDER BY d.source, d.id LIMIT ?5",
 	[READ_WORDS] = "SELECT text FROM words WHERE run = ?1 AND kind = ?2",
 	[READ_STATE] = "SELECT rev, body FROM state WHERE key = ?1",
+	[READ_AGENT] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name = ?1",
+	[READ_AGENTS] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name > ?1 AND body IS NOT NULL"
+			" ORDER BY name LIMIT ?2",
 	[READ_SCHED_NOTED] =
 		SCHED_WHOLE("INDEXED BY document_note") " WHERE d.note IS NOT NULL AND d.dropped = 0 AND "
 							"d.id > ?1 ORDER BY d.id LIMIT ?2",

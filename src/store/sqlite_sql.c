@@ -96,6 +96,10 @@ static const char *const text[] = {
 	[SQL_WORDS_REMOVE] = "DELETE FROM words WHERE run = ?1 AND kind = ?2",
 	[SQL_STATE_GET] = "SELECT rev, at FROM state WHERE key = ?1",
 	[SQL_STATE_PUT] = "INSERT OR REPLACE INTO state (key, rev, at, body) VALUES (?1, ?2, ?3, ?4)",
+	[SQL_AGENT_GET] = "SELECT rev, at, body IS NOT NULL FROM agent WHERE name = ?1",
+	[SQL_AGENT_PUT] = "INSERT OR REPLACE INTO agent (rev, at, line, name, body, source)"
+			  " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[SQL_AGENT_MOVE] = "UPDATE agent SET line = ?1, source = ?3 WHERE name = ?2",
 
 	[SQL_SID_LAST] = "SELECT value FROM meta WHERE key = 'last_sid'",
 	[SQL_SID_REMEMBER] = "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_sid'",

@@ -502,6 +502,7 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_NAME:
 	case ST_SOURCE:
 	case ST_STATE:
+	case ST_AGENT:
 	case ST_WORDS:
 	case ST_PRUNE:
 	case ST_OPS:
@@ -667,6 +668,7 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_NAME:
 	case ST_SOURCE:
 	case ST_STATE:
+	case ST_AGENT:
 	case ST_WORDS:
 	case ST_PRUNE:
 	case ST_OPS:

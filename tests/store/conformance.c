@@ -1515,6 +1515,62 @@ ON_EACH(a_state_has_a_rev_to_swap_by)
 	EXPECT(rig, "state", "1 13 '' '{\"name\":1}'|2 14 'desk' '{\"a\":1}'");
 }
 
+/* ---- agents ---- */
+
+static struct st_req req_agent(enum agent_act act, const char *name, const char *text, uint32_t rev,
+			       int64_t at)
+{
+	return (struct st_req){ .op = ST_AGENT,
+				.lane = LANE_USER,
+				.at = AT(at),
+				.source = { STR("/ops/a.org"), (uint32_t)at },
+				.agent = { str_of(name), text ? str_of(text) : (struct str){ 0 }, rev,
+					   act } };
+}
+
+ON_EACH(an_agent_has_a_rev_to_swap_by)
+{
+	struct st_ack ack = ask(rig, req_agent(AGENT_PUT, "desk", "{}", 1, 10));
+	CHECK_INT(ack.res, ST_STALE); /* there is none */
+	CHECK_INT(ack.count, 0);
+	CHECK_INT(ask(rig, req_agent(AGENT_DROP, "desk", NULL, 0, 10)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_agent(AGENT_MOVE, "desk", NULL, 0, 10)).res, ST_REFUSED);
+	ack = ask(rig, req_agent(AGENT_PUT, "desk", "{}", 0, 11));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.count, 1);
+	CHECK(!ack.has_row);
+	CHECK_INT(ask(rig, req_agent(AGENT_PUT, "desk", "{}", 0, 11)).res, ST_OK); /* mine */
+	CHECK_INT(ask(rig, req_agent(AGENT_PUT, "desk", "{}", 0, 12)).res, ST_STALE);
+	CHECK_INT(ask(rig, req_agent(AGENT_PUT, "night", "{}", 0, 13)).res, ST_OK); /* another */
+	CHECK_INT(ask(rig, req_agent(AGENT_PUT, "desk", NULL, 1, 14)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_agent(AGENT_PUT, "", "{}", 0, 14)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_agent(AGENT_ACTS, "desk", "{}", 1, 14)).res, ST_REFUSED);
+	EXPECT(rig, "agent", "1 11 11 'desk' '{}' '/ops/a.org'|1 13 13 'night' '{}' '/ops/a.org'");
+}
+
+ON_EACH(an_agent_moves_and_goes)
+{
+	ask(rig, req_agent(AGENT_PUT, "desk", "{}", 0, 11));
+	struct st_ack ack = ask(rig, req_agent(AGENT_MOVE, "desk", NULL, 1, 20));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.count, 1);
+	CHECK_INT(ask(rig, req_agent(AGENT_MOVE, "desk", NULL, 0, 21)).res, ST_STALE);
+	EXPECT(rig, "agent", "1 11 20 'desk' '{}' '/ops/a.org'");
+	CHECK_INT(ask(rig, req_agent(AGENT_DROP, "desk", NULL, 0, 30)).res, ST_STALE);
+	ack = ask(rig, req_agent(AGENT_DROP, "desk", NULL, 1, 31));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.count, 2);
+	CHECK_INT(ask(rig, req_agent(AGENT_DROP, "desk", NULL, 1, 31)).res, ST_OK); /* mine */
+	CHECK_INT(ask(rig, req_agent(AGENT_DROP, "desk", NULL, 2, 32)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_agent(AGENT_MOVE, "desk", NULL, 2, 32)).res, ST_REFUSED);
+	EXPECT(rig, "agent", "2 31 0 'desk' NULL NULL");
+	/* Another of that name is not taken for the first. */
+	CHECK_INT(ask(rig, req_agent(AGENT_PUT, "desk", "{}", 0, 40)).res, ST_STALE);
+	ack = ask(rig, req_agent(AGENT_PUT, "desk", "{\"a\":1}", 2, 41));
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.count, 3);
+}
+
 /* ---- words ---- */
 
 static struct st_req req_words(uint64_t run, unsigned kind, const char *text)

@@ -355,6 +355,39 @@ TEST(what_agents_know)
 	scene_close(&s);
 }
 
+TEST(agents_are_read_by_name)
+{
+	static const char *const names[] = { "night", "desk", "triage" };
+	struct scene s;
+	struct read_agent got;
+	struct read_agents all;
+	scene_open(&s);
+	CHECK_INT(read_agent(s.r, STR("desk"), &s.a, &got, &s.why), OK);
+	CHECK(!got.text.p && !got.rev);
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+		ask(&s, (struct st_req){ .op = ST_AGENT,
+					 .lane = LANE_USER,
+					 .at = AT(1),
+					 .source = { STR("/ops/a.org"), 7 },
+					 .agent = { .name = str_of(names[i]), .text = STR("{}") } });
+	CHECK_INT(read_agent(s.r, STR("desk"), &s.a, &got, &s.why), OK);
+	CHECK(str_eq(got.text, STR("{}")) && got.rev == 1 && got.at.us == AT(1).us);
+	CHECK(str_eq(got.source.from, STR("/ops/a.org")) && got.source.line == 7);
+	CHECK_INT(read_agents(s.r, STR(""), 2, &s.a, &all, &s.why), OK);
+	CHECK(all.n == 2 && all.more && str_eq(all.item[0].name, STR("desk")));
+	CHECK_INT(read_agents(s.r, all.item[1].name, 2, &s.a, &all, &s.why), OK);
+	CHECK(all.n == 1 && !all.more && str_eq(all.item[0].name, STR("triage")));
+	ask(&s, (struct st_req){ .op = ST_AGENT,
+				 .lane = LANE_USER,
+				 .at = AT(2),
+				 .agent = { .name = STR("desk"), .rev = 1, .act = AGENT_DROP } });
+	CHECK_INT(read_agent(s.r, STR("desk"), &s.a, &got, &s.why), OK);
+	CHECK(!got.text.p && got.rev == 2);
+	CHECK_INT(read_agents(s.r, STR(""), 9, &s.a, &all, &s.why), OK);
+	CHECK(all.n == 2 && str_eq(all.item[0].name, STR("night")));
+	scene_close(&s);
+}
+
 TEST(a_page_holds_only_so_much_text)
 {
 	struct scene s;
@@ -582,6 +615,23 @@ static void check_problems(struct scene *s, const struct rows *rows, bool all)
 	arena_reset(&s->a);
 }
 
+static void check_agents(struct scene *s, const struct rows *rows)
+{
+	unsigned there = 0;
+	struct read_agents all;
+	for (size_t i = 0; i < rows_agents(rows); i++) {
+		const struct rows_agent *want = rows_agent_at(rows, i);
+		struct read_agent got;
+		if (!CHECK_INT(read_agent(s->r, want->row.name, &s->a, &got, &s->why), OK))
+			continue;
+		CHECK(got.rev == want->row.rev && str_eq(got.text, want->row.text) &&
+		      got.source.line == want->source.line);
+		there += want->row.text.p != NULL;
+	}
+	CHECK_INT(read_agents(s->r, STR(""), 0, &s->a, &all, &s->why), OK);
+	CHECK_INT(all.n, there);
+}
+
 static void check_holds(struct scene *s, const struct rows *rows)
 {
 	struct read_holds list;
@@ -611,6 +661,7 @@ static void ask_everything(struct scene *s, const struct rows *rows, int64_t now
 	check_problems(s, rows, true);
 	check_problems(s, rows, false);
 	check_holds(s, rows);
+	check_agents(s, rows);
 	for (size_t i = 0; i < rows_runs(rows); i += 50) {
 		const struct run_row *want = rows_run_at(rows, i);
 		struct run_row got;

@@ -254,6 +254,14 @@ void dump_rows(const struct rows *r, struct buf *out)
 		add_text(&lines, s->row.text);
 		buf_addc(&lines, '\n');
 	}
+	for (size_t i = 0; i < rows_agents(r); i++) {
+		const struct rows_agent *a = rows_agent_at(r, i);
+		NUMBERS(&lines, "agent", a->row.rev, a->at.us, a->source.line);
+		add_text(&lines, a->row.name);
+		add_text(&lines, a->row.text);
+		add_text(&lines, a->source.from);
+		buf_addc(&lines, '\n');
+	}
 	sort_lines(&lines, out);
 }
 
@@ -302,6 +310,7 @@ void dump_sqlite(const char *path, struct buf *out)
 			     " FROM problem" },
 		{ "words", "SELECT run, kind, text FROM words" },
 		{ "state", "SELECT rev, at, key, body FROM state" },
+		{ "agent", "SELECT rev, at, line, name, body, source FROM agent" },
 	};
 	struct buf lines = { 0 };
 	sqlite3 *db = open_to_read(path);
@@ -374,7 +383,7 @@ void dump_ack(const struct st_ack *ack, struct buf *out)
 		buf_addf(out, " end %llu", (unsigned long long)ack->end);
 	if (ack->problem)
 		buf_addf(out, " problem %llu said %u", (unsigned long long)ack->problem, ack->count);
-	if (ack->op == ST_STATE)
+	if (ack->op == ST_STATE || ack->op == ST_AGENT)
 		buf_addf(out, " rev %u", ack->count);
 	if (ack->has_row)
 		add_row(out, " row", &ack->row);

@@ -30,6 +30,8 @@ struct rows {
 	size_t said, words_room;
 	struct rows_state *state;
 	size_t states, state_room;
+	struct rows_agent *agent;
+	size_t agents, agent_room;
 	struct problem_row *problem; /* number n stands at n - 1: one that is gone has number 0 */
 	size_t scheds, records, opens, holds, problems;
 	size_t sched_room, record_room, open_room, hold_room, problem_room;
@@ -72,6 +74,13 @@ static void set_text(struct str *to, struct str s)
 	*to = copy_text(s);
 }
 
+/* The same, but one that is not given takes it away. */
+static void give_text(struct str *to, struct str s)
+{
+	free((char *)to->p);
+	*to = copy_text(s);
+}
+
 /* The same, but an empty one takes it away. */
 static void set_note(struct str *to, struct str s)
 {
@@ -109,6 +118,12 @@ struct rows *rows_clone(const struct rows *r)
 	for (size_t i = 0; i < c->states; i++) {
 		c->state[i].row.key = copy_text(c->state[i].row.key);
 		c->state[i].row.text = copy_text(c->state[i].row.text);
+	}
+	c->agent = copy(r->agent, r->agent_room * sizeof *r->agent);
+	for (size_t i = 0; i < c->agents; i++) {
+		c->agent[i].row.name = copy_text(c->agent[i].row.name);
+		c->agent[i].row.text = copy_text(c->agent[i].row.text);
+		c->agent[i].source.from = copy_text(c->agent[i].source.from);
 	}
 	c->problem = copy(r->problem, r->problem_room * sizeof *r->problem);
 	for (size_t i = 0; i < c->problems; i++) {
@@ -157,6 +172,12 @@ void rows_free(struct rows *r)
 		free((char *)r->state[i].row.text.p);
 	}
 	free(r->state);
+	for (size_t i = 0; i < r->agents; i++) {
+		free((char *)r->agent[i].row.name.p);
+		free((char *)r->agent[i].row.text.p);
+		free((char *)r->agent[i].source.from.p);
+	}
+	free(r->agent);
 	for (size_t i = 0; i < r->said; i++)
 		free((char *)r->words[i].text.p);
 	free(r->words);
@@ -737,6 +758,39 @@ static uint8_t state(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	return ST_OK;
 }
 
+static uint8_t agent(struct rows *r, const struct st_req *q, struct st_ack *ret)
+{
+	const struct agent_row *said = &q->agent;
+	size_t i = 0;
+	if (!said->name.n || !fits(said->name) || said->rev == UINT32_MAX || said->act >= AGENT_ACTS ||
+	    (said->act == AGENT_PUT && !said->text.p))
+		return ST_REFUSED;
+	while (i < r->agents && !str_eq(r->agent[i].row.name, said->name))
+		i++;
+	uint32_t rev = i < r->agents ? r->agent[i].row.rev : 0;
+	ret->count = rev;
+	if (said->act != AGENT_MOVE && rev == said->rev + 1 && same_wall(r->agent[i].at, q->at))
+		return ST_OK; /* mine */
+	if (rev != said->rev)
+		return ST_STALE;
+	if (said->act != AGENT_PUT && (i == r->agents || !r->agent[i].row.text.p))
+		return ST_REFUSED;
+	if (i == r->agents) {
+		ROOM(r->agent, r->agents, r->agent_room);
+		r->agent[r->agents++] = (struct rows_agent){ .row.name = copy_text(said->name) };
+	}
+	struct rows_agent *a = &r->agent[i];
+	bool goes = said->act == AGENT_DROP;
+	give_text(&a->source.from, goes ? (struct str){ 0 } : q->source.from);
+	a->source.line = goes ? 0 : q->source.line;
+	if (said->act == AGENT_MOVE)
+		return ST_OK;
+	give_text(&a->row.text, goes ? (struct str){ 0 } : said->text);
+	ret->count = a->row.rev = rev + 1;
+	a->at = q->at;
+	return ST_OK;
+}
+
 static void keep_up_to(struct rows_sched *s, struct wall t)
 {
 	if (s->row.kept.us < t.us)
@@ -893,6 +947,9 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_STATE:
 		ret->res = state(r, q, ret);
 		break;
+	case ST_AGENT:
+		ret->res = agent(r, q, ret);
+		break;
 	case ST_PRUNE:
 		ret->res = prune(r, q);
 		break;
@@ -900,7 +957,7 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 		assert(false);
 	}
 	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME || q->op == ST_STATE ||
-	    q->op == ST_WORDS)
+	    q->op == ST_AGENT || q->op == ST_WORDS)
 		return;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
@@ -1092,6 +1149,16 @@ size_t rows_states(const struct rows *r)
 const struct rows_state *rows_state_at(const struct rows *r, size_t i)
 {
 	return &r->state[i];
+}
+
+size_t rows_agents(const struct rows *r)
+{
+	return r->agents;
+}
+
+const struct rows_agent *rows_agent_at(const struct rows *r, size_t i)
+{
+	return &r->agent[i];
 }
 
 size_t rows_holds(const struct rows *r)

@@ -35,6 +35,14 @@ struct rows_state {
 size_t rows_states(const struct rows *r);
 const struct rows_state *rows_state_at(const struct rows *r, size_t i);
 
+struct rows_agent {
+	struct agent_row row;
+	struct source_row source;
+	struct wall at; /* of the last that made rev grow */
+};
+size_t rows_agents(const struct rows *r);
+const struct rows_agent *rows_agent_at(const struct rows *r, size_t i);
+
 size_t rows_said(const struct rows *r);
 const struct words_row *rows_words_at(const struct rows *r, size_t i);
 

@@ -223,6 +223,22 @@ static void make_state(struct stream *s, struct st_req *r)
 					 one_in(s, 4) ? 0 : s->state_rev } };
 }
 
+/* So with agents. */
+static void make_agent(struct stream *s, struct st_req *r)
+{
+	static const char *const names[LANES] = { "triage", "desk", "night shift", "x" };
+	snprintf(s->text, sizeof s->text, "{%llu}", (unsigned long long)s->tag);
+	*r = (struct st_req){ .op = ST_AGENT,
+			      .sid = r->sid,
+			      .at = AT(moment(s)),
+			      .source = { STR("/ops/agents.yaml"), (uint32_t)below(s, 9) },
+			      .agent = {
+				      .name = str_of(names[r->sid % LANES]),
+				      .text = str_of(s->text),
+				      .rev = one_in(s, 4) ? 0 : s->agent_rev,
+				      .act = (uint8_t)(one_in(s, 2) ? AGENT_PUT : below(s, AGENT_ACTS)) } };
+}
+
 /* Mostly of what was a while ago, so that there is something left. Of runs and problems of one lane only:
  * those of others may not have been carried out yet. */
 static void make_prune(struct stream *s, struct st_req *r)
@@ -251,6 +267,7 @@ static const struct {
 	[ST_HOLD] = { make_hold, 3 },         [ST_PROBLEM] = { make_problem, 6 },
 	[ST_WORDS] = { make_words, 6 },       [ST_SOURCE] = { make_source, 3 },
 	[ST_STATE] = { make_state, 6 },       [ST_PRUNE] = { make_prune, 4 },
+	[ST_AGENT] = { make_agent, 6 },
 };
 
 enum { STREAM_TEXTS = 8 };
@@ -264,6 +281,8 @@ static unsigned texts(const struct stream *s, struct st_req *r, struct str *ret[
 	unsigned n = 0, common = 3;
 	if (r->op == ST_STATE)
 		all[common++] = &r->state.text;
+	if (r->op == ST_AGENT)
+		all[common++] = &r->agent.text;
 	if (r->op == ST_WORDS)
 		all[common++] = &r->words.text;
 	for (unsigned i = 0; i < (r->op == ST_PROBLEM ? STREAM_TEXTS : common); i++)
@@ -328,6 +347,8 @@ void stream_learn(struct stream *s, const struct st_ack *ack)
 	}
 	if (ack->op == ST_STATE)
 		s->state_rev = ack->count;
+	if (ack->op == ST_AGENT)
+		s->agent_rev = ack->count;
 	s->problems = ack->problem > s->problems ? ack->problem : s->problems;
 	s->ends = ack->end > s->ends ? ack->end : s->ends;
 	if (ack->op == ST_OCC && ack->res == ST_OK && ack->has_row)

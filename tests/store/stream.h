@@ -15,7 +15,7 @@ struct stream {
 	struct run_row recent[STREAM_MEMORY]; /* run and sid only */
 	uint32_t rev[STREAM_SCHEDS + 1];
 	uint64_t seen[STREAM_SCHEDS + 1];
-	uint32_t state_rev;
+	uint32_t state_rev, agent_rev;
 	int64_t now;
 	char text[64];
 };

@@ -86,6 +86,16 @@ CREATE TABLE state (
 	body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Agents as they are defined.
+CREATE TABLE agent (
+	name   TEXT PRIMARY KEY,
+	rev    INTEGER NOT NULL,
+	at     INTEGER NOT NULL, -- when that was decided
+	body   TEXT,             -- NULL: it has gone
+	source TEXT,             -- the file it is written in; NULL or empty: none
+	line   INTEGER           -- of that file
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE run (
 	run        INTEGER PRIMARY KEY,
 	sid        INTEGER NOT NULL,
