@@ -52,7 +52,8 @@ typedef void reply_fn(void *ctx, const struct reply *r);
  * write, what needs it is E_BUSY, too, and what is under way is answered REPLY_BUSY, though it may still be
  * done when the store works again. */
 must_check enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx);
-/* A request of one's own to the store: ST_PROBLEM, whose texts are copied, or ST_PRUNE. `done` (may be NULL)
+/* A request of one's own to the store: ST_PROBLEM, ST_STATE, ST_AGENT, ST_WORDS or ST_SOURCE,
+ * whose texts are copied, or ST_PRUNE. `done` (may be NULL)
  * is called on the daemon's thread with its answer, unless the daemon stops before. E_BUSY: too many at a
  * time. */
 typedef void sent_fn(void *ctx, const struct st_ack *ack);

@@ -87,6 +87,10 @@ void sends_take(void *arg); /* mail */
 void sends_answered(void *ctx, const struct st_ack *ack);
 void sends_problem(void *ctx, const struct st_req *r); /* from the desk's thread */
 void sends_free(struct sending *s);
+/* The definition of this agent is another now, is there for the first time, or has gone: the store has it,
+ * and readers see it. Whatever was decided by the old one is decided anew: rules of its schedules, what
+ * blocks them. */
+void daemon_agent_changed(struct daemon *d, struct str name);
 
 /* --- health.c: what fails, and who is told --- */
 int64_t health_turned(void *ctx, struct now now);
