@@ -37,6 +37,7 @@
 #define AGENT_PROMPT_BYTES_MAX (1 << 20)
 #define AGENT_RUNS_MAX         1000       /* of one at a time */
 #define ORG_BYTES_MAX          (4u << 20) /* of a file that may be one */
+#define ORG_PROPERTIES_MAX     256
 
 /* Conditions and templates */
 #define CEL_BYTES_MAX      4096       /* one expression */

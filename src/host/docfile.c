@@ -1,11 +1,17 @@
 #include "host/docfile.h"
 #include "base/buf.h"
 #include "base/json.h"
+#include "core/org/org_agent.h"
 #include "host/yaml.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+static bool ends_with(struct str s, struct str end)
+{
+	return s.n >= end.n && str_eq(str_from(s, s.n - end.n), end);
+}
 
 enum err docfile_text(const char *path, struct arena *a, struct str *ret, struct why *why)
 {
@@ -33,13 +39,32 @@ enum err docfile_text(const char *path, struct arena *a, struct str *ret, struct
 	return OK;
 }
 
+bool docfile_is_org(struct str name)
+{
+	return ends_with(name, STR(".org"));
+}
+
+/* { agent: … } */
+static enum err read_org(struct str text, struct arena *a, struct val *ret, struct why *why)
+{
+	struct val map = { .kind = VAL_MAP };
+	struct val_pair *pair = val_pair(&map, a);
+	enum err e = pair ? org_agent(text, a, &pair->value, why) : E_NOMEM;
+	if (e)
+		return e;
+	pair->key = STR("agent");
+	map.map.n = 1;
+	*ret = map;
+	return OK;
+}
+
 enum err docfile_parse(struct str name, struct str text, struct arena *a, struct val *ret, struct why *why)
 {
-	struct str end = STR(".json");
-	if (name.n < end.n || !str_eq(str_from(name, name.n - end.n), end))
+	bool org = docfile_is_org(name);
+	if (!org && !ends_with(name, STR(".json")))
 		return yaml_read(text, a, ret, why);
 	struct val list = { .kind = VAL_LIST }, *one = val_item(&list, a);
-	enum err e = one ? json_read(text, a, one, why) : E_NOMEM;
+	enum err e = !one ? E_NOMEM : org ? read_org(text, a, one, why) : json_read(text, a, one, why);
 	if (e)
 		return e;
 	list.list.n = 1;

@@ -27,7 +27,7 @@ static void check(const char *path)
 	if (e)
 		printf("%u %u %s\n", p.line, p.column, why.text);
 	else
-		printf("ok %u\n", list.n);
+		printf("ok %u\n", list.n + list.agents);
 	arena_free(&a);
 }
 

@@ -9,7 +9,7 @@
 
 static bool is_between(char c, bool names)
 {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || (names && c == ',');
+	return is_space(c) || (names && c == ',');
 }
 
 /* The word that begins at *at, without its quotes, into `word`; *at goes on behind it. */
