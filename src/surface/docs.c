@@ -1,7 +1,8 @@
 #include "surface/docs.h"
 
 #include "base/json.h"
-#include "core/doc/doc.h"
+#include "core/doc/agent.h"
+#include "core/org/org_agent.h"
 #include "core/when/hash.h"
 #include "host/clock.h"
 #include "host/docfile.h"
@@ -90,13 +91,14 @@ static uint64_t hash_of(struct str id)
 }
 
 /* Of two ids with one hash the later is not found: it is the daemon then that says so. */
-static enum err check_twice(struct op_call *call, const struct docs *all, const struct schedule_doc *d)
+static enum err check_twice(struct op_call *call, const char *what, const struct docs_list *all,
+			    struct str id, size_t at)
 {
-	uint32_t i = map_get(&all->by_id, hash_of(d->id));
-	if (i == MAP_NONE || !str_eq(all->item[i].id, d->id))
+	uint32_t i = map_get(&all->by_id, hash_of(id));
+	if (i == MAP_NONE || !str_eq(all->item[i].id, id))
 		return OK;
-	return why_set(call->why, E_INPUT, d->at, "schedule '%.*s' is in %.100s, too, at line %u",
-		       STR_SHORT(d->id), all->item[i].file, all->item[i].line);
+	return why_set(call->why, E_INPUT, at, "%s '%.*s' is in %.100s, too, at line %u", what, STR_SHORT(id),
+		       all->item[i].file, all->item[i].line);
 }
 
 /* Where a walk through a file's text is. */
@@ -114,10 +116,9 @@ static unsigned line_of(struct walk *w, struct str text, size_t at)
 	return w->line;
 }
 
-static enum err add(struct op_call *call, struct docs *into, const struct schedule_doc *d, const char *path,
-		    struct walk *w)
+static enum err add(struct op_call *call, struct docs_list *into, struct docs_item item,
+		    const struct buf *text)
 {
-	_cleanup_(buf_free) struct buf text = { 0 };
 	if (into->n == into->room) {
 		unsigned room = into->room ? 2 * into->room : 32;
 		struct docs_item *more = arena_alloc(call->arena, room * sizeof *more);
@@ -128,21 +129,38 @@ static enum err add(struct op_call *call, struct docs *into, const struct schedu
 		into->item = more;
 		into->room = room;
 	}
-	doc_write(d, &text);
-	struct docs_item item = { .id = d->id, .file = path, .line = line_of(w, call->source, d->at) };
-	item.text = (struct str){ text.failed ? NULL : arena_dup(call->arena, buf_str(&text)), text.n };
-	if (!item.text.p || !map_put(&into->by_id, hash_of(d->id), into->n))
+	item.text = (struct str){ text->failed ? NULL : arena_dup(call->arena, buf_str(text)), text->n };
+	if (!item.text.p || !map_put(&into->by_id, hash_of(item.id), into->n))
 		return E_NOMEM;
 	into->item[into->n++] = item;
 	return OK;
 }
 
-enum err docs_file(struct op_call *call, const char *path, struct docs *into)
+static enum err add_schedule(struct op_call *call, struct docs *into, const struct schedule_doc *d,
+			     const char *path, struct walk *w)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct docs_item item = { .id = d->id, .file = path, .line = line_of(w, call->source, d->at) };
+	doc_write(d, &text);
+	return add(call, &into->schedules, item, &text);
+}
+
+static enum err add_agent(struct op_call *call, struct docs *into, const struct agent_doc *d,
+			  const char *path, struct walk *w)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct docs_item item = { .id = d->name, .file = path, .line = line_of(w, call->source, d->at) };
+	buf_add(&text, STR("{\"agent\":"));
+	agent_write(d, &text);
+	buf_addc(&text, '}');
+	return add(call, &into->agents, item, &text);
+}
+
+static enum err look(struct op_call *call, const char *path, bool found, struct doc_list *ret)
 {
 	struct docs_env with;
 	struct str text;
 	struct val values;
-	struct doc_list list = { 0 };
 	call->source = (struct str){ 0 }; /* of the file before */
 	call->source_name = NULL;
 	enum err e = env_of(call, &with);
@@ -152,15 +170,26 @@ enum err docs_file(struct op_call *call, const char *path, struct docs *into)
 		return e;
 	call->source = text;
 	call->source_name = path;
+	if (found && docfile_is_org(str_of(path)) && !org_is_agent(text))
+		return OK;
 	e = docfile_parse(str_of(path), text, call->arena, &values, call->why);
-	if (!e)
-		e = doc_read(text, &values, &with.env, call->arena, &list, call->why);
+	return e ? e : doc_read(text, &values, &with.env, call->arena, ret, call->why);
+}
+
+enum err docs_file(struct op_call *call, const char *path, bool found, struct docs *into)
+{
+	struct doc_list list = { 0 };
+	enum err e = look(call, path, found, &list);
 	/* Within the file this has been looked at. */
 	for (unsigned i = 0; i < list.n && !e; i++)
-		e = check_twice(call, into, &list.doc[i]);
+		e = check_twice(call, "schedule", &into->schedules, list.doc[i].id, list.doc[i].at);
+	for (unsigned i = 0; i < list.agents && !e; i++)
+		e = check_twice(call, "agent", &into->agents, list.agent[i].name, list.agent[i].at);
 	struct walk w = { 0, 1 };
 	for (unsigned i = 0; i < list.n && !e; i++)
-		e = add(call, into, &list.doc[i], path, &w);
+		e = add_schedule(call, into, &list.doc[i], path, &w);
+	for (unsigned i = 0; i < list.agents && !e; i++)
+		e = add_agent(call, into, &list.agent[i], path, &w);
 	if (!e)
 		tell_warnings(call, &list, true);
 	return e;
@@ -170,7 +199,8 @@ bool docs_is_document(const char *name)
 {
 	const char *end = strrchr(name, '.');
 	return name[0] != '.' && end &&
-	       (!strcmp(end, ".yaml") || !strcmp(end, ".yml") || !strcmp(end, ".json"));
+	       (!strcmp(end, ".yaml") || !strcmp(end, ".yml") || !strcmp(end, ".json") ||
+		!strcmp(end, ".org"));
 }
 
 static int is_document(const struct dirent *d)
@@ -189,7 +219,7 @@ static enum err docs_directory(struct op_call *call, const char *path, struct do
 	for (int i = 0; i < n; i++) {
 		const char *file = arena_printf(call->arena, "%s/%s", path, entry[i]->d_name);
 		free(entry[i]);
-		enum err e = file ? docs_file(call, file, ret) : E_NOMEM;
+		enum err e = file ? docs_file(call, file, true, ret) : E_NOMEM;
 		if (!e)
 			continue;
 		report_error(stderr, e, call->why, call->source, call->source_name);
@@ -202,7 +232,7 @@ static enum err docs_directory(struct op_call *call, const char *path, struct do
 			       refused, n);
 	if (!n && !ret->may_be_empty)
 		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
-			       "%.150s has no documents (*.yaml, *.yml, *.json)", path);
+			       "%.150s has no documents (*.yaml, *.yml, *.json, *.org)", path);
 	return OK;
 }
 
@@ -211,10 +241,11 @@ enum err docs_path(struct op_call *call, const char *path, struct docs *ret)
 	struct stat st;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return docs_directory(call, path, ret);
-	return docs_file(call, path, ret);
+	return docs_file(call, path, false, ret);
 }
 
 void docs_free(struct docs *d)
 {
-	map_free(&d->by_id);
+	map_free(&d->schedules.by_id);
+	map_free(&d->agents.by_id);
 }

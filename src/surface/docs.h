@@ -5,22 +5,29 @@
 #include "base/map.h"
 #include "surface/op.h"
 
-struct docs {
+struct docs_list {
 	struct docs_item {
 		struct str id, text; /* canonical */
 		const char *file;
 		unsigned line; /* in it */
 	} * item;
 	unsigned n, room;
-	struct map by_id;  /* hashes of ids */
+	struct map by_id; /* hashes of ids */
+};
+
+struct docs {
+	struct docs_list schedules, agents;
 	bool may_be_empty; /* a directory without documents is no mistake: what came from it goes */
 };
 void docs_free(struct docs *d); /* what is not in the call's arena */
 
-/* Appends the schedules of a file. On failure call->source and source_name say where why->at points. */
-must_check enum err docs_file(struct op_call *call, const char *path, struct docs *into);
-/* The same of every *.yaml, *.yml and *.json of a directory, by name. All that is refused is told on standard
- * error; the error is that something was. One id may be there once, in all of the files. */
+/* Appends the schedules and agents of a file. On failure call->source and source_name say where why->at
+ * points. `found`: nobody named it, it is in a directory of documents; an org file that is no agent is left
+ * alone then. */
+must_check enum err docs_file(struct op_call *call, const char *path, bool found, struct docs *into);
+/* The same of every *.yaml, *.yml, *.json and *.org of a directory, by name. All that is refused is told on
+ * standard error; the error is that something was. One id may be there once, in all of the files, and so may
+ * an agent's name. */
 must_check enum err docs_path(struct op_call *call, const char *path, struct docs *ret);
 
 /* Is this the name of a file of documents? Hidden ones are not. */

@@ -11,7 +11,13 @@
 
 #include <stdio.h>
 
-enum op_kind { OP_FLAG, OP_TEXT, OP_COUNT, OP_WORDS /* the rest of the line, after -- */ };
+enum op_kind {
+	OP_FLAG,
+	OP_TEXT,
+	OP_COUNT,
+	OP_WORDS /* the rest of the line, after -- */,
+	OP_MANY /* the last positional, and as often as one likes */
+};
 
 /* One argument. */
 struct op_param {
@@ -36,7 +42,7 @@ struct op_call {
 		bool given;
 		struct str text;
 		unsigned count;
-		struct str *word; /* OP_WORDS: `count` of them */
+		struct str *word; /* OP_WORDS, OP_MANY: `count` of them */
 	} arg[OP_PARAMS_MAX];
 	bool json;
 	struct arena *arena;

@@ -138,15 +138,15 @@ enum err op_edit(struct op_call *call)
 	if (when->given)
 		e = docs_check_expression(call, when->text);
 	if (!e && file->given)
-		e = docs_file(call, file->text.p, &docs);
+		e = docs_file(call, file->text.p, false, &docs);
 	if (e)
 		return e;
-	if (file->given && docs.n != 1)
+	if (file->given && docs.schedules.n != 1)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%.150s has %u schedules; edit takes one",
-			       file->text.p, docs.n);
+			       file->text.p, docs.schedules.n);
 	buf_addf(&body, "{\"whole\":%s,\"document\":", file->given ? "true" : "false");
 	if (file->given)
-		buf_add(&body, docs.item[0].text);
+		buf_add(&body, docs.schedules.item[0].text);
 	else
 		buf_add(&body, STR("{\"id\":"));
 	if (!file->given)
@@ -201,7 +201,8 @@ static enum err put_unless_same(struct op_call *call, struct api *api, struct pu
 		return OK;
 	}
 	p->source.from = STR(""); /* a person's, from now on */
-	enum err e = p->exists ? put_check_source(call, &p->old, p->source.from) : OK;
+	enum err e = p->exists ? put_check_source(call, "schedule", p->old.id, &p->old.source, p->source.from)
+			       : OK;
 	return e ? e : put_order(call, api, p, was_put);
 }
 

@@ -39,21 +39,28 @@ static enum err add_file(struct op_call *call, const char *path, bool whole, str
 	return OK;
 }
 
+/* Schedules, and behind them agents. */
+static const struct docs_item *item_at(const struct docs *d, unsigned i)
+{
+	return i < d->schedules.n ? &d->schedules.item[i] : &d->agents.item[i - d->schedules.n];
+}
+
 enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run, bool whole,
 		    const char *const *prune, unsigned n, const char *gone, struct buf *out)
 {
+	unsigned all = docs->schedules.n + docs->agents.n;
 	enum err e = OK;
 	buf_addf(out, "{\"dry_run\":%s,\"files\":[", dry_run ? "true" : "false");
-	for (unsigned i = 0; i < docs->n && !e; i++) {
-		if (i && docs->item[i].file == docs->item[i - 1].file)
+	for (unsigned i = 0; i < all && !e; i++) {
+		if (i && item_at(docs, i)->file == item_at(docs, i - 1)->file)
 			continue;
 		buf_add(out, i ? STR(",") : STR(""));
-		e = add_file(call, docs->item[i].file, whole, out);
+		e = add_file(call, item_at(docs, i)->file, whole, out);
 	}
 	buf_add(out, STR("],\"places\":["));
-	for (unsigned i = 0, file = 0; i < docs->n; i++) {
-		file += i && docs->item[i].file != docs->item[i - 1].file;
-		buf_addf(out, "%s[%u,%u]", i ? "," : "", file, docs->item[i].line);
+	for (unsigned i = 0, file = 0; i < all; i++) {
+		file += i && item_at(docs, i)->file != item_at(docs, i - 1)->file;
+		buf_addf(out, "%s[%u,%u]", i ? "," : "", file, item_at(docs, i)->line);
 	}
 	buf_add(out, STR("],\"prune\":["));
 	for (unsigned i = 0; i < n && !e; i++) {
@@ -65,9 +72,9 @@ enum err apply_body(struct op_call *call, const struct docs *docs, bool dry_run,
 		e = add_path(call, gone, out);
 	}
 	buf_add(out, STR("],\"documents\":["));
-	for (unsigned i = 0; i < docs->n; i++) {
+	for (unsigned i = 0; i < all; i++) {
 		buf_add(out, i ? STR(",") : STR(""));
-		buf_add(out, docs->item[i].text);
+		buf_add(out, item_at(docs, i)->text);
 	}
 	buf_add(out, STR("]}"));
 	return e ? e : out->failed ? E_NOMEM : OK;
@@ -104,54 +111,79 @@ enum err op_apply(struct op_call *call)
 	return apply_error(call, &answer);
 }
 
+/* One line: what is long, such as a prompt, is cut. */
 static void print_value(struct op_call *call, const struct val *v)
 {
+	enum { SHOWN = 120 };
 	struct buf text = { 0 };
 	json_write(&text, v);
-	print_safe(call->out, buf_str(&text));
+	size_t n = text.n < SHOWN ? text.n : SHOWN;
+	while (n < text.n && n > 0 && ((unsigned char)text.p[n] & 0xC0) == 0x80)
+		n--;
+	print_safe(call->out, str_sub(buf_str(&text), 0, n));
+	if (n < text.n)
+		fprintf(call->out, "... (%zu bytes)", text.n);
 	buf_free(&text);
 }
 
-void show_applied(struct op_call *call, const struct val *v)
+static const struct {
+	const char *result, *sign, *words;
+} signs[] = { { "added", "+", "added" },
+	      { "changed", "~", "changed" },
+	      { "removed", "-", "removed" },
+	      { "not_applied", "!", "not applied" },
+	      { "not_removed", "!", "not removed" },
+	      { "unchanged", "=", "unchanged" } };
+enum { REMOVED = 2, LEFT, LEFT_THERE, UNCHANGED };
+
+static void show_changes(struct op_call *call, const struct val *changes, const char *name)
 {
-	static const struct {
-		const char *result, *sign, *words;
-	} signs[] = { { "added", "+", "added" },
-		      { "changed", "~", "changed" },
-		      { "removed", "-", "removed" },
-		      { "not_applied", "!", "not applied" },
-		      { "not_removed", "!", "not removed" },
-		      { "unchanged", "=", "unchanged" } };
-	enum { REMOVED = 2, LEFT, LEFT_THERE, UNCHANGED };
-	const struct val *list = val_get(v, STR("schedules"));
-	unsigned count[ARRAY_LEN(signs)] = { 0 };
+	for (unsigned c = 0; changes && c < changes->list.n; c++) {
+		const struct val *one = &changes->list.item[c];
+		const struct val *from = val_get(one, STR("from")), *to = val_get(one, STR("to"));
+		if (!strcmp(val_text(call->arena, one, "key"), name))
+			continue;
+		fprintf(call->out, "    %s: ", val_text(call->arena, one, "key"));
+		if (from->kind != VAL_NULL)
+			print_value(call, from);
+		fputs(from->kind != VAL_NULL ? " -> " : "", call->out);
+		if (to->kind != VAL_NULL)
+			print_value(call, to);
+		else
+			fputs("(removed)", call->out);
+		fputc('\n', call->out);
+	}
+}
+
+static void show_line(struct op_call *call, unsigned k, const char *kind, const char *name)
+{
+	fprintf(call->out, "%s %s", signs[k].sign, kind);
+	print_safe(call->out, str_of(name));
+	fprintf(call->out, ": %s\n", signs[k].words);
+}
+
+/* A diff: of what stays as it is only the number is told, if there is much of it. */
+static void show_list(struct op_call *call, const struct val *list, const char *kind, const char *name,
+		      unsigned count[ARRAY_LEN(signs)])
+{
 	for (unsigned i = 0; list && i < list->list.n; i++) {
-		const struct val *s = &list->list.item[i], *changes = val_get(s, STR("changes"));
+		const struct val *s = &list->list.item[i];
 		const char *result = val_text(call->arena, s, "result");
 		unsigned k = 0;
 		while (k + 1 < ARRAY_LEN(signs) && strcmp(signs[k].result, result) != 0)
 			k++;
-		/* A diff: of what stays as it is only the number is told. */
 		count[k]++;
 		if (k != UNCHANGED || list->list.n <= 20)
-			fprintf(call->out, "%s %s: %s\n", signs[k].sign, val_text(call->arena, s, "id"),
-				signs[k].words);
-		for (unsigned c = 0; changes && c < changes->list.n; c++) {
-			const struct val *one = &changes->list.item[c];
-			const struct val *from = val_get(one, STR("from")), *to = val_get(one, STR("to"));
-			if (!strcmp(val_text(call->arena, one, "key"), "id"))
-				continue;
-			fprintf(call->out, "    %s: ", val_text(call->arena, one, "key"));
-			if (from->kind != VAL_NULL)
-				print_value(call, from);
-			fputs(from->kind != VAL_NULL ? " -> " : "", call->out);
-			if (to->kind != VAL_NULL)
-				print_value(call, to);
-			else
-				fputs("(removed)", call->out);
-			fputc('\n', call->out);
-		}
+			show_line(call, k, kind, val_text(call->arena, s, name));
+		show_changes(call, val_get(s, STR("changes")), name);
 	}
+}
+
+void show_applied(struct op_call *call, const struct val *v)
+{
+	unsigned count[ARRAY_LEN(signs)] = { 0 };
+	show_list(call, val_get(v, STR("agents")), "agent ", "name", count);
+	show_list(call, val_get(v, STR("schedules")), "", "id", count);
 	const struct val *dry = val_get(v, STR("dry_run"));
 	fprintf(call->out, "%u added, %u changed, %u unchanged", count[0], count[1], count[UNCHANGED]);
 	for (unsigned k = REMOVED; k < UNCHANGED; k++)

@@ -14,6 +14,7 @@ enum err op_ls(struct op_call *call)
 	static const struct {
 		const char *kind, *row;
 	} kinds[] = { { "schedules", "list-schedules" },
+		      { "agents", "list-agents" },
 		      { "runs", "runs" },
 		      { "problems", "list-problems" } };
 	const struct arg *kind = op_arg(call, "kind");
@@ -22,7 +23,7 @@ enum err op_ls(struct op_call *call)
 		k++;
 	if (k == ARRAY_LEN(kinds))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "'%.*s' cannot be listed; allowed are schedules, runs and problems",
+			       "'%.*s' cannot be listed; allowed are schedules, agents, runs and problems",
 			       STR_SHORT(kind->text));
 	const struct op *row = op_row(kinds[k].row);
 	struct op_call sub = { .op = row };
@@ -33,14 +34,16 @@ enum err op_ls(struct op_call *call)
 	return remote_row(call, row->name, NULL, (struct str){ 0 });
 }
 
-/* r7 is a run and 1 a problem, if there is such a one; everything else, and what is left, is a schedule. */
+/* r7 is a run and 1 a problem, if there is such a one; everything else, and what is left, is a schedule, or
+ * else an agent. */
 enum err op_show(struct op_call *call)
 {
 	const struct arg *name = op_arg(call, "name");
 	uint64_t number;
 	enum err e = E_NOTFOUND;
 	if (!name->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "show needs a schedule, a run or a problem");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "show needs a schedule, an agent, a run or a problem");
 	bool run = name->text.p[0] == 'r' && str_number(str_from(name->text, 1), INT64_MAX, &number);
 	bool problem = str_number(name->text, INT64_MAX, &number);
 	if (run)
@@ -51,7 +54,12 @@ enum err op_show(struct op_call *call)
 		return e;
 	struct why first = *call->why;
 	e = remote_row(call, "get-schedule", "schedule", name->text);
-	if (e == E_NOTFOUND && (run || problem))
+	if (e != E_NOTFOUND)
+		return e;
+	if (!run && !problem)
+		first = *call->why;
+	e = remote_row(call, "get-agent", "agent", name->text);
+	if (e == E_NOTFOUND)
 		*call->why = first;
 	return e;
 }
@@ -214,6 +222,8 @@ void show_done(struct op_call *call, const struct val *v)
 	};
 	const char *done = val_text(call->arena, v, "done"), *run = val_text(call->arena, v, "run");
 	const char *schedule = val_text(call->arena, v, "schedule");
+	if (!schedule)
+		schedule = val_text(call->arena, v, "agent");
 	for (unsigned i = 0; done && i < ARRAY_LEN(words); i++)
 		if (!strcmp(words[i].done, done)) {
 			done = words[i].text;
@@ -245,7 +255,7 @@ enum err handle_rm(struct op_call *call, struct api *api)
 	struct read_sched s;
 	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
 	if (!e)
-		e = put_check_source(call, &s, STR(""));
+		e = put_check_source(call, "schedule", s.id, &s.source, STR(""));
 	return e ? e
 		 : order_for(call, api,
 			     (struct command){ .kind = CMD_DROP, .kill = op_arg(call, "kill")->given },

@@ -16,7 +16,7 @@ enum err put_read(struct op_call *call, struct api *api, const struct val *docum
 	enum err e = doc_read(call->source, &documents, &env, call->arena, &list, call->why);
 	if (e)
 		return e;
-	if (list.n != 1)
+	if (list.n != 1 || list.agents)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "one schedule at a time; `rota apply` takes several");
 	*ret = (struct put){ .doc = list.doc[0], .warning = list.warning, .warnings = list.warnings };
@@ -50,18 +50,18 @@ bool put_file_is_there(struct str path)
 	return lstat(path.p, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-enum err put_check_source(struct op_call *call, const struct read_sched *old, struct str from)
+enum err put_check_source(struct op_call *call, const char *what, struct str id, const struct source_row *old,
+			  struct str from)
 {
-	struct str file = old->source.from;
+	struct str file = old->from;
 	if (!file.n || file.p[0] != '/' || str_eq(file, from) || !put_file_is_there(file))
 		return OK;
 	if (!from.n)
 		return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-			       "'%.*s' is in %.*s, line %u: it is changed and removed there",
-			       STR_SHORT(old->id), STR_ARG(file), old->source.line);
-	return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-		       "schedule '%.*s' of %.*s is in %.*s, too, at line %u", STR_SHORT(old->id),
-		       STR_ARG(from), STR_ARG(file), old->source.line);
+			       "'%.*s' is in %.*s, line %u: it is changed and removed there", STR_SHORT(id),
+			       STR_ARG(file), old->line);
+	return why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%s '%.*s' of %.*s is in %.*s, too, at line %u",
+		       what, STR_SHORT(id), STR_ARG(from), STR_ARG(file), old->line);
 }
 
 bool put_same(const struct put *p)
@@ -139,12 +139,13 @@ static struct str as_text(struct op_call *call, const struct val *v)
 	return (struct str){ arena_dup(call->arena, buf_str(&text)), text.n };
 }
 
-enum err put_changes(struct op_call *call, const struct put *p, struct put_change **ret, unsigned *n)
+enum err put_changes(struct op_call *call, struct str was, struct str is, struct put_change **ret,
+		     unsigned *n)
 {
 	struct val before = { .kind = VAL_MAP }, after;
-	enum err e = json_read(p->text, call->arena, &after, call->why);
-	if (!e && p->exists && p->old.document.n)
-		e = json_read(p->old.document, call->arena, &before, call->why);
+	enum err e = json_read(is, call->arena, &after, call->why);
+	if (!e && was.n)
+		e = json_read(was, call->arena, &before, call->why);
 	if (e)
 		return e;
 	struct put_change *c = arena_alloc(call->arena, (before.map.n + after.map.n + 1) * sizeof *c);

@@ -21,7 +21,8 @@ must_check enum err put_read(struct op_call *call, struct api *api, const struct
 must_check enum err put_look(struct op_call *call, struct api *api, struct put *p);
 /* Refuses to change what a file has from anywhere but that file; `from`: where it is to stand, empty for the
  * command line. A file that is there no more has nothing. */
-must_check enum err put_check_source(struct op_call *call, const struct read_sched *old, struct str from);
+must_check enum err put_check_source(struct op_call *call, const char *what, struct str id,
+				     const struct source_row *old, struct str from);
 /* Is there a file, or a link, be it one that leads nowhere now? A directory in its place is none. */
 bool put_file_is_there(struct str path);
 /* It is there, and as it should be. */
@@ -37,7 +38,8 @@ must_check enum err put_blocked(struct op_call *call, struct api *api, const str
 struct put_change {
 	struct str key, from, to;
 };
-must_check enum err put_changes(struct op_call *call, const struct put *p, struct put_change **ret,
+/* Between two canonical texts; the first may be empty. */
+must_check enum err put_changes(struct op_call *call, struct str was, struct str is, struct put_change **ret,
 				unsigned *n);
 
 /* Everything that matters of the schedule, and the next three runs: {"id":…,"result":…}. */

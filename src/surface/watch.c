@@ -249,7 +249,7 @@ static enum err ask(struct watch *w, const struct docs *docs, struct file *const
 static void apply_alone(struct watch *w, struct file *f)
 {
 	_cleanup_(docs_free) struct docs docs = { 0 };
-	enum err e = f->state == FILE_GONE ? OK : docs_file(&w->call, f->path, &docs);
+	enum err e = f->state == FILE_GONE ? OK : docs_file(&w->call, f->path, true, &docs);
 	if (!e)
 		e = ask(w, &docs, &f, 1, NULL);
 	settle(w, f, e);
@@ -262,7 +262,8 @@ static void apply_these(struct watch *w, struct file **file, unsigned n)
 	_cleanup_(docs_free) struct docs docs = { 0 };
 	unsigned good = 0;
 	for (unsigned i = 0; i < n; i++) {
-		enum err e = file[i]->state == FILE_GONE ? OK : docs_file(&w->call, file[i]->path, &docs);
+		enum err e =
+			file[i]->state == FILE_GONE ? OK : docs_file(&w->call, file[i]->path, true, &docs);
 		if (e)
 			settle(w, file[i], e);
 		else

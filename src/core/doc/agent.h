@@ -80,3 +80,7 @@ must_check enum err agent_command(const struct agent_doc *d, struct arena *a, st
 
 /* What may be the name of an agent. */
 bool agent_is_name(struct str name);
+
+/* Would a person keep this variable from others? Its name says so, or its value has the shape of a known key.
+ */
+bool agent_is_secret(struct str name, struct str value);

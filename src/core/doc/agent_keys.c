@@ -147,7 +147,7 @@ static void warn_of_secrets(struct key_reader *r, const struct val *map)
 {
 	for (unsigned i = 0; i < map->map.n; i++) {
 		const struct val_pair *p = &map->map.pair[i];
-		if (words_secret(p->key, p->value.str))
+		if (agent_is_secret(p->key, p->value.str))
 			doc_warn(
 				r, p->at,
 				"'%.*s' looks like a secret, and its value can be read by whoever sees this; "

@@ -153,7 +153,7 @@ static bool has_shape(struct str s)
 	return false;
 }
 
-bool words_secret(struct str name, struct str value)
+bool agent_is_secret(struct str name, struct str value)
 {
 	static const char *const ends[] = { "API_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD" };
 	if (!value.n || memmem(value.p, value.n, "{{", 2))

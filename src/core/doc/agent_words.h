@@ -13,7 +13,3 @@ must_check enum err words_map(struct key_reader *r, const char *what, const stru
 
 must_check enum err words_take(struct key_reader *r, const struct val *list, struct agent_words *ret);
 void words_write(const struct agent_words *w, struct buf *out); /* nothing if there are none */
-
-/* Would a person keep this variable from others? Its name says so, or its value has the shape of a known key.
- */
-bool words_secret(struct str name, struct str value);

@@ -62,9 +62,24 @@ static const struct op_param *letter(const struct op *op, const char *text, cons
 	return NULL;
 }
 
+static enum err add_arg(struct op_call *call, struct arg *arg, const char *value)
+{
+	struct str *more = arena_alloc(call->arena, (arg->count + 1) * sizeof *more);
+	if (!more)
+		return E_NOMEM;
+	if (arg->count)
+		memcpy(more, arg->word, arg->count * sizeof *more);
+	more[arg->count++] = str_of(value);
+	arg->word = more;
+	arg->given = true;
+	return OK;
+}
+
 static enum err set_arg(struct op_call *call, const struct op_param *p, const char *value)
 {
 	struct arg *arg = &call->arg[p - call->op->param];
+	if (p->kind == OP_MANY)
+		return add_arg(call, arg, value);
 	if (arg->given && p->positional)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "%s takes one %s, and '%.*s' is another; text with spaces goes in quotes",

@@ -1,0 +1,88 @@
+#include "base/json.h"
+#include "host/clock.h"
+#include "surface/applying.h"
+#include "surface/tell.h"
+
+/* --- telling
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void tell_one(struct op_call *call, const struct applying *a, const struct item *i)
+{
+	bool there = i->agent ? i->there : i->sid != 0;
+	const char *result = !i->changes.p                ? "unchanged"
+			     : !a->dry_run && !i->applied ? "not_applied"
+			     : there                      ? "changed"
+							  : "added";
+	buf_addf(&call->answer, "{\"%s\":", i->agent ? "name" : "id");
+	json_write_str(&call->answer, i->id);
+	buf_addf(&call->answer, ",\"result\":\"%s\",\"changes\":", result);
+	buf_add(&call->answer, i->changes.p ? i->changes : STR("[]"));
+	buf_addc(&call->answer, '}');
+}
+
+static void separate(struct op_call *call)
+{
+	if (call->answer.n && call->answer.p[call->answer.n - 1] != '[')
+		buf_addc(&call->answer, ',');
+}
+
+/* Behind what was applied; then the other list begins. */
+static void tell_removed(struct op_call *call, const struct applying *a, bool agents)
+{
+	for (unsigned i = 0; i < a->removals; i++) {
+		const struct removal *m = &a->removal[i];
+		if (m->agent != agents)
+			continue;
+		separate(call);
+		buf_addf(&call->answer, "{\"%s\":", agents ? "name" : "id");
+		json_write_str(&call->answer, m->id);
+		buf_addf(&call->answer, ",\"result\":\"%s\"}",
+			 a->dry_run || m->done ? "removed" : "not_removed");
+	}
+	if (!agents)
+		buf_add(&call->answer, STR("],\"agents\":["));
+}
+
+/* Of schedules first, then of agents; with a comma unless it is the first of its list. */
+static void tell_next(struct op_call *call, struct applying *a)
+{
+	bool agents = a->told >= a->n;
+	const struct item *i = &a->item[a->told - (agents ? a->n : 0)];
+	if (a->told == a->n)
+		tell_removed(call, a, false);
+	a->told++;
+	if (i->agent != agents)
+		return;
+	separate(call);
+	tell_one(call, a, i);
+}
+
+void applying_tell(void *arg)
+{
+	struct op_call *call = arg;
+	struct applying *a = call->ctx;
+	int64_t until = clock_boot().us + APPLY_TURN_US;
+	if (!a->told)
+		buf_addf(&call->answer, "{\"dry_run\":%s,\"complete\":%s,\"schedules\":[",
+			 a->dry_run ? "true" : "false", a->failed ? "false" : "true");
+	while (a->told < 2 * a->n) {
+		/* No room for another turn: then all of it now, for what was done must be told. */
+		if (clock_boot().us > until && api_post(a->api, applying_tell, call) == OK)
+			return;
+		tell_next(call, a);
+	}
+	if (!a->n)
+		tell_removed(call, a, false);
+	tell_removed(call, a, true);
+	buf_addc(&call->answer, ']');
+	if (a->failed) {
+		_cleanup_(buf_free) struct buf text = { 0 };
+		err_describe(a->failed, &a->why, STR(""), &text);
+		buf_addf(&call->answer, ",\"error\":{\"code\":\"%s\"", err_table[a->failed].name);
+		tell_str(&call->answer, "detail", buf_str(&text));
+		buf_addc(&call->answer, '}');
+		call->status = 207; /* some of it is done */
+	}
+	buf_addc(&call->answer, '}');
+	api_finish(call, OK);
+}
