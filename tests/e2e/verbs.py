@@ -192,7 +192,7 @@ def completions():
 def help_of_all():
     r = good("--help")
     verbs = re.findall(r"^  (\S+) ", r.out, re.M)
-    wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack state backfill events serve doctor clock "
+    wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack agent state backfill events serve doctor clock "
               "backup restore config version completion next explain zones report step note eval render").split()
     check(verbs == wanted, f"help lists {verbs}", r)
     usage = {"add": "EXPR ", "show": "NAME ", "stop": "RUN|SCHEDULE ", "rm": "SCHEDULE ", "why": "SCHEDULE [TIME] ",
@@ -278,7 +278,7 @@ def names():
     check({"id", "state", "next", "failures", "rev", "changed"} <= set(page["schedules"][0]), "a schedule in JSON")
     good("ls", has=("SCHEDULE", "alpha-one"))
     good("ls", "schedules", has="alpha-one")
-    bad(2, "ls", "agents", has=("schedules, runs and problems"))
+    bad(2, "ls", "plans", has=("schedules, agents, runs and problems"))
     bad(2, "ls", "--failed", has="--failed")
     bad(2, "ls", "problems", "--since", "1d", has="--since")
     bad(2, "rm", "alpha-one", "other", has="'other'")
