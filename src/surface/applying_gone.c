@@ -1,9 +1,6 @@
 /* What came from the same places and is there no more. */
 #include "surface/applying.h"
 
-/* --- what is there no more
- * -------------------------------------------------------------------------------------- */
-
 static void removed(struct op_call *call, struct api *api, const struct reply *r);
 static void agent_removed(struct op_call *call, struct applying *a);
 

@@ -1,10 +1,8 @@
+/* What came of it. */
 #include "base/json.h"
 #include "host/clock.h"
 #include "surface/applying.h"
 #include "surface/tell.h"
-
-/* --- telling
- * ---------------------------------------------------------------------------------------------------- */
 
 static void tell_one(struct op_call *call, const struct applying *a, const struct item *i)
 {
@@ -66,10 +64,11 @@ void applying_tell(void *arg)
 		buf_addf(&call->answer, "{\"dry_run\":%s,\"complete\":%s,\"schedules\":[",
 			 a->dry_run ? "true" : "false", a->failed ? "false" : "true");
 	while (a->told < 2 * a->n) {
-		/* No room for another turn: then all of it now, for what was done must be told. */
-		if (clock_boot().us > until && api_post(a->api, applying_tell, call) == OK)
-			return;
 		tell_next(call, a);
+		/* No room for another turn: then all of it now, for what was done must be told. */
+		if (a->told < 2 * a->n && clock_boot().us > until &&
+		    api_post(a->api, applying_tell, call) == OK)
+			return;
 	}
 	if (!a->n)
 		tell_removed(call, a, false);

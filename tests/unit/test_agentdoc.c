@@ -287,6 +287,8 @@ TEST(prompts_of_org)
 		{ __LINE__, "* A\nno\n** System prompt\nyes\n* System prompt\n** System prompt\nno\n", "A",
 		  "yes" },
 		{ __LINE__, "* A\r\none\r\ntwo\r\n", "A", "one\ntwo" },
+		{ __LINE__, "* A\n:PROPERTIES:\n:CREATED: [2026-11-15]\n:CUSTOM_ID: x\n:END:\nText.\n", "A",
+		  "Text." },
 		{ __LINE__, "* A\n| a | b |\n", "A", "| a | b |" },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {

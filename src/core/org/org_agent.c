@@ -90,6 +90,16 @@ static char *key_of(struct str property, struct arena *a)
 	return key;
 }
 
+/* Properties that org and its tools write by themselves: they say nothing of the agent. */
+static bool is_orgs_own(const char *key)
+{
+	static const char *const own[] = { "category", "created", "custom_id", "effort", "visibility" };
+	for (unsigned i = 0; i < ARRAY_LEN(own); i++)
+		if (!strcmp(own[i], key))
+			return true;
+	return false;
+}
+
 /* What the text says is not said by a property. */
 static enum err take_properties(const struct val *drawer, struct arena *a, struct val *map, bool *named,
 				struct why *why)
@@ -100,6 +110,8 @@ static enum err take_properties(const struct val *drawer, struct arena *a, struc
 		struct val_pair *to = key ? val_pair(map, a) : NULL;
 		if (!to)
 			return E_NOMEM;
+		if (is_orgs_own(key))
+			continue;
 		if (!strcmp(key, "name"))
 			return why_set(why, E_INPUT, p->at,
 				       "the name of an agent is in :ID:, or in its heading");
