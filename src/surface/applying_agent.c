@@ -19,7 +19,7 @@ static enum err canonical(struct op_call *call, struct op_call *scratch, const s
 	struct doc_env env = api_doc_env(call, a->api);
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct agent_doc d;
-	if (str_eq(json_source(call->source, map), old)) {
+	if (old.p && str_eq(json_source(call->source, map), old)) {
 		*ret = old;
 		return OK;
 	}
@@ -53,8 +53,8 @@ enum err applying_read_agent(struct op_call *call, struct applying *a, unsigned 
 		e = canonical(call, &scratch, a, map, old.text, &text);
 	if (!e && item->there)
 		e = applying_check_source(call, a, item, &old.source);
-	if (!e && !str_eq(text, old.text)) {
-		e = applying_changes(call, &scratch, old.text, text, &item->changes);
+	if (!e && !(item->there && str_eq(text, old.text))) {
+		e = applying_changes(call, &scratch, item->there ? old.text : STR(""), text, &item->changes);
 		item->text = text;
 	}
 	item->moved = !str_eq(old.source.from, item->source.from) || old.source.line != item->source.line;

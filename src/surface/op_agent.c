@@ -41,7 +41,8 @@ static enum err tell_agent(struct op_call *call, struct api *api, const struct r
 	const char *blocked = e ? "its definition is not understood any more" : agent_blocked(&d);
 	buf_add(out, STR("{\"name\":"));
 	json_write_str(out, agent->name);
-	tell_str(out, "runner", e ? (struct str){ 0 } : str_of(agent_runner_words[d.runner]));
+	if (!e)
+		tell_str(out, "runner", str_of(agent_runner_words[d.runner]));
 	if (blocked)
 		tell_str(out, "blocked", str_of(blocked));
 	buf_addf(out, ",\"rev\":%u", agent->rev);

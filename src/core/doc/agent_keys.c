@@ -80,7 +80,7 @@ static void write_command(const void *from, struct buf *out)
 
 static enum err set_args(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct val list;
+	struct val list = { 0 };
 	enum err e = words_of(r, k->name, v, false, &list);
 	for (unsigned i = 0; !e && i < list.list.n; i++)
 		e = doc_template(r, &scope_names, &list.list.item[i]);
@@ -112,7 +112,7 @@ static void write_workdir(const void *from, struct buf *out)
 
 static enum err set_toolkits(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct val list;
+	struct val list = { 0 };
 	enum err e = words_of(r, k->name, v, true, &list);
 	return e ? e : words_take(r, &list, &((struct agent_doc *)into)->toolkits);
 }
@@ -124,7 +124,7 @@ static void write_toolkits(const void *from, struct buf *out)
 
 static enum err set_secrets(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct val list;
+	struct val list = { 0 };
 	enum err e = words_of(r, k->name, v, true, &list);
 	for (unsigned i = 0; !e && i < list.list.n; i++)
 		if (!doc_is_name(list.list.item[i].str))

@@ -91,7 +91,7 @@ enum err words_of(struct key_reader *r, const char *what, const struct val *v, b
 
 enum err words_map(struct key_reader *r, const char *what, const struct val *v, struct val *map)
 {
-	struct val words, all = { .kind = VAL_MAP, .at = v->at };
+	struct val words = { 0 }, all = { .kind = VAL_MAP, .at = v->at };
 	enum err e = words_of(r, what, v, false, &words);
 	for (unsigned i = 0; !e && i < words.list.n; i++) {
 		const struct val *word = &words.list.item[i];
