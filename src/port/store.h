@@ -20,7 +20,7 @@
 
 #define WALL_NEVER ((struct wall){ INT64_MAX })
 
-enum { STORE_RULES = 144 }; /* bytes of compiled rules, of whose contents the store knows nothing */
+enum { STORE_RULES = 152 }; /* bytes of compiled rules, of whose contents the store knows nothing */
 
 /* What each of them does. "Mine": the same request was carried out before; it is answered ST_OK and changes
  * nothing. */
@@ -67,7 +67,9 @@ enum st_op {
 	/* Attempt run.attempt has ended: state, outcome, reason, limited, ended, retry_at, cost, tokens
 	 * and exit_code are taken over; with RUN_FINISHED the schedule's failures become `failures`, and the
 	 * run is given the next number of an end, `end`: one larger than all before, in all of the store.
-	 * Mine: the same attempt has that same end. ST_LOST: the run is finished already, by another end. */
+	 * With `avoided` the counts of avoided_row grow by one: of all, of the schedule, of the quarter of an
+	 * hour of run.ended. Mine: the same attempt has that same end. ST_LOST: the run is finished already,
+	 * by another end. */
 	ST_FINISH,
 	/* An account or an agent is held until a time, or free again (reason 0: the row goes, with its note).
 	 */
@@ -133,15 +135,16 @@ enum prune_what {
 	/* Runs numbered `first` to `last`: finished, skipped or missed, and nominal, claimed, ended and
 	 * retry_at no later than `at`. Those stay that ended beyond the number `end`, for a follower may have
 	 * to act on them, and the latest end of a living schedule. `kept` of the schedule becomes the nominal
-	 * time, if that is later (not for KIND_MANUAL). Their numbers are never given again. */
+	 * time, if that is later (not for KIND_MANUAL). Their numbers are never given again. Counts of
+	 * quarters of an hour that begin before `at` go with them. */
 	PRUNE_RUNS,
 	/* Ranges of `sid` that end no later than `at`; `kept` becomes their end, if that is later. */
 	PRUNE_RANGES,
 	/* The document that `sid` had up to `rev`: replaced no later than `at`, and no run is left that was
 	 * claimed under it. */
 	PRUNE_VERSION,
-	/* The tombstone of `sid`: removed no later than `at`, and none of its runs is left. Ranges and
-	 * documents go with it. */
+	/* The tombstone of `sid`: removed no later than `at`, and none of its runs is left. Ranges,
+	 * documents and its count go with it. */
 	PRUNE_SCHED,
 	/* The problem `first`, closed no later than `at`. */
 	PRUNE_PROBLEM,
@@ -268,7 +271,7 @@ struct agent_row {
 enum words_kind {
 	WORDS_WHY, /* more than its reason tells: which error made its condition false, what a document lacks
 		    */
-	WORDS_RESULT, /* what it answered */
+	WORDS_ORIGIN, /* what it was made of: definition, message and program of its last attempt, as JSON */
 	WORDS_KINDS
 };
 struct words_row {
@@ -276,6 +279,20 @@ struct words_row {
 	uint8_t kind;
 	struct str text; /* STORE_WORDS_BYTES_MAX at most, or ST_REFUSED */
 };
+
+/* Model calls that were not made, for a check had found nothing to do. */
+struct avoided_row {
+	uint64_t sid;  /* 0: of all schedules … */
+	int64_t since; /* … in the quarter of an hour that begins then, in seconds; AVOIDED_EVER: at any time
+			*/
+	uint64_t n;
+};
+enum { AVOIDED_EVER = -1, AVOIDED_SECONDS = 900 /* midnight is at such a time in every zone */ };
+
+static inline int64_t avoided_since(struct wall ended)
+{
+	return floor_div(wall_seconds(ended), AVOIDED_SECONDS) * AVOIDED_SECONDS;
+}
 
 /* What becomes of the schedule's row together with an occurrence or a range. */
 struct row_move {
@@ -327,6 +344,7 @@ struct st_req {
 			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
 			     * tokens, exit_code */
 	uint32_t failures;  /* FINISH with state RUN_FINISHED: the schedule's new count */
+	bool avoided;       /* FINISH: a model call, by its check */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
 };

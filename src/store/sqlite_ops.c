@@ -462,6 +462,14 @@ static bool same_end(const struct run_row *a, const struct run_row *b)
 	       a->tokens_out == b->tokens_out && a->exit_code == b->exit_code;
 }
 
+static int count_avoided(struct task *t)
+{
+	int rc = RUN(t, SQL_AVOIDED, 0, AVOIDED_EVER);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_AVOIDED, 0, avoided_since(t->r->run.ended));
+	return rc == SQLITE_OK ? RUN(t, SQL_AVOIDED, t->run.sid, AVOIDED_EVER) : rc;
+}
+
 static int op_finish(struct task *t)
 {
 	const struct run_row *end = &t->r->run, *run = &t->run;
@@ -482,6 +490,8 @@ static int op_finish(struct task *t)
 		rc = RUN(t, SQL_RUN_FINISH, run->run, end->attempt, end->state, end->outcome, end->reason,
 			 end->ended.us, end->retry_at.us, end->cost, end->tokens_in, end->tokens_out,
 			 end->limited, number, end->exit_code);
+	if (rc == SQLITE_OK && t->r->avoided)
+		rc = count_avoided(t);
 	/* Most ends change no count: that saves rewriting the row. */
 	if (rc != SQLITE_OK || !last || t->sched.row.failures == t->r->failures)
 		return rc;
@@ -611,6 +621,8 @@ static int prune_runs(struct task *t)
 		rc = RUN(t, SQL_PRUNE_KEPT, p->first, p->last, t->r->at.us, most);
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_PRUNE_RUNS, p->first, p->last, t->r->at.us, most);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_PRUNE_AVOIDED, wall_seconds(t->r->at));
 	return rc == SQLITE_OK ? RUN(t, SQL_PRUNE_WORDS, p->first, p->last) : rc;
 }
 
@@ -631,7 +643,7 @@ static int prune_version(struct task *t)
 static int prune_sched(struct task *t)
 {
 	static const enum sql also[] = { SQL_PRUNE_SCHED_DOCUMENT, SQL_PRUNE_SCHED_VERSIONS,
-					 SQL_PRUNE_SCHED_RANGES, SQL_SID_REMEMBER };
+					 SQL_PRUNE_SCHED_RANGES, SQL_PRUNE_SCHED_AVOIDED, SQL_SID_REMEMBER };
 	int rc = RUN(t, SQL_PRUNE_SCHED, t->r->sid, t->r->at.us);
 	bool gone = rc == SQLITE_OK && sqlite3_changes(t->sql->db) == 1;
 	for (unsigned i = 0; i < ARRAY_LEN(also) && gone && rc == SQLITE_OK; i++)

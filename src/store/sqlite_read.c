@@ -332,6 +332,26 @@ enum err read_scheds_from(struct reader *r, struct str from, const struct read_s
 
 /* ---- what agents know ---- */
 
+enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
+		      struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_AVOIDED];
+	struct read_avoided found = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)sid, wall_seconds(since));
+		rc = sqlite3_step(s);
+		if (rc == SQLITE_ROW)
+			found = (struct read_avoided){ (uint64_t)sqlite3_column_int64(s, 0),
+						       (uint64_t)sqlite3_column_int64(s, 1) };
+		rc = leave(s, rc);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
 enum err read_state(struct reader *r, struct str key, struct arena *a, struct state_row *ret, struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_STATE];

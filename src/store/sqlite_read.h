@@ -110,6 +110,15 @@ struct read_agents {
  * definitions become too much, READ_BYTES_MAX. */
 must_check enum err read_agents(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				struct read_agents *ret, struct why *why);
+/* ---- what checks saved ---- */
+
+/* Model calls avoided: of this schedule (0: of all) ever, and of all from `since` on, a time at which a
+ * quarter of an hour begins. What is old enough to be pruned is in the first alone. */
+struct read_avoided {
+	uint64_t ever, lately;
+};
+must_check enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
+				 struct why *why);
 
 /* ---- runs ---- */
 

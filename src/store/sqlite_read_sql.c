@@ -59,6 +59,9 @@ static const char *const text[] = {
 					      "> (?3, ?4) AND d.dropped = 0"
 					      " AND d.source > '' ORDER BY d.source, d.id LIMIT ?5",
 	[READ_WORDS] = "SELECT text FROM words WHERE run = ?1 AND kind = ?2",
+	/* Of schedule ?1, ever; of all, from ?2 on. */
+	[READ_AVOIDED] = "SELECT (SELECT n FROM avoided WHERE sid = ?1 AND since = -1),"
+			 " (SELECT sum(n) FROM avoided WHERE sid = 0 AND since <> -1 AND since >= ?2)",
 	[READ_STATE] = "SELECT rev, body FROM state WHERE key = ?1",
 	[READ_AGENT] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name = ?1",
 	[READ_AGENTS] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name > ?1 AND body IS NOT NULL"

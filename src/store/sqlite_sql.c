@@ -94,6 +94,8 @@ static const char *const text[] = {
 	[SQL_SOURCE] = "UPDATE document SET source = ?2, line = ?3 WHERE sid = ?1",
 	[SQL_WORDS_PUT] = "INSERT OR REPLACE INTO words (run, kind, text) VALUES (?1, ?2, ?3)",
 	[SQL_WORDS_REMOVE] = "DELETE FROM words WHERE run = ?1 AND kind = ?2",
+	[SQL_AVOIDED] = "INSERT INTO avoided (sid, since, n) VALUES (?1, ?2, 1)"
+			" ON CONFLICT (sid, since) DO UPDATE SET n = n + 1",
 	[SQL_STATE_GET] = "SELECT rev, at FROM state WHERE key = ?1",
 	[SQL_STATE_PUT] = "INSERT OR REPLACE INTO state (key, rev, at, body) VALUES (?1, ?2, ?3, ?4)",
 	[SQL_AGENT_GET] = "SELECT rev, at, body IS NOT NULL FROM agent WHERE name = ?1",
@@ -111,6 +113,7 @@ static const char *const text[] = {
 	[SQL_PRUNE_RUNS] = "DELETE FROM run AS o WHERE" OLD_RUNS,
 	[SQL_PRUNE_WORDS] = "DELETE FROM words AS w WHERE w.run >= ?1 AND w.run <= ?2"
 			    " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = w.run)",
+	[SQL_PRUNE_AVOIDED] = "DELETE FROM avoided WHERE sid = 0 AND since <> -1 AND since < ?1",
 	[SQL_PRUNE_RANGES_KEPT] = "UPDATE schedule SET kept = max(kept, ifnull((SELECT max(last) FROM range"
 				  " WHERE sid = ?1 AND last <= ?2), kept)) WHERE sid = ?1",
 	[SQL_PRUNE_RANGES] = "DELETE FROM range WHERE sid = ?1 AND last <= ?2",
@@ -129,6 +132,7 @@ static const char *const text[] = {
 	[SQL_PRUNE_SCHED_DOCUMENT] = "DELETE FROM document WHERE sid = ?1",
 	[SQL_PRUNE_SCHED_VERSIONS] = "DELETE FROM version WHERE sid = ?1",
 	[SQL_PRUNE_SCHED_RANGES] = "DELETE FROM range WHERE sid = ?1",
+	[SQL_PRUNE_SCHED_AVOIDED] = "DELETE FROM avoided WHERE sid = ?1",
 	[SQL_PRUNE_PROBLEM] = "DELETE FROM problem WHERE number = ?1 AND closed <= ?2"
 			      " AND closed < 9223372036854775807",
 

@@ -169,9 +169,17 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 			check_fail(c, "sid %llu: %s runs late although %s is due too", sid, at,
 				   check_time(next));
 	}
-	if (p->overlap == OVERLAP_SKIP && r->kind != KIND_CATCH_UP && p->action == ACTION_RUN &&
+	if (p->overlap == OVERLAP_SKIP && r->kind != KIND_CATCH_UP && p->action != ACTION_EVENT &&
 	    has_process(c, q->sid))
 		check_fail(c, "sid %llu: %s is claimed although a run is alive (overlap skip)", sid, at);
+}
+
+/* Of the agent its rules are for, as it is defined now. */
+static uint64_t print_now(const struct check *c, const struct policy *p)
+{
+	return p->chosen == CHOSEN_BY_DEFAULT ? c->w->default_agent
+	       : p->chosen == CHOSEN_NAMED    ? c->w->agents[p->agent]
+					      : 0;
 }
 
 static void check_occ(struct check *c, const struct st_req *q, const struct version *v)
@@ -196,6 +204,8 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 		check_fail(c, "G7: sid %llu: %s is early", sid, at);
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
 		check_fail(c, "R9: sid %llu: %s by rules of other zone data", sid, at);
+	if (v->rules.agent_print != print_now(c, &v->rules.policy))
+		check_fail(c, "R9: sid %llu: %s by rules with another definition of its agent", sid, at);
 	if (r->kind == KIND_BACKFILL)
 		return;
 	if (q->moves && v->after == 0 && q->move.high.us < r->nominal.us)
@@ -382,6 +392,19 @@ static bool may_give_up(const struct check *c, const struct view *v)
 	return false;
 }
 
+/* A model call is counted as avoided if it is an agent's turn that its check ended before anything was
+ * started, and only then. While the schedule is being changed to or from a turn either is right. */
+static void check_avoided(struct check *c, const struct st_req *q, const struct policy *then,
+			  const struct policy *now, const struct file *f)
+{
+	bool idle = q->run.state == RUN_FINISHED && q->run.outcome == OUTCOME_NO_WORK &&
+		    !(f && f->state == FILE_ENDED);
+	bool was = then->action == ACTION_TURN, is = now->action == ACTION_TURN;
+	if (q->avoided ? !idle || !(was || is) : idle && was && is)
+		check_fail(c, "run %llu: a model call is%s counted as avoided",
+			   (unsigned long long)q->run.run, q->avoided ? "" : " not");
+}
+
 static void check_finish(struct check *c, const struct st_req *q)
 {
 	const struct run_row *r = &q->run;
@@ -396,6 +419,7 @@ static void check_finish(struct check *c, const struct st_req *q)
 	unsigned retries_least = p->retries < p2->retries ? p->retries : p2->retries;
 	const struct file *f = hands_file(c->w, r->run, r->attempt ? r->attempt : 1);
 	const struct run_row *stored = rows_run(c->w->rows, r->run);
+	check_avoided(c, q, p, p2, f);
 	if (f && (f->state == FILE_ALIVE || (f->state == FILE_ASKED && v->asked_epoch == c->w->epoch)))
 		check_fail(c, "G5: run %llu: the end of attempt %u is recorded while it is alive", run,
 			   r->attempt);

@@ -47,7 +47,8 @@ static bool lost_is_mine(struct world *w, struct st_ack *a)
 
 static bool starts_at_once(struct world *w, struct st_req *q)
 {
-	if (q->op == ST_OCC && q->run.state == RUN_CLAIMED && rules_of(w, q->sid).policy.action == ACTION_RUN)
+	if (q->op == ST_OCC && q->run.state == RUN_CLAIMED &&
+	    rules_of(w, q->sid).policy.action != ACTION_EVENT)
 		hands_request(w, &(struct rn_req){ .op = RN_START,
 						   .run = q->run.run,
 						   .attempt = 1,

@@ -425,6 +425,45 @@ SCENARIO(check_fails)
 	expect(s, a, "09:00 failed/check");
 }
 
+/* A day on which there is never anything to do: asked at each of its times, and nothing is ever started. */
+static void idle_day(struct stage *s, const char *cron, unsigned minutes)
+{
+	begin_at(s, "03-05 00:00");
+	struct spec turn = { .cron = cron,
+			     .policy = { .guards = 1 << ASK_CHECK, .action = ACTION_TURN, .agent = 1 } };
+	struct spec command = { .cron = cron, .policy.guards = 1 << ASK_CHECK };
+	uint64_t a = add(s, turn), b = add(s, command);
+	answers(s, a, ASK_CHECK, false, REASON_NONE);
+	answers(s, b, ASK_CHECK, false, REASON_NONE);
+	until(s, "03-05 13:37");
+	world_crash(stage_world(s), SECONDS(10)); /* counted before, counted after, counted once */
+	until(s, "03-06 00:00:30");
+	const struct rows *rows = stage_world(s)->rows;
+	unsigned idle = 0;
+	for (unsigned minute = minutes; minute <= 24 * 60; minute += minutes) {
+		struct wall nominal = { at(s, "03-05 00:00").us + MINUTES(minute) };
+		const struct run_row *r = rows_at(rows, a, nominal);
+		idle += r && r->state == RUN_FINISHED && r->outcome == OUTCOME_NO_WORK;
+	}
+	expect_true(s, idle == 24 * 60 / minutes);
+	expect_true(s, rows_avoided(rows, 0) == idle && rows_avoided(rows, a) == idle);
+	expect_true(s, rows_avoided(rows, b) == 0); /* no model is behind a command */
+	unsigned born = 0;
+	for (unsigned i = 0; i < stage_world(s)->files; i++)
+		born += stage_world(s)->file[i].state != FILE_BURNT;
+	expect_true(s, born == 0);
+}
+
+SCENARIO(check_keeps_a_day_free_of_model_calls)
+{
+	idle_day(s, "*/15 * * * *", 15);
+}
+
+SCENARIO(check_keeps_every_minute_free_of_model_calls)
+{
+	idle_day(s, "* * * * *", 1);
+}
+
 /* A crash while a guard is asked: asked again, claimed once. */
 SCENARIO(guard_is_asked_again_after_a_crash)
 {
@@ -487,6 +526,18 @@ SCENARIO(active_hours_over_midnight)
 	expect(s, a,
 	       "22:00 skipped/active_hours; 03-06 00:00 done 03-06 00:00-03-06 00:00:01; "
 	       "03-06 02:00 skipped/active_hours");
+}
+
+/* Ten at night to six in New York is 03:00 to 11:00 here, and over midnight there. */
+SCENARIO(active_hours_over_midnight_elsewhere)
+{
+	begin_at(s, "03-05 23:00");
+	uint64_t a =
+		add(s, (struct spec){ .cron = "0 */4 * * *", .active = { 22 * 60, 6 * 60, ZONE_NEW_YORK } });
+	until(s, "03-06 13:00");
+	expect(s, a,
+	       "03-06 00:00 skipped/active_hours; 03-06 04:00 done 03-06 04:00-03-06 04:00:01; "
+	       "03-06 08:00 done 03-06 08:00-03-06 08:00:01; 03-06 12:00 skipped/active_hours");
 }
 
 /* Down over the end of the agent's hours: what lies outside was never to run. */

@@ -544,6 +544,75 @@ SCENARIO(outdated_rules_wait_for_their_recompilation)
 	expect_true(s, order(s, now).code == REPLY_NOT_FOUND);
 }
 
+/* An agent's definition is another now. */
+static void define(struct stage *s, uint32_t agent, uint64_t print)
+{
+	struct world *w = stage_world(s);
+	*(agent ? &w->agents[agent] : &w->default_agent) = print;
+	world_engine(w, &(struct event){ .kind = EV_AGENTS, .key = agent });
+}
+
+static struct command compiled(uint64_t sid, struct spec spec, uint64_t print)
+{
+	struct command c = { .kind = CMD_RECOMPILE, .sid = sid, .rules = spec_rules(&spec) };
+	c.rules.agent_print = print;
+	return c;
+}
+
+static unsigned outdated(struct stage *s)
+{
+	return engine_counts(stage_world(s)->engine).outdated;
+}
+
+/* Who was blocked for want of an agent goes on when there is one, and is blocked again when it goes; what
+ * came meanwhile was skipped, and does not come again. Others are not touched. */
+SCENARIO(agent_comes_and_goes)
+{
+	struct spec blocked = { .cron = EVERY_TEN,
+				.policy = { .action = ACTION_TURN,
+					    .agent = 3,
+					    .chosen = CHOSEN_NAMED,
+					    .guards = 1 << ASK_HOOK } },
+		    good = blocked;
+	good.policy.guards = 0;
+	uint64_t a = add(s, blocked), other = add(s, (struct spec){ .cron = EVERY_TEN, .policy.agent = 2 });
+	answers(s, a, ASK_HOOK, false, REASON_BLOCKED);
+	until(s, "08:25");
+	define(s, 2, 4711);
+	expect_true(s, outdated(s) == 0);
+	define(s, 3, 5);
+	expect_true(s, outdated(s) == 1);
+	expect_true(s, order(s, compiled(a, good, 5)).code == REPLY_OK);
+	expect_true(s, outdated(s) == 0);
+	until(s, "08:45");
+	define(s, 3, 0);
+	expect_true(s, order(s, compiled(a, blocked, 0)).code == REPLY_OK);
+	until(s, "08:55");
+	expect(s, a, "08:10..08:20 skipped/blocked; " RAN("08:30") RAN("08:40") "08:50 skipped/blocked");
+	expect(s, other, RAN("08:10") RAN("08:20") RAN("08:30") RAN("08:40") "08:50 done 08:50-08:50:01");
+}
+
+/* Rules that were made with a definition which is another by now wait until they are made anew; a crash in
+ * between changes nothing about it. */
+SCENARIO(default_agent_changes_over_a_crash)
+{
+	struct spec spec = { .cron = EVERY_TEN,
+			     .policy = { .action = ACTION_TURN, .agent = 1, .chosen = CHOSEN_BY_DEFAULT } };
+	struct command put = spec_put(&spec, 0);
+	stage_world(s)->default_agent = 7;
+	put.rules.agent_print = 7;
+	uint64_t a = order(s, put).sid;
+	until(s, "08:15");
+	define(s, 0, 8);
+	expect_true(s, outdated(s) == 1);
+	world_crash(stage_world(s), SECONDS(5));
+	until(s, "08:16");
+	expect_true(s, outdated(s) == 1);
+	expect_true(s, order(s, compiled(a, spec, 8)).code == REPLY_OK);
+	until(s, "08:35");
+	expect(s, a, RAN("08:10") RAN("08:20") "08:30 done 08:30-08:30:01");
+}
+
 /* A paused one stays paused, and its times that come again are in the range. */
 SCENARIO(clock_back_while_paused)
 {

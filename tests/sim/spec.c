@@ -118,6 +118,7 @@ static void choose_policy(struct world *w, struct spec *s)
 		p.agent = 1 + (uint32_t)world_random(w, 3);
 		p.agent_slots = (uint8_t)p.agent; /* the same for all who share it */
 		p.account = world_chance(w, 60) ? 10 + p.agent / 2 : 0;
+		p.action = p.action == ACTION_RUN ? ACTION_TURN : p.action;
 	}
 	if (world_chance(w, 20))
 		p.key = 20 + (uint32_t)world_random(w, 2);

@@ -105,6 +105,9 @@ void world_open(struct world *w, const struct world_options *o)
 		.zone_count = WORLD_ZONES,
 		.calendars = world_calendars,
 		.calendar_count = WORLD_CALENDARS,
+		.agents = w->agents,
+		.agent_count = WORLD_AGENTS,
+		.default_agent = &w->default_agent,
 	};
 	w->check = check_new(w);
 	world_up(w);

@@ -17,6 +17,7 @@
 
 /* The zones and calendars every world has. */
 enum { ZONE_UTC, ZONE_NEW_YORK, ZONE_SYDNEY, ZONE_BERLIN, WORLD_ZONES };
+enum { WORLD_AGENTS = 4 };
 enum { CALENDAR_NONE, CALENDAR_SOME, WORLD_CALENDARS };
 extern const struct days world_calendars[WORLD_CALENDARS];
 const struct zone *world_zone(unsigned zone);
@@ -126,6 +127,7 @@ struct world {
 	struct engine *engine; /* NULL: down */
 	struct engine_config config;
 	const struct zone *zones[WORLD_ZONES];
+	uint64_t agents[WORLD_AGENTS], default_agent; /* prints of definitions */
 	struct effects fx;
 	int64_t wake; /* when the timer goes off; INT64_MAX: never */
 	int64_t down_since, up_since;

@@ -1588,7 +1588,7 @@ ON_EACH(words_are_of_a_run)
 	CHECK_INT(ask(rig, req_words(7, WORDS_KINDS, "no such kind")).res, ST_REFUSED);
 	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "first")).res, ST_OK);
 	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "second")).res, ST_OK);
-	CHECK_INT(ask(rig, req_words(7, WORDS_RESULT, "done")).res, ST_OK);
+	CHECK_INT(ask(rig, req_words(7, WORDS_ORIGIN, "done")).res, ST_OK);
 	EXPECT(rig, "words", "7 0 'second'|7 1 'done'");
 	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "")).res, ST_OK);
 	EXPECT(rig, "words", "7 1 'done'");
@@ -1596,6 +1596,41 @@ ON_EACH(words_are_of_a_run)
 	memset(long_text, 'x', sizeof long_text);
 	long_text[sizeof long_text - 1] = 0;
 	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, long_text)).res, ST_REFUSED);
+}
+
+/* ---- what checks saved ---- */
+
+static struct st_req req_avoided(uint64_t sid, uint64_t run, int64_t ended)
+{
+	struct st_req r = req_finish(sid, run, 1, RUN_FINISHED, ended);
+	r.avoided = true;
+	return r;
+}
+
+ON_EACH(what_a_check_saved_is_counted_once)
+{
+	const int64_t quarter = AVOIDED_SECONDS * USEC;
+	for (uint64_t sid = 5; sid < 7; sid++) {
+		ask(rig, req_put(sid, 0, 10));
+		ask(rig, req_occ(sid, 1, 2 * sid, 100));
+		ask(rig, req_occ(sid, 1, 2 * sid + 1, 200));
+	}
+	CHECK_INT(ask(rig, req_avoided(5, 10, quarter)).res, ST_OK);
+	EXPECT(rig, "avoided", "0 -1 1|0 900 1|5 -1 1");
+	CHECK_INT(ask(rig, req_avoided(5, 10, quarter)).res, ST_OK); /* mine */
+	CHECK_INT(ask(rig, req_avoided(5, 10, quarter + 1)).res, ST_LOST);
+	CHECK_INT(ask(rig, req_avoided(5, 99, quarter)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_avoided(5, 11, 2 * quarter - 1)).res, ST_OK);
+	CHECK_INT(ask(rig, req_avoided(6, 12, 2 * quarter)).res, ST_OK);
+	CHECK_INT(ask(rig, req_finish(6, 13, 1, RUN_FINISHED, quarter)).res, ST_OK);
+	EXPECT(rig, "avoided", "0 -1 3|0 1800 1|0 900 2|5 -1 2|6 -1 1");
+	/* Of the past only the sums are kept; those of a schedule go with it. */
+	CHECK_INT(ask(rig, req_prune(PRUNE_RUNS, 0, 2 * quarter)).res, ST_OK);
+	EXPECT(rig, "avoided", "0 -1 3|0 1800 1|5 -1 2|6 -1 1");
+	CHECK_INT(ask(rig, req_drop(5, 1, 3 * quarter)).res, ST_OK);
+	CHECK_INT(ask(rig, req_prune(PRUNE_RUNS, 0, 4 * quarter)).res, ST_OK);
+	CHECK_INT(ask(rig, req_prune(PRUNE_SCHED, 5, 4 * quarter)).res, ST_OK);
+	EXPECT(rig, "avoided", "0 -1 3|6 -1 1");
 }
 
 /* ---- PRUNE ---- */

@@ -247,6 +247,11 @@ void dump_rows(const struct rows *r, struct buf *out)
 		add_text(&lines, w->text);
 		buf_addc(&lines, '\n');
 	}
+	for (size_t i = 0; i < rows_avoids(r); i++) {
+		const struct avoided_row *x = rows_avoided_at(r, i);
+		NUMBERS(&lines, "avoided", x->sid, x->since, x->n);
+		buf_addc(&lines, '\n');
+	}
 	for (size_t i = 0; i < rows_states(r); i++) {
 		const struct rows_state *s = rows_state_at(r, i);
 		NUMBERS(&lines, "state", s->row.rev, s->at.us);
@@ -309,6 +314,7 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "problem", "SELECT number, count, opened, said, acked, closed, key, subject, text, by, note"
 			     " FROM problem" },
 		{ "words", "SELECT run, kind, text FROM words" },
+		{ "avoided", "SELECT sid, since, n FROM avoided" },
 		{ "state", "SELECT rev, at, key, body FROM state" },
 		{ "agent", "SELECT rev, at, line, name, body, source FROM agent" },
 	};

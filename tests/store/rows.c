@@ -28,6 +28,8 @@ struct rows {
 	size_t names, name_room;
 	struct words_row *words;
 	size_t said, words_room;
+	struct avoided_row *avoided;
+	size_t avoids, avoided_room;
 	struct rows_state *state;
 	size_t states, state_room;
 	struct rows_agent *agent;
@@ -114,6 +116,7 @@ struct rows *rows_clone(const struct rows *r)
 	c->words = copy(r->words, r->words_room * sizeof *r->words);
 	for (size_t i = 0; i < c->said; i++)
 		c->words[i].text = copy_text(c->words[i].text);
+	c->avoided = copy(r->avoided, r->avoided_room * sizeof *r->avoided);
 	c->state = copy(r->state, r->state_room * sizeof *r->state);
 	for (size_t i = 0; i < c->states; i++) {
 		c->state[i].row.key = copy_text(c->state[i].row.key);
@@ -181,6 +184,7 @@ void rows_free(struct rows *r)
 	for (size_t i = 0; i < r->said; i++)
 		free((char *)r->words[i].text.p);
 	free(r->words);
+	free(r->avoided);
 	for (size_t i = 0; i < r->problems; i++)
 		free_problem(&r->problem[i]);
 	free(r->problem);
@@ -558,6 +562,29 @@ static uint8_t started(struct rows *r, const struct st_req *q)
 	return ST_OK;
 }
 
+static void count_avoided(struct rows *r, uint64_t sid, int64_t since)
+{
+	size_t i = 0;
+	while (i < r->avoids && (r->avoided[i].sid != sid || r->avoided[i].since != since))
+		i++;
+	if (i == r->avoids) {
+		ROOM(r->avoided, r->avoids, r->avoided_room);
+		r->avoided[r->avoids++] = (struct avoided_row){ sid, since, 0 };
+	}
+	r->avoided[i].n++;
+}
+
+static void forget_avoided(struct rows *r, uint64_t sid, int64_t before)
+{
+	for (size_t i = 0; i < r->avoids;) {
+		const struct avoided_row *x = &r->avoided[i];
+		if (x->sid == sid && (sid || x->since != AVOIDED_EVER) && x->since < before)
+			r->avoided[i] = r->avoided[--r->avoids];
+		else
+			i++;
+	}
+}
+
 static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	struct record *x = record_of(r, q->run.run);
@@ -575,6 +602,11 @@ static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret
 	}
 	if (!run_open(row) || row->attempt > end->attempt)
 		return ST_LOST;
+	if (q->avoided) {
+		count_avoided(r, 0, AVOIDED_EVER);
+		count_avoided(r, 0, avoided_since(end->ended));
+		count_avoided(r, row->sid, AVOIDED_EVER);
+	}
 	row->attempt = end->attempt;
 	row->state = end->state;
 	row->outcome = end->outcome;
@@ -823,6 +855,7 @@ static void prune_runs(struct rows *r, const struct st_req *q)
 			keep_up_to(s, run->nominal);
 		remove_record(r, x);
 	}
+	forget_avoided(r, 0, wall_seconds(q->at));
 	for (size_t i = 0; i < r->said;) {
 		struct words_row *w = &r->words[i];
 		if (w->run < q->prune.first || w->run > q->prune.last || record_of(r, w->run)) {
@@ -855,6 +888,7 @@ static void prune_sched(struct rows *r, const struct st_req *q)
 	for (size_t i = 0; i < r->records; i++)
 		if (!r->record[i].gone && r->record[i].row.sid == q->sid)
 			return;
+	forget_avoided(r, q->sid, INT64_MAX);
 	free_sched(s);
 	table_del(&r->by_sid, q->sid);
 	if (q->sid > r->pruned_sid)
@@ -1134,6 +1168,24 @@ const struct problem_row *rows_problem_at(const struct rows *r, size_t i)
 size_t rows_said(const struct rows *r)
 {
 	return r->said;
+}
+
+size_t rows_avoids(const struct rows *r)
+{
+	return r->avoids;
+}
+
+const struct avoided_row *rows_avoided_at(const struct rows *r, size_t i)
+{
+	return &r->avoided[i];
+}
+
+uint64_t rows_avoided(const struct rows *r, uint64_t sid)
+{
+	for (size_t i = 0; i < r->avoids; i++)
+		if (r->avoided[i].sid == sid && r->avoided[i].since == AVOIDED_EVER)
+			return r->avoided[i].n;
+	return 0;
 }
 
 const struct words_row *rows_words_at(const struct rows *r, size_t i)

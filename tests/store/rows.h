@@ -46,6 +46,10 @@ const struct rows_agent *rows_agent_at(const struct rows *r, size_t i);
 size_t rows_said(const struct rows *r);
 const struct words_row *rows_words_at(const struct rows *r, size_t i);
 
+size_t rows_avoids(const struct rows *r);
+const struct avoided_row *rows_avoided_at(const struct rows *r, size_t i);
+uint64_t rows_avoided(const struct rows *r, uint64_t sid); /* ever; sid 0: of all */
+
 size_t rows_scheds(const struct rows *r);
 const struct rows_sched *rows_sched_at(const struct rows *r, size_t i);
 const struct rows_sched *rows_sched(const struct rows *r, uint64_t sid); /* NULL: none */

@@ -159,6 +159,7 @@ static void make_finish(struct stream *s, struct st_req *r)
 	r->run.retry_at = AT(moment(s));
 	r->run.exit_code = (int32_t)below(s, 3) - 1;
 	r->failures = (uint32_t)below(s, 4);
+	r->avoided = one_in(s, 4);
 }
 
 static void make_hold(struct stream *s, struct st_req *r)

@@ -423,8 +423,8 @@ static void take_clock(struct engine *e, const struct command *c)
 	engine_reply(e, c->tag, REPLY_OK, 0, 0);
 }
 
-/* The same document, compiled anew: its times are found again from its last record on, and what was missed
- * meanwhile is settled by them. */
+/* The same document, compiled anew. If it is its when that did not hold, its times are found again from its
+ * last record on, and what was missed meanwhile is settled by them; another agent changes none of them. */
 static void take_recompile(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
@@ -434,10 +434,12 @@ static void take_recompile(struct engine *e, const struct command *c)
 	}
 	struct st_req r = put(s, e->now.wall);
 	struct wall from = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
-	r.keep_next = false;
-	r.row.next = first_time(e, &c->rules, s->row.after, from);
+	if (!engine_when_holds(e, s)) {
+		r.keep_next = false;
+		r.row.next = first_time(e, &c->rules, s->row.after, from);
+		s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
+	}
 	set_rules(&r.row, c, rules_of(s)->max_runs);
-	s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
 	send(e, s, &r, FOR_PUT, c->tag);
 }
 

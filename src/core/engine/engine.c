@@ -172,15 +172,44 @@ void engine_set_gone(struct engine *e, struct sched *s)
 	set_outdated(e, s, false); /* its rules are of no use any more */
 }
 
-/* Its zone, and whether its rules still hold there. */
+bool engine_when_holds(const struct engine *e, const struct sched *s)
+{
+	const struct rules *rules = rules_of(s);
+	return rules->version == RULES_VERSION && rules->policy.zone < e->config.zone_count &&
+	       rules->zone_print == zone_print(s->zone) && rules->policy.calendar < e->config.calendar_count;
+}
+
+/* Of its agent's definition as it stands. */
+static uint64_t agent_print(const struct engine *e, const struct policy *p)
+{
+	if (p->chosen == CHOSEN_BY_DEFAULT)
+		return e->config.default_agent ? *e->config.default_agent : 0;
+	return p->chosen == CHOSEN_NAMED && p->agent < e->config.agent_count ? e->config.agents[p->agent] : 0;
+}
+
+/* Its zone, and whether its rules still hold there, and for its agent. */
 static void find_zone(struct engine *e, struct sched *s)
 {
 	const struct rules *rules = rules_of(s);
 	bool known = rules->policy.zone < e->config.zone_count;
 	s->zone = e->config.zones[known ? rules->policy.zone : 0];
-	bool holds = known && rules->version == RULES_VERSION && rules->zone_print == zone_print(s->zone) &&
-		     rules->policy.calendar < e->config.calendar_count;
+	bool holds = engine_when_holds(e, s) && rules->agent_print == agent_print(e, &rules->policy);
 	set_outdated(e, s, !holds && !s->gone);
+}
+
+/* One word with a definition's number in it is enough to know whom it concerns. */
+static void agents_changed(struct engine *e, uint32_t key)
+{
+	for (uint32_t i = 0; i < e->scheds; i++) {
+		struct sched *s = &e->sched[i];
+		const struct policy *p = policy_of(s);
+		bool concerned =
+			p->chosen == CHOSEN_BY_DEFAULT || (p->chosen == CHOSEN_NAMED && p->agent == key);
+		if (!s->live || !concerned)
+			continue;
+		find_zone(e, s);
+		due_queue(e, s);
+	}
 }
 
 /* At or below the pruning mark nothing is claimed, though the clock may have gone back behind it. */
@@ -447,6 +476,9 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	case EV_RESUMED:
 		e->resumed = now.wall;
 		break;
+	case EV_AGENTS:
+		agents_changed(e, ev->key);
+		break;
 	case EV_ZONES:
 		for (uint32_t i = 0; i < e->scheds; i++)
 			if (e->sched[i].live) {
@@ -493,6 +525,12 @@ uint64_t engine_outdated(const struct engine *e, uint32_t *at)
 			return s->row.sid;
 	}
 	return 0;
+}
+
+bool engine_is_outdated(const struct engine *e, uint64_t sid)
+{
+	uint32_t i = map_get(&e->sched_by_sid, sid);
+	return i != MAP_NONE && e->sched[i].outdated;
 }
 
 uint64_t engine_acted_on(const struct engine *e)

@@ -78,6 +78,7 @@ enum event_kind {
 	EV_STATE,     /* the state of agent `key` has changed: conditions may be true now; 0: of all */
 	EV_RESUMED,   /* the machine was suspended until now */
 	EV_ZONES,     /* the zones or calendars of the configuration have been read anew */
+	EV_AGENTS,    /* the definition of agent `key` has changed, and perhaps who is the default */
 };
 
 struct event {
@@ -117,7 +118,11 @@ struct engine_config {
 	unsigned zone_count;
 	const struct days *calendars; /* [0] is empty */
 	unsigned calendar_count;
-	bool documents_first; /* after EV_LOADED nothing comes due before EV_DOCUMENTS */
+	const uint64_t *agents; /* prints of their definitions, by number; 0: there is none */
+	unsigned agent_count;
+	const uint64_t
+		*default_agent; /* that of who stands for those that name none; NULL: there is nobody */
+	bool documents_first;   /* after EV_LOADED nothing comes due before EV_DOCUMENTS */
 };
 
 struct engine;
@@ -134,6 +139,7 @@ bool engine_next(const struct engine *e, struct now now, struct wall *ret);
 /* The next schedule from *at on (0 at first) whose rules were compiled by another version or for other zone
  * data; 0: no more. */
 uint64_t engine_outdated(const struct engine *e, uint32_t *at);
+bool engine_is_outdated(const struct engine *e, uint64_t sid);
 
 /* The largest number of an end such that no follower has to act on it, or on one before. */
 uint64_t engine_acted_on(const struct engine *e);

@@ -71,7 +71,7 @@ static uint32_t failures_after(uint32_t before, const struct run *r)
 	return good ? 0 : by_hand ? before : before + 1;
 }
 
-void finish_send(struct engine *e, struct run *r)
+void finish_send(struct engine *e, struct run *r, bool avoided)
 {
 	struct st_req q = runs_request(r, ST_FINISH, LANE_FINISH);
 	if (r->row.state == RUN_FINISHED) {
@@ -80,6 +80,7 @@ void finish_send(struct engine *e, struct run *r)
 		s->finishing++;
 		q.failures = s->failures_then;
 	}
+	q.avoided = avoided;
 	r->phase = PHASE_ENDING;
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
@@ -103,7 +104,9 @@ void finish_attempt(struct engine *e, struct run *r, const struct rn_says *says)
 	r->row.state = again ? RUN_RETRYING : RUN_FINISHED;
 	r->row.retry_at.us = again ? e->now.wall.us + seconds * USEC : 0;
 	r->retry.us = e->now.boot.us + seconds * USEC;
-	finish_send(e, r);
+	finish_send(e, r,
+		    says->say == RN_ANSWER && says->outcome == OUTCOME_NO_WORK &&
+			    policy_of(runs_sched(e, r))->action == ACTION_TURN);
 }
 
 void finish_tell(struct engine *e, const struct run_row *run)

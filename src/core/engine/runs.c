@@ -108,7 +108,9 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 		return;
 	}
 	if (how.state == RUN_RETRYING) {
-		struct rn_says end = { .outcome = how.outcome,
+		/* Not an end that the runner said: the check's answer. */
+		struct rn_says end = { .say = RN_ANSWER,
+				       .outcome = how.outcome,
 				       .reason = how.reason,
 				       .ended = e->now.wall,
 				       .cost = -1,
@@ -134,7 +136,7 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 	} else {
 		r->row.retry_at = e->now.wall; /* a retry that was to be: what was before it stands */
 	}
-	finish_send(e, r);
+	finish_send(e, r, false);
 }
 
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason)
@@ -452,7 +454,7 @@ static void unborn(struct engine *e, struct run *r)
 	r->retry = e->now.boot;
 	r->row.limited++;
 	r->row.state = RUN_RETRYING;
-	finish_send(e, r);
+	finish_send(e, r, false);
 }
 
 /* It was born, left no record, and nothing of it is alive. */

@@ -206,6 +206,8 @@ void engine_remove_sched(struct engine *e, struct sched *s);
 void engine_set_gone(struct engine *e, struct sched *s);          /* removed, but it has runs */
 struct resource *engine_resource(struct engine *e, uint32_t key); /* made if need be; NULL for key 0 */
 void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row);
+/* Its times are still those that its rules were compiled for. */
+bool engine_when_holds(const struct engine *e, const struct sched *s);
 /* Sends a request, remembering what it is for. */
 void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint64_t run, uint64_t command,
 		   const struct sched *s /* or NULL */);
@@ -309,7 +311,8 @@ void runs_launched(struct engine *e, struct run *r); /* the runner has answered 
 
 /* --- finish.c: the end of an attempt, and of the run --- */
 void finish_attempt(struct engine *e, struct run *r, const struct rn_says *says);
-void finish_send(struct engine *e, struct run *r); /* as its row says: finished, or to be retried */
+/* As its row says: finished, or to be retried. `avoided`: a model call was, by its check. */
+void finish_send(struct engine *e, struct run *r, bool avoided);
 void finish_tell(struct engine *e, const struct run_row *run); /* the followers */
 int64_t finish_longest_delay(const struct policy *p);          /* seconds */
 

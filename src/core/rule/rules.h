@@ -5,7 +5,13 @@
 #include "core/when/rule.h"
 #include "port/store.h"
 
-enum action { ACTION_RUN, ACTION_EVENT /* publishes, takes no slot, is done when claimed */ };
+enum action {
+	ACTION_RUN,
+	ACTION_EVENT, /* publishes, takes no slot, is done when claimed */
+	ACTION_TURN,  /* of an agent: a run, and a model call */
+};
+/* Whether it has an agent, and by whose word. */
+enum chosen { CHOSEN_NONE, CHOSEN_NAMED, CHOSEN_BY_DEFAULT };
 enum after_outcome { AFTER_DONE /* or no_work */, AFTER_FAILED /* or killed */, AFTER_ANY };
 
 struct policy {
@@ -16,6 +22,7 @@ struct policy {
 	uint8_t agent_slots;
 	uint16_t retries, catch_up_limit, max_failures; /* max_failures 0: off */
 	uint16_t zone, calendar;                        /* numbers in the engine's tables; calendar 0: none */
+	uint8_t chosen;                                 /* enum chosen: how `agent` was */
 	uint32_t window;                                /* seconds; 0: none */
 	uint32_t retry_delay, retry_most;               /* seconds */
 	uint32_t agent, key, account;                   /* 0: none; one number space for all three */
@@ -27,16 +34,17 @@ struct hours {
 	uint16_t from, to, zone;
 };
 
-/* The bytes of sched_row.rules. The version and the zone's print say whether they still hold. */
+/* The bytes of sched_row.rules. The version and the prints of what they were compiled with, the zone and the
+ * agent's definition, say whether they still hold. */
 struct rules {
 	uint16_t version;
 	struct hours active;
-	uint64_t zone_print;
+	uint64_t zone_print, agent_print; /* agent_print 0: there was none */
 	struct rule when;
 	struct policy policy;
 	uint32_t max_runs; /* as the engine was told: what is left of them is in the row */
 };
-#define RULES_VERSION 1
+#define RULES_VERSION 2
 static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
 
 /* What of the machine goes with them: shared by many, and numbered in them. */

@@ -144,6 +144,14 @@ CREATE TABLE words (
 	PRIMARY KEY (run, kind)
 ) STRICT, WITHOUT ROWID;
 
+-- Model calls that a check made needless: of a schedule, or of all (sid 0) in a quarter of an hour, or ever (since -1).
+CREATE TABLE avoided (
+	sid   INTEGER NOT NULL,
+	since INTEGER NOT NULL, -- seconds
+	n     INTEGER NOT NULL,
+	PRIMARY KEY (sid, since)
+) STRICT, WITHOUT ROWID;
+
 -- Stretches of skipped or missed occurrences, one row each.
 CREATE TABLE range (
 	sid    INTEGER NOT NULL,
