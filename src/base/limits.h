@@ -160,6 +160,7 @@
 /* Reports of an attempt */
 #define OUTBOX_BYTES_MAX 131072 /* of steps and notes; twice as many are read */
 #define OUTBOX_TEXT_MAX  4096   /* of one */
+#define ANSWER_BYTES_MAX 65536  /* of what one answered, for the next run: the last of it */
 
 /* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
 #define HTTP_BODY_BYTES_MAX   (64u << 20)  /* some 300,000 schedules */

@@ -27,11 +27,11 @@ void attempts_give(void *arg)
 
 /* On the desk's thread: what people will want to know of it, written down before it counts. None: as it was.
  */
-static void write_words(struct daemon *d, uint64_t run, struct str words)
+static void write_words(struct daemon *d, uint64_t run, enum words_kind kind, struct str words)
 {
 	struct st_req r = { .op = ST_WORDS,
 			    .lane = LANE_USER,
-			    .words = { .run = run, .kind = WORDS_WHY, .text = words } };
+			    .words = { .run = run, .kind = (uint8_t)kind, .text = words } };
 	while (words.p && daemon_send(d, &r, NULL, NULL) == E_BUSY && !atomic_load(&d->closing))
 		usleep(1000);
 }
@@ -42,7 +42,8 @@ void attempts_prepared(void *ctx, struct desk_job *j)
 	struct daemon *d = ctx;
 	j->ctx = d;
 	if (j->outcome)
-		write_words(d, j->req.run, str_of(j->why.text));
+		write_words(d, j->req.run, WORDS_WHY, str_of(j->why.text));
+	write_words(d, j->req.run, WORDS_ORIGIN, j->origin);
 	while (!atomic_load(&d->closing)) {
 		if (mailbox_put(d->mail, attempts_give, j) == OK)
 			return;
@@ -83,7 +84,7 @@ void attempts_answered(void *ctx, const struct rn_says *says, struct str words)
 {
 	struct daemon *d = ctx;
 	struct answer *a = NULL;
-	write_words(d, says->run, words);
+	write_words(d, says->run, WORDS_WHY, words);
 	while (!atomic_load(&d->closing)) { /* then the next daemon asks again */
 		a = a ? a : calloc(1, sizeof *a);
 		if (a)

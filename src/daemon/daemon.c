@@ -1,5 +1,6 @@
 #include "daemon/daemon_inner.h"
 
+#include "daemon/who.h"
 #include "host/rundir.h"
 #include "store/sqlite.h"
 #include "store/sqlite_copy.h"
@@ -77,22 +78,26 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = names_new(&d->names);
 	if (!e)
+		names_default_agent(d->names, o->defaults.default_agent);
+	if (!e)
 		e = mailbox_new(DAEMON_MAIL_MAX, &d->mail);
 	if (!e)
 		e = store_sqlite_open(d->database, &d->store, why);
 	if (!e)
 		e = past_look(d, why);
 	if (!e)
-		e = desk_open(&(struct desk_options){ .store = d->store,
-						      .place = { o->socket, o->out },
-						      .defaults = o->defaults,
-						      .names = d->names,
-						      .done = attempts_prepared,
-						      .compiled = outdated_compiled,
-						      .zones_read = outdated_zones_read,
-						      .answered = attempts_answered,
-						      .ctx = d },
-			      &d->desk, why);
+		e = desk_open(
+			&(struct desk_options){
+				.store = d->store,
+				.place = { .socket = o->socket, .runs = d->runs, .out = o->out },
+				.defaults = o->defaults,
+				.names = d->names,
+				.done = attempts_prepared,
+				.compiled = outdated_compiled,
+				.zones_read = outdated_zones_read,
+				.answered = attempts_answered,
+				.ctx = d },
+			&d->desk, why);
 	if (!e)
 		e = problems_new(
 			&(struct problems_config){
@@ -114,7 +119,9 @@ static void load_also(void *ctx, const struct load_item *item)
 static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
-	if (d->compile.again && !d->compile.under_way) /* it looks at all of them */
+	/* It looks at all of them. What was put may have been compiled with what was replaced meanwhile. */
+	if ((d->compile.again && !d->compile.under_way) ||
+	    (f->op == ST_PUT && engine_is_outdated(pump_engine(d->pump), f->sid)))
 		outdated_all(d);
 	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
 		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
@@ -139,6 +146,17 @@ static void stopping(void *ctx)
 		orders_stop(d);
 }
 
+/* Before the schedules whose rules are compared with them. */
+static enum err load_agents(struct daemon *d, struct why *why)
+{
+	struct reader *reader = NULL;
+	enum err e = store_sqlite_reader(d->store, &reader, why);
+	if (!e)
+		e = who_load(reader, d->names, why);
+	reader_close(reader);
+	return e;
+}
+
 /* Before anybody can ask: numbers of names that are not known yet would be given out a second time. */
 static enum err load(struct daemon *d, struct why *why)
 {
@@ -153,7 +171,9 @@ static enum err load(struct daemon *d, struct why *why)
 				 .happened = happened,
 				 .answered = sends_answered };
 	names_tables(d->names, &c.engine);
-	enum err e = pump_new(&c, &d->pump);
+	enum err e = load_agents(d, why);
+	if (!e)
+		e = pump_new(&c, &d->pump);
 	if (!e)
 		e = loop_new(&(struct loop_config){ .pump = d->pump,
 						    .store_fd = store_sqlite_ops.fd(d->store),

@@ -87,10 +87,6 @@ void sends_take(void *arg); /* mail */
 void sends_answered(void *ctx, const struct st_ack *ack);
 void sends_problem(void *ctx, const struct st_req *r); /* from the desk's thread */
 void sends_free(struct sending *s);
-/* The definition of this agent is another now, is there for the first time, or has gone: the store has it,
- * and readers see it. Whatever was decided by the old one is decided anew: rules of its schedules, what
- * blocks them. */
-void daemon_agent_changed(struct daemon *d, struct str name);
 
 /* --- health.c: what fails, and who is told --- */
 int64_t health_turned(void *ctx, struct now now);
@@ -103,11 +99,14 @@ void attempts_answered(void *ctx, const struct rn_says *says, struct str words);
 void attempts_give(void *arg); /* mail, as the next */
 void attempts_say(void *arg);
 
-/* --- outdated.c: rules of another version, or for other zone files --- */
+/* --- outdated.c: rules of another version, for other zone files or another agent --- */
 void outdated_all(void *arg); /* mail */
 void outdated_compiled(void *ctx, uint64_t sid, enum err e,
 		       const struct rules *rules); /* on the desk's thread */
 void outdated_zones_read(void *ctx);               /* so is this */
+/* The definition of this agent is another now, is there for the first time, or has gone: the store has it,
+ * and readers see it. */
+void outdated_agent(struct daemon *d, const struct agent_row *changed);
 
 /* --- datadir.c: the directory, and who has it --- */
 char *datadir_path(const char *dir, const char *name); /* NULL: no memory */

@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "core/when/iso.h"
 #include "daemon/guard.h"
+#include "daemon/origin.h"
+#include "daemon/who.h"
 #include "host/clock.h"
 #include "store/sqlite.h"
 #include "store/sqlite_read.h"
@@ -60,7 +62,8 @@ static bool is_machines(enum err e)
 	return e && e != E_INPUT && e != E_VALUE && e != E_NOTFOUND && e != E_LIMIT;
 }
 
-/* It was understood when it was taken; its zone's file may not be read for want of a descriptor. */
+/* It was understood when it was taken; its zone's file may not be read for want of a descriptor. Who takes
+ * its turns is settled by the agents as they are now. */
 static enum err understand(struct desk *d, struct str text, struct arena *a, struct schedule_doc *ret,
 			   struct why *why)
 {
@@ -83,7 +86,7 @@ static enum err understand(struct desk *d, struct str text, struct arena *a, str
 	if (list.n != 1)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the document holds %u schedules", list.n);
 	*ret = list.doc[0];
-	return OK;
+	return who_settle(d->reader, &env, a, ret, why);
 }
 
 static enum err prepare(struct desk *d, struct desk_job *j)
@@ -102,11 +105,13 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 				.zones = zoneinfo_source(d->zones),
 				.doc = &doc,
 				.run = &run,
-				.attempt = (uint16_t)(j->req.attempt & ~RUN_CHECK) };
+				.attempt = (uint16_t)(j->req.attempt & ~RUN_CHECK),
+				.runs = d->options.place.runs };
 	if (j->req.attempt & RUN_CHECK)
 		return render_check(&about, &d->options.place, d->options.defaults.timeout[DOC_WEBHOOK],
 				    &j->arena, &j->launch, &j->why);
-	return render_launch(&about, &d->options.place, &j->arena, &j->launch, &j->why);
+	e = render_launch(&about, &d->options.place, &j->arena, &j->launch, &j->why);
+	return e ? e : origin_of(&doc, &j->launch, &j->arena, &j->origin);
 }
 
 static bool try_again(const struct desk *d, enum err e, unsigned times)
@@ -198,7 +203,8 @@ static enum err find_answer(struct desk *d, const struct rn_req *r, struct arena
 				.zones = zoneinfo_source(d->zones),
 				.doc = &doc,
 				.run = &run,
-				.attempt = r->attempt };
+				.attempt = r->attempt,
+				.runs = d->options.place.runs };
 	enum err e = read_document_of(d->reader, r->sid, r->rev, a, &text, &why);
 	if (!e)
 		e = understand(d, text, a, &doc, &why);

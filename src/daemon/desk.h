@@ -13,8 +13,9 @@ struct desk_job {
 	struct rn_req req;
 	struct arena arena; /* of what `launch` points to */
 	struct launch launch;
-	uint8_t outcome; /* not OUTCOME_NONE: it cannot be executed … */
-	uint16_t reason; /* … for this reason */
+	struct str origin; /* what it is made of, for the record; p NULL: that goes without saying */
+	uint8_t outcome;   /* not OUTCOME_NONE: it cannot be executed … */
+	uint16_t reason;   /* … for this reason */
 	struct why why;
 	void *ctx;
 	struct desk_job *next; /* the desk's */

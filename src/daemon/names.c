@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "core/when/hash.h"
+#include "daemon/roster.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -27,7 +28,13 @@ struct names {
 	struct table table[NAME_KINDS];
 	const struct zone *zone[ZONES_MAX];
 	struct days days[CALENDARS_MAX];
+	struct roster roster;
+	uint64_t *agent; /* prints by number; few of these pages are ever touched */
+	struct str default_agent;
+	uint64_t by_default;
 };
+
+#define AGENT "agent:" /* before the names of agents */
 
 static const struct zone *utc(struct names *n)
 {
@@ -44,7 +51,8 @@ enum err names_new(struct names **ret)
 	n->table[NAME_ZONE].most = ZONES_MAX;
 	n->table[NAME_DAYS].most = CALENDARS_MAX;
 	n->table[NAME_OTHER].most = NAMES_MAX;
-	if (zoneinfo_open(&n->zoneinfo)) {
+	n->agent = calloc(NAMES_MAX, sizeof *n->agent);
+	if (!n->agent || zoneinfo_open(&n->zoneinfo)) {
 		names_free(n);
 		return E_NOMEM;
 	}
@@ -76,6 +84,8 @@ void names_free(struct names *n)
 	}
 	for (unsigned i = 0; i < CALENDARS_MAX; i++)
 		free((void *)n->days[i].day);
+	roster_free(&n->roster);
+	free(n->agent);
 	zoneinfo_close(n->zoneinfo);
 	zoneinfo_close(n->before);
 	zoneinfo_close(n->fresh);
@@ -152,6 +162,8 @@ static enum err set(struct names *n, enum name_kind kind, uint32_t number, uint6
 	t->name[number] = (struct name){ copy, text.n, unsaved };
 	if (kind == NAME_ZONE)
 		look_up_zone(n, number, text);
+	if (kind == NAME_OTHER && str_starts(text, STR(AGENT)))
+		n->agent[number] = roster_print(&n->roster, str_from(text, sizeof AGENT - 1));
 	return OK;
 }
 
@@ -224,6 +236,9 @@ void names_tables(struct names *n, struct engine_config *ret)
 	ret->zone_count = ZONES_MAX;
 	ret->calendars = n->days;
 	ret->calendar_count = CALENDARS_MAX;
+	ret->agents = n->agent;
+	ret->agent_count = NAMES_MAX;
+	ret->default_agent = &n->by_default;
 }
 
 enum err names_reread(struct names *n)
@@ -296,9 +311,9 @@ static enum err number_days(void *self, const struct days *days, uint16_t *ret)
 static void add_other(enum doc_name kind, struct str name, struct buf *out)
 {
 	static const char *const words[] = {
-		[DOC_AGENT] = "agent", [DOC_ACCOUNT] = "account", [DOC_CONCURRENCY_KEY] = "key"
+		[DOC_AGENT] = AGENT, [DOC_ACCOUNT] = "account:", [DOC_CONCURRENCY_KEY] = "key:"
 	};
-	buf_addf(out, "%s:%.*s", words[kind], STR_ARG(name));
+	buf_addf(out, "%s%.*s", words[kind], STR_ARG(name));
 }
 
 static enum err number_other(void *self, enum doc_name kind, struct str name, uint32_t *ret)
@@ -318,6 +333,24 @@ uint32_t names_known(struct names *n, enum doc_name kind, struct str name)
 		key_of(&n->table[NAME_OTHER], buf_str(&text), &number);
 	pthread_mutex_unlock(&n->lock);
 	return number == MAP_NONE ? 0 : number;
+}
+
+void names_default_agent(struct names *n, struct str name)
+{
+	n->default_agent = name;
+}
+
+enum err names_agent(struct names *n, struct str name, uint64_t print)
+{
+	pthread_mutex_lock(&n->lock);
+	enum err e = roster_set(&n->roster, name, print);
+	n->by_default = roster_default(&n->roster, n->default_agent);
+	pthread_mutex_unlock(&n->lock);
+	/* A number that is given out meanwhile has it already. */
+	uint32_t number = names_known(n, DOC_AGENT, name);
+	if (!e && number)
+		n->agent[number] = print;
+	return e;
 }
 
 struct doc_names names_for_documents(struct names *n)

@@ -24,6 +24,14 @@ struct str names_text(struct names *n, uint32_t number);
 /* The number of an agent, an account or a key that some rules use; 0: none do. */
 uint32_t names_known(struct names *n, enum doc_name kind, struct str name);
 
+/* Who stands for those that name no agent; empty: the only one. Before any other call; lives as long as `n`.
+ */
+void names_default_agent(struct names *n, struct str name);
+/* An agent's definition is now the one with this print; 0: there is none any more. Rules that were compiled
+ * with another are outdated when the engine is told (EV_AGENTS). On the engine's thread, or before there is
+ * one. */
+must_check enum err names_agent(struct names *n, struct str name, uint64_t print);
+
 /* For doc_rules. */
 struct doc_names names_for_documents(struct names *n);
 /* The tables the engine looks into; they stay where they are and are filled as names come. */

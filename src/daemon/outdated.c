@@ -1,3 +1,4 @@
+#include "core/doc/turn.h"
 #include "daemon/daemon_inner.h"
 
 #include <unistd.h>
@@ -71,4 +72,17 @@ void outdated_zones_read(void *ctx)
 	struct daemon *d = ctx;
 	while (mailbox_put(d->mail, take_zones, d) && !atomic_load(&d->closing))
 		usleep(1000);
+}
+
+/* Whoever names it, or nobody, is compiled anew; who was blocked for want of it goes on by itself. */
+void outdated_agent(struct daemon *d, const struct agent_row *changed)
+{
+	bool gone = changed->act == AGENT_DROP;
+	if (changed->act == AGENT_MOVE)
+		return;
+	if (names_agent(d->names, changed->name, gone ? 0 : turn_print(changed->name, changed->text)))
+		loop_out_of_memory(d->loop);
+	loop_event(d->loop, &(struct event){ .kind = EV_AGENTS,
+					     .key = names_known(d->names, DOC_AGENT, changed->name) });
+	outdated_all(d);
 }

@@ -1,7 +1,9 @@
 #include "daemon/render.h"
 
 #include "base/json.h"
+#include "core/doc/turn.h"
 #include "core/when/iso.h"
+#include "daemon/trace.h"
 #include "host/clock.h"
 
 #include <stdio.h>
@@ -110,16 +112,19 @@ static void put_pair(struct environment *e, const char *name, struct str value)
 	put(e, arena_printf(e->arena, "%s=%.*s", name, (int)value.n, value.p));
 }
 
+enum { RUN_NAMES = 16 }; /* what a run is told about itself, at most */
+
 static const char **render_env(struct renderer *r, const char *socket)
 {
 	const struct run_row *run = r->about->run;
 	const struct val *more = &r->about->doc->action.env;
 	struct environment e = { .arena = r->arena };
 	unsigned inherited = 0;
-	char nominal[ISO_SIZE];
+	const struct agent_doc *by = r->about->doc->turn.by;
+	char nominal[ISO_SIZE], trace[TRACE_SIZE];
 	while (environ[inherited])
 		inherited++;
-	e.room = inherited + (more->kind == VAL_MAP ? more->map.n : 0) + 8;
+	e.room = inherited + (more->kind == VAL_MAP ? more->map.n : 0) + RUN_NAMES;
 	e.item = arena_alloc(r->arena, (e.room + 1) * sizeof *e.item);
 	if (!e.item) {
 		fail(r, E_NOMEM);
@@ -139,8 +144,14 @@ static const char **render_env(struct renderer *r, const char *socket)
 	put(&e, arena_printf(r->arena, "ROTA_ATTEMPT=%u", r->about->attempt));
 	put_pair(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
 	put_pair(&e, "ROTA_SOCKET", str_of(socket));
+	put_pair(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* nobody has one yet */
+	put(&e, arena_printf(r->arena, "ROTA_FENCE=%llu", (unsigned long long)run->fence));
 	if (r->about->doc->agent.n)
 		put_pair(&e, "ROTA_AGENT", r->about->doc->agent);
+	if (by && by->model.n)
+		put_pair(&e, "ROTA_MODEL", by->model);
+	trace_child(getenv("TRACEPARENT"), trace);
+	put_pair(&e, "TRACEPARENT", str_of(trace));
 	e.item[e.n] = NULL;
 	if (e.failed)
 		fail(r, E_NOMEM);
@@ -221,6 +232,20 @@ static void render_command(struct renderer *r, struct launch *l)
 	render_expectations(r, l);
 }
 
+/* All it is told goes in by standard input, which then is at its end: arguments can be seen. */
+static void render_turn(struct renderer *r, struct launch *l)
+{
+	const struct schedule_doc *doc = r->about->doc;
+	struct str message = expand(r, doc->action.message);
+	render_program(r, &doc->action.command, l);
+	l->input = turn_input(doc, message, r->arena);
+	l->stall = doc->turn.stall * USEC;
+	l->out = true; /* its answer, for the next */
+	if (!l->input.p)
+		fail(r, E_NOMEM);
+	render_expectations(r, l);
+}
+
 static struct str expand_for(void *ctx, struct str text)
 {
 	return expand(ctx, text);
@@ -257,6 +282,7 @@ static void render_webhook(struct renderer *r, struct launch *l)
 /* Others are nothing to execute. */
 static void (*const renderers[DOC_ACTIONS])(struct renderer *r, struct launch *l) = {
 	[DOC_COMMAND] = render_command,
+	[DOC_AGENT_TURN] = render_turn,
 	[DOC_WEBHOOK] = render_webhook,
 };
 

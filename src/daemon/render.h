@@ -7,6 +7,7 @@
 /* What is the same for all runs. */
 struct render_place {
 	const char *socket; /* told to runs */
+	const char *runs;   /* the directory of their files */
 	struct way_out out;
 };
 

@@ -75,13 +75,6 @@ static void state_changed(struct daemon *d, struct str agent)
 		loop_event(d->loop, &(struct event){ .kind = EV_STATE, .key = number });
 }
 
-/* What agents know is in the scope of conditions; what they are is not, but they may have been asked to wait
- * for one that is there now. */
-void daemon_agent_changed(struct daemon *d, struct str name)
-{
-	state_changed(d, name);
-}
-
 void sends_answered(void *ctx, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
@@ -96,8 +89,8 @@ void sends_answered(void *ctx, const struct st_ack *ack)
 		f.problem.fresh = ack->count == 1;
 		if (s->req.op == ST_STATE && ack->res == ST_OK)
 			state_changed(d, s->req.state.key);
-		if (s->req.op == ST_AGENT && ack->res == ST_OK && s->req.agent.act != AGENT_MOVE)
-			daemon_agent_changed(d, s->req.agent.name);
+		if (s->req.op == ST_AGENT && ack->res == ST_OK)
+			outdated_agent(d, &s->req.agent);
 		if (s->done)
 			s->done(s->ctx, ack);
 		if (f.op == ST_PROBLEM)

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "core/when/iso.h"
 #include "host/clock.h"
-#include "host/runfile.h"
+#include "host/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,30 +39,6 @@ enum err outbox_add(const char *path, enum report_kind kind, struct str text, st
 	return OK;
 }
 
-static enum err read_end(const char *path, struct arena *a, struct str *ret, struct why *why)
-{
-	struct stat st = { 0 };
-	*ret = (struct str){ 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 && errno == ENOENT)
-		return OK;
-	bool plain = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-	off_t most = 2 * OUTBOX_BYTES_MAX, from = st.st_size > most ? st.st_size - most : 0;
-	char *text = plain ? arena_alloc(a, (size_t)(st.st_size - from) + 1) : NULL;
-	ssize_t n = text ? pread(fd, text, (size_t)(st.st_size - from), from) : -1;
-	int error = errno;
-	if (fd >= 0)
-		close(fd);
-	if (fd >= 0 && !plain)
-		return OK; /* whatever somebody has put there, it is no file of reports */
-	if (plain && !text)
-		return E_NOMEM;
-	if (n < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "%.150s cannot be read: %s", path, strerror(error));
-	*ret = (struct str){ text, (size_t)n };
-	return OK;
-}
-
 static struct str text_of(const struct val *map, const char *key)
 {
 	const struct val *v = val_get(map, str_of(key));
@@ -86,11 +62,9 @@ static bool read_line(struct str line, struct arena *a, struct report *ret)
 enum err outbox_read(const char *runs, uint64_t run, unsigned attempt, struct arena *a, struct report **ret,
 		     unsigned *n, struct why *why)
 {
-	_cleanup_(buf_free) struct buf path = { 0 };
 	struct str all, line;
 	unsigned lines = 0;
-	runfile_path(&path, runs, run, attempt, "box");
-	enum err e = path.failed ? E_NOMEM : read_end(path.p, a, &all, why);
+	enum err e = tail_read(runs, run, attempt, "box", 2 * OUTBOX_BYTES_MAX, a, &all, why);
 	if (e)
 		return e;
 	for (struct str rest = all; str_line(&rest, &line);)

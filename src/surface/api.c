@@ -75,7 +75,7 @@ struct doc_env api_doc_env(const struct op_call *call, struct api *a)
 					 .zone = zones->find(zones->self, name),
 					 .zone_name = name,
 					 .calendars = &a->calendars } };
-	config_timeouts(c, env.timeout);
+	config_defaults(c, &env);
 	return env;
 }
 

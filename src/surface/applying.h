@@ -17,6 +17,8 @@ struct item {
 	bool there;      /* … which is there … */
 	uint32_t rev;    /* … in this rev; 0: it never was */
 	struct str text; /* … and will be so, if it changes */
+	bool turn;       /* it is a schedule of turns … */
+	struct str of;   /* … of this agent's; empty: it names none */
 };
 
 struct removal {

@@ -113,6 +113,16 @@ enum err applying_check_source(struct op_call *call, const struct applying *a, c
 	return put_check_source(call, item->agent ? "agent" : "schedule", item->id, old, item->source.from);
 }
 
+/* Who takes its turns, if it has any. One that stays as it is was not read. */
+static void find_agent(const struct val *document, const struct put *p, struct item *item)
+{
+	const struct val *action = val_get(document, STR("action")), *of = val_get(document, STR("agent"));
+	const struct val *type = action ? val_get(action, STR("type")) : NULL;
+	item->turn = p->doc.action.message.n ||
+		     (type && type->kind == VAL_STR && str_eq(type->str, STR("agent_turn")));
+	item->of = p->doc.agent.n ? p->doc.agent : of && of->kind == VAL_STR ? of->str : STR("");
+}
+
 enum err applying_read(struct op_call *call, struct applying *a, unsigned i)
 {
 	struct arena arena = { 0 };
@@ -142,10 +152,12 @@ enum err applying_read(struct op_call *call, struct applying *a, unsigned i)
 				     &item->changes);
 	if (!e)
 		e = find_leader(&scratch, a, &p, item);
+	find_agent(document, &p, item);
 	item->after = p.doc.after.schedule;
 	item->sid = p.exists ? p.old.row.sid : 0;
 	item->moved = !str_eq(p.old.source.from, item->source.from) || p.old.source.line != item->source.line;
-	if (!e && (!applying_keep(call, &item->id) || !applying_keep(call, &item->after)))
+	if (!e && (!applying_keep(call, &item->id) || !applying_keep(call, &item->after) ||
+		   !applying_keep(call, &item->of)))
 		e = E_NOMEM;
 	arena_free(&arena);
 	return e;

@@ -4,6 +4,15 @@
 #include "surface/applying.h"
 #include "surface/tell.h"
 
+/* By the agents as they are now that all is applied. */
+static void tell_blocked(struct op_call *call, const struct applying *a, const struct item *i)
+{
+	struct schedule_doc turn = { .action.kind = DOC_AGENT_TURN, .agent = i->of };
+	if (i->turn && !a->dry_run && (i->applied || !i->changes.p) &&
+	    put_settle(call, a->api, &turn, &turn) == OK && turn.turn.lacks)
+		tell_str(&call->answer, "blocked", str_of(turn.turn.lacks));
+}
+
 static void tell_one(struct op_call *call, const struct applying *a, const struct item *i)
 {
 	bool there = i->agent ? i->there : i->sid != 0;
@@ -15,6 +24,7 @@ static void tell_one(struct op_call *call, const struct applying *a, const struc
 	json_write_str(&call->answer, i->id);
 	buf_addf(&call->answer, ",\"result\":\"%s\",\"changes\":", result);
 	buf_add(&call->answer, i->changes.p ? i->changes : STR("[]"));
+	tell_blocked(call, a, i);
 	buf_addc(&call->answer, '}');
 }
 

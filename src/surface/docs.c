@@ -35,7 +35,7 @@ static enum err env_of(struct op_call *call, struct docs_env *ret)
 					       .zone = zones->find(zones->self, name),
 					       .zone_name = name,
 					       .calendars = &ret->calendars } };
-	config_timeouts(c, ret->env.timeout);
+	config_defaults(c, &ret->env);
 	return OK;
 }
 
@@ -50,6 +50,11 @@ enum err docs_check_expression(struct op_call *call, struct str text)
 	return when_parse(text, &with.env.when, call->arena, &when, call->why);
 }
 
+void docs_more_warnings(void)
+{
+	fputs("rota: warning: there may be more, which are left out here\n", stderr);
+}
+
 static void tell_warnings(struct op_call *call, const struct doc_list *list, bool placed)
 {
 	for (unsigned i = 0; i < list->warnings; i++) {
@@ -58,7 +63,7 @@ static void tell_warnings(struct op_call *call, const struct doc_list *list, boo
 		report_warning(stderr, &w, call->source, call->source_name);
 	}
 	if (list->warnings == DOC_WARNINGS_MAX)
-		fputs("rota: warning: there may be more, which are left out here\n", stderr);
+		docs_more_warnings();
 }
 
 enum err docs_check_text(struct op_call *call, struct str text)

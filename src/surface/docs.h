@@ -19,6 +19,8 @@ struct docs {
 	struct docs_list schedules, agents;
 	bool may_be_empty; /* a directory without documents is no mistake: what came from it goes */
 };
+/* Says so, after as many as are told. */
+void docs_more_warnings(void);
 void docs_free(struct docs *d); /* what is not in the call's arena */
 
 /* Appends the schedules and agents of a file. On failure call->source and source_name say where why->at

@@ -60,6 +60,11 @@ static enum err run_version(struct op_call *call)
 		"tag", "TAGS", OP_TEXT, false, 0, "its tags, with commas between them"                            \
 	}
 
+#define AGENT_PARAM                                                                                          \
+	{                                                                                                    \
+		"agent", "NAME", OP_TEXT, false, 0, "the agent that takes its turns, or whose state it sees" \
+	}
+
 #define COMMAND_PARAM(needed)                                                                                \
 	{                                                                                                    \
 		"command", "-- COMMAND ...", OP_WORDS, false, 0,                                             \
@@ -82,14 +87,17 @@ const struct op ops[] = {
 	  .example = "rota add \"weekdays at 8:30\" -- ./backup.sh --full",
 	  .param = { { "expression", "EXPR", OP_TEXT, true, 0, "when: any expression of rota-when(7)",
 		       .required = true },
+		     { "message", "MESSAGE", OP_TEXT, true, 0, "what the agent is told" },
+		     AGENT_PARAM,
 		     { "id", "ID", OP_TEXT, false, 0, "its id (default: made of the command's words)" },
 		     { "update", NULL, OP_FLAG, false, 0, "change the schedule of that id if there is one" },
 		     SCHEDULE_PARAMS,
-		     COMMAND_PARAM(true),
+		     COMMAND_PARAM(false),
 		     SOCKET_PARAM,
 		     JSON_PARAM },
 	  .run = op_add,
-	  .notes = "The command keeps this directory and this PATH. What the options say can also be said\n"
+	  .notes = "Either a command after --, or an agent and a message: --agent NAME \"MESSAGE\".\n"
+		   "The command keeps this directory and this PATH. What the options say can also be said\n"
 		   "in the expression: \"0 9 * * * TZ=Europe/Berlin RETRY 3\".",
 	  .method = "POST",
 	  .route = "/api/v1/schedules",
@@ -138,6 +146,8 @@ const struct op ops[] = {
 	  .example = "rota edit backup --when \"weekdays at 9\"",
 	  .param = { SCHEDULE_PARAM,
 		     { "when", "EXPR", OP_TEXT, false, 0, "another expression" },
+		     { "message", "TEXT", OP_TEXT, false, 0, "what the agent is told" },
+		     AGENT_PARAM,
 		     SCHEDULE_PARAMS,
 		     COMMAND_PARAM(false),
 		     { "file", "FILE", OP_TEXT, false, 0, "the whole of it from a file", 'f' },

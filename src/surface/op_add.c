@@ -53,6 +53,13 @@ static void write_tags(const struct arg *arg, struct buf *out)
 	buf_addc(out, ']');
 }
 
+static void write_message(const struct arg *arg, struct buf *out)
+{
+	buf_add(out, STR(",\"action\":{\"type\":\"agent_turn\""));
+	tell_str(out, "message", arg->text);
+	buf_addc(out, '}');
+}
+
 static void write_retry(const struct arg *arg, struct buf *out)
 {
 	buf_addf(out, ",\"retry\":{\"max_attempts\":%u}", arg->count);
@@ -67,7 +74,8 @@ static const struct {
 	{ "tz", "timezone", NULL },           { "timeout", "timeout", NULL },
 	{ "window", "window", NULL },         { "missed", "missed_schedule_policy", NULL },
 	{ "overlap", "overlap", NULL },       { "retry", NULL, write_retry },
-	{ "tag", NULL, write_tags },          { "command", NULL, write_command },
+	{ "tag", NULL, write_tags },          { "agent", "agent", NULL },
+	{ "message", NULL, write_message },   { "command", NULL, write_command },
 };
 
 static unsigned write_keys(struct op_call *call, struct buf *out)
@@ -94,22 +102,56 @@ static enum err ask_and_show(struct op_call *call, struct buf *body)
 	buf_free(body);
 	if (!e)
 		remote_show(call, text, &answer);
+	if (!e)
+		put_warn(call, &answer, STR(""), 0);
 	return e;
+}
+
+/* What is to be run: a command, or a message to an agent. */
+static enum err check_what(struct op_call *call)
+{
+	const struct arg *words = op_arg(call, "command"), *message = op_arg(call, "message");
+	if (message->given && words->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "a message is for an agent, and a command is run: give one of them");
+	if (message->given && !op_arg(call, "agent")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "'%.*s' would be a message to an agent: --agent names it; a command stands "
+			       "after --, an expression with spaces in quotes",
+			       STR_SHORT(message->text));
+	if (!op_arg(call, "expression")->given || (!words->given && !message->given))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "add needs an expression and a command, or --agent NAME and a message: %s",
+			       call->op->example);
+	return OK;
+}
+
+static void derive_id(struct op_call *call, char ret[DOC_ID_MAX + 1])
+{
+	enum { WORDS = 4 }; /* of a message */
+	const struct arg *words = op_arg(call, "command"), *message = op_arg(call, "message");
+	struct str word[WORDS], rest = message->text;
+	unsigned n = 0;
+	if (words->given) {
+		doc_derive_id(words->word ? words->word : &words->text, words->word ? words->count : 1, ret);
+		return;
+	}
+	while (n < WORDS && (word[n] = str_token(&rest)).n)
+		n++;
+	doc_derive_id(word, n, ret);
 }
 
 enum err op_add(struct op_call *call)
 {
-	const struct arg *expression = op_arg(call, "expression"), *words = op_arg(call, "command");
-	const struct arg *id = op_arg(call, "id");
+	const struct arg *expression = op_arg(call, "expression"), *id = op_arg(call, "id");
 	char derived[DOC_ID_MAX + 1];
 	struct buf document = { 0 }, body = { 0 };
-	if (!expression->given || !words->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "add needs an expression and a command: %s",
-			       call->op->example);
-	enum err e = docs_check_expression(call, expression->text);
+	enum err e = check_what(call);
+	if (!e)
+		e = docs_check_expression(call, expression->text);
 	if (e)
 		return e;
-	doc_derive_id(words->word ? words->word : &words->text, words->word ? words->count : 1, derived);
+	derive_id(call, derived);
 	buf_add(&document, STR("{\"id\":"));
 	json_write_str(&document, id->given ? id->text : str_of(derived));
 	write_keys(call, &document);
@@ -151,9 +193,12 @@ enum err op_edit(struct op_call *call)
 		buf_add(&body, STR("{\"id\":"));
 	if (!file->given)
 		json_write_str(&body, op_arg(call, "schedule")->text);
+	if (op_arg(call, "message")->given && op_arg(call, "command")->given)
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
+			    "a message is for an agent, and a command is run: give one of them");
 	unsigned said = write_keys(call, &body);
 	buf_add(&body, file->given ? STR("}") : STR("}}"));
-	if (file->given ? said : !said)
+	if (!e && (file->given ? said : !said))
 		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
 			    file->given ? "--file has the whole schedule; give nothing else beside it"
 					: "say what to change: --when, --timeout, -- COMMAND; `rota edit "
@@ -171,12 +216,11 @@ static void was_put(struct op_call *call, struct api *api, const struct reply *r
 {
 	const struct put *p = call->ctx;
 	enum err e = OK;
-	(void)api;
 	if (r->code != REPLY_OK)
 		e = api_refusal(call, r,
 				p->exists ? "the schedule was not changed" : "the schedule was not added");
 	else
-		put_tell(call, p, p->exists ? "changed" : "added");
+		e = put_tell(call, api, p, p->exists ? "changed" : "added");
 	call->status = p->exists ? 200 : 201;
 	api_finish(call, e);
 }
@@ -196,10 +240,8 @@ static struct put *new_put(struct op_call *call)
 
 static enum err put_unless_same(struct op_call *call, struct api *api, struct put *p)
 {
-	if (put_same(p)) {
-		put_tell(call, p, "unchanged");
-		return OK;
-	}
+	if (put_same(p))
+		return put_tell(call, api, p, "unchanged");
 	p->source.from = STR(""); /* a person's, from now on */
 	enum err e = p->exists ? put_check_source(call, "schedule", p->old.id, &p->old.source, p->source.from)
 			       : OK;

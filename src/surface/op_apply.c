@@ -1,5 +1,6 @@
 #include "surface/op_apply.h"
 
+#include "surface/put.h"
 #include "surface/remote.h"
 #include "surface/table.h"
 #include "surface/tell.h"
@@ -89,6 +90,18 @@ enum err apply_error(struct op_call *call, const struct val *answer)
 		    : OK;
 }
 
+/* Only the daemon knows the agents, and only this side the places. */
+static void warn_of_blocked(struct op_call *call, const struct docs *docs, const struct val *answer)
+{
+	const struct val *list = val_get(answer, STR("schedules"));
+	const struct docs_list *all = &docs->schedules;
+	unsigned warnings = 0;
+	for (unsigned i = 0; list && i < list->list.n && i < all->n && warnings < DOC_WARNINGS_MAX; i++)
+		warnings += put_warn(call, &list->list.item[i], str_of(all->item[i].file), all->item[i].line);
+	if (warnings == DOC_WARNINGS_MAX)
+		docs_more_warnings();
+}
+
 enum err op_apply(struct op_call *call)
 {
 	const struct arg *file = op_arg(call, "file");
@@ -108,6 +121,7 @@ enum err op_apply(struct op_call *call)
 	if (e)
 		return e;
 	remote_show(call, text, &answer);
+	warn_of_blocked(call, &docs, &answer);
 	return apply_error(call, &answer);
 }
 

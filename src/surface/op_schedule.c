@@ -82,7 +82,7 @@ enum err handle_schedules(struct op_call *call, struct api *api)
 		if (e)
 			return e;
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		tell_sched(&call->answer, &page.item[i], &all, blocked, false);
+		tell_sched(&call->answer, &page.item[i], &all, blocked, NULL);
 	}
 	buf_add(&call->answer, STR("]"));
 	if (page.more && page.n)
@@ -126,9 +126,13 @@ enum err handle_schedule(struct op_call *call, struct api *api)
 	struct str blocked = { 0 };
 	if (!e)
 		e = put_blocked(call, api, &s, &blocked);
+	struct read_avoided avoided = { 0 };
 	if (!e)
-		tell_sched(&call->answer, &s, &all, blocked, true);
-	return e;
+		e = read_avoided(api_reader(api), s.row.sid, WALL_NEVER, &avoided, call->why);
+	if (e)
+		return e;
+	tell_sched(&call->answer, &s, &all, blocked, &avoided);
+	return OK;
 }
 
 void print_note(struct op_call *call, const struct val *v)
@@ -154,6 +158,9 @@ void show_schedule(struct op_call *call, const struct val *v)
 	if (val_get(v, STR("blocked")))
 		fprintf(call->out, "  blocked: %s\n", val_text(call->arena, v, "blocked"));
 	fprintf(call->out, "  next: %s\n", next ? next : "-");
+	const struct val *avoided = val_get(v, STR("model_calls_avoided"));
+	if (avoided && avoided->integer)
+		fprintf(call->out, "  model calls avoided: %lld\n", (long long)avoided->integer);
 	if (val_get(v, STR("source"))) {
 		fputs("  from: ", call->out);
 		print_safe(call->out, val_get(v, STR("source"))->str);

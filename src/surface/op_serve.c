@@ -99,7 +99,7 @@ enum err op_serve(struct op_call *call)
 		return why_set(
 			call->why, E_IO, WHY_NOWHERE,
 			"rota-launcher is not installed beside this program; ROTA_LAUNCHER can name it");
-	config_timeouts(c, o.defaults.timeout);
+	config_defaults(c, &o.defaults);
 	e = daemon_open(&o, &daemon, call->why);
 	if (e == E_IO || e == E_INPUT) {
 		struct why why = *call->why;

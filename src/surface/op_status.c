@@ -1,5 +1,7 @@
 #include "surface/op_status.h"
 
+#include "core/when/civil.h"
+#include "core/when/iso.h"
 #include "surface/api.h"
 #include "surface/op_problem.h"
 #include "surface/op_run.h"
@@ -74,6 +76,21 @@ static enum err tell_noted(struct op_call *call, struct api *api)
 	return OK;
 }
 
+/* Since midnight in the configuration's zone, and ever. */
+static enum err tell_avoided(struct op_call *call, struct api *api)
+{
+	struct doc_env env = api_doc_env(call, api);
+	int64_t now = wall_seconds(api_now()), local = now + zone_offset(env.when.zone, now);
+	struct iso midnight = { .local = floor_div(local, DAY) * DAY };
+	struct read_avoided n;
+	enum err e = read_avoided(api_reader(api), 0, wall_of(iso_utc(&midnight, env.when.zone, NULL)), &n,
+				  call->why);
+	if (!e)
+		buf_addf(&call->answer, ",\"model_calls_avoided\":{\"today\":%llu,\"ever\":%llu}",
+			 (unsigned long long)n.lately, (unsigned long long)n.ever);
+	return e;
+}
+
 static enum err write_status(const struct asked *a)
 {
 	struct op_call *call = a->call;
@@ -102,6 +119,8 @@ static enum err write_status(const struct asked *a)
 	e = tell_pause(call, a->api);
 	if (!e)
 		e = tell_noted(call, a->api);
+	if (!e)
+		e = tell_avoided(call, a->api);
 	buf_add(out, STR(",\"open\":["));
 	tell_runs(call, a->api, &open);
 	buf_addc(out, ']');
@@ -212,6 +231,10 @@ void show_status(struct op_call *call, const struct val *v)
 		strcmp(schedules, "1") ? "s" : "", val_text(call->arena, v, "running"),
 		val_text(call->arena, v, "queued"), val_text(call->arena, v, "waiting"),
 		val_text(call->arena, v, "retrying"));
+	const struct val *avoided = val_get(v, STR("model_calls_avoided"));
+	if (avoided && val_get(avoided, STR("ever"))->integer)
+		fprintf(call->out, "model calls avoided: %s today, %s in all\n",
+			val_text(call->arena, avoided, "today"), val_text(call->arena, avoided, "ever"));
 	if (open && open->list.n) {
 		fputc('\n', call->out);
 		print_runs(call, open);

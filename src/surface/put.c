@@ -1,5 +1,7 @@
 #include "surface/put.h"
 
+#include "core/doc/command.h"
+#include "daemon/who.h"
 #include "surface/table.h"
 #include "surface/tell.h"
 
@@ -69,6 +71,14 @@ bool put_same(const struct put *p)
 	return p->exists && str_eq(p->old.document, p->text);
 }
 
+enum err put_settle(struct op_call *call, struct api *api, const struct schedule_doc *d,
+		    struct schedule_doc *ret)
+{
+	struct doc_env env = api_doc_env(call, api);
+	*ret = *d;
+	return who_settle(api_reader(api), &env, call->arena, ret, call->why);
+}
+
 enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then)
 {
 	struct doc_names names = names_for_documents(daemon_names(api_daemon(api)));
@@ -90,8 +100,11 @@ enum err put_order(struct op_call *call, struct api *api, const struct put *p, a
 				       STR_SHORT(p->doc.id), STR_SHORT(p->doc.after.schedule));
 	}
 	c.after = leader.row.sid;
+	struct schedule_doc settled;
 	if (!e)
-		e = doc_rules(&p->doc, &names, &c.rules);
+		e = put_settle(call, api, &p->doc, &settled);
+	if (!e)
+		e = doc_rules(&settled, &names, &c.rules);
 	if (e == E_LIMIT)
 		return why_set(
 			call->why, e, WHY_NOWHERE,
@@ -120,9 +133,15 @@ enum err put_blocked(struct op_call *call, struct api *api, const struct read_sc
 	enum err e = json_read(s->document, &arena, &value, &why);
 	if (!e)
 		e = put_read(&scratch, api, &value, false, &p);
-	const char *text = e ? NULL : doc_blocked(&p.doc, false);
-	if (text)
-		*ret = str_of(text);
+	struct schedule_doc settled;
+	if (!e)
+		e = put_settle(&scratch, api, &p.doc, &settled);
+	const char *text = e ? NULL : doc_blocked(&settled, false);
+	if (text) {
+		text = arena_printf(call->arena, "%s", text);
+		*ret = str_of(text ? text : "");
+		e = text ? OK : E_NOMEM;
+	}
 	arena_free(&arena);
 	return e == E_NOMEM ? e : OK; /* one that is not understood any more says so elsewhere */
 }
@@ -173,30 +192,45 @@ enum err put_changes(struct op_call *call, struct str was, struct str is, struct
 
 static void tell_command(struct buf *out, const struct doc_action *a)
 {
-	if (a->kind != DOC_COMMAND)
+	if (a->kind != DOC_COMMAND && a->kind != DOC_AGENT_TURN)
 		return;
+	if (!a->command.shell.n && !a->command.argc)
+		return; /* nobody takes the turn */
 	buf_add(out, STR(",\"command\":"));
-	if (a->command.shell.n) {
-		json_write_str(out, a->command.shell);
-		return;
-	}
-	for (unsigned i = 0; i < a->command.argc; i++) {
-		buf_addc(out, i ? ',' : '[');
-		json_write_str(out, a->command.argv[i]);
-	}
-	buf_addc(out, ']');
+	command_write(&a->command, out);
 	tell_str(out, "directory", a->cwd.n ? a->cwd : STR("/"));
 }
 
-void put_tell(struct op_call *call, const struct put *p, const char *result)
+static void tell_turn(struct op_call *call, const struct schedule_doc *d, struct str text)
 {
 	struct buf *out = &call->answer;
-	const struct schedule_doc *d = &p->doc;
+	struct val document;
+	if (d->action.kind != DOC_AGENT_TURN)
+		return;
+	const struct val *budget = json_read(text, call->arena, &document, call->why) == OK
+					   ? val_get(&document, STR("budget"))
+					   : NULL;
+	tell_str(out, "agent", d->agent.n ? d->agent : (struct str){ 0 });
+	tell_str(out, "message", d->action.message);
+	buf_add(out, STR(",\"budget\":"));
+	json_write(out, budget ? budget : &(struct val){ .kind = VAL_NULL });
+	if (d->turn.lacks)
+		tell_str(out, "blocked", str_of(d->turn.lacks));
+}
+
+enum err put_tell(struct op_call *call, struct api *api, const struct put *p, const char *result)
+{
+	struct buf *out = &call->answer;
+	struct schedule_doc settled, *d = &settled;
+	enum err e = put_settle(call, api, &p->doc, d);
+	if (e)
+		return e;
 	struct when_walk walk = when_walk(&d->when, api_now());
 	struct wall nominal, due;
 	buf_add(out, STR("{\"id\":"));
 	json_write_str(out, d->id);
 	buf_addf(out, ",\"result\":\"%s\"", result);
+	tell_turn(call, d, p->text);
 	tell_command(out, &d->action);
 	tell_str(out, "timezone", d->when.zone_name);
 	buf_addf(out,
@@ -216,6 +250,37 @@ void put_tell(struct op_call *call, const struct put *p, const char *result)
 		tell_time(out, due);
 	}
 	buf_add(out, STR("]}"));
+	return OK;
+}
+
+bool put_warn(struct op_call *call, const struct val *answer, struct str file, unsigned line)
+{
+	const char *lacks = val_text(call->arena, answer, "blocked");
+	if (!lacks)
+		return false;
+	fputs("rota: ", stderr);
+	print_safe(stderr, file);
+	fputs(file.n ? ": warning: " : "warning: ", stderr);
+	print_safe(stderr, str_of(lacks));
+	fprintf(stderr, ": schedule '%s' is accepted, and blocked", val_text(call->arena, answer, "id"));
+	if (file.n)
+		fprintf(stderr, ", at line %u", line);
+	fputc('\n', stderr);
+	return true;
+}
+
+static void show_turn(struct op_call *call, const struct val *v)
+{
+	const char *agent = val_text(call->arena, v, "agent"), *message = val_line(call->arena, v, "message");
+	if (!message)
+		return;
+	fprintf(call->out, "  agent       %s\n  message     ", agent ? agent : "none");
+	print_safe(call->out, str_of(message));
+	const struct val *budget = val_get(v, STR("budget"));
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (budget && budget->kind != VAL_NULL)
+		json_write(&text, budget);
+	fprintf(call->out, "\n  budget      %s\n", text.n ? buf_str(&text).p : "none");
 }
 
 static void show_command(struct op_call *call, const struct val *v)
@@ -254,6 +319,7 @@ void put_show(struct op_call *call, const struct val *v)
 	const char *zone = val_text(call->arena, v, "timezone");
 	const struct val *next = val_get(v, STR("next"));
 	fprintf(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
+	show_turn(call, v);
 	show_command(call, v);
 	fprintf(call->out, "  zone        %s\n", zone);
 	fprintf(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",

@@ -30,6 +30,9 @@ bool put_same(const struct put *p);
 /* Puts the call off until the engine has answered. E_NOTFOUND: it follows a schedule that is not there. */
 must_check enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then);
 
+/* The same document with what its agent says where it says nothing; see turn_settle. */
+must_check enum err put_settle(struct op_call *call, struct api *api, const struct schedule_doc *d,
+			       struct schedule_doc *ret);
 /* What keeps the schedule from running, of what its document needs; empty: nothing. */
 must_check enum err put_blocked(struct op_call *call, struct api *api, const struct read_sched *s,
 				struct str *ret);
@@ -43,5 +46,7 @@ must_check enum err put_changes(struct op_call *call, struct str was, struct str
 				unsigned *n);
 
 /* Everything that matters of the schedule, and the next three runs: {"id":…,"result":…}. */
-void put_tell(struct op_call *call, const struct put *p, const char *result);
+must_check enum err put_tell(struct op_call *call, struct api *api, const struct put *p, const char *result);
+/* On standard error, if the answer says that it is blocked; file: empty where it stands in none. */
+bool put_warn(struct op_call *call, const struct val *answer, struct str file, unsigned line);
 void put_show(struct op_call *call, const struct val *answer);

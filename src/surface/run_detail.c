@@ -1,6 +1,7 @@
 /* All there is to know of one run: its record, and what its attempts left on disk. */
 #include "host/outbox.h"
 #include "host/runfile.h"
+#include "host/tail.h"
 #include "surface/api.h"
 #include "surface/op_run.h"
 #include "surface/table.h"
@@ -91,6 +92,17 @@ static void tell_reports(struct op_call *call, const char *runs, const struct ru
 	buf_addc(out, ']');
 }
 
+/* What its last attempt answered, if it is an agent's; none while it may still go on. */
+static void tell_answer(struct op_call *call, const char *runs, const struct run_row *r)
+{
+	struct str text = { 0 };
+	struct why why;
+	if (r->state != RUN_FINISHED ||
+	    tail_read(runs, r->run, r->attempt, "out", ANSWER_BYTES_MAX, call->arena, &text, &why))
+		text = (struct str){ 0 };
+	tell_str(&call->answer, "answer", text);
+}
+
 /* What only its run file knows. */
 static void tell_attempt(struct buf *out, const char *runs, const struct run_row *r, unsigned attempt,
 			 struct runfile *f)
@@ -138,9 +150,11 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 			       (unsigned long long)number);
 	if (!e)
 		e = read_sched(api_reader(api), r.sid, call->arena, &s, call->why);
-	struct str words = { 0 };
+	struct str words = { 0 }, origin = { 0 };
 	if (!e)
 		e = api_words(call, api, &r, &words);
+	if (!e)
+		e = read_words(api_reader(api), r.run, WORDS_ORIGIN, call->arena, &origin, call->why);
 	if (e)
 		return e;
 	const char *reason = r.reason ? words_reason(reason_words[r.reason]) : NULL;
@@ -149,6 +163,9 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 		 s.dropped.us != INT64_MAX ? "true" : "false");
 	tell_str(out, "reason_text", reason ? str_of(reason) : (struct str){ 0 });
 	tell_str(out, "detail", words);
+	buf_add(out, STR(",\"origin\":"));
+	buf_add(out, origin.n ? origin : STR("null"));
+	tell_answer(call, runs, &r);
 	buf_add(out, STR(",\"attempts\":["));
 	unsigned first = r.attempt > ATTEMPTS_TOLD ? r.attempt - ATTEMPTS_TOLD + 1 : 1;
 	for (unsigned i = first; i <= r.attempt; i++) {
@@ -271,6 +288,24 @@ static const char *last_note(struct op_call *call, const struct val *list)
 				    : NULL;
 }
 
+/* Of what it was made. */
+static void show_origin(struct op_call *call, const struct val *v)
+{
+	struct arena *a = call->arena;
+	const struct val *program = v && v->kind == VAL_MAP ? val_get(v, STR("program")) : NULL;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!program || program->kind != VAL_LIST)
+		return;
+	const char *model = val_text(a, v, "model");
+	line(call, "agent",
+	     arena_printf(a, "%s, definition %s%s%s", val_text(a, v, "agent"), val_text(a, v, "definition"),
+			  model ? ", model " : "", model ? model : ""));
+	for (unsigned i = 0; i < program->list.n; i++)
+		buf_addf(&text, "%s%.*s", i ? " " : "", STR_ARG(program->list.item[i].str));
+	line(call, "program", text.failed ? NULL : arena_dup(a, buf_str(&text)));
+	line(call, "message", val_line(a, v, "message"));
+}
+
 void show_run(struct op_call *call, const struct val *v)
 {
 	struct arena *a = call->arena;
@@ -309,6 +344,8 @@ void show_run(struct op_call *call, const struct val *v)
 	line(call, "cost", cost ? arena_printf(a, "$%s", cost) : NULL);
 	if (in && out && (strcmp(in, "0") != 0 || strcmp(out, "0") != 0))
 		line(call, "tokens", arena_printf(a, "%s in, %s out", in, out));
+	show_origin(call, val_get(v, STR("origin")));
+	line(call, "answer", val_line(a, v, "answer"));
 	line(call, "log", log_text(call, v));
 	show_attempts(call, val_get(v, STR("attempts")));
 }

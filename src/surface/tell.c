@@ -34,7 +34,7 @@ void tell_at(struct buf *out, const char *name, struct wall t)
 }
 
 void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, struct str blocked,
-		bool whole)
+		const struct read_avoided *whole)
 {
 	const struct sched_row *r = &s->row;
 	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
@@ -64,6 +64,8 @@ void tell_sched(struct buf *out, const struct read_sched *s, const struct read_h
 		tell_str(out, "source", s->source.from);
 		buf_addf(out, ",\"line\":%u", s->source.line);
 	}
+	if (whole)
+		buf_addf(out, ",\"model_calls_avoided\":%llu", (unsigned long long)whole->ever);
 	if (whole && s->document.n) {
 		buf_add(out, STR(",\"document\":"));
 		buf_add(out, s->document);

@@ -8,9 +8,9 @@ void tell_time(struct buf *out, struct wall t);                 /* RFC 3339, or 
 void tell_at(struct buf *out, const char *name, struct wall t); /* ,"name":"…" */
 void tell_str(struct buf *out, const char *name, struct str s); /* ,"name":"…" */
 /* `all`: what is paused by `pause --all`; `blocked`: by what, if at all; whole: with its
- * document. */
+ * document and what its checks saved; NULL: without. */
 void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, struct str blocked,
-		bool whole);
+		const struct read_avoided *whole);
 /* `id` is that of its schedule. */
 void tell_run(struct buf *out, const struct run_row *r, struct str id);
 void tell_run_open(struct buf *out, const struct run_row *r, struct str id); /* without its last brace */

@@ -340,7 +340,7 @@ static void expect_warning(int line, unsigned i, unsigned at_line, unsigned at_c
 	CHECK_INT_AT(line, p.column, at_column);
 }
 
-/* The examples of seed 004 are read as they stand. No agent is known to this version: told, and blocked. */
+/* The examples of seed 004 are read as they stand. */
 TEST(seed_004)
 {
 	CHECK_INT(read("schedule:\n"
@@ -373,8 +373,7 @@ TEST(seed_004)
 	CHECK(str_eq(doc_condition(d), STR("agent.user.preferences.morning_summary == true")));
 	CHECK(str_starts(d->action.message, STR("Generate a daily summary for {{ date }}\nInclude: ")));
 	CHECK(d->retry.count == 3 && d->timeout == 300);
-	CHECK_INT(list.warnings, 1);
-	expect_warning(__LINE__, 0, 12, 14, "no agent is known yet: the schedule is accepted, and blocked");
+	CHECK_INT(list.warnings, 0);
 	CHECK_INT(
 		read("schedule:\n"
 		     "  id: daily_summary\n"
@@ -427,6 +426,9 @@ TEST(warnings_and_blocks)
 		{ __LINE__, "action: {type: command, command: x}\ncheck: agenda plan.org",
 		  "plans are not looked into yet" BLOCKED, "plans are not looked into yet",
 		  "plans are not looked into yet" },
+		{ __LINE__, "action: {type: agent_turn, message: m}\nbudget: {per_run: 1 USD}",
+		  "budgets are not kept yet" BLOCKED, "budgets are not kept yet",
+		  "budgets are not kept yet" },
 		{ __LINE__, "action: {type: command, command: x}\nping: http://x",
 		  "addresses are not pinged yet", NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\nexpression: '0 0 */1,2 * 1-7'", NULL, NULL,
@@ -459,6 +461,13 @@ TEST(warnings_and_blocks)
 	CHECK_INT(read_as("x.yaml", buf_str(&many), false), OK);
 	CHECK_INT(list.warnings, DOC_WARNINGS_MAX);
 	buf_free(&many);
+}
+
+TEST(warnings_have_a_place)
+{
+	CHECK_INT(read(BARE "expression: '@daily'\ncheck: agenda plan.org\n"), OK);
+	expect_warning(__LINE__, 0, 4, 8,
+		       "plans are not looked into yet: the schedule is accepted, and blocked");
 }
 
 TEST(relative_forms)

@@ -107,7 +107,6 @@ static enum err set_message(struct key_reader *r, void *into, const struct key *
 {
 	if (!str_trim(v->str).n)
 		return why_set(r->why, E_INPUT, v->at, "%s is empty", k->name);
-	doc_need(r, DOC_NEEDS_AGENT, v->at);
 	return set_text(r, into, k, v);
 }
 

@@ -39,7 +39,7 @@ struct agent_doc {
 	 * those of a schedule's action may. */
 	struct doc_command command;
 	struct agent_words args;
-	struct str workdir;     /* absolute; empty: not said */
+	struct str workdir;     /* seen from the directory of its file; empty: that one */
 	int64_t timeout, stall; /* seconds; 0: not said */
 	uint8_t allow;          /* enum agent_allow; AGENT_EDIT where nothing is said */
 	struct str mode;

@@ -92,21 +92,6 @@ static void write_args(const void *from, struct buf *out)
 	words_write(&((const struct agent_doc *)from)->args, out);
 }
 
-static enum err set_workdir(struct key_reader *r, void *into, const struct key *k, const struct val *v)
-{
-	if (!str_starts(v->str, STR("/")))
-		return why_set(r->why, E_INPUT, v->at, "%s must be an absolute path", k->name);
-	((struct agent_doc *)into)->workdir = v->str;
-	return OK;
-}
-
-static void write_workdir(const void *from, struct buf *out)
-{
-	struct str path = ((const struct agent_doc *)from)->workdir;
-	if (path.n)
-		json_write_str(out, path);
-}
-
 /* --- names -----------------------------------------------------------------------------------------------
  */
 
@@ -290,7 +275,7 @@ const struct key agent_keys[] = {
 	SHARED("command", command, COMMAND_KINDS, command_set, write_command),
 	OWN("args", STRING | LIST, set_args, write_args),
 	WORD("allow", allow, agent_allow_words, AGENT_EDIT),
-	OWN("workdir", STRING, set_workdir, write_workdir),
+	TEXT("workdir", workdir),
 	SPAN("timeout", timeout),
 	SPAN("stall", stall),
 	TEXT("mode", mode),

@@ -214,6 +214,7 @@ const struct setting config_settings[] = {
 	{ TEXT("data", data), "ROTA_DATA", "directory of the store and of the runs" },
 	{ TEXT("socket", socket), "ROTA_SOCKET", "where clients find the daemon" },
 	{ TEXT("timezone", timezone), "ROTA_TIMEZONE", "zone of schedules that name none" },
+	{ TEXT("default_agent", default_agent), "ROTA_DEFAULT_AGENT", "who takes turns that name no agent" },
 	{ VALUE("slots", slots, KEY_NUMBER, 1, 100000, 16), "ROTA_SLOTS", "runs at once in all" },
 	{ VALUE("catch_up_per_second", catch_up_per_second, KEY_NUMBER, 1, 100000, 50),
 	  "ROTA_CATCH_UP_PER_SECOND", "starts of missed runs in a second" },
@@ -254,7 +255,6 @@ const struct setting config_settings[] = {
 	{ { .name = "store", .later = true } },
 	{ { .name = "notify", .later = true } },
 	{ { .name = "secrets", .later = true } },
-	{ { .name = "default_agent", .later = true } },
 	{ { .name = "default_runner", .later = true } },
 	{ { .name = "hooks", .later = true } },
 	{ { .name = NULL } },
@@ -420,10 +420,11 @@ enum err config_read(const struct config_env *env, struct arena *a, struct confi
 	return e;
 }
 
-void config_timeouts(const struct config *c, int64_t ret[DOC_ACTIONS])
+void config_defaults(const struct config *c, struct doc_env *ret)
 {
-	ret[DOC_COMMAND] = c->timeout_command;
-	ret[DOC_AGENT_TURN] = c->timeout_agent;
-	ret[DOC_WEBHOOK] = c->timeout_request;
-	ret[DOC_EVENT] = 0;
+	ret->timeout[DOC_COMMAND] = c->timeout_command;
+	ret->timeout[DOC_AGENT_TURN] = c->timeout_agent;
+	ret->timeout[DOC_WEBHOOK] = c->timeout_request;
+	ret->timeout[DOC_EVENT] = 0;
+	ret->default_agent = c->default_agent;
 }

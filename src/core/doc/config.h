@@ -24,6 +24,7 @@ struct config_out {
 
 struct config {
 	struct str data, socket, timezone;
+	struct str default_agent; /* empty: the only one there is */
 	int64_t slots, catch_up_per_second;
 	int64_t timeout_command, timeout_agent, timeout_request; /* seconds */
 	int64_t log_head, log_tail;                              /* bytes */
@@ -65,8 +66,8 @@ struct config_env {
 must_check enum err config_read(const struct config_env *env, struct arena *a, struct config *ret,
 				struct config_source source[CONFIG_SETTINGS_MAX], struct why *why);
 
-/* Of actions whose documents say none: doc_env.timeout. */
-void config_timeouts(const struct config *c, int64_t ret[DOC_ACTIONS]);
+/* For documents that say nothing: timeouts, and the agent. */
+void config_defaults(const struct config *c, struct doc_env *ret);
 
 /* The named lists of dates, as expressions ask for them. Lives as long as `c`. */
 struct calendars config_calendars(struct config *c);

@@ -97,8 +97,8 @@ struct doc_notification {
 
 /* What a schedule may ask for besides starting a command. */
 enum doc_need {
-	DOC_NEEDS_AGENT,
 	DOC_NEEDS_AGENDA,
+	DOC_NEEDS_BUDGET,
 	DOC_NEEDS_HOOK,
 	DOC_NEEDS_TARGET,
 	DOC_NEEDS_PING,
@@ -111,6 +111,17 @@ enum doc_need {
 /* What of it this version does; whoever makes one of them work adds it here. The rest is accepted with a
  * warning, and most of it blocks the schedule: doc_blocked. */
 #define DOC_ABLE 0u
+
+/* Who takes its turns: no part of the document, found out by whoever knows the agents (turn.h). */
+struct agent_doc;
+struct doc_turn {
+	const struct agent_doc *by; /* NULL: nobody */
+	struct str prompt;          /* of that one */
+	int64_t stall;              /* seconds; 0: never */
+	uint64_t print;             /* of the definition; 0: there is none */
+	uint8_t chosen;             /* enum chosen */
+	const char *lacks;          /* why it cannot be taken, in words; NULL: it can */
+};
 
 struct schedule_doc {
 	uint32_t at; /* where it stood in its source */
@@ -146,6 +157,7 @@ struct schedule_doc {
 		int64_t schedules, interval; /* at most so many, each at most so often; 0: none */
 	} grants;
 	unsigned needs; /* bits of enum doc_need */
+	struct doc_turn turn;
 };
 
 #define DOC_NO_LIMIT ((int64_t)UINT32_MAX)
@@ -164,6 +176,7 @@ const char *doc_blocked(const struct schedule_doc *d, bool by_hand);
 struct doc_env {
 	struct when_env when;         /* its id is not looked at */
 	int64_t timeout[DOC_ACTIONS]; /* where the document says none */
+	struct str default_agent;     /* where it names none; empty: the only one there is */
 	/* Said by a person just now (add, a tool): relative forms are resolved, and what lies in the past is
 	 * refused. Documents refuse relative forms, and keep what has passed. */
 	bool fresh;
@@ -175,7 +188,6 @@ struct doc_warning {
 	const char *text;
 };
 
-struct agent_doc;
 struct doc_list {
 	struct schedule_doc *doc;
 	unsigned n;

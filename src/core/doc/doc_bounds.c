@@ -122,6 +122,8 @@ enum err set_budget(struct key_reader *r, void *into, const struct key *k, const
 					: keys_read(r, k->name, budget_keys, b, v, NULL);
 	if (!e && !b->run.n && !b->day.n)
 		return why_set(r->why, E_INPUT, v->at, "budget needs per_run or per_day");
+	if (!e)
+		doc_need(r, DOC_NEEDS_BUDGET, v->at);
 	return e;
 }
 

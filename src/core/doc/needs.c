@@ -13,8 +13,8 @@ static const struct {
 	const char *text;
 	enum effect effect;
 } needs[DOC_NEEDS] = {
-	[DOC_NEEDS_AGENT] = { "no agent is known yet", BLOCKS_ALL },
 	[DOC_NEEDS_AGENDA] = { "plans are not looked into yet", BLOCKS_ALL },
+	[DOC_NEEDS_BUDGET] = { "budgets are not kept yet", BLOCKS_ALL },
 	[DOC_NEEDS_HOOK] = { "hooks are not run yet", BLOCKS },
 	[DOC_NEEDS_TARGET] = { "nothing is sent to targets of notifications yet; `rota` shows what happened",
 			       TOLD },
@@ -48,7 +48,7 @@ static const char *blocked(unsigned needed, enum effect by)
 
 const char *doc_blocked(const struct schedule_doc *d, bool by_hand)
 {
-	return blocked(d->needs, by_hand ? BLOCKS_ALL : BLOCKS);
+	return d->turn.lacks ? d->turn.lacks : blocked(d->needs, by_hand ? BLOCKS_ALL : BLOCKS);
 }
 
 const char *agent_blocked(const struct agent_doc *d)

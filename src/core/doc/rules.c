@@ -1,5 +1,5 @@
 /* From a document to what the engine works with. */
-#include "core/doc/doc.h"
+#include "core/doc/agent.h"
 
 /* Who is asked before a run. What blocks a schedule is asked for as a hook is: it may be gone when a time
  * comes, and the same rules hold then. */
@@ -27,8 +27,35 @@ static uint16_t max_failures_of(const struct schedule_doc *d)
 	return d->action.kind == DOC_AGENT_TURN ? OF_AGENTS : 0;
 }
 
+/* What its agent says. How many runs that one has at a time goes for all who share it; the rest is for its
+ * turns. */
+static enum err take_agent(const struct schedule_doc *d, const struct doc_names *names, struct rules *r)
+{
+	const struct agent_doc *by = d->turn.by;
+	struct policy *p = &r->policy;
+	p->chosen = d->turn.chosen;
+	r->agent_print = d->turn.print;
+	enum err e = d->agent.n ? names->name(names->self, DOC_AGENT, d->agent, &p->agent) : OK;
+	if (!by || e)
+		return e;
+	p->agent_slots = (uint8_t)by->concurrency;
+	if (d->action.kind != DOC_AGENT_TURN)
+		return OK;
+	if (by->account.n)
+		e = names->name(names->self, DOC_ACCOUNT, by->account, &p->account);
+	if (!e && by->hours.from != by->hours.to) {
+		r->active.from = (uint16_t)by->hours.from;
+		r->active.to = (uint16_t)by->hours.to;
+		e = names->zone(names->self, by->hours.zone, NULL, &r->active.zone);
+	}
+	return e;
+}
+
 enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, struct rules *ret)
 {
+	static const uint8_t actions[DOC_ACTIONS] = {
+		[DOC_EVENT] = ACTION_EVENT, [DOC_AGENT_TURN] = ACTION_TURN
+	};
 	struct rules r;
 	memset(&r, 0, sizeof r); /* they are stored as bytes */
 	r.version = RULES_VERSION;
@@ -38,7 +65,7 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 	p->missed = d->missed;
 	p->overlap = d->overlap;
 	p->backoff = d->retry.backoff;
-	p->action = d->action.kind == DOC_EVENT ? ACTION_EVENT : ACTION_RUN;
+	p->action = actions[d->action.kind];
 	p->after = d->after.outcome;
 	p->priority = (int8_t)d->priority;
 	p->retries = (uint16_t)d->retry.count;
@@ -53,8 +80,8 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 		e = names->days(names->self, &d->when.except, &p->calendar);
 	if (!e && d->concurrency_key.n)
 		e = names->name(names->self, DOC_CONCURRENCY_KEY, d->concurrency_key, &p->key);
-	if (!e && d->agent.n)
-		e = names->name(names->self, DOC_AGENT, d->agent, &p->agent);
+	if (!e)
+		e = take_agent(d, names, &r);
 	if (!e)
 		*ret = r;
 	return e;
