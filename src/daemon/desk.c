@@ -148,6 +148,7 @@ static void try_job(struct desk *d, struct desk_job *j)
 {
 	arena_free(&j->arena);
 	j->arena = (struct arena){ 0 };
+	j->origin = (struct str){ 0 };
 	j->why.text[0] = '\0';
 	enum err e = prepare(d, j);
 	if (is_machines(e)) {

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* The directory of the file it is written in; what came by the command line is at home where the daemon is.
@@ -29,7 +30,7 @@ static enum err the_only_one(struct reader *r, struct arena *a, struct turn_foun
 	return OK;
 }
 
-/* It was good when it was taken; another version may think otherwise. */
+/* It was good when it was taken; another version may think otherwise. E_IO: the machine's fault. */
 static enum err understand(const struct doc_env *env, struct arena *a, struct turn_found *f)
 {
 	struct agent_doc *agent = arena_alloc(a, sizeof *agent);
@@ -37,11 +38,15 @@ static enum err understand(const struct doc_env *env, struct arena *a, struct tu
 	struct val map;
 	if (!agent || !why)
 		return E_NOMEM;
+	errno = 0;
 	enum err e = json_read(f->text, a, &map, why);
 	if (!e)
 		e = agent_read(f->text, &map, env, a, agent, why);
 	if (e == E_NOMEM)
 		return e;
+	/* Its zone's file, for want of a descriptor. */
+	if (e && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO))
+		return E_IO;
 	f->agent = e ? NULL : agent;
 	f->fault = why->text;
 	return OK;

@@ -8,9 +8,13 @@
 static void tell_blocked(struct op_call *call, const struct applying *a, const struct item *i)
 {
 	struct schedule_doc turn = { .action.kind = DOC_AGENT_TURN, .agent = i->of };
+	struct arena arena = { 0 };
+	struct op_call scratch = *call;
+	scratch.arena = &arena;
 	if (i->turn && !a->dry_run && (i->applied || !i->changes.p) &&
-	    put_settle(call, a->api, &turn, &turn) == OK && turn.turn.lacks)
+	    put_settle(&scratch, a->api, &turn, &turn) == OK && turn.turn.lacks)
 		tell_str(&call->answer, "blocked", str_of(turn.turn.lacks));
+	arena_free(&arena);
 }
 
 static void tell_one(struct op_call *call, const struct applying *a, const struct item *i)

@@ -79,9 +79,24 @@ enum err put_settle(struct op_call *call, struct api *api, const struct schedule
 	return who_settle(api_reader(api), &env, call->arena, ret, call->why);
 }
 
-enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then)
+/* What is read for it goes at once: there may be very many of them in a call. */
+static enum err rules_of(const struct op_call *call, struct api *api, const struct schedule_doc *d,
+			 struct rules *ret)
 {
 	struct doc_names names = names_for_documents(daemon_names(api_daemon(api)));
+	struct arena arena = { 0 };
+	struct op_call scratch = *call;
+	struct schedule_doc settled;
+	scratch.arena = &arena;
+	enum err e = put_settle(&scratch, api, d, &settled);
+	if (!e)
+		e = doc_rules(&settled, &names, ret);
+	arena_free(&arena);
+	return e;
+}
+
+enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then)
+{
 	struct read_sched leader = { 0 };
 	struct command c = { .kind = CMD_PUT,
 			     .sid = p->exists ? p->old.row.sid : 0,
@@ -100,11 +115,8 @@ enum err put_order(struct op_call *call, struct api *api, const struct put *p, a
 				       STR_SHORT(p->doc.id), STR_SHORT(p->doc.after.schedule));
 	}
 	c.after = leader.row.sid;
-	struct schedule_doc settled;
 	if (!e)
-		e = put_settle(call, api, &p->doc, &settled);
-	if (!e)
-		e = doc_rules(&settled, &names, &c.rules);
+		e = rules_of(call, api, &p->doc, &c.rules);
 	if (e == E_LIMIT)
 		return why_set(
 			call->why, e, WHY_NOWHERE,

@@ -1,4 +1,5 @@
 /* All there is to know of one run: its record, and what its attempts left on disk. */
+#include "base/utf8.h"
 #include "host/outbox.h"
 #include "host/runfile.h"
 #include "host/tail.h"
@@ -288,6 +289,20 @@ static const char *last_note(struct op_call *call, const struct val *list)
 				    : NULL;
 }
 
+/* The beginning of what may be long. */
+static const char *beginning(struct op_call *call, const struct val *v, const char *name)
+{
+	enum { ENOUGH = 400 };
+	const char *text = val_line(call->arena, v, name);
+	struct str all = str_of(text ? text : "");
+	size_t n = 0;
+	while (n < ENOUGH && n < all.n) {
+		unsigned more = utf8_length(str_from(all, n));
+		n += more ? more : 1;
+	}
+	return all.n ? arena_printf(call->arena, "%.*s%s", (int)n, all.p, n < all.n ? " …" : "") : NULL;
+}
+
 /* Of what it was made. */
 static void show_origin(struct op_call *call, const struct val *v)
 {
@@ -303,7 +318,7 @@ static void show_origin(struct op_call *call, const struct val *v)
 	for (unsigned i = 0; i < program->list.n; i++)
 		buf_addf(&text, "%s%.*s", i ? " " : "", STR_ARG(program->list.item[i].str));
 	line(call, "program", text.failed ? NULL : arena_dup(a, buf_str(&text)));
-	line(call, "message", val_line(a, v, "message"));
+	line(call, "message", beginning(call, v, "message"));
 }
 
 void show_run(struct op_call *call, const struct val *v)
@@ -345,7 +360,7 @@ void show_run(struct op_call *call, const struct val *v)
 	if (in && out && (strcmp(in, "0") != 0 || strcmp(out, "0") != 0))
 		line(call, "tokens", arena_printf(a, "%s in, %s out", in, out));
 	show_origin(call, val_get(v, STR("origin")));
-	line(call, "answer", val_line(a, v, "answer"));
+	line(call, "answer", beginning(call, v, "answer"));
 	line(call, "log", log_text(call, v));
 	show_attempts(call, val_get(v, STR("attempts")));
 }

@@ -183,10 +183,10 @@ TEST(rules_have_what_the_agent_says)
 	CHECK(r.agent_print == d.turn.print && r.agent_print);
 	/* Hours without a zone are the configuration's. A command shares the slots, and nothing else. */
 	d = settled(COMMAND ", agent: ann}\n" AGENT
-			    ", concurrency: 3, account: a, active_hours: '08:00-20:00'}",
+			    ", concurrency: 1000, account: a, active_hours: '08:00-20:00'}",
 		    (struct turn_found){ .several = false });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
-	CHECK_INT(other.policy.agent_slots, 3);
+	CHECK_INT(other.policy.agent_slots, 1000);
 	CHECK_INT(other.policy.account, 0);
 	CHECK_INT(other.active.from, other.active.to);
 	CHECK(other.agent_print && other.agent_print != r.agent_print);

@@ -38,7 +38,7 @@ static enum err take_agent(const struct schedule_doc *d, const struct doc_names 
 	enum err e = d->agent.n ? names->name(names->self, DOC_AGENT, d->agent, &p->agent) : OK;
 	if (!by || e)
 		return e;
-	p->agent_slots = (uint8_t)by->concurrency;
+	p->agent_slots = (uint16_t)by->concurrency;
 	if (d->action.kind != DOC_AGENT_TURN)
 		return OK;
 	if (by->account.n)

@@ -197,7 +197,7 @@ static void find_zone(struct engine *e, struct sched *s)
 	set_outdated(e, s, !holds && !s->gone);
 }
 
-/* One word with a definition's number in it is enough to know whom it concerns. */
+/* Costs a look at each schedule: definitions change rarely. */
 static void agents_changed(struct engine *e, uint32_t key)
 {
 	for (uint32_t i = 0; i < e->scheds; i++) {

@@ -38,7 +38,8 @@ struct run {
 	uint32_t ahead, behind; /* neighbours in a queue of the gate */
 	struct queue *queue;    /* the one it stands in */
 	uint32_t agent, key;    /* what its slot counts for, whatever an edit makes of the schedule */
-	uint8_t agent_slots, level;
+	uint16_t agent_slots;
+	uint8_t level;
 	uint32_t number;      /* of the question under way */
 	uint16_t attempt;     /* under way; row.attempt is what the store knows */
 	uint16_t kill;        /* reason it was killed for */

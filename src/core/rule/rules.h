@@ -19,10 +19,10 @@ struct policy {
 	uint8_t guards; /* bit per enum rn_ask */
 	uint8_t after;  /* enum after_outcome, if the row follows another */
 	int8_t priority;
-	uint8_t agent_slots;
+	uint8_t chosen;                                 /* enum chosen: how `agent` was */
 	uint16_t retries, catch_up_limit, max_failures; /* max_failures 0: off */
 	uint16_t zone, calendar;                        /* numbers in the engine's tables; calendar 0: none */
-	uint8_t chosen;                                 /* enum chosen: how `agent` was */
+	uint16_t agent_slots;                           /* 0: one */
 	uint32_t window;                                /* seconds; 0: none */
 	uint32_t retry_delay, retry_most;               /* seconds */
 	uint32_t agent, key, account;                   /* 0: none; one number space for all three */
