@@ -69,14 +69,17 @@ def stop():
     daemon.wait()
 
 
-def apply(id, command, **keys):
-    document = {"id": id, "expression": FAR, "agent": "desk",
-                "action": {"type": "command", "command": command} | keys.pop("action", {})} | keys
-    path = os.path.join(ROOT, id + ".json")
+def put(name, document):
+    path = os.path.join(ROOT, name + ".json")
     with open(path, "w", encoding="utf-8") as f:
         json.dump(document, f)
     r = rota("apply", "-f", path)
-    check(r.returncode == 0, f"{id} is taken", r)
+    check(r.returncode == 0, f"{name} is taken", r)
+
+
+def apply(id, command, **keys):
+    put(id, {"id": id, "expression": FAR, "agent": "desk",
+             "action": {"type": "command", "command": command} | keys.pop("action", {})} | keys)
 
 
 def run(name, outcome="done"):
@@ -206,9 +209,12 @@ def relevance():
     dice = random.Random(7)
     of = {n["text"]: n["subject"] for n in notes}
     ranked, by_time, by_chance, all_of, first = [], [], [], [], 0
-    for s in CORPUS["schedules"]:
-        apply(s["id"], LOOK, name=s["name"], tags=s["tags"], action={"stdin": s["message"].replace("user.company", "schedule.id")},
-              variables={"month": "may"})
+    put("agent", {"agent": {"name": "desk", "prompt": "You keep the books.", "command": LOOK}})
+    for i, s in enumerate(CORPUS["schedules"]):
+        # Its turns, whether it is named or the only one there is.
+        put(s["id"], {"id": s["id"], "expression": FAR, "name": s["name"], "tags": s["tags"], "variables": {"month": "may"},
+                      "action": {"type": "agent_turn", "message": s["message"].replace("user.company", "schedule.id")}}
+            | ({"agent": "desk"} if i % 2 else {}))
         found = memory_of(s["id"])
         check(len(found) >= 3 and len(found) <= 12 and sum(len(n["text"].encode()) for n in found) <= 8192,
               f"{s['id']}: {len(found)} notes, bounded")
