@@ -233,13 +233,6 @@ static bool keep(struct fetcher *f, const char *name, struct value *v)
 	return mask_value(f->rq, entry + k + 1, v->n) || not_had(v, "it has too many lines to be masked");
 }
 
-/* What a program that failed has printed may be a part of it, and in what it said besides. */
-static bool mask_part(struct request *rq, const struct value *v)
-{
-	char *copy = v->n ? malloc(v->n) : NULL;
-	return !v->n || (copy && mask_value(rq, memcpy(copy, v->p, v->n), v->n));
-}
-
 /* For `rota` in the run, which masks what it is told. */
 static char *names(const struct request *rq)
 {
@@ -266,14 +259,15 @@ bool fetch_all(struct fetcher *f, char *note, size_t room)
 		done = one->file   ? read_file(one->file, &v)
 		       : one->argv ? run_program(f, one->argv, &v)
 				   : not_had(&v, "nobody says where it is");
+		done = done && check(&v) && keep(f, one->name, &v);
 		if (done)
-			done = check(&v) && keep(f, one->name, &v);
-		else if (!mask_part(f->rq, &v))
-			f->said_n = 0;
-		if (!done)
-			snprintf(note, room, "secret %.*s: %s", FETCH_NAME_MAX, one->name, v.why);
+			continue;
+		snprintf(note, room, "secret %.*s: %s", FETCH_NAME_MAX, one->name, v.why);
+		if (v.n && !mask_value(f->rq, v.p, v.n))
+			f->said_n = 0; /* what it printed may be a part of it, and in what it said besides */
 	}
-	explicit_bzero(v.p, sizeof v.p);
+	if (done)
+		explicit_bzero(v.p, sizeof v.p); /* else it is among what is masked */
 	if (done && !(f->entry[f->entries] = names(f->rq))) {
 		snprintf(note, room, "secrets: %s", strerror(ENOMEM));
 		return false;

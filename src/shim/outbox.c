@@ -45,8 +45,8 @@ static void mask(const struct request *rq, const char *p, size_t n, struct maske
 	free(r.held);
 }
 
-/* In its place: nobody else writes any more. What cannot be masked must not stay. */
-static void rewrite(int fd, const struct request *rq, off_t size)
+/* In its place: nobody else writes any more. False: it cannot be masked. */
+static bool rewrite(int fd, const struct request *rq, off_t size)
 {
 	off_t most = 2 * OUTBOX_BYTES_MAX, from = size > most ? size - most : 0;
 	size_t n = (size_t)(size - from);
@@ -56,11 +56,10 @@ static void rewrite(int fd, const struct request *rq, off_t size)
 	const char *line = !m.failed && from ? memchr(text, '\n', n) : text; /* none that is cut */
 	if (!m.failed && line)
 		mask(rq, line, n - (size_t)(line - text), &m);
-	ssize_t written = m.failed ? 0 : pwrite(fd, m.p, m.n, 0);
-	if (ftruncate(fd, written > 0 ? written : 0) != 0)
-		written = 0; /* the disk fails: so will the record */
+	bool done = !m.failed && pwrite(fd, m.p, m.n, 0) == (ssize_t)m.n && ftruncate(fd, (off_t)m.n) == 0;
 	free(text);
 	free(m.p);
+	return done;
 }
 
 void outbox_mask(int dir, const struct request *rq)
@@ -73,7 +72,7 @@ void outbox_mask(int dir, const struct request *rq)
 	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-		rewrite(fd, rq, st.st_size);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && !rewrite(fd, rq, st.st_size))
+		unlinkat(dir, name, 0); /* it must not stay */
 	close(fd);
 }
