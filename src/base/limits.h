@@ -108,6 +108,18 @@
 #define READ_WAIT_MS_MAX    500  /* … and in all, be the machine or the disk as busy as they like */
 #define READ_STEPS          1000 /* of SQLite's, between two looks at the clock */
 
+/* Notes of agents */
+#define STORE_MEMORIES_MAX     2000 /* of one agent; further ones are refused */
+#define STORE_MEMORY_BYTES_MAX 4096 /* of one note … */
+#define STORE_MEMORY_TAGS_MAX  1024 /* … and of its tags */
+#define MEMORY_REMOVE_BATCH    64   /* of a run's removed in one request: their words go one by one */
+#define RECALL_NOTES           12   /* in the context of a run … */
+#define RECALL_BYTES           8192 /* … and so long together */
+#define RECALL_LEAST           20   /* percent of what the best one scores */
+#define RECALL_NEWEST          3    /* where none, or fewer, have to do with it */
+#define READ_QUERY_WORDS       32   /* looked for in notes; further ones are not */
+#define READ_QUERY_BYTES       64   /* of a word; the rest of it is not looked for */
+
 /* The daemon */
 #define CALENDARS_MAX      4096      /* sets of excluded days */
 #define NAMES_MAX          (1 << 20) /* agents, accounts and concurrency keys */
@@ -136,9 +148,14 @@
 #define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */
 #define LAUNCH_ARGS_MAX  4096
 #define LAUNCH_ENV_MAX   4096
-#define LAUNCH_FILES_MAX 4096 /* that must be there afterwards */
-#define SECRETS_MAX      256
-#define SECRET_BYTES_MIN 4 /* masking shorter ones would shred the log and hide nothing */
+#define LAUNCH_FILES_MAX 4096  /* that must be there afterwards */
+#define SECRETS_MAX      1024  /* texts masked in the output of a run: values, and their lines */
+#define FETCHES_MAX      64    /* secrets of a run that its shim gets … */
+#define FETCH_WORDS_MAX  1024  /* … by programs of so many words together … */
+#define FETCH_NAME_MAX   128   /* … for variables with names so long */
+#define FETCH_SAID_MAX   16384 /* kept of what these programs say to standard error */
+#define SECRET_LINE_MIN  8     /* of a value that has several: shorter ones say nothing alone */
+#define SECRET_BYTES_MIN 4     /* masking shorter ones would shred the log and hide nothing */
 #define SECRET_BYTES_MAX 16384
 #define PROCS_MAX        (1u << 22) /* processes on a machine: the kernel's own bound */
 #define CGROUP_DEPTH_MAX 16

@@ -86,18 +86,19 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = past_look(d, why);
 	if (!e)
-		e = desk_open(
-			&(struct desk_options){
-				.store = d->store,
-				.place = { .socket = o->socket, .runs = d->runs, .out = o->out },
-				.defaults = o->defaults,
-				.names = d->names,
-				.done = attempts_prepared,
-				.compiled = outdated_compiled,
-				.zones_read = outdated_zones_read,
-				.answered = attempts_answered,
-				.ctx = d },
-			&d->desk, why);
+		e = desk_open(&(struct desk_options){ .store = d->store,
+						      .place = { .socket = o->socket,
+								 .runs = d->runs,
+								 .out = o->out,
+								 .secrets = o->secrets },
+						      .defaults = o->defaults,
+						      .names = d->names,
+						      .done = attempts_prepared,
+						      .compiled = outdated_compiled,
+						      .zones_read = outdated_zones_read,
+						      .answered = attempts_answered,
+						      .ctx = d },
+			      &d->desk, why);
 	if (!e)
 		e = problems_new(
 			&(struct problems_config){

@@ -4,12 +4,14 @@
 #include "daemon/loop.h"
 #include "daemon/names.h"
 #include "daemon/request.h"
+#include "host/launch.h"
 
 struct daemon_options {
 	const char *data;     /* the directory; made if need be */
 	const char *socket;   /* told to runs as ROTA_SOCKET */
 	const char *launcher; /* the program */
 	struct way_out out;
+	struct secret_list secrets;
 	unsigned slots, catch_up_per_second;
 	bool documents_first; /* nothing comes due before daemon_documents */
 	struct {
@@ -52,7 +54,7 @@ typedef void reply_fn(void *ctx, const struct reply *r);
  * write, what needs it is E_BUSY, too, and what is under way is answered REPLY_BUSY, though it may still be
  * done when the store works again. */
 must_check enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx);
-/* A request of one's own to the store: ST_PROBLEM, ST_STATE, ST_AGENT, ST_WORDS or ST_SOURCE,
+/* A request of one's own to the store: ST_PROBLEM, ST_STATE, ST_AGENT, ST_MEMORY, ST_WORDS or ST_SOURCE,
  * whose texts are copied, or ST_PRUNE. `done` (may be NULL)
  * is called on the daemon's thread with its answer, unless the daemon stops before. E_BUSY: too many at a
  * time. */

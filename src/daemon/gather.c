@@ -1,6 +1,7 @@
 #include "daemon/gather.h"
 
 #include "base/json.h"
+#include "daemon/recall.h"
 #include "host/clock.h"
 #include "host/tail.h"
 
@@ -36,6 +37,8 @@ enum err gather(const struct gather *g, struct arena *a, struct gathered *ret, s
 		e = read_json(g->reader, g->doc->agent, a, &s.agent, why);
 	if (!e)
 		e = read_previous(g, a, &s, why);
+	if (!e && !g->without_memory)
+		e = recall(g->reader, a, &s, why);
 	if (e)
 		return e;
 	*ret = (struct gathered){ .view = { &ret->scope, g->run->nominal },

@@ -12,7 +12,8 @@ struct gather {
 	const struct schedule_doc *doc;
 	const struct run_row *run;
 	uint16_t attempt;
-	const char *runs; /* where runs leave their answers */
+	const char *runs;    /* where runs leave their answers */
+	bool without_memory; /* nobody looks at the agent's notes, and ranking them is work */
 };
 
 /* The names in scope, and what they are looked up by; it points into itself and into the arena. E_VALUE: a

@@ -7,14 +7,19 @@ static enum err ask_condition(const struct gather *g, struct arena *a, struct gu
 			      struct why *why)
 {
 	struct gathered with;
+	struct str text = doc_condition(g->doc);
 	const struct expr *condition;
 	struct why wrong = { .at = WHY_NOWHERE };
-	enum err e = gather(g, a, &with, why);
+	struct gather about = *g;
+	/* Very many may be asked at a time. */
+	about.without_memory =
+		g->doc->variables.kind != VAL_MAP && !(text.n && memmem(text.p, text.n, "memory", 6));
+	enum err e = gather(&about, a, &with, why);
 	if (e && e != E_VALUE)
 		return e;
 	if (e)
 		wrong = *why;
-	else if (expr_compile(doc_condition(g->doc), NULL, a, &condition, &wrong) == OK)
+	else if (expr_compile(text, NULL, a, &condition, &wrong) == OK)
 		ret->yes = expr_holds(condition, &with.env, a, &wrong);
 	if (ret->yes || !wrong.text[0]) {
 		/* It may have been asked before, and an error then is not why any more. */

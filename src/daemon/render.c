@@ -5,6 +5,7 @@
 #include "core/when/iso.h"
 #include "daemon/trace.h"
 #include "host/clock.h"
+#include "host/secret.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,18 @@ static void render_command(struct renderer *r, struct launch *l)
 	render_expectations(r, l);
 }
 
+/* Those that its agent names, for its turns and for what is asked before them; nobody else is given any. */
+static void render_secrets(struct renderer *r, struct launch *l)
+{
+	const struct schedule_doc *doc = r->about->doc;
+	const struct agent_doc *by = doc->turn.by;
+	if (doc->action.kind != DOC_AGENT_TURN || !by || !by->secrets.n)
+		return;
+	enum err e = secret_fill(&r->place->secrets, by->secrets.word, by->secrets.n, r->arena, l, r->why);
+	if (e)
+		fail(r, e);
+}
+
 /* All it is told goes in by standard input, which then is at its end: arguments can be seen. */
 static void render_turn(struct renderer *r, struct launch *l)
 {
@@ -241,6 +254,7 @@ static void render_turn(struct renderer *r, struct launch *l)
 	l->input = turn_input(doc, message, r->arena);
 	l->stall = doc->turn.stall * USEC;
 	l->out = true; /* its answer, for the next */
+	render_secrets(r, l);
 	if (!l->input.p)
 		fail(r, E_NOMEM);
 	render_expectations(r, l);
@@ -331,6 +345,7 @@ enum err render_check(const struct gather *about, const struct render_place *pla
 		return e;
 	l.timeout = timeout * USEC;
 	render_program(&r, &about->doc->check.command, &l);
+	render_secrets(&r, &l);
 	if (!r.failed)
 		*ret = l;
 	return r.failed;

@@ -9,6 +9,7 @@ struct render_place {
 	const char *socket; /* told to runs */
 	const char *runs;   /* the directory of their files */
 	struct way_out out;
+	struct secret_list secrets; /* of which agents name those they are given */
 };
 
 /* Templates are expanded in arguments, environment, input and requests, never in a line for the shell.

@@ -37,6 +37,9 @@ static bool keep_texts(struct sending *s)
 		       keep_text(s, &p->by) && keep_text(s, &p->note);
 	case ST_STATE:
 		return keep_text(s, &s->req.state.key) && keep_text(s, &s->req.state.text);
+	case ST_MEMORY:
+		return keep_text(s, &s->req.memory.agent) && keep_text(s, &s->req.memory.text) &&
+		       keep_text(s, &s->req.memory.tags);
 	case ST_AGENT:
 		return keep_text(s, &s->req.agent.name) && keep_text(s, &s->req.agent.text) &&
 		       keep_text(s, &s->req.source.from);

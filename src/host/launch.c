@@ -39,6 +39,14 @@ static unsigned length(const char *const *list)
 	return n;
 }
 
+static unsigned fetch_words(const struct launch *l)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < l->fetches; i++)
+		n += length(l->fetch[i].command) + 1;
+	return n;
+}
+
 static enum err to_memfd(struct buf *b, int *ret, struct why *why)
 {
 	if (b->failed)
@@ -100,12 +108,12 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 		words += length(*script) + 1;
 	if (length(l->argv) > LAUNCH_ARGS_MAX || words > LAUNCH_ARGS_MAX ||
 	    length(l->files) > LAUNCH_FILES_MAX || length(l->env) + 2 > LAUNCH_ENV_MAX ||
-	    l->secrets > SECRETS_MAX) {
+	    l->secrets > SECRETS_MAX || l->fetches > FETCHES_MAX || fetch_words(l) > FETCH_WORDS_MAX) {
 		buf_free(&b);
 		return why_set(
 			why, E_LIMIT, WHY_NOWHERE,
 			"the run has more than %u arguments or expected files, %u variables or %u secrets",
-			LAUNCH_ARGS_MAX, LAUNCH_ENV_MAX, SECRETS_MAX);
+			LAUNCH_ARGS_MAX, LAUNCH_ENV_MAX, FETCHES_MAX);
 	}
 	bool sized = l->log_head || l->log_tail;
 	h.flags = at->flush ? LAUNCH_FLUSH : 0;
@@ -145,6 +153,11 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 	}
 	for (unsigned i = 0; i < l->secrets; i++)
 		add(&b, &h.items, FIELD_SECRET, l->secret[i]);
+	for (unsigned i = 0; i < l->fetches; i++) {
+		add_text(&b, &h.items, FIELD_FETCH, l->fetch[i].name);
+		add_text(&b, &h.items, FIELD_FETCH_FILE, l->fetch[i].file);
+		add_list(&b, &h.items, FIELD_FETCH_WORD, l->fetch[i].command);
+	}
 	return finish(&b, &h, ret, why);
 }
 

@@ -3,6 +3,19 @@
 #include "base/err.h"
 #include "host/runfile.h"
 
+/* Where a secret is to be had: in a file, or from a program. */
+struct launch_fetch {
+	const char *name;           /* of the variable it becomes */
+	const char *file;           /* absolute; NULL: */
+	const char *const *command; /* this prints it; ends with NULL */
+};
+
+/* Those of the configuration: core/doc/config.h, host/secret.h. */
+struct secret_list {
+	const struct config_secret *item;
+	unsigned n;
+};
+
 struct launch {
 	const char *const *argv, *const *env; /* end with NULL; "NAME=value" */
 	const char *cwd;                      /* NULL: / */
@@ -13,6 +26,8 @@ struct launch {
 	struct str context;       /* goes into the .ctx file, named by ROTA_CONTEXT; p NULL: none */
 	const struct str *secret; /* values to be masked in what is logged */
 	unsigned secrets;
+	const struct launch_fetch *fetch; /* secrets that its shim gets for it; no others ever know them */
+	unsigned fetches;
 	int64_t timeout, stall, grace; /* microseconds; 0: none */
 	struct boot start_by;          /* later nothing is executed; 0: any time */
 	uint64_t log_head, log_tail;   /* bytes kept of the beginning and the end; both 0: the defaults */

@@ -139,6 +139,7 @@ static const struct {
 	[CAUSE_BURNT] = { OUTCOME_KILLED, REASON_CANCELLED },
 	[CAUSE_LATE] = { OUTCOME_NONE, REASON_WINDOW_CLOSED },
 	[CAUSE_EXPECTATION] = { OUTCOME_FAILED, REASON_EXPECTATION },
+	[CAUSE_SECRET] = { OUTCOME_FAILED, REASON_DEFINITION },
 };
 
 /* As a shell tells it. What was stopped may never have been executed, and leaves the same 0 as one that ended

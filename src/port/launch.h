@@ -76,6 +76,10 @@ enum launch_field {
 	FIELD_FILE,   /* a path that must be there */
 	FIELD_SCRIPT, /* the first word of a program that must end well, … */
 	FIELD_WORD,   /* … and each of its others */
+	/* A secret that the shim gets for the program, before it is executed: the name of its variable, … */
+	FIELD_FETCH,
+	FIELD_FETCH_FILE, /* … and the file it is in, … */
+	FIELD_FETCH_WORD, /* … or a word of the program that prints it, as often as there are words */
 	LAUNCH_FIELDS
 };
 

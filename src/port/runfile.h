@@ -51,6 +51,7 @@ enum run_cause {
 	CAUSE_BURNT,   /* never to be started */
 	CAUSE_LATE,    /* it was not executed: the time to start was over */
 	CAUSE_EXPECTATION, /* it ended well, and something that was expected of it does not hold: `note` */
+	CAUSE_SECRET,      /* it was not executed: a secret could not be had; `note` says which, and why */
 	RUN_CAUSES
 };
 
@@ -71,6 +72,7 @@ static inline const char *run_cause_word(unsigned cause)
 		[CAUSE_BURNT] = "burnt",
 		[CAUSE_LATE] = "late",
 		[CAUSE_EXPECTATION] = "expectation",
+		[CAUSE_SECRET] = "secret",
 	};
 	return cause < RUN_CAUSES ? words[cause] : NULL;
 }

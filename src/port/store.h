@@ -90,6 +90,9 @@ enum st_op {
 	 * put at the same `at`. Another: ST_STALE. The answer's count is the rev that stands. Carried by
 	 * LANE_USER. */
 	ST_STATE,
+	/* Notes of an agent, for itself; see enum memory_act and struct memory_said. They stay when the run
+	 * that wrote them is pruned. Carried by LANE_USER. */
+	ST_MEMORY,
 	/* An agent's definition, by its name; see enum agent_act. agent.rev is the one that stands (0: there
 	 * never was one), or else ST_STALE. Mine, of what makes rev grow: agent.rev + 1 stands and was put at
 	 * the same `at`. The answer's count is the rev that stands. Carried by LANE_USER. */
@@ -117,6 +120,20 @@ enum problem_act {
 	/* Its cause is gone. ST_OK also if it is closed already: that first time stays. */
 	PROBLEM_CLOSE,
 	PROBLEM_ACTS
+};
+
+enum memory_act {
+	/* A new note, with the next number, which is never given again; the answer has it. Mine: this agent
+	 * has a note of this run with this `at` and this text. ST_REFUSED: no agent or no text, `at` that is
+	 * WALL_NEVER, a text that is too long, or the agent has STORE_MEMORIES_MAX notes. */
+	MEMORY_ADD,
+	/* The note `number`, if it is this agent's (no agent: whosever it is) and there at all: ST_OK
+	 * whatever there was. */
+	MEMORY_REMOVE,
+	/* The notes of `run` from `number` on, this agent's or everybody's: ST_OK as above. A request should
+	 * name few. ST_REFUSED: no run. */
+	MEMORY_REMOVE_RUN,
+	MEMORY_ACTS
 };
 
 enum agent_act {
@@ -261,6 +278,22 @@ struct state_row {
 	uint32_t rev;
 };
 
+struct memory_row {
+	uint64_t number; /* 1, 2, … */
+	uint64_t run;    /* that wrote it; 0: a person */
+	struct wall at;
+	struct str agent, text;
+	struct str tags; /* a line each, no newline after the last; empty: none */
+};
+
+struct memory_said {
+	uint8_t act;
+	uint64_t number; /* REMOVE, REMOVE_RUN */
+	uint64_t run;    /* ADD, REMOVE_RUN */
+	struct str agent;
+	struct str text, tags; /* ADD */
+};
+
 struct agent_row {
 	struct str name;
 	struct str text; /* p NULL: it has gone, or never was */
@@ -319,7 +352,7 @@ struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
 	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT,
-			 ST_WORDS, and where ST_PRUNE names none */
+			 ST_MEMORY, ST_WORDS, and where ST_PRUNE names none */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
@@ -328,6 +361,7 @@ struct st_req {
 		struct problem_said problem; /* PROBLEM: its texts live until the answer */
 		struct name_row name;        /* NAME: as does this one's */
 		struct state_row state;      /* STATE: as do these */
+		struct memory_said memory;   /* MEMORY: and these */
 		struct agent_row agent;      /* AGENT: and these */
 		struct words_row words;      /* WORDS: and this one */
 		struct prune_ask prune;      /* PRUNE */
@@ -356,6 +390,7 @@ struct st_ack {
 	struct sched_row row; /* after the request */
 	uint64_t run;
 	uint64_t end;     /* OCC, FINISH that are ends, when ST_OK: its number */
+	uint64_t note;    /* MEMORY_ADD: its number */
 	uint64_t problem; /* PROBLEM: its number … */
 	uint32_t count;   /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new. STATE,
 			   * AGENT:   rev */

@@ -10,8 +10,11 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { WORD_GO = 'g', WORD_VARIABLE = 'v' }; /* each message begins with one of them */
 
 static void reset_signals(void)
 {
@@ -63,13 +66,35 @@ static _Noreturn void say(int line, const char *what, int error)
 	_exit(n > 0 ? 127 : 126);
 }
 
-static _Noreturn void become(struct request *rq, const int fds[3], int line, pid_t shim)
+static void put_variable(char **envp, const char *entry)
 {
-	char go;
+	size_t name = strcspn(entry, "=") + 1;
+	while (*envp && strncmp(*envp, entry, name) != 0)
+		envp++;
+	*envp = strdup(entry);
+}
+
+/* False: nobody says it any more. */
+static bool wait_for_word(int line, char **envp)
+{
+	static char message[FETCH_NAME_MAX + SECRET_BYTES_MAX + 4];
+	for (;;) {
+		ssize_t n = recv(line, message, sizeof message - 1, 0);
+		if (n < 1)
+			return false;
+		if (message[0] == WORD_GO)
+			return true;
+		message[n] = 0;
+		put_variable(envp, message + 1);
+	}
+}
+
+static _Noreturn void become(const struct program *p, const int fds[3], int line, pid_t shim)
+{
 	setsid();
 	/* A shim that dies takes the agent with it; whatever the agent started is swept up by the daemon. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != shim || recv(line, &go, 1, 0) != 1)
+	if (getppid() != shim || !wait_for_word(line, p->envp))
 		_exit(126);
 	raise_oom_score();
 	int e = place(fds);
@@ -78,15 +103,15 @@ static _Noreturn void become(struct request *rq, const int fds[3], int line, pid
 	if (syscall(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
 		for (int fd = 3; fd < 65536; fd++)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
-	if (chdir(rq->one[FIELD_CWD].n ? rq->one[FIELD_CWD].p : "/") != 0)
+	if (chdir(p->cwd ? p->cwd : "/") != 0)
 		say(line, "cwd", errno);
 	reset_signals();
-	environ = rq->envp;
-	execvp(rq->argv[0], rq->argv);
+	environ = p->envp;
+	execvp(p->argv[0], p->argv);
 	say(line, "exec", errno);
 }
 
-int agent_fork(struct request *rq, const int fds[3], struct agent *ret)
+int agent_fork(const struct program *p, const int fds[3], struct agent *ret)
 {
 	int pair[2];
 	pid_t shim = getpid();
@@ -101,17 +126,29 @@ int agent_fork(struct request *rq, const int fds[3], struct agent *ret)
 	}
 	if (pid == 0) {
 		close(pair[0]);
-		become(rq, fds, pair[1], shim);
+		become(p, fds, pair[1], shim);
 	}
 	close(pair[1]);
 	*ret = (struct agent){ pid, pair[0] };
 	return 0;
 }
 
+/* If it is dead already, its end is noticed like any other. */
+static void tell(struct agent *a, char word, const char *text)
+{
+	struct iovec part[] = { { &word, 1 }, { (char *)(uintptr_t)text, strlen(text) } };
+	struct msghdr m = { .msg_iov = part, .msg_iovlen = ARRAY_LEN(part) };
+	sendmsg(a->line, &m, MSG_NOSIGNAL);
+}
+
+void agent_give(struct agent *a, const char *entry)
+{
+	tell(a, WORD_VARIABLE, entry);
+}
+
 void agent_go(struct agent *a)
 {
-	/* If it is dead already, its end is noticed like any other. */
-	send(a->line, "g", 1, MSG_NOSIGNAL);
+	tell(a, WORD_GO, "");
 }
 
 void agent_drop(struct agent *a)

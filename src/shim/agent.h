@@ -7,7 +7,14 @@
 
 struct agent {
 	pid_t pid;
-	int line; /* one byte: go. Comes back: why it could not */
+	int line; /* variables, and the word to go. Comes back: why it could not */
+};
+
+/* What it becomes. */
+struct program {
+	char *const *argv;
+	char **envp;     /* with room for what is given to it later */
+	const char *cwd; /* NULL: / */
 };
 
 struct agent_failure {
@@ -16,7 +23,9 @@ struct agent_failure {
 };
 
 /* fds become its 0, 1 and 2. 0 or an errno. */
-int agent_fork(struct request *rq, const int fds[3], struct agent *ret);
+int agent_fork(const struct program *p, const int fds[3], struct agent *ret);
+/* A variable more for one that waits, NAME=value; it replaces another of that name. */
+void agent_give(struct agent *a, const char *entry);
 void agent_go(struct agent *a);
 /* Ends and collects one that was not let go. */
 void agent_drop(struct agent *a);

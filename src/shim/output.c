@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static const char no_work[] = "NO-WORK";
@@ -21,6 +22,16 @@ int output_prepare(struct output *o, const struct request *rq, int write[STREAMS
 		write[i] = fd[1];
 	}
 	return 0;
+}
+
+int output_mask(struct output *o, const struct request *rq)
+{
+	int e = 0;
+	for (unsigned i = 0; i < STREAMS && !e; i++) {
+		free(o->redact[i].held);
+		e = redact_init(&o->redact[i], rq->secret, rq->secrets);
+	}
+	return e;
 }
 
 void output_open(struct output *o, const struct request *rq, int dir)
@@ -66,15 +77,20 @@ bool output_says_no_work(const struct output *o)
 	return o->no_work == sizeof no_work - 1;
 }
 
+void output_give(struct output *o, unsigned stream, const char *p, size_t n)
+{
+	o->bytes += n;
+	if (stream == STREAM_OUT)
+		look_for_no_work(o, p, n);
+	redact(&o->redact[stream], p, n, sinks[stream], o);
+}
+
 bool output_take(struct output *o, unsigned stream)
 {
 	char piece[REDACT_PIECE];
 	ssize_t n = o->pipe[stream] < 0 ? 0 : read(o->pipe[stream], piece, sizeof piece);
 	if (n > 0) {
-		o->bytes += (size_t)n;
-		if (stream == STREAM_OUT)
-			look_for_no_work(o, piece, (size_t)n);
-		redact(&o->redact[stream], piece, (size_t)n, sinks[stream], o);
+		output_give(o, stream, piece, (size_t)n);
 	} else if (o->pipe[stream] >= 0 && (n == 0 || (errno != EAGAIN && errno != EINTR))) {
 		close(o->pipe[stream]);
 		o->pipe[stream] = -1;

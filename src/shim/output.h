@@ -18,6 +18,10 @@ struct output {
 /* Makes the pipes; write[] are the agent's ends. 0 or an errno. The files are opened by output_open, later,
  * by the shim that has won. */
 int output_prepare(struct output *o, const struct request *rq, int write[STREAMS]);
+/* There are more secrets now; nothing was taken yet. 0 or an errno. */
+int output_mask(struct output *o, const struct request *rq);
+/* As if it had been said there; at most REDACT_PIECE bytes. */
+void output_give(struct output *o, unsigned stream, const char *p, size_t n);
 void output_open(struct output *o, const struct request *rq, int dir);
 /* Takes what is there, at most one piece; whether there was anything. */
 bool output_take(struct output *o, unsigned stream);

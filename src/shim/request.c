@@ -13,20 +13,41 @@ static const struct {
 	[FIELD_ARG] = { true, LAUNCH_ARGS_MAX },        [FIELD_ENV] = { true, LAUNCH_ENV_MAX },
 	[FIELD_SECRET] = { true, SECRETS_MAX },         [FIELD_FILE] = { true, LAUNCH_FILES_MAX },
 	[FIELD_SCRIPT] = { true, LAUNCH_ARGS_MAX - 1 }, /* and an end to the one before */
-	[FIELD_WORD] = { true, LAUNCH_ARGS_MAX },
+	[FIELD_WORD] = { true, LAUNCH_ARGS_MAX },       [FIELD_FETCH] = { true, FETCHES_MAX },
 };
+
+/* Where the last secret is to be had. The ends of programs are zeros that were there before. */
+static int take_source(struct request *r, unsigned field, const char *bytes)
+{
+	struct fetch *f = &r->fetch[r->fetches - 1];
+	if (field == FIELD_FETCH_FILE) {
+		f->file = bytes;
+		return 0;
+	}
+	if (!f->argv) {
+		r->fetch_words += r->fetch_words > 0;
+		f->argv = r->fetch_word + r->fetch_words;
+	}
+	if (r->fetch_words >= FETCH_WORDS_MAX - 1)
+		return E2BIG;
+	r->fetch_word[r->fetch_words++] = (char *)(uintptr_t)bytes;
+	return 0;
+}
 
 static int take(struct request *r, const struct launch_item *it)
 {
 	const char *bytes = (const char *)(it + 1);
 	unsigned *n[LAUNCH_FIELDS] = {
-		[FIELD_ARG] = &r->argc,   [FIELD_ENV] = &r->envc,     [FIELD_SECRET] = &r->secrets,
-		[FIELD_FILE] = &r->files, [FIELD_SCRIPT] = &r->words, [FIELD_WORD] = &r->words,
+		[FIELD_ARG] = &r->argc,      [FIELD_ENV] = &r->envc,     [FIELD_SECRET] = &r->secrets,
+		[FIELD_FILE] = &r->files,    [FIELD_SCRIPT] = &r->words, [FIELD_WORD] = &r->words,
+		[FIELD_FETCH] = &r->fetches,
 	};
 	char **list[LAUNCH_FIELDS] = {
 		[FIELD_ARG] = r->argv,    [FIELD_ENV] = r->envp,  [FIELD_FILE] = r->file,
 		[FIELD_SCRIPT] = r->word, [FIELD_WORD] = r->word,
 	};
+	if (it->field == FIELD_FETCH_FILE || it->field == FIELD_FETCH_WORD)
+		return r->fetches ? take_source(r, it->field, bytes) : EPROTO;
 	if (!fields[it->field].many) {
 		r->one[it->field] = (struct blob){ bytes, it->bytes };
 		return 0;
@@ -37,6 +58,8 @@ static int take(struct request *r, const struct launch_item *it)
 		r->word[r->words++] = NULL;
 	if (it->field == FIELD_SECRET)
 		r->secret[r->secrets++] = (struct blob){ bytes, it->bytes };
+	else if (it->field == FIELD_FETCH)
+		r->fetch[r->fetches++] = (struct fetch){ .name = bytes };
 	else /* exec wants them writable, and does not write */
 		list[it->field][(*n[it->field])++] = (char *)(uintptr_t)bytes;
 	return 0;

@@ -8,15 +8,24 @@ struct blob {
 	size_t n;
 };
 
+/* A secret to be had: in a file, or from a program. */
+struct fetch {
+	const char *name, *file; /* file NULL: argv */
+	char *const *argv;       /* ends with NULL */
+};
+
 struct request {
 	const struct launch_head *head;
 	struct blob one[LAUNCH_FIELDS]; /* fields that come once */
 	char *argv[LAUNCH_ARGS_MAX + 1],
-		*envp[LAUNCH_ENV_MAX + 2]; /* end with NULL; one more fits into envp */
+		*envp[LAUNCH_ENV_MAX + FETCHES_MAX + 3]; /* end with NULL; those that are fetched and two
+							    more fit into envp */
 	struct blob secret[SECRETS_MAX];
 	char *file[LAUNCH_FILES_MAX];
 	char *word[LAUNCH_ARGS_MAX + 1]; /* scripts one after the other, each ends with NULL */
-	unsigned argc, envc, secrets, files, words;
+	struct fetch fetch[FETCHES_MAX];
+	char *fetch_word[FETCH_WORDS_MAX]; /* as above */
+	unsigned argc, envc, secrets, files, words, fetches, fetch_words;
 	size_t size; /* of the mapping, which begins at head; 0: there is none any more */
 };
 

@@ -4,7 +4,9 @@
 #include "shim/birth.h"
 #include "shim/cgroup.h"
 #include "shim/clock.h"
+#include "shim/fetch.h"
 #include "shim/lease.h"
+#include "shim/outbox.h"
 #include "shim/output.h"
 #include "shim/procs.h"
 #include "shim/record.h"
@@ -36,7 +38,9 @@ struct shim {
 	struct request rq;
 	char boot[40], cgroup[PATH_MAX], mark[sizeof RUN_MARK_NAME + RUN_MARK_BYTES];
 	int dir, file, signals, timer, context, fds[3];
+	bool fetching;  /* its secrets, before it is let go */
 	bool expecting; /* the agent has ended; now its expectations are looked at */
+	struct fetcher secrets;
 	struct agent agent;
 	struct tree tree;
 	struct output output;
@@ -164,6 +168,12 @@ static int make_file(struct shim *s)
 	return s->file >= 0 ? 0 : -s->file;
 }
 
+static struct program program(struct shim *s)
+{
+	return (struct program){ s->rq.argv, s->rq.envp,
+				 s->rq.one[FIELD_CWD].n ? s->rq.one[FIELD_CWD].p : NULL };
+}
+
 static int be_born(struct shim *s)
 {
 	char name[RUNFILE_NAME_MAX];
@@ -173,9 +183,10 @@ static int be_born(struct shim *s)
 	runfile_name(name, s->rq.head->run, s->rq.head->attempt, "run");
 	if (faccessat(s->dir, name, F_OK, 0) == 0)
 		return EEXIST; /* saves the trouble; what decides is the birth */
+	const struct program p = program(s);
 	int e = prepare(s);
 	if (!e)
-		e = agent_fork(&s->rq, s->fds, &s->agent);
+		e = agent_fork(&p, s->fds, &s->agent);
 	if (e)
 		return e;
 	s->tree.main = s->agent.pid;
@@ -242,7 +253,7 @@ static void check_lease(struct shim *s, int64_t now)
 /* Does what is due and returns when the next thing is. */
 static int64_t keep_time(struct shim *s)
 {
-	int64_t now = now_us(), stall = s->expecting ? 0 : s->rq.head->stall, next = INT64_MAX;
+	int64_t now = now_us(), stall = s->expecting || s->fetching ? 0 : s->rq.head->stall, next = INT64_MAX;
 	check_lease(s, now);
 	if (s->phase == RUNNING && now >= s->timeout_at) {
 		end_for(s, CAUSE_TIMEOUT, 0);
@@ -325,6 +336,73 @@ static void watch(struct shim *s)
 	end_for(s, CAUSE_EXIT, 0);
 }
 
+/* --- its secrets --------------------------------------------------------------------------------------- */
+
+/* As it stands in the record, where people look for the reason. */
+static void note_in_log(struct shim *s)
+{
+	char line[sizeof s->exit.note + 32];
+	int n = snprintf(line, sizeof line, "[rota: %s]\n", s->exit.note);
+	log_write(&s->output.log, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+static bool may_go_on(void *ctx)
+{
+	struct shim *s = ctx;
+	uint64_t expired;
+	hear(s);
+	if (read(s->timer, &expired, sizeof expired) < 0)
+		expired = 0; /* it was something else */
+	arm(s, keep_time(s));
+	return s->phase == RUNNING;
+}
+
+/* Executed by the shim that has won, and by no other: programs that print secrets may count how often. False:
+ * there is one that cannot be had, and nothing is executed. */
+static bool fetch_secrets(struct shim *s)
+{
+	struct fetcher *f = &s->secrets;
+	if (!s->rq.fetches)
+		return true;
+	*f = (struct fetcher){ .rq = &s->rq,
+			       .cgroup = s->tree.cgroup,
+			       .wake = { s->signals, s->timer },
+			       .go_on = may_go_on,
+			       .ctx = s };
+	s->fetching = true;
+	bool done = may_go_on(s) && fetch_all(f, s->exit.note, sizeof s->exit.note);
+	s->fetching = false;
+	s->silent_since = now_us();
+	int e = output_mask(&s->output, &s->rq);
+	if (!e && f->said_n)
+		output_give(&s->output, STREAM_ERR, f->said, f->said_n);
+	if (done && e)
+		snprintf(s->exit.note, sizeof s->exit.note, "secrets: %s", strerror(e));
+	if (done && !e)
+		return true;
+	if (!f->cancelled)
+		end_for(s, CAUSE_SECRET, 0);
+	return false;
+}
+
+static void let_go(struct shim *s)
+{
+	for (unsigned i = 0; i < s->secrets.entries; i++)
+		agent_give(&s->agent, s->secrets.entry[i]);
+	agent_go(&s->agent);
+}
+
+/* Never to be executed; what was started for its secrets ends with it. */
+static void give_up(struct shim *s)
+{
+	agent_drop(&s->agent);
+	s->tree.main_gone = true;
+	watch(s);
+	output_drain(&s->output);
+	if (s->exit.note[0])
+		note_in_log(s);
+}
+
 /* --- its end ------------------------------------------------------------------------------------------- */
 
 static void judge(struct shim *s)
@@ -355,15 +433,13 @@ static void judge(struct shim *s)
 
 static void printf_like(2, 3) disappoint(struct shim *s, const char *fmt, ...)
 {
-	char line[sizeof s->exit.note + 32];
 	va_list ap;
 	va_start(ap, fmt);
 	vsnprintf(s->exit.note, sizeof s->exit.note, fmt, ap);
 	va_end(ap);
 	s->exit.cause = CAUSE_EXPECTATION;
 	output_drain(&s->output); /* what was said before it */
-	int n = snprintf(line, sizeof line, "[rota: %s]\n", s->exit.note);
-	log_write(&s->output.log, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+	note_in_log(s);
 }
 
 /* As the agent was, and bound by the same clock and the same word to stop; what it says goes to the log, for
@@ -371,13 +447,11 @@ static void printf_like(2, 3) disappoint(struct shim *s, const char *fmt, ...)
 static bool holds(struct shim *s, char *const *argv, unsigned number)
 {
 	struct agent_failure f;
-	unsigned n = 0;
-	for (; argv[n]; n++)
-		s->rq.argv[n] = argv[n];
-	s->rq.argv[n] = NULL;
+	struct program p = program(s);
+	p.argv = argv;
 	close(s->agent.line);
 	int fds[] = { open("/dev/null", O_RDONLY | O_CLOEXEC), s->fds[2], s->fds[2] };
-	int e = fds[0] < 0 ? errno : agent_fork(&s->rq, fds, &s->agent);
+	int e = fds[0] < 0 ? errno : agent_fork(&p, fds, &s->agent);
 	if (fds[0] >= 0)
 		close(fds[0]);
 	if (e) {
@@ -390,7 +464,7 @@ static bool holds(struct shim *s, char *const *argv, unsigned number)
 		cgroup_enter(s->cgroup, s->agent.pid);
 	s->phase = RUNNING;
 	s->exit.cause = CAUSE_NONE;
-	agent_go(&s->agent);
+	let_go(s);
 	watch(s);
 	if (s->exit.cause != CAUSE_EXIT)
 		return false;
@@ -491,8 +565,8 @@ _Noreturn void shim_main(int socket, int memfd, uint64_t ticket)
 		close(s.fds[i]); /* the last is needed once more */
 	output_open(&s.output, &s.rq, s.dir);
 	answer(socket, ticket, LAUNCH_BORN, 0);
-	if (may_go(&s)) {
-		agent_go(&s.agent);
+	if (may_go(&s) && fetch_secrets(&s)) {
+		let_go(&s);
 		if (!expects)
 			request_slim(&s.rq);
 		watch(&s);
@@ -500,9 +574,10 @@ _Noreturn void shim_main(int socket, int memfd, uint64_t ticket)
 		if (expects)
 			look_at_expectations(&s);
 	} else {
-		agent_drop(&s.agent);
+		give_up(&s);
 	}
 	output_close(&s.output);
+	outbox_mask(s.dir, &s.rq);
 	if (s.tree.cgroup)
 		cgroup_remove(s.tree.cgroup);
 	record(&s);

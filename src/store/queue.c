@@ -64,12 +64,13 @@ static size_t text_of(const struct st_req *r)
 {
 	const struct problem_said *p = &r->problem;
 	size_t n = r->id.n + r->document.n + r->source.from.n + r->note.n;
-	return r->op == ST_PROBLEM ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
-	       : r->op == ST_NAME  ? n + r->name.text.n
-	       : r->op == ST_WORDS ? n + r->words.text.n
-	       : r->op == ST_STATE ? n + r->state.key.n + r->state.text.n
-	       : r->op == ST_AGENT ? n + r->agent.name.n + r->agent.text.n
-				   : n;
+	return r->op == ST_PROBLEM  ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
+	       : r->op == ST_NAME   ? n + r->name.text.n
+	       : r->op == ST_WORDS  ? n + r->words.text.n
+	       : r->op == ST_STATE  ? n + r->state.key.n + r->state.text.n
+	       : r->op == ST_AGENT  ? n + r->agent.name.n + r->agent.text.n
+	       : r->op == ST_MEMORY ? n + r->memory.agent.n + r->memory.text.n + r->memory.tags.n
+				    : n;
 }
 
 static struct ask *ask_new(const struct st_req *r)
@@ -91,6 +92,8 @@ static struct ask *ask_new(const struct st_req *r)
 		keep(to, &a->req.words.text);
 	if (r->op == ST_STATE)
 		keep(keep(to, &a->req.state.key), &a->req.state.text);
+	if (r->op == ST_MEMORY)
+		keep(keep(keep(to, &a->req.memory.agent), &a->req.memory.text), &a->req.memory.tags);
 	if (r->op == ST_AGENT)
 		keep(keep(to, &a->req.agent.name), &a->req.agent.text);
 	return a;

@@ -1,6 +1,7 @@
 #include "store/sqlite_ops.h"
 #include "store/sqlite_agent.h"
 #include "store/sqlite_db.h"
+#include "store/sqlite_memory.h"
 #include "store/sqlite_problem.h"
 #include "store/sqlite_rows.h"
 
@@ -522,6 +523,13 @@ static int op_problem(struct task *t)
 	return problem_carry_out(t->sql, t->r, t->ack);
 }
 
+/* ---- notes ---- */
+
+static int op_memory(struct task *t)
+{
+	return memory_carry_out(t->sql, t->r, t->ack);
+}
+
 /* ---- names ---- */
 
 static int op_name(struct task *t)
@@ -680,7 +688,8 @@ static const struct {
 	[ST_HOLD] = { op_hold, ABOUT_NONE },          [ST_PROBLEM] = { op_problem, ABOUT_NONE },
 	[ST_NAME] = { op_name, ABOUT_NONE },          [ST_SOURCE] = { op_source, ABOUT_SCHED },
 	[ST_STATE] = { op_state, ABOUT_NONE },        [ST_WORDS] = { op_words, ABOUT_NONE },
-	[ST_AGENT] = { op_agent, ABOUT_NONE },        [ST_PRUNE] = { op_prune, ABOUT_SCHED },
+	[ST_AGENT] = { op_agent, ABOUT_NONE },        [ST_MEMORY] = { op_memory, ABOUT_NONE },
+	[ST_PRUNE] = { op_prune, ABOUT_SCHED },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");
 

@@ -89,6 +89,31 @@ must_check enum err read_scheds_from(struct reader *r, struct str from, const st
 must_check enum err read_state(struct reader *r, struct str key, struct arena *a, struct state_row *ret,
 			       struct why *why);
 
+struct read_memory {
+	struct memory_row row;
+	struct str schedule; /* the id of its run's; p NULL: a person's, or its run is gone */
+};
+
+struct read_memories {
+	unsigned n;
+	bool more;
+	struct read_memory *item;
+};
+must_check enum err read_memory(struct reader *r, uint64_t number, struct arena *a, struct read_memory *ret,
+				struct why *why);
+/* The newest first: those with a number below `before` (0: all), of one agent (empty: of all), of one
+ * run (0: of any). */
+must_check enum err read_memories(struct reader *r, struct str agent, uint64_t run, uint64_t before,
+				  unsigned limit, struct arena *a, struct read_memories *ret,
+				  struct why *why);
+/* Those in which words of `text` stand, or other forms of them, the best first: BM25, where a word that few
+ * notes have counts more, and one among the tags twice. Any text will do: nothing in it is taken for an
+ * operator, and of its different words the first READ_QUERY_WORDS are looked for. `least`: those that score
+ * less than so many percent of the best are left out. There is no cursor. */
+must_check enum err read_memories_about(struct reader *r, struct str agent, struct str text, unsigned least,
+					unsigned limit, struct arena *a, struct read_memories *ret,
+					struct why *why);
+
 /* ---- agents ---- */
 
 struct read_agent {

@@ -32,6 +32,11 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 	[name] = OF_FROM(index) OF_SAME which OF_ORDER,                                                      \
 	[name##_OLDER] = OF_FROM(index) OF_OLDER which OF_ORDER
 
+#define MEMORY_WHOLE(from)                                                                                   \
+	"SELECT " MEMORY_COLUMNS ", d.id FROM " from                                                         \
+	" LEFT JOIN run r ON r.run = m.run LEFT JOIN document d ON d.sid = r.sid"
+#define MEMORIES(index, which)                                                                               \
+	MEMORY_WHOLE("memory m " index) " WHERE m.number < ?1" which " ORDER BY m.number DESC LIMIT ?2"
 #define AGENT_COLUMNS "name, rev, at, body, source, line"
 
 static const char *const text[] = {
@@ -63,6 +68,21 @@ static const char *const text[] = {
 	[READ_AVOIDED] = "SELECT (SELECT n FROM avoided WHERE sid = ?1 AND since = -1),"
 			 " (SELECT sum(n) FROM avoided WHERE sid = 0 AND since <> -1 AND since >= ?2)",
 	[READ_STATE] = "SELECT rev, body FROM state WHERE key = ?1",
+	[READ_MEMORY] = MEMORY_WHOLE("memory m") " WHERE m.number = ?1",
+	/* ?1 the number before, ?2 how many; ?3 of which agent, ?4 of which run. */
+	[READ_MEMORIES] = MEMORIES("NOT INDEXED", ""),
+	[READ_MEMORIES_OF] = MEMORIES("INDEXED BY memory_agent", " AND m.agent = ?3"),
+	[READ_MEMORIES_RUN] = MEMORIES("INDEXED BY memory_run",
+				       " AND m.run = ?4 AND m.run <> 0 AND m.agent = ifnull(?3, m.agent)"),
+	/* ?1 how many, ?3 percent of the best one's score (which is below 0) at least. The texts of the best
+	 * alone are read. The owner finds, and does not count. */
+	[READ_MEMORIES_ABOUT] =
+		"WITH best AS MATERIALIZED (SELECT rowid AS found, bm25(memory_words, 0, 1, 2) AS score"
+		" FROM memory_words WHERE memory_words MATCH ?2 ORDER BY score, found DESC LIMIT "
+		"?1) " MEMORY_WHOLE(
+			"best CROSS JOIN memory m ON m.number = found") " WHERE score * 100 <= ?3 * (SELECT "
+									"min(score) FROM best) ORDER BY "
+									"score, m.number DESC",
 	[READ_AGENT] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name = ?1",
 	[READ_AGENTS] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name > ?1 AND body IS NOT NULL"
 			" ORDER BY name LIMIT ?2",

@@ -118,3 +118,14 @@ void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 	ret->by = text_read(st, c.at++);
 	ret->note = text_read(st, c.at);
 }
+
+void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
+{
+	struct cursor c = { st, at };
+	ret->number = (uint64_t)number(&c);
+	ret->run = (uint64_t)number(&c);
+	ret->at = moment(&c);
+	ret->agent = text_read(st, c.at++);
+	ret->text = text_read(st, c.at++);
+	ret->tags = text_read(st, c.at);
+}

@@ -19,7 +19,8 @@ struct sched_record {
 	"claimed, "                                                                                          \
 	"started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out, exit_code"
 #define PROBLEM_COLUMNS "number, count, opened, said, acked, closed, key, subject, text, by, note"
-enum { SCHED_PARAMS = 17, RUN_PARAMS = 23 };
+#define MEMORY_COLUMNS  "m.number, m.run, m.at, m.agent, m.text, m.tags"
+enum { SCHED_PARAMS = 17, RUN_PARAMS = 23, MEMORY_PARAMS = 6 };
 
 /* All columns as parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the statement has
  * run. */
@@ -30,4 +31,5 @@ void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret);
 void run_read(sqlite3_stmt *st, int at, struct run_row *ret);
 /* Its texts are good until the statement is stepped or reset. */
 void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret);
+void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret);
 struct str text_read(sqlite3_stmt *st, int at);

@@ -107,6 +107,7 @@ static const char *type_of(const struct pump_fact *f)
 	case ST_NAME:
 	case ST_SOURCE:
 	case ST_STATE:
+	case ST_MEMORY:
 	case ST_AGENT:
 	case ST_WORDS:
 	case ST_PRUNE:

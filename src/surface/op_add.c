@@ -38,19 +38,9 @@ static void write_command(const struct arg *arg, struct buf *out)
 	free(cwd);
 }
 
-/* "a,b" */
 static void write_tags(const struct arg *arg, struct buf *out)
 {
-	struct str rest = arg->text;
-	buf_add(out, STR(",\"tags\":["));
-	for (const char *comma = ""; rest.n; comma = ",") {
-		const char *end = memchr(rest.p, ',', rest.n);
-		size_t n = end ? (size_t)(end - rest.p) : rest.n;
-		buf_add(out, str_of(comma));
-		json_write_str(out, str_sub(rest, 0, n));
-		rest = str_from(rest, end ? n + 1 : n);
-	}
-	buf_addc(out, ']');
+	tell_tags(out, arg->text);
 }
 
 static void write_message(const struct arg *arg, struct buf *out)

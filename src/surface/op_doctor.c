@@ -1,6 +1,9 @@
 #include "surface/op_doctor.h"
 
+#include "base/json.h"
+#include "core/doc/agent.h"
 #include "host/rundir.h"
+#include "host/secret.h"
 #include "store/sqlite.h"
 #include "surface/api.h"
 #include "surface/op_config.h"
@@ -11,6 +14,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -157,6 +161,89 @@ static void look_at_files(struct buf *out)
 	      "%u of at most %llu files are open", n, (unsigned long long)most.rlim_cur);
 }
 
+/* Their places, by the daemon's user and its credentials; what is in them it does not look at. */
+static bool look_at_secret(const struct config_secret *s, struct arena *a, struct buf *out)
+{
+	const char *path;
+	struct why why = { 0 };
+	struct stat st;
+	enum err e = secret_path(s, a, &path, &why);
+	if (e || !path) {
+		if (e)
+			found(out, FAIL, "secrets", "add it to the unit and start rota again", "%s",
+			      why.text);
+		return !e;
+	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st)) {
+		found(out, FAIL, "secrets",
+		      "put the file there, to be read by rota's user alone; runs that need it fail until "
+		      "then",
+		      "secret %.*s: %s: %s", STR_SHORT(s->name), path, strerror(errno));
+	} else if (!S_ISREG(st.st_mode)) {
+		found(out, FAIL, "secrets", "a secret is the content of a plain file",
+		      "secret %.*s: %s is no plain file", STR_SHORT(s->name), path);
+		st.st_mode = 077;
+	} else if (st.st_mode & 077) {
+		const char *advice = arena_printf(a, "chmod 600 %s", path);
+		found(out, WARN, "secrets", advice, "secret %.*s: %s can be read by others",
+		      STR_SHORT(s->name), path);
+	}
+	bool well = fd >= 0 && !(st.st_mode & 077);
+	if (fd >= 0)
+		close(fd);
+	return well;
+}
+
+static bool is_secret(const struct config *c, struct str name)
+{
+	for (unsigned i = 0; i < c->secrets; i++)
+		if (str_eq(c->secret[i].name, name))
+			return true;
+	return false;
+}
+
+/* Of an agent as it is stored. One that is not understood any more is told of where its runs are. */
+static unsigned look_for_unknown(const struct looking *l, const struct read_agent *agent, struct buf *out)
+{
+	struct arena *a = l->call->arena;
+	struct doc_env env = api_doc_env(l->call, l->api);
+	struct agent_doc d;
+	struct val map;
+	struct why why;
+	unsigned unknown = 0;
+	if (json_read(agent->text, a, &map, &why) || agent_read(agent->text, &map, &env, a, &d, &why))
+		return 0;
+	for (unsigned i = 0; i < d.secrets.n; i++) {
+		if (is_secret(api_config(l->api), d.secrets.word[i]))
+			continue;
+		unknown++;
+		found(out, FAIL, "secrets",
+		      "say in `secrets:` of rota.yaml where it is, or take it out of the agent; its runs "
+		      "fail until "
+		      "then",
+		      "agent %.*s names the secret %.*s, which is not known", STR_SHORT(agent->name),
+		      STR_SHORT(d.secrets.word[i]));
+	}
+	return unknown;
+}
+
+static void look_at_secrets(const struct looking *l, struct buf *out)
+{
+	const struct config *c = api_config(l->api);
+	struct read_agents agents = { 0 };
+	struct why why;
+	unsigned well = 0, unknown = 0;
+	for (unsigned i = 0; i < c->secrets; i++)
+		well += look_at_secret(&c->secret[i], l->call->arena, out);
+	if (read_agents(api_reader(l->api), STR(""), 0, l->call->arena, &agents, &why))
+		agents.n = 0; /* the store is looked at elsewhere */
+	for (unsigned i = 0; i < agents.n; i++)
+		unknown += look_for_unknown(l, &agents.item[i], out);
+	if (c->secrets && well == c->secrets && !unknown)
+		found(out, FINE, "secrets", NULL, "%u, where they should be", well);
+}
+
 static void look_inside(const struct looking *l, struct buf *out)
 {
 	found(out, l->store ? FINE : FAIL, "store", l->store ? NULL : remedy(l->store_why.text), "%s",
@@ -187,6 +274,7 @@ static void look_inside(const struct looking *l, struct buf *out)
 	look_at_directory(out, "data", data);
 	look_at_directory(out, "runs", runs);
 	look_at_disk(out, data);
+	look_at_secrets(l, out);
 }
 
 static void looked(void *arg)

@@ -167,18 +167,24 @@ enum err remote_run(struct op_call *call)
 	return e;
 }
 
-enum err remote_row(struct op_call *call, const char *row, const char *param, struct str value)
+struct op_call remote_sub(const struct op_call *call, const char *row)
 {
 	struct op_call sub = *call;
 	sub.op = op_row(row);
 	memset(sub.arg, 0, sizeof sub.arg);
 	for (unsigned i = 0; i < OP_PARAMS_MAX && sub.op->param[i].name; i++) {
-		const char *name = sub.op->param[i].name;
-		const struct arg *arg = op_arg_if(call, name);
-		if (param && !strcmp(param, name))
-			sub.arg[i] = (struct arg){ .given = true, .text = value };
-		else if (arg)
+		const struct arg *arg = op_arg_if(call, sub.op->param[i].name);
+		if (arg)
 			sub.arg[i] = *arg;
 	}
+	return sub;
+}
+
+enum err remote_row(struct op_call *call, const char *row, const char *param, struct str value)
+{
+	struct op_call sub = remote_sub(call, row);
+	for (unsigned i = 0; param && i < OP_PARAMS_MAX && sub.op->param[i].name; i++)
+		if (!strcmp(param, sub.op->param[i].name))
+			sub.arg[i] = (struct arg){ .given = true, .text = value };
 	return remote_run(&sub);
 }

@@ -10,6 +10,8 @@ must_check enum err remote_ask(struct op_call *call, struct str body, struct str
 /* Any request of one's own. */
 must_check enum err remote_call(struct op_call *call, const char *method, const char *target, struct str body,
 				struct str *text, struct val *ret);
+/* A call of another row of the table, with the arguments of the same names. */
+struct op_call remote_sub(const struct op_call *call, const char *row);
 /* The same as remote_run by another row of the table: arguments of the same names go along, and `param` (may
  * be NULL) becomes `value`. */
 must_check enum err remote_row(struct op_call *call, const char *row, const char *param, struct str value);

@@ -120,3 +120,17 @@ void tell_run(struct buf *out, const struct run_row *r, struct str id)
 	tell_run_open(out, r, id);
 	buf_addc(out, '}');
 }
+
+void tell_tags(struct buf *out, struct str list)
+{
+	struct str rest = list;
+	buf_add(out, STR(",\"tags\":["));
+	for (const char *comma = ""; rest.n; comma = ",") {
+		const char *end = memchr(rest.p, ',', rest.n);
+		size_t n = end ? (size_t)(end - rest.p) : rest.n;
+		buf_add(out, str_of(comma));
+		json_write_str(out, str_sub(rest, 0, n));
+		rest = str_from(rest, end ? n + 1 : n);
+	}
+	buf_addc(out, ']');
+}

@@ -7,6 +7,7 @@ struct wall tell_now(void);
 void tell_time(struct buf *out, struct wall t);                 /* RFC 3339, or null */
 void tell_at(struct buf *out, const char *name, struct wall t); /* ,"name":"…" */
 void tell_str(struct buf *out, const char *name, struct str s); /* ,"name":"…" */
+void tell_tags(struct buf *out, struct str list);               /* "a,b": ,"tags":["a","b"] */
 /* `all`: what is paused by `pause --all`; `blocked`: by what, if at all; whole: with its
  * document and what its checks saved; NULL: without. */
 void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, struct str blocked,

@@ -526,6 +526,7 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_NAME:
 	case ST_SOURCE:
 	case ST_STATE:
+	case ST_MEMORY:
 	case ST_AGENT:
 	case ST_WORDS:
 	case ST_PRUNE:
@@ -692,6 +693,7 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_NAME:
 	case ST_SOURCE:
 	case ST_STATE:
+	case ST_MEMORY:
 	case ST_AGENT:
 	case ST_WORDS:
 	case ST_PRUNE:

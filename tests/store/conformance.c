@@ -1515,6 +1515,111 @@ ON_EACH(a_state_has_a_rev_to_swap_by)
 	EXPECT(rig, "state", "1 13 '' '{\"name\":1}'|2 14 'desk' '{\"a\":1}'");
 }
 
+/* ---- notes ---- */
+
+static struct st_req req_memory(enum memory_act act, uint64_t run, const char *text, int64_t at)
+{
+	return (struct st_req){ .op = ST_MEMORY,
+				.lane = LANE_USER,
+				.at = AT(at),
+				.memory = { .act = (uint8_t)act,
+					    .run = run,
+					    .agent = STR("desk"),
+					    .text = text ? str_of(text) : (struct str){ 0 } } };
+}
+
+ON_EACH(notes_are_numbered_and_there_once)
+{
+	struct st_req one = req_memory(MEMORY_ADD, 7, "a", 10);
+	one.memory.tags = STR("x y");
+	struct st_ack ack = ask(rig, one);
+	CHECK_INT(ack.res, ST_OK);
+	CHECK_INT(ack.note, 1);
+	CHECK(!ack.has_row);
+	CHECK_INT(ask(rig, one).note, 1); /* mine */
+	/* Others: another text, time, run, agent. */
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 7, "b", 10)).note, 2);
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 7, "a", 11)).note, 3);
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 0, "a", 10)).note, 4);
+	struct st_req other = req_memory(MEMORY_ADD, 7, "a", 10);
+	other.memory.agent = STR("night");
+	CHECK_INT(ask(rig, other).note, 5);
+	EXPECT(rig, "memory",
+	       "1 7 10 'desk' 'a' 'x y'|2 7 10 'desk' 'b' ''|3 7 11 'desk' 'a' ''|4 0 10 'desk' 'a' ''|5 7 "
+	       "10 'night' 'a' ''");
+}
+
+ON_EACH(a_number_is_never_given_again)
+{
+	ask(rig, req_memory(MEMORY_ADD, 7, "a", 10));
+	struct st_req gone = req_memory(MEMORY_REMOVE, 0, NULL, 11);
+	gone.memory.number = 1;
+	CHECK_INT(ask(rig, gone).res, ST_OK);
+	CHECK_INT(ask(rig, gone).res, ST_OK); /* gone is gone */
+	rig_reopen(rig);
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 7, "b", 12)).note, 2);
+	gone.memory.number = 2;
+	gone.memory.agent = STR("night"); /* not its own */
+	CHECK_INT(ask(rig, gone).res, ST_OK);
+	EXPECT(rig, "memory", "2 7 12 'desk' 'b' ''");
+	gone.memory.agent = (struct str){ 0 };
+	CHECK_INT(ask(rig, gone).res, ST_OK);
+	EXPECT(rig, "memory", "");
+}
+
+ON_EACH(what_a_run_wrote_goes)
+{
+	for (int64_t i = 0; i < 4; i++)
+		ask(rig, req_memory(MEMORY_ADD, 7, "poison", i));
+	ask(rig, req_memory(MEMORY_ADD, 8, "good", 1));
+	ask(rig, req_memory(MEMORY_ADD, 0, "a person's", 2));
+	struct st_req other = req_memory(MEMORY_ADD, 7, "elsewhere", 3);
+	other.memory.agent = STR("night");
+	ask(rig, other);
+	struct st_req gone = req_memory(MEMORY_REMOVE_RUN, 7, NULL, 4);
+	gone.memory.number = 2;
+	CHECK_INT(ask(rig, gone).res, ST_OK); /* its own, from there on */
+	EXPECT(rig, "memory",
+	       "1 7 0 'desk' 'poison' ''|5 8 1 'desk' 'good' ''|6 0 2 'desk' 'a person's' ''|7 7 "
+	       "3 'night' 'elsewhere' ''");
+	gone.memory.number = 0;
+	gone.memory.agent = (struct str){ 0 };
+	CHECK_INT(ask(rig, gone).res, ST_OK); /* everybody's */
+	EXPECT(rig, "memory", "5 8 1 'desk' 'good' ''|6 0 2 'desk' 'a person's' ''");
+	gone.memory.run = 0;
+	CHECK_INT(ask(rig, gone).res, ST_REFUSED);
+}
+
+ON_EACH(notes_have_bounds)
+{
+	static char text[STORE_MEMORY_BYTES_MAX + 1];
+	struct st_req r = req_memory(MEMORY_ADD, 7, "a", 10);
+	memset(text, 'x', sizeof text);
+	r.memory.text = (struct str){ text, sizeof text };
+	CHECK_INT(ask(rig, r).res, ST_REFUSED);
+	r.memory.text.n--;
+	CHECK_INT(ask(rig, r).res, ST_OK);
+	r.memory.tags = (struct str){ text, STORE_MEMORY_TAGS_MAX + 1 };
+	r.at = AT(11);
+	CHECK_INT(ask(rig, r).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 7, "", 12)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 7, NULL, 12)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 7, "a", INT64_MAX)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_memory(MEMORY_ACTS, 7, "a", 12)).res, ST_REFUSED);
+	r = req_memory(MEMORY_ADD, 7, "a", 12);
+	r.memory.agent = STR("");
+	CHECK_INT(ask(rig, r).res, ST_REFUSED);
+	for (int64_t i = 1; i < STORE_MEMORIES_MAX; i++) {
+		struct st_req more = req_memory(MEMORY_ADD, 7, "a", 100 + i);
+		rig_ask(rig, &more);
+	}
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 7, "a", 20)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_memory(MEMORY_ADD, 7, "a", 101)).res, ST_OK); /* mine */
+	r = req_memory(MEMORY_ADD, 7, "a", 20);
+	r.memory.agent = STR("night");
+	CHECK_INT(ask(rig, r).res, ST_OK);
+}
+
 /* ---- agents ---- */
 
 static struct st_req req_agent(enum agent_act act, const char *name, const char *text, uint32_t rev,
@@ -1660,6 +1765,22 @@ static void expect_runs_at(int line, struct rig *rig, const char *want)
 	buf_free(&got);
 }
 #define EXPECT_RUNS(rig, want) expect_runs_at(__LINE__, rig, want)
+
+ON_EACH(notes_stay_when_their_run_goes)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, req_occ(5, 1, 7, 100));
+	ask(rig, req_finish(5, 7, 1, RUN_FINISHED, 120));
+	ask(rig, req_occ(5, 1, 8, 200));
+	ask(rig, req_finish(5, 8, 1, RUN_FINISHED, 220));
+	ask(rig, req_memory(MEMORY_ADD, 7, "a", 110));
+	struct st_req old = req_prune(PRUNE_RUNS, 0, 1000);
+	old.prune.first = old.prune.last = 7;
+	old.prune.end = UINT64_MAX;
+	CHECK_INT(ask(rig, old).res, ST_OK);
+	EXPECT(rig, "memory", "1 7 110 'desk' 'a' ''");
+	EXPECT_RUNS(rig, "8");
+}
 
 ON_EACH(prune_takes_what_is_over_and_old)
 {

@@ -355,6 +355,113 @@ TEST(what_agents_know)
 	scene_close(&s);
 }
 
+static void note(struct scene *s, const char *agent, uint64_t run, const char *text, const char *tags)
+{
+	static int64_t at;
+	struct st_req r = { .op = ST_MEMORY,
+			    .lane = LANE_USER,
+			    .at = AT(++at),
+			    .memory = { .act = MEMORY_ADD,
+					.run = run,
+					.agent = str_of(agent),
+					.text = str_of(text),
+					.tags = str_of(tags) } };
+	ask(s, r);
+}
+
+static void numbers(const struct read_memories *list, char ret[static 64])
+{
+	ret[0] = 0;
+	for (unsigned i = 0; i < list->n; i++)
+		snprintf(ret + strlen(ret), 64 - strlen(ret), "%llu ",
+			 (unsigned long long)list->item[i].row.number);
+}
+
+TEST(notes_are_found_by_their_words)
+{
+	struct scene s;
+	struct read_memories got;
+	char is[64];
+	scene_open(&s);
+	note(&s, "desk", 7, "The invoices of the printer are late", "");
+	note(&s, "desk", 7, "Die Rechnungen der Bäckerei kommen per Post", "");
+	note(&s, "desk", 0, "Rechnung Nr. 5 ist bezahlt", "geld");
+	note(&s, "night", 8, "an invoice of another agent", "");
+	note(&s, "desk", 9, "a café by the office", "food\nlunch");
+	note(&s, "desk", 9, "lunch was cold; the soup, too", "");
+	static const struct {
+		int line;
+		const char *agent, *words, *want;
+	} rows[] = {
+		{ __LINE__, "desk", "invoice", "1 " },
+		{ __LINE__, "desk", "INVOICES, please", "1 " },
+		{ __LINE__, "", "invoice", "4 1 " },
+		{ __LINE__, "desk", "Rechnungen", "2 3 " }, /* its own form first */
+		{ __LINE__, "desk", "Rechnung", "3 2 " },
+		{ __LINE__, "desk", "backerei", "2 " },
+		{ __LINE__, "desk", "Cafe", "5 " },
+		{ __LINE__, "desk", "lunch", "5 6 " }, /* as a tag it counts twice */
+		{ __LINE__, "desk", "the of and der", "" },
+		{ __LINE__, "desk", "", "" },
+		{ __LINE__, "nobody", "invoice", "" },
+		/* Nothing of FTS5's language means anything. */
+		{ __LINE__, "desk", "\"invoices\" NEAR(x, 5) text:* ^soup - (", "6 1 " },
+		{ __LINE__, "desk", "\"", "" },
+		{ __LINE__, "desk", "owner:x", "" },
+		{ __LINE__, "desk", "x6465736bx", "" }, /* nor does the owner's word */
+		{ __LINE__, "desk", "NOT invoice AND OR", "1 " },
+		{ __LINE__, "desk\" OR \"x", "invoice", "" },
+		{ __LINE__, "desk", "\xe2\x80\x94 \xf0\x9f\x8d\x9c soup",
+		  "6 " }, /* no letters, but no ASCII either */
+	};
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		test_case("line %d: %s", rows[i].line, rows[i].words);
+		CHECK_INT(read_memories_about(s.r, str_of(rows[i].agent), str_of(rows[i].words), 0, 0, &s.a,
+					      &got, &s.why),
+			  OK);
+		numbers(&got, is);
+		CHECK_STR(is, rows[i].want);
+	}
+	test_case(NULL);
+	scene_close(&s);
+}
+
+TEST(notes_are_listed_the_newest_first)
+{
+	struct scene s;
+	struct read_memories got;
+	struct read_memory one;
+	char is[64], words[2000];
+	scene_open(&s);
+	for (unsigned i = 0; i < 6; i++)
+		note(&s, i % 2 ? "night" : "desk", i / 2, i == 5 ? "needle" : "hay", "a\nb");
+	CHECK_INT(read_memories(s.r, STR("desk"), 0, 0, 2, &s.a, &got, &s.why), OK);
+	numbers(&got, is);
+	CHECK(!strcmp(is, "5 3 ") && got.more);
+	CHECK_INT(read_memories(s.r, STR("desk"), 0, 3, 2, &s.a, &got, &s.why), OK);
+	numbers(&got, is);
+	CHECK(!strcmp(is, "1 ") && !got.more);
+	CHECK_INT(read_memories(s.r, STR(""), 2, 0, 0, &s.a, &got, &s.why), OK);
+	numbers(&got, is);
+	CHECK(!strcmp(is, "6 5 "));
+	CHECK_INT(read_memories(s.r, STR(""), 0, 0, 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(got.n, 6);
+	CHECK_INT(read_memory(s.r, 6, &s.a, &one, &s.why), OK);
+	CHECK(str_eq(one.row.text, STR("needle")) && str_eq(one.row.tags, STR("a\nb")) && one.row.run == 2);
+	CHECK(!one.schedule.p);
+	CHECK_INT(read_memory(s.r, 7, &s.a, &one, &s.why), E_NOTFOUND);
+	/* Of very many words the first ones count. */
+	unsigned n = 0;
+	for (unsigned i = 0; i < READ_QUERY_WORDS; i++)
+		n += (unsigned)snprintf(words + n, sizeof words - n, "word%u word%u ", i, i);
+	snprintf(words + n, sizeof words - n, "needle");
+	CHECK_INT(read_memories_about(s.r, STR(""), str_of(words), 0, 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(got.n, 0);
+	CHECK_INT(read_memories_about(s.r, STR(""), str_of(words + 12), 0, 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(got.n, 1);
+	scene_close(&s);
+}
+
 TEST(agents_are_read_by_name)
 {
 	static const char *const names[] = { "night", "desk", "triage" };

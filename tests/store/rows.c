@@ -32,13 +32,15 @@ struct rows {
 	size_t avoids, avoided_room;
 	struct rows_state *state;
 	size_t states, state_room;
+	struct memory_row *memory; /* in order of numbers */
+	size_t memories, memory_room;
 	struct rows_agent *agent;
 	size_t agents, agent_room;
 	struct problem_row *problem; /* number n stands at n - 1: one that is gone has number 0 */
 	size_t scheds, records, opens, holds, problems;
 	size_t sched_room, record_room, open_room, hold_room, problem_room;
 	struct table by_sid, by_run, by_nominal;
-	uint64_t last_run, last_sid, last_end;
+	uint64_t last_run, last_sid, last_end, last_memory;
 	uint64_t pruned_sid; /* the largest that is gone */
 };
 
@@ -122,6 +124,12 @@ struct rows *rows_clone(const struct rows *r)
 		c->state[i].row.key = copy_text(c->state[i].row.key);
 		c->state[i].row.text = copy_text(c->state[i].row.text);
 	}
+	c->memory = copy(r->memory, r->memory_room * sizeof *r->memory);
+	for (size_t i = 0; i < c->memories; i++) {
+		c->memory[i].agent = copy_text(c->memory[i].agent);
+		c->memory[i].text = copy_text(c->memory[i].text);
+		c->memory[i].tags = copy_text(c->memory[i].tags);
+	}
 	c->agent = copy(r->agent, r->agent_room * sizeof *r->agent);
 	for (size_t i = 0; i < c->agents; i++) {
 		c->agent[i].row.name = copy_text(c->agent[i].row.name);
@@ -152,6 +160,13 @@ static void free_sched(struct rows_sched *s)
 	free((char *)s->note.p);
 }
 
+static void free_memory(struct memory_row *m)
+{
+	free((char *)m->agent.p);
+	free((char *)m->text.p);
+	free((char *)m->tags.p);
+}
+
 static void free_problem(struct problem_row *p)
 {
 	free((char *)p->key.p);
@@ -175,6 +190,9 @@ void rows_free(struct rows *r)
 		free((char *)r->state[i].row.text.p);
 	}
 	free(r->state);
+	for (size_t i = 0; i < r->memories; i++)
+		free_memory(&r->memory[i]);
+	free(r->memory);
 	for (size_t i = 0; i < r->agents; i++) {
 		free((char *)r->agent[i].row.name.p);
 		free((char *)r->agent[i].row.text.p);
@@ -790,6 +808,70 @@ static uint8_t state(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	return ST_OK;
 }
 
+static uint8_t remember(struct rows *r, const struct st_req *q, struct st_ack *ret)
+{
+	const struct memory_said *m = &q->memory;
+	unsigned notes = 0;
+	if (!m->agent.n || !fits(m->agent) || !m->text.n || m->text.n > STORE_MEMORY_BYTES_MAX ||
+	    m->tags.n > STORE_MEMORY_TAGS_MAX || same_wall(q->at, WALL_NEVER))
+		return ST_REFUSED;
+	for (size_t i = 0; i < r->memories; i++) {
+		const struct memory_row *row = &r->memory[i];
+		bool its = str_eq(row->agent, m->agent);
+		notes += its;
+		if (its && same_wall(row->at, q->at) && row->run == m->run && str_eq(row->text, m->text)) {
+			ret->note = row->number;
+			return ST_OK; /* mine */
+		}
+	}
+	if (notes >= STORE_MEMORIES_MAX)
+		return ST_REFUSED;
+	ROOM(r->memory, r->memories, r->memory_room);
+	r->memory[r->memories++] = (struct memory_row){ .number = ++r->last_memory,
+							.run = m->run,
+							.at = q->at,
+							.agent = copy_text(m->agent),
+							.text = copy_text(m->text),
+							.tags = copy_text(m->tags.p ? m->tags : STR("")) };
+	ret->note = r->last_memory;
+	return ST_OK;
+}
+
+/* One by its number, or those of a run from a number on. */
+static void forget(struct rows *r, const struct memory_said *m)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < r->memories; i++) {
+		struct memory_row *row = &r->memory[i];
+		bool meant = m->act == MEMORY_REMOVE_RUN ? row->run == m->run && row->number >= m->number
+							 : row->number == m->number;
+		if (meant && (!m->agent.p || str_eq(row->agent, m->agent)))
+			free_memory(row);
+		else
+			r->memory[kept++] = *row;
+	}
+	r->memories = kept;
+}
+
+static uint8_t memory(struct rows *r, const struct st_req *q, struct st_ack *ret)
+{
+	switch ((enum memory_act)q->memory.act) {
+	case MEMORY_ADD:
+		return remember(r, q, ret);
+	case MEMORY_REMOVE:
+		forget(r, &q->memory);
+		return ST_OK;
+	case MEMORY_REMOVE_RUN:
+		if (!q->memory.run)
+			return ST_REFUSED;
+		forget(r, &q->memory);
+		return ST_OK;
+	case MEMORY_ACTS:
+		break;
+	}
+	return ST_REFUSED;
+}
+
 static uint8_t agent(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	const struct agent_row *said = &q->agent;
@@ -981,6 +1063,9 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_STATE:
 		ret->res = state(r, q, ret);
 		break;
+	case ST_MEMORY:
+		ret->res = memory(r, q, ret);
+		break;
 	case ST_AGENT:
 		ret->res = agent(r, q, ret);
 		break;
@@ -991,7 +1076,7 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 		assert(false);
 	}
 	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME || q->op == ST_STATE ||
-	    q->op == ST_AGENT || q->op == ST_WORDS)
+	    q->op == ST_MEMORY || q->op == ST_AGENT || q->op == ST_WORDS)
 		return;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
@@ -1191,6 +1276,16 @@ uint64_t rows_avoided(const struct rows *r, uint64_t sid)
 const struct words_row *rows_words_at(const struct rows *r, size_t i)
 {
 	return &r->words[i];
+}
+
+size_t rows_memories(const struct rows *r)
+{
+	return r->memories;
+}
+
+const struct memory_row *rows_memory_at(const struct rows *r, size_t i)
+{
+	return &r->memory[i];
 }
 
 size_t rows_states(const struct rows *r)

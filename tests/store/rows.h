@@ -35,6 +35,8 @@ struct rows_state {
 size_t rows_states(const struct rows *r);
 const struct rows_state *rows_state_at(const struct rows *r, size_t i);
 
+size_t rows_memories(const struct rows *r);
+const struct memory_row *rows_memory_at(const struct rows *r, size_t i); /* by number */
 struct rows_agent {
 	struct agent_row row;
 	struct source_row source;

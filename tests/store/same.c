@@ -140,6 +140,7 @@ TEST(same_stream_same_rows)
 		[ST_SOURCE] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_WORDS] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_STATE] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
+		[ST_MEMORY] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_AGENT] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
 		[ST_PRUNE] = 1 << ST_OK | 1 << ST_REFUSED,
 	};

@@ -212,6 +212,8 @@ static void make_words(struct stream *s, struct st_req *r)
 					 str_of(one_in(s, 4) ? "" : s->text) } };
 }
 
+static const char memory_too_long[STORE_MEMORY_BYTES_MAX + 1];
+
 /* Each key has one lane. The rev is that of the last answer, which may be another key's. */
 static void make_state(struct stream *s, struct st_req *r)
 {
@@ -222,6 +224,30 @@ static void make_state(struct stream *s, struct st_req *r)
 			      .at = AT(moment(s)),
 			      .state = { str_of(keys[r->sid % LANES]), str_of(s->text),
 					 one_in(s, 4) ? 0 : s->state_rev } };
+}
+
+/* Each agent has one lane, and so has a run's number. Few texts and times, so that some are there already. */
+static void make_memory(struct stream *s, struct st_req *r)
+{
+	static const char *const agents[LANES] = { "desk", "Nacht", "über", "a b\"c" };
+	static const char *const texts[] = { "invoices are late", "the build is slow", "Rechnungen prüfen" };
+	uint64_t lane = r->sid % LANES;
+	bool adds = !one_in(s, 4);
+	*r = (struct st_req){ .op = ST_MEMORY,
+			      .sid = r->sid,
+			      .at = AT(moment(s)),
+			      .memory = { .act = adds ? MEMORY_ADD : (uint8_t)below(s, MEMORY_ACTS + 1),
+					  .number = below(s, s->notes + 2),
+					  .run = one_in(s, 4) ? 0 : lane + LANES * below(s, 9),
+					  .agent = str_of(agents[lane]) } };
+	if (one_in(s, 20) && (s->one_lane || r->memory.act == MEMORY_ADD))
+		r->memory.agent = (struct str){ 0 }; /* whosever it is */
+	if (!one_in(s, 20))
+		r->memory.text = str_of(texts[below(s, ARRAY_LEN(texts))]);
+	if (one_in(s, 3))
+		r->memory.tags = STR("money late");
+	if (one_in(s, 50))
+		r->memory.text = (struct str){ memory_too_long, sizeof memory_too_long };
 }
 
 /* So with agents. */
@@ -267,8 +293,8 @@ static const struct {
 	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
 	[ST_HOLD] = { make_hold, 3 },         [ST_PROBLEM] = { make_problem, 6 },
 	[ST_WORDS] = { make_words, 6 },       [ST_SOURCE] = { make_source, 3 },
-	[ST_STATE] = { make_state, 6 },       [ST_PRUNE] = { make_prune, 4 },
-	[ST_AGENT] = { make_agent, 6 },
+	[ST_STATE] = { make_state, 6 },       [ST_MEMORY] = { make_memory, 6 },
+	[ST_PRUNE] = { make_prune, 4 },       [ST_AGENT] = { make_agent, 6 },
 };
 
 enum { STREAM_TEXTS = 8 };
@@ -348,6 +374,7 @@ void stream_learn(struct stream *s, const struct st_ack *ack)
 	}
 	if (ack->op == ST_STATE)
 		s->state_rev = ack->count;
+	s->notes = ack->note > s->notes ? ack->note : s->notes;
 	if (ack->op == ST_AGENT)
 		s->agent_rev = ack->count;
 	s->problems = ack->problem > s->problems ? ack->problem : s->problems;

@@ -7,7 +7,7 @@
 enum { STREAM_SCHEDS = 60, STREAM_MEMORY = 512 };
 
 struct stream {
-	uint64_t random, tag, run, ends, problems;
+	uint64_t random, tag, run, ends, problems, notes;
 	unsigned scheds; /* at most STREAM_SCHEDS */
 	bool one_lane;   /* else each schedule has its own, so that the order within a schedule is kept */
 	unsigned n, runs;

@@ -126,6 +126,28 @@ TEST(the_way_out)
 	CHECK_INT(from[index_of("out")].origin, CONFIG_FILE);
 }
 
+TEST(secrets)
+{
+	CHECK_INT(read(NULL, ROWS("HOME=/h"), NULL), OK);
+	CHECK(c.secrets == 0);
+	CHECK_INT(read("secrets:\n  API_KEY: {file: /etc/rota/key}\n  _x9: {credential: rota.mail}\n"
+		       "  LINE: {command: pass show a}\n  LIST: {command: [pass, show, a b]}\n",
+		       ROWS("HOME=/h"), NULL),
+		  OK);
+	CHECK_INT(c.secrets, 4);
+	CHECK(str_eq(c.secret[0].name, STR("API_KEY")) && str_eq(c.secret[0].file, STR("/etc/rota/key")));
+	CHECK(str_eq(c.secret[1].credential, STR("rota.mail")));
+	CHECK(str_eq(c.secret[2].command.shell, STR("pass show a")));
+	CHECK(c.secret[3].command.argc == 3 && str_eq(c.secret[3].command.argv[2], STR("a b")));
+	struct buf out = { 0 };
+	keys_json(&config_settings[index_of("secrets")].key, &c, &out);
+	CHECK_STR(out.p,
+		  "{\"API_KEY\":{\"file\":\"/etc/rota/key\"},\"_x9\":{\"credential\":\"rota.mail\"},"
+		  "\"LINE\":{\"command\":\"pass show a\"},\"LIST\":{\"command\":[\"pass\",\"show\",\"a "
+		  "b\"]}}");
+	buf_free(&out);
+}
+
 TEST(refusals)
 {
 	static const struct {
@@ -166,6 +188,34 @@ TEST(refusals)
 		{ __LINE__, "out: {alow: []}\n", NULL, 1, 7, "out has no key 'alow' (near: allow)" },
 		{ __LINE__, "out: {ca: here}\n", NULL, 1, 11, "ca must be an absolute path" },
 		{ __LINE__, "out: []\n", NULL, 1, 6, "out must be a map, not a list" },
+		{ __LINE__, "secrets: [KEY]\n", NULL, 1, 10, "secrets must be a map, not a list" },
+		{ __LINE__, "secrets: {KEY: hunter2}\n", NULL, 1, 16,
+		  "a secret must be a map, not a string" },
+		{ __LINE__, "secrets: {A-B: {file: /k}}\n", NULL, 1, 11,
+		  "the name of a secret is that of a variable: letters, digits and '_', at most 128 of them, "
+		  "and "
+		  "not ROTA_…" },
+		{ __LINE__, "secrets: {ROTA_TOKEN: {file: /k}}\n", NULL, 1, 11,
+		  "the name of a secret is that of a variable: letters, digits and '_', at most 128 of them, "
+		  "and "
+		  "not ROTA_…" },
+		{ __LINE__, "secrets: {9A: {file: /k}}\n", NULL, 1, 11,
+		  "the name of a secret is that of a variable: letters, digits and '_', at most 128 of them, "
+		  "and "
+		  "not ROTA_…" },
+		{ __LINE__, "secrets: {A: {file: key}}\n", NULL, 1, 21, "file must be an absolute path" },
+		{ __LINE__, "secrets: {A: {value: key}}\n", NULL, 1, 15,
+		  "a secret has no key 'value'; rota.yaml(5) lists them" },
+		{ __LINE__, "secrets: {A: {credential: ../x}}\n", NULL, 1, 27,
+		  "credential must be the name of a credential" },
+		{ __LINE__, "secrets: {A: {}}\n", NULL, 1, 11,
+		  "a secret is in a file, in a credential or printed by a command: one of file, credential "
+		  "and "
+		  "command" },
+		{ __LINE__, "secrets: {A: {file: /k, command: x}}\n", NULL, 1, 11,
+		  "a secret is in a file, in a credential or printed by a command: one of file, credential "
+		  "and "
+		  "command" },
 		{ __LINE__, NULL, "ROTA_SLOTS=x", 0, 0,
 		  "ROTA_SLOTS: slots must be an integer, not a string" },
 		{ __LINE__, NULL, "ROTA_TIMEOUT_COMMAND=90", 0, 0,

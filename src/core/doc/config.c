@@ -1,5 +1,6 @@
 #include "core/doc/config.h"
 #include "base/json.h"
+#include "core/doc/command.h"
 #include "core/doc/inside.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
@@ -193,6 +194,112 @@ static void write_out(const void *from, struct buf *out)
 	buf_addc(out, '}');
 }
 
+/* --- secrets: {NAME: {file: /path}, OTHER: {credential: name}, THIRD: {command: …}} -----------------------
+ */
+
+static bool is_variable(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_alpha(s.p[i]) && s.p[i] != '_' && (!i || !is_digit(s.p[i])))
+			return false;
+	return s.n > 0 && s.n <= FETCH_NAME_MAX && !str_starts(s, STR("ROTA_"));
+}
+
+static enum err set_file(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config_secret *s = into;
+	if (!str_starts(v->str, STR("/")) || memchr(v->str.p, 0, v->str.n))
+		return why_set(r->why, E_INPUT, v->at, "%s must be an absolute path", k->name);
+	s->file = v->str;
+	return OK;
+}
+
+/* Of a file in a directory: systemd allows the same. */
+static enum err set_credential(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config_secret *s = into;
+	bool dots = str_eq(v->str, STR(".")) || str_eq(v->str, STR(".."));
+	if (!v->str.n || dots || memchr(v->str.p, '/', v->str.n) || memchr(v->str.p, 0, v->str.n))
+		return why_set(r->why, E_INPUT, v->at, "%s must be the name of a credential", k->name);
+	s->credential = v->str;
+	return OK;
+}
+
+static void write_file(const void *from, struct buf *out)
+{
+	const struct config_secret *s = from;
+	if (s->file.n)
+		json_write_str(out, s->file);
+}
+
+static void write_credential(const void *from, struct buf *out)
+{
+	const struct config_secret *s = from;
+	if (s->credential.n)
+		json_write_str(out, s->credential);
+}
+
+static void write_secret_command(const void *from, struct buf *out)
+{
+	command_write(&((const struct config_secret *)from)->command, out);
+}
+
+static const struct key secret_keys[] = {
+	{ "file", KEY_OTHER, .kinds = KEY_KIND(VAL_STR), .set = set_file, .write = write_file },
+	{ "credential", KEY_OTHER, .kinds = KEY_KIND(VAL_STR), .set = set_credential,
+	  .write = write_credential },
+	{ "command", KEY_OTHER, .to = offsetof(struct config_secret, command), .kinds = COMMAND_KINDS,
+	  .set = command_set, .write = write_secret_command },
+	{ 0 },
+};
+
+static enum err read_secret(struct key_reader *r, const struct val_pair *p, struct config_secret *ret)
+{
+	*ret = (struct config_secret){ .name = p->key };
+	if (!is_variable(p->key))
+		return why_set(
+			r->why, E_INPUT, p->at,
+			"the name of a secret is that of a variable: letters, digits and '_', at most %d of "
+			"them, and not ROTA_…",
+			FETCH_NAME_MAX);
+	if (p->value.kind != VAL_MAP)
+		return keys_wrong(r, "a secret", KEY_KIND(VAL_MAP), &p->value);
+	enum err e = keys_read(r, "a secret", secret_keys, ret, &p->value, NULL);
+	if (!e && p->value.map.n != 1)
+		e = why_set(r->why, E_INPUT, p->at,
+			    "a secret is in a file, in a credential or printed by a command: "
+			    "one of file, credential and command");
+	return e;
+}
+
+static enum err set_secrets(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config *c = into;
+	enum err e = OK;
+	(void)k;
+	c->secret = arena_alloc(r->arena, (v->map.n + 1) * sizeof *c->secret);
+	if (!c->secret)
+		return E_NOMEM;
+	for (c->secrets = 0; c->secrets < v->map.n && !e; c->secrets++)
+		e = read_secret(r, &v->map.pair[c->secrets], &c->secret[c->secrets]);
+	return e;
+}
+
+/* Where they are; what they are nobody here knows. */
+static void write_secrets(const void *from, struct buf *out)
+{
+	const struct config *c = from;
+	buf_addc(out, '{');
+	for (unsigned i = 0; i < c->secrets; i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		json_write_str(out, c->secret[i].name);
+		buf_add(out, STR(":{"));
+		keys_write(secret_keys, &c->secret[i], true, out);
+		buf_addc(out, '}');
+	}
+	buf_addc(out, '}');
+}
+
 /* --- the table of settings -------------------------------------------------------------------------------
  */
 
@@ -250,11 +357,17 @@ const struct setting config_settings[] = {
 	    .write = write_out },
 	  NULL,
 	  "where requests to the network may go" },
+	{ { .name = "secrets",
+	    .type = KEY_OTHER,
+	    .kinds = KEY_KIND(VAL_MAP),
+	    .set = set_secrets,
+	    .write = write_secrets },
+	  NULL,
+	  "where what agents may be given by name is to be had" },
 	/* What the specification knows and this version does not. */
 	{ { .name = "listen", .later = true } },
 	{ { .name = "store", .later = true } },
 	{ { .name = "notify", .later = true } },
-	{ { .name = "secrets", .later = true } },
 	{ { .name = "default_runner", .later = true } },
 	{ { .name = "hooks", .later = true } },
 	{ { .name = NULL } },

@@ -22,6 +22,13 @@ struct config_out {
 	bool downgrade; /* follow redirects from https to http */
 };
 
+/* What agents may be given by name; where it is to be had, one of these. Its value is no setting. */
+struct config_secret {
+	struct str name; /* of the variable it becomes */
+	struct str file, credential;
+	struct doc_command command;
+};
+
 struct config {
 	struct str data, socket, timezone;
 	struct str default_agent; /* empty: the only one there is */
@@ -34,6 +41,8 @@ struct config {
 	struct config_calendar *calendar;
 	unsigned calendars;
 	struct config_out out;
+	struct config_secret *secret;
+	unsigned secrets;
 };
 
 struct setting {

@@ -29,6 +29,17 @@ static void put(struct builder *b, struct val *map, const char *key, struct val 
 	map->map.n++;
 }
 
+static void add(struct builder *b, struct val *list, struct val value)
+{
+	struct val *item = val_item(list, b->arena);
+	if (!item) {
+		b->failed = true;
+		return;
+	}
+	*item = value;
+	list->list.n++;
+}
+
 static struct val text(struct str s)
 {
 	return (struct val){ .kind = VAL_STR, .str = s.p ? s : STR("") };
@@ -72,15 +83,8 @@ static struct val instant(struct builder *b, struct wall t, const struct zone *z
 static struct val schedule_value(struct builder *b, const struct schedule_doc *d)
 {
 	struct val map = { .kind = VAL_MAP }, tags = { .kind = VAL_LIST };
-	for (unsigned i = 0; i < d->tags; i++) {
-		struct val *item = val_item(&tags, b->arena);
-		if (!item) {
-			b->failed = true;
-			break;
-		}
-		*item = text(d->tag[i]);
-		tags.list.n++;
-	}
+	for (unsigned i = 0; i < d->tags; i++)
+		add(b, &tags, text(d->tag[i]));
 	put(b, &map, "id", text(d->id));
 	put(b, &map, "name", text(d->name.n ? d->name : d->id));
 	put(b, &map, "description", text(d->description));
@@ -110,6 +114,30 @@ static struct val previous_value(struct builder *b, const struct scope *s)
 	put(b, &map, "outcome", text(str_of(outcome_words[s->previous->outcome])));
 	put(b, &map, "result", text(s->result));
 	return map;
+}
+
+/* Others wrote it, perhaps misled: it says of itself that it is data, and where it came from. */
+static struct val note_value(struct builder *b, const struct scope_note *n, const struct zone *z)
+{
+	struct val map = { .kind = VAL_MAP }, tags = { .kind = VAL_LIST };
+	struct str rest = n->row.tags, tag;
+	while (str_line(&rest, &tag))
+		add(b, &tags, text(tag));
+	put(b, &map, "text", text(n->row.text));
+	put(b, &map, "tags", tags);
+	put(b, &map, "at", instant(b, n->row.at, z));
+	put(b, &map, "run", number((int64_t)n->row.run));
+	put(b, &map, "schedule", text(n->schedule));
+	put(b, &map, "data", truth(true));
+	return map;
+}
+
+static struct val memory_value(struct builder *b, const struct scope *s)
+{
+	struct val list = { .kind = VAL_LIST };
+	for (unsigned i = 0; i < s->notes; i++)
+		add(b, &list, note_value(b, &s->note[i], s->doc->when.zone));
+	return list;
 }
 
 static enum err add_variables(const struct scope *s, const struct expr_env *env, struct builder *b,
@@ -152,7 +180,7 @@ enum err scope_value(const struct scope *s, const struct expr_env *env, struct a
 	put(&b, &all, "schedule", schedule_value(&b, s->doc));
 	put(&b, &all, "agent", agent);
 	put(&b, &all, "user", user);
-	put(&b, &all, "memory", (struct val){ .kind = VAL_LIST });
+	put(&b, &all, "memory", memory_value(&b, s));
 	put(&b, &all, "run", run_value(&b, s));
 	put(&b, &all, "previous", previous_value(&b, s));
 	put(&b, &all, "timestamp", instant(&b, s->run->nominal, z));

@@ -5,6 +5,12 @@
 #include "core/expr/template.h"
 #include "port/store.h"
 
+/* What its agent remembers. */
+struct scope_note {
+	struct memory_row row;
+	struct str schedule; /* of the run that wrote it; p NULL: not known, or a person did */
+};
+
 struct scope {
 	const struct schedule_doc *doc;
 	const struct run_row *run;
@@ -13,6 +19,8 @@ struct scope {
 	struct val user;                /* the profile; null: none */
 	const struct run_row *previous; /* the one before it that ended; NULL: none */
 	struct str result;              /* what that one answered */
+	const struct scope_note *note;  /* the most relevant first */
+	unsigned notes;
 };
 
 /* A map of these names. `env` is what templates in the variables are rendered with, but for its `find`.

@@ -13,6 +13,8 @@ INSERT INTO meta VALUES ('last_sid', 0);
 INSERT INTO meta VALUES ('last_end', 0);
 -- The number of the last problem.
 INSERT INTO meta VALUES ('last_problem', 0);
+-- The number of the last note.
+INSERT INTO meta VALUES ('last_memory', 0);
 -- How often a daemon has opened it; a file beside the database says the same. When it was last brought back from a
 -- copy, its last run before that, and whether runs that are younger than the copy may still be alive.
 INSERT INTO meta VALUES ('generation', 0), ('restored', 0), ('restored_run', 0), ('strays', 0);
@@ -86,6 +88,31 @@ CREATE TABLE state (
 	body TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Notes of agents.
+CREATE TABLE memory (
+	number INTEGER PRIMARY KEY,
+	agent  TEXT NOT NULL,
+	run    INTEGER NOT NULL, -- that wrote it, be it pruned by now; 0: a person
+	at     INTEGER NOT NULL,
+	text   TEXT NOT NULL,
+	tags   TEXT NOT NULL,    -- a line each
+	-- The agent as one word, however it is written, that no stemmer changes.
+	owner  TEXT NOT NULL GENERATED ALWAYS AS ('x' || hex(agent) || 'x') VIRTUAL
+) STRICT;
+CREATE INDEX memory_agent ON memory (agent);
+CREATE INDEX memory_at ON memory (at); -- whether it is there already
+CREATE INDEX memory_run ON memory (run) WHERE run <> 0;
+-- Their words. Without a copy of the texts, and never apart from them: the triggers are the only ones to write here.
+CREATE VIRTUAL TABLE memory_words USING fts5 (
+	owner, text, tags, content = 'memory', content_rowid = 'number', tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER memory_added AFTER INSERT ON memory BEGIN
+	INSERT INTO memory_words (rowid, owner, text, tags) VALUES (new.number, new.owner, new.text, new.tags);
+END;
+CREATE TRIGGER memory_removed AFTER DELETE ON memory BEGIN
+	INSERT INTO memory_words (memory_words, rowid, owner, text, tags)
+	VALUES ('delete', old.number, old.owner, old.text, old.tags);
+END;
 -- Agents as they are defined.
 CREATE TABLE agent (
 	name   TEXT PRIMARY KEY,

@@ -1,5 +1,6 @@
 /* The command line: finds the operation, reads its arguments by its row of the table, prints its answer. */
 #include "base/buf.h"
+#include "surface/cli/mask.h"
 #include "surface/op.h"
 #include "surface/report.h"
 #include "surface/table.h"
@@ -89,7 +90,9 @@ static enum err set_arg(struct op_call *call, const struct op_param *p, const ch
 	arg->given = true;
 	if (p->kind == OP_FLAG)
 		return OK;
-	arg->text = str_of(value);
+	enum err e = mask_secrets(call->arena, str_of(value), &arg->text);
+	if (e)
+		return e;
 	if (!arg->text.n && !p->positional)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)", p->name, p->value);
 	uint64_t n;

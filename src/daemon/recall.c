@@ -1,0 +1,79 @@
+#include "daemon/recall.h"
+
+/* A text without what stands in {{ }}: that is names, not what it is about. */
+static void add_plain(struct buf *out, struct str text)
+{
+	while (text.n) {
+		const char *open = memmem(text.p, text.n, "{{", 2);
+		size_t plain = open ? (size_t)(open - text.p) : text.n;
+		buf_add(out, str_sub(text, 0, plain));
+		buf_addc(out, ' ');
+		text = str_from(text, plain);
+		const char *close = text.n ? memmem(text.p, text.n, "}}", 2) : NULL;
+		text = close ? str_from(text, (size_t)(close - text.p) + 2) : (struct str){ 0 };
+	}
+}
+
+/* Only so many words are looked for: those that name it come first. */
+static void write_matter(const struct schedule_doc *d, struct buf *out)
+{
+	add_plain(out, d->name.n ? d->name : d->id);
+	for (unsigned i = 0; i < d->tags; i++)
+		add_plain(out, d->tag[i]);
+	add_plain(out, d->action.message);
+	add_plain(out, d->description);
+	add_plain(out, d->action.input);
+}
+
+struct taken {
+	struct scope_note *note;
+	unsigned n;
+	size_t bytes;
+};
+
+/* The same text once, whoever wrote it again. */
+static bool is_taken(const struct taken *t, struct str text)
+{
+	for (unsigned i = 0; i < t->n; i++)
+		if (str_eq(t->note[i].row.text, text))
+			return true;
+	return false;
+}
+
+static void take(struct taken *t, const struct read_memories *list, unsigned most)
+{
+	for (unsigned i = 0; i < list->n && t->n < most; i++) {
+		const struct read_memory *m = &list->item[i];
+		size_t bytes = m->row.text.n + m->row.tags.n;
+		if (t->bytes + bytes > RECALL_BYTES || is_taken(t, m->row.text))
+			continue;
+		t->bytes += bytes;
+		t->note[t->n++] = (struct scope_note){ m->row, m->schedule };
+	}
+}
+
+enum err recall(struct reader *r, struct arena *a, struct scope *s, struct why *why)
+{
+	_cleanup_(buf_free) struct buf matter = { 0 };
+	struct read_memories newest = { 0 }, best = { 0 };
+	struct taken t = { .note = NULL };
+	if (!s->doc->agent.n)
+		return OK;
+	enum err e = read_memories(r, s->doc->agent, 0, 0, RECALL_NEWEST, a, &newest, why);
+	if (e || !newest.n)
+		return e;
+	write_matter(s->doc, &matter);
+	t.note = arena_alloc(a, RECALL_NOTES * sizeof *t.note);
+	if (!t.note || matter.failed)
+		return E_NOMEM;
+	/* More than are taken: some may say the same. */
+	e = read_memories_about(r, s->doc->agent, buf_str(&matter), RECALL_LEAST, 2 * RECALL_NOTES, a, &best,
+				why);
+	if (e && e != E_LIMIT)
+		return e;
+	take(&t, &best, RECALL_NOTES);
+	take(&t, &newest, RECALL_NEWEST);
+	s->note = t.note;
+	s->notes = t.n;
+	return OK;
+}

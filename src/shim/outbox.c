@@ -1,0 +1,78 @@
+#include "shim/outbox.h"
+#include "port/runfile.h"
+#include "shim/redact.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct masked {
+	char *p;
+	size_t n, room;
+	bool failed;
+};
+
+static void add(void *ctx, const char *p, size_t n)
+{
+	struct masked *m = ctx;
+	if (m->n + n > m->room) {
+		size_t room = 2 * (m->n + n);
+		char *grown = realloc(m->p, room);
+		if (!grown) {
+			m->failed = true;
+			return;
+		}
+		m->p = grown;
+		m->room = room;
+	}
+	memcpy(m->p + m->n, p, n);
+	m->n += n;
+}
+
+static void mask(const struct request *rq, const char *p, size_t n, struct masked *ret)
+{
+	struct redact r;
+	if (redact_init(&r, rq->secret, rq->secrets) != 0) {
+		ret->failed = true;
+		return;
+	}
+	for (size_t k; n; p += k, n -= k) {
+		k = n < REDACT_PIECE ? n : REDACT_PIECE;
+		redact(&r, p, k, add, ret);
+	}
+	redact_end(&r, add, ret);
+	free(r.held);
+}
+
+/* In its place: nobody else writes any more. False: it cannot be masked. */
+static bool rewrite(int fd, const struct request *rq, off_t size)
+{
+	off_t most = 2 * OUTBOX_BYTES_MAX, from = size > most ? size - most : 0;
+	size_t n = (size_t)(size - from);
+	struct masked m = { 0 };
+	char *text = malloc(n + 1);
+	m.failed = !text || pread(fd, text, n, from) != (ssize_t)n;
+	const char *line = !m.failed && from ? memchr(text, '\n', n) : text; /* none that is cut */
+	if (!m.failed && line)
+		mask(rq, line, n - (size_t)(line - text), &m);
+	bool done = !m.failed && pwrite(fd, m.p, m.n, 0) == (ssize_t)m.n && ftruncate(fd, (off_t)m.n) == 0;
+	free(text);
+	free(m.p);
+	return done;
+}
+
+void outbox_mask(int dir, const struct request *rq)
+{
+	char name[RUNFILE_NAME_MAX];
+	struct stat st;
+	if (!rq->secrets)
+		return;
+	runfile_name(name, rq->head->run, rq->head->attempt, "box");
+	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && !rewrite(fd, rq, st.st_size))
+		unlinkat(dir, name, 0); /* it must not stay */
+	close(fd);
+}

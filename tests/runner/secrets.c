@@ -1,0 +1,383 @@
+/* Secrets that a shim gets for its agent: where they end up, and what happens where they cannot be had. */
+#include "core/model.h"
+#include "host/secret.h"
+#include "rig.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VALUE "hunter2-correct-horse"
+
+static struct str needle;
+static unsigned hits;
+
+static bool file_has(const char *path, struct str what)
+{
+	static char all[1 << 20];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	for (ssize_t k; fd >= 0 && n < sizeof all && (k = read(fd, all + n, sizeof all - n)) > 0;)
+		n += (size_t)k;
+	if (fd >= 0)
+		close(fd);
+	return n && memmem(all, n, what.p, what.n);
+}
+
+static int look(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)at;
+	if (kind == FTW_F && file_has(path, needle)) {
+		printf("%s has it\n", path);
+		hits++;
+	}
+	return 0;
+}
+
+/* In no file of any run. */
+static void nowhere(const struct rig *g, int line, const char *value)
+{
+	needle = str_of(value);
+	hits = 0;
+	nftw(g->runs, look, 8, FTW_PHYS);
+	CHECK_INT_AT(line, hits, 0);
+}
+
+static const char *place(const struct rig *g, const char *name)
+{
+	static char path[4][128];
+	static unsigned i;
+	i = (i + 1) % 4;
+	snprintf(path[i], sizeof path[i], "%s/%s", g->dir, name);
+	return path[i];
+}
+
+static const char *put(const struct rig *g, const char *name, struct str text)
+{
+	const char *path = place(g, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n);
+	close(fd);
+	return path;
+}
+
+static const char *const *shell(const char *line)
+{
+	static const char *argv[] = { "/bin/sh", "-c", NULL, NULL };
+	argv[2] = line;
+	return argv;
+}
+
+static void done(struct rig *g, int line, uint64_t run)
+{
+	CHECK_INT_AT(line, rig_start(g, run), true);
+	struct rn_says s = rig_next(g);
+	CHECK_INT_AT(line, s.say, RN_EXIT);
+	CHECK_STR_AT(line, outcome_words[s.outcome % OUTCOME_COUNT], "done");
+}
+
+TEST(a_secret_is_in_the_environment_and_masked_in_what_is_said)
+{
+	struct rig g = { 0 };
+	const char *env[] = { "PATH=/usr/bin:/bin", "KEY=old", "OTHER=stays", NULL };
+	rig_begin(&g);
+	const struct launch_fetch fetch[] = {
+		{ .name = "KEY", .file = put(&g, "key", STR(VALUE "\n")) },
+		{ .name = "MORE", .command = shell("echo noise " VALUE " >&2; printf 'printed-%s' value") },
+	};
+	g.launch.fetch = fetch;
+	g.launch.fetches = ARRAY_LEN(fetch);
+	g.launch.env = env;
+	g.launch.out = true;
+	g.launch.context = STR("{}");
+	rig_argv(&g, "/bin/sh", "-c",
+		 "printf '%s' \"$KEY\" > $0/seen; printf '%s' \"$MORE\" > $0/more; echo $OTHER $KEY "
+		 "x${MORE}x; "
+		 "echo $KEY >&2; cat /proc/$$/environ | tr '\\0' '\\n' | grep -c '^KEY='",
+		 g.dir, NULL);
+	done(&g, __LINE__, 1);
+	CHECK_STR(rig_file(&g, 1, 1, "out", NULL), "stays [redacted] x[redacted]x\n1\n");
+	const char *log = rig_file(&g, 1, 1, "log", NULL);
+	CHECK(str_starts(str_of(log), STR("noise [redacted]\n")));
+	CHECK(strstr(log, "\n[redacted]\n"));
+	CHECK(file_has(place(&g, "seen"), STR(VALUE)) && file_has(place(&g, "more"), STR("printed-value")));
+	nowhere(&g, __LINE__, VALUE);
+	nowhere(&g, __LINE__, "printed-value");
+	rig_end(&g);
+}
+
+/* Of every process on the machine: its arguments and, if it is not the agent's, its environment. */
+static unsigned seen_in(const char *name, pid_t but)
+{
+	unsigned n = 0;
+	for (pid_t pid = 1; pid < 100000; pid++) {
+		char path[64];
+		snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+		if (pid != but && pid != getpid() && file_has(path, STR(VALUE)))
+			n++;
+	}
+	return n;
+}
+
+TEST(nobody_else_has_it)
+{
+	struct rig g = { 0 };
+	pid_t pid = 0;
+	rig_begin(&g);
+	const struct launch_fetch fetch = { .name = "KEY", .file = put(&g, "key", STR(VALUE)) };
+	g.launch.fetch = &fetch;
+	g.launch.fetches = 1;
+	rig_argv(&g, "/bin/sh", "-c",
+		 "echo $$ > $0/pids; while ! test -e $0/end; do /bin/sleep 0.02 <&-; done", g.dir, NULL);
+	CHECK(rig_start(&g, 1));
+	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
+	CHECK_INT(seen_in("cmdline", 0), 0);
+	char environ_of[64];
+	snprintf(environ_of, sizeof environ_of, "/proc/%d/environ", pid);
+	CHECK(file_has(environ_of, STR("KEY=" VALUE)));
+	struct runfile f = rig_runfile(&g, 1, 1);
+	snprintf(environ_of, sizeof environ_of, "/proc/%d/environ", (int)f.pid);
+	CHECK(!file_has(environ_of, STR(VALUE))); /* the shim's */
+	nowhere(&g, __LINE__, VALUE);
+	put(&g, "end", STR(""));
+	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
+	rig_end(&g);
+}
+
+TEST(lines_are_masked_as_well_and_so_is_json)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	const struct launch_fetch fetch[] = {
+		{ .name = "PEM",
+		  .file = put(&g, "pem", STR("-----BEGIN-----\r\nabcdefghij\r\n}\r\nklmnopqrst\r\n")) },
+		{ .name = "ODD", .file = put(&g, "odd", STR("a\"b\\c-long\n\n")) },
+	};
+	g.launch.fetch = fetch;
+	g.launch.fetches = ARRAY_LEN(fetch);
+	rig_argv(&g, "/bin/sh", "-c",
+		 "echo abcdefghij } klmnopqrst; echo \"$PEM\"; printf '%s|' \"$ODD\"; echo "
+		 "'{\"a\":\"a\\\\\"b\\\\\\\\c-long\"}'",
+		 NULL);
+	done(&g, __LINE__, 1);
+	CHECK_STR(rig_file(&g, 1, 1, "log", NULL),
+		  "[redacted] } [redacted]\n[redacted]\n[redacted]|{\"a\":\"[redacted]\"}\n");
+	rig_end(&g);
+}
+
+TEST(what_a_run_says_of_itself_is_masked_when_it_is_over)
+{
+	struct rig g = { 0 };
+	rig_begin(&g);
+	const struct launch_fetch fetch = { .name = "KEY", .file = put(&g, "key", STR(VALUE)) };
+	g.launch.fetch = &fetch;
+	g.launch.fetches = 1;
+	rig_argv(&g, "/bin/sh", "-c",
+		 "echo '{\"report\":\"step\",\"text\":\"with '$KEY'\"}' >> $ROTA_OUTBOX; echo $ROTA_SECRETS",
+		 NULL);
+	done(&g, __LINE__, 1);
+	CHECK_STR(rig_file(&g, 1, 1, "box", NULL), "{\"report\":\"step\",\"text\":\"with [redacted]\"}\n");
+	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "KEY\n");
+	/* Of very much, what is read of it stays. */
+	rig_argv(&g, "/bin/sh", "-c",
+		 "i=0; while test $i -lt 9000; do i=$((i + 1)); echo $i long enough for a good part of it "
+		 "$KEY; done >> "
+		 "$ROTA_OUTBOX; echo the last $KEY >> $ROTA_OUTBOX",
+		 NULL);
+	done(&g, __LINE__, 2);
+	size_t size;
+	const char *box = rig_file(&g, 2, 1, "box", &size);
+	CHECK(size > OUTBOX_BYTES_MAX && size <= 2 * OUTBOX_BYTES_MAX);
+	CHECK_STR(box + size - 20, "the last [redacted]\n");
+	nowhere(&g, __LINE__, VALUE);
+	rig_end(&g);
+}
+
+TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
+{
+	static char large[SECRET_BYTES_MAX + 2];
+	struct rig g = { 0 };
+	rig_begin(&g);
+	memset(large, 'x', sizeof large);
+	mkfifo(place(&g, "fifo"), 0600);
+	const struct {
+		int line;
+		const char *file, *command, *why;
+	} rows[] = {
+		{ __LINE__, "none", NULL, "secret KEY: its file cannot be read: No such file or directory" },
+		{ __LINE__, ".", NULL, "secret KEY: its file is no plain file" },
+		{ __LINE__, "fifo", NULL, "secret KEY: its file is no plain file" },
+		{ __LINE__, "empty", NULL, "secret KEY: it is empty" },
+		{ __LINE__, "newline", NULL, "secret KEY: it is empty" },
+		{ __LINE__, "short", NULL,
+		  "secret KEY: it is shorter than 4 bytes, and could not be kept out of the log" },
+		{ __LINE__, "large", NULL, "secret KEY: it is longer than 16384 bytes" },
+		{ __LINE__, "zero", NULL, "secret KEY: it has a byte 0 in it, which no variable can have" },
+		{ __LINE__, NULL, "echo " VALUE "; echo no: " VALUE " >&2; exit 3",
+		  "secret KEY: its command ended with exit code 3" },
+		{ __LINE__, NULL, "echo " VALUE "; kill -9 $$",
+		  "secret KEY: its command was ended by signal 9" },
+		{ __LINE__, NULL, ":", "secret KEY: it is empty" },
+		{ __LINE__, NULL, "yes " VALUE " | head -c 1000000",
+		  "secret KEY: it is longer than 16384 bytes" },
+		{ __LINE__, NULL, NULL,
+		  "secret KEY: its command cannot be executed: No such file or directory" },
+	};
+	put(&g, "empty", STR(""));
+	put(&g, "newline", STR("\n"));
+	put(&g, "short", STR("abc\n"));
+	put(&g, "large", (struct str){ large, SECRET_BYTES_MAX + 1 });
+	put(&g, "zero", STR("abcd\0efgh"));
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		static const char *const nothing[] = { "/no/such/program", NULL };
+		int line = rows[i].line;
+		struct launch_fetch fetch = { .name = "KEY",
+					      .file = rows[i].file ? place(&g, rows[i].file) : NULL,
+					      .command = rows[i].command ? shell(rows[i].command) : nothing };
+		if (rows[i].file)
+			fetch.command = NULL;
+		g.launch.fetch = &fetch;
+		g.launch.fetches = 1;
+		rig_argv(&g, "/bin/sh", "-c", "echo ran > $0/ran", g.dir, NULL);
+		CHECK(rig_start(&g, i + 1));
+		struct rn_says s = rig_next(&g);
+		CHECK_INT_AT(line, s.say, RN_EXIT);
+		CHECK_STR_AT(line, outcome_words[s.outcome % OUTCOME_COUNT], "failed");
+		CHECK_STR_AT(line, reason_words[s.reason % REASON_COUNT], "definition");
+		CHECK_INT_AT(line, s.exit_code, -1);
+		struct runfile f = rig_runfile(&g, i + 1, 1);
+		CHECK_INT_AT(line, f.cause, CAUSE_SECRET);
+		CHECK_STR_AT(line, f.note, rows[i].why);
+		CHECK_INT_AT(line, strstr(rig_file(&g, i + 1, 1, "log", NULL), rows[i].why) != NULL, true);
+		CHECK_INT_AT(line, access(place(&g, "ran"), F_OK), -1);
+	}
+	CHECK(strstr(rig_file(&g, 9, 1, "log", NULL), "no: [redacted]"));
+	nowhere(&g, __LINE__, VALUE);
+	rig_end(&g);
+}
+
+TEST(the_largest_fits)
+{
+	static char large[SECRET_BYTES_MAX + 1];
+	struct rig g = { 0 };
+	rig_begin(&g);
+	memset(large, 'x', SECRET_BYTES_MAX);
+	large[SECRET_BYTES_MAX] = '\n';
+	const struct launch_fetch fetch = { .name = "KEY",
+					    .file = put(&g, "large", (struct str){ large, sizeof large }) };
+	g.launch.fetch = &fetch;
+	g.launch.fetches = 1;
+	rig_argv(&g, "/bin/sh", "-c", "echo ${#KEY}; echo $KEY", NULL);
+	done(&g, __LINE__, 1);
+	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "16384\n[redacted]\n");
+	rig_end(&g);
+}
+
+TEST(a_command_that_hangs_is_bound_by_the_clock_of_the_attempt)
+{
+	struct rig g = { 0 };
+	pid_t pid[2];
+	rig_begin(&g);
+	char line[256];
+	snprintf(line, sizeof line, "echo $$ >> %s; sleep 600 & echo $! >> %s; trap '' TERM; wait; sleep 600",
+		 place(&g, "pids"), place(&g, "pids"));
+	const struct launch_fetch fetch = { .name = "KEY", .command = shell(line) };
+	g.launch.fetch = &fetch;
+	g.launch.fetches = 1;
+	g.launch.timeout = USEC;
+	g.launch.grace = USEC / 10;
+	g.launch.stall = USEC / 5; /* of the agent, which does not run yet */
+	rig_argv(&g, "/bin/sh", "-c", "echo ran > $0/ran", g.dir, NULL);
+	CHECK(rig_start(&g, 1));
+	CHECK_INT(rig_lines(&g, "pids", 2, pid, 2), 2);
+	struct rn_says s = rig_next(&g);
+	CHECK_STR(outcome_words[s.outcome % OUTCOME_COUNT], "killed");
+	CHECK_STR(reason_words[s.reason % REASON_COUNT], "timeout");
+	CHECK_STR(rig_runfile(&g, 1, 1).note, "secret KEY: its command was still running");
+	CHECK(rig_all_dead(pid, 2, 5000));
+
+	g.launch.timeout = 0;
+	CHECK_INT(unlink(place(&g, "pids")), 0);
+	CHECK(rig_start(&g, 2));
+	CHECK_INT(rig_lines(&g, "pids", 2, pid, 2), 2);
+	rig_ask(&g, RN_KILL, 2, 1, REASON_CANCELLED);
+	s = rig_next(&g);
+	CHECK_STR(outcome_words[s.outcome % OUTCOME_COUNT], "killed");
+	CHECK_STR(reason_words[s.reason % REASON_COUNT], "cancelled");
+	CHECK(rig_all_dead(pid, 2, 5000));
+	CHECK_INT(access(place(&g, "ran"), F_OK), -1);
+	rig_end(&g);
+}
+
+/* What it leaves behind is not waited for before the agent starts, and ends with the run. */
+TEST(a_command_may_leave_something_behind)
+{
+	struct rig g = { 0 };
+	pid_t pid;
+	rig_begin(&g);
+	char line[256];
+	snprintf(line, sizeof line, "sleep 600 & echo $! >> %s; echo " VALUE, place(&g, "pids"));
+	const struct launch_fetch fetch = { .name = "KEY", .command = shell(line) };
+	g.launch.fetch = &fetch;
+	g.launch.fetches = 1;
+	rig_argv(&g, "/bin/sh", "-c", "echo got $KEY", NULL);
+	done(&g, __LINE__, 1);
+	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "got [redacted]\n");
+	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
+	CHECK(rig_all_dead(&pid, 1, 5000));
+	rig_end(&g);
+}
+
+TEST(scripts_that_look_at_the_result_have_it_as_well)
+{
+	struct rig g = { 0 };
+	static const char *const script[] = { "/bin/sh", "-c", "test \"$KEY\" = " VALUE " && echo $KEY",
+					      NULL };
+	static const char *const *const scripts[] = { script, NULL };
+	rig_begin(&g);
+	const struct launch_fetch fetch = { .name = "KEY", .file = put(&g, "key", STR(VALUE)) };
+	g.launch.fetch = &fetch;
+	g.launch.fetches = 1;
+	g.launch.scripts = scripts;
+	rig_argv(&g, "/bin/sh", "-c", "echo ran", NULL);
+	done(&g, __LINE__, 1);
+	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "ran\n[redacted]\n");
+	rig_end(&g);
+}
+
+TEST(names_become_places)
+{
+	struct arena a = { 0 };
+	struct str word[] = { STR("pass"), STR("show"), STR("x") };
+	const struct config_secret item[] = {
+		{ .name = STR("FILE"), .file = STR("/etc/key") },
+		{ .name = STR("LINE"), .command = { .shell = STR("pass show x | head -1") } },
+		{ .name = STR("LIST"), .command = { .argv = word, .argc = 3 } },
+		{ .name = STR("UNIT"), .credential = STR("rota.key") },
+	};
+	const struct secret_list all = { item, ARRAY_LEN(item) };
+	const struct str names[] = { STR("LIST"), STR("FILE"), STR("LINE"), STR("UNIT") };
+	struct launch l = { 0 };
+	struct why why;
+	unsetenv("CREDENTIALS_DIRECTORY");
+	CHECK_INT(secret_fill(&all, names, 4, &a, &l, &why), E_INPUT);
+	CHECK(strstr(why.text, "secret UNIT: there are no credentials"));
+	CHECK(!l.fetches && !l.fetch);
+	setenv("CREDENTIALS_DIRECTORY", "/run/credentials/rota.service", 1);
+	CHECK_INT(secret_fill(&all, names, 4, &a, &l, &why), OK);
+	CHECK_INT(l.fetches, 4);
+	CHECK(!strcmp(l.fetch[0].name, "LIST") && !l.fetch[0].file &&
+	      !strcmp(l.fetch[0].command[1], "show") && !l.fetch[0].command[3]);
+	CHECK(!strcmp(l.fetch[1].name, "FILE") && !strcmp(l.fetch[1].file, "/etc/key") &&
+	      !l.fetch[1].command);
+	CHECK_STR(l.fetch[2].command[2], "pass show x | head -1");
+	CHECK_STR(l.fetch[3].file, "/run/credentials/rota.service/rota.key");
+	const struct str wrong[] = { STR("FILE"), STR("FIEL") };
+	CHECK_INT(secret_fill(&all, wrong, 2, &a, &l, &why), E_INPUT);
+	CHECK(strstr(why.text, "secret FIEL: the configuration has none of that name"));
+	arena_free(&a);
+}
