@@ -118,3 +118,24 @@ void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 	ret->by = text_read(st, c.at++);
 	ret->note = text_read(st, c.at);
 }
+
+void notice_row_read(sqlite3_stmt *st, int at, struct notice_row *ret)
+{
+	struct cursor c = { st, at };
+	ret->number = (uint64_t)number(&c);
+	ret->kind = (uint8_t)number(&c);
+	ret->state = (uint8_t)number(&c);
+	ret->attempts = (uint32_t)number(&c);
+	ret->sid = (uint64_t)number(&c);
+	ret->run = (uint64_t)number(&c);
+	ret->problem = (uint64_t)number(&c);
+	ret->joined = (uint64_t)number(&c);
+	ret->line = (uint64_t)number(&c);
+	ret->at = moment(&c);
+	ret->tried = moment(&c);
+	ret->next = moment(&c);
+	ret->origin = text_read(st, c.at++);
+	ret->target = text_read(st, c.at++);
+	ret->body = text_read(st, c.at++);
+	ret->said = text_read(st, c.at);
+}

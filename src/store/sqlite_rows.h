@@ -19,6 +19,9 @@ struct sched_record {
 	"claimed, "                                                                                          \
 	"started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out, exit_code"
 #define PROBLEM_COLUMNS "number, count, opened, said, acked, closed, key, subject, text, by, note"
+#define NOTICE_COLUMNS                                                                                       \
+	"n.number, n.kind, n.state, n.attempts, n.sid, n.run, n.problem, n.joined, n.line, n.at, n.tried, "  \
+	"n.next, n.origin, n.target, n.body, n.said"
 enum { SCHED_PARAMS = 17, RUN_PARAMS = 23 };
 
 /* All columns as parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the statement has
@@ -30,4 +33,5 @@ void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret);
 void run_read(sqlite3_stmt *st, int at, struct run_row *ret);
 /* Its texts are good until the statement is stepped or reset. */
 void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret);
+void notice_row_read(sqlite3_stmt *st, int at, struct notice_row *ret);
 struct str text_read(sqlite3_stmt *st, int at);
