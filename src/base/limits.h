@@ -89,6 +89,8 @@
 #define STATE_DEPTH_MAX          16           /* keys of a path in it */
 #define STATE_TRIES_MAX          16           /* to change it, when others do at the same time */
 #define STORE_WORDS_BYTES_MAX    (64u << 10)  /* said of a run: its result, why it is as it is */
+#define STORE_NOTICE_BYTES_MAX   (64u << 10)  /* of each of a notice's texts */
+#define STORE_TELL_MAX           512          /* notices of one request */
 #define STORE_PROBLEM_BYTES_MAX  4096         /* of each of a problem's texts */
 #define STORE_BUSY_MS            1000         /* waiting for somebody else's lock; then it is an outage */
 #define STORE_BACKOFF_MS_MAX     1000         /* between two tries in an outage; the first waits 1 ms */
@@ -215,6 +217,19 @@
 #define CLIENT_AGAIN_MS       200 /* between two looks for a daemon that went away … */
 #define CLIENT_AGAIN_MAX      150 /* … while its run is waited for, or its events are followed */
 #define SSE_EVENT_BYTES_MAX   (16u << 20)
+
+/* Who is told */
+#define NEWS_AT_ONCE         128  /* rows of news that become notices together */
+#define NOTICES_ALONE        16   /* more of them to one target are joined in one message … */
+#define NOTICES_TOLD         20   /* … that has so many of them in full */
+#define POST_AT_ONCE         16   /* being delivered … */
+#define POST_AT_ONCE_OF_LINE 2    /* … and to one receiver */
+#define POST_LINES_MAX       64   /* receivers that are left in peace for a while */
+#define POST_PAUSE_MS        200  /* where the store or the launcher has no room, or cannot be read */
+#define NOTIFY_SECONDS       30   /* for an attempt */
+#define ERRAND_LOG_BYTES     4096 /* of what it printed: its beginning, and its end */
+#define PING_OUTPUT_BYTES    4096 /* of what a run printed, sent along */
+#define REQUEST_ANSWER_BYTES 1024 /* of the answer to a message */
 
 /* The way out */
 #define OUT_CONNECT_MS        10000

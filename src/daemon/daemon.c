@@ -74,6 +74,8 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = datadir_make(d->runs, why);
 	if (!e)
+		e = datadir_make(d->letters, why);
+	if (!e)
 		e = open_runner(d, why);
 	if (!e)
 		e = names_new(&d->names);
@@ -107,6 +109,32 @@ static enum err open_all(struct daemon *d, struct why *why)
 	return e;
 }
 
+const char *daemon_out(const struct daemon *d)
+{
+	return d->options.out.program;
+}
+
+enum err daemon_notify(struct daemon *d, struct reader *r, struct arena *a, struct config_notify *ret,
+		       const char **origin, struct why *why)
+{
+	return post_config(r, d->options.notify, a, ret, origin, why);
+}
+
+/* When there is somebody who can be told what became of it. */
+static enum err open_post(struct daemon *d, struct why *why)
+{
+	const struct daemon_options *o = &d->options;
+	return post_open(&(struct post_options){ .store = d->store,
+						 .dir = d->letters,
+						 .runs = d->runs,
+						 .launcher = o->launcher,
+						 .out = o->out,
+						 .config = o->notify,
+						 .ctx = d,
+						 .send = sends_post },
+			 &d->post, why);
+}
+
 static void load_also(void *ctx, const struct load_item *item)
 {
 	struct daemon *d = ctx;
@@ -126,6 +154,10 @@ static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *
 		outdated_all(d);
 	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
 		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
+	if (f->news && f->res == ST_OK)
+		post_news(d->post);
+	if (f->op == ST_PUT || f->op == ST_DROP)
+		post_changed_document(d->post);
 	problems_happened(d->problems, f, ack);
 	daemon_tell(d, f, ack);
 }
@@ -204,6 +236,7 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	d->lock = -1;
 	d->database = datadir_path(o->data, "rota.db");
 	d->runs = datadir_path(o->data, "runs");
+	d->letters = datadir_path(o->data, "post");
 	/* Threads inherit it: the loop alone hears of them. */
 	sigset_t mask;
 	sigemptyset(&mask);
@@ -211,11 +244,13 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	enum err e = d->database && d->runs ? open_all(d, why) : E_NOMEM;
+	enum err e = d->database && d->runs && d->letters ? open_all(d, why) : E_NOMEM;
 	if (!e)
 		e = load(d, why);
 	if (!e)
 		e = past_retain(d, why);
+	if (!e)
+		e = open_post(d, why);
 	if (e)
 		daemon_close(d);
 	else
@@ -245,6 +280,7 @@ void daemon_close(struct daemon *d)
 	if (!d)
 		return;
 	atomic_store(&d->closing, true);
+	post_close(d->post);
 	retain_close(d->retain);
 	desk_close(d->desk);
 	drop_mail(d);
@@ -267,6 +303,7 @@ void daemon_close(struct daemon *d)
 		close(d->lock);
 	free(d->database);
 	free(d->runs);
+	free(d->letters);
 	free(d);
 }
 

@@ -13,7 +13,8 @@ struct daemon_options {
 	struct way_out out;
 	struct secret_list secrets;
 	unsigned slots, catch_up_per_second;
-	bool documents_first; /* nothing comes due before daemon_documents */
+	const struct config_notify *notify; /* who is told; NULL: whom the store says */
+	bool documents_first;               /* nothing comes due before daemon_documents */
 	struct {
 		int64_t runs_days, logs_days, logs_bytes; /* what is older, or beyond, goes … */
 		int64_t every;                            /* … and is looked for so often, in seconds */
@@ -54,8 +55,7 @@ typedef void reply_fn(void *ctx, const struct reply *r);
  * write, what needs it is E_BUSY, too, and what is under way is answered REPLY_BUSY, though it may still be
  * done when the store works again. */
 must_check enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx);
-/* A request of one's own to the store: ST_PROBLEM, ST_STATE, ST_AGENT, ST_MEMORY, ST_WORDS or ST_SOURCE,
- * whose texts are copied, or ST_PRUNE. `done` (may be NULL)
+/* A request of one's own to the store, whose texts are copied. `done` (may be NULL)
  * is called on the daemon's thread with its answer, unless the daemon stops before. E_BUSY: too many at a
  * time. */
 typedef void sent_fn(void *ctx, const struct st_ack *ack);
@@ -72,6 +72,11 @@ const char *daemon_database(const struct daemon *d); /* the file a reader opens 
 struct reader;
 must_check enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why);
 const char *daemon_runs(const struct daemon *d); /* the directory of run files and logs */
+const char *daemon_out(const struct daemon *d);  /* the program that sends requests; NULL: none */
+/* Who is told by the configuration or the store: see post_config. */
+struct config_notify;
+must_check enum err daemon_notify(struct daemon *d, struct reader *r, struct arena *a,
+				  struct config_notify *ret, const char **origin, struct why *why);
 
 /* --- on the daemon's thread -------------------------------------------------------------------------------
  */

@@ -3,6 +3,7 @@
  * nothing else is said. */
 #include "daemon/daemon.h"
 #include "daemon/desk.h"
+#include "daemon/post.h"
 #include "daemon/problems.h"
 #include "daemon/retain.h"
 
@@ -33,7 +34,7 @@ enum { LOG_STORE, LOG_RUNNER, LOG_CLOCK, LOG_STEP, LOGS };
 
 struct daemon {
 	struct daemon_options options;
-	char *database, *runs;
+	char *database, *runs, *letters;
 	int lock;
 	struct buf cgroup;
 	struct names *names;
@@ -51,6 +52,7 @@ struct daemon {
 	struct sending *sent;
 	struct problems *problems;
 	struct retain *retain;
+	struct post *post;
 	char restored[WHY_TEXT_MAX]; /* what is to be said of it; empty: nothing */
 	bool said_restored;          /* a problem of an earlier start is open */
 	struct boot looked;
@@ -86,6 +88,7 @@ void orders_free_all(struct pending *p);
 void sends_take(void *arg); /* mail */
 void sends_answered(void *ctx, const struct st_ack *ack);
 void sends_problem(void *ctx, const struct st_req *r); /* from the desk's thread */
+must_check enum err sends_post(void *ctx, const struct st_req *r, sent_fn *done, void *arg);
 void sends_free(struct sending *s);
 
 /* --- health.c: what fails, and who is told --- */

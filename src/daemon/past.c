@@ -85,6 +85,7 @@ void past_say(void *arg)
 					   .key = STR("restored"),
 					   .subject = STR("store"),
 					   .text = str_of(d->restored) };
+	r.news = (uint8_t)(1u << (d->restored[0] ? TELL_OPENED : TELL_CLOSED));
 	if (!d->restored[0])
 		r.problem.text = (struct str){ 0 };
 	if (daemon_send(d, &r, NULL, NULL))

@@ -180,6 +180,7 @@ static void tell_store(struct reader *reader, void *arg)
 		saying_free(s);
 		return;
 	}
+	r.news = (uint8_t)(1u << (s->act == PROBLEM_OPEN ? TELL_OPENED : TELL_CLOSED));
 	snprintf(key, sizeof key, keys[s->cause], (unsigned long long)s->about);
 	r.problem.key = str_of(key);
 	if (s->act == PROBLEM_OPEN) {

@@ -122,7 +122,7 @@ static bool remember(struct pump *p, const struct st_req *r)
 	else
 		p->facts++;
 	p->fact[place] = (struct pump_fact){
-		.op = r->op, .sid = r->sid, .run = r->run, .range = r->range, .hold = r->hold
+		.op = r->op, .news = r->news, .sid = r->sid, .run = r->run, .range = r->range, .hold = r->hold
 	};
 	return map_put(&p->by_tag, r->tag, place);
 }

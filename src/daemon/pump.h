@@ -7,6 +7,7 @@
 /* A request that was carried out, as far as anybody wants to know. */
 struct pump_fact {
 	uint8_t op, res;
+	bool news; /* if it was carried out: somebody wants to be told */
 	uint64_t sid;
 	struct wall at;         /* when it was durable */
 	struct run_row run;     /* OCC, VERDICT, STARTED, FINISH: as asked for */
@@ -17,6 +18,10 @@ struct pump_fact {
 		bool fresh; /* it was opened by this */
 		uint64_t number;
 	} problem; /* PROBLEM */
+	struct {
+		uint64_t number;
+		uint8_t kind, state;
+	} notice; /* TELL, for each of them; TRIED */
 };
 
 struct pump_config {

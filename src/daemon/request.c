@@ -171,3 +171,29 @@ enum err request_render(const struct doc_action *action, int64_t timeout, const 
 	*ret = (struct request){ { text, out.n }, m.value, m.n };
 	return OK;
 }
+
+enum err request_message(const struct request_message *m, const struct config_out *rules, struct arena *a,
+			 struct str *ret)
+{
+	_cleanup_(buf_free) struct buf out = { 0 };
+	buf_addc(&out, '{');
+	put_text(&out, "url", m->url);
+	put_text(&out, "method", STR("POST"));
+	put_number(&out, "timeout", m->seconds);
+	put_number(&out, "limit", REQUEST_ANSWER_BYTES);
+	buf_addf(&out, ",\"headers\":{\"Content-Type\":\"%s\"}", m->type);
+	put_text(&out, "body", m->body);
+	if (m->secret.n) {
+		put_text(&out, "id", m->id);
+		put_text(&out, "secret", m->secret);
+	}
+	put_rules(rules, &out);
+	buf_addc(&out, '}');
+	char *text = out.failed ? NULL : arena_dup(a, buf_str(&out));
+	if (out.p)
+		explicit_bzero(out.p, out.n);
+	if (!text)
+		return E_NOMEM;
+	*ret = (struct str){ text, out.n };
+	return OK;
+}

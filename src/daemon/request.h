@@ -25,6 +25,16 @@ struct request {
 	unsigned secrets;
 };
 
+/* A message of our own, signed if there is a secret. In the arena, as is what comes of it. */
+struct request_message {
+	struct str url;
+	const char *type; /* of its body */
+	struct str id, secret, body;
+	int64_t seconds;
+};
+must_check enum err request_message(const struct request_message *m, const struct config_out *rules,
+				    struct arena *a, struct str *ret);
+
 /* `timeout` in seconds, 0: none. Templates are expanded in the values of headers and in all strings of the
  * body, never in the address. */
 must_check enum err request_render(const struct doc_action *action, int64_t timeout,

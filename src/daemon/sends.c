@@ -13,7 +13,11 @@ void sends_take(void *arg)
 {
 	struct sending *s = arg;
 	if (pump_send(s->d->pump, &s->req)) {
-		sends_free(s); /* its caller is told when its time is up */
+		/* The post waits for its answer, however long it takes; other callers are told when their
+		 * time is up. */
+		bool waits = s->req.op == ST_TELL || s->req.op == ST_TRIED;
+		if (!waits || mailbox_put(s->d->mail, sends_take, s))
+			sends_free(s);
 		return;
 	}
 	s->next = s->d->sent;
@@ -26,6 +30,24 @@ static bool keep_text(struct sending *s, struct str *text)
 		return true;
 	text->p = arena_dup(&s->texts, *text);
 	return text->p != NULL;
+}
+
+static bool keep_notice(struct sending *s, struct notice_row *n)
+{
+	return keep_text(s, &n->origin) && keep_text(s, &n->target) && keep_text(s, &n->body) &&
+	       keep_text(s, &n->said);
+}
+
+static bool keep_notices(struct sending *s, struct telling *t)
+{
+	struct notice_row *all = arena_alloc(&s->texts, (t->n + 1) * sizeof *all);
+	bool good = all != NULL;
+	for (unsigned i = 0; i < t->n && good; i++) {
+		all[i] = t->notice[i];
+		good = keep_notice(s, &all[i]);
+	}
+	t->notice = all;
+	return good;
 }
 
 static bool keep_texts(struct sending *s)
@@ -45,6 +67,10 @@ static bool keep_texts(struct sending *s)
 		       keep_text(s, &s->req.source.from);
 	case ST_WORDS:
 		return keep_text(s, &s->req.words.text);
+	case ST_TELL:
+		return keep_notices(s, &s->req.tell);
+	case ST_TRIED:
+		return keep_notice(s, &s->req.tried);
 	case ST_SOURCE:
 		return keep_text(s, &s->req.source.from);
 	default:
@@ -78,6 +104,30 @@ static void state_changed(struct daemon *d, struct str agent)
 		loop_event(d->loop, &(struct event){ .kind = EV_STATE, .key = number });
 }
 
+static void tell_notice(struct daemon *d, const struct st_req *r, const struct notice_row *n, uint64_t number,
+			const struct st_ack *ack)
+{
+	struct pump_fact f = { .op = r->op, .res = ack->res, .sid = n->sid, .at = ack->done };
+	f.run.run = n->run;
+	f.notice.number = number;
+	f.notice.kind = n->kind;
+	f.notice.state = n->state;
+	daemon_tell(d, &f, ack);
+}
+
+/* Notices that were put, or tried, are told of one by one. */
+static void tell_notices(struct daemon *d, const struct st_req *r, const struct st_ack *ack)
+{
+	if (ack->res != ST_OK)
+		return;
+	if (r->op == ST_TRIED)
+		tell_notice(d, r, &r->tried, r->tried.number, ack);
+	for (unsigned i = 0; r->op == ST_TELL && ack->notice && i < r->tell.n; i++)
+		tell_notice(d, r, &r->tell.notice[i], ack->notice + i, ack);
+	if (r->op == ST_TELL && !r->tell.upto)
+		post_news(d->post); /* somebody else's */
+}
+
 void sends_answered(void *ctx, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
@@ -90,8 +140,15 @@ void sends_answered(void *ctx, const struct st_ack *ack)
 		f.problem.act = s->req.problem.act;
 		f.problem.number = ack->problem;
 		f.problem.fresh = ack->count == 1;
-		if (s->req.op == ST_STATE && ack->res == ST_OK)
+		if (s->req.op == ST_STATE && ack->res == ST_OK) {
 			state_changed(d, s->req.state.key);
+			if (str_eq(s->req.state.key, STR(POST_STATE_KEY)))
+				post_changed(d->post);
+		}
+		if (s->req.op == ST_TELL || s->req.op == ST_TRIED)
+			tell_notices(d, &s->req, ack);
+		if (s->req.news && ack->res == ST_OK)
+			post_news(d->post);
 		if (s->req.op == ST_AGENT && ack->res == ST_OK)
 			outdated_agent(d, &s->req.agent);
 		if (s->done)
@@ -109,4 +166,10 @@ void sends_problem(void *ctx, const struct st_req *r)
 	struct daemon *d = ctx;
 	while (daemon_send(d, r, NULL, NULL) == E_BUSY && !d->closing)
 		usleep(1000);
+}
+
+/* From the post's thread, which asks again. */
+enum err sends_post(void *ctx, const struct st_req *r, sent_fn *done, void *arg)
+{
+	return daemon_send(ctx, r, done, arg);
 }

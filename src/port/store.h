@@ -100,6 +100,17 @@ enum st_op {
 	/* What is said of a run in words: words.text is now that of (words.run, words.kind); an empty one
 	 * goes. ST_REFUSED: there is no such run. */
 	ST_WORDS,
+	/* News become notices: all of tell.notice are put, and all news up to number tell.upto go, in one
+	 * transaction. Each notice gets the next number, which is never given again; those that are `joined`
+	 * have that of the last before them that is not. Mine: there are no such news any more; with upto 0,
+	 * for what nobody heard of from here: the latest notice was put at this `at`. ST_REFUSED: a text that
+	 * is too long, too many of them, a joined one without one before it. Carried by LANE_FINISH. */
+	ST_TELL,
+	/* How an attempt to deliver the notice tried.number ended: state, attempts, next and said are taken
+	 * over. attempts is one more than that of the row, or the same where none was made. Mine: the same
+	 * attempts, last tried at this `at`. ST_LOST: it does not wait any more, or other attempts were made.
+	 * ST_REFUSED: there is no such notice. */
+	ST_TRIED,
 	/* What is old goes, if nothing needs it; see enum prune_what. What must stay, or is gone already,
 	 * stays as it is, and that is ST_OK as well. Carried by LANE_BULK; a request should name few. */
 	ST_PRUNE,
@@ -153,7 +164,8 @@ enum prune_what {
 	 * retry_at no later than `at`. Those stay that ended beyond the number `end`, for a follower may have
 	 * to act on them, and the latest end of a living schedule. `kept` of the schedule becomes the nominal
 	 * time, if that is later (not for KIND_MANUAL). Their numbers are never given again. Counts of
-	 * quarters of an hour that begin before `at` go with them. */
+	 * quarters of an hour that begin before `at` go with them, and so do the notices of these runs, and
+	 * those of no run that are over and were last touched no later than `at`. */
 	PRUNE_RUNS,
 	/* Ranges of `sid` that end no later than `at`; `kept` becomes their end, if that is later. */
 	PRUNE_RANGES,
@@ -327,6 +339,48 @@ static inline int64_t avoided_since(struct wall ended)
 	return floor_div(wall_seconds(ended), AVOIDED_SECONDS) * AVOIDED_SECONDS;
 }
 
+/* What somebody wants to be told of, written with what made it so. Who asked says in bits what it is; of
+ * their meaning the store knows nothing. */
+struct news_row {
+	uint64_t number; /* 1, 2, …; never given again */
+	uint8_t what;
+	uint16_t attempt;           /* STARTED, FINISH */
+	uint64_t sid, run, problem; /* those that are concerned; 0: none */
+	struct wall first, last;    /* RANGE; else 0 */
+};
+
+enum notice_state {
+	NOTICE_WAITING,
+	NOTICE_DELIVERED,
+	NOTICE_GIVEN_UP,
+	NOTICE_GONE,   /* and whoever was told wants to hear nothing any more */
+	NOTICE_JOINED, /* it is part of another */
+	NOTICE_STATES
+};
+
+/* One message to one receiver. */
+struct notice_row {
+	uint64_t number;
+	uint8_t kind; /* the asker's */
+	uint8_t state;
+	uint32_t attempts;
+	uint64_t sid, run, problem; /* what it is about; 0: none */
+	uint64_t joined;            /* the notice that it is part of; in a request: not 0 */
+	uint64_t line;              /* those to one receiver have one */
+	struct wall at;             /* when it was put */
+	struct wall tried;          /* 0: not yet */
+	struct wall next;           /* NOTICE_WAITING: when it is to be tried */
+	struct str origin;          /* who named the receiver */
+	struct str target, body;
+	struct str said; /* what came of the last attempt; p NULL: there was none */
+};
+
+struct telling {
+	uint64_t upto;
+	const struct notice_row *notice; /* lives until the answer, as do its texts */
+	unsigned n;                      /* STORE_TELL_MAX at most */
+};
+
 /* What becomes of the schedule's row together with an occurrence or a range. */
 struct row_move {
 	struct wall next, high;
@@ -352,7 +406,7 @@ struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
 	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT,
-			 ST_MEMORY, ST_WORDS, and where ST_PRUNE names none */
+			 ST_MEMORY, ST_WORDS, ST_TELL, ST_TRIED, and where ST_PRUNE names none */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
@@ -365,10 +419,17 @@ struct st_req {
 		struct agent_row agent;      /* AGENT: and these */
 		struct words_row words;      /* WORDS: and this one */
 		struct prune_ask prune;      /* PRUNE */
+		struct telling tell;         /* TELL */
+		struct notice_row tried;     /* TRIED: its text lives as long */
 	};
-	bool keep_next;          /* PUT: next, high, left, failures and owed stay as they are in the store */
-	bool close_range;        /* PUT, DROP: the schedule's open range ends at `at` */
-	struct wall at;          /* PUT, DROP, PROBLEM, STATE, AGENT: when it was decided; PRUNE: see there */
+	/* Not 0: somebody wants to be told of it. Where this makes it so (an occurrence that is recorded, a
+	 * range that is, a verdict, an attempt that is seen for the first time, an end, a problem that is
+	 * new or closes), a row of news is written with it; where it is mine, or refused, none is. */
+	uint8_t news;
+	bool keep_next;   /* PUT: next, high, left, failures and owed stay as they are in the store */
+	bool close_range; /* PUT, DROP: the schedule's open range ends at `at` */
+	struct wall
+		at; /* PUT, DROP, PROBLEM, STATE, AGENT, TELL, TRIED: when it was decided; PRUNE: see there */
 	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p
 				  * NULL: as before. Live until the answer */
 	struct str note; /* PUT, HOLD: why it is paused, for people; p NULL: as before; empty: none. Lives
@@ -394,6 +455,7 @@ struct st_ack {
 	uint64_t problem; /* PROBLEM: its number … */
 	uint32_t count;   /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new. STATE,
 			   * AGENT:   rev */
+	uint64_t notice;  /* TELL, when it put some: the number of the first; the others follow it */
 	struct run_row was; /* OCC, ST_LOST: the record that is there */
 	struct wall done; /* when it was durable; 0: the store does not say. For people: nothing is decided by
 			     it */
@@ -430,8 +492,9 @@ struct load_item {
 typedef void load_fn(void *ctx, const struct load_item *item);
 
 struct store_ops {
-	/* Never blocks; keeps no pointer but id, document, note and the texts of a problem. E_LIMIT: too many
-	 * requests under way, ask again later. E_IO: the store is damaged, and will answer nothing any more.
+	/* Never blocks; keeps no pointer but id, document, note and what is said to live until the answer.
+	 * E_LIMIT: too many requests under way, ask again later. E_IO: the store is damaged, and will answer
+	 * nothing any more.
 	 */
 	must_check enum err (*submit)(void *store, const struct st_req *r);
 	/* Takes up to `max` answers; how many there were. */

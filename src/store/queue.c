@@ -60,6 +60,37 @@ static char *keep(char *to, struct str *s)
 	return to + s->n;
 }
 
+static size_t text_of_notice(const struct notice_row *n)
+{
+	return n->origin.n + n->target.n + n->body.n + n->said.n;
+}
+
+static char *keep_notice(char *to, struct notice_row *n)
+{
+	return keep(keep(keep(keep(to, &n->origin), &n->target), &n->body), &n->said);
+}
+
+/* The rows themselves come first, for the place where texts are kept is aligned. */
+static size_t text_of_tell(const struct telling *t)
+{
+	size_t n = t->n * sizeof *t->notice;
+	for (unsigned i = 0; i < t->n; i++)
+		n += text_of_notice(&t->notice[i]);
+	return n;
+}
+
+static void keep_tell(char *to, struct telling *t)
+{
+	struct notice_row *all = (struct notice_row *)to;
+	if (!t->n)
+		return;
+	memcpy(all, t->notice, t->n * sizeof *all);
+	t->notice = all;
+	to += t->n * sizeof *all;
+	for (unsigned i = 0; i < t->n; i++)
+		to = keep_notice(to, &all[i]);
+}
+
 static size_t text_of(const struct st_req *r)
 {
 	const struct problem_said *p = &r->problem;
@@ -70,6 +101,8 @@ static size_t text_of(const struct st_req *r)
 	       : r->op == ST_STATE  ? n + r->state.key.n + r->state.text.n
 	       : r->op == ST_AGENT  ? n + r->agent.name.n + r->agent.text.n
 	       : r->op == ST_MEMORY ? n + r->memory.agent.n + r->memory.text.n + r->memory.tags.n
+	       : r->op == ST_TELL   ? text_of_tell(&r->tell)
+	       : r->op == ST_TRIED  ? n + text_of_notice(&r->tried)
 				    : n;
 }
 
@@ -79,6 +112,10 @@ static struct ask *ask_new(const struct st_req *r)
 	if (!a)
 		return NULL;
 	a->req = *r;
+	if (r->op == ST_TELL) {
+		keep_tell(a->text, &a->req.tell);
+		return a;
+	}
 	char *to = keep(keep(a->text, &a->req.id), &a->req.document);
 	to = keep(keep(to, &a->req.source.from), &a->req.note);
 	if (r->op == ST_PROBLEM) {
@@ -96,6 +133,8 @@ static struct ask *ask_new(const struct st_req *r)
 		keep(keep(keep(to, &a->req.memory.agent), &a->req.memory.text), &a->req.memory.tags);
 	if (r->op == ST_AGENT)
 		keep(keep(to, &a->req.agent.name), &a->req.agent.text);
+	if (r->op == ST_TRIED)
+		keep_notice(to, &a->req.tried);
 	return a;
 }
 

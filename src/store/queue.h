@@ -9,7 +9,7 @@ struct ask {
 	struct ask *next;
 	struct st_req req; /* its texts point into text */
 	struct st_ack ack;
-	char text[];
+	_Alignas(8) char text[]; /* rows of notices, too */
 };
 
 struct ask_list {

@@ -2,6 +2,7 @@
 #include "store/sqlite_agent.h"
 #include "store/sqlite_db.h"
 #include "store/sqlite_memory.h"
+#include "store/sqlite_notice.h"
 #include "store/sqlite_problem.h"
 #include "store/sqlite_rows.h"
 
@@ -157,6 +158,12 @@ static int give_end(struct task *t, uint64_t end)
 	return RUN(t, SQL_END_GIVE, end);
 }
 
+/* What was recorded just now is news, if somebody wants to know. */
+static int add_news(struct task *t, uint64_t run)
+{
+	return news_add(t->sql, t->r, t->sched.row.sid, run, 0);
+}
+
 /* ---- schedules ---- */
 
 /* Another living schedule has the id that this one is to have. */
@@ -309,6 +316,8 @@ static int take_over(struct task *t, const struct run_row *old)
 		rc = add_run(t, run, &added);
 	if (rc == SQLITE_OK && !added)
 		rc = SQLITE_CONSTRAINT;
+	if (rc == SQLITE_OK)
+		rc = add_news(t, run.run);
 	return rc == SQLITE_OK ? move(t) : rc;
 }
 
@@ -356,6 +365,8 @@ static int op_occ(struct task *t)
 	enum st_res res = judge_move(t, run->nominal);
 	bool added = false;
 	int rc = res == ST_OK && !is_pruned(t) ? add_run(t, *run, &added) : SQLITE_OK;
+	if (rc == SQLITE_OK && added)
+		rc = add_news(t, run->run);
 	if (rc != SQLITE_OK)
 		return rc;
 	return added ? move(t) : not_added(t, res);
@@ -401,6 +412,8 @@ static int op_range(struct task *t)
 			return rc != SQLITE_OK ? rc : answer(t, ST_REFUSED);
 	}
 	rc = put_range(t);
+	if (rc == SQLITE_OK)
+		rc = add_news(t, 0);
 	return rc == SQLITE_OK ? move(t) : rc;
 }
 
@@ -442,7 +455,8 @@ static int op_verdict(struct task *t)
 		return answer(t, ST_OK); /* mine */
 	if (run->state != RUN_PENDING && (run->state != RUN_CLAIMED || run->attempt != 0))
 		return answer(t, ST_LOST);
-	return RUN(t, SQL_RUN_VERDICT, run->run, want->state, want->reason);
+	int rc = RUN(t, SQL_RUN_VERDICT, run->run, want->state, want->reason);
+	return rc == SQLITE_OK ? add_news(t, run->run) : rc;
 }
 
 /* Comes late, at times: it never takes back a later attempt, nor begins one of a run that is over. */
@@ -452,7 +466,8 @@ static int op_started(struct task *t)
 	bool waits = run->state == RUN_CLAIMED || run->state == RUN_RETRYING;
 	if (!waits || want->attempt < run->attempt)
 		return answer(t, ST_OK);
-	return RUN(t, SQL_RUN_STARTED, run->run, want->attempt, want->started.us);
+	int rc = RUN(t, SQL_RUN_STARTED, run->run, want->attempt, want->started.us);
+	return rc == SQLITE_OK && want->attempt > run->attempt ? add_news(t, run->run) : rc;
 }
 
 static bool same_end(const struct run_row *a, const struct run_row *b)
@@ -493,6 +508,8 @@ static int op_finish(struct task *t)
 			 end->limited, number, end->exit_code);
 	if (rc == SQLITE_OK && t->r->avoided)
 		rc = count_avoided(t);
+	if (rc == SQLITE_OK)
+		rc = add_news(t, run->run);
 	/* Most ends change no count: that saves rewriting the row. */
 	if (rc != SQLITE_OK || !last || t->sched.row.failures == t->r->failures)
 		return rc;
@@ -528,6 +545,18 @@ static int op_problem(struct task *t)
 static int op_memory(struct task *t)
 {
 	return memory_carry_out(t->sql, t->r, t->ack);
+}
+
+/* ---- notices ---- */
+
+static int op_tell(struct task *t)
+{
+	return tell_carry_out(t->sql, t->r, t->ack);
+}
+
+static int op_tried(struct task *t)
+{
+	return tried_carry_out(t->sql, t->r, t->ack);
 }
 
 /* ---- names ---- */
@@ -631,7 +660,11 @@ static int prune_runs(struct task *t)
 		rc = RUN(t, SQL_PRUNE_RUNS, p->first, p->last, t->r->at.us, most);
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_PRUNE_AVOIDED, wall_seconds(t->r->at));
-	return rc == SQLITE_OK ? RUN(t, SQL_PRUNE_WORDS, p->first, p->last) : rc;
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_PRUNE_WORDS, p->first, p->last);
+	if (rc == SQLITE_OK)
+		rc = RUN(t, SQL_PRUNE_NOTICES, p->first, p->last);
+	return rc == SQLITE_OK ? RUN(t, SQL_PRUNE_LOOSE, t->r->at.us) : rc;
 }
 
 static int prune_ranges(struct task *t)
@@ -689,6 +722,7 @@ static const struct {
 	[ST_NAME] = { op_name, ABOUT_NONE },          [ST_SOURCE] = { op_source, ABOUT_SCHED },
 	[ST_STATE] = { op_state, ABOUT_NONE },        [ST_WORDS] = { op_words, ABOUT_NONE },
 	[ST_AGENT] = { op_agent, ABOUT_NONE },        [ST_MEMORY] = { op_memory, ABOUT_NONE },
+	[ST_TELL] = { op_tell, ABOUT_NONE },          [ST_TRIED] = { op_tried, ABOUT_NONE },
 	[ST_PRUNE] = { op_prune, ABOUT_SCHED },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");

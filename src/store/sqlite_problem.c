@@ -1,5 +1,6 @@
 #include "store/sqlite_problem.h"
 #include "store/sqlite_db.h"
+#include "store/sqlite_notice.h"
 
 /* What an act is decided by. */
 struct problem {
@@ -71,7 +72,8 @@ static int add(struct sql_set *sql, const struct st_req *r, struct problem *ret)
 		rc = db_bind_text(s, 4, r->problem.subject);
 	if (rc == SQLITE_OK)
 		rc = db_bind_text(s, 5, r->problem.text);
-	return finish(s, rc);
+	rc = finish(s, rc);
+	return rc == SQLITE_OK ? news_add(sql, r, 0, 0, ret->number) : rc;
 }
 
 static int act_open(struct sql_set *sql, const struct st_req *r, struct problem *p, struct st_ack *ret)
@@ -105,7 +107,8 @@ static int act_close(struct sql_set *sql, const struct st_req *r, struct problem
 	if (p->closed != INT64_MAX)
 		return SQLITE_OK; /* mine, or as good as mine */
 	DB_BIND(s, (int64_t)p->number, r->at.us);
-	return db_step(s);
+	int rc = db_step(s);
+	return rc == SQLITE_OK ? news_add(sql, r, 0, 0, p->number) : rc;
 }
 
 static bool fits(struct str s)

@@ -525,3 +525,168 @@ enum err read_problems(struct reader *r, bool all, uint64_t before, unsigned lim
 		*ret = list;
 	return e;
 }
+
+/* ---- news and notices ---- */
+
+static int list_news(sqlite3_stmt *s, unsigned limit, struct arena *a, struct read_news *list)
+{
+	int rc;
+	list->item = arena_alloc(a, limit * sizeof *list->item);
+	if (!list->item)
+		return SQLITE_NOMEM;
+	DB_BIND(s, limit + 1);
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		list->more = list->n == limit;
+		if (list->more)
+			break;
+		list->item[list->n++] = (struct news_row){ .number = (uint64_t)sqlite3_column_int64(s, 0),
+							   .what = (uint8_t)sqlite3_column_int(s, 1),
+							   .attempt = (uint16_t)sqlite3_column_int(s, 2),
+							   .sid = (uint64_t)sqlite3_column_int64(s, 3),
+							   .run = (uint64_t)sqlite3_column_int64(s, 4),
+							   .problem = (uint64_t)sqlite3_column_int64(s, 5),
+							   .first = { sqlite3_column_int64(s, 6) },
+							   .last = { sqlite3_column_int64(s, 7) } };
+	}
+	return leave(s, rc);
+}
+
+enum err read_news(struct reader *r, unsigned limit, struct arena *a, struct read_news *ret, struct why *why)
+{
+	struct read_news list = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = list_news(r->stmt[READ_NEWS], bounded(limit), a, &list);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = list;
+	return e;
+}
+
+static bool take_notice(sqlite3_stmt *s, struct arena *a, struct notice_row *n)
+{
+	notice_row_read(s, 0, n);
+	return keep(a, &n->origin) && keep(a, &n->target) && keep(a, &n->body) && keep(a, &n->said);
+}
+
+/* Of a statement whose first parameter is bound, and third. */
+static int list_notices(sqlite3_stmt *s, unsigned limit, struct arena *a, struct read_notices *list)
+{
+	int rc = sqlite3_bind_int64(s, 2, limit + 1);
+	list->item = arena_alloc(a, limit * sizeof *list->item);
+	if (!list->item)
+		rc = SQLITE_NOMEM;
+	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		list->more = list->n == limit;
+		if (list->more)
+			break;
+		rc = take_notice(s, a, &list->item[list->n++]) ? SQLITE_OK : SQLITE_NOMEM;
+	}
+	return leave(s, rc);
+}
+
+static enum err some_notices(struct reader *r, enum read_sql which, int64_t by, struct str but,
+			     unsigned limit, struct arena *a, struct read_notices *ret, struct why *why)
+{
+	struct read_notices list = { 0 };
+	sqlite3_stmt *s = r->stmt[which];
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 1, by);
+	if (rc == SQLITE_OK && but.p)
+		rc = db_bind_text(s, 3, but);
+	if (rc == SQLITE_OK)
+		rc = list_notices(s, bounded(limit), a, &list);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = list;
+	return e;
+}
+
+enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
+			 struct read_notices *ret, struct why *why)
+{
+	return some_notices(r, READ_NOTICES_OF, (int64_t)run, (struct str){ 0 }, limit, a, ret, why);
+}
+
+enum err read_notices(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
+		      struct read_notices *ret, struct why *why)
+{
+	int64_t by = before && before <= INT64_MAX ? (int64_t)before : INT64_MAX;
+	return some_notices(r, READ_NOTICES, by, (struct str){ 0 }, limit, a, ret, why);
+}
+
+enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsigned limit, struct arena *a,
+			  struct read_notices *ret, struct why *why)
+{
+	return some_notices(r, READ_NOTICES_DUE, by.us, but, limit, a, ret, why);
+}
+
+enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct notice_row *ret,
+		     struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_NOTICE];
+	struct notice_row found;
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)number);
+		rc = sqlite3_step(s);
+		if (rc == SQLITE_ROW && !take_notice(s, a, &found))
+			rc = SQLITE_NOMEM;
+		rc = leave(s, rc);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && rc != SQLITE_ROW)
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no notice %llu",
+			       (unsigned long long)number);
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
+/* Of a statement that has been bound: its first number, if there is a row. */
+static enum err one_number(struct reader *r, sqlite3_stmt *s, int bound, bool *there, int64_t *ret,
+			   struct why *why)
+{
+	int rc = bound == SQLITE_OK ? sqlite3_step(s) : bound;
+	bool found = rc == SQLITE_ROW;
+	int64_t n = found ? sqlite3_column_int64(s, 0) : 0;
+	enum err e = reader_end(r, leave(s, rc), why);
+	if (e == OK) {
+		*there = found;
+		*ret = n;
+	}
+	return e;
+}
+
+enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_NOTICE_NEXT];
+	bool there;
+	int64_t n;
+	int rc = reader_begin(r);
+	enum err e = one_number(r, s, rc == SQLITE_OK ? db_bind_text(s, 1, but) : rc, &there, &n, why);
+	if (e == OK)
+		*ret = there ? (struct wall){ n } : WALL_NEVER;
+	return e;
+}
+
+enum err read_notice_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number, bool *ret,
+			   struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_PINGED_SINCE];
+	int64_t n;
+	int rc = reader_begin(r);
+	DB_BIND(s, (int64_t)sid, kind, (int64_t)number);
+	return one_number(r, s, rc, ret, &n, why);
+}
+
+enum err read_receiver_gone(struct reader *r, struct str origin, bool *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_RECEIVER_GONE];
+	int64_t n;
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = db_bind_text(s, 1, origin);
+	return one_number(r, s, rc, ret, &n, why);
+}

@@ -215,6 +215,42 @@ struct read_holds {
 };
 must_check enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why);
 
+/* ---- news and notices ---- */
+
+struct read_news {
+	unsigned n;
+	bool more;
+	struct news_row *item;
+};
+/* The oldest first. */
+must_check enum err read_news(struct reader *r, unsigned limit, struct arena *a, struct read_news *ret,
+			      struct why *why);
+
+struct read_notices {
+	unsigned n;
+	bool more;
+	struct notice_row *item;
+};
+must_check enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct notice_row *ret,
+				struct why *why);
+/* Of a run, in the order in which they were put. */
+must_check enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
+				    struct read_notices *ret, struct why *why);
+/* The newest first: those with a number below `before` (0: all). */
+must_check enum err read_notices(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
+				 struct read_notices *ret, struct why *why);
+/* Those that wait and are to be tried by then, the longest waiting first, but for the lines in `but`, a JSON
+ * list of numbers. */
+must_check enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsigned limit,
+				     struct arena *a, struct read_notices *ret, struct why *why);
+/* When the first of those is to be tried; WALL_NEVER: there is none. */
+must_check enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, struct why *why);
+/* Is there one of this schedule and kind after that number? */
+must_check enum err read_notice_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number,
+				      bool *ret, struct why *why);
+/* Has this receiver, as named by `origin`, asked for no more? */
+must_check enum err read_receiver_gone(struct reader *r, struct str origin, bool *ret, struct why *why);
+
 must_check enum err read_problem(struct reader *r, uint64_t number, struct arena *a, struct problem_row *ret,
 				 struct why *why);
 

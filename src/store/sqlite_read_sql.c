@@ -116,6 +116,24 @@ static const char *const text[] = {
 	[READ_PROBLEMS_OPEN] = "SELECT " PROBLEM_COLUMNS " FROM problem INDEXED BY problem_open"
 			       " WHERE number < ?1 AND closed = " NEVER " ORDER BY number DESC LIMIT ?2",
 
+	[READ_NEWS] = "SELECT number, what, attempt, sid, run, problem, first, last FROM news"
+		      " ORDER BY number LIMIT ?1",
+	[READ_NOTICE] = "SELECT " NOTICE_COLUMNS " FROM notice n WHERE number = ?1",
+	[READ_NOTICES_OF] = "SELECT " NOTICE_COLUMNS " FROM notice n INDEXED BY notice_run"
+			    " WHERE n.run = ?1 AND n.run > 0 ORDER BY n.number LIMIT ?2",
+	/* But for lines in the list ?3. */
+	[READ_NOTICES_DUE] = "SELECT " NOTICE_COLUMNS " FROM notice n INDEXED BY notice_next"
+			     " WHERE n.state = 0 AND n.next <= ?1 AND n.line NOT IN"
+			     " (SELECT value FROM json_each(?3)) ORDER BY n.next LIMIT ?2",
+	[READ_NOTICE_NEXT] = "SELECT next FROM notice INDEXED BY notice_next WHERE state = 0 AND line NOT IN"
+			     " (SELECT value FROM json_each(?1)) ORDER BY next LIMIT 1",
+	[READ_NOTICES] = "SELECT " NOTICE_COLUMNS " FROM notice n WHERE n.number < ?1"
+			 " ORDER BY n.number DESC LIMIT ?2",
+	[READ_PINGED_SINCE] = "SELECT 1 FROM notice n INDEXED BY notice_sid WHERE n.sid = ?1 AND n.sid > 0 "
+			      "AND n.kind = ?2 AND n.number > ?3 LIMIT 1",
+	[READ_RECEIVER_GONE] = "SELECT 1 FROM notice INDEXED BY notice_gone WHERE state = 3 AND origin = ?1"
+			       " LIMIT 1",
+
 	[READ_RUN_LAST] = "SELECT ifnull(max(run), 0) FROM run",
 	[READ_RUN_FROM] = "SELECT run, claimed FROM run WHERE run >= ?1 ORDER BY run LIMIT 1",
 

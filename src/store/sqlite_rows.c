@@ -129,3 +129,24 @@ void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
 	ret->text = text_read(st, c.at++);
 	ret->tags = text_read(st, c.at);
 }
+
+void notice_row_read(sqlite3_stmt *st, int at, struct notice_row *ret)
+{
+	struct cursor c = { st, at };
+	ret->number = (uint64_t)number(&c);
+	ret->kind = (uint8_t)number(&c);
+	ret->state = (uint8_t)number(&c);
+	ret->attempts = (uint32_t)number(&c);
+	ret->sid = (uint64_t)number(&c);
+	ret->run = (uint64_t)number(&c);
+	ret->problem = (uint64_t)number(&c);
+	ret->joined = (uint64_t)number(&c);
+	ret->line = (uint64_t)number(&c);
+	ret->at = moment(&c);
+	ret->tried = moment(&c);
+	ret->next = moment(&c);
+	ret->origin = text_read(st, c.at++);
+	ret->target = text_read(st, c.at++);
+	ret->body = text_read(st, c.at++);
+	ret->said = text_read(st, c.at);
+}

@@ -103,6 +103,19 @@ static const char *const text[] = {
 			  " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[SQL_AGENT_MOVE] = "UPDATE agent SET line = ?1, source = ?3 WHERE name = ?2",
 
+	[SQL_NEWS_ADD] = "INSERT INTO news (what, attempt, sid, run, problem, first, last)"
+			 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[SQL_NEWS_FIRST] = "SELECT min(number) FROM news",
+	[SQL_NEWS_DROP] = "DELETE FROM news WHERE number <= ?1",
+	[SQL_NOTICE_ADD] =
+		"INSERT INTO notice (kind, state, attempts, sid, run, problem, joined, line, at, tried, next,"
+		" origin, target, body, said) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
+		" ?14, ?15)",
+	[SQL_NOTICE_LAST] = "SELECT at FROM notice WHERE number = (SELECT max(number) FROM notice)",
+	[SQL_NOTICE_GET] = "SELECT state, attempts, tried FROM notice WHERE number = ?1",
+	[SQL_NOTICE_TRIED] = "UPDATE notice SET state = ?2, attempts = ?3, tried = ?4, next = ?5, said = ?6"
+			     " WHERE number = ?1",
+
 	[SQL_SID_LAST] = "SELECT value FROM meta WHERE key = 'last_sid'",
 	[SQL_SID_REMEMBER] = "UPDATE meta SET value = max(value, ?1) WHERE key = 'last_sid'",
 
@@ -114,6 +127,11 @@ static const char *const text[] = {
 	[SQL_PRUNE_WORDS] = "DELETE FROM words AS w WHERE w.run >= ?1 AND w.run <= ?2"
 			    " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = w.run)",
 	[SQL_PRUNE_AVOIDED] = "DELETE FROM avoided WHERE sid = 0 AND since <> -1 AND since < ?1",
+	[SQL_PRUNE_NOTICES] = "DELETE FROM notice AS n INDEXED BY notice_run WHERE n.run > 0 AND n.run >= ?1 "
+			      "AND n.run <= ?2"
+			      " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = n.run)",
+	[SQL_PRUNE_LOOSE] = "DELETE FROM notice INDEXED BY notice_loose WHERE run = 0 AND state > 0"
+			    " AND at <= ?1 AND tried <= ?1",
 	[SQL_PRUNE_RANGES_KEPT] = "UPDATE schedule SET kept = max(kept, ifnull((SELECT max(last) FROM range"
 				  " WHERE sid = ?1 AND last <= ?2), kept)) WHERE sid = ?1",
 	[SQL_PRUNE_RANGES] = "DELETE FROM range WHERE sid = ?1 AND last <= ?2",

@@ -1,6 +1,7 @@
 #include "surface/events.h"
 
 #include "core/model.h"
+#include "daemon/notice.h"
 #include "surface/sse.h"
 #include "surface/tell.h"
 
@@ -96,6 +97,13 @@ static const char *type_of(const struct pump_fact *f)
 		return "run.started";
 	case ST_FINISH:
 		return f->run.state == RUN_RETRYING ? "run.failed" : "run.finished";
+	case ST_TELL:
+		return f->notice.kind == TELL_PING ? NULL : "notice";
+	case ST_TRIED:
+		return f->notice.state == NOTICE_WAITING     ? NULL
+		       : f->notice.state != NOTICE_DELIVERED ? "notice.given_up"
+		       : f->notice.kind == TELL_PING         ? NULL
+							     : "notice.delivered";
 	case ST_HOLD:
 		return f->hold.reason ? "hold.set" : "hold.freed";
 	case ST_PROBLEM:
@@ -143,6 +151,32 @@ static const char *name_of(struct events *e, uint64_t sid)
 	return copy;
 }
 
+/* What is told, and to whom; a target that is an event may have a name of its own. */
+static void add_notice(struct events *e, const struct pump_fact *f, struct buf *out)
+{
+	_cleanup_(arena_free) struct arena a = { 0 };
+	_cleanup_(buf_free) struct buf to = { 0 };
+	struct notice_row n;
+	struct doc_target target;
+	struct val body;
+	struct why why;
+	buf_addf(out, ",\"notice\":%llu,\"about\":\"%s\"", (unsigned long long)f->notice.number,
+		 notice_word(f->notice.kind));
+	if (read_notice(e->reader, f->notice.number, &a, &n, &why))
+		return;
+	notice_receiver(&n, &to);
+	tell_str(out, "to", buf_str(&to));
+	if (notice_target(&n, &a, &target, NULL) == OK && target.name.n)
+		tell_str(out, "name", target.name);
+	const struct val *text = n.kind != TELL_PING && json_read(n.body, &a, &body, NULL) == OK
+					 ? val_get(&body, STR("text"))
+					 : NULL;
+	if (text && text->kind == VAL_STR)
+		tell_str(out, "text", text->str);
+	if (f->op == ST_TRIED)
+		tell_str(out, "said", n.said);
+}
+
 static void write_event(struct events *e, uint64_t number, const struct pump_fact *f, struct buf *out)
 {
 	const char *id = f->sid ? name_of(e, f->sid) : NULL;
@@ -152,13 +186,16 @@ static void write_event(struct events *e, uint64_t number, const struct pump_fac
 		buf_add(out, STR(",\"schedule\":"));
 		json_write_str(out, str_of(id));
 	}
-	if (f->run.run) {
-		buf_addf(out, ",\"run\":\"r%llu\",\"attempt\":%u", (unsigned long long)f->run.run,
-			 f->run.attempt);
+	if (f->run.run)
+		buf_addf(out, ",\"run\":\"r%llu\"", (unsigned long long)f->run.run);
+	if (f->run.run && !f->notice.number) {
+		buf_addf(out, ",\"attempt\":%u", f->run.attempt);
 		add_time(out, "nominal", f->run.nominal);
 	}
 	if (f->op == ST_OCC && f->run.due.us) /* from due to durable */
 		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(f->at.us - f->run.due.us) / 1000);
+	if (f->notice.number)
+		add_notice(e, f, out);
 	if (f->problem.number)
 		buf_addf(out, ",\"problem\":%llu", (unsigned long long)f->problem.number);
 	if (f->op == ST_RANGE) {

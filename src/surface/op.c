@@ -9,6 +9,7 @@
 #include "surface/op_eval.h"
 #include "surface/op_events.h"
 #include "surface/op_memory.h"
+#include "surface/op_notify.h"
 #include "surface/op_pause.h"
 #include "surface/op_problem.h"
 #include "surface/op_report.h"
@@ -322,6 +323,27 @@ const struct op ops[] = {
 	  .notes = "What is most relevant to a schedule is in the context of its runs, as data. Notes stay "
 		   "when\n"
 		   "their run is forgotten; `rota memory rm --run RUN` removes what a run wrote." },
+	{ .name = "notify",
+	  .summary = "who is told of failures and problems",
+	  .example = "rota notify set --webhook https://example.org/hook --secret /etc/rota/key",
+	  .param = { { "action", "ls|set|test", OP_TEXT, true, 0,
+		       "what was told; say who is; see if it works" },
+		     { "webhook", "URL", OP_TEXT, false, 0, "set: this address" },
+		     { "secret", "FILE", OP_TEXT, false, 0, "set: has the key that signs it, whsec_..." },
+		     { "desktop", NULL, OP_FLAG, false, 0, "set: this desktop, by notify-send" },
+		     { "none", NULL, OP_FLAG, false, 0, "set: nobody" },
+		     { "add", NULL, OP_FLAG, false, 0, "set: besides those who are" },
+		     { "events", "LIST", OP_TEXT, false,
+		       0, "set: success, failure, missed, recovered, problem (default: all)" },
+		     { "limit", "N", OP_COUNT, false, READ_LIST_MAX, "ls: so many (default 20)" },
+		     { "command", "-- COMMAND ...", OP_WORDS, false,
+		       0, "set: this program, which reads what happened as JSON" },
+		     SOCKET_PARAM,
+		     JSON_PARAM },
+	  .run = op_notify,
+	  .notes = "Alone it says who is told. These hear of schedules that name nobody themselves, and of "
+		   "every\n"
+		   "problem. test sends a message to each, waits, and exits with 1 if one did not arrive." },
 	{ .name = "backfill",
 	  .summary = "run what did not run in a stretch of time",
 	  .example = "rota backfill backup --from 2026-11-01 --to 2026-11-07",
@@ -679,6 +701,44 @@ const struct op ops[] = {
 	  .route = "/api/v1/runs/{run}/memory",
 	  .handle = handle_memory_remove_run,
 	  .show = show_forgotten },
+	{ .name = "get-notify",
+	  .summary = "who is told by the configuration",
+	  .param = { SOCKET_PARAM, JSON_PARAM },
+	  .method = "GET",
+	  .route = "/api/v1/notify",
+	  .handle = handle_notify,
+	  .show = show_notify },
+	{ .name = "set-notify",
+	  .summary = "say who is",
+	  .param = { SOCKET_PARAM, JSON_PARAM },
+	  .method = "PUT",
+	  .route = "/api/v1/notify",
+	  .handle = handle_set_notify,
+	  .show = show_notify },
+	{ .name = "test-notify",
+	  .summary = "a message to each of them",
+	  .param = { SOCKET_PARAM, JSON_PARAM },
+	  .method = "POST",
+	  .route = "/api/v1/notify/test",
+	  .handle = handle_test_notify },
+	{ .name = "get-notices",
+	  .summary = "what was told, and what came of it",
+	  .param = { { "limit", "N", OP_COUNT, false, READ_LIST_MAX, "so many (default 20)" },
+		     { "before", "NUMBER", OP_TEXT, false, 0, "older ones than this" },
+		     SOCKET_PARAM,
+		     JSON_PARAM },
+	  .method = "GET",
+	  .route = "/api/v1/notices",
+	  .handle = handle_notices,
+	  .show = show_notify },
+	{ .name = "get-notice",
+	  .summary = "one of them",
+	  .param = { { "notice", "NUMBER", OP_TEXT, true, 0, "its number", .required = true },
+		     SOCKET_PARAM,
+		     JSON_PARAM },
+	  .method = "GET",
+	  .route = "/api/v1/notices/{notice}",
+	  .handle = handle_notice },
 	{ 0 },
 };
 

@@ -1,5 +1,6 @@
 #include "surface/op_config.h"
 #include "base/json.h"
+#include "surface/remote.h"
 
 static const char *flag(void *self, const char *name)
 {
@@ -47,7 +48,31 @@ static void from(const struct settings *s, unsigned i, struct buf *out)
 	}
 }
 
-static void write_json(const struct settings *s, struct buf *out)
+/* Who is told may be the daemon's to know: what `rota notify set` said, as JSON; NULL: nothing, or no daemon
+ * to ask. */
+static const struct val *told_by_daemon(struct op_call *call, const struct settings *s)
+{
+	struct op_call ask = *call;
+	struct why why;
+	struct str text;
+	struct val *v = arena_alloc(call->arena, sizeof *v);
+	ask.why = &why;
+	if (!v || s->config.says_notify ||
+	    remote_call(&ask, "GET", "/api/v1/notify", (struct str){ 0 }, &text, v))
+		return NULL;
+	const struct val *from = val_get(v, STR("from"));
+	return from && from->kind == VAL_STR ? val_get(v, STR("notify")) : NULL;
+}
+
+/* The setting that `rota notify set` is about. */
+static bool is_notify(const struct key *k)
+{
+	return !strcmp(k->name, "notify");
+}
+
+#define BY_NOTIFY_SET "rota notify set"
+
+static void write_json(const struct settings *s, const struct val *told, struct buf *out)
 {
 	const char *comma = "";
 	buf_add(out, STR("{\"file\":"));
@@ -61,11 +86,16 @@ static void write_json(const struct settings *s, struct buf *out)
 		_cleanup_(buf_free) struct buf where = { 0 };
 		if (k->later)
 			continue;
+		bool set = told && is_notify(k);
 		from(s, i, &where);
 		buf_addf(out, "%s\"%s\":{\"value\":", comma, k->name);
-		keys_json(k, &s->config, out);
-		buf_addf(out, ",\"origin\":\"%s\",\"from\":", origin_words[s->source[i].origin]);
-		json_write_str(out, buf_str(&where));
+		if (set)
+			json_write(out, told);
+		else
+			keys_json(k, &s->config, out);
+		buf_addf(out,
+			 ",\"origin\":\"%s\",\"from\":", set ? "store" : origin_words[s->source[i].origin]);
+		json_write_str(out, set ? STR(BY_NOTIFY_SET) : buf_str(&where));
 		buf_addc(out, '}');
 		out->failed |= where.failed;
 		comma = ",";
@@ -73,15 +103,20 @@ static void write_json(const struct settings *s, struct buf *out)
 	buf_add(out, STR("}}\n"));
 }
 
-static void write_text(const struct settings *s, struct buf *out)
+static void write_text(const struct settings *s, const struct val *told, struct buf *out)
 {
 	for (unsigned i = 0; config_settings[i].key.name; i++) {
 		const struct key *k = &config_settings[i].key;
 		_cleanup_(buf_free) struct buf value = { 0 }, where = { 0 };
 		if (k->later)
 			continue;
-		keys_show(k, &s->config, &value);
-		from(s, i, &where);
+		if (told && is_notify(k)) {
+			json_write(&value, told);
+			buf_add(&where, STR(BY_NOTIFY_SET));
+		} else {
+			keys_show(k, &s->config, &value);
+			from(s, i, &where);
+		}
 		buf_addf(out, "%-20s %-32s %s\n", k->name, buf_str(&value).p, buf_str(&where).p);
 		out->failed |= value.failed || where.failed;
 	}
@@ -95,9 +130,9 @@ enum err op_config(struct op_call *call)
 		return e;
 	_cleanup_(buf_free) struct buf out = { 0 };
 	if (call->json)
-		write_json(&s, &out);
+		write_json(&s, told_by_daemon(call, &s), &out);
 	else
-		write_text(&s, &out);
+		write_text(&s, told_by_daemon(call, &s), &out);
 	if (out.failed)
 		return E_NOMEM;
 	fwrite(out.p, 1, out.n, call->out);

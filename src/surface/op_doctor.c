@@ -7,6 +7,7 @@
 #include "store/sqlite.h"
 #include "surface/api.h"
 #include "surface/op_config.h"
+#include "surface/op_notify.h"
 #include "surface/op_serve.h"
 #include "surface/remote.h"
 #include "surface/table.h"
@@ -267,6 +268,11 @@ static void look_inside(const struct looking *l, struct buf *out)
 	      l->counts.outdated ? "%u schedules wait: their rules are of another version or other zone files"
 				 : "all %u schedules are up to date",
 	      l->counts.outdated ? l->counts.outdated : l->counts.schedules);
+	const char *missing = notify_missing(l->call, l->api);
+	found(out, missing ? WARN : FINE, "notify",
+	      missing ? "install it: until then nobody is told by it" : NULL,
+	      missing ? "%s, by which people are told, is not there" : "all that tells people is there%.0s",
+	      missing ? missing : "");
 	const char *runs = daemon_runs(api_daemon(l->api)), *slash = strrchr(runs, '/');
 	const char *data = arena_dup(l->call->arena, (struct str){ runs, (size_t)(slash - runs) });
 	if (!data)

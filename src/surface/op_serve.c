@@ -83,6 +83,7 @@ enum err op_serve(struct op_call *call)
 				    .launcher = op_launcher(call),
 				    .out = { find_program(call, "rota-out", "ROTA_OUT"), &c->out },
 				    .secrets = { c->secret, c->secrets },
+				    .notify = c->says_notify ? &c->notify : NULL,
 				    .documents_first = op_arg(call, "directory")->given,
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,

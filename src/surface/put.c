@@ -1,4 +1,5 @@
 #include "surface/put.h"
+#include "surface/op_notify.h"
 
 #include "core/doc/command.h"
 #include "daemon/who.h"
@@ -249,7 +250,9 @@ enum err put_tell(struct op_call *call, struct api *api, const struct put *p, co
 		 ",\"timeout\":%lld,\"missed_schedule_policy\":\"%s\",\"overlap\":\"%s\",\"retries\":%lld",
 		 (long long)d->timeout, missed_words[d->missed], overlap_words[d->overlap],
 		 (long long)d->retry.count);
-	buf_add(out, STR(",\"notified\":[],\"warnings\":["));
+	buf_add(out, STR(",\"notified\":"));
+	tell_notified(out, call, api, d);
+	buf_add(out, STR(",\"warnings\":["));
 	for (unsigned i = 0; i < p->warnings; i++) {
 		buf_add(out, i ? STR(",") : STR(""));
 		json_write_str(out, str_of(p->warning[i].text));
@@ -326,6 +329,17 @@ static const char *here_and_there(struct op_call *call, struct str iso, struct s
 	return arena_printf(call->arena, "%s, there %.*s", here, TIME, there);
 }
 
+static void show_told(struct op_call *call, const struct val *list)
+{
+	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
+	fputs(n ? "  on failure  told: " : "  on failure  nobody is told; `rota` shows it", call->out);
+	for (unsigned i = 0; i < n; i++) {
+		fputs(i ? ", " : "", call->out);
+		print_safe(call->out, list->list.item[i].str);
+	}
+	fputc('\n', call->out);
+}
+
 void put_show(struct op_call *call, const struct val *v)
 {
 	const char *zone = val_text(call->arena, v, "timezone");
@@ -337,7 +351,7 @@ void put_show(struct op_call *call, const struct val *v)
 	fprintf(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
 		val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
 		val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
-	fputs("  on failure  nobody is told; `rota` shows it\n", call->out);
+	show_told(call, val_get(v, STR("notified")));
 	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
 		fprintf(call->out, "  %s %s\n", i ? "           " : "next       ",
 			here_and_there(call, next->list.item[i].str, str_of(zone)));

@@ -4,6 +4,7 @@
 #include "host/runfile.h"
 #include "host/tail.h"
 #include "surface/api.h"
+#include "surface/op_notify.h"
 #include "surface/op_run.h"
 #include "surface/table.h"
 #include "surface/tell.h"
@@ -188,8 +189,9 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 		tell_log(out, runs, &r, r.attempt, &last);
 	else
 		buf_add(out, STR(",\"log\":null"));
+	e = tell_notices_of(call, api, r.run);
 	buf_addc(out, '}');
-	return OK;
+	return e;
 }
 
 /* --- for people
@@ -362,5 +364,6 @@ void show_run(struct op_call *call, const struct val *v)
 	show_origin(call, val_get(v, STR("origin")));
 	line(call, "answer", beginning(call, v, "answer"));
 	line(call, "log", log_text(call, v));
+	show_notices(call, val_get(v, STR("notices")), "told");
 	show_attempts(call, val_get(v, STR("attempts")));
 }

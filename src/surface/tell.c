@@ -33,6 +33,21 @@ void tell_at(struct buf *out, const char *name, struct wall t)
 	tell_time(out, t);
 }
 
+/* As it is stored, but for keys that sign messages: those are for whoever applies it to know. */
+static void add_document(struct buf *out, struct str text)
+{
+	static const char mark[] = "\"secret\":\"whsec_";
+	for (const char *at; (at = memmem(text.p, text.n, mark, sizeof mark - 1));) {
+		size_t n = (size_t)(at - text.p) + sizeof mark - 1, end = n;
+		while (end < text.n && text.p[end] != '"')
+			end++;
+		buf_add(out, str_sub(text, 0, n));
+		buf_add(out, STR("***"));
+		text = str_from(text, end);
+	}
+	buf_add(out, text);
+}
+
 void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, struct str blocked,
 		const struct read_avoided *whole)
 {
@@ -68,7 +83,7 @@ void tell_sched(struct buf *out, const struct read_sched *s, const struct read_h
 		buf_addf(out, ",\"model_calls_avoided\":%llu", (unsigned long long)whole->ever);
 	if (whole && s->document.n) {
 		buf_add(out, STR(",\"document\":"));
-		buf_add(out, s->document);
+		add_document(out, s->document);
 	}
 	buf_addc(out, '}');
 }

@@ -192,7 +192,7 @@ def completions():
 def help_of_all():
     r = good("--help")
     verbs = re.findall(r"^  (\S+) ", r.out, re.M)
-    wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack agent state memory backfill events serve doctor clock "
+    wanted = ("status add apply ls show edit rm run stop pause resume runs logs why ack agent state memory notify backfill events serve doctor clock "
               "backup restore config version completion next explain zones report step note eval render").split()
     check(verbs == wanted, f"help lists {verbs}", r)
     usage = {"add": "EXPR ", "show": "NAME ", "stop": "RUN|SCHEDULE ", "rm": "SCHEDULE ", "why": "SCHEDULE [TIME] ",

@@ -107,6 +107,7 @@ void check_free(struct check *c)
 	table_free(&c->book_of);
 	table_free(&c->view_of);
 	table_free(&c->born_as);
+	table_free(&c->seen_as);
 	free(c);
 }
 

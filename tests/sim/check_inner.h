@@ -42,6 +42,8 @@ struct book { /* of a schedule */
 	struct wall dropped_at;
 	uint32_t last_view; /* plus one */
 	uint64_t last_end;  /* the number of the last in `end` */
+	uint32_t failures;  /* in a row, and how long all that was missed … */
+	uint64_t stretched; /* … as they stood when the store last did something to it */
 	unsigned stuck;     /* claims in a row that did not move it */
 };
 
@@ -115,6 +117,8 @@ struct check {
 	struct view *view;
 	size_t views, view_room;
 	struct table view_of;
+	struct table seen_as; /* what a run was when something last happened to it */
+	uint64_t last_news;
 	struct table born_as; /* (sid, nominal) to the view that was born first */
 	uint32_t *alive;      /* views with a process */
 	size_t alives, alive_room;
@@ -160,6 +164,9 @@ static inline const struct view *view_before(const struct check *c, const struct
 {
 	return v->before ? &c->view[v->before - 1] : NULL;
 }
+
+/* The store has carried this out. */
+void check_news(struct check *c, const struct st_req *q);
 
 /* Is this version due when its leader's run has ended so? */
 bool check_follows(const struct version *v, uint8_t outcome);

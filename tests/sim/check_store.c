@@ -529,6 +529,8 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_MEMORY:
 	case ST_AGENT:
 	case ST_WORDS:
+	case ST_TELL:
+	case ST_TRIED:
 	case ST_PRUNE:
 	case ST_OPS:
 		break;
@@ -650,6 +652,7 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 {
 	static const char *const words[] = { "ok", "lost", "stale", "fenced", "refused" };
 	world_say(c->w, "    store: tag %llu %s", (unsigned long long)q->tag, words[a->res]);
+	check_news(c, q);
 	if (a->res != ST_OK)
 		return;
 	switch ((enum st_op)q->op) {
@@ -696,6 +699,8 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_MEMORY:
 	case ST_AGENT:
 	case ST_WORDS:
+	case ST_TELL:
+	case ST_TRIED:
 	case ST_PRUNE:
 	case ST_OPS:
 		break;

@@ -80,11 +80,25 @@ static void free_group(struct group *g)
 	*g = (struct group){ 0 };
 }
 
+/* They have been told, as far as this world goes. */
+static void take_news(struct world *w)
+{
+	enum { MANY = 64 };
+	size_t n = rows_newses(w->rows);
+	struct st_req q = { .op = ST_TELL, .lane = LANE_FINISH };
+	struct st_ack a;
+	if (n < MANY)
+		return;
+	q.tell.upto = rows_news_at(w->rows, n - 1)->number;
+	rows_apply(w->rows, &q, &a);
+}
+
 static void apply(struct world *w, const struct st_req *q, struct st_ack *a)
 {
 	rows_apply(w->rows, q, a);
 	world_note(w, mix2(a->op + 200u, a->res));
 	see_applied(w->check, q, a);
+	take_news(w);
 }
 
 void desk_commit(struct world *w, unsigned again)

@@ -237,6 +237,23 @@ static bool range_is_long(struct world *w, struct st_req *q)
 	return true;
 }
 
+/* --- news are written with their cause, and once --- */
+
+static bool nobody_is_told(struct world *w, struct st_req *q)
+{
+	if (w->t > HOURS(1) && q->op == ST_FINISH)
+		q->news &= (uint8_t) ~(1u << TELL_FAILURE);
+	return true;
+}
+
+static bool told_of_a_retry(struct world *w, struct st_req *q)
+{
+	(void)w;
+	if (q->op == ST_FINISH && q->run.state == RUN_RETRYING)
+		q->news = 1u << TELL_FAILURE;
+	return true;
+}
+
 enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10 };
 
 const struct planted planted[] = {
@@ -272,6 +289,8 @@ const struct planted planted[] = {
 	  6 },
 	{ { "guard before the record", "R10", .submit = guard_at_once }, "R10", DENSE, 1 },
 	{ { "range one short", "R11", .submit = range_is_short }, "no record", CRASHES, 6 },
+	{ { "nobody is told", "news", .submit = nobody_is_told }, "news", DENSE, 1 },
+	{ { "told of a retry", "news", .submit = told_of_a_retry }, "news", DENSE, 1 },
 	{ { "range one long", "R11", .submit = range_is_long }, "early", CRASHES, 6 },
 };
 const unsigned planted_count = ARRAY_LEN(planted);

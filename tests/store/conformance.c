@@ -1749,6 +1749,173 @@ static struct st_req prune_runs(uint64_t first, uint64_t last, uint64_t end, int
 	return r;
 }
 
+/* ---- news and notices ---- */
+
+/* The same, and somebody wants to know. */
+static struct st_req told(struct st_req r, unsigned what)
+{
+	r.news = (uint8_t)what;
+	return r;
+}
+
+ON_EACH(news_come_with_their_cause)
+{
+	ask(rig, told(req_put(5, 0, 10), 255)); /* nobody is told of that */
+	ask(rig, told(req_occ(5, 1, 7, 100), 1));
+	ask(rig, told(req_started(5, 7, 1, 110), 2));
+	ask(rig, told(req_started(5, 7, 1, 111), 2)); /* seen before */
+	ask(rig, told(req_finish(5, 7, 1, RUN_RETRYING, 120), 0));
+	ask(rig, told(req_finish(5, 7, 2, RUN_FINISHED, 130), 4));
+	ask(rig, req_occ(5, 1, 8, 200));
+	ask(rig, told(req_verdict(5, 8, RUN_MISSED, 3), 8));
+	ask(rig, told(moving(req_range(5, 1, 300, 400), 500, 400), 16));
+	ask(rig, told(moving(req_range(5, 1, 410, 500), 600, 500), 16)); /* prolongs it */
+	ask(rig, told(req_problem(PROBLEM_OPEN, 0, "cause", 20), 32));
+	ask(rig, told(req_problem(PROBLEM_OPEN, 0, "cause", 21), 32)); /* said again */
+	ask(rig, told(req_problem(PROBLEM_CLOSE, 0, "cause", 22), 64));
+	EXPECT(rig, "news",
+	       "1 1 0 5 7 0 0 0|2 2 1 5 7 0 0 0|3 4 2 5 7 0 0 0|4 8 0 5 8 0 0 0|5 16 0 5 0 0 300 400|"
+	       "6 16 0 5 0 0 410 500|7 32 0 0 0 1 0 0|8 64 0 0 0 1 0 0");
+}
+
+ON_EACH(what_changes_nothing_is_no_news)
+{
+	ask(rig, req_put(5, 0, 10));
+	ask(rig, told(req_occ(5, 2, 7, 100), 1)); /* stale */
+	ask(rig, req_occ(5, 1, 7, 100));
+	ask(rig, told(req_occ(5, 1, 8, 100), 1));                 /* lost */
+	ask(rig, told(req_occ(6, 1, 9, 100), 1));                 /* refused */
+	ask(rig, told(req_started(5, 6, 1, 1), 1));               /* no such run */
+	ask(rig, told(req_finish(5, 7, 1, RUN_CLAIMED, 120), 1)); /* no end */
+	ask(rig, req_finish(5, 7, 1, RUN_FINISHED, 120));
+	ask(rig, told(req_finish(5, 7, 1, RUN_FINISHED, 121), 1)); /* it has another */
+	ask(rig, told(req_verdict(5, 7, RUN_MISSED, 3), 1));       /* too late */
+	ask(rig, told(req_problem(PROBLEM_CLOSE, 0, "nothing", 22), 1));
+	EXPECT(rig, "news", "");
+}
+
+ON_EACH(a_record_that_is_taken_over_is_news_again)
+{
+	ask(rig, req_put(5, 0, 10));
+	struct st_req missed = req_occ(5, 1, 7, 100), filled = req_occ(5, 1, 8, 100);
+	missed.run.state = RUN_MISSED;
+	filled.run.kind = KIND_BACKFILL;
+	ask(rig, told(missed, 4));
+	ask(rig, told(filled, 2));
+	EXPECT(rig, "news", "1 4 0 5 7 0 0 0|2 2 0 5 8 0 0 0");
+}
+
+static struct st_req req_tell(uint64_t upto, const struct notice_row *notice, unsigned n, int64_t at)
+{
+	return (struct st_req){
+		.op = ST_TELL, .lane = LANE_FINISH, .at = AT(at), .tell = { upto, notice, n }
+	};
+}
+
+static struct st_req req_tried(uint64_t number, unsigned attempts, enum notice_state state, int64_t next,
+			       int64_t at)
+{
+	return (struct st_req){ .op = ST_TRIED,
+				.lane = LANE_FINISH,
+				.at = AT(at),
+				.tried = { .number = number,
+					   .attempts = attempts,
+					   .state = (uint8_t)state,
+					   .next = AT(next),
+					   .said = STR("so") } };
+}
+
+#define NOTICE(...)                                                                                          \
+	(struct notice_row)                                                                                  \
+	{                                                                                                    \
+		.origin = STR("o"), .target = STR("t"), .body = STR("b"), __VA_ARGS__                        \
+	}
+
+static void three_news(struct rig *rig)
+{
+	ask(rig, req_put(5, 0, 10));
+	for (uint64_t n = 1; n <= 3; n++)
+		ask(rig, told(req_occ(5, 1, n, 100 * (int64_t)n), 1));
+}
+
+ON_EACH(news_become_notices_at_once)
+{
+	three_news(rig);
+	const struct notice_row two[] = { NOTICE(.kind = 1, .run = 1, .sid = 5, .line = 9, .next = AT(50)),
+					  NOTICE(.kind = 2, .problem = 4, .state = NOTICE_DELIVERED) };
+	CHECK_RES(rig, req_tell(2, two, 2, 40), ST_OK);
+	EXPECT(rig, "news", "3 1 0 5 3 0 0 0");
+	EXPECT(rig, "notice",
+	       "1 1 0 0 5 1 0 0 9 40 0 50 'o' 't' 'b' NULL|2 2 1 0 0 0 4 0 0 40 0 0 'o' 't' 'b' NULL");
+	CHECK_IN_VAIN(rig, req_tell(2, two, 1, 41), ST_OK); /* there are none any more */
+	CHECK_RES(rig, req_tell(9, NULL, 0, 42), ST_OK);    /* nobody is told */
+	EXPECT(rig, "news", "");
+	CHECK_RES(rig, req_tell(0, two, 1, 43), ST_OK); /* nobody heard of it from here */
+	ask(rig, told(req_occ(5, 1, 4, 400), 1));
+	EXPECT(rig, "news", "4 1 0 5 4 0 0 0"); /* numbers are not given again */
+}
+
+ON_EACH(notices_are_joined_by_number)
+{
+	three_news(rig);
+	const struct notice_row four[] = { NOTICE(.kind = 9),
+					   NOTICE(.run = 1, .joined = 1, .state = NOTICE_JOINED),
+					   NOTICE(.kind = 8),
+					   NOTICE(.run = 2, .joined = 1, .state = NOTICE_JOINED) };
+	CHECK_RES(rig, req_tell(3, four, 4, 40), ST_OK);
+	EXPECT(rig, "notice",
+	       "1 9 0 0 0 0 0 0 0 40 0 0 'o' 't' 'b' NULL|2 0 4 0 0 1 0 1 0 40 0 0 'o' 't' 'b' NULL|"
+	       "3 8 0 0 0 0 0 0 0 40 0 0 'o' 't' 'b' NULL|4 0 4 0 0 2 0 3 0 40 0 0 'o' 't' 'b' NULL");
+	CHECK_IN_VAIN(rig, req_tell(0, four + 1, 1, 50), ST_REFUSED); /* with what? */
+}
+
+ON_EACH(notices_that_are_none)
+{
+	char text[STORE_NOTICE_BYTES_MAX + 2];
+	memset(text, 'x', sizeof text);
+	text[sizeof text - 1] = 0;
+	struct notice_row n = NOTICE(.kind = 1);
+	static struct notice_row many[STORE_TELL_MAX + 1];
+	for (unsigned i = 0; i < ARRAY_LEN(many); i++)
+		many[i] = n;
+	CHECK_IN_VAIN(rig, req_tell(0, many, ARRAY_LEN(many), 9), ST_REFUSED);
+	CHECK_IN_VAIN(rig, req_tell(0, NULL, 0, 9), ST_REFUSED);
+	n.body = str_of(text);
+	CHECK_IN_VAIN(rig, req_tell(0, &n, 1, 9), ST_REFUSED);
+	n = NOTICE(.state = NOTICE_STATES);
+	CHECK_IN_VAIN(rig, req_tell(0, &n, 1, 9), ST_REFUSED);
+	n = NOTICE(.kind = 1);
+	n.target = (struct str){ 0 };
+	CHECK_IN_VAIN(rig, req_tell(0, &n, 1, 9), ST_REFUSED);
+}
+
+ON_EACH(a_notice_is_tried_in_order)
+{
+	const struct notice_row n = NOTICE(.run = 7, .next = AT(10));
+	CHECK_IN_VAIN(rig, req_tried(1, 1, NOTICE_WAITING, 20, 11), ST_REFUSED);
+	CHECK_RES(rig, req_tell(0, &n, 1, 10), ST_OK);
+	CHECK_IN_VAIN(rig, req_tried(1, 2, NOTICE_WAITING, 20, 11), ST_LOST);
+	CHECK_RES(rig, req_tried(1, 1, NOTICE_WAITING, 20, 11), ST_OK);
+	EXPECT(rig, "notice", "1 0 0 1 0 7 0 0 0 10 11 20 'o' 't' 'b' 'so'");
+	CHECK_RES(rig, req_tried(1, 1, NOTICE_WAITING, 30, 12), ST_OK); /* put off, not tried */
+	CHECK_RES(rig, req_tried(1, 2, NOTICE_DELIVERED, 0, 21), ST_OK);
+	CHECK_IN_VAIN(rig, req_tried(1, 3, NOTICE_GIVEN_UP, 0, 22), ST_LOST);
+	EXPECT(rig, "notice", "1 0 1 2 0 7 0 0 0 10 21 0 'o' 't' 'b' 'so'");
+}
+
+ON_EACH(notices_go_with_their_run_or_when_they_are_over)
+{
+	const struct notice_row all[] = { NOTICE(.run = 7), NOTICE(.run = 9), NOTICE(.kind = 1),
+					  NOTICE(.kind = 2), NOTICE(.kind = 3) };
+	CHECK_RES(rig, req_tell(0, all, ARRAY_LEN(all), 10), ST_OK);
+	ask(rig, req_tried(3, 1, NOTICE_GIVEN_UP, 0, 20));
+	ask(rig, req_tried(4, 1, NOTICE_DELIVERED, 0, 40));
+	CHECK_RES(rig, prune_runs(1, 8, UINT64_MAX, 30), ST_OK);
+	EXPECT(rig, "notice",
+	       "2 0 0 0 0 9 0 0 0 10 0 0 'o' 't' 'b' NULL|4 2 1 1 0 0 0 0 0 10 40 0 'o' 't' 'b' 'so'|"
+	       "5 3 0 0 0 0 0 0 0 10 0 0 'o' 't' 'b' NULL");
+}
+
 /* All lines of runs: their numbers. */
 static void expect_runs_at(int line, struct rig *rig, const char *want)
 {

@@ -495,6 +495,65 @@ TEST(agents_are_read_by_name)
 	scene_close(&s);
 }
 
+TEST(who_is_to_be_told)
+{
+	struct scene s;
+	struct read_news news;
+	struct read_notices got;
+	struct notice_row one;
+	struct wall next;
+	bool yes;
+	scene_open(&s);
+	struct st_req r = req_put(5, 0, 10);
+	ask(&s, r);
+	for (uint64_t n = 1; n <= 3; n++) {
+		r = req_occ(5, 1, n, 100 * (int64_t)n);
+		r.news = (uint8_t)n;
+		ask(&s, r);
+	}
+	CHECK_INT(read_news(s.r, 2, &s.a, &news, &s.why), OK);
+	CHECK(news.n == 2 && news.more && news.item[1].number == 2 && news.item[1].run == 2);
+	CHECK(news.item[1].what == 2 && news.item[1].sid == 5);
+#define TO(...)                                                                                              \
+	{                                                                                                    \
+		.origin = STR("o"), .target = STR("t"), .body = STR("b"), __VA_ARGS__                        \
+	}
+	const struct notice_row all[] = { TO(.run = 7, .line = 1, .next = AT(30), .kind = 4, .sid = 5),
+					  TO(.run = 7, .line = 2, .next = AT(20), .kind = 4, .sid = 5),
+					  TO(.line = 1, .next = AT(10)), TO(.line = 3, .next = AT(40)),
+					  TO(.line = 4, .state = NOTICE_GONE, .said = STR("410")) };
+	r = (struct st_req){ .op = ST_TELL, .lane = LANE_FINISH, .at = AT(1), .tell = { 3, all, 5 } };
+	ask(&s, r);
+	CHECK_INT(read_news(s.r, 2, &s.a, &news, &s.why), OK);
+	CHECK(!news.n && !news.more);
+	CHECK_INT(read_notices_of(s.r, 7, 0, &s.a, &got, &s.why), OK);
+	CHECK(got.n == 2 && got.item[0].number == 1 && got.item[1].line == 2 && !got.item[0].said.p);
+	CHECK_INT(read_notices_of(s.r, 0, 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(got.n, 0); /* 0 is no run */
+	CHECK_INT(read_notices_due(s.r, AT(30), STR("[]"), 0, &s.a, &got, &s.why), OK);
+	CHECK(got.n == 3 && got.item[0].number == 3 && got.item[2].number == 1);
+	CHECK_INT(read_notices_due(s.r, AT(30), STR("[1]"), 0, &s.a, &got, &s.why), OK);
+	CHECK(got.n == 1 && got.item[0].number == 2);
+	CHECK_INT(read_notice_next(s.r, STR("[1,2]"), &next, &s.why), OK);
+	CHECK_INT(next.us, 40);
+	CHECK_INT(read_notice_next(s.r, STR("[1,2,3]"), &next, &s.why), OK);
+	CHECK_INT(next.us, INT64_MAX);
+	CHECK_INT(read_notices(s.r, 0, 2, &s.a, &got, &s.why), OK);
+	CHECK(got.n == 2 && got.more && got.item[0].number == 5 && str_eq(got.item[0].said, STR("410")));
+	CHECK_INT(read_notice(s.r, 4, &s.a, &one, &s.why), OK);
+	CHECK(one.line == 3 && str_eq(one.target, STR("t")));
+	CHECK_INT(read_notice(s.r, 6, &s.a, &one, &s.why), E_NOTFOUND);
+	CHECK_INT(read_notice_after(s.r, 5, 4, 1, &yes, &s.why), OK);
+	CHECK(yes);
+	CHECK_INT(read_notice_after(s.r, 5, 4, 2, &yes, &s.why), OK);
+	CHECK(!yes);
+	CHECK_INT(read_receiver_gone(s.r, STR("o"), &yes, &s.why), OK);
+	CHECK(yes);
+	CHECK_INT(read_receiver_gone(s.r, STR("p"), &yes, &s.why), OK);
+	CHECK(!yes);
+	scene_close(&s);
+}
+
 TEST(a_page_holds_only_so_much_text)
 {
 	struct scene s;

@@ -275,6 +275,24 @@ void dump_rows(const struct rows *r, struct buf *out)
 		add_text(&lines, a->source.from);
 		buf_addc(&lines, '\n');
 	}
+	for (size_t i = 0; i < rows_newses(r); i++) {
+		const struct news_row *n = rows_news_at(r, i);
+		NUMBERS(&lines, "news", n->number, n->what, n->attempt, n->sid, n->run, n->problem,
+			n->first.us, n->last.us);
+		buf_addc(&lines, '\n');
+	}
+	for (size_t i = 0; i < rows_notices(r); i++) {
+		const struct notice_row *n = rows_notice_at(r, i);
+		if (!n)
+			continue;
+		NUMBERS(&lines, "notice", n->number, n->kind, n->state, n->attempts, n->sid, n->run,
+			n->problem, n->joined, n->line, n->at.us, n->tried.us, n->next.us);
+		add_text(&lines, n->origin);
+		add_text(&lines, n->target);
+		add_text(&lines, n->body);
+		add_text(&lines, n->said);
+		buf_addc(&lines, '\n');
+	}
 	sort_lines(&lines, out);
 }
 
@@ -326,6 +344,10 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "avoided", "SELECT sid, since, n FROM avoided" },
 		{ "state", "SELECT rev, at, key, body FROM state" },
 		{ "agent", "SELECT rev, at, line, name, body, source FROM agent" },
+		{ "news", "SELECT number, what, attempt, sid, run, problem, first, last FROM news" },
+		{ "notice",
+		  "SELECT number, kind, state, attempts, sid, run, problem, joined, line, at, tried,"
+		  " next, origin, target, body, said FROM notice" },
 	};
 	struct buf lines = { 0 };
 	sqlite3 *db = open_to_read(path);

@@ -36,6 +36,11 @@ struct rows {
 	size_t memories, memory_room;
 	struct rows_agent *agent;
 	size_t agents, agent_room;
+	struct news_row *news; /* in the order of their numbers */
+	size_t newses, news_room;
+	struct notice_row *notice; /* number n stands at n - 1: one that is gone has number 0 */
+	size_t notices, notice_room;
+	uint64_t last_news;
 	struct problem_row *problem; /* number n stands at n - 1: one that is gone has number 0 */
 	size_t scheds, records, opens, holds, problems;
 	size_t sched_room, record_room, open_room, hold_room, problem_room;
@@ -136,6 +141,15 @@ struct rows *rows_clone(const struct rows *r)
 		c->agent[i].row.text = copy_text(c->agent[i].row.text);
 		c->agent[i].source.from = copy_text(c->agent[i].source.from);
 	}
+	c->news = copy(r->news, r->news_room * sizeof *r->news);
+	c->notice = copy(r->notice, r->notice_room * sizeof *r->notice);
+	for (size_t i = 0; i < c->notices; i++) {
+		struct notice_row *n = &c->notice[i];
+		n->origin = copy_text(n->origin);
+		n->target = copy_text(n->target);
+		n->body = copy_text(n->body);
+		n->said = copy_text(n->said);
+	}
 	c->problem = copy(r->problem, r->problem_room * sizeof *r->problem);
 	for (size_t i = 0; i < c->problems; i++) {
 		struct problem_row *p = &c->problem[i];
@@ -176,6 +190,15 @@ static void free_problem(struct problem_row *p)
 	free((char *)p->note.p);
 }
 
+static void free_notice(struct notice_row *n)
+{
+	free((char *)n->origin.p);
+	free((char *)n->target.p);
+	free((char *)n->body.p);
+	free((char *)n->said.p);
+	*n = (struct notice_row){ 0 };
+}
+
 void rows_free(struct rows *r)
 {
 	if (!r)
@@ -203,6 +226,10 @@ void rows_free(struct rows *r)
 		free((char *)r->words[i].text.p);
 	free(r->words);
 	free(r->avoided);
+	free(r->news);
+	for (size_t i = 0; i < r->notices; i++)
+		free_notice(&r->notice[i]);
+	free(r->notice);
 	for (size_t i = 0; i < r->problems; i++)
 		free_problem(&r->problem[i]);
 	free(r->problem);
@@ -418,6 +445,17 @@ static bool is_behind(const struct rows_sched *s, const struct st_req *q, struct
 			    : nominal.us <= s->row.high.us || nominal.us <= s->row.kept.us;
 }
 
+/* Somebody wants to be told of what was made so just now. */
+static void add_news(struct rows *r, const struct st_req *q, struct news_row about)
+{
+	if (!q->news)
+		return;
+	ROOM(r->news, r->newses, r->news_room);
+	about.number = ++r->last_news;
+	about.what = q->news;
+	r->news[r->newses++] = about;
+}
+
 static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
 	if (!is_number(q->run.run) || q->run.sid != q->sid)
@@ -458,6 +496,7 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	set_open(r, x, run_open(&x->row));
 	if (q->run.run > r->last_run)
 		r->last_run = q->run.run;
+	add_news(r, q, (struct news_row){ .sid = q->sid, .run = q->run.run });
 	if (q->moves)
 		move(s, &q->move);
 	return ST_OK;
@@ -494,6 +533,7 @@ static uint8_t range(struct rows *r, const struct st_req *q)
 		ROOM(s->range, s->ranges, s->room);
 		s->range[s->ranges++] = *want;
 	}
+	add_news(r, q, (struct news_row){ .sid = q->sid, .first = want->first, .last = want->last });
 	if (q->moves)
 		move(s, &q->move);
 	return ST_OK;
@@ -563,6 +603,7 @@ static uint8_t verdict(struct rows *r, const struct st_req *q)
 	x->row.state = q->run.state;
 	x->row.reason = q->run.reason;
 	set_open(r, x, run_open(&x->row));
+	add_news(r, q, (struct news_row){ .sid = x->row.sid, .run = x->row.run });
 	return ST_OK;
 }
 
@@ -573,6 +614,10 @@ static uint8_t started(struct rows *r, const struct st_req *q)
 		return ST_REFUSED;
 	if ((x->row.state == RUN_CLAIMED || x->row.state == RUN_RETRYING) &&
 	    q->run.attempt >= x->row.attempt) {
+		if (q->run.attempt > x->row.attempt)
+			add_news(r, q,
+				 (struct news_row){
+					 .sid = x->row.sid, .run = x->row.run, .attempt = q->run.attempt });
 		x->row.state = RUN_CLAIMED;
 		x->row.attempt = q->run.attempt;
 		x->row.started = q->run.started;
@@ -641,6 +686,7 @@ static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret
 		s->row.failures = q->failures;
 		ret->end = row->end = ++r->last_end;
 	}
+	add_news(r, q, (struct news_row){ .sid = row->sid, .run = row->run, .attempt = row->attempt });
 	set_open(r, x, run_open(row));
 	return ST_OK;
 }
@@ -726,6 +772,7 @@ static void open_problem(struct rows *r, struct problem_row **p, const struct st
 				    .key = copy_text(said->key),
 				    .subject = copy_text(said->subject),
 				    .text = copy_text(said->text) };
+	add_news(r, q, (struct news_row){ .problem = r->problems });
 }
 
 static uint8_t ack_problem(struct problem_row *p, const struct st_req *q)
@@ -755,8 +802,10 @@ static uint8_t problem(struct rows *r, const struct st_req *q, struct st_ack *re
 		return ST_REFUSED;
 	else if (said->act == PROBLEM_ACK)
 		res = ack_problem(p, q);
-	else if (same_wall(p->closed, WALL_NEVER))
+	else if (same_wall(p->closed, WALL_NEVER)) {
 		p->closed = q->at;
+		add_news(r, q, (struct news_row){ .problem = p->number });
+	}
 	ret->problem = p->number;
 	ret->count = p->count;
 	return res;
@@ -905,6 +954,78 @@ static uint8_t agent(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	return ST_OK;
 }
 
+static bool notice_fits(const struct notice_row *n)
+{
+	const struct str *texts[] = { &n->origin, &n->target, &n->body, &n->said };
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (texts[i]->n > STORE_NOTICE_BYTES_MAX)
+			return false;
+	return n->state < NOTICE_STATES;
+}
+
+static uint8_t tell(struct rows *r, const struct st_req *q)
+{
+	const struct telling *t = &q->tell;
+	uint64_t whole = 0;
+	if (t->n > STORE_TELL_MAX || (!t->n && !t->upto) || t->upto > INT64_MAX)
+		return ST_REFUSED;
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct notice_row *n = &t->notice[i];
+		if (!notice_fits(n) || !n->origin.p || !n->target.p || !n->body.p || (n->joined && i == 0))
+			return ST_REFUSED;
+	}
+	if (t->upto && (!r->newses || r->news[0].number > t->upto))
+		return ST_OK;           /* mine */
+	struct notice_row *last = NULL; /* that there is */
+	for (size_t i = 0; i < r->notices; i++)
+		if (r->notice[i].number)
+			last = &r->notice[i];
+	if (!t->upto && last && same_wall(last->at, q->at))
+		return ST_OK; /* mine */
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct notice_row *n = &t->notice[i];
+		ROOM(r->notice, r->notices, r->notice_room);
+		struct notice_row *to = &r->notice[r->notices++];
+		*to = *n;
+		to->number = r->notices;
+		to->at = q->at;
+		to->origin = copy_text(n->origin);
+		to->target = copy_text(n->target);
+		to->body = copy_text(n->body);
+		to->said = copy_text(n->said);
+		to->joined = n->joined ? whole : 0;
+		if (!n->joined)
+			whole = to->number;
+	}
+	size_t gone = 0;
+	while (gone < r->newses && r->news[gone].number <= t->upto)
+		gone++;
+	if (gone)
+		memmove(r->news, r->news + gone, (r->newses - gone) * sizeof *r->news);
+	r->newses -= gone;
+	return ST_OK;
+}
+
+static uint8_t tried(struct rows *r, const struct st_req *q)
+{
+	const struct notice_row *end = &q->tried;
+	if (!end->number || end->number > r->notices || !r->notice[end->number - 1].number ||
+	    !notice_fits(end))
+		return ST_REFUSED;
+	struct notice_row *n = &r->notice[end->number - 1];
+	if (n->attempts == end->attempts && same_wall(n->tried, q->at))
+		return ST_OK; /* mine */
+	if (n->state != NOTICE_WAITING || end->attempts < n->attempts || end->attempts > n->attempts + 1)
+		return ST_LOST;
+	n->state = end->state;
+	n->attempts = end->attempts;
+	n->tried = q->at;
+	n->next = end->next;
+	free((char *)n->said.p);
+	n->said = copy_text(end->said);
+	return ST_OK;
+}
+
 static void keep_up_to(struct rows_sched *s, struct wall t)
 {
 	if (s->row.kept.us < t.us)
@@ -946,6 +1067,15 @@ static void prune_runs(struct rows *r, const struct st_req *q)
 		}
 		free((char *)w->text.p);
 		*w = r->words[--r->said];
+	}
+	for (size_t i = 0; i < r->notices; i++) {
+		struct notice_row *n = &r->notice[i];
+		bool its = n->run && n->run >= q->prune.first && n->run <= q->prune.last &&
+			   !record_of(r, n->run);
+		bool loose = !n->run && n->state != NOTICE_WAITING && n->at.us <= q->at.us &&
+			     n->tried.us <= q->at.us;
+		if (n->number && (its || loose))
+			free_notice(n);
 	}
 }
 
@@ -1069,6 +1199,12 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_AGENT:
 		ret->res = agent(r, q, ret);
 		break;
+	case ST_TELL:
+		ret->res = tell(r, q);
+		break;
+	case ST_TRIED:
+		ret->res = tried(r, q);
+		break;
 	case ST_PRUNE:
 		ret->res = prune(r, q);
 		break;
@@ -1076,7 +1212,8 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 		assert(false);
 	}
 	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME || q->op == ST_STATE ||
-	    q->op == ST_MEMORY || q->op == ST_AGENT || q->op == ST_WORDS)
+	    q->op == ST_MEMORY || q->op == ST_AGENT || q->op == ST_WORDS || q->op == ST_TELL ||
+	    q->op == ST_TRIED)
 		return;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
@@ -1248,6 +1385,26 @@ size_t rows_problems(const struct rows *r)
 const struct problem_row *rows_problem_at(const struct rows *r, size_t i)
 {
 	return r->problem[i].number ? &r->problem[i] : NULL;
+}
+
+size_t rows_newses(const struct rows *r)
+{
+	return r->newses;
+}
+
+const struct news_row *rows_news_at(const struct rows *r, size_t i)
+{
+	return &r->news[i];
+}
+
+size_t rows_notices(const struct rows *r)
+{
+	return r->notices;
+}
+
+const struct notice_row *rows_notice_at(const struct rows *r, size_t i)
+{
+	return r->notice[i].number ? &r->notice[i] : NULL;
 }
 
 size_t rows_said(const struct rows *r)

@@ -45,6 +45,11 @@ struct rows_agent {
 size_t rows_agents(const struct rows *r);
 const struct rows_agent *rows_agent_at(const struct rows *r, size_t i);
 
+size_t rows_newses(const struct rows *r);
+const struct news_row *rows_news_at(const struct rows *r, size_t i);
+size_t rows_notices(const struct rows *r);
+const struct notice_row *rows_notice_at(const struct rows *r, size_t i); /* by number; NULL: pruned */
+
 size_t rows_said(const struct rows *r);
 const struct words_row *rows_words_at(const struct rows *r, size_t i);
 

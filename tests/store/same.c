@@ -142,6 +142,8 @@ TEST(same_stream_same_rows)
 		[ST_STATE] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
 		[ST_MEMORY] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_AGENT] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
+		[ST_TELL] = 1 << ST_OK | 1 << ST_REFUSED,
+		[ST_TRIED] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED,
 		[ST_PRUNE] = 1 << ST_OK | 1 << ST_REFUSED,
 	};
 	for (unsigned op = 0; op < ST_OPS; op++)

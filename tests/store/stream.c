@@ -283,6 +283,37 @@ static void make_prune(struct stream *s, struct st_req *r)
 		r->prune.what = PRUNES;
 }
 
+/* Mostly all news, or some of them, to one or several. */
+static void make_tell(struct stream *s, struct st_req *r)
+{
+	static const struct notice_row some[] = {
+		{ .kind = 1, .run = 3, .line = 7, .origin = STR("o"), .target = STR("t"), .body = STR("b") },
+		{ .kind = 2, .sid = 2, .line = 8, .origin = STR("o"), .target = STR("u"), .body = STR("c") },
+		{ .run = 9,
+		  .joined = 1,
+		  .state = NOTICE_JOINED,
+		  .origin = STR(""),
+		  .target = STR(""),
+		  .body = STR("") },
+		{ .state = NOTICE_DELIVERED, .origin = STR(""), .target = STR("e"), .body = STR("d") },
+	};
+	unsigned from = (unsigned)below(s, ARRAY_LEN(some));
+	*r = (struct st_req){ .op = ST_TELL, .sid = r->sid, .at = AT(moment(s)) };
+	r->tell.upto = one_in(s, 5) ? 0 : below(s, s->run + 2);
+	r->tell.notice = &some[from];
+	r->tell.n = (unsigned)below(s, ARRAY_LEN(some) - from + 1);
+}
+
+static void make_tried(struct stream *s, struct st_req *r)
+{
+	*r = (struct st_req){ .op = ST_TRIED, .sid = r->sid, .at = AT(moment(s)) };
+	r->tried = (struct notice_row){ .number = below(s, 400),
+					.attempts = (uint32_t)below(s, 4),
+					.state = (uint8_t)(one_in(s, 4) ? below(s, NOTICE_STATES + 1) : 0),
+					.next = AT(moment(s)),
+					.said = one_in(s, 3) ? (struct str){ 0 } : STR("said") };
+}
+
 static const struct {
 	void (*make)(struct stream *s, struct st_req *r);
 	unsigned weight;
@@ -295,6 +326,7 @@ static const struct {
 	[ST_WORDS] = { make_words, 6 },       [ST_SOURCE] = { make_source, 3 },
 	[ST_STATE] = { make_state, 6 },       [ST_MEMORY] = { make_memory, 6 },
 	[ST_PRUNE] = { make_prune, 4 },       [ST_AGENT] = { make_agent, 6 },
+	[ST_TELL] = { make_tell, 4 },         [ST_TRIED] = { make_tried, 10 },
 };
 
 enum { STREAM_TEXTS = 8 };
@@ -348,6 +380,7 @@ struct st_req stream_next(struct stream *s)
 		r.rev = some_rev(s, r.sid);
 		makers[op].make(s, &r);
 		r.lane = (uint8_t)lane_of(s, &r);
+		r.news = (uint8_t)(one_in(s, 3) ? below(s, 256) : 0);
 		struct st_req *keep = &s->past[s->n++ % STREAM_MEMORY];
 		*keep = r;
 		struct str *text[STREAM_TEXTS]; /* it is repeated without what will be gone */

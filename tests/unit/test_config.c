@@ -107,6 +107,47 @@ TEST(calendars)
 	CHECK(!cal.find(cal.self, STR("other"), &days));
 }
 
+TEST(who_is_told)
+{
+	struct buf text = { 0 };
+	CHECK_INT(read("slots: 2\n", ROWS("HOME=/h"), NULL), OK);
+	CHECK(!c.says_notify && !c.notify.targets);
+	CHECK_INT(read("notify: {to: [{type: webhook, url: 'https://x.org/y', secret: whsec_abc}, {type: "
+		       "desktop}]}\n",
+		       ROWS("HOME=/h"), NULL),
+		  OK);
+	CHECK(c.says_notify && c.notify.targets == 2 && c.notify.events == (1u << NOTIFY_EVENTS) - 1);
+	notify_show(&c.notify, &text);
+	CHECK_STR(buf_str(&text).p,
+		  "{\"events\":[\"success\",\"failure\",\"missed\",\"recovered\",\"problem\"],"
+		  "\"to\":[\"webhook at https://x.org\",\"desktop\"]}");
+	buf_free(&text);
+	CHECK_INT(read("notify: {events: [failure, problem], to: [{type: command, command: [mail, me]}]}\n",
+		       ROWS("HOME=/h"), NULL),
+		  OK);
+	CHECK(c.notify.events == (1u << NOTIFY_FAILURE | 1u << NOTIFY_PROBLEM));
+	notify_write(&c.notify, &text); /* and goes in again by the same door */
+	CHECK_STR(buf_str(&text).p, "{\"events\":[\"failure\",\"problem\"],\"to\":[{\"type\":\"command\","
+				    "\"command\":[\"mail\",\"me\"]}]}");
+	buf_free(&text);
+	static const struct {
+		const char *in, *want;
+	} bad[] = {
+		{ "notify: {events: [failures]}\n",
+		  "'failures' is nothing to be told of: success, failure, missed, recovered or problem" },
+		{ "notify: {events: [1]}\n",
+		  "an entry of events must be a string, not an integer; put text in quotes" },
+		{ "notify: {to: [{type: pigeon}]}\n",
+		  "target 'pigeon' is not known; allowed are webhook, command, desktop, event" },
+		{ "notify: {for: []}\n", NULL },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		CHECK_INT(read(bad[i].in, ROWS("HOME=/h"), NULL), E_INPUT);
+		if (bad[i].want)
+			CHECK_STR(why.text, bad[i].want);
+	}
+}
+
 TEST(the_way_out)
 {
 	CHECK_INT(read(NULL, ROWS("HOME=/h"), NULL), OK);

@@ -263,7 +263,7 @@ TEST(keys_of_agents)
 		       "notification:\n"
 		       "  on_recovered: true\n"
 		       "  to:\n"
-		       "  - {type: webhook, url: 'https://example.org/hook', secret: hook_key}\n"
+		       "  - {type: webhook, url: 'https://example.org/hook', secret: /etc/rota/hook_key}\n"
 		       "  - {type: command, command: [mail, me]}\n"
 		       "  - {type: desktop}\n"
 		       "  - {type: event}\n"
@@ -301,7 +301,8 @@ TEST(keys_of_agents)
 		  "tokens\"},\"notification\":{"
 		  "\"on_recovered\":true,\"to\":[{\"type\":\"webhook\",\"url\":\"https://example.org/"
 		  "hook\",\"secret\":"
-		  "\"hook_key\"},{\"type\":\"command\",\"command\":[\"mail\",\"me\"]},{\"type\":\"desktop\"},"
+		  "\"/etc/rota/"
+		  "hook_key\"},{\"type\":\"command\",\"command\":[\"mail\",\"me\"]},{\"type\":\"desktop\"},"
 		  "{\"type\":"
 		  "\"event\"}]},\"ping\":\"https://example.org/ping/"
 		  "1\",\"hooks\":{\"before:schedule:trigger\":{\"command\":"
@@ -429,8 +430,9 @@ TEST(warnings_and_blocks)
 		{ __LINE__, "action: {type: agent_turn, message: m}\nbudget: {per_run: 1 USD}",
 		  "budgets are not kept yet" BLOCKED, "budgets are not kept yet",
 		  "budgets are not kept yet" },
-		{ __LINE__, "action: {type: command, command: x}\nping: http://x",
-		  "addresses are not pinged yet", NULL, NULL },
+		{ __LINE__, "action: {type: command, command: x}\nping: http://x", NULL, NULL, NULL },
+		{ __LINE__, "action: {type: command, command: x}\nnotification: {to: [{type: desktop}]}",
+		  NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\nexpression: '0 0 */1,2 * 1-7'", NULL, NULL,
 		  NULL },
 	};

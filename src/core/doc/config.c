@@ -300,6 +300,23 @@ static void write_secrets(const void *from, struct buf *out)
 	buf_addc(out, '}');
 }
 
+/* --- notify: {events: […], to: […]}, whose secrets are not shown
+ * ----------------------------------------------
+ */
+
+static enum err set_notify(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	struct config *c = into;
+	(void)k;
+	c->says_notify = true;
+	return notify_read(r, v, &c->notify);
+}
+
+static void write_notify(const void *from, struct buf *out)
+{
+	notify_show(&((const struct config *)from)->notify, out);
+}
+
 /* --- the table of settings -------------------------------------------------------------------------------
  */
 
@@ -364,10 +381,16 @@ const struct setting config_settings[] = {
 	    .write = write_secrets },
 	  NULL,
 	  "where what agents may be given by name is to be had" },
+	{ { .name = "notify",
+	    .type = KEY_OTHER,
+	    .kinds = KEY_KIND(VAL_MAP),
+	    .set = set_notify,
+	    .write = write_notify },
+	  NULL,
+	  "who is told of what, and of every problem" },
 	/* What the specification knows and this version does not. */
 	{ { .name = "listen", .later = true } },
 	{ { .name = "store", .later = true } },
-	{ { .name = "notify", .later = true } },
 	{ { .name = "default_runner", .later = true } },
 	{ { .name = "hooks", .later = true } },
 	{ { .name = NULL } },

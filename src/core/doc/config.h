@@ -5,6 +5,7 @@
 #include "base/net.h"
 #include "core/doc/doc.h"
 #include "core/doc/keys.h"
+#include "core/doc/notify.h"
 #include "core/when/when.h"
 
 enum config_origin { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLAG };
@@ -43,6 +44,8 @@ struct config {
 	struct config_out out;
 	struct config_secret *secret;
 	unsigned secrets;
+	struct config_notify notify;
+	bool says_notify; /* the file does */
 };
 
 struct setting {

@@ -12,7 +12,7 @@
 
 void doc_warn(struct key_reader *r, size_t at, const char *fmt, ...)
 {
-	struct doc_list *list = reader_of(r)->list;
+	struct doc_list *list = r->self ? reader_of(r)->list : NULL; /* what is no document has none */
 	char text[WHY_TEXT_MAX];
 	va_list ap;
 	if (!list || list->warnings == DOC_WARNINGS_MAX)

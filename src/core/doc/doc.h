@@ -100,8 +100,6 @@ enum doc_need {
 	DOC_NEEDS_AGENDA,
 	DOC_NEEDS_BUDGET,
 	DOC_NEEDS_HOOK,
-	DOC_NEEDS_TARGET,
-	DOC_NEEDS_PING,
 	DOC_NEEDS_NEXT_CHECK,
 	DOC_NEEDS_GRANT,
 	DOC_NEEDS_RUNNER, /* of an agent: one that is no command */

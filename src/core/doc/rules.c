@@ -18,6 +18,20 @@ static uint8_t guards_of(const struct schedule_doc *d)
 	return (uint8_t)guards;
 }
 
+static uint8_t tells_of(const struct schedule_doc *d)
+{
+	const struct doc_notification *n = &d->notification;
+	const bool asked[] = { [TELL_SUCCESS] = n->on_success,
+			       [TELL_FAILURE] = n->on_failure,
+			       [TELL_MISSED] = n->on_missed,
+			       [TELL_RECOVERED] = n->on_recovered,
+			       [TELL_PING] = d->ping.n > 0 };
+	unsigned tells = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(asked); i++)
+		tells |= (unsigned)asked[i] << i;
+	return (uint8_t)tells;
+}
+
 /* So many failures of an agent in a row are no accident; commands are left to go on. */
 static uint16_t max_failures_of(const struct schedule_doc *d)
 {
@@ -72,6 +86,7 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 	p->catch_up_limit = (uint16_t)d->catch_up_limit;
 	p->max_failures = max_failures_of(d);
 	p->guards = guards_of(d);
+	p->tells = tells_of(d);
 	p->window = (uint32_t)d->window;
 	p->retry_delay = (uint32_t)d->retry.delay;
 	p->retry_most = (uint32_t)d->retry.most;

@@ -1,6 +1,7 @@
 /* From due time to record: one queue of the next time of every schedule; what is due is claimed, refused, or,
  * if it is late, settled by the schedule's policy for what was missed. */
 #include "core/engine/state.h"
+#include "core/rule/tell.h"
 
 struct wall due_time(const struct sched *s, struct wall nominal)
 {
@@ -168,6 +169,7 @@ void due_range(struct engine *e, struct sched *s, struct wall last, enum run_sta
 {
 	struct st_req r = due_request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
 	r.range = (struct range_row){ s->row.sid, s->try, last, (uint8_t)state, (uint16_t)reason };
+	r.news = tell_idle(policy_of(s), state);
 	r.moves = true;
 	r.move = due_stay(s);
 	r.move.next = due_next(s, last);
@@ -259,6 +261,9 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 	if (state == RUN_FINISHED) {
 		r.run.outcome = OUTCOME_DONE;
 		r.run.ended = e->now.wall;
+		r.news = tell_end(policy_of(s), &r.run, s->row.failures, s->row.failures);
+	} else {
+		r.news = tell_idle(policy_of(s), state);
 	}
 	if (!by_hand) {
 		due_leave(e, s);

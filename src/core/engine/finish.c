@@ -2,6 +2,7 @@
  * schedule's failures, and who is told when the run is over. */
 #include "core/engine/state.h"
 #include "core/rule/retry.h"
+#include "core/rule/tell.h"
 
 /* Unless it is held for longer already. */
 static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
@@ -76,8 +77,10 @@ void finish_send(struct engine *e, struct run *r, bool avoided)
 	struct st_req q = runs_request(r, ST_FINISH, LANE_FINISH);
 	if (r->row.state == RUN_FINISHED) {
 		struct sched *s = runs_sched(e, r);
-		s->failures_then = failures_after(s->finishing ? s->failures_then : s->row.failures, r);
+		uint32_t before = s->finishing ? s->failures_then : s->row.failures;
+		s->failures_then = failures_after(before, r);
 		s->finishing++;
+		q.news = tell_end(policy_of(s), &r->row, before, s->failures_then);
 		q.failures = s->failures_then;
 	}
 	q.avoided = avoided;

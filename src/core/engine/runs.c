@@ -1,6 +1,7 @@
 /* From record to exit: guards, then for each attempt check, gate, start. A run moves on only when the store
  * or the runner has answered. */
 #include "core/engine/state.h"
+#include "core/rule/tell.h"
 
 struct sched *runs_sched(struct engine *e, const struct run *r)
 {
@@ -124,6 +125,7 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 		struct st_req q = runs_request(r, ST_VERDICT, LANE_CLAIM);
 		q.run.state = how.state;
 		q.run.reason = how.reason;
+		q.news = tell_idle(policy_of(runs_sched(e, r)), (enum run_state)how.state);
 		r->phase = PHASE_VERDICT;
 		engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 		return;
@@ -434,6 +436,7 @@ static void born(struct engine *e, struct run *r)
 	r->row.started = e->now.wall;
 	r->row.state = RUN_CLAIMED;
 	struct st_req q = runs_request(r, ST_STARTED, LANE_FINISH);
+	q.news = tell_started(policy_of(runs_sched(e, r)));
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
 

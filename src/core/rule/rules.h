@@ -14,12 +14,26 @@ enum action {
 enum chosen { CHOSEN_NONE, CHOSEN_NAMED, CHOSEN_BY_DEFAULT };
 enum after_outcome { AFTER_DONE /* or no_work */, AFTER_FAILED /* or killed */, AFTER_ANY };
 
+/* What is told: bits of policy.tells up to TELL_PING, and all of them of news. */
+enum tell {
+	TELL_SUCCESS,
+	TELL_FAILURE,
+	TELL_MISSED,
+	TELL_RECOVERED,
+	TELL_PING,    /* any end */
+	TELL_STARTED, /* of an attempt, for who is pinged */
+	TELL_OPENED,  /* a problem … */
+	TELL_CLOSED,
+	TELLS
+};
+
 struct policy {
-	uint8_t missed, overlap, backoff, action;
-	uint8_t guards; /* bit per enum rn_ask */
-	uint8_t after;  /* enum after_outcome, if the row follows another */
+	uint8_t missed, overlap, backoff;
+	uint8_t action : 2, after : 2; /* enum after_outcome, if the row follows another */
+	uint8_t guards;                /* bit per enum rn_ask */
+	uint8_t tells;                 /* bits, 1 << enum tell */
+	uint8_t chosen;                /* enum chosen: how `agent` was */
 	int8_t priority;
-	uint8_t chosen;                                 /* enum chosen: how `agent` was */
 	uint16_t retries, catch_up_limit, max_failures; /* max_failures 0: off */
 	uint16_t zone, calendar;                        /* numbers in the engine's tables; calendar 0: none */
 	uint16_t agent_slots;                           /* 0: one */
@@ -44,7 +58,7 @@ struct rules {
 	struct policy policy;
 	uint32_t max_runs; /* as the engine was told: what is left of them is in the row */
 };
-#define RULES_VERSION 2
+#define RULES_VERSION 3
 static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
 
 /* What of the machine goes with them: shared by many, and numbered in them. */

@@ -215,6 +215,43 @@ CREATE TABLE problem (
 CREATE INDEX problem_key ON problem (key);
 CREATE UNIQUE INDEX problem_open ON problem (key) WHERE closed = 9223372036854775807;
 
+-- What somebody wants to be told of: written with its cause, and gone when it is a notice.
+CREATE TABLE news (
+	number  INTEGER PRIMARY KEY AUTOINCREMENT,
+	what    INTEGER NOT NULL,
+	attempt INTEGER NOT NULL,
+	sid     INTEGER NOT NULL,
+	run     INTEGER NOT NULL,
+	problem INTEGER NOT NULL,
+	first   INTEGER NOT NULL,
+	last    INTEGER NOT NULL
+) STRICT;
+
+-- Messages to receivers, and what came of them.
+CREATE TABLE notice (
+	number   INTEGER PRIMARY KEY AUTOINCREMENT,
+	kind     INTEGER NOT NULL,
+	state    INTEGER NOT NULL,
+	attempts INTEGER NOT NULL,
+	sid      INTEGER NOT NULL,
+	run      INTEGER NOT NULL,
+	problem  INTEGER NOT NULL,
+	joined   INTEGER NOT NULL, -- the notice that it is part of; 0: none
+	line     INTEGER NOT NULL, -- one for each receiver
+	at       INTEGER NOT NULL,
+	tried    INTEGER NOT NULL,
+	next     INTEGER NOT NULL,
+	origin   TEXT NOT NULL,
+	target   TEXT NOT NULL,
+	body     TEXT NOT NULL,
+	said     TEXT
+) STRICT;
+CREATE INDEX notice_next ON notice (next, line) WHERE state = 0;
+CREATE INDEX notice_run ON notice (run) WHERE run > 0;
+CREATE INDEX notice_loose ON notice (at) WHERE run = 0 AND state > 0;
+CREATE INDEX notice_sid ON notice (sid, kind, number) WHERE sid > 0;
+CREATE INDEX notice_gone ON notice (origin) WHERE state = 3;
+
 -- Several nodes: who claims for a partition, and until when. With one node it stays empty.
 CREATE TABLE lease (
 	part  INTEGER PRIMARY KEY,

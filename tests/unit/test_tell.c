@@ -1,0 +1,50 @@
+#include "core/rule/tell.h"
+#include "test.h"
+
+enum { ALL = (1 << (TELL_PING + 1)) - 1 };
+#define BIT(t) (1u << TELL_##t)
+
+TEST(what_of_an_end_is_told)
+{
+	static const struct {
+		int line;
+		unsigned tells, outcome, reason, before, after, want;
+	} rows[] = {
+		{ __LINE__, ALL, OUTCOME_DONE, 0, 0, 0, BIT(SUCCESS) | BIT(PING) },
+		{ __LINE__, ALL, OUTCOME_DONE, 0, 2, 0, BIT(SUCCESS) | BIT(RECOVERED) | BIT(PING) },
+		{ __LINE__, ALL, OUTCOME_NO_WORK, 0, 0, 0, BIT(PING) },
+		{ __LINE__, ALL, OUTCOME_NO_WORK, 0, 1, 0, BIT(RECOVERED) | BIT(PING) },
+		{ __LINE__, ALL, OUTCOME_FAILED, REASON_EXIT, 0, 1, BIT(FAILURE) | BIT(PING) },
+		{ __LINE__, ALL, OUTCOME_FAILED, REASON_EXIT, 3, 3, BIT(FAILURE) | BIT(PING) }, /* by hand */
+		{ __LINE__, ALL, OUTCOME_KILLED, REASON_TIMEOUT, 0, 1, BIT(FAILURE) | BIT(PING) },
+		{ __LINE__, ALL, OUTCOME_KILLED, REASON_CANCELLED, 1, 1, BIT(PING) },
+		{ __LINE__, ALL, OUTCOME_KILLED, REASON_REPLACED, 1, 1, BIT(PING) },
+		/* Who did not ask is not told. */
+		{ __LINE__, 0, OUTCOME_FAILED, REASON_EXIT, 0, 1, 0 },
+		{ __LINE__, BIT(FAILURE), OUTCOME_DONE, 0, 2, 0, 0 },
+		{ __LINE__, BIT(RECOVERED), OUTCOME_DONE, 0, 2, 0, BIT(RECOVERED) },
+		{ __LINE__, BIT(PING), OUTCOME_FAILED, REASON_EXIT, 0, 1, BIT(PING) },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct policy p = { .tells = (uint8_t)rows[i].tells };
+		const struct run_row r = { .outcome = (uint8_t)rows[i].outcome,
+					   .reason = (uint16_t)rows[i].reason };
+		CHECK_INT_AT(rows[i].line, tell_end(&p, &r, rows[i].before, rows[i].after), rows[i].want);
+	}
+}
+
+TEST(what_did_not_run_is_told_if_it_was_missed)
+{
+	const struct policy all = { .tells = ALL }, none = { .tells = ALL & ~BIT(MISSED) };
+	CHECK_INT(tell_idle(&all, RUN_MISSED), BIT(MISSED));
+	CHECK_INT(tell_idle(&none, RUN_MISSED), 0);
+	CHECK_INT(tell_idle(&all, RUN_SKIPPED), 0);
+	CHECK_INT(tell_idle(&all, RUN_CLAIMED), 0);
+}
+
+TEST(starts_are_told_to_who_is_pinged)
+{
+	const struct policy pinged = { .tells = BIT(PING) }, other = { .tells = ALL & ~BIT(PING) };
+	CHECK_INT(tell_started(&pinged), BIT(STARTED));
+	CHECK_INT(tell_started(&other), 0);
+}
