@@ -16,12 +16,7 @@
 /* Its definition, without what looks like a secret: whoever may look at agents may not see it. */
 static void tell_definition(struct op_call *call, struct val *map)
 {
-	struct val *env = (struct val *)val_get(map, STR("env"));
-	for (unsigned i = 0; env && env->kind == VAL_MAP && i < env->map.n; i++) {
-		struct val_pair *p = &env->map.pair[i];
-		if (p->value.kind == VAL_STR && agent_is_secret(p->key, p->value.str))
-			p->value.str = STR("[redacted]");
-	}
+	agent_hide(map);
 	buf_add(&call->answer, STR(",\"definition\":"));
 	json_write(&call->answer, map);
 }

@@ -1,6 +1,7 @@
 #include "surface/put.h"
 #include "surface/op_notify.h"
 
+#include "core/doc/agent.h"
 #include "core/doc/command.h"
 #include "daemon/who.h"
 #include "surface/table.h"
@@ -197,6 +198,13 @@ enum err put_changes(struct op_call *call, struct str was, struct str is, struct
 			c[(*n)++] = (struct put_change){ before.map.pair[i].key,
 							 as_text(call, &before.map.pair[i].value),
 							 { 0 } };
+	/* That a secret is another is told; which one is not. */
+	agent_hide(&before);
+	agent_hide(&after);
+	for (unsigned i = 0; i < *n; i++)
+		if (str_eq(c[i].key, STR("env")))
+			c[i] = (struct put_change){ c[i].key, as_text(call, val_get(&before, c[i].key)),
+						    as_text(call, val_get(&after, c[i].key)) };
 	return OK;
 }
 

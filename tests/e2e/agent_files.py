@@ -209,6 +209,9 @@ def asked():
         rig.ask("POST", "/apply", {"documents": [{"agent": agent("leaky", env={"GH_TOKEN": "abcabc", "LANG": "C"})}]})
         told = json.dumps(rig.definition("leaky"))
         check("abcabc" not in told and "LANG" in told, "what looks like a secret is not shown", told)
+        told = rig.ask("POST", "/apply", {"documents": [{"agent": agent("leaky", env={"GH_TOKEN": "defdef", "LANG": "C"})}]})
+        check(told["agents"][0]["result"] == "changed" and "env" in json.dumps(told) and "abcabc" not in json.dumps(told)
+              and "defdef" not in json.dumps(told), "that it is another is told, and not which", told)
 
 
 # --- a directory -------------------------------------------------------------------------------------------------

@@ -66,3 +66,13 @@ enum err agent_command(const struct agent_doc *d, struct arena *a, struct doc_co
 				     .script = c.shell.n ? 2 : c.script };
 	return OK;
 }
+
+void agent_hide(struct val *definition)
+{
+	struct val *env = (struct val *)val_get(definition, STR("env"));
+	for (unsigned i = 0; env && env->kind == VAL_MAP && i < env->map.n; i++) {
+		struct val_pair *p = &env->map.pair[i];
+		if (p->value.kind == VAL_STR && agent_is_secret(p->key, p->value.str))
+			p->value.str = STR("[redacted]");
+	}
+}

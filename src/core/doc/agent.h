@@ -84,3 +84,5 @@ bool agent_is_name(struct str name);
 /* Would a person keep this variable from others? Its name says so, or its value has the shape of a known key.
  */
 bool agent_is_secret(struct str name, struct str value);
+/* Puts [redacted] in the place of such values, in the map of a definition that is to be shown. */
+void agent_hide(struct val *definition);
