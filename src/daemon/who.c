@@ -3,6 +3,7 @@
 #include "base/json.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The directory of the file it is written in; what came by the command line is at home where the daemon is.
@@ -75,17 +76,25 @@ enum err who_settle(struct reader *r, const struct doc_env *env, struct arena *a
 
 enum err who_load(struct reader *r, struct names *n, struct why *why)
 {
+	enum { PAGE = 32 };
 	struct read_agents page = { .more = true };
 	struct arena arena = { 0 };
-	struct str after = STR("");
+	char after[DOC_ID_MAX + 1] = "";
 	enum err e = OK;
-	while (page.more && !e) {
-		e = read_agents(r, after, READ_LIST_MAX, &arena, &page, why);
+	for (unsigned tries = 0; page.more && !e;) {
+		e = read_agents(r, str_of(after), PAGE, &arena, &page, why);
+		/* Readers give up early, as is right for people: what was read by then is at hand the next
+		 * time. */
+		if (e == E_LIMIT && tries++ < DESK_TRIES_MAX) {
+			e = OK;
+			continue;
+		}
 		for (unsigned i = 0; i < page.n && !e; i++)
 			e = names_agent(n, page.item[i].name,
 					turn_print(page.item[i].name, page.item[i].text));
 		if (page.n)
-			after = page.item[page.n - 1].name;
+			snprintf(after, sizeof after, "%.*s", STR_ARG(page.item[page.n - 1].name));
+		arena_reset(&arena);
 	}
 	arena_free(&arena);
 	return e;

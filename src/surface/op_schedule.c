@@ -91,17 +91,24 @@ enum err handle_schedules(struct op_call *call, struct api *api)
 	return OK;
 }
 
+/* What somebody wrote about its pause, or what it lacks. */
+static const char *remark(struct op_call *call, const struct val *s)
+{
+	const char *note = val_line(call->arena, s, "note");
+	return note ? note : val_text(call->arena, s, "blocked");
+}
+
 void show_schedules(struct op_call *call, const struct val *v)
 {
 	static const char *const heading[] = { "SCHEDULE", "STATE", "NEXT", "NOTE" };
 	const struct val *list = val_get(v, STR("schedules"));
 	bool notes = false;
 	for (unsigned i = 0; list && i < list->list.n; i++)
-		notes |= val_text(call->arena, &list->list.item[i], "note") != NULL;
+		notes |= remark(call, &list->list.item[i]) != NULL;
 	struct table t = table_new(call->arena, notes ? 4 : 3, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
-		const char *note = val_line(call->arena, s, "note");
+		const char *note = remark(call, s);
 		table_row(&t, (const char *[]){
 				      val_text(call->arena, s, "id"), val_text(call->arena, s, "state"),
 				      op_time(call, val_text(call->arena, s, "next")), note ? note : "" });
