@@ -30,6 +30,11 @@ const char *daemon_runs(const struct daemon *d)
 	return d->runs;
 }
 
+const struct token_key *daemon_tokens(const struct daemon *d)
+{
+	return &d->tokens;
+}
+
 void daemon_documents(struct daemon *d)
 {
 	loop_event(d->loop, &(struct event){ .kind = EV_DOCUMENTS });
@@ -74,6 +79,8 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = datadir_make(d->runs, why);
 	if (!e)
+		e = token_key_open(o->data, &d->tokens, why);
+	if (!e)
 		e = open_runner(d, why);
 	if (!e)
 		e = names_new(&d->names);
@@ -86,18 +93,19 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = past_look(d, why);
 	if (!e)
-		e = desk_open(
-			&(struct desk_options){
-				.store = d->store,
-				.place = { .socket = o->socket, .runs = d->runs, .out = o->out },
-				.defaults = o->defaults,
-				.names = d->names,
-				.done = attempts_prepared,
-				.compiled = outdated_compiled,
-				.zones_read = outdated_zones_read,
-				.answered = attempts_answered,
-				.ctx = d },
-			&d->desk, why);
+		e = desk_open(&(struct desk_options){ .store = d->store,
+						      .place = { .socket = o->socket,
+								 .runs = d->runs,
+								 .out = o->out,
+								 .tokens = d->tokens },
+						      .defaults = o->defaults,
+						      .names = d->names,
+						      .done = attempts_prepared,
+						      .compiled = outdated_compiled,
+						      .zones_read = outdated_zones_read,
+						      .answered = attempts_answered,
+						      .ctx = d },
+			      &d->desk, why);
 	if (!e)
 		e = problems_new(
 			&(struct problems_config){

@@ -70,6 +70,8 @@ const char *daemon_database(const struct daemon *d); /* the file a reader opens 
 struct reader;
 must_check enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why);
 const char *daemon_runs(const struct daemon *d); /* the directory of run files and logs */
+struct token_key;
+const struct token_key *daemon_tokens(const struct daemon *d);
 
 /* --- on the daemon's thread -------------------------------------------------------------------------------
  */

@@ -36,6 +36,7 @@ struct daemon {
 	char *database, *runs;
 	int lock;
 	struct buf cgroup;
+	struct token_key tokens;
 	struct names *names;
 	struct store *store;
 	struct runner *runner;

@@ -2,6 +2,7 @@
 /* A schedule's document and a run's record to what the launcher executes. Everything lives in the arena. */
 #include "daemon/gather.h"
 #include "daemon/request.h"
+#include "daemon/token.h"
 #include "host/launch.h"
 
 /* What is the same for all runs. */
@@ -9,6 +10,7 @@ struct render_place {
 	const char *socket; /* told to runs */
 	const char *runs;   /* the directory of their files */
 	struct way_out out;
+	struct token_key tokens;
 };
 
 /* Templates are expanded in arguments, environment, input and requests, never in a line for the shell.

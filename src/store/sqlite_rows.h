@@ -13,13 +13,13 @@ struct sched_record {
 
 #define SCHED_COLUMNS                                                                                        \
 	"sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, kept, changed, "        \
-	"paused_until, put_at, dropped, rules"
+	"paused_until, checked, put_at, dropped, rules"
 #define RUN_COLUMNS                                                                                          \
 	"run, sid, rev, attempt, reason, kind, state, outcome, limited, was, missed, nominal, due, "         \
 	"claimed, "                                                                                          \
 	"started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out, exit_code"
 #define PROBLEM_COLUMNS "number, count, opened, said, acked, closed, key, subject, text, by, note"
-enum { SCHED_PARAMS = 17, RUN_PARAMS = 23 };
+enum { SCHED_PARAMS = 18, RUN_PARAMS = 23 };
 
 /* All columns as parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the statement has
  * run. */

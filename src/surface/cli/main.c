@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "surface/op.h"
 #include "surface/report.h"
+#include "surface/rights.h"
 #include "surface/table.h"
 
 #include <errno.h>
@@ -191,7 +192,9 @@ static int run(const struct op *op, char **argv)
 		e = read_args(&call, argv);
 	if (!e) {
 		call.json = op_arg(&call, "json")->given;
-		e = op->run(&call);
+		e = rights_here(&call);
+		if (!e)
+			e = op->run(&call);
 	}
 	if (e)
 		report_error(stderr, e, &why, call.source, call.source_name);
