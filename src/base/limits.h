@@ -209,13 +209,20 @@
 #define NOTE_BYTES_MAX  1024 /* what a person writes beside a pause or a problem */
 #define DERIVED_IDS_MAX 1000 /* schedules whose id was made up of the same words */
 
+/* Who asks */
+#define LINEAGE_MAX           256   /* processes above one */
+#define LINEAGE_TRIES_MAX     8     /* while they change */
+#define LINEAGE_ENV_BYTES     65536 /* of an environment, that are looked at for a run's number */
+#define GRANT_TIMES_LOOKED_AT 1000  /* of what a run makes, for how far they are apart */
+
 /* The client */
 #define CLIENT_BYTES_MAX      (64u << 20) /* of an answer */
 #define CLIENT_HEAD_BYTES_MAX 65536       /* of its status line and headers */
 #define CLIENT_MS             30000
-#define CLIENT_BUSY_MS        20  /* before a daemon whose queue is full is asked again */
-#define CLIENT_AGAIN_MS       200 /* between two looks for a daemon that went away … */
-#define CLIENT_AGAIN_MAX      150 /* … while its run is waited for, or its events are followed */
+#define CLIENT_BUSY_MS        20   /* before a daemon whose queue is full is asked again */
+#define CLIENT_AGAIN_MS       200  /* between two looks for a daemon that went away … */
+#define CLIENT_AGAIN_MAX      150  /* … while its run is waited for, or its events are followed */
+#define REPORT_TELL_MS        1000 /* that a run waits for the daemon to hear what is in its file already */
 #define SSE_EVENT_BYTES_MAX   (16u << 20)
 
 /* Who is told */

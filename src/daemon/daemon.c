@@ -30,6 +30,11 @@ const char *daemon_runs(const struct daemon *d)
 	return d->runs;
 }
 
+const struct token_key *daemon_tokens(const struct daemon *d)
+{
+	return &d->tokens;
+}
+
 void daemon_documents(struct daemon *d)
 {
 	loop_event(d->loop, &(struct event){ .kind = EV_DOCUMENTS });
@@ -76,6 +81,8 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = datadir_make(d->letters, why);
 	if (!e)
+		e = token_key_open(o->data, &d->tokens, why);
+	if (!e)
 		e = open_runner(d, why);
 	if (!e)
 		e = names_new(&d->names);
@@ -92,7 +99,8 @@ static enum err open_all(struct daemon *d, struct why *why)
 						      .place = { .socket = o->socket,
 								 .runs = d->runs,
 								 .out = o->out,
-								 .secrets = o->secrets },
+								 .secrets = o->secrets,
+								 .tokens = d->tokens },
 						      .defaults = o->defaults,
 						      .names = d->names,
 						      .done = attempts_prepared,

@@ -77,6 +77,8 @@ const char *daemon_out(const struct daemon *d);  /* the program that sends reque
 struct config_notify;
 must_check enum err daemon_notify(struct daemon *d, struct reader *r, struct arena *a,
 				  struct config_notify *ret, const char **origin, struct why *why);
+struct token_key;
+const struct token_key *daemon_tokens(const struct daemon *d);
 
 /* --- on the daemon's thread -------------------------------------------------------------------------------
  */

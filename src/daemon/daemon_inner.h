@@ -37,6 +37,7 @@ struct daemon {
 	char *database, *runs, *letters;
 	int lock;
 	struct buf cgroup;
+	struct token_key tokens;
 	struct names *names;
 	struct store *store;
 	struct runner *runner;

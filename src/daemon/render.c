@@ -21,6 +21,7 @@ struct renderer {
 	const struct gather *about;
 	const struct render_place *place;
 	struct gathered with;
+	struct str token; /* of this attempt */
 	struct arena *arena;
 	struct why *why;
 	enum err failed;
@@ -115,7 +116,7 @@ static void put_pair(struct environment *e, const char *name, struct str value)
 
 enum { RUN_NAMES = 16 }; /* what a run is told about itself, at most */
 
-static const char **render_env(struct renderer *r, const char *socket)
+static const char **render_env(struct renderer *r)
 {
 	const struct run_row *run = r->about->run;
 	const struct val *more = &r->about->doc->action.env;
@@ -144,7 +145,8 @@ static const char **render_env(struct renderer *r, const char *socket)
 	put_pair(&e, "ROTA_SCHEDULE_ID", r->about->doc->id);
 	put(&e, arena_printf(r->arena, "ROTA_ATTEMPT=%u", r->about->attempt));
 	put_pair(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
-	put_pair(&e, "ROTA_SOCKET", str_of(socket));
+	put_pair(&e, "ROTA_SOCKET", str_of(r->place->socket));
+	put_pair(&e, "ROTA_TOKEN", r->token);
 	put_pair(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* nobody has one yet */
 	put(&e, arena_printf(r->arena, "ROTA_FENCE=%llu", (unsigned long long)run->fence));
 	if (r->about->doc->agent.n)
@@ -300,6 +302,30 @@ static void (*const renderers[DOC_ACTIONS])(struct renderer *r, struct launch *l
 	[DOC_WEBHOOK] = render_webhook,
 };
 
+/* One more value that no log is to have. */
+static void mask(struct renderer *r, struct launch *l, struct str secret)
+{
+	struct str *all = arena_alloc(r->arena, (l->secrets + 1) * sizeof *all);
+	if (!all) {
+		fail(r, E_NOMEM);
+		return;
+	}
+	for (unsigned i = 0; i < l->secrets; i++)
+		all[i] = l->secret[i];
+	all[l->secrets] = secret;
+	l->secret = all;
+	l->secrets++;
+}
+
+static enum err make_token(struct renderer *r)
+{
+	char *token = arena_alloc(r->arena, TOKEN_SIZE);
+	if (!token || !token_write(&r->place->tokens, r->about->run->run, r->about->attempt, token))
+		return E_NOMEM;
+	r->token = str_of(token);
+	return OK;
+}
+
 /* What checks and attempts have in common. */
 static enum err begin(struct renderer *r, struct launch *l)
 {
@@ -313,8 +339,9 @@ static enum err begin(struct renderer *r, struct launch *l)
 			       STR_SHORT(doc->id));
 	enum err e = gather(r->about, r->arena, &r->with, r->why);
 	if (!e)
-		*l = (struct launch){ .env = render_env(r, r->place->socket),
-				      .grace = RUN_GRACE_SECONDS * USEC };
+		e = make_token(r);
+	if (!e)
+		*l = (struct launch){ .env = render_env(r), .grace = RUN_GRACE_SECONDS * USEC };
 	return e;
 }
 
@@ -330,6 +357,7 @@ enum err render_launch(const struct gather *about, const struct render_place *pl
 	l.timeout = doc->timeout * USEC;
 	l.start_by = start_by(doc, about->run, about->attempt);
 	renderers[doc->action.kind](&r, &l);
+	mask(&r, &l, r.token);
 	if (!r.failed)
 		*ret = l;
 	return r.failed;
@@ -346,6 +374,7 @@ enum err render_check(const struct gather *about, const struct render_place *pla
 	l.timeout = timeout * USEC;
 	render_program(&r, &about->doc->check.command, &l);
 	render_secrets(&r, &l);
+	mask(&r, &l, r.token);
 	if (!r.failed)
 		*ret = l;
 	return r.failed;

@@ -2,6 +2,7 @@
 /* A schedule's document and a run's record to what the launcher executes. Everything lives in the arena. */
 #include "daemon/gather.h"
 #include "daemon/request.h"
+#include "daemon/token.h"
 #include "host/launch.h"
 
 /* What is the same for all runs. */
@@ -10,6 +11,7 @@ struct render_place {
 	const char *runs;   /* the directory of their files */
 	struct way_out out;
 	struct secret_list secrets; /* of which agents name those they are given */
+	struct token_key tokens;
 };
 
 /* Templates are expanded in arguments, environment, input and requests, never in a line for the shell.

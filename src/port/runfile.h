@@ -127,6 +127,16 @@ static inline void runfile_bucket(char ret[static RUNFILE_NAME_MAX], uint64_t ru
 	snprintf(ret, RUNFILE_NAME_MAX, "%llu", (unsigned long long)(run / RUNFILE_BUCKET));
 }
 
+/* What a shim calls itself, r12.1 (its check: r12.1c), so that a process can be followed up to its run: who
+ * looks compares its pid and start with the run file. Too long for a name: none, and only the mark is left.
+ */
+enum { RUN_SHIM_NAME = 16 };
+static inline bool runfile_shim_name(char ret[static RUN_SHIM_NAME], uint64_t run, unsigned attempt)
+{
+	return snprintf(ret, RUN_SHIM_NAME, "r%llu.%u%s", (unsigned long long)run,
+			attempt & ~(unsigned)RUN_CHECK, attempt & RUN_CHECK ? "c" : "") < RUN_SHIM_NAME;
+}
+
 static inline void runfile_name(char ret[static RUNFILE_NAME_MAX], uint64_t run, unsigned attempt,
 				const char *kind)
 {

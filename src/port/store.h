@@ -27,8 +27,8 @@ enum { STORE_RULES = 152 }; /* bytes of compiled rules, of whose contents the st
 enum st_op {
 	/* A schedule. rev 0: a new sid, inserted with rev 1. Else rev must be the store's, which becomes rev
 	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
-	 * failures, owed, owed_since and seen stay. close_range: the open range of this sid ends at `at`, or
-	 * goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`.
+	 * failures, owed, owed_since, seen and checked stay. close_range: the open range of this sid ends at
+	 * `at`, or goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`.
 	 * ST_REFUSED, after all else was judged: a living schedule of another sid has this id. That of a
 	 * removed one is free. Also ST_REFUSED: a new sid no larger than one that was pruned. */
 	ST_PUT,
@@ -219,6 +219,8 @@ struct sched_row {
 	struct wall kept; /* records up to here have been pruned: a mark that high is never lowered below */
 	struct wall changed;      /* created, when changed, or resumed: nothing at or before this fires */
 	struct wall paused_until; /* with the engine's flag for it */
+	struct wall checked; /* when a run said what `next` is to be; 0: it is the rule's. It goes with that
+				next: OCC and RANGE that move, and WITHDRAW, leave 0 */
 	uint8_t rules[STORE_RULES];
 };
 

@@ -43,6 +43,9 @@ bool procs_one(pid_t pid, struct proc *ret)
 			      .session = session,
 			      .start = start,
 			      .dead = state == 'Z' || state == 'X' };
+	const char *name = strchr(text, '(');
+	if (name && name < rest)
+		snprintf(ret->name, sizeof ret->name, "%.*s", (int)(rest - name - 1), name + 1);
 	return true;
 }
 

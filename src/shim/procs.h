@@ -7,6 +7,7 @@
 struct proc {
 	pid_t pid, parent, session;
 	uint64_t start; /* clock ticks since boot: with the pid, a name that is not given twice */
+	char name[16];  /* what it calls itself */
 	bool dead;      /* a zombie: nothing of it runs */
 	bool ours;      /* free for the caller's use */
 };

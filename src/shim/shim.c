@@ -560,6 +560,9 @@ _Noreturn void shim_main(int socket, int memfd, uint64_t ticket)
 		answer(socket, ticket, e == EEXIST ? LAUNCH_TAKEN : LAUNCH_REFUSED, e);
 		_exit(0);
 	}
+	char name[RUN_SHIM_NAME];
+	if (runfile_shim_name(name, s.rq.head->run, s.rq.head->attempt))
+		prctl(PR_SET_NAME, name); /* before anything of it can ask the daemon for something */
 	bool expects = s.rq.files || s.rq.words;
 	for (unsigned i = 0; i < ARRAY_LEN(s.fds) - expects; i++)
 		close(s.fds[i]); /* the last is needed once more */

@@ -13,7 +13,7 @@ struct sched_record {
 
 #define SCHED_COLUMNS                                                                                        \
 	"sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, kept, changed, "        \
-	"paused_until, put_at, dropped, rules"
+	"paused_until, checked, put_at, dropped, rules"
 #define RUN_COLUMNS                                                                                          \
 	"run, sid, rev, attempt, reason, kind, state, outcome, limited, was, missed, nominal, due, "         \
 	"claimed, "                                                                                          \
@@ -23,7 +23,7 @@ struct sched_record {
 #define NOTICE_COLUMNS                                                                                       \
 	"n.number, n.kind, n.state, n.attempts, n.sid, n.run, n.problem, n.joined, n.line, n.at, n.tried, "  \
 	"n.next, n.origin, n.target, n.body, n.said"
-enum { SCHED_PARAMS = 17, RUN_PARAMS = 23, MEMORY_PARAMS = 6 };
+enum { SCHED_PARAMS = 18, RUN_PARAMS = 23, MEMORY_PARAMS = 6 };
 
 /* All columns as parameters 1 to …_PARAMS. The rules are not copied: `s` must live until the statement has
  * run. */

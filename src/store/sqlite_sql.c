@@ -23,9 +23,9 @@ static const char *const text[] = {
 	[SQL_SCHED_GET] = "SELECT " SCHED_COLUMNS " FROM schedule WHERE sid = ?1",
 	[SQL_SCHED_PUT] =
 		"INSERT OR REPLACE INTO schedule (" SCHED_COLUMNS ")"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
 	[SQL_SCHED_SET] = "UPDATE schedule SET next = ?2, high = ?3, left = ?4, failures = ?5, owed = ?6,"
-			  " owed_since = ?7, changed = ?8, seen = ?9 WHERE sid = ?1",
+			  " owed_since = ?7, changed = ?8, seen = ?9, checked = ?10 WHERE sid = ?1",
 	[SQL_SCHED_DROP] = "UPDATE schedule SET dropped = ?2 WHERE sid = ?1",
 	/* What is NULL stays as it was. */
 	[SQL_DOCUMENT_PUT] = "INSERT INTO document (sid, id, body, source, line, note)"

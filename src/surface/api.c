@@ -5,7 +5,9 @@
 #include "core/when/iso.h"
 #include "host/clock.h"
 #include "surface/events.h"
+#include "surface/rights.h"
 
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,6 +32,8 @@ struct api {
 	struct generation *latest;
 	struct calendars calendars;
 	struct events *events;
+	int spare; /* a descriptor; -1: none */
+	unsigned granting;
 	struct {
 		uid_t uid;
 		char name[256];
@@ -44,6 +48,26 @@ struct waiting {
 	const void *about;
 	struct reply reply;
 };
+
+unsigned *api_granting(struct api *a)
+{
+	return &a->granting;
+}
+
+bool api_spare_give(struct api *a)
+{
+	bool had = a->spare >= 0;
+	if (had)
+		close(a->spare);
+	a->spare = -1;
+	return had;
+}
+
+void api_spare_take(struct api *a)
+{
+	if (a->spare < 0)
+		a->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
 
 struct reader *api_reader(struct api *a)
 {
@@ -429,7 +453,7 @@ static void dropped(struct http_request *r)
 	buf_free(&call->answer);
 }
 
-static void dispatch(struct api *a, const struct op *op, struct http_request *r)
+static void dispatch(struct api *a, const struct op *op, struct http_request *r, const struct run_row *within)
 {
 	struct api_call *c = arena_alloc(&r->arena, sizeof *c);
 	struct why *why = arena_alloc(&r->arena, sizeof *why);
@@ -444,12 +468,15 @@ static void dispatch(struct api *a, const struct op *op, struct http_request *r)
 				  .zones = a->latest->zones,
 				  .why = why,
 				  .request = r,
+				  .within = within,
 				  .json = true };
 	c->generation = a->latest;
 	c->generation->users++;
 	r->ctx = call;
 	r->dropped = dropped;
 	enum err e = read_call(call, r);
+	if (!e)
+		e = rights_may(call, a);
 	if (!e)
 		e = op->handle(call, a);
 	if (!call->later)
@@ -472,12 +499,18 @@ static void handle(void *ctx, struct http_request *r)
 		http_problem(r, E_DENIED, &why, (struct str){ 0 });
 		return;
 	}
+	const struct run_row *within;
+	enum err e = rights_who(a, r, &within, &why);
+	if (e) {
+		http_problem(r, e, &why, (struct str){ 0 });
+		return;
+	}
 	for (const struct op *op = ops; op->name; op++) {
 		if (!op->route || !fits(op, &r->url))
 			continue;
 		path_known = true;
 		if (!strcmp(op->method, http_method_words[r->method])) {
-			dispatch(a, op, r);
+			dispatch(a, op, r, within);
 			return;
 		}
 	}
@@ -494,6 +527,11 @@ void api_happened(struct api *a, const struct pump_fact *f, const struct st_ack 
 {
 	(void)ack;
 	events_add(a->events, a->http, f);
+}
+
+void api_reported(struct api *a, const struct run_row *run, unsigned kind, struct str text)
+{
+	events_report(a->events, a->http, run, (enum report_kind)kind, text);
 }
 
 struct events *api_events(struct api *a)
@@ -526,6 +564,8 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 	if (!a)
 		return E_NOMEM;
 	a->options = *o;
+	a->spare = -1;
+	api_spare_take(a);
 	a->calendars = config_calendars((struct config *)o->config);
 	learn_people(a);
 	enum err e = daemon_reader(o->daemon, &a->reader, why);
@@ -568,5 +608,6 @@ void api_close(struct api *a)
 	events_free(a->events);
 	reader_close(a->reader);
 	generation_leave(a->latest);
+	api_spare_give(a);
 	free(a);
 }

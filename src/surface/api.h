@@ -66,6 +66,14 @@ must_check enum err api_words(struct op_call *call, struct api *a, const struct 
 must_check enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret);
 /* What the argument --note says; p NULL: nothing. */
 must_check enum err api_note(struct op_call *call, struct str *ret);
+/* How many schedules are on their way that runs make. */
+unsigned *api_granting(struct api *a);
+/* A run has said something of itself: those who follow are told. */
+void api_reported(struct api *a, const struct run_row *run, unsigned kind, struct str text);
+/* A descriptor that is kept for who must be told apart when there are no others: given up, and taken again.
+ */
+bool api_spare_give(struct api *a); /* false: there is none */
+void api_spare_take(struct api *a);
 /* Who asks, by name. */
 struct str api_person(struct op_call *call, struct api *a);
 /* What `pause --all` did; row.reason 0: nothing is paused by it. */

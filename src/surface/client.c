@@ -62,9 +62,12 @@ static enum err render(struct call *c)
 	bool clean = is_clean(a->method, false) && is_clean(a->target, false) && a->target[0] == '/';
 	for (const char *const *h = a->headers; h && *h; h++)
 		clean = clean && is_clean(*h, true);
+	clean = clean && (!a->token || is_clean(a->token, false));
 	if (!clean)
 		return why_set(c->why, E_INPUT, WHY_NOWHERE, "what is asked cannot be written as HTTP");
 	buf_addf(&c->out, "%s %s HTTP/1.1\r\nHost: rota\r\nConnection: close\r\n", a->method, a->target);
+	if (a->token)
+		buf_addf(&c->out, "Authorization: Bearer %s\r\n", a->token);
 	for (const char *const *h = a->headers; h && *h; h++)
 		buf_addf(&c->out, "%s\r\n", *h);
 	if (a->body.p)

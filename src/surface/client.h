@@ -18,6 +18,7 @@
 struct client_ask {
 	const char *socket, *method, *target; /* the target encoded, with its query */
 	struct str body;                      /* JSON; p NULL for none */
+	const char *token;                    /* NULL: none */
 	const char *const *headers;           /* further ones, "Name: value", up to a NULL; or NULL */
 	unsigned timeout_ms; /* 0: CLIENT_MS. For all of a call; of a stream, for its beginning */
 	unsigned silence_ms; /* a stream may say nothing for so long; 0: for ever */

@@ -11,9 +11,10 @@
 
 enum {
 	RING = 1024,
-	EVENT_BYTES_MAX = 640, /* of a stream: a schedule's id is DOC_ID_MAX at most */
-	TOGETHER = 256,        /* told at a time: then those who follow are sent what they have */
-	NAMES = 16384          /* of schedules, remembered */
+	TEXT = 60,              /* of a report, in an event; `rota show` has all of it */
+	EVENT_BYTES_MAX = 1020, /* of a stream: a schedule's id is DOC_ID_MAX at most */
+	TOGETHER = 256,         /* told at a time: then those who follow are sent what they have */
+	NAMES = 16384           /* of schedules, remembered */
 };
 static_assert(RING * EVENT_BYTES_MAX < HTTP_STREAM_BYTES_MAX,
 	      "who comes back is sent all that is known, without being cut off for it");
@@ -24,11 +25,17 @@ struct follower {
 	struct follower *next;
 };
 
-/* Facts are kept as they are; they are put into words when somebody wants to know. */
+/* Something that happened: a fact, or what a run has said of itself. */
+struct happening {
+	struct pump_fact fact; /* a report's op is ST_OPS + enum report_kind */
+	char text[TEXT + 1];
+};
+
+/* They are kept as they are; they are put into words when somebody wants to know. */
 struct events {
 	struct reader *reader;
 	pthread_mutex_t lock; /* of the ring */
-	struct pump_fact ring[RING];
+	struct happening ring[RING];
 	uint64_t before; /* the numbers begin after this one … */
 	uint64_t last;   /* … up to that of the newest; it stands at last % RING */
 	/* The HTTP thread's. */
@@ -38,7 +45,7 @@ struct events {
 		uint64_t sid;
 		char *id;
 	} name[NAMES];
-	struct pump_fact some[TOGETHER]; /* copied out of the ring */
+	struct happening some[TOGETHER]; /* copied out of the ring */
 	atomic_bool followed, on_way;
 };
 
@@ -77,8 +84,13 @@ void events_free(struct events *e)
 /* The name of what happened; NULL: nobody wants to know. */
 static const char *type_of(const struct pump_fact *f)
 {
+	static const char *const reports[REPORTS] = {
+		[REPORT_FAIL] = "run.gave_up", [REPORT_STEP] = "run.step", [REPORT_NOTE] = "run.note"
+	};
 	if (f->res != ST_OK)
 		return NULL;
+	if (f->op >= ST_OPS)
+		return reports[f->op - ST_OPS];
 	switch ((enum st_op)f->op) {
 	case ST_PUT:
 		return "schedule.changed";
@@ -177,8 +189,9 @@ static void add_notice(struct events *e, const struct pump_fact *f, struct buf *
 		tell_str(out, "said", n.said);
 }
 
-static void write_event(struct events *e, uint64_t number, const struct pump_fact *f, struct buf *out)
+static void write_event(struct events *e, uint64_t number, const struct happening *h, struct buf *out)
 {
+	const struct pump_fact *f = &h->fact;
 	const char *id = f->sid ? name_of(e, f->sid) : NULL;
 	buf_addf(out, "{\"id\":%llu,\"type\":\"%s\"", (unsigned long long)number, type_of(f));
 	add_time(out, "time", f->at);
@@ -209,6 +222,10 @@ static void write_event(struct events *e, uint64_t number, const struct pump_fac
 		buf_addf(out, ",\"outcome\":\"%s\"", outcome_words[f->run.outcome]);
 	if (reason)
 		buf_addf(out, ",\"reason\":\"%s\"", reason_words[reason]);
+	if (f->op >= ST_OPS) {
+		buf_add(out, STR(",\"text\":"));
+		json_write_str(out, str_of(h->text));
+	}
 	buf_addc(out, '}');
 }
 
@@ -344,15 +361,32 @@ static void ring(struct events *e, struct http *http)
 	}
 }
 
-void events_add(struct events *e, struct http *http, const struct pump_fact *f)
+static void add(struct events *e, struct http *http, const struct happening *h)
 {
-	if (!type_of(f))
-		return;
 	pthread_mutex_lock(&e->lock);
-	e->ring[++e->last % RING] = *f;
+	e->ring[++e->last % RING] = *h;
 	pthread_mutex_unlock(&e->lock);
 	if (atomic_load(&e->followed))
 		ring(e, http);
+}
+
+void events_add(struct events *e, struct http *http, const struct pump_fact *f)
+{
+	if (type_of(f))
+		add(e, http, &(struct happening){ .fact = *f });
+}
+
+void events_report(struct events *e, struct http *http, const struct run_row *run, enum report_kind kind,
+		   struct str text)
+{
+	struct happening h = { .fact = {
+				       .op = (uint8_t)(ST_OPS + kind), .sid = run->sid, .at = tell_now() } };
+	h.fact.run = (struct run_row){ .run = run->run, .attempt = run->attempt, .nominal = run->nominal };
+	size_t n = text.n < TEXT ? text.n : TEXT;
+	while (n < text.n && n && ((unsigned char)text.p[n] & 0xC0) == 0x80)
+		n--; /* do not cut a character in two */
+	memcpy(h.text, text.p, n);
+	add(e, http, &h);
 }
 
 /* The last event that need not be told to somebody who has seen this one. A number that was never given is

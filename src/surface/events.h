@@ -1,8 +1,9 @@
 #pragma once
 /* What happens, as it happens: a ring of the last events, and the streams of those who follow. Events are
- * told when their cause is durable; the records of runs and schedules are the truth, this is the news. The
- * HTTP thread's, but for events_add. */
+ * told when their cause is durable (a report: when it is in its file); the records of runs and schedules are
+ * the truth, this is the news. The HTTP thread's, but for events_add. */
 #include "daemon/pump.h"
+#include "host/outbox.h"
 #include "store/sqlite_read.h"
 #include "surface/http.h"
 
@@ -12,6 +13,9 @@ void events_free(struct events *e);
 /* From the daemon's thread; costs little more than a copy when nobody follows. Who follows and does not keep
  * up with the ring is told how many events were left out, as an event, too. */
 void events_add(struct events *e, struct http *http, const struct pump_fact *f);
+/* The same of what a run has said of itself: any thread. */
+void events_report(struct events *e, struct http *http, const struct run_row *run, enum report_kind kind,
+		   struct str text);
 /* Streams what comes, after what is still known since `after` (0: nothing of it). */
 void events_follow(struct events *e, struct http_request *r, uint64_t after);
 /* The last of them, as a JSON list. */

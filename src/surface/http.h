@@ -11,6 +11,7 @@
  *
  * TCP will be a second server of this kind, so that a flood there cannot lock the socket's clients out. */
 #include "base/err.h"
+#include "base/time.h"
 #include "surface/url.h"
 
 #include <sys/types.h>
@@ -44,6 +45,7 @@ struct http_peer {
 	pid_t pid;
 	uid_t uid;
 	gid_t gid;
+	struct boot since; /* it had this pid then */
 };
 
 struct http_request {

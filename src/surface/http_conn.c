@@ -1,5 +1,6 @@
 /* Connections: accepted here, since only so their number, their peers and their deadlines are ours; then
  * MHD's, until it closes them. */
+#include "host/clock.h"
 #include "surface/http_inner.h"
 
 #include <errno.h>
@@ -154,7 +155,7 @@ static bool add(struct http *h, int fd)
 	}
 	c->http = h;
 	c->fd = fd;
-	c->peer = (struct http_peer){ cred.pid, cred.uid, cred.gid };
+	c->peer = (struct http_peer){ cred.pid, cred.uid, cred.gid, clock_boot() };
 	h->adding = c;
 	/* When this fails it has closed fd, and c if it had got so far as to tell us of it. */
 	if (MHD_add_connection(h->mhd, fd, (const struct sockaddr *)&addr, sizeof addr.sun_family) !=

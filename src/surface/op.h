@@ -33,7 +33,26 @@ struct op_param {
 
 enum { OP_PARAMS_MAX = 16 };
 
+/* What somebody must be to ask for it; by the socket everybody is the admin. */
+enum op_role {
+	ROLE_NONE /* the daemon is not asked, or by other rows */,
+	ROLE_VIEWER,
+	ROLE_OPERATOR,
+	ROLE_ADMIN
+};
+
+/* Whether a run may ask for it. Every row says so. */
+enum op_within {
+	WITHIN_UNDECIDED,
+	WITHIN_NOT,
+	WITHIN_OWN_RUN,   /* its argument `run` must be the run itself */
+	WITHIN_OWN_AGENT, /* its argument `agent` must be the run's; it may be left out */
+	WITHIN_GRANTED,   /* about schedules that its own lets it make; see surface/grant.h */
+	WITHIN_FREE,      /* it asks nothing of the daemon, or by rows that say so themselves */
+};
+
 struct api;
+struct run_row;
 
 /* A call of an operation: its arguments by the order of the row, and where its answer goes. */
 struct op_call {
@@ -52,16 +71,19 @@ struct op_call {
 	struct str source;       /* the text that why->at points into */
 	const char *source_name; /* the file it was read from; NULL: no file */
 	/* On the daemon's side: */
-	struct val body;   /* the whole of what was sent, for what is no argument */
-	struct buf answer; /* JSON */
-	bool later;        /* it will be answered by api_finish */
-	int status;        /* of HTTP, where it is not 200 */
+	struct val body;              /* the whole of what was sent, for what is no argument */
+	struct buf answer;            /* JSON */
+	const struct run_row *within; /* the run that asks, with the attempt that does; NULL: a person */
+	bool later;                   /* it will be answered by api_finish */
+	int status;                   /* of HTTP, where it is not 200 */
 	void *request, *ctx;
 	const void *about; /* set before api_order, and again when that order is answered */
 };
 
 struct op {
-	const char *name, *summary, *example;
+	const char *name;
+	uint8_t role, within; /* enum op_role, enum op_within */
+	const char *summary, *example;
 	struct op_param param[OP_PARAMS_MAX];  /* ends with a NULL name */
 	enum err (*run)(struct op_call *call); /* the command line's; remote_run where the daemon is asked;
 						  NULL: not a verb, but asked for by those that are */
@@ -77,5 +99,6 @@ const struct op *op_row(const char *name); /* any row; it must be there */
 /* The argument called `name`; the row must have it. */
 const struct arg *op_arg(const struct op_call *call, const char *name);
 const struct arg *op_arg_if(const struct op_call *call, const char *name); /* NULL: it has none */
+struct arg *op_arg_set(struct op_call *call, const char *name);            /* to be changed */
 /* A time of an answer as people read it; NULL stays NULL. */
 const char *op_time(struct op_call *call, const char *iso);

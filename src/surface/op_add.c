@@ -2,6 +2,7 @@
 
 #include "core/doc/doc.h"
 #include "surface/docs.h"
+#include "surface/grant.h"
 #include "surface/put.h"
 #include "surface/remote.h"
 #include "surface/tell.h"
@@ -202,10 +203,17 @@ enum err op_edit(struct op_call *call)
 /* --- the daemon's side
  * ------------------------------------------------------------------------------------------ */
 
+/* One more that a run makes. */
+static bool is_granted(const struct op_call *call, const struct put *p)
+{
+	return call->within && !p->exists;
+}
+
 static void was_put(struct op_call *call, struct api *api, const struct reply *r)
 {
 	const struct put *p = call->ctx;
 	enum err e = OK;
+	*api_granting(api) -= is_granted(call, p);
 	if (r->code != REPLY_OK)
 		e = api_refusal(call, r,
 				p->exists ? "the schedule was not changed" : "the schedule was not added");
@@ -232,10 +240,15 @@ static enum err put_unless_same(struct op_call *call, struct api *api, struct pu
 {
 	if (put_same(p))
 		return put_tell(call, api, p, "unchanged");
-	p->source.from = STR(""); /* a person's, from now on */
+	if (!call->within)
+		p->source.from = STR(""); /* a person's, from now on */
 	enum err e = p->exists ? put_check_source(call, "schedule", p->old.id, &p->old.source, p->source.from)
 			       : OK;
-	return e ? e : put_order(call, api, p, was_put);
+	if (!e)
+		e = put_order(call, api, p, was_put);
+	if (!e && is_granted(call, p))
+		++*api_granting(api);
+	return e;
 }
 
 /* An id that was made up and is taken by something else gets a number. */
@@ -279,32 +292,17 @@ enum err handle_add(struct op_call *call, struct api *api)
 		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE,
 			    "there is a schedule '%.*s' already, and it is another; --update changes it",
 			    STR_SHORT(p->doc.id));
+	if (!e && call->within)
+		e = grant_put(call, api, p);
 	return e ? e : put_unless_same(call, api, p);
 }
 
 /* --- edit
  * ------------------------------------------------------------------------------------------------------- */
 
-static void set_key(struct op_call *call, struct val *map, const struct val_pair *pair)
-{
-	unsigned i = 0;
-	while (i < map->map.n && !str_eq(map->map.pair[i].key, pair->key))
-		i++;
-	if (pair->value.kind == VAL_NULL) {
-		if (i < map->map.n)
-			map->map.pair[i] = map->map.pair[--map->map.n];
-		return;
-	}
-	struct val_pair *to = i < map->map.n ? &map->map.pair[i] : val_pair(map, call->arena);
-	if (to) {
-		*to = *pair;
-		map->map.n += i == map->map.n;
-	}
-}
-
 static void drop_key(struct op_call *call, struct val *map, const char *key)
 {
-	set_key(call, map, &(struct val_pair){ .key = str_of(key) });
+	put_key(call, map, &(struct val_pair){ .key = str_of(key) });
 }
 
 /* A new expression replaces what the old document says by keys of the same meaning, else the two would
@@ -332,7 +330,7 @@ static enum err merge_expression(struct op_call *call, struct api *api, const st
 	drop_key(call, into, "after");
 	for (unsigned i = 0; i < keys.map.n; i++)
 		if (!str_eq(keys.map.pair[i].key, STR("id")) && !str_eq(keys.map.pair[i].key, STR("action")))
-			set_key(call, into, &keys.map.pair[i]);
+			put_key(call, into, &keys.map.pair[i]);
 	return OK;
 }
 
@@ -345,7 +343,7 @@ static enum err merge(struct op_call *call, struct api *api, const struct read_s
 		e = merge_expression(call, api, expression, ret);
 	for (unsigned i = 0; !e && i < patch->map.n; i++)
 		if (!str_eq(patch->map.pair[i].key, STR("id")) && &patch->map.pair[i].value != expression)
-			set_key(call, ret, &patch->map.pair[i]);
+			put_key(call, ret, &patch->map.pair[i]);
 	return e;
 }
 
@@ -389,5 +387,7 @@ enum err handle_edit(struct op_call *call, struct api *api)
 	}
 	p->exists = true;
 	p->old = old;
+	if (!e && call->within)
+		e = grant_put(call, api, p);
 	return e ? e : put_unless_same(call, api, p);
 }

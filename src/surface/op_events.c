@@ -33,7 +33,8 @@ enum err handle_events(struct op_call *call, struct api *api)
 /* "2026-11-16 08:30:00 (1 s ago)  run.finished  backup  r7  failed/exit" */
 static void print_event(struct op_call *call, const struct val *v, struct str text)
 {
-	static const char *const members[] = { "schedule", "run", "problem", "outcome", "reason", "count" };
+	static const char *const members[] = { "schedule", "run",   "problem", "outcome",
+					       "reason",   "count", "text" };
 	if (call->json || !v) {
 		fwrite(text.p, 1, text.n, call->out);
 		fputc('\n', call->out);
@@ -86,6 +87,7 @@ static enum err listen(struct following *f, const char *socket, struct why *why)
 	struct client_ask ask = { .method = "GET",
 				  .target = "/api/v1/events?follow=true",
 				  .socket = socket,
+				  .token = remote_token(),
 				  .headers = f->seen[0] ? headers : NULL };
 	struct client_answer answer = { 0 };
 	_cleanup_(buf_free) struct buf problem = { 0 };

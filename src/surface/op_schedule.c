@@ -1,6 +1,7 @@
 #include "surface/op_schedule.h"
 
 #include "surface/api.h"
+#include "surface/grant.h"
 #include "surface/put.h"
 #include "surface/remote.h"
 #include "surface/table.h"
@@ -268,6 +269,8 @@ enum err handle_rm(struct op_call *call, struct api *api)
 {
 	struct read_sched s;
 	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
+	if (!e && call->within)
+		e = grant_owns(call, api, &s);
 	if (!e)
 		e = put_check_source(call, "schedule", s.id, &s.source, STR(""));
 	return e ? e

@@ -22,6 +22,9 @@ static enum err whose(struct op_call *call, struct str *ret)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "say whose: an agent's, or the user's, not %s", user ? "both" : "nobody's");
 	*ret = user ? STR("") : agent->text;
+	if (user && call->within && call->op->handle == handle_state_change)
+		return why_set(call->why, E_DENIED, WHY_NOWHERE,
+			       "the user's profile is the user's to change; a run may read it");
 	if (!user && !ret->n)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the agent's name is empty");
 	return OK;
@@ -261,7 +264,7 @@ enum err op_state(struct op_call *call)
 		const char *inside = getenv("ROTA_AGENT");
 		if (given)
 			sub.arg[i] = *given;
-		/* Within a run it is the agent's own. */
+		/* Within a run it is the agent's own. A daemon that knows the run knows the agent. */
 		if (!strcmp(sub.op->param[i].name, "agent") && !sub.arg[i].given && inside &&
 		    !op_arg(call, "user")->given)
 			sub.arg[i] = (struct arg){ .given = true, .text = str_of(inside) };

@@ -29,6 +29,23 @@ enum err put_read(struct op_call *call, struct api *api, const struct val *docum
 	return ret->text.p ? OK : E_NOMEM;
 }
 
+void put_key(struct op_call *call, struct val *map, const struct val_pair *pair)
+{
+	unsigned i = 0;
+	while (i < map->map.n && !str_eq(map->map.pair[i].key, pair->key))
+		i++;
+	if (pair->value.kind == VAL_NULL) {
+		if (i < map->map.n)
+			map->map.pair[i] = map->map.pair[--map->map.n];
+		return;
+	}
+	struct val_pair *to = i < map->map.n ? &map->map.pair[i] : val_pair(map, call->arena);
+	if (to) {
+		*to = *pair;
+		map->map.n += i == map->map.n;
+	}
+}
+
 /* Documents mean ids as they stand; beginnings are for people at a prompt. */
 static enum err exactly(struct op_call *call, struct api *api, struct str id, struct read_sched *ret)
 {
@@ -79,6 +96,19 @@ enum err put_settle(struct op_call *call, struct api *api, const struct schedule
 	struct doc_env env = api_doc_env(call, api);
 	*ret = *d;
 	return who_settle(api_reader(api), &env, call->arena, ret, call->why);
+}
+
+enum err put_stored(struct op_call *call, struct api *api, struct str document, struct schedule_doc *ret)
+{
+	struct str source = call->source;
+	struct val value;
+	struct put p;
+	enum err e = json_read(document, call->arena, &value, call->why);
+	call->source = document;
+	if (!e)
+		e = put_read(call, api, &value, false, &p);
+	call->source = source;
+	return e ? e : put_settle(call, api, &p.doc, ret);
 }
 
 /* What is read for it goes at once: there may be very many of them in a call. */

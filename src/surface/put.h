@@ -17,6 +17,10 @@ struct put {
 /* Reads one document, a map; call->source is what its places count in. `fresh`: as doc_env says. */
 must_check enum err put_read(struct op_call *call, struct api *api, const struct val *document, bool fresh,
 			     struct put *ret);
+/* Sets a key of a document, or removes it: a null. */
+void put_key(struct op_call *call, struct val *map, const struct val_pair *pair);
+/* What a run made comes from "run SCHEDULE/RUN", where a file's comes from its path. */
+#define PUT_BY_RUN "run "
 /* Looks whether there is such a schedule. */
 must_check enum err put_look(struct op_call *call, struct api *api, struct put *p);
 /* Refuses to change what a file has from anywhere but that file; `from`: where it is to stand, empty for the
@@ -32,6 +36,9 @@ must_check enum err put_order(struct op_call *call, struct api *api, const struc
 
 /* The same document with what its agent says where it says nothing; see turn_settle. */
 must_check enum err put_settle(struct op_call *call, struct api *api, const struct schedule_doc *d,
+			       struct schedule_doc *ret);
+/* What a stored document says, with its agent. */
+must_check enum err put_stored(struct op_call *call, struct api *api, struct str document,
 			       struct schedule_doc *ret);
 /* What keeps the schedule from running, of what its document needs; empty: nothing. */
 must_check enum err put_blocked(struct op_call *call, struct api *api, const struct read_sched *s,

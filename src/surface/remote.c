@@ -17,10 +17,16 @@ enum err remote_socket(struct op_call *call, const char **ret)
 	return e ? e : *ret ? OK : E_NOMEM;
 }
 
+const char *remote_token(void)
+{
+	const char *token = getenv("ROTA_TOKEN");
+	return token && token[0] ? token : NULL;
+}
+
 enum err remote_call(struct op_call *call, const char *method, const char *target, struct str body,
 		     struct str *text, struct val *ret)
 {
-	struct client_ask ask = { .method = method, .target = target, .body = body };
+	struct client_ask ask = { .method = method, .target = target, .body = body, .token = remote_token() };
 	struct client_answer answer = { 0 };
 	enum err e = remote_socket(call, &ask.socket);
 	if (!e)

@@ -19,5 +19,7 @@ must_check enum err remote_row(struct op_call *call, const char *row, const char
 void remote_show(struct op_call *call, struct str text, const struct val *answer);
 /* For a place in a path or a query. */
 void remote_encode(struct buf *out, struct str s);
+/* Within a run, what says which it is; NULL: nothing does. */
+const char *remote_token(void);
 /* Where the daemon is. */
 must_check enum err remote_socket(struct op_call *call, const char **ret);

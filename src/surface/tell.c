@@ -1,4 +1,5 @@
 #include "surface/tell.h"
+#include "surface/put.h"
 
 #include "core/engine/engine.h"
 #include "core/when/iso.h"
@@ -48,22 +49,41 @@ static void add_document(struct buf *out, struct str text)
 	buf_add(out, text);
 }
 
+/* A file's path; or "run r7 of daily" of what a run has made. */
+static void tell_source(struct buf *out, struct str from)
+{
+	const struct str by_run = STR(PUT_BY_RUN);
+	const char *slash = str_starts(from, by_run) ? memchr(from.p, '/', from.n) : NULL;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (slash) {
+		struct str run = str_from(from, (size_t)(slash - from.p) + 1);
+		struct str id = str_sub(from, by_run.n, (size_t)(slash - from.p));
+		buf_addf(&text, "run %.*s of %.*s", STR_ARG(run), STR_ARG(id));
+	}
+	out->failed |= text.failed;
+	tell_str(out, "source", slash ? buf_str(&text) : from);
+}
+
 void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, struct str blocked,
 		const struct read_avoided *whole)
 {
 	const struct sched_row *r = &s->row;
 	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
-	bool paused = own || (enabled && !s->open && r->left && all->row.reason);
+	/* Kept out for a time, and that by one of its runs: that time is its next. */
+	bool set = r->checked.us && s->open && s->range.reason == REASON_GATED, open = s->open && !set;
+	bool paused = own || (enabled && !open && r->left && all->row.reason);
 	buf_add(out, STR("{\"id\":"));
 	json_write_str(out, s->id);
 	buf_addf(out, ",\"state\":\"%s\"",
 		 !enabled       ? "disabled"
 		 : paused       ? "paused"
-		 : s->open      ? reason_words[s->range.reason]
+		 : open         ? reason_words[s->range.reason]
 		 : r->left == 0 ? "max_runs"
 		 : blocked.n    ? "blocked"
 				: "active");
-	tell_at(out, "next", enabled && !paused && !s->open && !blocked.n ? r->next : WALL_NEVER);
+	tell_at(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
+	if (r->checked.us)
+		tell_at(out, "next_set_at", r->checked); /* by a run of its own */
 	if (blocked.n)
 		tell_str(out, "blocked", blocked);
 	if (paused) {
@@ -76,7 +96,7 @@ void tell_sched(struct buf *out, const struct read_sched *s, const struct read_h
 		buf_addf(out, ",\"runs_left\":%u", r->left);
 	tell_at(out, "changed", r->changed);
 	if (s->source.from.n) {
-		tell_str(out, "source", s->source.from);
+		tell_source(out, s->source.from);
 		buf_addf(out, ",\"line\":%u", s->source.line);
 	}
 	if (whole)

@@ -78,7 +78,7 @@ static void make_file(unsigned n)
 		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
 		" INSERT INTO schedule SELECT i, 0, 0, 1, 7, 4294967295, 0, 0, 0, 1700000000000000 + i, 0, "
 		"0, "
-		"0, 0, 0, NULL,"
+		"0, 0, 0, 0, NULL,"
 		" zeroblob(%d) FROM n;"
 		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u)"
 		" INSERT INTO document (sid, id, body) SELECT i, 'schedule-' || i, hex(zeroblob(200)) FROM n;"

@@ -16,6 +16,7 @@ import collections
 import glob
 import os
 import random
+import re
 import signal
 import sys
 import threading
@@ -196,7 +197,7 @@ class Crash:
         for path in glob.glob(f"{self.rig.data}/runs/*/{run}.{attempt}.run"):
             with open(path, "rb") as f:
                 pid = [int(line[4:]) for line in f.read().split(b"\n") if line.startswith(b"pid ")]
-            if pid and name_of(pid[0]) == "rota-shim" and kill(pid[0]):
+            if pid and re.fullmatch(r"r\d+\.\d+", name_of(pid[0])) and kill(pid[0]):
                 self.shims.add((run, attempt))
                 return True
         return False

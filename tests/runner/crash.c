@@ -397,6 +397,14 @@ static void soak_daemon(struct rig *g)
 	_exit(0);
 }
 
+/* r12.1, what a shim calls itself from its birth on. */
+static bool is_run(const char *name)
+{
+	unsigned long long run;
+	unsigned attempt;
+	return sscanf(name, "r%llu.%u", &run, &attempt) == 2;
+}
+
 /* Some of ours, born or not yet. */
 static unsigned kill_shims(uint64_t *seed)
 {
@@ -409,7 +417,7 @@ static unsigned kill_shims(uint64_t *seed)
 	procs_spread(&ps);
 	for (unsigned i = 0; i < ps.n; i++)
 		if (ps.p[i].ours && !ps.p[i].dead && test_random(seed) % 3 == 0 &&
-		    is_called(ps.p[i].pid, "rota-shim\n"))
+		    (!strcmp(ps.p[i].name, "rota-shim") || is_run(ps.p[i].name)))
 			n += kill(ps.p[i].pid, SIGKILL) == 0;
 	procs_free(&ps);
 	return n;

@@ -370,8 +370,8 @@ void see_clock(struct check *c, int64_t before)
 
 /* --- commands and replies -------------------------------------------------------------------------- */
 
-static const char *const command_words[] = { "put",  "drop",     "pause", "resume", "run",
-					     "stop", "backfill", "free",  "clock",  "recompile" };
+static const char *const command_words[] = { "put",      "drop", "pause", "resume",    "run",  "stop",
+					     "backfill", "free", "clock", "recompile", "check" };
 
 void see_command(struct check *c, const struct command *cmd)
 {
@@ -383,7 +383,8 @@ void see_command(struct check *c, const struct command *cmd)
 						.t = c->w->t,
 						.sid = cmd->sid,
 						.run = cmd->run,
-						.key = cmd->key };
+						.key = cmd->key,
+						.to = cmd->to };
 	assert(c->orders == cmd->tag);
 	struct view *v = cmd->kind == CMD_STOP ? check_view(c, cmd->run) : NULL;
 	if (v)
@@ -431,6 +432,13 @@ static void check_reply(struct check *c, const struct reply *r, const struct ord
 				? "it is still held in the store"
 				: NULL;
 		break;
+	case CMD_CHECK: {
+		bool set = false;
+		for (unsigned i = 0; b && i < b->versions; i++)
+			set |= b->version[i].gate.us == o->to.us;
+		wrong = !s || !set ? "its next time in the store is another" : NULL;
+		break;
+	}
 	case CMD_BACKFILL:
 	case CMD_CLOCK:
 	case CMD_RECOMPILE:

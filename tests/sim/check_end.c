@@ -168,11 +168,31 @@ static void account(struct check *c, struct book *b, const struct version *v, st
 			   in_ranges + (r != NULL), r ? reason_words[r->reason] : "range",
 			   g ? reason_words[g->reason] : "-");
 	}
+	if (g && g->reason == REASON_GATED) {
+		bool gated = false;
+		for (unsigned i = 0; i < b->versions; i++)
+			gated |= b->version[i].gate.us > n.us;
+		if (!gated)
+			check_fail(c, "sid %llu: %s is skipped/gated, and no run has set a later time", sid,
+				   check_time(n));
+	}
 	/* One after another is recorded: who comes due while the one before is, being late, waits for it. */
 	const struct run_row *before = ranges->before;
 	bool joins = before && check_moment(c, before->claimed) >= t - c->slack;
 	ranges->before = r;
 	judge(c, b, v, n, t, r, g, joins, sum);
+}
+
+/* Of its rule, or the one that a run has set. */
+static bool next_of(const struct version *v, const struct zone *z, struct wall after, struct wall *ret)
+{
+	struct wall next;
+	bool regular = rule_next(&v->rules.when, z, after, &next) == OK;
+	if (v->check.us > after.us && (!regular || v->check.us < next.us))
+		*ret = v->check;
+	else if (regular)
+		*ret = next;
+	return regular || v->check.us > after.us;
 }
 
 static void account_rule(struct check *c, struct book *b, struct ranges *ranges, struct tally *sum)
@@ -187,7 +207,7 @@ static void account_rule(struct check *c, struct book *b, struct ranges *ranges,
 		const struct zone *z = check_zone(c, &v->rules);
 		struct wall n = s->from;
 		ranges->at = 0;
-		while (rule_next(&v->rules.when, z, n, &n) == OK && n.us <= s->to.us && n.us <= now.us) {
+		while (next_of(v, z, n, &n) && n.us <= s->to.us && n.us <= now.us) {
 			struct wall due = rule_due(&v->rules.when, z, n);
 			if (due.us > now.us)
 				break;
@@ -261,8 +281,10 @@ static void account_runs(struct check *c)
 		const struct view *v = check_view(c, r->run);
 		bool later = v && stepped_back(c, v->made - c->slack,
 					       v->last_finish); /* claimed before, refused after */
+		/* Of a follower they stay, be it that it was none when they were recorded. */
+		bool stays = r->kind == KIND_CATCH_UP && rows_sched(c->w->rows, r->sid)->row.after;
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
-		    r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !b->dropped && !b->ends)
+		    !stays && r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !b->dropped && !b->ends)
 			check_fail(c, "sid %llu: %s has not come, and is refused already",
 				   (unsigned long long)r->sid, check_time(r->nominal));
 		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {

@@ -12,6 +12,9 @@ struct version {
 	struct wall changed;
 	struct rules rules;
 	int64_t t;
+	/* The time that one of its runs has set, once, in place of the rule's; 0: none. `gate` stays when a
+	 * step back of the clock has taken it away. */
+	struct wall check, gate, checked; /* checked: when that was; never: it has been dealt with */
 };
 
 /* A stretch of wall time over which one version answers for the nominal times in (from, to]. */
@@ -98,6 +101,7 @@ struct order { /* a command */
 	int64_t t;
 	uint64_t sid, run;
 	uint32_t key;
+	struct wall to;
 	bool replied;
 	struct reply reply;
 };

@@ -11,6 +11,12 @@ static bool is_nominal(const struct check *c, const struct rules *r, struct wall
 	return rule_next(&r->when, check_zone(c, r), (struct wall){ n.us - 1 }, &t) == OK && t.us == n.us;
 }
 
+/* The rule's, or the one that a run has set. */
+static bool is_time(const struct check *c, const struct version *v, struct wall n)
+{
+	return (v->check.us && n.us == v->check.us) || is_nominal(c, &v->rules, n);
+}
+
 static struct wall next_nominal(const struct check *c, const struct rules *r, struct wall after)
 {
 	struct wall t;
@@ -195,7 +201,8 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 	if (r->kind == KIND_MANUAL)
 		return;
 	bool by_rule = r->kind == KIND_TIMER || r->kind == KIND_CATCH_UP || r->kind == KIND_BACKFILL;
-	if (by_rule && v->after == 0 && !is_nominal(c, &v->rules, r->nominal))
+	bool set = r->kind != KIND_BACKFILL && is_time(c, v, r->nominal);
+	if (by_rule && v->after == 0 && !set && !is_nominal(c, &v->rules, r->nominal))
 		check_fail(c, "sid %llu: %s is no nominal time of its rule", sid, at);
 	if (by_rule && v->after == 0 && r->kind != KIND_BACKFILL &&
 	    r->due.us != rule_due(&v->rules.when, check_zone(c, &v->rules), r->nominal).us)
@@ -220,6 +227,9 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 	bool stray = r->kind == KIND_AFTER && r->reason == REASON_EDITED; /* it follows another by now */
 	if (!q->moves && !stray)
 		check_fail(c, "R3: sid %llu: %s is recorded and moves nothing", sid, at);
+	if (v->check.us && r->nominal.us < v->check.us)
+		check_fail(c, "sid %llu: %s is taken up, but its run has said that %s is next", sid, at,
+			   check_time(v->check));
 	if (!refused(r->state)) {
 		check_claim(c, q, v);
 	} else if (r->state == RUN_MISSED) {
@@ -252,7 +262,7 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 		if (g->state != RUN_SKIPPED ||
 		    (g->reason != REASON_PAUSED && g->reason != REASON_BLOCKED &&
 		     g->reason != REASON_MAX_RUNS && g->reason != REASON_NOT_STARTED &&
-		     g->reason != REASON_EXPIRED))
+		     g->reason != REASON_EXPIRED && g->reason != REASON_GATED))
 			check_fail(c, "R11: sid %llu: an open range of %s", sid, reason_words[g->reason]);
 		const struct rule *when = &v->rules.when;
 		if (g->reason == REASON_NOT_STARTED && g->first.us >= when->from * USEC)
@@ -261,6 +271,9 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 		if (g->reason == REASON_EXPIRED && g->first.us < when->until * USEC)
 			check_fail(c, "sid %llu: expired at %s, which is before its end", sid,
 				   check_time(g->first));
+		if (g->reason == REASON_GATED && g->first.us >= v->check.us)
+			check_fail(c, "sid %llu: gated at %s, which is not before what its run has set", sid,
+				   check_time(g->first));
 		if (g->reason == REASON_PAUSED && !(v->flags & SCHED_PAUSED) && !c->all_paused)
 			check_fail(c, "sid %llu: skipped/paused without a pause", sid);
 		return;
@@ -268,7 +281,7 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 	if (g->last.us < g->first.us)
 		check_fail(c, "R11: sid %llu: a range from %s to %s", sid, check_time(g->first),
 			   check_time(g->last));
-	if (v->after == 0 && (!is_nominal(c, &v->rules, g->first) || !is_nominal(c, &v->rules, g->last)))
+	if (v->after == 0 && (!is_time(c, v, g->first) || !is_time(c, v, g->last)))
 		check_fail(c, "R11: sid %llu: a range from %s to %s, which are no nominal times", sid,
 			   check_time(g->first), check_time(g->last));
 	if (q->moves && q->move.high.us < g->last.us)
@@ -541,6 +554,22 @@ void see_submit(struct check *c, const struct st_req *q)
 
 /* --- what the store did ---------------------------------------------------------------------------- */
 
+/* What a run was promised stands until it comes, unless people change the schedule's when, or pause it. */
+static void check_promise(struct check *c, const struct version *before, const struct sched_row *row)
+{
+	struct rules now;
+	memcpy(&now, row->rules, sizeof now);
+	const struct policy *p = &before->rules.policy;
+	bool edited = !rule_same(&before->rules.when, &now.when) || p->zone != now.policy.zone ||
+		      p->calendar != now.policy.calendar || before->after != row->after ||
+		      (before->flags ^ row->flags) & SCHED_ENABLED;
+	bool paused = (before->flags | row->flags) & SCHED_PAUSED;
+	bool due = before->check.us > world_wall(c->w).us && before->checked.us != INT64_MAX;
+	if (due && !row->checked.us && !edited && !paused)
+		check_fail(c, "G3: sid %llu: its run was told that %s is next, and that is forgotten",
+			   (unsigned long long)row->sid, check_time(before->check));
+}
+
 static void new_version(struct check *c, const struct st_req *q, const struct sched_row *row)
 {
 	struct book *b = check_book(c, row->sid);
@@ -552,6 +581,8 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 	}
 	if (check_version(b, row->rev))
 		return; /* seen before */
+	if (b->versions)
+		check_promise(c, &b->version[b->versions - 1], row);
 	CHECK_ROOM(b->version, b->versions, b->version_room);
 	struct version *v = &b->version[b->versions++];
 	*v = (struct version){ .rev = row->rev,
@@ -560,6 +591,17 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 			       .changed = row->changed,
 			       .t = c->w->t };
 	memcpy(&v->rules, row->rules, sizeof v->rules);
+	if (row->checked.us) {
+		bool asked = false;
+		for (size_t i = 0; i < c->orders; i++)
+			asked |= c->order[i].kind == CMD_CHECK && c->order[i].sid == row->sid &&
+				 c->order[i].to.us == row->next.us;
+		if (!asked)
+			check_fail(c, "sid %llu: its next time is set to %s, for which nobody has asked",
+				   (unsigned long long)row->sid, check_time(row->next));
+		v->check = v->gate = row->next;
+		v->checked = row->checked;
+	}
 	if (!q->keep_next) {
 		uint64_t more = row->left == UINT32_MAX ? UINT64_MAX : row->left;
 		b->allowed = more == UINT64_MAX || b->allowed == UINT64_MAX ? UINT64_MAX : b->allowed + more;
@@ -581,6 +623,14 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 	}
 	CHECK_ROOM(b->stretch, b->stretches, b->stretch_room);
 	b->stretch[b->stretches++] = (struct stretch){ from, WALL_NEVER, b->versions - 1 };
+}
+
+static void kept_promise(struct check *c, const struct st_req *q)
+{
+	struct book *b = check_book(c, q->sid);
+	for (unsigned i = 0; q->moves && i < b->versions; i++)
+		if (b->version[i].check.us <= q->move.high.us)
+			b->version[i].checked = WALL_NEVER;
 }
 
 static void new_view(struct check *c, const struct st_req *q)
@@ -621,10 +671,14 @@ static void new_ends(struct check *c, const struct st_req *q, const struct run_r
 }
 
 /* A change that lies ahead has become one of the moment at which that was noticed. */
-static void turned_back(struct book *b, struct wall at)
+static void turned_back(struct check *c, struct book *b, struct wall at)
 {
 	struct version *v = &b->version[b->versions - 1];
 	struct stretch *last = &b->stretch[b->stretches - 1];
+	if (v->check.us > at.us && v->checked.us <= at.us && v->changed.us <= at.us)
+		check_fail(c, "G3: sid %llu: its run was told that %s is next, and that is forgotten",
+			   (unsigned long long)b->sid, check_time(v->check));
+	v->check = (struct wall){ 0 };
 	if (v->changed.us <= at.us)
 		return;
 	v->changed = at;
@@ -659,6 +713,9 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_PUT:
 		new_version(c, q, &a->row);
 		break;
+	case ST_RANGE:
+		kept_promise(c, q);
+		break;
 	case ST_DROP: {
 		struct book *b = check_book(c, q->sid);
 		struct stretch *last = b->stretches ? &b->stretch[b->stretches - 1] : NULL;
@@ -669,6 +726,7 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 		break;
 	}
 	case ST_OCC:
+		kept_promise(c, q);
 		if (q->run.state != RUN_FINISHED && !refused(q->run.state))
 			new_view(c, q);
 		if (q->run.state == RUN_FINISHED) {
@@ -687,9 +745,8 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 		new_hold(c, &q->hold);
 		break;
 	case ST_WITHDRAW:
-		turned_back(check_book(c, q->sid), q->at);
+		turned_back(c, check_book(c, q->sid), q->at);
 		break;
-	case ST_RANGE:
 	case ST_VERDICT:
 	case ST_STARTED:
 	case ST_PROBLEM:

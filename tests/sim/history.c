@@ -253,8 +253,13 @@ static void do_something(struct world *w)
 	} else if (n < 58) {
 		world_command(w,
 			      (struct command){ .kind = CMD_RESUME, .sid = world_chance(w, 10) ? 0 : sid });
-	} else if (n < 70) {
+	} else if (n < 64) {
 		world_command(w, (struct command){ .kind = CMD_RUN, .sid = sid });
+	} else if (n < 70) {
+		int64_t in = some_time(w, 1, h->climate->dense ? 1800 : 43200);
+		world_command(w, (struct command){ .kind = CMD_CHECK,
+						   .sid = sid,
+						   .to = wall_of(wall_seconds(now) + in) });
 	} else if (n < 80) {
 		size_t open = rows_open(w->rows);
 		if (open)

@@ -254,6 +254,15 @@ static bool told_of_a_retry(struct world *w, struct st_req *q)
 	return true;
 }
 
+/* --- G3: what a run was promised --- */
+
+static void check_is_not_loaded(struct world *w, struct load_item *item)
+{
+	(void)w;
+	if (item->kind == LOAD_SCHED)
+		item->sched.checked = (struct wall){ 0 };
+}
+
 enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10 };
 
 const struct planted planted[] = {
@@ -292,6 +301,7 @@ const struct planted planted[] = {
 	{ { "nobody is told", "news", .submit = nobody_is_told }, "news", DENSE, 1 },
 	{ { "told of a retry", "news", .submit = told_of_a_retry }, "news", DENSE, 1 },
 	{ { "range one long", "R11", .submit = range_is_long }, "early", CRASHES, 6 },
+	{ { "next check is forgotten", "G3", .load = check_is_not_loaded }, "is forgotten", DENSE, 1 },
 };
 const unsigned planted_count = ARRAY_LEN(planted);
 

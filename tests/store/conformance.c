@@ -133,7 +133,8 @@ ON_EACH(put_takes_over_all_but_sid_rev_kept)
 				    .high = AT(9),
 				    .kept = AT(77),
 				    .changed = AT(11),
-				    .paused_until = AT(12) };
+				    .paused_until = AT(12),
+				    .checked = AT(13) };
 	struct st_ack ack = ask(rig, s);
 	CHECK_INT(ack.res, ST_OK);
 	s.row.sid = 5;
@@ -150,9 +151,11 @@ ON_EACH(put_keeps_next_when_told)
 	r.row.failures = 8;
 	r.row.owed = 7;
 	r.row.owed_since = AT(6);
+	r.row.checked = AT(5);
 	ask(rig, r);
 	struct st_req s = req_put(5, 1, 20);
 	s.keep_next = true;
+	s.row.checked = AT(15);
 	s.row.flags = 1234;
 	s.row.next = AT(1);
 	struct sched_row got = ask(rig, s).row;
@@ -165,6 +168,7 @@ ON_EACH(put_keeps_next_when_told)
 	CHECK_INT(got.failures, 8);
 	CHECK_INT(got.owed, 7);
 	CHECK_INT(got.owed_since.us, 6);
+	CHECK_INT(got.checked.us, 5);
 	/* A new one has nothing to keep. */
 	struct st_req n = req_put(6, 0, 20);
 	n.keep_next = true;
@@ -464,6 +468,24 @@ ON_EACH(occ_moves_the_schedule_in_the_same_breath)
 	CHECK_INT(row.owed, 2);
 	CHECK_INT(row.owed_since.us, 90);
 	CHECK_INT(row.rev, 1);
+}
+
+/* Whatever moves the schedule on, or back, takes that with it; what does not move leaves it. */
+ON_EACH(checked_goes_with_its_next)
+{
+	struct st_req r = req_put(5, 0, 10),
+		      moves[] = { moving(req_occ(5, 2, 8, 100), 200, 100),
+				  moving(req_range(5, 2, 100, 150), 200, 150), req_withdraw(5, 2, 50, 60) };
+	for (unsigned i = 0; i < ARRAY_LEN(moves); i++) {
+		r = req_put(5 + i, 0, 10);
+		r.row.checked = AT(10);
+		ask(rig, r);
+		CHECK_INT(ask(rig, req_occ(5 + i, 1, 10 + i, 90)).row.checked.us, 10);
+		moves[i].sid = moves[i].run.sid = moves[i].range.sid = 5 + i;
+		moves[i].rev = 1;
+		CHECK_INT(ask(rig, moves[i]).res, ST_OK);
+		CHECK_INT(ask(rig, req_occ(5 + i, 1, 20 + i, 95)).row.checked.us, 0);
+	}
 }
 
 ON_EACH(occ_move_never_lowers_high_below_kept)

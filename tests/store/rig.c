@@ -141,7 +141,8 @@ static void add_text(struct buf *out, struct str s)
 static void add_row(struct buf *out, const char *what, const struct sched_row *r)
 {
 	NUMBERS(out, what, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
-		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us);
+		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us,
+		r->checked.us);
 	add_hex(out, r->rules, STORE_RULES);
 }
 
@@ -327,7 +328,7 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "sched",
 		  "SELECT s.sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, "
 		  "kept, changed,"
-		  " paused_until, rules, put_at, s.dropped IS NOT NULL, id, body, source, line"
+		  " paused_until, checked, rules, put_at, s.dropped IS NOT NULL, id, body, source, line"
 		  " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
 		{ "run", "SELECT run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, "
 			 "due, claimed,"

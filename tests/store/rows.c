@@ -399,6 +399,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		s->row.owed = old.owed;
 		s->row.owed_since = old.owed_since;
 		s->row.seen = old.seen;
+		s->row.checked = old.checked;
 	}
 	set_high(s, s->row.high);
 	set_text(&s->id, q->id);
@@ -434,6 +435,7 @@ static void move(struct rows_sched *s, const struct row_move *m)
 	s->row.owed = m->owed;
 	s->row.owed_since = m->owed_since;
 	s->row.seen = m->seen;
+	s->row.checked = (struct wall){ 0 };
 }
 
 /* What moves the schedule past `nominal`, or a follower past an end, was decided before that happened. */
@@ -586,6 +588,7 @@ static uint8_t withdraw(struct rows *r, const struct st_req *q)
 	withdraw_records(r, s, q);
 	s->row.high = s->row.kept;
 	s->row.next = q->move.next;
+	s->row.checked = (struct wall){ 0 };
 	if (s->row.changed.us > q->at.us)
 		s->row.changed = q->at;
 	return ST_OK;
@@ -1500,6 +1503,7 @@ uint64_t rows_digest(const struct rows *r)
 		h = mix2(h, s->row.rev + ((uint64_t)s->row.flags << 32) + s->dropped);
 		h = mix2(h, (uint64_t)s->row.next.us);
 		h = mix2(h, (uint64_t)s->row.high.us);
+		h = mix2(h, (uint64_t)s->row.checked.us);
 		h = mix2(h, s->row.seen);
 		h = mix2(h, s->row.left + ((uint64_t)s->row.failures << 32));
 		uint64_t ranges = 0; /* in any order */

@@ -72,6 +72,7 @@ static void make_put(struct stream *s, struct st_req *r)
 	*r = req_put(r->sid, r->rev, moment(s));
 	r->row.after = one_in(s, 4) ? 1 + below(s, s->scheds) : 0;
 	r->row.seen = below(s, s->ends + 2);
+	r->row.checked = one_in(s, 3) ? AT(moment(s)) : AT(0);
 	r->row.flags = (uint32_t)test_random(&s->random);
 	r->row.failures = (uint32_t)below(s, 5);
 	r->row.high = AT(moment(s));

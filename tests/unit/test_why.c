@@ -107,6 +107,34 @@ TEST(inside_an_open_range_by_what_has_come)
 	tear_down(&f);
 }
 
+TEST(what_a_run_has_set)
+{
+	struct fixture f;
+	set_up(&f);
+	f.row.checked = T(9, 2);
+	f.row.next = T(9, 25);
+	f.range = (struct range_row){ 1, T(9, 10), WALL_NEVER, RUN_SKIPPED, REASON_GATED };
+	f.facts.range = &f.range;
+	f.facts.now = T(9, 12);
+	CHECK(why_at(&f.facts, T(9, 10)).kind == WHY_REFUSED &&
+	      why_at(&f.facts, T(9, 10)).reason == REASON_GATED);
+	CHECK(why_at(&f.facts, T(9, 20)).kind == WHY_WILL_NOT &&
+	      why_at(&f.facts, T(9, 20)).reason == REASON_GATED);
+	CHECK(why_at(&f.facts, T(9, 25)).kind == WHY_WILL_RUN &&
+	      why_at(&f.facts, T(9, 30)).kind == WHY_WILL_RUN);
+	CHECK(why_at(&f.facts, T(9, 24)).kind == WHY_NO_TIME);
+	/* Its time has come, and the range is not closed yet. */
+	f.facts.now = T(9, 31);
+	CHECK(why_at(&f.facts, T(9, 25)).kind == WHY_WAITS && why_at(&f.facts, T(9, 30)).kind == WHY_WAITS);
+	/* Sooner than any other. */
+	f.row.next = T(9, 7);
+	f.facts.range = NULL;
+	f.facts.now = T(9, 5);
+	CHECK(why_at(&f.facts, T(9, 7)).kind == WHY_WILL_RUN &&
+	      why_at(&f.facts, T(9, 10)).kind == WHY_WILL_RUN);
+	tear_down(&f);
+}
+
 TEST(no_time_names_the_nearest)
 {
 	struct fixture f;

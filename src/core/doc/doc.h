@@ -108,7 +108,7 @@ enum doc_need {
 #define DOC_NEED(need) (1u << (need))
 /* What of it this version does; whoever makes one of them work adds it here. The rest is accepted with a
  * warning, and most of it blocks the schedule: doc_blocked. */
-#define DOC_ABLE 0u
+#define DOC_ABLE (DOC_NEED(DOC_NEEDS_NEXT_CHECK) | DOC_NEED(DOC_NEEDS_GRANT))
 
 /* Who takes its turns: no part of the document, found out by whoever knows the agents (turn.h). */
 struct agent_doc;

@@ -111,10 +111,18 @@ static bool is_ahead(const struct engine *e, const struct sched *s, struct wall 
 		return false;
 	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
 		*next = WALL_NEVER;
-	bool sooner = next->us < s->row.next.us;
+	/* What a run has set stands, unless the clock went back behind that: then it would be too long until
+	 * then. */
+	bool set = s->row.checked.us;
+	if (set && s->row.checked.us <= e->now.wall.us && s->row.changed.us <= e->now.wall.us)
+		return false;
+	bool sooner = set || next->us < s->row.next.us;
 	if (!sooner)
 		*next = s->row.next; /* what is due and waits for its turn is not passed over */
-	return sooner || s->row.changed.us > e->now.wall.us || s->open || !(s->row.flags & SCHED_ENABLED);
+	/* Recorded is one that a run had set: the rule need not have any after now. */
+	bool beyond = !s->row.after && s->row.high.us > e->now.wall.us && s->row.high.us > s->row.kept.us;
+	return sooner || beyond || s->row.changed.us > e->now.wall.us || s->open ||
+	       !(s->row.flags & SCHED_ENABLED);
 }
 
 /* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.

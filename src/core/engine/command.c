@@ -2,7 +2,7 @@
  * request to the store at the schedule's rev; the answer to it is the answer to them. */
 #include "core/engine/state.h"
 
-static struct st_req put(const struct sched *s, struct wall at)
+struct st_req command_put(const struct sched *s, struct wall at)
 {
 	return (struct st_req){ .op = ST_PUT,
 				.lane = LANE_USER,
@@ -13,7 +13,7 @@ static struct st_req put(const struct sched *s, struct wall at)
 				.at = at };
 }
 
-static void send(struct engine *e, struct sched *s, struct st_req *r, enum wait_for what, uint64_t command)
+void command_send(struct engine *e, struct sched *s, struct st_req *r, enum wait_for what, uint64_t command)
 {
 	due_leave(e, s);
 	s->busy = true;
@@ -81,13 +81,13 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	bool settles = enabled && due_last(e, s, &last);
 	if (settles)
 		due_range(e, s, last, RUN_MISSED, REASON_EDITED);
-	if (settles || follow_settle(e, s)) {
+	if (settles || check_comes(e, s) || follow_settle(e, s)) {
 		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
 		 * and asked again. */
 		engine_reply(e, c->tag, REPLY_BUSY, s->row.sid, 0);
 		return;
 	}
-	struct st_req r = put(s, e->now.wall);
+	struct st_req r = command_put(s, e->now.wall);
 	r.keep_next = false;
 	r.close_range = s->open;
 	r.row.after = c->after;
@@ -97,13 +97,14 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
+	r.row.checked = (struct wall){ 0 };
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
 	set_rules(&r.row, c, c->max_runs);
 	r.lane = lane_of(c);
 	r.id = c->id;
 	r.document = c->document;
 	r.source = c->source;
-	send(e, s, &r, FOR_PUT, c->tag);
+	command_send(e, s, &r, FOR_PUT, c->tag);
 }
 
 /* Those that have run count for the new max_runs; how many that were is not known if there was none. */
@@ -119,7 +120,7 @@ static uint32_t left_of(const struct sched *s, uint32_t max_runs)
 /* Something else than its when: what was due and has not been taken up runs by the new version. */
 static void put_same_when(struct engine *e, struct sched *s, const struct command *c)
 {
-	struct st_req r = put(s, e->now.wall);
+	struct st_req r = command_put(s, e->now.wall);
 	if (rules_of(s)->max_runs != c->max_runs) {
 		r.keep_next = false;
 		r.row.left = left_of(s, c->max_runs);
@@ -130,7 +131,7 @@ static void put_same_when(struct engine *e, struct sched *s, const struct comman
 	r.id = c->id;
 	r.document = c->document;
 	r.source = c->source;
-	send(e, s, &r, FOR_PUT, c->tag);
+	command_send(e, s, &r, FOR_PUT, c->tag);
 }
 
 static void take_put(struct engine *e, const struct command *c)
@@ -152,42 +153,56 @@ static void take_put(struct engine *e, const struct command *c)
 static void take_drop(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->gone || s->busy) {
+	if (!s || s->gone || s->busy || check_comes(e, s)) {
 		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
-	struct st_req r = put(s, e->now.wall);
+	struct st_req r = command_put(s, e->now.wall);
 	r.op = ST_DROP;
 	r.close_range = s->open;
 	for (uint32_t i = s->run, next; c->kill && i != NONE; i = next) {
 		next = e->run[i].sibling;
 		runs_cancel(e, &e->run[i], REASON_CANCELLED);
 	}
-	send(e, s, &r, FOR_DROP, c->tag);
+	command_send(e, s, &r, FOR_DROP, c->tag);
 }
 
 /* --- pause and resume ---------------------------------------------------------------------------------- */
 
 void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command)
 {
-	struct st_req r = put(s, e->now.wall);
+	struct wall first;
+	if (check_comes(e, s)) {
+		engine_reply(e, command, REPLY_BUSY, s->row.sid, 0);
+		return;
+	}
+	struct st_req r = command_put(s, e->now.wall);
+	if (check_gates(s, &first) && !is_unfixed(e, s)) {
+		/* A person's word: from here on it is paused, and not for what a run has said. */
+		r.keep_next = false;
+		r.close_range = s->open;
+		r.row.next = due_next(s, e->now.wall);
+		r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
+		r.row.checked = (struct wall){ 0 };
+		r.row.failures = s->finishing ? s->failures_then : s->row.failures;
+	}
 	r.row.flags |= SCHED_PAUSED;
 	r.row.paused_until = until;
 	r.note = note;
-	send(e, s, &r, FOR_PAUSE, command);
+	command_send(e, s, &r, FOR_PAUSE, command);
 }
 
 void command_start(struct engine *e, struct sched *s, struct wall before)
 {
-	struct st_req r = put(s, before);
+	struct st_req r = command_put(s, before);
 	r.close_range = true;
 	r.row.changed = before;
-	send(e, s, &r, FOR_PUT, 0);
+	command_send(e, s, &r, FOR_PUT, 0);
 }
 
 void command_resume(struct engine *e, struct sched *s, uint64_t command)
 {
-	struct st_req r = put(s, e->now.wall);
+	struct st_req r = command_put(s, e->now.wall);
 	r.keep_next = false;
 	r.close_range = true;
 	r.row.flags &= ~(uint32_t)SCHED_PAUSED;
@@ -197,8 +212,9 @@ void command_resume(struct engine *e, struct sched *s, uint64_t command)
 	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = due_next(s, e->now.wall);
+	r.row.checked = (struct wall){ 0 };
 	r.note = STR("");
-	send(e, s, &r, FOR_RESUME, command);
+	command_send(e, s, &r, FOR_RESUME, command);
 }
 
 static void pause_all(struct engine *e, const struct command *c, bool on)
@@ -432,15 +448,16 @@ static void take_recompile(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
-	struct st_req r = put(s, e->now.wall);
+	struct st_req r = command_put(s, e->now.wall);
 	struct wall from = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
 	if (!engine_when_holds(e, s)) {
 		r.keep_next = false;
-		r.row.next = first_time(e, &c->rules, s->row.after, from);
+		if (!s->row.checked.us)
+			r.row.next = first_time(e, &c->rules, s->row.after, from);
 		s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
 	}
 	set_rules(&r.row, c, rules_of(s)->max_runs);
-	send(e, s, &r, FOR_PUT, c->tag);
+	command_send(e, s, &r, FOR_PUT, c->tag);
 }
 
 void command_take(struct engine *e, const struct command *c)
@@ -451,6 +468,7 @@ void command_take(struct engine *e, const struct command *c)
 		[CMD_RUN] = take_run,           [CMD_STOP] = take_stop,
 		[CMD_BACKFILL] = take_backfill, [CMD_FREE] = take_free,
 		[CMD_CLOCK] = take_clock,       [CMD_RECOMPILE] = take_recompile,
+		[CMD_CHECK] = check_take,
 	};
 	if (c->kind < ARRAY_LEN(takers))
 		takers[c->kind](e, c);

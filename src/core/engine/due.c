@@ -98,7 +98,7 @@ void due_queue(struct engine *e, struct sched *s)
 		command_pause(e, s, WALL_NEVER, (struct str){ 0 }, 0);
 		return;
 	}
-	if (dates_keep_out(e, s))
+	if (dates_keep_out(e, s) || check_keep_out(e, s))
 		return;
 	if (s->open && !stays_out(e, s) && !is_unfixed(e, s)) {
 		command_resume(e, s, 0); /* what kept it out is over */
@@ -312,11 +312,20 @@ struct wall due_last_since(const struct engine *e, const struct sched *s, int64_
 	return s->try;
 }
 
+bool due_prev(const struct sched *s, struct wall t, struct wall *ret)
+{
+	struct wall prev;
+	if (s->try.us > t.us)
+		return false;
+	bool regular = rule_prev(&rules_of(s)->when, s->zone, t, &prev) == OK && prev.us > s->try.us;
+	*ret = regular ? prev : s->try;
+	return true;
+}
+
 /* By their nominal time, jitter or not: what lies before a change of the schedule does not fire after it. */
 bool due_last(const struct engine *e, const struct sched *s, struct wall *ret)
 {
-	return !s->row.after && s->try.us <= e->now.wall.us &&
-	       rule_prev(&rules_of(s)->when, s->zone, e->now.wall, ret) == OK && ret->us >= s->try.us;
+	return !s->row.after && due_prev(s, e->now.wall, ret);
 }
 
 static struct surroundings around(const struct engine *e, const struct sched *s)
@@ -378,7 +387,7 @@ static void take_up(struct engine *e, struct sched *s)
 		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
 	} else if (s->first_end != NONE) {
 		follow_take_up(e, s);
-	} else if (dates_start(e, s)) {
+	} else if (dates_start(e, s) || check_comes(e, s)) {
 		return;
 	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);

@@ -579,7 +579,7 @@ uint64_t engine_digest(const struct engine *e)
 		else if (e->sched[i].live)
 			sum += MIX(r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 				   (uint64_t)r->next.us, (uint64_t)r->high.us, (uint64_t)r->changed.us,
-				   (uint64_t)r->paused_until.us,
+				   (uint64_t)r->paused_until.us, (uint64_t)r->checked.us,
 				   fnv1a(FNV_START,
 					 (struct str){ (const char *)r->rules, sizeof(struct rules) }));
 	}

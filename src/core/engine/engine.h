@@ -33,6 +33,7 @@ enum command_kind {
 	CMD_FREE,      /* an agent or account that is held */
 	CMD_CLOCK,     /* a person believes the clock that ran far ahead */
 	CMD_RECOMPILE, /* new rules, of the same document, for a schedule that is outdated */
+	CMD_CHECK,     /* one of its runs says when it runs next, once: at `to` */
 };
 
 struct command {

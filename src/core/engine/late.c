@@ -107,8 +107,8 @@ static void catch_up(struct engine *e, struct sched *s)
 	/* The newest of those that are due and may run: step back from the end. */
 	struct wall first = { e->now.wall.us + 1 };
 	for (unsigned n = 0, looked = 0; n < late_limit(s) && looked < STRETCH_MAX; looked++) {
-		struct wall t = { first.us - 1 };
-		if (rule_prev(&rules_of(s)->when, s->zone, t, &t) != OK || t.us < s->try.us)
+		struct wall t;
+		if (!due_prev(s, (struct wall){ first.us - 1 }, &t))
 			break;
 		first = t;
 		n += due_has_come(e, s, t) && !due_bar(e, s, t);

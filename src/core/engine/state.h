@@ -237,6 +237,14 @@ bool dates_start(struct engine *e, struct sched *s); /* its start has come: clos
 /* Before its start, or after its end: sees to the range, and when to look again. False: it is within them. */
 bool dates_keep_out(struct engine *e, struct sched *s);
 
+/* --- check.c: a next time that one of its runs has set --- */
+void check_take(struct engine *e, const struct command *c);
+/* Regular times before it are not dealt with yet: the first of them. */
+bool check_gates(const struct sched *s, struct wall *first);
+bool check_comes(struct engine *e, struct sched *s); /* it has come: closes the range before it */
+/* Until then: sees to that range, and when to look again. False: there is nothing to be kept out. */
+bool check_keep_out(struct engine *e, struct sched *s);
+
 /* --- due.c: from due time to record --- */
 void due_take_up(struct engine *e);                /* everything that is due, within the limits of a step */
 void due_queue(struct engine *e, struct sched *s); /* puts it where it belongs after a change of its row */
@@ -258,6 +266,9 @@ struct st_req due_request(const struct sched *s, enum st_op op, enum st_lane lan
 struct row_move due_stay(const struct sched *s); /* a move that moves nothing */
 void due_acked(struct engine *e, const struct wait *w,
 	       const struct st_ack *ack); /* FOR_CLAIM, FOR_RANGE, FOR_OPEN */
+/* The last at or before `t`, from the one in turn on; false: that is later. The one in turn need not be the
+ * rule's. */
+bool due_prev(const struct sched *s, struct wall t, struct wall *ret);
 bool due_last(const struct engine *e, const struct sched *s,
 	      struct wall *ret); /* of those due and not taken up */
 bool due_overlaps(const struct engine *e, const struct sched *s,
@@ -326,6 +337,9 @@ void gate_hand_out(struct engine *e);
 
 /* --- command.c --- */
 void command_take(struct engine *e, const struct command *c);
+/* A change of its row, to be filled in, and sent; the schedule is busy then. */
+struct st_req command_put(const struct sched *s, struct wall at);
+void command_send(struct engine *e, struct sched *s, struct st_req *r, enum wait_for what, uint64_t command);
 void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack);
 void command_filled(struct engine *e, struct sched *s, enum st_res res); /* goes on with a backfill */
 void command_removed(struct engine *e, struct sched *s);                 /* the store has it no more */

@@ -46,6 +46,8 @@ static enum reason obstacle(const struct why_facts *f, struct wall nominal)
 	bool pause_ends = f->row->paused_until.us <= nominal.us, hold_ends = f->held_until.us <= nominal.us;
 	if (f->paused && !pause_ends)
 		return REASON_PAUSED;
+	if (f->row->checked.us && nominal.us < f->row->next.us)
+		return REASON_GATED;
 	if (f->row->left == 0)
 		return REASON_MAX_RUNS;
 	if (f->blocked)
@@ -83,7 +85,12 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 	}
 	/* The ends of a range are times it had once, whatever it has now. */
 	bool end = f->range && (f->range->first.us == t.us || f->range->last.us == t.us);
-	if (!why_nominal(f->rules, f->with.zone, t, &a.nominal)) {
+	/* What a run has set is a time as well, and nothing from then on is kept out for it. */
+	bool set = f->row->checked.us && t.us >= f->row->next.us;
+	const struct range_row *range = set && f->range && f->range->reason == REASON_GATED ? NULL : f->range;
+	if (set && t.us == f->row->next.us) {
+		a.nominal = t;
+	} else if (!why_nominal(f->rules, f->with.zone, t, &a.nominal)) {
 		a.kind = end ? WHY_REFUSED : WHY_NO_TIME;
 		a.state = end ? (enum run_state)f->range->state : a.state;
 		a.reason = end ? (enum reason)f->range->reason : REASON_NONE;
@@ -93,13 +100,13 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 	nearest(f, a.nominal, &a);
 	if ((a.reason = out_of_dates(f, a.nominal))) {
 		a.kind = a.nominal.us > f->now.us ? WHY_WILL_NOT : WHY_REFUSED;
-	} else if (f->range && f->range->last.us != INT64_MAX) {
+	} else if (range && range->last.us != INT64_MAX) {
 		a.kind = WHY_REFUSED;
-		a.state = (enum run_state)f->range->state;
-		a.reason = (enum reason)f->range->reason;
-	} else if (f->range && a.due.us <= f->now.us) {
+		a.state = (enum run_state)range->state;
+		a.reason = (enum reason)range->reason;
+	} else if (range && a.due.us <= f->now.us) {
 		a.kind = WHY_REFUSED;
-		a.reason = (enum reason)f->range->reason;
+		a.reason = (enum reason)range->reason;
 	} else if (a.nominal.us <= f->row->kept.us) {
 		a.kind = WHY_PRUNED;
 	} else if (a.nominal.us <= f->row->changed.us) {

@@ -35,6 +35,7 @@ CREATE TABLE schedule (
 	kept         INTEGER NOT NULL,
 	changed      INTEGER NOT NULL,
 	paused_until INTEGER NOT NULL,
+	checked      INTEGER NOT NULL, -- when a run set "next"; 0: it is the rule's
 	put_at       INTEGER NOT NULL, -- when the last change was decided
 	dropped      INTEGER,          -- when it was removed; NULL: it is alive
 	rules        BLOB NOT NULL

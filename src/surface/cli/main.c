@@ -3,6 +3,7 @@
 #include "surface/cli/mask.h"
 #include "surface/op.h"
 #include "surface/report.h"
+#include "surface/rights.h"
 #include "surface/table.h"
 
 #include <errno.h>
@@ -194,7 +195,9 @@ static int run(const struct op *op, char **argv)
 		e = read_args(&call, argv);
 	if (!e) {
 		call.json = op_arg(&call, "json")->given;
-		e = op->run(&call);
+		e = rights_here(&call);
+		if (!e)
+			e = op->run(&call);
 	}
 	if (e)
 		report_error(stderr, e, &why, call.source, call.source_name);

@@ -1,0 +1,100 @@
+#include "daemon/token.h"
+#include "daemon/daemon_inner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* --- the key ------------------------------------------------------------------------------------------- */
+
+static bool read_key(const char *path, struct token_key *ret)
+{
+	struct token_key key;
+	char more;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return false;
+	bool whole = read(fd, key.bytes, sizeof key.bytes) == sizeof key.bytes && read(fd, &more, 1) == 0;
+	close(fd);
+	if (whole)
+		*ret = key;
+	return whole;
+}
+
+/* Under its name when it is whole: a crash leaves none, or all of it. */
+static bool write_key(const char *path, const struct token_key *key)
+{
+	char *fresh = NULL;
+	if (asprintf(&fresh, "%s.new", path) < 0)
+		return false;
+	unlink(fresh);
+	int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	bool done =
+		fd >= 0 && write(fd, key->bytes, sizeof key->bytes) == sizeof key->bytes && fsync(fd) == 0;
+	if (fd >= 0)
+		close(fd);
+	done = done && rename(fresh, path) == 0;
+	if (!done)
+		unlink(fresh);
+	free(fresh);
+	return done;
+}
+
+enum err token_key_open(const char *data, struct token_key *ret, struct why *why)
+{
+	char *path = datadir_path(data, "token.key");
+	struct token_key key;
+	if (!path)
+		return E_NOMEM;
+	if (!read_key(path, &key)) {
+		if (getrandom(key.bytes, sizeof key.bytes, 0) != sizeof key.bytes) {
+			free(path);
+			return why_set(why, E_IO, WHY_NOWHERE, "no random bytes: %s", strerror(errno));
+		}
+		(void)write_key(path, &key);
+	}
+	free(path);
+	*ret = key;
+	return OK;
+}
+
+/* --- tokens -------------------------------------------------------------------------------------------- */
+
+bool token_write(const struct token_key *key, uint64_t run, unsigned attempt, char ret[static TOKEN_SIZE])
+{
+	uint8_t mac[EVP_MAX_MD_SIZE] = { 0 };
+	int n = snprintf(ret, TOKEN_SIZE, "r%llu.%u", (unsigned long long)run, attempt);
+	bool done =
+		HMAC(EVP_sha256(), key->bytes, sizeof key->bytes, (const uint8_t *)ret, (size_t)n, mac, NULL);
+	ret[n++] = '.';
+	for (unsigned i = 0; i < 32; i++, n += 2)
+		snprintf(ret + n, (size_t)(TOKEN_SIZE - n), "%02x", mac[i]);
+	return done;
+}
+
+bool token_read(const struct token_key *key, struct str text, uint64_t *run, unsigned *attempt)
+{
+	char wanted[TOKEN_SIZE];
+	uint64_t r, a;
+	struct str rest = text.n && text.p[0] == 'r' ? str_from(text, 1) : (struct str){ 0 };
+	size_t dot = 0, end;
+	while (dot < rest.n && rest.p[dot] != '.')
+		dot++;
+	for (end = dot + 1; end < rest.n && rest.p[end] != '.';)
+		end++;
+	if (end >= rest.n || !str_number(str_sub(rest, 0, dot), INT64_MAX, &r) ||
+	    !str_number(str_sub(rest, dot + 1, end), UINT16_MAX, &a))
+		return false;
+	if (!token_write(key, r, (unsigned)a, wanted) || text.n != strlen(wanted) ||
+	    CRYPTO_memcmp(text.p, wanted, text.n) != 0)
+		return false;
+	*run = r;
+	*attempt = (unsigned)a;
+	return true;
+}

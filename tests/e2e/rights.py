@@ -1,0 +1,506 @@
+#!/usr/bin/env python3
+"""What a run may ask of its daemon, and what not: real daemons, real runs, the real binary, and plain HTTP.
+
+usage: rights.py ROTA"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+from checks import check, finish  # noqa: E402
+
+ROTA = os.path.abspath(sys.argv[1])
+ROOT = tempfile.mkdtemp(prefix="rota-rights-")
+ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
+    "XDG_RUNTIME_DIR": os.path.join(ROOT, "run"), "HOME": os.path.join(ROOT, "home"),
+    "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share")}
+if "ROTA_LAUNCHER" in os.environ:
+    ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
+FAR = "0 0 1 1 *"
+daemon = None
+
+# How a program speaks to the daemon without rota: method, target, body, token. Prints what came back, as JSON.
+ASK = os.path.join(ROOT, "ask.py")
+ASK_TEXT = '''
+import http.client, json, os, socket, sys
+class There(http.client.HTTPConnection):
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(os.environ["ROTA_SOCKET"])
+def ask(method, target, body, token):
+    c = There("rota")
+    c.request(method, target, body or None, {"Authorization": "Bearer " + token} if token else {})
+    r = c.getresponse()
+    return r.status, r.read().decode()
+many = json.load(open(sys.argv[1])) if len(sys.argv) == 2 else [sys.argv[1:]]
+print(json.dumps([ask(*one[:3], os.environ["ROTA_TOKEN"] if one[3] == "own" else one[3]) for one in many]))
+'''
+
+
+def rota(*argv, **env):
+    return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV | env,
+                          timeout=60, cwd=ROOT)
+
+
+def place(name):
+    return os.path.join(ROOT, name)
+
+
+def text(name):
+    try:
+        with open(place(name), encoding="utf-8") as f:
+            return f.read()
+    except FileNotFoundError:
+        return ""
+
+
+def until(what, fn):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        value = fn()
+        if value:
+            return value
+        time.sleep(0.05)
+    check(False, f"did not come about: {what}")
+    return None
+
+
+def start():
+    global daemon
+    daemon = subprocess.Popen([ROTA, "serve"], env=ENV, cwd=ROOT, stdout=subprocess.DEVNULL)
+    until("the daemon answers", lambda: rota("status").returncode == 0)
+
+
+def stop(how=signal.SIGTERM):
+    daemon.send_signal(how)
+    daemon.wait()
+
+
+def apply(name, command, **keys):
+    document = {"id": name, "expression": FAR, "action": {"type": "command", "command": command}} | keys
+    with open(place(f"{name}.json"), "w", encoding="utf-8") as f:
+        json.dump(document, f)
+    r = rota("apply", "-f", place(f"{name}.json"))
+    check(r.returncode == 0, f"{name} is taken", r)
+
+
+def show(number):
+    r = rota("show", number, "--json")
+    return json.loads(r.stdout) if r.returncode == 0 else {}
+
+
+def begin(name):
+    """Run by hand; its number."""
+    r = rota("run", name, "--json")
+    check(r.returncode == 0, f"{name} is run", r)
+    return json.loads(r.stdout)["run"]
+
+
+def run(name, expected="done"):
+    number = begin(name)
+    until(f"{name} ends", lambda: show(number).get("state") == "finished")
+    got = show(number)
+    said = got["outcome"] + ("/" + got["reason"] if got["reason"] else "")
+    check(said == expected, f"{name}: {expected}, not {said}: {rota('logs', name).stdout}")
+    return got
+
+
+# A line for the shell of a run: what a command says and how it ends, into a file of this name.
+def asks(name, *argv):
+    words = " ".join("'" + a.replace("'", "'\\''") + "'" for a in argv)
+    return f"{words} > {place(name)}.out 2> {place(name)}.err; echo $? > {place(name)}; "
+
+
+def result(name):
+    """How it ended: its exit code, its two texts."""
+    code = text(name).strip()
+    return int(code) if code else -1, text(name + ".out"), text(name + ".err")
+
+
+def gave(name, code, part=""):
+    got = result(name)
+    check(got[0] == code and part in got[2] + got[1], f"{name}: exit {code} and {part!r}, not {got}")
+
+
+# --- every row -----------------------------------------------------------------------------------------------------
+
+# Verbs, with what a program within a run might say. Each must be in one of these.
+DENIED = {
+    "status": [], "add": ["@daily", "--", "true"], "apply": ["-f", place("victim.json")], "ls": [], "edit": ["victim", "--when", "@daily"],
+    "rm": ["victim"], "run": ["victim"], "stop": ["victim"], "pause": ["victim"], "resume": ["victim"], "runs": [],
+    "logs": ["victim"], "why": ["victim"], "ack": ["1"], "backfill": ["victim", "--from", "1d", "--to", "now"], "events": [],
+    "serve": [], "doctor": [], "clock": [], "backup": [place("copy.db")], "restore": [place("copy.db")]}
+PERMITTED = {
+    "show": ["r$ROTA_RUN_ID"], "state": ["get", "."], "report": ["step", "hello"], "step": ["hello"], "note": ["hello"],
+    "next-check": ["1h"]}
+FREE = {
+    "config": [], "version": [], "completion": ["bash"], "next": ["@daily"], "explain": ["@daily"], "zones": ["Berlin"],
+    "eval": ["1 + 1"], "render": [place("template")], "agent": ["check", place("helper.org")]}
+# Rows that only HTTP knows, and the rows of verbs that ask by themselves: what a run may.
+OPEN = {"get-run", "get-state", "set-state", "add-report"}
+
+
+def rows():
+    """The table's rows that HTTP asks for: name, method, route. From the source, so that a new row is met here."""
+    with open(os.path.join(HERE, "..", "..", "src", "surface", "op.c"), encoding="utf-8") as f:
+        parts = re.split(r'\{ \.name = "', f.read())[1:]
+    for part in parts:
+        name = part.split('"')[0]
+        check(".within = WITHIN_" in part, f"row {name} says whether a run may")
+        route = re.search(r'\.route = "([^"]+)"', part)
+        if route:
+            check(".role = ROLE_" in part, f"row {name} says who may")
+            yield name, re.search(r'\.method = "([A-Z]+)"', part)[1], route[1]
+
+
+def every_verb():
+    verbs = re.findall(r"^  (\S+) +\S", rota("--help").stdout, re.M)
+    check(sorted(verbs) == sorted([*DENIED, *PERMITTED, *FREE]), f"each verb is decided: {set(verbs) ^ {*DENIED, *PERMITTED, *FREE}}")
+    with open(place("template"), "w", encoding="utf-8") as f:
+        f.write("hello")
+    with open(place("helper.org"), "w", encoding="utf-8") as f:
+        f.write("* helper\n:PROPERTIES:\n:RUNNER: command\n:COMMAND: cat\n:END:\n** System prompt\nHelp.\n")
+    apply("victim", "sleep 0.1")
+    line = ""
+    for verb, more in {**DENIED, **PERMITTED, **FREE}.items():
+        words = " ".join(f'"{w}"' for w in more)
+        line += f'"{ROTA}" {verb} {words} > {place("verb-" + verb)}.out 2> {place("verb-" + verb)}.err; echo $? > {place("verb-" + verb)}; '
+    # A second time without the token: who descends from a run is that run.
+    for verb, more in DENIED.items():
+        words = " ".join(f'"{w}"' for w in more)
+        if verb not in ("serve", "backup", "restore", "ls", "stop", "doctor"):
+            line += (f'env -u ROTA_TOKEN "{ROTA}" {verb} {words} > {place("bare-" + verb)}.out 2> {place("bare-" + verb)}.err; '
+                     f'echo $? > {place("bare-" + verb)}; ')
+    apply("verbs", line, agent="desk", next_check="1s..1h")
+    run("verbs")
+    for verb in DENIED:
+        granted = verb in ("add", "edit", "rm")
+        gave("verb-" + verb, 77, "does not let its runs make schedules (grants)" if granted else
+             "permitted, about itself, are show, state, report, step, note, next-check")
+        if os.path.exists(place("bare-" + verb)):
+            gave("bare-" + verb, 77, "(grants)" if granted else "is not permitted within a run")
+    for verb in {**PERMITTED, **FREE}:
+        gave("verb-" + verb, 0)
+    left = json.loads(rota("ls", "--json").stdout)["schedules"]
+    check(sorted(s["id"] for s in left) == ["verbs", "victim"], f"nothing was added or removed: {left}")
+    check(not show("r999").get("id") and len(json.loads(rota("runs", "victim", "--json").stdout)["runs"]) == 0, "nor run")
+    check(not os.path.exists(place("copy.db")), "nor copied")
+
+
+def every_route():
+    """By HTTP, with the token and without: what no program of ours keeps from being asked."""
+    met = []
+    for name, method, route in rows():
+        target = route.replace("{run}", "1").replace("{schedule}", "victim").replace("{problem}", "1").replace("{name}", "victim").replace("{agent}", "x")
+        met += [(name, [method, target, "{}", token]) for token in ("own", "")]
+    with open(place("routes"), "w", encoding="utf-8") as f:
+        json.dump([one for _, one in met], f)
+    apply("routes-run", asks("routes-asked", "python3", ASK, place("routes")), agent="desk")
+    run("routes-run")
+    code, out, err = result("routes-asked")
+    if not check(code == 0, f"all were asked: {err}"):
+        return
+    for (name, one), (status, said) in zip(met, json.loads(out), strict=True):
+        if name in ("get-run", "add-report", "set-next-check"):
+            check(status == 403 and "r1 is another run" in said, f"{one}: only of itself: {status} {said}")
+        elif name in ("add", "edit", "rm"):
+            check(status == 403 and "(grants)" in said, f"{one}: nothing is granted: {status} {said}")
+        elif name in OPEN:
+            check(status in (200, 400), f"{one}: permitted: {status} {said}")
+        else:
+            check(status == 403 and "not permitted within a run" in said, f"{one}: denied: {status} {said}")
+
+
+# --- tokens --------------------------------------------------------------------------------------------------------
+
+
+def tokens():
+    """Good for one attempt of one run, while it lives."""
+    wait = f"until test -e {place('go')}; do sleep 0.05; done"
+    apply("first", f'echo $ROTA_TOKEN > {place("first.token")}; echo "I am $ROTA_TOKEN"; {wait}; '
+          f'test $ROTA_ATTEMPT = 2 && {{ echo $ROTA_TOKEN > {place("second.token")}; until test -e {place("end")}; do sleep 0.05; done; }}',
+          agent="desk", retry={"max_attempts": 1, "initial_delay": 1})
+    apply("other", asks("stolen", "sh", "-c", f'ROTA_TOKEN=$(cat {place("first.token")}) "{ROTA}" show r$ROTA_RUN_ID'), agent="thief")
+    number = begin("first")
+    token = until("it has a token", lambda: text("first.token").strip())
+    check(re.fullmatch(rf"{number}\.1\.[0-9a-f]{{64}}", token), f"its form: {token}")
+    key = place("share/rota/token.key")
+    check(os.stat(key).st_mode & 0o777 == 0o600 and os.stat(key).st_size == 32, "the key is its owner's alone")
+    check(token not in rota("logs", "first").stdout, "a log does not have it")
+
+    r = rota("show", number, ROTA_TOKEN=token)
+    check(r.returncode == 0, "whoever shows it is that run", r)
+    check(rota("status", ROTA_TOKEN=token).returncode == 77, "and nothing more")
+    run("other")
+    gave("stolen", 77, "is that of another run")
+    for wrong in (token[:-1] + ("0" if token[-1] != "0" else "1"), token[:-1], token + "0", token.replace(".1.", ".2."), "x",
+                  number, f"{number}.1.", "r1.1." + token.split(".")[2], token.upper()):
+        r = rota("show", number, ROTA_TOKEN=wrong)
+        check(r.returncode == 77 and "is not one of this daemon's runs" in r.stderr, f"never taken for none: {wrong}", r)
+
+    stop(signal.SIGKILL)
+    start()
+    check(rota("show", number, ROTA_TOKEN=token).returncode == 0, "it outlives the daemon")
+    with open(place("go"), "w", encoding="utf-8"):
+        pass
+    second = until("the next attempt has another", lambda: text("second.token").strip())
+    check(second != token and second.startswith(f"{number}.2."), f"its own: {second}")
+    r = rota("show", number, ROTA_TOKEN=token)
+    check(r.returncode == 77 and "attempt 1 of run" in r.stderr, "that of an attempt before is good no more", r)
+    check(rota("show", number, ROTA_TOKEN=second).returncode == 0, "this one is")
+    with open(place("end"), "w", encoding="utf-8"):
+        pass
+    until("it ends", lambda: show(number).get("state") == "finished")
+    r = rota("show", number, ROTA_TOKEN=second)
+    check(r.returncode == 77 and "is over" in r.stderr, "nor is that of a run that has ended", r)
+
+
+def descent():
+    """Whatever a process does to its name, its session and its environment, it is of its run."""
+    twice = ("import os, sys\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n"
+             "import time\ntime.sleep(0.3)\nos.execve(sys.argv[1], sys.argv[1:], {k: os.environ[k] for k in ('ROTA_SOCKET', 'HOME')})\n")
+    with open(place("twice.py"), "w", encoding="utf-8") as f:
+        f.write(twice)
+    shell = f'#!/bin/sh\n"{ROTA}" pause victim > {place("daemonized")}.out 2> {place("daemonized")}.err\necho $? > {place("daemonized")}\n'
+    with open(place("shell.sh"), "w", encoding="utf-8") as f:
+        f.write(shell)
+    os.chmod(place("shell.sh"), 0o700)
+    named = ("import ctypes, os, subprocess, sys\nctypes.CDLL(None).prctl(15, b'r1.1', 0, 0, 0)\n"
+             "sys.exit(subprocess.run(sys.argv[1:]).returncode)\n")
+    with open(place("named.py"), "w", encoding="utf-8") as f:
+        f.write(named)
+    apply("hidden", f"python3 {place('twice.py')} {place('shell.sh')}; until test -s {place('daemonized')}; do sleep 0.05; done; " +
+          asks("renamed", "python3", place("named.py"), "env", "-i", f"HOME={ROOT}", f"ROTA_SOCKET={place('run/rota/rota.sock')}", ROTA, "pause", "victim") +
+          asks("self", "python3", place("named.py"), ROTA, "show", "r1"), agent="desk")
+    run("hidden")
+    gave("daemonized", 77, "is not permitted within a run")
+    gave("renamed", 77, "is not permitted within a run")
+    gave("self", 77, "r1 is another run")
+
+    # Its shim is killed: it has a moment left, and is known by its mark.
+    apply("orphan", f"kill -9 $PPID; {asks('orphaned', 'env', '-u', 'ROTA_TOKEN', ROTA, 'pause', 'victim')} sleep 60")
+    number = begin("orphan")
+    until("it is found", lambda: show(number).get("state") == "finished")
+    code, _, err = result("orphaned")
+    check(code in (-1, 77), f"what lost its shim is no person: {code} {err}")
+    r = rota("show", "victim", "--json")
+    check("paused_until" not in json.loads(r.stdout), "nothing was paused", r)
+
+
+def checks_and_scripts():
+    """What goes before and after a run is of it, too."""
+    apply("around", "true", agent="desk", check=asks("in-check", ROTA, "pause", "victim") + asks("state-check", ROTA, "state", "set", "seen", "1"),
+          expectations=[{"type": "script", "command": asks("in-script", ROTA, "pause", "victim")}])
+    run("around")
+    gave("in-check", 77)
+    gave("state-check", 0)
+    gave("in-script", 77)
+
+
+def sandbox():
+    """Without /proc, in namespaces of its own: the daemon looks from outside."""
+    probe = subprocess.run(["unshare", "-Urpmf", "true"], capture_output=True, check=False)
+    if probe.returncode:
+        return  # this machine has no namespaces for users: nothing to be seen from within one
+    inner = f"mount -t tmpfs none /proc; {asks('boxed', 'python3', ASK, 'POST', '/api/v1/schedules/victim/pause', '{}', '')}"
+    with open(place("inner.sh"), "w", encoding="utf-8") as f:
+        f.write(inner)
+    apply("boxed-run", f"unshare -Urpmf sh {place('inner.sh')}", agent="desk")
+    run("boxed-run")
+    gave("boxed", 0, "[[403, ")
+
+
+# --- what it may ---------------------------------------------------------------------------------------------------
+
+
+def state():
+    """Its own agent's, by revision; the user's is to be read."""
+    rota("state", "set", "name", "Ann", "--user")
+    rota("state", "set", "secret", "x", "--agent", "other")
+    apply("stateful", asks("s1", ROTA, "state", "set", "count", "1", "--json") + asks("s2", ROTA, "state", "set", "count", "2", "--rev", "1") +
+          asks("s3", ROTA, "state", "set", "count", "3", "--rev", "1") + asks("s4", ROTA, "state", "get", "count") +
+          asks("s5", ROTA, "state", "get", "name", "--user") + asks("s6", ROTA, "state", "set", "name", "Eve", "--user") +
+          asks("s7", ROTA, "state", "get", ".", "--agent", "other") + asks("s8", ROTA, "state", "set", "a", "1", "--agent", "other") +
+          asks("s9", "env", "-u", "ROTA_TOKEN", "-u", "ROTA_AGENT", ROTA, "state", "get", "count"), agent="counter")
+    run("stateful")
+    gave("s1", 0, '"rev":1')
+    gave("s2", 0)
+    gave("s3", 1, "its revision is 2, not 1")
+    gave("s4", 0, "2")
+    gave("s5", 0, "Ann")
+    gave("s6", 77, "the user's to change")
+    gave("s7", 77, "'other' is another agent")
+    gave("s8", 77, "'other' is another agent")
+    gave("s9", 0, "2")
+    check(rota("state", "get", "name", "--user").stdout == '"Ann"\n', "the profile is as it was")
+    check(json.loads(rota("state", "get", ".", "--agent", "counter").stdout) == {"count": 2}, "and the state as it was set")
+    apply("nobody", asks("no-agent", ROTA, "state", "get", "."))
+    run("nobody")
+    code, _, err = result("no-agent")
+    check(code in (2, 77), f"a run without an agent has no state: {code} {err}")
+
+
+def reports():
+    """Seen while it runs; by the socket where its file cannot be written."""
+    apply("speaks", asks("r1", ROTA, "step", "began") + asks("r2", "env", "ROTA_OUTBOX=/nonexistent/box", ROTA, "step", "by socket") +
+          asks("r3", "env", "-u", "ROTA_OUTBOX", ROTA, "report", "note", "also") +
+          f"until test -e {place('heard')}; do sleep 0.05; done; " + asks("r4", "env", "-u", "ROTA_OUTBOX", ROTA, "report", "fail", "no access"))
+    number = begin("speaks")
+    until("it has spoken", lambda: text("r3"))
+    told = [(e["type"], e["text"], e["schedule"]) for e in json.loads(rota("events", "--json").stdout)["events"] if e.get("run") == number and "text" in e]
+    check(told == [("run.step", "began", "speaks"), ("run.step", "by socket", "speaks"), ("run.note", "also", "speaks")],
+          f"those who follow hear of it: {told}")
+    for key in "r1", "r2", "r3":
+        gave(key, 0)
+    got = show(number)
+    check(got["state"] == "running" and [x["text"] for x in got["reports"]] == ["began", "by socket", "also"], f"while it runs: {got}")
+    with open(place("heard"), "w", encoding="utf-8"):
+        pass
+    until("it ends", lambda: show(number).get("state") == "finished")
+    gave("r4", 0)
+    got = show(number)
+    check((got["outcome"], got["reason"]) == ("failed", "reported"), f"a failure by the socket counts: {got}")
+    r = rota("report", "fail", "x")
+    check(r.returncode == 2 and "within a run" in r.stderr, "outside there is nobody to report of", r)
+    r = subprocess.run(["python3", ASK, "POST", f"/api/v1/runs/{number}/reports", '{"kind":"step","text":"x"}', ""], capture_output=True,
+                       text=True, env=ENV | {"ROTA_SOCKET": place("run/rota/rota.sock")}, check=False)
+    check(r.stdout.startswith("[[403, "), "a person is no run", r)
+
+
+def next_check():
+    """Once, within bounds; what comes before is skipped; all of it survives the daemon."""
+    apply("sooner", f'echo x >> {place("sooner-ran")}; test -e {place("sooner-set")} || ' + asks("sooner-set", ROTA, "next-check", "1s", "--json"),
+          next_check="1s..1h")
+    run("sooner")
+    gave("sooner-set", 0, '"schedule":"sooner"')
+    until("it has run again", lambda: text("sooner-ran").count("x") == 2)
+    runs = json.loads(rota("runs", "sooner", "--json").stdout)["runs"]
+    promised = json.loads(text("sooner-set.out"))["next"]
+    check(runs[0]["kind"] == "timer" and runs[0]["nominal"] == promised, f"at that time: {promised} {runs[0]}")
+    left = json.loads(rota("show", "sooner", "--json").stdout)
+    check(left["next"][5:10] == "01-01" and "next_set_at" not in left, f"after it the rule goes on: {left}")
+
+    keys = {"next_check": "5m..1h", "overlap": "allow", "expression": "* * * * *"}
+    # Once, though a minute may begin while it runs.
+    apply("later", f"mkdir {place('once')} || exit 0; " + asks("later-set", ROTA, "next-check", "50m", "--json") +
+          asks("too-soon", ROTA, "next-check", "4m") + asks("too-late", ROTA, "next-check", "2h") +
+          asks("nonsense", ROTA, "next-check", "soon"), **keys)
+    run("later")
+    until("it has spoken", lambda: text("nonsense"))
+    gave("too-soon", 77, "'later' allows its runs a next check in 5m to 1h from now")
+    gave("too-late", 77, "5m to 1h")
+    gave("nonsense", 2, "'soon' is not a duration")
+    promised = json.loads(text("later-set.out"))["next"]
+
+    def stands():
+        got = json.loads(rota("show", "later", "--json").stdout)
+        return got["state"] == "active" and got["next"] == promised and got["next_set_at"]
+    stop(signal.SIGKILL)
+    start()
+    check(stands(), "it is told, and survives kill -9", rota("show", "later", "--json"))
+    check(json.loads(rota("why", "later", "--json").stdout)["answer"] == "will_run", "it will run then", rota("why", "later"))
+    minute = time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime(time.time() + 180))
+    r = rota("why", "later", minute)
+    check("one of its runs had set a later time" in r.stdout and "skipped/gated" in r.stdout, "before that it will not", r)
+    apply("later", "true", **keys)
+    check(stands(), "another action leaves it", rota("show", "later", "--json"))
+    apply("later", "true", **keys | {"expression": "*/2 * * * *"})
+    got = json.loads(rota("show", "later", "--json").stdout)
+    check(got["next"] != promised and "next_set_at" not in got, f"another when takes it away: {got}")
+
+    # Nobody is named: the only agent there is takes the turn, with its own bounds and its own state.
+    with open(place("turn.sh"), "w", encoding="utf-8") as f:
+        f.write(asks("turn-set", ROTA, "next-check", "30m") + asks("turn-soon", ROTA, "next-check", "1m") +
+                asks("turn-state", "env", "-u", "ROTA_AGENT", ROTA, "state", "set", "turns", "1"))
+    with open(place("only.org"), "w", encoding="utf-8") as f:
+        f.write(f"* only\n:PROPERTIES:\n:RUNNER: command\n:COMMAND: sh {place('turn.sh')}\n:NEXT-CHECK: 5m..1h\n:END:\n** System prompt\nHelp.\n")
+    r = rota("apply", "-f", place("only.org"))
+    check(r.returncode == 0, "the agent is taken", r)
+    apply("turn", "", action={"type": "agent_turn", "message": "go"})
+    run("turn")
+    gave("turn-set", 0)
+    gave("turn-soon", 77, "5m to 1h")
+    gave("turn-state", 0)
+    check(rota("state", "get", "turns", "--agent", "only").stdout == "1\n", "it is the agent's")
+
+    apply("unbound", asks("no-bounds", ROTA, "next-check", "30m"))
+    run("unbound")
+    gave("no-bounds", 77, "gives its runs no bounds")
+    r = rota("next-check", "30m")
+    check(r.returncode == 2 and "within a run" in r.stderr, "a person has `edit`", r)
+    r = subprocess.run(["python3", ASK, "POST", "/api/v1/runs/1/next-check", '{"in":"30m"}', ""], capture_output=True, text=True,
+                       env=ENV | {"ROTA_SOCKET": place("run/rota/rota.sock")}, check=False)
+    check(r.stdout.startswith("[[403, "), "by HTTP, too", r)
+
+
+def grants():
+    """So many schedules, not too often, with its end; what others made is not touched."""
+    line = (asks("g1", ROTA, "add", "@every 2h", "--id", "child", "--json", "--", "true") + asks("g2", ROTA, "add", "@every 30m", "--id", "often", "--", "true") +
+            asks("g3", ROTA, "add", "0 8,9 * * *", "--id", "second", "--", "true") + asks("g4", ROTA, "add", "@daily", "--id", "third", "--", "true") +
+            asks("g5", ROTA, "edit", "child", "--when", "@every 3h") + asks("g6", ROTA, "edit", "child", "--when", "@every 59m") +
+            asks("g7", ROTA, "edit", "victim", "--when", "@every 3h") + asks("g8", ROTA, "rm", "victim") + asks("g9", ROTA, "rm", "second") +
+            asks("g10", ROTA, "add", "@daily UNTIL 2027-02-01", "--id", "third", "--", "true") + asks("g11", ROTA, "apply", "-f", place("victim.json")) +
+            asks("g12", "python3", ASK, "POST", "/api/v1/schedules", json.dumps({"document": {
+                "id": "more", "expression": "@daily", "grants": {"schedules": 1}, "action": {"type": "command", "command": "true"}}}), "") +
+            asks("g13", "python3", ASK, "POST", "/api/v1/schedules", json.dumps({"document": {
+                "id": "more", "after": {"schedule": "child"}, "action": {"type": "command", "command": "true"}}}), "") +
+            asks("g15", "python3", ASK, "POST", "/api/v1/schedules", json.dumps({"document": {
+                "id": "more", "expression": "@daily", "next_check": "1s..2h", "action": {"type": "command", "command": "true"}}}), "") +
+            asks("g14", ROTA, "add", "@daily", "--id", "victim", "--update", "--", "true"))
+    apply("maker", line, grants={"schedules": 2, "interval": "1h"}, end_date="2027-03-01")
+    number = run("maker")["id"]
+    wanted = {"g1": (0, '"result":"added"'), "g2": (77, "at least 1h apart"), "g3": (0, ""), "g4": (77, "may have made 2 schedules at a time"),
+              "g5": (0, "changed"), "g6": (77, "at least 1h apart"), "g7": (77, "not made by a run of 'maker'"), "g8": (77, "was not made by a run of 'maker'"),
+              "g9": (0, ""), "g10": (0, ""), "g11": (77, "not permitted"), "g12": (0, "[[403, "), "g13": (0, "[[403, "), "g14": (77, "not made by a run"),
+              "g15": (0, "begins at 1h")}
+    for key, (code, part) in wanted.items():
+        gave(key, code, part)
+    child = json.loads(rota("show", "child", "--json").stdout)
+    check(child["source"] == f"run {number} of maker" and f"run {number} of maker" in rota("show", "child").stdout, f"it says who made it: {child}")
+    check(child["document"]["end_date"] == "2027-03-02T00:00:00Z", f"it ends with what made it: {child}")
+    third = json.loads(rota("show", "third", "--json").stdout)
+    check(third["document"]["end_date"].startswith("2027-02-01"), f"or before: {third}")
+    check(json.loads(rota("show", "victim", "--json").stdout)["document"]["expression"] == FAR, "others are as they were")
+
+    # Runs of others have no say in it, and a child no grants; a person may do as usual.
+    apply("stranger", asks("h1", ROTA, "rm", "child"), grants={"schedules": 2})
+    run("stranger")
+    gave("h1", 77, "was not made by a run of 'stranger'")
+    check(rota("edit", "child", "--when", "@daily").returncode == 0 and "source" not in json.loads(rota("show", "child", "--json").stdout),
+          "what a person changes is the person's")
+
+
+def main():
+    os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
+    os.makedirs(ENV["HOME"])
+    with open(ASK, "w", encoding="utf-8") as f:
+        f.write(ASK_TEXT)
+    try:
+        start()
+        every_verb()
+        every_route()
+        tokens()
+        descent()
+        checks_and_scripts()
+        sandbox()
+        state()
+        reports()
+        next_check()
+        grants()
+        stop()
+        check(daemon.returncode == 0, f"the daemon ends well: {daemon.returncode}")
+    finally:
+        if daemon and daemon.poll() is None:
+            daemon.kill()
+        shutil.rmtree(ROOT, ignore_errors=True)
+    sys.exit(finish())
+
+
+main()

@@ -1,0 +1,78 @@
+/* Tokens of runs: their form, what is refused, and the key. */
+#include "daemon/token.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool reads(const struct token_key *key, const char *text, uint64_t run, unsigned attempt)
+{
+	uint64_t r = 77;
+	unsigned a = 77;
+	bool good = token_read(key, str_of(text), &r, &a);
+	return good ? r == run && a == attempt : r == 77 && a == 77 && run == 0;
+}
+
+TEST(what_is_written_is_read)
+{
+	struct token_key key = { { 1, 2, 3 } }, other = { { 1, 2, 4 } };
+	char text[TOKEN_SIZE];
+	static const struct {
+		uint64_t run;
+		unsigned attempt;
+	} rows[] = { { 1, 1 }, { 12, 3 }, { INT64_MAX, UINT16_MAX } };
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		CHECK(token_write(&key, rows[i].run, rows[i].attempt, text));
+		CHECK(reads(&key, text, rows[i].run, rows[i].attempt));
+		CHECK(reads(&other, text, 0, 0));
+	}
+	/* Python's hmac says the same of the key 0102030000… and r12.3. */
+	CHECK(token_write(&key, 12, 3, text) && str_starts(str_of(text), STR("r12.3.")) &&
+	      strlen(text) == 6 + 64);
+	CHECK(!strcmp(text + 6, "bf8a78308b509858aaeb94b82018f994192df31396857de46c821469482138dd"));
+}
+
+TEST(every_other_text_is_refused)
+{
+	struct token_key key = { { 9 } };
+	char text[TOKEN_SIZE], wrong[TOKEN_SIZE + 1];
+	CHECK(token_write(&key, 12, 1, text));
+	for (size_t i = 0; text[i]; i++) {
+		memcpy(wrong, text, sizeof text);
+		wrong[i] = (char)(text[i] == '1' ? '2' : '1');
+		CHECK(reads(&key, wrong, 0, 0));
+		memcpy(wrong, text, i);
+		wrong[i] = 0;
+		CHECK(reads(&key, wrong, 0, 0));
+	}
+	static const char *const rows[] = { "",           "r",        ".",
+					    "r.",         "r..",      "r1",
+					    "r1.1",       "r1.1.",    "12.1.ab",
+					    "r0x1.1.ab",  "r-1.1.ab", "r99999999999999999999.1.ab",
+					    "r1.99999.ab" };
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++)
+		CHECK(reads(&key, rows[i], 0, 0));
+	/* The same number, written otherwise. */
+	snprintf(wrong, sizeof wrong, "r012%s", text + 3);
+	CHECK(reads(&key, wrong, 0, 0));
+}
+
+TEST(the_key_is_made_once)
+{
+	char dir[] = "/tmp/rota-token-XXXXXX", path[64];
+	struct token_key first, second;
+	struct stat st;
+	CHECK(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/token.key", dir);
+	CHECK(token_key_open(dir, &first, NULL) == OK && token_key_open(dir, &second, NULL) == OK);
+	CHECK(!memcmp(&first, &second, sizeof first));
+	CHECK(stat(path, &st) == 0 && st.st_size == TOKEN_KEY && (st.st_mode & 0777) == 0600);
+	/* What is no key is replaced: those who have a token are refused, and nobody is let in. */
+	CHECK(truncate(path, 7) == 0 && token_key_open(dir, &second, NULL) == OK);
+	CHECK(memcmp(&first, &second, sizeof first) != 0 && stat(path, &st) == 0 && st.st_size == TOKEN_KEY);
+	CHECK(unlink(path) == 0 && rmdir(dir) == 0);
+	/* Nowhere to keep it: it is good for as long as somebody has it. */
+	CHECK(token_key_open(dir, &second, NULL) == OK);
+}
