@@ -48,19 +48,6 @@ static enum err tell_notes(struct op_call *call, const struct read_memories *lis
 	return OK;
 }
 
-/* The run that asks, as it says itself; 0: a person. A token or the peer's ancestry says it for certain: what
- * they say belongs here, and only here. */
-static enum err asking_run(struct op_call *call, struct api *api, uint64_t *ret)
-{
-	const struct arg *run = op_arg(call, "run");
-	struct run_row row;
-	*ret = 0;
-	if (!run->given)
-		return OK;
-	enum err e = api_run_number(call, run->text, ret);
-	return e ? e : read_run(api_reader(api), *ret, &row, call->why);
-}
-
 enum { AGENT_BYTES = 4 * DOC_ID_MAX }; /* a name has so many characters */
 
 static enum err whose(struct op_call *call, bool must, struct str *ret)
@@ -175,10 +162,9 @@ enum err handle_memory_add(struct op_call *call, struct api *api)
 		e = read_note(call, &said.text);
 	if (!e)
 		e = read_tags(call, &tags);
-	if (!e)
-		e = asking_run(call, api, &said.run);
 	if (e)
 		return e;
+	said.run = call->within ? call->within->run : 0; /* as the daemon knows it, whatever is said */
 	said.tags = buf_str(&tags);
 	c->agent = said.agent;
 	return send(c, &said, add_answered);
@@ -321,7 +307,6 @@ static void settle_agent(struct op_call *call)
 static enum err add(struct op_call *call)
 {
 	const struct arg *agent = op_arg(call, "agent"), *tag = op_arg(call, "tag");
-	const char *run = getenv("ROTA_RUN_ID");
 	_cleanup_(buf_free) struct buf body = { 0 };
 	struct op_call sub = remote_sub(call, "add-memory");
 	struct str text;
@@ -332,8 +317,6 @@ static enum err add(struct op_call *call)
 		tell_str(&body, "agent", agent->text);
 	if (tag->given)
 		tell_tags(&body, tag->text);
-	if (run && run[0])
-		tell_str(&body, "run", str_of(run));
 	buf_addc(&body, '}');
 	enum err e = body.failed ? E_NOMEM : remote_ask(&sub, buf_str(&body), &text, &answer);
 	if (!e)

@@ -136,15 +136,17 @@ DENIED = {
     "status": [], "add": ["@daily", "--", "true"], "apply": ["-f", place("victim.json")], "ls": [], "edit": ["victim", "--when", "@daily"],
     "rm": ["victim"], "run": ["victim"], "stop": ["victim"], "pause": ["victim"], "resume": ["victim"], "runs": [],
     "logs": ["victim"], "why": ["victim"], "ack": ["1"], "backfill": ["victim", "--from", "1d", "--to", "now"], "events": [],
-    "serve": [], "doctor": [], "clock": [], "backup": [place("copy.db")], "restore": [place("copy.db")]}
+    "serve": [], "doctor": [], "clock": [], "backup": [place("copy.db")], "restore": [place("copy.db")],
+    "notify": []}
 PERMITTED = {
     "show": ["r$ROTA_RUN_ID"], "state": ["get", "."], "report": ["step", "hello"], "step": ["hello"], "note": ["hello"],
-    "next-check": ["1h"]}
+    "next-check": ["1h"], "memory": ["add", "hello"]}
 FREE = {
     "config": [], "version": [], "completion": ["bash"], "next": ["@daily"], "explain": ["@daily"], "zones": ["Berlin"],
     "eval": ["1 + 1"], "render": [place("template")], "agent": ["check", place("helper.org")]}
 # Rows that only HTTP knows, and the rows of verbs that ask by themselves: what a run may.
-OPEN = {"get-run", "get-state", "set-state", "add-report"}
+OPEN = {"get-run", "get-state", "set-state", "add-report", "add-memory", "list-memory", "search-memory", "remove-memory",
+        "remove-run-memory"}
 
 
 def rows():
@@ -183,7 +185,7 @@ def every_verb():
     for verb in DENIED:
         granted = verb in ("add", "edit", "rm")
         gave("verb-" + verb, 77, "does not let its runs make schedules (grants)" if granted else
-             "permitted, about itself, are show, state, report, step, note, next-check")
+             "permitted, about itself, are show, state, memory, report, step, note, next-check")
         if os.path.exists(place("bare-" + verb)):
             gave("bare-" + verb, 77, "(grants)" if granted else "is not permitted within a run")
     for verb in {**PERMITTED, **FREE}:
@@ -198,7 +200,8 @@ def every_route():
     """By HTTP, with the token and without: what no program of ours keeps from being asked."""
     met = []
     for name, method, route in rows():
-        target = route.replace("{run}", "1").replace("{schedule}", "victim").replace("{problem}", "1").replace("{name}", "victim").replace("{agent}", "x")
+        target = route.replace("{run}", "1").replace("{schedule}", "victim").replace("{problem}", "1").replace("{name}", "victim").replace("{agent}", "x").replace(
+            "{note}", "99").replace("{notice}", "1")
         met += [(name, [method, target, "{}", token]) for token in ("own", "")]
     with open(place("routes"), "w", encoding="utf-8") as f:
         json.dump([one for _, one in met], f)
@@ -213,7 +216,7 @@ def every_route():
         elif name in ("add", "edit", "rm"):
             check(status == 403 and "(grants)" in said, f"{one}: nothing is granted: {status} {said}")
         elif name in OPEN:
-            check(status in (200, 400), f"{one}: permitted: {status} {said}")
+            check(status in (200, 400, 404), f"{one}: permitted: {status} {said}")
         else:
             check(status == 403 and "not permitted within a run" in said, f"{one}: denied: {status} {said}")
 
@@ -345,6 +348,26 @@ def state():
     run("nobody")
     code, _, err = result("no-agent")
     check(code in (2, 77), f"a run without an agent has no state: {code} {err}")
+
+
+def memory():
+    """Its own agent's notes, with its own number beside them, whatever it says."""
+    other = json.loads(rota("memory", "add", "a note of another", "--agent", "other", "--json", ROTA_RUN_ID="1").stdout)
+    check("run" not in other, f"a person who says to be a run is none: {other}")
+    apply("mindful", asks("m1", ROTA, "memory", "add", "mine", "--json") +
+          asks("m2", "env", "-u", "ROTA_TOKEN", "-u", "ROTA_AGENT", "ROTA_RUN_ID=1", ROTA, "memory", "add", "mine, too", "--json") +
+          asks("m3", ROTA, "memory", "add", "x", "--agent", "other") + asks("m4", ROTA, "memory", "search", "note", "--agent", "other") +
+          asks("m5", ROTA, "memory", "rm", str(other["number"])) + asks("m6", ROTA, "memory", "ls", "--json"), agent="mindful")
+    number = run("mindful")["id"]
+    for name in ("m1", "m2"):
+        gave(name, 0, f'"run":"{number}"')
+    gave("m3", 77, "'other' is another agent")
+    gave("m4", 77, "'other' is another agent")
+    gave("m5", 1, "is not of 'mindful'")
+    gave("m6", 0, "mine, too")
+    check("another" not in result("m6")[1], "and no other's are listed")
+    left = json.loads(rota("memory", "ls", "--agent", "other", "--json").stdout)["notes"]
+    check([n["text"] for n in left] == ["a note of another"], f"another's are as they were: {left}")
 
 
 def reports():
@@ -491,6 +514,7 @@ def main():
         checks_and_scripts()
         sandbox()
         state()
+        memory()
         reports()
         next_check()
         grants()
