@@ -47,9 +47,9 @@ static int add(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
 {
 	const struct memory_said *m = &r->memory;
 	const struct str texts[] = { m->agent, m->text, m->tags };
-	sqlite3_stmt *mine = sql->stmt[SQL_MEMORY_MINE], *count = sql->stmt[SQL_MEMORY_COUNT],
+	sqlite3_stmt *mine = sql->stmt[SQL_MEMORY_MINE], *more = sql->stmt[SQL_MEMORY_MORE],
 		     *put = sql->stmt[SQL_MEMORY_ADD];
-	int64_t number = 0, notes = 0;
+	int64_t number = 0, one;
 	bool there;
 	if (!can_be(r))
 		return refuse(ret);
@@ -58,9 +58,9 @@ static int add(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
 	ret->note = (uint64_t)number;
 	if (rc != SQLITE_OK || there)
 		return rc;
-	DB_BIND(count, STORE_MEMORIES_MAX);
-	rc = look(count, bind_texts(count, 2, texts, 1), &there, &notes);
-	if (rc != SQLITE_OK || notes >= STORE_MEMORIES_MAX)
+	DB_BIND(more, STORE_MEMORIES_MAX - 1);
+	rc = look(more, bind_texts(more, 2, texts, 1), &there, &one);
+	if (rc != SQLITE_OK || there)
 		return rc != SQLITE_OK ? rc : refuse(ret);
 
 	rc = look(sql->stmt[SQL_MEMORY_LAST], SQLITE_OK, &there, &number);

@@ -158,9 +158,8 @@ static const char *const text[] = {
 	[SQL_MEMORY_GIVE] = "UPDATE meta SET value = ?1 WHERE key = 'last_memory'",
 	[SQL_MEMORY_MINE] = "SELECT number FROM memory INDEXED BY memory_at"
 			    " WHERE at = ?1 AND run = ?2 AND agent = ?3 AND text = ?4 LIMIT 1",
-	/* How many ?2 has, but not more than ?1. */
-	[SQL_MEMORY_COUNT] = "SELECT count(*) FROM (SELECT 1 FROM memory INDEXED BY memory_agent"
-			     " WHERE agent = ?2 LIMIT ?1)",
+	/* Whether agent ?2 has more than ?1. */
+	[SQL_MEMORY_MORE] = "SELECT 1 FROM memory INDEXED BY memory_agent WHERE agent = ?2 LIMIT 1 OFFSET ?1",
 	[SQL_MEMORY_ADD] = "INSERT INTO memory (number, run, at, agent, text, tags)"
 			   " VALUES (?1, ?2, ?3, ?4, ?5, ifnull(?6, ''))",
 	[SQL_MEMORY_REMOVE] = "DELETE FROM memory WHERE number = ?1 AND agent = ifnull(?2, agent)",
