@@ -459,7 +459,7 @@ static struct str write_digest(const struct notice_list *list, unsigned from, un
 	open_message(&body, NOTICE_DIGEST, buf_str(&text));
 	buf_addf(&body, ",\"count\":%u,\"messages\":[%s]}", count, buf_str(&items).p);
 	body.failed |= text.failed || items.failed;
-	return body.n > STORE_NOTICE_BYTES_MAX ? (struct str){ 0 } : keep(list->arena, &body);
+	return body.n <= STORE_NOTICE_BYTES_MAX ? keep(list->arena, &body) : (struct str){ 0 };
 }
 
 enum err notice_join(struct notice_list *list)

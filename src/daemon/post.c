@@ -320,7 +320,7 @@ static void over(struct errand *e, enum notice_state state, unsigned attempts, i
 					    .state = (uint8_t)state,
 					    .attempts = attempts,
 					    .next = { state == NOTICE_WAITING ? now.us + delay_us : 0 },
-					    .said = e->said.failed ? (struct str){ 0 } : buf_str(&e->said) };
+					    .said = !e->said.failed ? buf_str(&e->said) : (struct str){ 0 } };
 	e->phase = OVER;
 	if (state == NOTICE_WAITING)
 		hold_line(e->post, e->row.line, delay_us);
