@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static bool is_request(const struct notice_row *n)
 {
 	return str_starts(n->target, STR("{\"type\":\"webhook\""));
@@ -270,7 +268,7 @@ void errand_judge(const struct notice_row *n, const struct rn_says *says, const 
 	log_tail(dir, n->number, attempt, ERRAND_LOG_BYTES, &log);
 	struct str line = last_line(request ? own_line(buf_str(&log)) : buf_str(&log));
 	struct runfile file = { 0 };
-	struct str unborn = ended ? (struct str){ 0 } : why_unborn(dir, n, &file);
+	struct str unborn = !ended ? why_unborn(dir, n, &file) : (struct str){ 0 };
 	struct deliver_end end = unborn.n         ? (struct deliver_end){ OUT_ANSWERED, 400, 0 }
 				 : late || !ended ? (struct deliver_end){ OUT_TIMEOUT, 0, 0 }
 						  : end_of(request, says->exit_code, asked_to_wait(line));

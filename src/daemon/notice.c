@@ -137,6 +137,11 @@ static enum err add_one(struct notice_list *list, const char *origin, const stru
 	n.target = keep(list->arena, &text);
 	n.line = line_of(t, buf_str(&text));
 	n.next = clock_wall();
+	if (text.n > STORE_NOTICE_BYTES_MAX) {
+		n.target = STR("{\"type\":\"event\"}");
+		n.state = NOTICE_GIVEN_UP;
+		n.said = STR("not sent: what names its receiver is too long");
+	}
 	if (t->kind == DOC_TO_EVENT) /* being put is all that it needs */
 		n.state = NOTICE_DELIVERED;
 	if (!from || !n.target.p || !n.body.p)
@@ -219,6 +224,7 @@ static enum err add_run(const struct notice_source *s, const struct about *about
 	struct why why;
 	if (read_words(s->reader, r->run, WORDS_WHY, list->arena, &detail, &why))
 		detail = (struct str){ 0 }; /* the rest is worth telling all the same */
+	detail.n = detail.n < NOTICE_DETAIL_BYTES ? detail.n : NOTICE_DETAIL_BYTES;
 	say_run(r, about->id, tell, detail, &text);
 	open_message(&body, tell, buf_str(&text));
 	put_text(&body, "schedule", about->id);
@@ -446,7 +452,7 @@ static struct str write_digest(const struct notice_list *list, unsigned from, un
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 }, items = { 0 };
 	unsigned told = 0;
 	buf_addf(&text, "%u messages:", count);
-	for (unsigned i = from; i < list->n && told < NOTICES_TOLD; i++) {
+	for (unsigned i = from; i < list->n && told < NOTICES_TOLD && items.n < DIGEST_BYTES; i++) {
 		const struct notice_row *n = &list->item[i];
 		if (!is_alike(n, &list->item[from]))
 			continue;
@@ -459,7 +465,7 @@ static struct str write_digest(const struct notice_list *list, unsigned from, un
 	open_message(&body, NOTICE_DIGEST, buf_str(&text));
 	buf_addf(&body, ",\"count\":%u,\"messages\":[%s]}", count, buf_str(&items).p);
 	body.failed |= text.failed || items.failed;
-	return body.n > STORE_NOTICE_BYTES_MAX ? (struct str){ 0 } : keep(list->arena, &body);
+	return body.n <= STORE_NOTICE_BYTES_MAX ? keep(list->arena, &body) : (struct str){ 0 };
 }
 
 enum err notice_join(struct notice_list *list)

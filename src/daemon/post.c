@@ -54,6 +54,8 @@ struct post {
 	struct {
 		bool under_way;
 		atomic_bool answered;
+		atomic_uint
+			refused; /* so often in a row: then one by one, and then without what is refused */
 		struct arena arena;
 	} tell;
 	struct arena settings; /* of the next two */
@@ -216,7 +218,7 @@ static void close_gone(struct post *p)
 static void told(void *arg, const struct st_ack *ack)
 {
 	struct post *p = arg;
-	(void)ack;
+	atomic_store(&p->tell.refused, ack->res == ST_OK ? 0 : atomic_load(&p->tell.refused) + 1);
 	atomic_store(&p->tell.answered, true);
 	ring(p);
 }
@@ -266,7 +268,9 @@ static void take_news(struct post *p)
 	if (!atomic_exchange(&p->news, false))
 		return;
 	list.item = arena_alloc(list.arena, STORE_TELL_MAX * sizeof *list.item);
-	enum err e = list.item ? read_news(p->reader, NEWS_AT_ONCE, list.arena, &news, &why) : E_NOMEM;
+	unsigned refused = atomic_load(&p->tell.refused);
+	enum err e = list.item ? read_news(p->reader, refused ? 1 : NEWS_AT_ONCE, list.arena, &news, &why)
+			       : E_NOMEM;
 	if (!e && !news.n) {
 		p->look = true;
 		return;
@@ -278,7 +282,7 @@ static void take_news(struct post *p)
 		e = notice_join(&list);
 	}
 	r.tell.notice = list.item;
-	r.tell.n = list.n;
+	r.tell.n = refused < 2 ? list.n : 0; /* what the store never takes must not keep all others waiting */
 	atomic_store(&p->tell.answered, false);
 	if (!e)
 		e = p->options.send(p->options.ctx, &r, told, p);
@@ -320,7 +324,7 @@ static void over(struct errand *e, enum notice_state state, unsigned attempts, i
 					    .state = (uint8_t)state,
 					    .attempts = attempts,
 					    .next = { state == NOTICE_WAITING ? now.us + delay_us : 0 },
-					    .said = e->said.failed ? (struct str){ 0 } : buf_str(&e->said) };
+					    .said = !e->said.failed ? buf_str(&e->said) : (struct str){ 0 } };
 	e->phase = OVER;
 	if (state == NOTICE_WAITING)
 		hold_line(e->post, e->row.line, delay_us);

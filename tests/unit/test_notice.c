@@ -68,6 +68,22 @@ TEST(many_to_one_are_joined_and_others_are_not)
 	arena_free(&a);
 }
 
+/* What the store would refuse keeps all news behind it waiting. */
+TEST(a_digest_of_long_messages_is_one_the_store_takes)
+{
+	struct arena a = { 0 };
+	struct notice_list list = { 0 };
+	struct buf body = { 0 };
+	buf_addf(&body, "{\"text\":\"%06000d\"}", 1);
+	fill(&list, &a, 40, HOOK);
+	for (unsigned i = 0; i < list.n; i++)
+		list.item[i].body = buf_str(&body);
+	CHECK_INT(notice_join(&list), OK);
+	CHECK(list.item[0].kind == NOTICE_DIGEST && list.item[0].body.n <= STORE_NOTICE_BYTES_MAX);
+	buf_free(&body);
+	arena_free(&a);
+}
+
 TEST(a_full_list_has_no_room_for_a_whole)
 {
 	struct arena a = { 0 };
