@@ -114,7 +114,7 @@ static enum err own_agent(struct op_call *call, struct api *a)
 	const struct arg *user = op_arg_if(call, "user");
 	if (user && user->given && !agent->given)
 		return OK; /* the handler's to say */
-	struct schedule_doc doc;
+	struct schedule_doc doc = { 0 };
 	struct str own = { 0 }, text;
 	const struct run_row *run = call->within;
 	enum err e = read_document_of(api_reader(a), run->sid, run->rev, call->arena, &text, call->why);
