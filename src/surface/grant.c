@@ -18,8 +18,7 @@ static enum err find(struct op_call *call, struct api *api, struct grantor *ret)
 		e = put_stored(call, api, ret->row.document, &ret->doc);
 	if (e)
 		return e;
-	const char *prefix = arena_printf(call->arena, PUT_BY_RUN "%.*s/", (int)ret->row.id.n,
-					  ret->row.id.p ? ret->row.id.p : "");
+	const char *prefix = arena_printf(call->arena, PUT_BY_RUN "%.*s/", STR_ARG(ret->row.id));
 	if (!prefix)
 		return E_NOMEM;
 	ret->prefix = str_of(prefix);

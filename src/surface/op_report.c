@@ -113,12 +113,13 @@ enum err op_report(struct op_call *call)
 			       "%s is for programs within a run: neither ROTA_OUTBOX nor ROTA_TOKEN is set",
 			       call->op->name);
 	e = file ? outbox_add(path, (enum report_kind)which, text, &by_file) : E_IO;
-	if (!e && remote_token() && by_socket(call, (enum report_kind)which, text, true))
-		*call->why = by_file; /* it is in its file: that is what counts */
-	else if (e == E_IO && remote_token() && by_socket(call, (enum report_kind)which, text, false) == OK)
+	enum err told = remote_token() && (!e || e == E_IO)
+				? by_socket(call, (enum report_kind)which, text, !e)
+				: E_NODAEMON;
+	if (e == E_IO && !told)
 		e = OK;
-	else if (e && file)
-		*call->why = by_file; /* the file is where it should have gone */
+	else if (file)
+		*call->why = by_file; /* the file is what counts, and where it should have gone */
 	if (!e && call->json)
 		fprintf(call->out, "{\"report\":\"%s\"}\n", report_words[which]);
 	return e;

@@ -114,13 +114,14 @@ static enum err own_agent(struct op_call *call, struct api *a)
 	const struct arg *user = op_arg_if(call, "user");
 	if (user && user->given && !agent->given)
 		return OK; /* the handler's to say */
-	struct schedule_doc doc;
-	struct str own, text;
+	struct schedule_doc doc = { 0 };
+	struct str own = { 0 }, text;
 	const struct run_row *run = call->within;
 	enum err e = read_document_of(api_reader(a), run->sid, run->rev, call->arena, &text, call->why);
 	if (!e)
 		e = put_stored(call, a, text, &doc);
-	own = e ? (struct str){ 0 } : doc.agent;
+	if (!e)
+		own = doc.agent;
 	if (!e && !own.n)
 		e = why_set(call->why, E_DENIED, WHY_NOWHERE, "this run has no agent");
 	else if (!e && agent->given && !str_eq(agent->text, own))
