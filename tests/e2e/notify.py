@@ -364,6 +364,7 @@ def configured(place, base):
     check(done.returncode == 0 and "webhook at" in done.stdout and "/200/all" not in done.stdout, "set", done)
     check(place.rota("notify", "set", "--webhook", base, "--secret", SECRET).returncode == 2, "no secret on the command line")
     check(place.rota("notify", "set", "--webhook", "nowhere").returncode == 2, "an address that is none")
+    check(place.rota("state", "get", ".", "--agent", "/notify").returncode == 2, "it is no agent's state")
     done = place.rota("notify", "test")
     check(done.returncode == 0 and "delivered, answered: 200" in done.stdout, "test", done)
     check(messages("/200/all")[0]["type"] == "test" and signed(*got("/200/all")[0]), "a test is signed as all others")
