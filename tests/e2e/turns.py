@@ -215,6 +215,10 @@ def seed():
           env["TRACEPARENT"] != ENV["TRACEPARENT"], f"a span of its own: {env['TRACEPARENT']}")
     rota("stop", got["id"])
 
+    # Who is told; seed 004 wants to hear of failures only.
+    r = rota("notify", "set", "--", "/bin/sh", "-c", f"cat >> {ROOT}/told; echo >> {ROOT}/told")
+    check(r.returncode == 0, "somebody is told", r)
+
     # The same with times for tests: by the clock, to the end of its retries, and beyond its timeout.
     quick = SEED.replace("daily_summary", "quick").replace("0 8 * * *", OFTEN).replace("initial_delay: 60",
                                                                                       "initial_delay: 1")
@@ -255,6 +259,19 @@ def seed_ends():
           all(wait >= 2 ** n - 1 for n, wait in enumerate(waits)), f"1 try + 3 retries, each later: {waits}")
     got = until("its time was up", lambda: [x for x in runs("slow") if x["state"] == "finished"])[0]
     check(got["outcome"] == "killed" and got["reason"] == "timeout" and got["attempt"] == 2, f"twice: {got}")
+
+    # Each is told once, when its attempts are used up; what was done in the end is not.
+    def about(name):
+        told = [json.loads(line) for line in text("told").splitlines() if line]
+        return [x for x in told if x.get("schedule") == name and x["type"].startswith("run.")]
+    for name, said in (("worse", "failed"), ("slow", "killed")):
+        got = until(f"somebody is told of {name}", lambda name=name: about(name))
+        check(len(got) == 1 and got[0]["type"] == "run.failed" and got[0]["outcome"] == said and name in got[0]["text"],
+              f"of {name}, once: {got}")
+        got = until("that is on record", lambda name=name: [
+            n for n in last(name).get("notices", []) if n["state"] == "delivered"])
+        check(len(got) == 1, f"with its run: {got}")
+    check(not about("quick"), f"nobody was told of a retry: {about('quick')}")
 
 
 # --- agents that behave badly ------------------------------------------------------------------------------------
