@@ -5,36 +5,13 @@ it says of itself.
 usage: agents.py ROTA"""
 import json
 import os
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
-import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
-from checks import check, finish  # noqa: E402
+from home import FAR, ROOT, ROTA, place, play, rota, start, stop, until  # noqa: E402
+from checks import check  # noqa: E402
 from rig import is_alive  # noqa: E402
-
-ROTA = os.path.abspath(sys.argv[1])
-ROOT = tempfile.mkdtemp(prefix="rota-agents-")
-ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
-    "XDG_RUNTIME_DIR": os.path.join(ROOT, "run"), "HOME": os.path.join(ROOT, "home"),
-    "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share")}
-if "ROTA_LAUNCHER" in os.environ:
-    ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
-FAR = "0 0 1 1 *"
-daemon = None
-
-
-def rota(*argv):
-    return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV, timeout=60,
-                          cwd=ROOT)
-
-
-def place(name):
-    return os.path.join(ROOT, name)
 
 
 def lines(name):
@@ -48,28 +25,6 @@ def lines(name):
 def touch(name):
     with open(place(name), "w", encoding="utf-8"):
         pass
-
-
-def until(what, fn):
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        value = fn()
-        if value:
-            return value
-        time.sleep(0.05)
-    check(False, f"did not come about: {what}")
-    return None
-
-
-def start():
-    global daemon
-    daemon = subprocess.Popen([ROTA, "serve"], env=ENV, cwd=ROOT, stdout=subprocess.DEVNULL)
-    until("the daemon answers", lambda: rota("status").returncode == 0)
-
-
-def stop(how=signal.SIGTERM):
-    daemon.send_signal(how)
-    daemon.wait()
 
 
 def apply(name, **keys):
@@ -265,24 +220,4 @@ def reports():
     check(r.returncode == 2 and "neither fail, step nor note" in r.stderr, "three kinds", r)
 
 
-def main():
-    os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
-    os.makedirs(ENV["HOME"])
-    try:
-        start()
-        checks()
-        check_stopped()
-        check_survives()
-        expectations()
-        expectation_survives()
-        reports()
-        stop()
-        check(daemon.returncode == 0, f"the daemon ends well: {daemon.returncode}")
-    finally:
-        if daemon and daemon.poll() is None:
-            daemon.kill()
-        shutil.rmtree(ROOT, ignore_errors=True)
-    sys.exit(finish())
-
-
-main()
+sys.exit(play(checks, check_stopped, check_survives, expectations, expectation_survives, reports))

@@ -6,34 +6,14 @@ usage: memory.py ROTA [--show]"""
 import json
 import os
 import random
-import shutil
-import signal
 import sqlite3
-import subprocess
 import sys
-import tempfile
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, ".."))
-from checks import check, finish  # noqa: E402
+from home import ENV, FAR, ROOT, ROTA, play, rota, start, stop, until
+from checks import check
 
-ROTA = os.path.abspath(sys.argv[1])
-ROOT = tempfile.mkdtemp(prefix="rota-memory-")
-ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
-    "XDG_RUNTIME_DIR": os.path.join(ROOT, "run"), "HOME": os.path.join(ROOT, "home"),
-    "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share")}
-if "ROTA_LAUNCHER" in os.environ:
-    ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
-FAR = "0 0 1 1 *"
-with open(os.path.join(HERE, "memory.json"), encoding="utf-8") as corpus:
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "memory.json"), encoding="utf-8") as corpus:
     CORPUS = json.load(corpus)
-daemon = None
-
-
-def rota(*argv, **env):
-    return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV | env,
-                          timeout=60, cwd=ROOT)
 
 
 def ask(*argv, **env):
@@ -45,28 +25,6 @@ def ask(*argv, **env):
 def refused(code, has, *argv, **env):
     r = rota(*argv, **env)
     check(r.returncode == code and r.stdout == "" and has in r.stderr, f"rota {' '.join(argv)}: {code}, {has}", r)
-
-
-def until(what, fn):
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        value = fn()
-        if value:
-            return value
-        time.sleep(0.05)
-    check(False, f"did not come about: {what}")
-    return None
-
-
-def start(**env):
-    global daemon
-    daemon = subprocess.Popen([ROTA, "serve"], env=ENV | env, cwd=ROOT, stdout=subprocess.DEVNULL)
-    until("the daemon answers", lambda: rota("status").returncode == 0)
-
-
-def stop():
-    daemon.send_signal(signal.SIGTERM)
-    daemon.wait()
 
 
 def put(name, document):
@@ -297,23 +255,4 @@ def full():
     ask("memory", "add", "one more", "--agent", "full")
 
 
-def main():
-    os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
-    try:
-        start()
-        by_hand()
-        by_runs()
-        relevance()
-        poison()
-        kept()
-        full()
-        stop()
-    finally:
-        if daemon and daemon.poll() is None:
-            daemon.kill()
-            daemon.wait()
-        shutil.rmtree(ROOT, ignore_errors=True)
-    sys.exit(finish())
-
-
-main()
+sys.exit(play(by_hand, by_runs, relevance, poison, kept, full))

@@ -5,29 +5,18 @@ usage: rights.py ROTA"""
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, ".."))
-from checks import check, finish  # noqa: E402
+from home import ENV, FAR, ROOT, ROTA, place, play, rota, start, stop, text, until, write
+from checks import check
 
-ROTA = os.path.abspath(sys.argv[1])
-ROOT = tempfile.mkdtemp(prefix="rota-rights-")
-ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
-    "XDG_RUNTIME_DIR": os.path.join(ROOT, "run"), "HOME": os.path.join(ROOT, "home"),
-    "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share")}
-if "ROTA_LAUNCHER" in os.environ:
-    ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
-FAR = "0 0 1 1 *"
-daemon = None
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 # How a program speaks to the daemon without rota: method, target, body, token. Prints what came back, as JSON.
-ASK = os.path.join(ROOT, "ask.py")
+ASK = place("ask.py")
 ASK_TEXT = '''
 import http.client, json, os, socket, sys
 class There(http.client.HTTPConnection):
@@ -42,45 +31,6 @@ def ask(method, target, body, token):
 many = json.load(open(sys.argv[1])) if len(sys.argv) == 2 else [sys.argv[1:]]
 print(json.dumps([ask(*one[:3], os.environ["ROTA_TOKEN"] if one[3] == "own" else one[3]) for one in many]))
 '''
-
-
-def rota(*argv, **env):
-    return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV | env,
-                          timeout=60, cwd=ROOT)
-
-
-def place(name):
-    return os.path.join(ROOT, name)
-
-
-def text(name):
-    try:
-        with open(place(name), encoding="utf-8") as f:
-            return f.read()
-    except FileNotFoundError:
-        return ""
-
-
-def until(what, fn):
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        value = fn()
-        if value:
-            return value
-        time.sleep(0.05)
-    check(False, f"did not come about: {what}")
-    return None
-
-
-def start():
-    global daemon
-    daemon = subprocess.Popen([ROTA, "serve"], env=ENV, cwd=ROOT, stdout=subprocess.DEVNULL)
-    until("the daemon answers", lambda: rota("status").returncode == 0)
-
-
-def stop(how=signal.SIGTERM):
-    daemon.send_signal(how)
-    daemon.wait()
 
 
 def apply(name, command, **keys):
@@ -500,31 +450,5 @@ def grants():
           "what a person changes is the person's")
 
 
-def main():
-    os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
-    os.makedirs(ENV["HOME"])
-    with open(ASK, "w", encoding="utf-8") as f:
-        f.write(ASK_TEXT)
-    try:
-        start()
-        every_verb()
-        every_route()
-        tokens()
-        descent()
-        checks_and_scripts()
-        sandbox()
-        state()
-        memory()
-        reports()
-        next_check()
-        grants()
-        stop()
-        check(daemon.returncode == 0, f"the daemon ends well: {daemon.returncode}")
-    finally:
-        if daemon and daemon.poll() is None:
-            daemon.kill()
-        shutil.rmtree(ROOT, ignore_errors=True)
-    sys.exit(finish())
-
-
-main()
+write("ask.py", ASK_TEXT)
+sys.exit(play(every_verb, every_route, tokens, descent, checks_and_scripts, sandbox, state, memory, reports, next_check, grants))

@@ -6,70 +6,18 @@ usage: secrets.py ROTA"""
 import glob
 import json
 import os
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
-import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from checks import check, finish  # noqa: E402
+from home import ENV, ROOT, ROTA, daemon_pid, place, play, rota, start, stop, until, write
+from checks import check
 
-ROTA = os.path.abspath(sys.argv[1])
-ROOT = tempfile.mkdtemp(prefix="rota-secrets-")
-ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
-    "XDG_RUNTIME_DIR": os.path.join(ROOT, "run"), "HOME": os.path.join(ROOT, "home"),
-    "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share"),
-    "CREDENTIALS_DIRECTORY": os.path.join(ROOT, "credentials")}
-if "ROTA_LAUNCHER" in os.environ:
-    ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
+ENV["CREDENTIALS_DIRECTORY"] = place("credentials")
 # Made here and now, so that nothing else on this machine can have them.
 VALUES = {name: os.urandom(12).hex() for name in ("API_KEY", "MAIL_KEY", "PRINTED")}
-daemon = None
-
-
-def rota(*argv, **more):
-    return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV | more,
-                          timeout=60, cwd=ROOT)
-
-
-def place(*name):
-    return os.path.join(ROOT, *name)
-
-
-def write(content, *name, mode=0o600):
-    os.makedirs(os.path.dirname(place(*name)), exist_ok=True)
-    with open(place(*name), "w", encoding="utf-8") as f:
-        f.write(content)
-    os.chmod(place(*name), mode)
-    return place(*name)
-
-
-def until(what, fn):
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        value = fn()
-        if value:
-            return value
-        time.sleep(0.05)
-    check(False, f"did not come about: {what}")
-    return None
-
-
-def start():
-    global daemon
-    daemon = subprocess.Popen([ROTA, "serve"], env=ENV, cwd=ROOT, stdout=subprocess.DEVNULL)
-    until("the daemon answers", lambda: rota("status").returncode == 0)
-
-
-def stop():
-    daemon.send_signal(signal.SIGTERM)
-    daemon.wait()
 
 
 def apply(name, document):
-    r = rota("apply", "-f", write(json.dumps(document), name + ".json"))
+    r = rota("apply", "-f", write(name + ".json", json.dumps(document)))
     check(r.returncode == 0 and r.stderr == "", f"{name} is taken", r)
 
 
@@ -127,13 +75,13 @@ def nowhere(what):
 
 
 def configure():
-    write(VALUES["API_KEY"] + "\n", "keys", "api")
-    write(VALUES["MAIL_KEY"], "credentials", "rota.mail")
-    write(VALUES["PRINTED"] + "\n", "keys", "printed")
+    write("keys/api", VALUES["API_KEY"] + "\n")
+    write("credentials/rota.mail", VALUES["MAIL_KEY"])
+    write("keys/printed", VALUES["PRINTED"] + "\n")
     # Its words are no secret; what it prints is.
-    write(json.dumps({"secrets": {"API_KEY": {"file": place("keys", "api")}, "MAIL_KEY": {"credential": "rota.mail"},
+    write("config/rota/rota.yaml", json.dumps({"secrets": {"API_KEY": {"file": place("keys", "api")}, "MAIL_KEY": {"credential": "rota.mail"},
                                   "PRINTED": {"command": f"echo asked >&2; cat {place('keys', 'printed')}"},
-                                  "GONE": {"file": place("keys", "gone")}}}), "config", "rota", "rota.yaml")
+                                  "GONE": {"file": place("keys", "gone")}}}))
 
 
 def handed_out():
@@ -162,9 +110,9 @@ def handed_out():
     with open(glob.glob(f"{ENV['XDG_DATA_HOME']}/rota/runs/*/{run[1:]}.1.run")[0], encoding="latin-1") as f:
         facts = dict(line.split(" ", 1) for line in f.read().split("\n") if " " in line)
     check(all(int(facts["agent"]) in parents(pid) for pid in having), f"and what it started, nobody else: {having}")
-    check(int(facts["pid"]) not in having and daemon.pid not in having, "not the shim, not the daemon")
+    check(int(facts["pid"]) not in having and daemon_pid() not in having, "not the shim, not the daemon")
     for name in ("cmdline", "environ"):
-        check(not holds(f"/proc/{daemon.pid}/{name}"), f"the daemon's {name}")
+        check(not holds(f"/proc/{daemon_pid()}/{name}"), f"the daemon's {name}")
     check("used [redacted]" in rota("show", run).stdout, "a step says so while it runs", rota("show", run))
     with open(place("end"), "w", encoding="utf-8") as f:
         f.write("now\n")
@@ -203,8 +151,8 @@ def doctor():
     check(("fail", f"secret GONE: {place('keys', 'gone')}: No such file or directory") in said
           and ("fail", "agent unknown names the secret API_KEZ, which is not known") in said and len(said) == 2,
           f"the doctor: {said}")
-    write(VALUES["API_KEY"] + "\n", "keys", "api", mode=0o640)
-    write("anything", "keys", "gone")
+    write("keys/api", VALUES["API_KEY"] + "\n", 0o640)
+    write("keys/gone", "anything")
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"], c["advice"]) for c in r if c["check"] == "secrets"]
     check(("warn", f"secret API_KEY: {place('keys', 'api')} can be read by others", f"chmod 600 {place('keys', 'api')}") in said,
@@ -216,23 +164,12 @@ def doctor():
     check(said == [("ok", "4, where they should be")], f"the doctor: {said}")
 
 
-def main():
-    os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
-    try:
-        configure()
-        start()
-        handed_out()
-        not_to_be_had()
-        doctor()
-        stop()
-        for path in glob.glob(f"{ENV['XDG_DATA_HOME']}/rota/**", recursive=True):
-            check(os.path.isdir(path) or not holds(path), f"left behind: {path}")
-    finally:
-        if daemon and daemon.poll() is None:
-            daemon.kill()
-            daemon.wait()
-        shutil.rmtree(ROOT, ignore_errors=True)
-    sys.exit(finish())
+def left_behind():
+    stop()
+    for path in glob.glob(f"{ENV['XDG_DATA_HOME']}/rota/**", recursive=True):
+        check(os.path.isdir(path) or not holds(path), f"left behind: {path}")
+    start()
 
 
-main()
+configure()
+sys.exit(play(handed_out, not_to_be_had, doctor, left_behind))

@@ -7,27 +7,15 @@ import datetime
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
-import tempfile
-import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from checks import check, finish  # noqa: E402
+from home import ENV, FAR, ROOT, answer, place, play, rota, start, stop, text, until, write
+from checks import check
 
-ROTA = os.path.abspath(sys.argv[1])
-ROOT = tempfile.mkdtemp(prefix="rota-turns-")
-ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
-    "XDG_RUNTIME_DIR": os.path.join(ROOT, "run"), "HOME": os.path.join(ROOT, "home"),
-    "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share"),
-    "TRACEPARENT": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
-if "ROTA_LAUNCHER" in os.environ:
-    ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
-FAR, OFTEN = "0 0 1 1 *", "* * * * * *"
-daemon = None
+OFTEN = "* * * * * *"
+ENV["TRACEPARENT"] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 SEED = """schedule:
   id: daily_summary
@@ -55,56 +43,6 @@ SEED = """schedule:
     on_success: false
     on_failure: true
 """
-
-
-def rota(*argv, **more):
-    return subprocess.run([ROTA, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=ENV | more,
-                          timeout=60, cwd=ROOT)
-
-
-def answer(*argv):
-    r = rota(*argv, "--json")
-    return json.loads(r.stdout) if r.returncode == 0 else {}
-
-
-def place(name):
-    return os.path.join(ROOT, name)
-
-
-def text(name):
-    try:
-        with open(place(name), encoding="utf-8") as f:
-            return f.read()
-    except FileNotFoundError:
-        return ""
-
-
-def write(name, content):
-    with open(place(name), "w", encoding="utf-8") as f:
-        f.write(content)
-    return place(name)
-
-
-def until(what, fn):
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        value = fn()
-        if value:
-            return value
-        time.sleep(0.05)
-    check(False, f"did not come about: {what}")
-    return None
-
-
-def start(**more):
-    global daemon
-    daemon = subprocess.Popen([ROTA, "serve"], env=ENV | more, cwd=ROOT, stdout=subprocess.DEVNULL)
-    until("the daemon answers", lambda: rota("status").returncode == 0)
-
-
-def stop(how=signal.SIGTERM):
-    daemon.send_signal(how)
-    daemon.wait()
 
 
 def agent(name, command, **keys):
@@ -487,20 +425,4 @@ def killed():
     check("agent 'loud', the default, is not known" in rota("show", "whoever").stdout, "and named")
 
 
-def main():
-    os.mkdir(os.path.join(ROOT, "home"))
-    os.mkdir(os.path.join(ROOT, "run"))
-    try:
-        start()
-        for part in (seed, traps, definitions, slots, idle, add, killed, seed_ends):
-            part()
-        stop()
-    finally:
-        if daemon and daemon.poll() is None:
-            stop(signal.SIGKILL)
-        shutil.rmtree(ROOT, ignore_errors=True)
-    return finish()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(play(seed, traps, definitions, slots, idle, add, killed, seed_ends))
