@@ -667,7 +667,7 @@ enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, st
 	int rc = reader_begin(r);
 	enum err e = one_number(r, s, rc == SQLITE_OK ? db_bind_text(s, 1, but) : rc, &there, &n, why);
 	if (e == OK)
-	ret->us = there ? n : WALL_NEVER.us;
+		ret->us = there ? n : WALL_NEVER.us;
 	return e;
 }
 
