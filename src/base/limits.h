@@ -56,6 +56,7 @@
 #define LAUNCHES_MAX     64   /* starts the runner has not answered */
 #define QUEUE_ALL_MAX    100  /* runs waiting behind another with queue_all */
 #define CATCH_UP_MAX     1000
+#define FOLLOW_LINE_MAX  10000 /* leaders looked at above a schedule that is to follow one */
 #define CATCH_UP_DEFAULT 100
 #define RUNS_OPEN_MAX                                                                                        \
 	1000 /* of one schedule: what comes due beyond is skipped/overlap, whatever its policy */

@@ -81,10 +81,9 @@ static void agent_applied(struct op_call *call, struct applying *a)
 /* A follower needs its leader's number, and a schedule its agent: what is under way must be there before. */
 static bool may_go(const struct applying *a, const struct item *i)
 {
-	bool follows = i->after.n && applying_find(a, false, i->after) >= 0;
 	if (!i->agent && a->answered < a->agents)
 		return false;
-	return a->asked - a->answered < (follows ? 1 : APPLY_TOGETHER);
+	return a->asked - a->answered < (i->leader >= 0 ? 1 : APPLY_TOGETHER);
 }
 
 /* Asks for as many as may be asked for at a time; the last answer ends it. What was refused stops the rest.
@@ -131,7 +130,7 @@ static void look(void *arg)
 			if (!e && ++a->read == a->n)
 				e = applying_sort(call, a);
 		} else {
-			e = applying_check_leader(call, a, &a->item[a->checked++]);
+			e = applying_find_leader(call, a, &a->item[a->checked++]);
 		}
 	}
 	bool over = a->checked == a->n;

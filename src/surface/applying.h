@@ -8,6 +8,7 @@
 
 struct item {
 	struct str id, after;
+	int leader; /* the first of these up the line of those it follows; -1: none */
 	struct source_row source;
 	uint64_t sid;       /* of the schedule that has this id; 0: none */
 	struct str changes; /* JSON, maybe of none; p NULL: it stays as it is */
@@ -68,8 +69,8 @@ must_check enum err applying_order(struct op_call *call, struct applying *a);
 
 /* --- applying_read.c: documents, and what is there --- */
 must_check enum err applying_read(struct op_call *call, struct applying *a, unsigned i);
-must_check enum err applying_check_leader(struct op_call *call, const struct applying *a,
-					  const struct item *i);
+/* Some of those it follows may be in the store alone. E_INPUT: the one it names is nowhere. */
+must_check enum err applying_find_leader(struct op_call *call, const struct applying *a, struct item *i);
 struct str applying_file(const struct val *list, int64_t i); /* empty: none */
 /* Was it in this file, or in a file of this directory? Those of directories in it are not read with it. */
 bool applying_came_from(struct str file, struct str place);

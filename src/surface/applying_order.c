@@ -74,7 +74,7 @@ enum err applying_order(struct op_call *call, struct applying *a)
 					       STR_SHORT(a->item[at].id), STR_SHORT(after));
 			seen[at] = i + 1;
 			line[length++] = (unsigned)at;
-			at = after.n ? applying_find(a, false, after) : -1;
+			at = a->item[at].leader;
 		}
 		while (length) {
 			placed[line[--length]] = true;

@@ -163,14 +163,27 @@ enum err applying_read(struct op_call *call, struct applying *a, unsigned i)
 	return e;
 }
 
-enum err applying_check_leader(struct op_call *call, const struct applying *a, const struct item *i)
+enum err applying_find_leader(struct op_call *call, const struct applying *a, struct item *i)
 {
+	struct arena arena = { 0 };
+	struct op_call scratch = *call;
 	struct put leader = { .doc.id = i->after };
-	if (!leader.doc.id.n || applying_find(a, false, leader.doc.id) >= 0)
+	unsigned steps = 0;
+	scratch.arena = &arena;
+	i->leader = i->after.n ? applying_find(a, false, i->after) : -1;
+	if (!i->after.n || i->leader >= 0)
 		return OK;
-	enum err e = put_look(call, a->api, &leader);
-	return e || leader.exists ? e
-				  : why_set(call->why, E_INPUT, WHY_NOWHERE,
-					    "'%.*s' is to follow '%.*s', but there is no such schedule",
-					    STR_SHORT(i->id), STR_SHORT(leader.doc.id));
+	enum err e = put_look(&scratch, a->api, &leader);
+	if (!e && !leader.exists)
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
+			    "'%.*s' is to follow '%.*s', but there is no such schedule", STR_SHORT(i->id),
+			    STR_SHORT(i->after));
+	for (struct read_sched at = leader.old; !e && i->leader < 0 && at.row.after;) {
+		e = put_follow(&scratch, a->api, &at, &steps);
+		int k = e ? -1 : applying_find(a, false, at.id);
+		/* Another may have had its id before. */
+		i->leader = k >= 0 && a->item[k].sid == at.row.sid ? k : -1;
+	}
+	arena_free(&arena);
+	return e;
 }

@@ -245,6 +245,8 @@ static enum err put_unless_same(struct op_call *call, struct api *api, struct pu
 	enum err e = p->exists ? put_check_source(call, "schedule", p->old.id, &p->old.source, p->source.from)
 			       : OK;
 	if (!e)
+		e = put_check_line(call, api, p);
+	if (!e)
 		e = put_order(call, api, p, was_put);
 	if (!e && is_granted(call, p))
 		++*api_granting(api);

@@ -127,6 +127,39 @@ static enum err rules_of(const struct op_call *call, struct api *api, const stru
 	return e;
 }
 
+enum err put_follow(struct op_call *call, struct api *api, struct read_sched *ret, unsigned *steps)
+{
+	if (++*steps > FOLLOW_LINE_MAX)
+		return why_set(call->why, E_LIMIT, WHY_NOWHERE,
+			       "more than %u schedules would follow one another, up to '%.*s'",
+			       FOLLOW_LINE_MAX, STR_SHORT(ret->id));
+	enum err e = read_sched(api_reader(api), ret->row.after, call->arena, ret, call->why);
+	if (e != E_NOTFOUND)
+		return e;
+	ret->row.after = 0; /* that one was removed long ago */
+	return OK;
+}
+
+enum err put_check_line(struct op_call *call, struct api *api, const struct put *p)
+{
+	struct arena arena = { 0 };
+	struct op_call scratch = *call;
+	struct str leader = p->doc.after.schedule;
+	struct read_sched at;
+	unsigned steps = 0;
+	scratch.arena = &arena;
+	if (!p->exists || !leader.n)
+		return OK;
+	enum err e = exactly(&scratch, api, leader, &at);
+	while (!e && at.row.sid != p->old.row.sid && at.row.after)
+		e = put_follow(&scratch, api, &at, &steps);
+	if (!e && at.row.sid == p->old.row.sid)
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' would follow itself, by way of '%.*s'",
+			    STR_SHORT(p->doc.id), STR_SHORT(leader));
+	arena_free(&arena);
+	return e == E_NOTFOUND ? OK : e; /* whose leader is not there is told so by put_order */
+}
+
 enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then)
 {
 	struct read_sched leader = { 0 };

@@ -31,6 +31,13 @@ must_check enum err put_check_source(struct op_call *call, const char *what, str
 bool put_file_is_there(struct str path);
 /* It is there, and as it should be. */
 bool put_same(const struct put *p);
+/* Refuses one that would follow itself, by the leaders that are in the store. One that is new has no
+ * followers. */
+must_check enum err put_check_line(struct op_call *call, struct api *api, const struct put *p);
+/* *ret follows another, and becomes that one; one of which nothing is known any more ends the line. *steps
+ * counts them, to FOLLOW_LINE_MAX. */
+must_check enum err put_follow(struct op_call *call, struct api *api, struct read_sched *ret,
+			       unsigned *steps);
 /* Puts the call off until the engine has answered. E_NOTFOUND: it follows a schedule that is not there. */
 must_check enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then);
 

@@ -328,6 +328,7 @@ def apply():
         has=("'lost'", "'nowhere'"))
     bad(2, "apply", "-f", file("ring.yaml", "schedules:\n- {id: r1x, after: {schedule: r2x}, action: {type: command, command:"
         " a}}\n- {id: r2x, after: {schedule: r1x}, action: {type: command, command: a}}\n"), has="follows itself")
+    ring()
     # A long line of followers, the last leader last: what it takes grows no faster than the line.
     action = {"type": "command", "command": "true"}
     line = [{"id": f"line{i}", "after": {"schedule": f"line{i + 1}"}, "action": action} for i in range(4000)]
@@ -361,6 +362,31 @@ def apply():
     os.makedirs(os.path.join(WORK, "empty"), exist_ok=True)
     bad(1, "apply", "-f", os.path.join(WORK, "empty"), has="no documents")
     bad(2, "apply", has="file or a directory")
+
+
+def ring():
+    """No schedule follows itself, be a part of the ring in the store and the other in a file, or on the command line."""
+    def part(name, leader=None):
+        when = f"after: {{schedule: {leader}}}" if leader else "expression: '0 8 * * *'"
+        return f"- {{id: {name}, {when}, action: {{type: command, command: a}}}}\n"
+
+    def parts(*some):
+        return file("parts.yaml", "schedules:\n" + "".join(some))
+
+    good("apply", "-f", parts(part("end", "mid"), part("mid", "lead"), part("lead")), has="3 added")
+    for leader in "end", "mid", "lead":
+        bad(2, "apply", "-f", parts(part("first"), part("lead", leader)), has="itself")
+        bad(1, "show", "first")
+    # What closes a ring and opens it elsewhere is no ring, whichever stands first.
+    good("apply", "-f", parts(part("lead", "end"), part("mid")), has="2 changed")
+    bad(2, "apply", "-f", parts(part("mid", "lead")), has=("'mid'", "itself", "'lead'"))
+    good("apply", "-f", parts(part("lead"), part("mid", "lead")), has="2 changed")
+    os.remove(os.path.join(WORK, "parts.yaml"))
+    for leader in "end", "mid", "lead":
+        bad(2, "edit", "lead", "-f", file("lead.yaml", part("lead", leader)[2:]), has="itself")
+    good("edit", "end", "-f", file("end.yaml", part("end", "lead")[2:]), has="end: changed")
+    for name in "end", "mid", "lead":
+        good("rm", name)
 
 
 def edit():
