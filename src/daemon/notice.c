@@ -88,6 +88,15 @@ static void say_run(const struct run_row *r, struct str id, enum tell tell, stru
 	if (detail.n)
 		buf_addf(out, ": %.*s", STR_ARG(detail));
 	if (tell == TELL_FAILURE && r->attempt)
+		notice_where(r, out);
+}
+
+void notice_where(const struct run_row *r, struct buf *out)
+{
+	/* Nothing of it was executed. */
+	if (r->reason == REASON_CHECK || r->reason == REASON_DEFINITION || r->reason == REASON_TEMPLATE)
+		buf_addf(out, "; `rota show r%llu` says why", (unsigned long long)r->run);
+	else
 		buf_addf(out, "; `rota logs r%llu` shows what it printed", (unsigned long long)r->run);
 }
 

@@ -31,6 +31,9 @@ must_check enum err notice_add_test(const struct notice_source *s, struct notice
 /* Where more than NOTICES_ALONE go to one target, they become parts of one. */
 must_check enum err notice_join(struct notice_list *list);
 
+/* Where to look for more about a run that failed: "; `rota …`". */
+void notice_where(const struct run_row *run, struct buf *out);
+
 /* Its receiver; why may be NULL. */
 must_check enum err notice_target(const struct notice_row *n, struct arena *a, struct doc_target *ret,
 				  struct why *why);

@@ -1,6 +1,7 @@
 #include "daemon/problems.h"
 
 #include "base/map.h"
+#include "daemon/notice.h"
 #include "host/clock.h"
 #include "store/sqlite_read.h"
 
@@ -21,7 +22,7 @@ static const char *const keys[BADS] = {
 	[BAD_RUNNER] = "runner",
 };
 
-enum { KEY_SIZE = 64, BAD_BITS = 3 };
+enum { KEY_BYTES = 64, BAD_BITS = 3 };
 static_assert(BADS <= 1 << BAD_BITS, "a cause fits beside what it is about");
 
 struct problems {
@@ -83,7 +84,7 @@ void problems_free(struct problems *p)
 
 static void load_open(struct problems *p, const struct problem_row *row)
 {
-	char text[KEY_SIZE], again[KEY_SIZE];
+	char text[KEY_BYTES], again[KEY_BYTES];
 	snprintf(text, sizeof text, "%.*s", STR_ARG(row->key));
 	for (unsigned c = 1; c < BADS; c++) {
 		unsigned long long about = 0;
@@ -132,7 +133,7 @@ static void say_failed(const struct saying *s, struct words *w)
 		buf_addf(&w->text, " (%s)", reason_words[r->reason]);
 	if (r->attempt > 1)
 		buf_addf(&w->text, " after %u attempts", r->attempt);
-	buf_addf(&w->text, "; `rota logs r%llu` shows what it printed", (unsigned long long)r->run);
+	notice_where(r, &w->text);
 }
 
 static void say_paused(const struct saying *s, struct words *w)
@@ -172,7 +173,7 @@ static void tell_store(struct reader *reader, void *arg)
 	struct saying *s = arg;
 	struct problems *p = s->problems;
 	struct words w = { 0 };
-	char key[KEY_SIZE];
+	char key[KEY_BYTES];
 	struct st_req r = {
 		.op = ST_PROBLEM, .lane = LANE_FINISH, .at = s->at, .problem = { .act = s->act }
 	};

@@ -1,8 +1,45 @@
 /* What came of it. */
 #include "base/json.h"
+#include "core/doc/turn.h"
 #include "host/clock.h"
 #include "surface/applying.h"
 #include "surface/tell.h"
+
+static bool goes(const struct applying *a, struct str agent)
+{
+	for (unsigned i = 0; i < a->removals; i++)
+		if (a->removal[i].agent && str_eq(a->removal[i].id, agent))
+			return true;
+	return false;
+}
+
+/* How many agents there will be that are not among these; enough of them to tell one from several. */
+static enum err count_others(struct op_call *call, const struct applying *a, unsigned *ret)
+{
+	struct read_agents some;
+	enum err e = read_agents(api_reader(a->api), STR(""), READ_LIST_MAX, call->arena, &some, call->why);
+	*ret = 0;
+	for (unsigned i = 0; !e && i < some.n; i++)
+		*ret += applying_find(a, true, some.item[i].name) < 0 && !goes(a, some.item[i].name);
+	return e;
+}
+
+/* In a dry run, by the agents as they would be. Those among these were looked at when they were read. */
+static enum err settle_dry(struct op_call *call, const struct applying *a, struct schedule_doc *turn)
+{
+	struct turn_found f = { .name = turn->agent.n ? turn->agent
+						      : api_doc_env(call, a->api).default_agent };
+	unsigned others;
+	if (f.name.n && applying_find(a, true, f.name) >= 0)
+		return OK;
+	if (f.name.n && !goes(a, f.name))
+		return put_settle(call, a->api, turn, turn);
+	enum err e = f.name.n ? OK : count_others(call, a, &others);
+	if (!e && !f.name.n && others + a->agents == 1)
+		return a->agents ? OK : put_settle(call, a->api, turn, turn);
+	f.several = !e && !f.name.n && others + a->agents > 1;
+	return e ? e : turn_settle(&f, call->arena, turn);
+}
 
 /* By the agents as they are now that all is applied. */
 static void tell_blocked(struct op_call *call, const struct applying *a, const struct item *i)
@@ -11,8 +48,12 @@ static void tell_blocked(struct op_call *call, const struct applying *a, const s
 	struct arena arena = { 0 };
 	struct op_call scratch = *call;
 	scratch.arena = &arena;
-	if (i->turn && !a->dry_run && (i->applied || !i->changes.p) &&
-	    put_settle(&scratch, a->api, &turn, &turn) == OK && turn.turn.lacks)
+	enum err e = OK;
+	if (i->turn && a->dry_run)
+		e = settle_dry(&scratch, a, &turn);
+	else if (i->turn && (i->applied || !i->changes.p))
+		e = put_settle(&scratch, a->api, &turn, &turn);
+	if (!e && turn.turn.lacks)
 		tell_str(&call->answer, "blocked", str_of(turn.turn.lacks));
 	arena_free(&arena);
 }

@@ -205,7 +205,7 @@ static void print_definition(struct op_call *call, const struct val *d)
 void show_agent(struct op_call *call, const struct val *v)
 {
 	const struct val *d = val_get(v, STR("definition"));
-	const char *blocked = val_text(call->arena, v, "blocked"), *from = place(call, v);
+	const char *blocked = val_text(call->arena, v, "blocked"), *from = val_text(call->arena, v, "source");
 	fputs("agent ", call->out);
 	print_safe(call->out, str_of(val_text(call->arena, v, "name")));
 	fprintf(call->out, ": %s\n", blocked ? "blocked" : "ready");
@@ -214,7 +214,7 @@ void show_agent(struct op_call *call, const struct val *v)
 	if (from) {
 		fputs("  from: ", call->out);
 		print_safe(call->out, str_of(from));
-		fputc('\n', call->out);
+		fprintf(call->out, ", line %s\n", val_text(call->arena, v, "line"));
 	}
 	if (d && d->kind == VAL_MAP)
 		print_definition(call, d);

@@ -499,9 +499,9 @@ void show_notices(struct op_call *call, const struct val *list, const char *head
 			   *tries = val_text(call->arena, v, "attempts"),
 			   *joined = val_text(call->arena, v, "joined"),
 			   *next = op_time(call, val_text(call->arena, v, "next"));
-		fprintf(call->out, "  %-11s %s to %s: %s%s %s%s%s", heading, val_text(call->arena, v, "type"),
+		fprintf(call->out, "  %-11s %s to %s: %s%s%s%s%s", heading, val_text(call->arena, v, "type"),
 			val_text(call->arena, v, "to"), val_text(call->arena, v, "state"),
-			tries && strcmp(tries, "0") != 0 ? " after" : "",
+			tries && strcmp(tries, "0") != 0 ? " after " : "",
 			tries && strcmp(tries, "0") != 0 ? tries : "",
 			tries && !strcmp(tries, "1")       ? " attempt"
 			: tries && strcmp(tries, "0") != 0 ? " attempts"
@@ -509,7 +509,7 @@ void show_notices(struct op_call *call, const struct val *list, const char *head
 			joined ? ", with others" : "");
 		if (next)
 			fprintf(call->out, ", next %s", next);
-		if (said) {
+		if (said && *said) {
 			fputs("; ", call->out);
 			print_safe(call->out, str_of(said));
 		}

@@ -124,11 +124,25 @@ void show_schedules(struct op_call *call, const struct val *v)
 		fprintf(call->out, "More: --after %s\n", val_text(call->arena, v, "after"));
 }
 
+/* Whoever names an agent does not mean a schedule that begins so. */
+static enum err check_no_agent(struct op_call *call, struct api *api, struct str name)
+{
+	struct read_agent agent;
+	enum err e = read_agent(api_reader(api), name, call->arena, &agent, call->why);
+	if (!e && agent.text.p)
+		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
+			       "'%.*s' is an agent; there is no schedule of that name", STR_SHORT(name));
+	return e;
+}
+
 enum err handle_schedule(struct op_call *call, struct api *api)
 {
+	struct str name = op_arg(call, "schedule")->text;
 	struct read_sched s;
 	struct read_hold all;
-	enum err e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
+	enum err e = api_sched(call, api, name, &s);
+	if (!e && !str_eq(s.id, name))
+		e = check_no_agent(call, api, name);
 	if (!e)
 		e = api_paused_all(call, api, &all);
 	struct str blocked = { 0 };

@@ -5,6 +5,7 @@
 #include "surface/api.h"
 #include "surface/op_problem.h"
 #include "surface/op_run.h"
+#include "surface/put.h"
 #include "surface/table.h"
 #include "surface/tell.h"
 
@@ -30,12 +31,15 @@ static void tell_coming(struct op_call *call, struct api *api, const struct aske
 	buf_add(&call->answer, STR(",\"next\":["));
 	for (unsigned i = 0; i < a->n && a->coming[i].due.us <= horizon.us; i++) {
 		struct read_sched s;
+		struct str blocked;
 		struct why why;
 		if (read_sched(api_reader(api), a->coming[i].sid, call->arena, &s, &why) || !s.id.n)
 			continue;
 		buf_addf(&call->answer, "%s{\"schedule\":", comma);
 		json_write_str(&call->answer, s.id);
 		tell_at(&call->answer, "due", a->coming[i].due);
+		if (put_blocked(call, api, &s, &blocked) == OK && blocked.n)
+			tell_str(&call->answer, "blocked", blocked);
 		buf_addc(&call->answer, '}');
 		comma = ",";
 	}
@@ -186,12 +190,17 @@ static void show_noted(struct op_call *call, const struct val *list)
 
 static void show_coming(struct op_call *call, const struct val *list)
 {
-	static const char *const heading[] = { "NEXT", "SCHEDULE" };
-	struct table t = table_new(call->arena, 2, heading);
+	static const char *const heading[] = { "NEXT", "SCHEDULE", "BLOCKED" };
+	bool blocked = false;
 	for (unsigned i = 0; list && i < list->list.n; i++)
-		table_row(&t,
-			  (const char *[]){ op_time(call, val_text(call->arena, &list->list.item[i], "due")),
-					    val_text(call->arena, &list->list.item[i], "schedule") });
+		blocked |= val_get(&list->list.item[i], STR("blocked")) != NULL;
+	struct table t = table_new(call->arena, blocked ? 3 : 2, heading);
+	for (unsigned i = 0; list && i < list->list.n; i++) {
+		const struct val *s = &list->list.item[i];
+		const char *lacks = val_text(call->arena, s, "blocked");
+		table_row(&t, (const char *[]){ op_time(call, val_text(call->arena, s, "due")),
+						val_text(call->arena, s, "schedule"), lacks ? lacks : "" });
+	}
 	if (t.n > 1) {
 		fputc('\n', call->out);
 		table_print(&t, call->out);

@@ -171,6 +171,36 @@ def applied():
         check("desk" not in rig.agents(), "is gone")
 
 
+def foreseen():
+    """A dry run warns of turns that nobody would take, by the agents as they would be then; status and show know them."""
+    def turn(id, **more):
+        return schedule(id, action={"type": "agent_turn", "message": "Go."}, **more)
+
+    def warned(*words):
+        told = rig.say("apply", "-f", rig.ops, "--dry-run", *words)
+        dry = {line.split("'")[-2] for line in told.splitlines() if "accepted, and blocked" in line}
+        check("nothing was applied" in told, "dry", told)
+        return dry
+
+    with Using() as rig:
+        rig.start()
+        rig.file("turns.yaml", {"schedules": [turn("desk-round", agent="desk"), turn("whose"), schedule("x")]})
+        check(warned() == {"desk-round", "whose"}, "nobody is there", warned())
+        rig.file("other.org", org("other"))
+        check(warned() == {"desk-round"}, "the only one takes what names nobody", warned())
+        rig.file("desk.org", org("desk"))
+        check(warned() == {"whose"}, "one of several does not", warned())
+        rig.say("apply", "-f", rig.ops)
+        check(warned() == {"whose"}, "nor when they are there", warned())
+        told = rig.say("status")
+        check("whose" in told and "there are several agents" in told, "status says what will not run", told)
+        check(rig.say("show", "desk").startswith("agent desk: ready"), "an agent is not a schedule that begins so")
+        check(rig.say("show", "desk-").startswith("desk-round: active"), "what is none may be the beginning of one")
+        os.unlink(os.path.join(rig.ops, "desk.org"))
+        check(warned() == {"whose"}, "what is not pruned stays", warned())
+        check(warned("--prune") == {"desk-round"}, "who would go takes nothing", warned("--prune"))
+
+
 def kept():
     """A daemon that is killed has what it said it has."""
     with Using() as rig:
@@ -264,7 +294,7 @@ def directory():
         check("uses" in rig.say("ls"), "its schedule stays")
 
 
-for part in (checked, applied, kept, asked, directory):
+for part in (checked, applied, foreseen, kept, asked, directory):
     try:
         part()
     except (OSError, KeyError, ValueError, Refused, AssertionError, subprocess.SubprocessError):

@@ -145,6 +145,10 @@ TEST(a_run_that_fails_for_good)
 	CHECK_STR(f.sent[0].text,
 		  "schedule number 7 failed with exit code 4 after 2 attempts; `rota logs r9` "
 		  "shows what it printed");
+	ends(&f, 7, OUTCOME_FAILED, REASON_DEFINITION);
+	ONE(PROBLEM_OPEN, "schedule:7:failed");
+	CHECK_STR(f.sent[0].text,
+		  "schedule number 7 failed (definition) after 2 attempts; `rota show r9` says why");
 	ends(&f, 7, OUTCOME_KILLED, REASON_TIMEOUT);
 	ONE(PROBLEM_OPEN, "schedule:7:failed");
 	ends(&f, 8, OUTCOME_DONE, REASON_NONE); /* another's success */
