@@ -147,7 +147,7 @@ TEST(a_run_that_fails_for_good)
 		  "shows what it printed");
 	ends(&f, 7, OUTCOME_FAILED, REASON_DEFINITION);
 	ONE(PROBLEM_OPEN, "schedule:7:failed");
-	CHECK_STR(f.sent[0].text,
+	CHECK_STR(f.sent[f.looked_at - 1].text,
 		  "schedule number 7 failed (definition) after 2 attempts; `rota show r9` says why");
 	ends(&f, 7, OUTCOME_KILLED, REASON_TIMEOUT);
 	ONE(PROBLEM_OPEN, "schedule:7:failed");
