@@ -16,12 +16,15 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check, finish  # noqa: E402
 
-ROTA, EXAMPLES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ROTA = os.path.abspath(sys.argv[1])
+EXAMPLES, AGENTS = (os.path.join(os.path.abspath(sys.argv[2]), name) for name in ("ace", "agents"))
 ROOT = tempfile.mkdtemp(prefix="rota-documents-")
 HOME = os.path.join(ROOT, "home")
 ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROTA_") and k not in ("TZ", "TZDIR")} | {
     "XDG_RUNTIME_DIR": os.path.join(ROOT, "run"), "HOME": HOME,
     "XDG_CONFIG_HOME": os.path.join(ROOT, "config"), "XDG_DATA_HOME": os.path.join(ROOT, "share")}
+ENV |= {"PATH": os.path.dirname(ROTA) + ":" + ENV["PATH"], "DESK_INBOX": os.path.join(ROOT, "inbox"),
+        "DESK_NEWS": os.path.join(ROOT, "news")}
 if "ROTA_LAUNCHER" in os.environ:
     ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
 
@@ -114,6 +117,29 @@ def examples():
         check(text in r.stdout, f"example {name} says {text!r}", r)
 
 
+def agents():
+    """The example of an agent: it is idle for nothing, works, remembers, and somebody is told."""
+    r = rota("apply", "-f", AGENTS)
+    check(r.returncode == 0 and "2 added" in r.stdout and r.stderr == "", "the agent and its schedule", r)
+    r = rota("run", "night-rounds", "--wait")
+    check(r.returncode == 0 and "no_work" in r.stdout, "an empty inbox is no work", r)
+    check("model calls avoided: 1 today" in rota("status").stdout, "and no call of a model")
+    os.mkdir(ENV["DESK_INBOX"])
+    for n in range(3):
+        file(f"inbox/{n}.txt", "Dear desk, ...")
+    r = rota("run", "night-rounds", "--wait")
+    check(r.returncode == 0 and "done" in r.stdout, "three letters are work", r)
+    check(sorted(os.listdir(os.path.join(ENV["DESK_INBOX"], "filed"))) == ["0.txt", "1.txt", "2.txt"], "which was done")
+    r = rota("show", runs("night-rounds")[0]["id"])
+    check("3 letters filed" in r.stdout and re.search("step +was told: It is .*: file the letters", r.stdout), "the run", r)
+    check(json.loads(rota("state", "get", "--agent", "night-desk").stdout) == {"letters": 3}, "its state")
+    check("3 letters came in" in rota("memory", "search", "letters").stdout, "its memory")
+    r = rota("why", "night-rounds")
+    check(re.search(r"\(in \d+ (min|s)\): it will run", r.stdout), "its next check", r)
+    until("somebody is told", lambda: os.path.exists(ENV["DESK_NEWS"]) and
+          open(ENV["DESK_NEWS"], encoding="utf-8").read().count("night-rounds done") == 1)
+
+
 def seed():
     path = file("seed.yaml", SEED)
     r = rota("apply", "-f", path)
@@ -196,7 +222,7 @@ def main():
                               stderr=subprocess.STDOUT, cwd=ROOT)
     try:
         check(b"serving" in daemon.stdout.readline(), "the daemon is ready")
-        for test in (examples, seed, blocked, told, crowd):
+        for test in (examples, seed, blocked, told, crowd, agents):  # the last is the first that has an agent
             test()
     finally:
         daemon.send_signal(signal.SIGTERM)
