@@ -149,6 +149,14 @@ static void read_config(struct post *p)
 
 #define GONE_KEY "notify:"
 
+/* Not before: who looks for such problems would find none, and look no more. */
+static void gone_said(void *arg, const struct st_ack *ack)
+{
+	struct post *p = arg;
+	(void)ack;
+	atomic_store(&p->told_gone, true);
+}
+
 static void say_gone(struct post *p, const struct notice_row *n)
 {
 	_cleanup_(buf_free) struct buf key = { 0 }, name = { 0 }, text = { 0 };
@@ -162,9 +170,8 @@ static void say_gone(struct post *p, const struct notice_row *n)
 	r.problem = (struct problem_said){
 		.act = PROBLEM_OPEN, .key = buf_str(&key), .subject = STR("notify"), .text = buf_str(&text)
 	};
-	atomic_store(&p->told_gone, true);
 	/* No room: it is said when the next one is not sent. */
-	if (key.failed || text.failed || p->options.send(p->options.ctx, &r, NULL, NULL))
+	if (key.failed || text.failed || p->options.send(p->options.ctx, &r, gone_said, p))
 		return;
 }
 
@@ -308,6 +315,9 @@ static void hold_line(struct post *p, uint64_t line, int64_t us)
 		*to = (struct line){ line, { now.us + us } };
 }
 
+/* Longer, and one address that fails for hours would keep all others of its host from being told. */
+enum { HOLD_LINE_US = POST_HOLD_SECONDS * USEC };
+
 static void over(struct errand *e, enum notice_state state, unsigned attempts, int64_t delay_us,
 		 const char *said)
 {
@@ -327,7 +337,7 @@ static void over(struct errand *e, enum notice_state state, unsigned attempts, i
 					    .said = !e->said.failed ? buf_str(&e->said) : (struct str){ 0 } };
 	e->phase = OVER;
 	if (state == NOTICE_WAITING)
-		hold_line(e->post, e->row.line, delay_us);
+		hold_line(e->post, e->row.line, delay_us < HOLD_LINE_US ? delay_us : HOLD_LINE_US);
 	if (state == NOTICE_GONE)
 		say_gone(e->post, &e->row);
 }
@@ -448,13 +458,9 @@ static const char *why_not(struct post *p, const struct notice_row *n)
 {
 	bool yes = false;
 	struct why why;
-	if (n->kind == TELL_PING)
-		return n->attempts &&
-				       read_notice_after(p->reader, n->sid, n->kind, n->number, &yes, &why) ==
-					       OK &&
-				       yes
-			       ? "given up: a later ping has been sent"
-			       : NULL;
+	if (n->kind == TELL_PING && n->attempts &&
+	    read_notice_after(p->reader, n->sid, n->kind, n->number, &yes, &why) == OK && yes)
+		return "given up: a later ping has been sent";
 	return n->kind != NOTICE_TEST && read_receiver_gone(p->reader, n->origin, &yes, &why) == OK && yes
 		       ? "not sent: it has answered 410 Gone before"
 		       : NULL;
@@ -609,14 +615,15 @@ static void turn(struct post *p)
 	p->again = false;
 	if (atomic_exchange(&p->changed, false)) {
 		read_config(p);
-		if (atomic_load(&p->told_gone))
+		if (p->origin && atomic_load(&p->told_gone))
 			close_gone(p);
 		p->look = true;
 	}
 	keep_launcher(p);
 	hear(p);
 	record(p);
-	take_news(p);
+	if (p->origin) /* else nobody knows yet who is told */
+		take_news(p);
 	start_due(p);
 	keep_launcher(p);
 }
