@@ -55,7 +55,8 @@ struct post {
 		bool under_way;
 		atomic_bool answered;
 		atomic_uint
-			refused; /* so often in a row: then one by one, and then without what is refused */
+			refused;  /* so often in a row: then one by one, and then without what is refused */
+		struct boot next; /* not before: what comes in a storm is gathered */
 		struct arena arena;
 	} tell;
 	struct arena settings; /* of the next two */
@@ -272,6 +273,10 @@ static void take_news(struct post *p)
 		p->look = true; /* there are fresh ones */
 	p->tell.under_way = false;
 	arena_reset(&p->tell.arena);
+	if (clock_boot().us < p->tell.next.us) {
+		p->again |= atomic_load(&p->news);
+		return;
+	}
 	if (!atomic_exchange(&p->news, false))
 		return;
 	list.item = arena_alloc(list.arena, STORE_TELL_MAX * sizeof *list.item);
@@ -294,6 +299,8 @@ static void take_news(struct post *p)
 	if (!e)
 		e = p->options.send(p->options.ctx, &r, told, p);
 	p->tell.under_way = !e;
+	if (e || !news.more)
+		p->tell.next.us = clock_boot().us + POST_PAUSE_MS * INT64_C(1000);
 	/* Once more, for those that came meanwhile, or because it did not work. */
 	atomic_store(&p->news, true);
 	p->again |= e != OK;

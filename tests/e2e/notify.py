@@ -395,7 +395,8 @@ def configured(place, base):
     check(place.rota("state", "get", ".", "--agent", "/notify").returncode == 2, "it is no agent's state")
     done = place.rota("notify", "test")
     check(done.returncode == 0 and "delivered, answered: 200" in done.stdout, "test", done)
-    check(messages("/200/all")[0]["type"] == "test" and signed(*got("/200/all")[0]), "a test is signed as all others")
+    tests = [(h, b) for h, b in got("/200/all") if json.loads(b)["type"] == "test"]
+    check(len(tests) == 1 and signed(*tests[0]), "a test is signed as all others")
     done = place.rota("add", "@yearly", "--id", "told", "--", "true")
     check("told: webhook at" in done.stdout, "add says who is told", done)
     check("notify set" in place.rota("config").stdout, "config says where it comes from")
@@ -404,7 +405,8 @@ def configured(place, base):
     place.run("own")
     place.over("own")
     until("a problem is told", lambda: [m for m in messages("/200/all") if m["type"] == "problem.opened"])
-    types = [(m["type"], m.get("schedule") or m.get("subject")) for m in messages("/200/all")[1:]]
+    types = [(m["type"], m.get("schedule") or m.get("subject")) for m in messages("/200/all")
+             if m["type"] != "test" and m.get("subject") != "notify"]  # what was gone before may be news still
     check(sorted(types) == [("problem.opened", "own"), ("run.failed", "daily")], f"each once, to whom it concerns: {types}")
     with open(flag, "w", encoding="utf-8"):
         pass
