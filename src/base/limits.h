@@ -233,11 +233,12 @@
 #define POST_AT_ONCE         16    /* being delivered … */
 #define POST_AT_ONCE_OF_LINE 2     /* … and to one receiver */
 #define POST_LINES_MAX       64    /* receivers that are left in peace for a while */
-#define POST_PAUSE_MS        200   /* where the store or the launcher has no room, or cannot be read */
+#define POST_HOLD_SECONDS    10    /* … at most so long */
+#define POST_PAUSE_MS        200   /* where the store or the launcher has no room, or news come one after another */
 #define NOTIFY_SECONDS       30    /* for an attempt */
 #define ERRAND_LOG_BYTES     4096  /* of what it printed: its beginning, and its end */
 #define NOTICE_DETAIL_BYTES  1024  /* of why, in a message */
-#define DIGEST_BYTES         49152 /* of the messages within one */
+#define DIGEST_BYTES         24576 /* of the messages within one: with one more and all texts, a notice's */
 #define PING_OUTPUT_BYTES    4096  /* of what a run printed, sent along */
 #define REQUEST_ANSWER_BYTES 1024  /* of the answer to a message */
 

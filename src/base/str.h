@@ -13,12 +13,14 @@ struct str {
 /* For printf's "%.*s". */
 #define STR_ARG(s) (int)(s).n, (s).p
 /* The same for what a person gave us and may be of any length. */
-#define STR_SHORT(s) str_short_length(s), (s).p
+#define STR_SHORT(s) str_short_length(s, 40), (s).p
+/* And for what is a sentence. */
+#define STR_LINE(s) str_short_length(s, 160), (s).p
 
-/* At most 40 bytes, and no character cut in two. */
-static inline int str_short_length(struct str s)
+/* At most so many bytes, and no character cut in two. */
+static inline int str_short_length(struct str s, size_t most)
 {
-	size_t n = s.n > 40 ? 40 : s.n;
+	size_t n = s.n > most ? most : s.n;
 	while (n > 0 && n < s.n && ((unsigned char)s.p[n] & 0xC0) == 0x80)
 		n--;
 	return (int)n;

@@ -283,7 +283,7 @@ void errand_judge(const struct notice_row *n, const struct rn_says *says, const 
 	else if (!request && (says->exit_code || line.n))
 		buf_addf(&ret->said, "exit code %d%s", says->exit_code, line.n ? ": " : "");
 	if (ended && !late)
-		buf_addf(&ret->said, "%.*s", STR_SHORT(line));
+		buf_addf(&ret->said, "%.*s", STR_LINE(line));
 }
 
 struct deliver_next errand_again(const struct notice_row *n, uint32_t chance)

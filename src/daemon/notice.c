@@ -134,6 +134,7 @@ static struct str keep(struct arena *a, const struct buf *b)
 	return (struct str){ copy, copy ? b->n : 0 };
 }
 
+/* n.origin: what else than the target is the same for all that go to this receiver; none: the target is. */
 static enum err add_one(struct notice_list *list, const char *origin, const struct doc_target *t,
 			struct notice_row n)
 {
@@ -141,7 +142,7 @@ static enum err add_one(struct notice_list *list, const char *origin, const stru
 	if (list->n == STORE_TELL_MAX)
 		return E_LIMIT;
 	notify_write_target(t, &text);
-	uint64_t print = fnv1a(FNV_START, buf_str(&text));
+	uint64_t print = fnv1a(FNV_START, n.origin.n ? n.origin : buf_str(&text));
 	const char *from = arena_printf(list->arena, "%s/%016llx", origin, (unsigned long long)print);
 	n.target = keep(list->arena, &text);
 	n.line = line_of(t, buf_str(&text));
@@ -302,6 +303,7 @@ static enum err add_ping(const struct notice_source *s, const struct about *abou
 	struct notice_row row = {
 		.kind = TELL_PING, .sid = r->sid, .run = r->run, .body = keep(list->arena, &output)
 	};
+	row.origin = about->ping; /* each address is another, by its word and its number */
 	return url && origin ? add_one(list, origin, &to, row) : E_NOMEM;
 }
 
@@ -465,7 +467,7 @@ static struct str write_digest(const struct notice_list *list, unsigned from, un
 		const struct notice_row *n = &list->item[i];
 		if (!is_alike(n, &list->item[from]))
 			continue;
-		buf_addf(&text, "\n%.*s", STR_SHORT(text_of(list->arena, n->body)));
+		buf_addf(&text, "\n%.*s", STR_LINE(text_of(list->arena, n->body)));
 		buf_add(&items, told++ ? STR(",") : STR(""));
 		buf_add(&items, n->body);
 	}

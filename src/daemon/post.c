@@ -55,7 +55,8 @@ struct post {
 		bool under_way;
 		atomic_bool answered;
 		atomic_uint
-			refused; /* so often in a row: then one by one, and then without what is refused */
+			refused;  /* so often in a row: then one by one, and then without what is refused */
+		struct boot next; /* not before: what comes in a storm is gathered */
 		struct arena arena;
 	} tell;
 	struct arena settings; /* of the next two */
@@ -149,6 +150,14 @@ static void read_config(struct post *p)
 
 #define GONE_KEY "notify:"
 
+/* Not before: who looks for such problems would find none, and look no more. */
+static void gone_said(void *arg, const struct st_ack *ack)
+{
+	struct post *p = arg;
+	(void)ack;
+	atomic_store(&p->told_gone, true);
+}
+
 static void say_gone(struct post *p, const struct notice_row *n)
 {
 	_cleanup_(buf_free) struct buf key = { 0 }, name = { 0 }, text = { 0 };
@@ -162,9 +171,8 @@ static void say_gone(struct post *p, const struct notice_row *n)
 	r.problem = (struct problem_said){
 		.act = PROBLEM_OPEN, .key = buf_str(&key), .subject = STR("notify"), .text = buf_str(&text)
 	};
-	atomic_store(&p->told_gone, true);
 	/* No room: it is said when the next one is not sent. */
-	if (key.failed || text.failed || p->options.send(p->options.ctx, &r, NULL, NULL))
+	if (key.failed || text.failed || p->options.send(p->options.ctx, &r, gone_said, p))
 		return;
 }
 
@@ -265,6 +273,10 @@ static void take_news(struct post *p)
 		p->look = true; /* there are fresh ones */
 	p->tell.under_way = false;
 	arena_reset(&p->tell.arena);
+	if (clock_boot().us < p->tell.next.us) {
+		p->again |= atomic_load(&p->news);
+		return;
+	}
 	if (!atomic_exchange(&p->news, false))
 		return;
 	list.item = arena_alloc(list.arena, STORE_TELL_MAX * sizeof *list.item);
@@ -287,6 +299,8 @@ static void take_news(struct post *p)
 	if (!e)
 		e = p->options.send(p->options.ctx, &r, told, p);
 	p->tell.under_way = !e;
+	if (e || !news.more)
+		p->tell.next.us = clock_boot().us + POST_PAUSE_MS * INT64_C(1000);
 	/* Once more, for those that came meanwhile, or because it did not work. */
 	atomic_store(&p->news, true);
 	p->again |= e != OK;
@@ -308,6 +322,9 @@ static void hold_line(struct post *p, uint64_t line, int64_t us)
 		*to = (struct line){ line, { now.us + us } };
 }
 
+/* Longer, and one address that fails for hours would keep all others of its host from being told. */
+enum { HOLD_LINE_US = POST_HOLD_SECONDS * USEC };
+
 static void over(struct errand *e, enum notice_state state, unsigned attempts, int64_t delay_us,
 		 const char *said)
 {
@@ -327,7 +344,7 @@ static void over(struct errand *e, enum notice_state state, unsigned attempts, i
 					    .said = !e->said.failed ? buf_str(&e->said) : (struct str){ 0 } };
 	e->phase = OVER;
 	if (state == NOTICE_WAITING)
-		hold_line(e->post, e->row.line, delay_us);
+		hold_line(e->post, e->row.line, delay_us < HOLD_LINE_US ? delay_us : HOLD_LINE_US);
 	if (state == NOTICE_GONE)
 		say_gone(e->post, &e->row);
 }
@@ -448,13 +465,9 @@ static const char *why_not(struct post *p, const struct notice_row *n)
 {
 	bool yes = false;
 	struct why why;
-	if (n->kind == TELL_PING)
-		return n->attempts &&
-				       read_notice_after(p->reader, n->sid, n->kind, n->number, &yes, &why) ==
-					       OK &&
-				       yes
-			       ? "given up: a later ping has been sent"
-			       : NULL;
+	if (n->kind == TELL_PING && n->attempts &&
+	    read_notice_after(p->reader, n->sid, n->kind, n->number, &yes, &why) == OK && yes)
+		return "given up: a later ping has been sent";
 	return n->kind != NOTICE_TEST && read_receiver_gone(p->reader, n->origin, &yes, &why) == OK && yes
 		       ? "not sent: it has answered 410 Gone before"
 		       : NULL;
@@ -609,14 +622,15 @@ static void turn(struct post *p)
 	p->again = false;
 	if (atomic_exchange(&p->changed, false)) {
 		read_config(p);
-		if (atomic_load(&p->told_gone))
+		if (p->origin && atomic_load(&p->told_gone))
 			close_gone(p);
 		p->look = true;
 	}
 	keep_launcher(p);
 	hear(p);
 	record(p);
-	take_news(p);
+	if (p->origin) /* else nobody knows yet who is told */
+		take_news(p);
 	start_due(p);
 	keep_launcher(p);
 }

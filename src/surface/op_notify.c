@@ -230,7 +230,7 @@ static void set_answered(void *ctx, const struct st_ack *ack)
 }
 
 /* Those that are there already, and these. */
-static enum err append(struct op_call *call, struct api *api, struct config_notify *n)
+static enum err append(struct op_call *call, struct api *api, bool says_events, struct config_notify *n)
 {
 	struct config_notify old;
 	const char *origin;
@@ -244,8 +244,13 @@ static enum err append(struct op_call *call, struct api *api, struct config_noti
 	if (n->targets)
 		memcpy(all + old.targets, n->to, n->targets * sizeof *all);
 	n->to = all;
+	if (old.targets && !says_events)
+		n->events = old.events;
 	n->targets += old.targets;
-	return OK;
+	return n->targets <= DOC_ITEMS_MAX
+		       ? OK
+		       : why_set(call->why, E_LIMIT, WHY_NOWHERE,
+				 "with those before it that would be more than %d targets", DOC_ITEMS_MAX);
 }
 
 enum err handle_set_notify(struct op_call *call, struct api *api)
@@ -269,7 +274,7 @@ enum err handle_set_notify(struct op_call *call, struct api *api)
 	if (e)
 		call->why->at = WHY_NOWHERE;
 	if (!e && add && add->kind == VAL_BOOL && add->boolean)
-		e = append(call, api, &c->notify);
+		e = append(call, api, val_get(said, STR("events")) != NULL, &c->notify);
 	if (!e && api_cannot_write(call, api))
 		e = E_BUSY;
 	if (!e)

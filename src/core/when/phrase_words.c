@@ -223,7 +223,7 @@ static struct str dollar(const struct phrase_parser *p, unsigned word, char lett
 	for (enum part a = 0; a < PARTS; a++)
 		if (letter == part_letters[a])
 			s = part_text(p, a);
-	return str_sub(s, 0, (size_t)str_short_length(s));
+	return str_sub(s, 0, (size_t)str_short_length(s, 40));
 }
 
 enum err phrase_refuse(const struct phrase_parser *p, unsigned word, const char *fmt, ...)
