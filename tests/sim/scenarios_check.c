@@ -255,3 +255,17 @@ SCENARIO(check_of_one_that_is_removed)
 	until(s, "08:55");
 	expect(s, a, RAN("08:10") "08:20..08:32 skipped/gated");
 }
+
+/* By a clock that nobody believes, it has come. */
+SCENARIO(check_of_one_that_is_removed_far_ahead)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	until(s, "08:12");
+	set(s, a, "08:45");
+	until(s, "08:32");
+	world_step_clock(stage_world(s), DAYS(2));
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
+	order(s, (struct command){ .kind = CMD_DROP, .sid = a });
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
+	expect(s, a, RAN("08:10") "08:20..08:44:59 skipped/gated");
+}
