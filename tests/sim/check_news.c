@@ -71,7 +71,7 @@ void check_news(struct check *c, const struct st_req *q)
 	/* Of one that was removed the engine is not told any more how often it failed; and a change that
 	 * overtook the end has told the store already how often it will have. */
 	const struct view *v = check_view(c, q->run.run);
-	bool overtaken = b && v && q->op == ST_FINISH && v->last_finish <= b->recounted;
+	bool overtaken = b && v && q->op == ST_FINISH && v->last_finish <= b->recounted + c->slack;
 	unsigned unsure = !s || s->dropped || overtaken ? 1u << TELL_RECOVERED : 0;
 	size_t n = rows_newses(rows);
 	const struct news_row *last = n ? rows_news_at(rows, n - 1) : NULL;
@@ -87,7 +87,7 @@ void check_news(struct check *c, const struct st_req *q)
 			   (unsigned long long)q->sid, (unsigned long long)q->run.run);
 	c->last_news += fresh;
 	if (b) {
-		if (q->op == ST_PUT && s && b->failures != s->row.failures)
+		if (q->op == ST_PUT && !q->keep_next)
 			b->recounted = c->w->t;
 		b->failures = s ? s->row.failures : 0;
 		b->stretched = stretched(s);

@@ -269,3 +269,15 @@ SCENARIO(check_of_one_that_is_removed_far_ahead)
 	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
 	expect(s, a, RAN("08:10") "08:20..08:44:59 skipped/gated");
 }
+
+/* The clock goes back behind the moment it was set, and there is no other before its end. */
+SCENARIO(check_before_the_end_and_the_clock_goes_back)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .until = seconds_of(2026, 3, 5, 8, 28, 0) });
+	until(s, "08:22");
+	set(s, a, "08:27");
+	until(s, "08:23");
+	world_step_clock(stage_world(s), -MINUTES(2));
+	until(s, "08:45");
+	expect(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/expired");
+}
