@@ -29,6 +29,7 @@ enum st_op {
 	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
 	 * failures, owed, owed_since, seen and checked stay. close_range: the open range of this sid ends at
 	 * `at`, or goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`.
+	 * ends_known: ST_STALE, too, if the schedule that it follows has an end beyond row.seen.
 	 * ST_REFUSED, after all else was judged: a living schedule of another sid has this id. That of a
 	 * removed one is free. Also ST_REFUSED: a new sid no larger than one that was pruned. */
 	ST_PUT,
@@ -430,6 +431,8 @@ struct st_req {
 	uint8_t news;
 	bool keep_next;   /* PUT: next, high, left, failures and owed stay as they are in the store */
 	bool close_range; /* PUT, DROP: the schedule's open range ends at `at` */
+	bool ends_known;  /* PUT: decided knowing its leader's ends up to row.seen, and void if there are more
+			   */
 	struct wall
 		at; /* PUT, DROP, PROBLEM, STATE, AGENT, TELL, TRIED: when it was decided; PRUNE: see there */
 	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p

@@ -182,6 +182,16 @@ static int id_taken(struct task *t, bool *ret)
 	return rc;
 }
 
+/* The schedule that this one follows has ended since it was decided. */
+static int is_overtaken(struct task *t, bool *ret)
+{
+	*ret = false;
+	if (!t->r->ends_known)
+		return SQLITE_OK;
+	BIND(t, SQL_END_BEYOND, t->sched.row.after, t->r->row.seen);
+	return peek(t, SQL_END_BEYOND, ret, NULL);
+}
+
 static int bind_source(sqlite3_stmt *s, int at, const struct source_row *source)
 {
 	int rc = db_bind_text(s, at, source->from);
@@ -239,8 +249,11 @@ static int op_put(struct task *t)
 	bool fresh = !s->there && r->rev == 0, taken;
 	if (!fresh && judge(t) != ST_OK)
 		return answer(t, judge(t));
+	int rc = is_overtaken(t, &taken);
+	if (rc != SQLITE_OK || taken)
+		return rc != SQLITE_OK ? rc : answer(t, ST_STALE);
 	int64_t used = 0;
-	int rc = fresh ? peek(t, SQL_SID_LAST, &taken, &used) : SQLITE_OK;
+	rc = fresh ? peek(t, SQL_SID_LAST, &taken, &used) : SQLITE_OK;
 	if (rc != SQLITE_OK || (fresh && r->sid <= (uint64_t)used))
 		return rc != SQLITE_OK ? rc : answer(t, ST_REFUSED);
 	rc = id_taken(t, &taken);

@@ -47,6 +47,8 @@ static const char *const text[] = {
 	 */
 	[SQL_END_LAST] = "SELECT value FROM meta WHERE key = 'last_end'",
 	[SQL_END_GIVE] = "UPDATE meta SET value = ?1 WHERE key = 'last_end'",
+	[SQL_END_BEYOND] =
+		"SELECT 1 FROM run INDEXED BY run_end WHERE sid = ?1 AND \"end\" > ?2 AND state = 3",
 
 	[SQL_RUN_GET] = "SELECT " RUN_COLUMNS " FROM run WHERE run = ?1",
 	[SQL_RUN_AT] = "SELECT " RUN_COLUMNS " FROM run WHERE sid = ?1 AND nominal = ?2 AND kind <> 4",

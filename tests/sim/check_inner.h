@@ -45,6 +45,7 @@ struct book { /* of a schedule */
 	struct wall dropped_at;
 	uint32_t last_view; /* plus one */
 	uint64_t last_end;  /* the number of the last in `end` */
+	int64_t recounted;  /* true time at which a change of it said how often it failed, for what ends */
 	uint32_t failures;  /* in a row, and how long all that was missed … */
 	uint64_t stretched; /* … as they stood when the store last did something to it */
 	unsigned stuck;     /* claims in a row that did not move it */

@@ -68,8 +68,11 @@ void check_news(struct check *c, const struct st_req *q)
 	unsigned mask = rules.policy.tells;
 	mask |= mask & 1u << TELL_PING ? 1u << TELL_STARTED : 0;
 	unsigned want = b ? wanted(c, q, b) & mask : 0;
-	/* Of one that was removed the engine is not told any more how often it failed. */
-	unsigned unsure = !s || s->dropped ? 1u << TELL_RECOVERED : 0;
+	/* Of one that was removed the engine is not told any more how often it failed; and a change that
+	 * overtook the end has told the store already how often it will have. */
+	const struct view *v = check_view(c, q->run.run);
+	bool overtaken = b && v && q->op == ST_FINISH && v->last_finish <= b->recounted + c->slack;
+	unsigned unsure = !s || s->dropped || overtaken ? 1u << TELL_RECOVERED : 0;
 	size_t n = rows_newses(rows);
 	const struct news_row *last = n ? rows_news_at(rows, n - 1) : NULL;
 	uint64_t fresh = last && last->number > c->last_news ? last->number - c->last_news : 0;
@@ -84,6 +87,8 @@ void check_news(struct check *c, const struct st_req *q)
 			   (unsigned long long)q->sid, (unsigned long long)q->run.run);
 	c->last_news += fresh;
 	if (b) {
+		if (q->op == ST_PUT && !q->keep_next)
+			b->recounted = c->w->t;
 		b->failures = s ? s->row.failures : 0;
 		b->stretched = stretched(s);
 	}

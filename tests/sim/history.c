@@ -405,29 +405,34 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 		arm(w, (enum scene)a);
 }
 
-/* Everything comes to its end: who is held is freed. */
+/* Somebody who is held, or NULL. */
+static const struct hold_row *some_held(const struct world *w)
+{
+	for (size_t k = 0; k < rows_holds(w->rows); k++)
+		if (rows_hold_at(w->rows, k)->until.us > world_wall(w).us)
+			return rows_hold_at(w->rows, k);
+	return NULL;
+}
+
+/* Everything comes to its end: who is held is freed, also if it was the last run that had him held. */
 static bool bring_to_rest(struct world *w)
 {
 	w->draining = true;
 	w->crash_at = 0;
 	bool ok = w->outage_until <= w->t || world_run(w, w->outage_until);
-	for (unsigned i = 0; ok && i < 20; i++) {
+	for (unsigned i = 0; ok && i < 40; i++) {
 		while (!w->engine && ok)
 			ok = world_run(w, w->t + HOURS(1));
 		if (ok && engine_counts(w->engine).clock_held)
 			world_command(w, (struct command){ .kind = CMD_CLOCK });
 		ok = ok && world_run(w, w->t + MINUTES(5));
-		size_t held = 0;
-		for (size_t k = 0; ok && k < rows_holds(w->rows); k++)
-			held += rows_hold_at(w->rows, k)->until.us > world_wall(w).us;
-		if (!held && !engine_counts(w->engine).clock_held)
-			break;
-		for (size_t k = 0; ok && k < rows_holds(w->rows); k++)
-			if (rows_hold_at(w->rows, k)->until.us > world_wall(w).us) {
-				world_command(w, (struct command){ .kind = CMD_FREE,
-								   .key = rows_hold_at(w->rows, k)->key });
-				break;
-			}
+		if (ok && !some_held(w) && !engine_counts(w->engine).clock_held) {
+			ok = world_drain(w, DAYS(3));
+			if (!ok || !some_held(w))
+				return ok;
+		}
+		if (ok && some_held(w))
+			world_command(w, (struct command){ .kind = CMD_FREE, .key = some_held(w)->key });
 	}
 	return ok && world_drain(w, DAYS(3));
 }

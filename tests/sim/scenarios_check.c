@@ -255,3 +255,31 @@ SCENARIO(check_of_one_that_is_removed)
 	until(s, "08:55");
 	expect(s, a, RAN("08:10") "08:20..08:32 skipped/gated");
 }
+
+/* By a clock that nobody believes, it has come. */
+SCENARIO(check_of_one_that_is_removed_far_ahead)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
+	until(s, "08:12");
+	set(s, a, "08:45");
+	until(s, "08:32");
+	world_step_clock(stage_world(s), DAYS(2));
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
+	order(s, (struct command){ .kind = CMD_DROP, .sid = a });
+	world_run(stage_world(s), stage_world(s)->t + MINUTES(1));
+	expect(s, a, RAN("08:10") "08:20..08:44:59 skipped/gated");
+}
+
+/* The clock goes back behind the moment it was set, and its only time has run: that is not over a second
+ * time. */
+SCENARIO(check_of_a_single_time_and_the_clock_goes_back)
+{
+	uint64_t a = add(s, (struct spec){ .at = seconds_of(2026, 3, 5, 8, 10, 0),
+					   .until = seconds_of(2026, 3, 5, 8, 28, 0) });
+	until(s, "08:22");
+	expect_true(s, set(s, a, "08:27") == REPLY_OK);
+	until(s, "08:23");
+	world_step_clock(stage_world(s), -MINUTES(2));
+	until(s, "08:45");
+	expect(s, a, "08:10 done 08:10-08:10:01");
+}

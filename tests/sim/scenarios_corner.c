@@ -158,6 +158,18 @@ SCENARIO(max_failures_survives_a_crash)
 }
 
 /* Two that fail in one moment are two. */
+/* Its times are changed as the end of the last is written. */
+SCENARIO(max_failures_counts_through_a_change)
+{
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
+	plays(s, a, failing(SECONDS(1), REASON_EXIT));
+	until(s, "08:20:01.055");
+	change(s, a, (struct spec){ .cron = "25 * * * *", .policy.max_failures = 2 });
+	until(s, "08:30");
+	expect(s, a,
+	       "08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:25.. skipped/paused");
+}
+
 SCENARIO(max_failures_counts_those_that_end_together)
 {
 	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
@@ -329,7 +341,8 @@ SCENARIO(after_with_execute_next_is_told)
 	expect(s, b, "08:22..08:23 missed/down; after 08:30:01 done 08:30:01-08:30:02 missed 2");
 }
 
-/* It is edited to follow nobody while an end is on its way to it. */
+/* It is edited to follow nobody, or disabled, while an end is on its way to it: the end was written first,
+ * and is not lost. */
 SCENARIO(after_is_edited_away)
 {
 	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
@@ -337,7 +350,17 @@ SCENARIO(after_is_edited_away)
 	until(s, "09:00:01.055");
 	change(s, b, (struct spec){ .cron = EVERY_TEN });
 	until(s, "09:15");
-	expect(s, b, "09:00:01 missed/edited; 09:10 done 09:10-09:10:01");
+	expect(s, b, "after 09:00:01 done 09:00:01-09:00:02; 09:10 done 09:10-09:10:01");
+}
+
+SCENARIO(after_is_disabled_as_an_end_comes)
+{
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
+	uint64_t b = add(s, (struct spec){ .after = a });
+	until(s, "09:00:01.055");
+	change(s, b, (struct spec){ .after = a, .disabled = true });
+	until(s, "09:15");
+	expect(s, b, "after 09:00:01 done 09:00:01-09:00:02");
 }
 
 /* Two followers of one leader, and one of one of them. */

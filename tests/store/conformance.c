@@ -183,6 +183,32 @@ static uint64_t end_one(struct rig *rig, uint64_t sid, uint64_t run, int64_t nom
 	return ask(rig, r).end;
 }
 
+/* What was decided without knowing of an end of its leader is void, whatever it makes of the follower. */
+ON_EACH(put_is_void_if_its_leader_has_ended_since)
+{
+	ask(rig, req_put(4, 0, 10));
+	ask(rig, req_put(6, 0, 10));
+	struct st_req p = req_put(5, 0, 10);
+	p.row.after = 4;
+	ask(rig, p);
+	for (uint64_t sid = 4; sid <= 6; sid += 2) { /* ends 1 and 2 */
+		struct st_req r = req_occ(sid, 1, sid, 20);
+		r.run.state = RUN_FINISHED;
+		ask(rig, r);
+	}
+	p = req_put(5, 1, 30);
+	p.ends_known = true;
+	CHECK_IN_VAIN(rig, p, ST_STALE);
+	p.row.after = 6;
+	p.row.seen = 1;
+	CHECK_RES(rig, p, ST_OK);
+	CHECK_RES(rig, p, ST_OK); /* mine, though that one has ended */
+	p = req_put(5, 2, 40);
+	p.row.after = 4;
+	p.row.seen = 1;
+	CHECK_RES(rig, p, ST_OK); /* decided without that */
+}
+
 /* The engine says what a follower has seen when it is put; later only what moves it does. */
 ON_EACH(put_keeps_what_was_seen_when_told)
 {

@@ -355,6 +355,14 @@ static bool is_pruned(const struct rows_sched *s, const struct st_req *q)
 	return !s->row.after && q->run.kind != KIND_MANUAL && q->run.nominal.us <= s->row.kept.us;
 }
 
+static bool has_end(const struct rows *r, uint64_t sid, uint64_t beyond)
+{
+	for (size_t i = r->records; i-- > 0;)
+		if (!r->record[i].gone && r->record[i].row.sid == sid && r->record[i].row.end > beyond)
+			return true;
+	return false;
+}
+
 static uint8_t put(struct rows *r, const struct st_req *q)
 {
 	struct rows_sched *s = sched_of(r, q->sid);
@@ -382,6 +390,8 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 	if (!s || s->dropped)
 		return ST_REFUSED;
 	if (s->row.rev != q->rev)
+		return ST_STALE;
+	if (q->ends_known && has_end(r, s->row.after, q->row.seen))
 		return ST_STALE;
 	if (id_taken(r, q->sid, q->id))
 		return ST_REFUSED;

@@ -81,6 +81,7 @@ static void make_put(struct stream *s, struct st_req *r)
 	r->row.paused_until = AT(moment(s));
 	r->keep_next = one_in(s, 2);
 	r->close_range = one_in(s, 2);
+	r->ends_known = one_in(s, 3);
 	r->note = some_note(s);
 	if (one_in(s, 2)) {
 		int n = snprintf(s->text, sizeof s->text, "id-%llu document %llu",

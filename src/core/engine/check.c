@@ -65,6 +65,5 @@ void check_take(struct engine *e, const struct command *c)
 	r.row.next = c->to;
 	r.row.checked = e->now.wall;
 	r.row.high = dealt_with.us > s->row.high.us ? dealt_with : s->row.high;
-	r.row.failures = s->finishing ? s->failures_then : s->row.failures;
 	command_send(e, s, &r, FOR_PUT, c->tag);
 }

@@ -4,13 +4,15 @@
 
 struct st_req command_put(const struct sched *s, struct wall at)
 {
-	return (struct st_req){ .op = ST_PUT,
-				.lane = LANE_USER,
-				.sid = s->row.sid,
-				.rev = s->row.rev,
-				.row = s->row,
-				.keep_next = true,
-				.at = at };
+	struct st_req r = { .op = ST_PUT,
+			    .lane = LANE_USER,
+			    .sid = s->row.sid,
+			    .rev = s->row.rev,
+			    .row = s->row,
+			    .keep_next = true,
+			    .at = at };
+	r.row.failures = s->finishing ? s->failures_then : s->row.failures; /* where it does not stay */
+	return r;
 }
 
 void command_send(struct engine *e, struct sched *s, struct st_req *r, enum wait_for what, uint64_t command)
@@ -99,6 +101,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.checked = (struct wall){ 0 };
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
+	r.ends_known = true;      /* and of what ended meanwhile it is to have a record first */
 	set_rules(&r.row, c, c->max_runs);
 	r.lane = lane_of(c);
 	r.id = c->id;
@@ -124,7 +127,6 @@ static void put_same_when(struct engine *e, struct sched *s, const struct comman
 	if (rules_of(s)->max_runs != c->max_runs) {
 		r.keep_next = false;
 		r.row.left = left_of(s, c->max_runs);
-		r.row.failures = s->finishing ? s->failures_then : s->row.failures;
 	}
 	set_rules(&r.row, c, c->max_runs);
 	r.lane = lane_of(c);
@@ -157,7 +159,11 @@ static void take_drop(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
-	struct st_req r = command_put(s, e->now.wall);
+	struct wall first;
+	bool passed = check_gates(s, &first) && s->row.next.us <= e->now.wall.us;
+	/* By a clock that is not believed what a run has set is over: the times from there on are not skipped
+	 * for it. */
+	struct st_req r = command_put(s, passed ? (struct wall){ s->row.next.us - 1 } : e->now.wall);
 	r.op = ST_DROP;
 	r.close_range = s->open;
 	for (uint32_t i = s->run, next; c->kill && i != NONE; i = next) {
@@ -184,7 +190,6 @@ void command_pause(struct engine *e, struct sched *s, struct wall until, struct 
 		r.row.next = due_next(s, e->now.wall);
 		r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
 		r.row.checked = (struct wall){ 0 };
-		r.row.failures = s->finishing ? s->failures_then : s->row.failures;
 	}
 	r.row.flags |= SCHED_PAUSED;
 	r.row.paused_until = until;

@@ -3,11 +3,13 @@
  * that range, and nothing before it fires. */
 #include "core/engine/state.h"
 
-/* The first of its times after all that it has dealt with, its dates left aside. */
-static struct wall first_aside(const struct sched *s)
+/* The first of its times after all that it has dealt with, and after `past`, its dates left aside. */
+static struct wall first_aside(const struct sched *s, int64_t past)
 {
 	struct rule rule = rules_of(s)->when;
 	struct wall after = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed, first;
+	if (after.us < past)
+		after.us = past;
 	rule.from = RULE_FROM_ALWAYS;
 	rule.until = RULE_UNTIL_NEVER;
 	return rule_next(&rule, s->zone, after, &first) == OK ? first : WALL_NEVER;
@@ -24,7 +26,7 @@ static bool is_before_start(const struct sched *s, struct wall *first)
 	if (s->row.after || rules_of(s)->when.from == RULE_FROM_ALWAYS ||
 	    s->row.changed.us >= start_of(s).us - 1 || s->row.high.us >= start_of(s).us)
 		return false;
-	*first = first_aside(s);
+	*first = first_aside(s, INT64_MIN);
 	return first->us < start_of(s).us;
 }
 
@@ -57,7 +59,12 @@ bool dates_keep_out(struct engine *e, struct sched *s)
 		}
 		return true;
 	}
-	if (s->open || !dates_are_over(s) || (first = first_aside(s)).us == INT64_MAX)
+	if (s->open || !dates_are_over(s))
+		return false;
+	/* A clock that went back has lowered `high`: what was before its end has been dealt with all the
+	 * same. */
+	first = first_aside(s, wall_of(rules_of(s)->when.until).us - 1);
+	if (first.us == INT64_MAX)
 		return false;
 	due_open_range(e, s, first, REASON_EXPIRED);
 	return true;

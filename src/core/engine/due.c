@@ -239,7 +239,6 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 		enum run_kind kind, enum run_state state, enum reason reason, uint64_t command)
 {
 	bool by_hand = kind == KIND_MANUAL || kind == KIND_BACKFILL;
-	bool counts = !by_hand && !(end && end->leader != s->row.after);
 	bool refused = state == RUN_SKIPPED || state == RUN_MISSED;
 	struct st_req r = due_request(s, ST_OCC,
 				      kind == KIND_MANUAL     ? LANE_USER
@@ -269,7 +268,7 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 		due_leave(e, s);
 		s->busy = true;
 	}
-	if (counts) {
+	if (!by_hand) {
 		r.moves = true;
 		r.move = move_past(s, nominal, end);
 		if (!refused && s->row.left != UINT32_MAX)

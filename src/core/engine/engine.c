@@ -222,6 +222,7 @@ static struct wall first_try(const struct sched *s)
 void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row)
 {
 	if (s->row.after != row->after) {
+		follow_forget_all(e, s); /* of another leader; whoever changed that has seen to them */
 		follow(e, s, s->row.after, false);
 		follow(e, s, row->after, true);
 	}

@@ -15,8 +15,8 @@ void follow_add(struct engine *e, struct sched *s, const struct run_row *run)
 		e->broken = true;
 		return;
 	}
-	e->end[i] = (struct end){ NONE, run->outcome, run->sid, run->end,
-				  run->retry_at.us ? run->retry_at : run->ended };
+	e->end[i] =
+		(struct end){ NONE, run->outcome, run->end, run->retry_at.us ? run->retry_at : run->ended };
 	*(s->first_end == NONE ? &s->first_end : &e->end[s->last_end].next) = i;
 	s->last_end = i;
 	e->ends_open++;
@@ -46,18 +46,10 @@ static bool fits(const struct sched *s, const struct end *end)
 	return wanted == AFTER_ANY || good == (wanted == AFTER_DONE);
 }
 
-/* It came while an edit made it follow another, or nobody. */
-static bool is_stray(const struct sched *s, const struct end *end)
-{
-	return end->leader != s->row.after;
-}
-
 /* Has the follower nothing to do with it, or acted on it? */
 static bool is_past(const struct sched *s, const struct end *end)
 {
-	if (s->gone || !(s->row.flags & SCHED_ENABLED))
-		return true;
-	return !is_stray(s, end) && (end->number <= s->row.seen || !fits(s, end));
+	return s->gone || !(s->row.flags & SCHED_ENABLED) || end->number <= s->row.seen || !fits(s, end);
 }
 
 /* While a change is under way it is not known whether it has a use for them. */
@@ -117,12 +109,6 @@ void follow_take_up(struct engine *e, struct sched *s)
 	if (held.us > e->now.wall.us && held.us != INT64_MAX) {
 		s->cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
-		return;
-	}
-	if (is_stray(s, end)) {
-		struct end stray = *end;
-		forget_first(e, s);
-		refuse(e, s, &stray, RUN_MISSED, REASON_EDITED);
 		return;
 	}
 	enum reason reason = refusal(e, s, end->nominal);

@@ -128,7 +128,7 @@ struct fill {
 struct end {
 	uint32_t next; /* of the same follower, in their order */
 	uint8_t outcome;
-	uint64_t leader, number;
+	uint64_t number;
 	struct wall nominal; /* its time, or just after that if two ended together */
 };
 
