@@ -55,8 +55,8 @@ void desk_job_free(struct desk_job *j)
 /* --- on the desk's thread
  * ----------------------------------------------------------------------------------- */
 
-/* It fails now, and may not later: neither what is asked for nor what it is asked of is wrong. The reader
- * gives up early, as is right for people: a slow disk is no fault of the schedule's, either. */
+/* It fails now, and may not later: neither what is asked for nor what it is asked of is wrong. A reader that
+ * gave up says E_BUSY; E_LIMIT is of what stands in documents, which is no smaller the next time. */
 static bool is_machines(enum err e)
 {
 	return e && e != E_INPUT && e != E_VALUE && e != E_NOTFOUND && e != E_LIMIT;
@@ -310,6 +310,8 @@ enum err desk_open(const struct desk_options *o, struct desk **ret, struct why *
 	enum err e = mailbox_new(DESK_JOBS_MAX, &d->mail);
 	if (!e)
 		e = store_sqlite_reader(o->store, &d->reader, why);
+	if (!e)
+		reader_be_patient(d->reader);
 	if (!e)
 		e = zoneinfo_open(&d->zones);
 	if (!e && pthread_create(&d->thread, NULL, work, d))

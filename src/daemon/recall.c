@@ -69,7 +69,7 @@ enum err recall(struct reader *r, struct arena *a, struct scope *s, struct why *
 	/* More than are taken: some may say the same. */
 	e = read_memories_about(r, s->doc->agent, buf_str(&matter), RECALL_LEAST, 2 * RECALL_NOTES, a, &best,
 				why);
-	if (e && e != E_LIMIT)
+	if (e && e != E_BUSY)
 		return e;
 	take(&t, &best, RECALL_NOTES);
 	take(&t, &newest, RECALL_NEWEST);

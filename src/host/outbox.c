@@ -28,7 +28,8 @@ enum err outbox_add(const char *path, enum report_kind kind, struct str text, st
 	buf_addf(&line, ",\"at\":\"%s\"}\n", iso_format_utc(wall_seconds(clock_wall()), now));
 	if (line.failed)
 		return E_NOMEM;
-	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* Not waiting for whoever should read a pipe that somebody put there. */
+	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	ssize_t n =
 		fd < 0 ? -1 : write(fd, line.p, line.n); /* one write: lines of others do not mix with it */
 	int error = n < 0 ? errno : n < (ssize_t)line.n ? ENOSPC : 0;

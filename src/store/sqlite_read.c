@@ -57,6 +57,11 @@ void reader_close(struct reader *r)
 	free(r);
 }
 
+void reader_be_patient(struct reader *r)
+{
+	r->patient = true;
+}
+
 /* ---- what the answers share ---- */
 
 static enum err not_found(struct why *why, const char *what)

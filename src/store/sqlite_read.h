@@ -25,6 +25,9 @@ struct reader;
  * version: opening the store brings it there. */
 must_check enum err reader_open(const char *path, struct reader **ret, struct why *why);
 void reader_close(struct reader *r); /* NULL is fine */
+/* For who will ask again, and has nobody to be told to ask for less: what lasts too long is E_BUSY from now
+ * on, so that it is not taken for a fault of what is read. */
+void reader_be_patient(struct reader *r);
 
 /* ---- schedules ---- */
 

@@ -227,6 +227,8 @@ enum err reader_end(struct reader *r, int rc, struct why *why)
 			return E_IO;
 		}
 	}
+	if (rc == SQLITE_INTERRUPT && r->patient)
+		return why_set(why, E_BUSY, WHY_NOWHERE, "the store takes too long to be read");
 	if (rc == SQLITE_INTERRUPT)
 		return why_set(why, E_LIMIT, WHY_NOWHERE,
 			       "the store has too much to look through for this; ask for less at a time");

@@ -79,6 +79,7 @@ struct reader {
 	/* Of the answer under way, in microseconds: by this thread's own clock, and by everybody's. A short
 	 * answer must not fail because others kept the processor. */
 	int64_t work_end, wait_end;
+	bool patient;
 };
 
 must_check int reader_prepare(struct reader *r);

@@ -927,6 +927,10 @@ TEST(no_answer_takes_for_ever)
 	CHECK_INT(list.n, 77);
 	CHECK(strstr(s.why.text, "ask for less"));
 	CHECK(sqlite3_get_autocommit(s.r->db));
+	/* It is nobody's fault where nobody asked for it: an attempt must not fail for it. */
+	reader_be_patient(s.r);
+	CHECK_INT(read_runs(s.r, &none, &s.a, &list, &s.why), E_BUSY);
+	CHECK(sqlite3_get_autocommit(s.r->db));
 	static const struct read_filter quick[] = {
 		{ .limit = 5 },
 		{ .sid = 7, .limit = 5 },
