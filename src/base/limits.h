@@ -227,14 +227,14 @@
 #define SSE_EVENT_BYTES_MAX   (16u << 20)
 
 /* Who is told */
-#define NEWS_AT_ONCE         128   /* rows of news that become notices together */
-#define NOTICES_ALONE        16    /* more of them to one target are joined in one message … */
-#define NOTICES_TOLD         20    /* … that has so many of them in full */
-#define POST_AT_ONCE         16    /* being delivered … */
-#define POST_AT_ONCE_OF_LINE 2     /* … and to one receiver */
-#define POST_LINES_MAX       64    /* receivers that are left in peace for a while */
-#define POST_HOLD_SECONDS    10    /* … at most so long */
-#define POST_PAUSE_MS        200   /* where the store or the launcher has no room, or news come one after another */
+#define NEWS_AT_ONCE         128 /* rows of news that become notices together */
+#define NOTICES_ALONE        16  /* more of them to one target are joined in one message … */
+#define NOTICES_TOLD         20  /* … that has so many of them in full */
+#define POST_AT_ONCE         16  /* being delivered … */
+#define POST_AT_ONCE_OF_LINE 2   /* … and to one receiver */
+#define POST_LINES_MAX       64  /* receivers that are left in peace for a while */
+#define POST_HOLD_SECONDS    10  /* … at most so long */
+#define POST_PAUSE_MS        200 /* where the store or the launcher has no room, or news come one after another */
 #define NOTIFY_SECONDS       30    /* for an attempt */
 #define ERRAND_LOG_BYTES     4096  /* of what it printed: its beginning, and its end */
 #define NOTICE_DETAIL_BYTES  1024  /* of why, in a message */
