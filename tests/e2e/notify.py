@@ -404,7 +404,7 @@ def configured(place, base):
     place.over("daily")
     place.run("own")
     place.over("own")
-    until("a problem is told", lambda: [m for m in messages("/200/all") if m["type"] == "problem.opened"])
+    until("a problem is told", lambda: [m for m in messages("/200/all") if (m["type"], m.get("subject")) == ("problem.opened", "own")])
     types = [(m["type"], m.get("schedule") or m.get("subject")) for m in messages("/200/all")
              if m["type"] != "test" and m.get("subject") != "notify"]  # what was gone before may be news still
     check(sorted(types) == [("problem.opened", "own"), ("run.failed", "daily")], f"each once, to whom it concerns: {types}")
@@ -412,7 +412,8 @@ def configured(place, base):
         pass
     place.run("daily")
     place.run("own")
-    until("their ends are told", lambda: len([m for m in messages("/200/all") if m["type"] == "problem.closed"]) == 2)
+    until("their ends are told", lambda: {"daily", "own"} <= {m.get("subject") for m in messages("/200/all")
+                                                     if m["type"] == "problem.closed"})
     done = place.rota("notify", "set", "--add", "--events", "failure", "--webhook", base + "/503/x")
     check(done.returncode == 0, "add one", done)
     done = place.rota("notify", "set", "--add", "--", "echo", "it has " + 10 * "a long answer ")
