@@ -159,11 +159,12 @@ static void take_drop(struct engine *e, const struct command *c)
 		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
-	struct wall first;
-	bool passed = check_gates(s, &first) && s->row.next.us <= e->now.wall.us;
-	/* By a clock that is not believed what a run has set is over: the times from there on are not skipped
-	 * for it. */
-	struct st_req r = command_put(s, passed ? (struct wall){ s->row.next.us - 1 } : e->now.wall);
+	struct wall first, at = e->now.wall;
+	/* By a clock that is not believed what a run has set is over: it is not the reason for what comes
+	 * after. */
+	if (check_gates(s, &first) && s->row.next.us <= at.us)
+		at.us = s->row.next.us - 1;
+	struct st_req r = command_put(s, at);
 	r.op = ST_DROP;
 	r.close_range = s->open;
 	for (uint32_t i = s->run, next; c->kill && i != NONE; i = next) {
