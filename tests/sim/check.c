@@ -212,7 +212,8 @@ unsigned check_ill(const struct check *c, int64_t from, int64_t to)
 int64_t check_well(const struct check *c, int64_t t)
 {
 	size_t i = illness_from(c, t);
-	return i < c->illnesses && c->illness[i].from <= t ? c->illness[i].to + 1 : t;
+	bool over = i < c->illnesses && c->illness[i].from <= t && c->illness[i].to != INT64_MAX;
+	return over ? c->illness[i].to + 1 : t;
 }
 
 int64_t check_moment(const struct check *c, struct wall at)

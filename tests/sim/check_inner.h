@@ -192,7 +192,7 @@ int64_t check_moment(const struct check *c, struct wall at);
 /* Did the wall clock come here more than once? */
 bool check_passed_twice(const struct check *c, struct wall n);
 /* The kinds of illness in the stretch that touches [from, to]; 0: all was well. */
-/* When the stretch of illness at `t` was over; `t` if all was well. */
+/* When the stretch of illness at `t` was over; `t` if all was well, or is not yet. */
 int64_t check_well(const struct check *c, int64_t t);
 unsigned check_ill(const struct check *c, int64_t from, int64_t to);
 
