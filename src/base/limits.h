@@ -119,6 +119,7 @@
 #define RECALL_NOTES           12   /* in the context of a run … */
 #define RECALL_BYTES           8192 /* … and so long together */
 #define RECALL_LEAST           20   /* percent of what the best one scores */
+#define RECALL_MS_MAX          200  /* of ranking in a second, for all runs: others wait for them */
 #define RECALL_NEWEST          3    /* where none, or fewer, have to do with it */
 #define READ_QUERY_WORDS       32   /* looked for in notes; further ones are not */
 #define READ_QUERY_BYTES       64   /* of a word; the rest of it is not looked for */

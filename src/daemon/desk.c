@@ -4,6 +4,7 @@
 #include "core/when/iso.h"
 #include "daemon/guard.h"
 #include "daemon/origin.h"
+#include "daemon/recall.h"
 #include "daemon/who.h"
 #include "host/clock.h"
 #include "store/sqlite.h"
@@ -30,7 +31,8 @@ struct desk {
 	/* The desk's thread's. */
 	struct desk_job *late; /* could not be done, for reasons of the machine's … */
 	struct boot late_next; /* … and are not tried again before */
-	pthread_mutex_t lock;  /* of what follows */
+	struct recall_pace pace;
+	pthread_mutex_t lock; /* of what follows */
 	bool failing;
 	struct why why; /* of the last that could not be done */
 };
@@ -103,6 +105,7 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 		return e;
 	struct gather about = { .reader = d->reader,
 				.zones = zoneinfo_source(d->zones),
+				.pace = &d->pace,
 				.doc = &doc,
 				.run = &run,
 				.attempt = (uint16_t)(j->req.attempt & ~RUN_CHECK),
@@ -202,6 +205,7 @@ static enum err find_answer(struct desk *d, const struct rn_req *r, struct arena
 	struct why why;
 	struct gather about = { .reader = d->reader,
 				.zones = zoneinfo_source(d->zones),
+				.pace = &d->pace,
 				.doc = &doc,
 				.run = &run,
 				.attempt = r->attempt,

@@ -38,7 +38,7 @@ enum err gather(const struct gather *g, struct arena *a, struct gathered *ret, s
 	if (!e)
 		e = read_previous(g, a, &s, why);
 	if (!e && !g->without_memory)
-		e = recall(g->reader, a, &s, why);
+		e = recall(g->reader, g->pace, a, &s, why);
 	if (e)
 		return e;
 	*ret = (struct gathered){ .view = { &ret->scope, g->run->nominal },

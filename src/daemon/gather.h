@@ -3,6 +3,7 @@
 #include "core/doc/scope.h"
 #include "store/sqlite_read.h"
 
+struct recall_pace;
 struct zoneinfo;
 
 /* Whom it is about. */
@@ -12,7 +13,8 @@ struct gather {
 	const struct schedule_doc *doc;
 	const struct run_row *run;
 	uint16_t attempt;
-	const char *runs;    /* where runs leave their answers */
+	const char *runs; /* where runs leave their answers */
+	struct recall_pace *pace;
 	bool without_memory; /* nobody looks at the agent's notes, and ranking them is work */
 };
 

@@ -1,5 +1,7 @@
 #include "daemon/recall.h"
 
+#include "host/clock.h"
+
 /* A text without what stands in {{ }}: that is names, not what it is about. */
 static void add_plain(struct buf *out, struct str text)
 {
@@ -52,7 +54,23 @@ static void take(struct taken *t, const struct read_memories *list, unsigned mos
 	}
 }
 
-enum err recall(struct reader *r, struct arena *a, struct scope *s, struct why *why)
+/* E_BUSY: there is no time for it. */
+static enum err rank(struct reader *r, struct recall_pace *pace, struct str agent, struct str matter,
+		     struct arena *a, struct read_memories *ret, struct why *why)
+{
+	/* More than are taken: some may say the same. */
+	const unsigned most = 2 * RECALL_NOTES;
+	struct boot from = clock_boot();
+	if (from.us - pace->since.us >= USEC)
+		*pace = (struct recall_pace){ .since = from };
+	if (pace->spent >= RECALL_MS_MAX * INT64_C(1000))
+		return E_BUSY;
+	enum err e = read_memories_about(r, agent, matter, RECALL_LEAST, most, a, ret, why);
+	pace->spent += clock_boot().us - from.us;
+	return e;
+}
+
+enum err recall(struct reader *r, struct recall_pace *pace, struct arena *a, struct scope *s, struct why *why)
 {
 	_cleanup_(buf_free) struct buf matter = { 0 };
 	struct read_memories newest = { 0 }, best = { 0 };
@@ -66,9 +84,9 @@ enum err recall(struct reader *r, struct arena *a, struct scope *s, struct why *
 	t.note = arena_alloc(a, RECALL_NOTES * sizeof *t.note);
 	if (!t.note || matter.failed)
 		return E_NOMEM;
-	/* More than are taken: some may say the same. */
-	e = read_memories_about(r, s->doc->agent, buf_str(&matter), RECALL_LEAST, 2 * RECALL_NOTES, a, &best,
-				why);
+	e = rank(r, pace, s->doc->agent, buf_str(&matter), a, &best, why);
+	if (e == E_BUSY)
+		e = read_memories_with(r, s->doc->agent, buf_str(&matter), 2 * RECALL_NOTES, a, &best, why);
 	if (e && e != E_BUSY)
 		return e;
 	take(&t, &best, RECALL_NOTES);

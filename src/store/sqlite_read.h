@@ -116,6 +116,10 @@ must_check enum err read_memories(struct reader *r, struct str agent, uint64_t r
 must_check enum err read_memories_about(struct reader *r, struct str agent, struct str text, unsigned least,
 					unsigned limit, struct arena *a, struct read_memories *ret,
 					struct why *why);
+/* Those in which words of `text` stand as they are, or in another form of English, the newest first. Costs
+ * next to nothing, however many notes of others there are: ranking must look at those, too. */
+must_check enum err read_memories_with(struct reader *r, struct str agent, struct str text, unsigned limit,
+				       struct arena *a, struct read_memories *ret, struct why *why);
 
 /* ---- agents ---- */
 

@@ -86,9 +86,10 @@ static bool is_known(const struct str *known, unsigned n, struct str word)
 	return false;
 }
 
-/* In FTS5's language. A word has no quotes in it, so that within quotes it is only itself. False: there is
- * nothing to look for. */
-static bool write_query(struct buf *out, struct str agent, struct str text)
+/* In FTS5's language. A word has no quotes in it, so that within quotes it is only itself. `forms`: others
+ * that begin like it, too, which means looking through all the words that do, whosever they are. False: there
+ * is nothing to look for. */
+static bool write_query(struct buf *out, struct str agent, struct str text, bool forms)
 {
 	struct str known[READ_QUERY_WORDS], word;
 	unsigned n = 0;
@@ -104,7 +105,7 @@ static bool write_query(struct buf *out, struct str agent, struct str text)
 		if (word.n < 2 || is_empty(word) || is_known(known, n, word))
 			continue;
 		buf_addf(out, "%s\"%.*s\"", n ? " OR " : "", STR_ARG(word));
-		struct str part = beginning(word);
+		struct str part = forms ? beginning(word) : (struct str){ 0 };
 		if (part.n)
 			buf_addf(out, " OR \"%.*s\" *", STR_ARG(part));
 		known[n++] = word;
@@ -189,13 +190,16 @@ enum err read_memories(struct reader *r, struct str agent, uint64_t run, uint64_
 	return e;
 }
 
-enum err read_memories_about(struct reader *r, struct str agent, struct str text, unsigned least,
-			     unsigned limit, struct arena *a, struct read_memories *ret, struct why *why)
+/* `least` is bound where it is asked for. */
+static enum err look_for(struct reader *r, enum read_sql which, struct str agent, struct str text,
+			 unsigned least, unsigned limit, struct arena *a, struct read_memories *ret,
+			 struct why *why)
 {
 	_cleanup_(buf_free) struct buf query = { 0 };
 	struct read_memories list = { 0 };
-	sqlite3_stmt *s = r->stmt[READ_MEMORIES_ABOUT];
-	if (!write_query(&query, agent, text)) {
+	sqlite3_stmt *s = r->stmt[which];
+	bool ranked = which == READ_MEMORIES_ABOUT;
+	if (!write_query(&query, agent, text, ranked)) {
 		*ret = list;
 		return OK;
 	}
@@ -203,11 +207,26 @@ enum err read_memories_about(struct reader *r, struct str agent, struct str text
 		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK) {
-		DB_BIND(s, bounded(limit) + 1, 0, least);
-		rc = take(s, db_bind_text(s, 2, buf_str(&query)), bounded(limit), a, &list);
+		DB_BIND(s, bounded(limit) + 1);
+		rc = ranked ? sqlite3_bind_int64(s, 3, least) : SQLITE_OK;
+		if (rc == SQLITE_OK)
+			rc = db_bind_text(s, 2, buf_str(&query));
+		rc = take(s, rc, bounded(limit), a, &list);
 	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
 		*ret = list;
 	return e;
+}
+
+enum err read_memories_about(struct reader *r, struct str agent, struct str text, unsigned least,
+			     unsigned limit, struct arena *a, struct read_memories *ret, struct why *why)
+{
+	return look_for(r, READ_MEMORIES_ABOUT, agent, text, least, limit, a, ret, why);
+}
+
+enum err read_memories_with(struct reader *r, struct str agent, struct str text, unsigned limit,
+			    struct arena *a, struct read_memories *ret, struct why *why)
+{
+	return look_for(r, READ_MEMORIES_WITH, agent, text, 0, limit, a, ret, why);
 }

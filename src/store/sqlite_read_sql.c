@@ -83,6 +83,11 @@ static const char *const text[] = {
 			"best CROSS JOIN memory m ON m.number = found") " WHERE score * 100 <= ?3 * (SELECT "
 									"min(score) FROM best) ORDER BY "
 									"score, m.number DESC",
+	/* ?1 how many. Only lists of these words, and of the owner's notes, are looked at. */
+	[READ_MEMORIES_WITH] =
+		"WITH best AS MATERIALIZED (SELECT rowid AS found FROM memory_words WHERE "
+		"memory_words MATCH ?2 ORDER BY rowid DESC LIMIT ?1) " MEMORY_WHOLE(
+			"best CROSS JOIN memory m ON m.number = found") " ORDER BY m.number DESC",
 	[READ_AGENT] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name = ?1",
 	[READ_AGENTS] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name > ?1 AND body IS NOT NULL"
 			" ORDER BY name LIMIT ?2",

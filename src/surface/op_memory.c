@@ -200,14 +200,18 @@ enum err handle_memory_list(struct op_call *call, struct api *api)
 enum err handle_memory_search(struct op_call *call, struct api *api)
 {
 	const struct arg *limit = op_arg(call, "limit"), *words = op_arg(call, "words");
+	const unsigned most = limit->given ? limit->count : 20;
 	struct read_memories list;
 	struct str agent;
 	enum err e = whose(call, false, &agent);
 	if (!e && !str_trim(words->text).n)
 		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "search needs words to look for");
 	if (!e)
-		e = read_memories_about(api_reader(api), agent, words->text, 0,
-					limit->given ? limit->count : 20, call->arena, &list, call->why);
+		e = read_memories_about(api_reader(api), agent, words->text, 0, most, call->arena, &list,
+					call->why);
+	if (e == E_LIMIT) /* for what others have written: the newest, then */
+		e = read_memories_with(api_reader(api), agent, words->text, most, call->arena, &list,
+				       call->why);
 	return e ? e : tell_notes(call, &list, false);
 }
 

@@ -462,6 +462,31 @@ TEST(notes_are_listed_the_newest_first)
 	scene_close(&s);
 }
 
+/* What is left where ranking would take too long: whoever's words there are, those of the agent are found. */
+TEST(notes_with_a_word_are_found_without_ranking)
+{
+	struct scene s;
+	struct read_memories got;
+	char is[64];
+	scene_open(&s);
+	static const char *const texts[] = { "invoice of May", "soup", "an invoice, invoices", "Rechnungen",
+					     "invoiced twice" };
+	for (unsigned i = 0; i < ARRAY_LEN(texts); i++) {
+		note(&s, "desk", 0, texts[i], i == 1 ? "invoice" : "");
+		note(&s, "night", 0, texts[i], "");
+	}
+	CHECK_INT(read_memories_with(s.r, STR("desk"), STR("Invoices \" OR Rechnung"), 0, &s.a, &got, &s.why),
+		  OK);
+	numbers(&got, is);
+	CHECK_STR(is, "9 5 3 1 ");
+	CHECK_INT(read_memories_with(s.r, STR("desk"), STR("invoice"), 2, &s.a, &got, &s.why), OK);
+	numbers(&got, is);
+	CHECK(!strcmp(is, "9 5 ") && got.more);
+	CHECK_INT(read_memories_with(s.r, STR("desk"), STR("\" *"), 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(got.n, 0);
+	scene_close(&s);
+}
+
 TEST(agents_are_read_by_name)
 {
 	static const char *const names[] = { "night", "desk", "triage" };
