@@ -591,8 +591,8 @@ def few_processes():
         launcher = os.environ.get("ROTA_LAUNCHER") or os.path.join(os.path.dirname(os.path.abspath(ROTA)), "rota-launcher")
         if uid:
             os.makedirs(rig.dir + "/bin")
-            for program in (ROTA, launcher):
-                shutil.copy(program, rig.dir + "/bin")
+            # Not by this process: what another thread forks meanwhile would hold them open for writing.
+            subprocess.run(["cp", ROTA, launcher, rig.dir + "/bin"], check=True)
             rig.rota = rig.dir + "/bin/rota"
             rig.env.update(ROTA_LAUNCHER=rig.dir + "/bin/rota-launcher", HOME=rig.dir)
             for name in ("", "/data", "/bin", "/bin/rota", "/bin/rota-launcher"):
