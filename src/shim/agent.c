@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -41,6 +42,18 @@ static void raise_oom_score(void)
 			now = 0; /* it is a wish */
 	}
 	close(fd);
+}
+
+static struct rlimit core; /* an agent's, where this process has none */
+static bool leaves_no_core;
+
+/* Not by PR_SET_DUMPABLE: where /proc hides others' processes (hidepid), the shim would be hidden from its
+ * own daemon, which tells by it whose a process is. */
+void agent_leave_no_core(void)
+{
+	if (leaves_no_core || getrlimit(RLIMIT_CORE, &core) != 0)
+		return;
+	leaves_no_core = setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, core.rlim_max }) == 0;
 }
 
 /* 0, 1 and 2 may be among the descriptors to be moved there. */
@@ -106,6 +119,8 @@ static _Noreturn void become(const struct program *p, const int fds[3], int line
 	if (chdir(p->cwd ? p->cwd : "/") != 0)
 		say(line, "cwd", errno);
 	reset_signals();
+	if (leaves_no_core)
+		setrlimit(RLIMIT_CORE, &core);
 	environ = p->envp;
 	execvp(p->argv[0], p->argv);
 	say(line, "exec", errno);

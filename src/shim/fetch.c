@@ -161,13 +161,17 @@ static bool run_program(struct fetcher *f, char *const *argv, struct value *v)
 
 /* --- what becomes of it -------------------------------------------------------------------------------- */
 
-/* Without the newline that editors and programs put there. */
-static bool check(struct value *v)
+/* The newline that editors and programs put there is no part of it. */
+static void trim(struct value *v)
 {
 	if (v->n && v->p[v->n - 1] == '\n') {
 		v->n--;
 		v->n -= v->n && v->p[v->n - 1] == '\r';
 	}
+}
+
+static bool check(struct value *v)
+{
 	if (!v->n)
 		return not_had(v, "it is empty");
 	if (v->n > SECRET_BYTES_MAX)
@@ -249,6 +253,20 @@ static char *names(const struct request *rq)
 	return entry;
 }
 
+/* Of one that could not be had: what was printed may be it, or a part of it, and stand in what was said. */
+static bool mask_rest(struct fetcher *f, const struct value *v)
+{
+	return !v->n || (v->n <= SECRET_BYTES_MAX && !memchr(v->p, 0, v->n) && mask_value(f->rq, v->p, v->n));
+}
+
+/* Where there was no room for more it may end in the middle of a value: with its last whole line, then. */
+static void end_what_was_said(struct fetcher *f)
+{
+	const char *end =
+		f->said_n == sizeof f->said ? memrchr(f->said, '\n', f->said_n) : f->said + f->said_n;
+	f->said_n = end ? (size_t)(end - f->said) + (f->said_n == sizeof f->said) : 0;
+}
+
 bool fetch_all(struct fetcher *f, char *note, size_t room)
 {
 	static struct value v;
@@ -259,13 +277,15 @@ bool fetch_all(struct fetcher *f, char *note, size_t room)
 		done = one->file   ? read_file(one->file, &v)
 		       : one->argv ? run_program(f, one->argv, &v)
 				   : not_had(&v, "nobody says where it is");
+		trim(&v);
 		done = done && check(&v) && keep(f, one->name, &v);
 		if (done)
 			continue;
 		snprintf(note, room, "secret %.*s: %s", FETCH_NAME_MAX, one->name, v.why);
-		if (v.n && !mask_value(f->rq, v.p, v.n))
-			f->said_n = 0; /* what it printed may be a part of it, and in what it said besides */
+		if (!mask_rest(f, &v))
+			f->said_n = 0;
 	}
+	end_what_was_said(f);
 	if (done)
 		explicit_bzero(v.p, sizeof v.p); /* else it is among what is masked */
 	if (done && !(f->entry[f->entries] = names(f->rq))) {

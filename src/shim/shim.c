@@ -369,6 +369,7 @@ static bool fetch_secrets(struct shim *s)
 			       .wake = { s->signals, s->timer },
 			       .go_on = may_go_on,
 			       .ctx = s };
+	agent_leave_no_core();
 	s->fetching = true;
 	bool done = may_go_on(s) && fetch_all(f, s->exit.note, sizeof s->exit.note);
 	s->fetching = false;

@@ -139,6 +139,12 @@ enum err grant_put(struct op_call *call, struct api *api, struct put *p)
 			    "what a run makes cannot have grants of its own");
 	if (!e)
 		e = put_settle(call, api, &p->doc, &settled);
+	/* Else it would read and write what another knows, and have its secrets. */
+	if (!e && settled.agent.n && !str_eq(settled.agent, g.doc.agent))
+		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
+			    "'%.*s' is another agent; what a run makes is for its own%s%.*s%s, or for none",
+			    STR_SHORT(settled.agent), g.doc.agent.n ? ", '" : "", STR_SHORT(g.doc.agent),
+			    g.doc.agent.n ? "'" : "");
 	if (!e)
 		e = judge_interval(call, &g, &settled);
 	if (!e && !p->exists)

@@ -340,6 +340,11 @@ def reports():
     gave("r4", 0)
     got = show(number)
     check((got["outcome"], got["reason"]) == ("failed", "reported"), f"a failure by the socket counts: {got}")
+    # Whatever it has made of its file, nobody waits for it.
+    report = f"""python3 {ASK} POST /api/v1/runs/$ROTA_RUN_ID/reports '{{"kind":"step","text":"x"}}' own"""
+    apply("pipes", 'rm -f "$ROTA_OUTBOX"; mkfifo "$ROTA_OUTBOX"; ' + asks("r5", "sh", "-c", report))
+    run("pipes")
+    gave("r5", 0, "cannot be written")
     r = rota("report", "fail", "x")
     check(r.returncode == 2 and "within a run" in r.stderr, "outside there is nobody to report of", r)
     r = subprocess.run(["python3", ASK, "POST", f"/api/v1/runs/{number}/reports", '{"kind":"step","text":"x"}', ""], capture_output=True,
@@ -426,13 +431,17 @@ def grants():
                 "id": "more", "after": {"schedule": "child"}, "action": {"type": "command", "command": "true"}}}), "") +
             asks("g15", "python3", ASK, "POST", "/api/v1/schedules", json.dumps({"document": {
                 "id": "more", "expression": "@daily", "next_check": "1s..2h", "action": {"type": "command", "command": "true"}}}), "") +
+            asks("g16", "python3", ASK, "POST", "/api/v1/schedules", json.dumps({"document": {
+                "id": "more", "expression": "@daily", "agent": "other", "action": {"type": "command", "command": "rota state get ."}}}), "") +
+            asks("g17", "python3", ASK, "PATCH", "/api/v1/schedules/child", json.dumps({"document": {"agent": "other"}}), "") +
+            asks("g18", "python3", ASK, "PATCH", "/api/v1/schedules/child", json.dumps({"document": {"agent": "mine"}}), "") +
             asks("g14", ROTA, "add", "@daily", "--id", "victim", "--update", "--", "true"))
-    apply("maker", line, grants={"schedules": 2, "interval": "1h"}, end_date="2027-03-01")
+    apply("maker", line, grants={"schedules": 2, "interval": "1h"}, end_date="2027-03-01", agent="mine")
     number = run("maker")["id"]
     wanted = {"g1": (0, '"result":"added"'), "g2": (77, "at least 1h apart"), "g3": (0, ""), "g4": (77, "may have made 2 schedules at a time"),
               "g5": (0, "changed"), "g6": (77, "at least 1h apart"), "g7": (77, "not made by a run of 'maker'"), "g8": (77, "was not made by a run of 'maker'"),
               "g9": (0, ""), "g10": (0, ""), "g11": (77, "not permitted"), "g12": (0, "[[403, "), "g13": (0, "[[403, "), "g14": (77, "not made by a run"),
-              "g15": (0, "begins at 1h")}
+              "g15": (0, "begins at 1h"), "g16": (0, "'other' is another agent"), "g17": (0, "'other' is another agent"), "g18": (0, "[[200, ")}
     for key, (code, part) in wanted.items():
         gave(key, code, part)
     child = json.loads(rota("show", "child", "--json").stdout)

@@ -7,6 +7,7 @@
 #include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -224,6 +225,13 @@ TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
 		{ __LINE__, NULL, ":", "secret KEY: it is empty" },
 		{ __LINE__, NULL, "yes " VALUE " | head -c 1000000",
 		  "secret KEY: it is longer than 16384 bytes" },
+		/* What it says besides may be the same. */
+		{ __LINE__, NULL, "echo pass123; echo pass123 is bad >&2; exit 1",
+		  "secret KEY: its command ended with exit code 1" },
+		{ __LINE__, NULL, "v=$(head -c 16400 /dev/zero | tr '\\0' q); echo $v; echo $v >&2",
+		  "secret KEY: it is longer than 16384 bytes" },
+		{ __LINE__, NULL, "printf 'abcd\\0part-two'; echo part-two >&2",
+		  "secret KEY: it has a byte 0 in it, which no variable can have" },
 		{ __LINE__, NULL, NULL,
 		  "secret KEY: its command cannot be executed: No such file or directory" },
 	};
@@ -257,7 +265,57 @@ TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
 	}
 	CHECK(strstr(rig_file(&g, 9, 1, "log", NULL), "no: [redacted]"));
 	nowhere(&g, __LINE__, VALUE);
+	nowhere(&g, __LINE__, "pass123");
+	nowhere(&g, __LINE__, "qqqqqqqq");
+	nowhere(&g, __LINE__, "part-two");
 	rig_end(&g);
+}
+
+/* What there is no room for is cut off, and not in the middle of a value. */
+TEST(what_is_said_ends_with_a_whole_line)
+{
+	static_assert(FETCH_SAID_MAX == 16384, "the command says a little more");
+	struct rig g = { 0 };
+	rig_begin(&g);
+	const struct launch_fetch fetch = {
+		.name = "KEY",
+		.command =
+			shell("echo " VALUE "; { yes filling | head -c 16368; echo got " VALUE "; } >&2")
+	};
+	g.launch.fetch = &fetch;
+	g.launch.fetches = 1;
+	rig_argv(&g, "/bin/sh", "-c", "echo ran", NULL);
+	done(&g, __LINE__, 1);
+	const char *log = rig_file(&g, 1, 1, "log", NULL);
+	CHECK(str_starts(str_of(log), STR("filling\nfilling\n")) && strstr(log, "filling\nran\n"));
+	nowhere(&g, __LINE__, "hunter2");
+	rig_end(&g);
+}
+
+/* The shim knows it until the run has ended. */
+TEST(a_shim_leaves_no_core)
+{
+	struct rig g = { 0 };
+	struct rlimit was, most;
+	CHECK_INT(getrlimit(RLIMIT_CORE, &was), 0);
+	most = (struct rlimit){ was.rlim_max, was.rlim_max };
+	CHECK_INT(setrlimit(RLIMIT_CORE, &most), 0);
+	rig_begin(&g);
+	const struct launch_fetch fetch = { .name = "KEY", .file = put(&g, "key", STR(VALUE)) };
+	g.launch.fetch = &fetch;
+	g.launch.fetches = 1;
+	/* The launcher's, whatever a sanitizer made of it; the agent's; and the shim's. */
+	rig_argv(&g, "/bin/sh", "-c",
+		 "for p in $(cut -d ' ' -f 4 /proc/$PPID/stat) $$ $PPID; do awk '/^Max core/ { print $5 }' "
+		 "/proc/$p/limits; done",
+		 NULL);
+	done(&g, __LINE__, 1);
+	char log[64];
+	snprintf(log, sizeof log, "%s", rig_file(&g, 1, 1, "log", NULL));
+	char *launcher = strtok(log, "\n"), *agent = strtok(NULL, "\n"), *shim = strtok(NULL, "\n");
+	CHECK(launcher && agent && shim && !strcmp(agent, launcher) && !strcmp(shim, "0"));
+	rig_end(&g);
+	CHECK_INT(setrlimit(RLIMIT_CORE, &was), 0);
 }
 
 TEST(the_largest_fits)
