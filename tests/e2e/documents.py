@@ -27,6 +27,8 @@ ENV |= {"PATH": os.path.dirname(ROTA) + ":" + ENV["PATH"], "DESK_INBOX": os.path
         "DESK_NEWS": os.path.join(ROOT, "news")}
 if "ROTA_LAUNCHER" in os.environ:
     ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
+# It is noon where the daemon is: nothing of the examples comes due by itself, but what runs every few minutes.
+ENV["ROTA_TIMEZONE"] = f"Etc/GMT{time.gmtime().tm_hour - 12:+d}"
 
 SEED = """schedule:
   id: daily_summary
