@@ -470,7 +470,8 @@ static enum err test(struct op_call *call)
 		buf_add(&all, text);
 		if (call->json)
 			continue;
-		fprintf(call->out, "%s: %s%s", val_text(call->arena, &one, "to"), state, said ? ", " : "");
+		fprintf(call->out, "%s: %s%s", val_text(call->arena, &one, "to"), state,
+			said && *said ? ", " : "");
 		print_safe(call->out, str_of(said ? said : ""));
 		fputc('\n', call->out);
 	}

@@ -418,13 +418,15 @@ def configured(place, base):
     check(done.returncode == 0, "add one", done)
     done = place.rota("notify", "set", "--add", "--", "echo", "it has " + 10 * "a long answer ")
     check(done.returncode == 0 and place.json("notify")["notify"]["events"] == ["failure"], "another hears of the same", done)
+    check(place.rota("notify", "set", "--add", "--", "true").returncode == 0, "and one that says nothing")
     done = place.rota("notify", "test")
+    check("command true: delivered\n" in done.stdout, "which is told as it is", done)
     check(done.returncode == 1 and "delivered" in done.stdout and "given up" in done.stdout and "503" in done.stdout,
           "a test says which of them fails, and how", done)
     check(10 * " a long answer" in done.stdout, "and all of it", done)
     place.stop()
     place.start()
-    check(len(place.json("notify")["notify"]["to"]) == 3, "it is durable")
+    check(len(place.json("notify")["notify"]["to"]) == 4, "it is durable")
     check(place.rota("notify", "set", "--none").returncode == 0 and place.json("notify")["notify"]["to"] == [], "none")
 
 
