@@ -10,17 +10,35 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Each layer and what it may include besides itself.
+# Each folder below src/ and what it may include besides itself. A folder without a row belongs to the nearest folder
+# above it that has one. "core" in a list covers core/model.h alone: the folders of core are named one by one.
+WHEN, EXPR, ORG, SCHEDULE, DOC = "core/when", "core/expr", "core/org", "core/schedule", "core/doc"
+CORE = {"core", WHEN, EXPR, ORG, SCHEDULE, DOC}
+MACHINE = {"base", "port", "sys"}
 MAY_SEE = {
     "base": set(),
     "port": {"base"},
+    "sys": {"base"},
     "core": {"base", "port"},
-    "store": {"base", "port"},
-    "shim": {"base", "port"},
+    WHEN: {"base", "core"},
+    EXPR: {"base", WHEN},
+    ORG: {"base"},
+    SCHEDULE: {"base", "port", "core", WHEN},
+    DOC: {"base", "port"} | CORE,
+    "core/engine": {"base", "port", "core", WHEN, SCHEDULE},
+    "runfile": MACHINE | {"core", WHEN},
+    "store": MACHINE,
+    "shim": MACHINE | {"runfile"},
     "out": {"base", "port"},
-    "host": {"base", "port", "core", "shim"},
-    "daemon": {"base", "port", "core", "host", "store"},
-    "surface": {"base", "port", "core", "host", "store", "daemon"},
+    "host": MACHINE | CORE,
+    "exec": MACHINE | CORE | {"runfile"},
+    "daemon": MACHINE | CORE | {"core/engine", "runfile", "store", "host", "exec"},
+    "wire": MACHINE,
+    "http": MACHINE | {"wire"},
+    "op": MACHINE | CORE | {"host", "api", "cli", "admin"},
+    "api": MACHINE | CORE | {"core/engine", "runfile", "host", "exec", "store", "daemon", "op", "wire", "http", "cli", "admin"},
+    "cli": MACHINE | CORE | {"host", "op", "wire", "api"},
+    "admin": MACHINE | CORE | {"runfile", "host", "exec", "store", "daemon", "op", "wire", "http", "api", "cli"},
 }
 
 # What pure code may call: memory, strings, and the formatting of numbers. No clock, no file, no environment.
@@ -41,23 +59,49 @@ def includes(path):
             yield number, match[1] == '"', match[2]
 
 
+def layer_of(path):
+    """The row of MAY_SEE for a file or header below src/, or None."""
+    folder = pathlib.PurePosixPath(path).parent
+    while str(folder) != ".":
+        if str(folder) in MAY_SEE:
+            return str(folder)
+        folder = folder.parent
+    return None
+
+
+def problem_of(path, ours, name):
+    """What is wrong with one include of the file at `path` below src/; None: nothing."""
+    layer = layer_of(path)
+    if layer is None:
+        return "its folder is not in the table of tests/layers.py"
+    if ours:
+        target = layer_of(name)
+        if not (ROOT / "src" / name).exists():
+            return f"\"{name}\" is not a path below src/"
+        if target != layer and target not in MAY_SEE[layer]:
+            return f"{layer} may not see {target}"
+    elif layer.split("/")[0] in PURE and name not in PURE_HEADERS:
+        return f"pure code may not include <{name}>"
+    return None
+
+
 def check_includes(path):
     """Problems of one file."""
-    layer = path.relative_to(ROOT / "src").parts[0]
-    if layer not in MAY_SEE:
-        return [f"{path}: layer '{layer}' is not in the table of tests/layers.py"]
-    found = []
-    for number, ours, name in includes(path):
-        where = f"{path.relative_to(ROOT)}:{number}"
-        if ours:
-            target = name.split("/")[0]
-            if not (ROOT / "src" / name).exists():
-                found.append(f"{where}: \"{name}\" is not a path below src/")
-            elif target != layer and target not in MAY_SEE[layer]:
-                found.append(f"{where}: {layer} may not see {target}")
-        elif layer in PURE and name not in PURE_HEADERS:
-            found.append(f"{where}: pure code may not include <{name}>")
-    return found
+    below = path.relative_to(ROOT / "src").as_posix()
+    found = [(number, problem_of(below, ours, name)) for number, ours, name in includes(path)]
+    return [f"src/{below}:{number}: {problem}" for number, problem in found if problem]
+
+
+def check_borders():
+    """Plants an include across every border of the table: each must be found."""
+    header = {}
+    for path in sorted((ROOT / "src").rglob("*.h")):
+        name = path.relative_to(ROOT / "src").as_posix()
+        header.setdefault(layer_of(name), name)
+    return [f"an include of {header[target]} in {layer} is not found"
+            for layer in MAY_SEE for target in header
+            if target != layer and target not in MAY_SEE[layer]
+            and not problem_of(f"{layer}/planted.c", True, header[target])]
 
 
 def undefined(archive):
@@ -100,9 +144,9 @@ def main():
         problems = check_includes(path)
         passed, failed = passed + (not problems), failed + bool(problems)
         print("\n".join(problems), end="\n" if problems else "")
-    problems = check_archives(build)
-    passed, failed = passed + (not problems), failed + bool(problems)
-    print("\n".join(problems), end="\n" if problems else "")
+    for problems in check_borders(), check_archives(build):
+        passed, failed = passed + (not problems), failed + bool(problems)
+        print("\n".join(problems), end="\n" if problems else "")
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 

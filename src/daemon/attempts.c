@@ -1,4 +1,4 @@
-#include "daemon/daemon_inner.h"
+#include "daemon/internal.h"
 
 #include "core/model.h"
 

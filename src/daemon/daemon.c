@@ -1,9 +1,9 @@
-#include "daemon/daemon_inner.h"
+#include "daemon/internal.h"
 
-#include "daemon/who.h"
-#include "host/rundir.h"
-#include "store/sqlite.h"
-#include "store/sqlite_copy.h"
+#include "daemon/agent_resolve.h"
+#include "exec/rundir.h"
+#include "store/sqlite/copy.h"
+#include "store/sqlite/sqlite.h"
 
 #include <limits.h>
 #include <signal.h>

@@ -1,10 +1,10 @@
 #pragma once
 /* The daemon without its surfaces: engine, store, runner, and the threads between them. It is opened, run by
  * one thread until it is stopped, and closed. What others may ask of it goes through its mailbox. */
+#include "daemon/intern.h"
 #include "daemon/loop.h"
-#include "daemon/names.h"
-#include "daemon/request.h"
-#include "host/launch.h"
+#include "daemon/out_request.h"
+#include "exec/launch.h"
 
 struct daemon_options {
 	const char *data;     /* the directory; made if need be */

@@ -1,7 +1,7 @@
-#include "daemon/daemon_inner.h"
+#include "daemon/internal.h"
 
 #include "core/when/dur.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "daemon/loop.h"
 
-#include "host/clock.h"
-#include "store/thread.h"
+#include "sys/clock.h"
+#include "sys/thread.h"
 
 #include <dirent.h>
 #include <errno.h>

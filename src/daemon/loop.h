@@ -1,8 +1,8 @@
 #pragma once
 /* The engine's thread: one loop over the timer, the store's answers, the runner's words, other threads' mail,
  * and signals. It waits in one place only, and never for a disk. */
-#include "daemon/mailbox.h"
 #include "daemon/pump.h"
+#include "sys/mailbox.h"
 
 struct loop_config {
 	struct pump *pump;

@@ -1,9 +1,9 @@
 #include "daemon/problems.h"
 
 #include "base/map.h"
-#include "daemon/notice.h"
-#include "host/clock.h"
-#include "store/sqlite_read.h"
+#include "daemon/notify/message.h"
+#include "store/sqlite/read/read.h"
+#include "sys/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

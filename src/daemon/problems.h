@@ -12,7 +12,7 @@
  *hour
  *
  * What they are called is read from the store, which may take its time: that is done at the desk. */
-#include "daemon/desk.h"
+#include "daemon/prepare/worker.h"
 #include "daemon/pump.h"
 
 struct problems_config {

@@ -2,7 +2,7 @@
 /* Drives the engine: carries out what it asks of the store and the runner, and brings it what they answer. It
  * decides nothing and waits for nothing; one thread. A port that is full is asked again later, in order. */
 #include "core/engine/engine.h"
-#include "host/runner.h"
+#include "exec/runner.h"
 
 /* A request that was carried out, as far as anybody wants to know. */
 struct pump_fact {

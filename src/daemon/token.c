@@ -1,5 +1,5 @@
 #include "daemon/token.h"
-#include "daemon/daemon_inner.h"
+#include "daemon/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "host/zoneinfo.h"
 #include "base/arena.h"
 #include "base/buf.h"
-#include "core/when/hash.h"
+#include "base/hash.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #pragma once
 /* The system's zone files. Read when first asked for, kept until closed; UTC is there even without any file.
  * The directory is $TZDIR, else /usr/share/zoneinfo. The process's TZ variable is never looked at. */
-#include "core/when/zones.h"
+#include "core/when/zone/zones.h"
 
 struct zoneinfo;
 

@@ -1,16 +1,16 @@
 #include "shim/shim.h"
 #include "base/limits.h"
+#include "runfile/birth.h"
+#include "runfile/record.h"
 #include "shim/agent.h"
-#include "shim/birth.h"
 #include "shim/cgroup.h"
 #include "shim/clock.h"
 #include "shim/fetch.h"
 #include "shim/lease.h"
 #include "shim/outbox.h"
 #include "shim/output.h"
-#include "shim/procs.h"
-#include "shim/record.h"
 #include "shim/tree.h"
+#include "sys/procs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,13 +3,13 @@
  * its environment, made a session of its own and lost its parent is out of reach; where there is a cgroup,
  * only root can do that. */
 #include "base/limits.h"
-#include "shim/birth.h"
+#include "runfile/birth.h"
+#include "runfile/record.h"
 #include "shim/cgroup.h"
 #include "shim/clock.h"
-#include "shim/procs.h"
-#include "shim/record.h"
 #include "shim/request.h"
 #include "shim/shim.h"
+#include "sys/procs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #include "shim/tree.h"
 #include "shim/cgroup.h"
-#include "shim/procs.h"
+#include "sys/procs.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 #include "store/queue.h"
-#include "store/thread.h"
+#include "sys/thread.h"
 
 #include <stdlib.h>
 #include <sys/eventfd.h>

@@ -6,9 +6,9 @@
  *
  * Their ids are s0, s1, …, their action `event`; none is due before LEAD seconds (0) from now. */
 #include "base/json.h"
-#include "daemon/names.h"
-#include "host/clock.h"
-#include "store/sqlite.h"
+#include "daemon/intern.h"
+#include "store/sqlite/sqlite.h"
+#include "sys/clock.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *
  * usage: bench_late SCHEDULES SECONDS DATABASE [PERIOD]     (each once in so many seconds, 60) */
 #include "core/engine/heap.h"
-#include "host/clock.h"
+#include "sys/clock.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * spawns the program, copies its output to a file and renames an exit record into place.
  *
  * usage: bench_runner LAUNCHER [RUNS] */
-#include "host/clock.h"
-#include "host/runner.h"
+#include "exec/runner.h"
+#include "sys/clock.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * signs of an agent is taken for one. */
 #include "base/buf.h"
 #include "base/json.h"
-#include "core/doc/agent.h"
+#include "core/doc/agent/agent.h"
 #include "core/org/org_agent.h"
 #include "fuzz.h"
 #include "host/docfile.h"

@@ -2,7 +2,7 @@
  * the same; what is refused is refused at a place in the source. */
 #include "base/buf.h"
 #include "base/json.h"
-#include "core/doc/agent.h"
+#include "core/doc/agent/agent.h"
 #include "fuzz.h"
 #include "host/yaml.h"
 #include "zoneinfo.h"

@@ -1,6 +1,6 @@
 /* Whole expressions: cron and ACE, intervals, times, org timestamps and phrases, with directives. */
 #include "base/buf.h"
-#include "core/when/explain.h"
+#include "core/when/explain/explain.h"
 #include "core/when/when.h"
 #include "fuzz.h"
 #include "zoneinfo.h"

@@ -1,10 +1,10 @@
 /* What comes over the wire: an answer and a stream of events mean the same in one piece and byte by byte; an
  * address taken apart has no more in it than was sent. */
 #include "fuzz.h"
-#include "surface/problem.h"
-#include "surface/response.h"
-#include "surface/sse.h"
-#include "surface/url.h"
+#include "wire/problem.h"
+#include "wire/response.h"
+#include "wire/sse.h"
+#include "wire/url.h"
 
 static bool note(void *ctx, const struct sse_event *e)
 {

@@ -1,5 +1,5 @@
 /* English phrases: whatever comes out of one is read by the form it names. */
-#include "core/when/phrase.h"
+#include "core/when/phrase/phrase.h"
 #include "core/when/when.h"
 #include "fuzz.h"
 #include "zoneinfo.h"

@@ -1,6 +1,6 @@
 /* Zone files: whatever is accepted must behave like a zone. */
 #include "core/when/civil.h"
-#include "core/when/zone.h"
+#include "core/when/zone/zone.h"
 #include "fuzz.h"
 
 static void check_around(const struct zone *z, int64_t t)

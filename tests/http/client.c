@@ -1,6 +1,6 @@
 /* The client, against the real server and against ones that misbehave. */
 #include "rig.h"
-#include "surface/problem.h"
+#include "wire/problem.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* What is told to those who follow: each event once and in order, and how many could not be told. */
-#include "surface/events.h"
+#include "api/events.h"
 #include "rig.h"
 
 #include <semaphore.h>

@@ -1,6 +1,6 @@
 /* Requests and answers, whole and broken. */
 #include "rig.h"
-#include "surface/problem.h"
+#include "wire/problem.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 #include "rig.h"
 #include "base/buf.h"
-#include "surface/sse.h"
+#include "wire/sse.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -8,9 +8,9 @@
  *	/events		a stream of events, /lines a plain one: kept in `seat`
  *	/problem	a problem document
  */
-#include "surface/client.h"
-#include "surface/http.h"
+#include "http/server.h"
 #include "test.h"
+#include "wire/client.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* Sockets and ends: who may listen where, and stopping in the middle of everything. */
+#include "http/listen.h"
 #include "rig.h"
-#include "surface/listen.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Streams: what is written arrives, in order; what is not read is dropped; who leaves is told of. */
 #include "rig.h"
-#include "surface/sse.h"
+#include "wire/sse.h"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* What needs no server: addresses, events, problem documents. */
 #include "base/json.h"
-#include "surface/problem.h"
-#include "surface/sse.h"
-#include "surface/url.h"
 #include "test.h"
+#include "wire/problem.h"
+#include "wire/sse.h"
+#include "wire/url.h"
 
 TEST(addresses_are_taken_apart)
 {

@@ -1,9 +1,9 @@
 /* What ends a run besides itself: timeout, silence, lease; and what bounds its log. */
 #include "core/model.h"
-#include "host/clock.h"
-#include "host/lease.h"
+#include "exec/lease.h"
 #include "port/lease.h"
 #include "rig.h"
+#include "sys/clock.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* Daemons and launchers that die, and machines that start again: runs do not notice. */
 #include "core/model.h"
-#include "host/clock.h"
 #include "rig.h"
-#include "shim/birth.h"
-#include "shim/procs.h"
-#include "shim/record.h"
+#include "runfile/birth.h"
+#include "runfile/record.h"
+#include "sys/clock.h"
+#include "sys/procs.h"
 
 #include <fcntl.h>
 #include <signal.h>

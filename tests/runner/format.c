@@ -1,9 +1,9 @@
 /* Run files, logs and redaction by themselves. */
 #include "core/model.h"
-#include "host/rundir.h"
-#include "host/runfile.h"
+#include "exec/rundir.h"
+#include "runfile/read.h"
+#include "runfile/record.h"
 #include "shim/log.h"
-#include "shim/record.h"
 #include "shim/redact.h"
 #include "test.h"
 

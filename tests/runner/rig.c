@@ -1,7 +1,7 @@
 #include "rig.h"
 #include "core/model.h"
-#include "host/clock.h"
-#include "shim/procs.h"
+#include "sys/clock.h"
+#include "sys/procs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #pragma once
 /* A runner with a real launcher in a directory of its own. The test program is the subreaper of everything it
  * starts: what a test leaves behind comes to it, is counted against it, and killed. */
-#include "host/runner.h"
+#include "exec/runner.h"
 #include "test.h"
 
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 /* Every promise of port/runner.h, with real processes. */
 #include "core/model.h"
-#include "host/clock.h"
 #include "rig.h"
+#include "sys/clock.h"
 
 #include <fcntl.h>
 #include <signal.h>

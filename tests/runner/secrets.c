@@ -1,6 +1,6 @@
 /* Secrets that a shim gets for its agent: where they end up, and what happens where they cannot be had. */
 #include "core/model.h"
-#include "host/secret.h"
+#include "exec/secret.h"
 #include "rig.h"
 
 #include <fcntl.h>

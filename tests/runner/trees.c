@@ -1,8 +1,8 @@
 /* Whole trees end, by both ways: with a cgroup, and by descent. */
 #include "core/model.h"
-#include "host/clock.h"
-#include "host/rundir.h"
+#include "exec/rundir.h"
 #include "rig.h"
+#include "sys/clock.h"
 
 #include <fcntl.h>
 #include <signal.h>

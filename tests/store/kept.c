@@ -3,8 +3,8 @@
  */
 #include "requests.h"
 #include "rig.h"
-#include "store/sqlite_copy.h"
-#include "store/sqlite_old.h"
+#include "store/sqlite/copy.h"
+#include "store/sqlite/old.h"
 #include "test.h"
 
 #include <unistd.h>

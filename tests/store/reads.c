@@ -1,9 +1,9 @@
 /* What people may ask: what is told, in which order, how much of it; and that it agrees with the model. */
 #include "requests.h"
 #include "rig.h"
-#include "store/schema.h"
-#include "store/sqlite_read.h"
-#include "store/sqlite_read_sql.h"
+#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/sql.h"
+#include "store/sqlite/schema.h"
 #include "stream.h"
 #include "test.h"
 

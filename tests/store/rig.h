@@ -4,7 +4,7 @@
  * our own, not by the code under test. */
 #include "base/buf.h"
 #include "rows_store.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 #include <sqlite3.h>
 

@@ -5,7 +5,7 @@
 #include "core/engine/engine.h"
 #include "requests.h"
 #include "rig.h"
-#include "store/sqlite_old.h"
+#include "store/sqlite/old.h"
 #include "table.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 #include "base/json.h"
-#include "core/doc/agent.h"
+#include "core/doc/agent/agent.h"
 #include "core/org/org_agent.h"
 #include "host/docfile.h"
 #include "test.h"

@@ -2,9 +2,9 @@
  */
 #include "../oracle/naive.h"
 #include "../oracle/random.h"
+#include "base/hash.h"
 #include "core/when/civil.h"
 #include "core/when/cron.h"
-#include "core/when/hash.h"
 #include "test.h"
 #include "zoneinfo.h"
 

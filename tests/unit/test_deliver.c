@@ -1,6 +1,6 @@
 #include "base/limits.h"
 #include "base/time.h"
-#include "core/rule/deliver.h"
+#include "core/schedule/delivery.h"
 #include "test.h"
 
 static const struct deliver_policy policy = { .attempts = 10, .first = 8, .most = 600 };

@@ -1,7 +1,7 @@
 /* The desk on a bad day: too much to do, too few descriptors, told to stop. A real store behind it. */
-#include "daemon/desk.h"
-#include "host/clock.h"
-#include "store/sqlite.h"
+#include "daemon/prepare/worker.h"
+#include "store/sqlite/sqlite.h"
+#include "sys/clock.h"
 #include "test.h"
 
 #include <poll.h>

@@ -1,8 +1,9 @@
+#include "base/hash.h"
 #include "base/json.h"
 #include "core/doc/doc.h"
-#include "core/when/hash.h"
 #include "core/when/iso.h"
 #include "host/docfile.h"
+#include "port/runner.h"
 #include "test.h"
 #include "zoneinfo.h"
 

@@ -1,7 +1,7 @@
 /* Whens in words: the sentences themselves, what is said about changes of the clock, and that no two whens
  * with different runs share a sentence. */
-#include "core/when/explain.h"
-#include "core/when/hash.h"
+#include "base/hash.h"
+#include "core/when/explain/explain.h"
 #include "core/when/iso.h"
 #include "test.h"
 #include "zoneinfo.h"

@@ -1,5 +1,5 @@
 /* Of which run a process is: the walk over invented processes. */
-#include "host/lineage.h"
+#include "exec/lineage.h"
 #include "test.h"
 
 /* Processes by pid; parent -1: there is no such process. At the look of the number `change` one gets another

@@ -2,8 +2,8 @@
 #include "base/json.h"
 #include "core/doc/config.h"
 #include "core/model.h"
-#include "daemon/errand.h"
-#include "daemon/notice.h"
+#include "daemon/notify/delivery.h"
+#include "daemon/notify/message.h"
 #include "test.h"
 
 #define HOOK "{\"type\":\"webhook\",\"url\":\"https://example.org/secret-path\"}"

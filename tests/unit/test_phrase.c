@@ -3,7 +3,7 @@
 #include "core/when/dur.h"
 #include "core/when/iso.h"
 #include "core/when/orgtime.h"
-#include "core/when/phrase.h"
+#include "core/when/phrase/phrase.h"
 #include "test.h"
 #include "zoneinfo.h"
 

@@ -1,4 +1,4 @@
-#include "core/rule/retry.h"
+#include "core/schedule/retry.h"
 #include "test.h"
 
 TEST(delays)

@@ -1,4 +1,4 @@
-#include "core/rule/tell.h"
+#include "core/schedule/news.h"
 #include "test.h"
 
 enum { ALL = (1 << (TELL_PING + 1)) - 1 };

@@ -1,5 +1,5 @@
 /* What `rota why` is told, and what bars a time: hours, days, dates. */
-#include "core/rule/why.h"
+#include "core/schedule/why.h"
 #include "test.h"
 #include "zoneinfo.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 /* A zone_source for tests: TZif files of the system, read once and kept until the program ends. */
-#include "core/when/zones.h"
+#include "core/when/zone/zones.h"
 
 const struct zone_source *test_zones(void);
 /* Exits if there is no such zone. */

@@ -1,10 +1,10 @@
 #include "core/doc/doc.h"
+#include "base/hash.h"
 #include "base/map.h"
-#include "core/doc/agent.h"
+#include "core/doc/agent/agent.h"
 #include "core/doc/doc_inner.h"
 #include "core/doc/inside.h"
 #include "core/doc/scope.h"
-#include "core/when/hash.h"
 #include "core/when/iso.h"
 
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  * zones and calendars come in as arguments. See rota.yaml(5). */
 #include "base/buf.h"
 #include "base/val.h"
-#include "core/engine/engine.h"
+#include "core/schedule/rules.h"
 #include "core/when/when.h"
 
 /* A line for the shell, or a program with its arguments. */

@@ -1,6 +1,6 @@
 #include "base/json.h"
 #include "core/doc/action.h"
-#include "core/doc/agent.h"
+#include "core/doc/agent/agent.h"
 #include "core/doc/doc_inner.h"
 #include "core/doc/inside.h"
 #include "core/when/civil.h"

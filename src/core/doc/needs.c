@@ -1,7 +1,7 @@
 /* What a schedule needs that this version does not do yet: told when it is read, and most of it keeps the
  * schedule from running. A run that left out its check, or an agent that was never asked, would look as if
  * all were well. */
-#include "core/doc/agent.h"
+#include "core/doc/agent/agent.h"
 #include "core/doc/doc_inner.h"
 #include "core/doc/inside.h"
 #include "core/doc/scope.h"

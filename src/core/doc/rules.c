@@ -1,5 +1,6 @@
 /* From a document to what the engine works with. */
-#include "core/doc/agent.h"
+#include "core/doc/agent/agent.h"
+#include "port/runner.h"
 
 /* Who is asked before a run. What blocks a schedule is asked for as a hook is: it may be gone when a time
  * comes, and the same rules hold then. */

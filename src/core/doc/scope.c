@@ -2,8 +2,8 @@
 
 #include "core/model.h"
 #include "core/when/civil.h"
+#include "core/when/explain/say.h"
 #include "core/when/iso.h"
-#include "core/when/say.h"
 
 static const struct str names[] = { STR("schedule"), STR("agent"),       STR("user"),      STR("memory"),
 				    STR("run"),      STR("previous"),    STR("timestamp"), STR("date"),

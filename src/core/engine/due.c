@@ -1,7 +1,7 @@
 /* From due time to record: one queue of the next time of every schedule; what is due is claimed, refused, or,
  * if it is late, settled by the schedule's policy for what was missed. */
 #include "core/engine/state.h"
-#include "core/rule/tell.h"
+#include "core/schedule/news.h"
 
 struct wall due_time(const struct sched *s, struct wall nominal)
 {

@@ -1,8 +1,8 @@
 /* The engine's memory, its front door, and what it shows of itself. What it decides is in the files beside
  * it. */
 #include "core/engine/engine.h"
+#include "base/hash.h"
 #include "core/engine/state.h"
-#include "core/when/hash.h"
 
 #include <stdlib.h>
 

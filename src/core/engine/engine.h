@@ -10,7 +10,7 @@
  * freshly loaded;
  *  - bounded: at most STEP_DUE_MAX due entries per step, CLAIMS_MAX claims and LAUNCHES_MAX launches under
  * way. */
-#include "core/rule/rules.h"
+#include "core/schedule/rules.h"
 #include "port/runner.h"
 #include "port/store.h"
 

@@ -1,8 +1,8 @@
 /* The end of an attempt: what it says of its agent and account, whether there is a retry, what becomes of the
  * schedule's failures, and who is told when the run is over. */
 #include "core/engine/state.h"
-#include "core/rule/retry.h"
-#include "core/rule/tell.h"
+#include "core/schedule/news.h"
+#include "core/schedule/retry.h"
 
 /* Unless it is held for longer already. */
 static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)

@@ -1,7 +1,7 @@
 /* From record to exit: guards, then for each attempt check, gate, start. A run moves on only when the store
  * or the runner has answered. */
 #include "core/engine/state.h"
-#include "core/rule/tell.h"
+#include "core/schedule/news.h"
 
 struct sched *runs_sched(struct engine *e, const struct run *r)
 {

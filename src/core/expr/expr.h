@@ -6,7 +6,7 @@
  * cost (comparing lists, joining strings) is counted against CEL_STEPS_MAX and CEL_MEMORY_MAX. Nothing
  * recurses deeper than CEL_DEPTH_MAX and the depth of the values given. */
 #include "core/expr/value.h"
-#include "core/when/zones.h"
+#include "core/when/zone/zones.h"
 
 struct expr;
 

@@ -4,7 +4,7 @@
  */
 #include "base/time.h"
 #include "base/val.h"
-#include "core/when/zone.h"
+#include "core/when/zone/zone.h"
 
 enum expr_kind {
 	EXPR_NULL,

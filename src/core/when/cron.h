@@ -3,7 +3,7 @@
  * Pure: no clock, no locale, no allocation. */
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/when/zone.h"
+#include "core/when/zone/zone.h"
 
 enum cron_field { CRON_SECOND, CRON_MINUTE, CRON_HOUR, CRON_MDAY, CRON_MONTH, CRON_WDAY, CRON_FIELDS };
 

@@ -1,7 +1,7 @@
 /* Cron text to bitsets. One field at a time, one list item at a time; every error knows its byte. */
+#include "base/hash.h"
 #include "core/when/civil.h"
 #include "core/when/cron.h"
-#include "core/when/hash.h"
 
 static const char *const month_names[] = { "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL",
 					   "AUG", "SEP", "OCT", "NOV", "DEC", NULL };

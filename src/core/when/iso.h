@@ -4,7 +4,7 @@
  * dates. */
 #include "base/err.h"
 #include "base/time.h"
-#include "core/when/zone.h"
+#include "core/when/zone/zone.h"
 
 struct iso {
 	int64_t local;  /* seconds, as written */

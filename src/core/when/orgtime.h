@@ -2,7 +2,7 @@
 /* Org timestamps as schedules: <2026-06-13 Sat 09:00 +1w>, their repeaters computed. Pure. */
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/when/zone.h"
+#include "core/when/zone/zone.h"
 
 /* The tokens of a timestamp as they stand, nothing validated (seed 000). Fields not there are empty. */
 struct org_stamp {

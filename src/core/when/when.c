@@ -1,9 +1,9 @@
 #include "core/when/when.h"
+#include "base/hash.h"
 #include "core/when/civil.h"
 #include "core/when/dur.h"
-#include "core/when/hash.h"
 #include "core/when/iso.h"
-#include "core/when/phrase.h"
+#include "core/when/phrase/phrase.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "core/model.h"
 #include "core/when/ace.h"
 #include "core/when/rule.h"
-#include "core/when/zones.h"
+#include "core/when/zone/zones.h"
 
 /* Named lists of dates out of the configuration. False: no such calendar. */
 struct calendars {

@@ -1,0 +1,106 @@
+#include "admin/backup.h"
+
+#include "base/json.h"
+#include "cli/config.h"
+#include "cli/table.h"
+#include "daemon/daemon.h"
+#include "runfile/walk.h"
+#include "store/sqlite/copy.h"
+#include "sys/clock.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+/* The file that was named, and the data directory. */
+struct places {
+	const char *file, *data, *database, *generation, *runs;
+};
+
+static enum err find(struct op_call *call, struct places *ret)
+{
+	struct settings settings;
+	const struct arg *file = op_arg(call, "file");
+	if (!file->given || !file->text.n)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a FILE: %s", call->op->name,
+			       call->op->example);
+	enum err e = op_settings(call, &settings);
+	if (e)
+		return e;
+	ret->file = arena_dup(call->arena, file->text);
+	ret->data = arena_dup(call->arena, settings.config.data);
+	if (!ret->file || !ret->data)
+		return E_NOMEM;
+	ret->database = arena_printf(call->arena, "%s/rota.db", ret->data);
+	ret->generation = arena_printf(call->arena, "%s/generation", ret->data);
+	ret->runs = arena_printf(call->arena, "%s/runs", ret->data);
+	return ret->database && ret->generation && ret->runs ? OK : E_NOMEM;
+}
+
+static void write_member(struct buf *out, const char *name, const char *value)
+{
+	buf_addf(out, "\"%s\":", name);
+	json_write_str(out, str_of(value));
+}
+
+enum err op_backup(struct op_call *call)
+{
+	struct places at;
+	uint64_t bytes;
+	enum err e = find(call, &at);
+	if (!e)
+		e = copy_make(at.database, at.file, &bytes, call->why);
+	if (e)
+		return e;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	buf_addc(&out, '{');
+	write_member(&out, "file", at.file);
+	buf_addf(&out, ",\"bytes\":%llu}\n", (unsigned long long)bytes);
+	if (call->json) {
+		fwrite(out.p, 1, out.n, call->out);
+	} else {
+		print_safe(call->out, str_of(at.file));
+		fprintf(call->out, ": %llu bytes, checked\n", (unsigned long long)bytes);
+	}
+	return out.failed ? E_NOMEM : OK;
+}
+
+enum err op_restore(struct op_call *call)
+{
+	struct places at;
+	char aside[PATH_MAX];
+	int lock = -1;
+	enum err e = find(call, &at);
+	if (!e && access(at.file, F_OK) < 0)
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "there is no %s", at.file);
+	if (!e)
+		e = daemon_lock(at.data, &lock, call->why);
+	struct copy_ask ask = { .database = at.database, .generation = at.generation, .now = clock_wall() };
+	if (!e)
+		e = runfiles_last(at.runs, &ask.last_run, call->why);
+	if (!e)
+		e = copy_restore(&ask, at.file, aside, sizeof aside, call->why);
+	if (lock >= 0)
+		close(lock);
+	if (e)
+		return e;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	buf_addc(&out, '{');
+	write_member(&out, "database", at.database);
+	if (aside[0]) {
+		buf_addc(&out, ',');
+		write_member(&out, "before", aside);
+	}
+	buf_add(&out, STR("}\n"));
+	if (call->json) {
+		fwrite(out.p, 1, out.n, call->out);
+		return out.failed ? E_NOMEM : OK;
+	}
+	print_safe(call->out, str_of(at.database));
+	fputs(" is brought back; what came due since the backup will be missed/restored", call->out);
+	if (aside[0]) {
+		fputs("\nthe old one is ", call->out);
+		print_safe(call->out, str_of(aside));
+	}
+	fputc('\n', call->out);
+	return OK;
+}

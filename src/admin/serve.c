@@ -1,0 +1,127 @@
+#include "admin/serve.h"
+
+#include "admin/watch.h"
+#include "api/api.h"
+#include "cli/config.h"
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct serving {
+	struct api *api;
+};
+
+static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
+{
+	struct serving *s = ctx;
+	if (s->api)
+		api_happened(s->api, f, ack);
+}
+
+static void zones_changed(void *ctx)
+{
+	struct serving *s = ctx;
+	if (s->api)
+		api_zones_changed(s->api);
+}
+
+static void stopping(void *ctx)
+{
+	struct serving *s = ctx;
+	api_stop(s->api);
+}
+
+static void trouble(void *ctx, const char *what, const char *text)
+{
+	(void)ctx;
+	fprintf(stderr, "rota: %s: %s\n", what, text ? text : "it is well again");
+}
+
+/* A program of ours: where it was installed, or beside this one in a build tree. */
+static const char *find_program(struct op_call *call, const char *name, const char *variable)
+{
+	static const char *const places[] = { "../libexec/rota/", "", NULL };
+	char self[PATH_MAX];
+	const char *said = getenv(variable);
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (said)
+		return said;
+	while (n > 0 && self[n - 1] != '/')
+		n--;
+	for (unsigned i = 0; n > 0 && places[i]; i++) {
+		const char *path = arena_printf(call->arena, "%.*s%s%s", (int)n, self, places[i], name);
+		if (path && access(path, X_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+const char *op_launcher(struct op_call *call)
+{
+	return find_program(call, "rota-launcher", "ROTA_LAUNCHER");
+}
+
+enum err op_serve(struct op_call *call)
+{
+	struct settings settings;
+	struct serving serving = { 0 };
+	struct daemon *daemon = NULL;
+	struct watch *watch = NULL;
+	enum err e = op_settings(call, &settings);
+	if (e)
+		return e;
+	struct config *c = &settings.config;
+	struct calendars calendars = config_calendars(c);
+	struct str zone = c->timezone.n ? c->timezone : zoneinfo_local(call->zones);
+	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
+				    .socket = arena_dup(call->arena, c->socket),
+				    .launcher = op_launcher(call),
+				    .out = { find_program(call, "rota-out", "ROTA_OUT"), &c->out },
+				    .secrets = { c->secret, c->secrets },
+				    .notify = c->says_notify ? &c->notify : NULL,
+				    .documents_first = op_arg(call, "directory")->given,
+				    .slots = (unsigned)c->slots,
+				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
+				    .kept = { c->kept_runs_days, c->kept_logs_days, c->kept_logs,
+					      c->kept_every },
+				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars } },
+				    .ctx = &serving,
+				    .happened = happened,
+				    .zones_changed = zones_changed,
+				    .stopping = stopping,
+				    .trouble = trouble };
+	if (!o.data || !o.socket)
+		return E_NOMEM;
+	if (!o.launcher)
+		return why_set(
+			call->why, E_IO, WHY_NOWHERE,
+			"rota-launcher is not installed beside this program; ROTA_LAUNCHER can name it");
+	config_defaults(c, &o.defaults);
+	e = daemon_open(&o, &daemon, call->why);
+	if (e == E_IO || e == E_INPUT) {
+		struct why why = *call->why;
+		why_write(call->why, WHY_NOWHERE, "%s; `rota doctor` says what to do", why.text);
+	}
+	if (!e)
+		e = api_open(&(struct api_options){ .daemon = daemon, .config = c, .socket = o.socket },
+			     &serving.api, call->why);
+	if (!e && op_arg(call, "directory")->given)
+		e = watch_open(call, op_arg(call, "directory")->text.p, daemon, &watch, call->why);
+	if (!e) {
+		if (daemon_restored(daemon))
+			fprintf(stderr, "rota: %s\n", daemon_restored(daemon));
+		fprintf(call->out, "rota: serving %s on %s\n", o.data, o.socket);
+		fflush(call->out);
+		e = daemon_run(daemon, call->why);
+	}
+	/* The watcher is one of its clients, and waits for an answer that nobody gives any more. */
+	api_close(serving.api);
+	watch_close(watch);
+	daemon_close(daemon);
+	return e;
+}

@@ -1,0 +1,424 @@
+#include "api/handlers/memory.h"
+
+#include "api/api.h"
+#include "api/json_out.h"
+#include "base/json.h"
+#include "cli/remote.h"
+#include "cli/table.h"
+#include "daemon/daemon.h"
+#include "store/sqlite/read/read.h"
+
+#include <stdlib.h>
+
+/* --- on the daemon's side
+ * ----------------------------------------------------------------------------------- */
+
+static void tell_note(struct buf *out, const struct read_memory *m)
+{
+	struct str rest = m->row.tags, tag;
+	buf_addf(out, "{\"number\":%llu", (unsigned long long)m->row.number);
+	tell_str(out, "agent", m->row.agent);
+	tell_at(out, "at", m->row.at);
+	if (m->row.run)
+		buf_addf(out, ",\"run\":\"r%llu\"", (unsigned long long)m->row.run);
+	if (m->schedule.p)
+		tell_str(out, "schedule", m->schedule);
+	buf_add(out, STR(",\"tags\":["));
+	for (const char *comma = ""; str_line(&rest, &tag); comma = ",") {
+		buf_add(out, str_of(comma));
+		json_write_str(out, tag);
+	}
+	buf_addc(out, ']');
+	tell_str(out, "text", m->row.text);
+	buf_addc(out, '}');
+}
+
+static enum err tell_notes(struct op_call *call, const struct read_memories *list, bool pages)
+{
+	buf_add(&call->answer, STR("{\"notes\":["));
+	for (unsigned i = 0; i < list->n; i++) {
+		buf_add(&call->answer, i ? STR(",") : STR(""));
+		tell_note(&call->answer, &list->item[i]);
+	}
+	buf_addc(&call->answer, ']');
+	if (pages && list->more && list->n)
+		buf_addf(&call->answer, ",\"before\":%llu",
+			 (unsigned long long)list->item[list->n - 1].row.number);
+	buf_addc(&call->answer, '}');
+	return OK;
+}
+
+enum { AGENT_BYTES = 4 * DOC_ID_MAX }; /* a name has so many characters */
+
+static enum err whose(struct op_call *call, bool must, struct str *ret)
+{
+	const struct arg *agent = op_arg(call, "agent");
+	*ret = agent->text;
+	if (agent->given ? !agent->text.n || agent->text.n > AGENT_BYTES : must)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       agent->given ? "an agent's name has 1 to %d bytes"
+					    : "say whose it is: --agent NAME (within a run of an agent it is "
+					      "known)",
+			       AGENT_BYTES);
+	return OK;
+}
+
+/* A line each. */
+static enum err read_tags(struct op_call *call, struct buf *out)
+{
+	const struct val *tags = val_get(&call->body, STR("tags"));
+	if (!tags)
+		return OK;
+	if (tags->kind != VAL_LIST)
+		return why_set(call->why, E_INPUT, tags->at, "tags must be a list of words");
+	for (unsigned i = 0; i < tags->list.n; i++) {
+		const struct val *tag = &tags->list.item[i];
+		struct str s = tag->kind == VAL_STR ? str_trim(tag->str) : STR("");
+		if (!s.n || memchr(s.p, '\n', s.n) || memchr(s.p, '\0', s.n))
+			return why_set(call->why, E_INPUT, tag->at, "a tag must be a word or a few");
+		buf_addf(out, "%s%.*s", i ? "\n" : "", STR_ARG(s));
+	}
+	if (out->n > STORE_MEMORY_TAGS_MAX)
+		return why_set(call->why, E_LIMIT, tags->at, "the tags are longer than %d bytes together",
+			       STORE_MEMORY_TAGS_MAX);
+	return out->failed ? E_NOMEM : OK;
+}
+
+static enum err read_note(struct op_call *call, struct str *ret)
+{
+	struct str text = str_trim(op_arg(call, "text")->text);
+	if (!text.n)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "a note needs a text");
+	if (memchr(text.p, '\0', text.n))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "a note cannot have a byte 0 in it");
+	if (text.n > STORE_MEMORY_BYTES_MAX)
+		return why_set(call->why, E_LIMIT, WHY_NOWHERE,
+			       "the note has %zu bytes; %d are the most. What is long belongs into a file",
+			       text.n, STORE_MEMORY_BYTES_MAX);
+	*ret = text;
+	return OK;
+}
+
+/* A change under way. */
+struct changing {
+	struct api *api;
+	struct op_call *call;
+	struct str agent;
+	uint64_t run, number; /* removed: all of this run, or this one */
+	uint64_t removed;
+	uint8_t res;
+};
+
+static struct changing *change_new(struct op_call *call, struct api *api)
+{
+	struct changing *c = arena_alloc(call->arena, sizeof *c);
+	if (c)
+		*c = (struct changing){ .api = api, .call = call };
+	return c;
+}
+
+static enum err send(struct changing *c, const struct memory_said *said, sent_fn *done)
+{
+	struct st_req q = { .op = ST_MEMORY, .lane = LANE_USER, .at = api_now(), .memory = *said };
+	if (api_cannot_write(c->call, c->api))
+		return E_BUSY;
+	enum err e = daemon_send(api_daemon(c->api), &q, done, c);
+	c->call->later |= !e;
+	return e;
+}
+
+static void added(void *arg)
+{
+	const struct changing *c = arg;
+	struct op_call *call = c->call;
+	struct read_memory m;
+	enum err e =
+		c->res == ST_OK
+			? read_memory(api_reader(c->api), c->number, call->arena, &m, call->why)
+			: why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+				  "'%.*s' has %d notes, which are the most; `rota memory rm` removes some",
+				  STR_SHORT(c->agent), STORE_MEMORIES_MAX);
+	if (!e)
+		tell_note(&call->answer, &m);
+	api_finish(call, e);
+}
+
+/* On the daemon's thread. */
+static void add_answered(void *ctx, const struct st_ack *ack)
+{
+	struct changing *c = ctx;
+	c->res = ack->res;
+	c->number = ack->note;
+	api_answer(c->api, added, c);
+}
+
+enum err handle_memory_add(struct op_call *call, struct api *api)
+{
+	_cleanup_(buf_free) struct buf tags = { 0 };
+	struct memory_said said = { .act = MEMORY_ADD };
+	struct changing *c = change_new(call, api);
+	enum err e = c ? whose(call, true, &said.agent) : E_NOMEM;
+	if (!e)
+		e = read_note(call, &said.text);
+	if (!e)
+		e = read_tags(call, &tags);
+	if (e)
+		return e;
+	said.run = call->within ? call->within->run : 0; /* as the daemon knows it, whatever is said */
+	said.tags = buf_str(&tags);
+	c->agent = said.agent;
+	return send(c, &said, add_answered);
+}
+
+static enum err read_before(struct op_call *call, uint64_t *ret)
+{
+	const struct arg *before = op_arg(call, "before");
+	*ret = 0;
+	if (before->given && !str_number(before->text, INT64_MAX, ret))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a note",
+			       STR_SHORT(before->text));
+	return OK;
+}
+
+enum err handle_memory_list(struct op_call *call, struct api *api)
+{
+	const struct arg *limit = op_arg(call, "limit"), *run = op_arg(call, "run");
+	struct read_memories list;
+	struct str agent;
+	uint64_t before = 0, of = 0;
+	enum err e = whose(call, false, &agent);
+	if (!e)
+		e = read_before(call, &before);
+	if (!e && run->given)
+		e = api_run_number(call, run->text, &of);
+	if (!e)
+		e = read_memories(api_reader(api), agent, of, before, limit->given ? limit->count : 100,
+				  call->arena, &list, call->why);
+	return e ? e : tell_notes(call, &list, true);
+}
+
+enum err handle_memory_search(struct op_call *call, struct api *api)
+{
+	const struct arg *limit = op_arg(call, "limit"), *words = op_arg(call, "words");
+	const unsigned most = limit->given ? limit->count : 20;
+	struct read_memories list;
+	struct str agent;
+	enum err e = whose(call, false, &agent);
+	if (!e && !str_trim(words->text).n)
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "search needs words to look for");
+	if (!e)
+		e = read_memories_about(api_reader(api), agent, words->text, 0, most, call->arena, &list,
+					call->why);
+	if (e == E_LIMIT) /* for what others have written: the newest, then */
+		e = read_memories_with(api_reader(api), agent, words->text, most, call->arena, &list,
+				       call->why);
+	return e ? e : tell_notes(call, &list, false);
+}
+
+static void remove_more(void *arg);
+
+/* On the daemon's thread. */
+static void remove_answered(void *ctx, const struct st_ack *ack)
+{
+	struct changing *c = ctx;
+	c->res = ack->res;
+	api_answer(c->api, remove_more, c);
+}
+
+/* What there is, a part at a time: others want to write as well. Removed for good when nothing is found. */
+static enum err remove_some(struct changing *c, bool *done)
+{
+	struct op_call *call = c->call;
+	struct read_memories list;
+	struct memory_said said = { .act = MEMORY_REMOVE_RUN, .run = c->run };
+	enum err e = read_memories(api_reader(c->api), c->agent, c->run, 0, MEMORY_REMOVE_BATCH, call->arena,
+				   &list, call->why);
+	*done = !e && !list.n;
+	if (e || *done)
+		return e;
+	said.number = list.item[list.n - 1].row.number;
+	if (c->agent.n)
+		said.agent = c->agent;
+	c->removed += list.n;
+	return send(c, &said, remove_answered);
+}
+
+static void remove_more(void *arg)
+{
+	struct changing *c = arg;
+	bool done = c->run == 0;
+	enum err e = c->run ? remove_some(c, &done) : OK;
+	if (!e && !done)
+		return;
+	buf_addf(&c->call->answer, "{\"removed\":%llu}", (unsigned long long)c->removed);
+	api_finish(c->call, e);
+}
+
+enum err handle_memory_remove(struct op_call *call, struct api *api)
+{
+	struct str text = op_arg(call, "note")->text;
+	struct memory_said said = { .act = MEMORY_REMOVE };
+	struct read_memory m;
+	struct changing *c = change_new(call, api);
+	enum err e = c ? whose(call, false, &said.agent) : E_NOMEM;
+	if (!e && (!str_number(text, INT64_MAX, &said.number) || !said.number))
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
+			    "'%.*s' is not the number of a note; `rota memory ls` shows them",
+			    STR_SHORT(text));
+	if (!e)
+		e = read_memory(api_reader(api), said.number, call->arena, &m, call->why);
+	if (!e && said.agent.n && !str_eq(m.row.agent, said.agent))
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "note %.*s is not of '%.*s'", STR_SHORT(text),
+			    STR_SHORT(said.agent));
+	if (e)
+		return e;
+	c->removed = 1;
+	return send(c, &said, remove_answered);
+}
+
+enum err handle_memory_remove_run(struct op_call *call, struct api *api)
+{
+	struct changing *c = change_new(call, api);
+	bool done = false;
+	enum err e = c ? whose(call, false, &c->agent) : E_NOMEM;
+	if (!e)
+		e = api_run_number(call, op_arg(call, "run")->text, &c->run);
+	if (!e)
+		e = remove_some(c, &done);
+	if (!e && done)
+		buf_add(&call->answer, STR("{\"removed\":0}"));
+	return e;
+}
+
+/* --- from here
+ * -------------------------------------------------------------------------------------------------- */
+
+static void set_arg(struct op_call *call, const char *name, struct str text)
+{
+	for (unsigned i = 0; call->op->param[i].name; i++)
+		if (!strcmp(call->op->param[i].name, name))
+			call->arg[i] = (struct arg){ .given = true, .text = text };
+}
+
+/* Within a run it is the agent's own. */
+static void settle_agent(struct op_call *call)
+{
+	const char *inside = getenv("ROTA_AGENT");
+	if (inside && inside[0] && !op_arg(call, "agent")->given)
+		set_arg(call, "agent", str_of(inside));
+}
+
+static enum err add(struct op_call *call)
+{
+	const struct arg *agent = op_arg(call, "agent"), *tag = op_arg(call, "tag");
+	_cleanup_(buf_free) struct buf body = { 0 };
+	struct op_call sub = remote_sub(call, "add-memory");
+	struct str text;
+	struct val answer;
+	buf_add(&body, STR("{\"text\":"));
+	json_write_str(&body, op_arg(call, "text")->text);
+	if (agent->given)
+		tell_str(&body, "agent", agent->text);
+	if (tag->given)
+		tell_tags(&body, tag->text);
+	buf_addc(&body, '}');
+	enum err e = body.failed ? E_NOMEM : remote_ask(&sub, buf_str(&body), &text, &answer);
+	if (!e)
+		remote_show(&sub, text, &answer);
+	return e;
+}
+
+static enum err search(struct op_call *call)
+{
+	return remote_row(call, "search-memory", "words", op_arg(call, "text")->text);
+}
+
+static enum err list(struct op_call *call)
+{
+	if (op_arg(call, "text")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory ls takes no words; search does");
+	return remote_row(call, "list-memory", NULL, (struct str){ 0 });
+}
+
+static enum err rm(struct op_call *call)
+{
+	const struct arg *note = op_arg(call, "text"), *run = op_arg(call, "run");
+	if (note->given == run->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "memory rm needs the number of a note, or --run and a run%s",
+			       note->given ? ", not both" : "");
+	return note->given ? remote_row(call, "remove-memory", "note", note->text)
+			   : remote_row(call, "remove-run-memory", NULL, (struct str){ 0 });
+}
+
+enum err op_memory(struct op_call *call)
+{
+	static const struct {
+		const char *word;
+		enum err (*run)(struct op_call *call);
+		bool needs_text;
+	} actions[] = {
+		{ "add", add, true }, { "search", search, true }, { "ls", list, false }, { "rm", rm, false }
+	};
+	struct str word = op_arg(call, "action")->text;
+	if (!op_arg(call, "action")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory needs add, search, ls or rm: %s",
+			       call->op->example);
+	for (unsigned i = 0; i < ARRAY_LEN(actions); i++) {
+		if (!str_eq(word, str_of(actions[i].word)))
+			continue;
+		if (actions[i].needs_text && !op_arg(call, "text")->given)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory %s needs a text: %s",
+				       actions[i].word, call->op->example);
+		settle_agent(call);
+		return actions[i].run(call);
+	}
+	return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither add, search, ls nor rm: %s",
+		       STR_SHORT(word), call->op->example);
+}
+
+/* --- for people
+ * ------------------------------------------------------------------------------------------------- */
+
+static void print_note(struct op_call *call, const struct val *note)
+{
+	struct arena *a = call->arena;
+	const struct val *tags = val_get(note, STR("tags"));
+	const char *run = val_text(a, note, "run"), *schedule = val_text(a, note, "schedule");
+	fprintf(call->out, "  %-4s", val_text(a, note, "number"));
+	print_safe(call->out, str_of(val_line(a, note, "text")));
+	fputs("\n      ", call->out);
+	print_safe(call->out, str_of(val_text(a, note, "agent")));
+	fprintf(call->out, ", %s, by %s", op_time(call, val_text(a, note, "at")), run ? run : "a person");
+	if (schedule) {
+		fputs(" of ", call->out);
+		print_safe(call->out, str_of(schedule));
+	}
+	for (unsigned i = 0; tags && i < tags->list.n; i++) {
+		fputs(i ? ", " : "; tags: ", call->out);
+		print_safe(call->out, tags->list.item[i].str);
+	}
+	fputc('\n', call->out);
+}
+
+void show_memory(struct op_call *call, const struct val *answer)
+{
+	print_note(call, answer);
+}
+
+void show_memories(struct op_call *call, const struct val *answer)
+{
+	const struct val *notes = val_get(answer, STR("notes"));
+	for (unsigned i = 0; notes && i < notes->list.n; i++)
+		print_note(call, &notes->list.item[i]);
+	if (!notes || !notes->list.n)
+		fputs("No notes.\n", call->out);
+	if (val_get(answer, STR("before")))
+		fprintf(call->out, "More: --before %s\n", val_text(call->arena, answer, "before"));
+}
+
+void show_forgotten(struct op_call *call, const struct val *answer)
+{
+	const char *n = val_text(call->arena, answer, "removed");
+	fprintf(call->out, "%s %s removed\n", n, strcmp(n, "1") ? "notes" : "note");
+}

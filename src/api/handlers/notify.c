@@ -1,0 +1,572 @@
+#include "api/handlers/notify.h"
+
+#include "api/api.h"
+#include "api/json_out.h"
+#include "base/json.h"
+#include "cli/remote.h"
+#include "cli/table.h"
+#include "core/doc/notify.h"
+#include "daemon/daemon.h"
+#include "daemon/notify/message.h"
+#include "daemon/notify/notifier.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- notices ---------------------------------------------------------------------------------------------
+ */
+
+void tell_notice(struct buf *out, struct reader *r, const struct notice_row *n)
+{
+	_cleanup_(arena_free) struct arena a = { 0 };
+	_cleanup_(buf_free) struct buf to = { 0 };
+	struct notice_row whole = *n;
+	struct str id = { 0 };
+	struct why why;
+	if (n->joined && read_notice(r, n->joined, &a, &whole, &why))
+		whole = *n;
+	if (n->sid && read_id(r, n->sid, &a, &id, &why))
+		id = (struct str){ 0 };
+	notice_receiver(n, &to);
+	buf_addf(out, "{\"number\":%llu,\"type\":\"%s\"", (unsigned long long)n->number,
+		 notice_word(n->kind));
+	tell_str(out, "to", buf_str(&to));
+	tell_str(out, "schedule", id);
+	if (n->run)
+		buf_addf(out, ",\"run\":\"r%llu\"", (unsigned long long)n->run);
+	if (n->problem)
+		buf_addf(out, ",\"problem\":%llu", (unsigned long long)n->problem);
+	if (n->joined)
+		buf_addf(out, ",\"joined\":%llu", (unsigned long long)n->joined);
+	buf_addf(out, ",\"state\":\"%s\",\"attempts\":%u", notice_state_words[whole.state], whole.attempts);
+	tell_at(out, "at", n->at);
+	tell_at(out, "tried", whole.tried);
+	if (whole.state == NOTICE_WAITING)
+		tell_at(out, "next", whole.next);
+	tell_str(out, "said", whole.said);
+	buf_addc(out, '}');
+}
+
+static void tell_notices(struct buf *out, struct reader *r, const struct read_notices *list)
+{
+	buf_add(out, STR("\"notices\":["));
+	for (unsigned i = 0; i < list->n; i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		tell_notice(out, r, &list->item[i]);
+	}
+	buf_addc(out, ']');
+}
+
+enum err tell_notices_of(struct op_call *call, struct api *api, uint64_t run)
+{
+	struct read_notices list;
+	enum err e = read_notices_of(api_reader(api), run, 0, call->arena, &list, call->why);
+	if (e)
+		return e;
+	buf_addc(&call->answer, ',');
+	tell_notices(&call->answer, api_reader(api), &list);
+	return OK;
+}
+
+enum err handle_notices(struct op_call *call, struct api *api)
+{
+	const struct arg *limit = op_arg(call, "limit"), *from = op_arg(call, "before");
+	struct read_notices list;
+	uint64_t before = 0;
+	if (from->given && !str_number(from->text, INT64_MAX, &before))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a notice",
+			       STR_SHORT(from->text));
+	enum err e = read_notices(api_reader(api), before, limit->given ? limit->count : 20, call->arena,
+				  &list, call->why);
+	if (e)
+		return e;
+	buf_addc(&call->answer, '{');
+	tell_notices(&call->answer, api_reader(api), &list);
+	if (list.more && list.n)
+		buf_addf(&call->answer, ",\"before\":%llu", (unsigned long long)list.item[list.n - 1].number);
+	buf_addc(&call->answer, '}');
+	return OK;
+}
+
+enum err handle_notice(struct op_call *call, struct api *api)
+{
+	struct str text = op_arg(call, "notice")->text;
+	struct notice_row n;
+	uint64_t number;
+	if (!str_number(text, INT64_MAX, &number))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a notice",
+			       STR_SHORT(text));
+	enum err e = read_notice(api_reader(api), number, call->arena, &n, call->why);
+	if (!e)
+		tell_notice(&call->answer, api_reader(api), &n);
+	return e;
+}
+
+/* --- who is told -----------------------------------------------------------------------------------------
+ */
+
+static enum err who(struct op_call *call, struct api *api, struct config_notify *ret, const char **origin)
+{
+	return daemon_notify(api_daemon(api), api_reader(api), call->arena, ret, origin, call->why);
+}
+
+static void tell_names(struct buf *out, const struct doc_target *to, unsigned n)
+{
+	buf_addc(out, '[');
+	for (unsigned i = 0; i < n; i++) {
+		_cleanup_(buf_free) struct buf name = { 0 };
+		notify_name(&to[i], &name);
+		buf_add(out, i ? STR(",") : STR(""));
+		json_write_str(out, buf_str(&name));
+	}
+	buf_addc(out, ']');
+}
+
+void tell_notified(struct buf *out, struct op_call *call, struct api *api, const struct schedule_doc *d)
+{
+	struct config_notify config = { 0 };
+	const struct doc_notification *n = &d->notification;
+	const char *origin;
+	struct why why = *call->why;
+	if (who(call, api, &config, &origin))
+		*call->why = why; /* what was asked for is done all the same */
+	bool hears = config.events >> NOTIFY_FAILURE & 1;
+	if (!n->on_failure)
+		buf_add(out, STR("[]"));
+	else if (n->targets)
+		tell_names(out, n->to, n->targets);
+	else
+		tell_names(out, config.to, hears ? config.targets : 0);
+}
+
+static void tell_who(struct op_call *call, struct api *api, const struct config_notify *n)
+{
+	struct buf *out = &call->answer;
+	bool file = api_config(api)->says_notify;
+	const char *missing = notify_missing(call, api);
+	buf_addf(out, "{\"from\":%s,\"notify\":", file ? "\"file\"" : n->targets ? "\"set\"" : "null");
+	notify_show(n, out);
+	tell_str(out, "missing", missing ? str_of(missing) : (struct str){ 0 });
+	buf_addc(out, '}');
+}
+
+enum err handle_notify(struct op_call *call, struct api *api)
+{
+	struct config_notify n;
+	const char *origin;
+	enum err e = who(call, api, &n, &origin);
+	if (!e)
+		tell_who(call, api, &n);
+	return e;
+}
+
+static bool in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	for (struct str rest = str_of(path ? path : "/usr/bin:/bin"); rest.n;) {
+		size_t n = 0;
+		char file[4096];
+		while (n < rest.n && rest.p[n] != ':')
+			n++;
+		snprintf(file, sizeof file, "%.*s/%s", (int)n, rest.p, program);
+		if (n && access(file, X_OK) == 0)
+			return true;
+		rest = str_from(rest, n < rest.n ? n + 1 : n);
+	}
+	return false;
+}
+
+static bool can_execute(const char *program)
+{
+	return program && access(program, X_OK) == 0;
+}
+
+const char *notify_missing(struct op_call *call, struct api *api)
+{
+	struct config_notify n;
+	const char *origin;
+	if (who(call, api, &n, &origin))
+		return NULL;
+	for (unsigned i = 0; i < n.targets; i++) {
+		if (n.to[i].kind == DOC_TO_WEBHOOK && !can_execute(daemon_out(api_daemon(api))))
+			return "rota-out";
+		if (n.to[i].kind == DOC_TO_DESKTOP && !in_path("notify-send"))
+			return "notify-send";
+	}
+	return NULL;
+}
+
+/* --- set -------------------------------------------------------------------------------------------------
+ */
+
+struct changing {
+	struct api *api;
+	struct op_call *call;
+	struct config_notify notify;
+	struct st_ack ack;
+	unsigned count; /* test: of notices */
+};
+
+static void is_set(void *arg)
+{
+	struct changing *c = arg;
+	enum err e = OK;
+	if (c->ack.res == ST_STALE)
+		e = why_set(c->call->why, E_CONFLICT, WHY_NOWHERE,
+			    "it has been changed meanwhile; try again");
+	else if (c->ack.res != ST_OK)
+		e = why_set(c->call->why, E_INPUT, WHY_NOWHERE, "it was refused");
+	else
+		tell_who(c->call, c->api, &c->notify);
+	api_finish(c->call, e);
+}
+
+static void set_answered(void *ctx, const struct st_ack *ack)
+{
+	struct changing *c = ctx;
+	c->ack = *ack;
+	api_answer(c->api, is_set, c);
+}
+
+/* Those that are there already, and these. */
+static enum err append(struct op_call *call, struct api *api, bool says_events, struct config_notify *n)
+{
+	struct config_notify old;
+	const char *origin;
+	enum err e = who(call, api, &old, &origin);
+	struct doc_target *all =
+		e ? NULL : arena_alloc(call->arena, (old.targets + n->targets + 1) * sizeof *all);
+	if (!all)
+		return e ? e : E_NOMEM;
+	if (old.targets)
+		memcpy(all, old.to, old.targets * sizeof *all);
+	if (n->targets)
+		memcpy(all + old.targets, n->to, n->targets * sizeof *all);
+	n->to = all;
+	if (old.targets && !says_events)
+		n->events = old.events;
+	n->targets += old.targets;
+	return n->targets <= DOC_ITEMS_MAX
+		       ? OK
+		       : why_set(call->why, E_LIMIT, WHY_NOWHERE,
+				 "with those before it that would be more than %d targets", DOC_ITEMS_MAX);
+}
+
+enum err handle_set_notify(struct op_call *call, struct api *api)
+{
+	const struct val *said = val_get(&call->body, STR("notify")), *add = val_get(&call->body, STR("add"));
+	struct changing *c = arena_alloc(call->arena, sizeof *c);
+	struct key_reader r = { (struct str){ 0 }, call->arena, call->why, NULL };
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct state_row row;
+	if (!c)
+		return E_NOMEM;
+	*c = (struct changing){ .api = api, .call = call };
+	if (api_config(api)->says_notify)
+		return why_set(
+			call->why, E_CONFLICT, WHY_NOWHERE,
+			"the configuration's file says who is told, and belongs to you: change `notify` "
+			"there; `rota config` says where it is");
+	if (!said || said->kind != VAL_MAP)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "it needs notify, an object");
+	enum err e = notify_read(&r, said, &c->notify);
+	if (e)
+		call->why->at = WHY_NOWHERE;
+	if (!e && add && add->kind == VAL_BOOL && add->boolean)
+		e = append(call, api, val_get(said, STR("events")) != NULL, &c->notify);
+	if (!e && api_cannot_write(call, api))
+		e = E_BUSY;
+	if (!e)
+		e = read_state(api_reader(api), STR(POST_STATE_KEY), call->arena, &row, call->why);
+	if (e)
+		return e;
+	notify_write(&c->notify, &text);
+	struct st_req q = { .op = ST_STATE,
+			    .lane = LANE_USER,
+			    .at = api_now(),
+			    .state = { STR(POST_STATE_KEY), buf_str(&text), row.rev } };
+	e = text.failed ? E_NOMEM : daemon_send(api_daemon(api), &q, set_answered, c);
+	call->later = !e;
+	return e;
+}
+
+/* --- test ------------------------------------------------------------------------------------------------
+ */
+
+static void is_put(void *arg)
+{
+	struct changing *c = arg;
+	enum err e = OK;
+	if (c->ack.res != ST_OK || !c->ack.notice)
+		e = why_set(c->call->why, E_IO, WHY_NOWHERE, "the messages could not be recorded");
+	buf_add(&c->call->answer, STR("{\"notices\":["));
+	for (unsigned i = 0; i < c->count; i++)
+		buf_addf(&c->call->answer, "%s%llu", i ? "," : "", (unsigned long long)c->ack.notice + i);
+	buf_add(&c->call->answer, STR("]}"));
+	api_finish(c->call, e);
+}
+
+static void test_answered(void *ctx, const struct st_ack *ack)
+{
+	struct changing *c = ctx;
+	c->ack = *ack;
+	api_answer(c->api, is_put, c);
+}
+
+enum err handle_test_notify(struct op_call *call, struct api *api)
+{
+	struct changing *c = arena_alloc(call->arena, sizeof *c);
+	struct notice_list list = { .arena = call->arena };
+	const char *origin;
+	list.item = arena_alloc(call->arena, STORE_TELL_MAX * sizeof *list.item);
+	if (!c || !list.item)
+		return E_NOMEM;
+	*c = (struct changing){ .api = api, .call = call };
+	enum err e = who(call, api, &c->notify, &origin);
+	if (!e && !c->notify.targets)
+		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+			    "nobody is told: `rota notify set`, or `notify` in rota.yaml, says who is");
+	if (!e && api_cannot_write(call, api))
+		e = E_BUSY;
+	if (!e)
+		e = notice_add_test(&(struct notice_source){ .config = &c->notify, .origin = origin }, &list);
+	if (e)
+		return e;
+	c->count = list.n;
+	struct st_req q = {
+		.op = ST_TELL, .lane = LANE_FINISH, .at = api_now(), .tell = { 0, list.item, list.n }
+	};
+	e = daemon_send(api_daemon(api), &q, test_answered, c);
+	call->later = !e;
+	return e;
+}
+
+/* --- the command line's side ------------------------------------------------------------------------------
+ */
+
+/* A call of another row, whose arguments of the same names go along. */
+static struct op_call sub_call(struct op_call *call, const char *row)
+{
+	struct op_call sub = *call;
+	sub.op = op_row(row);
+	memset(sub.arg, 0, sizeof sub.arg);
+	for (unsigned i = 0; sub.op->param[i].name; i++) {
+		const struct arg *given = op_arg_if(call, sub.op->param[i].name);
+		if (given)
+			sub.arg[i] = *given;
+	}
+	return sub;
+}
+
+static void put_target(struct buf *out, const char *type, unsigned *n)
+{
+	buf_addf(out, "%s{\"type\":\"%s\"", (*n)++ ? "," : "", type);
+}
+
+/* Commas between them, as people write lists. */
+static void put_events(struct buf *out, struct str list)
+{
+	buf_add(out, STR(",\"events\":["));
+	for (const char *comma = ""; list.n; comma = ",") {
+		size_t n = 0;
+		while (n < list.n && list.p[n] != ',')
+			n++;
+		buf_add(out, str_of(comma));
+		json_write_str(out, str_trim(str_sub(list, 0, n)));
+		list = str_from(list, n < list.n ? n + 1 : n);
+	}
+	buf_addc(out, ']');
+}
+
+static enum err set(struct op_call *call)
+{
+	const struct arg *webhook = op_arg(call, "webhook"), *secret = op_arg(call, "secret"),
+			 *command = op_arg(call, "command"), *events = op_arg(call, "events");
+	bool desktop = op_arg(call, "desktop")->given, none = op_arg(call, "none")->given;
+	bool any = webhook->given || command->given || desktop;
+	struct op_call sub = sub_call(call, "set-notify");
+	unsigned n = 0;
+	_cleanup_(buf_free) struct buf body = { 0 };
+	struct str text;
+	struct val answer;
+	if (any == none)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "say who is told: --webhook URL, --desktop, -- COMMAND, or --none: %s",
+			       call->op->example);
+	if (secret->given && (!webhook->given || !str_starts(secret->text, STR("/"))))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "--secret is the absolute path of a file with the key of --webhook: what is "
+			       "typed here others can see");
+	buf_addf(&body, "{\"add\":%s,\"notify\":{\"to\":[", op_arg(call, "add")->given ? "true" : "false");
+	if (webhook->given) {
+		put_target(&body, "webhook", &n);
+		tell_str(&body, "url", webhook->text);
+		if (secret->given)
+			tell_str(&body, "secret", secret->text);
+		buf_addc(&body, '}');
+	}
+	if (desktop) {
+		put_target(&body, "desktop", &n);
+		buf_addc(&body, '}');
+	}
+	if (command->given) {
+		put_target(&body, "command", &n);
+		buf_add(&body, STR(",\"command\":["));
+		for (unsigned i = 0; i < command->count; i++) {
+			buf_add(&body, i ? STR(",") : STR(""));
+			json_write_str(&body, command->word[i]);
+		}
+		buf_add(&body, STR("]}"));
+	}
+	buf_addc(&body, ']');
+	if (events->given)
+		put_events(&body, events->text);
+	buf_add(&body, STR("}}"));
+	enum err e = body.failed ? E_NOMEM : remote_ask(&sub, buf_str(&body), &text, &answer);
+	if (!e)
+		remote_show(&sub, text, &answer);
+	return e;
+}
+
+static bool is_over(struct op_call *call, const struct val *notice)
+{
+	const char *state = val_text(call->arena, notice, "state");
+	return state && strcmp(state, notice_state_words[NOTICE_WAITING]) != 0;
+}
+
+/* Each of them, when it is over; an attempt is bounded, so it will be. */
+static enum err wait_for(struct op_call *call, long long number, struct str *text, struct val *ret)
+{
+	enum { LOOK_MS = 100, LOOKS = (NOTIFY_SECONDS + 2 * RUN_GRACE_SECONDS + 30) * 1000 / LOOK_MS };
+	const char *target = arena_printf(call->arena, "/api/v1/notices/%lld", number);
+	for (unsigned i = 0; target && i < LOOKS; i++) {
+		enum err e = remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
+		if (e || is_over(call, ret))
+			return e;
+		nanosleep(&(struct timespec){ 0, LOOK_MS * 1000000L }, NULL);
+	}
+	return target ? why_set(call->why, E_BUSY, WHY_NOWHERE, "notice %lld is still waiting", number)
+		      : E_NOMEM;
+}
+
+static enum err test(struct op_call *call)
+{
+	struct op_call sub = sub_call(call, "test-notify");
+	_cleanup_(buf_free) struct buf all = { 0 };
+	struct str text;
+	struct val answer, one;
+	unsigned bad = 0, n = 0;
+	enum err e = remote_ask(&sub, (struct str){ 0 }, &text, &answer);
+	const struct val *list = e ? NULL : val_get(&answer, STR("notices"));
+	for (unsigned i = 0; list && i < list->list.n && !e; i++, n++) {
+		e = wait_for(call, (long long)list->list.item[i].integer, &text, &one);
+		if (e)
+			break;
+		const char *state = val_text(call->arena, &one, "state"),
+			   *said = val_text(call->arena, &one, "said");
+		bad += strcmp(state, notice_state_words[NOTICE_DELIVERED]) != 0;
+		buf_add(&all, n ? STR(",") : STR(""));
+		buf_add(&all, text);
+		if (call->json)
+			continue;
+		fprintf(call->out, "%s: %s%s", val_text(call->arena, &one, "to"), state,
+			said && *said ? ", " : "");
+		print_safe(call->out, str_of(said ? said : ""));
+		fputc('\n', call->out);
+	}
+	if (!e && call->json)
+		fprintf(call->out, "{\"notices\":[%s]}\n", buf_str(&all).p);
+	return e     ? e
+	       : bad ? why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%u of %u messages did not arrive", bad, n)
+		     : OK;
+}
+
+enum err op_notify(struct op_call *call)
+{
+	const struct arg *action = op_arg(call, "action");
+	if (!action->given || str_eq(action->text, STR("ls")))
+		return remote_row(call, action->given ? "get-notices" : "get-notify", NULL,
+				  (struct str){ 0 });
+	if (str_eq(action->text, STR("set")))
+		return set(call);
+	if (str_eq(action->text, STR("test")))
+		return test(call);
+	return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither ls, set nor test: %s",
+		       STR_SHORT(action->text), call->op->example);
+}
+
+void show_notices(struct op_call *call, const struct val *list, const char *heading)
+{
+	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct val *v = &list->list.item[i];
+		const char *said = val_text(call->arena, v, "said"),
+			   *tries = val_text(call->arena, v, "attempts"),
+			   *joined = val_text(call->arena, v, "joined"),
+			   *next = op_time(call, val_text(call->arena, v, "next"));
+		fprintf(call->out, "  %-11s %s to %s: %s%s%s%s%s", heading, val_text(call->arena, v, "type"),
+			val_text(call->arena, v, "to"), val_text(call->arena, v, "state"),
+			tries && strcmp(tries, "0") != 0 ? " after " : "",
+			tries && strcmp(tries, "0") != 0 ? tries : "",
+			tries && !strcmp(tries, "1")       ? " attempt"
+			: tries && strcmp(tries, "0") != 0 ? " attempts"
+							   : "",
+			joined ? ", with others" : "");
+		if (next)
+			fprintf(call->out, ", next %s", next);
+		if (said && *said) {
+			fputs("; ", call->out);
+			print_safe(call->out, str_of(said));
+		}
+		fputc('\n', call->out);
+	}
+}
+
+static void show_list(struct op_call *call, const struct val *list)
+{
+	static const char *const heading[] = { "TOLD", "OF", "SCHEDULE", "TO", "STATE", "TRIES", "SAID" };
+	struct arena *a = call->arena;
+	struct table t = table_new(a, ARRAY_LEN(heading), heading);
+	if (!list->list.n) {
+		fprintf(call->out, "nobody has been told of anything\n");
+		return;
+	}
+	for (unsigned i = 0; i < list->list.n; i++) {
+		const struct val *v = &list->list.item[i];
+		const char *id = val_text(a, v, "schedule"), *run = val_text(a, v, "run");
+		table_row(&t, (const char *[]){ op_time(call, val_text(a, v, "at")), val_text(a, v, "type"),
+						id && run ? arena_printf(a, "%s %s", id, run) : id,
+						val_text(a, v, "to"), val_text(a, v, "state"),
+						val_text(a, v, "attempts"), val_line(a, v, "said") });
+	}
+	table_print(&t, call->out);
+}
+
+void show_notify(struct op_call *call, const struct val *v)
+{
+	const struct val *notices = val_get(v, STR("notices")), *notify = val_get(v, STR("notify"));
+	const struct val *to = notify ? val_get(notify, STR("to")) : NULL,
+			 *events = notify ? val_get(notify, STR("events")) : NULL;
+	const char *from = val_text(call->arena, v, "from"), *missing = val_text(call->arena, v, "missing");
+	if (notices) {
+		show_list(call, notices);
+		return;
+	}
+	if (!to || !to->list.n) {
+		fprintf(call->out, "nobody is told; `rota notify set` says who is\n");
+		return;
+	}
+	for (unsigned i = 0; i < to->list.n; i++) {
+		fputs(i ? "      " : "told: ", call->out);
+		print_safe(call->out, to->list.item[i].str);
+		fputc('\n', call->out);
+	}
+	fputs("of:   ", call->out);
+	for (unsigned i = 0; events && i < events->list.n; i++)
+		fprintf(call->out, "%s%.*s", i ? ", " : "", STR_ARG(events->list.item[i].str));
+	fprintf(call->out, "\nby:   %s\n",
+		from && !strcmp(from, "file") ? "notify in the configuration's file" : "`rota notify set`");
+	if (missing)
+		fprintf(call->out, "but:  %s is not installed\n", missing);
+}

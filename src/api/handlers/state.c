@@ -1,0 +1,286 @@
+#include "api/handlers/state.h"
+
+#include "api/api.h"
+#include "api/json_out.h"
+#include "base/json.h"
+#include "base/merge.h"
+#include "cli/remote.h"
+#include "cli/table.h"
+#include "daemon/daemon.h"
+#include "store/sqlite/read/read.h"
+
+#include <stdlib.h>
+
+/* --- on the daemon's side
+ * ----------------------------------------------------------------------------------- */
+
+static enum err whose(struct op_call *call, struct str *ret)
+{
+	const struct arg *agent = op_arg(call, "agent");
+	bool user = op_arg(call, "user")->given;
+	if (user == agent->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "say whose: an agent's, or the user's, not %s", user ? "both" : "nobody's");
+	*ret = user ? STR("") : agent->text;
+	if (user && call->within && call->op->handle == handle_state_change)
+		return why_set(call->why, E_DENIED, WHY_NOWHERE,
+			       "the user's profile is the user's to change; a run may read it");
+	if (!user && !ret->n)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the agent's name is empty");
+	if (str_starts(*ret, STR("/"))) /* there rota keeps what is nobody's state: POST_STATE_KEY */
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "no agent's name begins with '/'");
+	return OK;
+}
+
+/* Its revision, and its document: an empty one, where there is none yet. */
+static enum err read_it(struct op_call *call, struct api *api, struct str key, struct state_row *row,
+			struct val *ret)
+{
+	enum err e = read_state(api_reader(api), key, call->arena, row, call->why);
+	*ret = (struct val){ .kind = VAL_MAP };
+	return e || !row->text.n ? e : json_read(row->text, call->arena, ret, call->why);
+}
+
+static void tell_state(struct op_call *call, struct str key, uint32_t rev, const struct val *v)
+{
+	struct buf *out = &call->answer;
+	buf_addf(out, "{\"rev\":%u", rev);
+	if (key.n)
+		tell_str(out, "agent", key);
+	buf_add(out, STR(",\"value\":"));
+	json_write(out, v);
+	buf_addc(out, '}');
+}
+
+/* Dots separate the keys of a path; one alone, or none at all, means the whole. */
+static bool next_key(struct str *path, struct str *key)
+{
+	if (!path->n || str_eq(*path, STR(".")))
+		return false;
+	size_t dot = 0;
+	while (dot < path->n && path->p[dot] != '.')
+		dot++;
+	*key = str_sub(*path, 0, dot);
+	*path = str_from(*path, dot < path->n ? dot + 1 : dot);
+	return true;
+}
+
+enum err handle_state(struct op_call *call, struct api *api)
+{
+	struct str key, path = op_arg(call, "path")->text, part;
+	struct state_row row = { 0 };
+	struct val all;
+	enum err e = whose(call, &key);
+	if (!e)
+		e = read_it(call, api, key, &row, &all);
+	const struct val *v = &all;
+	while (!e && next_key(&path, &part)) {
+		v = v->kind == VAL_MAP ? val_get(v, part) : NULL;
+		if (!v)
+			return why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "there is no '%.*s' in it",
+				       STR_SHORT(op_arg(call, "path")->text));
+	}
+	if (!e)
+		tell_state(call, key, row.rev, v);
+	return e;
+}
+
+struct changing {
+	struct api *api;
+	struct op_call *call;
+	struct str key;
+	const struct val *patch;
+	bool swap; /* by this revision, and no other */
+	uint32_t rev;
+	unsigned tries;
+	uint8_t res;
+	struct val value;
+};
+
+static enum err send(struct changing *c);
+
+static void changed(void *arg)
+{
+	struct changing *c = arg;
+	enum err e = OK;
+	if (c->res == ST_STALE && !c->swap && ++c->tries < STATE_TRIES_MAX) {
+		e = send(c);
+		if (!e)
+			return;
+	} else if (c->res == ST_STALE) {
+		e = why_set(c->call->why, E_CONFLICT, WHY_NOWHERE,
+			    "it has been changed meanwhile; read it again");
+	} else if (c->res != ST_OK) {
+		e = why_set(c->call->why, E_INPUT, WHY_NOWHERE, "it was refused");
+	}
+	if (!e)
+		tell_state(c->call, c->key, c->rev + 1, &c->value);
+	api_finish(c->call, e);
+}
+
+/* On the daemon's thread. */
+static void answered(void *ctx, const struct st_ack *ack)
+{
+	struct changing *c = ctx;
+	c->res = ack->res;
+	api_answer(c->api, changed, c);
+}
+
+static enum err send(struct changing *c)
+{
+	struct op_call *call = c->call;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct state_row row;
+	struct val old;
+	enum err e = read_it(call, c->api, c->key, &row, &old);
+	if (!e && c->swap && row.rev != c->rev)
+		return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+			       "its revision is %u, not %u: it has been changed meanwhile", row.rev, c->rev);
+	if (!e)
+		e = merge_patch(&old, c->patch, call->arena, &c->value);
+	if (e)
+		return e;
+	json_write(&text, &c->value);
+	if (text.failed)
+		return E_NOMEM;
+	if (text.n > STATE_BYTES_MAX)
+		return why_set(call->why, E_LIMIT, WHY_NOWHERE, "it would be larger than %u bytes",
+			       STATE_BYTES_MAX);
+	/* What could not be read again would be lost to everybody, and no run could be started any more. */
+	e = json_read(buf_str(&text), call->arena, &old, call->why);
+	if (e)
+		return e;
+	c->rev = row.rev;
+	struct st_req q = { .op = ST_STATE,
+			    .lane = LANE_USER,
+			    .at = api_now(),
+			    .state = { c->key, buf_str(&text), row.rev } };
+	return daemon_send(api_daemon(c->api), &q, answered, c);
+}
+
+enum err handle_state_change(struct op_call *call, struct api *api)
+{
+	const struct val *patch = val_get(&call->body, STR("patch")), *rev = val_get(&call->body, STR("rev"));
+	struct changing *c = arena_alloc(call->arena, sizeof *c);
+	if (!c)
+		return E_NOMEM;
+	*c = (struct changing){ .api = api, .call = call, .patch = patch };
+	enum err e = whose(call, &c->key);
+	if (!e && (!patch || patch->kind != VAL_MAP))
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "it needs a patch, an object");
+	if (!e && rev) {
+		if (rev->kind != VAL_INT || rev->integer < 0 || rev->integer > UINT32_MAX)
+			return why_set(call->why, E_INPUT, rev->at, "rev must be a revision, a number");
+		c->swap = true;
+		c->rev = (uint32_t)rev->integer;
+	}
+	if (!e && api_cannot_write(call, api))
+		e = E_BUSY;
+	if (!e)
+		e = send(c);
+	call->later = !e;
+	return e;
+}
+
+/* --- from here
+ * -------------------------------------------------------------------------------------------------- */
+
+/* {"a":{"b":VALUE}} for a.b; VALUE is JSON, or else the text itself. */
+static enum err write_patch(struct op_call *call, struct str path, struct str value, struct buf *out)
+{
+	struct val v;
+	struct str key, all = path;
+	unsigned deep = 0;
+	bool is_json = json_read(value, call->arena, &v, NULL) == OK;
+	for (; next_key(&path, &key); deep++) {
+		if (!key.n || deep == STATE_DEPTH_MAX)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE,
+				       "'%.*s' is no path; keys are separated by single dots",
+				       STR_SHORT(all));
+		buf_addc(out, '{');
+		json_write_str(out, key);
+		buf_addc(out, ':');
+	}
+	if (!deep && (!is_json || v.kind != VAL_MAP))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the whole can only be an object");
+	if (is_json)
+		json_write(out, &v);
+	else
+		json_write_str(out, value);
+	for (; deep; deep--)
+		buf_addc(out, '}');
+	return OK;
+}
+
+static enum err set(struct op_call *call, struct op_call *sub)
+{
+	const struct arg *path = op_arg(call, "path"), *value = op_arg(call, "value"),
+			 *rev = op_arg(call, "rev");
+	_cleanup_(buf_free) struct buf body = { 0 };
+	struct str text;
+	struct val answer;
+	if (!path->given || !value->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "state set needs a path and a value: %s",
+			       call->op->example);
+	buf_add(&body, STR("{\"patch\":"));
+	enum err e = write_patch(call, path->text, value->text, &body);
+	uint64_t n;
+	if (!e && rev->given && !str_number(rev->text, UINT32_MAX, &n))
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "rev '%.*s' is not a number",
+			    STR_SHORT(rev->text));
+	if (e)
+		return e;
+	if (rev->given)
+		buf_addf(&body, ",\"rev\":%.*s", STR_ARG(rev->text));
+	if (op_arg(sub, "user")->given)
+		buf_add(&body, STR(",\"user\":true"));
+	if (op_arg(sub, "agent")->given)
+		tell_str(&body, "agent", op_arg(sub, "agent")->text);
+	buf_addc(&body, '}');
+	e = body.failed ? E_NOMEM : remote_ask(sub, buf_str(&body), &text, &answer);
+	if (!e)
+		remote_show(sub, text, &answer);
+	return e;
+}
+
+enum err op_state(struct op_call *call)
+{
+	static const struct {
+		const char *word, *row;
+	} actions[] = { { "get", "get-state" }, { "set", "set-state" } };
+	struct str word = op_arg(call, "action")->text;
+	unsigned k = 0;
+	while (k < ARRAY_LEN(actions) && !str_eq(word, str_of(actions[k].word)))
+		k++;
+	if (!op_arg(call, "action")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "state needs get or set: %s",
+			       call->op->example);
+	if (k == ARRAY_LEN(actions))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither get nor set: %s",
+			       STR_SHORT(word), call->op->example);
+	struct op_call sub = *call;
+	sub.op = op_row(actions[k].row);
+	memset(sub.arg, 0, sizeof sub.arg);
+	for (unsigned i = 0; sub.op->param[i].name; i++) {
+		const struct arg *given = op_arg_if(call, sub.op->param[i].name);
+		const char *inside = getenv("ROTA_AGENT");
+		if (given)
+			sub.arg[i] = *given;
+		/* Within a run it is the agent's own. A daemon that knows the run knows the agent. */
+		if (!strcmp(sub.op->param[i].name, "agent") && !sub.arg[i].given && inside &&
+		    !op_arg(call, "user")->given)
+			sub.arg[i] = (struct arg){ .given = true, .text = str_of(inside) };
+	}
+	return k ? set(call, &sub) : remote_run(&sub);
+}
+
+void show_state(struct op_call *call, const struct val *answer)
+{
+	const struct val *v = val_get(answer, STR("value"));
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!v)
+		return;
+	json_write(&text, v);
+	print_safe(call->out, buf_str(&text));
+	fputc('\n', call->out);
+}

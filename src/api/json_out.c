@@ -1,0 +1,171 @@
+#include "api/json_out.h"
+#include "api/schedule_put.h"
+
+#include "core/engine/engine.h"
+#include "core/when/iso.h"
+#include "sys/clock.h"
+
+struct wall tell_now(void)
+{
+	return clock_wall();
+}
+
+void tell_time(struct buf *out, struct wall t)
+{
+	char text[ISO_SIZE];
+	if (t.us == INT64_MAX || t.us == 0)
+		buf_add(out, STR("null"));
+	else
+		buf_addf(out, "\"%s\"", iso_format_utc(wall_seconds(t), text));
+}
+
+void tell_str(struct buf *out, const char *name, struct str s)
+{
+	buf_addf(out, ",\"%s\":", name);
+	if (s.p)
+		json_write_str(out, s);
+	else
+		buf_add(out, STR("null"));
+}
+
+void tell_at(struct buf *out, const char *name, struct wall t)
+{
+	buf_addf(out, ",\"%s\":", name);
+	tell_time(out, t);
+}
+
+/* As it is stored, but for keys that sign messages: those are for whoever applies it to know. */
+static void add_document(struct buf *out, struct str text)
+{
+	static const char mark[] = "\"secret\":\"whsec_";
+	for (const char *at; (at = memmem(text.p, text.n, mark, sizeof mark - 1));) {
+		size_t n = (size_t)(at - text.p) + sizeof mark - 1, end = n;
+		while (end < text.n && text.p[end] != '"')
+			end++;
+		buf_add(out, str_sub(text, 0, n));
+		buf_add(out, STR("***"));
+		text = str_from(text, end);
+	}
+	buf_add(out, text);
+}
+
+/* A file's path; or "run r7 of daily" of what a run has made. */
+static void tell_source(struct buf *out, struct str from)
+{
+	const struct str by_run = STR(PUT_BY_RUN);
+	const char *slash = str_starts(from, by_run) ? memchr(from.p, '/', from.n) : NULL;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (slash) {
+		struct str run = str_from(from, (size_t)(slash - from.p) + 1);
+		struct str id = str_sub(from, by_run.n, (size_t)(slash - from.p));
+		buf_addf(&text, "run %.*s of %.*s", STR_ARG(run), STR_ARG(id));
+	}
+	out->failed |= text.failed;
+	tell_str(out, "source", slash ? buf_str(&text) : from);
+}
+
+void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, struct str blocked,
+		const struct read_avoided *whole)
+{
+	const struct sched_row *r = &s->row;
+	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
+	/* Kept out for a time, and that by one of its runs: that time is its next. */
+	bool set = r->checked.us && s->open && s->range.reason == REASON_GATED, open = s->open && !set;
+	bool paused = own || (enabled && !open && r->left && all->row.reason);
+	buf_add(out, STR("{\"id\":"));
+	json_write_str(out, s->id);
+	buf_addf(out, ",\"state\":\"%s\"",
+		 !enabled       ? "disabled"
+		 : paused       ? "paused"
+		 : open         ? reason_words[s->range.reason]
+		 : r->left == 0 ? "max_runs"
+		 : blocked.n    ? "blocked"
+				: "active");
+	tell_at(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
+	if (r->checked.us)
+		tell_at(out, "next_set_at", r->checked); /* by a run of its own */
+	if (blocked.n)
+		tell_str(out, "blocked", blocked);
+	if (paused) {
+		tell_at(out, "paused_until", own ? r->paused_until : all->row.until);
+		tell_str(out, "note", own ? s->note : all->note);
+		buf_addf(out, ",\"paused_all\":%s", all->row.reason ? "true" : "false");
+	}
+	buf_addf(out, ",\"failures\":%u,\"rev\":%u", r->failures, r->rev);
+	if (r->left != UINT32_MAX)
+		buf_addf(out, ",\"runs_left\":%u", r->left);
+	tell_at(out, "changed", r->changed);
+	if (s->source.from.n) {
+		tell_source(out, s->source.from);
+		buf_addf(out, ",\"line\":%u", s->source.line);
+	}
+	if (whole)
+		buf_addf(out, ",\"model_calls_avoided\":%llu", (unsigned long long)whole->ever);
+	if (whole && s->document.n) {
+		buf_add(out, STR(",\"document\":"));
+		add_document(out, s->document);
+	}
+	buf_addc(out, '}');
+}
+
+/* What people call it. */
+static const char *state_of(const struct run_row *r)
+{
+	switch ((enum run_state)r->state) {
+	case RUN_PENDING:
+	case RUN_RETRYING:
+		return "waiting";
+	case RUN_CLAIMED:
+		return r->started.us ? "running" : "queued";
+	case RUN_SKIPPED:
+		return "skipped";
+	case RUN_MISSED:
+		return "missed";
+	case RUN_FINISHED:
+	case RUN_STATES:
+		break;
+	}
+	return "finished";
+}
+
+void tell_run_open(struct buf *out, const struct run_row *r, struct str id)
+{
+	static const char *const kinds[RUN_KINDS] = { "timer", "catch_up", "after", "backfill", "manual" };
+	buf_addf(out, "{\"id\":\"r%llu\"", (unsigned long long)r->run);
+	tell_str(out, "schedule", id);
+	buf_addf(out, ",\"kind\":\"%s\"", kinds[r->kind < RUN_KINDS ? r->kind : KIND_TIMER]);
+	tell_at(out, "nominal", r->nominal);
+	tell_at(out, "due", r->due);
+	buf_addf(out, ",\"attempt\":%u,\"state\":\"%s\"", r->attempt, state_of(r));
+	buf_addf(out, r->outcome ? ",\"outcome\":\"%s\"" : ",\"outcome\":null", outcome_words[r->outcome]);
+	buf_addf(out, r->reason ? ",\"reason\":\"%s\"" : ",\"reason\":null", reason_words[r->reason]);
+	tell_at(out, "claimed_at", r->claimed);
+	tell_at(out, "started_at", r->started);
+	tell_at(out, "ended_at", r->ended);
+	if (r->state == RUN_RETRYING)
+		tell_at(out, "retry_at", r->retry_at);
+	buf_addf(out, r->exit_code >= 0 ? ",\"exit_code\":%d" : ",\"exit_code\":null", r->exit_code);
+	buf_addf(out, r->cost >= 0 ? ",\"cost_usd\":%.6f" : ",\"cost_usd\":null", (double)r->cost / 1e6);
+	buf_addf(out, ",\"tokens\":{\"in\":%lld,\"out\":%lld},\"missed\":%u", (long long)r->tokens_in,
+		 (long long)r->tokens_out, r->missed);
+}
+
+void tell_run(struct buf *out, const struct run_row *r, struct str id)
+{
+	tell_run_open(out, r, id);
+	buf_addc(out, '}');
+}
+
+void tell_tags(struct buf *out, struct str list)
+{
+	struct str rest = list;
+	buf_add(out, STR(",\"tags\":["));
+	for (const char *comma = ""; rest.n; comma = ",") {
+		const char *end = memchr(rest.p, ',', rest.n);
+		size_t n = end ? (size_t)(end - rest.p) : rest.n;
+		buf_add(out, str_of(comma));
+		json_write_str(out, str_sub(rest, 0, n));
+		rest = str_from(rest, end ? n + 1 : n);
+	}
+	buf_addc(out, ']');
+}

@@ -1,0 +1,51 @@
+#include "api/reason_text.h"
+
+static const char *const texts[REASON_COUNT] = {
+	[REASON_PAUSED] = "it is or was paused",
+	[REASON_BLOCKED] = "its agent or account is blocked",
+	[REASON_NOT_STARTED] = "that is before its start date",
+	[REASON_EXPIRED] = "that is at or after its end date",
+	[REASON_MAX_RUNS] = "it has run as often as it may",
+	[REASON_EXCLUDED] = "that day is excluded",
+	[REASON_ACTIVE_HOURS] = "that is outside its agent's active hours",
+	[REASON_OVERLAP] = "the run before was still alive",
+	[REASON_BUDGET] = "its budget was spent",
+	[REASON_CONDITION] = "its condition did not come true in time",
+	[REASON_HOOK] = "a hook refused it",
+	[REASON_GATED] = "one of its runs had set a later time (next-check)",
+	[REASON_DEPENDENCY] = "what it depends on did not succeed",
+	[REASON_DOWN] = "rota was not running",
+	[REASON_SUSPENDED] = "the machine was asleep",
+	[REASON_CLOCK] = "the clock was set",
+	[REASON_STORE] = "the store did not answer in time",
+	[REASON_WINDOW_CLOSED] = "its window had closed before it could start",
+	[REASON_SUPERSEDED] = "a later one ran instead",
+	[REASON_LIMIT] = "more were missed than are caught up",
+	[REASON_EDITED] = "the schedule was changed before it was taken up",
+	[REASON_RATE_LIMITED] = "the provider's limit was reached",
+	[REASON_RESTORED] = "it was due between a backup and its restoration",
+	[REASON_EXIT] = "its program ended with an error",
+	[REASON_AUTH] = "the provider did not accept its credentials",
+	[REASON_BILLING] = "the provider wants to be paid",
+	[REASON_DENIED] = "something was not permitted",
+	[REASON_EMPTY] = "it produced nothing",
+	[REASON_EXPECTATION] = "it did not do what was expected of it",
+	[REASON_CHECK] = "its check failed",
+	[REASON_DEFINITION] = "its definition cannot be executed",
+	[REASON_TEMPLATE] = "its template could not be filled in",
+	[REASON_LOST] = "its end was not seen: it was lost",
+	[REASON_REPORTED] = "it said so itself",
+	[REASON_TIMEOUT] = "it took longer than its timeout",
+	[REASON_STALLED] = "it gave no sign of life for too long",
+	[REASON_CANCELLED] = "somebody stopped it",
+	[REASON_REPLACED] = "the next one took its place",
+	[REASON_FENCED] = "it lost its lease to another node",
+};
+
+const char *words_reason(const char *word)
+{
+	for (unsigned i = REASON_NONE + 1; word && i < REASON_COUNT; i++)
+		if (!strcmp(reason_words[i], word))
+			return texts[i];
+	return NULL;
+}

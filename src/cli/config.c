@@ -1,0 +1,140 @@
+#include "cli/config.h"
+#include "base/json.h"
+#include "cli/remote.h"
+
+static const char *flag(void *self, const char *name)
+{
+	const struct op_call *call = self;
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++)
+		if (strcmp(call->op->param[i].name, name) == 0 && call->arg[i].given)
+			return call->arg[i].text.p; /* an argument of the command line: terminated */
+	return NULL;
+}
+
+enum err op_settings(struct op_call *call, struct settings *ret)
+{
+	enum err e = settings_load(flag, call, zoneinfo_source(call->zones), call->arena, ret, call->why);
+	if (e) {
+		call->source = ret->text;
+		call->source_name = ret->path;
+	}
+	return e;
+}
+
+static const char *const origin_words[] = {
+	[CONFIG_DEFAULT] = "default",
+	[CONFIG_FILE] = "file",
+	[CONFIG_ENVIRONMENT] = "environment",
+	[CONFIG_FLAG] = "flag",
+};
+
+/* What a person would look for to change it: a file's line, a variable, a flag. */
+static void from(const struct settings *s, unsigned i, struct buf *out)
+{
+	const struct setting *setting = &config_settings[i];
+	switch (s->source[i].origin) {
+	case CONFIG_DEFAULT:
+		buf_add(out, STR("default"));
+		break;
+	case CONFIG_FILE:
+		buf_addf(out, "%s:%u", s->path, place_of(s->text, s->source[i].at).line);
+		break;
+	case CONFIG_ENVIRONMENT:
+		buf_add(out, str_of(setting->variable));
+		break;
+	case CONFIG_FLAG:
+		buf_addf(out, "--%s", setting->key.name);
+		break;
+	}
+}
+
+/* Who is told may be the daemon's to know: what `rota notify set` said, as JSON; NULL: nothing, or no daemon
+ * to ask. */
+static const struct val *told_by_daemon(struct op_call *call, const struct settings *s)
+{
+	struct op_call ask = *call;
+	struct why why;
+	struct str text;
+	struct val *v = arena_alloc(call->arena, sizeof *v);
+	ask.why = &why;
+	if (!v || s->config.says_notify ||
+	    remote_call(&ask, "GET", "/api/v1/notify", (struct str){ 0 }, &text, v))
+		return NULL;
+	const struct val *from = val_get(v, STR("from"));
+	return from && from->kind == VAL_STR ? val_get(v, STR("notify")) : NULL;
+}
+
+/* The setting that `rota notify set` is about. */
+static bool is_notify(const struct key *k)
+{
+	return !strcmp(k->name, "notify");
+}
+
+#define BY_NOTIFY_SET "rota notify set"
+
+static void write_json(const struct settings *s, const struct val *told, struct buf *out)
+{
+	const char *comma = "";
+	buf_add(out, STR("{\"file\":"));
+	if (s->path)
+		json_write_str(out, str_of(s->path));
+	else
+		buf_add(out, STR("null"));
+	buf_add(out, STR(",\"settings\":{"));
+	for (unsigned i = 0; config_settings[i].key.name; i++) {
+		const struct key *k = &config_settings[i].key;
+		_cleanup_(buf_free) struct buf where = { 0 };
+		if (k->later)
+			continue;
+		bool set = told && is_notify(k);
+		from(s, i, &where);
+		buf_addf(out, "%s\"%s\":{\"value\":", comma, k->name);
+		if (set)
+			json_write(out, told);
+		else
+			keys_json(k, &s->config, out);
+		buf_addf(out,
+			 ",\"origin\":\"%s\",\"from\":", set ? "store" : origin_words[s->source[i].origin]);
+		json_write_str(out, set ? STR(BY_NOTIFY_SET) : buf_str(&where));
+		buf_addc(out, '}');
+		out->failed |= where.failed;
+		comma = ",";
+	}
+	buf_add(out, STR("}}\n"));
+}
+
+static void write_text(const struct settings *s, const struct val *told, struct buf *out)
+{
+	for (unsigned i = 0; config_settings[i].key.name; i++) {
+		const struct key *k = &config_settings[i].key;
+		_cleanup_(buf_free) struct buf value = { 0 }, where = { 0 };
+		if (k->later)
+			continue;
+		if (told && is_notify(k)) {
+			json_write(&value, told);
+			buf_add(&where, STR(BY_NOTIFY_SET));
+		} else {
+			keys_show(k, &s->config, &value);
+			from(s, i, &where);
+		}
+		buf_addf(out, "%-20s %-32s %s\n", k->name, buf_str(&value).p, buf_str(&where).p);
+		out->failed |= value.failed || where.failed;
+	}
+}
+
+enum err op_config(struct op_call *call)
+{
+	struct settings s;
+	enum err e = op_settings(call, &s);
+	if (e)
+		return e;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	if (call->json)
+		write_json(&s, told_by_daemon(call, &s), &out);
+	else
+		write_text(&s, told_by_daemon(call, &s), &out);
+	if (out.failed)
+		return E_NOMEM;
+	fwrite(out.p, 1, out.n, call->out);
+	return OK;
+}

@@ -1,0 +1,258 @@
+/* The command line: finds the operation, reads its arguments by its row of the table, prints its answer. */
+#include "api/rights.h"
+#include "base/buf.h"
+#include "cli/mask.h"
+#include "cli/report.h"
+#include "cli/table.h"
+#include "op/op.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void help_all(FILE *to)
+{
+	fputs("rota: the duty roster for agents\n\nusage: rota VERB [ARGUMENTS]\n\n", to);
+	for (const struct op *op = ops; op->name; op++)
+		if (op->run)
+			fprintf(to, "  %-10s %s\n", op->name, op->summary);
+	fputs("\n`rota VERB --help` tells more of each.\n", to);
+}
+
+static void help_one(FILE *to, const struct op *op)
+{
+	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
+	for (const struct op_param *p = op->param; p->name; p++) {
+		bool bare = p->positional || p->kind == OP_WORDS;
+		fprintf(to, " %s%s%s%s%s%s", p->required ? "" : "[", bare ? "" : "--", bare ? "" : p->name,
+			p->value && !bare ? " " : "", p->value ? p->value : "", p->required ? "" : "]");
+	}
+	fputs("\n\n", to);
+	for (const struct op_param *p = op->param; p->name; p++) {
+		char left[48], letter[8] = "";
+		if (p->letter)
+			snprintf(letter, sizeof letter, "-%c, ", p->letter);
+		bool bare = p->positional || p->kind == OP_WORDS;
+		snprintf(left, sizeof left, "%s%s%s%s%s", letter, bare ? "" : "--", bare ? "" : p->name,
+			 p->value && !bare ? " " : "", p->value ? p->value : "");
+		fprintf(to, "  %-20s %s\n", left, p->help);
+	}
+	if (op->notes)
+		fprintf(to, "\n%s\n", op->notes);
+	fprintf(to, "\nexample: %s\n", op->example);
+}
+
+/* The option of that name; *value is what follows its '='. */
+static const struct op_param *option(const struct op *op, const char *text, const char **value)
+{
+	const char *equals = strchr(text, '=');
+	struct str name = { text, equals ? (size_t)(equals - text) : strlen(text) };
+	*value = equals ? equals + 1 : NULL;
+	for (const struct op_param *p = op->param; p->name; p++)
+		if (!p->positional && str_eq(name, str_of(p->name)))
+			return p;
+	return NULL;
+}
+
+/* -f, alone. */
+static const struct op_param *letter(const struct op *op, const char *text, const char **value)
+{
+	*value = NULL;
+	for (const struct op_param *p = op->param; p->name && text[1] == '\0'; p++)
+		if (p->letter && p->letter == text[0])
+			return p;
+	return NULL;
+}
+
+static enum err add_arg(struct op_call *call, struct arg *arg, const char *value)
+{
+	struct str *more = arena_alloc(call->arena, (arg->count + 1) * sizeof *more);
+	if (!more)
+		return E_NOMEM;
+	if (arg->count)
+		memcpy(more, arg->word, arg->count * sizeof *more);
+	more[arg->count++] = str_of(value);
+	arg->word = more;
+	arg->given = true;
+	return OK;
+}
+
+static enum err set_arg(struct op_call *call, const struct op_param *p, const char *value)
+{
+	struct arg *arg = &call->arg[p - call->op->param];
+	if (p->kind == OP_MANY)
+		return add_arg(call, arg, value);
+	if (arg->given && p->positional)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "%s takes one %s, and '%.*s' is another; text with spaces goes in quotes",
+			       call->op->name, p->value, STR_SHORT(str_of(value)));
+	if (arg->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s is given twice", p->name);
+	arg->given = true;
+	if (p->kind == OP_FLAG)
+		return OK;
+	enum err e = mask_secrets(call->arena, str_of(value), &arg->text);
+	if (e)
+		return e;
+	if (!arg->text.n && !p->positional)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)", p->name, p->value);
+	uint64_t n;
+	if (p->kind == OP_COUNT && (!str_number(arg->text, p->most, &n) || n < 1))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s %.*s is out of range 1-%u", p->name,
+			       STR_SHORT(arg->text), p->most);
+	if (p->kind == OP_COUNT)
+		arg->count = (unsigned)n;
+	return OK;
+}
+
+/* The rest of the line is one argument, if the operation has such a one. */
+static bool takes_words(struct op_call *call, char **argv)
+{
+	const struct op_param *p = call->op->param;
+	while (p->name && p->kind != OP_WORDS)
+		p++;
+	if (!p->name)
+		return false;
+	struct arg *arg = &call->arg[p - call->op->param];
+	while (argv[arg->count])
+		arg->count++;
+	arg->word = arena_alloc(call->arena, (arg->count + 1) * sizeof *arg->word);
+	for (unsigned i = 0; arg->word && i < arg->count; i++)
+		arg->word[i] = str_of(argv[i]);
+	arg->given = arg->word && arg->count > 0;
+	return true;
+}
+
+/* The first place that is still free for a word without a name. */
+static const struct op_param *free_place(const struct op_call *call)
+{
+	const struct op_param *p = call->op->param, *last = NULL;
+	for (; p->name; p++) {
+		if (!p->positional)
+			continue;
+		last = p;
+		if (!call->arg[p - call->op->param].given)
+			return p;
+	}
+	return last;
+}
+
+static enum err read_args(struct op_call *call, char **argv)
+{
+	bool words_only = false;
+	for (; *argv; argv++) {
+		const struct op_param *p = NULL;
+		const char *value = *argv;
+		if (!words_only && strcmp(*argv, "--") == 0) {
+			if (takes_words(call, argv + 1))
+				return OK;
+			words_only = true;
+			continue;
+		}
+		if (!words_only && argv[0][0] == '-' && (argv[0][1] == '-' || is_alpha(argv[0][1]))) {
+			p = argv[0][1] == '-' ? option(call->op, *argv + 2, &value)
+					      : letter(call->op, *argv + 1, &value);
+			if (!p)
+				return why_set(call->why, E_INPUT, WHY_NOWHERE,
+					       "%s has no option %.*s; `rota %s --help` lists them",
+					       call->op->name, STR_SHORT(str_of(*argv)), call->op->name);
+			if (p->kind == OP_FLAG && value)
+				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s takes no value",
+					       p->name);
+			if (p->kind != OP_FLAG && !value && !(value = *++argv))
+				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)",
+					       p->name, p->value);
+		} else {
+			p = free_place(call);
+			if (!p)
+				return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes no argument '%.*s'",
+					       call->op->name, STR_SHORT(str_of(*argv)));
+		}
+		enum err e = set_arg(call, p, value);
+		if (e)
+			return e;
+	}
+	return OK;
+}
+
+static bool wants_help(char **argv)
+{
+	for (; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (strcmp(*argv, "--help") == 0 || strcmp(*argv, "-h") == 0)
+			return true;
+	return false;
+}
+
+static int run(const struct op *op, char **argv)
+{
+	struct why why = { .at = WHY_NOWHERE };
+	struct arena arena = { 0 };
+	_cleanup_(zoneinfo_closep) struct zoneinfo *zones = NULL;
+	struct op_call call = { .op = op, .arena = &arena, .out = stdout, .why = &why };
+	enum err e = zoneinfo_open(&zones);
+	call.zones = zones;
+	if (!e)
+		e = read_args(&call, argv);
+	if (!e) {
+		call.json = op_arg(&call, "json")->given;
+		e = rights_here(&call);
+		if (!e)
+			e = op->run(&call);
+	}
+	if (e)
+		report_error(stderr, e, &why, call.source, call.source_name);
+	int code = err_table[e].exit_code;
+	arena_free(&arena);
+	return code;
+}
+
+/* The verb that was probably meant. */
+static int unknown_verb(const char *name)
+{
+	const struct op *near = NULL;
+	for (const struct op *op = ops; op->name && !near; op++)
+		if (op->run && str_distance(str_of(name), str_of(op->name), 2) <= 2)
+			near = op;
+	fputs("rota: '", stderr);
+	print_safe(stderr, str_of(name));
+	fprintf(stderr, "' is not a verb%s%s%s; `rota --help` lists them\n", near ? " (near: " : "",
+		near ? near->name : "", near ? ")" : "");
+	return err_table[E_INPUT].exit_code;
+}
+
+static bool op_option(const char *text)
+{
+	const char *value;
+	return option(op_find(STR("status")), text + 2, &value) != NULL;
+}
+
+int main(int argc, char **argv)
+{
+	/* Alone, or with options only, it says how things stand. */
+	bool bare = argc < 2 || (!strncmp(argv[1], "--", 2) && op_option(argv[1]));
+	const char *verb = bare ? "status" : argv[1];
+	char **rest = argv + (bare ? 1 : 2);
+	int code = 0;
+	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
+		const struct op *op = argc > 2 ? op_find(str_of(argv[2])) : NULL;
+		if (op)
+			help_one(stdout, op);
+		else if (argc > 2)
+			code = unknown_verb(argv[2]);
+		else
+			help_all(stdout);
+	} else {
+		const struct op *op = op_find(str_of(strcmp(verb, "--version") == 0 ? "version" : verb));
+		if (!op)
+			code = unknown_verb(verb);
+		else if (wants_help(rest))
+			help_one(stdout, op);
+		else
+			code = run(op, rest);
+	}
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "rota: cannot write the output: %s\n", strerror(errno));
+		return err_table[E_IO].exit_code;
+	}
+	return code;
+}

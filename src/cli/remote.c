@@ -1,0 +1,196 @@
+#include "cli/remote.h"
+
+#include "base/json.h"
+#include "cli/config.h"
+#include "wire/client.h"
+#include "wire/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum err remote_socket(struct op_call *call, const char **ret)
+{
+	struct settings settings;
+	enum err e = op_settings(call, &settings);
+	if (!e)
+		*ret = arena_dup(call->arena, settings.config.socket);
+	return e ? e : *ret ? OK : E_NOMEM;
+}
+
+const char *remote_token(void)
+{
+	const char *token = getenv("ROTA_TOKEN");
+	return token && token[0] ? token : NULL;
+}
+
+enum err remote_call(struct op_call *call, const char *method, const char *target, struct str body,
+		     struct str *text, struct val *ret)
+{
+	struct client_ask ask = { .method = method, .target = target, .body = body, .token = remote_token() };
+	struct client_answer answer = { 0 };
+	enum err e = remote_socket(call, &ask.socket);
+	if (!e)
+		e = client_call(&ask, &answer, call->why);
+	if (e == E_NODAEMON)
+		why_write(call->why, WHY_NOWHERE, "no daemon at %s; `rota serve` starts one", ask.socket);
+	if (!e) {
+		struct buf problem = { 0 };
+		e = problem_read(answer.status, buf_str(&answer.body), &problem);
+		if (e)
+			why_write(call->why, WHY_NOWHERE, "%.*s", STR_ARG(buf_str(&problem)));
+		buf_free(&problem);
+	}
+	if (!e) {
+		char *copy = arena_dup(call->arena, buf_str(&answer.body));
+		*text = (struct str){ copy, answer.body.n };
+		e = copy ? json_read(*text, call->arena, ret, call->why) : E_NOMEM;
+	}
+	client_answer_free(&answer);
+	return e;
+}
+
+/* --- how a row is asked for
+ * ----------------------------------------------------------------------------------- */
+
+void remote_encode(struct buf *out, struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (is_alpha(c) || is_digit(c) || strchr("-._~", c))
+			buf_addc(out, c);
+		else
+			buf_addf(out, "%%%02X", (unsigned char)c);
+	}
+}
+
+/* Settings say where the daemon is, and --json how its answer is shown: neither is its business. */
+static bool is_ours(const char *name)
+{
+	return !strcmp(name, "json") || !strcmp(name, "socket") || !strcmp(name, "config");
+}
+
+static bool in_path(const struct op *op, const char *name)
+{
+	size_t n = strlen(name);
+	const char *at = op->route;
+	while ((at = strstr(at, name)))
+		if (at > op->route && at[-1] == '{' && at[n] == '}')
+			return true;
+		else
+			at += n;
+	return false;
+}
+
+static void add_path(struct op_call *call, struct buf *out)
+{
+	for (const char *p = call->op->route; *p; p++) {
+		if (*p != '{') {
+			buf_addc(out, *p);
+			continue;
+		}
+		const char *end = strchr(p, '}');
+		char name[32];
+		snprintf(name, sizeof name, "%.*s", (int)(end - p - 1), p + 1);
+		remote_encode(out, op_arg(call, name)->text);
+		p = end;
+	}
+}
+
+static void add_query(struct op_call *call, struct buf *out)
+{
+	char before = '?';
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++) {
+		const struct op_param *p = &call->op->param[i];
+		if (!call->arg[i].given || is_ours(p->name) || in_path(call->op, p->name))
+			continue;
+		buf_addf(out, "%c%s=", before, p->name);
+		remote_encode(out, p->kind == OP_FLAG ? STR("true") : call->arg[i].text);
+		before = '&';
+	}
+}
+
+static void add_body(struct op_call *call, struct buf *out)
+{
+	const char *before = "";
+	buf_addc(out, '{');
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++) {
+		const struct op_param *p = &call->op->param[i];
+		if (!call->arg[i].given || is_ours(p->name) || in_path(call->op, p->name))
+			continue;
+		buf_addf(out, "%s\"%s\":", before, p->name);
+		if (p->kind == OP_FLAG)
+			buf_add(out, STR("true"));
+		else
+			json_write_str(out, call->arg[i].text);
+		before = ",";
+	}
+	buf_addc(out, '}');
+}
+
+static enum err ask(struct op_call *call, bool query, struct str body, struct str *text, struct val *ret)
+{
+	struct buf target = { 0 };
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++)
+		if (in_path(call->op, call->op->param[i].name) && !call->arg[i].given)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s %s: %s", call->op->name,
+				       call->op->param[i].value[0] == 'N' ? "an" : "a",
+				       call->op->param[i].value, call->op->example);
+	add_path(call, &target);
+	if (query)
+		add_query(call, &target);
+	enum err e = target.failed ? E_NOMEM : remote_call(call, call->op->method, target.p, body, text, ret);
+	buf_free(&target);
+	return e;
+}
+
+enum err remote_ask(struct op_call *call, struct str body, struct str *text, struct val *ret)
+{
+	return ask(call, !body.p, body, text, ret);
+}
+
+void remote_show(struct op_call *call, struct str text, const struct val *answer)
+{
+	if (call->json || !call->op->show)
+		fwrite(text.p, 1, text.n, call->out);
+	else
+		call->op->show(call, answer);
+}
+
+enum err remote_run(struct op_call *call)
+{
+	bool has_body = !strcmp(call->op->method, "POST") || !strcmp(call->op->method, "PATCH");
+	struct buf body = { 0 };
+	struct str text;
+	struct val answer;
+	if (has_body)
+		add_body(call, &body);
+	enum err e = body.failed ? E_NOMEM
+				 : ask(call, !has_body, has_body ? buf_str(&body) : (struct str){ 0 }, &text,
+				       &answer);
+	buf_free(&body);
+	if (!e)
+		remote_show(call, text, &answer);
+	return e;
+}
+
+struct op_call remote_sub(const struct op_call *call, const char *row)
+{
+	struct op_call sub = *call;
+	sub.op = op_row(row);
+	memset(sub.arg, 0, sizeof sub.arg);
+	for (unsigned i = 0; i < OP_PARAMS_MAX && sub.op->param[i].name; i++) {
+		const struct arg *arg = op_arg_if(call, sub.op->param[i].name);
+		if (arg)
+			sub.arg[i] = *arg;
+	}
+	return sub;
+}
+
+enum err remote_row(struct op_call *call, const char *row, const char *param, struct str value)
+{
+	struct op_call sub = remote_sub(call, row);
+	for (unsigned i = 0; param && i < OP_PARAMS_MAX && sub.op->param[i].name; i++)
+		if (!strcmp(param, sub.op->param[i].name))
+			sub.arg[i] = (struct arg){ .given = true, .text = value };
+	return remote_run(&sub);
+}

@@ -1,0 +1,152 @@
+#include "cli/verbs/eval.h"
+#include "base/json.h"
+#include "core/expr/template.h"
+#include "host/docfile.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+
+/* A file or, for -, standard input. A person's word: it may be a pipe. */
+static enum err read_text(struct op_call *call, struct str path, struct str *ret)
+{
+	_cleanup_(buf_free) struct buf all = { 0 };
+	bool std = str_eq(path, STR("-"));
+	errno = 0;
+	FILE *in = std ? stdin : fopen(path.p, "re"); /* an argument of the command line: terminated */
+	char chunk[8192];
+	for (size_t n; in && all.n <= YAML_BYTES_MAX && (n = fread(chunk, 1, sizeof chunk, in)) > 0;)
+		buf_add(&all, (struct str){ chunk, n });
+	int error = !in || ferror(in) ? errno : 0;
+	if (in && !std)
+		fclose(in);
+	if (error)
+		return why_set(call->why, error == ENOENT ? E_NOTFOUND : E_IO, WHY_NOWHERE,
+			       "cannot read %.150s: %s", std ? "standard input" : path.p, strerror(error));
+	if (all.n > YAML_BYTES_MAX)
+		return why_set(call->why, E_LIMIT, WHY_NOWHERE, "%.150s has more than %u bytes", path.p,
+			       YAML_BYTES_MAX);
+	char *copy = all.failed ? NULL : arena_dup(call->arena, buf_str(&all));
+	if (!copy)
+		return E_NOMEM;
+	*ret = (struct str){ copy, all.n };
+	call->source = *ret;
+	call->source_name = std ? "standard input" : path.p;
+	return OK;
+}
+
+/* What an expression sees. */
+struct context {
+	struct val map;
+	struct expr_names names;
+	struct expr_env env;
+};
+
+static enum err read_context(struct op_call *call, struct context *ret)
+{
+	const struct arg *file = op_arg(call, "context");
+	struct val all = { .kind = VAL_LIST }, *map = &ret->map;
+	struct str text;
+	*map = (struct val){ .kind = VAL_MAP };
+	enum err e = file->given ? read_text(call, file->text, &text) : OK;
+	if (!e && file->given)
+		e = docfile_parse(file->text, text, call->arena, &all, call->why);
+	if (!e && file->given && (all.list.n != 1 || all.list.item->kind != VAL_MAP))
+		e = why_set(call->why, E_INPUT, 0,
+			    "a context is one map, such as {\"user\": {\"name\": \"Ann\"}}");
+	if (e)
+		return e;
+	if (file->given)
+		*map = *all.list.item;
+	struct str *name = arena_alloc(call->arena, (map->map.n + 1) * sizeof *name);
+	if (!name)
+		return E_NOMEM;
+	struct val_pair *variables = NULL;
+	for (unsigned i = 0; i < map->map.n; i++) {
+		name[i] = map->map.pair[i].key;
+		if (str_eq(name[i], STR("variables")))
+			variables = &map->map.pair[i];
+	}
+	ret->names = (struct expr_names){ name, map->map.n };
+	ret->env = (struct expr_env){ .find = expr_find_in,
+				      .self = map,
+				      .names = &ret->names,
+				      .now = clock_wall(),
+				      .zones = zoneinfo_source(call->zones) };
+	/* As a schedule's: they may be templates themselves. */
+	if (variables)
+		e = template_variables(&variables->value, &ret->env, call->arena, &variables->value,
+				       call->why);
+	return e;
+}
+
+static enum err need(struct op_call *call, const char *what)
+{
+	return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s, for example: %s", call->op->name, what,
+		       call->op->example);
+}
+
+static enum err print(struct op_call *call, enum err e, struct buf *out)
+{
+	if (!e && out->failed)
+		e = E_NOMEM;
+	if (!e && out->n)
+		fwrite(out->p, 1, out->n, call->out);
+	return e;
+}
+
+enum err op_eval(struct op_call *call)
+{
+	const struct arg *text = op_arg(call, "expression");
+	const struct expr *expr;
+	struct context context;
+	struct expr_value v;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	if (!text->given)
+		return need(call, "an expression");
+	/* What is wrong with the expression itself comes first. */
+	call->source = text->text;
+	enum err e = expr_compile(text->text, NULL, call->arena, &expr, call->why);
+	if (!e)
+		e = read_context(call, &context);
+	if (e)
+		return e;
+	call->source = text->text;
+	call->source_name = NULL;
+	e = expr_eval(expr, &context.env, call->arena, &v, call->why);
+	if (!e)
+		e = expr_write(&v, NULL, call->arena, &out, call->why);
+	buf_addc(&out, '\n');
+	return print(call, e, &out);
+}
+
+enum err op_render(struct op_call *call)
+{
+	const struct arg *file = op_arg(call, "file");
+	const struct template *template;
+	struct context context;
+	struct str text;
+	_cleanup_(buf_free) struct buf out = { 0 };
+	if (!file->given)
+		return need(call, "a file, or - for standard input");
+	if (str_eq(file->text, STR("-")) && str_eq(op_arg(call, "context")->text, STR("-")))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "standard input is the template or the context, not both");
+	enum err e = read_text(call, file->text, &text);
+	if (!e)
+		e = template_compile(text, NULL, call->arena, &template, call->why);
+	const char *name = call->source_name;
+	if (!e)
+		e = read_context(call, &context);
+	if (e)
+		return e;
+	call->source = text;
+	call->source_name = name;
+	e = template_render(template, &context.env, call->arena, &out, call->why);
+	if (e || !call->json)
+		return print(call, e, &out);
+	_cleanup_(buf_free) struct buf json = { 0 };
+	buf_add(&json, STR("{\"text\":"));
+	json_write_str(&json, buf_str(&out));
+	buf_add(&json, STR("}\n"));
+	return print(call, out.failed ? E_NOMEM : OK, &json);
+}

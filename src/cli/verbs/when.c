@@ -1,0 +1,213 @@
+#include "cli/verbs/when.h"
+#include "base/json.h"
+#include "cli/when_preview.h"
+#include "core/when/iso.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- batch -----------------------------------------------------------------------------------------------
+ */
+
+static enum err batch_question(const struct val *line, struct question *q, struct why *why)
+{
+	static const char *const known[] = { "expr", "tz", "after", "count", "id" };
+	struct str *text[] = { &q->expr, &q->tz, &q->after, NULL, &q->id };
+	if (line->kind != VAL_MAP)
+		return why_set(why, E_INPUT, line->at,
+			       "expected a JSON object such as {\"expr\":\"0 9 * * *\"}");
+	for (unsigned i = 0; i < line->map.n; i++) {
+		const struct val_pair *p = &line->map.pair[i];
+		unsigned k = 0;
+		while (k < ARRAY_LEN(known) && !str_eq(p->key, str_of(known[k])))
+			k++;
+		if (k == ARRAY_LEN(known))
+			return why_set(why, E_INPUT, p->at,
+				       "key \"%.*s\" is not known; allowed are expr, tz, after, count, id",
+				       STR_SHORT(p->key));
+		if (text[k] && p->value.kind != VAL_STR)
+			return why_set(why, E_INPUT, p->value.at, "%s must be a string", known[k]);
+		if (text[k]) {
+			*text[k] = p->value.str;
+			continue;
+		}
+		if (p->value.kind != VAL_INT || p->value.integer < 1 || p->value.integer > NEXT_COUNT_MAX)
+			return why_set(why, E_INPUT, p->value.at, "count must be a whole number of 1-%d",
+				       NEXT_COUNT_MAX);
+		q->count = (unsigned)p->value.integer;
+	}
+	if (!q->expr.p)
+		return why_set(why, E_INPUT, line->at, "\"expr\" is missing");
+	return OK;
+}
+
+static void batch_line(struct op_call *call, struct str line, struct buf *out)
+{
+	struct question q = {
+		.count = 5, .default_zone = STR("UTC"), .after_name = "after", .tz_name = "tz"
+	};
+	struct answer r = { 0 };
+	struct why why = { 0 };
+	struct val v;
+	struct str source = line;
+	enum err e = json_read(line, call->arena, &v, &why);
+	if (!e)
+		e = batch_question(&v, &q, &why);
+	if (!e) {
+		source = q.expr;
+		e = answer_find(&q, zoneinfo_source(call->zones), call->arena, &r, &why);
+	}
+	if (!e) {
+		buf_add(out, STR("{\"next\":"));
+		answer_json_next(&r, out);
+		buf_add(out, STR("}\n"));
+		return;
+	}
+	_cleanup_(buf_free) struct buf text = { 0 };
+	err_describe(e, &why, source, &text);
+	buf_add(out, STR("{\"error\":"));
+	json_write_str(out, buf_str(&text));
+	buf_add(out, STR("}\n"));
+}
+
+/* Reads a line of any length, and keeps as much of it as there is room for; false at the end of the file. */
+static bool read_line(FILE *in, char *line, size_t room, size_t *length)
+{
+	int c;
+	*length = 0;
+	while ((c = getc_unlocked(in)) != EOF && c != '\n') {
+		if (*length < room)
+			line[*length] = (char)c;
+		++*length;
+	}
+	return c != EOF || *length > 0;
+}
+
+static enum err batch(struct op_call *call, struct str path)
+{
+	char *name = arena_dup(call->arena, path);
+	bool std = str_eq(path, STR("-"));
+	if (!name)
+		return E_NOMEM;
+	FILE *in = std ? stdin : fopen(name, "re");
+	if (!in)
+		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot read %.*s: %s", STR_SHORT(path),
+			       strerror(errno));
+	static char line[BATCH_LINE_BYTES_MAX];
+	_cleanup_(buf_free) struct buf out = { 0 };
+	for (size_t n; read_line(in, line, sizeof line, &n);) {
+		if (n > sizeof line)
+			buf_addf(&out, "{\"error\":\"a line has at most %zu bytes\"}\n", sizeof line);
+		else
+			batch_line(call, (struct str){ line, n }, &out);
+		arena_reset(call->arena);
+		if (out.n > 65536) {
+			fwrite(out.p, 1, out.n, call->out);
+			out.n = 0;
+		}
+	}
+	int failed = ferror(in) ? errno : 0;
+	if (!std)
+		fclose(in);
+	fwrite(buf_str(&out).p, 1, out.n, call->out);
+	if (out.failed)
+		return E_NOMEM; /* answers are missing */
+	if (failed)
+		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot read %.*s: %s", STR_SHORT(path),
+			       strerror(failed));
+	return OK;
+}
+
+/* --- the operations --------------------------------------------------------------------------------------
+ */
+
+static enum err one(struct op_call *call, unsigned count, bool all)
+{
+	const struct arg *expr = op_arg(call, "expression");
+	if (!expr->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs an expression, for example: %s",
+			       call->op->name, call->op->example);
+	struct question q = { .expr = expr->text,
+			      .tz = op_arg(call, "tz")->text,
+			      .after = op_arg(call, "after")->text,
+			      .after_name = "--after",
+			      .tz_name = "--tz",
+			      .id = op_arg(call, "id")->text,
+			      .count = count,
+			      .default_zone = zoneinfo_local(call->zones),
+			      .default_why = zoneinfo_local_known(call->zones)
+						     ? "this machine's"
+						     : "since this machine's is not known" };
+	struct answer r = { 0 };
+	call->source = q.expr;
+	enum err e = answer_find(&q, zoneinfo_source(call->zones), call->arena, &r, call->why);
+	if (e)
+		return e;
+	answer_warn(&r, call->arena);
+	_cleanup_(buf_free) struct buf out = { 0 };
+	if (call->json)
+		answer_json(&r, &out);
+	else
+		answer_text(&r, all, &out);
+	if (out.failed)
+		return E_NOMEM;
+	fwrite(out.p, 1, out.n, call->out);
+	return OK;
+}
+
+enum err op_next(struct op_call *call)
+{
+	const struct arg *from = op_arg(call, "batch"), *count = op_arg(call, "count");
+	if (!from->given)
+		return one(call, count->given ? count->count : 5, false);
+	for (const struct op_param *p = call->op->param; p->name; p++)
+		if (op_arg(call, p->name)->given && strcmp(p->name, "batch") != 0 &&
+		    strcmp(p->name, "json") != 0)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE,
+				       "--batch reads %s from each line of its file; give none beside it",
+				       p->name);
+	return batch(call, from->text);
+}
+
+enum err op_explain(struct op_call *call)
+{
+	return one(call, 5, true);
+}
+
+static bool contains(struct str text, struct str part)
+{
+	for (size_t i = 0; i + part.n <= text.n; i++)
+		if (str_ieq(str_sub(text, i, i + part.n), part))
+			return true;
+	return false;
+}
+
+enum err op_zones(struct op_call *call)
+{
+	const struct zone_source *s = zoneinfo_source(call->zones);
+	struct str pattern = op_arg(call, "pattern")->text, name;
+	int64_t now = wall_seconds(clock_wall());
+	unsigned found = 0;
+	if (call->json)
+		fputc('[', call->out);
+	for (unsigned i = 0; (name = s->name(s->self, i)).n; i++) {
+		const struct zone *z = contains(name, pattern) ? s->find(s->self, name) : NULL;
+		if (!z)
+			continue;
+		char offset[ISO_SIZE];
+		iso_format_offset(zone_offset(z, now), offset);
+		if (call->json)
+			fprintf(call->out, "%s{\"name\":\"%.*s\",\"offset\":\"%s\"}", found ? "," : "",
+				STR_ARG(name), offset);
+		else
+			fprintf(call->out, "%-32.*s %s\n", STR_ARG(name), offset);
+		found++;
+	}
+	if (call->json)
+		fputs("]\n", call->out);
+	if (!found)
+		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "no zone's name contains '%.*s'",
+			       STR_SHORT(pattern));
+	return OK;
+}

@@ -1,0 +1,78 @@
+#include "core/doc/agent/agent.h"
+#include "core/doc/doc_inner.h"
+
+static enum err check_whole(struct key_reader *r, const struct val *v, const struct agent_doc *d)
+{
+	const struct val *runner = val_get(v, STR("runner"));
+	bool command = d->command.shell.n || d->command.argc;
+	if (!d->name.n)
+		return why_set(r->why, E_INPUT, v->at, "an agent needs a name");
+	if (!d->prompt.n)
+		return why_set(r->why, E_INPUT, v->at, "agent '%.*s' needs a prompt", STR_SHORT(d->name));
+	if (runner && d->runner == AGENT_COMMAND && !command)
+		return why_set(r->why, E_INPUT, runner->at,
+			       "runner command needs command, what is to be run");
+	if (d->runner != AGENT_COMMAND || !command)
+		doc_need(r, DOC_NEEDS_RUNNER, runner ? runner->at : v->at);
+	return OK;
+}
+
+enum err agent_read_one(struct str source, const struct val *map, const struct doc_env *env, struct arena *a,
+			struct doc_list *list, struct agent_doc *ret, struct why *why)
+{
+	struct agent_doc d = { .at = map->at, .concurrency = 1 };
+	struct doc_reader r = { .keys = { source, a, why, &r }, .env = env, .needs = &d.needs, .list = list };
+	for (const struct key *k = agent_keys; k->name; k++)
+		keys_default(k, &d);
+	enum err e = keys_read(&r.keys, "an agent", agent_keys, &d, map, NULL);
+	if (!e)
+		e = check_whole(&r.keys, map, &d);
+	if (!e)
+		*ret = d;
+	return e;
+}
+
+enum err agent_read(struct str source, const struct val *map, const struct doc_env *env, struct arena *a,
+		    struct agent_doc *ret, struct why *why)
+{
+	return agent_read_one(source, map, env, a, NULL, ret, why);
+}
+
+void agent_write(const struct agent_doc *d, struct buf *out)
+{
+	buf_addc(out, '{');
+	keys_write(agent_keys, d, true, out);
+	buf_addc(out, '}');
+}
+
+enum err agent_command(const struct agent_doc *d, struct arena *a, struct doc_command *ret)
+{
+	enum { SHELL_WORDS = 4 };
+	struct doc_command c = d->command;
+	unsigned before = c.shell.n ? SHELL_WORDS : c.argc;
+	if (!d->args.n || !before) {
+		*ret = c;
+		return OK;
+	}
+	struct str *argv = arena_alloc(a, (before + d->args.n) * sizeof *argv);
+	const char *line = c.shell.n ? arena_printf(a, "%.*s \"$@\"", STR_ARG(c.shell)) : "";
+	if (!argv || !line)
+		return E_NOMEM;
+	const struct str shell[SHELL_WORDS] = { STR("/bin/sh"), STR("-c"), str_of(line), STR("sh") };
+	memcpy(argv, c.shell.n ? shell : c.argv, before * sizeof *argv);
+	memcpy(argv + before, d->args.word, d->args.n * sizeof *argv);
+	*ret = (struct doc_command){ .argv = argv,
+				     .argc = before + d->args.n,
+				     .script = c.shell.n ? 2 : c.script };
+	return OK;
+}
+
+void agent_hide(struct val *definition)
+{
+	struct val *env = (struct val *)val_get(definition, STR("env"));
+	for (unsigned i = 0; env && env->kind == VAL_MAP && i < env->map.n; i++) {
+		struct val_pair *p = &env->map.pair[i];
+		if (p->value.kind == VAL_STR && agent_is_secret(p->key, p->value.str))
+			p->value.str = STR("[redacted]");
+	}
+}

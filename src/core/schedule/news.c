@@ -1,0 +1,30 @@
+#include "core/schedule/news.h"
+
+static unsigned bit(enum tell t)
+{
+	return 1u << t;
+}
+
+uint8_t tell_end(const struct policy *p, const struct run_row *run, uint32_t before, uint32_t after)
+{
+	bool good = run->outcome == OUTCOME_DONE || run->outcome == OUTCOME_NO_WORK;
+	bool wanted = run->reason == REASON_CANCELLED || run->reason == REASON_REPLACED;
+	unsigned is = bit(TELL_PING);
+	if (run->outcome == OUTCOME_DONE)
+		is |= bit(TELL_SUCCESS);
+	if (good && before && !after)
+		is |= bit(TELL_RECOVERED);
+	if (!good && !wanted)
+		is |= bit(TELL_FAILURE);
+	return (uint8_t)(is & p->tells);
+}
+
+uint8_t tell_started(const struct policy *p)
+{
+	return (uint8_t)(p->tells & bit(TELL_PING) ? bit(TELL_STARTED) : 0);
+}
+
+uint8_t tell_idle(const struct policy *p, enum run_state state)
+{
+	return (uint8_t)(state == RUN_MISSED ? p->tells & bit(TELL_MISSED) : 0);
+}

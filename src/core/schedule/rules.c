@@ -1,0 +1,27 @@
+#include "core/schedule/rules.h"
+
+static bool has_hours(const struct hours *h)
+{
+	return h->from != h->to;
+}
+
+static bool is_outside(const struct hours *h, const struct zone *zone, struct wall nominal)
+{
+	int64_t t = wall_seconds(nominal), local = t + zone_offset(zone, t);
+	int64_t minute = (local - floor_div(local, DAY) * DAY) / 60;
+	return h->from < h->to ? minute < h->from || minute >= h->to : minute < h->from && minute >= h->to;
+}
+
+bool rules_can_bar(const struct rules *r, const struct surroundings *with)
+{
+	return with->excluded->n || has_hours(&r->active);
+}
+
+enum reason rules_bar(const struct rules *r, const struct surroundings *with, struct wall nominal)
+{
+	if (days_have(with->excluded, with->zone, nominal))
+		return REASON_EXCLUDED;
+	if (has_hours(&r->active) && is_outside(&r->active, with->hours, nominal))
+		return REASON_ACTIVE_HOURS;
+	return REASON_NONE;
+}

@@ -1,0 +1,224 @@
+/* A when in words. That no sentence belongs to two sets of runs holds by construction: each kind names its
+ * values exactly, and no two read alike. What restricts nothing is left out. */
+#include "core/when/explain/explain.h"
+#include "core/when/dur.h"
+#include "core/when/explain/cron.h"
+#include "core/when/explain/say.h"
+
+static const char *const unit_names[] = { [ORG_HOUR] = "hour",
+					  [ORG_DAY] = "day",
+					  [ORG_WEEK] = "week",
+					  [ORG_MONTH] = "month",
+					  [ORG_YEAR] = "year" };
+
+/* --- the kinds --------------------------------------------------------------------------------------- */
+
+static void tell_cron(const struct when *w, struct buf *out)
+{
+	explain_cron(&w->rule.cron, out);
+}
+
+static void add_once(const struct zone *z, int64_t t, struct buf *out)
+{
+	struct say_shown s = say_shown(z, t);
+	buf_add(out, STR("Once, at "));
+	say_stamp(out, s.local);
+	buf_addf(out, " (%s", say_wdays[weekday_of(floor_div(s.local, DAY))]);
+	if (s.offset[0])
+		buf_addf(out, ", UTC%s", s.offset);
+	buf_addc(out, ')');
+}
+
+static void tell_at(const struct when *w, struct buf *out)
+{
+	add_once(w->zone, w->rule.at, out);
+}
+
+/* Elapsed time. A day of it is not the calendar's, so it is said how long it is. */
+static void add_interval(int64_t seconds, struct buf *out)
+{
+	static const struct {
+		const char *name;
+		int64_t seconds;
+	} units[] = { { "hour", 3600 }, { "minute", 60 }, { "second", 1 } };
+	buf_add(out, STR("Every"));
+	if (seconds % DAY == 0 && seconds > DAY) {
+		buf_addf(out, " %lld days of 24 hours", (long long)(seconds / DAY));
+		return;
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(units); i++)
+		if (seconds == units[i].seconds) {
+			buf_addf(out, " %s", units[i].name);
+			return;
+		}
+	for (unsigned i = 0; i < ARRAY_LEN(units); i++) {
+		long long n = seconds / units[i].seconds;
+		seconds %= units[i].seconds;
+		if (n)
+			buf_addf(out, " %lld %s%s", n, units[i].name, n == 1 ? "" : "s");
+	}
+}
+
+/* An interval that begins where it is counted from says so at once, and not again as its bound. */
+static bool starts_at_anchor(const struct rule *r)
+{
+	return r->kind == RULE_EVERY && r->from != RULE_FROM_ALWAYS && r->from == r->every.anchor;
+}
+
+static void tell_every(const struct when *w, struct buf *out)
+{
+	int64_t anchor = w->rule.every.anchor, interval = w->rule.every.interval;
+	add_interval(interval, out);
+	if (starts_at_anchor(&w->rule)) {
+		buf_add(out, STR(" from "));
+		say_moment(out, w->zone, anchor);
+		buf_add(out, STR(" on"));
+		return;
+	}
+	buf_add(out, STR(", counted from "));
+	if (DAY % interval == 0 && anchor % DAY == 0)
+		buf_add(out, STR("midnight"));
+	else
+		say_stamp(out, anchor);
+	buf_add(out, STR(" UTC"));
+}
+
+/* Does the day of the month not exist in every month (or year) it repeats in? */
+static bool clamps(const struct org_rule *o)
+{
+	struct date d = date_of(floor_div(o->local, DAY));
+	return (o->unit == ORG_MONTH && d.day > 28) || (o->unit == ORG_YEAR && d.month == 2 && d.day == 29);
+}
+
+static void tell_org(const struct when *w, struct buf *out)
+{
+	const struct org_rule *o = &w->rule.org;
+	int64_t first = zone_utc(w->zone, o->local, NULL);
+	if (o->style == ORG_ONCE) {
+		add_once(w->zone, first, out);
+		return;
+	}
+	/* Hours are elapsed time from a real instant; the other units keep a time of day, even one that the
+	 * first day happens not to have. */
+	bool hours = o->unit == ORG_HOUR;
+	struct say_shown s = hours ? say_shown(w->zone, first) : (struct say_shown){ .local = o->local };
+	say_every(out, o->count, unit_names[o->unit]);
+	if (!hours) {
+		buf_add(out, STR(" at "));
+		say_time(out, s.local);
+	}
+	if (clamps(o) && o->style != ORG_RESTART)
+		buf_add(out, STR(" (on the last day of shorter months)"));
+	if (o->style == ORG_RESTART)
+		buf_add(out, STR(", counted from the end of the run before"));
+	buf_addf(out, ", first on %s ", say_wdays[weekday_of(floor_div(s.local, DAY))]);
+	say_date(out, floor_div(s.local, DAY));
+	if (hours) {
+		buf_add(out, STR(" at "));
+		say_time(out, s.local);
+	}
+	if (s.offset[0])
+		buf_addf(out, " (UTC%s)", s.offset);
+}
+
+typedef void explain_kind(const struct when *w, struct buf *out);
+static explain_kind *const kinds[] = {
+	[RULE_CRON] = tell_cron,
+	[RULE_AT] = tell_at,
+	[RULE_EVERY] = tell_every,
+	[RULE_ORG] = tell_org,
+};
+static_assert(ARRAY_LEN(kinds) == RULE_KINDS, "one row per kind");
+
+/* --- what goes with every kind ----------------------------------------------------------------------- */
+
+/* Intervals are the same everywhere: they need a zone only for local times told beside them. */
+static bool needs_zone(const struct when *w)
+{
+	const struct rule *r = &w->rule;
+	return r->kind != RULE_EVERY || r->from != RULE_FROM_ALWAYS || r->until != RULE_UNTIL_NEVER ||
+	       w->except.n;
+}
+
+static void add_zone(const struct when *w, struct buf *out)
+{
+	if (!needs_zone(w))
+		return;
+	bool comma = out->n && out->p[out->n - 1] == ','; /* add_seconds left one */
+	buf_add(out, comma ? STR(" in ") : STR(", in "));
+	buf_add(out, w->zone_name);
+}
+
+static void add_bounds(const struct when *w, struct buf *out)
+{
+	const struct rule *r = &w->rule;
+	if (r->from != RULE_FROM_ALWAYS && !starts_at_anchor(r)) {
+		buf_add(out, STR(", from "));
+		say_moment(out, w->zone, r->from);
+	}
+	if (r->until == RULE_UNTIL_NEVER)
+		return;
+	struct say_shown s = say_shown(w->zone, r->until);
+	buf_add(out, STR(", until "));
+	if (s.local % DAY == 0 && !s.offset[0]) {
+		buf_add(out, STR("the end of "));
+		say_date(out, floor_div(s.local, DAY) - 1);
+	} else {
+		say_moment(out, w->zone, r->until);
+		buf_add(out, STR(" (not included)"));
+	}
+}
+
+static void add_except(const struct days *d, struct buf *out)
+{
+	if (d->n)
+		buf_add(out, STR(", except on "));
+	for (unsigned i = 0; i < d->n; i++) {
+		say_join(out, i, d->n, " and ");
+		say_date(out, d->day[i]);
+	}
+}
+
+/* Only where a directive changed what the hours imply. */
+static void add_gap_and_fold(const struct cron *c, struct buf *out)
+{
+	static const char *const gaps[] = {
+		[GAP_SHIFT] = "; times that the clock skips run right after the gap",
+		[GAP_SKIP] = "; times that the clock skips do not run",
+	};
+	static const char *const folds[] = {
+		[FOLD_FIRST] = "; times that the clock repeats run the first time only",
+		[FOLD_SECOND] = "; times that the clock repeats run the second time only",
+		[FOLD_BOTH] = "; times that the clock repeats run both times",
+	};
+	bool all_day = c->hour == CRON_ALL_HOURS;
+	if (c->gap != (all_day ? GAP_SKIP : GAP_SHIFT))
+		buf_add(out, str_of(gaps[c->gap]));
+	if (c->fold != (all_day ? FOLD_BOTH : FOLD_FIRST))
+		buf_add(out, str_of(folds[c->fold]));
+}
+
+/* The per cent are for people; the exact share keeps schedules apart that differ by less. */
+static void add_jitter(const struct rule *r, struct buf *out)
+{
+	if (!r->jitter)
+		return;
+	buf_add(out, STR("; each delayed by this schedule's own share of up to "));
+	dur_format(r->jitter, out);
+	buf_addf(out, " (%u%%, exactly 0x%llx/2^64)", (unsigned)((unsigned __int128)r->spread * 100 >> 64),
+		 (unsigned long long)r->spread);
+}
+
+void explain_when(const struct when *w, struct buf *out)
+{
+	kinds[w->rule.kind](w, out);
+	add_zone(w, out);
+	add_bounds(w, out);
+	add_except(&w->except, out);
+	if (w->rule.kind == RULE_CRON)
+		add_gap_and_fold(&w->rule.cron, out);
+	if (w->rule.kind == RULE_ORG && w->rule.org.style == ORG_FUTURE)
+		buf_add(out, STR("; missed ones are skipped"));
+	add_jitter(&w->rule, out);
+	buf_addc(out, '.');
+}

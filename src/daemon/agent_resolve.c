@@ -1,0 +1,101 @@
+#include "daemon/agent_resolve.h"
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The directory of the file it is written in; what came by the command line is at home where the daemon is.
+ */
+static struct str home_of(struct str file)
+{
+	const char *home = getenv("HOME"), *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
+	if (slash)
+		return str_sub(file, 0, slash > file.p ? (size_t)(slash - file.p) : 1);
+	return str_of(home && home[0] == '/' ? home : "/");
+}
+
+static enum err the_only_one(struct reader *r, struct arena *a, struct turn_found *f, struct read_agent *ret,
+			     struct why *why)
+{
+	struct read_agents some;
+	enum err e = read_agents(r, STR(""), 2, a, &some, why);
+	if (e)
+		return e;
+	f->several = some.n > 1 || some.more;
+	if (some.n && !f->several) {
+		*ret = some.item[0];
+		f->name = ret->name;
+	}
+	return OK;
+}
+
+/* It was good when it was taken; another version may think otherwise. E_IO: the machine's fault. */
+static enum err understand(const struct doc_env *env, struct arena *a, struct turn_found *f)
+{
+	struct agent_doc *agent = arena_alloc(a, sizeof *agent);
+	struct why *why = arena_alloc(a, sizeof *why);
+	struct val map;
+	if (!agent || !why)
+		return E_NOMEM;
+	errno = 0;
+	enum err e = json_read(f->text, a, &map, why);
+	if (!e)
+		e = agent_read(f->text, &map, env, a, agent, why);
+	if (e == E_NOMEM)
+		return e;
+	/* Its zone's file, for want of a descriptor. */
+	if (e && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO))
+		return E_IO;
+	f->agent = e ? NULL : agent;
+	f->fault = why->text;
+	return OK;
+}
+
+enum err who_settle(struct reader *r, const struct doc_env *env, struct arena *a, struct schedule_doc *d,
+		    struct why *why)
+{
+	struct turn_found f = { .name = d->agent, .zone = env->when.zone_name };
+	struct read_agent found = { 0 };
+	enum err e = OK;
+	if (!f.name.n && d->action.kind != DOC_AGENT_TURN)
+		return OK;
+	if (!f.name.n)
+		f.name = env->default_agent;
+	if (f.name.n)
+		e = read_agent(r, f.name, a, &found, why);
+	else
+		e = the_only_one(r, a, &f, &found, why);
+	f.text = found.text;
+	f.home = home_of(found.source.from);
+	if (!e && f.text.p)
+		e = understand(env, a, &f);
+	return e ? e : turn_settle(&f, a, d);
+}
+
+enum err who_load(struct reader *r, struct names *n, struct why *why)
+{
+	enum { PAGE = 32 };
+	struct read_agents page = { .more = true };
+	struct arena arena = { 0 };
+	char after[DOC_ID_MAX + 1] = "";
+	enum err e = OK;
+	for (unsigned tries = 0; page.more && !e;) {
+		e = read_agents(r, str_of(after), PAGE, &arena, &page, why);
+		/* Readers give up early, as is right for people: what was read by then is at hand the next
+		 * time. */
+		if (e == E_LIMIT && tries++ < DESK_TRIES_MAX) {
+			e = OK;
+			continue;
+		}
+		for (unsigned i = 0; i < page.n && !e; i++)
+			e = names_agent(n, page.item[i].name,
+					turn_print(page.item[i].name, page.item[i].text));
+		if (page.n)
+			snprintf(after, sizeof after, "%.*s", STR_ARG(page.item[page.n - 1].name));
+		arena_reset(&arena);
+	}
+	arena_free(&arena);
+	return e;
+}

@@ -1,0 +1,12 @@
+#pragma once
+/* Who takes a schedule's turns: looked up among the agents in the store. For whoever may wait for a disk. */
+#include "core/doc/agent/turn.h"
+#include "daemon/intern.h"
+#include "store/sqlite/read/read.h"
+
+/* Settles `d` with the agent it names, the configuration's default, or the only one there is: see
+ * turn_settle. That there is none is no error, and stands in d->turn. */
+must_check enum err who_settle(struct reader *r, const struct doc_env *env, struct arena *a,
+			       struct schedule_doc *d, struct why *why);
+/* All agents there are, for the engine's tables. */
+must_check enum err who_load(struct reader *r, struct names *n, struct why *why);

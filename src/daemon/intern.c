@@ -1,0 +1,359 @@
+#include "daemon/intern.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "daemon/agent_index.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct name {
+	char *text;
+	size_t length;
+	bool unsaved;
+};
+
+struct table {
+	struct name *name; /* by number */
+	uint32_t n, room, most;
+	struct map by_hash;
+};
+
+struct names {
+	pthread_mutex_t lock;
+	struct zoneinfo *zoneinfo,
+		*before; /* the one before is kept: the engine may still point into it until it is told */
+	struct zoneinfo *fresh; /* read anew, and not taken over yet */
+	struct table table[NAME_KINDS];
+	const struct zone *zone[ZONES_MAX];
+	struct days days[CALENDARS_MAX];
+	struct roster roster;
+	uint64_t *agent; /* prints by number; few of these pages are ever touched */
+	struct str default_agent;
+	uint64_t by_default;
+};
+
+#define AGENT "agent:" /* before the names of agents */
+
+static const struct zone *utc(struct names *n)
+{
+	const struct zone_source *s = zoneinfo_source(n->zoneinfo);
+	return s->find(s->self, STR("UTC"));
+}
+
+enum err names_new(struct names **ret)
+{
+	struct names *n = calloc(1, sizeof *n);
+	if (!n)
+		return E_NOMEM;
+	pthread_mutex_init(&n->lock, NULL);
+	n->table[NAME_ZONE].most = ZONES_MAX;
+	n->table[NAME_DAYS].most = CALENDARS_MAX;
+	n->table[NAME_OTHER].most = NAMES_MAX;
+	n->agent = calloc(NAMES_MAX, sizeof *n->agent);
+	if (!n->agent || zoneinfo_open(&n->zoneinfo)) {
+		names_free(n);
+		return E_NOMEM;
+	}
+	for (unsigned i = 0; i < ZONES_MAX; i++)
+		n->zone[i] = utc(n);
+	*ret = n;
+	/* Number 0 means none: UTC, no days, nobody. */
+	static const struct str nothing[NAME_KINDS] = {
+		[NAME_ZONE] = { "UTC", 3 }, [NAME_DAYS] = { "", 0 }, [NAME_OTHER] = { "", 0 }
+	};
+	for (unsigned k = 0; k < NAME_KINDS; k++)
+		if (names_load(n, (enum name_kind)k, 0, nothing[k])) {
+			names_free(n);
+			return E_NOMEM;
+		}
+	return OK;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	for (unsigned k = 0; k < NAME_KINDS; k++) {
+		struct table *t = &n->table[k];
+		for (uint32_t i = 0; i < t->n; i++)
+			free(t->name[i].text);
+		free(t->name);
+		map_free(&t->by_hash);
+	}
+	for (unsigned i = 0; i < CALENDARS_MAX; i++)
+		free((void *)n->days[i].day);
+	roster_free(&n->roster);
+	free(n->agent);
+	zoneinfo_close(n->zoneinfo);
+	zoneinfo_close(n->before);
+	zoneinfo_close(n->fresh);
+	pthread_mutex_destroy(&n->lock);
+	free(n);
+}
+
+/* --- tables --------------------------------------------------------------------------------------------- */
+
+/* Where a text is, or would go: hashes that meet go on to the next. */
+static uint64_t key_of(const struct table *t, struct str text, uint32_t *number)
+{
+	uint64_t key = fnv1a(FNV_START, text) | 1;
+	for (;; key += 2) {
+		*number = map_get(&t->by_hash, key);
+		if (*number == MAP_NONE)
+			return key;
+		const struct name *m = &t->name[*number];
+		if (str_eq((struct str){ m->text, m->length }, text))
+			return key;
+	}
+}
+
+static void look_up_zone(struct names *n, uint32_t number, struct str text)
+{
+	const struct zone_source *s = zoneinfo_source(n->zoneinfo);
+	const struct zone *z = s->find(s->self, text);
+	n->zone[number] = z ? z : utc(n);
+}
+
+/* Days are kept as their numbers, in words: "20518,20519". */
+static bool read_days(struct names *n, uint32_t number, struct str text)
+{
+	unsigned count = text.n > 0;
+	for (size_t i = 0; i < text.n; i++)
+		count += text.p[i] == ',';
+	int32_t *day = calloc(count ? count : 1, sizeof *day);
+	if (!day)
+		return false;
+	const char *p = text.p;
+	for (unsigned i = 0; i < count; i++) {
+		char *end;
+		day[i] = (int32_t)strtol(p, &end, 10);
+		p = end + 1;
+	}
+	free((void *)n->days[number].day);
+	n->days[number] = (struct days){ day, count };
+	return true;
+}
+
+static enum err set(struct names *n, enum name_kind kind, uint32_t number, uint64_t key, struct str text,
+		    bool unsaved)
+{
+	struct table *t = &n->table[kind];
+	if (number >= t->room) {
+		uint32_t room = number < 32 ? 64 : 2 * number;
+		struct name *more = realloc(t->name, room * sizeof *more);
+		if (!more)
+			return E_NOMEM;
+		t->name = more;
+		t->room = room;
+	}
+	char *copy = malloc(text.n + 1);
+	if (!copy || !map_put(&t->by_hash, key, number) ||
+	    (kind == NAME_DAYS && !read_days(n, number, text))) {
+		free(copy);
+		return E_NOMEM;
+	}
+	memcpy(copy, text.p, text.n);
+	copy[text.n] = '\0';
+	while (t->n <= number)
+		t->name[t->n++] = (struct name){ 0 };
+	free(t->name[number].text);
+	t->name[number] = (struct name){ copy, text.n, unsaved };
+	if (kind == NAME_ZONE)
+		look_up_zone(n, number, text);
+	if (kind == NAME_OTHER && str_starts(text, STR(AGENT)))
+		n->agent[number] = roster_print(&n->roster, str_from(text, sizeof AGENT - 1));
+	return OK;
+}
+
+enum err names_load(struct names *n, enum name_kind kind, uint32_t number, struct str text)
+{
+	uint32_t there;
+	if (kind >= NAME_KINDS || number >= n->table[kind].most)
+		return E_LIMIT;
+	pthread_mutex_lock(&n->lock);
+	uint64_t key = key_of(&n->table[kind], text, &there);
+	enum err e = set(n, kind, number, key, text, false);
+	pthread_mutex_unlock(&n->lock);
+	return e;
+}
+
+enum err names_number(struct names *n, enum name_kind kind, struct str text, uint32_t *ret)
+{
+	struct table *t = &n->table[kind];
+	enum err e = OK;
+	pthread_mutex_lock(&n->lock);
+	uint32_t number;
+	uint64_t key = key_of(t, text, &number);
+	if (number == MAP_NONE) {
+		number = t->n;
+		e = number < t->most ? set(n, kind, number, key, text, true) : E_LIMIT;
+	}
+	pthread_mutex_unlock(&n->lock);
+	if (!e)
+		*ret = number;
+	return e;
+}
+
+void names_unsaved(struct names *n, name_fn *fn, void *ctx)
+{
+	pthread_mutex_lock(&n->lock);
+	for (unsigned k = 0; k < NAME_KINDS; k++)
+		/* New ones are the last ones. */
+		for (uint32_t i = n->table[k].n; i-- > 0 && n->table[k].name[i].unsaved;) {
+			struct name *m = &n->table[k].name[i];
+			m->unsaved = false;
+			fn(ctx, (enum name_kind)k, i, (struct str){ m->text, m->length });
+		}
+	pthread_mutex_unlock(&n->lock);
+}
+
+static struct str text_of(struct names *n, enum name_kind kind, uint32_t number)
+{
+	const struct table *t = &n->table[kind];
+	pthread_mutex_lock(&n->lock);
+	struct str text = { "", 0 };
+	if (number < t->n && t->name[number].text)
+		text = (struct str){ t->name[number].text, t->name[number].length };
+	pthread_mutex_unlock(&n->lock);
+	return text;
+}
+
+struct str names_text(struct names *n, uint32_t number)
+{
+	return text_of(n, NAME_OTHER, number);
+}
+
+struct str names_zone(struct names *n, uint32_t number)
+{
+	return text_of(n, NAME_ZONE, number);
+}
+
+void names_tables(struct names *n, struct engine_config *ret)
+{
+	ret->zones = n->zone;
+	ret->zone_count = ZONES_MAX;
+	ret->calendars = n->days;
+	ret->calendar_count = CALENDARS_MAX;
+	ret->agents = n->agent;
+	ret->agent_count = NAMES_MAX;
+	ret->default_agent = &n->by_default;
+}
+
+enum err names_reread(struct names *n)
+{
+	struct zoneinfo *fresh = NULL, *unused;
+	enum err e = zoneinfo_open(&fresh);
+	if (e)
+		return e;
+	const struct zone_source *s = zoneinfo_source(fresh);
+	/* A zone that is gone is looked for again when they are taken over, in vain. */
+	for (uint32_t i = 0; i < ZONES_MAX; i++) {
+		struct str name = text_of(n, NAME_ZONE, i);
+		if (name.n && !s->find(s->self, name))
+			continue;
+	}
+	pthread_mutex_lock(&n->lock);
+	unused = n->fresh;
+	n->fresh = fresh;
+	pthread_mutex_unlock(&n->lock);
+	zoneinfo_close(unused);
+	return OK;
+}
+
+bool names_take_over(struct names *n)
+{
+	pthread_mutex_lock(&n->lock);
+	struct zoneinfo *fresh = n->fresh, *old = fresh ? n->before : NULL;
+	if (fresh) {
+		n->fresh = NULL;
+		n->before = n->zoneinfo;
+		n->zoneinfo = fresh;
+		const struct table *t = &n->table[NAME_ZONE];
+		for (uint32_t i = 0; i < t->n; i++)
+			look_up_zone(n, i, (struct str){ t->name[i].text, t->name[i].length });
+		for (uint32_t i = t->n; i < ZONES_MAX; i++)
+			n->zone[i] = utc(n);
+	}
+	pthread_mutex_unlock(&n->lock);
+	zoneinfo_close(old);
+	return fresh != NULL;
+}
+
+/* --- for documents -------------------------------------------------------------------------------------- */
+
+static enum err number_zone(void *self, struct str name, const struct zone *zone, uint16_t *ret)
+{
+	uint32_t number;
+	(void)zone;
+	enum err e = names_number(self, NAME_ZONE, name, &number);
+	if (!e)
+		*ret = (uint16_t)number;
+	return e;
+}
+
+static enum err number_days(void *self, const struct days *days, uint16_t *ret)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	uint32_t number;
+	for (unsigned i = 0; i < days->n; i++)
+		buf_addf(&text, "%s%d", i ? "," : "", days->day[i]);
+	if (text.failed)
+		return E_NOMEM;
+	enum err e = names_number(self, NAME_DAYS, buf_str(&text), &number);
+	if (!e)
+		*ret = (uint16_t)number;
+	return e;
+}
+
+/* One number space for all three; what they are called keeps them apart. */
+static void add_other(enum doc_name kind, struct str name, struct buf *out)
+{
+	static const char *const words[] = {
+		[DOC_AGENT] = AGENT, [DOC_ACCOUNT] = "account:", [DOC_CONCURRENCY_KEY] = "key:"
+	};
+	buf_addf(out, "%s%.*s", words[kind], STR_ARG(name));
+}
+
+static enum err number_other(void *self, enum doc_name kind, struct str name, uint32_t *ret)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	add_other(kind, name, &text);
+	return text.failed ? E_NOMEM : names_number(self, NAME_OTHER, buf_str(&text), ret);
+}
+
+uint32_t names_known(struct names *n, enum doc_name kind, struct str name)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	uint32_t number = MAP_NONE;
+	add_other(kind, name, &text);
+	pthread_mutex_lock(&n->lock);
+	if (!text.failed)
+		key_of(&n->table[NAME_OTHER], buf_str(&text), &number);
+	pthread_mutex_unlock(&n->lock);
+	return number == MAP_NONE ? 0 : number;
+}
+
+void names_default_agent(struct names *n, struct str name)
+{
+	n->default_agent = name;
+}
+
+enum err names_agent(struct names *n, struct str name, uint64_t print)
+{
+	pthread_mutex_lock(&n->lock);
+	enum err e = roster_set(&n->roster, name, print);
+	n->by_default = roster_default(&n->roster, n->default_agent);
+	pthread_mutex_unlock(&n->lock);
+	/* A number that is given out meanwhile has it already. */
+	uint32_t number = names_known(n, DOC_AGENT, name);
+	if (!e && number)
+		n->agent[number] = print;
+	return e;
+}
+
+struct doc_names names_for_documents(struct names *n)
+{
+	return (struct doc_names){ number_zone, number_days, number_other, n };
+}

@@ -1,0 +1,21 @@
+#pragma once
+/* A notice to what the launcher executes, and what the end of that means. Requests are rota-out's, by its
+ * standard input, where secrets are safe; the others are told there what happened. */
+#include "core/schedule/delivery.h"
+#include "daemon/out_request.h"
+#include "exec/launch.h"
+#include "port/store.h"
+
+/* E_INPUT: it can never be sent, and why. E_IO: not now. Lives in the arena. */
+must_check enum err errand_render(const struct notice_row *n, const struct way_out *out, struct arena *a,
+				  struct launch *ret, struct why *why);
+
+struct errand_end {
+	struct deliver_next next;
+	struct buf said; /* in words, for people */
+};
+/* Of attempt n->attempts + 1, whose files are in `dir`. */
+void errand_judge(const struct notice_row *n, const struct rn_says *says, const char *dir, uint32_t chance,
+		  struct errand_end *ret);
+/* The same of one that could not be begun: again later, or never. */
+struct deliver_next errand_again(const struct notice_row *n, uint32_t chance);

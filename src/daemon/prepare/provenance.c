@@ -1,0 +1,44 @@
+#include "daemon/prepare/provenance.h"
+
+#include "base/json.h"
+#include "core/doc/agent/turn.h"
+
+static void write(const struct schedule_doc *d, const struct launch *l, struct str message, bool whole,
+		  struct buf *out)
+{
+	buf_add(out, STR("{\"agent\":"));
+	json_write_str(out, d->agent);
+	buf_addf(out, ",\"definition\":\"%016llx\",\"runner\":\"%s\"", (unsigned long long)d->turn.print,
+		 agent_runner_words[d->turn.by->runner]);
+	if (d->turn.by->model.n) {
+		buf_add(out, STR(",\"model\":"));
+		json_write_str(out, d->turn.by->model);
+	}
+	buf_add(out, STR(",\"program\":["));
+	for (unsigned i = 0; l->argv[i] && (whole || i < 1); i++) {
+		buf_add(out, i ? STR(",") : STR(""));
+		json_write_str(out, str_of(l->argv[i]));
+	}
+	buf_add(out, STR("],\"message\":"));
+	json_write_str(out, message);
+	buf_addf(out, ",\"whole\":%s}", whole ? "true" : "false");
+}
+
+enum err origin_of(const struct schedule_doc *d, const struct launch *l, struct arena *a, struct str *ret)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	*ret = (struct str){ 0 };
+	if (d->action.kind != DOC_AGENT_TURN)
+		return OK;
+	struct str message = turn_message(d, l->input);
+	write(d, l, message, true, &text);
+	/* What is written may be longer than what is said, by how much depends on what it is. */
+	while (text.n > STORE_WORDS_BYTES_MAX && !text.failed) {
+		message.n = message.n > STORE_WORDS_BYTES_MAX ? STORE_WORDS_BYTES_MAX : message.n / 2;
+		text.n = 0;
+		write(d, l, message, false, &text);
+	}
+	ret->p = text.failed ? NULL : arena_dup(a, buf_str(&text));
+	ret->n = text.n;
+	return ret->p ? OK : E_NOMEM;
+}

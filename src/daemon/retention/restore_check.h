@@ -1,0 +1,19 @@
+#pragma once
+/* After a database was brought back: its open runs, and those it has never heard of, as their files tell.
+ * Before the engine is loaded, with a store and a runner that nobody else uses yet. */
+#include "exec/runner.h"
+#include "store/sqlite/copy.h"
+#include "store/sqlite/sqlite.h"
+
+struct restored_ask {
+	const char *database, *runs;
+	struct store *store;
+	struct runner *runner;
+	const struct copy_past *past;
+};
+
+/* Runs that the database holds for open are brought to the last attempt that has a file, which the engine
+ * then adopts or finds ended. Runs that it does not know are ended, for nothing could record them: *stopped
+ * of them were found alive. Waits for that STRAYS_WAIT_MS at most; what takes longer is ended all the same.
+ */
+must_check enum err restored_settle(const struct restored_ask *ask, unsigned *stopped, struct why *why);

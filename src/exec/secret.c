@@ -1,0 +1,76 @@
+#include "exec/secret.h"
+
+#include <stdlib.h>
+
+enum err secret_path(const struct config_secret *s, struct arena *a, const char **ret, struct why *why)
+{
+	const char *directory = getenv("CREDENTIALS_DIRECTORY");
+	*ret = NULL;
+	if (s->credential.n && (!directory || directory[0] != '/'))
+		return why_set(why, E_INPUT, WHY_NOWHERE,
+			       "secret %.*s: there are no credentials; LoadCredential= or "
+			       "LoadCredentialEncrypted= of rota's unit brings them",
+			       STR_SHORT(s->name));
+	if (s->file.n)
+		*ret = arena_dup(a, s->file);
+	else if (s->credential.n)
+		*ret = arena_printf(a, "%s/%.*s", directory, STR_ARG(s->credential));
+	return *ret || (!s->file.n && !s->credential.n) ? OK : E_NOMEM;
+}
+
+static enum err words_of(const struct doc_command *c, struct arena *a, const char *const **ret)
+{
+	unsigned n = c->shell.n ? 3 : c->argc;
+	const char **argv = arena_alloc(a, (n + 1) * sizeof *argv);
+	if (!argv)
+		return E_NOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		const struct str line[] = { STR("/bin/sh"), STR("-c"), c->shell };
+		argv[i] = arena_dup(a, c->shell.n ? line[i] : c->argv[i]);
+		if (!argv[i])
+			return E_NOMEM;
+	}
+	argv[n] = NULL;
+	*ret = argv;
+	return OK;
+}
+
+static enum err find(const struct secret_list *all, struct str name, const struct config_secret **ret,
+		     struct why *why)
+{
+	for (unsigned i = 0; i < all->n; i++)
+		if (str_eq(all->item[i].name, name)) {
+			*ret = &all->item[i];
+			return OK;
+		}
+	return why_set(
+		why, E_INPUT, WHY_NOWHERE,
+		"secret %.*s: the configuration has none of that name; `secrets:` of rota.yaml lists them",
+		STR_SHORT(name));
+}
+
+enum err secret_fill(const struct secret_list *all, const struct str *name, unsigned names, struct arena *a,
+		     struct launch *ret, struct why *why)
+{
+	struct launch_fetch *fetch = arena_alloc(a, (names + 1) * sizeof *fetch);
+	if (!fetch)
+		return E_NOMEM;
+	if (names > FETCHES_MAX)
+		return why_set(why, E_LIMIT, WHY_NOWHERE, "a run has at most %d secrets", FETCHES_MAX);
+	for (unsigned i = 0; i < names; i++) {
+		const struct config_secret *s;
+		enum err e = find(all, name[i], &s, why);
+		fetch[i] = (struct launch_fetch){ 0 };
+		if (!e)
+			e = secret_path(s, a, &fetch[i].file, why);
+		if (!e && !fetch[i].file)
+			e = words_of(&s->command, a, &fetch[i].command);
+		if (!e && !(fetch[i].name = arena_dup(a, s->name)))
+			e = E_NOMEM;
+		if (e)
+			return e;
+	}
+	ret->fetch = fetch;
+	ret->fetches = names;
+	return OK;
+}

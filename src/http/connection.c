@@ -1,0 +1,192 @@
+/* Connections: accepted here, since only so their number, their peers and their deadlines are ours; then
+ * MHD's, until it closes them. */
+#include "http/internal.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void too_late(struct conn *c)
+{
+	c->http->stats.late++;
+	conn_cut(c);
+}
+
+static void unanswered(struct conn *c)
+{
+	c->http->stats.late++;
+	request_refuse(c->request, 503, E_TIMEOUT, "it took too long to find the answer");
+}
+
+#define NEVER SIZE_MAX
+static const struct {
+	size_t limit; /* where in struct http_limits its time is */
+	void (*late)(struct conn *c);
+} phases[] = {
+	[PH_FIRST] = { offsetof(struct http_limits, first_ms), too_late },
+	[PH_IDLE] = { offsetof(struct http_limits, idle_ms), conn_cut },
+	[PH_READ] = { offsetof(struct http_limits, read_ms), too_late },
+	[PH_HELD] = { offsetof(struct http_limits, answer_ms), unanswered },
+	[PH_SEND] = { offsetof(struct http_limits, send_ms), too_late },
+	[PH_QUIET] = { offsetof(struct http_limits, beat_ms), stream_beat },
+	[PH_OPEN] = { NEVER, NULL },
+	[PH_STALL] = { offsetof(struct http_limits, stall_ms), stream_stalled },
+	[PH_CUT] = { NEVER, NULL },
+};
+static_assert(ARRAY_LEN(phases) == PHASES, "a row for every phase");
+
+static void leave(struct conn *c)
+{
+	struct http *h = c->http;
+	*(c->prev ? &c->prev->next : &h->first[c->phase]) = c->next;
+	*(c->next ? &c->next->prev : &h->last[c->phase]) = c->prev;
+	c->prev = c->next = NULL;
+}
+
+static void append(struct conn *c, enum phase p)
+{
+	struct http *h = c->http;
+	const char *limits = (const char *)&h->limits;
+	unsigned ms = 0;
+	if (phases[p].limit != NEVER)
+		memcpy(&ms, limits + phases[p].limit, sizeof ms);
+	c->at = phases[p].limit == NEVER ? INT64_MAX : http_now() + ms;
+	c->phase = p;
+	c->prev = h->last[p];
+	c->next = NULL;
+	*(c->prev ? &c->prev->next : &h->first[p]) = c;
+	h->last[p] = c;
+}
+
+void conn_enter(struct conn *c, enum phase p)
+{
+	if (c->phase == PH_CUT) /* for good */
+		return;
+	leave(c);
+	append(c, p);
+}
+
+void conn_suspend(struct conn *c)
+{
+	assert(!c->suspended);
+	MHD_suspend_connection(c->mhd);
+	c->suspended = true;
+	if (c->hung_up) /* nobody will say so again */
+		conn_cut(c);
+}
+
+void conn_resume(struct conn *c)
+{
+	if (!c->suspended) /* MHD would not suspend it the next time */
+		return;
+	c->suspended = false;
+	c->http->resumed = true;
+	MHD_resume_connection(c->mhd);
+}
+
+void conn_cut(struct conn *c)
+{
+	if (c->phase == PH_CUT)
+		return;
+	conn_enter(c, PH_CUT);
+	shutdown(c->fd, SHUT_RDWR);
+	conn_resume(c);
+}
+
+/* MHD does not look at the sockets of suspended connections. */
+void conn_hang_up(struct conn *c)
+{
+	c->hung_up = true;
+	if (c->suspended)
+		conn_cut(c);
+}
+
+int64_t conn_deadlines(struct http *h, int64_t now)
+{
+	int64_t next = INT64_MAX;
+	for (unsigned p = 0; p < PHASES; p++) {
+		/* Every row's function moves it to another phase, or to the end of this one. */
+		while (h->first[p] && h->first[p]->at <= now)
+			phases[p].late(h->first[p]);
+		if (h->first[p] && h->first[p]->at < next)
+			next = h->first[p]->at;
+	}
+	return next;
+}
+
+void conn_notify(void *cls, struct MHD_Connection *mhd, void **ctx, enum MHD_ConnectionNotificationCode code)
+{
+	struct http *h = cls;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		struct conn *c = h->adding;
+		h->adding = NULL;
+		c->mhd = mhd;
+		*ctx = c;
+		append(c, PH_FIRST);
+		h->stats.connections = ++h->conns;
+		return;
+	}
+	struct conn *c = *ctx;
+	if (c->request)
+		request_leave(c->request);
+	epoll_ctl(h->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+	leave(c);
+	free(c);
+	h->stats.connections = --h->conns;
+	h->full = false;
+}
+
+static bool add(struct http *h, int fd)
+{
+	struct conn *c = calloc(1, sizeof *c);
+	struct ucred cred;
+	socklen_t n = sizeof cred;
+	struct epoll_event event = { .events = EPOLLET,
+				     .data.ptr = c }; /* of hanging up, which is always told */
+	const struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) != 0) {
+		free(c);
+		close(fd);
+		return false;
+	}
+	c->http = h;
+	c->fd = fd;
+	c->peer = (struct http_peer){ cred.pid, cred.uid, cred.gid, clock_boot() };
+	h->adding = c;
+	/* When this fails it has closed fd, and c if it had got so far as to tell us of it. */
+	if (MHD_add_connection(h->mhd, fd, (const struct sockaddr *)&addr, sizeof addr.sun_family) !=
+	    MHD_YES) {
+		free(h->adding);
+		h->adding = NULL;
+		return false;
+	}
+	if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+		conn_cut(c);
+	return true;
+}
+
+void conn_accept(struct http *h)
+{
+	for (unsigned i = 0; i < HTTP_TURN_MAX; i++) {
+		if (h->conns >= h->room) {
+			/* Whoever waits goes before whoever might ask again. */
+			if (h->first[PH_IDLE])
+				conn_cut(h->first[PH_IDLE]);
+			else
+				h->full = true;
+			return;
+		}
+		int fd = accept4(h->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0 ? add(h, fd) : errno == ECONNABORTED || errno == EINTR)
+			continue;
+		if (fd < 0 && errno == EAGAIN)
+			return;
+		/* Out of descriptors or memory: the queue stays readable, so asking on would spin. */
+		h->accept_at = http_now() + HTTP_ACCEPT_PAUSE_MS;
+		return;
+	}
+}

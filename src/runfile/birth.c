@@ -1,0 +1,97 @@
+#include "runfile/birth.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int flush_parent(const char *runs)
+{
+	int fd = open(runs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	int e = fsync(fd) == 0 ? 0 : errno;
+	close(fd);
+	return e;
+}
+
+int birth_directory(const char *runs, uint64_t run, bool flush)
+{
+	char bucket[RUNFILE_NAME_MAX], path[4096];
+	runfile_bucket(bucket, run);
+	if (snprintf(path, sizeof path, "%s/%s", runs, bucket) >= (int)sizeof path)
+		return -ENAMETOOLONG;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 || errno != ENOENT)
+		return fd >= 0 ? fd : -errno;
+	/* Somebody may have removed the directory above, too. */
+	if (mkdir(path, 0700) != 0 && errno == ENOENT && mkdir(runs, 0700) == 0)
+		mkdir(path, 0700);
+	int e = flush ? flush_parent(runs) : 0;
+	if (e)
+		return -e;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd >= 0 ? fd : -errno;
+}
+
+int birth_unnamed(int dir)
+{
+	int fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return fd >= 0 ? fd : -errno;
+}
+
+int birth_name(int fd, int dir, const char *name)
+{
+	char self[32];
+	snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+static struct flock whole(void)
+{
+	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
+}
+
+int birth_lock(int fd)
+{
+	struct flock l = whole();
+	return fcntl(fd, F_OFD_SETLK, &l) == 0 ? 0 : errno;
+}
+
+bool birth_locked(int fd)
+{
+	struct flock l = whole();
+	return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}
+
+/* The link is the arbiter, as O_EXCL would be; but nobody can see the file before it is written and locked,
+ * and take it for the file of a dead shim. */
+static int fill(int fd, int dir, const char *name, const char *block, bool flush)
+{
+	if (fallocate(fd, 0, 0, RUNFILE_BYTES) != 0 && errno != EOPNOTSUPP)
+		return errno;
+	ssize_t n = pwrite(fd, block, RUNFILE_BYTES, 0);
+	if (n != RUNFILE_BYTES)
+		return n < 0 ? errno : ENOSPC;
+	int e = birth_lock(fd);
+	if (!e)
+		e = birth_name(fd, dir, name);
+	/* Flushed after it was named, so that one commit of the journal carries both. */
+	if (!e && flush && (fsync(fd) != 0 || fsync(dir) != 0)) {
+		e = errno;
+		unlinkat(dir, name, 0); /* nothing was executed, so it may be as if it had never been */
+	}
+	return e;
+}
+
+int birth(int dir, const char *name, const char block[static RUNFILE_BYTES], bool flush)
+{
+	int fd = birth_unnamed(dir);
+	if (fd < 0)
+		return fd;
+	int e = fill(fd, dir, name, block, flush);
+	if (!e)
+		return fd;
+	close(fd);
+	return -e;
+}

@@ -1,0 +1,236 @@
+#include "runfile/read.h"
+#include "core/model.h"
+#include "runfile/birth.h"
+#include "runfile/record.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* --- reading ------------------------------------------------------------------------------------------- */
+
+typedef const char *word_fn(unsigned n);
+
+struct key {
+	const char *word;
+	enum { NUMBER, SIGNED, TEXT, WORD } type;
+	size_t at, room;
+	word_fn *words;
+};
+
+#define FIELD(type, name) type, offsetof(struct runfile, name), sizeof(((struct runfile *)0)->name)
+
+static const struct key birth_keys[] = {
+	{ "rota-run", FIELD(NUMBER, version), NULL },
+	{ "run", FIELD(NUMBER, run), NULL },
+	{ "attempt", FIELD(NUMBER, attempt), NULL },
+	{ "boot", FIELD(TEXT, boot), NULL },
+	{ "pid", FIELD(SIGNED, pid), NULL },
+	{ "start", FIELD(NUMBER, start), NULL },
+	{ "session", FIELD(SIGNED, session), NULL },
+	{ "agent", FIELD(SIGNED, agent), NULL },
+	{ "agent_start", FIELD(NUMBER, agent_start), NULL },
+	{ "born", FIELD(SIGNED, born), NULL },
+	{ "mark", FIELD(TEXT, mark), NULL },
+	{ "cgroup", FIELD(TEXT, cgroup), NULL },
+	{ 0 },
+};
+
+static const struct key exit_keys[] = {
+	{ "exit", FIELD(NUMBER, exit_version), NULL },
+	{ "cause", FIELD(WORD, cause), run_cause_word },
+	{ "reason", FIELD(SIGNED, reason), NULL },
+	{ "status", FIELD(SIGNED, status), NULL },
+	{ "signal", FIELD(SIGNED, signal), NULL },
+	{ "ended", FIELD(SIGNED, ended), NULL },
+	{ "lasted", FIELD(SIGNED, lasted), NULL },
+	{ "output", FIELD(NUMBER, output), NULL },
+	{ "left_out", FIELD(NUMBER, left_out), NULL },
+	{ "log", FIELD(WORD, log), run_log_word },
+	{ "no_work", FIELD(NUMBER, no_work), NULL },
+	{ "note", FIELD(TEXT, note), NULL },
+	{ 0 },
+};
+
+static void read_word(struct str s, word_fn *words, void *to)
+{
+	const char *w;
+	for (uint64_t i = 0; (w = words((unsigned)i)); i++)
+		if (str_eq(s, str_of(w)))
+			memcpy(to, &i, sizeof i);
+}
+
+static void read_value(const struct key *k, struct str s, void *to)
+{
+	uint64_t n;
+	bool minus = k->type == SIGNED && s.n && s.p[0] == '-';
+	switch (k->type) {
+	case NUMBER:
+	case SIGNED:
+		if (!str_number(str_from(s, minus), minus ? INT64_MAX : UINT64_MAX, &n))
+			return;
+		n = minus ? -n : n;
+		memcpy(to, &n, sizeof n);
+		return;
+	case TEXT:
+		if (s.n < k->room)
+			memcpy(to, s.p, s.n); /* the rest is 0 */
+		return;
+	case WORD:
+		read_word(s, k->words, to);
+		return;
+	}
+}
+
+/* False: it is not whole, or empty. */
+static bool read_section(const char *section, const struct key *keys, struct runfile *f)
+{
+	struct str rest = { section, runfile_sealed(section) }, line;
+	if (!rest.n)
+		return false;
+	while (str_line(&rest, &line)) {
+		const char *space = memchr(line.p, ' ', line.n);
+		size_t n = space ? (size_t)(space - line.p) : line.n;
+		struct str value = str_from(line, space ? n + 1 : n);
+		for (const struct key *k = keys; k->word; k++)
+			if (str_eq(str_sub(line, 0, n), str_of(k->word)))
+				read_value(k, value, (char *)f + k->at);
+	}
+	return true;
+}
+
+enum err runfile_parse(struct str block, struct runfile *ret, struct why *why)
+{
+	char whole[RUNFILE_BYTES] = "";
+	struct runfile f = { 0 };
+	memcpy(whole, block.p, block.n < sizeof whole ? block.n : sizeof whole);
+	bool born = read_section(whole + RUNFILE_BIRTH, birth_keys, &f);
+	uint64_t version = f.version;
+	if (born && (version == 0 || version > RUNFILE_VERSION))
+		born = false;
+	if (!born)
+		f = (struct runfile){ 0 };
+	else if (!read_section(whole + RUNFILE_EXIT, exit_keys, &f))
+		f.exit_version = 0;
+	*ret = f;
+	if (born)
+		return OK;
+	if (version)
+		return why_set(why, E_INPUT, WHY_NOWHERE, "a run file of version %llu, newer than this rota",
+			       (unsigned long long)version);
+	return why_set(why, E_INPUT, WHY_NOWHERE, "a run file whose first half is damaged");
+}
+
+/* --- meaning ------------------------------------------------------------------------------------------- */
+
+static const struct {
+	uint8_t outcome;
+	uint16_t reason;
+} meaning[RUN_CAUSES] = {
+	[CAUSE_NONE] = { OUTCOME_FAILED, REASON_LOST },
+	[CAUSE_EXIT] = { OUTCOME_FAILED, REASON_EXIT },
+	[CAUSE_TIMEOUT] = { OUTCOME_KILLED, REASON_TIMEOUT },
+	[CAUSE_STALLED] = { OUTCOME_KILLED, REASON_STALLED },
+	[CAUSE_FENCED] = { OUTCOME_KILLED, REASON_FENCED },
+	[CAUSE_STOPPED] = { OUTCOME_KILLED, REASON_CANCELLED },
+	[CAUSE_UNBORN] = { OUTCOME_FAILED, REASON_EXIT },
+	[CAUSE_LOST] = { OUTCOME_FAILED, REASON_LOST },
+	[CAUSE_BURNT] = { OUTCOME_KILLED, REASON_CANCELLED },
+	[CAUSE_LATE] = { OUTCOME_NONE, REASON_WINDOW_CLOSED },
+	[CAUSE_EXPECTATION] = { OUTCOME_FAILED, REASON_EXPECTATION },
+	[CAUSE_SECRET] = { OUTCOME_FAILED, REASON_DEFINITION },
+};
+
+/* As a shell tells it. What was stopped may never have been executed, and leaves the same 0 as one that ended
+ * in peace; `status` of an unborn one is no exit code at all. */
+static int32_t exit_code_of(const struct runfile *f)
+{
+	if (f->cause == CAUSE_UNBORN || (f->cause != CAUSE_EXIT && !f->status && !f->signal))
+		return -1;
+	return (int32_t)(f->signal ? 128 + f->signal : f->status);
+}
+
+void runfile_says(const struct runfile *f, struct rn_says *ret)
+{
+	unsigned cause = f->cause < RUN_CAUSES ? (unsigned)f->cause : CAUSE_NONE;
+	*ret = (struct rn_says){ .say = RN_EXIT,
+				 .run = f->run,
+				 .attempt = (uint16_t)f->attempt,
+				 .outcome = meaning[cause].outcome,
+				 .reason = meaning[cause].reason,
+				 .ended = { f->ended },
+				 .cost = -1,
+				 .exit_code = exit_code_of(f) };
+	if (cause == CAUSE_STOPPED && f->reason > 0 && f->reason < REASON_COUNT)
+		ret->reason = (uint16_t)f->reason;
+	if (cause == CAUSE_EXIT && f->status == 0 && f->signal == 0) {
+		ret->outcome = f->no_work ? OUTCOME_NO_WORK : OUTCOME_DONE;
+		ret->reason = REASON_NONE;
+	}
+}
+
+/* --- on disk ------------------------------------------------------------------------------------------- */
+
+void runfile_path(struct buf *out, const char *runs, uint64_t run, unsigned attempt, const char *kind)
+{
+	char bucket[RUNFILE_NAME_MAX], name[RUNFILE_NAME_MAX];
+	runfile_bucket(bucket, run);
+	runfile_name(name, run, attempt, kind);
+	buf_addf(out, "%s/%s/%s", runs, bucket, name);
+}
+
+enum err runfile_look(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
+		      struct runfile *ret, struct why *why)
+{
+	struct buf path = { 0 };
+	char block[RUNFILE_BYTES];
+	struct why torn;
+	runfile_path(&path, runs, run, attempt, "run");
+	int fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int e = path.failed ? ENOMEM : errno;
+	buf_free(&path);
+	if (fd < 0 && e == ENOENT) {
+		*life = LIFE_ABSENT;
+		return OK;
+	}
+	if (fd < 0)
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the file of run %llu: %s",
+			       (unsigned long long)run, strerror(e));
+	/* The lock first: once it is free, what the block says is the last word. An exit section is, lock or
+	 * not: it is written when nothing is alive. */
+	bool locked = birth_locked(fd);
+	ssize_t n = pread(fd, block, sizeof block, 0);
+	e = errno;
+	close(fd);
+	if (n < 0)
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the file of run %llu: %s",
+			       (unsigned long long)run, strerror(e));
+	bool known = runfile_parse((struct str){ block, (size_t)n }, ret, &torn) == OK;
+	*life = known && ret->exit_version ? LIFE_ENDED : locked ? LIFE_ALIVE : LIFE_DEAD;
+	return OK;
+}
+
+enum err runfile_burn(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause, unsigned reason,
+		      bool flush, bool *taken, struct why *why)
+{
+	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
+	int64_t now = clock_wall().us;
+	struct birth_facts b = { .run = run, .attempt = attempt, .boot = "-", .mark = "-", .born = now };
+	struct exit_facts x = { .cause = cause, .reason = (int)reason, .ended = now };
+	int e = record_birth(block, &b);
+	assert(!e); /* it has no path in it */
+	record_exit(block + RUNFILE_EXIT, &x);
+	int dir = birth_directory(runs, run, flush);
+	runfile_name(name, run, attempt, "run");
+	int fd = dir < 0 ? dir : birth(dir, name, block, flush);
+	if (dir >= 0)
+		close(dir);
+	if (fd < 0 && fd != -EEXIST)
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot write the file of run %llu: %s",
+			       (unsigned long long)run, strerror(-fd));
+	*taken = fd < 0;
+	if (fd >= 0)
+		close(fd);
+	return OK;
+}

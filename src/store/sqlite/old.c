@@ -1,0 +1,53 @@
+#include "store/sqlite/old.h"
+#include "store/sqlite/db.h"
+#include "store/sqlite/read/sql.h"
+
+static const enum read_sql statement[] = {
+	[PRUNE_RUNS] = READ_OLD_RUNS,        [PRUNE_RANGES] = READ_OLD_RANGES,
+	[PRUNE_VERSION] = READ_OLD_VERSIONS, [PRUNE_SCHED] = READ_OLD_SCHEDS,
+	[PRUNE_PROBLEM] = READ_OLD_PROBLEMS,
+};
+static_assert(ARRAY_LEN(statement) == PRUNES, "all of them are here");
+
+enum err read_old(struct reader *r, enum prune_what what, uint64_t after, struct wall by,
+		  struct old_item *ret, unsigned max, unsigned *n, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[statement[what]];
+	unsigned found = 0;
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)after, by.us, max);
+		while ((rc = sqlite3_step(s)) == SQLITE_ROW)
+			ret[found++] = (struct old_item){ .at = (uint64_t)sqlite3_column_int64(s, 0),
+							  .sid = (uint64_t)sqlite3_column_int64(s, 1),
+							  .rev = (uint32_t)sqlite3_column_int64(s, 2),
+							  .old = sqlite3_column_int(s, 3),
+							  .young = sqlite3_column_int(s, 4) };
+		sqlite3_reset(s);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*n = found;
+	return e;
+}
+
+enum err read_old_run(struct reader *r, uint64_t run, struct old_run *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_OLD_RUN];
+	struct old_run found = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)run);
+		rc = sqlite3_step(s);
+		if (rc == SQLITE_ROW)
+			found = (struct old_run){ true,
+						  sqlite3_column_int(s, 0),
+						  sqlite3_column_int(s, 1),
+						  { sqlite3_column_int64(s, 2) } };
+		sqlite3_reset(s);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = found;
+	return e;
+}

@@ -1,0 +1,153 @@
+#include "store/sqlite/rows.h"
+#include "store/sqlite/db.h"
+
+/* The sequence of binding and reading is that of the columns' names in the header. */
+
+void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
+{
+	const struct sched_row *r = &s->row;
+	DB_BIND(st, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
+		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us,
+		r->checked.us, s->put_at.us);
+	sqlite3_bind_null(st, SCHED_PARAMS - 1);
+	int rc = sqlite3_bind_blob(st, SCHED_PARAMS, r->rules, STORE_RULES, SQLITE_STATIC);
+	assert(rc == SQLITE_OK);
+	(void)rc;
+}
+
+void run_bind(sqlite3_stmt *st, const struct run_row *r)
+{
+	DB_BIND(st, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome, r->limited,
+		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
+		r->retry_at.us, r->end, r->fence, r->cost, r->tokens_in, r->tokens_out, r->exit_code);
+}
+
+/* Reads one column after the other. */
+struct cursor {
+	sqlite3_stmt *st;
+	int at;
+};
+
+static int64_t number(struct cursor *c)
+{
+	return sqlite3_column_int64(c->st, c->at++);
+}
+
+static struct wall moment(struct cursor *c)
+{
+	return (struct wall){ number(c) };
+}
+
+void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
+{
+	struct cursor c = { st, at };
+	struct sched_row *r = &ret->row;
+	ret->there = true;
+	r->sid = (uint64_t)number(&c);
+	r->after = (uint64_t)number(&c);
+	r->seen = (uint64_t)number(&c);
+	r->rev = (uint32_t)number(&c);
+	r->flags = (uint32_t)number(&c);
+	r->left = (uint32_t)number(&c);
+	r->failures = (uint32_t)number(&c);
+	r->owed = (uint32_t)number(&c);
+	r->owed_since = moment(&c);
+	r->next = moment(&c);
+	r->high = moment(&c);
+	r->kept = moment(&c);
+	r->changed = moment(&c);
+	r->paused_until = moment(&c);
+	r->checked = moment(&c);
+	ret->put_at = moment(&c);
+	ret->dropped = sqlite3_column_type(st, c.at++) != SQLITE_NULL;
+	const void *rules = sqlite3_column_blob(st, c.at);
+	size_t n = (size_t)sqlite3_column_bytes(st, c.at);
+	n = n < STORE_RULES ? n : STORE_RULES; /* another version's may be shorter */
+	memset(r->rules, 0, STORE_RULES);
+	if (n)
+		memcpy(r->rules, rules, n);
+}
+
+void run_read(sqlite3_stmt *st, int at, struct run_row *ret)
+{
+	struct cursor c = { st, at };
+	ret->run = (uint64_t)number(&c);
+	ret->sid = (uint64_t)number(&c);
+	ret->rev = (uint32_t)number(&c);
+	ret->attempt = (uint16_t)number(&c);
+	ret->reason = (uint16_t)number(&c);
+	ret->kind = (uint8_t)number(&c);
+	ret->state = (uint8_t)number(&c);
+	ret->outcome = (uint8_t)number(&c);
+	ret->limited = (uint16_t)number(&c);
+	ret->was = (uint8_t)number(&c);
+	ret->missed = (uint32_t)number(&c);
+	ret->nominal = moment(&c);
+	ret->due = moment(&c);
+	ret->claimed = moment(&c);
+	ret->started = moment(&c);
+	ret->ended = moment(&c);
+	ret->retry_at = moment(&c);
+	ret->end = (uint64_t)number(&c);
+	ret->fence = (uint64_t)number(&c);
+	ret->cost = number(&c);
+	ret->tokens_in = number(&c);
+	ret->tokens_out = number(&c);
+	ret->exit_code = (int32_t)number(&c);
+}
+
+struct str text_read(sqlite3_stmt *st, int at)
+{
+	if (sqlite3_column_type(st, at) == SQLITE_NULL)
+		return (struct str){ 0 };
+	const char *p = (const char *)sqlite3_column_text(st, at);
+	return (struct str){ p ? p : "", p ? (size_t)sqlite3_column_bytes(st, at) : 0 };
+}
+
+void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
+{
+	struct cursor c = { st, at };
+	ret->number = (uint64_t)number(&c);
+	ret->count = (uint32_t)number(&c);
+	ret->opened = moment(&c);
+	ret->said = moment(&c);
+	ret->acked = moment(&c);
+	ret->closed = moment(&c);
+	ret->key = text_read(st, c.at++);
+	ret->subject = text_read(st, c.at++);
+	ret->text = text_read(st, c.at++);
+	ret->by = text_read(st, c.at++);
+	ret->note = text_read(st, c.at);
+}
+
+void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
+{
+	struct cursor c = { st, at };
+	ret->number = (uint64_t)number(&c);
+	ret->run = (uint64_t)number(&c);
+	ret->at = moment(&c);
+	ret->agent = text_read(st, c.at++);
+	ret->text = text_read(st, c.at++);
+	ret->tags = text_read(st, c.at);
+}
+
+void notice_row_read(sqlite3_stmt *st, int at, struct notice_row *ret)
+{
+	struct cursor c = { st, at };
+	ret->number = (uint64_t)number(&c);
+	ret->kind = (uint8_t)number(&c);
+	ret->state = (uint8_t)number(&c);
+	ret->attempts = (uint32_t)number(&c);
+	ret->sid = (uint64_t)number(&c);
+	ret->run = (uint64_t)number(&c);
+	ret->problem = (uint64_t)number(&c);
+	ret->joined = (uint64_t)number(&c);
+	ret->line = (uint64_t)number(&c);
+	ret->at = moment(&c);
+	ret->tried = moment(&c);
+	ret->next = moment(&c);
+	ret->origin = text_read(st, c.at++);
+	ret->target = text_read(st, c.at++);
+	ret->body = text_read(st, c.at++);
+	ret->said = text_read(st, c.at);
+}
