@@ -59,8 +59,7 @@ struct watch {
 	atomic_bool stopping;
 };
 
-/* --- problems
- * --------------------------------------------------------------------------------------------------- */
+/* --- problems --- */
 
 static void say(struct watch *w, enum problem_act act, const char *path, const char *text)
 {
@@ -78,8 +77,7 @@ static void say(struct watch *w, enum problem_act act, const char *path, const c
 		usleep(1000);
 }
 
-/* --- what is there
- * ---------------------------------------------------------------------------------------------- */
+/* --- what is there --- */
 
 static uint64_t hash_of(const char *path)
 {
@@ -195,8 +193,7 @@ static bool look(struct watch *w)
 	return true;
 }
 
-/* --- applying
- * --------------------------------------------------------------------------------------------------- */
+/* --- applying --- */
 
 /* Not the file's fault. */
 static bool passes(enum err e)
@@ -372,8 +369,7 @@ static void do_round(struct watch *w)
 	}
 }
 
-/* --- the thread
- * ------------------------------------------------------------------------------------------------- */
+/* --- the thread --- */
 
 /* Forgets what was told: whatever it was, everything is looked at. True: there was something. */
 static bool drain(struct watch *w)

@@ -103,8 +103,7 @@ struct doc_env api_doc_env(const struct op_call *call, struct api *a)
 	return env;
 }
 
-/* --- generations of zone files
- * ------------------------------------------------------------------------------- */
+/* --- generations of zone files --- */
 
 static struct generation *generation_new(void)
 {
@@ -133,8 +132,7 @@ void api_leave(struct op_call *call)
 	c->generation = NULL;
 }
 
-/* --- answers
- * ------------------------------------------------------------------------------------------------- */
+/* --- answers --- */
 
 void api_finish(struct op_call *call, enum err e)
 {
@@ -341,8 +339,7 @@ struct str api_person(struct op_call *call, struct api *a)
 	return name ? str_of(name) : (struct str){ 0 };
 }
 
-/* --- requests
- * ------------------------------------------------------------------------------------------------ */
+/* --- requests --- */
 
 static bool is_place(struct str segment)
 {
@@ -520,8 +517,7 @@ static void handle(void *ctx, struct http_request *r)
 	http_problem(r, path_known ? E_INPUT : E_NOTFOUND, &why, (struct str){ 0 });
 }
 
-/* --- events
- * -------------------------------------------------------------------------------------------------- */
+/* --- events --- */
 
 void api_happened(struct api *a, const struct pump_fact *f, const struct st_ack *ack)
 {
@@ -555,8 +551,7 @@ void api_zones_changed(struct api *a)
 		return; /* full: new documents are read by the old zones until the next change */
 }
 
-/* --- opening
- * ------------------------------------------------------------------------------------------------- */
+/* --- opening --- */
 
 enum err api_open(const struct api_options *o, struct api **ret, struct why *why)
 {

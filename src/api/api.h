@@ -23,8 +23,7 @@ void api_close(struct api *a);
 void api_happened(struct api *a, const struct pump_fact *f, const struct st_ack *ack);
 void api_zones_changed(struct api *a);
 
-/* --- for handlers
- * ------------------------------------------------------------------------------------------- */
+/* --- for handlers --- */
 
 struct reader *api_reader(struct api *a);
 struct daemon *api_daemon(struct api *a);

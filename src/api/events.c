@@ -78,8 +78,7 @@ void events_free(struct events *e)
 	free(e);
 }
 
-/* --- what is told
- * --------------------------------------------------------------------------------------------- */
+/* --- what is told --- */
 
 /* The name of what happened; NULL: nobody wants to know. */
 static const char *type_of(const struct pump_fact *f)
@@ -229,8 +228,7 @@ static void write_event(struct events *e, uint64_t number, const struct happenin
 	buf_addc(out, '}');
 }
 
-/* --- who follows
- * ---------------------------------------------------------------------------------------------- */
+/* --- who follows --- */
 
 static void closed(void *ctx)
 {

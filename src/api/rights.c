@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* --- who asks ------------------------------------------------------------------------------------------ */
+/* --- who asks --- */
 
 static enum err by_token(struct api *a, const struct http_request *r, struct lineage *ret, struct why *why)
 {
@@ -78,7 +78,7 @@ enum err rights_who(struct api *a, struct http_request *r, const struct run_row 
 	return e;
 }
 
-/* --- what they may ------------------------------------------------------------------------------------- */
+/* --- what they may --- */
 
 static bool is_own(enum op_within within)
 {

@@ -223,8 +223,7 @@ enum err put_blocked(struct op_call *call, struct api *api, const struct read_sc
 	return e == E_NOMEM ? e : OK; /* one that is not understood any more says so elsewhere */
 }
 
-/* --- what differs
- * ----------------------------------------------------------------------------------------------- */
+/* --- what differs --- */
 
 static struct str as_text(struct op_call *call, const struct val *v)
 {
@@ -271,8 +270,7 @@ enum err put_changes(struct op_call *call, struct str was, struct str is, struct
 	return OK;
 }
 
-/* --- told
- * ------------------------------------------------------------------------------------------------------- */
+/* --- told --- */
 
 static void tell_command(struct buf *out, const struct doc_action *a)
 {

@@ -42,7 +42,7 @@ struct val_pair *val_pair(struct val *map, struct arena *a)
 	return &map->map.pair[map->map.n];
 }
 
-/* --- the order of keys --------------------------------------------------------------------------------- */
+/* --- the order of keys --- */
 
 static bool before(const struct val *map, uint32_t x, uint32_t y)
 {

@@ -87,8 +87,7 @@ enum err docs_check_text(struct op_call *call, struct str text)
 	return e;
 }
 
-/* --- files
- * ------------------------------------------------------------------------------------------------------ */
+/* --- files --- */
 
 static uint64_t hash_of(struct str id)
 {

@@ -49,8 +49,7 @@ enum err remote_call(struct op_call *call, const char *method, const char *targe
 	return e;
 }
 
-/* --- how a row is asked for
- * ----------------------------------------------------------------------------------- */
+/* --- how a row is asked for --- */
 
 void remote_encode(struct buf *out, struct str s)
 {

@@ -93,8 +93,7 @@ void answer_warn(struct answer *r, struct arena *a)
 		w->warning[WARNINGS_MAX - 1] = "and more, which are left out here";
 }
 
-/* --- JSON ------------------------------------------------------------------------------------------------
- */
+/* --- JSON --- */
 
 static void json_key(struct buf *out, const char *key)
 {
@@ -186,8 +185,7 @@ void answer_json(const struct answer *r, struct buf *out)
 	buf_add(out, STR("]}\n"));
 }
 
-/* --- for people ------------------------------------------------------------------------------------------
- */
+/* --- for people --- */
 
 static void human_run(struct buf *out, const struct answer *r, struct wall due)
 {

@@ -315,8 +315,7 @@ void daemon_close(struct daemon *d)
 	free(d);
 }
 
-/* --- running
- * ------------------------------------------------------------------------------------------------- */
+/* --- running --- */
 
 enum err daemon_run(struct daemon *d, struct why *why)
 {

@@ -44,8 +44,7 @@ must_check enum err daemon_open(const struct daemon_options *o, struct daemon **
 must_check enum err daemon_run(struct daemon *d, struct why *why);
 void daemon_close(struct daemon *d); /* runs go on */
 
-/* --- from any thread -------------------------------------------------------------------------------------
- */
+/* --- from any thread --- */
 
 typedef void reply_fn(void *ctx, const struct reply *r);
 /* A command for the engine; texts are copied. `done` is called on the daemon's thread, once, unless the
@@ -80,8 +79,7 @@ must_check enum err daemon_notify(struct daemon *d, struct reader *r, struct are
 struct token_key;
 const struct token_key *daemon_tokens(const struct daemon *d);
 
-/* --- on the daemon's thread -------------------------------------------------------------------------------
- */
+/* --- on the daemon's thread --- */
 
 /* What the documents say has been put in. */
 void daemon_documents(struct daemon *d);

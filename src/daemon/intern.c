@@ -93,7 +93,7 @@ void names_free(struct names *n)
 	free(n);
 }
 
-/* --- tables --------------------------------------------------------------------------------------------- */
+/* --- tables --- */
 
 /* Where a text is, or would go: hashes that meet go on to the next. */
 static uint64_t key_of(const struct table *t, struct str text, uint32_t *number)
@@ -281,7 +281,7 @@ bool names_take_over(struct names *n)
 	return fresh != NULL;
 }
 
-/* --- for documents -------------------------------------------------------------------------------------- */
+/* --- for documents --- */
 
 static enum err number_zone(void *self, struct str name, const struct zone *zone, uint16_t *ret)
 {

@@ -58,7 +58,7 @@ void loop_out_of_memory(struct loop *l)
 	     "out of memory: it ends, and what it has recorded is taken up when it is started again");
 }
 
-/* --- turns ---------------------------------------------------------------------------------------------- */
+/* --- turns --- */
 
 static void keep_launcher(struct loop *l, struct now now)
 {
@@ -131,8 +131,7 @@ void loop_event(struct loop *l, const struct event *ev)
 		arm(l);
 }
 
-/* --- what is heard ---------------------------------------------------------------------------------------
- */
+/* --- what is heard --- */
 
 static int on_timer(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 {
@@ -219,8 +218,7 @@ static int on_zone_files(sd_event_source *s, const struct inotify_event *event, 
 	return 0;
 }
 
-/* --- set up ----------------------------------------------------------------------------------------------
- */
+/* --- set up --- */
 
 /* It lives as long as the loop. */
 static void keep_with_loop(sd_event_source *s)

@@ -25,8 +25,7 @@ static void put_number(struct buf *out, const char *name, int64_t n)
 	buf_addf(out, ",\"%s\":%lld", name, (long long)n);
 }
 
-/* --- headers ---------------------------------------------------------------------------------------------
- */
+/* --- headers --- */
 
 struct masks {
 	struct str *value;
@@ -79,8 +78,7 @@ static void put_headers(const struct doc_action *action, const struct request_te
 	buf_free(&headers);
 }
 
-/* --- body ------------------------------------------------------------------------------------------------
- */
+/* --- body --- */
 
 /* Another of the same with its strings expanded. */
 static enum err expand_all(const struct val *v, const struct request_texts *texts, struct arena *a,
@@ -127,8 +125,7 @@ static enum err put_body(const struct doc_action *action, const struct request_t
 	return OK;
 }
 
-/* --- all of it -------------------------------------------------------------------------------------------
- */
+/* --- all of it --- */
 
 static void put_rules(const struct config_out *rules, struct buf *out)
 {

@@ -103,8 +103,7 @@ void problems_load(struct problems *p, const struct load_item *item)
 		load_open(p, &item->problem);
 }
 
-/* --- in words, on the desk's thread
- * ----------------------------------------------------------------------------- */
+/* --- in words, on the desk's thread --- */
 
 /* What each is about, by its name, and the sentence for people. */
 struct words {
@@ -196,8 +195,7 @@ static void tell_store(struct reader *reader, void *arg)
 	saying_free(s);
 }
 
-/* --- on the daemon's thread
- * ------------------------------------------------------------------------------------- */
+/* --- on the daemon's thread --- */
 
 /* What the desk takes may be gone at once. */
 bool problems_flush(struct problems *p)

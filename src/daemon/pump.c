@@ -110,7 +110,7 @@ bool pump_starved(const struct pump *p)
 	return p->starved;
 }
 
-/* --- out ------------------------------------------------------------------------------------------------ */
+/* --- out --- */
 
 static bool remember(struct pump *p, const struct st_req *r)
 {
@@ -180,7 +180,7 @@ enum err pump_send(struct pump *p, struct st_req *r)
 	return OK;
 }
 
-/* --- in ------------------------------------------------------------------------------------------------- */
+/* --- in --- */
 
 bool pump_event(struct pump *p, const struct event *ev, struct now now)
 {

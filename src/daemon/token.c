@@ -11,7 +11,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* --- the key ------------------------------------------------------------------------------------------- */
+/* --- the key --- */
 
 static bool read_key(const char *path, struct token_key *ret)
 {
@@ -64,7 +64,7 @@ enum err token_key_open(const char *data, struct token_key *ret, struct why *why
 	return OK;
 }
 
-/* --- tokens -------------------------------------------------------------------------------------------- */
+/* --- tokens --- */
 
 bool token_write(const struct token_key *key, uint64_t run, unsigned attempt, char ret[static TOKEN_SIZE])
 {

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* --- the walk ------------------------------------------------------------------------------------------ */
+/* --- the walk --- */
 
 /* One way up. E_BUSY: something changed under way. */
 static enum err walk_once(kin_fn *look, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
@@ -50,7 +50,7 @@ enum err lineage_walk(kin_fn *look, void *ctx, pid_t pid, uint64_t since, struct
 	return e;
 }
 
-/* --- on this machine ----------------------------------------------------------------------------------- */
+/* --- on this machine --- */
 
 static bool read_name(const char *name, struct lineage *ret)
 {

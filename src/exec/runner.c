@@ -19,7 +19,7 @@
 /* Events of slots carry their index and turn; these are the others'. */
 enum { EVENT_SOCKET = UINT32_MAX - 8, EVENT_LAUNCHER, EVENT_TIMER, EVENT_READY };
 
-/* --- open and close ------------------------------------------------------------------------------------ */
+/* --- open and close --- */
 
 static bool listen_to(struct runner *r, int fd, uint64_t data)
 {
@@ -104,7 +104,7 @@ void runner_close(struct runner *r)
 	free(r);
 }
 
-/* --- trouble ------------------------------------------------------------------------------------------- */
+/* --- trouble --- */
 
 void runner_trouble_set(struct runner *r, unsigned which, const char *fmt, ...)
 {
@@ -138,7 +138,7 @@ enum err runner_trouble(const struct runner *r, struct wall *since, struct why *
 	return OK;
 }
 
-/* --- what is said -------------------------------------------------------------------------------------- */
+/* --- what is said --- */
 
 /* Before anything is begun: whatever comes of the attempts under way can be said without memory. One may be
  * told born and ended, and both again to who asked twice. */
@@ -181,7 +181,7 @@ enum err runner_say(struct runner *r, const struct rn_says *s)
 	return OK;
 }
 
-/* --- slots --------------------------------------------------------------------------------------------- */
+/* --- slots --- */
 
 static struct slot *find(struct runner *r, uint64_t run, uint16_t attempt)
 {
@@ -275,7 +275,7 @@ void runner_later(struct slot *s, enum slot_state state)
 		s->pause *= 2;
 }
 
-/* --- what is asked ------------------------------------------------------------------------------------- */
+/* --- what is asked --- */
 
 static void start(struct runner *r, struct slot *s, const struct rn_req *q, bool is_new)
 {
@@ -376,7 +376,7 @@ void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t out
 	runner_forget(r, s);
 }
 
-/* --- what happens -------------------------------------------------------------------------------------- */
+/* --- what happens --- */
 
 void runner_launcher(struct runner *r, struct launcher l)
 {

@@ -81,7 +81,7 @@ void launch_sweep(struct runner *r, struct slot *s)
 	close(memfd);
 }
 
-/* --- what comes back ----------------------------------------------------------------------------------- */
+/* --- what comes back --- */
 
 static void refused(struct runner *r, struct slot *s, int error)
 {

@@ -27,8 +27,7 @@ static size_t offset_of(struct reader *r, size_t index)
 	return r->bytes;
 }
 
-/* --- errors ----------------------------------------------------------------------------------------------
- */
+/* --- errors --- */
 
 /* What libyaml says is right, and of little help to somebody who wanted to write a cron expression. */
 static enum err syntax_error(struct reader *r)
@@ -66,8 +65,7 @@ static enum err next(struct reader *r)
 	return r->has_event ? OK : syntax_error(r);
 }
 
-/* --- scalars: the core schema ----------------------------------------------------------------------------
- */
+/* --- scalars: the core schema --- */
 
 static bool all_of(struct str s, const char *set)
 {
@@ -210,8 +208,7 @@ static enum err scalar(struct reader *r, struct val *v)
 	return !e && v->kind == VAL_STR ? keep(r, s, &v->str) : e;
 }
 
-/* --- lists and maps --------------------------------------------------------------------------------------
- */
+/* --- lists and maps --- */
 
 static enum err value(struct reader *r, unsigned depth, struct val *v);
 
@@ -317,8 +314,7 @@ static enum err documents(struct reader *r, struct val *all)
 	}
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------
- */
+/* --- the whole --- */
 
 static enum err check_utf8(struct reader *r)
 {

@@ -33,7 +33,7 @@ int64_t http_now(void)
 	return clock_boot().us / 1000;
 }
 
-/* ---- other threads' side ---- */
+/* --- other threads' side --- */
 
 static void wake(struct http *h)
 {
@@ -71,7 +71,7 @@ struct http_stats http_stats(const struct http *h)
 				    h->stats.turns };
 }
 
-/* ---- the thread ---- */
+/* --- the thread --- */
 
 /* Those there are now; what they post themselves waits for the next turn. */
 static void run_posts(struct http *h)
@@ -235,7 +235,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* ---- from the first to the last ---- */
+/* --- from the first to the last --- */
 
 static void destroy(struct http *h)
 {

@@ -40,8 +40,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* --- what is said of it ----------------------------------------------------------------------------------
- */
+/* --- what is said of it --- */
 
 void out_harmless(char *text)
 {
@@ -104,8 +103,7 @@ static enum err failed(struct call *c, CURLcode code)
 	return ended(c, fault, "%s: %s", c->host, text);
 }
 
-/* --- what libcurl asks us --------------------------------------------------------------------------------
- */
+/* --- what libcurl asks us --- */
 
 static bool ip_of(const struct sockaddr *address, struct ip *ret, char text[64])
 {
@@ -169,8 +167,7 @@ static int called_off(void *self, curl_off_t a, curl_off_t b, curl_off_t d, curl
 	return c->req->cancel && atomic_load(c->req->cancel);
 }
 
-/* --- where it goes ---------------------------------------------------------------------------------------
- */
+/* --- where it goes --- */
 
 static bool same_part(CURLU *a, CURLU *b, CURLUPart part)
 {
@@ -283,8 +280,7 @@ static enum err follow(struct call *c, bool *again)
 	return go_to(c, url);
 }
 
-/* --- what is sent ----------------------------------------------------------------------------------------
- */
+/* --- what is sent --- */
 
 static bool add_header(struct call *c, struct str name, struct str value)
 {
@@ -413,8 +409,7 @@ static enum err send_once(struct call *c)
 	return ended(c, OUT_ANSWERED, "%d from %s (%s)", c->answer->status, c->host, c->answer->address);
 }
 
-/* --- the whole of it -------------------------------------------------------------------------------------
- */
+/* --- the whole of it --- */
 
 static enum err check(const struct out_request *r, struct why *why)
 {

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* --- reading ------------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 typedef const char *word_fn(unsigned n);
 
@@ -122,7 +122,7 @@ enum err runfile_parse(struct str block, struct runfile *ret, struct why *why)
 	return why_set(why, E_INPUT, WHY_NOWHERE, "a run file whose first half is damaged");
 }
 
-/* --- meaning ------------------------------------------------------------------------------------------- */
+/* --- meaning --- */
 
 static const struct {
 	uint8_t outcome;
@@ -170,7 +170,7 @@ void runfile_says(const struct runfile *f, struct rn_says *ret)
 	}
 }
 
-/* --- on disk ------------------------------------------------------------------------------------------- */
+/* --- on disk --- */
 
 void runfile_path(struct buf *out, const char *runs, uint64_t run, unsigned attempt, const char *kind)
 {

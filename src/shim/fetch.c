@@ -29,7 +29,7 @@ static bool printf_like(2, 3) not_had(struct value *v, const char *fmt, ...)
 	return false;
 }
 
-/* --- out of a file ------------------------------------------------------------------------------------- */
+/* --- out of a file --- */
 
 static bool read_file(const char *path, struct value *v)
 {
@@ -55,7 +55,7 @@ static bool read_file(const char *path, struct value *v)
 	return n < 0 ? not_had(v, "its file cannot be read: %s", strerror(e)) : true;
 }
 
-/* --- out of a program ---------------------------------------------------------------------------------- */
+/* --- out of a program --- */
 
 struct pipes {
 	int out[2], err[2], null;
@@ -159,7 +159,7 @@ static bool run_program(struct fetcher *f, char *const *argv, struct value *v)
 	return !WEXITSTATUS(status) || not_had(v, "its command ended with exit code %d", WEXITSTATUS(status));
 }
 
-/* --- what becomes of it -------------------------------------------------------------------------------- */
+/* --- what becomes of it --- */
 
 /* The newline that editors and programs put there is no part of it. */
 static void trim(struct value *v)

@@ -50,7 +50,7 @@ struct shim {
 	int64_t born, timeout_at, silent_since, lease_end, grace_end, next_round, round;
 };
 
-/* --- before birth -------------------------------------------------------------------------------------- */
+/* --- before birth --- */
 
 static int make_stdin(const struct blob *b)
 {
@@ -204,7 +204,7 @@ static int be_born(struct shim *s)
 	return e;
 }
 
-/* --- while it runs ------------------------------------------------------------------------------------- */
+/* --- while it runs --- */
 
 static int64_t now_us(void)
 {
@@ -336,7 +336,7 @@ static void watch(struct shim *s)
 	end_for(s, CAUSE_EXIT, 0);
 }
 
-/* --- its secrets --------------------------------------------------------------------------------------- */
+/* --- its secrets --- */
 
 /* As it stands in the record, where people look for the reason. */
 static void note_in_log(struct shim *s)
@@ -404,7 +404,7 @@ static void give_up(struct shim *s)
 		note_in_log(s);
 }
 
-/* --- its end ------------------------------------------------------------------------------------------- */
+/* --- its end --- */
 
 static void judge(struct shim *s)
 {
@@ -430,7 +430,7 @@ static void judge(struct shim *s)
 	log_write(&s->output.log, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
 }
 
-/* --- what is expected of it ---------------------------------------------------------------------------- */
+/* --- what is expected of it --- */
 
 static void printf_like(2, 3) disappoint(struct shim *s, const char *fmt, ...)
 {

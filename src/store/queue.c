@@ -49,7 +49,7 @@ void queue_destroy(struct queue *q)
 	close(q->fd);
 }
 
-/* ---- the caller's side ---- */
+/* --- the caller's side --- */
 
 static char *keep(char *to, struct str *s)
 {
@@ -192,7 +192,7 @@ void queue_close(struct queue *q)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* ---- the writer's side ---- */
+/* --- the writer's side --- */
 
 static struct timespec in_ms(int ms)
 {

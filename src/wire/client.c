@@ -46,7 +46,7 @@ static enum err went_away(const struct call *c)
 		c->ask->socket);
 }
 
-/* ---- the request ---- */
+/* --- the request --- */
 
 static bool is_clean(const char *s, bool blanks)
 {
@@ -77,7 +77,7 @@ static enum err render(struct call *c)
 	return c->out.failed ? E_NOMEM : OK;
 }
 
-/* ---- the connection ---- */
+/* --- the connection --- */
 
 static enum err cannot_connect(const struct call *c, int eno)
 {
@@ -147,7 +147,7 @@ static void send_some(struct call *c)
 		c->deaf = true; /* it may have refused a body before all of it was sent: its answer tells */
 }
 
-/* ---- the answer ---- */
+/* --- the answer --- */
 
 static enum err take(struct call *c, struct str body)
 {

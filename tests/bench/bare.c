@@ -4,7 +4,7 @@
 
 #define DAY 86400
 
-/* ---- the calendar ---- */
+/* --- the calendar --- */
 
 struct month {
 	int year;
@@ -51,7 +51,7 @@ static void month_of(struct month *m, int64_t day)
 	month_set(m, year, of_year >= next ? month + 1 : month);
 }
 
-/* ---- one zone ---- */
+/* --- one zone --- */
 
 static int64_t big(const unsigned char *p, unsigned bytes)
 {
@@ -108,7 +108,7 @@ static unsigned zone_find(const struct bare_zone *z, int64_t t)
 	return lo;
 }
 
-/* ---- the walk ---- */
+/* --- the walk --- */
 
 static uint32_t weekdays(uint8_t wanted, unsigned first)
 {

@@ -110,7 +110,7 @@ static struct st_req claim(uint64_t *seed, unsigned held)
 	return r;
 }
 
-/* ---- ours ---- */
+/* --- ours --- */
 
 static unsigned take(struct store *s)
 {
@@ -167,7 +167,7 @@ static double our_load(void)
 	return took;
 }
 
-/* ---- the bare loop ---- */
+/* --- the bare loop --- */
 
 static sqlite3 *bare_open(void)
 {
@@ -254,7 +254,7 @@ static double bare_load(void)
 	return took;
 }
 
-/* ---- figures ---- */
+/* --- figures --- */
 
 /* The best of several rounds each, in turn, so that both meet the same file. */
 static void claims(const char *name, unsigned held)

@@ -62,7 +62,7 @@ static int64_t instants[INSTANTS];
 static struct zone *zone;
 static struct bare_zone bare_zone;
 
-/* ---- setting up ---- */
+/* --- setting up --- */
 
 static void die(const char *what, const char *why)
 {
@@ -132,7 +132,7 @@ static void check(void)
 		}
 }
 
-/* ---- measuring ---- */
+/* --- measuring --- */
 
 static volatile int64_t sink; /* keeps the answers, so that nothing is optimised away */
 

@@ -10,8 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- the handler ------------------------------------------------------------------------------------------
- */
+/* --- the handler --- */
 
 static void echo(struct http_request *q)
 {
@@ -89,8 +88,7 @@ static void handle(void *ctx, struct http_request *q)
 		echo(q);
 }
 
-/* --- the server -------------------------------------------------------------------------------------------
- */
+/* --- the server --- */
 
 struct http_limits rig_limits(void)
 {
@@ -221,8 +219,7 @@ bool rig_await_connections(struct rig *r, unsigned n)
 	return false;
 }
 
-/* --- clients ----------------------------------------------------------------------------------------------
- */
+/* --- clients --- */
 
 int64_t now_ms(void)
 {

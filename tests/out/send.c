@@ -146,8 +146,7 @@ TEST(signature)
 	buf_free(&out);
 }
 
-/* --- calls ------------------------------------------------------------------------------------------------
- */
+/* --- calls --- */
 
 /* Listens, and says nothing. */
 static int mute(char url[64])

@@ -369,7 +369,7 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 	rig_end(&g);
 }
 
-/* --- again and again ----------------------------------------------------------------------------------- */
+/* --- again and again --- */
 
 enum { SOAK_RUNS = 60, SOAK_AT_ONCE = 8 };
 

@@ -136,7 +136,7 @@ TEST(network_file_systems_are_refused)
 	CHECK_INT(rundir_check("/proc", &why), E_INPUT); /* no unnamed files there */
 }
 
-/* --- redaction ----------------------------------------------------------------------------------------- */
+/* --- redaction --- */
 
 struct text {
 	char p[4096];
@@ -233,7 +233,7 @@ TEST(redaction_leaves_no_secret_in_random_text)
 	}
 }
 
-/* --- logs ---------------------------------------------------------------------------------------------- */
+/* --- logs --- */
 
 TEST(logs_of_every_length)
 {

@@ -258,7 +258,7 @@ void rig_sleep(int ms)
 	usleep((useconds_t)ms * 1000);
 }
 
-/* --- a cgroup ------------------------------------------------------------------------------------------ */
+/* --- a cgroup --- */
 
 static char cgroup_path[256], cgroup_mount[64];
 

@@ -111,7 +111,7 @@ void check_free(struct check *c)
 	free(c);
 }
 
-/* --- finding --------------------------------------------------------------------------------------- */
+/* --- finding --- */
 
 struct book *check_book(const struct check *c, uint64_t sid)
 {
@@ -171,7 +171,7 @@ bool check_held(const struct check *c, uint32_t key)
 	return false;
 }
 
-/* --- illness: why lateness may be excused ---------------------------------------------------------- */
+/* --- illness: why lateness may be excused --- */
 
 static void fall_ill(struct check *c, int64_t from, int64_t to, unsigned kind)
 {
@@ -369,7 +369,7 @@ void see_clock(struct check *c, int64_t before)
 		turn_back(&c->book[i], now);
 }
 
-/* --- commands and replies -------------------------------------------------------------------------- */
+/* --- commands and replies --- */
 
 static const char *const command_words[] = { "put",      "drop", "pause", "resume",    "run",  "stop",
 					     "backfill", "free", "clock", "recompile", "check" };

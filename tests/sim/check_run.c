@@ -1,7 +1,7 @@
 /* The judge on what is asked of the runner, and on what happens to processes. */
 #include "check_inner.h"
 
-/* --- what the engine asks of the runner ------------------------------------------------------------ */
+/* --- what the engine asks of the runner --- */
 
 /* Only what the store has answered lets an attempt begin (R2, R6). */
 static void check_cause(struct check *c, const struct view *v, const struct rn_req *q,
@@ -191,7 +191,7 @@ void see_request(struct check *c, const struct rn_req *q)
 	}
 }
 
-/* --- what happens to processes --------------------------------------------------------------------- */
+/* --- what happens to processes --- */
 
 /* No occurrence is executed as two runs. */
 static void check_once(struct check *c, const struct view *v, uint32_t self)

@@ -47,7 +47,7 @@ static enum reason barred(const struct check *c, const struct rules *r, struct w
 				      : REASON_NONE;
 }
 
-/* --- what the engine asks of the store ------------------------------------------------------------- */
+/* --- what the engine asks of the store --- */
 
 void see_step(struct check *c, const struct effects *fx)
 {
@@ -552,7 +552,7 @@ void see_submit(struct check *c, const struct st_req *q)
 		check_fail(c, "R7: %u claims under way", c->claims);
 }
 
-/* --- what the store did ---------------------------------------------------------------------------- */
+/* --- what the store did --- */
 
 /* What a run was promised stands until it comes, unless people change the schedule's when, or pause it. */
 static void check_promise(struct check *c, const struct version *before, const struct sched_row *row)

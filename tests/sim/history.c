@@ -73,7 +73,7 @@ static struct history *history_of(const struct world *w)
 	return w->cast->self;
 }
 
-/* --- how runs end and what guards say -------------------------------------------------------------- */
+/* --- how runs end and what guards say --- */
 
 static int64_t some_time(struct world *w, int64_t lo, int64_t hi)
 {
@@ -139,7 +139,7 @@ static bool any_answer(struct world *w, const struct rn_req *q, uint16_t *reason
 	return !world_chance(w, 15);
 }
 
-/* --- what people do -------------------------------------------------------------------------------- */
+/* --- what people do --- */
 
 static void remember(struct history *h, uint64_t sid, const struct spec *s)
 {
@@ -280,7 +280,7 @@ static void do_something(struct world *w)
 	}
 }
 
-/* --- what befalls the machine ---------------------------------------------------------------------- */
+/* --- what befalls the machine --- */
 
 static int64_t some_downtime(struct world *w, bool dense)
 {

@@ -44,7 +44,7 @@ const struct scenario *scenario_first(void)
 	return first;
 }
 
-/* --- the players ----------------------------------------------------------------------------------- */
+/* --- the players --- */
 
 static struct fate scripted_fate(struct world *w, const struct rn_req *start)
 {
@@ -94,7 +94,7 @@ void answers(struct stage *s, uint64_t sid, enum rn_ask ask, bool yes, enum reas
 	s->answer[s->answers++] = (struct answer){ sid, ask, yes, reason };
 }
 
-/* --- setting --------------------------------------------------------------------------------------- */
+/* --- setting --- */
 
 /* "08:10", "08:10:30.5" of the day the stage is at, or with "MM-DD " before it. */
 struct wall at(struct stage *s, const char *when)
@@ -144,7 +144,7 @@ struct world *stage_world(struct stage *s)
 	return &s->w;
 }
 
-/* --- orders ---------------------------------------------------------------------------------------- */
+/* --- orders --- */
 
 static void fail(struct stage *s, int line, const char *what)
 {
@@ -187,7 +187,7 @@ void until(struct stage *s, const char *when)
 	world_run_until_wall(stage_world(s), at(s, when));
 }
 
-/* --- what stands in the rows ----------------------------------------------------------------------- */
+/* --- what stands in the rows --- */
 
 struct line {
 	struct wall from, to;

@@ -23,7 +23,7 @@ const struct zone *world_zone(unsigned zone)
 	return test_zone(names[zone]);
 }
 
-/* --- numbers and times ----------------------------------------------------------------------------- */
+/* --- numbers and times --- */
 
 static uint64_t draw(struct world *w)
 {
@@ -78,7 +78,7 @@ void world_say(struct world *w, const char *fmt, ...)
 	       text);
 }
 
-/* --- beginning and end ----------------------------------------------------------------------------- */
+/* --- beginning and end --- */
 
 void world_open(struct world *w, const struct world_options *o)
 {
@@ -129,7 +129,7 @@ void world_later(struct world *w, int64_t delay, uint64_t a, uint64_t b)
 	agenda_add(&w->agenda, w->t + delay, W_SCENE, a, b);
 }
 
-/* --- the engine ------------------------------------------------------------------------------------ */
+/* --- the engine --- */
 
 static void load_one(void *ctx, const struct load_item *item)
 {
@@ -358,7 +358,7 @@ void world_documents(struct world *w)
 	world_engine(w, &(struct event){ .kind = EV_DOCUMENTS });
 }
 
-/* --- time passes ----------------------------------------------------------------------------------- */
+/* --- time passes --- */
 
 static void happen(struct world *w, const struct entry *e)
 {

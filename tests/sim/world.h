@@ -74,8 +74,7 @@ struct plant {
 	void (*later)(struct world *w, uint64_t a, uint64_t b); /* W_PLANT */
 };
 
-/* --- the runner's side ------------------------------------------------------------------------------------
- */
+/* --- the runner's side --- */
 
 enum file_state { FILE_ASKED, FILE_ALIVE, FILE_ENDED, FILE_LOST, FILE_BURNT };
 
@@ -101,8 +100,7 @@ struct said { /* on its way to the engine */
 	uint8_t of; /* the request it answers, if it does */
 };
 
-/* --- the store's side -------------------------------------------------------------------------------------
- */
+/* --- the store's side --- */
 
 struct group { /* one commit */
 	struct st_req *req;
@@ -194,8 +192,7 @@ bool world_chance(struct world *w, unsigned percent);
 /* A scene of the cast's, later. */
 void world_later(struct world *w, int64_t delay, uint64_t a, uint64_t b);
 
-/* --- what befalls it ---------------------------------------------------------------------------------------
- */
+/* --- what befalls it --- */
 
 void world_up(struct world *w);
 void world_crash(struct world *w, int64_t down_for);   /* the daemon; runs go on */
@@ -213,8 +210,7 @@ void world_foreign(struct world *w, const struct st_req *q);
 /* A quiet engine must equal one freshly loaded; says so if not. */
 void world_compare(struct world *w);
 
-/* --- between the files of the world ------------------------------------------------------------------------
- */
+/* --- between the files of the world --- */
 
 enum world_kind { W_COMMIT, W_ANSWER, W_BIRTH, W_DEATH, W_SAY, W_UP, W_TICK, W_RESUMED, W_SCENE, W_PLANT };
 

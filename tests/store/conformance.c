@@ -91,7 +91,7 @@ static void expect_at(int line, struct rig *rig, const char *kind, const char *w
 }
 #define EXPECT(rig, kind, want) expect_at(__LINE__, rig, kind, want)
 
-/* ---- PUT ---- */
+/* --- PUT --- */
 
 ON_EACH(put_inserts_with_rev_1)
 {
@@ -392,7 +392,7 @@ ON_EACH(put_leaves_ranges_alone_unless_told)
 	CHECK_IN_VAIN(rig, r, ST_STALE);
 }
 
-/* ---- DROP ---- */
+/* --- DROP --- */
 
 ON_EACH(drop_leaves_a_tombstone)
 {
@@ -440,7 +440,7 @@ ON_EACH(drop_leaves_a_tombstone)
 	buf_free(&load);
 }
 
-/* ---- OCC ---- */
+/* --- OCC --- */
 
 ON_EACH(occ_records_the_run_as_it_is)
 {
@@ -698,7 +698,7 @@ ON_EACH(occ_backfill_says_what_it_was)
 	buf_free(&load);
 }
 
-/* ---- RANGE ---- */
+/* --- RANGE --- */
 
 ON_EACH(range_is_one_record)
 {
@@ -810,7 +810,7 @@ ON_EACH(range_refuses_what_cannot_be)
 	CHECK_IN_VAIN(rig, r, ST_REFUSED);
 }
 
-/* ---- WITHDRAW ---- */
+/* --- WITHDRAW --- */
 
 ON_EACH(withdraw_takes_back_what_did_not_run)
 {
@@ -950,7 +950,7 @@ ON_EACH(withdraw_forgets_no_number)
 	buf_free(&load);
 }
 
-/* ---- VERDICT ---- */
+/* --- VERDICT --- */
 
 ON_EACH(verdict_settles_what_is_pending)
 {
@@ -1002,7 +1002,7 @@ ON_EACH(verdict_changes_state_and_reason_only)
 	EXPECT(rig, "run", "7 5 1 2 9 0 4 0 0 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1");
 }
 
-/* ---- STARTED ---- */
+/* --- STARTED --- */
 
 ON_EACH(started_is_advisory)
 {
@@ -1048,7 +1048,7 @@ ON_EACH(started_by_state)
 		}
 }
 
-/* ---- FINISH ---- */
+/* --- FINISH --- */
 
 ON_EACH(finish_records_the_end)
 {
@@ -1200,7 +1200,7 @@ ON_EACH(finish_by_state)
 		}
 }
 
-/* ---- HOLD ---- */
+/* --- HOLD --- */
 
 ON_EACH(hold_comes_and_goes)
 {
@@ -1247,7 +1247,7 @@ ON_EACH(a_note_stays_until_another_is_said)
 	EXPECT(rig, "note", "");
 }
 
-/* ---- PROBLEM ---- */
+/* --- PROBLEM --- */
 
 #define NEVER_S "9223372036854775807"
 
@@ -1348,7 +1348,7 @@ ON_EACH(problem_refuses_what_cannot_be)
 	CHECK_IN_VAIN(rig, r, ST_REFUSED);
 }
 
-/* ---- load ---- */
+/* --- load --- */
 
 /* The first words of each line: "hold 1|sched 5|run 3|for 6 end 2|done 9 7". */
 static void expect_load_at(int line, struct rig *rig, const char *want)
@@ -1478,7 +1478,7 @@ ON_EACH(load_tells_followers_of_ends)
 	buf_free(&load);
 }
 
-/* ---- names ---- */
+/* --- names --- */
 
 static struct st_req req_name(unsigned kind, uint32_t number, const char *text)
 {
@@ -1502,7 +1502,7 @@ ON_EACH(names_are_kept_and_told_first)
 	buf_free(&load);
 }
 
-/* ---- sources ---- */
+/* --- sources --- */
 
 static struct st_req req_source(uint64_t sid, struct str from, uint32_t line)
 {
@@ -1531,7 +1531,7 @@ ON_EACH(a_source_is_kept_beside_the_row)
 	CHECK_INT(ask(rig, req_source(5, STR("/x"), 1)).res, ST_REFUSED);
 }
 
-/* ---- what agents know ---- */
+/* --- what agents know --- */
 
 static struct st_req req_state(const char *key, const char *text, uint32_t rev, int64_t at)
 {
@@ -1563,7 +1563,7 @@ ON_EACH(a_state_has_a_rev_to_swap_by)
 	EXPECT(rig, "state", "1 13 '' '{\"name\":1}'|2 14 'desk' '{\"a\":1}'");
 }
 
-/* ---- notes ---- */
+/* --- notes --- */
 
 static struct st_req req_memory(enum memory_act act, uint64_t run, const char *text, int64_t at)
 {
@@ -1668,7 +1668,7 @@ ON_EACH(notes_have_bounds)
 	CHECK_INT(ask(rig, r).res, ST_OK);
 }
 
-/* ---- agents ---- */
+/* --- agents --- */
 
 static struct st_req req_agent(enum agent_act act, const char *name, const char *text, uint32_t rev,
 			       int64_t at)
@@ -1724,7 +1724,7 @@ ON_EACH(an_agent_moves_and_goes)
 	CHECK_INT(ack.count, 3);
 }
 
-/* ---- words ---- */
+/* --- words --- */
 
 static struct st_req req_words(uint64_t run, unsigned kind, const char *text)
 {
@@ -1751,7 +1751,7 @@ ON_EACH(words_are_of_a_run)
 	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, long_text)).res, ST_REFUSED);
 }
 
-/* ---- what checks saved ---- */
+/* --- what checks saved --- */
 
 static struct st_req req_avoided(uint64_t sid, uint64_t run, int64_t ended)
 {
@@ -1786,7 +1786,7 @@ ON_EACH(what_a_check_saved_is_counted_once)
 	EXPECT(rig, "avoided", "0 -1 3|6 -1 1");
 }
 
-/* ---- PRUNE ---- */
+/* --- PRUNE --- */
 
 static struct st_req prune_runs(uint64_t first, uint64_t last, uint64_t end, int64_t at)
 {
@@ -1797,7 +1797,7 @@ static struct st_req prune_runs(uint64_t first, uint64_t last, uint64_t end, int
 	return r;
 }
 
-/* ---- news and notices ---- */
+/* --- news and notices --- */
 
 /* The same, and somebody wants to know. */
 static struct st_req told(struct st_req r, unsigned what)
@@ -2175,7 +2175,7 @@ ON_EACH(prune_of_what_there_is_not)
 	CHECK_IN_VAIN(rig, req_prune(PRUNE_SCHED, 5, 1000), ST_OK);
 }
 
-/* ---- what only the model has ---- */
+/* --- what only the model has --- */
 
 TEST(rows_clone_is_deep)
 {

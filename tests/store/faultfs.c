@@ -50,7 +50,7 @@ struct handle {
 	sqlite3_file *real; /* the database's only: for locks and shared memory */
 };
 
-/* ---- images ---- */
+/* --- images --- */
 
 static void *must(void *p)
 {
@@ -129,7 +129,7 @@ static void apply_changes(struct file *f, uint64_t *seed)
 	forget_changes(f);
 }
 
-/* ---- files ---- */
+/* --- files --- */
 
 static struct file *find(const char *path)
 {
@@ -259,7 +259,7 @@ static int file_close(sqlite3_file *base)
 	return h->real ? h->real->pMethods->xClose(h->real) : SQLITE_OK;
 }
 
-/* ---- locks and shared memory ---- */
+/* --- locks and shared memory --- */
 
 static int file_lock(sqlite3_file *base, int level)
 {
@@ -343,7 +343,7 @@ static const sqlite3_io_methods methods = {
 	.xShmUnmap = shm_unmap,
 };
 
-/* ---- the file system ---- */
+/* --- the file system --- */
 
 static int fs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int flags, int *out)
 {

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-/* ---- documents ---- */
+/* --- documents --- */
 
 static void check_document(int line, struct rig *rig, uint32_t rev, const char *want)
 {
@@ -113,7 +113,7 @@ TEST(old_things_are_walked_piece_by_piece)
 	rig_close(&rig);
 }
 
-/* ---- how often it was opened ---- */
+/* --- how often it was opened --- */
 
 struct home {
 	struct rig rig;
@@ -229,7 +229,7 @@ TEST(a_file_that_cannot_be_written)
 	rig_close(&p.rig);
 }
 
-/* ---- copies ---- */
+/* --- copies --- */
 
 /* Every run of it has its move, and every move its run: a copy of one moment keeps that. */
 TEST(a_copy_is_of_one_moment_whatever_is_written)

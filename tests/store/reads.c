@@ -64,7 +64,7 @@ static void sql(const char *path, const char *text)
 	sqlite3_close(db);
 }
 
-/* ---- opening ---- */
+/* --- opening --- */
 
 static void expect_refused_at(int line, const char *path, enum err want, const char *say)
 {
@@ -159,7 +159,7 @@ TEST(a_reader_cannot_write)
 	scene_close(&s);
 }
 
-/* ---- schedules ---- */
+/* --- schedules --- */
 
 TEST(schedules_by_sid)
 {
@@ -604,7 +604,7 @@ TEST(a_page_holds_only_so_much_text)
 	free(large);
 }
 
-/* ---- runs, problems, holds, against the model ---- */
+/* --- runs, problems, holds, against the model --- */
 
 /* What a question should find, in its order. */
 struct want {
@@ -914,7 +914,7 @@ TEST(pages_of_one_nominal_time)
 	scene_close(&s);
 }
 
-/* ---- bounds ---- */
+/* --- bounds --- */
 
 static void fill(const char *path, unsigned n)
 {

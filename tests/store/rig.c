@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-/* ---- directories ---- */
+/* --- directories --- */
 
 void make_dir(char *ret, size_t size)
 {
@@ -27,7 +27,7 @@ void remove_dir(const char *dir)
 	rmdir(dir);
 }
 
-/* ---- the rig ---- */
+/* --- the rig --- */
 
 const char *rig_name(enum rig_kind kind)
 {
@@ -111,7 +111,7 @@ struct st_ack rig_ask(struct rig *rig, const struct st_req *r)
 	return ack;
 }
 
-/* ---- rows as text ---- */
+/* --- rows as text --- */
 
 static void add_numbers(struct buf *out, const char *what, const int64_t *v, unsigned n)
 {

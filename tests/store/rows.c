@@ -245,7 +245,7 @@ void rows_free(struct rows *r)
 	free(r);
 }
 
-/* --- finding --------------------------------------------------------------------------------------- */
+/* --- finding --- */
 
 static struct rows_sched *sched_of(const struct rows *r, uint64_t sid)
 {
@@ -284,7 +284,7 @@ static void set_open(struct rows *r, struct record *x, bool want)
 	}
 }
 
-/* --- what each request does ------------------------------------------------------------------------ */
+/* --- what each request does --- */
 
 /* Numbers of schedules and runs: 0 means none, and databases give their integers a sign. */
 static bool is_number(uint64_t n)
@@ -1237,7 +1237,7 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	}
 }
 
-/* --- load ------------------------------------------------------------------------------------------ */
+/* --- load --- */
 
 static bool has_open_run(const struct rows *r, uint64_t sid)
 {
@@ -1341,7 +1341,7 @@ void rows_load(const struct rows *r, load_fn *fn, void *ctx)
 	fn(ctx, &(struct load_item){ .kind = LOAD_DONE, .done = { r->last_run, r->last_sid, r->last_end } });
 }
 
-/* --- looking in ------------------------------------------------------------------------------------ */
+/* --- looking in --- */
 
 size_t rows_scheds(const struct rows *r)
 {

@@ -14,7 +14,7 @@ void rows_free(struct rows *r);
 void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret);
 void rows_load(const struct rows *r, load_fn *fn, void *ctx);
 
-/* --- looking in from outside ----------------------------------------------------------------------- */
+/* --- looking in from outside --- */
 
 struct rows_sched {
 	struct sched_row row;

@@ -55,7 +55,7 @@ static void write_file(const char *text, size_t n)
 		fclose(f);
 }
 
-/* ---- statements ---- */
+/* --- statements --- */
 
 /* Nothing that the writer does may cost by how much there is: it would keep everything waiting. */
 TEST(no_statement_looks_through_a_table)
@@ -84,7 +84,7 @@ TEST(no_statement_looks_through_a_table)
 	remove_dir(dir);
 }
 
-/* ---- opening ---- */
+/* --- opening --- */
 
 static void expect_refused(int line, enum err want, const char *say)
 {
@@ -176,7 +176,7 @@ TEST(open_finishes_what_was_begun)
 	remove_dir(dir);
 }
 
-/* ---- submitting and collecting ---- */
+/* --- submitting and collecting --- */
 
 static bool readable(struct store *s, int ms)
 {
@@ -353,7 +353,7 @@ TEST(close_carries_out_what_is_queued)
 	remove_dir(dir);
 }
 
-/* ---- failures ---- */
+/* --- failures --- */
 
 /* A document too large for the store is refused, and the others of its group are carried out. */
 TEST(one_bad_request_does_not_poison_its_group)
@@ -420,7 +420,7 @@ TEST(somebody_elses_lock_is_an_outage)
 	remove_dir(dir);
 }
 
-/* ---- the log ---- */
+/* --- the log --- */
 
 static off_t size_of(const char *file)
 {
@@ -486,7 +486,7 @@ TEST(a_reader_holds_nothing_up)
 	remove_dir(dir);
 }
 
-/* ---- threads ---- */
+/* --- threads --- */
 
 enum { THREADS = 3, PER_THREAD = 1500 };
 

@@ -34,7 +34,7 @@ struct year {
 
 static const struct days no_days;
 
-/* --- the engine and its store ------------------------------------------------------------------------ */
+/* --- the engine and its store --- */
 
 static void step(struct year *y, const struct event *ev)
 {
@@ -110,7 +110,7 @@ static void pass_time(struct year *y, int64_t us)
 	y->now.boot.us += us;
 }
 
-/* --- people --------------------------------------------------------------------------------------------- */
+/* --- people --- */
 
 static uint64_t order(struct year *y, struct command c)
 {
@@ -156,8 +156,7 @@ static struct wall days_ago(const struct year *y, int64_t days)
 	return (struct wall){ y->now.wall.us - days * A_DAY * USEC };
 }
 
-/* --- pruning -----------------------------------------------------------------------------------------------
- */
+/* --- pruning --- */
 
 static void prune(struct year *y)
 {
@@ -186,7 +185,7 @@ static void prune(struct year *y)
 	}
 }
 
-/* --- a day --------------------------------------------------------------------------------------------- */
+/* --- a day --- */
 
 static void live(struct year *y, struct wall until)
 {

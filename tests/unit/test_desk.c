@@ -109,8 +109,7 @@ static void tear_down(struct fixture *f)
 	rmdir(f->dir);
 }
 
-/* --- told to stop ----------------------------------------------------------------------------------------
- */
+/* --- told to stop --- */
 
 struct parcel {
 	struct fixture *f;
@@ -175,8 +174,7 @@ TEST(what_was_not_done_is_let_go)
 	sem_destroy(&door.open);
 }
 
-/* --- never idle ------------------------------------------------------------------------------------------
- */
+/* --- never idle --- */
 
 struct busy {
 	struct fixture *f;
@@ -206,8 +204,7 @@ TEST(a_desk_that_is_never_idle_comes_back_to_what_was_put_off)
 	sem_destroy(&b.over);
 }
 
-/* --- too few descriptors ---------------------------------------------------------------------------------
- */
+/* --- too few descriptors --- */
 
 static void put_in(struct fixture *f, uint64_t sid, const char *zone)
 {

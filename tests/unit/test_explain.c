@@ -310,7 +310,7 @@ TEST(intervals_one_shots_and_org_timestamps)
 	check_rows(rows, ARRAY_LEN(rows));
 }
 
-/* --- changes of the clock ---------------------------------------------------------------------------- */
+/* --- changes of the clock --- */
 
 static int64_t utc(const char *text)
 {
@@ -468,7 +468,7 @@ TEST(clock_changes_give_no_more_lines_than_asked_for)
 	arena_free(&a);
 }
 
-/* --- random whens ------------------------------------------------------------------------------------ */
+/* --- random whens --- */
 
 /* The part of a when that the sentence is about, small enough to keep many. */
 struct sample {
@@ -750,7 +750,7 @@ TEST(no_two_different_whens_share_a_sentence)
 	free(slots);
 }
 
-/* --- truth of the lines about clock changes ---------------------------------------------------------- */
+/* --- truth of the lines about clock changes --- */
 
 static bool runs_in(const struct rule *r, const struct zone *z, int64_t from, int64_t to)
 {

@@ -293,8 +293,7 @@ TEST(names_are_looked_up_when_needed)
 	CHECK_INT(asked, 0);
 }
 
-/* --- bounds ----------------------------------------------------------------------------------------------
- */
+/* --- bounds --- */
 
 /* `text`, n times, between two others. */
 static const char *repeated(const char *before, const char *text, unsigned n, const char *after)

@@ -64,8 +64,7 @@ enum err applying_read_agent(struct op_call *call, struct applying *a, unsigned 
 	return e;
 }
 
-/* --- asking the store
- * ------------------------------------------------------------------------------------------- */
+/* --- asking the store --- */
 
 /* A request under way. */
 struct asking {
@@ -128,8 +127,7 @@ enum err applying_drop_agent(struct op_call *call, struct applying *a, struct re
 	return ask(call, a, &row, (struct source_row){ 0 }, &m->done, then);
 }
 
-/* --- what is there no more
- * -------------------------------------------------------------------------------------- */
+/* --- what is there no more --- */
 
 static bool is_gone(const struct applying *a, const struct read_agent *agent)
 {

@@ -1,8 +1,7 @@
 #include "api/apply/apply.h"
 #include "base/json.h"
 
-/* --- where it stands
- * -------------------------------------------------------------------------------------------- */
+/* --- where it stands --- */
 
 struct str applying_file(const struct val *list, int64_t i)
 {
@@ -47,8 +46,7 @@ static bool is_ours(const struct applying *a, struct str file)
 	return false;
 }
 
-/* --- reading
- * ---------------------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 static void tell_changes(const struct put_change *change, unsigned n, struct buf *out)
 {

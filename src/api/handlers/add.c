@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* --- the command line's side: arguments to keys of a document
- * --------------------------------------------------- */
+/* --- the command line's side: arguments to keys of a document --- */
 
 /* A command keeps the directory and the PATH it was given in: what works here works then. */
 static void write_command(const struct arg *arg, struct buf *out)
@@ -200,8 +199,7 @@ enum err op_edit(struct op_call *call)
 	return e;
 }
 
-/* --- the daemon's side
- * ------------------------------------------------------------------------------------------ */
+/* --- the daemon's side --- */
 
 /* One more that a run makes. */
 static bool is_granted(const struct op_call *call, const struct put *p)
@@ -299,8 +297,7 @@ enum err handle_add(struct op_call *call, struct api *api)
 	return e ? e : put_unless_same(call, api, p);
 }
 
-/* --- edit
- * ------------------------------------------------------------------------------------------------------- */
+/* --- edit --- */
 
 static void drop_key(struct op_call *call, struct val *map, const char *key)
 {

@@ -10,8 +10,7 @@
 #include "cli/table.h"
 #include "core/doc/agent/agent.h"
 
-/* --- on the daemon's side
- * ----------------------------------------------------------------------------------- */
+/* --- on the daemon's side --- */
 
 /* Its definition, without what looks like a secret: whoever may look at agents may not see it. */
 static void tell_definition(struct op_call *call, struct val *map)
@@ -89,9 +88,7 @@ enum err handle_agent(struct op_call *call, struct api *api)
 	return e ? e : tell_agent(call, api, &agent, true);
 }
 
-/* --- rm
- * ---------------------------------------------------------------------------------------------------------
- */
+/* --- rm --- */
 
 struct removing {
 	struct api *api;
@@ -146,8 +143,7 @@ enum err handle_agent_rm(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- for people
- * ------------------------------------------------------------------------------------------------- */
+/* --- for people --- */
 
 static const char *place(struct op_call *call, const struct val *v)
 {
@@ -220,8 +216,7 @@ void show_agent(struct op_call *call, const struct val *v)
 		print_definition(call, d);
 }
 
-/* --- check
- * ------------------------------------------------------------------------------------------------------ */
+/* --- check --- */
 
 static void error_json(struct op_call *call, const char *file, struct buf *out)
 {

@@ -44,8 +44,7 @@ printf_like(5, 6) static void found(struct buf *out, enum state state, const cha
 	buf_addc(out, '}');
 }
 
-/* --- what to do
- * ------------------------------------------------------------------------------------------------- */
+/* --- what to do --- */
 
 /* By a word of what the machine, or SQLite, said of it. The first that fits. */
 static const struct {
@@ -98,8 +97,7 @@ static const char *remedy(const char *text)
 	return "see to what it says; rota tries again by itself";
 }
 
-/* --- from inside the daemon
- * ------------------------------------------------------------------------------------- */
+/* --- from inside the daemon --- */
 
 struct looking {
 	struct api *api;
@@ -325,8 +323,7 @@ enum err handle_doctor(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- from here
- * -------------------------------------------------------------------------------------------------- */
+/* --- from here --- */
 
 static void look_at_zones(struct op_call *call, struct buf *out)
 {

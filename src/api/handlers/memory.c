@@ -10,8 +10,7 @@
 
 #include <stdlib.h>
 
-/* --- on the daemon's side
- * ----------------------------------------------------------------------------------- */
+/* --- on the daemon's side --- */
 
 static void tell_note(struct buf *out, const struct read_memory *m)
 {
@@ -290,8 +289,7 @@ enum err handle_memory_remove_run(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- from here
- * -------------------------------------------------------------------------------------------------- */
+/* --- from here --- */
 
 static void set_arg(struct op_call *call, const char *name, struct str text)
 {
@@ -377,8 +375,7 @@ enum err op_memory(struct op_call *call)
 		       STR_SHORT(word), call->op->example);
 }
 
-/* --- for people
- * ------------------------------------------------------------------------------------------------- */
+/* --- for people --- */
 
 static void print_note(struct op_call *call, const struct val *note)
 {

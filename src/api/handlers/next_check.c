@@ -10,8 +10,7 @@
 
 #include <stdlib.h>
 
-/* --- on the daemon's side
- * ----------------------------------------------------------------------------------- */
+/* --- on the daemon's side --- */
 
 /* Between which bounds, in seconds; 0: none are given. By the schedule as it stands now, whatever its run was
  * claimed under; its agent's, where it has none. */
@@ -104,8 +103,7 @@ enum err handle_next_check(struct op_call *call, struct api *api)
 	return api_order(call, api, &c, was_set);
 }
 
-/* --- from here
- * -------------------------------------------------------------------------------------------------- */
+/* --- from here --- */
 
 enum err op_next_check(struct op_call *call)
 {

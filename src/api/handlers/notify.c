@@ -14,8 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- notices ---------------------------------------------------------------------------------------------
- */
+/* --- notices --- */
 
 void tell_notice(struct buf *out, struct reader *r, const struct notice_row *n)
 {
@@ -103,8 +102,7 @@ enum err handle_notice(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- who is told -----------------------------------------------------------------------------------------
- */
+/* --- who is told --- */
 
 static enum err who(struct op_call *call, struct api *api, struct config_notify *ret, const char **origin)
 {
@@ -197,8 +195,7 @@ const char *notify_missing(struct op_call *call, struct api *api)
 	return NULL;
 }
 
-/* --- set -------------------------------------------------------------------------------------------------
- */
+/* --- set --- */
 
 struct changing {
 	struct api *api;
@@ -291,8 +288,7 @@ enum err handle_set_notify(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- test ------------------------------------------------------------------------------------------------
- */
+/* --- test --- */
 
 static void is_put(void *arg)
 {
@@ -342,8 +338,7 @@ enum err handle_test_notify(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- the command line's side ------------------------------------------------------------------------------
- */
+/* --- the command line's side --- */
 
 /* A call of another row, whose arguments of the same names go along. */
 static struct op_call sub_call(struct op_call *call, const char *row)

@@ -20,8 +20,7 @@ enum err op_pause(struct op_call *call)
 	return remote_row(call, pauses ? "pause-many" : "resume-many", NULL, (struct str){ 0 });
 }
 
-/* --- what is asked for
- * ------------------------------------------------------------------------------------------ */
+/* --- what is asked for --- */
 
 /* A pause or its end, on its way to one schedule, to those of a tag, or to all. */
 struct pausing {
@@ -81,8 +80,7 @@ static void tell_pause(struct op_call *call, const struct pausing *p)
 	tell_str(&call->answer, "note", p->command.note.p ? p->command.note : p->note);
 }
 
-/* --- one, or everything
- * ----------------------------------------------------------------------------------------- */
+/* --- one, or everything --- */
 
 static enum err tell_done(struct op_call *call, const struct pausing *p, const struct reply *r)
 {
@@ -137,8 +135,7 @@ enum err handle_resume(struct op_call *call, struct api *api)
 	return one(call, api, CMD_RESUME);
 }
 
-/* --- those with a tag
- * ------------------------------------------------------------------------------------------- */
+/* --- those with a tag --- */
 
 static bool has_tag(struct op_call *call, const struct read_sched *s, struct str tag)
 {
@@ -252,8 +249,7 @@ enum err handle_resume_many(struct op_call *call, struct api *api)
 	return many(call, api, CMD_RESUME);
 }
 
-/* --- for people
- * ------------------------------------------------------------------------------------------------- */
+/* --- for people --- */
 
 static bool is_set(const struct val *v, const char *name)
 {

@@ -76,8 +76,7 @@ enum err handle_problem(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- ack
- * -------------------------------------------------------------------------------------------------------- */
+/* --- ack --- */
 
 struct acking {
 	struct api *api;
@@ -135,8 +134,7 @@ enum err handle_ack(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- for people
- * ------------------------------------------------------------------------------------------------- */
+/* --- for people --- */
 
 static const char *state_of(struct op_call *call, const struct val *p)
 {

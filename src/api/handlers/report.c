@@ -31,8 +31,7 @@ static enum err read_text(struct op_call *call, struct str *ret)
 	return OK;
 }
 
-/* --- on the daemon's side
- * ----------------------------------------------------------------------------------- */
+/* --- on the daemon's side --- */
 
 /* Into the same file that the run itself would write to: there is one place where reports are. What is there
  * already (`written`) is only told to those who follow. */
@@ -63,8 +62,7 @@ enum err handle_report(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- from here
- * -------------------------------------------------------------------------------------------------- */
+/* --- from here --- */
 
 /* Where its file cannot be written: a sandbox may have the socket and not the file. If it was `written`,
  * those who follow are told, and nothing depends on it. */

@@ -15,8 +15,7 @@
 
 enum { ATTEMPTS_TOLD = 20, REPORTS_TOLD = 100, REPORTS_SHOWN = 10 }; /* the last ones */
 
-/* --- the answer
- * ------------------------------------------------------------------------------------------------- */
+/* --- the answer --- */
 
 /* In seconds, by the run file where it is over: the record's start is when it was seen, which may be after
  * its end. None where it has not begun. */
@@ -194,8 +193,7 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- for people
- * ------------------------------------------------------------------------------------------------- */
+/* --- for people --- */
 
 static void line(struct op_call *call, const char *name, const char *text)
 {

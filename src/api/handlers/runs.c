@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- runs
- * -------------------------------------------------------------------------------------------------------- */
+/* --- runs --- */
 
 void tell_runs(struct op_call *call, struct api *api, const struct read_runs *page)
 {
@@ -90,8 +89,7 @@ void show_runs(struct op_call *call, const struct val *v)
 		fprintf(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
 }
 
-/* --- logs
- * -------------------------------------------------------------------------------------------------------- */
+/* --- logs --- */
 
 /* The run a name means: a run, or the latest of a schedule. */
 static enum err find_run(struct op_call *call, struct api *api, struct run_row *ret)
@@ -279,8 +277,7 @@ enum err op_logs(struct op_call *call)
 	return l.run ? read_log(call, &l, op_arg(call, "follow")->given) : E_NOMEM;
 }
 
-/* --- run, and wait
- * ------------------------------------------------------------------------------------------------ */
+/* --- run, and wait --- */
 
 static bool is_over(const struct val *run)
 {

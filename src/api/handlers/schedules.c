@@ -7,8 +7,7 @@
 #include "cli/remote.h"
 #include "cli/table.h"
 
-/* --- looking
- * ---------------------------------------------------------------------------------------------------- */
+/* --- looking --- */
 
 enum err op_ls(struct op_call *call)
 {
@@ -200,8 +199,7 @@ void show_schedule(struct op_call *call, const struct val *v)
 	}
 }
 
-/* --- doing
- * ------------------------------------------------------------------------------------------------------- */
+/* --- doing --- */
 
 /* An order that is simply done or not: what is said if not, and the schedule it is for, if for one. */
 struct simple {

@@ -11,8 +11,7 @@
 
 #include <stdlib.h>
 
-/* --- on the daemon's side
- * ----------------------------------------------------------------------------------- */
+/* --- on the daemon's side --- */
 
 static enum err whose(struct op_call *call, struct str *ret)
 {
@@ -182,8 +181,7 @@ enum err handle_state_change(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- from here
- * -------------------------------------------------------------------------------------------------- */
+/* --- from here --- */
 
 /* {"a":{"b":VALUE}} for a.b; VALUE is JSON, or else the text itself. */
 static enum err write_patch(struct op_call *call, struct str path, struct str value, struct buf *out)

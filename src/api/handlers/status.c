@@ -163,8 +163,7 @@ enum err handle_status(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- for people
- * ------------------------------------------------------------------------------------------------- */
+/* --- for people --- */
 
 static bool is_set(const struct val *v, const char *name)
 {

@@ -47,8 +47,7 @@ enum err handle_stop(struct op_call *call, struct api *api)
 	return e ? e : api_order(call, api, &c, stopped);
 }
 
-/* --- all of a schedule's
- * ---------------------------------------------------------------------------------------- */
+/* --- all of a schedule's --- */
 
 struct stopping {
 	struct api *api;

@@ -11,8 +11,7 @@
 #include "core/when/civil.h"
 #include "core/when/iso.h"
 
-/* --- which time is meant
- * ---------------------------------------------------------------------------------------- */
+/* --- which time is meant --- */
 
 /* A schedule's times, with the zone people see on their screens beside its own. */
 struct times {
@@ -92,8 +91,7 @@ static enum err time_asked(struct op_call *call, const struct times *t, struct w
 	return OK;
 }
 
-/* --- the answer
- * ------------------------------------------------------------------------------------------------- */
+/* --- the answer --- */
 
 /* Whoever holds it up now: everything is paused, or its agent or account is held. */
 static enum err read_obstacles(struct op_call *call, struct api *api, const struct policy *policy,
@@ -228,8 +226,7 @@ enum err handle_why(struct op_call *call, struct api *api)
 	return e;
 }
 
-/* --- for people
- * ------------------------------------------------------------------------------------------------- */
+/* --- for people --- */
 
 struct word {
 	const char *word, *text;

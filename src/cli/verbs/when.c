@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- batch -----------------------------------------------------------------------------------------------
- */
+/* --- batch --- */
 
 static enum err batch_question(const struct val *line, struct question *q, struct why *why)
 {
@@ -119,8 +118,7 @@ static enum err batch(struct op_call *call, struct str path)
 	return OK;
 }
 
-/* --- the operations --------------------------------------------------------------------------------------
- */
+/* --- the operations --- */
 
 static enum err one(struct op_call *call, unsigned count, bool all)
 {

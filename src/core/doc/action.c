@@ -6,8 +6,7 @@
 
 #define IN_ACTION(field) offsetof(struct doc_action, field)
 
-/* --- command ---------------------------------------------------------------------------------------------
- */
+/* --- command --- */
 
 static enum err set_cwd(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
@@ -80,8 +79,7 @@ static void write_input(const void *from, struct buf *out)
 	write_text(((const struct doc_action *)from)->input, out);
 }
 
-/* --- event -----------------------------------------------------------------------------------------------
- */
+/* --- event --- */
 
 enum { ANY = KEY_KIND(VAL_MAP + 1) - 1 };
 
@@ -100,8 +98,7 @@ static void write_data(const void *from, struct buf *out)
 		json_write(out, &a->data);
 }
 
-/* --- agent_turn ------------------------------------------------------------------------------------------
- */
+/* --- agent_turn --- */
 
 static enum err set_message(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
@@ -115,8 +112,7 @@ static void write_message(const void *from, struct buf *out)
 	write_text(((const struct doc_action *)from)->message, out);
 }
 
-/* --- webhook ---------------------------------------------------------------------------------------------
- */
+/* --- webhook --- */
 
 const char *const doc_methods[] = { "POST", "GET", "PUT", "PATCH", "DELETE", NULL };
 
@@ -200,8 +196,7 @@ static void write_body(const void *from, struct buf *out)
 		json_write(out, &a->body);
 }
 
-/* --- the table of actions --------------------------------------------------------------------------------
- */
+/* --- the table of actions --- */
 
 static const struct key command_keys[] = {
 	KEY_OF_TYPE,

@@ -9,8 +9,7 @@
 
 #define IN_CONFIG(field) offsetof(struct config, field)
 
-/* --- calendars: {holidays: [2026-12-25, …]} --------------------------------------------------------------
- */
+/* --- calendars: {holidays: [2026-12-25, …]} --- */
 
 static enum err read_day(struct key_reader *r, const struct val *v, int32_t *ret)
 {
@@ -120,9 +119,7 @@ struct calendars config_calendars(struct config *c)
 	return (struct calendars){ find_calendar, c };
 }
 
-/* --- out: {allow: [10.0.0.0/8, hooks.example.org], ca: /path, downgrade: true}
- * ------------------------------
- */
+/* --- out: {allow: [10.0.0.0/8, hooks.example.org], ca: /path, downgrade: true} --- */
 
 static enum err set_allow(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
@@ -194,8 +191,7 @@ static void write_out(const void *from, struct buf *out)
 	buf_addc(out, '}');
 }
 
-/* --- secrets: {NAME: {file: /path}, OTHER: {credential: name}, THIRD: {command: …}} -----------------------
- */
+/* --- secrets: {NAME: {file: /path}, OTHER: {credential: name}, THIRD: {command: …}} --- */
 
 static bool is_variable(struct str s)
 {
@@ -300,9 +296,7 @@ static void write_secrets(const void *from, struct buf *out)
 	buf_addc(out, '}');
 }
 
-/* --- notify: {events: […], to: […]}, whose secrets are not shown
- * ----------------------------------------------
- */
+/* --- notify: {events: […], to: […]}, whose secrets are not shown --- */
 
 static enum err set_notify(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
@@ -317,8 +311,7 @@ static void write_notify(const void *from, struct buf *out)
 	notify_show(&((const struct config *)from)->notify, out);
 }
 
-/* --- the table of settings -------------------------------------------------------------------------------
- */
+/* --- the table of settings --- */
 
 #define KIB INT64_C(1024)
 #define TEXT(setting, field)                                                                                 \
@@ -397,8 +390,7 @@ const struct setting config_settings[] = {
 };
 static_assert(ARRAY_LEN(config_settings) <= CONFIG_SETTINGS_MAX, "room for every setting's source");
 
-/* --- putting them together -------------------------------------------------------------------------------
- */
+/* --- putting them together --- */
 
 /* What a setting may be called: the names of the table in a form keys_read takes. */
 static void keys_of(struct key ret[CONFIG_SETTINGS_MAX])

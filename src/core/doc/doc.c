@@ -25,8 +25,7 @@ void doc_warn(struct key_reader *r, size_t at, const char *fmt, ...)
 		list->warning[list->warnings++] = (struct doc_warning){ (uint32_t)at, copy };
 }
 
-/* --- one when out of an expression and keys ---------------------------------------------------------------
- */
+/* --- one when out of an expression and keys --- */
 
 /* The key that means the same as a directive. */
 static const struct key *key_of(enum ace_key directive)
@@ -187,8 +186,7 @@ static enum err read_when(struct doc_reader *r)
 	return OK;
 }
 
-/* --- one schedule ----------------------------------------------------------------------------------------
- */
+/* --- one schedule --- */
 
 static enum err check_whole(struct doc_reader *r, const struct val *v)
 {
@@ -248,8 +246,7 @@ static enum err read_schedule(struct str source, const struct val *v, const stru
 	return e;
 }
 
-/* --- all of a value --------------------------------------------------------------------------------------
- */
+/* --- all of a value --- */
 
 struct named {
 	struct str name;

@@ -3,8 +3,7 @@
 #include "core/doc/command.h"
 #include "core/doc/doc_inner.h"
 
-/* --- check: COMMAND, or agenda FILE ----------------------------------------------------------------------
- */
+/* --- check: COMMAND, or agenda FILE --- */
 
 enum err set_check(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
@@ -37,8 +36,7 @@ void write_check(const void *from, struct buf *out)
 	check_write(&((const struct schedule_doc *)from)->check, out);
 }
 
-/* --- expectations ----------------------------------------------------------------------------------------
- */
+/* --- expectations --- */
 
 #define IN_EXPECTATION(field) offsetof(struct doc_expectation, field)
 
@@ -114,8 +112,7 @@ void write_expectations(const void *from, struct buf *out)
 	keys_write_list(expectations, d->expectation, sizeof *d->expectation, d->expectations, out);
 }
 
-/* --- hooks -----------------------------------------------------------------------------------------------
- */
+/* --- hooks --- */
 
 #define IN_HOOK(field) offsetof(struct doc_hook, field)
 

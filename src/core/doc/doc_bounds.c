@@ -3,8 +3,7 @@
 #include "core/doc/inside.h"
 #include "core/when/dur.h"
 
-/* --- budget: 0.50 USD, 20000 tokens ----------------------------------------------------------------------
- */
+/* --- budget: 0.50 USD, 20000 tokens --- */
 
 enum { MICROS = 1000000, DECIMALS = 6 };
 #define DOLLARS_MAX INT64_C(1000000)
@@ -141,8 +140,7 @@ void write_budget(const void *from, struct buf *out)
 	budget_write(&((const struct schedule_doc *)from)->budget, out);
 }
 
-/* --- next_check: 5m..2h ----------------------------------------------------------------------------------
- */
+/* --- next_check: 5m..2h --- */
 
 /* One end of it, between these bytes. */
 static enum err read_end(struct key_reader *r, const struct val *v, size_t from, size_t to, int64_t *ret)
@@ -189,8 +187,7 @@ void write_next_check(const void *from, struct buf *out)
 	next_check_write(&((const struct schedule_doc *)from)->next_check, out);
 }
 
-/* --- grants ----------------------------------------------------------------------------------------------
- */
+/* --- grants --- */
 
 enum { GRANT_INTERVAL = 900 };
 

@@ -7,8 +7,7 @@
 #include "core/when/dur.h"
 #include "core/when/iso.h"
 
-/* --- keys of their own kind ------------------------------------------------------------------------------
- */
+/* --- keys of their own kind --- */
 
 static enum err set_id(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
@@ -162,8 +161,7 @@ static void write_action(const void *from, struct buf *out)
 	action_write(&((const struct schedule_doc *)from)->action, out);
 }
 
-/* --- keys that are directives ----------------------------------------------------------------------------
- */
+/* --- keys that are directives --- */
 
 static enum err set_expression(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
@@ -394,8 +392,7 @@ static void write_except(const void *from, struct buf *out)
 	buf_addc(out, ']');
 }
 
-/* --- the table of keys -----------------------------------------------------------------------------------
- */
+/* --- the table of keys --- */
 
 #define OWN(key, kind, setter, writer)                                                                       \
 	{                                                                                                    \

@@ -22,8 +22,7 @@ enum err doc_check_url(struct key_reader *r, const char *name, const struct val 
 		       name);
 }
 
-/* --- targets ---------------------------------------------------------------------------------------------
- */
+/* --- targets --- */
 
 #define IN_TARGET(field) offsetof(struct doc_target, field)
 
@@ -138,8 +137,7 @@ static void write_to(const void *from, struct buf *out)
 	notify_write_targets(n->to, n->targets, out);
 }
 
-/* --- of what ---------------------------------------------------------------------------------------------
- */
+/* --- of what --- */
 
 #define IN_NOTIFICATION(field) offsetof(struct doc_notification, field)
 

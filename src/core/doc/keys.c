@@ -19,8 +19,7 @@ static const unsigned kinds_of[KEY_TYPES] = {
 	[KEY_SIZE] = KEY_KIND(VAL_INT) | KEY_KIND(VAL_STR),
 };
 
-/* --- errors ----------------------------------------------------------------------------------------------
- */
+/* --- errors --- */
 
 const struct key *keys_find(const struct key *keys, struct str name)
 {
@@ -89,8 +88,7 @@ static enum err within(struct key_reader *r, const struct val *v, enum err e)
 	return e;
 }
 
-/* --- reading ---------------------------------------------------------------------------------------------
- */
+/* --- reading --- */
 
 static const struct {
 	const char *name;
@@ -234,8 +232,7 @@ enum err keys_read(struct key_reader *r, const char *what, const struct key *key
 	return OK;
 }
 
-/* --- writing ---------------------------------------------------------------------------------------------
- */
+/* --- writing --- */
 
 static bool is_usual(const struct key *k, const void *from)
 {
@@ -316,8 +313,7 @@ void keys_write(const struct key *keys, const void *from, bool first, struct buf
 	}
 }
 
-/* --- variants --------------------------------------------------------------------------------------------
- */
+/* --- variants --- */
 
 enum err keys_pass_over(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {

@@ -22,7 +22,7 @@ void command_send(struct engine *e, struct sched *s, struct st_req *r, enum wait
 	engine_submit(e, r, what, 0, command, s);
 }
 
-/* --- add and change ------------------------------------------------------------------------------------ */
+/* --- add and change --- */
 
 static uint8_t lane_of(const struct command *c)
 {
@@ -174,7 +174,7 @@ static void take_drop(struct engine *e, const struct command *c)
 	command_send(e, s, &r, FOR_DROP, c->tag);
 }
 
-/* --- pause and resume ---------------------------------------------------------------------------------- */
+/* --- pause and resume --- */
 
 void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command)
 {
@@ -293,7 +293,7 @@ static void paused_all(struct engine *e, const struct hold_row *hold)
 	}
 }
 
-/* --- run, stop, backfill, free ------------------------------------------------------------------------- */
+/* --- run, stop, backfill, free --- */
 
 static void take_run(struct engine *e, const struct command *c)
 {
@@ -480,7 +480,7 @@ void command_take(struct engine *e, const struct command *c)
 		takers[c->kind](e, c);
 }
 
-/* --- answers ------------------------------------------------------------------------------------------- */
+/* --- answers --- */
 
 /* A running attempt finishes; what has not set out never does. */
 void command_removed(struct engine *e, struct sched *s)

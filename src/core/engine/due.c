@@ -35,7 +35,7 @@ bool due_has_come(const struct engine *e, const struct sched *s, struct wall nom
 	return nominal.us != INT64_MAX && due_time(s, nominal).us <= e->now.wall.us;
 }
 
-/* --- the queue ----------------------------------------------------------------------------------------- */
+/* --- the queue --- */
 
 /* Until when its agent or its account is held. */
 struct wall due_held_until(struct engine *e, const struct sched *s)
@@ -125,7 +125,7 @@ void due_queue(struct engine *e, struct sched *s)
 	heap_put(&e->due, i, due_time(s, s->try).us);
 }
 
-/* --- records ------------------------------------------------------------------------------------------- */
+/* --- records --- */
 
 struct st_req due_request(const struct sched *s, enum st_op op, enum st_lane lane)
 {
@@ -297,7 +297,7 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, const str
 		   refused ? REASON_OVERLAP : REASON_NONE, command);
 }
 
-/* --- stretches ------------------------------------------------------------------------------------------ */
+/* --- stretches --- */
 
 /* The last nominal time, from the one in turn on, that has been due for so long. */
 struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since)
@@ -357,7 +357,7 @@ struct wall due_alike(const struct engine *e, const struct sched *s, struct wall
 	return t;
 }
 
-/* --- taking up what is due ----------------------------------------------------------------------------- */
+/* --- taking up what is due --- */
 
 /* What comes due while others are caught up with joins their line. */
 static bool joins_line(const struct engine *e, const struct sched *s)
@@ -452,7 +452,7 @@ void due_take_up(struct engine *e)
 	}
 }
 
-/* --- answers ------------------------------------------------------------------------------------------- */
+/* --- answers --- */
 
 static void claim_acked(struct engine *e, const struct wait *w, const struct st_ack *ack, struct sched *s)
 {

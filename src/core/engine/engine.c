@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* --- effects ------------------------------------------------------------------------------------------- */
+/* --- effects --- */
 
 void effects_clear(struct effects *fx)
 {
@@ -94,7 +94,7 @@ void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint6
 	fx->store[fx->stores++] = *r;
 }
 
-/* --- memory -------------------------------------------------------------------------------------------- */
+/* --- memory --- */
 
 struct sched *engine_sched(struct engine *e, uint64_t sid)
 {
@@ -352,7 +352,7 @@ void engine_free(struct engine *e)
 	free(e);
 }
 
-/* --- load ---------------------------------------------------------------------------------------------- */
+/* --- load --- */
 
 static void load_hold(struct engine *e, const struct hold_row *hold)
 {
@@ -422,7 +422,7 @@ static void loaded(struct engine *e)
 			due_queue(e, &e->sched[i]);
 }
 
-/* --- steps --------------------------------------------------------------------------------------------- */
+/* --- steps --- */
 
 static void acked(struct engine *e, const struct st_ack *ack)
 {
@@ -495,7 +495,7 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	out->failed |= e->broken;
 }
 
-/* --- what it shows ------------------------------------------------------------------------------------- */
+/* --- what it shows --- */
 
 bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 {

@@ -20,7 +20,7 @@ enum sched_flag {
 	SCHED_PAUSED = 2, /* by a person, or by max_failures; until paused_until */
 };
 
-/* --- events --------------------------------------------------------------------------------------------- */
+/* --- events --- */
 
 enum command_kind {
 	CMD_PUT,   /* add (sid 0) or change */
@@ -92,7 +92,7 @@ struct event {
 	};
 };
 
-/* --- effects -------------------------------------------------------------------------------------------- */
+/* --- effects --- */
 
 struct effects {
 	struct st_req *store;
@@ -105,7 +105,7 @@ struct effects {
 void effects_clear(struct effects *fx); /* keeps the memory */
 void effects_free(struct effects *fx);
 
-/* --- the engine ----------------------------------------------------------------------------------------- */
+/* --- the engine --- */
 
 struct now {
 	struct wall wall;

@@ -63,7 +63,7 @@ static void tell_runner(struct engine *e, struct run *r, enum rn_op op, enum rn_
 	engine_ask_runner(e, &q);
 }
 
-/* --- guards -------------------------------------------------------------------------------------------- */
+/* --- guards --- */
 
 static void go_on(struct engine *e, struct run *r);
 
@@ -228,7 +228,7 @@ void runs_state_changed(struct engine *e, uint32_t key)
 	}
 }
 
-/* --- attempts ------------------------------------------------------------------------------------------ */
+/* --- attempts --- */
 
 void runs_recorded(struct engine *e, struct run *r)
 {
@@ -419,7 +419,7 @@ void runs_cancel(struct engine *e, struct run *r, enum reason reason)
 	}
 }
 
-/* --- what the runner says ------------------------------------------------------------------------------ */
+/* --- what the runner says --- */
 
 static void born(struct engine *e, struct run *r)
 {
@@ -593,7 +593,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 	}
 }
 
-/* --- what the store answers ---------------------------------------------------------------------------- */
+/* --- what the store answers --- */
 
 static void gone(struct engine *e, struct run *r)
 {
@@ -671,7 +671,7 @@ void runs_later(struct engine *e)
 	}
 }
 
-/* --- after a load -------------------------------------------------------------------------------------- */
+/* --- after a load --- */
 
 void runs_recover(struct engine *e, struct run *r)
 {

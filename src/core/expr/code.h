@@ -72,8 +72,7 @@ must_check enum err expr_write_within(const struct expr_value *v, bool as_text, 
 				      struct arena *a, struct expr_budget *budget, struct buf *out,
 				      struct why *why);
 
-/* --- shared by the machine and what it calls ---------------------------------------------------------------
- */
+/* --- shared by the machine and what it calls --- */
 struct machine {
 	const struct expr_env *env;
 	struct arena *arena;
@@ -108,8 +107,7 @@ struct function {
 };
 extern const struct function expr_functions[]; /* ends with a NULL name */
 
-/* --- times -------------------------------------------------------------------------------------------------
- */
+/* --- times --- */
 #define NANOS INT64_C(1000000000)
 struct expr_value expr_timestamp(struct machine *m, const struct function *f, const struct expr_value *arg,
 				 unsigned n);

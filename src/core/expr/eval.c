@@ -3,8 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* --- what it may cost ------------------------------------------------------------------------------------
- */
+/* --- what it may cost --- */
 
 bool expr_spend(struct machine *m, size_t steps)
 {
@@ -48,8 +47,7 @@ struct expr_value expr_error(struct machine *m, const char *fmt, ...)
 	return (struct expr_value){ .kind = EXPR_ERROR, .error = w };
 }
 
-/* --- operations ------------------------------------------------------------------------------------------
- */
+/* --- operations --- */
 
 static struct expr_value boolean(bool b)
 {
@@ -216,8 +214,7 @@ static struct expr_value logical(struct machine *m, bool decides, const struct e
 	return boolean(!decides);
 }
 
-/* --- the machine -----------------------------------------------------------------------------------------
- */
+/* --- the machine --- */
 
 /* How many operands an instruction takes; it leaves one value. */
 static unsigned taken(const struct instruction *i)
@@ -338,8 +335,7 @@ enum err expr_run(const struct expr *e, const struct expr_env *env, struct arena
 	return OK;
 }
 
-/* --- from outside ----------------------------------------------------------------------------------------
- */
+/* --- from outside --- */
 
 bool expr_find_in(void *map, struct str name, struct expr_value *ret)
 {

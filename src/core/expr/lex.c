@@ -27,8 +27,7 @@ static enum err skip_blank(struct lexer *l)
 	return OK;
 }
 
-/* --- numbers ---------------------------------------------------------------------------------------------
- */
+/* --- numbers --- */
 
 static int hex_digit(char c)
 {
@@ -110,8 +109,7 @@ static enum err number(struct lexer *l, struct token *t)
 		       STR_SHORT(str_sub(l->text, t->at, l->at)));
 }
 
-/* --- strings ---------------------------------------------------------------------------------------------
- */
+/* --- strings --- */
 
 /* `count` digits of `base` at l->at; what they stand for is too large if there are fewer. */
 static uint32_t code(struct lexer *l, unsigned count, int base)
@@ -227,8 +225,7 @@ static bool string_prefix(const struct lexer *l, bool *raw, bool *bytes, size_t 
 	return false;
 }
 
-/* --- words and marks -------------------------------------------------------------------------------------
- */
+/* --- words and marks --- */
 
 static const struct {
 	const char *text;

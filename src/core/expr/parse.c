@@ -22,8 +22,7 @@ static const char *const token_words[TOK_COUNT] = {
 	[TOK_COLON] = "':'",      [TOK_COMMA] = "','",     [TOK_END] = "the end",
 };
 
-/* --- code ------------------------------------------------------------------------------------------------
- */
+/* --- code --- */
 
 /* Room for one more, grown by doubling. */
 static void *room(struct arena *a, void *items, unsigned n, size_t size)
@@ -72,8 +71,7 @@ static void land(struct parser *p, unsigned jump)
 	p->code[jump].arg = p->landing = p->n;
 }
 
-/* --- words -----------------------------------------------------------------------------------------------
- */
+/* --- words --- */
 
 static enum err next(struct parser *p)
 {
@@ -116,8 +114,7 @@ const char *expr_near(struct str name, const struct expr_names *names, struct ar
 	return text ? text : "";
 }
 
-/* --- grammar ---------------------------------------------------------------------------------------------
- */
+/* --- grammar --- */
 
 static enum err expression(struct parser *p);
 

@@ -84,8 +84,7 @@ enum err template_compile(struct str text, const struct expr_names *names, struc
 	return OK;
 }
 
-/* --- rendering -------------------------------------------------------------------------------------------
- */
+/* --- rendering --- */
 
 /* What rendering may still cost. */
 struct allowance {
@@ -142,8 +141,7 @@ enum err template_render(const struct template *t, const struct expr_env *env, s
 	return render(t, env, a, &left, out, why);
 }
 
-/* --- variables -------------------------------------------------------------------------------------------
- */
+/* --- variables --- */
 
 struct variables {
 	const struct expr_names *names;

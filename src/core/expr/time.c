@@ -3,8 +3,7 @@
 #include "core/when/civil.h"
 #include "core/when/iso.h"
 
-/* --- timestamps ------------------------------------------------------------------------------------------
- */
+/* --- timestamps --- */
 
 /* RFC 3339 and nothing else: a time needs its seconds and its offset. */
 static bool strict(struct str s)
@@ -62,8 +61,7 @@ struct expr_value expr_moved(struct machine *m, const struct expr_value *t, int6
 	return at_second(m, t->time.seconds + (back ? -s : s) + carry, (int32_t)(rest - carry * NANOS));
 }
 
-/* --- durations -------------------------------------------------------------------------------------------
- */
+/* --- durations --- */
 
 static const struct {
 	const char *name;
@@ -139,8 +137,7 @@ struct expr_value expr_duration(struct machine *m, const struct function *f, con
 	return (struct expr_value){ .kind = EXPR_DURATION, .duration = minus ? -total : total };
 }
 
-/* --- accessors -------------------------------------------------------------------------------------------
- */
+/* --- accessors --- */
 
 /* +05:30, -02:00, 02:00 */
 static bool fixed_offset(struct str s, int64_t *ret)
@@ -231,8 +228,7 @@ struct expr_value expr_part(struct machine *m, const struct function *f, const s
 	return time_part(f->part, arg->time.seconds + offset, arg->time.nanos);
 }
 
-/* --- text ------------------------------------------------------------------------------------------------
- */
+/* --- text --- */
 
 /* Nothing, or 3, 6 or 9 digits, as protobuf's JSON has it. */
 static void add_fraction(uint32_t nanos, struct buf *out)

@@ -49,8 +49,7 @@ struct expr_pair expr_pair(const struct expr_value *map, unsigned i)
 	return (struct expr_pair){ { .kind = EXPR_STRING, .str = p->key }, expr_of(&p->value) };
 }
 
-/* --- order -----------------------------------------------------------------------------------------------
- */
+/* --- order --- */
 
 static enum expr_order order(bool less, bool greater)
 {
@@ -116,8 +115,7 @@ enum expr_order expr_compare(const struct expr_value *a, const struct expr_value
 	return ORDER_NONE;
 }
 
-/* --- equality --------------------------------------------------------------------------------------------
- */
+/* --- equality --- */
 
 static bool lists_equal(struct machine *m, const struct expr_value *a, const struct expr_value *b)
 {

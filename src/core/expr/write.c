@@ -40,8 +40,7 @@ static bool as_string(const struct expr_value *v, const struct zone *zone, struc
 	}
 }
 
-/* --- what it costs ---------------------------------------------------------------------------------------
- */
+/* --- what it costs --- */
 
 /* Steps, before anything is written: a value may stand many times in a list, and maps are sorted by looking
  * for each of their keys. */
@@ -65,8 +64,7 @@ static bool pay(struct expr_budget *budget, const struct expr_value *v)
 	return paid;
 }
 
-/* --- JSON ------------------------------------------------------------------------------------------------
- */
+/* --- JSON --- */
 
 static enum err write_json(const struct expr_value *v, const struct zone *zone, struct arena *a,
 			   struct buf *out, struct why *why);

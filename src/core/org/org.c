@@ -1,7 +1,6 @@
 #include "core/org/org.h"
 
-/* --- lines -----------------------------------------------------------------------------------------------
- */
+/* --- lines --- */
 
 /* Where the line after the one at `at` begins. */
 static size_t next_line(struct str text, size_t at)
@@ -16,8 +15,7 @@ static struct str line_at(struct str text, size_t at)
 	return str_trim(str_sub(text, at, next_line(text, at)));
 }
 
-/* --- headings --------------------------------------------------------------------------------------------
- */
+/* --- headings --- */
 
 static bool is_tag(char c)
 {
@@ -54,8 +52,7 @@ bool org_heading_next(struct str text, size_t from, struct org_heading *ret)
 	return false;
 }
 
-/* --- drawers ---------------------------------------------------------------------------------------------
- */
+/* --- drawers --- */
 
 static bool is_planning(struct str line)
 {

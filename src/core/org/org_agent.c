@@ -2,8 +2,7 @@
 #include "base/utf8.h"
 #include "core/org/org.h"
 
-/* --- where it stands -------------------------------------------------------------------------------------
- */
+/* --- where it stands --- */
 
 /* The first heading of level 1, and where its text ends. */
 static bool find_agent(struct str text, struct org_heading *ret, size_t *end)
@@ -53,8 +52,7 @@ bool org_is_agent(struct str text)
 	return find_prompt(text, h.text, end, &prompt);
 }
 
-/* --- what it says ----------------------------------------------------------------------------------------
- */
+/* --- what it says --- */
 
 static enum err check_bytes(struct str text, struct why *why)
 {

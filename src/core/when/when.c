@@ -66,8 +66,7 @@ static enum err bound(struct parse *p, struct str v, bool end, int64_t *ret)
 	return OK;
 }
 
-/* --- the forms -------------------------------------------------------------------------------------------
- */
+/* --- the forms --- */
 
 /* With "either is enough", a day field that is always true makes the other one meaningless. */
 static void warn_of_day_rule(struct parse *p, const struct cron *c)
@@ -266,8 +265,7 @@ static enum err form_phrase(struct parse *p, struct str form)
 	return e;
 }
 
-/* --- the directives --------------------------------------------------------------------------------------
- */
+/* --- the directives --- */
 
 static enum err positive(struct parse *p, struct str v, int64_t *ret)
 {
@@ -467,8 +465,7 @@ static enum err (*const setters[ACE_KEYS])(struct parse *p, struct str value) = 
 	[ACE_GAP] = set_gap,       [ACE_FOLD] = set_fold,
 };
 
-/* --- the whole -------------------------------------------------------------------------------------------
- */
+/* --- the whole --- */
 
 static enum err read_zone(struct parse *p)
 {

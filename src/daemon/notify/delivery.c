@@ -17,8 +17,7 @@ static bool is_request(const struct notice_row *n)
 	return str_starts(n->target, STR("{\"type\":\"webhook\""));
 }
 
-/* --- what is executed ------------------------------------------------------------------------------------
- */
+/* --- what is executed --- */
 
 /* The secret itself, or what its file has. */
 static enum err find_secret(struct str said, struct arena *a, struct str *ret, struct why *why)
@@ -185,8 +184,7 @@ enum err errand_render(const struct notice_row *n, const struct way_out *out, st
 	return e;
 }
 
-/* --- how it ended ----------------------------------------------------------------------------------------
- */
+/* --- how it ended --- */
 
 static const struct deliver_policy *policy_of(const struct notice_row *n)
 {

@@ -33,8 +33,7 @@ const char *const notice_state_words[NOTICE_STATES] = {
 	[NOTICE_GONE] = "gone",       [NOTICE_JOINED] = "joined",
 };
 
-/* --- messages --------------------------------------------------------------------------------------------
- */
+/* --- messages --- */
 
 static void put_text(struct buf *out, const char *name, struct str text)
 {
@@ -114,8 +113,7 @@ static void put_run(const struct run_row *r, struct buf *out)
 	put_time(out, "ended", r->ended);
 }
 
-/* --- receivers -------------------------------------------------------------------------------------------
- */
+/* --- receivers --- */
 
 /* Those on one host wait for each other, whatever their paths are. */
 static uint64_t line_of(const struct doc_target *t, struct str text)
@@ -170,8 +168,7 @@ static enum err add_all(struct notice_list *list, const char *origin, const stru
 	return e;
 }
 
-/* --- runs ------------------------------------------------------------------------------------------------
- */
+/* --- runs --- */
 
 static bool config_hears(const struct notice_source *s, enum notify_event event)
 {
@@ -268,8 +265,7 @@ static enum err add_range(const struct notice_source *s, const struct about *abo
 	return add_about(s, about, TELL_MISSED, &row, list);
 }
 
-/* --- pings -----------------------------------------------------------------------------------------------
- */
+/* --- pings --- */
 
 /* As healthchecks.io has it: the address and a word at its end, and a number by which it knows which start
  * and which end belong together. */
@@ -307,8 +303,7 @@ static enum err add_ping(const struct notice_source *s, const struct about *abou
 	return url && origin ? add_one(list, origin, &to, row) : E_NOMEM;
 }
 
-/* --- problems --------------------------------------------------------------------------------------------
- */
+/* --- problems --- */
 
 /* A failure that its schedule tells the same targets of need not be told twice, nor its end. */
 static bool is_told_already(const struct notice_source *s, struct arena *a, struct str key, enum tell tell)
@@ -355,8 +350,7 @@ static enum err add_problem(const struct notice_source *s, uint64_t number, enum
 	return add_all(list, s->origin, s->config->to, s->config->targets, row);
 }
 
-/* --- all of them -----------------------------------------------------------------------------------------
- */
+/* --- all of them --- */
 
 static enum err add_news(const struct notice_source *s, const struct news_row *news, struct notice_list *list,
 			 struct why *why)
@@ -440,8 +434,7 @@ enum err notice_target(const struct notice_row *n, struct arena *a, struct doc_t
 	return e;
 }
 
-/* --- many ------------------------------------------------------------------------------------------------
- */
+/* --- many --- */
 
 static bool is_alike(const struct notice_row *a, const struct notice_row *b)
 {

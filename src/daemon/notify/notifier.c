@@ -99,8 +99,7 @@ void post_changed_document(struct post *p)
 		post_changed(p);
 }
 
-/* --- who is told -----------------------------------------------------------------------------------------
- */
+/* --- who is told --- */
 
 enum err post_config(struct reader *reader, const struct config_notify *config, struct arena *a,
 		     struct config_notify *ret, const char **origin, struct why *why)
@@ -145,8 +144,7 @@ static void read_config(struct post *p)
 	p->origin = origin;
 }
 
-/* --- receivers that are gone ------------------------------------------------------------------------------
- */
+/* --- receivers that are gone --- */
 
 #define GONE_KEY "notify:"
 
@@ -220,8 +218,7 @@ static void close_gone(struct post *p)
 	atomic_store(&p->told_gone, left);
 }
 
-/* --- news to notices -------------------------------------------------------------------------------------
- */
+/* --- news to notices --- */
 
 static void told(void *arg, const struct st_ack *ack)
 {
@@ -306,8 +303,7 @@ static void take_news(struct post *p)
 	p->again |= e != OK;
 }
 
-/* --- one attempt -----------------------------------------------------------------------------------------
- */
+/* --- one attempt --- */
 
 static void hold_line(struct post *p, uint64_t line, int64_t us)
 {
@@ -436,8 +432,7 @@ static void record(struct post *p)
 	}
 }
 
-/* --- what is due -----------------------------------------------------------------------------------------
- */
+/* --- what is due --- */
 
 static void want(void *ctx, const struct rn_req *r)
 {
@@ -572,8 +567,7 @@ static void start_due(struct post *p)
 		p->again = p->look = true;
 }
 
-/* --- the thread ------------------------------------------------------------------------------------------
- */
+/* --- the thread --- */
 
 /* None is kept for who has nothing to tell. */
 static void keep_launcher(struct post *p)

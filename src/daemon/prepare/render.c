@@ -13,8 +13,7 @@
 
 extern char **environ;
 
-/* --- templates
- * ---------------------------------------------------------------------------------------------- */
+/* --- templates --- */
 
 /* While it renders. What failed first is told. */
 struct renderer {
@@ -61,8 +60,7 @@ static const char *text(struct renderer *r, struct str s)
 	return copy;
 }
 
-/* --- program and arguments
- * ---------------------------------------------------------------------------------- */
+/* --- program and arguments --- */
 
 static const char **render_argv(struct renderer *r, const struct doc_command *c)
 {
@@ -83,8 +81,7 @@ static const char **render_argv(struct renderer *r, const struct doc_command *c)
 	return argv;
 }
 
-/* --- environment
- * -------------------------------------------------------------------------------------------- */
+/* --- environment --- */
 
 struct environment {
 	const char **item;
@@ -172,8 +169,7 @@ static struct boot start_by(const struct schedule_doc *doc, const struct run_row
 	return (struct boot){ clock_boot().us + (left > 0 ? left : 0) };
 }
 
-/* --- what is expected
- * ------------------------------------------------------------------------------------------ */
+/* --- what is expected --- */
 
 /* Paths are seen from where it is executed; rota's own working directory means nothing to anybody. */
 static const char *render_path(struct renderer *r, struct str path)
@@ -212,8 +208,7 @@ static void render_expectations(struct renderer *r, struct launch *l)
 	l->scripts = script;
 }
 
-/* --- what is executed
- * --------------------------------------------------------------------------------------- */
+/* --- what is executed --- */
 
 static void render_program(struct renderer *r, const struct doc_command *c, struct launch *l)
 {

@@ -54,8 +54,7 @@ void desk_job_free(struct desk_job *j)
 	free(j);
 }
 
-/* --- on the desk's thread
- * ----------------------------------------------------------------------------------- */
+/* --- on the desk's thread --- */
 
 /* It fails now, and may not later: neither what is asked for nor what it is asked of is wrong. A reader that
  * gave up says E_BUSY; E_LIMIT is of what stands in documents, which is no smaller the next time. */
@@ -301,8 +300,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* --- from outside
- * ------------------------------------------------------------------------------------------- */
+/* --- from outside --- */
 
 enum err desk_open(const struct desk_options *o, struct desk **ret, struct why *why)
 {

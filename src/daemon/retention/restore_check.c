@@ -8,8 +8,7 @@
 
 #include <poll.h>
 
-/* --- runs that it knows ----------------------------------------------------------------------------------
- */
+/* --- runs that it knows --- */
 
 /* The last attempt after `attempt` that was ever born, and when. */
 static enum err last_attempt(const char *runs, uint64_t run, uint16_t *attempt, struct wall *born,
@@ -75,8 +74,7 @@ static enum err bring_up_all(const struct restored_ask *ask, struct why *why)
 	return e;
 }
 
-/* --- runs that it does not know --------------------------------------------------------------------------
- */
+/* --- runs that it does not know --- */
 
 struct strays {
 	const struct restored_ask *ask;

@@ -21,8 +21,7 @@ struct retain {
 	uint64_t acted_on;
 };
 
-/* --- waiting ---------------------------------------------------------------------------------------------
- */
+/* --- waiting --- */
 
 /* False: it is closing. */
 static bool sleep_for(struct retain *r, int64_t ms)
@@ -87,8 +86,7 @@ static bool ask_facts(struct retain *r, bool *trusted, uint64_t *acted_on)
 	return goes_on;
 }
 
-/* --- records ---------------------------------------------------------------------------------------------
- */
+/* --- records --- */
 
 /* False: it is closing. */
 static bool send(struct retain *r, const struct st_req *q)
@@ -147,8 +145,7 @@ static bool prune_records(struct retain *r, enum prune_what what, struct wall by
 	return true;
 }
 
-/* --- files -----------------------------------------------------------------------------------------------
- */
+/* --- files --- */
 
 struct broom {
 	struct retain *r;
@@ -217,8 +214,7 @@ static void prune_files(struct retain *r, struct wall by)
 		return;
 }
 
-/* --- the thread ------------------------------------------------------------------------------------------
- */
+/* --- the thread --- */
 
 static struct wall days_ago(int64_t days)
 {

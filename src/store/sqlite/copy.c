@@ -23,7 +23,7 @@ static enum err fail_file(const char *what, const char *path, struct why *why)
 	return why_set(why, E_IO, WHY_NOWHERE, "%s cannot be %s: %s", path, what, strerror(errno));
 }
 
-/* ---- files ---- */
+/* --- files --- */
 
 static enum err flush(const char *path, struct why *why)
 {
@@ -81,7 +81,7 @@ static void remove_file(const char *database)
 	}
 }
 
-/* ---- pages ---- */
+/* --- pages --- */
 
 /* A read transaction of our own spans all steps: whoever writes meanwhile goes on, and the copy need not
  * begin anew.
@@ -144,7 +144,7 @@ static enum err copy_into(sqlite3 *from, const char *path, struct why *why)
 	return e ? e : flush(path, why);
 }
 
-/* ---- making one ---- */
+/* --- making one --- */
 
 static enum err open_source(const char *path, int flags, sqlite3 **ret, struct why *why)
 {
@@ -201,7 +201,7 @@ enum err copy_make(const char *database, const char *file, uint64_t *bytes, stru
 	return e;
 }
 
-/* ---- what a database knows of its past ---- */
+/* --- what a database knows of its past --- */
 
 static int meta(sqlite3 *db, const char *key, int64_t *ret)
 {
@@ -362,7 +362,7 @@ enum err copy_settled(const char *database, struct why *why)
 	return e;
 }
 
-/* ---- bringing one back ---- */
+/* --- bringing one back --- */
 
 /* What the database that is replaced knows, if it can be read at all. */
 static void learn(const char *database, int64_t *generation, uint64_t *run)

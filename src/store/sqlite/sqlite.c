@@ -28,7 +28,7 @@ struct store {
 	sqlite3 *reader;
 };
 
-/* ---- opening ---- */
+/* --- opening --- */
 
 static enum err fail(sqlite3 *db, int rc, struct why *why)
 {
@@ -202,7 +202,7 @@ enum err store_sqlite_reader(struct store *s, struct reader **ret, struct why *w
 	return e;
 }
 
-/* ---- looking it over ---- */
+/* --- looking it over --- */
 
 static int is_late(void *deadline)
 {
@@ -246,7 +246,7 @@ enum err store_sqlite_check(const char *path, struct why *why)
 	return e;
 }
 
-/* ---- the operations ---- */
+/* --- the operations --- */
 
 static enum err submit(void *store, const struct st_req *r)
 {

@@ -28,8 +28,7 @@ const char *const agent_session_words[AGENT_SESSIONS + 1] = {
 	[AGENT_CONTINUE] = "continue",
 };
 
-/* --- name and prompt -------------------------------------------------------------------------------------
- */
+/* --- name and prompt --- */
 
 bool agent_is_name(struct str name)
 {
@@ -70,8 +69,7 @@ static void write_prompt(const void *from, struct buf *out)
 	json_write_str(out, ((const struct agent_doc *)from)->prompt);
 }
 
-/* --- what is executed ------------------------------------------------------------------------------------
- */
+/* --- what is executed --- */
 
 static void write_command(const void *from, struct buf *out)
 {
@@ -92,8 +90,7 @@ static void write_args(const void *from, struct buf *out)
 	words_write(&((const struct agent_doc *)from)->args, out);
 }
 
-/* --- names -----------------------------------------------------------------------------------------------
- */
+/* --- names --- */
 
 static enum err set_toolkits(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
@@ -124,8 +121,7 @@ static void write_secrets(const void *from, struct buf *out)
 	words_write(&((const struct agent_doc *)from)->secrets, out);
 }
 
-/* --- env: NAME=VALUE, or a map ---------------------------------------------------------------------------
- */
+/* --- env: NAME=VALUE, or a map --- */
 
 /* They are listed for whoever may look at the agent. */
 static void warn_of_secrets(struct key_reader *r, const struct val *map)
@@ -159,8 +155,7 @@ static void write_env(const void *from, struct buf *out)
 		json_write(out, env);
 }
 
-/* --- bounds ----------------------------------------------------------------------------------------------
- */
+/* --- bounds --- */
 
 static void write_agent_budget(const void *from, struct buf *out)
 {
@@ -197,8 +192,7 @@ static void write_concurrency(const void *from, struct buf *out)
 		buf_addf(out, "%lld", (long long)n);
 }
 
-/* --- active_hours: 08:00-20:00 Europe/Berlin -------------------------------------------------------------
- */
+/* --- active_hours: 08:00-20:00 Europe/Berlin --- */
 
 /* HH:MM, as a minute of the day; 24:00 is its end. */
 static bool read_minute(struct str s, int16_t *ret)
@@ -241,8 +235,7 @@ static void write_hours(const void *from, struct buf *out)
 	buf_addf(out, "%s%.*s\"", d->hours.zone.n ? " " : "", STR_ARG(d->hours.zone));
 }
 
-/* --- the table -------------------------------------------------------------------------------------------
- */
+/* --- the table --- */
 
 #define OWN(key, kind, setter, writer)                                                                       \
 	{                                                                                                    \

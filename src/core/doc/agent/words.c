@@ -4,8 +4,7 @@
 #include "core/doc/doc_inner.h"
 #include "core/doc/inside.h"
 
-/* --- one line to words -----------------------------------------------------------------------------------
- */
+/* --- one line to words --- */
 
 static bool is_between(char c, bool names)
 {
@@ -138,8 +137,7 @@ void words_write(const struct agent_words *w, struct buf *out)
 		buf_addc(out, ']');
 }
 
-/* --- what looks like a secret ----------------------------------------------------------------------------
- */
+/* --- what looks like a secret --- */
 
 static bool has_shape(struct str s)
 {

@@ -3,7 +3,7 @@
 #include "core/when/explain/say.h"
 #include "core/when/iso.h"
 
-/* --- changes of the clock ---------------------------------------------------------------------------- */
+/* --- changes of the clock --- */
 
 /* The question being answered. `local` is the rule seen without a zone, `flat` a zone without changes: in it
  * local times can be counted as if they were instants. */

@@ -9,7 +9,7 @@ static const char *const month_names[] = { NULL,      "January",  "February", "M
 static const char *const ordinal_names[] = { NULL, "first", "second", "third", "fourth", "fifth", "last" };
 enum { ORDINAL_LAST = 6 };
 
-/* --- sets of values ---------------------------------------------------------------------------------- */
+/* --- sets of values --- */
 
 static unsigned count(uint64_t bits)
 {
@@ -62,7 +62,7 @@ static void add_ordinal(struct buf *out, unsigned n)
 	buf_addf(out, "%u%s", n, ends[last < ARRAY_LEN(ends) ? last : 0]);
 }
 
-/* --- cron: the time of day --------------------------------------------------------------------------- */
+/* --- cron: the time of day --- */
 
 /* Each form writes what it fits and says so, or writes nothing. */
 typedef bool time_form(const struct cron *c, struct buf *out);
@@ -241,7 +241,7 @@ static bool form_fields(const struct cron *c, struct buf *out)
 static time_form *const time_forms[] = { form_round, form_few,     form_spans,   form_one_hour,
 					 form_hours, form_several, form_minutes, form_fields };
 
-/* --- cron: the days ---------------------------------------------------------------------------------- */
+/* --- cron: the days --- */
 
 /* Weekdays are told as the only rule, as one of two that are enough, or as a second one that must match. */
 enum voice { VOICE_ON, VOICE_ANY, VOICE_ALSO };

@@ -11,7 +11,7 @@ static const char *const unit_names[] = { [ORG_HOUR] = "hour",
 					  [ORG_MONTH] = "month",
 					  [ORG_YEAR] = "year" };
 
-/* --- the kinds --------------------------------------------------------------------------------------- */
+/* --- the kinds --- */
 
 static void tell_cron(const struct when *w, struct buf *out)
 {
@@ -130,7 +130,7 @@ static explain_kind *const kinds[] = {
 };
 static_assert(ARRAY_LEN(kinds) == RULE_KINDS, "one row per kind");
 
-/* --- what goes with every kind ----------------------------------------------------------------------- */
+/* --- what goes with every kind --- */
 
 /* Intervals are the same everywhere: they need a zone only for local times told beside them. */
 static bool needs_zone(const struct when *w)

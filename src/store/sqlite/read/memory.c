@@ -6,7 +6,7 @@
 #include "store/sqlite/read/sql.h"
 #include "store/sqlite/rows.h"
 
-/* ---- what is looked for ---- */
+/* --- what is looked for --- */
 
 /* Everything that is not ASCII may be a letter; what is none, the tokenizer leaves out. */
 static bool in_word(char c)
@@ -114,7 +114,7 @@ static bool write_query(struct buf *out, struct str agent, struct str text, bool
 	return n > 0;
 }
 
-/* ---- answers ---- */
+/* --- answers --- */
 
 static bool keep(struct arena *a, struct str *s)
 {

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* ---- opening ---- */
+/* --- opening --- */
 
 static enum err check_version(sqlite3 *db, struct why *why)
 {
@@ -62,7 +62,7 @@ void reader_be_patient(struct reader *r)
 	r->patient = true;
 }
 
-/* ---- what the answers share ---- */
+/* --- what the answers share --- */
 
 static enum err not_found(struct why *why, const char *what)
 {
@@ -90,7 +90,7 @@ static bool keep(struct arena *a, struct str *s)
 	return s->p || !s->n;
 }
 
-/* ---- schedules ---- */
+/* --- schedules --- */
 
 static bool take_sched(sqlite3_stmt *s, struct arena *a, struct read_sched *ret)
 {
@@ -335,7 +335,7 @@ enum err read_scheds_from(struct reader *r, struct str from, const struct read_s
 	return e;
 }
 
-/* ---- what agents know ---- */
+/* --- what agents know --- */
 
 enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
 		      struct why *why)
@@ -378,7 +378,7 @@ enum err read_state(struct reader *r, struct str key, struct arena *a, struct st
 	return e;
 }
 
-/* ---- why ---- */
+/* --- why --- */
 
 /* A record by schedule and time. */
 static int one_run(struct reader *r, enum read_sql which, uint64_t sid, struct wall nominal, bool *there,
@@ -428,7 +428,7 @@ enum err read_why(struct reader *r, uint64_t sid, struct wall nominal, struct re
 	return e;
 }
 
-/* ---- holds and problems ---- */
+/* --- holds and problems --- */
 
 static int list_holds(struct reader *r, struct arena *a, struct read_holds *list)
 {
@@ -531,7 +531,7 @@ enum err read_problems(struct reader *r, bool all, uint64_t before, unsigned lim
 	return e;
 }
 
-/* ---- news and notices ---- */
+/* --- news and notices --- */
 
 static int list_news(sqlite3_stmt *s, unsigned limit, struct arena *a, struct read_news *list)
 {

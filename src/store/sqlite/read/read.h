@@ -29,7 +29,7 @@ void reader_close(struct reader *r); /* NULL is fine */
  * on, so that it is not taken for a fault of what is read. */
 void reader_be_patient(struct reader *r);
 
-/* ---- schedules ---- */
+/* --- schedules --- */
 
 struct read_sched {
 	struct sched_row row;
@@ -86,7 +86,7 @@ must_check enum err read_scheds_from(struct reader *r, struct str from, const st
 				     unsigned limit, struct arena *a, struct read_scheds *ret,
 				     struct why *why);
 
-/* ---- what agents know ---- */
+/* --- what agents know --- */
 
 /* Of this key; no text and rev 0 where there is none. */
 must_check enum err read_state(struct reader *r, struct str key, struct arena *a, struct state_row *ret,
@@ -121,7 +121,7 @@ must_check enum err read_memories_about(struct reader *r, struct str agent, stru
 must_check enum err read_memories_with(struct reader *r, struct str agent, struct str text, unsigned limit,
 				       struct arena *a, struct read_memories *ret, struct why *why);
 
-/* ---- agents ---- */
+/* --- agents --- */
 
 struct read_agent {
 	struct str name, text; /* p NULL: it has gone, or never was */
@@ -142,7 +142,7 @@ struct read_agents {
  * definitions become too much, READ_BYTES_MAX. */
 must_check enum err read_agents(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				struct read_agents *ret, struct why *why);
-/* ---- what checks saved ---- */
+/* --- what checks saved --- */
 
 /* Model calls avoided: of this schedule (0: of all) ever, and of all from `since` on, a time at which a
  * quarter of an hour begins. What is old enough to be pruned is in the first alone. */
@@ -152,7 +152,7 @@ struct read_avoided {
 must_check enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
 				 struct why *why);
 
-/* ---- runs ---- */
+/* --- runs --- */
 
 must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
 
@@ -196,7 +196,7 @@ struct read_counts {
 must_check enum err read_counts(struct reader *r, uint64_t sid, struct wall since, struct read_counts *ret,
 				struct why *why);
 
-/* ---- why ---- */
+/* --- why --- */
 
 /* What is on record about one nominal time of one schedule. */
 struct read_why {
@@ -208,7 +208,7 @@ struct read_why {
 must_check enum err read_why(struct reader *r, uint64_t sid, struct wall nominal, struct read_why *ret,
 			     struct why *why);
 
-/* ---- holds and problems ---- */
+/* --- holds and problems --- */
 
 struct read_hold {
 	struct hold_row row;
@@ -222,7 +222,7 @@ struct read_holds {
 };
 must_check enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why);
 
-/* ---- news and notices ---- */
+/* --- news and notices --- */
 
 struct read_news {
 	unsigned n;

@@ -56,7 +56,7 @@ static int take(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* ---- of all schedules ---- */
+/* --- of all schedules --- */
 
 /* The number from which on runs were recorded at `t` or later. Numbers are given in the order of the clock,
  * which makes this a matter of two dozen looks without any index; where the clock was set back, what it
@@ -115,7 +115,7 @@ static int list_all(struct reader *r, const struct read_filter *f, unsigned stat
 	return take(s, list, limit);
 }
 
-/* ---- of one ---- */
+/* --- of one --- */
 
 /* Several may have one nominal time: one by the clock, the others by hand. */
 static int list_of(struct reader *r, const struct read_filter *f, unsigned states, unsigned limit,

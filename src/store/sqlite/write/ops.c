@@ -38,7 +38,7 @@ static struct wall later(struct wall a, struct wall b)
 	return a.us > b.us ? a : b;
 }
 
-/* ---- statements ---- */
+/* --- statements --- */
 
 #define BIND(t, which, ...) DB_BIND((t)->sql->stmt[which], __VA_ARGS__)
 
@@ -92,7 +92,7 @@ static int save_counts(struct task *t)
 		   s->owed_since.us, s->changed.us, s->seen, s->checked.us);
 }
 
-/* ---- what several operations share ---- */
+/* --- what several operations share --- */
 
 /* ST_OK: the schedule is alive and at the rev this was decided by. */
 static enum st_res judge(const struct task *t)
@@ -165,7 +165,7 @@ static int add_news(struct task *t, uint64_t run)
 	return news_add(t->sql, t->r, t->sched.row.sid, run, 0);
 }
 
-/* ---- schedules ---- */
+/* --- schedules --- */
 
 /* Another living schedule has the id that this one is to have. */
 static int id_taken(struct task *t, bool *ret)
@@ -300,7 +300,7 @@ static int op_source(struct task *t)
 	return rc;
 }
 
-/* ---- occurrences ---- */
+/* --- occurrences --- */
 
 static int add_run(struct task *t, struct run_row run, bool *added)
 {
@@ -460,7 +460,7 @@ static int op_withdraw(struct task *t)
 	return rc == SQLITE_OK ? save_counts(t) : rc;
 }
 
-/* ---- runs ---- */
+/* --- runs --- */
 
 static int op_verdict(struct task *t)
 {
@@ -533,7 +533,7 @@ static int op_finish(struct task *t)
 	return save_counts(t);
 }
 
-/* ---- holds ---- */
+/* --- holds --- */
 
 static int op_hold(struct task *t)
 {
@@ -549,21 +549,21 @@ static int op_hold(struct task *t)
 	return rc;
 }
 
-/* ---- problems ---- */
+/* --- problems --- */
 
 static int op_problem(struct task *t)
 {
 	return problem_carry_out(t->sql, t->r, t->ack);
 }
 
-/* ---- notes ---- */
+/* --- notes --- */
 
 static int op_memory(struct task *t)
 {
 	return memory_carry_out(t->sql, t->r, t->ack);
 }
 
-/* ---- notices ---- */
+/* --- notices --- */
 
 static int op_tell(struct task *t)
 {
@@ -575,7 +575,7 @@ static int op_tried(struct task *t)
 	return tried_carry_out(t->sql, t->r, t->ack);
 }
 
-/* ---- names ---- */
+/* --- names --- */
 
 static int op_name(struct task *t)
 {
@@ -602,7 +602,7 @@ static int op_name(struct task *t)
 	return rc;
 }
 
-/* ---- words ---- */
+/* --- words --- */
 
 static int op_words(struct task *t)
 {
@@ -623,7 +623,7 @@ static int op_words(struct task *t)
 	return rc;
 }
 
-/* ---- what agents know ---- */
+/* --- what agents know --- */
 
 static int op_state(struct task *t)
 {
@@ -663,7 +663,7 @@ static int op_agent(struct task *t)
 	return agent_carry_out(t->sql, t->r, t->ack);
 }
 
-/* ---- what is old ---- */
+/* --- what is old --- */
 
 static int prune_runs(struct task *t)
 {
@@ -723,7 +723,7 @@ static int op_prune(struct task *t)
 	return t->r->prune.what < PRUNES ? what[t->r->prune.what](t) : answer(t, ST_REFUSED);
 }
 
-/* ---- all of them ---- */
+/* --- all of them --- */
 
 enum about { ABOUT_NONE, ABOUT_SCHED, ABOUT_RUN };
 static const struct {

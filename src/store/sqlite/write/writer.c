@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- transactions ---- */
+/* --- transactions --- */
 
 static int step(struct writer *w, enum sql which)
 {
@@ -101,7 +101,7 @@ static bool settle(struct writer *w, struct ask **a, unsigned n)
 	return false;
 }
 
-/* ---- the log ---- */
+/* --- the log --- */
 
 static int on_commit(void *arg, sqlite3 *db, const char *name, int pages)
 {
