@@ -109,12 +109,12 @@ static const char *type_of(const struct pump_fact *f)
 	case ST_FINISH:
 		return f->run.state == RUN_RETRYING ? "run.failed" : "run.finished";
 	case ST_TELL:
-		return f->notice.kind == TELL_PING ? NULL : "notice";
+		return f->notice.kind == NEWS_PING ? NULL : "notice";
 	case ST_TRIED:
-		return f->notice.state == NOTICE_WAITING     ? NULL
-		       : f->notice.state != NOTICE_DELIVERED ? "notice.given_up"
-		       : f->notice.kind == TELL_PING         ? NULL
-							     : "notice.delivered";
+		return f->notice.state == MESSAGE_WAITING     ? NULL
+		       : f->notice.state != MESSAGE_DELIVERED ? "notice.given_up"
+		       : f->notice.kind == NEWS_PING          ? NULL
+							      : "notice.delivered";
 	case ST_HOLD:
 		return f->hold.reason ? "hold.set" : "hold.freed";
 	case ST_PROBLEM:
@@ -167,19 +167,19 @@ static void add_notice(struct events *e, const struct pump_fact *f, struct buf *
 {
 	_cleanup_(arena_free) struct arena a = { 0 };
 	_cleanup_(buf_free) struct buf to = { 0 };
-	struct notice_row n;
+	struct message_row n;
 	struct doc_target target;
 	struct val body;
 	struct why why;
 	buf_addf(out, ",\"notice\":%llu,\"about\":\"%s\"", (unsigned long long)f->notice.number,
-		 notice_word(f->notice.kind));
+		 message_word(f->notice.kind));
 	if (read_notice(e->reader, f->notice.number, &a, &n, &why))
 		return;
-	notice_receiver(&n, &to);
+	message_receiver(&n, &to);
 	tell_str(out, "to", buf_str(&to));
-	if (notice_target(&n, &a, &target, NULL) == OK && target.name.n)
+	if (message_target(&n, &a, &target, NULL) == OK && target.name.n)
 		tell_str(out, "name", target.name);
-	const struct val *text = n.kind != TELL_PING && json_read(n.body, &a, &body, NULL) == OK
+	const struct val *text = n.kind != NEWS_PING && json_read(n.body, &a, &body, NULL) == OK
 					 ? val_get(&body, STR("text"))
 					 : NULL;
 	if (text && text->kind == VAL_STR)

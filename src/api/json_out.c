@@ -70,7 +70,7 @@ void tell_sched(struct buf *out, const struct read_sched *s, const struct read_h
 	const struct sched_row *r = &s->row;
 	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
 	/* Kept out for a time, and that by one of its runs: that time is its next. */
-	bool set = r->checked.us && s->open && s->range.reason == REASON_GATED, open = s->open && !set;
+	bool set = r->next_set_at.us && s->open && s->range.reason == REASON_GATED, open = s->open && !set;
 	bool paused = own || (enabled && !open && r->left && all->row.reason);
 	buf_add(out, STR("{\"id\":"));
 	json_write_str(out, s->id);
@@ -82,8 +82,8 @@ void tell_sched(struct buf *out, const struct read_sched *s, const struct read_h
 		 : blocked.n    ? "blocked"
 				: "active");
 	tell_at(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
-	if (r->checked.us)
-		tell_at(out, "next_set_at", r->checked); /* by a run of its own */
+	if (r->next_set_at.us)
+		tell_at(out, "next_set_at", r->next_set_at); /* by a run of its own */
 	if (blocked.n)
 		tell_str(out, "blocked", blocked);
 	if (paused) {

@@ -95,7 +95,7 @@ enum err put_settle(struct op_call *call, struct api *api, const struct schedule
 {
 	struct doc_env env = api_doc_env(call, api);
 	*ret = *d;
-	return who_settle(api_reader(api), &env, call->arena, ret, call->why);
+	return agent_resolve(api_reader(api), &env, call->arena, ret, call->why);
 }
 
 enum err put_stored(struct op_call *call, struct api *api, struct str document, struct schedule_doc *ret)
@@ -115,7 +115,7 @@ enum err put_stored(struct op_call *call, struct api *api, struct str document, 
 static enum err rules_of(const struct op_call *call, struct api *api, const struct schedule_doc *d,
 			 struct rules *ret)
 {
-	struct doc_names names = names_for_documents(daemon_names(api_daemon(api)));
+	struct doc_names names = intern_for_documents(daemon_intern(api_daemon(api)));
 	struct arena arena = { 0 };
 	struct op_call scratch = *call;
 	struct schedule_doc settled;

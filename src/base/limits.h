@@ -229,8 +229,8 @@
 
 /* Who is told */
 #define NEWS_AT_ONCE         128 /* rows of news that become notices together */
-#define NOTICES_ALONE        16  /* more of them to one target are joined in one message … */
-#define NOTICES_TOLD         20  /* … that has so many of them in full */
+#define MESSAGES_ALONE       16  /* more of them to one target are joined in one message … */
+#define MESSAGES_TOLD        20  /* … that has so many of them in full */
 #define POST_AT_ONCE         16  /* being delivered … */
 #define POST_AT_ONCE_OF_LINE 2   /* … and to one receiver */
 #define POST_LINES_MAX       64  /* receivers that are left in peace for a while */
@@ -238,7 +238,7 @@
 #define POST_PAUSE_MS        200 /* where the store or the launcher has no room, or news come one after another */
 #define NOTIFY_SECONDS       30    /* for an attempt */
 #define ERRAND_LOG_BYTES     4096  /* of what it printed: its beginning, and its end */
-#define NOTICE_DETAIL_BYTES  1024  /* of why, in a message */
+#define MESSAGE_DETAIL_BYTES 1024  /* of why, in a message */
 #define DIGEST_BYTES         24576 /* of the messages within one: with one more and all texts, a notice's */
 #define PING_OUTPUT_BYTES    4096  /* of what a run printed, sent along */
 #define REQUEST_ANSWER_BYTES 1024  /* of the answer to a message */

@@ -2,20 +2,20 @@
 /* The agents that are known, by name, with the prints of their definitions. Of one thread at a time. */
 #include "base/err.h"
 
-struct roster_agent {
+struct agent_index_agent {
 	char *name;
 	size_t length;
 	uint64_t print;
 };
-struct roster {
-	struct roster_agent *agent; /* sorted */
+struct agent_index {
+	struct agent_index_agent *agent; /* sorted */
 	unsigned n, room;
 };
-void roster_free(struct roster *r);
+void agent_index_free(struct agent_index *r);
 /* 0: it is known no more. E_NOMEM. */
-must_check enum err roster_set(struct roster *r, struct str name, uint64_t print);
+must_check enum err agent_index_set(struct agent_index *r, struct str name, uint64_t print);
 /* 0: it is not known. */
-uint64_t roster_print(const struct roster *r, struct str name);
+uint64_t agent_index_print(const struct agent_index *r, struct str name);
 /* The print of who stands for those that name none: this one, or, if none is said, the only one; 0: nobody.
  */
-uint64_t roster_default(const struct roster *r, struct str name);
+uint64_t agent_index_default(const struct agent_index *r, struct str name);

@@ -53,8 +53,8 @@ static enum err understand(const struct doc_env *env, struct arena *a, struct tu
 	return OK;
 }
 
-enum err who_settle(struct reader *r, const struct doc_env *env, struct arena *a, struct schedule_doc *d,
-		    struct why *why)
+enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena *a, struct schedule_doc *d,
+		       struct why *why)
 {
 	struct turn_found f = { .name = d->agent, .zone = env->when.zone_name };
 	struct read_agent found = { 0 };
@@ -74,7 +74,7 @@ enum err who_settle(struct reader *r, const struct doc_env *env, struct arena *a
 	return e ? e : turn_settle(&f, a, d);
 }
 
-enum err who_load(struct reader *r, struct names *n, struct why *why)
+enum err agent_index_load(struct reader *r, struct intern *n, struct why *why)
 {
 	enum { PAGE = 32 };
 	struct read_agents page = { .more = true };
@@ -90,8 +90,8 @@ enum err who_load(struct reader *r, struct names *n, struct why *why)
 			continue;
 		}
 		for (unsigned i = 0; i < page.n && !e; i++)
-			e = names_agent(n, page.item[i].name,
-					turn_print(page.item[i].name, page.item[i].text));
+			e = intern_agent(n, page.item[i].name,
+					 turn_print(page.item[i].name, page.item[i].text));
 		if (page.n)
 			snprintf(after, sizeof after, "%.*s", STR_ARG(page.item[page.n - 1].name));
 		arena_reset(&arena);

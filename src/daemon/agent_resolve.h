@@ -6,7 +6,7 @@
 
 /* Settles `d` with the agent it names, the configuration's default, or the only one there is: see
  * turn_settle. That there is none is no error, and stands in d->turn. */
-must_check enum err who_settle(struct reader *r, const struct doc_env *env, struct arena *a,
-			       struct schedule_doc *d, struct why *why);
+must_check enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena *a,
+				  struct schedule_doc *d, struct why *why);
 /* All agents there are, for the engine's tables. */
-must_check enum err who_load(struct reader *r, struct names *n, struct why *why);
+must_check enum err agent_index_load(struct reader *r, struct intern *n, struct why *why);

@@ -7,13 +7,13 @@
 
 void attempts_give(void *arg)
 {
-	struct desk_job *j = arg;
+	struct prepare_task *j = arg;
 	struct daemon *d = j->ctx;
 	j->why.text[0] = '\0';
 	enum err e =
 		j->outcome ? OK : runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why);
 	/* No descriptor or no memory for it now is no fault of the schedule's. */
-	if ((e == E_IO || e == E_NOMEM) && desk_again(d->desk, j) == OK)
+	if ((e == E_IO || e == E_NOMEM) && prepare_again(d->desk, j) == OK)
 		return;
 	if (e == E_IO || e == E_NOMEM)
 		loop_out_of_memory(d->loop);
@@ -22,7 +22,7 @@ void attempts_give(void *arg)
 	if (j->reason)
 		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
 			      j->reason);
-	desk_job_free(j);
+	prepare_task_free(j);
 }
 
 /* On the desk's thread: what people will want to know of it, written down before it counts. None: as it was.
@@ -37,7 +37,7 @@ static void write_words(struct daemon *d, uint64_t run, enum words_kind kind, st
 }
 
 /* On the desk's thread. */
-void attempts_prepared(void *ctx, struct desk_job *j)
+void attempts_prepared(void *ctx, struct prepare_task *j)
 {
 	struct daemon *d = ctx;
 	j->ctx = d;
@@ -49,7 +49,7 @@ void attempts_prepared(void *ctx, struct desk_job *j)
 			return;
 		usleep(1000);
 	}
-	desk_job_free(j); /* nobody empties it any more; the next daemon asks again */
+	prepare_task_free(j); /* nobody empties it any more; the next daemon asks again */
 }
 
 void attempts_want(void *ctx, const struct rn_req *r)
@@ -57,13 +57,13 @@ void attempts_want(void *ctx, const struct rn_req *r)
 	struct daemon *d = ctx;
 	/* LAUNCHES_MAX and RUNNER_CHECKS_MAX are under way at most, so there is room. Without memory the
 	 * claim stands, and is taken up by the next daemon. */
-	if (desk_put(d->desk, r))
+	if (prepare_put(d->desk, r))
 		loop_out_of_memory(d->loop);
 }
 
 enum err attempts_ask(void *ctx, const struct rn_req *r)
 {
-	return desk_ask(((struct daemon *)ctx)->desk, r);
+	return prepare_ask(((struct daemon *)ctx)->desk, r);
 }
 
 struct answer {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void orders_free(struct pending *p)
+void commands_free(struct pending_command *p)
 {
 	free(p->id);
 	free(p->document);
@@ -15,11 +15,11 @@ void orders_free(struct pending *p)
 	free(p);
 }
 
-void orders_free_all(struct pending *p)
+void commands_free_all(struct pending_command *p)
 {
-	for (struct pending *next; p; p = next) {
+	for (struct pending_command *next; p; p = next) {
 		next = p->next;
-		orders_free(p);
+		commands_free(p);
 	}
 }
 
@@ -29,11 +29,11 @@ static void stop_if_idle(struct daemon *d)
 		loop_stop(d->loop);
 }
 
-void orders_replied(void *ctx, const struct reply *r)
+void commands_replied(void *ctx, const struct reply *r)
 {
 	struct daemon *d = ctx;
-	for (struct pending **at = &d->pending; *at; at = &(*at)->next) {
-		struct pending *p = *at;
+	for (struct pending_command **at = &d->pending; *at; at = &(*at)->next) {
+		struct pending_command *p = *at;
 		if (p->command.tag != r->tag)
 			continue;
 		*at = p->next;
@@ -44,16 +44,16 @@ void orders_replied(void *ctx, const struct reply *r)
 		}
 		if (p->done)
 			p->done(p->ctx, r);
-		orders_free(p);
+		commands_free(p);
 		stop_if_idle(d);
 		return;
 	}
 }
 
 /* The store has them and cannot write: nobody is kept waiting for that, but their texts are still needed. */
-void orders_refuse_all(struct daemon *d)
+void commands_refuse_all(struct daemon *d)
 {
-	for (struct pending *p = d->pending; p; p = p->next) {
+	for (struct pending_command *p = d->pending; p; p = p->next) {
 		reply_fn *done = p->done;
 		if (!done || p->command.kind == CMD_RECOMPILE)
 			continue;
@@ -77,7 +77,7 @@ static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct st
 	}
 }
 
-static void order(struct daemon *d, struct pending *p)
+static void order(struct daemon *d, struct pending_command *p)
 {
 	p->command.tag = ++d->last_tag;
 	p->next = d->pending;
@@ -85,19 +85,19 @@ static void order(struct daemon *d, struct pending *p)
 	loop_event(d->loop, &(struct event){ .kind = EV_COMMAND, .command = &p->command });
 }
 
-void orders_take(void *arg)
+void commands_take(void *arg)
 {
-	struct pending *p = arg;
-	names_unsaved(p->d->names, save_name, p->d);
+	struct pending_command *p = arg;
+	intern_unsaved(p->d->names, save_name, p->d);
 	order(p->d, p);
 }
 
-void orders_again(struct daemon *d)
+void commands_again(struct daemon *d)
 {
-	struct pending *all = d->again;
+	struct pending_command *all = d->again;
 	d->again = NULL;
 	while (all) {
-		struct pending *p = all;
+		struct pending_command *p = all;
 		all = p->next;
 		order(d, p);
 	}
@@ -140,10 +140,10 @@ enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done,
 {
 	if (needs_store(c->kind) && daemon_writes(d, NULL))
 		return E_BUSY;
-	struct pending *p = calloc(1, sizeof *p);
+	struct pending_command *p = calloc(1, sizeof *p);
 	if (!p)
 		return E_NOMEM;
-	*p = (struct pending){ .d = d, .command = *c, .done = done, .ctx = ctx };
+	*p = (struct pending_command){ .d = d, .command = *c, .done = done, .ctx = ctx };
 	p->id = copy(c->id);
 	p->document = copy(c->document);
 	p->source = copy(c->source.from);
@@ -156,9 +156,9 @@ enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done,
 	if (c->note.p)
 		p->command.note.p = p->note;
 	bool copied = p->id && p->document && p->source && p->note;
-	enum err e = copied ? mailbox_put(d->mail, orders_take, p) : E_NOMEM;
+	enum err e = copied ? mailbox_put(d->mail, commands_take, p) : E_NOMEM;
 	if (e)
-		orders_free(p);
+		commands_free(p);
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
@@ -168,7 +168,7 @@ enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg)
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
-void orders_stop(void *arg)
+void commands_stop(void *arg)
 {
 	struct daemon *d = arg;
 	d->stopping = true;
@@ -177,6 +177,6 @@ void orders_stop(void *arg)
 
 void daemon_stop(struct daemon *d)
 {
-	if (mailbox_put(d->mail, orders_stop, d))
+	if (mailbox_put(d->mail, commands_stop, d))
 		kill(getpid(), SIGTERM);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct names *daemon_names(struct daemon *d)
+struct intern *daemon_intern(struct daemon *d)
 {
 	return d->names;
 }
@@ -85,35 +85,36 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = open_runner(d, why);
 	if (!e)
-		e = names_new(&d->names);
+		e = intern_new(&d->names);
 	if (!e)
-		names_default_agent(d->names, o->defaults.default_agent);
+		intern_default_agent(d->names, o->defaults.default_agent);
 	if (!e)
 		e = mailbox_new(DAEMON_MAIL_MAX, &d->mail);
 	if (!e)
 		e = store_sqlite_open(d->database, &d->store, why);
 	if (!e)
-		e = past_look(d, why);
+		e = restore_check(d, why);
 	if (!e)
-		e = desk_open(&(struct desk_options){ .store = d->store,
-						      .place = { .socket = o->socket,
-								 .runs = d->runs,
-								 .out = o->out,
-								 .secrets = o->secrets,
-								 .tokens = d->tokens },
-						      .defaults = o->defaults,
-						      .names = d->names,
-						      .done = attempts_prepared,
-						      .compiled = outdated_compiled,
-						      .zones_read = outdated_zones_read,
-						      .answered = attempts_answered,
-						      .ctx = d },
-			      &d->desk, why);
+		e = prepare_open(&(struct prepare_options){ .store = d->store,
+							    .place = { .socket = o->socket,
+								       .runs = d->runs,
+								       .out = o->out,
+								       .secrets = o->secrets,
+								       .tokens = d->tokens },
+							    .defaults = o->defaults,
+							    .names = d->names,
+							    .done = attempts_prepared,
+							    .compiled = recompile_compiled,
+							    .zones_read = recompile_zones_read,
+							    .answered = attempts_answered,
+							    .ctx = d },
+				 &d->desk, why);
 	if (!e)
-		e = problems_new(
-			&(struct problems_config){
-				.desk = d->desk, .names = d->names, .ctx = d, .send = sends_problem },
-			&d->problems);
+		e = problems_new(&(struct problems_config){ .desk = d->desk,
+							    .names = d->names,
+							    .ctx = d,
+							    .send = store_requests_problem },
+				 &d->problems);
 	return e;
 }
 
@@ -125,22 +126,22 @@ const char *daemon_out(const struct daemon *d)
 enum err daemon_notify(struct daemon *d, struct reader *r, struct arena *a, struct config_notify *ret,
 		       const char **origin, struct why *why)
 {
-	return post_config(r, d->options.notify, a, ret, origin, why);
+	return notifier_config(r, d->options.notify, a, ret, origin, why);
 }
 
 /* When there is somebody who can be told what became of it. */
 static enum err open_post(struct daemon *d, struct why *why)
 {
 	const struct daemon_options *o = &d->options;
-	return post_open(&(struct post_options){ .store = d->store,
-						 .dir = d->letters,
-						 .runs = d->runs,
-						 .launcher = o->launcher,
-						 .out = o->out,
-						 .config = o->notify,
-						 .ctx = d,
-						 .send = sends_post },
-			 &d->post, why);
+	return notifier_open(&(struct notifier_options){ .store = d->store,
+							 .dir = d->letters,
+							 .runs = d->runs,
+							 .launcher = o->launcher,
+							 .out = o->out,
+							 .config = o->notify,
+							 .ctx = d,
+							 .send = store_requests_post },
+			     &d->post, why);
 }
 
 static void load_also(void *ctx, const struct load_item *item)
@@ -149,7 +150,7 @@ static void load_also(void *ctx, const struct load_item *item)
 	problems_load(d->problems, item);
 	d->said_restored |= item->kind == LOAD_PROBLEM && str_eq(item->problem.key, STR("restored"));
 	if (item->kind == LOAD_NAME &&
-	    names_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
+	    intern_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
 		return; /* its rules are outdated, and wait */
 }
 
@@ -159,13 +160,13 @@ static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *
 	/* It looks at all of them. What was put may have been compiled with what was replaced meanwhile. */
 	if ((d->compile.again && !d->compile.under_way) ||
 	    (f->op == ST_PUT && engine_is_outdated(pump_engine(d->pump), f->sid)))
-		outdated_all(d);
+		recompile_all(d);
 	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
 		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
 	if (f->news && f->res == ST_OK)
-		post_news(d->post);
+		notifier_news(d->post);
 	if (f->op == ST_PUT || f->op == ST_DROP)
-		post_changed_document(d->post);
+		notifier_changed_document(d->post);
 	problems_happened(d->problems, f, ack);
 	daemon_tell(d, f, ack);
 }
@@ -174,7 +175,7 @@ static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *
 static void zones_changed(void *ctx)
 {
 	struct daemon *d = ctx;
-	if (desk_zones_changed(d->desk))
+	if (prepare_zones_changed(d->desk))
 		return;
 }
 
@@ -184,7 +185,7 @@ static void stopping(void *ctx)
 	if (d->options.stopping)
 		d->options.stopping(d->options.ctx);
 	else
-		orders_stop(d);
+		commands_stop(d);
 }
 
 /* Before the schedules whose rules are compared with them. */
@@ -193,7 +194,7 @@ static enum err load_agents(struct daemon *d, struct why *why)
 	struct reader *reader = NULL;
 	enum err e = store_sqlite_reader(d->store, &reader, why);
 	if (!e)
-		e = who_load(reader, d->names, why);
+		e = agent_index_load(reader, d->names, why);
 	reader_close(reader);
 	return e;
 }
@@ -208,10 +209,10 @@ static enum err load(struct daemon *d, struct why *why)
 				 .ops = &store_sqlite_ops,
 				 .runner = d->runner,
 				 .ctx = d,
-				 .replied = orders_replied,
+				 .replied = commands_replied,
 				 .happened = happened,
-				 .answered = sends_answered };
-	names_tables(d->names, &c.engine);
+				 .answered = store_requests_answered };
+	intern_tables(d->names, &c.engine);
 	enum err e = load_agents(d, why);
 	if (!e)
 		e = pump_new(&c, &d->pump);
@@ -231,8 +232,8 @@ static enum err load(struct daemon *d, struct why *why)
 	if (e == E_IO && store_sqlite_trouble(d->store, NULL, NULL, why) == OK)
 		why_write(why, WHY_NOWHERE, "%s cannot be read", d->database);
 	if (!e && (d->restored[0] || d->said_restored))
-		e = mailbox_put(d->mail, past_say, d);
-	return e ? e : mailbox_put(d->mail, outdated_all, d);
+		e = mailbox_put(d->mail, restore_report, d);
+	return e ? e : mailbox_put(d->mail, recompile_all, d);
 }
 
 enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why)
@@ -256,7 +257,7 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	if (!e)
 		e = load(d, why);
 	if (!e)
-		e = past_retain(d, why);
+		e = retention_start(d, why);
 	if (!e)
 		e = open_post(d, why);
 	if (e)
@@ -272,12 +273,12 @@ static void drop_mail(struct daemon *d)
 	mail_fn *fn;
 	void *arg;
 	while (d->mail && mailbox_take(d->mail, &fn, &arg)) {
-		if (fn == orders_take)
-			orders_free(arg);
-		else if (fn == sends_take)
-			sends_free(arg);
+		if (fn == commands_take)
+			commands_free(arg);
+		else if (fn == store_requests_take)
+			store_requests_free(arg);
 		else if (fn == attempts_give)
-			desk_job_free(arg);
+			prepare_task_free(arg);
 		else if (fn == attempts_say)
 			free(arg);
 	}
@@ -288,9 +289,9 @@ void daemon_close(struct daemon *d)
 	if (!d)
 		return;
 	atomic_store(&d->closing, true);
-	post_close(d->post);
-	retain_close(d->retain);
-	desk_close(d->desk);
+	notifier_close(d->post);
+	retention_close(d->retain);
+	prepare_close(d->desk);
 	drop_mail(d);
 	problems_free(d->problems);
 	loop_free(d->loop);
@@ -298,13 +299,13 @@ void daemon_close(struct daemon *d)
 	pump_free(d->pump);
 	runner_close(d->runner);
 	mailbox_free(d->mail);
-	names_free(d->names);
-	orders_free_all(d->pending);
-	orders_free_all(d->again);
+	intern_free(d->names);
+	commands_free_all(d->pending);
+	commands_free_all(d->again);
 	while (d->sent) {
-		struct sending *s = d->sent;
+		struct store_request *s = d->sent;
 		d->sent = s->next;
-		sends_free(s);
+		store_requests_free(s);
 	}
 	buf_free(&d->cgroup);
 	if (d->lock >= 0)

@@ -65,14 +65,14 @@ must_check enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg);
 must_check enum err daemon_writes(struct daemon *d, struct why *why);
 void daemon_stop(struct daemon *d); /* when the orders it has are answered */
 
-struct names *daemon_names(struct daemon *d);
+struct intern *daemon_intern(struct daemon *d);
 const char *daemon_database(const struct daemon *d); /* the file a reader opens */
 /* One more of it, to be closed before the daemon is. */
 struct reader;
 must_check enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why);
 const char *daemon_runs(const struct daemon *d); /* the directory of run files and logs */
 const char *daemon_out(const struct daemon *d);  /* the program that sends requests; NULL: none */
-/* Who is told by the configuration or the store: see post_config. */
+/* Who is told by the configuration or the store: see notifier_config. */
 struct config_notify;
 must_check enum err daemon_notify(struct daemon *d, struct reader *r, struct arena *a,
 				  struct config_notify *ret, const char **origin, struct why *why);

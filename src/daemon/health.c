@@ -38,7 +38,7 @@ enum err daemon_store_trouble(struct daemon *d, struct why *why)
 enum err daemon_runner_trouble(struct daemon *d, struct why *why)
 {
 	enum err e = runner_trouble(d->runner, NULL, why);
-	return e ? e : desk_trouble(d->desk, why);
+	return e ? e : prepare_trouble(d->desk, why);
 }
 
 bool daemon_has_cgroup(const struct daemon *d)
@@ -97,7 +97,7 @@ static bool clock_changed(const struct daemon *d)
 int64_t health_turned(void *ctx, struct now now)
 {
 	struct daemon *d = ctx;
-	orders_again(d);
+	commands_again(d);
 	watch_clock(d, now);
 	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000 || clock_changed(d)) {
 		struct why store = { 0 }, runner = { 0 };
@@ -116,7 +116,7 @@ int64_t health_turned(void *ctx, struct now now)
 		d->step.fresh = false;
 		atomic_store(&d->starved, pump_starved(d->pump));
 		if (daemon_writes(d, NULL))
-			orders_refuse_all(d);
+			commands_refuse_all(d);
 		if (!d->starved)
 			d->fed = now.boot;
 		else if (now.boot.us - d->fed.us >= STARVED_MS * INT64_C(1000))

@@ -20,7 +20,7 @@ struct table {
 	struct map by_hash;
 };
 
-struct names {
+struct intern {
 	pthread_mutex_t lock;
 	struct zoneinfo *zoneinfo,
 		*before; /* the one before is kept: the engine may still point into it until it is told */
@@ -28,7 +28,7 @@ struct names {
 	struct table table[NAME_KINDS];
 	const struct zone *zone[ZONES_MAX];
 	struct days days[CALENDARS_MAX];
-	struct roster roster;
+	struct agent_index roster;
 	uint64_t *agent; /* prints by number; few of these pages are ever touched */
 	struct str default_agent;
 	uint64_t by_default;
@@ -36,15 +36,15 @@ struct names {
 
 #define AGENT "agent:" /* before the names of agents */
 
-static const struct zone *utc(struct names *n)
+static const struct zone *utc(struct intern *n)
 {
 	const struct zone_source *s = zoneinfo_source(n->zoneinfo);
 	return s->find(s->self, STR("UTC"));
 }
 
-enum err names_new(struct names **ret)
+enum err intern_new(struct intern **ret)
 {
-	struct names *n = calloc(1, sizeof *n);
+	struct intern *n = calloc(1, sizeof *n);
 	if (!n)
 		return E_NOMEM;
 	pthread_mutex_init(&n->lock, NULL);
@@ -53,7 +53,7 @@ enum err names_new(struct names **ret)
 	n->table[NAME_OTHER].most = NAMES_MAX;
 	n->agent = calloc(NAMES_MAX, sizeof *n->agent);
 	if (!n->agent || zoneinfo_open(&n->zoneinfo)) {
-		names_free(n);
+		intern_free(n);
 		return E_NOMEM;
 	}
 	for (unsigned i = 0; i < ZONES_MAX; i++)
@@ -64,14 +64,14 @@ enum err names_new(struct names **ret)
 		[NAME_ZONE] = { "UTC", 3 }, [NAME_DAYS] = { "", 0 }, [NAME_OTHER] = { "", 0 }
 	};
 	for (unsigned k = 0; k < NAME_KINDS; k++)
-		if (names_load(n, (enum name_kind)k, 0, nothing[k])) {
-			names_free(n);
+		if (intern_load(n, (enum name_kind)k, 0, nothing[k])) {
+			intern_free(n);
 			return E_NOMEM;
 		}
 	return OK;
 }
 
-void names_free(struct names *n)
+void intern_free(struct intern *n)
 {
 	if (!n)
 		return;
@@ -84,7 +84,7 @@ void names_free(struct names *n)
 	}
 	for (unsigned i = 0; i < CALENDARS_MAX; i++)
 		free((void *)n->days[i].day);
-	roster_free(&n->roster);
+	agent_index_free(&n->roster);
 	free(n->agent);
 	zoneinfo_close(n->zoneinfo);
 	zoneinfo_close(n->before);
@@ -109,7 +109,7 @@ static uint64_t key_of(const struct table *t, struct str text, uint32_t *number)
 	}
 }
 
-static void look_up_zone(struct names *n, uint32_t number, struct str text)
+static void look_up_zone(struct intern *n, uint32_t number, struct str text)
 {
 	const struct zone_source *s = zoneinfo_source(n->zoneinfo);
 	const struct zone *z = s->find(s->self, text);
@@ -117,7 +117,7 @@ static void look_up_zone(struct names *n, uint32_t number, struct str text)
 }
 
 /* Days are kept as their numbers, in words: "20518,20519". */
-static bool read_days(struct names *n, uint32_t number, struct str text)
+static bool read_days(struct intern *n, uint32_t number, struct str text)
 {
 	unsigned count = text.n > 0;
 	for (size_t i = 0; i < text.n; i++)
@@ -136,7 +136,7 @@ static bool read_days(struct names *n, uint32_t number, struct str text)
 	return true;
 }
 
-static enum err set(struct names *n, enum name_kind kind, uint32_t number, uint64_t key, struct str text,
+static enum err set(struct intern *n, enum name_kind kind, uint32_t number, uint64_t key, struct str text,
 		    bool unsaved)
 {
 	struct table *t = &n->table[kind];
@@ -163,11 +163,11 @@ static enum err set(struct names *n, enum name_kind kind, uint32_t number, uint6
 	if (kind == NAME_ZONE)
 		look_up_zone(n, number, text);
 	if (kind == NAME_OTHER && str_starts(text, STR(AGENT)))
-		n->agent[number] = roster_print(&n->roster, str_from(text, sizeof AGENT - 1));
+		n->agent[number] = agent_index_print(&n->roster, str_from(text, sizeof AGENT - 1));
 	return OK;
 }
 
-enum err names_load(struct names *n, enum name_kind kind, uint32_t number, struct str text)
+enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, struct str text)
 {
 	uint32_t there;
 	if (kind >= NAME_KINDS || number >= n->table[kind].most)
@@ -179,7 +179,7 @@ enum err names_load(struct names *n, enum name_kind kind, uint32_t number, struc
 	return e;
 }
 
-enum err names_number(struct names *n, enum name_kind kind, struct str text, uint32_t *ret)
+enum err intern_number(struct intern *n, enum name_kind kind, struct str text, uint32_t *ret)
 {
 	struct table *t = &n->table[kind];
 	enum err e = OK;
@@ -196,7 +196,7 @@ enum err names_number(struct names *n, enum name_kind kind, struct str text, uin
 	return e;
 }
 
-void names_unsaved(struct names *n, name_fn *fn, void *ctx)
+void intern_unsaved(struct intern *n, name_fn *fn, void *ctx)
 {
 	pthread_mutex_lock(&n->lock);
 	for (unsigned k = 0; k < NAME_KINDS; k++)
@@ -209,7 +209,7 @@ void names_unsaved(struct names *n, name_fn *fn, void *ctx)
 	pthread_mutex_unlock(&n->lock);
 }
 
-static struct str text_of(struct names *n, enum name_kind kind, uint32_t number)
+static struct str text_of(struct intern *n, enum name_kind kind, uint32_t number)
 {
 	const struct table *t = &n->table[kind];
 	pthread_mutex_lock(&n->lock);
@@ -220,17 +220,17 @@ static struct str text_of(struct names *n, enum name_kind kind, uint32_t number)
 	return text;
 }
 
-struct str names_text(struct names *n, uint32_t number)
+struct str intern_text(struct intern *n, uint32_t number)
 {
 	return text_of(n, NAME_OTHER, number);
 }
 
-struct str names_zone(struct names *n, uint32_t number)
+struct str intern_zone(struct intern *n, uint32_t number)
 {
 	return text_of(n, NAME_ZONE, number);
 }
 
-void names_tables(struct names *n, struct engine_config *ret)
+void intern_tables(struct intern *n, struct engine_config *ret)
 {
 	ret->zones = n->zone;
 	ret->zone_count = ZONES_MAX;
@@ -241,7 +241,7 @@ void names_tables(struct names *n, struct engine_config *ret)
 	ret->default_agent = &n->by_default;
 }
 
-enum err names_reread(struct names *n)
+enum err intern_reread(struct intern *n)
 {
 	struct zoneinfo *fresh = NULL, *unused;
 	enum err e = zoneinfo_open(&fresh);
@@ -262,7 +262,7 @@ enum err names_reread(struct names *n)
 	return OK;
 }
 
-bool names_take_over(struct names *n)
+bool intern_take_over(struct intern *n)
 {
 	pthread_mutex_lock(&n->lock);
 	struct zoneinfo *fresh = n->fresh, *old = fresh ? n->before : NULL;
@@ -287,7 +287,7 @@ static enum err number_zone(void *self, struct str name, const struct zone *zone
 {
 	uint32_t number;
 	(void)zone;
-	enum err e = names_number(self, NAME_ZONE, name, &number);
+	enum err e = intern_number(self, NAME_ZONE, name, &number);
 	if (!e)
 		*ret = (uint16_t)number;
 	return e;
@@ -301,7 +301,7 @@ static enum err number_days(void *self, const struct days *days, uint16_t *ret)
 		buf_addf(&text, "%s%d", i ? "," : "", days->day[i]);
 	if (text.failed)
 		return E_NOMEM;
-	enum err e = names_number(self, NAME_DAYS, buf_str(&text), &number);
+	enum err e = intern_number(self, NAME_DAYS, buf_str(&text), &number);
 	if (!e)
 		*ret = (uint16_t)number;
 	return e;
@@ -320,10 +320,10 @@ static enum err number_other(void *self, enum doc_name kind, struct str name, ui
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	add_other(kind, name, &text);
-	return text.failed ? E_NOMEM : names_number(self, NAME_OTHER, buf_str(&text), ret);
+	return text.failed ? E_NOMEM : intern_number(self, NAME_OTHER, buf_str(&text), ret);
 }
 
-uint32_t names_known(struct names *n, enum doc_name kind, struct str name)
+uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	uint32_t number = MAP_NONE;
@@ -335,25 +335,25 @@ uint32_t names_known(struct names *n, enum doc_name kind, struct str name)
 	return number == MAP_NONE ? 0 : number;
 }
 
-void names_default_agent(struct names *n, struct str name)
+void intern_default_agent(struct intern *n, struct str name)
 {
 	n->default_agent = name;
 }
 
-enum err names_agent(struct names *n, struct str name, uint64_t print)
+enum err intern_agent(struct intern *n, struct str name, uint64_t print)
 {
 	pthread_mutex_lock(&n->lock);
-	enum err e = roster_set(&n->roster, name, print);
-	n->by_default = roster_default(&n->roster, n->default_agent);
+	enum err e = agent_index_set(&n->roster, name, print);
+	n->by_default = agent_index_default(&n->roster, n->default_agent);
 	pthread_mutex_unlock(&n->lock);
 	/* A number that is given out meanwhile has it already. */
-	uint32_t number = names_known(n, DOC_AGENT, name);
+	uint32_t number = intern_known(n, DOC_AGENT, name);
 	if (!e && number)
 		n->agent[number] = print;
 	return e;
 }
 
-struct doc_names names_for_documents(struct names *n)
+struct doc_names intern_for_documents(struct intern *n)
 {
 	return (struct doc_names){ number_zone, number_days, number_other, n };
 }

@@ -49,8 +49,8 @@ static void mask_header(struct masks *m, struct str value)
 		mask(m, str_from(value, word));
 }
 
-static void put_headers(const struct doc_action *action, const struct request_texts *texts, struct masks *m,
-			struct buf *out)
+static void put_headers(const struct doc_action *action, const struct out_request_texts *texts,
+			struct masks *m, struct buf *out)
 {
 	const struct val *map = &action->headers;
 	unsigned n = map->kind == VAL_MAP ? map->map.n : 0;
@@ -81,7 +81,7 @@ static void put_headers(const struct doc_action *action, const struct request_te
 /* --- body --- */
 
 /* Another of the same with its strings expanded. */
-static enum err expand_all(const struct val *v, const struct request_texts *texts, struct arena *a,
+static enum err expand_all(const struct val *v, const struct out_request_texts *texts, struct arena *a,
 			   struct val *ret)
 {
 	enum err e = OK;
@@ -108,8 +108,8 @@ static enum err expand_all(const struct val *v, const struct request_texts *text
 	return e;
 }
 
-static enum err put_body(const struct doc_action *action, const struct request_texts *texts, struct arena *a,
-			 struct buf *out)
+static enum err put_body(const struct doc_action *action, const struct out_request_texts *texts,
+			 struct arena *a, struct buf *out)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct val body;
@@ -141,8 +141,8 @@ static void put_rules(const struct config_out *rules, struct buf *out)
 		buf_addf(out, ",\"downgrade\":true");
 }
 
-enum err request_render(const struct doc_action *action, int64_t timeout, const struct config_out *rules,
-			const struct request_texts *texts, struct arena *a, struct request *ret)
+enum err out_request_render(const struct doc_action *action, int64_t timeout, const struct config_out *rules,
+			    const struct out_request_texts *texts, struct arena *a, struct request *ret)
 {
 	_cleanup_(buf_free) struct buf out = { 0 };
 	/* The run's own bound comes first, and says so as for every run. */
@@ -169,8 +169,8 @@ enum err request_render(const struct doc_action *action, int64_t timeout, const 
 	return OK;
 }
 
-enum err request_message(const struct request_message *m, const struct config_out *rules, struct arena *a,
-			 struct str *ret)
+enum err out_request_message(const struct out_request_message *m, const struct config_out *rules,
+			     struct arena *a, struct str *ret)
 {
 	_cleanup_(buf_free) struct buf out = { 0 };
 	buf_addc(&out, '{');

@@ -13,7 +13,7 @@ struct way_out {
 };
 
 /* A text whose templates are expanded; what fails is for the one who asks to know. */
-struct request_texts {
+struct out_request_texts {
 	struct str (*expand)(void *ctx, struct str text);
 	void *ctx;
 };
@@ -26,17 +26,17 @@ struct request {
 };
 
 /* A message of our own, signed if there is a secret. In the arena, as is what comes of it. */
-struct request_message {
+struct out_request_message {
 	struct str url;
 	const char *type; /* of its body */
 	struct str id, secret, body;
 	int64_t seconds;
 };
-must_check enum err request_message(const struct request_message *m, const struct config_out *rules,
-				    struct arena *a, struct str *ret);
+must_check enum err out_request_message(const struct out_request_message *m, const struct config_out *rules,
+					struct arena *a, struct str *ret);
 
 /* `timeout` in seconds, 0: none. Templates are expanded in the values of headers and in all strings of the
  * body, never in the address. */
-must_check enum err request_render(const struct doc_action *action, int64_t timeout,
-				   const struct config_out *rules, const struct request_texts *texts,
-				   struct arena *a, struct request *ret);
+must_check enum err out_request_render(const struct doc_action *action, int64_t timeout,
+				       const struct config_out *rules, const struct out_request_texts *texts,
+				       struct arena *a, struct request *ret);

@@ -132,7 +132,7 @@ static void say_failed(const struct saying *s, struct words *w)
 		buf_addf(&w->text, " (%s)", reason_words[r->reason]);
 	if (r->attempt > 1)
 		buf_addf(&w->text, " after %u attempts", r->attempt);
-	notice_where(r, &w->text);
+	message_where(r, &w->text);
 }
 
 static void say_paused(const struct saying *s, struct words *w)
@@ -162,7 +162,7 @@ static void name_subject(struct reader *reader, const struct saying *s, struct b
 	if (s->cause == BAD_FAILED || s->cause == BAD_PAUSED)
 		schedule_name(reader, s->about, out);
 	else if (s->cause == BAD_HELD)
-		buf_add(out, names_text(s->problems->config.names, (uint32_t)s->about));
+		buf_add(out, intern_text(s->problems->config.names, (uint32_t)s->about));
 	else
 		buf_add(out, str_of(keys[s->cause]));
 }
@@ -180,7 +180,7 @@ static void tell_store(struct reader *reader, void *arg)
 		saying_free(s);
 		return;
 	}
-	r.news = (uint8_t)(1u << (s->act == PROBLEM_OPEN ? TELL_OPENED : TELL_CLOSED));
+	r.news = (uint8_t)(1u << (s->act == PROBLEM_OPEN ? NEWS_OPENED : NEWS_CLOSED));
 	snprintf(key, sizeof key, keys[s->cause], (unsigned long long)s->about);
 	r.problem.key = str_of(key);
 	if (s->act == PROBLEM_OPEN) {
@@ -203,7 +203,7 @@ bool problems_flush(struct problems *p)
 	for (struct saying *s; (s = p->late);) {
 		struct saying *next = s->next;
 		bool opens = s->act == PROBLEM_OPEN;
-		if (desk_call(p->config.desk, tell_store, s))
+		if (prepare_call(p->config.desk, tell_store, s))
 			return false;
 		p->openings -= opens;
 		p->late = next;

@@ -16,8 +16,8 @@
 #include "daemon/pump.h"
 
 struct problems_config {
-	struct desk *desk;
-	struct names *names;
+	struct prepare_worker *desk;
+	struct intern *names;
 	void *ctx;
 	/* Sends the request to the store; texts are copied. Any thread. */
 	void (*send)(void *ctx, const struct st_req *r);

@@ -9,7 +9,7 @@ static void compile_next(struct daemon *d)
 		uint64_t sid = engine_outdated(pump_engine(d->pump), &d->compile.at);
 		if (!sid)
 			return;
-		if (desk_compile(d->desk, sid))
+		if (prepare_compile(d->desk, sid))
 			d->compile.again = true;
 		else
 			d->compile.under_way++;
@@ -18,7 +18,7 @@ static void compile_next(struct daemon *d)
 
 /* Nothing of theirs comes due before they are compiled anew: after a start with other zone files than the
  * last time, or another version, and whenever the zone files change. */
-void outdated_all(void *arg)
+void recompile_all(void *arg)
 {
 	struct daemon *d = arg;
 	d->compile.at = 0;
@@ -41,7 +41,7 @@ static void compile_failed(void *arg)
 }
 
 /* On the desk's thread. */
-void outdated_compiled(void *ctx, uint64_t sid, enum err e, const struct rules *rules)
+void recompile_compiled(void *ctx, uint64_t sid, enum err e, const struct rules *rules)
 {
 	struct daemon *d = ctx;
 	struct command c = { .kind = CMD_RECOMPILE, .sid = sid };
@@ -58,16 +58,16 @@ void outdated_compiled(void *ctx, uint64_t sid, enum err e, const struct rules *
 static void take_zones(void *arg)
 {
 	struct daemon *d = arg;
-	if (!names_take_over(d->names))
+	if (!intern_take_over(d->names))
 		return;
 	loop_event(d->loop, &(struct event){ .kind = EV_ZONES });
-	outdated_all(d);
+	recompile_all(d);
 	if (d->options.zones_changed)
 		d->options.zones_changed(d->options.ctx);
 }
 
 /* On the desk's thread. */
-void outdated_zones_read(void *ctx)
+void recompile_zones_read(void *ctx)
 {
 	struct daemon *d = ctx;
 	while (mailbox_put(d->mail, take_zones, d) && !atomic_load(&d->closing))
@@ -75,14 +75,14 @@ void outdated_zones_read(void *ctx)
 }
 
 /* Whoever names it, or nobody, is compiled anew; who was blocked for want of it goes on by itself. */
-void outdated_agent(struct daemon *d, const struct agent_row *changed)
+void recompile_agent(struct daemon *d, const struct agent_row *changed)
 {
 	bool gone = changed->act == AGENT_DROP;
 	if (changed->act == AGENT_MOVE)
 		return;
-	if (names_agent(d->names, changed->name, gone ? 0 : turn_print(changed->name, changed->text)))
+	if (intern_agent(d->names, changed->name, gone ? 0 : turn_print(changed->name, changed->text)))
 		loop_out_of_memory(d->loop);
 	loop_event(d->loop, &(struct event){ .kind = EV_AGENTS,
-					     .key = names_known(d->names, DOC_AGENT, changed->name) });
-	outdated_all(d);
+					     .key = intern_known(d->names, DOC_AGENT, changed->name) });
+	recompile_all(d);
 }

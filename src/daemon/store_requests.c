@@ -3,28 +3,28 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void sends_free(struct sending *s)
+void store_requests_free(struct store_request *s)
 {
 	arena_free(&s->texts);
 	free(s);
 }
 
-void sends_take(void *arg)
+void store_requests_take(void *arg)
 {
-	struct sending *s = arg;
+	struct store_request *s = arg;
 	if (pump_send(s->d->pump, &s->req)) {
 		/* The post waits for its answer, however long it takes; other callers are told when their
 		 * time is up. */
 		bool waits = s->req.op == ST_TELL || s->req.op == ST_TRIED;
-		if (!waits || mailbox_put(s->d->mail, sends_take, s))
-			sends_free(s);
+		if (!waits || mailbox_put(s->d->mail, store_requests_take, s))
+			store_requests_free(s);
 		return;
 	}
 	s->next = s->d->sent;
 	s->d->sent = s;
 }
 
-static bool keep_text(struct sending *s, struct str *text)
+static bool keep_text(struct store_request *s, struct str *text)
 {
 	if (!text->p)
 		return true;
@@ -32,15 +32,15 @@ static bool keep_text(struct sending *s, struct str *text)
 	return text->p != NULL;
 }
 
-static bool keep_notice(struct sending *s, struct notice_row *n)
+static bool keep_notice(struct store_request *s, struct message_row *n)
 {
 	return keep_text(s, &n->origin) && keep_text(s, &n->target) && keep_text(s, &n->body) &&
 	       keep_text(s, &n->said);
 }
 
-static bool keep_notices(struct sending *s, struct telling *t)
+static bool keep_notices(struct store_request *s, struct telling *t)
 {
-	struct notice_row *all = arena_alloc(&s->texts, (t->n + 1) * sizeof *all);
+	struct message_row *all = arena_alloc(&s->texts, (t->n + 1) * sizeof *all);
 	bool good = all != NULL;
 	for (unsigned i = 0; i < t->n && good; i++) {
 		all[i] = t->notice[i];
@@ -50,7 +50,7 @@ static bool keep_notices(struct sending *s, struct telling *t)
 	return good;
 }
 
-static bool keep_texts(struct sending *s)
+static bool keep_texts(struct store_request *s)
 {
 	struct problem_said *p = &s->req.problem;
 	switch ((enum st_op)s->req.op) {
@@ -80,13 +80,13 @@ static bool keep_texts(struct sending *s)
 
 enum err daemon_send(struct daemon *d, const struct st_req *r, sent_fn *done, void *ctx)
 {
-	struct sending *s = calloc(1, sizeof *s);
+	struct store_request *s = calloc(1, sizeof *s);
 	if (!s)
 		return E_NOMEM;
-	*s = (struct sending){ .d = d, .req = *r, .done = done, .ctx = ctx };
-	enum err e = keep_texts(s) ? mailbox_put(d->mail, sends_take, s) : E_NOMEM;
+	*s = (struct store_request){ .d = d, .req = *r, .done = done, .ctx = ctx };
+	enum err e = keep_texts(s) ? mailbox_put(d->mail, store_requests_take, s) : E_NOMEM;
 	if (e)
-		sends_free(s);
+		store_requests_free(s);
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
@@ -99,13 +99,13 @@ void daemon_tell(struct daemon *d, const struct pump_fact *f, const struct st_ac
 /* Conditions that wait for a better moment are asked again: the user's profile is in the scope of all. */
 static void state_changed(struct daemon *d, struct str agent)
 {
-	uint32_t number = agent.n ? names_known(d->names, DOC_AGENT, agent) : 0;
+	uint32_t number = agent.n ? intern_known(d->names, DOC_AGENT, agent) : 0;
 	if (number || !agent.n) /* nobody waits for one that no schedule names */
 		loop_event(d->loop, &(struct event){ .kind = EV_STATE, .key = number });
 }
 
-static void tell_notice(struct daemon *d, const struct st_req *r, const struct notice_row *n, uint64_t number,
-			const struct st_ack *ack)
+static void tell_notice(struct daemon *d, const struct st_req *r, const struct message_row *n,
+			uint64_t number, const struct st_ack *ack)
 {
 	struct pump_fact f = { .op = r->op, .res = ack->res, .sid = n->sid, .at = ack->done };
 	f.run.run = n->run;
@@ -125,14 +125,14 @@ static void tell_notices(struct daemon *d, const struct st_req *r, const struct 
 	for (unsigned i = 0; r->op == ST_TELL && ack->notice && i < r->tell.n; i++)
 		tell_notice(d, r, &r->tell.notice[i], ack->notice + i, ack);
 	if (r->op == ST_TELL && !r->tell.upto)
-		post_news(d->post); /* somebody else's */
+		notifier_news(d->post); /* somebody else's */
 }
 
-void sends_answered(void *ctx, const struct st_ack *ack)
+void store_requests_answered(void *ctx, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
-	for (struct sending **at = &d->sent; *at; at = &(*at)->next) {
-		struct sending *s = *at;
+	for (struct store_request **at = &d->sent; *at; at = &(*at)->next) {
+		struct store_request *s = *at;
 		if (s->req.tag != ack->tag)
 			continue;
 		*at = s->next;
@@ -142,26 +142,26 @@ void sends_answered(void *ctx, const struct st_ack *ack)
 		f.problem.fresh = ack->count == 1;
 		if (s->req.op == ST_STATE && ack->res == ST_OK) {
 			state_changed(d, s->req.state.key);
-			if (str_eq(s->req.state.key, STR(POST_STATE_KEY)))
-				post_changed(d->post);
+			if (str_eq(s->req.state.key, STR(NOTIFIER_STATE_KEY)))
+				notifier_changed(d->post);
 		}
 		if (s->req.op == ST_TELL || s->req.op == ST_TRIED)
 			tell_notices(d, &s->req, ack);
 		if (s->req.news && ack->res == ST_OK)
-			post_news(d->post);
+			notifier_news(d->post);
 		if (s->req.op == ST_AGENT && ack->res == ST_OK)
-			outdated_agent(d, &s->req.agent);
+			recompile_agent(d, &s->req.agent);
 		if (s->done)
 			s->done(s->ctx, ack);
 		if (f.op == ST_PROBLEM)
 			daemon_tell(d, &f, ack);
-		sends_free(s);
+		store_requests_free(s);
 		return;
 	}
 }
 
 /* From the desk's thread. There is room sooner or later: the loop empties its mail at every turn. */
-void sends_problem(void *ctx, const struct st_req *r)
+void store_requests_problem(void *ctx, const struct st_req *r)
 {
 	struct daemon *d = ctx;
 	while (daemon_send(d, r, NULL, NULL) == E_BUSY && !d->closing)
@@ -169,7 +169,7 @@ void sends_problem(void *ctx, const struct st_req *r)
 }
 
 /* From the post's thread, which asks again. */
-enum err sends_post(void *ctx, const struct st_req *r, sent_fn *done, void *arg)
+enum err store_requests_post(void *ctx, const struct st_req *r, sent_fn *done, void *arg)
 {
 	return daemon_send(ctx, r, done, arg);
 }

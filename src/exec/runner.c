@@ -290,9 +290,9 @@ static void start(struct runner *r, struct slot *s, const struct rn_req *q, bool
 
 static void stop(struct runner *r, struct slot *s, const struct rn_req *q, bool is_new)
 {
-	if (!s->doomed)
+	if (!s->kill_pending)
 		s->doom = q->reason;
-	s->doomed = true;
+	s->kill_pending = true;
 	if (s->state == SLOT_ALIVE)
 		life_signal(r, s);
 	else if (is_new)

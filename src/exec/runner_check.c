@@ -35,7 +35,7 @@ void check_next(struct runner *r)
 		r->checks++;
 		s->counted = true;
 		s->state = SLOT_LOOK;
-		if (s->doomed)
+		if (s->kill_pending)
 			runner_forget(r, s); /* nobody waits for it any more */
 		else
 			life_look(r, s);
@@ -50,7 +50,7 @@ void check_over(struct runner *r, struct slot *s)
 
 bool check_is_old(const struct slot *s)
 {
-	return is_check(s) && !s->sent && !s->told && !s->doomed;
+	return is_check(s) && !s->sent && !s->told && !s->kill_pending;
 }
 
 void check_anew(struct runner *r, struct slot *s)

@@ -29,11 +29,11 @@ struct slot {
 	uint64_t sid;
 	bool counted; /* a check: among those under way */
 	uint8_t state;
-	bool doomed;   /* to be killed, recording `doom` */
-	bool burning;  /* to be made unstartable */
-	bool starting; /* birth is to be told as RN_BORN, else as RN_ALIVE */
-	bool told;     /* it was */
-	bool sent;     /* at least once: a shim may be there that nobody told us of */
+	bool kill_pending; /* to be killed, recording `doom` */
+	bool burning;      /* to be made unstartable */
+	bool starting;     /* birth is to be told as RN_BORN, else as RN_ALIVE */
+	bool told;         /* it was */
+	bool sent;         /* at least once: a shim may be there that nobody told us of */
 };
 
 enum { TROUBLE_LAUNCHER, TROUBLE_BIRTH, TROUBLE_FILES, TROUBLES };

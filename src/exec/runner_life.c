@@ -47,7 +47,7 @@ void life_signal(struct runner *r, struct slot *s)
 	si.si_pid = getpid();
 	si.si_uid = getuid();
 	si.si_value.sival_int = s->doom;
-	if (s->doomed && s->pidfd >= 0)
+	if (s->kill_pending && s->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, s->pidfd, SIGTERM, &si, 0);
 }
 
@@ -83,7 +83,7 @@ static void absent(struct runner *r, struct slot *s, const struct runfile *f)
 	(void)f;
 	if (s->told)
 		end(r, s, RN_LOST); /* it was there: somebody has removed its file */
-	else if (s->doomed || s->burning)
+	else if (s->kill_pending || s->burning)
 		life_burn(r, s);
 	else if (s->memfd >= 0)
 		runner_later(s, SLOT_HELD);
@@ -121,7 +121,7 @@ static void ended(struct runner *r, struct slot *s, const struct runfile *f)
 		check_anew(r, s);
 	} else if (f->cause == CAUSE_LOST) {
 		end(r, s, RN_LOST);
-	} else if (f->cause == CAUSE_BURNT && s->doomed) {
+	} else if (f->cause == CAUSE_BURNT && s->kill_pending) {
 		end_killed(r, s);
 	} else if (f->cause == CAUSE_BURNT) {
 		end(r, s, RN_NEVER);
@@ -179,7 +179,7 @@ void life_burn(struct runner *r, struct slot *s)
 {
 	bool taken;
 	struct why why;
-	enum run_cause cause = s->doomed ? CAUSE_STOPPED : CAUSE_BURNT;
+	enum run_cause cause = s->kill_pending ? CAUSE_STOPPED : CAUSE_BURNT;
 	if (runfile_burn(r->runs, s->run, s->attempt, cause, s->doom, s->burning && r->c.place.flush, &taken,
 			 &why) != OK) {
 		runner_trouble_set(r, TROUBLE_FILES, "%s", why.text);
@@ -188,7 +188,7 @@ void life_burn(struct runner *r, struct slot *s)
 	}
 	if (taken)
 		life_look(r, s);
-	else if (s->doomed)
+	else if (s->kill_pending)
 		end_killed(r, s);
 	else
 		end(r, s, RN_NEVER);

@@ -74,7 +74,7 @@ struct http_stream {
 	void *ctx;
 };
 
-struct post {
+struct notifier {
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -104,9 +104,9 @@ struct http {
 	int64_t stop_at;
 
 	pthread_mutex_t lock; /* of the posts */
-	struct post post[HTTP_POSTS_MAX];
-	unsigned post_first, posts;
-	bool post_closed;
+	struct notifier post[HTTP_POSTS_MAX];
+	unsigned notifier_first, posts;
+	bool notifier_closed;
 
 	struct {
 		_Atomic uint64_t connections, requests, late, dropped, turns;

@@ -47,12 +47,12 @@ enum err http_post(struct http *h, void (*fn)(void *arg), void *arg)
 	enum err e = OK;
 	pthread_mutex_lock(&h->lock);
 	bool first = h->posts == 0;
-	if (h->post_closed)
+	if (h->notifier_closed)
 		e = E_GONE;
 	else if (h->posts == HTTP_POSTS_MAX)
 		e = E_BUSY;
 	else
-		h->post[(h->post_first + h->posts++) % HTTP_POSTS_MAX] = (struct post){ fn, arg };
+		h->post[(h->notifier_first + h->posts++) % HTTP_POSTS_MAX] = (struct notifier){ fn, arg };
 	pthread_mutex_unlock(&h->lock);
 	if (!e && first)
 		wake(h);
@@ -78,8 +78,8 @@ static void run_posts(struct http *h)
 {
 	pthread_mutex_lock(&h->lock);
 	for (unsigned n = h->posts; n > 0; n--) {
-		struct post p = h->post[h->post_first];
-		h->post_first = (h->post_first + 1) % HTTP_POSTS_MAX;
+		struct notifier p = h->post[h->notifier_first];
+		h->notifier_first = (h->notifier_first + 1) % HTTP_POSTS_MAX;
 		h->posts--;
 		pthread_mutex_unlock(&h->lock);
 		p.fn(p.arg);
@@ -195,7 +195,7 @@ static void end(struct http *h)
 	MHD_run(h->mhd); /* what was suspended is resumed here; MHD_stop_daemon aborts otherwise */
 	MHD_stop_daemon(h->mhd);
 	pthread_mutex_lock(&h->lock);
-	h->post_closed = true;
+	h->notifier_closed = true;
 	pthread_mutex_unlock(&h->lock);
 	run_posts(h);
 }

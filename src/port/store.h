@@ -27,9 +27,9 @@ enum { STORE_RULES = 152 }; /* bytes of compiled rules, of whose contents the st
 enum st_op {
 	/* A schedule. rev 0: a new sid, inserted with rev 1. Else rev must be the store's, which becomes rev
 	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
-	 * failures, owed, owed_since, seen and checked stay. close_range: the open range of this sid ends at
-	 * `at`, or goes if it begins later. Mine: rev + 1 stands in the store and was put at the same `at`.
-	 * ends_known: ST_STALE, too, if the schedule that it follows has an end beyond row.seen.
+	 * failures, owed, owed_since, seen and next_set_at stay. close_range: the open range of this sid ends
+	 * at `at`, or goes if it begins later. Mine: rev + 1 stands in the store and was put at the same
+	 * `at`. ends_known: ST_STALE, too, if the schedule that it follows has an end beyond row.seen.
 	 * ST_REFUSED, after all else was judged: a living schedule of another sid has this id. That of a
 	 * removed one is free. Also ST_REFUSED: a new sid no larger than one that was pruned. */
 	ST_PUT,
@@ -220,8 +220,8 @@ struct sched_row {
 	struct wall kept; /* records up to here have been pruned: a mark that high is never lowered below */
 	struct wall changed;      /* created, when changed, or resumed: nothing at or before this fires */
 	struct wall paused_until; /* with the engine's flag for it */
-	struct wall checked; /* when a run said what `next` is to be; 0: it is the rule's. It goes with that
-				next: OCC and RANGE that move, and WITHDRAW, leave 0 */
+	struct wall next_set_at;  /* when a run said what `next` is to be; 0: it is the rule's. It goes with
+				 that  next: OCC and RANGE that move, and WITHDRAW, leave 0 */
 	uint8_t rules[STORE_RULES];
 };
 
@@ -352,17 +352,17 @@ struct news_row {
 	struct wall first, last;    /* RANGE; else 0 */
 };
 
-enum notice_state {
-	NOTICE_WAITING,
-	NOTICE_DELIVERED,
-	NOTICE_GIVEN_UP,
-	NOTICE_GONE,   /* and whoever was told wants to hear nothing any more */
-	NOTICE_JOINED, /* it is part of another */
-	NOTICE_STATES
+enum message_state {
+	MESSAGE_WAITING,
+	MESSAGE_DELIVERED,
+	MESSAGE_GIVEN_UP,
+	MESSAGE_GONE,   /* and whoever was told wants to hear nothing any more */
+	MESSAGE_JOINED, /* it is part of another */
+	MESSAGE_STATES
 };
 
 /* One message to one receiver. */
-struct notice_row {
+struct message_row {
 	uint64_t number;
 	uint8_t kind; /* the asker's */
 	uint8_t state;
@@ -372,7 +372,7 @@ struct notice_row {
 	uint64_t line;              /* those to one receiver have one */
 	struct wall at;             /* when it was put */
 	struct wall tried;          /* 0: not yet */
-	struct wall next;           /* NOTICE_WAITING: when it is to be tried */
+	struct wall next;           /* MESSAGE_WAITING: when it is to be tried */
 	struct str origin;          /* who named the receiver */
 	struct str target, body;
 	struct str said; /* what came of the last attempt; p NULL: there was none */
@@ -380,8 +380,8 @@ struct notice_row {
 
 struct telling {
 	uint64_t upto;
-	const struct notice_row *notice; /* lives until the answer, as do its texts */
-	unsigned n;                      /* STORE_TELL_MAX at most */
+	const struct message_row *notice; /* lives until the answer, as do its texts */
+	unsigned n;                       /* STORE_TELL_MAX at most */
 };
 
 /* What becomes of the schedule's row together with an occurrence or a range. */
@@ -423,7 +423,7 @@ struct st_req {
 		struct words_row words;      /* WORDS: and this one */
 		struct prune_ask prune;      /* PRUNE */
 		struct telling tell;         /* TELL */
-		struct notice_row tried;     /* TRIED: its text lives as long */
+		struct message_row tried;    /* TRIED: its text lives as long */
 	};
 	/* Not 0: somebody wants to be told of it. Where this makes it so (an occurrence that is recorded, a
 	 * range that is, a verdict, an attempt that is seen for the first time, an end, a problem that is
@@ -490,7 +490,7 @@ struct load_item {
 			 * happened between the copy and then is not known to it. Of its runs, those up to
 			 * this number are of the time before. */
 			struct wall restored;
-			uint64_t restored_run;
+			uint64_t restore_check_run;
 		} done;
 	};
 };

@@ -60,12 +60,12 @@ static char *keep(char *to, struct str *s)
 	return to + s->n;
 }
 
-static size_t text_of_notice(const struct notice_row *n)
+static size_t text_of_notice(const struct message_row *n)
 {
 	return n->origin.n + n->target.n + n->body.n + n->said.n;
 }
 
-static char *keep_notice(char *to, struct notice_row *n)
+static char *keep_notice(char *to, struct message_row *n)
 {
 	return keep(keep(keep(keep(to, &n->origin), &n->target), &n->body), &n->said);
 }
@@ -81,7 +81,7 @@ static size_t text_of_tell(const struct telling *t)
 
 static void keep_tell(char *to, struct telling *t)
 {
-	struct notice_row *all = (struct notice_row *)to;
+	struct message_row *all = (struct message_row *)to;
 	if (!t->n)
 		return;
 	memcpy(all, t->notice, t->n * sizeof *all);

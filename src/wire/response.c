@@ -84,7 +84,7 @@ static enum err whole_head(struct response *r, struct why *why)
 }
 
 /* Gathers bytes in r->head up to the end of a line, or of all lines; true when it is there. */
-static bool gather(struct response *r, struct str *in, bool empty_line)
+static bool run_context(struct response *r, struct str *in, bool empty_line)
 {
 	while (in->n && r->head.n < CLIENT_HEAD_BYTES_MAX) {
 		buf_addc(&r->head, in->p[0]);
@@ -106,7 +106,7 @@ static bool gather(struct response *r, struct str *in, bool empty_line)
 static enum err read_head(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
-	return gather(r, in, true) ? whole_head(r, why) : OK;
+	return run_context(r, in, true) ? whole_head(r, why) : OK;
 }
 
 static enum err read_some(struct response *r, struct str *in, struct str *body, enum response_state then)
@@ -158,7 +158,7 @@ static bool hex_number(struct str s, uint64_t *ret)
 static enum err read_chunk(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
-	if (!gather(r, in, false))
+	if (!run_context(r, in, false))
 		return OK;
 	struct str line = str_trim(buf_str(&r->head));
 	const char *extension = line.n ? memchr(line.p, ';', line.n) : NULL;
@@ -174,7 +174,7 @@ static enum err read_chunk(struct response *r, struct str *in, struct str *body,
 static enum err read_after(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
-	if (!gather(r, in, false))
+	if (!run_context(r, in, false))
 		return OK;
 	bool empty = str_trim(buf_str(&r->head)).n == 0;
 	r->head.n = 0;
@@ -185,7 +185,7 @@ static enum err read_after(struct response *r, struct str *in, struct str *body,
 static enum err read_trailer(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body, (void)why;
-	if (!gather(r, in, false))
+	if (!run_context(r, in, false))
 		return OK;
 	if (str_trim(buf_str(&r->head)).n == 0)
 		r->state = RESPONSE_DONE;

@@ -26,7 +26,7 @@ static void die(const char *what, const char *why)
 
 struct filler {
 	struct store *store;
-	struct names *names;
+	struct intern *names;
 	struct doc_env env;
 	struct wall from;
 	unsigned under_way;
@@ -63,7 +63,7 @@ static void put(struct filler *f, unsigned i, const char *expression)
 	struct doc_list list;
 	struct rules rules;
 	struct wall next, due, put_at = f->env.when.now;
-	struct doc_names names = names_for_documents(f->names);
+	struct doc_names names = intern_for_documents(f->names);
 	struct why why = { 0 };
 	buf_addf(&text,
 		 "{\"id\":\"s%u\",\"expression\":\"%s\",\"action\":{\"type\":\"event\",\"name\":\"bench\"}}",
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 	if (argc != 4 && argc != 5)
 		return 2;
 	f.from.us = clock_wall().us + (argc > 4 ? atoi(argv[4]) : 0) * USEC;
-	if (store_sqlite_open(argv[1], &f.store, &why) || zoneinfo_open(&zones) || names_new(&f.names))
+	if (store_sqlite_open(argv[1], &f.store, &why) || zoneinfo_open(&zones) || intern_new(&f.names))
 		die(argv[1], why.text);
 	const struct zone_source *source = zoneinfo_source(zones);
 	f.env.when = (struct when_env){ .now = { clock_wall().us - AGE_SECONDS * USEC },
@@ -117,10 +117,10 @@ int main(int argc, char **argv)
 					.zone_name = STR("UTC") };
 	for (unsigned i = 0; i < (unsigned)atoi(argv[2]); i++)
 		put(&f, i, argv[3]);
-	names_unsaved(f.names, save_name, &f);
+	intern_unsaved(f.names, save_name, &f);
 	take_answers(&f, 0);
 	store_sqlite_close(f.store);
-	names_free(f.names);
+	intern_free(f.names);
 	zoneinfo_close(zones);
 	return 0;
 }

@@ -433,7 +433,7 @@ static void check_reply(struct check *c, const struct reply *r, const struct ord
 				? "it is still held in the store"
 				: NULL;
 		break;
-	case CMD_CHECK: {
+	case CMD_NEXT_CHECK: {
 		bool set = false;
 		for (unsigned i = 0; b && i < b->versions; i++)
 			set |= b->version[i].gate.us == o->to.us;

@@ -13,13 +13,13 @@ static unsigned of_end(const struct run_row *r, bool was_bad)
 {
 	switch ((enum outcome)r->outcome) {
 	case OUTCOME_DONE:
-		return 1u << TELL_PING | 1u << TELL_SUCCESS | (was_bad ? 1u << TELL_RECOVERED : 0);
+		return 1u << NEWS_PING | 1u << NEWS_SUCCESS | (was_bad ? 1u << NEWS_RECOVERED : 0);
 	case OUTCOME_NO_WORK:
-		return 1u << TELL_PING | (was_bad ? 1u << TELL_RECOVERED : 0);
+		return 1u << NEWS_PING | (was_bad ? 1u << NEWS_RECOVERED : 0);
 	default:
 		return r->reason == REASON_CANCELLED || r->reason == REASON_REPLACED
-			       ? 1u << TELL_PING
-			       : 1u << TELL_PING | 1u << TELL_FAILURE;
+			       ? 1u << NEWS_PING
+			       : 1u << NEWS_PING | 1u << NEWS_FAILURE;
 	}
 }
 
@@ -40,7 +40,7 @@ static unsigned wanted(struct check *c, const struct st_req *q, const struct boo
 	uint32_t before = 0, now = seen_as(r);
 	unsigned tells = 0;
 	if (q->op == ST_RANGE)
-		return stretched(s) != b->stretched ? 1u << TELL_MISSED : 0;
+		return stretched(s) != b->stretched ? 1u << NEWS_MISSED : 0;
 	if (q->op != ST_OCC && q->op != ST_VERDICT && q->op != ST_STARTED && q->op != ST_FINISH)
 		return 0;
 	table_get(&c->seen_as, q->run.run, &before);
@@ -51,9 +51,9 @@ static unsigned wanted(struct check *c, const struct st_req *q, const struct boo
 	if (is == RUN_FINISHED + 1 && was != is)
 		tells |= of_end(r, b->failures && s && !s->row.failures && q->op == ST_FINISH);
 	if (is == RUN_MISSED + 1 && was != is)
-		tells |= 1u << TELL_MISSED;
+		tells |= 1u << NEWS_MISSED;
 	if (q->op == ST_STARTED && now >> 4 > before >> 4)
-		tells |= 1u << TELL_STARTED;
+		tells |= 1u << NEWS_STARTED;
 	return tells;
 }
 
@@ -66,13 +66,13 @@ void check_news(struct check *c, const struct st_req *q)
 	if (s)
 		memcpy(&rules, s->row.rules, sizeof rules);
 	unsigned mask = rules.policy.tells;
-	mask |= mask & 1u << TELL_PING ? 1u << TELL_STARTED : 0;
+	mask |= mask & 1u << NEWS_PING ? 1u << NEWS_STARTED : 0;
 	unsigned want = b ? wanted(c, q, b) & mask : 0;
 	/* Of one that was removed the engine is not told any more how often it failed; and a change that
 	 * overtook the end has told the store already how often it will have. */
 	const struct view *v = check_view(c, q->run.run);
 	bool overtaken = b && v && q->op == ST_FINISH && v->last_finish <= b->recounted + c->slack;
-	unsigned unsure = !s || s->dropped || overtaken ? 1u << TELL_RECOVERED : 0;
+	unsigned unsure = !s || s->dropped || overtaken ? 1u << NEWS_RECOVERED : 0;
 	size_t n = rows_newses(rows);
 	const struct news_row *last = n ? rows_news_at(rows, n - 1) : NULL;
 	uint64_t fresh = last && last->number > c->last_news ? last->number - c->last_news : 0;

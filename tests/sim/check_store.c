@@ -565,7 +565,7 @@ static void check_promise(struct check *c, const struct version *before, const s
 		      (before->flags ^ row->flags) & SCHED_ENABLED;
 	bool paused = (before->flags | row->flags) & SCHED_PAUSED;
 	bool due = before->check.us > world_wall(c->w).us && before->checked.us != INT64_MAX;
-	if (due && !row->checked.us && !edited && !paused)
+	if (due && !row->next_set_at.us && !edited && !paused)
 		check_fail(c, "G3: sid %llu: its run was told that %s is next, and that is forgotten",
 			   (unsigned long long)row->sid, check_time(before->check));
 }
@@ -591,16 +591,16 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 			       .changed = row->changed,
 			       .t = c->w->t };
 	memcpy(&v->rules, row->rules, sizeof v->rules);
-	if (row->checked.us) {
+	if (row->next_set_at.us) {
 		bool asked = false;
 		for (size_t i = 0; i < c->orders; i++)
-			asked |= c->order[i].kind == CMD_CHECK && c->order[i].sid == row->sid &&
+			asked |= c->order[i].kind == CMD_NEXT_CHECK && c->order[i].sid == row->sid &&
 				 c->order[i].to.us == row->next.us;
 		if (!asked)
 			check_fail(c, "sid %llu: its next time is set to %s, for which nobody has asked",
 				   (unsigned long long)row->sid, check_time(row->next));
 		v->check = v->gate = row->next;
-		v->checked = row->checked;
+		v->checked = row->next_set_at;
 	}
 	if (!q->keep_next) {
 		uint64_t more = row->left == UINT32_MAX ? UINT64_MAX : row->left;

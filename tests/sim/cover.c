@@ -126,11 +126,11 @@ void cover_fault(struct cover *c, const struct world *w, enum cover_fault fault)
 	if (!c)
 		return;
 	struct under_way u = { c, w, fault };
-	desk_each(w, one_store, &u);
+	prepare_each(w, one_store, &u);
 	for (unsigned i = 0; i < w->files; i++) {
 		const struct file *f = &w->file[i];
 		enum rn_op op = f->state == FILE_ASKED ? RN_START : RN_KILL;
-		if (f->state == FILE_ASKED || (f->state == FILE_ALIVE && f->doomed))
+		if (f->state == FILE_ASKED || (f->state == FILE_ALIVE && f->kill_pending))
 			c->hits[COVER_RUNNER + op][fault][stand_of(w, rows_run(w->rows, f->start.run))]++;
 	}
 	for (unsigned i = 0; i < w->says; i++)

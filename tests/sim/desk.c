@@ -25,7 +25,7 @@ static void push(struct queue *q, const struct st_req *r)
 	q->req[q->n++] = *r;
 }
 
-void desk_submit(struct world *w, const struct st_req *q)
+void prepare_submit(struct world *w, const struct st_req *q)
 {
 	struct st_req r = *q;
 	if (w->plant && w->plant->submit && !w->plant->submit(w, &r))
@@ -101,7 +101,7 @@ static void apply(struct world *w, const struct st_req *q, struct st_ack *a)
 	take_news(w);
 }
 
-void desk_commit(struct world *w, unsigned again)
+void prepare_commit(struct world *w, unsigned again)
 {
 	unsigned at;
 	if (again) {
@@ -154,7 +154,7 @@ void desk_commit(struct world *w, unsigned again)
 		arm(w, world_between(w, w->weather.commit));
 }
 
-void desk_answer(struct world *w, unsigned at)
+void prepare_answer(struct world *w, unsigned at)
 {
 	uint32_t epoch = w->epoch;
 	struct group g = w->group[at]; /* the array may move below */
@@ -174,7 +174,7 @@ void desk_answer(struct world *w, unsigned at)
 
 /* The daemon dies: of what it had asked, a beginning of each schedule's requests in each lane was written,
  * the rest was not, and nobody will ever be told. */
-void desk_crash(struct world *w)
+void prepare_crash(struct world *w)
 {
 	static const unsigned odds[] = { 0, 50, 90, 100 };
 	unsigned percent = odds[world_random(w, ARRAY_LEN(odds))];
@@ -200,7 +200,8 @@ void desk_crash(struct world *w)
 	w->repeating = false;
 }
 
-void desk_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied), void *ctx)
+void prepare_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied),
+		  void *ctx)
 {
 	for (unsigned i = 0; i < w->groups; i++)
 		for (unsigned k = 0; w->group[i].epoch == w->epoch && k < w->group[i].n; k++)
@@ -210,7 +211,7 @@ void desk_each(const struct world *w, void (*fn)(void *ctx, const struct st_req 
 			fn(ctx, &w->lane[lane].req[i], false);
 }
 
-bool desk_idle(const struct world *w)
+bool prepare_idle(const struct world *w)
 {
 	for (unsigned i = 0; i < w->groups; i++)
 		if (w->group[i].req && w->group[i].epoch == w->epoch)
@@ -218,7 +219,7 @@ bool desk_idle(const struct world *w)
 	return waiting(w) == 0;
 }
 
-void desk_free(struct world *w)
+void prepare_free(struct world *w)
 {
 	for (unsigned i = 0; i < w->groups; i++)
 		free_group(&w->group[i]);

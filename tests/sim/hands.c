@@ -110,9 +110,9 @@ static void kill_it(struct world *w, const struct rn_req *q)
 					    .exit_code = -1 };
 	}
 	if (f->state == FILE_ASKED || f->state == FILE_ALIVE) {
-		if (!f->doomed)
+		if (!f->kill_pending)
 			f->kill_reason = q->reason;
-		f->doomed = true;
+		f->kill_pending = true;
 		if (f->state == FILE_ALIVE && f->end > w->t + f->fate.dies_slowly) {
 			f->killed = true;
 			end_by(w, f, w->t + f->fate.dies_slowly);
@@ -215,7 +215,7 @@ void hands_birth(struct world *w, unsigned i)
 	see_born(w->check, f);
 	if (f->watched)
 		say(w, f, RN_BORN, RN_START);
-	f->killed = f->doomed && fate.dies_slowly < fate.lasts;
+	f->killed = f->kill_pending && fate.dies_slowly < fate.lasts;
 	end_by(w, f, w->t + (f->killed ? fate.dies_slowly : fate.lasts));
 }
 

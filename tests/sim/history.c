@@ -257,7 +257,7 @@ static void do_something(struct world *w)
 		world_command(w, (struct command){ .kind = CMD_RUN, .sid = sid });
 	} else if (n < 70) {
 		int64_t in = some_time(w, 1, h->climate->dense ? 1800 : 43200);
-		world_command(w, (struct command){ .kind = CMD_CHECK,
+		world_command(w, (struct command){ .kind = CMD_NEXT_CHECK,
 						   .sid = sid,
 						   .to = wall_of(wall_seconds(now) + in) });
 	} else if (n < 80) {

@@ -242,7 +242,7 @@ static bool range_is_long(struct world *w, struct st_req *q)
 static bool nobody_is_told(struct world *w, struct st_req *q)
 {
 	if (w->t > HOURS(1) && q->op == ST_FINISH)
-		q->news &= (uint8_t) ~(1u << TELL_FAILURE);
+		q->news &= (uint8_t) ~(1u << NEWS_FAILURE);
 	return true;
 }
 
@@ -250,7 +250,7 @@ static bool told_of_a_retry(struct world *w, struct st_req *q)
 {
 	(void)w;
 	if (q->op == ST_FINISH && q->run.state == RUN_RETRYING)
-		q->news = 1u << TELL_FAILURE;
+		q->news = 1u << NEWS_FAILURE;
 	return true;
 }
 
@@ -260,7 +260,7 @@ static void check_is_not_loaded(struct world *w, struct load_item *item)
 {
 	(void)w;
 	if (item->kind == LOAD_SCHED)
-		item->sched.checked = (struct wall){ 0 };
+		item->sched.next_set_at = (struct wall){ 0 };
 }
 
 enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10 };

@@ -6,7 +6,8 @@
 
 static enum reply_code set(struct stage *s, uint64_t sid, const char *to)
 {
-	return (enum reply_code)order(s, (struct command){ .kind = CMD_CHECK, .sid = sid, .to = at(s, to) })
+	return (enum reply_code)order(s,
+				      (struct command){ .kind = CMD_NEXT_CHECK, .sid = sid, .to = at(s, to) })
 		.code;
 }
 

@@ -525,7 +525,7 @@ SCENARIO(clock_an_hour_ahead_and_back)
 
 /* Rules for other zone data decide nothing: not a claim, not even what was missed, until they are made anew.
  */
-SCENARIO(outdated_rules_wait_for_their_recompilation)
+SCENARIO(recompile_rules_wait_for_their_recompilation)
 {
 	struct spec spec = { .cron = EVERY_TEN, .policy.missed = MISSED_SKIP };
 	struct command old = spec_put(&spec, 0), now = { .kind = CMD_RECOMPILE, .rules = spec_rules(&spec) };

@@ -39,7 +39,7 @@ struct rules spec_rules(const struct spec *s)
 	if (!r.policy.retry_delay)
 		r.policy.retry_delay = 60;
 	/* Whatever there is, of every version alike: an engine tells by the one that it has. */
-	r.policy.tells = (1u << (TELL_PING + 1)) - 1;
+	r.policy.tells = (1u << (NEWS_PING + 1)) - 1;
 	if (r.policy.agent && !r.policy.agent_slots)
 		r.policy.agent_slots = 1;
 	return r;

@@ -117,7 +117,7 @@ void world_close(struct world *w)
 {
 	engine_free(w->engine);
 	effects_free(&w->fx);
-	desk_free(w);
+	prepare_free(w);
 	hands_free(w);
 	agenda_free(&w->agenda);
 	rows_free(w->rows);
@@ -189,7 +189,7 @@ static void carry_out(struct world *w, bool stores, uint32_t epoch)
 	for (unsigned i = 0; stores && i < w->fx.stores && epoch == w->epoch; i++) {
 		if (world_call(w))
 			return;
-		desk_submit(w, &w->fx.store[i]);
+		prepare_submit(w, &w->fx.store[i]);
 		if (world_call(w))
 			return;
 	}
@@ -256,7 +256,7 @@ static void go_down(struct world *w, bool machine, int64_t down_for)
 	w->wake = INT64_MAX;
 	w->down_since = w->t;
 	see_down(w->check, machine);
-	desk_crash(w);
+	prepare_crash(w);
 	hands_crash(w, machine);
 	if (machine) {
 		w->boot_id++;
@@ -364,10 +364,10 @@ static void happen(struct world *w, const struct entry *e)
 {
 	switch ((enum world_kind)e->kind) {
 	case W_COMMIT:
-		desk_commit(w, (unsigned)e->a);
+		prepare_commit(w, (unsigned)e->a);
 		break;
 	case W_ANSWER:
-		desk_answer(w, (unsigned)e->a);
+		prepare_answer(w, (unsigned)e->a);
 		break;
 	case W_BIRTH:
 		hands_birth(w, (unsigned)e->a);
@@ -448,7 +448,7 @@ bool world_drain(struct world *w, int64_t most)
 	while (w->t < end) {
 		if (!world_run(w, w->t + SECONDS(1)))
 			return false;
-		if (!w->engine || w->t < w->outage_until || !desk_idle(w) || w->says_under_way ||
+		if (!w->engine || w->t < w->outage_until || !prepare_idle(w) || w->says_under_way ||
 		    !engine_quiet(w->engine, world_now(w)))
 			continue;
 		struct engine_counts n = engine_counts(w->engine);

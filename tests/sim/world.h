@@ -82,10 +82,10 @@ enum file_state { FILE_ASKED, FILE_ALIVE, FILE_ENDED, FILE_LOST, FILE_BURNT };
 struct file {
 	struct rn_req start;
 	uint8_t state;
-	bool ghost;   /* born of a dead launcher's buffer, after the engine was told otherwise */
-	bool watched; /* somebody waits for its end and will say so */
-	bool doomed;  /* to be killed, with this reason … */
-	bool killed;  /* … and that is what it dies of */
+	bool ghost;        /* born of a dead launcher's buffer, after the engine was told otherwise */
+	bool watched;      /* somebody waits for its end and will say so */
+	bool kill_pending; /* to be killed, with this reason … */
+	bool killed;       /* … and that is what it dies of */
 	uint16_t kill_reason;
 	uint32_t boot_id;
 	struct fate fate;
@@ -221,14 +221,15 @@ void world_engine(struct world *w, const struct event *ev);
 void world_note(struct world *w, uint64_t what);
 void world_say(struct world *w, const char *fmt, ...) printf_like(2, 3);
 
-void desk_submit(struct world *w, const struct st_req *q); /* desk.c: the store */
-void desk_commit(struct world *w, unsigned again);         /* 0, or the group to write once more, plus one */
-void desk_answer(struct world *w, unsigned group);
-void desk_crash(struct world *w);
-void desk_free(struct world *w);
-bool desk_idle(const struct world *w);
+void prepare_submit(struct world *w, const struct st_req *q); /* desk.c: the store */
+void prepare_commit(struct world *w, unsigned again); /* 0, or the group to write once more, plus one */
+void prepare_answer(struct world *w, unsigned group);
+void prepare_crash(struct world *w);
+void prepare_free(struct world *w);
+bool prepare_idle(const struct world *w);
 /* Every request that is under way, for those who count. */
-void desk_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied), void *ctx);
+void prepare_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied),
+		  void *ctx);
 
 void hands_request(struct world *w, const struct rn_req *q); /* hands.c: the runner */
 void hands_birth(struct world *w, unsigned file);

@@ -134,7 +134,7 @@ ON_EACH(put_takes_over_all_but_sid_rev_kept)
 				    .kept = AT(77),
 				    .changed = AT(11),
 				    .paused_until = AT(12),
-				    .checked = AT(13) };
+				    .next_set_at = AT(13) };
 	struct st_ack ack = ask(rig, s);
 	CHECK_INT(ack.res, ST_OK);
 	s.row.sid = 5;
@@ -151,11 +151,11 @@ ON_EACH(put_keeps_next_when_told)
 	r.row.failures = 8;
 	r.row.owed = 7;
 	r.row.owed_since = AT(6);
-	r.row.checked = AT(5);
+	r.row.next_set_at = AT(5);
 	ask(rig, r);
 	struct st_req s = req_put(5, 1, 20);
 	s.keep_next = true;
-	s.row.checked = AT(15);
+	s.row.next_set_at = AT(15);
 	s.row.flags = 1234;
 	s.row.next = AT(1);
 	struct sched_row got = ask(rig, s).row;
@@ -168,7 +168,7 @@ ON_EACH(put_keeps_next_when_told)
 	CHECK_INT(got.failures, 8);
 	CHECK_INT(got.owed, 7);
 	CHECK_INT(got.owed_since.us, 6);
-	CHECK_INT(got.checked.us, 5);
+	CHECK_INT(got.next_set_at.us, 5);
 	/* A new one has nothing to keep. */
 	struct st_req n = req_put(6, 0, 20);
 	n.keep_next = true;
@@ -504,13 +504,13 @@ ON_EACH(checked_goes_with_its_next)
 				  moving(req_range(5, 2, 100, 150), 200, 150), req_withdraw(5, 2, 50, 60) };
 	for (unsigned i = 0; i < ARRAY_LEN(moves); i++) {
 		r = req_put(5 + i, 0, 10);
-		r.row.checked = AT(10);
+		r.row.next_set_at = AT(10);
 		ask(rig, r);
-		CHECK_INT(ask(rig, req_occ(5 + i, 1, 10 + i, 90)).row.checked.us, 10);
+		CHECK_INT(ask(rig, req_occ(5 + i, 1, 10 + i, 90)).row.next_set_at.us, 10);
 		moves[i].sid = moves[i].run.sid = moves[i].range.sid = 5 + i;
 		moves[i].rev = 1;
 		CHECK_INT(ask(rig, moves[i]).res, ST_OK);
-		CHECK_INT(ask(rig, req_occ(5 + i, 1, 20 + i, 95)).row.checked.us, 0);
+		CHECK_INT(ask(rig, req_occ(5 + i, 1, 20 + i, 95)).row.next_set_at.us, 0);
 	}
 }
 
@@ -1853,14 +1853,14 @@ ON_EACH(a_record_that_is_taken_over_is_news_again)
 	EXPECT(rig, "news", "1 4 0 5 7 0 0 0|2 2 0 5 8 0 0 0");
 }
 
-static struct st_req req_tell(uint64_t upto, const struct notice_row *notice, unsigned n, int64_t at)
+static struct st_req req_tell(uint64_t upto, const struct message_row *notice, unsigned n, int64_t at)
 {
 	return (struct st_req){
 		.op = ST_TELL, .lane = LANE_FINISH, .at = AT(at), .tell = { upto, notice, n }
 	};
 }
 
-static struct st_req req_tried(uint64_t number, unsigned attempts, enum notice_state state, int64_t next,
+static struct st_req req_tried(uint64_t number, unsigned attempts, enum message_state state, int64_t next,
 			       int64_t at)
 {
 	return (struct st_req){ .op = ST_TRIED,
@@ -1874,7 +1874,7 @@ static struct st_req req_tried(uint64_t number, unsigned attempts, enum notice_s
 }
 
 #define NOTICE(...)                                                                                          \
-	(struct notice_row)                                                                                  \
+	(struct message_row)                                                                                 \
 	{                                                                                                    \
 		.origin = STR("o"), .target = STR("t"), .body = STR("b"), __VA_ARGS__                        \
 	}
@@ -1889,8 +1889,8 @@ static void three_news(struct rig *rig)
 ON_EACH(news_become_notices_at_once)
 {
 	three_news(rig);
-	const struct notice_row two[] = { NOTICE(.kind = 1, .run = 1, .sid = 5, .line = 9, .next = AT(50)),
-					  NOTICE(.kind = 2, .problem = 4, .state = NOTICE_DELIVERED) };
+	const struct message_row two[] = { NOTICE(.kind = 1, .run = 1, .sid = 5, .line = 9, .next = AT(50)),
+					   NOTICE(.kind = 2, .problem = 4, .state = MESSAGE_DELIVERED) };
 	CHECK_RES(rig, req_tell(2, two, 2, 40), ST_OK);
 	EXPECT(rig, "news", "3 1 0 5 3 0 0 0");
 	EXPECT(rig, "notice",
@@ -1906,10 +1906,10 @@ ON_EACH(news_become_notices_at_once)
 ON_EACH(notices_are_joined_by_number)
 {
 	three_news(rig);
-	const struct notice_row four[] = { NOTICE(.kind = 9),
-					   NOTICE(.run = 1, .joined = 1, .state = NOTICE_JOINED),
-					   NOTICE(.kind = 8),
-					   NOTICE(.run = 2, .joined = 1, .state = NOTICE_JOINED) };
+	const struct message_row four[] = { NOTICE(.kind = 9),
+					    NOTICE(.run = 1, .joined = 1, .state = MESSAGE_JOINED),
+					    NOTICE(.kind = 8),
+					    NOTICE(.run = 2, .joined = 1, .state = MESSAGE_JOINED) };
 	CHECK_RES(rig, req_tell(3, four, 4, 40), ST_OK);
 	EXPECT(rig, "notice",
 	       "1 9 0 0 0 0 0 0 0 40 0 0 'o' 't' 'b' NULL|2 0 4 0 0 1 0 1 0 40 0 0 'o' 't' 'b' NULL|"
@@ -1922,15 +1922,15 @@ ON_EACH(notices_that_are_none)
 	char text[STORE_NOTICE_BYTES_MAX + 2];
 	memset(text, 'x', sizeof text);
 	text[sizeof text - 1] = 0;
-	struct notice_row n = NOTICE(.kind = 1);
-	static struct notice_row many[STORE_TELL_MAX + 1];
+	struct message_row n = NOTICE(.kind = 1);
+	static struct message_row many[STORE_TELL_MAX + 1];
 	for (unsigned i = 0; i < ARRAY_LEN(many); i++)
 		many[i] = n;
 	CHECK_IN_VAIN(rig, req_tell(0, many, ARRAY_LEN(many), 9), ST_REFUSED);
 	CHECK_IN_VAIN(rig, req_tell(0, NULL, 0, 9), ST_REFUSED);
 	n.body = str_of(text);
 	CHECK_IN_VAIN(rig, req_tell(0, &n, 1, 9), ST_REFUSED);
-	n = NOTICE(.state = NOTICE_STATES);
+	n = NOTICE(.state = MESSAGE_STATES);
 	CHECK_IN_VAIN(rig, req_tell(0, &n, 1, 9), ST_REFUSED);
 	n = NOTICE(.kind = 1);
 	n.target = (struct str){ 0 };
@@ -1939,25 +1939,25 @@ ON_EACH(notices_that_are_none)
 
 ON_EACH(a_notice_is_tried_in_order)
 {
-	const struct notice_row n = NOTICE(.run = 7, .next = AT(10));
-	CHECK_IN_VAIN(rig, req_tried(1, 1, NOTICE_WAITING, 20, 11), ST_REFUSED);
+	const struct message_row n = NOTICE(.run = 7, .next = AT(10));
+	CHECK_IN_VAIN(rig, req_tried(1, 1, MESSAGE_WAITING, 20, 11), ST_REFUSED);
 	CHECK_RES(rig, req_tell(0, &n, 1, 10), ST_OK);
-	CHECK_IN_VAIN(rig, req_tried(1, 2, NOTICE_WAITING, 20, 11), ST_LOST);
-	CHECK_RES(rig, req_tried(1, 1, NOTICE_WAITING, 20, 11), ST_OK);
+	CHECK_IN_VAIN(rig, req_tried(1, 2, MESSAGE_WAITING, 20, 11), ST_LOST);
+	CHECK_RES(rig, req_tried(1, 1, MESSAGE_WAITING, 20, 11), ST_OK);
 	EXPECT(rig, "notice", "1 0 0 1 0 7 0 0 0 10 11 20 'o' 't' 'b' 'so'");
-	CHECK_RES(rig, req_tried(1, 1, NOTICE_WAITING, 30, 12), ST_OK); /* put off, not tried */
-	CHECK_RES(rig, req_tried(1, 2, NOTICE_DELIVERED, 0, 21), ST_OK);
-	CHECK_IN_VAIN(rig, req_tried(1, 3, NOTICE_GIVEN_UP, 0, 22), ST_LOST);
+	CHECK_RES(rig, req_tried(1, 1, MESSAGE_WAITING, 30, 12), ST_OK); /* put off, not tried */
+	CHECK_RES(rig, req_tried(1, 2, MESSAGE_DELIVERED, 0, 21), ST_OK);
+	CHECK_IN_VAIN(rig, req_tried(1, 3, MESSAGE_GIVEN_UP, 0, 22), ST_LOST);
 	EXPECT(rig, "notice", "1 0 1 2 0 7 0 0 0 10 21 0 'o' 't' 'b' 'so'");
 }
 
 ON_EACH(notices_go_with_their_run_or_when_they_are_over)
 {
-	const struct notice_row all[] = { NOTICE(.run = 7), NOTICE(.run = 9), NOTICE(.kind = 1),
-					  NOTICE(.kind = 2), NOTICE(.kind = 3) };
+	const struct message_row all[] = { NOTICE(.run = 7), NOTICE(.run = 9), NOTICE(.kind = 1),
+					   NOTICE(.kind = 2), NOTICE(.kind = 3) };
 	CHECK_RES(rig, req_tell(0, all, ARRAY_LEN(all), 10), ST_OK);
-	ask(rig, req_tried(3, 1, NOTICE_GIVEN_UP, 0, 20));
-	ask(rig, req_tried(4, 1, NOTICE_DELIVERED, 0, 40));
+	ask(rig, req_tried(3, 1, MESSAGE_GIVEN_UP, 0, 20));
+	ask(rig, req_tried(4, 1, MESSAGE_DELIVERED, 0, 40));
 	CHECK_RES(rig, prune_runs(1, 8, UINT64_MAX, 30), ST_OK);
 	EXPECT(rig, "notice",
 	       "2 0 0 0 0 9 0 0 0 10 0 0 'o' 't' 'b' NULL|4 2 1 1 0 0 0 0 0 10 40 0 'o' 't' 'b' 'so'|"

@@ -525,7 +525,7 @@ TEST(who_is_to_be_told)
 	struct scene s;
 	struct read_news news;
 	struct read_notices got;
-	struct notice_row one;
+	struct message_row one;
 	struct wall next;
 	bool yes;
 	scene_open(&s);
@@ -543,10 +543,10 @@ TEST(who_is_to_be_told)
 	{                                                                                                    \
 		.origin = STR("o"), .target = STR("t"), .body = STR("b"), __VA_ARGS__                        \
 	}
-	const struct notice_row all[] = { TO(.run = 7, .line = 1, .next = AT(30), .kind = 4, .sid = 5),
-					  TO(.run = 7, .line = 2, .next = AT(20), .kind = 4, .sid = 5),
-					  TO(.line = 1, .next = AT(10)), TO(.line = 3, .next = AT(40)),
-					  TO(.line = 4, .state = NOTICE_GONE, .said = STR("410")) };
+	const struct message_row all[] = { TO(.run = 7, .line = 1, .next = AT(30), .kind = 4, .sid = 5),
+					   TO(.run = 7, .line = 2, .next = AT(20), .kind = 4, .sid = 5),
+					   TO(.line = 1, .next = AT(10)), TO(.line = 3, .next = AT(40)),
+					   TO(.line = 4, .state = MESSAGE_GONE, .said = STR("410")) };
 	r = (struct st_req){ .op = ST_TELL, .lane = LANE_FINISH, .at = AT(1), .tell = { 3, all, 5 } };
 	ask(&s, r);
 	CHECK_INT(read_news(s.r, 2, &s.a, &news, &s.why), OK);

@@ -142,7 +142,7 @@ static void add_row(struct buf *out, const char *what, const struct sched_row *r
 {
 	NUMBERS(out, what, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us,
-		r->checked.us);
+		r->next_set_at.us);
 	add_hex(out, r->rules, STORE_RULES);
 }
 
@@ -283,7 +283,7 @@ void dump_rows(const struct rows *r, struct buf *out)
 		buf_addc(&lines, '\n');
 	}
 	for (size_t i = 0; i < rows_notices(r); i++) {
-		const struct notice_row *n = rows_notice_at(r, i);
+		const struct message_row *n = rows_notice_at(r, i);
 		if (!n)
 			continue;
 		NUMBERS(&lines, "notice", n->number, n->kind, n->state, n->attempts, n->sid, n->run,

@@ -38,8 +38,8 @@ struct rows {
 	size_t agents, agent_room;
 	struct news_row *news; /* in the order of their numbers */
 	size_t newses, news_room;
-	struct notice_row *notice; /* number n stands at n - 1: one that is gone has number 0 */
-	size_t notices, notice_room;
+	struct message_row *notice; /* number n stands at n - 1: one that is gone has number 0 */
+	size_t notices, message_room;
 	uint64_t last_news;
 	struct problem_row *problem; /* number n stands at n - 1: one that is gone has number 0 */
 	size_t scheds, records, opens, holds, problems;
@@ -142,9 +142,9 @@ struct rows *rows_clone(const struct rows *r)
 		c->agent[i].source.from = copy_text(c->agent[i].source.from);
 	}
 	c->news = copy(r->news, r->news_room * sizeof *r->news);
-	c->notice = copy(r->notice, r->notice_room * sizeof *r->notice);
+	c->notice = copy(r->notice, r->message_room * sizeof *r->notice);
 	for (size_t i = 0; i < c->notices; i++) {
-		struct notice_row *n = &c->notice[i];
+		struct message_row *n = &c->notice[i];
 		n->origin = copy_text(n->origin);
 		n->target = copy_text(n->target);
 		n->body = copy_text(n->body);
@@ -190,13 +190,13 @@ static void free_problem(struct problem_row *p)
 	free((char *)p->note.p);
 }
 
-static void free_notice(struct notice_row *n)
+static void free_notice(struct message_row *n)
 {
 	free((char *)n->origin.p);
 	free((char *)n->target.p);
 	free((char *)n->body.p);
 	free((char *)n->said.p);
-	*n = (struct notice_row){ 0 };
+	*n = (struct message_row){ 0 };
 }
 
 void rows_free(struct rows *r)
@@ -409,7 +409,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 		s->row.owed = old.owed;
 		s->row.owed_since = old.owed_since;
 		s->row.seen = old.seen;
-		s->row.checked = old.checked;
+		s->row.next_set_at = old.next_set_at;
 	}
 	set_high(s, s->row.high);
 	set_text(&s->id, q->id);
@@ -445,7 +445,7 @@ static void move(struct rows_sched *s, const struct row_move *m)
 	s->row.owed = m->owed;
 	s->row.owed_since = m->owed_since;
 	s->row.seen = m->seen;
-	s->row.checked = (struct wall){ 0 };
+	s->row.next_set_at = (struct wall){ 0 };
 }
 
 /* What moves the schedule past `nominal`, or a follower past an end, was decided before that happened. */
@@ -598,7 +598,7 @@ static uint8_t withdraw(struct rows *r, const struct st_req *q)
 	withdraw_records(r, s, q);
 	s->row.high = s->row.kept;
 	s->row.next = q->move.next;
-	s->row.checked = (struct wall){ 0 };
+	s->row.next_set_at = (struct wall){ 0 };
 	if (s->row.changed.us > q->at.us)
 		s->row.changed = q->at;
 	return ST_OK;
@@ -967,13 +967,13 @@ static uint8_t agent(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	return ST_OK;
 }
 
-static bool notice_fits(const struct notice_row *n)
+static bool message_fits(const struct message_row *n)
 {
 	const struct str *texts[] = { &n->origin, &n->target, &n->body, &n->said };
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (texts[i]->n > STORE_NOTICE_BYTES_MAX)
 			return false;
-	return n->state < NOTICE_STATES;
+	return n->state < MESSAGE_STATES;
 }
 
 static uint8_t tell(struct rows *r, const struct st_req *q)
@@ -983,22 +983,22 @@ static uint8_t tell(struct rows *r, const struct st_req *q)
 	if (t->n > STORE_TELL_MAX || (!t->n && !t->upto) || t->upto > INT64_MAX)
 		return ST_REFUSED;
 	for (unsigned i = 0; i < t->n; i++) {
-		const struct notice_row *n = &t->notice[i];
-		if (!notice_fits(n) || !n->origin.p || !n->target.p || !n->body.p || (n->joined && i == 0))
+		const struct message_row *n = &t->notice[i];
+		if (!message_fits(n) || !n->origin.p || !n->target.p || !n->body.p || (n->joined && i == 0))
 			return ST_REFUSED;
 	}
 	if (t->upto && (!r->newses || r->news[0].number > t->upto))
-		return ST_OK;           /* mine */
-	struct notice_row *last = NULL; /* that there is */
+		return ST_OK;            /* mine */
+	struct message_row *last = NULL; /* that there is */
 	for (size_t i = 0; i < r->notices; i++)
 		if (r->notice[i].number)
 			last = &r->notice[i];
 	if (!t->upto && last && same_wall(last->at, q->at))
 		return ST_OK; /* mine */
 	for (unsigned i = 0; i < t->n; i++) {
-		const struct notice_row *n = &t->notice[i];
-		ROOM(r->notice, r->notices, r->notice_room);
-		struct notice_row *to = &r->notice[r->notices++];
+		const struct message_row *n = &t->notice[i];
+		ROOM(r->notice, r->notices, r->message_room);
+		struct message_row *to = &r->notice[r->notices++];
 		*to = *n;
 		to->number = r->notices;
 		to->at = q->at;
@@ -1021,14 +1021,14 @@ static uint8_t tell(struct rows *r, const struct st_req *q)
 
 static uint8_t tried(struct rows *r, const struct st_req *q)
 {
-	const struct notice_row *end = &q->tried;
+	const struct message_row *end = &q->tried;
 	if (!end->number || end->number > r->notices || !r->notice[end->number - 1].number ||
-	    !notice_fits(end))
+	    !message_fits(end))
 		return ST_REFUSED;
-	struct notice_row *n = &r->notice[end->number - 1];
+	struct message_row *n = &r->notice[end->number - 1];
 	if (n->attempts == end->attempts && same_wall(n->tried, q->at))
 		return ST_OK; /* mine */
-	if (n->state != NOTICE_WAITING || end->attempts < n->attempts || end->attempts > n->attempts + 1)
+	if (n->state != MESSAGE_WAITING || end->attempts < n->attempts || end->attempts > n->attempts + 1)
 		return ST_LOST;
 	n->state = end->state;
 	n->attempts = end->attempts;
@@ -1082,10 +1082,10 @@ static void prune_runs(struct rows *r, const struct st_req *q)
 		*w = r->words[--r->said];
 	}
 	for (size_t i = 0; i < r->notices; i++) {
-		struct notice_row *n = &r->notice[i];
+		struct message_row *n = &r->notice[i];
 		bool its = n->run && n->run >= q->prune.first && n->run <= q->prune.last &&
 			   !record_of(r, n->run);
-		bool loose = !n->run && n->state != NOTICE_WAITING && n->at.us <= q->at.us &&
+		bool loose = !n->run && n->state != MESSAGE_WAITING && n->at.us <= q->at.us &&
 			     n->tried.us <= q->at.us;
 		if (n->number && (its || loose))
 			free_notice(n);
@@ -1415,7 +1415,7 @@ size_t rows_notices(const struct rows *r)
 	return r->notices;
 }
 
-const struct notice_row *rows_notice_at(const struct rows *r, size_t i)
+const struct message_row *rows_notice_at(const struct rows *r, size_t i)
 {
 	return r->notice[i].number ? &r->notice[i] : NULL;
 }
@@ -1513,7 +1513,7 @@ uint64_t rows_digest(const struct rows *r)
 		h = mix2(h, s->row.rev + ((uint64_t)s->row.flags << 32) + s->dropped);
 		h = mix2(h, (uint64_t)s->row.next.us);
 		h = mix2(h, (uint64_t)s->row.high.us);
-		h = mix2(h, (uint64_t)s->row.checked.us);
+		h = mix2(h, (uint64_t)s->row.next_set_at.us);
 		h = mix2(h, s->row.seen);
 		h = mix2(h, s->row.left + ((uint64_t)s->row.failures << 32));
 		uint64_t ranges = 0; /* in any order */

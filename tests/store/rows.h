@@ -48,7 +48,7 @@ const struct rows_agent *rows_agent_at(const struct rows *r, size_t i);
 size_t rows_newses(const struct rows *r);
 const struct news_row *rows_news_at(const struct rows *r, size_t i);
 size_t rows_notices(const struct rows *r);
-const struct notice_row *rows_notice_at(const struct rows *r, size_t i); /* by number; NULL: pruned */
+const struct message_row *rows_notice_at(const struct rows *r, size_t i); /* by number; NULL: pruned */
 
 size_t rows_said(const struct rows *r);
 const struct words_row *rows_words_at(const struct rows *r, size_t i);

@@ -72,7 +72,7 @@ static void make_put(struct stream *s, struct st_req *r)
 	*r = req_put(r->sid, r->rev, moment(s));
 	r->row.after = one_in(s, 4) ? 1 + below(s, s->scheds) : 0;
 	r->row.seen = below(s, s->ends + 2);
-	r->row.checked = one_in(s, 3) ? AT(moment(s)) : AT(0);
+	r->row.next_set_at = one_in(s, 3) ? AT(moment(s)) : AT(0);
 	r->row.flags = (uint32_t)test_random(&s->random);
 	r->row.failures = (uint32_t)below(s, 5);
 	r->row.high = AT(moment(s));
@@ -288,16 +288,16 @@ static void make_prune(struct stream *s, struct st_req *r)
 /* Mostly all news, or some of them, to one or several. */
 static void make_tell(struct stream *s, struct st_req *r)
 {
-	static const struct notice_row some[] = {
+	static const struct message_row some[] = {
 		{ .kind = 1, .run = 3, .line = 7, .origin = STR("o"), .target = STR("t"), .body = STR("b") },
 		{ .kind = 2, .sid = 2, .line = 8, .origin = STR("o"), .target = STR("u"), .body = STR("c") },
 		{ .run = 9,
 		  .joined = 1,
-		  .state = NOTICE_JOINED,
+		  .state = MESSAGE_JOINED,
 		  .origin = STR(""),
 		  .target = STR(""),
 		  .body = STR("") },
-		{ .state = NOTICE_DELIVERED, .origin = STR(""), .target = STR("e"), .body = STR("d") },
+		{ .state = MESSAGE_DELIVERED, .origin = STR(""), .target = STR("e"), .body = STR("d") },
 	};
 	unsigned from = (unsigned)below(s, ARRAY_LEN(some));
 	*r = (struct st_req){ .op = ST_TELL, .sid = r->sid, .at = AT(moment(s)) };
@@ -309,11 +309,11 @@ static void make_tell(struct stream *s, struct st_req *r)
 static void make_tried(struct stream *s, struct st_req *r)
 {
 	*r = (struct st_req){ .op = ST_TRIED, .sid = r->sid, .at = AT(moment(s)) };
-	r->tried = (struct notice_row){ .number = below(s, 400),
-					.attempts = (uint32_t)below(s, 4),
-					.state = (uint8_t)(one_in(s, 4) ? below(s, NOTICE_STATES + 1) : 0),
-					.next = AT(moment(s)),
-					.said = one_in(s, 3) ? (struct str){ 0 } : STR("said") };
+	r->tried = (struct message_row){ .number = below(s, 400),
+					 .attempts = (uint32_t)below(s, 4),
+					 .state = (uint8_t)(one_in(s, 4) ? below(s, MESSAGE_STATES + 1) : 0),
+					 .next = AT(moment(s)),
+					 .said = one_in(s, 3) ? (struct str){ 0 } : STR("said") };
 }
 
 static const struct {

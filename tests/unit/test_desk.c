@@ -17,16 +17,16 @@ enum { PATIENCE_US = 20 * 1000000 };
 struct fixture {
 	char dir[32], path[64];
 	struct store *store;
-	struct names *names;
-	struct desk *desk;
+	struct intern *names;
+	struct prepare_worker *desk;
 	atomic_uint done, compiled, answered, called;
 	_Atomic int error; /* of the last that was compiled */
 };
 
-static void done(void *ctx, struct desk_job *j)
+static void done(void *ctx, struct prepare_task *j)
 {
 	((struct fixture *)ctx)->done++;
-	desk_job_free(j);
+	prepare_task_free(j);
 }
 
 static void compiled(void *ctx, uint64_t sid, enum err e, const struct rules *rules)
@@ -83,23 +83,23 @@ static void set_up(struct fixture *f)
 	CHECK(mkdtemp(f->dir) != NULL);
 	snprintf(f->path, sizeof f->path, "%s/rota.db", f->dir);
 	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
-	CHECK(names_new(&f->names) == OK);
-	CHECK(desk_open(&(struct desk_options){ .store = f->store,
-						.place = { .socket = "" },
-						.defaults = { .when = { .zone_name = STR("UTC") } },
-						.names = f->names,
-						.done = done,
-						.compiled = compiled,
-						.zones_read = zones_read,
-						.answered = answered,
-						.ctx = f },
-			&f->desk, &why) == OK);
+	CHECK(intern_new(&f->names) == OK);
+	CHECK(prepare_open(&(struct prepare_options){ .store = f->store,
+						      .place = { .socket = "" },
+						      .defaults = { .when = { .zone_name = STR("UTC") } },
+						      .names = f->names,
+						      .done = done,
+						      .compiled = compiled,
+						      .zones_read = zones_read,
+						      .answered = answered,
+						      .ctx = f },
+			   &f->desk, &why) == OK);
 }
 
 static void tear_down(struct fixture *f)
 {
-	desk_close(f->desk);
-	names_free(f->names);
+	prepare_close(f->desk);
+	intern_free(f->names);
 	store_sqlite_close(f->store);
 	static const char *const files[] = { "rota.db", "rota.db-wal", "rota.db-shm" };
 	for (unsigned i = 0; i < ARRAY_LEN(files); i++) {
@@ -150,21 +150,21 @@ TEST(what_was_not_done_is_let_go)
 	set_up(&f);
 	sem_init(&door.reached, 0, 0);
 	sem_init(&door.open, 0, 0);
-	CHECK(desk_call(f.desk, wait_at, &door) == OK);
+	CHECK(prepare_call(f.desk, wait_at, &door) == OK);
 	sem_wait(&door.reached);
 	for (unsigned i = 0; i < 8; i++) {
 		struct rn_req r = { .run = i + 1, .sid = 1, .attempt = 1 };
 		struct parcel *p = malloc(sizeof *p);
-		struct desk_job *j = calloc(1, sizeof *j);
+		struct prepare_task *j = calloc(1, sizeof *j);
 		CHECK(p && j);
 		p->f = &f;
 		j->req = r;
-		CHECK_INT(desk_call(f.desk, take, p), OK);
-		CHECK_INT(desk_again(f.desk, j), OK);
-		CHECK_INT(desk_put(f.desk, &r), OK);
-		CHECK_INT(desk_ask(f.desk, &r), OK);
-		CHECK_INT(desk_compile(f.desk, 1), OK);
-		CHECK_INT(desk_zones_changed(f.desk), OK);
+		CHECK_INT(prepare_call(f.desk, take, p), OK);
+		CHECK_INT(prepare_again(f.desk, j), OK);
+		CHECK_INT(prepare_put(f.desk, &r), OK);
+		CHECK_INT(prepare_ask(f.desk, &r), OK);
+		CHECK_INT(prepare_compile(f.desk, 1), OK);
+		CHECK_INT(prepare_zones_changed(f.desk), OK);
 	}
 	CHECK(pthread_create(&opener, NULL, open_soon, &door) == 0);
 	tear_down(&f); /* the sanitizer looks at the rest */
@@ -185,7 +185,7 @@ struct busy {
 static void once_more(struct reader *reader, void *arg)
 {
 	struct busy *b = arg;
-	if (!reader || b->f->done || clock_boot().us > b->until || desk_call(b->f->desk, once_more, b))
+	if (!reader || b->f->done || clock_boot().us > b->until || prepare_call(b->f->desk, once_more, b))
 		sem_post(&b->over);
 }
 
@@ -194,10 +194,10 @@ TEST(a_desk_that_is_never_idle_comes_back_to_what_was_put_off)
 	struct fixture f;
 	set_up(&f);
 	struct busy b = { .f = &f, .until = clock_boot().us + PATIENCE_US };
-	struct desk_job *j = calloc(1, sizeof *j);
+	struct prepare_task *j = calloc(1, sizeof *j);
 	sem_init(&b.over, 0, 0);
-	CHECK_INT(desk_call(f.desk, once_more, &b), OK);
-	CHECK(j && desk_again(f.desk, j) == OK);
+	CHECK_INT(prepare_call(f.desk, once_more, &b), OK);
+	CHECK(j && prepare_again(f.desk, j) == OK);
 	sem_wait(&b.over);
 	CHECK_INT(f.done, 1);
 	tear_down(&f);
@@ -225,7 +225,7 @@ TEST(without_descriptors_it_waits)
 	put_in(&f, 1, "UTC");
 	put_in(&f, 2, "Europe/Berlin");
 	put_in(&f, 3, "Europe/Paris");
-	CHECK_INT(desk_compile(f.desk, 1), OK); /* SQLite opens its files when they are needed */
+	CHECK_INT(prepare_compile(f.desk, 1), OK); /* SQLite opens its files when they are needed */
 	CHECK(await(&f.compiled, 1));
 	CHECK_INT(f.error, OK);
 	getrlimit(RLIMIT_NOFILE, &was);
@@ -234,7 +234,7 @@ TEST(without_descriptors_it_waits)
 	close((int)few.rlim_cur);
 
 	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-	CHECK_INT(desk_compile(f.desk, 2), OK);
+	CHECK_INT(prepare_compile(f.desk, 2), OK);
 	usleep(300000);
 	CHECK_INT(f.compiled, 1);
 	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
@@ -242,7 +242,7 @@ TEST(without_descriptors_it_waits)
 	CHECK_INT(f.error, OK);
 
 	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-	CHECK_INT(desk_ask(f.desk, &(struct rn_req){ .op = RN_ASK, .run = 1, .sid = 3, .rev = 1 }), OK);
+	CHECK_INT(prepare_ask(f.desk, &(struct rn_req){ .op = RN_ASK, .run = 1, .sid = 3, .rev = 1 }), OK);
 	usleep(300000);
 	CHECK_INT(f.answered, 0);
 	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);

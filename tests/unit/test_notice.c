@@ -9,20 +9,20 @@
 #define HOOK "{\"type\":\"webhook\",\"url\":\"https://example.org/secret-path\"}"
 #define BODY "{\"id\":\"msg_1\",\"type\":\"run.failed\",\"text\":\"x failed\",\"schedule\":\"x\"}"
 
-static struct notice_row notice(unsigned run, const char *target)
+static struct message_row notice(unsigned run, const char *target)
 {
-	return (struct notice_row){ .kind = TELL_FAILURE,
-				    .run = run,
-				    .target = str_of(target),
-				    .origin = STR("o"),
-				    .body = STR(BODY) };
+	return (struct message_row){ .kind = NEWS_FAILURE,
+				     .run = run,
+				     .target = str_of(target),
+				     .origin = STR("o"),
+				     .body = STR(BODY) };
 }
 
-static void fill(struct notice_list *list, struct arena *a, unsigned n, const char *target)
+static void fill(struct message_list *list, struct arena *a, unsigned n, const char *target)
 {
 	if (!list->item)
-		*list = (struct notice_list){ .item = arena_alloc(a, STORE_TELL_MAX * sizeof *list->item),
-					      .arena = a };
+		*list = (struct message_list){ .item = arena_alloc(a, STORE_TELL_MAX * sizeof *list->item),
+					       .arena = a };
 	for (unsigned i = 0; i < n; i++)
 		list->item[list->n++] = notice(i + 1, target);
 }
@@ -30,41 +30,41 @@ static void fill(struct notice_list *list, struct arena *a, unsigned n, const ch
 TEST(few_go_alone)
 {
 	struct arena a = { 0 };
-	struct notice_list list = { 0 };
-	fill(&list, &a, NOTICES_ALONE, HOOK);
-	CHECK_INT(notice_join(&list), OK);
-	CHECK_INT(list.n, NOTICES_ALONE);
+	struct message_list list = { 0 };
+	fill(&list, &a, MESSAGES_ALONE, HOOK);
+	CHECK_INT(message_join(&list), OK);
+	CHECK_INT(list.n, MESSAGES_ALONE);
 	for (unsigned i = 0; i < list.n; i++)
-		CHECK(list.item[i].state == NOTICE_WAITING && !list.item[i].joined);
+		CHECK(list.item[i].state == MESSAGE_WAITING && !list.item[i].joined);
 	arena_free(&a);
 }
 
 TEST(many_to_one_are_joined_and_others_are_not)
 {
 	struct arena a = { 0 };
-	struct notice_list list = { 0 };
+	struct message_list list = { 0 };
 	struct val body;
 	unsigned whole = 0, parts = 0, alone = 0;
 	fill(&list, &a, 50, HOOK);
 	fill(&list, &a, 3, "{\"type\":\"desktop\"}");
-	list.item[7].kind = TELL_PING;
-	list.item[9].state = NOTICE_GIVEN_UP;
-	CHECK_INT(notice_join(&list), OK);
+	list.item[7].kind = NEWS_PING;
+	list.item[9].state = MESSAGE_GIVEN_UP;
+	CHECK_INT(message_join(&list), OK);
 	CHECK_INT(list.n, 54);
 	for (unsigned i = 0; i < list.n; i++) {
-		const struct notice_row *n = &list.item[i];
-		whole += n->kind == NOTICE_DIGEST;
-		parts += n->state == NOTICE_JOINED;
-		alone += n->kind != NOTICE_DIGEST && n->state != NOTICE_JOINED;
-		if (n->kind == NOTICE_DIGEST) {
+		const struct message_row *n = &list.item[i];
+		whole += n->kind == MESSAGE_DIGEST;
+		parts += n->state == MESSAGE_JOINED;
+		alone += n->kind != MESSAGE_DIGEST && n->state != MESSAGE_JOINED;
+		if (n->kind == MESSAGE_DIGEST) {
 			CHECK_INT(json_read(n->body, &a, &body, NULL), OK);
 			CHECK_INT(val_get(&body, STR("count"))->integer, 48);
-			CHECK_INT(val_get(&body, STR("messages"))->list.n, NOTICES_TOLD);
+			CHECK_INT(val_get(&body, STR("messages"))->list.n, MESSAGES_TOLD);
 		}
 		CHECK(!n->joined || i > 0);
 	}
 	CHECK(whole == 1 && parts == 48 && alone == 5);
-	CHECK(list.item[0].kind == NOTICE_DIGEST && list.item[1].joined);
+	CHECK(list.item[0].kind == MESSAGE_DIGEST && list.item[1].joined);
 	arena_free(&a);
 }
 
@@ -72,14 +72,14 @@ TEST(many_to_one_are_joined_and_others_are_not)
 TEST(a_digest_of_long_messages_is_one_the_store_takes)
 {
 	struct arena a = { 0 };
-	struct notice_list list = { 0 };
+	struct message_list list = { 0 };
 	struct buf body = { 0 };
 	buf_addf(&body, "{\"text\":\"%06000d\"}", 1);
 	fill(&list, &a, 40, HOOK);
 	for (unsigned i = 0; i < list.n; i++)
 		list.item[i].body = buf_str(&body);
-	CHECK_INT(notice_join(&list), OK);
-	CHECK(list.item[0].kind == NOTICE_DIGEST && list.item[0].body.n <= STORE_NOTICE_BYTES_MAX);
+	CHECK_INT(message_join(&list), OK);
+	CHECK(list.item[0].kind == MESSAGE_DIGEST && list.item[0].body.n <= STORE_NOTICE_BYTES_MAX);
 	buf_free(&body);
 	arena_free(&a);
 }
@@ -87,9 +87,9 @@ TEST(a_digest_of_long_messages_is_one_the_store_takes)
 TEST(a_full_list_has_no_room_for_a_whole)
 {
 	struct arena a = { 0 };
-	struct notice_list list = { 0 };
+	struct message_list list = { 0 };
 	fill(&list, &a, STORE_TELL_MAX, HOOK);
-	CHECK_INT(notice_join(&list), OK);
+	CHECK_INT(message_join(&list), OK);
 	CHECK_INT(list.n, STORE_TELL_MAX);
 	arena_free(&a);
 }
@@ -101,21 +101,21 @@ TEST(what_is_executed)
 	struct why why = { 0 };
 	const struct config_out rules = { 0 };
 	const struct way_out none = { NULL, &rules }, out = { "/x/rota-out", &rules };
-	struct notice_row n = notice(1, HOOK);
-	CHECK_INT(errand_render(&n, &none, &a, &l, &why), E_INPUT);
-	CHECK_INT(errand_render(&n, &out, &a, &l, &why), OK);
+	struct message_row n = notice(1, HOOK);
+	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), E_INPUT);
+	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), OK);
 	CHECK_STR(l.argv[0], "/x/rota-out");
 	CHECK(!l.argv[1] && l.timeout > NOTIFY_SECONDS * USEC);
 	CHECK(memmem(l.input.p, l.input.n, "secret-path", 11) && !memmem(l.input.p, l.input.n, "\"id\":", 5));
 	n = notice(1, "{\"type\":\"webhook\",\"url\":\"https://x.org\",\"secret\":\"/no/such/file\"}");
-	CHECK_INT(errand_render(&n, &out, &a, &l, &why), E_IO);
+	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), E_IO);
 	n = notice(1, "{\"type\":\"webhook\",\"url\":\"https://"
 		      "x.org\",\"secret\":\"whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz\"}");
-	CHECK_INT(errand_render(&n, &out, &a, &l, &why), OK);
+	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), OK);
 	CHECK(l.secrets == 1 && str_starts(l.secret[0], STR("whsec_")));
 	CHECK(memmem(l.input.p, l.input.n, "\"id\":\"msg_1\"", 12));
 	n = notice(1, "{\"type\":\"command\",\"command\":\"cat; echo $ROTA_NOTICE\"}");
-	CHECK_INT(errand_render(&n, &none, &a, &l, &why), OK);
+	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), OK);
 	CHECK_STR(l.argv[0], "/bin/sh");
 	CHECK_STR(l.argv[2], "cat; echo $ROTA_NOTICE");
 	CHECK(str_eq(l.input, STR(BODY)));
@@ -124,11 +124,11 @@ TEST(what_is_executed)
 		told |= !strcmp(l.env[i], "ROTA_NOTICE=run.failed");
 	CHECK(told);
 	n = notice(1, "{\"type\":\"desktop\"}");
-	CHECK_INT(errand_render(&n, &none, &a, &l, &why), OK);
+	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), OK);
 	CHECK_STR(l.argv[3], "x");
 	CHECK_STR(l.argv[4], "x failed");
 	n = notice(1, "{\"type\":\"event\"}");
-	CHECK_INT(errand_render(&n, &out, &a, &l, &why), E_INPUT);
+	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), E_INPUT);
 	arena_free(&a);
 }
 
@@ -141,37 +141,37 @@ TEST(what_an_end_means)
 		int code, reason;
 		enum deliver_verdict want;
 	} rows[] = {
-		{ __LINE__, HOOK, TELL_FAILURE, 0, OUT_EXIT_DONE, 0, DELIVER_DONE },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, OUT_EXIT_LATER, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, TELL_FAILURE, 31, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, OUT_EXIT_GONE, 0, DELIVER_GONE },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, OUT_EXIT_NO, 0, DELIVER_REFUSED },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, OUT_EXIT_INPUT, 0, DELIVER_REFUSED },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, OUT_EXIT_LOCAL, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, OUT_EXIT_FAULT + OUT_REFUSED, 0, DELIVER_REFUSED },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, OUT_EXIT_FAULT + OUT_CONNECT, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, 128 + 9, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, TELL_FAILURE, 0, -1, REASON_TIMEOUT, DELIVER_AGAIN },
-		{ __LINE__, HOOK, TELL_PING, 1, OUT_EXIT_LATER, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, TELL_PING, 2, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
-		{ __LINE__, HOOK, NOTICE_TEST, 0, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
-		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", TELL_FAILURE, 0, 0, 0, DELIVER_DONE },
-		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", TELL_FAILURE, 0, 4, 0,
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_DONE, 0, DELIVER_DONE },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_LATER, 0, DELIVER_AGAIN },
+		{ __LINE__, HOOK, NEWS_FAILURE, 31, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_GONE, 0, DELIVER_GONE },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_NO, 0, DELIVER_REFUSED },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_INPUT, 0, DELIVER_REFUSED },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_LOCAL, 0, DELIVER_AGAIN },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_FAULT + OUT_REFUSED, 0, DELIVER_REFUSED },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_FAULT + OUT_CONNECT, 0, DELIVER_AGAIN },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, 128 + 9, 0, DELIVER_AGAIN },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, -1, REASON_TIMEOUT, DELIVER_AGAIN },
+		{ __LINE__, HOOK, NEWS_PING, 1, OUT_EXIT_LATER, 0, DELIVER_AGAIN },
+		{ __LINE__, HOOK, NEWS_PING, 2, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
+		{ __LINE__, HOOK, MESSAGE_TEST, 0, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
+		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 0, 0, 0, DELIVER_DONE },
+		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 0, 4, 0,
 		  DELIVER_AGAIN },
-		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", TELL_FAILURE, 4, 4, 0,
+		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 4, 4, 0,
 		  DELIVER_EXHAUSTED },
-		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", TELL_FAILURE, 0, 127, 0,
+		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 0, 127, 0,
 		  DELIVER_REFUSED },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct notice_row n = notice(1, rows[i].target);
+		struct message_row n = notice(1, rows[i].target);
 		struct rn_says says = { .say = RN_EXIT,
 					.exit_code = rows[i].code,
 					.reason = (uint16_t)rows[i].reason };
-		struct errand_end end;
+		struct delivery_end end;
 		n.kind = (uint8_t)rows[i].kind;
 		n.attempts = rows[i].attempts;
-		errand_judge(&n, &says, "/nowhere", 0, &end);
+		delivery_judge(&n, &says, "/nowhere", 0, &end);
 		CHECK_INT_AT(rows[i].line, end.next.verdict, rows[i].want);
 		buf_free(&end.said);
 	}
@@ -191,9 +191,9 @@ TEST(who_is_told_is_named_without_secrets)
 		{ "{\"type\":\"event\",\"name\":\"e\"}", "event" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct notice_row n = notice(1, rows[i].target);
+		struct message_row n = notice(1, rows[i].target);
 		struct buf name = { 0 };
-		notice_receiver(&n, &name);
+		message_receiver(&n, &name);
 		CHECK_STR(buf_str(&name).p, rows[i].want);
 		buf_free(&name);
 	}

@@ -14,8 +14,8 @@ enum { SENT_MAX = 64 };
 struct fixture {
 	char dir[32], path[64];
 	struct store *store;
-	struct names *names;
-	struct desk *desk;
+	struct intern *names;
+	struct prepare_worker *desk;
 	struct problems *problems;
 	pthread_mutex_t lock;
 	struct {
@@ -45,10 +45,10 @@ static void send(void *ctx, const struct st_req *r)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static void no_job(void *ctx, struct desk_job *j)
+static void no_job(void *ctx, struct prepare_task *j)
 {
 	(void)ctx;
-	desk_job_free(j);
+	prepare_task_free(j);
 }
 
 static void set_up(struct fixture *f)
@@ -59,10 +59,10 @@ static void set_up(struct fixture *f)
 	CHECK(mkdtemp(f->dir) != NULL);
 	snprintf(f->path, sizeof f->path, "%s/rota.db", f->dir);
 	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
-	CHECK(names_new(&f->names) == OK);
-	CHECK(names_load(f->names, NAME_OTHER, 3, STR("agent:desk")) == OK);
-	CHECK(desk_open(
-		      &(struct desk_options){
+	CHECK(intern_new(&f->names) == OK);
+	CHECK(intern_load(f->names, NAME_OTHER, 3, STR("agent:desk")) == OK);
+	CHECK(prepare_open(
+		      &(struct prepare_options){
 			      .store = f->store, .place = { .socket = "" }, .done = no_job, .ctx = f },
 		      &f->desk, &why) == OK);
 	CHECK(problems_new(
@@ -72,9 +72,9 @@ static void set_up(struct fixture *f)
 
 static void tear_down(struct fixture *f)
 {
-	desk_close(f->desk);
+	prepare_close(f->desk);
 	problems_free(f->problems);
-	names_free(f->names);
+	intern_free(f->names);
 	store_sqlite_close(f->store);
 	static const char *const files[] = { "rota.db", "rota.db-wal", "rota.db-shm" };
 	for (unsigned i = 0; i < ARRAY_LEN(files); i++) {
@@ -295,16 +295,16 @@ TEST(calls_leave_room_on_the_desk_for_attempts)
 	set_up(&f);
 	sem_init(&go, 0, 0);
 	sem_init(&gone, 0, 0);
-	CHECK(desk_call(f.desk, wait_at, &go) == OK);
-	while (calls < 10000 && desk_call(f.desk, post_at, &gone) == OK)
+	CHECK(prepare_call(f.desk, wait_at, &go) == OK);
+	while (calls < 10000 && prepare_call(f.desk, post_at, &gone) == OK)
 		calls++;
 	CHECK(calls < 10000);
 	for (unsigned i = 0; i < LAUNCHES_MAX; i++)
-		CHECK(desk_put(f.desk, &(struct rn_req){ .run = i + 1, .sid = 1, .attempt = 1 }) == OK);
+		CHECK(prepare_put(f.desk, &(struct rn_req){ .run = i + 1, .sid = 1, .attempt = 1 }) == OK);
 	sem_post(&go);
 	while (calls--)
 		sem_wait(&gone);
-	while (desk_call(f.desk, post_at, &gone) == E_BUSY)
+	while (prepare_call(f.desk, post_at, &gone) == E_BUSY)
 		usleep(1000);
 	sem_wait(&gone);
 	tear_down(&f);
@@ -320,7 +320,7 @@ TEST(a_desk_that_is_stuck)
 	set_up(&f);
 	sem_init(&go, 0, 0);
 	sem_init(&gone, 0, 0);
-	CHECK(desk_call(f.desk, wait_at, &go) == OK);
+	CHECK(prepare_call(f.desk, wait_at, &go) == OK);
 	for (uint64_t sid = 1; sid <= 10 * PROBLEMS_LATE_MAX; sid++)
 		ends(&f, sid, OUTCOME_FAILED, REASON_EXIT);
 	ends(&f, 1, OUTCOME_DONE, REASON_NONE);
@@ -328,7 +328,7 @@ TEST(a_desk_that_is_stuck)
 	sem_post(&go);
 	while (!problems_flush(f.problems))
 		usleep(1000);
-	while (desk_call(f.desk, post_at, &gone) == E_BUSY) /* after all of them */
+	while (prepare_call(f.desk, post_at, &gone) == E_BUSY) /* after all of them */
 		usleep(1000);
 	sem_wait(&gone);
 	unsigned n = fresh(&f, 1);

@@ -1,8 +1,8 @@
 #include "core/schedule/news.h"
 #include "test.h"
 
-enum { ALL = (1 << (TELL_PING + 1)) - 1 };
-#define BIT(t) (1u << TELL_##t)
+enum { ALL = (1 << (NEWS_PING + 1)) - 1 };
+#define BIT(t) (1u << NEWS_##t)
 
 TEST(what_of_an_end_is_told)
 {

@@ -212,7 +212,7 @@ TEST(what_goes_in_is_prompt_and_message)
 	CHECK(d.action.command.argc == 6 && str_eq(d.action.command.argv[5], STR("two words")));
 	const char *argv[] = { "/bin/sh", "-c", NULL };
 	struct launch l = { .argv = argv, .input = input };
-	CHECK_INT(origin_of(&d, &l, &arena, &origin), OK);
+	CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
 	CHECK(str_starts(origin, STR("{\"agent\":\"ann\",\"definition\":\"")));
 	const char *end =
 		"\"runner\":\"command\",\"model\":\"big\",\"program\":[\"/bin/sh\",\"-c\"],\"message\":"
@@ -223,7 +223,7 @@ TEST(what_goes_in_is_prompt_and_message)
 		char *many = arena_alloc(&arena, size);
 		memset(many, 1, size);
 		l.input = turn_input(&d, (struct str){ many, size }, &arena);
-		CHECK_INT(origin_of(&d, &l, &arena, &origin), OK);
+		CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
 		CHECK(origin.n <= STORE_WORDS_BYTES_MAX && origin.n > STORE_WORDS_BYTES_MAX / 8);
 		struct val v;
 		struct why why;
@@ -231,55 +231,55 @@ TEST(what_goes_in_is_prompt_and_message)
 		CHECK(!val_get(&v, STR("whole"))->boolean);
 	}
 	d = settled(COMMAND "}", (struct turn_found){ .several = false });
-	CHECK_INT(origin_of(&d, &l, &arena, &origin), OK);
+	CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
 	CHECK(!origin.p);
 	done();
 }
 
 TEST(the_roster_knows_who_stands_for_nobody)
 {
-	struct roster r = { 0 };
-	CHECK_INT(roster_default(&r, STR("")), 0);
-	CHECK_INT(roster_set(&r, STR("bob"), 2), OK);
-	CHECK_INT(roster_default(&r, STR("")), 2);
-	CHECK_INT(roster_default(&r, STR("ann")), 0);
-	CHECK_INT(roster_set(&r, STR("ann"), 1), OK);
-	CHECK_INT(roster_default(&r, STR("")), 0); /* one of two */
-	CHECK_INT(roster_default(&r, STR("ann")), 1);
-	CHECK_INT(roster_set(&r, STR("ann"), 3), OK);
-	CHECK_INT(roster_print(&r, STR("ann")), 3);
-	CHECK_INT(roster_set(&r, STR("bob"), 0), OK);
-	CHECK_INT(roster_set(&r, STR("carl"), 0), OK); /* never was */
-	CHECK_INT(roster_default(&r, STR("")), 3);
+	struct agent_index r = { 0 };
+	CHECK_INT(agent_index_default(&r, STR("")), 0);
+	CHECK_INT(agent_index_set(&r, STR("bob"), 2), OK);
+	CHECK_INT(agent_index_default(&r, STR("")), 2);
+	CHECK_INT(agent_index_default(&r, STR("ann")), 0);
+	CHECK_INT(agent_index_set(&r, STR("ann"), 1), OK);
+	CHECK_INT(agent_index_default(&r, STR("")), 0); /* one of two */
+	CHECK_INT(agent_index_default(&r, STR("ann")), 1);
+	CHECK_INT(agent_index_set(&r, STR("ann"), 3), OK);
+	CHECK_INT(agent_index_print(&r, STR("ann")), 3);
+	CHECK_INT(agent_index_set(&r, STR("bob"), 0), OK);
+	CHECK_INT(agent_index_set(&r, STR("carl"), 0), OK); /* never was */
+	CHECK_INT(agent_index_default(&r, STR("")), 3);
 	for (uint64_t i = 0; i < 100; i++) {
 		char name[8];
 		snprintf(name, sizeof name, "n%llu", (unsigned long long)(i * 37 % 100));
-		CHECK_INT(roster_set(&r, str_of(name), i + 10), OK);
+		CHECK_INT(agent_index_set(&r, str_of(name), i + 10), OK);
 	}
 	CHECK_INT(r.n, 101);
-	CHECK_INT(roster_print(&r, STR("n37")), 11);
-	roster_free(&r);
+	CHECK_INT(agent_index_print(&r, STR("n37")), 11);
+	agent_index_free(&r);
 }
 
 /* Numbers and definitions may come in either order. */
 TEST(prints_are_found_by_number)
 {
-	struct names *n = NULL;
+	struct intern *n = NULL;
 	struct engine_config c;
 	uint32_t ann = 0, bob = 0;
-	CHECK_INT(names_new(&n), OK);
-	names_default_agent(n, STR("bob"));
-	names_tables(n, &c);
-	struct doc_names give = names_for_documents(n);
-	CHECK_INT(names_agent(n, STR("ann"), 11), OK);
+	CHECK_INT(intern_new(&n), OK);
+	intern_default_agent(n, STR("bob"));
+	intern_tables(n, &c);
+	struct doc_names give = intern_for_documents(n);
+	CHECK_INT(intern_agent(n, STR("ann"), 11), OK);
 	CHECK_INT(give.name(give.self, DOC_AGENT, STR("ann"), &ann), OK);
 	CHECK_INT(give.name(give.self, DOC_AGENT, STR("bob"), &bob), OK);
 	CHECK(ann && bob && c.agents[ann] == 11 && c.agents[bob] == 0 && *c.default_agent == 0);
-	CHECK_INT(names_agent(n, STR("bob"), 12), OK);
+	CHECK_INT(intern_agent(n, STR("bob"), 12), OK);
 	CHECK(c.agents[bob] == 12 && *c.default_agent == 12);
-	CHECK_INT(names_agent(n, STR("ann"), 0), OK);
+	CHECK_INT(intern_agent(n, STR("ann"), 0), OK);
 	CHECK(c.agents[ann] == 0 && *c.default_agent == 12);
-	names_free(n);
+	intern_free(n);
 }
 
 TEST(traces_go_on)

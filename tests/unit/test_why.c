@@ -111,7 +111,7 @@ TEST(what_a_run_has_set)
 {
 	struct fixture f;
 	set_up(&f);
-	f.row.checked = T(9, 2);
+	f.row.next_set_at = T(9, 2);
 	f.row.next = T(9, 25);
 	f.range = (struct range_row){ 1, T(9, 10), WALL_NEVER, RUN_SKIPPED, REASON_GATED };
 	f.facts.range = &f.range;

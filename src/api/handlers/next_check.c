@@ -99,7 +99,9 @@ enum err handle_next_check(struct op_call *call, struct api *api)
 	/* A whole second, and no sooner than was asked for. */
 	*set = (struct promise){ s.id, wall_of(wall_seconds((struct wall){ api_now().us + USEC - 1 }) + in) };
 	call->ctx = set;
-	struct command c = { .kind = CMD_CHECK, .sid = s.row.sid, .run = call->within->run, .to = set->to };
+	struct command c = {
+		.kind = CMD_NEXT_CHECK, .sid = s.row.sid, .run = call->within->run, .to = set->to
+	};
 	return api_order(call, api, &c, was_set);
 }
 

@@ -16,20 +16,20 @@
 
 /* --- notices --- */
 
-void tell_notice(struct buf *out, struct reader *r, const struct notice_row *n)
+void tell_notice(struct buf *out, struct reader *r, const struct message_row *n)
 {
 	_cleanup_(arena_free) struct arena a = { 0 };
 	_cleanup_(buf_free) struct buf to = { 0 };
-	struct notice_row whole = *n;
+	struct message_row whole = *n;
 	struct str id = { 0 };
 	struct why why;
 	if (n->joined && read_notice(r, n->joined, &a, &whole, &why))
 		whole = *n;
 	if (n->sid && read_id(r, n->sid, &a, &id, &why))
 		id = (struct str){ 0 };
-	notice_receiver(n, &to);
+	message_receiver(n, &to);
 	buf_addf(out, "{\"number\":%llu,\"type\":\"%s\"", (unsigned long long)n->number,
-		 notice_word(n->kind));
+		 message_word(n->kind));
 	tell_str(out, "to", buf_str(&to));
 	tell_str(out, "schedule", id);
 	if (n->run)
@@ -38,10 +38,10 @@ void tell_notice(struct buf *out, struct reader *r, const struct notice_row *n)
 		buf_addf(out, ",\"problem\":%llu", (unsigned long long)n->problem);
 	if (n->joined)
 		buf_addf(out, ",\"joined\":%llu", (unsigned long long)n->joined);
-	buf_addf(out, ",\"state\":\"%s\",\"attempts\":%u", notice_state_words[whole.state], whole.attempts);
+	buf_addf(out, ",\"state\":\"%s\",\"attempts\":%u", message_state_words[whole.state], whole.attempts);
 	tell_at(out, "at", n->at);
 	tell_at(out, "tried", whole.tried);
-	if (whole.state == NOTICE_WAITING)
+	if (whole.state == MESSAGE_WAITING)
 		tell_at(out, "next", whole.next);
 	tell_str(out, "said", whole.said);
 	buf_addc(out, '}');
@@ -91,7 +91,7 @@ enum err handle_notices(struct op_call *call, struct api *api)
 enum err handle_notice(struct op_call *call, struct api *api)
 {
 	struct str text = op_arg(call, "notice")->text;
-	struct notice_row n;
+	struct message_row n;
 	uint64_t number;
 	if (!str_number(text, INT64_MAX, &number))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a notice",
@@ -275,14 +275,14 @@ enum err handle_set_notify(struct op_call *call, struct api *api)
 	if (!e && api_cannot_write(call, api))
 		e = E_BUSY;
 	if (!e)
-		e = read_state(api_reader(api), STR(POST_STATE_KEY), call->arena, &row, call->why);
+		e = read_state(api_reader(api), STR(NOTIFIER_STATE_KEY), call->arena, &row, call->why);
 	if (e)
 		return e;
 	notify_write(&c->notify, &text);
 	struct st_req q = { .op = ST_STATE,
 			    .lane = LANE_USER,
 			    .at = api_now(),
-			    .state = { STR(POST_STATE_KEY), buf_str(&text), row.rev } };
+			    .state = { STR(NOTIFIER_STATE_KEY), buf_str(&text), row.rev } };
 	e = text.failed ? E_NOMEM : daemon_send(api_daemon(api), &q, set_answered, c);
 	call->later = !e;
 	return e;
@@ -313,7 +313,7 @@ static void test_answered(void *ctx, const struct st_ack *ack)
 enum err handle_test_notify(struct op_call *call, struct api *api)
 {
 	struct changing *c = arena_alloc(call->arena, sizeof *c);
-	struct notice_list list = { .arena = call->arena };
+	struct message_list list = { .arena = call->arena };
 	const char *origin;
 	list.item = arena_alloc(call->arena, STORE_TELL_MAX * sizeof *list.item);
 	if (!c || !list.item)
@@ -326,7 +326,8 @@ enum err handle_test_notify(struct op_call *call, struct api *api)
 	if (!e && api_cannot_write(call, api))
 		e = E_BUSY;
 	if (!e)
-		e = notice_add_test(&(struct notice_source){ .config = &c->notify, .origin = origin }, &list);
+		e = message_add_test(&(struct message_source){ .config = &c->notify, .origin = origin },
+				     &list);
 	if (e)
 		return e;
 	c->count = list.n;
@@ -427,7 +428,7 @@ static enum err set(struct op_call *call)
 static bool is_over(struct op_call *call, const struct val *notice)
 {
 	const char *state = val_text(call->arena, notice, "state");
-	return state && strcmp(state, notice_state_words[NOTICE_WAITING]) != 0;
+	return state && strcmp(state, message_state_words[MESSAGE_WAITING]) != 0;
 }
 
 /* Each of them, when it is over; an attempt is bounded, so it will be. */
@@ -460,7 +461,7 @@ static enum err test(struct op_call *call)
 			break;
 		const char *state = val_text(call->arena, &one, "state"),
 			   *said = val_text(call->arena, &one, "said");
-		bad += strcmp(state, notice_state_words[NOTICE_DELIVERED]) != 0;
+		bad += strcmp(state, message_state_words[MESSAGE_DELIVERED]) != 0;
 		buf_add(&all, n ? STR(",") : STR(""));
 		buf_add(&all, text);
 		if (call->json)

@@ -7,7 +7,7 @@ struct schedule_doc;
 
 /* A notice as JSON: to whom, how often it was tried, what came of it. One that was joined tells of the whole.
  */
-void tell_notice(struct buf *out, struct reader *r, const struct notice_row *n);
+void tell_notice(struct buf *out, struct reader *r, const struct message_row *n);
 /* A list of those of a run; ,"notices":[…] */
 must_check enum err tell_notices_of(struct op_call *call, struct api *api, uint64_t run);
 /* For people, one line each; nothing where nobody is told. */

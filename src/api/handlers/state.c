@@ -26,7 +26,7 @@ static enum err whose(struct op_call *call, struct str *ret)
 			       "the user's profile is the user's to change; a run may read it");
 	if (!user && !ret->n)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the agent's name is empty");
-	if (str_starts(*ret, STR("/"))) /* there rota keeps what is nobody's state: POST_STATE_KEY */
+	if (str_starts(*ret, STR("/"))) /* there rota keeps what is nobody's state: NOTIFIER_STATE_KEY */
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "no agent's name begins with '/'");
 	return OK;
 }

@@ -169,7 +169,7 @@ static void write_why(struct op_call *call, const struct why_facts *f, const str
 static const struct zone *zone_of(struct op_call *call, struct api *api, unsigned number)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);
-	const struct zone *z = zones->find(zones->self, names_zone(daemon_names(api_daemon(api)), number));
+	const struct zone *z = zones->find(zones->self, intern_zone(daemon_intern(api_daemon(api)), number));
 	return z ? z : zones->find(zones->self, STR("UTC"));
 }
 
@@ -183,7 +183,7 @@ enum err handle_why(struct op_call *call, struct api *api)
 	enum err e = api_sched_ever(call, api, op_arg(call, "schedule")->text, &s);
 	if (e)
 		return e;
-	names_tables(daemon_names(api_daemon(api)), &tables);
+	intern_tables(daemon_intern(api_daemon(api)), &tables);
 	struct times times = { .row = &s.row, .here = zones->find(zones->self, zoneinfo_local(call->zones)) };
 	memcpy(&times.rules, s.row.rules, sizeof times.rules);
 	times.zone = zone_of(call, api, times.rules.policy.zone);

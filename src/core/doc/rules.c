@@ -22,11 +22,11 @@ static uint8_t guards_of(const struct schedule_doc *d)
 static uint8_t tells_of(const struct schedule_doc *d)
 {
 	const struct doc_notification *n = &d->notification;
-	const bool asked[] = { [TELL_SUCCESS] = n->on_success,
-			       [TELL_FAILURE] = n->on_failure,
-			       [TELL_MISSED] = n->on_missed,
-			       [TELL_RECOVERED] = n->on_recovered,
-			       [TELL_PING] = d->ping.n > 0 };
+	const bool asked[] = { [NEWS_SUCCESS] = n->on_success,
+			       [NEWS_FAILURE] = n->on_failure,
+			       [NEWS_MISSED] = n->on_missed,
+			       [NEWS_RECOVERED] = n->on_recovered,
+			       [NEWS_PING] = d->ping.n > 0 };
 	unsigned tells = 0;
 	for (unsigned i = 0; i < ARRAY_LEN(asked); i++)
 		tells |= (unsigned)asked[i] << i;

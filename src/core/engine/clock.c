@@ -113,8 +113,8 @@ static bool is_ahead(const struct engine *e, const struct sched *s, struct wall 
 		*next = WALL_NEVER;
 	/* What a run has set stands, unless the clock went back behind that: then it would be too long until
 	 * then. */
-	bool set = s->row.checked.us;
-	if (set && s->row.checked.us <= e->now.wall.us && s->row.changed.us <= e->now.wall.us)
+	bool set = s->row.next_set_at.us;
+	if (set && s->row.next_set_at.us <= e->now.wall.us && s->row.changed.us <= e->now.wall.us)
 		return false;
 	bool sooner = set || next->us < s->row.next.us;
 	if (!sooner)

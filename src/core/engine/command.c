@@ -99,7 +99,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
-	r.row.checked = (struct wall){ 0 };
+	r.row.next_set_at = (struct wall){ 0 };
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
 	r.ends_known = true;      /* and of what ended meanwhile it is to have a record first */
 	set_rules(&r.row, c, c->max_runs);
@@ -190,7 +190,7 @@ void command_pause(struct engine *e, struct sched *s, struct wall until, struct 
 		r.close_range = s->open;
 		r.row.next = due_next(s, e->now.wall);
 		r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
-		r.row.checked = (struct wall){ 0 };
+		r.row.next_set_at = (struct wall){ 0 };
 	}
 	r.row.flags |= SCHED_PAUSED;
 	r.row.paused_until = until;
@@ -218,7 +218,7 @@ void command_resume(struct engine *e, struct sched *s, uint64_t command)
 	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
 						     : s->row.kept; /* back, too, if the clock went back */
 	r.row.next = due_next(s, e->now.wall);
-	r.row.checked = (struct wall){ 0 };
+	r.row.next_set_at = (struct wall){ 0 };
 	r.note = STR("");
 	command_send(e, s, &r, FOR_RESUME, command);
 }
@@ -458,7 +458,7 @@ static void take_recompile(struct engine *e, const struct command *c)
 	struct wall from = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
 	if (!engine_when_holds(e, s)) {
 		r.keep_next = false;
-		if (!s->row.checked.us)
+		if (!s->row.next_set_at.us)
 			r.row.next = first_time(e, &c->rules, s->row.after, from);
 		s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
 	}
@@ -469,12 +469,17 @@ static void take_recompile(struct engine *e, const struct command *c)
 void command_take(struct engine *e, const struct command *c)
 {
 	static void (*const takers[])(struct engine *, const struct command *) = {
-		[CMD_PUT] = take_put,           [CMD_DROP] = take_drop,
-		[CMD_PAUSE] = take_pause,       [CMD_RESUME] = take_pause,
-		[CMD_RUN] = take_run,           [CMD_STOP] = take_stop,
-		[CMD_BACKFILL] = take_backfill, [CMD_FREE] = take_free,
-		[CMD_CLOCK] = take_clock,       [CMD_RECOMPILE] = take_recompile,
-		[CMD_CHECK] = check_take,
+		[CMD_PUT] = take_put,
+		[CMD_DROP] = take_drop,
+		[CMD_PAUSE] = take_pause,
+		[CMD_RESUME] = take_pause,
+		[CMD_RUN] = take_run,
+		[CMD_STOP] = take_stop,
+		[CMD_BACKFILL] = take_backfill,
+		[CMD_FREE] = take_free,
+		[CMD_CLOCK] = take_clock,
+		[CMD_RECOMPILE] = take_recompile,
+		[CMD_NEXT_CHECK] = next_check_take,
 	};
 	if (c->kind < ARRAY_LEN(takers))
 		takers[c->kind](e, c);

@@ -401,7 +401,7 @@ void engine_load(struct engine *e, const struct load_item *item)
 		e->last_sid = item->done.last_sid;
 		e->last_end = item->done.last_end;
 		e->restored = item->done.restored;
-		e->restored_run = item->done.restored_run;
+		e->restore_check_run = item->done.restore_check_run;
 		break;
 	}
 }
@@ -580,7 +580,7 @@ uint64_t engine_digest(const struct engine *e)
 		else if (e->sched[i].live)
 			sum += MIX(r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 				   (uint64_t)r->next.us, (uint64_t)r->high.us, (uint64_t)r->changed.us,
-				   (uint64_t)r->paused_until.us, (uint64_t)r->checked.us,
+				   (uint64_t)r->paused_until.us, (uint64_t)r->next_set_at.us,
 				   fnv1a(FNV_START,
 					 (struct str){ (const char *)r->rules, sizeof(struct rules) }));
 	}

@@ -27,13 +27,13 @@ enum command_kind {
 	CMD_DROP,  /* remove; with `kill` its live run too */
 	CMD_PAUSE, /* sid, or all with sid 0; until `to`, or WALL_NEVER */
 	CMD_RESUME,
-	CMD_RUN,       /* now: a person's word */
-	CMD_STOP,      /* a live run */
-	CMD_BACKFILL,  /* what did not run in [from, to] */
-	CMD_FREE,      /* an agent or account that is held */
-	CMD_CLOCK,     /* a person believes the clock that ran far ahead */
-	CMD_RECOMPILE, /* new rules, of the same document, for a schedule that is outdated */
-	CMD_CHECK,     /* one of its runs says when it runs next, once: at `to` */
+	CMD_RUN,        /* now: a person's word */
+	CMD_STOP,       /* a live run */
+	CMD_BACKFILL,   /* what did not run in [from, to] */
+	CMD_FREE,       /* an agent or account that is held */
+	CMD_CLOCK,      /* a person believes the clock that ran far ahead */
+	CMD_RECOMPILE,  /* new rules, of the same document, for a schedule that is outdated */
+	CMD_NEXT_CHECK, /* one of its runs says when it runs next, once: at `to` */
 };
 
 struct command {

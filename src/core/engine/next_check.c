@@ -6,7 +6,7 @@
 bool check_gates(const struct sched *s, struct wall *first)
 {
 	struct wall after = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
-	return s->row.checked.us && rule_next(&rules_of(s)->when, s->zone, after, first) == OK &&
+	return s->row.next_set_at.us && rule_next(&rules_of(s)->when, s->zone, after, first) == OK &&
 	       first->us < s->row.next.us;
 }
 
@@ -40,7 +40,7 @@ static enum reply_code judge(const struct engine *e, const struct sched *s, stru
 	struct wall first;
 	const struct rule *when = &rules_of(s)->when;
 	if (s->busy || s->outdated || is_unfixed(e, s) ||
-	    (s->row.checked.us && s->row.next.us <= e->now.wall.us))
+	    (s->row.next_set_at.us && s->row.next.us <= e->now.wall.us))
 		return REPLY_BUSY;
 	bool out = s->row.flags & SCHED_PAUSED || !(s->row.flags & SCHED_ENABLED) || e->paused_all ||
 		   !s->row.left || s->row.after || (s->open && !check_gates(s, &first));
@@ -50,7 +50,7 @@ static enum reply_code judge(const struct engine *e, const struct sched *s, stru
 }
 
 /* What was due and has not been taken up is before it as well. `high` tells where that begins. */
-void check_take(struct engine *e, const struct command *c)
+void next_check_take(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
 	enum reply_code no = !s || s->gone ? REPLY_NOT_FOUND : judge(e, s, c->to);
@@ -63,7 +63,7 @@ void check_take(struct engine *e, const struct command *c)
 	r.keep_next = false;
 	r.close_range = s->open;
 	r.row.next = c->to;
-	r.row.checked = e->now.wall;
+	r.row.next_set_at = e->now.wall;
 	r.row.high = dealt_with.us > s->row.high.us ? dealt_with : s->row.high;
 	command_send(e, s, &r, FOR_PUT, c->tag);
 }

@@ -70,7 +70,7 @@ static void go_on(struct engine *e, struct run *r);
 static void ask(struct engine *e, struct run *r, enum rn_ask which, enum phase phase)
 {
 	r->phase = (uint8_t)phase;
-	r->outrun = false;
+	r->answer_stale = false;
 	r->number++;
 	tell_runner(e, r, RN_ASK, which, REASON_NONE);
 }
@@ -101,7 +101,7 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 	gate_leave(e, r);
 	gate_release(e, r);
 	heap_remove(&e->later, run_index(e, r));
-	if (r->haunted) {
+	if (r->maybe_started) {
 		r->phase = PHASE_BURNING;
 		r->leave = how;
 		r->attempt = (uint16_t)(r->row.attempt + 1);
@@ -175,7 +175,7 @@ static void said_no(struct engine *e, struct run *r, enum rn_ask which, enum rea
 	};
 	int64_t left = window_end(e, r).us - e->now.wall.us;
 	if (which == ASK_CONDITION && policy_of(runs_sched(e, r))->window && left > 0) {
-		if (r->outrun) {
+		if (r->answer_stale) {
 			ask_next(e, r);
 			return;
 		}
@@ -220,7 +220,7 @@ void runs_state_changed(struct engine *e, uint32_t key)
 		struct run *r = &e->run[i];
 		if (!r->row.run || (key && policy_of(runs_sched(e, r))->agent != key))
 			continue;
-		r->outrun |= r->phase == PHASE_ASKING;
+		r->answer_stale |= r->phase == PHASE_ASKING;
 		if (r->phase == PHASE_WAITING) {
 			heap_remove(&e->later, i);
 			ask_next(e, r);
@@ -365,7 +365,7 @@ void runs_start(struct engine *e, struct run *r)
 		return;
 	}
 	r->phase = PHASE_STARTING;
-	r->haunted = false; /* from now on the runner tells what becomes of it */
+	r->maybe_started = false; /* from now on the runner tells what becomes of it */
 	r->starting = true;
 	e->launches++;
 	tell_runner(e, r, RN_START, 0, REASON_NONE);
@@ -475,7 +475,7 @@ static void lost(struct engine *e, struct run *r)
 static void unknown(struct engine *e, struct run *r)
 {
 	bool waited = r->row.state == RUN_RETRYING || r->row.attempt == 0;
-	r->haunted = waited;
+	r->maybe_started = waited;
 	if (!waited)
 		lost(e, r);
 	else if (r->row.attempt)
@@ -505,7 +505,7 @@ static void too_late(struct engine *e, struct run *r, const struct rn_says *says
 static void never(struct engine *e, struct run *r)
 {
 	if (r->phase == PHASE_BURNING) {
-		r->haunted = false;
+		r->maybe_started = false;
 		leave(e, r, r->leave);
 		return;
 	}
@@ -524,7 +524,7 @@ static void never(struct engine *e, struct run *r)
 		return;
 	}
 	r->attempt = r->row.attempt;
-	r->haunted = true;
+	r->maybe_started = true;
 	gate_release(e, r);
 	if (r->row.state == RUN_RETRYING && r->killed) {
 		runs_give_up(e, r);
@@ -549,7 +549,7 @@ static void adopt(struct engine *e, struct run *r)
 	gate_leave(e, r);
 	heap_remove(&e->later, run_index(e, r));
 	gate_take(e, r);
-	r->haunted = false;
+	r->maybe_started = false;
 	r->attempt = (uint16_t)(r->row.attempt + 1);
 	r->phase = PHASE_PROBING;
 }
@@ -563,7 +563,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		answered(e, r, says);
 		return;
 	}
-	if (r->haunted && says->say != RN_NEVER && says->attempt == r->row.attempt + 1)
+	if (r->maybe_started && says->say != RN_NEVER && says->attempt == r->row.attempt + 1)
 		adopt(e, r);
 	if (says->attempt != r->attempt)
 		return;

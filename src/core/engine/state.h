@@ -45,9 +45,9 @@ struct run {
 	uint16_t kill;        /* reason it was killed for */
 	uint8_t phase, asked; /* bits of guards that have said yes */
 	bool slot, killed, starting;
-	bool outrun;        /* PHASE_ASKING: what is known changed meanwhile, the answer may be of before */
+	bool answer_stale;  /* PHASE_ASKING: what is known changed meanwhile, the answer may be of before */
 	bool dropped;       /* PHASE_ENDING: the retry that is being recorded will not be */
-	bool haunted;       /* its next attempt was perhaps asked for in a former life, and may yet be born */
+	bool maybe_started; /* its next attempt was perhaps asked for in a former life, and may yet be born */
 	struct leave leave; /* PHASE_BURNING: how it is to end */
 	struct boot retry;  /* when the next attempt is due */
 	uint64_t stop_tag;  /* the command that waits for its end; 0: none */
@@ -158,10 +158,10 @@ struct engine {
 	int64_t skew, last_skew; /* wall - boot: as last believed, and as last seen */
 	int64_t most_skew;       /* as ever believed, or by what is on record: a clock behind it is wrong */
 	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
-	struct wall restored;  /* what lies up to here may have run, and is not known to the store … */
-	uint64_t restored_run; /* … nor what became of runs up to this one */
-	struct boot refill;    /* of the tokens for what was missed */
-	int64_t tokens;        /* millionths of one */
+	struct wall restored;       /* what lies up to here may have run, and is not known to the store … */
+	uint64_t restore_check_run; /* … nor what became of runs up to this one */
+	struct boot refill;         /* of the tokens for what was missed */
+	int64_t tokens;             /* millionths of one */
 	uint32_t fix; /* schedules up to here have been looked at since the clock stepped back; NONE: all */
 	struct hold_row pause_all;
 	bool fix_waits;
@@ -183,7 +183,7 @@ static inline bool is_unfixed(const struct engine *e, const struct sched *s)
 /* Its record is older than what is known of it: it may have had further attempts, or ended. */
 static inline bool is_old_world(const struct engine *e, const struct run *r)
 {
-	return r->row.run <= e->restored_run;
+	return r->row.run <= e->restore_check_run;
 }
 
 static inline const struct rules *rules_of(const struct sched *s)
@@ -238,7 +238,7 @@ bool dates_start(struct engine *e, struct sched *s); /* its start has come: clos
 bool dates_keep_out(struct engine *e, struct sched *s);
 
 /* --- check.c: a next time that one of its runs has set --- */
-void check_take(struct engine *e, const struct command *c);
+void next_check_take(struct engine *e, const struct command *c);
 /* Regular times before it are not dealt with yet: the first of them. */
 bool check_gates(const struct sched *s, struct wall *first);
 bool check_comes(struct engine *e, struct sched *s); /* it has come: closes the range before it */

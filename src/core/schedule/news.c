@@ -1,6 +1,6 @@
 #include "core/schedule/news.h"
 
-static unsigned bit(enum tell t)
+static unsigned bit(enum news_kind t)
 {
 	return 1u << t;
 }
@@ -9,22 +9,22 @@ uint8_t tell_end(const struct policy *p, const struct run_row *run, uint32_t bef
 {
 	bool good = run->outcome == OUTCOME_DONE || run->outcome == OUTCOME_NO_WORK;
 	bool wanted = run->reason == REASON_CANCELLED || run->reason == REASON_REPLACED;
-	unsigned is = bit(TELL_PING);
+	unsigned is = bit(NEWS_PING);
 	if (run->outcome == OUTCOME_DONE)
-		is |= bit(TELL_SUCCESS);
+		is |= bit(NEWS_SUCCESS);
 	if (good && before && !after)
-		is |= bit(TELL_RECOVERED);
+		is |= bit(NEWS_RECOVERED);
 	if (!good && !wanted)
-		is |= bit(TELL_FAILURE);
+		is |= bit(NEWS_FAILURE);
 	return (uint8_t)(is & p->tells);
 }
 
 uint8_t tell_started(const struct policy *p)
 {
-	return (uint8_t)(p->tells & bit(TELL_PING) ? bit(TELL_STARTED) : 0);
+	return (uint8_t)(p->tells & bit(NEWS_PING) ? bit(NEWS_STARTED) : 0);
 }
 
 uint8_t tell_idle(const struct policy *p, enum run_state state)
 {
-	return (uint8_t)(state == RUN_MISSED ? p->tells & bit(TELL_MISSED) : 0);
+	return (uint8_t)(state == RUN_MISSED ? p->tells & bit(NEWS_MISSED) : 0);
 }

@@ -14,24 +14,24 @@ enum action {
 enum chosen { CHOSEN_NONE, CHOSEN_NAMED, CHOSEN_BY_DEFAULT };
 enum after_outcome { AFTER_DONE /* or no_work */, AFTER_FAILED /* or killed */, AFTER_ANY };
 
-/* What is told: bits of policy.tells up to TELL_PING, and all of them of news. */
-enum tell {
-	TELL_SUCCESS,
-	TELL_FAILURE,
-	TELL_MISSED,
-	TELL_RECOVERED,
-	TELL_PING,    /* any end */
-	TELL_STARTED, /* of an attempt, for who is pinged */
-	TELL_OPENED,  /* a problem … */
-	TELL_CLOSED,
-	TELLS
+/* What is told: bits of policy.tells up to NEWS_PING, and all of them of news. */
+enum news_kind {
+	NEWS_SUCCESS,
+	NEWS_FAILURE,
+	NEWS_MISSED,
+	NEWS_RECOVERED,
+	NEWS_PING,    /* any end */
+	NEWS_STARTED, /* of an attempt, for who is pinged */
+	NEWS_OPENED,  /* a problem … */
+	NEWS_CLOSED,
+	NEWS_KINDS
 };
 
 struct policy {
 	uint8_t missed, overlap, backoff;
 	uint8_t action : 2, after : 2; /* enum after_outcome, if the row follows another */
 	uint8_t guards;                /* bit per enum rn_ask */
-	uint8_t tells;                 /* bits, 1 << enum tell */
+	uint8_t tells;                 /* bits, 1 << enum news_kind */
 	uint8_t chosen;                /* enum chosen: how `agent` was */
 	int8_t priority;
 	uint16_t retries, catch_up_limit, max_failures; /* max_failures 0: off */

@@ -46,7 +46,7 @@ static enum reason obstacle(const struct why_facts *f, struct wall nominal)
 	bool pause_ends = f->row->paused_until.us <= nominal.us, hold_ends = f->held_until.us <= nominal.us;
 	if (f->paused && !pause_ends)
 		return REASON_PAUSED;
-	if (f->row->checked.us && nominal.us < f->row->next.us)
+	if (f->row->next_set_at.us && nominal.us < f->row->next.us)
 		return REASON_GATED;
 	if (f->row->left == 0)
 		return REASON_MAX_RUNS;
@@ -86,7 +86,7 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 	/* The ends of a range are times it had once, whatever it has now. */
 	bool end = f->range && (f->range->first.us == t.us || f->range->last.us == t.us);
 	/* What a run has set is a time as well, and nothing from then on is kept out for it. */
-	bool set = f->row->checked.us && t.us >= f->row->next.us;
+	bool set = f->row->next_set_at.us && t.us >= f->row->next.us;
 	const struct range_row *range = set && f->range && f->range->reason == REASON_GATED ? NULL : f->range;
 	if (set && t.us == f->row->next.us) {
 		a.nominal = t;

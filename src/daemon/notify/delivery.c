@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_request(const struct notice_row *n)
+static bool is_request(const struct message_row *n)
 {
 	return str_starts(n->target, STR("{\"type\":\"webhook\""));
 }
@@ -41,7 +41,7 @@ static enum err find_secret(struct str said, struct arena *a, struct str *ret, s
 	return ret->p ? OK : E_NOMEM;
 }
 
-static const struct val *message_of(const struct notice_row *n, struct arena *a)
+static const struct val *message_of(const struct message_row *n, struct arena *a)
 {
 	struct val *v = arena_alloc(a, sizeof *v);
 	return v && json_read(n->body, a, v, NULL) == OK && v->kind == VAL_MAP ? v : NULL;
@@ -53,10 +53,10 @@ static struct str part(const struct val *message, const char *key)
 	return v && v->kind == VAL_STR ? v->str : (struct str){ 0 };
 }
 
-static enum err render_request(const struct notice_row *n, const struct doc_target *t,
+static enum err render_request(const struct message_row *n, const struct doc_target *t,
 			       const struct way_out *out, struct arena *a, struct launch *l, struct why *why)
 {
-	bool ping = n->kind == TELL_PING;
+	bool ping = n->kind == NEWS_PING;
 	struct str secret = t->secret, *mask = arena_alloc(a, sizeof *mask);
 	const char **argv = arena_alloc(a, 2 * sizeof *argv);
 	if (!out->program)
@@ -67,14 +67,15 @@ static enum err render_request(const struct notice_row *n, const struct doc_targ
 		return E_NOMEM;
 	enum err e = find_secret(t->secret, a, &secret, why);
 	if (!e)
-		e = request_message(&(struct request_message){ .url = t->url,
-							       .type = ping ? "text/plain; charset=utf-8"
-									    : "application/json",
-							       .id = part(message_of(n, a), "id"),
-							       .secret = secret,
-							       .body = n->body,
-							       .seconds = NOTIFY_SECONDS },
-				    out->rules, a, &l->input);
+		e = out_request_message(
+			&(struct out_request_message){ .url = t->url,
+						       .type = ping ? "text/plain; charset=utf-8"
+								    : "application/json",
+						       .id = part(message_of(n, a), "id"),
+						       .secret = secret,
+						       .body = n->body,
+						       .seconds = NOTIFY_SECONDS },
+			out->rules, a, &l->input);
 	argv[0] = out->program;
 	argv[1] = NULL;
 	*mask = secret;
@@ -84,7 +85,7 @@ static enum err render_request(const struct notice_row *n, const struct doc_targ
 	return e;
 }
 
-static enum err render_command(const struct notice_row *n, const struct doc_command *c, struct arena *a,
+static enum err render_command(const struct message_row *n, const struct doc_command *c, struct arena *a,
 			       struct launch *l)
 {
 	unsigned argc = c->shell.n ? 3 : c->argc;
@@ -105,7 +106,7 @@ static enum err render_command(const struct notice_row *n, const struct doc_comm
 	return OK;
 }
 
-static enum err render_desktop(const struct notice_row *n, struct arena *a, struct launch *l)
+static enum err render_desktop(const struct message_row *n, struct arena *a, struct launch *l)
 {
 	const struct val *m = message_of(n, a);
 	const char **argv = arena_alloc(a, 6 * sizeof *argv);
@@ -124,7 +125,7 @@ static enum err render_desktop(const struct notice_row *n, struct arena *a, stru
 }
 
 /* The daemon's own, but for what is the service manager's word to it, and what happened. */
-static const char **environment(const struct notice_row *n, struct arena *a)
+static const char **environment(const struct message_row *n, struct arena *a)
 {
 	static const struct {
 		const char *name, *key;
@@ -154,8 +155,8 @@ static const char **environment(const struct notice_row *n, struct arena *a)
 	return env;
 }
 
-enum err errand_render(const struct notice_row *n, const struct way_out *out, struct arena *a,
-		       struct launch *ret, struct why *why)
+enum err delivery_render(const struct message_row *n, const struct way_out *out, struct arena *a,
+			 struct launch *ret, struct why *why)
 {
 	struct launch l = { .timeout = (NOTIFY_SECONDS + RUN_GRACE_SECONDS) * USEC,
 			    .grace = RUN_GRACE_SECONDS * USEC,
@@ -163,7 +164,7 @@ enum err errand_render(const struct notice_row *n, const struct way_out *out, st
 			    .log_tail = ERRAND_LOG_BYTES,
 			    .env = environment(n, a) };
 	struct doc_target t;
-	enum err e = l.env ? notice_target(n, a, &t, why) : E_NOMEM;
+	enum err e = l.env ? message_target(n, a, &t, why) : E_NOMEM;
 	if (e)
 		return e;
 	switch ((enum doc_target_kind)t.kind) {
@@ -186,14 +187,14 @@ enum err errand_render(const struct notice_row *n, const struct way_out *out, st
 
 /* --- how it ended --- */
 
-static const struct deliver_policy *policy_of(const struct notice_row *n)
+static const struct deliver_policy *policy_of(const struct message_row *n)
 {
 	/* What nobody waits for any more after a while; a program of this machine's own; one look. */
 	static const struct deliver_policy ping = { 3, 2, 30 }, program = { 5, 10, 600 }, once = { 1, 1, 1 };
-	return n->kind == NOTICE_TEST ? &once
-	       : n->kind == TELL_PING ? &ping
-	       : is_request(n)        ? &deliver_usual
-				      : &program;
+	return n->kind == MESSAGE_TEST ? &once
+	       : n->kind == NEWS_PING  ? &ping
+	       : is_request(n)         ? &deliver_usual
+				       : &program;
 }
 
 /* What exit codes stand for: of rota-out's each has its meaning, and those of others are good, or bad, or say
@@ -246,7 +247,7 @@ static int64_t asked_to_wait(struct str line)
 }
 
 /* Why it was not executed; empty: it was. No wait puts a program there. */
-static struct str why_unborn(const char *dir, const struct notice_row *n, struct runfile *f)
+static struct str why_unborn(const char *dir, const struct message_row *n, struct runfile *f)
 {
 	enum run_life life;
 	struct why why;
@@ -256,8 +257,8 @@ static struct str why_unborn(const char *dir, const struct notice_row *n, struct
 	return str_of(f->note);
 }
 
-void errand_judge(const struct notice_row *n, const struct rn_says *says, const char *dir, uint32_t chance,
-		  struct errand_end *ret)
+void delivery_judge(const struct message_row *n, const struct rn_says *says, const char *dir, uint32_t chance,
+		    struct delivery_end *ret)
 {
 	_cleanup_(buf_free) struct buf log = { 0 };
 	bool request = is_request(n), ended = says->say == RN_EXIT && says->exit_code >= 0;
@@ -284,7 +285,7 @@ void errand_judge(const struct notice_row *n, const struct rn_says *says, const 
 		buf_addf(&ret->said, "%.*s", STR_LINE(line));
 }
 
-struct deliver_next errand_again(const struct notice_row *n, uint32_t chance)
+struct deliver_next delivery_again(const struct message_row *n, uint32_t chance)
 {
 	return deliver_next(policy_of(n), n->attempts + 1, (struct deliver_end){ OUT_TIMEOUT, 0, 0 }, chance);
 }

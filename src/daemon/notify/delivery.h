@@ -7,15 +7,15 @@
 #include "port/store.h"
 
 /* E_INPUT: it can never be sent, and why. E_IO: not now. Lives in the arena. */
-must_check enum err errand_render(const struct notice_row *n, const struct way_out *out, struct arena *a,
-				  struct launch *ret, struct why *why);
+must_check enum err delivery_render(const struct message_row *n, const struct way_out *out, struct arena *a,
+				    struct launch *ret, struct why *why);
 
-struct errand_end {
+struct delivery_end {
 	struct deliver_next next;
 	struct buf said; /* in words, for people */
 };
 /* Of attempt n->attempts + 1, whose files are in `dir`. */
-void errand_judge(const struct notice_row *n, const struct rn_says *says, const char *dir, uint32_t chance,
-		  struct errand_end *ret);
+void delivery_judge(const struct message_row *n, const struct rn_says *says, const char *dir, uint32_t chance,
+		    struct delivery_end *ret);
 /* The same of one that could not be begun: again later, or never. */
-struct deliver_next errand_again(const struct notice_row *n, uint32_t chance);
+struct deliver_next delivery_again(const struct message_row *n, uint32_t chance);

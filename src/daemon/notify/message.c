@@ -11,26 +11,26 @@
 #include <sys/random.h>
 
 static const char *const words[] = {
-	[TELL_SUCCESS] = "run.done",
-	[TELL_FAILURE] = "run.failed",
-	[TELL_MISSED] = "run.missed",
-	[TELL_RECOVERED] = "run.recovered",
-	[TELL_PING] = "ping",
-	[TELL_STARTED] = "ping",
-	[TELL_OPENED] = "problem.opened",
-	[TELL_CLOSED] = "problem.closed",
-	[NOTICE_TEST] = "test",
-	[NOTICE_DIGEST] = "digest",
+	[NEWS_SUCCESS] = "run.done",
+	[NEWS_FAILURE] = "run.failed",
+	[NEWS_MISSED] = "run.missed",
+	[NEWS_RECOVERED] = "run.recovered",
+	[NEWS_PING] = "ping",
+	[NEWS_STARTED] = "ping",
+	[NEWS_OPENED] = "problem.opened",
+	[NEWS_CLOSED] = "problem.closed",
+	[MESSAGE_TEST] = "test",
+	[MESSAGE_DIGEST] = "digest",
 };
 
-const char *notice_word(unsigned kind)
+const char *message_word(unsigned kind)
 {
 	return kind < ARRAY_LEN(words) ? words[kind] : "notice";
 }
 
-const char *const notice_state_words[NOTICE_STATES] = {
-	[NOTICE_WAITING] = "waiting", [NOTICE_DELIVERED] = "delivered", [NOTICE_GIVEN_UP] = "given up",
-	[NOTICE_GONE] = "gone",       [NOTICE_JOINED] = "joined",
+const char *const message_state_words[MESSAGE_STATES] = {
+	[MESSAGE_WAITING] = "waiting", [MESSAGE_DELIVERED] = "delivered", [MESSAGE_GIVEN_UP] = "given up",
+	[MESSAGE_GONE] = "gone",       [MESSAGE_JOINED] = "joined",
 };
 
 /* --- messages --- */
@@ -60,24 +60,24 @@ static void open_message(struct buf *out, unsigned kind, struct str text)
 	snprintf(id, sizeof id, "msg_%016llx%016llx", (unsigned long long)n[0], (unsigned long long)n[1]);
 	buf_addc(out, '{');
 	put_text(out, "id", str_of(id));
-	put_text(out, "type", str_of(notice_word(kind)));
+	put_text(out, "type", str_of(message_word(kind)));
 	put_time(out, "time", clock_wall());
 	put_text(out, "text", text);
 }
 
 /* What happened, in one sentence. */
-static void say_run(const struct run_row *r, struct str id, enum tell tell, struct str detail,
+static void say_run(const struct run_row *r, struct str id, enum news_kind tell, struct str detail,
 		    struct buf *out)
 {
 	char nominal[ISO_SIZE];
 	buf_addf(out, "%.*s", STR_ARG(id));
-	if (tell == TELL_MISSED) {
+	if (tell == NEWS_MISSED) {
 		buf_addf(out, " did not run at %s", iso_format_utc(wall_seconds(r->nominal), nominal));
 		if (r->reason)
 			buf_addf(out, " (%s)", reason_words[r->reason]);
 		return;
 	}
-	buf_addf(out, tell == TELL_RECOVERED ? " has recovered: %s" : " %s", outcome_words[r->outcome]);
+	buf_addf(out, tell == NEWS_RECOVERED ? " has recovered: %s" : " %s", outcome_words[r->outcome]);
 	if (r->reason == REASON_EXIT && r->exit_code >= 0)
 		buf_addf(out, " with exit code %d", r->exit_code);
 	else if (r->reason)
@@ -86,11 +86,11 @@ static void say_run(const struct run_row *r, struct str id, enum tell tell, stru
 		buf_addf(out, " after %u attempts", r->attempt);
 	if (detail.n)
 		buf_addf(out, ": %.*s", STR_ARG(detail));
-	if (tell == TELL_FAILURE && r->attempt)
-		notice_where(r, out);
+	if (tell == NEWS_FAILURE && r->attempt)
+		message_where(r, out);
 }
 
-void notice_where(const struct run_row *r, struct buf *out)
+void message_where(const struct run_row *r, struct buf *out)
 {
 	/* Nothing of it was executed. */
 	if (r->reason == REASON_CHECK || r->reason == REASON_DEFINITION || r->reason == REASON_TEMPLATE)
@@ -133,8 +133,8 @@ static struct str keep(struct arena *a, const struct buf *b)
 }
 
 /* n.origin: what else than the target is the same for all that go to this receiver; none: the target is. */
-static enum err add_one(struct notice_list *list, const char *origin, const struct doc_target *t,
-			struct notice_row n)
+static enum err add_one(struct message_list *list, const char *origin, const struct doc_target *t,
+			struct message_row n)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (list->n == STORE_TELL_MAX)
@@ -147,11 +147,11 @@ static enum err add_one(struct notice_list *list, const char *origin, const stru
 	n.next = clock_wall();
 	if (text.n > STORE_NOTICE_BYTES_MAX) {
 		n.target = STR("{\"type\":\"event\"}");
-		n.state = NOTICE_GIVEN_UP;
+		n.state = MESSAGE_GIVEN_UP;
 		n.said = STR("not sent: what names its receiver is too long");
 	}
 	if (t->kind == DOC_TO_EVENT) /* being put is all that it needs */
-		n.state = NOTICE_DELIVERED;
+		n.state = MESSAGE_DELIVERED;
 	if (!from || !n.target.p || !n.body.p)
 		return E_NOMEM;
 	n.origin = str_of(from);
@@ -159,8 +159,8 @@ static enum err add_one(struct notice_list *list, const char *origin, const stru
 	return OK;
 }
 
-static enum err add_all(struct notice_list *list, const char *origin, const struct doc_target *to, unsigned n,
-			struct notice_row row)
+static enum err add_all(struct message_list *list, const char *origin, const struct doc_target *to,
+			unsigned n, struct message_row row)
 {
 	enum err e = OK;
 	for (unsigned i = 0; i < n && !e; i++)
@@ -170,7 +170,7 @@ static enum err add_all(struct notice_list *list, const char *origin, const stru
 
 /* --- runs --- */
 
-static bool config_hears(const struct notice_source *s, enum notify_event event)
+static bool config_hears(const struct message_source *s, enum notify_event event)
 {
 	return s->config->targets && s->config->events >> event & 1;
 }
@@ -184,7 +184,7 @@ struct about {
 };
 
 /* The document that was in force, or else the latest. E_NOTFOUND: it is gone. */
-static enum err read_about(const struct notice_source *s, struct arena *a, uint64_t sid, uint32_t rev,
+static enum err read_about(const struct message_source *s, struct arena *a, uint64_t sid, uint32_t rev,
 			   struct about *ret, struct why *why)
 {
 	struct read_sched sched;
@@ -204,13 +204,13 @@ static enum err read_about(const struct notice_source *s, struct arena *a, uint6
 }
 
 /* To whom the document says, else to whom the configuration does, else it is an event and nothing more. */
-static enum err add_about(const struct notice_source *s, const struct about *about, enum tell tell,
-			  const struct notice_row *row, struct notice_list *list)
+static enum err add_about(const struct message_source *s, const struct about *about, enum news_kind tell,
+			  const struct message_row *row, struct message_list *list)
 {
-	static const enum notify_event events[] = { [TELL_SUCCESS] = NOTIFY_SUCCESS,
-						    [TELL_FAILURE] = NOTIFY_FAILURE,
-						    [TELL_MISSED] = NOTIFY_MISSED,
-						    [TELL_RECOVERED] = NOTIFY_RECOVERED };
+	static const enum notify_event events[] = { [NEWS_SUCCESS] = NOTIFY_SUCCESS,
+						    [NEWS_FAILURE] = NOTIFY_FAILURE,
+						    [NEWS_MISSED] = NOTIFY_MISSED,
+						    [NEWS_RECOVERED] = NOTIFY_RECOVERED };
 	static const struct doc_target event = { .kind = DOC_TO_EVENT };
 	const char *origin =
 		arena_printf(list->arena, "s%llu.%u", (unsigned long long)about->sid, about->rev);
@@ -223,15 +223,15 @@ static enum err add_about(const struct notice_source *s, const struct about *abo
 	return add_one(list, origin, &event, *row);
 }
 
-static enum err add_run(const struct notice_source *s, const struct about *about, const struct run_row *r,
-			enum tell tell, struct notice_list *list)
+static enum err add_run(const struct message_source *s, const struct about *about, const struct run_row *r,
+			enum news_kind tell, struct message_list *list)
 {
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 };
 	struct str detail = { 0 };
 	struct why why;
 	if (read_words(s->reader, r->run, WORDS_WHY, list->arena, &detail, &why))
 		detail = (struct str){ 0 }; /* the rest is worth telling all the same */
-	detail.n = detail.n < NOTICE_DETAIL_BYTES ? detail.n : NOTICE_DETAIL_BYTES;
+	detail.n = detail.n < MESSAGE_DETAIL_BYTES ? detail.n : MESSAGE_DETAIL_BYTES;
 	say_run(r, about->id, tell, detail, &text);
 	open_message(&body, tell, buf_str(&text));
 	put_text(&body, "schedule", about->id);
@@ -239,14 +239,14 @@ static enum err add_run(const struct notice_source *s, const struct about *about
 	put_text(&body, "detail", detail);
 	buf_addc(&body, '}');
 	body.failed |= text.failed;
-	struct notice_row row = {
+	struct message_row row = {
 		.kind = (uint8_t)tell, .sid = r->sid, .run = r->run, .body = keep(list->arena, &body)
 	};
 	return add_about(s, about, tell, &row, list);
 }
 
-static enum err add_range(const struct notice_source *s, const struct about *about,
-			  const struct news_row *news, struct notice_list *list)
+static enum err add_range(const struct message_source *s, const struct about *about,
+			  const struct news_row *news, struct message_list *list)
 {
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 };
 	char first[ISO_SIZE], last[ISO_SIZE];
@@ -255,14 +255,14 @@ static enum err add_range(const struct notice_source *s, const struct about *abo
 	buf_addf(&text, "%.*s did not run at %s", STR_ARG(about->id), first);
 	if (news->last.us > news->first.us)
 		buf_addf(&text, ", and not until %s", last);
-	open_message(&body, TELL_MISSED, buf_str(&text));
+	open_message(&body, NEWS_MISSED, buf_str(&text));
 	put_text(&body, "schedule", about->id);
 	put_time(&body, "first", news->first);
 	put_time(&body, "last", news->last);
 	buf_addc(&body, '}');
 	body.failed |= text.failed;
-	struct notice_row row = { .kind = TELL_MISSED, .sid = news->sid, .body = keep(list->arena, &body) };
-	return add_about(s, about, TELL_MISSED, &row, list);
+	struct message_row row = { .kind = NEWS_MISSED, .sid = news->sid, .body = keep(list->arena, &body) };
+	return add_about(s, about, NEWS_MISSED, &row, list);
 }
 
 /* --- pings --- */
@@ -283,8 +283,8 @@ static const char *ping_url(struct arena *a, struct str url, const struct run_ro
 			    (unsigned long long)(r->run & UINT64_C(0xFFFFFFFFFFFF)));
 }
 
-static enum err add_ping(const struct notice_source *s, const struct about *about, const struct run_row *r,
-			 bool started, struct notice_list *list)
+static enum err add_ping(const struct message_source *s, const struct about *about, const struct run_row *r,
+			 bool started, struct message_list *list)
 {
 	_cleanup_(buf_free) struct buf output = { 0 };
 	bool good = r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_NO_WORK;
@@ -296,8 +296,8 @@ static enum err add_ping(const struct notice_source *s, const struct about *abou
 	const char *origin =
 		arena_printf(list->arena, "s%llu.%u", (unsigned long long)about->sid, about->rev);
 	struct doc_target to = { .kind = DOC_TO_WEBHOOK, .url = str_of(url ? url : "") };
-	struct notice_row row = {
-		.kind = TELL_PING, .sid = r->sid, .run = r->run, .body = keep(list->arena, &output)
+	struct message_row row = {
+		.kind = NEWS_PING, .sid = r->sid, .run = r->run, .body = keep(list->arena, &output)
 	};
 	row.origin = about->ping; /* each address is another, by its word and its number */
 	return url && origin ? add_one(list, origin, &to, row) : E_NOMEM;
@@ -306,7 +306,8 @@ static enum err add_ping(const struct notice_source *s, const struct about *abou
 /* --- problems --- */
 
 /* A failure that its schedule tells the same targets of need not be told twice, nor its end. */
-static bool is_told_already(const struct notice_source *s, struct arena *a, struct str key, enum tell tell)
+static bool is_told_already(const struct message_source *s, struct arena *a, struct str key,
+			    enum news_kind tell)
 {
 	unsigned long long sid = 0;
 	char text[64], again[64];
@@ -318,12 +319,12 @@ static bool is_told_already(const struct notice_source *s, struct arena *a, stru
 	snprintf(again, sizeof again, "schedule:%llu:failed", sid);
 	if (strcmp(text, again) != 0 || read_about(s, a, sid, 0, &about, &why) || about.to.targets)
 		return false;
-	return tell == TELL_OPENED ? about.to.on_failure && config_hears(s, NOTIFY_FAILURE)
+	return tell == NEWS_OPENED ? about.to.on_failure && config_hears(s, NOTIFY_FAILURE)
 				   : about.to.on_recovered && config_hears(s, NOTIFY_RECOVERED);
 }
 
-static enum err add_problem(const struct notice_source *s, uint64_t number, enum tell tell,
-			    struct notice_list *list, struct why *why)
+static enum err add_problem(const struct message_source *s, uint64_t number, enum news_kind tell,
+			    struct message_list *list, struct why *why)
 {
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 };
 	struct problem_row p;
@@ -334,7 +335,7 @@ static enum err add_problem(const struct notice_source *s, uint64_t number, enum
 		return e == E_NOTFOUND ? OK : e;
 	if (is_told_already(s, list->arena, p.key, tell))
 		return OK;
-	buf_addf(&text, tell == TELL_OPENED ? "problem %llu: %.*s" : "problem %llu is over: %.*s",
+	buf_addf(&text, tell == NEWS_OPENED ? "problem %llu: %.*s" : "problem %llu is over: %.*s",
 		 (unsigned long long)p.number, STR_ARG(p.text));
 	open_message(&body, tell, buf_str(&text));
 	buf_addf(&body, ",\"problem\":%llu", (unsigned long long)p.number);
@@ -344,23 +345,23 @@ static enum err add_problem(const struct notice_source *s, uint64_t number, enum
 	put_time(&body, "closed", p.closed);
 	buf_addc(&body, '}');
 	body.failed |= text.failed;
-	struct notice_row row = { .kind = (uint8_t)tell,
-				  .problem = number,
-				  .body = keep(list->arena, &body) };
+	struct message_row row = { .kind = (uint8_t)tell,
+				   .problem = number,
+				   .body = keep(list->arena, &body) };
 	return add_all(list, s->origin, s->config->to, s->config->targets, row);
 }
 
 /* --- all of them --- */
 
-static enum err add_news(const struct notice_source *s, const struct news_row *news, struct notice_list *list,
-			 struct why *why)
+static enum err add_news(const struct message_source *s, const struct news_row *news,
+			 struct message_list *list, struct why *why)
 {
 	unsigned what = news->what;
 	struct run_row r = { 0 };
 	struct about about;
 	enum err e = OK;
 	if (news->problem)
-		return add_problem(s, news->problem, what >> TELL_CLOSED & 1 ? TELL_CLOSED : TELL_OPENED,
+		return add_problem(s, news->problem, what >> NEWS_CLOSED & 1 ? NEWS_CLOSED : NEWS_OPENED,
 				   list, why);
 	if (news->run)
 		e = read_run(s->reader, news->run, &r, why);
@@ -371,18 +372,18 @@ static enum err add_news(const struct notice_source *s, const struct news_row *n
 	if (!news->run)
 		return add_range(s, &about, news, list);
 	/* That it is well again says that it was well. */
-	if (what >> TELL_RECOVERED & 1)
-		what &= ~(1u << TELL_SUCCESS);
-	for (unsigned i = TELL_SUCCESS; i <= TELL_RECOVERED && !e; i++)
+	if (what >> NEWS_RECOVERED & 1)
+		what &= ~(1u << NEWS_SUCCESS);
+	for (unsigned i = NEWS_SUCCESS; i <= NEWS_RECOVERED && !e; i++)
 		if (what >> i & 1)
-			e = add_run(s, &about, &r, (enum tell)i, list);
-	if (!e && what & (1u << TELL_PING | 1u << TELL_STARTED))
-		e = add_ping(s, &about, &r, what >> TELL_STARTED & 1, list);
+			e = add_run(s, &about, &r, (enum news_kind)i, list);
+	if (!e && what & (1u << NEWS_PING | 1u << NEWS_STARTED))
+		e = add_ping(s, &about, &r, what >> NEWS_STARTED & 1, list);
 	return e;
 }
 
-enum err notice_add(const struct notice_source *s, const struct news_row *news, struct notice_list *list,
-		    struct why *why)
+enum err message_add(const struct message_source *s, const struct news_row *news, struct message_list *list,
+		     struct why *why)
 {
 	unsigned before = list->n;
 	enum err e = add_news(s, news, list, why);
@@ -391,32 +392,32 @@ enum err notice_add(const struct notice_source *s, const struct news_row *news, 
 	return e;
 }
 
-enum err notice_add_test(const struct notice_source *s, struct notice_list *list)
+enum err message_add_test(const struct message_source *s, struct message_list *list)
 {
 	_cleanup_(buf_free) struct buf body = { 0 };
 	unsigned first = list->n;
-	open_message(&body, NOTICE_TEST, STR("this is a test: nothing has happened"));
+	open_message(&body, MESSAGE_TEST, STR("this is a test: nothing has happened"));
 	buf_addc(&body, '}');
-	struct notice_row row = { .kind = NOTICE_TEST, .body = keep(list->arena, &body) };
+	struct message_row row = { .kind = MESSAGE_TEST, .body = keep(list->arena, &body) };
 	enum err e = add_all(list, s->origin, s->config->to, s->config->targets, row);
 	for (unsigned i = first; i < list->n; i++)
 		list->item[i].line = ~list->item[i].line >> 2; /* who waits for an answer waits in no line */
 	return e;
 }
 
-void notice_receiver(const struct notice_row *n, struct buf *out)
+void message_receiver(const struct message_row *n, struct buf *out)
 {
 	_cleanup_(arena_free) struct arena a = { 0 };
 	struct doc_target t;
-	if (notice_target(n, &a, &t, NULL))
+	if (message_target(n, &a, &t, NULL))
 		buf_addf(out, "somebody");
-	else if (n->kind == TELL_PING)
+	else if (n->kind == NEWS_PING)
 		buf_addf(out, "%.*s", STR_SHORT(notify_host(t.url)));
 	else
 		notify_name(&t, out);
 }
 
-enum err notice_target(const struct notice_row *n, struct arena *a, struct doc_target *ret, struct why *why)
+enum err message_target(const struct message_row *n, struct arena *a, struct doc_target *ret, struct why *why)
 {
 	struct key_reader r = { n->target, a, why, NULL };
 	struct val list = { .kind = VAL_LIST }, *item = arena_alloc(a, sizeof *item);
@@ -436,10 +437,10 @@ enum err notice_target(const struct notice_row *n, struct arena *a, struct doc_t
 
 /* --- many --- */
 
-static bool is_alike(const struct notice_row *a, const struct notice_row *b)
+static bool is_alike(const struct message_row *a, const struct message_row *b)
 {
-	bool plain = a->kind != TELL_PING && a->kind != NOTICE_TEST && a->state == NOTICE_WAITING;
-	return plain && a->state == b->state && a->kind != NOTICE_DIGEST && b->kind != TELL_PING &&
+	bool plain = a->kind != NEWS_PING && a->kind != MESSAGE_TEST && a->state == MESSAGE_WAITING;
+	return plain && a->state == b->state && a->kind != MESSAGE_DIGEST && b->kind != NEWS_PING &&
 	       str_eq(a->target, b->target);
 }
 
@@ -451,13 +452,13 @@ static struct str text_of(struct arena *a, struct str body)
 }
 
 /* The message of all that are alike from `from` on; each of the first few in its own words. */
-static struct str write_digest(const struct notice_list *list, unsigned from, unsigned count)
+static struct str write_digest(const struct message_list *list, unsigned from, unsigned count)
 {
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 }, items = { 0 };
 	unsigned told = 0;
 	buf_addf(&text, "%u messages:", count);
-	for (unsigned i = from; i < list->n && told < NOTICES_TOLD && items.n < DIGEST_BYTES; i++) {
-		const struct notice_row *n = &list->item[i];
+	for (unsigned i = from; i < list->n && told < MESSAGES_TOLD && items.n < DIGEST_BYTES; i++) {
+		const struct message_row *n = &list->item[i];
 		if (!is_alike(n, &list->item[from]))
 			continue;
 		buf_addf(&text, "\n%.*s", STR_LINE(text_of(list->arena, n->body)));
@@ -466,15 +467,15 @@ static struct str write_digest(const struct notice_list *list, unsigned from, un
 	}
 	if (count > told)
 		buf_addf(&text, "\nand %u others; `rota runs` and `rota` have all of them", count - told);
-	open_message(&body, NOTICE_DIGEST, buf_str(&text));
+	open_message(&body, MESSAGE_DIGEST, buf_str(&text));
 	buf_addf(&body, ",\"count\":%u,\"messages\":[%s]}", count, buf_str(&items).p);
 	body.failed |= text.failed || items.failed;
 	return body.n <= STORE_NOTICE_BYTES_MAX ? keep(list->arena, &body) : (struct str){ 0 };
 }
 
-enum err notice_join(struct notice_list *list)
+enum err message_join(struct message_list *list)
 {
-	struct notice_row *in = list->item, *out;
+	struct message_row *in = list->item, *out;
 	bool *taken = arena_alloc(list->arena, STORE_TELL_MAX * sizeof *taken);
 	unsigned n = 0;
 	out = arena_alloc(list->arena, STORE_TELL_MAX * sizeof *out);
@@ -486,10 +487,10 @@ enum err notice_join(struct notice_list *list)
 		for (unsigned k = i; k < list->n && !taken[i]; k++)
 			alike += is_alike(&in[k], &in[i]);
 		/* One more row is needed for the whole. */
-		bool joins = alike > NOTICES_ALONE && n + (list->n - i) < STORE_TELL_MAX;
+		bool joins = alike > MESSAGES_ALONE && n + (list->n - i) < STORE_TELL_MAX;
 		if (joins) {
-			struct notice_row whole = in[i];
-			whole.kind = NOTICE_DIGEST;
+			struct message_row whole = in[i];
+			whole.kind = MESSAGE_DIGEST;
 			whole.sid = whole.run = whole.problem = 0;
 			whole.body = write_digest(list, i, alike);
 			if (!whole.body.p)
@@ -500,7 +501,7 @@ enum err notice_join(struct notice_list *list)
 			if (!is_alike(&in[k], &in[i]))
 				continue;
 			out[n] = in[k];
-			out[n].state = NOTICE_JOINED;
+			out[n].state = MESSAGE_JOINED;
 			out[n].joined = 1;
 			out[n++].body = STR("");
 			taken[k] = true;

@@ -5,10 +5,10 @@
 #include "core/schedule/rules.h"
 #include "store/sqlite/read/read.h"
 
-/* Kinds of notices beyond enum tell: what nothing happened for, and many of them in one. */
-enum { NOTICE_TEST = TELLS, NOTICE_DIGEST };
+/* Kinds of notices beyond enum news_kind: what nothing happened for, and many of them in one. */
+enum { MESSAGE_TEST = NEWS_KINDS, MESSAGE_DIGEST };
 
-struct notice_source {
+struct message_source {
 	struct reader *reader;
 	const char *runs; /* where pings find what a run printed */
 	const struct config_notify *config;
@@ -16,29 +16,29 @@ struct notice_source {
 };
 
 /* Room for STORE_TELL_MAX; texts live in the arena. */
-struct notice_list {
-	struct notice_row *item;
+struct message_list {
+	struct message_row *item;
 	unsigned n;
 	struct arena *arena;
 };
 
 /* Adds those of one row of news; nothing where nobody is told, or what it is about is gone. E_LIMIT: they
  * have no room, and nothing was added. E_IO, E_NOMEM: not now. */
-must_check enum err notice_add(const struct notice_source *s, const struct news_row *news,
-			       struct notice_list *list, struct why *why);
+must_check enum err message_add(const struct message_source *s, const struct news_row *news,
+				struct message_list *list, struct why *why);
 /* One to each target of the configuration, for nothing but to see whether it comes. */
-must_check enum err notice_add_test(const struct notice_source *s, struct notice_list *list);
-/* Where more than NOTICES_ALONE go to one target, they become parts of one. */
-must_check enum err notice_join(struct notice_list *list);
+must_check enum err message_add_test(const struct message_source *s, struct message_list *list);
+/* Where more than MESSAGES_ALONE go to one target, they become parts of one. */
+must_check enum err message_join(struct message_list *list);
 
 /* Where to look for more about a run that failed: "; `rota …`". */
-void notice_where(const struct run_row *run, struct buf *out);
+void message_where(const struct run_row *run, struct buf *out);
 
 /* Its receiver; why may be NULL. */
-must_check enum err notice_target(const struct notice_row *n, struct arena *a, struct doc_target *ret,
-				  struct why *why);
+must_check enum err message_target(const struct message_row *n, struct arena *a, struct doc_target *ret,
+				   struct why *why);
 /* Whom it goes to, as notify_name has it. */
-void notice_receiver(const struct notice_row *n, struct buf *out);
+void message_receiver(const struct message_row *n, struct buf *out);
 /* "run.failed"; of a notice's kind. */
-const char *notice_word(unsigned kind);
-extern const char *const notice_state_words[NOTICE_STATES];
+const char *message_word(unsigned kind);
+extern const char *const message_state_words[MESSAGE_STATES];

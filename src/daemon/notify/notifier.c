@@ -23,11 +23,11 @@
 /* One that is being delivered: to the runner, and then to the store. */
 enum phase { FREE, RUNNING, OVER /* its end is to be recorded */, TOLD /* and answered */ };
 struct errand {
-	struct post *post;
+	struct notifier *post;
 	enum phase phase;
 	atomic_bool answered;
 	struct arena arena; /* of the row, and of what is executed */
-	struct notice_row row;
+	struct message_row row;
 	struct launch launch;
 	struct st_req end;
 	struct buf said;
@@ -39,8 +39,8 @@ struct line {
 	struct boot until;
 };
 
-struct post {
-	struct post_options options;
+struct notifier {
+	struct notifier_options options;
 	struct reader *reader;
 	struct runner *runner;
 	struct boot launcher_next; /* not to be started again before */
@@ -74,35 +74,35 @@ static uint32_t chance(void)
 	return getrandom(&n, sizeof n, 0) == sizeof n ? n : UINT32_MAX;
 }
 
-static void ring(struct post *p)
+static void ring(struct notifier *p)
 {
 	uint64_t one = 1;
 	if (write(p->bell, &one, sizeof one) < 0)
 		return; /* it has been rung, then */
 }
 
-void post_news(struct post *p)
+void notifier_news(struct notifier *p)
 {
 	if (p && !atomic_exchange(&p->news, true))
 		ring(p);
 }
 
-void post_changed(struct post *p)
+void notifier_changed(struct notifier *p)
 {
 	if (p && !atomic_exchange(&p->changed, true))
 		ring(p);
 }
 
-void post_changed_document(struct post *p)
+void notifier_changed_document(struct notifier *p)
 {
 	if (p && atomic_load(&p->told_gone))
-		post_changed(p);
+		notifier_changed(p);
 }
 
 /* --- who is told --- */
 
-enum err post_config(struct reader *reader, const struct config_notify *config, struct arena *a,
-		     struct config_notify *ret, const char **origin, struct why *why)
+enum err notifier_config(struct reader *reader, const struct config_notify *config, struct arena *a,
+			 struct config_notify *ret, const char **origin, struct why *why)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct state_row row = { 0 };
@@ -115,7 +115,7 @@ enum err post_config(struct reader *reader, const struct config_notify *config, 
 		return *origin && !text.failed ? OK : E_NOMEM;
 	}
 	*ret = (struct config_notify){ 0 };
-	enum err e = read_state(reader, STR(POST_STATE_KEY), a, &row, why);
+	enum err e = read_state(reader, STR(NOTIFIER_STATE_KEY), a, &row, why);
 	struct key_reader r = { row.text, a, why, NULL };
 	if (!e && row.text.n)
 		e = json_read(row.text, a, &v, why);
@@ -126,13 +126,13 @@ enum err post_config(struct reader *reader, const struct config_notify *config, 
 }
 
 /* What cannot be read now stays as it was. */
-static void read_config(struct post *p)
+static void read_config(struct notifier *p)
 {
 	struct arena a = { 0 };
 	struct config_notify config;
 	const char *origin;
 	struct why why;
-	if (post_config(p->reader, p->options.config, &a, &config, &origin, &why)) {
+	if (notifier_config(p->reader, p->options.config, &a, &config, &origin, &why)) {
 		arena_free(&a);
 		atomic_store(&p->changed, true);
 		p->again = true;
@@ -151,17 +151,17 @@ static void read_config(struct post *p)
 /* Not before: who looks for such problems would find none, and look no more. */
 static void gone_said(void *arg, const struct st_ack *ack)
 {
-	struct post *p = arg;
+	struct notifier *p = arg;
 	(void)ack;
 	atomic_store(&p->told_gone, true);
 }
 
-static void say_gone(struct post *p, const struct notice_row *n)
+static void say_gone(struct notifier *p, const struct message_row *n)
 {
 	_cleanup_(buf_free) struct buf key = { 0 }, name = { 0 }, text = { 0 };
 	struct st_req r = { .op = ST_PROBLEM, .lane = LANE_FINISH, .at = clock_wall() };
-	r.news = 1u << TELL_OPENED;
-	notice_receiver(n, &name);
+	r.news = 1u << NEWS_OPENED;
+	message_receiver(n, &name);
 	buf_addf(&key, GONE_KEY "%.*s", STR_ARG(n->origin));
 	buf_addf(&text,
 		 "the %s answered 410 Gone: it is told nothing any more, until what names it is changed",
@@ -175,7 +175,7 @@ static void say_gone(struct post *p, const struct notice_row *n)
 }
 
 /* Does what named it stand as it was? */
-static bool stands(struct post *p, struct arena *a, struct str origin)
+static bool stands(struct notifier *p, struct arena *a, struct str origin)
 {
 	unsigned long long sid;
 	unsigned rev;
@@ -190,7 +190,7 @@ static bool stands(struct post *p, struct arena *a, struct str origin)
 	return !text || (!strncmp(text, p->origin, n) && text[n] == '/');
 }
 
-static void close_gone(struct post *p)
+static void close_gone(struct notifier *p)
 {
 	_cleanup_(arena_free) struct arena a = { 0 };
 	struct read_problems list;
@@ -210,7 +210,7 @@ static void close_gone(struct post *p)
 				left = true;
 				continue;
 			}
-			r.news = 1u << TELL_CLOSED;
+			r.news = 1u << NEWS_CLOSED;
 			r.problem = (struct problem_said){ .act = PROBLEM_CLOSE, .number = row->number };
 			left |= p->options.send(p->options.ctx, &r, NULL, NULL) != OK;
 		}
@@ -222,20 +222,20 @@ static void close_gone(struct post *p)
 
 static void told(void *arg, const struct st_ack *ack)
 {
-	struct post *p = arg;
+	struct notifier *p = arg;
 	atomic_store(&p->tell.refused, ack->res == ST_OK ? 0 : atomic_load(&p->tell.refused) + 1);
 	atomic_store(&p->tell.answered, true);
 	ring(p);
 }
 
 /* As many as have room, at least one; *upto is the last. E_LIMIT: not even one. */
-static enum err make_notices(struct post *p, const struct read_news *news, struct notice_list *list,
+static enum err make_notices(struct notifier *p, const struct read_news *news, struct message_list *list,
 			     uint64_t *upto, struct why *why)
 {
-	const struct notice_source source = { p->reader, p->options.runs, &p->config, p->origin };
+	const struct message_source source = { p->reader, p->options.runs, &p->config, p->origin };
 	enum err e = OK;
 	for (unsigned i = 0; i < news->n && !e; i++) {
-		e = notice_add(&source, &news->item[i], list, why);
+		e = message_add(&source, &news->item[i], list, why);
 		if (!e)
 			*upto = news->item[i].number;
 	}
@@ -243,25 +243,25 @@ static enum err make_notices(struct post *p, const struct read_news *news, struc
 }
 
 /* Who wants no more is told no more; that it was not told is on record. */
-static void leave_out(struct post *p, struct notice_list *list)
+static void leave_out(struct notifier *p, struct message_list *list)
 {
 	struct why why;
 	bool gone;
 	for (unsigned i = 0; i < list->n; i++) {
-		struct notice_row *n = &list->item[i];
-		if (n->state != NOTICE_WAITING || n->kind == NOTICE_TEST ||
+		struct message_row *n = &list->item[i];
+		if (n->state != MESSAGE_WAITING || n->kind == MESSAGE_TEST ||
 		    read_receiver_gone(p->reader, n->origin, &gone, &why) || !gone)
 			continue;
-		n->state = NOTICE_GIVEN_UP;
+		n->state = MESSAGE_GIVEN_UP;
 		n->said = STR("not sent: it has answered 410 Gone before");
 		say_gone(p, n);
 	}
 }
 
-static void take_news(struct post *p)
+static void take_news(struct notifier *p)
 {
 	struct read_news news;
-	struct notice_list list = { .arena = &p->tell.arena };
+	struct message_list list = { .arena = &p->tell.arena };
 	struct st_req r = { .op = ST_TELL, .lane = LANE_FINISH, .at = clock_wall() };
 	struct why why;
 	if (p->tell.under_way && !atomic_load(&p->tell.answered))
@@ -288,7 +288,7 @@ static void take_news(struct post *p)
 		e = make_notices(p, &news, &list, &r.tell.upto, &why);
 	if (!e) {
 		leave_out(p, &list);
-		e = notice_join(&list);
+		e = message_join(&list);
 	}
 	r.tell.notice = list.item;
 	r.tell.n = refused < 2 ? list.n : 0; /* what the store never takes must not keep all others waiting */
@@ -305,7 +305,7 @@ static void take_news(struct post *p)
 
 /* --- one attempt --- */
 
-static void hold_line(struct post *p, uint64_t line, int64_t us)
+static void hold_line(struct notifier *p, uint64_t line, int64_t us)
 {
 	struct boot now = clock_boot();
 	struct line *to = NULL;
@@ -321,7 +321,7 @@ static void hold_line(struct post *p, uint64_t line, int64_t us)
 /* Longer, and one address that fails for hours would keep all others of its host from being told. */
 enum { HOLD_LINE_US = POST_HOLD_SECONDS * USEC };
 
-static void over(struct errand *e, enum notice_state state, unsigned attempts, int64_t delay_us,
+static void over(struct errand *e, enum message_state state, unsigned attempts, int64_t delay_us,
 		 const char *said)
 {
 	struct wall now = clock_wall();
@@ -330,32 +330,33 @@ static void over(struct errand *e, enum notice_state state, unsigned attempts, i
 		buf_addf(&e->said, "%s", said);
 	}
 	e->end = (struct st_req){ .op = ST_TRIED, .lane = LANE_FINISH, .at = now };
-	e->end.tried = (struct notice_row){ .number = e->row.number,
-					    .sid = e->row.sid,
-					    .run = e->row.run,
-					    .kind = e->row.kind,
-					    .state = (uint8_t)state,
-					    .attempts = attempts,
-					    .next = { state == NOTICE_WAITING ? now.us + delay_us : 0 },
-					    .said = !e->said.failed ? buf_str(&e->said) : (struct str){ 0 } };
+	e->end.tried =
+		(struct message_row){ .number = e->row.number,
+				      .sid = e->row.sid,
+				      .run = e->row.run,
+				      .kind = e->row.kind,
+				      .state = (uint8_t)state,
+				      .attempts = attempts,
+				      .next = { state == MESSAGE_WAITING ? now.us + delay_us : 0 },
+				      .said = !e->said.failed ? buf_str(&e->said) : (struct str){ 0 } };
 	e->phase = OVER;
-	if (state == NOTICE_WAITING)
+	if (state == MESSAGE_WAITING)
 		hold_line(e->post, e->row.line, delay_us < HOLD_LINE_US ? delay_us : HOLD_LINE_US);
-	if (state == NOTICE_GONE)
+	if (state == MESSAGE_GONE)
 		say_gone(e->post, &e->row);
 }
 
 static void decide(struct errand *e, struct deliver_next next, const char *said)
 {
-	static const enum notice_state states[DELIVER_VERDICTS] = {
-		[DELIVER_DONE] = NOTICE_DELIVERED,   [DELIVER_AGAIN] = NOTICE_WAITING,
-		[DELIVER_REFUSED] = NOTICE_GIVEN_UP, [DELIVER_EXHAUSTED] = NOTICE_GIVEN_UP,
-		[DELIVER_GONE] = NOTICE_GONE,
+	static const enum message_state states[DELIVER_VERDICTS] = {
+		[DELIVER_DONE] = MESSAGE_DELIVERED,   [DELIVER_AGAIN] = MESSAGE_WAITING,
+		[DELIVER_REFUSED] = MESSAGE_GIVEN_UP, [DELIVER_EXHAUSTED] = MESSAGE_GIVEN_UP,
+		[DELIVER_GONE] = MESSAGE_GONE,
 	};
 	over(e, states[next.verdict], e->row.attempts + 1, next.delay_us, said);
 }
 
-static struct errand *errand_of(struct post *p, uint64_t number)
+static struct errand *errand_of(struct notifier *p, uint64_t number)
 {
 	for (unsigned i = 0; i < POST_AT_ONCE; i++)
 		if (p->errand[i].phase != FREE && p->errand[i].row.number == number)
@@ -363,18 +364,18 @@ static struct errand *errand_of(struct post *p, uint64_t number)
 	return NULL;
 }
 
-static void hear(struct post *p)
+static void hear(struct notifier *p)
 {
 	struct rn_says says[16];
 	unsigned n;
 	while ((n = runner_collect(p->runner, says, ARRAY_LEN(says))))
 		for (unsigned i = 0; i < n; i++) {
 			struct errand *e = errand_of(p, says[i].run);
-			struct errand_end end;
+			struct delivery_end end;
 			if (!e || e->phase != RUNNING || says[i].attempt != e->row.attempts + 1 ||
 			    says[i].say == RN_BORN || says[i].say == RN_ALIVE)
 				continue;
-			errand_judge(&e->row, &says[i], p->options.dir, chance(), &end);
+			delivery_judge(&e->row, &says[i], p->options.dir, chance(), &end);
 			buf_free(&e->said);
 			e->said = end.said;
 			decide(e, end.next, NULL);
@@ -390,10 +391,10 @@ static void recorded(void *arg, const struct st_ack *ack)
 }
 
 /* Of all its attempts: what they were is in the store. */
-static void remove_files(struct post *p, uint64_t number)
+static void remove_files(struct notifier *p, uint64_t number)
 {
 	static const char *const kinds[] = { "log", "out", "ctx", "box", "run" };
-	struct notice_row n;
+	struct message_row n;
 	_cleanup_(arena_free) struct arena a = { 0 };
 	struct why why;
 	unsigned last = read_notice(p->reader, number, &a, &n, &why) == OK ? n.attempts : 0;
@@ -407,7 +408,7 @@ static void remove_files(struct post *p, uint64_t number)
 		}
 }
 
-static void let_go(struct post *p, struct errand *e)
+static void let_go(struct notifier *p, struct errand *e)
 {
 	remove_files(p, e->row.number);
 	arena_free(&e->arena);
@@ -416,7 +417,7 @@ static void let_go(struct post *p, struct errand *e)
 	p->look = true;
 }
 
-static void record(struct post *p)
+static void record(struct notifier *p)
 {
 	for (unsigned i = 0; i < POST_AT_ONCE; i++) {
 		struct errand *e = &p->errand[i];
@@ -436,7 +437,7 @@ static void record(struct post *p)
 
 static void want(void *ctx, const struct rn_req *r)
 {
-	struct post *p = ctx;
+	struct notifier *p = ctx;
 	struct errand *e = errand_of(p, r->run);
 	struct why why = { 0 };
 	enum err err = e ? runner_give(p->runner, r->run, r->attempt, &e->launch, &why) : E_NOTFOUND;
@@ -444,7 +445,7 @@ static void want(void *ctx, const struct rn_req *r)
 		runner_refuse(p->runner, r->run, r->attempt, OUTCOME_FAILED, REASON_LOST);
 }
 
-static bool copy_row(struct errand *e, const struct notice_row *row)
+static bool copy_row(struct errand *e, const struct message_row *row)
 {
 	struct str *texts[] = { &e->row.origin, &e->row.target, &e->row.body };
 	e->row = *row;
@@ -456,19 +457,19 @@ static bool copy_row(struct errand *e, const struct notice_row *row)
 }
 
 /* What became of others meanwhile may make it pointless. */
-static const char *why_not(struct post *p, const struct notice_row *n)
+static const char *why_not(struct notifier *p, const struct message_row *n)
 {
 	bool yes = false;
 	struct why why;
-	if (n->kind == TELL_PING && n->attempts &&
+	if (n->kind == NEWS_PING && n->attempts &&
 	    read_notice_after(p->reader, n->sid, n->kind, n->number, &yes, &why) == OK && yes)
 		return "given up: a later ping has been sent";
-	return n->kind != NOTICE_TEST && read_receiver_gone(p->reader, n->origin, &yes, &why) == OK && yes
+	return n->kind != MESSAGE_TEST && read_receiver_gone(p->reader, n->origin, &yes, &why) == OK && yes
 		       ? "not sent: it has answered 410 Gone before"
 		       : NULL;
 }
 
-static void start(struct post *p, struct errand *e, const struct notice_row *row)
+static void start(struct notifier *p, struct errand *e, const struct message_row *row)
 {
 	struct rn_req q = { .op = RN_START, .run = row->number, .attempt = (uint16_t)(row->attempts + 1) };
 	struct why why = { 0 };
@@ -480,14 +481,14 @@ static void start(struct post *p, struct errand *e, const struct notice_row *row
 	e->phase = RUNNING;
 	const char *not = why_not(p, &e->row);
 	if (not ) {
-		over(e, NOTICE_GIVEN_UP, e->row.attempts, 0, not );
+		over(e, MESSAGE_GIVEN_UP, e->row.attempts, 0, not );
 		return;
 	}
-	enum err err = errand_render(&e->row, &p->options.out, &e->arena, &e->launch, &why);
+	enum err err = delivery_render(&e->row, &p->options.out, &e->arena, &e->launch, &why);
 	if (err == E_IO)
-		decide(e, errand_again(&e->row, chance()), why.text);
+		decide(e, delivery_again(&e->row, chance()), why.text);
 	else if (err && err != E_NOMEM)
-		over(e, NOTICE_GIVEN_UP, e->row.attempts + 1, 0, why.text);
+		over(e, MESSAGE_GIVEN_UP, e->row.attempts + 1, 0, why.text);
 	else if (err || runner_submit(p->runner, &q)) {
 		arena_free(&e->arena);
 		e->phase = FREE;
@@ -495,7 +496,7 @@ static void start(struct post *p, struct errand *e, const struct notice_row *row
 	}
 }
 
-static unsigned under_way(const struct post *p, uint64_t line)
+static unsigned under_way(const struct notifier *p, uint64_t line)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < POST_AT_ONCE; i++)
@@ -504,7 +505,7 @@ static unsigned under_way(const struct post *p, uint64_t line)
 }
 
 /* Those that are busy, or were not to be had a moment ago, as a JSON list. */
-static void busy_lines(struct post *p, struct buf *out, struct boot now)
+static void busy_lines(struct notifier *p, struct buf *out, struct boot now)
 {
 	buf_addc(out, '[');
 	for (unsigned i = 0; i < POST_AT_ONCE; i++)
@@ -518,19 +519,19 @@ static void busy_lines(struct post *p, struct buf *out, struct boot now)
 }
 
 /* Pings of one schedule come in their order, or their receiver takes an end for that of another run. */
-static bool must_wait(struct post *p, const struct notice_row *n)
+static bool must_wait(struct notifier *p, const struct message_row *n)
 {
 	for (unsigned i = 0; i < POST_AT_ONCE; i++) {
 		const struct errand *e = &p->errand[i];
 		if (e->phase != FREE &&
 		    (e->row.number == n->number ||
-		     (n->kind == TELL_PING && e->row.kind == TELL_PING && e->row.sid == n->sid)))
+		     (n->kind == NEWS_PING && e->row.kind == NEWS_PING && e->row.sid == n->sid)))
 			return true;
 	}
 	return under_way(p, n->line) >= POST_AT_ONCE_OF_LINE;
 }
 
-static struct errand *free_errand(struct post *p)
+static struct errand *free_errand(struct notifier *p)
 {
 	for (unsigned i = 0; i < POST_AT_ONCE; i++)
 		if (p->errand[i].phase == FREE)
@@ -539,7 +540,7 @@ static struct errand *free_errand(struct post *p)
 }
 
 /* As many as there is room for. When those that must wait may go is known when others are over. */
-static void start_due(struct post *p)
+static void start_due(struct notifier *p)
 {
 	_cleanup_(arena_free) struct arena a = { 0 };
 	_cleanup_(buf_free) struct buf but = { 0 };
@@ -570,7 +571,7 @@ static void start_due(struct post *p)
 /* --- the thread --- */
 
 /* None is kept for who has nothing to tell. */
-static void keep_launcher(struct post *p)
+static void keep_launcher(struct notifier *p)
 {
 	struct launcher fresh;
 	struct why why;
@@ -588,7 +589,7 @@ static void keep_launcher(struct post *p)
 }
 
 /* How long there is nothing to do, in milliseconds; -1: until the bell rings. */
-static int patience(struct post *p)
+static int patience(struct notifier *p)
 {
 	int64_t us = INT64_MAX, now = clock_wall().us;
 	struct boot boot = clock_boot();
@@ -611,7 +612,7 @@ static int patience(struct post *p)
 	return us == INT64_MAX ? -1 : us > INT64_C(3600000000) ? 3600000 : (int)(us / 1000 + 1);
 }
 
-static void turn(struct post *p)
+static void turn(struct notifier *p)
 {
 	p->again = false;
 	if (atomic_exchange(&p->changed, false)) {
@@ -633,9 +634,9 @@ static void turn(struct post *p)
  * back. */
 static bool sweep(void *ctx, struct run_files *f)
 {
-	struct post *p = ctx;
+	struct notifier *p = ctx;
 	_cleanup_(arena_free) struct arena a = { 0 };
-	struct notice_row n = { 0 };
+	struct message_row n = { 0 };
 	struct why why;
 	enum err e = read_notice(p->reader, f->run, &a, &n, &why);
 	if (e && e != E_NOTFOUND)
@@ -647,7 +648,7 @@ static bool sweep(void *ctx, struct run_files *f)
 		    (runfile_look(p->options.dir, f->run, f->file[i].attempt, &life, &file, &why) ||
 		     life == LIFE_ALIVE))
 			return true;
-		if (!e && n.state == NOTICE_WAITING && f->file[i].attempt > n.attempts)
+		if (!e && n.state == MESSAGE_WAITING && f->file[i].attempt > n.attempts)
 			return true; /* it is taken up again */
 	}
 	runfiles_remove(f, false);
@@ -656,7 +657,7 @@ static bool sweep(void *ctx, struct run_files *f)
 
 static void *work(void *arg)
 {
-	struct post *p = arg;
+	struct notifier *p = arg;
 	struct why why;
 	uint64_t times;
 	if (runfiles_walk(p->options.dir, 0, sweep, p, &why))
@@ -673,9 +674,9 @@ static void *work(void *arg)
 	return NULL;
 }
 
-enum err post_open(const struct post_options *o, struct post **ret, struct why *why)
+enum err notifier_open(const struct notifier_options *o, struct notifier **ret, struct why *why)
 {
-	struct post *p = calloc(1, sizeof *p);
+	struct notifier *p = calloc(1, sizeof *p);
 	if (!p)
 		return E_NOMEM;
 	p->options = *o;
@@ -697,13 +698,13 @@ enum err post_open(const struct post_options *o, struct post **ret, struct why *
 		e = thread_start(&p->thread, work, p);
 	p->started = !e;
 	if (e)
-		post_close(p);
+		notifier_close(p);
 	else
 		*ret = p;
 	return e;
 }
 
-void post_close(struct post *p)
+void notifier_close(struct notifier *p)
 {
 	if (!p)
 		return;

@@ -7,9 +7,9 @@
 #include "daemon/out_request.h"
 #include "port/store.h"
 
-struct post;
+struct notifier;
 
-struct post_options {
+struct notifier_options {
 	struct store *store;
 	const char *dir;      /* of what it starts */
 	const char *runs;     /* of what it tells of */
@@ -22,19 +22,19 @@ struct post_options {
 			 void *arg);
 };
 
-must_check enum err post_open(const struct post_options *o, struct post **ret, struct why *why);
-void post_close(struct post *p); /* what is under way goes on */
+must_check enum err notifier_open(const struct notifier_options *o, struct notifier **ret, struct why *why);
+void notifier_close(struct notifier *p); /* what is under way goes on */
 
 /* --- from any thread --- */
-void post_news(struct post *p);             /* there are some, or notices */
-void post_changed(struct post *p);          /* the configuration in the store */
-void post_changed_document(struct post *p); /* any of them; costs nothing unless a receiver is gone */
+void notifier_news(struct notifier *p);             /* there are some, or notices */
+void notifier_changed(struct notifier *p);          /* the configuration in the store */
+void notifier_changed_document(struct notifier *p); /* any of them; costs nothing unless a receiver is gone */
 
 /* Where the store keeps what `rota notify set` said: no agent has such a name. */
-#define POST_STATE_KEY "/notify"
+#define NOTIFIER_STATE_KEY "/notify"
 /* Who is told by the configuration, and the origin that notices to them have; config NULL: by what the store
  * has. Nobody: no targets. */
 struct reader;
 struct arena;
-must_check enum err post_config(struct reader *r, const struct config_notify *config, struct arena *a,
-				struct config_notify *ret, const char **origin, struct why *why);
+must_check enum err notifier_config(struct reader *r, const struct config_notify *config, struct arena *a,
+				    struct config_notify *ret, const char **origin, struct why *why);

@@ -3,18 +3,18 @@
 #include "core/model.h"
 
 /* An error makes it false, and is told. */
-static enum err ask_condition(const struct gather *g, struct arena *a, struct guard_answer *ret,
-			      struct why *why)
+static enum err ask_condition(const struct context_source *g, struct arena *a,
+			      struct precondition_answer *ret, struct why *why)
 {
-	struct gathered with;
+	struct run_context with;
 	struct str text = doc_condition(g->doc);
 	const struct expr *condition;
 	struct why wrong = { .at = WHY_NOWHERE };
-	struct gather about = *g;
+	struct context_source about = *g;
 	/* Very many may be asked at a time. */
 	about.without_memory =
 		g->doc->variables.kind != VAL_MAP && !(text.n && memmem(text.p, text.n, "memory", 6));
-	enum err e = gather(&about, a, &with, why);
+	enum err e = run_context(&about, a, &with, why);
 	if (e && e != E_VALUE)
 		return e;
 	if (e)
@@ -31,11 +31,11 @@ static enum err ask_condition(const struct gather *g, struct arena *a, struct gu
 	return words ? OK : E_NOMEM;
 }
 
-enum err guard_ask(const struct gather *g, enum rn_ask ask, struct arena *a, struct guard_answer *ret,
-		   struct why *why)
+enum err precondition_ask(const struct context_source *g, enum rn_ask ask, struct arena *a,
+			  struct precondition_answer *ret, struct why *why)
 {
 	const char *words;
-	*ret = (struct guard_answer){ .reason = REASON_BLOCKED };
+	*ret = (struct precondition_answer){ .reason = REASON_BLOCKED };
 	switch (ask) {
 	case ASK_CONDITION:
 		ret->reason = REASON_CONDITION;

@@ -4,7 +4,7 @@
 #include "daemon/prepare/run_context.h"
 #include "port/runner.h"
 
-struct guard_answer {
+struct precondition_answer {
 	bool yes;
 	uint16_t reason;  /* of a no, where it is not the guard's own */
 	struct str words; /* more about it, in the arena; p NULL: nothing is said, empty: what was said is
@@ -12,5 +12,5 @@ struct guard_answer {
 };
 /* What this version cannot ask is no, and the reason says so. An error: the machine's, and to be tried again.
  */
-must_check enum err guard_ask(const struct gather *g, enum rn_ask ask, struct arena *a,
-			      struct guard_answer *ret, struct why *why);
+must_check enum err precondition_ask(const struct context_source *g, enum rn_ask ask, struct arena *a,
+				     struct precondition_answer *ret, struct why *why);

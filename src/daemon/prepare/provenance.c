@@ -24,7 +24,7 @@ static void write(const struct schedule_doc *d, const struct launch *l, struct s
 	buf_addf(out, ",\"whole\":%s}", whole ? "true" : "false");
 }
 
-enum err origin_of(const struct schedule_doc *d, const struct launch *l, struct arena *a, struct str *ret)
+enum err provenance_of(const struct schedule_doc *d, const struct launch *l, struct arena *a, struct str *ret)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	*ret = (struct str){ 0 };

@@ -5,5 +5,5 @@
 #include "exec/launch.h"
 
 /* `ret->p` NULL: it is no turn. E_NOMEM. */
-must_check enum err origin_of(const struct schedule_doc *d, const struct launch *l, struct arena *a,
-			      struct str *ret);
+must_check enum err provenance_of(const struct schedule_doc *d, const struct launch *l, struct arena *a,
+				  struct str *ret);

@@ -55,14 +55,14 @@ static void take(struct taken *t, const struct read_memories *list, unsigned mos
 }
 
 /* E_BUSY: there is no time for it. */
-static enum err rank(struct reader *r, struct recall_pace *pace, struct str agent, struct str matter,
+static enum err rank(struct reader *r, struct notes_pace *pace, struct str agent, struct str matter,
 		     struct arena *a, struct read_memories *ret, struct why *why)
 {
 	/* More than are taken: some may say the same. */
 	const unsigned most = 2 * RECALL_NOTES;
 	struct boot from = clock_boot();
 	if (from.us - pace->since.us >= USEC)
-		*pace = (struct recall_pace){ .since = from };
+		*pace = (struct notes_pace){ .since = from };
 	if (pace->spent >= RECALL_MS_MAX * INT64_C(1000))
 		return E_BUSY;
 	enum err e = read_memories_about(r, agent, matter, RECALL_LEAST, most, a, ret, why);
@@ -70,7 +70,8 @@ static enum err rank(struct reader *r, struct recall_pace *pace, struct str agen
 	return e;
 }
 
-enum err recall(struct reader *r, struct recall_pace *pace, struct arena *a, struct scope *s, struct why *why)
+enum err relevant_notes(struct reader *r, struct notes_pace *pace, struct arena *a, struct scope *s,
+			struct why *why)
 {
 	_cleanup_(buf_free) struct buf matter = { 0 };
 	struct read_memories newest = { 0 }, best = { 0 };

@@ -6,7 +6,7 @@
 
 /* How long notes were ranked lately. Whatever else is to be started waits meanwhile, and what one agent has
  * written makes the ranking of all dearer: there is a bound on it. */
-struct recall_pace {
+struct notes_pace {
 	struct boot since; /* of the second that is counted */
 	int64_t spent;     /* in it, microseconds */
 };
@@ -14,5 +14,5 @@ struct recall_pace {
 /* Fills in the notes of `s`, of s->doc's agent; without an agent or a note there are none, and it costs one
  * look. Where ranking takes too long, or took too long lately, they are the newest that have any of its words
  * in them. */
-must_check enum err recall(struct reader *r, struct recall_pace *pace, struct arena *a, struct scope *s,
-			   struct why *why);
+must_check enum err relevant_notes(struct reader *r, struct notes_pace *pace, struct arena *a,
+				   struct scope *s, struct why *why);

@@ -17,9 +17,9 @@ extern char **environ;
 
 /* While it renders. What failed first is told. */
 struct renderer {
-	const struct gather *about;
+	const struct context_source *about;
 	const struct render_place *place;
-	struct gathered with;
+	struct run_context with;
 	struct str token; /* of this attempt */
 	struct arena *arena;
 	struct why *why;
@@ -266,7 +266,7 @@ static struct str expand_for(void *ctx, struct str text)
 static void render_webhook(struct renderer *r, struct launch *l)
 {
 	const struct schedule_doc *doc = r->about->doc;
-	const struct request_texts texts = { expand_for, r };
+	const struct out_request_texts texts = { expand_for, r };
 	const struct way_out *out = &r->place->out;
 	struct request request = { 0 };
 	const char **argv = arena_alloc(r->arena, 2 * sizeof *argv);
@@ -276,8 +276,9 @@ static void render_webhook(struct renderer *r, struct launch *l)
 				"name it"));
 		return;
 	}
-	enum err e = argv ? request_render(&doc->action, doc->timeout, out->rules, &texts, r->arena, &request)
-			  : E_NOMEM;
+	enum err e =
+		argv ? out_request_render(&doc->action, doc->timeout, out->rules, &texts, r->arena, &request)
+		     : E_NOMEM;
 	if (e) {
 		fail(r, e);
 		return;
@@ -332,7 +333,7 @@ static enum err begin(struct renderer *r, struct launch *l)
 	if (!renderers[doc->action.kind])
 		return why_set(r->why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' is nothing to execute",
 			       STR_SHORT(doc->id));
-	enum err e = gather(r->about, r->arena, &r->with, r->why);
+	enum err e = run_context(r->about, r->arena, &r->with, r->why);
 	if (!e)
 		e = make_token(r);
 	if (!e)
@@ -340,7 +341,7 @@ static enum err begin(struct renderer *r, struct launch *l)
 	return e;
 }
 
-enum err render_launch(const struct gather *about, const struct render_place *place, struct arena *a,
+enum err render_launch(const struct context_source *about, const struct render_place *place, struct arena *a,
 		       struct launch *ret, struct why *why)
 {
 	const struct schedule_doc *doc = about->doc;
@@ -358,7 +359,7 @@ enum err render_launch(const struct gather *about, const struct render_place *pl
 	return r.failed;
 }
 
-enum err render_check(const struct gather *about, const struct render_place *place, int64_t timeout,
+enum err render_check(const struct context_source *about, const struct render_place *place, int64_t timeout,
 		      struct arena *a, struct launch *ret, struct why *why)
 {
 	struct renderer r = { .about = about, .place = place, .arena = a, .why = why };

@@ -16,8 +16,8 @@ struct render_place {
 
 /* Templates are expanded in arguments, environment, input and requests, never in a line for the shell.
  * E_VALUE: one of them has no value. */
-must_check enum err render_launch(const struct gather *about, const struct render_place *place,
+must_check enum err render_launch(const struct context_source *about, const struct render_place *place,
 				  struct arena *a, struct launch *ret, struct why *why);
 /* The check before it: where and as the run itself, but for its input; `timeout` in seconds. */
-must_check enum err render_check(const struct gather *about, const struct render_place *place,
+must_check enum err render_check(const struct context_source *about, const struct render_place *place,
 				 int64_t timeout, struct arena *a, struct launch *ret, struct why *why);

@@ -14,7 +14,8 @@ static enum err read_json(struct reader *r, struct str key, struct arena *a, str
 }
 
 /* The one before it that ended. */
-static enum err read_previous(const struct gather *g, struct arena *a, struct scope *s, struct why *why)
+static enum err read_previous(const struct context_source *g, struct arena *a, struct scope *s,
+			      struct why *why)
 {
 	struct read_runs list;
 	struct read_filter f = { .sid = g->run->sid, .states = 1u << RUN_FINISHED, .limit = 1 };
@@ -29,7 +30,8 @@ static enum err read_previous(const struct gather *g, struct arena *a, struct sc
 	return e == E_IO ? OK : e; /* what cannot be read is no reason not to run */
 }
 
-enum err gather(const struct gather *g, struct arena *a, struct gathered *ret, struct why *why)
+enum err run_context(const struct context_source *g, struct arena *a, struct run_context *ret,
+		     struct why *why)
 {
 	struct scope s = { .doc = g->doc, .run = g->run, .attempt = g->attempt };
 	enum err e = read_json(g->reader, STR(""), a, &s.user, why);
@@ -38,15 +40,15 @@ enum err gather(const struct gather *g, struct arena *a, struct gathered *ret, s
 	if (!e)
 		e = read_previous(g, a, &s, why);
 	if (!e && !g->without_memory)
-		e = recall(g->reader, g->pace, a, &s, why);
+		e = relevant_notes(g->reader, g->pace, a, &s, why);
 	if (e)
 		return e;
-	*ret = (struct gathered){ .view = { &ret->scope, g->run->nominal },
-				  .env = { .find = scope_find,
-					   .self = &ret->view,
-					   .names = &scope_names,
-					   .now = clock_wall(),
-					   .zones = g->zones,
-					   .zone = g->doc->when.zone } };
+	*ret = (struct run_context){ .view = { &ret->scope, g->run->nominal },
+				     .env = { .find = scope_find,
+					      .self = &ret->view,
+					      .names = &scope_names,
+					      .now = clock_wall(),
+					      .zones = g->zones,
+					      .zone = g->doc->when.zone } };
 	return scope_value(&s, &ret->env, a, &ret->scope, why);
 }

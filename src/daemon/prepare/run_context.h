@@ -3,26 +3,27 @@
 #include "core/doc/scope.h"
 #include "store/sqlite/read/read.h"
 
-struct recall_pace;
+struct notes_pace;
 struct zoneinfo;
 
 /* Whom it is about. */
-struct gather {
+struct context_source {
 	struct reader *reader;
 	const struct zone_source *zones;
 	const struct schedule_doc *doc;
 	const struct run_row *run;
 	uint16_t attempt;
 	const char *runs; /* where runs leave their answers */
-	struct recall_pace *pace;
+	struct notes_pace *pace;
 	bool without_memory; /* nobody looks at the agent's notes, and ranking them is work */
 };
 
 /* The names in scope, and what they are looked up by; it points into itself and into the arena. E_VALUE: a
  * variable has no value. */
-struct gathered {
+struct run_context {
 	struct val scope;
 	struct scope_view view;
 	struct expr_env env;
 };
-must_check enum err gather(const struct gather *g, struct arena *a, struct gathered *ret, struct why *why);
+must_check enum err run_context(const struct context_source *g, struct arena *a, struct run_context *ret,
+				struct why *why);

@@ -20,8 +20,8 @@
 enum { DESK_ROOM = LAUNCHES_MAX + RUNNER_CHECKS_MAX + DAEMON_COMPILE_MAX + 16 };
 static_assert(DESK_ROOM < DESK_JOBS_MAX, "there is room for other calls, too");
 
-struct desk {
-	struct desk_options options;
+struct prepare_worker {
+	struct prepare_options options;
 	struct mailbox *mail;
 	struct reader *reader;
 	struct zoneinfo *zones;
@@ -29,24 +29,24 @@ struct desk {
 	bool started;
 	atomic_bool stop;
 	/* The desk's thread's. */
-	struct desk_job *late; /* could not be done, for reasons of the machine's … */
-	struct boot late_next; /* … and are not tried again before */
-	struct recall_pace pace;
+	struct prepare_task *late; /* could not be done, for reasons of the machine's … */
+	struct boot late_next;     /* … and are not tried again before */
+	struct notes_pace pace;
 	pthread_mutex_t lock; /* of what follows */
 	bool failing;
 	struct why why; /* of the last that could not be done */
 };
 
 struct errand {
-	struct desk *desk;
-	struct desk_job *job; /* an attempt, … */
-	uint64_t sid;         /* … a schedule to be compiled anew, or … */
-	desk_fn *fn;          /* … something else, or … */
+	struct prepare_worker *desk;
+	struct prepare_task *job; /* an attempt, … */
+	uint64_t sid;             /* … a schedule to be compiled anew, or … */
+	prepare_fn *fn;           /* … something else, or … */
 	void *arg;
 	struct rn_req ask; /* … a guard's question */
 };
 
-void desk_job_free(struct desk_job *j)
+void prepare_task_free(struct prepare_task *j)
 {
 	if (!j)
 		return;
@@ -65,8 +65,8 @@ static bool is_machines(enum err e)
 
 /* It was understood when it was taken; its zone's file may not be read for want of a descriptor. Who takes
  * its turns is settled by the agents as they are now. */
-static enum err understand(struct desk *d, struct str text, struct arena *a, struct schedule_doc *ret,
-			   struct why *why)
+static enum err understand(struct prepare_worker *d, struct str text, struct arena *a,
+			   struct schedule_doc *ret, struct why *why)
 {
 	struct val value, documents;
 	struct doc_list list;
@@ -87,10 +87,10 @@ static enum err understand(struct desk *d, struct str text, struct arena *a, str
 	if (list.n != 1)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the document holds %u schedules", list.n);
 	*ret = list.doc[0];
-	return who_settle(d->reader, &env, a, ret, why);
+	return agent_resolve(d->reader, &env, a, ret, why);
 }
 
-static enum err prepare(struct desk *d, struct desk_job *j)
+static enum err prepare(struct prepare_worker *d, struct prepare_task *j)
 {
 	struct schedule_doc doc;
 	struct run_row run;
@@ -102,21 +102,21 @@ static enum err prepare(struct desk *d, struct desk_job *j)
 		e = understand(d, text, &j->arena, &doc, &j->why);
 	if (e)
 		return e;
-	struct gather about = { .reader = d->reader,
-				.zones = zoneinfo_source(d->zones),
-				.pace = &d->pace,
-				.doc = &doc,
-				.run = &run,
-				.attempt = (uint16_t)(j->req.attempt & ~RUN_CHECK),
-				.runs = d->options.place.runs };
+	struct context_source about = { .reader = d->reader,
+					.zones = zoneinfo_source(d->zones),
+					.pace = &d->pace,
+					.doc = &doc,
+					.run = &run,
+					.attempt = (uint16_t)(j->req.attempt & ~RUN_CHECK),
+					.runs = d->options.place.runs };
 	if (j->req.attempt & RUN_CHECK)
 		return render_check(&about, &d->options.place, d->options.defaults.timeout[DOC_WEBHOOK],
 				    &j->arena, &j->launch, &j->why);
 	e = render_launch(&about, &d->options.place, &j->arena, &j->launch, &j->why);
-	return e ? e : origin_of(&doc, &j->launch, &j->arena, &j->origin);
+	return e ? e : provenance_of(&doc, &j->launch, &j->arena, &j->origin);
 }
 
-static bool try_again(const struct desk *d, enum err e, unsigned times)
+static bool try_again(const struct prepare_worker *d, enum err e, unsigned times)
 {
 	if (!is_machines(e) || times >= DESK_TRIES_MAX || atomic_load(&d->stop))
 		return false;
@@ -124,7 +124,7 @@ static bool try_again(const struct desk *d, enum err e, unsigned times)
 	return true;
 }
 
-static void note(struct desk *d, const struct why *why)
+static void note(struct prepare_worker *d, const struct why *why)
 {
 	pthread_mutex_lock(&d->lock);
 	d->failing = why != NULL;
@@ -134,7 +134,7 @@ static void note(struct desk *d, const struct why *why)
 }
 
 /* The claim stands: it is tried again until it can be done, and others are not kept waiting for it. */
-static void put_off(struct desk *d, struct desk_job *j)
+static void put_off(struct prepare_worker *d, struct prepare_task *j)
 {
 	struct why why;
 	why_write(&why, WHY_NOWHERE, "run %llu cannot be prepared: %s", (unsigned long long)j->req.run,
@@ -146,7 +146,7 @@ static void put_off(struct desk *d, struct desk_job *j)
 	d->late = j;
 }
 
-static void try_job(struct desk *d, struct desk_job *j)
+static void try_job(struct prepare_worker *d, struct prepare_task *j)
 {
 	arena_free(&j->arena);
 	j->arena = (struct arena){ 0 };
@@ -167,8 +167,8 @@ static void try_job(struct desk *d, struct desk_job *j)
 static void do_job(void *arg)
 {
 	struct errand *errand = arg;
-	struct desk *d = errand->desk;
-	struct desk_job *j = errand->job;
+	struct prepare_worker *d = errand->desk;
+	struct prepare_task *j = errand->job;
 	free(errand);
 	try_job(d, j);
 }
@@ -181,14 +181,14 @@ static void do_again(void *arg)
 }
 
 /* Whatever else there is to do: a desk that is never idle would never come to them. */
-static void try_late_ones(struct desk *d)
+static void try_late_ones(struct prepare_worker *d)
 {
-	struct desk_job *all = d->late;
+	struct prepare_task *all = d->late;
 	if (!all || clock_boot().us < d->late_next.us)
 		return;
 	d->late = NULL;
 	while (all) {
-		struct desk_job *j = all;
+		struct prepare_task *j = all;
 		all = j->next;
 		try_job(d, j);
 	}
@@ -196,32 +196,33 @@ static void try_late_ones(struct desk *d)
 		note(d, NULL);
 }
 
-static enum err find_answer(struct desk *d, const struct rn_req *r, struct arena *a, struct guard_answer *ret)
+static enum err find_answer(struct prepare_worker *d, const struct rn_req *r, struct arena *a,
+			    struct precondition_answer *ret)
 {
 	struct schedule_doc doc;
 	struct run_row run;
 	struct str text;
 	struct why why;
-	struct gather about = { .reader = d->reader,
-				.zones = zoneinfo_source(d->zones),
-				.pace = &d->pace,
-				.doc = &doc,
-				.run = &run,
-				.attempt = r->attempt,
-				.runs = d->options.place.runs };
+	struct context_source about = { .reader = d->reader,
+					.zones = zoneinfo_source(d->zones),
+					.pace = &d->pace,
+					.doc = &doc,
+					.run = &run,
+					.attempt = r->attempt,
+					.runs = d->options.place.runs };
 	enum err e = read_document_of(d->reader, r->sid, r->rev, a, &text, &why);
 	if (!e)
 		e = understand(d, text, a, &doc, &why);
 	if (!e)
 		e = read_run(d->reader, r->run, &run, &why);
-	return e ? e : guard_ask(&about, (enum rn_ask)r->ask, a, ret, &why);
+	return e ? e : precondition_ask(&about, (enum rn_ask)r->ask, a, ret, &why);
 }
 
 static void do_ask(void *arg)
 {
 	struct errand *errand = arg;
-	struct desk *d = errand->desk;
-	struct guard_answer answer = { .reason = REASON_DEFINITION };
+	struct prepare_worker *d = errand->desk;
+	struct precondition_answer answer = { .reason = REASON_DEFINITION };
 	struct arena arena = { 0 };
 	enum err e = find_answer(d, &errand->ask, &arena, &answer);
 	for (unsigned n = 0; try_again(d, e, n); n++) {
@@ -245,13 +246,13 @@ static void do_ask(void *arg)
 	arena_free(&arena);
 }
 
-static enum err compile(struct desk *d, uint64_t sid, struct rules *ret)
+static enum err compile(struct prepare_worker *d, uint64_t sid, struct rules *ret)
 {
 	struct arena arena = { 0 };
 	struct read_sched s;
 	struct schedule_doc doc;
 	struct why why;
-	struct doc_names names = names_for_documents(d->options.names);
+	struct doc_names names = intern_for_documents(d->options.names);
 	enum err e = read_sched(d->reader, sid, &arena, &s, &why);
 	if (!e)
 		e = understand(d, s.document, &arena, &doc, &why);
@@ -264,7 +265,7 @@ static enum err compile(struct desk *d, uint64_t sid, struct rules *ret)
 static void do_compile(void *arg)
 {
 	struct errand *errand = arg;
-	struct desk *d = errand->desk;
+	struct prepare_worker *d = errand->desk;
 	uint64_t sid = errand->sid;
 	struct rules rules;
 	enum err e = compile(d, sid, &rules);
@@ -279,9 +280,9 @@ static void do_compile(void *arg)
 
 static void reread_zones(void *arg)
 {
-	struct desk *d = arg;
+	struct prepare_worker *d = arg;
 	struct zoneinfo *fresh = NULL;
-	if (names_reread(d->options.names) || zoneinfo_open(&fresh))
+	if (intern_reread(d->options.names) || zoneinfo_open(&fresh))
 		return; /* the old ones are as good as before */
 	zoneinfo_close(d->zones);
 	d->zones = fresh;
@@ -290,7 +291,7 @@ static void reread_zones(void *arg)
 
 static void *work(void *arg)
 {
-	struct desk *d = arg;
+	struct prepare_worker *d = arg;
 	struct pollfd bell = { mailbox_fd(d->mail), POLLIN, 0 };
 	while (!atomic_load(&d->stop)) {
 		if (poll(&bell, 1, d->late ? DESK_PAUSE_MS : -1) > 0)
@@ -302,9 +303,9 @@ static void *work(void *arg)
 
 /* --- from outside --- */
 
-enum err desk_open(const struct desk_options *o, struct desk **ret, struct why *why)
+enum err prepare_open(const struct prepare_options *o, struct prepare_worker **ret, struct why *why)
 {
-	struct desk *d = calloc(1, sizeof *d);
+	struct prepare_worker *d = calloc(1, sizeof *d);
 	if (!d)
 		return E_NOMEM;
 	d->options = *o;
@@ -320,7 +321,7 @@ enum err desk_open(const struct desk_options *o, struct desk **ret, struct why *
 		e = why_set(why, E_IO, WHY_NOWHERE, "a thread cannot be started");
 	d->started = !e;
 	if (e)
-		desk_close(d);
+		prepare_close(d);
 	else
 		*ret = d;
 	return e;
@@ -339,7 +340,7 @@ static void do_call(void *arg)
 }
 
 /* What came too late for the thread. */
-static void drop_mail(struct desk *d)
+static void drop_mail(struct prepare_worker *d)
 {
 	mail_fn *fn;
 	void *arg;
@@ -349,12 +350,12 @@ static void drop_mail(struct desk *d)
 			continue;
 		if (fn == do_call)
 			errand->fn(NULL, errand->arg);
-		desk_job_free(errand->job);
+		prepare_task_free(errand->job);
 		free(errand);
 	}
 }
 
-void desk_close(struct desk *d)
+void prepare_close(struct prepare_worker *d)
 {
 	if (!d)
 		return;
@@ -366,9 +367,9 @@ void desk_close(struct desk *d)
 	}
 	drop_mail(d);
 	while (d->late) {
-		struct desk_job *j = d->late;
+		struct prepare_task *j = d->late;
 		d->late = j->next;
-		desk_job_free(j);
+		prepare_task_free(j);
 	}
 	reader_close(d->reader);
 	zoneinfo_close(d->zones);
@@ -377,9 +378,9 @@ void desk_close(struct desk *d)
 	free(d);
 }
 
-enum err desk_put(struct desk *d, const struct rn_req *r)
+enum err prepare_put(struct prepare_worker *d, const struct rn_req *r)
 {
-	struct desk_job *j = calloc(1, sizeof *j);
+	struct prepare_task *j = calloc(1, sizeof *j);
 	struct errand *errand = calloc(1, sizeof *errand);
 	enum err e = j && errand ? OK : E_NOMEM;
 	if (!e) {
@@ -394,7 +395,7 @@ enum err desk_put(struct desk *d, const struct rn_req *r)
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
-enum err desk_ask(struct desk *d, const struct rn_req *r)
+enum err prepare_ask(struct prepare_worker *d, const struct rn_req *r)
 {
 	struct errand *errand = calloc(1, sizeof *errand);
 	if (!errand)
@@ -407,7 +408,7 @@ enum err desk_ask(struct desk *d, const struct rn_req *r)
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
-enum err desk_again(struct desk *d, struct desk_job *j)
+enum err prepare_again(struct prepare_worker *d, struct prepare_task *j)
 {
 	struct errand *errand = calloc(1, sizeof *errand);
 	if (!errand)
@@ -419,7 +420,7 @@ enum err desk_again(struct desk *d, struct desk_job *j)
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
-enum err desk_trouble(struct desk *d, struct why *why)
+enum err prepare_trouble(struct prepare_worker *d, struct why *why)
 {
 	pthread_mutex_lock(&d->lock);
 	bool failing = d->failing;
@@ -429,7 +430,7 @@ enum err desk_trouble(struct desk *d, struct why *why)
 	return failing ? E_IO : OK;
 }
 
-enum err desk_call(struct desk *d, desk_fn *fn, void *arg)
+enum err prepare_call(struct prepare_worker *d, prepare_fn *fn, void *arg)
 {
 	struct errand *errand = calloc(1, sizeof *errand);
 	if (!errand)
@@ -442,7 +443,7 @@ enum err desk_call(struct desk *d, desk_fn *fn, void *arg)
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
-enum err desk_compile(struct desk *d, uint64_t sid)
+enum err prepare_compile(struct prepare_worker *d, uint64_t sid)
 {
 	struct errand *errand = calloc(1, sizeof *errand);
 	if (!errand)
@@ -454,7 +455,7 @@ enum err desk_compile(struct desk *d, uint64_t sid)
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
-enum err desk_zones_changed(struct desk *d)
+enum err prepare_zones_changed(struct prepare_worker *d)
 {
 	enum err e = mailbox_put(d->mail, reread_zones, d);
 	return e == E_LIMIT ? E_BUSY : e;

@@ -26,7 +26,7 @@ static enum err last_attempt(const char *runs, uint64_t run, uint16_t *attempt, 
 	return OK;
 }
 
-static enum err carry_out(const struct restored_ask *ask, const struct st_req *q, struct why *why)
+static enum err carry_out(const struct restore_check_ask *ask, const struct st_req *q, struct why *why)
 {
 	struct pollfd p = { .fd = store_sqlite_ops.fd(ask->store), .events = POLLIN };
 	struct st_ack ack;
@@ -39,7 +39,7 @@ static enum err carry_out(const struct restored_ask *ask, const struct st_req *q
 	return e;
 }
 
-static enum err bring_up(const struct restored_ask *ask, const struct run_row *run, struct why *why)
+static enum err bring_up(const struct restore_check_ask *ask, const struct run_row *run, struct why *why)
 {
 	struct st_req q = { .op = ST_VERDICT, .lane = LANE_USER, .sid = run->sid, .run = *run };
 	enum err e = last_attempt(ask->runs, run->run, &q.run.attempt, &q.run.started, why);
@@ -53,7 +53,7 @@ static enum err bring_up(const struct restored_ask *ask, const struct run_row *r
 	return e ? e : carry_out(ask, &q, why);
 }
 
-static enum err bring_up_all(const struct restored_ask *ask, struct why *why)
+static enum err bring_up_all(const struct restore_check_ask *ask, struct why *why)
 {
 	struct reader *reader = NULL;
 	struct arena arena = { 0 };
@@ -77,7 +77,7 @@ static enum err bring_up_all(const struct restored_ask *ask, struct why *why)
 /* --- runs that it does not know --- */
 
 struct strays {
-	const struct restored_ask *ask;
+	const struct restore_check_ask *ask;
 	unsigned stopped;
 };
 
@@ -119,12 +119,12 @@ static bool wait_for_ends(struct runner *runner)
 	return !runner_busy(runner);
 }
 
-enum err restored_settle(const struct restored_ask *ask, unsigned *stopped, struct why *why)
+enum err restore_check_settle(const struct restore_check_ask *ask, unsigned *stopped, struct why *why)
 {
 	struct strays s = { .ask = ask };
 	enum err e = bring_up_all(ask, why);
 	if (!e)
-		e = runfiles_walk(ask->runs, ask->past->restored_run + 1, stop, &s, why);
+		e = runfiles_walk(ask->runs, ask->past->restore_check_run + 1, stop, &s, why);
 	if (!e && wait_for_ends(ask->runner))
 		e = copy_settled(ask->database, why);
 	if (!e)

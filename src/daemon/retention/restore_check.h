@@ -5,7 +5,7 @@
 #include "store/sqlite/copy.h"
 #include "store/sqlite/sqlite.h"
 
-struct restored_ask {
+struct restore_check_ask {
 	const char *database, *runs;
 	struct store *store;
 	struct runner *runner;
@@ -16,4 +16,5 @@ struct restored_ask {
  * then adopts or finds ended. Runs that it does not know are ended, for nothing could record them: *stopped
  * of them were found alive. Waits for that STRAYS_WAIT_MS at most; what takes longer is ended all the same.
  */
-must_check enum err restored_settle(const struct restored_ask *ask, unsigned *stopped, struct why *why);
+must_check enum err restore_check_settle(const struct restore_check_ask *ask, unsigned *stopped,
+					 struct why *why);

@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-struct retain {
-	struct retain_options options;
+struct retention {
+	struct retention_options options;
 	struct reader *reader;
 	pthread_t thread;
 	bool started;
@@ -24,7 +24,7 @@ struct retain {
 /* --- waiting --- */
 
 /* False: it is closing. */
-static bool sleep_for(struct retain *r, int64_t ms)
+static bool sleep_for(struct retention *r, int64_t ms)
 {
 	struct timespec until;
 	int rc = 0;
@@ -41,7 +41,7 @@ static bool sleep_for(struct retain *r, int64_t ms)
 }
 
 /* An outage of the store is waited for: there is no hurry. */
-static bool wait_for_answers(struct retain *r)
+static bool wait_for_answers(struct retention *r)
 {
 	pthread_mutex_lock(&r->lock);
 	while (!r->closing && r->waiting)
@@ -51,7 +51,7 @@ static bool wait_for_answers(struct retain *r)
 	return goes_on;
 }
 
-void retain_answered(struct retain *r)
+void retention_answered(struct retention *r)
 {
 	pthread_mutex_lock(&r->lock);
 	r->waiting--;
@@ -59,7 +59,7 @@ void retain_answered(struct retain *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
-void retain_facts(struct retain *r, bool trusted, uint64_t acted_on)
+void retention_facts(struct retention *r, bool trusted, uint64_t acted_on)
 {
 	pthread_mutex_lock(&r->lock);
 	r->told = true;
@@ -69,7 +69,7 @@ void retain_facts(struct retain *r, bool trusted, uint64_t acted_on)
 	pthread_mutex_unlock(&r->lock);
 }
 
-static bool ask_facts(struct retain *r, bool *trusted, uint64_t *acted_on)
+static bool ask_facts(struct retention *r, bool *trusted, uint64_t *acted_on)
 {
 	pthread_mutex_lock(&r->lock);
 	r->told = false;
@@ -89,7 +89,7 @@ static bool ask_facts(struct retain *r, bool *trusted, uint64_t *acted_on)
 /* --- records --- */
 
 /* False: it is closing. */
-static bool send(struct retain *r, const struct st_req *q)
+static bool send(struct retention *r, const struct st_req *q)
 {
 	pthread_mutex_lock(&r->lock);
 	r->waiting++;
@@ -101,7 +101,7 @@ static bool send(struct retain *r, const struct st_req *q)
 }
 
 /* Asks for those of a batch that are old; runs by their numbers, all in one. */
-static bool prune_batch(struct retain *r, struct st_req q, const struct old_item *item, unsigned n)
+static bool prune_batch(struct retention *r, struct st_req q, const struct old_item *item, unsigned n)
 {
 	unsigned asked = 0;
 	bool goes_on = true;
@@ -123,7 +123,7 @@ static bool prune_batch(struct retain *r, struct st_req q, const struct old_item
 	return wait_for_answers(r) && sleep_for(r, RETAIN_PAUSE_MS);
 }
 
-static bool prune_records(struct retain *r, enum prune_what what, struct wall by, uint64_t acted_on)
+static bool prune_records(struct retention *r, enum prune_what what, struct wall by, uint64_t acted_on)
 {
 	static _Thread_local struct old_item item[READ_LIST_MAX];
 	struct st_req q = { .op = ST_PRUNE, .lane = LANE_BULK, .at = by };
@@ -148,14 +148,14 @@ static bool prune_records(struct retain *r, enum prune_what what, struct wall by
 /* --- files --- */
 
 struct broom {
-	struct retain *r;
+	struct retention *r;
 	struct wall by;
 	uint64_t bytes; /* of all that is left */
 	bool by_size;   /* the oldest go until there is room, whatever their age */
 	unsigned removed;
 };
 
-static bool is_alive(const struct retain *r, const struct run_files *f)
+static bool is_alive(const struct retention *r, const struct run_files *f)
 {
 	for (unsigned i = 0; i < f->files; i++) {
 		struct runfile file = { 0 };
@@ -202,7 +202,7 @@ static bool sweep(void *ctx, struct run_files *f)
 	return sleep_for(b->r, RETAIN_PAUSE_MS);
 }
 
-static void prune_files(struct retain *r, struct wall by)
+static void prune_files(struct retention *r, struct wall by)
 {
 	struct broom b = { .r = r, .by = by };
 	struct why why;
@@ -222,7 +222,7 @@ static struct wall days_ago(int64_t days)
 }
 
 /* Runs before what they hold on to. */
-static void pass(struct retain *r)
+static void pass(struct retention *r)
 {
 	static const enum prune_what order[] = { PRUNE_RUNS, PRUNE_RANGES, PRUNE_VERSION, PRUNE_SCHED,
 						 PRUNE_PROBLEM };
@@ -240,15 +240,15 @@ static void pass(struct retain *r)
 
 static void *work(void *arg)
 {
-	struct retain *r = arg;
+	struct retention *r = arg;
 	for (int64_t wait = r->options.first; sleep_for(r, wait * 1000); wait = r->options.every)
 		pass(r);
 	return NULL;
 }
 
-enum err retain_open(const struct retain_options *o, struct retain **ret, struct why *why)
+enum err retention_open(const struct retention_options *o, struct retention **ret, struct why *why)
 {
-	struct retain *r = calloc(1, sizeof *r);
+	struct retention *r = calloc(1, sizeof *r);
 	pthread_condattr_t attr;
 	if (!r)
 		return E_NOMEM;
@@ -263,13 +263,13 @@ enum err retain_open(const struct retain_options *o, struct retain **ret, struct
 		e = why_set(why, E_IO, WHY_NOWHERE, "a thread cannot be started");
 	r->started = !e;
 	if (e)
-		retain_close(r);
+		retention_close(r);
 	else
 		*ret = r;
 	return e;
 }
 
-void retain_close(struct retain *r)
+void retention_close(struct retention *r)
 {
 	if (!r)
 		return;

@@ -5,22 +5,24 @@
  * (port/store.h, ST_PRUNE). */
 #include "daemon/pump.h"
 
-struct retain_options {
+struct retention_options {
 	const char *database, *runs;
 	int64_t runs_days, logs_days, logs_bytes;
 	int64_t first, every; /* seconds from the start to the first pass, and between two */
 	void *ctx;
-	/* Sends a request to the store, and calls retain_answered when it has answered. E_BUSY: not now. */
+	/* Sends a request to the store, and calls retention_answered when it has answered. E_BUSY: not now.
+	 */
 	enum err (*send)(void *ctx, const struct st_req *r);
-	/* Has retain_facts called with what the engine knows. E_BUSY: not now. */
+	/* Has retention_facts called with what the engine knows. E_BUSY: not now. */
 	enum err (*ask)(void *ctx);
 };
 
-struct retain;
-must_check enum err retain_open(const struct retain_options *o, struct retain **ret, struct why *why);
-void retain_close(
-	struct retain *r); /* in the middle of a pass, if need be; nobody calls the two below any more */
+struct retention;
+must_check enum err retention_open(const struct retention_options *o, struct retention **ret,
+				   struct why *why);
+void retention_close(
+	struct retention *r); /* in the middle of a pass, if need be; nobody calls the two below any more */
 /* From any thread. */
-void retain_answered(struct retain *r);
+void retention_answered(struct retention *r);
 /* `trusted`: the clock is believed; `acted_on`: no follower has to act on ends up to this one. */
-void retain_facts(struct retain *r, bool trusted, uint64_t acted_on);
+void retention_facts(struct retention *r, bool trusted, uint64_t acted_on);

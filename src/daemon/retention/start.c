@@ -10,7 +10,7 @@ static void pruned(void *ctx, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
 	(void)ack;
-	retain_answered(d->retain);
+	retention_answered(d->retain);
 }
 
 static enum err send_prune(void *ctx, const struct st_req *r)
@@ -22,7 +22,7 @@ static void tell_facts(void *arg)
 {
 	struct daemon *d = arg;
 	const struct engine *e = pump_engine(d->pump);
-	retain_facts(d->retain, !engine_clock_held(e), engine_acted_on(e));
+	retention_facts(d->retain, !engine_clock_held(e), engine_acted_on(e));
 }
 
 static enum err ask_facts(void *ctx)
@@ -30,26 +30,26 @@ static enum err ask_facts(void *ctx)
 	return daemon_call(ctx, tell_facts, ctx);
 }
 
-enum err past_retain(struct daemon *d, struct why *why)
+enum err retention_start(struct daemon *d, struct why *why)
 {
 	int64_t every = d->options.kept.every;
-	return retain_open(&(struct retain_options){ .database = d->database,
-						     .runs = d->runs,
-						     .runs_days = d->options.kept.runs_days,
-						     .logs_days = d->options.kept.logs_days,
-						     .logs_bytes = d->options.kept.logs_bytes,
-						     .first = every < RETAIN_FIRST_SECONDS
-								      ? every
-								      : RETAIN_FIRST_SECONDS,
-						     .every = every,
-						     .ctx = d,
-						     .send = send_prune,
-						     .ask = ask_facts },
-			   &d->retain, why);
+	return retention_open(&(struct retention_options){ .database = d->database,
+							   .runs = d->runs,
+							   .runs_days = d->options.kept.runs_days,
+							   .logs_days = d->options.kept.logs_days,
+							   .logs_bytes = d->options.kept.logs_bytes,
+							   .first = every < RETAIN_FIRST_SECONDS
+									    ? every
+									    : RETAIN_FIRST_SECONDS,
+							   .every = every,
+							   .ctx = d,
+							   .send = send_prune,
+							   .ask = ask_facts },
+			      &d->retain, why);
 }
 
 /* Is the database older than what happened? Then its runs are looked after first. */
-enum err past_look(struct daemon *d, struct why *why)
+enum err restore_check(struct daemon *d, struct why *why)
 {
 	struct copy_ask ask = { .database = d->database, .now = clock_wall() };
 	struct copy_past past;
@@ -62,12 +62,12 @@ enum err past_look(struct daemon *d, struct why *why)
 	free(file);
 	if (e || !past.strays)
 		return e;
-	e = restored_settle(&(struct restored_ask){ .database = d->database,
-						    .runs = d->runs,
-						    .store = d->store,
-						    .runner = d->runner,
-						    .past = &past },
-			    &stopped, why);
+	e = restore_check_settle(&(struct restore_check_ask){ .database = d->database,
+							      .runs = d->runs,
+							      .store = d->store,
+							      .runner = d->runner,
+							      .past = &past },
+				 &stopped, why);
 	snprintf(d->restored, sizeof d->restored,
 		 "the store was brought back from a copy%s; what came due since is missed/restored, and of "
 		 "runs it "
@@ -77,7 +77,7 @@ enum err past_look(struct daemon *d, struct why *why)
 }
 
 /* A problem until the next start. */
-void past_say(void *arg)
+void restore_report(void *arg)
 {
 	struct daemon *d = arg;
 	struct st_req r = { .op = ST_PROBLEM, .lane = LANE_FINISH, .at = clock_wall() };
@@ -85,7 +85,7 @@ void past_say(void *arg)
 					   .key = STR("restored"),
 					   .subject = STR("store"),
 					   .text = str_of(d->restored) };
-	r.news = (uint8_t)(1u << (d->restored[0] ? TELL_OPENED : TELL_CLOSED));
+	r.news = (uint8_t)(1u << (d->restored[0] ? NEWS_OPENED : NEWS_CLOSED));
 	if (!d->restored[0])
 		r.problem.text = (struct str){ 0 };
 	if (daemon_send(d, &r, NULL, NULL))

@@ -8,7 +8,7 @@ void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
 	const struct sched_row *r = &s->row;
 	DB_BIND(st, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us,
-		r->checked.us, s->put_at.us);
+		r->next_set_at.us, s->put_at.us);
 	sqlite3_bind_null(st, SCHED_PARAMS - 1);
 	int rc = sqlite3_bind_blob(st, SCHED_PARAMS, r->rules, STORE_RULES, SQLITE_STATIC);
 	assert(rc == SQLITE_OK);
@@ -57,7 +57,7 @@ void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 	r->kept = moment(&c);
 	r->changed = moment(&c);
 	r->paused_until = moment(&c);
-	r->checked = moment(&c);
+	r->next_set_at = moment(&c);
 	ret->put_at = moment(&c);
 	ret->dropped = sqlite3_column_type(st, c.at++) != SQLITE_NULL;
 	const void *rules = sqlite3_column_blob(st, c.at);
@@ -131,7 +131,7 @@ void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
 	ret->tags = text_read(st, c.at);
 }
 
-void notice_row_read(sqlite3_stmt *st, int at, struct notice_row *ret)
+void message_row_read(sqlite3_stmt *st, int at, struct message_row *ret)
 {
 	struct cursor c = { st, at };
 	ret->number = (uint64_t)number(&c);

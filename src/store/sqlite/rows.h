@@ -20,7 +20,7 @@ struct sched_record {
 	"started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out, exit_code"
 #define PROBLEM_COLUMNS "number, count, opened, said, acked, closed, key, subject, text, by, note"
 #define MEMORY_COLUMNS  "m.number, m.run, m.at, m.agent, m.text, m.tags"
-#define NOTICE_COLUMNS                                                                                       \
+#define MESSAGE_COLUMNS                                                                                      \
 	"n.number, n.kind, n.state, n.attempts, n.sid, n.run, n.problem, n.joined, n.line, n.at, n.tried, "  \
 	"n.next, n.origin, n.target, n.body, n.said"
 enum { SCHED_PARAMS = 18, RUN_PARAMS = 23, MEMORY_PARAMS = 6 };
@@ -35,5 +35,5 @@ void run_read(sqlite3_stmt *st, int at, struct run_row *ret);
 /* Its texts are good until the statement is stepped or reset. */
 void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret);
 void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret);
-void notice_row_read(sqlite3_stmt *st, int at, struct notice_row *ret);
+void message_row_read(sqlite3_stmt *st, int at, struct message_row *ret);
 struct str text_read(sqlite3_stmt *st, int at);

@@ -357,7 +357,7 @@ static struct day_rule day_rule(const struct cron *c)
 }
 
 /* "day 1 of January" instead of "day 1 of the month in January", where nothing else is said of days. */
-static bool names_months(const struct cron *c, struct day_rule r)
+static bool intern_months(const struct cron *c, struct day_rule r)
 {
 	if (r.mday == r.wday)
 		return false;
@@ -367,7 +367,7 @@ static bool names_months(const struct cron *c, struct day_rule r)
 static void add_days(const struct cron *c, struct buf *out)
 {
 	struct day_rule r = day_rule(c);
-	bool any_month = c->month == CRON_ALL_MONTHS, named = !any_month && names_months(c, r);
+	bool any_month = c->month == CRON_ALL_MONTHS, named = !any_month && intern_months(c, r);
 	_cleanup_(buf_free) struct buf months = { 0 };
 	say_values(&months, c->month, month_names, " and ");
 	const char *of = named && months.p ? months.p : "the month";

@@ -568,9 +568,9 @@ enum err read_news(struct reader *r, unsigned limit, struct arena *a, struct rea
 	return e;
 }
 
-static bool take_notice(sqlite3_stmt *s, struct arena *a, struct notice_row *n)
+static bool take_notice(sqlite3_stmt *s, struct arena *a, struct message_row *n)
 {
-	notice_row_read(s, 0, n);
+	message_row_read(s, 0, n);
 	return keep(a, &n->origin) && keep(a, &n->target) && keep(a, &n->body) && keep(a, &n->said);
 }
 
@@ -627,11 +627,11 @@ enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsi
 	return some_notices(r, READ_NOTICES_DUE, by.us, but, limit, a, ret, why);
 }
 
-enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct notice_row *ret,
+enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
 		     struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_NOTICE];
-	struct notice_row found;
+	struct message_row found;
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK) {
 		DB_BIND(s, (int64_t)number);

@@ -236,9 +236,9 @@ must_check enum err read_news(struct reader *r, unsigned limit, struct arena *a,
 struct read_notices {
 	unsigned n;
 	bool more;
-	struct notice_row *item;
+	struct message_row *item;
 };
-must_check enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct notice_row *ret,
+must_check enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
 				struct why *why);
 /* Of a run, in the order in which they were put. */
 must_check enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,

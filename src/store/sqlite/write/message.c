@@ -20,11 +20,11 @@ static int one_number(sqlite3_stmt *s, int64_t *ret)
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static bool fits(const struct notice_row *n)
+static bool fits(const struct message_row *n)
 {
 	return n->origin.n <= STORE_NOTICE_BYTES_MAX && n->target.n <= STORE_NOTICE_BYTES_MAX &&
 	       n->body.n <= STORE_NOTICE_BYTES_MAX && n->said.n <= STORE_NOTICE_BYTES_MAX &&
-	       n->state < NOTICE_STATES;
+	       n->state < MESSAGE_STATES;
 }
 
 static bool can_be(const struct telling *t)
@@ -36,7 +36,7 @@ static bool can_be(const struct telling *t)
 	return t->n <= STORE_TELL_MAX && t->upto <= INT64_MAX && (t->upto || t->n);
 }
 
-static int put(struct sql_set *sql, const struct notice_row *n, struct wall at, int64_t *whole,
+static int put(struct sql_set *sql, const struct message_row *n, struct wall at, int64_t *whole,
 	       struct st_ack *ret)
 {
 	const struct str texts[] = { n->origin, n->target, n->body, n->said };
@@ -80,7 +80,7 @@ int tell_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *r
 
 int tried_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
 {
-	const struct notice_row *n = &r->tried;
+	const struct message_row *n = &r->tried;
 	sqlite3_stmt *get = sql->stmt[SQL_NOTICE_GET], *s = sql->stmt[SQL_NOTICE_TRIED];
 	DB_BIND(get, (int64_t)n->number);
 	int rc = sqlite3_step(get);
@@ -94,7 +94,7 @@ int tried_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *
 		ret->res = ST_REFUSED;
 	else if (attempts == n->attempts && tried == r->at.us)
 		return SQLITE_OK; /* mine */
-	else if (state != NOTICE_WAITING || (n->attempts != attempts && n->attempts != attempts + 1))
+	else if (state != MESSAGE_WAITING || (n->attempts != attempts && n->attempts != attempts + 1))
 		ret->res = ST_LOST;
 	if (ret->res != ST_OK)
 		return SQLITE_OK;

@@ -89,7 +89,7 @@ static int save_counts(struct task *t)
 {
 	const struct sched_row *s = &t->sched.row;
 	return RUN(t, SQL_SCHED_SET, s->sid, s->next.us, s->high.us, s->left, s->failures, s->owed,
-		   s->owed_since.us, s->changed.us, s->seen, s->checked.us);
+		   s->owed_since.us, s->changed.us, s->seen, s->next_set_at.us);
 }
 
 /* --- what several operations share --- */
@@ -123,7 +123,7 @@ static int move(struct task *t)
 	s->owed = m->owed;
 	s->owed_since = m->owed_since;
 	s->seen = m->seen;
-	s->checked = (struct wall){ 0 };
+	s->next_set_at = (struct wall){ 0 };
 	return save_counts(t);
 }
 
@@ -232,7 +232,7 @@ static struct sched_row put_row(const struct st_req *r, const struct sched_recor
 		row.owed = old->row.owed;
 		row.owed_since = old->row.owed_since;
 		row.seen = old->row.seen;
-		row.checked = old->row.checked;
+		row.next_set_at = old->row.next_set_at;
 	}
 	row.high = later(row.high, row.kept);
 	return row;
@@ -456,7 +456,7 @@ static int op_withdraw(struct task *t)
 	s->high = s->kept;
 	s->next = t->r->move.next;
 	s->changed = earlier(s->changed, t->r->at);
-	s->checked = (struct wall){ 0 };
+	s->next_set_at = (struct wall){ 0 };
 	return rc == SQLITE_OK ? save_counts(t) : rc;
 }
 
