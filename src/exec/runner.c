@@ -405,6 +405,21 @@ bool runner_has_launcher(const struct runner *r)
 	return r->launcher.socket >= 0;
 }
 
+bool runner_keep_launcher(struct runner *r, const char *program)
+{
+	struct launcher l;
+	struct why why;
+	int64_t now = clock_boot().us;
+	if (runner_has_launcher(r) || now < r->launcher_at)
+		return runner_has_launcher(r);
+	r->launcher_at = now + RUNNER_LAUNCHER_MS * INT64_C(1000);
+	if (launcher_start(program, &l, &why) == OK)
+		runner_launcher(r, l);
+	else
+		runner_no_launcher(r, &why);
+	return runner_has_launcher(r);
+}
+
 /* Its pidfd says that the process is over; its file, what that means. */
 static void process_over(struct runner *r, uint64_t event)
 {

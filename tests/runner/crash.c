@@ -126,7 +126,13 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	struct rn_says s = rig_next(&g); /* the run is untouched, the start waits */
 	CHECK(s.say == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_DONE);
 	CHECK(rig_quiet(&g, 100));
-	rig_give_launcher(&g);
+	CHECK(!runner_keep_launcher(g.r, "/nonexistent/rota-launcher"));
+	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
+	CHECK(strstr(why.text, "/nonexistent/rota-launcher"));
+	CHECK(!runner_keep_launcher(g.r, rig_launcher)); /* too soon after the failed start */
+	CHECK(rig_quiet(&g, RUNNER_LAUNCHER_MS));
+	CHECK(runner_keep_launcher(g.r, rig_launcher));
+	CHECK(runner_keep_launcher(g.r, rig_launcher)); /* and does nothing while there is one */
 	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
 	s = rig_next(&g);
 	CHECK(s.say == RN_BORN && s.run == 2);
