@@ -1,5 +1,5 @@
 #include "exec/rundir.h"
-#include "runfile/birth.h"
+#include "runfile/create.h"
 
 #include <errno.h>
 #include <fcntl.h>

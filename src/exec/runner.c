@@ -1,7 +1,7 @@
 #include "exec/runner.h"
 #include "core/model.h"
+#include "exec/internal.h"
 #include "exec/rundir.h"
-#include "exec/runner_inner.h"
 #include "sys/clock.h"
 #include "sys/procs.h"
 

@@ -1,5 +1,5 @@
 /* rota-out: sends one request. What it reads, writes and exits with is in port/out.h. */
-#include "out/ask.h"
+#include "out/request.h"
 
 #include <signal.h>
 #include <stdio.h>

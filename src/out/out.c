@@ -1,6 +1,6 @@
 #include "out/out.h"
 #include "out/address.h"
-#include "out/head.h"
+#include "out/headers.h"
 #include "out/sign.h"
 
 #include <arpa/inet.h>

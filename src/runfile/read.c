@@ -1,7 +1,7 @@
 #include "runfile/read.h"
 #include "core/model.h"
-#include "runfile/birth.h"
-#include "runfile/record.h"
+#include "runfile/create.h"
+#include "runfile/sections.h"
 #include "sys/clock.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  * its environment, made a session of its own and lost its parent is out of reach; where there is a cgroup,
  * only root can do that. */
 #include "base/limits.h"
-#include "runfile/birth.h"
-#include "runfile/record.h"
+#include "runfile/create.h"
+#include "runfile/sections.h"
 #include "shim/cgroup.h"
 #include "shim/clock.h"
 #include "shim/request.h"

@@ -2,8 +2,8 @@
  * one; a request is read or refused with a reason; nothing secret is repeated in one. */
 #include "fuzz.h"
 #include "out/address.h"
-#include "out/ask.h"
-#include "out/head.h"
+#include "out/headers.h"
+#include "out/request.h"
 #include "out/sign.h"
 
 #include <arpa/inet.h>

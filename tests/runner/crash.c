@@ -1,8 +1,8 @@
 /* Daemons and launchers that die, and machines that start again: runs do not notice. */
 #include "core/model.h"
 #include "rig.h"
-#include "runfile/birth.h"
-#include "runfile/record.h"
+#include "runfile/create.h"
+#include "runfile/sections.h"
 #include "sys/clock.h"
 #include "sys/procs.h"
 

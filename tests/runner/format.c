@@ -2,7 +2,7 @@
 #include "core/model.h"
 #include "exec/rundir.h"
 #include "runfile/read.h"
-#include "runfile/record.h"
+#include "runfile/sections.h"
 #include "shim/log.h"
 #include "shim/redact.h"
 #include "test.h"

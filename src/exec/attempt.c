@@ -1,5 +1,5 @@
 #include "core/model.h"
-#include "exec/runner_inner.h"
+#include "exec/internal.h"
 #include "runfile/outbox.h"
 #include "sys/clock.h"
 #include "sys/procs.h"

@@ -1,4 +1,4 @@
-#include "runfile/record.h"
+#include "runfile/sections.h"
 
 #include <errno.h>
 

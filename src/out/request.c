@@ -1,4 +1,4 @@
-#include "out/ask.h"
+#include "out/request.h"
 #include "base/json.h"
 
 #define IN_REQUEST(field) offsetof(struct out_request, field)

@@ -1,4 +1,4 @@
-#include "exec/runner_inner.h"
+#include "exec/internal.h"
 #include "port/launch.h"
 #include "sys/clock.h"
 

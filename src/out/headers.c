@@ -1,4 +1,4 @@
-#include "out/head.h"
+#include "out/headers.h"
 
 /* They say how the message is put together, or where it goes. */
 static const char *const ours[] = { "connection",        "content-length", "expect", "host",

@@ -1,4 +1,4 @@
-#include "runfile/birth.h"
+#include "runfile/create.h"
 
 #include <errno.h>
 #include <fcntl.h>
