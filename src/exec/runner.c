@@ -53,7 +53,7 @@ enum err runner_open(const struct runner_config *c, struct runner **ret, struct 
 	r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	r->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	failed |= r->epoll < 0 || !listen_to(r, r->timer, EVENT_TIMER) ||
-		  !listen_to(r, r->ready, EVENT_READY) || procs_boot_id(r->boot) != 0;
+		  !listen_to(r, r->ready, EVENT_READY) || boot_id_read(r->boot) != 0;
 	if (failed) {
 		int error = errno;
 		runner_close(r);

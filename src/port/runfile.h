@@ -105,7 +105,7 @@ static inline void runfile_seal(char *section)
 }
 
 /* The length of a section's text without its last line, if its checksum is right; else 0. */
-static inline size_t runfile_sealed(const char *section)
+static inline size_t runfile_sealed_bytes(const char *section)
 {
 	char sum[32];
 	const char *p = section;

@@ -50,10 +50,10 @@ void mailbox_free(struct mailbox *m)
 
 enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg)
 {
-	return mailbox_put_leaving(m, 0, fn, arg);
+	return mailbox_put_reserving(m, 0, fn, arg);
 }
 
-enum err mailbox_put_leaving(struct mailbox *m, unsigned room, mail_fn *fn, void *arg)
+enum err mailbox_put_reserving(struct mailbox *m, unsigned room, mail_fn *fn, void *arg)
 {
 	enum err e = OK;
 	pthread_mutex_lock(&m->lock);
@@ -68,7 +68,7 @@ enum err mailbox_put_leaving(struct mailbox *m, unsigned room, mail_fn *fn, void
 	return e;
 }
 
-void mailbox_empty(struct mailbox *m)
+void mailbox_run(struct mailbox *m)
 {
 	eventfd_t rings;
 	if (eventfd_read(m->bell, &rings) < 0) {
@@ -85,7 +85,7 @@ void mailbox_empty(struct mailbox *m)
 		m->taken[i].fn(m->taken[i].arg);
 }
 
-bool mailbox_take(struct mailbox *m, mail_fn **fn, void **arg)
+bool mailbox_pop(struct mailbox *m, mail_fn **fn, void **arg)
 {
 	pthread_mutex_lock(&m->lock);
 	bool some = m->n > 0;

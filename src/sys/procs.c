@@ -24,7 +24,7 @@ static ssize_t slurp(const char *path, char *ret, size_t room)
 	return n;
 }
 
-bool procs_one(pid_t pid, struct proc *ret)
+bool proc_read(pid_t pid, struct proc *ret)
 {
 	char path[32], text[1024];
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -63,7 +63,7 @@ static bool add(struct procs *ps, const struct proc *p)
 	return true;
 }
 
-int procs_read(struct procs *ret)
+int procs_list(struct procs *ret)
 {
 	struct procs ps = { 0 };
 	DIR *d = opendir("/proc");
@@ -74,7 +74,7 @@ int procs_read(struct procs *ret)
 	while (!error && (e = readdir(d))) {
 		struct proc p;
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-		if (pid > 0 && procs_one(pid, &p) && !add(&ps, &p))
+		if (pid > 0 && proc_read(pid, &p) && !add(&ps, &p))
 			error = ENOMEM;
 	}
 	closedir(d);
@@ -96,34 +96,34 @@ static int by_pid(const void *a, const void *b)
 	return ((const struct proc *)a)->pid - ((const struct proc *)b)->pid;
 }
 
-void procs_spread(struct procs *ps)
+void procs_mark_descendants(struct procs *ps)
 {
 	qsort(ps->p, ps->n, sizeof *ps->p, by_pid);
 	for (bool more = true; more;) {
 		more = false;
 		for (unsigned i = 0; i < ps->n; i++) {
 			struct proc key = { .pid = ps->p[i].parent };
-			if (ps->p[i].ours)
+			if (ps->p[i].marked)
 				continue;
 			const struct proc *parent = bsearch(&key, ps->p, ps->n, sizeof key, by_pid);
-			ps->p[i].ours = parent && parent->ours;
-			more |= ps->p[i].ours;
+			ps->p[i].marked = parent && parent->marked;
+			more |= ps->p[i].marked;
 		}
 	}
 }
 
-void procs_signal(const struct proc *p, int sig)
+void proc_signal(const struct proc *p, int sig)
 {
 	struct proc now;
 	int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (fd < 0)
 		return;
-	if (procs_one(p->pid, &now) && now.start == p->start)
+	if (proc_read(p->pid, &now) && now.start == p->start)
 		syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
 	close(fd);
 }
 
-bool procs_has_env(pid_t pid, const char *entry)
+bool proc_has_env(pid_t pid, const char *entry)
 {
 	char path[32], piece[65536];
 	size_t n = strlen(entry) + 1, have = 0;
@@ -143,7 +143,7 @@ bool procs_has_env(pid_t pid, const char *entry)
 	return found;
 }
 
-int procs_boot_id(char ret[static 40])
+int boot_id_read(char ret[static 40])
 {
 	char text[64];
 	if (slurp("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)

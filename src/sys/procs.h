@@ -9,7 +9,7 @@ struct proc {
 	uint64_t start; /* clock ticks since boot: with the pid, a name that is not given twice */
 	char name[16];  /* what it calls itself */
 	bool dead;      /* a zombie: nothing of it runs */
-	bool ours;      /* free for the caller's use */
+	bool marked;    /* free for the caller's use */
 };
 
 struct procs {
@@ -18,16 +18,16 @@ struct procs {
 };
 
 /* 0 or an errno. */
-int procs_read(struct procs *ret);
+int procs_list(struct procs *ret);
 void procs_free(struct procs *ps);
 
 /* One process; false: there is none. */
-bool procs_one(pid_t pid, struct proc *ret);
+bool proc_read(pid_t pid, struct proc *ret);
 /* Marks the descendants of those marked `ours`. */
-void procs_spread(struct procs *ps);
+void procs_mark_descendants(struct procs *ps);
 /* Sends `sig` to exactly this process: its pid may have been given to another since. */
-void procs_signal(const struct proc *p, int sig);
+void proc_signal(const struct proc *p, int sig);
 /* The environment the process was executed with has this entry. */
-bool procs_has_env(pid_t pid, const char *entry);
+bool proc_has_env(pid_t pid, const char *entry);
 /* Id of this boot, terminated. 0 or an errno. */
-int procs_boot_id(char ret[static 40]);
+int boot_id_read(char ret[static 40]);

@@ -34,7 +34,7 @@ struct attributes {
 	uint64_t runtime, deadline, period; /* ns; of an ordinary thread only the first counts: its slice */
 };
 
-void thread_prompt(void)
+void thread_short_slices(void)
 {
 	struct attributes a = { 0 };
 	if (syscall(SYS_sched_getattr, 0, &a, sizeof a, 0) < 0 || a.policy != SCHED_OTHER)

@@ -11,4 +11,4 @@ void thread_cond_init(pthread_cond_t *c);
 /* This thread works in short strokes and shall have the processor soon after it was woken, however many
  * others want it: it asks the scheduler for short slices, which a later Linux gives (6.12); others do
  * without. */
-void thread_prompt(void);
+void thread_short_slices(void);
