@@ -4,12 +4,12 @@
 #include "runfile/sections.h"
 #include "shim/agent.h"
 #include "shim/cgroup.h"
-#include "shim/clock.h"
 #include "shim/fetch.h"
 #include "shim/lease.h"
 #include "shim/outbox.h"
 #include "shim/output.h"
 #include "shim/tree.h"
+#include "sys/clock.h"
 #include "sys/procs.h"
 
 #include <errno.h>
@@ -155,7 +155,7 @@ static int make_file(struct shim *s)
 				 .shim_start = self.start,
 				 .agent = agent.pid,
 				 .agent_start = agent.start,
-				 .born = clock_us(CLOCK_REALTIME) };
+				 .born = clock_wall().us };
 	int e = runfile_birth_section(block, &f);
 	if (e)
 		return e;
@@ -192,7 +192,7 @@ static int be_born(struct shim *s)
 		return e;
 	s->tree.main = s->agent.pid;
 	enter_cgroup(s);
-	if (s->rq.head->start_by && clock_us(CLOCK_BOOTTIME) >= s->rq.head->start_by)
+	if (s->rq.head->start_by && clock_boot().us >= s->rq.head->start_by)
 		s->exit.cause = CAUSE_LATE;
 	e = make_file(s);
 	if (!e && s->exit.cause == CAUSE_LATE)
@@ -206,11 +206,6 @@ static int be_born(struct shim *s)
 }
 
 /* --- while it runs --- */
-
-static int64_t now_us(void)
-{
-	return clock_us(CLOCK_BOOTTIME);
-}
 
 /* The first cause stands. */
 static void end_for(struct shim *s, enum run_cause cause, int reason)
@@ -226,7 +221,7 @@ static void ask_to_end(struct shim *s, int64_t grace)
 	if (s->phase != RUNNING)
 		return;
 	s->phase = ASKED;
-	s->grace_end = now_us() + grace;
+	s->grace_end = clock_boot().us + grace;
 	tree_terminate(&s->tree);
 }
 
@@ -254,7 +249,8 @@ static void check_lease(struct shim *s, int64_t now)
 /* Does what is due and returns when the next thing is. */
 static int64_t keep_time(struct shim *s)
 {
-	int64_t now = now_us(), stall = s->expecting || s->fetching ? 0 : s->rq.head->stall, next = INT64_MAX;
+	int64_t now = clock_boot().us, stall = s->expecting || s->fetching ? 0 : s->rq.head->stall,
+		next = INT64_MAX;
 	check_lease(s, now);
 	if (s->phase == RUNNING && now >= s->timeout_at) {
 		end_for(s, CAUSE_TIMEOUT, 0);
@@ -268,7 +264,7 @@ static int64_t keep_time(struct shim *s)
 		start_killing(s);
 	if (s->phase == KILLING && now >= s->next_round) {
 		tree_kill(&s->tree);
-		s->next_round = now_us() + s->round;
+		s->next_round = clock_boot().us + s->round;
 		if (s->round < KILL_ROUND_MS_MAX * INT64_C(1000))
 			s->round *= 2;
 	}
@@ -317,7 +313,7 @@ static void wait_for_something(struct shim *s)
 		return;
 	for (unsigned i = 0; i < STREAMS; i++)
 		if (p[i].revents && output_read(&s->output, i))
-			s->silent_since = now_us();
+			s->silent_since = clock_boot().us;
 	if (p[2].revents)
 		hear(s);
 	if (p[3].revents && read(s->timer, &expired, sizeof expired) < 0)
@@ -374,7 +370,7 @@ static bool fetch_secrets(struct shim *s)
 	s->fetching = true;
 	bool done = may_go_on(s) && fetch_all(f, s->exit.note, sizeof s->exit.note);
 	s->fetching = false;
-	s->silent_since = now_us();
+	s->silent_since = clock_boot().us;
 	int e = output_set_secrets(&s->output, &s->rq);
 	if (!e && f->said_n)
 		output_write(&s->output, STREAM_ERR, f->said, f->said_n);
@@ -502,8 +498,8 @@ static void record(struct shim *s)
 {
 	char section[RUNFILE_SECTION];
 	struct exit_facts *x = &s->exit;
-	x->ended = clock_us(CLOCK_REALTIME);
-	x->lasted = now_us() - s->born;
+	x->ended = clock_wall().us;
+	x->lasted = clock_boot().us - s->born;
 	x->output = s->output.bytes;
 	x->left_out = s->output.log.left_out;
 	x->log = s->output.log.state;
@@ -518,7 +514,7 @@ static void record(struct shim *s)
 static bool may_go(struct shim *s)
 {
 	int e = 0;
-	s->born = s->silent_since = now_us();
+	s->born = s->silent_since = clock_boot().us;
 	s->timeout_at = s->rq.head->timeout ? s->born + s->rq.head->timeout : INT64_MAX;
 	s->lease_end = lease_deadline(&s->lease);
 	if (s->born >= s->lease_end) {

@@ -6,9 +6,9 @@
 #include "runfile/create.h"
 #include "runfile/sections.h"
 #include "shim/cgroup.h"
-#include "shim/clock.h"
 #include "shim/request.h"
 #include "shim/shim.h"
+#include "sys/clock.h"
 #include "sys/procs.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ _Noreturn void sweep_main(int memfd)
 	    runfile_sealed_bytes(section))
 		_exit(0);
 	kill_all(&rq);
-	struct exit_facts x = { .cause = CAUSE_LOST, .ended = clock_us(CLOCK_REALTIME) };
+	struct exit_facts x = { .cause = CAUSE_LOST, .ended = clock_wall().us };
 	runfile_exit_section(section, &x);
 	_exit(pwrite(file, section, sizeof section, RUNFILE_EXIT) == sizeof section ? 0 : 1);
 }

@@ -1,4 +1,6 @@
+/* Processes, read from /proc. */
 #include "sys/procs.h"
+#include "base/array.h"
 #include "base/limits.h"
 
 #include <dirent.h>
@@ -11,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The whole of a small file, terminated; -1: there is none. */
-static ssize_t slurp(const char *path, char *ret, size_t room)
+/* The content of a small file, terminated; -1: it cannot be read. */
+static ssize_t read_file(const char *path, char *ret, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -28,9 +30,9 @@ bool proc_read(pid_t pid, struct proc *ret)
 {
 	char path[32], text[1024];
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	if (slurp(path, text, sizeof text) <= 0)
+	if (read_file(path, text, sizeof text) <= 0)
 		return false;
-	const char *rest = strrchr(text, ')'); /* a program may call itself anything, brackets included */
+	const char *rest = strrchr(text, ')'); /* the last one: the name may have brackets in it */
 	char state;
 	int parent, session;
 	unsigned long long start;
@@ -49,16 +51,10 @@ bool proc_read(pid_t pid, struct proc *ret)
 	return true;
 }
 
-static bool add(struct procs *ps, const struct proc *p)
+static bool add_proc(struct procs *ps, const struct proc *p)
 {
-	if (ps->n == ps->room) {
-		unsigned room = ps->room ? ps->room * 2 : 256;
-		struct proc *more = room > PROCS_MAX ? NULL : realloc(ps->p, room * sizeof *more);
-		if (!more)
-			return false;
-		ps->p = more;
-		ps->room = room;
-	}
+	if (ps->n == PROCS_MAX || !ARRAY_ADD_ROOM(ps->p, ps->room, ps->n))
+		return false;
 	ps->p[ps->n++] = *p;
 	return true;
 }
@@ -74,7 +70,7 @@ int procs_list(struct procs *ret)
 	while (!error && (e = readdir(d))) {
 		struct proc p;
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-		if (pid > 0 && proc_read(pid, &p) && !add(&ps, &p))
+		if (pid > 0 && proc_read(pid, &p) && !add_proc(&ps, &p))
 			error = ENOMEM;
 	}
 	closedir(d);
@@ -135,7 +131,7 @@ bool proc_has_env(pid_t pid, const char *entry)
 	for (ssize_t k; !found && (k = read(fd, piece + have, sizeof piece - have)) > 0;) {
 		have += (size_t)k;
 		found = memmem(piece, have, entry, n) != NULL;
-		size_t keep = have < n ? have : n; /* it may lie across two pieces */
+		size_t keep = have < n ? have : n; /* the entry may lie across two reads */
 		memmove(piece, piece + have - keep, keep);
 		have = keep;
 	}
@@ -146,7 +142,7 @@ bool proc_has_env(pid_t pid, const char *entry)
 int boot_id_read(char ret[static 40])
 {
 	char text[64];
-	if (slurp("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
+	if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
 		return ENOENT;
 	memcpy(ret, text, 36);
 	ret[36] = 0;
