@@ -76,7 +76,7 @@ enum err op_restore(struct op_call *call)
 		e = daemon_lock(at.data, &lock, call->why);
 	struct copy_ask ask = { .database = at.database, .generation = at.generation, .now = clock_wall() };
 	if (!e)
-		e = runfiles_last(at.runs, &ask.last_run, call->why);
+		e = runfile_last_run(at.runs, &ask.last_run, call->why);
 	if (!e)
 		e = copy_restore(&ask, at.file, aside, sizeof aside, call->why);
 	if (lock >= 0)

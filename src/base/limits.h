@@ -175,6 +175,7 @@
 #define RUNNER_ANSWER_MS    2000  /* a start of which nothing was heard is looked after so often */
 #define RUNNER_HUNG_MS      10000 /* a launcher that says nothing for so long is replaced */
 #define RUNNER_WATCH_MS     500   /* a shim whose pid cannot be watched is looked at so often */
+#define RUNNER_LAUNCHER_MS  1000  /* between two starts of a launcher */
 #define ATTEMPTS_MAX        65536 /* known to the runner at a time */
 #define RUNNER_CHECKS_MAX   16    /* checks under way at a time; the others wait in line */
 

@@ -272,7 +272,7 @@ static void drop_mail(struct daemon *d)
 {
 	mail_fn *fn;
 	void *arg;
-	while (d->mail && mailbox_take(d->mail, &fn, &arg)) {
+	while (d->mail && mailbox_pop(d->mail, &fn, &arg)) {
 		if (fn == commands_take)
 			commands_free(arg);
 		else if (fn == store_requests_take)

@@ -168,7 +168,7 @@ static int on_mail(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 	(void)s;
 	(void)fd;
 	(void)revents;
-	mailbox_empty(l->config.mail);
+	mailbox_run(l->config.mail);
 	turn(l);
 	return 0;
 }
@@ -311,7 +311,7 @@ void loop_free(struct loop *l)
 enum err loop_run(struct loop *l, struct why *why)
 {
 	sd_notify(0, "READY=1");
-	thread_prompt();
+	thread_short_slices();
 	turn(l);
 	if (sd_event_loop(l->event) < 0 && !l->error)
 		fail(l, E_IO, "the event loop failed");

@@ -15,7 +15,7 @@ struct lease_keeper {
 static enum err fill(struct lease_page *p, struct boot deadline)
 {
 	char boot[40];
-	if (procs_boot_id(boot) != 0)
+	if (boot_id_read(boot) != 0)
 		return E_IO;
 	bool ours = p->magic == LEASE_MAGIC && p->version == LEASE_VERSION && strcmp(p->boot, boot) == 0;
 	if (!ours) /* of an earlier boot: no shim of it is alive */

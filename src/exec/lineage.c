@@ -9,9 +9,9 @@
 /* --- the walk --- */
 
 /* One way up. E_BUSY: something changed under way. */
-static enum err walk_once(kin_fn *look, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
+static enum err walk_once(ancestor_fn *look, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
 {
-	struct kin self, above, again;
+	struct ancestor self, above, again;
 	struct lineage found = { 0 };
 	enum err e = look(ctx, pid, &self);
 	if (e || self.start > since)
@@ -42,7 +42,7 @@ static enum err walk_once(kin_fn *look, void *ctx, pid_t pid, uint64_t since, st
 	return E_LIMIT;
 }
 
-enum err lineage_walk(kin_fn *look, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
+enum err lineage_walk(ancestor_fn *look, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
 {
 	enum err e = E_BUSY;
 	for (unsigned n = 0; n < LINEAGE_TRIES_MAX && e == E_BUSY; n++)
@@ -63,7 +63,7 @@ static bool read_name(const char *name, struct lineage *ret)
 	return runfile_shim_name(same, ret->run, ret->attempt) && !strcmp(name, same);
 }
 
-static enum err look(void *ctx, pid_t pid, struct kin *ret)
+static enum err look(void *ctx, pid_t pid, struct ancestor *ret)
 {
 	struct proc p;
 	struct lineage named;
@@ -71,12 +71,12 @@ static enum err look(void *ctx, pid_t pid, struct kin *ret)
 	enum run_life life;
 	struct why why;
 	errno = 0;
-	if (!procs_one(pid, &p))
+	if (!proc_read(pid, &p))
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? E_BUSY : E_NOTFOUND;
-	*ret = (struct kin){ .parent = p.parent, .start = p.start };
+	*ret = (struct ancestor){ .parent = p.parent, .start = p.start };
 	if (!read_name(p.name, &named))
 		return OK;
-	if (runfile_look(ctx, named.run, named.attempt, &life, &f, &why))
+	if (runfile_read(ctx, named.run, named.attempt, &life, &f, &why))
 		return E_BUSY;
 	if (life != LIFE_ABSENT && f.pid == pid && f.start == p.start)
 		ret->shim = named;
@@ -120,10 +120,10 @@ static enum err by_mark(const char *runs, pid_t pid, struct lineage *ret)
 		return OK;
 	const unsigned attempts[] = { named.attempt, named.attempt | RUN_CHECK };
 	for (unsigned i = 0; i < ARRAY_LEN(attempts); i++) {
-		if (runfile_look(runs, named.run, attempts[i], &life, &f, &why))
+		if (runfile_read(runs, named.run, attempts[i], &life, &f, &why))
 			return E_BUSY;
 		snprintf(mark, sizeof mark, "%s=%s", RUN_MARK_NAME, f.mark);
-		if (life != LIFE_ABSENT && strlen(f.mark) == RUN_MARK_BYTES - 1 && procs_has_env(pid, mark)) {
+		if (life != LIFE_ABSENT && strlen(f.mark) == RUN_MARK_BYTES - 1 && proc_has_env(pid, mark)) {
 			*ret = (struct lineage){ named.run, attempts[i] };
 			return OK;
 		}

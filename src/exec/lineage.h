@@ -21,13 +21,13 @@ struct lineage {
 must_check enum err lineage_of(const char *runs, pid_t pid, struct boot since, struct lineage *ret);
 
 /* The pure part of it. */
-struct kin {
+struct ancestor {
 	pid_t parent;        /* 0: none */
 	uint64_t start;      /* clock ticks since boot */
 	struct lineage shim; /* it is the shim of this one */
 };
 /* E_NOTFOUND: no such process, or not to be seen. */
-typedef enum err kin_fn(void *ctx, pid_t pid, struct kin *ret);
+typedef enum err ancestor_fn(void *ctx, pid_t pid, struct ancestor *ret);
 /* Up to the first of all processes; of several shims the topmost counts. */
-must_check enum err lineage_walk(kin_fn *look, void *ctx, pid_t pid, uint64_t since_ticks,
+must_check enum err lineage_walk(ancestor_fn *look, void *ctx, pid_t pid, uint64_t since_ticks,
 				 struct lineage *ret);

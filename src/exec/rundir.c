@@ -1,5 +1,5 @@
 #include "exec/rundir.h"
-#include "runfile/birth.h"
+#include "runfile/create.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ enum err rundir_check(const char *path, struct why *why)
 			"%s is on %s, where locks of other machines cannot be trusted; use a local disk",
 			path, network);
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int fd = dir < 0 ? -errno : birth_unnamed(dir);
+	int fd = dir < 0 ? -errno : runfile_open_unnamed(dir);
 	if (dir >= 0)
 		close(dir);
 	/* A full or failing disk is trouble for later, not a reason to refuse the place. */

@@ -1,7 +1,7 @@
 #include "exec/runner.h"
 #include "core/model.h"
+#include "exec/internal.h"
 #include "exec/rundir.h"
-#include "exec/runner_inner.h"
 #include "sys/clock.h"
 #include "sys/procs.h"
 
@@ -53,7 +53,7 @@ enum err runner_open(const struct runner_config *c, struct runner **ret, struct 
 	r->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	r->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	failed |= r->epoll < 0 || !listen_to(r, r->timer, EVENT_TIMER) ||
-		  !listen_to(r, r->ready, EVENT_READY) || procs_boot_id(r->boot) != 0;
+		  !listen_to(r, r->ready, EVENT_READY) || boot_id_read(r->boot) != 0;
 	if (failed) {
 		int error = errno;
 		runner_close(r);
@@ -403,6 +403,21 @@ void runner_no_launcher(struct runner *r, const struct why *why)
 bool runner_has_launcher(const struct runner *r)
 {
 	return r->launcher.socket >= 0;
+}
+
+bool runner_keep_launcher(struct runner *r, const char *program)
+{
+	struct launcher l;
+	struct why why;
+	int64_t now = clock_boot().us;
+	if (runner_has_launcher(r) || now < r->launcher_at)
+		return runner_has_launcher(r);
+	r->launcher_at = now + RUNNER_LAUNCHER_MS * INT64_C(1000);
+	if (launcher_start(program, &l, &why) == OK)
+		runner_launcher(r, l);
+	else
+		runner_no_launcher(r, &why);
+	return runner_has_launcher(r);
 }
 
 /* Its pidfd says that the process is over; its file, what that means. */

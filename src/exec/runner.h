@@ -33,8 +33,11 @@ void runner_close(struct runner *r);
 void runner_launcher(struct runner *r, struct launcher l);
 /* None could be started, and why; it is tried again. */
 void runner_no_launcher(struct runner *r, const struct why *why);
-/* False: none, or it has died: start another. */
+/* False: there is none, or it has died: start another. */
 bool runner_has_launcher(const struct runner *r);
+/* Starts a launcher if the runner has none, at most one in RUNNER_LAUNCHER_MS; a failure shows in
+ * runner_trouble. False: there is still none, call again later. */
+bool runner_keep_launcher(struct runner *r, const char *program);
 
 /* E_LIMIT, E_BUSY: too many at a time, ask again later. E_NOMEM likewise. Run numbers are below 2^48. */
 must_check enum err runner_submit(struct runner *r, const struct rn_req *q);

@@ -81,7 +81,7 @@ static bool same_host(struct str a, struct str b)
 	return str_ieq(a, b);
 }
 
-bool address_may(const struct ip *ip, struct str host, const struct peer *allow, unsigned n)
+bool address_allowed(const struct ip *ip, struct str host, const struct peer *allow, unsigned n)
 {
 	enum address_kind kind = address_kind(ip);
 	if (kind == ADDRESS_PUBLIC)

@@ -22,4 +22,4 @@ enum address_kind address_kind(const struct ip *ip);
 /* Public ones may; others if a network of `allow` has them, or the name by which they were asked for is in
  * it. A metadata address must be allowed by itself, as one address; multicast and unspecified ones never may.
  */
-bool address_may(const struct ip *ip, struct str host, const struct peer *allow, unsigned n);
+bool address_allowed(const struct ip *ip, struct str host, const struct peer *allow, unsigned n);

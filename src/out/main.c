@@ -1,5 +1,5 @@
 /* rota-out: sends one request. What it reads, writes and exits with is in port/out.h. */
-#include "out/ask.h"
+#include "out/request.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int say_error(enum err e, const struct why *why, struct str source)
 	_cleanup_(buf_free) struct buf text = { 0 };
 	err_describe(e, why, source, &text);
 	if (text.n)
-		out_harmless(text.p);
+		out_make_printable(text.p);
 	fprintf(stderr, "rota-out: %s: %s\n", e == E_INPUT || e == E_LIMIT ? "input" : "local",
 		buf_str(&text).p);
 	return e == E_INPUT || e == E_LIMIT ? OUT_EXIT_INPUT : OUT_EXIT_LOCAL;
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 	enum err e = text.n > OUT_REQUEST_BYTES_MAX
 			     ? why_set(&why, E_LIMIT, WHY_NOWHERE, "the request has more than %u bytes",
 				       OUT_REQUEST_BYTES_MAX)
-			     : ask_read(buf_str(&text), &arena, &request, &why);
+			     : out_request_read(buf_str(&text), &arena, &request, &why);
 	if (!e && !request.timestamp)
 		request.timestamp = time(NULL);
 	if (!e)

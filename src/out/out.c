@@ -1,6 +1,6 @@
 #include "out/out.h"
 #include "out/address.h"
-#include "out/head.h"
+#include "out/headers.h"
 #include "out/sign.h"
 
 #include <arpa/inet.h>
@@ -42,7 +42,7 @@ static int64_t now_ms(void)
 
 /* --- what is said of it --- */
 
-void out_harmless(char *text)
+void out_make_printable(char *text)
 {
 	for (; *text; text++)
 		if ((unsigned char)*text < 32 || (unsigned char)*text >= 127)
@@ -57,7 +57,7 @@ printf_like(3, 4) static enum err ended(struct call *c, enum out_fault fault, co
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof c->answer->text, fmt, ap);
 	va_end(ap);
-	out_harmless(text);
+	out_make_printable(text);
 	c->answer->fault = fault;
 	return OK;
 }
@@ -130,7 +130,7 @@ static curl_socket_t open_socket(void *self, curlsocktype purpose, struct curl_s
 	char text[64];
 	if (purpose != CURLSOCKTYPE_IPCXN || !ip_of(&to->addr, &ip, text))
 		return CURL_SOCKET_BAD;
-	if (!address_may(&ip, str_of(c->host), c->req->allow, c->req->allowed)) {
+	if (!address_allowed(&ip, str_of(c->host), c->req->allow, c->req->allowed)) {
 		if (!c->refused++) {
 			c->kind = address_kind(&ip);
 			memcpy(c->answer->address, text, sizeof text);
@@ -303,11 +303,11 @@ static bool put_headers(struct call *c)
 	c->headers = curl_slist_append(NULL, "Expect:"); /* no waiting for 100 Continue */
 	bool fine = c->headers != NULL;
 	for (unsigned i = 0; i < r->headers && fine; i++)
-		if (!c->foreign || head_travels(r->header[i].name))
+		if (!c->foreign || header_is_harmless(r->header[i].name))
 			fine = add_header(c, r->header[i].name, r->header[i].value);
-	if (fine && !head_has(r, STR("user-agent")))
+	if (fine && !headers_have(r, STR("user-agent")))
 		fine = add_header(c, STR("User-Agent"), STR("rota/" ROTA_VERSION));
-	if (fine && !head_has(r, STR("content-type"))) {
+	if (fine && !headers_have(r, STR("content-type"))) {
 		struct curl_slist *list = curl_slist_append(c->headers, "Content-Type:"); /* not a form */
 		c->headers = list ? list : c->headers;
 		fine = list != NULL;
@@ -424,7 +424,7 @@ static enum err check(const struct out_request *r, struct why *why)
 	    r->total_ms > OUT_TOTAL_MS_MAX)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "a timeout is out of range 1 s to %d s",
 			       OUT_TOTAL_MS_MAX / 1000);
-	return head_check(r, why);
+	return headers_check(r, why);
 }
 
 static enum err choose_method(struct call *c, struct why *why)
@@ -455,7 +455,7 @@ static enum err prepare(struct call *c, struct why *why)
 	if (!e)
 		e = choose_method(c, why);
 	if (!e && r->secret.n)
-		e = sign(r->secret, r->id, r->timestamp, r->body, &c->signature, why);
+		e = sign_webhook(r->secret, r->id, r->timestamp, r->body, &c->signature, why);
 	if (e)
 		return e;
 	buf_add(&text, r->url);

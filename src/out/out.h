@@ -59,4 +59,4 @@ struct out_answer {
 must_check enum err out_send(const struct out_request *r, struct out_answer *ret, struct why *why);
 void out_answer_free(struct out_answer *a);
 /* What others wrote, made harmless on a terminal: printable ASCII. */
-void out_harmless(char *text);
+void out_make_printable(char *text);

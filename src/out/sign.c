@@ -65,8 +65,8 @@ static enum err sign_once(struct str secret, struct str text, struct buf *out, s
 	return OK;
 }
 
-enum err sign(struct str secrets, struct str id, int64_t timestamp, struct str body, struct buf *out,
-	      struct why *why)
+enum err sign_webhook(struct str secrets, struct str id, int64_t timestamp, struct str body, struct buf *out,
+		      struct why *why)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (!is_id(id))

@@ -1,13 +1,13 @@
 #pragma once
-/* What goes between daemon and launcher over their seqpacket socket. Both come from one build: the launcher
- * ends with the daemon that started it, so there is no older one to talk to; what outlives both is
- * port/runfile.h and port/lease.h.
+/* The protocol of the seqpacket socket between daemon and launcher. Both come from the same build: the
+ * launcher ends with the daemon that started it, so there are no older versions to support. The formats that
+ * outlive both are port/runfile.h and port/lease.h.
  *
  *	daemon → launcher	struct launch_packet with a memfd: struct launch_head, then items
  *	launcher → daemon	LAUNCH_PIDFD with the pidfd of the shim, or LAUNCH_REFUSED
  *	shim → daemon		LAUNCH_BORN, LAUNCH_TAKEN or LAUNCH_REFUSED, once
  *
- * The two answers may come in either order. A shim that dies before it has spoken says nothing. */
+ * The replies of launcher and shim may arrive in either order. A shim that is killed early sends none. */
 #include "base/attr.h"
 
 #define LAUNCH_MAGIC   UINT32_C(0x6c746f72)
@@ -15,21 +15,21 @@
 
 enum launch_op {
 	LAUNCH_START,
-	LAUNCH_SWEEP, /* the shim of this attempt is dead: end its tree, then record it lost */
+	LAUNCH_SWEEP, /* the shim of this attempt is dead: kill its tree, then record CAUSE_LOST */
 	LAUNCH_OPS
 };
 
 struct launch_packet {
 	uint32_t magic;
 	uint16_t version, op;
-	uint64_t ticket; /* comes back with the answers */
+	uint64_t ticket; /* repeated in the replies */
 };
 
 enum launch_say {
 	LAUNCH_PIDFD,
-	LAUNCH_BORN,    /* the run file is in place */
-	LAUNCH_TAKEN,   /* it was there already: nothing was executed */
-	LAUNCH_REFUSED, /* nothing was executed, and nothing left behind: `error` is the errno */
+	LAUNCH_BORN,    /* the run file has been created */
+	LAUNCH_TAKEN,   /* the run file existed already: nothing was executed */
+	LAUNCH_REFUSED, /* nothing was executed, and no run file was left: `error` is the errno */
 };
 
 struct launch_reply {
@@ -39,7 +39,7 @@ struct launch_reply {
 	uint64_t ticket;
 };
 
-enum { LAUNCH_FLUSH = 1 }; /* the run file must survive a power cut before anything is executed */
+enum { LAUNCH_FLUSH = 1 }; /* fsync the run file before anything is executed */
 
 struct launch_head {
 	uint32_t magic;
@@ -48,38 +48,38 @@ struct launch_head {
 	uint32_t flags;
 	uint32_t items;
 	int64_t timeout, stall, grace; /* microseconds; 0: no timeout, no stall, no grace */
-	int64_t start_by;              /* CLOCK_BOOTTIME: later nothing is executed; 0: any time */
-	uint64_t log_head, log_tail;   /* bytes kept of the beginning and of the end */
-	/* LAUNCH_SWEEP: whom to look for, as the run file names them. Its cgroup is in FIELD_CGROUP, the
-	 * entry in the environment that marks its processes in FIELD_ENV. */
+	int64_t start_by;              /* CLOCK_BOOTTIME: do not execute later than this; 0: no bound */
+	uint64_t log_head, log_tail;   /* bytes kept of the beginning and of the end of the log */
+	/* LAUNCH_SWEEP: the agent as its run file identifies it. FIELD_CGROUP is the run's cgroup, FIELD_ENV
+	 * the mark in the environment of its processes. */
 	int64_t agent;
 	uint64_t agent_start;
 };
 
-/* Each item: this, `bytes` bytes, a 0, and padding to a multiple of 8. */
+/* Each item: this header, `bytes` bytes, a 0, and padding to a multiple of 8. */
 struct launch_item {
 	uint32_t field, bytes;
 };
 
 enum launch_field {
-	FIELD_RUNS,   /* the directory of runs, absolute */
+	FIELD_RUNS,   /* the runs directory, absolute */
 	FIELD_CWD,    /* default: / */
-	FIELD_CGROUP, /* a delegated directory of cgroup v2; left out: none */
-	FIELD_LEASE,  /* path of the page; left out: not used */
+	FIELD_CGROUP, /* a delegated cgroup v2 directory; absent: none */
+	FIELD_LEASE,  /* path of the lease page; absent: no lease */
 	FIELD_STDIN,
-	FIELD_CONTEXT, /* goes into the .ctx file */
-	FIELD_OUT,     /* there at all: standard output goes into an .out file, too */
-	FIELD_ARG,     /* these and all below may be repeated */
+	FIELD_CONTEXT, /* the content of the .ctx file */
+	FIELD_OUT,     /* present: copy standard output to an .out file */
+	FIELD_ARG,     /* this and all below may be repeated */
 	FIELD_ENV,
-	FIELD_SECRET,
-	/* What must hold after the program has ended well, for the attempt to be done. */
-	FIELD_FILE,   /* a path that must be there */
-	FIELD_SCRIPT, /* the first word of a program that must end well, … */
-	FIELD_WORD,   /* … and each of its others */
-	/* A secret that the shim gets for the program, before it is executed: the name of its variable, … */
+	FIELD_SECRET, /* a value to mask in the output */
+	/* Expectations: what must hold after the program has ended with 0. */
+	FIELD_FILE,   /* a path that must exist */
+	FIELD_SCRIPT, /* the first word of a program that must end with 0, … */
+	FIELD_WORD,   /* … and each of its other words */
+	/* A secret that the shim fetches before it executes the program: the name of its variable, … */
 	FIELD_FETCH,
-	FIELD_FETCH_FILE, /* … and the file it is in, … */
-	FIELD_FETCH_WORD, /* … or a word of the program that prints it, as often as there are words */
+	FIELD_FETCH_FILE, /* … and the file that has the value, … */
+	FIELD_FETCH_WORD, /* … or one word of the program that prints it; repeated */
 	LAUNCH_FIELDS
 };
 

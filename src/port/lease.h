@@ -1,9 +1,9 @@
 #pragma once
-/* The lease page: one per data directory, written by the daemon, read by its shims. Past its deadline a shim
- * kills what it runs. A page of another boot has no deadline that means anything, and counts as expired.
+/* The lease page: one file per data directory, written by the daemon, read by its shims. After the deadline a
+ * shim kills its run. A page that was written in another boot counts as expired.
  *
- * The daemon renews it by one store of eight aligned bytes; `deadline` counts from before the renewal was
- * sent. It may only ever grow. Read every version since 1. */
+ * The daemon renews the lease by one aligned 8-byte store to `deadline`. The deadline is computed from the
+ * time before the renewal was sent, and never decreases. Every version since 1 must stay readable. */
 #include "base/attr.h"
 
 #define LEASE_MAGIC   UINT32_C(0x61746f72) /* "rota" */

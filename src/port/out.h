@@ -1,37 +1,38 @@
 #pragma once
-/* How an outgoing request ends, as data: for whoever decides what comes next, and for whoever started
- * rota-out.
+/* rota-out, seen from outside: its request, its output and exit codes, and what an answer means.
  *
- * rota-out sends one request. It reads it as JSON on its standard input, where secrets are safe:
+ * rota-out sends one HTTP request. It reads the request as JSON from standard input, so that secrets appear
+ * in no argument list:
  *
- *	url		needed
+ *	url		required
  *	method		GET HEAD POST PUT PATCH DELETE; default POST with a body, else GET
  *	headers		{name: value}
  *	body		text
- *	allow		[address, network or host, …] that may be private
- *	secret, id	signs it as message `id` (Standard Webhooks); several secrets with spaces between them
- *	timestamp	seconds since 1970 that are signed, default now
- *	timeout		seconds in all, default 30
+ *	allow		[address, network or host, …] that may be reached although it is private
+ *	secret, id	sign the request as message `id` (Standard Webhooks); several secrets are separated by
+ *			spaces
+ *	timestamp	seconds since 1970, part of what is signed; default now
+ *	timeout		seconds for the whole request, default 30
  *	connect_timeout	seconds, default 10
- *	limit		bytes of the answer's body, default 1 MiB; the rest is left out
+ *	limit		bytes of the response body to keep, default 1 MiB; the rest is not read
  *	downgrade	true: follow redirects from https to http
- *	ca		file of the certificates to trust instead of the machine's
+ *	ca		file of certificates to trust instead of the machine's
  *
- * The answer's body goes to standard output, one line to standard error: "rota-out: WORD: TEXT", where WORD
- *is one of out_fault_word, or "input". Neither has the address's path in it, which may be a secret. It exits
- *with an enum out_exit. */
+ * The response body goes to standard output, one line to standard error: "rota-out: WORD: TEXT", where WORD
+ * is an out_fault_word, "input" (the request is wrong) or "local". Neither contains the path of the URL,
+ * which may be a secret. The exit code is an enum out_exit. */
 #include "base/attr.h"
 
 enum out_fault {
-	OUT_ANSWERED, /* there is a status */
-	OUT_REFUSED,  /* ours: the address is private and not allowed */
-	OUT_RESOLVE,  /* the name has no address, or nobody could be asked */
-	OUT_CONNECT,  /* nobody answers there */
-	OUT_TLS,      /* no handshake, or a certificate that proves nothing */
+	OUT_ANSWERED, /* no fault: there is a status */
+	OUT_REFUSED,  /* by rota: the address is private and not allowed */
+	OUT_RESOLVE,  /* the name has no address, or no name server answered */
+	OUT_CONNECT,  /* the connection was refused or failed */
+	OUT_TLS,      /* the handshake failed, or the certificate is not trusted */
 	OUT_TIMEOUT,
-	OUT_BROKEN,    /* closed early, or no HTTP */
-	OUT_TOO_LARGE, /* headers without end */
-	OUT_REDIRECTS, /* too many, or one that is not followed */
+	OUT_BROKEN,    /* the connection was closed early, or the response is not HTTP */
+	OUT_TOO_LARGE, /* the response headers are too long */
+	OUT_REDIRECTS, /* too many redirects, or one that is not followed */
 	OUT_CANCELLED,
 	OUT_FAULTS
 };
@@ -53,8 +54,13 @@ static inline const char *out_fault_word(unsigned fault)
 	return fault < OUT_FAULTS ? words[fault] : NULL;
 }
 
-/* What a status means to the sender. */
-enum out_meaning { OUT_DONE, OUT_NO, OUT_GONE, OUT_LATER };
+/* What a status means for delivery. */
+enum out_meaning {
+	OUT_DONE,
+	OUT_NO,    /* sending it again will not help */
+	OUT_GONE,  /* the receiver wants no further messages */
+	OUT_LATER, /* try again later */
+};
 
 static inline enum out_meaning out_meaning(int status)
 {
@@ -69,12 +75,12 @@ static inline enum out_meaning out_meaning(int status)
 
 enum out_exit {
 	OUT_EXIT_DONE = 0,   /* 2xx */
-	OUT_EXIT_LOCAL = 1,  /* out of memory, or the answer could not be written */
+	OUT_EXIT_LOCAL = 1,  /* out of memory, or the response could not be written */
 	OUT_EXIT_INPUT = 2,  /* the request is wrong: nothing was sent */
-	OUT_EXIT_NO = 3,     /* another status: the same again will not help */
+	OUT_EXIT_NO = 3,     /* any other status */
 	OUT_EXIT_GONE = 4,   /* 410 */
 	OUT_EXIT_LATER = 5,  /* 408, 425, 429, 5xx */
-	OUT_EXIT_FAULT = 16, /* and the enum out_fault on top */
+	OUT_EXIT_FAULT = 16, /* plus the enum out_fault: there was no status */
 };
 
 static inline int out_exit(unsigned fault, int status)

@@ -1,23 +1,27 @@
 #pragma once
-/* The run file: what a shim leaves on disk about one attempt of one run, and the only thing a daemon needs to
- * take the run up again. One block, reserved when it is born, so that a full disk cannot eat its end.
+/* The run file: what a shim writes to disk about one attempt of one run. It is all that a later daemon needs
+ * to adopt the run. Its 4096 bytes are reserved when it is created, so that a full disk cannot prevent the
+ * exit section from being written.
  *
- *	birth	at 0		who: version, boot, pids, start times, session, cgroup, mark
- *	exit	at 2048		how it ended; empty until then
+ *	birth	at 0		version, boot id, pids, start times, session, cgroup, mark
+ *	exit	at 2048		how the attempt ended; empty until then
  *
- * A section is text, a word and its value to a line, closed by `sum` and the checksum of the bytes before it.
- * Unknown words are passed over. A file of any version since 1 must be readable for ever: shims outlive
- * daemons, and daemons are upgraded.
+ * A section is text: one key and value per line, and a last line `sum` with the checksum of the bytes before
+ * it. Unknown keys are ignored. Every version since 1 must stay readable: shims outlive daemons, and daemons
+ * are upgraded.
  *
  * The promises:
- *  - A run file that can be seen under its name is whole and was locked (F_OFD_SETLK, all of it) from the
- * start: it is linked into place when it is ready.
- *  - The lock is held as long as the shim lives. It judges life; the pids only help to find.
- *  - The exit section is written when nothing of the tree is alive any more, and once. */
-#include "base/attr.h"
+ *  - A run file that is visible under its name is complete, and has been locked (F_OFD_SETLK, the whole file)
+ * since before it was visible: it is linked into place when it is ready.
+ *  - The shim holds the lock as long as it lives. The lock decides whether the shim is alive; the pids only
+ * help to find processes.
+ *  - The exit section is written once, when no process of the attempt's tree is alive.
+ *
+ * Words used everywhere: an attempt is born when its run file is linked into place. To burn an attempt is to
+ * create its run file with an exit section, so that it can never be born. */
+#include "base/hash.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum {
 	RUNFILE_VERSION = 1,
@@ -26,37 +30,42 @@ enum {
 	RUNFILE_BIRTH = 0,
 	RUNFILE_EXIT = RUNFILE_SECTION,
 	RUNFILE_NAME_MAX = 48,
-	RUNFILE_BUCKET = 4096, /* runs to a directory */
-	RUN_MARK_BYTES = 33,   /* 128 bits in hex, and its end */
-	/* The check before an attempt has a shim and a file of its own, 7.1-check.run: it is known as the
-	 * attempt with this bit, which attempts do not reach. */
+	RUNFILE_BUCKET = 4096, /* runs per directory */
+	RUN_MARK_BYTES = 33,   /* 128 bits in hex, and the terminating 0 */
+	/* The check before an attempt has its own shim and its own file, 7.1-check.run. Its attempt number is
+	 * that of the attempt with this bit set; attempt numbers are smaller. */
 	RUN_CHECK = 0x8000,
 };
 
 #define RUN_CHECK_WORD "-check"
 
-/* Every process of a run has this in its environment, whatever else it inherits; the value is in `mark`. */
+/* A variable in the environment of every process of an attempt. Its value is random, and recorded as `mark`.
+ */
 #define RUN_MARK_NAME "ROTA_RUN_MARK"
 
 enum run_cause {
-	CAUSE_NONE,    /* no exit section */
-	CAUSE_EXIT,    /* the agent ended by itself: `status`, or `signal` */
-	CAUSE_TIMEOUT, /* the wall clock */
-	CAUSE_STALLED,
-	CAUSE_FENCED,  /* its lease ran out */
-	CAUSE_STOPPED, /* the daemon said so, giving `reason` */
-	CAUSE_UNBORN,  /* born, but the program could not be executed: `status` is the errno, `note` says what
-			*/
-	CAUSE_LOST,    /* the shim died, and its tree was found and ended by somebody else */
-	CAUSE_BURNT,   /* never to be started */
-	CAUSE_LATE,    /* it was not executed: the time to start was over */
-	CAUSE_EXPECTATION, /* it ended well, and something that was expected of it does not hold: `note` */
-	CAUSE_SECRET,      /* it was not executed: a secret could not be had; `note` says which, and why */
+	CAUSE_NONE,    /* there is no exit section */
+	CAUSE_EXIT,    /* the agent ended by itself, with `status` or `signal` */
+	CAUSE_TIMEOUT, /* it ran longer than its timeout */
+	CAUSE_STALLED, /* it printed nothing for too long */
+	CAUSE_FENCED,  /* its lease expired */
+	CAUSE_STOPPED, /* by SIGTERM to the shim; from the daemon it carries `reason` */
+	CAUSE_UNBORN,  /* the program could not be executed: `status` is the errno, `note` names the step */
+	CAUSE_LOST,    /* the shim died; a sweep has found and killed its tree */
+	CAUSE_BURNT,   /* it must never be started */
+	CAUSE_LATE,    /* not executed: it was later than `start_by` */
+	CAUSE_EXPECTATION, /* it ended with 0, but an expectation failed: `note` */
+	CAUSE_SECRET,      /* not executed: a secret could not be fetched; `note` says which, and why */
 	RUN_CAUSES
 };
 
-/* How much of the output the log holds. */
-enum run_log { LOG_WHOLE, LOG_CAPPED /* head and tail */, LOG_CUT /* the disk said no */, RUN_LOGS };
+/* How much of the output the log has. */
+enum run_log {
+	LOG_WHOLE,
+	LOG_CAPPED, /* the beginning and the end */
+	LOG_CUT,    /* it ends where writing failed */
+	RUN_LOGS
+};
 
 static inline const char *run_cause_word(unsigned cause)
 {
@@ -87,16 +96,13 @@ static inline const char *run_log_word(unsigned log)
 	return log < RUN_LOGS ? words[log] : NULL;
 }
 
-/* FNV-1a: guards against torn and foreign bytes, not against people. */
+/* Detects torn writes and foreign files, not tampering. */
 static inline uint64_t runfile_sum(const char *p, size_t n)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)p[i]) * UINT64_C(0x100000001b3);
-	return h;
+	return fnv1a(FNV_START, (struct str){ p, n });
 }
 
-/* Closes the text of a section; `section` has RUNFILE_SECTION bytes, of which the caller leaves 32. */
+/* Appends the `sum` line to the text of a section of RUNFILE_SECTION bytes; at least 32 must be unused. */
 static inline void runfile_seal(char *section)
 {
 	size_t n = strlen(section);
@@ -104,8 +110,8 @@ static inline void runfile_seal(char *section)
 	snprintf(section + n, 32, "sum %016llx\n", (unsigned long long)runfile_sum(section, n));
 }
 
-/* The length of a section's text without its last line, if its checksum is right; else 0. */
-static inline size_t runfile_sealed(const char *section)
+/* The length of a section's text without its `sum` line; 0: there is none, or the checksum is wrong. */
+static inline size_t runfile_sealed_bytes(const char *section)
 {
 	char sum[32];
 	const char *p = section;
@@ -120,16 +126,16 @@ static inline size_t runfile_sealed(const char *section)
 	return 0;
 }
 
-/* Where (run, attempt) is, below the directory of runs. A function of the number alone, not of any clock: two
- * who start the same attempt on both sides of midnight must meet. */
+/* The subdirectory of the runs directory that has the files of `run`. It depends on the number alone, not on
+ * the date: two shims that start the same attempt around midnight must collide on the same name. */
 static inline void runfile_bucket(char ret[static RUNFILE_NAME_MAX], uint64_t run)
 {
 	snprintf(ret, RUNFILE_NAME_MAX, "%llu", (unsigned long long)(run / RUNFILE_BUCKET));
 }
 
-/* What a shim calls itself, r12.1 (its check: r12.1c), so that a process can be followed up to its run: who
- * looks compares its pid and start with the run file. Too long for a name: none, and only the mark is left.
- */
+/* The process name of a shim: r12.1, or r12.1c for a check. By it a process can be traced to its run
+ * (exec/lineage.h): its pid and start time must be those in the run file. False: it does not fit; then only
+ * the mark identifies the processes of the run. */
 enum { RUN_SHIM_NAME = 16 };
 static inline bool runfile_shim_name(char ret[static RUN_SHIM_NAME], uint64_t run, unsigned attempt)
 {

@@ -1,12 +1,12 @@
 #include "runfile/logtail.h"
 #include "runfile/tail.h"
 
-void log_tail(const char *runs, uint64_t run, unsigned attempt, size_t most, struct buf *out)
+void runfile_log_tail(const char *runs, uint64_t run, unsigned attempt, size_t most, struct buf *out)
 {
 	_cleanup_(arena_free) struct arena a = { 0 };
 	struct str text = { 0 };
 	struct why why;
-	if (tail_read(runs, run, attempt, "log", most, &a, &text, &why))
+	if (runfile_tail(runs, run, attempt, "log", most, &a, &text, &why))
 		return;
 	const char *line = text.n < most ? NULL : memchr(text.p, '\n', text.n);
 	if (line)

@@ -4,4 +4,4 @@
 
 /* Appends at most `most` bytes of its log, from the beginning of a line where there is one. Other control
  * characters than tabs and ends of lines become spaces. Nothing where there is no log. */
-void log_tail(const char *runs, uint64_t run, unsigned attempt, size_t most, struct buf *out);
+void runfile_log_tail(const char *runs, uint64_t run, unsigned attempt, size_t most, struct buf *out);

@@ -65,7 +65,7 @@ enum err outbox_read(const char *runs, uint64_t run, unsigned attempt, struct ar
 {
 	struct str all, line;
 	unsigned lines = 0;
-	enum err e = tail_read(runs, run, attempt, "box", 2 * OUTBOX_BYTES_MAX, a, &all, why);
+	enum err e = runfile_tail(runs, run, attempt, "box", 2 * OUTBOX_BYTES_MAX, a, &all, why);
 	if (e)
 		return e;
 	for (struct str rest = all; str_line(&rest, &line);)

@@ -1,6 +1,6 @@
 #pragma once
 /* What a run says of itself while it runs: lines of JSON in a file of its own, which ROTA_OUTBOX names. A
- *file needs no daemon that listens, no token, and can be written from within a sandbox that has no sockets.
+ * file needs no daemon that listens, no token, and can be written from within a sandbox that has no sockets.
  *
  *	{"report":"step","text":"ran the tests","at":"2026-03-01T08:00:00Z"}
  *

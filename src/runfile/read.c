@@ -1,7 +1,7 @@
 #include "runfile/read.h"
 #include "core/model.h"
-#include "runfile/birth.h"
-#include "runfile/record.h"
+#include "runfile/create.h"
+#include "runfile/sections.h"
 #include "sys/clock.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static void read_value(const struct key *k, struct str s, void *to)
 /* False: it is not whole, or empty. */
 static bool read_section(const char *section, const struct key *keys, struct runfile *f)
 {
-	struct str rest = { section, runfile_sealed(section) }, line;
+	struct str rest = { section, runfile_sealed_bytes(section) }, line;
 	if (!rest.n)
 		return false;
 	while (str_line(&rest, &line)) {
@@ -151,7 +151,7 @@ static int32_t exit_code_of(const struct runfile *f)
 	return (int32_t)(f->signal ? 128 + f->signal : f->status);
 }
 
-void runfile_says(const struct runfile *f, struct rn_says *ret)
+void runfile_outcome(const struct runfile *f, struct rn_says *ret)
 {
 	unsigned cause = f->cause < RUN_CAUSES ? (unsigned)f->cause : CAUSE_NONE;
 	*ret = (struct rn_says){ .say = RN_EXIT,
@@ -180,7 +180,7 @@ void runfile_path(struct buf *out, const char *runs, uint64_t run, unsigned atte
 	buf_addf(out, "%s/%s/%s", runs, bucket, name);
 }
 
-enum err runfile_look(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
+enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
 		      struct runfile *ret, struct why *why)
 {
 	struct buf path = { 0 };
@@ -199,7 +199,7 @@ enum err runfile_look(const char *runs, uint64_t run, unsigned attempt, enum run
 			       (unsigned long long)run, strerror(e));
 	/* The lock first: once it is free, what the block says is the last word. An exit section is, lock or
 	 * not: it is written when nothing is alive. */
-	bool locked = birth_locked(fd);
+	bool locked = runfile_is_locked(fd);
 	ssize_t n = pread(fd, block, sizeof block, 0);
 	e = errno;
 	close(fd);
@@ -218,12 +218,12 @@ enum err runfile_burn(const char *runs, uint64_t run, unsigned attempt, enum run
 	int64_t now = clock_wall().us;
 	struct birth_facts b = { .run = run, .attempt = attempt, .boot = "-", .mark = "-", .born = now };
 	struct exit_facts x = { .cause = cause, .reason = (int)reason, .ended = now };
-	int e = record_birth(block, &b);
+	int e = runfile_birth_section(block, &b);
 	assert(!e); /* it has no path in it */
-	record_exit(block + RUNFILE_EXIT, &x);
-	int dir = birth_directory(runs, run, flush);
+	runfile_exit_section(block + RUNFILE_EXIT, &x);
+	int dir = runfile_open_directory(runs, run, flush);
 	runfile_name(name, run, attempt, "run");
-	int fd = dir < 0 ? dir : birth(dir, name, block, flush);
+	int fd = dir < 0 ? dir : runfile_create(dir, name, block, flush);
 	if (dir >= 0)
 		close(dir);
 	if (fd < 0 && fd != -EEXIST)

@@ -29,7 +29,7 @@ struct runfile {
 must_check enum err runfile_parse(struct str block, struct runfile *ret, struct why *why);
 
 /* What the end it records means. Only for one that has an exit section. */
-void runfile_says(const struct runfile *f, struct rn_says *ret);
+void runfile_outcome(const struct runfile *f, struct rn_says *ret);
 
 enum run_life {
 	LIFE_ABSENT,
@@ -38,7 +38,7 @@ enum run_life {
 	LIFE_DEAD,  /* neither */
 };
 /* E_IO: cannot be told now. Disturbs nobody. */
-must_check enum err runfile_look(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
+must_check enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
 				 struct runfile *ret, struct why *why);
 
 /* Puts a file in the way of every later birth, with this end. `taken`: there was one already, and it stays.

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum err tail_read(const char *runs, uint64_t run, unsigned attempt, const char *kind, size_t most,
-		   struct arena *a, struct str *ret, struct why *why)
+enum err runfile_tail(const char *runs, uint64_t run, unsigned attempt, const char *kind, size_t most,
+		      struct arena *a, struct str *ret, struct why *why)
 {
 	_cleanup_(buf_free) struct buf path = { 0 };
 	struct stat st = { 0 };

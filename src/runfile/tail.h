@@ -4,5 +4,5 @@
 #include "base/err.h"
 
 /* At most so many bytes. Nothing if there is no such file, or what is there is none. */
-must_check enum err tail_read(const char *runs, uint64_t run, unsigned attempt, const char *kind, size_t most,
-			      struct arena *a, struct str *ret, struct why *why);
+must_check enum err runfile_tail(const char *runs, uint64_t run, unsigned attempt, const char *kind,
+				 size_t most, struct arena *a, struct str *ret, struct why *why);

@@ -107,7 +107,7 @@ static enum err read_files(DIR *d, uint64_t from, struct list *ret, struct why *
 static_assert(offsetof(struct run_file, run) == 0, "sorted by it");
 
 /* The runs of one directory; *left: how many of them are still there. False: enough. */
-static bool tell(int dir, const struct run_file *file, size_t n, runfiles_fn *fn, void *ctx, size_t *left)
+static bool tell(int dir, const struct run_file *file, size_t n, runfile_walk_fn *fn, void *ctx, size_t *left)
 {
 	for (size_t i = 0, k; i < n; i = k) {
 		struct run_files f = { .run = file[i].run, .file = &file[i], .dir = dir };
@@ -126,7 +126,7 @@ static bool tell(int dir, const struct run_file *file, size_t n, runfiles_fn *fn
 	return true;
 }
 
-static enum err walk_bucket(const char *runs, uint64_t bucket, uint64_t from, runfiles_fn *fn, void *ctx,
+static enum err walk_bucket(const char *runs, uint64_t bucket, uint64_t from, runfile_walk_fn *fn, void *ctx,
 			    bool *more, size_t *left, struct why *why)
 {
 	char name[RUNFILE_NAME_MAX];
@@ -151,7 +151,7 @@ static enum err walk_bucket(const char *runs, uint64_t bucket, uint64_t from, ru
 	return e;
 }
 
-enum err runfiles_walk(const char *runs, uint64_t from, runfiles_fn *fn, void *ctx, struct why *why)
+enum err runfile_walk(const char *runs, uint64_t from, runfile_walk_fn *fn, void *ctx, struct why *why)
 {
 	struct list all = { 0 };
 	enum err e = buckets(runs, &all, why);
@@ -173,7 +173,7 @@ enum err runfiles_walk(const char *runs, uint64_t from, runfiles_fn *fn, void *c
 	return e;
 }
 
-uint64_t runfiles_remove(struct run_files *f, bool keep_result)
+uint64_t runfile_remove(struct run_files *f, bool keep_result)
 {
 	uint64_t free_now = 0;
 	unsigned left = 0;
@@ -197,7 +197,7 @@ static bool note_last(void *ctx, struct run_files *f)
 	return true;
 }
 
-enum err runfiles_last(const char *runs, uint64_t *ret, struct why *why)
+enum err runfile_last_run(const char *runs, uint64_t *ret, struct why *why)
 {
 	struct list all = { 0 };
 	uint64_t last = 0;

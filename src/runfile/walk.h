@@ -24,11 +24,11 @@ struct run_file {
 
 /* Calls `fn` for every run with a number of at least `from`, until it says false. A directory that was
  * emptied goes, unless it is the last. What has another name than ours is passed over. */
-typedef bool runfiles_fn(void *ctx, struct run_files *f);
-must_check enum err runfiles_walk(const char *runs, uint64_t from, runfiles_fn *fn, void *ctx,
-				  struct why *why);
+typedef bool runfile_walk_fn(void *ctx, struct run_files *f);
+must_check enum err runfile_walk(const char *runs, uint64_t from, runfile_walk_fn *fn, void *ctx,
+				 struct why *why);
 /* Removes those of it, but for `run` and `out` if the result is to be kept; the bytes that are free now. */
-uint64_t runfiles_remove(struct run_files *f, bool keep_result);
+uint64_t runfile_remove(struct run_files *f, bool keep_result);
 
 /* The largest number that has a file; 0: none. */
-must_check enum err runfiles_last(const char *runs, uint64_t *ret, struct why *why);
+must_check enum err runfile_last_run(const char *runs, uint64_t *ret, struct why *why);

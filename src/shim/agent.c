@@ -49,7 +49,7 @@ static bool leaves_no_core;
 
 /* Not by PR_SET_DUMPABLE: where /proc hides others' processes (hidepid), the shim would be hidden from its
  * own daemon, which tells by it whose a process is. */
-void agent_leave_no_core(void)
+void agent_disable_core_dumps(void)
 {
 	if (leaves_no_core || getrlimit(RLIMIT_CORE, &core) != 0)
 		return;
@@ -156,17 +156,17 @@ static void tell(struct agent *a, char word, const char *text)
 	sendmsg(a->line, &m, MSG_NOSIGNAL);
 }
 
-void agent_give(struct agent *a, const char *entry)
+void agent_set_variable(struct agent *a, const char *entry)
 {
 	tell(a, WORD_VARIABLE, entry);
 }
 
-void agent_go(struct agent *a)
+void agent_release(struct agent *a)
 {
 	tell(a, WORD_GO, "");
 }
 
-void agent_drop(struct agent *a)
+void agent_kill(struct agent *a)
 {
 	kill(a->pid, SIGKILL);
 	waitpid(a->pid, NULL, 0);

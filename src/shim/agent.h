@@ -25,12 +25,12 @@ struct agent_failure {
 /* fds become its 0, 1 and 2. 0 or an errno. */
 int agent_fork(const struct program *p, const int fds[3], struct agent *ret);
 /* A variable more for one that waits, NAME=value; it replaces another of that name. */
-void agent_give(struct agent *a, const char *entry);
-void agent_go(struct agent *a);
+void agent_set_variable(struct agent *a, const char *entry);
+void agent_release(struct agent *a);
 /* From now on a core of this process, which would have secrets in it, is left nowhere; agents leave theirs as
  * before. */
-void agent_leave_no_core(void);
+void agent_disable_core_dumps(void);
 /* Ends and collects one that was not let go. */
-void agent_drop(struct agent *a);
+void agent_kill(struct agent *a);
 /* After its end: false if it was executed. */
 bool agent_failed(const struct agent *a, struct agent_failure *ret);

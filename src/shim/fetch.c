@@ -144,7 +144,7 @@ static bool run_program(struct fetcher *f, char *const *argv, struct value *v)
 	close_one(&p.err[1]);
 	if (f->cgroup)
 		cgroup_enter(f->cgroup, a.pid);
-	agent_go(&a);
+	agent_release(&a);
 	bool ended = follow(f, &p, a.pid, v, &status);
 	close_pipes(&p);
 	bool failed = ended && agent_failed(&a, &failure);
@@ -184,7 +184,7 @@ static bool check(struct value *v)
 	return true;
 }
 
-static bool mask(struct request *rq, const char *p, size_t n)
+static bool mask(struct launch_request *rq, const char *p, size_t n)
 {
 	if (rq->secrets == SECRETS_MAX)
 		return false;
@@ -193,7 +193,7 @@ static bool mask(struct request *rq, const char *p, size_t n)
 }
 
 /* The same as it stands in JSON, if that is different. */
-static bool mask_json(struct request *rq, const char *p, size_t n)
+static bool mask_json(struct launch_request *rq, const char *p, size_t n)
 {
 	char *text = malloc(2 * n), *to = text;
 	for (size_t i = 0; text && i < n; i++) {
@@ -208,7 +208,7 @@ static bool mask_json(struct request *rq, const char *p, size_t n)
 }
 
 /* All of it, and each of its lines, for programs print what they like of it. */
-static bool mask_value(struct request *rq, const char *p, size_t n)
+static bool mask_value(struct launch_request *rq, const char *p, size_t n)
 {
 	bool done = mask(rq, p, n);
 	for (const char *end = p + n; done && p < end;) {
@@ -238,7 +238,7 @@ static bool keep(struct fetcher *f, const char *name, struct value *v)
 }
 
 /* For `rota` in the run, which masks what it is told. */
-static char *names(const struct request *rq)
+static char *names(const struct launch_request *rq)
 {
 	static const char first[] = "ROTA_SECRETS=";
 	size_t n = sizeof first;

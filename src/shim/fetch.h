@@ -6,7 +6,7 @@
 #include "shim/request.h"
 
 struct fetcher {
-	struct request *rq;
+	struct launch_request *rq;
 	const char *cgroup; /* of the run; NULL: none */
 	/* While a program runs: readable when there is something for `go_on`, which is false when it is to
 	 * end. */

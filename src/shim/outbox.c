@@ -30,7 +30,7 @@ static void add(void *ctx, const char *p, size_t n)
 	m->n += n;
 }
 
-static void mask(const struct request *rq, const char *p, size_t n, struct masked *ret)
+static void mask(const struct launch_request *rq, const char *p, size_t n, struct masked *ret)
 {
 	struct redact r;
 	if (redact_init(&r, rq->secret, rq->secrets) != 0) {
@@ -46,7 +46,7 @@ static void mask(const struct request *rq, const char *p, size_t n, struct maske
 }
 
 /* In its place: nobody else writes any more. False: it cannot be masked. */
-static bool rewrite(int fd, const struct request *rq, off_t size)
+static bool rewrite(int fd, const struct launch_request *rq, off_t size)
 {
 	off_t most = 2 * OUTBOX_BYTES_MAX, from = size > most ? size - most : 0;
 	size_t n = (size_t)(size - from);
@@ -62,7 +62,7 @@ static bool rewrite(int fd, const struct request *rq, off_t size)
 	return done;
 }
 
-void outbox_mask(int dir, const struct request *rq)
+void outbox_mask(int dir, const struct launch_request *rq)
 {
 	char name[RUNFILE_NAME_MAX];
 	struct stat st;

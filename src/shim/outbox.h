@@ -3,4 +3,4 @@
 #include "shim/request.h"
 
 /* Of what is longer than anybody reads, the end stays. */
-void outbox_mask(int dir, const struct request *rq);
+void outbox_mask(int dir, const struct launch_request *rq);

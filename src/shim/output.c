@@ -9,7 +9,7 @@
 
 static const char no_work[] = "NO-WORK";
 
-int output_prepare(struct output *o, const struct request *rq, int write[STREAMS])
+int output_prepare(struct output *o, const struct launch_request *rq, int write[STREAMS])
 {
 	*o = (struct output){ .log.fd = -1, .out.fd = -1, .has_out = rq->one[FIELD_OUT].p };
 	for (unsigned i = 0; i < STREAMS; i++) {
@@ -24,7 +24,7 @@ int output_prepare(struct output *o, const struct request *rq, int write[STREAMS
 	return 0;
 }
 
-int output_mask(struct output *o, const struct request *rq)
+int output_set_secrets(struct output *o, const struct launch_request *rq)
 {
 	int e = 0;
 	for (unsigned i = 0; i < STREAMS && !e; i++) {
@@ -34,7 +34,7 @@ int output_mask(struct output *o, const struct request *rq)
 	return e;
 }
 
-void output_open(struct output *o, const struct request *rq, int dir)
+void output_open(struct output *o, const struct launch_request *rq, int dir)
 {
 	const struct launch_head *h = rq->head;
 	char name[RUNFILE_NAME_MAX];
@@ -77,7 +77,7 @@ bool output_says_no_work(const struct output *o)
 	return o->no_work == sizeof no_work - 1;
 }
 
-void output_give(struct output *o, unsigned stream, const char *p, size_t n)
+void output_write(struct output *o, unsigned stream, const char *p, size_t n)
 {
 	o->bytes += n;
 	if (stream == STREAM_OUT)
@@ -85,12 +85,12 @@ void output_give(struct output *o, unsigned stream, const char *p, size_t n)
 	redact(&o->redact[stream], p, n, sinks[stream], o);
 }
 
-bool output_take(struct output *o, unsigned stream)
+bool output_read(struct output *o, unsigned stream)
 {
 	char piece[REDACT_PIECE];
 	ssize_t n = o->pipe[stream] < 0 ? 0 : read(o->pipe[stream], piece, sizeof piece);
 	if (n > 0) {
-		output_give(o, stream, piece, (size_t)n);
+		output_write(o, stream, piece, (size_t)n);
 	} else if (o->pipe[stream] >= 0 && (n == 0 || (errno != EAGAIN && errno != EINTR))) {
 		close(o->pipe[stream]);
 		o->pipe[stream] = -1;
@@ -102,7 +102,7 @@ void output_drain(struct output *o)
 {
 	for (unsigned i = 0; i < STREAMS; i++) {
 		uint64_t until = o->bytes + DRAIN_BYTES_MAX;
-		while (o->bytes < until && output_take(o, i))
+		while (o->bytes < until && output_read(o, i))
 			;
 	}
 }

@@ -17,14 +17,14 @@ struct output {
 
 /* Makes the pipes; write[] are the agent's ends. 0 or an errno. The files are opened by output_open, later,
  * by the shim that has won. */
-int output_prepare(struct output *o, const struct request *rq, int write[STREAMS]);
+int output_prepare(struct output *o, const struct launch_request *rq, int write[STREAMS]);
 /* There are more secrets now; nothing was taken yet. 0 or an errno. */
-int output_mask(struct output *o, const struct request *rq);
+int output_set_secrets(struct output *o, const struct launch_request *rq);
 /* As if it had been said there; at most REDACT_PIECE bytes. */
-void output_give(struct output *o, unsigned stream, const char *p, size_t n);
-void output_open(struct output *o, const struct request *rq, int dir);
+void output_write(struct output *o, unsigned stream, const char *p, size_t n);
+void output_open(struct output *o, const struct launch_request *rq, int dir);
 /* Takes what is there, at most one piece; whether there was anything. */
-bool output_take(struct output *o, unsigned stream);
+bool output_read(struct output *o, unsigned stream);
 /* Takes what is left in the pipes, not waiting for their ends, which a stranger may hold. */
 void output_drain(struct output *o);
 /* The same, and closes everything. */

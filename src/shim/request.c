@@ -17,7 +17,7 @@ static const struct {
 };
 
 /* Where the last secret is to be had. The ends of programs are zeros that were there before. */
-static int take_source(struct request *r, unsigned field, const char *bytes)
+static int take_source(struct launch_request *r, unsigned field, const char *bytes)
 {
 	struct fetch *f = &r->fetch[r->fetches - 1];
 	if (field == FIELD_FETCH_FILE) {
@@ -34,7 +34,7 @@ static int take_source(struct request *r, unsigned field, const char *bytes)
 	return 0;
 }
 
-static int take(struct request *r, const struct launch_item *it)
+static int take(struct launch_request *r, const struct launch_item *it)
 {
 	const char *bytes = (const char *)(it + 1);
 	unsigned *n[LAUNCH_FIELDS] = {
@@ -65,7 +65,7 @@ static int take(struct request *r, const struct launch_item *it)
 	return 0;
 }
 
-int request_read(int memfd, struct request *r)
+int request_read(int memfd, struct launch_request *r)
 {
 	struct stat st;
 	if (fstat(memfd, &st) != 0)
@@ -94,7 +94,7 @@ int request_read(int memfd, struct request *r)
 	return r->one[FIELD_RUNS].n ? 0 : EPROTO;
 }
 
-void request_slim(struct request *r)
+void request_release(struct launch_request *r)
 {
 	size_t n = sizeof *r->head;
 	for (unsigned i = 0; i < r->secrets; i++)

@@ -14,7 +14,7 @@ struct fetch {
 	char *const *argv;       /* ends with NULL */
 };
 
-struct request {
+struct launch_request {
 	const struct launch_head *head;
 	struct blob one[LAUNCH_FIELDS]; /* fields that come once */
 	char *argv[LAUNCH_ARGS_MAX + 1],
@@ -32,7 +32,7 @@ struct request {
 /* 0 or an errno. `ret` is all zeros before, and of no use after an error. Maps the memfd for good: a shim
  * handles one request in its life.
  */
-int request_read(int memfd, struct request *ret);
+int request_read(int memfd, struct launch_request *ret);
 /* Gives back all but the head and the secrets: a prompt may be large, and a run long. Only once the agent has
  * its own copy. */
-void request_slim(struct request *r);
+void request_release(struct launch_request *r);

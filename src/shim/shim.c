@@ -1,15 +1,15 @@
 #include "shim/shim.h"
 #include "base/limits.h"
-#include "runfile/birth.h"
-#include "runfile/record.h"
+#include "runfile/create.h"
+#include "runfile/sections.h"
 #include "shim/agent.h"
 #include "shim/cgroup.h"
-#include "shim/clock.h"
 #include "shim/fetch.h"
 #include "shim/lease.h"
 #include "shim/outbox.h"
 #include "shim/output.h"
 #include "shim/tree.h"
+#include "sys/clock.h"
 #include "sys/procs.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ enum phase {
 };
 
 struct shim {
-	struct request rq;
+	struct launch_request rq;
 	char boot[40], cgroup[PATH_MAX], mark[sizeof RUN_MARK_NAME + RUN_MARK_BYTES];
 	int dir, file, signals, timer, context, fds[3];
 	bool fetching;  /* its secrets, before it is let go */
@@ -80,7 +80,7 @@ static int make_context(struct shim *s)
 	s->context = -1;
 	if (!b->p)
 		return 0;
-	s->context = birth_unnamed(s->dir);
+	s->context = runfile_open_unnamed(s->dir);
 	if (s->context < 0)
 		return -s->context;
 	ssize_t n = write(s->context, b->p, b->n);
@@ -115,7 +115,7 @@ static int prepare(struct shim *s)
 	s->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (s->signals < 0 || s->timer < 0)
 		return errno;
-	if ((e = procs_boot_id(s->boot)) || (e = make_context(s)) || (e = make_mark(s)) ||
+	if ((e = boot_id_read(s->boot)) || (e = make_context(s)) || (e = make_mark(s)) ||
 	    (e = lease_open(&s->lease, s->rq.one[FIELD_LEASE].p, s->boot)) ||
 	    (e = output_prepare(&s->output, &s->rq, write)))
 		return e;
@@ -144,7 +144,7 @@ static int make_file(struct shim *s)
 {
 	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
 	struct proc self, agent;
-	if (!procs_one(getpid(), &self) || !procs_one(s->agent.pid, &agent))
+	if (!proc_read(getpid(), &self) || !proc_read(s->agent.pid, &agent))
 		return ESRCH;
 	struct birth_facts f = { .run = s->rq.head->run,
 				 .attempt = s->rq.head->attempt,
@@ -155,16 +155,16 @@ static int make_file(struct shim *s)
 				 .shim_start = self.start,
 				 .agent = agent.pid,
 				 .agent_start = agent.start,
-				 .born = clock_us(CLOCK_REALTIME) };
-	int e = record_birth(block, &f);
+				 .born = clock_wall().us };
+	int e = runfile_birth_section(block, &f);
 	if (e)
 		return e;
 	/* One birth for both: nobody ever sees it alive. */
 	if (s->exit.cause == CAUSE_LATE)
-		record_exit(block + RUNFILE_EXIT,
-			    &(struct exit_facts){ .cause = CAUSE_LATE, .ended = f.born });
+		runfile_exit_section(block + RUNFILE_EXIT,
+				     &(struct exit_facts){ .cause = CAUSE_LATE, .ended = f.born });
 	runfile_name(name, f.run, f.attempt, "run");
-	s->file = birth(s->dir, name, block, s->rq.head->flags & LAUNCH_FLUSH);
+	s->file = runfile_create(s->dir, name, block, s->rq.head->flags & LAUNCH_FLUSH);
 	return s->file >= 0 ? 0 : -s->file;
 }
 
@@ -177,7 +177,8 @@ static struct program program(struct shim *s)
 static int be_born(struct shim *s)
 {
 	char name[RUNFILE_NAME_MAX];
-	s->dir = birth_directory(s->rq.one[FIELD_RUNS].p, s->rq.head->run, s->rq.head->flags & LAUNCH_FLUSH);
+	s->dir = runfile_open_directory(s->rq.one[FIELD_RUNS].p, s->rq.head->run,
+					s->rq.head->flags & LAUNCH_FLUSH);
 	if (s->dir < 0)
 		return -s->dir;
 	runfile_name(name, s->rq.head->run, s->rq.head->attempt, "run");
@@ -191,13 +192,13 @@ static int be_born(struct shim *s)
 		return e;
 	s->tree.main = s->agent.pid;
 	enter_cgroup(s);
-	if (s->rq.head->start_by && clock_us(CLOCK_BOOTTIME) >= s->rq.head->start_by)
+	if (s->rq.head->start_by && clock_boot().us >= s->rq.head->start_by)
 		s->exit.cause = CAUSE_LATE;
 	e = make_file(s);
 	if (!e && s->exit.cause == CAUSE_LATE)
 		e = EEXIST; /* it is there, and has ended */
 	if (e) {
-		agent_drop(&s->agent);
+		agent_kill(&s->agent);
 		if (s->tree.cgroup)
 			cgroup_remove(s->cgroup);
 	}
@@ -205,11 +206,6 @@ static int be_born(struct shim *s)
 }
 
 /* --- while it runs --- */
-
-static int64_t now_us(void)
-{
-	return clock_us(CLOCK_BOOTTIME);
-}
 
 /* The first cause stands. */
 static void end_for(struct shim *s, enum run_cause cause, int reason)
@@ -225,8 +221,8 @@ static void ask_to_end(struct shim *s, int64_t grace)
 	if (s->phase != RUNNING)
 		return;
 	s->phase = ASKED;
-	s->grace_end = now_us() + grace;
-	tree_ask(&s->tree);
+	s->grace_end = clock_boot().us + grace;
+	tree_terminate(&s->tree);
 }
 
 static void start_killing(struct shim *s)
@@ -253,7 +249,8 @@ static void check_lease(struct shim *s, int64_t now)
 /* Does what is due and returns when the next thing is. */
 static int64_t keep_time(struct shim *s)
 {
-	int64_t now = now_us(), stall = s->expecting || s->fetching ? 0 : s->rq.head->stall, next = INT64_MAX;
+	int64_t now = clock_boot().us, stall = s->expecting || s->fetching ? 0 : s->rq.head->stall,
+		next = INT64_MAX;
 	check_lease(s, now);
 	if (s->phase == RUNNING && now >= s->timeout_at) {
 		end_for(s, CAUSE_TIMEOUT, 0);
@@ -267,7 +264,7 @@ static int64_t keep_time(struct shim *s)
 		start_killing(s);
 	if (s->phase == KILLING && now >= s->next_round) {
 		tree_kill(&s->tree);
-		s->next_round = now_us() + s->round;
+		s->next_round = clock_boot().us + s->round;
 		if (s->round < KILL_ROUND_MS_MAX * INT64_C(1000))
 			s->round *= 2;
 	}
@@ -315,8 +312,8 @@ static void wait_for_something(struct shim *s)
 	if (poll(p, ARRAY_LEN(p), -1) < 0)
 		return;
 	for (unsigned i = 0; i < STREAMS; i++)
-		if (p[i].revents && output_take(&s->output, i))
-			s->silent_since = now_us();
+		if (p[i].revents && output_read(&s->output, i))
+			s->silent_since = clock_boot().us;
 	if (p[2].revents)
 		hear(s);
 	if (p[3].revents && read(s->timer, &expired, sizeof expired) < 0)
@@ -369,14 +366,14 @@ static bool fetch_secrets(struct shim *s)
 			       .wake = { s->signals, s->timer },
 			       .go_on = may_go_on,
 			       .ctx = s };
-	agent_leave_no_core();
+	agent_disable_core_dumps();
 	s->fetching = true;
 	bool done = may_go_on(s) && fetch_all(f, s->exit.note, sizeof s->exit.note);
 	s->fetching = false;
-	s->silent_since = now_us();
-	int e = output_mask(&s->output, &s->rq);
+	s->silent_since = clock_boot().us;
+	int e = output_set_secrets(&s->output, &s->rq);
 	if (!e && f->said_n)
-		output_give(&s->output, STREAM_ERR, f->said, f->said_n);
+		output_write(&s->output, STREAM_ERR, f->said, f->said_n);
 	if (done && e)
 		snprintf(s->exit.note, sizeof s->exit.note, "secrets: %s", strerror(e));
 	if (done && !e)
@@ -389,14 +386,14 @@ static bool fetch_secrets(struct shim *s)
 static void let_go(struct shim *s)
 {
 	for (unsigned i = 0; i < s->secrets.entries; i++)
-		agent_give(&s->agent, s->secrets.entry[i]);
-	agent_go(&s->agent);
+		agent_set_variable(&s->agent, s->secrets.entry[i]);
+	agent_release(&s->agent);
 }
 
 /* Never to be executed; what was started for its secrets ends with it. */
 static void give_up(struct shim *s)
 {
-	agent_drop(&s->agent);
+	agent_kill(&s->agent);
 	s->tree.main_gone = true;
 	watch(s);
 	output_drain(&s->output);
@@ -501,13 +498,13 @@ static void record(struct shim *s)
 {
 	char section[RUNFILE_SECTION];
 	struct exit_facts *x = &s->exit;
-	x->ended = clock_us(CLOCK_REALTIME);
-	x->lasted = now_us() - s->born;
+	x->ended = clock_wall().us;
+	x->lasted = clock_boot().us - s->born;
 	x->output = s->output.bytes;
 	x->left_out = s->output.log.left_out;
 	x->log = s->output.log.state;
 	x->no_work = output_says_no_work(&s->output);
-	record_exit(section, x);
+	runfile_exit_section(section, x);
 	/* Into a block that is there: it needs no room. A disk that fails outright leaves the run lost. */
 	if (pwrite(s->file, section, sizeof section, RUNFILE_EXIT) != sizeof section)
 		_exit(1);
@@ -517,7 +514,7 @@ static void record(struct shim *s)
 static bool may_go(struct shim *s)
 {
 	int e = 0;
-	s->born = s->silent_since = now_us();
+	s->born = s->silent_since = clock_boot().us;
 	s->timeout_at = s->rq.head->timeout ? s->born + s->rq.head->timeout : INT64_MAX;
 	s->lease_end = lease_deadline(&s->lease);
 	if (s->born >= s->lease_end) {
@@ -528,7 +525,7 @@ static bool may_go(struct shim *s)
 		char name[RUNFILE_NAME_MAX];
 		runfile_name(name, s->rq.head->run, s->rq.head->attempt, "ctx");
 		unlinkat(s->dir, name, 0);
-		e = birth_name(s->context, s->dir, name);
+		e = runfile_link(s->context, s->dir, name);
 		close(s->context);
 	}
 	if (e) {
@@ -572,7 +569,7 @@ _Noreturn void shim_main(int socket, int memfd, uint64_t ticket)
 	if (may_go(&s) && fetch_secrets(&s)) {
 		let_go(&s);
 		if (!expects)
-			request_slim(&s.rq);
+			request_release(&s.rq);
 		watch(&s);
 		judge(&s);
 		if (expects)

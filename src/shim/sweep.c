@@ -3,12 +3,12 @@
  * its environment, made a session of its own and lost its parent is out of reach; where there is a cgroup,
  * only root can do that. */
 #include "base/limits.h"
-#include "runfile/birth.h"
-#include "runfile/record.h"
+#include "runfile/create.h"
+#include "runfile/sections.h"
 #include "shim/cgroup.h"
-#include "shim/clock.h"
 #include "shim/request.h"
 #include "shim/shim.h"
+#include "sys/clock.h"
 #include "sys/procs.h"
 
 #include <errno.h>
@@ -21,11 +21,11 @@
 static bool session_is_ours(const struct launch_head *h)
 {
 	struct proc leader;
-	return h->agent > 0 && (!procs_one((pid_t)h->agent, &leader) || leader.start == h->agent_start);
+	return h->agent > 0 && (!proc_read((pid_t)h->agent, &leader) || leader.start == h->agent_start);
 }
 
 /* One round; how many it found alive, or -1: it could not look. */
-static int round_of_killing(const struct request *rq)
+static int round_of_killing(const struct launch_request *rq)
 {
 	static const int sigs[] = { SIGSTOP, SIGKILL };
 	const struct launch_head *h = rq->head;
@@ -36,26 +36,26 @@ static int round_of_killing(const struct request *rq)
 		cgroup_signal(cgroup, SIGKILL);
 		found++;
 	}
-	if (procs_read(&ps) != 0)
+	if (procs_list(&ps) != 0)
 		return -1;
 	bool session = session_is_ours(h);
 	for (unsigned i = 0; i < ps.n; i++) {
 		struct proc *p = &ps.p[i];
-		p->ours = (session && p->session == h->agent && p->start >= h->agent_start) ||
-			  (rq->envc && procs_has_env(p->pid, rq->envp[0]));
+		p->marked = (session && p->session == h->agent && p->start >= h->agent_start) ||
+			    (rq->envc && proc_has_env(p->pid, rq->envp[0]));
 	}
-	procs_spread(&ps);
+	procs_mark_descendants(&ps);
 	for (unsigned k = 0; k < ARRAY_LEN(sigs); k++)
 		for (unsigned i = 0; i < ps.n; i++)
-			if (ps.p[i].ours && !ps.p[i].dead && ps.p[i].pid != getpid()) {
-				procs_signal(&ps.p[i], sigs[k]);
+			if (ps.p[i].marked && !ps.p[i].dead && ps.p[i].pid != getpid()) {
+				proc_signal(&ps.p[i], sigs[k]);
 				found++;
 			}
 	procs_free(&ps);
 	return found;
 }
 
-static void kill_all(const struct request *rq)
+static void kill_all(const struct launch_request *rq)
 {
 	unsigned ms = KILL_ROUND_MS;
 	/* Two looks that find nothing: a process may be born while the first one passes it by. */
@@ -74,20 +74,21 @@ static void kill_all(const struct request *rq)
 
 _Noreturn void sweep_main(int memfd)
 {
-	static struct request rq;
+	static struct launch_request rq;
 	char name[RUNFILE_NAME_MAX], section[RUNFILE_SECTION] = "";
 	if (request_read(memfd, &rq) != 0)
 		_exit(1);
-	int dir = birth_directory(rq.one[FIELD_RUNS].p, rq.head->run, false);
+	int dir = runfile_open_directory(rq.one[FIELD_RUNS].p, rq.head->run, false);
 	runfile_name(name, rq.head->run, rq.head->attempt, "run");
 	int file = dir < 0 ? -1 : openat(dir, name, O_RDWR | O_CLOEXEC);
-	if (file < 0 || birth_lock(file) != 0)
+	if (file < 0 || runfile_lock(file) != 0)
 		_exit(1); /* somebody else is at it */
 	/* Two daemons may have asked: the first sweep's word stands. */
-	if (pread(file, section, sizeof section, RUNFILE_EXIT) == sizeof section && runfile_sealed(section))
+	if (pread(file, section, sizeof section, RUNFILE_EXIT) == sizeof section &&
+	    runfile_sealed_bytes(section))
 		_exit(0);
 	kill_all(&rq);
-	struct exit_facts x = { .cause = CAUSE_LOST, .ended = clock_us(CLOCK_REALTIME) };
-	record_exit(section, &x);
+	struct exit_facts x = { .cause = CAUSE_LOST, .ended = clock_wall().us };
+	runfile_exit_section(section, &x);
 	_exit(pwrite(file, section, sizeof section, RUNFILE_EXIT) == sizeof section ? 0 : 1);
 }

@@ -23,20 +23,20 @@ bool tree_gone(struct tree *t)
 static void signal_descendants(const int *sigs, unsigned n)
 {
 	struct procs ps;
-	if (procs_read(&ps) != 0)
+	if (procs_list(&ps) != 0)
 		return; /* no memory now: the next round may have some */
 	pid_t self = getpid();
 	for (unsigned i = 0; i < ps.n; i++)
-		ps.p[i].ours = ps.p[i].pid == self;
-	procs_spread(&ps);
+		ps.p[i].marked = ps.p[i].pid == self;
+	procs_mark_descendants(&ps);
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned i = 0; i < ps.n; i++)
-			if (ps.p[i].ours && ps.p[i].pid != self && !ps.p[i].dead)
-				procs_signal(&ps.p[i], sigs[k]);
+			if (ps.p[i].marked && ps.p[i].pid != self && !ps.p[i].dead)
+				proc_signal(&ps.p[i], sigs[k]);
 	procs_free(&ps);
 }
 
-void tree_ask(const struct tree *t)
+void tree_terminate(const struct tree *t)
 {
 	static const int sigs[] = { SIGTERM, SIGCONT }; /* what is stopped must hear it, too */
 	if (t->cgroup) {

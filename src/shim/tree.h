@@ -15,7 +15,7 @@ struct tree {
 /* Collects the dead. True: nothing of the tree is left. */
 bool tree_gone(struct tree *t);
 /* SIGTERM to all there are. */
-void tree_ask(const struct tree *t);
+void tree_terminate(const struct tree *t);
 /* One round of killing: everything stands still first, so that nobody can fork in between. Call it again
  * until tree_gone. */
 void tree_kill(const struct tree *t);

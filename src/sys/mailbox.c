@@ -1,3 +1,5 @@
+/* The mailbox: two arrays that are exchanged when the owner runs what is queued, so that calls are made
+ * without the lock. */
 #include "sys/mailbox.h"
 
 #include <pthread.h>
@@ -11,24 +13,24 @@ struct mail {
 };
 
 struct mailbox {
-	pthread_mutex_t lock;
-	struct mail *mail;
-	unsigned n, most;
-	struct mail *taken; /* by the thread that empties it */
-	int bell;
+	pthread_mutex_t lock; /* of `queued` and `n` */
+	struct mail *queued;
+	unsigned n, capacity;
+	struct mail *running; /* used by mailbox_run alone */
+	int eventfd;
 };
 
-enum err mailbox_new(unsigned most, struct mailbox **ret)
+enum err mailbox_new(unsigned capacity, struct mailbox **ret)
 {
 	struct mailbox *m = calloc(1, sizeof *m);
 	if (!m)
 		return E_NOMEM;
 	pthread_mutex_init(&m->lock, NULL);
-	m->most = most;
-	m->mail = calloc(most, sizeof *m->mail);
-	m->taken = calloc(most, sizeof *m->taken);
-	m->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!m->mail || !m->taken || m->bell < 0) {
+	m->capacity = capacity;
+	m->queued = calloc(capacity, sizeof *m->queued);
+	m->running = calloc(capacity, sizeof *m->running);
+	m->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!m->queued || !m->running || m->eventfd < 0) {
 		mailbox_free(m);
 		return E_NOMEM;
 	}
@@ -40,58 +42,58 @@ void mailbox_free(struct mailbox *m)
 {
 	if (!m)
 		return;
-	if (m->bell >= 0)
-		close(m->bell);
-	free(m->mail);
-	free(m->taken);
+	if (m->eventfd >= 0)
+		close(m->eventfd);
+	free(m->queued);
+	free(m->running);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
 
 enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg)
 {
-	return mailbox_put_leaving(m, 0, fn, arg);
+	return mailbox_put_reserving(m, 0, fn, arg);
 }
 
-enum err mailbox_put_leaving(struct mailbox *m, unsigned room, mail_fn *fn, void *arg)
+enum err mailbox_put_reserving(struct mailbox *m, unsigned reserve, mail_fn *fn, void *arg)
 {
 	enum err e = OK;
 	pthread_mutex_lock(&m->lock);
-	if (m->n + room >= m->most)
+	if (m->n + reserve >= m->capacity)
 		e = E_LIMIT;
 	else
-		m->mail[m->n++] = (struct mail){ fn, arg };
+		m->queued[m->n++] = (struct mail){ fn, arg };
 	pthread_mutex_unlock(&m->lock);
-	if (!e && eventfd_write(m->bell, 1) < 0) {
-		/* The counter is full: it rings already. */
+	if (!e && eventfd_write(m->eventfd, 1) < 0) {
+		/* The counter is full, hence readable already. */
 	}
 	return e;
 }
 
-void mailbox_empty(struct mailbox *m)
+void mailbox_run(struct mailbox *m)
 {
-	eventfd_t rings;
-	if (eventfd_read(m->bell, &rings) < 0) {
-		/* Nobody rang. */
+	eventfd_t count;
+	if (eventfd_read(m->eventfd, &count) < 0) {
+		/* Nothing was queued since the last time. */
 	}
 	pthread_mutex_lock(&m->lock);
 	unsigned n = m->n;
-	struct mail *full = m->mail;
-	m->mail = m->taken;
-	m->taken = full;
+	struct mail *full = m->queued;
+	m->queued = m->running;
+	m->running = full;
 	m->n = 0;
 	pthread_mutex_unlock(&m->lock);
 	for (unsigned i = 0; i < n; i++)
-		m->taken[i].fn(m->taken[i].arg);
+		m->running[i].fn(m->running[i].arg);
 }
 
-bool mailbox_take(struct mailbox *m, mail_fn **fn, void **arg)
+bool mailbox_pop(struct mailbox *m, mail_fn **fn, void **arg)
 {
 	pthread_mutex_lock(&m->lock);
 	bool some = m->n > 0;
 	if (some) {
-		*fn = m->mail[--m->n].fn;
-		*arg = m->mail[m->n].arg;
+		*fn = m->queued[--m->n].fn;
+		*arg = m->queued[m->n].arg;
 	}
 	pthread_mutex_unlock(&m->lock);
 	return some;
@@ -99,5 +101,5 @@ bool mailbox_take(struct mailbox *m, mail_fn **fn, void **arg)
 
 int mailbox_fd(const struct mailbox *m)
 {
-	return m->bell;
+	return m->eventfd;
 }

@@ -1,18 +1,20 @@
 #pragma once
-/* Work for one thread, put in by any other: a queue with a bell. */
+/* A mailbox: a bounded queue of function calls for one thread, filled by any thread. The eventfd becomes
+ * readable when there is something in it. Used by the daemon's threads to hand work to each other. */
 #include "base/err.h"
 
 struct mailbox;
 typedef void mail_fn(void *arg);
 
-must_check enum err mailbox_new(unsigned most, struct mailbox **ret);
-void mailbox_free(struct mailbox *m); /* what is still in it is not done */
-/* `fn` will be called with `arg` by the thread that empties the box. E_LIMIT: full; E_NOMEM. Any thread. */
+must_check enum err mailbox_new(unsigned capacity, struct mailbox **ret);
+void mailbox_free(struct mailbox *m); /* calls that are still queued are discarded */
+/* Queues fn(arg) for the thread that calls mailbox_run. E_LIMIT: the queue is full. Any thread. */
 must_check enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg);
-/* The same, for what can wait: it leaves room for so many others. */
-must_check enum err mailbox_put_leaving(struct mailbox *m, unsigned room, mail_fn *fn, void *arg);
-/* Does everything that is in it, and only that: what is put in meanwhile rings again. */
-void mailbox_empty(struct mailbox *m);
-/* Takes the last of it out, undone; false: it is empty. */
-bool mailbox_take(struct mailbox *m, mail_fn **fn, void **arg);
-int mailbox_fd(const struct mailbox *m); /* readable when there is something in it */
+/* The same, but E_LIMIT already if it would leave fewer than `reserve` free places. */
+must_check enum err mailbox_put_reserving(struct mailbox *m, unsigned reserve, mail_fn *fn, void *arg);
+/* Makes the calls that are queued now. What is queued meanwhile stays for the next time, and keeps the
+ * eventfd readable. */
+void mailbox_run(struct mailbox *m);
+/* Removes the newest call without making it; false: the queue is empty. */
+bool mailbox_pop(struct mailbox *m, mail_fn **fn, void **arg);
+int mailbox_fd(const struct mailbox *m);

@@ -1,4 +1,6 @@
+/* Processes, read from /proc. */
 #include "sys/procs.h"
+#include "base/array.h"
 #include "base/limits.h"
 
 #include <dirent.h>
@@ -11,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The whole of a small file, terminated; -1: there is none. */
-static ssize_t slurp(const char *path, char *ret, size_t room)
+/* The content of a small file, terminated; -1: it cannot be read. */
+static ssize_t read_file(const char *path, char *ret, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -24,13 +26,13 @@ static ssize_t slurp(const char *path, char *ret, size_t room)
 	return n;
 }
 
-bool procs_one(pid_t pid, struct proc *ret)
+bool proc_read(pid_t pid, struct proc *ret)
 {
 	char path[32], text[1024];
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
-	if (slurp(path, text, sizeof text) <= 0)
+	if (read_file(path, text, sizeof text) <= 0)
 		return false;
-	const char *rest = strrchr(text, ')'); /* a program may call itself anything, brackets included */
+	const char *rest = strrchr(text, ')'); /* the last one: the name may have brackets in it */
 	char state;
 	int parent, session;
 	unsigned long long start;
@@ -49,21 +51,15 @@ bool procs_one(pid_t pid, struct proc *ret)
 	return true;
 }
 
-static bool add(struct procs *ps, const struct proc *p)
+static bool add_proc(struct procs *ps, const struct proc *p)
 {
-	if (ps->n == ps->room) {
-		unsigned room = ps->room ? ps->room * 2 : 256;
-		struct proc *more = room > PROCS_MAX ? NULL : realloc(ps->p, room * sizeof *more);
-		if (!more)
-			return false;
-		ps->p = more;
-		ps->room = room;
-	}
+	if (ps->n == PROCS_MAX || !ARRAY_ADD_ROOM(ps->p, ps->room, ps->n))
+		return false;
 	ps->p[ps->n++] = *p;
 	return true;
 }
 
-int procs_read(struct procs *ret)
+int procs_list(struct procs *ret)
 {
 	struct procs ps = { 0 };
 	DIR *d = opendir("/proc");
@@ -74,7 +70,7 @@ int procs_read(struct procs *ret)
 	while (!error && (e = readdir(d))) {
 		struct proc p;
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
-		if (pid > 0 && procs_one(pid, &p) && !add(&ps, &p))
+		if (pid > 0 && proc_read(pid, &p) && !add_proc(&ps, &p))
 			error = ENOMEM;
 	}
 	closedir(d);
@@ -96,34 +92,34 @@ static int by_pid(const void *a, const void *b)
 	return ((const struct proc *)a)->pid - ((const struct proc *)b)->pid;
 }
 
-void procs_spread(struct procs *ps)
+void procs_mark_descendants(struct procs *ps)
 {
 	qsort(ps->p, ps->n, sizeof *ps->p, by_pid);
 	for (bool more = true; more;) {
 		more = false;
 		for (unsigned i = 0; i < ps->n; i++) {
 			struct proc key = { .pid = ps->p[i].parent };
-			if (ps->p[i].ours)
+			if (ps->p[i].marked)
 				continue;
 			const struct proc *parent = bsearch(&key, ps->p, ps->n, sizeof key, by_pid);
-			ps->p[i].ours = parent && parent->ours;
-			more |= ps->p[i].ours;
+			ps->p[i].marked = parent && parent->marked;
+			more |= ps->p[i].marked;
 		}
 	}
 }
 
-void procs_signal(const struct proc *p, int sig)
+void proc_signal(const struct proc *p, int sig)
 {
 	struct proc now;
 	int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (fd < 0)
 		return;
-	if (procs_one(p->pid, &now) && now.start == p->start)
+	if (proc_read(p->pid, &now) && now.start == p->start)
 		syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
 	close(fd);
 }
 
-bool procs_has_env(pid_t pid, const char *entry)
+bool proc_has_env(pid_t pid, const char *entry)
 {
 	char path[32], piece[65536];
 	size_t n = strlen(entry) + 1, have = 0;
@@ -135,7 +131,7 @@ bool procs_has_env(pid_t pid, const char *entry)
 	for (ssize_t k; !found && (k = read(fd, piece + have, sizeof piece - have)) > 0;) {
 		have += (size_t)k;
 		found = memmem(piece, have, entry, n) != NULL;
-		size_t keep = have < n ? have : n; /* it may lie across two pieces */
+		size_t keep = have < n ? have : n; /* the entry may lie across two reads */
 		memmove(piece, piece + have - keep, keep);
 		have = keep;
 	}
@@ -143,10 +139,10 @@ bool procs_has_env(pid_t pid, const char *entry)
 	return found;
 }
 
-int procs_boot_id(char ret[static 40])
+int boot_id_read(char ret[static 40])
 {
 	char text[64];
-	if (slurp("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
+	if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof text) < 36)
 		return ENOENT;
 	memcpy(ret, text, 36);
 	ret[36] = 0;

@@ -1,3 +1,4 @@
+/* Starting threads, and asking the scheduler for short time slices. */
 #include "sys/thread.h"
 
 #include <sched.h>
@@ -25,22 +26,22 @@ void thread_cond_init(pthread_cond_t *c)
 	pthread_condattr_destroy(&attr);
 }
 
-/* The C library knows neither the call nor the structure. */
-struct attributes {
+/* struct sched_attr of sched_setattr(2): older C libraries declare neither. */
+struct sched_attributes {
 	uint32_t size, policy;
 	uint64_t flags;
 	int32_t nice;
 	uint32_t priority;
-	uint64_t runtime, deadline, period; /* ns; of an ordinary thread only the first counts: its slice */
+	uint64_t runtime, deadline, period; /* ns; SCHED_OTHER uses only `runtime`, as its slice */
 };
 
-void thread_prompt(void)
+void thread_short_slices(void)
 {
-	struct attributes a = { 0 };
+	struct sched_attributes a = { 0 };
 	if (syscall(SYS_sched_getattr, 0, &a, sizeof a, 0) < 0 || a.policy != SCHED_OTHER)
-		return; /* somebody has seen to it in another way */
+		return; /* the administrator has chosen another policy */
 	a.size = sizeof a;
 	a.runtime = THREAD_SLICE_NS;
 	if (syscall(SYS_sched_setattr, 0, &a, 0) < 0)
-		return; /* then it waits its turn */
+		return; /* the thread keeps the usual slices */
 }

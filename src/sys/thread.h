@@ -1,14 +1,15 @@
 #pragma once
-/* Threads of a store: they take no signals, and wait by the clock nobody sets. */
+/* Threads: how those of the daemon and of the store are started, and how they wait. */
 #include "base/err.h"
 #include "base/limits.h"
 
 #include <pthread.h>
 
+/* Starts a thread with all signals blocked, so that they go to the main thread. */
 must_check enum err thread_start(pthread_t *ret, void *(*main)(void *arg), void *arg);
+/* A condition variable whose timeouts are on CLOCK_MONOTONIC, which nobody can set. */
 void thread_cond_init(pthread_cond_t *c);
 
-/* This thread works in short strokes and shall have the processor soon after it was woken, however many
- * others want it: it asks the scheduler for short slices, which a later Linux gives (6.12); others do
- * without. */
-void thread_prompt(void);
+/* For a thread that works in short bursts and should run soon after it is woken, even on a busy machine: asks
+ * the scheduler for short time slices. Linux before 6.12 ignores the request; a failure does no harm. */
+void thread_short_slices(void);

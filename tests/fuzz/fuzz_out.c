@@ -2,8 +2,8 @@
  * one; a request is read or refused with a reason; nothing secret is repeated in one. */
 #include "fuzz.h"
 #include "out/address.h"
-#include "out/ask.h"
-#include "out/head.h"
+#include "out/headers.h"
+#include "out/request.h"
 #include "out/sign.h"
 
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@ static void address(struct str in)
 	if (known) {
 		assert(memcmp(&ours, &libc, sizeof ours) == 0);
 		enum address_kind kind = address_kind(&ours);
-		assert(address_may(&ours, STR("x"), NULL, 0) == (kind == ADDRESS_PUBLIC));
+		assert(address_allowed(&ours, STR("x"), NULL, 0) == (kind == ADDRESS_PUBLIC));
 	}
 	if (peer_parse(in, &peer, NULL) == OK && !peer.named)
 		assert(net_has(&peer.net, &peer.net.ip) || peer.net.bits < 96);
@@ -35,16 +35,16 @@ static void request(struct str in)
 	struct arena a = { 0 };
 	struct out_request r;
 	struct why why = { 0 };
-	enum err e = ask_read(in, &a, &r, &why);
+	enum err e = out_request_read(in, &a, &r, &why);
 	assert(!e || why.text[0]);
 	if (!e) {
 		struct buf signature = { 0 };
 		assert(r.url.n && r.headers <= OUT_HEADERS_MAX && r.allowed <= OUT_ALLOW_MAX);
-		if (head_check(&r, &why) == OK)
+		if (headers_check(&r, &why) == OK)
 			for (unsigned i = 0; i < r.headers; i++)
 				assert(!memchr(r.header[i].value.p, '\n', r.header[i].value.n) &&
 				       !memchr(r.header[i].name.p, ':', r.header[i].name.n));
-		if (r.secret.n && sign(r.secret, r.id, r.timestamp, r.body, &signature, &why) == OK)
+		if (r.secret.n && sign_webhook(r.secret, r.id, r.timestamp, r.body, &signature, &why) == OK)
 			assert(str_starts(buf_str(&signature), STR("v1,")));
 		buf_free(&signature);
 	}
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct buf signature = { 0 };
 	address(in);
 	request(in);
-	if (sign(in, STR("m"), 1, in, &signature, NULL) == OK)
+	if (sign_webhook(in, STR("m"), 1, in, &signature, NULL) == OK)
 		assert(str_starts(in, STR("whsec_")) || is_space(in.p[0]));
 	buf_free(&signature);
 	return 0;

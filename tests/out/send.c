@@ -93,7 +93,7 @@ TEST(kinds)
 		CHECK_AT(rows[i].line, ip_parse(str_of(rows[i].ip), &ip));
 		enum address_kind kind = address_kind(&ip);
 		CHECK_INT_AT(rows[i].line, kind, rows[i].want);
-		CHECK_INT_AT(rows[i].line, address_may(&ip, STR("x"), NULL, 0), kind == ADDRESS_PUBLIC);
+		CHECK_INT_AT(rows[i].line, address_allowed(&ip, STR("x"), NULL, 0), kind == ADDRESS_PUBLIC);
 	}
 	for (unsigned i = 0; i < ADDRESS_KINDS; i++)
 		CHECK(address_words[i]);
@@ -131,7 +131,7 @@ TEST(who_may_be_spoken_to)
 		CHECK_INT_AT(rows[i].line, peer_parse(STR("192.0.2.1"), &allow[0], NULL), OK);
 		CHECK_INT_AT(rows[i].line, peer_parse(str_of(rows[i].allow), &allow[1], NULL), OK);
 		CHECK_AT(rows[i].line, ip_parse(str_of(rows[i].ip), &ip));
-		CHECK_INT_AT(rows[i].line, address_may(&ip, str_of(rows[i].host), allow, 2), rows[i].may);
+		CHECK_INT_AT(rows[i].line, address_allowed(&ip, str_of(rows[i].host), allow, 2), rows[i].may);
 	}
 }
 
@@ -139,8 +139,9 @@ TEST(signature)
 {
 	struct buf out = { 0 };
 	struct why why = { 0 };
-	CHECK_INT(sign(STR("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), STR("msg_p5jXN8AQM9LWM0D4loKWxJek"),
-		       1614265330, STR("{\"test\": 2432232314}"), &out, &why),
+	CHECK_INT(sign_webhook(STR("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"),
+			       STR("msg_p5jXN8AQM9LWM0D4loKWxJek"), 1614265330, STR("{\"test\": 2432232314}"),
+			       &out, &why),
 		  OK);
 	CHECK(str_eq(buf_str(&out), STR("v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")));
 	buf_free(&out);

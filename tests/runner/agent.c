@@ -1,12 +1,12 @@
 /* Stand-ins for agents that misbehave.
  *
  *	agent tree FILE		forks twice, each in a session of its own, all deaf to SIGTERM and shouting
- *without end; the pids of all go into FILE, a line each agent leave FILE	the same, but the first
- *process ends at once, with 0 agent orphan FILE	a grandchild in a session of its own, silent, deaf to
- *SIGTERM; both note themselves agent strip FILE	the same with an empty environment agent shout BYTES
- *so many bytes of numbered lines agent pieces TEXT	one byte at a time agent fds		its open
- *descriptors, a line each agent signals		those blocked or ignored agent bomb FILE
- *forks again whenever a child dies, deaf to SIGTERM
+ * without end; the pids of all go into FILE, a line each agent leave FILE	the same, but the first
+ * process ends at once, with 0 agent orphan FILE	a grandchild in a session of its own, silent, deaf to
+ * SIGTERM; both note themselves agent strip FILE	the same with an empty environment agent shout BYTES
+ * so many bytes of numbered lines agent pieces TEXT	one byte at a time agent fds		its open
+ * descriptors, a line each agent signals		those blocked or ignored agent bomb FILE
+ * forks again whenever a child dies, deaf to SIGTERM
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* Daemons and launchers that die, and machines that start again: runs do not notice. */
 #include "core/model.h"
 #include "rig.h"
-#include "runfile/birth.h"
-#include "runfile/record.h"
+#include "runfile/create.h"
+#include "runfile/sections.h"
 #include "sys/clock.h"
 #include "sys/procs.h"
 
@@ -27,7 +27,7 @@ static pid_t launcher_pid(pid_t parent)
 {
 	struct procs ps;
 	struct proc found = { 0 };
-	if (procs_read(&ps) != 0)
+	if (procs_list(&ps) != 0)
 		return 0;
 	for (unsigned i = 0; i < ps.n; i++)
 		if (ps.p[i].parent == parent && !ps.p[i].dead && ps.p[i].start >= found.start &&
@@ -126,7 +126,13 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	struct rn_says s = rig_next(&g); /* the run is untouched, the start waits */
 	CHECK(s.say == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_DONE);
 	CHECK(rig_quiet(&g, 100));
-	rig_give_launcher(&g);
+	CHECK(!runner_keep_launcher(g.r, "/nonexistent/rota-launcher"));
+	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
+	CHECK(strstr(why.text, "/nonexistent/rota-launcher"));
+	CHECK(!runner_keep_launcher(g.r, rig_launcher)); /* too soon after the failed start */
+	CHECK(rig_quiet(&g, RUNNER_LAUNCHER_MS));
+	CHECK(runner_keep_launcher(g.r, rig_launcher));
+	CHECK(runner_keep_launcher(g.r, rig_launcher)); /* and does nothing while there is one */
 	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
 	s = rig_next(&g);
 	CHECK(s.say == RN_BORN && s.run == 2);
@@ -260,10 +266,10 @@ static void plant(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint
 				 .shim_start = start,
 				 .agent = pid,
 				 .agent_start = start };
-	CHECK_INT(record_birth(block, &f), 0);
-	int dir = birth_directory(g->runs, run, false);
+	CHECK_INT(runfile_birth_section(block, &f), 0);
+	int dir = runfile_open_directory(g->runs, run, false);
 	runfile_name(name, run, 1, "run");
-	int fd = birth(dir, name, block, false);
+	int fd = runfile_create(dir, name, block, false);
 	CHECK(fd >= 0);
 	close(dir);
 	if (!lock)
@@ -276,13 +282,13 @@ TEST(after_a_reboot_what_left_no_record_is_lost)
 	rig_begin(&g);
 	/* Its pid is given to somebody else now: to us. */
 	struct proc self;
-	CHECK(procs_one(getpid(), &self));
+	CHECK(proc_read(getpid(), &self));
 	plant(&g, 1, "00000000-0000-0000-0000-000000000000", self.pid, self.start, false);
 	rig_ask(&g, RN_PROBE, 1, 1, 0);
 	CHECK_INT(rig_next(&g).say, RN_LOST);
 	/* The same boot, and the pid was given away: nobody is hurt. */
 	char boot[40];
-	CHECK_INT(procs_boot_id(boot), 0);
+	CHECK_INT(boot_id_read(boot), 0);
 	pid_t stranger = fork();
 	if (stranger == 0) {
 		setsid();
@@ -304,7 +310,7 @@ TEST(the_lock_judges_life_whatever_the_pid_says)
 	struct rig g = { 0 };
 	rig_begin(&g);
 	char boot[40];
-	CHECK_INT(procs_boot_id(boot), 0);
+	CHECK_INT(boot_id_read(boot), 0);
 	fflush(NULL);
 	pid_t holder = fork();
 	if (holder == 0) {
@@ -316,7 +322,7 @@ TEST(the_lock_judges_life_whatever_the_pid_says)
 	enum run_life life = LIFE_ABSENT;
 	struct why why;
 	for (int i = 0; i < 500 && life != LIFE_ALIVE; i++) {
-		CHECK_INT(runfile_look(g.runs, 1, 1, &life, &f, &why), OK);
+		CHECK_INT(runfile_read(g.runs, 1, 1, &life, &f, &why), OK);
 		rig_sleep(5);
 	}
 	rig_ask(&g, RN_PROBE, 1, 1, 0);
@@ -353,11 +359,11 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 		runfile_path(&path, g.runs, i + 1, 1, "run");
 		int fd = open(path.p, O_RDWR);
 		CHECK(pwrite(fd, zeros, rows[i].n, (off_t)rows[i].at) == (ssize_t)rows[i].n);
-		CHECK_INT(birth_lock(fd), 0);
+		CHECK_INT(runfile_lock(fd), 0);
 		struct runfile f;
 		enum run_life life;
 		struct why why;
-		CHECK_INT(runfile_look(g.runs, i + 1, 1, &life, &f, &why), OK);
+		CHECK_INT(runfile_read(g.runs, i + 1, 1, &life, &f, &why), OK);
 		CHECK_INT(life, rows[i].say == RN_EXIT ? LIFE_ENDED : LIFE_ALIVE);
 		close(fd);
 		rig_ask(&g, RN_PROBE, i + 1, 1, 0);
@@ -410,13 +416,13 @@ static unsigned kill_shims(uint64_t *seed)
 {
 	struct procs ps;
 	unsigned n = 0;
-	if (procs_read(&ps) != 0)
+	if (procs_list(&ps) != 0)
 		return 0;
 	for (unsigned i = 0; i < ps.n; i++)
-		ps.p[i].ours = ps.p[i].pid == getpid();
-	procs_spread(&ps);
+		ps.p[i].marked = ps.p[i].pid == getpid();
+	procs_mark_descendants(&ps);
 	for (unsigned i = 0; i < ps.n; i++)
-		if (ps.p[i].ours && !ps.p[i].dead && test_random(seed) % 3 == 0 &&
+		if (ps.p[i].marked && !ps.p[i].dead && test_random(seed) % 3 == 0 &&
 		    (!strcmp(ps.p[i].name, "rota-shim") || is_run(ps.p[i].name)))
 			n += kill(ps.p[i].pid, SIGKILL) == 0;
 	procs_free(&ps);

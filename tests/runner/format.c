@@ -2,7 +2,7 @@
 #include "core/model.h"
 #include "exec/rundir.h"
 #include "runfile/read.h"
-#include "runfile/record.h"
+#include "runfile/sections.h"
 #include "shim/log.h"
 #include "shim/redact.h"
 #include "test.h"
@@ -49,7 +49,7 @@ TEST(version_1_is_read)
 	CHECK_INT(f.output, 123456789);
 	CHECK_INT(f.left_out, 118000000);
 	CHECK_STR(f.note, "a note with words");
-	runfile_says(&f, &s);
+	runfile_outcome(&f, &s);
 	CHECK(s.say == RN_EXIT && s.outcome == OUTCOME_KILLED && s.reason == REASON_REPLACED);
 	CHECK_INT(s.ended.us, 1763228060123456);
 	CHECK_INT(s.exit_code, 128 + 15);
@@ -80,10 +80,10 @@ TEST(exit_codes_are_told_where_there_is_one)
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		struct rn_says s;
-		runfile_says(&(struct runfile){ .cause = rows[i].cause,
-						.status = rows[i].status,
-						.signal = rows[i].signal },
-			     &s);
+		runfile_outcome(&(struct runfile){ .cause = rows[i].cause,
+						   .status = rows[i].status,
+						   .signal = rows[i].signal },
+				&s);
 		CHECK_INT_AT(rows[i].line, s.exit_code, rows[i].want);
 	}
 }

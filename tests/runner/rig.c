@@ -88,14 +88,14 @@ static unsigned sweep_up(void)
 		while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
 			;
 		struct procs ps;
-		if (procs_read(&ps) != 0)
+		if (procs_list(&ps) != 0)
 			return left;
 		for (unsigned i = 0; i < ps.n; i++)
-			ps.p[i].ours = ps.p[i].pid == getpid();
-		procs_spread(&ps);
+			ps.p[i].marked = ps.p[i].pid == getpid();
+		procs_mark_descendants(&ps);
 		unsigned found = 0;
 		for (unsigned i = 0; i < ps.n; i++)
-			if (ps.p[i].ours && ps.p[i].pid != getpid() && !ps.p[i].dead) {
+			if (ps.p[i].marked && ps.p[i].pid != getpid() && !ps.p[i].dead) {
 				found++;
 				if (round > 20) /* shims that are just about to end may */
 					kill(ps.p[i].pid, SIGKILL);
@@ -207,7 +207,7 @@ struct runfile rig_runfile(struct rig *g, uint64_t run, unsigned attempt)
 	struct runfile f = { 0 };
 	enum run_life life;
 	struct why why;
-	CHECK_INT(runfile_look(g->runs, run, attempt, &life, &f, &why), OK);
+	CHECK_INT(runfile_read(g->runs, run, attempt, &life, &f, &why), OK);
 	return f;
 }
 
@@ -237,7 +237,7 @@ unsigned rig_lines(struct rig *g, const char *name, unsigned lines, pid_t *pids,
 bool rig_alive(pid_t pid)
 {
 	struct proc p;
-	return procs_one(pid, &p) && !p.dead;
+	return proc_read(pid, &p) && !p.dead;
 }
 
 bool rig_all_dead(const pid_t *pids, unsigned n, int ms)

@@ -5,13 +5,13 @@
 /* Processes by pid; parent -1: there is no such process. At the look of the number `change` one gets another
  * parent, and one goes. */
 struct world {
-	struct kin at[8];
+	struct ancestor at[8];
 	unsigned looks, change;
 	pid_t changed, parent, gone;
 	bool none; /* no descriptor is left */
 };
 
-static enum err look(void *ctx, pid_t pid, struct kin *ret)
+static enum err look(void *ctx, pid_t pid, struct ancestor *ret)
 {
 	struct world *w = ctx;
 	if (w->none)
@@ -26,9 +26,9 @@ static enum err look(void *ctx, pid_t pid, struct kin *ret)
 	return OK;
 }
 
-static struct kin kin(pid_t parent, uint64_t start, uint64_t run)
+static struct ancestor kin(pid_t parent, uint64_t start, uint64_t run)
 {
-	return (struct kin){ .parent = parent, .start = start, .shim = { run, run ? 1u : 0u } };
+	return (struct ancestor){ .parent = parent, .start = start, .shim = { run, run ? 1u : 0u } };
 }
 
 /* 1 init, 2 a session of a person's, 3 his client; 4 the shim of r12, 5 an agent, 6 its client. */

@@ -56,7 +56,7 @@ static bool tell_check(struct buf *out, const char *runs, const struct run_row *
 	enum run_life life;
 	struct why why;
 	attempt |= RUN_CHECK;
-	if (runfile_look(runs, r->run, attempt, &life, &f, &why) || life == LIFE_ABSENT)
+	if (runfile_read(runs, r->run, attempt, &life, &f, &why) || life == LIFE_ABSENT)
 		return false;
 	const char *cause = f.exit_version ? run_cause_word((unsigned)f.cause) : NULL;
 	buf_addf(out, ",\"check\":{\"attempt\":%u", attempt & ~(unsigned)RUN_CHECK);
@@ -99,7 +99,7 @@ static void tell_answer(struct op_call *call, const char *runs, const struct run
 	struct str text = { 0 };
 	struct why why;
 	if (r->state != RUN_FINISHED ||
-	    tail_read(runs, r->run, r->attempt, "out", ANSWER_BYTES_MAX, call->arena, &text, &why))
+	    runfile_tail(runs, r->run, r->attempt, "out", ANSWER_BYTES_MAX, call->arena, &text, &why))
 		text = (struct str){ 0 };
 	tell_str(&call->answer, "answer", text);
 }
@@ -111,7 +111,7 @@ static void tell_attempt(struct buf *out, const char *runs, const struct run_row
 	enum run_life life;
 	struct why why;
 	*f = (struct runfile){ 0 };
-	if (runfile_look(runs, r->run, attempt, &life, f, &why) || life == LIFE_ABSENT)
+	if (runfile_read(runs, r->run, attempt, &life, f, &why) || life == LIFE_ABSENT)
 		*f = (struct runfile){ 0 };
 	bool over = f->exit_version != 0, by_itself = over && f->cause == CAUSE_EXIT;
 	const char *cause = over ? run_cause_word((unsigned)f->cause) : NULL;

@@ -141,7 +141,7 @@ static bool is_pruned(struct op_call *call, struct api *api, const struct run_ro
 	struct runfile f = { 0 };
 	enum run_life life = LIFE_ALIVE;
 	return run->state == RUN_FINISHED && run->started.us &&
-	       runfile_look(daemon_runs(api_daemon(api)), run->run, run->attempt, &life, &f, call->why) ==
+	       runfile_read(daemon_runs(api_daemon(api)), run->run, run->attempt, &life, &f, call->why) ==
 		       OK &&
 	       life == LIFE_ABSENT;
 }

@@ -251,7 +251,7 @@ static struct str why_unborn(const char *dir, const struct message_row *n, struc
 {
 	enum run_life life;
 	struct why why;
-	if (runfile_look(dir, n->number, n->attempts + 1, &life, f, &why) || life != LIFE_ENDED ||
+	if (runfile_read(dir, n->number, n->attempts + 1, &life, f, &why) || life != LIFE_ENDED ||
 	    f->cause != CAUSE_UNBORN)
 		return (struct str){ 0 };
 	return str_of(f->note);
@@ -264,7 +264,7 @@ void delivery_judge(const struct message_row *n, const struct rn_says *says, con
 	bool request = is_request(n), ended = says->say == RN_EXIT && says->exit_code >= 0;
 	bool late = says->say == RN_EXIT && says->reason == REASON_TIMEOUT;
 	unsigned attempt = n->attempts + 1;
-	log_tail(dir, n->number, attempt, ERRAND_LOG_BYTES, &log);
+	runfile_log_tail(dir, n->number, attempt, ERRAND_LOG_BYTES, &log);
 	struct str line = last_line(request ? own_line(buf_str(&log)) : buf_str(&log));
 	struct runfile file = { 0 };
 	struct str unborn = !ended ? why_unborn(dir, n, &file) : (struct str){ 0 };

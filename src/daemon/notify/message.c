@@ -291,7 +291,7 @@ static enum err add_ping(const struct message_source *s, const struct about *abo
 	if (!about->ping.n)
 		return OK;
 	if (!started && r->attempt)
-		log_tail(s->runs, r->run, r->attempt, PING_OUTPUT_BYTES, &output);
+		runfile_log_tail(s->runs, r->run, r->attempt, PING_OUTPUT_BYTES, &output);
 	const char *url = ping_url(list->arena, about->ping, r, started ? "/start" : good ? "" : "/fail");
 	const char *origin =
 		arena_printf(list->arena, "s%llu.%u", (unsigned long long)about->sid, about->rev);

@@ -645,13 +645,13 @@ static bool sweep(void *ctx, struct run_files *f)
 		struct runfile file = { 0 };
 		enum run_life life = LIFE_ALIVE;
 		if (!strcmp(f->file[i].kind, "run") &&
-		    (runfile_look(p->options.dir, f->run, f->file[i].attempt, &life, &file, &why) ||
+		    (runfile_read(p->options.dir, f->run, f->file[i].attempt, &life, &file, &why) ||
 		     life == LIFE_ALIVE))
 			return true;
 		if (!e && n.state == MESSAGE_WAITING && f->file[i].attempt > n.attempts)
 			return true; /* it is taken up again */
 	}
-	runfiles_remove(f, false);
+	runfile_remove(f, false);
 	return true;
 }
 
@@ -660,7 +660,7 @@ static void *work(void *arg)
 	struct notifier *p = arg;
 	struct why why;
 	uint64_t times;
-	if (runfiles_walk(p->options.dir, 0, sweep, p, &why))
+	if (runfile_walk(p->options.dir, 0, sweep, p, &why))
 		p->again = true; /* they are in nobody's way */
 	while (!atomic_load(&p->stop)) {
 		struct pollfd fds[] = { { .fd = p->bell, .events = POLLIN },

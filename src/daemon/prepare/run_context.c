@@ -25,8 +25,8 @@ static enum err read_previous(const struct context_source *g, struct arena *a, s
 	if (e || !list.n)
 		return e;
 	s->previous = list.item;
-	e = tail_read(g->runs, list.item[0].run, list.item[0].attempt, "out", ANSWER_BYTES_MAX, a, &s->result,
-		      why);
+	e = runfile_tail(g->runs, list.item[0].run, list.item[0].attempt, "out", ANSWER_BYTES_MAX, a,
+			 &s->result, why);
 	return e == E_IO ? OK : e; /* what cannot be read is no reason not to run */
 }
 

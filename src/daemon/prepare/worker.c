@@ -295,7 +295,7 @@ static void *work(void *arg)
 	struct pollfd bell = { mailbox_fd(d->mail), POLLIN, 0 };
 	while (!atomic_load(&d->stop)) {
 		if (poll(&bell, 1, d->late ? DESK_PAUSE_MS : -1) > 0)
-			mailbox_empty(d->mail);
+			mailbox_run(d->mail);
 		try_late_ones(d);
 	}
 	return NULL;
@@ -344,7 +344,7 @@ static void drop_mail(struct prepare_worker *d)
 {
 	mail_fn *fn;
 	void *arg;
-	while (d->mail && mailbox_take(d->mail, &fn, &arg)) {
+	while (d->mail && mailbox_pop(d->mail, &fn, &arg)) {
 		struct errand *errand = arg;
 		if (fn == nothing || fn == reread_zones)
 			continue;
@@ -402,7 +402,7 @@ enum err prepare_ask(struct prepare_worker *d, const struct rn_req *r)
 		return E_NOMEM;
 	*errand = (struct errand){ .desk = d, .ask = *r };
 	/* There may be any number of questions: they leave room for attempts. */
-	enum err e = mailbox_put_leaving(d->mail, DESK_ROOM, do_ask, errand);
+	enum err e = mailbox_put_reserving(d->mail, DESK_ROOM, do_ask, errand);
 	if (e)
 		free(errand);
 	return e == E_LIMIT ? E_BUSY : e;
@@ -437,7 +437,7 @@ enum err prepare_call(struct prepare_worker *d, prepare_fn *fn, void *arg)
 		return E_NOMEM;
 	*errand = (struct errand){ .desk = d, .fn = fn, .arg = arg };
 	/* Attempts and compilations are never turned away for it: they would be taken for failures. */
-	enum err e = mailbox_put_leaving(d->mail, DESK_ROOM, do_call, errand);
+	enum err e = mailbox_put_reserving(d->mail, DESK_ROOM, do_call, errand);
 	if (e)
 		free(errand);
 	return e == E_LIMIT ? E_BUSY : e;

@@ -17,7 +17,7 @@ static enum err last_attempt(const char *runs, uint64_t run, uint16_t *attempt, 
 	enum run_life life = LIFE_ALIVE;
 	for (unsigned n = *attempt + 1u; n <= UINT16_MAX; n++) {
 		struct runfile f = { 0 };
-		enum err e = runfile_look(runs, run, n, &life, &f, why);
+		enum err e = runfile_read(runs, run, n, &life, &f, why);
 		if (e || life == LIFE_ABSENT || f.cause == CAUSE_BURNT)
 			return e;
 		*attempt = (uint16_t)n;
@@ -94,7 +94,7 @@ static bool stop(void *ctx, struct run_files *files)
 		struct runfile f = { 0 };
 		struct why why;
 		if (strcmp(files->file[i].kind, "run") != 0 ||
-		    runfile_look(s->ask->runs, files->run, q.attempt, &life, &f, &why) ||
+		    runfile_read(s->ask->runs, files->run, q.attempt, &life, &f, &why) ||
 		    (life != LIFE_ALIVE && life != LIFE_DEAD))
 			continue;
 		if (runner_submit(s->ask->runner, &q) == OK)
@@ -124,7 +124,7 @@ enum err restore_check_settle(const struct restore_check_ask *ask, unsigned *sto
 	struct strays s = { .ask = ask };
 	enum err e = bring_up_all(ask, why);
 	if (!e)
-		e = runfiles_walk(ask->runs, ask->past->restored_run + 1, stop, &s, why);
+		e = runfile_walk(ask->runs, ask->past->restored_run + 1, stop, &s, why);
 	if (!e && wait_for_ends(ask->runner))
 		e = copy_settled(ask->database, why);
 	if (!e)

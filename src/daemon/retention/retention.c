@@ -162,7 +162,7 @@ static bool is_alive(const struct retention *r, const struct run_files *f)
 		enum run_life life = LIFE_ALIVE;
 		struct why why;
 		if (!strcmp(f->file[i].kind, "run") &&
-		    (runfile_look(r->options.runs, f->run, f->file[i].attempt, &life, &file, &why) ||
+		    (runfile_read(r->options.runs, f->run, f->file[i].attempt, &life, &file, &why) ||
 		     life == LIFE_ALIVE))
 			return true;
 	}
@@ -192,7 +192,7 @@ static bool sweep(void *ctx, struct run_files *f)
 	if (!b->by_size)
 		b->bytes += f->bytes;
 	if ((b->by_size || f->touched <= b->by.us) && may_go(b, f, &keep_result)) {
-		uint64_t bytes = runfiles_remove(f, keep_result);
+		uint64_t bytes = runfile_remove(f, keep_result);
 		b->bytes -= bytes < b->bytes ? bytes : b->bytes;
 		b->removed += f->files;
 	}
@@ -207,10 +207,10 @@ static void prune_files(struct retention *r, struct wall by)
 	struct broom b = { .r = r, .by = by };
 	struct why why;
 	/* What cannot be read is trouble that the runner tells of. */
-	if (runfiles_walk(r->options.runs, 0, sweep, &b, &why) || b.bytes <= (uint64_t)r->options.logs_bytes)
+	if (runfile_walk(r->options.runs, 0, sweep, &b, &why) || b.bytes <= (uint64_t)r->options.logs_bytes)
 		return;
 	b.by_size = true;
-	if (runfiles_walk(r->options.runs, 0, sweep, &b, &why))
+	if (runfile_walk(r->options.runs, 0, sweep, &b, &why))
 		return;
 }
 

@@ -56,7 +56,7 @@ enum err restore_check(struct daemon *d, struct why *why)
 	unsigned stopped = 0;
 	char *file = datadir_path(d->options.data, "generation");
 	ask.generation = file;
-	enum err e = file ? runfiles_last(d->runs, &ask.last_run, why) : E_NOMEM;
+	enum err e = file ? runfile_last_run(d->runs, &ask.last_run, why) : E_NOMEM;
 	if (!e)
 		e = copy_open(&ask, &past, why);
 	free(file);

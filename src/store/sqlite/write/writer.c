@@ -151,7 +151,7 @@ static void *work(void *arg)
 {
 	struct writer *w = arg;
 	bool end = false;
-	thread_prompt();
+	thread_short_slices();
 	while (!end) {
 		int ms = w->file > w->tuning.wal_lull ? (int)w->tuning.lull_ms : -1;
 		unsigned n = queue_take(w->queue, w->group, w->tuning.group, ms, &end);

@@ -48,7 +48,8 @@ struct runner {
 	char boot[40];
 	int epoll, timer, ready; /* ready: an eventfd, set while there is something to say */
 	struct launcher launcher;
-	int64_t heard; /* of a launcher, the last time */
+	int64_t launcher_at; /* runner_keep_launcher starts none before */
+	int64_t heard;       /* of a launcher, the last time */
 	struct slot *slot;
 	uint32_t slots, used, *spare; /* spare: indices of free slots */
 	uint32_t spares;

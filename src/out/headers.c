@@ -1,4 +1,4 @@
-#include "out/head.h"
+#include "out/headers.h"
 
 /* They say how the message is put together, or where it goes. */
 static const char *const ours[] = { "connection",        "content-length", "expect", "host",
@@ -32,7 +32,7 @@ static bool is_value(struct str s)
 	return true;
 }
 
-bool head_has(const struct out_request *r, struct str name)
+bool headers_have(const struct out_request *r, struct str name)
 {
 	for (unsigned i = 0; i < r->headers; i++)
 		if (str_ieq(r->header[i].name, name))
@@ -40,7 +40,7 @@ bool head_has(const struct out_request *r, struct str name)
 	return false;
 }
 
-enum err head_check(const struct out_request *r, struct why *why)
+enum err headers_check(const struct out_request *r, struct why *why)
 {
 	size_t bytes = 0;
 	for (unsigned i = 0; i < r->headers; i++) {
@@ -64,7 +64,7 @@ enum err head_check(const struct out_request *r, struct why *why)
 	return OK;
 }
 
-bool head_travels(struct str name)
+bool header_is_harmless(struct str name)
 {
 	return among(name, harmless, ARRAY_LEN(harmless));
 }

@@ -1,4 +1,4 @@
-#include "runfile/birth.h"
+#include "runfile/create.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@ static int flush_parent(const char *runs)
 	return e;
 }
 
-int birth_directory(const char *runs, uint64_t run, bool flush)
+int runfile_open_directory(const char *runs, uint64_t run, bool flush)
 {
 	char bucket[RUNFILE_NAME_MAX], path[4096];
 	runfile_bucket(bucket, run);
@@ -34,13 +34,13 @@ int birth_directory(const char *runs, uint64_t run, bool flush)
 	return fd >= 0 ? fd : -errno;
 }
 
-int birth_unnamed(int dir)
+int runfile_open_unnamed(int dir)
 {
 	int fd = openat(dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	return fd >= 0 ? fd : -errno;
 }
 
-int birth_name(int fd, int dir, const char *name)
+int runfile_link(int fd, int dir, const char *name)
 {
 	char self[32];
 	snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
@@ -52,13 +52,13 @@ static struct flock whole(void)
 	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
 }
 
-int birth_lock(int fd)
+int runfile_lock(int fd)
 {
 	struct flock l = whole();
 	return fcntl(fd, F_OFD_SETLK, &l) == 0 ? 0 : errno;
 }
 
-bool birth_locked(int fd)
+bool runfile_is_locked(int fd)
 {
 	struct flock l = whole();
 	return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
@@ -73,9 +73,9 @@ static int fill(int fd, int dir, const char *name, const char *block, bool flush
 	ssize_t n = pwrite(fd, block, RUNFILE_BYTES, 0);
 	if (n != RUNFILE_BYTES)
 		return n < 0 ? errno : ENOSPC;
-	int e = birth_lock(fd);
+	int e = runfile_lock(fd);
 	if (!e)
-		e = birth_name(fd, dir, name);
+		e = runfile_link(fd, dir, name);
 	/* Flushed after it was named, so that one commit of the journal carries both. */
 	if (!e && flush && (fsync(fd) != 0 || fsync(dir) != 0)) {
 		e = errno;
@@ -84,9 +84,9 @@ static int fill(int fd, int dir, const char *name, const char *block, bool flush
 	return e;
 }
 
-int birth(int dir, const char *name, const char block[static RUNFILE_BYTES], bool flush)
+int runfile_create(int dir, const char *name, const char block[static RUNFILE_BYTES], bool flush)
 {
-	int fd = birth_unnamed(dir);
+	int fd = runfile_open_unnamed(dir);
 	if (fd < 0)
 		return fd;
 	int e = fill(fd, dir, name, block, flush);

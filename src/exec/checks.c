@@ -2,7 +2,7 @@
  * as runs do, and whoever asks next finds it. Its run file is no promise that it is executed once: a question
  * that was answered is asked again if somebody wants to know again. */
 #include "core/model.h"
-#include "exec/runner_inner.h"
+#include "exec/internal.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -24,6 +24,6 @@ struct exit_facts {
 };
 
 /* A block with its birth section; the exit section is empty. 0, or ENAMETOOLONG. */
-int record_birth(char block[static RUNFILE_BYTES], const struct birth_facts *f);
+int runfile_birth_section(char block[static RUNFILE_BYTES], const struct birth_facts *f);
 /* Over an exit section of zeros. */
-void record_exit(char section[static RUNFILE_SECTION], const struct exit_facts *f);
+void runfile_exit_section(char section[static RUNFILE_SECTION], const struct exit_facts *f);

@@ -1,10 +1,10 @@
-#include "runfile/record.h"
+#include "runfile/sections.h"
 
 #include <errno.h>
 
 typedef unsigned long long ull;
 
-int record_birth(char block[static RUNFILE_BYTES], const struct birth_facts *f)
+int runfile_birth_section(char block[static RUNFILE_BYTES], const struct birth_facts *f)
 {
 	memset(block, 0, RUNFILE_BYTES);
 	int n = snprintf(block, RUNFILE_SECTION,
@@ -19,7 +19,7 @@ int record_birth(char block[static RUNFILE_BYTES], const struct birth_facts *f)
 	return 0;
 }
 
-void record_exit(char section[static RUNFILE_SECTION], const struct exit_facts *f)
+void runfile_exit_section(char section[static RUNFILE_SECTION], const struct exit_facts *f)
 {
 	char note[sizeof f->note];
 	size_t i = 0;

@@ -1,5 +1,5 @@
 #include "core/model.h"
-#include "exec/runner_inner.h"
+#include "exec/internal.h"
 #include "runfile/outbox.h"
 #include "sys/clock.h"
 #include "sys/procs.h"
@@ -71,7 +71,7 @@ static int open_shim(const struct runfile *f)
 	if (!f->version || f->pid <= 0)
 		return -1;
 	int fd = (int)syscall(SYS_pidfd_open, (pid_t)f->pid, 0);
-	if (fd >= 0 && procs_one((pid_t)f->pid, &p) && p.start == f->start)
+	if (fd >= 0 && proc_read((pid_t)f->pid, &p) && p.start == f->start)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -114,7 +114,7 @@ static bool says_it_failed(const struct runner *r, const struct slot *s)
 static void ended(struct runner *r, struct slot *s, const struct runfile *f)
 {
 	struct rn_says says;
-	runfile_says(f, &says);
+	runfile_outcome(f, &says);
 	says.run = s->run;
 	says.attempt = s->attempt;
 	if (check_is_old(s)) {
@@ -164,7 +164,7 @@ void life_look(struct runner *r, struct slot *s)
 	struct runfile f = { 0 };
 	enum run_life life;
 	struct why why;
-	if (runfile_look(r->runs, s->run, s->attempt, &life, &f, &why) != OK) {
+	if (runfile_read(r->runs, s->run, s->attempt, &life, &f, &why) != OK) {
 		runner_trouble_set(r, TROUBLE_FILES, "%s", why.text);
 		runner_later(s, SLOT_LOOK);
 		return;

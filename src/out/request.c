@@ -1,4 +1,4 @@
-#include "out/ask.h"
+#include "out/request.h"
 #include "base/json.h"
 
 #define IN_REQUEST(field) offsetof(struct out_request, field)
@@ -148,7 +148,7 @@ static enum err take(struct out_request *r, const struct val_pair *p, struct are
 	return rows[i].set(r, &rows[i], &p->value, a, why);
 }
 
-enum err ask_read(struct str text, struct arena *a, struct out_request *ret, struct why *why)
+enum err out_request_read(struct str text, struct arena *a, struct out_request *ret, struct why *why)
 {
 	struct out_request r = { 0 };
 	struct val v;

@@ -1,4 +1,4 @@
-#include "exec/runner_inner.h"
+#include "exec/internal.h"
 #include "port/launch.h"
 #include "sys/clock.h"
 
@@ -71,7 +71,7 @@ void launch_sweep(struct runner *r, struct slot *s)
 	s->at = INT64_MAX;
 	if (!runner_has_launcher(r))
 		return; /* the next one will be told */
-	if (runfile_look(r->runs, s->run, s->attempt, &life, &f, &why) != OK || life != LIFE_DEAD ||
+	if (runfile_read(r->runs, s->run, s->attempt, &life, &f, &why) != OK || life != LIFE_DEAD ||
 	    launch_render_sweep(&r->c.place, &f, s->run, s->attempt, &memfd, &why) != OK) {
 		runner_later(s, SLOT_LOOK);
 		return;
@@ -177,7 +177,7 @@ void launch_overdue(struct runner *r, struct slot *s)
 	struct runfile f;
 	enum run_life life;
 	struct why why;
-	if (s->state == SLOT_SENT && runfile_look(r->runs, s->run, s->attempt, &life, &f, &why) == OK &&
+	if (s->state == SLOT_SENT && runfile_read(r->runs, s->run, s->attempt, &life, &f, &why) == OK &&
 	    life != LIFE_ABSENT) {
 		life_look(r, s);
 		return;
