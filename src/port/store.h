@@ -490,7 +490,7 @@ struct load_item {
 			 * happened between the copy and then is not known to it. Of its runs, those up to
 			 * this number are of the time before. */
 			struct wall restored;
-			uint64_t restore_check_run;
+			uint64_t restored_run;
 		} done;
 	};
 };

@@ -180,11 +180,11 @@ TEST(a_database_that_was_put_back_is_found_out)
 		CHECK_INT(past.older, rows[i].older);
 		CHECK_INT(past.strays, rows[i].older);
 		CHECK_INT(past.restored.us, rows[i].older ? 1000 : 0);
-		CHECK_INT(past.restore_check_run, rows[i].older ? 7 : 0);
+		CHECK_INT(past.restored_run, rows[i].older ? 7 : 0);
 		CHECK_INT(p.rig.ops->load(p.rig.store, read_done, &done), OK);
 		CHECK_INT(done.done.last_run, rows[i].older ? 4095 : 7);
 		CHECK_INT(done.done.restored.us, past.restored.us);
-		CHECK_INT(done.done.restore_check_run, past.restore_check_run);
+		CHECK_INT(done.done.restored_run, past.restored_run);
 		/* Once. */
 		uint64_t last = rows[i].older ? 4095 : 7;
 		past = open_past(&p, last, 2000);

@@ -70,14 +70,14 @@ static void load_run(struct engine *e, uint64_t run, uint64_t sid, enum run_stat
 	engine_load(e, &item);
 }
 
-static void load_done(struct engine *e, struct wall restored, uint64_t restore_check_run)
+static void load_done(struct engine *e, struct wall restored, uint64_t restored_run)
 {
 	struct load_item item = { .kind = LOAD_DONE };
 	item.done.last_run = 4095;
 	item.done.last_sid = 100;
 	item.done.last_end = 100;
 	item.done.restored = restored;
-	item.done.restore_check_run = restore_check_run;
+	item.done.restored_run = restored_run;
 	engine_load(e, &item);
 }
 

@@ -401,7 +401,7 @@ void engine_load(struct engine *e, const struct load_item *item)
 		e->last_sid = item->done.last_sid;
 		e->last_end = item->done.last_end;
 		e->restored = item->done.restored;
-		e->restore_check_run = item->done.restore_check_run;
+		e->restored_run = item->done.restored_run;
 		break;
 	}
 }

@@ -158,10 +158,10 @@ struct engine {
 	int64_t skew, last_skew; /* wall - boot: as last believed, and as last seen */
 	int64_t most_skew;       /* as ever believed, or by what is on record: a clock behind it is wrong */
 	struct wall loaded, stepped, resumed, stalled; /* lateness up to these instants has that cause */
-	struct wall restored;       /* what lies up to here may have run, and is not known to the store … */
-	uint64_t restore_check_run; /* … nor what became of runs up to this one */
-	struct boot refill;         /* of the tokens for what was missed */
-	int64_t tokens;             /* millionths of one */
+	struct wall restored;  /* what lies up to here may have run, and is not known to the store … */
+	uint64_t restored_run; /* … nor what became of runs up to this one */
+	struct boot refill;    /* of the tokens for what was missed */
+	int64_t tokens;        /* millionths of one */
 	uint32_t fix; /* schedules up to here have been looked at since the clock stepped back; NONE: all */
 	struct hold_row pause_all;
 	bool fix_waits;
@@ -183,7 +183,7 @@ static inline bool is_unfixed(const struct engine *e, const struct sched *s)
 /* Its record is older than what is known of it: it may have had further attempts, or ended. */
 static inline bool is_old_world(const struct engine *e, const struct run *r)
 {
-	return r->row.run <= e->restore_check_run;
+	return r->row.run <= e->restored_run;
 }
 
 static inline const struct rules *rules_of(const struct sched *s)

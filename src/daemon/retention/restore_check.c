@@ -124,7 +124,7 @@ enum err restore_check_settle(const struct restore_check_ask *ask, unsigned *sto
 	struct strays s = { .ask = ask };
 	enum err e = bring_up_all(ask, why);
 	if (!e)
-		e = runfiles_walk(ask->runs, ask->past->restore_check_run + 1, stop, &s, why);
+		e = runfiles_walk(ask->runs, ask->past->restored_run + 1, stop, &s, why);
 	if (!e && wait_for_ends(ask->runner))
 		e = copy_settled(ask->database, why);
 	if (!e)

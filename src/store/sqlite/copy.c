@@ -241,7 +241,7 @@ static int mark(sqlite3 *db, const struct copy_ask *ask, int64_t generation)
 		const char *key;
 		int64_t value;
 	} facts[] = { { "restored", ask->now.us },
-		      { "restore_check_run", last },
+		      { "restored_run", last },
 		      { "last_run", after_all(last, ask->last_run) },
 		      { "strays", 1 },
 		      { "generation", generation } };
@@ -307,7 +307,7 @@ static int read_past(sqlite3 *db, struct copy_past *ret)
 	int64_t restored = 0, run = 0, strays = 0;
 	int rc = meta(db, "restored", &restored);
 	if (rc == SQLITE_OK)
-		rc = meta(db, "restore_check_run", &run);
+		rc = meta(db, "restored_run", &run);
 	if (rc == SQLITE_OK)
 		rc = meta(db, "strays", &strays);
 	if (rc == SQLITE_OK)

@@ -31,10 +31,10 @@ must_check enum err copy_finish(const char *database, char *aside, size_t room, 
 
 /* What a database knows of its past. */
 struct copy_past {
-	bool older;                 /* it was just found to be older than the directory */
-	bool strays;                /* it was brought back, and runs it does not know may be alive */
-	struct wall restored;       /* when that was; 0: never */
-	uint64_t restore_check_run; /* the last run it knew then */
+	bool older;            /* it was just found to be older than the directory */
+	bool strays;           /* it was brought back, and runs it does not know may be alive */
+	struct wall restored;  /* when that was; 0: never */
+	uint64_t restored_run; /* the last run it knew then */
 };
 /* Counts that it is opened, and finds out whether it was put back. The store has been opened before, so that
  * its schema is as it should be. */

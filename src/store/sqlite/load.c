@@ -49,7 +49,7 @@ static void read_done(sqlite3_stmt *s, struct load_item *ret)
 	ret->done.last_sid = (uint64_t)sqlite3_column_int64(s, 1);
 	ret->done.last_end = (uint64_t)sqlite3_column_int64(s, 2);
 	ret->done.restored.us = sqlite3_column_int64(s, 3);
-	ret->done.restore_check_run = (uint64_t)sqlite3_column_int64(s, 4);
+	ret->done.restored_run = (uint64_t)sqlite3_column_int64(s, 4);
 }
 
 /* In the order in which an engine is told. */
@@ -80,7 +80,7 @@ static const struct {
 			" (SELECT value FROM meta WHERE key = 'last_sid')),"
 			" (SELECT value FROM meta WHERE key = 'last_end'),"
 			" (SELECT value FROM meta WHERE key = 'restored'),"
-			" (SELECT value FROM meta WHERE key = 'restore_check_run') FROM meta WHERE key = "
+			" (SELECT value FROM meta WHERE key = 'restored_run') FROM meta WHERE key = "
 			"'last_run'",
 			read_done },
 };

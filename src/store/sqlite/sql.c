@@ -129,11 +129,10 @@ static const char *const text[] = {
 	[SQL_PRUNE_WORDS] = "DELETE FROM words AS w WHERE w.run >= ?1 AND w.run <= ?2"
 			    " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = w.run)",
 	[SQL_PRUNE_AVOIDED] = "DELETE FROM avoided WHERE sid = 0 AND since <> -1 AND since < ?1",
-	[SQL_PRUNE_NOTICES] =
-		"DELETE FROM notice AS n INDEXED BY message_run WHERE n.run > 0 AND n.run >= ?1 "
-		"AND n.run <= ?2"
-		" AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = n.run)",
-	[SQL_PRUNE_LOOSE] = "DELETE FROM notice INDEXED BY message_loose WHERE run = 0 AND state > 0"
+	[SQL_PRUNE_NOTICES] = "DELETE FROM notice AS n INDEXED BY notice_run WHERE n.run > 0 AND n.run >= ?1 "
+			      "AND n.run <= ?2"
+			      " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = n.run)",
+	[SQL_PRUNE_LOOSE] = "DELETE FROM notice INDEXED BY notice_loose WHERE run = 0 AND state > 0"
 			    " AND at <= ?1 AND tried <= ?1",
 	[SQL_PRUNE_RANGES_KEPT] = "UPDATE schedule SET kept = max(kept, ifnull((SELECT max(last) FROM range"
 				  " WHERE sid = ?1 AND last <= ?2), kept)) WHERE sid = ?1",

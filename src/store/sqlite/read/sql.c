@@ -11,7 +11,7 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 /* A schedule with its document, and its open range if it has one. */
 #define SCHED_WHOLE(document_index)                                                                          \
 	"SELECT s.sid, s.after, s.seen, s.rev, s.flags, s.left, s.failures, s.owed, s.owed_since, s.next,"   \
-	" s.high, s.kept, s.changed, s.paused_until, s.next_set_at, s.put_at, s.dropped, s.rules,"           \
+	" s.high, s.kept, s.changed, s.paused_until, s.checked, s.put_at, s.dropped, s.rules,"               \
 	" d.id, d.body, d.source, d.line, d.note, g.first, g.last, g.state, g.reason"                        \
 	" FROM document d " document_index " CROSS JOIN schedule s ON s.sid = d.sid"                         \
 	" LEFT JOIN range g INDEXED BY range_open ON g.sid = s.sid AND g.last = " NEVER
@@ -124,19 +124,19 @@ static const char *const text[] = {
 	[READ_NEWS] = "SELECT number, what, attempt, sid, run, problem, first, last FROM news"
 		      " ORDER BY number LIMIT ?1",
 	[READ_NOTICE] = "SELECT " MESSAGE_COLUMNS " FROM notice n WHERE number = ?1",
-	[READ_NOTICES_OF] = "SELECT " MESSAGE_COLUMNS " FROM notice n INDEXED BY message_run"
+	[READ_NOTICES_OF] = "SELECT " MESSAGE_COLUMNS " FROM notice n INDEXED BY notice_run"
 			    " WHERE n.run = ?1 AND n.run > 0 ORDER BY n.number LIMIT ?2",
 	/* But for lines in the list ?3. */
-	[READ_NOTICES_DUE] = "SELECT " MESSAGE_COLUMNS " FROM notice n INDEXED BY message_next"
+	[READ_NOTICES_DUE] = "SELECT " MESSAGE_COLUMNS " FROM notice n INDEXED BY notice_next"
 			     " WHERE n.state = 0 AND n.next <= ?1 AND n.line NOT IN"
 			     " (SELECT value FROM json_each(?3)) ORDER BY n.next LIMIT ?2",
-	[READ_NOTICE_NEXT] = "SELECT next FROM notice INDEXED BY message_next WHERE state = 0 AND line NOT IN"
+	[READ_NOTICE_NEXT] = "SELECT next FROM notice INDEXED BY notice_next WHERE state = 0 AND line NOT IN"
 			     " (SELECT value FROM json_each(?1)) ORDER BY next LIMIT 1",
 	[READ_NOTICES] = "SELECT " MESSAGE_COLUMNS " FROM notice n WHERE n.number < ?1"
 			 " ORDER BY n.number DESC LIMIT ?2",
-	[READ_PINGED_SINCE] = "SELECT 1 FROM notice n INDEXED BY message_sid WHERE n.sid = ?1 AND n.sid > 0 "
+	[READ_PINGED_SINCE] = "SELECT 1 FROM notice n INDEXED BY notice_sid WHERE n.sid = ?1 AND n.sid > 0 "
 			      "AND n.kind = ?2 AND n.number > ?3 LIMIT 1",
-	[READ_RECEIVER_GONE] = "SELECT 1 FROM notice INDEXED BY message_gone WHERE state = 3 AND origin = ?1"
+	[READ_RECEIVER_GONE] = "SELECT 1 FROM notice INDEXED BY notice_gone WHERE state = 3 AND origin = ?1"
 			       " LIMIT 1",
 
 	[READ_RUN_LAST] = "SELECT ifnull(max(run), 0) FROM run",
