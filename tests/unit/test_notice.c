@@ -21,8 +21,9 @@ static struct message_row notice(unsigned run, const char *target)
 static void fill(struct message_list *list, struct arena *a, unsigned n, const char *target)
 {
 	if (!list->item)
-		*list = (struct message_list){ .item = arena_alloc(a, STORE_TELL_MAX * sizeof *list->item),
-					       .arena = a };
+		*list = (struct message_list){
+			.item = arena_alloc(a, STORE_MESSAGES_MAX * sizeof *list->item), .arena = a
+		};
 	for (unsigned i = 0; i < n; i++)
 		list->item[list->n++] = notice(i + 1, target);
 }
@@ -79,7 +80,7 @@ TEST(a_digest_of_long_messages_is_one_the_store_takes)
 	for (unsigned i = 0; i < list.n; i++)
 		list.item[i].body = buf_str(&body);
 	CHECK_INT(message_join(&list), OK);
-	CHECK(list.item[0].kind == MESSAGE_DIGEST && list.item[0].body.n <= STORE_NOTICE_BYTES_MAX);
+	CHECK(list.item[0].kind == MESSAGE_DIGEST && list.item[0].body.n <= STORE_MESSAGE_BYTES_MAX);
 	buf_free(&body);
 	arena_free(&a);
 }
@@ -88,9 +89,9 @@ TEST(a_full_list_has_no_room_for_a_whole)
 {
 	struct arena a = { 0 };
 	struct message_list list = { 0 };
-	fill(&list, &a, STORE_TELL_MAX, HOOK);
+	fill(&list, &a, STORE_MESSAGES_MAX, HOOK);
 	CHECK_INT(message_join(&list), OK);
-	CHECK_INT(list.n, STORE_TELL_MAX);
+	CHECK_INT(list.n, STORE_MESSAGES_MAX);
 	arena_free(&a);
 }
 

@@ -224,7 +224,7 @@ TEST(what_goes_in_is_prompt_and_message)
 		memset(many, 1, size);
 		l.input = turn_input(&d, (struct str){ many, size }, &arena);
 		CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
-		CHECK(origin.n <= STORE_WORDS_BYTES_MAX && origin.n > STORE_WORDS_BYTES_MAX / 8);
+		CHECK(origin.n <= STORE_RUN_TEXT_BYTES_MAX && origin.n > STORE_RUN_TEXT_BYTES_MAX / 8);
 		struct val v;
 		struct why why;
 		CHECK_INT(json_read(origin, &arena, &v, &why), OK);

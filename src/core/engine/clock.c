@@ -120,7 +120,8 @@ static bool is_ahead(const struct engine *e, const struct sched *s, struct wall 
 	if (!sooner)
 		*next = s->row.next; /* what is due and waits for its turn is not passed over */
 	/* Recorded is one that a run had set: the rule need not have any after now. */
-	bool beyond = !s->row.after && s->row.high.us > e->now.wall.us && s->row.high.us > s->row.kept.us;
+	bool beyond =
+		!s->row.after && s->row.high.us > e->now.wall.us && s->row.high.us > s->row.pruned_to.us;
 	return sooner || beyond || s->row.changed.us > e->now.wall.us || s->open ||
 	       !(s->row.flags & SCHED_ENABLED);
 }

@@ -96,8 +96,9 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.flags = (s->row.flags & ~(uint32_t)SCHED_ENABLED) | (c->enabled ? SCHED_ENABLED : 0);
 	r.row.left = c->max_runs;
 	r.row.changed = e->now.wall;
-	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
-						     : s->row.kept; /* back, too, if the clock went back */
+	r.row.high = e->now.wall.us > s->row.pruned_to.us
+			     ? e->now.wall
+			     : s->row.pruned_to; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
@@ -215,8 +216,9 @@ void command_resume(struct engine *e, struct sched *s, uint64_t command)
 	r.row.paused_until = WALL_NEVER;
 	r.row.failures = 0;
 	r.row.changed = e->now.wall;
-	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
-						     : s->row.kept; /* back, too, if the clock went back */
+	r.row.high = e->now.wall.us > s->row.pruned_to.us
+			     ? e->now.wall
+			     : s->row.pruned_to; /* back, too, if the clock went back */
 	r.row.next = due_next(s, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
 	r.note = STR("");
@@ -375,8 +377,8 @@ static void take_backfill(struct engine *e, const struct command *c)
 		return;
 	}
 	struct wall at = { c->from.us - 1 };
-	if (at.us < s->row.kept.us)
-		at = s->row.kept; /* what ran up to there is not known any more */
+	if (at.us < s->row.pruned_to.us)
+		at = s->row.pruned_to; /* what ran up to there is not known any more */
 	e->fill[e->fills] =
 		(struct fill){ .sid = c->sid, .tag = c->tag, .at = at, .to = c->to, .left = late_limit(s) };
 	fill_next(e, s, &e->fill[e->fills++]);

@@ -215,8 +215,8 @@ static void agents_changed(struct engine *e, uint32_t key)
 /* At or below the pruning mark nothing is claimed, though the clock may have gone back behind it. */
 static struct wall first_try(const struct sched *s)
 {
-	bool pruned = !s->row.after && !s->outdated && s->row.next.us <= s->row.kept.us;
-	return pruned ? due_next(s, s->row.kept) : s->row.next;
+	bool pruned = !s->row.after && !s->outdated && s->row.next.us <= s->row.pruned_to.us;
+	return pruned ? due_next(s, s->row.pruned_to) : s->row.next;
 }
 
 void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row)
@@ -587,7 +587,7 @@ uint64_t engine_digest(const struct engine *e)
 	for (uint32_t i = 0; i < e->runs; i++) {
 		const struct run_row *r = &e->run[i].row;
 		if (r->run && e->run[i].phase != PHASE_RECORDING) /* that one is not answered yet */
-			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->limited,
+			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->uncounted,
 				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
 	}
 	for (uint32_t i = 0; i < e->resources; i++)

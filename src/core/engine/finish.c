@@ -21,7 +21,7 @@ int64_t finish_longest_delay(const struct policy *p)
 static int64_t limited_for(const struct engine *e, const struct run *r, struct wall reset)
 {
 	int64_t seconds = reset.us ? (reset.us - e->now.wall.us + USEC - 1) / USEC : 0;
-	return seconds > 0 && seconds <= RETRY_SECONDS_MAX ? seconds : retry_rate_limited(r->row.limited);
+	return seconds > 0 && seconds <= RETRY_SECONDS_MAX ? seconds : retry_rate_limited(r->row.uncounted);
 }
 
 /* Is its schedule's next time due before that many seconds have passed? Never if it is out of the queue. */
@@ -52,10 +52,10 @@ static bool retries(struct engine *e, struct run *r, const struct rn_says *says,
 	*seconds = limited_for(e, r, says->reset);
 	hold_others(e, r, says, *seconds);
 	if (limited) {
-		r->row.limited++;
+		r->row.uncounted++;
 		return !over && !next_is_sooner(e, s, *seconds);
 	}
-	unsigned used = r->attempt - r->row.limited;
+	unsigned used = r->attempt - r->row.uncounted;
 	if (over || !retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
 	    used > p->retries)
 		return false;

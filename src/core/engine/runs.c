@@ -455,7 +455,7 @@ static void unborn(struct engine *e, struct run *r)
 	r->row.reason = REASON_LOST;
 	r->row.ended = r->row.retry_at = e->now.wall;
 	r->retry = e->now.boot;
-	r->row.limited++;
+	r->row.uncounted++;
 	r->row.state = RUN_RETRYING;
 	finish_send(e, r, false);
 }
