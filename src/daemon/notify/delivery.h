@@ -1,7 +1,7 @@
 #pragma once
 /* A notice to what the launcher executes, and what the end of that means. Requests are rota-out's, by its
  * standard input, where secrets are safe; the others are told there what happened. */
-#include "core/schedule/delivery.h"
+#include "core/schedule/delivery_retry.h"
 #include "daemon/out_request.h"
 #include "exec/launch.h"
 #include "port/store.h"

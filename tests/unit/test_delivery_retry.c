@@ -1,6 +1,6 @@
 #include "base/limits.h"
 #include "base/time.h"
-#include "core/schedule/delivery.h"
+#include "core/schedule/delivery_retry.h"
 #include "test.h"
 
 static const struct deliver_policy policy = { .attempts = 10, .first = 8, .most = 600 };

@@ -1,4 +1,4 @@
-#include "core/schedule/delivery.h"
+#include "core/schedule/delivery_retry.h"
 #include "base/limits.h"
 #include "base/time.h"
 
