@@ -257,7 +257,7 @@
 #define OUT_ALLOW_MAX         256
 #define OUT_ID_BYTES_MAX      128
 #define HOST_BYTES_MAX        253
-#define DELIVER_SECONDS_MAX   86400 /* between two attempts, whatever the receiver asks for */
+#define DELIVERY_SECONDS_MAX  86400 /* between two attempts, whatever the receiver asks for */
 
 /* Very many at a time: what keeps them from making others wait */
 #define STORE_BULK_MAX  64     /* of the bulk lane in one transaction: who comes next waits for its end */

@@ -68,7 +68,7 @@ enum err attempts_ask(void *ctx, const struct rn_req *r)
 
 struct answer {
 	struct daemon *daemon;
-	struct rn_says says;
+	struct rn_report says;
 };
 
 void attempts_say(void *arg)
@@ -80,7 +80,7 @@ void attempts_say(void *arg)
 }
 
 /* On the desk's thread. */
-void attempts_answered(void *ctx, const struct rn_says *says, struct str words)
+void attempts_answered(void *ctx, const struct rn_report *says, struct str words)
 {
 	struct daemon *d = ctx;
 	struct answer *a = NULL;

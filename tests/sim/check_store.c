@@ -183,9 +183,9 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 /* Of the agent its rules are for, as it is defined now. */
 static uint64_t print_now(const struct check *c, const struct policy *p)
 {
-	return p->chosen == CHOSEN_BY_DEFAULT ? c->w->default_agent
-	       : p->chosen == CHOSEN_NAMED    ? c->w->agents[p->agent]
-					      : 0;
+	return p->agent_choice == AGENT_CHOICE_DEFAULT ? c->w->default_agent
+	       : p->agent_choice == AGENT_CHOICE_NAMED ? c->w->agents[p->agent]
+						       : 0;
 }
 
 static void check_occ(struct check *c, const struct st_req *q, const struct version *v)
@@ -311,7 +311,7 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
 	struct wall now = world_wall(c->w);
 	unsigned mask = v->row.kind == KIND_MANUAL ? 1u << ASK_BUDGET : RULE_GUARDS;
-	unsigned want = p->guards & mask, want2 = p2->guards & mask;
+	unsigned want = p->preconditions & mask, want2 = p2->preconditions & mask;
 	unsigned yes = v->answers_epoch == c->w->epoch ? v->yes : 0,
 		 no = v->answers_epoch == c->w->epoch ? v->no : 0;
 	bool edited = p->window != p2->window;

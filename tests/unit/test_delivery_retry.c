@@ -3,7 +3,7 @@
 #include "core/schedule/delivery_retry.h"
 #include "test.h"
 
-static const struct deliver_policy policy = { .attempts = 10, .first = 8, .most = 600 };
+static const struct delivery_retry_policy policy = { .attempts = 10, .first = 8, .most = 600 };
 
 TEST(verdicts)
 {
@@ -11,43 +11,43 @@ TEST(verdicts)
 		int line;
 		enum out_fault fault;
 		int status;
-		enum deliver_verdict want;
+		enum delivery_verdict want;
 	} rows[] = {
-		{ __LINE__, OUT_ANSWERED, 200, DELIVER_DONE },
-		{ __LINE__, OUT_ANSWERED, 204, DELIVER_DONE },
-		{ __LINE__, OUT_ANSWERED, 299, DELIVER_DONE },
-		{ __LINE__, OUT_ANSWERED, 300, DELIVER_REFUSED },
-		{ __LINE__, OUT_ANSWERED, 304, DELIVER_REFUSED },
-		{ __LINE__, OUT_ANSWERED, 400, DELIVER_REFUSED },
-		{ __LINE__, OUT_ANSWERED, 401, DELIVER_REFUSED },
-		{ __LINE__, OUT_ANSWERED, 404, DELIVER_REFUSED },
-		{ __LINE__, OUT_ANSWERED, 408, DELIVER_AGAIN },
-		{ __LINE__, OUT_ANSWERED, 410, DELIVER_GONE },
-		{ __LINE__, OUT_ANSWERED, 425, DELIVER_AGAIN },
-		{ __LINE__, OUT_ANSWERED, 429, DELIVER_AGAIN },
-		{ __LINE__, OUT_ANSWERED, 499, DELIVER_REFUSED },
-		{ __LINE__, OUT_ANSWERED, 500, DELIVER_AGAIN },
-		{ __LINE__, OUT_ANSWERED, 503, DELIVER_AGAIN },
-		{ __LINE__, OUT_ANSWERED, 599, DELIVER_AGAIN },
-		{ __LINE__, OUT_REFUSED, 0, DELIVER_REFUSED },
-		{ __LINE__, OUT_RESOLVE, 0, DELIVER_AGAIN },
-		{ __LINE__, OUT_CONNECT, 0, DELIVER_AGAIN },
-		{ __LINE__, OUT_TLS, 0, DELIVER_AGAIN },
-		{ __LINE__, OUT_TIMEOUT, 0, DELIVER_AGAIN },
-		{ __LINE__, OUT_BROKEN, 200, DELIVER_AGAIN },
-		{ __LINE__, OUT_TOO_LARGE, 0, DELIVER_AGAIN },
-		{ __LINE__, OUT_REDIRECTS, 302, DELIVER_REFUSED },
-		{ __LINE__, OUT_CANCELLED, 0, DELIVER_AGAIN },
+		{ __LINE__, OUT_ANSWERED, 200, DELIVERY_DONE },
+		{ __LINE__, OUT_ANSWERED, 204, DELIVERY_DONE },
+		{ __LINE__, OUT_ANSWERED, 299, DELIVERY_DONE },
+		{ __LINE__, OUT_ANSWERED, 300, DELIVERY_REFUSED },
+		{ __LINE__, OUT_ANSWERED, 304, DELIVERY_REFUSED },
+		{ __LINE__, OUT_ANSWERED, 400, DELIVERY_REFUSED },
+		{ __LINE__, OUT_ANSWERED, 401, DELIVERY_REFUSED },
+		{ __LINE__, OUT_ANSWERED, 404, DELIVERY_REFUSED },
+		{ __LINE__, OUT_ANSWERED, 408, DELIVERY_RETRY },
+		{ __LINE__, OUT_ANSWERED, 410, DELIVERY_GONE },
+		{ __LINE__, OUT_ANSWERED, 425, DELIVERY_RETRY },
+		{ __LINE__, OUT_ANSWERED, 429, DELIVERY_RETRY },
+		{ __LINE__, OUT_ANSWERED, 499, DELIVERY_REFUSED },
+		{ __LINE__, OUT_ANSWERED, 500, DELIVERY_RETRY },
+		{ __LINE__, OUT_ANSWERED, 503, DELIVERY_RETRY },
+		{ __LINE__, OUT_ANSWERED, 599, DELIVERY_RETRY },
+		{ __LINE__, OUT_REFUSED, 0, DELIVERY_REFUSED },
+		{ __LINE__, OUT_RESOLVE, 0, DELIVERY_RETRY },
+		{ __LINE__, OUT_CONNECT, 0, DELIVERY_RETRY },
+		{ __LINE__, OUT_TLS, 0, DELIVERY_RETRY },
+		{ __LINE__, OUT_TIMEOUT, 0, DELIVERY_RETRY },
+		{ __LINE__, OUT_BROKEN, 200, DELIVERY_RETRY },
+		{ __LINE__, OUT_TOO_LARGE, 0, DELIVERY_RETRY },
+		{ __LINE__, OUT_REDIRECTS, 302, DELIVERY_REFUSED },
+		{ __LINE__, OUT_CANCELLED, 0, DELIVERY_RETRY },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct deliver_end end = { rows[i].fault, rows[i].status, 0 };
-		struct deliver_next next = deliver_next(&policy, 1, end, 0);
+		struct delivery_attempt end = { rows[i].fault, rows[i].status, 0 };
+		struct delivery_decision next = delivery_retry_decide(&policy, 1, end, 0);
 		CHECK_INT_AT(rows[i].line, next.verdict, rows[i].want);
-		CHECK_INT_AT(rows[i].line, next.delay_us > 0, rows[i].want == DELIVER_AGAIN);
+		CHECK_INT_AT(rows[i].line, next.delay_us > 0, rows[i].want == DELIVERY_RETRY);
 		/* The last attempt: what would be tried again is not; the rest is as it was. */
-		next = deliver_next(&policy, policy.attempts, end, 0);
+		next = delivery_retry_decide(&policy, policy.attempts, end, 0);
 		CHECK_INT_AT(rows[i].line, next.verdict,
-			     rows[i].want == DELIVER_AGAIN ? DELIVER_EXHAUSTED : rows[i].want);
+			     rows[i].want == DELIVERY_RETRY ? DELIVERY_EXHAUSTED : rows[i].want);
 		CHECK_INT_AT(rows[i].line, next.delay_us, 0);
 	}
 }
@@ -76,9 +76,10 @@ TEST(delays)
 		{ __LINE__, 1, INT64_MAX, 0, 86400000 },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct deliver_end end = { OUT_ANSWERED, 503, rows[i].after };
-		struct deliver_next next = deliver_next(&policy, rows[i].n, end, rows[i].chance);
-		CHECK_INT_AT(rows[i].line, next.verdict, DELIVER_AGAIN);
+		struct delivery_attempt end = { OUT_ANSWERED, 503, rows[i].after };
+		struct delivery_decision next =
+			delivery_retry_decide(&policy, rows[i].n, end, rows[i].chance);
+		CHECK_INT_AT(rows[i].line, next.verdict, DELIVERY_RETRY);
 		CHECK_INT_AT(rows[i].line, next.delay_us / 1000, rows[i].want_ms);
 	}
 }
@@ -90,26 +91,27 @@ TEST(it_ends)
 	for (unsigned round = 0; round < 10000; round++) {
 		int64_t total = 0;
 		unsigned n = 1;
-		struct deliver_next next;
+		struct delivery_decision next;
 		for (;; n++) {
-			struct deliver_end end = { test_random(&seed) % 2 ? OUT_TIMEOUT : OUT_ANSWERED, 500,
-						   (int64_t)(test_random(&seed) % 8000) };
-			next = deliver_next(&deliver_usual, n, end, (uint32_t)test_random(&seed));
-			if (next.verdict != DELIVER_AGAIN)
+			struct delivery_attempt end = { test_random(&seed) % 2 ? OUT_TIMEOUT : OUT_ANSWERED,
+							500, (int64_t)(test_random(&seed) % 8000) };
+			next = delivery_retry_decide(&delivery_retry_usual, n, end,
+						     (uint32_t)test_random(&seed));
+			if (next.verdict != DELIVERY_RETRY)
 				break;
 			if (!(next.delay_us >= end.retry_after * USEC && next.delay_us >= USEC &&
-			      next.delay_us <= DELIVER_SECONDS_MAX * USEC * 11 / 10))
+			      next.delay_us <= DELIVERY_SECONDS_MAX * USEC * 11 / 10))
 				CHECK(!"within its bounds");
 			total += next.delay_us;
 		}
-		if (next.verdict != DELIVER_EXHAUSTED || n != deliver_usual.attempts || total <= 0)
+		if (next.verdict != DELIVERY_EXHAUSTED || n != delivery_retry_usual.attempts || total <= 0)
 			CHECK(!"exhausted after the last attempt");
 	}
 	int64_t longest = 0;
-	for (unsigned n = 1; n < deliver_usual.attempts; n++)
-		longest +=
-			deliver_next(&deliver_usual, n, (struct deliver_end){ OUT_TIMEOUT, 0, 0 }, UINT32_MAX)
-				.delay_us;
+	for (unsigned n = 1; n < delivery_retry_usual.attempts; n++)
+		longest += delivery_retry_decide(&delivery_retry_usual, n,
+						 (struct delivery_attempt){ OUT_TIMEOUT, 0, 0 }, UINT32_MAX)
+				   .delay_us;
 	CHECK(longest > 20 * 3600 * USEC && longest < 24 * 3600 * USEC);
 }
 

@@ -169,7 +169,7 @@ void due_range(struct engine *e, struct sched *s, struct wall last, enum run_sta
 {
 	struct st_req r = due_request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
 	r.range = (struct range_row){ s->row.sid, s->try, last, (uint8_t)state, (uint16_t)reason };
-	r.news = tell_idle(policy_of(s), state);
+	r.news = news_of_refusal(policy_of(s), state);
 	r.moves = true;
 	r.move = due_stay(s);
 	r.move.next = due_next(s, last);
@@ -210,7 +210,7 @@ bool due_overlaps(const struct engine *e, const struct sched *s, enum run_kind k
 /* Which state an occurrence is recorded in: what needs no waiting is decided before. */
 static enum run_state first_state(const struct policy *p, enum run_kind kind, bool refused)
 {
-	unsigned asks = p->guards & ~(1u << ASK_CHECK);
+	unsigned asks = p->preconditions & ~(1u << ASK_CHECK);
 	if (kind == KIND_MANUAL)
 		asks &= 1u << ASK_BUDGET;
 	if (refused)
@@ -260,9 +260,9 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 	if (state == RUN_FINISHED) {
 		r.run.outcome = OUTCOME_DONE;
 		r.run.ended = e->now.wall;
-		r.news = tell_end(policy_of(s), &r.run, s->row.failures, s->row.failures);
+		r.news = news_of_end(policy_of(s), &r.run, s->row.failures, s->row.failures);
 	} else {
-		r.news = tell_idle(policy_of(s), state);
+		r.news = news_of_refusal(policy_of(s), state);
 	}
 	if (!by_hand) {
 		due_leave(e, s);
@@ -327,16 +327,16 @@ bool due_last(const struct engine *e, const struct sched *s, struct wall *ret)
 	return !s->row.after && due_prev(s, e->now.wall, ret);
 }
 
-static struct surroundings around(const struct engine *e, const struct sched *s)
+static struct rules_context around(const struct engine *e, const struct sched *s)
 {
 	uint16_t hours = rules_of(s)->active.zone;
-	return (struct surroundings){ s->zone, e->config.zones[hours < e->config.zone_count ? hours : 0],
-				      &e->config.calendars[policy_of(s)->calendar] };
+	return (struct rules_context){ s->zone, e->config.zones[hours < e->config.zone_count ? hours : 0],
+				       &e->config.calendars[policy_of(s)->calendar] };
 }
 
 enum reason due_bar(const struct engine *e, const struct sched *s, struct wall nominal)
 {
-	struct surroundings with = around(e, s);
+	struct rules_context with = around(e, s);
 	return rules_bar(rules_of(s), &with, nominal);
 }
 
@@ -346,7 +346,7 @@ struct wall due_alike(const struct engine *e, const struct sched *s, struct wall
 {
 	enum reason reason = due_bar(e, s, s->try);
 	struct wall t = s->try, next;
-	struct surroundings with = around(e, s);
+	struct rules_context with = around(e, s);
 	if (!rules_can_bar(rules_of(s), &with))
 		return last;
 	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {

@@ -182,9 +182,11 @@ bool engine_when_holds(const struct engine *e, const struct sched *s)
 /* Of its agent's definition as it stands. */
 static uint64_t agent_print(const struct engine *e, const struct policy *p)
 {
-	if (p->chosen == CHOSEN_BY_DEFAULT)
+	if (p->agent_choice == AGENT_CHOICE_DEFAULT)
 		return e->config.default_agent ? *e->config.default_agent : 0;
-	return p->chosen == CHOSEN_NAMED && p->agent < e->config.agent_count ? e->config.agents[p->agent] : 0;
+	return p->agent_choice == AGENT_CHOICE_NAMED && p->agent < e->config.agent_count
+		       ? e->config.agents[p->agent]
+		       : 0;
 }
 
 /* Its zone, and whether its rules still hold there, and for its agent. */
@@ -203,8 +205,8 @@ static void agents_changed(struct engine *e, uint32_t key)
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
 		const struct policy *p = policy_of(s);
-		bool concerned =
-			p->chosen == CHOSEN_BY_DEFAULT || (p->chosen == CHOSEN_NAMED && p->agent == key);
+		bool concerned = p->agent_choice == AGENT_CHOICE_DEFAULT ||
+				 (p->agent_choice == AGENT_CHOICE_NAMED && p->agent == key);
 		if (!s->live || !concerned)
 			continue;
 		find_zone(e, s);
@@ -462,8 +464,8 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	case EV_ACK:
 		acked(e, ev->ack);
 		break;
-	case EV_SAYS:
-		runs_says(e, ev->says);
+	case EV_RUNNER:
+		runs_says(e, ev->report);
 		break;
 	case EV_COMMAND:
 		command_take(e, ev->command);

@@ -32,7 +32,7 @@ static bool next_is_sooner(const struct engine *e, const struct sched *s, int64_
 }
 
 /* What an attempt was told of its agent or account goes for all who use them, whatever becomes of the run. */
-static void hold_others(struct engine *e, const struct run *r, const struct rn_says *says, int64_t seconds)
+static void hold_others(struct engine *e, const struct run *r, const struct rn_report *says, int64_t seconds)
 {
 	const struct policy *p = policy_of(runs_sched(e, r));
 	if (says->reason == REASON_RATE_LIMITED)
@@ -43,7 +43,7 @@ static void hold_others(struct engine *e, const struct run *r, const struct rn_s
 }
 
 /* Until when the run waits for another attempt; false if it has ended for good. */
-static bool retries(struct engine *e, struct run *r, const struct rn_says *says, int64_t *seconds)
+static bool retries(struct engine *e, struct run *r, const struct rn_report *says, int64_t *seconds)
 {
 	const struct sched *s = runs_sched(e, r);
 	const struct policy *p = policy_of(s);
@@ -80,7 +80,7 @@ void finish_send(struct engine *e, struct run *r, bool avoided)
 		uint32_t before = s->finishing ? s->failures_then : s->row.failures;
 		s->failures_then = failures_after(before, r);
 		s->finishing++;
-		q.news = tell_end(policy_of(s), &r->row, before, s->failures_then);
+		q.news = news_of_end(policy_of(s), &r->row, before, s->failures_then);
 		q.failures = s->failures_then;
 	}
 	q.avoided = avoided;
@@ -88,7 +88,7 @@ void finish_send(struct engine *e, struct run *r, bool avoided)
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
 
-void finish_attempt(struct engine *e, struct run *r, const struct rn_says *says)
+void finish_attempt(struct engine *e, struct run *r, const struct rn_report *says)
 {
 	int64_t seconds = 0;
 	gate_leave(e, r);
@@ -108,7 +108,7 @@ void finish_attempt(struct engine *e, struct run *r, const struct rn_says *says)
 	r->row.retry_at.us = again ? e->now.wall.us + seconds * USEC : 0;
 	r->retry.us = e->now.boot.us + seconds * USEC;
 	finish_send(e, r,
-		    says->say == RN_ANSWER && says->outcome == OUTCOME_NO_WORK &&
+		    says->kind == RN_ANSWER && says->outcome == OUTCOME_NO_WORK &&
 			    policy_of(runs_sched(e, r))->action == ACTION_TURN);
 }
 

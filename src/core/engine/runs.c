@@ -77,7 +77,7 @@ static void ask(struct engine *e, struct run *r, enum rn_ask which, enum phase p
 
 static unsigned guards_of(struct engine *e, const struct run *r)
 {
-	unsigned guards = policy_of(runs_sched(e, r))->guards & ~(1u << ASK_CHECK);
+	unsigned guards = policy_of(runs_sched(e, r))->preconditions & ~(1u << ASK_CHECK);
 	return r->row.kind == KIND_MANUAL ? guards & 1u << ASK_BUDGET : guards;
 }
 
@@ -105,17 +105,17 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 		r->phase = PHASE_BURNING;
 		r->leave = how;
 		r->attempt = (uint16_t)(r->row.attempt + 1);
-		tell_runner(e, r, RN_BURN, 0, REASON_NONE);
+		tell_runner(e, r, RN_PREVENT, 0, REASON_NONE);
 		return;
 	}
 	if (how.state == RUN_RETRYING) {
 		/* Not an end that the runner said: the check's answer. */
-		struct rn_says end = { .say = RN_ANSWER,
-				       .outcome = how.outcome,
-				       .reason = how.reason,
-				       .ended = e->now.wall,
-				       .cost = -1,
-				       .exit_code = -1 };
+		struct rn_report end = { .kind = RN_ANSWER,
+					 .outcome = how.outcome,
+					 .reason = how.reason,
+					 .ended = e->now.wall,
+					 .cost = -1,
+					 .exit_code = -1 };
 		r->attempt = (uint16_t)(r->row.attempt + 1);
 		finish_attempt(e, r, &end);
 		return;
@@ -125,7 +125,7 @@ static void leave(struct engine *e, struct run *r, struct leave how)
 		struct st_req q = runs_request(r, ST_VERDICT, LANE_CLAIM);
 		q.run.state = how.state;
 		q.run.reason = how.reason;
-		q.news = tell_idle(policy_of(runs_sched(e, r)), (enum run_state)how.state);
+		q.news = news_of_refusal(policy_of(runs_sched(e, r)), (enum run_state)how.state);
 		r->phase = PHASE_VERDICT;
 		engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 		return;
@@ -188,7 +188,7 @@ static void said_no(struct engine *e, struct run *r, enum rn_ask which, enum rea
 }
 
 /* `check` says whether this attempt is worth a start at all. */
-static void checked(struct engine *e, struct run *r, const struct rn_says *says)
+static void checked(struct engine *e, struct run *r, const struct rn_report *says)
 {
 	if (says->yes) {
 		gate_enter(e, r);
@@ -198,7 +198,7 @@ static void checked(struct engine *e, struct run *r, const struct rn_says *says)
 	      (struct leave){ RUN_RETRYING, says->reason ? OUTCOME_FAILED : OUTCOME_NO_WORK, says->reason });
 }
 
-static void answered(struct engine *e, struct run *r, const struct rn_says *says)
+static void answered(struct engine *e, struct run *r, const struct rn_report *says)
 {
 	if (says->number != r->number)
 		return; /* an answer to an older question */
@@ -273,7 +273,7 @@ static void attempt(struct engine *e, struct run *r)
 		return;
 	}
 	r->attempt = (uint16_t)(r->row.attempt + 1);
-	if (policy_of(runs_sched(e, r))->guards & 1u << ASK_CHECK)
+	if (policy_of(runs_sched(e, r))->preconditions & 1u << ASK_CHECK)
 		ask(e, r, ASK_CHECK, PHASE_CHECKING);
 	else
 		gate_enter(e, r);
@@ -436,7 +436,7 @@ static void born(struct engine *e, struct run *r)
 	r->row.started = e->now.wall;
 	r->row.state = RUN_CLAIMED;
 	struct st_req q = runs_request(r, ST_STARTED, LANE_FINISH);
-	q.news = tell_started(policy_of(runs_sched(e, r)));
+	q.news = news_of_start(policy_of(runs_sched(e, r)));
 	engine_submit(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
 
@@ -463,11 +463,11 @@ static void unborn(struct engine *e, struct run *r)
 /* It was born, left no record, and nothing of it is alive. */
 static void lost(struct engine *e, struct run *r)
 {
-	struct rn_says says = { .outcome = OUTCOME_FAILED,
-				.reason = REASON_LOST,
-				.ended = e->now.wall,
-				.cost = -1,
-				.exit_code = -1 };
+	struct rn_report says = { .outcome = OUTCOME_FAILED,
+				  .reason = REASON_LOST,
+				  .ended = e->now.wall,
+				  .cost = -1,
+				  .exit_code = -1 };
 	finish_attempt(e, r, &says);
 }
 
@@ -485,9 +485,9 @@ static void unknown(struct engine *e, struct run *r)
 }
 
 /* Its window was open when it was decided to start it; but the machine could not, until it was long over. */
-static void too_late(struct engine *e, struct run *r, const struct rn_says *says)
+static void too_late(struct engine *e, struct run *r, const struct rn_report *says)
 {
-	struct rn_says fenced = *says;
+	struct rn_report fenced = *says;
 	if (r->row.attempt) { /* not a first attempt's fate */
 		fenced.outcome = OUTCOME_KILLED;
 		fenced.reason = REASON_FENCED;
@@ -554,22 +554,22 @@ static void adopt(struct engine *e, struct run *r)
 	r->phase = PHASE_PROBING;
 }
 
-void runs_says(struct engine *e, const struct rn_says *says)
+void runs_says(struct engine *e, const struct rn_report *says)
 {
 	struct run *r = engine_run(e, says->run);
 	if (!r)
 		return;
-	if (says->say == RN_ANSWER) {
+	if (says->kind == RN_ANSWER) {
 		answered(e, r, says);
 		return;
 	}
-	if (r->maybe_started && says->say != RN_NEVER && says->attempt == r->row.attempt + 1)
+	if (r->maybe_started && says->kind != RN_NOT_STARTED && says->attempt == r->row.attempt + 1)
 		adopt(e, r);
 	if (says->attempt != r->attempt)
 		return;
 	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;
-	switch ((enum rn_say)says->say) {
-	case RN_BORN:
+	switch ((enum rn_report_kind)says->kind) {
+	case RN_STARTED:
 	case RN_ALIVE:
 		born(e, r);
 		due_queue(e, runs_sched(e, r)); /* if it was out until this was known */
@@ -584,7 +584,7 @@ void runs_says(struct engine *e, const struct rn_says *says)
 		if (alive)
 			lost(e, r);
 		break;
-	case RN_NEVER:
+	case RN_NOT_STARTED:
 		never(e, r);
 		due_queue(e, runs_sched(e, r));
 		break;

@@ -297,7 +297,7 @@ bool follow_settle(struct engine *e, struct sched *s); /* before a change; false
 
 /* --- runs.c: from record to exit --- */
 void runs_recorded(struct engine *e, struct run *r);
-void runs_says(struct engine *e, const struct rn_says *says);
+void runs_says(struct engine *e, const struct rn_report *says);
 void runs_acked(struct engine *e, const struct wait *w, const struct st_ack *ack); /* FOR_RUN */
 void runs_later(struct engine *e); /* retries and conditions whose time has come */
 void runs_held(struct engine *e, struct run *r, const struct hold_row *hold);
@@ -322,7 +322,7 @@ bool runs_is_paused(const struct engine *e, const struct run *r);
 void runs_launched(struct engine *e, struct run *r); /* the runner has answered its start */
 
 /* --- finish.c: the end of an attempt, and of the run --- */
-void finish_attempt(struct engine *e, struct run *r, const struct rn_says *says);
+void finish_attempt(struct engine *e, struct run *r, const struct rn_report *says);
 /* As its row says: finished, or to be retried. `avoided`: a model call was, by its check. */
 void finish_send(struct engine *e, struct run *r, bool avoided);
 void finish_tell(struct engine *e, const struct run_row *run); /* the followers */

@@ -347,12 +347,12 @@ static void over(struct errand *e, enum message_state state, unsigned attempts, 
 		say_gone(e->post, &e->row);
 }
 
-static void decide(struct errand *e, struct deliver_next next, const char *said)
+static void decide(struct errand *e, struct delivery_decision next, const char *said)
 {
-	static const enum message_state states[DELIVER_VERDICTS] = {
-		[DELIVER_DONE] = MESSAGE_DELIVERED,   [DELIVER_AGAIN] = MESSAGE_WAITING,
-		[DELIVER_REFUSED] = MESSAGE_GIVEN_UP, [DELIVER_EXHAUSTED] = MESSAGE_GIVEN_UP,
-		[DELIVER_GONE] = MESSAGE_GONE,
+	static const enum message_state states[DELIVERY_VERDICTS] = {
+		[DELIVERY_DONE] = MESSAGE_DELIVERED,   [DELIVERY_RETRY] = MESSAGE_WAITING,
+		[DELIVERY_REFUSED] = MESSAGE_GIVEN_UP, [DELIVERY_EXHAUSTED] = MESSAGE_GIVEN_UP,
+		[DELIVERY_GONE] = MESSAGE_GONE,
 	};
 	over(e, states[next.verdict], e->row.attempts + 1, next.delay_us, said);
 }
@@ -367,14 +367,14 @@ static struct errand *errand_of(struct notifier *p, uint64_t number)
 
 static void hear(struct notifier *p)
 {
-	struct rn_says says[16];
+	struct rn_report says[16];
 	unsigned n;
 	while ((n = runner_collect(p->runner, says, ARRAY_LEN(says))))
 		for (unsigned i = 0; i < n; i++) {
 			struct errand *e = errand_of(p, says[i].run);
 			struct delivery_end end;
 			if (!e || e->phase != RUNNING || says[i].attempt != e->row.attempts + 1 ||
-			    says[i].say == RN_BORN || says[i].say == RN_ALIVE)
+			    says[i].kind == RN_STARTED || says[i].kind == RN_ALIVE)
 				continue;
 			delivery_judge(&e->row, &says[i], p->options.dir, chance(), &end);
 			buf_free(&e->said);
