@@ -63,9 +63,9 @@ struct reply {
 	uint64_t tag;
 	uint8_t code;
 	uint64_t sid, run;
-	uint32_t count; /* BACKFILL: runs it made. RESUME: 0 if nothing was paused */
-	uint32_t had;   /* BACKFILL: times it left as they are: they have run, or run */
-	bool more;      /* BACKFILL: there are times left, but so many are the most at once */
+	uint32_t count;       /* BACKFILL: runs it made. RESUME: 0 if nothing was paused */
+	uint32_t already_run; /* BACKFILL: times it left as they are: they have run, or run */
+	bool more;            /* BACKFILL: there are times left, but so many are the most at once */
 };
 
 enum event_kind {
