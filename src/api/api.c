@@ -257,7 +257,7 @@ enum err api_words(struct op_call *call, struct api *a, const struct run_row *ru
 	if (run->state == RUN_CLAIMED ||
 	    (run->state == RUN_FINISHED && run->outcome != OUTCOME_FAILED && run->outcome != OUTCOME_KILLED))
 		return OK;
-	return read_words(a->reader, run->run, WORDS_WHY, call->arena, ret, call->why);
+	return read_words(a->reader, run->run, RUN_TEXT_DETAIL, call->arena, ret, call->why);
 }
 
 enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret)

@@ -108,9 +108,9 @@ static const char *type_of(const struct pump_fact *f)
 		return "run.started";
 	case ST_FINISH:
 		return f->run.state == RUN_RETRYING ? "run.failed" : "run.finished";
-	case ST_TELL:
+	case ST_MESSAGES:
 		return f->notice.kind == NEWS_PING ? NULL : "notice";
-	case ST_TRIED:
+	case ST_DELIVERY:
 		return f->notice.state == MESSAGE_WAITING     ? NULL
 		       : f->notice.state != MESSAGE_DELIVERED ? "notice.given_up"
 		       : f->notice.kind == NEWS_PING          ? NULL
@@ -128,7 +128,7 @@ static const char *type_of(const struct pump_fact *f)
 	case ST_STATE:
 	case ST_MEMORY:
 	case ST_AGENT:
-	case ST_WORDS:
+	case ST_RUN_TEXT:
 	case ST_PRUNE:
 	case ST_OPS:
 		break;
@@ -184,8 +184,8 @@ static void add_notice(struct events *e, const struct pump_fact *f, struct buf *
 					 : NULL;
 	if (text && text->kind == VAL_STR)
 		tell_str(out, "text", text->str);
-	if (f->op == ST_TRIED)
-		tell_str(out, "said", n.said);
+	if (f->op == ST_DELIVERY)
+		tell_str(out, "said", n.result);
 }
 
 static void write_event(struct events *e, uint64_t number, const struct happening *h, struct buf *out)

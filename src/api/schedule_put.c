@@ -202,7 +202,7 @@ enum err put_blocked(struct op_call *call, struct api *api, const struct read_sc
 	*ret = (struct str){ 0 };
 	memcpy(&rules, s->row.rules, sizeof rules);
 	/* Few are, and their rules have a guard for it: the others need not be read. */
-	if (!s->document.n || !(rules.policy.guards & 1u << ASK_HOOK))
+	if (!s->document.n || !(rules.policy.preconditions & 1u << ASK_HOOK))
 		return OK;
 	scratch.arena = &arena;
 	scratch.source = s->document;

@@ -89,9 +89,9 @@
 #define STATE_BYTES_MAX          (256u << 10) /* what an agent knows, as JSON */
 #define STATE_DEPTH_MAX          16           /* keys of a path in it */
 #define STATE_TRIES_MAX          16           /* to change it, when others do at the same time */
-#define STORE_WORDS_BYTES_MAX    (64u << 10)  /* said of a run: its result, why it is as it is */
-#define STORE_NOTICE_BYTES_MAX   (64u << 10)  /* of each of a notice's texts */
-#define STORE_TELL_MAX           512          /* notices of one request */
+#define STORE_RUN_TEXT_BYTES_MAX (64u << 10)  /* said of a run: its result, why it is as it is */
+#define STORE_MESSAGE_BYTES_MAX  (64u << 10)  /* of each of a notice's texts */
+#define STORE_MESSAGES_MAX       512          /* notices of one request */
 #define STORE_PROBLEM_BYTES_MAX  4096         /* of each of a problem's texts */
 #define STORE_BUSY_MS            1000         /* waiting for somebody else's lock; then it is an outage */
 #define STORE_BACKOFF_MS_MAX     1000         /* between two tries in an outage; the first waits 1 ms */
@@ -258,7 +258,7 @@
 #define OUT_ALLOW_MAX         256
 #define OUT_ID_BYTES_MAX      128
 #define HOST_BYTES_MAX        253
-#define DELIVER_SECONDS_MAX   86400 /* between two attempts, whatever the receiver asks for */
+#define DELIVERY_SECONDS_MAX  86400 /* between two attempts, whatever the receiver asks for */
 
 /* Very many at a time: what keeps them from making others wait */
 #define STORE_BULK_MAX  64     /* of the bulk lane in one transaction: who comes next waits for its end */

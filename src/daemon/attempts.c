@@ -27,11 +27,11 @@ void attempts_give(void *arg)
 
 /* On the desk's thread: what people will want to know of it, written down before it counts. None: as it was.
  */
-static void write_words(struct daemon *d, uint64_t run, enum words_kind kind, struct str words)
+static void write_words(struct daemon *d, uint64_t run, enum run_text_kind kind, struct str words)
 {
-	struct st_req r = { .op = ST_WORDS,
+	struct st_req r = { .op = ST_RUN_TEXT,
 			    .lane = LANE_USER,
-			    .words = { .run = run, .kind = (uint8_t)kind, .text = words } };
+			    .run_text = { .run = run, .kind = (uint8_t)kind, .text = words } };
 	while (words.p && daemon_send(d, &r, NULL, NULL) == E_BUSY && !atomic_load(&d->closing))
 		usleep(1000);
 }
@@ -42,8 +42,8 @@ void attempts_prepared(void *ctx, struct prepare_task *j)
 	struct daemon *d = ctx;
 	j->ctx = d;
 	if (j->outcome)
-		write_words(d, j->req.run, WORDS_WHY, str_of(j->why.text));
-	write_words(d, j->req.run, WORDS_ORIGIN, j->origin);
+		write_words(d, j->req.run, RUN_TEXT_DETAIL, str_of(j->why.text));
+	write_words(d, j->req.run, RUN_TEXT_PROVENANCE, j->origin);
 	while (!atomic_load(&d->closing)) {
 		if (mailbox_put(d->mail, attempts_give, j) == OK)
 			return;
@@ -68,7 +68,7 @@ enum err attempts_ask(void *ctx, const struct rn_req *r)
 
 struct answer {
 	struct daemon *daemon;
-	struct rn_says says;
+	struct rn_report says;
 };
 
 void attempts_say(void *arg)
@@ -80,11 +80,11 @@ void attempts_say(void *arg)
 }
 
 /* On the desk's thread. */
-void attempts_answered(void *ctx, const struct rn_says *says, struct str words)
+void attempts_answered(void *ctx, const struct rn_report *says, struct str words)
 {
 	struct daemon *d = ctx;
 	struct answer *a = NULL;
-	write_words(d, says->run, WORDS_WHY, words);
+	write_words(d, says->run, RUN_TEXT_DETAIL, words);
 	while (!atomic_load(&d->closing)) { /* then the next daemon asks again */
 		a = a ? a : calloc(1, sizeof *a);
 		if (a)

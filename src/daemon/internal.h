@@ -99,7 +99,7 @@ int64_t health_turned(void *ctx, struct now now);
 void attempts_want(void *ctx, const struct rn_req *r);
 must_check enum err attempts_ask(void *ctx, const struct rn_req *r);
 void attempts_prepared(void *ctx, struct prepare_task *j); /* on the desk's thread, as the next */
-void attempts_answered(void *ctx, const struct rn_says *says, struct str words);
+void attempts_answered(void *ctx, const struct rn_report *says, struct str words);
 void attempts_give(void *arg); /* mail, as the next */
 void attempts_say(void *arg);
 

@@ -235,14 +235,14 @@ static bool take_ack(struct pump *p, const struct st_ack *ack, struct now now)
 bool pump_turn(struct pump *p, struct now now)
 {
 	static _Thread_local struct st_ack ack[ANSWERS];
-	static _Thread_local struct rn_says says[ANSWERS];
+	static _Thread_local struct rn_report says[ANSWERS];
 	unsigned n = p->config.ops->collect(p->config.store, ack, ANSWERS);
 	for (unsigned i = 0; i < n; i++)
 		if (!take_ack(p, &ack[i], now))
 			return false;
 	n = runner_collect(p->config.runner, says, ANSWERS);
 	for (unsigned i = 0; i < n; i++)
-		if (!pump_event(p, &(struct event){ .kind = EV_SAYS, .says = &says[i] }, now))
+		if (!pump_event(p, &(struct event){ .kind = EV_RUNNER, .report = &says[i] }, now))
 			return false;
 	return pump_event(p, &(struct event){ .kind = EV_TICK }, now);
 }

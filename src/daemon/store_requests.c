@@ -15,7 +15,7 @@ void store_requests_take(void *arg)
 	if (pump_send(s->d->pump, &s->req)) {
 		/* The post waits for its answer, however long it takes; other callers are told when their
 		 * time is up. */
-		bool waits = s->req.op == ST_TELL || s->req.op == ST_TRIED;
+		bool waits = s->req.op == ST_MESSAGES || s->req.op == ST_DELIVERY;
 		if (!waits || mailbox_put(s->d->mail, store_requests_take, s))
 			store_requests_free(s);
 		return;
@@ -35,24 +35,24 @@ static bool keep_text(struct store_request *s, struct str *text)
 static bool keep_notice(struct store_request *s, struct message_row *n)
 {
 	return keep_text(s, &n->origin) && keep_text(s, &n->target) && keep_text(s, &n->body) &&
-	       keep_text(s, &n->said);
+	       keep_text(s, &n->result);
 }
 
-static bool keep_notices(struct store_request *s, struct telling *t)
+static bool keep_notices(struct store_request *s, struct message_batch *t)
 {
 	struct message_row *all = arena_alloc(&s->texts, (t->n + 1) * sizeof *all);
 	bool good = all != NULL;
 	for (unsigned i = 0; i < t->n && good; i++) {
-		all[i] = t->notice[i];
+		all[i] = t->message[i];
 		good = keep_notice(s, &all[i]);
 	}
-	t->notice = all;
+	t->message = all;
 	return good;
 }
 
 static bool keep_texts(struct store_request *s)
 {
-	struct problem_said *p = &s->req.problem;
+	struct problem_change *p = &s->req.problem;
 	switch ((enum st_op)s->req.op) {
 	case ST_PROBLEM:
 		return keep_text(s, &p->key) && keep_text(s, &p->subject) && keep_text(s, &p->text) &&
@@ -65,12 +65,12 @@ static bool keep_texts(struct store_request *s)
 	case ST_AGENT:
 		return keep_text(s, &s->req.agent.name) && keep_text(s, &s->req.agent.text) &&
 		       keep_text(s, &s->req.source.from);
-	case ST_WORDS:
-		return keep_text(s, &s->req.words.text);
-	case ST_TELL:
-		return keep_notices(s, &s->req.tell);
-	case ST_TRIED:
-		return keep_notice(s, &s->req.tried);
+	case ST_RUN_TEXT:
+		return keep_text(s, &s->req.run_text.text);
+	case ST_MESSAGES:
+		return keep_notices(s, &s->req.messages);
+	case ST_DELIVERY:
+		return keep_notice(s, &s->req.delivery);
 	case ST_SOURCE:
 		return keep_text(s, &s->req.source.from);
 	default:
@@ -120,11 +120,11 @@ static void tell_notices(struct daemon *d, const struct st_req *r, const struct 
 {
 	if (ack->res != ST_OK)
 		return;
-	if (r->op == ST_TRIED)
-		tell_notice(d, r, &r->tried, r->tried.number, ack);
-	for (unsigned i = 0; r->op == ST_TELL && ack->notice && i < r->tell.n; i++)
-		tell_notice(d, r, &r->tell.notice[i], ack->notice + i, ack);
-	if (r->op == ST_TELL && !r->tell.upto)
+	if (r->op == ST_DELIVERY)
+		tell_notice(d, r, &r->delivery, r->delivery.number, ack);
+	for (unsigned i = 0; r->op == ST_MESSAGES && ack->message && i < r->messages.n; i++)
+		tell_notice(d, r, &r->messages.message[i], ack->message + i, ack);
+	if (r->op == ST_MESSAGES && !r->messages.news_upto)
 		notifier_news(d->post); /* somebody else's */
 }
 
@@ -145,7 +145,7 @@ void store_requests_answered(void *ctx, const struct st_ack *ack)
 			if (str_eq(s->req.state.key, STR(NOTIFIER_STATE_KEY)))
 				notifier_changed(d->post);
 		}
-		if (s->req.op == ST_TELL || s->req.op == ST_TRIED)
+		if (s->req.op == ST_MESSAGES || s->req.op == ST_DELIVERY)
 			tell_notices(d, &s->req, ack);
 		if (s->req.news && ack->res == ST_OK)
 			notifier_news(d->post);

@@ -9,17 +9,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void life_say(struct runner *r, struct slot *s, enum rn_say say)
+void life_say(struct runner *r, struct slot *s, enum rn_report_kind say)
 {
 	runner_speak(r, s,
-		     &(struct rn_says){ .say = (uint8_t)say,
-					.run = s->run,
-					.attempt = s->attempt,
-					.cost = -1,
-					.exit_code = -1 });
+		     &(struct rn_report){ .kind = (uint8_t)say,
+					  .run = s->run,
+					  .attempt = s->attempt,
+					  .cost = -1,
+					  .exit_code = -1 });
 }
 
-static void end(struct runner *r, struct slot *s, enum rn_say say)
+static void end(struct runner *r, struct slot *s, enum rn_report_kind say)
 {
 	life_say(r, s, say);
 	runner_forget(r, s);
@@ -28,14 +28,14 @@ static void end(struct runner *r, struct slot *s, enum rn_say say)
 static void end_killed(struct runner *r, struct slot *s)
 {
 	runner_speak(r, s,
-		     &(struct rn_says){ .say = RN_EXIT,
-					.run = s->run,
-					.attempt = s->attempt,
-					.outcome = OUTCOME_KILLED,
-					.reason = s->doom,
-					.ended = clock_wall(),
-					.cost = -1,
-					.exit_code = -1 });
+		     &(struct rn_report){ .kind = RN_EXIT,
+					  .run = s->run,
+					  .attempt = s->attempt,
+					  .outcome = OUTCOME_KILLED,
+					  .reason = s->doom,
+					  .ended = clock_wall(),
+					  .cost = -1,
+					  .exit_code = -1 });
 	runner_forget(r, s);
 }
 
@@ -59,7 +59,7 @@ void life_born(struct runner *r, struct slot *s)
 		close(s->memfd);
 	s->memfd = -1;
 	if (!s->told)
-		life_say(r, s, s->starting ? RN_BORN : RN_ALIVE);
+		life_say(r, s, s->starting ? RN_STARTED : RN_ALIVE);
 	s->told = true;
 	life_signal(r, s);
 }
@@ -90,7 +90,7 @@ static void absent(struct runner *r, struct slot *s, const struct runfile *f)
 	else if (check_is_old(s))
 		check_anew(r, s);
 	else
-		end(r, s, RN_NEVER);
+		end(r, s, RN_NOT_STARTED);
 }
 
 static void alive(struct runner *r, struct slot *s, const struct runfile *f)
@@ -113,7 +113,7 @@ static bool says_it_failed(const struct runner *r, const struct slot *s)
 
 static void ended(struct runner *r, struct slot *s, const struct runfile *f)
 {
-	struct rn_says says;
+	struct rn_report says;
 	runfile_outcome(f, &says);
 	says.run = s->run;
 	says.attempt = s->attempt;
@@ -124,7 +124,7 @@ static void ended(struct runner *r, struct slot *s, const struct runfile *f)
 	} else if (f->cause == CAUSE_BURNT && s->kill_pending) {
 		end_killed(r, s);
 	} else if (f->cause == CAUSE_BURNT) {
-		end(r, s, RN_NEVER);
+		end(r, s, RN_NOT_STARTED);
 	} else {
 		bool well = says.outcome == OUTCOME_DONE || says.outcome == OUTCOME_NO_WORK;
 		if (well && !is_check(s) && says_it_failed(r, s)) {
@@ -191,5 +191,5 @@ void life_burn(struct runner *r, struct slot *s)
 	else if (s->kill_pending)
 		end_killed(r, s);
 	else
-		end(r, s, RN_NEVER);
+		end(r, s, RN_NOT_STARTED);
 }

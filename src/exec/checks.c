@@ -74,17 +74,17 @@ void check_anew(struct runner *r, struct slot *s)
 }
 
 /* 0: go on; 1: there is nothing to do; all else: it could not say. */
-bool check_answer(const struct slot *s, const struct rn_says *says, struct rn_says *ret)
+bool check_answer(const struct slot *s, const struct rn_report *says, struct rn_report *ret)
 {
-	bool ended = says->say == RN_EXIT;
-	if (says->say == RN_BORN || says->say == RN_ALIVE)
+	bool ended = says->kind == RN_EXIT;
+	if (says->kind == RN_STARTED || says->kind == RN_ALIVE)
 		return false;
-	*ret = (struct rn_says){ .say = RN_ANSWER,
-				 .ask = ASK_CHECK,
-				 .attempt = (uint16_t)(s->attempt & ~RUN_CHECK),
-				 .number = s->number,
-				 .run = s->run,
-				 .reason = REASON_CHECK };
+	*ret = (struct rn_report){ .kind = RN_ANSWER,
+				   .ask = ASK_CHECK,
+				   .attempt = (uint16_t)(s->attempt & ~RUN_CHECK),
+				   .number = s->number,
+				   .run = s->run,
+				   .reason = REASON_CHECK };
 	if (ended && (says->outcome == OUTCOME_DONE || says->outcome == OUTCOME_NO_WORK)) {
 		ret->yes = true;
 		ret->reason = REASON_NONE;

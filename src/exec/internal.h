@@ -31,7 +31,7 @@ struct slot {
 	uint8_t state;
 	bool kill_pending; /* to be killed, recording `doom` */
 	bool burning;      /* to be made unstartable */
-	bool starting;     /* birth is to be told as RN_BORN, else as RN_ALIVE */
+	bool starting;     /* birth is to be told as RN_STARTED, else as RN_ALIVE */
 	bool told;         /* it was */
 	bool sent;         /* at least once: a shim may be there that nobody told us of */
 };
@@ -54,7 +54,7 @@ struct runner {
 	uint32_t slots, used, *spare; /* spare: indices of free slots */
 	uint32_t spares;
 	struct map of; /* attempt_key to slot */
-	struct rn_says *say;
+	struct rn_report *say;
 	uint32_t says, say_room, said; /* said: of them collected */
 	uint64_t tickets;              /* given so far */
 	uint32_t checks, first, last;  /* checks under way; those in line, by their slots */
@@ -73,7 +73,7 @@ static inline bool is_check(const struct slot *s)
 
 /* runner.c */
 /* Of this attempt; room was reserved. What becomes of a check is said as its answer. */
-void runner_speak(struct runner *r, const struct slot *s, const struct rn_says *says);
+void runner_speak(struct runner *r, const struct slot *s, const struct rn_report *says);
 void runner_watch(struct runner *r, struct slot *s, int pidfd);
 void runner_unwatch(struct runner *r, struct slot *s);
 void runner_forget(struct runner *r, struct slot *s);
@@ -90,13 +90,13 @@ void check_over(struct runner *r, struct slot *s); /* before it is forgotten */
 bool check_is_old(const struct slot *s);
 void check_anew(struct runner *r, struct slot *s);
 /* What it ended with, as an answer; false: it has not ended. */
-bool check_answer(const struct slot *s, const struct rn_says *says, struct rn_says *ret);
+bool check_answer(const struct slot *s, const struct rn_report *says, struct rn_report *ret);
 
 /* runner_life.c: from what the run file says to what is said. */
 void life_look(struct runner *r, struct slot *s);
 void life_burn(struct runner *r, struct slot *s);
 void life_signal(struct runner *r, struct slot *s);
-void life_say(struct runner *r, struct slot *s, enum rn_say say);
+void life_say(struct runner *r, struct slot *s, enum rn_report_kind say);
 void life_born(struct runner *r, struct slot *s);
 
 /* runner_launch.c: the launcher's socket. */

@@ -147,7 +147,7 @@ static bool reserve_says(struct runner *r)
 	uint32_t need = r->says + 4 * (r->used + 1) + 4;
 	if (need <= r->say_room)
 		return true;
-	struct rn_says *more = realloc(r->say, need * 2 * sizeof *more);
+	struct rn_report *more = realloc(r->say, need * 2 * sizeof *more);
 	if (!more)
 		return false;
 	r->say = more;
@@ -155,7 +155,7 @@ static bool reserve_says(struct runner *r)
 	return true;
 }
 
-static void speak(struct runner *r, const struct rn_says *s)
+static void speak(struct runner *r, const struct rn_report *s)
 {
 	assert(r->says < r->say_room);
 	uint64_t one = 1;
@@ -164,16 +164,16 @@ static void speak(struct runner *r, const struct rn_says *s)
 	r->say[r->says++] = *s;
 }
 
-void runner_speak(struct runner *r, const struct slot *s, const struct rn_says *says)
+void runner_speak(struct runner *r, const struct slot *s, const struct rn_report *says)
 {
-	struct rn_says answer;
+	struct rn_report answer;
 	if (!is_check(s))
 		speak(r, says);
 	else if (check_answer(s, says, &answer))
 		speak(r, &answer);
 }
 
-enum err runner_say(struct runner *r, const struct rn_says *s)
+enum err runner_say(struct runner *r, const struct rn_report *s)
 {
 	if (!reserve_says(r))
 		return E_NOMEM;
@@ -284,7 +284,7 @@ static void start(struct runner *r, struct slot *s, const struct rn_req *q, bool
 		s->state = SLOT_WANTED;
 		r->c.want(r->c.ctx, q);
 	} else if (s->state == SLOT_ALIVE) {
-		life_say(r, s, RN_BORN);
+		life_say(r, s, RN_STARTED);
 	}
 }
 
@@ -326,7 +326,7 @@ static void burn(struct runner *r, struct slot *s, const struct rn_req *q, bool 
 enum err runner_submit(struct runner *r, const struct rn_req *q)
 {
 	static void (*const does[])(struct runner *, struct slot *, const struct rn_req *, bool) = {
-		[RN_START] = start, [RN_KILL] = stop, [RN_PROBE] = probe, [RN_BURN] = burn
+		[RN_START] = start, [RN_KILL] = stop, [RN_PROBE] = probe, [RN_PREVENT] = burn
 	};
 	/* Other guards are somebody else's: they need no shim's file, only an answer. */
 	bool check = q->op == RN_ASK && q->ask == ASK_CHECK;
@@ -365,14 +365,14 @@ void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t out
 	if (!s || s->state != SLOT_WANTED)
 		return;
 	runner_speak(r, s,
-		     &(struct rn_says){ .say = RN_EXIT,
-					.run = run,
-					.attempt = attempt,
-					.outcome = outcome,
-					.reason = reason,
-					.ended = clock_wall(),
-					.cost = -1,
-					.exit_code = -1 });
+		     &(struct rn_report){ .kind = RN_EXIT,
+					  .run = run,
+					  .attempt = attempt,
+					  .outcome = outcome,
+					  .reason = reason,
+					  .ended = clock_wall(),
+					  .cost = -1,
+					  .exit_code = -1 });
 	runner_forget(r, s);
 }
 
@@ -493,7 +493,7 @@ static void handle(struct runner *r, uint64_t event)
 	}
 }
 
-static unsigned take(struct runner *r, struct rn_says *ret, unsigned max)
+static unsigned take(struct runner *r, struct rn_report *ret, unsigned max)
 {
 	unsigned n = 0;
 	uint64_t count;
@@ -507,7 +507,7 @@ static unsigned take(struct runner *r, struct rn_says *ret, unsigned max)
 	return n;
 }
 
-unsigned runner_collect(struct runner *r, struct rn_says *ret, unsigned max)
+unsigned runner_collect(struct runner *r, struct rn_report *ret, unsigned max)
 {
 	struct epoll_event e[64];
 	if (r->says == r->said && !r->used && epoll_wait(r->epoll, e, 1, 0) == 0)

@@ -50,11 +50,11 @@ void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t out
 /* Nobody waits for the check before this attempt any more: it is ended if it is under way. */
 void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt);
 /* Puts in what somebody else has to say (RN_ANSWER). */
-must_check enum err runner_say(struct runner *r, const struct rn_says *s);
+must_check enum err runner_say(struct runner *r, const struct rn_report *s);
 
 /* Does what there is to do, and takes up to `max` of what there is to say. About one attempt things are said
  * in the order they happened. */
-unsigned runner_collect(struct runner *r, struct rn_says *ret, unsigned max);
+unsigned runner_collect(struct runner *r, struct rn_report *ret, unsigned max);
 /* Readable when runner_collect should be called. */
 int runner_fd(const struct runner *r);
 

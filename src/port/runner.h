@@ -4,27 +4,27 @@
  *
  * The promises:
  *  - RN_START of one (run, attempt) executes at most once, ever, however often it is asked and by whomever.
- * It is answered by RN_BORN, by what became of it if it was born before, by RN_NEVER if it was burnt, or, if
- * it could not be born before its window was long over, by RN_EXIT without an outcome.
+ * It is answered by RN_STARTED, by what became of it if it was born before, by RN_NOT_STARTED if it was
+ * burnt, or, if it could not be born before its window was long over, by RN_EXIT without an outcome.
  *  - RN_EXIT is said when the whole tree of the attempt is proven dead, and not before.
- *  - RN_PROBE is always answered: RN_ALIVE (and later RN_EXIT), RN_EXIT, RN_NEVER (it was never born),
- * RN_LOST (it was born, left no record, and nothing of it is alive). After RN_NEVER it can still be started;
- * after RN_BURN not. */
+ *  - RN_PROBE is always answered: RN_ALIVE (and later RN_EXIT), RN_EXIT, RN_NOT_STARTED (it was never born),
+ * RN_LOST (it was born, left no record, and nothing of it is alive). After RN_NOT_STARTED it can still be
+ * started; after RN_PREVENT not. */
 #include "base/time.h"
 
 enum rn_op {
 	RN_START,
 	RN_KILL, /* with the reason to record; answered by RN_EXIT */
 	RN_PROBE,
-	RN_BURN, /* make this (run, attempt) unstartable; answered by RN_NEVER, or by what it is if it was
-		    born */
-	RN_ASK,  /* a guard: `ask` says which; answered by RN_ANSWER with the same number. ASK_CHECK may
-		    execute its program again each time it is asked, but never two of them at a time */
+	RN_PREVENT, /* make this (run, attempt) unstartable; answered by RN_NOT_STARTED, or by what it is if
+		    it was born */
+	RN_ASK,     /* a guard: `ask` says which; answered by RN_ANSWER with the same number. ASK_CHECK may
+		       execute its program again each time it is asked, but never two of them at a time */
 };
 
 enum rn_ask { ASK_BUDGET, ASK_CONDITION, ASK_HOOK, ASK_CHECK, RN_ASKS };
 
-enum rn_say { RN_BORN, RN_EXIT, RN_ALIVE, RN_NEVER, RN_LOST, RN_ANSWER };
+enum rn_report_kind { RN_STARTED, RN_EXIT, RN_ALIVE, RN_NOT_STARTED, RN_LOST, RN_ANSWER };
 
 struct rn_req {
 	uint8_t op, ask;
@@ -35,8 +35,8 @@ struct rn_req {
 	uint32_t rev;
 };
 
-struct rn_says {
-	uint8_t say, ask;
+struct rn_report {
+	uint8_t kind, ask;
 	uint16_t attempt;
 	uint32_t number;
 	uint64_t run;

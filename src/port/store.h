@@ -75,7 +75,7 @@ enum st_op {
 	/* An account or an agent is held until a time, or free again (reason 0: the row goes, with its note).
 	 */
 	ST_HOLD,
-	/* What needs a person, one per cause; see enum problem_act and struct problem_said. Carried by
+	/* What needs a person, one per cause; see enum problem_act and struct problem_change. Carried by
 	 * LANE_FINISH or LANE_USER. The answer has its number and its count, whatever it is but ST_REFUSED.
 	 */
 	ST_PROBLEM,
@@ -91,7 +91,7 @@ enum st_op {
 	 * put at the same `at`. Another: ST_STALE. The answer's count is the rev that stands. Carried by
 	 * LANE_USER. */
 	ST_STATE,
-	/* Notes of an agent, for itself; see enum memory_act and struct memory_said. They stay when the run
+	/* Notes of an agent, for itself; see enum memory_act and struct memory_change. They stay when the run
 	 * that wrote them is pruned. Carried by LANE_USER. */
 	ST_MEMORY,
 	/* An agent's definition, by its name; see enum agent_act. agent.rev is the one that stands (0: there
@@ -100,18 +100,18 @@ enum st_op {
 	ST_AGENT,
 	/* What is said of a run in words: words.text is now that of (words.run, words.kind); an empty one
 	 * goes. ST_REFUSED: there is no such run. */
-	ST_WORDS,
+	ST_RUN_TEXT,
 	/* News become notices: all of tell.notice are put, and all news up to number tell.upto go, in one
 	 * transaction. Each notice gets the next number, which is never given again; those that are `joined`
 	 * have that of the last before them that is not. Mine: there are no such news any more; with upto 0,
 	 * for what nobody heard of from here: the latest notice was put at this `at`. ST_REFUSED: a text that
 	 * is too long, too many of them, a joined one without one before it. Carried by LANE_FINISH. */
-	ST_TELL,
+	ST_MESSAGES,
 	/* How an attempt to deliver the notice tried.number ended: state, attempts, next and said are taken
 	 * over. attempts is one more than that of the row, or the same where none was made. Mine: the same
 	 * attempts, last tried at this `at`. ST_LOST: it does not wait any more, or other attempts were made.
 	 * ST_REFUSED: there is no such notice. */
-	ST_TRIED,
+	ST_DELIVERY,
 	/* What is old goes, if nothing needs it; see enum prune_what. What must stay, or is gone already,
 	 * stays as it is, and that is ST_OK as well. Carried by LANE_BULK; a request should name few. */
 	ST_PRUNE,
@@ -217,7 +217,8 @@ struct sched_row {
 	struct wall owed_since;
 	struct wall next; /* nominal; WALL_NEVER: none */
 	struct wall high; /* no timer claims at or below this */
-	struct wall kept; /* records up to here have been pruned: a mark that high is never lowered below */
+	struct wall
+		pruned_to; /* records up to here have been pruned: a mark that high is never lowered below */
 	struct wall changed;      /* created, when changed, or resumed: nothing at or before this fires */
 	struct wall paused_until; /* with the engine's flag for it */
 	struct wall next_set_at;  /* when a run said what `next` is to be; 0: it is the rule's. It goes with
@@ -232,9 +233,9 @@ struct run_row {
 	uint16_t attempt; /* 1, 2, …; 0 before the first */
 	uint16_t reason;
 	uint8_t kind, state, outcome;
-	uint16_t limited; /* attempts that do not count: they ended rate-limited, or could not be born */
-	uint8_t was;      /* backfill: the state of the record it took over, plus one */
-	uint32_t missed;  /* how many missed ones it was told of */
+	uint16_t uncounted; /* attempts that do not count: they ended rate-limited, or could not be born */
+	uint8_t replaced;   /* backfill: the state of the record it took over, plus one */
+	uint32_t missed;    /* how many missed ones it was told of */
 	struct wall nominal, due;
 	struct wall claimed, started, ended;
 	struct wall retry_at; /* RUN_FINISHED: when a retry that was to be was given up; 0: none was */
@@ -260,19 +261,19 @@ struct hold_row {
 
 /* Texts that were never given have no p. */
 struct problem_row {
-	uint64_t number;     /* 1, 2, … */
-	uint32_t count;      /* how often it was said … */
-	struct wall opened;  /* … the first time … */
-	struct wall said;    /* … and the last */
-	struct wall acked;   /* WALL_NEVER: not acknowledged */
-	struct wall closed;  /* WALL_NEVER: open */
-	struct str key;      /* the cause: "schedule:daily:failed" */
-	struct str subject;  /* what it is about: the schedule, the agent, the file */
-	struct str text;     /* for people */
-	struct str by, note; /* of the acknowledgement */
+	uint64_t number;           /* 1, 2, … */
+	uint32_t count;            /* how often it was said … */
+	struct wall opened;        /* … the first time … */
+	struct wall last_reported; /* … and the last */
+	struct wall acked;         /* WALL_NEVER: not acknowledged */
+	struct wall closed;        /* WALL_NEVER: open */
+	struct str key;            /* the cause: "schedule:daily:failed" */
+	struct str subject;        /* what it is about: the schedule, the agent, the file */
+	struct str text;           /* for people */
+	struct str by, note;       /* of the acknowledgement */
 };
 
-struct problem_said {
+struct problem_change {
 	uint8_t act;
 	uint64_t number; /* ACK, CLOSE: 0: the key says which */
 	struct str key;
@@ -301,7 +302,7 @@ struct memory_row {
 	struct str tags; /* a line each, no newline after the last; empty: none */
 };
 
-struct memory_said {
+struct memory_change {
 	uint8_t act;
 	uint64_t number; /* REMOVE, REMOVE_RUN */
 	uint64_t run;    /* ADD, REMOVE_RUN */
@@ -316,16 +317,18 @@ struct agent_row {
 	uint8_t act; /* of a request */
 };
 
-enum words_kind {
-	WORDS_WHY, /* more than its reason tells: which error made its condition false, what a document lacks
-		    */
-	WORDS_ORIGIN, /* what it was made of: definition, message and program of its last attempt, as JSON */
-	WORDS_KINDS
+enum run_text_kind {
+	RUN_TEXT_DETAIL, /* more than its reason tells: which error made its condition false, what a document
+			  * lacks
+			  */
+	RUN_TEXT_PROVENANCE, /* what it was made of: definition, message and program of its last attempt, as
+				JSON */
+	RUN_TEXT_KINDS
 };
-struct words_row {
+struct run_text_row {
 	uint64_t run;
 	uint8_t kind;
-	struct str text; /* STORE_WORDS_BYTES_MAX at most, or ST_REFUSED */
+	struct str text; /* STORE_RUN_TEXT_BYTES_MAX at most, or ST_REFUSED */
 };
 
 /* Model calls that were not made, for a check had found nothing to do. */
@@ -369,19 +372,19 @@ struct message_row {
 	uint32_t attempts;
 	uint64_t sid, run, problem; /* what it is about; 0: none */
 	uint64_t joined;            /* the notice that it is part of; in a request: not 0 */
-	uint64_t line;              /* those to one receiver have one */
+	uint64_t receiver;          /* those to one receiver have one */
 	struct wall at;             /* when it was put */
-	struct wall tried;          /* 0: not yet */
+	struct wall tried_at;       /* 0: not yet */
 	struct wall next;           /* MESSAGE_WAITING: when it is to be tried */
 	struct str origin;          /* who named the receiver */
 	struct str target, body;
-	struct str said; /* what came of the last attempt; p NULL: there was none */
+	struct str result; /* what came of the last attempt; p NULL: there was none */
 };
 
-struct telling {
-	uint64_t upto;
-	const struct message_row *notice; /* lives until the answer, as do its texts */
-	unsigned n;                       /* STORE_TELL_MAX at most */
+struct message_batch {
+	uint64_t news_upto;
+	const struct message_row *message; /* lives until the answer, as do its texts */
+	unsigned n;                        /* STORE_MESSAGES_MAX at most */
 };
 
 /* What becomes of the schedule's row together with an occurrence or a range. */
@@ -399,7 +402,7 @@ struct name_row {
 	struct str text;
 };
 
-struct prune_ask {
+struct prune_request {
 	uint8_t what;
 	uint64_t first, last; /* PRUNE_RUNS; PRUNE_PROBLEM: first */
 	uint64_t end;         /* PRUNE_RUNS */
@@ -409,21 +412,21 @@ struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
 	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT,
-			 ST_MEMORY, ST_WORDS, ST_TELL, ST_TRIED, and where ST_PRUNE names none */
+			 ST_MEMORY, ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, and where ST_PRUNE names none */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
 	struct row_move move;
 	union {
-		struct sched_row row;        /* PUT */
-		struct problem_said problem; /* PROBLEM: its texts live until the answer */
-		struct name_row name;        /* NAME: as does this one's */
-		struct state_row state;      /* STATE: as do these */
-		struct memory_said memory;   /* MEMORY: and these */
-		struct agent_row agent;      /* AGENT: and these */
-		struct words_row words;      /* WORDS: and this one */
-		struct prune_ask prune;      /* PRUNE */
-		struct telling tell;         /* TELL */
-		struct message_row tried;    /* TRIED: its text lives as long */
+		struct sched_row row;          /* PUT */
+		struct problem_change problem; /* PROBLEM: its texts live until the answer */
+		struct name_row name;          /* NAME: as does this one's */
+		struct state_row state;        /* STATE: as do these */
+		struct memory_change memory;   /* MEMORY: and these */
+		struct agent_row agent;        /* AGENT: and these */
+		struct run_text_row run_text;  /* WORDS: and this one */
+		struct prune_request prune;    /* PRUNE */
+		struct message_batch messages; /* TELL */
+		struct message_row delivery;   /* TRIED: its text lives as long */
 	};
 	/* Not 0: somebody wants to be told of it. Where this makes it so (an occurrence that is recorded, a
 	 * range that is, a verdict, an attempt that is seen for the first time, an end, a problem that is
@@ -460,8 +463,8 @@ struct st_ack {
 	uint64_t problem; /* PROBLEM: its number … */
 	uint32_t count;   /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new. STATE,
 			   * AGENT:   rev */
-	uint64_t notice;  /* TELL, when it put some: the number of the first; the others follow it */
-	struct run_row was; /* OCC, ST_LOST: the record that is there */
+	uint64_t message; /* TELL, when it put some: the number of the first; the others follow it */
+	struct run_row existing; /* OCC, ST_LOST: the record that is there */
 	struct wall done; /* when it was durable; 0: the store does not say. For people: nothing is decided by
 			     it */
 };

@@ -151,17 +151,17 @@ static int32_t exit_code_of(const struct runfile *f)
 	return (int32_t)(f->signal ? 128 + f->signal : f->status);
 }
 
-void runfile_outcome(const struct runfile *f, struct rn_says *ret)
+void runfile_outcome(const struct runfile *f, struct rn_report *ret)
 {
 	unsigned cause = f->cause < RUN_CAUSES ? (unsigned)f->cause : CAUSE_NONE;
-	*ret = (struct rn_says){ .say = RN_EXIT,
-				 .run = f->run,
-				 .attempt = (uint16_t)f->attempt,
-				 .outcome = meaning[cause].outcome,
-				 .reason = meaning[cause].reason,
-				 .ended = { f->ended },
-				 .cost = -1,
-				 .exit_code = exit_code_of(f) };
+	*ret = (struct rn_report){ .kind = RN_EXIT,
+				   .run = f->run,
+				   .attempt = (uint16_t)f->attempt,
+				   .outcome = meaning[cause].outcome,
+				   .reason = meaning[cause].reason,
+				   .ended = { f->ended },
+				   .cost = -1,
+				   .exit_code = exit_code_of(f) };
 	if (cause == CAUSE_STOPPED && f->reason > 0 && f->reason < REASON_COUNT)
 		ret->reason = (uint16_t)f->reason;
 	if (cause == CAUSE_EXIT && f->status == 0 && f->signal == 0) {

@@ -29,7 +29,7 @@ struct runfile {
 must_check enum err runfile_parse(struct str block, struct runfile *ret, struct why *why);
 
 /* What the end it records means. Only for one that has an exit section. */
-void runfile_outcome(const struct runfile *f, struct rn_says *ret);
+void runfile_outcome(const struct runfile *f, struct rn_report *ret);
 
 enum run_life {
 	LIFE_ABSENT,

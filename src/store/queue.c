@@ -62,30 +62,30 @@ static char *keep(char *to, struct str *s)
 
 static size_t text_of_notice(const struct message_row *n)
 {
-	return n->origin.n + n->target.n + n->body.n + n->said.n;
+	return n->origin.n + n->target.n + n->body.n + n->result.n;
 }
 
 static char *keep_notice(char *to, struct message_row *n)
 {
-	return keep(keep(keep(keep(to, &n->origin), &n->target), &n->body), &n->said);
+	return keep(keep(keep(keep(to, &n->origin), &n->target), &n->body), &n->result);
 }
 
 /* The rows themselves come first, for the place where texts are kept is aligned. */
-static size_t text_of_tell(const struct telling *t)
+static size_t text_of_tell(const struct message_batch *t)
 {
-	size_t n = t->n * sizeof *t->notice;
+	size_t n = t->n * sizeof *t->message;
 	for (unsigned i = 0; i < t->n; i++)
-		n += text_of_notice(&t->notice[i]);
+		n += text_of_notice(&t->message[i]);
 	return n;
 }
 
-static void keep_tell(char *to, struct telling *t)
+static void keep_tell(char *to, struct message_batch *t)
 {
 	struct message_row *all = (struct message_row *)to;
 	if (!t->n)
 		return;
-	memcpy(all, t->notice, t->n * sizeof *all);
-	t->notice = all;
+	memcpy(all, t->message, t->n * sizeof *all);
+	t->message = all;
 	to += t->n * sizeof *all;
 	for (unsigned i = 0; i < t->n; i++)
 		to = keep_notice(to, &all[i]);
@@ -93,17 +93,17 @@ static void keep_tell(char *to, struct telling *t)
 
 static size_t text_of(const struct st_req *r)
 {
-	const struct problem_said *p = &r->problem;
+	const struct problem_change *p = &r->problem;
 	size_t n = r->id.n + r->document.n + r->source.from.n + r->note.n;
-	return r->op == ST_PROBLEM  ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
-	       : r->op == ST_NAME   ? n + r->name.text.n
-	       : r->op == ST_WORDS  ? n + r->words.text.n
-	       : r->op == ST_STATE  ? n + r->state.key.n + r->state.text.n
-	       : r->op == ST_AGENT  ? n + r->agent.name.n + r->agent.text.n
-	       : r->op == ST_MEMORY ? n + r->memory.agent.n + r->memory.text.n + r->memory.tags.n
-	       : r->op == ST_TELL   ? text_of_tell(&r->tell)
-	       : r->op == ST_TRIED  ? n + text_of_notice(&r->tried)
-				    : n;
+	return r->op == ST_PROBLEM    ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
+	       : r->op == ST_NAME     ? n + r->name.text.n
+	       : r->op == ST_RUN_TEXT ? n + r->run_text.text.n
+	       : r->op == ST_STATE    ? n + r->state.key.n + r->state.text.n
+	       : r->op == ST_AGENT    ? n + r->agent.name.n + r->agent.text.n
+	       : r->op == ST_MEMORY   ? n + r->memory.agent.n + r->memory.text.n + r->memory.tags.n
+	       : r->op == ST_MESSAGES ? text_of_tell(&r->messages)
+	       : r->op == ST_DELIVERY ? n + text_of_notice(&r->delivery)
+				      : n;
 }
 
 static struct ask *ask_new(const struct st_req *r)
@@ -112,29 +112,29 @@ static struct ask *ask_new(const struct st_req *r)
 	if (!a)
 		return NULL;
 	a->req = *r;
-	if (r->op == ST_TELL) {
-		keep_tell(a->text, &a->req.tell);
+	if (r->op == ST_MESSAGES) {
+		keep_tell(a->text, &a->req.messages);
 		return a;
 	}
 	char *to = keep(keep(a->text, &a->req.id), &a->req.document);
 	to = keep(keep(to, &a->req.source.from), &a->req.note);
 	if (r->op == ST_PROBLEM) {
-		struct problem_said *p = &a->req.problem;
+		struct problem_change *p = &a->req.problem;
 		to = keep(keep(keep(to, &p->key), &p->subject), &p->text);
 		keep(keep(to, &p->by), &p->note);
 	}
 	if (r->op == ST_NAME)
 		keep(to, &a->req.name.text);
-	if (r->op == ST_WORDS)
-		keep(to, &a->req.words.text);
+	if (r->op == ST_RUN_TEXT)
+		keep(to, &a->req.run_text.text);
 	if (r->op == ST_STATE)
 		keep(keep(to, &a->req.state.key), &a->req.state.text);
 	if (r->op == ST_MEMORY)
 		keep(keep(keep(to, &a->req.memory.agent), &a->req.memory.text), &a->req.memory.tags);
 	if (r->op == ST_AGENT)
 		keep(keep(to, &a->req.agent.name), &a->req.agent.text);
-	if (r->op == ST_TRIED)
-		keep_notice(to, &a->req.tried);
+	if (r->op == ST_DELIVERY)
+		keep_notice(to, &a->req.delivery);
 	return a;
 }
 

@@ -42,7 +42,7 @@ static double through_shims(const char *launcher, const char *dir, unsigned runs
 	runner_launcher(r, l);
 	int64_t began = clock_boot().us;
 	for (unsigned next = 1, ended = 0; ended < runs;) {
-		struct rn_says s[64];
+		struct rn_report s[64];
 		for (; next <= runs && next - ended <= AT_ONCE; next++)
 			if (runner_submit(r, &(struct rn_req){ .op = RN_START, .run = next, .attempt = 1 }) !=
 			    OK)
@@ -51,7 +51,7 @@ static double through_shims(const char *launcher, const char *dir, unsigned runs
 		poll(&p, 1, 1000);
 		unsigned n = runner_collect(r, s, 64);
 		for (unsigned i = 0; i < n; i++)
-			ended += s[i].say == RN_EXIT;
+			ended += s[i].kind == RN_EXIT;
 	}
 	double seconds = (double)(clock_boot().us - began) / USEC;
 	runner_close(r);

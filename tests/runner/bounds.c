@@ -10,8 +10,8 @@
 
 static void expect_killed(struct rig *g, int line, uint64_t run, enum reason reason)
 {
-	struct rn_says s = rig_next(g);
-	CHECK_INT_AT(line, s.say, RN_EXIT);
+	struct rn_report s = rig_next(g);
+	CHECK_INT_AT(line, s.kind, RN_EXIT);
 	CHECK_INT_AT(line, s.run, run);
 	CHECK_STR_AT(line, outcome_words[s.outcome % OUTCOME_COUNT], "killed");
 	CHECK_STR_AT(line, reason_words[s.reason % REASON_COUNT], reason_words[reason]);
@@ -29,8 +29,8 @@ TEST(silence_is_a_stall_and_talk_is_not)
 	g.launch.stall = USEC * 4 / 10;
 	rig_argv(&g, "sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.2; echo . >&2; done", NULL);
 	CHECK(rig_start(&g, 1));
-	struct rn_says s = rig_next(&g);
-	CHECK(s.say == RN_EXIT && s.outcome == OUTCOME_DONE);
+	struct rn_report s = rig_next(&g);
+	CHECK(s.kind == RN_EXIT && s.outcome == OUTCOME_DONE);
 	rig_argv(&g, "sh", "-c", "echo .; sleep 60", NULL);
 	CHECK(rig_start(&g, 2));
 	expect_killed(&g, __LINE__, 2, REASON_STALLED);
@@ -95,13 +95,13 @@ TEST(too_late_to_start)
 	rig_argv(&g, "sh", "-c", "echo $$ >> marks", NULL);
 	g.launch.start_by = in(-1);
 	rig_ask(&g, RN_START, 1, 1, 0);
-	struct rn_says s = rig_next(&g);
-	CHECK(s.say == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_NONE &&
+	struct rn_report s = rig_next(&g);
+	CHECK(s.kind == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_NONE &&
 	      s.reason == REASON_WINDOW_CLOSED);
 	CHECK_INT(rig_runfile(&g, 1, 1).cause, CAUSE_LATE);
 	rig_ask(&g, RN_PROBE, 1, 1, 0); /* and so for ever */
 	s = rig_next(&g);
-	CHECK(s.say == RN_EXIT && s.outcome == OUTCOME_NONE);
+	CHECK(s.kind == RN_EXIT && s.outcome == OUTCOME_NONE);
 	g.launch.start_by = in(60 * USEC);
 	CHECK(rig_start(&g, 2));
 	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);

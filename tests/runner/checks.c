@@ -15,8 +15,8 @@ static void ask_check(struct rig *g, uint64_t run, uint32_t number)
 static void expect_answer(struct rig *g, int line, uint64_t run, uint32_t number, bool yes,
 			  enum reason reason)
 {
-	struct rn_says s = rig_next(g);
-	CHECK_INT_AT(line, s.say, RN_ANSWER);
+	struct rn_report s = rig_next(g);
+	CHECK_INT_AT(line, s.kind, RN_ANSWER);
 	CHECK_INT_AT(line, s.ask, ASK_CHECK);
 	CHECK_INT_AT(line, s.run, run);
 	CHECK_INT_AT(line, s.attempt, 1);
@@ -86,8 +86,8 @@ TEST(the_attempt_is_started_all_the_same)
 	expect_answer(&g, __LINE__, 7, 1, true, REASON_NONE);
 	shell(&g, "echo ran");
 	CHECK(rig_start(&g, 7));
-	struct rn_says s = rig_next(&g);
-	CHECK_INT(s.say, RN_EXIT);
+	struct rn_report s = rig_next(&g);
+	CHECK_INT(s.kind, RN_EXIT);
 	CHECK_INT(s.attempt, 1);
 	CHECK_INT(s.outcome, OUTCOME_DONE);
 	CHECK_STR(rig_file(&g, 7, 1, "log", NULL), "ran\n");
@@ -207,15 +207,15 @@ TEST(many_stand_in_line)
 	runner_drop_check(g.r, MANY, 1); /* in line, and not wanted any more */
 	shell(&g, "true");
 	CHECK(rig_start(&g, 1000));
-	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	CHECK_INT(rig_next(&g).kind, RN_EXIT);
 	shell(&g, "echo $$ >> $1/pids");
 	char path[96];
 	snprintf(path, sizeof path, "%s/go", g.dir);
 	FILE *f = fopen(path, "w");
 	CHECK(f && fclose(f) == 0);
 	for (unsigned i = 1; i < MANY; i++) {
-		struct rn_says s = rig_next(&g);
-		CHECK(s.say == RN_ANSWER && s.yes && s.run == s.number && s.run < MANY && !answered[s.run]);
+		struct rn_report s = rig_next(&g);
+		CHECK(s.kind == RN_ANSWER && s.yes && s.run == s.number && s.run < MANY && !answered[s.run]);
 		if (s.run < MANY)
 			answered[s.run] = true;
 	}

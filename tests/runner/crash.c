@@ -86,25 +86,25 @@ TEST(a_killed_daemon_leaves_its_runs_which_are_adopted)
 	rig_open(&g);
 	for (uint64_t run = 1; run <= 4; run++)
 		rig_ask(&g, RN_PROBE, run, 1, 0);
-	struct rn_says s = rig_next(&g);
-	CHECK(s.say == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_FAILED && s.reason == REASON_EXIT);
+	struct rn_report s = rig_next(&g);
+	CHECK(s.kind == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_FAILED && s.reason == REASON_EXIT);
 	CHECK_INT(rig_runfile(&g, 1, 1).status, 4);
 	s = rig_next(&g);
-	CHECK(s.say == RN_ALIVE && s.run == 2);
+	CHECK(s.kind == RN_ALIVE && s.run == 2);
 	s = rig_next(&g);
-	CHECK(s.say == RN_ALIVE && s.run == 3);
+	CHECK(s.kind == RN_ALIVE && s.run == 3);
 	s = rig_next(&g);
-	CHECK(s.say == RN_NEVER && s.run == 4);
+	CHECK(s.kind == RN_NOT_STARTED && s.run == 4);
 	char go[100];
 	snprintf(go, sizeof go, "%s/go", g.dir);
 	close(open(go, O_CREAT | O_WRONLY, 0600));
 	s = rig_next(&g);
-	CHECK(s.say == RN_EXIT && s.run == 2 && s.outcome == OUTCOME_DONE);
+	CHECK(s.kind == RN_EXIT && s.run == 2 && s.outcome == OUTCOME_DONE);
 	CHECK_STR(rig_file(&g, 2, 1, "log", NULL), "went on\n");
 	rig_ask(&g, RN_KILL, 3, 1,
 		REASON_CANCELLED); /* an adopted one can be stopped, without any launcher */
 	s = rig_next(&g);
-	CHECK(s.say == RN_EXIT && s.run == 3 && s.outcome == OUTCOME_KILLED && s.reason == REASON_CANCELLED);
+	CHECK(s.kind == RN_EXIT && s.run == 3 && s.outcome == OUTCOME_KILLED && s.reason == REASON_CANCELLED);
 	rig_end(&g);
 }
 
@@ -123,8 +123,8 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	CHECK_STR(why.text, "the launcher is gone");
 	rig_argv(&g, "true", NULL);
 	rig_ask(&g, RN_START, 2, 1, 0);
-	struct rn_says s = rig_next(&g); /* the run is untouched, the start waits */
-	CHECK(s.say == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_DONE);
+	struct rn_report s = rig_next(&g); /* the run is untouched, the start waits */
+	CHECK(s.kind == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_DONE);
 	CHECK(rig_quiet(&g, 100));
 	CHECK(!runner_keep_launcher(g.r, "/nonexistent/rota-launcher"));
 	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
@@ -135,8 +135,8 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	CHECK(runner_keep_launcher(g.r, rig_launcher)); /* and does nothing while there is one */
 	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
 	s = rig_next(&g);
-	CHECK(s.say == RN_BORN && s.run == 2);
-	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	CHECK(s.kind == RN_STARTED && s.run == 2);
+	CHECK_INT(rig_next(&g).kind, RN_EXIT);
 	rig_end(&g);
 }
 
@@ -156,7 +156,7 @@ TEST(a_dead_launcher_is_forgotten_though_somebody_holds_its_pidfd)
 	CHECK(runner_has_launcher(g.r));
 	rig_argv(&g, "true", NULL);
 	CHECK(rig_start(&g, 1));
-	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	CHECK_INT(rig_next(&g).kind, RN_EXIT);
 	kill(holder, SIGKILL);
 	waitpid(holder, NULL, 0);
 	rig_end(&g);
@@ -175,8 +175,8 @@ TEST(a_launcher_that_hangs_is_trouble)
 	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
 	CHECK_STR(why.text, "the launcher does not answer");
 	kill(launcher, SIGCONT);
-	CHECK_INT(rig_next(&g).say, RN_BORN);
-	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	CHECK_INT(rig_next(&g).kind, RN_STARTED);
+	CHECK_INT(rig_next(&g).kind, RN_EXIT);
 	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
 	rig_end(&g);
 }
@@ -197,7 +197,7 @@ TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
 		rig_open(&g);
 		rig_give_launcher(&g);
 		rig_ask(&g, RN_PROBE, 1, 1, 0);
-		CHECK_INT(rig_next(&g).say, RN_NEVER);
+		CHECK_INT(rig_next(&g).kind, RN_NOT_STARTED);
 		if (round % 2) { /* the old daemon is dead: its launcher does not drain */
 			runner_close(old.r);
 			old.r = NULL;
@@ -208,13 +208,13 @@ TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
 			kill(ghost, SIGCONT); /* both race */
 		}
 		rig_ask(&g, RN_START, 1, 1, 0);
-		CHECK_INT(rig_next(&g).say, RN_BORN);
-		CHECK_INT(rig_next(&g).say, RN_EXIT);
+		CHECK_INT(rig_next(&g).kind, RN_STARTED);
+		CHECK_INT(rig_next(&g).kind, RN_EXIT);
 		if (old.r) { /* it looks late: by then there may be an end to tell and no birth */
-			struct rn_says s = rig_next(&old);
-			if (s.say == RN_BORN)
+			struct rn_report s = rig_next(&old);
+			if (s.kind == RN_STARTED)
 				s = rig_next(&old);
-			CHECK_INT(s.say, RN_EXIT);
+			CHECK_INT(s.kind, RN_EXIT);
 		}
 		CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
 		runner_close(old.r);
@@ -234,10 +234,10 @@ TEST(a_launcher_killed_with_requests_in_it_loses_none)
 		rig_ask(&g, RN_START, i, 1, 0);
 		if (i % 10 == 0) {
 			kill(launcher_pid(getpid()), SIGKILL);
-			struct rn_says s;
+			struct rn_report s;
 			for (int k = 0; k < 200 && runner_has_launcher(g.r); k++) {
 				if (runner_collect(g.r, &s, 1) == 1)
-					ended += s.say == RN_EXIT;
+					ended += s.kind == RN_EXIT;
 				else
 					rig_sleep(5);
 			}
@@ -245,10 +245,10 @@ TEST(a_launcher_killed_with_requests_in_it_loses_none)
 		}
 	}
 	while (ended < RUNS) {
-		struct rn_says s = rig_next(&g);
-		if (!CHECK(s.say == RN_BORN || s.say == RN_EXIT))
+		struct rn_report s = rig_next(&g);
+		if (!CHECK(s.kind == RN_STARTED || s.kind == RN_EXIT))
 			break;
-		ended += s.say == RN_EXIT;
+		ended += s.kind == RN_EXIT;
 	}
 	CHECK_INT(rig_lines(&g, "marks", RUNS, NULL, 0), RUNS);
 	rig_end(&g);
@@ -285,7 +285,7 @@ TEST(after_a_reboot_what_left_no_record_is_lost)
 	CHECK(proc_read(getpid(), &self));
 	plant(&g, 1, "00000000-0000-0000-0000-000000000000", self.pid, self.start, false);
 	rig_ask(&g, RN_PROBE, 1, 1, 0);
-	CHECK_INT(rig_next(&g).say, RN_LOST);
+	CHECK_INT(rig_next(&g).kind, RN_LOST);
 	/* The same boot, and the pid was given away: nobody is hurt. */
 	char boot[40];
 	CHECK_INT(boot_id_read(boot), 0);
@@ -298,7 +298,7 @@ TEST(after_a_reboot_what_left_no_record_is_lost)
 	rig_sleep(50);
 	plant(&g, 2, boot, stranger, 1, false);
 	rig_ask(&g, RN_PROBE, 2, 1, 0);
-	CHECK_INT(rig_next(&g).say, RN_LOST);
+	CHECK_INT(rig_next(&g).kind, RN_LOST);
 	CHECK(rig_alive(stranger));
 	kill(stranger, SIGKILL);
 	waitpid(stranger, NULL, 0);
@@ -326,11 +326,11 @@ TEST(the_lock_judges_life_whatever_the_pid_says)
 		rig_sleep(5);
 	}
 	rig_ask(&g, RN_PROBE, 1, 1, 0);
-	CHECK_INT(rig_next(&g).say, RN_ALIVE);
+	CHECK_INT(rig_next(&g).kind, RN_ALIVE);
 	CHECK(rig_quiet(&g, 700));
 	kill(holder, SIGKILL);
 	waitpid(holder, NULL, 0);
-	CHECK_INT(rig_next(&g).say, RN_LOST);
+	CHECK_INT(rig_next(&g).kind, RN_LOST);
 	rig_end(&g);
 }
 
@@ -339,7 +339,7 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 	static const struct {
 		const char *what;
 		size_t at, n; /* so many zeros */
-		enum rn_say say;
+		enum rn_report_kind say;
 	} rows[] = {
 		{ "birth damaged", 20, 1, RN_LOST },
 		{ "all of it", 0, RUNFILE_BYTES, RN_LOST },
@@ -355,7 +355,7 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 		struct buf path = { 0 };
 		test_case("%s", rows[i].what);
 		CHECK(rig_start(&g, i + 1));
-		CHECK_INT(rig_next(&g).say, RN_EXIT);
+		CHECK_INT(rig_next(&g).kind, RN_EXIT);
 		runfile_path(&path, g.runs, i + 1, 1, "run");
 		int fd = open(path.p, O_RDWR);
 		CHECK(pwrite(fd, zeros, rows[i].n, (off_t)rows[i].at) == (ssize_t)rows[i].n);
@@ -367,9 +367,9 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 		CHECK_INT(life, rows[i].say == RN_EXIT ? LIFE_ENDED : LIFE_ALIVE);
 		close(fd);
 		rig_ask(&g, RN_PROBE, i + 1, 1, 0);
-		CHECK_INT(rig_next(&g).say, rows[i].say);
+		CHECK_INT(rig_next(&g).kind, rows[i].say);
 		rig_ask(&g, RN_START, i + 1, 1, 0);
-		CHECK_INT(rig_next(&g).say, rows[i].say);
+		CHECK_INT(rig_next(&g).kind, rows[i].say);
 		buf_free(&path);
 	}
 	rig_end(&g);
@@ -389,15 +389,15 @@ static void soak_daemon(struct rig *g)
 	while (left) {
 		for (; next <= SOAK_RUNS && busy < SOAK_AT_ONCE; next++, busy++)
 			rig_ask(g, RN_PROBE, next, 1, 0);
-		struct rn_says s = rig_next(g);
+		struct rn_report s = rig_next(g);
 		char script[64];
 		snprintf(script, sizeof script, "echo %d >> marks; sleep 0.0%d", (int)s.run, (int)s.run % 10);
 		rig_argv(g, "sh", "-c", script, NULL);
-		if (s.say == UINT8_MAX)
+		if (s.kind == UINT8_MAX)
 			_exit(1);
-		if (s.say == RN_NEVER)
+		if (s.kind == RN_NOT_STARTED)
 			rig_ask(g, RN_START, s.run, 1, 0);
-		if ((s.say == RN_EXIT || s.say == RN_LOST) && !ended[s.run])
+		if ((s.kind == RN_EXIT || s.kind == RN_LOST) && !ended[s.run])
 			ended[s.run] = true, left--, busy--;
 	}
 	_exit(0);

@@ -53,7 +53,7 @@ TEST(full_at_birth)
 		rig_ask(&g, RN_PROBE, 1, 1, 0); /* answered when it is born */
 		snprintf(path, sizeof path, "%s/ballast", g.runs);
 		unlink(path);
-		CHECK_INT(rig_next(&g).say, RN_ALIVE);
+		CHECK_INT(rig_next(&g).kind, RN_ALIVE);
 		CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
 		CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
 		CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
@@ -64,8 +64,8 @@ TEST(full_at_birth)
 		rig_ask(&g, RN_KILL, 2, 1, REASON_CANCELLED);
 		CHECK(rig_quiet(&g, 150));
 		unlink(path);
-		struct rn_says s = rig_next(&g);
-		CHECK(s.say == RN_EXIT && s.run == 2 && s.outcome == OUTCOME_KILLED);
+		struct rn_report s = rig_next(&g);
+		CHECK(s.kind == RN_EXIT && s.run == 2 && s.outcome == OUTCOME_KILLED);
 		CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
 		umount2(g.runs, MNT_DETACH);
 	}
@@ -78,8 +78,8 @@ TEST(full_in_the_log)
 	if (small_disk(&g, "size=1m")) {
 		rig_argv(&g, rig_agent, "shout", "16000000", NULL);
 		CHECK(rig_start(&g, 1));
-		struct rn_says s = rig_next(&g);
-		CHECK(s.say == RN_EXIT && s.outcome == OUTCOME_DONE);
+		struct rn_report s = rig_next(&g);
+		CHECK(s.kind == RN_EXIT && s.outcome == OUTCOME_DONE);
 		struct runfile f = rig_runfile(&g, 1, 1);
 		CHECK_INT(f.log, LOG_CUT);
 		CHECK_INT(f.output, 16000000);

@@ -27,7 +27,7 @@ TEST(version_1_is_read)
 {
 	char block[RUNFILE_BYTES];
 	struct runfile f;
-	struct rn_says s;
+	struct rn_report s;
 	CHECK_INT(fixture("v1-ended.run", block), RUNFILE_BYTES);
 	CHECK_INT(runfile_parse((struct str){ block, sizeof block }, &f, NULL), OK);
 	CHECK_INT(f.version, 1);
@@ -50,7 +50,7 @@ TEST(version_1_is_read)
 	CHECK_INT(f.left_out, 118000000);
 	CHECK_STR(f.note, "a note with words");
 	runfile_outcome(&f, &s);
-	CHECK(s.say == RN_EXIT && s.outcome == OUTCOME_KILLED && s.reason == REASON_REPLACED);
+	CHECK(s.kind == RN_EXIT && s.outcome == OUTCOME_KILLED && s.reason == REASON_REPLACED);
 	CHECK_INT(s.ended.us, 1763228060123456);
 	CHECK_INT(s.exit_code, 128 + 15);
 	CHECK_INT(fixture("v1-running.run", block), RUNFILE_BYTES);
@@ -79,7 +79,7 @@ TEST(exit_codes_are_told_where_there_is_one)
 		{ __LINE__, CAUSE_BURNT, 0, 0, -1 },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
-		struct rn_says s;
+		struct rn_report s;
 		runfile_outcome(&(struct runfile){ .cause = rows[i].cause,
 						   .status = rows[i].status,
 						   .signal = rows[i].signal },

@@ -150,7 +150,7 @@ void rig_ask(struct rig *g, enum rn_op op, uint64_t run, unsigned attempt, unsig
 	CHECK_INT(runner_submit(g->r, &q), OK);
 }
 
-static bool next(struct rig *g, int ms, struct rn_says *ret)
+static bool next(struct rig *g, int ms, struct rn_report *ret)
 {
 	int64_t until = clock_boot().us + ms * INT64_C(1000);
 	for (;;) {
@@ -164,23 +164,23 @@ static bool next(struct rig *g, int ms, struct rn_says *ret)
 	}
 }
 
-struct rn_says rig_next(struct rig *g)
+struct rn_report rig_next(struct rig *g)
 {
-	struct rn_says s;
-	return next(g, PATIENCE_MS, &s) ? s : (struct rn_says){ .say = UINT8_MAX };
+	struct rn_report s;
+	return next(g, PATIENCE_MS, &s) ? s : (struct rn_report){ .kind = UINT8_MAX };
 }
 
 bool rig_quiet(struct rig *g, int ms)
 {
-	struct rn_says s;
+	struct rn_report s;
 	return !next(g, ms, &s);
 }
 
 bool rig_start(struct rig *g, uint64_t run)
 {
 	rig_ask(g, RN_START, run, 1, 0);
-	struct rn_says s = rig_next(g);
-	return CHECK_INT(s.say, RN_BORN) && CHECK_INT(s.run, run);
+	struct rn_report s = rig_next(g);
+	return CHECK_INT(s.kind, RN_STARTED) && CHECK_INT(s.run, run);
 }
 
 const char *rig_file(struct rig *g, uint64_t run, unsigned attempt, const char *kind, size_t *size)

@@ -32,7 +32,7 @@ void rig_end(struct rig *g);
 void rig_argv(struct rig *g, ...);
 void rig_ask(struct rig *g, enum rn_op op, uint64_t run, unsigned attempt, unsigned reason);
 /* The next thing said, within ten seconds; say is UINT8_MAX if nothing is. */
-struct rn_says rig_next(struct rig *g);
+struct rn_report rig_next(struct rig *g);
 /* Nothing is said for `ms`. */
 bool rig_quiet(struct rig *g, int ms);
 /* Starts, and expects birth. */

@@ -8,18 +8,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct rn_says expect(struct rig *g, int line, enum rn_say say, uint64_t run)
+static struct rn_report expect(struct rig *g, int line, enum rn_report_kind say, uint64_t run)
 {
-	struct rn_says s = rig_next(g);
-	CHECK_INT_AT(line, s.say, say);
+	struct rn_report s = rig_next(g);
+	CHECK_INT_AT(line, s.kind, say);
 	CHECK_INT_AT(line, s.run, run);
 	return s;
 }
 
-static struct rn_says expect_exit(struct rig *g, int line, uint64_t run, enum outcome outcome,
-				  enum reason reason)
+static struct rn_report expect_exit(struct rig *g, int line, uint64_t run, enum outcome outcome,
+				    enum reason reason)
 {
-	struct rn_says s = expect(g, line, RN_EXIT, run);
+	struct rn_report s = expect(g, line, RN_EXIT, run);
 	CHECK_STR_AT(line, outcome_words[s.outcome % OUTCOME_COUNT], outcome_words[outcome]);
 	CHECK_STR_AT(line, reason_words[s.reason % REASON_COUNT], reason_words[reason]);
 	CHECK_AT(line, s.ended.us > 0 && s.ended.us <= clock_wall().us);
@@ -48,7 +48,7 @@ TEST(a_run_is_born_ends_and_leaves_its_record)
 	expect_exit(&g, __LINE__, 7, OUTCOME_DONE, REASON_NONE);
 	rig_ask(&g, RN_KILL, 7, 1, REASON_CANCELLED);
 	expect_exit(&g, __LINE__, 7, OUTCOME_DONE, REASON_NONE);
-	rig_ask(&g, RN_BURN, 7, 1, 0);
+	rig_ask(&g, RN_PREVENT, 7, 1, 0);
 	expect_exit(&g, __LINE__, 7, OUTCOME_DONE, REASON_NONE);
 	CHECK_INT(runner_busy(g.r), 0);
 	rig_end(&g);
@@ -75,7 +75,7 @@ TEST(ends_mean_what_they_should)
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		rig_argv(&g, "sh", "-c", rows[i].script, NULL);
 		CHECK(rig_start(&g, i + 1));
-		struct rn_says s = expect_exit(&g, rows[i].line, i + 1, rows[i].outcome, rows[i].reason);
+		struct rn_report s = expect_exit(&g, rows[i].line, i + 1, rows[i].outcome, rows[i].reason);
 		CHECK_INT_AT(rows[i].line, s.exit_code,
 			     rows[i].signal ? 128 + rows[i].signal : rows[i].status);
 		struct runfile f = rig_runfile(&g, i + 1, 1);
@@ -191,10 +191,10 @@ TEST(one_attempt_executes_once_however_often_it_is_asked)
 	for (int i = 0; i < 3; i++)
 		rig_ask(&g, RN_START, 9, 1, 0);
 	rig_ask(&other, RN_START, 9, 1, 0);
-	expect(&g, __LINE__, RN_BORN, 9);
-	expect(&other, __LINE__, RN_BORN, 9);
+	expect(&g, __LINE__, RN_STARTED, 9);
+	expect(&other, __LINE__, RN_STARTED, 9);
 	rig_ask(&g, RN_START, 9, 1, 0);
-	expect(&g, __LINE__, RN_BORN, 9);
+	expect(&g, __LINE__, RN_STARTED, 9);
 	expect_exit(&g, __LINE__, 9, OUTCOME_DONE, REASON_NONE);
 	expect_exit(&other, __LINE__, 9, OUTCOME_DONE, REASON_NONE);
 	rig_ask(&g, RN_START, 9, 1, 0);
@@ -202,7 +202,7 @@ TEST(one_attempt_executes_once_however_often_it_is_asked)
 	CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
 	/* Another attempt is another. */
 	rig_ask(&g, RN_START, 9, 2, 0);
-	CHECK_INT(expect(&g, __LINE__, RN_BORN, 9).attempt, 2);
+	CHECK_INT(expect(&g, __LINE__, RN_STARTED, 9).attempt, 2);
 	CHECK_INT(expect(&g, __LINE__, RN_EXIT, 9).attempt, 2);
 	CHECK_INT(rig_lines(&g, "marks", 2, NULL, 0), 2);
 	runner_close(other.r);
@@ -219,11 +219,11 @@ TEST(many_at_once)
 	for (unsigned i = 1; i <= RUNS; i++)
 		rig_ask(&g, RN_START, i * 1000, 1, 0); /* several directories */
 	while (ended < RUNS) {
-		struct rn_says s = rig_next(&g);
-		if (!CHECK(s.say == RN_BORN || (s.say == RN_EXIT && s.outcome == OUTCOME_DONE)))
+		struct rn_report s = rig_next(&g);
+		if (!CHECK(s.kind == RN_STARTED || (s.kind == RN_EXIT && s.outcome == OUTCOME_DONE)))
 			break;
-		born += s.say == RN_BORN;
-		ended += s.say == RN_EXIT;
+		born += s.kind == RN_STARTED;
+		ended += s.kind == RN_EXIT;
 	}
 	CHECK_INT(born, RUNS);
 	struct runfile f = rig_runfile(&g, 1000, 1);
@@ -256,10 +256,10 @@ TEST(a_stop_carries_its_reason)
 	for (uint64_t run = 10; run < 20; run++) {
 		rig_ask(&g, RN_START, run, 1, 0);
 		rig_ask(&g, RN_KILL, run, 1, REASON_CANCELLED);
-		struct rn_says s = rig_next(&g);
-		if (s.say == RN_BORN)
+		struct rn_report s = rig_next(&g);
+		if (s.kind == RN_STARTED)
 			s = rig_next(&g);
-		CHECK(s.say == RN_EXIT && s.outcome == OUTCOME_KILLED && s.reason == REASON_CANCELLED);
+		CHECK(s.kind == RN_EXIT && s.outcome == OUTCOME_KILLED && s.reason == REASON_CANCELLED);
 	}
 	rig_end(&g);
 }
@@ -269,7 +269,7 @@ TEST(probes_are_always_answered)
 	struct rig g = { 0 };
 	rig_begin(&g);
 	rig_ask(&g, RN_PROBE, 5, 1, 0);
-	expect(&g, __LINE__, RN_NEVER, 5);
+	expect(&g, __LINE__, RN_NOT_STARTED, 5);
 	rig_argv(&g, "sleep", "0.3", NULL);
 	CHECK(rig_start(&g, 5)); /* it can still be started */
 	rig_ask(&g, RN_PROBE, 5, 1, 0);
@@ -284,22 +284,22 @@ TEST(burnt_ones_never_start)
 	rig_begin(&g);
 	g.launch.cwd = g.dir;
 	rig_argv(&g, "sh", "-c", "echo $$ >> marks; sleep 0.2", NULL);
-	rig_ask(&g, RN_BURN, 1, 1, 0);
-	expect(&g, __LINE__, RN_NEVER, 1);
+	rig_ask(&g, RN_PREVENT, 1, 1, 0);
+	expect(&g, __LINE__, RN_NOT_STARTED, 1);
 	rig_ask(&g, RN_START, 1, 1, 0);
-	expect(&g, __LINE__, RN_NEVER, 1);
+	expect(&g, __LINE__, RN_NOT_STARTED, 1);
 	rig_ask(&g, RN_PROBE, 1, 1, 0);
-	expect(&g, __LINE__, RN_NEVER, 1);
+	expect(&g, __LINE__, RN_NOT_STARTED, 1);
 	CHECK_INT(rig_lines(&g, "marks", 0, NULL, 0), 0);
 	CHECK(rig_start(&g, 2));
-	rig_ask(&g, RN_BURN, 2, 1, 0);
+	rig_ask(&g, RN_PREVENT, 2, 1, 0);
 	expect(&g, __LINE__, RN_ALIVE, 2);
 	expect_exit(&g, __LINE__, 2, OUTCOME_DONE, REASON_NONE);
 	/* One that is wanted and was not given yet. */
 	g.mute = true;
 	rig_ask(&g, RN_START, 3, 1, 0);
-	rig_ask(&g, RN_BURN, 3, 1, 0);
-	expect(&g, __LINE__, RN_NEVER, 3);
+	rig_ask(&g, RN_PREVENT, 3, 1, 0);
+	expect(&g, __LINE__, RN_NOT_STARTED, 3);
 	/* Killed before it was given: an end, and never a start. */
 	rig_ask(&g, RN_START, 4, 1, 0);
 	rig_ask(&g, RN_KILL, 4, 1, REASON_REPLACED);
@@ -326,8 +326,8 @@ TEST(births_that_survive_power_cuts)
 	rig_argv(&g, "true", NULL);
 	CHECK(rig_start(&g, 1));
 	expect_exit(&g, __LINE__, 1, OUTCOME_DONE, REASON_NONE);
-	rig_ask(&g, RN_BURN, 2, 1, 0);
-	expect(&g, __LINE__, RN_NEVER, 2);
+	rig_ask(&g, RN_PREVENT, 2, 1, 0);
+	expect(&g, __LINE__, RN_NOT_STARTED, 2);
 	rig_end(&g);
 }
 
@@ -344,7 +344,7 @@ TEST(requests_have_limits)
 	CHECK_INT(runner_give(g.r, 1, 1, &(struct launch){ .argv = argv }, &why), E_LIMIT);
 	argv[LAUNCH_ARGS_MAX] = NULL;
 	CHECK_INT(runner_give(g.r, 1, 1, &(struct launch){ .argv = argv }, &why), OK);
-	expect(&g, __LINE__, RN_BORN, 1);
+	expect(&g, __LINE__, RN_STARTED, 1);
 	expect_exit(&g, __LINE__, 1, OUTCOME_DONE, REASON_NONE);
 	CHECK_INT(runner_submit(g.r, &(struct rn_req){ .op = RN_ASK, .run = 1 }), E_INPUT);
 	rig_end(&g);

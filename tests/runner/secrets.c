@@ -76,8 +76,8 @@ static const char *const *shell(const char *line)
 static void done(struct rig *g, int line, uint64_t run)
 {
 	CHECK_INT_AT(line, rig_start(g, run), true);
-	struct rn_says s = rig_next(g);
-	CHECK_INT_AT(line, s.say, RN_EXIT);
+	struct rn_report s = rig_next(g);
+	CHECK_INT_AT(line, s.kind, RN_EXIT);
 	CHECK_STR_AT(line, outcome_words[s.outcome % OUTCOME_COUNT], "done");
 }
 
@@ -252,8 +252,8 @@ TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
 		g.launch.fetches = 1;
 		rig_argv(&g, "/bin/sh", "-c", "echo ran > $0/ran", g.dir, NULL);
 		CHECK(rig_start(&g, i + 1));
-		struct rn_says s = rig_next(&g);
-		CHECK_INT_AT(line, s.say, RN_EXIT);
+		struct rn_report s = rig_next(&g);
+		CHECK_INT_AT(line, s.kind, RN_EXIT);
 		CHECK_STR_AT(line, outcome_words[s.outcome % OUTCOME_COUNT], "failed");
 		CHECK_STR_AT(line, reason_words[s.reason % REASON_COUNT], "definition");
 		CHECK_INT_AT(line, s.exit_code, -1);
@@ -352,7 +352,7 @@ TEST(a_command_that_hangs_is_bound_by_the_clock_of_the_attempt)
 	rig_argv(&g, "/bin/sh", "-c", "echo ran > $0/ran", g.dir, NULL);
 	CHECK(rig_start(&g, 1));
 	CHECK_INT(rig_lines(&g, "pids", 2, pid, 2), 2);
-	struct rn_says s = rig_next(&g);
+	struct rn_report s = rig_next(&g);
 	CHECK_STR(outcome_words[s.outcome % OUTCOME_COUNT], "killed");
 	CHECK_STR(reason_words[s.reason % REASON_COUNT], "timeout");
 	CHECK_STR(rig_runfile(&g, 1, 1).note, "secret KEY: its command was still running");

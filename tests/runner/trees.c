@@ -51,8 +51,8 @@ static void timeout(struct rig *g, const char *way)
 	g->launch.log_head = g->launch.log_tail = 65536;
 	int64_t began = clock_boot().us;
 	CHECK_INT(begin_tree(g, 1, "tree", TREE, pids), TREE);
-	struct rn_says s = rig_next(g);
-	CHECK_INT(s.say, RN_EXIT);
+	struct rn_report s = rig_next(g);
+	CHECK_INT(s.kind, RN_EXIT);
 	CHECK_INT(s.reason, REASON_TIMEOUT);
 	CHECK(rig_all_dead(pids, TREE, 0)); /* at that moment, not soon */
 	CHECK(clock_boot().us - began >= USEC + USEC / 5);
@@ -74,8 +74,8 @@ static void leftovers(struct rig *g, const char *way)
 	(void)way;
 	pid_t pids[TREE] = { 0 };
 	CHECK_INT(begin_tree(g, 1, "leave", TREE, pids), TREE);
-	struct rn_says s = rig_next(g);
-	CHECK_INT(s.say, RN_EXIT);
+	struct rn_report s = rig_next(g);
+	CHECK_INT(s.kind, RN_EXIT);
 	CHECK_INT(s.outcome, OUTCOME_DONE); /* the agent itself ended well */
 	CHECK(rig_all_dead(pids, TREE, 0));
 }
@@ -92,8 +92,8 @@ static void forks(struct rig *g, const char *way)
 	CHECK_INT(begin_tree(g, 1, "bomb", 1, pids), 1);
 	rig_sleep(100);
 	rig_ask(g, RN_KILL, 1, 1, REASON_CANCELLED);
-	struct rn_says s = rig_next(g);
-	CHECK_INT(s.say, RN_EXIT);
+	struct rn_report s = rig_next(g);
+	CHECK_INT(s.kind, RN_EXIT);
 	CHECK_INT(s.reason, REASON_CANCELLED);
 }
 
@@ -111,15 +111,15 @@ static void shim_killed(struct rig *g, const char *way)
 	for (uint64_t run = 1; run <= 2; run++)
 		kill((pid_t)rig_runfile(g, run, 1).pid, SIGKILL);
 	for (unsigned i = 0; i < 2; i++) {
-		struct rn_says s = rig_next(g);
-		CHECK_INT(s.say, RN_LOST);
+		struct rn_report s = rig_next(g);
+		CHECK_INT(s.kind, RN_LOST);
 		CHECK(rig_all_dead(pids + (s.run == 2 ? 2 : 0), s.run == 2 ? TREE : 2, 0));
 	}
 	CHECK_INT(rig_runfile(g, 1, 1).cause, CAUSE_LOST);
 	rig_ask(g, RN_PROBE, 1, 1, 0);
-	CHECK_INT(rig_next(g).say, RN_LOST);
+	CHECK_INT(rig_next(g).kind, RN_LOST);
 	rig_ask(g, RN_START, 1, 1, 0);
-	CHECK_INT(rig_next(g).say, RN_LOST);
+	CHECK_INT(rig_next(g).kind, RN_LOST);
 }
 
 TEST(the_tree_of_a_killed_shim_is_found_and_ended_before_it_is_called_lost)
@@ -140,7 +140,7 @@ static void shim_killed_while_down(struct rig *g, const char *way)
 	rig_ask(g, RN_PROBE, 1, 1, 0);
 	CHECK(rig_quiet(g, 200)); /* nobody can end the tree: so it is not lost yet */
 	rig_give_launcher(g);
-	CHECK_INT(rig_next(g).say, RN_LOST);
+	CHECK_INT(rig_next(g).kind, RN_LOST);
 	CHECK(rig_all_dead(pids, 2, 0));
 }
 
@@ -157,11 +157,11 @@ TEST(strangers_are_left_alone)
 	CHECK_INT(begin_tree(&g, 1, "orphan", 2, pids), 2);
 	CHECK_INT(begin_tree(&g, 2, "orphan", 2, pids), 2);
 	kill((pid_t)rig_runfile(&g, 1, 1).pid, SIGKILL);
-	struct rn_says s = rig_next(&g);
-	CHECK(s.say == RN_LOST && s.run == 1);
+	struct rn_report s = rig_next(&g);
+	CHECK(s.kind == RN_LOST && s.run == 1);
 	CHECK(rig_alive(pids[0]) && rig_alive(pids[1])); /* the other run's */
 	rig_ask(&g, RN_KILL, 2, 1, REASON_CANCELLED);
-	CHECK_INT(rig_next(&g).say, RN_EXIT);
+	CHECK_INT(rig_next(&g).kind, RN_EXIT);
 	CHECK(rig_all_dead(pids, 2, 0));
 	rig_end(&g);
 }

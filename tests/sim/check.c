@@ -155,10 +155,10 @@ const struct policy *check_latest(const struct check *c, const struct view *v)
 unsigned check_guards(const struct check *c, const struct view *v)
 {
 	const struct book *b = check_book(c, v->row.sid);
-	unsigned guards = v->rules.policy.guards;
+	unsigned guards = v->rules.policy.preconditions;
 	for (unsigned i = 0; i < b->versions; i++)
 		if (b->version[i].rev >= v->row.rev)
-			guards &= b->version[i].rules.policy.guards;
+			guards &= b->version[i].rules.policy.preconditions;
 	return guards;
 }
 

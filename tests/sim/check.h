@@ -31,7 +31,7 @@ void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a);
 void see_request(struct check *c, const struct rn_req *q);
 void see_born(struct check *c, const struct file *f);
 void see_dead(struct check *c, const struct file *f);
-void see_says(struct check *c, const struct rn_says *s);
+void see_says(struct check *c, const struct rn_report *s);
 void see_up(struct check *c);
 void see_down(struct check *c, bool machine);
 void see_outage(struct check *c, int64_t until);

@@ -67,7 +67,7 @@ struct view {
 	bool stopped;        /* a person wants it dead */
 	bool ghost;          /* alive, and the engine does not know */
 	uint32_t kill_epoch; /* RN_KILL was sent by this engine */
-	uint32_t burning;    /* RN_BURN was, and is not answered: it may be alive */
+	uint32_t burning;    /* RN_PREVENT was, and is not answered: it may be alive */
 	uint32_t agent, key; /* counted against the gate; 0 where an edit makes it unsure */
 	uint8_t agent_slots;
 	int64_t last_finish; /* true time of the last ST_FINISH sent … */

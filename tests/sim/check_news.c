@@ -65,7 +65,7 @@ void check_news(struct check *c, const struct st_req *q)
 	struct rules rules = { 0 };
 	if (s)
 		memcpy(&rules, s->row.rules, sizeof rules);
-	unsigned mask = rules.policy.tells;
+	unsigned mask = rules.policy.news;
 	mask |= mask & 1u << NEWS_PING ? 1u << NEWS_STARTED : 0;
 	unsigned want = b ? wanted(c, q, b) & mask : 0;
 	/* Of one that was removed the engine is not told any more how often it failed; and a change that

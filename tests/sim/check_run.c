@@ -130,7 +130,8 @@ static void check_start(struct check *c, struct view *v, const struct rn_req *q)
 static void check_ask(struct check *c, struct view *v, const struct rn_req *q)
 {
 	unsigned long long run = q->run;
-	unsigned bit = 1u << q->ask, guards = v->rules.policy.guards, guards2 = check_latest(c, v)->guards;
+	unsigned bit = 1u << q->ask, guards = v->rules.policy.preconditions,
+		 guards2 = check_latest(c, v)->preconditions;
 	bool pending = v->told_epoch == c->w->epoch && v->told_state == RUN_PENDING;
 	bool claimed = v->told_epoch == c->w->epoch &&
 		       (v->told_state == RUN_CLAIMED || v->told_state == RUN_RETRYING);
@@ -183,7 +184,7 @@ void see_request(struct check *c, const struct rn_req *q)
 		check_start(c, v, q);
 	if (q->op == RN_ASK)
 		check_ask(c, v, q);
-	if (q->op == RN_BURN)
+	if (q->op == RN_PREVENT)
 		v->burning = c->w->epoch;
 	if (q->op == RN_KILL) {
 		check_kill(c, v, q);
@@ -271,16 +272,16 @@ void see_dead(struct check *c, const struct file *f)
 		}
 }
 
-void see_says(struct check *c, const struct rn_says *s)
+void see_says(struct check *c, const struct rn_report *s)
 {
 	static const char *const words[] = { "born", "exit", "alive", "never", "lost", "answer" };
-	world_say(c->w, "< says %s run %llu attempt %u yes %d %s/%s", words[s->say],
+	world_say(c->w, "< says %s run %llu attempt %u yes %d %s/%s", words[s->kind],
 		  (unsigned long long)s->run, s->attempt, s->yes,
 		  outcome_words[s->outcome] ? outcome_words[s->outcome] : "-", reason_words[s->reason]);
 	struct view *v = check_view(c, s->run);
 	if (!v)
 		return;
-	if (s->say == RN_ANSWER) {
+	if (s->kind == RN_ANSWER) {
 		uint8_t bit = (uint8_t)(1u << s->ask);
 		v->yes = (uint8_t)((v->yes & ~bit) | (s->yes ? bit : 0));
 		v->no = (uint8_t)((v->no & ~bit) | (s->yes ? 0 : bit));

@@ -183,9 +183,9 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 /* Of the agent its rules are for, as it is defined now. */
 static uint64_t print_now(const struct check *c, const struct policy *p)
 {
-	return p->chosen == CHOSEN_BY_DEFAULT ? c->w->default_agent
-	       : p->chosen == CHOSEN_NAMED    ? c->w->agents[p->agent]
-					      : 0;
+	return p->agent_choice == AGENT_CHOICE_DEFAULT ? c->w->default_agent
+	       : p->agent_choice == AGENT_CHOICE_NAMED ? c->w->agents[p->agent]
+						       : 0;
 }
 
 static void check_occ(struct check *c, const struct st_req *q, const struct version *v)
@@ -311,7 +311,7 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
 	struct wall now = world_wall(c->w);
 	unsigned mask = v->row.kind == KIND_MANUAL ? 1u << ASK_BUDGET : RULE_GUARDS;
-	unsigned want = p->guards & mask, want2 = p2->guards & mask;
+	unsigned want = p->preconditions & mask, want2 = p2->preconditions & mask;
 	unsigned yes = v->answers_epoch == c->w->epoch ? v->yes : 0,
 		 no = v->answers_epoch == c->w->epoch ? v->no : 0;
 	bool edited = p->window != p2->window;
@@ -449,11 +449,11 @@ static void check_finish(struct check *c, const struct st_req *q)
 	if (r->state == RUN_RETRYING) {
 		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_BURNT;
 		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
-		unsigned used = r->attempt - r->limited;
+		unsigned used = r->attempt - r->uncounted;
 		if (stored && stored->attempt < r->attempt + (stored->state == RUN_CLAIMED) &&
-		    r->limited != stored->limited + limited)
-			check_fail(c, "run %llu: %u attempts do not count, not %u", run, r->limited,
-				   stored->limited + limited);
+		    r->uncounted != stored->uncounted + limited)
+			check_fail(c, "run %llu: %u attempts do not count, not %u", run, r->uncounted,
+				   stored->uncounted + limited);
 		if (!limited && !retryable(r->outcome, r->reason))
 			check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
 				   reason_words[r->reason]);
@@ -467,7 +467,7 @@ static void check_finish(struct check *c, const struct st_req *q)
 		if (check_book(c, v->row.sid)->told_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
 			check_fail(c, "run %llu is to be retried although its schedule is paused", run);
 	} else if (r->state == RUN_FINISHED) {
-		unsigned used = r->attempt - r->limited;
+		unsigned used = r->attempt - r->uncounted;
 		if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
 			check_fail(c, "run %llu is finished without an outcome", run);
 		if (r->attempt && retryable(r->outcome, r->reason) && r->reason != REASON_RATE_LIMITED &&
@@ -541,9 +541,9 @@ void see_submit(struct check *c, const struct st_req *q)
 	case ST_STATE:
 	case ST_MEMORY:
 	case ST_AGENT:
-	case ST_WORDS:
-	case ST_TELL:
-	case ST_TRIED:
+	case ST_RUN_TEXT:
+	case ST_MESSAGES:
+	case ST_DELIVERY:
 	case ST_PRUNE:
 	case ST_OPS:
 		break;
@@ -755,9 +755,9 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	case ST_STATE:
 	case ST_MEMORY:
 	case ST_AGENT:
-	case ST_WORDS:
-	case ST_TELL:
-	case ST_TRIED:
+	case ST_RUN_TEXT:
+	case ST_MESSAGES:
+	case ST_DELIVERY:
 	case ST_PRUNE:
 	case ST_OPS:
 		break;

@@ -44,8 +44,8 @@ static const struct {
 	[COVER_RUNNER + RN_KILL] = { "kill", BIT(RUNNING), 0, BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
 	[COVER_RUNNER + RN_PROBE] = { "probe", BIT(CLAIMED) | BIT(RUNNING) | BIT(RETRYING), 0,
 				      BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
-	[COVER_RUNNER + RN_BURN] = { "burn", BIT(CLAIMED) | BIT(RETRYING), 0,
-				     BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
+	[COVER_RUNNER + RN_PREVENT] = { "burn", BIT(CLAIMED) | BIT(RETRYING), 0,
+					BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
 	[COVER_RUNNER + RN_ASK] = { "ask", BIT(PENDING) | BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
 };
 
@@ -135,7 +135,7 @@ void cover_fault(struct cover *c, const struct world *w, enum cover_fault fault)
 	}
 	for (unsigned i = 0; i < w->says; i++)
 		if (w->say[i].epoch == w->epoch &&
-		    (w->say[i].of == RN_PROBE || w->say[i].of == RN_ASK || w->say[i].of == RN_BURN))
+		    (w->say[i].of == RN_PROBE || w->say[i].of == RN_ASK || w->say[i].of == RN_PREVENT))
 			c->hits[COVER_RUNNER + w->say[i].of][fault]
 			       [stand_of(w, rows_run(w->rows, w->say[i].says.run))]++;
 }

@@ -85,11 +85,11 @@ static void take_news(struct world *w)
 {
 	enum { MANY = 64 };
 	size_t n = rows_newses(w->rows);
-	struct st_req q = { .op = ST_TELL, .lane = LANE_FINISH };
+	struct st_req q = { .op = ST_MESSAGES, .lane = LANE_FINISH };
 	struct st_ack a;
 	if (n < MANY)
 		return;
-	q.tell.upto = rows_news_at(w->rows, n - 1)->number;
+	q.messages.news_upto = rows_news_at(w->rows, n - 1)->number;
 	rows_apply(w->rows, &q, &a);
 }
 

@@ -11,7 +11,10 @@ enum { LEADER = 1, GUARDED, EVENT, FOLLOWER, REPLACED, LINE, LIMITED, QUEUED, FE
 static const struct spec specs[SCHEDULES + 1] = {
 	[LEADER] = { .cron = "*/2 * * * *", .policy = { .retries = 1, .retry_delay = 20, .agent = 1 } },
 	[GUARDED] = { .cron = "*/3 * * * *",
-		      .policy = { .guards = 15, .window = 60, .overlap = OVERLAP_QUEUE_ONE, .key = 20 } },
+		      .policy = { .preconditions = 15,
+				  .window = 60,
+				  .overlap = OVERLAP_QUEUE_ONE,
+				  .key = 20 } },
 	[EVENT] = { .cron = "*/5 * * * *", .policy = { .action = ACTION_EVENT, .missed = MISSED_SKIP } },
 	[FOLLOWER] = { .after = LEADER, .policy = { .after = AFTER_ANY, .overlap = OVERLAP_QUEUE_ALL } },
 	[REPLACED] = { .cron = "*/4 * * * *", .policy = { .overlap = OVERLAP_CANCEL_RUNNING } },
@@ -24,7 +27,7 @@ static const struct spec specs[SCHEDULES + 1] = {
 				  .max_failures = 3 } },
 	[QUEUED] = { .cron = "*/2 * * * *",
 		     .policy = { .overlap = OVERLAP_QUEUE_ALL, .key = 20, .priority = 2 } },
-	[FEW] = { .cron = "*/6 * * * *", .max_runs = 3, .policy.guards = 1 << ASK_CONDITION },
+	[FEW] = { .cron = "*/6 * * * *", .max_runs = 3, .policy.preconditions = 1 << ASK_CONDITION },
 };
 
 static struct fate fate(struct world *w, const struct rn_req *q)

@@ -28,7 +28,7 @@ static struct file *new_file(struct world *w, const struct rn_req *q, enum file_
 	return f;
 }
 
-static void send(struct world *w, int64_t t, const struct rn_says *s, enum rn_op of)
+static void send(struct world *w, int64_t t, const struct rn_report *s, enum rn_op of)
 {
 	unsigned i = 0;
 	while (i < w->says && w->say[i].epoch)
@@ -46,12 +46,12 @@ static void send(struct world *w, int64_t t, const struct rn_says *s, enum rn_op
 }
 
 /* About one attempt things are said in the order they happened. */
-static void say(struct world *w, struct file *f, enum rn_say what, enum rn_op of)
+static void say(struct world *w, struct file *f, enum rn_report_kind what, enum rn_op of)
 {
-	struct rn_says s = f->exit;
+	struct rn_report s = f->exit;
 	if (what != RN_EXIT)
-		s = (struct rn_says){ 0 };
-	s.say = (uint8_t)what;
+		s = (struct rn_report){ 0 };
+	s.kind = (uint8_t)what;
 	s.run = f->start.run;
 	s.attempt = f->start.attempt;
 	int64_t t = w->t + world_between(w, w->weather.say);
@@ -64,11 +64,11 @@ static void say(struct world *w, struct file *f, enum rn_say what, enum rn_op of
 /* What there is to say of it as it stands now. */
 static void report(struct world *w, struct file *f, enum rn_op of)
 {
-	static const uint8_t what[] = { [FILE_ASKED] = RN_NEVER,
+	static const uint8_t what[] = { [FILE_ASKED] = RN_NOT_STARTED,
 					[FILE_ALIVE] = RN_ALIVE,
 					[FILE_ENDED] = RN_EXIT,
 					[FILE_LOST] = RN_LOST,
-					[FILE_BURNT] = RN_NEVER };
+					[FILE_BURNT] = RN_NOT_STARTED };
 	say(w, f, what[f->state], of);
 }
 
@@ -88,7 +88,7 @@ static void start(struct world *w, const struct rn_req *q)
 		agenda_add(&w->agenda, w->t + world_between(w, w->weather.launch), W_BIRTH, index_of(w, f),
 			   0);
 	} else if (f->state == FILE_ALIVE) {
-		say(w, f, RN_BORN, RN_START);
+		say(w, f, RN_STARTED, RN_START);
 	} else if (f->state != FILE_ASKED) {
 		report(w, f, RN_START);
 	}
@@ -103,11 +103,11 @@ static void kill_it(struct world *w, const struct rn_req *q)
 	f->watched = true;
 	if (f->state == FILE_BURNT) { /* never born, and never will be: killed all the same */
 		f->state = FILE_ENDED;
-		f->exit = (struct rn_says){ .outcome = OUTCOME_KILLED,
-					    .reason = q->reason,
-					    .ended = world_wall(w),
-					    .cost = -1,
-					    .exit_code = -1 };
+		f->exit = (struct rn_report){ .outcome = OUTCOME_KILLED,
+					      .reason = q->reason,
+					      .ended = world_wall(w),
+					      .cost = -1,
+					      .exit_code = -1 };
 	}
 	if (f->state == FILE_ASKED || f->state == FILE_ALIVE) {
 		if (!f->kill_pending)
@@ -127,7 +127,8 @@ static void probe(struct world *w, const struct rn_req *q)
 	struct file *f = hands_file(w, q->run, q->attempt);
 	if (!f) {
 		send(w, w->t + world_between(w, w->weather.say),
-		     &(struct rn_says){ .say = RN_NEVER, .run = q->run, .attempt = q->attempt }, RN_PROBE);
+		     &(struct rn_report){ .kind = RN_NOT_STARTED, .run = q->run, .attempt = q->attempt },
+		     RN_PROBE);
 		return;
 	}
 	f->watched = true;
@@ -148,13 +149,13 @@ static void burn(struct world *w, const struct rn_req *q)
 	else if (f->state == FILE_ASKED)
 		f->state = FILE_BURNT;
 	f->watched = true;
-	report(w, f, RN_BURN);
+	report(w, f, RN_PREVENT);
 }
 
 static void ask(struct world *w, const struct rn_req *q)
 {
-	struct rn_says s = {
-		.say = RN_ANSWER, .ask = q->ask, .run = q->run, .attempt = q->attempt, .number = q->number
+	struct rn_report s = {
+		.kind = RN_ANSWER, .ask = q->ask, .run = q->run, .attempt = q->attempt, .number = q->number
 	};
 	s.yes = w->cast->guard(w, q, &s.reason);
 	send(w, w->t + world_between(w, w->weather.ask), &s, RN_ASK);
@@ -177,7 +178,7 @@ void hands_request(struct world *w, const struct rn_req *q)
 	case RN_PROBE:
 		probe(w, &r);
 		break;
-	case RN_BURN:
+	case RN_PREVENT:
 		burn(w, &r);
 		break;
 	case RN_ASK:
@@ -200,7 +201,7 @@ void hands_birth(struct world *w, unsigned i)
 	f->fate = fate;
 	if (fate.late) {
 		f->state = FILE_ENDED;
-		f->exit = (struct rn_says){
+		f->exit = (struct rn_report){
 			.reason = REASON_WINDOW_CLOSED, .ended = world_wall(w), .cost = -1, .exit_code = -1
 		};
 		if (f->watched)
@@ -214,7 +215,7 @@ void hands_birth(struct world *w, unsigned i)
 	world_note(w, mix2(400, mix2(f->start.run, f->start.attempt)));
 	see_born(w->check, f);
 	if (f->watched)
-		say(w, f, RN_BORN, RN_START);
+		say(w, f, RN_STARTED, RN_START);
 	f->killed = f->kill_pending && fate.dies_slowly < fate.lasts;
 	end_by(w, f, w->t + (f->killed ? fate.dies_slowly : fate.lasts));
 }
@@ -230,12 +231,12 @@ void hands_death(struct world *w, unsigned i)
 	}
 	bool lost = f->fate.silent && !f->killed;
 	f->state = lost ? FILE_LOST : FILE_ENDED;
-	f->exit = (struct rn_says){ .outcome = f->killed ? OUTCOME_KILLED : f->fate.outcome,
-				    .reason = f->killed ? f->kill_reason : f->fate.reason,
-				    .reset = f->killed ? (struct wall){ 0 } : f->fate.reset,
-				    .ended = world_wall(w),
-				    .cost = -1,
-				    .exit_code = (int32_t)(f->start.run % 256) };
+	f->exit = (struct rn_report){ .outcome = f->killed ? OUTCOME_KILLED : f->fate.outcome,
+				      .reason = f->killed ? f->kill_reason : f->fate.reason,
+				      .reset = f->killed ? (struct wall){ 0 } : f->fate.reset,
+				      .ended = world_wall(w),
+				      .cost = -1,
+				      .exit_code = (int32_t)(f->start.run % 256) };
 	world_note(w, mix2(500, mix2(f->start.run, f->exit.reason)));
 	see_dead(w->check, f);
 	if (!f->watched)
@@ -253,9 +254,9 @@ void hands_says(struct world *w, unsigned i)
 	if (s.epoch != w->epoch || !w->engine || world_call(w))
 		return;
 	see_says(w->check, &s.says);
-	world_note(w, mix2(s.says.say + 600u, mix2(s.says.run, s.says.yes)));
+	world_note(w, mix2(s.says.kind + 600u, mix2(s.says.run, s.says.yes)));
 	if (!w->plant || !w->plant->says || w->plant->says(w, &s.says))
-		world_engine(w, &(struct event){ .kind = EV_SAYS, .says = &s.says });
+		world_engine(w, &(struct event){ .kind = EV_RUNNER, .report = &s.says });
 	if (s.epoch == w->epoch)
 		world_call(w);
 }

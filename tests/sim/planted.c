@@ -113,15 +113,15 @@ static bool kill_is_exit(struct world *w, struct rn_req *q)
 
 static void exit_early(struct world *w, uint64_t run, uint64_t b)
 {
-	struct rn_says s = { .say = RN_EXIT,
-			     .run = run,
-			     .attempt = (uint16_t)b,
-			     .outcome = OUTCOME_KILLED,
-			     .reason = (uint16_t)(b >> 16),
-			     .ended = world_wall(w),
-			     .cost = -1,
-			     .exit_code = -1 };
-	world_engine(w, &(struct event){ .kind = EV_SAYS, .says = &s });
+	struct rn_report s = { .kind = RN_EXIT,
+			       .run = run,
+			       .attempt = (uint16_t)b,
+			       .outcome = OUTCOME_KILLED,
+			       .reason = (uint16_t)(b >> 16),
+			       .ended = world_wall(w),
+			       .cost = -1,
+			       .exit_code = -1 };
+	world_engine(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
 }
 
 static bool finish_is_not_written(struct world *w, struct st_req *q)
@@ -149,8 +149,8 @@ static bool born_at_once(struct world *w, struct rn_req *q)
 
 static void announce(struct world *w, uint64_t run, uint64_t attempt)
 {
-	struct rn_says s = { .say = RN_BORN, .run = run, .attempt = (uint16_t)attempt };
-	world_engine(w, &(struct event){ .kind = EV_SAYS, .says = &s });
+	struct rn_report s = { .kind = RN_STARTED, .run = run, .attempt = (uint16_t)attempt };
+	world_engine(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
 }
 
 /* --- R8: memory is a fold of rows --- */
@@ -201,13 +201,13 @@ static void load_is_new(struct world *w, struct load_item *item)
 static bool guard_at_once(struct world *w, struct st_req *q)
 {
 	if (q->op == ST_OCC && q->run.state == RUN_PENDING)
-		hands_request(
-			w, &(struct rn_req){ .op = RN_ASK,
-					     .ask = (uint8_t)__builtin_ctz(rules_of(w, q->sid).policy.guards),
-					     .number = 1,
-					     .run = q->run.run,
-					     .sid = q->sid,
-					     .rev = q->rev });
+		hands_request(w, &(struct rn_req){ .op = RN_ASK,
+						   .ask = (uint8_t)__builtin_ctz(
+							   rules_of(w, q->sid).policy.preconditions),
+						   .number = 1,
+						   .run = q->run.run,
+						   .sid = q->sid,
+						   .rev = q->rev });
 	return true;
 }
 

@@ -59,7 +59,7 @@ SCENARIO(overlap_cancel_only_if_all_say_yes)
 {
 	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
 					   .policy = { .overlap = OVERLAP_CANCEL_RUNNING,
-						       .guards = 1 << ASK_CONDITION } });
+						       .preconditions = 1 << ASK_CONDITION } });
 	plays(s, a, lasting(MINUTES(15)));
 	until(s, "08:15");
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
@@ -335,8 +335,9 @@ SCENARIO(window_closed_while_down)
 
 SCENARIO(condition_becomes_true)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
-					   .policy = { .window = 900, .guards = 1 << ASK_CONDITION } });
+	uint64_t a =
+		add(s, (struct spec){ .cron = AT_NINE,
+				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
 	until(s, "09:05");
 	expect(s, a, "09:00 pending");
@@ -350,8 +351,9 @@ SCENARIO(condition_becomes_true)
 /* The answer under way is of the time before: it is asked once more, not half a minute later. */
 SCENARIO(condition_becomes_true_while_it_is_asked)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
-					   .policy = { .window = 900, .guards = 1 << ASK_CONDITION } });
+	uint64_t a =
+		add(s, (struct spec){ .cron = AT_NINE,
+				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
 	until(s, "09:00:00.025");
 	answers(s, a, ASK_CONDITION, true, REASON_NONE);
@@ -363,8 +365,9 @@ SCENARIO(condition_becomes_true_while_it_is_asked)
 /* Nobody told that the state has changed: asked again at least every 30 s. */
 SCENARIO(condition_is_polled)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
-					   .policy = { .window = 900, .guards = 1 << ASK_CONDITION } });
+	uint64_t a =
+		add(s, (struct spec){ .cron = AT_NINE,
+				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
 	until(s, "09:10:10");
 	answers(s, a, ASK_CONDITION, true, REASON_NONE);
@@ -374,8 +377,9 @@ SCENARIO(condition_is_polled)
 
 SCENARIO(condition_stays_false)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
-					   .policy = { .window = 900, .guards = 1 << ASK_CONDITION } });
+	uint64_t a =
+		add(s, (struct spec){ .cron = AT_NINE,
+				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
 	until(s, "09:14:59");
 	expect(s, a, "09:00 pending");
@@ -385,7 +389,7 @@ SCENARIO(condition_stays_false)
 
 SCENARIO(condition_without_window_is_asked_once)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.guards = 1 << ASK_CONDITION });
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CONDITION });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
 	until(s, "09:00:01");
 	expect(s, a, "09:00 skipped/condition");
@@ -393,8 +397,8 @@ SCENARIO(condition_without_window_is_asked_once)
 
 SCENARIO(hook_says_no)
 {
-	uint64_t a =
-		add(s, (struct spec){ .cron = AT_NINE, .policy.guards = 1 << ASK_HOOK | 1 << ASK_BUDGET });
+	uint64_t a = add(
+		s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK | 1 << ASK_BUDGET });
 	answers(s, a, ASK_HOOK, false, REASON_HOOK);
 	until(s, "09:01");
 	expect(s, a, "09:00 skipped/hook");
@@ -402,8 +406,8 @@ SCENARIO(hook_says_no)
 
 SCENARIO(budget_says_no)
 {
-	uint64_t a =
-		add(s, (struct spec){ .cron = AT_NINE, .policy.guards = 1 << ASK_HOOK | 1 << ASK_BUDGET });
+	uint64_t a = add(
+		s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK | 1 << ASK_BUDGET });
 	answers(s, a, ASK_BUDGET, false, REASON_BUDGET);
 	until(s, "09:01");
 	expect(s, a, "09:00 skipped/budget");
@@ -411,7 +415,7 @@ SCENARIO(budget_says_no)
 
 SCENARIO(check_finds_no_work)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.guards = 1 << ASK_CHECK });
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
 	answers(s, a, ASK_CHECK, false, REASON_NONE);
 	until(s, "09:01");
 	expect(s, a, "09:00 no_work");
@@ -419,7 +423,7 @@ SCENARIO(check_finds_no_work)
 
 SCENARIO(check_fails)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.guards = 1 << ASK_CHECK });
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
 	answers(s, a, ASK_CHECK, false, REASON_CHECK);
 	until(s, "09:01");
 	expect(s, a, "09:00 failed/check");
@@ -429,9 +433,10 @@ SCENARIO(check_fails)
 static void idle_day(struct stage *s, const char *cron, unsigned minutes)
 {
 	begin_at(s, "03-05 00:00");
-	struct spec turn = { .cron = cron,
-			     .policy = { .guards = 1 << ASK_CHECK, .action = ACTION_TURN, .agent = 1 } };
-	struct spec command = { .cron = cron, .policy.guards = 1 << ASK_CHECK };
+	struct spec turn = {
+		.cron = cron, .policy = { .preconditions = 1 << ASK_CHECK, .action = ACTION_TURN, .agent = 1 }
+	};
+	struct spec command = { .cron = cron, .policy.preconditions = 1 << ASK_CHECK };
 	uint64_t a = add(s, turn), b = add(s, command);
 	answers(s, a, ASK_CHECK, false, REASON_NONE);
 	answers(s, b, ASK_CHECK, false, REASON_NONE);
@@ -467,7 +472,7 @@ SCENARIO(check_keeps_every_minute_free_of_model_calls)
 /* A crash while a guard is asked: asked again, claimed once. */
 SCENARIO(guard_is_asked_again_after_a_crash)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.guards = 1 << ASK_HOOK });
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK });
 	until(s, "09:00:00.025");
 	world_crash(stage_world(s), SECONDS(5));
 	until(s, "09:01");

@@ -107,9 +107,9 @@ SCENARIO(manual_run)
 
 SCENARIO(manual_run_asks_the_budget_only)
 {
-	uint64_t a = add(
-		s, (struct spec){ .cron = AT_NINE,
-				  .policy.guards = 1 << ASK_BUDGET | 1 << ASK_CONDITION | 1 << ASK_HOOK });
+	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
+					   .policy.preconditions =
+						   1 << ASK_BUDGET | 1 << ASK_CONDITION | 1 << ASK_HOOK });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
 	answers(s, a, ASK_HOOK, false, REASON_HOOK);
 	until(s, "08:05");
@@ -159,8 +159,9 @@ SCENARIO(stop_a_queued_one)
 
 SCENARIO(stop_a_waiting_one)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
-					   .policy = { .window = 900, .guards = 1 << ASK_CONDITION } });
+	uint64_t a =
+		add(s, (struct spec){ .cron = AT_NINE,
+				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
 	until(s, "09:02");
 	expect_true(s,
@@ -392,7 +393,7 @@ SCENARIO(clock_back_runs_nothing_twice)
 /* What was refused comes again. */
 SCENARIO(clock_back_withdraws)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.guards = 1 << ASK_CONDITION });
+	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.preconditions = 1 << ASK_CONDITION });
 	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
 	until(s, "08:35");
 	expect(s, a, "08:10..08:30 skipped/condition");
@@ -571,10 +572,10 @@ SCENARIO(agent_comes_and_goes)
 	struct spec blocked = { .cron = EVERY_TEN,
 				.policy = { .action = ACTION_TURN,
 					    .agent = 3,
-					    .chosen = CHOSEN_NAMED,
-					    .guards = 1 << ASK_HOOK } },
+					    .agent_choice = AGENT_CHOICE_NAMED,
+					    .preconditions = 1 << ASK_HOOK } },
 		    good = blocked;
-	good.policy.guards = 0;
+	good.policy.preconditions = 0;
 	uint64_t a = add(s, blocked), other = add(s, (struct spec){ .cron = EVERY_TEN, .policy.agent = 2 });
 	answers(s, a, ASK_HOOK, false, REASON_BLOCKED);
 	until(s, "08:25");
@@ -596,8 +597,10 @@ SCENARIO(agent_comes_and_goes)
  * between changes nothing about it. */
 SCENARIO(default_agent_changes_over_a_crash)
 {
-	struct spec spec = { .cron = EVERY_TEN,
-			     .policy = { .action = ACTION_TURN, .agent = 1, .chosen = CHOSEN_BY_DEFAULT } };
+	struct spec spec = {
+		.cron = EVERY_TEN,
+		.policy = { .action = ACTION_TURN, .agent = 1, .agent_choice = AGENT_CHOICE_DEFAULT }
+	};
 	struct command put = spec_put(&spec, 0);
 	stage_world(s)->default_agent = 7;
 	put.rules.agent_print = 7;

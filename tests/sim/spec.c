@@ -39,7 +39,7 @@ struct rules spec_rules(const struct spec *s)
 	if (!r.policy.retry_delay)
 		r.policy.retry_delay = 60;
 	/* Whatever there is, of every version alike: an engine tells by the one that it has. */
-	r.policy.tells = (1u << (NEWS_PING + 1)) - 1;
+	r.policy.news = (1u << (NEWS_PING + 1)) - 1;
 	if (r.policy.agent && !r.policy.agent_slots)
 		r.policy.agent_slots = 1;
 	return r;
@@ -105,7 +105,7 @@ static void choose_policy(struct world *w, struct spec *s)
 	p.action = world_chance(w, 20) ? ACTION_EVENT : ACTION_RUN;
 	for (unsigned i = 0; i < ARRAY_LEN(guards); i++)
 		if (world_chance(w, 20))
-			p.guards |= guards[i];
+			p.preconditions |= guards[i];
 	p.after = (uint8_t)world_random(w, 3);
 	p.priority = (int8_t)((int)world_random(w, 5) - 2);
 	p.retries = world_chance(w, 50) ? (uint16_t)(1 + world_random(w, 4)) : 0;

@@ -246,8 +246,8 @@ static void put_run(struct buf *b, struct stage *s, const struct run_row *r)
 	}
 	if (r->missed)
 		buf_addf(b, " missed %u", r->missed);
-	if (r->was)
-		buf_addf(b, " was %s", states[r->was - 1]);
+	if (r->replaced)
+		buf_addf(b, " was %s", states[r->replaced - 1]);
 }
 
 static void put_lines(struct buf *b, struct stage *s, const struct line *l, size_t n)

@@ -68,7 +68,7 @@ struct plant {
 	bool (*submit)(struct world *w, struct st_req *q); /* false: swallow it */
 	bool (*ack)(struct world *w, struct st_ack *a);
 	bool (*runner)(struct world *w, struct rn_req *q);
-	bool (*says)(struct world *w, struct rn_says *s);
+	bool (*says)(struct world *w, struct rn_report *s);
 	void (*load)(struct world *w, struct load_item *item);
 	void (*config)(struct engine_config *c);
 	void (*later)(struct world *w, uint64_t a, uint64_t b); /* W_PLANT */
@@ -91,11 +91,11 @@ struct file {
 	struct fate fate;
 	int64_t born, end;
 	int64_t last_say;
-	struct rn_says exit;
+	struct rn_report exit;
 };
 
 struct said { /* on its way to the engine */
-	struct rn_says says;
+	struct rn_report says;
 	uint32_t epoch;
 	uint8_t of; /* the request it answers, if it does */
 };

@@ -98,7 +98,7 @@ ON_EACH(put_inserts_with_rev_1)
 	struct st_req r = req_put(5, 0, 10);
 	r.row.sid = 99; /* neither of these is taken over */
 	r.row.rev = 88;
-	r.row.kept = AT(3);
+	r.row.pruned_to = AT(3);
 	r.row.high = AT(4);
 	r.id = STR("news");
 	r.document = STR("when: daily");
@@ -107,7 +107,7 @@ ON_EACH(put_inserts_with_rev_1)
 	CHECK(ack.has_row);
 	CHECK_INT(ack.row.sid, 5);
 	CHECK_INT(ack.row.rev, 1);
-	CHECK_INT(ack.row.kept.us, 3);
+	CHECK_INT(ack.row.pruned_to.us, 3);
 	CHECK_INT(ack.row.high.us, 4);
 	CHECK_INT(ack.row.next.us, 100);
 	CHECK_INT(ack.row.left, UINT32_MAX);
@@ -117,7 +117,7 @@ ON_EACH(put_inserts_with_rev_1)
 ON_EACH(put_takes_over_all_but_sid_rev_kept)
 {
 	struct st_req r = req_put(5, 0, 10);
-	r.row.kept = AT(3);
+	r.row.pruned_to = AT(3);
 	ask(rig, r);
 	struct st_req s = req_put(5, 1, 20);
 	s.row = (struct sched_row){ .sid = 1,
@@ -131,7 +131,7 @@ ON_EACH(put_takes_over_all_but_sid_rev_kept)
 				    .owed_since = AT(7),
 				    .next = AT(8),
 				    .high = AT(9),
-				    .kept = AT(77),
+				    .pruned_to = AT(77),
 				    .changed = AT(11),
 				    .paused_until = AT(12),
 				    .next_set_at = AT(13) };
@@ -139,7 +139,7 @@ ON_EACH(put_takes_over_all_but_sid_rev_kept)
 	CHECK_INT(ack.res, ST_OK);
 	s.row.sid = 5;
 	s.row.rev = 2;
-	s.row.kept = AT(3);
+	s.row.pruned_to = AT(3);
 	CHECK(memcmp(&ack.row, &s.row, sizeof s.row) == 0);
 }
 
@@ -230,7 +230,7 @@ ON_EACH(put_keeps_what_was_seen_when_told)
 ON_EACH(put_never_lowers_high_below_kept)
 {
 	struct st_req r = req_put(5, 0, 10);
-	r.row.kept = r.row.high = AT(40);
+	r.row.pruned_to = r.row.high = AT(40);
 	ask(rig, r);
 	struct st_req s = req_put(5, 1, 20);
 	s.row.high = AT(39);
@@ -398,7 +398,7 @@ ON_EACH(drop_leaves_a_tombstone)
 {
 	CHECK_RES(rig, req_drop(5, 1, 10), ST_REFUSED);
 	struct st_req r = req_put(5, 0, 10);
-	r.row.kept = AT(30);
+	r.row.pruned_to = AT(30);
 	ask(rig, r);
 	ask(rig, moving(req_occ(5, 1, 1, 100), 200, 100));
 	r = req_occ(5, 1, 2, 101);
@@ -445,7 +445,7 @@ ON_EACH(drop_leaves_a_tombstone)
 ON_EACH(occ_records_the_run_as_it_is)
 {
 	struct st_req p = req_put(5, 0, 10);
-	p.row.kept = AT(-1000);
+	p.row.pruned_to = AT(-1000);
 	ask(rig, p);
 	struct st_req r = req_occ(5, 1, 7, 100);
 	r.run = (struct run_row){ .run = 7,
@@ -456,8 +456,8 @@ ON_EACH(occ_records_the_run_as_it_is)
 				  .kind = KIND_CATCH_UP,
 				  .state = RUN_MISSED,
 				  .outcome = 3,
-				  .limited = 65533,
-				  .was = 2,
+				  .uncounted = 65533,
+				  .replaced = 2,
 				  .missed = UINT32_MAX,
 				  .nominal = AT(-100),
 				  .due = AT(1),
@@ -517,7 +517,7 @@ ON_EACH(checked_goes_with_its_next)
 ON_EACH(occ_move_never_lowers_high_below_kept)
 {
 	struct st_req r = req_put(5, 0, 10);
-	r.row.kept = r.row.high = AT(50);
+	r.row.pruned_to = r.row.high = AT(50);
 	ask(rig, r);
 	CHECK_INT(ask(rig, moving(req_occ(5, 1, 7, 100), 200, 20)).row.high.us, 50);
 }
@@ -545,8 +545,8 @@ ON_EACH(occ_refusals_come_in_order)
 	struct st_req other = req_occ(5, 1, 8, 101);
 	ack = ask_in_vain(rig, other);
 	CHECK_INT(ack.res, ST_LOST);
-	CHECK_INT(ack.was.run, 7);
-	CHECK_INT(ack.was.nominal.us, 101);
+	CHECK_INT(ack.existing.run, 7);
+	CHECK_INT(ack.existing.nominal.us, 101);
 	CHECK_INT(ack.run, 8);
 	CHECK(ack.has_row && ack.row.high.us == 101);
 	CHECK_IN_VAIN(rig, moving(other, 300, 300), ST_STALE); /* high before the record */
@@ -670,7 +670,7 @@ ON_EACH(occ_backfill_takes_over_what_did_not_run)
 		b.run.kind = KIND_BACKFILL;
 		struct st_ack ack = ask(rig, b);
 		CHECK_INT(ack.res, idle ? ST_OK : ST_LOST);
-		CHECK_INT(ack.was.run, idle ? 0 : old);
+		CHECK_INT(ack.existing.run, idle ? 0 : old);
 		if (idle) /* the old number is gone */
 			CHECK_IN_VAIN(rig, req_verdict(5, old, RUN_CLAIMED, 0), ST_REFUSED);
 		b.run.run = 300 + state; /* and a second backfill finds the first */
@@ -686,7 +686,7 @@ ON_EACH(occ_backfill_says_what_it_was)
 	ask(rig, r);
 	r = req_occ(5, 1, 3, 100); /* a smaller number: 9 is the largest ever given, all the same */
 	r.run.kind = KIND_BACKFILL;
-	r.run.was = 77;
+	r.run.replaced = 77;
 	CHECK_RES(rig, r, ST_OK);
 	EXPECT(rig, "run", "3 5 1 0 0 3 1 0 6 0 100 101 102 0 0 0 0 -1 0 0 0 0 -1");
 	r = req_occ(5, 1, 4, 101); /* nothing there: an ordinary record */
@@ -816,7 +816,7 @@ ON_EACH(withdraw_takes_back_what_did_not_run)
 {
 	CHECK_RES(rig, req_withdraw(5, 1, 100, 1), ST_REFUSED);
 	struct st_req p = req_put(5, 0, 10);
-	p.row.kept = AT(30);
+	p.row.pruned_to = AT(30);
 	ask(rig, p);
 	ask(rig, req_put(6, 0, 10));
 	for (unsigned state = 0; state < RUN_STATES; state++)
@@ -899,7 +899,7 @@ ON_EACH(withdraw_leaves_what_came_of_ends)
 {
 	struct st_req p = req_put(6, 0, 10);
 	p.row.after = 5;
-	p.row.kept = AT(30);
+	p.row.pruned_to = AT(30);
 	p.row.changed = AT(200);
 	ask(rig, p);
 	struct st_req r = moving(req_occ(6, 1, 1, 150), INT64_MAX, 150);
@@ -1140,7 +1140,7 @@ ON_EACH(ends_are_numbered)
 	/* What does not come about takes no number. */
 	again.run.run = 8;
 	ack = ask_in_vain(rig, again);
-	CHECK(ack.res == ST_LOST && ack.end == 0 && ack.was.end == 5);
+	CHECK(ack.res == ST_LOST && ack.end == 0 && ack.existing.end == 5);
 	again.rev = 9;
 	ack = ask_in_vain(rig, again);
 	CHECK(ack.res == ST_STALE && ack.end == 0);
@@ -1170,16 +1170,16 @@ ON_EACH(finish_takes_over_what_does_not_count)
 	ask(rig, req_put(5, 0, 10));
 	ask(rig, req_occ(5, 1, 7, 100));
 	struct st_req r = req_finish(5, 7, 1, RUN_RETRYING, 110);
-	r.run.limited = 1;
+	r.run.uncounted = 1;
 	CHECK_RES(rig, r, ST_OK);
 	EXPECT(rig, "run", "7 5 1 1 0 0 2 1 0 0 100 101 102 0 110 0 0 5 6 7 1 0 8");
 	ask(rig, req_started(5, 7, 2, 120));
 	r = req_finish(5, 7, 2, RUN_FINISHED, 130);
-	r.run.limited = 65535;
+	r.run.uncounted = 65535;
 	r.run.end = 77; /* not his to say */
 	CHECK_RES(rig, r, ST_OK);
 	EXPECT(rig, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 120 130 0 0 5 6 7 65535 1 8");
-	r.run.limited = 2;
+	r.run.uncounted = 2;
 	CHECK_IN_VAIN(rig, r, ST_LOST); /* another end */
 }
 
@@ -1728,27 +1728,27 @@ ON_EACH(an_agent_moves_and_goes)
 
 static struct st_req req_words(uint64_t run, unsigned kind, const char *text)
 {
-	return (struct st_req){ .op = ST_WORDS,
+	return (struct st_req){ .op = ST_RUN_TEXT,
 				.lane = LANE_USER,
-				.words = { run, (uint8_t)kind, str_of(text) } };
+				.run_text = { run, (uint8_t)kind, str_of(text) } };
 }
 
 ON_EACH(words_are_of_a_run)
 {
 	ask(rig, req_put(5, 0, 10));
 	ask(rig, req_occ(5, 1, 7, 100));
-	CHECK_INT(ask(rig, req_words(8, WORDS_WHY, "no such run")).res, ST_REFUSED);
-	CHECK_INT(ask(rig, req_words(7, WORDS_KINDS, "no such kind")).res, ST_REFUSED);
-	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "first")).res, ST_OK);
-	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "second")).res, ST_OK);
-	CHECK_INT(ask(rig, req_words(7, WORDS_ORIGIN, "done")).res, ST_OK);
+	CHECK_INT(ask(rig, req_words(8, RUN_TEXT_DETAIL, "no such run")).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_words(7, RUN_TEXT_KINDS, "no such kind")).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_words(7, RUN_TEXT_DETAIL, "first")).res, ST_OK);
+	CHECK_INT(ask(rig, req_words(7, RUN_TEXT_DETAIL, "second")).res, ST_OK);
+	CHECK_INT(ask(rig, req_words(7, RUN_TEXT_PROVENANCE, "done")).res, ST_OK);
 	EXPECT(rig, "words", "7 0 'second'|7 1 'done'");
-	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, "")).res, ST_OK);
+	CHECK_INT(ask(rig, req_words(7, RUN_TEXT_DETAIL, "")).res, ST_OK);
 	EXPECT(rig, "words", "7 1 'done'");
-	char long_text[STORE_WORDS_BYTES_MAX + 2];
+	char long_text[STORE_RUN_TEXT_BYTES_MAX + 2];
 	memset(long_text, 'x', sizeof long_text);
 	long_text[sizeof long_text - 1] = 0;
-	CHECK_INT(ask(rig, req_words(7, WORDS_WHY, long_text)).res, ST_REFUSED);
+	CHECK_INT(ask(rig, req_words(7, RUN_TEXT_DETAIL, long_text)).res, ST_REFUSED);
 }
 
 /* --- what checks saved --- */
@@ -1856,21 +1856,21 @@ ON_EACH(a_record_that_is_taken_over_is_news_again)
 static struct st_req req_tell(uint64_t upto, const struct message_row *notice, unsigned n, int64_t at)
 {
 	return (struct st_req){
-		.op = ST_TELL, .lane = LANE_FINISH, .at = AT(at), .tell = { upto, notice, n }
+		.op = ST_MESSAGES, .lane = LANE_FINISH, .at = AT(at), .messages = { upto, notice, n }
 	};
 }
 
 static struct st_req req_tried(uint64_t number, unsigned attempts, enum message_state state, int64_t next,
 			       int64_t at)
 {
-	return (struct st_req){ .op = ST_TRIED,
+	return (struct st_req){ .op = ST_DELIVERY,
 				.lane = LANE_FINISH,
 				.at = AT(at),
-				.tried = { .number = number,
-					   .attempts = attempts,
-					   .state = (uint8_t)state,
-					   .next = AT(next),
-					   .said = STR("so") } };
+				.delivery = { .number = number,
+					      .attempts = attempts,
+					      .state = (uint8_t)state,
+					      .next = AT(next),
+					      .result = STR("so") } };
 }
 
 #define NOTICE(...)                                                                                          \
@@ -1889,7 +1889,8 @@ static void three_news(struct rig *rig)
 ON_EACH(news_become_notices_at_once)
 {
 	three_news(rig);
-	const struct message_row two[] = { NOTICE(.kind = 1, .run = 1, .sid = 5, .line = 9, .next = AT(50)),
+	const struct message_row two[] = { NOTICE(.kind = 1, .run = 1, .sid = 5, .receiver = 9,
+						  .next = AT(50)),
 					   NOTICE(.kind = 2, .problem = 4, .state = MESSAGE_DELIVERED) };
 	CHECK_RES(rig, req_tell(2, two, 2, 40), ST_OK);
 	EXPECT(rig, "news", "3 1 0 5 3 0 0 0");
@@ -1919,11 +1920,11 @@ ON_EACH(notices_are_joined_by_number)
 
 ON_EACH(notices_that_are_none)
 {
-	char text[STORE_NOTICE_BYTES_MAX + 2];
+	char text[STORE_MESSAGE_BYTES_MAX + 2];
 	memset(text, 'x', sizeof text);
 	text[sizeof text - 1] = 0;
 	struct message_row n = NOTICE(.kind = 1);
-	static struct message_row many[STORE_TELL_MAX + 1];
+	static struct message_row many[STORE_MESSAGES_MAX + 1];
 	for (unsigned i = 0; i < ARRAY_LEN(many); i++)
 		many[i] = n;
 	CHECK_IN_VAIN(rig, req_tell(0, many, ARRAY_LEN(many), 9), ST_REFUSED);
@@ -2041,8 +2042,8 @@ ON_EACH(prune_leaves_a_mark_below_which_nothing_is_claimed)
 	ask(rig, prune_runs(1, 3, UINT64_MAX, 1000));
 	struct st_ack ack = ask(rig, req_occ(5, 1, 10, 300));
 	CHECK_INT(ack.res, ST_LOST);
-	CHECK_INT(ack.row.kept.us, 300);
-	CHECK_INT(ack.was.run, 0);
+	CHECK_INT(ack.row.pruned_to.us, 300);
+	CHECK_INT(ack.existing.run, 0);
 	CHECK_IN_VAIN(rig, req_occ(5, 1, 10, 250), ST_LOST);
 	CHECK_IN_VAIN(rig, moving(req_occ(5, 1, 10, 250), 400, 250), ST_STALE);
 	/* Nor by a backfill, a clock that went back, a change, another life. */
@@ -2059,7 +2060,7 @@ ON_EACH(prune_leaves_a_mark_below_which_nothing_is_claimed)
 	CHECK_IN_VAIN(rig, moving(req_occ(5, 2, 13, 300), 400, 300), ST_STALE);
 	/* The one that was left, too; a person's run is none of these. */
 	struct st_req again = req_occ(5, 2, 14, 400);
-	CHECK_INT(ask_in_vain(rig, again).was.run, 4);
+	CHECK_INT(ask_in_vain(rig, again).existing.run, 4);
 	struct st_req by_hand = req_occ(5, 2, 15, 200);
 	by_hand.run.kind = KIND_MANUAL;
 	CHECK_RES(rig, by_hand, ST_OK);
@@ -2075,7 +2076,7 @@ ON_EACH(prune_of_a_manual_run_leaves_no_mark)
 	ask(rig, r);
 	ask(rig, prune_runs(1, 1, UINT64_MAX, 1000));
 	EXPECT_RUNS(rig, "");
-	CHECK_INT(ask(rig, req_occ(5, 1, 2, 90)).row.kept.us, 0);
+	CHECK_INT(ask(rig, req_occ(5, 1, 2, 90)).row.pruned_to.us, 0);
 }
 
 ON_EACH(prune_keeps_ends_that_are_to_be_acted_on)
@@ -2114,9 +2115,9 @@ ON_EACH(prune_takes_ranges_that_are_closed)
 	ask(rig, req_range(5, 1, 500, INT64_MAX));
 	struct st_ack ack = ask(rig, req_prune(PRUNE_RANGES, 5, 399));
 	CHECK_INT(ack.res, ST_OK);
-	CHECK_INT(ack.row.kept.us, 200);
+	CHECK_INT(ack.row.pruned_to.us, 200);
 	EXPECT(rig, "range", "5 300 400 5 14|5 500 9223372036854775807 5 14");
-	CHECK_INT(ask(rig, req_prune(PRUNE_RANGES, 5, INT64_MAX)).row.kept.us, 400);
+	CHECK_INT(ask(rig, req_prune(PRUNE_RANGES, 5, INT64_MAX)).row.pruned_to.us, 400);
 	EXPECT(rig, "range", "5 500 9223372036854775807 5 14");
 	CHECK_IN_VAIN(rig, req_prune(PRUNE_RANGES, 99, 1000), ST_OK);
 }

@@ -543,16 +543,17 @@ TEST(who_is_to_be_told)
 	{                                                                                                    \
 		.origin = STR("o"), .target = STR("t"), .body = STR("b"), __VA_ARGS__                        \
 	}
-	const struct message_row all[] = { TO(.run = 7, .line = 1, .next = AT(30), .kind = 4, .sid = 5),
-					   TO(.run = 7, .line = 2, .next = AT(20), .kind = 4, .sid = 5),
-					   TO(.line = 1, .next = AT(10)), TO(.line = 3, .next = AT(40)),
-					   TO(.line = 4, .state = MESSAGE_GONE, .said = STR("410")) };
-	r = (struct st_req){ .op = ST_TELL, .lane = LANE_FINISH, .at = AT(1), .tell = { 3, all, 5 } };
+	const struct message_row all[] = { TO(.run = 7, .receiver = 1, .next = AT(30), .kind = 4, .sid = 5),
+					   TO(.run = 7, .receiver = 2, .next = AT(20), .kind = 4, .sid = 5),
+					   TO(.receiver = 1, .next = AT(10)),
+					   TO(.receiver = 3, .next = AT(40)),
+					   TO(.receiver = 4, .state = MESSAGE_GONE, .result = STR("410")) };
+	r = (struct st_req){ .op = ST_MESSAGES, .lane = LANE_FINISH, .at = AT(1), .messages = { 3, all, 5 } };
 	ask(&s, r);
 	CHECK_INT(read_news(s.r, 2, &s.a, &news, &s.why), OK);
 	CHECK(!news.n && !news.more);
 	CHECK_INT(read_notices_of(s.r, 7, 0, &s.a, &got, &s.why), OK);
-	CHECK(got.n == 2 && got.item[0].number == 1 && got.item[1].line == 2 && !got.item[0].said.p);
+	CHECK(got.n == 2 && got.item[0].number == 1 && got.item[1].receiver == 2 && !got.item[0].result.p);
 	CHECK_INT(read_notices_of(s.r, 0, 0, &s.a, &got, &s.why), OK);
 	CHECK_INT(got.n, 0); /* 0 is no run */
 	CHECK_INT(read_notices_due(s.r, AT(30), STR("[]"), 0, &s.a, &got, &s.why), OK);
@@ -564,9 +565,9 @@ TEST(who_is_to_be_told)
 	CHECK_INT(read_notice_next(s.r, STR("[1,2,3]"), &next, &s.why), OK);
 	CHECK_INT(next.us, INT64_MAX);
 	CHECK_INT(read_notices(s.r, 0, 2, &s.a, &got, &s.why), OK);
-	CHECK(got.n == 2 && got.more && got.item[0].number == 5 && str_eq(got.item[0].said, STR("410")));
+	CHECK(got.n == 2 && got.more && got.item[0].number == 5 && str_eq(got.item[0].result, STR("410")));
 	CHECK_INT(read_notice(s.r, 4, &s.a, &one, &s.why), OK);
-	CHECK(one.line == 3 && str_eq(one.target, STR("t")));
+	CHECK(one.receiver == 3 && str_eq(one.target, STR("t")));
 	CHECK_INT(read_notice(s.r, 6, &s.a, &one, &s.why), E_NOTFOUND);
 	CHECK_INT(read_notice_after(s.r, 5, 4, 1, &yes, &s.why), OK);
 	CHECK(yes);
@@ -792,7 +793,7 @@ static void check_problems(struct scene *s, const struct rows *rows, bool all)
 			return;
 		const struct problem_row *got = &page.item[0];
 		CHECK(got->number == want->number && got->count == want->count &&
-		      got->said.us == want->said.us && got->acked.us == want->acked.us &&
+		      got->last_reported.us == want->last_reported.us && got->acked.us == want->acked.us &&
 		      got->closed.us == want->closed.us && got->opened.us == want->opened.us);
 		CHECK(str_eq(got->key, want->key) && str_eq(got->subject, want->subject) &&
 		      str_eq(got->text, want->text) && str_eq(got->by, want->by) &&

@@ -97,7 +97,7 @@ static inline struct st_req req_hold(uint32_t key, unsigned reason, int64_t unti
 static inline struct st_req req_problem(enum problem_act act, uint64_t number, const char *key, int64_t at)
 {
 	struct st_req r = { .op = ST_PROBLEM, .lane = LANE_FINISH, .at = AT(at) };
-	r.problem = (struct problem_said){ .act = (uint8_t)act, .number = number };
+	r.problem = (struct problem_change){ .act = (uint8_t)act, .number = number };
 	if (key)
 		r.problem.key = str_of(key);
 	return r;
@@ -106,6 +106,6 @@ static inline struct st_req req_problem(enum problem_act act, uint64_t number, c
 static inline struct st_req req_prune(enum prune_what what, uint64_t sid, int64_t at)
 {
 	struct st_req r = { .op = ST_PRUNE, .lane = LANE_BULK, .sid = sid, .at = AT(at) };
-	r.prune = (struct prune_ask){ .what = (uint8_t)what, .last = UINT64_MAX >> 1, .end = UINT64_MAX };
+	r.prune = (struct prune_request){ .what = (uint8_t)what, .last = UINT64_MAX >> 1, .end = UINT64_MAX };
 	return r;
 }

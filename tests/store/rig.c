@@ -141,7 +141,7 @@ static void add_text(struct buf *out, struct str s)
 static void add_row(struct buf *out, const char *what, const struct sched_row *r)
 {
 	NUMBERS(out, what, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
-		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us,
+		r->owed_since.us, r->next.us, r->high.us, r->pruned_to.us, r->changed.us, r->paused_until.us,
 		r->next_set_at.us);
 	add_hex(out, r->rules, STORE_RULES);
 }
@@ -149,8 +149,8 @@ static void add_row(struct buf *out, const char *what, const struct sched_row *r
 static void add_run(struct buf *out, const char *what, const struct run_row *r)
 {
 	NUMBERS(out, what, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
-		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
-		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out, r->limited, r->end,
+		r->replaced, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
+		r->retry_at.us, r->fence, r->cost, r->tokens_in, r->tokens_out, r->uncounted, r->end,
 		r->exit_code);
 }
 
@@ -171,7 +171,8 @@ static void add_note(struct buf *out, const char *of, uint64_t number, struct st
 
 static void add_problem(struct buf *out, const struct problem_row *p)
 {
-	NUMBERS(out, "problem", p->number, p->count, p->opened.us, p->said.us, p->acked.us, p->closed.us);
+	NUMBERS(out, "problem", p->number, p->count, p->opened.us, p->last_reported.us, p->acked.us,
+		p->closed.us);
 	add_text(out, p->key);
 	add_text(out, p->subject);
 	add_text(out, p->text);
@@ -243,7 +244,7 @@ void dump_rows(const struct rows *r, struct buf *out)
 		buf_addc(&lines, '\n');
 	}
 	for (size_t i = 0; i < rows_said(r); i++) {
-		const struct words_row *w = rows_words_at(r, i);
+		const struct run_text_row *w = rows_words_at(r, i);
 		NUMBERS(&lines, "words", w->run, w->kind);
 		add_text(&lines, w->text);
 		buf_addc(&lines, '\n');
@@ -287,11 +288,11 @@ void dump_rows(const struct rows *r, struct buf *out)
 		if (!n)
 			continue;
 		NUMBERS(&lines, "notice", n->number, n->kind, n->state, n->attempts, n->sid, n->run,
-			n->problem, n->joined, n->line, n->at.us, n->tried.us, n->next.us);
+			n->problem, n->joined, n->receiver, n->at.us, n->tried_at.us, n->next.us);
 		add_text(&lines, n->origin);
 		add_text(&lines, n->target);
 		add_text(&lines, n->body);
-		add_text(&lines, n->said);
+		add_text(&lines, n->result);
 		buf_addc(&lines, '\n');
 	}
 	sort_lines(&lines, out);
@@ -428,7 +429,7 @@ void dump_ack(const struct st_ack *ack, struct buf *out)
 	if (ack->has_row)
 		add_row(out, " row", &ack->row);
 	if (ack->op == ST_OCC && ack->res == ST_LOST)
-		add_run(out, " was", &ack->was);
+		add_run(out, " was", &ack->existing);
 }
 
 bool same_text(const char *file, int line, struct str got, struct str want)

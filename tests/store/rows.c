@@ -26,7 +26,7 @@ struct rows {
 	struct held *hold;
 	struct name_row *name; /* in order of kind and number */
 	size_t names, name_room;
-	struct words_row *words;
+	struct run_text_row *words;
 	size_t said, words_room;
 	struct avoided_row *avoided;
 	size_t avoids, avoided_room;
@@ -148,7 +148,7 @@ struct rows *rows_clone(const struct rows *r)
 		n->origin = copy_text(n->origin);
 		n->target = copy_text(n->target);
 		n->body = copy_text(n->body);
-		n->said = copy_text(n->said);
+		n->result = copy_text(n->result);
 	}
 	c->problem = copy(r->problem, r->problem_room * sizeof *r->problem);
 	for (size_t i = 0; i < c->problems; i++) {
@@ -195,7 +195,7 @@ static void free_notice(struct message_row *n)
 	free((char *)n->origin.p);
 	free((char *)n->target.p);
 	free((char *)n->body.p);
-	free((char *)n->said.p);
+	free((char *)n->result.p);
 	*n = (struct message_row){ 0 };
 }
 
@@ -319,7 +319,7 @@ static void close_range(struct rows_sched *s, struct wall at)
 
 static void set_high(struct rows_sched *s, struct wall high)
 {
-	s->row.high = high.us < s->row.kept.us ? s->row.kept : high;
+	s->row.high = high.us < s->row.pruned_to.us ? s->row.pruned_to : high;
 }
 
 /* Somebody else who lives has it. */
@@ -352,7 +352,7 @@ static uint8_t source(struct rows *r, const struct st_req *q)
 /* A mark at or below which nothing is claimed. */
 static bool is_pruned(const struct rows_sched *s, const struct st_req *q)
 {
-	return !s->row.after && q->run.kind != KIND_MANUAL && q->run.nominal.us <= s->row.kept.us;
+	return !s->row.after && q->run.kind != KIND_MANUAL && q->run.nominal.us <= s->row.pruned_to.us;
 }
 
 static bool has_end(const struct rows *r, uint64_t sid, uint64_t beyond)
@@ -399,7 +399,7 @@ static uint8_t put(struct rows *r, const struct st_req *q)
 	s->row = q->row;
 	s->row.sid = old.sid;
 	s->row.rev = old.rev + 1;
-	s->row.kept = old.kept;
+	s->row.pruned_to = old.pruned_to;
 	s->put_at = q->at;
 	if (q->keep_next) {
 		s->row.next = old.next;
@@ -454,7 +454,7 @@ static bool is_behind(const struct rows_sched *s, const struct st_req *q, struct
 	if (!q->moves)
 		return false;
 	return s->row.after ? q->move.seen <= s->row.seen
-			    : nominal.us <= s->row.high.us || nominal.us <= s->row.kept.us;
+			    : nominal.us <= s->row.high.us || nominal.us <= s->row.pruned_to.us;
 }
 
 /* Somebody wants to be told of what was made so just now. */
@@ -487,7 +487,7 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	bool takes_over = old && !pruned && q->run.kind == KIND_BACKFILL && is_idle(old->row.state);
 	if (pruned || (old && !takes_over)) {
 		if (old)
-			ret->was = old->row;
+			ret->existing = old->row;
 		return ST_LOST;
 	}
 	ROOM(r->record, r->records, r->record_room);
@@ -497,7 +497,7 @@ static uint8_t occ(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	ret->end = x->row.end;
 	if (takes_over) {
 		old = record_at(r, q->sid, q->run.nominal); /* it may have moved */
-		x->row.was = old->row.state + 1;
+		x->row.replaced = old->row.state + 1;
 		old->gone = true;
 		table_del(&r->by_run, old->row.run);
 	}
@@ -596,7 +596,7 @@ static uint8_t withdraw(struct rows *r, const struct st_req *q)
 	if (s->row.rev != q->rev)
 		return ST_STALE;
 	withdraw_records(r, s, q);
-	s->row.high = s->row.kept;
+	s->row.high = s->row.pruned_to;
 	s->row.next = q->move.next;
 	s->row.next_set_at = (struct wall){ 0 };
 	if (s->row.changed.us > q->at.us)
@@ -669,10 +669,10 @@ static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret
 		return ST_REFUSED;
 	struct run_row *row = &x->row;
 	if (row->attempt == end->attempt && row->state == end->state && row->outcome == end->outcome &&
-	    row->reason == end->reason && row->limited == end->limited && same_wall(row->ended, end->ended) &&
-	    same_wall(row->retry_at, end->retry_at) && row->cost == end->cost &&
-	    row->tokens_in == end->tokens_in && row->tokens_out == end->tokens_out &&
-	    row->exit_code == end->exit_code) {
+	    row->reason == end->reason && row->uncounted == end->uncounted &&
+	    same_wall(row->ended, end->ended) && same_wall(row->retry_at, end->retry_at) &&
+	    row->cost == end->cost && row->tokens_in == end->tokens_in &&
+	    row->tokens_out == end->tokens_out && row->exit_code == end->exit_code) {
 		ret->end = row->end;
 		return ST_OK; /* mine */
 	}
@@ -687,7 +687,7 @@ static uint8_t finish(struct rows *r, const struct st_req *q, struct st_ack *ret
 	row->state = end->state;
 	row->outcome = end->outcome;
 	row->reason = end->reason;
-	row->limited = end->limited;
+	row->uncounted = end->uncounted;
 	row->ended = end->ended;
 	row->retry_at = end->retry_at;
 	row->cost = end->cost;
@@ -753,7 +753,7 @@ static bool rows_problem_is(const struct rows *r, uint64_t number)
 	return number <= r->problems && r->problem[number - 1].number;
 }
 
-static struct problem_row *problem_of(const struct rows *r, const struct problem_said *said)
+static struct problem_row *problem_of(const struct rows *r, const struct problem_change *said)
 {
 	if (said->act != PROBLEM_OPEN && said->number)
 		return rows_problem_is(r, said->number) ? &r->problem[said->number - 1] : NULL;
@@ -765,12 +765,12 @@ static struct problem_row *problem_of(const struct rows *r, const struct problem
 
 static void open_problem(struct rows *r, struct problem_row **p, const struct st_req *q)
 {
-	const struct problem_said *said = &q->problem;
-	if (*p && same_wall((*p)->said, q->at))
+	const struct problem_change *said = &q->problem;
+	if (*p && same_wall((*p)->last_reported, q->at))
 		return; /* mine */
 	if (*p && same_wall((*p)->closed, WALL_NEVER)) {
 		(*p)->count++;
-		(*p)->said = q->at;
+		(*p)->last_reported = q->at;
 		set_text(&(*p)->text, said->text);
 		return;
 	}
@@ -779,7 +779,7 @@ static void open_problem(struct rows *r, struct problem_row **p, const struct st
 	**p = (struct problem_row){ .number = r->problems,
 				    .count = 1,
 				    .opened = q->at,
-				    .said = q->at,
+				    .last_reported = q->at,
 				    .acked = WALL_NEVER,
 				    .closed = WALL_NEVER,
 				    .key = copy_text(said->key),
@@ -802,7 +802,7 @@ static uint8_t ack_problem(struct problem_row *p, const struct st_req *q)
 
 static uint8_t problem(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
-	const struct problem_said *said = &q->problem;
+	const struct problem_change *said = &q->problem;
 	bool named = said->key.n || (said->act != PROBLEM_OPEN && said->number);
 	if (!named || said->act >= PROBLEM_ACTS || same_wall(q->at, WALL_NEVER) || !fits(said->key) ||
 	    !fits(said->subject) || !fits(said->text) || !fits(said->by) || !fits(said->note))
@@ -826,15 +826,15 @@ static uint8_t problem(struct rows *r, const struct st_req *q, struct st_ack *re
 
 static uint8_t words(struct rows *r, const struct st_req *q)
 {
-	const struct words_row *w = &q->words;
+	const struct run_text_row *w = &q->run_text;
 	size_t i = 0;
-	if (!record_of(r, w->run) || w->kind >= WORDS_KINDS || w->text.n > STORE_WORDS_BYTES_MAX)
+	if (!record_of(r, w->run) || w->kind >= RUN_TEXT_KINDS || w->text.n > STORE_RUN_TEXT_BYTES_MAX)
 		return ST_REFUSED;
 	while (i < r->said && (r->words[i].run != w->run || r->words[i].kind != w->kind))
 		i++;
 	if (i == r->said && w->text.n) {
 		ROOM(r->words, r->said, r->words_room);
-		r->words[r->said++] = (struct words_row){ w->run, w->kind, { 0 } };
+		r->words[r->said++] = (struct run_text_row){ w->run, w->kind, { 0 } };
 	}
 	if (w->text.n) {
 		set_text(&r->words[i].text, w->text);
@@ -872,7 +872,7 @@ static uint8_t state(struct rows *r, const struct st_req *q, struct st_ack *ret)
 
 static uint8_t remember(struct rows *r, const struct st_req *q, struct st_ack *ret)
 {
-	const struct memory_said *m = &q->memory;
+	const struct memory_change *m = &q->memory;
 	unsigned notes = 0;
 	if (!m->agent.n || !fits(m->agent) || !m->text.n || m->text.n > STORE_MEMORY_BYTES_MAX ||
 	    m->tags.n > STORE_MEMORY_TAGS_MAX || same_wall(q->at, WALL_NEVER))
@@ -900,7 +900,7 @@ static uint8_t remember(struct rows *r, const struct st_req *q, struct st_ack *r
 }
 
 /* One by its number, or those of a run from a number on. */
-static void forget(struct rows *r, const struct memory_said *m)
+static void forget(struct rows *r, const struct memory_change *m)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < r->memories; i++) {
@@ -969,34 +969,34 @@ static uint8_t agent(struct rows *r, const struct st_req *q, struct st_ack *ret)
 
 static bool message_fits(const struct message_row *n)
 {
-	const struct str *texts[] = { &n->origin, &n->target, &n->body, &n->said };
+	const struct str *texts[] = { &n->origin, &n->target, &n->body, &n->result };
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-		if (texts[i]->n > STORE_NOTICE_BYTES_MAX)
+		if (texts[i]->n > STORE_MESSAGE_BYTES_MAX)
 			return false;
 	return n->state < MESSAGE_STATES;
 }
 
 static uint8_t tell(struct rows *r, const struct st_req *q)
 {
-	const struct telling *t = &q->tell;
+	const struct message_batch *t = &q->messages;
 	uint64_t whole = 0;
-	if (t->n > STORE_TELL_MAX || (!t->n && !t->upto) || t->upto > INT64_MAX)
+	if (t->n > STORE_MESSAGES_MAX || (!t->n && !t->news_upto) || t->news_upto > INT64_MAX)
 		return ST_REFUSED;
 	for (unsigned i = 0; i < t->n; i++) {
-		const struct message_row *n = &t->notice[i];
+		const struct message_row *n = &t->message[i];
 		if (!message_fits(n) || !n->origin.p || !n->target.p || !n->body.p || (n->joined && i == 0))
 			return ST_REFUSED;
 	}
-	if (t->upto && (!r->newses || r->news[0].number > t->upto))
+	if (t->news_upto && (!r->newses || r->news[0].number > t->news_upto))
 		return ST_OK;            /* mine */
 	struct message_row *last = NULL; /* that there is */
 	for (size_t i = 0; i < r->notices; i++)
 		if (r->notice[i].number)
 			last = &r->notice[i];
-	if (!t->upto && last && same_wall(last->at, q->at))
+	if (!t->news_upto && last && same_wall(last->at, q->at))
 		return ST_OK; /* mine */
 	for (unsigned i = 0; i < t->n; i++) {
-		const struct message_row *n = &t->notice[i];
+		const struct message_row *n = &t->message[i];
 		ROOM(r->notice, r->notices, r->message_room);
 		struct message_row *to = &r->notice[r->notices++];
 		*to = *n;
@@ -1005,13 +1005,13 @@ static uint8_t tell(struct rows *r, const struct st_req *q)
 		to->origin = copy_text(n->origin);
 		to->target = copy_text(n->target);
 		to->body = copy_text(n->body);
-		to->said = copy_text(n->said);
+		to->result = copy_text(n->result);
 		to->joined = n->joined ? whole : 0;
 		if (!n->joined)
 			whole = to->number;
 	}
 	size_t gone = 0;
-	while (gone < r->newses && r->news[gone].number <= t->upto)
+	while (gone < r->newses && r->news[gone].number <= t->news_upto)
 		gone++;
 	if (gone)
 		memmove(r->news, r->news + gone, (r->newses - gone) * sizeof *r->news);
@@ -1021,28 +1021,28 @@ static uint8_t tell(struct rows *r, const struct st_req *q)
 
 static uint8_t tried(struct rows *r, const struct st_req *q)
 {
-	const struct message_row *end = &q->tried;
+	const struct message_row *end = &q->delivery;
 	if (!end->number || end->number > r->notices || !r->notice[end->number - 1].number ||
 	    !message_fits(end))
 		return ST_REFUSED;
 	struct message_row *n = &r->notice[end->number - 1];
-	if (n->attempts == end->attempts && same_wall(n->tried, q->at))
+	if (n->attempts == end->attempts && same_wall(n->tried_at, q->at))
 		return ST_OK; /* mine */
 	if (n->state != MESSAGE_WAITING || end->attempts < n->attempts || end->attempts > n->attempts + 1)
 		return ST_LOST;
 	n->state = end->state;
 	n->attempts = end->attempts;
-	n->tried = q->at;
+	n->tried_at = q->at;
 	n->next = end->next;
-	free((char *)n->said.p);
-	n->said = copy_text(end->said);
+	free((char *)n->result.p);
+	n->result = copy_text(end->result);
 	return ST_OK;
 }
 
 static void keep_up_to(struct rows_sched *s, struct wall t)
 {
-	if (s->row.kept.us < t.us)
-		s->row.kept = t;
+	if (s->row.pruned_to.us < t.us)
+		s->row.pruned_to = t;
 }
 
 /* Is it the last of its schedule that has ended? */
@@ -1073,7 +1073,7 @@ static void prune_runs(struct rows *r, const struct st_req *q)
 	}
 	forget_avoided(r, 0, wall_seconds(q->at));
 	for (size_t i = 0; i < r->said;) {
-		struct words_row *w = &r->words[i];
+		struct run_text_row *w = &r->words[i];
 		if (w->run < q->prune.first || w->run > q->prune.last || record_of(r, w->run)) {
 			i++;
 			continue;
@@ -1086,7 +1086,7 @@ static void prune_runs(struct rows *r, const struct st_req *q)
 		bool its = n->run && n->run >= q->prune.first && n->run <= q->prune.last &&
 			   !record_of(r, n->run);
 		bool loose = !n->run && n->state != MESSAGE_WAITING && n->at.us <= q->at.us &&
-			     n->tried.us <= q->at.us;
+			     n->tried_at.us <= q->at.us;
 		if (n->number && (its || loose))
 			free_notice(n);
 	}
@@ -1200,7 +1200,7 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_SOURCE:
 		ret->res = source(r, q);
 		break;
-	case ST_WORDS:
+	case ST_RUN_TEXT:
 		ret->res = words(r, q);
 		break;
 	case ST_STATE:
@@ -1212,10 +1212,10 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 	case ST_AGENT:
 		ret->res = agent(r, q, ret);
 		break;
-	case ST_TELL:
+	case ST_MESSAGES:
 		ret->res = tell(r, q);
 		break;
-	case ST_TRIED:
+	case ST_DELIVERY:
 		ret->res = tried(r, q);
 		break;
 	case ST_PRUNE:
@@ -1225,8 +1225,8 @@ void rows_apply(struct rows *r, const struct st_req *q, struct st_ack *ret)
 		assert(false);
 	}
 	if (q->op == ST_HOLD || q->op == ST_PROBLEM || q->op == ST_NAME || q->op == ST_STATE ||
-	    q->op == ST_MEMORY || q->op == ST_AGENT || q->op == ST_WORDS || q->op == ST_TELL ||
-	    q->op == ST_TRIED)
+	    q->op == ST_MEMORY || q->op == ST_AGENT || q->op == ST_RUN_TEXT || q->op == ST_MESSAGES ||
+	    q->op == ST_DELIVERY)
 		return;
 	bool on_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	const struct record *x = on_a_run ? record_of(r, q->run.run) : NULL;
@@ -1443,7 +1443,7 @@ uint64_t rows_avoided(const struct rows *r, uint64_t sid)
 	return 0;
 }
 
-const struct words_row *rows_words_at(const struct rows *r, size_t i)
+const struct run_text_row *rows_words_at(const struct rows *r, size_t i)
 {
 	return &r->words[i];
 }

@@ -51,7 +51,7 @@ size_t rows_notices(const struct rows *r);
 const struct message_row *rows_notice_at(const struct rows *r, size_t i); /* by number; NULL: pruned */
 
 size_t rows_said(const struct rows *r);
-const struct words_row *rows_words_at(const struct rows *r, size_t i);
+const struct run_text_row *rows_words_at(const struct rows *r, size_t i);
 
 size_t rows_avoids(const struct rows *r);
 const struct avoided_row *rows_avoided_at(const struct rows *r, size_t i);

@@ -138,12 +138,12 @@ TEST(same_stream_same_rows)
 		[ST_HOLD] = 1 << ST_OK,
 		[ST_PROBLEM] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED,
 		[ST_SOURCE] = 1 << ST_OK | 1 << ST_REFUSED,
-		[ST_WORDS] = 1 << ST_OK | 1 << ST_REFUSED,
+		[ST_RUN_TEXT] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_STATE] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
 		[ST_MEMORY] = 1 << ST_OK | 1 << ST_REFUSED,
 		[ST_AGENT] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
-		[ST_TELL] = 1 << ST_OK | 1 << ST_REFUSED,
-		[ST_TRIED] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED,
+		[ST_MESSAGES] = 1 << ST_OK | 1 << ST_REFUSED,
+		[ST_DELIVERY] = 1 << ST_OK | 1 << ST_LOST | 1 << ST_REFUSED,
 		[ST_PRUNE] = 1 << ST_OK | 1 << ST_REFUSED,
 	};
 	for (unsigned op = 0; op < ST_OPS; op++)

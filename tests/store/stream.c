@@ -77,7 +77,7 @@ static void make_put(struct stream *s, struct st_req *r)
 	r->row.failures = (uint32_t)below(s, 5);
 	r->row.high = AT(moment(s));
 	r->row.next = AT(moment(s));
-	r->row.kept = AT((int64_t)below(s, 50));
+	r->row.pruned_to = AT((int64_t)below(s, 50));
 	r->row.paused_until = AT(moment(s));
 	r->keep_next = one_in(s, 2);
 	r->close_range = one_in(s, 2);
@@ -106,7 +106,7 @@ static void make_occ(struct stream *s, struct st_req *r)
 	r->run.kind = (uint8_t)below(s, RUN_KINDS);
 	r->run.state = (uint8_t)(one_in(s, 3) ? below(s, RUN_STATES) : below(s, 2));
 	r->run.reason = (uint16_t)below(s, 3);
-	r->run.limited = (uint16_t)below(s, 3);
+	r->run.uncounted = (uint16_t)below(s, 3);
 	r->run.missed = (uint32_t)below(s, 3);
 	r->run.end = below(s, 100);
 	r->run.fence = test_random(&s->random);
@@ -157,7 +157,7 @@ static void make_finish(struct stream *s, struct st_req *r)
 	uint64_t run = some_run(s, &r->sid);
 	*r = req_finish(r->sid, run, (unsigned)below(s, 4), state, moment(s));
 	r->run.reason = (uint16_t)below(s, 3);
-	r->run.limited = (uint16_t)below(s, 3);
+	r->run.uncounted = (uint16_t)below(s, 3);
 	r->run.retry_at = AT(moment(s));
 	r->run.exit_code = (int32_t)below(s, 3) - 1;
 	r->failures = (uint32_t)below(s, 4);
@@ -208,10 +208,10 @@ static void make_words(struct stream *s, struct st_req *r)
 {
 	uint64_t sid = r->sid, run = some_run(s, &sid);
 	snprintf(s->text, sizeof s->text, "words %llu", (unsigned long long)s->tag);
-	*r = (struct st_req){ .op = ST_WORDS,
+	*r = (struct st_req){ .op = ST_RUN_TEXT,
 			      .sid = sid,
-			      .words = { run, (uint8_t)below(s, WORDS_KINDS),
-					 str_of(one_in(s, 4) ? "" : s->text) } };
+			      .run_text = { run, (uint8_t)below(s, RUN_TEXT_KINDS),
+					    str_of(one_in(s, 4) ? "" : s->text) } };
 }
 
 static const char memory_too_long[STORE_MEMORY_BYTES_MAX + 1];
@@ -289,8 +289,18 @@ static void make_prune(struct stream *s, struct st_req *r)
 static void make_tell(struct stream *s, struct st_req *r)
 {
 	static const struct message_row some[] = {
-		{ .kind = 1, .run = 3, .line = 7, .origin = STR("o"), .target = STR("t"), .body = STR("b") },
-		{ .kind = 2, .sid = 2, .line = 8, .origin = STR("o"), .target = STR("u"), .body = STR("c") },
+		{ .kind = 1,
+		  .run = 3,
+		  .receiver = 7,
+		  .origin = STR("o"),
+		  .target = STR("t"),
+		  .body = STR("b") },
+		{ .kind = 2,
+		  .sid = 2,
+		  .receiver = 8,
+		  .origin = STR("o"),
+		  .target = STR("u"),
+		  .body = STR("c") },
 		{ .run = 9,
 		  .joined = 1,
 		  .state = MESSAGE_JOINED,
@@ -300,20 +310,21 @@ static void make_tell(struct stream *s, struct st_req *r)
 		{ .state = MESSAGE_DELIVERED, .origin = STR(""), .target = STR("e"), .body = STR("d") },
 	};
 	unsigned from = (unsigned)below(s, ARRAY_LEN(some));
-	*r = (struct st_req){ .op = ST_TELL, .sid = r->sid, .at = AT(moment(s)) };
-	r->tell.upto = one_in(s, 5) ? 0 : below(s, s->run + 2);
-	r->tell.notice = &some[from];
-	r->tell.n = (unsigned)below(s, ARRAY_LEN(some) - from + 1);
+	*r = (struct st_req){ .op = ST_MESSAGES, .sid = r->sid, .at = AT(moment(s)) };
+	r->messages.news_upto = one_in(s, 5) ? 0 : below(s, s->run + 2);
+	r->messages.message = &some[from];
+	r->messages.n = (unsigned)below(s, ARRAY_LEN(some) - from + 1);
 }
 
 static void make_tried(struct stream *s, struct st_req *r)
 {
-	*r = (struct st_req){ .op = ST_TRIED, .sid = r->sid, .at = AT(moment(s)) };
-	r->tried = (struct message_row){ .number = below(s, 400),
-					 .attempts = (uint32_t)below(s, 4),
-					 .state = (uint8_t)(one_in(s, 4) ? below(s, MESSAGE_STATES + 1) : 0),
-					 .next = AT(moment(s)),
-					 .said = one_in(s, 3) ? (struct str){ 0 } : STR("said") };
+	*r = (struct st_req){ .op = ST_DELIVERY, .sid = r->sid, .at = AT(moment(s)) };
+	r->delivery =
+		(struct message_row){ .number = below(s, 400),
+				      .attempts = (uint32_t)below(s, 4),
+				      .state = (uint8_t)(one_in(s, 4) ? below(s, MESSAGE_STATES + 1) : 0),
+				      .next = AT(moment(s)),
+				      .result = one_in(s, 3) ? (struct str){ 0 } : STR("said") };
 }
 
 static const struct {
@@ -325,10 +336,10 @@ static const struct {
 	[ST_WITHDRAW] = { make_withdraw, 3 }, [ST_VERDICT] = { make_verdict, 15 },
 	[ST_STARTED] = { make_started, 10 },  [ST_FINISH] = { make_finish, 20 },
 	[ST_HOLD] = { make_hold, 3 },         [ST_PROBLEM] = { make_problem, 6 },
-	[ST_WORDS] = { make_words, 6 },       [ST_SOURCE] = { make_source, 3 },
+	[ST_RUN_TEXT] = { make_words, 6 },    [ST_SOURCE] = { make_source, 3 },
 	[ST_STATE] = { make_state, 6 },       [ST_MEMORY] = { make_memory, 6 },
 	[ST_PRUNE] = { make_prune, 4 },       [ST_AGENT] = { make_agent, 6 },
-	[ST_TELL] = { make_tell, 4 },         [ST_TRIED] = { make_tried, 10 },
+	[ST_MESSAGES] = { make_tell, 4 },     [ST_DELIVERY] = { make_tried, 10 },
 };
 
 enum { STREAM_TEXTS = 8 };
@@ -336,7 +347,7 @@ enum { STREAM_TEXTS = 8 };
 /* Those of its texts that stand in the stream's own. */
 static unsigned texts(const struct stream *s, struct st_req *r, struct str *ret[static STREAM_TEXTS])
 {
-	struct problem_said *p = &r->problem;
+	struct problem_change *p = &r->problem;
 	struct str *all[STREAM_TEXTS] = { &r->id,      &r->document, &r->source.from, &p->key,
 					  &p->subject, &p->text,     &p->by,          &p->note };
 	unsigned n = 0, common = 3;
@@ -344,8 +355,8 @@ static unsigned texts(const struct stream *s, struct st_req *r, struct str *ret[
 		all[common++] = &r->state.text;
 	if (r->op == ST_AGENT)
 		all[common++] = &r->agent.text;
-	if (r->op == ST_WORDS)
-		all[common++] = &r->words.text;
+	if (r->op == ST_RUN_TEXT)
+		all[common++] = &r->run_text.text;
 	for (unsigned i = 0; i < (r->op == ST_PROBLEM ? STREAM_TEXTS : common); i++)
 		if (all[i]->p >= s->text && all[i]->p < s->text + sizeof s->text)
 			ret[n++] = all[i];

@@ -38,7 +38,7 @@ static void compiled(void *ctx, uint64_t sid, enum err e, const struct rules *ru
 	f->compiled++;
 }
 
-static void answered(void *ctx, const struct rn_says *says, struct str words)
+static void answered(void *ctx, const struct rn_report *says, struct str words)
 {
 	(void)says;
 	(void)words;

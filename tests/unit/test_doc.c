@@ -539,7 +539,7 @@ TEST(rules)
 	CHECK_INT(r.policy.missed, MISSED_SKIP);
 	CHECK_INT(r.policy.catch_up_limit, 100);
 	CHECK_INT(r.policy.action, ACTION_RUN);
-	CHECK_INT(r.policy.guards, 0);
+	CHECK_INT(r.policy.preconditions, 0);
 	names.self = &names;
 	CHECK_INT(doc_rules(&list.doc[0], &names, &untouched), E_LIMIT);
 	CHECK_INT(untouched.active.from, 5);
@@ -550,14 +550,14 @@ TEST(rules)
 	CHECK_INT(r.policy.action, ACTION_EVENT);
 	CHECK_INT(read(BARE "expression: '@daily IF user.x'\ncheck: x\n"), OK);
 	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
-	CHECK_INT(r.policy.guards, 1u << ASK_CONDITION | 1u << ASK_CHECK);
+	CHECK_INT(r.policy.preconditions, 1u << ASK_CONDITION | 1u << ASK_CHECK);
 	CHECK_INT(r.policy.max_failures, 0);
 	CHECK_INT(r.policy.agent, 0);
 	CHECK_INT(read("id: x\nexpression: '@daily'\naction: {type: agent_turn, message: hello}\nagent: ann\n"
 		       "budget: {per_day: 1 USD}\n"),
 		  OK);
 	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
-	CHECK_INT(r.policy.guards, 1u << ASK_BUDGET | 1u << ASK_HOOK);
+	CHECK_INT(r.policy.preconditions, 1u << ASK_BUDGET | 1u << ASK_HOOK);
 	CHECK_INT(r.policy.max_failures, 10);
 	CHECK_INT(r.policy.agent, 98);
 }

@@ -21,8 +21,9 @@ static struct message_row notice(unsigned run, const char *target)
 static void fill(struct message_list *list, struct arena *a, unsigned n, const char *target)
 {
 	if (!list->item)
-		*list = (struct message_list){ .item = arena_alloc(a, STORE_TELL_MAX * sizeof *list->item),
-					       .arena = a };
+		*list = (struct message_list){
+			.item = arena_alloc(a, STORE_MESSAGES_MAX * sizeof *list->item), .arena = a
+		};
 	for (unsigned i = 0; i < n; i++)
 		list->item[list->n++] = notice(i + 1, target);
 }
@@ -79,7 +80,7 @@ TEST(a_digest_of_long_messages_is_one_the_store_takes)
 	for (unsigned i = 0; i < list.n; i++)
 		list.item[i].body = buf_str(&body);
 	CHECK_INT(message_join(&list), OK);
-	CHECK(list.item[0].kind == MESSAGE_DIGEST && list.item[0].body.n <= STORE_NOTICE_BYTES_MAX);
+	CHECK(list.item[0].kind == MESSAGE_DIGEST && list.item[0].body.n <= STORE_MESSAGE_BYTES_MAX);
 	buf_free(&body);
 	arena_free(&a);
 }
@@ -88,9 +89,9 @@ TEST(a_full_list_has_no_room_for_a_whole)
 {
 	struct arena a = { 0 };
 	struct message_list list = { 0 };
-	fill(&list, &a, STORE_TELL_MAX, HOOK);
+	fill(&list, &a, STORE_MESSAGES_MAX, HOOK);
 	CHECK_INT(message_join(&list), OK);
-	CHECK_INT(list.n, STORE_TELL_MAX);
+	CHECK_INT(list.n, STORE_MESSAGES_MAX);
 	arena_free(&a);
 }
 
@@ -139,35 +140,36 @@ TEST(what_an_end_means)
 		const char *target;
 		unsigned kind, attempts;
 		int code, reason;
-		enum deliver_verdict want;
+		enum delivery_verdict want;
 	} rows[] = {
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_DONE, 0, DELIVER_DONE },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_LATER, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, NEWS_FAILURE, 31, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_GONE, 0, DELIVER_GONE },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_NO, 0, DELIVER_REFUSED },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_INPUT, 0, DELIVER_REFUSED },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_LOCAL, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_FAULT + OUT_REFUSED, 0, DELIVER_REFUSED },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_FAULT + OUT_CONNECT, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, 128 + 9, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, NEWS_FAILURE, 0, -1, REASON_TIMEOUT, DELIVER_AGAIN },
-		{ __LINE__, HOOK, NEWS_PING, 1, OUT_EXIT_LATER, 0, DELIVER_AGAIN },
-		{ __LINE__, HOOK, NEWS_PING, 2, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
-		{ __LINE__, HOOK, MESSAGE_TEST, 0, OUT_EXIT_LATER, 0, DELIVER_EXHAUSTED },
-		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 0, 0, 0, DELIVER_DONE },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_DONE, 0, DELIVERY_DONE },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_LATER, 0, DELIVERY_RETRY },
+		{ __LINE__, HOOK, NEWS_FAILURE, 31, OUT_EXIT_LATER, 0, DELIVERY_EXHAUSTED },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_GONE, 0, DELIVERY_GONE },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_NO, 0, DELIVERY_REFUSED },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_INPUT, 0, DELIVERY_REFUSED },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_LOCAL, 0, DELIVERY_RETRY },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_FAULT + OUT_REFUSED, 0, DELIVERY_REFUSED },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, OUT_EXIT_FAULT + OUT_CONNECT, 0, DELIVERY_RETRY },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, 128 + 9, 0, DELIVERY_RETRY },
+		{ __LINE__, HOOK, NEWS_FAILURE, 0, -1, REASON_TIMEOUT, DELIVERY_RETRY },
+		{ __LINE__, HOOK, NEWS_PING, 1, OUT_EXIT_LATER, 0, DELIVERY_RETRY },
+		{ __LINE__, HOOK, NEWS_PING, 2, OUT_EXIT_LATER, 0, DELIVERY_EXHAUSTED },
+		{ __LINE__, HOOK, MESSAGE_TEST, 0, OUT_EXIT_LATER, 0, DELIVERY_EXHAUSTED },
+		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 0, 0, 0,
+		  DELIVERY_DONE },
 		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 0, 4, 0,
-		  DELIVER_AGAIN },
+		  DELIVERY_RETRY },
 		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 4, 4, 0,
-		  DELIVER_EXHAUSTED },
+		  DELIVERY_EXHAUSTED },
 		{ __LINE__, "{\"type\":\"command\",\"command\":\"x\"}", NEWS_FAILURE, 0, 127, 0,
-		  DELIVER_REFUSED },
+		  DELIVERY_REFUSED },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct message_row n = notice(1, rows[i].target);
-		struct rn_says says = { .say = RN_EXIT,
-					.exit_code = rows[i].code,
-					.reason = (uint16_t)rows[i].reason };
+		struct rn_report says = { .kind = RN_EXIT,
+					  .exit_code = rows[i].code,
+					  .reason = (uint16_t)rows[i].reason };
 		struct delivery_end end;
 		n.kind = (uint8_t)rows[i].kind;
 		n.attempts = rows[i].attempts;

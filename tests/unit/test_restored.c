@@ -87,14 +87,14 @@ static void step(struct engine *e, const struct event *ev, struct wall at)
 	engine_step(e, ev, (struct now){ at, { at.us - AT(0).us + 3600 * USEC } }, &fx);
 }
 
-static void say(struct engine *e, uint64_t run, uint16_t attempt, enum rn_say what, struct wall at)
+static void say(struct engine *e, uint64_t run, uint16_t attempt, enum rn_report_kind what, struct wall at)
 {
-	struct rn_says s = {
-		.say = (uint8_t)what, .run = run, .attempt = attempt, .cost = -1, .exit_code = 1
+	struct rn_report s = {
+		.kind = (uint8_t)what, .run = run, .attempt = attempt, .cost = -1, .exit_code = 1
 	};
 	s.outcome = OUTCOME_FAILED;
 	s.reason = REASON_EXIT;
-	step(e, &(struct event){ .kind = EV_SAYS, .says = &s }, at);
+	step(e, &(struct event){ .kind = EV_RUNNER, .report = &s }, at);
 }
 
 static const struct st_req *asked(uint64_t sid, uint64_t run)
@@ -217,8 +217,8 @@ TEST(runs_of_the_time_before_are_not_started_again)
 		for (unsigned n = 0; n < 2 && !asked(1, 5); n++) {
 			if (!CHECK_INT(fx.runners, 1))
 				break;
-			CHECK_INT(fx.runner[0].op, n ? RN_BURN : RN_PROBE);
-			say(e, 5, fx.runner[0].attempt, RN_NEVER, AT(0));
+			CHECK_INT(fx.runner[0].op, n ? RN_PREVENT : RN_PROBE);
+			say(e, 5, fx.runner[0].attempt, RN_NOT_STARTED, AT(0));
 		}
 		const struct st_req *r = asked(1, 5);
 		if (CHECK(r != NULL)) {

@@ -76,36 +76,40 @@ TEST(who_is_lacking_is_said)
 		  TURN "}",
 		  { .several = false },
 		  "no agent is known; `rota apply` a definition",
-		  CHOSEN_BY_DEFAULT },
+		  AGENT_CHOICE_DEFAULT },
 		{ __LINE__,
 		  TURN "}",
 		  { .several = true },
 		  "there are several agents, and no default: name one with agent, or set default_agent",
-		  CHOSEN_BY_DEFAULT },
+		  AGENT_CHOICE_DEFAULT },
 		{ __LINE__,
 		  TURN "}",
 		  { .name = STR("bob") },
 		  "agent 'bob', the default, is not known; `rota apply` its definition",
-		  CHOSEN_BY_DEFAULT },
+		  AGENT_CHOICE_DEFAULT },
 		{ __LINE__,
 		  TURN ", agent: bob}",
 		  { .name = STR("bob") },
 		  "agent 'bob' is not known; `rota apply` its definition",
-		  CHOSEN_NAMED },
+		  AGENT_CHOICE_NAMED },
 		{ __LINE__,
 		  TURN ", agent: bob}",
 		  { .name = STR("bob"), .text = STR("{"), .fault = "it ends early" },
 		  "the definition of agent 'bob' cannot be read: it ends early",
-		  CHOSEN_NAMED },
+		  AGENT_CHOICE_NAMED },
 		{ __LINE__,
 		  TURN "}\nagent: {name: ann, prompt: p, runner: claude}",
 		  { .several = false },
 		  "agent 'ann': only agents with a command can be run yet",
-		  CHOSEN_BY_DEFAULT },
-		{ __LINE__, TURN "}\n" AGENT "}", { .several = false }, NULL, CHOSEN_BY_DEFAULT },
-		{ __LINE__, TURN ", agent: ann}\n" AGENT "}", { .several = false }, NULL, CHOSEN_NAMED },
-		{ __LINE__, COMMAND "}", { .several = false }, NULL, CHOSEN_NONE },
-		{ __LINE__, COMMAND ", agent: bob}", { .name = STR("bob") }, NULL, CHOSEN_NAMED },
+		  AGENT_CHOICE_DEFAULT },
+		{ __LINE__, TURN "}\n" AGENT "}", { .several = false }, NULL, AGENT_CHOICE_DEFAULT },
+		{ __LINE__,
+		  TURN ", agent: ann}\n" AGENT "}",
+		  { .several = false },
+		  NULL,
+		  AGENT_CHOICE_NAMED },
+		{ __LINE__, COMMAND "}", { .several = false }, NULL, AGENT_CHOICE_NONE },
+		{ __LINE__, COMMAND ", agent: bob}", { .name = STR("bob") }, NULL, AGENT_CHOICE_NAMED },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		struct schedule_doc d = settled(rows[i].text, rows[i].f);
@@ -176,8 +180,8 @@ TEST(rules_have_what_the_agent_says)
 	CHECK_INT(r.policy.agent, 103);
 	CHECK_INT(r.policy.account, 204);
 	CHECK_INT(r.policy.agent_slots, 2);
-	CHECK_INT(r.policy.guards, 1u << ASK_CHECK);
-	CHECK_INT(r.policy.chosen, CHOSEN_BY_DEFAULT);
+	CHECK_INT(r.policy.preconditions, 1u << ASK_CHECK);
+	CHECK_INT(r.policy.agent_choice, AGENT_CHOICE_DEFAULT);
 	CHECK_INT(r.policy.max_failures, 10);
 	CHECK(r.active.from == 22 * 60 && r.active.to == 6 * 60 && r.active.zone == 9);
 	CHECK(r.agent_print == d.turn.print && r.agent_print);
@@ -197,7 +201,7 @@ TEST(rules_have_what_the_agent_says)
 	/* Nobody: blocked, and asked about when a time comes. */
 	d = settled(TURN ", agent: bob}", (struct turn_found){ .name = STR("bob") });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
-	CHECK_INT(other.policy.guards, 1u << ASK_HOOK);
+	CHECK_INT(other.policy.preconditions, 1u << ASK_HOOK);
 	CHECK(other.agent_print == 0);
 	done();
 }
@@ -224,7 +228,7 @@ TEST(what_goes_in_is_prompt_and_message)
 		memset(many, 1, size);
 		l.input = turn_input(&d, (struct str){ many, size }, &arena);
 		CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
-		CHECK(origin.n <= STORE_WORDS_BYTES_MAX && origin.n > STORE_WORDS_BYTES_MAX / 8);
+		CHECK(origin.n <= STORE_RUN_TEXT_BYTES_MAX && origin.n > STORE_RUN_TEXT_BYTES_MAX / 8);
 		struct val v;
 		struct why why;
 		CHECK_INT(json_read(origin, &arena, &v, &why), OK);

@@ -191,7 +191,7 @@ TEST(before_its_time)
 	struct fixture f;
 	set_up(&f);
 	CHECK(why_at(&f.facts, T(8, 0)).kind == WHY_BEFORE);
-	f.row.kept = T(7, 0);
+	f.row.pruned_to = T(7, 0);
 	CHECK(why_at(&f.facts, T(6, 50)).kind == WHY_PRUNED);
 	CHECK(why_at(&f.facts, T(9, 0)).kind == WHY_WAITS); /* due, and nothing recorded yet */
 	f.row.after = 7;

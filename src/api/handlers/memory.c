@@ -116,7 +116,7 @@ static struct changing *change_new(struct op_call *call, struct api *api)
 	return c;
 }
 
-static enum err send(struct changing *c, const struct memory_said *said, sent_fn *done)
+static enum err send(struct changing *c, const struct memory_change *said, sent_fn *done)
 {
 	struct st_req q = { .op = ST_MEMORY, .lane = LANE_USER, .at = api_now(), .memory = *said };
 	if (api_cannot_write(c->call, c->api))
@@ -154,7 +154,7 @@ static void add_answered(void *ctx, const struct st_ack *ack)
 enum err handle_memory_add(struct op_call *call, struct api *api)
 {
 	_cleanup_(buf_free) struct buf tags = { 0 };
-	struct memory_said said = { .act = MEMORY_ADD };
+	struct memory_change said = { .act = MEMORY_ADD };
 	struct changing *c = change_new(call, api);
 	enum err e = c ? whose(call, true, &said.agent) : E_NOMEM;
 	if (!e)
@@ -229,7 +229,7 @@ static enum err remove_some(struct changing *c, bool *done)
 {
 	struct op_call *call = c->call;
 	struct read_memories list;
-	struct memory_said said = { .act = MEMORY_REMOVE_RUN, .run = c->run };
+	struct memory_change said = { .act = MEMORY_REMOVE_RUN, .run = c->run };
 	enum err e = read_memories(api_reader(c->api), c->agent, c->run, 0, MEMORY_REMOVE_BATCH, call->arena,
 				   &list, call->why);
 	*done = !e && !list.n;
@@ -256,7 +256,7 @@ static void remove_more(void *arg)
 enum err handle_memory_remove(struct op_call *call, struct api *api)
 {
 	struct str text = op_arg(call, "note")->text;
-	struct memory_said said = { .act = MEMORY_REMOVE };
+	struct memory_change said = { .act = MEMORY_REMOVE };
 	struct read_memory m;
 	struct changing *c = change_new(call, api);
 	enum err e = c ? whose(call, false, &said.agent) : E_NOMEM;

@@ -40,10 +40,10 @@ void tell_notice(struct buf *out, struct reader *r, const struct message_row *n)
 		buf_addf(out, ",\"joined\":%llu", (unsigned long long)n->joined);
 	buf_addf(out, ",\"state\":\"%s\",\"attempts\":%u", message_state_words[whole.state], whole.attempts);
 	tell_at(out, "at", n->at);
-	tell_at(out, "tried", whole.tried);
+	tell_at(out, "tried", whole.tried_at);
 	if (whole.state == MESSAGE_WAITING)
 		tell_at(out, "next", whole.next);
-	tell_str(out, "said", whole.said);
+	tell_str(out, "said", whole.result);
 	buf_addc(out, '}');
 }
 
@@ -294,11 +294,11 @@ static void is_put(void *arg)
 {
 	struct changing *c = arg;
 	enum err e = OK;
-	if (c->ack.res != ST_OK || !c->ack.notice)
+	if (c->ack.res != ST_OK || !c->ack.message)
 		e = why_set(c->call->why, E_IO, WHY_NOWHERE, "the messages could not be recorded");
 	buf_add(&c->call->answer, STR("{\"notices\":["));
 	for (unsigned i = 0; i < c->count; i++)
-		buf_addf(&c->call->answer, "%s%llu", i ? "," : "", (unsigned long long)c->ack.notice + i);
+		buf_addf(&c->call->answer, "%s%llu", i ? "," : "", (unsigned long long)c->ack.message + i);
 	buf_add(&c->call->answer, STR("]}"));
 	api_finish(c->call, e);
 }
@@ -315,7 +315,7 @@ enum err handle_test_notify(struct op_call *call, struct api *api)
 	struct changing *c = arena_alloc(call->arena, sizeof *c);
 	struct message_list list = { .arena = call->arena };
 	const char *origin;
-	list.item = arena_alloc(call->arena, STORE_TELL_MAX * sizeof *list.item);
+	list.item = arena_alloc(call->arena, STORE_MESSAGES_MAX * sizeof *list.item);
 	if (!c || !list.item)
 		return E_NOMEM;
 	*c = (struct changing){ .api = api, .call = call };
@@ -332,7 +332,7 @@ enum err handle_test_notify(struct op_call *call, struct api *api)
 		return e;
 	c->count = list.n;
 	struct st_req q = {
-		.op = ST_TELL, .lane = LANE_FINISH, .at = api_now(), .tell = { 0, list.item, list.n }
+		.op = ST_MESSAGES, .lane = LANE_FINISH, .at = api_now(), .messages = { 0, list.item, list.n }
 	};
 	e = daemon_send(api_daemon(api), &q, test_answered, c);
 	call->later = !e;

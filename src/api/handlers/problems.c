@@ -13,7 +13,7 @@ void tell_problem(struct buf *out, const struct problem_row *p)
 	tell_str(out, "subject", p->subject);
 	tell_str(out, "text", p->text);
 	tell_at(out, "opened", p->opened);
-	tell_at(out, "said", p->said);
+	tell_at(out, "said", p->last_reported);
 	tell_at(out, "acknowledged", p->acked);
 	tell_str(out, "by", p->by);
 	tell_str(out, "note", p->note);

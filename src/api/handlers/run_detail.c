@@ -155,12 +155,12 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 	if (!e)
 		e = api_words(call, api, &r, &words);
 	if (!e)
-		e = read_words(api_reader(api), r.run, WORDS_ORIGIN, call->arena, &origin, call->why);
+		e = read_words(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin, call->why);
 	if (e)
 		return e;
 	const char *reason = r.reason ? words_reason(reason_words[r.reason]) : NULL;
 	tell_run_open(out, &r, s.id);
-	buf_addf(out, ",\"rev\":%u,\"attempts_not_counted\":%u,\"removed\":%s", r.rev, r.limited,
+	buf_addf(out, ",\"rev\":%u,\"attempts_not_counted\":%u,\"removed\":%s", r.rev, r.uncounted,
 		 s.dropped.us != INT64_MAX ? "true" : "false");
 	tell_str(out, "reason_text", reason ? str_of(reason) : (struct str){ 0 });
 	tell_str(out, "detail", words);

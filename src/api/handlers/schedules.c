@@ -232,7 +232,7 @@ static void simply_done(struct op_call *call, struct api *api, const struct repl
 			buf_addf(&call->answer, ",\"run\":\"r%llu\"", (unsigned long long)r->run);
 		if (s->counts)
 			buf_addf(&call->answer, ",\"runs\":%u,\"left_as_they_are\":%u,\"more\":%s", r->count,
-				 r->had, r->more ? "true" : "false");
+				 r->already_run, r->more ? "true" : "false");
 		buf_addc(&call->answer, '}');
 	}
 	api_finish(call, e);

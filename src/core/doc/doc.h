@@ -117,7 +117,7 @@ struct doc_turn {
 	struct str prompt;          /* of that one */
 	int64_t stall;              /* seconds; 0: never */
 	uint64_t print;             /* of the definition; 0: there is none */
-	uint8_t chosen;             /* enum chosen */
+	uint8_t chosen;             /* enum agent_choice */
 	const char *lacks;          /* why it cannot be taken, in words; NULL: it can */
 };
 

@@ -48,7 +48,7 @@ static enum err take_agent(const struct schedule_doc *d, const struct doc_names 
 {
 	const struct agent_doc *by = d->turn.by;
 	struct policy *p = &r->policy;
-	p->chosen = d->turn.chosen;
+	p->agent_choice = d->turn.chosen;
 	r->agent_print = d->turn.print;
 	enum err e = d->agent.n ? names->name(names->self, DOC_AGENT, d->agent, &p->agent) : OK;
 	if (!by || e)
@@ -86,8 +86,8 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 	p->retries = (uint16_t)d->retry.count;
 	p->catch_up_limit = (uint16_t)d->catch_up_limit;
 	p->max_failures = max_failures_of(d);
-	p->guards = guards_of(d);
-	p->tells = tells_of(d);
+	p->preconditions = guards_of(d);
+	p->news = tells_of(d);
 	p->window = (uint32_t)d->window;
 	p->retry_delay = (uint32_t)d->retry.delay;
 	p->retry_most = (uint32_t)d->retry.most;

@@ -5,11 +5,11 @@
 /* Next times must be found anew, and what happened in a time that is yet to come explains nothing. */
 static void turn_back(struct engine *e)
 {
-	struct wall *past[] = { &e->loaded, &e->stepped, &e->resumed, &e->stalled };
+	struct wall *past[] = { &e->loaded_at, &e->stepped_at, &e->resumed_at, &e->stalled_at };
 	for (size_t i = 0; i < ARRAY_LEN(past); i++)
 		if (past[i]->us > e->now.wall.us)
 			*past[i] = e->now.wall;
-	e->fix = 0;
+	e->rewind = 0;
 }
 
 /* How long somebody is held does not depend on what time it is. */
@@ -27,33 +27,33 @@ static void shift_holds(struct engine *e, int64_t step)
 static void believed(struct engine *e)
 {
 	e->skew = e->now.wall.us - e->now.boot.us;
-	if (e->skew >= e->most_skew) {
-		e->most_skew = e->skew;
-		e->clock_most = CLOCK_AHEAD_SECONDS * USEC;
+	if (e->skew >= e->max_skew) {
+		e->max_skew = e->skew;
+		e->max_ahead = CLOCK_AHEAD_SECONDS * USEC;
 	}
 }
 
 /* A step of the wall clock shows in its distance to the clock that only counts. One far ahead is a fault more
  * often than not, and to believe it would cost years: it is held. But one that lags behind a time that was
  * reached before is known to be wrong, and back to that time it is set right. */
-void clock_watch(struct engine *e)
+void clock_update(struct engine *e)
 {
 	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
-	bool far = skew - e->most_skew >= e->clock_most;
+	bool far = skew - e->max_skew >= e->max_ahead;
 	if (skew - e->last_skew <= -CLOCK_STEP_SECONDS * USEC)
 		shift_holds(e, skew - e->last_skew);
 	e->last_skew = skew;
 	if (e->clock_held && !far) {
 		e->clock_held = false;
-		e->stepped = e->now.wall;
-		e->fix = 0; /* people may have changed things meanwhile */
+		e->stepped_at = e->now.wall;
+		e->rewind = 0; /* people may have changed things meanwhile */
 	} else if (far) {
 		e->clock_held = true;
 	}
 	if (e->clock_held)
 		return;
 	if (step >= CLOCK_STEP_SECONDS * USEC)
-		e->stepped = e->now.wall;
+		e->stepped_at = e->now.wall;
 	else if (step <= -CLOCK_STEP_SECONDS * USEC)
 		turn_back(e);
 	believed(e);
@@ -66,40 +66,40 @@ static struct wall last_record(const struct engine *e)
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		const struct sched_row *r = &e->sched[i].row;
 		const struct wall both[] = { r->high, r->changed };
-		for (size_t k = 0; k < ARRAY_LEN(both) && !e->sched[i].gone; k++)
+		for (size_t k = 0; k < ARRAY_LEN(both) && !e->sched[i].removed; k++)
 			if (both[k].us > last.us)
 				last = both[k];
 	}
 	return last;
 }
 
-void clock_load(struct engine *e)
+void clock_init(struct engine *e)
 {
 	struct wall last = last_record(e);
-	e->skew = e->last_skew = e->most_skew = e->now.wall.us - e->now.boot.us;
-	e->clock_most = CLOCK_AHEAD_SECONDS * USEC;
+	e->skew = e->last_skew = e->max_skew = e->now.wall.us - e->now.boot.us;
+	e->max_ahead = CLOCK_AHEAD_SECONDS * USEC;
 	/* Brought back by a clock that was far ahead: that is not to cost years. */
-	if (e->restored.us - e->now.wall.us > CLOCK_AHEAD_SECONDS * USEC)
-		e->restored = e->now.wall;
+	if (e->restored_at.us - e->now.wall.us > CLOCK_AHEAD_SECONDS * USEC)
+		e->restored_at = e->now.wall;
 	if (last.us == INT64_MIN)
 		return;
 	e->clock_held = e->now.wall.us - last.us >= CLOCK_ABSENCE_SECONDS * USEC;
 	if (e->clock_held || last.us > e->now.wall.us) {
-		e->most_skew = last.us - e->now.boot.us;
-		e->clock_most = CLOCK_ABSENCE_SECONDS * USEC;
+		e->max_skew = last.us - e->now.boot.us;
+		e->max_ahead = CLOCK_ABSENCE_SECONDS * USEC;
 	}
 	if (e->clock_held)
-		e->skew = e->most_skew;
+		e->skew = e->max_skew;
 }
 
-void clock_believe(struct engine *e)
+void clock_accept(struct engine *e)
 {
 	if (!e->clock_held)
 		return;
 	e->clock_held = false;
-	e->stepped = e->now.wall;
+	e->stepped_at = e->now.wall;
 	believed(e);
-	e->fix = 0; /* it may have gone back meanwhile */
+	e->rewind = 0; /* it may have gone back meanwhile */
 }
 
 /* Does its row speak of times that have not come, or may its records? Then also its next time, as it should
@@ -107,7 +107,7 @@ void clock_believe(struct engine *e)
 static bool is_ahead(const struct engine *e, const struct sched *s, struct wall *next)
 {
 	*next = WALL_NEVER;
-	if (!s->live || s->gone)
+	if (!s->in_use || s->removed)
 		return false;
 	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
 		*next = WALL_NEVER;
@@ -120,39 +120,40 @@ static bool is_ahead(const struct engine *e, const struct sched *s, struct wall 
 	if (!sooner)
 		*next = s->row.next; /* what is due and waits for its turn is not passed over */
 	/* Recorded is one that a run had set: the rule need not have any after now. */
-	bool beyond = !s->row.after && s->row.high.us > e->now.wall.us && s->row.high.us > s->row.kept.us;
-	return sooner || beyond || s->row.changed.us > e->now.wall.us || s->open ||
+	bool beyond =
+		!s->row.after && s->row.high.us > e->now.wall.us && s->row.high.us > s->row.pruned_to.us;
+	return sooner || beyond || s->row.changed.us > e->now.wall.us || s->range_open ||
 	       !(s->row.flags & SCHED_ENABLED);
 }
 
 /* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.
  */
-bool clock_fix(struct engine *e)
+bool clock_rewind_next(struct engine *e)
 {
-	for (unsigned looked = 0; e->fix < e->scheds; looked++) {
-		struct sched *s = &e->sched[e->fix];
+	for (unsigned looked = 0; e->rewind < e->scheds; looked++) {
+		struct sched *s = &e->sched[e->rewind];
 		struct wall next;
 		if (looked == STEP_FIX_MAX)
 			return true;
-		if (s->live && s->busy) {
-			e->fix_waits = true; /* its answer comes first */
+		if (s->in_use && s->busy) {
+			e->rewind_waits = true; /* its answer comes first */
 			return false;
 		}
 		if (is_ahead(e, s, &next)) {
-			struct st_req r = due_request(s, ST_WITHDRAW, LANE_BULK);
+			struct st_req r = due_new_request(s, ST_WITHDRAW, LANE_BULK);
 			r.at = e->now.wall;
-			r.move = due_stay(s);
+			r.move = due_keep_row(s);
 			r.move.next = next;
-			due_leave(e, s);
+			due_dequeue(e, s);
 			s->busy = true;
-			engine_submit(e, &r, FOR_WITHDRAW, 0, 0, s);
-			e->fix++;
+			engine_submit_store(e, &r, FOR_WITHDRAW, 0, 0, s);
+			e->rewind++;
 			return true;
 		}
-		if (s->live && s->first_end != NONE)
-			due_queue(e, s); /* by the new time */
-		e->fix++;
+		if (s->in_use && s->first_end != NONE)
+			due_enqueue(e, s); /* by the new time */
+		e->rewind++;
 	}
-	e->fix = NONE;
+	e->rewind = NONE;
 	return false;
 }

@@ -2,7 +2,7 @@
  * request to the store at the schedule's rev; the answer to it is the answer to them. */
 #include "core/engine/state.h"
 
-struct st_req command_put(const struct sched *s, struct wall at)
+struct st_req command_new_put(const struct sched *s, struct wall at)
 {
 	struct st_req r = { .op = ST_PUT,
 			    .lane = LANE_USER,
@@ -11,15 +11,16 @@ struct st_req command_put(const struct sched *s, struct wall at)
 			    .row = s->row,
 			    .keep_next = true,
 			    .at = at };
-	r.row.failures = s->finishing ? s->failures_then : s->row.failures; /* where it does not stay */
+	r.row.failures = s->finishing ? s->failures_pending : s->row.failures; /* where it does not stay */
 	return r;
 }
 
-void command_send(struct engine *e, struct sched *s, struct st_req *r, enum wait_for what, uint64_t command)
+void command_submit(struct engine *e, struct sched *s, struct st_req *r, enum request_purpose what,
+		    uint64_t command)
 {
-	due_leave(e, s);
+	due_dequeue(e, s);
 	s->busy = true;
-	engine_submit(e, r, what, 0, command, s);
+	engine_submit_store(e, r, what, 0, command, s);
 }
 
 /* --- add and change --- */
@@ -62,7 +63,7 @@ static void put_new(struct engine *e, const struct command *c)
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.paused_until = WALL_NEVER;
 	set_rules(&r.row, c, c->max_runs);
-	engine_submit(e, &r, FOR_PUT, 0, c->tag, NULL);
+	engine_submit_store(e, &r, FOR_PUT, 0, c->tag, NULL);
 }
 
 static bool same_when(const struct sched *s, const struct command *c)
@@ -78,26 +79,27 @@ static bool same_when(const struct sched *s, const struct command *c)
  * missed/edited. */
 static void put_changed(struct engine *e, struct sched *s, const struct command *c)
 {
-	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->open;
+	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->range_open;
 	struct wall last;
-	bool settles = enabled && due_last(e, s, &last);
+	bool settles = enabled && due_last_pending(e, s, &last);
 	if (settles)
-		due_range(e, s, last, RUN_MISSED, REASON_EDITED);
-	if (settles || check_comes(e, s) || follow_settle(e, s)) {
+		due_record_range(e, s, last, RUN_MISSED, REASON_EDITED);
+	if (settles || next_check_open(e, s) || follow_refuse_pending(e, s)) {
 		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
 		 * and asked again. */
-		engine_reply(e, c->tag, REPLY_BUSY, s->row.sid, 0);
+		engine_reply_code(e, c->tag, REPLY_BUSY, s->row.sid, 0);
 		return;
 	}
-	struct st_req r = command_put(s, e->now.wall);
+	struct st_req r = command_new_put(s, e->now.wall);
 	r.keep_next = false;
-	r.close_range = s->open;
+	r.close_range = s->range_open;
 	r.row.after = c->after;
 	r.row.flags = (s->row.flags & ~(uint32_t)SCHED_ENABLED) | (c->enabled ? SCHED_ENABLED : 0);
 	r.row.left = c->max_runs;
 	r.row.changed = e->now.wall;
-	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
-						     : s->row.kept; /* back, too, if the clock went back */
+	r.row.high = e->now.wall.us > s->row.pruned_to.us
+			     ? e->now.wall
+			     : s->row.pruned_to; /* back, too, if the clock went back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
 	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
@@ -107,7 +109,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.id = c->id;
 	r.document = c->document;
 	r.source = c->source;
-	command_send(e, s, &r, FOR_PUT, c->tag);
+	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
 /* Those that have run count for the new max_runs; how many that were is not known if there was none. */
@@ -123,7 +125,7 @@ static uint32_t left_of(const struct sched *s, uint32_t max_runs)
 /* Something else than its when: what was due and has not been taken up runs by the new version. */
 static void put_same_when(struct engine *e, struct sched *s, const struct command *c)
 {
-	struct st_req r = command_put(s, e->now.wall);
+	struct st_req r = command_new_put(s, e->now.wall);
 	if (rules_of(s)->max_runs != c->max_runs) {
 		r.keep_next = false;
 		r.row.left = left_of(s, c->max_runs);
@@ -133,7 +135,7 @@ static void put_same_when(struct engine *e, struct sched *s, const struct comman
 	r.id = c->id;
 	r.document = c->document;
 	r.source = c->source;
-	command_send(e, s, &r, FOR_PUT, c->tag);
+	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
 static void take_put(struct engine *e, const struct command *c)
@@ -141,10 +143,10 @@ static void take_put(struct engine *e, const struct command *c)
 	struct sched *s = engine_sched(e, c->sid);
 	if (!c->sid) {
 		put_new(e, c);
-	} else if (!s || s->gone) {
-		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	} else if (s->busy || (is_unfixed(e, s) && !same_when(s, c))) {
-		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
+	} else if (!s || s->removed) {
+		engine_reply_code(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+	} else if (s->busy || (clock_is_unsettled(e, s) && !same_when(s, c))) {
+		engine_reply_code(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (same_when(s, c)) {
 		put_same_when(e, s, c);
 	} else {
@@ -155,23 +157,23 @@ static void take_put(struct engine *e, const struct command *c)
 static void take_drop(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->gone || s->busy || check_comes(e, s)) {
-		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
+	if (!s || s->removed || s->busy || next_check_open(e, s)) {
+		engine_reply_code(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
 	struct wall first, at = e->now.wall;
 	/* By a clock that is not believed what a run has set is over: it is not the reason for what comes
 	 * after. */
-	if (check_gates(s, &first) && s->row.next.us <= at.us)
+	if (next_check_gates(s, &first) && s->row.next.us <= at.us)
 		at.us = s->row.next.us - 1;
-	struct st_req r = command_put(s, at);
+	struct st_req r = command_new_put(s, at);
 	r.op = ST_DROP;
-	r.close_range = s->open;
-	for (uint32_t i = s->run, next; c->kill && i != NONE; i = next) {
+	r.close_range = s->range_open;
+	for (uint32_t i = s->first_run, next; c->kill && i != NONE; i = next) {
 		next = e->run[i].sibling;
 		runs_cancel(e, &e->run[i], REASON_CANCELLED);
 	}
-	command_send(e, s, &r, FOR_DROP, c->tag);
+	command_submit(e, s, &r, FOR_DROP, c->tag);
 }
 
 /* --- pause and resume --- */
@@ -179,15 +181,15 @@ static void take_drop(struct engine *e, const struct command *c)
 void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command)
 {
 	struct wall first;
-	if (check_comes(e, s)) {
-		engine_reply(e, command, REPLY_BUSY, s->row.sid, 0);
+	if (next_check_open(e, s)) {
+		engine_reply_code(e, command, REPLY_BUSY, s->row.sid, 0);
 		return;
 	}
-	struct st_req r = command_put(s, e->now.wall);
-	if (check_gates(s, &first) && !is_unfixed(e, s)) {
+	struct st_req r = command_new_put(s, e->now.wall);
+	if (next_check_gates(s, &first) && !clock_is_unsettled(e, s)) {
 		/* A person's word: from here on it is paused, and not for what a run has said. */
 		r.keep_next = false;
-		r.close_range = s->open;
+		r.close_range = s->range_open;
 		r.row.next = due_next(s, e->now.wall);
 		r.row.high = e->now.wall.us > s->row.high.us ? e->now.wall : s->row.high;
 		r.row.next_set_at = (struct wall){ 0 };
@@ -195,39 +197,40 @@ void command_pause(struct engine *e, struct sched *s, struct wall until, struct 
 	r.row.flags |= SCHED_PAUSED;
 	r.row.paused_until = until;
 	r.note = note;
-	command_send(e, s, &r, FOR_PAUSE, command);
+	command_submit(e, s, &r, FOR_PAUSE, command);
 }
 
-void command_start(struct engine *e, struct sched *s, struct wall before)
+void command_close_range_before(struct engine *e, struct sched *s, struct wall before)
 {
-	struct st_req r = command_put(s, before);
+	struct st_req r = command_new_put(s, before);
 	r.close_range = true;
 	r.row.changed = before;
-	command_send(e, s, &r, FOR_PUT, 0);
+	command_submit(e, s, &r, FOR_PUT, 0);
 }
 
 void command_resume(struct engine *e, struct sched *s, uint64_t command)
 {
-	struct st_req r = command_put(s, e->now.wall);
+	struct st_req r = command_new_put(s, e->now.wall);
 	r.keep_next = false;
 	r.close_range = true;
 	r.row.flags &= ~(uint32_t)SCHED_PAUSED;
 	r.row.paused_until = WALL_NEVER;
 	r.row.failures = 0;
 	r.row.changed = e->now.wall;
-	r.row.high = e->now.wall.us > s->row.kept.us ? e->now.wall
-						     : s->row.kept; /* back, too, if the clock went back */
+	r.row.high = e->now.wall.us > s->row.pruned_to.us
+			     ? e->now.wall
+			     : s->row.pruned_to; /* back, too, if the clock went back */
 	r.row.next = due_next(s, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
 	r.note = STR("");
-	command_send(e, s, &r, FOR_RESUME, command);
+	command_submit(e, s, &r, FOR_RESUME, command);
 }
 
 static void pause_all(struct engine *e, const struct command *c, bool on)
 {
 	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER, .note = c->note };
 	r.hold = (struct hold_row){ 0, on ? REASON_PAUSED : 0, on ? c->to : (struct wall){ 0 } };
-	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
+	engine_submit_store(e, &r, FOR_HOLD, 0, c->tag, NULL);
 }
 
 static void take_pause(struct engine *e, const struct command *c)
@@ -236,13 +239,13 @@ static void take_pause(struct engine *e, const struct command *c)
 	bool on = c->kind == CMD_PAUSE;
 	if (!c->sid) {
 		pause_all(e, c, on);
-	} else if (!s || s->gone) {
-		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	} else if (s->busy || (!on && s->row.flags & SCHED_PAUSED && is_unfixed(e, s))) {
-		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
+	} else if (!s || s->removed) {
+		engine_reply_code(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+	} else if (s->busy || (!on && s->row.flags & SCHED_PAUSED && clock_is_unsettled(e, s))) {
+		engine_reply_code(e, c->tag, REPLY_BUSY, c->sid, 0);
 	} else if (on == !!(s->row.flags & SCHED_PAUSED) &&
 		   (!on || (s->row.paused_until.us == c->to.us && !c->note.p))) {
-		engine_reply(e, c->tag, REPLY_OK, c->sid, 0);
+		engine_reply_code(e, c->tag, REPLY_OK, c->sid, 0);
 	} else if (on) {
 		command_pause(e, s, c->to, c->note, c->tag);
 	} else {
@@ -254,7 +257,7 @@ static void take_pause(struct engine *e, const struct command *c)
  * goes on. */
 static void paused(struct engine *e, struct sched *s)
 {
-	for (uint32_t i = s->run, next; i != NONE; i = next) {
+	for (uint32_t i = s->first_run, next; i != NONE; i = next) {
 		struct run *r = &e->run[i];
 		next = r->sibling;
 		if (r->row.kind == KIND_MANUAL)
@@ -270,21 +273,22 @@ static void paused(struct engine *e, struct sched *s)
 static void resumed_with_all(struct engine *e, struct sched *s)
 {
 	struct wall last;
-	bool waits = s->row.flags & SCHED_ENABLED && !s->busy && !s->gone && !s->open && !s->outdated;
-	if (waits && !is_unfixed(e, s) && due_last(e, s, &last))
-		due_range(e, s, last, RUN_SKIPPED, REASON_PAUSED);
+	bool waits =
+		s->row.flags & SCHED_ENABLED && !s->busy && !s->removed && !s->range_open && !s->outdated;
+	if (waits && !clock_is_unsettled(e, s) && due_last_pending(e, s, &last))
+		due_record_range(e, s, last, RUN_SKIPPED, REASON_PAUSED);
 	else
-		due_queue(e, s);
+		due_enqueue(e, s);
 }
 
 /* The store knows that everything is paused, or not any more. */
 static void paused_all(struct engine *e, const struct hold_row *hold)
 {
 	e->paused_all = hold->reason != 0;
-	e->pause_all = *hold;
+	e->global_pause = *hold;
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
-		if (!s->live || s->row.flags & SCHED_PAUSED)
+		if (!s->in_use || s->row.flags & SCHED_PAUSED)
 			continue;
 		if (e->paused_all)
 			paused(e, s);
@@ -298,10 +302,10 @@ static void paused_all(struct engine *e, const struct hold_row *hold)
 static void take_run(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->gone)
-		engine_reply(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	else if (due_overlaps(e, s, KIND_MANUAL) || (s->busy && policy_of(s)->overlap != OVERLAP_ALLOW))
-		engine_reply(e, c->tag, REPLY_BUSY, c->sid, 0);
+	if (!s || s->removed)
+		engine_reply_code(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
+	else if (due_is_overlap(e, s, KIND_MANUAL) || (s->busy && policy_of(s)->overlap != OVERLAP_ALLOW))
+		engine_reply_code(e, c->tag, REPLY_BUSY, c->sid, 0);
 	else
 		due_claim(e, s, e->now.wall, NULL, KIND_MANUAL, c->tag);
 }
@@ -310,76 +314,79 @@ static void take_stop(struct engine *e, const struct command *c)
 {
 	struct run *r = engine_run(e, c->run);
 	if (!r || r->stop_tag) {
-		engine_reply(e, c->tag, r ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, c->run);
+		engine_reply_code(e, c->tag, r ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, c->run);
 		return;
 	}
 	r->stop_tag = c->tag; /* answered when it has ended */
 	runs_cancel(e, r, REASON_CANCELLED);
 }
 
-static struct fill *fill_of(struct engine *e, const struct sched *s)
+static struct backfill *fill_of(struct engine *e, const struct sched *s)
 {
-	for (uint32_t i = 0; i < e->fills; i++)
-		if (e->fill[i].sid == s->row.sid)
-			return &e->fill[i];
+	for (uint32_t i = 0; i < e->backfills; i++)
+		if (e->backfill[i].sid == s->row.sid)
+			return &e->backfill[i];
 	return NULL;
 }
 
-static void end_fill(struct engine *e, struct fill *f, bool more)
+static void end_fill(struct engine *e, struct backfill *f, bool more)
 {
-	engine_answer(e,
-		      (struct reply){
-			      .tag = f->tag, .sid = f->sid, .count = f->made, .had = f->had, .more = more });
-	*f = e->fill[--e->fills];
+	engine_reply(e, (struct reply){ .tag = f->tag,
+					.sid = f->sid,
+					.count = f->made,
+					.already_run = f->already_run,
+					.more = more });
+	*f = e->backfill[--e->backfills];
 }
 
 /* One after another: whether a time has run already only the store can say, and those do not count. */
-static void fill_next(struct engine *e, struct sched *s, struct fill *f)
+static void fill_next(struct engine *e, struct sched *s, struct backfill *f)
 {
 	struct wall t;
-	bool more = !s->gone && rule_next(&rules_of(s)->when, s->zone, f->at, &t) == OK && t.us <= f->to.us &&
-		    t.us <= e->now.wall.us;
+	bool more = !s->removed && rule_next(&rules_of(s)->when, s->zone, f->last, &t) == OK &&
+		    t.us <= f->to.us && t.us <= e->now.wall.us;
 	if (more && f->left) {
-		f->at = t;
+		f->last = t;
 		due_claim(e, s, t, NULL, KIND_BACKFILL, 0);
 		return;
 	}
 	end_fill(e, f, more);
 }
 
-void command_filled(struct engine *e, struct sched *s, enum st_res res)
+void command_backfill_next(struct engine *e, struct sched *s, enum st_res res)
 {
-	struct fill *f = fill_of(e, s);
+	struct backfill *f = fill_of(e, s);
 	if (!f)
 		return;
 	f->left -= res == ST_OK;
 	f->made += res == ST_OK;
-	f->had += res == ST_LOST;
-	f->at.us -= res == ST_STALE; /* the same again */
+	f->already_run += res == ST_LOST;
+	f->last.us -= res == ST_STALE; /* the same again */
 	fill_next(e, s, f);
 }
 
 static void take_backfill(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	enum reply_code no = !s || s->gone || s->row.after                  ? REPLY_NOT_FOUND
+	enum reply_code no = !s || s->removed || s->row.after               ? REPLY_NOT_FOUND
 			     : fill_of(e, s) || e->clock_held               ? REPLY_BUSY
 			     : s->row.flags & SCHED_PAUSED || e->paused_all ? REPLY_REFUSED
 									    : REPLY_OK;
 	if (no) {
-		engine_reply(e, c->tag, no, c->sid, 0);
+		engine_reply_code(e, c->tag, no, c->sid, 0);
 		return;
 	}
-	if (!engine_room((void **)&e->fill, e->fills, &e->fill_room, sizeof *e->fill)) {
+	if (!engine_room((void **)&e->backfill, e->backfills, &e->backfill_room, sizeof *e->backfill)) {
 		e->broken = true;
 		return;
 	}
 	struct wall at = { c->from.us - 1 };
-	if (at.us < s->row.kept.us)
-		at = s->row.kept; /* what ran up to there is not known any more */
-	e->fill[e->fills] =
-		(struct fill){ .sid = c->sid, .tag = c->tag, .at = at, .to = c->to, .left = late_limit(s) };
-	fill_next(e, s, &e->fill[e->fills++]);
+	if (at.us < s->row.pruned_to.us)
+		at = s->row.pruned_to; /* what ran up to there is not known any more */
+	e->backfill[e->backfills] = (struct backfill){
+		.sid = c->sid, .tag = c->tag, .last = at, .to = c->to, .left = late_limit(s)
+	};
+	fill_next(e, s, &e->backfill[e->backfills++]);
 }
 
 static void take_free(struct engine *e, const struct command *c)
@@ -387,11 +394,11 @@ static void take_free(struct engine *e, const struct command *c)
 	struct resource *res = engine_resource(e, c->key);
 	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER, .hold = { .key = c->key } };
 	if (!res || res->holding) {
-		engine_reply(e, c->tag, res ? REPLY_BUSY : REPLY_NOT_FOUND, 0, 0);
+		engine_reply_code(e, c->tag, res ? REPLY_BUSY : REPLY_NOT_FOUND, 0, 0);
 		return;
 	}
 	res->freeing++;
-	engine_submit(e, &r, FOR_HOLD, 0, c->tag, NULL);
+	engine_submit_store(e, &r, FOR_HOLD, 0, c->tag, NULL);
 }
 
 /* Whoever uses it has another time to wait for, or none. */
@@ -400,10 +407,10 @@ static void wait_anew(struct engine *e, uint32_t key)
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
 		const struct policy *p = policy_of(s);
-		if (!s->live || (p->agent != key && p->account != key))
+		if (!s->in_use || (p->agent != key && p->account != key))
 			continue;
-		due_queue(e, s);
-		runs_freed(e, s);
+		due_enqueue(e, s);
+		runs_release(e, s);
 	}
 }
 
@@ -418,7 +425,7 @@ void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wal
 	res->hold = q.hold;
 	res->held = true;
 	res->holding++;
-	engine_submit(e, &q, FOR_HOLD, 0, 0, NULL);
+	engine_submit_store(e, &q, FOR_HOLD, 0, 0, NULL);
 	if (sooner)
 		wait_anew(e, key);
 }
@@ -441,8 +448,8 @@ static void held(struct engine *e, const struct hold_row *hold)
 
 static void take_clock(struct engine *e, const struct command *c)
 {
-	clock_believe(e);
-	engine_reply(e, c->tag, REPLY_OK, 0, 0);
+	clock_accept(e);
+	engine_reply_code(e, c->tag, REPLY_OK, 0, 0);
 }
 
 /* The same document, compiled anew. If it is its when that did not hold, its times are found again from its
@@ -450,23 +457,23 @@ static void take_clock(struct engine *e, const struct command *c)
 static void take_recompile(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->gone || s->busy || !s->outdated) {
-		engine_reply(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
+	if (!s || s->removed || s->busy || !s->outdated) {
+		engine_reply_code(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
-	struct st_req r = command_put(s, e->now.wall);
+	struct st_req r = command_new_put(s, e->now.wall);
 	struct wall from = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
-	if (!engine_when_holds(e, s)) {
+	if (!engine_times_valid(e, s)) {
 		r.keep_next = false;
 		if (!s->row.next_set_at.us)
 			r.row.next = first_time(e, &c->rules, s->row.after, from);
-		s->cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
+		s->late_cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
 	}
 	set_rules(&r.row, c, rules_of(s)->max_runs);
-	command_send(e, s, &r, FOR_PUT, c->tag);
+	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
-void command_take(struct engine *e, const struct command *c)
+void command_handle(struct engine *e, const struct command *c)
 {
 	static void (*const takers[])(struct engine *, const struct command *) = {
 		[CMD_PUT] = take_put,
@@ -479,7 +486,7 @@ void command_take(struct engine *e, const struct command *c)
 		[CMD_FREE] = take_free,
 		[CMD_CLOCK] = take_clock,
 		[CMD_RECOMPILE] = take_recompile,
-		[CMD_NEXT_CHECK] = next_check_take,
+		[CMD_NEXT_CHECK] = next_check_set,
 	};
 	if (c->kind < ARRAY_LEN(takers))
 		takers[c->kind](e, c);
@@ -488,56 +495,56 @@ void command_take(struct engine *e, const struct command *c)
 /* --- answers --- */
 
 /* A running attempt finishes; what has not set out never does. */
-void command_removed(struct engine *e, struct sched *s)
+void command_sched_removed(struct engine *e, struct sched *s)
 {
-	engine_set_gone(e, s);
-	due_leave(e, s);
-	struct fill *f = fill_of(e, s);
+	engine_set_removed(e, s);
+	due_dequeue(e, s);
+	struct backfill *f = fill_of(e, s);
 	if (f)
 		end_fill(e, f, false);
 	runs_drop_retries(e, s);
-	for (uint32_t i = s->run, next; i != NONE; i = next) {
+	for (uint32_t i = s->first_run, next; i != NONE; i = next) {
 		next = e->run[i].sibling;
 		if (runs_is_waiting(&e->run[i]))
 			runs_cancel(e, &e->run[i], REASON_CANCELLED);
 	}
-	if (s->run == NONE)
+	if (s->first_run == NONE)
 		engine_remove_sched(e, s);
 }
 
-void command_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
+void command_acked(struct engine *e, const struct pending *w, const struct st_ack *ack)
 {
 	static const enum reply_code codes[ST_RESULTS] = { [ST_OK] = REPLY_OK,
 							   [ST_LOST] = REPLY_BUSY,
 							   [ST_STALE] = REPLY_BUSY,
 							   [ST_FENCED] = REPLY_BUSY,
 							   [ST_REFUSED] = REPLY_REFUSED };
-	struct sched *s = engine_sched_of(e, w);
+	struct sched *s = engine_pending_sched(e, w);
 	bool ok = ack->res == ST_OK;
-	bool ended = w->what == FOR_RESUME || (w->what == FOR_HOLD && !w->hold.key && e->paused_all);
-	engine_answer(e, (struct reply){
-				 .tag = w->command, .code = codes[ack->res], .sid = w->sid, .count = ended });
-	if (w->what == FOR_HOLD) {
+	bool ended = w->purpose == FOR_RESUME || (w->purpose == FOR_HOLD && !w->hold.key && e->paused_all);
+	engine_reply(e, (struct reply){
+				.tag = w->command, .code = codes[ack->res], .sid = w->sid, .count = ended });
+	if (w->purpose == FOR_HOLD) {
 		if (ok)
 			(w->hold.key ? held : paused_all)(e, &w->hold);
 		return;
 	}
-	if (!s && ok && w->what == FOR_PUT && ack->has_row)
+	if (!s && ok && w->purpose == FOR_PUT && ack->has_row)
 		s = engine_add_sched(e, &ack->row);
 	else if (s && ack->has_row)
 		engine_set_row(e, s, &ack->row);
 	if (!s)
 		return;
 	s->busy = false;
-	if (s->row.changed.us > e->now.wall.us && sched_index(e, s) < e->fix)
-		e->fix = sched_index(e, s); /* the clock went back while this was under way */
-	if (ok && w->closes)
-		s->open = false;
-	if (ok && w->what == FOR_PAUSE)
+	if (s->row.changed.us > e->now.wall.us && sched_index(e, s) < e->rewind)
+		e->rewind = sched_index(e, s); /* the clock went back while this was under way */
+	if (ok && w->closes_range)
+		s->range_open = false;
+	if (ok && w->purpose == FOR_PAUSE)
 		paused(e, s);
-	if ((ok && w->what == FOR_DROP) || (ack->res == ST_REFUSED && !ack->has_row && !s->gone)) {
-		command_removed(e, s); /* by this, or by another hand before */
+	if ((ok && w->purpose == FOR_DROP) || (ack->res == ST_REFUSED && !ack->has_row && !s->removed)) {
+		command_sched_removed(e, s); /* by this, or by another hand before */
 		return;
 	}
-	due_queue(e, s);
+	due_enqueue(e, s);
 }

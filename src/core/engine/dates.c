@@ -30,27 +30,27 @@ static bool is_before_start(const struct sched *s, struct wall *first)
 	return first->us < start_of(s).us;
 }
 
-bool dates_are_over(const struct sched *s)
+bool dates_have_ended(const struct sched *s)
 {
 	return !s->row.after && s->row.next.us == INT64_MAX && rules_of(s)->when.until != RULE_UNTIL_NEVER;
 }
 
-bool dates_start(struct engine *e, struct sched *s)
+bool dates_open(struct engine *e, struct sched *s)
 {
 	struct wall first;
-	if (!s->open || e->now.wall.us < start_of(s).us || !is_before_start(s, &first))
+	if (!s->range_open || e->now.wall.us < start_of(s).us || !is_before_start(s, &first))
 		return false;
-	command_start(e, s, (struct wall){ start_of(s).us - 1 });
+	command_close_range_before(e, s, (struct wall){ start_of(s).us - 1 });
 	return true;
 }
 
-bool dates_keep_out(struct engine *e, struct sched *s)
+bool dates_exclude(struct engine *e, struct sched *s)
 {
 	struct wall first, at;
 	if (is_before_start(s, &first)) {
-		if (!s->open) {
+		if (!s->range_open) {
 			due_open_range(e, s, first, REASON_NOT_STARTED);
-		} else if (is_unfixed(e, s) || !dates_start(e, s)) {
+		} else if (clock_is_unsettled(e, s) || !dates_open(e, s)) {
 			at = start_of(s).us > e->now.wall.us ? start_of(s)
 							     : (struct wall){ e->now.wall.us + USEC / 100 };
 			if (s->row.flags & SCHED_PAUSED && s->row.paused_until.us < at.us)
@@ -59,7 +59,7 @@ bool dates_keep_out(struct engine *e, struct sched *s)
 		}
 		return true;
 	}
-	if (s->open || !dates_are_over(s))
+	if (s->range_open || !dates_have_ended(s))
 		return false;
 	/* A clock that went back has lowered `high`: what was before its end has been dealt with all the
 	 * same. */

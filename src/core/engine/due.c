@@ -52,7 +52,7 @@ struct wall due_held_until(struct engine *e, const struct sched *s)
 /* After a load: whether it has a live run is not known before the runner has answered. */
 static bool is_probed(const struct engine *e, const struct sched *s)
 {
-	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+	for (uint32_t i = s->first_run; i != NONE; i = e->run[i].sibling)
 		if (e->run[i].phase == PHASE_PROBING)
 			return true;
 	return false;
@@ -62,7 +62,7 @@ static bool is_probed(const struct engine *e, const struct sched *s)
  * retry. */
 static bool line_waits(const struct engine *e, const struct sched *s)
 {
-	for (uint32_t i = s->run; i != NONE; i = e->run[i].sibling)
+	for (uint32_t i = s->first_run; i != NONE; i = e->run[i].sibling)
 		if (e->run[i].row.kind == KIND_CATCH_UP && e->run[i].phase != PHASE_RETRY)
 			return true;
 	return false;
@@ -72,7 +72,7 @@ static bool line_waits(const struct engine *e, const struct sched *s)
 static bool stays_out(struct engine *e, const struct sched *s)
 {
 	return s->row.flags & SCHED_PAUSED || e->paused_all || s->row.left == 0 ||
-	       due_held_until(e, s).us == INT64_MAX || dates_are_over(s);
+	       due_held_until(e, s).us == INT64_MAX || dates_have_ended(s);
 }
 
 static bool fails_too_often(const struct sched *s)
@@ -81,26 +81,26 @@ static bool fails_too_often(const struct sched *s)
 	return most && s->row.failures >= most && !(s->row.flags & SCHED_PAUSED);
 }
 
-void due_leave(struct engine *e, struct sched *s)
+void due_dequeue(struct engine *e, struct sched *s)
 {
 	heap_remove(&e->due, sched_index(e, s));
-	heap_remove(&e->late, sched_index(e, s));
+	heap_remove(&e->catch_up, sched_index(e, s));
 }
 
-void due_queue(struct engine *e, struct sched *s)
+void due_enqueue(struct engine *e, struct sched *s)
 {
 	uint32_t i = sched_index(e, s);
-	due_leave(e, s);
-	follow_forget(e, s);
-	if (s->busy || s->gone || !(s->row.flags & SCHED_ENABLED) || s->outdated)
+	due_dequeue(e, s);
+	follow_drop_handled(e, s);
+	if (s->busy || s->removed || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
 	if (fails_too_often(s)) {
 		command_pause(e, s, WALL_NEVER, (struct str){ 0 }, 0);
 		return;
 	}
-	if (dates_keep_out(e, s) || check_keep_out(e, s))
+	if (dates_exclude(e, s) || next_check_exclude(e, s))
 		return;
-	if (s->open && !stays_out(e, s) && !is_unfixed(e, s)) {
+	if (s->range_open && !stays_out(e, s) && !clock_is_unsettled(e, s)) {
 		command_resume(e, s, 0); /* what kept it out is over */
 		return;
 	}
@@ -110,31 +110,31 @@ void due_queue(struct engine *e, struct sched *s)
 		return;
 	}
 	if (s->row.flags & SCHED_PAUSED) {
-		if (!s->open && s->row.next.us != INT64_MAX)
-			due_open_range(e, s, s->try, REASON_PAUSED);
+		if (!s->range_open && s->row.next.us != INT64_MAX)
+			due_open_range(e, s, s->next_try, REASON_PAUSED);
 		else if (s->row.paused_until.us != INT64_MAX)
 			heap_put(&e->due, i, s->row.paused_until.us);
 		return;
 	}
-	if (s->open || s->try.us == INT64_MAX || line_waits(e, s) || is_probed(e, s))
+	if (s->range_open || s->next_try.us == INT64_MAX || line_waits(e, s) || is_probed(e, s))
 		return;
 	if (s->row.left == 0) {
-		due_open_range(e, s, s->try, REASON_MAX_RUNS);
+		due_open_range(e, s, s->next_try, REASON_MAX_RUNS);
 		return;
 	}
-	heap_put(&e->due, i, due_time(s, s->try).us);
+	heap_put(&e->due, i, due_time(s, s->next_try).us);
 }
 
 /* --- records --- */
 
-struct st_req due_request(const struct sched *s, enum st_op op, enum st_lane lane)
+struct st_req due_new_request(const struct sched *s, enum st_op op, enum st_lane lane)
 {
 	return (struct st_req){
 		.op = (uint8_t)op, .lane = (uint8_t)lane, .sid = s->row.sid, .rev = s->row.rev
 	};
 }
 
-struct row_move due_stay(const struct sched *s)
+struct row_move due_keep_row(const struct sched *s)
 {
 	return (struct row_move){ s->row.next, s->row.high,       s->row.left,
 				  s->row.owed, s->row.owed_since, s->row.seen };
@@ -142,11 +142,11 @@ struct row_move due_stay(const struct sched *s)
 
 void due_open_range(struct engine *e, struct sched *s, struct wall first, enum reason reason)
 {
-	struct st_req r = due_request(s, ST_RANGE, LANE_CLAIM);
+	struct st_req r = due_new_request(s, ST_RANGE, LANE_CLAIM);
 	r.range = (struct range_row){ s->row.sid, first, WALL_NEVER, RUN_SKIPPED, (uint16_t)reason };
-	due_leave(e, s);
+	due_dequeue(e, s);
 	s->busy = true;
-	engine_submit(e, &r, FOR_OPEN, 0, 0, s);
+	engine_submit_store(e, &r, FOR_OPEN, 0, 0, s);
 }
 
 /* Is the next regular run to be told of it? */
@@ -165,21 +165,23 @@ static void owe(struct row_move *move, struct wall nominal)
 }
 
 /* Everything from the nominal time in turn up to `last` did not run, for one reason. */
-void due_range(struct engine *e, struct sched *s, struct wall last, enum run_state state, enum reason reason)
+void due_record_range(struct engine *e, struct sched *s, struct wall last, enum run_state state,
+		      enum reason reason)
 {
-	struct st_req r = due_request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
-	r.range = (struct range_row){ s->row.sid, s->try, last, (uint8_t)state, (uint16_t)reason };
-	r.news = tell_idle(policy_of(s), state);
+	struct st_req r = due_new_request(s, ST_RANGE, state == RUN_MISSED ? LANE_BULK : LANE_CLAIM);
+	r.range = (struct range_row){ s->row.sid, s->next_try, last, (uint8_t)state, (uint16_t)reason };
+	r.news = news_of_refusal(policy_of(s), state);
 	r.moves = true;
-	r.move = due_stay(s);
+	r.move = due_keep_row(s);
 	r.move.next = due_next(s, last);
 	r.move.high = last;
 	if (owes(s, state, reason))
-		for (struct wall t = s->try; t.us <= last.us && r.move.owed < OWED_MAX; t = due_next(s, t))
+		for (struct wall t = s->next_try; t.us <= last.us && r.move.owed < OWED_MAX;
+		     t = due_next(s, t))
 			owe(&r.move, t);
-	due_leave(e, s);
+	due_dequeue(e, s);
 	s->busy = true;
-	engine_submit(e, &r, FOR_RANGE, 0, 0, s);
+	engine_submit_store(e, &r, FOR_RANGE, 0, 0, s);
 }
 
 /* How many wait behind a live one already. */
@@ -189,7 +191,7 @@ static unsigned behind(const struct engine *e, const struct sched *s)
 	return live ? live - 1 : 0;
 }
 
-bool due_overlaps(const struct engine *e, const struct sched *s, enum run_kind kind)
+bool due_is_overlap(const struct engine *e, const struct sched *s, enum run_kind kind)
 {
 	static const unsigned most_behind[OVERLAP_COUNT] = {
 		[OVERLAP_SKIP] = 0,
@@ -210,7 +212,7 @@ bool due_overlaps(const struct engine *e, const struct sched *s, enum run_kind k
 /* Which state an occurrence is recorded in: what needs no waiting is decided before. */
 static enum run_state first_state(const struct policy *p, enum run_kind kind, bool refused)
 {
-	unsigned asks = p->guards & ~(1u << ASK_CHECK);
+	unsigned asks = p->preconditions & ~(1u << ASK_CHECK);
 	if (kind == KIND_MANUAL)
 		asks &= 1u << ASK_BUDGET;
 	if (refused)
@@ -221,9 +223,9 @@ static enum run_state first_state(const struct policy *p, enum run_kind kind, bo
 }
 
 /* What becomes of the schedule's row with an occurrence that counts. */
-static struct row_move move_past(const struct sched *s, struct wall nominal, const struct end *end)
+static struct row_move move_past(const struct sched *s, struct wall nominal, const struct leader_end *end)
 {
-	struct row_move move = due_stay(s);
+	struct row_move move = due_keep_row(s);
 	if (end) {
 		move.seen = end->number;
 	} else {
@@ -235,15 +237,15 @@ static struct row_move move_past(const struct sched *s, struct wall nominal, con
 
 /* Records an occurrence in this state; what is pending or claimed is a run from now on. A follower's comes of
  * an end. */
-void due_record(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
+void due_record(struct engine *e, struct sched *s, struct wall nominal, const struct leader_end *end,
 		enum run_kind kind, enum run_state state, enum reason reason, uint64_t command)
 {
 	bool by_hand = kind == KIND_MANUAL || kind == KIND_BACKFILL;
 	bool refused = state == RUN_SKIPPED || state == RUN_MISSED;
-	struct st_req r = due_request(s, ST_OCC,
-				      kind == KIND_MANUAL     ? LANE_USER
-				      : kind == KIND_CATCH_UP ? LANE_BULK
-							      : LANE_CLAIM);
+	struct st_req r = due_new_request(s, ST_OCC,
+					  kind == KIND_MANUAL     ? LANE_USER
+					  : kind == KIND_CATCH_UP ? LANE_BULK
+								  : LANE_CLAIM);
 	r.run = (struct run_row){ .run = ++e->last_run,
 				  .sid = s->row.sid,
 				  .rev = s->row.rev,
@@ -260,12 +262,12 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 	if (state == RUN_FINISHED) {
 		r.run.outcome = OUTCOME_DONE;
 		r.run.ended = e->now.wall;
-		r.news = tell_end(policy_of(s), &r.run, s->row.failures, s->row.failures);
+		r.news = news_of_end(policy_of(s), &r.run, s->row.failures, s->row.failures);
 	} else {
-		r.news = tell_idle(policy_of(s), state);
+		r.news = news_of_refusal(policy_of(s), state);
 	}
 	if (!by_hand) {
-		due_leave(e, s);
+		due_dequeue(e, s);
 		s->busy = true;
 	}
 	if (!by_hand) {
@@ -286,13 +288,13 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 		if (run)
 			run->phase = PHASE_RECORDING;
 	}
-	engine_submit(e, &r, FOR_CLAIM, r.run.run, command, s);
+	engine_submit_store(e, &r, FOR_CLAIM, r.run.run, command, s);
 }
 
-void due_claim(struct engine *e, struct sched *s, struct wall nominal, const struct end *end,
+void due_claim(struct engine *e, struct sched *s, struct wall nominal, const struct leader_end *end,
 	       enum run_kind kind, uint64_t command)
 {
-	bool refused = due_overlaps(e, s, kind);
+	bool refused = due_is_overlap(e, s, kind);
 	due_record(e, s, nominal, end, kind, first_state(policy_of(s), kind, refused),
 		   refused ? REASON_OVERLAP : REASON_NONE, command);
 }
@@ -303,50 +305,50 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, const str
 struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since)
 {
 	struct wall t = { e->now.wall.us - since };
-	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->try.us) {
+	while (rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->next_try.us) {
 		if (e->now.wall.us - due_time(s, t).us >= since)
 			return t;
 		t.us--;
 	}
-	return s->try;
+	return s->next_try;
 }
 
 bool due_prev(const struct sched *s, struct wall t, struct wall *ret)
 {
 	struct wall prev;
-	if (s->try.us > t.us)
+	if (s->next_try.us > t.us)
 		return false;
-	bool regular = rule_prev(&rules_of(s)->when, s->zone, t, &prev) == OK && prev.us > s->try.us;
-	*ret = regular ? prev : s->try;
+	bool regular = rule_prev(&rules_of(s)->when, s->zone, t, &prev) == OK && prev.us > s->next_try.us;
+	*ret = regular ? prev : s->next_try;
 	return true;
 }
 
 /* By their nominal time, jitter or not: what lies before a change of the schedule does not fire after it. */
-bool due_last(const struct engine *e, const struct sched *s, struct wall *ret)
+bool due_last_pending(const struct engine *e, const struct sched *s, struct wall *ret)
 {
 	return !s->row.after && due_prev(s, e->now.wall, ret);
 }
 
-static struct surroundings around(const struct engine *e, const struct sched *s)
+static struct rules_context around(const struct engine *e, const struct sched *s)
 {
 	uint16_t hours = rules_of(s)->active.zone;
-	return (struct surroundings){ s->zone, e->config.zones[hours < e->config.zone_count ? hours : 0],
-				      &e->config.calendars[policy_of(s)->calendar] };
+	return (struct rules_context){ s->zone, e->config.zones[hours < e->config.zone_count ? hours : 0],
+				       &e->config.calendars[policy_of(s)->calendar] };
 }
 
 enum reason due_bar(const struct engine *e, const struct sched *s, struct wall nominal)
 {
-	struct surroundings with = around(e, s);
+	struct rules_context with = around(e, s);
 	return rules_bar(rules_of(s), &with, nominal);
 }
 
 /* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
  * days cut a stretch. */
-struct wall due_alike(const struct engine *e, const struct sched *s, struct wall last)
+struct wall due_same_bar(const struct engine *e, const struct sched *s, struct wall last)
 {
-	enum reason reason = due_bar(e, s, s->try);
-	struct wall t = s->try, next;
-	struct surroundings with = around(e, s);
+	enum reason reason = due_bar(e, s, s->next_try);
+	struct wall t = s->next_try, next;
+	struct rules_context with = around(e, s);
 	if (!rules_can_bar(rules_of(s), &with))
 		return last;
 	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
@@ -362,7 +364,7 @@ struct wall due_alike(const struct engine *e, const struct sched *s, struct wall
 /* What comes due while others are caught up with joins their line. */
 static bool joins_line(const struct engine *e, const struct sched *s)
 {
-	for (uint32_t i = policy_of(s)->missed == MISSED_CATCH_UP ? s->run : NONE; i != NONE;
+	for (uint32_t i = policy_of(s)->missed == MISSED_CATCH_UP ? s->first_run : NONE; i != NONE;
 	     i = e->run[i].sibling)
 		if (e->run[i].row.kind == KIND_CATCH_UP)
 			return true;
@@ -372,8 +374,8 @@ static bool joins_line(const struct engine *e, const struct sched *s)
 /* The last of those that came due in the time of which the store knows nothing. */
 static struct wall last_lost(const struct engine *e, const struct sched *s)
 {
-	struct wall t = e->restored.us < e->now.wall.us ? e->restored : e->now.wall;
-	return rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->try.us ? t : s->try;
+	struct wall t = e->restored_at.us < e->now.wall.us ? e->restored_at : e->now.wall;
+	return rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->next_try.us ? t : s->next_try;
 }
 
 /* The schedule's time has come. Every path either sends a request, or puts it back with a later time, or
@@ -382,68 +384,70 @@ static void take_up(struct engine *e, struct sched *s)
 {
 	struct resource *agent = engine_resource(e, policy_of(s)->agent);
 	struct wall held = due_held_until(e, s);
-	if (is_unfixed(e, s)) {
+	if (clock_is_unsettled(e, s)) {
 		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
 	} else if (s->first_end != NONE) {
-		follow_take_up(e, s);
-	} else if (dates_start(e, s) || check_comes(e, s)) {
+		follow_run_first(e, s);
+	} else if (dates_open(e, s) || next_check_open(e, s)) {
 		return;
 	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
-	} else if (!due_has_come(e, s, s->try)) {
-		due_queue(e, s); /* the clock went back while it waited for its turn */
+	} else if (!due_has_come(e, s, s->next_try)) {
+		due_enqueue(e, s); /* the clock went back while it waited for its turn */
 	} else if (e->paused_all) {
-		due_open_range(e, s, s->try, REASON_PAUSED);
+		due_open_range(e, s, s->next_try, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
-		due_open_range(e, s, s->try, REASON_BLOCKED);
-	} else if (s->try.us <= e->restored.us) {
-		due_range(e, s, last_lost(e, s), RUN_MISSED, REASON_RESTORED);
+		due_open_range(e, s, s->next_try, REASON_BLOCKED);
+	} else if (s->next_try.us <= e->restored_at.us) {
+		due_record_range(e, s, last_lost(e, s), RUN_MISSED, REASON_RESTORED);
 	} else if (held.us > e->now.wall.us) {
-		s->cause = REASON_RATE_LIMITED;
+		s->late_cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
-	} else if (due_bar(e, s, s->try)) {
-		due_range(e, s, due_alike(e, s, due_last_since(e, s, 0)), RUN_SKIPPED, due_bar(e, s, s->try));
-	} else if (due_is_late(e, s, s->try)) {
+	} else if (due_bar(e, s, s->next_try)) {
+		due_record_range(e, s, due_same_bar(e, s, due_last_since(e, s, 0)), RUN_SKIPPED,
+				 due_bar(e, s, s->next_try));
+	} else if (due_is_late(e, s, s->next_try)) {
 		late_settle(e, s);
 	} else if (joins_line(e, s)) {
-		due_claim(e, s, s->try, NULL, KIND_CATCH_UP, 0);
+		due_claim(e, s, s->next_try, NULL, KIND_CATCH_UP, 0);
 	} else {
-		struct wall last =
-			due_overlaps(e, s, KIND_TIMER) ? due_alike(e, s, due_last_since(e, s, 0)) : s->try;
-		if (last.us > s->try.us)
-			due_range(e, s, last, RUN_SKIPPED, REASON_OVERLAP);
+		struct wall last = due_is_overlap(e, s, KIND_TIMER)
+					   ? due_same_bar(e, s, due_last_since(e, s, 0))
+					   : s->next_try;
+		if (last.us > s->next_try.us)
+			due_record_range(e, s, last, RUN_SKIPPED, REASON_OVERLAP);
 		else
-			due_claim(e, s, s->try, NULL, KIND_TIMER, 0);
+			due_claim(e, s, s->next_try, NULL, KIND_TIMER, 0);
 	}
 }
 
 /* Whose turn it is, or whose time has come; NULL: nobody's. */
 static struct sched *first_due(struct engine *e)
 {
-	if (e->late.n && late_tokens(e, e->now.boot) >= USEC)
-		return &e->sched[e->late.entry[0].item];
+	if (e->catch_up.n && late_tokens(e, e->now.boot) >= USEC)
+		return &e->sched[e->catch_up.entry[0].item];
 	if (e->due.n && e->due.entry[0].key <= e->now.wall.us)
 		return &e->sched[e->due.entry[0].item];
 	return NULL;
 }
 
-void due_take_up(struct engine *e)
+void due_run(struct engine *e)
 {
 	if (e->clock_held)
 		return;
-	if (e->paused_all && e->pause_all.until.us <= e->now.wall.us) {
+	if (e->paused_all && e->global_pause.until.us <= e->now.wall.us) {
 		struct command all = { .kind = CMD_RESUME };
-		e->pause_all.until = WALL_NEVER; /* once */
-		command_take(e, &all);
+		e->global_pause.until = WALL_NEVER; /* once */
+		command_handle(e, &all);
 	}
-	e->fix_waits = false;
+	e->rewind_waits = false;
 	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX; n++) {
-		if (e->fix != NONE && clock_fix(e))
+		if (e->rewind != NONE && clock_rewind_next(e))
 			continue;
 		struct sched *s = e->documents_first ? NULL : first_due(e);
 		if (!s)
 			return;
-		due_leave(e, s);
+		due_dequeue(e, s);
 		/* Likely the next: with a million of them each line is a cache miss. */
 		if (e->due.n)
 			for (size_t at = 0; at < sizeof *s; at += 64)
@@ -454,16 +458,17 @@ void due_take_up(struct engine *e)
 
 /* --- answers --- */
 
-static void claim_acked(struct engine *e, const struct wait *w, const struct st_ack *ack, struct sched *s)
+static void claim_acked(struct engine *e, const struct pending *w, const struct st_ack *ack, struct sched *s)
 {
 	struct run *r = engine_run(e, w->run);
 	if (ack->res != ST_OK) {
-		engine_reply(e, w->command, ack->res == ST_REFUSED ? REPLY_NOT_FOUND : REPLY_BUSY, w->sid, 0);
+		engine_reply_code(e, w->command, ack->res == ST_REFUSED ? REPLY_NOT_FOUND : REPLY_BUSY,
+				  w->sid, 0);
 		if (r)
 			engine_remove_run(e, r);
 		return;
 	}
-	engine_reply(e, w->command, REPLY_OK, w->sid, w->run);
+	engine_reply_code(e, w->command, REPLY_OK, w->sid, w->run);
 	if (r) {
 		if (s && policy_of(s)->overlap != OVERLAP_ALLOW &&
 		    policy_of(s)->overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL &&
@@ -471,10 +476,10 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 			runs_drop_retries(e, s);
 		runs_recorded(e, r);
 	} else if (w->outcome) {
-		finish_tell(e, &(struct run_row){ .sid = w->sid,
-						  .outcome = w->outcome,
-						  .ended = w->ended,
-						  .end = ack->end });
+		finish_notify_followers(e, &(struct run_row){ .sid = w->sid,
+							      .outcome = w->outcome,
+							      .ended = w->ended,
+							      .end = ack->end });
 	}
 }
 
@@ -482,40 +487,38 @@ static void claim_acked(struct engine *e, const struct wait *w, const struct st_
 static void pass_over(struct engine *e, struct sched *s, struct wall tried)
 {
 	if (s->first_end != NONE)
-		follow_pass_over(e, s);
+		follow_shift_first(e, s);
 	else if (tried.us != INT64_MAX)
-		s->try = due_next(s, tried);
+		s->next_try = due_next(s, tried);
 }
 
-void due_acked(struct engine *e, const struct wait *w, const struct st_ack *ack)
+void due_acked(struct engine *e, const struct pending *w, const struct st_ack *ack)
 {
-	struct sched *s = engine_sched_of(e, w);
+	struct sched *s = engine_pending_sched(e, w);
 	/* A manual run or a backfill never made the schedule busy, and moves nothing. */
-	bool by_clock = w->what != FOR_CLAIM || (w->kind != KIND_MANUAL && w->kind != KIND_BACKFILL);
-	struct wall tried = s ? s->
-	try : WALL_NEVER
-		;
+	bool by_clock = w->purpose != FOR_CLAIM || (w->kind != KIND_MANUAL && w->kind != KIND_BACKFILL);
+	struct wall tried = s ? s->next_try : WALL_NEVER;
 	if (s && by_clock)
 		s->busy = false;
 	if (s && ack->has_row && (by_clock || !s->busy))
 		engine_set_row(e, s, &ack->row);
 	if (s && ack->res == ST_OK && by_clock)
-		s->cause = 0;
+		s->late_cause = 0;
 	/* Refused although it is there: it has an open range already. */
-	if (s && ack->has_row && w->what == FOR_OPEN && (ack->res == ST_OK || ack->res == ST_REFUSED))
-		s->open = true;
+	if (s && ack->has_row && w->purpose == FOR_OPEN && (ack->res == ST_OK || ack->res == ST_REFUSED))
+		s->range_open = true;
 	if (s && s->row.next.us < tried.us && !by_clock)
-		s->try = tried; /* what was tried last stays tried */
+		s->next_try = tried; /* what was tried last stays tried */
 	if (s && by_clock && ack->res == ST_LOST)
 		pass_over(e, s, tried);
-	if (w->what == FOR_CLAIM)
+	if (w->purpose == FOR_CLAIM)
 		claim_acked(e, w, ack, s);
-	if (s && w->what == FOR_CLAIM && w->kind == KIND_BACKFILL)
-		command_filled(e, s, (enum st_res)ack->res);
-	if (s && s->gone && s->run == NONE)
+	if (s && w->purpose == FOR_CLAIM && w->kind == KIND_BACKFILL)
+		command_backfill_next(e, s, (enum st_res)ack->res);
+	if (s && s->removed && s->first_run == NONE)
 		engine_remove_sched(e, s); /* removed while this was under way */
-	else if (s && !s->gone && ack->res == ST_REFUSED && !ack->has_row)
-		command_removed(e, s); /* by another hand */
+	else if (s && !s->removed && ack->res == ST_REFUSED && !ack->has_row)
+		command_sched_removed(e, s); /* by another hand */
 	else if (s)
-		due_queue(e, s);
+		due_enqueue(e, s);
 }

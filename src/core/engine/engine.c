@@ -34,7 +34,7 @@ bool engine_room(void **items, unsigned n, unsigned *room, size_t size)
 	return true;
 }
 
-void engine_ask_runner(struct engine *e, const struct rn_req *r)
+void engine_submit_runner(struct engine *e, const struct rn_req *r)
 {
 	struct effects *fx = e->fx;
 	if (!engine_room((void **)&fx->runner, fx->runners, &fx->runner_room, sizeof *r))
@@ -43,7 +43,7 @@ void engine_ask_runner(struct engine *e, const struct rn_req *r)
 		fx->runner[fx->runners++] = *r;
 }
 
-void engine_answer(struct engine *e, struct reply reply)
+void engine_reply(struct engine *e, struct reply reply)
 {
 	struct effects *fx = e->fx;
 	if (!reply.tag)
@@ -54,41 +54,41 @@ void engine_answer(struct engine *e, struct reply reply)
 		fx->reply[fx->replies++] = reply;
 }
 
-void engine_reply(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run)
+void engine_reply_code(struct engine *e, uint64_t tag, enum reply_code code, uint64_t sid, uint64_t run)
 {
-	engine_answer(e, (struct reply){ .tag = tag, .code = (uint8_t)code, .sid = sid, .run = run });
+	engine_reply(e, (struct reply){ .tag = tag, .code = (uint8_t)code, .sid = sid, .run = run });
 }
 
-void engine_submit(struct engine *e, struct st_req *r, enum wait_for what, uint64_t run, uint64_t command,
-		   const struct sched *s)
+void engine_submit_store(struct engine *e, struct st_req *r, enum request_purpose what, uint64_t run,
+			 uint64_t command, const struct sched *s)
 {
 	struct effects *fx = e->fx;
-	uint32_t i = e->wait_free;
+	uint32_t i = e->pending_free;
 	if (i != NONE)
-		e->wait_free = (uint32_t)e->wait[i].sid;
-	else if (engine_room((void **)&e->wait, e->waits, &e->wait_room, sizeof *e->wait))
-		i = e->waits++;
+		e->pending_free = (uint32_t)e->pending[i].sid;
+	else if (engine_room((void **)&e->pending, e->pendings, &e->pending_room, sizeof *e->pending))
+		i = e->pendings++;
 	r->tag = ++e->last_tag;
-	if (i == NONE || !map_put(&e->wait_by_tag, r->tag, i) ||
+	if (i == NONE || !map_put(&e->pending_by_tag, r->tag, i) ||
 	    !engine_room((void **)&fx->store, fx->stores, &fx->store_room, sizeof *r)) {
 		fx->failed = e->broken = true;
 		return;
 	}
-	e->wait[i] = (struct wait){ .sid = r->sid,
-				    .run = run,
-				    .command = command,
-				    .at = s ? sched_index(e, s) : NONE,
-				    .op = r->op,
-				    .what = (uint8_t)what,
-				    .closes = r->close_range,
-				    .hold = r->hold,
-				    .kind = r->run.kind,
-				    .end = r->move.seen,
-				    .nominal = r->run.nominal,
-				    .state = r->run.state,
-				    .outcome = r->run.outcome,
-				    .ended = r->run.ended,
-				    .since = e->now.boot };
+	e->pending[i] = (struct pending){ .sid = r->sid,
+					  .run = run,
+					  .command = command,
+					  .sched = s ? sched_index(e, s) : NONE,
+					  .op = r->op,
+					  .purpose = (uint8_t)what,
+					  .closes_range = r->close_range,
+					  .hold = r->hold,
+					  .kind = r->run.kind,
+					  .end = r->move.seen,
+					  .nominal = r->run.nominal,
+					  .state = r->run.state,
+					  .outcome = r->run.outcome,
+					  .ended = r->run.ended,
+					  .since = e->now.boot };
 	e->claims += r->op == ST_OCC || r->op == ST_RANGE || r->op == ST_WITHDRAW;
 	e->under_way++;
 	fx->store[fx->stores++] = *r;
@@ -102,10 +102,10 @@ struct sched *engine_sched(struct engine *e, uint64_t sid)
 	return i == MAP_NONE ? NULL : &e->sched[i];
 }
 
-struct sched *engine_sched_of(struct engine *e, const struct wait *w)
+struct sched *engine_pending_sched(struct engine *e, const struct pending *w)
 {
-	if (w->at < e->scheds && e->sched[w->at].live && e->sched[w->at].row.sid == w->sid)
-		return &e->sched[w->at];
+	if (w->sched < e->scheds && e->sched[w->sched].in_use && e->sched[w->sched].row.sid == w->sid)
+		return &e->sched[w->sched];
 	return engine_sched(e, w->sid);
 }
 
@@ -166,13 +166,13 @@ static void set_outdated(struct engine *e, struct sched *s, bool outdated)
 	s->outdated = outdated;
 }
 
-void engine_set_gone(struct engine *e, struct sched *s)
+void engine_set_removed(struct engine *e, struct sched *s)
 {
-	s->gone = true;
+	s->removed = true;
 	set_outdated(e, s, false); /* its rules are of no use any more */
 }
 
-bool engine_when_holds(const struct engine *e, const struct sched *s)
+bool engine_times_valid(const struct engine *e, const struct sched *s)
 {
 	const struct rules *rules = rules_of(s);
 	return rules->version == RULES_VERSION && rules->policy.zone < e->config.zone_count &&
@@ -182,9 +182,11 @@ bool engine_when_holds(const struct engine *e, const struct sched *s)
 /* Of its agent's definition as it stands. */
 static uint64_t agent_print(const struct engine *e, const struct policy *p)
 {
-	if (p->chosen == CHOSEN_BY_DEFAULT)
+	if (p->agent_choice == AGENT_CHOICE_DEFAULT)
 		return e->config.default_agent ? *e->config.default_agent : 0;
-	return p->chosen == CHOSEN_NAMED && p->agent < e->config.agent_count ? e->config.agents[p->agent] : 0;
+	return p->agent_choice == AGENT_CHOICE_NAMED && p->agent < e->config.agent_count
+		       ? e->config.agents[p->agent]
+		       : 0;
 }
 
 /* Its zone, and whether its rules still hold there, and for its agent. */
@@ -193,8 +195,8 @@ static void find_zone(struct engine *e, struct sched *s)
 	const struct rules *rules = rules_of(s);
 	bool known = rules->policy.zone < e->config.zone_count;
 	s->zone = e->config.zones[known ? rules->policy.zone : 0];
-	bool holds = engine_when_holds(e, s) && rules->agent_print == agent_print(e, &rules->policy);
-	set_outdated(e, s, !holds && !s->gone);
+	bool holds = engine_times_valid(e, s) && rules->agent_print == agent_print(e, &rules->policy);
+	set_outdated(e, s, !holds && !s->removed);
 }
 
 /* Costs a look at each schedule: definitions change rarely. */
@@ -203,26 +205,26 @@ static void agents_changed(struct engine *e, uint32_t key)
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
 		const struct policy *p = policy_of(s);
-		bool concerned =
-			p->chosen == CHOSEN_BY_DEFAULT || (p->chosen == CHOSEN_NAMED && p->agent == key);
-		if (!s->live || !concerned)
+		bool concerned = p->agent_choice == AGENT_CHOICE_DEFAULT ||
+				 (p->agent_choice == AGENT_CHOICE_NAMED && p->agent == key);
+		if (!s->in_use || !concerned)
 			continue;
 		find_zone(e, s);
-		due_queue(e, s);
+		due_enqueue(e, s);
 	}
 }
 
 /* At or below the pruning mark nothing is claimed, though the clock may have gone back behind it. */
 static struct wall first_try(const struct sched *s)
 {
-	bool pruned = !s->row.after && !s->outdated && s->row.next.us <= s->row.kept.us;
-	return pruned ? due_next(s, s->row.kept) : s->row.next;
+	bool pruned = !s->row.after && !s->outdated && s->row.next.us <= s->row.pruned_to.us;
+	return pruned ? due_next(s, s->row.pruned_to) : s->row.next;
 }
 
 void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row)
 {
 	if (s->row.after != row->after) {
-		follow_forget_all(e, s); /* of another leader; whoever changed that has seen to them */
+		follow_drop_all(e, s); /* of another leader; whoever changed that has seen to them */
 		follow(e, s, s->row.after, false);
 		follow(e, s, row->after, true);
 	}
@@ -230,19 +232,19 @@ void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *r
 		/* The rules belong to the rev: leave their cache lines alone, a million of them do not fit.
 		 */
 		memcpy(&s->row, row, offsetof(struct sched_row, rules));
-		s->try = first_try(s);
+		s->next_try = first_try(s);
 		return;
 	}
 	s->row = *row;
 	find_zone(e, s);
-	s->try = first_try(s);
+	s->next_try = first_try(s);
 }
 
 struct sched *engine_add_sched(struct engine *e, const struct sched_row *row)
 {
 	uint32_t i = e->sched_free;
 	if (i != NONE)
-		e->sched_free = e->sched[i].run;
+		e->sched_free = e->sched[i].first_run;
 	else if (engine_room((void **)&e->sched, e->scheds, &e->sched_room, sizeof *e->sched))
 		i = e->scheds++;
 	if (i == NONE || !heap_reserve(&e->due, e->scheds) || !map_put(&e->sched_by_sid, row->sid, i)) {
@@ -251,7 +253,7 @@ struct sched *engine_add_sched(struct engine *e, const struct sched_row *row)
 	}
 	struct sched *s = &e->sched[i];
 	*s = (struct sched){
-		.run = NONE, .next_follower = NONE, .first_end = NONE, .last_end = NONE, .live = true
+		.first_run = NONE, .next_follower = NONE, .first_end = NONE, .last_end = NONE, .in_use = true
 	};
 	engine_set_row(e, s, row);
 	return s;
@@ -264,12 +266,14 @@ struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t
 		e->run_free = e->run[i].sibling;
 	else if (engine_room((void **)&e->run, e->runs, &e->run_room, sizeof *e->run))
 		i = e->runs++;
-	if (i == NONE || !heap_reserve(&e->later, e->runs) || !map_put(&e->run_by_id, row->run, i)) {
+	if (i == NONE || !heap_reserve(&e->run_timer, e->runs) || !map_put(&e->run_by_id, row->run, i)) {
 		e->broken = true;
 		return NULL;
 	}
 	struct run *r = &e->run[i];
-	*r = (struct run){ .row = *row, .sched = sched, .sibling = NONE, .ahead = NONE, .behind = NONE };
+	*r = (struct run){
+		.row = *row, .sched = sched, .sibling = NONE, .queue_prev = NONE, .queue_next = NONE
+	};
 	const struct policy *p = policy_of(&e->sched[sched]);
 	int priority = (int)p->priority;
 	priority = priority > PRIORITY_MAX    ? PRIORITY_MAX
@@ -280,7 +284,7 @@ struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t
 	r->agent_slots = p->agent_slots ? p->agent_slots : 1;
 	r->level = (uint8_t)(PRIORITY_MAX - priority);
 	/* Oldest first: what waits behind another waits for those before it. */
-	uint32_t *at = &e->sched[sched].run;
+	uint32_t *at = &e->sched[sched].first_run;
 	while (*at != NONE && e->run[*at].row.run < row->run)
 		at = &e->run[*at].sibling;
 	r->sibling = *at;
@@ -291,10 +295,10 @@ struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t
 void engine_remove_run(struct engine *e, struct run *r)
 {
 	uint32_t i = run_index(e, r);
-	gate_leave(e, r);
-	heap_remove(&e->later, i);
+	gate_dequeue(e, r);
+	heap_remove(&e->run_timer, i);
 	map_remove(&e->run_by_id, r->row.run);
-	uint32_t *at = &e->sched[r->sched].run;
+	uint32_t *at = &e->sched[r->sched].first_run;
 	while (*at != i)
 		at = &e->run[*at].sibling;
 	*at = r->sibling;
@@ -307,13 +311,13 @@ void engine_remove_run(struct engine *e, struct run *r)
 void engine_remove_sched(struct engine *e, struct sched *s)
 {
 	uint32_t i = sched_index(e, s);
-	assert(s->run == NONE);
+	assert(s->first_run == NONE);
 	follow(e, s, s->row.after, false);
-	follow_forget_all(e, s);
-	due_leave(e, s);
+	follow_drop_all(e, s);
+	due_dequeue(e, s);
 	map_remove(&e->sched_by_sid, s->row.sid);
 	set_outdated(e, s, false);
-	*s = (struct sched){ .run = e->sched_free };
+	*s = (struct sched){ .first_run = e->sched_free };
 	e->sched_free = i;
 }
 
@@ -324,7 +328,7 @@ enum err engine_new(const struct engine_config *config, struct engine **ret)
 		return E_NOMEM;
 	e->config = *config;
 	e->documents_first = config->documents_first;
-	e->sched_free = e->run_free = e->wait_free = e->end_free = e->fix = NONE;
+	e->sched_free = e->run_free = e->pending_free = e->end_free = e->rewind = NONE;
 	memset(e->ready.at, 0xFF, sizeof e->ready.at);
 	*ret = e;
 	return OK;
@@ -336,19 +340,19 @@ void engine_free(struct engine *e)
 		return;
 	for (uint32_t i = 0; i < e->resources; i++)
 		free(e->resource[i]);
-	struct map *maps[] = { &e->sched_by_sid, &e->run_by_id, &e->resource_by_key, &e->wait_by_tag,
+	struct map *maps[] = { &e->sched_by_sid, &e->run_by_id, &e->resource_by_key, &e->pending_by_tag,
 			       &e->followers_by_sid };
 	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
 		map_free(maps[i]);
 	heap_free(&e->due);
-	heap_free(&e->late);
-	heap_free(&e->later);
+	heap_free(&e->catch_up);
+	heap_free(&e->run_timer);
 	free(e->sched);
 	free(e->run);
 	free(e->resource);
-	free(e->wait);
+	free(e->pending);
 	free(e->end);
-	free(e->fill);
+	free(e->backfill);
 	free(e);
 }
 
@@ -357,7 +361,7 @@ void engine_free(struct engine *e)
 static void load_hold(struct engine *e, const struct hold_row *hold)
 {
 	if (!hold->key) {
-		e->pause_all = *hold;
+		e->global_pause = *hold;
 		e->paused_all = true;
 		return;
 	}
@@ -378,9 +382,9 @@ void engine_load(struct engine *e, const struct load_item *item)
 	case LOAD_SCHED:
 		s = engine_add_sched(e, &item->sched);
 		if (s) {
-			s->open = item->open;
+			s->range_open = item->open;
 			if (item->dropped)
-				engine_set_gone(e, s);
+				engine_set_removed(e, s);
 		}
 		break;
 	case LOAD_RUN:
@@ -391,7 +395,7 @@ void engine_load(struct engine *e, const struct load_item *item)
 	case LOAD_END:
 		s = engine_sched(e, item->follower);
 		if (s)
-			follow_add(e, s, &item->run);
+			follow_add_end(e, s, &item->run);
 		break;
 	case LOAD_NAME:    /* for who makes rules … */
 	case LOAD_PROBLEM: /* … and for people; the engine decides nothing by them */
@@ -400,7 +404,7 @@ void engine_load(struct engine *e, const struct load_item *item)
 		e->last_run = item->done.last_run;
 		e->last_sid = item->done.last_sid;
 		e->last_end = item->done.last_end;
-		e->restored = item->done.restored;
+		e->restored_at = item->done.restored;
 		e->restored_run = item->done.restored_run;
 		break;
 	}
@@ -408,42 +412,42 @@ void engine_load(struct engine *e, const struct load_item *item)
 
 static void loaded(struct engine *e)
 {
-	e->loaded_all = true;
-	e->loaded = e->now.wall;
-	clock_load(e);
-	e->refill = e->now.boot;
+	e->is_loaded = true;
+	e->loaded_at = e->now.wall;
+	clock_init(e);
+	e->token_refill = e->now.boot;
 	e->tokens = USEC;
-	e->fix = 0; /* the clock may have gone back while nobody looked */
+	e->rewind = 0; /* the clock may have gone back while nobody looked */
 	for (uint32_t i = 0; i < e->runs; i++)
 		if (e->run[i].row.run)
 			runs_recover(e, &e->run[i]);
 	for (uint32_t i = 0; i < e->scheds; i++)
-		if (e->sched[i].live)
-			due_queue(e, &e->sched[i]);
+		if (e->sched[i].in_use)
+			due_enqueue(e, &e->sched[i]);
 }
 
 /* --- steps --- */
 
 static void acked(struct engine *e, const struct st_ack *ack)
 {
-	uint32_t i = map_get(&e->wait_by_tag, ack->tag);
+	uint32_t i = map_get(&e->pending_by_tag, ack->tag);
 	if (i == MAP_NONE)
 		return; /* not ours, or answered before */
-	struct wait w = e->wait[i];
-	map_remove(&e->wait_by_tag, ack->tag);
-	e->wait[i].sid = e->wait_free;
-	e->wait_free = i;
+	struct pending w = e->pending[i];
+	map_remove(&e->pending_by_tag, ack->tag);
+	e->pending[i].sid = e->pending_free;
+	e->pending_free = i;
 	if (e->now.boot.us - w.since.us > STORE_SLOW_SECONDS * USEC)
-		e->stalled = e->now.wall;
+		e->stalled_at = e->now.wall;
 	e->claims -= w.op == ST_OCC || w.op == ST_RANGE || w.op == ST_WITHDRAW;
 	e->under_way--;
-	static void (*const takers[])(struct engine *, const struct wait *, const struct st_ack *) = {
+	static void (*const takers[])(struct engine *, const struct pending *, const struct st_ack *) = {
 		[FOR_CLAIM] = due_acked,      [FOR_RANGE] = due_acked,    [FOR_OPEN] = due_acked,
 		[FOR_PUT] = command_acked,    [FOR_DROP] = command_acked, [FOR_PAUSE] = command_acked,
 		[FOR_RESUME] = command_acked, [FOR_WITHDRAW] = due_acked, [FOR_RUN] = runs_acked,
 		[FOR_HOLD] = command_acked,
 	};
-	takers[w.what](e, &w, ack);
+	takers[w.purpose](e, &w, ack);
 }
 
 void engine_step(struct engine *e, const struct event *ev, struct now now, struct effects *out)
@@ -452,9 +456,9 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	e->now = now;
 	if (ev->kind == EV_LOADED)
 		loaded(e);
-	if (!e->loaded_all)
+	if (!e->is_loaded)
 		return;
-	clock_watch(e);
+	clock_update(e);
 	switch ((enum event_kind)ev->kind) {
 	case EV_TICK:
 	case EV_LOADED:
@@ -462,11 +466,11 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	case EV_ACK:
 		acked(e, ev->ack);
 		break;
-	case EV_SAYS:
-		runs_says(e, ev->says);
+	case EV_RUNNER:
+		runs_report(e, ev->report);
 		break;
 	case EV_COMMAND:
-		command_take(e, ev->command);
+		command_handle(e, ev->command);
 		break;
 	case EV_DOCUMENTS:
 		e->documents_first = false;
@@ -475,22 +479,22 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 		runs_state_changed(e, ev->key);
 		break;
 	case EV_RESUMED:
-		e->resumed = now.wall;
+		e->resumed_at = now.wall;
 		break;
 	case EV_AGENTS:
 		agents_changed(e, ev->key);
 		break;
 	case EV_ZONES:
 		for (uint32_t i = 0; i < e->scheds; i++)
-			if (e->sched[i].live) {
+			if (e->sched[i].in_use) {
 				find_zone(e, &e->sched[i]);
-				due_queue(e, &e->sched[i]);
+				due_enqueue(e, &e->sched[i]);
 			}
 		break;
 	}
-	runs_later(e);
-	due_take_up(e);
-	gate_hand_out(e);
+	runs_timers(e);
+	due_run(e);
+	gate_start_ready(e);
 	e->fx = NULL;
 	out->failed |= e->broken;
 }
@@ -500,19 +504,19 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 {
 	int64_t best = INT64_MAX;
-	if (e->later.n)
-		best = now.wall.us + (e->later.entry[0].key - now.boot.us);
+	if (e->run_timer.n)
+		best = now.wall.us + (e->run_timer.entry[0].key - now.boot.us);
 	if (e->clock_held)
 		goto done;
 	if (!e->documents_first && e->due.n && e->claims < CLAIMS_MAX && e->due.entry[0].key < best)
 		best = e->due.entry[0].key;
-	if (e->fix != NONE && !e->fix_waits && e->claims < CLAIMS_MAX)
+	if (e->rewind != NONE && !e->rewind_waits && e->claims < CLAIMS_MAX)
 		best = now.wall.us;
 	struct wall turn;
-	if (!e->documents_first && late_next_turn(e, now, &turn) && e->claims < CLAIMS_MAX && turn.us < best)
+	if (!e->documents_first && late_next_token(e, now, &turn) && e->claims < CLAIMS_MAX && turn.us < best)
 		best = turn.us;
-	if (e->paused_all && e->pause_all.until.us < best)
-		best = e->pause_all.until.us;
+	if (e->paused_all && e->global_pause.until.us < best)
+		best = e->global_pause.until.us;
 done:
 	*ret = (struct wall){ best };
 	return best != INT64_MAX;
@@ -538,7 +542,7 @@ uint64_t engine_acted_on(const struct engine *e)
 {
 	uint64_t first = e->last_end + 1;
 	for (uint32_t i = 0; i < e->scheds && e->ends_open; i++)
-		if (e->sched[i].live && e->sched[i].first_end != NONE &&
+		if (e->sched[i].in_use && e->sched[i].first_end != NONE &&
 		    e->end[e->sched[i].first_end].number < first)
 			first = e->end[e->sched[i].first_end].number;
 	return first - 1;
@@ -548,7 +552,7 @@ bool engine_quiet(const struct engine *e, struct now now)
 {
 	if (e->under_way)
 		return false;
-	if (!e->clock_held && (e->ends_open || e->late.n || e->fix != NONE))
+	if (!e->clock_held && (e->ends_open || e->catch_up.n || e->rewind != NONE))
 		return false;
 	if (!e->clock_held && !e->documents_first && e->due.n && e->due.entry[0].key <= now.wall.us)
 		return false;
@@ -575,9 +579,9 @@ uint64_t engine_digest(const struct engine *e)
 	uint64_t sum = e->paused_all;
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		const struct sched_row *r = &e->sched[i].row;
-		if (e->sched[i].gone) /* all that counts of it are its runs */
+		if (e->sched[i].removed) /* all that counts of it are its runs */
 			sum += MIX(r->sid, 1);
-		else if (e->sched[i].live)
+		else if (e->sched[i].in_use)
 			sum += MIX(r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
 				   (uint64_t)r->next.us, (uint64_t)r->high.us, (uint64_t)r->changed.us,
 				   (uint64_t)r->paused_until.us, (uint64_t)r->next_set_at.us,
@@ -587,7 +591,7 @@ uint64_t engine_digest(const struct engine *e)
 	for (uint32_t i = 0; i < e->runs; i++) {
 		const struct run_row *r = &e->run[i].row;
 		if (r->run && e->run[i].phase != PHASE_RECORDING) /* that one is not answered yet */
-			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->limited,
+			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->uncounted,
 				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
 	}
 	for (uint32_t i = 0; i < e->resources; i++)
@@ -608,7 +612,7 @@ struct engine_counts engine_counts(const struct engine *e)
 	for (uint32_t i = 0; i < e->runs; i++) {
 		if (!e->run[i].row.run)
 			continue;
-		enum phase p = e->run[i].phase;
+		enum run_phase p = e->run[i].phase;
 		c.runs++;
 		c.waiting += p <= PHASE_CHECKING;
 		c.queued += p == PHASE_QUEUED;
@@ -616,10 +620,10 @@ struct engine_counts engine_counts(const struct engine *e)
 		c.retrying += p == PHASE_RETRY;
 	}
 	c.bytes = e->sched_room * sizeof *e->sched + e->run_room * sizeof *e->run +
-		  e->wait_room * sizeof *e->wait +
-		  (size_t)(e->due.room + e->late.room + e->later.room) *
+		  e->pending_room * sizeof *e->pending +
+		  (size_t)(e->due.room + e->catch_up.room + e->run_timer.room) *
 			  (sizeof *e->due.entry + sizeof *e->due.at) +
-		  (size_t)(e->sched_by_sid.room + e->run_by_id.room + e->wait_by_tag.room) * 12;
+		  (size_t)(e->sched_by_sid.room + e->run_by_id.room + e->pending_by_tag.room) * 12;
 	return c;
 }
 

@@ -63,16 +63,16 @@ struct reply {
 	uint64_t tag;
 	uint8_t code;
 	uint64_t sid, run;
-	uint32_t count; /* BACKFILL: runs it made. RESUME: 0 if nothing was paused */
-	uint32_t had;   /* BACKFILL: times it left as they are: they have run, or run */
-	bool more;      /* BACKFILL: there are times left, but so many are the most at once */
+	uint32_t count;       /* BACKFILL: runs it made. RESUME: 0 if nothing was paused */
+	uint32_t already_run; /* BACKFILL: times it left as they are: they have run, or run */
+	bool more;            /* BACKFILL: there are times left, but so many are the most at once */
 };
 
 enum event_kind {
 	EV_TICK,   /* nothing but the time */
 	EV_LOADED, /* everything has been given to engine_load */
 	EV_ACK,    /* the store has answered */
-	EV_SAYS,   /* the runner says something */
+	EV_RUNNER, /* the runner says something */
 	EV_COMMAND,
 	EV_DOCUMENTS, /* what the documents say has been put in: what was due meanwhile may be settled by it
 		       */
@@ -87,7 +87,7 @@ struct event {
 	uint32_t key;
 	union {
 		const struct st_ack *ack;
-		const struct rn_says *says;
+		const struct rn_report *report;
 		const struct command *command;
 	};
 };

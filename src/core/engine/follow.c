@@ -2,10 +2,10 @@
  * acts on its own one after another; its row says up to which. */
 #include "core/engine/state.h"
 
-void follow_add(struct engine *e, struct sched *s, const struct run_row *run)
+void follow_add_end(struct engine *e, struct sched *s, const struct run_row *run)
 {
 	uint32_t i = e->end_free;
-	if (s->gone || run->end <= s->row.seen)
+	if (s->removed || run->end <= s->row.seen)
 		return;
 	if (i != NONE)
 		e->end_free = e->end[i].next;
@@ -15,13 +15,13 @@ void follow_add(struct engine *e, struct sched *s, const struct run_row *run)
 		e->broken = true;
 		return;
 	}
-	e->end[i] =
-		(struct end){ NONE, run->outcome, run->end, run->retry_at.us ? run->retry_at : run->ended };
+	e->end[i] = (struct leader_end){ NONE, run->outcome, run->end,
+					 run->retry_at.us ? run->retry_at : run->ended };
 	*(s->first_end == NONE ? &s->first_end : &e->end[s->last_end].next) = i;
 	s->last_end = i;
 	e->ends_open++;
-	if (e->loaded_all)
-		due_queue(e, s);
+	if (e->is_loaded)
+		due_enqueue(e, s);
 }
 
 static void forget_first(struct engine *e, struct sched *s)
@@ -33,13 +33,13 @@ static void forget_first(struct engine *e, struct sched *s)
 	e->ends_open--;
 }
 
-void follow_forget_all(struct engine *e, struct sched *s)
+void follow_drop_all(struct engine *e, struct sched *s)
 {
 	while (s->first_end != NONE)
 		forget_first(e, s);
 }
 
-static bool fits(const struct sched *s, const struct end *end)
+static bool fits(const struct sched *s, const struct leader_end *end)
 {
 	bool good = end->outcome == OUTCOME_DONE || end->outcome == OUTCOME_NO_WORK;
 	enum after_outcome wanted = (enum after_outcome)policy_of(s)->after;
@@ -47,13 +47,13 @@ static bool fits(const struct sched *s, const struct end *end)
 }
 
 /* Has the follower nothing to do with it, or acted on it? */
-static bool is_past(const struct sched *s, const struct end *end)
+static bool is_past(const struct sched *s, const struct leader_end *end)
 {
-	return s->gone || !(s->row.flags & SCHED_ENABLED) || end->number <= s->row.seen || !fits(s, end);
+	return s->removed || !(s->row.flags & SCHED_ENABLED) || end->number <= s->row.seen || !fits(s, end);
 }
 
 /* While a change is under way it is not known whether it has a use for them. */
-void follow_forget(struct engine *e, struct sched *s)
+void follow_drop_handled(struct engine *e, struct sched *s)
 {
 	while (!s->busy && s->first_end != NONE && is_past(s, &e->end[s->first_end]))
 		forget_first(e, s);
@@ -68,14 +68,14 @@ static unsigned count(const struct engine *e, const struct sched *s, unsigned mo
 	return n;
 }
 
-static void refuse(struct engine *e, struct sched *s, const struct end *end, enum run_state state,
+static void refuse(struct engine *e, struct sched *s, const struct leader_end *end, enum run_state state,
 		   enum reason reason)
 {
 	due_record(e, s, end->nominal, end, KIND_AFTER, state, reason, 0);
 }
 
 /* An end that is late: its policy decides. */
-static void settle_late(struct engine *e, struct sched *s, const struct end *end)
+static void settle_late(struct engine *e, struct sched *s, const struct leader_end *end)
 {
 	const struct policy *p = policy_of(s);
 	enum missed missed = (enum missed)p->missed;
@@ -86,7 +86,7 @@ static void settle_late(struct engine *e, struct sched *s, const struct end *end
 		refuse(e, s, end, RUN_MISSED, late_cause(e, s, end->nominal));
 	else if (count(e, s, limit + 1) > limit)
 		refuse(e, s, end, RUN_MISSED, missed == MISSED_CATCH_UP ? REASON_LIMIT : REASON_SUPERSEDED);
-	else if (late_turn(e, s, end->nominal))
+	else if (late_take_token(e, s, end->nominal))
 		due_claim(e, s, end->nominal, end, missed == MISSED_CATCH_UP ? KIND_CATCH_UP : KIND_AFTER, 0);
 }
 
@@ -102,19 +102,19 @@ static enum reason refusal(struct engine *e, struct sched *s, struct wall nomina
 	return due_bar(e, s, nominal);
 }
 
-void follow_take_up(struct engine *e, struct sched *s)
+void follow_run_first(struct engine *e, struct sched *s)
 {
-	const struct end *end = &e->end[s->first_end];
+	const struct leader_end *end = &e->end[s->first_end];
 	struct wall held = due_held_until(e, s);
 	if (held.us > e->now.wall.us && held.us != INT64_MAX) {
-		s->cause = REASON_RATE_LIMITED;
+		s->late_cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
 		return;
 	}
 	enum reason reason = refusal(e, s, end->nominal);
 	if (end->nominal.us <= s->row.changed.us)
 		refuse(e, s, end, RUN_MISSED, REASON_EDITED);
-	else if (end->nominal.us <= e->restored.us)
+	else if (end->nominal.us <= e->restored_at.us)
 		refuse(e, s, end, RUN_MISSED, REASON_RESTORED);
 	else if (reason)
 		refuse(e, s, end, RUN_SKIPPED, reason);
@@ -125,14 +125,14 @@ void follow_take_up(struct engine *e, struct sched *s)
 }
 
 /* Two ends at one instant are two occurrences all the same. */
-void follow_pass_over(struct engine *e, const struct sched *s)
+void follow_shift_first(struct engine *e, const struct sched *s)
 {
 	e->end[s->first_end].nominal.us++;
 }
 
-bool follow_settle(struct engine *e, struct sched *s)
+bool follow_refuse_pending(struct engine *e, struct sched *s)
 {
-	follow_forget(e, s);
+	follow_drop_handled(e, s);
 	if (s->first_end == NONE)
 		return false;
 	refuse(e, s, &e->end[s->first_end], RUN_MISSED, REASON_EDITED);

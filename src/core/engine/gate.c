@@ -3,31 +3,31 @@
  * its next run at once, however many wait for something else. */
 #include "core/engine/state.h"
 
-static void join(struct engine *e, struct queue *q, struct run *r, bool front)
+static void join(struct engine *e, struct run_queue *q, struct run *r, bool front)
 {
 	uint32_t i = run_index(e, r), *first = &q->at[r->level].first, *last = &q->at[r->level].last;
 	r->queue = q;
-	r->ahead = front ? NONE : *last;
-	r->behind = front ? *first : NONE;
-	*(r->ahead == NONE ? first : &e->run[r->ahead].behind) = i;
-	*(r->behind == NONE ? last : &e->run[r->behind].ahead) = i;
+	r->queue_prev = front ? NONE : *last;
+	r->queue_next = front ? *first : NONE;
+	*(r->queue_prev == NONE ? first : &e->run[r->queue_prev].queue_next) = i;
+	*(r->queue_next == NONE ? last : &e->run[r->queue_next].queue_prev) = i;
 	q->n++;
 }
 
 static void leave(struct engine *e, struct run *r)
 {
-	struct queue *q = r->queue;
+	struct run_queue *q = r->queue;
 	if (!q)
 		return;
 	unsigned level = r->level;
-	*(r->ahead == NONE ? &q->at[level].first : &e->run[r->ahead].behind) = r->behind;
-	*(r->behind == NONE ? &q->at[level].last : &e->run[r->behind].ahead) = r->ahead;
+	*(r->queue_prev == NONE ? &q->at[level].first : &e->run[r->queue_prev].queue_next) = r->queue_next;
+	*(r->queue_next == NONE ? &q->at[level].last : &e->run[r->queue_next].queue_prev) = r->queue_prev;
 	r->queue = NULL;
-	r->ahead = r->behind = NONE;
+	r->queue_prev = r->queue_next = NONE;
 	q->n--;
 }
 
-static struct run *first_of(struct engine *e, const struct queue *q)
+static struct run *first_of(struct engine *e, const struct run_queue *q)
 {
 	for (unsigned level = 0; q->n && level < ARRAY_LEN(q->at); level++)
 		if (q->at[level].first != NONE)
@@ -35,7 +35,7 @@ static struct run *first_of(struct engine *e, const struct queue *q)
 	return NULL;
 }
 
-void gate_enter(struct engine *e, struct run *r)
+void gate_enqueue(struct engine *e, struct run *r)
 {
 	r->phase = PHASE_QUEUED;
 	join(e, &e->ready, r, false);
@@ -60,12 +60,12 @@ static struct resource *obstacle(struct engine *e, const struct run *r)
 	return key && key->used >= 1 ? key : NULL;
 }
 
-void gate_take(struct engine *e, struct run *r)
+void gate_claim_slot(struct engine *e, struct run *r)
 {
 	struct resource *agent = agent_of(e, r), *key = key_of(e, r);
-	if (r->slot)
+	if (r->has_slot)
 		return;
-	r->slot = true;
+	r->has_slot = true;
 	e->slots_used++;
 	if (agent)
 		agent->used++;
@@ -89,7 +89,7 @@ static void pass_on(struct engine *e, const struct run *r)
 	unpark(e, key_of(e, r), 1);
 }
 
-void gate_leave(struct engine *e, struct run *r)
+void gate_dequeue(struct engine *e, struct run *r)
 {
 	bool was_next = r->queue == &e->ready;
 	leave(e, r);
@@ -97,12 +97,12 @@ void gate_leave(struct engine *e, struct run *r)
 		pass_on(e, r);
 }
 
-void gate_release(struct engine *e, struct run *r)
+void gate_release_slot(struct engine *e, struct run *r)
 {
 	struct resource *agent = agent_of(e, r), *key = key_of(e, r);
-	if (!r->slot)
+	if (!r->has_slot)
 		return;
-	r->slot = false;
+	r->has_slot = false;
 	e->slots_used--;
 	if (agent)
 		agent->used--;
@@ -122,7 +122,7 @@ static const struct hold_row *hold_of(struct engine *e, const struct run *r)
 	return NULL;
 }
 
-void gate_hand_out(struct engine *e)
+void gate_start_ready(struct engine *e)
 {
 	while (e->slots_used < e->config.slots && e->launches < LAUNCHES_MAX) {
 		struct run *r = first_of(e, &e->ready);
@@ -136,10 +136,10 @@ void gate_hand_out(struct engine *e)
 		if (wall || hold)
 			pass_on(e, r);
 		if (hold)
-			runs_held(e, r, hold);
+			runs_hold(e, r, hold);
 		if (wall || hold)
 			continue;
-		gate_take(e, r);
+		gate_claim_slot(e, r);
 		runs_start(e, r);
 	}
 }

@@ -11,13 +11,13 @@ static enum reason cause_of(struct engine *e, const struct sched *s, struct wall
 		struct wall from, until;
 	} causes[] = {
 		{ REASON_RATE_LIMITED, { INT64_MIN }, due_held_until(e, s) },
-		{ REASON_DOWN, { INT64_MIN }, e->loaded },
-		{ REASON_CLOCK, { INT64_MIN }, e->stepped },
-		{ REASON_STORE, e->resumed, e->stalled },
+		{ REASON_DOWN, { INT64_MIN }, e->loaded_at },
+		{ REASON_CLOCK, { INT64_MIN }, e->stepped_at },
+		{ REASON_STORE, e->resumed_at, e->stalled_at },
 	};
 	*until = WALL_NEVER;
-	if (s->cause)
-		return (enum reason)s->cause;
+	if (s->late_cause)
+		return (enum reason)s->late_cause;
 	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
 		if (due.us > causes[i].from.us && due.us <= causes[i].until.us) {
 			*until = causes[i].until;
@@ -35,8 +35,8 @@ enum reason late_cause(struct engine *e, const struct sched *s, struct wall due)
 static struct wall before(const struct sched *s, struct wall t)
 {
 	struct wall prev = { t.us - 1 };
-	if (rule_prev(&rules_of(s)->when, s->zone, prev, &prev) != OK || prev.us < s->try.us)
-		return s->try;
+	if (rule_prev(&rules_of(s)->when, s->zone, prev, &prev) != OK || prev.us < s->next_try.us)
+		return s->next_try;
 	return prev;
 }
 
@@ -45,30 +45,30 @@ static struct wall before(const struct sched *s, struct wall t)
 int64_t late_tokens(const struct engine *e, struct boot now)
 {
 	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
-	int64_t passed = now.us - e->refill.us;
+	int64_t passed = now.us - e->token_refill.us;
 	int64_t tokens = e->tokens + (passed <= 0 ? 0 : passed > USEC ? USEC : passed * per_second);
 	return tokens < USEC ? tokens : USEC;
 }
 
-bool late_next_turn(const struct engine *e, struct now now, struct wall *ret)
+bool late_next_token(const struct engine *e, struct now now, struct wall *ret)
 {
 	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
 	int64_t missing = USEC - late_tokens(e, now.boot);
 	*ret = (struct wall){ now.wall.us + (missing > 0 ? missing / per_second + 1 : 0) };
-	return e->late.n;
+	return e->catch_up.n;
 }
 
 /* Who waits for a token is not looked at before there is one: there may be a million of them. */
-bool late_turn(struct engine *e, struct sched *s, struct wall due)
+bool late_take_token(struct engine *e, struct sched *s, struct wall due)
 {
 	e->tokens = late_tokens(e, e->now.boot);
-	e->refill = e->now.boot;
+	e->token_refill = e->now.boot;
 	if (e->tokens >= USEC) {
 		e->tokens -= USEC;
 		return true;
 	}
-	if (heap_reserve(&e->late, e->scheds))
-		heap_put(&e->late, sched_index(e, s), due.us);
+	if (heap_reserve(&e->catch_up, e->scheds))
+		heap_put(&e->catch_up, sched_index(e, s), due.us);
 	else
 		e->broken = true;
 	return false;
@@ -76,12 +76,12 @@ bool late_turn(struct engine *e, struct sched *s, struct wall due)
 
 static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
 {
-	if (late_turn(e, s, due_time(s, s->try))) {
-		due_claim(e, s, s->try, NULL, kind, 0);
+	if (late_take_token(e, s, due_time(s, s->next_try))) {
+		due_claim(e, s, s->next_try, NULL, kind, 0);
 		return;
 	}
 	/* Its turn comes, or its next time before that, which is not to be late for this one's sake. */
-	struct wall next = due_next(s, s->try);
+	struct wall next = due_next(s, s->next_try);
 	if (kind == KIND_TIMER && next.us != INT64_MAX && !due_has_come(e, s, next))
 		heap_put(&e->due, sched_index(e, s), due_time(s, next).us);
 }
@@ -113,8 +113,8 @@ static void catch_up(struct engine *e, struct sched *s)
 		first = t;
 		n += due_has_come(e, s, t) && !due_bar(e, s, t);
 	}
-	if (first.us > s->try.us && first.us <= e->now.wall.us)
-		due_range(e, s, due_alike(e, s, before(s, first)), RUN_MISSED, REASON_LIMIT);
+	if (first.us > s->next_try.us && first.us <= e->now.wall.us)
+		due_record_range(e, s, due_same_bar(e, s, before(s, first)), RUN_MISSED, REASON_LIMIT);
 	else
 		start_missed(e, s, KIND_CATCH_UP);
 }
@@ -122,32 +122,33 @@ static void catch_up(struct engine *e, struct sched *s)
 /* The last of them, up to `last`, that was missed for the cause of the first. */
 static struct wall of_one_cause(const struct sched *s, struct wall last, struct wall until)
 {
-	if (last.us <= until.us || until.us < s->try.us)
+	if (last.us <= until.us || until.us < s->next_try.us)
 		return last;
-	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->try.us ? until
-												   : s->try;
+	return rule_prev(&rules_of(s)->when, s->zone, until, &until) == OK && until.us > s->next_try.us
+		       ? until
+		       : s->next_try;
 }
 
 void late_settle(struct engine *e, struct sched *s)
 {
 	const struct policy *p = policy_of(s);
 	struct wall until;
-	enum reason cause = cause_of(e, s, due_time(s, s->try), &until);
-	struct wall last = due_alike(e, s, due_last_since(e, s, due_grace(s) + 1));
+	enum reason cause = cause_of(e, s, due_time(s, s->next_try), &until);
+	struct wall last = due_same_bar(e, s, due_last_since(e, s, due_grace(s) + 1));
 	if (p->window) {
-		due_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
+		due_record_range(e, s, last, RUN_MISSED, REASON_WINDOW_CLOSED);
 		return;
 	}
 	switch ((enum missed)p->missed) {
 	case MISSED_SKIP:
 	case MISSED_EXECUTE_NEXT:
-		due_range(e, s, of_one_cause(s, last, until), RUN_MISSED, cause);
+		due_record_range(e, s, of_one_cause(s, last, until), RUN_MISSED, cause);
 		break;
 	case MISSED_EXECUTE_IMMEDIATELY:
 		if (fresher(e, s, last))
-			due_range(e, s, last, RUN_MISSED, REASON_SUPERSEDED);
-		else if (last.us > s->try.us)
-			due_range(e, s, before(s, last), RUN_MISSED, REASON_SUPERSEDED);
+			due_record_range(e, s, last, RUN_MISSED, REASON_SUPERSEDED);
+		else if (last.us > s->next_try.us)
+			due_record_range(e, s, before(s, last), RUN_MISSED, REASON_SUPERSEDED);
 		else
 			start_missed(e, s, KIND_TIMER);
 		break;

@@ -3,31 +3,31 @@
  * made by the clock, that closes the range just before it. Then it is taken up as a regular time is. */
 #include "core/engine/state.h"
 
-bool check_gates(const struct sched *s, struct wall *first)
+bool next_check_gates(const struct sched *s, struct wall *first)
 {
 	struct wall after = s->row.high.us > s->row.changed.us ? s->row.high : s->row.changed;
 	return s->row.next_set_at.us && rule_next(&rules_of(s)->when, s->zone, after, first) == OK &&
 	       first->us < s->row.next.us;
 }
 
-bool check_comes(struct engine *e, struct sched *s)
+bool next_check_open(struct engine *e, struct sched *s)
 {
 	struct wall first;
-	if (!s->open || s->busy || is_unfixed(e, s) || s->row.next.us > e->now.wall.us ||
-	    !check_gates(s, &first))
+	if (!s->range_open || s->busy || clock_is_unsettled(e, s) || s->row.next.us > e->now.wall.us ||
+	    !next_check_gates(s, &first))
 		return false;
-	command_start(e, s, (struct wall){ s->row.next.us - 1 });
+	command_close_range_before(e, s, (struct wall){ s->row.next.us - 1 });
 	return true;
 }
 
-bool check_keep_out(struct engine *e, struct sched *s)
+bool next_check_exclude(struct engine *e, struct sched *s)
 {
 	struct wall first;
-	if (s->row.flags & SCHED_PAUSED || !check_gates(s, &first))
+	if (s->row.flags & SCHED_PAUSED || !next_check_gates(s, &first))
 		return false;
-	if (!s->open) {
+	if (!s->range_open) {
 		due_open_range(e, s, first, REASON_GATED);
-	} else if (!check_comes(e, s)) {
+	} else if (!next_check_open(e, s)) {
 		struct wall soon = { e->now.wall.us + USEC / 100 };
 		heap_put(&e->due, sched_index(e, s), s->row.next.us > soon.us ? s->row.next.us : soon.us);
 	}
@@ -39,31 +39,31 @@ static enum reply_code judge(const struct engine *e, const struct sched *s, stru
 {
 	struct wall first;
 	const struct rule *when = &rules_of(s)->when;
-	if (s->busy || s->outdated || is_unfixed(e, s) ||
+	if (s->busy || s->outdated || clock_is_unsettled(e, s) ||
 	    (s->row.next_set_at.us && s->row.next.us <= e->now.wall.us))
 		return REPLY_BUSY;
 	bool out = s->row.flags & SCHED_PAUSED || !(s->row.flags & SCHED_ENABLED) || e->paused_all ||
-		   !s->row.left || s->row.after || (s->open && !check_gates(s, &first));
+		   !s->row.left || s->row.after || (s->range_open && !next_check_gates(s, &first));
 	bool beyond =
 		to.us <= e->now.wall.us || wall_seconds(to) < when->from || wall_seconds(to) >= when->until;
 	return out || beyond ? REPLY_REFUSED : REPLY_OK;
 }
 
 /* What was due and has not been taken up is before it as well. `high` tells where that begins. */
-void next_check_take(struct engine *e, const struct command *c)
+void next_check_set(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	enum reply_code no = !s || s->gone ? REPLY_NOT_FOUND : judge(e, s, c->to);
+	enum reply_code no = !s || s->removed ? REPLY_NOT_FOUND : judge(e, s, c->to);
 	if (no) {
-		engine_reply(e, c->tag, no, c->sid, 0);
+		engine_reply_code(e, c->tag, no, c->sid, 0);
 		return;
 	}
-	struct st_req r = command_put(s, e->now.wall);
-	struct wall dealt_with = { s->try.us <= e->now.wall.us ? s->try.us - 1 : e->now.wall.us };
+	struct st_req r = command_new_put(s, e->now.wall);
+	struct wall dealt_with = { s->next_try.us <= e->now.wall.us ? s->next_try.us - 1 : e->now.wall.us };
 	r.keep_next = false;
-	r.close_range = s->open;
+	r.close_range = s->range_open;
 	r.row.next = c->to;
 	r.row.next_set_at = e->now.wall;
 	r.row.high = dealt_with.us > s->row.high.us ? dealt_with : s->row.high;
-	command_send(e, s, &r, FOR_PUT, c->tag);
+	command_submit(e, s, &r, FOR_PUT, c->tag);
 }

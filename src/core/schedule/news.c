@@ -5,7 +5,7 @@ static unsigned bit(enum news_kind t)
 	return 1u << t;
 }
 
-uint8_t tell_end(const struct policy *p, const struct run_row *run, uint32_t before, uint32_t after)
+uint8_t news_of_end(const struct policy *p, const struct run_row *run, uint32_t before, uint32_t after)
 {
 	bool good = run->outcome == OUTCOME_DONE || run->outcome == OUTCOME_NO_WORK;
 	bool wanted = run->reason == REASON_CANCELLED || run->reason == REASON_REPLACED;
@@ -16,15 +16,15 @@ uint8_t tell_end(const struct policy *p, const struct run_row *run, uint32_t bef
 		is |= bit(NEWS_RECOVERED);
 	if (!good && !wanted)
 		is |= bit(NEWS_FAILURE);
-	return (uint8_t)(is & p->tells);
+	return (uint8_t)(is & p->news);
 }
 
-uint8_t tell_started(const struct policy *p)
+uint8_t news_of_start(const struct policy *p)
 {
-	return (uint8_t)(p->tells & bit(NEWS_PING) ? bit(NEWS_STARTED) : 0);
+	return (uint8_t)(p->news & bit(NEWS_PING) ? bit(NEWS_STARTED) : 0);
 }
 
-uint8_t tell_idle(const struct policy *p, enum run_state state)
+uint8_t news_of_refusal(const struct policy *p, enum run_state state)
 {
-	return (uint8_t)(state == RUN_MISSED ? p->tells & bit(NEWS_MISSED) : 0);
+	return (uint8_t)(state == RUN_MISSED ? p->news & bit(NEWS_MISSED) : 0);
 }

@@ -12,12 +12,12 @@ static bool is_outside(const struct hours *h, const struct zone *zone, struct wa
 	return h->from < h->to ? minute < h->from || minute >= h->to : minute < h->from && minute >= h->to;
 }
 
-bool rules_can_bar(const struct rules *r, const struct surroundings *with)
+bool rules_can_bar(const struct rules *r, const struct rules_context *with)
 {
 	return with->excluded->n || has_hours(&r->active);
 }
 
-enum reason rules_bar(const struct rules *r, const struct surroundings *with, struct wall nominal)
+enum reason rules_bar(const struct rules *r, const struct rules_context *with, struct wall nominal)
 {
 	if (days_have(with->excluded, with->zone, nominal))
 		return REASON_EXCLUDED;

@@ -11,7 +11,7 @@ enum action {
 	ACTION_TURN,  /* of an agent: a run, and a model call */
 };
 /* Whether it has an agent, and by whose word. */
-enum chosen { CHOSEN_NONE, CHOSEN_NAMED, CHOSEN_BY_DEFAULT };
+enum agent_choice { AGENT_CHOICE_NONE, AGENT_CHOICE_NAMED, AGENT_CHOICE_DEFAULT };
 enum after_outcome { AFTER_DONE /* or no_work */, AFTER_FAILED /* or killed */, AFTER_ANY };
 
 /* What is told: bits of policy.tells up to NEWS_PING, and all of them of news. */
@@ -30,9 +30,9 @@ enum news_kind {
 struct policy {
 	uint8_t missed, overlap, backoff;
 	uint8_t action : 2, after : 2; /* enum after_outcome, if the row follows another */
-	uint8_t guards;                /* bit per enum rn_ask */
-	uint8_t tells;                 /* bits, 1 << enum news_kind */
-	uint8_t chosen;                /* enum chosen: how `agent` was */
+	uint8_t preconditions;         /* bit per enum rn_ask */
+	uint8_t news;                  /* bits, 1 << enum news_kind */
+	uint8_t agent_choice;          /* enum agent_choice: how `agent` was */
 	int8_t priority;
 	uint16_t retries, catch_up_limit, max_failures; /* max_failures 0: off */
 	uint16_t zone, calendar;                        /* numbers in the engine's tables; calendar 0: none */
@@ -62,13 +62,13 @@ struct rules {
 static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
 
 /* What of the machine goes with them: shared by many, and numbered in them. */
-struct surroundings {
+struct rules_context {
 	const struct zone *zone;     /* the schedule's */
 	const struct zone *hours;    /* of its agent's hours */
 	const struct days *excluded; /* days on which it does not run */
 };
 
 /* Why a time does not run, whatever befalls the engine; REASON_NONE: it may. */
-enum reason rules_bar(const struct rules *r, const struct surroundings *with, struct wall nominal);
+enum reason rules_bar(const struct rules *r, const struct rules_context *with, struct wall nominal);
 /* Is there anything by which a time could be barred? */
-bool rules_can_bar(const struct rules *r, const struct surroundings *with);
+bool rules_can_bar(const struct rules *r, const struct rules_context *with);

@@ -107,7 +107,7 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 	} else if (range && a.due.us <= f->now.us) {
 		a.kind = WHY_REFUSED;
 		a.reason = (enum reason)range->reason;
-	} else if (a.nominal.us <= f->row->kept.us) {
+	} else if (a.nominal.us <= f->row->pruned_to.us) {
 		a.kind = WHY_PRUNED;
 	} else if (a.nominal.us <= f->row->changed.us) {
 		a.kind = WHY_BEFORE;

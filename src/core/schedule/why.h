@@ -6,7 +6,7 @@
 /* What is known. */
 struct why_facts {
 	const struct rules *rules;
-	struct surroundings with;
+	struct rules_context with;
 	const struct sched_row *row;
 	const struct run_row *record;  /* of that nominal time; NULL: none */
 	const struct range_row *range; /* the one in which it lies; NULL: none */

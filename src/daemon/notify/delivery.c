@@ -187,33 +187,35 @@ enum err delivery_render(const struct message_row *n, const struct way_out *out,
 
 /* --- how it ended --- */
 
-static const struct deliver_policy *policy_of(const struct message_row *n)
+static const struct delivery_retry_policy *policy_of(const struct message_row *n)
 {
 	/* What nobody waits for any more after a while; a program of this machine's own; one look. */
-	static const struct deliver_policy ping = { 3, 2, 30 }, program = { 5, 10, 600 }, once = { 1, 1, 1 };
+	static const struct delivery_retry_policy ping = { 3, 2, 30 }, program = { 5, 10, 600 },
+						  once = { 1, 1, 1 };
 	return n->kind == MESSAGE_TEST ? &once
 	       : n->kind == NEWS_PING  ? &ping
-	       : is_request(n)         ? &deliver_usual
+	       : is_request(n)         ? &delivery_retry_usual
 				       : &program;
 }
 
 /* What exit codes stand for: of rota-out's each has its meaning, and those of others are good, or bad, or say
  * that there is no such program. */
-static struct deliver_end end_of(bool request, int code, int64_t retry_after)
+static struct delivery_attempt end_of(bool request, int code, int64_t retry_after)
 {
 	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 	if (code == 0)
-		return (struct deliver_end){ OUT_ANSWERED, 200, 0 };
+		return (struct delivery_attempt){ OUT_ANSWERED, 200, 0 };
 	if (!request)
-		return (struct deliver_end){ OUT_ANSWERED,
-					     code == NOT_EXECUTABLE || code == NOT_FOUND ? 400 : 503, 0 };
+		return (struct delivery_attempt){ OUT_ANSWERED,
+						  code == NOT_EXECUTABLE || code == NOT_FOUND ? 400 : 503,
+						  0 };
 	if (code >= OUT_EXIT_FAULT && code < OUT_EXIT_FAULT + OUT_FAULTS)
-		return (struct deliver_end){ (enum out_fault)(code - OUT_EXIT_FAULT), 0, retry_after };
-	return (struct deliver_end){ OUT_ANSWERED,
-				     code == OUT_EXIT_GONE                           ? 410
-				     : code == OUT_EXIT_NO || code == OUT_EXIT_INPUT ? 400
-										     : 503,
-				     retry_after };
+		return (struct delivery_attempt){ (enum out_fault)(code - OUT_EXIT_FAULT), 0, retry_after };
+	return (struct delivery_attempt){ OUT_ANSWERED,
+					  code == OUT_EXIT_GONE                           ? 410
+					  : code == OUT_EXIT_NO || code == OUT_EXIT_INPUT ? 400
+											  : 503,
+					  retry_after };
 }
 
 /* What rota-out says comes after all of the answer, which may end within a line. */
@@ -241,7 +243,7 @@ static int64_t asked_to_wait(struct str line)
 	const char *at = memmem(line.p, line.n, words, sizeof words - 1);
 	uint64_t n = 0;
 	for (const char *p = at ? at + sizeof words - 1 : NULL;
-	     p && p < line.p + line.n && is_digit(*p) && n < DELIVER_SECONDS_MAX; p++)
+	     p && p < line.p + line.n && is_digit(*p) && n < DELIVERY_SECONDS_MAX; p++)
 		n = 10 * n + (unsigned)(*p - '0');
 	return (int64_t)n;
 }
@@ -257,21 +259,22 @@ static struct str why_unborn(const char *dir, const struct message_row *n, struc
 	return str_of(f->note);
 }
 
-void delivery_judge(const struct message_row *n, const struct rn_says *says, const char *dir, uint32_t chance,
-		    struct delivery_end *ret)
+void delivery_judge(const struct message_row *n, const struct rn_report *says, const char *dir,
+		    uint32_t chance, struct delivery_end *ret)
 {
 	_cleanup_(buf_free) struct buf log = { 0 };
-	bool request = is_request(n), ended = says->say == RN_EXIT && says->exit_code >= 0;
-	bool late = says->say == RN_EXIT && says->reason == REASON_TIMEOUT;
+	bool request = is_request(n), ended = says->kind == RN_EXIT && says->exit_code >= 0;
+	bool late = says->kind == RN_EXIT && says->reason == REASON_TIMEOUT;
 	unsigned attempt = n->attempts + 1;
 	runfile_log_tail(dir, n->number, attempt, ERRAND_LOG_BYTES, &log);
 	struct str line = last_line(request ? own_line(buf_str(&log)) : buf_str(&log));
 	struct runfile file = { 0 };
 	struct str unborn = !ended ? why_unborn(dir, n, &file) : (struct str){ 0 };
-	struct deliver_end end = unborn.n         ? (struct deliver_end){ OUT_ANSWERED, 400, 0 }
-				 : late || !ended ? (struct deliver_end){ OUT_TIMEOUT, 0, 0 }
-						  : end_of(request, says->exit_code, asked_to_wait(line));
-	ret->next = deliver_next(policy_of(n), attempt, end, chance);
+	struct delivery_attempt end = unborn.n ? (struct delivery_attempt){ OUT_ANSWERED, 400, 0 }
+				      : late || !ended
+					      ? (struct delivery_attempt){ OUT_TIMEOUT, 0, 0 }
+					      : end_of(request, says->exit_code, asked_to_wait(line));
+	ret->next = delivery_retry_decide(policy_of(n), attempt, end, chance);
 	ret->said = (struct buf){ 0 };
 	if (unborn.n)
 		buf_add(&ret->said, unborn);
@@ -285,7 +288,8 @@ void delivery_judge(const struct message_row *n, const struct rn_says *says, con
 		buf_addf(&ret->said, "%.*s", STR_LINE(line));
 }
 
-struct deliver_next delivery_again(const struct message_row *n, uint32_t chance)
+struct delivery_decision delivery_again(const struct message_row *n, uint32_t chance)
 {
-	return deliver_next(policy_of(n), n->attempts + 1, (struct deliver_end){ OUT_TIMEOUT, 0, 0 }, chance);
+	return delivery_retry_decide(policy_of(n), n->attempts + 1,
+				     (struct delivery_attempt){ OUT_TIMEOUT, 0, 0 }, chance);
 }

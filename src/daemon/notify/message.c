@@ -137,18 +137,18 @@ static enum err add_one(struct message_list *list, const char *origin, const str
 			struct message_row n)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	if (list->n == STORE_TELL_MAX)
+	if (list->n == STORE_MESSAGES_MAX)
 		return E_LIMIT;
 	notify_write_target(t, &text);
 	uint64_t print = fnv1a(FNV_START, n.origin.n ? n.origin : buf_str(&text));
 	const char *from = arena_printf(list->arena, "%s/%016llx", origin, (unsigned long long)print);
 	n.target = keep(list->arena, &text);
-	n.line = line_of(t, buf_str(&text));
+	n.receiver = line_of(t, buf_str(&text));
 	n.next = clock_wall();
-	if (text.n > STORE_NOTICE_BYTES_MAX) {
+	if (text.n > STORE_MESSAGE_BYTES_MAX) {
 		n.target = STR("{\"type\":\"event\"}");
 		n.state = MESSAGE_GIVEN_UP;
-		n.said = STR("not sent: what names its receiver is too long");
+		n.result = STR("not sent: what names its receiver is too long");
 	}
 	if (t->kind == DOC_TO_EVENT) /* being put is all that it needs */
 		n.state = MESSAGE_DELIVERED;
@@ -229,7 +229,7 @@ static enum err add_run(const struct message_source *s, const struct about *abou
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 };
 	struct str detail = { 0 };
 	struct why why;
-	if (read_words(s->reader, r->run, WORDS_WHY, list->arena, &detail, &why))
+	if (read_words(s->reader, r->run, RUN_TEXT_DETAIL, list->arena, &detail, &why))
 		detail = (struct str){ 0 }; /* the rest is worth telling all the same */
 	detail.n = detail.n < MESSAGE_DETAIL_BYTES ? detail.n : MESSAGE_DETAIL_BYTES;
 	say_run(r, about->id, tell, detail, &text);
@@ -401,7 +401,8 @@ enum err message_add_test(const struct message_source *s, struct message_list *l
 	struct message_row row = { .kind = MESSAGE_TEST, .body = keep(list->arena, &body) };
 	enum err e = add_all(list, s->origin, s->config->to, s->config->targets, row);
 	for (unsigned i = first; i < list->n; i++)
-		list->item[i].line = ~list->item[i].line >> 2; /* who waits for an answer waits in no line */
+		list->item[i].receiver =
+			~list->item[i].receiver >> 2; /* who waits for an answer waits in no line */
 	return e;
 }
 
@@ -470,24 +471,24 @@ static struct str write_digest(const struct message_list *list, unsigned from, u
 	open_message(&body, MESSAGE_DIGEST, buf_str(&text));
 	buf_addf(&body, ",\"count\":%u,\"messages\":[%s]}", count, buf_str(&items).p);
 	body.failed |= text.failed || items.failed;
-	return body.n <= STORE_NOTICE_BYTES_MAX ? keep(list->arena, &body) : (struct str){ 0 };
+	return body.n <= STORE_MESSAGE_BYTES_MAX ? keep(list->arena, &body) : (struct str){ 0 };
 }
 
 enum err message_join(struct message_list *list)
 {
 	struct message_row *in = list->item, *out;
-	bool *taken = arena_alloc(list->arena, STORE_TELL_MAX * sizeof *taken);
+	bool *taken = arena_alloc(list->arena, STORE_MESSAGES_MAX * sizeof *taken);
 	unsigned n = 0;
-	out = arena_alloc(list->arena, STORE_TELL_MAX * sizeof *out);
+	out = arena_alloc(list->arena, STORE_MESSAGES_MAX * sizeof *out);
 	if (!out || !taken)
 		return E_NOMEM;
-	memset(taken, 0, STORE_TELL_MAX * sizeof *taken);
+	memset(taken, 0, STORE_MESSAGES_MAX * sizeof *taken);
 	for (unsigned i = 0; i < list->n; i++) {
 		unsigned alike = 0;
 		for (unsigned k = i; k < list->n && !taken[i]; k++)
 			alike += is_alike(&in[k], &in[i]);
 		/* One more row is needed for the whole. */
-		bool joins = alike > MESSAGES_ALONE && n + (list->n - i) < STORE_TELL_MAX;
+		bool joins = alike > MESSAGES_ALONE && n + (list->n - i) < STORE_MESSAGES_MAX;
 		if (joins) {
 			struct message_row whole = in[i];
 			whole.kind = MESSAGE_DIGEST;

@@ -15,7 +15,7 @@ struct message_source {
 	const char *origin; /* of the configuration: changes when it does */
 };
 
-/* Room for STORE_TELL_MAX; texts live in the arena. */
+/* Room for STORE_MESSAGES_MAX; texts live in the arena. */
 struct message_list {
 	struct message_row *item;
 	unsigned n;

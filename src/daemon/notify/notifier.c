@@ -166,7 +166,7 @@ static void say_gone(struct notifier *p, const struct message_row *n)
 	buf_addf(&text,
 		 "the %s answered 410 Gone: it is told nothing any more, until what names it is changed",
 		 buf_str(&name).p);
-	r.problem = (struct problem_said){
+	r.problem = (struct problem_change){
 		.act = PROBLEM_OPEN, .key = buf_str(&key), .subject = STR("notify"), .text = buf_str(&text)
 	};
 	/* No room: it is said when the next one is not sent. */
@@ -211,7 +211,7 @@ static void close_gone(struct notifier *p)
 				continue;
 			}
 			r.news = 1u << NEWS_CLOSED;
-			r.problem = (struct problem_said){ .act = PROBLEM_CLOSE, .number = row->number };
+			r.problem = (struct problem_change){ .act = PROBLEM_CLOSE, .number = row->number };
 			left |= p->options.send(p->options.ctx, &r, NULL, NULL) != OK;
 		}
 	} while (list.n && list.more);
@@ -253,7 +253,7 @@ static void leave_out(struct notifier *p, struct message_list *list)
 		    read_receiver_gone(p->reader, n->origin, &gone, &why) || !gone)
 			continue;
 		n->state = MESSAGE_GIVEN_UP;
-		n->said = STR("not sent: it has answered 410 Gone before");
+		n->result = STR("not sent: it has answered 410 Gone before");
 		say_gone(p, n);
 	}
 }
@@ -262,7 +262,7 @@ static void take_news(struct notifier *p)
 {
 	struct read_news news;
 	struct message_list list = { .arena = &p->tell.arena };
-	struct st_req r = { .op = ST_TELL, .lane = LANE_FINISH, .at = clock_wall() };
+	struct st_req r = { .op = ST_MESSAGES, .lane = LANE_FINISH, .at = clock_wall() };
 	struct why why;
 	if (p->tell.under_way && !atomic_load(&p->tell.answered))
 		return;
@@ -276,7 +276,7 @@ static void take_news(struct notifier *p)
 	}
 	if (!atomic_exchange(&p->news, false))
 		return;
-	list.item = arena_alloc(list.arena, STORE_TELL_MAX * sizeof *list.item);
+	list.item = arena_alloc(list.arena, STORE_MESSAGES_MAX * sizeof *list.item);
 	unsigned refused = atomic_load(&p->tell.refused);
 	enum err e = list.item ? read_news(p->reader, refused ? 1 : NEWS_AT_ONCE, list.arena, &news, &why)
 			       : E_NOMEM;
@@ -285,13 +285,14 @@ static void take_news(struct notifier *p)
 		return;
 	}
 	if (!e)
-		e = make_notices(p, &news, &list, &r.tell.upto, &why);
+		e = make_notices(p, &news, &list, &r.messages.news_upto, &why);
 	if (!e) {
 		leave_out(p, &list);
 		e = message_join(&list);
 	}
-	r.tell.notice = list.item;
-	r.tell.n = refused < 2 ? list.n : 0; /* what the store never takes must not keep all others waiting */
+	r.messages.message = list.item;
+	r.messages.n =
+		refused < 2 ? list.n : 0; /* what the store never takes must not keep all others waiting */
 	atomic_store(&p->tell.answered, false);
 	if (!e)
 		e = p->options.send(p->options.ctx, &r, told, p);
@@ -329,8 +330,8 @@ static void over(struct errand *e, enum message_state state, unsigned attempts, 
 		e->said.n = 0;
 		buf_addf(&e->said, "%s", said);
 	}
-	e->end = (struct st_req){ .op = ST_TRIED, .lane = LANE_FINISH, .at = now };
-	e->end.tried =
+	e->end = (struct st_req){ .op = ST_DELIVERY, .lane = LANE_FINISH, .at = now };
+	e->end.delivery =
 		(struct message_row){ .number = e->row.number,
 				      .sid = e->row.sid,
 				      .run = e->row.run,
@@ -338,20 +339,20 @@ static void over(struct errand *e, enum message_state state, unsigned attempts, 
 				      .state = (uint8_t)state,
 				      .attempts = attempts,
 				      .next = { state == MESSAGE_WAITING ? now.us + delay_us : 0 },
-				      .said = !e->said.failed ? buf_str(&e->said) : (struct str){ 0 } };
+				      .result = !e->said.failed ? buf_str(&e->said) : (struct str){ 0 } };
 	e->phase = OVER;
 	if (state == MESSAGE_WAITING)
-		hold_line(e->post, e->row.line, delay_us < HOLD_LINE_US ? delay_us : HOLD_LINE_US);
+		hold_line(e->post, e->row.receiver, delay_us < HOLD_LINE_US ? delay_us : HOLD_LINE_US);
 	if (state == MESSAGE_GONE)
 		say_gone(e->post, &e->row);
 }
 
-static void decide(struct errand *e, struct deliver_next next, const char *said)
+static void decide(struct errand *e, struct delivery_decision next, const char *said)
 {
-	static const enum message_state states[DELIVER_VERDICTS] = {
-		[DELIVER_DONE] = MESSAGE_DELIVERED,   [DELIVER_AGAIN] = MESSAGE_WAITING,
-		[DELIVER_REFUSED] = MESSAGE_GIVEN_UP, [DELIVER_EXHAUSTED] = MESSAGE_GIVEN_UP,
-		[DELIVER_GONE] = MESSAGE_GONE,
+	static const enum message_state states[DELIVERY_VERDICTS] = {
+		[DELIVERY_DONE] = MESSAGE_DELIVERED,   [DELIVERY_RETRY] = MESSAGE_WAITING,
+		[DELIVERY_REFUSED] = MESSAGE_GIVEN_UP, [DELIVERY_EXHAUSTED] = MESSAGE_GIVEN_UP,
+		[DELIVERY_GONE] = MESSAGE_GONE,
 	};
 	over(e, states[next.verdict], e->row.attempts + 1, next.delay_us, said);
 }
@@ -366,14 +367,14 @@ static struct errand *errand_of(struct notifier *p, uint64_t number)
 
 static void hear(struct notifier *p)
 {
-	struct rn_says says[16];
+	struct rn_report says[16];
 	unsigned n;
 	while ((n = runner_collect(p->runner, says, ARRAY_LEN(says))))
 		for (unsigned i = 0; i < n; i++) {
 			struct errand *e = errand_of(p, says[i].run);
 			struct delivery_end end;
 			if (!e || e->phase != RUNNING || says[i].attempt != e->row.attempts + 1 ||
-			    says[i].say == RN_BORN || says[i].say == RN_ALIVE)
+			    says[i].kind == RN_STARTED || says[i].kind == RN_ALIVE)
 				continue;
 			delivery_judge(&e->row, &says[i], p->options.dir, chance(), &end);
 			buf_free(&e->said);
@@ -449,7 +450,7 @@ static bool copy_row(struct errand *e, const struct message_row *row)
 {
 	struct str *texts[] = { &e->row.origin, &e->row.target, &e->row.body };
 	e->row = *row;
-	e->row.said = (struct str){ 0 };
+	e->row.result = (struct str){ 0 };
 	for (unsigned i = 0; i < ARRAY_LEN(texts); i++)
 		if (!(texts[i]->p = arena_dup(&e->arena, *texts[i])))
 			return false;
@@ -500,7 +501,7 @@ static unsigned under_way(const struct notifier *p, uint64_t line)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < POST_AT_ONCE; i++)
-		n += p->errand[i].phase != FREE && p->errand[i].row.line == line;
+		n += p->errand[i].phase != FREE && p->errand[i].row.receiver == line;
 	return n;
 }
 
@@ -509,9 +510,10 @@ static void busy_lines(struct notifier *p, struct buf *out, struct boot now)
 {
 	buf_addc(out, '[');
 	for (unsigned i = 0; i < POST_AT_ONCE; i++)
-		if (p->errand[i].phase != FREE && under_way(p, p->errand[i].row.line) >= POST_AT_ONCE_OF_LINE)
+		if (p->errand[i].phase != FREE &&
+		    under_way(p, p->errand[i].row.receiver) >= POST_AT_ONCE_OF_LINE)
 			buf_addf(out, "%s%llu", out->n > 1 ? "," : "",
-				 (unsigned long long)p->errand[i].row.line);
+				 (unsigned long long)p->errand[i].row.receiver);
 	for (unsigned i = 0; i < p->lines; i++)
 		if (p->line[i].until.us > now.us)
 			buf_addf(out, "%s%llu", out->n > 1 ? "," : "", (unsigned long long)p->line[i].line);
@@ -528,7 +530,7 @@ static bool must_wait(struct notifier *p, const struct message_row *n)
 		     (n->kind == NEWS_PING && e->row.kind == NEWS_PING && e->row.sid == n->sid)))
 			return true;
 	}
-	return under_way(p, n->line) >= POST_AT_ONCE_OF_LINE;
+	return under_way(p, n->receiver) >= POST_AT_ONCE_OF_LINE;
 }
 
 static struct errand *free_errand(struct notifier *p)

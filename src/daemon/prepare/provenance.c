@@ -33,8 +33,8 @@ enum err provenance_of(const struct schedule_doc *d, const struct launch *l, str
 	struct str message = turn_message(d, l->input);
 	write(d, l, message, true, &text);
 	/* What is written may be longer than what is said, by how much depends on what it is. */
-	while (text.n > STORE_WORDS_BYTES_MAX && !text.failed) {
-		message.n = message.n > STORE_WORDS_BYTES_MAX ? STORE_WORDS_BYTES_MAX : message.n / 2;
+	while (text.n > STORE_RUN_TEXT_BYTES_MAX && !text.failed) {
+		message.n = message.n > STORE_RUN_TEXT_BYTES_MAX ? STORE_RUN_TEXT_BYTES_MAX : message.n / 2;
 		text.n = 0;
 		write(d, l, message, false, &text);
 	}

@@ -234,13 +234,13 @@ static void do_ask(void *arg)
 		arena_free(&arena);
 		return;
 	}
-	struct rn_says says = { .say = RN_ANSWER,
-				.ask = errand->ask.ask,
-				.attempt = errand->ask.attempt,
-				.number = errand->ask.number,
-				.run = errand->ask.run,
-				.yes = answer.yes,
-				.reason = answer.reason };
+	struct rn_report says = { .kind = RN_ANSWER,
+				  .ask = errand->ask.ask,
+				  .attempt = errand->ask.attempt,
+				  .number = errand->ask.number,
+				  .run = errand->ask.run,
+				  .yes = answer.yes,
+				  .reason = answer.reason };
 	free(errand);
 	d->options.answered(d->options.ctx, &says, answer.words);
 	arena_free(&arena);

@@ -37,7 +37,7 @@ struct prepare_options {
 	void (*zones_read)(void *ctx);
 	/* Called there with the answer to a guard's question, and what is to be said of it in words: as
 	 * precondition_answer has it. */
-	void (*answered)(void *ctx, const struct rn_says *answer, struct str words);
+	void (*answered)(void *ctx, const struct rn_report *answer, struct str words);
 	void *ctx;
 };
 

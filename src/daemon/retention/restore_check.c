@@ -108,7 +108,7 @@ static bool wait_for_ends(struct runner *runner)
 {
 	struct pollfd p = { .fd = runner_fd(runner), .events = POLLIN };
 	int64_t end = clock_boot().us + STRAYS_WAIT_MS * INT64_C(1000);
-	struct rn_says says[64]; /* nobody is there to be told */
+	struct rn_report says[64]; /* nobody is there to be told */
 	while (runner_busy(runner) && clock_boot().us < end) {
 		poll(&p, 1, 100);
 		while (runner_collect(runner, says, ARRAY_LEN(says)) > 0)

@@ -130,7 +130,7 @@ static bool prune_records(struct retention *r, enum prune_what what, struct wall
 	uint64_t after = 0;
 	unsigned n, young;
 	struct why why;
-	q.prune = (struct prune_ask){ .what = (uint8_t)what, .end = acted_on };
+	q.prune = (struct prune_request){ .what = (uint8_t)what, .end = acted_on };
 	do {
 		if (read_old(r->reader, what, after, by, item, READ_LIST_MAX, &n, &why))
 			return true; /* the store's trouble is told by others; another time */

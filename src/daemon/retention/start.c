@@ -81,10 +81,10 @@ void restore_report(void *arg)
 {
 	struct daemon *d = arg;
 	struct st_req r = { .op = ST_PROBLEM, .lane = LANE_FINISH, .at = clock_wall() };
-	r.problem = (struct problem_said){ .act = d->restored[0] ? PROBLEM_OPEN : PROBLEM_CLOSE,
-					   .key = STR("restored"),
-					   .subject = STR("store"),
-					   .text = str_of(d->restored) };
+	r.problem = (struct problem_change){ .act = d->restored[0] ? PROBLEM_OPEN : PROBLEM_CLOSE,
+					     .key = STR("restored"),
+					     .subject = STR("store"),
+					     .text = str_of(d->restored) };
 	r.news = (uint8_t)(1u << (d->restored[0] ? NEWS_OPENED : NEWS_CLOSED));
 	if (!d->restored[0])
 		r.problem.text = (struct str){ 0 };

@@ -7,7 +7,7 @@ void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
 {
 	const struct sched_row *r = &s->row;
 	DB_BIND(st, r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
-		r->owed_since.us, r->next.us, r->high.us, r->kept.us, r->changed.us, r->paused_until.us,
+		r->owed_since.us, r->next.us, r->high.us, r->pruned_to.us, r->changed.us, r->paused_until.us,
 		r->next_set_at.us, s->put_at.us);
 	sqlite3_bind_null(st, SCHED_PARAMS - 1);
 	int rc = sqlite3_bind_blob(st, SCHED_PARAMS, r->rules, STORE_RULES, SQLITE_STATIC);
@@ -17,9 +17,10 @@ void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
 
 void run_bind(sqlite3_stmt *st, const struct run_row *r)
 {
-	DB_BIND(st, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome, r->limited,
-		r->was, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us, r->ended.us,
-		r->retry_at.us, r->end, r->fence, r->cost, r->tokens_in, r->tokens_out, r->exit_code);
+	DB_BIND(st, r->run, r->sid, r->rev, r->attempt, r->reason, r->kind, r->state, r->outcome,
+		r->uncounted, r->replaced, r->missed, r->nominal.us, r->due.us, r->claimed.us, r->started.us,
+		r->ended.us, r->retry_at.us, r->end, r->fence, r->cost, r->tokens_in, r->tokens_out,
+		r->exit_code);
 }
 
 /* Reads one column after the other. */
@@ -54,7 +55,7 @@ void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 	r->owed_since = moment(&c);
 	r->next = moment(&c);
 	r->high = moment(&c);
-	r->kept = moment(&c);
+	r->pruned_to = moment(&c);
 	r->changed = moment(&c);
 	r->paused_until = moment(&c);
 	r->next_set_at = moment(&c);
@@ -79,8 +80,8 @@ void run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 	ret->kind = (uint8_t)number(&c);
 	ret->state = (uint8_t)number(&c);
 	ret->outcome = (uint8_t)number(&c);
-	ret->limited = (uint16_t)number(&c);
-	ret->was = (uint8_t)number(&c);
+	ret->uncounted = (uint16_t)number(&c);
+	ret->replaced = (uint8_t)number(&c);
 	ret->missed = (uint32_t)number(&c);
 	ret->nominal = moment(&c);
 	ret->due = moment(&c);
@@ -110,7 +111,7 @@ void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 	ret->number = (uint64_t)number(&c);
 	ret->count = (uint32_t)number(&c);
 	ret->opened = moment(&c);
-	ret->said = moment(&c);
+	ret->last_reported = moment(&c);
 	ret->acked = moment(&c);
 	ret->closed = moment(&c);
 	ret->key = text_read(st, c.at++);
@@ -142,12 +143,12 @@ void message_row_read(sqlite3_stmt *st, int at, struct message_row *ret)
 	ret->run = (uint64_t)number(&c);
 	ret->problem = (uint64_t)number(&c);
 	ret->joined = (uint64_t)number(&c);
-	ret->line = (uint64_t)number(&c);
+	ret->receiver = (uint64_t)number(&c);
 	ret->at = moment(&c);
-	ret->tried = moment(&c);
+	ret->tried_at = moment(&c);
 	ret->next = moment(&c);
 	ret->origin = text_read(st, c.at++);
 	ret->target = text_read(st, c.at++);
 	ret->body = text_read(st, c.at++);
-	ret->said = text_read(st, c.at);
+	ret->result = text_read(st, c.at);
 }

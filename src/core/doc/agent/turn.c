@@ -54,7 +54,7 @@ enum err turn_settle(const struct turn_found *f, struct arena *a, struct schedul
 	bool turn = d->action.kind == DOC_AGENT_TURN, named = d->agent.n;
 	if (!turn && !named)
 		return OK;
-	d->turn.chosen = named ? CHOSEN_NAMED : CHOSEN_BY_DEFAULT;
+	d->turn.chosen = named ? AGENT_CHOICE_NAMED : AGENT_CHOICE_DEFAULT;
 	d->turn.print = f->text.p ? turn_print(f->name, f->text) : 0;
 	d->agent = f->name;
 	if (f->agent) {

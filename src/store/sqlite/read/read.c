@@ -176,7 +176,7 @@ enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct a
 	return e == OK && !ret->p ? not_found(why, "there is no such document") : e;
 }
 
-enum err read_words(struct reader *r, uint64_t run, enum words_kind kind, struct arena *a, struct str *ret,
+enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a, struct str *ret,
 		    struct why *why)
 {
 	return one_text(r, READ_WORDS, run, kind, a, ret, why);
@@ -571,7 +571,7 @@ enum err read_news(struct reader *r, unsigned limit, struct arena *a, struct rea
 static bool take_notice(sqlite3_stmt *s, struct arena *a, struct message_row *n)
 {
 	message_row_read(s, 0, n);
-	return keep(a, &n->origin) && keep(a, &n->target) && keep(a, &n->body) && keep(a, &n->said);
+	return keep(a, &n->origin) && keep(a, &n->target) && keep(a, &n->body) && keep(a, &n->result);
 }
 
 /* Of a statement whose first parameter is bound, and third. */

@@ -157,7 +157,7 @@ must_check enum err read_avoided(struct reader *r, uint64_t sid, struct wall sin
 must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
 
 /* What is said of a run; no text where nothing is. */
-must_check enum err read_words(struct reader *r, uint64_t run, enum words_kind kind, struct arena *a,
+must_check enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
 			       struct str *ret, struct why *why);
 
 /* What is 0 restricts nothing. The runs of all schedules stand in the order of their numbers, and `since` and

@@ -37,7 +37,7 @@ static int bind_texts(sqlite3_stmt *s, int at, const struct str *text, unsigned 
 
 static bool can_be(const struct st_req *r)
 {
-	const struct memory_said *m = &r->memory;
+	const struct memory_change *m = &r->memory;
 	return m->agent.n && m->agent.n <= STORE_PROBLEM_BYTES_MAX && m->text.n &&
 	       m->text.n <= STORE_MEMORY_BYTES_MAX && m->tags.n <= STORE_MEMORY_TAGS_MAX &&
 	       m->run <= INT64_MAX && r->at.us != INT64_MAX;
@@ -45,7 +45,7 @@ static bool can_be(const struct st_req *r)
 
 static int add(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
 {
-	const struct memory_said *m = &r->memory;
+	const struct memory_change *m = &r->memory;
 	const struct str texts[] = { m->agent, m->text, m->tags };
 	sqlite3_stmt *mine = sql->stmt[SQL_MEMORY_MINE], *more = sql->stmt[SQL_MEMORY_MORE],
 		     *put = sql->stmt[SQL_MEMORY_ADD];
@@ -86,7 +86,7 @@ static int remove_one(struct sql_set *sql, const struct st_req *r, struct st_ack
 
 static int remove_run(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
 {
-	const struct memory_said *m = &r->memory;
+	const struct memory_change *m = &r->memory;
 	sqlite3_stmt *s = sql->stmt[SQL_MEMORY_RUN_REMOVE];
 	if (!m->run || m->run > INT64_MAX || m->number > INT64_MAX)
 		return refuse(ret);

@@ -22,28 +22,28 @@ static int one_number(sqlite3_stmt *s, int64_t *ret)
 
 static bool fits(const struct message_row *n)
 {
-	return n->origin.n <= STORE_NOTICE_BYTES_MAX && n->target.n <= STORE_NOTICE_BYTES_MAX &&
-	       n->body.n <= STORE_NOTICE_BYTES_MAX && n->said.n <= STORE_NOTICE_BYTES_MAX &&
+	return n->origin.n <= STORE_MESSAGE_BYTES_MAX && n->target.n <= STORE_MESSAGE_BYTES_MAX &&
+	       n->body.n <= STORE_MESSAGE_BYTES_MAX && n->result.n <= STORE_MESSAGE_BYTES_MAX &&
 	       n->state < MESSAGE_STATES;
 }
 
-static bool can_be(const struct telling *t)
+static bool can_be(const struct message_batch *t)
 {
-	for (unsigned i = 0; i < t->n && i < STORE_TELL_MAX; i++)
-		if (!fits(&t->notice[i]) || !t->notice[i].origin.p || !t->notice[i].target.p ||
-		    !t->notice[i].body.p || (t->notice[i].joined && !i))
+	for (unsigned i = 0; i < t->n && i < STORE_MESSAGES_MAX; i++)
+		if (!fits(&t->message[i]) || !t->message[i].origin.p || !t->message[i].target.p ||
+		    !t->message[i].body.p || (t->message[i].joined && !i))
 			return false;
-	return t->n <= STORE_TELL_MAX && t->upto <= INT64_MAX && (t->upto || t->n);
+	return t->n <= STORE_MESSAGES_MAX && t->news_upto <= INT64_MAX && (t->news_upto || t->n);
 }
 
 static int put(struct sql_set *sql, const struct message_row *n, struct wall at, int64_t *whole,
 	       struct st_ack *ret)
 {
-	const struct str texts[] = { n->origin, n->target, n->body, n->said };
+	const struct str texts[] = { n->origin, n->target, n->body, n->result };
 	sqlite3_stmt *s = sql->stmt[SQL_NOTICE_ADD];
 	int rc = SQLITE_OK;
 	DB_BIND(s, n->kind, n->state, n->attempts, n->sid, n->run, n->problem, n->joined ? *whole : 0,
-		(int64_t)n->line, at.us, n->tried.us, n->next.us);
+		(int64_t)n->receiver, at.us, n->tried_at.us, n->next.us);
 	for (unsigned i = 0; i < ARRAY_LEN(texts) && rc == SQLITE_OK; i++)
 		rc = db_bind_text(s, 12 + (int)i, texts[i]);
 	if (rc == SQLITE_OK)
@@ -52,35 +52,35 @@ static int put(struct sql_set *sql, const struct message_row *n, struct wall at,
 	int64_t number = sqlite3_last_insert_rowid(sql->db);
 	if (!n->joined)
 		*whole = number;
-	if (!ret->notice)
-		ret->notice = (uint64_t)number;
+	if (!ret->message)
+		ret->message = (uint64_t)number;
 	return rc;
 }
 
 int tell_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
 {
-	const struct telling *t = &r->tell;
+	const struct message_batch *t = &r->messages;
 	sqlite3_stmt *first = sql->stmt[SQL_NEWS_FIRST], *last = sql->stmt[SQL_NOTICE_LAST];
 	int64_t n = 0, whole = 0;
 	if (!can_be(t)) {
 		ret->res = ST_REFUSED;
 		return SQLITE_OK;
 	}
-	int rc = one_number(t->upto ? first : last, &n);
-	bool mine = t->upto ? !n || (uint64_t)n > t->upto : n == r->at.us && n;
+	int rc = one_number(t->news_upto ? first : last, &n);
+	bool mine = t->news_upto ? !n || (uint64_t)n > t->news_upto : n == r->at.us && n;
 	if (rc != SQLITE_OK || mine)
 		return rc;
 	for (unsigned i = 0; i < t->n && rc == SQLITE_OK; i++)
-		rc = put(sql, &t->notice[i], r->at, &whole, ret);
-	if (rc != SQLITE_OK || !t->upto)
+		rc = put(sql, &t->message[i], r->at, &whole, ret);
+	if (rc != SQLITE_OK || !t->news_upto)
 		return rc;
-	DB_BIND(sql->stmt[SQL_NEWS_DROP], (int64_t)t->upto);
+	DB_BIND(sql->stmt[SQL_NEWS_DROP], (int64_t)t->news_upto);
 	return db_step(sql->stmt[SQL_NEWS_DROP]);
 }
 
 int tried_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
 {
-	const struct message_row *n = &r->tried;
+	const struct message_row *n = &r->delivery;
 	sqlite3_stmt *get = sql->stmt[SQL_NOTICE_GET], *s = sql->stmt[SQL_NOTICE_TRIED];
 	DB_BIND(get, (int64_t)n->number);
 	int rc = sqlite3_step(get);
@@ -99,7 +99,7 @@ int tried_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *
 	if (ret->res != ST_OK)
 		return SQLITE_OK;
 	DB_BIND(s, (int64_t)n->number, n->state, n->attempts, r->at.us, n->next.us);
-	rc = db_bind_text(s, 6, n->said);
+	rc = db_bind_text(s, 6, n->result);
 	if (rc == SQLITE_OK)
 		rc = db_step(s);
 	sqlite3_clear_bindings(s);

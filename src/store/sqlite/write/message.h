@@ -1,5 +1,5 @@
 #pragma once
-/* News and notices: see ST_TELL, ST_TRIED and st_req.news in port/store.h. */
+/* News and notices: see ST_MESSAGES, ST_DELIVERY and st_req.news in port/store.h. */
 #include "port/store.h"
 #include "store/sqlite/sql.h"
 

@@ -107,7 +107,7 @@ static enum st_res judge_move(const struct task *t, struct wall nominal)
 {
 	const struct sched_row *s = &t->sched.row;
 	enum st_res res = judge(t);
-	bool behind = s->after ? t->r->move.seen <= s->seen : nominal.us <= later(s->high, s->kept).us;
+	bool behind = s->after ? t->r->move.seen <= s->seen : nominal.us <= later(s->high, s->pruned_to).us;
 	return res == ST_OK && t->r->moves && behind ? ST_STALE : res;
 }
 
@@ -118,7 +118,7 @@ static int move(struct task *t)
 	if (!t->r->moves)
 		return SQLITE_OK;
 	s->next = m->next;
-	s->high = later(m->high, s->kept);
+	s->high = later(m->high, s->pruned_to);
 	s->left = m->left;
 	s->owed = m->owed;
 	s->owed_since = m->owed_since;
@@ -223,7 +223,7 @@ static struct sched_row put_row(const struct st_req *r, const struct sched_recor
 	row.rev = r->rev + 1;
 	if (!old->there)
 		return row;
-	row.kept = old->row.kept;
+	row.pruned_to = old->row.pruned_to;
 	if (r->keep_next) {
 		row.next = old->row.next;
 		row.high = old->row.high;
@@ -234,7 +234,7 @@ static struct sched_row put_row(const struct st_req *r, const struct sched_recor
 		row.seen = old->row.seen;
 		row.next_set_at = old->row.next_set_at;
 	}
-	row.high = later(row.high, row.kept);
+	row.high = later(row.high, row.pruned_to);
 	return row;
 }
 
@@ -323,7 +323,7 @@ static int take_over(struct task *t, const struct run_row *old)
 {
 	struct run_row run = t->r->run;
 	bool added = false;
-	run.was = (uint8_t)(old->state + 1);
+	run.replaced = (uint8_t)(old->state + 1);
 	int rc = step(t, SQL_RUNS_REMEMBER);
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_RUN_REMOVE, old->run);
@@ -341,7 +341,7 @@ static int take_over(struct task *t, const struct run_row *old)
 static bool is_pruned(const struct task *t)
 {
 	const struct sched_row *s = &t->sched.row;
-	return t->r->run.kind != KIND_MANUAL && !s->after && t->r->run.nominal.us <= s->kept.us;
+	return t->r->run.kind != KIND_MANUAL && !s->after && t->r->run.nominal.us <= s->pruned_to.us;
 }
 
 /* Nothing was inserted: because it is there already, or because of `res`, or because the occurrence is, or
@@ -366,7 +366,7 @@ static int not_added(struct task *t, enum st_res res)
 	if (run->kind == KIND_BACKFILL && idle && !is_pruned(t))
 		return take_over(t, &old);
 	if (there)
-		t->ack->was = old;
+		t->ack->existing = old;
 	return answer(t, ST_LOST);
 }
 
@@ -453,7 +453,7 @@ static int op_withdraw(struct task *t)
 	if (judge(t) != ST_OK)
 		return answer(t, judge(t));
 	int rc = withdraw_records(t);
-	s->high = s->kept;
+	s->high = s->pruned_to;
 	s->next = t->r->move.next;
 	s->changed = earlier(s->changed, t->r->at);
 	s->next_set_at = (struct wall){ 0 };
@@ -489,7 +489,7 @@ static int op_started(struct task *t)
 static bool same_end(const struct run_row *a, const struct run_row *b)
 {
 	return a->attempt == b->attempt && a->state == b->state && a->outcome == b->outcome &&
-	       a->reason == b->reason && a->limited == b->limited && a->ended.us == b->ended.us &&
+	       a->reason == b->reason && a->uncounted == b->uncounted && a->ended.us == b->ended.us &&
 	       a->retry_at.us == b->retry_at.us && a->cost == b->cost && a->tokens_in == b->tokens_in &&
 	       a->tokens_out == b->tokens_out && a->exit_code == b->exit_code;
 }
@@ -521,7 +521,7 @@ static int op_finish(struct task *t)
 	if (rc == SQLITE_OK)
 		rc = RUN(t, SQL_RUN_FINISH, run->run, end->attempt, end->state, end->outcome, end->reason,
 			 end->ended.us, end->retry_at.us, end->cost, end->tokens_in, end->tokens_out,
-			 end->limited, number, end->exit_code);
+			 end->uncounted, number, end->exit_code);
 	if (rc == SQLITE_OK && t->r->avoided)
 		rc = count_avoided(t);
 	if (rc == SQLITE_OK)
@@ -606,12 +606,12 @@ static int op_name(struct task *t)
 
 static int op_words(struct task *t)
 {
-	const struct words_row *w = &t->r->words;
+	const struct run_text_row *w = &t->r->run_text;
 	sqlite3_stmt *put = t->sql->stmt[SQL_WORDS_PUT];
 	bool there;
 	BIND(t, SQL_RUN_GET, w->run);
 	int rc = read_run(t, SQL_RUN_GET, &there, &t->run);
-	if (rc != SQLITE_OK || !there || w->kind >= WORDS_KINDS || w->text.n > STORE_WORDS_BYTES_MAX)
+	if (rc != SQLITE_OK || !there || w->kind >= RUN_TEXT_KINDS || w->text.n > STORE_RUN_TEXT_BYTES_MAX)
 		return rc != SQLITE_OK ? rc : answer(t, ST_REFUSED);
 	if (!w->text.n)
 		return RUN(t, SQL_WORDS_REMOVE, w->run, w->kind);
@@ -667,7 +667,7 @@ static int op_agent(struct task *t)
 
 static int prune_runs(struct task *t)
 {
-	const struct prune_ask *p = &t->r->prune;
+	const struct prune_request *p = &t->r->prune;
 	int64_t most = p->end < INT64_MAX ? (int64_t)p->end : INT64_MAX;
 	int rc = step(t, SQL_RUNS_REMEMBER);
 	if (rc == SQLITE_OK)
@@ -736,9 +736,9 @@ static const struct {
 	[ST_STARTED] = { op_started, ABOUT_RUN },     [ST_FINISH] = { op_finish, ABOUT_RUN },
 	[ST_HOLD] = { op_hold, ABOUT_NONE },          [ST_PROBLEM] = { op_problem, ABOUT_NONE },
 	[ST_NAME] = { op_name, ABOUT_NONE },          [ST_SOURCE] = { op_source, ABOUT_SCHED },
-	[ST_STATE] = { op_state, ABOUT_NONE },        [ST_WORDS] = { op_words, ABOUT_NONE },
+	[ST_STATE] = { op_state, ABOUT_NONE },        [ST_RUN_TEXT] = { op_words, ABOUT_NONE },
 	[ST_AGENT] = { op_agent, ABOUT_NONE },        [ST_MEMORY] = { op_memory, ABOUT_NONE },
-	[ST_TELL] = { op_tell, ABOUT_NONE },          [ST_TRIED] = { op_tried, ABOUT_NONE },
+	[ST_MESSAGES] = { op_tell, ABOUT_NONE },      [ST_DELIVERY] = { op_tried, ABOUT_NONE },
 	[ST_PRUNE] = { op_prune, ABOUT_SCHED },
 };
 static_assert(ARRAY_LEN(ops) == ST_OPS, "every operation is here");

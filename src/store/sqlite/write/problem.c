@@ -26,7 +26,7 @@ static int read_problem(sqlite3_stmt *s, struct problem *ret)
 }
 
 /* The one that is meant. */
-static int find(struct sql_set *sql, const struct problem_said *p, struct problem *ret)
+static int find(struct sql_set *sql, const struct problem_change *p, struct problem *ret)
 {
 	sqlite3_stmt *s = sql->stmt[p->number ? SQL_PROBLEM_GET : SQL_PROBLEM_OF];
 	int rc = SQLITE_OK;
@@ -118,7 +118,7 @@ static bool fits(struct str s)
 
 static bool can_be(const struct st_req *r)
 {
-	const struct problem_said *p = &r->problem;
+	const struct problem_change *p = &r->problem;
 	bool named = p->key.n > 0 || (p->act != PROBLEM_OPEN && p->number);
 	return p->act < PROBLEM_ACTS && named && r->at.us != INT64_MAX && fits(p->key) && fits(p->subject) &&
 	       fits(p->text) && fits(p->by) && fits(p->note);
@@ -133,7 +133,7 @@ int problem_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack
 		[PROBLEM_CLOSE] = act_close,
 	};
 	static_assert(ARRAY_LEN(acts) == PROBLEM_ACTS, "every act is here");
-	struct problem_said said = r->problem;
+	struct problem_change said = r->problem;
 	struct problem p;
 	if (!can_be(r)) {
 		ret->res = ST_REFUSED;

@@ -1,8 +1,8 @@
-#include "core/schedule/delivery.h"
+#include "core/schedule/delivery_retry.h"
 #include "base/limits.h"
 #include "base/time.h"
 
-const struct deliver_policy deliver_usual = { .attempts = 32, .first = 5, .most = 3600 };
+const struct delivery_retry_policy delivery_retry_usual = { .attempts = 32, .first = 5, .most = 3600 };
 
 /* What no wait mends: our own rules, and a receiver that sends us in circles. */
 static const bool final[OUT_FAULTS] = {
@@ -10,18 +10,18 @@ static const bool final[OUT_FAULTS] = {
 	[OUT_REDIRECTS] = true,
 };
 
-static enum deliver_verdict judge(struct deliver_end end)
+static enum delivery_verdict judge(struct delivery_attempt end)
 {
-	static const enum deliver_verdict of[] = {
-		[OUT_DONE] = DELIVER_DONE,
-		[OUT_NO] = DELIVER_REFUSED,
-		[OUT_GONE] = DELIVER_GONE,
-		[OUT_LATER] = DELIVER_AGAIN,
+	static const enum delivery_verdict of[] = {
+		[OUT_DONE] = DELIVERY_DONE,
+		[OUT_NO] = DELIVERY_REFUSED,
+		[OUT_GONE] = DELIVERY_GONE,
+		[OUT_LATER] = DELIVERY_RETRY,
 	};
 	assert(end.fault < OUT_FAULTS);
 	if (end.fault == OUT_ANSWERED)
 		return of[out_meaning(end.status)];
-	return final[end.fault] ? DELIVER_REFUSED : DELIVER_AGAIN;
+	return final[end.fault] ? DELIVERY_REFUSED : DELIVERY_RETRY;
 }
 
 /* d, and of `share` the part that chance says. */
@@ -30,17 +30,17 @@ static int64_t spread(int64_t d, int64_t share, uint32_t chance)
 	return d + (share >> 32) * chance + ((share & UINT32_MAX) * chance >> 32);
 }
 
-struct deliver_next deliver_next(const struct deliver_policy *policy, unsigned n, struct deliver_end end,
-				 uint32_t chance)
+struct delivery_decision delivery_retry_decide(const struct delivery_retry_policy *policy, unsigned n,
+					       struct delivery_attempt end, uint32_t chance)
 {
-	struct deliver_next next = { judge(end), 0 };
+	struct delivery_decision next = { judge(end), 0 };
 	assert(n >= 1);
-	if (next.verdict != DELIVER_AGAIN)
+	if (next.verdict != DELIVERY_RETRY)
 		return next;
 	if (n >= policy->attempts)
-		return (struct deliver_next){ DELIVER_EXHAUSTED, 0 };
+		return (struct delivery_decision){ DELIVERY_EXHAUSTED, 0 };
 	int64_t backoff = retry_delay(BACKOFF_EXPONENTIAL, policy->first, policy->most, n) * USEC;
-	int64_t asked = end.retry_after < DELIVER_SECONDS_MAX ? end.retry_after : DELIVER_SECONDS_MAX;
+	int64_t asked = end.retry_after < DELIVERY_SECONDS_MAX ? end.retry_after : DELIVERY_SECONDS_MAX;
 	asked *= USEC;
 	next.delay_us = spread(backoff / 2, backoff / 2, chance);
 	if (next.delay_us < asked)

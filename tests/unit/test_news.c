@@ -26,25 +26,25 @@ TEST(what_of_an_end_is_told)
 		{ __LINE__, BIT(PING), OUTCOME_FAILED, REASON_EXIT, 0, 1, BIT(PING) },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct policy p = { .tells = (uint8_t)rows[i].tells };
+		const struct policy p = { .news = (uint8_t)rows[i].tells };
 		const struct run_row r = { .outcome = (uint8_t)rows[i].outcome,
 					   .reason = (uint16_t)rows[i].reason };
-		CHECK_INT_AT(rows[i].line, tell_end(&p, &r, rows[i].before, rows[i].after), rows[i].want);
+		CHECK_INT_AT(rows[i].line, news_of_end(&p, &r, rows[i].before, rows[i].after), rows[i].want);
 	}
 }
 
 TEST(what_did_not_run_is_told_if_it_was_missed)
 {
-	const struct policy all = { .tells = ALL }, none = { .tells = ALL & ~BIT(MISSED) };
-	CHECK_INT(tell_idle(&all, RUN_MISSED), BIT(MISSED));
-	CHECK_INT(tell_idle(&none, RUN_MISSED), 0);
-	CHECK_INT(tell_idle(&all, RUN_SKIPPED), 0);
-	CHECK_INT(tell_idle(&all, RUN_CLAIMED), 0);
+	const struct policy all = { .news = ALL }, none = { .news = ALL & ~BIT(MISSED) };
+	CHECK_INT(news_of_refusal(&all, RUN_MISSED), BIT(MISSED));
+	CHECK_INT(news_of_refusal(&none, RUN_MISSED), 0);
+	CHECK_INT(news_of_refusal(&all, RUN_SKIPPED), 0);
+	CHECK_INT(news_of_refusal(&all, RUN_CLAIMED), 0);
 }
 
 TEST(starts_are_told_to_who_is_pinged)
 {
-	const struct policy pinged = { .tells = BIT(PING) }, other = { .tells = ALL & ~BIT(PING) };
-	CHECK_INT(tell_started(&pinged), BIT(STARTED));
-	CHECK_INT(tell_started(&other), 0);
+	const struct policy pinged = { .news = BIT(PING) }, other = { .news = ALL & ~BIT(PING) };
+	CHECK_INT(news_of_start(&pinged), BIT(STARTED));
+	CHECK_INT(news_of_start(&other), 0);
 }
