@@ -1,9 +1,9 @@
-/* Opening a database of version 1: every row is found again under the new names, numbers go on where they were,
- * and a migration that fails changes nothing. */
+/* Opening a database of version 1: every row is found again under the new names, numbers go on where they
+ * were, and a migration that fails changes nothing. */
+#include "fixture.h"
 #include "requests.h"
-#include "rig.h"
-#include "store/sqlite/copy.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/backup.h"
+#include "store/sqlite/read/reader.h"
 #include "store/sqlite/schema.h"
 #include "test.h"
 
@@ -138,7 +138,8 @@ TEST(every_row_of_version_1_is_found_again)
 	CHECK_SAME(&after, &before);
 	CHECK_INT(number_of(d.path, "PRAGMA user_version"), schema_version);
 	CHECK_INT(number_of(d.path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%notice%'"), 0);
-	CHECK_INT(number_of(d.path, "SELECT count(*) FROM pragma_table_info('schedule') WHERE name = 'checked'"),
+	CHECK_INT(number_of(d.path,
+			    "SELECT count(*) FROM pragma_table_info('schedule') WHERE name = 'checked'"),
 		  0);
 	CHECK(database_is_sound(d.path));
 	buf_free(&before);

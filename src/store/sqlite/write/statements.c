@@ -1,4 +1,4 @@
-#include "store/sqlite/sql.h"
+#include "store/sqlite/write/statements.h"
 #include "store/sqlite/rows.h"
 
 /* The numbers of kinds and states are written out below, as they are in the schema. */

@@ -1,4 +1,4 @@
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/read/statements.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/rows.h"
 

@@ -1,4 +1,4 @@
-#include "rig.h"
+#include "fixture.h"
 #include "test.h"
 
 #include <dirent.h>

@@ -3,8 +3,8 @@
  * each, so that two stores (or one store at two times) can be compared. The SQLite rows are read by SQL of
  * our own, not by the code under test. */
 #include "base/buf.h"
-#include "rows_store.h"
-#include "store/sqlite/sqlite.h"
+#include "model_store.h"
+#include "store/sqlite/store.h"
 
 #include <sqlite3.h>
 
