@@ -5,7 +5,7 @@
 #include "cli/table.h"
 #include "daemon/daemon.h"
 #include "runfile/walk.h"
-#include "store/sqlite/copy.h"
+#include "store/sqlite/backup.h"
 #include "sys/clock.h"
 
 #include <limits.h>

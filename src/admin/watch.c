@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "cli/remote.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 #include "sys/clock.h"
 
 #include <dirent.h>

@@ -6,7 +6,7 @@
 #include "daemon/daemon.h"
 #include "http/server.h"
 #include "op/op.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 struct api_options {
 	struct daemon *daemon;

@@ -5,7 +5,7 @@
 #include "daemon/pump.h"
 #include "http/server.h"
 #include "runfile/outbox.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 struct events;
 must_check enum err events_new(struct reader *reader, struct events **ret);

@@ -1,7 +1,7 @@
 #pragma once
 /* Schedules and runs as JSON, one way for all surfaces. */
 #include "base/json.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 struct wall tell_now(void);
 void tell_time(struct buf *out, struct wall t);                 /* RFC 3339, or null */

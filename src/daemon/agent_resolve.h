@@ -2,7 +2,7 @@
 /* Who takes a schedule's turns: looked up among the agents in the store. For whoever may wait for a disk. */
 #include "core/doc/agent/turn.h"
 #include "daemon/intern.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 /* Settles `d` with the agent it names, the configuration's default, or the only one there is: see
  * turn_settle. That there is none is no error, and stands in d->turn. */

@@ -2,8 +2,8 @@
 
 #include "daemon/agent_resolve.h"
 #include "exec/rundir.h"
-#include "store/sqlite/copy.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/backup.h"
+#include "store/sqlite/store.h"
 
 #include <limits.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "daemon/internal.h"
 
 #include "core/when/dur.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 
 #include <errno.h>
 #include <string.h>

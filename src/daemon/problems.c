@@ -2,7 +2,7 @@
 
 #include "base/map.h"
 #include "daemon/notify/message.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 #include "sys/clock.h"
 
 #include <stdio.h>

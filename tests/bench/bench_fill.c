@@ -7,7 +7,7 @@
  * Their ids are s0, s1, …, their action `event`; none is due before LEAD seconds (0) from now. */
 #include "base/json.h"
 #include "daemon/intern.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 #include "sys/clock.h"
 
 #include <poll.h>

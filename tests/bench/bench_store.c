@@ -3,7 +3,7 @@
  *
  *   bench_store [DIR]    one JSON line per figure; DIR (default $TMPDIR or /tmp) takes a file of about 1 GB
  */
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 
 #include <poll.h>
 #include <sqlite3.h>

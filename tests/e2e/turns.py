@@ -409,7 +409,7 @@ def killed():
     check("there are several agents" in rota("show", "whoever").stdout, "several are no default")
     stop(signal.SIGKILL)
     with sqlite3.connect(place("share/rota/rota.db")) as db: # another version wrote it, say
-        db.execute("UPDATE agent SET body = '{\"name\":\"idle\"}' WHERE name = 'idle'")
+        db.execute("UPDATE agent SET text = '{\"name\":\"idle\"}' WHERE name = 'idle'")
     write("go", "")
     start(ROTA_DEFAULT_AGENT="loud")
     got = until("it is over", lambda: (lambda x: x.get("state") == "finished" and x)(answer("show", number)))

@@ -7,7 +7,7 @@
  * day (it can be stepped); boot counts from the last start of the machine, suspension included. */
 #include "agenda.h"
 #include "core/engine/engine.h"
-#include "rows.h"
+#include "model.h"
 #include "table.h"
 
 #define SECONDS(n) ((int64_t)(n)*USEC)

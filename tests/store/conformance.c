@@ -1,7 +1,7 @@
 /* What port/store.h promises, on every store there is. Each request is asked twice, word for word: the second
  * answer must be the first's, and nothing may have changed. */
+#include "fixture.h"
 #include "requests.h"
-#include "rig.h"
 #include "test.h"
 
 /* A test that runs on each store, and after which a store that was closed and opened must be the same. */

@@ -1,8 +1,8 @@
 /* A file that is damaged while the store has it open: whoever meets the damage, nothing is answered from then
  * on, and the store says that this is final. */
+#include "fixture.h"
 #include "requests.h"
-#include "rig.h"
-#include "store/trouble.h"
+#include "store/failures.h"
 #include "test.h"
 
 #include <fcntl.h>

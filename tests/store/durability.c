@@ -1,10 +1,10 @@
 /* What was answered is on the disk: with the power cut at every sync, with every write, sync and read failing
  * once, with the disk full. A model in memory says after each fault what the rows must be, exactly: all that
  * was answered, and of what was under way some first part. */
-#include "faultfs.h"
+#include "fault_vfs.h"
+#include "fixture.h"
+#include "request_stream.h"
 #include "requests.h"
-#include "rig.h"
-#include "stream.h"
 #include "test.h"
 
 #include <poll.h>

@@ -1,10 +1,10 @@
 /* What only the SQLite store does: opening and refusing files, lanes, limits, outages, its log. */
-#include "store/sqlite/sqlite.h"
+#include "fixture.h"
 #include "requests.h"
-#include "rig.h"
-#include "store/queue.h"
+#include "store/request_queue.h"
 #include "store/sqlite/schema.h"
-#include "store/sqlite/sql.h"
+#include "store/sqlite/store.h"
+#include "store/sqlite/write/statements.h"
 #include "test.h"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* The desk on a bad day: too much to do, too few descriptors, told to stop. A real store behind it. */
 #include "daemon/prepare/worker.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 #include "sys/clock.h"
 #include "test.h"
 

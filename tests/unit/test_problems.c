@@ -1,7 +1,7 @@
 /* What becomes a problem, under which key, and when it is over. A real desk and a real store; what is sent is
  * looked at instead of carried out. */
 #include "daemon/problems.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 #include "test.h"
 
 #include <pthread.h>

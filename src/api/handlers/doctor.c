@@ -11,7 +11,7 @@
 #include "core/doc/agent/agent.h"
 #include "exec/rundir.h"
 #include "exec/secret.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "cli/remote.h"
 #include "cli/table.h"
 #include "daemon/daemon.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 #include <stdlib.h>
 

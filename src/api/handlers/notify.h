@@ -1,7 +1,7 @@
 #pragma once
 /* Who is told by the configuration, whether it works, and what came of what was told. */
 #include "op/op.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 struct schedule_doc;
 

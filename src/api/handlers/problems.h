@@ -1,7 +1,7 @@
 #pragma once
 /* Problems: what needs a person. Listed, looked at, acknowledged. */
 #include "op/op.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 must_check enum err handle_problems(struct op_call *call, struct api *api);
 must_check enum err handle_problem(struct op_call *call, struct api *api);

@@ -1,7 +1,7 @@
 #pragma once
 /* Runs: runs, run, logs. */
 #include "op/op.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 must_check enum err op_run_now(struct op_call *call);
 must_check enum err op_logs(struct op_call *call);

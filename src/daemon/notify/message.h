@@ -3,7 +3,7 @@
  * `text` is for people, so that it can be sent to a chat as it is. */
 #include "core/doc/notify.h"
 #include "core/schedule/rules.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 /* Kinds of notices beyond enum news_kind: what nothing happened for, and many of them in one. */
 enum { MESSAGE_TEST = NEWS_KINDS, MESSAGE_DIGEST };

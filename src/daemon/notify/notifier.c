@@ -7,7 +7,7 @@
 #include "exec/rundir.h"
 #include "exec/runner.h"
 #include "runfile/walk.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 #include "sys/clock.h"
 #include "sys/thread.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /* What a run's condition, templates and program are told: gathered from the store. For the desk's thread. */
 #include "core/doc/scope.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 struct notes_pace;
 struct zoneinfo;

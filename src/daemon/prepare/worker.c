@@ -6,8 +6,8 @@
 #include "daemon/prepare/preconditions.h"
 #include "daemon/prepare/provenance.h"
 #include "daemon/prepare/relevant_notes.h"
-#include "store/sqlite/read/read.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/read/reader.h"
+#include "store/sqlite/store.h"
 #include "sys/clock.h"
 
 #include <errno.h>

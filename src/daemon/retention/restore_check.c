@@ -3,7 +3,7 @@
 #include "core/model.h"
 #include "runfile/read.h"
 #include "runfile/walk.h"
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 #include "sys/clock.h"
 
 #include <poll.h>

@@ -2,8 +2,8 @@
 /* After a database was brought back: its open runs, and those it has never heard of, as their files tell.
  * Before the engine is loaded, with a store and a runner that nobody else uses yet. */
 #include "exec/runner.h"
-#include "store/sqlite/copy.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/backup.h"
+#include "store/sqlite/store.h"
 
 struct restore_check_ask {
 	const char *database, *runs;

@@ -2,7 +2,7 @@
 
 #include "runfile/read.h"
 #include "runfile/walk.h"
-#include "store/sqlite/old.h"
+#include "store/sqlite/read/prune_scan.h"
 #include "sys/clock.h"
 
 #include <pthread.h>

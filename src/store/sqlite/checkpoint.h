@@ -2,7 +2,7 @@
 /* Moves the write-ahead log into the database, on a thread and a connection of its own, so that no commit
  * waits for it. Its passes are passive: they never wait for the writer either, and hence never quite empty
  * the log of a busy one. Emptying it is the writer's business, which asks here for the right moment. */
-#include "store/trouble.h"
+#include "store/failures.h"
 
 #include <sqlite3.h>
 

@@ -1,5 +1,5 @@
 #include "store/sqlite/db.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 
 #include <errno.h>
 #include <stdio.h>

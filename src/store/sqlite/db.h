@@ -1,7 +1,7 @@
 #pragma once
 /* A connection: how it is opened, what its errors mean, and statements whose parameters are whole numbers. */
 #include "base/err.h"
-#include "store/trouble.h"
+#include "store/failures.h"
 
 #include <sqlite3.h>
 

@@ -13,7 +13,7 @@ struct sched_record {
 
 #define SCHED_COLUMNS                                                                                        \
 	"sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, kept, changed, "        \
-	"paused_until, checked, put_at, dropped, rules"
+	"paused_until, next_set_at, put_at, dropped, rules"
 #define RUN_COLUMNS                                                                                          \
 	"run, sid, rev, attempt, reason, kind, state, outcome, limited, was, missed, nominal, due, "         \
 	"claimed, "                                                                                          \

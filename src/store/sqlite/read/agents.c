@@ -1,7 +1,7 @@
 /* Agents, one by its name and all of them. */
 #include "store/sqlite/db.h"
-#include "store/sqlite/read/read.h"
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/read/reader.h"
+#include "store/sqlite/read/statements.h"
 #include "store/sqlite/rows.h"
 
 static bool keep(struct arena *a, struct str *s)

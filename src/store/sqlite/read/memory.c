@@ -2,8 +2,8 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "store/sqlite/db.h"
-#include "store/sqlite/read/read.h"
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/read/reader.h"
+#include "store/sqlite/read/statements.h"
 #include "store/sqlite/rows.h"
 
 /* --- what is looked for --- */

@@ -1,7 +1,7 @@
 /* Lists of runs, and counts of them: the way to go is chosen so that what is looked at is what is told. */
 #include "store/sqlite/db.h"
-#include "store/sqlite/read/read.h"
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/read/reader.h"
+#include "store/sqlite/read/statements.h"
 #include "store/sqlite/rows.h"
 
 enum {

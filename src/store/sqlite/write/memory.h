@@ -1,6 +1,6 @@
 #pragma once
 /* ST_MEMORY in SQLite. */
-#include "store/sqlite/sql.h"
+#include "store/sqlite/write/statements.h"
 
 #include "port/store.h"
 

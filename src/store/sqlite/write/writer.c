@@ -1,6 +1,6 @@
 #include "store/sqlite/write/writer.h"
 #include "store/sqlite/db.h"
-#include "store/sqlite/write/ops.h"
+#include "store/sqlite/write/operations.h"
 #include "sys/thread.h"
 
 #include <errno.h>

@@ -3,10 +3,10 @@
  * they are on the disk. An outage holds the same requests up until they can be carried out; damage ends the
  * thread, and they stay unanswered; a request that fails for a reason of its own is refused alone, the others
  * of its group are not. */
-#include "store/queue.h"
+#include "store/request_queue.h"
 #include "store/sqlite/checkpoint.h"
-#include "store/sqlite/sql.h"
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
+#include "store/sqlite/write/statements.h"
 
 struct writer {
 	sqlite3 *db;

@@ -1,8 +1,8 @@
 /* Readers while the writer is under load. For the thread sanitizer, above all. */
+#include "fixture.h"
 #include "requests.h"
-#include "rig.h"
-#include "store/sqlite/read/read.h"
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/read/reader.h"
+#include "store/sqlite/read/statements.h"
 #include "test.h"
 
 #include <pthread.h>

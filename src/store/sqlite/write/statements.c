@@ -1,4 +1,4 @@
-#include "store/sqlite/sql.h"
+#include "store/sqlite/write/statements.h"
 #include "store/sqlite/rows.h"
 
 /* The numbers of kinds and states are written out below, as they are in the schema. */
@@ -25,7 +25,7 @@ static const char *const text[] = {
 		"INSERT OR REPLACE INTO schedule (" SCHED_COLUMNS ")"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
 	[SQL_SCHED_SET] = "UPDATE schedule SET next = ?2, high = ?3, left = ?4, failures = ?5, owed = ?6,"
-			  " owed_since = ?7, changed = ?8, seen = ?9, checked = ?10 WHERE sid = ?1",
+			  " owed_since = ?7, changed = ?8, seen = ?9, next_set_at = ?10 WHERE sid = ?1",
 	[SQL_SCHED_DROP] = "UPDATE schedule SET dropped = ?2 WHERE sid = ?1",
 	/* What is NULL stays as it was. */
 	[SQL_DOCUMENT_PUT] = "INSERT INTO document (sid, id, body, source, line, note)"
@@ -99,9 +99,9 @@ static const char *const text[] = {
 	[SQL_AVOIDED] = "INSERT INTO avoided (sid, since, n) VALUES (?1, ?2, 1)"
 			" ON CONFLICT (sid, since) DO UPDATE SET n = n + 1",
 	[SQL_STATE_GET] = "SELECT rev, at FROM state WHERE key = ?1",
-	[SQL_STATE_PUT] = "INSERT OR REPLACE INTO state (key, rev, at, body) VALUES (?1, ?2, ?3, ?4)",
-	[SQL_AGENT_GET] = "SELECT rev, at, body IS NOT NULL FROM agent WHERE name = ?1",
-	[SQL_AGENT_PUT] = "INSERT OR REPLACE INTO agent (rev, at, line, name, body, source)"
+	[SQL_STATE_PUT] = "INSERT OR REPLACE INTO state (key, rev, at, text) VALUES (?1, ?2, ?3, ?4)",
+	[SQL_AGENT_GET] = "SELECT rev, at, text IS NOT NULL FROM agent WHERE name = ?1",
+	[SQL_AGENT_PUT] = "INSERT OR REPLACE INTO agent (rev, at, line, name, text, source)"
 			  " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[SQL_AGENT_MOVE] = "UPDATE agent SET line = ?1, source = ?3 WHERE name = ?2",
 
@@ -110,12 +110,13 @@ static const char *const text[] = {
 	[SQL_NEWS_FIRST] = "SELECT min(number) FROM news",
 	[SQL_NEWS_DROP] = "DELETE FROM news WHERE number <= ?1",
 	[SQL_NOTICE_ADD] =
-		"INSERT INTO notice (kind, state, attempts, sid, run, problem, joined, line, at, tried, next,"
+		"INSERT INTO message (kind, state, attempts, sid, run, problem, joined, line, at, tried, "
+		"next,"
 		" origin, target, body, said) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
 		" ?14, ?15)",
-	[SQL_NOTICE_LAST] = "SELECT at FROM notice WHERE number = (SELECT max(number) FROM notice)",
-	[SQL_NOTICE_GET] = "SELECT state, attempts, tried FROM notice WHERE number = ?1",
-	[SQL_NOTICE_TRIED] = "UPDATE notice SET state = ?2, attempts = ?3, tried = ?4, next = ?5, said = ?6"
+	[SQL_NOTICE_LAST] = "SELECT at FROM message WHERE number = (SELECT max(number) FROM message)",
+	[SQL_NOTICE_GET] = "SELECT state, attempts, tried FROM message WHERE number = ?1",
+	[SQL_NOTICE_TRIED] = "UPDATE message SET state = ?2, attempts = ?3, tried = ?4, next = ?5, said = ?6"
 			     " WHERE number = ?1",
 
 	[SQL_SID_LAST] = "SELECT value FROM meta WHERE key = 'last_sid'",
@@ -129,10 +130,11 @@ static const char *const text[] = {
 	[SQL_PRUNE_WORDS] = "DELETE FROM words AS w WHERE w.run >= ?1 AND w.run <= ?2"
 			    " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = w.run)",
 	[SQL_PRUNE_AVOIDED] = "DELETE FROM avoided WHERE sid = 0 AND since <> -1 AND since < ?1",
-	[SQL_PRUNE_NOTICES] = "DELETE FROM notice AS n INDEXED BY notice_run WHERE n.run > 0 AND n.run >= ?1 "
-			      "AND n.run <= ?2"
-			      " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = n.run)",
-	[SQL_PRUNE_LOOSE] = "DELETE FROM notice INDEXED BY notice_loose WHERE run = 0 AND state > 0"
+	[SQL_PRUNE_NOTICES] =
+		"DELETE FROM message AS n INDEXED BY message_run WHERE n.run > 0 AND n.run >= ?1 "
+		"AND n.run <= ?2"
+		" AND NOT EXISTS (SELECT 1 FROM run r WHERE r.run = n.run)",
+	[SQL_PRUNE_LOOSE] = "DELETE FROM message INDEXED BY message_without_run WHERE run = 0 AND state > 0"
 			    " AND at <= ?1 AND tried <= ?1",
 	[SQL_PRUNE_RANGES_KEPT] = "UPDATE schedule SET kept = max(kept, ifnull((SELECT max(last) FROM range"
 				  " WHERE sid = ?1 AND last <= ?2), kept)) WHERE sid = ?1",

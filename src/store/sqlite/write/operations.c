@@ -1,4 +1,4 @@
-#include "store/sqlite/write/ops.h"
+#include "store/sqlite/write/operations.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/write/agent.h"

@@ -1,7 +1,7 @@
 /* kill -9 in the midst of work, again and again: what was answered before is there after, and the database is
  * sound. A child submits and says what was answered; nobody asks it to end. */
+#include "fixture.h"
 #include "requests.h"
-#include "rig.h"
 #include "test.h"
 
 #include <signal.h>

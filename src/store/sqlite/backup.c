@@ -1,7 +1,7 @@
-#include "store/sqlite/copy.h"
+#include "store/sqlite/backup.h"
 #include "port/runfile.h"
 #include "store/sqlite/db.h"
-#include "store/sqlite/migrate.h"
+#include "store/sqlite/migration.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* What is old, for whoever prunes: walked in the order in which it was recorded, a piece at a time, on the
  * reader's connection. Whether it may go is the store's to judge (ST_PRUNE); this only finds what is worth
  * asking for. */
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 
 struct old_item {
 	uint64_t at;  /* its place in the walk; of runs and problems their number */

@@ -1,4 +1,4 @@
-#include "faultfs.h"
+#include "fault_vfs.h"
 
 #include <limits.h>
 #include <pthread.h>

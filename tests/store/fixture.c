@@ -1,4 +1,4 @@
-#include "rig.h"
+#include "fixture.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -298,7 +298,7 @@ void dump_rows(const struct rows *r, struct buf *out)
 	sort_lines(&lines, out);
 }
 
-static void dump_column(sqlite3_stmt *s, int i, struct buf *out)
+void dump_column(sqlite3_stmt *s, int i, struct buf *out)
 {
 	if (sqlite3_column_type(s, i) == SQLITE_BLOB)
 		add_hex(out, sqlite3_column_blob(s, i), (size_t)sqlite3_column_bytes(s, i));
@@ -329,7 +329,7 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "sched",
 		  "SELECT s.sid, after, seen, rev, flags, left, failures, owed, owed_since, next, high, "
 		  "kept, changed,"
-		  " paused_until, checked, rules, put_at, s.dropped IS NOT NULL, id, body, source, line"
+		  " paused_until, next_set_at, rules, put_at, s.dropped IS NOT NULL, id, body, source, line"
 		  " FROM schedule s LEFT JOIN document d ON d.sid = s.sid" },
 		{ "run", "SELECT run, sid, rev, attempt, reason, kind, state, outcome, was, missed, nominal, "
 			 "due, claimed,"
@@ -344,12 +344,12 @@ void dump_sqlite(const char *path, struct buf *out)
 		{ "words", "SELECT run, kind, text FROM words" },
 		{ "memory", "SELECT number, run, at, agent, text, tags FROM memory" },
 		{ "avoided", "SELECT sid, since, n FROM avoided" },
-		{ "state", "SELECT rev, at, key, body FROM state" },
-		{ "agent", "SELECT rev, at, line, name, body, source FROM agent" },
+		{ "state", "SELECT rev, at, key, text FROM state" },
+		{ "agent", "SELECT rev, at, line, name, text, source FROM agent" },
 		{ "news", "SELECT number, what, attempt, sid, run, problem, first, last FROM news" },
 		{ "notice",
 		  "SELECT number, kind, state, attempts, sid, run, problem, joined, line, at, tried,"
-		  " next, origin, target, body, said FROM notice" },
+		  " next, origin, target, body, said FROM message" },
 	};
 	struct buf lines = { 0 };
 	sqlite3 *db = open_to_read(path);

@@ -1,4 +1,4 @@
-#include "stream.h"
+#include "request_stream.h"
 #include "requests.h"
 #include "test.h"
 

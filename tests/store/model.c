@@ -1,4 +1,4 @@
-#include "rows.h"
+#include "model.h"
 
 #include "table.h"
 

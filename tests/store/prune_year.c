@@ -3,9 +3,9 @@
  * is killed. The file must not grow with the year, and no occurrence may be claimed twice, whether or not its
  * record is left. */
 #include "core/engine/engine.h"
+#include "fixture.h"
 #include "requests.h"
-#include "rig.h"
-#include "store/sqlite/old.h"
+#include "store/sqlite/read/prune_scan.h"
 #include "table.h"
 #include "test.h"
 

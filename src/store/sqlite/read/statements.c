@@ -1,4 +1,4 @@
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/read/statements.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/rows.h"
 
@@ -11,7 +11,7 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 /* A schedule with its document, and its open range if it has one. */
 #define SCHED_WHOLE(document_index)                                                                          \
 	"SELECT s.sid, s.after, s.seen, s.rev, s.flags, s.left, s.failures, s.owed, s.owed_since, s.next,"   \
-	" s.high, s.kept, s.changed, s.paused_until, s.checked, s.put_at, s.dropped, s.rules,"               \
+	" s.high, s.kept, s.changed, s.paused_until, s.next_set_at, s.put_at, s.dropped, s.rules,"           \
 	" d.id, d.body, d.source, d.line, d.note, g.first, g.last, g.state, g.reason"                        \
 	" FROM document d " document_index " CROSS JOIN schedule s ON s.sid = d.sid"                         \
 	" LEFT JOIN range g INDEXED BY range_open ON g.sid = s.sid AND g.last = " NEVER
@@ -37,7 +37,7 @@ static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_M
 	" LEFT JOIN run r ON r.run = m.run LEFT JOIN document d ON d.sid = r.sid"
 #define MEMORIES(index, which)                                                                               \
 	MEMORY_WHOLE("memory m " index) " WHERE m.number < ?1" which " ORDER BY m.number DESC LIMIT ?2"
-#define AGENT_COLUMNS "name, rev, at, body, source, line"
+#define AGENT_COLUMNS "name, rev, at, text, source, line"
 
 static const char *const text[] = {
 	[READ_BEGIN] = "BEGIN",
@@ -67,7 +67,7 @@ static const char *const text[] = {
 	/* Of schedule ?1, ever; of all, from ?2 on. */
 	[READ_AVOIDED] = "SELECT (SELECT n FROM avoided WHERE sid = ?1 AND since = -1),"
 			 " (SELECT sum(n) FROM avoided WHERE sid = 0 AND since <> -1 AND since >= ?2)",
-	[READ_STATE] = "SELECT rev, body FROM state WHERE key = ?1",
+	[READ_STATE] = "SELECT rev, text FROM state WHERE key = ?1",
 	[READ_MEMORY] = MEMORY_WHOLE("memory m") " WHERE m.number = ?1",
 	/* ?1 the number before, ?2 how many; ?3 of which agent, ?4 of which run. */
 	[READ_MEMORIES] = MEMORIES("NOT INDEXED", ""),
@@ -89,7 +89,7 @@ static const char *const text[] = {
 		"memory_words MATCH ?2 ORDER BY rowid DESC LIMIT ?1) " MEMORY_WHOLE(
 			"best CROSS JOIN memory m ON m.number = found") " ORDER BY m.number DESC",
 	[READ_AGENT] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name = ?1",
-	[READ_AGENTS] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name > ?1 AND body IS NOT NULL"
+	[READ_AGENTS] = "SELECT " AGENT_COLUMNS " FROM agent WHERE name > ?1 AND text IS NOT NULL"
 			" ORDER BY name LIMIT ?2",
 	[READ_SCHED_NOTED] =
 		SCHED_WHOLE("INDEXED BY document_note") " WHERE d.note IS NOT NULL AND d.dropped = 0 AND "
@@ -123,21 +123,23 @@ static const char *const text[] = {
 
 	[READ_NEWS] = "SELECT number, what, attempt, sid, run, problem, first, last FROM news"
 		      " ORDER BY number LIMIT ?1",
-	[READ_NOTICE] = "SELECT " MESSAGE_COLUMNS " FROM notice n WHERE number = ?1",
-	[READ_NOTICES_OF] = "SELECT " MESSAGE_COLUMNS " FROM notice n INDEXED BY notice_run"
+	[READ_NOTICE] = "SELECT " MESSAGE_COLUMNS " FROM message n WHERE number = ?1",
+	[READ_NOTICES_OF] = "SELECT " MESSAGE_COLUMNS " FROM message n INDEXED BY message_run"
 			    " WHERE n.run = ?1 AND n.run > 0 ORDER BY n.number LIMIT ?2",
 	/* But for lines in the list ?3. */
-	[READ_NOTICES_DUE] = "SELECT " MESSAGE_COLUMNS " FROM notice n INDEXED BY notice_next"
+	[READ_NOTICES_DUE] = "SELECT " MESSAGE_COLUMNS " FROM message n INDEXED BY message_next"
 			     " WHERE n.state = 0 AND n.next <= ?1 AND n.line NOT IN"
 			     " (SELECT value FROM json_each(?3)) ORDER BY n.next LIMIT ?2",
-	[READ_NOTICE_NEXT] = "SELECT next FROM notice INDEXED BY notice_next WHERE state = 0 AND line NOT IN"
-			     " (SELECT value FROM json_each(?1)) ORDER BY next LIMIT 1",
-	[READ_NOTICES] = "SELECT " MESSAGE_COLUMNS " FROM notice n WHERE n.number < ?1"
+	[READ_NOTICE_NEXT] =
+		"SELECT next FROM message INDEXED BY message_next WHERE state = 0 AND line NOT IN"
+		" (SELECT value FROM json_each(?1)) ORDER BY next LIMIT 1",
+	[READ_NOTICES] = "SELECT " MESSAGE_COLUMNS " FROM message n WHERE n.number < ?1"
 			 " ORDER BY n.number DESC LIMIT ?2",
-	[READ_PINGED_SINCE] = "SELECT 1 FROM notice n INDEXED BY notice_sid WHERE n.sid = ?1 AND n.sid > 0 "
+	[READ_PINGED_SINCE] = "SELECT 1 FROM message n INDEXED BY message_sid WHERE n.sid = ?1 AND n.sid > 0 "
 			      "AND n.kind = ?2 AND n.number > ?3 LIMIT 1",
-	[READ_RECEIVER_GONE] = "SELECT 1 FROM notice INDEXED BY notice_gone WHERE state = 3 AND origin = ?1"
-			       " LIMIT 1",
+	[READ_RECEIVER_GONE] =
+		"SELECT 1 FROM message INDEXED BY message_receiver_gone WHERE state = 3 AND origin = ?1"
+		" LIMIT 1",
 
 	[READ_RUN_LAST] = "SELECT ifnull(max(run), 0) FROM run",
 	[READ_RUN_FROM] = "SELECT run, claimed FROM run WHERE run >= ?1 ORDER BY run LIMIT 1",

@@ -1,6 +1,6 @@
-#include "store/sqlite/old.h"
+#include "store/sqlite/read/prune_scan.h"
 #include "store/sqlite/db.h"
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/read/statements.h"
 
 static const enum read_sql statement[] = {
 	[PRUNE_RUNS] = READ_OLD_RUNS,        [PRUNE_RANGES] = READ_OLD_RANGES,

@@ -1,10 +1,10 @@
 /* What is kept of SQLite's store beyond its rows: documents that were replaced, copies, and how often it was
  * opened.
  */
+#include "store/sqlite/backup.h"
+#include "fixture.h"
 #include "requests.h"
-#include "rig.h"
-#include "store/sqlite/copy.h"
-#include "store/sqlite/old.h"
+#include "store/sqlite/read/prune_scan.h"
 #include "test.h"
 
 #include <unistd.h>

@@ -1,9 +1,9 @@
-#include "store/sqlite/sqlite.h"
+#include "store/sqlite/store.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/load.h"
-#include "store/sqlite/migrate.h"
-#include "store/sqlite/read/read.h"
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/migration.h"
+#include "store/sqlite/read/reader.h"
+#include "store/sqlite/read/statements.h"
 #include "store/sqlite/write/writer.h"
 
 #include <errno.h>

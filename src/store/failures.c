@@ -1,4 +1,4 @@
-#include "store/trouble.h"
+#include "store/failures.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
-#include "store/sqlite/read/read.h"
+#include "store/sqlite/read/reader.h"
 #include "store/sqlite/db.h"
-#include "store/sqlite/migrate.h"
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/migration.h"
+#include "store/sqlite/read/statements.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/schema.h"
 

@@ -1,6 +1,6 @@
 /* The same random requests give the same answers and the same rows on SQLite and in the model. */
-#include "rig.h"
-#include "stream.h"
+#include "fixture.h"
+#include "request_stream.h"
 #include "test.h"
 
 enum { REQUESTS = 20000, BURST_MAX = 700, CHECK_EVERY = 5000 };

@@ -3,8 +3,8 @@
  * each, so that two stores (or one store at two times) can be compared. The SQLite rows are read by SQL of
  * our own, not by the code under test. */
 #include "base/buf.h"
-#include "rows_store.h"
-#include "store/sqlite/sqlite.h"
+#include "model_store.h"
+#include "store/sqlite/store.h"
 
 #include <sqlite3.h>
 
@@ -33,6 +33,8 @@ unsigned rig_collect(const struct store_ops *ops, void *store, struct st_ack *re
 void rig_dump(struct rig *rig, struct buf *out);
 void dump_rows(const struct rows *r, struct buf *out);
 void dump_sqlite(const char *path, struct buf *out);
+/* One column of the statement's row, after a space. */
+void dump_column(sqlite3_stmt *s, int column, struct buf *out);
 /* What load tells, in its order. */
 void dump_load(const struct store_ops *ops, void *store, struct buf *out);
 /* An answer without its tag. */

@@ -1,6 +1,6 @@
 #pragma once
 /* Rows behind port/store.h: submit carries out at once, fd is -1, nothing ever fails. */
-#include "rows.h"
+#include "model.h"
 
 struct rows_store {
 	struct rows *rows;

@@ -1,4 +1,4 @@
-#include "rows_store.h"
+#include "model_store.h"
 
 #include "table.h"
 

@@ -1,10 +1,10 @@
 /* What people may ask: what is told, in which order, how much of it; and that it agrees with the model. */
+#include "store/sqlite/read/reader.h"
+#include "fixture.h"
+#include "request_stream.h"
 #include "requests.h"
-#include "rig.h"
-#include "store/sqlite/read/read.h"
-#include "store/sqlite/read/sql.h"
+#include "store/sqlite/read/statements.h"
 #include "store/sqlite/schema.h"
-#include "stream.h"
 #include "test.h"
 
 #include <sys/stat.h>

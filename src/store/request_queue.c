@@ -1,4 +1,4 @@
-#include "store/queue.h"
+#include "store/request_queue.h"
 #include "sys/thread.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "store/sqlite/migrate.h"
+#include "store/sqlite/migration.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/schema.h"
 

@@ -1,0 +1,274 @@
+/* Opening a database of version 1: every row is found again under the new names, numbers go on where they
+ * were, and a migration that fails changes nothing. */
+#include "fixture.h"
+#include "requests.h"
+#include "store/sqlite/backup.h"
+#include "store/sqlite/read/reader.h"
+#include "store/sqlite/schema.h"
+#include "test.h"
+
+#include <unistd.h>
+
+/* --- a database of version 1 --- */
+
+struct old_database {
+	char dir[64], path[80];
+};
+
+static void run_sql(const char *path, const char *text)
+{
+	sqlite3 *db = NULL;
+	char *message = NULL;
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	if (!CHECK_INT(sqlite3_exec(db, text, NULL, NULL, &message), SQLITE_OK))
+		printf("%s\n", message);
+	sqlite3_free(message);
+	sqlite3_close(db);
+}
+
+static void read_fixture(const char *name, struct buf *ret)
+{
+	const char *dir = getenv("ROTA_FIXTURES");
+	char path[512], part[4096];
+	snprintf(path, sizeof path, "%s/%s", dir ? dir : "tests/store/fixtures", name);
+	FILE *f = fopen(path, "r");
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+		buf_add(ret, (struct str){ part, n });
+	buf_addc(ret, 0);
+	fclose(f);
+}
+
+static void old_database_make(struct old_database *d)
+{
+	struct buf rows = { 0 };
+	make_dir(d->dir, sizeof d->dir);
+	snprintf(d->path, sizeof d->path, "%s/db", d->dir);
+	read_fixture("version1.sql", &rows);
+	run_sql(d->path, "PRAGMA journal_mode = WAL");
+	run_sql(d->path, schema_sql[0]);
+	run_sql(d->path, rows.p);
+	run_sql(d->path, "PRAGMA application_id = 0x726F7461; PRAGMA user_version = 1");
+	buf_free(&rows);
+}
+
+static struct store *open_store(const char *path)
+{
+	struct store *s = NULL;
+	struct why why = { 0 };
+	if (!CHECK_INT(store_sqlite_open(path, &s, &why), OK))
+		printf("%s\n", why.text);
+	return s;
+}
+
+/* --- all rows, without the names of their columns --- */
+
+static const char *new_name(const char *table)
+{
+	return strcmp(table, "notice") == 0 ? "message" : table;
+}
+
+static unsigned dump_table(sqlite3 *db, const char *table, struct buf *out)
+{
+	sqlite3_stmt *s = NULL;
+	char sql[128];
+	unsigned n = 0;
+	snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY 1, 2", table);
+	CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+	for (; sqlite3_step(s) == SQLITE_ROW; n++) {
+		buf_addf(out, "%s", new_name(table));
+		for (int i = 0; i < sqlite3_column_count(s); i++)
+			dump_column(s, i, out);
+		buf_addc(out, '\n');
+	}
+	sqlite3_finalize(s);
+	return n;
+}
+
+/* Those of the full-text index follow from the notes: database_is_sound compares the two. */
+static void dump_all_tables(const char *path, struct buf *out)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *s = NULL;
+	unsigned tables = 0;
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_prepare_v2(db,
+				     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE"
+				     " 'memory_words%' AND name NOT LIKE 'sqlite_%'"
+				     " ORDER BY iif(name = 'notice', 'message', name)",
+				     -1, &s, NULL),
+		  SQLITE_OK);
+	for (; sqlite3_step(s) == SQLITE_ROW; tables++) {
+		const char *table = (const char *)sqlite3_column_text(s, 0);
+		unsigned rows = dump_table(db, table, out);
+		test_case("table %s", table);
+		CHECK(rows > 0 || strcmp(table, "lease") == 0); /* only for several nodes */
+	}
+	test_case(NULL);
+	CHECK_INT(tables, 17);
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+}
+
+static int64_t number_of(const char *path, const char *sql)
+{
+	sqlite3 *db = NULL;
+	sqlite3_stmt *s = NULL;
+	int64_t n = -1;
+	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+	CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+	if (CHECK_INT(sqlite3_step(s), SQLITE_ROW))
+		n = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return n;
+}
+
+TEST(every_row_of_version_1_is_found_again)
+{
+	struct old_database d;
+	struct buf before = { 0 }, after = { 0 };
+	old_database_make(&d);
+	dump_all_tables(d.path, &before);
+	store_sqlite_close(open_store(d.path));
+	dump_all_tables(d.path, &after);
+	CHECK_SAME(&after, &before);
+	CHECK_INT(number_of(d.path, "PRAGMA user_version"), schema_version);
+	CHECK_INT(number_of(d.path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%notice%'"), 0);
+	CHECK_INT(number_of(d.path,
+			    "SELECT count(*) FROM pragma_table_info('schedule') WHERE name = 'checked'"),
+		  0);
+	CHECK(database_is_sound(d.path));
+	buf_free(&before);
+	buf_free(&after);
+	remove_dir(d.dir);
+}
+
+/* --- answers from it --- */
+
+static struct st_ack ask(struct store *s, struct st_req r)
+{
+	struct st_ack ack = { 0 };
+	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
+	CHECK_INT(rig_collect(&store_sqlite_ops, s, &ack, 1), 1);
+	CHECK_INT(ack.res, ST_OK);
+	return ack;
+}
+
+TEST(numbers_go_on_after_a_migration)
+{
+	struct old_database d;
+	const struct message_row message = { .origin = STR("o"), .target = STR("t"), .body = STR("b") };
+	old_database_make(&d);
+	struct store *s = open_store(d.path);
+	/* Number 6 was given out and pruned. */
+	CHECK_INT(ask(s, (struct st_req){ .op = ST_TELL,
+					  .lane = LANE_FINISH,
+					  .at = AT(2000),
+					  .tell = { 0, &message, 1 } })
+			  .notice,
+		  7);
+	struct st_req problem = req_problem(PROBLEM_OPEN, 0, "new", 2000);
+	problem.news = 1;
+	CHECK_INT(ask(s, problem).problem, 3);
+	CHECK_INT(number_of(d.path, "SELECT max(number) FROM news"), 8);
+	struct buf load = { 0 };
+	dump_load(&store_sqlite_ops, s, &load);
+	CHECK(strstr(load.p, "done 4095 8 1\n"));
+	buf_free(&load);
+	store_sqlite_close(s);
+	remove_dir(d.dir);
+}
+
+TEST(readers_find_what_version_1_wrote)
+{
+	struct old_database d;
+	struct reader *r = NULL;
+	struct arena a = { 0 };
+	struct why why = { 0 };
+	struct read_sched sched;
+	struct read_notices messages;
+	struct read_memories notes;
+	struct read_agent agent;
+	struct state_row state;
+	bool gone = false;
+	old_database_make(&d);
+	CHECK_INT(reader_open(d.path, &r, &why), E_INPUT);
+	CHECK(strstr(why.text, "version 1"));
+	struct store *s = open_store(d.path);
+	CHECK_INT(reader_open(d.path, &r, &why), OK);
+	CHECK_INT(read_sched(r, 5, &a, &sched, &why), OK);
+	CHECK_INT(sched.row.next_set_at.us, 19);
+	CHECK(str_eq(sched.id, STR("daily")) && str_eq(sched.document, STR("{\"when\":\"hourly\"}")));
+	CHECK_INT(read_notices(r, 0, 0, &a, &messages, &why), OK);
+	CHECK(messages.n == 5 && messages.item[4].tried.us == 55 && messages.item[1].joined == 3);
+	CHECK_INT(read_receiver_gone(r, STR("schedule:daily"), &gone, &why), OK);
+	CHECK(gone);
+	CHECK_INT(read_memories_about(r, STR("desk"), STR("invoice"), 0, 0, &a, &notes, &why), OK);
+	CHECK(notes.n == 1 && notes.item[0].row.number == 1);
+	CHECK_INT(read_agent(r, STR("desk"), &a, &agent, &why), OK);
+	CHECK(str_eq(agent.text, STR("{\"name\":\"desk\"}")) && agent.source.line == 7);
+	CHECK_INT(read_state(r, STR("desk"), &a, &state, &why), OK);
+	CHECK(str_eq(state.text, STR("{\"a\":1}")) && state.rev == 1);
+	reader_close(r);
+	arena_free(&a);
+	store_sqlite_close(s);
+	remove_dir(d.dir);
+}
+
+/* --- one transaction --- */
+
+/* A table in the way of the last statements: those before it have been carried out. */
+TEST(a_migration_that_fails_changes_nothing)
+{
+	struct old_database d;
+	struct store *s = NULL;
+	struct why why = { 0 };
+	struct buf before = { 0 }, after = { 0 };
+	old_database_make(&d);
+	dump_all_tables(d.path, &before);
+	run_sql(d.path, "CREATE VIEW message AS SELECT 1");
+	CHECK_INT(store_sqlite_open(d.path, &s, &why), E_IO);
+	CHECK(strstr(why.text, d.path));
+	CHECK_INT(number_of(d.path, "PRAGMA user_version"), 1);
+	CHECK_INT(number_of(d.path, "SELECT max(checked) FROM schedule"), 19);
+	run_sql(d.path, "DROP VIEW message");
+	dump_all_tables(d.path, &after);
+	CHECK_SAME(&after, &before);
+	store_sqlite_close(open_store(d.path));
+	buf_free(&before);
+	buf_free(&after);
+	remove_dir(d.dir);
+}
+
+/* --- backups --- */
+
+TEST(a_backup_of_version_1_is_migrated_when_it_is_restored)
+{
+	struct old_database d;
+	struct buf before = { 0 }, after = { 0 };
+	char file[96], generation[96], aside[128];
+	uint64_t bytes = 0;
+	struct why why = { 0 };
+	old_database_make(&d);
+	snprintf(file, sizeof file, "%s/backup", d.dir);
+	snprintf(generation, sizeof generation, "%s/generation", d.dir);
+	CHECK_INT(copy_make(d.path, file, &bytes, &why), OK);
+	CHECK_INT(number_of(file, "PRAGMA user_version"), 1);
+	struct copy_ask q = { .database = d.path, .generation = generation, .now = AT(1000) };
+	CHECK_INT(copy_restore(&q, file, aside, sizeof aside, &why), OK);
+	CHECK_INT(number_of(d.path, "PRAGMA user_version"), schema_version);
+	run_sql(file, "DELETE FROM meta"); /* a restore writes there */
+	run_sql(d.path, "DELETE FROM meta");
+	run_sql(file, "INSERT INTO meta VALUES ('x', 0)");
+	run_sql(d.path, "INSERT INTO meta VALUES ('x', 0)");
+	dump_all_tables(file, &before);
+	dump_all_tables(d.path, &after);
+	CHECK_SAME(&after, &before);
+	buf_free(&before);
+	buf_free(&after);
+	remove_dir(d.dir);
+}
