@@ -14,10 +14,9 @@
  * start: it is linked into place when it is ready.
  *  - The lock is held as long as the shim lives. It judges life; the pids only help to find.
  *  - The exit section is written when nothing of the tree is alive any more, and once. */
-#include "base/attr.h"
+#include "base/hash.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum {
 	RUNFILE_VERSION = 1,
@@ -87,13 +86,10 @@ static inline const char *run_log_word(unsigned log)
 	return log < RUN_LOGS ? words[log] : NULL;
 }
 
-/* FNV-1a: guards against torn and foreign bytes, not against people. */
+/* The checksum of a section: it detects torn writes and foreign bytes, not forgery. */
 static inline uint64_t runfile_sum(const char *p, size_t n)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)p[i]) * UINT64_C(0x100000001b3);
-	return h;
+	return fnv1a(FNV_START, (struct str){ p, n });
 }
 
 /* Closes the text of a section; `section` has RUNFILE_SECTION bytes, of which the caller leaves 32. */
