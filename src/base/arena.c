@@ -1,3 +1,4 @@
+/* Arenas: a list of chunks, filled from the front; the newest chunk is the first one. */
 #include "base/arena.h"
 
 #include <stdarg.h>

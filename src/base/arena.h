@@ -1,6 +1,6 @@
 #pragma once
-/* Memory with one end: everything a parse, a request or a tick allocates is given back at once by arena_free.
- * Zeroed, aligned for any object. NULL only when the machine is out of memory. */
+/* Memory that is freed as a whole: everything a parse, a request or a tick allocates lives until arena_free.
+ * Allocations are zeroed and aligned for any object; they fail (NULL) only when memory runs out. */
 #include "base/attr.h"
 #include "base/str.h"
 
@@ -10,9 +10,9 @@ struct arena {
 };
 
 void *arena_alloc(struct arena *a, size_t size);
-/* A terminated copy. */
+/* A copy of s with a terminating NUL. */
 char *arena_dup(struct arena *a, struct str s);
 char *arena_printf(struct arena *a, const char *fmt, ...) printf_like(2, 3);
-/* Forgets everything; keeps a chunk of the ordinary size for the next round. */
+/* Frees all allocations, but keeps one chunk of the usual size for reuse. */
 void arena_reset(struct arena *a);
 void arena_free(struct arena *a);

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Makes room for `need` elements of `size` bytes each; the room at least doubles, so that adding one at a
- * time is linear. False: no memory, or more bytes than a size_t counts; nothing changed. */
+/* Makes room for `need` elements of `size` bytes each. The room at least doubles, so that adding elements one
+ * by one takes linear time. False: out of memory, or the size would overflow; nothing changed. */
 must_check static inline bool array_reserve(void *items, unsigned *room, unsigned need, size_t size)
 {
 	void **p = items; /* the address of the caller's pointer */
@@ -24,6 +24,5 @@ must_check static inline bool array_reserve(void *items, unsigned *room, unsigne
 	return true;
 }
 
-/* The same for one more element of a typed pointer: if (!ARRAY_ADD_ROOM(l->item, l->room, l->n)) return
- * E_NOMEM; */
+/* Makes room for one more element after `n`: if (!ARRAY_ADD_ROOM(l->item, l->room, l->n)) return E_NOMEM; */
 #define ARRAY_ADD_ROOM(items, room, n) array_reserve(&(items), &(room), (n) + 1, sizeof *(items))

@@ -7,12 +7,11 @@
 
 #define must_check           __attribute__((warn_unused_result))
 #define printf_like(fmt, at) __attribute__((format(printf, fmt, at)))
-/* `_cleanup_(zone_free) struct zone *z = NULL;` frees z when the scope ends; the function takes a pointer to
- * it. */
+/* `_cleanup_(zone_freep) struct zone *z = NULL;` calls zone_freep(&z) at the end of the scope. */
 #define _cleanup_(fn) __attribute__((cleanup(fn)))
 #define ARRAY_LEN(a)  (sizeof(a) / sizeof((a)[0]))
 
-/* Defines fn##p, the form _cleanup_ wants, for a handle whose fn(NULL) is safe. */
+/* Defines fn##p, which takes a pointer to the handle as _cleanup_ needs it; fn(NULL) must be safe. */
 #define DEFINE_CLEANUP(type, fn)                                                                             \
 	static inline void fn##p(type *p)                                                                    \
 	{                                                                                                    \

@@ -1,3 +1,4 @@
+/* The growing byte buffer. */
 #include "base/buf.h"
 
 #include <stdarg.h>

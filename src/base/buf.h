@@ -1,6 +1,6 @@
 #pragma once
-/* A growing byte buffer. Running out of memory is remembered in `failed`, so that a writer may check once, at
- * the end; what was added after that is dropped. The bytes are always terminated once anything was added. */
+/* A growing byte buffer. If memory runs out, `failed` is set and later additions are dropped, so that a
+ * writer need check only once, at the end. Once anything was added, a NUL follows the bytes. */
 #include "base/attr.h"
 #include "base/str.h"
 

@@ -1,3 +1,4 @@
+/* The table of errors, and error messages with their places. */
 #include "base/err.h"
 #include "base/buf.h"
 
@@ -41,7 +42,7 @@ void why_write(struct why *w, size_t at, const char *fmt, ...)
 		return;
 	size_t end = sizeof w->text - 4;
 	while (end > 0 && ((unsigned char)w->text[end] & 0xC0) == 0x80)
-		end--; /* do not cut a character in two */
+		end--; /* keep the last character whole */
 	memcpy(w->text + end, "...", 4);
 }
 

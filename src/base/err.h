@@ -1,59 +1,61 @@
 #pragma once
-/* One error type. A function that can fail returns `enum err` and leaves its outputs untouched when it does;
- * what a person should read goes into a `struct why`. Libraries return, mains print. */
+/* One error type. A function that can fail returns `enum err`, leaves its outputs untouched when it fails,
+ * and writes the message for people into a `struct why`. Libraries return errors; only programs print them.
+ */
 #include "base/attr.h"
 #include "base/limits.h"
 #include "base/str.h"
 
 enum err {
 	OK = 0,
-	E_INPUT,    /* what was given is wrong: expression, argument, document */
-	E_NOTFOUND, /* asked for, and not there */
-	E_CONFLICT, /* what is there forbids it */
+	E_INPUT,    /* an expression, argument or document is wrong */
+	E_NOTFOUND, /* the thing asked for does not exist */
+	E_CONFLICT, /* the current state forbids it */
 	E_LIMIT,    /* a named limit was reached */
-	E_BUSY,     /* not now: the same may work later */
-	E_DENIED,   /* this caller may not */
-	E_GONE,     /* it was there, and is no more: a client, a daemon in the middle of an answer */
-	E_TIMEOUT,
-	E_VALUE,    /* an expression has no value: an operand does not fit, a field is missing */
-	E_NODAEMON, /* nobody to ask */
-	E_NOMEM,
-	E_IO, /* a file or device said no */
+	E_BUSY,     /* not possible now; the same request may succeed later */
+	E_DENIED,   /* the caller does not have the right */
+	E_GONE,     /* the other side went away: a client, or a daemon in the middle of an answer */
+	E_TIMEOUT,  /* it took too long */
+	E_VALUE,    /* an expression has no value: an operand has the wrong type, a field is missing */
+	E_NODAEMON, /* no daemon answers */
+	E_NOMEM,    /* out of memory */
+	E_IO,       /* a file or device failed */
 	ERR_COUNT
 };
 
 struct err_info {
-	const char *name;  /* the word for programs */
-	const char *title; /* for people, where nothing better is known */
+	const char *name;  /* for programs */
+	const char *title; /* for people, where there is no message */
 	int exit_code;     /* 1 did not succeed, 2 bad input, 69 no daemon, 75 try again, 77 not permitted */
 	int http_status;
 };
-/* The one table that says how each error shows on each surface. */
+/* How each error appears to each kind of caller. */
 extern const struct err_info err_table[ERR_COUNT];
-/* The error of that name; E_IO where there is none. */
+/* The error with this name; E_IO if there is none. */
 enum err err_named(struct str name);
 
-/* What went wrong and where: `at` is a byte offset into the text that was parsed, or WHY_NOWHERE; text has no
- * final full stop. */
+/* What went wrong and where: `at` is a byte offset into the text that was parsed, or WHY_NOWHERE. The text
+ * does not end in a full stop. */
 #define WHY_NOWHERE SIZE_MAX
 struct why {
 	size_t at;
 	char text[WHY_TEXT_MAX];
 };
 
-/* Fills `w` (which may be NULL) and is `e`, so that a parser can `return why_set(...)`. Too long a text is
- * cut. A macro, so that the analyser sees the value. */
+/* Writes the message into `w` (which may be NULL) and has the value `e`, so that a parser can `return
+ * why_set(...)`. A text that is too long is cut. A macro, so that static analysis sees the value. */
 #define why_set(w, e, at, ...) (why_write((w), (at), __VA_ARGS__), (e))
 void why_write(struct why *w, size_t at, const char *fmt, ...) printf_like(3, 4);
 
-/* Where byte `at` of `text` is for a person: both count from 1, columns in characters of UTF-8. */
+/* Line and column of byte `at` of `text`. Both count from 1; a column is one UTF-8 character. */
 struct place {
 	unsigned line, column;
 };
 struct place place_of(struct str text, size_t at);
 
 struct buf;
-/* The text, and its place in `source` where it has one: "…, at column 5". */
+/* Appends the text, and its place in `source` if it has one: "…, at column 5". */
 void why_describe(const struct why *w, struct str source, struct buf *out);
-/* What every surface says of an error: the text of `w` (which may be NULL), or the table's. */
+/* Appends the message of an error as every caller gets it: that of `w` (which may be NULL), else the title.
+ */
 void err_describe(enum err e, const struct why *w, struct str source, struct buf *out);

@@ -1,5 +1,6 @@
 #pragma once
-/* 64-bit FNV-1a. What H and JITTER stand on: frozen by test vectors, never to be changed. */
+/* 64-bit FNV-1a. The times of H and JITTER and the checksums of run files depend on it, so it must never
+ * change; test vectors fix it. Inline only: the shim is not linked with base. */
 #include "base/str.h"
 
 #define FNV_START UINT64_C(0xcbf29ce484222325)
@@ -11,7 +12,7 @@ static inline uint64_t fnv1a(uint64_t h, struct str s)
 	return h;
 }
 
-/* The stable hash of one field of one schedule: of "id/field". */
+/* The stable hash of one field of one schedule: the hash of "id/field". */
 static inline uint64_t hash_field(struct str id, struct str field)
 {
 	return fnv1a(fnv1a(fnv1a(FNV_START, id), STR("/")), field);

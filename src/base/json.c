@@ -1,10 +1,11 @@
+/* The JSON parser, and the writer. */
 #include "base/json.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-struct reader {
+struct json_reader {
 	struct str text;
 	size_t at;
 	struct arena *arena;
@@ -12,19 +13,20 @@ struct reader {
 	unsigned values;
 };
 
-static enum err bad(struct reader *r, const char *what)
+static enum err refuse(struct json_reader *r, const char *what)
 {
 	return why_set(r->why, E_INPUT, r->at, "%s", what);
 }
 
-static char look(struct reader *r)
+/* Skips white space; returns the next character without consuming it, 0 at the end. */
+static char next_char(struct json_reader *r)
 {
 	while (r->at < r->text.n && is_space(r->text.p[r->at]))
 		r->at++;
 	return r->at < r->text.n ? r->text.p[r->at] : 0;
 }
 
-static enum err hex4(struct reader *r, uint32_t *ret)
+static enum err read_hex4(struct json_reader *r, uint32_t *ret)
 {
 	uint32_t v = 0;
 	for (unsigned i = 0; i < 4; i++, r->at++) {
@@ -34,14 +36,14 @@ static enum err hex4(struct reader *r, uint32_t *ret)
 		else if (c >= 'a' && c <= 'f')
 			v = v << 4 | (uint32_t)(c - 'a' + 10);
 		else
-			return bad(r, "\\u needs four hexadecimal digits");
+			return refuse(r, "\\u needs four hexadecimal digits");
 	}
 	*ret = v;
 	return OK;
 }
 
-/* What follows a backslash, as UTF-8. */
-static enum err escape(struct reader *r, char **out)
+/* Reads an escape after its backslash, and writes its character as UTF-8. */
+static enum err read_escape(struct json_reader *r, char **out)
 {
 	static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
 	char c = r->at < r->text.n ? r->text.p[r->at] : 0;
@@ -52,10 +54,10 @@ static enum err escape(struct reader *r, char **out)
 		return OK;
 	}
 	if (c != 'u')
-		return bad(r, "unknown escape in a string");
+		return refuse(r, "unknown escape in a string");
 	size_t from = r->at++ - 1;
 	uint32_t code, low = 0;
-	enum err e = hex4(r, &code);
+	enum err e = read_hex4(r, &code);
 	if (e)
 		return e;
 	if (code >= 0xD800 && code < 0xE000) {
@@ -63,7 +65,7 @@ static enum err escape(struct reader *r, char **out)
 			    r->text.p[r->at + 1] == 'u';
 		if (pair) {
 			r->at += 2;
-			e = hex4(r, &low);
+			e = read_hex4(r, &low);
 			if (e)
 				return e;
 		}
@@ -77,8 +79,8 @@ static enum err escape(struct reader *r, char **out)
 	return OK;
 }
 
-/* Where the string that begins at r->at ends, and whether it has escapes. */
-static enum err string_end(struct reader *r, size_t *ret, bool *escapes)
+/* Finds the closing quote of the string that begins at r->at; does it have escapes? */
+static enum err string_end(struct json_reader *r, size_t *ret, bool *escapes)
 {
 	size_t end = r->at + 1;
 	*escapes = false;
@@ -88,24 +90,24 @@ static enum err string_end(struct reader *r, size_t *ret, bool *escapes)
 			end++;
 		}
 	*ret = end;
-	return end < r->text.n ? OK : bad(r, "a string has no end");
+	return end < r->text.n ? OK : refuse(r, "a string has no end");
 }
 
-/* One character that is not escaped, checked and passed over. */
-static enum err plain(struct reader *r, size_t end, unsigned *length)
+/* Checks one character that is not escaped, and moves past it. */
+static enum err check_plain(struct json_reader *r, size_t end, unsigned *length)
 {
 	if ((unsigned char)r->text.p[r->at] < 32)
-		return bad(r, "a control character in a string must be escaped");
+		return refuse(r, "a control character in a string must be escaped");
 	*length = utf8_length(str_sub(r->text, r->at, end));
 	if (!*length)
-		return bad(r, "a string is not valid UTF-8");
+		return refuse(r, "a string is not valid UTF-8");
 	r->at += *length;
 	return OK;
 }
 
-static enum err unescape(struct reader *r, size_t end, struct str *ret)
+static enum err unescape(struct json_reader *r, size_t end, struct str *ret)
 {
-	/* An escape is never shorter than what it stands for. */
+	/* An escape is never shorter than its character in UTF-8. */
 	char *copy = arena_alloc(r->arena, end - r->at + 1), *out = copy;
 	if (!copy)
 		return E_NOMEM;
@@ -114,9 +116,9 @@ static enum err unescape(struct reader *r, size_t end, struct str *ret)
 		enum err e;
 		if (r->text.p[r->at] == '\\') {
 			r->at++;
-			e = escape(r, &out);
+			e = read_escape(r, &out);
 		} else {
-			e = plain(r, end, &n);
+			e = check_plain(r, end, &n);
 			memcpy(out, r->text.p + r->at - n, n);
 			out += n;
 		}
@@ -127,7 +129,7 @@ static enum err unescape(struct reader *r, size_t end, struct str *ret)
 	return OK;
 }
 
-static enum err string(struct reader *r, struct str *ret)
+static enum err read_string(struct json_reader *r, struct str *ret)
 {
 	size_t end, from = r->at + 1;
 	bool escapes;
@@ -141,13 +143,13 @@ static enum err string(struct reader *r, struct str *ret)
 	else
 		*ret = str_sub(r->text, from, end);
 	while (!e && r->at < end)
-		e = plain(r, end, &n);
+		e = check_plain(r, end, &n);
 	if (!e)
 		r->at = end + 1;
 	return e;
 }
 
-static enum err number(struct reader *r, struct val *v)
+static enum err read_number(struct json_reader *r, struct val *v)
 {
 	size_t from = r->at;
 	const char *p = r->text.p;
@@ -159,14 +161,14 @@ static enum err number(struct reader *r, struct val *v)
 	while (i < n && is_digit(p[i]))
 		i++;
 	if (i == digits || (p[digits] == '0' && i > digits + 1))
-		return bad(r, "expected a value");
+		return refuse(r, "expected a value");
 	if (i < n && p[i] == '.') {
 		whole = false;
 		size_t at = ++i;
 		while (i < n && is_digit(p[i]))
 			i++;
 		if (i == at)
-			return bad(r, "a number ends in its decimal point");
+			return refuse(r, "a number ends in its decimal point");
 	}
 	if (i < n && (p[i] == 'e' || p[i] == 'E')) {
 		whole = false;
@@ -177,7 +179,7 @@ static enum err number(struct reader *r, struct val *v)
 		while (i < n && is_digit(p[i]))
 			i++;
 		if (i == at)
-			return bad(r, "a number ends in its exponent");
+			return refuse(r, "a number ends in its exponent");
 	}
 	bool minus = p[from] == '-';
 	uint64_t magnitude;
@@ -194,94 +196,94 @@ static enum err number(struct reader *r, struct val *v)
 	v->real = strtod(copy, NULL);
 	if (v->real - v->real != 0) {
 		r->at = from;
-		return bad(r, "a number is too large");
+		return refuse(r, "a number is too large");
 	}
 	return OK;
 }
 
-static enum err value(struct reader *r, unsigned depth, struct val *v);
+static enum err read_value(struct json_reader *r, unsigned depth, struct val *v);
 
-static enum err list(struct reader *r, unsigned depth, struct val *v)
+static enum err read_list(struct json_reader *r, unsigned depth, struct val *v)
 {
 	v->kind = VAL_LIST;
 	r->at++;
-	if (look(r) == ']') {
+	if (next_char(r) == ']') {
 		r->at++;
 		return OK;
 	}
 	for (;;) {
 		struct val *item = val_item(v, r->arena);
-		enum err e = item ? value(r, depth + 1, item) : E_NOMEM;
+		enum err e = item ? read_value(r, depth + 1, item) : E_NOMEM;
 		if (e)
 			return e;
 		v->list.n++;
-		char c = look(r);
+		char c = next_char(r);
 		if (c != ',' && c != ']')
-			return bad(r, "expected ',' or ']' in a list");
+			return refuse(r, "expected ',' or ']' in a list");
 		r->at++;
 		if (c == ']')
 			return OK;
 	}
 }
 
-static enum err twice(struct reader *r, const struct val_pair *p)
+static enum err refuse_duplicate(struct json_reader *r, const struct val_pair *p)
 {
 	return why_set(r->why, E_INPUT, p->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
 }
 
-static enum err end_of_map(struct reader *r, const struct val *v)
+static enum err check_keys(struct json_reader *r, const struct val *v)
 {
 	const struct val_pair *again;
 	enum err e = val_twice(v, r->arena, &again);
-	return !e && again ? twice(r, again) : e;
+	return !e && again ? refuse_duplicate(r, again) : e;
 }
 
-static enum err pair(struct reader *r, unsigned depth, struct val *v)
+static enum err read_pair(struct json_reader *r, unsigned depth, struct val *v)
 {
-	if (look(r) != '"')
-		return bad(r, "expected a key in double quotes");
+	if (next_char(r) != '"')
+		return refuse(r, "expected a key in double quotes");
 	if (v->map.n == JSON_KEYS_MAX)
 		return why_set(r->why, E_LIMIT, r->at, "a map has at most %d keys", JSON_KEYS_MAX);
 	struct val_pair *p = val_pair(v, r->arena);
 	if (!p)
 		return E_NOMEM;
 	p->at = (uint32_t)r->at;
-	enum err e = string(r, &p->key);
+	enum err e = read_string(r, &p->key);
 	if (e)
 		return e;
 	if (v->map.n < VAL_FEW && val_get(v, p->key))
-		return twice(r, p);
-	if (look(r) != ':')
-		return bad(r, "expected ':' after a key");
+		return refuse_duplicate(r, p);
+	if (next_char(r) != ':')
+		return refuse(r, "expected ':' after a key");
 	r->at++;
-	e = value(r, depth + 1, &p->value);
+	e = read_value(r, depth + 1, &p->value);
 	if (!e)
 		v->map.n++;
 	return e;
 }
 
-static enum err map(struct reader *r, unsigned depth, struct val *v)
+static enum err read_map(struct json_reader *r, unsigned depth, struct val *v)
 {
 	v->kind = VAL_MAP;
 	r->at++;
-	if (look(r) == '}') {
+	if (next_char(r) == '}') {
 		r->at++;
 		return OK;
 	}
 	for (;;) {
-		enum err e = pair(r, depth, v);
+		enum err e = read_pair(r, depth, v);
 		if (e)
 			return e;
-		char c = look(r);
+		char c = next_char(r);
 		if (c != ',' && c != '}')
-			return bad(r, "expected ',' or '}' in a map");
+			return refuse(r, "expected ',' or '}' in a map");
 		r->at++;
 		if (c == '}')
-			return end_of_map(r, v);
+			return check_keys(r, v);
 	}
 }
 
-static enum err word(struct reader *r, struct val *v)
+static enum err read_word(struct json_reader *r, struct val *v)
 {
 	static const struct {
 		const char *text;
@@ -299,50 +301,50 @@ static enum err word(struct reader *r, struct val *v)
 			return OK;
 		}
 	}
-	return bad(r, "expected a value");
+	return refuse(r, "expected a value");
 }
 
-static enum err value(struct reader *r, unsigned depth, struct val *v)
+static enum err read_value(struct json_reader *r, unsigned depth, struct val *v)
 {
 	if (depth > JSON_DEPTH_MAX)
 		return why_set(r->why, E_LIMIT, r->at, "nested more than %d deep", JSON_DEPTH_MAX);
-	char c = look(r);
+	char c = next_char(r);
 	*v = (struct val){ .at = (uint32_t)r->at };
 	if (++r->values > JSON_VALUES_MAX)
 		return why_set(r->why, E_LIMIT, r->at, "more than %d values", JSON_VALUES_MAX);
 	switch (c) {
 	case '{':
-		return map(r, depth, v);
+		return read_map(r, depth, v);
 	case '[':
-		return list(r, depth, v);
+		return read_list(r, depth, v);
 	case '"':
 		v->kind = VAL_STR;
-		return string(r, &v->str);
+		return read_string(r, &v->str);
 	case 't':
 	case 'f':
 	case 'n':
-		return word(r, v);
+		return read_word(r, v);
 	default:
-		return number(r, v);
+		return read_number(r, v);
 	}
 }
 
 enum err json_read(struct str text, struct arena *a, struct val *ret, struct why *why)
 {
-	struct reader r = { .text = text, .arena = a, .why = why };
+	struct json_reader r = { .text = text, .arena = a, .why = why };
 	struct val v;
 	if (text.n > JSON_BYTES_MAX)
 		return why_set(why, E_LIMIT, 0, "JSON of more than %u bytes", JSON_BYTES_MAX);
-	enum err e = value(&r, 0, &v);
+	enum err e = read_value(&r, 0, &v);
 	if (e)
 		return e;
-	if (look(&r) || r.at < text.n)
-		return bad(&r, "text after the value");
+	if (next_char(&r) || r.at < text.n)
+		return refuse(&r, "text after the value");
 	*ret = v;
 	return OK;
 }
 
-/* The shortest text that is read back as the same number, and as a number with a fraction. */
+/* Writes the shortest text that reads back as the same number, and as VAL_FLOAT. */
 static void write_real(struct buf *out, double v)
 {
 	char text[32];
@@ -415,7 +417,7 @@ void json_write_str(struct buf *out, struct str s)
 	buf_addc(out, '"');
 	while (s.n) {
 		size_t n = 0;
-		/* A run of bytes that need no care goes out at once. */
+		/* Bytes that need no escape are copied together. */
 		while (n < s.n && (unsigned char)s.p[n] >= 32 && (unsigned char)s.p[n] < 127 &&
 		       s.p[n] != '"' && s.p[n] != '\\')
 			n++;
@@ -456,7 +458,7 @@ struct str json_source(struct str text, const struct val *v)
 		} else if (c == '{' || c == '[') {
 			deep++;
 		} else if ((c == '}' || c == ']' || c == ',') && !deep) {
-			break; /* of what it stands in */
+			break; /* the end of the enclosing list or map */
 		} else if (c == '}' || c == ']') {
 			deep--;
 		}

@@ -1,266 +1,270 @@
 #pragma once
-/* Every bound of the program, named. Hitting one is a clear error, never a hang or a crash (G8). */
+/* Every bound of the program, by name. Reaching one is a clear error, never a hang or a crash.
+ * The unit is in the name (BYTES, MS, SECONDS, …); a limit without a unit counts what its comment says. */
 
-#define EXPR_BYTES_MAX 4096 /* an expression with all its directives */
-#define CRON_YEARS_MAX                                                                                       \
-	400 /* the Gregorian calendar repeats after 400 years: what has not fired by then never does */
-#define YEAR_MIN             1
-#define YEAR_MAX             9999
-#define DURATION_SECONDS_MAX (INT64_C(3660) * 86400) /* ten years */
-#define ORG_REPEAT_MAX       10000                   /* the number in a repeater such as +2w */
-#define RETRY_MAX            100
-#define EXCEPT_DATES_MAX     1000 /* dates named by one EXCEPT */
-#define TAGS_MAX             64
-#define DOC_ITEMS_MAX        64     /* expectations, paths and targets of one schedule */
-#define DOC_WARNINGS_MAX     100    /* told of one file */
-#define GRANTS_MAX           1000   /* schedules that a schedule's runs may create */
-#define NEXT_COUNT_MAX       100000 /* occurrences printed for one expression */
-#define BATCH_LINE_BYTES_MAX 65536
-#define WARNINGS_MAX         16
-#define PHRASE_WORDS_MAX     64
-#define PHRASE_TIMES_MAX     24
-#define TZIF_BYTES_MAX       (1 << 20)
-#define TZIF_TRANSITIONS_MAX 4096
-#define TZIF_TYPES_MAX       256
-#define ZONES_MAX            2048 /* zone names known to a machine */
-#define ZONE_NAME_MAX        64
-#define CLOCK_CHANGES_MAX    4096 /* looked at for one explanation */
-#define ZONE_TABLE_YEAR      2037 /* a zone's table is filled up to this year; later years use its footer rule */
-#define WHY_TEXT_MAX         256
-#define JSON_KEYS_MAX        4096      /* of one map */
-#define JSON_VALUES_MAX      (8 << 20) /* of one text: two bytes may be a value */
-#define JSON_DEPTH_MAX       64
-#define JSON_BYTES_MAX       (64u << 20)
-#define YAML_BYTES_MAX       (64u << 20)
+/* When expressions */
+#define EXPR_BYTES_MAX 4096 /* one when expression with all its directives */
+/* The Gregorian calendar repeats after 400 years: a rule without a match in that time never matches. */
+#define CRON_YEARS_MAX       400
+#define YEAR_MIN             1                       /* the first year that can be written */
+#define YEAR_MAX             9999                    /* the last year that can be written */
+#define DURATION_SECONDS_MAX (INT64_C(3660) * 86400) /* ten years: the longest duration in any setting */
+#define ORG_REPEAT_MAX       10000                   /* the number in an org repeater: +2w has 2 */
+#define EXCEPT_DATES_MAX     1000                    /* dates in one EXCEPT, or in one calendar */
+#define NEXT_COUNT_MAX       100000                  /* occurrences printed for one expression */
+#define BATCH_LINE_BYTES_MAX 65536                   /* one line of input to `rota next --batch` */
+#define WARNINGS_MAX         16                      /* warnings about one expression */
+#define PHRASE_WORDS_MAX     64                      /* words in one phrase */
+#define PHRASE_TIMES_MAX     24                      /* times of day in one phrase */
+
+/* Time zones */
+#define TZIF_BYTES_MAX       (1 << 20) /* one zone file */
+#define TZIF_TRANSITIONS_MAX 4096      /* clock changes in one zone file */
+#define TZIF_TYPES_MAX       256       /* local time types in one zone file */
+#define ZONES_MAX            2048      /* zones known to a daemon */
+#define ZONE_NAME_MAX        64        /* bytes of a zone's name */
+#define CLOCK_CHANGES_MAX    4096      /* clock changes examined for one explanation */
+#define ZONE_TABLE_YEAR      2037      /* zone tables go up to this year; later years use the footer's rule */
+
+/* Documents, JSON and YAML */
+#define RETRY_MAX        100         /* attempts after the first one */
+#define TAGS_MAX         64          /* tags of one schedule */
+#define DOC_ITEMS_MAX    64          /* expectations, paths or notification targets of one schedule */
+#define DOC_WARNINGS_MAX 100         /* warnings printed for one file */
+#define GRANTS_MAX       1000        /* schedules that the runs of one schedule may create */
+#define WHY_TEXT_MAX     256         /* bytes of one error message, with its terminator */
+#define JSON_KEYS_MAX    4096        /* keys in one map, in JSON and in YAML */
+#define JSON_VALUES_MAX  (8 << 20)   /* values in one text, in JSON and in YAML */
+#define JSON_DEPTH_MAX   64          /* lists and maps inside each other, in JSON and in YAML */
+#define JSON_BYTES_MAX   (64u << 20) /* one JSON text */
+#define YAML_BYTES_MAX   (64u << 20) /* one YAML text */
 
 /* Agents */
-#define AGENT_PROMPT_BYTES_MAX (1 << 20)
-#define AGENT_RUNS_MAX         1000       /* of one at a time */
-#define ORG_BYTES_MAX          (4u << 20) /* of a file that may be one */
-#define ORG_PROPERTIES_MAX     256
+#define AGENT_PROMPT_BYTES_MAX (1 << 20)  /* one agent's prompt */
+#define AGENT_RUNS_MAX         1000       /* runs of one agent at the same time */
+#define ORG_BYTES_MAX          (4u << 20) /* one org file that defines an agent */
+#define ORG_PROPERTIES_MAX     256        /* properties in one org drawer */
 
 /* Conditions and templates */
-#define CEL_BYTES_MAX      4096       /* one expression */
-#define CEL_DEPTH_MAX      64         /* brackets within brackets */
-#define CEL_STEPS_MAX      1000000    /* an instruction, an item compared, 64 bytes looked at */
-#define CEL_MEMORY_MAX     (4 << 20)  /* of what an evaluation builds */
-#define NEAR_NAMES_MAX     64         /* looked at for one that may be meant */
-#define TEMPLATE_EXPRS_MAX 4096       /* in one */
-#define TEMPLATE_BYTES_MAX (1 << 20)  /* before … */
-#define RENDER_BYTES_MAX   (16 << 20) /* … and after */
+#define CEL_BYTES_MAX      4096       /* one CEL expression */
+#define CEL_DEPTH_MAX      64         /* brackets inside brackets */
+#define CEL_STEPS_MAX      1000000    /* one step: an instruction, an item compared, or 64 bytes read */
+#define CEL_MEMORY_MAX     (4 << 20)  /* bytes that one evaluation may allocate */
+#define NEAR_NAMES_MAX     64         /* names compared with an unknown one, to suggest the nearest */
+#define TEMPLATE_EXPRS_MAX 4096       /* expressions in one template */
+#define TEMPLATE_BYTES_MAX (1 << 20)  /* one template before it is rendered */
+#define RENDER_BYTES_MAX   (16 << 20) /* one template after it is rendered */
 
 /* The engine */
-#define STEP_DUE_MAX     256  /* due entries taken up in one step */
-#define STEP_FIX_MAX     64   /* schedules looked at in place of each of them after the clock went back */
-#define CLAIMS_MAX       4096 /* claims and ranges the store has not answered */
-#define LAUNCHES_MAX     64   /* starts the runner has not answered */
-#define QUEUE_ALL_MAX    100  /* runs waiting behind another with queue_all */
-#define CATCH_UP_MAX     1000
-#define FOLLOW_LINE_MAX  10000 /* leaders looked at above a schedule that is to follow one */
-#define CATCH_UP_DEFAULT 100
-#define RUNS_OPEN_MAX                                                                                        \
-	1000 /* of one schedule: what comes due beyond is skipped/overlap, whatever its policy */
-#define OWED_MAX      100000 /* missed ones counted for the next run's context */
-#define STRETCH_MAX   4096   /* occurrences looked at to be settled together */
-#define GRACE_SECONDS 60     /* lateness that needs no policy where there is no WINDOW */
-#define RETRY_SECONDS_MAX                                                                                    \
-	(8 * 86400)                 /* a provider's limit may last a week; what is longer is a wrong clock */
-#define CONDITION_SECONDS     30    /* a false condition is asked again at least so often within its WINDOW */
-#define CLOCK_STEP_SECONDS    1     /* a smaller one is drift */
-#define CLOCK_TOLD_SECONDS    60    /* a larger one is a problem, … */
-#define CLOCK_CALM_SECONDS    3600  /* … until there was none for so long */
-#define CLOCK_AHEAD_SECONDS   86400 /* a step ahead by this is not believed until a person does … */
-#define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … nor that so long has passed since the last record */
-#define STORE_SLOW_SECONDS    5             /* an answer that took longer explains lateness */
-#define PRIORITY_MAX          10
+#define STEP_DUE_MAX     256    /* due entries handled in one step */
+#define STEP_FIX_MAX     64     /* schedules re-examined in one step after the clock went back */
+#define CLAIMS_MAX       4096   /* claims and ranges that the store has not answered yet */
+#define LAUNCHES_MAX     64     /* starts that the runner has not answered yet */
+#define QUEUE_ALL_MAX    100    /* runs of one schedule that wait for another under overlap queue_all */
+#define CATCH_UP_MAX     1000   /* the largest catch_up_limit: missed occurrences that are run late */
+#define CATCH_UP_DEFAULT 100    /* catch_up_limit where a schedule sets none */
+#define FOLLOW_LINE_MAX  10000  /* schedules in one chain of `after` */
+#define RUNS_OPEN_MAX    1000   /* unfinished runs of one schedule; more are skipped, with reason overlap */
+#define OWED_MAX         100000 /* missed occurrences counted for the context of the next run */
+#define STRETCH_MAX      4096   /* occurrences examined to settle them with one record */
+#define GRACE_SECONDS    60     /* lateness that is not yet missed, for a schedule without WINDOW */
+/* Between two attempts. A provider's rate limit may last a week; a longer wait means a wrong clock. */
+#define RETRY_SECONDS_MAX     (8 * 86400)
+#define CONDITION_SECONDS     30            /* between two evaluations of a false condition */
+#define CLOCK_STEP_SECONDS    1             /* the smallest step of the wall clock; less is drift */
+#define CLOCK_TOLD_SECONDS    60            /* a larger step opens a problem */
+#define CLOCK_CALM_SECONDS    3600          /* without a further step until that problem is closed */
+#define CLOCK_AHEAD_SECONDS   86400         /* the clock is not trusted after a step ahead by this much */
+#define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … or if the last record is this old when the daemon starts */
+#define STORE_SLOW_SECONDS    5             /* a store answer that took longer is the reason for lateness */
+#define PRIORITY_MAX          10            /* priorities are from -PRIORITY_MAX to PRIORITY_MAX */
 
 /* The store */
 #define STORE_GROUP_MAX          512         /* requests in one transaction */
-#define STORE_UNDER_WAY_MAX      16384       /* submitted and not yet collected */
-#define STORE_LANE_SHARE         16          /* of so many places in a group each lane that waits keeps one */
-#define STORE_TEXT_BYTES_MAX     (64u << 20) /* of ids and documents under way */
-#define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* a larger one, with its id, is refused */
-#define WATCH_QUIET_MS           100 /* after a change in a directory of documents, so that one look is for many … */
-#define WATCH_QUIET_MAX          5 /* … but not for ever */
-#define WATCH_AGAIN_MS                                                                                       \
-	300 /* before a file that is being written, or an answer that failed, is tried again                 \
-	     */
-#define WATCH_FIRST_MS           10000 /* at a start, what is due waits so long for files that are being written */
-#define STATE_BYTES_MAX          (256u << 10) /* what an agent knows, as JSON */
-#define STATE_DEPTH_MAX          16           /* keys of a path in it */
-#define STATE_TRIES_MAX          16           /* to change it, when others do at the same time */
-#define STORE_RUN_TEXT_BYTES_MAX (64u << 10)  /* said of a run: its result, why it is as it is */
-#define STORE_MESSAGE_BYTES_MAX  (64u << 10)  /* of each of a notice's texts */
-#define STORE_MESSAGES_MAX       512          /* notices of one request */
-#define STORE_PROBLEM_BYTES_MAX  4096         /* of each of a problem's texts */
-#define STORE_BUSY_MS            1000         /* waiting for somebody else's lock; then it is an outage */
-#define STORE_BACKOFF_MS_MAX     1000         /* between two tries in an outage; the first waits 1 ms */
-#define STORE_CHECKPOINT_SECONDS 1            /* after a pass over the log that failed */
-#define STORE_CHECK_MS           10000        /* of looking for damage */
-#define STORE_CACHE_KIB          (32 << 10)   /* the writer's page cache */
+#define STORE_UNDER_WAY_MAX      16384       /* requests submitted whose answers were not collected yet */
+#define STORE_LANE_SHARE         16          /* each waiting lane gets one in this many places of a group */
+#define STORE_TEXT_BYTES_MAX     (64u << 20) /* ids and documents of all requests under way */
+#define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* one row: a document with its id */
+#define STORE_RUN_TEXT_BYTES_MAX (64u << 10) /* one text about a run: its result, or its reason */
+#define STORE_MESSAGE_BYTES_MAX  (64u << 10) /* each text of one message */
+#define STORE_MESSAGES_MAX       512         /* messages in one request */
+#define STORE_PROBLEM_BYTES_MAX  4096        /* each text of one problem */
+#define STORE_BUSY_MS            1000        /* waiting for another process's lock; then: outage */
+#define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first pause is 1 ms */
+#define STORE_CHECKPOINT_SECONDS 1           /* before a failed checkpoint is tried again */
+#define STORE_CHECK_MS           10000       /* the search for damage when a database is opened */
+#define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
+#define COPY_STEP_PAGES          1024        /* pages copied at a time for a backup */
 
-#define COPY_STEP_PAGES 1024 /* copied at a time for a backup */
+/* The state that an agent keeps */
+#define STATE_BYTES_MAX (256u << 10) /* all of it, as JSON */
+#define STATE_DEPTH_MAX 16           /* keys in one path */
+#define STATE_TRIES_MAX 16           /* tries to change it while others change it, too */
+
+/* The directory of documents that the daemon watches */
+#define WATCH_QUIET_MS  100   /* waited after a change, so that changes made together are read together */
+#define WATCH_QUIET_MAX 5     /* such waits in a row, if changes keep coming */
+#define WATCH_AGAIN_MS  300   /* before a half-written file, or a failed apply, is tried again */
+#define WATCH_FIRST_MS  10000 /* after a start: how long due schedules wait for half-written files */
 
 /* Reading for people */
-#define READ_LIST_MAX       1000        /* items of one answer */
-#define READ_BYTES_MAX      (32u << 20) /* of documents in one answer; the first goes in whatever its size */
-#define READ_CANDIDATES_MAX 8           /* named when the beginning of an id is that of several */
-#define READ_COUNT_MAX      10000       /* runs looked at for counts */
-#define READ_OUTCOMES       16
-#define READ_MS_MAX         50   /* of work for one answer … */
-#define READ_WAIT_MS_MAX    500  /* … and in all, be the machine or the disk as busy as they like */
-#define READ_STEPS          1000 /* of SQLite's, between two looks at the clock */
+#define READ_LIST_MAX       1000        /* items in one answer */
+#define READ_BYTES_MAX      (32u << 20) /* documents in one answer; the first is included whatever its size */
+#define READ_CANDIDATES_MAX 8           /* ids listed when the beginning of an id fits several */
+#define READ_COUNT_MAX      10000       /* runs read to count outcomes */
+#define READ_OUTCOMES       16          /* outcomes counted apart */
+#define READ_MS_MAX         50          /* processor time for one answer */
+#define READ_WAIT_MS_MAX    500         /* elapsed time for one answer, waits for the disk included */
+#define READ_STEPS          1000        /* steps of SQLite's machine between two looks at the clock */
 
 /* Notes of agents */
-#define STORE_MEMORIES_MAX     2000 /* of one agent; further ones are refused */
-#define STORE_MEMORY_BYTES_MAX 4096 /* of one note … */
-#define STORE_MEMORY_TAGS_MAX  1024 /* … and of its tags */
-#define MEMORY_REMOVE_BATCH    64   /* of a run's removed in one request: their words go one by one */
-#define RECALL_NOTES           12   /* in the context of a run … */
-#define RECALL_BYTES           8192 /* … and so long together */
-#define RECALL_LEAST           20   /* percent of what the best one scores */
-#define RECALL_MS_MAX          200  /* of ranking in a second, for all runs: others wait for them */
-#define RECALL_NEWEST          3    /* where none, or fewer, have to do with it */
-#define READ_QUERY_WORDS       32   /* looked for in notes; further ones are not */
-#define READ_QUERY_BYTES       64   /* of a word; the rest of it is not looked for */
+#define STORE_MEMORIES_MAX     2000 /* notes of one agent; further ones are refused */
+#define STORE_MEMORY_BYTES_MAX 4096 /* one note */
+#define STORE_MEMORY_TAGS_MAX  1024 /* bytes of the tags of one note */
+#define MEMORY_REMOVE_BATCH    64   /* notes of one run removed in one request */
+#define RECALL_NOTES           12   /* relevant notes in the context of one run */
+#define RECALL_BYTES           8192 /* relevant notes in the context of one run, together */
+#define RECALL_LEAST           20   /* the least score of a relevant note, in percent of the best score */
+#define RECALL_MS_MAX          200  /* ranking of notes within one second, for all runs together */
+#define RECALL_NEWEST          3    /* newest notes that a run gets if fewer are relevant */
+#define READ_QUERY_WORDS       32   /* different words of a query; further ones are ignored */
+#define READ_QUERY_BYTES       64   /* bytes of one word of a query; the rest of the word is ignored */
 
 /* The daemon */
-#define CALENDARS_MAX      4096      /* sets of excluded days */
-#define NAMES_MAX          (1 << 20) /* agents, accounts and concurrency keys */
-#define DESK_JOBS_MAX      256       /* attempts being rendered */
-#define RUN_GRACE_SECONDS  5         /* from SIGTERM to SIGKILL when a run is stopped or its time is up */
-#define DAEMON_MAIL_MAX    8192      /* commands and other mail under way */
-#define ORDER_BUSY_MS      5000      /* a command to a schedule that is busy is tried for so long … */
-#define RUN_BUSY_MS        200       /* … and a run by hand for so long: another may be alive */
-#define ORDER_AGAIN_MS     10        /* between two tries */
-#define HEALTH_MS          1000      /* between two looks at the clock, the store and the runner */
-#define STARVED_MS         10000 /* without memory to go on it ends after so long: the next one begins small */
-#define DAEMON_COMPILE_MAX 32    /* outdated schedules being compiled anew */
-#define DAEMON_STOP_MS     5000  /* for the answers to orders under way when it is told to stop */
-#define PROBLEMS_LATE_MAX  1024  /* problems to be said when the desk has room again */
-#define DESK_TRIES_MAX     20    /* for a document that cannot be read now … */
-#define DESK_PAUSE_MS      100   /* … so far apart */
+#define CALENDARS_MAX      4096      /* different sets of excluded days */
+#define NAMES_MAX          (1 << 20) /* agents, accounts and concurrency keys together */
+#define DESK_JOBS_MAX      256       /* tasks that wait for the prepare worker */
+#define DESK_TRIES_MAX     20        /* tries to read a document that cannot be read now */
+#define DESK_PAUSE_MS      100       /* between two such tries */
+#define RUN_GRACE_SECONDS  5         /* from SIGTERM to SIGKILL when a run is stopped or times out */
+#define DAEMON_MAIL_MAX    8192      /* commands and calls that wait for the engine's thread */
+#define ORDER_BUSY_MS      5000      /* a command is retried this long while its schedule is busy */
+#define RUN_BUSY_MS        200       /* … and a run by hand this long: another run may last for hours */
+#define ORDER_AGAIN_MS     10        /* between two such tries */
+#define HEALTH_MS          1000      /* between two checks of the clock, the store and the runner */
+#define STARVED_MS         10000     /* out of memory for this long: the daemon ends, to start afresh */
+#define DAEMON_COMPILE_MAX 32        /* schedules that are compiled again at the same time */
+#define DAEMON_STOP_MS     5000      /* waiting for the answers to commands when the daemon stops */
+#define PROBLEMS_LATE_MAX  1024      /* opened problems that wait for room in the prepare worker's queue */
 
-/* What is kept, and for how long */
-#define RETAIN_FIRST_SECONDS                                                                                 \
-	600                /* after a start, until old things are looked for: the clock may yet be set */
-#define RETAIN_BATCH    16 /* old things asked for at a time: what comes due meanwhile waits for them … */
-#define RETAIN_PAUSE_MS 5  /* … and the pause before the next, and after as many files */
-#define STRAYS_WAIT_MS  15000 /* for the end of runs that a restored store does not know */
+/* Retention and restore */
+#define RETAIN_FIRST_SECONDS 600   /* before the first pruning after a start: the clock may yet be set */
+#define RETAIN_BATCH         16    /* rows removed in one request, or files in a row; due runs wait for it */
+#define RETAIN_PAUSE_MS      5     /* between two such batches */
+#define STRAYS_WAIT_MS       15000 /* waiting for the end of runs that a restored store does not know */
 
-/* The runner */
-#define LAUNCH_BYTES_MAX (64u << 20) /* one rendered request */
-#define LAUNCH_ARGS_MAX  4096
-#define LAUNCH_ENV_MAX   4096
-#define LAUNCH_FILES_MAX 4096  /* that must be there afterwards */
-#define SECRETS_MAX      1024  /* texts masked in the output of a run: values, and their lines */
-#define FETCHES_MAX      64    /* secrets of a run that its shim gets … */
-#define FETCH_WORDS_MAX  1024  /* … by programs of so many words together … */
-#define FETCH_NAME_MAX   128   /* … for variables with names so long */
-#define FETCH_SAID_MAX   16384 /* kept of what these programs say to standard error */
-#define SECRET_LINE_MIN  8     /* of a value that has several: shorter ones say nothing alone */
-#define SECRET_BYTES_MIN 4     /* masking shorter ones would shred the log and hide nothing */
-#define SECRET_BYTES_MAX 16384
-#define PROCS_MAX        (1u << 22) /* processes on a machine: the kernel's own bound */
-#define CGROUP_DEPTH_MAX 16
-#define DRAIN_BYTES_MAX                                                                                      \
-	(1u << 20)                /* taken from a pipe after the tree is dead: the largest a pipe can hold   \
-				   */
-#define OOM_SCORE_ADJ       500   /* an agent goes before its shim and its daemon do */
-#define LEFTOVER_GRACE_MS   1000  /* for what a run left behind when it ended by itself */
-#define KILL_ROUND_MS       20    /* between two rounds of killing; doubles … */
-#define KILL_ROUND_MS_MAX   1000  /* … up to this */
-#define RUNNER_RETRY_MS     100   /* before a refused birth is tried again; doubles … */
-#define RUNNER_RETRY_MS_MAX 30000 /* … up to this */
-#define RUNNER_ANSWER_MS    2000  /* a start of which nothing was heard is looked after so often */
-#define RUNNER_HUNG_MS      10000 /* a launcher that says nothing for so long is replaced */
-#define RUNNER_WATCH_MS     500   /* a shim whose pid cannot be watched is looked at so often */
-#define RUNNER_LAUNCHER_MS  1000  /* between two starts of a launcher */
-#define ATTEMPTS_MAX        65536 /* known to the runner at a time */
-#define RUNNER_CHECKS_MAX   16    /* checks under way at a time; the others wait in line */
+/* The runner, the launcher and its shims */
+#define LAUNCH_BYTES_MAX    (64u << 20) /* one request to the launcher */
+#define LAUNCH_ARGS_MAX     4096        /* arguments of one program */
+#define LAUNCH_ENV_MAX      4096        /* environment variables of one program */
+#define LAUNCH_FILES_MAX    4096        /* files that must exist after one run */
+#define SECRETS_MAX         1024        /* texts masked in one run's output: secrets and their lines */
+#define FETCHES_MAX         64          /* secrets that the shim of one run reads */
+#define FETCH_WORDS_MAX     1024        /* words of all programs that print these secrets */
+#define FETCH_NAME_MAX      128         /* bytes of the name of a secret's variable */
+#define FETCH_SAID_MAX      16384       /* bytes kept of the standard error of these programs */
+#define SECRET_LINE_MIN     8           /* bytes: a shorter line of a secret is not masked by itself */
+#define SECRET_BYTES_MIN    4           /* shorter values are not masked: they would match everywhere */
+#define SECRET_BYTES_MAX    16384       /* one secret's value */
+#define PROCS_MAX           (1u << 22)  /* processes on one machine: the kernel's own bound */
+#define CGROUP_DEPTH_MAX    16          /* control groups inside each other, below the one of a run */
+#define DRAIN_BYTES_MAX     (1u << 20)  /* read from one pipe after the end of a run: no pipe holds more */
+#define OOM_SCORE_ADJ       500         /* for agents: the kernel kills them before shims and the daemon */
+#define LEFTOVER_GRACE_MS   1000        /* from SIGTERM to SIGKILL for processes left by a finished run */
+#define KILL_ROUND_MS       20          /* the first pause between two rounds of killing; it doubles */
+#define KILL_ROUND_MS_MAX   1000        /* the longest such pause */
+#define RUNNER_RETRY_MS     100         /* the first pause before a refused start is retried; it doubles */
+#define RUNNER_RETRY_MS_MAX 30000       /* the longest such pause */
+#define RUNNER_ANSWER_MS    2000        /* between two checks on a start that was not answered */
+#define RUNNER_HUNG_MS      10000       /* a launcher that answers nothing for this long is replaced */
+#define RUNNER_WATCH_MS     500         /* between two checks on a shim that has no pidfd */
+#define RUNNER_LAUNCHER_MS  1000        /* between two starts of a launcher */
+#define ATTEMPTS_MAX        65536       /* attempts that the runner knows at a time */
+#define RUNNER_CHECKS_MAX   16          /* precondition programs that run at the same time; others wait */
 
 /* Reports of an attempt */
-#define OUTBOX_BYTES_MAX 131072 /* of steps and notes; twice as many are read */
-#define OUTBOX_TEXT_MAX  4096   /* of one */
-#define ANSWER_BYTES_MAX 65536  /* of what one answered, for the next run: the last of it */
+#define OUTBOX_BYTES_MAX 131072 /* steps and notes written by one attempt; readers read the last 2 × this */
+#define OUTBOX_TEXT_MAX  4096   /* bytes of one report */
+#define ANSWER_BYTES_MAX 65536  /* the last bytes of a run's standard output, kept as its answer */
 
-/* HTTP. What a server may be given otherwise is in http_limits; these are its defaults. */
-#define HTTP_BODY_BYTES_MAX   (64u << 20)  /* some 300,000 schedules */
-#define HTTP_BODIES_BYTES_MAX (128u << 20) /* of all requests under way */
-#define HTTP_HEADER_BYTES_MAX 8192         /* request line and headers */
-#define HTTP_STREAM_BYTES_MAX (1u << 20)   /* waiting for one reader; a slower one is dropped */
-#define HTTP_CONNECTIONS_MAX  1000
-#define HTTP_FDS_RESERVED     256   /* descriptors left to the rest of the daemon */
-#define HTTP_FIRST_MS         10000 /* from connecting to the first request line */
-#define HTTP_IDLE_MS          60000 /* from an answer to the next request line */
-#define HTTP_READ_MS          30000 /* from the request line to the last byte of the body */
-#define HTTP_ANSWER_MS        60000 /* for the answer of whoever handles it */
-#define HTTP_SEND_MS          30000 /* for the client to take it */
-#define HTTP_STALL_MS         30000 /* for a stream's client to take anything at all */
-#define HTTP_BEAT_MS          15000 /* between two signs of life on a quiet stream of events */
-#define HTTP_STOP_MS          5000  /* for requests under way when it is told to stop */
-/* Not to be chosen. */
-#define HTTP_POSTS_MAX       4096 /* posted and not yet run */
-#define HTTP_LAST_MS         500  /* to get the last answers out, after HTTP_STOP_MS */
-#define HTTP_ACCEPT_PAUSE_MS 200  /* before a machine out of descriptors is asked again */
-#define HTTP_TURN_MAX        64   /* connections accepted, and events looked at, in one turn of its loop */
-#define HTTP_CONNECTIONS_MIN 4    /* with room for fewer it is not worth starting */
-#define HTTP_SEGMENTS_MAX    32   /* of a path */
-#define HTTP_QUERY_MAX       64   /* values in a query */
-#define SOCKET_TRIES_MAX     100  /* for the directory's lock, 10 ms apart */
+/* HTTP server: the defaults of struct http_limits */
+#define HTTP_BODY_BYTES_MAX   (64u << 20)  /* one request's body: about 300,000 schedules */
+#define HTTP_BODIES_BYTES_MAX (128u << 20) /* bodies of all requests under way */
+#define HTTP_HEADER_BYTES_MAX 8192         /* one request's line and headers */
+#define HTTP_STREAM_BYTES_MAX (1u << 20)   /* unsent bytes of one stream; a slower reader is disconnected */
+#define HTTP_CONNECTIONS_MAX  1000         /* open connections */
+#define HTTP_FDS_RESERVED     256          /* file descriptors left to the rest of the daemon */
+#define HTTP_FIRST_MS         10000        /* from the connection to the first request line */
+#define HTTP_IDLE_MS          60000        /* from an answer to the next request line */
+#define HTTP_READ_MS          30000        /* from the request line to the last byte of the body */
+#define HTTP_ANSWER_MS        60000        /* from the complete request to the handler's answer */
+#define HTTP_SEND_MS          30000        /* for the client to read the answer */
+#define HTTP_STALL_MS         30000        /* for the client of a stream to read anything */
+#define HTTP_BEAT_MS          15000        /* between two keep-alive comments on a quiet stream of events */
+#define HTTP_STOP_MS          5000         /* for requests under way when the server stops */
+/* … and its fixed limits */
+#define HTTP_POSTS_MAX       4096 /* functions posted to the server's thread that have not run yet */
+#define HTTP_LAST_MS         500  /* for sending the last answers, after HTTP_STOP_MS */
+#define HTTP_ACCEPT_PAUSE_MS 200  /* before the next accept() when there are no file descriptors left */
+#define HTTP_TURN_MAX        64   /* connections accepted, and events handled, in one turn of the loop */
+#define HTTP_CONNECTIONS_MIN 4    /* connections the server needs room for, or it does not start */
+#define HTTP_SEGMENTS_MAX    32   /* segments of one path */
+#define HTTP_QUERY_MAX       64   /* values in one query */
+#define SOCKET_TRIES_MAX     100  /* tries to lock the socket's directory, 10 ms apart */
 
-#define NOTE_BYTES_MAX  1024 /* what a person writes beside a pause or a problem */
-#define DERIVED_IDS_MAX 1000 /* schedules whose id was made up of the same words */
+/* Commands of people */
+#define NOTE_BYTES_MAX  1024 /* a person's note on a pause or a problem */
+#define DERIVED_IDS_MAX 1000 /* schedules whose ids are derived from the same words */
 
-/* Who asks */
-#define LINEAGE_MAX           256   /* processes above one */
-#define LINEAGE_TRIES_MAX     8     /* while they change */
-#define LINEAGE_ENV_BYTES     65536 /* of an environment, that are looked at for a run's number */
-#define GRANT_TIMES_LOOKED_AT 1000  /* of what a run makes, for how far they are apart */
+/* Which run a caller belongs to, and what runs may create */
+#define LINEAGE_MAX           256   /* ancestors of one process */
+#define LINEAGE_TRIES_MAX     8     /* tries to walk the ancestors while they change */
+#define LINEAGE_ENV_BYTES     65536 /* bytes of an environment that are searched for a run's number */
+#define GRANT_TIMES_LOOKED_AT 1000  /* times of a schedule made by a run whose distances are checked */
 
 /* The client */
-#define CLIENT_BYTES_MAX      (64u << 20) /* of an answer */
-#define CLIENT_HEAD_BYTES_MAX 65536       /* of its status line and headers */
-#define CLIENT_MS             30000
-#define CLIENT_BUSY_MS        20   /* before a daemon whose queue is full is asked again */
-#define CLIENT_AGAIN_MS       200  /* between two looks for a daemon that went away … */
-#define CLIENT_AGAIN_MAX      150  /* … while its run is waited for, or its events are followed */
-#define REPORT_TELL_MS        1000 /* that a run waits for the daemon to hear what is in its file already */
-#define SSE_EVENT_BYTES_MAX   (16u << 20)
+#define CLIENT_BYTES_MAX      (64u << 20) /* one answer */
+#define CLIENT_HEAD_BYTES_MAX 65536       /* an answer's status line and headers */
+#define CLIENT_MS             30000       /* one call; for a stream, until it begins */
+#define CLIENT_BUSY_MS        20          /* before the next try while the daemon's queue is full */
+#define CLIENT_AGAIN_MS       200         /* between two tries to reach a daemon that went away … */
+#define CLIENT_AGAIN_MAX      150         /* … and how many: `run --wait` and `events --follow` do so */
+#define REPORT_TELL_MS        1000        /* for the daemon, if a report is in the run's file already */
+#define SSE_EVENT_BYTES_MAX   (16u << 20) /* one event of a stream */
 
-/* Who is told */
-#define NEWS_AT_ONCE         128 /* rows of news that become notices together */
-#define MESSAGES_ALONE       16  /* more of them to one target are joined in one message … */
-#define MESSAGES_TOLD        20  /* … that has so many of them in full */
-#define POST_AT_ONCE         16  /* being delivered … */
-#define POST_AT_ONCE_OF_LINE 2   /* … and to one receiver */
-#define POST_LINES_MAX       64  /* receivers that are left in peace for a while */
-#define POST_HOLD_SECONDS    10  /* … at most so long */
-#define POST_PAUSE_MS        200 /* where the store or the launcher has no room, or news come one after another */
-#define NOTIFY_SECONDS       30    /* for an attempt */
-#define ERRAND_LOG_BYTES     4096  /* of what it printed: its beginning, and its end */
-#define MESSAGE_DETAIL_BYTES 1024  /* of why, in a message */
-#define DIGEST_BYTES         24576 /* of the messages within one: with one more and all texts, a notice's */
-#define PING_OUTPUT_BYTES    4096  /* of what a run printed, sent along */
-#define REQUEST_ANSWER_BYTES 1024  /* of the answer to a message */
+/* Notifications */
+#define NEWS_AT_ONCE         128   /* rows of news that become messages in one transaction */
+#define MESSAGES_ALONE       16    /* messages to one target; more are joined in one digest … */
+#define MESSAGES_TOLD        20    /* … which contains this many of them in full */
+#define DIGEST_BYTES         24576 /* the messages within one digest, which must fit STORE_MESSAGE_BYTES_MAX */
+#define POST_AT_ONCE         16    /* deliveries at the same time */
+#define POST_AT_ONCE_OF_LINE 2     /* deliveries to one receiver at the same time */
+#define POST_LINES_MAX       64    /* receivers that get no deliveries for a while, since one failed … */
+#define POST_HOLD_SECONDS    10    /* … for at most this long */
+#define POST_PAUSE_MS        200   /* before the next try if the store or the launcher has no room */
+#define NOTIFY_SECONDS       30    /* one attempt to deliver a message */
+#define ERRAND_LOG_BYTES     4096  /* bytes kept of the beginning, and of the end, of a delivery's output */
+#define MESSAGE_DETAIL_BYTES 1024  /* the reason within a message */
+#define PING_OUTPUT_BYTES    4096  /* the last output of a run, sent with a ping */
+#define REQUEST_ANSWER_BYTES 1024  /* bytes kept of the answer to a message */
+#define DELIVER_SECONDS_MAX  86400 /* between two attempts, whatever the receiver asks for */
 
-/* The way out */
-#define OUT_CONNECT_MS        10000
-#define OUT_TOTAL_MS          30000
-#define OUT_TOTAL_MS_MAX      86400000
-#define OUT_REDIRECTS_MAX     5
-#define OUT_HEAD_BYTES_MAX    65536      /* of a request's headers; of all the headers of its answers */
-#define OUT_BODY_BYTES        (1u << 20) /* of an answer, if nobody says otherwise */
-#define OUT_BODY_BYTES_MAX    (64u << 20)
-#define OUT_REQUEST_BYTES_MAX (32u << 20) /* of what rota-out reads */
-#define OUT_URL_BYTES_MAX     8192
-#define OUT_HEADERS_MAX       256
-#define OUT_ALLOW_MAX         256
-#define OUT_ID_BYTES_MAX      128
-#define HOST_BYTES_MAX        253
-#define DELIVERY_SECONDS_MAX  86400 /* between two attempts, whatever the receiver asks for */
+/* Requests to the network */
+#define OUT_CONNECT_MS        10000       /* default for connecting */
+#define OUT_TOTAL_MS          30000       /* default for one request with all its redirects */
+#define OUT_TOTAL_MS_MAX      86400000    /* the longest that either may be set to */
+#define OUT_REDIRECTS_MAX     5           /* redirects of one request */
+#define OUT_HEAD_BYTES_MAX    65536       /* the headers of a request; the headers of all its answers */
+#define OUT_BODY_BYTES        (1u << 20)  /* default for the body of an answer */
+#define OUT_BODY_BYTES_MAX    (64u << 20) /* the largest that it may be set to */
+#define OUT_REQUEST_BYTES_MAX (32u << 20) /* the JSON text that rota-out reads */
+#define OUT_URL_BYTES_MAX     8192        /* one URL */
+#define OUT_HEADERS_MAX       256         /* headers set for one request */
+#define OUT_ALLOW_MAX         256         /* entries in a list of allowed addresses */
+#define OUT_ID_BYTES_MAX      128         /* the id of a signed message */
+#define HOST_BYTES_MAX        253         /* the name of a host */
 
-/* Very many at a time: what keeps them from making others wait */
-#define STORE_BULK_MAX  64     /* of the bulk lane in one transaction: who comes next waits for its end */
-#define APPLY_BULK      32     /* so many schedules of one apply are very many */
-#define THREAD_SLICE_NS 100000 /* of the threads on a trigger's way: the least the kernel gives */
+/* Fairness: bulk work must not delay other requests */
+#define STORE_BULK_MAX  64     /* bulk requests in one transaction: the next request waits for its end */
+#define APPLY_BULK      32     /* an apply of more schedules than this uses the bulk lane */
+#define THREAD_SLICE_NS 100000 /* time slice of the threads from timer to start: the kernel's minimum */

@@ -1,3 +1,4 @@
+/* The hash map of numbers: open addressing with linear probing. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@ static uint32_t slot_of(const struct map *m, uint64_t key)
 	return (uint32_t)(h >> 32) & (m->room - 1);
 }
 
-/* Where the key is, or the free slot where it would be. */
+/* The slot of the key, or the free slot that it would get. */
 static uint32_t probe(const struct map *m, uint64_t key)
 {
 	uint32_t i = slot_of(m, key);
@@ -17,7 +18,7 @@ static uint32_t probe(const struct map *m, uint64_t key)
 	return i;
 }
 
-static bool grow(struct map *m)
+static bool grow_map(struct map *m)
 {
 	struct map bigger = { .n = m->n, .room = m->room ? m->room * 2 : 64 };
 	bigger.key = calloc(bigger.room, sizeof *bigger.key);
@@ -41,7 +42,7 @@ static bool grow(struct map *m)
 bool map_put(struct map *m, uint64_t key, uint32_t value)
 {
 	assert(key);
-	if (m->n + m->n / 2 >= m->room && !grow(m))
+	if (m->n + m->n / 2 >= m->room && !grow_map(m))
 		return false;
 	uint32_t i = probe(m, key);
 	m->n += !m->key[i];
@@ -64,7 +65,7 @@ void map_remove(struct map *m, uint64_t key)
 		return;
 	uint32_t hole = probe(m, key), i = hole;
 	m->n--;
-	/* Close the gap: whoever was pushed past it by a collision moves up. */
+	/* Close the gap: a key that a collision had moved past it moves back. */
 	for (;;) {
 		m->key[hole] = 0;
 		uint32_t home;

@@ -1,6 +1,7 @@
+/* JSON Merge Patch. */
 #include "base/merge.h"
 
-static enum err put(struct val *map, struct str key, struct val value, struct arena *a)
+static enum err add_pair(struct val *map, struct str key, struct val value, struct arena *a)
 {
 	struct val_pair *p = val_pair(map, a);
 	if (!p)
@@ -22,7 +23,7 @@ enum err merge_patch(const struct val *target, const struct val *patch, struct a
 	for (unsigned i = 0; target->kind == VAL_MAP && i < target->map.n && !e; i++) {
 		const struct val_pair *old = &target->map.pair[i];
 		if (!val_get(patch, old->key))
-			e = put(&all, old->key, old->value, a);
+			e = add_pair(&all, old->key, old->value, a);
 	}
 	for (unsigned i = 0; i < patch->map.n && !e; i++) {
 		const struct val_pair *new = &patch->map.pair[i];
@@ -32,7 +33,7 @@ enum err merge_patch(const struct val *target, const struct val *patch, struct a
 			continue;
 		e = merge_patch(old ? old : &nothing, &new->value, a, &value);
 		if (!e)
-			e = put(&all, new->key, value, a);
+			e = add_pair(&all, new->key, value, a);
 	}
 	*ret = all;
 	return e;

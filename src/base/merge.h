@@ -1,8 +1,8 @@
 #pragma once
-/* JSON Merge Patch (RFC 7396), on values. Pure. */
+/* JSON Merge Patch (RFC 7396) on values. Pure. */
 #include "base/val.h"
 
-/* What `target` becomes by `patch`: its members replace, null removes, maps go deeper. Both stay as they are;
- * the new value shares with them what is the same. As deep as the shallower of the two. */
+/* Applies `patch` to `target`: members of the patch replace, null removes, maps are merged. Both stay
+ * unchanged; the result shares their unchanged parts. Recurses as deep as the shallower of the two. */
 must_check enum err merge_patch(const struct val *target, const struct val *patch, struct arena *a,
 				struct val *ret);

@@ -1,10 +1,11 @@
+/* Parsing of IP addresses, networks and host names. */
 #include "base/net.h"
 
 enum { V4_AT = 12, V4_BITS = 96 };
 static const uint8_t mapped[V4_AT] = { [10] = 0xff, [11] = 0xff };
 
-/* Takes what is before the next `c` off the front of *rest, and `c` with it; false: there is none. */
-static bool cut(struct str *rest, char c, struct str *ret)
+/* Cuts *rest at the next `c`: *ret gets the part before it, *rest keeps the part after it. False: no `c`. */
+static bool cut_at(struct str *rest, char c, struct str *ret)
 {
 	const char *end = rest->n ? memchr(rest->p, c, rest->n) : NULL;
 	*ret = end ? str_sub(*rest, 0, (size_t)(end - rest->p)) : *rest;
@@ -17,10 +18,10 @@ static bool parse_v4(struct str s, uint8_t ret[4])
 	for (unsigned i = 0; i < 4; i++) {
 		struct str part;
 		uint64_t n;
-		if (cut(&s, '.', &part) != (i < 3) || !str_number(part, 255, &n))
+		if (cut_at(&s, '.', &part) != (i < 3) || !str_number(part, 255, &n))
 			return false;
 		if (part.n > 3 || (part.n > 1 && part.p[0] == '0'))
-			return false; /* octal to some readers */
+			return false; /* a leading zero means octal to some parsers */
 		ret[i] = (uint8_t)n;
 	}
 	return true;
@@ -40,8 +41,8 @@ static bool parse_group(struct str s, uint8_t ret[2])
 	return s.n >= 1 && s.n <= 4;
 }
 
-/* n bytes were read, and "::" stands before byte `gap` of them (-1: there is none). */
-static bool open_gap(uint8_t byte[16], int n, int gap)
+/* Inserts zeros for "::" before byte `gap` of the n bytes that were read; -1: there was no "::". */
+static bool fill_gap(uint8_t byte[16], int n, int gap)
 {
 	if (gap < 0 || n == 16)
 		return gap < 0 && n == 16;
@@ -59,9 +60,9 @@ static bool parse_v6(struct str s, uint8_t ret[16])
 	}
 	while (s.n) {
 		struct str part;
-		bool more = cut(&s, ':', &part);
+		bool more = cut_at(&s, ':', &part);
 		if (!more && n <= V4_AT && parse_v4(part, ret + n))
-			return open_gap(ret, n + 4, gap);
+			return fill_gap(ret, n + 4, gap);
 		if (n > 14 || !parse_group(part, ret + n) || (more && !s.n))
 			return false;
 		n += 2;
@@ -72,7 +73,7 @@ static bool parse_v6(struct str s, uint8_t ret[16])
 			s = str_from(s, 1);
 		}
 	}
-	return open_gap(ret, n, gap);
+	return fill_gap(ret, n, gap);
 }
 
 bool ip_parse(struct str s, struct ip *ret)
@@ -85,7 +86,7 @@ bool ip_parse(struct str s, struct ip *ret)
 	return true;
 }
 
-bool ip_is_v4(const struct ip *ip)
+static bool is_v4(const struct ip *ip)
 {
 	return memcmp(ip->byte, mapped, V4_AT) == 0;
 }
@@ -94,7 +95,7 @@ bool net_parse(struct str s, struct net *ret)
 {
 	struct str address;
 	struct net net = { .bits = 128 };
-	bool sized = cut(&s, '/', &address);
+	bool sized = cut_at(&s, '/', &address);
 	if (!ip_parse(address, &net.ip))
 		return false;
 	if (sized) {
@@ -111,14 +112,14 @@ bool net_parse(struct str s, struct net *ret)
 bool net_has(const struct net *net, const struct ip *ip)
 {
 	unsigned whole = net->bits / 8, rest = net->bits % 8;
-	if (net->bits < V4_BITS && ip_is_v4(ip))
+	if (net->bits < V4_BITS && is_v4(ip))
 		return false;
 	if (memcmp(net->ip.byte, ip->byte, whole) != 0)
 		return false;
 	return !rest || (net->ip.byte[whole] ^ ip->byte[whole]) >> (8 - rest) == 0;
 }
 
-/* Letters, digits, '-' and '_' between dots; a last part of digits would be an address with something wrong.
+/* Letters, digits, '-' and '_' between dots. The last part must not be a number: that is a mistyped address.
  */
 static bool is_host(struct str s)
 {
@@ -127,7 +128,7 @@ static bool is_host(struct str s)
 	if (s.n > HOST_BYTES_MAX)
 		return false;
 	for (bool more = true; more;) {
-		more = cut(&s, '.', &part);
+		more = cut_at(&s, '.', &part);
 		letters = false;
 		for (size_t i = 0; i < part.n; i++) {
 			letters |= !is_digit(part.p[i]);
@@ -148,7 +149,7 @@ enum err peer_parse(struct str text, struct peer *ret, struct why *why)
 		p.named = is_host(text);
 		if (!p.named)
 			return why_set(why, E_INPUT, 0,
-				       "'%.*s' is neither an address, a network nor a host's name; write "
+				       "'%.*s' is neither an address, a network nor a host name; write "
 				       "192.168.1.5, 10.0.0.0/8, fd00::/8 or hooks.example.org",
 				       STR_SHORT(text));
 	}

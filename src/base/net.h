@@ -1,29 +1,28 @@
 #pragma once
-/* Addresses of machines as text. Pure: nothing is looked up. */
+/* IP addresses, networks and host names as text. Pure: no name is resolved. */
 #include "base/err.h"
 
-/* IPv4 is ::ffff:a.b.c.d here, whichever way it was written: on the wire they are the same. */
+/* IPv4 addresses are stored as ::ffff:a.b.c.d, however they were written: both forms reach the same host. */
 struct ip {
 	uint8_t byte[16];
 };
 
 struct net {
 	struct ip ip;
-	uint8_t bits; /* of the 128 that count */
+	uint8_t bits; /* length of the prefix, of 128 bits */
 };
 
 /* Four decimal numbers without leading zeros, or IPv6 without a zone; false otherwise. */
 bool ip_parse(struct str s, struct ip *ret);
-bool ip_is_v4(const struct ip *ip);
-/* 10.0.0.0/8, fd00::/8, or one address alone. */
+/* 10.0.0.0/8, fd00::/8, or a single address. */
 bool net_parse(struct str s, struct net *ret);
-/* ::/0 has no IPv4 in it. */
+/* Is `ip` in the network? An IPv4 address is not in a network of IPv6, such as ::/0. */
 bool net_has(const struct net *net, const struct ip *ip);
 
-/* Somebody who may be spoken to: an address, a network, or a host by its name. */
+/* A peer that requests may go to: an address, a network, or a host name. */
 struct peer {
 	struct str text;
-	struct net net; /* where it is not named */
-	bool named;
+	bool named;     /* `text` is a host name; */
+	struct net net; /* … otherwise this is set */
 };
 must_check enum err peer_parse(struct str text, struct peer *ret, struct why *why);

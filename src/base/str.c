@@ -1,3 +1,4 @@
+/* Borrowed strings: comparing, splitting, numbers, edit distance. */
 #include "base/str.h"
 
 bool str_ieq(struct str a, struct str b)

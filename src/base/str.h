@@ -1,5 +1,6 @@
 #pragma once
-/* Borrowed strings: a pointer and a length, not owned, not terminated. ASCII rules only; no locale. */
+/* Borrowed strings: a pointer and a length, not owned, not terminated. Letters are ASCII letters; no locale.
+ */
 #include "base/attr.h"
 
 #include <string.h>
@@ -12,12 +13,12 @@ struct str {
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
 /* For printf's "%.*s". */
 #define STR_ARG(s) (int)(s).n, (s).p
-/* The same for what a person gave us and may be of any length. */
+/* The same, cut to 40 bytes: for input of any length that a message quotes. */
 #define STR_SHORT(s) str_short_length(s, 40), (s).p
-/* And for what is a sentence. */
+/* The same, cut to 160 bytes: for sentences. */
 #define STR_LINE(s) str_short_length(s, 160), (s).p
 
-/* At most so many bytes, and no character cut in two. */
+/* The length of s, cut to at most `most` bytes of whole characters. */
 static inline int str_short_length(struct str s, size_t most)
 {
 	size_t n = s.n > most ? most : s.n;
@@ -36,7 +37,7 @@ static inline bool str_eq(struct str a, struct str b)
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* By bytes, the shorter one first. */
+/* Compares bytes; a prefix comes before the longer string. */
 static inline int str_cmp(struct str a, struct str b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -91,16 +92,17 @@ static inline char to_upper(char c)
 	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
 }
 
-/* Without regard to ASCII case. */
+/* Equal, ignoring ASCII case. */
 bool str_ieq(struct str a, struct str b);
 bool str_starts(struct str s, struct str prefix);
-/* Without white space at both ends. */
+/* s without white space at both ends. */
 struct str str_trim(struct str s);
-/* Takes the next token of non-space bytes off the front of *rest; empty when there is none. */
+/* Removes the next token of non-space bytes from the front of *rest and returns it; empty: none left. */
 struct str str_token(struct str *rest);
-/* Takes the next line (without its end, LF or CRLF) off the front of *rest; false when there is none left. */
+/* Removes the next line from the front of *rest; *ret does not have its end (LF or CRLF). False: none left.
+ */
 bool str_line(struct str *rest, struct str *ret);
-/* All of s is a decimal number of at most `max`; false otherwise. */
+/* Reads s as a decimal number of at most `max`; false if it is anything else. */
 bool str_number(struct str s, uint64_t max, uint64_t *ret);
-/* Edit distance without regard to case, for suggestions; at most `limit` + 1. */
+/* Edit distance ignoring ASCII case, for suggestions; `limit` + 1 if it is greater than `limit`. */
 unsigned str_distance(struct str a, struct str b, unsigned limit);

@@ -1,5 +1,5 @@
 #pragma once
-/* Two kinds of time that do not mix: the wall clock, and the clock that only counts (suspension included). */
+/* Two types of time that cannot be mixed: wall clock time, and time since boot (time in suspend included). */
 #include "base/attr.h"
 
 #define USEC INT64_C(1000000)
@@ -14,13 +14,13 @@ struct boot {
 	int64_t us;
 };
 
-/* b is positive. */
+/* a / b, rounded down; b is positive. */
 static inline int64_t floor_div(int64_t a, int64_t b)
 {
 	return a / b - (a % b < 0);
 }
 
-/* The whole second that `w` lies in. */
+/* Seconds since 1970, rounded down. */
 static inline int64_t wall_seconds(struct wall w)
 {
 	return floor_div(w.us, USEC);

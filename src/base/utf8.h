@@ -2,7 +2,7 @@
 /* UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. */
 #include "base/str.h"
 
-/* Bytes of the valid character at the front of s; 0 if there is none. */
+/* The number of bytes of the character at the front of s; 0 if s is empty or the character is invalid. */
 static inline unsigned utf8_length(struct str s)
 {
 	const unsigned char *u = (const unsigned char *)s.p;
@@ -25,7 +25,7 @@ static inline unsigned utf8_length(struct str s)
 	return overlong || surrogate || beyond ? 0 : n;
 }
 
-/* Writes a code point; returns its bytes. */
+/* Writes a code point; returns the number of bytes. */
 static inline unsigned utf8_write(uint32_t c, char ret[4])
 {
 	if (c < 0x80) {

@@ -1,3 +1,4 @@
+/* JSON-like values: finding, adding and sorting the members of lists and maps. */
 #include "base/val.h"
 
 const char *const val_kind_words[] = {
@@ -14,10 +15,11 @@ const struct val *val_get(const struct val *map, struct str key)
 	return NULL;
 }
 
-static void *grow(struct arena *a, void *items, unsigned n, size_t size)
+/* `items` if it has room for one more, else a larger copy. */
+static void *grow_items(struct arena *a, void *items, unsigned n, size_t size)
 {
 	if (n & (n - 1) || (n && n < 4))
-		return items; /* only at 0, 4, 8, 16, … */
+		return items; /* it grows at 0, 4, 8, 16, … */
 	void *more = arena_alloc(a, (n ? n * 2u : 4u) * size);
 	if (more && n)
 		memcpy(more, items, n * size);
@@ -26,7 +28,7 @@ static void *grow(struct arena *a, void *items, unsigned n, size_t size)
 
 struct val *val_item(struct val *list, struct arena *a)
 {
-	void *items = grow(a, list->list.item, list->list.n, sizeof(struct val));
+	void *items = grow_items(a, list->list.item, list->list.n, sizeof(struct val));
 	if (!items)
 		return NULL;
 	list->list.item = items;
@@ -35,7 +37,7 @@ struct val *val_item(struct val *list, struct arena *a)
 
 struct val_pair *val_pair(struct val *map, struct arena *a)
 {
-	void *pairs = grow(a, map->map.pair, map->map.n, sizeof(struct val_pair));
+	void *pairs = grow_items(a, map->map.pair, map->map.n, sizeof(struct val_pair));
 	if (!pairs)
 		return NULL;
 	map->map.pair = pairs;
@@ -44,19 +46,18 @@ struct val_pair *val_pair(struct val *map, struct arena *a)
 
 /* --- the order of keys --- */
 
-static bool before(const struct val *map, uint32_t x, uint32_t y)
+static bool comes_before(const struct val *map, uint32_t x, uint32_t y)
 {
-	struct str a = map->map.pair[x].key, b = map->map.pair[y].key;
-	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-	return c ? c < 0 : a.n != b.n ? a.n < b.n : x < y;
+	int c = str_cmp(map->map.pair[x].key, map->map.pair[y].key);
+	return c ? c < 0 : x < y;
 }
 
-/* A heap with the last on top: no memory, and no text takes it long. */
-static void sift(const struct val *map, uint32_t *heap, unsigned at, unsigned n)
+/* Heap sort, the last key on top: needs no memory, and no input makes it slow. */
+static void sift_down(const struct val *map, uint32_t *heap, unsigned at, unsigned n)
 {
 	for (unsigned child; (child = 2 * at + 1) < n; at = child) {
-		child += child + 1 < n && before(map, heap[child], heap[child + 1]);
-		if (!before(map, heap[at], heap[child]))
+		child += child + 1 < n && comes_before(map, heap[child], heap[child + 1]);
+		if (!comes_before(map, heap[at], heap[child]))
 			return;
 		uint32_t down = heap[at];
 		heap[at] = heap[child];
@@ -70,12 +71,12 @@ void val_sort(const struct val *map, uint32_t *ret)
 	for (unsigned i = 0; i < n; i++)
 		ret[i] = i;
 	for (unsigned i = n / 2; i-- > 0;)
-		sift(map, ret, i, n);
+		sift_down(map, ret, i, n);
 	for (unsigned i = n; i-- > 1;) {
 		uint32_t last = ret[0];
 		ret[0] = ret[i];
 		ret[i] = last;
-		sift(map, ret, 0, i);
+		sift_down(map, ret, 0, i);
 	}
 }
 
@@ -84,7 +85,7 @@ enum err val_twice(const struct val *map, struct arena *a, const struct val_pair
 	const struct val_pair *pair = map->map.pair;
 	*ret = NULL;
 	if (map->map.n <= VAL_FEW)
-		return OK; /* looked at already */
+		return OK; /* checked by val_get as the pairs came */
 	uint32_t *order = arena_alloc(a, map->map.n * sizeof *order);
 	if (!order)
 		return E_NOMEM;

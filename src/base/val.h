@@ -1,6 +1,6 @@
 #pragma once
-/* One JSON-like value, whatever it was read from, that knows where it stood in its source. Lives in an arena.
- */
+/* A JSON-like value, read from JSON or YAML or built by hand, with its place in the source. Lives in an
+ * arena. */
 #include "base/arena.h"
 #include "base/err.h"
 
@@ -28,24 +28,24 @@ struct val {
 
 struct val_pair {
 	struct str key;
-	uint32_t at; /* of the key */
+	uint32_t at; /* byte offset of the key in the source */
 	struct val value;
 };
 
 /* "null", "boolean", "integer", … */
 extern const char *const val_kind_words[];
-/* The value of a key, or NULL. */
+/* The value of a key; NULL if there is none, or if `map` is not a map. */
 const struct val *val_get(const struct val *map, struct str key);
 
-/* Room for one more at the end of a list or a map, zeroed; the caller counts it when it is filled. They grow
- * by doubling in the arena: what is left behind is at most as much again. NULL: out of memory. */
+/* Zeroed room for one more item of a list, or one more pair of a map; NULL: out of memory. The caller fills
+ * it and then increments `n`. The room doubles in the arena, which wastes at most as much again. */
 struct val *val_item(struct val *list, struct arena *a);
 struct val_pair *val_pair(struct val *map, struct arena *a);
 
-/* The places of a map's pairs in the order of their keys' bytes; equal keys stay in their order. */
+/* The indices of a map's pairs, sorted by the bytes of their keys; equal keys keep their order. */
 void val_sort(const struct val *map, uint32_t *ret);
 
-/* Readers look for keys that are given twice: in a map of few by val_get as they come, in others at its end.
- * *ret becomes a pair whose key was given before it; NULL: there is none. */
+/* Parsers reject duplicate keys: while a map has at most VAL_FEW pairs they ask val_get for each new key; at
+ * the end of a larger map they call this. *ret is a pair whose key occurred before; NULL: there is none. */
 enum { VAL_FEW = 16 };
 must_check enum err val_twice(const struct val *map, struct arena *a, const struct val_pair **ret);

@@ -165,10 +165,10 @@ TEST(numbers_go_on_after_a_migration)
 	old_database_make(&d);
 	struct store *s = open_store(d.path);
 	/* Number 6 was given out and pruned. */
-	CHECK_INT(ask(s, (struct st_req){ .op = ST_TELL,
+	CHECK_INT(ask(s, (struct st_req){ .op = ST_MESSAGES,
 					  .lane = LANE_FINISH,
 					  .at = AT(2000),
-					  .tell = { 0, &message, 1 } })
+					  .messages = { 0, &message, 1 } })
 			  .notice,
 		  7);
 	struct st_req problem = req_problem(PROBLEM_OPEN, 0, "new", 2000);
@@ -204,7 +204,7 @@ TEST(readers_find_what_version_1_wrote)
 	CHECK_INT(sched.row.next_set_at.us, 19);
 	CHECK(str_eq(sched.id, STR("daily")) && str_eq(sched.document, STR("{\"when\":\"hourly\"}")));
 	CHECK_INT(read_notices(r, 0, 0, &a, &messages, &why), OK);
-	CHECK(messages.n == 5 && messages.item[4].tried.us == 55 && messages.item[1].joined == 3);
+	CHECK(messages.n == 5 && messages.item[4].tried_at.us == 55 && messages.item[1].joined == 3);
 	CHECK_INT(read_receiver_gone(r, STR("schedule:daily"), &gone, &why), OK);
 	CHECK(gone);
 	CHECK_INT(read_memories_about(r, STR("desk"), STR("invoice"), 0, 0, &a, &notes, &why), OK);

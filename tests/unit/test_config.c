@@ -222,7 +222,7 @@ TEST(refusals)
 		{ __LINE__, "calendars: {2x: []}\n", NULL, 1, 13,
 		  "a calendar's name begins with a letter and has letters, digits, '_' and '-' only" },
 		{ __LINE__, "out: {allow: [10.0.0.0/40]}\n", NULL, 1, 15,
-		  "'10.0.0.0/40' is neither an address, a network nor a host's name; write 192.168.1.5, "
+		  "'10.0.0.0/40' is neither an address, a network nor a host name; write 192.168.1.5, "
 		  "10.0.0.0/8, fd00::/8 or hooks.example.org" },
 		{ __LINE__, "out: {allow: [1]}\n", NULL, 1, 15,
 		  "an entry of allow must be a string, not an integer; put text in quotes" },
