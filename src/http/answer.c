@@ -1,6 +1,6 @@
 /* An answer on its way out. */
 #include "http/internal.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <stdlib.h>
 
@@ -76,6 +76,6 @@ void http_answer(struct http_request *pub, int status, const char *content_type,
 void http_problem(struct http_request *pub, enum err e, const struct why *why, struct str source)
 {
 	_cleanup_(buf_free) struct buf body = { 0 };
-	int status = problem_write(e, 0, why, source, &body);
-	http_answer(pub, status, PROBLEM_TYPE, buf_str(&body));
+	int status = problem_document_write(e, 0, why, source, &body);
+	http_answer(pub, status, PROBLEM_DOCUMENT_TYPE, buf_str(&body));
 }

@@ -1,6 +1,6 @@
 /* A request on its way in: MHD's callbacks, up to the handler. */
 #include "http/internal.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,11 +57,11 @@ void request_refuse(struct request *r, int status, enum err e, const char *fmt, 
 	va_start(ap, fmt);
 	vsnprintf(why.text, sizeof why.text, fmt, ap);
 	va_end(ap);
-	status = problem_write(e, status, &why, STR(""), &body);
+	status = problem_document_write(e, status, &why, STR(""), &body);
 	answer_set(r, status,
 		   body.failed ? NULL
 			       : MHD_create_response_from_buffer(body.n, body.p, MHD_RESPMEM_MUST_COPY),
-		   PROBLEM_TYPE);
+		   PROBLEM_DOCUMENT_TYPE);
 }
 
 static void too_large(struct request *r)

@@ -10,7 +10,7 @@
  *	E_LIMIT		the answer is too large
  *	E_IO		what answers there does not speak HTTP
  *
- * An answer of any status is OK; problem_read makes an error of it. */
+ * An answer of any status is OK; problem_document_read makes an error of it. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "wire/sse.h"

@@ -1,6 +1,6 @@
 /* The client, against the real server and against ones that misbehave. */
 #include "rig.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -50,8 +50,8 @@ TEST(problems_read_as_they_were_written)
 	struct client_ask ask = { .socket = r.path, .method = "GET", .target = "/problem" };
 	CHECK_INT(client_call(&ask, &a, &why), OK);
 	CHECK_INT(a.status, 400);
-	CHECK_STR(a.type.p, PROBLEM_TYPE);
-	CHECK_INT(problem_read(a.status, buf_str(&a.body), &text), E_INPUT);
+	CHECK_STR(a.type.p, PROBLEM_DOCUMENT_TYPE);
+	CHECK_INT(problem_document_read(a.status, buf_str(&a.body), &text), E_INPUT);
 	CHECK_STR(text.p, "no such day, at line 2, column 1");
 	client_answer_free(&a);
 	buf_free(&text);
@@ -65,7 +65,7 @@ TEST(problems_read_as_they_were_written)
 	for (int i = 0; i < 20; i++) {
 		CHECK_INT(client_call(&ask, &a, &why), OK);
 		CHECK_INT(a.status, 413);
-		CHECK_INT(problem_read(a.status, buf_str(&a.body), &text), E_LIMIT);
+		CHECK_INT(problem_document_read(a.status, buf_str(&a.body), &text), E_LIMIT);
 		client_answer_free(&a);
 	}
 	CHECK(contains(text.p, "the body is larger than 100000 bytes"));

@@ -1,6 +1,6 @@
 /* Requests and answers, whole and broken. */
 #include "rig.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -117,7 +117,8 @@ TEST(sizes_are_bounded)
 	say_n(fd, body, 100001);
 	say(fd, "\r\n0\r\n\r\n");
 	const char *got = hear(fd, "}", 20000);
-	CHECK(contains(got, "HTTP/1.1 413") && contains(got, PROBLEM_TYPE) && contains(got, "100000 bytes"));
+	CHECK(contains(got, "HTTP/1.1 413") && contains(got, PROBLEM_DOCUMENT_TYPE) &&
+	      contains(got, "100000 bytes"));
 	close(fd);
 
 	/* All bodies together: the fifth of four is refused, and they are forgotten with their requests. */
@@ -214,7 +215,7 @@ TEST(what_nobody_answers_is_answered_503)
 	int fd = dial(r.path);
 	say(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
 	const char *got = hear(fd, "}", 20000);
-	CHECK(contains(got, "HTTP/1.1 503") && contains(got, PROBLEM_TYPE));
+	CHECK(contains(got, "HTTP/1.1 503") && contains(got, PROBLEM_DOCUMENT_TYPE));
 	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(contains(hear(fd, "pid:", 20000), "GET /echo"));
 	rig_answer(&r); /* too late, and harmless */

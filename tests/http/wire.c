@@ -1,7 +1,7 @@
 /* What needs no server: addresses, events, problem documents. */
 #include "base/json.h"
 #include "test.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 #include "wire/sse.h"
 #include "wire/url.h"
 
@@ -117,13 +117,13 @@ TEST(every_error_survives_the_way)
 		struct arena a = { 0 };
 		struct val v;
 		why_write(&why, e % 2 ? 3 : WHY_NOWHERE, "it \"went\" wrong %u\x01", e);
-		int status = problem_write((enum err)e, 0, &why, STR("ab\ncd"), &doc);
+		int status = problem_document_write((enum err)e, 0, &why, STR("ab\ncd"), &doc);
 		CHECK_INT(status, err_table[e].http_status);
 		CHECK_INT(json_read(buf_str(&doc), &a, &v, NULL), OK);
 		CHECK(val_get(&v, STR("title")) && val_get(&v, STR("type")));
 		CHECK_INT(val_get(&v, STR("status"))->integer, status);
 		CHECK((val_get(&v, STR("line")) != NULL) == (e % 2));
-		CHECK_INT(problem_read(status, buf_str(&doc), &text), e);
+		CHECK_INT(problem_document_read(status, buf_str(&doc), &text), e);
 		err_describe((enum err)e, &why, STR("ab\ncd"), &cli);
 		CHECK_STR(text.p, cli.p); /* what the command line would have said itself */
 		buf_free(&doc);
@@ -155,7 +155,7 @@ TEST(answers_that_are_no_problem_documents)
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		struct buf text = { 0 };
-		CHECK_INT_AT(rows[i].line, problem_read(rows[i].status, str_of(rows[i].body), &text),
+		CHECK_INT_AT(rows[i].line, problem_document_read(rows[i].status, str_of(rows[i].body), &text),
 			     rows[i].e);
 		CHECK_STR_AT(rows[i].line, text.p ? text.p : "", rows[i].text);
 		buf_free(&text);

@@ -6,7 +6,7 @@
 #include "cli/remote.h"
 #include "cli/table.h"
 #include "wire/client.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <time.h>
 
@@ -93,7 +93,7 @@ static enum err listen(struct following *f, const char *socket, struct why *why)
 	_cleanup_(buf_free) struct buf problem = { 0 };
 	enum err e = client_events(&ask, came, f, &answer, why);
 	if (!e)
-		e = problem_read(answer.status, buf_str(&answer.body), &problem);
+		e = problem_document_read(answer.status, buf_str(&answer.body), &problem);
 	if (problem.n)
 		why_write(why, WHY_NOWHERE, "%.*s", STR_ARG(buf_str(&problem)));
 	client_answer_free(&answer);

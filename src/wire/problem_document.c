@@ -1,7 +1,7 @@
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 #include "base/json.h"
 
-int problem_write(enum err e, int status, const struct why *w, struct str source, struct buf *out)
+int problem_document_write(enum err e, int status, const struct why *w, struct str source, struct buf *out)
 {
 	assert(e != OK && e < ERR_COUNT);
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -42,7 +42,7 @@ static enum err by_status(int status)
 	return status < 500 ? E_INPUT : E_IO;
 }
 
-enum err problem_read(int status, struct str body, struct buf *text)
+enum err problem_document_read(int status, struct str body, struct buf *text)
 {
 	if (status < 400)
 		return OK;

@@ -8,11 +8,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define PROBLEM_TYPE "application/problem+json"
+#define PROBLEM_DOCUMENT_TYPE "application/problem+json"
 
 /* Appends the document; `status` is 0 for the table's. The status that was written is returned. */
-int problem_write(enum err e, int status, const struct why *w, struct str source, struct buf *out);
+int problem_document_write(enum err e, int status, const struct why *w, struct str source, struct buf *out);
 
 /* The error in an answer of this status, OK below 400; its text is appended to `text`. A body that is no
  * problem document (a proxy's, say) is told by its status alone. */
-enum err problem_read(int status, struct str body, struct buf *text);
+enum err problem_document_read(int status, struct str body, struct buf *text);
