@@ -193,13 +193,13 @@
 #define HTTP_FIRST_MS         10000 /* from connecting to the first request line */
 #define HTTP_IDLE_MS          60000 /* from an answer to the next request line */
 #define HTTP_READ_MS          30000 /* from the request line to the last byte of the body */
-#define HTTP_ANSWER_MS        60000 /* for the answer of whoever handles it */
+#define HTTP_ANSWER_MS        60000 /* for the handler to answer */
 #define HTTP_SEND_MS          30000 /* for the client to take it */
 #define HTTP_STALL_MS         30000 /* for a stream's client to take anything at all */
-#define HTTP_BEAT_MS          15000 /* between two signs of life on a quiet stream of events */
+#define HTTP_HEARTBEAT_MS     15000 /* between two heartbeats on an idle stream of events */
 #define HTTP_STOP_MS          5000  /* for requests under way when it is told to stop */
 /* Not to be chosen. */
-#define HTTP_POSTS_MAX       4096 /* posted and not yet run */
+#define HTTP_TASKS_MAX       4096 /* tasks added by other threads and not yet run */
 #define HTTP_LAST_MS         500  /* to get the last answers out, after HTTP_STOP_MS */
 #define HTTP_ACCEPT_PAUSE_MS 200  /* before a machine out of descriptors is asked again */
 #define HTTP_TURN_MAX        64   /* connections accepted, and events looked at, in one turn of its loop */

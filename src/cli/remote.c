@@ -26,7 +26,9 @@ const char *remote_token(void)
 enum err remote_call(struct op_call *call, const char *method, const char *target, struct str body,
 		     struct str *text, struct val *ret)
 {
-	struct client_ask ask = { .method = method, .target = target, .body = body, .token = remote_token() };
+	struct client_request ask = {
+		.method = method, .target = target, .body = body, .token = remote_token()
+	};
 	struct client_answer answer = { 0 };
 	enum err e = remote_socket(call, &ask.socket);
 	if (!e)

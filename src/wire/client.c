@@ -10,7 +10,7 @@
 
 /* A call under way. */
 struct call {
-	const struct client_ask *ask;
+	const struct client_request *ask;
 	struct why *why;
 	int fd;
 	int64_t until; /* ms; INT64_MAX: no end */
@@ -58,7 +58,7 @@ static bool is_clean(const char *s, bool blanks)
 
 static enum err render(struct call *c)
 {
-	const struct client_ask *a = c->ask;
+	const struct client_request *a = c->ask;
 	bool clean = is_clean(a->method, false) && is_clean(a->target, false) && a->target[0] == '/';
 	for (const char *const *h = a->headers; h && *h; h++)
 		clean = clean && is_clean(*h, true);
@@ -211,7 +211,7 @@ static enum err exchange(struct call *c)
 	return e;
 }
 
-static enum err run(const struct client_ask *ask, client_fn *fn, void *ctx, struct client_answer *ret,
+static enum err run(const struct client_request *ask, client_fn *fn, void *ctx, struct client_answer *ret,
 		    struct why *why)
 {
 	struct client_answer got = { 0 };
@@ -243,12 +243,12 @@ void client_answer_free(struct client_answer *a)
 	buf_free(&a->body);
 }
 
-enum err client_call(const struct client_ask *ask, struct client_answer *ret, struct why *why)
+enum err client_call(const struct client_request *ask, struct client_answer *ret, struct why *why)
 {
 	return run(ask, NULL, NULL, ret, why);
 }
 
-enum err client_stream(const struct client_ask *ask, client_fn *fn, void *ctx, struct client_answer *ret,
+enum err client_stream(const struct client_request *ask, client_fn *fn, void *ctx, struct client_answer *ret,
 		       struct why *why)
 {
 	return run(ask, fn, ctx, ret, why);
@@ -268,7 +268,7 @@ static bool some_events(void *ctx, struct str bytes)
 	return l->e == OK;
 }
 
-enum err client_events(const struct client_ask *ask, sse_fn *fn, void *ctx, struct client_answer *ret,
+enum err client_events(const struct client_request *ask, sse_fn *fn, void *ctx, struct client_answer *ret,
 		       struct why *why)
 {
 	struct listening l = { .fn = fn, .ctx = ctx };

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "wire/sse.h"
 
-struct client_ask {
+struct client_request {
 	const char *socket, *method, *target; /* the target encoded, with its query */
 	struct str body;                      /* JSON; p NULL for none */
 	const char *token;                    /* NULL: none */
@@ -31,13 +31,13 @@ struct client_answer {
 };
 void client_answer_free(struct client_answer *a);
 
-must_check enum err client_call(const struct client_ask *ask, struct client_answer *ret, struct why *why);
+must_check enum err client_call(const struct client_request *ask, struct client_answer *ret, struct why *why);
 
 typedef bool client_fn(void *ctx, struct str bytes); /* false: enough */
 /* Gives the body of a 2xx answer to fn as it comes, and collects any other in *ret. OK at its end, or when fn
  * had enough. */
-must_check enum err client_stream(const struct client_ask *ask, client_fn *fn, void *ctx,
+must_check enum err client_stream(const struct client_request *ask, client_fn *fn, void *ctx,
 				  struct client_answer *ret, struct why *why);
 /* The same for a stream of events. */
-must_check enum err client_events(const struct client_ask *ask, sse_fn *fn, void *ctx,
+must_check enum err client_events(const struct client_request *ask, sse_fn *fn, void *ctx,
 				  struct client_answer *ret, struct why *why);

@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define SSE_TYPE "text/event-stream"
-#define SSE_BEAT ":\n\n" /* a comment, which readers pass over */
+#define SSE_TYPE      "text/event-stream"
+#define SSE_HEARTBEAT ":\n\n" /* a comment, which readers pass over */
 
 struct sse_event {
 	struct str event, id, data; /* empty where it has none */

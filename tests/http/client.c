@@ -19,18 +19,18 @@ TEST(a_call_gets_its_answer)
 	setenv("http_proxy", "http://127.0.0.1:1", 1);
 	setenv("ALL_PROXY", "http://127.0.0.1:1", 1);
 	const char *const headers[] = { "If-Match: \"9\"", NULL };
-	struct client_ask ask = { .socket = r.path,
-				  .method = "POST",
-				  .target = "/echo?x=y",
-				  .body = STR("{\"a\":1}"),
-				  .headers = headers };
+	struct client_request ask = { .socket = r.path,
+				      .method = "POST",
+				      .target = "/echo?x=y",
+				      .body = STR("{\"a\":1}"),
+				      .headers = headers };
 	CHECK_INT(client_call(&ask, &a, &why), OK);
 	CHECK_INT(a.status, 200);
 	CHECK_STR(a.type.p, "text/plain");
 	CHECK_STR(a.etag.p, "\"7\"");
 	CHECK(contains(a.body.p, "POST /echo [echo] x=y if-match:\"9\" body:7:{\"a\":1} uid:"));
 	client_answer_free(&a);
-	ask = (struct client_ask){ .socket = r.path, .method = "HEAD", .target = "/big/5000" };
+	ask = (struct client_request){ .socket = r.path, .method = "HEAD", .target = "/big/5000" };
 	CHECK_INT(client_call(&ask, &a, &why), OK);
 	CHECK_INT(a.body.n, 0);
 	client_answer_free(&a);
@@ -47,7 +47,7 @@ TEST(problems_read_as_they_were_written)
 	struct buf text = { 0 };
 	if (!rig_open(&r, rig_limits()))
 		return;
-	struct client_ask ask = { .socket = r.path, .method = "GET", .target = "/problem" };
+	struct client_request ask = { .socket = r.path, .method = "GET", .target = "/problem" };
 	CHECK_INT(client_call(&ask, &a, &why), OK);
 	CHECK_INT(a.status, 400);
 	CHECK_STR(a.type.p, PROBLEM_DOCUMENT_TYPE);
@@ -59,7 +59,7 @@ TEST(problems_read_as_they_were_written)
 	size_t n = 5000000;
 	char *body = malloc(n);
 	memset(body, ' ', n);
-	ask = (struct client_ask){
+	ask = (struct client_request){
 		.socket = r.path, .method = "POST", .target = "/echo", .body = { body, n }
 	};
 	for (int i = 0; i < 20; i++) {
@@ -82,7 +82,9 @@ TEST(what_goes_wrong_is_told_apart)
 	char path[256];
 	if (!rig_open(&r, rig_limits()))
 		return;
-	struct client_ask ask = { .socket = path, .method = "GET", .target = "/never", .timeout_ms = 100 };
+	struct client_request ask = {
+		.socket = path, .method = "GET", .target = "/never", .timeout_ms = 100
+	};
 	snprintf(path, sizeof path, "%s/nothing", r.dir);
 	CHECK_INT(client_call(&ask, &a, &why), E_NODAEMON);
 	CHECK_INT(err_table[E_NODAEMON].exit_code, 69);
@@ -182,7 +184,7 @@ TEST(answers_are_read_whatever_their_form)
 	for (unsigned i = 0; i < ARRAY_LEN(rows) * 2; i++) {
 		unsigned row = i / 2;
 		struct liar l = { fd, rows[row].text, i % 2 ? 1 : 1000 };
-		struct client_ask ask = {
+		struct client_request ask = {
 			.socket = at.sun_path, .method = "GET", .target = "/", .timeout_ms = 2000
 		};
 		struct client_answer a = { 0 };
@@ -233,12 +235,12 @@ TEST(events_come_one_by_one)
 		struct client_answer a = { 0 };
 		struct seen seen = { .most = most };
 		struct http_limits l = rig_limits();
-		l.beat_ms = 10;
+		l.heartbeat_ms = 10;
 		if (!rig_open(&r, l))
 			return;
 		pthread_t thread;
 		pthread_create(&thread, NULL, later, &r);
-		struct client_ask ask = { .socket = r.path, .method = "GET", .target = "/events" };
+		struct client_request ask = { .socket = r.path, .method = "GET", .target = "/events" };
 		CHECK_INT(client_events(&ask, see, &seen, &a, &why), OK);
 		CHECK_INT(a.status, 200);
 		CHECK_INT(seen.events, most < 3 ? most : 3);
@@ -257,7 +259,9 @@ TEST(a_stream_that_falls_silent_or_fails_is_told)
 	struct seen seen = { .most = 9 };
 	if (!rig_open(&r, rig_limits()))
 		return;
-	struct client_ask ask = { .socket = r.path, .method = "GET", .target = "/events", .silence_ms = 100 };
+	struct client_request ask = {
+		.socket = r.path, .method = "GET", .target = "/events", .silence_ms = 100
+	};
 	CHECK_INT(client_events(&ask, see, &seen, &a, &why), E_TIMEOUT);
 	ask.target = "/problem";
 	CHECK_INT(client_events(&ask, see, &seen, &a, &why), OK);

@@ -112,7 +112,7 @@ TEST(who_comes_while_others_are_told_hears_each_event_once)
 	sem_init(&d.open, 0, 0);
 	int old = follower(&s, 0);
 	uint64_t before = greeting(old);
-	CHECK_INT(http_post(s.http, wait_at, &d), OK);
+	CHECK_INT(http_add_task(s.http, wait_at, &d), OK);
 	sem_wait(&d.closed);
 	happen(&s, 1000);
 	int newcomer = follower(&s, before + 100);

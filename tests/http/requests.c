@@ -368,7 +368,7 @@ static void *post_many(void *arg)
 {
 	struct poster *p = arg;
 	for (unsigned i = 0; i < 20000; i++) {
-		enum err e = http_post(p->rig->http, count_up, &p->ran);
+		enum err e = http_add_task(p->rig->http, count_up, &p->ran);
 		p->posted += e == OK;
 		p->busy += e == E_BUSY;
 	}
@@ -395,17 +395,17 @@ TEST(posts_run_once_each_and_are_bounded)
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
 	unsigned full = 0, ran = 0, posted = 0;
-	while (http_post(r.http, nap, NULL) == E_BUSY)
+	while (http_add_task(r.http, nap, NULL) == E_BUSY)
 		usleep(1000);
-	for (unsigned i = 0; i < 3 * HTTP_POSTS_MAX; i++) {
-		enum err e = http_post(r.http, count_up, &ran);
+	for (unsigned i = 0; i < 3 * HTTP_TASKS_MAX; i++) {
+		enum err e = http_add_task(r.http, count_up, &ran);
 		CHECK(e == OK || e == E_BUSY);
 		posted += e == OK;
 		full += e == E_BUSY;
 	}
 	CHECK(full > 0);
 	http_stop(r.http);
-	while (http_post(r.http, count_up, &ran) != E_GONE)
+	while (http_add_task(r.http, count_up, &ran) != E_GONE)
 		posted++;
 	rig_close(&r);
 	CHECK(ran <= posted); /* posts refused as busy counted, too, in the last loop */

@@ -83,7 +83,7 @@ static void handle(void *ctx, struct http_request *q)
 	else if (str_eq(what, STR("big")))
 		big(q);
 	else if (str_eq(what, STR("problem")))
-		http_problem(q, E_INPUT, &why, STR("a\nb"));
+		http_answer_error(q, E_INPUT, &why, STR("a\nb"));
 	else
 		echo(q);
 }
@@ -142,7 +142,7 @@ void rig_run(struct rig *r, void (*fn)(void *arg), void *arg)
 {
 	struct errand e = { .fn = fn, .arg = arg };
 	sem_init(&e.done, 0, 0);
-	if (CHECK_INT(http_post(r->http, errand, &e), OK))
+	if (CHECK_INT(http_add_task(r->http, errand, &e), OK))
 		while (sem_wait(&e.done) != 0)
 			;
 	sem_destroy(&e.done);

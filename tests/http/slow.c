@@ -76,7 +76,7 @@ TEST(a_reader_that_does_not_read_is_cut_off)
 	/* One that does gets all of it; how long that takes is the machine's affair. */
 	if (!rig_open(&r, rig_limits()))
 		return;
-	struct client_ask ask = { .socket = r.path, .method = "GET", .target = "/big/20000000" };
+	struct client_request ask = { .socket = r.path, .method = "GET", .target = "/big/20000000" };
 	struct client_answer a = { 0 };
 	struct why why = { .at = WHY_NOWHERE };
 	CHECK_INT(client_call(&ask, &a, &why), OK);

@@ -56,15 +56,15 @@ TEST(quiet_events_have_a_heart_beat)
 {
 	struct rig r;
 	struct http_limits l = rig_limits();
-	l.beat_ms = 50;
+	l.heartbeat_ms = 50;
 	if (!rig_open(&r, l))
 		return;
 	int events = dial(r.path), lines = dial(r.path);
 	say(events, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
 	say(lines, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 2));
-	CHECK(occurrences(hear(events, "\n\n:\n\n", 400), SSE_BEAT) >= 2);
-	CHECK(!contains(hear(lines, SSE_BEAT, 100), SSE_BEAT));
+	CHECK(occurrences(hear(events, "\n\n:\n\n", 400), SSE_HEARTBEAT) >= 2);
+	CHECK(!contains(hear(lines, SSE_HEARTBEAT, 100), SSE_HEARTBEAT));
 	close(events);
 	close(lines);
 	CHECK(rig_await(&r.closed, 2));

@@ -84,11 +84,11 @@ static bool came(void *ctx, const struct sse_event *e)
 static enum err listen(struct following *f, const char *socket, struct why *why)
 {
 	const char *headers[] = { f->seen, NULL };
-	struct client_ask ask = { .method = "GET",
-				  .target = "/api/v1/events?follow=true",
-				  .socket = socket,
-				  .token = remote_token(),
-				  .headers = f->seen[0] ? headers : NULL };
+	struct client_request ask = { .method = "GET",
+				      .target = "/api/v1/events?follow=true",
+				      .socket = socket,
+				      .token = remote_token(),
+				      .headers = f->seen[0] ? headers : NULL };
 	struct client_answer answer = { 0 };
 	_cleanup_(buf_free) struct buf problem = { 0 };
 	enum err e = client_events(&ask, came, f, &answer, why);
