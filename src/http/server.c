@@ -91,7 +91,7 @@ static void begin_stop(struct http *h)
 			stream_stop(h->first[streams[i]]);
 }
 
-/* Answers what is left when the time to stop has passed. False: the stop is complete. */
+/* After limits.stop_ms, refuses the remaining requests. False: the stop is complete. */
 static bool continue_stop(struct http *h, int64_t now)
 {
 	if (now >= h->stop_at) {

@@ -39,7 +39,7 @@ static void reply(struct str in, size_t step, struct buf *out)
 		}
 	}
 	assert(!e || why.text[0]);
-	buf_addf(out, "|%d %d %d", (int)e, r.status, response_ended(&r));
+	buf_addf(out, "|%d %d %d", (int)e, r.status, response_complete(&r));
 	response_free(&r);
 }
 
