@@ -141,7 +141,7 @@ void api_finish(struct op_call *call, enum err e)
 	if (!e && call->answer.failed)
 		e = E_NOMEM;
 	if (e) {
-		http_problem(r, e, call->why, call->source);
+		http_answer_error(r, e, call->why, call->source);
 	} else {
 		buf_addc(&call->answer, '\n');
 		http_answer(r, call->status ? call->status : 200, "application/json", buf_str(&call->answer));
@@ -211,12 +211,12 @@ enum err api_refusal(struct op_call *call, const struct reply *r, const char *wh
 
 enum err api_post(struct api *a, void (*fn)(void *arg), void *arg)
 {
-	return http_post(a->http, fn, arg);
+	return http_add_task(a->http, fn, arg);
 }
 
 void api_answer(struct api *a, void (*fn)(void *arg), void *arg)
 {
-	if (http_post(a->http, fn, arg))
+	if (http_add_task(a->http, fn, arg))
 		return; /* the client is told 503 when its time is up; its request goes with the server */
 }
 
@@ -455,7 +455,7 @@ static void dispatch(struct api *a, const struct op *op, struct http_request *r,
 	struct api_call *c = arena_alloc(&r->arena, sizeof *c);
 	struct why *why = arena_alloc(&r->arena, sizeof *why);
 	if (!c || !why) {
-		http_problem(r, E_NOMEM, NULL, (struct str){ 0 });
+		http_answer_error(r, E_NOMEM, NULL, (struct str){ 0 });
 		return;
 	}
 	*why = (struct why){ .at = WHY_NOWHERE };
@@ -493,13 +493,13 @@ static void handle(void *ctx, struct http_request *r)
 	bool path_known = false;
 	if (!may_ask(r)) {
 		why_write(&why, WHY_NOWHERE, "this daemon is another user's");
-		http_problem(r, E_DENIED, &why, (struct str){ 0 });
+		http_answer_error(r, E_DENIED, &why, (struct str){ 0 });
 		return;
 	}
 	const struct run_row *within;
 	enum err e = rights_who(a, r, &within, &why);
 	if (e) {
-		http_problem(r, e, &why, (struct str){ 0 });
+		http_answer_error(r, e, &why, (struct str){ 0 });
 		return;
 	}
 	for (const struct op *op = ops; op->name; op++) {
@@ -514,7 +514,7 @@ static void handle(void *ctx, struct http_request *r)
 	why_write(&why, WHY_NOWHERE,
 		  path_known ? "this is not done by %s" : "there is nothing at this path (%s)",
 		  http_method_words[r->method]);
-	http_problem(r, path_known ? E_INPUT : E_NOTFOUND, &why, (struct str){ 0 });
+	http_answer_error(r, path_known ? E_INPUT : E_NOTFOUND, &why, (struct str){ 0 });
 }
 
 /* --- events --- */
@@ -547,7 +547,7 @@ static void reread(void *arg)
 
 void api_zones_changed(struct api *a)
 {
-	if (http_post(a->http, reread, a))
+	if (http_add_task(a->http, reread, a))
 		return; /* full: new documents are read by the old zones until the next change */
 }
 
@@ -591,7 +591,7 @@ static void begin_stop(void *arg)
 
 void api_stop(struct api *a)
 {
-	if (http_post(a->http, begin_stop, a))
+	if (http_add_task(a->http, begin_stop, a))
 		begin_stop(a);
 }
 

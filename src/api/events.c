@@ -353,7 +353,7 @@ static void ring(struct events *e, struct http *http)
 	struct bell *b = malloc(sizeof *b);
 	if (b)
 		*b = (struct bell){ e, http };
-	if (!b || http_post(http, arrive, b)) {
+	if (!b || http_add_task(http, arrive, b)) {
 		free(b);
 		atomic_store(&e->on_way, false);
 	}
@@ -409,7 +409,7 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 {
 	struct follower *f = calloc(1, sizeof *f);
 	if (!f) {
-		http_problem(r, E_NOMEM, NULL, (struct str){ 0 });
+		http_answer_error(r, E_NOMEM, NULL, (struct str){ 0 });
 		return;
 	}
 	f->events = e;

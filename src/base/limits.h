@@ -200,10 +200,10 @@
 #define HTTP_ANSWER_MS        60000        /* from the complete request to the handler's answer */
 #define HTTP_SEND_MS          30000        /* for the client to read the answer */
 #define HTTP_STALL_MS         30000        /* for the client of a stream to read anything */
-#define HTTP_BEAT_MS          15000        /* between two keep-alive comments on a quiet stream of events */
+#define HTTP_HEARTBEAT_MS     15000        /* between two keep-alive comments on a quiet stream of events */
 #define HTTP_STOP_MS          5000         /* for requests under way when the server stops */
 /* … and its fixed limits */
-#define HTTP_POSTS_MAX       4096 /* functions posted to the server's thread that have not run yet */
+#define HTTP_TASKS_MAX       4096 /* functions posted to the server's thread that have not run yet */
 #define HTTP_LAST_MS         500  /* for sending the last answers, after HTTP_STOP_MS */
 #define HTTP_ACCEPT_PAUSE_MS 200  /* before the next accept() when there are no file descriptors left */
 #define HTTP_TURN_MAX        64   /* connections accepted, and events handled, in one turn of the loop */
@@ -247,7 +247,7 @@
 #define MESSAGE_DETAIL_BYTES 1024  /* the reason within a message */
 #define PING_OUTPUT_BYTES    4096  /* the last output of a run, sent with a ping */
 #define REQUEST_ANSWER_BYTES 1024  /* bytes kept of the answer to a message */
-#define DELIVER_SECONDS_MAX  86400 /* between two attempts, whatever the receiver asks for */
+#define DELIVERY_SECONDS_MAX 86400 /* between two attempts, whatever the receiver asks for */
 
 /* Requests to the network */
 #define OUT_CONNECT_MS        10000       /* default for connecting */

@@ -92,6 +92,13 @@ static inline char to_upper(char c)
 	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
 }
 
+/* The value of a hexadecimal digit; -1 if c is not one. */
+static inline int hex_digit(char c)
+{
+	c = to_lower(c);
+	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /* Equal, ignoring ASCII case. */
 bool str_ieq(struct str a, struct str b);
 bool str_starts(struct str s, struct str prefix);

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "cli/config.h"
 #include "wire/client.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,9 @@ const char *remote_token(void)
 enum err remote_call(struct op_call *call, const char *method, const char *target, struct str body,
 		     struct str *text, struct val *ret)
 {
-	struct client_ask ask = { .method = method, .target = target, .body = body, .token = remote_token() };
+	struct client_request ask = {
+		.method = method, .target = target, .body = body, .token = remote_token()
+	};
 	struct client_answer answer = { 0 };
 	enum err e = remote_socket(call, &ask.socket);
 	if (!e)
@@ -35,7 +37,7 @@ enum err remote_call(struct op_call *call, const char *method, const char *targe
 		why_write(call->why, WHY_NOWHERE, "no daemon at %s; `rota serve` starts one", ask.socket);
 	if (!e) {
 		struct buf problem = { 0 };
-		e = problem_read(answer.status, buf_str(&answer.body), &problem);
+		e = problem_document_read(answer.status, buf_str(&answer.body), &problem);
 		if (e)
 			why_write(call->why, WHY_NOWHERE, "%.*s", STR_ARG(buf_str(&problem)));
 		buf_free(&problem);

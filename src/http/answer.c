@@ -1,14 +1,14 @@
-/* An answer on its way out. */
+/* Answers: from the handler to MHD. */
 #include "http/internal.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <stdlib.h>
 
 bool http_header_add(struct http_request *pub, const char *name, const char *value)
 {
-	struct request *r = (struct request *)pub;
-	assert(!strpbrk(name, "\r\n") && !strpbrk(value, "\r\n")); /* one would forge headers */
-	struct header *h = arena_alloc(&pub->arena, sizeof *h);
+	struct server_request *r = (struct server_request *)pub;
+	assert(!strpbrk(name, "\r\n") && !strpbrk(value, "\r\n")); /* a line end would forge headers */
+	struct answer_header *h = arena_alloc(&pub->arena, sizeof *h);
 	if (!h)
 		return false;
 	h->name = arena_dup(&pub->arena, str_of(name));
@@ -20,7 +20,7 @@ bool http_header_add(struct http_request *pub, const char *name, const char *val
 	return true;
 }
 
-void answer_set(struct request *r, int status, struct MHD_Response *response, const char *content_type)
+void answer_set(struct server_request *r, int status, struct MHD_Response *response, const char *content_type)
 {
 	assert(r->conn && !r->response && !r->queued);
 	bool ok = response != NULL;
@@ -28,12 +28,12 @@ void answer_set(struct request *r, int status, struct MHD_Response *response, co
 		ok = MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES;
 	if (ok && r->http->stopping)
 		ok = MHD_add_response_header(response, "Connection", "close") == MHD_YES;
-	for (struct header *h = r->headers; h && ok; h = h->next)
+	for (struct answer_header *h = r->headers; h && ok; h = h->next)
 		ok = MHD_add_response_header(response, h->name, h->value) == MHD_YES;
 	if (!ok) {
 		if (response)
 			MHD_destroy_response(response);
-		conn_cut(r->conn); /* no memory to say so in */
+		conn_cut(r->conn); /* no memory for an error either */
 		return;
 	}
 	r->response = response;
@@ -44,16 +44,16 @@ void answer_set(struct request *r, int status, struct MHD_Response *response, co
 
 bool http_gone(const struct http_request *pub)
 {
-	const struct request *r = (const struct request *)pub;
+	const struct server_request *r = (const struct server_request *)pub;
 	return !r->conn || r->conn->phase == PH_CUT || r->response || r->queued;
 }
 
-bool request_give_back(struct request *r)
+bool request_mark_answered(struct server_request *r)
 {
 	struct http *h = r->http;
 	assert(r->handed && !r->answered);
 	r->answered = true;
-	*(r->prev ? &r->prev->next : &h->kept) = r->next;
+	*(r->prev ? &r->prev->next : &h->unanswered) = r->next;
 	if (r->next)
 		r->next->prev = r->prev;
 	bool wanted = !http_gone(&r->pub);
@@ -64,18 +64,18 @@ bool request_give_back(struct request *r)
 
 void http_answer(struct http_request *pub, int status, const char *content_type, struct str body)
 {
-	struct request *r = (struct request *)pub;
-	if (!request_give_back(r))
+	struct server_request *r = (struct server_request *)pub;
+	if (!request_mark_answered(r))
 		return;
-	/* It is copied, so its being const is safe. */
+	/* MHD copies the bytes, so casting const away is safe. */
 	answer_set(r, status,
 		   MHD_create_response_from_buffer(body.n, (void *)(uintptr_t)body.p, MHD_RESPMEM_MUST_COPY),
 		   content_type);
 }
 
-void http_problem(struct http_request *pub, enum err e, const struct why *why, struct str source)
+void http_answer_error(struct http_request *pub, enum err e, const struct why *why, struct str source)
 {
 	_cleanup_(buf_free) struct buf body = { 0 };
-	int status = problem_write(e, 0, why, source, &body);
-	http_answer(pub, status, PROBLEM_TYPE, buf_str(&body));
+	int status = problem_document_write(e, 0, why, source, &body);
+	http_answer(pub, status, PROBLEM_DOCUMENT_TYPE, buf_str(&body));
 }

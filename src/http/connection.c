@@ -1,5 +1,5 @@
-/* Connections: accepted here, since only so their number, their peers and their deadlines are ours; then
- * MHD's, until it closes them. */
+/* Connections. They are accepted here and not by MHD, because their number, peers and deadlines must be under
+ * our control. MHD then reads, writes and closes them. */
 #include "http/internal.h"
 #include "sys/clock.h"
 
@@ -10,36 +10,37 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void too_late(struct conn *c)
+static void cut_late(struct conn *c)
 {
 	c->http->stats.late++;
 	conn_cut(c);
 }
 
-static void unanswered(struct conn *c)
+static void refuse_late(struct conn *c)
 {
 	c->http->stats.late++;
-	request_refuse(c->request, 503, E_TIMEOUT, "it took too long to find the answer");
+	request_refuse(c->request, 503, E_TIMEOUT, "the request was not answered within %u ms",
+		       c->http->limits.answer_ms);
 }
 
 #define NEVER SIZE_MAX
 static const struct {
-	size_t limit; /* where in struct http_limits its time is */
-	void (*late)(struct conn *c);
+	size_t limit; /* offset of its time limit in struct http_limits */
+	void (*on_deadline)(struct conn *c);
 } phases[] = {
-	[PH_FIRST] = { offsetof(struct http_limits, first_ms), too_late },
+	[PH_FIRST] = { offsetof(struct http_limits, first_ms), cut_late },
 	[PH_IDLE] = { offsetof(struct http_limits, idle_ms), conn_cut },
-	[PH_READ] = { offsetof(struct http_limits, read_ms), too_late },
-	[PH_HELD] = { offsetof(struct http_limits, answer_ms), unanswered },
-	[PH_SEND] = { offsetof(struct http_limits, send_ms), too_late },
-	[PH_QUIET] = { offsetof(struct http_limits, beat_ms), stream_beat },
-	[PH_OPEN] = { NEVER, NULL },
+	[PH_READ] = { offsetof(struct http_limits, read_ms), cut_late },
+	[PH_HANDLER] = { offsetof(struct http_limits, answer_ms), refuse_late },
+	[PH_SEND] = { offsetof(struct http_limits, send_ms), cut_late },
+	[PH_IDLE_EVENTS] = { offsetof(struct http_limits, heartbeat_ms), stream_send_heartbeat },
+	[PH_IDLE_STREAM] = { NEVER, NULL },
 	[PH_STALL] = { offsetof(struct http_limits, stall_ms), stream_stalled },
 	[PH_CUT] = { NEVER, NULL },
 };
 static_assert(ARRAY_LEN(phases) == PHASES, "a row for every phase");
 
-static void leave(struct conn *c)
+static void remove_from_phase(struct conn *c)
 {
 	struct http *h = c->http;
 	*(c->prev ? &c->prev->next : &h->first[c->phase]) = c->next;
@@ -47,14 +48,14 @@ static void leave(struct conn *c)
 	c->prev = c->next = NULL;
 }
 
-static void append(struct conn *c, enum phase p)
+static void append_to_phase(struct conn *c, enum connection_phase p)
 {
 	struct http *h = c->http;
 	const char *limits = (const char *)&h->limits;
 	unsigned ms = 0;
 	if (phases[p].limit != NEVER)
 		memcpy(&ms, limits + phases[p].limit, sizeof ms);
-	c->at = phases[p].limit == NEVER ? INT64_MAX : http_now() + ms;
+	c->deadline = phases[p].limit == NEVER ? INT64_MAX : http_now() + ms;
 	c->phase = p;
 	c->prev = h->last[p];
 	c->next = NULL;
@@ -62,12 +63,12 @@ static void append(struct conn *c, enum phase p)
 	h->last[p] = c;
 }
 
-void conn_enter(struct conn *c, enum phase p)
+void conn_enter(struct conn *c, enum connection_phase p)
 {
-	if (c->phase == PH_CUT) /* for good */
+	if (c->phase == PH_CUT) /* it never leaves this phase */
 		return;
-	leave(c);
-	append(c, p);
+	remove_from_phase(c);
+	append_to_phase(c, p);
 }
 
 void conn_suspend(struct conn *c)
@@ -75,13 +76,13 @@ void conn_suspend(struct conn *c)
 	assert(!c->suspended);
 	MHD_suspend_connection(c->mhd);
 	c->suspended = true;
-	if (c->hung_up) /* nobody will say so again */
+	if (c->hung_up) /* epoll, edge-triggered, does not report it again */
 		conn_cut(c);
 }
 
 void conn_resume(struct conn *c)
 {
-	if (!c->suspended) /* MHD would not suspend it the next time */
+	if (!c->suspended) /* resuming it would make MHD ignore the next suspend */
 		return;
 	c->suspended = false;
 	c->http->resumed = true;
@@ -109,11 +110,11 @@ int64_t conn_deadlines(struct http *h, int64_t now)
 {
 	int64_t next = INT64_MAX;
 	for (unsigned p = 0; p < PHASES; p++) {
-		/* Every row's function moves it to another phase, or to the end of this one. */
-		while (h->first[p] && h->first[p]->at <= now)
-			phases[p].late(h->first[p]);
-		if (h->first[p] && h->first[p]->at < next)
-			next = h->first[p]->at;
+		/* Each on_deadline moves the connection to another phase, or to the end of this one. */
+		while (h->first[p] && h->first[p]->deadline <= now)
+			phases[p].on_deadline(h->first[p]);
+		if (h->first[p] && h->first[p]->deadline < next)
+			next = h->first[p]->deadline;
 	}
 	return next;
 }
@@ -126,27 +127,27 @@ void conn_notify(void *cls, struct MHD_Connection *mhd, void **ctx, enum MHD_Con
 		h->adding = NULL;
 		c->mhd = mhd;
 		*ctx = c;
-		append(c, PH_FIRST);
+		append_to_phase(c, PH_FIRST);
 		h->stats.connections = ++h->conns;
 		return;
 	}
 	struct conn *c = *ctx;
 	if (c->request)
-		request_leave(c->request);
+		request_detach(c->request);
 	epoll_ctl(h->epoll, EPOLL_CTL_DEL, c->fd, NULL);
-	leave(c);
+	remove_from_phase(c);
 	free(c);
 	h->stats.connections = --h->conns;
 	h->full = false;
 }
 
-static bool add(struct http *h, int fd)
+static bool add_connection(struct http *h, int fd)
 {
 	struct conn *c = calloc(1, sizeof *c);
 	struct ucred cred;
 	socklen_t n = sizeof cred;
 	struct epoll_event event = { .events = EPOLLET,
-				     .data.ptr = c }; /* of hanging up, which is always told */
+				     .data.ptr = c }; /* EPOLLHUP and EPOLLERR are always reported */
 	const struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	if (!c || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) != 0) {
 		free(c);
@@ -155,9 +156,9 @@ static bool add(struct http *h, int fd)
 	}
 	c->http = h;
 	c->fd = fd;
-	c->peer = (struct http_peer){ cred.pid, cred.uid, cred.gid, clock_boot() };
+	c->peer = (struct http_peer){ cred.pid, cred.uid, clock_boot() };
 	h->adding = c;
-	/* When this fails it has closed fd, and c if it had got so far as to tell us of it. */
+	/* On failure MHD has closed fd, and conn_notify has freed c if it was called for the connection. */
 	if (MHD_add_connection(h->mhd, fd, (const struct sockaddr *)&addr, sizeof addr.sun_family) !=
 	    MHD_YES) {
 		free(h->adding);
@@ -172,8 +173,8 @@ static bool add(struct http *h, int fd)
 void conn_accept(struct http *h)
 {
 	for (unsigned i = 0; i < HTTP_TURN_MAX; i++) {
-		if (h->conns >= h->room) {
-			/* Whoever waits goes before whoever might ask again. */
+		if (h->conns >= h->connections_max) {
+			/* A new client goes before an idle one. */
 			if (h->first[PH_IDLE])
 				conn_cut(h->first[PH_IDLE]);
 			else
@@ -181,11 +182,12 @@ void conn_accept(struct http *h)
 			return;
 		}
 		int fd = accept4(h->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd >= 0 ? add(h, fd) : errno == ECONNABORTED || errno == EINTR)
+		if (fd >= 0 ? add_connection(h, fd) : errno == ECONNABORTED || errno == EINTR)
 			continue;
 		if (fd < 0 && errno == EAGAIN)
 			return;
-		/* Out of descriptors or memory: the queue stays readable, so asking on would spin. */
+		/* Out of descriptors or memory. The listener stays readable: without a pause the loop spins.
+		 */
 		h->accept_at = http_now() + HTTP_ACCEPT_PAUSE_MS;
 		return;
 	}

@@ -1,8 +1,10 @@
 #pragma once
-/* What the parts of the server share. Of all this only `posts` and `stats` are seen by other threads. */
+/* What the files of the server share. Other threads touch only `tasks`, `closed`, `stop_requested` and
+ * `stats` of struct http. */
 #include "base/buf.h"
 #include "http/listen.h"
 #include "http/server.h"
+#include "sys/mailbox.h"
 
 #include <microhttpd.h>
 #include <pthread.h>
@@ -10,52 +12,52 @@
 #include <stdatomic.h>
 
 #if MHD_VERSION < 0x00097500
-#error "libmicrohttpd 0.9.75 is the oldest this was tried with"
+#error "libmicrohttpd 0.9.75 is the oldest version this was tested with"
 #endif
 
-/* Where a connection is. Each phase has one deadline, the same for all, so that a list in order of entry is
- * in order of time, and the earliest is its first. */
-enum phase {
-	PH_FIRST, /* nothing received yet */
-	PH_IDLE,  /* between two requests */
-	PH_READ,  /* in the middle of a request */
-	PH_HELD,  /* the handler has it */
-	PH_SEND,  /* in the middle of an answer */
-	PH_QUIET, /* a stream of events with nothing to send: heartbeats */
-	PH_OPEN,  /* any other stream with nothing to send */
-	PH_STALL, /* a stream whose reader has not taken what there is */
-	PH_CUT,   /* shut down; MHD will see that and close it */
+/* What a connection is doing. All connections of a phase have the same time limit, so a list in order of
+ * entry is in order of deadlines, and the earliest deadline is that of the first connection. */
+enum connection_phase {
+	PH_FIRST,       /* nothing received yet */
+	PH_IDLE,        /* between two requests */
+	PH_READ,        /* reading a request */
+	PH_HANDLER,     /* waiting for the handler's answer */
+	PH_SEND,        /* sending an answer */
+	PH_IDLE_EVENTS, /* a stream of events with nothing to send: heartbeats */
+	PH_IDLE_STREAM, /* any other stream with nothing to send */
+	PH_STALL,       /* a stream whose client has not read what is waiting */
+	PH_CUT,         /* shut down; MHD will notice and close it */
 	PHASES
 };
 
 struct conn {
-	struct conn *prev, *next; /* of its phase */
-	int64_t at;               /* its deadline there, in ms */
-	enum phase phase;
+	struct conn *prev, *next; /* in the list of its phase */
+	int64_t deadline;         /* of its phase, in ms */
+	enum connection_phase phase;
 	struct http *http;
 	struct MHD_Connection *mhd;
-	int fd; /* MHD's */
+	int fd; /* owned by MHD */
 	struct http_peer peer;
-	struct request *request; /* the one under way */
+	struct server_request *request; /* the current one, or NULL */
 	bool suspended;
 	bool hung_up; /* the client has closed both directions */
 };
 
-struct request {
-	struct http_request pub;     /* first: callers have a pointer to it */
-	struct request *prev, *next; /* of all that were handed over and not yet answered */
+struct server_request {
+	struct http_request pub;            /* first: callers have a pointer to it */
+	struct server_request *prev, *next; /* in http->unanswered */
 	struct http *http;
-	struct conn *conn; /* NULL: gone */
+	struct conn *conn; /* NULL: the connection is closed */
 	const char *target;
 	struct buf body;
-	size_t counted;   /* of the body, in http->bodies */
-	enum err trouble; /* with the body: it is thrown away, then this is said */
-	bool begun;       /* its headers were looked at */
-	bool handed;      /* to the handler */
-	bool answered;    /* by whoever had it */
-	bool queued;      /* an answer is MHD's */
-	struct header {
-		struct header *next;
+	size_t body_counted; /* bytes of the body that http->bodies_held includes */
+	enum err body_error; /* if set, the rest of the body is discarded and the request refused */
+	bool head_checked;
+	bool handed;   /* to the handler */
+	bool answered; /* by the handler */
+	bool queued;   /* MHD has an answer */
+	struct answer_header {
+		struct answer_header *next;
 		const char *name, *value;
 	} * headers;
 	struct MHD_Response *response; /* ready to be queued */
@@ -65,48 +67,42 @@ struct request {
 
 struct http_stream {
 	struct http *http;
-	struct request *request; /* NULL: MHD is through with it */
+	struct server_request *request;
 	struct buf waiting;
-	size_t sent; /* of it */
+	size_t sent; /* bytes of `waiting` that MHD has */
 	bool events, ended;
-	bool owned; /* the caller still has it, and wants to be told */
+	bool owned; /* the caller has not ended it, so `closed` is still to be called */
 	void (*closed)(void *ctx);
 	void *ctx;
-};
-
-struct notifier {
-	void (*fn)(void *arg);
-	void *arg;
 };
 
 struct http {
 	struct http_options o;
 	struct http_limits limits;
-	unsigned room; /* for connections */
+	unsigned connections_max;
 	struct listener listener;
-	int epoll, wake;
+	int epoll;
 	struct MHD_Daemon *mhd;
 	pthread_t thread;
-	sem_t ready;
-	enum err start;
+	sem_t started;
+	enum err start_error;
 
 	struct conn *first[PHASES], *last[PHASES];
-	struct conn *adding;  /* on its way through MHD_add_connection */
-	struct request *kept; /* requests in somebody's hands */
+	struct conn *adding;               /* while MHD_add_connection runs */
+	struct server_request *unanswered; /* handed to the handler */
 	unsigned conns;
-	size_t bodies;
-	int64_t accept_at; /* not before */
-	bool polled;       /* the listener is */
+	size_t bodies_held; /* bytes of all bodies in memory */
+	int64_t accept_at;  /* accept no connection before this time */
+	bool listener_polled;
 	bool full;
-	bool resumed;     /* a connection was, since MHD last ran */
-	atomic_bool stop; /* asked for */
+	bool resumed; /* a connection was resumed since MHD last ran */
+	atomic_bool stop_requested;
 	bool stopping;
 	int64_t stop_at;
 
-	pthread_mutex_t lock; /* of the posts */
-	struct notifier post[HTTP_POSTS_MAX];
-	unsigned notifier_first, posts;
-	bool notifier_closed;
+	struct mailbox *tasks;
+	pthread_mutex_t lock; /* protects `closed` */
+	bool closed;          /* no task is accepted any more */
 
 	struct {
 		_Atomic uint64_t connections, requests, late, dropped, turns;
@@ -115,40 +111,48 @@ struct http {
 
 int64_t http_now(void); /* in ms */
 
-/* http_conn.c */
-void conn_enter(struct conn *c, enum phase p);
-/* Ends it as soon as MHD looks at it. */
+/* --- connection.c --- */
+
+/* Moves the connection to the end of a phase's list, with a new deadline. */
+void conn_enter(struct conn *c, enum connection_phase p);
+/* Shuts the socket down; MHD closes the connection when it runs next. */
 void conn_cut(struct conn *c);
 void conn_suspend(struct conn *c);
 void conn_resume(struct conn *c);
+/* The client has closed both directions. */
 void conn_hang_up(struct conn *c);
 void conn_accept(struct http *h);
-/* Does what is due, and says when the next is: INT64_MAX for never. */
+/* Handles the deadlines that have passed and returns the next one, INT64_MAX if there is none. */
 int64_t conn_deadlines(struct http *h, int64_t now);
+/* MHD's callback for opened and closed connections. */
 void conn_notify(void *cls, struct MHD_Connection *mhd, void **ctx, enum MHD_ConnectionNotificationCode code);
 
-/* http_request.c: MHD's callbacks, in the order of their coming */
+/* --- request.c: MHD's callbacks, in the order of their calls --- */
+
 void *request_begin(void *cls, const char *target, struct MHD_Connection *mhd);
 enum MHD_Result request_access(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
 			       const char *version, const char *data, size_t *size, void **ctx);
 void request_completed(void *cls, struct MHD_Connection *mhd, void **ctx,
 		       enum MHD_RequestTerminationCode why);
-/* Its connection is through with it. */
-void request_leave(struct request *r);
-/* The library's own answer, where the handler gives none. */
-void request_refuse(struct request *r, int status, enum err e, const char *fmt, ...) printf_like(4, 5);
-void request_free(struct request *r);
+/* Separates the request from its connection; frees it unless the handler still has it. */
+void request_detach(struct server_request *r);
+/* Answers with a problem document of the server's own; `status` is 0 for the status of `e`. */
+void request_refuse(struct server_request *r, int status, enum err e, const char *fmt, ...) printf_like(4, 5);
+void request_free(struct server_request *r);
 
-/* http_answer.c */
-/* Makes `response` (NULL: there was no memory for it) the request's, and sends it on its way. */
-void answer_set(struct request *r, int status, struct MHD_Response *response, const char *content_type);
+/* --- answer.c --- */
 
-/* The caller's part is done. False: nobody waits for an answer any more, and the request may be gone. */
-bool request_give_back(struct request *r);
+/* Makes `response` the answer and has it sent. NULL: there was no memory for one; the connection is cut. */
+void answer_set(struct server_request *r, int status, struct MHD_Response *response,
+		const char *content_type);
+/* The handler has answered. False: no client waits for the answer any more, and the request may be freed. */
+bool request_mark_answered(struct server_request *r);
 
-/* http_stream.c */
-void stream_beat(struct conn *c);
+/* --- stream.c --- */
+
+void stream_send_heartbeat(struct conn *c);
 void stream_stalled(struct conn *c);
-/* Tells its owner, once, and lets what is waiting go out. */
+/* Calls `closed`, and ends the stream after what is waiting. */
 void stream_stop(struct conn *c);
-void stream_leave(struct http_stream *s);
+/* MHD no longer uses the stream: frees it, and calls `closed` unless the caller had ended the stream. */
+void stream_detach(struct http_stream *s);

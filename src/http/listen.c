@@ -1,3 +1,4 @@
+/* The listening socket: checks its directory, replaces a dead daemon's socket, binds. */
 #include "http/listen.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static enum err failed(struct why *why, const char *what, const char *path)
 		       what, path, strerror(eno));
 }
 
-/* Opens the directory of `path`, which it makes where it is missing. */
+/* Opens the directory of `path`; creates it if it is missing. */
 static enum err open_directory(const char *path, int *ret, struct why *why)
 {
 	char dir[sizeof((struct sockaddr_un *)0)->sun_path];
@@ -27,20 +28,21 @@ static enum err open_directory(const char *path, int *ret, struct why *why)
 	memcpy(dir, n ? path : ".", n ? n : 1);
 	dir[n ? n : 1] = 0;
 	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
-		return failed(why, "make the socket's directory", dir);
+		return failed(why, "create the socket's directory", dir);
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return failed(why, "open the socket's directory", dir);
 	struct stat st;
 	enum err e = OK;
 	if (fstat(fd, &st) != 0)
-		e = failed(why, "look at the socket's directory", dir);
+		e = failed(why, "read the mode of the socket's directory", dir);
 	else if (st.st_uid != geteuid())
-		e = why_set(why, E_DENIED, WHY_NOWHERE, "the socket's directory %s belongs to another user",
-			    dir);
+		e = why_set(why, E_DENIED, WHY_NOWHERE,
+			    "the socket's directory %s belongs to another user; choose another", dir);
 	else if (st.st_mode & 077)
 		e = why_set(why, E_DENIED, WHY_NOWHERE,
-			    "the socket's directory %s is open to others; `chmod 700` it, or choose another",
+			    "other users may access the socket's directory %s; run `chmod 700` on it, or "
+			    "choose another",
 			    dir);
 	if (e)
 		close(fd);
@@ -49,9 +51,9 @@ static enum err open_directory(const char *path, int *ret, struct why *why)
 	return e;
 }
 
-/* Between looking and binding nobody else may do the same: two daemons that both find a dead one's socket
- * would each remove the other's. The lock is on the directory, so that no lock file is left behind, and is
- * held for a moment only. */
+/* Locks the directory from the check for a dead socket to the bind: without the lock, two daemons that find
+ * the same dead socket could each remove the other's new one. The lock is on the directory, so no lock file
+ * is left behind. */
 static enum err lock_directory(int fd, const char *path, struct why *why)
 {
 	for (int i = 0; i < SOCKET_TRIES_MAX; i++) {
@@ -61,39 +63,42 @@ static enum err lock_directory(int fd, const char *path, struct why *why)
 			return failed(why, "lock the directory of", path);
 		usleep(10000);
 	}
-	return why_set(why, E_BUSY, WHY_NOWHERE, "the directory of %s stays locked by another program", path);
+	return why_set(why, E_BUSY, WHY_NOWHERE,
+		       "another program keeps the directory of %s locked; try again", path);
 }
 
-static enum err clear_place(const struct sockaddr_un *at, struct why *why)
+static enum err remove_dead_socket(const struct sockaddr_un *at, struct why *why)
 {
 	struct stat st;
 	if (lstat(at->sun_path, &st) != 0)
-		return errno == ENOENT ? OK : failed(why, "look at", at->sun_path);
+		return errno == ENOENT ? OK : failed(why, "read the type of", at->sun_path);
 	if (!S_ISSOCK(st.st_mode))
-		return why_set(why, E_INPUT, WHY_NOWHERE, "%s is there and is not a socket", at->sun_path);
+		return why_set(why, E_INPUT, WHY_NOWHERE,
+			       "%s exists and is not a socket; remove it or choose another path",
+			       at->sun_path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return failed(why, "make a socket for", at->sun_path);
+		return failed(why, "create a socket for", at->sun_path);
 	int rc = connect(fd, (const struct sockaddr *)at, sizeof *at), eno = errno;
 	close(fd);
-	/* EAGAIN: its queue is full, which takes a living one. */
+	/* EAGAIN: its queue is full, so a live daemon listens. */
 	if (rc == 0 || eno == EAGAIN)
 		return why_set(why, E_CONFLICT, WHY_NOWHERE, "a daemon already listens at %s", at->sun_path);
 	errno = eno;
 	if (eno != ECONNREFUSED)
-		return failed(why, "find out who is at", at->sun_path);
+		return failed(why, "check for a daemon at", at->sun_path);
 	if (unlink(at->sun_path) != 0 && errno != ENOENT)
 		return failed(why, "remove the dead socket", at->sun_path);
 	return OK;
 }
 
-static enum err bind_here(const struct sockaddr_un *at, struct listener *l, struct why *why)
+static enum err bind_socket(const struct sockaddr_un *at, struct listener *l, struct why *why)
 {
 	struct stat st;
 	enum err e = OK;
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return failed(why, "make a socket for", at->sun_path);
+		return failed(why, "create a socket for", at->sun_path);
 	if (bind(fd, (const struct sockaddr *)at, sizeof *at) != 0)
 		e = failed(why, "bind", at->sun_path);
 	else if (chmod(at->sun_path, 0600) != 0 || stat(at->sun_path, &st) != 0)
@@ -118,10 +123,12 @@ enum err listener_open(const char *path, struct listener *ret, struct why *why)
 	int dir;
 	if (n >= sizeof at.sun_path)
 		return why_set(why, E_INPUT, WHY_NOWHERE,
-			       "the socket's path has %zu bytes, and the system allows %zu: %.*s...", n,
+			       "the socket's path has %zu bytes; the system allows %zu: %.*s...", n,
 			       sizeof at.sun_path - 1, STR_SHORT(str_of(path)));
 	if (n == 0 || path[n - 1] == '/')
-		return why_set(why, E_INPUT, WHY_NOWHERE, "'%s' is no path for a socket", path);
+		return why_set(why, E_INPUT, WHY_NOWHERE,
+			       "'%s' is not the path of a socket; give a file name after the directory",
+			       path);
 	memcpy(at.sun_path, path, n + 1);
 	enum err e = open_directory(path, &dir, why);
 	if (e)
@@ -131,9 +138,9 @@ enum err listener_open(const char *path, struct listener *ret, struct why *why)
 	if (!e)
 		e = lock_directory(dir, path, why);
 	if (!e)
-		e = clear_place(&at, why);
+		e = remove_dead_socket(&at, why);
 	if (!e)
-		e = bind_here(&at, &l, why);
+		e = bind_socket(&at, &l, why);
 	close(dir);
 	if (e)
 		free(l.path);
@@ -147,7 +154,7 @@ void listener_close(struct listener *l)
 	struct stat st;
 	if (!l->path)
 		return;
-	/* Removed before it is closed: nobody takes it for a dead one in between. */
+	/* Removed before it is closed, so that no other daemon finds it dead in between. */
 	if (lstat(l->path, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino)
 		unlink(l->path);
 	close(l->fd);

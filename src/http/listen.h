@@ -1,6 +1,6 @@
 #pragma once
-/* The daemon's socket in the file system: 0600, in a directory 0700 that is ours. One daemon per path: a live
- * one is never disturbed, what a dead one left is replaced. */
+/* The daemon's listening socket in the file system: mode 0600, in a directory of the same user with mode
+ * 0700. One daemon per path: the socket of a live daemon is never touched, that of a dead one is replaced. */
 #include "base/err.h"
 
 #include <sys/types.h>
@@ -8,13 +8,13 @@
 struct listener {
 	int fd;
 	char *path;
-	dev_t dev; /* what the path was when we made it */
+	dev_t dev; /* device and inode of the socket, to recognize it */
 	ino_t ino;
 };
 
-/* Makes the directory (its parent must be there) and the socket, and listens; the fd does not block and does
- * not survive exec. E_INPUT: the path is too long, or something else than a socket is there. E_CONFLICT: a
- * daemon listens there. E_DENIED: others may get at the directory. */
+/* Creates the directory (its parent must exist) and the socket, and listens; the descriptor is non-blocking
+ * and close-on-exec. E_INPUT: the path is too long, or is something else than a socket. E_CONFLICT: a daemon
+ * listens there. E_DENIED: other users may access the directory. */
 must_check enum err listener_open(const char *path, struct listener *ret, struct why *why);
-/* Removes the socket, unless it has become somebody else's. May be called twice. */
+/* Removes the socket, unless another daemon has replaced it, and closes it. May be called twice. */
 void listener_close(struct listener *l);

@@ -1,6 +1,6 @@
-/* A request on its way in: MHD's callbacks, up to the handler. */
+/* Requests: MHD's callbacks, from the request line to the handler. */
 #include "http/internal.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,15 +27,15 @@ static const char *const header_names[HTTP_HEADERS] = {
 	[HTTP_ORIGIN] = "Origin",
 };
 
-/* The request line is there. */
+/* MHD has read the request line. */
 void *request_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 {
 	struct http *h = cls;
 	struct conn *c = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-	struct request *r = calloc(1, sizeof *r);
+	struct server_request *r = calloc(1, sizeof *r);
 	conn_enter(c, PH_READ);
-	if (c->request) /* one that MHD answered by itself, and told us nothing of */
-		request_leave(c->request);
+	if (c->request) /* MHD answered it by itself, without a callback */
+		request_detach(c->request);
 	if (r && !(r->target = arena_dup(&r->pub.arena, str_of(target)))) {
 		free(r);
 		r = NULL;
@@ -49,7 +49,7 @@ void *request_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 	return r;
 }
 
-void request_refuse(struct request *r, int status, enum err e, const char *fmt, ...)
+void request_refuse(struct server_request *r, int status, enum err e, const char *fmt, ...)
 {
 	struct why why = { .at = WHY_NOWHERE };
 	_cleanup_(buf_free) struct buf body = { 0 };
@@ -57,20 +57,21 @@ void request_refuse(struct request *r, int status, enum err e, const char *fmt, 
 	va_start(ap, fmt);
 	vsnprintf(why.text, sizeof why.text, fmt, ap);
 	va_end(ap);
-	status = problem_write(e, status, &why, STR(""), &body);
+	status = problem_document_write(e, status, &why, STR(""), &body);
 	answer_set(r, status,
 		   body.failed ? NULL
 			       : MHD_create_response_from_buffer(body.n, body.p, MHD_RESPMEM_MUST_COPY),
-		   PROBLEM_TYPE);
+		   PROBLEM_DOCUMENT_TYPE);
 }
 
-static void too_large(struct request *r)
+static void refuse_body(struct server_request *r)
 {
 	request_refuse(r, 413, E_LIMIT, "the body is larger than %zu bytes", r->http->limits.body_bytes);
 }
 
-/* The headers are there: what can be refused for them is refused before the body comes. */
-static void check_head(struct request *r, struct MHD_Connection *mhd, const char *method, const char *version)
+/* Checks the request line and the headers, before the body is read. */
+static void check_head(struct server_request *r, struct MHD_Connection *mhd, const char *method,
+		       const char *version)
 {
 	struct why why = { .at = WHY_NOWHERE };
 	size_t size = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
@@ -83,13 +84,15 @@ static void check_head(struct request *r, struct MHD_Connection *mhd, const char
 	while (m < HTTP_METHODS && strcmp(http_method_words[m], method) != 0)
 		m++;
 	if (m == HTTP_METHODS) {
-		request_refuse(r, 501, E_INPUT, "'%.*s' is no method that is known here",
+		request_refuse(r, 501, E_INPUT,
+			       "method '%.*s' is not supported; methods are in capital letters: GET, HEAD, "
+			       "POST, PUT, PATCH, DELETE",
 			       STR_SHORT(str_of(method)));
 		return;
 	}
 	r->pub.method = (enum http_method)m;
 	if (!strcmp(version, "HTTP/1.1") && !MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Host")) {
-		request_refuse(r, 400, E_INPUT, "the request has no Host");
+		request_refuse(r, 400, E_INPUT, "the Host header is missing");
 		return;
 	}
 	enum err e = url_parse(str_of(r->target), &r->pub.arena, &r->pub.url, &why);
@@ -100,41 +103,43 @@ static void check_head(struct request *r, struct MHD_Connection *mhd, const char
 	const char *length = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Content-Length");
 	const char *coding = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Transfer-Encoding");
 	if (coding && strcasecmp(coding, "chunked") != 0) {
-		request_refuse(r, 501, E_INPUT, "the only Transfer-Encoding known here is chunked");
+		request_refuse(r, 501, E_INPUT, "Transfer-Encoding '%.*s' is not supported; use chunked",
+			       STR_SHORT(str_of(coding)));
 		return;
 	}
-	if (coding && length) { /* two readers could disagree about where it ends */
-		request_refuse(r, 400, E_INPUT,
-			       "a body has a Content-Length or a Transfer-Encoding, not both");
+	if (coding && length) { /* two readers could disagree about where the body ends */
+		request_refuse(
+			r, 400, E_INPUT,
+			"the request has both Content-Length and Transfer-Encoding; send only one of them");
 		return;
 	}
 	uint64_t n;
-	/* What is no number MHD refuses. */
+	/* MHD refuses a Content-Length that is not a number. */
 	if (length && str_number(str_of(length), UINT64_MAX, &n) && n > r->http->limits.body_bytes)
-		too_large(r);
+		refuse_body(r);
 }
 
-static void take_body(struct request *r, struct str data)
+static void append_body(struct server_request *r, struct str data)
 {
 	struct http *h = r->http;
-	if (r->trouble) /* thrown away; MHD takes no answer before the end, and the deadline bounds that */
+	if (r->body_error) /* discarded, since MHD takes no answer before the end of the body */
 		return;
 	if (r->body.n + data.n > h->limits.body_bytes)
-		r->trouble = E_LIMIT;
-	else if (h->bodies + data.n > h->limits.bodies_bytes)
-		r->trouble = E_BUSY;
+		r->body_error = E_LIMIT;
+	else if (h->bodies_held + data.n > h->limits.bodies_bytes)
+		r->body_error = E_BUSY;
 	else
 		buf_add(&r->body, data);
 	if (r->body.failed)
-		r->trouble = E_NOMEM;
-	size_t counted = r->trouble ? 0 : r->body.n;
-	h->bodies += counted - r->counted;
-	r->counted = counted;
-	if (r->trouble)
+		r->body_error = E_NOMEM;
+	size_t counted = r->body_error ? 0 : r->body.n;
+	h->bodies_held += counted - r->body_counted;
+	r->body_counted = counted;
+	if (r->body_error)
 		buf_free(&r->body);
 }
 
-static bool copy_headers(struct request *r, struct MHD_Connection *mhd)
+static bool copy_headers(struct server_request *r, struct MHD_Connection *mhd)
 {
 	for (unsigned i = 0; i < HTTP_HEADERS; i++) {
 		const char *value = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, header_names[i]);
@@ -147,31 +152,33 @@ static bool copy_headers(struct request *r, struct MHD_Connection *mhd)
 	return true;
 }
 
-static void hand_over(struct request *r, struct MHD_Connection *mhd)
+static void hand_to_handler(struct server_request *r, struct MHD_Connection *mhd)
 {
 	struct http *h = r->http;
-	if (r->trouble == E_LIMIT) {
-		too_large(r);
-	} else if (r->trouble == E_BUSY) {
-		request_refuse(r, 503, E_BUSY, "too much is being sent here at once; try again");
+	if (r->body_error == E_LIMIT) {
+		refuse_body(r);
+	} else if (r->body_error == E_BUSY) {
+		request_refuse(r, 503, E_BUSY,
+			       "the request bodies in progress are larger than %zu bytes together; try again",
+			       h->limits.bodies_bytes);
 	} else if (h->stopping) {
 		request_refuse(r, 503, E_BUSY, "the daemon is stopping");
-	} else if (r->trouble || !copy_headers(r, mhd)) {
+	} else if (r->body_error || !copy_headers(r, mhd)) {
 		request_refuse(r, 0, E_NOMEM, "out of memory");
 	} else {
 		r->pub.body = buf_str(&r->body);
 		r->handed = true;
-		r->next = h->kept;
+		r->next = h->unanswered;
 		if (r->next)
 			r->next->prev = r;
-		h->kept = r;
+		h->unanswered = r;
 		h->stats.requests++;
-		conn_enter(r->conn, PH_HELD);
+		conn_enter(r->conn, PH_HANDLER);
 		h->o.handle(h->o.ctx, &r->pub);
 	}
 }
 
-static enum MHD_Result queue(struct request *r, struct MHD_Connection *mhd)
+static enum MHD_Result queue_answer(struct server_request *r, struct MHD_Connection *mhd)
 {
 	enum MHD_Result ok = MHD_queue_response(mhd, (unsigned)r->status, r->response);
 	MHD_destroy_response(r->response); /* MHD keeps its own reference */
@@ -180,32 +187,32 @@ static enum MHD_Result queue(struct request *r, struct MHD_Connection *mhd)
 	return ok;
 }
 
-/* Called with the headers, for each part of the body, at the end, and again when it is resumed. */
+/* Called after the headers, for each part of the body, at its end, and when the connection is resumed. */
 enum MHD_Result request_access(void *cls, struct MHD_Connection *mhd, const char *url, const char *method,
 			       const char *version, const char *data, size_t *size, void **ctx)
 {
 	(void)cls, (void)url;
-	struct request *r = *ctx;
+	struct server_request *r = *ctx;
 	if (!r || r->conn->phase == PH_CUT)
-		return MHD_NO; /* closes it */
-	if (!r->begun) {
-		r->begun = true;
+		return MHD_NO; /* closes the connection */
+	if (!r->head_checked) {
+		r->head_checked = true;
 		check_head(r, mhd, method, version);
 		if (r->conn->phase == PH_CUT)
 			return MHD_NO;
-		return r->response ? queue(r, mhd) : MHD_YES;
+		return r->response ? queue_answer(r, mhd) : MHD_YES;
 	}
 	if (*size) {
-		take_body(r, (struct str){ data, *size });
+		append_body(r, (struct str){ data, *size });
 		*size = 0;
 		return MHD_YES;
 	}
 	if (!r->handed && !r->response)
-		hand_over(r, mhd);
+		hand_to_handler(r, mhd);
 	if (r->conn->phase == PH_CUT)
 		return MHD_NO;
 	if (r->response)
-		return queue(r, mhd);
+		return queue_answer(r, mhd);
 	conn_suspend(r->conn);
 	return MHD_YES;
 }
@@ -214,19 +221,19 @@ void request_completed(void *cls, struct MHD_Connection *mhd, void **ctx, enum M
 {
 	(void)mhd, (void)why;
 	struct http *h = cls;
-	struct request *r = *ctx;
+	struct server_request *r = *ctx;
 	*ctx = NULL;
 	if (!r)
 		return;
 	struct conn *c = r->conn;
-	request_leave(r);
+	request_detach(r);
 	if (h->stopping)
 		conn_cut(c);
 	else
 		conn_enter(c, PH_IDLE);
 }
 
-void request_leave(struct request *r)
+void request_detach(struct server_request *r)
 {
 	r->conn->request = NULL;
 	r->conn = NULL;
@@ -234,15 +241,15 @@ void request_leave(struct request *r)
 		MHD_destroy_response(r->response);
 	r->response = NULL;
 	if (r->stream)
-		stream_leave(r->stream);
+		stream_detach(r->stream);
 	r->stream = NULL;
 	if (r->answered || !r->handed)
 		request_free(r);
 }
 
-void request_free(struct request *r)
+void request_free(struct server_request *r)
 {
-	r->http->bodies -= r->counted;
+	r->http->bodies_held -= r->body_counted;
 	buf_free(&r->body);
 	arena_free(&r->pub.arena);
 	free(r);

@@ -1,15 +1,17 @@
 #pragma once
-/* HTTP/1.1 on a Unix socket. The server has one thread; the handler, posted work and everything said below of
- * requests and streams happens there and nowhere else, except where it says "any thread".
+/* An HTTP/1.1 server on a Unix socket. It knows no operations: one handler gets all requests.
  *
- * A request is handed over whole. It is answered exactly once, at once or later: by http_answer, or by
- * http_stream, which makes it a stream. Whoever keeps a request may rely on it until then, whether or not its
- * client is still there; what nobody answers within its time is answered 503.
+ * The server has one thread. The handler and tasks run on it, and the functions below may be called only from
+ * it, except those marked "any thread".
  *
- * Clients cannot hold it up: every stage of a connection has its deadline, every buffer its bound, a reader
- * that does not read is cut off. With nothing to do the thread sleeps without waking.
+ * The handler gets a request when its body is complete, and answers it exactly once, at once or later: by
+ * http_answer, http_answer_error or http_stream. Until then the request stays valid, even if its client has
+ * left. A request that is not answered within limits.answer_ms gets 503.
  *
- * TCP will be a second server of this kind, so that a flood there cannot lock the socket's clients out. */
+ * Clients cannot block the server: every phase of a connection has a deadline, every buffer a bound, and a
+ * client that does not read is disconnected. With nothing to do the thread sleeps.
+ *
+ * TCP will be a second server of this kind, so that a flood there cannot lock out the socket's clients. */
 #include "base/err.h"
 #include "base/time.h"
 #include "wire/url.h"
@@ -22,7 +24,7 @@ struct http_stream;
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_POST, HTTP_PUT, HTTP_PATCH, HTTP_DELETE, HTTP_METHODS };
 extern const char *const http_method_words[HTTP_METHODS];
 
-/* The headers somebody may ask for. */
+/* The headers that are passed to the handler. */
 enum http_header {
 	HTTP_ACCEPT,
 	HTTP_AUTHORIZATION,
@@ -40,12 +42,11 @@ enum http_header {
 	HTTP_HEADERS
 };
 
-/* Who is at the other end, by the kernel's word. */
+/* The client process, as the kernel reports it. */
 struct http_peer {
 	pid_t pid;
 	uid_t uid;
-	gid_t gid;
-	struct boot since; /* it had this pid then */
+	struct boot since; /* when it connected: it had this pid then */
 };
 
 struct http_request {
@@ -54,17 +55,17 @@ struct http_request {
 	struct str header[HTTP_HEADERS]; /* p is NULL where it was not sent */
 	struct str body;
 	struct http_peer peer;
-	struct arena arena; /* lives as long as the request: for the handler's use, too */
-	void *ctx;          /* the handler's own */
-	void (*dropped)(
-		struct http_request *r); /* may be set: called if it goes with the server, unanswered */
+	struct arena arena; /* freed with the request; the handler may use it */
+	void *ctx;          /* for the handler */
+	/* If set: called when the server is closed before the request was answered. */
+	void (*dropped)(struct http_request *r);
 };
 
-/* In bytes and milliseconds; base/limits.h says what each bounds. */
+/* In bytes and milliseconds; base/limits.h explains each. */
 struct http_limits {
 	size_t body_bytes, bodies_bytes, header_bytes, stream_bytes;
 	unsigned connections, fds_reserved;
-	unsigned first_ms, idle_ms, read_ms, answer_ms, send_ms, stall_ms, beat_ms, stop_ms;
+	unsigned first_ms, idle_ms, read_ms, answer_ms, send_ms, stall_ms, heartbeat_ms, stop_ms;
 };
 extern const struct http_limits http_limits_default;
 
@@ -75,46 +76,47 @@ struct http_options {
 	void *ctx;
 };
 
-/* Listens when it returns. Any thread. */
+/* The server listens when this returns. Any thread. */
 must_check enum err http_open(const struct http_options *o, struct http **ret, struct why *why);
-/* Begins to stop, and returns: no new connections, new requests are answered 503, streams are ended, requests
- * under way may be answered until limits.stop_ms have passed. Any thread. */
+/* Begins to stop, and returns: no connections are accepted, new requests get 503, streams are ended, and
+ * requests in progress may be answered until limits.stop_ms have passed. Any thread. */
 void http_stop(struct http *h);
-/* Stops, waits for the end, frees everything. Requests and streams that somebody still keeps are gone with
- * it. Any thread but its own; no other may use `h` any more. NULL is fine. */
+/* Stops, waits for the thread to end, and frees everything, including requests and streams that the caller
+ * still has. Any thread but the server's own; no thread may use `h` afterwards. NULL is fine. */
 void http_close(struct http *h);
 DEFINE_CLEANUP(struct http *, http_close)
 
-/* Runs fn(arg) on the HTTP thread, in order of posting, exactly once if the answer is OK. E_BUSY: there are
- * HTTP_POSTS_MAX already; E_GONE: it has stopped. Any thread. */
-must_check enum err http_post(struct http *h, void (*fn)(void *arg), void *arg);
+/* Adds a task: fn(arg) runs on the server's thread, in the order of the calls, exactly once if this returns
+ * OK. E_BUSY: HTTP_TASKS_MAX tasks are waiting; E_GONE: the server has stopped. Any thread. */
+must_check enum err http_add_task(struct http *h, void (*fn)(void *arg), void *arg);
 
-/* What it has seen so far. Any thread. */
+/* Counters since the start. Any thread. */
 struct http_stats {
 	uint64_t connections; /* open now */
 	uint64_t requests;    /* handed to the handler */
-	uint64_t late;        /* closed for a deadline, or answered 503 for the handler's */
-	uint64_t dropped;     /* streams whose reader was too slow */
-	uint64_t turns;       /* of its loop */
+	uint64_t late;        /* deadlines missed by clients and by the handler */
+	uint64_t dropped;     /* streams whose client read too slowly */
+	uint64_t turns;       /* of the thread's loop */
 };
 struct http_stats http_stats(const struct http *h);
 
-/* Adds a header to the answer to come; both are copied, neither has a line end. False: out of memory. */
+/* Adds a header to the later answer; name and value are copied and must have no line ends. False: out of
+ * memory. */
 bool http_header_add(struct http_request *r, const char *name, const char *value);
-/* Answers; the bytes are copied; content_type may be NULL. The request is not to be touched afterwards. */
+/* Answers; the body is copied; content_type may be NULL. The request must not be used afterwards. */
 void http_answer(struct http_request *r, int status, const char *content_type, struct str body);
-/* Answers with the problem document of an error; `source` is what why->at points into. */
-void http_problem(struct http_request *r, enum err e, const struct why *why, struct str source);
-/* Whether the client has left before its answer: then any answer will do. */
+/* Answers with the problem document of an error; why->at is an offset into `source`. */
+void http_answer_error(struct http_request *r, enum err e, const struct why *why, struct str source);
+/* Whether the client has left: then the answer is discarded, whatever it is. */
 bool http_gone(const struct http_request *r);
 
-/* Answers 200 with a stream, which stays open until one of two things happens: the caller ends it, or
- * `closed` tells that the client has left, was too slow, or the server stops. After either the stream is not
- * to be touched; `closed` comes only from the loop, never out of a call here. A text/event-stream gets
- * heartbeats. NULL: the client is gone, or no memory; the request has been answered then, too. */
+/* Answers 200 with a stream. It stays open until the caller ends it or the server calls `closed`, because the
+ * client has left or reads too slowly, or because the server stops. After either, the stream must not be
+ * used. `closed` is never called from within one of the functions here. A text/event-stream gets heartbeats.
+ * NULL: the client has left, or there is no memory; the request counts as answered. */
 struct http_stream *http_stream(struct http_request *r, const char *content_type, void (*closed)(void *ctx),
 				void *ctx);
-/* Appends bytes. E_LIMIT: more than limits.stream_bytes are waiting, so it is cut off; E_GONE: it has been.
- * After either, `closed` follows. */
+/* Appends bytes. E_LIMIT: more than limits.stream_bytes would be waiting, so the client is disconnected;
+ * E_GONE: it was disconnected before. After either, `closed` will be called. */
 must_check enum err http_stream_write(struct http_stream *s, struct str bytes);
 void http_stream_end(struct http_stream *s);

@@ -1,42 +1,42 @@
-/* Answers without an end in sight. A stream with nothing to send is suspended, since MHD would spin on a
- * reader that has nothing; whatever is written resumes it. */
+/* Streams: answers whose length is not known when they begin. A stream with nothing to send is suspended,
+ * since MHD would call read_waiting in a busy loop; a write resumes it. */
 #include "http/internal.h"
 #include "wire/sse.h"
 
 #include <stdlib.h>
 
-enum { BLOCK = 4096 };
+enum { BLOCK_BYTES = 4096 };
 
-static size_t left(const struct http_stream *s)
+static size_t unsent(const struct http_stream *s)
 {
 	return s->waiting.n - s->sent;
 }
 
-static void enter(struct http_stream *s)
+static void enter_phase(struct http_stream *s)
 {
 	struct conn *c = s->request->conn;
 	if (s->ended)
-		return; /* it has one deadline for all the rest */
-	conn_enter(c, left(s) ? PH_STALL : s->events ? PH_QUIET : PH_OPEN);
+		return; /* an ended stream stays in PH_SEND: one deadline for all that is left */
+	conn_enter(c, unsent(s) ? PH_STALL : s->events ? PH_IDLE_EVENTS : PH_IDLE_STREAM);
 }
 
-/* MHD has room for more. */
-static ssize_t next_bytes(void *cls, uint64_t at, char *to, size_t room)
+/* MHD's callback: it has room for more bytes. */
+static ssize_t read_waiting(void *cls, uint64_t at, char *to, size_t room)
 {
 	struct http_stream *s = cls;
 	struct conn *c = s->request->conn;
 	(void)at;
 	if (c->phase == PH_CUT)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	size_t n = left(s) < room ? left(s) : room;
+	size_t n = unsent(s) < room ? unsent(s) : room;
 	if (n) {
 		memcpy(to, s->waiting.p + s->sent, n);
 		s->sent += n;
-		if (!left(s)) {
-			buf_free(&s->waiting); /* a quiet stream holds no memory */
+		if (!unsent(s)) {
+			buf_free(&s->waiting); /* an idle stream holds no memory */
 			s->sent = 0;
 		}
-		enter(s);
+		enter_phase(s);
 		return (ssize_t)n;
 	}
 	if (s->ended)
@@ -48,8 +48,8 @@ static ssize_t next_bytes(void *cls, uint64_t at, char *to, size_t room)
 struct http_stream *http_stream(struct http_request *pub, const char *content_type, void (*closed)(void *ctx),
 				void *ctx)
 {
-	struct request *r = (struct request *)pub;
-	if (!request_give_back(r))
+	struct server_request *r = (struct server_request *)pub;
+	if (!request_mark_answered(r))
 		return NULL;
 	struct http_stream *s = calloc(1, sizeof *s);
 	if (!s) {
@@ -61,24 +61,25 @@ struct http_stream *http_stream(struct http_request *pub, const char *content_ty
 	};
 	s->events = content_type && strcmp(content_type, SSE_TYPE) == 0;
 	r->stream = s;
-	answer_set(r, 200, MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, next_bytes, s, NULL),
+	answer_set(r, 200,
+		   MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, read_waiting, s, NULL),
 		   content_type);
 	if (!r->response) {
 		r->stream = NULL;
 		free(s);
 		return NULL;
 	}
-	enter(s);
+	enter_phase(s);
 	return s;
 }
 
-/* Moves what is left to the front when it pays. */
+/* Moves the unsent bytes to the front when at least half of the buffer has been sent. */
 static void compact(struct http_stream *s)
 {
-	if (s->sent < left(s))
+	if (s->sent < unsent(s))
 		return;
-	memmove(s->waiting.p, s->waiting.p + s->sent, left(s));
-	s->waiting.n = left(s);
+	memmove(s->waiting.p, s->waiting.p + s->sent, unsent(s));
+	s->waiting.n = unsent(s);
 	s->sent = 0;
 }
 
@@ -90,14 +91,14 @@ enum err http_stream_write(struct http_stream *s, struct str bytes)
 	assert(!s->ended);
 	if (!bytes.n)
 		return OK;
-	bool quiet = !left(s);
-	if (left(s) + bytes.n <= s->http->limits.stream_bytes) {
+	bool was_idle = !unsent(s);
+	if (unsent(s) + bytes.n <= s->http->limits.stream_bytes) {
 		if (s->sent)
 			compact(s);
 		buf_add(&s->waiting, bytes);
 		if (!s->waiting.failed) {
-			if (quiet)
-				enter(s);
+			if (was_idle)
+				enter_phase(s);
 			conn_resume(c);
 			return OK;
 		}
@@ -107,7 +108,7 @@ enum err http_stream_write(struct http_stream *s, struct str bytes)
 	return E_LIMIT;
 }
 
-static void finish(struct http_stream *s)
+static void end_stream(struct http_stream *s)
 {
 	struct conn *c = s->request->conn;
 	s->owned = false;
@@ -119,12 +120,12 @@ static void finish(struct http_stream *s)
 void http_stream_end(struct http_stream *s)
 {
 	assert(s->owned);
-	finish(s);
+	end_stream(s);
 }
 
-void stream_beat(struct conn *c)
+void stream_send_heartbeat(struct conn *c)
 {
-	if (http_stream_write(c->request->stream, STR(SSE_BEAT)) != OK)
+	if (http_stream_write(c->request->stream, STR(SSE_HEARTBEAT)) != OK)
 		conn_cut(c);
 }
 
@@ -139,12 +140,12 @@ void stream_stop(struct conn *c)
 	struct http_stream *s = c->request->stream;
 	void (*closed)(void *ctx) = s->closed;
 	void *ctx = s->ctx;
-	finish(s);
+	end_stream(s);
 	if (closed)
 		closed(ctx);
 }
 
-void stream_leave(struct http_stream *s)
+void stream_detach(struct http_stream *s)
 {
 	bool owned = s->owned;
 	void (*closed)(void *ctx) = s->closed;

@@ -1,3 +1,4 @@
+/* One request to the daemon and its answer, over a connection of its own. */
 #include "wire/client.h"
 #include "sys/clock.h"
 #include "wire/response.h"
@@ -8,19 +9,20 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A call under way. */
-struct call {
-	const struct client_ask *ask;
+typedef bool body_fn(void *ctx, struct str bytes); /* false: no more is wanted */
+
+struct exchange {
+	const struct client_request *request;
 	struct why *why;
 	int fd;
-	int64_t until; /* ms; INT64_MAX: no end */
+	int64_t until; /* deadline in ms; INT64_MAX: none */
 	struct buf out;
 	size_t sent;
-	bool deaf; /* it takes no more from us, and may still have an answer */
+	bool send_failed; /* the daemon reads no more, but may have answered */
 	struct response response;
-	client_fn *fn; /* for the body of a stream */
+	body_fn *fn; /* gets the body of a 2xx answer in pieces; NULL: it is collected in ret */
 	void *ctx;
-	bool enough;
+	bool stopped; /* fn wants no more */
 	size_t bytes_max;
 	struct client_answer *ret;
 };
@@ -30,64 +32,66 @@ static int64_t now_ms(void)
 	return clock_boot().us / 1000;
 }
 
-static enum err timed_out(const struct call *c)
-{
-	return why_set(c->why, E_TIMEOUT, WHY_NOWHERE,
-		       "the daemon at %s did not answer in time; whether it did what was asked is not known",
-		       c->ask->socket);
-}
-
-static enum err went_away(const struct call *c)
+static enum err timed_out(const struct exchange *c)
 {
 	return why_set(
-		c->why, E_GONE, WHY_NOWHERE,
-		"the daemon at %s went away before it had answered; whether it did what was asked is not "
-		"known",
-		c->ask->socket);
+		c->why, E_TIMEOUT, WHY_NOWHERE,
+		"the daemon at %s did not answer in time; it may or may not have carried out the request",
+		c->request->socket);
+}
+
+static enum err disconnected(const struct exchange *c)
+{
+	return why_set(c->why, E_GONE, WHY_NOWHERE,
+		       "the daemon at %s closed the connection before it answered; it may or may not have "
+		       "carried out the request",
+		       c->request->socket);
 }
 
 /* --- the request --- */
 
-static bool is_clean(const char *s, bool blanks)
+static bool is_printable(const char *s, bool spaces)
 {
 	for (; *s; s++)
-		if ((unsigned char)*s < 32 || *s == 127 || (*s == ' ' && !blanks))
+		if ((unsigned char)*s < 32 || *s == 127 || (*s == ' ' && !spaces))
 			return false;
 	return true;
 }
 
-static enum err render(struct call *c)
+static enum err write_request(struct exchange *c)
 {
-	const struct client_ask *a = c->ask;
-	bool clean = is_clean(a->method, false) && is_clean(a->target, false) && a->target[0] == '/';
-	for (const char *const *h = a->headers; h && *h; h++)
-		clean = clean && is_clean(*h, true);
-	clean = clean && (!a->token || is_clean(a->token, false));
-	if (!clean)
-		return why_set(c->why, E_INPUT, WHY_NOWHERE, "what is asked cannot be written as HTTP");
-	buf_addf(&c->out, "%s %s HTTP/1.1\r\nHost: rota\r\nConnection: close\r\n", a->method, a->target);
-	if (a->token)
-		buf_addf(&c->out, "Authorization: Bearer %s\r\n", a->token);
-	for (const char *const *h = a->headers; h && *h; h++)
+	const struct client_request *r = c->request;
+	bool valid = is_printable(r->method, false) && is_printable(r->target, false) && r->target[0] == '/';
+	for (const char *const *h = r->headers; h && *h; h++)
+		valid = valid && is_printable(*h, true);
+	valid = valid && (!r->token || is_printable(r->token, false));
+	if (!valid)
+		return why_set(c->why, E_INPUT, WHY_NOWHERE,
+			       "the path, a header or the token of the request has a character that HTTP "
+			       "does not allow");
+	buf_addf(&c->out, "%s %s HTTP/1.1\r\nHost: rota\r\nConnection: close\r\n", r->method, r->target);
+	if (r->token)
+		buf_addf(&c->out, "Authorization: Bearer %s\r\n", r->token);
+	for (const char *const *h = r->headers; h && *h; h++)
 		buf_addf(&c->out, "%s\r\n", *h);
-	if (a->body.p)
-		buf_addf(&c->out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", a->body.n);
+	if (r->body.p)
+		buf_addf(&c->out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", r->body.n);
 	buf_add(&c->out, STR("\r\n"));
-	buf_add(&c->out, a->body);
+	buf_add(&c->out, r->body);
 	return c->out.failed ? E_NOMEM : OK;
 }
 
 /* --- the connection --- */
 
-static enum err cannot_connect(const struct call *c, int eno)
+static enum err cannot_connect(const struct exchange *c, int eno)
 {
-	const char *path = c->ask->socket;
+	const char *path = c->request->socket;
 	if (eno == ENOENT || eno == ENOTDIR)
 		return why_set(c->why, E_NODAEMON, WHY_NOWHERE,
 			       "no daemon: there is no socket at %s; `rota serve` starts one", path);
 	if (eno == ECONNREFUSED)
 		return why_set(c->why, E_NODAEMON, WHY_NOWHERE,
-			       "no daemon: nobody listens at %s; `rota serve` starts one", path);
+			       "no daemon listens at %s; `rota serve` starts one", path);
 	if (eno == EACCES || eno == EPERM)
 		return why_set(c->why, E_DENIED, WHY_NOWHERE, "not permitted to use the daemon's socket %s",
 			       path);
@@ -96,20 +100,20 @@ static enum err cannot_connect(const struct call *c, int eno)
 	return why_set(c->why, E_IO, WHY_NOWHERE, "cannot connect to %s: %s", path, strerror(eno));
 }
 
-static enum err open_connection(struct call *c)
+static enum err open_connection(struct exchange *c)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	size_t n = strlen(c->ask->socket);
+	size_t n = strlen(c->request->socket);
 	if (n >= sizeof at.sun_path)
 		return why_set(c->why, E_INPUT, WHY_NOWHERE,
-			       "the socket's path has %zu bytes, and the system allows %zu", n,
+			       "the socket's path has %zu bytes; the system allows %zu", n,
 			       sizeof at.sun_path - 1);
-	memcpy(at.sun_path, c->ask->socket, n + 1);
+	memcpy(at.sun_path, c->request->socket, n + 1);
 	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (c->fd < 0)
-		return why_set(c->why, E_IO, WHY_NOWHERE, "cannot make a socket: %s", strerror(errno));
+		return why_set(c->why, E_IO, WHY_NOWHERE, "cannot create a socket: %s", strerror(errno));
 	while (connect(c->fd, (const struct sockaddr *)&at, sizeof at) != 0) {
-		/* A full queue of a Unix socket cannot be waited for. */
+		/* No call waits for room in the queue of a Unix socket, so it is polled. */
 		if ((errno != EAGAIN && errno != EINTR) || now_ms() >= c->until)
 			return cannot_connect(c, errno);
 		usleep(CLIENT_BUSY_MS * 1000);
@@ -117,11 +121,11 @@ static enum err open_connection(struct call *c)
 	return OK;
 }
 
-/* Waits until something can be read or, while there is anything to send, written. */
-static enum err await(struct call *c)
+/* Waits until the socket can be read or, while part of the request is unsent, written. */
+static enum err await_socket(struct exchange *c)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
-	if (c->sent < c->out.n && !c->deaf)
+	if (c->sent < c->out.n && !c->send_failed)
 		p.events |= POLLOUT;
 	for (;;) {
 		int64_t left = c->until == INT64_MAX ? -1 : c->until - now_ms();
@@ -136,25 +140,25 @@ static enum err await(struct call *c)
 	}
 }
 
-static void send_some(struct call *c)
+static void send_some(struct exchange *c)
 {
-	if (c->sent == c->out.n || c->deaf)
+	if (c->sent == c->out.n || c->send_failed)
 		return;
 	ssize_t n = send(c->fd, c->out.p + c->sent, c->out.n - c->sent, MSG_NOSIGNAL);
 	if (n >= 0)
 		c->sent += (size_t)n;
 	else if (errno != EAGAIN && errno != EINTR)
-		c->deaf = true; /* it may have refused a body before all of it was sent: its answer tells */
+		c->send_failed = true; /* the daemon may have refused the body early; its answer says why */
 }
 
 /* --- the answer --- */
 
-static enum err take(struct call *c, struct str body)
+static enum err handle_body(struct exchange *c, struct str body)
 {
 	if (!body.n)
 		return OK;
 	if (c->fn && c->response.status / 100 == 2) {
-		c->enough = !c->fn(c->ctx, body);
+		c->stopped = !c->fn(c->ctx, body);
 		return OK;
 	}
 	if (c->ret->body.n + body.n > c->bytes_max)
@@ -164,15 +168,15 @@ static enum err take(struct call *c, struct str body)
 	return c->ret->body.failed ? E_NOMEM : OK;
 }
 
-/* A stream has begun: from here on only silence counts. */
-static void renew(struct call *c)
+/* Once a stream has begun, its deadline is renewed with everything received. */
+static void renew_deadline(struct exchange *c)
 {
 	if (!c->fn || c->response.status / 100 != 2)
 		return;
-	c->until = c->ask->silence_ms ? now_ms() + c->ask->silence_ms : INT64_MAX;
+	c->until = c->request->silence_ms ? now_ms() + c->request->silence_ms : INT64_MAX;
 }
 
-static enum err receive_some(struct call *c, bool *end)
+static enum err receive_some(struct exchange *c, bool *end)
 {
 	char bytes[16384];
 	ssize_t n = recv(c->fd, bytes, sizeof bytes, 0);
@@ -180,29 +184,29 @@ static enum err receive_some(struct call *c, bool *end)
 		return OK;
 	if (n <= 0) {
 		*end = true;
-		return response_ended(&c->response) && c->response.status ? OK : went_away(c);
+		return response_complete(&c->response) && c->response.status ? OK : disconnected(c);
 	}
 	struct str in = { bytes, (size_t)n }, body;
 	enum err e = OK;
-	while (in.n && !e && !c->enough && c->response.state != RESPONSE_DONE) {
+	while (in.n && !e && !c->stopped && c->response.state != RESPONSE_DONE) {
 		e = response_read(&c->response, &in, &body, c->why);
 		e = e == E_INPUT ? E_IO : e;
 		if (!e)
-			e = take(c, body);
+			e = handle_body(c, body);
 	}
-	renew(c);
-	*end = c->enough || c->response.state == RESPONSE_DONE;
+	renew_deadline(c);
+	*end = c->stopped || c->response.state == RESPONSE_DONE;
 	return e;
 }
 
-static enum err exchange(struct call *c)
+static enum err send_and_receive(struct exchange *c)
 {
 	bool end = false;
-	enum err e = render(c);
+	enum err e = write_request(c);
 	if (!e)
 		e = open_connection(c);
 	while (!e && !end) {
-		e = await(c);
+		e = await_socket(c);
 		if (e)
 			break;
 		send_some(c);
@@ -211,15 +215,15 @@ static enum err exchange(struct call *c)
 	return e;
 }
 
-static enum err run(const struct client_ask *ask, client_fn *fn, void *ctx, struct client_answer *ret,
-		    struct why *why)
+static enum err run_exchange(const struct client_request *request, body_fn *fn, void *ctx,
+			     struct client_answer *ret, struct why *why)
 {
 	struct client_answer got = { 0 };
-	struct call c = { .ask = ask, .why = why, .fd = -1, .fn = fn, .ctx = ctx, .ret = &got };
-	c.until = now_ms() + (ask->timeout_ms ? ask->timeout_ms : CLIENT_MS);
-	c.bytes_max = ask->bytes_max ? ask->bytes_max : CLIENT_BYTES_MAX;
-	c.response.bodyless = strcmp(ask->method, "HEAD") == 0;
-	enum err e = exchange(&c);
+	struct exchange c = { .request = request, .why = why, .fd = -1, .fn = fn, .ctx = ctx, .ret = &got };
+	c.until = now_ms() + (request->timeout_ms ? request->timeout_ms : CLIENT_MS);
+	c.bytes_max = request->bytes_max ? request->bytes_max : CLIENT_BYTES_MAX;
+	c.response.bodyless = strcmp(request->method, "HEAD") == 0;
+	enum err e = send_and_receive(&c);
 	if (c.fd >= 0)
 		close(c.fd);
 	buf_free(&c.out);
@@ -243,41 +247,35 @@ void client_answer_free(struct client_answer *a)
 	buf_free(&a->body);
 }
 
-enum err client_call(const struct client_ask *ask, struct client_answer *ret, struct why *why)
+enum err client_call(const struct client_request *request, struct client_answer *ret, struct why *why)
 {
-	return run(ask, NULL, NULL, ret, why);
+	return run_exchange(request, NULL, NULL, ret, why);
 }
 
-enum err client_stream(const struct client_ask *ask, client_fn *fn, void *ctx, struct client_answer *ret,
-		       struct why *why)
-{
-	return run(ask, fn, ctx, ret, why);
-}
-
-struct listening {
+struct event_reader {
 	struct sse sse;
 	sse_fn *fn;
 	void *ctx;
 	enum err e;
 };
 
-static bool some_events(void *ctx, struct str bytes)
+static bool read_events(void *ctx, struct str bytes)
 {
-	struct listening *l = ctx;
+	struct event_reader *l = ctx;
 	l->e = sse_read(&l->sse, bytes, l->fn, l->ctx);
 	return l->e == OK;
 }
 
-enum err client_events(const struct client_ask *ask, sse_fn *fn, void *ctx, struct client_answer *ret,
+enum err client_events(const struct client_request *request, sse_fn *fn, void *ctx, struct client_answer *ret,
 		       struct why *why)
 {
-	struct listening l = { .fn = fn, .ctx = ctx };
+	struct event_reader l = { .fn = fn, .ctx = ctx };
 	struct client_answer got;
-	enum err e = run(ask, some_events, &l, &got, why);
+	enum err e = run_exchange(request, read_events, &l, &got, why);
 	sse_free(&l.sse);
 	if (e)
 		return e;
-	if (l.e == OK || l.e == E_GONE) { /* E_GONE: it had enough */
+	if (l.e == OK || l.e == E_GONE) { /* E_GONE: fn wanted no more */
 		*ret = got;
 		return OK;
 	}

@@ -1,28 +1,28 @@
 #pragma once
-/* The command line's end of the daemon's socket: one call, one connection. No proxy, no environment variable,
- * no file has a say in it. What can go wrong is told apart:
+/* The HTTP client of the command line: each call opens a connection to the daemon's socket. No proxy,
+ * environment variable or file influences it. Errors:
  *
- *	E_NODAEMON	no socket there, or nobody listens
- *	E_DENIED	the socket is not ours to use
- *	E_BUSY		it listens and takes no more connections
- *	E_GONE		it went away in the middle: whether it did what was asked is not known
- *	E_TIMEOUT	no answer in time; not known either
+ *	E_NODAEMON	there is no socket, or no daemon listens
+ *	E_DENIED	no permission to use the socket
+ *	E_BUSY		the daemon listens but accepts no connections
+ *	E_GONE		the connection ended before the answer; the request may have been carried out
+ *	E_TIMEOUT	no answer in time; the request may have been carried out
  *	E_LIMIT		the answer is too large
- *	E_IO		what answers there does not speak HTTP
+ *	E_IO		the answer is not HTTP
  *
- * An answer of any status is OK; problem_read makes an error of it. */
+ * An answer of any status returns OK; problem_document_read finds the error in it. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "wire/sse.h"
 
-struct client_ask {
-	const char *socket, *method, *target; /* the target encoded, with its query */
+struct client_request {
+	const char *socket, *method, *target; /* target: percent-encoded path and query */
 	struct str body;                      /* JSON; p NULL for none */
 	const char *token;                    /* NULL: none */
-	const char *const *headers;           /* further ones, "Name: value", up to a NULL; or NULL */
-	unsigned timeout_ms; /* 0: CLIENT_MS. For all of a call; of a stream, for its beginning */
-	unsigned silence_ms; /* a stream may say nothing for so long; 0: for ever */
-	size_t bytes_max;    /* of an answer; 0: CLIENT_BYTES_MAX */
+	const char *const *headers;           /* additional ones, "Name: value", ended by NULL; or NULL */
+	unsigned timeout_ms; /* for a whole call, or the beginning of a stream; 0: CLIENT_MS */
+	unsigned silence_ms; /* how long a stream may be silent; 0: without limit */
+	size_t bytes_max;    /* of the answer's body; 0: CLIENT_BYTES_MAX */
 };
 
 struct client_answer {
@@ -31,13 +31,10 @@ struct client_answer {
 };
 void client_answer_free(struct client_answer *a);
 
-must_check enum err client_call(const struct client_ask *ask, struct client_answer *ret, struct why *why);
+must_check enum err client_call(const struct client_request *request, struct client_answer *ret,
+				struct why *why);
 
-typedef bool client_fn(void *ctx, struct str bytes); /* false: enough */
-/* Gives the body of a 2xx answer to fn as it comes, and collects any other in *ret. OK at its end, or when fn
- * had enough. */
-must_check enum err client_stream(const struct client_ask *ask, client_fn *fn, void *ctx,
-				  struct client_answer *ret, struct why *why);
-/* The same for a stream of events. */
-must_check enum err client_events(const struct client_ask *ask, sse_fn *fn, void *ctx,
+/* Calls fn for each event of a 2xx answer; the body of any other answer is collected in *ret. OK at the end
+ * of the stream, or when fn has returned false. */
+must_check enum err client_events(const struct client_request *request, sse_fn *fn, void *ctx,
 				  struct client_answer *ret, struct why *why);

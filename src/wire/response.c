@@ -1,3 +1,4 @@
+/* The reader is a state machine: one function per state. */
 #include "wire/response.h"
 
 static enum err not_http(struct why *why, const char *what)
@@ -5,12 +6,12 @@ static enum err not_http(struct why *why, const char *what)
 	return why_set(why, E_INPUT, WHY_NOWHERE, "the answer is not HTTP: %s", what);
 }
 
-static enum err status_line(struct response *r, struct str line, struct why *why)
+static enum err read_status_line(struct response *r, struct str line, struct why *why)
 {
 	uint64_t status;
 	if (!str_starts(line, STR("HTTP/1.")) || line.n < 12 || line.p[8] != ' ' ||
 	    !str_number(str_sub(line, 9, 12), 999, &status) || status < 100)
-		return not_http(why, "its first line is no status");
+		return not_http(why, "its first line is not a status line");
 	r->status = (int)status;
 	return OK;
 }
@@ -19,21 +20,21 @@ static bool has_token(struct str list, struct str token)
 {
 	while (list.n) {
 		const char *comma = memchr(list.p, ',', list.n);
-		struct str one = { list.p, comma ? (size_t)(comma - list.p) : list.n };
-		if (str_ieq(str_trim(one), token))
+		struct str item = { list.p, comma ? (size_t)(comma - list.p) : list.n };
+		if (str_ieq(str_trim(item), token))
 			return true;
-		list = str_from(list, comma ? one.n + 1 : one.n);
+		list = str_from(list, comma ? item.n + 1 : item.n);
 	}
 	return false;
 }
 
-/* What the headers say of the body. */
+/* How the headers delimit the body. */
 struct framing {
 	bool chunked, has_length;
 	uint64_t length;
 };
 
-static enum err header(struct response *r, struct str line, struct framing *f, struct why *why)
+static enum err read_header(struct response *r, struct str line, struct framing *f, struct why *why)
 {
 	const char *colon = memchr(line.p, ':', line.n);
 	if (!colon)
@@ -43,7 +44,7 @@ static enum err header(struct response *r, struct str line, struct framing *f, s
 	if (str_ieq(name, STR("Content-Length"))) {
 		uint64_t n;
 		if (!str_number(value, INT64_MAX, &n) || (f->has_length && f->length != n))
-			return not_http(why, "its length is no number");
+			return not_http(why, "its Content-Length is not one number");
 		f->has_length = true;
 		f->length = n;
 	} else if (str_ieq(name, STR("Transfer-Encoding"))) {
@@ -58,23 +59,23 @@ static enum err header(struct response *r, struct str line, struct framing *f, s
 	return OK;
 }
 
-static enum err whole_head(struct response *r, struct why *why)
+static enum err parse_head(struct response *r, struct why *why)
 {
 	struct str rest = buf_str(&r->head), line;
 	struct framing f = { 0 };
 	str_line(&rest, &line);
-	enum err e = status_line(r, line, why);
+	enum err e = read_status_line(r, line, why);
 	while (!e && str_line(&rest, &line) && line.n)
-		e = header(r, line, &f, why);
+		e = read_header(r, line, &f, why);
 	r->head.n = 0;
 	if (e)
 		return e;
 	if (r->status < 200)
-		r->status = 0; /* the real one follows */
+		r->status = 0; /* interim; the final response follows */
 	else if (r->bodyless || r->status == 204 || r->status == 304)
 		r->state = RESPONSE_DONE;
 	else if (f.chunked)
-		r->state = RESPONSE_CHUNK;
+		r->state = RESPONSE_CHUNK_SIZE;
 	else if (f.has_length)
 		r->state = f.length ? RESPONSE_LENGTH : RESPONSE_DONE;
 	else
@@ -83,8 +84,9 @@ static enum err whole_head(struct response *r, struct why *why)
 	return OK;
 }
 
-/* Gathers bytes in r->head up to the end of a line, or of all lines; true when it is there. */
-static bool run_context(struct response *r, struct str *in, bool empty_line)
+/* Appends bytes to r->head up to the end of the line or, with empty_line, of the first empty line. True: the
+ * end has been read. */
+static bool read_lines(struct response *r, struct str *in, bool empty_line)
 {
 	while (in->n && r->head.n < CLIENT_HEAD_BYTES_MAX) {
 		buf_addc(&r->head, in->p[0]);
@@ -106,10 +108,10 @@ static bool run_context(struct response *r, struct str *in, bool empty_line)
 static enum err read_head(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
-	return run_context(r, in, true) ? whole_head(r, why) : OK;
+	return read_lines(r, in, true) ? parse_head(r, why) : OK;
 }
 
-static enum err read_some(struct response *r, struct str *in, struct str *body, enum response_state then)
+static enum err read_counted(struct response *r, struct str *in, struct str *body, enum response_state then)
 {
 	size_t n = in->n < r->left ? in->n : (size_t)r->left;
 	*body = str_sub(*in, 0, n);
@@ -123,13 +125,13 @@ static enum err read_some(struct response *r, struct str *in, struct str *body, 
 static enum err read_length(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)why;
-	return read_some(r, in, body, RESPONSE_DONE);
+	return read_counted(r, in, body, RESPONSE_DONE);
 }
 
-static enum err read_data(struct response *r, struct str *in, struct str *body, struct why *why)
+static enum err read_chunk_data(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)why;
-	return read_some(r, in, body, RESPONSE_AFTER);
+	return read_counted(r, in, body, RESPONSE_CHUNK_END);
 }
 
 static enum err read_close(struct response *r, struct str *in, struct str *body, struct why *why)
@@ -146,19 +148,19 @@ static bool hex_number(struct str s, uint64_t *ret)
 	if (!s.n || s.n > 15)
 		return false;
 	for (size_t i = 0; i < s.n; i++) {
-		char c = to_lower(s.p[i]);
-		if (!is_digit(c) && (c < 'a' || c > 'f'))
+		int digit = hex_digit(s.p[i]);
+		if (digit < 0)
 			return false;
-		v = v * 16 + (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
+		v = v * 16 + (unsigned)digit;
 	}
 	*ret = v;
 	return true;
 }
 
-static enum err read_chunk(struct response *r, struct str *in, struct str *body, struct why *why)
+static enum err read_chunk_size(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
-	if (!run_context(r, in, false))
+	if (!read_lines(r, in, false))
 		return OK;
 	struct str line = str_trim(buf_str(&r->head));
 	const char *extension = line.n ? memchr(line.p, ';', line.n) : NULL;
@@ -166,26 +168,26 @@ static enum err read_chunk(struct response *r, struct str *in, struct str *body,
 		line = str_trim(str_sub(line, 0, (size_t)(extension - line.p)));
 	r->head.n = 0;
 	if (!hex_number(line, &r->left))
-		return not_http(why, "a chunk has no length");
-	r->state = r->left ? RESPONSE_DATA : RESPONSE_TRAILER;
+		return not_http(why, "a chunk has no valid length");
+	r->state = r->left ? RESPONSE_CHUNK_DATA : RESPONSE_TRAILER;
 	return OK;
 }
 
-static enum err read_after(struct response *r, struct str *in, struct str *body, struct why *why)
+static enum err read_chunk_end(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body;
-	if (!run_context(r, in, false))
+	if (!read_lines(r, in, false))
 		return OK;
 	bool empty = str_trim(buf_str(&r->head)).n == 0;
 	r->head.n = 0;
-	r->state = RESPONSE_CHUNK;
-	return empty ? OK : not_http(why, "a chunk is longer than it says");
+	r->state = RESPONSE_CHUNK_SIZE;
+	return empty ? OK : not_http(why, "a chunk is longer than its length");
 }
 
 static enum err read_trailer(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)body, (void)why;
-	if (!run_context(r, in, false))
+	if (!read_lines(r, in, false))
 		return OK;
 	if (str_trim(buf_str(&r->head)).n == 0)
 		r->state = RESPONSE_DONE;
@@ -196,13 +198,18 @@ static enum err read_trailer(struct response *r, struct str *in, struct str *bod
 static enum err read_done(struct response *r, struct str *in, struct str *body, struct why *why)
 {
 	(void)r, (void)in, (void)body;
-	return not_http(why, "there is more of it than it says");
+	return not_http(why, "data follows its end");
 }
 
 static enum err (*const readers[])(struct response *, struct str *, struct str *, struct why *) = {
-	[RESPONSE_HEAD] = read_head,   [RESPONSE_LENGTH] = read_length,   [RESPONSE_CLOSE] = read_close,
-	[RESPONSE_CHUNK] = read_chunk, [RESPONSE_DATA] = read_data,       [RESPONSE_AFTER] = read_after,
-	[RESPONSE_DONE] = read_done,   [RESPONSE_TRAILER] = read_trailer,
+	[RESPONSE_HEAD] = read_head,
+	[RESPONSE_LENGTH] = read_length,
+	[RESPONSE_CLOSE] = read_close,
+	[RESPONSE_CHUNK_SIZE] = read_chunk_size,
+	[RESPONSE_CHUNK_DATA] = read_chunk_data,
+	[RESPONSE_CHUNK_END] = read_chunk_end,
+	[RESPONSE_DONE] = read_done,
+	[RESPONSE_TRAILER] = read_trailer,
 };
 
 enum err response_read(struct response *r, struct str *in, struct str *body, struct why *why)
@@ -210,14 +217,14 @@ enum err response_read(struct response *r, struct str *in, struct str *body, str
 	*body = (struct str){ in->p, 0 };
 	enum err e = in->n ? readers[r->state](r, in, body, why) : OK;
 	if (!e && r->head.n >= CLIENT_HEAD_BYTES_MAX)
-		e = why_set(why, E_LIMIT, WHY_NOWHERE, "the head of the answer is over %d bytes",
+		e = why_set(why, E_LIMIT, WHY_NOWHERE, "the head of the answer is larger than %d bytes",
 			    CLIENT_HEAD_BYTES_MAX);
 	if (!e && (r->head.failed || r->type.failed || r->etag.failed))
 		e = E_NOMEM;
 	return e;
 }
 
-bool response_ended(const struct response *r)
+bool response_complete(const struct response *r)
 {
 	return r->state == RESPONSE_DONE || r->state == RESPONSE_CLOSE;
 }

@@ -1,33 +1,34 @@
 #pragma once
-/* An HTTP/1.1 response read from pieces of any size: status, headers, and a body by length, in chunks, or up
- * to the end of the connection. Pure. Interim responses (1xx) are passed over. */
+/* Reads an HTTP/1.1 response from pieces of any size: status, headers, and a body given by length, in chunks,
+ * or up to the end of the connection. Interim responses (1xx) are skipped. Pure. */
 #include "base/buf.h"
 #include "base/err.h"
 
 enum response_state {
-	RESPONSE_HEAD,
-	RESPONSE_LENGTH,
-	RESPONSE_CLOSE,
-	RESPONSE_CHUNK,
-	RESPONSE_DATA,
-	RESPONSE_AFTER,
+	RESPONSE_HEAD,       /* status line and headers */
+	RESPONSE_LENGTH,     /* a body with Content-Length */
+	RESPONSE_CLOSE,      /* a body that ends with the connection */
+	RESPONSE_CHUNK_SIZE, /* the line before a chunk */
+	RESPONSE_CHUNK_DATA,
+	RESPONSE_CHUNK_END, /* the line end after a chunk */
 	RESPONSE_TRAILER,
 	RESPONSE_DONE
 };
 
 struct response {
-	bool bodyless; /* set by the caller: it answers HEAD */
+	bool bodyless; /* set by the caller: the request is HEAD */
 	enum response_state state;
 	int status;      /* 0 until the head is read */
-	struct buf head; /* the status line and headers, then the line of a chunk */
+	struct buf head; /* status line and headers; later the current line */
 	struct buf type; /* Content-Type */
 	struct buf etag;
-	uint64_t left; /* of the body or the chunk */
+	uint64_t left; /* bytes of the body or the chunk */
 };
 
-/* Takes some bytes off the front of *in; a piece of the body among them is *body, which points into it and
- * may be empty. Call it until *in is empty. E_INPUT: this is not HTTP; E_LIMIT: too large a head. */
+/* Reads some bytes and removes them from *in. *body is the piece of the body among them; it points into the
+ * same memory and may be empty. Call it until *in is empty. E_INPUT: not HTTP; E_LIMIT: the head is too
+ * large. */
 must_check enum err response_read(struct response *r, struct str *in, struct str *body, struct why *why);
-/* The connection has ended: whether the response had, too. */
-bool response_ended(const struct response *r);
+/* Whether the response is complete if the connection ends here. */
+bool response_complete(const struct response *r);
 void response_free(struct response *r);

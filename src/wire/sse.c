@@ -1,6 +1,7 @@
+/* Events to text, and back. */
 #include "wire/sse.h"
 
-static void one_line(struct buf *out, struct str field, struct str value)
+static void write_field(struct buf *out, struct str field, struct str value)
 {
 	buf_add(out, field);
 	for (size_t i = 0; i < value.n; i++)
@@ -13,23 +14,23 @@ void sse_write(struct buf *out, const struct sse_event *e)
 {
 	struct str rest = e->data, line;
 	if (e->id.n)
-		one_line(out, STR("id: "), e->id);
+		write_field(out, STR("id: "), e->id);
 	if (e->event.n)
-		one_line(out, STR("event: "), e->event);
+		write_field(out, STR("event: "), e->event);
 	if (!rest.n)
 		buf_add(out, STR("data:\n"));
 	while (str_line(&rest, &line))
-		one_line(out, STR("data: "), line);
+		write_field(out, STR("data: "), line);
 	buf_addc(out, '\n');
 }
 
-static void set(struct buf *b, struct str value)
+static void set_buf(struct buf *b, struct str value)
 {
 	b->n = 0;
 	buf_add(b, value);
 }
 
-/* The end of an event: an empty line. */
+/* An empty line ends an event. */
 static bool dispatch(struct sse *s, sse_fn *fn, void *ctx)
 {
 	bool more = true;
@@ -37,12 +38,12 @@ static bool dispatch(struct sse *s, sse_fn *fn, void *ctx)
 		struct sse_event e = { buf_str(&s->event), buf_str(&s->id), buf_str(&s->data) };
 		more = fn(ctx, &e);
 	}
-	s->event.n = s->data.n = 0; /* the id stays until another is said */
+	s->event.n = s->data.n = 0; /* the id is kept for later events without one */
 	s->has_data = false;
 	return more;
 }
 
-static void field(struct sse *s, struct str line)
+static void read_field(struct sse *s, struct str line)
 {
 	const char *colon = memchr(line.p, ':', line.n);
 	struct str name = { line.p, colon ? (size_t)(colon - line.p) : line.n };
@@ -50,9 +51,9 @@ static void field(struct sse *s, struct str line)
 	if (value.n && value.p[0] == ' ')
 		value = str_from(value, 1);
 	if (str_eq(name, STR("event")))
-		set(&s->event, value);
+		set_buf(&s->event, value);
 	else if (str_eq(name, STR("id")))
-		set(&s->id, value);
+		set_buf(&s->id, value);
 	else if (str_eq(name, STR("data"))) {
 		if (s->has_data)
 			buf_addc(&s->data, '\n');
@@ -65,9 +66,9 @@ enum err sse_read(struct sse *s, struct str bytes, sse_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < bytes.n; i++) {
 		char c = bytes.p[i];
-		bool second = c == '\n' && s->after_cr; /* of CRLF */
+		bool crlf = c == '\n' && s->after_cr;
 		s->after_cr = c == '\r';
-		if (second)
+		if (crlf)
 			continue;
 		if (c != '\n' && c != '\r') {
 			if (s->line.n + s->data.n >= SSE_EVENT_BYTES_MAX)
@@ -77,7 +78,7 @@ enum err sse_read(struct sse *s, struct str bytes, sse_fn *fn, void *ctx)
 		}
 		struct str line = buf_str(&s->line);
 		if (line.n)
-			field(s, line);
+			read_field(s, line);
 		else if (!dispatch(s, fn, ctx))
 			return E_GONE;
 		s->line.n = 0;

@@ -1,6 +1,6 @@
 #pragma once
-/* The target of a request taken apart: "/api/v1/runs/a%2Fb?limit=5&tag=x". Pure. A path is split before it is
- * decoded, so that a name may hold a slash. */
+/* Parses the target of a request: "/api/v1/runs/a%2Fb?limit=5&tag=x". A path is split before it is decoded,
+ * so a segment may contain an encoded slash. Pure. */
 #include "base/arena.h"
 #include "base/err.h"
 
@@ -9,15 +9,13 @@ struct url_pair {
 };
 
 struct url {
-	struct str path; /* as it was sent */
+	struct str path; /* encoded, as received */
 	struct str *segment;
 	unsigned segments; /* "/" has none; a slash at the end adds an empty one */
 	struct url_pair *query;
 	unsigned queries;
 };
 
-/* Everything lives in `a`. E_INPUT for a target that is not a path, an escape that is none, or a zero byte;
- * E_LIMIT for more segments or values than HTTP_SEGMENTS_MAX, HTTP_QUERY_MAX. */
+/* Allocates in `a`. E_INPUT: the target is not a path, or has an invalid escape or a zero byte; E_LIMIT: more
+ * segments than HTTP_SEGMENTS_MAX or more values than HTTP_QUERY_MAX. */
 must_check enum err url_parse(struct str target, struct arena *a, struct url *ret, struct why *why);
-/* The value of that name, the first if there are several; p is NULL if there is none. */
-struct str url_query(const struct url *u, struct str name);

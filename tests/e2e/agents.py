@@ -9,7 +9,7 @@ import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
-from home import FAR, ROOT, ROTA, place, play, rota, start, stop, until  # noqa: E402
+from fixture import FAR, ROOT, ROTA, place, play, rota, start, stop, until  # noqa: E402
 from checks import check  # noqa: E402
 from rig import is_alive  # noqa: E402
 

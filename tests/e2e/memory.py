@@ -9,7 +9,7 @@ import random
 import sqlite3
 import sys
 
-from home import ENV, FAR, ROOT, ROTA, play, rota, start, stop, until
+from fixture import ENV, FAR, ROOT, ROTA, play, rota, start, stop, until
 from checks import check
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "memory.json"), encoding="utf-8") as corpus:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from home import ENV, FAR, ROOT, ROTA, place, play, rota, start, stop, text, until, write
+from fixture import ENV, FAR, ROOT, ROTA, place, play, rota, start, stop, text, until, write
 from checks import check
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 
-from home import ENV, ROOT, ROTA, daemon_pid, place, play, rota, start, stop, until, write
+from fixture import ENV, ROOT, ROTA, daemon_pid, place, play, rota, start, stop, until, write
 from checks import check
 
 ENV["CREDENTIALS_DIRECTORY"] = place("credentials")

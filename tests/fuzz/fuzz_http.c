@@ -1,7 +1,7 @@
 /* What comes over the wire: an answer and a stream of events mean the same in one piece and byte by byte; an
  * address taken apart has no more in it than was sent. */
 #include "fuzz.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 #include "wire/response.h"
 #include "wire/sse.h"
 #include "wire/url.h"
@@ -39,7 +39,7 @@ static void reply(struct str in, size_t step, struct buf *out)
 		}
 	}
 	assert(!e || why.text[0]);
-	buf_addf(out, "|%d %d %d", (int)e, r.status, response_ended(&r));
+	buf_addf(out, "|%d %d %d", (int)e, r.status, response_complete(&r));
 	response_free(&r);
 }
 
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	same(in, events);
 	same(in, reply);
 	url(in);
-	assert(problem_read(404, in, &text) != OK && text.n);
+	assert(problem_document_read(404, in, &text) != OK && text.n);
 	buf_free(&text);
 	return 0;
 }

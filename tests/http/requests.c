@@ -1,30 +1,30 @@
-/* Requests and answers, whole and broken. */
+/* Requests and answers, valid and invalid. */
 #include "rig.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
-TEST(a_request_is_handed_over_whole)
+TEST(handler_gets_the_whole_request)
 {
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	int fd = dial(r.path);
-	say(fd, "PUT /echo/a%2Fb/c%20d?x=1&y=a+b%26&z HTTP/1.1\r\nHost: x\r\nIf-Match: \"5\"\r\n"
-		"Content-Length: 5\r\n\r\nhello");
-	const char *got = hear(fd, "pid:", 20000);
+	int fd = connect_to(r.path);
+	send_text(fd, "PUT /echo/a%2Fb/c%20d?x=1&y=a+b%26&z HTTP/1.1\r\nHost: x\r\nIf-Match: \"5\"\r\n"
+		      "Content-Length: 5\r\n\r\nhello");
+	const char *got = receive_until(fd, "pid:", 20000);
 	char want[128];
 	snprintf(want, sizeof want, "body:5:hello uid:%d pid:", (int)geteuid());
 	CHECK(contains(got, "HTTP/1.1 200 "));
 	CHECK(contains(got, "ETag: \"7\""));
 	CHECK(contains(got, "PUT /echo/a%2Fb/c%20d [echo] [a/b] [c d] x=1 y=a b& z= if-match:\"5\""));
 	CHECK(contains(got, want));
-	/* The connection is kept, and serves the next. */
-	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	CHECK(contains(hear(fd, "pid:", 20000), "GET /echo [echo] body:0: "));
+	/* The connection stays open for the next request. */
+	send_text(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK(contains(receive_until(fd, "pid:", 20000), "GET /echo [echo] body:0: "));
 	close(fd);
 	rig_close(&r);
 }
@@ -33,8 +33,8 @@ TEST(bad_requests_are_refused)
 {
 	static const struct {
 		int line;
-		const char *ask, *status;
-		bool ours; /* a problem document */
+		const char *request, *status;
+		bool problem_document; /* ours; MHD answers the others in HTML */
 	} rows[] = {
 		{ __LINE__, "BREW /echo HTTP/1.1\r\nHost: x\r\n\r\n", "501" },
 		{ __LINE__, "get /echo HTTP/1.1\r\nHost: x\r\n\r\n", "501" },
@@ -62,12 +62,12 @@ TEST(bad_requests_are_refused)
 	if (!rig_open(&r, rig_limits()))
 		return;
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
-		int fd = dial(r.path);
-		say(fd, rows[i].ask);
-		const char *got = hear(fd, "\r\n\r\n", 20000);
+		int fd = connect_to(r.path);
+		send_text(fd, rows[i].request);
+		const char *got = receive_until(fd, "\r\n\r\n", 20000);
 		if (!CHECK_AT(rows[i].line, strlen(got) > 12 && strncmp(got + 9, rows[i].status, 3) == 0))
 			printf("got: %s\n", got);
-		if (rows[i].ours)
+		if (rows[i].problem_document)
 			CHECK_AT(rows[i].line, contains(got, "application/problem+json"));
 		close(fd);
 	}
@@ -86,10 +86,11 @@ TEST(sizes_are_bounded)
 		int n = snprintf(head, sizeof head, "GET /echo HTTP/1.1\r\nHost: x\r\nCookie: ");
 		memset(head + n, 'c', size - (size_t)n - 4);
 		memcpy(head + size - 4, "\r\n\r\n", 5);
-		int fd = dial(r.path);
-		say(fd, head);
+		int fd = connect_to(r.path);
+		send_text(fd, head);
 		test_case("a head of %zu bytes", size);
-		CHECK(contains(hear(fd, "\r\n\r\n", 20000), size <= 4096 ? "HTTP/1.1 200" : "HTTP/1.1 431"));
+		CHECK(contains(receive_until(fd, "\r\n\r\n", 20000),
+			       size <= 4096 ? "HTTP/1.1 200" : "HTTP/1.1 431"));
 		close(fd);
 	}
 	/* Many small headers. */
@@ -98,43 +99,44 @@ TEST(sizes_are_bounded)
 	while (many.n < 4080)
 		buf_addf(&many, "a: b\r\n");
 	buf_addf(&many, "\r\n");
-	int fd = dial(r.path);
-	say(fd, many.p);
+	int fd = connect_to(r.path);
+	send_text(fd, many.p);
 	test_case("many small headers");
-	CHECK(contains(hear(fd, "\r\n\r\n", 20000), "HTTP/1.1 431"));
+	CHECK(contains(receive_until(fd, "\r\n\r\n", 20000), "HTTP/1.1 431"));
 	close(fd);
 	buf_free(&many);
 	test_case(NULL);
 
-	/* A body of the largest size, and one byte more without having said so. */
+	/* A body of the largest size, and a chunked one of one byte more. */
 	char *body = calloc(1, 100002);
 	memset(body, 'b', 100001);
-	fd = dial(r.path);
-	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
-	say_n(fd, body, 100000);
-	CHECK(contains(hear(fd, "pid:", 20000), "body:100000:bbb"));
-	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n186A1\r\n");
-	say_n(fd, body, 100001);
-	say(fd, "\r\n0\r\n\r\n");
-	const char *got = hear(fd, "}", 20000);
-	CHECK(contains(got, "HTTP/1.1 413") && contains(got, PROBLEM_TYPE) && contains(got, "100000 bytes"));
+	fd = connect_to(r.path);
+	send_text(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+	send_bytes(fd, body, 100000);
+	CHECK(contains(receive_until(fd, "pid:", 20000), "body:100000:bbb"));
+	send_text(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n186A1\r\n");
+	send_bytes(fd, body, 100001);
+	send_text(fd, "\r\n0\r\n\r\n");
+	const char *got = receive_until(fd, "}", 20000);
+	CHECK(contains(got, "HTTP/1.1 413") && contains(got, PROBLEM_DOCUMENT_TYPE) &&
+	      contains(got, "100000 bytes"));
 	close(fd);
 
-	/* All bodies together: the fifth of four is refused, and they are forgotten with their requests. */
+	/* All bodies together: there is room for four; they are freed with their requests. */
 	int fds[5];
 	for (int i = 0; i < 5; i++) {
-		fds[i] = dial(r.path);
-		say(fds[i], "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
-		say_n(fds[i], body, 100000);
+		fds[i] = connect_to(r.path);
+		send_text(fds[i], "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+		send_bytes(fds[i], body, 100000);
 		if (i < 4)
 			CHECK(rig_await(&r.held, (unsigned)i + 1));
 	}
-	CHECK(contains(hear(fds[4], "}", 20000), "HTTP/1.1 503"));
-	rig_answer(&r);
-	CHECK(contains(hear(fds[0], "late", 20000), "200 OK"));
-	say(fds[4], "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
-	say_n(fds[4], body, 100000);
-	CHECK(contains(hear(fds[4], "pid:", 20000), "body:100000:bbb"));
+	CHECK(contains(receive_until(fds[4], "}", 20000), "HTTP/1.1 503"));
+	rig_answer_kept(&r);
+	CHECK(contains(receive_until(fds[0], "late", 20000), "200 OK"));
+	send_text(fds[4], "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+	send_bytes(fds[4], body, 100000);
+	CHECK(contains(receive_until(fds[4], "pid:", 20000), "body:100000:bbb"));
 	for (int i = 0; i < 5; i++)
 		close(fds[i]);
 	free(body);
@@ -146,13 +148,13 @@ TEST(pipelined_requests_are_answered_in_order)
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	int fd = dial(r.path);
-	say(fd, "GET /echo/1 HTTP/1.1\r\nHost: x\r\n\r\nGET /late/2 HTTP/1.1\r\nHost: x\r\n\r\n"
-		"GET /echo/3 HTTP/1.1\r\nHost: x\r\n\r\n");
+	int fd = connect_to(r.path);
+	send_text(fd, "GET /echo/1 HTTP/1.1\r\nHost: x\r\n\r\nGET /late/2 HTTP/1.1\r\nHost: x\r\n\r\n"
+		      "GET /echo/3 HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.held, 1));
-	CHECK(!contains(hear(fd, "[3]", 100), "[3]"));
-	rig_answer(&r);
-	const char *got = hear(fd, "[3]", 20000);
+	CHECK(!contains(receive_until(fd, "[3]", 100), "[3]"));
+	rig_answer_kept(&r);
+	const char *got = receive_until(fd, "[3]", 20000);
 	CHECK(contains(got, "late\n") && contains(got, "[3]") && strstr(got, "late\n") < strstr(got, "[3]"));
 	close(fd);
 	rig_close(&r);
@@ -164,17 +166,17 @@ TEST(half_closed_peers_get_their_answer)
 	if (!rig_open(&r, rig_limits()))
 		return;
 	for (int late = 0; late < 2; late++) {
-		int fd = dial(r.path);
-		say(fd,
-		    late ? "GET /late HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+		int fd = connect_to(r.path);
+		send_text(fd, late ? "GET /late HTTP/1.1\r\nHost: x\r\n\r\n"
+				   : "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
 		shutdown(fd, SHUT_WR);
 		if (late) {
 			CHECK(rig_await(&r.held, 1));
 			usleep(20000);
-			rig_answer(&r);
+			rig_answer_kept(&r);
 		}
-		CHECK(contains(hear(fd, NULL, 20000), late ? "late\n" : "GET /echo"));
-		CHECK(hung_up(fd, 20000)); /* and nothing is kept open for them */
+		CHECK(contains(receive_until(fd, NULL, 20000), late ? "late\n" : "GET /echo"));
+		CHECK(is_closed(fd, 20000)); /* the connection is not kept */
 		close(fd);
 	}
 	rig_close(&r);
@@ -185,64 +187,64 @@ TEST(a_client_may_leave_before_its_late_answer)
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	int fd = dial(r.path);
-	say(fd, "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+	int fd = connect_to(r.path);
+	send_text(fd, "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
 	CHECK(rig_await(&r.held, 1));
 	close(fd);
-	CHECK(rig_await_connections(&r, 0)); /* noticed though nobody asked */
-	rig_answer(&r);
+	CHECK(rig_await_connections(&r, 0)); /* noticed without reading or writing */
+	rig_answer_kept(&r);
 	CHECK_INT(r.gone, 1);
-	/* Sent and gone at once. */
+	/* Clients that leave right after sending. */
 	for (int i = 0; i < 20; i++) {
-		fd = dial(r.path);
-		say(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+		fd = connect_to(r.path);
+		send_text(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
 		close(fd);
 	}
 	CHECK(rig_await_connections(&r, 0));
-	rig_answer(&r);
+	rig_answer_kept(&r);
 	CHECK_INT(r.held, 0);
 	rig_close(&r);
 }
 
-TEST(what_nobody_answers_is_answered_503)
+TEST(unanswered_requests_get_503)
 {
 	struct rig r;
 	struct http_limits l = rig_limits();
 	l.answer_ms = 100;
 	if (!rig_open(&r, l))
 		return;
-	int fd = dial(r.path);
-	say(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
-	const char *got = hear(fd, "}", 20000);
-	CHECK(contains(got, "HTTP/1.1 503") && contains(got, PROBLEM_TYPE));
-	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	CHECK(contains(hear(fd, "pid:", 20000), "GET /echo"));
-	rig_answer(&r); /* too late, and harmless */
+	int fd = connect_to(r.path);
+	send_text(fd, "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+	const char *got = receive_until(fd, "}", 20000);
+	CHECK(contains(got, "HTTP/1.1 503") && contains(got, PROBLEM_DOCUMENT_TYPE));
+	send_text(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK(contains(receive_until(fd, "pid:", 20000), "GET /echo"));
+	rig_answer_kept(&r); /* too late: discarded */
 	CHECK_INT(r.gone, 1);
 	CHECK_INT(http_stats(r.http).late, 1);
 	close(fd);
 	rig_close(&r);
 }
 
-TEST(head_and_old_http_work)
+TEST(head_and_http_1_0_work)
 {
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	int fd = dial(r.path);
-	say(fd, "HEAD /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	const char *got = hear(fd, "\r\n\r\n", 20000);
+	int fd = connect_to(r.path);
+	send_text(fd, "HEAD /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+	const char *got = receive_until(fd, "\r\n\r\n", 20000);
 	CHECK(contains(got, "200 OK") && !contains(got, "HEAD /echo"));
 	close(fd);
-	fd = dial(r.path);
-	say(fd, "GET /echo HTTP/1.0\r\n\r\n");
-	CHECK(contains(hear(fd, NULL, 20000), "GET /echo"));
+	fd = connect_to(r.path);
+	send_text(fd, "GET /echo HTTP/1.0\r\n\r\n");
+	CHECK(contains(receive_until(fd, NULL, 20000), "GET /echo"));
 	close(fd);
-	fd = dial(r.path);
-	say(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
-	CHECK(contains(hear(fd, "\r\n\r\n", 20000), "100 Continue"));
-	say(fd, "ok");
-	CHECK(contains(hear(fd, "pid:", 20000), "body:2:ok"));
+	fd = connect_to(r.path);
+	send_text(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+	CHECK(contains(receive_until(fd, "\r\n\r\n", 20000), "100 Continue"));
+	send_text(fd, "ok");
+	CHECK(contains(receive_until(fd, "pid:", 20000), "body:2:ok"));
 	close(fd);
 	rig_close(&r);
 }
@@ -255,14 +257,14 @@ TEST(five_hundred_clients_at_once)
 	if (!rig_open(&r, rig_limits()))
 		return;
 	for (int i = 0; i < N; i++) {
-		fd[i] = dial(r.path);
-		say(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+		fd[i] = connect_to(r.path);
+		send_text(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
 	}
 	CHECK(rig_await(&r.held, N));
-	rig_answer(&r);
+	rig_answer_kept(&r);
 	unsigned answered = 0;
 	for (int i = 0; i < N; i++)
-		answered += contains(hear(fd[i], "late\n", 5000), "late\n");
+		answered += contains(receive_until(fd[i], "late\n", 5000), "late\n");
 	CHECK_INT(answered, N);
 	for (int i = 0; i < N; i++)
 		close(fd[i]);
@@ -270,7 +272,7 @@ TEST(five_hundred_clients_at_once)
 	rig_close(&r);
 }
 
-TEST(past_the_cap_clients_wait_and_idle_ones_make_room)
+TEST(at_the_connection_limit_idle_clients_make_room_and_others_wait)
 {
 	enum { CAP = 8, N = 24 };
 	int fd[N];
@@ -279,32 +281,32 @@ TEST(past_the_cap_clients_wait_and_idle_ones_make_room)
 	l.connections = CAP;
 	if (!rig_open(&r, l))
 		return;
-	/* Each is kept open after its answer; those that come later push out the oldest. */
+	/* Each stays open after its answer; new clients displace the one idle for longest. */
 	for (int i = 0; i < N; i++) {
-		fd[i] = dial(r.path);
-		say(fd[i], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-		CHECK(contains(hear(fd[i], "pid:", 20000), "GET /echo"));
+		fd[i] = connect_to(r.path);
+		send_text(fd[i], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+		CHECK(contains(receive_until(fd[i], "pid:", 20000), "GET /echo"));
 		CHECK(http_stats(r.http).connections <= CAP);
 	}
 	for (int i = 0; i < N; i++)
 		close(fd[i]);
 	CHECK(rig_await_connections(&r, 0));
-	/* With requests under way nobody is pushed out: the rest waits. */
+	/* Clients with requests in progress are not displaced: the others wait. */
 	for (int i = 0; i < N; i++) {
-		fd[i] = dial(r.path);
-		say(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+		fd[i] = connect_to(r.path);
+		send_text(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 	}
 	CHECK(rig_await(&r.held, CAP));
 	uint64_t before = http_stats(r.http).turns;
 	usleep(200000);
-	CHECK(http_stats(r.http).turns - before < 10); /* without spinning */
+	CHECK(http_stats(r.http).turns - before < 10); /* the loop does not spin */
 	CHECK_INT(r.held, CAP);
 	for (int served = 0; served < N; served += CAP) {
 		CHECK(rig_await(&r.held, CAP));
-		rig_answer(&r);
+		rig_answer_kept(&r);
 	}
 	for (int i = 0; i < N; i++) {
-		CHECK(contains(hear(fd[i], "late\n", 20000), "late\n"));
+		CHECK(contains(receive_until(fd[i], "late\n", 20000), "late\n"));
 		close(fd[i]);
 	}
 	rig_close(&r);
@@ -317,13 +319,13 @@ static int64_t cpu_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-TEST(with_nothing_to_do_it_sleeps)
+TEST(idle_server_does_not_wake)
 {
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	/* One of each: fresh, kept, half a head, half a body, held, streams. */
-	static const char *const asks[] = {
+	/* One connection in each phase: new, idle, half a head, half a body, with the handler, streams. */
+	static const char *const requests[] = {
 		"",
 		"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n",
 		"GET /echo HTTP/1.1\r\nHo",
@@ -334,12 +336,12 @@ TEST(with_nothing_to_do_it_sleeps)
 		"GET /big/1000000 HTTP/1.1\r\nHost: x\r\n\r\n",
 		"GET /late HTTP/1.1\r\nHost: x\r\n\r\n",
 	};
-	int fd[ARRAY_LEN(asks)];
-	for (unsigned i = 0; i < ARRAY_LEN(asks); i++) {
-		fd[i] = dial(r.path);
-		say(fd[i], asks[i]);
+	int fd[ARRAY_LEN(requests)];
+	for (unsigned i = 0; i < ARRAY_LEN(requests); i++) {
+		fd[i] = connect_to(r.path);
+		send_text(fd[i], requests[i]);
 	}
-	shutdown(fd[ARRAY_LEN(asks) - 1], SHUT_WR);
+	shutdown(fd[ARRAY_LEN(requests) - 1], SHUT_WR);
 	CHECK(rig_await(&r.held, 2) && rig_await(&r.streams, 2));
 	usleep(200000);
 	uint64_t turns = http_stats(r.http).turns;
@@ -347,8 +349,8 @@ TEST(with_nothing_to_do_it_sleeps)
 	usleep(1000000);
 	CHECK_INT(http_stats(r.http).turns - turns, 0);
 	CHECK(cpu_us() - cpu < 20000);
-	rig_answer(&r);
-	for (unsigned i = 0; i < ARRAY_LEN(asks); i++)
+	rig_answer_kept(&r);
+	for (unsigned i = 0; i < ARRAY_LEN(requests); i++)
 		close(fd[i]);
 	rig_close(&r);
 }
@@ -358,58 +360,58 @@ static void count_up(void *arg)
 	++*(unsigned *)arg;
 }
 
-struct poster {
+struct task_adder {
 	struct rig *rig;
-	unsigned ran, posted, busy;
+	unsigned ran, added, busy;
 };
 
-static void *post_many(void *arg)
+static void *add_many_tasks(void *arg)
 {
-	struct poster *p = arg;
+	struct task_adder *p = arg;
 	for (unsigned i = 0; i < 20000; i++) {
-		enum err e = http_post(p->rig->http, count_up, &p->ran);
-		p->posted += e == OK;
+		enum err e = http_add_task(p->rig->http, count_up, &p->ran);
+		p->added += e == OK;
 		p->busy += e == E_BUSY;
 	}
 	return NULL;
 }
 
-static void nap(void *arg)
+static void sleep_a_moment(void *arg)
 {
 	(void)arg;
 	usleep(50000);
 }
 
-TEST(posts_run_once_each_and_are_bounded)
+TEST(tasks_run_once_each_and_are_bounded)
 {
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	struct poster p[4];
+	struct task_adder p[4];
 	pthread_t thread[4];
 	for (int i = 0; i < 4; i++) {
-		p[i] = (struct poster){ .rig = &r };
-		pthread_create(&thread[i], NULL, post_many, &p[i]);
+		p[i] = (struct task_adder){ .rig = &r };
+		pthread_create(&thread[i], NULL, add_many_tasks, &p[i]);
 	}
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
-	unsigned full = 0, ran = 0, posted = 0;
-	while (http_post(r.http, nap, NULL) == E_BUSY)
+	unsigned full = 0, ran = 0, added = 0;
+	while (http_add_task(r.http, sleep_a_moment, NULL) == E_BUSY)
 		usleep(1000);
-	for (unsigned i = 0; i < 3 * HTTP_POSTS_MAX; i++) {
-		enum err e = http_post(r.http, count_up, &ran);
+	for (unsigned i = 0; i < 3 * HTTP_TASKS_MAX; i++) {
+		enum err e = http_add_task(r.http, count_up, &ran);
 		CHECK(e == OK || e == E_BUSY);
-		posted += e == OK;
+		added += e == OK;
 		full += e == E_BUSY;
 	}
 	CHECK(full > 0);
 	http_stop(r.http);
-	while (http_post(r.http, count_up, &ran) != E_GONE)
-		posted++;
+	while (http_add_task(r.http, count_up, &ran) != E_GONE)
+		added++;
 	rig_close(&r);
-	CHECK(ran <= posted); /* posts refused as busy counted, too, in the last loop */
+	CHECK(ran <= added); /* the last loop also counts tasks refused as busy */
 	for (int i = 0; i < 4; i++)
-		CHECK_INT(p[i].ran, p[i].posted);
+		CHECK_INT(p[i].ran, p[i].added);
 }
 
 TEST(descriptors_are_reserved)
@@ -424,7 +426,7 @@ TEST(descriptors_are_reserved)
 	struct http_options o = { .path = "/nowhere/socket", .limits = http_limits_default };
 	CHECK_INT(http_open(&o, &h, &why), E_LIMIT);
 	CHECK(contains(why.text, "256 are reserved"));
-	/* Of 80 descriptors 60 are left to others: connections end before they do. */
+	/* Of 80 descriptors 60 are reserved, so 20 connections are accepted. */
 	struct rig r;
 	struct http_limits l = rig_limits();
 	l.fds_reserved = 60;
@@ -433,13 +435,13 @@ TEST(descriptors_are_reserved)
 	if (rig_open(&r, l)) {
 		int fd[40];
 		for (int i = 0; i < 40; i++) {
-			fd[i] = dial(r.path);
-			say(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+			fd[i] = connect_to(r.path);
+			send_text(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
 		}
 		CHECK(rig_await(&r.held, 20));
 		usleep(50000);
 		CHECK_INT(http_stats(r.http).connections, 20);
-		/* Out of descriptors in spite of it: it waits, and does not spin. */
+		/* If descriptors run out all the same, the server waits and does not spin. */
 		small.rlim_cur = 3;
 		for (int i = 0; i < 20; i++)
 			close(fd[i]);
@@ -449,12 +451,12 @@ TEST(descriptors_are_reserved)
 		CHECK(http_stats(r.http).turns - turns < 200);
 		setrlimit(RLIMIT_NOFILE, &old);
 		for (int i = 20; i < 40; i++) {
-			bool heard = false;
-			for (int tries = 0; tries < 100 && !heard; tries++) {
-				rig_answer(&r);
-				heard = contains(hear(fd[i], "late\n", 20), "late\n");
+			bool received = false;
+			for (int tries = 0; tries < 100 && !received; tries++) {
+				rig_answer_kept(&r);
+				received = contains(receive_until(fd[i], "late\n", 20), "late\n");
 			}
-			CHECK(heard);
+			CHECK(received);
 			close(fd[i]);
 		}
 		rig_close(&r);

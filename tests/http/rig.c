@@ -1,3 +1,4 @@
+/* The test server, its handler and the raw clients. */
 #include "rig.h"
 #include "base/buf.h"
 #include "wire/sse.h"
@@ -12,7 +13,7 @@
 
 /* --- the handler --- */
 
-static void echo(struct http_request *q)
+static void answer_echo(struct http_request *q)
 {
 	struct buf out = { 0 };
 	buf_addf(&out, "%s %.*s", http_method_words[q->method], STR_ARG(q->url.path));
@@ -29,7 +30,7 @@ static void echo(struct http_request *q)
 	buf_free(&out);
 }
 
-static void big(struct http_request *q)
+static void answer_big(struct http_request *q)
 {
 	uint64_t n = 0;
 	CHECK(q->url.segments == 2 && str_number(q->url.segment[1], 1 << 30, &n));
@@ -39,7 +40,7 @@ static void big(struct http_request *q)
 	free(bytes);
 }
 
-static void keep(struct rig *r, struct http_request *q)
+static void keep_request(struct rig *r, struct http_request *q)
 {
 	q->ctx = r;
 	for (unsigned i = 0; i < RIG_KEPT; i++)
@@ -48,19 +49,19 @@ static void keep(struct rig *r, struct http_request *q)
 			r->held++;
 			return;
 		}
-	CHECK(!"room");
+	CHECK(!"no free place in rig.kept");
 }
 
 static void closed(void *ctx)
 {
-	struct seat *s = ctx;
+	struct stream_slot *s = ctx;
 	s->stream = NULL;
 	s->rig->closed++;
 }
 
 static void open_stream(struct rig *r, struct http_request *q, const char *type)
 {
-	struct seat *s = r->seat;
+	struct stream_slot *s = r->slot;
 	while (s->stream)
 		s++;
 	s->rig = r;
@@ -75,17 +76,17 @@ static void handle(void *ctx, struct http_request *q)
 	struct why why;
 	why_write(&why, 2, "no such day");
 	if (str_eq(what, STR("late")) || str_eq(what, STR("never")))
-		keep(r, q);
+		keep_request(r, q);
 	else if (str_eq(what, STR("events")))
 		open_stream(r, q, SSE_TYPE);
 	else if (str_eq(what, STR("lines")))
 		open_stream(r, q, "text/plain");
 	else if (str_eq(what, STR("big")))
-		big(q);
+		answer_big(q);
 	else if (str_eq(what, STR("problem")))
-		http_problem(q, E_INPUT, &why, STR("a\nb"));
+		http_answer_error(q, E_INPUT, &why, STR("a\nb"));
 	else
-		echo(q);
+		answer_echo(q);
 }
 
 /* --- the server --- */
@@ -125,24 +126,24 @@ void rig_close(struct rig *r)
 	CHECK(rmdir(r->dir) == 0);
 }
 
-struct errand {
+struct awaited_task {
 	void (*fn)(void *arg);
 	void *arg;
 	sem_t done;
 };
 
-static void errand(void *arg)
+static void run_awaited_task(void *arg)
 {
-	struct errand *e = arg;
+	struct awaited_task *e = arg;
 	e->fn(e->arg);
 	sem_post(&e->done);
 }
 
 void rig_run(struct rig *r, void (*fn)(void *arg), void *arg)
 {
-	struct errand e = { .fn = fn, .arg = arg };
+	struct awaited_task e = { .fn = fn, .arg = arg };
 	sem_init(&e.done, 0, 0);
-	if (CHECK_INT(http_post(r->http, errand, &e), OK))
+	if (CHECK_INT(http_add_task(r->http, run_awaited_task, &e), OK))
 		while (sem_wait(&e.done) != 0)
 			;
 	sem_destroy(&e.done);
@@ -163,12 +164,12 @@ static void answer_kept(void *arg)
 	}
 }
 
-void rig_answer(struct rig *r)
+void rig_answer_kept(struct rig *r)
 {
 	rig_run(r, answer_kept, r);
 }
 
-struct writing {
+struct stream_write {
 	struct rig *rig;
 	const char *text;
 	unsigned times;
@@ -176,15 +177,15 @@ struct writing {
 
 static void write_all(void *arg)
 {
-	struct writing *w = arg;
+	struct stream_write *w = arg;
 	for (unsigned i = 0; i < RIG_KEPT; i++)
-		for (unsigned k = 0; k < w->times && w->rig->seat[i].stream; k++)
-			w->rig->wrote = (int)http_stream_write(w->rig->seat[i].stream, str_of(w->text));
+		for (unsigned k = 0; k < w->times && w->rig->slot[i].stream; k++)
+			w->rig->wrote = (int)http_stream_write(w->rig->slot[i].stream, str_of(w->text));
 }
 
-void rig_write(struct rig *r, const char *text, unsigned times)
+void rig_write_streams(struct rig *r, const char *text, unsigned times)
 {
-	struct writing w = { r, text, times };
+	struct stream_write w = { r, text, times };
 	rig_run(r, write_all, &w);
 }
 
@@ -192,13 +193,13 @@ static void end_all(void *arg)
 {
 	struct rig *r = arg;
 	for (unsigned i = 0; i < RIG_KEPT; i++) {
-		if (r->seat[i].stream)
-			http_stream_end(r->seat[i].stream);
-		r->seat[i].stream = NULL;
+		if (r->slot[i].stream)
+			http_stream_end(r->slot[i].stream);
+		r->slot[i].stream = NULL;
 	}
 }
 
-void rig_end(struct rig *r)
+void rig_end_streams(struct rig *r)
 {
 	rig_run(r, end_all, r);
 }
@@ -228,7 +229,7 @@ int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-int dial(const char *path)
+int connect_to(const char *path)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -238,7 +239,7 @@ int dial(const char *path)
 	return fd;
 }
 
-bool say_n(int fd, const void *bytes, size_t n)
+bool send_bytes(int fd, const void *bytes, size_t n)
 {
 	for (size_t at = 0; at < n;) {
 		struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -254,12 +255,12 @@ bool say_n(int fd, const void *bytes, size_t n)
 	return true;
 }
 
-bool say(int fd, const char *text)
+bool send_text(int fd, const char *text)
 {
-	return say_n(fd, text, strlen(text));
+	return send_bytes(fd, text, strlen(text));
 }
 
-const char *hear(int fd, const char *until, int ms)
+const char *receive_until(int fd, const char *until, int ms)
 {
 	static _Thread_local char text[1 << 20];
 	size_t n = 0;
@@ -279,7 +280,7 @@ const char *hear(int fd, const char *until, int ms)
 	return text;
 }
 
-bool hung_up(int fd, int ms)
+bool is_closed(int fd, int ms)
 {
 	char bytes[65536];
 	for (int64_t end = now_ms() + ms; now_ms() < end;) {

@@ -1,94 +1,94 @@
-/* Streams: what is written arrives, in order; what is not read is dropped; who leaves is told of. */
+/* Streams: bytes arrive in order, slow readers are disconnected, clients that leave are reported. */
 #include "rig.h"
 #include "wire/sse.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
 
-TEST(what_is_written_arrives)
+TEST(written_bytes_arrive_in_order)
 {
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	int fd = dial(r.path);
-	say(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
+	int fd = connect_to(r.path);
+	send_text(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 1));
-	CHECK(contains(hear(fd, "\r\n\r\n", 20000), "Transfer-Encoding: chunked"));
-	for (int i = 0; i < 5; i++) { /* sleeping and waking in turns */
+	CHECK(contains(receive_until(fd, "\r\n\r\n", 20000), "Transfer-Encoding: chunked"));
+	for (int i = 0; i < 5; i++) { /* the stream is suspended and resumed each time */
 		char line[32];
 		snprintf(line, sizeof line, "line %d\n", i);
-		rig_write(&r, line, 1);
-		CHECK(contains(hear(fd, line, 20000), line));
+		rig_write_streams(&r, line, 1);
+		CHECK(contains(receive_until(fd, line, 20000), line));
 	}
-	rig_write(&r, "0123456789abcdef", 1000); /* more than one block */
-	rig_end(&r);
-	const char *got = hear(fd, "0\r\n\r\n", 20000);
+	rig_write_streams(&r, "0123456789abcdef", 1000); /* more than one block */
+	rig_end_streams(&r);
+	const char *got = receive_until(fd, "0\r\n\r\n", 20000);
 	CHECK(contains(got, "\r\n0\r\n\r\n"));
-	CHECK_INT(r.closed, 0); /* who ended it needs no telling */
-	say(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	CHECK(contains(hear(fd, "pid:", 20000), "GET /echo"));
+	CHECK_INT(r.closed, 0); /* not called for a stream that its owner ended */
+	send_text(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
+	CHECK(contains(receive_until(fd, "pid:", 20000), "GET /echo"));
 	close(fd);
 	rig_close(&r);
 }
 
-TEST(old_http_streams_to_the_end_of_the_connection)
+TEST(http_1_0_streams_end_with_the_connection)
 {
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	int fd = dial(r.path);
-	say(fd, "GET /lines HTTP/1.0\r\n\r\n");
+	int fd = connect_to(r.path);
+	send_text(fd, "GET /lines HTTP/1.0\r\n\r\n");
 	CHECK(rig_await(&r.streams, 1));
-	rig_write(&r, "hello\n", 3);
-	rig_end(&r);
-	CHECK(contains(hear(fd, NULL, 20000), "\r\n\r\nhello\nhello\nhello\n"));
+	rig_write_streams(&r, "hello\n", 3);
+	rig_end_streams(&r);
+	CHECK(contains(receive_until(fd, NULL, 20000), "\r\n\r\nhello\nhello\nhello\n"));
 	close(fd);
-	fd = dial(r.path);
-	say(fd, "HEAD /lines HTTP/1.1\r\nHost: x\r\n\r\n");
+	fd = connect_to(r.path);
+	send_text(fd, "HEAD /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 2));
-	CHECK(contains(hear(fd, "\r\n\r\n", 20000), "200 OK"));
-	CHECK(rig_await(&r.closed, 1)); /* there is nothing more to say to it */
+	CHECK(contains(receive_until(fd, "\r\n\r\n", 20000), "200 OK"));
+	CHECK(rig_await(&r.closed, 1)); /* HEAD has no body */
 	close(fd);
 	rig_close(&r);
 }
 
-TEST(quiet_events_have_a_heart_beat)
+TEST(idle_event_streams_send_heartbeats)
 {
 	struct rig r;
 	struct http_limits l = rig_limits();
-	l.beat_ms = 50;
+	l.heartbeat_ms = 50;
 	if (!rig_open(&r, l))
 		return;
-	int events = dial(r.path), lines = dial(r.path);
-	say(events, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
-	say(lines, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
+	int events = connect_to(r.path), lines = connect_to(r.path);
+	send_text(events, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+	send_text(lines, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 2));
-	CHECK(occurrences(hear(events, "\n\n:\n\n", 400), SSE_BEAT) >= 2);
-	CHECK(!contains(hear(lines, SSE_BEAT, 100), SSE_BEAT));
+	CHECK(occurrences(receive_until(events, "\n\n:\n\n", 400), SSE_HEARTBEAT) >= 2);
+	CHECK(!contains(receive_until(lines, SSE_HEARTBEAT, 100), SSE_HEARTBEAT));
 	close(events);
 	close(lines);
 	CHECK(rig_await(&r.closed, 2));
 	rig_close(&r);
 }
 
-TEST(a_client_that_leaves_is_told_of)
+TEST(closed_is_called_when_the_client_leaves)
 {
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	int fd = dial(r.path);
-	say(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
+	int fd = connect_to(r.path);
+	send_text(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 1));
 	close(fd);
-	CHECK(rig_await(&r.closed, 1)); /* without anything written */
+	CHECK(rig_await(&r.closed, 1)); /* without a write */
 	CHECK(rig_await_connections(&r, 0));
-	/* One that only closes its own side still listens. */
-	fd = dial(r.path);
-	say(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
+	/* A client that closes only its sending side still reads. */
+	fd = connect_to(r.path);
+	send_text(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	shutdown(fd, SHUT_WR);
 	CHECK(rig_await(&r.streams, 2));
-	rig_write(&r, "still here\n", 1);
-	CHECK(contains(hear(fd, "still here\n", 20000), "still here\n"));
+	rig_write_streams(&r, "still here\n", 1);
+	CHECK(contains(receive_until(fd, "still here\n", 20000), "still here\n"));
 	CHECK_INT(r.closed, 1);
 	close(fd);
 	CHECK(rig_await(&r.closed, 2));
@@ -103,26 +103,26 @@ TEST(a_slow_reader_is_dropped_and_the_others_are_not)
 		return;
 	memset(line, 'x', 1023);
 	line[1023] = '\n';
-	int slow = dial(r.path), fast = dial(r.path);
-	say(slow, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
+	int slow = connect_to(r.path), fast = connect_to(r.path);
+	send_text(slow, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 1));
-	say(fast, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
+	send_text(fast, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 2));
 	unsigned lines = 0, wrote = 0;
 	for (; wrote < 2000; wrote += 20) {
-		rig_write(&r, line, 20);
-		lines += occurrences(hear(fast, "x\n\r\n", 20), "x\n");
+		rig_write_streams(&r, line, 20);
+		lines += occurrences(receive_until(fast, "x\n\r\n", 20), "x\n");
 	}
 	while (lines < wrote) {
-		unsigned more = occurrences(hear(fast, "x\n\r\n", 200), "x\n");
+		unsigned more = occurrences(receive_until(fast, "x\n\r\n", 200), "x\n");
 		if (!more)
 			break;
 		lines += more;
 	}
-	CHECK(lines + 5 >= wrote); /* an end of line may fall between two readings */
+	CHECK(lines + 5 >= wrote); /* a line end may be split between two reads */
 	CHECK_INT(r.closed, 1);
 	CHECK_INT(http_stats(r.http).dropped, 1);
-	CHECK(hung_up(slow, 20000));
+	CHECK(is_closed(slow, 20000));
 	close(slow);
 	close(fast);
 	rig_close(&r);
@@ -138,10 +138,10 @@ TEST(a_stalled_reader_is_dropped_before_its_buffer_is_full)
 	if (!rig_open(&r, l))
 		return;
 	memset(text, 'x', sizeof text - 1);
-	int fd = dial(r.path);
-	say(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
+	int fd = connect_to(r.path);
+	send_text(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 1));
-	rig_write(&r, text, 20);
+	rig_write_streams(&r, text, 20);
 	CHECK_INT(r.wrote, OK);
 	CHECK(rig_await(&r.closed, 1));
 	CHECK_INT(http_stats(r.http).dropped, 1);
@@ -153,22 +153,22 @@ static void write_too_much(void *arg)
 {
 	static const char block[4096];
 	struct rig *r = arg;
-	struct http_stream *s = r->seat[0].stream;
+	struct http_stream *s = r->slot[0].stream;
 	enum err e = OK;
 	for (int i = 0; i < 100 && !e; i++)
 		e = http_stream_write(s, (struct str){ block, sizeof block });
 	CHECK_INT(e, E_LIMIT);
 	CHECK_INT(http_stream_write(s, STR("more")), E_GONE);
-	CHECK_INT(r->closed, 0); /* never out of a call */
+	CHECK_INT(r->closed, 0); /* never called from within a write */
 }
 
-TEST(writing_past_the_bound_says_so)
+TEST(writing_past_the_bound_fails)
 {
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	int fd = dial(r.path);
-	say(fd, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+	int fd = connect_to(r.path);
+	send_text(fd, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 1));
 	rig_run(&r, write_too_much, &r);
 	CHECK(rig_await(&r.closed, 1));
@@ -184,21 +184,21 @@ TEST(many_streams_many_writes)
 	if (!rig_open(&r, rig_limits()))
 		return;
 	for (int i = 0; i < N; i++) {
-		fd[i] = dial(r.path);
-		say(fd[i], "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+		fd[i] = connect_to(r.path);
+		send_text(fd[i], "GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
 	}
 	CHECK(rig_await(&r.streams, N));
 	for (int i = 0; i < 20; i++) {
-		rig_write(&r, "data: something\n\n", 5);
+		rig_write_streams(&r, "data: something\n\n", 5);
 		if (i % 4 == 3)
-			close(fd[i]); /* some leave in the middle */
+			close(fd[i]); /* some clients leave early */
 	}
-	rig_end(&r);
+	rig_end_streams(&r);
 	unsigned whole = 0;
 	for (int i = 0; i < N; i++) {
 		if (i < 20 && i % 4 == 3)
 			continue;
-		whole += occurrences(hear(fd[i], "0\r\n\r\n", 20000), "data: something\n\n") == 100;
+		whole += occurrences(receive_until(fd[i], "0\r\n\r\n", 20000), "data: something\n\n") == 100;
 		close(fd[i]);
 	}
 	CHECK_INT(whole, N - 5);

@@ -1,11 +1,11 @@
-/* What needs no server: addresses, events, problem documents. */
+/* What needs no server: targets, events, problem documents. */
 #include "base/json.h"
 #include "test.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 #include "wire/sse.h"
 #include "wire/url.h"
 
-TEST(addresses_are_taken_apart)
+TEST(targets_are_parsed)
 {
 	static const struct {
 		int line;
@@ -55,18 +55,7 @@ TEST(addresses_are_taken_apart)
 	CHECK_INT(E_LIMIT, 4);
 }
 
-TEST(a_query_value_is_found_by_name)
-{
-	struct arena a = { 0 };
-	struct url u;
-	CHECK_INT(url_parse(STR("/?limit=5&empty=&limit=6"), &a, &u, NULL), OK);
-	CHECK(str_eq(url_query(&u, STR("limit")), STR("5")));
-	CHECK(url_query(&u, STR("empty")).p && !url_query(&u, STR("empty")).n);
-	CHECK(!url_query(&u, STR("other")).p);
-	arena_free(&a);
-}
-
-static bool note(void *ctx, const struct sse_event *e)
+static bool append_event(void *ctx, const struct sse_event *e)
 {
 	struct buf *out = ctx;
 	buf_addf(out, "%.*s|%.*s|%.*s#", STR_ARG(e->event), STR_ARG(e->id), STR_ARG(e->data));
@@ -93,7 +82,7 @@ TEST(events_read_as_they_were_written)
 		size_t step = i % 2 ? 1 : in.n;
 		buf_add(&got, STR(""));
 		for (; in.n; in = str_from(in, step))
-			CHECK_INT(sse_read(&s, str_sub(in, 0, step), note, &got), OK);
+			CHECK_INT(sse_read(&s, str_sub(in, 0, step), append_event, &got), OK);
 		CHECK_STR_AT(rows[i / 2].line, got.p, rows[i / 2].want);
 		buf_free(&got);
 		sse_free(&s);
@@ -102,14 +91,14 @@ TEST(events_read_as_they_were_written)
 	struct sse s = { 0 };
 	sse_write(&out, &(struct sse_event){ STR("run\nevil: x"), STR("12"), STR("{\n}\r\nend") });
 	sse_write(&out, &(struct sse_event){ .data = STR("") });
-	CHECK_INT(sse_read(&s, buf_str(&out), note, &got), OK);
+	CHECK_INT(sse_read(&s, buf_str(&out), append_event, &got), OK);
 	CHECK_STR(got.p, "runevil: x|12|{\n}\nend#|12|#");
 	buf_free(&out);
 	buf_free(&got);
 	sse_free(&s);
 }
 
-TEST(every_error_survives_the_way)
+TEST(every_error_survives_the_round_trip)
 {
 	for (unsigned e = 1; e < ERR_COUNT; e++) {
 		struct buf doc = { 0 }, text = { 0 }, cli = { 0 };
@@ -117,15 +106,15 @@ TEST(every_error_survives_the_way)
 		struct arena a = { 0 };
 		struct val v;
 		why_write(&why, e % 2 ? 3 : WHY_NOWHERE, "it \"went\" wrong %u\x01", e);
-		int status = problem_write((enum err)e, 0, &why, STR("ab\ncd"), &doc);
+		int status = problem_document_write((enum err)e, 0, &why, STR("ab\ncd"), &doc);
 		CHECK_INT(status, err_table[e].http_status);
 		CHECK_INT(json_read(buf_str(&doc), &a, &v, NULL), OK);
 		CHECK(val_get(&v, STR("title")) && val_get(&v, STR("type")));
 		CHECK_INT(val_get(&v, STR("status"))->integer, status);
 		CHECK((val_get(&v, STR("line")) != NULL) == (e % 2));
-		CHECK_INT(problem_read(status, buf_str(&doc), &text), e);
+		CHECK_INT(problem_document_read(status, buf_str(&doc), &text), e);
 		err_describe((enum err)e, &why, STR("ab\ncd"), &cli);
-		CHECK_STR(text.p, cli.p); /* what the command line would have said itself */
+		CHECK_STR(text.p, cli.p); /* the text the command line prints for its own errors */
 		buf_free(&doc);
 		buf_free(&text);
 		buf_free(&cli);
@@ -133,7 +122,7 @@ TEST(every_error_survives_the_way)
 	}
 }
 
-TEST(answers_that_are_no_problem_documents)
+TEST(answers_without_problem_documents)
 {
 	static const struct {
 		int line, status;
@@ -155,7 +144,7 @@ TEST(answers_that_are_no_problem_documents)
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		struct buf text = { 0 };
-		CHECK_INT_AT(rows[i].line, problem_read(rows[i].status, str_of(rows[i].body), &text),
+		CHECK_INT_AT(rows[i].line, problem_document_read(rows[i].status, str_of(rows[i].body), &text),
 			     rows[i].e);
 		CHECK_STR_AT(rows[i].line, text.p ? text.p : "", rows[i].text);
 		buf_free(&text);

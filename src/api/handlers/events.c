@@ -6,7 +6,7 @@
 #include "cli/remote.h"
 #include "cli/table.h"
 #include "wire/client.h"
-#include "wire/problem.h"
+#include "wire/problem_document.h"
 
 #include <time.h>
 
@@ -84,16 +84,16 @@ static bool came(void *ctx, const struct sse_event *e)
 static enum err listen(struct following *f, const char *socket, struct why *why)
 {
 	const char *headers[] = { f->seen, NULL };
-	struct client_ask ask = { .method = "GET",
-				  .target = "/api/v1/events?follow=true",
-				  .socket = socket,
-				  .token = remote_token(),
-				  .headers = f->seen[0] ? headers : NULL };
+	struct client_request ask = { .method = "GET",
+				      .target = "/api/v1/events?follow=true",
+				      .socket = socket,
+				      .token = remote_token(),
+				      .headers = f->seen[0] ? headers : NULL };
 	struct client_answer answer = { 0 };
 	_cleanup_(buf_free) struct buf problem = { 0 };
 	enum err e = client_events(&ask, came, f, &answer, why);
 	if (!e)
-		e = problem_read(answer.status, buf_str(&answer.body), &problem);
+		e = problem_document_read(answer.status, buf_str(&answer.body), &problem);
 	if (problem.n)
 		why_write(why, WHY_NOWHERE, "%.*s", STR_ARG(buf_str(&problem)));
 	client_answer_free(&answer);

@@ -71,9 +71,9 @@ static enum err by_socket(struct op_call *call, enum report_kind kind, struct st
 	const char *run = getenv("ROTA_RUN_ID");
 	_cleanup_(buf_free) struct buf target = { 0 }, body = { 0 };
 	struct client_answer answer = { 0 };
-	struct client_ask ask = { .method = "POST",
-				  .token = remote_token(),
-				  .timeout_ms = written ? REPORT_TELL_MS : 0 };
+	struct client_request ask = { .method = "POST",
+				      .token = remote_token(),
+				      .timeout_ms = written ? REPORT_TELL_MS : 0 };
 	buf_add(&target, STR("/api/v1/runs/"));
 	remote_encode(&target, str_of(run ? run : ""));
 	buf_add(&target, STR("/reports"));

@@ -29,12 +29,6 @@ static enum err skip_blank(struct lexer *l)
 
 /* --- numbers --- */
 
-static int hex_digit(char c)
-{
-	c = to_lower(c);
-	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static size_t digits(const struct lexer *l, size_t from)
 {
 	size_t n = from;

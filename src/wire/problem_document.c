@@ -1,7 +1,8 @@
-#include "wire/problem.h"
+/* err_table to JSON, and back. */
+#include "wire/problem_document.h"
 #include "base/json.h"
 
-int problem_write(enum err e, int status, const struct why *w, struct str source, struct buf *out)
+int problem_document_write(enum err e, int status, const struct why *w, struct str source, struct buf *out)
 {
 	assert(e != OK && e < ERR_COUNT);
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -22,31 +23,31 @@ int problem_write(enum err e, int status, const struct why *w, struct str source
 	return status;
 }
 
-/* Statuses that are nobody's own in err_table. */
+/* Statuses that err_table does not have. */
 static const struct {
 	int status;
 	enum err err;
-} others[] = {
+} other_statuses[] = {
 	{ 401, E_DENIED }, { 405, E_INPUT }, { 408, E_TIMEOUT }, { 412, E_CONFLICT }, { 413, E_LIMIT },
 	{ 414, E_LIMIT },  { 415, E_INPUT }, { 428, E_INPUT },   { 429, E_BUSY },     { 431, E_LIMIT },
 };
 
-static enum err by_status(int status)
+static enum err error_of_status(int status)
 {
 	for (unsigned e = 1; e < ERR_COUNT; e++)
 		if (err_table[e].http_status == status)
 			return (enum err)e;
-	for (unsigned i = 0; i < ARRAY_LEN(others); i++)
-		if (others[i].status == status)
-			return others[i].err;
+	for (unsigned i = 0; i < ARRAY_LEN(other_statuses); i++)
+		if (other_statuses[i].status == status)
+			return other_statuses[i].err;
 	return status < 500 ? E_INPUT : E_IO;
 }
 
-enum err problem_read(int status, struct str body, struct buf *text)
+enum err problem_document_read(int status, struct str body, struct buf *text)
 {
 	if (status < 400)
 		return OK;
-	enum err e = by_status(status);
+	enum err e = error_of_status(status);
 	struct arena a = { 0 };
 	struct val doc;
 	const struct val *detail = NULL, *code = NULL;
@@ -54,7 +55,7 @@ enum err problem_read(int status, struct str body, struct buf *text)
 		detail = val_get(&doc, STR("detail"));
 		code = val_get(&doc, STR("code"));
 	}
-	/* A name we do not know comes from a newer daemon: its status says enough. */
+	/* An unknown code comes from a newer daemon: the status decides. */
 	if (code && code->kind == VAL_STR) {
 		enum err named = err_named(code->str);
 		if (named != OK && str_eq(code->str, str_of(err_table[named].name)))

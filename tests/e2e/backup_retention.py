@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What is kept: backups made under load and brought back, here and elsewhere; databases put back by hand; old records
-and files that go. The marks that commands leave behind are compared with the store. Usage: keep.py ROTA [PART...]"""
+and files that go. The marks that commands leave behind are compared with the store. Usage: backup_retention.py ROTA [PART...]"""
 import collections
 import datetime
 import glob

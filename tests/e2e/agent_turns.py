@@ -2,7 +2,7 @@
 """Agents' turns with real daemons: seed 004's schedule from its condition to its answer, agents that behave badly,
 definitions that come, change and go, and checks that save model calls.
 
-usage: turns.py ROTA"""
+usage: agent_turns.py ROTA"""
 import datetime
 import json
 import os
@@ -11,7 +11,7 @@ import signal
 import sqlite3
 import sys
 
-from home import ENV, FAR, ROOT, answer, place, play, rota, start, stop, text, until, write
+from fixture import ENV, FAR, ROOT, answer, place, play, rota, start, stop, text, until, write
 from checks import check
 
 OFTEN = "* * * * * *"
