@@ -2,7 +2,7 @@
 /* The daemon's side of the operations: requests come in by HTTP, are matched with the table's rows, handled,
  * and answered in JSON. All of it on the HTTP thread; what only the engine can do is sent to it, and its
  * answer comes back here. */
-#include "core/doc/config.h"
+#include "core/doc/config/config.h"
 #include "daemon/daemon.h"
 #include "http/server.h"
 #include "op/op.h"

@@ -1,7 +1,7 @@
 #include "daemon/out_request.h"
 
 #include "base/json.h"
-#include "core/doc/config.h"
+#include "core/doc/config/config.h"
 
 /* What everybody may see; all others may be secrets. */
 static const char *const plain[] = { "accept", "accept-language", "content-type", "user-agent" };

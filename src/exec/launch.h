@@ -10,7 +10,7 @@ struct launch_fetch {
 	const char *const *command; /* this prints it; ends with NULL */
 };
 
-/* Those of the configuration: core/doc/config.h, host/secret.h. */
+/* Those of the configuration: core/doc/config/config.h, exec/secret.h. */
 struct secret_list {
 	const struct config_secret *item;
 	unsigned n;

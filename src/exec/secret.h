@@ -2,7 +2,7 @@
 /* Secrets of the configuration for a run: which, and where its shim finds them. Their values are not known
  * here, nor ever to the daemon. */
 #include "base/arena.h"
-#include "core/doc/config.h"
+#include "core/doc/config/config.h"
 #include "exec/launch.h"
 
 /* Fills in ret->fetch. E_INPUT: the configuration has none of that name, or there are no credentials on this

@@ -3,7 +3,7 @@
  * that of
  * --config, else of $ROTA_CONFIG, else $XDG_CONFIG_HOME/rota/rota.yaml or the same below ~/.config, which
  * need not be there. */
-#include "core/doc/config.h"
+#include "core/doc/config/config.h"
 
 struct settings {
 	struct config config;

@@ -169,7 +169,7 @@ TEST(numbers_go_on_after_a_migration)
 					  .lane = LANE_FINISH,
 					  .at = AT(2000),
 					  .messages = { 0, &message, 1 } })
-			  .notice,
+			  .message,
 		  7);
 	struct st_req problem = req_problem(PROBLEM_OPEN, 0, "new", 2000);
 	problem.news = 1;

@@ -1,4 +1,4 @@
-#include "core/doc/config.h"
+#include "core/doc/config/config.h"
 #include "host/yaml.h"
 #include "test.h"
 #include "zoneinfo.h"

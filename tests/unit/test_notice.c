@@ -1,6 +1,6 @@
 /* Notices without a daemon: many that become one, what is executed for one, and what its end means. */
 #include "base/json.h"
-#include "core/doc/config.h"
+#include "core/doc/config/config.h"
 #include "core/model.h"
 #include "daemon/notify/delivery.h"
 #include "daemon/notify/message.h"

@@ -1,6 +1,6 @@
 /* What conditions and templates see of a run, and what its program reads. */
 #include "base/json.h"
-#include "core/doc/scope.h"
+#include "core/doc/run_scope.h"
 #include "core/model.h"
 #include "test.h"
 

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "cli/remote.h"
 #include "cli/table.h"
-#include "core/doc/notify.h"
+#include "core/doc/config/notify.h"
 #include "daemon/daemon.h"
 #include "daemon/notify/message.h"
 #include "daemon/notify/notifier.h"

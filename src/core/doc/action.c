@@ -1,8 +1,8 @@
 #include "core/doc/action.h"
 #include "base/json.h"
 #include "core/doc/command.h"
-#include "core/doc/doc_inner.h"
-#include "core/doc/inside.h"
+#include "core/doc/internal.h"
+#include "core/doc/text_position.h"
 
 #define IN_ACTION(field) offsetof(struct doc_action, field)
 

@@ -1,6 +1,6 @@
 #include "core/doc/command.h"
 #include "base/json.h"
-#include "core/doc/doc_inner.h"
+#include "core/doc/internal.h"
 
 /* Which word is read by a shell: the one after -c, be there `env` or `nice` before the shell. */
 static unsigned script_of(const struct val *words)

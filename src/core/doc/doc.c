@@ -2,9 +2,9 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "core/doc/agent/agent.h"
-#include "core/doc/doc_inner.h"
-#include "core/doc/inside.h"
-#include "core/doc/scope.h"
+#include "core/doc/internal.h"
+#include "core/doc/run_scope.h"
+#include "core/doc/text_position.h"
 #include "core/when/iso.h"
 
 #include <stdarg.h>

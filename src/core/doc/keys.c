@@ -1,6 +1,6 @@
 #include "core/doc/keys.h"
 #include "base/json.h"
-#include "core/doc/inside.h"
+#include "core/doc/text_position.h"
 #include "core/model.h"
 #include "core/when/dur.h"
 

@@ -1,7 +1,7 @@
 #include "daemon/notify/delivery.h"
 
 #include "base/json.h"
-#include "core/doc/notify.h"
+#include "core/doc/config/notify.h"
 #include "core/model.h"
 #include "daemon/notify/message.h"
 #include "runfile/logtail.h"

@@ -1,7 +1,7 @@
 #pragma once
 /* News to notices: who is told of something, and in which words. A message is one flat map of JSON, whose
  * `text` is for people, so that it can be sent to a chat as it is. */
-#include "core/doc/notify.h"
+#include "core/doc/config/notify.h"
 #include "core/schedule/rules.h"
 #include "store/sqlite/read/reader.h"
 

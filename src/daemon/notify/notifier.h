@@ -3,7 +3,7 @@
  * how each attempt ended is recorded. Everything it starts is started by a launcher of its own, in a
  * directory of its own: nothing that hangs there delays a run, what is under way is adopted by the next
  * daemon, and the daemon itself speaks to nobody. */
-#include "core/doc/notify.h"
+#include "core/doc/config/notify.h"
 #include "daemon/out_request.h"
 #include "port/store.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 /* What an agent's notes have to say to a run: those whose words are most like the schedule's, with a bound on
  * their number and their bytes. For the desk's thread. */
-#include "core/doc/scope.h"
+#include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 
 /* How long notes were ranked lately. Whatever else is to be started waits meanwhile, and what one agent has

@@ -1,6 +1,6 @@
 #pragma once
 /* What a run's condition, templates and program are told: gathered from the store. For the desk's thread. */
-#include "core/doc/scope.h"
+#include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 
 struct notes_pace;

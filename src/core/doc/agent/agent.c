@@ -1,5 +1,5 @@
 #include "core/doc/agent/agent.h"
-#include "core/doc/doc_inner.h"
+#include "core/doc/internal.h"
 
 static enum err check_whole(struct key_reader *r, const struct val *v, const struct agent_doc *d)
 {

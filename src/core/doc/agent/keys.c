@@ -1,10 +1,10 @@
 /* The keys of an agent. Org has only text: what YAML writes as a list, a map or a number may be text, too. */
 #include "base/json.h"
 #include "core/doc/agent/agent.h"
-#include "core/doc/agent/words.h"
+#include "core/doc/agent/word_list.h"
 #include "core/doc/command.h"
-#include "core/doc/doc_inner.h"
-#include "core/doc/inside.h"
+#include "core/doc/internal.h"
+#include "core/doc/text_position.h"
 
 #define IN_AGENT(field) offsetof(struct agent_doc, field)
 

@@ -1,4 +1,4 @@
-#include "core/doc/inside.h"
+#include "core/doc/text_position.h"
 
 /* Bytes of the value that the escape at the front of `s` stands for; *length is its own. 0: not known. */
 static unsigned escape(struct str s, char value, size_t *length)

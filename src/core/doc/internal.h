@@ -2,7 +2,7 @@
 /* Within core/doc: a schedule while it is being read, the table of its keys, and what their rows share. */
 #include "core/doc/doc.h"
 #include "core/doc/keys.h"
-#include "core/doc/scope.h"
+#include "core/doc/run_scope.h"
 
 /* A schedule being read. */
 struct doc_reader {

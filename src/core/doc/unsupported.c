@@ -2,9 +2,9 @@
  * schedule from running. A run that left out its check, or an agent that was never asked, would look as if
  * all were well. */
 #include "core/doc/agent/agent.h"
-#include "core/doc/doc_inner.h"
-#include "core/doc/inside.h"
-#include "core/doc/scope.h"
+#include "core/doc/internal.h"
+#include "core/doc/run_scope.h"
+#include "core/doc/text_position.h"
 #include "core/expr/template.h"
 
 enum effect { TOLD, BLOCKS /* what is due */, BLOCKS_ALL /* and what is run by hand */ };

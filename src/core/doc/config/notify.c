@@ -1,4 +1,4 @@
-#include "core/doc/notify.h"
+#include "core/doc/config/notify.h"
 #include "base/json.h"
 
 #include <string.h>

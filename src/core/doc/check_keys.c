@@ -1,7 +1,7 @@
 /* What surrounds a run: is there anything to do, may it go ahead, did it do what it should? */
 #include "base/json.h"
 #include "core/doc/command.h"
-#include "core/doc/doc_inner.h"
+#include "core/doc/internal.h"
 
 /* --- check: COMMAND, or agenda FILE --- */
 

@@ -1,7 +1,7 @@
-#include "core/doc/config.h"
+#include "core/doc/config/config.h"
 #include "base/json.h"
 #include "core/doc/command.h"
-#include "core/doc/inside.h"
+#include "core/doc/text_position.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
 

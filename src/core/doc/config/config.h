@@ -3,9 +3,9 @@
  * than the environment, that for more than the file, that for more than the default. Pure: who asks brings
  * flags, environment and file along. See rota.yaml(5). */
 #include "base/net.h"
+#include "core/doc/config/notify.h"
 #include "core/doc/doc.h"
 #include "core/doc/keys.h"
-#include "core/doc/notify.h"
 #include "core/when/when.h"
 
 enum config_origin { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLAG };

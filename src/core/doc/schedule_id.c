@@ -1,5 +1,5 @@
 /* Ids: what may be one, and one out of a command's words. */
-#include "core/doc/doc_inner.h"
+#include "core/doc/internal.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
-#include "core/doc/agent/words.h"
+#include "core/doc/agent/word_list.h"
 #include "base/json.h"
 #include "base/keyshape.h"
-#include "core/doc/doc_inner.h"
-#include "core/doc/inside.h"
+#include "core/doc/internal.h"
+#include "core/doc/text_position.h"
 
 /* --- one line to words --- */
 

@@ -1,6 +1,6 @@
 /* What an agent may use up, and what it may do to schedules. */
-#include "core/doc/doc_inner.h"
-#include "core/doc/inside.h"
+#include "core/doc/internal.h"
+#include "core/doc/text_position.h"
 #include "core/when/dur.h"
 
 /* --- budget: 0.50 USD, 20000 tokens --- */

@@ -1,4 +1,4 @@
-#include "core/doc/scope.h"
+#include "core/doc/run_scope.h"
 
 #include "core/model.h"
 #include "core/when/civil.h"

@@ -1,8 +1,8 @@
 /* Who is told of what became of a run. */
 #include "base/json.h"
 #include "core/doc/command.h"
-#include "core/doc/doc_inner.h"
-#include "core/doc/notify.h"
+#include "core/doc/config/notify.h"
+#include "core/doc/internal.h"
 
 #include <string.h>
 
