@@ -3,6 +3,7 @@
 #include "api/json_out.h"
 #include "core/model.h"
 #include "daemon/notify/message.h"
+#include "sys/clock.h"
 #include "wire/sse.h"
 
 #include <pthread.h>
@@ -57,7 +58,7 @@ enum err events_new(struct reader *reader, struct events **ret)
 	pthread_mutex_init(&e->lock, NULL);
 	/* The clock at the start, so that they are larger than those of the daemon before: whoever followed
 	 * that one and comes back can say what it saw last. */
-	e->last = e->before = (uint64_t)tell_now().us;
+	e->last = e->before = (uint64_t)clock_wall().us;
 	e->reader = reader;
 	*ret = e;
 	return OK;
@@ -139,7 +140,7 @@ static const char *type_of(const struct pump_fact *f)
 static void add_time(struct buf *out, const char *name, struct wall t)
 {
 	buf_addf(out, ",\"%s\":", name);
-	tell_time(out, t);
+	json_write_time(out, t);
 }
 
 /* A schedule's id is its own for ever. NULL: it has none. */
@@ -176,16 +177,16 @@ static void add_notice(struct events *e, const struct pump_fact *f, struct buf *
 	if (read_notice(e->reader, f->notice.number, &a, &n, &why))
 		return;
 	message_receiver(&n, &to);
-	tell_str(out, "to", buf_str(&to));
+	json_add_str(out, "to", buf_str(&to));
 	if (message_target(&n, &a, &target, NULL) == OK && target.name.n)
-		tell_str(out, "name", target.name);
+		json_add_str(out, "name", target.name);
 	const struct val *text = n.kind != NEWS_PING && json_read(n.body, &a, &body, NULL) == OK
 					 ? val_get(&body, STR("text"))
 					 : NULL;
 	if (text && text->kind == VAL_STR)
-		tell_str(out, "text", text->str);
+		json_add_str(out, "text", text->str);
 	if (f->op == ST_DELIVERY)
-		tell_str(out, "said", n.result);
+		json_add_str(out, "said", n.result);
 }
 
 static void write_event(struct events *e, uint64_t number, const struct happening *h, struct buf *out)
@@ -283,7 +284,7 @@ static void write_frame(uint64_t number, const struct buf *text, struct buf *out
 static void write_gap(uint64_t first, uint64_t next, struct buf *text)
 {
 	buf_addf(text, "{\"id\":%llu,\"type\":\"events.left_out\"", (unsigned long long)next - 1);
-	add_time(text, "time", tell_now());
+	add_time(text, "time", clock_wall());
 	buf_addf(text, ",\"count\":%llu}", (unsigned long long)(next - first));
 }
 
@@ -377,8 +378,9 @@ void events_add(struct events *e, struct http *http, const struct pump_fact *f)
 void events_report(struct events *e, struct http *http, const struct run_row *run, enum report_kind kind,
 		   struct str text)
 {
-	struct happening h = { .fact = {
-				       .op = (uint8_t)(ST_OPS + kind), .sid = run->sid, .at = tell_now() } };
+	struct happening h = {
+		.fact = { .op = (uint8_t)(ST_OPS + kind), .sid = run->sid, .at = clock_wall() }
+	};
 	h.fact.run = (struct run_row){ .run = run->run, .attempt = run->attempt, .nominal = run->nominal };
 	size_t n = text.n < TEXT ? text.n : TEXT;
 	while (n < text.n && n && ((unsigned char)text.p[n] & 0xC0) == 0x80)

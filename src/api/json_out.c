@@ -3,14 +3,8 @@
 
 #include "core/engine/engine.h"
 #include "core/when/iso.h"
-#include "sys/clock.h"
 
-struct wall tell_now(void)
-{
-	return clock_wall();
-}
-
-void tell_time(struct buf *out, struct wall t)
+void json_write_time(struct buf *out, struct wall t)
 {
 	char text[ISO_SIZE];
 	if (t.us == INT64_MAX || t.us == 0)
@@ -19,19 +13,10 @@ void tell_time(struct buf *out, struct wall t)
 		buf_addf(out, "\"%s\"", iso_format_utc(wall_seconds(t), text));
 }
 
-void tell_str(struct buf *out, const char *name, struct str s)
+void json_add_time(struct buf *out, const char *name, struct wall t)
 {
 	buf_addf(out, ",\"%s\":", name);
-	if (s.p)
-		json_write_str(out, s);
-	else
-		buf_add(out, STR("null"));
-}
-
-void tell_at(struct buf *out, const char *name, struct wall t)
-{
-	buf_addf(out, ",\"%s\":", name);
-	tell_time(out, t);
+	json_write_time(out, t);
 }
 
 /* As it is stored, but for keys that sign messages: those are for whoever applies it to know. */
@@ -50,7 +35,7 @@ static void add_document(struct buf *out, struct str text)
 }
 
 /* A file's path; or "run r7 of daily" of what a run has made. */
-static void tell_source(struct buf *out, struct str from)
+static void add_source(struct buf *out, struct str from)
 {
 	const struct str by_run = STR(PUT_BY_RUN);
 	const char *slash = str_starts(from, by_run) ? memchr(from.p, '/', from.n) : NULL;
@@ -61,11 +46,11 @@ static void tell_source(struct buf *out, struct str from)
 		buf_addf(&text, "run %.*s of %.*s", STR_ARG(run), STR_ARG(id));
 	}
 	out->failed |= text.failed;
-	tell_str(out, "source", slash ? buf_str(&text) : from);
+	json_add_str(out, "source", slash ? buf_str(&text) : from);
 }
 
-void tell_sched(struct buf *out, const struct read_sched *s, const struct read_hold *all, struct str blocked,
-		const struct read_avoided *whole)
+void json_write_schedule(struct buf *out, const struct read_sched *s, const struct read_hold *all,
+			 struct str blocked, const struct read_avoided *whole)
 {
 	const struct sched_row *r = &s->row;
 	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
@@ -81,22 +66,22 @@ void tell_sched(struct buf *out, const struct read_sched *s, const struct read_h
 		 : r->left == 0 ? "max_runs"
 		 : blocked.n    ? "blocked"
 				: "active");
-	tell_at(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
+	json_add_time(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
 	if (r->next_set_at.us)
-		tell_at(out, "next_set_at", r->next_set_at); /* by a run of its own */
+		json_add_time(out, "next_set_at", r->next_set_at); /* by a run of its own */
 	if (blocked.n)
-		tell_str(out, "blocked", blocked);
+		json_add_str(out, "blocked", blocked);
 	if (paused) {
-		tell_at(out, "paused_until", own ? r->paused_until : all->row.until);
-		tell_str(out, "note", own ? s->note : all->note);
+		json_add_time(out, "paused_until", own ? r->paused_until : all->row.until);
+		json_add_str(out, "note", own ? s->note : all->note);
 		buf_addf(out, ",\"paused_all\":%s", all->row.reason ? "true" : "false");
 	}
 	buf_addf(out, ",\"failures\":%u,\"rev\":%u", r->failures, r->rev);
 	if (r->left != UINT32_MAX)
 		buf_addf(out, ",\"runs_left\":%u", r->left);
-	tell_at(out, "changed", r->changed);
+	json_add_time(out, "changed", r->changed);
 	if (s->source.from.n) {
-		tell_source(out, s->source.from);
+		add_source(out, s->source.from);
 		buf_addf(out, ",\"line\":%u", s->source.line);
 	}
 	if (whole)
@@ -128,44 +113,30 @@ static const char *state_of(const struct run_row *r)
 	return "finished";
 }
 
-void tell_run_open(struct buf *out, const struct run_row *r, struct str id)
+void json_open_run(struct buf *out, const struct run_row *r, struct str id)
 {
 	static const char *const kinds[RUN_KINDS] = { "timer", "catch_up", "after", "backfill", "manual" };
 	buf_addf(out, "{\"id\":\"r%llu\"", (unsigned long long)r->run);
-	tell_str(out, "schedule", id);
+	json_add_str(out, "schedule", id);
 	buf_addf(out, ",\"kind\":\"%s\"", kinds[r->kind < RUN_KINDS ? r->kind : KIND_TIMER]);
-	tell_at(out, "nominal", r->nominal);
-	tell_at(out, "due", r->due);
+	json_add_time(out, "nominal", r->nominal);
+	json_add_time(out, "due", r->due);
 	buf_addf(out, ",\"attempt\":%u,\"state\":\"%s\"", r->attempt, state_of(r));
 	buf_addf(out, r->outcome ? ",\"outcome\":\"%s\"" : ",\"outcome\":null", outcome_words[r->outcome]);
 	buf_addf(out, r->reason ? ",\"reason\":\"%s\"" : ",\"reason\":null", reason_words[r->reason]);
-	tell_at(out, "claimed_at", r->claimed);
-	tell_at(out, "started_at", r->started);
-	tell_at(out, "ended_at", r->ended);
+	json_add_time(out, "claimed_at", r->claimed);
+	json_add_time(out, "started_at", r->started);
+	json_add_time(out, "ended_at", r->ended);
 	if (r->state == RUN_RETRYING)
-		tell_at(out, "retry_at", r->retry_at);
+		json_add_time(out, "retry_at", r->retry_at);
 	buf_addf(out, r->exit_code >= 0 ? ",\"exit_code\":%d" : ",\"exit_code\":null", r->exit_code);
 	buf_addf(out, r->cost >= 0 ? ",\"cost_usd\":%.6f" : ",\"cost_usd\":null", (double)r->cost / 1e6);
 	buf_addf(out, ",\"tokens\":{\"in\":%lld,\"out\":%lld},\"missed\":%u", (long long)r->tokens_in,
 		 (long long)r->tokens_out, r->missed);
 }
 
-void tell_run(struct buf *out, const struct run_row *r, struct str id)
+void json_write_run(struct buf *out, const struct run_row *r, struct str id)
 {
-	tell_run_open(out, r, id);
+	json_open_run(out, r, id);
 	buf_addc(out, '}');
-}
-
-void tell_tags(struct buf *out, struct str list)
-{
-	struct str rest = list;
-	buf_add(out, STR(",\"tags\":["));
-	for (const char *comma = ""; rest.n; comma = ",") {
-		const char *end = memchr(rest.p, ',', rest.n);
-		size_t n = end ? (size_t)(end - rest.p) : rest.n;
-		buf_add(out, str_of(comma));
-		json_write_str(out, str_sub(rest, 0, n));
-		rest = str_from(rest, end ? n + 1 : n);
-	}
-	buf_addc(out, ']');
 }

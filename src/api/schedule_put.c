@@ -280,7 +280,7 @@ static void tell_command(struct buf *out, const struct doc_action *a)
 		return; /* nobody takes the turn */
 	buf_add(out, STR(",\"command\":"));
 	command_write(&a->command, out);
-	tell_str(out, "directory", a->cwd.n ? a->cwd : STR("/"));
+	json_add_str(out, "directory", a->cwd.n ? a->cwd : STR("/"));
 }
 
 static void tell_turn(struct op_call *call, const struct schedule_doc *d, struct str text)
@@ -292,12 +292,12 @@ static void tell_turn(struct op_call *call, const struct schedule_doc *d, struct
 	const struct val *budget = json_read(text, call->arena, &document, call->why) == OK
 					   ? val_get(&document, STR("budget"))
 					   : NULL;
-	tell_str(out, "agent", d->agent.n ? d->agent : (struct str){ 0 });
-	tell_str(out, "message", d->action.message);
+	json_add_str(out, "agent", d->agent.n ? d->agent : (struct str){ 0 });
+	json_add_str(out, "message", d->action.message);
 	buf_add(out, STR(",\"budget\":"));
 	json_write(out, budget ? budget : &(struct val){ .kind = VAL_NULL });
 	if (d->turn.lacks)
-		tell_str(out, "blocked", str_of(d->turn.lacks));
+		json_add_str(out, "blocked", str_of(d->turn.lacks));
 }
 
 enum err put_tell(struct op_call *call, struct api *api, const struct put *p, const char *result)
@@ -314,7 +314,7 @@ enum err put_tell(struct op_call *call, struct api *api, const struct put *p, co
 	buf_addf(out, ",\"result\":\"%s\"", result);
 	tell_turn(call, d, p->text);
 	tell_command(out, &d->action);
-	tell_str(out, "timezone", d->when.zone_name);
+	json_add_str(out, "timezone", d->when.zone_name);
 	buf_addf(out,
 		 ",\"timeout\":%lld,\"missed_schedule_policy\":\"%s\",\"overlap\":\"%s\",\"retries\":%lld",
 		 (long long)d->timeout, missed_words[d->missed], overlap_words[d->overlap],
@@ -331,7 +331,7 @@ enum err put_tell(struct op_call *call, struct api *api, const struct put *p, co
 	     i < 3 && d->enabled && !d->after.schedule.n && when_walk_next(&walk, &nominal, &due) == OK;
 	     i++) {
 		buf_add(out, i ? STR(",") : STR(""));
-		tell_time(out, due);
+		json_write_time(out, due);
 	}
 	buf_add(out, STR("]}"));
 	return OK;

@@ -444,6 +444,28 @@ void json_write_str(struct buf *out, struct str s)
 	buf_addc(out, '"');
 }
 
+void json_add_str(struct buf *out, const char *name, struct str s)
+{
+	buf_addf(out, ",\"%s\":", name);
+	if (s.p)
+		json_write_str(out, s);
+	else
+		buf_add(out, STR("null"));
+}
+
+void json_add_words(struct buf *out, const char *name, struct str list)
+{
+	buf_addf(out, ",\"%s\":[", name);
+	for (const char *comma = ""; list.n; comma = ",") {
+		const char *end = memchr(list.p, ',', list.n);
+		size_t n = end ? (size_t)(end - list.p) : list.n;
+		buf_add(out, str_of(comma));
+		json_write_str(out, str_trim(str_sub(list, 0, n)));
+		list = str_from(list, end ? n + 1 : n);
+	}
+	buf_addc(out, ']');
+}
+
 struct str json_source(struct str text, const struct val *v)
 {
 	size_t at = v->at, deep = 0;

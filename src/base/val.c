@@ -15,6 +15,18 @@ const struct val *val_get(const struct val *map, struct str key)
 	return NULL;
 }
 
+bool val_path_next(struct str *path, struct str *key)
+{
+	if (!path->n || str_eq(*path, STR(".")))
+		return false;
+	size_t dot = 0;
+	while (dot < path->n && path->p[dot] != '.')
+		dot++;
+	*key = str_sub(*path, 0, dot);
+	*path = str_from(*path, dot < path->n ? dot + 1 : dot);
+	return true;
+}
+
 /* `items` if it has room for one more, else a larger copy. */
 static void *grow_items(struct arena *a, void *items, unsigned n, size_t size)
 {

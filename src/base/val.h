@@ -36,6 +36,9 @@ struct val_pair {
 extern const char *const val_kind_words[];
 /* The value of a key; NULL if there is none, or if `map` is not a map. */
 const struct val *val_get(const struct val *map, struct str key);
+/* Takes the first key off a path such as "a.b". False at its end, and for "." and "", which mean the whole
+ * map. */
+bool val_path_next(struct str *path, struct str *key);
 
 /* Zeroed room for one more item of a list, or one more pair of a map; NULL: out of memory. The caller fills
  * it and then increments `n`. The room doubles in the arena, which wastes at most as much again. */

@@ -101,7 +101,7 @@ OPEN = {"get-run", "get-state", "set-state", "add-report", "add-memory", "list-m
 
 def rows():
     """The table's rows that HTTP asks for: name, method, route. From the source, so that a new row is met here."""
-    with open(os.path.join(HERE, "..", "..", "src", "surface", "op.c"), encoding="utf-8") as f:
+    with open(os.path.join(HERE, "..", "..", "src", "op", "op.c"), encoding="utf-8") as f:
         parts = re.split(r'\{ \.name = "', f.read())[1:]
     for part in parts:
         name = part.split('"')[0]

@@ -54,7 +54,7 @@ static void tell_blocked(struct op_call *call, const struct applying *a, const s
 	else if (i->turn && (i->applied || !i->changes.p))
 		e = put_settle(&scratch, a->api, &turn, &turn);
 	if (!e && turn.turn.lacks)
-		tell_str(&call->answer, "blocked", str_of(turn.turn.lacks));
+		json_add_str(&call->answer, "blocked", str_of(turn.turn.lacks));
 	arena_free(&arena);
 }
 
@@ -133,7 +133,7 @@ void applying_tell(void *arg)
 		_cleanup_(buf_free) struct buf text = { 0 };
 		err_describe(a->failed, &a->why, STR(""), &text);
 		buf_addf(&call->answer, ",\"error\":{\"code\":\"%s\"", err_table[a->failed].name);
-		tell_str(&call->answer, "detail", buf_str(&text));
+		json_add_str(&call->answer, "detail", buf_str(&text));
 		buf_addc(&call->answer, '}');
 		call->status = 207; /* some of it is done */
 	}

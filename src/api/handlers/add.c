@@ -28,7 +28,7 @@ static void write_command(const struct arg *arg, struct buf *out)
 	}
 	buf_add(out, line ? STR("") : STR("]"));
 	if (cwd)
-		tell_str(out, "cwd", str_of(cwd));
+		json_add_str(out, "cwd", str_of(cwd));
 	if (path) {
 		buf_add(out, STR(",\"env\":{\"PATH\":"));
 		json_write_str(out, str_of(path));
@@ -40,13 +40,13 @@ static void write_command(const struct arg *arg, struct buf *out)
 
 static void write_tags(const struct arg *arg, struct buf *out)
 {
-	tell_tags(out, arg->text);
+	json_add_words(out, "tags", arg->text);
 }
 
 static void write_message(const struct arg *arg, struct buf *out)
 {
 	buf_add(out, STR(",\"action\":{\"type\":\"agent_turn\""));
-	tell_str(out, "message", arg->text);
+	json_add_str(out, "message", arg->text);
 	buf_addc(out, '}');
 }
 
@@ -79,7 +79,7 @@ static unsigned write_keys(struct op_call *call, struct buf *out)
 		if (arguments[i].write)
 			arguments[i].write(arg, out);
 		else
-			tell_str(out, arguments[i].key, arg->text);
+			json_add_str(out, arguments[i].key, arg->text);
 	}
 	return n;
 }

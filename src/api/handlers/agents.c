@@ -36,13 +36,13 @@ static enum err tell_agent(struct op_call *call, struct api *api, const struct r
 	buf_add(out, STR("{\"name\":"));
 	json_write_str(out, agent->name);
 	if (!e)
-		tell_str(out, "runner", str_of(agent_runner_words[d.runner]));
+		json_add_str(out, "runner", str_of(agent_runner_words[d.runner]));
 	if (blocked)
-		tell_str(out, "blocked", str_of(blocked));
+		json_add_str(out, "blocked", str_of(blocked));
 	buf_addf(out, ",\"rev\":%u", agent->rev);
-	tell_at(out, "changed", agent->at);
+	json_add_time(out, "changed", agent->at);
 	if (agent->source.from.n) {
-		tell_str(out, "source", agent->source.from);
+		json_add_str(out, "source", agent->source.from);
 		buf_addf(out, ",\"line\":%u", agent->source.line);
 	}
 	if (whole && map.kind == VAL_MAP)
@@ -66,7 +66,7 @@ enum err handle_agents(struct op_call *call, struct api *api)
 	}
 	buf_addc(&call->answer, ']');
 	if (page.more && page.n)
-		tell_str(&call->answer, "after", page.item[page.n - 1].name);
+		json_add_str(&call->answer, "after", page.item[page.n - 1].name);
 	buf_addc(&call->answer, '}');
 	return e;
 }
@@ -103,7 +103,7 @@ static void removed(void *arg)
 	enum err e = OK;
 	if (r->res == ST_OK) {
 		buf_add(&r->call->answer, STR("{\"done\":\"rm\""));
-		tell_str(&r->call->answer, "agent", r->name);
+		json_add_str(&r->call->answer, "agent", r->name);
 		buf_addc(&r->call->answer, '}');
 	} else {
 		e = why_set(r->call->why, E_CONFLICT, WHY_NOWHERE,
@@ -227,7 +227,7 @@ static void error_json(struct op_call *call, const char *file, struct buf *out)
 		struct place p = place_of(call->source, why->at);
 		buf_addf(out, ",\"line\":%u,\"column\":%u", p.line, p.column);
 	}
-	tell_str(out, "text", str_of(why->text));
+	json_add_str(out, "text", str_of(why->text));
 	buf_addc(out, '}');
 }
 

@@ -39,8 +39,8 @@ printf_like(5, 6) static void found(struct buf *out, enum state state, const cha
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
 	buf_addf(out, "%s{\"check\":\"%s\",\"state\":\"%s\"", out->n ? "," : "", what, state_words[state]);
-	tell_str(out, "text", str_of(text));
-	tell_str(out, "advice", advice ? str_of(advice) : (struct str){ 0 });
+	json_add_str(out, "text", str_of(text));
+	json_add_str(out, "advice", advice ? str_of(advice) : (struct str){ 0 });
 	buf_addc(out, '}');
 }
 

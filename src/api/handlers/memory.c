@@ -16,19 +16,19 @@ static void tell_note(struct buf *out, const struct read_memory *m)
 {
 	struct str rest = m->row.tags, tag;
 	buf_addf(out, "{\"number\":%llu", (unsigned long long)m->row.number);
-	tell_str(out, "agent", m->row.agent);
-	tell_at(out, "at", m->row.at);
+	json_add_str(out, "agent", m->row.agent);
+	json_add_time(out, "at", m->row.at);
 	if (m->row.run)
 		buf_addf(out, ",\"run\":\"r%llu\"", (unsigned long long)m->row.run);
 	if (m->schedule.p)
-		tell_str(out, "schedule", m->schedule);
+		json_add_str(out, "schedule", m->schedule);
 	buf_add(out, STR(",\"tags\":["));
 	for (const char *comma = ""; str_line(&rest, &tag); comma = ",") {
 		buf_add(out, str_of(comma));
 		json_write_str(out, tag);
 	}
 	buf_addc(out, ']');
-	tell_str(out, "text", m->row.text);
+	json_add_str(out, "text", m->row.text);
 	buf_addc(out, '}');
 }
 
@@ -316,9 +316,9 @@ static enum err add(struct op_call *call)
 	buf_add(&body, STR("{\"text\":"));
 	json_write_str(&body, op_arg(call, "text")->text);
 	if (agent->given)
-		tell_str(&body, "agent", agent->text);
+		json_add_str(&body, "agent", agent->text);
 	if (tag->given)
-		tell_tags(&body, tag->text);
+		json_add_words(&body, "tags", tag->text);
 	buf_addc(&body, '}');
 	enum err e = body.failed ? E_NOMEM : remote_ask(&sub, buf_str(&body), &text, &answer);
 	if (!e)

@@ -67,7 +67,7 @@ static void was_set(struct op_call *call, struct api *api, const struct reply *r
 	} else {
 		buf_add(&call->answer, STR("{\"schedule\":"));
 		json_write_str(&call->answer, set->id);
-		tell_at(&call->answer, "next", set->to);
+		json_add_time(&call->answer, "next", set->to);
 		buf_addc(&call->answer, '}');
 	}
 	api_finish(call, e);

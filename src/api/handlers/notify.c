@@ -30,8 +30,8 @@ void tell_notice(struct buf *out, struct reader *r, const struct message_row *n)
 	message_receiver(n, &to);
 	buf_addf(out, "{\"number\":%llu,\"type\":\"%s\"", (unsigned long long)n->number,
 		 message_word(n->kind));
-	tell_str(out, "to", buf_str(&to));
-	tell_str(out, "schedule", id);
+	json_add_str(out, "to", buf_str(&to));
+	json_add_str(out, "schedule", id);
 	if (n->run)
 		buf_addf(out, ",\"run\":\"r%llu\"", (unsigned long long)n->run);
 	if (n->problem)
@@ -39,11 +39,11 @@ void tell_notice(struct buf *out, struct reader *r, const struct message_row *n)
 	if (n->joined)
 		buf_addf(out, ",\"joined\":%llu", (unsigned long long)n->joined);
 	buf_addf(out, ",\"state\":\"%s\",\"attempts\":%u", message_state_words[whole.state], whole.attempts);
-	tell_at(out, "at", n->at);
-	tell_at(out, "tried", whole.tried_at);
+	json_add_time(out, "at", n->at);
+	json_add_time(out, "tried", whole.tried_at);
 	if (whole.state == MESSAGE_WAITING)
-		tell_at(out, "next", whole.next);
-	tell_str(out, "said", whole.result);
+		json_add_time(out, "next", whole.next);
+	json_add_str(out, "said", whole.result);
 	buf_addc(out, '}');
 }
 
@@ -145,7 +145,7 @@ static void tell_who(struct op_call *call, struct api *api, const struct config_
 	const char *missing = notify_missing(call, api);
 	buf_addf(out, "{\"from\":%s,\"notify\":", file ? "\"file\"" : n->targets ? "\"set\"" : "null");
 	notify_show(n, out);
-	tell_str(out, "missing", missing ? str_of(missing) : (struct str){ 0 });
+	json_add_str(out, "missing", missing ? str_of(missing) : (struct str){ 0 });
 	buf_addc(out, '}');
 }
 
@@ -360,21 +360,6 @@ static void put_target(struct buf *out, const char *type, unsigned *n)
 	buf_addf(out, "%s{\"type\":\"%s\"", (*n)++ ? "," : "", type);
 }
 
-/* Commas between them, as people write lists. */
-static void put_events(struct buf *out, struct str list)
-{
-	buf_add(out, STR(",\"events\":["));
-	for (const char *comma = ""; list.n; comma = ",") {
-		size_t n = 0;
-		while (n < list.n && list.p[n] != ',')
-			n++;
-		buf_add(out, str_of(comma));
-		json_write_str(out, str_trim(str_sub(list, 0, n)));
-		list = str_from(list, n < list.n ? n + 1 : n);
-	}
-	buf_addc(out, ']');
-}
-
 static enum err set(struct op_call *call)
 {
 	const struct arg *webhook = op_arg(call, "webhook"), *secret = op_arg(call, "secret"),
@@ -397,9 +382,9 @@ static enum err set(struct op_call *call)
 	buf_addf(&body, "{\"add\":%s,\"notify\":{\"to\":[", op_arg(call, "add")->given ? "true" : "false");
 	if (webhook->given) {
 		put_target(&body, "webhook", &n);
-		tell_str(&body, "url", webhook->text);
+		json_add_str(&body, "url", webhook->text);
 		if (secret->given)
-			tell_str(&body, "secret", secret->text);
+			json_add_str(&body, "secret", secret->text);
 		buf_addc(&body, '}');
 	}
 	if (desktop) {
@@ -417,7 +402,7 @@ static enum err set(struct op_call *call)
 	}
 	buf_addc(&body, ']');
 	if (events->given)
-		put_events(&body, events->text);
+		json_add_words(&body, "events", events->text);
 	buf_add(&body, STR("}}"));
 	enum err e = body.failed ? E_NOMEM : remote_ask(&sub, buf_str(&body), &text, &answer);
 	if (!e)

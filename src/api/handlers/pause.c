@@ -76,8 +76,8 @@ static void tell_pause(struct op_call *call, const struct pausing *p)
 {
 	if (!pauses(p))
 		return;
-	tell_at(&call->answer, "paused_until", p->command.to);
-	tell_str(&call->answer, "note", p->command.note.p ? p->command.note : p->note);
+	json_add_time(&call->answer, "paused_until", p->command.to);
+	json_add_str(&call->answer, "note", p->command.note.p ? p->command.note : p->note);
 }
 
 /* --- one, or everything --- */
@@ -88,7 +88,7 @@ static enum err tell_done(struct op_call *call, const struct pausing *p, const s
 	struct read_hold all;
 	buf_addf(out, "{\"done\":\"%s\"", pauses(p) ? "pause" : "resume");
 	if (p->id.n)
-		tell_str(out, "schedule", p->id);
+		json_add_str(out, "schedule", p->id);
 	else
 		buf_add(out, STR(",\"all\":true"));
 	tell_pause(call, p);
@@ -232,7 +232,7 @@ static enum err many(struct op_call *call, struct api *api, enum command_kind ki
 		return api_order(call, api, &p->command, done);
 	p->tag = tag->text;
 	buf_addf(&call->answer, "{\"done\":\"%s\"", pauses(p) ? "pause" : "resume");
-	tell_str(&call->answer, "tag", p->tag);
+	json_add_str(&call->answer, "tag", p->tag);
 	buf_add(&call->answer, STR(",\"schedules\":["));
 	e = api_post(api, next_tagged, call);
 	call->later = !e;

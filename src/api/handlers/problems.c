@@ -9,15 +9,15 @@
 void tell_problem(struct buf *out, const struct problem_row *p)
 {
 	buf_addf(out, "{\"number\":%llu,\"count\":%u", (unsigned long long)p->number, p->count);
-	tell_str(out, "key", p->key);
-	tell_str(out, "subject", p->subject);
-	tell_str(out, "text", p->text);
-	tell_at(out, "opened", p->opened);
-	tell_at(out, "said", p->last_reported);
-	tell_at(out, "acknowledged", p->acked);
-	tell_str(out, "by", p->by);
-	tell_str(out, "note", p->note);
-	tell_at(out, "closed", p->closed);
+	json_add_str(out, "key", p->key);
+	json_add_str(out, "subject", p->subject);
+	json_add_str(out, "text", p->text);
+	json_add_time(out, "opened", p->opened);
+	json_add_time(out, "said", p->last_reported);
+	json_add_time(out, "acknowledged", p->acked);
+	json_add_str(out, "by", p->by);
+	json_add_str(out, "note", p->note);
+	json_add_time(out, "closed", p->closed);
 	buf_addc(out, '}');
 }
 

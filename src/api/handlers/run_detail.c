@@ -3,9 +3,9 @@
 #include "api/handlers/notify.h"
 #include "api/handlers/runs.h"
 #include "api/json_out.h"
-#include "api/reason_text.h"
 #include "base/utf8.h"
 #include "cli/table.h"
+#include "core/schedule/reason_text.h"
 #include "runfile/outbox.h"
 #include "runfile/read.h"
 #include "runfile/tail.h"
@@ -45,7 +45,7 @@ static void tell_log(struct buf *out, const char *runs, const struct run_row *r,
 	buf_add(out, STR(",\"log\":{\"path\":"));
 	json_write_str(out, buf_str(&path));
 	buf_addf(out, ",\"bytes\":%lld", (long long)st.st_size);
-	tell_str(out, "kept", how ? str_of(how) : (struct str){ 0 });
+	json_add_str(out, "kept", how ? str_of(how) : (struct str){ 0 });
 	buf_addf(out, ",\"left_out\":%llu}", (unsigned long long)f->left_out);
 }
 
@@ -60,14 +60,14 @@ static bool tell_check(struct buf *out, const char *runs, const struct run_row *
 		return false;
 	const char *cause = f.exit_version ? run_cause_word((unsigned)f.cause) : NULL;
 	buf_addf(out, ",\"check\":{\"attempt\":%u", attempt & ~(unsigned)RUN_CHECK);
-	tell_at(out, "started_at", (struct wall){ f.born });
+	json_add_time(out, "started_at", (struct wall){ f.born });
 	tell_duration(out, &f, (struct wall){ f.born }, (struct wall){ f.ended });
-	tell_str(out, "cause", cause ? str_of(cause) : (struct str){ 0 });
+	json_add_str(out, "cause", cause ? str_of(cause) : (struct str){ 0 });
 	if (f.exit_version && f.cause == CAUSE_EXIT)
 		buf_addf(out, ",\"exit_code\":%lld", (long long)(f.signal ? 128 + f.signal : f.status));
 	else
 		buf_add(out, STR(",\"exit_code\":null"));
-	tell_str(out, "note", f.note[0] ? str_of(f.note) : (struct str){ 0 });
+	json_add_str(out, "note", f.note[0] ? str_of(f.note) : (struct str){ 0 });
 	tell_log(out, runs, r, attempt, &f);
 	buf_addc(out, '}');
 	return true;
@@ -86,8 +86,8 @@ static void tell_reports(struct op_call *call, const char *runs, const struct ru
 	unsigned first = n > REPORTS_TOLD ? n - REPORTS_TOLD : 0;
 	for (unsigned i = first; i < n; i++) {
 		buf_addf(out, "%s{\"report\":\"%s\"", i > first ? "," : "", report_words[list[i].kind]);
-		tell_str(out, "text", list[i].text);
-		tell_str(out, "at", list[i].at);
+		json_add_str(out, "text", list[i].text);
+		json_add_str(out, "at", list[i].at);
 		buf_addc(out, '}');
 	}
 	buf_addc(out, ']');
@@ -101,7 +101,7 @@ static void tell_answer(struct op_call *call, const char *runs, const struct run
 	if (r->state != RUN_FINISHED ||
 	    runfile_tail(runs, r->run, r->attempt, "out", ANSWER_BYTES_MAX, call->arena, &text, &why))
 		text = (struct str){ 0 };
-	tell_str(&call->answer, "answer", text);
+	json_add_str(&call->answer, "answer", text);
 }
 
 /* What only its run file knows. */
@@ -116,10 +116,10 @@ static void tell_attempt(struct buf *out, const char *runs, const struct run_row
 	bool over = f->exit_version != 0, by_itself = over && f->cause == CAUSE_EXIT;
 	const char *cause = over ? run_cause_word((unsigned)f->cause) : NULL;
 	buf_addf(out, "{\"attempt\":%u", attempt);
-	tell_at(out, "started_at", (struct wall){ f->born });
-	tell_at(out, "ended_at", (struct wall){ f->ended });
+	json_add_time(out, "started_at", (struct wall){ f->born });
+	json_add_time(out, "ended_at", (struct wall){ f->ended });
 	tell_duration(out, f, (struct wall){ f->born }, (struct wall){ f->ended });
-	tell_str(out, "cause", cause ? str_of(cause) : (struct str){ 0 });
+	json_add_str(out, "cause", cause ? str_of(cause) : (struct str){ 0 });
 	if (by_itself && !f->signal)
 		buf_addf(out, ",\"exit_code\":%lld", (long long)f->status);
 	else
@@ -128,7 +128,7 @@ static void tell_attempt(struct buf *out, const char *runs, const struct run_row
 		buf_addf(out, ",\"signal\":%lld", (long long)f->signal);
 	else
 		buf_add(out, STR(",\"signal\":null"));
-	tell_str(out, "note", f->note[0] ? str_of(f->note) : (struct str){ 0 });
+	json_add_str(out, "note", f->note[0] ? str_of(f->note) : (struct str){ 0 });
 	tell_log(out, runs, r, attempt, f);
 	if (!tell_check(out, runs, r, attempt))
 		buf_add(out, STR(",\"check\":null"));
@@ -158,12 +158,12 @@ enum err handle_get_run(struct op_call *call, struct api *api)
 		e = read_words(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin, call->why);
 	if (e)
 		return e;
-	const char *reason = r.reason ? words_reason(reason_words[r.reason]) : NULL;
-	tell_run_open(out, &r, s.id);
+	const char *reason = r.reason ? reason_text(reason_words[r.reason]) : NULL;
+	json_open_run(out, &r, s.id);
 	buf_addf(out, ",\"rev\":%u,\"attempts_not_counted\":%u,\"removed\":%s", r.rev, r.uncounted,
 		 s.dropped.us != INT64_MAX ? "true" : "false");
-	tell_str(out, "reason_text", reason ? str_of(reason) : (struct str){ 0 });
-	tell_str(out, "detail", words);
+	json_add_str(out, "reason_text", reason ? str_of(reason) : (struct str){ 0 });
+	json_add_str(out, "detail", words);
 	buf_add(out, STR(",\"origin\":"));
 	buf_add(out, origin.n ? origin : STR("null"));
 	tell_answer(call, runs, &r);

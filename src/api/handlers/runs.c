@@ -21,7 +21,7 @@ void tell_runs(struct op_call *call, struct api *api, const struct read_runs *pa
 		if (read_sched(api_reader(api), page->item[i].sid, call->arena, &s, &why))
 			s.id = (struct str){ 0 };
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		tell_run(&call->answer, &page->item[i], s.id);
+		json_write_run(&call->answer, &page->item[i], s.id);
 	}
 }
 

@@ -82,11 +82,11 @@ enum err handle_schedules(struct op_call *call, struct api *api)
 		if (e)
 			return e;
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		tell_sched(&call->answer, &page.item[i], &all, blocked, NULL);
+		json_write_schedule(&call->answer, &page.item[i], &all, blocked, NULL);
 	}
 	buf_add(&call->answer, STR("]"));
 	if (page.more && page.n)
-		tell_str(&call->answer, "after", page.item[page.n - 1].id);
+		json_add_str(&call->answer, "after", page.item[page.n - 1].id);
 	buf_addc(&call->answer, '}');
 	return OK;
 }
@@ -152,7 +152,7 @@ enum err handle_schedule(struct op_call *call, struct api *api)
 		e = read_avoided(api_reader(api), s.row.sid, WALL_NEVER, &avoided, call->why);
 	if (e)
 		return e;
-	tell_sched(&call->answer, &s, &all, blocked, &avoided);
+	json_write_schedule(&call->answer, &s, &all, blocked, &avoided);
 	return OK;
 }
 
@@ -227,7 +227,7 @@ static void simply_done(struct op_call *call, struct api *api, const struct repl
 	} else {
 		buf_addf(&call->answer, "{\"done\":\"%s\"", call->op->name);
 		if (s->id.n)
-			tell_str(&call->answer, "schedule", s->id);
+			json_add_str(&call->answer, "schedule", s->id);
 		if (r->run)
 			buf_addf(&call->answer, ",\"run\":\"r%llu\"", (unsigned long long)r->run);
 		if (s->counts)

@@ -45,23 +45,10 @@ static void tell_state(struct op_call *call, struct str key, uint32_t rev, const
 	struct buf *out = &call->answer;
 	buf_addf(out, "{\"rev\":%u", rev);
 	if (key.n)
-		tell_str(out, "agent", key);
+		json_add_str(out, "agent", key);
 	buf_add(out, STR(",\"value\":"));
 	json_write(out, v);
 	buf_addc(out, '}');
-}
-
-/* Dots separate the keys of a path; one alone, or none at all, means the whole. */
-static bool next_key(struct str *path, struct str *key)
-{
-	if (!path->n || str_eq(*path, STR(".")))
-		return false;
-	size_t dot = 0;
-	while (dot < path->n && path->p[dot] != '.')
-		dot++;
-	*key = str_sub(*path, 0, dot);
-	*path = str_from(*path, dot < path->n ? dot + 1 : dot);
-	return true;
 }
 
 enum err handle_state(struct op_call *call, struct api *api)
@@ -73,7 +60,7 @@ enum err handle_state(struct op_call *call, struct api *api)
 	if (!e)
 		e = read_it(call, api, key, &row, &all);
 	const struct val *v = &all;
-	while (!e && next_key(&path, &part)) {
+	while (!e && val_path_next(&path, &part)) {
 		v = v->kind == VAL_MAP ? val_get(v, part) : NULL;
 		if (!v)
 			return why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "there is no '%.*s' in it",
@@ -190,7 +177,7 @@ static enum err write_patch(struct op_call *call, struct str path, struct str va
 	struct str key, all = path;
 	unsigned deep = 0;
 	bool is_json = json_read(value, call->arena, &v, NULL) == OK;
-	for (; next_key(&path, &key); deep++) {
+	for (; val_path_next(&path, &key); deep++) {
 		if (!key.n || deep == STATE_DEPTH_MAX)
 			return why_set(call->why, E_INPUT, WHY_NOWHERE,
 				       "'%.*s' is no path; keys are separated by single dots",
@@ -233,7 +220,7 @@ static enum err set(struct op_call *call, struct op_call *sub)
 	if (op_arg(sub, "user")->given)
 		buf_add(&body, STR(",\"user\":true"));
 	if (op_arg(sub, "agent")->given)
-		tell_str(&body, "agent", op_arg(sub, "agent")->text);
+		json_add_str(&body, "agent", op_arg(sub, "agent")->text);
 	buf_addc(&body, '}');
 	e = body.failed ? E_NOMEM : remote_ask(sub, buf_str(&body), &text, &answer);
 	if (!e)

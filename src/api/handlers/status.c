@@ -37,9 +37,9 @@ static void tell_coming(struct op_call *call, struct api *api, const struct aske
 			continue;
 		buf_addf(&call->answer, "%s{\"schedule\":", comma);
 		json_write_str(&call->answer, s.id);
-		tell_at(&call->answer, "due", a->coming[i].due);
+		json_add_time(&call->answer, "due", a->coming[i].due);
 		if (put_blocked(call, api, &s, &blocked) == OK && blocked.n)
-			tell_str(&call->answer, "blocked", blocked);
+			json_add_str(&call->answer, "blocked", blocked);
 		buf_addc(&call->answer, '}');
 		comma = ",";
 	}
@@ -53,8 +53,8 @@ static enum err tell_pause(struct op_call *call, struct api *api)
 	if (e)
 		return e;
 	if (all.row.reason) {
-		tell_at(&call->answer, "paused_until", all.row.until);
-		tell_str(&call->answer, "note", all.note);
+		json_add_time(&call->answer, "paused_until", all.row.until);
+		json_add_str(&call->answer, "note", all.note);
 	}
 	buf_addf(&call->answer, ",\"paused\":%s", all.row.reason ? "true" : "false");
 	return OK;
@@ -72,8 +72,8 @@ static enum err tell_noted(struct op_call *call, struct api *api)
 	for (unsigned i = 0; i < noted.n; i++) {
 		buf_addf(&call->answer, "%s{\"schedule\":", i ? "," : "");
 		json_write_str(&call->answer, noted.item[i].id);
-		tell_at(&call->answer, "paused_until", noted.item[i].row.paused_until);
-		tell_str(&call->answer, "note", noted.item[i].note);
+		json_add_time(&call->answer, "paused_until", noted.item[i].row.paused_until);
+		json_add_str(&call->answer, "note", noted.item[i].note);
 		buf_addc(&call->answer, '}');
 	}
 	buf_addc(&call->answer, ']');
@@ -119,7 +119,7 @@ static enum err write_status(const struct asked *a)
 		 "\"slots_used\":%u,\"clock_held\":%s,\"outdated\":%u",
 		 n->schedules, n->runs, n->waiting, n->queued, n->running, n->retrying, n->slots_used,
 		 n->clock_held ? "true" : "false", n->outdated);
-	tell_str(out, "trouble", a->trouble ? str_of(a->why.text) : (struct str){ 0 });
+	json_add_str(out, "trouble", a->trouble ? str_of(a->why.text) : (struct str){ 0 });
 	e = tell_pause(call, a->api);
 	if (!e)
 		e = tell_noted(call, a->api);

@@ -71,7 +71,7 @@ static void finish(struct op_call *call, const struct stopping *s)
 		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "nothing of '%.*s' is alive",
 			    STR_SHORT(s->id));
 	buf_addc(&call->answer, ']');
-	tell_str(&call->answer, "schedule", s->id);
+	json_add_str(&call->answer, "schedule", s->id);
 	buf_addc(&call->answer, '}');
 	api_finish(call, e);
 }

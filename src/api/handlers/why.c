@@ -4,9 +4,9 @@
 #include "api/handlers/runs.h"
 #include "api/handlers/schedules.h"
 #include "api/json_out.h"
-#include "api/reason_text.h"
 #include "api/schedule_put.h"
 #include "cli/table.h"
+#include "core/schedule/reason_text.h"
 #include "core/schedule/why.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
@@ -128,40 +128,40 @@ static void write_why(struct op_call *call, const struct why_facts *f, const str
 	struct buf *out = &call->answer;
 	bool has_reason = a->kind == WHY_REFUSED || (a->kind == WHY_WILL_NOT && a->reason);
 	buf_addf(out, "{\"answer\":\"%s\"", kinds[a->kind]);
-	tell_str(out, "schedule", s->id);
-	tell_at(out, "nominal", a->nominal);
-	tell_at(out, "due", a->due);
+	json_add_str(out, "schedule", s->id);
+	json_add_time(out, "nominal", a->nominal);
+	json_add_time(out, "due", a->due);
 	if (has_reason)
 		buf_addf(out, ",\"disposition\":\"%s\",\"reason\":\"%s\"",
 			 a->state == RUN_MISSED ? "missed" : "skipped", reason_words[a->reason]);
 	else if (a->kind == WHY_WILL_NOT)
 		buf_add(out, STR(",\"disposition\":null,\"reason\":\"disabled\""));
 	if (has_reason && a->reason == REASON_PAUSED && a->kind == WHY_WILL_NOT)
-		tell_at(out, "until", f->row->paused_until);
+		json_add_time(out, "until", f->row->paused_until);
 	/* Of the pause that lasts; those before it left none. */
 	bool lasts = a->kind == WHY_WILL_NOT || (f->range && f->range->last.us == INT64_MAX);
 	if (has_reason && a->reason == REASON_PAUSED && f->paused && lasts)
-		tell_str(out, "note", s->note);
+		json_add_str(out, "note", s->note);
 	if (words.n)
-		tell_str(out, "detail", words);
+		json_add_str(out, "detail", words);
 	if (f->removed)
-		tell_at(out, "removed", s->dropped);
+		json_add_time(out, "removed", s->dropped);
 	if (has_reason && (a->reason == REASON_RATE_LIMITED || a->reason == REASON_BLOCKED) &&
 	    a->kind == WHY_WILL_NOT && !f->blocked)
-		tell_at(out, "until", f->held_until);
+		json_add_time(out, "until", f->held_until);
 	if (f->range) {
 		buf_add(out, STR(",\"range\":{\"first\":"));
-		tell_time(out, f->range->first);
-		tell_at(out, "last", f->range->last);
+		json_write_time(out, f->range->first);
+		json_add_time(out, "last", f->range->last);
 		buf_addc(out, '}');
 	}
 	if (f->record) {
 		buf_add(out, STR(",\"run\":"));
-		tell_run(out, f->record, s->id);
+		json_write_run(out, f->record, s->id);
 	}
-	tell_at(out, "changed", f->row->changed);
-	tell_at(out, "before", a->before);
-	tell_at(out, "after", a->after);
+	json_add_time(out, "changed", f->row->changed);
+	json_add_time(out, "before", a->before);
+	json_add_time(out, "after", a->after);
 	buf_addc(out, '}');
 }
 
@@ -266,7 +266,7 @@ void show_why(struct op_call *call, const struct val *v)
 		text = "it was taken up, and is not over";
 	const char *removed = op_time(call, val_text(call->arena, v, "removed"));
 	const char *meaning =
-		reason && !strcmp(reason, "disabled") ? "the schedule is disabled" : words_reason(reason);
+		reason && !strcmp(reason, "disabled") ? "the schedule is disabled" : reason_text(reason);
 	fprintf(call->out, "%s, %s: %s", val_text(call->arena, v, "schedule"), nominal ? nominal : "-",
 		text ? text : "?");
 	if (meaning)

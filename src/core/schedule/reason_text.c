@@ -1,4 +1,5 @@
-#include "api/reason_text.h"
+/* One sentence for each reason. */
+#include "core/schedule/reason_text.h"
 
 static const char *const texts[REASON_COUNT] = {
 	[REASON_PAUSED] = "it is or was paused",
@@ -42,7 +43,7 @@ static const char *const texts[REASON_COUNT] = {
 	[REASON_FENCED] = "it lost its lease to another node",
 };
 
-const char *words_reason(const char *word)
+const char *reason_text(const char *word)
 {
 	for (unsigned i = REASON_NONE + 1; word && i < REASON_COUNT; i++)
 		if (!strcmp(reason_words[i], word))
