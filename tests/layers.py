@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 WHEN, EXPR, ORG, SCHEDULE, DOC = "core/when", "core/expr", "core/org", "core/schedule", "core/doc"
 CORE = {"core", WHEN, EXPR, ORG, SCHEDULE, DOC}
 MACHINE = {"base", "port", "sys"}
+TOP = "."  # src/main.c
 MAY_SEE = {
     "base": set(),
     "port": {"base"},
@@ -33,12 +34,13 @@ MAY_SEE = {
     "host": MACHINE | CORE,
     "exec": MACHINE | CORE | {"runfile"},
     "daemon": MACHINE | CORE | {"core/engine", "runfile", "store", "host", "exec"},
-    "wire": MACHINE,
-    "http": MACHINE | {"wire"},
-    "op": MACHINE | CORE | {"host", "api", "cli", "admin"},
-    "api": MACHINE | CORE | {"core/engine", "runfile", "host", "exec", "store", "daemon", "op", "wire", "http", "cli", "admin"},
-    "cli": MACHINE | CORE | {"host", "op", "wire", "api"},
+    "wire": {"base", "sys"},
+    "http": {"base", "sys", "wire"},
+    "op": {"base"},
+    "api": MACHINE | CORE | {"core/engine", "runfile", "host", "exec", "store", "daemon", "op", "wire", "http"},
+    "cli": {"base", "sys"} | CORE | {"host", "op", "wire"},
     "admin": MACHINE | CORE | {"runfile", "host", "exec", "store", "daemon", "op", "wire", "http", "api", "cli"},
+    TOP: {"admin", "cli"},
 }
 
 # What pure code may call: memory, strings, and the formatting of numbers. No clock, no file, no environment.
@@ -61,11 +63,9 @@ def includes(path):
 
 def layer_of(path):
     """The row of MAY_SEE for a file or header below src/, or None."""
-    folder = pathlib.PurePosixPath(path).parent
-    while str(folder) != ".":
-        if str(folder) in MAY_SEE:
+    for folder in pathlib.PurePosixPath(path).parents:
+        if str(folder) in MAY_SEE and (str(folder) != TOP or folder == pathlib.PurePosixPath(path).parent):
             return str(folder)
-        folder = folder.parent
     return None
 
 

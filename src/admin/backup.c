@@ -1,7 +1,7 @@
-#include "admin/backup.h"
+/* backup and restore: they work on the files themselves, backup beside a daemon, restore while none runs. */
+#include "admin/verbs.h"
 
 #include "base/json.h"
-#include "cli/config.h"
 #include "cli/table.h"
 #include "daemon/daemon.h"
 #include "runfile/walk.h"
@@ -16,14 +16,14 @@ struct places {
 	const char *file, *data, *database, *generation, *runs;
 };
 
-static enum err find(struct op_call *call, struct places *ret)
+static enum err find(struct cli_call *call, struct places *ret)
 {
 	struct settings settings;
-	const struct arg *file = op_arg(call, "file");
+	const struct arg *file = op_arg(&call->args, "file");
 	if (!file->given || !file->text.n)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a FILE: %s", call->op->name,
-			       call->op->example);
-	enum err e = op_settings(call, &settings);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a FILE: %s", call->args.op->name,
+			       call->args.op->example);
+	enum err e = cli_settings(call, &settings);
 	if (e)
 		return e;
 	ret->file = arena_dup(call->arena, file->text);
@@ -42,7 +42,7 @@ static void write_member(struct buf *out, const char *name, const char *value)
 	json_write_str(out, str_of(value));
 }
 
-enum err op_backup(struct op_call *call)
+enum err verb_backup(struct cli_call *call)
 {
 	struct places at;
 	uint64_t bytes;
@@ -64,7 +64,7 @@ enum err op_backup(struct op_call *call)
 	return out.failed ? E_NOMEM : OK;
 }
 
-enum err op_restore(struct op_call *call)
+enum err verb_restore(struct cli_call *call)
 {
 	struct places at;
 	char aside[PATH_MAX];

@@ -1,16 +1,12 @@
-#include "admin/serve.h"
+/* serve: the daemon, in the foreground, until it is told to stop. */
+#include "admin/verbs.h"
 
+#include "admin/programs.h"
 #include "admin/watch.h"
 #include "api/api.h"
-#include "cli/config.h"
 #include "daemon/daemon.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stdio.h>
 
 struct serving {
 	struct api *api;
@@ -42,37 +38,13 @@ static void trouble(void *ctx, const char *what, const char *text)
 	fprintf(stderr, "rota: %s: %s\n", what, text ? text : "it is well again");
 }
 
-/* A program of ours: where it was installed, or beside this one in a build tree. */
-static const char *find_program(struct op_call *call, const char *name, const char *variable)
-{
-	static const char *const places[] = { "../libexec/rota/", "", NULL };
-	char self[PATH_MAX];
-	const char *said = getenv(variable);
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (said)
-		return said;
-	while (n > 0 && self[n - 1] != '/')
-		n--;
-	for (unsigned i = 0; n > 0 && places[i]; i++) {
-		const char *path = arena_printf(call->arena, "%.*s%s%s", (int)n, self, places[i], name);
-		if (path && access(path, X_OK) == 0)
-			return path;
-	}
-	return NULL;
-}
-
-const char *op_launcher(struct op_call *call)
-{
-	return find_program(call, "rota-launcher", "ROTA_LAUNCHER");
-}
-
-enum err op_serve(struct op_call *call)
+enum err verb_serve(struct cli_call *call)
 {
 	struct settings settings;
 	struct serving serving = { 0 };
 	struct daemon *daemon = NULL;
 	struct watch *watch = NULL;
-	enum err e = op_settings(call, &settings);
+	enum err e = cli_settings(call, &settings);
 	if (e)
 		return e;
 	struct config *c = &settings.config;
@@ -80,11 +52,11 @@ enum err op_serve(struct op_call *call)
 	struct str zone = c->timezone.n ? c->timezone : zoneinfo_local(call->zones);
 	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
 				    .socket = arena_dup(call->arena, c->socket),
-				    .launcher = op_launcher(call),
-				    .out = { find_program(call, "rota-out", "ROTA_OUT"), &c->out },
+				    .launcher = find_launcher(call->arena),
+				    .out = { find_rota_out(call->arena), &c->out },
 				    .secrets = { c->secret, c->secrets },
 				    .notify = c->says_notify ? &c->notify : NULL,
-				    .documents_first = op_arg(call, "directory")->given,
+				    .documents_first = op_arg(&call->args, "directory")->given,
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
 				    .kept = { c->kept_runs_days, c->kept_logs_days, c->kept_logs,
@@ -110,8 +82,8 @@ enum err op_serve(struct op_call *call)
 	if (!e)
 		e = api_open(&(struct api_options){ .daemon = daemon, .config = c, .socket = o.socket },
 			     &serving.api, call->why);
-	if (!e && op_arg(call, "directory")->given)
-		e = watch_open(call, op_arg(call, "directory")->text.p, daemon, &watch, call->why);
+	if (!e && op_arg(&call->args, "directory")->given)
+		e = watch_open(call, op_arg(&call->args, "directory")->text.p, daemon, &watch, call->why);
 	if (!e) {
 		if (daemon_restored(daemon))
 			fprintf(stderr, "rota: %s\n", daemon_restored(daemon));

@@ -1,8 +1,8 @@
 #include "admin/watch.h"
 
-#include "api/handlers/apply.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "cli/apply_request.h"
 #include "cli/remote.h"
 #include "store/sqlite/read/reader.h"
 #include "sys/clock.h"
@@ -42,7 +42,7 @@ struct file {
 };
 
 struct watch {
-	struct op_call call; /* a copy, with an arena and zones of its own for each round */
+	struct cli_call call; /* a copy, with an arena and zones of its own for each round */
 	struct daemon *daemon;
 	char *dir;
 	int inotify, stop;
@@ -237,7 +237,7 @@ static enum err ask(struct watch *w, const struct docs *docs, struct file *const
 	w->call.source_name = NULL;
 	enum err e = apply_body(&w->call, docs, false, true, path, n, gone, &body);
 	if (!e)
-		e = remote_call(&w->call, "POST", op_row("apply")->route, buf_str(&body), &text, &answer);
+		e = remote_call(&w->call, "POST", ops[OP_APPLY].route, buf_str(&body), &text, &answer);
 	if (!e)
 		e = apply_error(&w->call, &answer);
 	return e == E_IO ? E_BUSY : e; /* of the socket or the store: the files have been read */
@@ -402,7 +402,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-enum err watch_open(struct op_call *call, const char *dir, struct daemon *daemon, struct watch **ret,
+enum err watch_open(struct cli_call *call, const char *dir, struct daemon *daemon, struct watch **ret,
 		    struct why *why)
 {
 	struct stat st;

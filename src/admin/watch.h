@@ -4,13 +4,13 @@
  * removed follows it. A file that cannot be read, or that is refused, leaves its last good version in force,
  * and is a problem until it is mended. A file that somebody is still writing is left alone until it is
  * closed. */
+#include "cli/call.h"
 #include "daemon/daemon.h"
-#include "op/op.h"
 
 struct watch;
 
 /* `call`: of `rota serve`, for its settings. The daemon is told when all has been applied for the first time.
  */
-must_check enum err watch_open(struct op_call *call, const char *dir, struct daemon *daemon,
+must_check enum err watch_open(struct cli_call *call, const char *dir, struct daemon *daemon,
 			       struct watch **ret, struct why *why);
 void watch_close(struct watch *w); /* NULL is fine */

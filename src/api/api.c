@@ -1,6 +1,7 @@
 #include "api/api.h"
 
 #include "api/events.h"
+#include "api/handlers/handlers.h"
 #include "api/rights.h"
 #include "base/json.h"
 #include "core/when/dur.h"
@@ -14,22 +15,16 @@
 
 /* The zone files as they were read once, for as long as a call may point into them: one that waits for the
  * engine or works in turns may outlast any number of changes. */
-struct generation {
+struct zone_files {
 	struct zoneinfo *zones;
 	unsigned users; /* the api itself, while it is the latest, and calls */
-};
-
-/* A call, with what it holds. */
-struct api_call {
-	struct op_call call;
-	struct generation *generation; /* NULL: given back */
 };
 
 struct api {
 	struct api_options options;
 	struct http *http;
 	struct reader *reader;
-	struct generation *latest;
+	struct zone_files *latest;
 	struct calendars calendars;
 	struct events *events;
 	int spare; /* a descriptor; -1: none */
@@ -43,7 +38,7 @@ struct api {
 /* A call that waits for the engine. */
 struct waiting {
 	struct api *api;
-	struct op_call *call;
+	struct api_call *call;
 	api_then *then;
 	const void *about;
 	struct reply reply;
@@ -89,7 +84,7 @@ struct wall api_now(void)
 	return clock_wall();
 }
 
-struct doc_env api_doc_env(const struct op_call *call, struct api *a)
+struct doc_env api_doc_env(const struct api_call *call, struct api *a)
 {
 	const struct config *c = a->options.config;
 	const struct zone_source *zones = zoneinfo_source(call->zones);
@@ -103,11 +98,11 @@ struct doc_env api_doc_env(const struct op_call *call, struct api *a)
 	return env;
 }
 
-/* --- generations of zone files --- */
+/* --- zone files --- */
 
-static struct generation *generation_new(void)
+static struct zone_files *zone_files_new(void)
 {
-	struct generation *g = calloc(1, sizeof *g);
+	struct zone_files *g = calloc(1, sizeof *g);
 	if (g && zoneinfo_open(&g->zones)) {
 		free(g);
 		g = NULL;
@@ -117,7 +112,7 @@ static struct generation *generation_new(void)
 	return g;
 }
 
-static void generation_leave(struct generation *g)
+static void zone_files_release(struct zone_files *g)
 {
 	if (!g || --g->users)
 		return;
@@ -125,16 +120,15 @@ static void generation_leave(struct generation *g)
 	free(g);
 }
 
-void api_leave(struct op_call *call)
+void api_leave(struct api_call *call)
 {
-	struct api_call *c = (struct api_call *)call;
-	generation_leave(c->generation);
-	c->generation = NULL;
+	zone_files_release(call->zone_files);
+	call->zone_files = NULL;
 }
 
 /* --- answers --- */
 
-void api_finish(struct op_call *call, enum err e)
+void api_finish(struct api_call *call, enum err e)
 {
 	struct http_request *r = call->request;
 	api_leave(call);
@@ -149,7 +143,7 @@ void api_finish(struct op_call *call, enum err e)
 	buf_free(&call->answer);
 }
 
-bool api_cannot_write(struct op_call *call, struct api *a)
+bool api_cannot_write(struct api_call *call, struct api *a)
 {
 	struct why why;
 	if (daemon_writes(a->options.daemon, &why) == OK)
@@ -177,7 +171,7 @@ static void replied(void *ctx, const struct reply *r)
 	api_answer(w->api, deliver, w);
 }
 
-enum err api_order(struct op_call *call, struct api *a, const struct command *c, api_then *then)
+enum err api_order(struct api_call *call, struct api *a, const struct command *c, api_then *then)
 {
 	struct waiting *w = arena_alloc(call->arena, sizeof *w);
 	if (!w)
@@ -192,7 +186,7 @@ enum err api_order(struct op_call *call, struct api *a, const struct command *c,
 	return e;
 }
 
-enum err api_refusal(struct op_call *call, const struct reply *r, const char *what)
+enum err api_refusal(struct api_call *call, const struct reply *r, const char *what)
 {
 	static const struct {
 		enum err e;
@@ -220,7 +214,7 @@ void api_answer(struct api *a, void (*fn)(void *arg), void *arg)
 		return; /* the client is told 503 when its time is up; its request goes with the server */
 }
 
-enum err api_sched(struct op_call *call, struct api *a, struct str name, struct read_sched *ret)
+enum err api_sched(struct api_call *call, struct api *a, struct str name, struct read_sched *ret)
 {
 	struct read_match match;
 	enum err e = read_sched_named(a->reader, name, call->arena, &match, call->why);
@@ -241,7 +235,7 @@ enum err api_sched(struct op_call *call, struct api *a, struct str name, struct 
 	return OK;
 }
 
-enum err api_sched_ever(struct op_call *call, struct api *a, struct str name, struct read_sched *ret)
+enum err api_sched_ever(struct api_call *call, struct api *a, struct str name, struct read_sched *ret)
 {
 	struct why why;
 	enum err e = api_sched(call, a, name, ret);
@@ -250,7 +244,7 @@ enum err api_sched_ever(struct op_call *call, struct api *a, struct str name, st
 	return e;
 }
 
-enum err api_words(struct op_call *call, struct api *a, const struct run_row *run, struct str *ret)
+enum err api_words(struct api_call *call, struct api *a, const struct run_row *run, struct str *ret)
 {
 	*ret = (struct str){ 0 };
 	/* An error of a condition that was true in the end is no longer why. */
@@ -260,7 +254,7 @@ enum err api_words(struct op_call *call, struct api *a, const struct run_row *ru
 	return read_words(a->reader, run->run, RUN_TEXT_DETAIL, call->arena, ret, call->why);
 }
 
-enum err api_time(struct op_call *call, const char *what, struct str text, struct wall *ret)
+enum err api_time(struct api_call *call, const char *what, struct str text, struct wall *ret)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);
 	const struct zone *zone = zones->find(zones->self, zoneinfo_local(call->zones));
@@ -280,7 +274,7 @@ enum err api_time(struct op_call *call, const char *what, struct str text, struc
 	return OK;
 }
 
-enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret)
+enum err api_run_number(struct api_call *call, struct str text, uint64_t *ret)
 {
 	struct str digits = text.n && (text.p[0] == 'r' || text.p[0] == 'R') ? str_from(text, 1) : text;
 	if (!str_number(digits, UINT64_C(1) << 48, ret) || !*ret)
@@ -289,9 +283,9 @@ enum err api_run_number(struct op_call *call, struct str text, uint64_t *ret)
 	return OK;
 }
 
-enum err api_note(struct op_call *call, struct str *ret)
+enum err api_note(struct api_call *call, struct str *ret)
 {
-	const struct arg *note = op_arg(call, "note");
+	const struct arg *note = op_arg(&call->args, "note");
 	*ret = (struct str){ 0 };
 	if (!note->given)
 		return OK;
@@ -302,7 +296,7 @@ enum err api_note(struct op_call *call, struct str *ret)
 	return OK;
 }
 
-enum err api_paused_all(struct op_call *call, struct api *a, struct read_hold *ret)
+enum err api_paused_all(struct api_call *call, struct api *a, struct read_hold *ret)
 {
 	struct read_holds holds;
 	enum err e = read_holds(a->reader, call->arena, &holds, call->why);
@@ -329,7 +323,7 @@ static void learn_people(struct api *a)
 	}
 }
 
-struct str api_person(struct op_call *call, struct api *a)
+struct str api_person(struct api_call *call, struct api *a)
 {
 	const struct http_request *r = call->request;
 	for (unsigned i = 0; i < ARRAY_LEN(a->person); i++)
@@ -372,27 +366,27 @@ static bool fits(const struct op *op, const struct url *u)
 	return true;
 }
 
-static struct arg *arg_named(struct op_call *call, struct str name, const struct op_param **param)
+static struct arg *arg_named(struct api_call *call, struct str name, const struct op_param **param)
 {
-	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++)
-		if (str_eq(name, str_of(call->op->param[i].name))) {
-			*param = &call->op->param[i];
-			return &call->arg[i];
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++)
+		if (str_eq(name, str_of(call->args.op->param[i].name))) {
+			*param = &call->args.op->param[i];
+			return &call->args.arg[i];
 		}
 	return NULL;
 }
 
-static enum err set_text(struct op_call *call, struct str name, struct str text)
+static enum err set_text(struct api_call *call, struct str name, struct str text)
 {
 	const struct op_param *p = NULL;
 	struct arg *arg = arg_named(call, name, &p);
 	uint64_t n;
 	if (!arg)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not an argument of %s",
-			       STR_SHORT(name), call->op->name);
-	arg->given = p->kind != OP_FLAG || !str_eq(text, STR("false"));
+			       STR_SHORT(name), call->args.op->name);
+	arg->given = p->kind != PARAM_FLAG || !str_eq(text, STR("false"));
 	arg->text = text;
-	if (p->kind != OP_COUNT)
+	if (p->kind != PARAM_COUNT)
 		return OK;
 	if (!str_number(text, p->most, &n) || n < 1)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s %.*s is out of range 1-%u", p->name,
@@ -402,7 +396,7 @@ static enum err set_text(struct op_call *call, struct str name, struct str text)
 }
 
 /* The members of a body that are arguments; others are the handler's business. */
-static enum err set_member(struct op_call *call, const struct val_pair *m)
+static enum err set_member(struct api_call *call, const struct val_pair *m)
 {
 	const struct op_param *p;
 	if (!arg_named(call, m->key, &p))
@@ -421,10 +415,10 @@ static enum err set_member(struct op_call *call, const struct val_pair *m)
 	}
 }
 
-static enum err read_call(struct op_call *call, struct http_request *r)
+static enum err read_call(struct api_call *call, struct http_request *r)
 {
 	struct str part[16];
-	unsigned n = split(str_of(call->op->route), part, ARRAY_LEN(part));
+	unsigned n = split(str_of(call->args.op->route), part, ARRAY_LEN(part));
 	enum err e = OK;
 	for (unsigned i = 0; i < n && !e; i++)
 		if (is_place(part[i]))
@@ -445,37 +439,35 @@ static enum err read_call(struct op_call *call, struct http_request *r)
 /* All else a call keeps is in the request's arena. */
 static void dropped(struct http_request *r)
 {
-	struct op_call *call = r->ctx;
+	struct api_call *call = r->ctx;
 	api_leave(call);
 	buf_free(&call->answer);
 }
 
 static void dispatch(struct api *a, const struct op *op, struct http_request *r, const struct run_row *within)
 {
-	struct api_call *c = arena_alloc(&r->arena, sizeof *c);
+	struct api_call *call = arena_alloc(&r->arena, sizeof *call);
 	struct why *why = arena_alloc(&r->arena, sizeof *why);
-	if (!c || !why) {
+	if (!call || !why) {
 		http_answer_error(r, E_NOMEM, NULL, (struct str){ 0 });
 		return;
 	}
 	*why = (struct why){ .at = WHY_NOWHERE };
-	struct op_call *call = &c->call;
-	*call = (struct op_call){ .op = op,
-				  .arena = &r->arena,
-				  .zones = a->latest->zones,
-				  .why = why,
-				  .request = r,
-				  .within = within,
-				  .json = true };
-	c->generation = a->latest;
-	c->generation->users++;
+	*call = (struct api_call){ .args.op = op,
+				   .arena = &r->arena,
+				   .why = why,
+				   .request = r,
+				   .within = within,
+				   .zones = a->latest->zones,
+				   .zone_files = a->latest };
+	call->zone_files->users++;
 	r->ctx = call;
 	r->dropped = dropped;
 	enum err e = read_call(call, r);
 	if (!e)
 		e = rights_may(call, a);
 	if (!e)
-		e = op->handle(call, a);
+		e = api_handlers[op - ops](call, a);
 	if (!call->later)
 		api_finish(call, e);
 }
@@ -502,7 +494,7 @@ static void handle(void *ctx, struct http_request *r)
 		http_answer_error(r, e, &why, (struct str){ 0 });
 		return;
 	}
-	for (const struct op *op = ops; op->name; op++) {
+	for (const struct op *op = ops; op < ops + OPS; op++) {
 		if (!op->route || !fits(op, &r->url))
 			continue;
 		path_known = true;
@@ -538,10 +530,10 @@ struct events *api_events(struct api *a)
 static void reread(void *arg)
 {
 	struct api *a = arg;
-	struct generation *fresh = generation_new();
+	struct zone_files *fresh = zone_files_new();
 	if (!fresh)
 		return; /* the old ones are as good as before */
-	generation_leave(a->latest);
+	zone_files_release(a->latest);
 	a->latest = fresh;
 }
 
@@ -564,7 +556,7 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 	a->calendars = config_calendars((struct config *)o->config);
 	learn_people(a);
 	enum err e = daemon_reader(o->daemon, &a->reader, why);
-	if (!e && !(a->latest = generation_new()))
+	if (!e && !(a->latest = zone_files_new()))
 		e = E_NOMEM;
 	if (!e)
 		e = events_new(a->reader, &a->events);
@@ -602,7 +594,7 @@ void api_close(struct api *a)
 	http_close(a->http);
 	events_free(a->events);
 	reader_close(a->reader);
-	generation_leave(a->latest);
+	zone_files_release(a->latest);
 	api_spare_give(a);
 	free(a);
 }

@@ -11,7 +11,7 @@ struct grantor {
 	struct str prefix; /* of where its runs' schedules come from */
 };
 
-static enum err find(struct op_call *call, struct api *api, struct grantor *ret)
+static enum err find(struct api_call *call, struct api *api, struct grantor *ret)
 {
 	enum err e = read_sched(api_reader(api), call->within->sid, call->arena, &ret->row, call->why);
 	if (!e)
@@ -29,7 +29,7 @@ static enum err find(struct op_call *call, struct api *api, struct grantor *ret)
 		       STR_SHORT(ret->row.id));
 }
 
-enum err grant_any(struct op_call *call, struct api *api)
+enum err grant_any(struct api_call *call, struct api *api)
 {
 	struct grantor g;
 	return find(call, api, &g);
@@ -40,7 +40,7 @@ static bool is_of(const struct grantor *g, const struct read_sched *s)
 	return str_starts(s->source.from, g->prefix);
 }
 
-enum err grant_owns(struct op_call *call, struct api *api, const struct read_sched *s)
+enum err grant_owns(struct api_call *call, struct api *api, const struct read_sched *s)
 {
 	struct grantor g;
 	enum err e = find(call, api, &g);
@@ -51,7 +51,7 @@ enum err grant_owns(struct op_call *call, struct api *api, const struct read_sch
 }
 
 /* How many there are, those on their way included. */
-static enum err count(struct op_call *call, struct api *api, const struct grantor *g)
+static enum err count(struct api_call *call, struct api *api, const struct grantor *g)
 {
 	struct read_scheds page;
 	_cleanup_(buf_free) struct buf names = { 0 };
@@ -69,7 +69,7 @@ static enum err count(struct op_call *call, struct api *api, const struct granto
 }
 
 /* By its times to come: so many of them that every pattern has been seen. */
-static enum err judge_interval(struct op_call *call, const struct grantor *g, const struct schedule_doc *d)
+static enum err judge_interval(struct api_call *call, const struct grantor *g, const struct schedule_doc *d)
 {
 	_cleanup_(buf_free) struct buf least = { 0 };
 	struct when_walk walk = when_walk(&d->when, api_now());
@@ -96,7 +96,7 @@ static enum err judge_interval(struct op_call *call, const struct grantor *g, co
 }
 
 /* The end of what made it, where that comes first; its budget, where it can have one. */
-static enum err inherit(struct op_call *call, struct api *api, const struct grantor *g, struct put *p)
+static enum err inherit(struct api_call *call, struct api *api, const struct grantor *g, struct put *p)
 {
 	struct val document, mine;
 	char text[ISO_SIZE];
@@ -124,7 +124,7 @@ static enum err inherit(struct op_call *call, struct api *api, const struct gran
 	return put_read(call, api, &document, false, p);
 }
 
-enum err grant_put(struct op_call *call, struct api *api, struct put *p)
+enum err grant_put(struct api_call *call, struct api *api, struct put *p)
 {
 	struct grantor g;
 	struct put fresh = *p;

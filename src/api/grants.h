@@ -5,9 +5,9 @@
 #include "api/schedule_put.h"
 
 /* E_DENIED: the schedule of the run that asks grants nothing. */
-must_check enum err grant_any(struct op_call *call, struct api *api);
+must_check enum err grant_any(struct api_call *call, struct api *api);
 /* Of a schedule on its way into the store, with p->old looked for: judges it, and gives it what it inherits
  * and where it comes from. */
-must_check enum err grant_put(struct op_call *call, struct api *api, struct put *p);
+must_check enum err grant_put(struct api_call *call, struct api *api, struct put *p);
 /* Was it made by a run of the same schedule? */
-must_check enum err grant_owns(struct op_call *call, struct api *api, const struct read_sched *s);
+must_check enum err grant_owns(struct api_call *call, struct api *api, const struct read_sched *s);

@@ -140,3 +140,30 @@ void json_write_run(struct buf *out, const struct run_row *r, struct str id)
 	json_open_run(out, r, id);
 	buf_addc(out, '}');
 }
+
+void json_write_runs(struct buf *out, struct reader *reader, const struct read_runs *page, struct arena *a)
+{
+	for (unsigned i = 0; i < page->n; i++) {
+		struct read_sched s = { 0 };
+		struct why why;
+		if (read_sched(reader, page->item[i].sid, a, &s, &why))
+			s.id = (struct str){ 0 };
+		buf_add(out, i ? STR(",") : STR(""));
+		json_write_run(out, &page->item[i], s.id);
+	}
+}
+
+void json_write_problem(struct buf *out, const struct problem_row *p)
+{
+	buf_addf(out, "{\"number\":%llu,\"count\":%u", (unsigned long long)p->number, p->count);
+	json_add_str(out, "key", p->key);
+	json_add_str(out, "subject", p->subject);
+	json_add_str(out, "text", p->text);
+	json_add_time(out, "opened", p->opened);
+	json_add_time(out, "said", p->last_reported);
+	json_add_time(out, "acknowledged", p->acked);
+	json_add_str(out, "by", p->by);
+	json_add_str(out, "note", p->note);
+	json_add_time(out, "closed", p->closed);
+	buf_addc(out, '}');
+}

@@ -1,5 +1,5 @@
 #pragma once
-/* Schedules and runs as JSON, one way for all surfaces. */
+/* Schedules, runs and problems as JSON. */
 #include "base/json.h"
 #include "store/sqlite/read/reader.h"
 
@@ -12,3 +12,6 @@ void json_write_schedule(struct buf *out, const struct read_sched *s, const stru
 /* `id` is that of its schedule. */
 void json_write_run(struct buf *out, const struct run_row *r, struct str id);
 void json_open_run(struct buf *out, const struct run_row *r, struct str id); /* without its last brace */
+/* Items of a list, each with the id of its schedule. */
+void json_write_runs(struct buf *out, struct reader *reader, const struct read_runs *page, struct arena *a);
+void json_write_problem(struct buf *out, const struct problem_row *p);

@@ -80,38 +80,22 @@ enum err rights_who(struct api *a, struct http_request *r, const struct run_row 
 
 /* --- what they may --- */
 
-static bool is_own(enum op_within within)
-{
-	return within == WITHIN_OWN_RUN || within == WITHIN_OWN_AGENT;
-}
-
-static enum err deny(struct op_call *call)
-{
-	_cleanup_(buf_free) struct buf list = { 0 };
-	for (const struct op *op = ops; op->name; op++)
-		if (op->run && is_own(op->within))
-			buf_addf(&list, "%s%s", list.n ? ", " : "", op->name);
-	return why_set(call->why, E_DENIED, WHY_NOWHERE,
-		       "%s is not permitted within a run; permitted, about itself, are %s", call->op->name,
-		       list.failed ? "reports" : list.p);
-}
-
-static enum err own_run(struct op_call *call)
+static enum err own_run(struct api_call *call)
 {
 	uint64_t number;
-	enum err e = api_run_number(call, op_arg(call, "run")->text, &number);
+	enum err e = api_run_number(call, op_arg(&call->args, "run")->text, &number);
 	if (!e && number != call->within->run)
 		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
 			    "r%llu is another run; within a run, %s is about itself, r%llu",
-			    (unsigned long long)number, call->op->name,
+			    (unsigned long long)number, call->args.op->name,
 			    (unsigned long long)call->within->run);
 	return e;
 }
 
-static enum err own_agent(struct op_call *call, struct api *a)
+static enum err own_agent(struct api_call *call, struct api *a)
 {
-	struct arg *agent = op_arg_set(call, "agent");
-	const struct arg *user = op_arg_if(call, "user");
+	const struct arg *agent = op_arg(&call->args, "agent");
+	const struct arg *user = op_arg_if(&call->args, "user");
 	if (user && user->given && !agent->given)
 		return OK; /* the handler's to say */
 	struct schedule_doc doc = { 0 };
@@ -127,17 +111,17 @@ static enum err own_agent(struct op_call *call, struct api *a)
 	else if (!e && agent->given && !str_eq(agent->text, own))
 		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
 			    "'%.*s' is another agent; within a run, %s is about its own, '%.*s'",
-			    STR_SHORT(agent->text), call->op->name, STR_SHORT(own));
+			    STR_SHORT(agent->text), call->args.op->name, STR_SHORT(own));
 	if (!e)
-		*agent = (struct arg){ .given = true, .text = own };
+		op_set_arg(&call->args, "agent", own);
 	return e;
 }
 
-enum err rights_may(struct op_call *call, struct api *a)
+enum err rights_may(struct api_call *call, struct api *a)
 {
 	if (!call->within)
 		return OK; /* the socket's are admins, whatever the row's role */
-	switch ((enum op_within)call->op->within) {
+	switch ((enum op_within)call->args.op->within) {
 	case WITHIN_OWN_RUN:
 		return own_run(call);
 	case WITHIN_OWN_AGENT:
@@ -149,11 +133,5 @@ enum err rights_may(struct op_call *call, struct api *a)
 	case WITHIN_FREE:
 		break;
 	}
-	return deny(call);
-}
-
-enum err rights_here(struct op_call *call)
-{
-	const char *token = getenv("ROTA_TOKEN");
-	return token && token[0] && call->op->within == WITHIN_NOT ? deny(call) : OK;
+	return op_deny(call->args.op, call->why);
 }

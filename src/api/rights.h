@@ -10,7 +10,4 @@
 must_check enum err rights_who(struct api *a, struct http_request *r, const struct run_row **ret,
 			       struct why *why);
 /* E_DENIED, with what is permitted instead. Sets what a run may leave out: whose state it means. */
-must_check enum err rights_may(struct op_call *call, struct api *a);
-/* The same on the command line's side, where rows ask the daemon for nothing: within a run, by its
- * environment. */
-must_check enum err rights_here(struct op_call *call);
+must_check enum err rights_may(struct api_call *call, struct api *a);

@@ -2,14 +2,13 @@
 #include "api/handlers/notify.h"
 
 #include "api/json_out.h"
-#include "cli/table.h"
 #include "core/doc/agent/agent.h"
 #include "core/doc/command.h"
 #include "daemon/agent_resolve.h"
 
 #include <sys/stat.h>
 
-enum err put_read(struct op_call *call, struct api *api, const struct val *document, bool fresh,
+enum err put_read(struct api_call *call, struct api *api, const struct val *document, bool fresh,
 		  struct put *ret)
 {
 	struct doc_env env = api_doc_env(call, api);
@@ -29,7 +28,7 @@ enum err put_read(struct op_call *call, struct api *api, const struct val *docum
 	return ret->text.p ? OK : E_NOMEM;
 }
 
-void put_key(struct op_call *call, struct val *map, const struct val_pair *pair)
+void put_key(struct api_call *call, struct val *map, const struct val_pair *pair)
 {
 	unsigned i = 0;
 	while (i < map->map.n && !str_eq(map->map.pair[i].key, pair->key))
@@ -47,7 +46,7 @@ void put_key(struct op_call *call, struct val *map, const struct val_pair *pair)
 }
 
 /* Documents mean ids as they stand; beginnings are for people at a prompt. */
-static enum err exactly(struct op_call *call, struct api *api, struct str id, struct read_sched *ret)
+static enum err exactly(struct api_call *call, struct api *api, struct str id, struct read_sched *ret)
 {
 	struct read_match match;
 	enum err e = read_sched_named(api_reader(api), id, call->arena, &match, call->why);
@@ -58,7 +57,7 @@ static enum err exactly(struct op_call *call, struct api *api, struct str id, st
 	return e;
 }
 
-enum err put_look(struct op_call *call, struct api *api, struct put *p)
+enum err put_look(struct api_call *call, struct api *api, struct put *p)
 {
 	enum err e = exactly(call, api, p->doc.id, &p->old);
 	p->exists = e == OK;
@@ -71,8 +70,8 @@ bool put_file_is_there(struct str path)
 	return lstat(path.p, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-enum err put_check_source(struct op_call *call, const char *what, struct str id, const struct source_row *old,
-			  struct str from)
+enum err put_check_source(struct api_call *call, const char *what, struct str id,
+			  const struct source_row *old, struct str from)
 {
 	struct str file = old->from;
 	if (!file.n || file.p[0] != '/' || str_eq(file, from) || !put_file_is_there(file))
@@ -90,7 +89,7 @@ bool put_same(const struct put *p)
 	return p->exists && str_eq(p->old.document, p->text);
 }
 
-enum err put_settle(struct op_call *call, struct api *api, const struct schedule_doc *d,
+enum err put_settle(struct api_call *call, struct api *api, const struct schedule_doc *d,
 		    struct schedule_doc *ret)
 {
 	struct doc_env env = api_doc_env(call, api);
@@ -98,7 +97,7 @@ enum err put_settle(struct op_call *call, struct api *api, const struct schedule
 	return agent_resolve(api_reader(api), &env, call->arena, ret, call->why);
 }
 
-enum err put_stored(struct op_call *call, struct api *api, struct str document, struct schedule_doc *ret)
+enum err put_stored(struct api_call *call, struct api *api, struct str document, struct schedule_doc *ret)
 {
 	struct str source = call->source;
 	struct val value;
@@ -112,12 +111,12 @@ enum err put_stored(struct op_call *call, struct api *api, struct str document, 
 }
 
 /* What is read for it goes at once: there may be very many of them in a call. */
-static enum err rules_of(const struct op_call *call, struct api *api, const struct schedule_doc *d,
+static enum err rules_of(const struct api_call *call, struct api *api, const struct schedule_doc *d,
 			 struct rules *ret)
 {
 	struct doc_names names = intern_for_documents(daemon_intern(api_daemon(api)));
 	struct arena arena = { 0 };
-	struct op_call scratch = *call;
+	struct api_call scratch = *call;
 	struct schedule_doc settled;
 	scratch.arena = &arena;
 	enum err e = put_settle(&scratch, api, d, &settled);
@@ -127,7 +126,7 @@ static enum err rules_of(const struct op_call *call, struct api *api, const stru
 	return e;
 }
 
-enum err put_follow(struct op_call *call, struct api *api, struct read_sched *ret, unsigned *steps)
+enum err put_follow(struct api_call *call, struct api *api, struct read_sched *ret, unsigned *steps)
 {
 	if (++*steps > FOLLOW_LINE_MAX)
 		return why_set(call->why, E_LIMIT, WHY_NOWHERE,
@@ -140,10 +139,10 @@ enum err put_follow(struct op_call *call, struct api *api, struct read_sched *re
 	return OK;
 }
 
-enum err put_check_line(struct op_call *call, struct api *api, const struct put *p)
+enum err put_check_line(struct api_call *call, struct api *api, const struct put *p)
 {
 	struct arena arena = { 0 };
-	struct op_call scratch = *call;
+	struct api_call scratch = *call;
 	struct str leader = p->doc.after.schedule;
 	struct read_sched at;
 	unsigned steps = 0;
@@ -160,7 +159,7 @@ enum err put_check_line(struct op_call *call, struct api *api, const struct put 
 	return e == E_NOTFOUND ? OK : e; /* whose leader is not there is told so by put_order */
 }
 
-enum err put_order(struct op_call *call, struct api *api, const struct put *p, api_then *then)
+enum err put_order(struct api_call *call, struct api *api, const struct put *p, api_then *then)
 {
 	struct read_sched leader = { 0 };
 	struct command c = { .kind = CMD_PUT,
@@ -191,10 +190,10 @@ enum err put_order(struct op_call *call, struct api *api, const struct put *p, a
 	return e ? e : api_order(call, api, &c, then);
 }
 
-enum err put_blocked(struct op_call *call, struct api *api, const struct read_sched *s, struct str *ret)
+enum err put_blocked(struct api_call *call, struct api *api, const struct read_sched *s, struct str *ret)
 {
 	struct arena arena = { 0 };
-	struct op_call scratch = *call;
+	struct api_call scratch = *call;
 	struct rules rules;
 	struct put p;
 	struct val value;
@@ -225,7 +224,7 @@ enum err put_blocked(struct op_call *call, struct api *api, const struct read_sc
 
 /* --- what differs --- */
 
-static struct str as_text(struct op_call *call, const struct val *v)
+static struct str as_text(struct api_call *call, const struct val *v)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (!v)
@@ -234,7 +233,7 @@ static struct str as_text(struct op_call *call, const struct val *v)
 	return (struct str){ arena_dup(call->arena, buf_str(&text)), text.n };
 }
 
-enum err put_changes(struct op_call *call, struct str was, struct str is, struct put_change **ret,
+enum err put_changes(struct api_call *call, struct str was, struct str is, struct put_change **ret,
 		     unsigned *n)
 {
 	struct val before = { .kind = VAL_MAP }, after;
@@ -283,7 +282,7 @@ static void tell_command(struct buf *out, const struct doc_action *a)
 	json_add_str(out, "directory", a->cwd.n ? a->cwd : STR("/"));
 }
 
-static void tell_turn(struct op_call *call, const struct schedule_doc *d, struct str text)
+static void tell_turn(struct api_call *call, const struct schedule_doc *d, struct str text)
 {
 	struct buf *out = &call->answer;
 	struct val document;
@@ -300,7 +299,7 @@ static void tell_turn(struct op_call *call, const struct schedule_doc *d, struct
 		json_add_str(out, "blocked", str_of(d->turn.lacks));
 }
 
-enum err put_tell(struct op_call *call, struct api *api, const struct put *p, const char *result)
+enum err put_tell(struct api_call *call, struct api *api, const struct put *p, const char *result)
 {
 	struct buf *out = &call->answer;
 	struct schedule_doc settled, *d = &settled;
@@ -335,93 +334,4 @@ enum err put_tell(struct op_call *call, struct api *api, const struct put *p, co
 	}
 	buf_add(out, STR("]}"));
 	return OK;
-}
-
-bool put_warn(struct op_call *call, const struct val *answer, struct str file, unsigned line)
-{
-	const char *lacks = val_text(call->arena, answer, "blocked");
-	if (!lacks)
-		return false;
-	fputs("rota: ", stderr);
-	print_safe(stderr, file);
-	fputs(file.n ? ": warning: " : "warning: ", stderr);
-	print_safe(stderr, str_of(lacks));
-	fprintf(stderr, ": schedule '%s' is accepted, and blocked", val_text(call->arena, answer, "id"));
-	if (file.n)
-		fprintf(stderr, ", at line %u", line);
-	fputc('\n', stderr);
-	return true;
-}
-
-static void show_turn(struct op_call *call, const struct val *v)
-{
-	const char *agent = val_text(call->arena, v, "agent"), *message = val_line(call->arena, v, "message");
-	if (!message)
-		return;
-	fprintf(call->out, "  agent       %s\n  message     ", agent ? agent : "none");
-	print_safe(call->out, str_of(message));
-	const struct val *budget = val_get(v, STR("budget"));
-	_cleanup_(buf_free) struct buf text = { 0 };
-	if (budget && budget->kind != VAL_NULL)
-		json_write(&text, budget);
-	fprintf(call->out, "\n  budget      %s\n", text.n ? buf_str(&text).p : "none");
-}
-
-static void show_command(struct op_call *call, const struct val *v)
-{
-	const struct val *c = val_get(v, STR("command"));
-	if (!c)
-		return;
-	fputs("  command     ", call->out);
-	if (c->kind == VAL_STR)
-		print_safe(call->out, c->str);
-	for (unsigned i = 0; c->kind == VAL_LIST && i < c->list.n; i++) {
-		fputs(i ? " " : "", call->out);
-		print_safe(call->out, c->list.item[i].str);
-	}
-	if (val_get(v, STR("directory"))) {
-		fputs("\n  directory   ", call->out);
-		print_safe(call->out, str_of(val_text(call->arena, v, "directory")));
-	}
-	fputc('\n', call->out);
-}
-
-/* In the machine's zone, as everywhere; and in the schedule's, where it has the hours that were asked for. */
-static const char *here_and_there(struct op_call *call, struct str iso, struct str zone)
-{
-	enum { TIME = sizeof "2026-11-16 08:30:00" - 1 };
-	const struct zone_source *zones = zoneinfo_source(call->zones);
-	const char *text = arena_dup(call->arena, iso), *here = op_time(call, text);
-	const char *there = zones->find(zones->self, zone) ? time_text(call->arena, text, zones, zone) : NULL;
-	if (!here || !there || !strncmp(here, there, TIME))
-		return here;
-	return arena_printf(call->arena, "%s, there %.*s", here, TIME, there);
-}
-
-static void show_told(struct op_call *call, const struct val *list)
-{
-	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
-	fputs(n ? "  on failure  told: " : "  on failure  nobody is told; `rota` shows it", call->out);
-	for (unsigned i = 0; i < n; i++) {
-		fputs(i ? ", " : "", call->out);
-		print_safe(call->out, list->list.item[i].str);
-	}
-	fputc('\n', call->out);
-}
-
-void put_show(struct op_call *call, const struct val *v)
-{
-	const char *zone = val_text(call->arena, v, "timezone");
-	const struct val *next = val_get(v, STR("next"));
-	fprintf(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
-	show_turn(call, v);
-	show_command(call, v);
-	fprintf(call->out, "  zone        %s\n", zone);
-	fprintf(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
-		val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
-		val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
-	show_told(call, val_get(v, STR("notified")));
-	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
-		fprintf(call->out, "  %s %s\n", i ? "           " : "next       ",
-			here_and_there(call, next->list.item[i].str, str_of(zone)));
 }

@@ -15,6 +15,12 @@ const struct val *val_get(const struct val *map, struct str key)
 	return NULL;
 }
 
+bool val_is_true(const struct val *map, const char *name)
+{
+	const struct val *v = val_get(map, str_of(name));
+	return v && v->kind == VAL_BOOL && v->boolean;
+}
+
 bool val_path_next(struct str *path, struct str *key)
 {
 	if (!path->n || str_eq(*path, STR(".")))

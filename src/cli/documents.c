@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "cli/config.h"
 #include "cli/report.h"
 #include "core/doc/agent/agent.h"
 #include "core/org/org_agent.h"
@@ -21,9 +20,9 @@ struct docs_env {
 	struct doc_env env;
 };
 
-static enum err env_of(struct op_call *call, struct docs_env *ret)
+static enum err env_of(struct cli_call *call, struct docs_env *ret)
 {
-	enum err e = op_settings(call, &ret->settings);
+	enum err e = cli_settings(call, &ret->settings);
 	if (e)
 		return e;
 	struct config *c = &ret->settings.config;
@@ -39,7 +38,7 @@ static enum err env_of(struct op_call *call, struct docs_env *ret)
 	return OK;
 }
 
-enum err docs_check_expression(struct op_call *call, struct str text)
+enum err docs_check_expression(struct cli_call *call, struct str text)
 {
 	struct docs_env with;
 	struct when when;
@@ -55,7 +54,7 @@ void docs_more_warnings(void)
 	fputs("rota: warning: there may be more, which are left out here\n", stderr);
 }
 
-static void tell_warnings(struct op_call *call, const struct doc_list *list, bool placed)
+static void tell_warnings(struct cli_call *call, const struct doc_list *list, bool placed)
 {
 	for (unsigned i = 0; i < list->warnings; i++) {
 		struct why w;
@@ -66,7 +65,7 @@ static void tell_warnings(struct op_call *call, const struct doc_list *list, boo
 		docs_more_warnings();
 }
 
-enum err docs_check_text(struct op_call *call, struct str text)
+enum err docs_check_text(struct cli_call *call, struct str text)
 {
 	struct docs_env with;
 	struct val value;
@@ -95,7 +94,7 @@ static uint64_t hash_of(struct str id)
 }
 
 /* Of two ids with one hash the later is not found: it is the daemon then that says so. */
-static enum err check_twice(struct op_call *call, const char *what, const struct docs_list *all,
+static enum err check_twice(struct cli_call *call, const char *what, const struct docs_list *all,
 			    struct str id, size_t at)
 {
 	uint32_t i = map_get(&all->by_id, hash_of(id));
@@ -120,7 +119,7 @@ static unsigned line_of(struct walk *w, struct str text, size_t at)
 	return w->line;
 }
 
-static enum err add(struct op_call *call, struct docs_list *into, struct docs_item item,
+static enum err add(struct cli_call *call, struct docs_list *into, struct docs_item item,
 		    const struct buf *text)
 {
 	if (into->n == into->room) {
@@ -140,7 +139,7 @@ static enum err add(struct op_call *call, struct docs_list *into, struct docs_it
 	return OK;
 }
 
-static enum err add_schedule(struct op_call *call, struct docs *into, const struct schedule_doc *d,
+static enum err add_schedule(struct cli_call *call, struct docs *into, const struct schedule_doc *d,
 			     const char *path, struct walk *w)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -149,7 +148,7 @@ static enum err add_schedule(struct op_call *call, struct docs *into, const stru
 	return add(call, &into->schedules, item, &text);
 }
 
-static enum err add_agent(struct op_call *call, struct docs *into, const struct agent_doc *d,
+static enum err add_agent(struct cli_call *call, struct docs *into, const struct agent_doc *d,
 			  const char *path, struct walk *w)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -160,7 +159,7 @@ static enum err add_agent(struct op_call *call, struct docs *into, const struct 
 	return add(call, &into->agents, item, &text);
 }
 
-static enum err look(struct op_call *call, const char *path, bool found, struct doc_list *ret)
+static enum err look(struct cli_call *call, const char *path, bool found, struct doc_list *ret)
 {
 	struct docs_env with;
 	struct str text;
@@ -180,7 +179,7 @@ static enum err look(struct op_call *call, const char *path, bool found, struct 
 	return e ? e : doc_read(text, &values, &with.env, call->arena, ret, call->why);
 }
 
-enum err docs_file(struct op_call *call, const char *path, bool found, struct docs *into)
+enum err docs_file(struct cli_call *call, const char *path, bool found, struct docs *into)
 {
 	struct doc_list list = { 0 };
 	enum err e = look(call, path, found, &list);
@@ -212,7 +211,7 @@ static int is_document(const struct dirent *d)
 	return docs_is_document(d->d_name);
 }
 
-static enum err docs_directory(struct op_call *call, const char *path, struct docs *ret)
+static enum err docs_directory(struct cli_call *call, const char *path, struct docs *ret)
 {
 	struct dirent **entry;
 	unsigned refused = 0;
@@ -240,7 +239,7 @@ static enum err docs_directory(struct op_call *call, const char *path, struct do
 	return OK;
 }
 
-enum err docs_path(struct op_call *call, const char *path, struct docs *ret)
+enum err docs_path(struct cli_call *call, const char *path, struct docs *ret)
 {
 	struct stat st;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))

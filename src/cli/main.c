@@ -1,10 +1,10 @@
-/* The command line: finds the operation, reads its arguments by its row of the table, prints its answer. */
-#include "api/rights.h"
+#include "cli/main.h"
+
 #include "base/buf.h"
 #include "cli/mask.h"
+#include "cli/remote.h"
 #include "cli/report.h"
 #include "cli/table.h"
-#include "op/op.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 static void help_all(FILE *to)
 {
 	fputs("rota: the duty roster for agents\n\nusage: rota VERB [ARGUMENTS]\n\n", to);
-	for (const struct op *op = ops; op->name; op++)
-		if (op->run)
+	for (const struct op *op = ops; op < ops + OPS; op++)
+		if (op_is_verb(op))
 			fprintf(to, "  %-10s %s\n", op->name, op->summary);
 	fputs("\n`rota VERB --help` tells more of each.\n", to);
 }
@@ -23,7 +23,7 @@ static void help_one(FILE *to, const struct op *op)
 {
 	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
 	for (const struct op_param *p = op->param; p->name; p++) {
-		bool bare = p->positional || p->kind == OP_WORDS;
+		bool bare = p->positional || p->kind == PARAM_WORDS;
 		fprintf(to, " %s%s%s%s%s%s", p->required ? "" : "[", bare ? "" : "--", bare ? "" : p->name,
 			p->value && !bare ? " " : "", p->value ? p->value : "", p->required ? "" : "]");
 	}
@@ -32,7 +32,7 @@ static void help_one(FILE *to, const struct op *op)
 		char left[48], letter[8] = "";
 		if (p->letter)
 			snprintf(letter, sizeof letter, "-%c, ", p->letter);
-		bool bare = p->positional || p->kind == OP_WORDS;
+		bool bare = p->positional || p->kind == PARAM_WORDS;
 		snprintf(left, sizeof left, "%s%s%s%s%s", letter, bare ? "" : "--", bare ? "" : p->name,
 			 p->value && !bare ? " " : "", p->value ? p->value : "");
 		fprintf(to, "  %-20s %s\n", left, p->help);
@@ -64,7 +64,7 @@ static const struct op_param *letter(const struct op *op, const char *text, cons
 	return NULL;
 }
 
-static enum err add_arg(struct op_call *call, struct arg *arg, const char *value)
+static enum err add_arg(struct cli_call *call, struct arg *arg, const char *value)
 {
 	struct str *more = arena_alloc(call->arena, (arg->count + 1) * sizeof *more);
 	if (!more)
@@ -77,19 +77,19 @@ static enum err add_arg(struct op_call *call, struct arg *arg, const char *value
 	return OK;
 }
 
-static enum err set_arg(struct op_call *call, const struct op_param *p, const char *value)
+static enum err set_arg(struct cli_call *call, const struct op_param *p, const char *value)
 {
-	struct arg *arg = &call->arg[p - call->op->param];
-	if (p->kind == OP_MANY)
+	struct arg *arg = &call->args.arg[p - call->args.op->param];
+	if (p->kind == PARAM_LIST)
 		return add_arg(call, arg, value);
 	if (arg->given && p->positional)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "%s takes one %s, and '%.*s' is another; text with spaces goes in quotes",
-			       call->op->name, p->value, STR_SHORT(str_of(value)));
+			       call->args.op->name, p->value, STR_SHORT(str_of(value)));
 	if (arg->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s is given twice", p->name);
 	arg->given = true;
-	if (p->kind == OP_FLAG)
+	if (p->kind == PARAM_FLAG)
 		return OK;
 	enum err e = mask_secrets(call->arena, str_of(value), &arg->text);
 	if (e)
@@ -97,23 +97,23 @@ static enum err set_arg(struct op_call *call, const struct op_param *p, const ch
 	if (!arg->text.n && !p->positional)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)", p->name, p->value);
 	uint64_t n;
-	if (p->kind == OP_COUNT && (!str_number(arg->text, p->most, &n) || n < 1))
+	if (p->kind == PARAM_COUNT && (!str_number(arg->text, p->most, &n) || n < 1))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s %.*s is out of range 1-%u", p->name,
 			       STR_SHORT(arg->text), p->most);
-	if (p->kind == OP_COUNT)
+	if (p->kind == PARAM_COUNT)
 		arg->count = (unsigned)n;
 	return OK;
 }
 
 /* The rest of the line is one argument, if the operation has such a one. */
-static bool takes_words(struct op_call *call, char **argv)
+static bool takes_words(struct cli_call *call, char **argv)
 {
-	const struct op_param *p = call->op->param;
-	while (p->name && p->kind != OP_WORDS)
+	const struct op_param *p = call->args.op->param;
+	while (p->name && p->kind != PARAM_WORDS)
 		p++;
 	if (!p->name)
 		return false;
-	struct arg *arg = &call->arg[p - call->op->param];
+	struct arg *arg = &call->args.arg[p - call->args.op->param];
 	while (argv[arg->count])
 		arg->count++;
 	arg->word = arena_alloc(call->arena, (arg->count + 1) * sizeof *arg->word);
@@ -124,20 +124,20 @@ static bool takes_words(struct op_call *call, char **argv)
 }
 
 /* The first place that is still free for a word without a name. */
-static const struct op_param *free_place(const struct op_call *call)
+static const struct op_param *free_place(const struct cli_call *call)
 {
-	const struct op_param *p = call->op->param, *last = NULL;
+	const struct op_param *p = call->args.op->param, *last = NULL;
 	for (; p->name; p++) {
 		if (!p->positional)
 			continue;
 		last = p;
-		if (!call->arg[p - call->op->param].given)
+		if (!call->args.arg[p - call->args.op->param].given)
 			return p;
 	}
 	return last;
 }
 
-static enum err read_args(struct op_call *call, char **argv)
+static enum err read_args(struct cli_call *call, char **argv)
 {
 	bool words_only = false;
 	for (; *argv; argv++) {
@@ -150,23 +150,24 @@ static enum err read_args(struct op_call *call, char **argv)
 			continue;
 		}
 		if (!words_only && argv[0][0] == '-' && (argv[0][1] == '-' || is_alpha(argv[0][1]))) {
-			p = argv[0][1] == '-' ? option(call->op, *argv + 2, &value)
-					      : letter(call->op, *argv + 1, &value);
+			p = argv[0][1] == '-' ? option(call->args.op, *argv + 2, &value)
+					      : letter(call->args.op, *argv + 1, &value);
 			if (!p)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE,
 					       "%s has no option %.*s; `rota %s --help` lists them",
-					       call->op->name, STR_SHORT(str_of(*argv)), call->op->name);
-			if (p->kind == OP_FLAG && value)
+					       call->args.op->name, STR_SHORT(str_of(*argv)),
+					       call->args.op->name);
+			if (p->kind == PARAM_FLAG && value)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s takes no value",
 					       p->name);
-			if (p->kind != OP_FLAG && !value && !(value = *++argv))
+			if (p->kind != PARAM_FLAG && !value && !(value = *++argv))
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)",
 					       p->name, p->value);
 		} else {
 			p = free_place(call);
 			if (!p)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes no argument '%.*s'",
-					       call->op->name, STR_SHORT(str_of(*argv)));
+					       call->args.op->name, STR_SHORT(str_of(*argv)));
 		}
 		enum err e = set_arg(call, p, value);
 		if (e)
@@ -183,21 +184,34 @@ static bool wants_help(char **argv)
 	return false;
 }
 
-static int run(const struct op *op, char **argv)
+static cli_run *run_of(const struct op *op, const struct cli_verb_row *more)
+{
+	while (more->run && &ops[more->id] != op)
+		more++;
+	return more->run ? more->run : cli_verbs[op - ops].run;
+}
+
+/* The daemon checks what it is asked for; this is for verbs that ask for nothing. */
+static enum err check_within(const struct op *op, struct why *why)
+{
+	return remote_token() && op->within == WITHIN_NOT ? op_deny(op, why) : OK;
+}
+
+static int run_verb(const struct op *op, cli_run *run, char **argv)
 {
 	struct why why = { .at = WHY_NOWHERE };
 	struct arena arena = { 0 };
 	_cleanup_(zoneinfo_closep) struct zoneinfo *zones = NULL;
-	struct op_call call = { .op = op, .arena = &arena, .out = stdout, .why = &why };
+	struct cli_call call = { .args.op = op, .arena = &arena, .out = stdout, .why = &why };
 	enum err e = zoneinfo_open(&zones);
 	call.zones = zones;
 	if (!e)
 		e = read_args(&call, argv);
 	if (!e) {
-		call.json = op_arg(&call, "json")->given;
-		e = rights_here(&call);
+		call.json = op_arg(&call.args, "json")->given;
+		e = check_within(op, &why);
 		if (!e)
-			e = op->run(&call);
+			e = run(&call);
 	}
 	if (e)
 		report_error(stderr, e, &why, call.source, call.source_name);
@@ -210,8 +224,8 @@ static int run(const struct op *op, char **argv)
 static int unknown_verb(const char *name)
 {
 	const struct op *near = NULL;
-	for (const struct op *op = ops; op->name && !near; op++)
-		if (op->run && str_distance(str_of(name), str_of(op->name), 2) <= 2)
+	for (const struct op *op = ops; op < ops + OPS && !near; op++)
+		if (op_is_verb(op) && str_distance(str_of(name), str_of(op->name), 2) <= 2)
 			near = op;
 	fputs("rota: '", stderr);
 	print_safe(stderr, str_of(name));
@@ -223,10 +237,10 @@ static int unknown_verb(const char *name)
 static bool op_option(const char *text)
 {
 	const char *value;
-	return option(op_find(STR("status")), text + 2, &value) != NULL;
+	return option(&ops[OP_STATUS], text + 2, &value) != NULL;
 }
 
-int main(int argc, char **argv)
+int cli_main(int argc, char **argv, const struct cli_verb_row *more)
 {
 	/* Alone, or with options only, it says how things stand. */
 	bool bare = argc < 2 || (!strncmp(argv[1], "--", 2) && op_option(argv[1]));
@@ -234,7 +248,7 @@ int main(int argc, char **argv)
 	char **rest = argv + (bare ? 1 : 2);
 	int code = 0;
 	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
-		const struct op *op = argc > 2 ? op_find(str_of(argv[2])) : NULL;
+		const struct op *op = argc > 2 ? op_find_verb(str_of(argv[2])) : NULL;
 		if (op)
 			help_one(stdout, op);
 		else if (argc > 2)
@@ -242,13 +256,13 @@ int main(int argc, char **argv)
 		else
 			help_all(stdout);
 	} else {
-		const struct op *op = op_find(str_of(strcmp(verb, "--version") == 0 ? "version" : verb));
+		const struct op *op = op_find_verb(str_of(strcmp(verb, "--version") == 0 ? "version" : verb));
 		if (!op)
 			code = unknown_verb(verb);
 		else if (wants_help(rest))
 			help_one(stdout, op);
 		else
-			code = run(op, rest);
+			code = run_verb(op, run_of(op, more), rest);
 	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "rota: cannot write the output: %s\n", strerror(errno));

@@ -1,17 +1,17 @@
 #include "cli/remote.h"
 
 #include "base/json.h"
-#include "cli/config.h"
+#include "cli/verbs/verbs.h"
 #include "wire/client.h"
 #include "wire/problem_document.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum err remote_socket(struct op_call *call, const char **ret)
+enum err remote_socket(struct cli_call *call, const char **ret)
 {
 	struct settings settings;
-	enum err e = op_settings(call, &settings);
+	enum err e = cli_settings(call, &settings);
 	if (!e)
 		*ret = arena_dup(call->arena, settings.config.socket);
 	return e ? e : *ret ? OK : E_NOMEM;
@@ -23,7 +23,7 @@ const char *remote_token(void)
 	return token && token[0] ? token : NULL;
 }
 
-enum err remote_call(struct op_call *call, const char *method, const char *target, struct str body,
+enum err remote_call(struct cli_call *call, const char *method, const char *target, struct str body,
 		     struct str *text, struct val *ret)
 {
 	struct client_request ask = {
@@ -82,9 +82,9 @@ static bool in_path(const struct op *op, const char *name)
 	return false;
 }
 
-static void add_path(struct op_call *call, struct buf *out)
+static void add_path(struct cli_call *call, struct buf *out)
 {
-	for (const char *p = call->op->route; *p; p++) {
+	for (const char *p = call->args.op->route; *p; p++) {
 		if (*p != '{') {
 			buf_addc(out, *p);
 			continue;
@@ -92,74 +92,77 @@ static void add_path(struct op_call *call, struct buf *out)
 		const char *end = strchr(p, '}');
 		char name[32];
 		snprintf(name, sizeof name, "%.*s", (int)(end - p - 1), p + 1);
-		remote_encode(out, op_arg(call, name)->text);
+		remote_encode(out, op_arg(&call->args, name)->text);
 		p = end;
 	}
 }
 
-static void add_query(struct op_call *call, struct buf *out)
+static void add_query(struct cli_call *call, struct buf *out)
 {
 	char before = '?';
-	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++) {
-		const struct op_param *p = &call->op->param[i];
-		if (!call->arg[i].given || is_ours(p->name) || in_path(call->op, p->name))
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++) {
+		const struct op_param *p = &call->args.op->param[i];
+		if (!call->args.arg[i].given || is_ours(p->name) || in_path(call->args.op, p->name))
 			continue;
 		buf_addf(out, "%c%s=", before, p->name);
-		remote_encode(out, p->kind == OP_FLAG ? STR("true") : call->arg[i].text);
+		remote_encode(out, p->kind == PARAM_FLAG ? STR("true") : call->args.arg[i].text);
 		before = '&';
 	}
 }
 
-static void add_body(struct op_call *call, struct buf *out)
+static void add_body(struct cli_call *call, struct buf *out)
 {
 	const char *before = "";
 	buf_addc(out, '{');
-	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++) {
-		const struct op_param *p = &call->op->param[i];
-		if (!call->arg[i].given || is_ours(p->name) || in_path(call->op, p->name))
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++) {
+		const struct op_param *p = &call->args.op->param[i];
+		if (!call->args.arg[i].given || is_ours(p->name) || in_path(call->args.op, p->name))
 			continue;
 		buf_addf(out, "%s\"%s\":", before, p->name);
-		if (p->kind == OP_FLAG)
+		if (p->kind == PARAM_FLAG)
 			buf_add(out, STR("true"));
 		else
-			json_write_str(out, call->arg[i].text);
+			json_write_str(out, call->args.arg[i].text);
 		before = ",";
 	}
 	buf_addc(out, '}');
 }
 
-static enum err ask(struct op_call *call, bool query, struct str body, struct str *text, struct val *ret)
+static enum err ask(struct cli_call *call, bool query, struct str body, struct str *text, struct val *ret)
 {
 	struct buf target = { 0 };
-	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++)
-		if (in_path(call->op, call->op->param[i].name) && !call->arg[i].given)
-			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s %s: %s", call->op->name,
-				       call->op->param[i].value[0] == 'N' ? "an" : "a",
-				       call->op->param[i].value, call->op->example);
+	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++)
+		if (in_path(call->args.op, call->args.op->param[i].name) && !call->args.arg[i].given)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s %s: %s",
+				       call->args.op->name,
+				       call->args.op->param[i].value[0] == 'N' ? "an" : "a",
+				       call->args.op->param[i].value, call->args.op->example);
 	add_path(call, &target);
 	if (query)
 		add_query(call, &target);
-	enum err e = target.failed ? E_NOMEM : remote_call(call, call->op->method, target.p, body, text, ret);
+	enum err e =
+		target.failed ? E_NOMEM : remote_call(call, call->args.op->method, target.p, body, text, ret);
 	buf_free(&target);
 	return e;
 }
 
-enum err remote_ask(struct op_call *call, struct str body, struct str *text, struct val *ret)
+enum err remote_ask(struct cli_call *call, struct str body, struct str *text, struct val *ret)
 {
 	return ask(call, !body.p, body, text, ret);
 }
 
-void remote_show(struct op_call *call, struct str text, const struct val *answer)
+void remote_show(struct cli_call *call, struct str text, const struct val *answer)
 {
-	if (call->json || !call->op->show)
+	cli_show *show = cli_verbs[call->args.op - ops].show;
+	if (call->json || !show)
 		fwrite(text.p, 1, text.n, call->out);
 	else
-		call->op->show(call, answer);
+		show(call, answer);
 }
 
-enum err remote_run(struct op_call *call)
+enum err remote_run(struct cli_call *call)
 {
-	bool has_body = !strcmp(call->op->method, "POST") || !strcmp(call->op->method, "PATCH");
+	bool has_body = !strcmp(call->args.op->method, "POST") || !strcmp(call->args.op->method, "PATCH");
 	struct buf body = { 0 };
 	struct str text;
 	struct val answer;
@@ -174,24 +177,10 @@ enum err remote_run(struct op_call *call)
 	return e;
 }
 
-struct op_call remote_sub(const struct op_call *call, const char *row)
+enum err remote_run_as(struct cli_call *call, enum op_id id, const char *param, struct str value)
 {
-	struct op_call sub = *call;
-	sub.op = op_row(row);
-	memset(sub.arg, 0, sizeof sub.arg);
-	for (unsigned i = 0; i < OP_PARAMS_MAX && sub.op->param[i].name; i++) {
-		const struct arg *arg = op_arg_if(call, sub.op->param[i].name);
-		if (arg)
-			sub.arg[i] = *arg;
-	}
-	return sub;
-}
-
-enum err remote_row(struct op_call *call, const char *row, const char *param, struct str value)
-{
-	struct op_call sub = remote_sub(call, row);
-	for (unsigned i = 0; param && i < OP_PARAMS_MAX && sub.op->param[i].name; i++)
-		if (!strcmp(param, sub.op->param[i].name))
-			sub.arg[i] = (struct arg){ .given = true, .text = value };
-	return remote_run(&sub);
+	struct cli_call other = cli_call_as(call, id);
+	if (param)
+		op_set_arg(&other.args, param, value);
+	return remote_run(&other);
 }

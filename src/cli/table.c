@@ -1,7 +1,6 @@
 #include "cli/table.h"
 
 #include "base/utf8.h"
-#include "core/when/civil.h"
 #include "core/when/iso.h"
 #include "sys/clock.h"
 

@@ -1,104 +1,158 @@
 #pragma once
-/* The one table of operations. Every surface comes out of it, so that they cannot drift apart: the command
- * line and HTTP now; MCP will read the same rows.
- *
- * An operation is done here (`run`), or asked of the daemon: then its row says how HTTP asks for it, `handle`
- * does it on the daemon's side and answers in JSON, and `show` tells people what came back. */
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/val.h"
-#include "host/zoneinfo.h"
+/* The one table of operations: data that the command line (cli/), the daemon's API (api/) and its HTTP routes
+ * are all made from, so that they cannot differ. Which function carries out a row is in two other tables:
+ * api_handlers (api/handlers/handlers.h) in the daemon, cli_verbs (cli/verbs/verbs.h) in the caller's
+ * process. */
+#include "base/err.h"
+#include "base/str.h"
 
-#include <stdio.h>
+enum op_id {
+	/* Verbs: people type them. */
+	OP_STATUS,
+	OP_ADD,
+	OP_APPLY,
+	OP_LS,
+	OP_SHOW,
+	OP_EDIT,
+	OP_RM,
+	OP_RUN,
+	OP_STOP,
+	OP_PAUSE,
+	OP_RESUME,
+	OP_RUNS,
+	OP_LOGS,
+	OP_WHY,
+	OP_ACK,
+	OP_AGENT,
+	OP_STATE,
+	OP_MEMORY,
+	OP_NOTIFY,
+	OP_BACKFILL,
+	OP_EVENTS,
+	OP_SERVE,
+	OP_DOCTOR,
+	OP_CLOCK,
+	OP_BACKUP,
+	OP_RESTORE,
+	OP_CONFIG,
+	OP_VERSION,
+	OP_COMPLETION,
+	OP_NEXT,
+	OP_EXPLAIN,
+	OP_ZONES,
+	OP_REPORT,
+	OP_STEP,
+	OP_NOTE,
+	OP_NEXT_CHECK,
+	OP_EVAL,
+	OP_RENDER,
 
-enum op_kind {
-	OP_FLAG,
-	OP_TEXT,
-	OP_COUNT,
-	OP_WORDS /* the rest of the line, after -- */,
-	OP_MANY /* the last positional, and as often as one likes */
+	/* Requested by verbs, by pages and by tools. */
+	OP_SET_NEXT_CHECK,
+	OP_ADD_REPORT,
+	OP_LIST_SCHEDULES,
+	OP_GET_SCHEDULE,
+	OP_LIST_AGENTS,
+	OP_GET_AGENT,
+	OP_RM_AGENT,
+	OP_GET_RUN,
+	OP_LIST_PROBLEMS,
+	OP_GET_PROBLEM,
+	OP_PAUSE_MANY,
+	OP_RESUME_MANY,
+	OP_STOP_RUN,
+	OP_STOP_SCHEDULE,
+	OP_GET_STATE,
+	OP_SET_STATE,
+	OP_ADD_MEMORY,
+	OP_LIST_MEMORY,
+	OP_SEARCH_MEMORY,
+	OP_REMOVE_MEMORY,
+	OP_REMOVE_RUN_MEMORY,
+	OP_GET_NOTIFY,
+	OP_SET_NOTIFY,
+	OP_TEST_NOTIFY,
+	OP_GET_NOTICES,
+	OP_GET_NOTICE,
+
+	OPS
 };
 
-/* One argument. */
+enum param_kind {
+	PARAM_FLAG,
+	PARAM_TEXT,
+	PARAM_COUNT,
+	PARAM_WORDS, /* the rest of the line, after -- */
+	PARAM_LIST,  /* the last positional, any number of times */
+};
+
+/* One parameter of an operation. */
 struct op_param {
 	const char *name;
-	const char *value; /* what stands for it in help: "ZONE"; NULL for a flag */
-	enum op_kind kind;
+	const char *value; /* its placeholder in help: "ZONE"; NULL for a flag */
+	enum param_kind kind;
 	bool positional;
-	unsigned most; /* of an OP_COUNT: 1 to this */
+	unsigned most; /* PARAM_COUNT: 1 to this */
 	const char *help;
 	char letter;   /* -f for --follow; 0: none */
-	bool required; /* for help: it does not go without */
+	bool required; /* shown in help only */
 };
 
 enum { OP_PARAMS_MAX = 16 };
 
-/* What somebody must be to ask for it; by the socket everybody is the admin. */
+/* The least role that may request a row. Not checked yet: callers of the socket are the daemon's own user or
+ * root and have every role. It will be checked when there are callers over the network. */
 enum op_role {
-	ROLE_NONE /* the daemon is not asked, or by other rows */,
+	ROLE_NONE, /* the daemon is not asked, or by other rows */
 	ROLE_VIEWER,
 	ROLE_OPERATOR,
 	ROLE_ADMIN
 };
 
-/* Whether a run may ask for it. Every row says so. */
+/* Whether a run may request a row. Every row says so. */
 enum op_within {
 	WITHIN_UNDECIDED,
 	WITHIN_NOT,
 	WITHIN_OWN_RUN,   /* its argument `run` must be the run itself */
-	WITHIN_OWN_AGENT, /* its argument `agent` must be the run's; it may be left out */
-	WITHIN_GRANTED,   /* about schedules that its own lets it make; see surface/grant.h */
-	WITHIN_FREE,      /* it asks nothing of the daemon, or by rows that say so themselves */
-};
-
-struct api;
-struct run_row;
-
-/* A call of an operation: its arguments by the order of the row, and where its answer goes. */
-struct op_call {
-	const struct op *op;
-	struct arg {
-		bool given;
-		struct str text;
-		unsigned count;
-		struct str *word; /* OP_WORDS, OP_MANY: `count` of them */
-	} arg[OP_PARAMS_MAX];
-	bool json;
-	struct arena *arena;
-	struct zoneinfo *zones;
-	FILE *out;
-	struct why *why;
-	struct str source;       /* the text that why->at points into */
-	const char *source_name; /* the file it was read from; NULL: no file */
-	/* On the daemon's side: */
-	struct val body;              /* the whole of what was sent, for what is no argument */
-	struct buf answer;            /* JSON */
-	const struct run_row *within; /* the run that asks, with the attempt that does; NULL: a person */
-	bool later;                   /* it will be answered by api_finish */
-	int status;                   /* of HTTP, where it is not 200 */
-	void *request, *ctx;
-	const void *about; /* set before api_order, and again when that order is answered */
+	WITHIN_OWN_AGENT, /* its argument `agent` must be the agent of the run; it may be left out */
+	WITHIN_GRANTED,   /* on schedules that the run's own schedule lets it make; see api/grants.h */
+	WITHIN_FREE,      /* the daemon is not asked, or by rows that say so themselves */
 };
 
 struct op {
 	const char *name;
-	uint8_t role, within; /* enum op_role, enum op_within */
-	const char *summary, *example;
-	struct op_param param[OP_PARAMS_MAX];  /* ends with a NULL name */
-	enum err (*run)(struct op_call *call); /* the command line's; remote_run where the daemon is asked;
-						  NULL: not a verb, but asked for by those that are */
-	const char *notes;                     /* further help, or NULL */
-	const char *method, *route;            /* "/api/v1/runs/{run}"; NULL: not by HTTP */
-	enum err (*handle)(struct op_call *call, struct api *api);
-	void (*show)(struct op_call *call, const struct val *answer);
+	uint8_t role, within;                 /* enum op_role, enum op_within */
+	const char *summary;                  /* for help */
+	const char *example;                  /* NULL: not a verb */
+	struct op_param param[OP_PARAMS_MAX]; /* ends with a NULL name */
+	const char *notes;                    /* further help, or NULL */
+	const char *method, *route;           /* "/api/v1/runs/{run}"; NULL: not requested by HTTP */
 };
 
-extern const struct op ops[];              /* ends with a NULL name */
-const struct op *op_find(struct str name); /* a verb */
-const struct op *op_row(const char *name); /* any row; it must be there */
+extern const struct op ops[OPS];
+bool op_is_verb(const struct op *op);
+const struct op *op_find_verb(struct str name); /* NULL: none */
+
+/* One argument. */
+struct arg {
+	bool given;
+	struct str text;
+	unsigned count; /* PARAM_COUNT: its value; PARAM_WORDS, PARAM_LIST: how many words */
+	struct str *word;
+};
+
+/* The arguments of a call, in the order of the row's parameters. */
+struct op_args {
+	const struct op *op;
+	struct arg arg[OP_PARAMS_MAX];
+};
+
 /* The argument called `name`; the row must have it. */
-const struct arg *op_arg(const struct op_call *call, const char *name);
-const struct arg *op_arg_if(const struct op_call *call, const char *name); /* NULL: it has none */
-struct arg *op_arg_set(struct op_call *call, const char *name);            /* to be changed */
-/* A time of an answer as people read it; NULL stays NULL. */
-const char *op_time(struct op_call *call, const char *iso);
+const struct arg *op_arg(const struct op_args *args, const char *name);
+const struct arg *op_arg_if(const struct op_args *args, const char *name); /* NULL: the row has none */
+void op_set_arg(struct op_args *args, const char *name, struct str text);
+/* Arguments for another row: those that both rows have are copied. */
+struct op_args op_args_for(enum op_id id, const struct op_args *from);
+
+/* E_DENIED: not permitted within a run; says what is permitted. */
+enum err op_deny(const struct op *op, struct why *why);

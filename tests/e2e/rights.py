@@ -102,7 +102,7 @@ OPEN = {"get-run", "get-state", "set-state", "add-report", "add-memory", "list-m
 def rows():
     """The table's rows that HTTP asks for: name, method, route. From the source, so that a new row is met here."""
     with open(os.path.join(HERE, "..", "..", "src", "op", "op.c"), encoding="utf-8") as f:
-        parts = re.split(r'\{ \.name = "', f.read())[1:]
+        parts = re.split(r'\.name = "', f.read())[1:]
     for part in parts:
         name = part.split('"')[0]
         check(".within = WITHIN_" in part, f"row {name} says whether a run may")

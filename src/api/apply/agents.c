@@ -13,7 +13,7 @@ bool applying_is_agent(const struct val *document)
 
 /* The canonical text of what was sent. What our command line sends is that already: if it is what there is,
  * no more is to be read. */
-static enum err canonical(struct op_call *call, struct op_call *scratch, const struct applying *a,
+static enum err canonical(struct api_call *call, struct api_call *scratch, const struct applying *a,
 			  const struct val *map, struct str old, struct str *ret)
 {
 	struct doc_env env = api_doc_env(call, a->api);
@@ -31,10 +31,10 @@ static enum err canonical(struct op_call *call, struct op_call *scratch, const s
 	return ret->p ? OK : E_NOMEM;
 }
 
-enum err applying_read_agent(struct op_call *call, struct applying *a, unsigned i)
+enum err applying_read_agent(struct api_call *call, struct applying *a, unsigned i)
 {
 	struct arena arena = { 0 };
-	struct op_call scratch = *call;
+	struct api_call scratch = *call;
 	const struct val *map = val_get(&a->documents->list.item[i], STR("agent"));
 	const struct val *name = val_get(map, STR("name"));
 	struct item *item = &a->item[i];
@@ -68,7 +68,7 @@ enum err applying_read_agent(struct op_call *call, struct applying *a, unsigned 
 
 /* A request under way. */
 struct asking {
-	struct op_call *call;
+	struct api_call *call;
 	struct str name;
 	bool *done;
 	uint8_t res;
@@ -100,7 +100,7 @@ static void answered(void *ctx, const struct st_ack *ack)
 	api_answer(((struct applying *)q->call->ctx)->api, told, q);
 }
 
-static enum err ask(struct op_call *call, struct applying *a, const struct agent_row *agent,
+static enum err ask(struct api_call *call, struct applying *a, const struct agent_row *agent,
 		    struct source_row source, bool *done, applying_then *then)
 {
 	struct st_req r = {
@@ -115,13 +115,14 @@ static enum err ask(struct op_call *call, struct applying *a, const struct agent
 	return daemon_send(api_daemon(a->api), &r, answered, q);
 }
 
-enum err applying_order_agent(struct op_call *call, struct applying *a, struct item *i, applying_then *then)
+enum err applying_order_agent(struct api_call *call, struct applying *a, struct item *i, applying_then *then)
 {
 	struct agent_row row = { i->id, i->text, i->rev, i->changes.p ? AGENT_PUT : AGENT_MOVE };
 	return ask(call, a, &row, i->source, &i->applied, then);
 }
 
-enum err applying_drop_agent(struct op_call *call, struct applying *a, struct removal *m, applying_then *then)
+enum err applying_drop_agent(struct api_call *call, struct applying *a, struct removal *m,
+			     applying_then *then)
 {
 	struct agent_row row = { .name = m->id, .rev = m->rev, .act = AGENT_DROP };
 	return ask(call, a, &row, (struct source_row){ 0 }, &m->done, then);
@@ -141,7 +142,7 @@ static bool is_gone(const struct applying *a, const struct read_agent *agent)
 	return false;
 }
 
-enum err applying_look_for_agents(struct op_call *call, struct applying *a, bool *more)
+enum err applying_look_for_agents(struct api_call *call, struct applying *a, bool *more)
 {
 	struct arena arena = { 0 };
 	struct read_agents page = { 0 };

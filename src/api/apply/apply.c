@@ -1,14 +1,14 @@
 #include "api/apply/apply.h"
-#include "api/handlers/apply.h"
+#include "api/handlers/handlers.h"
 #include "sys/clock.h"
 
-bool applying_keep(struct op_call *call, struct str *s)
+bool applying_keep(struct api_call *call, struct str *s)
 {
 	s->p = s->n ? arena_dup(call->arena, *s) : "";
 	return s->p != NULL;
 }
 
-void applying_fail(struct op_call *call, struct applying *a, enum err e)
+void applying_fail(struct api_call *call, struct applying *a, enum err e)
 {
 	if (!e || a->failed)
 		return;
@@ -20,7 +20,7 @@ static void go_on(void *arg);
 
 static void source_told(void *arg)
 {
-	struct op_call *call = arg;
+	struct api_call *call = arg;
 	((struct applying *)call->ctx)->answered++;
 	go_on(call);
 }
@@ -28,18 +28,18 @@ static void source_told(void *arg)
 /* On the daemon's thread. That it stands elsewhere now is worth no failure. */
 static void source_kept(void *ctx, const struct st_ack *ack)
 {
-	struct op_call *call = ctx;
+	struct api_call *call = ctx;
 	(void)ack;
 	api_answer(((struct applying *)call->ctx)->api, source_told, call);
 }
 
-static enum err keep_source(struct op_call *call, const struct applying *a, const struct item *i)
+static enum err keep_source(struct api_call *call, const struct applying *a, const struct item *i)
 {
 	struct st_req r = { .op = ST_SOURCE, .lane = LANE_BULK, .sid = i->sid, .source = i->source };
 	return daemon_send(api_daemon(a->api), &r, source_kept, call);
 }
 
-static void applied(struct op_call *call, struct api *api, const struct reply *r)
+static void applied(struct api_call *call, struct api *api, const struct reply *r)
 {
 	struct applying *a = call->ctx;
 	struct item *i = &a->item[(const struct item *)call->about - a->item];
@@ -54,10 +54,10 @@ static void applied(struct op_call *call, struct api *api, const struct reply *r
 }
 
 /* Read once more: keeping all of every document would be too much. */
-static enum err order_one(struct op_call *call, struct applying *a, const struct item *i)
+static enum err order_one(struct api_call *call, struct applying *a, const struct item *i)
 {
 	struct arena arena = { 0 };
-	struct op_call scratch = *call;
+	struct api_call scratch = *call;
 	struct put p = { 0 };
 	scratch.arena = &arena;
 	enum err e = put_read(&scratch, a->api, &a->documents->list.item[i - a->item], false, &p);
@@ -72,7 +72,7 @@ static enum err order_one(struct op_call *call, struct applying *a, const struct
 	return e;
 }
 
-static void agent_applied(struct op_call *call, struct applying *a)
+static void agent_applied(struct api_call *call, struct applying *a)
 {
 	a->answered++;
 	go_on(call);
@@ -90,7 +90,7 @@ static bool may_go(const struct applying *a, const struct item *i)
  */
 static void go_on(void *arg)
 {
-	struct op_call *call = arg;
+	struct api_call *call = arg;
 	struct applying *a = call->ctx;
 	while (!a->failed && a->asked < a->n) {
 		struct item *i = &a->item[a->order[a->asked]];
@@ -118,7 +118,7 @@ static void go_on(void *arg)
 /* Sorting and ordering are quick; what asks the store takes its time. */
 static void look(void *arg)
 {
-	struct op_call *call = arg;
+	struct api_call *call = arg;
 	struct applying *a = call->ctx;
 	int64_t until = clock_boot().us + APPLY_TURN_US;
 	enum err e = OK;
@@ -147,7 +147,7 @@ static void look(void *arg)
 }
 
 /* What is there and is something else must not be passed over: it would be another request. */
-static enum err take(struct op_call *call, const char *name, enum val_kind kind, const struct val **ret)
+static enum err take(struct api_call *call, const char *name, enum val_kind kind, const struct val **ret)
 {
 	*ret = val_get(&call->body, str_of(name));
 	if (!*ret || (*ret)->kind == kind)
@@ -156,7 +156,7 @@ static enum err take(struct op_call *call, const char *name, enum val_kind kind,
 		       kind == VAL_LIST ? "a list" : "true or false");
 }
 
-enum err handle_apply(struct op_call *call, struct api *api)
+enum err handle_apply(struct api_call *call, struct api *api)
 {
 	const struct val *dry = NULL;
 	struct applying *a = arena_alloc(call->arena, sizeof *a);

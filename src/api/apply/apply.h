@@ -57,46 +57,46 @@ enum { APPLY_TURN_US = 5000 };
 enum { APPLY_TOGETHER = 64 };
 
 /* Copies a text into the call's arena. False: no memory. */
-bool applying_keep(struct op_call *call, struct str *s);
+bool applying_keep(struct api_call *call, struct str *s);
 /* The first counts; call->why is also that of answers still to come. */
-void applying_fail(struct op_call *call, struct applying *a, enum err e);
+void applying_fail(struct api_call *call, struct applying *a, enum err e);
 
 /* --- applying_order.c --- */
-must_check enum err applying_sort(struct op_call *call, struct applying *a); /* one id, one of them */
+must_check enum err applying_sort(struct api_call *call, struct applying *a); /* one id, one of them */
 /* The item of that id; -1: none. */
 int applying_find(const struct applying *a, bool agent, struct str id);
-must_check enum err applying_order(struct op_call *call, struct applying *a);
+must_check enum err applying_order(struct api_call *call, struct applying *a);
 
 /* --- applying_read.c: documents, and what is there --- */
-must_check enum err applying_read(struct op_call *call, struct applying *a, unsigned i);
+must_check enum err applying_read(struct api_call *call, struct applying *a, unsigned i);
 /* Some of those it follows may be in the store alone. E_INPUT: the one it names is nowhere. */
-must_check enum err applying_find_leader(struct op_call *call, const struct applying *a, struct item *i);
+must_check enum err applying_find_leader(struct api_call *call, const struct applying *a, struct item *i);
 struct str applying_file(const struct val *list, int64_t i); /* empty: none */
 /* Was it in this file, or in a file of this directory? Those of directories in it are not read with it. */
 bool applying_came_from(struct str file, struct str place);
 /* What stands in another file stays there, unless that one is among these. */
-must_check enum err applying_check_source(struct op_call *call, const struct applying *a,
+must_check enum err applying_check_source(struct api_call *call, const struct applying *a,
 					  const struct item *item, const struct source_row *old);
 /* What differs between two canonical texts (the first may be empty), in words. */
-must_check enum err applying_changes(struct op_call *call, struct op_call *scratch, struct str before,
+must_check enum err applying_changes(struct api_call *call, struct api_call *scratch, struct str before,
 				     struct str after, struct str *ret);
 
 /* --- applying_agent.c --- */
 bool applying_is_agent(const struct val *document);
-must_check enum err applying_read_agent(struct op_call *call, struct applying *a, unsigned i);
+must_check enum err applying_read_agent(struct api_call *call, struct applying *a, unsigned i);
 /* `then` is called with the item, or the removal, when the store has answered; whether it was done is in it.
  */
-typedef void applying_then(struct op_call *call, struct applying *a);
-must_check enum err applying_order_agent(struct op_call *call, struct applying *a, struct item *i,
+typedef void applying_then(struct api_call *call, struct applying *a);
+must_check enum err applying_order_agent(struct api_call *call, struct applying *a, struct item *i,
 					 applying_then *then);
-must_check enum err applying_drop_agent(struct op_call *call, struct applying *a, struct removal *m,
+must_check enum err applying_drop_agent(struct api_call *call, struct applying *a, struct removal *m,
 					applying_then *then);
 /* One page of them; *more: there are others. */
-must_check enum err applying_look_for_agents(struct op_call *call, struct applying *a, bool *more);
+must_check enum err applying_look_for_agents(struct api_call *call, struct applying *a, bool *more);
 
 /* --- applying_gone.c --- */
 void applying_look_for_gone(void *arg);
-must_check enum err applying_add_removal(struct op_call *call, struct applying *a, struct removal m);
+must_check enum err applying_add_removal(struct api_call *call, struct applying *a, struct removal m);
 
 /* --- applying_tell.c --- */
 void applying_tell(void *arg);

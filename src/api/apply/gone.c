@@ -1,10 +1,10 @@
 /* What came from the same places and is there no more. */
 #include "api/apply/apply.h"
 
-static void removed(struct op_call *call, struct api *api, const struct reply *r);
-static void agent_removed(struct op_call *call, struct applying *a);
+static void removed(struct api_call *call, struct api *api, const struct reply *r);
+static void agent_removed(struct api_call *call, struct applying *a);
 
-static void remove_on(struct op_call *call)
+static void remove_on(struct api_call *call)
 {
 	struct applying *a = call->ctx;
 	while (!a->failed && !a->dry_run && a->asked < a->removals &&
@@ -21,7 +21,7 @@ static void remove_on(struct op_call *call)
 		applying_tell(call);
 }
 
-static void removed(struct op_call *call, struct api *api, const struct reply *r)
+static void removed(struct api_call *call, struct api *api, const struct reply *r)
 {
 	struct applying *a = call->ctx;
 	struct removal *m = &a->removal[(const struct removal *)call->about - a->removal];
@@ -35,13 +35,13 @@ static void removed(struct op_call *call, struct api *api, const struct reply *r
 	remove_on(call);
 }
 
-static void agent_removed(struct op_call *call, struct applying *a)
+static void agent_removed(struct api_call *call, struct applying *a)
 {
 	a->answered++;
 	remove_on(call);
 }
 
-enum err applying_add_removal(struct op_call *call, struct applying *a, struct removal m)
+enum err applying_add_removal(struct api_call *call, struct applying *a, struct removal m)
 {
 	if (a->removals == a->room) {
 		unsigned room = a->room ? 2 * a->room : 64;
@@ -64,7 +64,7 @@ static unsigned length(const struct val *list)
 	return list ? list->list.n : 0;
 }
 
-static enum err look_at_page(struct op_call *call, struct applying *a)
+static enum err look_at_page(struct api_call *call, struct applying *a)
 {
 	struct arena arena = { 0 };
 	struct read_scheds page = { 0 };
@@ -96,7 +96,7 @@ static enum err look_at_page(struct op_call *call, struct applying *a)
 /* A page at a turn. */
 void applying_look_for_gone(void *arg)
 {
-	struct op_call *call = arg;
+	struct api_call *call = arg;
 	struct applying *a = call->ctx;
 	unsigned places = length(a->prune) + length(a->gone);
 	bool more = a->pruning < places;

@@ -31,7 +31,7 @@ int applying_find(const struct applying *a, bool agent, struct str id)
 	return -1;
 }
 
-enum err applying_sort(struct op_call *call, struct applying *a)
+enum err applying_sort(struct api_call *call, struct applying *a)
 {
 	a->by_id = arena_alloc(call->arena, (a->n + 1) * sizeof(struct item *));
 	if (!a->by_id)
@@ -51,7 +51,7 @@ enum err applying_sort(struct op_call *call, struct applying *a)
 
 /* A schedule needs its agent's definition, so agents go first. A follower needs its leader's number, so a
  * leader goes before it: from each, up to the first that is placed, and back. */
-enum err applying_order(struct op_call *call, struct applying *a)
+enum err applying_order(struct api_call *call, struct applying *a)
 {
 	bool *placed = arena_alloc(call->arena, a->n + 1);
 	unsigned *seen = arena_alloc(call->arena, (a->n + 1) * sizeof *seen); /* from which, and one */

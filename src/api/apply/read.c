@@ -10,7 +10,7 @@ struct str applying_file(const struct val *list, int64_t i)
 }
 
 /* Not said is the command line. */
-static enum err find_source(struct op_call *call, const struct applying *a, unsigned i,
+static enum err find_source(struct api_call *call, const struct applying *a, unsigned i,
 			    struct source_row *ret)
 {
 	const struct val *place = a->places && i < a->places->list.n ? &a->places->list.item[i] : NULL;
@@ -63,8 +63,8 @@ static void tell_changes(const struct put_change *change, unsigned n, struct buf
 	buf_addc(out, ']');
 }
 
-enum err applying_changes(struct op_call *call, struct op_call *scratch, struct str before, struct str after,
-			  struct str *ret)
+enum err applying_changes(struct api_call *call, struct api_call *scratch, struct str before,
+			  struct str after, struct str *ret)
 {
 	struct put_change *change;
 	unsigned n;
@@ -78,7 +78,7 @@ enum err applying_changes(struct op_call *call, struct op_call *scratch, struct 
 }
 
 /* A leader that was removed and made anew has another number: the follower learns it. */
-static enum err find_leader(struct op_call *call, const struct applying *a, const struct put *p,
+static enum err find_leader(struct api_call *call, const struct applying *a, const struct put *p,
 			    struct item *item)
 {
 	struct put leader = { .doc.id = p->doc.after.schedule };
@@ -92,7 +92,7 @@ static enum err find_leader(struct op_call *call, const struct applying *a, cons
 
 /* What the daemon has wrote down is canonical, and so is what our command line sends: then no more is to be
  * read. */
-static bool is_known(struct op_call *call, const struct val *document, struct put *p)
+static bool is_known(struct api_call *call, const struct val *document, struct put *p)
 {
 	const struct val *id = document->kind == VAL_MAP ? val_get(document, STR("id")) : NULL;
 	const struct val *after = id ? val_get(document, STR("after")) : NULL;
@@ -103,7 +103,7 @@ static bool is_known(struct op_call *call, const struct val *document, struct pu
 	return true;
 }
 
-enum err applying_check_source(struct op_call *call, const struct applying *a, const struct item *item,
+enum err applying_check_source(struct api_call *call, const struct applying *a, const struct item *item,
 			       const struct source_row *old)
 {
 	if (str_eq(old->from, item->source.from) || is_ours(a, old->from))
@@ -121,10 +121,10 @@ static void find_agent(const struct val *document, const struct put *p, struct i
 	item->of = p->doc.agent.n ? p->doc.agent : of && of->kind == VAL_STR ? of->str : STR("");
 }
 
-enum err applying_read(struct op_call *call, struct applying *a, unsigned i)
+enum err applying_read(struct api_call *call, struct applying *a, unsigned i)
 {
 	struct arena arena = { 0 };
-	struct op_call scratch = *call;
+	struct api_call scratch = *call;
 	const struct val *document = &a->documents->list.item[i], *id;
 	struct item *item = &a->item[i];
 	struct put p = { 0 };
@@ -161,10 +161,10 @@ enum err applying_read(struct op_call *call, struct applying *a, unsigned i)
 	return e;
 }
 
-enum err applying_find_leader(struct op_call *call, const struct applying *a, struct item *i)
+enum err applying_find_leader(struct api_call *call, const struct applying *a, struct item *i)
 {
 	struct arena arena = { 0 };
-	struct op_call scratch = *call;
+	struct api_call scratch = *call;
 	struct put leader = { .doc.id = i->after };
 	unsigned steps = 0;
 	scratch.arena = &arena;

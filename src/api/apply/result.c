@@ -14,7 +14,7 @@ static bool goes(const struct applying *a, struct str agent)
 }
 
 /* How many agents there will be that are not among these; enough of them to tell one from several. */
-static enum err count_others(struct op_call *call, const struct applying *a, unsigned *ret)
+static enum err count_others(struct api_call *call, const struct applying *a, unsigned *ret)
 {
 	struct read_agents some;
 	enum err e = read_agents(api_reader(a->api), STR(""), READ_LIST_MAX, call->arena, &some, call->why);
@@ -25,7 +25,7 @@ static enum err count_others(struct op_call *call, const struct applying *a, uns
 }
 
 /* In a dry run, by the agents as they would be. Those among these were looked at when they were read. */
-static enum err settle_dry(struct op_call *call, const struct applying *a, struct schedule_doc *turn)
+static enum err settle_dry(struct api_call *call, const struct applying *a, struct schedule_doc *turn)
 {
 	struct turn_found f = { .name = turn->agent.n ? turn->agent
 						      : api_doc_env(call, a->api).default_agent };
@@ -42,11 +42,11 @@ static enum err settle_dry(struct op_call *call, const struct applying *a, struc
 }
 
 /* By the agents as they are now that all is applied. */
-static void tell_blocked(struct op_call *call, const struct applying *a, const struct item *i)
+static void tell_blocked(struct api_call *call, const struct applying *a, const struct item *i)
 {
 	struct schedule_doc turn = { .action.kind = DOC_AGENT_TURN, .agent = i->of };
 	struct arena arena = { 0 };
-	struct op_call scratch = *call;
+	struct api_call scratch = *call;
 	scratch.arena = &arena;
 	enum err e = OK;
 	if (i->turn && a->dry_run)
@@ -58,7 +58,7 @@ static void tell_blocked(struct op_call *call, const struct applying *a, const s
 	arena_free(&arena);
 }
 
-static void tell_one(struct op_call *call, const struct applying *a, const struct item *i)
+static void tell_one(struct api_call *call, const struct applying *a, const struct item *i)
 {
 	bool there = i->agent ? i->there : i->sid != 0;
 	const char *result = !i->changes.p                ? "unchanged"
@@ -73,14 +73,14 @@ static void tell_one(struct op_call *call, const struct applying *a, const struc
 	buf_addc(&call->answer, '}');
 }
 
-static void separate(struct op_call *call)
+static void separate(struct api_call *call)
 {
 	if (call->answer.n && call->answer.p[call->answer.n - 1] != '[')
 		buf_addc(&call->answer, ',');
 }
 
 /* Behind what was applied; then the other list begins. */
-static void tell_removed(struct op_call *call, const struct applying *a, bool agents)
+static void tell_removed(struct api_call *call, const struct applying *a, bool agents)
 {
 	for (unsigned i = 0; i < a->removals; i++) {
 		const struct removal *m = &a->removal[i];
@@ -97,7 +97,7 @@ static void tell_removed(struct op_call *call, const struct applying *a, bool ag
 }
 
 /* Of schedules first, then of agents; with a comma unless it is the first of its list. */
-static void tell_next(struct op_call *call, struct applying *a)
+static void tell_next(struct api_call *call, struct applying *a)
 {
 	bool agents = a->told >= a->n;
 	const struct item *i = &a->item[a->told - (agents ? a->n : 0)];
@@ -112,7 +112,7 @@ static void tell_next(struct op_call *call, struct applying *a)
 
 void applying_tell(void *arg)
 {
-	struct op_call *call = arg;
+	struct api_call *call = arg;
 	struct applying *a = call->ctx;
 	int64_t until = clock_boot().us + APPLY_TURN_US;
 	if (!a->told)

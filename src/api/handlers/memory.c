@@ -1,16 +1,9 @@
-#include "api/handlers/memory.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
 #include "api/json_out.h"
 #include "base/json.h"
-#include "cli/remote.h"
-#include "cli/table.h"
 #include "daemon/daemon.h"
 #include "store/sqlite/read/reader.h"
-
-#include <stdlib.h>
-
-/* --- on the daemon's side --- */
 
 static void tell_note(struct buf *out, const struct read_memory *m)
 {
@@ -32,7 +25,7 @@ static void tell_note(struct buf *out, const struct read_memory *m)
 	buf_addc(out, '}');
 }
 
-static enum err tell_notes(struct op_call *call, const struct read_memories *list, bool pages)
+static enum err tell_notes(struct api_call *call, const struct read_memories *list, bool pages)
 {
 	buf_add(&call->answer, STR("{\"notes\":["));
 	for (unsigned i = 0; i < list->n; i++) {
@@ -49,9 +42,9 @@ static enum err tell_notes(struct op_call *call, const struct read_memories *lis
 
 enum { AGENT_BYTES = 4 * DOC_ID_MAX }; /* a name has so many characters */
 
-static enum err whose(struct op_call *call, bool must, struct str *ret)
+static enum err whose(struct api_call *call, bool must, struct str *ret)
 {
-	const struct arg *agent = op_arg(call, "agent");
+	const struct arg *agent = op_arg(&call->args, "agent");
 	*ret = agent->text;
 	if (agent->given ? !agent->text.n || agent->text.n > AGENT_BYTES : must)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
@@ -63,7 +56,7 @@ static enum err whose(struct op_call *call, bool must, struct str *ret)
 }
 
 /* A line each. */
-static enum err read_tags(struct op_call *call, struct buf *out)
+static enum err read_tags(struct api_call *call, struct buf *out)
 {
 	const struct val *tags = val_get(&call->body, STR("tags"));
 	if (!tags)
@@ -83,9 +76,9 @@ static enum err read_tags(struct op_call *call, struct buf *out)
 	return out->failed ? E_NOMEM : OK;
 }
 
-static enum err read_note(struct op_call *call, struct str *ret)
+static enum err read_note(struct api_call *call, struct str *ret)
 {
-	struct str text = str_trim(op_arg(call, "text")->text);
+	struct str text = str_trim(op_arg(&call->args, "text")->text);
 	if (!text.n)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "a note needs a text");
 	if (memchr(text.p, '\0', text.n))
@@ -101,14 +94,14 @@ static enum err read_note(struct op_call *call, struct str *ret)
 /* A change under way. */
 struct changing {
 	struct api *api;
-	struct op_call *call;
+	struct api_call *call;
 	struct str agent;
 	uint64_t run, number; /* removed: all of this run, or this one */
 	uint64_t removed;
 	uint8_t res;
 };
 
-static struct changing *change_new(struct op_call *call, struct api *api)
+static struct changing *change_new(struct api_call *call, struct api *api)
 {
 	struct changing *c = arena_alloc(call->arena, sizeof *c);
 	if (c)
@@ -129,7 +122,7 @@ static enum err send(struct changing *c, const struct memory_change *said, sent_
 static void added(void *arg)
 {
 	const struct changing *c = arg;
-	struct op_call *call = c->call;
+	struct api_call *call = c->call;
 	struct read_memory m;
 	enum err e =
 		c->res == ST_OK
@@ -151,7 +144,7 @@ static void add_answered(void *ctx, const struct st_ack *ack)
 	api_answer(c->api, added, c);
 }
 
-enum err handle_memory_add(struct op_call *call, struct api *api)
+enum err handle_memory_add(struct api_call *call, struct api *api)
 {
 	_cleanup_(buf_free) struct buf tags = { 0 };
 	struct memory_change said = { .act = MEMORY_ADD };
@@ -169,9 +162,9 @@ enum err handle_memory_add(struct op_call *call, struct api *api)
 	return send(c, &said, add_answered);
 }
 
-static enum err read_before(struct op_call *call, uint64_t *ret)
+static enum err read_before(struct api_call *call, uint64_t *ret)
 {
-	const struct arg *before = op_arg(call, "before");
+	const struct arg *before = op_arg(&call->args, "before");
 	*ret = 0;
 	if (before->given && !str_number(before->text, INT64_MAX, ret))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a note",
@@ -179,9 +172,9 @@ static enum err read_before(struct op_call *call, uint64_t *ret)
 	return OK;
 }
 
-enum err handle_memory_list(struct op_call *call, struct api *api)
+enum err handle_memory_list(struct api_call *call, struct api *api)
 {
-	const struct arg *limit = op_arg(call, "limit"), *run = op_arg(call, "run");
+	const struct arg *limit = op_arg(&call->args, "limit"), *run = op_arg(&call->args, "run");
 	struct read_memories list;
 	struct str agent;
 	uint64_t before = 0, of = 0;
@@ -196,9 +189,9 @@ enum err handle_memory_list(struct op_call *call, struct api *api)
 	return e ? e : tell_notes(call, &list, true);
 }
 
-enum err handle_memory_search(struct op_call *call, struct api *api)
+enum err handle_memory_search(struct api_call *call, struct api *api)
 {
-	const struct arg *limit = op_arg(call, "limit"), *words = op_arg(call, "words");
+	const struct arg *limit = op_arg(&call->args, "limit"), *words = op_arg(&call->args, "words");
 	const unsigned most = limit->given ? limit->count : 20;
 	struct read_memories list;
 	struct str agent;
@@ -227,7 +220,7 @@ static void remove_answered(void *ctx, const struct st_ack *ack)
 /* What there is, a part at a time: others want to write as well. Removed for good when nothing is found. */
 static enum err remove_some(struct changing *c, bool *done)
 {
-	struct op_call *call = c->call;
+	struct api_call *call = c->call;
 	struct read_memories list;
 	struct memory_change said = { .act = MEMORY_REMOVE_RUN, .run = c->run };
 	enum err e = read_memories(api_reader(c->api), c->agent, c->run, 0, MEMORY_REMOVE_BATCH, call->arena,
@@ -253,9 +246,9 @@ static void remove_more(void *arg)
 	api_finish(c->call, e);
 }
 
-enum err handle_memory_remove(struct op_call *call, struct api *api)
+enum err handle_memory_remove(struct api_call *call, struct api *api)
 {
-	struct str text = op_arg(call, "note")->text;
+	struct str text = op_arg(&call->args, "note")->text;
 	struct memory_change said = { .act = MEMORY_REMOVE };
 	struct read_memory m;
 	struct changing *c = change_new(call, api);
@@ -275,147 +268,16 @@ enum err handle_memory_remove(struct op_call *call, struct api *api)
 	return send(c, &said, remove_answered);
 }
 
-enum err handle_memory_remove_run(struct op_call *call, struct api *api)
+enum err handle_memory_remove_run(struct api_call *call, struct api *api)
 {
 	struct changing *c = change_new(call, api);
 	bool done = false;
 	enum err e = c ? whose(call, false, &c->agent) : E_NOMEM;
 	if (!e)
-		e = api_run_number(call, op_arg(call, "run")->text, &c->run);
+		e = api_run_number(call, op_arg(&call->args, "run")->text, &c->run);
 	if (!e)
 		e = remove_some(c, &done);
 	if (!e && done)
 		buf_add(&call->answer, STR("{\"removed\":0}"));
 	return e;
-}
-
-/* --- from here --- */
-
-static void set_arg(struct op_call *call, const char *name, struct str text)
-{
-	for (unsigned i = 0; call->op->param[i].name; i++)
-		if (!strcmp(call->op->param[i].name, name))
-			call->arg[i] = (struct arg){ .given = true, .text = text };
-}
-
-/* Within a run it is the agent's own. */
-static void settle_agent(struct op_call *call)
-{
-	const char *inside = getenv("ROTA_AGENT");
-	if (inside && inside[0] && !op_arg(call, "agent")->given)
-		set_arg(call, "agent", str_of(inside));
-}
-
-static enum err add(struct op_call *call)
-{
-	const struct arg *agent = op_arg(call, "agent"), *tag = op_arg(call, "tag");
-	_cleanup_(buf_free) struct buf body = { 0 };
-	struct op_call sub = remote_sub(call, "add-memory");
-	struct str text;
-	struct val answer;
-	buf_add(&body, STR("{\"text\":"));
-	json_write_str(&body, op_arg(call, "text")->text);
-	if (agent->given)
-		json_add_str(&body, "agent", agent->text);
-	if (tag->given)
-		json_add_words(&body, "tags", tag->text);
-	buf_addc(&body, '}');
-	enum err e = body.failed ? E_NOMEM : remote_ask(&sub, buf_str(&body), &text, &answer);
-	if (!e)
-		remote_show(&sub, text, &answer);
-	return e;
-}
-
-static enum err search(struct op_call *call)
-{
-	return remote_row(call, "search-memory", "words", op_arg(call, "text")->text);
-}
-
-static enum err list(struct op_call *call)
-{
-	if (op_arg(call, "text")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory ls takes no words; search does");
-	return remote_row(call, "list-memory", NULL, (struct str){ 0 });
-}
-
-static enum err rm(struct op_call *call)
-{
-	const struct arg *note = op_arg(call, "text"), *run = op_arg(call, "run");
-	if (note->given == run->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "memory rm needs the number of a note, or --run and a run%s",
-			       note->given ? ", not both" : "");
-	return note->given ? remote_row(call, "remove-memory", "note", note->text)
-			   : remote_row(call, "remove-run-memory", NULL, (struct str){ 0 });
-}
-
-enum err op_memory(struct op_call *call)
-{
-	static const struct {
-		const char *word;
-		enum err (*run)(struct op_call *call);
-		bool needs_text;
-	} actions[] = {
-		{ "add", add, true }, { "search", search, true }, { "ls", list, false }, { "rm", rm, false }
-	};
-	struct str word = op_arg(call, "action")->text;
-	if (!op_arg(call, "action")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory needs add, search, ls or rm: %s",
-			       call->op->example);
-	for (unsigned i = 0; i < ARRAY_LEN(actions); i++) {
-		if (!str_eq(word, str_of(actions[i].word)))
-			continue;
-		if (actions[i].needs_text && !op_arg(call, "text")->given)
-			return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory %s needs a text: %s",
-				       actions[i].word, call->op->example);
-		settle_agent(call);
-		return actions[i].run(call);
-	}
-	return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither add, search, ls nor rm: %s",
-		       STR_SHORT(word), call->op->example);
-}
-
-/* --- for people --- */
-
-static void print_note(struct op_call *call, const struct val *note)
-{
-	struct arena *a = call->arena;
-	const struct val *tags = val_get(note, STR("tags"));
-	const char *run = val_text(a, note, "run"), *schedule = val_text(a, note, "schedule");
-	fprintf(call->out, "  %-4s", val_text(a, note, "number"));
-	print_safe(call->out, str_of(val_line(a, note, "text")));
-	fputs("\n      ", call->out);
-	print_safe(call->out, str_of(val_text(a, note, "agent")));
-	fprintf(call->out, ", %s, by %s", op_time(call, val_text(a, note, "at")), run ? run : "a person");
-	if (schedule) {
-		fputs(" of ", call->out);
-		print_safe(call->out, str_of(schedule));
-	}
-	for (unsigned i = 0; tags && i < tags->list.n; i++) {
-		fputs(i ? ", " : "; tags: ", call->out);
-		print_safe(call->out, tags->list.item[i].str);
-	}
-	fputc('\n', call->out);
-}
-
-void show_memory(struct op_call *call, const struct val *answer)
-{
-	print_note(call, answer);
-}
-
-void show_memories(struct op_call *call, const struct val *answer)
-{
-	const struct val *notes = val_get(answer, STR("notes"));
-	for (unsigned i = 0; notes && i < notes->list.n; i++)
-		print_note(call, &notes->list.item[i]);
-	if (!notes || !notes->list.n)
-		fputs("No notes.\n", call->out);
-	if (val_get(answer, STR("before")))
-		fprintf(call->out, "More: --before %s\n", val_text(call->arena, answer, "before"));
-}
-
-void show_forgotten(struct op_call *call, const struct val *answer)
-{
-	const char *n = val_text(call->arena, answer, "removed");
-	fprintf(call->out, "%s %s removed\n", n, strcmp(n, "1") ? "notes" : "note");
 }

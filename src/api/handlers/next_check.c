@@ -1,21 +1,14 @@
-#include "api/handlers/next_check.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
 #include "api/json_out.h"
 #include "api/schedule_put.h"
 #include "base/json.h"
-#include "cli/remote.h"
-#include "cli/table.h"
 #include "core/when/dur.h"
-
-#include <stdlib.h>
-
-/* --- on the daemon's side --- */
 
 /* Between which bounds, in seconds; 0: none are given. By the schedule as it stands now, whatever its run was
  * claimed under; its agent's, where it has none. */
-static enum err find_bounds(struct op_call *call, struct api *api, const struct read_sched *s, int64_t *least,
-			    int64_t *most)
+static enum err find_bounds(struct api_call *call, struct api *api, const struct read_sched *s,
+			    int64_t *least, int64_t *most)
 {
 	struct schedule_doc doc;
 	enum err e = put_stored(call, api, s->document, &doc);
@@ -26,7 +19,7 @@ static enum err find_bounds(struct op_call *call, struct api *api, const struct 
 	return e;
 }
 
-static enum err judge(struct op_call *call, struct api *api, const struct read_sched *s, int64_t in)
+static enum err judge(struct api_call *call, struct api *api, const struct read_sched *s, int64_t in)
 {
 	_cleanup_(buf_free) struct buf bounds = { 0 };
 	int64_t least = 0, most = 0;
@@ -52,7 +45,7 @@ struct promise {
 	struct wall to;
 };
 
-static void was_set(struct op_call *call, struct api *api, const struct reply *r)
+static void was_set(struct api_call *call, struct api *api, const struct reply *r)
 {
 	const struct promise *set = call->ctx;
 	enum err e = OK;
@@ -73,11 +66,11 @@ static void was_set(struct op_call *call, struct api *api, const struct reply *r
 	api_finish(call, e);
 }
 
-enum err handle_next_check(struct op_call *call, struct api *api)
+enum err handle_next_check(struct api_call *call, struct api *api)
 {
 	struct promise *set = arena_alloc(call->arena, sizeof *set);
 	struct read_sched s = { 0 };
-	struct str text = op_arg(call, "in")->text;
+	struct str text = op_arg(&call->args, "in")->text;
 	int64_t in;
 	if (!set)
 		return E_NOMEM;
@@ -103,24 +96,4 @@ enum err handle_next_check(struct op_call *call, struct api *api)
 		.kind = CMD_NEXT_CHECK, .sid = s.row.sid, .run = call->within->run, .to = set->to
 	};
 	return api_order(call, api, &c, was_set);
-}
-
-/* --- from here --- */
-
-enum err op_next_check(struct op_call *call)
-{
-	const char *run = getenv("ROTA_RUN_ID");
-	if (!op_arg(call, "in")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "next-check needs a DURATION: %s",
-			       call->op->example);
-	if (!run || !run[0])
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "next-check is for programs within a run: ROTA_RUN_ID is not set");
-	return remote_row(call, "set-next-check", "run", str_of(run));
-}
-
-void show_next_check(struct op_call *call, const struct val *v)
-{
-	const char *next = op_time(call, val_text(call->arena, v, "next"));
-	fprintf(call->out, "%s: next at %s\n", val_text(call->arena, v, "schedule"), next ? next : "-");
 }

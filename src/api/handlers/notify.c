@@ -1,17 +1,14 @@
 #include "api/handlers/notify.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
 #include "api/json_out.h"
 #include "base/json.h"
-#include "cli/remote.h"
-#include "cli/table.h"
 #include "core/doc/config/notify.h"
 #include "daemon/daemon.h"
 #include "daemon/notify/message.h"
 #include "daemon/notify/notifier.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- notices --- */
@@ -57,7 +54,7 @@ static void tell_notices(struct buf *out, struct reader *r, const struct read_no
 	buf_addc(out, ']');
 }
 
-enum err tell_notices_of(struct op_call *call, struct api *api, uint64_t run)
+enum err tell_notices_of(struct api_call *call, struct api *api, uint64_t run)
 {
 	struct read_notices list;
 	enum err e = read_notices_of(api_reader(api), run, 0, call->arena, &list, call->why);
@@ -68,9 +65,9 @@ enum err tell_notices_of(struct op_call *call, struct api *api, uint64_t run)
 	return OK;
 }
 
-enum err handle_notices(struct op_call *call, struct api *api)
+enum err handle_notices(struct api_call *call, struct api *api)
 {
-	const struct arg *limit = op_arg(call, "limit"), *from = op_arg(call, "before");
+	const struct arg *limit = op_arg(&call->args, "limit"), *from = op_arg(&call->args, "before");
 	struct read_notices list;
 	uint64_t before = 0;
 	if (from->given && !str_number(from->text, INT64_MAX, &before))
@@ -88,9 +85,9 @@ enum err handle_notices(struct op_call *call, struct api *api)
 	return OK;
 }
 
-enum err handle_notice(struct op_call *call, struct api *api)
+enum err handle_notice(struct api_call *call, struct api *api)
 {
-	struct str text = op_arg(call, "notice")->text;
+	struct str text = op_arg(&call->args, "notice")->text;
 	struct message_row n;
 	uint64_t number;
 	if (!str_number(text, INT64_MAX, &number))
@@ -104,7 +101,7 @@ enum err handle_notice(struct op_call *call, struct api *api)
 
 /* --- who is told --- */
 
-static enum err who(struct op_call *call, struct api *api, struct config_notify *ret, const char **origin)
+static enum err who(struct api_call *call, struct api *api, struct config_notify *ret, const char **origin)
 {
 	return daemon_notify(api_daemon(api), api_reader(api), call->arena, ret, origin, call->why);
 }
@@ -121,7 +118,7 @@ static void tell_names(struct buf *out, const struct doc_target *to, unsigned n)
 	buf_addc(out, ']');
 }
 
-void tell_notified(struct buf *out, struct op_call *call, struct api *api, const struct schedule_doc *d)
+void tell_notified(struct buf *out, struct api_call *call, struct api *api, const struct schedule_doc *d)
 {
 	struct config_notify config = { 0 };
 	const struct doc_notification *n = &d->notification;
@@ -138,7 +135,7 @@ void tell_notified(struct buf *out, struct op_call *call, struct api *api, const
 		tell_names(out, config.to, hears ? config.targets : 0);
 }
 
-static void tell_who(struct op_call *call, struct api *api, const struct config_notify *n)
+static void tell_who(struct api_call *call, struct api *api, const struct config_notify *n)
 {
 	struct buf *out = &call->answer;
 	bool file = api_config(api)->says_notify;
@@ -149,7 +146,7 @@ static void tell_who(struct op_call *call, struct api *api, const struct config_
 	buf_addc(out, '}');
 }
 
-enum err handle_notify(struct op_call *call, struct api *api)
+enum err handle_notify(struct api_call *call, struct api *api)
 {
 	struct config_notify n;
 	const char *origin;
@@ -180,7 +177,7 @@ static bool can_execute(const char *program)
 	return program && access(program, X_OK) == 0;
 }
 
-const char *notify_missing(struct op_call *call, struct api *api)
+const char *notify_missing(struct api_call *call, struct api *api)
 {
 	struct config_notify n;
 	const char *origin;
@@ -199,7 +196,7 @@ const char *notify_missing(struct op_call *call, struct api *api)
 
 struct changing {
 	struct api *api;
-	struct op_call *call;
+	struct api_call *call;
 	struct config_notify notify;
 	struct st_ack ack;
 	unsigned count; /* test: of notices */
@@ -227,7 +224,7 @@ static void set_answered(void *ctx, const struct st_ack *ack)
 }
 
 /* Those that are there already, and these. */
-static enum err append(struct op_call *call, struct api *api, bool says_events, struct config_notify *n)
+static enum err append(struct api_call *call, struct api *api, bool says_events, struct config_notify *n)
 {
 	struct config_notify old;
 	const char *origin;
@@ -250,9 +247,9 @@ static enum err append(struct op_call *call, struct api *api, bool says_events, 
 				 "with those before it that would be more than %d targets", DOC_ITEMS_MAX);
 }
 
-enum err handle_set_notify(struct op_call *call, struct api *api)
+enum err handle_set_notify(struct api_call *call, struct api *api)
 {
-	const struct val *said = val_get(&call->body, STR("notify")), *add = val_get(&call->body, STR("add"));
+	const struct val *said = val_get(&call->body, STR("notify"));
 	struct changing *c = arena_alloc(call->arena, sizeof *c);
 	struct key_reader r = { (struct str){ 0 }, call->arena, call->why, NULL };
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -270,7 +267,7 @@ enum err handle_set_notify(struct op_call *call, struct api *api)
 	enum err e = notify_read(&r, said, &c->notify);
 	if (e)
 		call->why->at = WHY_NOWHERE;
-	if (!e && add && add->kind == VAL_BOOL && add->boolean)
+	if (!e && val_is_true(&call->body, "add"))
 		e = append(call, api, val_get(said, STR("events")) != NULL, &c->notify);
 	if (!e && api_cannot_write(call, api))
 		e = E_BUSY;
@@ -310,7 +307,7 @@ static void test_answered(void *ctx, const struct st_ack *ack)
 	api_answer(c->api, is_put, c);
 }
 
-enum err handle_test_notify(struct op_call *call, struct api *api)
+enum err handle_test_notify(struct api_call *call, struct api *api)
 {
 	struct changing *c = arena_alloc(call->arena, sizeof *c);
 	struct message_list list = { .arena = call->arena };
@@ -337,217 +334,4 @@ enum err handle_test_notify(struct op_call *call, struct api *api)
 	e = daemon_send(api_daemon(api), &q, test_answered, c);
 	call->later = !e;
 	return e;
-}
-
-/* --- the command line's side --- */
-
-/* A call of another row, whose arguments of the same names go along. */
-static struct op_call sub_call(struct op_call *call, const char *row)
-{
-	struct op_call sub = *call;
-	sub.op = op_row(row);
-	memset(sub.arg, 0, sizeof sub.arg);
-	for (unsigned i = 0; sub.op->param[i].name; i++) {
-		const struct arg *given = op_arg_if(call, sub.op->param[i].name);
-		if (given)
-			sub.arg[i] = *given;
-	}
-	return sub;
-}
-
-static void put_target(struct buf *out, const char *type, unsigned *n)
-{
-	buf_addf(out, "%s{\"type\":\"%s\"", (*n)++ ? "," : "", type);
-}
-
-static enum err set(struct op_call *call)
-{
-	const struct arg *webhook = op_arg(call, "webhook"), *secret = op_arg(call, "secret"),
-			 *command = op_arg(call, "command"), *events = op_arg(call, "events");
-	bool desktop = op_arg(call, "desktop")->given, none = op_arg(call, "none")->given;
-	bool any = webhook->given || command->given || desktop;
-	struct op_call sub = sub_call(call, "set-notify");
-	unsigned n = 0;
-	_cleanup_(buf_free) struct buf body = { 0 };
-	struct str text;
-	struct val answer;
-	if (any == none)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "say who is told: --webhook URL, --desktop, -- COMMAND, or --none: %s",
-			       call->op->example);
-	if (secret->given && (!webhook->given || !str_starts(secret->text, STR("/"))))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "--secret is the absolute path of a file with the key of --webhook: what is "
-			       "typed here others can see");
-	buf_addf(&body, "{\"add\":%s,\"notify\":{\"to\":[", op_arg(call, "add")->given ? "true" : "false");
-	if (webhook->given) {
-		put_target(&body, "webhook", &n);
-		json_add_str(&body, "url", webhook->text);
-		if (secret->given)
-			json_add_str(&body, "secret", secret->text);
-		buf_addc(&body, '}');
-	}
-	if (desktop) {
-		put_target(&body, "desktop", &n);
-		buf_addc(&body, '}');
-	}
-	if (command->given) {
-		put_target(&body, "command", &n);
-		buf_add(&body, STR(",\"command\":["));
-		for (unsigned i = 0; i < command->count; i++) {
-			buf_add(&body, i ? STR(",") : STR(""));
-			json_write_str(&body, command->word[i]);
-		}
-		buf_add(&body, STR("]}"));
-	}
-	buf_addc(&body, ']');
-	if (events->given)
-		json_add_words(&body, "events", events->text);
-	buf_add(&body, STR("}}"));
-	enum err e = body.failed ? E_NOMEM : remote_ask(&sub, buf_str(&body), &text, &answer);
-	if (!e)
-		remote_show(&sub, text, &answer);
-	return e;
-}
-
-static bool is_over(struct op_call *call, const struct val *notice)
-{
-	const char *state = val_text(call->arena, notice, "state");
-	return state && strcmp(state, message_state_words[MESSAGE_WAITING]) != 0;
-}
-
-/* Each of them, when it is over; an attempt is bounded, so it will be. */
-static enum err wait_for(struct op_call *call, long long number, struct str *text, struct val *ret)
-{
-	enum { LOOK_MS = 100, LOOKS = (NOTIFY_SECONDS + 2 * RUN_GRACE_SECONDS + 30) * 1000 / LOOK_MS };
-	const char *target = arena_printf(call->arena, "/api/v1/notices/%lld", number);
-	for (unsigned i = 0; target && i < LOOKS; i++) {
-		enum err e = remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
-		if (e || is_over(call, ret))
-			return e;
-		nanosleep(&(struct timespec){ 0, LOOK_MS * 1000000L }, NULL);
-	}
-	return target ? why_set(call->why, E_BUSY, WHY_NOWHERE, "notice %lld is still waiting", number)
-		      : E_NOMEM;
-}
-
-static enum err test(struct op_call *call)
-{
-	struct op_call sub = sub_call(call, "test-notify");
-	_cleanup_(buf_free) struct buf all = { 0 };
-	struct str text;
-	struct val answer, one;
-	unsigned bad = 0, n = 0;
-	enum err e = remote_ask(&sub, (struct str){ 0 }, &text, &answer);
-	const struct val *list = e ? NULL : val_get(&answer, STR("notices"));
-	for (unsigned i = 0; list && i < list->list.n && !e; i++, n++) {
-		e = wait_for(call, (long long)list->list.item[i].integer, &text, &one);
-		if (e)
-			break;
-		const char *state = val_text(call->arena, &one, "state"),
-			   *said = val_text(call->arena, &one, "said");
-		bad += strcmp(state, message_state_words[MESSAGE_DELIVERED]) != 0;
-		buf_add(&all, n ? STR(",") : STR(""));
-		buf_add(&all, text);
-		if (call->json)
-			continue;
-		fprintf(call->out, "%s: %s%s", val_text(call->arena, &one, "to"), state,
-			said && *said ? ", " : "");
-		print_safe(call->out, str_of(said ? said : ""));
-		fputc('\n', call->out);
-	}
-	if (!e && call->json)
-		fprintf(call->out, "{\"notices\":[%s]}\n", buf_str(&all).p);
-	return e     ? e
-	       : bad ? why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%u of %u messages did not arrive", bad, n)
-		     : OK;
-}
-
-enum err op_notify(struct op_call *call)
-{
-	const struct arg *action = op_arg(call, "action");
-	if (!action->given || str_eq(action->text, STR("ls")))
-		return remote_row(call, action->given ? "get-notices" : "get-notify", NULL,
-				  (struct str){ 0 });
-	if (str_eq(action->text, STR("set")))
-		return set(call);
-	if (str_eq(action->text, STR("test")))
-		return test(call);
-	return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither ls, set nor test: %s",
-		       STR_SHORT(action->text), call->op->example);
-}
-
-void show_notices(struct op_call *call, const struct val *list, const char *heading)
-{
-	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
-	for (unsigned i = 0; i < n; i++) {
-		const struct val *v = &list->list.item[i];
-		const char *said = val_text(call->arena, v, "said"),
-			   *tries = val_text(call->arena, v, "attempts"),
-			   *joined = val_text(call->arena, v, "joined"),
-			   *next = op_time(call, val_text(call->arena, v, "next"));
-		fprintf(call->out, "  %-11s %s to %s: %s%s%s%s%s", heading, val_text(call->arena, v, "type"),
-			val_text(call->arena, v, "to"), val_text(call->arena, v, "state"),
-			tries && strcmp(tries, "0") != 0 ? " after " : "",
-			tries && strcmp(tries, "0") != 0 ? tries : "",
-			tries && !strcmp(tries, "1")       ? " attempt"
-			: tries && strcmp(tries, "0") != 0 ? " attempts"
-							   : "",
-			joined ? ", with others" : "");
-		if (next)
-			fprintf(call->out, ", next %s", next);
-		if (said && *said) {
-			fputs("; ", call->out);
-			print_safe(call->out, str_of(said));
-		}
-		fputc('\n', call->out);
-	}
-}
-
-static void show_list(struct op_call *call, const struct val *list)
-{
-	static const char *const heading[] = { "TOLD", "OF", "SCHEDULE", "TO", "STATE", "TRIES", "SAID" };
-	struct arena *a = call->arena;
-	struct table t = table_new(a, ARRAY_LEN(heading), heading);
-	if (!list->list.n) {
-		fprintf(call->out, "nobody has been told of anything\n");
-		return;
-	}
-	for (unsigned i = 0; i < list->list.n; i++) {
-		const struct val *v = &list->list.item[i];
-		const char *id = val_text(a, v, "schedule"), *run = val_text(a, v, "run");
-		table_row(&t, (const char *[]){ op_time(call, val_text(a, v, "at")), val_text(a, v, "type"),
-						id && run ? arena_printf(a, "%s %s", id, run) : id,
-						val_text(a, v, "to"), val_text(a, v, "state"),
-						val_text(a, v, "attempts"), val_line(a, v, "said") });
-	}
-	table_print(&t, call->out);
-}
-
-void show_notify(struct op_call *call, const struct val *v)
-{
-	const struct val *notices = val_get(v, STR("notices")), *notify = val_get(v, STR("notify"));
-	const struct val *to = notify ? val_get(notify, STR("to")) : NULL,
-			 *events = notify ? val_get(notify, STR("events")) : NULL;
-	const char *from = val_text(call->arena, v, "from"), *missing = val_text(call->arena, v, "missing");
-	if (notices) {
-		show_list(call, notices);
-		return;
-	}
-	if (!to || !to->list.n) {
-		fprintf(call->out, "nobody is told; `rota notify set` says who is\n");
-		return;
-	}
-	for (unsigned i = 0; i < to->list.n; i++) {
-		fputs(i ? "      " : "told: ", call->out);
-		print_safe(call->out, to->list.item[i].str);
-		fputc('\n', call->out);
-	}
-	fputs("of:   ", call->out);
-	for (unsigned i = 0; events && i < events->list.n; i++)
-		fprintf(call->out, "%s%.*s", i ? ", " : "", STR_ARG(events->list.item[i].str));
-	fprintf(call->out, "\nby:   %s\n",
-		from && !strcmp(from, "file") ? "notify in the configuration's file" : "`rota notify set`");
-	if (missing)
-		fprintf(call->out, "but:  %s is not installed\n", missing);
 }

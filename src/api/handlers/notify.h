@@ -1,6 +1,6 @@
 #pragma once
 /* Who is told by the configuration, whether it works, and what came of what was told. */
-#include "op/op.h"
+#include "api/api.h"
 #include "store/sqlite/read/reader.h"
 
 struct schedule_doc;
@@ -9,18 +9,8 @@ struct schedule_doc;
  */
 void tell_notice(struct buf *out, struct reader *r, const struct message_row *n);
 /* A list of those of a run; ,"notices":[…] */
-must_check enum err tell_notices_of(struct op_call *call, struct api *api, uint64_t run);
-/* For people, one line each; nothing where nobody is told. */
-void show_notices(struct op_call *call, const struct val *list, const char *heading);
+must_check enum err tell_notices_of(struct api_call *call, struct api *api, uint64_t run);
 /* The names of those who are told when a schedule fails, as a JSON list. */
-void tell_notified(struct buf *out, struct op_call *call, struct api *api, const struct schedule_doc *d);
+void tell_notified(struct buf *out, struct api_call *call, struct api *api, const struct schedule_doc *d);
 /* "ok", or which program is missing that the configuration needs: see `rota doctor`. */
-const char *notify_missing(struct op_call *call, struct api *api);
-
-must_check enum err op_notify(struct op_call *call);
-must_check enum err handle_notify(struct op_call *call, struct api *api);
-must_check enum err handle_set_notify(struct op_call *call, struct api *api);
-must_check enum err handle_test_notify(struct op_call *call, struct api *api);
-must_check enum err handle_notices(struct op_call *call, struct api *api);
-must_check enum err handle_notice(struct op_call *call, struct api *api);
-void show_notify(struct op_call *call, const struct val *answer);
+const char *notify_missing(struct api_call *call, struct api *api);

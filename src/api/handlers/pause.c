@@ -1,24 +1,7 @@
-#include "api/handlers/pause.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
 #include "api/json_out.h"
-#include "cli/remote.h"
-#include "cli/table.h"
 #include "core/when/dur.h"
-
-/* One by its own route; all, or those of a tag, by another. */
-enum err op_pause(struct op_call *call)
-{
-	unsigned said =
-		op_arg(call, "schedule")->given + op_arg(call, "tag")->given + op_arg(call, "all")->given;
-	bool pauses = !strcmp(call->op->name, "pause");
-	if (said != 1)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "%s needs one of SCHEDULE, --tag TAG and --all", call->op->name);
-	if (op_arg(call, "schedule")->given)
-		return remote_run(call);
-	return remote_row(call, pauses ? "pause-many" : "resume-many", NULL, (struct str){ 0 });
-}
 
 /* --- what is asked for --- */
 
@@ -43,9 +26,9 @@ static bool pauses(const struct pausing *p)
 }
 
 /* "2h" from now; not given: for ever. */
-static enum err until_of(struct op_call *call, struct wall *ret)
+static enum err until_of(struct api_call *call, struct wall *ret)
 {
-	const struct arg *how_long = op_arg(call, "for");
+	const struct arg *how_long = op_arg(&call->args, "for");
 	int64_t seconds;
 	*ret = WALL_NEVER;
 	if (!how_long->given)
@@ -58,7 +41,7 @@ static enum err until_of(struct op_call *call, struct wall *ret)
 	return OK;
 }
 
-static enum err begin(struct op_call *call, struct api *api, enum command_kind kind, struct pausing **ret)
+static enum err begin(struct api_call *call, struct api *api, enum command_kind kind, struct pausing **ret)
 {
 	struct pausing *p = arena_alloc(call->arena, sizeof *p);
 	if (!p)
@@ -72,7 +55,7 @@ static enum err begin(struct op_call *call, struct api *api, enum command_kind k
 	return e ? e : api_note(call, &p->command.note);
 }
 
-static void tell_pause(struct op_call *call, const struct pausing *p)
+static void tell_pause(struct api_call *call, const struct pausing *p)
 {
 	if (!pauses(p))
 		return;
@@ -82,7 +65,7 @@ static void tell_pause(struct op_call *call, const struct pausing *p)
 
 /* --- one, or everything --- */
 
-static enum err tell_done(struct op_call *call, const struct pausing *p, const struct reply *r)
+static enum err tell_done(struct api_call *call, const struct pausing *p, const struct reply *r)
 {
 	struct buf *out = &call->answer;
 	struct read_hold all;
@@ -100,7 +83,7 @@ static enum err tell_done(struct op_call *call, const struct pausing *p, const s
 	return e;
 }
 
-static void done(struct op_call *call, struct api *api, const struct reply *r)
+static void done(struct api_call *call, struct api *api, const struct reply *r)
 {
 	const struct pausing *p = call->ctx;
 	(void)api;
@@ -110,13 +93,13 @@ static void done(struct op_call *call, struct api *api, const struct reply *r)
 	api_finish(call, e);
 }
 
-static enum err one(struct op_call *call, struct api *api, enum command_kind kind)
+static enum err one(struct api_call *call, struct api *api, enum command_kind kind)
 {
 	struct pausing *p;
 	struct read_sched s;
 	enum err e = begin(call, api, kind, &p);
 	if (!e)
-		e = api_sched(call, api, op_arg(call, "schedule")->text, &s);
+		e = api_sched(call, api, op_arg(&call->args, "schedule")->text, &s);
 	if (e)
 		return e;
 	p->command.sid = s.row.sid;
@@ -125,19 +108,19 @@ static enum err one(struct op_call *call, struct api *api, enum command_kind kin
 	return api_order(call, api, &p->command, done);
 }
 
-enum err handle_pause(struct op_call *call, struct api *api)
+enum err handle_pause(struct api_call *call, struct api *api)
 {
 	return one(call, api, CMD_PAUSE);
 }
 
-enum err handle_resume(struct op_call *call, struct api *api)
+enum err handle_resume(struct api_call *call, struct api *api)
 {
 	return one(call, api, CMD_RESUME);
 }
 
 /* --- those with a tag --- */
 
-static bool has_tag(struct op_call *call, const struct read_sched *s, struct str tag)
+static bool has_tag(struct api_call *call, const struct read_sched *s, struct str tag)
 {
 	struct val doc;
 	const struct val *tags = NULL;
@@ -149,7 +132,7 @@ static bool has_tag(struct op_call *call, const struct read_sched *s, struct str
 	return false;
 }
 
-static void tagged_done(struct op_call *call, enum err e)
+static void tagged_done(struct api_call *call, enum err e)
 {
 	struct pausing *p = call->ctx;
 	if (!e && !p->some && !p->idle)
@@ -171,7 +154,7 @@ static void tagged_done(struct op_call *call, enum err e)
 
 static void next_tagged(void *arg);
 
-static void one_tagged(struct op_call *call, struct api *api, const struct reply *r)
+static void one_tagged(struct api_call *call, struct api *api, const struct reply *r)
 {
 	struct pausing *p = call->ctx;
 	(void)api;
@@ -197,7 +180,7 @@ static void one_tagged(struct op_call *call, struct api *api, const struct reply
 /* A page at a time, so that others are answered in between. */
 static void next_tagged(void *arg)
 {
-	struct op_call *call = arg;
+	struct api_call *call = arg;
 	struct pausing *p = call->ctx;
 	while (p->at < p->page.n && !has_tag(call, &p->page.item[p->at], p->tag))
 		p->at++;
@@ -219,11 +202,11 @@ static void next_tagged(void *arg)
 		tagged_done(call, e);
 }
 
-static enum err many(struct op_call *call, struct api *api, enum command_kind kind)
+static enum err many(struct api_call *call, struct api *api, enum command_kind kind)
 {
-	const struct arg *tag = op_arg(call, "tag");
+	const struct arg *tag = op_arg(&call->args, "tag");
 	struct pausing *p;
-	if (!tag->given && !op_arg(call, "all")->given)
+	if (!tag->given && !op_arg(&call->args, "all")->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "say which: a tag, or all");
 	enum err e = begin(call, api, kind, &p);
 	if (e)
@@ -239,65 +222,12 @@ static enum err many(struct op_call *call, struct api *api, enum command_kind ki
 	return e;
 }
 
-enum err handle_pause_many(struct op_call *call, struct api *api)
+enum err handle_pause_many(struct api_call *call, struct api *api)
 {
 	return many(call, api, CMD_PAUSE);
 }
 
-enum err handle_resume_many(struct op_call *call, struct api *api)
+enum err handle_resume_many(struct api_call *call, struct api *api)
 {
 	return many(call, api, CMD_RESUME);
-}
-
-/* --- for people --- */
-
-static bool is_set(const struct val *v, const char *name)
-{
-	const struct val *flag = val_get(v, str_of(name));
-	return flag && flag->kind == VAL_BOOL && flag->boolean;
-}
-
-static void print_paused(struct op_call *call, const struct val *v, struct str whom)
-{
-	const char *until = op_time(call, val_text(call->arena, v, "paused_until"));
-	const char *note = val_line(call->arena, v, "note");
-	print_safe(call->out, whom);
-	fprintf(call->out, ": paused%s%s", until ? " until " : "", until ? until : "");
-	if (note) {
-		fputs(": ", call->out);
-		print_safe(call->out, str_of(note));
-	}
-	fputc('\n', call->out);
-}
-
-static void print_list(struct op_call *call, const struct val *v, const char *name, const char *text)
-{
-	const struct val *list = val_get(v, str_of(name));
-	for (unsigned i = 0; list && i < list->list.n; i++) {
-		if (!text) {
-			print_paused(call, v, list->list.item[i].str);
-			continue;
-		}
-		print_safe(call->out, list->list.item[i].str);
-		fprintf(call->out, ": %s\n", text);
-	}
-}
-
-void show_paused(struct op_call *call, const struct val *v)
-{
-	const char *schedule = val_text(call->arena, v, "schedule"), *kind = val_text(call->arena, v, "done");
-	struct str whom = schedule ? str_of(schedule) : STR("everything");
-	bool paused = kind && !strcmp(kind, "pause");
-	if (val_get(v, STR("schedules"))) {
-		print_list(call, v, "schedules", paused ? NULL : "resumed");
-		print_list(call, v, "not_paused", "was not paused");
-	} else if (paused) {
-		print_paused(call, v, whom);
-	} else {
-		print_safe(call->out, whom);
-		fprintf(call->out, ": %s%s\n", is_set(v, "was_paused") ? "resumed" : "was not paused",
-			is_set(v, "paused_all")
-				? ", but everything is paused; `rota resume --all` lets it go on"
-				: "");
-	}
 }

@@ -1,43 +1,24 @@
-#include "api/handlers/problems.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
 #include "api/json_out.h"
-#include "cli/table.h"
 
-#include <stdlib.h>
-
-void tell_problem(struct buf *out, const struct problem_row *p)
+enum err handle_problems(struct api_call *call, struct api *api)
 {
-	buf_addf(out, "{\"number\":%llu,\"count\":%u", (unsigned long long)p->number, p->count);
-	json_add_str(out, "key", p->key);
-	json_add_str(out, "subject", p->subject);
-	json_add_str(out, "text", p->text);
-	json_add_time(out, "opened", p->opened);
-	json_add_time(out, "said", p->last_reported);
-	json_add_time(out, "acknowledged", p->acked);
-	json_add_str(out, "by", p->by);
-	json_add_str(out, "note", p->note);
-	json_add_time(out, "closed", p->closed);
-	buf_addc(out, '}');
-}
-
-enum err handle_problems(struct op_call *call, struct api *api)
-{
-	const struct arg *limit = op_arg(call, "limit");
+	const struct arg *limit = op_arg(&call->args, "limit");
 	struct read_problems page;
 	uint64_t before = 0;
-	const struct arg *from = op_arg(call, "before");
+	const struct arg *from = op_arg(&call->args, "before");
 	if (from->given && !str_number(from->text, INT64_MAX, &before))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a problem",
 			       STR_SHORT(from->text));
-	enum err e = read_problems(api_reader(api), op_arg(call, "all")->given, before,
+	enum err e = read_problems(api_reader(api), op_arg(&call->args, "all")->given, before,
 				   limit->given ? limit->count : 100, call->arena, &page, call->why);
 	if (e)
 		return e;
 	buf_add(&call->answer, STR("{\"problems\":["));
 	for (unsigned i = 0; i < page.n; i++) {
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		tell_problem(&call->answer, &page.item[i]);
+		json_write_problem(&call->answer, &page.item[i]);
 	}
 	buf_add(&call->answer, STR("]"));
 	if (page.more && page.n)
@@ -46,9 +27,9 @@ enum err handle_problems(struct op_call *call, struct api *api)
 	return OK;
 }
 
-static enum err number_of(struct op_call *call, uint64_t *ret)
+static enum err number_of(struct api_call *call, uint64_t *ret)
 {
-	struct str text = op_arg(call, "problem")->text;
+	struct str text = op_arg(&call->args, "problem")->text;
 	if (!str_number(text, INT64_MAX, ret) || !*ret)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "'%.*s' is not the number of a problem; `rota ls problems` shows them",
@@ -56,7 +37,7 @@ static enum err number_of(struct op_call *call, uint64_t *ret)
 	return OK;
 }
 
-static enum err find(struct op_call *call, struct api *api, uint64_t number, struct problem_row *ret)
+static enum err find(struct api_call *call, struct api *api, uint64_t number, struct problem_row *ret)
 {
 	enum err e = read_problem(api_reader(api), number, call->arena, ret, call->why);
 	return e != E_NOTFOUND ? e
@@ -64,7 +45,7 @@ static enum err find(struct op_call *call, struct api *api, uint64_t number, str
 					 (unsigned long long)number);
 }
 
-enum err handle_problem(struct op_call *call, struct api *api)
+enum err handle_problem(struct api_call *call, struct api *api)
 {
 	uint64_t number;
 	struct problem_row p;
@@ -72,7 +53,7 @@ enum err handle_problem(struct op_call *call, struct api *api)
 	if (!e)
 		e = find(call, api, number, &p);
 	if (!e)
-		tell_problem(&call->answer, &p);
+		json_write_problem(&call->answer, &p);
 	return e;
 }
 
@@ -80,7 +61,7 @@ enum err handle_problem(struct op_call *call, struct api *api)
 
 struct acking {
 	struct api *api;
-	struct op_call *call;
+	struct api_call *call;
 	uint64_t number;
 	uint8_t res;
 };
@@ -88,7 +69,7 @@ struct acking {
 static void acked(void *arg)
 {
 	const struct acking *a = arg;
-	struct op_call *call = a->call;
+	struct api_call *call = a->call;
 	struct problem_row p;
 	enum err e = find(call, a->api, a->number, &p);
 	if (!e && a->res != ST_OK)
@@ -96,7 +77,7 @@ static void acked(void *arg)
 			    (unsigned long long)a->number,
 			    p.closed.us != INT64_MAX ? "closed" : "acknowledged");
 	if (!e)
-		tell_problem(&call->answer, &p);
+		json_write_problem(&call->answer, &p);
 	api_finish(call, e);
 }
 
@@ -108,7 +89,7 @@ static void answered(void *ctx, const struct st_ack *ack)
 	api_answer(a->api, acked, a);
 }
 
-enum err handle_ack(struct op_call *call, struct api *api)
+enum err handle_ack(struct api_call *call, struct api *api)
 {
 	uint64_t number;
 	struct str note;
@@ -132,64 +113,4 @@ enum err handle_ack(struct op_call *call, struct api *api)
 	e = daemon_send(api_daemon(api), &q, answered, a);
 	call->later = !e;
 	return e;
-}
-
-/* --- for people --- */
-
-static const char *state_of(struct op_call *call, const struct val *p)
-{
-	const char *by = val_text(call->arena, p, "by");
-	if (val_text(call->arena, p, "closed"))
-		return "closed";
-	if (!val_text(call->arena, p, "acknowledged"))
-		return "open";
-	return arena_printf(call->arena, "taken by %s", by ? by : "somebody");
-}
-
-void print_problems(struct op_call *call, const struct val *list)
-{
-	for (unsigned i = 0; list && i < list->list.n; i++) {
-		const struct val *p = &list->list.item[i];
-		const char *count = val_text(call->arena, p, "count"),
-			   *text = val_text(call->arena, p, "text");
-		fprintf(call->out, "  %-4s", val_text(call->arena, p, "number"));
-		print_safe(call->out, str_of(text ? text : "(no text)"));
-		fprintf(call->out, "\n      %s, since %s", state_of(call, p),
-			op_time(call, val_text(call->arena, p, "opened")));
-		if (count && strcmp(count, "1") != 0)
-			fprintf(call->out, ", said %s times", count);
-		fputc('\n', call->out);
-	}
-}
-
-void show_problems(struct op_call *call, const struct val *v)
-{
-	const struct val *list = val_get(v, STR("problems"));
-	if (list && list->list.n)
-		print_problems(call, list);
-	else
-		fputs("No problems.\n", call->out);
-	if (val_get(v, STR("before")))
-		fprintf(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
-}
-
-void show_problem(struct op_call *call, const struct val *v)
-{
-	struct val list = { .kind = VAL_LIST, .list = { (struct val *)v, 1 } };
-	const char *note = val_text(call->arena, v, "note"), *closed = val_text(call->arena, v, "closed");
-	fprintf(call->out, "problem %s\n", val_text(call->arena, v, "number"));
-	print_problems(call, &list);
-	if (note) {
-		fputs("      note: ", call->out);
-		print_safe(call->out, str_of(note));
-		fputc('\n', call->out);
-	}
-	if (closed)
-		fprintf(call->out, "      closed %s\n", op_time(call, closed));
-}
-
-void show_acked(struct op_call *call, const struct val *v)
-{
-	fprintf(call->out, "problem %s is yours; it closes by itself when its cause is gone\n",
-		val_text(call->arena, v, "number"));
 }

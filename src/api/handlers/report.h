@@ -1,7 +1,8 @@
 #pragma once
-/* What a run says of itself: report. It is for programs within a run. It goes into the run's own file, and
- * needs no daemon; by the socket where that file cannot be written. */
+/* The arguments of report, step and note, for the handler and for the verb. */
 #include "op/op.h"
+#include "runfile/outbox.h"
 
-must_check enum err handle_report(struct op_call *call, struct api *api);
-must_check enum err op_report(struct op_call *call); /* also step and note, which are short for two of it */
+/* E_INPUT: no such kind, or no text. */
+must_check enum err report_read(const struct op_args *args, enum report_kind *kind, struct str *text,
+				struct why *why);

@@ -1,27 +1,19 @@
-#include "api/handlers/state.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
-#include "api/json_out.h"
 #include "base/json.h"
 #include "base/merge.h"
-#include "cli/remote.h"
-#include "cli/table.h"
 #include "daemon/daemon.h"
 #include "store/sqlite/read/reader.h"
 
-#include <stdlib.h>
-
-/* --- on the daemon's side --- */
-
-static enum err whose(struct op_call *call, struct str *ret)
+static enum err whose(struct api_call *call, struct str *ret)
 {
-	const struct arg *agent = op_arg(call, "agent");
-	bool user = op_arg(call, "user")->given;
+	const struct arg *agent = op_arg(&call->args, "agent");
+	bool user = op_arg(&call->args, "user")->given;
 	if (user == agent->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "say whose: an agent's, or the user's, not %s", user ? "both" : "nobody's");
 	*ret = user ? STR("") : agent->text;
-	if (user && call->within && call->op->handle == handle_state_change)
+	if (user && call->within && call->args.op == &ops[OP_SET_STATE])
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
 			       "the user's profile is the user's to change; a run may read it");
 	if (!user && !ret->n)
@@ -32,7 +24,7 @@ static enum err whose(struct op_call *call, struct str *ret)
 }
 
 /* Its revision, and its document: an empty one, where there is none yet. */
-static enum err read_it(struct op_call *call, struct api *api, struct str key, struct state_row *row,
+static enum err read_it(struct api_call *call, struct api *api, struct str key, struct state_row *row,
 			struct val *ret)
 {
 	enum err e = read_state(api_reader(api), key, call->arena, row, call->why);
@@ -40,7 +32,7 @@ static enum err read_it(struct op_call *call, struct api *api, struct str key, s
 	return e || !row->text.n ? e : json_read(row->text, call->arena, ret, call->why);
 }
 
-static void tell_state(struct op_call *call, struct str key, uint32_t rev, const struct val *v)
+static void tell_state(struct api_call *call, struct str key, uint32_t rev, const struct val *v)
 {
 	struct buf *out = &call->answer;
 	buf_addf(out, "{\"rev\":%u", rev);
@@ -51,9 +43,9 @@ static void tell_state(struct op_call *call, struct str key, uint32_t rev, const
 	buf_addc(out, '}');
 }
 
-enum err handle_state(struct op_call *call, struct api *api)
+enum err handle_state(struct api_call *call, struct api *api)
 {
-	struct str key, path = op_arg(call, "path")->text, part;
+	struct str key, path = op_arg(&call->args, "path")->text, part;
 	struct state_row row = { 0 };
 	struct val all;
 	enum err e = whose(call, &key);
@@ -64,7 +56,7 @@ enum err handle_state(struct op_call *call, struct api *api)
 		v = v->kind == VAL_MAP ? val_get(v, part) : NULL;
 		if (!v)
 			return why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "there is no '%.*s' in it",
-				       STR_SHORT(op_arg(call, "path")->text));
+				       STR_SHORT(op_arg(&call->args, "path")->text));
 	}
 	if (!e)
 		tell_state(call, key, row.rev, v);
@@ -73,7 +65,7 @@ enum err handle_state(struct op_call *call, struct api *api)
 
 struct changing {
 	struct api *api;
-	struct op_call *call;
+	struct api_call *call;
 	struct str key;
 	const struct val *patch;
 	bool swap; /* by this revision, and no other */
@@ -114,7 +106,7 @@ static void answered(void *ctx, const struct st_ack *ack)
 
 static enum err send(struct changing *c)
 {
-	struct op_call *call = c->call;
+	struct api_call *call = c->call;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct state_row row;
 	struct val old;
@@ -144,7 +136,7 @@ static enum err send(struct changing *c)
 	return daemon_send(api_daemon(c->api), &q, answered, c);
 }
 
-enum err handle_state_change(struct op_call *call, struct api *api)
+enum err handle_state_change(struct api_call *call, struct api *api)
 {
 	const struct val *patch = val_get(&call->body, STR("patch")), *rev = val_get(&call->body, STR("rev"));
 	struct changing *c = arena_alloc(call->arena, sizeof *c);
@@ -166,106 +158,4 @@ enum err handle_state_change(struct op_call *call, struct api *api)
 		e = send(c);
 	call->later = !e;
 	return e;
-}
-
-/* --- from here --- */
-
-/* {"a":{"b":VALUE}} for a.b; VALUE is JSON, or else the text itself. */
-static enum err write_patch(struct op_call *call, struct str path, struct str value, struct buf *out)
-{
-	struct val v;
-	struct str key, all = path;
-	unsigned deep = 0;
-	bool is_json = json_read(value, call->arena, &v, NULL) == OK;
-	for (; val_path_next(&path, &key); deep++) {
-		if (!key.n || deep == STATE_DEPTH_MAX)
-			return why_set(call->why, E_INPUT, WHY_NOWHERE,
-				       "'%.*s' is no path; keys are separated by single dots",
-				       STR_SHORT(all));
-		buf_addc(out, '{');
-		json_write_str(out, key);
-		buf_addc(out, ':');
-	}
-	if (!deep && (!is_json || v.kind != VAL_MAP))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the whole can only be an object");
-	if (is_json)
-		json_write(out, &v);
-	else
-		json_write_str(out, value);
-	for (; deep; deep--)
-		buf_addc(out, '}');
-	return OK;
-}
-
-static enum err set(struct op_call *call, struct op_call *sub)
-{
-	const struct arg *path = op_arg(call, "path"), *value = op_arg(call, "value"),
-			 *rev = op_arg(call, "rev");
-	_cleanup_(buf_free) struct buf body = { 0 };
-	struct str text;
-	struct val answer;
-	if (!path->given || !value->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "state set needs a path and a value: %s",
-			       call->op->example);
-	buf_add(&body, STR("{\"patch\":"));
-	enum err e = write_patch(call, path->text, value->text, &body);
-	uint64_t n;
-	if (!e && rev->given && !str_number(rev->text, UINT32_MAX, &n))
-		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "rev '%.*s' is not a number",
-			    STR_SHORT(rev->text));
-	if (e)
-		return e;
-	if (rev->given)
-		buf_addf(&body, ",\"rev\":%.*s", STR_ARG(rev->text));
-	if (op_arg(sub, "user")->given)
-		buf_add(&body, STR(",\"user\":true"));
-	if (op_arg(sub, "agent")->given)
-		json_add_str(&body, "agent", op_arg(sub, "agent")->text);
-	buf_addc(&body, '}');
-	e = body.failed ? E_NOMEM : remote_ask(sub, buf_str(&body), &text, &answer);
-	if (!e)
-		remote_show(sub, text, &answer);
-	return e;
-}
-
-enum err op_state(struct op_call *call)
-{
-	static const struct {
-		const char *word, *row;
-	} actions[] = { { "get", "get-state" }, { "set", "set-state" } };
-	struct str word = op_arg(call, "action")->text;
-	unsigned k = 0;
-	while (k < ARRAY_LEN(actions) && !str_eq(word, str_of(actions[k].word)))
-		k++;
-	if (!op_arg(call, "action")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "state needs get or set: %s",
-			       call->op->example);
-	if (k == ARRAY_LEN(actions))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither get nor set: %s",
-			       STR_SHORT(word), call->op->example);
-	struct op_call sub = *call;
-	sub.op = op_row(actions[k].row);
-	memset(sub.arg, 0, sizeof sub.arg);
-	for (unsigned i = 0; sub.op->param[i].name; i++) {
-		const struct arg *given = op_arg_if(call, sub.op->param[i].name);
-		const char *inside = getenv("ROTA_AGENT");
-		if (given)
-			sub.arg[i] = *given;
-		/* Within a run it is the agent's own. A daemon that knows the run knows the agent. */
-		if (!strcmp(sub.op->param[i].name, "agent") && !sub.arg[i].given && inside &&
-		    !op_arg(call, "user")->given)
-			sub.arg[i] = (struct arg){ .given = true, .text = str_of(inside) };
-	}
-	return k ? set(call, &sub) : remote_run(&sub);
-}
-
-void show_state(struct op_call *call, const struct val *answer)
-{
-	const struct val *v = val_get(answer, STR("value"));
-	_cleanup_(buf_free) struct buf text = { 0 };
-	if (!v)
-		return;
-	json_write(&text, v);
-	print_safe(call->out, buf_str(&text));
-	fputc('\n', call->out);
 }

@@ -1,22 +1,16 @@
-#include "api/handlers/status.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
-#include "api/handlers/problems.h"
-#include "api/handlers/runs.h"
 #include "api/json_out.h"
 #include "api/schedule_put.h"
-#include "cli/table.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
-
-#include <stdlib.h>
 
 enum { NOTED = 10, COMING = 10, COMING_HOURS = 24 };
 
 /* What only the daemon's thread knows. */
 struct asked {
 	struct api *api;
-	struct op_call *call;
+	struct api_call *call;
 	struct engine_counts counts;
 	struct engine_due coming[COMING];
 	unsigned n;
@@ -24,7 +18,7 @@ struct asked {
 	struct why why;
 };
 
-static void tell_coming(struct op_call *call, struct api *api, const struct asked *a)
+static void tell_coming(struct api_call *call, struct api *api, const struct asked *a)
 {
 	struct wall horizon = { api_now().us + COMING_HOURS * 3600 * USEC };
 	const char *comma = "";
@@ -46,7 +40,7 @@ static void tell_coming(struct op_call *call, struct api *api, const struct aske
 	buf_addc(&call->answer, ']');
 }
 
-static enum err tell_pause(struct op_call *call, struct api *api)
+static enum err tell_pause(struct api_call *call, struct api *api)
 {
 	struct read_hold all;
 	enum err e = api_paused_all(call, api, &all);
@@ -61,7 +55,7 @@ static enum err tell_pause(struct op_call *call, struct api *api)
 }
 
 /* Somebody wrote down why: others should see it. */
-static enum err tell_noted(struct op_call *call, struct api *api)
+static enum err tell_noted(struct api_call *call, struct api *api)
 {
 	struct read_scheds noted;
 	enum err e =
@@ -81,7 +75,7 @@ static enum err tell_noted(struct op_call *call, struct api *api)
 }
 
 /* Since midnight in the configuration's zone, and ever. */
-static enum err tell_avoided(struct op_call *call, struct api *api)
+static enum err tell_avoided(struct api_call *call, struct api *api)
 {
 	struct doc_env env = api_doc_env(call, api);
 	int64_t now = wall_seconds(api_now()), local = now + zone_offset(env.when.zone, now);
@@ -97,7 +91,7 @@ static enum err tell_avoided(struct op_call *call, struct api *api)
 
 static enum err write_status(const struct asked *a)
 {
-	struct op_call *call = a->call;
+	struct api_call *call = a->call;
 	struct buf *out = &call->answer;
 	const struct engine_counts *n = &a->counts;
 	struct read_problems problems;
@@ -112,7 +106,7 @@ static enum err write_status(const struct asked *a)
 	buf_add(out, STR("{\"problems\":["));
 	for (unsigned i = 0; i < problems.n; i++) {
 		buf_add(out, i ? STR(",") : STR(""));
-		tell_problem(out, &problems.item[i]);
+		json_write_problem(out, &problems.item[i]);
 	}
 	buf_addf(out,
 		 "],\"schedules\":%u,\"runs\":%u,\"waiting\":%u,\"queued\":%u,\"running\":%u,\"retrying\":%u,"
@@ -126,7 +120,7 @@ static enum err write_status(const struct asked *a)
 	if (!e)
 		e = tell_avoided(call, a->api);
 	buf_add(out, STR(",\"open\":["));
-	tell_runs(call, a->api, &open);
+	json_write_runs(out, api_reader(a->api), &open, call->arena);
 	buf_addc(out, ']');
 	tell_coming(call, a->api, a);
 	buf_addc(out, '}');
@@ -152,7 +146,7 @@ static void count(void *arg)
 	api_answer(a->api, counted, a);
 }
 
-enum err handle_status(struct op_call *call, struct api *api)
+enum err handle_status(struct api_call *call, struct api *api)
 {
 	struct asked *a = arena_alloc(call->arena, sizeof *a);
 	if (!a)
@@ -161,92 +155,4 @@ enum err handle_status(struct op_call *call, struct api *api)
 	enum err e = daemon_call(api_daemon(api), count, a);
 	call->later = !e;
 	return e;
-}
-
-/* --- for people --- */
-
-static bool is_set(const struct val *v, const char *name)
-{
-	const struct val *flag = val_get(v, str_of(name));
-	return flag && flag->kind == VAL_BOOL && flag->boolean;
-}
-
-static void show_noted(struct op_call *call, const struct val *list)
-{
-	static const char *const heading[] = { "PAUSED", "UNTIL", "NOTE" };
-	struct table t = table_new(call->arena, 3, heading);
-	for (unsigned i = 0; list && i < list->list.n; i++) {
-		const struct val *s = &list->list.item[i];
-		table_row(&t, (const char *[]){ val_text(call->arena, s, "schedule"),
-						op_time(call, val_text(call->arena, s, "paused_until")),
-						val_line(call->arena, s, "note") });
-	}
-	if (t.n > 1) {
-		fputc('\n', call->out);
-		table_print(&t, call->out);
-	}
-}
-
-static void show_coming(struct op_call *call, const struct val *list)
-{
-	static const char *const heading[] = { "NEXT", "SCHEDULE", "BLOCKED" };
-	bool blocked = false;
-	for (unsigned i = 0; list && i < list->list.n; i++)
-		blocked |= val_get(&list->list.item[i], STR("blocked")) != NULL;
-	struct table t = table_new(call->arena, blocked ? 3 : 2, heading);
-	for (unsigned i = 0; list && i < list->list.n; i++) {
-		const struct val *s = &list->list.item[i];
-		const char *lacks = val_text(call->arena, s, "blocked");
-		table_row(&t, (const char *[]){ op_time(call, val_text(call->arena, s, "due")),
-						val_text(call->arena, s, "schedule"), lacks ? lacks : "" });
-	}
-	if (t.n > 1) {
-		fputc('\n', call->out);
-		table_print(&t, call->out);
-	}
-}
-
-void show_status(struct op_call *call, const struct val *v)
-{
-	const struct val *problems = val_get(v, STR("problems")), *open = val_get(v, STR("open"));
-	const char *trouble = val_text(call->arena, v, "trouble");
-	if (is_set(v, "clock_held"))
-		fputs("The clock ran far ahead and is not believed: nothing comes due until it is back, or "
-		      "`rota clock` accepts it.\n\n",
-		      call->out);
-	if (trouble) {
-		fputs("Trouble: ", call->out);
-		print_safe(call->out, str_of(trouble));
-		fputs("\n\n", call->out);
-	}
-	if (problems && problems->list.n) {
-		fputs("PROBLEMS\n", call->out);
-		print_problems(call, problems);
-		fputs("`rota ack N` takes one.\n\n", call->out);
-	}
-	if (is_set(v, "paused")) {
-		const char *until = op_time(call, val_text(call->arena, v, "paused_until"));
-		const char *note = val_text(call->arena, v, "note");
-		fprintf(call->out, "Everything is paused%s%s", until ? " until " : "", until ? until : "");
-		if (note) {
-			fputs(": ", call->out);
-			print_safe(call->out, str_of(note));
-		}
-		fputs("; `rota resume --all` lets it go on.\n\n", call->out);
-	}
-	const char *schedules = val_text(call->arena, v, "schedules");
-	fprintf(call->out, "%s schedule%s, %s running, %s queued, %s waiting, %s to be retried\n", schedules,
-		strcmp(schedules, "1") ? "s" : "", val_text(call->arena, v, "running"),
-		val_text(call->arena, v, "queued"), val_text(call->arena, v, "waiting"),
-		val_text(call->arena, v, "retrying"));
-	const struct val *avoided = val_get(v, STR("model_calls_avoided"));
-	if (avoided && val_get(avoided, STR("ever"))->integer)
-		fprintf(call->out, "model calls avoided: %s today, %s in all\n",
-			val_text(call->arena, avoided, "today"), val_text(call->arena, avoided, "ever"));
-	if (open && open->list.n) {
-		fputc('\n', call->out);
-		print_runs(call, open);
-	}
-	show_noted(call, val_get(v, STR("paused_with_note")));
-	show_coming(call, val_get(v, STR("next")));
 }

@@ -1,37 +1,14 @@
-#include "api/handlers/stop.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
-#include "api/json_out.h"
-#include "cli/remote.h"
+#include "base/json.h"
 
-/* r7 is a run, if there is such a one that lives; everything else, and what is left, is a schedule. */
-enum err op_stop(struct op_call *call)
-{
-	const struct arg *name = op_arg(call, "name");
-	uint64_t number;
-	enum err e = E_NOTFOUND;
-	if (!name->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "stop needs a run or a schedule: %s",
-			       call->op->example);
-	bool run = name->text.p[0] == 'r' && str_number(str_from(name->text, 1), INT64_MAX, &number);
-	if (run)
-		e = remote_row(call, "stop-run", "run", name->text);
-	if (e != E_NOTFOUND)
-		return e;
-	struct why first = *call->why;
-	e = remote_row(call, "stop-schedule", "schedule", name->text);
-	if (e == E_NOTFOUND && run)
-		*call->why = first;
-	return e;
-}
-
-static void stopped(struct op_call *call, struct api *api, const struct reply *r)
+static void stopped(struct api_call *call, struct api *api, const struct reply *r)
 {
 	enum err e = OK;
 	(void)api;
 	if (r->code == REPLY_NOT_FOUND)
 		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "%.*s is not alive, or there is no such run",
-			    STR_SHORT(op_arg(call, "run")->text));
+			    STR_SHORT(op_arg(&call->args, "run")->text));
 	else if (r->code != REPLY_OK)
 		e = api_refusal(call, r, "it was not stopped");
 	else
@@ -40,10 +17,10 @@ static void stopped(struct op_call *call, struct api *api, const struct reply *r
 	api_finish(call, e);
 }
 
-enum err handle_stop(struct op_call *call, struct api *api)
+enum err handle_stop(struct api_call *call, struct api *api)
 {
 	struct command c = { .kind = CMD_STOP };
-	enum err e = api_run_number(call, op_arg(call, "run")->text, &c.run);
+	enum err e = api_run_number(call, op_arg(&call->args, "run")->text, &c.run);
 	return e ? e : api_order(call, api, &c, stopped);
 }
 
@@ -60,9 +37,9 @@ struct stopping {
 /* Under way at a time. */
 enum { TOGETHER = 64 };
 
-static void one_stopped(struct op_call *call, struct api *api, const struct reply *r);
+static void one_stopped(struct api_call *call, struct api *api, const struct reply *r);
 
-static void finish(struct op_call *call, const struct stopping *s)
+static void finish(struct api_call *call, const struct stopping *s)
 {
 	enum err e = OK;
 	if (s->refused.code)
@@ -78,7 +55,7 @@ static void finish(struct op_call *call, const struct stopping *s)
 
 static void go_on(void *arg)
 {
-	struct op_call *call = arg;
+	struct api_call *call = arg;
 	struct stopping *s = call->ctx;
 	while (!s->refused.code && s->asked < s->runs.n && s->asked - s->answered < TOGETHER) {
 		struct command c = { .kind = CMD_STOP, .run = s->runs.item[s->asked].run };
@@ -92,7 +69,7 @@ static void go_on(void *arg)
 }
 
 /* One that is not there any more has ended by itself; one that is busy is being stopped by another. */
-static void one_stopped(struct op_call *call, struct api *api, const struct reply *r)
+static void one_stopped(struct api_call *call, struct api *api, const struct reply *r)
 {
 	struct stopping *s = call->ctx;
 	(void)api;
@@ -104,11 +81,11 @@ static void one_stopped(struct op_call *call, struct api *api, const struct repl
 	go_on(call);
 }
 
-enum err handle_stop_schedule(struct op_call *call, struct api *api)
+enum err handle_stop_schedule(struct api_call *call, struct api *api)
 {
 	struct read_sched sched;
 	struct stopping *s = arena_alloc(call->arena, sizeof *s);
-	enum err e = s ? api_sched_ever(call, api, op_arg(call, "schedule")->text, &sched) : E_NOMEM;
+	enum err e = s ? api_sched_ever(call, api, op_arg(&call->args, "schedule")->text, &sched) : E_NOMEM;
 	if (e)
 		return e;
 	*s = (struct stopping){ .api = api, .id = sched.id };
@@ -126,11 +103,4 @@ enum err handle_stop_schedule(struct op_call *call, struct api *api)
 	e = api_post(api, go_on, call);
 	call->later = !e;
 	return e;
-}
-
-void show_stopped(struct op_call *call, const struct val *v)
-{
-	const struct val *runs = val_get(v, STR("runs"));
-	for (unsigned i = 0; runs && i < runs->list.n; i++)
-		fprintf(call->out, "stopped: %.*s\n", STR_ARG(runs->list.item[i].str));
 }

@@ -1,11 +1,7 @@
-#include "api/handlers/why.h"
+#include "api/handlers/handlers.h"
 
-#include "api/api.h"
-#include "api/handlers/runs.h"
-#include "api/handlers/schedules.h"
 #include "api/json_out.h"
 #include "api/schedule_put.h"
-#include "cli/table.h"
 #include "core/schedule/reason_text.h"
 #include "core/schedule/why.h"
 #include "core/when/civil.h"
@@ -52,7 +48,7 @@ static struct wall read_local(const struct times *t, const struct iso *i)
 }
 
 /* "14:00" today, in the machine's zone. */
-static struct str with_date(struct op_call *call, const struct times *t, struct str text)
+static struct str with_date(struct api_call *call, const struct times *t, struct str text)
 {
 	char today[ISO_SIZE];
 	bool clock = text.n >= 4 && text.n <= 8 && memchr(text.p, ':', text.n < 3 ? text.n : 3);
@@ -65,9 +61,9 @@ static struct str with_date(struct op_call *call, const struct times *t, struct 
 	return whole ? str_of(whole) : text;
 }
 
-static enum err time_asked(struct op_call *call, const struct times *t, struct wall *ret)
+static enum err time_asked(struct api_call *call, const struct times *t, struct wall *ret)
 {
-	const struct arg *arg = op_arg(call, "time");
+	const struct arg *arg = op_arg(&call->args, "time");
 	struct iso i;
 	if (!arg->given) {
 		/* What comes next, or the last that was. */
@@ -94,7 +90,7 @@ static enum err time_asked(struct op_call *call, const struct times *t, struct w
 /* --- the answer --- */
 
 /* Whoever holds it up now: everything is paused, or its agent or account is held. */
-static enum err read_obstacles(struct op_call *call, struct api *api, const struct policy *policy,
+static enum err read_obstacles(struct api_call *call, struct api *api, const struct policy *policy,
 			       struct read_sched *s, struct why_facts *f)
 {
 	struct sched_row *row = &s->row;
@@ -119,7 +115,7 @@ static enum err read_obstacles(struct op_call *call, struct api *api, const stru
 	return e;
 }
 
-static void write_why(struct op_call *call, const struct why_facts *f, const struct why_answer *a,
+static void write_why(struct api_call *call, const struct why_facts *f, const struct why_answer *a,
 		      const struct read_sched *s, struct str words)
 {
 	static const char *const kinds[WHY_KINDS] = { "run",          "refused", "will_run", "will_not_run",
@@ -166,21 +162,21 @@ static void write_why(struct op_call *call, const struct why_facts *f, const str
 }
 
 /* By its name among the call's own: those of the engine's tables may go while we look. */
-static const struct zone *zone_of(struct op_call *call, struct api *api, unsigned number)
+static const struct zone *zone_of(struct api_call *call, struct api *api, unsigned number)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);
 	const struct zone *z = zones->find(zones->self, intern_zone(daemon_intern(api_daemon(api)), number));
 	return z ? z : zones->find(zones->self, STR("UTC"));
 }
 
-enum err handle_why(struct op_call *call, struct api *api)
+enum err handle_why(struct api_call *call, struct api *api)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);
 	struct read_sched s;
 	struct read_why records;
 	struct engine_config tables;
 	struct wall t, nominal;
-	enum err e = api_sched_ever(call, api, op_arg(call, "schedule")->text, &s);
+	enum err e = api_sched_ever(call, api, op_arg(&call->args, "schedule")->text, &s);
 	if (e)
 		return e;
 	intern_tables(daemon_intern(api_daemon(api)), &tables);
@@ -224,74 +220,4 @@ enum err handle_why(struct op_call *call, struct api *api)
 	if (!e)
 		write_why(call, &facts, &a, &s, words);
 	return e;
-}
-
-/* --- for people --- */
-
-struct word {
-	const char *word, *text;
-};
-
-static const char *in_words(const struct word *table, size_t n, const char *word)
-{
-	for (size_t i = 0; word && i < n; i++)
-		if (!strcmp(table[i].word, word))
-			return table[i].text;
-	return NULL;
-}
-
-static const struct word answers[] = {
-	{ "run", "it ran" },
-	{ "refused", "it did not run" },
-	{ "will_run", "it will run" },
-	{ "will_not_run", "as things are it will not run" },
-	{ "about_to_run", "it is due and about to be taken up" },
-	{ "before", "it lies at or before the schedule's last change: nothing fires there" },
-	{ "pruned", "it is so long ago that its record is gone" },
-	{ "no_time", "the schedule has no such time" },
-	{ "follows", "it has no times of its own: it follows another schedule" },
-	{ "removed", "the schedule was removed, and nothing is on record for that time" },
-};
-
-void show_why(struct op_call *call, const struct val *v)
-{
-	const char *answer = val_text(call->arena, v, "answer"), *reason = val_text(call->arena, v, "reason");
-	const char *nominal = op_time(call, val_text(call->arena, v, "nominal"));
-	const char *disposition = val_text(call->arena, v, "disposition");
-	const char *until = op_time(call, val_text(call->arena, v, "until"));
-	const struct val *run = val_get(v, STR("run"));
-	const char *text = in_words(answers, ARRAY_LEN(answers), answer);
-	const char *state = run ? val_text(call->arena, run, "state") : NULL;
-	if (state && strcmp(state, "finished") != 0 && !reason)
-		text = "it was taken up, and is not over";
-	const char *removed = op_time(call, val_text(call->arena, v, "removed"));
-	const char *meaning =
-		reason && !strcmp(reason, "disabled") ? "the schedule is disabled" : reason_text(reason);
-	fprintf(call->out, "%s, %s: %s", val_text(call->arena, v, "schedule"), nominal ? nominal : "-",
-		text ? text : "?");
-	if (meaning)
-		fprintf(call->out, ": %s", meaning);
-	if (reason && disposition)
-		fprintf(call->out, " (%s/%s)", disposition, reason);
-	if (until)
-		fprintf(call->out, " until %s", until);
-	fputc('\n', call->out);
-	if (val_text(call->arena, v, "detail")) {
-		fputs("  ", call->out);
-		print_safe(call->out, val_get(v, STR("detail"))->str);
-		fputc('\n', call->out);
-	}
-	print_note(call, v);
-	if (removed)
-		fprintf(call->out, "  removed: %s\n", removed);
-	if (run) {
-		struct val list = { .kind = VAL_LIST, .list = { (struct val *)run, 1 } };
-		print_runs(call, &list);
-	}
-	if (answer && (!strcmp(answer, "no_time") || !strcmp(answer, "before"))) {
-		const char *before = op_time(call, val_text(call->arena, v, "before"));
-		const char *after = op_time(call, val_text(call->arena, v, "after"));
-		fprintf(call->out, "  nearest: %s; %s\n", before ? before : "none before",
-			after ? after : "none after");
-	}
 }

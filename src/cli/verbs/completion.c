@@ -1,4 +1,5 @@
-#include "cli/verbs/completion.h"
+/* completion: what a shell needs to complete a line, made from the table of operations. */
+#include "cli/verbs/verbs.h"
 
 #include "base/json.h"
 
@@ -16,7 +17,7 @@ static void quoted(FILE *out, const char *text)
 static void words_of(FILE *out, const struct op *op)
 {
 	for (unsigned i = 0; i < OP_PARAMS_MAX && op->param[i].name; i++)
-		if (!op->param[i].positional && op->param[i].kind != OP_WORDS)
+		if (!op->param[i].positional && op->param[i].kind != PARAM_WORDS)
 			fprintf(out, " --%s", op->param[i].name);
 }
 
@@ -27,12 +28,12 @@ static void bash(FILE *out)
 	      "\tlocal word=${COMP_WORDS[COMP_CWORD]}\n\tlocal words=\n"
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords='",
 	      out);
-	for (const struct op *op = ops; op->name; op++)
-		if (op->run)
+	for (const struct op *op = ops; op < ops + OPS; op++)
+		if (op_is_verb(op))
 			fprintf(out, "%s ", op->name);
 	fputs("help'\n\telif [ \"${word#-}\" != \"$word\" ]; then\n\t\tcase ${COMP_WORDS[1]} in\n", out);
-	for (const struct op *op = ops; op->name; op++)
-		if (op->run) {
+	for (const struct op *op = ops; op < ops + OPS; op++)
+		if (op_is_verb(op)) {
 			fprintf(out, "\t\t%s) words='", op->name);
 			words_of(out, op);
 			fputs("' ;;\n", out);
@@ -47,15 +48,15 @@ static void zsh(FILE *out)
 	fputs("#compdef rota\n# zsh completion for rota: `rota completion zsh`\nlocal -a words\n"
 	      "if (( CURRENT == 2 )); then\n\twords=(\n",
 	      out);
-	for (const struct op *op = ops; op->name; op++)
-		if (op->run) {
+	for (const struct op *op = ops; op < ops + OPS; op++)
+		if (op_is_verb(op)) {
 			fprintf(out, "\t\t%s:", op->name);
 			quoted(out, op->summary);
 			fputc('\n', out);
 		}
 	fputs("\t)\n\t_describe verb words\nelif [[ $PREFIX == -* ]]; then\n\tcase $words[2] in\n", out);
-	for (const struct op *op = ops; op->name; op++)
-		if (op->run) {
+	for (const struct op *op = ops; op < ops + OPS; op++)
+		if (op_is_verb(op)) {
 			fprintf(out, "\t%s) compadd --", op->name);
 			words_of(out, op);
 			fputs(" ;;\n", out);
@@ -66,15 +67,15 @@ static void zsh(FILE *out)
 static void fish(FILE *out)
 {
 	fputs("# fish completion for rota: `rota completion fish`\n", out);
-	for (const struct op *op = ops; op->name; op++) {
-		if (!op->run)
+	for (const struct op *op = ops; op < ops + OPS; op++) {
+		if (!op_is_verb(op))
 			continue;
 		fprintf(out, "complete -c rota -n __fish_use_subcommand -a %s -d ", op->name);
 		quoted(out, op->summary);
 		fputc('\n', out);
 		for (unsigned i = 0; i < OP_PARAMS_MAX && op->param[i].name; i++) {
 			const struct op_param *p = &op->param[i];
-			if (p->positional || p->kind == OP_WORDS)
+			if (p->positional || p->kind == PARAM_WORDS)
 				continue;
 			fprintf(out, "complete -c rota -n '__fish_seen_subcommand_from %s' -l %s%s -d ",
 				op->name, p->name, p->value ? " -r" : "");
@@ -84,7 +85,7 @@ static void fish(FILE *out)
 	}
 }
 
-static enum err as_json(struct op_call *call, void (*write)(FILE *out))
+static enum err as_json(struct cli_call *call, void (*write)(FILE *out))
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	char *script = NULL;
@@ -101,13 +102,13 @@ static enum err as_json(struct op_call *call, void (*write)(FILE *out))
 	return whole && !text.failed ? OK : E_NOMEM;
 }
 
-enum err op_completion(struct op_call *call)
+enum err verb_completion(struct cli_call *call)
 {
 	static const struct {
 		const char *shell;
 		void (*write)(FILE *out);
 	} shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
-	struct str word = op_arg(call, "shell")->text;
+	struct str word = op_arg(&call->args, "shell")->text;
 	for (unsigned i = 0; i < ARRAY_LEN(shells); i++)
 		if (str_eq(word, str_of(shells[i].shell))) {
 			if (call->json)

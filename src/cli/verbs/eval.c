@@ -1,13 +1,16 @@
-#include "cli/verbs/eval.h"
+/* eval and render: conditions and templates. They need no daemon. */
+#include "cli/verbs/verbs.h"
+
 #include "base/json.h"
 #include "core/expr/template.h"
 #include "host/docfile.h"
 #include "sys/clock.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* A file or, for -, standard input. A person's word: it may be a pipe. */
-static enum err read_text(struct op_call *call, struct str path, struct str *ret)
+static enum err read_text(struct cli_call *call, struct str path, struct str *ret)
 {
 	_cleanup_(buf_free) struct buf all = { 0 };
 	bool std = str_eq(path, STR("-"));
@@ -41,9 +44,9 @@ struct context {
 	struct expr_env env;
 };
 
-static enum err read_context(struct op_call *call, struct context *ret)
+static enum err read_context(struct cli_call *call, struct context *ret)
 {
-	const struct arg *file = op_arg(call, "context");
+	const struct arg *file = op_arg(&call->args, "context");
 	struct val all = { .kind = VAL_LIST }, *map = &ret->map;
 	struct str text;
 	*map = (struct val){ .kind = VAL_MAP };
@@ -79,13 +82,13 @@ static enum err read_context(struct op_call *call, struct context *ret)
 	return e;
 }
 
-static enum err need(struct op_call *call, const char *what)
+static enum err need(struct cli_call *call, const char *what)
 {
-	return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s, for example: %s", call->op->name, what,
-		       call->op->example);
+	return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s, for example: %s", call->args.op->name,
+		       what, call->args.op->example);
 }
 
-static enum err print(struct op_call *call, enum err e, struct buf *out)
+static enum err print(struct cli_call *call, enum err e, struct buf *out)
 {
 	if (!e && out->failed)
 		e = E_NOMEM;
@@ -94,9 +97,9 @@ static enum err print(struct op_call *call, enum err e, struct buf *out)
 	return e;
 }
 
-enum err op_eval(struct op_call *call)
+enum err verb_eval(struct cli_call *call)
 {
-	const struct arg *text = op_arg(call, "expression");
+	const struct arg *text = op_arg(&call->args, "expression");
 	const struct expr *expr;
 	struct context context;
 	struct expr_value v;
@@ -119,16 +122,16 @@ enum err op_eval(struct op_call *call)
 	return print(call, e, &out);
 }
 
-enum err op_render(struct op_call *call)
+enum err verb_render(struct cli_call *call)
 {
-	const struct arg *file = op_arg(call, "file");
+	const struct arg *file = op_arg(&call->args, "file");
 	const struct template *template;
 	struct context context;
 	struct str text;
 	_cleanup_(buf_free) struct buf out = { 0 };
 	if (!file->given)
 		return need(call, "a file, or - for standard input");
-	if (str_eq(file->text, STR("-")) && str_eq(op_arg(call, "context")->text, STR("-")))
+	if (str_eq(file->text, STR("-")) && str_eq(op_arg(&call->args, "context")->text, STR("-")))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "standard input is the template or the context, not both");
 	enum err e = read_text(call, file->text, &text);

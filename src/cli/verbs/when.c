@@ -1,4 +1,6 @@
-#include "cli/verbs/when.h"
+/* next, explain and zones. They need no daemon. */
+#include "cli/verbs/verbs.h"
+
 #include "base/json.h"
 #include "cli/when_preview.h"
 #include "core/when/iso.h"
@@ -41,7 +43,7 @@ static enum err batch_question(const struct val *line, struct question *q, struc
 	return OK;
 }
 
-static void batch_line(struct op_call *call, struct str line, struct buf *out)
+static void batch_line(struct cli_call *call, struct str line, struct buf *out)
 {
 	struct question q = {
 		.count = 5, .default_zone = STR("UTC"), .after_name = "after", .tz_name = "tz"
@@ -83,7 +85,7 @@ static bool read_line(FILE *in, char *line, size_t room, size_t *length)
 	return c != EOF || *length > 0;
 }
 
-static enum err batch(struct op_call *call, struct str path)
+static enum err batch(struct cli_call *call, struct str path)
 {
 	char *name = arena_dup(call->arena, path);
 	bool std = str_eq(path, STR("-"));
@@ -120,18 +122,18 @@ static enum err batch(struct op_call *call, struct str path)
 
 /* --- the operations --- */
 
-static enum err one(struct op_call *call, unsigned count, bool all)
+static enum err one(struct cli_call *call, unsigned count, bool all)
 {
-	const struct arg *expr = op_arg(call, "expression");
+	const struct arg *expr = op_arg(&call->args, "expression");
 	if (!expr->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs an expression, for example: %s",
-			       call->op->name, call->op->example);
+			       call->args.op->name, call->args.op->example);
 	struct question q = { .expr = expr->text,
-			      .tz = op_arg(call, "tz")->text,
-			      .after = op_arg(call, "after")->text,
+			      .tz = op_arg(&call->args, "tz")->text,
+			      .after = op_arg(&call->args, "after")->text,
 			      .after_name = "--after",
 			      .tz_name = "--tz",
-			      .id = op_arg(call, "id")->text,
+			      .id = op_arg(&call->args, "id")->text,
 			      .count = count,
 			      .default_zone = zoneinfo_local(call->zones),
 			      .default_why = zoneinfo_local_known(call->zones)
@@ -154,13 +156,13 @@ static enum err one(struct op_call *call, unsigned count, bool all)
 	return OK;
 }
 
-enum err op_next(struct op_call *call)
+enum err verb_next(struct cli_call *call)
 {
-	const struct arg *from = op_arg(call, "batch"), *count = op_arg(call, "count");
+	const struct arg *from = op_arg(&call->args, "batch"), *count = op_arg(&call->args, "count");
 	if (!from->given)
 		return one(call, count->given ? count->count : 5, false);
-	for (const struct op_param *p = call->op->param; p->name; p++)
-		if (op_arg(call, p->name)->given && strcmp(p->name, "batch") != 0 &&
+	for (const struct op_param *p = call->args.op->param; p->name; p++)
+		if (op_arg(&call->args, p->name)->given && strcmp(p->name, "batch") != 0 &&
 		    strcmp(p->name, "json") != 0)
 			return why_set(call->why, E_INPUT, WHY_NOWHERE,
 				       "--batch reads %s from each line of its file; give none beside it",
@@ -168,7 +170,7 @@ enum err op_next(struct op_call *call)
 	return batch(call, from->text);
 }
 
-enum err op_explain(struct op_call *call)
+enum err verb_explain(struct cli_call *call)
 {
 	return one(call, 5, true);
 }
@@ -181,10 +183,10 @@ static bool contains(struct str text, struct str part)
 	return false;
 }
 
-enum err op_zones(struct op_call *call)
+enum err verb_zones(struct cli_call *call)
 {
 	const struct zone_source *s = zoneinfo_source(call->zones);
-	struct str pattern = op_arg(call, "pattern")->text, name;
+	struct str pattern = op_arg(&call->args, "pattern")->text, name;
 	int64_t now = wall_seconds(clock_wall());
 	unsigned found = 0;
 	if (call->json)

@@ -1,25 +1,10 @@
-#include "cli/config.h"
+/* config: every setting, and where its value came from. */
+#include "cli/verbs/verbs.h"
+
 #include "base/json.h"
 #include "cli/remote.h"
 
-static const char *flag(void *self, const char *name)
-{
-	const struct op_call *call = self;
-	for (unsigned i = 0; i < OP_PARAMS_MAX && call->op->param[i].name; i++)
-		if (strcmp(call->op->param[i].name, name) == 0 && call->arg[i].given)
-			return call->arg[i].text.p; /* an argument of the command line: terminated */
-	return NULL;
-}
-
-enum err op_settings(struct op_call *call, struct settings *ret)
-{
-	enum err e = settings_load(flag, call, zoneinfo_source(call->zones), call->arena, ret, call->why);
-	if (e) {
-		call->source = ret->text;
-		call->source_name = ret->path;
-	}
-	return e;
-}
+#include <string.h>
 
 static const char *const origin_words[] = {
 	[CONFIG_DEFAULT] = "default",
@@ -50,9 +35,9 @@ static void from(const struct settings *s, unsigned i, struct buf *out)
 
 /* Who is told may be the daemon's to know: what `rota notify set` said, as JSON; NULL: nothing, or no daemon
  * to ask. */
-static const struct val *told_by_daemon(struct op_call *call, const struct settings *s)
+static const struct val *told_by_daemon(struct cli_call *call, const struct settings *s)
 {
-	struct op_call ask = *call;
+	struct cli_call ask = *call;
 	struct why why;
 	struct str text;
 	struct val *v = arena_alloc(call->arena, sizeof *v);
@@ -122,10 +107,10 @@ static void write_text(const struct settings *s, const struct val *told, struct 
 	}
 }
 
-enum err op_config(struct op_call *call)
+enum err verb_config(struct cli_call *call)
 {
 	struct settings s;
-	enum err e = op_settings(call, &s);
+	enum err e = cli_settings(call, &s);
 	if (e)
 		return e;
 	_cleanup_(buf_free) struct buf out = { 0 };

@@ -1,0 +1,123 @@
+/* doctor: checks what can be checked without a daemon, asks the daemon for the rest, and says what to do. */
+#include "admin/verbs.h"
+
+#include "admin/programs.h"
+#include "api/checks.h"
+#include "base/json.h"
+#include "cli/remote.h"
+#include "cli/table.h"
+#include "store/sqlite/store.h"
+
+#include <string.h>
+
+static void check_zones(struct cli_call *call, struct buf *out)
+{
+	const struct zone_source *s = zoneinfo_source(call->zones);
+	struct str local = zoneinfo_local(call->zones);
+	unsigned n = 0;
+	while (s->name(s->self, n).n)
+		n++;
+	if (n < 10)
+		check_add(out, CHECK_FAIL, "zones", "install tzdata, or point TZDIR at the zone files",
+			  "only %u zones are known", n);
+	else if (!s->find(s->self, local))
+		check_add(out, CHECK_WARN, "zones", "set the machine's zone, or timezone in rota.yaml",
+			  "this machine's zone %.*s is not known", STR_ARG(local));
+	else
+		check_add(out, CHECK_OK, "zones", NULL, "%u zones, this machine's is %.*s", n,
+			  STR_ARG(local));
+}
+
+/* What can be seen without a daemon. The data directory is the daemon's own matter, if there is one. */
+static enum err check_here(struct cli_call *call, struct buf *out, const char **data)
+{
+	struct settings s;
+	enum err e = cli_settings(call, &s);
+	if (e)
+		return e;
+	check_add(out, CHECK_OK, "configuration", NULL, "%s", s.path ? s.path : "no file: defaults");
+	const char *launcher = find_launcher(call->arena);
+	*data = arena_dup(call->arena, s.config.data);
+	if (!*data)
+		return E_NOMEM;
+	check_zones(call, out);
+	if (!launcher)
+		check_add(out, CHECK_FAIL, "program",
+			  "install rota-launcher beside rota, or name it in ROTA_LAUNCHER",
+			  "rota-launcher is not there");
+	else
+		check_add(out, CHECK_OK, "program", NULL, "%s", launcher);
+	return OK;
+}
+
+/* Nobody serves it: why not may be check_add there. */
+static void check_store(struct cli_call *call, struct buf *out, const char *data)
+{
+	struct why why;
+	const char *path = arena_printf(call->arena, "%s/rota.db", data);
+	enum err e = path ? store_sqlite_check(path, &why) : E_NOMEM;
+	if (e == E_NOTFOUND)
+		check_add(out, CHECK_OK, "store", NULL, "%s is yet to be made", path);
+	else if (e)
+		check_add(out, CHECK_FAIL, "store", path ? check_advice(why.text) : NULL, "%s",
+			  path ? why.text : "out of memory");
+	else
+		check_add(out, CHECK_OK, "store", NULL, "%s is sound", path);
+}
+
+static void show_checks(struct cli_call *call, const struct val *list)
+{
+	for (unsigned i = 0; i < list->list.n; i++) {
+		const struct val *c = &list->list.item[i];
+		const char *advice = val_text(call->arena, c, "advice");
+		fprintf(call->out, "%-5s %-14s ", val_text(call->arena, c, "state"),
+			val_text(call->arena, c, "check"));
+		print_safe(call->out, str_of(val_text(call->arena, c, "text")));
+		if (advice) {
+			fputs("; ", call->out);
+			print_safe(call->out, str_of(advice));
+		}
+		fputc('\n', call->out);
+	}
+}
+
+enum err verb_doctor(struct cli_call *call)
+{
+	_cleanup_(buf_free) struct buf list = { 0 }, whole = { 0 };
+	struct str text;
+	struct val v;
+	unsigned bad = 0;
+	const char *data, *socket = "";
+	enum err e = check_here(call, &list, &data);
+	if (!e)
+		e = remote_socket(call, &socket);
+	if (e)
+		return e;
+	e = remote_ask(call, (struct str){ 0 }, &text, &v);
+	if (e) {
+		check_add(&list, CHECK_FAIL, "daemon", NULL, "%s", call->why->text); /* it says what to do */
+		check_directory(&list, "data", data);
+		check_disk(&list, data);
+		check_store(call, &list, data);
+	} else {
+		const struct val *inside = val_get(&v, STR("checks"));
+		check_add(&list, CHECK_OK, "daemon", NULL, "it answers at %s", socket);
+		for (unsigned i = 0; inside && i < inside->list.n; i++) {
+			buf_addc(&list, ',');
+			json_write(&list, &inside->list.item[i]);
+		}
+	}
+	buf_addf(&whole, "[%s]", buf_str(&list).p);
+	e = whole.failed || list.failed ? E_NOMEM : json_read(buf_str(&whole), call->arena, &v, call->why);
+	if (e)
+		return e;
+	for (unsigned i = 0; i < v.list.n; i++)
+		bad += !strcmp(val_text(call->arena, &v.list.item[i], "state"),
+			       check_state_words[CHECK_FAIL]);
+	if (call->json)
+		fprintf(call->out, "{\"ok\":%s,\"checks\":%s}\n", bad ? "false" : "true", buf_str(&whole).p);
+	else
+		show_checks(call, &v);
+	return bad ? why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%u of %u checks failed", bad, v.list.n)
+		   : OK;
+}

@@ -1,0 +1,34 @@
+#include "admin/programs.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A program of ours: where it was installed, or beside this one in a build tree. */
+static const char *find_program(struct arena *a, const char *name, const char *variable)
+{
+	static const char *const places[] = { "../libexec/rota/", "", NULL };
+	char self[PATH_MAX];
+	const char *said = getenv(variable);
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (said)
+		return said;
+	while (n > 0 && self[n - 1] != '/')
+		n--;
+	for (unsigned i = 0; n > 0 && places[i]; i++) {
+		const char *path = arena_printf(a, "%.*s%s%s", (int)n, self, places[i], name);
+		if (path && access(path, X_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
+const char *find_launcher(struct arena *a)
+{
+	return find_program(a, "rota-launcher", "ROTA_LAUNCHER");
+}
+
+const char *find_rota_out(struct arena *a)
+{
+	return find_program(a, "rota-out", "ROTA_OUT");
+}

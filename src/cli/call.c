@@ -1,0 +1,32 @@
+#include "cli/call.h"
+
+#include "cli/table.h"
+
+struct cli_call cli_call_as(const struct cli_call *call, enum op_id id)
+{
+	struct cli_call other = *call;
+	other.args = op_args_for(id, &call->args);
+	return other;
+}
+
+static const char *flag(void *self, const char *name)
+{
+	const struct cli_call *call = self;
+	const struct arg *arg = op_arg_if(&call->args, name);
+	return arg && arg->given ? arg->text.p : NULL; /* an argument of the command line: terminated */
+}
+
+enum err cli_settings(struct cli_call *call, struct settings *ret)
+{
+	enum err e = settings_load(flag, call, zoneinfo_source(call->zones), call->arena, ret, call->why);
+	if (e) {
+		call->source = ret->text;
+		call->source_name = ret->path;
+	}
+	return e;
+}
+
+const char *cli_time(struct cli_call *call, const char *iso)
+{
+	return time_text(call->arena, iso, zoneinfo_source(call->zones), zoneinfo_local(call->zones));
+}

@@ -1,0 +1,289 @@
+/* add and edit: the arguments become a document and are checked here, the daemon is asked, and its answer is
+ * printed. */
+#include "cli/verbs/verbs.h"
+
+#include "base/json.h"
+#include "cli/documents.h"
+#include "cli/remote.h"
+#include "cli/table.h"
+#include "core/doc/doc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A command keeps the directory and the PATH it was given in: what works here works then. */
+static void write_command(const struct arg *arg, struct buf *out)
+{
+	char *cwd = getcwd(NULL, 0);
+	const char *path = getenv("PATH");
+	buf_add(out, STR(",\"action\":{\"type\":\"command\",\"command\":"));
+	/* One word with blanks in it is no program's name: people quote lines for the shell. */
+	bool line = !arg->word || (arg->count == 1 && memchr(arg->word[0].p, ' ', arg->word[0].n));
+	if (line)
+		json_write_str(out, arg->word ? arg->word[0] : arg->text);
+	for (unsigned i = 0; !line && i < arg->count; i++) {
+		buf_addc(out, i ? ',' : '[');
+		json_write_str(out, arg->word[i]);
+	}
+	buf_add(out, line ? STR("") : STR("]"));
+	if (cwd)
+		json_add_str(out, "cwd", str_of(cwd));
+	if (path) {
+		buf_add(out, STR(",\"env\":{\"PATH\":"));
+		json_write_str(out, str_of(path));
+		buf_addc(out, '}');
+	}
+	buf_addc(out, '}');
+	free(cwd);
+}
+
+static void write_tags(const struct arg *arg, struct buf *out)
+{
+	json_add_words(out, "tags", arg->text);
+}
+
+static void write_message(const struct arg *arg, struct buf *out)
+{
+	buf_add(out, STR(",\"action\":{\"type\":\"agent_turn\""));
+	json_add_str(out, "message", arg->text);
+	buf_addc(out, '}');
+}
+
+static void write_retry(const struct arg *arg, struct buf *out)
+{
+	buf_addf(out, ",\"retry\":{\"max_attempts\":%u}", arg->count);
+}
+
+/* What an argument of add or edit says in a document: a text under this key, or as `write` does. */
+static const struct {
+	const char *argument, *key;
+	void (*write)(const struct arg *arg, struct buf *out);
+} arguments[] = {
+	{ "expression", "expression", NULL }, { "when", "expression", NULL },
+	{ "tz", "timezone", NULL },           { "timeout", "timeout", NULL },
+	{ "window", "window", NULL },         { "missed", "missed_schedule_policy", NULL },
+	{ "overlap", "overlap", NULL },       { "retry", NULL, write_retry },
+	{ "tag", NULL, write_tags },          { "agent", "agent", NULL },
+	{ "message", NULL, write_message },   { "command", NULL, write_command },
+};
+
+static unsigned write_keys(struct cli_call *call, struct buf *out)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(arguments); i++) {
+		const struct arg *arg = op_arg_if(&call->args, arguments[i].argument);
+		if (!arg || !arg->given)
+			continue;
+		n++;
+		if (arguments[i].write)
+			arguments[i].write(arg, out);
+		else
+			json_add_str(out, arguments[i].key, arg->text);
+	}
+	return n;
+}
+
+static enum err ask_and_show(struct cli_call *call, struct buf *body)
+{
+	struct str text;
+	struct val answer;
+	enum err e = body->failed ? E_NOMEM : remote_ask(call, buf_str(body), &text, &answer);
+	buf_free(body);
+	if (!e)
+		remote_show(call, text, &answer);
+	if (!e)
+		warn_if_blocked(call, &answer, STR(""), 0);
+	return e;
+}
+
+/* What is to be run: a command, or a message to an agent. */
+static enum err check_what(struct cli_call *call)
+{
+	const struct arg *words = op_arg(&call->args, "command"), *message = op_arg(&call->args, "message");
+	if (message->given && words->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "a message is for an agent, and a command is run: give one of them");
+	if (message->given && !op_arg(&call->args, "agent")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "'%.*s' would be a message to an agent: --agent names it; a command stands "
+			       "after --, an expression with spaces in quotes",
+			       STR_SHORT(message->text));
+	if (!op_arg(&call->args, "expression")->given || (!words->given && !message->given))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "add needs an expression and a command, or --agent NAME and a message: %s",
+			       call->args.op->example);
+	return OK;
+}
+
+static void derive_id(struct cli_call *call, char ret[DOC_ID_MAX + 1])
+{
+	enum { WORDS = 4 }; /* of a message */
+	const struct arg *words = op_arg(&call->args, "command"), *message = op_arg(&call->args, "message");
+	struct str word[WORDS], rest = message->text;
+	unsigned n = 0;
+	if (words->given) {
+		doc_derive_id(words->word ? words->word : &words->text, words->word ? words->count : 1, ret);
+		return;
+	}
+	while (n < WORDS && (word[n] = str_token(&rest)).n)
+		n++;
+	doc_derive_id(word, n, ret);
+}
+
+enum err verb_add(struct cli_call *call)
+{
+	const struct arg *expression = op_arg(&call->args, "expression"), *id = op_arg(&call->args, "id");
+	char derived[DOC_ID_MAX + 1];
+	struct buf document = { 0 }, body = { 0 };
+	enum err e = check_what(call);
+	if (!e)
+		e = docs_check_expression(call, expression->text);
+	if (e)
+		return e;
+	derive_id(call, derived);
+	buf_add(&document, STR("{\"id\":"));
+	json_write_str(&document, id->given ? id->text : str_of(derived));
+	write_keys(call, &document);
+	buf_addc(&document, '}');
+	e = document.failed ? E_NOMEM : docs_check_text(call, buf_str(&document));
+	buf_addf(&body, "{\"update\":%s,\"derived\":%s,\"document\":",
+		 op_arg(&call->args, "update")->given ? "true" : "false", id->given ? "false" : "true");
+	buf_add(&body, buf_str(&document));
+	buf_addc(&body, '}');
+	buf_free(&document);
+	if (!e)
+		return ask_and_show(call, &body);
+	buf_free(&body);
+	return e;
+}
+
+enum err verb_edit(struct cli_call *call)
+{
+	const struct arg *file = op_arg(&call->args, "file"), *when = op_arg(&call->args, "when");
+	struct buf body = { 0 };
+	_cleanup_(docs_free) struct docs docs = { 0 };
+	enum err e = OK;
+	if (!op_arg(&call->args, "schedule")->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "edit needs a SCHEDULE: %s",
+			       call->args.op->example);
+	if (when->given)
+		e = docs_check_expression(call, when->text);
+	if (!e && file->given)
+		e = docs_file(call, file->text.p, false, &docs);
+	if (e)
+		return e;
+	if (file->given && docs.schedules.n != 1)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%.150s has %u schedules; edit takes one",
+			       file->text.p, docs.schedules.n);
+	buf_addf(&body, "{\"whole\":%s,\"document\":", file->given ? "true" : "false");
+	if (file->given)
+		buf_add(&body, docs.schedules.item[0].text);
+	else
+		buf_add(&body, STR("{\"id\":"));
+	if (!file->given)
+		json_write_str(&body, op_arg(&call->args, "schedule")->text);
+	if (op_arg(&call->args, "message")->given && op_arg(&call->args, "command")->given)
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
+			    "a message is for an agent, and a command is run: give one of them");
+	unsigned said = write_keys(call, &body);
+	buf_add(&body, file->given ? STR("}") : STR("}}"));
+	if (!e && (file->given ? said : !said))
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
+			    file->given ? "--file has the whole schedule; give nothing else beside it"
+					: "say what to change: --when, --timeout, -- COMMAND; `rota edit "
+					  "--help` lists them");
+	if (!e)
+		return ask_and_show(call, &body);
+	buf_free(&body);
+	return e;
+}
+
+bool warn_if_blocked(struct cli_call *call, const struct val *answer, struct str file, unsigned line)
+{
+	const char *lacks = val_text(call->arena, answer, "blocked");
+	if (!lacks)
+		return false;
+	fputs("rota: ", stderr);
+	print_safe(stderr, file);
+	fputs(file.n ? ": warning: " : "warning: ", stderr);
+	print_safe(stderr, str_of(lacks));
+	fprintf(stderr, ": schedule '%s' is accepted, and blocked", val_text(call->arena, answer, "id"));
+	if (file.n)
+		fprintf(stderr, ", at line %u", line);
+	fputc('\n', stderr);
+	return true;
+}
+
+static void show_turn(struct cli_call *call, const struct val *v)
+{
+	const char *agent = val_text(call->arena, v, "agent"), *message = val_line(call->arena, v, "message");
+	if (!message)
+		return;
+	fprintf(call->out, "  agent       %s\n  message     ", agent ? agent : "none");
+	print_safe(call->out, str_of(message));
+	const struct val *budget = val_get(v, STR("budget"));
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (budget && budget->kind != VAL_NULL)
+		json_write(&text, budget);
+	fprintf(call->out, "\n  budget      %s\n", text.n ? buf_str(&text).p : "none");
+}
+
+static void show_command(struct cli_call *call, const struct val *v)
+{
+	const struct val *c = val_get(v, STR("command"));
+	if (!c)
+		return;
+	fputs("  command     ", call->out);
+	if (c->kind == VAL_STR)
+		print_safe(call->out, c->str);
+	for (unsigned i = 0; c->kind == VAL_LIST && i < c->list.n; i++) {
+		fputs(i ? " " : "", call->out);
+		print_safe(call->out, c->list.item[i].str);
+	}
+	if (val_get(v, STR("directory"))) {
+		fputs("\n  directory   ", call->out);
+		print_safe(call->out, str_of(val_text(call->arena, v, "directory")));
+	}
+	fputc('\n', call->out);
+}
+
+/* In the machine's zone, as everywhere; and in the schedule's, where it has the hours that were asked for. */
+static const char *here_and_there(struct cli_call *call, struct str iso, struct str zone)
+{
+	enum { TIME = sizeof "2026-11-16 08:30:00" - 1 };
+	const struct zone_source *zones = zoneinfo_source(call->zones);
+	const char *text = arena_dup(call->arena, iso), *here = cli_time(call, text);
+	const char *there = zones->find(zones->self, zone) ? time_text(call->arena, text, zones, zone) : NULL;
+	if (!here || !there || !strncmp(here, there, TIME))
+		return here;
+	return arena_printf(call->arena, "%s, there %.*s", here, TIME, there);
+}
+
+static void show_told(struct cli_call *call, const struct val *list)
+{
+	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
+	fputs(n ? "  on failure  told: " : "  on failure  nobody is told; `rota` shows it", call->out);
+	for (unsigned i = 0; i < n; i++) {
+		fputs(i ? ", " : "", call->out);
+		print_safe(call->out, list->list.item[i].str);
+	}
+	fputc('\n', call->out);
+}
+
+void show_added(struct cli_call *call, const struct val *v)
+{
+	const char *zone = val_text(call->arena, v, "timezone");
+	const struct val *next = val_get(v, STR("next"));
+	fprintf(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
+	show_turn(call, v);
+	show_command(call, v);
+	fprintf(call->out, "  zone        %s\n", zone);
+	fprintf(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
+		val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
+		val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
+	show_told(call, val_get(v, STR("notified")));
+	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
+		fprintf(call->out, "  %s %s\n", i ? "           " : "next       ",
+			here_and_there(call, next->list.item[i].str, str_of(zone)));
+}

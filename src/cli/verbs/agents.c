@@ -1,0 +1,177 @@
+/* agent check, show and rm; how agents are listed and shown. */
+#include "cli/verbs/verbs.h"
+
+#include "base/json.h"
+#include "cli/documents.h"
+#include "cli/remote.h"
+#include "cli/report.h"
+#include "cli/table.h"
+
+static const char *place(struct cli_call *call, const struct val *v)
+{
+	const char *source = val_text(call->arena, v, "source");
+	return source ? arena_printf(call->arena, "%s:%s", source, val_text(call->arena, v, "line")) : NULL;
+}
+
+void show_agents(struct cli_call *call, const struct val *v)
+{
+	static const char *const heading[] = { "AGENT", "RUNNER", "STATE", "FROM" };
+	const struct val *list = val_get(v, STR("agents"));
+	struct table t = table_new(call->arena, ARRAY_LEN(heading), heading);
+	for (unsigned i = 0; list && i < list->list.n; i++) {
+		const struct val *a = &list->list.item[i];
+		table_row(&t, (const char *[]){
+				      val_text(call->arena, a, "name"), val_text(call->arena, a, "runner"),
+				      val_get(a, STR("blocked")) ? "blocked" : "ready", place(call, a) });
+	}
+	if (t.n > 1)
+		table_print(&t, call->out);
+	else if (op_arg(&call->args, "after")->given)
+		fprintf(call->out, "No agents after '%.*s'.\n",
+			STR_SHORT(op_arg(&call->args, "after")->text));
+	else
+		fputs("No agents. `rota apply -f FILE` takes one from a file.\n", call->out);
+	if (val_get(v, STR("after")))
+		fprintf(call->out, "More: --after '%s'\n", val_text(call->arena, v, "after"));
+}
+
+/* The keys one under the other; the prompt last, as it was written. */
+static void print_definition(struct cli_call *call, const struct val *d)
+{
+	const struct val *prompt = val_get(d, STR("prompt"));
+	for (unsigned i = 0; i < d->map.n; i++) {
+		const struct val_pair *p = &d->map.pair[i];
+		struct buf text = { 0 };
+		if (&p->value == prompt || str_eq(p->key, STR("name")))
+			continue;
+		json_write(&text, &p->value);
+		fprintf(call->out, "  %.*s: ", STR_ARG(p->key));
+		print_safe(call->out, p->value.kind == VAL_STR ? p->value.str : buf_str(&text));
+		fputc('\n', call->out);
+		buf_free(&text);
+	}
+	if (!prompt || prompt->kind != VAL_STR)
+		return;
+	struct str rest = prompt->str, line;
+	fputs("  prompt:\n", call->out);
+	while (str_line(&rest, &line)) {
+		fputs("    ", call->out);
+		print_safe(call->out, line);
+		fputc('\n', call->out);
+	}
+}
+
+void show_agent(struct cli_call *call, const struct val *v)
+{
+	const struct val *d = val_get(v, STR("definition"));
+	const char *blocked = val_text(call->arena, v, "blocked"), *from = val_text(call->arena, v, "source");
+	fputs("agent ", call->out);
+	print_safe(call->out, str_of(val_text(call->arena, v, "name")));
+	fprintf(call->out, ": %s\n", blocked ? "blocked" : "ready");
+	if (blocked)
+		fprintf(call->out, "  blocked: %s\n", blocked);
+	if (from) {
+		fputs("  from: ", call->out);
+		print_safe(call->out, str_of(from));
+		fprintf(call->out, ", line %s\n", val_text(call->arena, v, "line"));
+	}
+	if (d && d->kind == VAL_MAP)
+		print_definition(call, d);
+}
+
+static void error_json(struct cli_call *call, const char *file, struct buf *out)
+{
+	const struct why *why = call->why;
+	buf_add(out, out->n ? STR(",{\"file\":") : STR("{\"file\":"));
+	json_write_str(out, str_of(file));
+	if (call->source_name && why->at != WHY_NOWHERE) {
+		struct place p = place_of(call->source, why->at);
+		buf_addf(out, ",\"line\":%u,\"column\":%u", p.line, p.column);
+	}
+	json_add_str(out, "text", str_of(why->text));
+	buf_addc(out, '}');
+}
+
+static void show_checked(struct cli_call *call, const struct docs_item *item)
+{
+	struct val document;
+	const struct val *d = NULL;
+	if (json_read(item->text, call->arena, &document, NULL) == OK)
+		d = val_get(&document, STR("agent"));
+	print_safe(call->out, item->id);
+	fputs(": ", call->out);
+	print_safe(call->out, str_of(item->file));
+	fprintf(call->out, ", line %u\n", item->line);
+	if (d)
+		print_definition(call, d);
+}
+
+static enum err check(struct cli_call *call, const struct arg *files)
+{
+	_cleanup_(docs_free) struct docs docs = { 0 };
+	_cleanup_(buf_free) struct buf errors = { 0 };
+	enum err first = OK;
+	unsigned bad = 0;
+	for (unsigned i = 0; i < files->count; i++) {
+		const char *path = files->word[i].p;
+		unsigned before = docs.agents.n;
+		enum err e = docs_file(call, path, false, &docs);
+		if (!e && docs.agents.n == before)
+			e = why_set(call->why, E_INPUT, WHY_NOWHERE, "there is no agent in %.150s", path);
+		if (!e)
+			continue;
+		error_json(call, path, &errors);
+		bad++;
+		first = first ? first : e;
+		if (files->count > 1)
+			report_error(stderr, e, call->why, call->source, call->source_name);
+	}
+	if (call->json)
+		fputs("{\"agents\":[", call->out);
+	for (unsigned i = 0; i < docs.agents.n; i++) {
+		const struct docs_item *item = &docs.agents.item[i];
+		if (!call->json) {
+			show_checked(call, item);
+			continue;
+		}
+		_cleanup_(buf_free) struct buf file = { 0 };
+		json_write_str(&file, str_of(item->file));
+		fprintf(call->out, "%s{\"file\":%s,\"line\":%u,%.*s", i ? "," : "",
+			file.failed ? "\"\"" : file.p, item->line, STR_ARG(str_from(item->text, 1)));
+	}
+	if (call->json)
+		fprintf(call->out, "],\"errors\":[%s]}\n", errors.n && !errors.failed ? errors.p : "");
+	if (bad && files->count > 1) {
+		call->source_name = NULL;
+		return why_set(call->why, first, WHY_NOWHERE, "%u of %u files refused", bad, files->count);
+	}
+	return first;
+}
+
+/* `agent new` will be here. */
+enum err verb_agent(struct cli_call *call)
+{
+	static const struct {
+		const char *word;
+		enum op_id id;
+	} actions[] = { { "check", OPS }, { "show", OP_GET_AGENT }, { "rm", OP_RM_AGENT } };
+	const struct arg *word = op_arg(&call->args, "action"), *name = op_arg(&call->args, "name");
+	unsigned k = 0;
+	if (!word->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "agent needs check, show or rm: %s",
+			       call->args.op->example);
+	while (k < ARRAY_LEN(actions) && !str_eq(word->text, str_of(actions[k].word)))
+		k++;
+	if (k == ARRAY_LEN(actions))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "'%.*s' cannot be done with an agent; allowed are check, show and rm",
+			       STR_SHORT(word->text));
+	if (!name->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "agent %s needs %s", actions[k].word,
+			       actions[k].id != OPS ? "the name of one" : "a file");
+	if (actions[k].id == OPS) /* the daemon is not asked */
+		return check(call, name);
+	if (name->count > 1)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "agent %s takes one name", actions[k].word);
+	return remote_run_as(call, actions[k].id, "agent", name->word[0]);
+}

@@ -1,0 +1,126 @@
+/* apply: documents are read and checked here, the daemon applies them, and what changed is printed. */
+#include "cli/verbs/verbs.h"
+
+#include "base/json.h"
+#include "cli/apply_request.h"
+#include "cli/remote.h"
+#include "cli/table.h"
+#include "core/doc/doc.h"
+
+#include <string.h>
+
+/* Only the daemon knows the agents, and only this side the places. */
+static void warn_of_blocked(struct cli_call *call, const struct docs *docs, const struct val *answer)
+{
+	const struct val *list = val_get(answer, STR("schedules"));
+	const struct docs_list *all = &docs->schedules;
+	unsigned warnings = 0;
+	for (unsigned i = 0; list && i < list->list.n && i < all->n && warnings < DOC_WARNINGS_MAX; i++)
+		warnings += warn_if_blocked(call, &list->list.item[i], str_of(all->item[i].file),
+					    all->item[i].line);
+	if (warnings == DOC_WARNINGS_MAX)
+		docs_more_warnings();
+}
+
+enum err verb_apply(struct cli_call *call)
+{
+	const struct arg *file = op_arg(&call->args, "file");
+	_cleanup_(docs_free) struct docs docs = { .may_be_empty = op_arg(&call->args, "prune")->given };
+	_cleanup_(buf_free) struct buf body = { 0 };
+	struct str text;
+	struct val answer;
+	if (!file->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs a file or a directory: %s",
+			       call->args.op->example);
+	enum err e = docs_path(call, file->text.p, &docs);
+	if (!e)
+		e = apply_body(call, &docs, op_arg(&call->args, "dry-run")->given, false, &file->text.p,
+			       op_arg(&call->args, "prune")->given, NULL, &body);
+	if (!e)
+		e = remote_ask(call, buf_str(&body), &text, &answer);
+	if (e)
+		return e;
+	remote_show(call, text, &answer);
+	warn_of_blocked(call, &docs, &answer);
+	return apply_error(call, &answer);
+}
+
+/* One line: what is long, such as a prompt, is cut. */
+static void print_value(struct cli_call *call, const struct val *v)
+{
+	enum { SHOWN = 120 };
+	struct buf text = { 0 };
+	json_write(&text, v);
+	size_t n = text.n < SHOWN ? text.n : SHOWN;
+	while (n < text.n && n > 0 && ((unsigned char)text.p[n] & 0xC0) == 0x80)
+		n--;
+	print_safe(call->out, str_sub(buf_str(&text), 0, n));
+	if (n < text.n)
+		fprintf(call->out, "... (%zu bytes)", text.n);
+	buf_free(&text);
+}
+
+static const struct {
+	const char *result, *sign, *words;
+} signs[] = { { "added", "+", "added" },
+	      { "changed", "~", "changed" },
+	      { "removed", "-", "removed" },
+	      { "not_applied", "!", "not applied" },
+	      { "not_removed", "!", "not removed" },
+	      { "unchanged", "=", "unchanged" } };
+enum { REMOVED = 2, LEFT, LEFT_THERE, UNCHANGED };
+
+static void show_changes(struct cli_call *call, const struct val *changes, const char *name)
+{
+	for (unsigned c = 0; changes && c < changes->list.n; c++) {
+		const struct val *one = &changes->list.item[c];
+		const struct val *from = val_get(one, STR("from")), *to = val_get(one, STR("to"));
+		if (!strcmp(val_text(call->arena, one, "key"), name))
+			continue;
+		fprintf(call->out, "    %s: ", val_text(call->arena, one, "key"));
+		if (from->kind != VAL_NULL)
+			print_value(call, from);
+		fputs(from->kind != VAL_NULL ? " -> " : "", call->out);
+		if (to->kind != VAL_NULL)
+			print_value(call, to);
+		else
+			fputs("(removed)", call->out);
+		fputc('\n', call->out);
+	}
+}
+
+static void show_line(struct cli_call *call, unsigned k, const char *kind, const char *name)
+{
+	fprintf(call->out, "%s %s", signs[k].sign, kind);
+	print_safe(call->out, str_of(name));
+	fprintf(call->out, ": %s\n", signs[k].words);
+}
+
+/* A diff: of what stays as it is only the number is told, if there is much of it. */
+static void show_list(struct cli_call *call, const struct val *list, const char *kind, const char *name,
+		      unsigned count[ARRAY_LEN(signs)])
+{
+	for (unsigned i = 0; list && i < list->list.n; i++) {
+		const struct val *s = &list->list.item[i];
+		const char *result = val_text(call->arena, s, "result");
+		unsigned k = 0;
+		while (k + 1 < ARRAY_LEN(signs) && strcmp(signs[k].result, result) != 0)
+			k++;
+		count[k]++;
+		if (k != UNCHANGED || list->list.n <= 20)
+			show_line(call, k, kind, val_text(call->arena, s, name));
+		show_changes(call, val_get(s, STR("changes")), name);
+	}
+}
+
+void show_applied(struct cli_call *call, const struct val *v)
+{
+	unsigned count[ARRAY_LEN(signs)] = { 0 };
+	show_list(call, val_get(v, STR("agents")), "agent ", "name", count);
+	show_list(call, val_get(v, STR("schedules")), "", "id", count);
+	fprintf(call->out, "%u added, %u changed, %u unchanged", count[0], count[1], count[UNCHANGED]);
+	for (unsigned k = REMOVED; k < UNCHANGED; k++)
+		if (count[k])
+			fprintf(call->out, ", %u %s", count[k], signs[k].words);
+	fputs(val_is_true(v, "dry_run") ? "; nothing was applied (--dry-run)\n" : "\n", call->out);
+}

@@ -1,0 +1,179 @@
+/* How one run is shown: its record, its attempts, its reports. */
+#include "cli/verbs/verbs.h"
+
+#include "base/utf8.h"
+#include "cli/table.h"
+
+#include <string.h>
+
+static void line(struct cli_call *call, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	fprintf(call->out, "  %-11s ", name);
+	print_safe(call->out, str_of(text));
+	fputc('\n', call->out);
+}
+
+static const char *signal_text(struct cli_call *call, const struct val *v)
+{
+	const struct val *n = val_get(v, STR("signal"));
+	if (!n || n->kind != VAL_INT)
+		return NULL;
+	const char *name = sigabbrev_np((int)n->integer);
+	return name ? arena_printf(call->arena, "%lld (SIG%s)", (long long)n->integer, name)
+		    : arena_printf(call->arena, "%lld", (long long)n->integer);
+}
+
+static const char *log_text(struct cli_call *call, const struct val *v)
+{
+	const struct val *log = val_get(v, STR("log"));
+	if (!log || log->kind != VAL_MAP)
+		return NULL;
+	const struct val *out = val_get(log, STR("left_out"));
+	const char *kept = val_text(call->arena, log, "kept"), *left = "";
+	if (out && out->integer)
+		left = arena_printf(call->arena, ", %lld %s", (long long)out->integer,
+				    kept && !strcmp(kept, "cut") ? "lost: the disk refused them"
+								 : "left out in the middle");
+	return arena_printf(call->arena, "%s (%s bytes%s)", val_text(call->arena, log, "path"),
+			    val_text(call->arena, log, "bytes"), left ? left : "");
+}
+
+static const char *check_text(struct cli_call *call, const struct val *v)
+{
+	const struct val *c = val_get(v, STR("check"));
+	if (!c || c->kind != VAL_MAP)
+		return NULL;
+	const char *code = val_text(call->arena, c, "exit_code"), *cause = val_text(call->arena, c, "cause"),
+		   *note = val_text(call->arena, c, "note"), *log = log_text(call, c);
+	const char *end = code    ? arena_printf(call->arena, "exit code %s", code)
+			  : note  ? note
+			  : cause ? cause
+				  : "under way";
+	return log ? arena_printf(call->arena, "%s, %s", end, log) : end;
+}
+
+static const char *seconds_text(struct cli_call *call, const struct val *v)
+{
+	const struct val *d = val_get(v, STR("duration"));
+	double s = !d ? -1 : d->kind == VAL_FLOAT ? d->real : d->kind == VAL_INT ? (double)d->integer : -1;
+	return s < 0 ? NULL : arena_printf(call->arena, "%.3f s", s);
+}
+
+static void show_attempts(struct cli_call *call, const struct val *list)
+{
+	static const char *const heading[] = {
+		"ATTEMPT", "STARTED", "TOOK", "CAUSE", "EXIT", "SIGNAL", "LOG"
+	};
+	struct table t = table_new(call->arena, ARRAY_LEN(heading), heading);
+	if (!list || list->list.n < 2)
+		return;
+	for (unsigned i = 0; i < list->list.n; i++) {
+		const struct val *a = &list->list.item[i], *log = val_get(a, STR("log"));
+		table_row(&t,
+			  (const char *[]){ val_text(call->arena, a, "attempt"),
+					    cli_time(call, val_text(call->arena, a, "started_at")),
+					    seconds_text(call, a), val_text(call->arena, a, "cause"),
+					    val_text(call->arena, a, "exit_code"), signal_text(call, a),
+					    log && log->kind == VAL_MAP ? val_text(call->arena, log, "path")
+									: NULL });
+	}
+	fputc('\n', call->out);
+	table_print(&t, call->out);
+}
+
+static void show_reports(struct cli_call *call, const struct val *list)
+{
+	enum { SHOWN = 10 }; /* the last ones */
+	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
+	for (unsigned i = n > SHOWN ? n - SHOWN : 0; i < n; i++) {
+		const struct val *report = &list->list.item[i];
+		const char *kind = val_text(call->arena, report, "report"),
+			   *text = val_text(call->arena, report, "text");
+		line(call, kind, text ? text : "");
+	}
+}
+
+static const char *last_note(struct cli_call *call, const struct val *list)
+{
+	return list && list->list.n ? val_text(call->arena, &list->list.item[list->list.n - 1], "note")
+				    : NULL;
+}
+
+/* The beginning of what may be long. */
+static const char *beginning(struct cli_call *call, const struct val *v, const char *name)
+{
+	enum { ENOUGH = 400 };
+	const char *text = val_line(call->arena, v, name);
+	struct str all = str_of(text ? text : "");
+	size_t n = 0;
+	while (n < ENOUGH && n < all.n) {
+		unsigned more = utf8_length(str_from(all, n));
+		n += more ? more : 1;
+	}
+	return all.n ? arena_printf(call->arena, "%.*s%s", (int)n, all.p, n < all.n ? " …" : "") : NULL;
+}
+
+/* Of what it was made. */
+static void show_origin(struct cli_call *call, const struct val *v)
+{
+	struct arena *a = call->arena;
+	const struct val *program = v && v->kind == VAL_MAP ? val_get(v, STR("program")) : NULL;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!program || program->kind != VAL_LIST)
+		return;
+	const char *model = val_text(a, v, "model");
+	line(call, "agent",
+	     arena_printf(a, "%s, definition %s%s%s", val_text(a, v, "agent"), val_text(a, v, "definition"),
+			  model ? ", model " : "", model ? model : ""));
+	for (unsigned i = 0; i < program->list.n; i++)
+		buf_addf(&text, "%s%.*s", i ? " " : "", STR_ARG(program->list.item[i].str));
+	line(call, "program", text.failed ? NULL : arena_dup(a, buf_str(&text)));
+	line(call, "message", beginning(call, v, "message"));
+}
+
+void show_run(struct cli_call *call, const struct val *v)
+{
+	struct arena *a = call->arena;
+	const char *outcome = val_text(a, v, "outcome"), *reason = val_text(a, v, "reason"),
+		   *text = val_text(a, v, "reason_text"), *state = val_text(a, v, "state"),
+		   *limited = val_text(a, v, "attempts_not_counted"), *due = val_text(a, v, "due"),
+		   *nominal = val_text(a, v, "nominal"), *cost = val_text(a, v, "cost_usd");
+	const struct val *tokens = val_get(v, STR("tokens"));
+	const char *in = tokens ? val_text(a, tokens, "in") : NULL,
+		   *out = tokens ? val_text(a, tokens, "out") : NULL;
+	fprintf(call->out, "%s: %s%s%s%s%s\n", val_text(a, v, "id"), outcome ? outcome : state,
+		reason ? "/" : "", reason ? reason : "", text ? ": " : "", text ? text : "");
+	line(call, "schedule",
+	     arena_printf(a, "%s, version %s%s", val_text(a, v, "schedule"), val_text(a, v, "rev"),
+			  val_is_true(v, "removed") ? " (removed since)" : ""));
+	line(call, "detail", val_text(a, v, "detail"));
+	line(call, "state", state);
+	line(call, "kind", val_text(a, v, "kind"));
+	line(call, "nominal", cli_time(call, nominal));
+	if (due && nominal && strcmp(due, nominal) != 0)
+		line(call, "due", cli_time(call, due));
+	line(call, "started", cli_time(call, val_text(a, v, "started_at")));
+	line(call, "ended", cli_time(call, val_text(a, v, "ended_at")));
+	line(call, "took", seconds_text(call, v));
+	line(call, "attempts",
+	     limited && strcmp(limited, "0") != 0
+		     ? arena_printf(a, "%s, of which %s did not count", val_text(a, v, "attempt"), limited)
+		     : val_text(a, v, "attempt"));
+	line(call, "retry at", cli_time(call, val_text(a, v, "retry_at")));
+	if (!signal_text(call, v)) /* else it is made of the signal, as shells do it */
+		line(call, "exit code", val_text(a, v, "exit_code"));
+	line(call, "signal", signal_text(call, v));
+	line(call, "note", last_note(call, val_get(v, STR("attempts"))));
+	line(call, "check", check_text(call, v));
+	show_reports(call, val_get(v, STR("reports")));
+	line(call, "cost", cost ? arena_printf(a, "$%s", cost) : NULL);
+	if (in && out && (strcmp(in, "0") != 0 || strcmp(out, "0") != 0))
+		line(call, "tokens", arena_printf(a, "%s in, %s out", in, out));
+	show_origin(call, val_get(v, STR("origin")));
+	line(call, "answer", beginning(call, v, "answer"));
+	line(call, "log", log_text(call, v));
+	print_notices(call, val_get(v, STR("notices")), "told");
+	show_attempts(call, val_get(v, STR("attempts")));
+}

@@ -1,0 +1,179 @@
+/* ls and show; how schedules are listed and shown, and how a change to one is reported. */
+#include "cli/verbs/verbs.h"
+
+#include "base/json.h"
+#include "cli/remote.h"
+#include "cli/table.h"
+
+#include <string.h>
+
+enum err verb_ls(struct cli_call *call)
+{
+	static const struct {
+		const char *kind;
+		enum op_id id;
+	} kinds[] = { { "schedules", OP_LIST_SCHEDULES },
+		      { "agents", OP_LIST_AGENTS },
+		      { "runs", OP_RUNS },
+		      { "problems", OP_LIST_PROBLEMS } };
+	const struct arg *kind = op_arg(&call->args, "kind");
+	unsigned k = 0;
+	while (kind->given && k < ARRAY_LEN(kinds) && !str_eq(kind->text, str_of(kinds[k].kind)))
+		k++;
+	if (k == ARRAY_LEN(kinds))
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "'%.*s' cannot be listed; allowed are schedules, agents, runs and problems",
+			       STR_SHORT(kind->text));
+	const struct op_args listed = { .op = &ops[kinds[k].id] };
+	for (const struct op_param *p = call->args.op->param; p->name; p++)
+		if (strcmp(p->name, "kind") != 0 && op_arg(&call->args, p->name)->given &&
+		    !op_arg_if(&listed, p->name))
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "ls %s has no option --%s",
+				       kinds[k].kind, p->name);
+	return remote_run_as(call, kinds[k].id, NULL, (struct str){ 0 });
+}
+
+/* r7 is a run and 1 a problem, if there is such a one; everything else, and what is left, is a schedule, or
+ * else an agent. */
+enum err verb_show(struct cli_call *call)
+{
+	const struct arg *name = op_arg(&call->args, "name");
+	uint64_t number;
+	enum err e = E_NOTFOUND;
+	if (!name->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "show needs a schedule, an agent, a run or a problem");
+	bool run = name->text.p[0] == 'r' && str_number(str_from(name->text, 1), INT64_MAX, &number);
+	bool problem = str_number(name->text, INT64_MAX, &number);
+	if (run)
+		e = remote_run_as(call, OP_GET_RUN, "run", name->text);
+	else if (problem)
+		e = remote_run_as(call, OP_GET_PROBLEM, "problem", name->text);
+	if (e != E_NOTFOUND)
+		return e;
+	struct why first = *call->why;
+	e = remote_run_as(call, OP_GET_SCHEDULE, "schedule", name->text);
+	if (e != E_NOTFOUND)
+		return e;
+	if (!run && !problem)
+		first = *call->why;
+	e = remote_run_as(call, OP_GET_AGENT, "agent", name->text);
+	if (e == E_NOTFOUND)
+		*call->why = first;
+	return e;
+}
+
+/* What somebody wrote about its pause, or what it lacks. */
+static const char *remark(struct cli_call *call, const struct val *s)
+{
+	const char *note = val_line(call->arena, s, "note");
+	return note ? note : val_text(call->arena, s, "blocked");
+}
+
+void show_schedules(struct cli_call *call, const struct val *v)
+{
+	static const char *const heading[] = { "SCHEDULE", "STATE", "NEXT", "NOTE" };
+	const struct val *list = val_get(v, STR("schedules"));
+	bool notes = false;
+	for (unsigned i = 0; list && i < list->list.n; i++)
+		notes |= remark(call, &list->list.item[i]) != NULL;
+	struct table t = table_new(call->arena, notes ? 4 : 3, heading);
+	for (unsigned i = 0; list && i < list->list.n; i++) {
+		const struct val *s = &list->list.item[i];
+		const char *note = remark(call, s);
+		table_row(&t, (const char *[]){
+				      val_text(call->arena, s, "id"), val_text(call->arena, s, "state"),
+				      cli_time(call, val_text(call->arena, s, "next")), note ? note : "" });
+	}
+	if (t.n > 1)
+		table_print(&t, call->out);
+	else if (op_arg(&call->args, "after")->given)
+		fprintf(call->out, "No schedules after '%.*s'.\n",
+			STR_SHORT(op_arg(&call->args, "after")->text));
+	else
+		fputs("No schedules. `rota add` makes one.\n", call->out);
+	if (val_get(v, STR("after")))
+		fprintf(call->out, "More: --after %s\n", val_text(call->arena, v, "after"));
+}
+
+void print_note(struct cli_call *call, const struct val *v)
+{
+	const char *note = val_text(call->arena, v, "note");
+	if (!note)
+		return;
+	fputs("  note: ", call->out);
+	print_safe(call->out, str_of(note));
+	fputc('\n', call->out);
+}
+
+void show_schedule(struct cli_call *call, const struct val *v)
+{
+	const struct val *d = val_get(v, STR("document"));
+	const char *next = cli_time(call, val_text(call->arena, v, "next"));
+	const char *until = cli_time(call, val_text(call->arena, v, "paused_until"));
+	fprintf(call->out, "%s: %s%s%s%s\n", val_text(call->arena, v, "id"),
+		val_text(call->arena, v, "state"), until ? " until " : "", until ? until : "",
+		val_is_true(v, "paused_all") ? "; everything is paused" : "");
+	print_note(call, v);
+	if (val_get(v, STR("blocked")))
+		fprintf(call->out, "  blocked: %s\n", val_text(call->arena, v, "blocked"));
+	fprintf(call->out, "  next: %s\n", next ? next : "-");
+	const struct val *avoided = val_get(v, STR("model_calls_avoided"));
+	if (avoided && avoided->integer)
+		fprintf(call->out, "  model calls avoided: %lld\n", (long long)avoided->integer);
+	if (val_get(v, STR("source"))) {
+		fputs("  from: ", call->out);
+		print_safe(call->out, val_get(v, STR("source"))->str);
+		fprintf(call->out, ", line %s\n", val_text(call->arena, v, "line"));
+	}
+	for (unsigned i = 0; d && d->kind == VAL_MAP && i < d->map.n; i++) {
+		struct buf text = { 0 };
+		if (str_eq(d->map.pair[i].key, STR("id")))
+			continue;
+		json_write(&text, &d->map.pair[i].value);
+		fprintf(call->out, "  %.*s: ", STR_ARG(d->map.pair[i].key));
+		print_safe(call->out, buf_str(&text));
+		fputc('\n', call->out);
+		buf_free(&text);
+	}
+}
+
+void show_done(struct cli_call *call, const struct val *v)
+{
+	static const struct {
+		const char *done, *text;
+	} words[] = {
+		{ "rm", "removed" },
+		{ "run", "started" },
+		{ "clock", "the clock is believed" },
+	};
+	const char *done = val_text(call->arena, v, "done"), *run = val_text(call->arena, v, "run");
+	const char *schedule = val_text(call->arena, v, "schedule");
+	if (!schedule)
+		schedule = val_text(call->arena, v, "agent");
+	for (unsigned i = 0; done && i < ARRAY_LEN(words); i++)
+		if (!strcmp(words[i].done, done)) {
+			done = words[i].text;
+			break;
+		}
+	if (run) /* for scripts: the run alone after the colon */
+		fprintf(call->out, "%s: %s\n", done, run);
+	else /* a beginning of its name may have been all that was given */
+		fprintf(call->out, "%s%s%s\n", schedule ? schedule : "", schedule ? ": " : "", done);
+}
+
+void show_filled(struct cli_call *call, const struct val *v)
+{
+	const struct val *runs = val_get(v, STR("runs")), *had = val_get(v, STR("left_as_they_are"));
+	const char *id = val_text(call->arena, v, "schedule");
+	long long n = runs ? (long long)runs->integer : 0, old = had ? (long long)had->integer : 0;
+	if (n)
+		fprintf(call->out, "%s: %lld run%s made; `rota runs %s` shows %s\n", id, n, n == 1 ? "" : "s",
+			id, n == 1 ? "it" : "them");
+	else if (old)
+		fprintf(call->out, "%s: nothing was left to run: what was due then has run, or runs\n", id);
+	else
+		fprintf(call->out, "%s: nothing was due\n", id);
+	if (val_is_true(v, "more"))
+		fputs("There is more than may be made at a time: ask again for the rest.\n", call->out);
+}

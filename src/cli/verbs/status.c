@@ -1,0 +1,86 @@
+/* How status is shown, which is also plain `rota`. */
+#include "cli/verbs/verbs.h"
+
+#include "cli/table.h"
+
+#include <string.h>
+
+static void show_noted(struct cli_call *call, const struct val *list)
+{
+	static const char *const heading[] = { "PAUSED", "UNTIL", "NOTE" };
+	struct table t = table_new(call->arena, 3, heading);
+	for (unsigned i = 0; list && i < list->list.n; i++) {
+		const struct val *s = &list->list.item[i];
+		table_row(&t, (const char *[]){ val_text(call->arena, s, "schedule"),
+						cli_time(call, val_text(call->arena, s, "paused_until")),
+						val_line(call->arena, s, "note") });
+	}
+	if (t.n > 1) {
+		fputc('\n', call->out);
+		table_print(&t, call->out);
+	}
+}
+
+static void show_coming(struct cli_call *call, const struct val *list)
+{
+	static const char *const heading[] = { "NEXT", "SCHEDULE", "BLOCKED" };
+	bool blocked = false;
+	for (unsigned i = 0; list && i < list->list.n; i++)
+		blocked |= val_get(&list->list.item[i], STR("blocked")) != NULL;
+	struct table t = table_new(call->arena, blocked ? 3 : 2, heading);
+	for (unsigned i = 0; list && i < list->list.n; i++) {
+		const struct val *s = &list->list.item[i];
+		const char *lacks = val_text(call->arena, s, "blocked");
+		table_row(&t, (const char *[]){ cli_time(call, val_text(call->arena, s, "due")),
+						val_text(call->arena, s, "schedule"), lacks ? lacks : "" });
+	}
+	if (t.n > 1) {
+		fputc('\n', call->out);
+		table_print(&t, call->out);
+	}
+}
+
+void show_status(struct cli_call *call, const struct val *v)
+{
+	const struct val *problems = val_get(v, STR("problems")), *open = val_get(v, STR("open"));
+	const char *trouble = val_text(call->arena, v, "trouble");
+	if (val_is_true(v, "clock_held"))
+		fputs("The clock ran far ahead and is not believed: nothing comes due until it is back, or "
+		      "`rota clock` accepts it.\n\n",
+		      call->out);
+	if (trouble) {
+		fputs("Trouble: ", call->out);
+		print_safe(call->out, str_of(trouble));
+		fputs("\n\n", call->out);
+	}
+	if (problems && problems->list.n) {
+		fputs("PROBLEMS\n", call->out);
+		print_problems(call, problems);
+		fputs("`rota ack N` takes one.\n\n", call->out);
+	}
+	if (val_is_true(v, "paused")) {
+		const char *until = cli_time(call, val_text(call->arena, v, "paused_until"));
+		const char *note = val_text(call->arena, v, "note");
+		fprintf(call->out, "Everything is paused%s%s", until ? " until " : "", until ? until : "");
+		if (note) {
+			fputs(": ", call->out);
+			print_safe(call->out, str_of(note));
+		}
+		fputs("; `rota resume --all` lets it go on.\n\n", call->out);
+	}
+	const char *schedules = val_text(call->arena, v, "schedules");
+	fprintf(call->out, "%s schedule%s, %s running, %s queued, %s waiting, %s to be retried\n", schedules,
+		strcmp(schedules, "1") ? "s" : "", val_text(call->arena, v, "running"),
+		val_text(call->arena, v, "queued"), val_text(call->arena, v, "waiting"),
+		val_text(call->arena, v, "retrying"));
+	const struct val *avoided = val_get(v, STR("model_calls_avoided"));
+	if (avoided && val_get(avoided, STR("ever"))->integer)
+		fprintf(call->out, "model calls avoided: %s today, %s in all\n",
+			val_text(call->arena, avoided, "today"), val_text(call->arena, avoided, "ever"));
+	if (open && open->list.n) {
+		fputc('\n', call->out);
+		print_runs(call, open);
+	}
+	show_noted(call, val_get(v, STR("paused_with_note")));
+	show_coming(call, val_get(v, STR("next")));
+}

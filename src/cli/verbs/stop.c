@@ -1,0 +1,32 @@
+/* stop: a run, or all runs of a schedule. */
+#include "cli/verbs/verbs.h"
+
+#include "cli/remote.h"
+
+/* r7 is a run, if there is such a one that lives; everything else, and what is left, is a schedule. */
+enum err verb_stop(struct cli_call *call)
+{
+	const struct arg *name = op_arg(&call->args, "name");
+	uint64_t number;
+	enum err e = E_NOTFOUND;
+	if (!name->given)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "stop needs a run or a schedule: %s",
+			       call->args.op->example);
+	bool run = name->text.p[0] == 'r' && str_number(str_from(name->text, 1), INT64_MAX, &number);
+	if (run)
+		e = remote_run_as(call, OP_STOP_RUN, "run", name->text);
+	if (e != E_NOTFOUND)
+		return e;
+	struct why first = *call->why;
+	e = remote_run_as(call, OP_STOP_SCHEDULE, "schedule", name->text);
+	if (e == E_NOTFOUND && run)
+		*call->why = first;
+	return e;
+}
+
+void show_stopped(struct cli_call *call, const struct val *v)
+{
+	const struct val *runs = val_get(v, STR("runs"));
+	for (unsigned i = 0; runs && i < runs->list.n; i++)
+		fprintf(call->out, "stopped: %.*s\n", STR_ARG(runs->list.item[i].str));
+}

@@ -1,0 +1,75 @@
+/* How why is answered. */
+#include "cli/verbs/verbs.h"
+
+#include "cli/table.h"
+#include "core/schedule/reason_text.h"
+
+#include <string.h>
+
+struct word {
+	const char *word, *text;
+};
+
+static const char *in_words(const struct word *table, size_t n, const char *word)
+{
+	for (size_t i = 0; word && i < n; i++)
+		if (!strcmp(table[i].word, word))
+			return table[i].text;
+	return NULL;
+}
+
+static const struct word answers[] = {
+	{ "run", "it ran" },
+	{ "refused", "it did not run" },
+	{ "will_run", "it will run" },
+	{ "will_not_run", "as things are it will not run" },
+	{ "about_to_run", "it is due and about to be taken up" },
+	{ "before", "it lies at or before the schedule's last change: nothing fires there" },
+	{ "pruned", "it is so long ago that its record is gone" },
+	{ "no_time", "the schedule has no such time" },
+	{ "follows", "it has no times of its own: it follows another schedule" },
+	{ "removed", "the schedule was removed, and nothing is on record for that time" },
+};
+
+void show_why(struct cli_call *call, const struct val *v)
+{
+	const char *answer = val_text(call->arena, v, "answer"), *reason = val_text(call->arena, v, "reason");
+	const char *nominal = cli_time(call, val_text(call->arena, v, "nominal"));
+	const char *disposition = val_text(call->arena, v, "disposition");
+	const char *until = cli_time(call, val_text(call->arena, v, "until"));
+	const struct val *run = val_get(v, STR("run"));
+	const char *text = in_words(answers, ARRAY_LEN(answers), answer);
+	const char *state = run ? val_text(call->arena, run, "state") : NULL;
+	if (state && strcmp(state, "finished") != 0 && !reason)
+		text = "it was taken up, and is not over";
+	const char *removed = cli_time(call, val_text(call->arena, v, "removed"));
+	const char *meaning =
+		reason && !strcmp(reason, "disabled") ? "the schedule is disabled" : reason_text(reason);
+	fprintf(call->out, "%s, %s: %s", val_text(call->arena, v, "schedule"), nominal ? nominal : "-",
+		text ? text : "?");
+	if (meaning)
+		fprintf(call->out, ": %s", meaning);
+	if (reason && disposition)
+		fprintf(call->out, " (%s/%s)", disposition, reason);
+	if (until)
+		fprintf(call->out, " until %s", until);
+	fputc('\n', call->out);
+	if (val_text(call->arena, v, "detail")) {
+		fputs("  ", call->out);
+		print_safe(call->out, val_get(v, STR("detail"))->str);
+		fputc('\n', call->out);
+	}
+	print_note(call, v);
+	if (removed)
+		fprintf(call->out, "  removed: %s\n", removed);
+	if (run) {
+		struct val list = { .kind = VAL_LIST, .list = { (struct val *)run, 1 } };
+		print_runs(call, &list);
+	}
+	if (answer && (!strcmp(answer, "no_time") || !strcmp(answer, "before"))) {
+		const char *before = cli_time(call, val_text(call->arena, v, "before"));
+		const char *after = cli_time(call, val_text(call->arena, v, "after"));
+		fprintf(call->out, "  nearest: %s; %s\n", before ? before : "none before",
+			after ? after : "none after");
+	}
+}
