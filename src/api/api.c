@@ -548,6 +548,8 @@ void api_zones_changed(struct api *a)
 enum err api_open(const struct api_options *o, struct api **ret, struct why *why)
 {
 	struct api *a = calloc(1, sizeof *a);
+	for (unsigned i = 0; i < OPS; i++)
+		assert(!ops[i].route == !api_handlers[i]);
 	if (!a)
 		return E_NOMEM;
 	a->options = *o;

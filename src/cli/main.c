@@ -188,7 +188,9 @@ static cli_run *run_of(const struct op *op, const struct cli_verb_row *more)
 {
 	while (more->run && &ops[more->id] != op)
 		more++;
-	return more->run ? more->run : cli_verbs[op - ops].run;
+	cli_run *run = more->run ? more->run : cli_verbs[op - ops].run;
+	assert(run); /* every verb has one */
+	return run;
 }
 
 /* The daemon checks what it is asked for; this is for verbs that ask for nothing. */

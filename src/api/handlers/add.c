@@ -1,3 +1,6 @@
+/* add and edit, in the daemon. The way of a `rota add`: verb_add (cli/verbs/add.c) makes a document of the
+ * arguments and sends it; handle_add reads it, and orders it from the engine; was_put answers with the
+ * engine's reply; show_added (cli/verbs/add.c) prints that answer. */
 #include "api/handlers/handlers.h"
 
 #include "api/grants.h"
