@@ -388,16 +388,6 @@ static enum err form_date(struct phrase_parser *p)
 	return e ? e : put_local(p, days_of(d->year, d->month, d->day) * DAY + minute * 60);
 }
 
-/* `day` some months later, clamped to the month's end. */
-static int64_t add_months(int64_t day, int64_t count)
-{
-	struct date d = date_of(day);
-	int64_t months = d.year * INT64_C(12) + d.month - 1 + count;
-	int32_t year = (int32_t)floor_div(months, 12);
-	unsigned month = (unsigned)(months - year * INT64_C(12)) + 1, most = month_days(year, month);
-	return days_of(year, month, d.day < most ? d.day : most);
-}
-
 /* in 3 days at 9: the days are counted on the calendar */
 static enum err form_in_at(struct phrase_parser *p)
 {
