@@ -117,7 +117,7 @@ static enum err read_repeat(struct str t, size_t at, struct org_rule *o, struct 
 	const char *unit = i < t.n ? memchr(unit_letters, t.p[i], sizeof unit_letters) : NULL;
 	/* The upper bound of a habit (.+2d/4d) does not change its times. */
 	if (!unit || (i + 1 < t.n && t.p[i + 1] != '/'))
-		return why_set(why, E_INPUT, at + i, "repeater '%.*s' needs a unit: h d w m or y",
+		return why_set(why, E_INPUT, at + i, "repeater '%.*s' needs a unit (h d w m y)",
 			       STR_SHORT(t));
 	o->unit = (uint8_t)(unit - unit_letters);
 	return OK;
