@@ -5,7 +5,7 @@
 #include "cli/config.h"
 #include "cli/report.h"
 #include "core/doc/agent/agent.h"
-#include "core/org/org_agent.h"
+#include "core/org/agent.h"
 #include "host/docfile.h"
 #include "sys/clock.h"
 

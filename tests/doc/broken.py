@@ -14,7 +14,7 @@ SRC = HERE.parent.parent / "src"
 SOURCES = ["base/json.c", "core/doc/action.c", "core/doc/agent/agent.c", "core/doc/agent/keys.c", "core/doc/agent/words.c",
            "core/doc/command.c", "core/doc/doc.c", "core/doc/doc_around.c",
            "core/doc/doc_bounds.c", "core/doc/doc_keys.c", "core/doc/doc_notify.c", "core/doc/id.c",
-           "core/doc/keys.c", "core/org/org.c", "core/org/org_agent.c", "host/yaml.c"]
+           "core/doc/keys.c", "core/org/org.c", "core/org/agent.c", "host/yaml.c"]
 
 # Not by a file of this directory, and why.
 ELSEWHERE = {

@@ -2,7 +2,7 @@
 
 #include "core/model.h"
 #include "core/when/civil.h"
-#include "core/when/explain/say.h"
+#include "core/when/explain/text.h"
 #include "core/when/iso.h"
 
 static const struct str names[] = { STR("schedule"), STR("agent"),       STR("user"),      STR("memory"),

@@ -1,7 +1,7 @@
 /* A cron value in words. Which form its times are told in depends on the sets of values alone, every form
  * names them exactly, and no two forms read alike. */
 #include "core/when/explain/cron.h"
-#include "core/when/explain/say.h"
+#include "core/when/explain/text.h"
 
 static const char *const month_names[] = { NULL,      "January",  "February", "March",  "April",
 					   "May",     "June",     "July",     "August", "September",

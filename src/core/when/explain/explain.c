@@ -3,7 +3,7 @@
 #include "core/when/explain/explain.h"
 #include "core/when/dur.h"
 #include "core/when/explain/cron.h"
-#include "core/when/explain/say.h"
+#include "core/when/explain/text.h"
 
 static const char *const unit_names[] = { [ORG_HOUR] = "hour",
 					  [ORG_DAY] = "day",

@@ -1,6 +1,6 @@
 /* What changes of the clock do to the runs of a when, in words. */
 #include "core/when/explain/explain.h"
-#include "core/when/explain/say.h"
+#include "core/when/explain/text.h"
 #include "core/when/iso.h"
 
 /* --- changes of the clock --- */

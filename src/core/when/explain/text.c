@@ -1,4 +1,4 @@
-#include "core/when/explain/say.h"
+#include "core/when/explain/text.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
 
