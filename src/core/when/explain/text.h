@@ -1,37 +1,37 @@
 #pragma once
-/* Sets of values and moments of time in words: the phrasebook of explain. Each text names exactly what it is
- * given. */
+/* Sets of values and moments of time in words. Different values give different texts. */
 #include "base/buf.h"
 #include "core/when/zone/zone.h"
 
-/* Sunday stands at both ends: 0 as weekdays count, 7 where a week is told from Monday on. */
-extern const char *const say_wdays[8];
+/* Sunday is both 0 and 7, so that a week can also be listed from Monday to Sunday. */
+extern const char *const text_wdays[8];
 
-/* Stretches of neighbouring values; shorter ones than `shortest` fall apart into single values. */
-struct say_run {
+/* Runs of consecutive values. Those shorter than `shortest` become single values. */
+struct value_run {
 	uint8_t from, to;
 };
-enum { SAY_RUNS_MAX = 64 };
-unsigned say_runs(uint64_t bits, unsigned shortest, struct say_run ret[SAY_RUNS_MAX]);
+enum { VALUE_RUNS_MAX = 64 };
+unsigned value_runs(uint64_t bits, unsigned shortest, struct value_run ret[VALUE_RUNS_MAX]);
 
-/* What stands before item i of n: nothing, a comma, or `last`. */
-void say_join(struct buf *out, unsigned i, unsigned n, const char *last);
+/* Appends what is before item i of n: nothing, a comma, or `last`. */
+void text_join(struct buf *out, unsigned i, unsigned n, const char *last);
 /* "1, 3 and 7 to 9", or names instead of numbers. */
-void say_values(struct buf *out, uint64_t bits, const char *const *names, const char *last);
+void text_values(struct buf *out, uint64_t bits, const char *const *names, const char *last);
 /* "Every minute", "Every 15 minutes" */
-void say_every(struct buf *out, unsigned n, const char *unit);
+void text_every(struct buf *out, unsigned n, const char *unit);
 
-/* "2026-11-16"; "09:00"; the same with seconds where there are any; both. Days and seconds are local. */
-void say_date(struct buf *out, int64_t day);
-void say_clock(struct buf *out, unsigned second_of_day, bool with_seconds);
-void say_time(struct buf *out, int64_t local);
-void say_stamp(struct buf *out, int64_t local);
+/* Days and seconds are local. */
+void text_date(struct buf *out, int64_t day);                                /* "2026-11-16" */
+void text_clock(struct buf *out, unsigned second_of_day, bool with_seconds); /* "09:00" */
+void text_time(struct buf *out, int64_t local);                              /* "09:00", or "09:00:30" */
+void text_stamp(struct buf *out, int64_t local);                             /* "2026-11-16 09:00" */
 
-/* An instant as its zone shows it. A local time that comes twice is not enough to name one: then `offset` has
- * what tells them apart. */
-struct say_shown {
+/* An instant as a local time. `offset` is set if the local time alone would not name the instant: because it
+ * occurs twice. */
+struct local_moment {
 	int64_t local;
 	char offset[32];
 };
-struct say_shown say_shown(const struct zone *z, int64_t t);
-void say_moment(struct buf *out, const struct zone *z, int64_t t);
+struct local_moment local_moment(const struct zone *z, int64_t t);
+/* "2026-11-16 09:00", with the offset if it is needed. */
+void text_moment(struct buf *out, const struct zone *z, int64_t t);
