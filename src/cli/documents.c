@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "cli/report.h"
 #include "core/doc/agent/agent.h"
-#include "core/org/org_agent.h"
+#include "core/org/agent.h"
 #include "host/docfile.h"
 #include "sys/clock.h"
 

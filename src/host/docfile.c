@@ -1,7 +1,7 @@
 #include "host/docfile.h"
 #include "base/buf.h"
 #include "base/json.h"
-#include "core/org/org_agent.h"
+#include "core/org/agent.h"
 #include "host/yaml.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@ SRC = HERE.parent.parent / "src"
 SOURCES = ["base/json.c", "core/doc/action.c", "core/doc/agent/agent.c", "core/doc/agent/keys.c",
            "core/doc/agent/word_list.c", "core/doc/check_keys.c", "core/doc/command.c", "core/doc/doc.c", "core/doc/keys.c",
            "core/doc/limit_keys.c", "core/doc/notification_keys.c", "core/doc/schedule_id.c", "core/doc/schedule_keys.c",
-           "core/org/org.c", "core/org/org_agent.c", "host/yaml.c"]
+           "core/org/org.c", "core/org/agent.c", "host/yaml.c"]
 
 # Not by a file of this directory, and why.
 ELSEWHERE = {

@@ -261,15 +261,15 @@ def bad_directives():
         bad(f"0 9 * * *\n{name}\nTZ=UTC", name, ("needs a value", "needs"), at=(2, 1 + len(name)))
         # Twice: both places are named.
         value = VALUES[name]
-        bad(f"0 9 * * *\n{name} {value}\nTZ=UTC\n{name} {value}", f"{name} is said twice",
+        bad(f"0 9 * * *\n{name} {value}\nTZ=UTC\n{name} {value}", f"{name} is given twice",
             f"line 2, column {len(name) + 2}", at=(4, len(name) + 2))
         if name != "IF":
             first = 12 + len(name)
             second = first + len(value) + 2 + len(name)
-            bad(f"0 9 * * * {name} {value} {name} {value}", f"{name} is said twice", f"column {first}", at=second)
+            bad(f"0 9 * * * {name} {value} {name} {value}", f"{name} is given twice", f"column {first}", at=second)
     bad("0 9 * * *\nTZ=", "TZ=", at=(2, 4))
     bad("0 9 * * * TZ=", "TZ=", at=14)
-    bad("TZ=UTC\n0 9 * * *\nTZ=Europe/Berlin", "TZ= is said twice", "line 1, column 4", at=(3, 4))
+    bad("TZ=UTC\n0 9 * * *\nTZ=Europe/Berlin", "TZ= is given twice", "line 1, column 4", at=(3, 4))
     bad("0 9 * * *\n0 10 * * *", "twice", "line 1, column 1", "0 10 * * *", at=(2, 1))
     bad("0 9 * * *\n@daily", "twice", "line 1, column 1", at=(2, 1))
     # Said by the phrase and again by a directive: both places.

@@ -212,7 +212,7 @@ def told():
         f"- {{id: t{i}, expression: '@daily', action: {{type: agent_turn, message: hello}}}}\n" for i in range(150))))
     check(r.stderr.count("warning: no agent") == 100 and "there may be more" in r.stderr, "not all warnings are told", r)
     r = rota("add", "@daily TZ=Europe/Berlin", "--tz", "Europe/Berlin", "--id", "twice", "--", "true")
-    check(r.returncode == 2 and "timezone is said twice" in r.stderr, "the same thing twice is refused, even if it agrees", r)
+    check(r.returncode == 2 and "timezone is given twice" in r.stderr, "the same thing twice is refused, even if it agrees", r)
     r = rota("apply", "-f", file("m.yaml", "id: m\nexpression: '@daily'\naction: {type: mission, mission: x}\n"))
     check(r.returncode == 2 and "m.yaml: action mission is not supported yet, at line 3, column 16" in r.stderr, "missions", r)
 

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "core/doc/agent/agent.h"
-#include "core/org/org_agent.h"
+#include "core/org/agent.h"
 #include "fuzz.h"
 #include "host/docfile.h"
 #include "zoneinfo.h"

@@ -1,6 +1,6 @@
 #include "base/json.h"
 #include "core/doc/agent/agent.h"
-#include "core/org/org_agent.h"
+#include "core/org/agent.h"
 #include "host/docfile.h"
 #include "test.h"
 #include "zoneinfo.h"

@@ -191,9 +191,9 @@ TEST(bad_files_are_refused)
 	check_refused(__LINE__, f.p, f.n, "not a TZif file");
 
 	f = make('2', types, 2, (struct change[]){ { 1000, 1 }, { 2000, 2 } }, 2, "UTC0");
-	check_refused(__LINE__, f.p, f.n, "TZif names a type it does not have");
+	check_refused(__LINE__, f.p, f.n, "TZif transition has a type that does not exist");
 	f = make('2', types, 2, (struct change[]){ { 1000, 255 } }, 1, "UTC0");
-	check_refused(__LINE__, f.p, f.n, "TZif names a type it does not have");
+	check_refused(__LINE__, f.p, f.n, "TZif transition has a type that does not exist");
 	f = make('2', types, 2, (struct change[]){ { 2000, 1 }, { 1000, 0 } }, 2, "UTC0");
 	check_refused(__LINE__, f.p, f.n, "TZif transitions are out of order");
 	f = make('2', types, 2, (struct change[]){ { 2000, 1 }, { 2000, 0 } }, 2, "UTC0");

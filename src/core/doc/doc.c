@@ -82,7 +82,7 @@ static enum err check_said_once(struct doc_reader *r)
 							(size_t)(directive.p - r->expression->str.p)));
 		return why_set(
 			r->keys.why, E_INPUT, r->key[k]->at,
-			"%s is said twice: here and by '%.*s' in the expression, at line %u, column %u",
+			"%s is given twice: here and by '%.*s' in the expression, at line %u, column %u",
 			key_of((enum ace_key)k)->name, STR_SHORT(directive), p.line, p.column);
 	}
 	return OK;

@@ -2,7 +2,7 @@
 
 #include "core/model.h"
 #include "core/when/civil.h"
-#include "core/when/explain/say.h"
+#include "core/when/explain/text.h"
 #include "core/when/iso.h"
 
 static const struct str names[] = { STR("schedule"), STR("agent"),       STR("user"),      STR("memory"),
@@ -186,7 +186,7 @@ enum err scope_value(const struct scope *s, const struct expr_env *env, struct a
 	put(&b, &all, "timestamp", instant(&b, s->run->nominal, z));
 	put(&b, &all, "date", kept(&b, arena_printf(a, "%.10s", local)));
 	put(&b, &all, "time", kept(&b, arena_printf(a, "%.5s", local + 11)));
-	put(&b, &all, "day_of_week", text(str_of(say_wdays[weekday_of(floor_div(wall, 86400))])));
+	put(&b, &all, "day_of_week", text(str_of(text_wdays[weekday_of(floor_div(wall, 86400))])));
 	enum err e = b.failed ? E_NOMEM : add_variables(s, env, &b, &all, why);
 	*ret = all;
 	return b.failed ? E_NOMEM : e;

@@ -1,3 +1,4 @@
+/* Splits an Agent Cron Expression into its form and its directives. */
 #include "core/when/ace.h"
 #include "base/utf8.h"
 #include "core/model.h"
@@ -6,8 +7,9 @@
 
 #include <stdio.h>
 
-/* May one more word belong to a directive's value? `full` says that the text has its expression already, so
- * that the word can be nothing else: then it is taken, right or wrong, and judged with the value. */
+/* Does the next word belong to a directive's value, too? `full`: the text has its form already, so that the
+ * word cannot belong to anything else; it then becomes part of the value, and the value's parser judges it.
+ */
 typedef bool more_words(struct str value, struct str next, bool full);
 
 static bool no_more(struct str value, struct str next, bool full)
@@ -33,7 +35,7 @@ static bool more_retry(struct str value, struct str next, bool full)
 	return counted && (word_find(backoff_words, next, "backoff", &word, NULL) == OK);
 }
 
-/* FROM 2026-06-01 09:00; and UNTIL 30 June, which is wrong, but as a whole */
+/* FROM 2026-06-01 09:00; also UNTIL 30 June, so that the error is about both words */
 static bool more_time(struct str value, struct str next, bool full)
 {
 	(void)full;
@@ -49,15 +51,13 @@ static bool more_list(struct str value, struct str next, bool full)
 	return value.p[value.n - 1] == ',' || next.p[0] == ',' || (full && is_digit(next.p[0]));
 }
 
-/* Each directive, and whether one more word belongs to what it has so far. TZ= carries its value in its own
- * word. */
+/* The directives. `more` says whether one more word belongs to a value; TZ= has its value in its own word. */
 static const struct {
 	const char *name, *example;
 	more_words *more;
 } directives[ACE_KEYS] = {
 	[ACE_TZ] = { "TZ=", "TZ=Europe/Berlin", no_more },
-	[ACE_IF] = { "IF", "IF agent.ready == true",
-		     no_more }, /* takes the rest of its line, see take_value */
+	[ACE_IF] = { "IF", "IF agent.ready == true", no_more }, /* its value is the rest of the line */
 	[ACE_WINDOW] = { "WINDOW", "WINDOW 15m", no_more },
 	[ACE_RETRY] = { "RETRY", "RETRY 3 exponential 60s", more_retry },
 	[ACE_FROM] = { "FROM", "FROM 2026-06-01", more_time },
@@ -70,7 +70,7 @@ static const struct {
 	[ACE_GAP] = { "GAP", "GAP skip", no_more },
 	[ACE_FOLD] = { "FOLD", "FOLD both", no_more },
 };
-#define KNOWN "TZ= IF WINDOW RETRY FROM UNTIL JITTER TIMEOUT MISSED OVERLAP EXCEPT GAP FOLD"
+#define KNOWN_DIRECTIVES "TZ= IF WINDOW RETRY FROM UNTIL JITTER TIMEOUT MISSED OVERLAP EXCEPT GAP FOLD"
 
 static enum ace_key key_of(struct str token)
 {
@@ -82,7 +82,7 @@ static enum ace_key key_of(struct str token)
 	return ACE_KEYS;
 }
 
-/* tz=Berlin, CRON_TZ=Berlin: what other crons call it */
+/* tz=Berlin, or CRON_TZ=Berlin as in other crons */
 static bool is_misspelt_zone(struct str t)
 {
 	const char *equals = memchr(t.p, '=', t.n);
@@ -90,55 +90,56 @@ static bool is_misspelt_zone(struct str t)
 	return (str_ieq(name, STR("tz")) && !str_eq(name, STR("TZ"))) || str_ieq(name, STR("cron_tz"));
 }
 
-/* Two slices of one text as one, with what lies between them. */
-static struct str join(struct str a, struct str b)
+/* From the beginning of slice a to the end of slice b of the same text. */
+static struct str join_slices(struct str a, struct str b)
 {
 	return (struct str){ a.p, (size_t)(b.p + b.n - a.p) };
 }
 
-/* Upper case only, and no part of a cron field (LW, or what begins like MON and JAN): meant as a directive.
- */
-static bool shouts(struct str t)
+/* All in capitals, and not part of a cron field (LW, or a word that begins like MON or JAN)? */
+static bool looks_like_directive(struct str t)
 {
-	static const char *const fine[] = { "LW",  "MON", "TUE", "WED", "THU", "FRI", "SAT",
-					    "SUN", "JAN", "FEB", "MAR", "APR", "MAY", "JUN",
-					    "JUL", "AUG", "SEP", "OCT", "NOV", "DEC" };
+	static const char *const cron_words[] = { "LW",  "MON", "TUE", "WED", "THU", "FRI", "SAT",
+						  "SUN", "JAN", "FEB", "MAR", "APR", "MAY", "JUN",
+						  "JUL", "AUG", "SEP", "OCT", "NOV", "DEC" };
 	for (size_t i = 0; i < t.n; i++)
 		if (!is_upper(t.p[i]) && t.p[i] != '=')
 			return false;
-	for (size_t i = 0; i < ARRAY_LEN(fine); i++)
-		if (str_starts(t, str_of(fine[i])))
+	for (size_t i = 0; i < ARRAY_LEN(cron_words); i++)
+		if (str_starts(t, str_of(cron_words[i])))
 			return false;
 	return t.n > 1;
 }
 
-static enum err unknown(struct str text, struct str token, struct why *why)
+static enum err refuse_unknown(struct str text, struct str token, struct why *why)
 {
 	return why_set(why, E_INPUT, (size_t)(token.p - text.p),
-		       "directive '%.*s' is not known; allowed are " KNOWN, STR_SHORT(token));
+		       "directive '%.*s' is not known; allowed are " KNOWN_DIRECTIVES, STR_SHORT(token));
 }
 
-static enum err twice(struct str text, const char *what, struct str first, struct str again, struct why *why)
+static enum err refuse_second(struct str text, const char *what, struct str first, struct str again,
+			      struct why *why)
 {
 	struct place p = place_of(text, (size_t)(first.p - text.p));
 	return why_set(why, E_INPUT, (size_t)(again.p - text.p),
-		       "%s is said twice: '%.*s' here and '%.*s' at line %u, column %u", what,
+		       "%s is given twice: '%.*s' here and '%.*s' at line %u, column %u", what,
 		       STR_SHORT(again), STR_SHORT(first), p.line, p.column);
 }
 
-/* Two stretches of words that are no directives: either may be meant as one. */
-static enum err second_form(struct str text, struct str first, struct str again, struct why *why)
+/* Two groups of words that are not directives: one of them may be meant as a directive. */
+static enum err refuse_second_form(struct str text, struct str first, struct str again, struct why *why)
 {
 	struct str a = first, b = again, first_word = str_token(&a), again_word = str_token(&b);
-	if (shouts(first_word))
-		return unknown(text, first_word, why);
-	if (shouts(again_word))
-		return unknown(text, again_word, why);
-	return twice(text, "the expression", first, again, why);
+	if (looks_like_directive(first_word))
+		return refuse_unknown(text, first_word, why);
+	if (looks_like_directive(again_word))
+		return refuse_unknown(text, again_word, why);
+	return refuse_second(text, "the expression", first, again, why);
 }
 
-/* The value of directive `key`, whose word was just taken off `rest` (a part of one line). */
-static struct str take_value(enum ace_key key, struct str word, struct str *rest, bool full)
+/* Removes the value of directive `key` from the front of `rest`, the line after the directive's own `word`.
+ */
+static struct str cut_value(enum ace_key key, struct str word, struct str *rest, bool full)
 {
 	if (key == ACE_TZ)
 		return str_from(word, 3);
@@ -154,14 +155,14 @@ static struct str take_value(enum ace_key key, struct str word, struct str *rest
 		struct str next = str_token(&look);
 		if (!next.n || key_of(next) != ACE_KEYS || !directives[key].more(value, next, full))
 			return value;
-		value = join(value, next);
+		value = join_slices(value, next);
 	}
 }
 
-/* One line: directives, and at most one stretch of other words, which is the form. */
+/* Splits one line into directives and at most one group of other words, the form. */
 static enum err split_line(struct str text, struct str line, struct ace *ace, struct why *why)
 {
-	struct str rest = line, *open = NULL; /* the form while it grows */
+	struct str rest = line, *open = NULL; /* the form, while its words follow each other */
 	for (struct str t = str_token(&rest); t.n; t = str_token(&rest)) {
 		enum ace_key key = key_of(t);
 		if (is_misspelt_zone(t))
@@ -169,9 +170,10 @@ static enum err split_line(struct str text, struct str line, struct ace *ace, st
 				       "'%.*s' is not known; write TZ=Europe/Berlin", STR_SHORT(t));
 		if (key == ACE_KEYS) {
 			if (open) {
-				*open = join(*open, t);
+				*open = join_slices(*open, t);
 			} else if (ace->form.p) {
-				return second_form(text, ace->form, join(t, str_from(line, line.n)), why);
+				return refuse_second_form(text, ace->form,
+							  join_slices(t, str_from(line, line.n)), why);
 			} else {
 				ace->form = t;
 				open = &ace->form;
@@ -179,9 +181,10 @@ static enum err split_line(struct str text, struct str line, struct ace *ace, st
 			continue;
 		}
 		open = NULL;
-		struct str value = take_value(key, t, &rest, ace->form.p);
+		struct str value = cut_value(key, t, &rest, ace->form.p);
 		if (ace->value[key].p)
-			return twice(text, directives[key].name, ace->value[key], value.n ? value : t, why);
+			return refuse_second(text, directives[key].name, ace->value[key], value.n ? value : t,
+					     why);
 		if (!value.n)
 			return why_set(why, E_INPUT, (size_t)(t.p - text.p) + t.n,
 				       "%s needs a value, as in %s", directives[key].name,
@@ -223,7 +226,7 @@ enum err ace_split(struct str text, struct ace *ret, struct why *why)
 	return OK;
 }
 
-enum err ace_no_strays(struct str form, unsigned from, struct why *why)
+enum err ace_refuse_strays(struct str form, unsigned from, struct why *why)
 {
 	struct str words = form;
 	unsigned i = 0;
@@ -238,8 +241,8 @@ enum err ace_no_strays(struct str form, unsigned from, struct why *why)
 			if (str_ieq(t, str_of(directives[k].name)))
 				return why_set(why, E_INPUT, at, "directives are in capitals: write %s",
 					       directives[k].name);
-		if (shouts(t))
-			return unknown(form, t, why);
+		if (looks_like_directive(t))
+			return refuse_unknown(form, t, why);
 	}
 	return OK;
 }

@@ -1,6 +1,6 @@
 #pragma once
-/* Agent Cron Expressions: an expression of any form with directives around it, one a line or all on one line.
- * Here the text is only taken apart; what each part means is `when`'s business. Pure. */
+/* Agent Cron Expressions: an expression of any form with directives around it, on one line or on several. The
+ * text is only split here; `when` compiles the parts. Pure. */
 #include "base/err.h"
 
 enum ace_key {
@@ -21,12 +21,12 @@ enum ace_key {
 };
 
 struct ace {
-	struct str form;            /* what is left when the directives are taken out */
-	struct str value[ACE_KEYS]; /* slices of the text; p is NULL where a directive was not given */
+	struct str form;            /* the text without its directives */
+	struct str value[ACE_KEYS]; /* slices of the text; p is NULL for directives that were not given */
 };
 
 must_check enum err ace_split(struct str text, struct ace *ret, struct why *why);
 
-/* Refuses a form that has, from its word number `from` on, a word which can only be meant as a directive: in
- * capitals, or known but not in capitals. */
-must_check enum err ace_no_strays(struct str form, unsigned from, struct why *why);
+/* Refuses a form that has a word which can only be meant as a directive, from word number `from` on: an
+ * unknown word in capitals, or the name of a directive that is not in capitals. */
+must_check enum err ace_refuse_strays(struct str form, unsigned from, struct why *why);

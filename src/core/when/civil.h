@@ -22,7 +22,7 @@ static inline unsigned month_days(int32_t year, unsigned month)
 	return days[month] + (month == 2 && is_leap(year));
 }
 
-/* Years begin on 1 March here, so that the leap day comes last and months have a simple length formula. */
+/* Counts years from 1 March, so that the leap day comes last and the lengths of months follow a formula. */
 static inline int64_t days_of(int32_t year, unsigned month, unsigned day)
 {
 	int64_t y = (int64_t)year - (month <= 2);
@@ -46,6 +46,16 @@ static inline struct date date_of(int64_t days)
 			      .day = (uint8_t)(doy - (153 * mp + 2) / 5 + 1) };
 }
 
+/* `days` moved by so many months; a day that the month does not have becomes the month's last day. */
+static inline int64_t add_months(int64_t days, int64_t months)
+{
+	struct date d = date_of(days);
+	months += d.year * INT64_C(12) + d.month - 1;
+	int32_t year = (int32_t)floor_div(months, 12);
+	unsigned month = (unsigned)(months - year * INT64_C(12)) + 1, last = month_days(year, month);
+	return days_of(year, month, d.day < last ? d.day : last);
+}
+
 /* 0 is Sunday. */
 static inline unsigned weekday_of(int64_t days)
 {
@@ -53,13 +63,13 @@ static inline unsigned weekday_of(int64_t days)
 	return (unsigned)(w < 0 ? w + 7 : w);
 }
 
-/* Seconds of a local (or UTC) time. */
+/* Seconds since 1970-01-01T00:00:00 of a local (or UTC) time. */
 static inline int64_t seconds_of(int32_t year, unsigned month, unsigned day, unsigned hour, unsigned minute,
 				 unsigned second)
 {
 	return days_of(year, month, day) * DAY + hour * 3600 + minute * 60 + second;
 }
 
-/* The first and last second rota knows. */
+/* The first and the last second that rota can represent. */
 #define SECONDS_MIN INT64_C(-62135596800) /* 0001-01-01T00:00:00Z */
 #define SECONDS_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59Z */

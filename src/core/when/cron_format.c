@@ -1,22 +1,14 @@
+/* Cron bitsets back to text. */
 #include "core/when/cron.h"
 
-/* Every by-th value from lo on. */
-static uint64_t every(unsigned lo, unsigned last, unsigned by)
-{
-	uint64_t bits = 0;
-	for (unsigned v = lo; v <= last; v += by)
-		bits |= UINT64_C(1) << v;
-	return bits;
-}
-
-static void comma(struct buf *out, size_t start)
+static void add_comma(struct buf *out, size_t start)
 {
 	if (out->n > start)
 		buf_addc(out, ',');
 }
 
-/* Values as a list of ranges. */
-static void ranges(uint64_t bits, unsigned lo, unsigned last, struct buf *out, size_t start)
+/* Appends values as a list of ranges. */
+static void add_ranges(uint64_t bits, unsigned lo, unsigned last, struct buf *out, size_t start)
 {
 	for (unsigned v = lo; v <= last; v++) {
 		if (!(bits >> v & 1))
@@ -24,7 +16,7 @@ static void ranges(uint64_t bits, unsigned lo, unsigned last, struct buf *out, s
 		unsigned end = v;
 		while (end < last && bits >> (end + 1) & 1)
 			end++;
-		comma(out, start);
+		add_comma(out, start);
 		if (end == v)
 			buf_addf(out, "%u", v);
 		else
@@ -33,19 +25,20 @@ static void ranges(uint64_t bits, unsigned lo, unsigned last, struct buf *out, s
 	}
 }
 
-static void field(enum cron_field which, uint64_t bits, bool star, struct buf *out)
+static void add_field(enum cron_field which, uint64_t bits, bool star, struct buf *out)
 {
 	unsigned lo = cron_fields[which].lo, last = cron_fields[which].last;
 	size_t start = out->n;
 	bool day = which == CRON_MDAY || which == CRON_WDAY;
-	/* The leading star of a day field has a meaning of its own, so it is kept, and not made up. */
-	if (bits == every(lo, last, 1) && (star || !day)) {
+	/* The leading star of a day field has a meaning of its own: it is written if and only if it was
+	 * there. */
+	if (bits == cron_steps(lo, last, 1) && (star || !day)) {
 		buf_addc(out, '*');
 		return;
 	}
 	if (star || !day) {
 		for (unsigned by = 2; by <= last - lo + 1; by++) {
-			uint64_t pattern = every(lo, last, by);
+			uint64_t pattern = cron_steps(lo, last, by);
 			if (star ? (bits & pattern) == pattern : bits == pattern && lo + 2 * by <= last) {
 				buf_addf(out, "*/%u", by);
 				bits &= ~pattern;
@@ -53,51 +46,51 @@ static void field(enum cron_field which, uint64_t bits, bool star, struct buf *o
 			}
 		}
 	}
-	ranges(bits, lo, last, out, start);
+	add_ranges(bits, lo, last, out, start);
 }
 
 void cron_format(const struct cron *c, struct buf *out)
 {
 	if (c->second != 1) {
-		field(CRON_SECOND, c->second, false, out);
+		add_field(CRON_SECOND, c->second, false, out);
 		buf_addc(out, ' ');
 	}
-	field(CRON_MINUTE, c->minute, false, out);
+	add_field(CRON_MINUTE, c->minute, false, out);
 	buf_addc(out, ' ');
-	field(CRON_HOUR, c->hour, false, out);
+	add_field(CRON_HOUR, c->hour, false, out);
 	buf_addc(out, ' ');
 
 	size_t start = out->n;
 	if (c->mday)
-		field(CRON_MDAY, c->mday, c->flags & CRON_MDAY_STAR, out);
+		add_field(CRON_MDAY, c->mday, c->flags & CRON_MDAY_STAR, out);
 	for (unsigned k = 0; k < 31; k++) {
 		if (!(c->mday_last >> k & 1))
 			continue;
-		comma(out, start);
+		add_comma(out, start);
 		buf_addf(out, k ? "L-%u" : "L", k);
 	}
 	for (unsigned d = 0; d < 32; d++) {
 		if (!(c->mday_near >> d & 1))
 			continue;
-		comma(out, start);
+		add_comma(out, start);
 		buf_addf(out, d ? "%uW" : "LW", d);
 	}
 	buf_addc(out, ' ');
-	field(CRON_MONTH, c->month, false, out);
+	add_field(CRON_MONTH, c->month, false, out);
 	buf_addc(out, ' ');
 
 	start = out->n;
 	if (c->wday)
-		field(CRON_WDAY, c->wday, c->flags & CRON_WDAY_STAR, out);
+		add_field(CRON_WDAY, c->wday, c->flags & CRON_WDAY_STAR, out);
 	for (unsigned w = 0; w < 7; w++) {
 		if (c->wday_last >> w & 1) {
-			comma(out, start);
+			add_comma(out, start);
 			buf_addf(out, "%uL", w);
 		}
 		for (unsigned n = 0; n < 5; n++) {
 			if (!(c->wday_nth[n] >> w & 1))
 				continue;
-			comma(out, start);
+			add_comma(out, start);
 			buf_addf(out, "%u#%u", w, n + 1);
 		}
 	}

@@ -1,17 +1,18 @@
-/* The next match of a cron value: a walk over bitsets in local time, and the bends a zone puts into it.
- * Everything below `local_next` knows nothing of zones; cron_next knows nothing of fields. */
+/* The next match of a cron value: a walk over bitsets in local time, one span of constant offset at a time.
+ * local_next and the functions above it do not know zones; cron_next does not know fields. */
 #include "core/when/civil.h"
 #include "core/when/cron.h"
 
-static int lowest64(uint64_t bits)
+/* The lowest set bit, or -1. */
+static int lowest_bit(uint64_t bits)
 {
 	return bits ? __builtin_ctzll(bits) : -1;
 }
 
-/* The lowest set bit at or above `from`, or -1. */
-static int at_or_above(uint64_t bits, unsigned from)
+/* The lowest set bit at or above bit `from`, or -1. */
+static int lowest_bit_from(uint64_t bits, unsigned from)
 {
-	return from > 63 ? -1 : lowest64(bits & (~UINT64_C(0) << from));
+	return from > 63 ? -1 : lowest_bit(bits & (~UINT64_C(0) << from));
 }
 
 /* The first matching second of the day at or after `sod`, or -1. */
@@ -20,26 +21,26 @@ static int32_t time_next(const struct cron *c, unsigned sod)
 	unsigned h = sod / 3600, m = sod / 60 % 60, s = sod % 60;
 	if (c->hour >> h & 1) {
 		if (c->minute >> m & 1) {
-			int s2 = at_or_above(c->second, s);
+			int s2 = lowest_bit_from(c->second, s);
 			if (s2 >= 0)
 				return (int32_t)(h * 3600 + m * 60) + s2;
 		}
-		int m2 = at_or_above(c->minute, m + 1);
+		int m2 = lowest_bit_from(c->minute, m + 1);
 		if (m2 >= 0)
-			return (int32_t)(h * 3600) + m2 * 60 + lowest64(c->second);
+			return (int32_t)(h * 3600) + m2 * 60 + lowest_bit(c->second);
 	}
-	int h2 = at_or_above(c->hour, h + 1);
-	return h2 < 0 ? -1 : h2 * 3600 + lowest64(c->minute) * 60 + lowest64(c->second);
+	int h2 = lowest_bit_from(c->hour, h + 1);
+	return h2 < 0 ? -1 : h2 * 3600 + lowest_bit(c->minute) * 60 + lowest_bit(c->second);
 }
 
-/* Weekday bits spread over a month: bit d is set if day d is such a weekday. `first` is the weekday of the
- * 1st. */
-static uint64_t spread(uint64_t wdays, unsigned first)
+/* Spreads weekday bits over a month: bit d is set if day d is one of these weekdays. `first` is the weekday
+ * of the 1st. */
+static uint64_t spread_wdays(uint64_t wdays, unsigned first)
 {
 	return (wdays * UINT64_C(0x810204081) >> first) << 1;
 }
 
-/* 15W: that day, or the Friday before or the Monday after it; never in another month. */
+/* 15W: that day, or the nearest Friday or Monday in the same month if it is on a weekend. */
 static unsigned nearest_weekday(unsigned day, unsigned days, unsigned first)
 {
 	unsigned w = (first + day - 1) % 7;
@@ -50,6 +51,7 @@ static unsigned nearest_weekday(unsigned day, unsigned days, unsigned first)
 	return day;
 }
 
+/* Matches of L, W and #: returns the days of the month, adds the weekdays to *wdays. */
 static uint64_t special_days(const struct cron *c, unsigned days, unsigned first, uint64_t *wdays)
 {
 	uint64_t mdays = c->mday;
@@ -66,16 +68,16 @@ static uint64_t special_days(const struct cron *c, unsigned days, unsigned first
 			mdays |= UINT64_C(1) << nearest_weekday(day, days, first);
 	}
 	for (unsigned n = 0; n < 5; n++)
-		*wdays |= spread(c->wday_nth[n], first) & (UINT64_C(0xFE) << 7 * n);
+		*wdays |= spread_wdays(c->wday_nth[n], first) & (UINT64_C(0xFE) << 7 * n);
 	if (c->wday_last)
-		*wdays |= spread(c->wday_last, first) & (UINT64_C(0x7F) << (days - 6));
+		*wdays |= spread_wdays(c->wday_last, first) & (UINT64_C(0x7F) << (days - 6));
 	return mdays;
 }
 
 /* The matching days of a month, bit d for day d. */
 static uint64_t days_matching(const struct cron *c, unsigned days, unsigned first)
 {
-	uint64_t wdays = spread(c->wday, first), mdays = c->mday;
+	uint64_t wdays = spread_wdays(c->wday, first), mdays = c->mday;
 	if (c->flags & CRON_SPECIAL)
 		mdays = special_days(c, days, first, &wdays);
 	uint64_t both = c->flags & (CRON_MDAY_STAR | CRON_WDAY_STAR) ? mdays & wdays : mdays | wdays;
@@ -103,17 +105,17 @@ static bool local_next(const struct cron *c, int64_t from, int64_t limit, int64_
 			match &= match - 1;
 		}
 		if (match) {
-			*ret = (first + lowest64(match) - 1) * DAY + time_next(c, 0);
+			*ret = (first + lowest_bit(match) - 1) * DAY + time_next(c, 0);
 			return *ret < limit;
 		}
 	}
 	int32_t year = d.year, last_year = year + CRON_YEARS_MAX;
 	for (;;) {
-		int next = at_or_above(c->month, month + 1);
+		int next = lowest_bit_from(c->month, month + 1);
 		if (next < 0) {
 			if (++year > last_year)
 				return false;
-			next = lowest64(c->month);
+			next = lowest_bit(c->month);
 		}
 		month = (unsigned)next;
 		first = days_of(year, month, 1);
@@ -121,7 +123,7 @@ static bool local_next(const struct cron *c, int64_t from, int64_t limit, int64_
 			return false;
 		uint64_t match = days_matching(c, month_days(year, month), weekday_of(first));
 		if (match) {
-			*ret = (first + lowest64(match) - 1) * DAY + time_next(c, 0);
+			*ret = (first + lowest_bit(match) - 1) * DAY + time_next(c, 0);
 			return *ret < limit;
 		}
 	}
@@ -135,11 +137,11 @@ bool cron_between(const struct cron *c, int64_t from, int64_t to)
 
 enum err cron_next(const struct cron *c, const struct zone *z, int64_t after, int64_t *ret)
 {
-	enum { FAR = 3 * 86400 }; /* more than two offsets can differ by */
+	enum { FAR = 3 * 86400 }; /* more than any two offsets differ by */
 	int64_t t = after < SECONDS_MIN ? SECONDS_MIN : after > SECONDS_MAX ? after : after + 1, local;
 	while (t <= SECONDS_MAX) {
 		struct zone_span s = zone_span(z, t);
-		/* Times inside the gap that ends here fall together on its end. */
+		/* All times inside the gap that ends here run once, at its end. */
 		if (t == s.from && s.before < s.offset && c->gap == GAP_SHIFT &&
 		    cron_between(c, t + s.before, t + s.offset)) {
 			*ret = t;
@@ -147,9 +149,9 @@ enum err cron_next(const struct cron *c, const struct zone *z, int64_t after, in
 		}
 		int64_t from = t + s.offset, to = s.to + s.offset;
 		if (s.before > s.offset && c->fold == FOLD_FIRST && from < s.from + s.before)
-			from = s.from + s.before; /* past the second pass */
+			from = s.from + s.before; /* skip the second pass */
 		if (s.after < s.offset && c->fold == FOLD_SECOND)
-			to = s.to + s.after; /* up to the first pass */
+			to = s.to + s.after; /* stop before the first pass */
 		if (!local_next(c, from, SECONDS_MAX + FAR, &local))
 			return E_NOTFOUND;
 		if (local < to) {
@@ -158,9 +160,8 @@ enum err cron_next(const struct cron *c, const struct zone *z, int64_t after, in
 			*ret = local - s.offset;
 			return OK;
 		}
-		/* Nothing matches in [from, local). Unless a change of the clock is near enough to bring
-		 * local times before `from` back, all that lies well before `local` can be passed over at
-		 * once. */
+		/* Nothing matches in [from, local). Unless a clock change is so near that it could repeat
+		 * local times before `from`, the search can jump to a moment well before `local`. */
 		bool far = s.to - t > FAR && local - FAR > s.to;
 		t = far ? local - FAR : s.to;
 	}

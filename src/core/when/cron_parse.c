@@ -1,4 +1,5 @@
-/* Cron text to bitsets. One field at a time, one list item at a time; every error knows its byte. */
+/* Cron text to bitsets, field by field and item by item; every error has its byte. */
+#include "base/cursor.h"
 #include "base/hash.h"
 #include "core/when/civil.h"
 #include "core/when/cron.h"
@@ -24,59 +25,45 @@ static const struct {
 	{ "@hourly", "0 * * * *" },
 };
 
-/* A field being read: where we are in it, and what it has said so far. */
-struct field {
-	struct str text; /* the whole expression */
-	size_t at, end;
+/* A field being read. */
+struct field_reader {
+	struct cursor in; /* the expression up to the end of the field */
 	enum cron_field which;
 	const struct cron_field_info *info;
 	struct str id;
-	uint64_t bits;
+	uint64_t bits; /* the values read so far */
 	struct cron *cron;
 	struct why *why;
 };
 
-static char look(const struct field *f)
+/* Moves past a letter that is a word by itself, in either case. */
+static bool accept_letter(struct field_reader *f, char upper)
 {
-	return f->at < f->end ? f->text.p[f->at] : 0;
-}
-
-static bool take(struct field *f, char c)
-{
-	if (f->at >= f->end || f->text.p[f->at] != c)
+	if (to_upper(cursor_peek(&f->in)) != upper || f->in.at >= f->in.text.n)
 		return false;
-	f->at++;
+	if (f->in.at + 1 < f->in.text.n && is_alpha(f->in.text.p[f->in.at + 1]))
+		return false;
+	f->in.at++;
 	return true;
 }
 
-/* The letter stands alone: not the beginning of a name or a longer word. */
-static bool take_letter(struct field *f, char upper)
-{
-	if (to_upper(look(f)) != upper || f->at >= f->end)
-		return false;
-	if (f->at + 1 < f->end && is_alpha(f->text.p[f->at + 1]))
-		return false;
-	f->at++;
-	return true;
-}
-
-static struct str item_from(const struct field *f, size_t from)
+static struct str item_from(const struct field_reader *f, size_t from)
 {
 	size_t end = from;
-	while (end < f->end && f->text.p[end] != ',')
+	while (end < f->in.text.n && f->in.text.p[end] != ',')
 		end++;
-	return str_sub(f->text, from, end);
+	return str_sub(f->in.text, from, end);
 }
 
-/* The item that begins at `from` cannot be read beyond where we are. */
-static enum err bad(const struct field *f, size_t from)
+/* Refuses the item that begins at `from`: its text at the cursor is not understood. */
+static enum err refuse_item(const struct field_reader *f, size_t from)
 {
 	struct str item = item_from(f, from);
-	/* Of a word it is the word that is wrong (MONDAY), of a number what follows it (1x). */
+	/* The place of the error: the whole word (MONDAY), or what follows a number (1x). */
 	bool word = true;
 	for (size_t i = 0; i < item.n; i++)
 		word &= is_alpha(item.p[i]);
-	size_t at = word || f->at > from + item.n ? from : f->at;
+	size_t at = word || f->in.at > from + item.n ? from : f->in.at;
 	if (f->which == CRON_WDAY && item.n == 1 && to_upper(item.p[0]) == 'L')
 		return why_set(f->why, E_INPUT, at,
 			       "day of week has 'L' without a day; write 5L or FRIL for the last Friday");
@@ -91,55 +78,62 @@ static enum err bad(const struct field *f, size_t from)
 					: " H");
 }
 
-/* A number of the field's range, or a name. */
-static enum err value(struct field *f, unsigned *ret)
+/* Reads a number; one that is too large for any field is not read exactly. */
+static unsigned read_digits(struct field_reader *f)
 {
-	size_t from = f->at;
-	if (is_digit(look(f))) {
-		unsigned v = 0;
-		for (; is_digit(look(f)); f->at++)
-			v = v > 99999 ? v : v * 10 + (unsigned)(look(f) - '0');
+	unsigned v = 0;
+	for (; is_digit(cursor_peek(&f->in)); f->in.at++)
+		v = v > 99999 ? v : v * 10 + (unsigned)(cursor_peek(&f->in) - '0');
+	return v;
+}
+
+/* Reads a number in the field's range, or a name. */
+static enum err read_value(struct field_reader *f, unsigned *ret)
+{
+	size_t from = f->in.at;
+	if (is_digit(cursor_peek(&f->in))) {
+		unsigned v = read_digits(f);
 		if (v < f->info->lo || v > f->info->hi)
 			return why_set(f->why, E_INPUT, from, "%s %.*s is out of range %d-%d", f->info->label,
-				       STR_SHORT(str_sub(f->text, from, f->at)), f->info->lo, f->info->hi);
+				       STR_SHORT(str_sub(f->in.text, from, f->in.at)), f->info->lo,
+				       f->info->hi);
 		*ret = v;
 		return OK;
 	}
 	for (const char *const *name = f->info->names; name && *name; name++)
-		if (f->end - f->at >= 3 && str_ieq(str_sub(f->text, f->at, f->at + 3), str_of(*name))) {
-			f->at += 3;
+		if (f->in.text.n - f->in.at >= 3 &&
+		    str_ieq(str_sub(f->in.text, f->in.at, f->in.at + 3), str_of(*name))) {
+			f->in.at += 3;
 			*ret = (unsigned)(name - f->info->names) + f->info->lo;
 			return OK;
 		}
-	return bad(f, from);
+	return refuse_item(f, from);
 }
 
-/* What follows a `/`: at most as many as the field has values, since more would be a silent "once". */
-static enum err step(struct field *f, unsigned *ret)
+/* Reads the number after a `/`. A step larger than the field would match only once, so it is refused. */
+static enum err read_step(struct field_reader *f, unsigned *ret)
 {
-	size_t from = f->at;
-	unsigned v = 0, most = f->info->last - f->info->lo + 1u;
-	for (; is_digit(look(f)); f->at++)
-		v = v > 99999 ? v : v * 10 + (unsigned)(look(f) - '0');
-	if (f->at == from)
+	size_t from = f->in.at;
+	unsigned v = read_digits(f), most = f->info->last - f->info->lo + 1u;
+	if (f->in.at == from)
 		return why_set(f->why, E_INPUT, from, "%s step is missing after '/' (1-%u)", f->info->label,
 			       most);
 	if (v < 1 || v > most)
 		return why_set(f->why, E_INPUT, from, "%s step %.*s is out of range 1-%u", f->info->label,
-			       STR_SHORT(str_sub(f->text, from, f->at)), most);
+			       STR_SHORT(str_sub(f->in.text, from, f->in.at)), most);
 	*ret = v;
 	return OK;
 }
 
-static void set_bit(struct field *f, unsigned v)
+static void set_bit(struct field_reader *f, unsigned v)
 {
 	if (f->which == CRON_WDAY && v == 7)
 		v = 0;
 	f->bits |= UINT64_C(1) << v;
 }
 
-/* Every step-th value from a to b; past the end of the field when b lies before a. */
-static void set_range(struct field *f, unsigned a, unsigned b, unsigned by)
+/* Sets every by-th value from a to b; if b is before a the range goes on after the end of the field. */
+static void set_range(struct field_reader *f, unsigned a, unsigned b, unsigned by)
 {
 	unsigned lo = f->info->lo, count = f->info->last - lo + 1u;
 	unsigned span = b >= a ? b - a : b + count - a;
@@ -147,36 +141,36 @@ static void set_range(struct field *f, unsigned a, unsigned b, unsigned by)
 		set_bit(f, lo + (a - lo + i) % count);
 }
 
-/* H, H(0-7), H/15, H(0-29)/10: the schedule's own stable value instead of a written one. */
-static enum err hashed(struct field *f)
+/* H, H(0-7), H/15, H(0-29)/10: values derived from the schedule's id. */
+static enum err read_hash(struct field_reader *f)
 {
 	unsigned lo = f->info->lo, hi = f->info->hash_hi, by;
 	enum err e;
 	f->cron->flags |= CRON_HASHED;
-	if (take(f, '(')) {
-		size_t from = f->at;
-		e = value(f, &lo);
+	if (cursor_accept(&f->in, '(')) {
+		size_t from = f->in.at;
+		e = read_value(f, &lo);
 		if (e)
 			return e;
-		if (!take(f, '-'))
-			return bad(f, from);
-		e = value(f, &hi);
+		if (!cursor_accept(&f->in, '-'))
+			return refuse_item(f, from);
+		e = read_value(f, &hi);
 		if (e)
 			return e;
-		if (!take(f, ')'))
-			return why_set(f->why, E_INPUT, f->at, "%s: ')' is missing after H(%u-%u",
+		if (!cursor_accept(&f->in, ')'))
+			return why_set(f->why, E_INPUT, f->in.at, "%s: ')' is missing after H(%u-%u",
 				       f->info->label, lo, hi);
 		if (hi < lo)
 			return why_set(f->why, E_INPUT, from, "%s range of H must rise, not %u-%u",
 				       f->info->label, lo, hi);
 	}
 	uint64_t h = hash_field(f->id, str_of(f->info->name));
-	if (!take(f, '/')) {
+	if (!cursor_accept(&f->in, '/')) {
 		set_bit(f, lo + (unsigned)(h % (hi - lo + 1)));
 		return OK;
 	}
-	size_t from = f->at;
-	e = step(f, &by);
+	size_t from = f->in.at;
+	e = read_step(f, &by);
 	if (e)
 		return e;
 	if (by > hi - lo + 1)
@@ -187,62 +181,62 @@ static enum err hashed(struct field *f)
 	return OK;
 }
 
-/* L, L-3, LW and 15W of the day of month. `*done` says whether the item was one of them. */
-static enum err special_mday(struct field *f, bool *done)
+/* Reads L, L-3, LW or 15W of the day of month. *done: the item was one of them. */
+static enum err read_special_mday(struct field_reader *f, bool *done)
 {
 	struct cron *c = f->cron;
-	size_t from = f->at;
+	size_t from = f->in.at;
 	*done = true;
-	if (f->end - f->at >= 2 && str_ieq(str_sub(f->text, f->at, f->at + 2), STR("LW"))) {
-		f->at += 2;
+	if (f->in.text.n - f->in.at >= 2 && str_ieq(str_sub(f->in.text, f->in.at, f->in.at + 2), STR("LW"))) {
+		f->in.at += 2;
 		c->mday_near |= 1;
-	} else if (take_letter(f, 'L')) {
+	} else if (accept_letter(f, 'L')) {
 		unsigned back = 0;
-		if (take(f, '-')) {
-			size_t at = f->at;
-			for (; is_digit(look(f)); f->at++)
-				back = back > 999 ? back : back * 10 + (unsigned)(look(f) - '0');
-			if (f->at == at || back < 1 || back > 30)
+		if (cursor_accept(&f->in, '-')) {
+			size_t at = f->in.at;
+			back = read_digits(f);
+			if (f->in.at == at || back < 1 || back > 30)
 				return why_set(f->why, E_INPUT, at,
 					       "days before the last in '%.*s' are out of range 1-30",
 					       STR_SHORT(item_from(f, from)));
 		}
 		c->mday_last |= UINT32_C(1) << back;
 	} else {
-		size_t end = f->at;
-		while (end < f->end && is_digit(f->text.p[end]))
+		size_t end = f->in.at;
+		while (end < f->in.text.n && is_digit(f->in.text.p[end]))
 			end++;
-		if (end == f->at || end >= f->end || to_upper(f->text.p[end]) != 'W') {
+		if (end == f->in.at || end >= f->in.text.n || to_upper(f->in.text.p[end]) != 'W') {
 			*done = false;
-			f->at = from;
+			f->in.at = from;
 			return OK;
 		}
 		unsigned day;
-		enum err e = value(f, &day);
+		enum err e = read_value(f, &day);
 		if (e)
 			return e;
-		f->at++;
+		f->in.at++;
 		c->mday_near |= UINT32_C(1) << day;
 	}
 	c->flags |= CRON_SPECIAL;
 	return OK;
 }
 
-/* What may follow a weekday: 5L, 5#2. */
-static enum err special_wday(struct field *f, size_t from, unsigned day, bool *done)
+/* Reads what may follow a weekday: 5L, 5#2. *done: there was something. */
+static enum err read_special_wday(struct field_reader *f, size_t from, unsigned day, bool *done)
 {
 	struct cron *c = f->cron;
 	uint8_t bit = (uint8_t)(1u << day % 7);
 	*done = true;
-	if (take_letter(f, 'L')) {
+	if (accept_letter(f, 'L')) {
 		c->wday_last |= bit;
-	} else if (take(f, '#')) {
-		unsigned nth = is_digit(look(f)) ? (unsigned)(look(f) - '0') : 0;
-		if (nth < 1 || nth > 5 || (f->at + 1 < f->end && is_digit(f->text.p[f->at + 1])))
-			return why_set(f->why, E_INPUT, f->at,
+	} else if (cursor_accept(&f->in, '#')) {
+		unsigned nth = is_digit(cursor_peek(&f->in)) ? (unsigned)(cursor_peek(&f->in) - '0') : 0;
+		if (nth < 1 || nth > 5 ||
+		    (f->in.at + 1 < f->in.text.n && is_digit(f->in.text.p[f->in.at + 1])))
+			return why_set(f->why, E_INPUT, f->in.at,
 				       "the number after # in '%.*s' is out of range 1-5",
 				       STR_SHORT(item_from(f, from)));
-		f->at++;
+		f->in.at++;
 		c->wday_nth[nth - 1] |= bit;
 	} else {
 		*done = false;
@@ -252,9 +246,8 @@ static enum err special_wday(struct field *f, size_t from, unsigned day, bool *d
 	return OK;
 }
 
-/* Sunday is 0 or 7. In a range it is 7 only where that makes the range a rising one from Sunday: 0-7 is all
- * week. */
-static void sundays(unsigned *a, unsigned *b)
+/* In a range of weekdays, makes 7 the Sunday that is 0; 0-7 is the whole week. */
+static void normalize_sundays(unsigned *a, unsigned *b)
 {
 	if (*a == 0 && *b == 7)
 		*b = 6;
@@ -262,68 +255,69 @@ static void sundays(unsigned *a, unsigned *b)
 	*b %= 7;
 }
 
-static enum err item(struct field *f)
+static enum err read_item(struct field_reader *f)
 {
 	unsigned a = 0, b = 0, by = 1;
 	enum err e;
 	bool done = false;
-	size_t from = f->at;
-	if (take_letter(f, 'H'))
-		return hashed(f);
+	size_t from = f->in.at;
+	if (accept_letter(f, 'H'))
+		return read_hash(f);
 	if (f->which == CRON_MDAY) {
-		e = special_mday(f, &done);
+		e = read_special_mday(f, &done);
 		if (e || done)
 			return e;
 	}
-	if (look(f) == '*' || (look(f) == '?' && (f->which == CRON_MDAY || f->which == CRON_WDAY))) {
-		f->at++;
+	if (cursor_peek(&f->in) == '*' ||
+	    (cursor_peek(&f->in) == '?' && (f->which == CRON_MDAY || f->which == CRON_WDAY))) {
+		f->in.at++;
 		a = f->info->lo;
 		b = f->info->last;
 	} else {
-		e = value(f, &a);
+		e = read_value(f, &a);
 		if (e)
 			return e;
 		if (f->which == CRON_WDAY) {
-			e = special_wday(f, from, a, &done);
+			e = read_special_wday(f, from, a, &done);
 			if (e || done)
 				return e;
 		}
 		b = a;
-		if (take(f, '-')) {
-			e = value(f, &b);
+		if (cursor_accept(&f->in, '-')) {
+			e = read_value(f, &b);
 			if (e)
 				return e;
 			if (f->which == CRON_WDAY)
-				sundays(&a, &b);
-		} else if (look(f) == '/') {
+				normalize_sundays(&a, &b);
+		} else if (cursor_peek(&f->in) == '/') {
 			b = f->info->last > a ? f->info->last : a;
 		}
 	}
-	if (take(f, '/')) {
-		e = step(f, &by);
+	if (cursor_accept(&f->in, '/')) {
+		e = read_step(f, &by);
 		if (e)
 			return e;
 	}
-	if (f->at < f->end && look(f) != ',')
-		return bad(f, from);
+	if (f->in.at < f->in.text.n && cursor_peek(&f->in) != ',')
+		return refuse_item(f, from);
 	set_range(f, a, b, by);
 	return OK;
 }
 
-static enum err field(struct field *f)
+static enum err read_field(struct field_reader *f)
 {
 	do {
-		size_t from = f->at;
-		enum err e = item(f);
+		size_t from = f->in.at;
+		enum err e = read_item(f);
 		if (e)
 			return e;
-		if (f->at < f->end && look(f) != ',')
-			return bad(f, from);
-	} while (take(f, ','));
+		if (f->in.at < f->in.text.n && cursor_peek(&f->in) != ',')
+			return refuse_item(f, from);
+	} while (cursor_accept(&f->in, ','));
 	return OK;
 }
 
-static void store(struct cron *c, enum cron_field which, uint64_t bits, bool star)
+static void store_field(struct cron *c, enum cron_field which, uint64_t bits, bool star)
 {
 	switch (which) {
 	case CRON_SECOND:
@@ -351,7 +345,7 @@ static void store(struct cron *c, enum cron_field which, uint64_t bits, bool sta
 	}
 }
 
-static enum err preset(struct str text, struct str *ret, struct why *why)
+static enum err expand_preset(struct str text, struct str *ret, struct why *why)
 {
 	struct str rest = text, word = str_token(&rest);
 	for (size_t i = 0; i < ARRAY_LEN(presets); i++) {
@@ -376,7 +370,7 @@ enum err cron_parse(struct str text, struct str id, struct cron *ret, struct why
 	struct str whole = str_trim(text);
 	size_t shift = (size_t)(whole.p - text.p);
 	if (whole.n && whole.p[0] == '@') {
-		enum err e = preset(whole, &whole, why);
+		enum err e = expand_preset(whole, &whole, why);
 		if (e) {
 			if (why)
 				why->at += shift;
@@ -401,26 +395,25 @@ enum err cron_parse(struct str text, struct str id, struct cron *ret, struct why
 	struct cron c = { .second = 1 };
 	for (unsigned i = 0; i < n; i++) {
 		enum cron_field which = (enum cron_field)(i + (n == 5));
-		struct field f = { .text = whole,
-				   .at = (size_t)(tokens[i].p - whole.p),
-				   .which = which,
-				   .info = &cron_fields[which],
-				   .id = id,
-				   .cron = &c,
-				   .why = why };
-		f.end = f.at + tokens[i].n;
-		enum err e = field(&f);
+		size_t at = (size_t)(tokens[i].p - whole.p);
+		struct field_reader f = { .in = { str_sub(whole, 0, at + tokens[i].n), at },
+					  .which = which,
+					  .info = &cron_fields[which],
+					  .id = id,
+					  .cron = &c,
+					  .why = why };
+		enum err e = read_field(&f);
 		if (e) {
 			if (why)
 				why->at += shift;
 			return e;
 		}
-		store(&c, which, f.bits, tokens[i].p[0] == '*' || tokens[i].p[0] == '?');
+		store_field(&c, which, f.bits, tokens[i].p[0] == '*' || tokens[i].p[0] == '?');
 	}
 	bool all_day = c.hour == CRON_ALL_HOURS;
 	c.gap = all_day ? GAP_SKIP : GAP_SHIFT;
 	c.fold = all_day ? FOLD_BOTH : FOLD_FIRST;
-	/* 2000-01-01 begins one of the calendar's 400-year rounds. */
+	/* All 400 years of the calendar's cycle, from 2000 on. */
 	if (!cron_between(&c, seconds_of(2000, 1, 1, 0, 0, 0),
 			  seconds_of(2000 + CRON_YEARS_MAX, 1, 1, 0, 0, 0))) {
 		size_t days = (size_t)(tokens[n - 3].p - whole.p);

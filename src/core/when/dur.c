@@ -1,3 +1,4 @@
+/* Durations: parsing and formatting. */
 #include "core/when/dur.h"
 
 static const struct {
@@ -51,7 +52,7 @@ void dur_format(int64_t seconds, struct buf *out)
 		buf_add(out, STR("0s"));
 	for (size_t u = 0; u < ARRAY_LEN(units); u++) {
 		int64_t v = seconds / units[u].seconds;
-		/* Weeks only where nothing is left over: 8 days read better as 8d than as 1w1d. */
+		/* Weeks only if nothing is left over: 8d reads better than 1w1d. */
 		if (v == 0 || (units[u].unit == 'w' && seconds % units[u].seconds))
 			continue;
 		buf_addf(out, "%lld%c", (long long)v, units[u].unit);

@@ -1,3 +1,4 @@
+/* Org timestamps: parsing, the times of their repeaters, formatting. */
 #include "core/when/orgtime.h"
 #include "core/when/civil.h"
 #include "core/when/cron.h"
@@ -19,8 +20,8 @@ static bool is_date(struct str t)
 	return t.n == 10 && t.p[4] == '-';
 }
 
-/* The text between the brackets; false if they do not pair. */
-static bool inside(struct str text, struct str *ret, bool *active)
+/* The text between the brackets; false if there is no pair of them. */
+static bool strip_brackets(struct str text, struct str *ret, bool *active)
 {
 	if (text.n < 2 || (text.p[0] != '<' && text.p[0] != '['))
 		return false;
@@ -35,7 +36,7 @@ bool org_stamp_read(struct str text, struct org_stamp *ret)
 {
 	struct org_stamp s = { 0 };
 	struct str rest;
-	if (!inside(text, &rest, &s.active))
+	if (!strip_brackets(text, &rest, &s.active))
 		return false;
 	for (struct str t = str_token(&rest); t.n; t = str_token(&rest)) {
 		if (is_date(t)) {
@@ -53,8 +54,8 @@ bool org_stamp_read(struct str text, struct org_stamp *ret)
 	return true;
 }
 
-static enum err number_in(struct str t, const char *what, unsigned lo, unsigned hi, size_t at, unsigned *ret,
-			  struct why *why)
+static enum err read_number(struct str t, const char *what, unsigned lo, unsigned hi, size_t at,
+			    unsigned *ret, struct why *why)
 {
 	uint64_t v;
 	if (!str_number(t, 9999, &v) || v < lo || v > hi)
@@ -66,22 +67,22 @@ static enum err number_in(struct str t, const char *what, unsigned lo, unsigned 
 static enum err read_date(struct str t, size_t at, int64_t *days, struct why *why)
 {
 	unsigned y = 0, m = 0, d = 0;
-	enum err e = number_in(str_sub(t, 0, 4), "year", YEAR_MIN, YEAR_MAX, at, &y, why);
+	enum err e = read_number(str_sub(t, 0, 4), "year", YEAR_MIN, YEAR_MAX, at, &y, why);
 	if (e)
 		return e;
 	if (t.p[7] != '-')
 		return why_set(why, E_INPUT, at, "'%.*s' is not a date such as 2026-06-13", STR_ARG(t));
-	e = number_in(str_sub(t, 5, 7), "month", 1, 12, at + 5, &m, why);
+	e = read_number(str_sub(t, 5, 7), "month", 1, 12, at + 5, &m, why);
 	if (e)
 		return e;
-	e = number_in(str_sub(t, 8, 10), "day", 1, month_days((int32_t)y, m), at + 8, &d, why);
+	e = read_number(str_sub(t, 8, 10), "day", 1, month_days((int32_t)y, m), at + 8, &d, why);
 	if (e)
 		return e;
 	*days = days_of((int32_t)y, m, d);
 	return OK;
 }
 
-/* 9:00 or 09:00; of a range 09:00-10:00 the beginning. */
+/* 9:00 or 09:00; the beginning of a range such as 09:00-10:00. */
 static enum err read_time(struct str t, size_t at, int64_t *sod, struct why *why)
 {
 	const char *dash = memchr(t.p, '-', t.n);
@@ -92,10 +93,10 @@ static enum err read_time(struct str t, size_t at, int64_t *sod, struct why *why
 	unsigned h = 0, m = 0;
 	if (c < 1 || c > 2 || t.n != c + 3)
 		return why_set(why, E_INPUT, at, "'%.*s' is not a time such as 09:00", STR_SHORT(t));
-	enum err e = number_in(str_sub(t, 0, c), "hour", 0, 23, at, &h, why);
+	enum err e = read_number(str_sub(t, 0, c), "hour", 0, 23, at, &h, why);
 	if (e)
 		return e;
-	e = number_in(str_from(t, c + 1), "minute", 0, 59, at + c + 1, &m, why);
+	e = read_number(str_from(t, c + 1), "minute", 0, 59, at + c + 1, &m, why);
 	if (e)
 		return e;
 	*sod = h * 3600 + m * 60;
@@ -114,17 +115,60 @@ static enum err read_repeat(struct str t, size_t at, struct org_rule *o, struct 
 			       STR_SHORT(t), ORG_REPEAT_MAX);
 	o->count = (uint16_t)count;
 	const char *unit = i < t.n ? memchr(unit_letters, t.p[i], sizeof unit_letters) : NULL;
-	/* A habit's upper bound (.+2d/4d) says nothing about when. */
+	/* The upper bound of a habit (.+2d/4d) does not change its times. */
 	if (!unit || (i + 1 < t.n && t.p[i + 1] != '/'))
-		return why_set(why, E_INPUT, at + i, "repeater '%.*s' needs one unit out of h d w m y",
+		return why_set(why, E_INPUT, at + i, "repeater '%.*s' needs a unit (h d w m y)",
 			       STR_SHORT(t));
 	o->unit = (uint8_t)(unit - unit_letters);
 	return OK;
 }
 
+/* The words of an active timestamp; those that are missing are empty. */
+struct org_words {
+	struct str date, time, repeat, day_name;
+};
+
+static enum err split_words(struct str text, struct str inner, struct org_words *w, struct why *why)
+{
+	for (struct str t = str_token(&inner); t.n; t = str_token(&inner)) {
+		/* A time range such as 9:00-10:30 has the shape of a date: look for the colon first. */
+		struct str *slot = memchr(t.p, ':', t.n) ? &w->time
+				   : is_date(t)          ? &w->date
+				   : is_repeater(t)      ? &w->repeat
+				   : is_digit(t.p[0])    ? NULL
+							 : &w->day_name;
+		size_t at = (size_t)(t.p - text.p);
+		if (!slot)
+			return why_set(why, E_INPUT, at,
+				       "'%.*s' is neither date (2026-06-13), time (09:00) nor repeater (+1w)",
+				       STR_SHORT(t));
+		if (slot == &w->day_name && t.p[0] == '-')
+			continue; /* org's warning period (-3d): it says when to show an entry, not when it is
+				     due */
+		if (slot->n)
+			return why_set(why, E_INPUT, at,
+				       "'%.*s' repeats '%.*s'; a timestamp has each part once", STR_SHORT(t),
+				       STR_SHORT(*slot));
+		*slot = t;
+	}
+	if (!w->date.n)
+		return why_set(why, E_INPUT, 0, "an org timestamp needs a date such as 2026-06-13");
+	return OK;
+}
+
+/* Is it an English name of another day? Other languages are ignored: org uses that of its user. */
+static bool is_other_day(struct str name, int64_t days)
+{
+	for (unsigned w = 0; w < 7 && name.n >= 3; w++)
+		if (str_ieq(str_sub(name, 0, 3), str_of(cron_fields[CRON_WDAY].names[w])))
+			return w != weekday_of(days);
+	return false;
+}
+
 enum err org_parse(struct str text, struct org_rule *ret, bool *day_off, struct why *why)
 {
-	struct str rest, date = { 0 }, time = { 0 }, repeat = { 0 }, name = { 0 };
+	struct str inner;
+	struct org_words w = { 0 };
 	bool active;
 	if (str_starts(text, STR("<%")))
 		return why_set(why, E_INPUT, 1,
@@ -134,81 +178,51 @@ enum err org_parse(struct str text, struct org_rule *ret, bool *day_off, struct 
 		return why_set(why, E_INPUT, (size_t)(close + 1 - text.p),
 			       "'%.*s' does not belong to a timestamp",
 			       STR_SHORT(str_trim(str_from(text, (size_t)(close + 1 - text.p)))));
-	if (!inside(text, &rest, &active))
+	if (!strip_brackets(text, &inner, &active))
 		return why_set(why, E_INPUT, 0, "an org timestamp is written <2026-06-13 Sat 09:00 +1w>");
 	if (!active)
 		return why_set(why, E_INPUT, 0,
 			       "an inactive timestamp [...] records the past and fires nothing; write <...>");
-	for (struct str t = str_token(&rest); t.n; t = str_token(&rest)) {
-		/* A time range such as 9:00-10:30 has the shape of a date: look for the colon first. */
-		struct str *slot = memchr(t.p, ':', t.n) ? &time
-				   : is_date(t)          ? &date
-				   : is_repeater(t)      ? &repeat
-				   : is_digit(t.p[0])    ? NULL
-							 : &name;
-		size_t at = (size_t)(t.p - text.p);
-		if (!slot)
-			return why_set(why, E_INPUT, at,
-				       "'%.*s' is neither date (2026-06-13), time (09:00) nor repeater (+1w)",
-				       STR_SHORT(t));
-		if (slot == &name && t.p[0] == '-')
-			continue; /* org's warning period: when to show it, not when it is */
-		if (slot->n)
-			return why_set(why, E_INPUT, at, "'%.*s' says again what '%.*s' said", STR_SHORT(t),
-				       STR_SHORT(*slot));
-		*slot = t;
-	}
-	if (!date.n)
-		return why_set(why, E_INPUT, 0, "an org timestamp needs a date such as 2026-06-13");
 	struct org_rule o = { 0 };
 	int64_t days = 0, sod = 0;
-	enum err e = read_date(date, (size_t)(date.p - text.p), &days, why);
-	if (!e && time.n)
-		e = read_time(time, (size_t)(time.p - text.p), &sod, why);
-	if (!e && repeat.n)
-		e = read_repeat(repeat, (size_t)(repeat.p - text.p), &o, why);
+	enum err e = split_words(text, inner, &w, why);
+	if (!e)
+		e = read_date(w.date, (size_t)(w.date.p - text.p), &days, why);
+	if (!e && w.time.n)
+		e = read_time(w.time, (size_t)(w.time.p - text.p), &sod, why);
+	if (!e && w.repeat.n)
+		e = read_repeat(w.repeat, (size_t)(w.repeat.p - text.p), &o, why);
 	if (e)
 		return e;
 	o.local = days * DAY + sod;
-	/* Only English names are judged: org writes them in the language of its user. */
-	*day_off = false;
-	for (unsigned w = 0; w < 7 && name.n >= 3; w++)
-		if (str_ieq(str_sub(name, 0, 3), str_of(cron_fields[CRON_WDAY].names[w])) &&
-		    w != weekday_of(days))
-			*day_off = true;
+	*day_off = is_other_day(w.day_name, days);
 	*ret = o;
 	return OK;
 }
 
-/* `local` moved by k intervals on the calendar; the day is clamped to the month's end, the time of day kept.
- */
-static int64_t shift(const struct org_rule *o, int64_t local, int64_t k)
+/* `local` moved by k intervals on the calendar; the time of day stays. */
+static int64_t add_intervals(const struct org_rule *o, int64_t local, int64_t k)
 {
-	int64_t by = k * o->count;
+	int64_t by = k * o->count, day = floor_div(local, DAY);
 	if (o->unit == ORG_DAY || o->unit == ORG_WEEK)
 		return local + by * DAY * (o->unit == ORG_WEEK ? 7 : 1);
-	int64_t day = floor_div(local, DAY);
-	struct date d = date_of(day);
-	int64_t months = d.year * INT64_C(12) + d.month - 1 + by * (o->unit == ORG_YEAR ? 12 : 1);
-	int32_t year = (int32_t)floor_div(months, 12);
-	unsigned month = (unsigned)(months - year * INT64_C(12)) + 1, most = month_days(year, month);
-	return days_of(year, month, d.day < most ? d.day : most) * DAY + (local - day * DAY);
+	return add_months(day, by * (o->unit == ORG_YEAR ? 12 : 1)) * DAY + (local - day * DAY);
 }
 
 /* The k-th occurrence. */
-static int64_t nth(const struct org_rule *o, const struct zone *z, int64_t k)
+static int64_t nth_occurrence(const struct org_rule *o, const struct zone *z, int64_t k)
 {
 	if (o->unit == ORG_HOUR)
 		return zone_utc(z, o->local, NULL) + k * o->count * 3600;
-	return zone_utc(z, shift(o, o->local, k), NULL);
+	return zone_utc(z, add_intervals(o, o->local, k), NULL);
 }
 
-/* Intervals that surely lie between the first occurrence and `after`: an occurrence not beyond the one
- * sought. */
-static int64_t skip_to(const struct org_rule *o, int64_t after)
+/* A number of intervals that certainly ends before the first occurrence after `after`: the search starts
+ * there. */
+static int64_t intervals_before(const struct org_rule *o, int64_t after)
 {
 	static const int64_t seconds[] = { [ORG_HOUR] = 3600, [ORG_DAY] = DAY, [ORG_WEEK] = 7 * DAY };
-	const int64_t spare = 3 * DAY; /* for what offsets may differ by */
+	const int64_t spare = 3 * DAY; /* more than any two offsets differ by */
 	int64_t k;
 	if (o->unit <= ORG_WEEK) {
 		k = (after - spare - o->local) / (seconds[o->unit] * o->count);
@@ -220,14 +234,14 @@ static int64_t skip_to(const struct org_rule *o, int64_t after)
 	return k < 0 ? 0 : k;
 }
 
-/* `.+` counts each from the one before, so that a day once clamped (31 to 30) stays clamped, and the series
- * goes on as that of the clamped day. It can fall three times at most, and within 400 years it has met every
- * kind of year. */
-static struct org_rule restarted(struct org_rule o, int64_t until)
+/* `.+` counts each occurrence from the one before, so a day that was once clamped (31 to 30) stays so.
+ * Returns the rule that the series follows up to `until`: that of the clamped day. A day can be clamped three
+ * times at most, and within 400 years every kind of year occurs. */
+static struct org_rule clamped_rule(struct org_rule o, int64_t until)
 {
 	unsigned day = date_of(floor_div(o.local, DAY)).day;
 	for (int64_t k = 1; day > 28 && k <= 12 * CRON_YEARS_MAX; k++) {
-		int64_t local = shift(&o, o.local, k);
+		int64_t local = add_intervals(&o, o.local, k);
 		unsigned now = date_of(floor_div(local, DAY)).day;
 		if (local > until)
 			break;
@@ -242,14 +256,14 @@ static struct org_rule restarted(struct org_rule o, int64_t until)
 
 enum err org_next(const struct org_rule *o, const struct zone *z, int64_t after, int64_t *ret)
 {
-	int64_t t = nth(o, z, 0);
+	int64_t t = nth_occurrence(o, z, 0);
 	if (after >= t) {
 		if (o->style == ORG_ONCE || after > SECONDS_MAX)
 			return E_NOTFOUND;
 		bool chained = o->style == ORG_RESTART && o->unit >= ORG_MONTH;
-		struct org_rule from = chained ? restarted(*o, after + 3 * DAY) : *o;
-		for (int64_t k = skip_to(&from, after); t <= after; k++)
-			t = nth(&from, z, k);
+		struct org_rule from = chained ? clamped_rule(*o, after + 3 * DAY) : *o;
+		for (int64_t k = intervals_before(&from, after); t <= after; k++)
+			t = nth_occurrence(&from, z, k);
 	}
 	if (t > SECONDS_MAX)
 		return E_NOTFOUND;
@@ -265,10 +279,10 @@ enum err org_after_end(const struct org_rule *o, const struct zone *z, int64_t e
 	if (o->unit == ORG_HOUR) {
 		t = end + (int64_t)o->count * 3600;
 	} else {
-		/* The date counts from the end, the time of day stays that of the timestamp. */
+		/* The date is counted from the end; the time of day stays that of the timestamp. */
 		int64_t today = floor_div(end + zone_offset(z, end), DAY) * DAY;
 		int64_t sod = o->local - floor_div(o->local, DAY) * DAY;
-		t = zone_utc(z, shift(o, today, 1) + sod, NULL);
+		t = zone_utc(z, add_intervals(o, today, 1) + sod, NULL);
 	}
 	if (t > SECONDS_MAX)
 		return E_NOTFOUND;

@@ -1,3 +1,4 @@
+/* Compiled whens: the next time, the previous time, jitter, comparison. */
 #include "core/when/rule.h"
 
 const char *const rule_kind_words[] = { [RULE_CRON] = "cron",
@@ -50,10 +51,10 @@ enum err rule_next(const struct rule *r, const struct zone *z, struct wall after
 	return OK;
 }
 
-/* Backwards only by asking forwards: double the distance until something lies in it, then halve. */
+/* Rules can only be searched forwards: go back by doubling steps until a time is found, then bisect. */
 enum err rule_prev(const struct rule *r, const struct zone *z, struct wall until, struct wall *ret)
 {
-	int64_t end = wall_seconds(until), lo, hi = end; /* answer in (lo, hi] */
+	int64_t end = wall_seconds(until), lo, hi = end; /* the result is in (lo, hi] */
 	struct wall t;
 	for (int64_t d = 1;; d *= 2) {
 		lo = end - d;
@@ -82,7 +83,7 @@ struct wall rule_due(const struct rule *r, const struct zone *z, struct wall nom
 	struct wall next;
 	if (rule_next(r, z, nominal, &next) == OK && next.us - nominal.us < room)
 		room = next.us - nominal.us;
-	/* spread / 2^64 of the room, without losing a bit on the way */
+	/* spread / 2^64 of the room; 128 bits, so that nothing overflows */
 	return (struct wall){ nominal.us + (int64_t)((unsigned __int128)r->spread * (uint64_t)room >> 64) };
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/* The compiled "when": a small value without pointers that answers what comes next. The zone and the excluded
- * dates belong to it but live elsewhere, shared by many. Pure. */
+/* A compiled when: a small value without pointers that gives the next and the previous time. Its zone and its
+ * excluded dates are kept elsewhere, since many rules share them. Pure. */
 #include "core/when/civil.h"
 #include "core/when/cron.h"
 #include "core/when/orgtime.h"
@@ -10,9 +10,9 @@ extern const char *const rule_kind_words[RULE_KINDS + 1];
 
 struct rule {
 	uint8_t kind;
-	uint32_t jitter;     /* seconds; 0 for none */
-	uint64_t spread;     /* the schedule's hash, as a share of the jitter */
-	int64_t from, until; /* nominal times lie in [from, until), seconds UTC */
+	uint32_t jitter;     /* seconds; 0: none */
+	uint64_t spread;     /* the schedule's hash: spread / 2^64 of the jitter is added to each time */
+	int64_t from, until; /* nominal times are in [from, until), seconds UTC */
 	union {
 		struct cron cron;
 		int64_t at;
@@ -22,26 +22,29 @@ struct rule {
 		struct org_rule org;
 	};
 };
-static_assert(sizeof(struct rule) <= 96, "a million of them stay in memory");
+static_assert(sizeof(struct rule) <= 96, "small, since a daemon keeps a million of them in memory");
 
 #define RULE_FROM_ALWAYS SECONDS_MIN
 #define RULE_UNTIL_NEVER INT64_MAX
 
-/* The first nominal time strictly after `after`, the last one at or before `until`. E_NOTFOUND: none. */
+/* The first nominal time strictly after `after`; the last one at or before `until`. E_NOTFOUND: there is
+ * none.
+ */
 must_check enum err rule_next(const struct rule *r, const struct zone *z, struct wall after,
 			      struct wall *ret);
 must_check enum err rule_prev(const struct rule *r, const struct zone *z, struct wall until,
 			      struct wall *ret);
-/* When a nominal time is due: later by the schedule's share of the jitter, and before the next nominal time.
+/* When a nominal time is due: later by the schedule's share of the jitter, but before the next nominal time.
  */
 struct wall rule_due(const struct rule *r, const struct zone *z, struct wall nominal);
 
-/* Do they name the same times? By their contents, not by their bytes. */
+/* Do both give the same times? Compares the fields, not the bytes. */
 bool rule_same(const struct rule *a, const struct rule *b);
 
-/* Local days (since 1970-01-01) on which nothing runs, ascending. */
+/* Excluded local days, as days since 1970-01-01, ascending. */
 struct days {
 	const int32_t *day;
 	unsigned n;
 };
+/* Is the local day of t in `z` one of them? */
 bool days_have(const struct days *d, const struct zone *z, struct wall t);

@@ -1,3 +1,4 @@
+/* Compiles a when: its zone first, then its form, then its directives. */
 #include "core/when/when.h"
 #include "base/hash.h"
 #include "core/when/civil.h"
@@ -7,29 +8,29 @@
 
 #include <stdio.h>
 
-/* A parse under way. */
-struct parse {
+/* A compilation in progress. */
+struct compiler {
 	const struct when_env *env;
 	struct arena *arena;
 	struct when *w;
 	struct why *why;
 	const struct when_parts *parts;
-	enum ace_key part; /* the one at fault */
-	bool local_at;     /* a one-shot without offset: `at` is what it says */
-	int64_t at;
+	enum ace_key part; /* the part with the error; ACE_KEYS: the form */
+	bool local_at;     /* a one-shot without offset: … */
+	int64_t at;        /* … its local time, as written */
 };
 
-/* The small parsers count from the beginning of their own piece of text, and so does the caller. */
-static enum err piece(struct parse *p, enum ace_key part, enum err e)
+/* Notes which part an error is about: its place counts from the beginning of that part. */
+static enum err in_part(struct compiler *p, enum ace_key part, enum err e)
 {
 	if (e)
 		p->part = part;
 	return e;
 }
 
-static enum err refuse(struct parse *p, enum ace_key part, const char *text)
+static enum err refuse(struct compiler *p, enum ace_key part, const char *text)
 {
-	return piece(p, part, why_set(p->why, E_INPUT, 0, "%s", text));
+	return in_part(p, part, why_set(p->why, E_INPUT, 0, "%s", text));
 }
 
 void when_warn(struct when *w, const char *text)
@@ -38,28 +39,28 @@ void when_warn(struct when *w, const char *text)
 		w->warning[w->warnings++] = text;
 }
 
-static void warn(struct parse *p, const char *text)
+static void add_warning(struct compiler *p, const char *text)
 {
 	when_warn(p->w, text);
 }
 
-static bool said(const struct when *w, enum ace_key key)
+static bool is_given(const struct when *w, enum ace_key key)
 {
 	return w->said.value[key].p;
 }
 
-/* FROM and UNTIL: a bare date is the whole day. */
-static enum err bound(struct parse *p, struct str v, bool end, int64_t *ret)
+/* Reads FROM or UNTIL (`end`). UNTIL a date without a time includes that whole day. */
+static enum err read_bound(struct compiler *p, struct str v, bool end, int64_t *ret)
 {
 	struct iso t;
 	enum err e = iso_parse(v, &t, p->why);
 	if (e)
 		return e;
 	if (end && !t.has_time)
-		t.local += DAY; /* the end of that day */
+		t.local += DAY;
 	int64_t at = iso_utc(&t, p->w->zone, NULL) + (t.micros > 0);
 	if (end && at > SECONDS_MAX)
-		at = RULE_UNTIL_NEVER; /* until 9999-12-31: for ever */
+		at = RULE_UNTIL_NEVER; /* UNTIL 9999-12-31 */
 	else if (at < SECONDS_MIN || at > SECONDS_MAX)
 		return why_set(p->why, E_INPUT, 0, "the time is out of range 0001-9999");
 	*ret = at;
@@ -68,29 +69,31 @@ static enum err bound(struct parse *p, struct str v, bool end, int64_t *ret)
 
 /* --- the forms --- */
 
-/* With "either is enough", a day field that is always true makes the other one meaningless. */
-static void warn_of_day_rule(struct parse *p, const struct cron *c)
+/* If a match of either day field is enough, one that matches every day makes the other one meaningless. */
+static void warn_of_useless_day_field(struct compiler *p, const struct cron *c)
 {
 	bool either = !(c->flags & (CRON_MDAY_STAR | CRON_WDAY_STAR));
 	if (either && (c->mday == CRON_ALL_MDAYS || c->wday == CRON_ALL_WDAYS))
-		warn(p, "neither day field begins with *, so either is enough, and one of them is true every "
-			"day: the other "
-			"restricts nothing");
+		add_warning(p, "neither day field begins with *, so a match of either is enough; one of them "
+			       "matches "
+			       "every day, so the other restricts nothing");
 }
 
-static enum err form_cron(struct parse *p, struct str form)
+static enum err read_cron(struct compiler *p, struct str form)
 {
 	p->w->rule.kind = RULE_CRON;
 	enum err e = cron_parse(form, p->env->id, &p->w->rule.cron, p->why);
 	if (!e)
-		warn_of_day_rule(p, &p->w->rule.cron);
+		warn_of_useless_day_field(p, &p->w->rule.cron);
 	if (!e && p->w->rule.cron.flags & CRON_HASHED && !p->env->id.n)
-		warn(p, "H depends on the schedule's id, and none is given: the real times will differ (use "
+		add_warning(
+			p,
+			"H depends on the schedule's id, and none is given: the real times will differ (use "
 			"--id)");
 	return e;
 }
 
-static enum err form_every(struct parse *p, struct str form)
+static enum err read_every(struct compiler *p, struct str form)
 {
 	struct str rest = form;
 	str_token(&rest);
@@ -110,7 +113,7 @@ static enum err form_every(struct parse *p, struct str form)
 	return OK;
 }
 
-static enum err form_at(struct parse *p, struct str form)
+static enum err read_at(struct compiler *p, struct str form)
 {
 	struct iso t;
 	enum zone_fit fit = ZONE_ONCE;
@@ -124,17 +127,17 @@ static enum err form_at(struct parse *p, struct str form)
 	if (p->w->rule.at < SECONDS_MIN || p->w->rule.at > SECONDS_MAX)
 		return why_set(p->why, E_INPUT, 0, "the time is out of range 0001-9999");
 	if (t.micros)
-		warn(p, "times are whole seconds: the fraction was rounded up");
+		add_warning(p, "times are whole seconds: the fraction was rounded up");
 	if (fit != ZONE_ONCE)
-		warn(p, arena_printf(p->arena, "%.*s %s in %.*s: %s", STR_SHORT(form),
-				     fit == ZONE_GAP ? "does not exist" : "happens twice",
-				     STR_ARG(p->w->zone_name),
-				     fit == ZONE_GAP ? "read with the offset before the clock change"
-						     : "the first of the two is taken"));
+		add_warning(p, arena_printf(p->arena, "%.*s %s in %.*s: %s", STR_SHORT(form),
+					    fit == ZONE_GAP ? "does not exist" : "happens twice",
+					    STR_ARG(p->w->zone_name),
+					    fit == ZONE_GAP ? "read with the offset before the clock change"
+							    : "the first of the two is taken"));
 	return OK;
 }
 
-static enum err form_org(struct parse *p, struct str form)
+static enum err read_org(struct compiler *p, struct str form)
 {
 	bool day_off;
 	p->w->rule.kind = RULE_ORG;
@@ -142,18 +145,21 @@ static enum err form_org(struct parse *p, struct str form)
 	if (e)
 		return e;
 	if (day_off)
-		warn(p, arena_printf(p->arena,
-				     "the day's name in '%.*s' is not that of its date; the date counts",
-				     STR_SHORT(form)));
+		add_warning(p,
+			    arena_printf(p->arena,
+					 "the day's name in '%.*s' is not that of its date; the date counts",
+					 STR_SHORT(form)));
 	if (p->w->rule.org.style == ORG_RESTART)
-		warn(p, "'.+' counts from the end of each run: these times assume that every run ends when "
+		add_warning(
+			p,
+			"'.+' counts from the end of each run: these times assume that every run ends when "
 			"it is due");
 	return OK;
 }
 
-static enum err form_phrase(struct parse *p, struct str form);
+static enum err read_phrase(struct compiler *p, struct str form);
 
-/* How each form begins. The first row that fits reads the text; a phrase is what fits nothing else. */
+/* How each form begins. The first row of `forms` that fits reads the text; all the rest are phrases. */
 static bool begins_org(struct str s)
 {
 	return s.p[0] == '<' || s.p[0] == '[';
@@ -164,7 +170,7 @@ static bool begins_every(struct str s)
 	struct str rest = s, word = str_token(&rest);
 	if (str_ieq(word, STR("@every")))
 		return true;
-	/* EVERY 10m; but EVERY 10 MINUTES is a phrase that shouts */
+	/* EVERY 10m; but EVERY 10 MINUTES is a phrase in capitals */
 	struct str dur = str_token(&rest);
 	size_t n = 0;
 	while (n < dur.n && is_digit(dur.p[n]))
@@ -197,7 +203,7 @@ static bool begins_cron(struct str s)
 	return to_upper(s.p[0]) == 'H' && (word.n == 1 || word.p[1] == '/' || word.p[1] == '(');
 }
 
-static bool any(struct str s)
+static bool fits_any(struct str s)
 {
 	(void)s;
 	return true;
@@ -205,33 +211,35 @@ static bool any(struct str s)
 
 static const struct {
 	bool (*fits)(struct str form);
-	enum err (*read)(struct parse *p, struct str form);
-	unsigned words; /* that may be in capitals; after them only a directive would be */
+	enum err (*read)(struct compiler *p, struct str form);
+	unsigned words; /* how many words may be in capitals; a later one is meant as a directive */
 } forms[] = {
-	{ begins_org, form_org, EXPR_BYTES_MAX }, { begins_every, form_every, 2 },
-	{ iso_looks_like, form_at, 1 },           { begins_cron, form_cron, 5 },
-	{ any, form_phrase, EXPR_BYTES_MAX },
+	{ begins_org, read_org, EXPR_BYTES_MAX },
+	{ begins_every, read_every, 2 },
+	{ iso_looks_like, read_at, 1 },
+	{ begins_cron, read_cron, 5 },
+	{ fits_any, read_phrase, EXPR_BYTES_MAX },
 };
 
-static enum err read_form(struct parse *p, struct str form)
+static enum err read_form(struct compiler *p, struct str form)
 {
 	unsigned i = 0;
 	while (!forms[i].fits(form))
 		i++;
-	enum err e = ace_no_strays(form, forms[i].words, p->why);
+	enum err e = ace_refuse_strays(form, forms[i].words, p->why);
 	return e ? e : forms[i].read(p, form);
 }
 
-/* A phrase says what a directive has said. */
-static enum err said_again(struct parse *p, size_t at, const char *what, enum ace_key key)
+/* The phrase gives a value that a directive gives, too. */
+static enum err refuse_second(struct compiler *p, size_t at, const char *what, enum ace_key key)
 {
 	struct str first = p->w->said.value[key];
 	struct place place = p->parts->place(p->parts->self, key);
-	return why_set(p->why, E_INPUT, at, "%s is said twice: here and by '%.*s' at line %u, column %u",
+	return why_set(p->why, E_INPUT, at, "%s is given twice: here and by '%.*s' at line %u, column %u",
 		       what, STR_SHORT(first), place.line, place.column);
 }
 
-static enum err form_phrase(struct parse *p, struct str form)
+static enum err read_phrase(struct compiler *p, struct str form)
 {
 	struct phrase_env env = { p->env->now, p->env->zones, p->w->zone };
 	struct phrase phrase;
@@ -239,21 +247,21 @@ static enum err form_phrase(struct parse *p, struct str form)
 	if (e)
 		return e;
 	if (phrase.zone) {
-		if (said(p->w, ACE_TZ))
-			return said_again(p, phrase.zone_at, "the zone", ACE_TZ);
+		if (is_given(p->w, ACE_TZ))
+			return refuse_second(p, phrase.zone_at, "the zone", ACE_TZ);
 		p->w->zone = phrase.zone;
 		p->w->zone_name = phrase.zone_name;
 		p->w->zone_said = true;
 	}
 	if (phrase.until[0]) {
-		if (said(p->w, ACE_UNTIL))
-			return said_again(p, phrase.until_at, "the end", ACE_UNTIL);
-		e = bound(p, str_of(phrase.until), true, &p->w->rule.until);
+		if (is_given(p->w, ACE_UNTIL))
+			return refuse_second(p, phrase.until_at, "the end", ACE_UNTIL);
+		e = read_bound(p, str_of(phrase.until), true, &p->w->rule.until);
 		if (e)
 			return e;
 	}
 	if (phrase.no_time)
-		warn(p, "no time of day is given: 00:00 is taken");
+		add_warning(p, "no time of day is given: 00:00 is taken");
 	p->w->relative = phrase.relative;
 	p->w->phrase = true;
 	char *text = arena_dup(p->arena, str_of(phrase.form));
@@ -261,13 +269,13 @@ static enum err form_phrase(struct parse *p, struct str form)
 		return E_NOMEM;
 	e = read_form(p, str_of(text));
 	if (e && p->why)
-		p->why->at = 0; /* what it says of is the whole phrase */
+		p->why->at = 0; /* an error in the derived form is about the whole phrase */
 	return e;
 }
 
 /* --- the directives --- */
 
-static enum err positive(struct parse *p, struct str v, int64_t *ret)
+static enum err read_positive(struct compiler *p, struct str v, int64_t *ret)
 {
 	int64_t seconds = 0;
 	enum err e = dur_parse(v, &seconds, p->why);
@@ -279,31 +287,33 @@ static enum err positive(struct parse *p, struct str v, int64_t *ret)
 	return e;
 }
 
-static enum err set_window(struct parse *p, struct str v)
+static enum err set_window(struct compiler *p, struct str v)
 {
-	return positive(p, v, &p->w->window);
+	return read_positive(p, v, &p->w->window);
 }
 
-static enum err set_timeout(struct parse *p, struct str v)
+static enum err set_timeout(struct compiler *p, struct str v)
 {
-	return positive(p, v, &p->w->timeout);
+	return read_positive(p, v, &p->w->timeout);
 }
 
-static enum err set_jitter(struct parse *p, struct str v)
+static enum err set_jitter(struct compiler *p, struct str v)
 {
 	int64_t seconds = 0;
-	enum err e = positive(p, v, &seconds);
+	enum err e = read_positive(p, v, &seconds);
 	if (e)
 		return e;
 	p->w->rule.jitter = (uint32_t)seconds;
 	p->w->rule.spread = hash_field(p->env->id, STR("jitter"));
 	if (!p->env->id.n)
-		warn(p, "JITTER depends on the schedule's id, and none is given: the real times will differ "
+		add_warning(
+			p,
+			"JITTER depends on the schedule's id, and none is given: the real times will differ "
 			"(use --id)");
 	return OK;
 }
 
-static enum err set_retry(struct parse *p, struct str v)
+static enum err set_retry(struct compiler *p, struct str v)
 {
 	struct str rest = v, count = str_token(&rest), word = str_token(&rest);
 	uint64_t n;
@@ -325,7 +335,7 @@ static enum err set_retry(struct parse *p, struct str v)
 		word = str_token(&rest);
 	}
 	struct str stray = str_trim(rest);
-	enum err e = word.n ? positive(p, word, &p->w->retry.initial_delay) : OK;
+	enum err e = word.n ? read_positive(p, word, &p->w->retry.initial_delay) : OK;
 	if (!e && stray.n) {
 		word = stray;
 		e = why_set(p->why, E_INPUT, 0,
@@ -337,17 +347,17 @@ static enum err set_retry(struct parse *p, struct str v)
 	return e;
 }
 
-static enum err set_from(struct parse *p, struct str v)
+static enum err set_from(struct compiler *p, struct str v)
 {
-	return bound(p, v, false, &p->w->rule.from);
+	return read_bound(p, v, false, &p->w->rule.from);
 }
 
-static enum err set_until(struct parse *p, struct str v)
+static enum err set_until(struct compiler *p, struct str v)
 {
-	return bound(p, v, true, &p->w->rule.until);
+	return read_bound(p, v, true, &p->w->rule.until);
 }
 
-static enum err set_missed(struct parse *p, struct str v)
+static enum err set_missed(struct compiler *p, struct str v)
 {
 	unsigned n = 0;
 	enum err e = word_find(missed_words, v, "missed-run policy", &n, p->why);
@@ -355,7 +365,7 @@ static enum err set_missed(struct parse *p, struct str v)
 	return e;
 }
 
-static enum err set_overlap(struct parse *p, struct str v)
+static enum err set_overlap(struct compiler *p, struct str v)
 {
 	unsigned n = 0;
 	enum err e = word_find(overlap_words, v, "overlap policy", &n, p->why);
@@ -363,7 +373,7 @@ static enum err set_overlap(struct parse *p, struct str v)
 	return e;
 }
 
-static enum err only_cron(struct parse *p, const char *name)
+static enum err check_is_cron(struct compiler *p, const char *name)
 {
 	if (p->w->rule.kind == RULE_CRON)
 		return OK;
@@ -371,19 +381,19 @@ static enum err only_cron(struct parse *p, const char *name)
 		       "%s goes with cron expressions only: other forms name one instant each", name);
 }
 
-static enum err set_gap(struct parse *p, struct str v)
+static enum err set_gap(struct compiler *p, struct str v)
 {
 	static const char *const words[] = { [GAP_SHIFT] = "shift", [GAP_SKIP] = "skip", NULL };
 	unsigned n = 0;
 	enum err e = word_find(words, v, "GAP", &n, p->why);
 	if (!e)
-		e = only_cron(p, "GAP");
+		e = check_is_cron(p, "GAP");
 	if (!e)
 		p->w->rule.cron.gap = (uint8_t)n;
 	return e;
 }
 
-static enum err set_fold(struct parse *p, struct str v)
+static enum err set_fold(struct compiler *p, struct str v)
 {
 	static const char *const words[] = {
 		[FOLD_FIRST] = "first", [FOLD_SECOND] = "second", [FOLD_BOTH] = "both", NULL
@@ -391,13 +401,13 @@ static enum err set_fold(struct parse *p, struct str v)
 	unsigned n = 0;
 	enum err e = word_find(words, v, "FOLD", &n, p->why);
 	if (!e)
-		e = only_cron(p, "FOLD");
+		e = check_is_cron(p, "FOLD");
 	if (!e)
 		p->w->rule.cron.fold = (uint8_t)n;
 	return e;
 }
 
-static enum err named_calendar(struct parse *p, struct str name)
+static enum err find_calendar(struct compiler *p, struct str name)
 {
 	const struct calendars *c = p->env->calendars;
 	if (c && c->find(c->self, name, &p->w->except))
@@ -407,7 +417,7 @@ static enum err named_calendar(struct parse *p, struct str name)
 		       STR_SHORT(name));
 }
 
-/* Keeps the list sorted and without doubles. */
+/* Inserts a day into the sorted list, unless it is there already. */
 static void insert_day(int32_t *days, unsigned *n, int32_t day)
 {
 	unsigned at = *n;
@@ -420,10 +430,10 @@ static void insert_day(int32_t *days, unsigned *n, int32_t day)
 	++*n;
 }
 
-static enum err set_except(struct parse *p, struct str v)
+static enum err set_except(struct compiler *p, struct str v)
 {
 	if (!is_digit(v.p[0]))
-		return named_calendar(p, v);
+		return find_calendar(p, v);
 	unsigned n = 0, most = 1;
 	for (size_t i = 0; i < v.n; i++)
 		most += v.p[i] == ',';
@@ -456,9 +466,9 @@ static enum err set_except(struct parse *p, struct str v)
 	return OK;
 }
 
-static enum err (*const setters[ACE_KEYS])(struct parse *p, struct str value) = {
-	[ACE_TZ] = NULL, /* read first of all: times are read in it */
-	[ACE_IF] = NULL, /* kept as text; its language is not this module's */
+static enum err (*const setters[ACE_KEYS])(struct compiler *p, struct str value) = {
+	[ACE_TZ] = NULL, /* read_zone reads it before anything else */
+	[ACE_IF] = NULL, /* kept as text; core/expr compiles it */
 	[ACE_WINDOW] = set_window, [ACE_RETRY] = set_retry,     [ACE_FROM] = set_from,
 	[ACE_UNTIL] = set_until,   [ACE_JITTER] = set_jitter,   [ACE_TIMEOUT] = set_timeout,
 	[ACE_MISSED] = set_missed, [ACE_OVERLAP] = set_overlap, [ACE_EXCEPT] = set_except,
@@ -467,7 +477,7 @@ static enum err (*const setters[ACE_KEYS])(struct parse *p, struct str value) = 
 
 /* --- the whole --- */
 
-static enum err read_zone(struct parse *p)
+static enum err read_zone(struct compiler *p)
 {
 	struct str name = p->w->said.value[ACE_TZ];
 	p->w->zone = p->env->zone;
@@ -476,43 +486,42 @@ static enum err read_zone(struct parse *p)
 		return OK;
 	enum err e = zones_find(p->env->zones, name, &p->w->zone, p->why);
 	if (e)
-		return piece(p, ACE_TZ, e);
+		return in_part(p, ACE_TZ, e);
 	p->w->zone_name = name;
 	p->w->zone_said = true;
 	return OK;
 }
 
-/* What only shows when all parts are known. */
-static enum err check_whole(struct parse *p)
+/* Checks that need all parts. */
+static enum err check_parts_together(struct compiler *p)
 {
 	struct when *w = p->w;
-	if (w->rule.kind == RULE_EVERY && said(w, ACE_FROM))
+	if (w->rule.kind == RULE_EVERY && is_given(w, ACE_FROM))
 		w->rule.every.anchor = w->rule.from;
 	if (w->rule.kind == RULE_ORG && w->rule.org.style == ORG_FUTURE) {
-		if (said(w, ACE_MISSED) && w->missed != MISSED_SKIP)
+		if (is_given(w, ACE_MISSED) && w->missed != MISSED_SKIP)
 			return refuse(p, ACE_MISSED,
 				      "the repeater '++' in the timestamp means MISSED skip, and MISSED says "
 				      "otherwise");
 		w->missed = MISSED_SKIP;
 	}
-	if (said(w, ACE_FROM) && w->rule.until <= w->rule.from)
-		return refuse(p, said(w, ACE_UNTIL) ? ACE_FROM : ACE_KEYS,
+	if (is_given(w, ACE_FROM) && w->rule.until <= w->rule.from)
+		return refuse(p, is_given(w, ACE_UNTIL) ? ACE_FROM : ACE_KEYS,
 			      "this never fires: UNTIL is not after FROM");
-	/* With an open beginning there is always something before the end; between two ends there may be
-	 * nothing. */
+	/* Cron and interval rules without FROM always have a time before UNTIL; all others may have none. */
 	struct wall nominal, due;
 	struct when_walk walk = when_walk(w, wall_of(SECONDS_MIN));
-	bool closed = said(w, ACE_FROM) || w->rule.kind == RULE_AT || w->rule.kind == RULE_ORG;
+	bool closed = is_given(w, ACE_FROM) || w->rule.kind == RULE_AT || w->rule.kind == RULE_ORG;
 	if (closed && when_walk_next(&walk, &nominal, &due) == E_NOTFOUND)
 		return refuse(p, ACE_KEYS,
 			      walk.excluded ? "this never fires: every time of it is excluded by EXCEPT"
-			      : said(w, ACE_FROM)
+			      : is_given(w, ACE_FROM)
 				      ? "this never fires: no time of it lies between FROM and UNTIL"
 				      : "this never fires: its first time is not before its end");
 	return OK;
 }
 
-static enum err write_normalized(struct parse *p)
+static enum err write_normalized(struct compiler *p)
 {
 	struct when *w = p->w;
 	_cleanup_(buf_free) struct buf out = { 0 };
@@ -522,7 +531,7 @@ static enum err write_normalized(struct parse *p)
 		cron_format(&w->rule.cron, &out);
 		break;
 	case RULE_AT:
-		/* A local time stays one: it follows its zone, whatever becomes of that. */
+		/* A local time stays local, so that it follows later changes of its zone. */
 		buf_add(&out, str_of(p->local_at ? iso_format_local(p->at, time)
 						 : iso_format_utc(w->rule.at, time)));
 		break;
@@ -548,18 +557,18 @@ enum err when_compile(const struct when_parts *parts, const struct when_env *env
 {
 	struct when w = { .rule = { .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER },
 			  .said = parts->said };
-	struct parse p = { env, a, &w, why, .parts = parts };
+	struct compiler p = { env, a, &w, why, .parts = parts };
 	bool has_form = w.said.form.n > 0;
 	enum err e = read_zone(&p);
 	if (!e && has_form)
-		e = piece(&p, ACE_KEYS, read_form(&p, w.said.form));
+		e = in_part(&p, ACE_KEYS, read_form(&p, w.said.form));
 	for (unsigned k = 0; k < ACE_KEYS && !e; k++) {
 		struct str v = w.said.value[k];
 		if (v.p && setters[k])
-			e = piece(&p, (enum ace_key)k, setters[k](&p, v));
+			e = in_part(&p, (enum ace_key)k, setters[k](&p, v));
 	}
 	if (!e && has_form)
-		e = check_whole(&p);
+		e = check_parts_together(&p);
 	if (!e && has_form)
 		e = write_normalized(&p);
 	if (!e)
@@ -569,22 +578,22 @@ enum err when_compile(const struct when_parts *parts, const struct when_env *env
 	return e;
 }
 
-/* All parts are in one text. */
-struct whole {
+/* An expression: all parts are in one text. */
+struct expression {
 	struct when_parts parts;
 	struct str text;
 };
 
 static struct place place_in_text(void *self, enum ace_key key)
 {
-	const struct whole *all = self;
+	const struct expression *all = self;
 	return place_of(all->text, (size_t)(all->parts.said.value[key].p - all->text.p));
 }
 
 enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
 		    struct why *why)
 {
-	struct whole all = { { .place = place_in_text, .self = &all }, text };
+	struct expression all = { { .place = place_in_text, .self = &all }, text };
 	enum ace_key part = ACE_KEYS;
 	enum err e = ace_split(text, &all.parts.said, why);
 	if (e)

@@ -1,14 +1,14 @@
 #pragma once
-/* Text to a compiled when, and what comes next. Six forms (cron, interval, one-shot, org timestamp, English
- * phrase, and ACE: any of them with directives); see rota-when(7). Pure: clock, zones and calendars come in
- * as arguments. */
+/* Compiles when expressions, and lists their times. There are six forms: cron, interval, one-shot, org
+ * timestamp, English phrase, and ACE (any of these with directives); see rota-when(7). Pure: the current
+ * time, zones and calendars are arguments. */
 #include "base/arena.h"
 #include "core/model.h"
 #include "core/when/ace.h"
 #include "core/when/rule.h"
 #include "core/when/zone/zones.h"
 
-/* Named lists of dates out of the configuration. False: no such calendar. */
+/* Named lists of dates from the configuration. `find` returns false if there is no such calendar. */
 struct calendars {
 	bool (*find)(void *self, struct str name, struct days *ret);
 	void *self;
@@ -17,9 +17,9 @@ struct calendars {
 struct when_env {
 	struct wall now; /* relative forms count from here */
 	const struct zone_source *zones;
-	const struct zone *zone; /* where nothing else is said, and its name */
+	const struct zone *zone; /* for expressions that name no zone */
 	struct str zone_name;
-	struct str id;                     /* of the schedule, for H and JITTER; may be empty */
+	struct str id;                     /* the schedule's id, for H and JITTER; may be empty */
 	const struct calendars *calendars; /* may be NULL */
 };
 
@@ -27,9 +27,9 @@ struct when {
 	struct rule rule;
 	const struct zone *zone;
 	struct str zone_name;
-	struct str normalized; /* the form in its plainest writing; compiles to the same rule */
+	struct str normalized; /* the form in its simplest notation; compiles to the same rule */
 	struct ace said;       /* the parts as they were written */
-	/* Directives, where said.value[…].p tells whether they were given. */
+	/* Directives; said.value[…].p is NULL for those that were not given. */
 	int64_t window, timeout; /* seconds */
 	struct {
 		unsigned max_attempts;
@@ -39,44 +39,44 @@ struct when {
 	enum missed missed;
 	enum overlap overlap;
 	struct days except;
-	bool zone_said; /* by TZ= or by the phrase, not by the environment */
-	bool relative;  /* the text means another time tomorrow; `normalized` does not */
-	bool phrase;    /* it was written in English */
+	bool zone_said; /* the text names the zone: by TZ=, or in its phrase */
+	bool relative;  /* the meaning of the text depends on `now`; that of `normalized` does not */
+	bool phrase;    /* the form is an English phrase */
 	const char *warning[WARNINGS_MAX];
 	unsigned warnings;
 };
 
-/* The zone its times are read in, as far as the text says; `env->now` is not looked at. Errors are
- * when_parse's. */
+/* The zone that the text names, else that of `env`. Does not use `env->now`. Errors are left to when_parse.
+ */
 const struct zone *when_zone(struct str text, const struct when_env *env);
 
-/* What `ret` points to lives in `a` and `text`, in the zone source and the calendars. */
+/* `ret` points into `a`, `text`, the zone source and the calendars. */
 must_check enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
 			       struct why *why);
 
-/* The parts of a when, wherever they were written: in one expression, or as keys of a document. */
+/* The parts of a when: of one expression, or from keys of a document. */
 struct when_parts {
 	struct ace said;
-	/* Where a directive's value was written, for errors that name a second place. */
+	/* The place of a directive's value, for errors that name a second place. */
 	struct place (*place)(void *self, enum ace_key key);
 	void *self;
 };
 
-/* The same for parts that have been taken apart already. Without a form only the directives are read: nothing
- * of `ret` that speaks of times means anything then. On an error why->at counts from the beginning of *part,
- * where ACE_KEYS is the form. */
+/* Compiles parts that were split already. Without a form only the directives are compiled, and the rule and
+ * the normalized form of `ret` mean nothing. On an error *part is the wrong part (ACE_KEYS: the form), and
+ * why->at counts from its beginning. */
 must_check enum err when_compile(const struct when_parts *parts, const struct when_env *env, struct arena *a,
 				 struct when *ret, enum ace_key *part, struct why *why);
 
-/* One more warning, if there is room for it and it is not NULL. */
+/* Adds a warning, unless it is NULL or there are WARNINGS_MAX already. */
 void when_warn(struct when *w, const char *text);
 
-/* Occurrences that are due strictly after an instant, one by one, excluded dates left out. */
+/* Lists the occurrences that are due strictly after an instant, without those on excluded days. */
 struct when_walk {
 	const struct when *when;
-	struct wall after; /* the nominal time up to which all is done */
+	struct wall after; /* nominal times up to this one were handled */
 	struct wall due_after;
-	unsigned excluded; /* days on which something was left out */
+	unsigned excluded; /* days with an occurrence that was left out */
 };
 struct when_walk when_walk(const struct when *w, struct wall after);
 must_check enum err when_walk_next(struct when_walk *walk, struct wall *nominal, struct wall *due);

@@ -1,7 +1,7 @@
-/* A cron value in words. Which form its times are told in depends on the sets of values alone, every form
- * names them exactly, and no two forms read alike. */
+/* A cron value in words. The sets of values decide which form the sentence has; every form names the values
+ * exactly, and the sentences of different forms differ. */
 #include "core/when/explain/cron.h"
-#include "core/when/explain/say.h"
+#include "core/when/explain/text.h"
 
 static const char *const month_names[] = { NULL,      "January",  "February", "March",  "April",
 					   "May",     "June",     "July",     "August", "September",
@@ -11,25 +11,17 @@ enum { ORDINAL_LAST = 6 };
 
 /* --- sets of values --- */
 
-static unsigned count(uint64_t bits)
+static unsigned count_bits(uint64_t bits)
 {
 	return (unsigned)__builtin_popcountll(bits);
 }
 
-static unsigned lowest(uint64_t bits)
+static unsigned lowest_bit(uint64_t bits)
 {
 	return (unsigned)__builtin_ctzll(bits);
 }
 
-static uint64_t every_nth(unsigned first, unsigned last, unsigned by)
-{
-	uint64_t bits = 0;
-	for (unsigned v = first; v <= last; v += by)
-		bits |= UINT64_C(1) << v;
-	return bits;
-}
-
-/* Values at even distances, and enough of them for "every" to be shorter than a list. */
+/* Values at equal distances: enough of them that "every …" is shorter than a list. */
 struct steps {
 	unsigned first, last, by;
 };
@@ -37,22 +29,22 @@ struct steps {
 static bool steps_of(uint64_t bits, struct steps *ret)
 {
 	enum { STEPS_MIN = 5 };
-	unsigned n = count(bits);
+	unsigned n = count_bits(bits);
 	if (n < STEPS_MIN)
 		return false;
-	struct steps s = { lowest(bits), 63 - (unsigned)__builtin_clzll(bits), 0 };
+	struct steps s = { lowest_bit(bits), 63 - (unsigned)__builtin_clzll(bits), 0 };
 	s.by = (s.last - s.first) / (n - 1);
 	*ret = s;
-	return bits == every_nth(s.first, s.last, s.by);
+	return bits == cron_steps(s.first, s.last, s.by);
 }
 
-/* n, if the values are 0, n, 2n and so on, and the round of sixty closes evenly; 60 stands for {0} alone. */
-static unsigned even_sixty(uint64_t bits)
+/* n if the values are 0, n, 2n, … and n divides 60; 60 for {0} alone; else 0. */
+static unsigned step_of_sixty(uint64_t bits)
 {
 	if (!(bits & 1))
 		return 0;
-	unsigned by = bits == 1 ? 60 : lowest(bits & ~UINT64_C(1));
-	return 60 % by == 0 && bits == every_nth(0, 59, by) ? by : 0;
+	unsigned by = bits == 1 ? 60 : lowest_bit(bits & ~UINT64_C(1));
+	return 60 % by == 0 && bits == cron_steps(0, 59, by) ? by : 0;
 }
 
 static void add_ordinal(struct buf *out, unsigned n)
@@ -62,12 +54,12 @@ static void add_ordinal(struct buf *out, unsigned n)
 	buf_addf(out, "%u%s", n, ends[last < ARRAY_LEN(ends) ? last : 0]);
 }
 
-/* --- cron: the time of day --- */
+/* --- the time of day --- */
 
-/* Each form writes what it fits and says so, or writes nothing. */
+/* Appends the times in this form; false, with nothing appended, if they do not fit it. */
 typedef bool time_form(const struct cron *c, struct buf *out);
 
-/* Which seconds, between commas, where they are not part of a clock time. */
+/* Appends the seconds, between commas, for forms whose times do not contain them. */
 static void add_seconds(const struct cron *c, struct buf *out)
 {
 	struct steps s;
@@ -78,26 +70,26 @@ static void add_seconds(const struct cron *c, struct buf *out)
 	} else if (steps_of(c->second, &s) && s.by > 1) {
 		buf_addf(out, ", every %u seconds from second %u to %u", s.by, s.first, s.last);
 	} else {
-		buf_addf(out, ", at second%s ", count(c->second) > 1 ? "s" : "");
-		say_values(out, c->second, NULL, " and ");
+		buf_addf(out, ", at second%s ", count_bits(c->second) > 1 ? "s" : "");
+		text_values(out, c->second, NULL, " and ");
 	}
 	buf_add(out, STR(" of the minute,"));
 }
 
-/* "Every 15 minutes": round the clock, without a break at the full hour. */
-static bool form_round(const struct cron *c, struct buf *out)
+/* "Every 15 minutes": all day, at equal distances across the full hours, too. */
+static bool form_all_day(const struct cron *c, struct buf *out)
 {
-	unsigned minutes = even_sixty(c->minute), seconds = even_sixty(c->second);
+	unsigned minutes = step_of_sixty(c->minute), seconds = step_of_sixty(c->second);
 	if (c->hour != CRON_ALL_HOURS || !minutes)
 		return false;
 	if (minutes == 1 && seconds && seconds < 60) {
-		say_every(out, seconds, "second");
+		text_every(out, seconds, "second");
 		return true;
 	}
 	if (minutes < 60)
-		say_every(out, minutes, "minute");
+		text_every(out, minutes, "minute");
 	else if (c->second == 1)
-		say_every(out, 1, "hour");
+		text_every(out, 1, "hour");
 	else
 		return false;
 	add_seconds(c, out);
@@ -107,25 +99,26 @@ static bool form_round(const struct cron *c, struct buf *out)
 /* "At 08:00, 12:00 and 18:00" */
 static void add_clocks(uint64_t hour, uint64_t minute, uint64_t second, bool with_seconds, struct buf *out)
 {
-	unsigned n = count(hour) * count(minute) * count(second), i = 0;
+	unsigned n = count_bits(hour) * count_bits(minute) * count_bits(second), i = 0;
 	buf_add(out, STR("At "));
 	for (uint64_t h = hour; h; h &= h - 1)
 		for (uint64_t m = minute; m; m &= m - 1)
 			for (uint64_t s = second; s; s &= s - 1) {
-				say_join(out, i++, n, " and ");
-				say_clock(out, lowest(h) * 3600 + lowest(m) * 60 + lowest(s), with_seconds);
+				text_join(out, i++, n, " and ");
+				text_clock(out, lowest_bit(h) * 3600 + lowest_bit(m) * 60 + lowest_bit(s),
+					   with_seconds);
 			}
 }
 
 static bool clock_list(const struct cron *c, struct buf *out, unsigned most)
 {
-	if (count(c->hour) * count(c->minute) * count(c->second) > most)
+	if (count_bits(c->hour) * count_bits(c->minute) * count_bits(c->second) > most)
 		return false;
 	add_clocks(c->hour, c->minute, c->second, c->second != 1, out);
 	return true;
 }
 
-/* Lists are best while they are short; while they are long they are still better than fields. */
+/* A short list of times is the best form; a longer one is still better than fields. */
 enum { FEW = 4, SEVERAL = 12 };
 
 static bool form_few(const struct cron *c, struct buf *out)
@@ -141,7 +134,7 @@ static bool form_several(const struct cron *c, struct buf *out)
 /* "At 09:00, at every second of the minute," */
 static bool form_minutes(const struct cron *c, struct buf *out)
 {
-	if (count(c->hour) * count(c->minute) > FEW)
+	if (count_bits(c->hour) * count_bits(c->minute) > FEW)
 		return false;
 	add_clocks(c->hour, c->minute, 1, false, out);
 	add_seconds(c, out);
@@ -151,76 +144,76 @@ static bool form_minutes(const struct cron *c, struct buf *out)
 static void add_span(struct buf *out, unsigned from, unsigned to, bool with_seconds)
 {
 	buf_add(out, STR("from "));
-	say_clock(out, from, with_seconds);
+	text_clock(out, from, with_seconds);
 	buf_add(out, STR(" to "));
-	say_clock(out, to, with_seconds);
+	text_clock(out, to, with_seconds);
 }
 
-/* "Every 15 minutes from 09:00 to 17:45": what form_round would say, but in some hours only. */
+/* "Every 15 minutes from 09:00 to 17:45": like form_all_day, but in some hours only. */
 static bool form_spans(const struct cron *c, struct buf *out)
 {
 	enum { SPANS_MAX = 3 };
-	struct say_run run[SAY_RUNS_MAX];
-	unsigned minutes = even_sixty(c->minute), seconds = even_sixty(c->second);
-	unsigned n = say_runs(c->hour, 1, run), first = lowest(c->second), last;
+	struct value_run run[VALUE_RUNS_MAX];
+	unsigned minutes = step_of_sixty(c->minute), seconds = step_of_sixty(c->second);
+	unsigned n = value_runs(c->hour, 1, run), first = lowest_bit(c->second), last;
 	if (n > SPANS_MAX)
 		return false;
-	if (count(c->second) == 1 && minutes && minutes < 60) {
-		say_every(out, minutes, "minute");
+	if (count_bits(c->second) == 1 && minutes && minutes < 60) {
+		text_every(out, minutes, "minute");
 		last = (60 - minutes) * 60 + first;
 	} else if (minutes == 1 && seconds) {
-		say_every(out, seconds, "second");
+		text_every(out, seconds, "second");
 		last = 3600 - seconds;
 	} else {
 		return false;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		say_join(out, i, n, " and ");
+		text_join(out, i, n, " and ");
 		buf_add(out, i ? STR("") : STR(" "));
 		add_span(out, run[i].from * 3600u + first, run[i].to * 3600u + last, c->second != 1);
 	}
 	return true;
 }
 
-/* "Every 7 minutes from 09:00 to 09:56": within one hour any step is even. */
+/* "Every 7 minutes from 09:00 to 09:56": within one hour any step has equal distances. */
 static bool form_one_hour(const struct cron *c, struct buf *out)
 {
 	struct steps s;
-	if (count(c->hour) != 1 || count(c->second) != 1 || !steps_of(c->minute, &s))
+	if (count_bits(c->hour) != 1 || count_bits(c->second) != 1 || !steps_of(c->minute, &s))
 		return false;
-	unsigned start = lowest(c->hour) * 3600 + lowest(c->second);
-	say_every(out, s.by, "minute");
+	unsigned start = lowest_bit(c->hour) * 3600 + lowest_bit(c->second);
+	text_every(out, s.by, "minute");
 	buf_addc(out, ' ');
 	add_span(out, start + s.first * 60, start + s.last * 60, c->second != 1);
 	return true;
 }
 
-/* "Every 2 hours from 08:30 to 18:30": and so is one minute in any step of hours. */
+/* "Every 2 hours from 08:30 to 18:30": one minute, at any step of hours. */
 static bool form_hours(const struct cron *c, struct buf *out)
 {
 	struct steps s;
-	if (c->hour == CRON_ALL_HOURS || count(c->minute) != 1 || count(c->second) != 1 ||
+	if (c->hour == CRON_ALL_HOURS || count_bits(c->minute) != 1 || count_bits(c->second) != 1 ||
 	    !steps_of(c->hour, &s))
 		return false;
-	unsigned start = lowest(c->minute) * 60 + lowest(c->second);
-	say_every(out, s.by, "hour");
+	unsigned start = lowest_bit(c->minute) * 60 + lowest_bit(c->second);
+	text_every(out, s.by, "hour");
 	buf_addc(out, ' ');
 	add_span(out, start + s.first * 3600, start + s.last * 3600, c->second != 1);
 	return true;
 }
 
-/* "At minutes 5 and 20 of the hours 8, 12 and 18": fits everything. */
+/* "At minutes 5 and 20 of the hours 8, 12 and 18": fits all values. */
 static bool form_fields(const struct cron *c, struct buf *out)
 {
 	struct steps s;
 	if (c->minute == CRON_ALL_SIXTIES) {
-		say_every(out, 1, "minute");
+		text_every(out, 1, "minute");
 	} else if (steps_of(c->minute, &s) && s.by > 1) {
-		say_every(out, s.by, "minute");
+		text_every(out, s.by, "minute");
 		buf_addf(out, " from minute %u to %u", s.first, s.last);
 	} else {
-		buf_addf(out, "At minute%s ", count(c->minute) > 1 ? "s" : "");
-		say_values(out, c->minute, NULL, " and ");
+		buf_addf(out, "At minute%s ", count_bits(c->minute) > 1 ? "s" : "");
+		text_values(out, c->minute, NULL, " and ");
 	}
 	buf_add(out, STR(" of "));
 	if (c->hour == CRON_ALL_HOURS) {
@@ -230,35 +223,35 @@ static bool form_fields(const struct cron *c, struct buf *out)
 		add_ordinal(out, s.by);
 		buf_addf(out, " hour from %u to %u", s.first, s.last);
 	} else {
-		buf_addf(out, "the hour%s ", count(c->hour) > 1 ? "s" : "");
-		say_values(out, c->hour, NULL, " and ");
+		buf_addf(out, "the hour%s ", count_bits(c->hour) > 1 ? "s" : "");
+		text_values(out, c->hour, NULL, " and ");
 	}
 	add_seconds(c, out);
 	return true;
 }
 
-/* The first that fits. */
-static time_form *const time_forms[] = { form_round, form_few,     form_spans,   form_one_hour,
-					 form_hours, form_several, form_minutes, form_fields };
+/* The first form that fits is used. */
+static time_form *const time_forms[] = { form_all_day, form_few,     form_spans,   form_one_hour,
+					 form_hours,   form_several, form_minutes, form_fields };
 
-/* --- cron: the days --- */
+/* --- the days --- */
 
-/* Weekdays are told as the only rule, as one of two that are enough, or as a second one that must match. */
-enum voice { VOICE_ON, VOICE_ANY, VOICE_ALSO };
+/* The wording of weekdays: they alone decide, either day field is enough, or both must match. */
+enum wording { WORDING_ONLY, WORDING_EITHER, WORDING_BOTH };
 static const struct {
 	const char *item, *weekday, *last;
-} voices[] = {
-	[VOICE_ON] = { "on ", "", " and " },
-	[VOICE_ANY] = { "on ", "any ", " or " },
-	[VOICE_ALSO] = { "", "a ", " or " },
+} wordings[] = {
+	[WORDING_ONLY] = { "on ", "", " and " },
+	[WORDING_EITHER] = { "on ", "any ", " or " },
+	[WORDING_BOTH] = { "", "a ", " or " },
 };
 
 static unsigned mday_items(const struct cron *c)
 {
-	return (c->mday != 0) + count(c->mday_last) + count(c->mday_near);
+	return (c->mday != 0) + count_bits(c->mday_last) + count_bits(c->mday_near);
 }
 
-/* Which of a month's days of this name: bit n for the n-th, and one for the last. */
+/* Which of the month's days of this name match: bit n for the n-th, bit ORDINAL_LAST for the last. */
 static unsigned ordinals(const struct cron *c, unsigned wday)
 {
 	unsigned bits = (unsigned)(c->wday_last >> wday & 1) << ORDINAL_LAST;
@@ -282,66 +275,67 @@ static void add_mday_values(uint32_t mday, const char *of, struct buf *out)
 		buf_add(out, STR("every "));
 		add_ordinal(out, s.by);
 		buf_addf(out, " day of %s from day %u", of, s.first);
-		if (s.last + s.by <= 31) /* else it goes on to the month's end */
+		if (s.last + s.by <= 31) /* else the steps go on to the end of the month */
 			buf_addf(out, " to day %u", s.last);
 		return;
 	}
 	buf_add(out, STR("day "));
-	say_values(out, mday, NULL, " and ");
+	text_values(out, mday, NULL, " and ");
 	buf_addf(out, " of %s", of);
 }
 
-/* `of` is "the month", or the months themselves. */
+/* `of` is "the month", or the names of the months. */
 static void add_mday(const struct cron *c, const char *of, struct buf *out)
 {
 	unsigned n = mday_items(c), i = 0;
 	if (c->mday) {
-		say_join(out, i++, n, " and ");
+		text_join(out, i++, n, " and ");
 		buf_add(out, STR("on "));
 		add_mday_values(c->mday, of, out);
 	}
 	for (uint32_t b = c->mday_last; b; b &= b - 1) {
-		unsigned back = lowest(b);
-		say_join(out, i++, n, " and ");
+		unsigned back = lowest_bit(b);
+		text_join(out, i++, n, " and ");
 		if (back > 1)
 			buf_addf(out, "on the day %u days before the last day of %s", back, of);
 		else
 			buf_addf(out, "on the %slast day of %s", back ? "day before the " : "", of);
 	}
 	for (uint32_t b = c->mday_near; b; b &= b - 1) {
-		say_join(out, i++, n, " and ");
-		if (lowest(b))
-			buf_addf(out, "on the weekday (Monday to Friday) nearest to day %u of %s", lowest(b),
-				 of);
+		text_join(out, i++, n, " and ");
+		if (lowest_bit(b))
+			buf_addf(out, "on the weekday (Monday to Friday) nearest to day %u of %s",
+				 lowest_bit(b), of);
 		else
 			buf_addf(out, "on the last weekday (Monday to Friday) of %s", of);
 	}
 }
 
-static void add_wday(const struct cron *c, const char *of, enum voice voice, struct buf *out)
+static void add_wday(const struct cron *c, const char *of, enum wording wording, struct buf *out)
 {
 	unsigned n = wday_items(c), i = 0;
-	const char *last = voices[voice].last;
+	const char *last = wordings[wording].last;
 	if (c->wday) {
-		struct say_run run[SAY_RUNS_MAX];
+		struct value_run run[VALUE_RUNS_MAX];
 		uint64_t week = (c->wday | (c->wday & 1u) << 7) & ~1u; /* from Monday, 1, to Sunday, 7 */
-		bool single = say_runs(week, 3, run) == count(week);
-		say_join(out, i++, n, last);
-		buf_add(out, str_of(voices[voice].item));
-		buf_add(out, single ? str_of(voices[voice].weekday) : STR("")); /* no "a Monday to Friday" */
-		say_values(out, week, say_wdays, last);
+		bool single = value_runs(week, 3, run) == count_bits(week);
+		text_join(out, i++, n, last);
+		buf_add(out, str_of(wordings[wording].item));
+		buf_add(out,
+			single ? str_of(wordings[wording].weekday) : STR("")); /* no "a Monday to Friday" */
+		text_values(out, week, text_wdays, last);
 	}
 	for (unsigned w = 1; w <= 7; w++) {
 		if (!ordinals(c, w % 7))
 			continue;
-		say_join(out, i++, n, last);
-		buf_addf(out, "%sthe ", voices[voice].item);
-		say_values(out, ordinals(c, w % 7), ordinal_names, last);
-		buf_addf(out, " %s of %s", say_wdays[w], of);
+		text_join(out, i++, n, last);
+		buf_addf(out, "%sthe ", wordings[wording].item);
+		text_values(out, ordinals(c, w % 7), ordinal_names, last);
+		buf_addf(out, " %s of %s", text_wdays[w], of);
 	}
 }
 
-/* What restricts the days: the fields that do, and how they go together. */
+/* Which day fields restrict the days, and whether both must match. */
 struct day_rule {
 	bool mday, wday, both;
 };
@@ -350,14 +344,14 @@ static struct day_rule day_rule(const struct cron *c)
 {
 	struct day_rule r = { c->mday != CRON_ALL_MDAYS, c->wday != CRON_ALL_WDAYS,
 			      c->flags & (CRON_MDAY_STAR | CRON_WDAY_STAR) };
-	/* Where either is enough and one is true of any day, so is the whole. */
+	/* If either is enough and one of them matches every day, nothing is restricted. */
 	if (!r.both && !(r.mday && r.wday))
 		r.mday = r.wday = false;
 	return r;
 }
 
-/* "day 1 of January" instead of "day 1 of the month in January", where nothing else is said of days. */
-static bool intern_months(const struct cron *c, struct day_rule r)
+/* Can it be "day 1 of January" instead of "day 1 of the month in January"? Only with a single item. */
+static bool can_name_months(const struct cron *c, struct day_rule r)
 {
 	if (r.mday == r.wday)
 		return false;
@@ -367,9 +361,9 @@ static bool intern_months(const struct cron *c, struct day_rule r)
 static void add_days(const struct cron *c, struct buf *out)
 {
 	struct day_rule r = day_rule(c);
-	bool any_month = c->month == CRON_ALL_MONTHS, named = !any_month && intern_months(c, r);
+	bool any_month = c->month == CRON_ALL_MONTHS, named = !any_month && can_name_months(c, r);
 	_cleanup_(buf_free) struct buf months = { 0 };
-	say_values(&months, c->month, month_names, " and ");
+	text_values(&months, c->month, month_names, " and ");
 	const char *of = named && months.p ? months.p : "the month";
 
 	if (r.mday || r.wday)
@@ -381,7 +375,7 @@ static void add_days(const struct cron *c, struct buf *out)
 	if (r.mday && r.wday)
 		buf_add(out, r.both ? STR(", but only if it is also ") : STR(" or "));
 	if (r.wday)
-		add_wday(c, of, !r.mday ? VOICE_ON : r.both ? VOICE_ALSO : VOICE_ANY, out);
+		add_wday(c, of, !r.mday ? WORDING_ONLY : r.both ? WORDING_BOTH : WORDING_EITHER, out);
 	if (r.mday && r.wday)
 		buf_add(out, r.both ? STR(" (both must match)") : STR(" (either is enough)"));
 	if (!any_month && !named) {

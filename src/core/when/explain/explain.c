@@ -1,9 +1,9 @@
-/* A when in words. That no sentence belongs to two sets of runs holds by construction: each kind names its
- * values exactly, and no two read alike. What restricts nothing is left out. */
+/* A when in words. No two sets of times get the same sentence: each kind names its values exactly, and the
+ * sentences of different kinds differ. Parts that restrict nothing are left out. */
 #include "core/when/explain/explain.h"
 #include "core/when/dur.h"
 #include "core/when/explain/cron.h"
-#include "core/when/explain/say.h"
+#include "core/when/explain/text.h"
 
 static const char *const unit_names[] = { [ORG_HOUR] = "hour",
 					  [ORG_DAY] = "day",
@@ -11,30 +11,30 @@ static const char *const unit_names[] = { [ORG_HOUR] = "hour",
 					  [ORG_MONTH] = "month",
 					  [ORG_YEAR] = "year" };
 
-/* --- the kinds --- */
+/* --- each kind of rule --- */
 
-static void tell_cron(const struct when *w, struct buf *out)
+static void add_cron(const struct when *w, struct buf *out)
 {
 	explain_cron(&w->rule.cron, out);
 }
 
 static void add_once(const struct zone *z, int64_t t, struct buf *out)
 {
-	struct say_shown s = say_shown(z, t);
+	struct local_moment s = local_moment(z, t);
 	buf_add(out, STR("Once, at "));
-	say_stamp(out, s.local);
-	buf_addf(out, " (%s", say_wdays[weekday_of(floor_div(s.local, DAY))]);
+	text_stamp(out, s.local);
+	buf_addf(out, " (%s", text_wdays[weekday_of(floor_div(s.local, DAY))]);
 	if (s.offset[0])
 		buf_addf(out, ", UTC%s", s.offset);
 	buf_addc(out, ')');
 }
 
-static void tell_at(const struct when *w, struct buf *out)
+static void add_at(const struct when *w, struct buf *out)
 {
 	add_once(w->zone, w->rule.at, out);
 }
 
-/* Elapsed time. A day of it is not the calendar's, so it is said how long it is. */
+/* Appends elapsed time. Days are "of 24 hours", since days of the calendar may be longer or shorter. */
 static void add_interval(int64_t seconds, struct buf *out)
 {
 	static const struct {
@@ -59,19 +59,19 @@ static void add_interval(int64_t seconds, struct buf *out)
 	}
 }
 
-/* An interval that begins where it is counted from says so at once, and not again as its bound. */
+/* Is the interval counted from its FROM? Then the sentence names FROM only once. */
 static bool starts_at_anchor(const struct rule *r)
 {
 	return r->kind == RULE_EVERY && r->from != RULE_FROM_ALWAYS && r->from == r->every.anchor;
 }
 
-static void tell_every(const struct when *w, struct buf *out)
+static void add_every(const struct when *w, struct buf *out)
 {
 	int64_t anchor = w->rule.every.anchor, interval = w->rule.every.interval;
 	add_interval(interval, out);
 	if (starts_at_anchor(&w->rule)) {
 		buf_add(out, STR(" from "));
-		say_moment(out, w->zone, anchor);
+		text_moment(out, w->zone, anchor);
 		buf_add(out, STR(" on"));
 		return;
 	}
@@ -79,18 +79,18 @@ static void tell_every(const struct when *w, struct buf *out)
 	if (DAY % interval == 0 && anchor % DAY == 0)
 		buf_add(out, STR("midnight"));
 	else
-		say_stamp(out, anchor);
+		text_stamp(out, anchor);
 	buf_add(out, STR(" UTC"));
 }
 
-/* Does the day of the month not exist in every month (or year) it repeats in? */
+/* Do some months (or years) not have the day? */
 static bool clamps(const struct org_rule *o)
 {
 	struct date d = date_of(floor_div(o->local, DAY));
 	return (o->unit == ORG_MONTH && d.day > 28) || (o->unit == ORG_YEAR && d.month == 2 && d.day == 29);
 }
 
-static void tell_org(const struct when *w, struct buf *out)
+static void add_org(const struct when *w, struct buf *out)
 {
 	const struct org_rule *o = &w->rule.org;
 	int64_t first = zone_utc(w->zone, o->local, NULL);
@@ -98,24 +98,25 @@ static void tell_org(const struct when *w, struct buf *out)
 		add_once(w->zone, first, out);
 		return;
 	}
-	/* Hours are elapsed time from a real instant; the other units keep a time of day, even one that the
-	 * first day happens not to have. */
+	/* Hours are elapsed time from an instant; the other units keep the time of day, even if the first day
+	 * does not have it. */
 	bool hours = o->unit == ORG_HOUR;
-	struct say_shown s = hours ? say_shown(w->zone, first) : (struct say_shown){ .local = o->local };
-	say_every(out, o->count, unit_names[o->unit]);
+	struct local_moment s =
+		hours ? local_moment(w->zone, first) : (struct local_moment){ .local = o->local };
+	text_every(out, o->count, unit_names[o->unit]);
 	if (!hours) {
 		buf_add(out, STR(" at "));
-		say_time(out, s.local);
+		text_time(out, s.local);
 	}
 	if (clamps(o) && o->style != ORG_RESTART)
 		buf_add(out, STR(" (on the last day of shorter months)"));
 	if (o->style == ORG_RESTART)
 		buf_add(out, STR(", counted from the end of the run before"));
-	buf_addf(out, ", first on %s ", say_wdays[weekday_of(floor_div(s.local, DAY))]);
-	say_date(out, floor_div(s.local, DAY));
+	buf_addf(out, ", first on %s ", text_wdays[weekday_of(floor_div(s.local, DAY))]);
+	text_date(out, floor_div(s.local, DAY));
 	if (hours) {
 		buf_add(out, STR(" at "));
-		say_time(out, s.local);
+		text_time(out, s.local);
 	}
 	if (s.offset[0])
 		buf_addf(out, " (UTC%s)", s.offset);
@@ -123,16 +124,16 @@ static void tell_org(const struct when *w, struct buf *out)
 
 typedef void explain_kind(const struct when *w, struct buf *out);
 static explain_kind *const kinds[] = {
-	[RULE_CRON] = tell_cron,
-	[RULE_AT] = tell_at,
-	[RULE_EVERY] = tell_every,
-	[RULE_ORG] = tell_org,
+	[RULE_CRON] = add_cron,
+	[RULE_AT] = add_at,
+	[RULE_EVERY] = add_every,
+	[RULE_ORG] = add_org,
 };
 static_assert(ARRAY_LEN(kinds) == RULE_KINDS, "one row per kind");
 
-/* --- what goes with every kind --- */
+/* --- all kinds --- */
 
-/* Intervals are the same everywhere: they need a zone only for local times told beside them. */
+/* Intervals are the same in all zones: a zone is named only for their bounds and excluded days. */
 static bool needs_zone(const struct when *w)
 {
 	const struct rule *r = &w->rule;
@@ -144,7 +145,7 @@ static void add_zone(const struct when *w, struct buf *out)
 {
 	if (!needs_zone(w))
 		return;
-	bool comma = out->n && out->p[out->n - 1] == ','; /* add_seconds left one */
+	bool comma = out->n && out->p[out->n - 1] == ','; /* written by add_seconds */
 	buf_add(out, comma ? STR(" in ") : STR(", in "));
 	buf_add(out, w->zone_name);
 }
@@ -154,17 +155,17 @@ static void add_bounds(const struct when *w, struct buf *out)
 	const struct rule *r = &w->rule;
 	if (r->from != RULE_FROM_ALWAYS && !starts_at_anchor(r)) {
 		buf_add(out, STR(", from "));
-		say_moment(out, w->zone, r->from);
+		text_moment(out, w->zone, r->from);
 	}
 	if (r->until == RULE_UNTIL_NEVER)
 		return;
-	struct say_shown s = say_shown(w->zone, r->until);
+	struct local_moment s = local_moment(w->zone, r->until);
 	buf_add(out, STR(", until "));
 	if (s.local % DAY == 0 && !s.offset[0]) {
 		buf_add(out, STR("the end of "));
-		say_date(out, floor_div(s.local, DAY) - 1);
+		text_date(out, floor_div(s.local, DAY) - 1);
 	} else {
-		say_moment(out, w->zone, r->until);
+		text_moment(out, w->zone, r->until);
 		buf_add(out, STR(" (not included)"));
 	}
 }
@@ -174,12 +175,12 @@ static void add_except(const struct days *d, struct buf *out)
 	if (d->n)
 		buf_add(out, STR(", except on "));
 	for (unsigned i = 0; i < d->n; i++) {
-		say_join(out, i, d->n, " and ");
-		say_date(out, d->day[i]);
+		text_join(out, i, d->n, " and ");
+		text_date(out, d->day[i]);
 	}
 }
 
-/* Only where a directive changed what the hours imply. */
+/* Appends GAP and FOLD if a directive changed the defaults. */
 static void add_gap_and_fold(const struct cron *c, struct buf *out)
 {
 	static const char *const gaps[] = {
@@ -198,7 +199,7 @@ static void add_gap_and_fold(const struct cron *c, struct buf *out)
 		buf_add(out, str_of(folds[c->fold]));
 }
 
-/* The per cent are for people; the exact share keeps schedules apart that differ by less. */
+/* The percentage is for people; the exact share makes the sentences of different schedules differ. */
 static void add_jitter(const struct rule *r, struct buf *out)
 {
 	if (!r->jitter)

@@ -1,11 +1,11 @@
-/* The words of a phrase: vocabulary, cutting and looking up, and how a phrase is refused. */
+/* The words of a phrase: the vocabulary, splitting and classifying, and the error messages. */
 #include "core/when/dur.h"
 #include "core/when/phrase/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#define NUMBER_MOST (DURATION_SECONDS_MAX + 1) /* larger numbers are out of every range alike */
+#define NUMBER_MOST (DURATION_SECONDS_MAX + 1) /* larger numbers are out of every range anyway */
 
 const struct phrase_unit phrase_units[UNITS] = {
 	[U_SECOND] = { "seconds", 's', 1, DURATION_SECONDS_MAX },
@@ -23,7 +23,7 @@ const struct phrase_unit phrase_units[UNITS] = {
 	}
 /* The vocabulary. Weekdays are sets of bits, Sunday the lowest. */
 static const struct {
-	enum kind kind;
+	enum word_kind kind;
 	int value;
 	struct str word;
 } lexicon[] = {
@@ -92,7 +92,7 @@ static const struct {
 	{ W_ORDINAL, 3, WORD("third") },
 	{ W_ORDINAL, 4, WORD("fourth") },
 	{ W_ORDINAL, 5, WORD("fifth") },
-	{ W_ORDINAL, LAST, WORD("last") },
+	{ W_ORDINAL, ORDINAL_LAST, WORD("last") },
 	{ W_UNIT, U_SECOND, WORD("seconds") },
 	{ W_UNIT, U_SECOND, WORD("sec") },
 	{ W_UNIT, U_SECOND, WORD("secs") },
@@ -169,7 +169,7 @@ static const struct {
 	{ W_ZONE, 0, WORD("gmt") },
 };
 
-/* Words people will try, and what to write instead. */
+/* Words that people may try, and what to write instead. */
 static const struct {
 	const char *words, *hint;
 } hints[] = {
@@ -194,33 +194,33 @@ static const struct {
 	{ "and", "joins days, times or amounts of one kind; the rest needs a schedule of its own" },
 };
 
-/* --- refusing --- */
+/* --- error messages --- */
 
-/* A phrase is refused with what its author wrote: in messages $0 is the word in question, and a letter stands
- * for the words of a part. */
+/* The letters of parts in messages: $e is replaced by the words of PART_EVERY. */
 static const char part_letters[PARTS] = {
-	[PART_EVERY] = 'e', [PART_WDAYS] = 'w', [PART_MONTHLY] = 'm', [PART_DATE] = 'd',
-	[PART_SOON] = 's',  [PART_TIMES] = 't', [PART_PLACE] = 'p',   [PART_UNTIL] = 'u',
+	[PART_EVERY] = 'e',    [PART_WDAYS] = 'w', [PART_MONTHLY] = 'm', [PART_DATE] = 'd',
+	[PART_RELATIVE] = 's', [PART_TIMES] = 't', [PART_PLACE] = 'p',   [PART_UNTIL] = 'u',
 };
 
-bool phrase_has(const struct phrase_parser *p, enum part part)
+bool phrase_has(const struct phrase_parser *p, enum phrase_part part)
 {
-	return p->said.part[part].to != 0;
+	return p->parts.words[part].to != 0;
 }
 
-/* The words of a part as they stand; for times that were not given, some that could be. */
-static struct str part_text(const struct phrase_parser *p, enum part part)
+/* The words of a part as they are written; an example for times that were not given. */
+static struct str part_text(const struct phrase_parser *p, enum phrase_part part)
 {
 	if (!phrase_has(p, part))
 		return part == PART_TIMES ? STR("at 00:00") : STR("");
-	const struct word *first = &p->w[p->said.part[part].from], *last = &p->w[p->said.part[part].to - 1];
+	const struct phrase_word *first = &p->w[p->parts.words[part].from],
+				 *last = &p->w[p->parts.words[part].to - 1];
 	return str_sub(p->text, first->at, last->at + last->s.n);
 }
 
-static struct str dollar(const struct phrase_parser *p, unsigned word, char letter)
+static struct str expand_dollar(const struct phrase_parser *p, unsigned word, char letter)
 {
 	struct str s = p->w[word].s;
-	for (enum part a = 0; a < PARTS; a++)
+	for (enum phrase_part a = 0; a < PARTS; a++)
 		if (letter == part_letters[a])
 			s = part_text(p, a);
 	return str_sub(s, 0, (size_t)str_short_length(s, 40));
@@ -239,19 +239,19 @@ enum err phrase_refuse(const struct phrase_parser *p, unsigned word, const char 
 			text[n++] = *c;
 			continue;
 		}
-		struct str s = dollar(p, word, *++c);
+		struct str s = expand_dollar(p, word, *++c);
 		memcpy(text + n, s.p, s.n);
 		n += s.n;
 	}
 	return why_set(p->why, E_INPUT, p->w[word].at, "%.*s", (int)n, text);
 }
 
-enum err phrase_refuse_part(const struct phrase_parser *p, enum part part, const char *message)
+enum err phrase_refuse_part(const struct phrase_parser *p, enum phrase_part part, const char *message)
 {
-	return phrase_refuse(p, p->said.part[part].from, "%s", message);
+	return phrase_refuse(p, p->parts.words[part].from, "%s", message);
 }
 
-static bool among(struct str word, const char *words)
+static bool is_among(struct str word, const char *words)
 {
 	struct str rest = str_of(words);
 	for (struct str t = str_token(&rest); t.n; t = str_token(&rest))
@@ -263,13 +263,12 @@ static bool among(struct str word, const char *words)
 const char *phrase_hint(struct str word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(hints); i++)
-		if (among(word, hints[i].words))
+		if (is_among(word, hints[i].words))
 			return hints[i].hint;
 	return NULL;
 }
 
-/* The word is not `what` that belongs there; `examples` are. */
-enum err phrase_wanted(const struct phrase_parser *p, unsigned word, const char *what, const char *examples)
+enum err phrase_expected(const struct phrase_parser *p, unsigned word, const char *what, const char *examples)
 {
 	const char *hint = phrase_hint(p->w[word].s);
 	if (p->w[word].kind == W_END)
@@ -279,7 +278,7 @@ enum err phrase_wanted(const struct phrase_parser *p, unsigned word, const char 
 	return phrase_refuse(p, word, "'$0' is not %s; write %s", what, examples);
 }
 
-enum err phrase_not_understood(const struct phrase_parser *p, unsigned word)
+enum err phrase_refuse_unknown(const struct phrase_parser *p, unsigned word)
 {
 	const char *hint = phrase_hint(p->w[word].s);
 	if (hint)
@@ -287,28 +286,27 @@ enum err phrase_not_understood(const struct phrase_parser *p, unsigned word)
 	return phrase_refuse(p, word, "'$0' is not understood here; " LOOKS_LIKE);
 }
 
-enum err phrase_clash(const struct phrase_parser *p, enum part a, enum part b)
+enum err phrase_refuse_clash(const struct phrase_parser *p, enum phrase_part a, enum phrase_part b)
 {
-	unsigned i = p->said.part[a].from, k = p->said.part[b].from;
+	unsigned i = p->parts.words[a].from, k = p->parts.words[b].from;
 	return phrase_refuse(p, i < k ? k : i, "'$%c' and '$%c' do not go together in one schedule",
 			     part_letters[a], part_letters[b]);
 }
 
-/* Notes that words `from` up to the next one to read said this part. */
-enum err phrase_claim(struct phrase_parser *p, enum part part, unsigned from)
+enum err phrase_set_part(struct phrase_parser *p, enum phrase_part part, unsigned from)
 {
 	if (phrase_has(p, part))
 		return phrase_refuse(
 			p, from, "'$0' comes after '$%c'; join a list with \"and\", or write two schedules",
 			part_letters[part]);
-	p->said.part[part].from = (uint8_t)from;
-	p->said.part[part].to = (uint8_t)p->i;
+	p->parts.words[part].from = (uint8_t)from;
+	p->parts.words[part].to = (uint8_t)p->i;
 	return OK;
 }
 
 /* --- words --- */
 
-bool phrase_look_up(struct str s, struct word *w)
+bool phrase_look_up(struct str s, struct phrase_word *w)
 {
 	for (size_t i = 0; i < ARRAY_LEN(lexicon); i++)
 		if (str_ieq(s, lexicon[i].word)) {
@@ -319,10 +317,10 @@ bool phrase_look_up(struct str s, struct word *w)
 	return false;
 }
 
-/* The unit written right behind a number: 10m, 20min, 2h. Months have no letter, as in durations. */
+/* The unit written right after a number: 10m, 20min, 2h. As in durations, months have no letter. */
 static enum unit unit_suffix(struct str s)
 {
-	struct word w;
+	struct phrase_word w;
 	if (phrase_look_up(s, &w) && (w.kind == W_UNIT || w.kind == W_SECOND))
 		return w.kind == W_SECOND ? U_SECOND : (enum unit)w.value;
 	for (enum unit u = U_SECOND; u <= U_WEEK && s.n == 1; u++)
@@ -331,8 +329,8 @@ static enum unit unit_suffix(struct str s)
 	return U_NONE;
 }
 
-/* A stack of durations (1h30m) in seconds, whatever the case of its letters; 0 if it is none. */
-static int64_t stacked(struct str s)
+/* A duration such as 1h30m in seconds, in upper or lower case; 0 if it is none. */
+static int64_t stacked_seconds(struct str s)
 {
 	char lower[24];
 	int64_t seconds;
@@ -343,16 +341,16 @@ static int64_t stacked(struct str s)
 	return dur_parse((struct str){ lower, s.n }, &seconds, NULL) ? 0 : seconds;
 }
 
-static void classify_number(struct word *w)
+static void classify_number(struct phrase_word *w)
 {
 	size_t d = 0;
 	for (; d < w->s.n && is_digit(w->s.p[d]); d++)
 		w->value = w->value >= NUMBER_MOST ? NUMBER_MOST : w->value * 10 + (w->s.p[d] - '0');
 	struct str rest = str_from(w->s, d);
-	struct word suffix;
+	struct phrase_word suffix;
 	if (rest.n == 0) {
 		w->kind = W_NUMBER;
-	} else if (among(rest, "st nd rd th")) {
+	} else if (is_among(rest, "st nd rd th")) {
 		w->kind = W_ORDINAL;
 	} else if (rest.p[0] == ':' || (phrase_look_up(rest, &suffix) && suffix.kind == W_HALFDAY)) {
 		w->kind = W_CLOCK;
@@ -361,15 +359,14 @@ static void classify_number(struct word *w)
 		w->unit = unit_suffix(rest);
 	} else if (iso_looks_like(w->s)) {
 		w->kind = W_ISO;
-	} else if (stacked(w->s)) {
+	} else if (stacked_seconds(w->s)) {
 		w->kind = W_AMOUNT;
 		w->unit = U_SECOND;
-		w->value = stacked(w->s);
+		w->value = stacked_seconds(w->s);
 	}
 }
 
-/* The days from a to b, past Saturday if need be; 0 if either is not one day (a plural will do). */
-int64_t phrase_wday_range(const struct word *a, const struct word *b)
+int64_t phrase_wday_range(const struct phrase_word *a, const struct phrase_word *b)
 {
 	int64_t day = a->value & ALL_WDAYS, end = b->value & ALL_WDAYS, days = day | PLURAL;
 	if (a->kind != W_WDAYS || b->kind != W_WDAYS || day & (day - 1) || end & (end - 1))
@@ -382,9 +379,9 @@ int64_t phrase_wday_range(const struct word *a, const struct word *b)
 }
 
 /* mon-fri */
-static bool classify_range(struct word *w)
+static bool classify_range(struct phrase_word *w)
 {
-	struct word a, b;
+	struct phrase_word a, b;
 	const char *dash = memchr(w->s.p, '-', w->s.n);
 	size_t d = dash ? (size_t)(dash - w->s.p) : 0;
 	if (!dash || !phrase_look_up(str_sub(w->s, 0, d), &a) || !phrase_look_up(str_from(w->s, d + 1), &b) ||
@@ -395,7 +392,7 @@ static bool classify_range(struct word *w)
 	return true;
 }
 
-static void classify(struct word *w)
+static void classify(struct phrase_word *w)
 {
 	w->kind = W_UNKNOWN;
 	if (phrase_look_up(w->s, w) || classify_range(w))
@@ -409,7 +406,7 @@ static void classify(struct word *w)
 enum err phrase_split(struct phrase_parser *p)
 {
 	bool comma = false;
-	size_t i = 0, end = 0; /* of the last word */
+	size_t i = 0, end = 0; /* the end of the last word */
 	while (i < p->text.n) {
 		size_t from = i;
 		if (is_space(p->text.p[i]) || p->text.p[i] == ',') {
@@ -423,12 +420,12 @@ enum err phrase_split(struct phrase_parser *p)
 		if (p->n == PHRASE_WORDS_MAX)
 			return why_set(p->why, E_INPUT, from, "too many words: a phrase has at most %d",
 				       PHRASE_WORDS_MAX);
-		struct word *w = &p->w[p->n++];
-		*w = (struct word){ .s = str_sub(p->text, from, i), .at = from, .comma = comma };
+		struct phrase_word *w = &p->w[p->n++];
+		*w = (struct phrase_word){ .s = str_sub(p->text, from, i), .at = from, .comma = comma };
 		classify(w);
 		comma = false;
 		end = i;
 	}
-	p->w[p->n] = (struct word){ .kind = W_END, .s = STR(""), .at = end };
+	p->w[p->n] = (struct phrase_word){ .kind = W_END, .s = STR(""), .at = end };
 	return OK;
 }

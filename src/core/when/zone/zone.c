@@ -1,3 +1,4 @@
+/* Time zones: reading TZif files, and finding the offset of an instant or of a local time. */
 #include "core/when/zone/zone.h"
 #include "base/hash.h"
 #include "core/when/civil.h"
@@ -5,43 +6,44 @@
 
 #include <stdlib.h>
 
-/* Stretch i runs from at[i] to at[i+1]; at[0] is the beginning of time. After the last one the rule takes
- * over. */
+/* Span i is [at[i], at[i + 1]) with offset[i]; at[0] is -ZONE_FOREVER. After the last one the rule decides.
+ */
 struct zone {
-	struct tz_rule rule; /* std equal to dst: the last offset lasts for ever */
-	int64_t rule_from;   /* the file's last change, which may have been one of name only and not be in the
-				table */
+	struct tz_rule rule; /* std equal to dst: the last offset holds for ever */
+	int64_t rule_from;   /* the file's last change; not in `at` if it kept the offset */
 	uint64_t print;
 	uint32_t n;
 	int64_t *at;
 	int32_t *offset;
 };
 
-static uint32_t be32(const char *p)
+static uint32_t read_be32(const char *p)
 {
 	const unsigned char *u = (const unsigned char *)p;
 	return (uint32_t)u[0] << 24 | (uint32_t)u[1] << 16 | (uint32_t)u[2] << 8 | u[3];
 }
 
-static int64_t be64(const char *p)
+static int64_t read_be64(const char *p)
 {
-	return (int64_t)((uint64_t)be32(p) << 32 | be32(p + 4));
+	return (int64_t)((uint64_t)read_be32(p) << 32 | read_be32(p + 4));
 }
 
-/* The six counts of a TZif header and what follows from them. */
-struct block {
+/* The six counts of a TZif header, and the sizes that follow from them. */
+struct tzif_block {
 	uint32_t isut, isstd, leap, time, type, chars;
 	size_t time_size, size; /* bytes of one transition time; of the whole data block */
 };
 
 enum { HEADER = 44 };
 
-static enum err read_header(struct str s, size_t time_size, struct block *ret, struct why *why)
+static enum err read_header(struct str s, size_t time_size, struct tzif_block *ret, struct why *why)
 {
 	if (s.n < HEADER || memcmp(s.p, "TZif", 4) != 0)
 		return why_set(why, E_INPUT, 0, "not a TZif file");
-	struct block b = { be32(s.p + 20), be32(s.p + 24), be32(s.p + 28), be32(s.p + 32),
-			   be32(s.p + 36), be32(s.p + 40), time_size,      0 };
+	struct tzif_block b = { read_be32(s.p + 20), read_be32(s.p + 24),
+				read_be32(s.p + 28), read_be32(s.p + 32),
+				read_be32(s.p + 36), read_be32(s.p + 40),
+				time_size,           0 };
 	if (b.time > TZIF_TRANSITIONS_MAX || b.type == 0 || b.type > TZIF_TYPES_MAX ||
 	    b.chars > TZIF_BYTES_MAX || b.leap > TZIF_TRANSITIONS_MAX || b.isut > b.type || b.isstd > b.type)
 		return why_set(why, E_INPUT, 20, "TZif counts are out of range");
@@ -64,15 +66,15 @@ static enum err zone_new(uint32_t room, struct zone **ret)
 	return OK;
 }
 
-static void add_stretch(struct zone *z, int64_t at, int32_t offset)
+static void add_span(struct zone *z, int64_t at, int32_t offset)
 {
 	if (z->n && z->offset[z->n - 1] == offset)
-		return; /* a new name or flag only */
+		return; /* only the name or a flag changed */
 	z->at[z->n] = at;
 	z->offset[z->n++] = offset;
 }
 
-static enum err read_block(struct str s, const struct block *b, uint32_t room, struct zone **ret,
+static enum err read_block(struct str s, const struct tzif_block *b, uint32_t room, struct zone **ret,
 			   struct why *why)
 {
 	const char *times = s.p + HEADER;
@@ -84,18 +86,18 @@ static enum err read_block(struct str s, const struct block *b, uint32_t room, s
 		return e;
 	int64_t last = INT64_MIN;
 	for (uint32_t i = 0; i <= b->time; i++) {
-		/* Before the first transition type 0 holds (RFC 8536, 3.2). */
+		/* Type 0 is in force before the first transition (RFC 8536, 3.2). */
 		unsigned type = i ? (unsigned char)indexes[i - 1] : 0;
 		if (type >= b->type)
 			return why_set(why, E_INPUT, (size_t)(indexes - s.p) + i,
-				       "TZif names a type it does not have");
-		int32_t offset = (int32_t)be32(types + type * 6);
+				       "TZif transition has a type that does not exist");
+		int32_t offset = (int32_t)read_be32(types + type * 6);
 		if (offset < -25 * 3600 || offset > 26 * 3600)
 			return why_set(why, E_INPUT, (size_t)(types - s.p), "TZif offset is out of range");
 		int64_t at = -ZONE_FOREVER;
 		if (i) {
 			const char *p = times + (i - 1) * b->time_size;
-			at = b->time_size == 8 ? be64(p) : (int32_t)be32(p);
+			at = b->time_size == 8 ? read_be64(p) : (int32_t)read_be32(p);
 			if (i > 1 && at <= last)
 				return why_set(why, E_INPUT, (size_t)(p - s.p),
 					       "TZif transitions are out of order");
@@ -103,12 +105,12 @@ static enum err read_block(struct str s, const struct block *b, uint32_t room, s
 				return why_set(why, E_INPUT, (size_t)(p - s.p),
 					       "TZif transition is beyond the year 9999");
 			last = at;
-			if (at < SECONDS_MIN) { /* some writers mark the beginning of time so */
+			if (at < SECONDS_MIN) { /* how some writers mark the beginning of time */
 				z->n = 0;
 				at = -ZONE_FOREVER;
 			}
 		}
-		add_stretch(z, at, offset);
+		add_span(z, at, offset);
 		z->rule_from = at;
 	}
 	*ret = z;
@@ -116,7 +118,8 @@ static enum err read_block(struct str s, const struct block *b, uint32_t room, s
 	return OK;
 }
 
-/* Slim files leave to the rule what fat ones list: fill the table, so that both are searched alike. */
+/* "Slim" files leave to the rule the changes that "fat" ones list: add them, so that both are searched alike.
+ */
 static void fill_table(struct zone *z)
 {
 	int32_t year = z->rule_from < SECONDS_MIN ? 1900 : date_of(floor_div(z->rule_from, DAY)).year;
@@ -125,20 +128,52 @@ static void fill_table(struct zone *z)
 		tz_rule_year(&z->rule, year, c);
 		for (unsigned i = 0; i < 2; i++)
 			if (c[i].at > z->rule_from)
-				add_stretch(z, c[i].at, c[i].offset);
+				add_span(z, c[i].at, c[i].offset);
 	}
+}
+
+/* Reads the rule in the footer of a version 2+ file, and fills the table with it. */
+static enum err read_footer(struct zone *z, struct str foot, struct why *why)
+{
+	struct str line;
+	if (foot.n < 2 || foot.p[0] != '\n' || !memchr(foot.p + 1, '\n', foot.n - 1))
+		return why_set(why, E_INPUT, 0, "TZif footer is missing");
+	foot = str_from(foot, 1);
+	if (!str_line(&foot, &line))
+		return why_set(why, E_INPUT, 0, "TZif footer is missing");
+	enum err e = line.n ? tz_rule_parse(line, &z->rule, why) : OK;
+	if (!e && z->rule.std != z->rule.dst)
+		fill_table(z);
+	return e;
+}
+
+/* A copy without unused room. Not a realloc: both arrays are in the same block. */
+static enum err copy_tight(const struct zone *z, struct zone **ret)
+{
+	struct zone *tight;
+	enum err e = zone_new(z->n, &tight);
+	if (e)
+		return e;
+	tight->rule = z->rule;
+	tight->rule_from = z->rule_from;
+	tight->print = z->print;
+	tight->n = z->n;
+	memcpy(tight->at, z->at, z->n * sizeof *z->at);
+	memcpy(tight->offset, z->offset, z->n * sizeof *z->offset);
+	*ret = tight;
+	return OK;
 }
 
 enum err zone_parse(struct str tzif, struct zone **ret, struct why *why)
 {
-	struct block b;
+	struct tzif_block b;
 	if (tzif.n > TZIF_BYTES_MAX)
 		return why_set(why, E_LIMIT, 0, "TZif file is larger than %d bytes", TZIF_BYTES_MAX);
 	enum err e = read_header(tzif, 4, &b, why);
 	if (e)
 		return e;
 	struct str body = tzif;
-	bool wide = tzif.p[4] >= '2';
+	bool wide = tzif.p[4] >= '2'; /* a second block has 64-bit times, and a footer follows */
 	if (wide) {
 		body = str_from(tzif, HEADER + b.size);
 		e = read_header(body, 8, &b, why);
@@ -158,35 +193,12 @@ enum err zone_parse(struct str tzif, struct zone **ret, struct why *why)
 	}
 	z->rule.std = z->rule.dst = z->offset[z->n - 1];
 	if (wide) {
-		struct str foot = str_from(body, HEADER + b.size), line;
-		if (foot.n < 2 || foot.p[0] != '\n' || !memchr(foot.p + 1, '\n', foot.n - 1))
-			return why_set(why, E_INPUT, 0, "TZif footer is missing");
-		foot = str_from(foot, 1);
-		if (!str_line(&foot, &line))
-			return why_set(why, E_INPUT, 0, "TZif footer is missing");
-		if (line.n) {
-			e = tz_rule_parse(line, &z->rule, why);
-			if (e)
-				return e;
-			if (z->rule.std != z->rule.dst)
-				fill_table(z);
-		}
+		e = read_footer(z, str_from(body, HEADER + b.size), why);
+		if (e)
+			return e;
 	}
 	z->print = fnv1a(FNV_START, tzif);
-
-	/* Give back the room that was not needed; a move, since both arrays live in the one block. */
-	struct zone *tight;
-	e = zone_new(z->n, &tight);
-	if (e)
-		return e;
-	tight->rule = z->rule;
-	tight->rule_from = z->rule_from;
-	tight->print = z->print;
-	tight->n = z->n;
-	memcpy(tight->at, z->at, z->n * sizeof *z->at);
-	memcpy(tight->offset, z->offset, z->n * sizeof *z->offset);
-	*ret = tight;
-	return OK;
+	return copy_tight(z, ret);
 }
 
 enum err zone_fixed(int32_t offset, struct zone **ret)
@@ -194,7 +206,7 @@ enum err zone_fixed(int32_t offset, struct zone **ret)
 	enum err e = zone_new(1, ret);
 	if (e)
 		return e;
-	add_stretch(*ret, -ZONE_FOREVER, offset);
+	add_span(*ret, -ZONE_FOREVER, offset);
 	(*ret)->rule.std = (*ret)->rule.dst = offset;
 	(*ret)->print = (uint64_t)(uint32_t)offset;
 	return OK;
@@ -215,7 +227,7 @@ uint64_t zone_print(const struct zone *z)
 	return z->print;
 }
 
-/* The stretch around t where the rule decides: t is not before the table's last change. */
+/* The span around t, where the rule decides: t is not before the table's last change. */
 static struct zone_span rule_span(const struct zone *z, int64_t t)
 {
 	uint32_t last = z->n - 1;
@@ -223,7 +235,7 @@ static struct zone_span rule_span(const struct zone *z, int64_t t)
 			       last ? z->offset[last - 1] : z->offset[last], z->offset[last] };
 	if (z->rule.std == z->rule.dst)
 		return s;
-	/* Before the rule holds its first change is still the next one. */
+	/* Before rule_from, the first change of the rule is the next one. */
 	int32_t year = date_of(floor_div(t > z->rule_from ? t : z->rule_from, DAY)).year;
 	for (int32_t y = year - 1; y <= year + 1; y++) {
 		struct tz_change c[2];
@@ -244,7 +256,7 @@ static struct zone_span rule_span(const struct zone *z, int64_t t)
 
 struct zone_span zone_span(const struct zone *z, int64_t t)
 {
-	/* The last change at or before t, without branches to mispredict. */
+	/* The last change at or before t; without branches, which the processor would mispredict. */
 	const int64_t *base = z->at;
 	for (uint32_t n = z->n; n > 1;) {
 		uint32_t half = n / 2;
@@ -260,7 +272,7 @@ struct zone_span zone_span(const struct zone *z, int64_t t)
 
 int64_t zone_utc(const struct zone *z, int64_t local, enum zone_fit *fit)
 {
-	/* No offset reaches 27 hours: only the stretches around here can hold this local time. */
+	/* Offsets are below 27 hours: only the spans this near can contain the local time. */
 	enum { REACH = 27 * 3600 };
 	struct zone_span s = zone_span(z, local - REACH);
 	enum zone_fit f = ZONE_GAP;

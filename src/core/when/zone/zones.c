@@ -1,8 +1,9 @@
+/* Zones by name or by city, and suggestions. */
 #include "core/when/zone/zones.h"
 
 #include <stdio.h>
 
-/* The city is what follows the last slash. */
+/* The part after the last slash. */
 static struct str city_of(struct str name)
 {
 	for (size_t i = name.n; i > 0; i--)
@@ -11,6 +12,7 @@ static struct str city_of(struct str name)
 	return name;
 }
 
+/* Equal, ignoring case, and with '_' for a space? */
 static bool same_words(struct str a, struct str b)
 {
 	if (a.n != b.n)
@@ -23,8 +25,8 @@ static bool same_words(struct str a, struct str b)
 	return true;
 }
 
-/* The distance of two names, if it is small for names of their length; else more than `limit`. */
-static unsigned near_enough(struct str a, struct str b, unsigned limit)
+/* The edit distance of two names; more than `limit` if it is large for names of their length. */
+static unsigned near_distance(struct str a, struct str b, unsigned limit)
 {
 	size_t shorter = a.n < b.n ? a.n : b.n, longer = a.n < b.n ? b.n : a.n;
 	if (longer - shorter > limit)
@@ -33,15 +35,15 @@ static unsigned near_enough(struct str a, struct str b, unsigned limit)
 	return 2 * d < shorter ? d : limit + 1;
 }
 
-/* Etc/GMT+1 lies west of Greenwich: nobody who writes "GMT+1" means that. */
+/* Etc/GMT+1 is west of Greenwich, but people who write "GMT+1" mean east. */
 static bool is_gmt_offset(struct str name)
 {
 	return name.n > 4 && str_ieq(str_sub(name, 0, 3), STR("GMT")) &&
 	       (name.p[3] == '+' || name.p[3] == '-');
 }
 
-/* The three names nearest to the one that was given, by the whole name or by the city. */
-static enum err unknown(const struct zone_source *s, struct str name, struct why *why)
+/* Refuses a name with the three nearest known names, by the whole name or by the city. */
+static enum err refuse_unknown(const struct zone_source *s, struct str name, struct why *why)
 {
 	enum { MOST = 3, FAR = 4 };
 	if (is_gmt_offset(name))
@@ -58,9 +60,9 @@ static enum err unknown(const struct zone_source *s, struct str name, struct why
 			break;
 		unsigned limit = name.n < 8 ? 2 : FAR - 1;
 		struct str given_city = city_of(name), known_city = city_of(known);
-		unsigned whole = near_enough(name, known, limit),
-			 city = near_enough(given_city, known_city, limit);
-		/* By the whole name first, then by the city. */
+		unsigned whole = near_distance(name, known, limit),
+			 city = near_distance(given_city, known_city, limit);
+		/* A match by the whole name is nearer than one by the city. */
 		unsigned d = whole <= limit ? 2 * whole : 2 * city + 1;
 		if (whole > limit && city > limit)
 			continue;
@@ -94,7 +96,7 @@ enum err zones_find(const struct zone_source *s, struct str name, const struct z
 		return why_set(why, E_INPUT, 0, "a zone is missing, such as Europe/Berlin");
 	const struct zone *z = name.n <= ZONE_NAME_MAX ? s->find(s->self, name) : NULL;
 	if (!z)
-		return unknown(s, name, why);
+		return refuse_unknown(s, name, why);
 	*ret = z;
 	return OK;
 }
@@ -105,7 +107,7 @@ enum err zones_place(const struct zone_source *s, struct str place, const struct
 	const struct zone *found = NULL;
 	struct str first = { 0 };
 	if (is_gmt_offset(place))
-		return unknown(s, place, why);
+		return refuse_unknown(s, place, why);
 	for (unsigned i = 0; i < ZONES_MAX; i++) {
 		struct str known = s->name(s->self, i);
 		if (!known.n)
@@ -132,7 +134,7 @@ enum err zones_place(const struct zone_source *s, struct str place, const struct
 		}
 	}
 	if (!found)
-		return unknown(s, place, why);
+		return refuse_unknown(s, place, why);
 	*ret = found;
 	*name = first;
 	return OK;

@@ -1,11 +1,12 @@
-#include "core/when/explain/say.h"
+/* Sets of values and moments of time in words. */
+#include "core/when/explain/text.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
 
-const char *const say_wdays[] = { "Sunday",   "Monday", "Tuesday",  "Wednesday",
-				  "Thursday", "Friday", "Saturday", "Sunday" };
+const char *const text_wdays[] = { "Sunday",   "Monday", "Tuesday",  "Wednesday",
+				   "Thursday", "Friday", "Saturday", "Sunday" };
 
-unsigned say_runs(uint64_t bits, unsigned shortest, struct say_run ret[SAY_RUNS_MAX])
+unsigned value_runs(uint64_t bits, unsigned shortest, struct value_run ret[VALUE_RUNS_MAX])
 {
 	unsigned n = 0;
 	for (unsigned v = 0; v < 64; v++) {
@@ -16,13 +17,13 @@ unsigned say_runs(uint64_t bits, unsigned shortest, struct say_run ret[SAY_RUNS_
 			end++;
 		if (end - v + 1 < shortest)
 			end = v;
-		ret[n++] = (struct say_run){ (uint8_t)v, (uint8_t)end };
+		ret[n++] = (struct value_run){ (uint8_t)v, (uint8_t)end };
 		v = end;
 	}
 	return n;
 }
 
-void say_join(struct buf *out, unsigned i, unsigned n, const char *last)
+void text_join(struct buf *out, unsigned i, unsigned n, const char *last)
 {
 	if (i)
 		buf_add(out, i + 1 == n ? str_of(last) : STR(", "));
@@ -36,12 +37,12 @@ static void add_value(struct buf *out, unsigned v, const char *const *names)
 		buf_addf(out, "%u", v);
 }
 
-void say_values(struct buf *out, uint64_t bits, const char *const *names, const char *last)
+void text_values(struct buf *out, uint64_t bits, const char *const *names, const char *last)
 {
-	struct say_run run[SAY_RUNS_MAX];
-	unsigned n = say_runs(bits, 3, run);
+	struct value_run run[VALUE_RUNS_MAX];
+	unsigned n = value_runs(bits, 3, run);
 	for (unsigned i = 0; i < n; i++) {
-		say_join(out, i, n, last);
+		text_join(out, i, n, last);
 		add_value(out, run[i].from, names);
 		if (run[i].to == run[i].from)
 			continue;
@@ -50,7 +51,7 @@ void say_values(struct buf *out, uint64_t bits, const char *const *names, const 
 	}
 }
 
-void say_every(struct buf *out, unsigned n, const char *unit)
+void text_every(struct buf *out, unsigned n, const char *unit)
 {
 	if (n == 1)
 		buf_addf(out, "Every %s", unit);
@@ -58,36 +59,36 @@ void say_every(struct buf *out, unsigned n, const char *unit)
 		buf_addf(out, "Every %u %ss", n, unit);
 }
 
-void say_date(struct buf *out, int64_t day)
+void text_date(struct buf *out, int64_t day)
 {
 	struct date d = date_of(day);
 	buf_addf(out, "%04d-%02u-%02u", d.year, d.month, d.day);
 }
 
-void say_clock(struct buf *out, unsigned sod, bool with_seconds)
+void text_clock(struct buf *out, unsigned sod, bool with_seconds)
 {
 	buf_addf(out, "%02u:%02u", sod / 3600, sod / 60 % 60);
 	if (with_seconds)
 		buf_addf(out, ":%02u", sod % 60);
 }
 
-void say_time(struct buf *out, int64_t local)
+void text_time(struct buf *out, int64_t local)
 {
 	unsigned sod = (unsigned)(local - floor_div(local, DAY) * DAY);
-	say_clock(out, sod, sod % 60);
+	text_clock(out, sod, sod % 60);
 }
 
-void say_stamp(struct buf *out, int64_t local)
+void text_stamp(struct buf *out, int64_t local)
 {
-	say_date(out, floor_div(local, DAY));
+	text_date(out, floor_div(local, DAY));
 	buf_addc(out, ' ');
-	say_time(out, local);
+	text_time(out, local);
 }
 
-struct say_shown say_shown(const struct zone *z, int64_t t)
+struct local_moment local_moment(const struct zone *z, int64_t t)
 {
 	int32_t offset = zone_offset(z, t);
-	struct say_shown s = { .local = t + offset };
+	struct local_moment s = { .local = t + offset };
 	enum zone_fit fit;
 	zone_utc(z, s.local, &fit);
 	if (fit != ZONE_ONCE)
@@ -95,10 +96,10 @@ struct say_shown say_shown(const struct zone *z, int64_t t)
 	return s;
 }
 
-void say_moment(struct buf *out, const struct zone *z, int64_t t)
+void text_moment(struct buf *out, const struct zone *z, int64_t t)
 {
-	struct say_shown s = say_shown(z, t);
-	say_stamp(out, s.local);
+	struct local_moment s = local_moment(z, t);
+	text_stamp(out, s.local);
 	if (s.offset[0])
 		buf_addf(out, " (UTC%s)", s.offset);
 }

@@ -1,4 +1,4 @@
-#include "core/org/org_agent.h"
+#include "core/org/agent.h"
 #include "base/utf8.h"
 #include "core/org/org.h"
 
