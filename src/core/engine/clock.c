@@ -19,7 +19,7 @@ static void shift_holds(struct engine *e, int64_t step)
 		const struct resource *r = e->resource[i];
 		const struct hold_row hold = r->hold;
 		struct wall until = { hold.until.us + step };
-		if (r->held && !r->freeing && hold.until.us != INT64_MAX && hold.until.us > e->now.wall.us)
+		if (r->held && !r->releasing && hold.until.us != INT64_MAX && hold.until.us > e->now.wall.us)
 			command_hold(e, hold.key, (enum reason)hold.reason, until);
 	}
 }

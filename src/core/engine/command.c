@@ -1,5 +1,6 @@
 /* What people and documents ask for: add, change, remove, pause, resume, run, stop, backfill, free. Each is a
  * request to the store at the schedule's rev; the answer to it is the answer to them. */
+#include "base/array.h"
 #include "core/engine/state.h"
 
 struct st_req command_new_put(const struct sched *s, struct wall at)
@@ -84,7 +85,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	bool settles = enabled && due_last_pending(e, s, &last);
 	if (settles)
 		due_record_range(e, s, last, RUN_MISSED, REASON_EDITED);
-	if (settles || next_check_open(e, s) || follow_refuse_pending(e, s)) {
+	if (settles || next_check_arrive(e, s) || follow_refuse_pending(e, s)) {
 		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
 		 * and asked again. */
 		engine_reply_code(e, c->tag, REPLY_BUSY, s->row.sid, 0);
@@ -157,7 +158,7 @@ static void take_put(struct engine *e, const struct command *c)
 static void take_drop(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->removed || s->busy || next_check_open(e, s)) {
+	if (!s || s->removed || s->busy || next_check_arrive(e, s)) {
 		engine_reply_code(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
@@ -181,7 +182,7 @@ static void take_drop(struct engine *e, const struct command *c)
 void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command)
 {
 	struct wall first;
-	if (next_check_open(e, s)) {
+	if (next_check_arrive(e, s)) {
 		engine_reply_code(e, command, REPLY_BUSY, s->row.sid, 0);
 		return;
 	}
@@ -376,7 +377,7 @@ static void take_backfill(struct engine *e, const struct command *c)
 		engine_reply_code(e, c->tag, no, c->sid, 0);
 		return;
 	}
-	if (!engine_room((void **)&e->backfill, e->backfills, &e->backfill_room, sizeof *e->backfill)) {
+	if (!ARRAY_ADD_ROOM(e->backfill, e->backfill_room, e->backfills)) {
 		e->broken = true;
 		return;
 	}
@@ -397,7 +398,7 @@ static void take_free(struct engine *e, const struct command *c)
 		engine_reply_code(e, c->tag, res ? REPLY_BUSY : REPLY_NOT_FOUND, 0, 0);
 		return;
 	}
-	res->freeing++;
+	res->releasing++;
 	engine_submit_store(e, &r, FOR_HOLD, 0, c->tag, NULL);
 }
 
@@ -437,7 +438,7 @@ static void held(struct engine *e, const struct hold_row *hold)
 	if (!res)
 		return;
 	res->holding -= hold->reason != 0;
-	res->freeing -= hold->reason == 0;
+	res->releasing -= hold->reason == 0;
 	if (res->holding)
 		return; /* held by what is on its way, and that is known already */
 	res->hold = *hold;
@@ -483,7 +484,7 @@ void command_handle(struct engine *e, const struct command *c)
 		[CMD_RUN] = take_run,
 		[CMD_STOP] = take_stop,
 		[CMD_BACKFILL] = take_backfill,
-		[CMD_FREE] = take_free,
+		[CMD_RELEASE] = take_free,
 		[CMD_CLOCK] = take_clock,
 		[CMD_RECOMPILE] = take_recompile,
 		[CMD_NEXT_CHECK] = next_check_set,

@@ -35,7 +35,7 @@ bool dates_have_ended(const struct sched *s)
 	return !s->row.after && s->row.next.us == INT64_MAX && rules_of(s)->when.until != RULE_UNTIL_NEVER;
 }
 
-bool dates_open(struct engine *e, struct sched *s)
+bool dates_arrive(struct engine *e, struct sched *s)
 {
 	struct wall first;
 	if (!s->range_open || e->now.wall.us < start_of(s).us || !is_before_start(s, &first))
@@ -44,13 +44,13 @@ bool dates_open(struct engine *e, struct sched *s)
 	return true;
 }
 
-bool dates_exclude(struct engine *e, struct sched *s)
+bool dates_hold_back(struct engine *e, struct sched *s)
 {
 	struct wall first, at;
 	if (is_before_start(s, &first)) {
 		if (!s->range_open) {
 			due_open_range(e, s, first, REASON_NOT_STARTED);
-		} else if (clock_is_unsettled(e, s) || !dates_open(e, s)) {
+		} else if (clock_is_unsettled(e, s) || !dates_arrive(e, s)) {
 			at = start_of(s).us > e->now.wall.us ? start_of(s)
 							     : (struct wall){ e->now.wall.us + USEC / 100 };
 			if (s->row.flags & SCHED_PAUSED && s->row.paused_until.us < at.us)

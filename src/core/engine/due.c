@@ -98,7 +98,7 @@ void due_enqueue(struct engine *e, struct sched *s)
 		command_pause(e, s, WALL_NEVER, (struct str){ 0 }, 0);
 		return;
 	}
-	if (dates_exclude(e, s) || next_check_exclude(e, s))
+	if (dates_hold_back(e, s) || next_check_hold_back(e, s))
 		return;
 	if (s->range_open && !stays_out(e, s) && !clock_is_unsettled(e, s)) {
 		command_resume(e, s, 0); /* what kept it out is over */
@@ -336,7 +336,7 @@ static struct rules_context around(const struct engine *e, const struct sched *s
 				       &e->config.calendars[policy_of(s)->calendar] };
 }
 
-enum reason due_bar(const struct engine *e, const struct sched *s, struct wall nominal)
+enum reason due_bar_reason(const struct engine *e, const struct sched *s, struct wall nominal)
 {
 	struct rules_context with = around(e, s);
 	return rules_bar(rules_of(s), &with, nominal);
@@ -346,14 +346,14 @@ enum reason due_bar(const struct engine *e, const struct sched *s, struct wall n
  * days cut a stretch. */
 struct wall due_same_bar(const struct engine *e, const struct sched *s, struct wall last)
 {
-	enum reason reason = due_bar(e, s, s->next_try);
+	enum reason reason = due_bar_reason(e, s, s->next_try);
 	struct wall t = s->next_try, next;
 	struct rules_context with = around(e, s);
 	if (!rules_can_bar(rules_of(s), &with))
 		return last;
 	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
 		next = due_next(s, t);
-		if (next.us > last.us || due_bar(e, s, next) != reason)
+		if (next.us > last.us || due_bar_reason(e, s, next) != reason)
 			break;
 	}
 	return t;
@@ -388,7 +388,7 @@ static void take_up(struct engine *e, struct sched *s)
 		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
 	} else if (s->first_end != NONE) {
 		follow_run_first(e, s);
-	} else if (dates_open(e, s) || next_check_open(e, s)) {
+	} else if (dates_arrive(e, s) || next_check_arrive(e, s)) {
 		return;
 	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
@@ -403,9 +403,9 @@ static void take_up(struct engine *e, struct sched *s)
 	} else if (held.us > e->now.wall.us) {
 		s->late_cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
-	} else if (due_bar(e, s, s->next_try)) {
+	} else if (due_bar_reason(e, s, s->next_try)) {
 		due_record_range(e, s, due_same_bar(e, s, due_last_since(e, s, 0)), RUN_SKIPPED,
-				 due_bar(e, s, s->next_try));
+				 due_bar_reason(e, s, s->next_try));
 	} else if (due_is_late(e, s, s->next_try)) {
 		late_settle(e, s);
 	} else if (joins_line(e, s)) {
@@ -431,7 +431,7 @@ static struct sched *first_due(struct engine *e)
 	return NULL;
 }
 
-void due_run(struct engine *e)
+void due_handle(struct engine *e)
 {
 	if (e->clock_held)
 		return;

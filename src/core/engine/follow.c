@@ -1,5 +1,6 @@
 /* Followers: due when a run of their leader ends. Ends come in the order of their numbers, and each follower
  * acts on its own one after another; its row says up to which. */
+#include "base/array.h"
 #include "core/engine/state.h"
 
 void follow_add_end(struct engine *e, struct sched *s, const struct run_row *run)
@@ -9,7 +10,7 @@ void follow_add_end(struct engine *e, struct sched *s, const struct run_row *run
 		return;
 	if (i != NONE)
 		e->end_free = e->end[i].next;
-	else if (engine_room((void **)&e->end, e->ends, &e->end_room, sizeof *e->end))
+	else if (ARRAY_ADD_ROOM(e->end, e->end_room, e->ends))
 		i = e->ends++;
 	if (i == NONE) {
 		e->broken = true;
@@ -99,7 +100,7 @@ static enum reason refusal(struct engine *e, struct sched *s, struct wall nomina
 		return REASON_MAX_RUNS;
 	if (due_held_until(e, s).us == INT64_MAX)
 		return REASON_BLOCKED;
-	return due_bar(e, s, nominal);
+	return due_bar_reason(e, s, nominal);
 }
 
 void follow_run_first(struct engine *e, struct sched *s)

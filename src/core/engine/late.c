@@ -91,7 +91,7 @@ static bool fresher(const struct engine *e, const struct sched *s, struct wall t
 {
 	unsigned n = 0;
 	for (t = due_next(s, t); n < STRETCH_MAX && due_has_come(e, s, t); t = due_next(s, t), n++)
-		if (!due_bar(e, s, t))
+		if (!due_bar_reason(e, s, t))
 			return true;
 	return false;
 }
@@ -111,7 +111,7 @@ static void catch_up(struct engine *e, struct sched *s)
 		if (!due_prev(s, (struct wall){ first.us - 1 }, &t))
 			break;
 		first = t;
-		n += due_has_come(e, s, t) && !due_bar(e, s, t);
+		n += due_has_come(e, s, t) && !due_bar_reason(e, s, t);
 	}
 	if (first.us > s->next_try.us && first.us <= e->now.wall.us)
 		due_record_range(e, s, due_same_bar(e, s, before(s, first)), RUN_MISSED, REASON_LIMIT);

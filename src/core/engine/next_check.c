@@ -10,7 +10,7 @@ bool next_check_gates(const struct sched *s, struct wall *first)
 	       first->us < s->row.next.us;
 }
 
-bool next_check_open(struct engine *e, struct sched *s)
+bool next_check_arrive(struct engine *e, struct sched *s)
 {
 	struct wall first;
 	if (!s->range_open || s->busy || clock_is_unsettled(e, s) || s->row.next.us > e->now.wall.us ||
@@ -20,14 +20,14 @@ bool next_check_open(struct engine *e, struct sched *s)
 	return true;
 }
 
-bool next_check_exclude(struct engine *e, struct sched *s)
+bool next_check_hold_back(struct engine *e, struct sched *s)
 {
 	struct wall first;
 	if (s->row.flags & SCHED_PAUSED || !next_check_gates(s, &first))
 		return false;
 	if (!s->range_open) {
 		due_open_range(e, s, first, REASON_GATED);
-	} else if (!next_check_open(e, s)) {
+	} else if (!next_check_arrive(e, s)) {
 		struct wall soon = { e->now.wall.us + USEC / 100 };
 		heap_put(&e->due, sched_index(e, s), s->row.next.us > soon.us ? s->row.next.us : soon.us);
 	}
