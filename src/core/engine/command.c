@@ -113,8 +113,7 @@ static void change_times(struct engine *e, struct sched *s, const struct command
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
-/* Runs so far count for the new max_runs. Without an old max_runs their number is not known, and taken as 0.
- */
+/* Runs so far count for the new max_runs. They are not counted if there was no limit before. */
 static uint32_t left_of(const struct sched *s, uint32_t max_runs)
 {
 	uint32_t before = rules_of(s)->max_runs;
@@ -188,8 +187,7 @@ void command_pause(struct engine *e, struct sched *s, struct wall until, struct 
 	}
 	struct st_req r = command_new_put(s, e->now.wall);
 	if (next_check_gates(s, &first) && !clock_is_unsettled(e, s)) {
-		/* The pause replaces the next check: from now on times are skipped as paused, not as gated.
-		 */
+		/* The pause replaces the next check: from now on times are skipped as paused. */
 		r.keep_next = false;
 		r.close_range = s->range_open;
 		r.row.next = due_next(s, e->now.wall);
@@ -255,8 +253,7 @@ static void handle_pause(struct engine *e, const struct command *c)
 	}
 }
 
-/* The schedule was paused: waiting runs become skipped/paused, retries are dropped, running attempts go on.
- */
+/* The schedule was paused: waiting runs are skipped, retries dropped, running attempts go on. */
 static void apply_pause(struct engine *e, struct sched *s)
 {
 	for (uint32_t i = s->first_run, next; i != NONE; i = next) {

@@ -11,8 +11,7 @@ struct wall due_time(const struct sched *s, struct wall nominal)
 struct wall due_next(const struct sched *s, struct wall after)
 {
 	struct wall next;
-	/* Nothing at or before its last change fires, even if the clock has stepped back behind it.
-	 */
+	/* Nothing at or before its last change fires, even if the clock has stepped back since. */
 	if (after.us < s->row.changed.us)
 		after = s->row.changed;
 	if (s->row.after || rule_next(&rules_of(s)->when, s->zone, after, &next) != OK)
@@ -36,7 +35,7 @@ bool due_has_come(const struct engine *e, const struct sched *s, struct wall nom
 	return nominal.us != INT64_MAX && due_time(s, nominal).us <= e->now.wall.us;
 }
 
-/* --- the queue --- */
+/* --- the due heap --- */
 
 struct wall due_held_until(struct engine *e, const struct sched *s)
 {

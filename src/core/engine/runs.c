@@ -81,8 +81,7 @@ static unsigned preconditions_of(struct engine *e, const struct run *r)
 	return r->row.kind == KIND_MANUAL ? all & 1u << ASK_BUDGET : all;
 }
 
-/* Asks the next precondition that has not answered yes, in their order; when all have, records the verdict.
- */
+/* Asks the first precondition that has not answered yes; when all have, records the verdict. */
 static void ask_next(struct engine *e, struct run *r)
 {
 	unsigned left = preconditions_of(e, r) & ~r->passed;

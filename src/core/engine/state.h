@@ -373,8 +373,7 @@ struct st_req runs_new_request(const struct run *r, enum st_op op, enum st_lane 
 
 /* --- finish.c: the end of an attempt, and of the run --- */
 void finish_attempt(struct engine *e, struct run *r, const struct rn_report *report);
-/* Sends ST_FINISH as row.state says: finished, or to be retried. `avoided`: its check avoided a model call.
- */
+/* Sends ST_FINISH: finished or to be retried, as row.state says. `avoided`: check spared a model call. */
 void finish_record(struct engine *e, struct run *r, bool avoided);
 void finish_notify_followers(struct engine *e, const struct run_row *run);
 int64_t finish_max_delay(const struct policy *p); /* between attempts, in seconds */
