@@ -1,3 +1,4 @@
+/* The tables of words, and the search in them. */
 #include "core/model.h"
 
 #include <stdio.h>

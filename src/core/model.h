@@ -1,6 +1,6 @@
 #pragma once
-/* The vocabulary: one table per set of words. A word not in its table is refused with the table as the
- * answer. */
+/* The vocabulary of policies, outcomes and reasons: one enum and one table of words for each. Input that is
+ * not in its table is refused with the list of allowed words. */
 #include "base/err.h"
 
 enum backoff { BACKOFF_EXPONENTIAL, BACKOFF_LINEAR, BACKOFF_FIXED, BACKOFF_COUNT };
@@ -14,15 +14,16 @@ enum overlap {
 	OVERLAP_COUNT
 };
 
-extern const char *const backoff_words[BACKOFF_COUNT + 1]; /* all of them end with NULL */
+/* Each table ends with NULL. */
+extern const char *const backoff_words[BACKOFF_COUNT + 1];
 extern const char *const missed_words[MISSED_COUNT + 1];
 extern const char *const overlap_words[OVERLAP_COUNT + 1];
 
-/* How a run ended. The numbers are stored: append only, here and below. */
+/* How a run ended. The numbers of outcomes and reasons are stored: append only. */
 enum outcome { OUTCOME_NONE, OUTCOME_DONE, OUTCOME_FAILED, OUTCOME_KILLED, OUTCOME_NO_WORK, OUTCOME_COUNT };
 extern const char *const outcome_words[OUTCOME_COUNT + 1];
 
-/* Why: refines an outcome, or says why an occurrence did not run. */
+/* Details of an outcome, or why an occurrence did not run. */
 enum reason {
 	REASON_NONE,
 	/* skipped */
@@ -72,7 +73,7 @@ enum reason {
 };
 extern const char *const reason_words[REASON_COUNT + 1];
 
-/* The index of `text` in `words`; E_INPUT with the allowed words otherwise ("overlap policy 'x' is not known;
- * …"). */
+/* The index of `text` in `words`; otherwise E_INPUT with the allowed words: "overlap 'x' is not known;
+ * allowed are …". `what` names the kind of word. */
 must_check enum err word_find(const char *const *words, struct str text, const char *what, unsigned *ret,
 			      struct why *why);

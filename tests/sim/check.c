@@ -428,7 +428,7 @@ static void check_reply(struct check *c, const struct reply *r, const struct ord
 		wrong = !run || (run_open(run) && !dying) ? "nobody kills the run, and it is not over" : NULL;
 		break;
 	}
-	case CMD_FREE:
+	case CMD_RELEASE:
 		wrong = rows_hold(c->w->rows, o->key) && c->meant[o->key % ARRAY_LEN(c->meant)] <= o->t
 				? "it is still held in the store"
 				: NULL;

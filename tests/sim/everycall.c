@@ -80,11 +80,11 @@ static const struct {
 	{ 20 * 60 + 1, CMD_PAUSE, 0 },
 	{ 22 * 60, CMD_RESUME, 0 },
 	{ 25 * 60, CMD_DROP, REPLACED },
-	{ 26 * 60, CMD_FREE, 0 },
+	{ 26 * 60, CMD_RELEASE, 0 },
 	{ 28 * 60, CLOCK_BACK, 0 },
 	{ 30 * 60, CLOCK_AHEAD, 0 },
 	{ 32 * 60, SLEEP, 0 },
-	{ 34 * 60, CMD_FREE, 0 },
+	{ 34 * 60, CMD_RELEASE, 0 },
 	{ 34 * 60 + 30, CMD_STOP, QUEUED },
 };
 
@@ -129,7 +129,7 @@ static void play(struct world *w, uint64_t i, uint64_t b)
 	case CMD_DROP:
 		c.kill = true;
 		break;
-	case CMD_FREE:
+	case CMD_RELEASE:
 		c.key = rows_hold(w->rows, 9) ? 9 : 2;
 		break;
 	default:
@@ -181,7 +181,7 @@ static uint64_t one(uint64_t call, enum way way, const struct everycall_options 
 	w.draining = true;
 	for (unsigned i = 0; ok && i < 4; i++) {
 		for (size_t k = rows_holds(w.rows); k-- > 0;)
-			world_command(&w, (struct command){ .kind = CMD_FREE,
+			world_command(&w, (struct command){ .kind = CMD_RELEASE,
 							    .key = rows_hold_at(w.rows, k)->key });
 		ok = world_run(&w, w.t + MINUTES(1));
 	}

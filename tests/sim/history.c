@@ -276,7 +276,7 @@ static void do_something(struct world *w)
 	} else {
 		size_t holds = rows_holds(w->rows);
 		uint32_t key = holds ? rows_hold_at(w->rows, world_random(w, holds))->key : 1;
-		world_command(w, (struct command){ .kind = CMD_FREE, .key = key });
+		world_command(w, (struct command){ .kind = CMD_RELEASE, .key = key });
 	}
 }
 
@@ -432,7 +432,7 @@ static bool bring_to_rest(struct world *w)
 				return ok;
 		}
 		if (ok && some_held(w))
-			world_command(w, (struct command){ .kind = CMD_FREE, .key = some_held(w)->key });
+			world_command(w, (struct command){ .kind = CMD_RELEASE, .key = some_held(w)->key });
 	}
 	return ok && world_drain(w, DAYS(3));
 }

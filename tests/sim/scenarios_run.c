@@ -207,7 +207,7 @@ SCENARIO(rate_limited_and_freed_early)
 	plays(s, a, lasting(SECONDS(1)));
 	until(s, "08:59");
 	until(s, "09:15");
-	order(s, (struct command){ .kind = CMD_FREE, .key = 9 });
+	order(s, (struct command){ .kind = CMD_RELEASE, .key = 9 });
 	until(s, "09:25");
 	const struct rows *rows = stage_world(s)->rows;
 	const struct run_row *ten = rows_at(rows, b, at(s, "09:10")),
@@ -257,7 +257,7 @@ SCENARIO(auth_blocks_the_agent)
 	plays(s, a, failing(SECONDS(1), REASON_AUTH));
 	plays(s, a, lasting(SECONDS(1)));
 	until(s, "11:15");
-	struct reply r = order(s, (struct command){ .kind = CMD_FREE, .key = 1 });
+	struct reply r = order(s, (struct command){ .kind = CMD_RELEASE, .key = 1 });
 	expect_true(s, r.code == REPLY_OK);
 	until(s, "12:01");
 	expect(s, a,
@@ -274,7 +274,7 @@ SCENARIO(auth_blocks_across_a_restart)
 	until(s, "09:30");
 	world_crash(stage_world(s), MINUTES(50));
 	until(s, "11:15");
-	order(s, (struct command){ .kind = CMD_FREE, .key = 1 });
+	order(s, (struct command){ .kind = CMD_RELEASE, .key = 1 });
 	until(s, "12:01");
 	expect(s, a,
 	       "09:00 failed/auth 09:00-09:00:01; 10:00..11:15 skipped/blocked; 12:00 done 12:00-12:00:01");

@@ -319,7 +319,8 @@ bool scenario_run(const struct scenario *x, bool verbose)
 	struct world *w = stage_world(&s);
 	/* The rules that always hold, hold here too. Who is held is freed, so that it can come to rest. */
 	for (size_t i = rows_holds(w->rows); w->engine && i-- > 0;)
-		world_command(w, (struct command){ .kind = CMD_FREE, .key = rows_hold_at(w->rows, i)->key });
+		world_command(w,
+			      (struct command){ .kind = CMD_RELEASE, .key = rows_hold_at(w->rows, i)->key });
 	if (world_drain(w, DAYS(2)))
 		check_end(w->check);
 	bool ok = !s.failed && check_failures(w->check) == 0;

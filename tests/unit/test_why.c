@@ -31,7 +31,7 @@ static void set_up(struct fixture *f)
 				     .next = T(9, 10),
 				     .paused_until = WALL_NEVER };
 	f->facts = (struct why_facts){ .rules = &f->rules,
-				       .with = { f->utc, f->utc, &f->none },
+				       .context = { f->utc, f->utc, &f->none },
 				       .row = &f->row,
 				       .enabled = true,
 				       .now = T(9, 5) };
@@ -151,7 +151,7 @@ TEST(what_lies_ahead)
 	set_up(&f);
 	CHECK(why_at(&f.facts, T(9, 10)).kind == WHY_WILL_RUN);
 	const struct days excluded = { day, 1 };
-	f.facts.with.excluded = &excluded;
+	f.facts.context.excluded = &excluded;
 	struct why_answer a = why_at(&f.facts, wall_of(seconds_of(2026, 3, 6, 9, 0, 0)));
 	CHECK(a.kind == WHY_WILL_NOT && a.reason == REASON_EXCLUDED);
 	f.rules.active = (struct hours){ 8 * 60, 20 * 60, 0 };
@@ -220,10 +220,12 @@ TEST(hours_over_midnight)
 	struct fixture f;
 	set_up(&f);
 	f.rules.active = (struct hours){ 22 * 60, 6 * 60, 0 };
-	CHECK(rules_can_bar(&f.rules, &f.facts.with));
-	CHECK(!rules_bar(&f.rules, &f.facts.with, T(22, 0)) && !rules_bar(&f.rules, &f.facts.with, T(5, 59)));
-	CHECK(rules_bar(&f.rules, &f.facts.with, T(6, 0)) && rules_bar(&f.rules, &f.facts.with, T(21, 59)));
+	CHECK(rules_can_bar(&f.rules, &f.facts.context));
+	CHECK(!rules_bar(&f.rules, &f.facts.context, T(22, 0)) &&
+	      !rules_bar(&f.rules, &f.facts.context, T(5, 59)));
+	CHECK(rules_bar(&f.rules, &f.facts.context, T(6, 0)) &&
+	      rules_bar(&f.rules, &f.facts.context, T(21, 59)));
 	f.rules.active.from = f.rules.active.to;
-	CHECK(!rules_can_bar(&f.rules, &f.facts.with) && !rules_bar(&f.rules, &f.facts.with, T(12, 0)));
+	CHECK(!rules_can_bar(&f.rules, &f.facts.context) && !rules_bar(&f.rules, &f.facts.context, T(12, 0)));
 	tear_down(&f);
 }

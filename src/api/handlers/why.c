@@ -195,8 +195,8 @@ enum err handle_why(struct api_call *call, struct api *api)
 		return e;
 	const struct rules *rules = &times.rules;
 	struct why_facts facts = { .rules = rules,
-				   .with = { times.zone, zone_of(call, api, rules->active.zone),
-					     &tables.calendars[rules->policy.calendar] },
+				   .context = { times.zone, zone_of(call, api, rules->active.zone),
+						&tables.calendars[rules->policy.calendar] },
 				   .row = &s.row,
 				   .record = records.has_run ? &records.run : NULL,
 				   .range = records.has_range ? &records.range : NULL,

@@ -1,30 +1,31 @@
-/* Which clock to believe. The wall clock may be stepped; the clock that only counts, suspension included,
- * says by how much. */
+/* Whether to trust the wall clock. It can be stepped; the boot clock cannot, so a change of their difference,
+ * the skew, is a step of the wall clock. */
 #include "core/engine/state.h"
 
-/* Next times must be found anew, and what happened in a time that is yet to come explains nothing. */
-static void turn_back(struct engine *e)
+/* The clock stepped back: next times must be found again, and causes of lateness must not lie in the
+ * future. */
+static void start_rewind(struct engine *e)
 {
-	struct wall *past[] = { &e->loaded_at, &e->stepped_at, &e->resumed_at, &e->stalled_at };
-	for (size_t i = 0; i < ARRAY_LEN(past); i++)
-		if (past[i]->us > e->now.wall.us)
-			*past[i] = e->now.wall;
+	struct wall *causes[] = { &e->loaded_at, &e->stepped_at, &e->resumed_at, &e->stalled_at };
+	for (size_t i = 0; i < ARRAY_LEN(causes); i++)
+		if (causes[i]->us > e->now.wall.us)
+			*causes[i] = e->now.wall;
 	e->rewind = 0;
 }
 
-/* How long somebody is held does not depend on what time it is. */
+/* A hold lasts as long as it was meant to last, whatever the time of day is. */
 static void shift_holds(struct engine *e, int64_t step)
 {
 	for (uint32_t i = 0; i < e->resources; i++) {
 		const struct resource *r = e->resource[i];
 		const struct hold_row hold = r->hold;
 		struct wall until = { hold.until.us + step };
-		if (r->held && !r->freeing && hold.until.us != INT64_MAX && hold.until.us > e->now.wall.us)
+		if (r->held && !r->releasing && hold.until.us != INT64_MAX && hold.until.us > e->now.wall.us)
 			command_hold(e, hold.key, (enum reason)hold.reason, until);
 	}
 }
 
-static void believed(struct engine *e)
+static void accept_skew(struct engine *e)
 {
 	e->skew = e->now.wall.us - e->now.boot.us;
 	if (e->skew >= e->max_skew) {
@@ -33,9 +34,9 @@ static void believed(struct engine *e)
 	}
 }
 
-/* A step of the wall clock shows in its distance to the clock that only counts. One far ahead is a fault more
- * often than not, and to believe it would cost years: it is held. But one that lags behind a time that was
- * reached before is known to be wrong, and back to that time it is set right. */
+/* A step far ahead is more often a fault than not, and accepting it would record years as missed: the clock
+ * is held. A clock that is behind a time reached before is known to be slow, so a step ahead is measured from
+ * max_skew and setting the clock right again is accepted. */
 void clock_update(struct engine *e)
 {
 	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
@@ -46,7 +47,7 @@ void clock_update(struct engine *e)
 	if (e->clock_held && !far) {
 		e->clock_held = false;
 		e->stepped_at = e->now.wall;
-		e->rewind = 0; /* people may have changed things meanwhile */
+		e->rewind = 0; /* schedules may have been changed while the clock was held */
 	} else if (far) {
 		e->clock_held = true;
 	}
@@ -55,11 +56,11 @@ void clock_update(struct engine *e)
 	if (step >= CLOCK_STEP_SECONDS * USEC)
 		e->stepped_at = e->now.wall;
 	else if (step <= -CLOCK_STEP_SECONDS * USEC)
-		turn_back(e);
-	believed(e);
+		start_rewind(e);
+	accept_skew(e);
 }
 
-/* The latest instant the store knows of. */
+/* The latest instant on record. */
 static struct wall last_record(const struct engine *e)
 {
 	struct wall last = { INT64_MIN };
@@ -78,7 +79,7 @@ void clock_init(struct engine *e)
 	struct wall last = last_record(e);
 	e->skew = e->last_skew = e->max_skew = e->now.wall.us - e->now.boot.us;
 	e->max_ahead = CLOCK_AHEAD_SECONDS * USEC;
-	/* Brought back by a clock that was far ahead: that is not to cost years. */
+	/* The clock was far ahead when the store was restored: do not record years as missed. */
 	if (e->restored_at.us - e->now.wall.us > CLOCK_AHEAD_SECONDS * USEC)
 		e->restored_at = e->now.wall;
 	if (last.us == INT64_MIN)
@@ -98,48 +99,48 @@ void clock_accept(struct engine *e)
 		return;
 	e->clock_held = false;
 	e->stepped_at = e->now.wall;
-	believed(e);
-	e->rewind = 0; /* it may have gone back meanwhile */
+	accept_skew(e);
+	e->rewind = 0; /* the clock may have stepped back while it was held */
 }
 
-/* Does its row speak of times that have not come, or may its records? Then also its next time, as it should
- * be. The row of one that is out of the queue stands still while a backfill goes on. */
-static bool is_ahead(const struct engine *e, const struct sched *s, struct wall *next)
+/* True if the schedule's row, or possibly its records, refer to times after now; *next is then the next time
+ * that the row should have. A disabled schedule or one with an open range is always corrected: its row does
+ * not move, but a backfill may have recorded times. */
+static bool needs_rewind(const struct engine *e, const struct sched *s, struct wall *next)
 {
 	*next = WALL_NEVER;
 	if (!s->in_use || s->removed)
 		return false;
 	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
 		*next = WALL_NEVER;
-	/* What a run has set stands, unless the clock went back behind that: then it would be too long until
-	 * then. */
+	/* A next check stays, unless the clock is now before the instant at which it was set: then it would
+	 * be too far away. */
 	bool set = s->row.next_set_at.us;
 	if (set && s->row.next_set_at.us <= e->now.wall.us && s->row.changed.us <= e->now.wall.us)
 		return false;
 	bool sooner = set || next->us < s->row.next.us;
 	if (!sooner)
-		*next = s->row.next; /* what is due and waits for its turn is not passed over */
-	/* Recorded is one that a run had set: the rule need not have any after now. */
+		*next = s->row.next; /* a time that is due and waits for a token must not be skipped */
+	/* `high` may be a next check; then the rule need not have a time after now. */
 	bool beyond =
 		!s->row.after && s->row.high.us > e->now.wall.us && s->row.high.us > s->row.pruned_to.us;
 	return sooner || beyond || s->row.changed.us > e->now.wall.us || s->range_open ||
 	       !(s->row.flags & SCHED_ENABLED);
 }
 
-/* The clock went back: times that lie ahead again must be found again, and what was recorded for them goes.
- */
+/* Times that are in the future again come due again, so what was recorded for them is withdrawn. */
 bool clock_rewind_next(struct engine *e)
 {
-	for (unsigned looked = 0; e->rewind < e->scheds; looked++) {
+	for (unsigned visited = 0; e->rewind < e->scheds; visited++) {
 		struct sched *s = &e->sched[e->rewind];
 		struct wall next;
-		if (looked == STEP_FIX_MAX)
+		if (visited == STEP_FIX_MAX)
 			return true;
 		if (s->in_use && s->busy) {
-			e->rewind_waits = true; /* its answer comes first */
+			e->rewind_waits = true;
 			return false;
 		}
-		if (is_ahead(e, s, &next)) {
+		if (needs_rewind(e, s, &next)) {
 			struct st_req r = due_new_request(s, ST_WITHDRAW, LANE_BULK);
 			r.at = e->now.wall;
 			r.move = due_keep_row(s);
@@ -151,7 +152,7 @@ bool clock_rewind_next(struct engine *e)
 			return true;
 		}
 		if (s->in_use && s->first_end != NONE)
-			due_enqueue(e, s); /* by the new time */
+			due_enqueue(e, s); /* its entry in the heap is by the old time */
 		e->rewind++;
 	}
 	e->rewind = NONE;

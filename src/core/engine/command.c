@@ -1,5 +1,6 @@
-/* What people and documents ask for: add, change, remove, pause, resume, run, stop, backfill, free. Each is a
- * request to the store at the schedule's rev; the answer to it is the answer to them. */
+/* Commands: add, change, remove, pause, resume, run, stop, backfill, release, accept the clock, recompile.
+ * Most become one request to the store at the schedule's rev, and its answer becomes the reply. */
+#include "base/array.h"
 #include "core/engine/state.h"
 
 struct st_req command_new_put(const struct sched *s, struct wall at)
@@ -11,7 +12,7 @@ struct st_req command_new_put(const struct sched *s, struct wall at)
 			    .row = s->row,
 			    .keep_next = true,
 			    .at = at };
-	r.row.failures = s->finishing ? s->failures_pending : s->row.failures; /* where it does not stay */
+	r.row.failures = s->finishing ? s->failures_pending : s->row.failures; /* used unless keep_next */
 	return r;
 }
 
@@ -46,7 +47,7 @@ static void set_rules(struct sched_row *row, const struct command *c, uint32_t m
 	memcpy(row->rules, &rules, sizeof rules);
 }
 
-static void put_new(struct engine *e, const struct command *c)
+static void add_schedule(struct engine *e, const struct command *c)
 {
 	struct st_req r = { .op = ST_PUT,
 			    .lane = lane_of(c),
@@ -66,7 +67,7 @@ static void put_new(struct engine *e, const struct command *c)
 	engine_submit_store(e, &r, FOR_PUT, 0, c->tag, NULL);
 }
 
-static bool same_when(const struct sched *s, const struct command *c)
+static bool same_times(const struct sched *s, const struct command *c)
 {
 	const struct rules *old = rules_of(s);
 	return rule_same(&old->when, &c->rules.when) && old->policy.zone == c->rules.policy.zone &&
@@ -75,18 +76,18 @@ static bool same_when(const struct sched *s, const struct command *c)
 	       !!(s->row.flags & SCHED_ENABLED) == c->enabled;
 }
 
-/* A change of when: nothing at or before now fires any more; what was due and had not been taken up is
- * missed/edited. */
-static void put_changed(struct engine *e, struct sched *s, const struct command *c)
+/* The times change: nothing at or before now fires any more. Times that are due but not recorded become
+ * missed/edited first. */
+static void change_times(struct engine *e, struct sched *s, const struct command *c)
 {
 	bool enabled = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !s->range_open;
 	struct wall last;
 	bool settles = enabled && due_last_pending(e, s, &last);
 	if (settles)
 		due_record_range(e, s, last, RUN_MISSED, REASON_EDITED);
-	if (settles || next_check_open(e, s) || follow_refuse_pending(e, s)) {
-		/* The range was asked for first, in another lane: this one may overtake it, is then stale,
-		 * and asked again. */
+	if (settles || next_check_arrive(e, s) || follow_refuse_pending(e, s)) {
+		/* The caller repeats the command when that request is answered. Sent now, the change could
+		 * overtake it in another lane. */
 		engine_reply_code(e, c->tag, REPLY_BUSY, s->row.sid, 0);
 		return;
 	}
@@ -99,11 +100,11 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	r.row.changed = e->now.wall;
 	r.row.high = e->now.wall.us > s->row.pruned_to.us
 			     ? e->now.wall
-			     : s->row.pruned_to; /* back, too, if the clock went back */
+			     : s->row.pruned_to; /* may be lower than before, if the clock stepped back */
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
-	r.row.seen = e->last_end; /* what ended before is not its business, be it that it did not fit */
-	r.ends_known = true;      /* and of what ended meanwhile it is to have a record first */
+	r.row.seen = e->last_end; /* ignore ends before the change, including ones that did not match */
+	r.ends_known = true;      /* stale if there is an end that the engine does not know yet */
 	set_rules(&r.row, c, c->max_runs);
 	r.lane = lane_of(c);
 	r.id = c->id;
@@ -112,7 +113,7 @@ static void put_changed(struct engine *e, struct sched *s, const struct command 
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
-/* Those that have run count for the new max_runs; how many that were is not known if there was none. */
+/* Runs so far count for the new max_runs. They are not counted if there was no limit before. */
 static uint32_t left_of(const struct sched *s, uint32_t max_runs)
 {
 	uint32_t before = rules_of(s)->max_runs;
@@ -122,8 +123,8 @@ static uint32_t left_of(const struct sched *s, uint32_t max_runs)
 	return max_runs > used ? max_runs - used : 0;
 }
 
-/* Something else than its when: what was due and has not been taken up runs by the new version. */
-static void put_same_when(struct engine *e, struct sched *s, const struct command *c)
+/* Something other than the times changes: times that are due but not recorded run by the new version. */
+static void change_policy(struct engine *e, struct sched *s, const struct command *c)
 {
 	struct st_req r = command_new_put(s, e->now.wall);
 	if (rules_of(s)->max_runs != c->max_runs) {
@@ -138,32 +139,31 @@ static void put_same_when(struct engine *e, struct sched *s, const struct comman
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
-static void take_put(struct engine *e, const struct command *c)
+static void handle_put(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
 	if (!c->sid) {
-		put_new(e, c);
+		add_schedule(e, c);
 	} else if (!s || s->removed) {
 		engine_reply_code(e, c->tag, REPLY_NOT_FOUND, c->sid, 0);
-	} else if (s->busy || (clock_is_unsettled(e, s) && !same_when(s, c))) {
+	} else if (s->busy || (clock_is_unsettled(e, s) && !same_times(s, c))) {
 		engine_reply_code(e, c->tag, REPLY_BUSY, c->sid, 0);
-	} else if (same_when(s, c)) {
-		put_same_when(e, s, c);
+	} else if (same_times(s, c)) {
+		change_policy(e, s, c);
 	} else {
-		put_changed(e, s, c);
+		change_times(e, s, c);
 	}
 }
 
-static void take_drop(struct engine *e, const struct command *c)
+static void handle_drop(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	if (!s || s->removed || s->busy || next_check_open(e, s)) {
+	if (!s || s->removed || s->busy || next_check_arrive(e, s)) {
 		engine_reply_code(e, c->tag, s && s->busy ? REPLY_BUSY : REPLY_NOT_FOUND, c->sid, 0);
 		return;
 	}
 	struct wall first, at = e->now.wall;
-	/* By a clock that is not believed what a run has set is over: it is not the reason for what comes
-	 * after. */
+	/* If a clock that is not trusted has passed the next check, gating ends there. */
 	if (next_check_gates(s, &first) && s->row.next.us <= at.us)
 		at.us = s->row.next.us - 1;
 	struct st_req r = command_new_put(s, at);
@@ -181,13 +181,13 @@ static void take_drop(struct engine *e, const struct command *c)
 void command_pause(struct engine *e, struct sched *s, struct wall until, struct str note, uint64_t command)
 {
 	struct wall first;
-	if (next_check_open(e, s)) {
+	if (next_check_arrive(e, s)) {
 		engine_reply_code(e, command, REPLY_BUSY, s->row.sid, 0);
 		return;
 	}
 	struct st_req r = command_new_put(s, e->now.wall);
 	if (next_check_gates(s, &first) && !clock_is_unsettled(e, s)) {
-		/* A person's word: from here on it is paused, and not for what a run has said. */
+		/* The pause replaces the next check: from now on times are skipped as paused. */
 		r.keep_next = false;
 		r.close_range = s->range_open;
 		r.row.next = due_next(s, e->now.wall);
@@ -219,7 +219,7 @@ void command_resume(struct engine *e, struct sched *s, uint64_t command)
 	r.row.changed = e->now.wall;
 	r.row.high = e->now.wall.us > s->row.pruned_to.us
 			     ? e->now.wall
-			     : s->row.pruned_to; /* back, too, if the clock went back */
+			     : s->row.pruned_to; /* may be lower than before, if the clock stepped back */
 	r.row.next = due_next(s, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
 	r.note = STR("");
@@ -233,7 +233,7 @@ static void pause_all(struct engine *e, const struct command *c, bool on)
 	engine_submit_store(e, &r, FOR_HOLD, 0, c->tag, NULL);
 }
 
-static void take_pause(struct engine *e, const struct command *c)
+static void handle_pause(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
 	bool on = c->kind == CMD_PAUSE;
@@ -253,9 +253,8 @@ static void take_pause(struct engine *e, const struct command *c)
 	}
 }
 
-/* Waiting runs of a schedule that was paused become skipped/paused; a retry is dropped; a running attempt
- * goes on. */
-static void paused(struct engine *e, struct sched *s)
+/* The schedule was paused: waiting runs are skipped, retries dropped, running attempts go on. */
+static void apply_pause(struct engine *e, struct sched *s)
 {
 	for (uint32_t i = s->first_run, next; i != NONE; i = next) {
 		struct run *r = &e->run[i];
@@ -268,21 +267,21 @@ static void paused(struct engine *e, struct sched *s)
 	}
 }
 
-/* All are resumed: what was due by its nominal time meanwhile was paused, and does not fire, be it put off by
- * jitter beyond this. */
-static void resumed_with_all(struct engine *e, struct sched *s)
+/* All schedules are resumed. Nominal times during the pause do not fire, even if jitter delays them beyond
+ * its end. */
+static void resume_with_all(struct engine *e, struct sched *s)
 {
 	struct wall last;
-	bool waits =
+	bool queued =
 		s->row.flags & SCHED_ENABLED && !s->busy && !s->removed && !s->range_open && !s->outdated;
-	if (waits && !clock_is_unsettled(e, s) && due_last_pending(e, s, &last))
+	if (queued && !clock_is_unsettled(e, s) && due_last_pending(e, s, &last))
 		due_record_range(e, s, last, RUN_SKIPPED, REASON_PAUSED);
 	else
 		due_enqueue(e, s);
 }
 
-/* The store knows that everything is paused, or not any more. */
-static void paused_all(struct engine *e, const struct hold_row *hold)
+/* The store has recorded that all schedules are paused, or resumed. */
+static void apply_global_pause(struct engine *e, const struct hold_row *hold)
 {
 	e->paused_all = hold->reason != 0;
 	e->global_pause = *hold;
@@ -291,15 +290,15 @@ static void paused_all(struct engine *e, const struct hold_row *hold)
 		if (!s->in_use || s->row.flags & SCHED_PAUSED)
 			continue;
 		if (e->paused_all)
-			paused(e, s);
+			apply_pause(e, s);
 		else
-			resumed_with_all(e, s);
+			resume_with_all(e, s);
 	}
 }
 
-/* --- run, stop, backfill, free --- */
+/* --- run, stop, backfill, release --- */
 
-static void take_run(struct engine *e, const struct command *c)
+static void handle_run(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
 	if (!s || s->removed)
@@ -310,7 +309,7 @@ static void take_run(struct engine *e, const struct command *c)
 		due_claim(e, s, e->now.wall, NULL, KIND_MANUAL, c->tag);
 }
 
-static void take_stop(struct engine *e, const struct command *c)
+static void handle_stop(struct engine *e, const struct command *c)
 {
 	struct run *r = engine_run(e, c->run);
 	if (!r || r->stop_tag) {
@@ -321,7 +320,7 @@ static void take_stop(struct engine *e, const struct command *c)
 	runs_cancel(e, r, REASON_CANCELLED);
 }
 
-static struct backfill *fill_of(struct engine *e, const struct sched *s)
+static struct backfill *backfill_of(struct engine *e, const struct sched *s)
 {
 	for (uint32_t i = 0; i < e->backfills; i++)
 		if (e->backfill[i].sid == s->row.sid)
@@ -329,7 +328,7 @@ static struct backfill *fill_of(struct engine *e, const struct sched *s)
 	return NULL;
 }
 
-static void end_fill(struct engine *e, struct backfill *f, bool more)
+static void end_backfill(struct engine *e, struct backfill *f, bool more)
 {
 	engine_reply(e, (struct reply){ .tag = f->tag,
 					.sid = f->sid,
@@ -339,8 +338,8 @@ static void end_fill(struct engine *e, struct backfill *f, bool more)
 	*f = e->backfill[--e->backfills];
 }
 
-/* One after another: whether a time has run already only the store can say, and those do not count. */
-static void fill_next(struct engine *e, struct sched *s, struct backfill *f)
+/* One time after another: only the store knows which have run already, and those do not count. */
+static void backfill_next(struct engine *e, struct sched *s, struct backfill *f)
 {
 	struct wall t;
 	bool more = !s->removed && rule_next(&rules_of(s)->when, s->zone, f->last, &t) == OK &&
@@ -350,46 +349,46 @@ static void fill_next(struct engine *e, struct sched *s, struct backfill *f)
 		due_claim(e, s, t, NULL, KIND_BACKFILL, 0);
 		return;
 	}
-	end_fill(e, f, more);
+	end_backfill(e, f, more);
 }
 
 void command_backfill_next(struct engine *e, struct sched *s, enum st_res res)
 {
-	struct backfill *f = fill_of(e, s);
+	struct backfill *f = backfill_of(e, s);
 	if (!f)
 		return;
 	f->left -= res == ST_OK;
 	f->made += res == ST_OK;
 	f->already_run += res == ST_LOST;
-	f->last.us -= res == ST_STALE; /* the same again */
-	fill_next(e, s, f);
+	f->last.us -= res == ST_STALE; /* repeat the same time */
+	backfill_next(e, s, f);
 }
 
-static void take_backfill(struct engine *e, const struct command *c)
+static void handle_backfill(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
-	enum reply_code no = !s || s->removed || s->row.after               ? REPLY_NOT_FOUND
-			     : fill_of(e, s) || e->clock_held               ? REPLY_BUSY
-			     : s->row.flags & SCHED_PAUSED || e->paused_all ? REPLY_REFUSED
-									    : REPLY_OK;
-	if (no) {
-		engine_reply_code(e, c->tag, no, c->sid, 0);
+	enum reply_code code = !s || s->removed || s->row.after               ? REPLY_NOT_FOUND
+			       : backfill_of(e, s) || e->clock_held           ? REPLY_BUSY
+			       : s->row.flags & SCHED_PAUSED || e->paused_all ? REPLY_REFUSED
+									      : REPLY_OK;
+	if (code) {
+		engine_reply_code(e, c->tag, code, c->sid, 0);
 		return;
 	}
-	if (!engine_room((void **)&e->backfill, e->backfills, &e->backfill_room, sizeof *e->backfill)) {
+	if (!ARRAY_ADD_ROOM(e->backfill, e->backfill_room, e->backfills)) {
 		e->broken = true;
 		return;
 	}
 	struct wall at = { c->from.us - 1 };
 	if (at.us < s->row.pruned_to.us)
-		at = s->row.pruned_to; /* what ran up to there is not known any more */
+		at = s->row.pruned_to; /* before that it is not known what has run */
 	e->backfill[e->backfills] = (struct backfill){
 		.sid = c->sid, .tag = c->tag, .last = at, .to = c->to, .left = late_limit(s)
 	};
-	fill_next(e, s, &e->backfill[e->backfills++]);
+	backfill_next(e, s, &e->backfill[e->backfills++]);
 }
 
-static void take_free(struct engine *e, const struct command *c)
+static void handle_release(struct engine *e, const struct command *c)
 {
 	struct resource *res = engine_resource(e, c->key);
 	struct st_req r = { .op = ST_HOLD, .lane = LANE_USER, .hold = { .key = c->key } };
@@ -397,12 +396,12 @@ static void take_free(struct engine *e, const struct command *c)
 		engine_reply_code(e, c->tag, res ? REPLY_BUSY : REPLY_NOT_FOUND, 0, 0);
 		return;
 	}
-	res->freeing++;
+	res->releasing++;
 	engine_submit_store(e, &r, FOR_HOLD, 0, c->tag, NULL);
 }
 
-/* Whoever uses it has another time to wait for, or none. */
-static void wait_anew(struct engine *e, uint32_t key)
+/* A hold was shortened or released: updates the schedules and runs that wait for it. */
+static void update_waiters(struct engine *e, uint32_t key)
 {
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
@@ -414,7 +413,7 @@ static void wait_anew(struct engine *e, uint32_t key)
 	}
 }
 
-/* In force at once; no harm is done if the store never hears of it. */
+/* In force at once. If the request to the store is lost, nothing worse happens than an early attempt. */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
 {
 	struct resource *res = engine_resource(e, key);
@@ -427,34 +426,34 @@ void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wal
 	res->holding++;
 	engine_submit_store(e, &q, FOR_HOLD, 0, 0, NULL);
 	if (sooner)
-		wait_anew(e, key);
+		update_waiters(e, key);
 }
 
-/* The store knows that an agent or account is held, or free: the last word it took counts. */
-static void held(struct engine *e, const struct hold_row *hold)
+/* The store has recorded a hold or a release; the last one recorded counts. */
+static void apply_hold(struct engine *e, const struct hold_row *hold)
 {
 	struct resource *res = engine_resource(e, hold->key);
 	if (!res)
 		return;
 	res->holding -= hold->reason != 0;
-	res->freeing -= hold->reason == 0;
+	res->releasing -= hold->reason == 0;
 	if (res->holding)
-		return; /* held by what is on its way, and that is known already */
+		return; /* a hold is under way, and in force already */
 	res->hold = *hold;
 	res->held = hold->reason != 0;
 	if (!res->held)
-		wait_anew(e, hold->key);
+		update_waiters(e, hold->key);
 }
 
-static void take_clock(struct engine *e, const struct command *c)
+static void handle_clock(struct engine *e, const struct command *c)
 {
 	clock_accept(e);
 	engine_reply_code(e, c->tag, REPLY_OK, 0, 0);
 }
 
-/* The same document, compiled anew. If it is its when that did not hold, its times are found again from its
- * last record on, and what was missed meanwhile is settled by them; another agent changes none of them. */
-static void take_recompile(struct engine *e, const struct command *c)
+/* The same document was compiled again. If the times were not valid, they are found again from the last
+ * record on, and missed ones are settled by them. A changed agent alone changes no times. */
+static void handle_recompile(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);
 	if (!s || s->removed || s->busy || !s->outdated) {
@@ -467,7 +466,7 @@ static void take_recompile(struct engine *e, const struct command *c)
 		r.keep_next = false;
 		if (!s->row.next_set_at.us)
 			r.row.next = first_time(e, &c->rules, s->row.after, from);
-		s->late_cause = REASON_DOWN; /* of what came due meanwhile: nobody was there to decide it */
+		s->late_cause = REASON_DOWN; /* of times that came due while the rules were outdated */
 	}
 	set_rules(&r.row, c, rules_of(s)->max_runs);
 	command_submit(e, s, &r, FOR_PUT, c->tag);
@@ -475,33 +474,33 @@ static void take_recompile(struct engine *e, const struct command *c)
 
 void command_handle(struct engine *e, const struct command *c)
 {
-	static void (*const takers[])(struct engine *, const struct command *) = {
-		[CMD_PUT] = take_put,
-		[CMD_DROP] = take_drop,
-		[CMD_PAUSE] = take_pause,
-		[CMD_RESUME] = take_pause,
-		[CMD_RUN] = take_run,
-		[CMD_STOP] = take_stop,
-		[CMD_BACKFILL] = take_backfill,
-		[CMD_FREE] = take_free,
-		[CMD_CLOCK] = take_clock,
-		[CMD_RECOMPILE] = take_recompile,
+	static void (*const handlers[])(struct engine *, const struct command *) = {
+		[CMD_PUT] = handle_put,
+		[CMD_DROP] = handle_drop,
+		[CMD_PAUSE] = handle_pause,
+		[CMD_RESUME] = handle_pause,
+		[CMD_RUN] = handle_run,
+		[CMD_STOP] = handle_stop,
+		[CMD_BACKFILL] = handle_backfill,
+		[CMD_RELEASE] = handle_release,
+		[CMD_CLOCK] = handle_clock,
+		[CMD_RECOMPILE] = handle_recompile,
 		[CMD_NEXT_CHECK] = next_check_set,
 	};
-	if (c->kind < ARRAY_LEN(takers))
-		takers[c->kind](e, c);
+	if (c->kind < ARRAY_LEN(handlers))
+		handlers[c->kind](e, c);
 }
 
 /* --- answers --- */
 
-/* A running attempt finishes; what has not set out never does. */
+/* Running attempts may finish; runs that wait are cancelled, and retries dropped. */
 void command_sched_removed(struct engine *e, struct sched *s)
 {
 	engine_set_removed(e, s);
 	due_dequeue(e, s);
-	struct backfill *f = fill_of(e, s);
+	struct backfill *f = backfill_of(e, s);
 	if (f)
-		end_fill(e, f, false);
+		end_backfill(e, f, false);
 	runs_drop_retries(e, s);
 	for (uint32_t i = s->first_run, next; i != NONE; i = next) {
 		next = e->run[i].sibling;
@@ -526,7 +525,7 @@ void command_acked(struct engine *e, const struct pending *w, const struct st_ac
 				.tag = w->command, .code = codes[ack->res], .sid = w->sid, .count = ended });
 	if (w->purpose == FOR_HOLD) {
 		if (ok)
-			(w->hold.key ? held : paused_all)(e, &w->hold);
+			(w->hold.key ? apply_hold : apply_global_pause)(e, &w->hold);
 		return;
 	}
 	if (!s && ok && w->purpose == FOR_PUT && ack->has_row)
@@ -537,13 +536,13 @@ void command_acked(struct engine *e, const struct pending *w, const struct st_ac
 		return;
 	s->busy = false;
 	if (s->row.changed.us > e->now.wall.us && sched_index(e, s) < e->rewind)
-		e->rewind = sched_index(e, s); /* the clock went back while this was under way */
+		e->rewind = sched_index(e, s); /* the clock stepped back while this was under way */
 	if (ok && w->closes_range)
 		s->range_open = false;
 	if (ok && w->purpose == FOR_PAUSE)
-		paused(e, s);
+		apply_pause(e, s);
 	if ((ok && w->purpose == FOR_DROP) || (ack->res == ST_REFUSED && !ack->has_row && !s->removed)) {
-		command_sched_removed(e, s); /* by this, or by another hand before */
+		command_sched_removed(e, s); /* by this request, or by another writer before */
 		return;
 	}
 	due_enqueue(e, s);

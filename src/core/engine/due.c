@@ -1,5 +1,5 @@
-/* From due time to record: one queue of the next time of every schedule; what is due is claimed, refused, or,
- * if it is late, settled by the schedule's policy for what was missed. */
+/* From due time to record. One heap holds the next time of every schedule. A time that is due is claimed,
+ * refused, or, if it is late, settled by the schedule's policy for missed times. */
 #include "core/engine/state.h"
 #include "core/schedule/news.h"
 
@@ -11,7 +11,7 @@ struct wall due_time(const struct sched *s, struct wall nominal)
 struct wall due_next(const struct sched *s, struct wall after)
 {
 	struct wall next;
-	/* Nothing at or before its last change, though the clock may have gone back behind it. */
+	/* Nothing at or before its last change fires, even if the clock has stepped back since. */
 	if (after.us < s->row.changed.us)
 		after = s->row.changed;
 	if (s->row.after || rule_next(&rules_of(s)->when, s->zone, after, &next) != OK)
@@ -35,9 +35,8 @@ bool due_has_come(const struct engine *e, const struct sched *s, struct wall nom
 	return nominal.us != INT64_MAX && due_time(s, nominal).us <= e->now.wall.us;
 }
 
-/* --- the queue --- */
+/* --- the due heap --- */
 
-/* Until when its agent or its account is held. */
 struct wall due_held_until(struct engine *e, const struct sched *s)
 {
 	const struct resource *both[] = { engine_resource(e, policy_of(s)->agent),
@@ -49,8 +48,8 @@ struct wall due_held_until(struct engine *e, const struct sched *s)
 	return until;
 }
 
-/* After a load: whether it has a live run is not known before the runner has answered. */
-static bool is_probed(const struct engine *e, const struct sched *s)
+/* After a load: one of its runs is being probed, so it is not known whether that run is alive. */
+static bool is_probing(const struct engine *e, const struct sched *s)
 {
 	for (uint32_t i = s->first_run; i != NONE; i = e->run[i].sibling)
 		if (e->run[i].phase == PHASE_PROBING)
@@ -58,9 +57,9 @@ static bool is_probed(const struct engine *e, const struct sched *s)
 	return false;
 }
 
-/* A catch-up run goes one after another: the line moves on when the one before has ended, or waits for a
+/* Catch-up runs go one after another: the next one must wait until the one before has ended, or waits for a
  * retry. */
-static bool line_waits(const struct engine *e, const struct sched *s)
+static bool catch_up_is_busy(const struct engine *e, const struct sched *s)
 {
 	for (uint32_t i = s->first_run; i != NONE; i = e->run[i].sibling)
 		if (e->run[i].row.kind == KIND_CATCH_UP && e->run[i].phase != PHASE_RETRY)
@@ -68,14 +67,14 @@ static bool line_waits(const struct engine *e, const struct sched *s)
 	return false;
 }
 
-/* Is there a reason for its open range? */
-static bool stays_out(struct engine *e, const struct sched *s)
+/* True if there is still a reason for the open range. */
+static bool range_must_stay(struct engine *e, const struct sched *s)
 {
 	return s->row.flags & SCHED_PAUSED || e->paused_all || s->row.left == 0 ||
 	       due_held_until(e, s).us == INT64_MAX || dates_have_ended(s);
 }
 
-static bool fails_too_often(const struct sched *s)
+static bool has_reached_max_failures(const struct sched *s)
 {
 	uint16_t most = policy_of(s)->max_failures;
 	return most && s->row.failures >= most && !(s->row.flags & SCHED_PAUSED);
@@ -94,18 +93,18 @@ void due_enqueue(struct engine *e, struct sched *s)
 	follow_drop_handled(e, s);
 	if (s->busy || s->removed || !(s->row.flags & SCHED_ENABLED) || s->outdated)
 		return;
-	if (fails_too_often(s)) {
+	if (has_reached_max_failures(s)) {
 		command_pause(e, s, WALL_NEVER, (struct str){ 0 }, 0);
 		return;
 	}
-	if (dates_exclude(e, s) || next_check_exclude(e, s))
+	if (dates_hold_back(e, s) || next_check_hold_back(e, s))
 		return;
-	if (s->range_open && !stays_out(e, s) && !clock_is_unsettled(e, s)) {
-		command_resume(e, s, 0); /* what kept it out is over */
+	if (s->range_open && !range_must_stay(e, s) && !clock_is_unsettled(e, s)) {
+		command_resume(e, s, 0);
 		return;
 	}
 	if (s->first_end != NONE) {
-		if (!line_waits(e, s) && !is_probed(e, s))
+		if (!catch_up_is_busy(e, s) && !is_probing(e, s))
 			heap_put(&e->due, i, e->now.wall.us);
 		return;
 	}
@@ -116,7 +115,7 @@ void due_enqueue(struct engine *e, struct sched *s)
 			heap_put(&e->due, i, s->row.paused_until.us);
 		return;
 	}
-	if (s->range_open || s->next_try.us == INT64_MAX || line_waits(e, s) || is_probed(e, s))
+	if (s->range_open || s->next_try.us == INT64_MAX || catch_up_is_busy(e, s) || is_probing(e, s))
 		return;
 	if (s->row.left == 0) {
 		due_open_range(e, s, s->next_try, REASON_MAX_RUNS);
@@ -149,14 +148,14 @@ void due_open_range(struct engine *e, struct sched *s, struct wall first, enum r
 	engine_submit_store(e, &r, FOR_OPEN, 0, 0, s);
 }
 
-/* Is the next regular run to be told of it? */
-static bool owes(const struct sched *s, enum run_state state, enum reason reason)
+/* True if the next regular run must be told of this missed time (execute_next). */
+static bool is_owed(const struct sched *s, enum run_state state, enum reason reason)
 {
 	return state == RUN_MISSED && policy_of(s)->missed == MISSED_EXECUTE_NEXT &&
 	       reason != REASON_WINDOW_CLOSED;
 }
 
-static void owe(struct row_move *move, struct wall nominal)
+static void add_owed(struct row_move *move, struct wall nominal)
 {
 	if (!move->owed)
 		move->owed_since = nominal;
@@ -164,7 +163,6 @@ static void owe(struct row_move *move, struct wall nominal)
 		move->owed++;
 }
 
-/* Everything from the nominal time in turn up to `last` did not run, for one reason. */
 void due_record_range(struct engine *e, struct sched *s, struct wall last, enum run_state state,
 		      enum reason reason)
 {
@@ -175,17 +173,17 @@ void due_record_range(struct engine *e, struct sched *s, struct wall last, enum 
 	r.move = due_keep_row(s);
 	r.move.next = due_next(s, last);
 	r.move.high = last;
-	if (owes(s, state, reason))
+	if (is_owed(s, state, reason))
 		for (struct wall t = s->next_try; t.us <= last.us && r.move.owed < OWED_MAX;
 		     t = due_next(s, t))
-			owe(&r.move, t);
+			add_owed(&r.move, t);
 	due_dequeue(e, s);
 	s->busy = true;
 	engine_submit_store(e, &r, FOR_RANGE, 0, 0, s);
 }
 
-/* How many wait behind a live one already. */
-static unsigned behind(const struct engine *e, const struct sched *s)
+/* How many live runs wait for another one. */
+static unsigned waiting_behind(const struct engine *e, const struct sched *s)
 {
 	unsigned live = runs_live(e, s);
 	return live ? live - 1 : 0;
@@ -206,23 +204,24 @@ bool due_is_overlap(const struct engine *e, const struct sched *s, enum run_kind
 		return true;
 	if (!runs_live(e, s))
 		return false;
-	return policy_of(s)->overlap == OVERLAP_SKIP || behind(e, s) >= most_behind[policy_of(s)->overlap];
+	return policy_of(s)->overlap == OVERLAP_SKIP ||
+	       waiting_behind(e, s) >= most_behind[policy_of(s)->overlap];
 }
 
-/* Which state an occurrence is recorded in: what needs no waiting is decided before. */
+/* The state in which an occurrence is recorded: whatever can be decided without asking is decided here. */
 static enum run_state first_state(const struct policy *p, enum run_kind kind, bool refused)
 {
-	unsigned asks = p->preconditions & ~(1u << ASK_CHECK);
+	unsigned ask = p->preconditions & ~(1u << ASK_CHECK);
 	if (kind == KIND_MANUAL)
-		asks &= 1u << ASK_BUDGET;
+		ask &= 1u << ASK_BUDGET;
 	if (refused)
 		return RUN_SKIPPED;
-	if (asks)
+	if (ask)
 		return RUN_PENDING;
 	return p->action == ACTION_EVENT ? RUN_FINISHED : RUN_CLAIMED;
 }
 
-/* What becomes of the schedule's row with an occurrence that counts. */
+/* The schedule's row after an occurrence of its rule or of its leader's end. */
 static struct row_move move_past(const struct sched *s, struct wall nominal, const struct leader_end *end)
 {
 	struct row_move move = due_keep_row(s);
@@ -235,8 +234,6 @@ static struct row_move move_past(const struct sched *s, struct wall nominal, con
 	return move;
 }
 
-/* Records an occurrence in this state; what is pending or claimed is a run from now on. A follower's comes of
- * an end. */
 void due_record(struct engine *e, struct sched *s, struct wall nominal, const struct leader_end *end,
 		enum run_kind kind, enum run_state state, enum reason reason, uint64_t command)
 {
@@ -269,14 +266,12 @@ void due_record(struct engine *e, struct sched *s, struct wall nominal, const st
 	if (!by_hand) {
 		due_dequeue(e, s);
 		s->busy = true;
-	}
-	if (!by_hand) {
 		r.moves = true;
 		r.move = move_past(s, nominal, end);
 		if (!refused && s->row.left != UINT32_MAX)
 			r.move.left--;
-		if (end && owes(s, state, reason))
-			owe(&r.move, nominal);
+		if (end && is_owed(s, state, reason))
+			add_owed(&r.move, nominal);
 		if (!refused && (kind == KIND_TIMER || kind == KIND_AFTER) && s->row.owed) {
 			r.run.missed = s->row.owed;
 			r.move.owed = 0;
@@ -299,9 +294,8 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, const str
 		   refused ? REASON_OVERLAP : REASON_NONE, command);
 }
 
-/* --- stretches --- */
+/* --- stretches of nominal times --- */
 
-/* The last nominal time, from the one in turn on, that has been due for so long. */
 struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since)
 {
 	struct wall t = { e->now.wall.us - since };
@@ -323,46 +317,44 @@ bool due_prev(const struct sched *s, struct wall t, struct wall *ret)
 	return true;
 }
 
-/* By their nominal time, jitter or not: what lies before a change of the schedule does not fire after it. */
+/* Jitter is ignored because nominal times before a change of the schedule never fire after it. */
 bool due_last_pending(const struct engine *e, const struct sched *s, struct wall *ret)
 {
 	return !s->row.after && due_prev(s, e->now.wall, ret);
 }
 
-static struct rules_context around(const struct engine *e, const struct sched *s)
+static struct rules_context context_of(const struct engine *e, const struct sched *s)
 {
 	uint16_t hours = rules_of(s)->active.zone;
 	return (struct rules_context){ s->zone, e->config.zones[hours < e->config.zone_count ? hours : 0],
 				       &e->config.calendars[policy_of(s)->calendar] };
 }
 
-enum reason due_bar(const struct engine *e, const struct sched *s, struct wall nominal)
+enum reason due_bar_reason(const struct engine *e, const struct sched *s, struct wall nominal)
 {
-	struct rules_context with = around(e, s);
-	return rules_bar(rules_of(s), &with, nominal);
+	struct rules_context context = context_of(e, s);
+	return rules_bar(rules_of(s), &context, nominal);
 }
 
-/* The last of those up to `last`, by their nominal time, that share the fate of the one in turn: excluded
- * days cut a stretch. */
 struct wall due_same_bar(const struct engine *e, const struct sched *s, struct wall last)
 {
-	enum reason reason = due_bar(e, s, s->next_try);
+	enum reason reason = due_bar_reason(e, s, s->next_try);
 	struct wall t = s->next_try, next;
-	struct rules_context with = around(e, s);
-	if (!rules_can_bar(rules_of(s), &with))
+	struct rules_context context = context_of(e, s);
+	if (!rules_can_bar(rules_of(s), &context))
 		return last;
 	for (unsigned n = 0; n < STRETCH_MAX; n++, t = next) {
 		next = due_next(s, t);
-		if (next.us > last.us || due_bar(e, s, next) != reason)
+		if (next.us > last.us || due_bar_reason(e, s, next) != reason)
 			break;
 	}
 	return t;
 }
 
-/* --- taking up what is due --- */
+/* --- handling due schedules --- */
 
-/* What comes due while others are caught up with joins their line. */
-static bool joins_line(const struct engine *e, const struct sched *s)
+/* True if catch-up runs are open: a time that comes due meanwhile becomes a catch-up run too. */
+static bool joins_catch_up(const struct engine *e, const struct sched *s)
 {
 	for (uint32_t i = policy_of(s)->missed == MISSED_CATCH_UP ? s->first_run : NONE; i != NONE;
 	     i = e->run[i].sibling)
@@ -371,16 +363,16 @@ static bool joins_line(const struct engine *e, const struct sched *s)
 	return false;
 }
 
-/* The last of those that came due in the time of which the store knows nothing. */
-static struct wall last_lost(const struct engine *e, const struct sched *s)
+/* The last nominal time up to restored_at, for which the restored store cannot say whether it ran. */
+static struct wall last_before_restore(const struct engine *e, const struct sched *s)
 {
 	struct wall t = e->restored_at.us < e->now.wall.us ? e->restored_at : e->now.wall;
 	return rule_prev(&rules_of(s)->when, s->zone, t, &t) == OK && t.us > s->next_try.us ? t : s->next_try;
 }
 
-/* The schedule's time has come. Every path either sends a request, or puts it back with a later time, or
- * leaves it out. */
-static void take_up(struct engine *e, struct sched *s)
+/* Handles one schedule whose time has come. Every path sends a request, or puts the schedule into a heap with
+ * a later time, or leaves it out of the heaps. */
+static void handle_sched(struct engine *e, struct sched *s)
 {
 	struct resource *agent = engine_resource(e, policy_of(s)->agent);
 	struct wall held = due_held_until(e, s);
@@ -388,27 +380,27 @@ static void take_up(struct engine *e, struct sched *s)
 		heap_put(&e->due, sched_index(e, s), e->now.wall.us + USEC / 100);
 	} else if (s->first_end != NONE) {
 		follow_run_first(e, s);
-	} else if (dates_open(e, s) || next_check_open(e, s)) {
+	} else if (dates_arrive(e, s) || next_check_arrive(e, s)) {
 		return;
 	} else if (s->row.flags & SCHED_PAUSED) {
 		command_resume(e, s, 0);
 	} else if (!due_has_come(e, s, s->next_try)) {
-		due_enqueue(e, s); /* the clock went back while it waited for its turn */
+		due_enqueue(e, s); /* the clock stepped back while it waited for a token */
 	} else if (e->paused_all) {
 		due_open_range(e, s, s->next_try, REASON_PAUSED);
 	} else if (agent && agent->held && agent->hold.until.us == INT64_MAX) {
 		due_open_range(e, s, s->next_try, REASON_BLOCKED);
 	} else if (s->next_try.us <= e->restored_at.us) {
-		due_record_range(e, s, last_lost(e, s), RUN_MISSED, REASON_RESTORED);
+		due_record_range(e, s, last_before_restore(e, s), RUN_MISSED, REASON_RESTORED);
 	} else if (held.us > e->now.wall.us) {
 		s->late_cause = REASON_RATE_LIMITED;
 		heap_put(&e->due, sched_index(e, s), held.us);
-	} else if (due_bar(e, s, s->next_try)) {
+	} else if (due_bar_reason(e, s, s->next_try)) {
 		due_record_range(e, s, due_same_bar(e, s, due_last_since(e, s, 0)), RUN_SKIPPED,
-				 due_bar(e, s, s->next_try));
+				 due_bar_reason(e, s, s->next_try));
 	} else if (due_is_late(e, s, s->next_try)) {
 		late_settle(e, s);
-	} else if (joins_line(e, s)) {
+	} else if (joins_catch_up(e, s)) {
 		due_claim(e, s, s->next_try, NULL, KIND_CATCH_UP, 0);
 	} else {
 		struct wall last = due_is_overlap(e, s, KIND_TIMER)
@@ -421,7 +413,7 @@ static void take_up(struct engine *e, struct sched *s)
 	}
 }
 
-/* Whose turn it is, or whose time has come; NULL: nobody's. */
+/* The next schedule to handle: one that can have a token, or the first that is due; NULL: none. */
 static struct sched *first_due(struct engine *e)
 {
 	if (e->catch_up.n && late_tokens(e, e->now.boot) >= USEC)
@@ -431,14 +423,14 @@ static struct sched *first_due(struct engine *e)
 	return NULL;
 }
 
-void due_run(struct engine *e)
+void due_handle(struct engine *e)
 {
 	if (e->clock_held)
 		return;
 	if (e->paused_all && e->global_pause.until.us <= e->now.wall.us) {
-		struct command all = { .kind = CMD_RESUME };
-		e->global_pause.until = WALL_NEVER; /* once */
-		command_handle(e, &all);
+		struct command resume_all = { .kind = CMD_RESUME };
+		e->global_pause.until = WALL_NEVER; /* resume only once */
+		command_handle(e, &resume_all);
 	}
 	e->rewind_waits = false;
 	for (unsigned n = 0; n < STEP_DUE_MAX && e->claims < CLAIMS_MAX; n++) {
@@ -448,11 +440,11 @@ void due_run(struct engine *e)
 		if (!s)
 			return;
 		due_dequeue(e, s);
-		/* Likely the next: with a million of them each line is a cache miss. */
+		/* The likely next schedule: with a million of them each cache line is a miss. */
 		if (e->due.n)
 			for (size_t at = 0; at < sizeof *s; at += 64)
 				__builtin_prefetch((const char *)&e->sched[e->due.entry[0].item] + at);
-		take_up(e, s);
+		handle_sched(e, s);
 	}
 }
 
@@ -483,8 +475,8 @@ static void claim_acked(struct engine *e, const struct pending *w, const struct 
 	}
 }
 
-/* What was asked for is somebody else's: it is passed over, whatever the row says. */
-static void pass_over(struct engine *e, struct sched *s, struct wall tried)
+/* ST_LOST: the nominal time is recorded already, so it is skipped even if the row still names it. */
+static void skip_recorded(struct engine *e, struct sched *s, struct wall tried)
 {
 	if (s->first_end != NONE)
 		follow_shift_first(e, s);
@@ -495,7 +487,7 @@ static void pass_over(struct engine *e, struct sched *s, struct wall tried)
 void due_acked(struct engine *e, const struct pending *w, const struct st_ack *ack)
 {
 	struct sched *s = engine_pending_sched(e, w);
-	/* A manual run or a backfill never made the schedule busy, and moves nothing. */
+	/* Manual runs and backfills do not make the schedule busy, and do not move its row. */
 	bool by_clock = w->purpose != FOR_CLAIM || (w->kind != KIND_MANUAL && w->kind != KIND_BACKFILL);
 	struct wall tried = s ? s->next_try : WALL_NEVER;
 	if (s && by_clock)
@@ -504,13 +496,13 @@ void due_acked(struct engine *e, const struct pending *w, const struct st_ack *a
 		engine_set_row(e, s, &ack->row);
 	if (s && ack->res == ST_OK && by_clock)
 		s->late_cause = 0;
-	/* Refused although it is there: it has an open range already. */
+	/* Refused although the schedule exists: it has an open range already. */
 	if (s && ack->has_row && w->purpose == FOR_OPEN && (ack->res == ST_OK || ack->res == ST_REFUSED))
 		s->range_open = true;
 	if (s && s->row.next.us < tried.us && !by_clock)
-		s->next_try = tried; /* what was tried last stays tried */
+		s->next_try = tried; /* the row of a manual run's answer does not reset it */
 	if (s && by_clock && ack->res == ST_LOST)
-		pass_over(e, s, tried);
+		skip_recorded(e, s, tried);
 	if (w->purpose == FOR_CLAIM)
 		claim_acked(e, w, ack, s);
 	if (s && w->purpose == FOR_CLAIM && w->kind == KIND_BACKFILL)
@@ -518,7 +510,7 @@ void due_acked(struct engine *e, const struct pending *w, const struct st_ack *a
 	if (s && s->removed && s->first_run == NONE)
 		engine_remove_sched(e, s); /* removed while this was under way */
 	else if (s && !s->removed && ack->res == ST_REFUSED && !ack->has_row)
-		command_sched_removed(e, s); /* by another hand */
+		command_sched_removed(e, s); /* by another writer */
 	else if (s)
 		due_enqueue(e, s);
 }

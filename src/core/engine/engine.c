@@ -1,6 +1,7 @@
-/* The engine's memory, its front door, and what it shows of itself. What it decides is in the files beside
- * it. */
+/* The engine's entry points: memory, load, step, and counts for people and tests. The decisions are in the
+ * other files of this folder. */
 #include "core/engine/engine.h"
+#include "base/array.h"
 #include "base/hash.h"
 #include "core/engine/state.h"
 
@@ -21,23 +22,10 @@ void effects_free(struct effects *fx)
 	*fx = (struct effects){ 0 };
 }
 
-bool engine_room(void **items, unsigned n, unsigned *room, size_t size)
-{
-	if (n < *room)
-		return true;
-	unsigned bigger = *room ? *room * 2 : 64;
-	void *p = realloc(*items, bigger * size);
-	if (!p)
-		return false;
-	*items = p;
-	*room = bigger;
-	return true;
-}
-
 void engine_submit_runner(struct engine *e, const struct rn_req *r)
 {
 	struct effects *fx = e->fx;
-	if (!engine_room((void **)&fx->runner, fx->runners, &fx->runner_room, sizeof *r))
+	if (!ARRAY_ADD_ROOM(fx->runner, fx->runner_room, fx->runners))
 		fx->failed = e->broken = true;
 	else
 		fx->runner[fx->runners++] = *r;
@@ -48,7 +36,7 @@ void engine_reply(struct engine *e, struct reply reply)
 	struct effects *fx = e->fx;
 	if (!reply.tag)
 		return;
-	if (!engine_room((void **)&fx->reply, fx->replies, &fx->reply_room, sizeof *fx->reply))
+	if (!ARRAY_ADD_ROOM(fx->reply, fx->reply_room, fx->replies))
 		fx->failed = e->broken = true;
 	else
 		fx->reply[fx->replies++] = reply;
@@ -66,11 +54,11 @@ void engine_submit_store(struct engine *e, struct st_req *r, enum request_purpos
 	uint32_t i = e->pending_free;
 	if (i != NONE)
 		e->pending_free = (uint32_t)e->pending[i].sid;
-	else if (engine_room((void **)&e->pending, e->pendings, &e->pending_room, sizeof *e->pending))
+	else if (ARRAY_ADD_ROOM(e->pending, e->pending_room, e->pendings))
 		i = e->pendings++;
 	r->tag = ++e->last_tag;
 	if (i == NONE || !map_put(&e->pending_by_tag, r->tag, i) ||
-	    !engine_room((void **)&fx->store, fx->stores, &fx->store_room, sizeof *r)) {
+	    !ARRAY_ADD_ROOM(fx->store, fx->store_room, fx->stores)) {
 		fx->failed = e->broken = true;
 		return;
 	}
@@ -83,8 +71,6 @@ void engine_submit_store(struct engine *e, struct st_req *r, enum request_purpos
 					  .closes_range = r->close_range,
 					  .hold = r->hold,
 					  .kind = r->run.kind,
-					  .end = r->move.seen,
-					  .nominal = r->run.nominal,
 					  .state = r->run.state,
 					  .outcome = r->run.outcome,
 					  .ended = r->run.ended,
@@ -123,7 +109,7 @@ struct resource *engine_resource(struct engine *e, uint32_t key)
 	if (i != MAP_NONE)
 		return e->resource[i];
 	struct resource *r = calloc(1, sizeof *r);
-	if (!r || !engine_room((void **)&e->resource, e->resources, &e->resource_room, sizeof *e->resource) ||
+	if (!r || !ARRAY_ADD_ROOM(e->resource, e->resource_room, e->resources) ||
 	    !map_put(&e->resource_by_key, key, e->resources)) {
 		free(r);
 		e->broken = true;
@@ -135,22 +121,24 @@ struct resource *engine_resource(struct engine *e, uint32_t key)
 	return r;
 }
 
-/* Puts a follower into its leader's chain, or takes it out. */
-static void follow(struct engine *e, struct sched *s, uint64_t leader, bool on)
+static void link_follower(struct engine *e, struct sched *s)
 {
-	uint32_t i = sched_index(e, s), first = map_get(&e->followers_by_sid, leader);
-	if (!leader)
+	if (!s->row.after)
 		return;
-	if (on) {
-		s->next_follower = first;
-		e->broken |= !map_put(&e->followers_by_sid, leader, i);
+	s->next_follower = map_get(&e->followers_by_sid, s->row.after);
+	e->broken |= !map_put(&e->followers_by_sid, s->row.after, sched_index(e, s));
+}
+
+static void unlink_follower(struct engine *e, struct sched *s)
+{
+	uint32_t i = sched_index(e, s), first = map_get(&e->followers_by_sid, s->row.after);
+	if (!s->row.after)
 		return;
-	}
 	if (first == i) {
 		if (s->next_follower == NONE)
-			map_remove(&e->followers_by_sid, leader);
+			map_remove(&e->followers_by_sid, s->row.after);
 		else
-			e->broken |= !map_put(&e->followers_by_sid, leader, s->next_follower);
+			e->broken |= !map_put(&e->followers_by_sid, s->row.after, s->next_follower);
 		return;
 	}
 	for (uint32_t k = first; k != NONE; k = e->sched[k].next_follower)
@@ -169,7 +157,7 @@ static void set_outdated(struct engine *e, struct sched *s, bool outdated)
 void engine_set_removed(struct engine *e, struct sched *s)
 {
 	s->removed = true;
-	set_outdated(e, s, false); /* its rules are of no use any more */
+	set_outdated(e, s, false); /* its rules decide nothing any more */
 }
 
 bool engine_times_valid(const struct engine *e, const struct sched *s)
@@ -179,7 +167,7 @@ bool engine_times_valid(const struct engine *e, const struct sched *s)
 	       rules->zone_print == zone_print(s->zone) && rules->policy.calendar < e->config.calendar_count;
 }
 
-/* Of its agent's definition as it stands. */
+/* The fingerprint of the agent's present definition; 0: none. */
 static uint64_t agent_print(const struct engine *e, const struct policy *p)
 {
 	if (p->agent_choice == AGENT_CHOICE_DEFAULT)
@@ -189,8 +177,8 @@ static uint64_t agent_print(const struct engine *e, const struct policy *p)
 		       : 0;
 }
 
-/* Its zone, and whether its rules still hold there, and for its agent. */
-static void find_zone(struct engine *e, struct sched *s)
+/* Looks up the zone, and finds out whether the rules are still valid for it and for the agent. */
+static void validate_rules(struct engine *e, struct sched *s)
 {
 	const struct rules *rules = rules_of(s);
 	bool known = rules->policy.zone < e->config.zone_count;
@@ -199,22 +187,22 @@ static void find_zone(struct engine *e, struct sched *s)
 	set_outdated(e, s, !holds && !s->removed);
 }
 
-/* Costs a look at each schedule: definitions change rarely. */
+/* Visits every schedule, which is affordable because definitions change rarely. */
 static void agents_changed(struct engine *e, uint32_t key)
 {
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		struct sched *s = &e->sched[i];
 		const struct policy *p = policy_of(s);
-		bool concerned = p->agent_choice == AGENT_CHOICE_DEFAULT ||
-				 (p->agent_choice == AGENT_CHOICE_NAMED && p->agent == key);
-		if (!s->in_use || !concerned)
+		bool affected = p->agent_choice == AGENT_CHOICE_DEFAULT ||
+				(p->agent_choice == AGENT_CHOICE_NAMED && p->agent == key);
+		if (!s->in_use || !affected)
 			continue;
-		find_zone(e, s);
+		validate_rules(e, s);
 		due_enqueue(e, s);
 	}
 }
 
-/* At or below the pruning mark nothing is claimed, though the clock may have gone back behind it. */
+/* Nothing is claimed at or before pruned_to, even if the clock has stepped back behind it. */
 static struct wall first_try(const struct sched *s)
 {
 	bool pruned = !s->row.after && !s->outdated && s->row.next.us <= s->row.pruned_to.us;
@@ -223,20 +211,21 @@ static struct wall first_try(const struct sched *s)
 
 void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *row)
 {
-	if (s->row.after != row->after) {
-		follow_drop_all(e, s); /* of another leader; whoever changed that has seen to them */
-		follow(e, s, s->row.after, false);
-		follow(e, s, row->after, true);
+	bool new_leader = s->row.after != row->after;
+	if (new_leader) {
+		follow_drop_all(e, s); /* ends of the old leader: they were recorded before the change */
+		unlink_follower(e, s);
 	}
+	/* Rules change only with the rev. Not copying them spares their cache lines, which matters with a
+	 * million schedules. */
 	if (row->rev == s->row.rev) {
-		/* The rules belong to the rev: leave their cache lines alone, a million of them do not fit.
-		 */
 		memcpy(&s->row, row, offsetof(struct sched_row, rules));
-		s->next_try = first_try(s);
-		return;
+	} else {
+		s->row = *row;
+		validate_rules(e, s);
 	}
-	s->row = *row;
-	find_zone(e, s);
+	if (new_leader)
+		link_follower(e, s);
 	s->next_try = first_try(s);
 }
 
@@ -245,7 +234,7 @@ struct sched *engine_add_sched(struct engine *e, const struct sched_row *row)
 	uint32_t i = e->sched_free;
 	if (i != NONE)
 		e->sched_free = e->sched[i].first_run;
-	else if (engine_room((void **)&e->sched, e->scheds, &e->sched_room, sizeof *e->sched))
+	else if (ARRAY_ADD_ROOM(e->sched, e->sched_room, e->scheds))
 		i = e->scheds++;
 	if (i == NONE || !heap_reserve(&e->due, e->scheds) || !map_put(&e->sched_by_sid, row->sid, i)) {
 		e->broken = true;
@@ -264,7 +253,7 @@ struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t
 	uint32_t i = e->run_free;
 	if (i != NONE)
 		e->run_free = e->run[i].sibling;
-	else if (engine_room((void **)&e->run, e->runs, &e->run_room, sizeof *e->run))
+	else if (ARRAY_ADD_ROOM(e->run, e->run_room, e->runs))
 		i = e->runs++;
 	if (i == NONE || !heap_reserve(&e->run_timer, e->runs) || !map_put(&e->run_by_id, row->run, i)) {
 		e->broken = true;
@@ -283,7 +272,7 @@ struct run *engine_add_run(struct engine *e, const struct run_row *row, uint32_t
 	r->key = p->key;
 	r->agent_slots = p->agent_slots ? p->agent_slots : 1;
 	r->level = (uint8_t)(PRIORITY_MAX - priority);
-	/* Oldest first: what waits behind another waits for those before it. */
+	/* Oldest first, since a run in PHASE_BEHIND waits for older ones. */
 	uint32_t *at = &e->sched[sched].first_run;
 	while (*at != NONE && e->run[*at].row.run < row->run)
 		at = &e->run[*at].sibling;
@@ -307,12 +296,11 @@ void engine_remove_run(struct engine *e, struct run *r)
 	e->run_free = i;
 }
 
-/* Its runs must be gone before. */
 void engine_remove_sched(struct engine *e, struct sched *s)
 {
 	uint32_t i = sched_index(e, s);
 	assert(s->first_run == NONE);
-	follow(e, s, s->row.after, false);
+	unlink_follower(e, s);
 	follow_drop_all(e, s);
 	due_dequeue(e, s);
 	map_remove(&e->sched_by_sid, s->row.sid);
@@ -397,8 +385,8 @@ void engine_load(struct engine *e, const struct load_item *item)
 		if (s)
 			follow_add_end(e, s, &item->run);
 		break;
-	case LOAD_NAME:    /* for who makes rules … */
-	case LOAD_PROBLEM: /* … and for people; the engine decides nothing by them */
+	case LOAD_NAME: /* neither names nor problems decide anything here */
+	case LOAD_PROBLEM:
 		break;
 	case LOAD_DONE:
 		e->last_run = item->done.last_run;
@@ -410,14 +398,14 @@ void engine_load(struct engine *e, const struct load_item *item)
 	}
 }
 
-static void loaded(struct engine *e)
+static void finish_load(struct engine *e)
 {
 	e->is_loaded = true;
 	e->loaded_at = e->now.wall;
 	clock_init(e);
 	e->token_refill = e->now.boot;
 	e->tokens = USEC;
-	e->rewind = 0; /* the clock may have gone back while nobody looked */
+	e->rewind = 0; /* the clock may have stepped back before the load */
 	for (uint32_t i = 0; i < e->runs; i++)
 		if (e->run[i].row.run)
 			runs_recover(e, &e->run[i]);
@@ -428,11 +416,11 @@ static void loaded(struct engine *e)
 
 /* --- steps --- */
 
-static void acked(struct engine *e, const struct st_ack *ack)
+static void handle_ack(struct engine *e, const struct st_ack *ack)
 {
 	uint32_t i = map_get(&e->pending_by_tag, ack->tag);
 	if (i == MAP_NONE)
-		return; /* not ours, or answered before */
+		return; /* of an earlier engine, or answered before */
 	struct pending w = e->pending[i];
 	map_remove(&e->pending_by_tag, ack->tag);
 	e->pending[i].sid = e->pending_free;
@@ -441,13 +429,13 @@ static void acked(struct engine *e, const struct st_ack *ack)
 		e->stalled_at = e->now.wall;
 	e->claims -= w.op == ST_OCC || w.op == ST_RANGE || w.op == ST_WITHDRAW;
 	e->under_way--;
-	static void (*const takers[])(struct engine *, const struct pending *, const struct st_ack *) = {
+	static void (*const handlers[])(struct engine *, const struct pending *, const struct st_ack *) = {
 		[FOR_CLAIM] = due_acked,      [FOR_RANGE] = due_acked,    [FOR_OPEN] = due_acked,
 		[FOR_PUT] = command_acked,    [FOR_DROP] = command_acked, [FOR_PAUSE] = command_acked,
 		[FOR_RESUME] = command_acked, [FOR_WITHDRAW] = due_acked, [FOR_RUN] = runs_acked,
 		[FOR_HOLD] = command_acked,
 	};
-	takers[w.purpose](e, &w, ack);
+	handlers[w.purpose](e, &w, ack);
 }
 
 void engine_step(struct engine *e, const struct event *ev, struct now now, struct effects *out)
@@ -455,7 +443,7 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	e->fx = out;
 	e->now = now;
 	if (ev->kind == EV_LOADED)
-		loaded(e);
+		finish_load(e);
 	if (!e->is_loaded)
 		return;
 	clock_update(e);
@@ -464,7 +452,7 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	case EV_LOADED:
 		break;
 	case EV_ACK:
-		acked(e, ev->ack);
+		handle_ack(e, ev->ack);
 		break;
 	case EV_RUNNER:
 		runs_report(e, ev->report);
@@ -487,19 +475,19 @@ void engine_step(struct engine *e, const struct event *ev, struct now now, struc
 	case EV_ZONES:
 		for (uint32_t i = 0; i < e->scheds; i++)
 			if (e->sched[i].in_use) {
-				find_zone(e, &e->sched[i]);
+				validate_rules(e, &e->sched[i]);
 				due_enqueue(e, &e->sched[i]);
 			}
 		break;
 	}
 	runs_timers(e);
-	due_run(e);
+	due_handle(e);
 	gate_start_ready(e);
 	e->fx = NULL;
 	out->failed |= e->broken;
 }
 
-/* --- what it shows --- */
+/* --- queries --- */
 
 bool engine_next(const struct engine *e, struct now now, struct wall *ret)
 {
@@ -573,13 +561,13 @@ static uint64_t mix(const uint64_t *numbers, size_t n)
 #define MIX(...)                                                                                             \
 	mix((const uint64_t[]){ __VA_ARGS__ }, sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
-/* The sum over all rows, so that their order does not matter. */
+/* A sum over all rows, so that their order does not matter. */
 uint64_t engine_digest(const struct engine *e)
 {
 	uint64_t sum = e->paused_all;
 	for (uint32_t i = 0; i < e->scheds; i++) {
 		const struct sched_row *r = &e->sched[i].row;
-		if (e->sched[i].removed) /* all that counts of it are its runs */
+		if (e->sched[i].removed) /* only its runs matter */
 			sum += MIX(r->sid, 1);
 		else if (e->sched[i].in_use)
 			sum += MIX(r->sid, r->after, r->seen, r->rev, r->flags, r->left, r->failures, r->owed,
@@ -590,7 +578,7 @@ uint64_t engine_digest(const struct engine *e)
 	}
 	for (uint32_t i = 0; i < e->runs; i++) {
 		const struct run_row *r = &e->run[i].row;
-		if (r->run && e->run[i].phase != PHASE_RECORDING) /* that one is not answered yet */
+		if (r->run && e->run[i].phase != PHASE_RECORDING) /* not in the store yet */
 			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->uncounted,
 				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
 	}
@@ -632,17 +620,17 @@ bool engine_clock_held(const struct engine *e)
 	return e->clock_held;
 }
 
-/* The smallest of a heap, in order, without taking any out: a child never comes before its parent, so those
- * whose parents have been told are all that need be compared. */
+/* Reads the smallest entries of the heap in order without removing any. A child never comes before its
+ * parent, so only entries whose parents have been returned are candidates: `front`. */
 unsigned engine_coming(const struct engine *e, struct engine_due *ret, unsigned most)
 {
-	enum { LOOKS = 8 * ENGINE_COMING_MAX };
-	uint32_t front[3 * LOOKS + 1];
+	enum { VISITS = 8 * ENGINE_COMING_MAX };
+	uint32_t front[3 * VISITS + 1];
 	unsigned n = 0, waiting = 0;
 	const struct heap *h = &e->due;
 	if (h->n && !e->paused_all)
 		front[waiting++] = 0;
-	for (unsigned looks = 0; waiting && n < most && looks < LOOKS; looks++) {
+	for (unsigned visits = 0; waiting && n < most && visits < VISITS; visits++) {
 		unsigned best = 0;
 		for (unsigned i = 1; i < waiting; i++)
 			if (h->entry[front[i]].key < h->entry[front[best]].key)
@@ -652,7 +640,7 @@ unsigned engine_coming(const struct engine *e, struct engine_due *ret, unsigned 
 		front[best] = front[--waiting];
 		for (uint32_t child = 4 * at + 1; child <= 4 * at + 4 && child < h->n; child++)
 			front[waiting++] = child;
-		if (!(s->row.flags & SCHED_PAUSED)) /* such a one only waits for the end of its pause */
+		if (!(s->row.flags & SCHED_PAUSED)) /* its entry is the end of its pause */
 			ret[n++] = (struct engine_due){ s->row.sid, { h->entry[at].key } };
 	}
 	return n;

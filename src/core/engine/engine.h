@@ -1,90 +1,91 @@
 #pragma once
-/* The engine: decides what happens, and does nothing itself. A function of (state, event, now) to (state,
- * effects): it reads no clock, makes no call, sees no text. Effects and events are values; who carries them
- * out is another's business.
+/* The engine decides what happens and does nothing itself. It is a function of (state, event, now) to (state,
+ * effects): it reads no clock, calls no port and sees no document. Effects and events are plain values; the
+ * daemon, or the simulator, carries the effects out and brings the answers back as events.
  *
- * The promises (product.md's G1 to G8 rest on them):
- *  - total: any event in any state is handled; what makes no sense is ignored;
- *  - nothing is started, answered or told before the store has answered its cause;
- *  - memory is a fold of loaded rows and answered requests: when quiet, its digest is that of an engine
- * freshly loaded;
- *  - bounded: at most STEP_DUE_MAX due entries per step, CLAIMS_MAX claims and LAUNCHES_MAX launches under
- * way. */
+ * Promises, on which G1 to G8 of the contract rest:
+ *  - Total: every event is handled in every state; an event that makes no sense is ignored.
+ *  - Nothing is started, answered or published before the store has confirmed its cause.
+ *  - The state in memory can be rebuilt from the store: when the engine is quiet, its digest equals the
+ *    digest of an engine freshly loaded from the same rows.
+ *  - Bounded: at most STEP_DUE_MAX due schedules per step, CLAIMS_MAX claims and LAUNCHES_MAX launches under
+ *    way. */
 #include "core/schedule/rules.h"
 #include "port/runner.h"
 #include "port/store.h"
 
-/* sched_row.flags */
+/* Bits of sched_row.flags. */
 enum sched_flag {
 	SCHED_ENABLED = 1,
-	SCHED_PAUSED = 2, /* by a person, or by max_failures; until paused_until */
+	SCHED_PAUSED = 2, /* by a person or by max_failures; ends at sched_row.paused_until */
 };
 
 /* --- events --- */
 
 enum command_kind {
-	CMD_PUT,   /* add (sid 0) or change */
-	CMD_DROP,  /* remove; with `kill` its live run too */
-	CMD_PAUSE, /* sid, or all with sid 0; until `to`, or WALL_NEVER */
-	CMD_RESUME,
-	CMD_RUN,        /* now: a person's word */
-	CMD_STOP,       /* a live run */
-	CMD_BACKFILL,   /* what did not run in [from, to] */
-	CMD_FREE,       /* an agent or account that is held */
-	CMD_CLOCK,      /* a person believes the clock that ran far ahead */
-	CMD_RECOMPILE,  /* new rules, of the same document, for a schedule that is outdated */
-	CMD_NEXT_CHECK, /* one of its runs says when it runs next, once: at `to` */
+	CMD_PUT,        /* add a schedule (sid 0), or change schedule `sid` */
+	CMD_DROP,       /* remove a schedule; with `kill` its live runs are killed, else they may finish */
+	CMD_PAUSE,      /* pause schedule `sid`, or all with sid 0; until `to`, WALL_NEVER: until resumed */
+	CMD_RESUME,     /* end the pause of `sid`, or the pause of all with sid 0 */
+	CMD_RUN,        /* run now, as a manual run: ignores pause, condition and hook */
+	CMD_STOP,       /* end run `run`; answered when it has ended */
+	CMD_BACKFILL,   /* run the nominal times in [from, to] that have not run */
+	CMD_RELEASE,    /* end the hold on agent or account `key` */
+	CMD_CLOCK,      /* a person confirms that the clock is right although it jumped far ahead */
+	CMD_RECOMPILE,  /* new rules, compiled from the same document, for an outdated schedule */
+	CMD_NEXT_CHECK, /* one of the schedule's runs sets the next time, once, to `to` */
 };
 
 struct command {
-	uint64_t tag;
+	uint64_t tag; /* repeated in the reply; 0: no reply is wanted */
 	uint8_t kind;
 	uint64_t sid, run;
 	struct rules rules; /* PUT, RECOMPILE */
 	bool enabled;       /* PUT */
-	bool bulk;          /* PUT: one of many, for which nobody else shall wait */
+	bool bulk;          /* PUT: one of many; goes through the bulk lane so that others do not wait */
 	uint32_t max_runs;  /* PUT; UINT32_MAX: no limit */
-	uint64_t after;     /* PUT: the schedule it follows, or 0 */
+	uint64_t after;     /* PUT: the sid of the leader whose ends make this schedule due; 0: none */
 	struct str id, document;
-	struct source_row source; /* PUT: from.p NULL: as before */
-	struct str note;          /* PAUSE: p NULL: as it was */
+	struct source_row source; /* PUT; from.p NULL: unchanged */
+	struct str note;          /* PAUSE: why, for people; p NULL: unchanged */
 	struct wall from, to;
-	uint32_t key; /* FREE */
-	bool kill;
+	uint32_t key; /* RELEASE */
+	bool kill;    /* DROP */
 };
 
 enum reply_code {
-	REPLY_OK,
-	REPLY_NOT_FOUND,
-	REPLY_BUSY /* try again: alive already, or too much under way */,
-	REPLY_REFUSED
+	REPLY_OK,        /* done, and durable */
+	REPLY_NOT_FOUND, /* no such schedule, run or hold */
+	REPLY_BUSY,      /* try again: a change is under way, a run is alive, or the clock is not settled */
+	REPLY_REFUSED,   /* not possible in the present state; trying again does not help */
 };
 struct reply {
 	uint64_t tag;
 	uint8_t code;
 	uint64_t sid, run;
-	uint32_t count;       /* BACKFILL: runs it made. RESUME: 0 if nothing was paused */
-	uint32_t already_run; /* BACKFILL: times it left as they are: they have run, or run */
-	bool more;            /* BACKFILL: there are times left, but so many are the most at once */
+	uint32_t count;       /* BACKFILL: runs that were recorded. RESUME: 0 if nothing was paused */
+	uint32_t already_run; /* BACKFILL: times in the interval that have a run already */
+	bool more;            /* BACKFILL: the limit was reached before the end of the interval */
 };
 
 enum event_kind {
-	EV_TICK,   /* nothing but the time */
-	EV_LOADED, /* everything has been given to engine_load */
-	EV_ACK,    /* the store has answered */
-	EV_RUNNER, /* the runner says something */
-	EV_COMMAND,
-	EV_DOCUMENTS, /* what the documents say has been put in: what was due meanwhile may be settled by it
-		       */
-	EV_STATE,     /* the state of agent `key` has changed: conditions may be true now; 0: of all */
-	EV_RESUMED,   /* the machine was suspended until now */
-	EV_ZONES,     /* the zones or calendars of the configuration have been read anew */
-	EV_AGENTS,    /* the definition of agent `key` has changed, and perhaps who is the default */
+	EV_TICK,    /* only the time has changed */
+	EV_LOADED,  /* every item of the store has been passed to engine_load */
+	EV_ACK,     /* an answer of the store */
+	EV_RUNNER,  /* a report of the runner */
+	EV_COMMAND, /* a command of a person, a document or a run */
+	/* The documents have been applied: times that came due before may be settled now. Only with
+	 * engine_config.documents_first. */
+	EV_DOCUMENTS,
+	EV_STATE,   /* the state of agent `key` has changed, 0: of all; conditions are asked again */
+	EV_RESUMED, /* the machine was suspended until now */
+	EV_ZONES,   /* zones or calendars of the configuration have been replaced */
+	EV_AGENTS,  /* the definition of agent `key`, and perhaps the choice of the default, has changed */
 };
 
 struct event {
 	uint8_t kind;
-	uint32_t key;
+	uint32_t key; /* STATE, AGENTS */
 	union {
 		const struct st_ack *ack;
 		const struct rn_report *report;
@@ -94,36 +95,39 @@ struct event {
 
 /* --- effects --- */
 
+/* What a step asks for. The order among the three lists means nothing; within one it does. */
 struct effects {
 	struct st_req *store;
 	struct rn_req *runner;
 	struct reply *reply;
 	unsigned stores, runners, replies;
 	unsigned store_room, runner_room, reply_room;
-	bool failed; /* out of memory: the engine must be thrown away and loaded again */
+	bool failed; /* out of memory: free the engine, and load a new one */
 };
-void effects_clear(struct effects *fx); /* keeps the memory */
+void effects_clear(struct effects *fx); /* keeps the memory for the next step */
 void effects_free(struct effects *fx);
 
 /* --- the engine --- */
 
 struct now {
-	struct wall wall;
-	struct boot boot;
+	struct wall wall; /* the time of day, which can be stepped */
+	struct boot boot; /* since the machine was started, suspension included; never stepped */
 };
 
+/* The tables must stay valid as long as the engine; their contents may change, which is told by EV_ZONES and
+ * EV_AGENTS. */
 struct engine_config {
-	unsigned slots;               /* runs at once in all */
-	unsigned catch_up_per_second; /* starts of what was missed */
-	const struct zone *const *zones;
+	unsigned slots;                  /* runs alive at once, in all */
+	unsigned catch_up_per_second;    /* starts of missed times per second */
+	const struct zone *const *zones; /* by policy.zone; [0] is always there */
 	unsigned zone_count;
-	const struct days *calendars; /* [0] is empty */
+	const struct days *calendars; /* by policy.calendar; [0] is empty */
 	unsigned calendar_count;
-	const uint64_t *agents; /* prints of their definitions, by number; 0: there is none */
-	unsigned agent_count;
 	const uint64_t
-		*default_agent; /* that of who stands for those that name none; NULL: there is nobody */
-	bool documents_first;   /* after EV_LOADED nothing comes due before EV_DOCUMENTS */
+		*agents; /* fingerprints of the agents' definitions, by policy.agent; 0: no definition */
+	unsigned agent_count;
+	const uint64_t *default_agent; /* fingerprint of the default agent; NULL: there is no default */
+	bool documents_first;          /* after EV_LOADED nothing comes due before EV_DOCUMENTS */
 };
 
 struct engine;
@@ -131,39 +135,39 @@ must_check enum err engine_new(const struct engine_config *config, struct engine
 void engine_free(struct engine *e);
 DEFINE_CLEANUP(struct engine *, engine_free)
 
-/* Before anything else: every item of the store's load, then EV_LOADED. */
+/* Pass every item of the store's load first, then step with EV_LOADED; steps before that do nothing. */
 void engine_load(struct engine *e, const struct load_item *item);
+/* Handles one event and appends what it asks for to `out`. */
 void engine_step(struct engine *e, const struct event *ev, struct now now, struct effects *out);
-/* When to call again with EV_TICK if nothing else happens; <= now: at once. False: never by itself. */
+/* When to step with EV_TICK if nothing else happens; <= now: at once. False: no tick is needed. */
 bool engine_next(const struct engine *e, struct now now, struct wall *ret);
 
-/* The next schedule from *at on (0 at first) whose rules were compiled by another version or for other zone
- * data; 0: no more. */
+/* Iterates over the schedules whose rules are outdated: compiled by another version, for other zone data or
+ * for another definition of their agent. Start with *at 0; returns a sid, or 0 at the end. */
 uint64_t engine_outdated(const struct engine *e, uint32_t *at);
 bool engine_is_outdated(const struct engine *e, uint64_t sid);
 
-/* The largest number of an end such that no follower has to act on it, or on one before. */
+/* Every end of a run up to and including this number has been acted on by all followers. */
 uint64_t engine_acted_on(const struct engine *e);
 
-/* Nothing under way, nothing due: what is left is a fold of the store's rows. */
+/* True if nothing is under way and nothing is due, so that the state follows from the store's rows alone. */
 bool engine_quiet(const struct engine *e, struct now now);
+/* A hash of that state, independent of the order in which it was loaded. */
 uint64_t engine_digest(const struct engine *e);
 
-/* What is going on, for people and for tests. Costs by the runs that are open, not by how many schedules
- * there are. */
+/* Counts for people and tests. Costs time proportional to the open runs, not to the schedules. */
 struct engine_counts {
 	unsigned schedules, runs, waiting, queued, running, retrying, slots_used, claims_under_way,
 		launches_under_way;
-	unsigned outdated; /* schedules whose rules wait for CMD_RECOMPILE; nothing of theirs is settled
-			      before */
-	bool clock_held;   /* the clock ran far ahead: nothing comes due until it is back, or CMD_CLOCK */
+	unsigned outdated; /* schedules that wait for CMD_RECOMPILE; none of their times is settled before */
+	bool clock_held;   /* the clock jumped far ahead: nothing comes due until it is back, or CMD_CLOCK */
 	size_t bytes;
 };
 struct engine_counts engine_counts(const struct engine *e);
-bool engine_clock_held(const struct engine *e); /* one of them, at no cost */
+bool engine_clock_held(const struct engine *e); /* engine_counts().clock_held in constant time */
 
-/* What comes due next, the soonest first, at most `most`; how many there are. Costs by what is asked for, not
- * by how many schedules there are. */
+/* The schedules that come due next, soonest first, at most `most` of them; returns how many. Costs time by
+ * `most`, not by the number of schedules. */
 struct engine_due {
 	uint64_t sid;
 	struct wall due;

@@ -1,11 +1,11 @@
-/* The end of an attempt: what it says of its agent and account, whether there is a retry, what becomes of the
- * schedule's failures, and who is told when the run is over. */
+/* The end of an attempt: holds on its agent and account, whether there is a retry, the schedule's count of
+ * failures, and the followers when the run has ended. */
 #include "core/engine/state.h"
 #include "core/schedule/news.h"
 #include "core/schedule/retry.h"
 
-/* Unless it is held for longer already. */
-static void hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
+/* Holds the agent or account, unless it is held for longer already. */
+static void extend_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
 {
 	const struct resource *res = engine_resource(e, key);
 	if (res && !(res->held && res->hold.until.us >= until.us))
@@ -17,54 +17,56 @@ int64_t finish_max_delay(const struct policy *p)
 	return p->retry_most ? p->retry_most : 3600;
 }
 
-/* A reset that is too far away is a wrong clock's: as good as none. */
-static int64_t limited_for(const struct engine *e, const struct run *r, struct wall reset)
+/* For how many seconds a rate limit lasts. A reset too far away comes from a wrong clock and is ignored. */
+static int64_t rate_limit_seconds(const struct engine *e, const struct run *r, struct wall reset)
 {
 	int64_t seconds = reset.us ? (reset.us - e->now.wall.us + USEC - 1) / USEC : 0;
 	return seconds > 0 && seconds <= RETRY_SECONDS_MAX ? seconds : retry_rate_limited(r->row.uncounted);
 }
 
-/* Is its schedule's next time due before that many seconds have passed? Never if it is out of the queue. */
-static bool next_is_sooner(const struct engine *e, const struct sched *s, int64_t seconds)
+/* True if the schedule's next time comes within that many seconds; false if it has no next time. */
+static bool next_comes_within(const struct engine *e, const struct sched *s, int64_t seconds)
 {
-	bool out = !(s->row.flags & SCHED_ENABLED) || s->row.flags & SCHED_PAUSED || s->range_open ||
-		   !s->row.left;
-	return !out && s->row.next.us <= e->now.wall.us + seconds * USEC;
+	bool none = !(s->row.flags & SCHED_ENABLED) || s->row.flags & SCHED_PAUSED || s->range_open ||
+		    !s->row.left;
+	return !none && s->row.next.us <= e->now.wall.us + seconds * USEC;
 }
 
-/* What an attempt was told of its agent or account goes for all who use them, whatever becomes of the run. */
-static void hold_others(struct engine *e, const struct run *r, const struct rn_report *says, int64_t seconds)
+/* A rate limit or a refused login concerns all schedules of the account or agent, whatever happens to this
+ * run. */
+static void hold_resources(struct engine *e, const struct run *r, const struct rn_report *report,
+			   int64_t seconds)
 {
 	const struct policy *p = policy_of(runs_sched(e, r));
-	if (says->reason == REASON_RATE_LIMITED)
-		hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
-		     (struct wall){ e->now.wall.us + seconds * USEC });
-	else if (says->reason == REASON_AUTH || says->reason == REASON_BILLING)
-		hold(e, p->agent, (enum reason)says->reason, WALL_NEVER);
+	if (report->reason == REASON_RATE_LIMITED)
+		extend_hold(e, p->account ? p->account : p->agent, REASON_RATE_LIMITED,
+			    (struct wall){ e->now.wall.us + seconds * USEC });
+	else if (report->reason == REASON_AUTH || report->reason == REASON_BILLING)
+		extend_hold(e, p->agent, (enum reason)report->reason, WALL_NEVER);
 }
 
-/* Until when the run waits for another attempt; false if it has ended for good. */
-static bool retries(struct engine *e, struct run *r, const struct rn_report *says, int64_t *seconds)
+/* Whether there is another attempt, and after how many seconds. */
+static bool has_retry(struct engine *e, struct run *r, const struct rn_report *report, int64_t *seconds)
 {
 	const struct sched *s = runs_sched(e, r);
 	const struct policy *p = policy_of(s);
-	bool over = s->removed || runs_is_paused(e, r) || r->killed || is_from_before_restore(e, r);
-	bool limited = says->reason == REASON_RATE_LIMITED && says->outcome == OUTCOME_FAILED;
-	*seconds = limited_for(e, r, says->reset);
-	hold_others(e, r, says, *seconds);
+	bool final = s->removed || runs_is_paused(e, r) || r->killed || is_from_before_restore(e, r);
+	bool limited = report->reason == REASON_RATE_LIMITED && report->outcome == OUTCOME_FAILED;
+	*seconds = rate_limit_seconds(e, r, report->reset);
+	hold_resources(e, r, report, *seconds);
 	if (limited) {
 		r->row.uncounted++;
-		return !over && !next_is_sooner(e, s, *seconds);
+		return !final && !next_comes_within(e, s, *seconds);
 	}
 	unsigned used = r->attempt - r->row.uncounted;
-	if (over || !retry_wanted((enum outcome)says->outcome, (enum reason)says->reason) || used < 1 ||
+	if (final || !retry_wanted((enum outcome)report->outcome, (enum reason)report->reason) || used < 1 ||
 	    used > p->retries)
 		return false;
 	*seconds = retry_delay((enum backoff)p->backoff, p->retry_delay, finish_max_delay(p), used);
 	return true;
 }
 
-/* Failures in a row after this end, if there were so many before. */
+/* Failures in a row after this end, given how many there were before. */
 static uint32_t failures_after(uint32_t before, const struct run *r)
 {
 	bool good = r->row.outcome == OUTCOME_DONE || r->row.outcome == OUTCOME_NO_WORK;
@@ -89,7 +91,7 @@ void finish_record(struct engine *e, struct run *r, bool avoided)
 	engine_submit_store(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
 
-void finish_attempt(struct engine *e, struct run *r, const struct rn_report *says)
+void finish_attempt(struct engine *e, struct run *r, const struct rn_report *report)
 {
 	int64_t seconds = 0;
 	gate_dequeue(e, r);
@@ -97,19 +99,19 @@ void finish_attempt(struct engine *e, struct run *r, const struct rn_report *say
 	heap_remove(&e->run_timer, run_index(e, r));
 	runs_launch_answered(e, r);
 	r->row.attempt = r->attempt;
-	r->row.outcome = says->outcome;
-	r->row.reason = says->reason;
-	r->row.ended = says->ended;
-	r->row.cost = says->cost;
-	r->row.tokens_in = says->tokens_in;
-	r->row.tokens_out = says->tokens_out;
-	r->row.exit_code = says->exit_code;
-	bool again = retries(e, r, says, &seconds);
+	r->row.outcome = report->outcome;
+	r->row.reason = report->reason;
+	r->row.ended = report->ended;
+	r->row.cost = report->cost;
+	r->row.tokens_in = report->tokens_in;
+	r->row.tokens_out = report->tokens_out;
+	r->row.exit_code = report->exit_code;
+	bool again = has_retry(e, r, report, &seconds);
 	r->row.state = again ? RUN_RETRYING : RUN_FINISHED;
 	r->row.retry_at.us = again ? e->now.wall.us + seconds * USEC : 0;
 	r->retry_at.us = e->now.boot.us + seconds * USEC;
 	finish_record(e, r,
-		      says->kind == RN_ANSWER && says->outcome == OUTCOME_NO_WORK &&
+		      report->kind == RN_ANSWER && report->outcome == OUTCOME_NO_WORK &&
 			      policy_of(runs_sched(e, r))->action == ACTION_TURN);
 }
 

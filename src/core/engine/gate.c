@@ -1,9 +1,10 @@
-/* The gate: slots in all, per agent, per concurrency key. Who is ready stands in one queue; who is ready but
- * for his agent or key is parked there, and comes back to the front when it is free. So a freed slot is found
- * its next run at once, however many wait for something else. */
+/* The gate: limits of slots in all, per agent and per concurrency key. Ready runs are in one queue. A run
+ * whose agent or key is fully used is parked in the queue of that resource, and returns to the front of the
+ * ready queue when the resource has room. So a free slot finds its next run in constant time, however many
+ * runs wait for something else. */
 #include "core/engine/state.h"
 
-static void join(struct engine *e, struct run_queue *q, struct run *r, bool front)
+static void enqueue(struct engine *e, struct run_queue *q, struct run *r, bool front)
 {
 	uint32_t i = run_index(e, r), *first = &q->at[r->level].first, *last = &q->at[r->level].last;
 	r->queue = q;
@@ -14,7 +15,7 @@ static void join(struct engine *e, struct run_queue *q, struct run *r, bool fron
 	q->n++;
 }
 
-static void leave(struct engine *e, struct run *r)
+static void dequeue(struct engine *e, struct run *r)
 {
 	struct run_queue *q = r->queue;
 	if (!q)
@@ -38,7 +39,7 @@ static struct run *first_of(struct engine *e, const struct run_queue *q)
 void gate_enqueue(struct engine *e, struct run *r)
 {
 	r->phase = PHASE_QUEUED;
-	join(e, &e->ready, r, false);
+	enqueue(e, &e->ready, r, false);
 }
 
 static struct resource *agent_of(struct engine *e, const struct run *r)
@@ -51,8 +52,8 @@ static struct resource *key_of(struct engine *e, const struct run *r)
 	return engine_resource(e, r->key);
 }
 
-/* What keeps it from running, if anything. */
-static struct resource *obstacle(struct engine *e, const struct run *r)
+/* The resource that has no room for the run; NULL: none. */
+static struct resource *full_resource(struct engine *e, const struct run *r)
 {
 	struct resource *agent = agent_of(e, r), *key = key_of(e, r);
 	if (agent && agent->used >= r->agent_slots)
@@ -73,17 +74,18 @@ void gate_claim_slot(struct engine *e, struct run *r)
 		key->used++;
 }
 
+/* Lets the first run that is parked for the resource try again. */
 static void unpark(struct engine *e, struct resource *res, uint32_t limit)
 {
 	struct run *r = res && res->used < limit ? first_of(e, &res->parked) : NULL;
 	if (!r)
 		return;
-	leave(e, r);
-	join(e, &e->ready, r, true);
+	dequeue(e, r);
+	enqueue(e, &e->ready, r, true);
 }
 
-/* Its agent and key are not taken, or not any more: whoever waits for them may try. */
-static void pass_on(struct engine *e, const struct run *r)
+/* The run does not use its agent and key, or not any more: parked runs may try. */
+static void unpark_for(struct engine *e, const struct run *r)
 {
 	unpark(e, agent_of(e, r), r->agent_slots);
 	unpark(e, key_of(e, r), 1);
@@ -92,9 +94,9 @@ static void pass_on(struct engine *e, const struct run *r)
 void gate_dequeue(struct engine *e, struct run *r)
 {
 	bool was_next = r->queue == &e->ready;
-	leave(e, r);
+	dequeue(e, r);
 	if (was_next)
-		pass_on(e, r);
+		unpark_for(e, r);
 }
 
 void gate_release_slot(struct engine *e, struct run *r)
@@ -108,10 +110,10 @@ void gate_release_slot(struct engine *e, struct run *r)
 		agent->used--;
 	if (key)
 		key->used--;
-	pass_on(e, r);
+	unpark_for(e, r);
 }
 
-/* A hold on its agent or account that is still in force. */
+/* The hold on its agent or account that is in force; NULL: none. */
 static const struct hold_row *hold_of(struct engine *e, const struct run *r)
 {
 	const struct policy *p = policy_of(&e->sched[r->sched]);
@@ -128,16 +130,16 @@ void gate_start_ready(struct engine *e)
 		struct run *r = first_of(e, &e->ready);
 		if (!r)
 			return;
-		struct resource *wall = obstacle(e, r);
+		struct resource *full = full_resource(e, r);
 		const struct hold_row *hold = hold_of(e, r);
-		leave(e, r);
-		if (wall && !hold)
-			join(e, &wall->parked, r, false);
-		if (wall || hold)
-			pass_on(e, r);
+		dequeue(e, r);
+		if (full && !hold)
+			enqueue(e, &full->parked, r, false);
+		if (full || hold)
+			unpark_for(e, r);
 		if (hold)
 			runs_hold(e, r, hold);
-		if (wall || hold)
+		if (full || hold)
 			continue;
 		gate_claim_slot(e, r);
 		runs_start(e, r);

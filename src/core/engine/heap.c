@@ -1,12 +1,13 @@
+/* The heap behind the engine's timers. */
 #include "core/engine/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The four children of an entry, which are looked at together, lie in one cache line: the array begins so
- * many entries into its first. */
+/* The four children of an entry are compared together. The array begins OFFSET entries into a cache line, so
+ * that they lie in one. */
 enum { ARITY = 4, LINE = 64, OFFSET = ARITY - 1 };
-static_assert(ARITY * sizeof(struct heap_entry) == LINE, "four entries are a line");
+static_assert(ARITY * sizeof(struct heap_entry) == LINE, "four entries fill a cache line");
 
 static struct heap_entry *move_entries(const struct heap *h, uint32_t room)
 {
@@ -57,31 +58,31 @@ static bool before(const struct heap_entry *a, const struct heap_entry *b)
 	return a->key != b->key ? a->key < b->key : (int32_t)(a->order - b->order) < 0;
 }
 
-static void set(struct heap *h, uint32_t at, struct heap_entry e)
+static void place(struct heap *h, uint32_t at, struct heap_entry e)
 {
 	h->entry[at] = e;
 	h->at[e.item] = at;
 }
 
-static void up(struct heap *h, uint32_t at, struct heap_entry e)
+static void sift_up(struct heap *h, uint32_t at, struct heap_entry e)
 {
 	while (at > 0) {
 		uint32_t parent = (at - 1) / ARITY;
 		if (!before(&e, &h->entry[parent]))
 			break;
-		set(h, at, h->entry[parent]);
+		place(h, at, h->entry[parent]);
 		at = parent;
 	}
-	set(h, at, e);
+	place(h, at, e);
 }
 
-static void down(struct heap *h, uint32_t at, struct heap_entry e)
+static void sift_down(struct heap *h, uint32_t at, struct heap_entry e)
 {
 	for (;;) {
 		uint32_t first = at * ARITY + 1, best = first;
 		if (first >= h->n)
 			break;
-		/* One of their children comes next: which, is known when they may already be here. */
+		/* Fetch the grandchildren before it is known which of them are needed next. */
 		for (uint32_t c = first; c < first + ARITY; c++)
 			__builtin_prefetch(&h->entry[(size_t)c * ARITY + 1]);
 		for (uint32_t c = first + 1; c < first + ARITY && c < h->n; c++)
@@ -89,17 +90,17 @@ static void down(struct heap *h, uint32_t at, struct heap_entry e)
 				best = c;
 		if (!before(&h->entry[best], &e))
 			break;
-		set(h, at, h->entry[best]);
+		place(h, at, h->entry[best]);
 		at = best;
 	}
-	set(h, at, e);
+	place(h, at, e);
 }
 
 void heap_put(struct heap *h, uint32_t item, int64_t key)
 {
 	assert(item < h->items);
 	heap_remove(h, item);
-	up(h, h->n++, (struct heap_entry){ key, h->order++, item });
+	sift_up(h, h->n++, (struct heap_entry){ key, h->order++, item });
 }
 
 void heap_remove(struct heap *h, uint32_t item)
@@ -112,7 +113,7 @@ void heap_remove(struct heap *h, uint32_t item)
 	if (at == h->n)
 		return;
 	if (at > 0 && before(&last, &h->entry[(at - 1) / ARITY]))
-		up(h, at, last);
+		sift_up(h, at, last);
 	else
-		down(h, at, last);
+		sift_down(h, at, last);
 }

@@ -1,9 +1,9 @@
-/* What is taken up late: why it is, what the policy for what was missed makes of it, and whose turn it is to
- * start, for those starts are staggered. */
+/* Times that are handled late: the cause, what the policy for missed times makes of them, and the tokens by
+ * which their starts are spread over time. */
 #include "core/engine/state.h"
 
-/* What was missed has a cause, and each explains what lies before an instant. What was held before a crash is
- * not to be blamed on the crash. */
+/* Each cause explains lateness up to an instant, *until. The order counts: a time that was held before a
+ * crash is late because of the hold, not because of the crash. */
 static enum reason cause_of(struct engine *e, const struct sched *s, struct wall due, struct wall *until)
 {
 	const struct {
@@ -32,7 +32,7 @@ enum reason late_cause(struct engine *e, const struct sched *s, struct wall due)
 	return cause_of(e, s, due, &until);
 }
 
-static struct wall before(const struct sched *s, struct wall t)
+static struct wall time_before(const struct sched *s, struct wall t)
 {
 	struct wall prev = { t.us - 1 };
 	if (rule_prev(&rules_of(s)->when, s->zone, prev, &prev) != OK || prev.us < s->next_try.us)
@@ -40,8 +40,7 @@ static struct wall before(const struct sched *s, struct wall t)
 	return prev;
 }
 
-/* Starts of what was missed are staggered: what there is of a token by now, in millionths. Never more than
- * one is saved up, or a rest would be followed by twice as many in a second. */
+/* At most one token is saved up; with more, a quiet time would be followed by twice the rate for a second. */
 int64_t late_tokens(const struct engine *e, struct boot now)
 {
 	int64_t per_second = e->config.catch_up_per_second ? e->config.catch_up_per_second : 1;
@@ -58,7 +57,7 @@ bool late_next_token(const struct engine *e, struct now now, struct wall *ret)
 	return e->catch_up.n;
 }
 
-/* Who waits for a token is not looked at before there is one: there may be a million of them. */
+/* Schedules in the catch_up heap are not visited before there is a token: there may be a million of them. */
 bool late_take_token(struct engine *e, struct sched *s, struct wall due)
 {
 	e->tokens = late_tokens(e, e->now.boot);
@@ -80,18 +79,18 @@ static void start_missed(struct engine *e, struct sched *s, enum run_kind kind)
 		due_claim(e, s, s->next_try, NULL, kind, 0);
 		return;
 	}
-	/* Its turn comes, or its next time before that, which is not to be late for this one's sake. */
+	/* No token yet. If its next time comes first, that time must not become late because of this one. */
 	struct wall next = due_next(s, s->next_try);
 	if (kind == KIND_TIMER && next.us != INT64_MAX && !due_has_come(e, s, next))
 		heap_put(&e->due, sched_index(e, s), due_time(s, next).us);
 }
 
-/* Is something due after `t` that may run? */
-static bool fresher(const struct engine *e, const struct sched *s, struct wall t)
+/* True if a later nominal time than `t` is due and may run. */
+static bool has_newer_due(const struct engine *e, const struct sched *s, struct wall t)
 {
 	unsigned n = 0;
 	for (t = due_next(s, t); n < STRETCH_MAX && due_has_come(e, s, t); t = due_next(s, t), n++)
-		if (!due_bar(e, s, t))
+		if (!due_bar_reason(e, s, t))
 			return true;
 	return false;
 }
@@ -104,23 +103,23 @@ unsigned late_limit(const struct sched *s)
 
 static void catch_up(struct engine *e, struct sched *s)
 {
-	/* The newest of those that are due and may run: step back from the end. */
+	/* Find the newest times that are due and may run, going back from now up to the limit. */
 	struct wall first = { e->now.wall.us + 1 };
-	for (unsigned n = 0, looked = 0; n < late_limit(s) && looked < STRETCH_MAX; looked++) {
+	for (unsigned n = 0, visited = 0; n < late_limit(s) && visited < STRETCH_MAX; visited++) {
 		struct wall t;
 		if (!due_prev(s, (struct wall){ first.us - 1 }, &t))
 			break;
 		first = t;
-		n += due_has_come(e, s, t) && !due_bar(e, s, t);
+		n += due_has_come(e, s, t) && !due_bar_reason(e, s, t);
 	}
 	if (first.us > s->next_try.us && first.us <= e->now.wall.us)
-		due_record_range(e, s, due_same_bar(e, s, before(s, first)), RUN_MISSED, REASON_LIMIT);
+		due_record_range(e, s, due_same_bar(e, s, time_before(s, first)), RUN_MISSED, REASON_LIMIT);
 	else
 		start_missed(e, s, KIND_CATCH_UP);
 }
 
-/* The last of them, up to `last`, that was missed for the cause of the first. */
-static struct wall of_one_cause(const struct sched *s, struct wall last, struct wall until)
+/* The last nominal time up to `last` that was missed for the cause that ends at `until`. */
+static struct wall last_of_cause(const struct sched *s, struct wall last, struct wall until)
 {
 	if (last.us <= until.us || until.us < s->next_try.us)
 		return last;
@@ -142,13 +141,13 @@ void late_settle(struct engine *e, struct sched *s)
 	switch ((enum missed)p->missed) {
 	case MISSED_SKIP:
 	case MISSED_EXECUTE_NEXT:
-		due_record_range(e, s, of_one_cause(s, last, until), RUN_MISSED, cause);
+		due_record_range(e, s, last_of_cause(s, last, until), RUN_MISSED, cause);
 		break;
 	case MISSED_EXECUTE_IMMEDIATELY:
-		if (fresher(e, s, last))
+		if (has_newer_due(e, s, last))
 			due_record_range(e, s, last, RUN_MISSED, REASON_SUPERSEDED);
 		else if (last.us > s->next_try.us)
-			due_record_range(e, s, before(s, last), RUN_MISSED, REASON_SUPERSEDED);
+			due_record_range(e, s, time_before(s, last), RUN_MISSED, REASON_SUPERSEDED);
 		else
 			start_missed(e, s, KIND_TIMER);
 		break;

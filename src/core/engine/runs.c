@@ -1,5 +1,5 @@
-/* From record to exit: guards, then for each attempt check, gate, start. A run moves on only when the store
- * or the runner has answered. */
+/* From record to exit: preconditions, then for each attempt `check`, a slot and the start. A run changes its
+ * phase only when the store or the runner has answered. */
 #include "core/engine/state.h"
 #include "core/schedule/news.h"
 
@@ -8,7 +8,7 @@ struct sched *runs_sched(struct engine *e, const struct run *r)
 	return &e->sched[r->sched];
 }
 
-/* Has failed, and has not set out again: only pending, in whatever queue it stands. */
+/* True if its last attempt failed and the next one has not been started. */
 static bool is_pending_retry(const struct run *r)
 {
 	return r->phase == PHASE_RETRY ||
@@ -16,7 +16,7 @@ static bool is_pending_retry(const struct run *r)
 		(r->phase == PHASE_BEHIND || r->phase == PHASE_CHECKING || r->phase == PHASE_QUEUED));
 }
 
-/* A person's word ignores the pause. */
+/* Manual runs ignore the pause. */
 bool runs_is_paused(const struct engine *e, const struct run *r)
 {
 	return r->row.kind != KIND_MANUAL && (e->sched[r->sched].row.flags & SCHED_PAUSED || e->paused_all);
@@ -50,7 +50,7 @@ struct st_req runs_new_request(const struct run *r, enum st_op op, enum st_lane 
 	};
 }
 
-static void tell_runner(struct engine *e, struct run *r, enum rn_op op, enum rn_ask ask, enum reason reason)
+static void submit_runner(struct engine *e, struct run *r, enum rn_op op, enum rn_ask ask, enum reason reason)
 {
 	struct rn_req q = { .op = (uint8_t)op,
 			    .ask = (uint8_t)ask,
@@ -63,30 +63,30 @@ static void tell_runner(struct engine *e, struct run *r, enum rn_op op, enum rn_
 	engine_submit_runner(e, &q);
 }
 
-/* --- guards --- */
+/* --- preconditions --- */
 
-static void go_on(struct engine *e, struct run *r);
+static void proceed(struct engine *e, struct run *r);
 
-static void ask(struct engine *e, struct run *r, enum rn_ask which, enum run_phase phase)
+static void ask_precondition(struct engine *e, struct run *r, enum rn_ask which, enum run_phase phase)
 {
 	r->phase = (uint8_t)phase;
 	r->answer_stale = false;
 	r->question++;
-	tell_runner(e, r, RN_ASK, which, REASON_NONE);
+	submit_runner(e, r, RN_ASK, which, REASON_NONE);
 }
 
-static unsigned guards_of(struct engine *e, const struct run *r)
+static unsigned preconditions_of(struct engine *e, const struct run *r)
 {
-	unsigned guards = policy_of(runs_sched(e, r))->preconditions & ~(1u << ASK_CHECK);
-	return r->row.kind == KIND_MANUAL ? guards & 1u << ASK_BUDGET : guards;
+	unsigned all = policy_of(runs_sched(e, r))->preconditions & ~(1u << ASK_CHECK);
+	return r->row.kind == KIND_MANUAL ? all & 1u << ASK_BUDGET : all;
 }
 
-/* The guards that have not said yes yet, in their order; when all have, the verdict. */
+/* Asks the first precondition that has not answered yes; when all have, records the verdict. */
 static void ask_next(struct engine *e, struct run *r)
 {
-	unsigned left = guards_of(e, r) & ~r->passed;
+	unsigned left = preconditions_of(e, r) & ~r->passed;
 	if (left) {
-		ask(e, r, (enum rn_ask)__builtin_ctz(left), PHASE_ASKING);
+		ask_precondition(e, r, (enum rn_ask)__builtin_ctz(left), PHASE_ASKING);
 		return;
 	}
 	struct st_req q = runs_new_request(r, ST_VERDICT, LANE_CLAIM);
@@ -95,8 +95,8 @@ static void ask_next(struct engine *e, struct run *r)
 	engine_submit_store(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
 
-/* The run ends without another attempt. */
-static void leave(struct engine *e, struct run *r, struct run_ending how)
+/* Ends the run without a further attempt. An attempt that may still start is prevented first. */
+static void end_run(struct engine *e, struct run *r, struct run_ending how)
 {
 	gate_dequeue(e, r);
 	gate_release_slot(e, r);
@@ -105,11 +105,11 @@ static void leave(struct engine *e, struct run *r, struct run_ending how)
 		r->phase = PHASE_PREVENTING;
 		r->ending = how;
 		r->attempt = (uint16_t)(r->row.attempt + 1);
-		tell_runner(e, r, RN_PREVENT, 0, REASON_NONE);
+		submit_runner(e, r, RN_PREVENT, 0, REASON_NONE);
 		return;
 	}
 	if (how.state == RUN_RETRYING) {
-		/* Not an end that the runner said: the check's answer. */
+		/* The end is not the runner's but the check's, hence RN_ANSWER. */
 		struct rn_report end = { .kind = RN_ANSWER,
 					 .outcome = how.outcome,
 					 .reason = how.reason,
@@ -136,29 +136,28 @@ static void leave(struct engine *e, struct run *r, struct run_ending how)
 		r->row.reason = how.reason;
 		r->row.ended = e->now.wall;
 	} else {
-		r->row.retry_at = e->now.wall; /* a retry that was to be: what was before it stands */
+		r->row.retry_at = e->now.wall; /* the retry is given up; the last outcome stays */
 	}
 	finish_record(e, r, false);
 }
 
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason)
 {
-	leave(e, r, (struct run_ending){ .state = (uint8_t)state, .reason = (uint16_t)reason });
+	end_run(e, r, (struct run_ending){ .state = (uint8_t)state, .reason = (uint16_t)reason });
 }
 
-/* No further attempt: the last one's outcome is the run's, and it is over now. */
 void runs_end_retries(struct engine *e, struct run *r)
 {
-	leave(e, r, (struct run_ending){ .state = RUN_FINISHED });
+	end_run(e, r, (struct run_ending){ .state = RUN_FINISHED });
 }
 
-/* It ends before another attempt of it was started. */
+/* Ends a run whose next attempt was not started. */
 static void end_unstarted(struct engine *e, struct run *r, enum outcome outcome, enum reason reason)
 {
 	if (r->row.attempt)
 		runs_end_retries(e, r);
 	else
-		leave(e, r, (struct run_ending){ RUN_FINISHED, (uint8_t)outcome, (uint16_t)reason });
+		end_run(e, r, (struct run_ending){ RUN_FINISHED, (uint8_t)outcome, (uint16_t)reason });
 }
 
 static struct wall window_end(struct engine *e, const struct run *r)
@@ -167,8 +166,9 @@ static struct wall window_end(struct engine *e, const struct run *r)
 	return (struct wall){ r->row.due.us + window * USEC };
 }
 
-/* A false condition may become true: asked again within the window, and a last time when it closes. */
-static void said_no(struct engine *e, struct run *r, enum rn_ask which, enum reason reason)
+/* A precondition answered no. A false condition is asked again within the window, the last time when it
+ * closes. */
+static void answered_no(struct engine *e, struct run *r, enum rn_ask which, enum reason reason)
 {
 	static const enum reason reasons[RN_ASKS] = {
 		[ASK_BUDGET] = REASON_BUDGET, [ASK_CONDITION] = REASON_CONDITION, [ASK_HOOK] = REASON_HOOK
@@ -187,30 +187,30 @@ static void said_no(struct engine *e, struct run *r, enum rn_ask which, enum rea
 	runs_refuse(e, r, RUN_SKIPPED, reason ? reason : reasons[which]);
 }
 
-/* `check` says whether this attempt is worth a start at all. */
-static void checked(struct engine *e, struct run *r, const struct rn_report *says)
+/* `check` answered whether there is work for this attempt. */
+static void check_answered(struct engine *e, struct run *r, const struct rn_report *report)
 {
-	if (says->yes) {
+	if (report->yes) {
 		gate_enqueue(e, r);
 		return;
 	}
-	leave(e, r,
-	      (struct run_ending){ RUN_RETRYING, says->reason ? OUTCOME_FAILED : OUTCOME_NO_WORK,
-				   says->reason });
+	end_run(e, r,
+		(struct run_ending){ RUN_RETRYING, report->reason ? OUTCOME_FAILED : OUTCOME_NO_WORK,
+				     report->reason });
 }
 
-static void answered(struct engine *e, struct run *r, const struct rn_report *says)
+static void handle_answer(struct engine *e, struct run *r, const struct rn_report *report)
 {
-	if (says->number != r->question)
+	if (report->number != r->question)
 		return; /* an answer to an older question */
-	if (r->phase == PHASE_CHECKING && says->ask == ASK_CHECK) {
-		checked(e, r, says);
-	} else if (r->phase == PHASE_ASKING && says->ask < RN_ASKS) {
-		if (says->yes) {
-			r->passed |= (uint8_t)(1u << says->ask);
+	if (r->phase == PHASE_CHECKING && report->ask == ASK_CHECK) {
+		check_answered(e, r, report);
+	} else if (r->phase == PHASE_ASKING && report->ask < RN_ASKS) {
+		if (report->yes) {
+			r->passed |= (uint8_t)(1u << report->ask);
 			ask_next(e, r);
 		} else {
-			said_no(e, r, (enum rn_ask)says->ask, (enum reason)says->reason);
+			answered_no(e, r, (enum rn_ask)report->ask, (enum reason)report->reason);
 		}
 	}
 }
@@ -236,21 +236,21 @@ void runs_recorded(struct engine *e, struct run *r)
 	if (r->row.state == RUN_PENDING)
 		ask_next(e, r);
 	else
-		go_on(e, r);
+		proceed(e, r);
 }
 
-/* Is there a live run of the schedule that must end first? */
+/* True if another live run of the schedule must end first. */
 static bool must_wait(struct engine *e, const struct run *r)
 {
 	const struct sched *s = runs_sched(e, r);
 	bool allow = policy_of(s)->overlap == OVERLAP_ALLOW;
-	bool line = r->row.kind == KIND_BACKFILL ||
-		    r->row.kind == KIND_CATCH_UP; /* goes one after another anyway */
-	for (uint32_t i = s->first_run; i != NONE && (!allow || line); i = e->run[i].sibling) {
+	/* Backfills and catch-up runs go one after another even where overlap is allowed. */
+	bool in_line = r->row.kind == KIND_BACKFILL || r->row.kind == KIND_CATCH_UP;
+	for (uint32_t i = s->first_run; i != NONE && (!allow || in_line); i = e->run[i].sibling) {
 		const struct run *other = &e->run[i];
 		if (other == r || !runs_is_live(other) || (allow && other->row.kind != r->row.kind))
 			continue;
-		/* Whoever is older goes first, unless a younger one has set out already. */
+		/* The older run goes first, unless a younger one has set out already. */
 		bool set_out = other->phase > PHASE_BEHIND;
 		if (r->phase == PHASE_QUEUED ? other->phase >= PHASE_STARTING
 					     : set_out || other->row.run < r->row.run)
@@ -259,7 +259,8 @@ static bool must_wait(struct engine *e, const struct run *r)
 	return false;
 }
 
-static void attempt(struct engine *e, struct run *r)
+/* Begins the next attempt: its check, or the wait for a slot. */
+static void begin_attempt(struct engine *e, struct run *r)
 {
 	const struct sched *s = runs_sched(e, r);
 	if (s->removed) {
@@ -275,22 +276,22 @@ static void attempt(struct engine *e, struct run *r)
 	}
 	r->attempt = (uint16_t)(r->row.attempt + 1);
 	if (policy_of(runs_sched(e, r))->preconditions & 1u << ASK_CHECK)
-		ask(e, r, ASK_CHECK, PHASE_CHECKING);
+		ask_precondition(e, r, ASK_CHECK, PHASE_CHECKING);
 	else
 		gate_enqueue(e, r);
 }
 
-/* Its turn, if nobody of its schedule is before it. */
-static void set_out(struct engine *e, struct run *r)
+/* Begins the next attempt, unless another run of the schedule must end first. */
+static void begin_or_wait(struct engine *e, struct run *r)
 {
 	if (must_wait(e, r))
 		r->phase = PHASE_BEHIND;
 	else
-		attempt(e, r);
+		begin_attempt(e, r);
 }
 
-/* The run is claimed. */
-static void go_on(struct engine *e, struct run *r)
+/* The run is claimed: goes on with its first attempt, replaces running ones, or ends it. */
+static void proceed(struct engine *e, struct run *r)
 {
 	struct sched *s = runs_sched(e, r);
 	if (policy_of(s)->action == ACTION_EVENT || r->killed) {
@@ -298,7 +299,7 @@ static void go_on(struct engine *e, struct run *r)
 		return;
 	}
 	if (!must_wait(e, r)) {
-		attempt(e, r);
+		begin_attempt(e, r);
 		return;
 	}
 	r->phase = PHASE_BEHIND;
@@ -316,17 +317,16 @@ void runs_start_waiting(struct engine *e, struct sched *s)
 	for (uint32_t i = s->first_run, next; i != NONE; i = next) {
 		next = e->run[i].sibling;
 		if (e->run[i].phase == PHASE_BEHIND && !must_wait(e, &e->run[i])) {
-			attempt(e, &e->run[i]);
+			begin_attempt(e, &e->run[i]);
 			return;
 		}
 	}
 }
 
-/* Its agent is blocked, or its account held: it cannot start now. */
 void runs_hold(struct engine *e, struct run *r, const struct hold_row *hold)
 {
 	if (hold->until.us != INT64_MAX) {
-		/* A retry is pending again; a first attempt stays queued. */
+		/* A retry becomes pending again; a first attempt stays queued, with a timer. */
 		r->phase = r->row.attempt ? PHASE_RETRY : PHASE_QUEUED;
 		r->attempt = r->row.attempt;
 		heap_put(&e->run_timer, run_index(e, r), e->now.boot.us + (hold->until.us - e->now.wall.us));
@@ -360,16 +360,16 @@ void runs_start(struct engine *e, struct run *r)
 		return;
 	}
 	if (must_wait(e, r)) {
-		/* Two retries may have stood at the gate: only one of them goes. */
+		/* Two retries may have been queued: only one of them may start. */
 		r->phase = PHASE_BEHIND;
 		gate_release_slot(e, r);
 		return;
 	}
 	r->phase = PHASE_STARTING;
-	r->maybe_started = false; /* from now on the runner tells what becomes of it */
+	r->maybe_started = false; /* from now on the runner reports what happens to it */
 	r->launching = true;
 	e->launches++;
-	tell_runner(e, r, RN_START, 0, REASON_NONE);
+	submit_runner(e, r, RN_START, 0, REASON_NONE);
 }
 
 void runs_launch_answered(struct engine *e, struct run *r)
@@ -389,7 +389,7 @@ void runs_drop_retry(struct engine *e, struct run *r)
 	if (is_pending_retry(r))
 		runs_end_retries(e, r);
 	else if (r->phase == PHASE_ENDING && r->row.state == RUN_RETRYING)
-		r->retry_dropped = true; /* it is not pending before the store has answered */
+		r->retry_dropped = true; /* when the store has answered */
 }
 
 void runs_drop_retries(struct engine *e, struct sched *s)
@@ -405,7 +405,7 @@ void runs_cancel(struct engine *e, struct run *r, enum reason reason)
 	switch ((enum run_phase)r->phase) {
 	case PHASE_STARTING:
 	case PHASE_RUNNING:
-		tell_runner(e, r, RN_KILL, 0, reason);
+		submit_runner(e, r, RN_KILL, 0, reason);
 		break;
 	case PHASE_ASKING:
 	case PHASE_WAITING:
@@ -416,13 +416,13 @@ void runs_cancel(struct engine *e, struct run *r, enum reason reason)
 		end_unstarted(e, r, OUTCOME_KILLED, reason);
 		break;
 	default:
-		break; /* recording, verdict, probing, ending: judged when its answer comes */
+		break; /* recording, verdict, probing, ending: the answer's handler looks at `killed` */
 	}
 }
 
-/* --- what the runner says --- */
+/* --- reports of the runner --- */
 
-static void born(struct engine *e, struct run *r)
+static void handle_started(struct engine *e, struct run *r)
 {
 	if (r->phase != PHASE_STARTING && r->phase != PHASE_PROBING)
 		return;
@@ -430,9 +430,9 @@ static void born(struct engine *e, struct run *r)
 	gate_claim_slot(e, r);
 	r->phase = PHASE_RUNNING;
 	if (r->killed)
-		tell_runner(e, r, RN_KILL, 0, (enum reason)r->kill_reason);
+		submit_runner(e, r, RN_KILL, 0, (enum reason)r->kill_reason);
 	if (r->row.attempt == r->attempt && r->row.started.us)
-		return; /* adopted: the store knows */
+		return; /* found alive after a load: the store knows it */
 	r->row.attempt = r->attempt;
 	r->row.started = e->now.wall;
 	r->row.state = RUN_CLAIMED;
@@ -441,9 +441,9 @@ static void born(struct engine *e, struct run *r)
 	engine_submit_store(e, &q, FOR_RUN, r->row.run, 0, runs_sched(e, r));
 }
 
-/* It cannot be started: in a former life its end was prepared, and not recorded. The next attempt goes in its
- * place; this one does not count. */
-static void unborn(struct engine *e, struct run *r)
+/* The attempt cannot be started: before the load it was prevented, but the end of the run was not recorded.
+ * The next attempt takes its place; this one does not count. */
+static void skip_prevented(struct engine *e, struct run *r)
 {
 	runs_launch_answered(e, r);
 	if (r->killed) {
@@ -461,35 +461,36 @@ static void unborn(struct engine *e, struct run *r)
 	finish_record(e, r, false);
 }
 
-/* It was born, left no record, and nothing of it is alive. */
-static void lost(struct engine *e, struct run *r)
+/* The attempt was started, left no record of its end, and no process of it is alive. */
+static void handle_lost(struct engine *e, struct run *r)
 {
-	struct rn_report says = { .outcome = OUTCOME_FAILED,
-				  .reason = REASON_LOST,
-				  .ended = e->now.wall,
-				  .cost = -1,
-				  .exit_code = -1 };
-	finish_attempt(e, r, &says);
+	struct rn_report report = { .outcome = OUTCOME_FAILED,
+				    .reason = REASON_LOST,
+				    .ended = e->now.wall,
+				    .cost = -1,
+				    .exit_code = -1 };
+	finish_attempt(e, r, &report);
 }
 
-/* There is no trace of it, which does not mean that there was none: it is not started again. */
-static void unknown(struct engine *e, struct run *r)
+/* A run of a restored copy without a run file. It may have been started and its file deleted, so it is not
+ * started again. */
+static void end_restored(struct engine *e, struct run *r)
 {
-	bool waited = r->row.state == RUN_RETRYING || r->row.attempt == 0;
-	r->maybe_started = waited;
-	if (!waited)
-		lost(e, r);
+	bool not_started = r->row.state == RUN_RETRYING || r->row.attempt == 0;
+	r->maybe_started = not_started;
+	if (!not_started)
+		handle_lost(e, r);
 	else if (r->row.attempt)
 		runs_end_retries(e, r);
 	else
 		runs_refuse(e, r, RUN_MISSED, REASON_RESTORED);
 }
 
-/* Its window was open when it was decided to start it; but the machine could not, until it was long over. */
-static void too_late(struct engine *e, struct run *r, const struct rn_report *says)
+/* The window was open when RN_START was sent, but had closed before the machine could start the attempt. */
+static void handle_too_late(struct engine *e, struct run *r, const struct rn_report *report)
 {
-	struct rn_report fenced = *says;
-	if (r->row.attempt) { /* not a first attempt's fate */
+	struct rn_report fenced = *report;
+	if (r->row.attempt) { /* only a first attempt is missed */
 		fenced.outcome = OUTCOME_KILLED;
 		fenced.reason = REASON_FENCED;
 		finish_attempt(e, r, &fenced);
@@ -502,26 +503,26 @@ static void too_late(struct engine *e, struct run *r, const struct rn_report *sa
 		runs_refuse(e, r, RUN_MISSED, REASON_WINDOW_CLOSED);
 }
 
-/* After a load: the attempt was never born. Its claim still stands. */
-static void never(struct engine *e, struct run *r)
+/* The attempt was never started; the run is still claimed. */
+static void handle_not_started(struct engine *e, struct run *r)
 {
 	if (r->phase == PHASE_PREVENTING) {
 		r->maybe_started = false;
-		leave(e, r, r->ending);
+		end_run(e, r, r->ending);
 		return;
 	}
 	if (r->phase == PHASE_STARTING) {
-		unborn(e, r);
+		skip_prevented(e, r);
 		return;
 	}
 	if (r->phase != PHASE_PROBING)
 		return;
 	if (is_from_before_restore(e, r)) {
-		unknown(e, r);
+		end_restored(e, r);
 		return;
 	}
 	if (r->row.state == RUN_CLAIMED && r->row.attempt == r->attempt) {
-		lost(e, r); /* it was seen alive: somebody has removed its file */
+		handle_lost(e, r); /* it was seen alive: its run file was deleted */
 		return;
 	}
 	r->attempt = r->row.attempt;
@@ -539,12 +540,12 @@ static void never(struct engine *e, struct run *r)
 		r->retry_at = (struct boot){ e->now.boot.us + left };
 		heap_put(&e->run_timer, run_index(e, r), r->retry_at.us);
 	} else {
-		go_on(e, r);
+		proceed(e, r);
 	}
-	runs_start_waiting(e, runs_sched(e, r)); /* those behind may have waited for this answer only */
+	runs_start_waiting(e, runs_sched(e, r)); /* others may have waited for this answer only */
 }
 
-/* What was asked for in a former life was born after all: as if the probe had found it. */
+/* An attempt that was requested before the load was started after all: as if the probe had found it. */
 static void adopt(struct engine *e, struct run *r)
 {
 	gate_dequeue(e, r);
@@ -555,38 +556,38 @@ static void adopt(struct engine *e, struct run *r)
 	r->phase = PHASE_PROBING;
 }
 
-void runs_report(struct engine *e, const struct rn_report *says)
+void runs_report(struct engine *e, const struct rn_report *report)
 {
-	struct run *r = engine_run(e, says->run);
+	struct run *r = engine_run(e, report->run);
 	if (!r)
 		return;
-	if (says->kind == RN_ANSWER) {
-		answered(e, r, says);
+	if (report->kind == RN_ANSWER) {
+		handle_answer(e, r, report);
 		return;
 	}
-	if (r->maybe_started && says->kind != RN_NOT_STARTED && says->attempt == r->row.attempt + 1)
+	if (r->maybe_started && report->kind != RN_NOT_STARTED && report->attempt == r->row.attempt + 1)
 		adopt(e, r);
-	if (says->attempt != r->attempt)
+	if (report->attempt != r->attempt)
 		return;
 	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;
-	switch ((enum rn_report_kind)says->kind) {
+	switch ((enum rn_report_kind)report->kind) {
 	case RN_STARTED:
 	case RN_ALIVE:
-		born(e, r);
-		due_enqueue(e, runs_sched(e, r)); /* if it was out until this was known */
+		handle_started(e, r);
+		due_enqueue(e, runs_sched(e, r)); /* it may have waited for this report */
 		break;
 	case RN_EXIT:
-		if (alive && says->outcome == OUTCOME_NONE)
-			too_late(e, r, says);
+		if (alive && report->outcome == OUTCOME_NONE)
+			handle_too_late(e, r, report);
 		else if (alive)
-			finish_attempt(e, r, says);
+			finish_attempt(e, r, report);
 		break;
 	case RN_LOST:
 		if (alive)
-			lost(e, r);
+			handle_lost(e, r);
 		break;
 	case RN_NOT_STARTED:
-		never(e, r);
+		handle_not_started(e, r);
 		due_enqueue(e, runs_sched(e, r));
 		break;
 	case RN_ANSWER:
@@ -594,9 +595,10 @@ void runs_report(struct engine *e, const struct rn_report *says)
 	}
 }
 
-/* --- what the store answers --- */
+/* --- answers of the store --- */
 
-static void gone(struct engine *e, struct run *r)
+/* The run has ended, and the store knows. */
+static void forget_run(struct engine *e, struct run *r)
 {
 	struct sched *s = runs_sched(e, r);
 	engine_reply_code(e, r->stop_tag, REPLY_OK, r->row.sid, r->row.run);
@@ -608,23 +610,24 @@ static void gone(struct engine *e, struct run *r)
 		due_enqueue(e, s);
 }
 
-/* Its end is the store's `number`; 0: it ended otherwise before, and that was told. */
-static void finished(struct engine *e, struct run *r, uint64_t number)
+/* The store has recorded the end under `number`; 0: another end was recorded before, and the followers know
+ * it. */
+static void handle_finished(struct engine *e, struct run *r, uint64_t number)
 {
 	r->row.end = number;
 	if (number)
 		finish_notify_followers(e, &r->row);
-	gone(e, r);
+	forget_run(e, r);
 }
 
 static void verdict_acked(struct engine *e, struct run *r, const struct pending *w, const struct st_ack *ack)
 {
 	if (ack->res != ST_OK || w->state != RUN_CLAIMED) {
-		gone(e, r);
+		forget_run(e, r);
 		return;
 	}
 	r->row.state = RUN_CLAIMED;
-	go_on(e, r);
+	proceed(e, r);
 }
 
 void runs_acked(struct engine *e, const struct pending *w, const struct st_ack *ack)
@@ -632,7 +635,7 @@ void runs_acked(struct engine *e, const struct pending *w, const struct st_ack *
 	struct run *r = engine_run(e, w->run);
 	struct sched *s = engine_pending_sched(e, w);
 	if (s && ack->has_row)
-		s->row.failures = ack->row.failures; /* all that a finish changes */
+		s->row.failures = ack->row.failures; /* a finish changes nothing else */
 	if (s && w->op == ST_FINISH && w->state == RUN_FINISHED)
 		s->finishing--;
 	if (!r)
@@ -650,7 +653,7 @@ void runs_acked(struct engine *e, const struct pending *w, const struct st_ack *
 			runs_start_waiting(e, runs_sched(e, r));
 			due_enqueue(e, runs_sched(e, r));
 		} else {
-			finished(e, r, ack->res == ST_OK ? ack->end : 0);
+			handle_finished(e, r, ack->res == ST_OK ? ack->end : 0);
 		}
 		break;
 	default:
@@ -667,9 +670,9 @@ void runs_timers(struct engine *e)
 		if (r->phase == PHASE_WAITING)
 			ask_next(e, r);
 		else if (r->phase == PHASE_RETRY || r->phase == PHASE_BEHIND)
-			set_out(e, r);
+			begin_or_wait(e, r);
 		else if (r->phase == PHASE_QUEUED)
-			attempt(e, r); /* what held it is over */
+			begin_attempt(e, r); /* the hold has ended */
 	}
 }
 
@@ -682,13 +685,13 @@ void runs_recover(struct engine *e, struct run *r)
 		return;
 	}
 	if (r->row.state == RUN_PENDING) {
-		ask_next(e, r); /* asked again, never claimed again */
+		ask_next(e, r); /* the questions are repeated, the claim is not */
 		return;
 	}
-	/* The attempt that may be alive: the one seen started, or the next, of which nobody told the store.
-	 */
+	/* The attempt that may be alive: the last one on record, or the next one, whose start was not
+	 * recorded. */
 	r->attempt = (uint16_t)(r->row.attempt + (r->row.state == RUN_RETRYING || r->row.attempt == 0));
 	r->phase = PHASE_PROBING;
 	gate_claim_slot(e, r); /* it may be alive */
-	tell_runner(e, r, RN_PROBE, 0, REASON_NONE);
+	submit_runner(e, r, RN_PROBE, 0, REASON_NONE);
 }

@@ -1,29 +1,29 @@
 #pragma once
-/* What comes after an attempt to deliver a message to somebody on the network: it is there, it is tried
- * again, or nobody tries any more. Pure: chance and time are the caller's. */
+/* What to do after an attempt to deliver a message over the network: it is delivered, it is tried again, or
+ * it is given up. Pure: the caller provides chance and time. */
 #include "core/schedule/retry.h"
 #include "port/out.h"
 
 struct delivery_retry_policy {
-	unsigned attempts;   /* in all, the first among them */
-	int64_t first, most; /* seconds before the second attempt; doubles up to `most` */
+	unsigned attempts;   /* in all, including the first */
+	int64_t first, most; /* seconds before the second attempt, which double up to `most` */
 };
-/* 5 s, 10 s, … up to an hour between them: half a day to a day in all. */
+/* 5 s, 10 s, … up to an hour between attempts: half a day to a day in all. */
 extern const struct delivery_retry_policy delivery_retry_usual;
 
-/* How an attempt ended, as out_send says it. */
+/* How an attempt ended, as out_send reports it. */
 struct delivery_attempt {
 	enum out_fault fault;
 	int status;
-	int64_t retry_after; /* seconds; 0: not said */
+	int64_t retry_after; /* seconds, as the receiver asks; 0: it does not */
 };
 
 enum delivery_verdict {
 	DELIVERY_DONE,
 	DELIVERY_RETRY,
-	DELIVERY_REFUSED,   /* the same again will not help */
-	DELIVERY_EXHAUSTED, /* it might have helped, but there were attempts enough */
-	DELIVERY_GONE, /* the receiver wants no more, of this or of anything: stop using it, and say so */
+	DELIVERY_REFUSED,   /* a retry would not help */
+	DELIVERY_EXHAUSTED, /* a retry might help, but all attempts are used up */
+	DELIVERY_GONE, /* the receiver wants no further messages of any kind: stop using it, and say so */
 	DELIVERY_VERDICTS
 };
 
@@ -32,8 +32,9 @@ struct delivery_decision {
 	int64_t delay_us; /* DELIVERY_RETRY: from the end of this attempt to the next one */
 };
 
-/* Attempt n, from 1, ended so. `chance` is any number, equally likely: with it the delay is half of the
- * backoff to all of it, so that what failed together does not come back together. It is never shorter than
- * the receiver asks for (but for DELIVERY_SECONDS_MAX), nor longer than a tenth more than that. */
+/* Attempt `n`, counted from 1, has ended. `chance` is a uniformly random number: it picks a delay between
+ * half of the backoff and all of it, so that deliveries that failed together are not repeated together. The
+ * delay is at least what the receiver asks for, up to DELIVERY_SECONDS_MAX, and at most a tenth more than
+ * that. */
 struct delivery_decision delivery_retry_decide(const struct delivery_retry_policy *policy, unsigned n,
-					       struct delivery_attempt end, uint32_t chance);
+					       struct delivery_attempt attempt, uint32_t chance);

@@ -1,22 +1,23 @@
+/* What is news of a run, and whether the schedule asks for it. */
 #include "core/schedule/news.h"
 
-static unsigned bit(enum news_kind t)
+static unsigned bit(enum news_kind kind)
 {
-	return 1u << t;
+	return 1u << kind;
 }
 
 uint8_t news_of_end(const struct policy *p, const struct run_row *run, uint32_t before, uint32_t after)
 {
 	bool good = run->outcome == OUTCOME_DONE || run->outcome == OUTCOME_NO_WORK;
-	bool wanted = run->reason == REASON_CANCELLED || run->reason == REASON_REPLACED;
-	unsigned is = bit(NEWS_PING);
+	bool intended = run->reason == REASON_CANCELLED || run->reason == REASON_REPLACED;
+	unsigned news = bit(NEWS_PING);
 	if (run->outcome == OUTCOME_DONE)
-		is |= bit(NEWS_SUCCESS);
+		news |= bit(NEWS_SUCCESS);
 	if (good && before && !after)
-		is |= bit(NEWS_RECOVERED);
-	if (!good && !wanted)
-		is |= bit(NEWS_FAILURE);
-	return (uint8_t)(is & p->news);
+		news |= bit(NEWS_RECOVERED);
+	if (!good && !intended)
+		news |= bit(NEWS_FAILURE);
+	return (uint8_t)(news & p->news);
 }
 
 uint8_t news_of_start(const struct policy *p)

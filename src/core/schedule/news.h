@@ -1,11 +1,11 @@
 #pragma once
-/* What of a schedule somebody wants to be told: bits for st_req.news. Pure. */
+/* Which news of a schedule are wanted: bits, 1 << enum news_kind, for st_req.news. Pure. */
 #include "core/schedule/rules.h"
 
-/* A run has ended for good. before, after: failures in a row. What a person ended, or what made room for the
- * next, is no failure to be told of. */
+/* A run has ended. `before` and `after` are the schedule's failures in a row. A run that a person cancelled,
+ * or that was replaced by the next one, is not news of a failure. */
 uint8_t news_of_end(const struct policy *p, const struct run_row *run, uint32_t before, uint32_t after);
-/* An attempt is alive. */
+/* An attempt was started. */
 uint8_t news_of_start(const struct policy *p);
-/* A verdict, or what is recorded without one: RUN_MISSED alone is told. */
+/* An occurrence was recorded, or a verdict given, with this state. Only RUN_MISSED is news. */
 uint8_t news_of_refusal(const struct policy *p, enum run_state state);

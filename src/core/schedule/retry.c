@@ -1,3 +1,4 @@
+/* Retries of runs: final reasons and delays. */
 #include "core/schedule/retry.h"
 
 bool retry_wanted(enum outcome outcome, enum reason reason)

@@ -1,3 +1,4 @@
+/* Days and hours at which a schedule does not run. */
 #include "core/schedule/rules.h"
 
 static bool has_hours(const struct hours *h)
@@ -12,16 +13,16 @@ static bool is_outside(const struct hours *h, const struct zone *zone, struct wa
 	return h->from < h->to ? minute < h->from || minute >= h->to : minute < h->from && minute >= h->to;
 }
 
-bool rules_can_bar(const struct rules *r, const struct rules_context *with)
+bool rules_can_bar(const struct rules *r, const struct rules_context *context)
 {
-	return with->excluded->n || has_hours(&r->active);
+	return context->excluded->n || has_hours(&r->active);
 }
 
-enum reason rules_bar(const struct rules *r, const struct rules_context *with, struct wall nominal)
+enum reason rules_bar(const struct rules *r, const struct rules_context *context, struct wall nominal)
 {
-	if (days_have(with->excluded, with->zone, nominal))
+	if (days_have(context->excluded, context->zone, nominal))
 		return REASON_EXCLUDED;
-	if (has_hours(&r->active) && is_outside(&r->active, with->hours, nominal))
+	if (has_hours(&r->active) && is_outside(&r->active, context->hours, nominal))
 		return REASON_ACTIVE_HOURS;
 	return REASON_NONE;
 }

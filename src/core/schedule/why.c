@@ -1,3 +1,4 @@
+/* The answers of `rota why`, from a record, a range, or else the rules. */
 #include "core/schedule/why.h"
 
 static bool is_nominal(const struct rule *r, const struct zone *zone, struct wall t)
@@ -6,7 +7,7 @@ static bool is_nominal(const struct rule *r, const struct zone *zone, struct wal
 	return rule_next(r, zone, (struct wall){ t.us - 1 }, &n) == OK && n.us == t.us;
 }
 
-/* Without its start and end date: they only say from when to when its times count. */
+/* The rule without start and end date, which bound its times but do not change them. */
 static struct rule unbounded(const struct rules *r)
 {
 	struct rule rule = r->when;
@@ -23,26 +24,26 @@ bool why_nominal(const struct rules *r, const struct zone *zone, struct wall t, 
 		*ret = t;
 		return true;
 	}
-	/* People see due times, to the second. */
+	/* A person may give a due time instead, which is shown to the second. */
 	if (rule_prev(&rule, zone, t, &n) != OK || wall_seconds(rule_due(&rule, zone, n)) != wall_seconds(t))
 		return false;
 	*ret = n;
 	return true;
 }
 
-static void nearest(const struct why_facts *f, struct wall t, struct why_answer *a)
+static void set_nearest(const struct why_facts *f, struct wall t, struct why_answer *a)
 {
 	a->before = a->after = WALL_NEVER;
-	if (rule_prev(&f->rules->when, f->with.zone, (struct wall){ t.us - 1 }, &a->before) != OK)
+	if (rule_prev(&f->rules->when, f->context.zone, (struct wall){ t.us - 1 }, &a->before) != OK)
 		a->before = WALL_NEVER;
-	if (rule_next(&f->rules->when, f->with.zone, t, &a->after) != OK)
+	if (rule_next(&f->rules->when, f->context.zone, t, &a->after) != OK)
 		a->after = WALL_NEVER;
 }
 
-/* Why it would be refused if it came due with things as they are. */
-static enum reason obstacle(const struct why_facts *f, struct wall nominal)
+/* Why a future time would be refused in the present state; REASON_NONE: it would run. */
+static enum reason expected_refusal(const struct why_facts *f, struct wall nominal)
 {
-	enum reason bar = rules_bar(f->rules, &f->with, nominal);
+	enum reason bar = rules_bar(f->rules, &f->context, nominal);
 	bool pause_ends = f->row->paused_until.us <= nominal.us, hold_ends = f->held_until.us <= nominal.us;
 	if (f->paused && !pause_ends)
 		return REASON_PAUSED;
@@ -57,8 +58,8 @@ static enum reason obstacle(const struct why_facts *f, struct wall nominal)
 	return bar;
 }
 
-/* What the schedule's own dates say of a time that it would otherwise have. */
-static enum reason out_of_dates(const struct why_facts *f, struct wall nominal)
+/* Whether the time is before the start date or after the end date. */
+static enum reason dates_refusal(const struct why_facts *f, struct wall nominal)
 {
 	int64_t t = wall_seconds(nominal);
 	return t < f->rules->when.from     ? REASON_NOT_STARTED
@@ -69,7 +70,7 @@ static enum reason out_of_dates(const struct why_facts *f, struct wall nominal)
 struct why_answer why_at(const struct why_facts *f, struct wall t)
 {
 	struct why_answer a = { .state = RUN_SKIPPED, .nominal = t, .due = t };
-	nearest(f, t, &a);
+	set_nearest(f, t, &a);
 	if (f->record) {
 		bool refused = f->record->state == RUN_SKIPPED || f->record->state == RUN_MISSED;
 		a.nominal = f->record->nominal;
@@ -83,22 +84,22 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 		a.kind = WHY_FOLLOWS;
 		return a;
 	}
-	/* The ends of a range are times it had once, whatever it has now. */
+	/* The first and last time of a range were nominal times once, even if the rule has changed. */
 	bool end = f->range && (f->range->first.us == t.us || f->range->last.us == t.us);
-	/* What a run has set is a time as well, and nothing from then on is kept out for it. */
+	/* A next check is a nominal time too, and times from then on are not gated. */
 	bool set = f->row->next_set_at.us && t.us >= f->row->next.us;
 	const struct range_row *range = set && f->range && f->range->reason == REASON_GATED ? NULL : f->range;
 	if (set && t.us == f->row->next.us) {
 		a.nominal = t;
-	} else if (!why_nominal(f->rules, f->with.zone, t, &a.nominal)) {
+	} else if (!why_nominal(f->rules, f->context.zone, t, &a.nominal)) {
 		a.kind = end ? WHY_REFUSED : WHY_NO_TIME;
 		a.state = end ? (enum run_state)f->range->state : a.state;
 		a.reason = end ? (enum reason)f->range->reason : REASON_NONE;
 		return a;
 	}
-	a.due = rule_due(&f->rules->when, f->with.zone, a.nominal);
-	nearest(f, a.nominal, &a);
-	if ((a.reason = out_of_dates(f, a.nominal))) {
+	a.due = rule_due(&f->rules->when, f->context.zone, a.nominal);
+	set_nearest(f, a.nominal, &a);
+	if ((a.reason = dates_refusal(f, a.nominal))) {
 		a.kind = a.nominal.us > f->now.us ? WHY_WILL_NOT : WHY_REFUSED;
 	} else if (range && range->last.us != INT64_MAX) {
 		a.kind = WHY_REFUSED;
@@ -116,7 +117,7 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 	} else if (a.due.us <= f->now.us && f->enabled) {
 		a.kind = WHY_WAITS;
 	} else {
-		a.reason = obstacle(f, a.nominal);
+		a.reason = expected_refusal(f, a.nominal);
 		a.state = a.reason == REASON_RATE_LIMITED ? RUN_MISSED : RUN_SKIPPED;
 		a.kind = a.reason || !f->enabled ? WHY_WILL_NOT : WHY_WILL_RUN;
 	}

@@ -1,33 +1,33 @@
 #pragma once
-/* Why a schedule ran, did not run, or will or will not run at a time: the facts behind `rota why`. From what
- * the store has of that time, and, where it has nothing, from the rules. Pure. */
+/* Why a schedule ran or did not run at a time, or whether it will: the facts behind `rota why`. The answer
+ * comes from the record of that time, or, if there is none, from the rules. Pure. */
 #include "core/schedule/rules.h"
 
-/* What is known. */
+/* What the caller knows. */
 struct why_facts {
 	const struct rules *rules;
-	struct rules_context with;
+	struct rules_context context;
 	const struct sched_row *row;
 	const struct run_row *record;  /* of that nominal time; NULL: none */
-	const struct range_row *range; /* the one in which it lies; NULL: none */
-	bool enabled, paused, removed; /* as the schedule stands now */
-	bool blocked;                  /* by what its document needs */
-	enum reason held; /* its agent or account is held for this reason; REASON_NONE: it is not */
+	const struct range_row *range; /* that contains the time; NULL: none */
+	bool enabled, paused, removed; /* the present state of the schedule */
+	bool blocked;                  /* its document needs something that is not there */
+	enum reason held;              /* why its agent or account is held; REASON_NONE: it is not */
 	struct wall held_until;
 	struct wall now;
 };
 
 enum why_kind {
-	WHY_RUN,      /* there is a run: `record` tells */
-	WHY_REFUSED,  /* skipped or missed: state and reason */
-	WHY_WILL_RUN, /* it lies ahead, and nothing stands in its way as things are */
-	WHY_WILL_NOT, /* it lies ahead, and as things are it will be refused: state and reason */
-	WHY_WAITS,    /* it was due, and is about to be taken up */
-	WHY_BEFORE,   /* it lies at or before the instant the schedule was made, changed or resumed */
-	WHY_PRUNED,   /* so old that its record is gone */
-	WHY_NO_TIME,  /* the schedule has no such time: before and after are the nearest that it has */
-	WHY_FOLLOWS,  /* it has no times of its own: it follows the ends of another */
-	WHY_REMOVED,  /* there is no record of it, and the schedule is there no more */
+	WHY_RUN,      /* there is a run: see `record` */
+	WHY_REFUSED,  /* it was skipped or missed: see state and reason */
+	WHY_WILL_RUN, /* it is in the future, and in the present state it will run */
+	WHY_WILL_NOT, /* it is in the future, and in the present state it will be refused: state and reason */
+	WHY_WAITS,    /* it is due, but not recorded yet */
+	WHY_BEFORE,   /* it is at or before the instant the schedule was created, changed or resumed */
+	WHY_PRUNED,   /* it is so old that its record was pruned */
+	WHY_NO_TIME,  /* the schedule has no such time: `before` and `after` are the nearest */
+	WHY_FOLLOWS,  /* the schedule has no times: it follows the ends of another one */
+	WHY_REMOVED,  /* the schedule was removed, and there is no record */
 	WHY_KINDS
 };
 
@@ -36,11 +36,12 @@ struct why_answer {
 	enum run_state state;
 	enum reason reason;
 	struct wall nominal, due;
-	struct wall before, after; /* the nearest times of the schedule; WALL_NEVER: none */
+	struct wall before, after; /* the nearest nominal times of the schedule; WALL_NEVER: none */
 };
 
-/* About time `t`; if it is a due time of a jittered schedule, about the nominal time it stands for. */
+/* The answer about time `t`. If `t` is the due time of a schedule with jitter, the answer is about its
+ * nominal time. */
 struct why_answer why_at(const struct why_facts *f, struct wall t);
-/* The nominal time that `t` names for this schedule, itself or by its due time; false: none. A caller needs
- * it to look for the record. */
+/* The nominal time that `t` means: `t` itself, or the one whose due time is `t`; false: none. Callers use it
+ * to look up the record. */
 bool why_nominal(const struct rules *r, const struct zone *zone, struct wall t, struct wall *ret);
