@@ -1,3 +1,4 @@
+/* Writes the sections of a run file as text. */
 #include "runfile/sections.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ void runfile_exit_section(char section[static RUNFILE_SECTION], const struct exi
 	char note[sizeof f->note];
 	size_t i = 0;
 	for (; i < sizeof note - 1 && f->note[i]; i++)
-		note[i] = (unsigned char)f->note[i] < ' ' ? ' ' : f->note[i]; /* a line is a line */
+		note[i] = (unsigned char)f->note[i] < ' ' ? ' ' : f->note[i]; /* the note is one line */
 	note[i] = 0;
 	memset(section, 0, RUNFILE_SECTION);
 	snprintf(section, RUNFILE_SECTION,

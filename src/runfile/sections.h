@@ -1,5 +1,6 @@
 #pragma once
-/* The two sections of a run file, as they are written. */
+/* The text of the two sections of a run file (port/runfile.h). Linked into the static launcher and into the
+ * daemon. */
 #include "port/runfile.h"
 
 #include <sys/types.h>
@@ -8,7 +9,7 @@ struct birth_facts {
 	uint64_t run;
 	unsigned attempt;
 	const char *boot, *mark, *cgroup; /* cgroup NULL: none */
-	pid_t shim, agent;                /* the agent's session is its pid */
+	pid_t shim, agent;                /* the agent's session has the same number */
 	uint64_t shim_start, agent_start;
 	int64_t born; /* wall clock, microseconds */
 };
@@ -23,7 +24,7 @@ struct exit_facts {
 	char note[200];
 };
 
-/* A block with its birth section; the exit section is empty. 0, or ENAMETOOLONG. */
+/* Fills a block with the birth section and an empty exit section. 0, or ENAMETOOLONG: the cgroup's path does
+ * not fit. */
 int runfile_birth_section(char block[static RUNFILE_BYTES], const struct birth_facts *f);
-/* Over an exit section of zeros. */
 void runfile_exit_section(char section[static RUNFILE_SECTION], const struct exit_facts *f);

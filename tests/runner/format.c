@@ -117,7 +117,7 @@ TEST(torn_and_foreign_blocks)
 	snprintf(block, 64, "rota-run 2\nrun 1\nattempt 1\n");
 	runfile_seal(block);
 	CHECK_INT(runfile_parse((struct str){ block, sizeof block }, &f, &why), E_INPUT);
-	CHECK_STR(why.text, "a run file of version 2, newer than this rota");
+	CHECK_STR(why.text, "the run file has version 2, which is newer than this rota");
 	memset(block, 0, sizeof block);
 	snprintf(block, 128, "rota-run 1\nrun 1\nattempt 1\nword that is new\nalone\n");
 	runfile_seal(block);

@@ -4,7 +4,7 @@
 #include "core/doc/config/notify.h"
 #include "core/model.h"
 #include "daemon/notify/message.h"
-#include "runfile/logtail.h"
+#include "runfile/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
