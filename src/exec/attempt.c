@@ -121,9 +121,9 @@ static void ended(struct runner *r, struct slot *s, const struct runfile *f)
 		check_anew(r, s);
 	} else if (f->cause == CAUSE_LOST) {
 		end(r, s, RN_LOST);
-	} else if (f->cause == CAUSE_BURNT && s->kill_pending) {
+	} else if (f->cause == CAUSE_PREVENTED && s->kill_pending) {
 		end_killed(r, s);
-	} else if (f->cause == CAUSE_BURNT) {
+	} else if (f->cause == CAUSE_PREVENTED) {
 		end(r, s, RN_NOT_STARTED);
 	} else {
 		bool well = says.outcome == OUTCOME_DONE || says.outcome == OUTCOME_NO_WORK;
@@ -179,9 +179,9 @@ void life_burn(struct runner *r, struct slot *s)
 {
 	bool taken;
 	struct why why;
-	enum run_cause cause = s->kill_pending ? CAUSE_STOPPED : CAUSE_BURNT;
-	if (runfile_burn(r->runs, s->run, s->attempt, cause, s->doom, s->burning && r->c.place.flush, &taken,
-			 &why) != OK) {
+	enum run_cause cause = s->kill_pending ? CAUSE_STOPPED : CAUSE_PREVENTED;
+	if (runfile_prevent(r->runs, s->run, s->attempt, cause, s->doom, s->burning && r->c.place.flush,
+			    &taken, &why) != OK) {
 		runner_trouble_set(r, TROUBLE_FILES, "%s", why.text);
 		runner_later(s, SLOT_LOOK);
 		return;

@@ -110,7 +110,7 @@ static void heard(struct runner *r, struct slot *s, const struct launch_reply *a
 			life_signal(r, s);
 		}
 		break;
-	case LAUNCH_BORN:
+	case LAUNCH_STARTED:
 		if (!sent)
 			break;
 		runner_trouble_over(r, TROUBLE_BIRTH);

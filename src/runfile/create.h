@@ -1,6 +1,6 @@
 #pragma once
 /* Creating run files: exclusively, complete, and locked. Linked into the static launcher, whose shims create
- * run files, and into the daemon, which burns attempts in the same way; hence plain errno instead of
+ * run files, and into the daemon, which prevents attempts in the same way; hence plain errno instead of
  * `enum err`. */
 #include "port/runfile.h"
 

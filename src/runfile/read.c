@@ -22,7 +22,7 @@ struct section_key {
 
 #define FIELD(type, name) type, offsetof(struct runfile, name), sizeof(((struct runfile *)0)->name)
 
-static const struct section_key birth_keys[] = {
+static const struct section_key start_keys[] = {
 	{ "rota-run", FIELD(NUMBER, version), NULL },
 	{ "run", FIELD(NUMBER, run), NULL },
 	{ "attempt", FIELD(NUMBER, attempt), NULL },
@@ -32,7 +32,7 @@ static const struct section_key birth_keys[] = {
 	{ "session", FIELD(SIGNED, session), NULL },
 	{ "agent", FIELD(SIGNED, agent), NULL },
 	{ "agent_start", FIELD(NUMBER, agent_start), NULL },
-	{ "born", FIELD(SIGNED, born), NULL },
+	{ "born", FIELD(SIGNED, started), NULL },
 	{ "mark", FIELD(TEXT, mark), NULL },
 	{ "cgroup", FIELD(TEXT, cgroup), NULL },
 	{ 0 },
@@ -106,22 +106,22 @@ enum err runfile_parse(struct str block, struct runfile *ret, struct why *why)
 	char whole[RUNFILE_BYTES] = "";
 	struct runfile f = { 0 };
 	memcpy(whole, block.p, block.n < sizeof whole ? block.n : sizeof whole);
-	bool born = read_section(whole + RUNFILE_BIRTH, birth_keys, &f);
+	bool readable = read_section(whole + RUNFILE_START, start_keys, &f);
 	uint64_t version = f.version;
-	if (born && (version == 0 || version > RUNFILE_VERSION))
-		born = false;
-	if (!born)
+	if (readable && (version == 0 || version > RUNFILE_VERSION))
+		readable = false;
+	if (!readable)
 		f = (struct runfile){ 0 };
 	else if (!read_section(whole + RUNFILE_EXIT, exit_keys, &f))
 		f.exit_version = 0;
 	*ret = f;
-	if (born)
+	if (readable)
 		return OK;
 	if (version)
 		return why_set(why, E_INPUT, WHY_NOWHERE,
 			       "the run file has version %llu, which is newer than this rota",
 			       (unsigned long long)version);
-	return why_set(why, E_INPUT, WHY_NOWHERE, "the birth section of the run file is damaged");
+	return why_set(why, E_INPUT, WHY_NOWHERE, "the start section of the run file is damaged");
 }
 
 /* --- the outcome of a cause --- */
@@ -136,19 +136,19 @@ static const struct {
 	[CAUSE_STALLED] = { OUTCOME_KILLED, REASON_STALLED },
 	[CAUSE_FENCED] = { OUTCOME_KILLED, REASON_FENCED },
 	[CAUSE_STOPPED] = { OUTCOME_KILLED, REASON_CANCELLED },
-	[CAUSE_UNBORN] = { OUTCOME_FAILED, REASON_EXIT },
+	[CAUSE_NOT_EXECUTED] = { OUTCOME_FAILED, REASON_EXIT },
 	[CAUSE_LOST] = { OUTCOME_FAILED, REASON_LOST },
-	[CAUSE_BURNT] = { OUTCOME_KILLED, REASON_CANCELLED },
+	[CAUSE_PREVENTED] = { OUTCOME_KILLED, REASON_CANCELLED },
 	[CAUSE_LATE] = { OUTCOME_NONE, REASON_WINDOW_CLOSED },
 	[CAUSE_EXPECTATION] = { OUTCOME_FAILED, REASON_EXPECTATION },
 	[CAUSE_SECRET] = { OUTCOME_FAILED, REASON_DEFINITION },
 };
 
-/* The exit code as a shell reports it. -1 for CAUSE_UNBORN, whose `status` is an errno; and for 0 with any
- * other cause than CAUSE_EXIT, since the program may not have been executed at all. */
+/* The exit code as a shell reports it. -1 for CAUSE_NOT_EXECUTED, whose `status` is an errno; and for 0 with
+ * any other cause than CAUSE_EXIT, since the program may not have been executed at all. */
 static int32_t exit_code_of(const struct runfile *f)
 {
-	if (f->cause == CAUSE_UNBORN || (f->cause != CAUSE_EXIT && !f->status && !f->signal))
+	if (f->cause == CAUSE_NOT_EXECUTED || (f->cause != CAUSE_EXIT && !f->status && !f->signal))
 		return -1;
 	return (int32_t)(f->signal ? 128 + f->signal : f->status);
 }
@@ -213,14 +213,14 @@ enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run
 	return OK;
 }
 
-enum err runfile_burn(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause, unsigned reason,
-		      bool flush, bool *taken, struct why *why)
+enum err runfile_prevent(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause,
+			 unsigned reason, bool flush, bool *taken, struct why *why)
 {
 	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
 	int64_t now = clock_wall().us;
-	struct birth_facts b = { .run = run, .attempt = attempt, .boot = "-", .mark = "-", .born = now };
+	struct start_facts b = { .run = run, .attempt = attempt, .boot = "-", .mark = "-", .started = now };
 	struct exit_facts x = { .cause = cause, .reason = (int)reason, .ended = now };
-	int e = runfile_birth_section(block, &b);
+	int e = runfile_start_section(block, &b);
 	assert(!e); /* there is no cgroup path that could be too long */
 	runfile_exit_section(block + RUNFILE_EXIT, &x);
 	int dir = runfile_open_directory(runs, run, flush);

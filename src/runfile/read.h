@@ -1,6 +1,6 @@
 #pragma once
 /* The daemon's view of run files: where they are, what they say, whether the attempt is alive; and how an
- * attempt is burnt. Reads every version since 1, and files that were torn by a crash. The format is in
+ * attempt is prevented. Reads every version since 1, and files that were torn by a crash. The format is in
  * port/runfile.h. */
 #include "base/buf.h"
 #include "base/err.h"
@@ -10,11 +10,11 @@
 enum { RUNFILE_CGROUP_MAX = 1200, RUNFILE_NOTE_MAX = 256 };
 
 struct runfile {
-	uint64_t version; /* 0: the birth section is unreadable, and all below is 0 */
+	uint64_t version; /* 0: the start section is unreadable, and all below is 0 */
 	uint64_t run, attempt;
 	int64_t pid, session, agent;
 	uint64_t start, agent_start;
-	int64_t born; /* wall clock, microseconds */
+	int64_t started; /* wall clock, microseconds */
 	char boot[40], mark[RUN_MARK_BYTES + 7], cgroup[RUNFILE_CGROUP_MAX];
 	/* All below is 0 until there is a valid exit section. */
 	uint64_t exit_version;
@@ -25,7 +25,7 @@ struct runfile {
 	char note[RUNFILE_NOTE_MAX];
 };
 
-/* E_INPUT: the birth section is damaged, or its version is newer than this program; then `ret` is all 0. A
+/* E_INPUT: the start section is damaged, or its version is newer than this program; then `ret` is all 0. A
  * damaged exit section counts as none. */
 must_check enum err runfile_parse(struct str block, struct runfile *ret, struct why *why);
 
@@ -42,10 +42,10 @@ enum run_life {
 must_check enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
 				 struct runfile *ret, struct why *why);
 
-/* Creates the run file with this end, so that the attempt can never be born. `taken`: there is a run file
+/* Creates the run file with this end, so that the attempt can never start. `taken`: there is a run file
  * already, and it is unchanged. */
-must_check enum err runfile_burn(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause,
-				 unsigned reason, bool flush, bool *taken, struct why *why);
+must_check enum err runfile_prevent(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause,
+				    unsigned reason, bool flush, bool *taken, struct why *why);
 
 /* RUNS/BUCKET/RUN.ATTEMPT.kind; kinds are run, log, out (standard output), ctx (context), box
  * (runfile/outbox.h). */

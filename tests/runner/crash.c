@@ -258,7 +258,7 @@ TEST(a_launcher_killed_with_requests_in_it_loses_none)
 static void plant(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint64_t start, bool lock)
 {
 	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
-	struct birth_facts f = { .run = run,
+	struct start_facts f = { .run = run,
 				 .attempt = 1,
 				 .boot = boot,
 				 .mark = "0123456789abcdef0123456789abcdef",
@@ -266,7 +266,7 @@ static void plant(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint
 				 .shim_start = start,
 				 .agent = pid,
 				 .agent_start = start };
-	CHECK_INT(runfile_birth_section(block, &f), 0);
+	CHECK_INT(runfile_start_section(block, &f), 0);
 	int dir = runfile_open_directory(g->runs, run, false);
 	runfile_name(name, run, 1, "run");
 	int fd = runfile_create(dir, name, block, false);
