@@ -120,7 +120,7 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	CHECK(rig_quiet(&g, 100));
 	CHECK(!runner_has_launcher(g.r));
 	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
-	CHECK_STR(why.text, "the launcher is gone");
+	CHECK_STR(why.text, "the launcher has died");
 	rig_argv(&g, "true", NULL);
 	rig_ask(&g, RN_START, 2, 1, 0);
 	struct rn_report s = rig_next(&g); /* the run is untouched, the start waits */
