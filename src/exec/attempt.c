@@ -1,3 +1,5 @@
+/* What the run file of an attempt means for it: reads the file, changes the state, and reports what the
+ * engine must know. */
 #include "core/model.h"
 #include "exec/internal.h"
 #include "runfile/outbox.h"
@@ -9,62 +11,63 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void life_say(struct runner *r, struct slot *s, enum rn_report_kind say)
+void attempt_report(struct runner *r, struct attempt *a, enum rn_report_kind kind)
 {
-	runner_speak(r, s,
-		     &(struct rn_report){ .kind = (uint8_t)say,
-					  .run = s->run,
-					  .attempt = s->attempt,
-					  .cost = -1,
-					  .exit_code = -1 });
+	runner_report(r, a,
+		      &(struct rn_report){ .kind = (uint8_t)kind,
+					   .run = a->run,
+					   .attempt = a->attempt,
+					   .cost = -1,
+					   .exit_code = -1 });
 }
 
-static void end(struct runner *r, struct slot *s, enum rn_report_kind say)
+static void end_attempt(struct runner *r, struct attempt *a, enum rn_report_kind kind)
 {
-	life_say(r, s, say);
-	runner_forget(r, s);
+	attempt_report(r, a, kind);
+	attempt_remove(r, a);
 }
 
-static void end_killed(struct runner *r, struct slot *s)
+/* It was killed before it could start. */
+static void end_killed(struct runner *r, struct attempt *a)
 {
-	runner_speak(r, s,
-		     &(struct rn_report){ .kind = RN_EXIT,
-					  .run = s->run,
-					  .attempt = s->attempt,
-					  .outcome = OUTCOME_KILLED,
-					  .reason = s->doom,
-					  .ended = clock_wall(),
-					  .cost = -1,
-					  .exit_code = -1 });
-	runner_forget(r, s);
+	runner_report(r, a,
+		      &(struct rn_report){ .kind = RN_EXIT,
+					   .run = a->run,
+					   .attempt = a->attempt,
+					   .outcome = OUTCOME_KILLED,
+					   .reason = a->kill_reason,
+					   .ended = clock_wall(),
+					   .cost = -1,
+					   .exit_code = -1 });
+	attempt_remove(r, a);
 }
 
-/* The reason rides on the signal, and is the shim's to record. */
-void life_signal(struct runner *r, struct slot *s)
+/* The signal carries the reason, which the shim records. */
+void attempt_signal(struct runner *r, struct attempt *a)
 {
 	(void)r;
 	siginfo_t si = { .si_signo = SIGTERM, .si_code = SI_QUEUE };
 	si.si_pid = getpid();
 	si.si_uid = getuid();
-	si.si_value.sival_int = s->doom;
-	if (s->kill_pending && s->pidfd >= 0)
-		syscall(SYS_pidfd_send_signal, s->pidfd, SIGTERM, &si, 0);
+	si.si_value.sival_int = a->kill_reason;
+	if (a->kill_pending && a->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, a->pidfd, SIGTERM, &si, 0);
 }
 
-void life_born(struct runner *r, struct slot *s)
+void attempt_started(struct runner *r, struct attempt *a)
 {
-	s->state = SLOT_ALIVE;
-	s->at = s->pidfd >= 0 ? INT64_MAX : clock_boot().us + RUNNER_WATCH_MS * INT64_C(1000);
-	if (s->memfd >= 0)
-		close(s->memfd);
-	s->memfd = -1;
-	if (!s->told)
-		life_say(r, s, s->starting ? RN_STARTED : RN_ALIVE);
-	s->told = true;
-	life_signal(r, s);
+	a->state = ATTEMPT_ALIVE;
+	a->at = a->pidfd >= 0 ? INT64_MAX : clock_boot().us + RUNNER_WATCH_MS * INT64_C(1000);
+	if (a->memfd >= 0)
+		close(a->memfd);
+	a->memfd = -1;
+	if (!a->start_reported)
+		attempt_report(r, a, a->start_asked ? RN_STARTED : RN_ALIVE);
+	a->start_reported = true;
+	attempt_signal(r, a);
 }
 
-/* The process that wrote the file, if it is still that one. */
+/* A pidfd of the shim that wrote the file; -1: there is no such process any more. */
 static int open_shim(const struct runfile *f)
 {
 	struct proc p;
@@ -78,118 +81,124 @@ static int open_shim(const struct runfile *f)
 	return -1;
 }
 
-static void absent(struct runner *r, struct slot *s, const struct runfile *f)
+/* --- by what the run file says --- */
+
+static void file_absent(struct runner *r, struct attempt *a, const struct runfile *f)
 {
 	(void)f;
-	if (s->told)
-		end(r, s, RN_LOST); /* it was there: somebody has removed its file */
-	else if (s->kill_pending || s->burning)
-		life_burn(r, s);
-	else if (s->memfd >= 0)
-		runner_later(s, SLOT_HELD);
-	else if (check_is_old(s))
-		check_anew(r, s);
+	if (a->start_reported)
+		end_attempt(r, a, RN_LOST); /* the file has been removed since */
+	else if (a->kill_pending || a->prevent_pending)
+		attempt_prevent(r, a);
+	else if (a->memfd >= 0)
+		attempt_retry(a, ATTEMPT_HELD);
+	else if (check_is_stale(a))
+		check_restart(r, a);
 	else
-		end(r, s, RN_NOT_STARTED);
+		end_attempt(r, a, RN_NOT_STARTED);
 }
 
-static void alive(struct runner *r, struct slot *s, const struct runfile *f)
+static void file_alive(struct runner *r, struct attempt *a, const struct runfile *f)
 {
-	if (s->pidfd < 0)
-		runner_watch(r, s, open_shim(f));
-	life_born(r, s);
+	if (a->pidfd < 0)
+		attempt_watch(r, a, open_shim(f));
+	attempt_started(r, a);
 }
 
-/* An agent that could not do it says so, whatever its exit code. */
-static bool says_it_failed(const struct runner *r, const struct slot *s)
+/* Whether the agent has reported a failure, which counts more than its exit code. */
+static bool reported_failure(const struct runner *r, const struct attempt *a)
 {
-	_cleanup_(arena_free) struct arena a = { 0 };
+	_cleanup_(arena_free) struct arena arena = { 0 };
 	struct report *list;
 	unsigned n;
 	struct why why;
-	return outbox_read(r->runs, s->run, s->attempt, &a, &list, &n, &why) == OK &&
+	return outbox_read(r->runs, a->run, a->attempt, &arena, &list, &n, &why) == OK &&
 	       outbox_last(list, n, REPORT_FAIL);
 }
 
-static void ended(struct runner *r, struct slot *s, const struct runfile *f)
+static void file_ended(struct runner *r, struct attempt *a, const struct runfile *f)
 {
-	struct rn_report says;
-	runfile_outcome(f, &says);
-	says.run = s->run;
-	says.attempt = s->attempt;
-	if (check_is_old(s)) {
-		check_anew(r, s);
+	struct rn_report report;
+	runfile_outcome(f, &report);
+	report.run = a->run;
+	report.attempt = a->attempt;
+	if (check_is_stale(a)) {
+		check_restart(r, a);
 	} else if (f->cause == CAUSE_LOST) {
-		end(r, s, RN_LOST);
-	} else if (f->cause == CAUSE_BURNT && s->kill_pending) {
-		end_killed(r, s);
-	} else if (f->cause == CAUSE_BURNT) {
-		end(r, s, RN_NOT_STARTED);
+		end_attempt(r, a, RN_LOST);
+	} else if (f->cause == CAUSE_PREVENTED && a->kill_pending) {
+		end_killed(r, a);
+	} else if (f->cause == CAUSE_PREVENTED) {
+		end_attempt(r, a, RN_NOT_STARTED);
 	} else {
-		bool well = says.outcome == OUTCOME_DONE || says.outcome == OUTCOME_NO_WORK;
-		if (well && !is_check(s) && says_it_failed(r, s)) {
-			says.outcome = OUTCOME_FAILED;
-			says.reason = REASON_REPORTED;
+		bool success = report.outcome == OUTCOME_DONE || report.outcome == OUTCOME_NO_WORK;
+		if (success && !is_check(a) && reported_failure(r, a)) {
+			report.outcome = OUTCOME_FAILED;
+			report.reason = REASON_REPORTED;
 		}
-		runner_speak(r, s, &says);
-		runner_forget(r, s);
+		runner_report(r, a, &report);
+		attempt_remove(r, a);
 	}
 }
 
-static void dead(struct runner *r, struct slot *s, const struct runfile *f)
+/* The shim died without an exit section. */
+static void file_dead(struct runner *r, struct attempt *a, const struct runfile *f)
 {
-	/* After a reboot, or of a file that names nobody, there is nobody to look for. */
+	/* After a reboot no process of it is alive; and a damaged file names none to look for. */
 	if (!f->version || strcmp(f->boot, r->boot) != 0) {
-		if (check_is_old(s))
-			check_anew(r, s);
+		if (check_is_stale(a))
+			check_restart(r, a);
 		else
-			end(r, s, RN_LOST);
+			end_attempt(r, a, RN_LOST);
 		return;
 	}
-	runner_unwatch(r, s);
-	if (s->state == SLOT_SWEEPING) { /* the sweeper died, or could not write */
-		runner_trouble_set(r, TROUBLE_FILES, "run %llu is lost, and its file cannot be written",
-				   (unsigned long long)s->run);
-		runner_later(s, SLOT_SWEEP);
+	attempt_unwatch(r, a);
+	if (a->state == ATTEMPT_SWEEPING) { /* the sweep died, or could not write */
+		runner_trouble_set(r, TROUBLE_FILES, "run %llu is lost, and its run file cannot be written",
+				   (unsigned long long)a->run);
+		attempt_retry(a, ATTEMPT_SWEEP);
 		return;
 	}
-	launch_sweep(r, s);
+	launch_send_sweep(r, a);
 }
 
-void life_look(struct runner *r, struct slot *s)
+void attempt_update(struct runner *r, struct attempt *a)
 {
-	static void (*const found[])(struct runner *, struct slot *, const struct runfile *) = {
-		[LIFE_ABSENT] = absent, [LIFE_ALIVE] = alive, [LIFE_ENDED] = ended, [LIFE_DEAD] = dead
+	static void (*const by_life[])(struct runner *, struct attempt *, const struct runfile *) = {
+		[LIFE_ABSENT] = file_absent,
+		[LIFE_ALIVE] = file_alive,
+		[LIFE_ENDED] = file_ended,
+		[LIFE_DEAD] = file_dead,
 	};
 	struct runfile f = { 0 };
 	enum run_life life;
 	struct why why;
-	if (runfile_read(r->runs, s->run, s->attempt, &life, &f, &why) != OK) {
+	if (runfile_read(r->runs, a->run, a->attempt, &life, &f, &why) != OK) {
 		runner_trouble_set(r, TROUBLE_FILES, "%s", why.text);
-		runner_later(s, SLOT_LOOK);
+		attempt_retry(a, ATTEMPT_UNKNOWN);
 		return;
 	}
-	if (s->state != SLOT_SWEEPING || life != LIFE_DEAD)
-		runner_trouble_over(r, TROUBLE_FILES);
-	found[life](r, s, &f);
+	if (a->state != ATTEMPT_SWEEPING || life != LIFE_DEAD)
+		runner_trouble_clear(r, TROUBLE_FILES);
+	by_life[life](r, a, &f);
 }
 
-/* Whoever is second finds a file: then it is what it is. */
-void life_burn(struct runner *r, struct slot *s)
+/* Creates the run file. If there is one already, that file says what has become of the attempt. */
+void attempt_prevent(struct runner *r, struct attempt *a)
 {
 	bool taken;
 	struct why why;
-	enum run_cause cause = s->kill_pending ? CAUSE_STOPPED : CAUSE_BURNT;
-	if (runfile_burn(r->runs, s->run, s->attempt, cause, s->doom, s->burning && r->c.place.flush, &taken,
-			 &why) != OK) {
+	enum run_cause cause = a->kill_pending ? CAUSE_STOPPED : CAUSE_PREVENTED;
+	if (runfile_prevent(r->runs, a->run, a->attempt, cause, a->kill_reason,
+			    a->prevent_pending && r->config.place.flush, &taken, &why) != OK) {
 		runner_trouble_set(r, TROUBLE_FILES, "%s", why.text);
-		runner_later(s, SLOT_LOOK);
+		attempt_retry(a, ATTEMPT_UNKNOWN);
 		return;
 	}
 	if (taken)
-		life_look(r, s);
-	else if (s->kill_pending)
-		end_killed(r, s);
+		attempt_update(r, a);
+	else if (a->kill_pending)
+		end_killed(r, a);
 	else
-		end(r, s, RN_NOT_STARTED);
+		end_attempt(r, a, RN_NOT_STARTED);
 }

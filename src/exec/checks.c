@@ -1,110 +1,107 @@
-/* The check before an attempt: a program of its own under a shim of its own, so that it outlives the daemon
- * as runs do, and whoever asks next finds it. Its run file is no promise that it is executed once: a question
- * that was answered is asked again if somebody wants to know again. */
+/* The check before an attempt: a program under its own shim, so that it outlives the daemon as runs do, and
+ * the next daemon finds it. Unlike an attempt it may be executed more than once: when the question is asked
+ * again after its end, its run file is removed and the program is executed anew. */
 #include "core/model.h"
 #include "exec/internal.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* Asked while it is under way, by a daemon that came back or otherwise: its answer is for the last question.
- */
-void check_ask(struct runner *r, struct slot *s, const struct rn_req *q, bool is_new)
+/* If the check is running already, its answer goes to the last question. */
+void check_ask(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new)
 {
-	s->number = q->number;
-	s->sid = q->sid;
-	s->rev = q->rev;
+	a->number = q->number;
+	a->sid = q->sid;
+	a->rev = q->rev;
 	if (!is_new)
 		return;
-	uint32_t i = (uint32_t)(s - r->slot);
-	s->state = SLOT_LINE;
-	s->next = UINT32_MAX;
-	if (r->first == UINT32_MAX)
-		r->first = i;
+	uint32_t i = (uint32_t)(a - r->attempt);
+	a->state = ATTEMPT_QUEUED;
+	a->next = UINT32_MAX;
+	if (r->check_first == UINT32_MAX)
+		r->check_first = i;
 	else
-		r->slot[r->last].next = i;
-	r->last = i;
-	check_next(r);
+		r->attempt[r->check_last].next = i;
+	r->check_last = i;
+	check_start_queued(r);
 }
 
-void check_next(struct runner *r)
+void check_start_queued(struct runner *r)
 {
-	while (r->first != UINT32_MAX && r->checks < RUNNER_CHECKS_MAX) {
-		struct slot *s = &r->slot[r->first];
-		r->first = s->next;
-		r->checks++;
-		s->counted = true;
-		s->state = SLOT_LOOK;
-		if (s->kill_pending)
-			runner_forget(r, s); /* nobody waits for it any more */
+	while (r->check_first != UINT32_MAX && r->checks_running < RUNNER_CHECKS_MAX) {
+		struct attempt *a = &r->attempt[r->check_first];
+		r->check_first = a->next;
+		r->checks_running++;
+		a->counted = true;
+		a->state = ATTEMPT_UNKNOWN;
+		if (a->kill_pending)
+			attempt_remove(r, a); /* dropped while it was queued */
 		else
-			life_look(r, s);
+			attempt_update(r, a);
 	}
 }
 
-void check_over(struct runner *r, struct slot *s)
+void check_uncount(struct runner *r, struct attempt *a)
 {
-	assert(s->state != SLOT_LINE && r->checks >= s->counted);
-	r->checks -= s->counted;
+	assert(a->state != ATTEMPT_QUEUED && r->checks_running >= a->counted);
+	r->checks_running -= a->counted;
 }
 
-bool check_is_old(const struct slot *s)
+bool check_is_stale(const struct attempt *a)
 {
-	return is_check(s) && !s->sent && !s->told && !s->kill_pending;
+	return is_check(a) && !a->sent && !a->start_reported && !a->kill_pending;
 }
 
-void check_anew(struct runner *r, struct slot *s)
+void check_restart(struct runner *r, struct attempt *a)
 {
 	_cleanup_(buf_free) struct buf path = { 0 };
-	runfile_path(&path, r->runs, s->run, s->attempt, "run");
+	runfile_path(&path, r->runs, a->run, a->attempt, "run");
 	if (path.failed || (unlink(path.p) < 0 && errno != ENOENT && errno != ENOTDIR)) {
-		runner_trouble_set(r, TROUBLE_FILES, "the file of a check of run %llu cannot be removed: %s",
-				   (unsigned long long)s->run, strerror(path.failed ? ENOMEM : errno));
-		runner_later(s, SLOT_LOOK);
+		runner_trouble_set(r, TROUBLE_FILES,
+				   "cannot remove the run file of the check of run %llu: %s",
+				   (unsigned long long)a->run, strerror(path.failed ? ENOMEM : errno));
+		attempt_retry(a, ATTEMPT_UNKNOWN);
 		return;
 	}
-	s->state = SLOT_WANTED;
-	r->c.want(r->c.ctx, &(struct rn_req){ .op = RN_ASK,
-					      .ask = ASK_CHECK,
-					      .attempt = s->attempt,
-					      .number = s->number,
-					      .run = s->run,
-					      .sid = s->sid,
-					      .rev = s->rev });
+	a->state = ATTEMPT_WANTED;
+	r->config.want(r->config.ctx, &(struct rn_req){ .op = RN_ASK,
+							.ask = ASK_CHECK,
+							.attempt = a->attempt,
+							.number = a->number,
+							.run = a->run,
+							.sid = a->sid,
+							.rev = a->rev });
 }
 
-/* 0: go on; 1: there is nothing to do; all else: it could not say. */
-bool check_answer(const struct slot *s, const struct rn_report *says, struct rn_report *ret)
+/* Exit code 0: the run goes on; 1: there is no work; anything else: the check failed. */
+bool check_answer(const struct attempt *a, const struct rn_report *report, struct rn_report *ret)
 {
-	bool ended = says->kind == RN_EXIT;
-	if (says->kind == RN_STARTED || says->kind == RN_ALIVE)
+	bool ended = report->kind == RN_EXIT;
+	if (report->kind == RN_STARTED || report->kind == RN_ALIVE)
 		return false;
 	*ret = (struct rn_report){ .kind = RN_ANSWER,
 				   .ask = ASK_CHECK,
-				   .attempt = (uint16_t)(s->attempt & ~RUN_CHECK),
-				   .number = s->number,
-				   .run = s->run,
+				   .attempt = (uint16_t)(a->attempt & ~RUN_CHECK),
+				   .number = a->number,
+				   .run = a->run,
 				   .reason = REASON_CHECK };
-	if (ended && (says->outcome == OUTCOME_DONE || says->outcome == OUTCOME_NO_WORK)) {
+	if (ended && (report->outcome == OUTCOME_DONE || report->outcome == OUTCOME_NO_WORK)) {
 		ret->yes = true;
 		ret->reason = REASON_NONE;
-	} else if (ended && says->outcome == OUTCOME_FAILED && says->reason == REASON_EXIT) {
-		ret->reason = says->exit_code == 1 ? REASON_NONE : REASON_CHECK;
-	} else if (ended && says->outcome == OUTCOME_FAILED) {
-		ret->reason = says->reason; /* it could not even be rendered */
+	} else if (ended && report->outcome == OUTCOME_FAILED && report->reason == REASON_EXIT) {
+		ret->reason = report->exit_code == 1 ? REASON_NONE : REASON_CHECK;
+	} else if (ended && report->outcome == OUTCOME_FAILED) {
+		ret->reason = report->reason; /* it was not executed: runner_refuse, or a secret */
 	}
 	return true;
 }
 
 void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt)
 {
-	uint32_t i = map_get(&r->of, attempt_key(run, (uint16_t)(attempt | RUN_CHECK)));
-	if (i == MAP_NONE)
-		return;
 	struct rn_req q = { .op = RN_KILL,
 			    .run = run,
 			    .attempt = (uint16_t)(attempt | RUN_CHECK),
 			    .reason = REASON_CANCELLED };
-	if (runner_submit(r, &q))
-		return; /* it ends when its time is up */
+	if (attempt_find(r, run, q.attempt) && runner_submit(r, &q))
+		return; /* it ends at its timeout */
 }

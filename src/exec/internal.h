@@ -1,64 +1,82 @@
 #pragma once
-/* What the files of the runner share. */
+/* What the files of the runner share: the table of attempts and its states.
+ *
+ *	state		waits for					next state
+ *	UNKNOWN		its run file to be read, at once or again later	by the file
+ *	QUEUED		a check: less than RUNNER_CHECKS_MAX running	UNKNOWN
+ *	WANTED		runner_give or runner_refuse			HELD, SENT; removed if refused
+ *	HELD		a launcher, or the end of a pause		SENT
+ *	SENT		the reply of launcher and shim			ALIVE, HELD; by the file if there is
+ * one ALIVE		the end of its shim				by the file
+ *	SWEEP		a launcher, to start a sweep			SWEEPING
+ *	SWEEPING	the end of the sweep				by the file
+ *
+ * By the file: ALIVE while the shim lives; SWEEP if it died without an exit section; HELD if there is no file
+ * and the attempt can be sent again. In all other cases the end is reported, and the attempt is removed from
+ * the table. */
 #include "base/map.h"
 #include "exec/runner.h"
 
-enum slot_state {
-	SLOT_FREE,
-	SLOT_WANTED,   /* waits for what to execute */
-	SLOT_HELD,     /* waits for a launcher, or for its next try */
-	SLOT_SENT,     /* a shim should be on its way */
-	SLOT_ALIVE,    /* born; watched by pidfd, or else by looking now and then */
-	SLOT_SWEEP,    /* its shim is dead: somebody must end its tree */
-	SLOT_SWEEPING, /* somebody does */
-	SLOT_LOOK,     /* its file could not be read: again later */
-	SLOT_LINE,     /* a check that waits for others to end */
+enum attempt_state {
+	ATTEMPT_FREE, /* an unused entry of the table */
+	ATTEMPT_UNKNOWN,
+	ATTEMPT_QUEUED,
+	ATTEMPT_WANTED,
+	ATTEMPT_HELD,
+	ATTEMPT_SENT,
+	ATTEMPT_ALIVE,
+	ATTEMPT_SWEEP,
+	ATTEMPT_SWEEPING,
 };
 
-/* One attempt. */
-struct slot {
+struct attempt {
 	uint64_t run;
-	uint64_t ticket; /* of what was sent last; answers to others are stale */
-	int64_t at;      /* when to act, by the boot clock; INT64_MAX: when something happens */
-	int64_t pause;   /* before the next try */
-	int64_t handed;  /* to the launcher, the last time */
+	uint64_t ticket; /* of the last packet sent; replies with another one are stale */
+	int64_t at;      /* when to act, by the boot clock; INT64_MAX: only when something happens */
+	int64_t pause;   /* before the next retry, microseconds */
+	int64_t sent_at; /* the last packet */
 	int memfd, pidfd;
-	uint32_t turn; /* tells users of the same slot apart */
-	uint16_t attempt, doom;
-	uint32_t number, rev, next; /* a check: of the question; what it is about; who comes after it */
-	uint64_t sid;
-	bool counted; /* a check: among those under way */
+	uint32_t generation; /* distinguishes successive users of one entry */
+	uint16_t attempt;    /* with RUN_CHECK: the check before it */
+	uint16_t kill_reason;
 	uint8_t state;
-	bool kill_pending; /* to be killed, recording `doom` */
-	bool burning;      /* to be made unstartable */
-	bool starting;     /* birth is to be told as RN_STARTED, else as RN_ALIVE */
-	bool told;         /* it was */
-	bool sent;         /* at least once: a shim may be there that nobody told us of */
+	bool kill_pending;    /* to be killed, with kill_reason */
+	bool prevent_pending; /* to be prevented from starting */
+	bool start_asked;     /* report its start as RN_STARTED, else as RN_ALIVE */
+	bool start_reported;
+	bool sent; /* at least once: there may be a shim that we have not heard of */
+	/* Of a check: */
+	bool counted; /* in checks_running */
+	uint32_t number, rev;
+	uint32_t next; /* in the queue: index, or UINT32_MAX */
+	uint64_t sid;
 };
 
-enum { TROUBLE_LAUNCHER, TROUBLE_BIRTH, TROUBLE_FILES, TROUBLES };
-struct trouble {
+enum { TROUBLE_LAUNCHER, TROUBLE_START, TROUBLE_FILES, TROUBLES };
+struct runner_trouble {
 	struct wall since; /* 0: none */
 	struct why why;
 };
 
 struct runner {
-	struct runner_config c;
+	struct runner_config config;
 	char *runs, *cgroup, *lease;
 	char boot[40];
-	int epoll, timer, ready; /* ready: an eventfd, set while there is something to say */
+	int epoll, timer, ready; /* ready: an eventfd, set while there are reports */
 	struct launcher launcher;
 	int64_t launcher_at; /* runner_keep_launcher starts none before */
-	int64_t heard;       /* of a launcher, the last time */
-	struct slot *slot;
-	uint32_t slots, used, *spare; /* spare: indices of free slots */
-	uint32_t spares;
-	struct map of; /* attempt_key to slot */
-	struct rn_report *say;
-	uint32_t says, say_room, said; /* said: of them collected */
-	uint64_t tickets;              /* given so far */
-	uint32_t checks, first, last;  /* checks under way; those in line, by their slots */
-	struct trouble trouble[TROUBLES];
+	int64_t heard_at;    /* the last packet of a launcher */
+	struct attempt *attempt;
+	unsigned attempts, used; /* attempts: all entries of the table, free ones included */
+	uint32_t *spare;         /* indices of free entries */
+	unsigned spares, spare_room;
+	struct map by_key; /* attempt_key to index */
+	struct rn_report *report;
+	unsigned reports, report_room, collected; /* collected: so many of them */
+	uint64_t tickets;                         /* issued so far */
+	unsigned checks_running;
+	uint32_t check_first, check_last; /* queued checks; first UINT32_MAX: none */
+	struct runner_trouble trouble[TROUBLES];
 };
 
 static inline uint64_t attempt_key(uint64_t run, uint16_t attempt)
@@ -66,43 +84,52 @@ static inline uint64_t attempt_key(uint64_t run, uint16_t attempt)
 	return run << 16 | attempt;
 }
 
-static inline bool is_check(const struct slot *s)
+static inline bool is_check(const struct attempt *a)
 {
-	return s->attempt & RUN_CHECK;
+	return a->attempt & RUN_CHECK;
 }
 
+/* Events on `epoll` carry one of these, or the index and generation of an attempt. */
+enum { EVENT_SOCKET = UINT32_MAX - 8, EVENT_LAUNCHER, EVENT_TIMER, EVENT_READY };
+
 /* runner.c */
-/* Of this attempt; room was reserved. What becomes of a check is said as its answer. */
-void runner_speak(struct runner *r, const struct slot *s, const struct rn_report *says);
-void runner_watch(struct runner *r, struct slot *s, int pidfd);
-void runner_unwatch(struct runner *r, struct slot *s);
-void runner_forget(struct runner *r, struct slot *s);
+bool runner_listen(struct runner *r, int fd, uint64_t event);
+/* Queues a report about this attempt; room was reserved. The end of a check is reported as its answer. */
+void runner_report(struct runner *r, const struct attempt *a, const struct rn_report *report);
 void runner_trouble_set(struct runner *r, unsigned which, const char *fmt, ...) printf_like(3, 4);
-void runner_trouble_over(struct runner *r, unsigned which);
-/* Acts again after the slot's pause, which doubles. */
-void runner_later(struct slot *s, enum slot_state state);
+void runner_trouble_clear(struct runner *r, unsigned which);
 
-/* runner_check.c: checks, so many at a time and the others in line. */
-void check_ask(struct runner *r, struct slot *s, const struct rn_req *q, bool is_new);
-void check_next(struct runner *r);
-void check_over(struct runner *r, struct slot *s); /* before it is forgotten */
-/* Its file is of a former life, or there is none: it is asked now. */
-bool check_is_old(const struct slot *s);
-void check_anew(struct runner *r, struct slot *s);
-/* What it ended with, as an answer; false: it has not ended. */
-bool check_answer(const struct slot *s, const struct rn_report *says, struct rn_report *ret);
+/* table.c: the table of attempts. */
+struct attempt *attempt_find(struct runner *r, uint64_t run, uint16_t attempt); /* NULL: not in the table */
+must_check enum err attempt_add(struct runner *r, uint64_t run, uint16_t attempt, struct attempt **ret);
+void attempt_remove(struct runner *r, struct attempt *a);
+/* Takes over the pidfd (-1: none), and learns by it when the process ends. */
+void attempt_watch(struct runner *r, struct attempt *a, int pidfd);
+void attempt_unwatch(struct runner *r, struct attempt *a);
+/* Enters `state`, and acts again after the pause, which doubles. */
+void attempt_retry(struct attempt *a, enum attempt_state state);
 
-/* runner_life.c: from what the run file says to what is said. */
-void life_look(struct runner *r, struct slot *s);
-void life_burn(struct runner *r, struct slot *s);
-void life_signal(struct runner *r, struct slot *s);
-void life_say(struct runner *r, struct slot *s, enum rn_report_kind say);
-void life_born(struct runner *r, struct slot *s);
+/* attempt.c: from the run file to the state of an attempt and to reports. */
+void attempt_update(struct runner *r, struct attempt *a); /* by its run file */
+void attempt_prevent(struct runner *r, struct attempt *a);
+void attempt_signal(struct runner *r, struct attempt *a); /* if a kill is pending */
+void attempt_report(struct runner *r, struct attempt *a, enum rn_report_kind kind);
+void attempt_started(struct runner *r, struct attempt *a);
 
-/* runner_launch.c: the launcher's socket. */
-void launch_overdue(struct runner *r, struct slot *s); /* sent, and nothing was heard */
-void launch_send(struct runner *r, struct slot *s);
-void launch_sweep(struct runner *r, struct slot *s);
-/* Takes all there is. */
-void launch_hear(struct runner *r);
-void launch_lost(struct runner *r);
+/* checks.c: checks; at most RUNNER_CHECKS_MAX run at a time, the others are queued. */
+void check_ask(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new);
+void check_start_queued(struct runner *r);
+void check_uncount(struct runner *r, struct attempt *a); /* before it is removed */
+/* This runner has not started it, so its run file belongs to an earlier question. */
+bool check_is_stale(const struct attempt *a);
+/* Removes its run file, and asks for what to execute. */
+void check_restart(struct runner *r, struct attempt *a);
+/* The answer that a report about a check means; false: it has not ended. */
+bool check_answer(const struct attempt *a, const struct rn_report *report, struct rn_report *ret);
+
+/* launch_socket.c: the socket of the launcher. */
+void launch_send_start(struct runner *r, struct attempt *a);
+void launch_send_sweep(struct runner *r, struct attempt *a);
+void launch_overdue(struct runner *r, struct attempt *a); /* no reply for RUNNER_ANSWER_MS */
+void launch_receive(struct runner *r);                    /* all packets there are */
+void launch_disconnect(struct runner *r);                 /* the launcher has died, or hangs */

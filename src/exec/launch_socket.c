@@ -1,3 +1,5 @@
+/* The runner's side of the launcher's socket: requests to it, replies from it, and its replacement when it
+ * has died or hangs. */
 #include "exec/internal.h"
 #include "port/launch.h"
 #include "sys/clock.h"
@@ -11,6 +13,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* --- requests --- */
 
 /* 0 or an errno. */
 static int send_packet(struct runner *r, enum launch_op op, int memfd, uint64_t ticket)
@@ -28,178 +32,183 @@ static int send_packet(struct runner *r, enum launch_op op, int memfd, uint64_t 
 	return sendmsg(r->launcher.socket, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
-/* True: it is under way. Otherwise the slot waits in `state`. */
-static bool hand_over(struct runner *r, struct slot *s, enum launch_op op, int memfd, enum slot_state state)
+/* False: it could not be sent, and the attempt retries later in `state`. */
+static bool send_request(struct runner *r, struct attempt *a, enum launch_op op, int memfd,
+			 enum attempt_state state)
 {
-	/* The ticket leads back to the slot. */
-	uint64_t ticket = ++r->tickets << 32 | (uint32_t)(s - r->slot);
+	/* The lower half of the ticket is the index of the attempt. */
+	uint64_t ticket = ++r->tickets << 32 | (uint32_t)(a - r->attempt);
 	int e = send_packet(r, op, memfd, ticket);
 	if (e) {
-		runner_later(s, state);
+		attempt_retry(a, state);
 		if (e == EPIPE || e == ECONNRESET)
-			launch_lost(r);
+			launch_disconnect(r);
 		return false;
 	}
-	s->ticket = ticket;
-	s->handed = clock_boot().us;
-	s->at = s->handed + RUNNER_ANSWER_MS * INT64_C(1000);
+	a->ticket = ticket;
+	a->sent_at = clock_boot().us;
+	a->at = a->sent_at + RUNNER_ANSWER_MS * INT64_C(1000);
 	return true;
 }
 
-void launch_send(struct runner *r, struct slot *s)
+void launch_send_start(struct runner *r, struct attempt *a)
 {
-	s->state = SLOT_HELD;
+	a->state = ATTEMPT_HELD;
 	if (!runner_has_launcher(r)) {
-		/* An earlier one may have carried it out before it died. */
-		s->at = s->sent ? clock_boot().us + RUNNER_WATCH_MS * INT64_C(1000) : INT64_MAX;
+		/* The previous launcher may have started it before it died: read the run file now and then.
+		 */
+		a->at = a->sent ? clock_boot().us + RUNNER_WATCH_MS * INT64_C(1000) : INT64_MAX;
 		return;
 	}
-	runner_unwatch(r, s);
-	if (!hand_over(r, s, LAUNCH_START, s->memfd, SLOT_HELD))
+	attempt_unwatch(r, a);
+	if (!send_request(r, a, LAUNCH_START, a->memfd, ATTEMPT_HELD))
 		return;
-	s->state = SLOT_SENT;
-	s->sent = true;
+	a->state = ATTEMPT_SENT;
+	a->sent = true;
 }
 
-void launch_sweep(struct runner *r, struct slot *s)
+void launch_send_sweep(struct runner *r, struct attempt *a)
 {
 	struct runfile f;
 	enum run_life life;
 	struct why why;
 	int memfd;
-	s->state = SLOT_SWEEP;
-	s->at = INT64_MAX;
+	a->state = ATTEMPT_SWEEP;
+	a->at = INT64_MAX;
 	if (!runner_has_launcher(r))
-		return; /* the next one will be told */
-	if (runfile_read(r->runs, s->run, s->attempt, &life, &f, &why) != OK || life != LIFE_DEAD ||
-	    launch_render_sweep(&r->c.place, &f, s->run, s->attempt, &memfd, &why) != OK) {
-		runner_later(s, SLOT_LOOK);
+		return; /* runner_launcher sends it to the next one */
+	if (runfile_read(r->runs, a->run, a->attempt, &life, &f, &why) != OK || life != LIFE_DEAD ||
+	    launch_render_sweep(&r->config.place, &f, a->run, a->attempt, &memfd, &why) != OK) {
+		attempt_retry(a, ATTEMPT_UNKNOWN);
 		return;
 	}
-	if (hand_over(r, s, LAUNCH_SWEEP, memfd, SLOT_SWEEP))
-		s->state = SLOT_SWEEPING;
+	if (send_request(r, a, LAUNCH_SWEEP, memfd, ATTEMPT_SWEEP))
+		a->state = ATTEMPT_SWEEPING;
 	close(memfd);
 }
 
-/* --- what comes back --- */
+/* --- replies --- */
 
-static void refused(struct runner *r, struct slot *s, int error)
+static void handle_refusal(struct runner *r, struct attempt *a, int error)
 {
-	if (s->state == SLOT_SWEEPING) {
-		runner_later(s, SLOT_SWEEP);
+	if (a->state == ATTEMPT_SWEEPING) {
+		attempt_retry(a, ATTEMPT_SWEEP);
 		return;
 	}
-	runner_trouble_set(r, TROUBLE_BIRTH, "run %llu could not be started: %s", (unsigned long long)s->run,
+	runner_trouble_set(r, TROUBLE_START, "run %llu could not be started: %s", (unsigned long long)a->run,
 			   strerror(error));
-	runner_unwatch(r, s);
-	runner_later(s, SLOT_HELD); /* the claim stands: it is tried again until it can be */
+	attempt_unwatch(r, a);
+	attempt_retry(a, ATTEMPT_HELD);
 }
 
-static void heard(struct runner *r, struct slot *s, const struct launch_reply *a, int *pidfd)
+static void handle_reply(struct runner *r, struct attempt *a, const struct launch_reply *reply, int *pidfd)
 {
-	bool sent = s->state == SLOT_SENT;
-	runner_trouble_over(r, TROUBLE_LAUNCHER);
-	switch ((enum launch_say)a->say) {
+	bool sent = a->state == ATTEMPT_SENT;
+	runner_trouble_clear(r, TROUBLE_LAUNCHER);
+	switch ((enum launch_say)reply->say) {
 	case LAUNCH_PIDFD:
-		if ((!sent && s->state != SLOT_ALIVE && s->state != SLOT_SWEEPING) || s->pidfd >= 0)
+		if ((!sent && a->state != ATTEMPT_ALIVE && a->state != ATTEMPT_SWEEPING) || a->pidfd >= 0)
 			break;
-		runner_watch(r, s, *pidfd);
+		attempt_watch(r, a, *pidfd);
 		*pidfd = -1;
-		if (s->state == SLOT_ALIVE && s->pidfd >= 0) {
-			s->at = INT64_MAX;
-			life_signal(r, s);
+		if (a->state == ATTEMPT_ALIVE && a->pidfd >= 0) {
+			a->at = INT64_MAX;
+			attempt_signal(r, a);
 		}
 		break;
-	case LAUNCH_BORN:
+	case LAUNCH_STARTED:
 		if (!sent)
 			break;
-		runner_trouble_over(r, TROUBLE_BIRTH);
-		life_born(r, s);
+		runner_trouble_clear(r, TROUBLE_START);
+		attempt_started(r, a);
 		break;
 	case LAUNCH_TAKEN:
 		if (!sent)
 			break;
-		runner_unwatch(r, s);
-		life_look(r, s);
+		attempt_unwatch(r, a);
+		attempt_update(r, a);
 		break;
 	case LAUNCH_REFUSED:
-		if (sent || s->state == SLOT_SWEEPING)
-			refused(r, s, a->error);
+		if (sent || a->state == ATTEMPT_SWEEPING)
+			handle_refusal(r, a, reply->error);
 		break;
 	}
 }
 
-static struct slot *by_ticket(struct runner *r, uint64_t ticket)
+static struct attempt *find_ticket(struct runner *r, uint64_t ticket)
 {
 	uint32_t i = (uint32_t)ticket;
-	return i < r->slots && r->slot[i].state != SLOT_FREE && r->slot[i].ticket == ticket ? &r->slot[i]
-											    : NULL;
+	bool known = i < r->attempts && r->attempt[i].state != ATTEMPT_FREE && r->attempt[i].ticket == ticket;
+	return known ? &r->attempt[i] : NULL;
 }
 
-/* One packet; false: there is none now. */
-static bool hear_one(struct runner *r)
+/* False: there is no packet now. */
+static bool receive_packet(struct runner *r)
 {
-	struct launch_reply a;
+	struct launch_reply reply;
 	union {
 		struct cmsghdr h;
 		char room[CMSG_SPACE(sizeof(int))];
 	} c;
-	struct iovec v = { &a, sizeof a };
+	struct iovec v = { &reply, sizeof reply };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
 	ssize_t n = recvmsg(r->launcher.socket, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n <= 0) {
 		if (n == 0 || (errno != EAGAIN && errno != EINTR))
-			launch_lost(r);
+			launch_disconnect(r);
 		return false;
 	}
-	r->heard = clock_boot().us;
+	r->heard_at = clock_boot().us;
 	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
 	int pidfd = -1;
 	if (h && h->cmsg_type == SCM_RIGHTS)
 		memcpy(&pidfd, CMSG_DATA(h), sizeof pidfd);
-	struct slot *s = n == sizeof a && a.magic == LAUNCH_MAGIC ? by_ticket(r, a.ticket) : NULL;
-	if (s)
-		heard(r, s, &a, &pidfd);
+	bool valid = n == sizeof reply && reply.magic == LAUNCH_MAGIC;
+	struct attempt *a = valid ? find_ticket(r, reply.ticket) : NULL;
+	if (a)
+		handle_reply(r, a, &reply, &pidfd);
 	if (pidfd >= 0)
-		close(pidfd); /* of a shim nobody waits for */
+		close(pidfd); /* of a shim that is not waited for any more */
 	return true;
 }
 
-void launch_hear(struct runner *r)
+void launch_receive(struct runner *r)
 {
-	while (runner_has_launcher(r) && hear_one(r))
+	while (runner_has_launcher(r) && receive_packet(r))
 		;
 }
 
-/* A birth may be there of which we were not told, when the socket was full; or the launcher hangs. */
-void launch_overdue(struct runner *r, struct slot *s)
+/* Either the shim has started and could not say so, because the socket was full; or the launcher hangs. */
+void launch_overdue(struct runner *r, struct attempt *a)
 {
 	struct runfile f;
 	enum run_life life;
 	struct why why;
-	if (s->state == SLOT_SENT && runfile_read(r->runs, s->run, s->attempt, &life, &f, &why) == OK &&
+	if (a->state == ATTEMPT_SENT && runfile_read(r->runs, a->run, a->attempt, &life, &f, &why) == OK &&
 	    life != LIFE_ABSENT) {
-		life_look(r, s);
+		attempt_update(r, a);
 		return;
 	}
-	s->at = clock_boot().us + RUNNER_ANSWER_MS * INT64_C(1000);
-	if (s->pidfd >= 0)
+	a->at = clock_boot().us + RUNNER_ANSWER_MS * INT64_C(1000);
+	if (a->pidfd >= 0)
 		return;
 	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher does not answer");
-	int64_t since = r->heard > s->handed ? r->heard : s->handed;
-	/* Whoever stopped it, everything waits for it: another one is made. */
+	int64_t since = r->heard_at > a->sent_at ? r->heard_at : a->sent_at;
+	/* All starts wait for it, so it is replaced, whatever has stopped it. */
 	if (clock_boot().us - since >= RUNNER_HUNG_MS * INT64_C(1000))
-		launch_lost(r);
+		launch_disconnect(r);
 }
 
-/* Ends it, if it only hangs: its shims do not care, and a zombie would be ours to keep. */
-static void bury(struct runner *r)
+/* --- the launcher --- */
+
+/* Kills it, in case it only hangs, and collects the zombie. Its shims do not depend on it. */
+static void end_launcher(struct runner *r)
 {
 	siginfo_t si;
 	const struct launcher *l = &r->launcher;
 	struct pollfd p = { .fd = l->pidfd, .events = POLLIN };
-	/* Closing would not do: the next launcher, about to be executed, may still hold copies, and epoll
-	 * would go on telling of this one. */
+	/* Closing them is not enough: a process that is being spawned may hold copies until it executes, and
+	 * epoll would go on to report events of this launcher. */
 	epoll_ctl(r->epoll, EPOLL_CTL_DEL, l->socket, NULL);
 	epoll_ctl(r->epoll, EPOLL_CTL_DEL, l->pidfd, NULL);
 	syscall(SYS_pidfd_send_signal, l->pidfd, SIGKILL, NULL, 0);
@@ -209,19 +218,62 @@ static void bury(struct runner *r)
 	close(l->pidfd);
 }
 
-void launch_lost(struct runner *r)
+void launch_disconnect(struct runner *r)
 {
 	if (!runner_has_launcher(r))
 		return;
-	bury(r);
+	end_launcher(r);
 	r->launcher = (struct launcher){ -1, -1 };
-	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher is gone");
-	for (uint32_t i = 0; i < r->slots; i++) {
-		struct slot *s = &r->slot[i];
-		/* Whether a shim was made of it or not: its file decides between that one and the next. */
-		if (s->state == SLOT_SENT)
-			launch_send(r, s);
-		else if (s->state == SLOT_SWEEPING && s->pidfd < 0)
-			launch_sweep(r, s);
+	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher has died");
+	for (unsigned i = 0; i < r->attempts; i++) {
+		struct attempt *a = &r->attempt[i];
+		/* It may have started a shim already. Sending the request again is safe: the run file decides
+		 * between the two shims. */
+		if (a->state == ATTEMPT_SENT)
+			launch_send_start(r, a);
+		else if (a->state == ATTEMPT_SWEEPING && a->pidfd < 0)
+			launch_send_sweep(r, a);
 	}
+}
+
+void runner_launcher(struct runner *r, struct launcher l)
+{
+	launch_disconnect(r);
+	r->launcher = l;
+	if (!runner_listen(r, l.socket, EVENT_SOCKET) || !runner_listen(r, l.pidfd, EVENT_LAUNCHER)) {
+		launch_disconnect(r);
+		return;
+	}
+	runner_trouble_clear(r, TROUBLE_LAUNCHER);
+	for (unsigned i = 0; i < r->attempts; i++) {
+		if (r->attempt[i].state == ATTEMPT_HELD)
+			launch_send_start(r, &r->attempt[i]);
+		else if (r->attempt[i].state == ATTEMPT_SWEEP)
+			launch_send_sweep(r, &r->attempt[i]);
+	}
+}
+
+void runner_no_launcher(struct runner *r, const struct why *why)
+{
+	runner_trouble_set(r, TROUBLE_LAUNCHER, "%s", why->text);
+}
+
+bool runner_has_launcher(const struct runner *r)
+{
+	return r->launcher.socket >= 0;
+}
+
+bool runner_keep_launcher(struct runner *r, const char *program)
+{
+	struct launcher l;
+	struct why why;
+	int64_t now = clock_boot().us;
+	if (runner_has_launcher(r) || now < r->launcher_at)
+		return runner_has_launcher(r);
+	r->launcher_at = now + RUNNER_LAUNCHER_MS * INT64_C(1000);
+	if (launcher_start(program, &l, &why) == OK)
+		runner_launcher(r, l);
+	else
+		runner_no_launcher(r, &why);
+	return runner_has_launcher(r);
 }

@@ -1,13 +1,14 @@
 #pragma once
-/* The runner behind port/runner.h: asks the launcher for shims, watches them, reads their run files. It never
- * forks, never waits, and is used by one thread.
+/* The runner: implements port/runner.h. It asks the launcher for shims, watches them, and reads their run
+ * files. It never forks and never blocks, and must be used by one thread only.
  *
- * Life is judged by the lock on the run file, ends by its exit section; pids and pidfds only say when to
- * look. An outage (no launcher, a full disk at birth, a file that cannot be read) is no answer yet: the same
- * is tried again until it is done, and runner_trouble says so meanwhile.
+ * Whether an attempt is alive is decided by the lock on its run file, how it ended by the exit section; pids
+ * and pidfds only say when to read the file. An outage (no launcher, a full disk when an attempt is to start,
+ * an unreadable file) is not reported as the end of an attempt: the runner retries until it succeeds, and
+ * runner_trouble describes the outage meanwhile.
  *
- * Runs are untouched by whatever happens here: a runner that is closed, or killed, leaves them to the next
- * one, which finds them by RN_PROBE. */
+ * Runs do not depend on the runner. When it is closed or killed they go on, and the next runner finds them by
+ * RN_PROBE. */
 #include "exec/launch.h"
 #include "exec/launcher.h"
 
@@ -16,49 +17,50 @@ struct runner;
 struct runner_config {
 	struct launch_place place; /* copied */
 	void *ctx;
-	/* RN_START of an attempt the runner does not know, or RN_ASK of a check, whose attempt then has
-	 * RUN_CHECK: answer with runner_give or runner_refuse, at once or later. */
+	/* Called for RN_START of an attempt that the runner does not know, and for RN_ASK of ASK_CHECK, whose
+	 * attempt number then has RUN_CHECK: answer with runner_give or runner_refuse, at once or later. */
 	void (*want)(void *ctx, const struct rn_req *r);
-	/* RN_ASK of other guards: answer with runner_say, at once or later. Its error is runner_submit's.
-	 * NULL: submitting one is E_INPUT. */
+	/* Called for RN_ASK of other preconditions: answer with runner_say, at once or later. Its error
+	 * becomes that of runner_submit. NULL: runner_submit fails with E_INPUT. */
 	enum err (*ask)(void *ctx, const struct rn_req *r);
 };
 
-/* E_INPUT: the directory of runs is on a network, or of no use otherwise. */
+/* E_INPUT: runs cannot be kept in that directory (exec/rundir.h). */
 must_check enum err runner_open(const struct runner_config *c, struct runner **ret, struct why *why);
 void runner_close(struct runner *r);
 
-/* Takes the launcher over, its descriptors included, in the place of the one before. What that one had not
- * carried out goes to the new one. */
+/* Replaces the launcher, and takes over its descriptors. Requests that the previous one has not carried out
+ * are sent to the new one. */
 void runner_launcher(struct runner *r, struct launcher l);
-/* None could be started, and why; it is tried again. */
+/* Records in runner_trouble that no launcher could be started. */
 void runner_no_launcher(struct runner *r, const struct why *why);
-/* False: there is none, or it has died: start another. */
+/* False: there is none, or it has died. */
 bool runner_has_launcher(const struct runner *r);
 /* Starts a launcher if the runner has none, at most one in RUNNER_LAUNCHER_MS; a failure shows in
  * runner_trouble. False: there is still none, call again later. */
 bool runner_keep_launcher(struct runner *r, const char *program);
 
-/* E_LIMIT, E_BUSY: too many at a time, ask again later. E_NOMEM likewise. Run numbers are below 2^48. */
+/* E_LIMIT, E_BUSY, E_NOMEM: too many attempts at a time, submit again later. Run numbers are below 2^48. */
 must_check enum err runner_submit(struct runner *r, const struct rn_req *q);
-/* What to execute. Copied. An attempt that is not wanted any more is passed over. Fails as launch_render
- * does, and the attempt is still wanted. */
+/* Answers `want` with what to execute, which is copied. Ignored if the attempt is no longer wanted. Fails as
+ * launch_render does; the attempt then still waits for an answer. */
 must_check enum err runner_give(struct runner *r, uint64_t run, uint16_t attempt, const struct launch *l,
 				struct why *why);
-/* It cannot be rendered: said as RN_EXIT with this, of a check as a no with its reason. */
+/* Answers `want` when there is nothing to execute: reported as RN_EXIT with this outcome, of a check as a
+ * negative RN_ANSWER with this reason. */
 void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t outcome, uint16_t reason);
-/* Nobody waits for the check before this attempt any more: it is ended if it is under way. */
+/* The answer of the check before this attempt is no longer needed: kills the check if it runs. */
 void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt);
-/* Puts in what somebody else has to say (RN_ANSWER). */
+/* Queues a report of the caller's (RN_ANSWER) behind those of the runner. */
 must_check enum err runner_say(struct runner *r, const struct rn_report *s);
 
-/* Does what there is to do, and takes up to `max` of what there is to say. About one attempt things are said
- * in the order they happened. */
+/* Handles what has happened, and returns up to `max` reports. Those about one attempt are in the order of
+ * events. */
 unsigned runner_collect(struct runner *r, struct rn_report *ret, unsigned max);
 /* Readable when runner_collect should be called. */
 int runner_fd(const struct runner *r);
 
-/* E_IO while something fails, with what and since when (`since` may be NULL); else OK. */
+/* E_IO while there is an outage, with its description and its beginning (`since` may be NULL); else OK. */
 must_check enum err runner_trouble(const struct runner *r, struct wall *since, struct why *why);
-/* Attempts it has to do with now. */
+/* The number of attempts that the runner handles now. */
 unsigned runner_busy(const struct runner *r);

@@ -5,7 +5,7 @@
  *
  *	daemon → launcher	struct launch_packet with a memfd: struct launch_head, then items
  *	launcher → daemon	LAUNCH_PIDFD with the pidfd of the shim, or LAUNCH_REFUSED
- *	shim → daemon		LAUNCH_BORN, LAUNCH_TAKEN or LAUNCH_REFUSED, once
+ *	shim → daemon		LAUNCH_STARTED, LAUNCH_TAKEN or LAUNCH_REFUSED, once
  *
  * The replies of launcher and shim may arrive in either order. A shim that is killed early sends none. */
 #include "base/attr.h"
@@ -27,7 +27,7 @@ struct launch_packet {
 
 enum launch_say {
 	LAUNCH_PIDFD,
-	LAUNCH_BORN,    /* the run file has been created */
+	LAUNCH_STARTED, /* the run file has been created */
 	LAUNCH_TAKEN,   /* the run file existed already: nothing was executed */
 	LAUNCH_REFUSED, /* nothing was executed, and no run file was left: `error` is the errno */
 };

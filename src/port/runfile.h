@@ -3,7 +3,7 @@
  * to adopt the run. Its 4096 bytes are reserved when it is created, so that a full disk cannot prevent the
  * exit section from being written.
  *
- *	birth	at 0		version, boot id, pids, start times, session, cgroup, mark
+ *	start	at 0		version, boot id, pids, start times, session, cgroup, mark
  *	exit	at 2048		how the attempt ended; empty until then
  *
  * A section is text: one key and value per line, and a last line `sum` with the checksum of the bytes before
@@ -17,8 +17,8 @@
  * help to find processes.
  *  - The exit section is written once, when no process of the attempt's tree is alive.
  *
- * Words used everywhere: an attempt is born when its run file is linked into place. To burn an attempt is to
- * create its run file with an exit section, so that it can never be born. */
+ * An attempt has started when its run file is visible. To prevent an attempt is to create its run file with
+ * an exit section before a shim does, so that it can never start. */
 #include "base/hash.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ enum {
 	RUNFILE_VERSION = 1,
 	RUNFILE_BYTES = 4096,
 	RUNFILE_SECTION = 2048,
-	RUNFILE_BIRTH = 0,
+	RUNFILE_START = 0,
 	RUNFILE_EXIT = RUNFILE_SECTION,
 	RUNFILE_NAME_MAX = 48,
 	RUNFILE_BUCKET = 4096, /* runs per directory */
@@ -44,18 +44,19 @@ enum {
 #define RUN_MARK_NAME "ROTA_RUN_MARK"
 
 enum run_cause {
-	CAUSE_NONE,    /* there is no exit section */
-	CAUSE_EXIT,    /* the agent ended by itself, with `status` or `signal` */
-	CAUSE_TIMEOUT, /* it ran longer than its timeout */
-	CAUSE_STALLED, /* it printed nothing for too long */
-	CAUSE_FENCED,  /* its lease expired */
-	CAUSE_STOPPED, /* by SIGTERM to the shim; from the daemon it carries `reason` */
-	CAUSE_UNBORN,  /* the program could not be executed: `status` is the errno, `note` names the step */
-	CAUSE_LOST,    /* the shim died; a sweep has found and killed its tree */
-	CAUSE_BURNT,   /* it must never be started */
-	CAUSE_LATE,    /* not executed: it was later than `start_by` */
-	CAUSE_EXPECTATION, /* it ended with 0, but an expectation failed: `note` */
-	CAUSE_SECRET,      /* not executed: a secret could not be fetched; `note` says which, and why */
+	CAUSE_NONE,         /* there is no exit section */
+	CAUSE_EXIT,         /* the agent ended by itself, with `status` or `signal` */
+	CAUSE_TIMEOUT,      /* it ran longer than its timeout */
+	CAUSE_STALLED,      /* it printed nothing for too long */
+	CAUSE_FENCED,       /* its lease expired */
+	CAUSE_STOPPED,      /* by SIGTERM to the shim; from the daemon it carries `reason` */
+	CAUSE_NOT_EXECUTED, /* the program could not be executed: `status` is the errno, `note` names the step
+			     */
+	CAUSE_LOST,         /* the shim died; a sweep has found and killed its tree */
+	CAUSE_PREVENTED,    /* it must never start */
+	CAUSE_LATE,         /* not executed: it was later than `start_by` */
+	CAUSE_EXPECTATION,  /* it ended with 0, but an expectation failed: `note` */
+	CAUSE_SECRET,       /* not executed: a secret could not be fetched; `note` says which, and why */
 	RUN_CAUSES
 };
 
@@ -67,6 +68,7 @@ enum run_log {
 	RUN_LOGS
 };
 
+/* As in the file, hence not to be changed. */
 static inline const char *run_cause_word(unsigned cause)
 {
 	static const char *const words[RUN_CAUSES] = {
@@ -76,9 +78,9 @@ static inline const char *run_cause_word(unsigned cause)
 		[CAUSE_STALLED] = "stalled",
 		[CAUSE_FENCED] = "fenced",
 		[CAUSE_STOPPED] = "stopped",
-		[CAUSE_UNBORN] = "unborn",
+		[CAUSE_NOT_EXECUTED] = "unborn",
 		[CAUSE_LOST] = "lost",
-		[CAUSE_BURNT] = "burnt",
+		[CAUSE_PREVENTED] = "burnt",
 		[CAUSE_LATE] = "late",
 		[CAUSE_EXPECTATION] = "expectation",
 		[CAUSE_SECRET] = "secret",

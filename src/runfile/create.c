@@ -1,3 +1,5 @@
+/* Creating run files. The link decides which of several shims wins, as O_EXCL would; but the file becomes
+ * visible only when it is written and locked, so it cannot be mistaken for the file of a dead shim. */
 #include "runfile/create.h"
 
 #include <errno.h>
@@ -5,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int flush_parent(const char *runs)
+static int flush_directory(const char *path)
 {
-	int fd = open(runs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return errno;
 	int e = fsync(fd) == 0 ? 0 : errno;
@@ -24,10 +26,10 @@ int runfile_open_directory(const char *runs, uint64_t run, bool flush)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0 || errno != ENOENT)
 		return fd >= 0 ? fd : -errno;
-	/* Somebody may have removed the directory above, too. */
+	/* The runs directory itself may have been removed, too. */
 	if (mkdir(path, 0700) != 0 && errno == ENOENT && mkdir(runs, 0700) == 0)
 		mkdir(path, 0700);
-	int e = flush ? flush_parent(runs) : 0;
+	int e = flush ? flush_directory(runs) : 0;
 	if (e)
 		return -e;
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -47,26 +49,24 @@ int runfile_link(int fd, int dir, const char *name)
 	return linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
-static struct flock whole(void)
+static struct flock whole_file(void)
 {
 	return (struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET };
 }
 
 int runfile_lock(int fd)
 {
-	struct flock l = whole();
+	struct flock l = whole_file();
 	return fcntl(fd, F_OFD_SETLK, &l) == 0 ? 0 : errno;
 }
 
 bool runfile_is_locked(int fd)
 {
-	struct flock l = whole();
+	struct flock l = whole_file();
 	return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 }
 
-/* The link is the arbiter, as O_EXCL would be; but nobody can see the file before it is written and locked,
- * and take it for the file of a dead shim. */
-static int fill(int fd, int dir, const char *name, const char *block, bool flush)
+static int write_and_link(int fd, int dir, const char *name, const char *block, bool flush)
 {
 	if (fallocate(fd, 0, 0, RUNFILE_BYTES) != 0 && errno != EOPNOTSUPP)
 		return errno;
@@ -76,10 +76,10 @@ static int fill(int fd, int dir, const char *name, const char *block, bool flush
 	int e = runfile_lock(fd);
 	if (!e)
 		e = runfile_link(fd, dir, name);
-	/* Flushed after it was named, so that one commit of the journal carries both. */
+	/* Flushed after it was linked, so that one commit of the journal has both. */
 	if (!e && flush && (fsync(fd) != 0 || fsync(dir) != 0)) {
 		e = errno;
-		unlinkat(dir, name, 0); /* nothing was executed, so it may be as if it had never been */
+		unlinkat(dir, name, 0); /* nothing was executed: the attempt can be tried again */
 	}
 	return e;
 }
@@ -89,7 +89,7 @@ int runfile_create(int dir, const char *name, const char block[static RUNFILE_BY
 	int fd = runfile_open_unnamed(dir);
 	if (fd < 0)
 		return fd;
-	int e = fill(fd, dir, name, block, flush);
+	int e = write_and_link(fd, dir, name, block, flush);
 	if (!e)
 		return fd;
 	close(fd);

@@ -1,21 +1,24 @@
 #pragma once
-/* The exclusive birth of a run file. Compiled into the launcher and into the daemon, which burns by the same
- * way; hence plain errno instead of `enum err`. */
+/* Creating run files: exclusively, complete, and locked. Linked into the static launcher, whose shims create
+ * run files, and into the daemon, which prevents attempts in the same way; hence plain errno instead of
+ * `enum err`. */
 #include "port/runfile.h"
 
-/* Opens the directory that holds the files of `run`, making it if need be; `flush`: so that it is still there
- * after a power cut. Returns it, or minus an errno. */
+/* Opens the directory for the files of `run`, and makes it if it does not exist; `flush`: fsync it, so that
+ * it survives a power cut. Returns a descriptor, or minus an errno. */
 int runfile_open_directory(const char *runs, uint64_t run, bool flush);
 
-/* Makes `name` in `dir` out of `block`, locked, all at once or not at all. Returns the descriptor that holds
- * the lock, or minus an errno; -EEXIST: somebody was first. `flush`: it survives a power cut. */
+/* Creates `name` in `dir` with the content `block`, locked, completely or not at all. Returns the descriptor
+ * that holds the lock, or minus an errno; -EEXIST: there is such a file already. `flush`: fsync it. */
 int runfile_create(int dir, const char *name, const char block[static RUNFILE_BYTES], bool flush);
 
-/* A file without a name yet, and its naming: 0 or an errno. For what must not appear before it is ready. */
+/* For files that must not be visible before they are complete: opens a file without a name (a descriptor, or
+ * minus an errno), and links it into place (0 or an errno). */
 int runfile_open_unnamed(int dir);
 int runfile_link(int fd, int dir, const char *name);
 
-/* 0: we have the lock on all of the file now. */
+/* Locks the whole file, without waiting. 0 or an errno. */
 int runfile_lock(int fd);
-/* Somebody else holds it. Does not disturb anybody. */
+/* Whether another process holds the lock. Does not take the lock itself, so that two processes that look at
+ * the same time do not mislead each other. */
 bool runfile_is_locked(int fd);

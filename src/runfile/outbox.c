@@ -1,3 +1,4 @@
+/* Adds reports to an outbox, and reads them. */
 #include "runfile/outbox.h"
 #include "base/json.h"
 #include "core/when/iso.h"
@@ -19,28 +20,31 @@ enum err outbox_add(const char *path, enum report_kind kind, struct str text, st
 	char now[ISO_SIZE];
 	struct stat st = { 0 };
 	if (text.n > OUTBOX_TEXT_MAX)
-		return why_set(why, E_LIMIT, WHY_NOWHERE, "a report has at most %u bytes", OUTBOX_TEXT_MAX);
+		return why_set(why, E_LIMIT, WHY_NOWHERE,
+			       "the text has %zu bytes; a report may have at most %u", text.n,
+			       OUTBOX_TEXT_MAX);
 	if (kind != REPORT_FAIL && stat(path, &st) == 0 && st.st_size > OUTBOX_BYTES_MAX)
-		return why_set(why, E_LIMIT, WHY_NOWHERE, "this run has reported more than %u bytes",
+		return why_set(why, E_LIMIT, WHY_NOWHERE,
+			       "this run has already reported %u bytes; only failures are accepted now",
 			       OUTBOX_BYTES_MAX);
 	buf_addf(&line, "{\"report\":\"%s\",\"text\":", report_words[kind]);
 	json_write_str(&line, text);
 	buf_addf(&line, ",\"at\":\"%s\"}\n", iso_format_utc(wall_seconds(clock_wall()), now));
 	if (line.failed)
 		return E_NOMEM;
-	/* Not waiting for whoever should read a pipe that somebody put there. */
+	/* Non-blocking: the run may have put a pipe there that has no reader. */
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	ssize_t n =
-		fd < 0 ? -1 : write(fd, line.p, line.n); /* one write: lines of others do not mix with it */
+	/* One write, so that lines of several processes do not mix. */
+	ssize_t n = fd < 0 ? -1 : write(fd, line.p, line.n);
 	int error = n < 0 ? errno : n < (ssize_t)line.n ? ENOSPC : 0;
 	if (fd >= 0)
 		close(fd);
 	if (error)
-		return why_set(why, E_IO, WHY_NOWHERE, "%.150s cannot be written: %s", path, strerror(error));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot write %.150s: %s", path, strerror(error));
 	return OK;
 }
 
-static struct str text_of(const struct val *map, const char *key)
+static struct str string_of(const struct val *map, const char *key)
 {
 	const struct val *v = val_get(map, str_of(key));
 	return v && v->kind == VAL_STR ? v->str : (struct str){ 0 };
@@ -53,8 +57,8 @@ static bool read_line(struct str line, struct arena *a, struct report *ret)
 	if (json_read(line, a, &v, &why) || v.kind != VAL_MAP)
 		return false;
 	for (unsigned i = 0; i < REPORTS; i++)
-		if (str_eq(text_of(&v, "report"), str_of(report_words[i]))) {
-			*ret = (struct report){ (uint8_t)i, text_of(&v, "text"), text_of(&v, "at") };
+		if (str_eq(string_of(&v, "report"), str_of(report_words[i]))) {
+			*ret = (struct report){ (uint8_t)i, string_of(&v, "text"), string_of(&v, "at") };
 			return true;
 		}
 	return false;

@@ -1,10 +1,11 @@
 #pragma once
-/* What a run says of itself while it runs: lines of JSON in a file of its own, which ROTA_OUTBOX names. A
- * file needs no daemon that listens, no token, and can be written from within a sandbox that has no sockets.
+/* The outbox: reports that a run makes while it runs, as lines of JSON in a file that ROTA_OUTBOX names. A
+ * file needs no running daemon and no token, and can be written from a sandbox without sockets.
  *
  *	{"report":"step","text":"ran the tests","at":"2026-03-01T08:00:00Z"}
  *
- * `report` is fail, step or note (the thought); lines that are nothing of the kind are passed over. */
+ * `report` is fail, step or note. Lines that are not reports are ignored. When the attempt has ended, its
+ * shim masks secrets in the file (shim/outbox.h). */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/val.h"
@@ -14,16 +15,16 @@ extern const char *const report_words[]; /* ends with NULL */
 
 struct report {
 	uint8_t kind;
-	struct str text, at; /* at: empty where it was not said */
+	struct str text, at; /* at: may be empty */
 };
 
-/* Appends one line, whole or not at all. E_LIMIT: it is too long, or there are too many; failure can always
- * be told. */
+/* Appends one line, completely or not at all. E_LIMIT: the text is too long, or the run has reported too
+ * much; REPORT_FAIL is not subject to the latter. */
 must_check enum err outbox_add(const char *path, enum report_kind kind, struct str text, struct why *why);
 
-/* All of an attempt's reports, in their order, of its last bytes, twice OUTBOX_BYTES_MAX. None if there is no
- * file. */
+/* The reports in the last 2 * OUTBOX_BYTES_MAX bytes of an attempt's outbox, oldest first. None if there is
+ * no file. */
 must_check enum err outbox_read(const char *runs, uint64_t run, unsigned attempt, struct arena *a,
 				struct report **ret, unsigned *n, struct why *why);
-/* The last of this kind; NULL: none. */
+/* The last report of this kind; NULL: there is none. */
 const struct report *outbox_last(const struct report *list, unsigned n, enum report_kind kind);

@@ -1,3 +1,4 @@
+/* Run files: from bytes to struct runfile, from there to the outcome of an attempt, and both on disk. */
 #include "runfile/read.h"
 #include "core/model.h"
 #include "runfile/create.h"
@@ -8,11 +9,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* --- reading --- */
+/* --- parsing --- */
 
 typedef const char *word_fn(unsigned n);
 
-struct key {
+struct section_key {
 	const char *word;
 	enum { NUMBER, SIGNED, TEXT, WORD } type;
 	size_t at, room;
@@ -21,7 +22,7 @@ struct key {
 
 #define FIELD(type, name) type, offsetof(struct runfile, name), sizeof(((struct runfile *)0)->name)
 
-static const struct key birth_keys[] = {
+static const struct section_key start_keys[] = {
 	{ "rota-run", FIELD(NUMBER, version), NULL },
 	{ "run", FIELD(NUMBER, run), NULL },
 	{ "attempt", FIELD(NUMBER, attempt), NULL },
@@ -31,13 +32,13 @@ static const struct key birth_keys[] = {
 	{ "session", FIELD(SIGNED, session), NULL },
 	{ "agent", FIELD(SIGNED, agent), NULL },
 	{ "agent_start", FIELD(NUMBER, agent_start), NULL },
-	{ "born", FIELD(SIGNED, born), NULL },
+	{ "born", FIELD(SIGNED, started), NULL },
 	{ "mark", FIELD(TEXT, mark), NULL },
 	{ "cgroup", FIELD(TEXT, cgroup), NULL },
 	{ 0 },
 };
 
-static const struct key exit_keys[] = {
+static const struct section_key exit_keys[] = {
 	{ "exit", FIELD(NUMBER, exit_version), NULL },
 	{ "cause", FIELD(WORD, cause), run_cause_word },
 	{ "reason", FIELD(SIGNED, reason), NULL },
@@ -61,7 +62,7 @@ static void read_word(struct str s, word_fn *words, void *to)
 			memcpy(to, &i, sizeof i);
 }
 
-static void read_value(const struct key *k, struct str s, void *to)
+static void read_value(const struct section_key *k, struct str s, void *to)
 {
 	uint64_t n;
 	bool minus = k->type == SIGNED && s.n && s.p[0] == '-';
@@ -75,7 +76,7 @@ static void read_value(const struct key *k, struct str s, void *to)
 		return;
 	case TEXT:
 		if (s.n < k->room)
-			memcpy(to, s.p, s.n); /* the rest is 0 */
+			memcpy(to, s.p, s.n); /* the rest is 0 already */
 		return;
 	case WORD:
 		read_word(s, k->words, to);
@@ -83,8 +84,8 @@ static void read_value(const struct key *k, struct str s, void *to)
 	}
 }
 
-/* False: it is not whole, or empty. */
-static bool read_section(const char *section, const struct key *keys, struct runfile *f)
+/* False: the section is empty or damaged. */
+static bool read_section(const char *section, const struct section_key *keys, struct runfile *f)
 {
 	struct str rest = { section, runfile_sealed_bytes(section) }, line;
 	if (!rest.n)
@@ -93,7 +94,7 @@ static bool read_section(const char *section, const struct key *keys, struct run
 		const char *space = memchr(line.p, ' ', line.n);
 		size_t n = space ? (size_t)(space - line.p) : line.n;
 		struct str value = str_from(line, space ? n + 1 : n);
-		for (const struct key *k = keys; k->word; k++)
+		for (const struct section_key *k = keys; k->word; k++)
 			if (str_eq(str_sub(line, 0, n), str_of(k->word)))
 				read_value(k, value, (char *)f + k->at);
 	}
@@ -105,48 +106,49 @@ enum err runfile_parse(struct str block, struct runfile *ret, struct why *why)
 	char whole[RUNFILE_BYTES] = "";
 	struct runfile f = { 0 };
 	memcpy(whole, block.p, block.n < sizeof whole ? block.n : sizeof whole);
-	bool born = read_section(whole + RUNFILE_BIRTH, birth_keys, &f);
+	bool readable = read_section(whole + RUNFILE_START, start_keys, &f);
 	uint64_t version = f.version;
-	if (born && (version == 0 || version > RUNFILE_VERSION))
-		born = false;
-	if (!born)
+	if (readable && (version == 0 || version > RUNFILE_VERSION))
+		readable = false;
+	if (!readable)
 		f = (struct runfile){ 0 };
 	else if (!read_section(whole + RUNFILE_EXIT, exit_keys, &f))
 		f.exit_version = 0;
 	*ret = f;
-	if (born)
+	if (readable)
 		return OK;
 	if (version)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "a run file of version %llu, newer than this rota",
+		return why_set(why, E_INPUT, WHY_NOWHERE,
+			       "the run file has version %llu, which is newer than this rota",
 			       (unsigned long long)version);
-	return why_set(why, E_INPUT, WHY_NOWHERE, "a run file whose first half is damaged");
+	return why_set(why, E_INPUT, WHY_NOWHERE, "the start section of the run file is damaged");
 }
 
-/* --- meaning --- */
+/* --- the outcome of a cause --- */
 
 static const struct {
 	uint8_t outcome;
 	uint16_t reason;
-} meaning[RUN_CAUSES] = {
+} outcomes[RUN_CAUSES] = {
 	[CAUSE_NONE] = { OUTCOME_FAILED, REASON_LOST },
 	[CAUSE_EXIT] = { OUTCOME_FAILED, REASON_EXIT },
 	[CAUSE_TIMEOUT] = { OUTCOME_KILLED, REASON_TIMEOUT },
 	[CAUSE_STALLED] = { OUTCOME_KILLED, REASON_STALLED },
 	[CAUSE_FENCED] = { OUTCOME_KILLED, REASON_FENCED },
 	[CAUSE_STOPPED] = { OUTCOME_KILLED, REASON_CANCELLED },
-	[CAUSE_UNBORN] = { OUTCOME_FAILED, REASON_EXIT },
+	[CAUSE_NOT_EXECUTED] = { OUTCOME_FAILED, REASON_EXIT },
 	[CAUSE_LOST] = { OUTCOME_FAILED, REASON_LOST },
-	[CAUSE_BURNT] = { OUTCOME_KILLED, REASON_CANCELLED },
+	[CAUSE_PREVENTED] = { OUTCOME_KILLED, REASON_CANCELLED },
 	[CAUSE_LATE] = { OUTCOME_NONE, REASON_WINDOW_CLOSED },
 	[CAUSE_EXPECTATION] = { OUTCOME_FAILED, REASON_EXPECTATION },
 	[CAUSE_SECRET] = { OUTCOME_FAILED, REASON_DEFINITION },
 };
 
-/* As a shell tells it. What was stopped may never have been executed, and leaves the same 0 as one that ended
- * in peace; `status` of an unborn one is no exit code at all. */
+/* The exit code as a shell reports it. -1 for CAUSE_NOT_EXECUTED, whose `status` is an errno; and for 0 with
+ * any other cause than CAUSE_EXIT, since the program may not have been executed at all. */
 static int32_t exit_code_of(const struct runfile *f)
 {
-	if (f->cause == CAUSE_UNBORN || (f->cause != CAUSE_EXIT && !f->status && !f->signal))
+	if (f->cause == CAUSE_NOT_EXECUTED || (f->cause != CAUSE_EXIT && !f->status && !f->signal))
 		return -1;
 	return (int32_t)(f->signal ? 128 + f->signal : f->status);
 }
@@ -157,8 +159,8 @@ void runfile_outcome(const struct runfile *f, struct rn_report *ret)
 	*ret = (struct rn_report){ .kind = RN_EXIT,
 				   .run = f->run,
 				   .attempt = (uint16_t)f->attempt,
-				   .outcome = meaning[cause].outcome,
-				   .reason = meaning[cause].reason,
+				   .outcome = outcomes[cause].outcome,
+				   .reason = outcomes[cause].reason,
 				   .ended = { f->ended },
 				   .cost = -1,
 				   .exit_code = exit_code_of(f) };
@@ -185,7 +187,7 @@ enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run
 {
 	struct buf path = { 0 };
 	char block[RUNFILE_BYTES];
-	struct why torn;
+	struct why damage;
 	runfile_path(&path, runs, run, attempt, "run");
 	int fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	int e = path.failed ? ENOMEM : errno;
@@ -195,31 +197,31 @@ enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run
 		return OK;
 	}
 	if (fd < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the file of run %llu: %s",
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the run file of run %llu: %s",
 			       (unsigned long long)run, strerror(e));
-	/* The lock first: once it is free, what the block says is the last word. An exit section is, lock or
-	 * not: it is written when nothing is alive. */
+	/* The lock is tested before the block is read: once it is free, the block does not change any more.
+	 * An exit section counts even while the lock is held, because it is written when nothing is alive. */
 	bool locked = runfile_is_locked(fd);
 	ssize_t n = pread(fd, block, sizeof block, 0);
 	e = errno;
 	close(fd);
 	if (n < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the file of run %llu: %s",
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the run file of run %llu: %s",
 			       (unsigned long long)run, strerror(e));
-	bool known = runfile_parse((struct str){ block, (size_t)n }, ret, &torn) == OK;
+	bool known = runfile_parse((struct str){ block, (size_t)n }, ret, &damage) == OK;
 	*life = known && ret->exit_version ? LIFE_ENDED : locked ? LIFE_ALIVE : LIFE_DEAD;
 	return OK;
 }
 
-enum err runfile_burn(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause, unsigned reason,
-		      bool flush, bool *taken, struct why *why)
+enum err runfile_prevent(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause,
+			 unsigned reason, bool flush, bool *taken, struct why *why)
 {
 	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
 	int64_t now = clock_wall().us;
-	struct birth_facts b = { .run = run, .attempt = attempt, .boot = "-", .mark = "-", .born = now };
+	struct start_facts b = { .run = run, .attempt = attempt, .boot = "-", .mark = "-", .started = now };
 	struct exit_facts x = { .cause = cause, .reason = (int)reason, .ended = now };
-	int e = runfile_birth_section(block, &b);
-	assert(!e); /* it has no path in it */
+	int e = runfile_start_section(block, &b);
+	assert(!e); /* there is no cgroup path that could be too long */
 	runfile_exit_section(block + RUNFILE_EXIT, &x);
 	int dir = runfile_open_directory(runs, run, flush);
 	runfile_name(name, run, attempt, "run");
@@ -227,7 +229,7 @@ enum err runfile_burn(const char *runs, uint64_t run, unsigned attempt, enum run
 	if (dir >= 0)
 		close(dir);
 	if (fd < 0 && fd != -EEXIST)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot write the file of run %llu: %s",
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot write the run file of run %llu: %s",
 			       (unsigned long long)run, strerror(-fd));
 	*taken = fd < 0;
 	if (fd >= 0)

@@ -1,17 +1,18 @@
+/* Writes the sections of a run file as text. */
 #include "runfile/sections.h"
 
 #include <errno.h>
 
 typedef unsigned long long ull;
 
-int runfile_birth_section(char block[static RUNFILE_BYTES], const struct birth_facts *f)
+int runfile_start_section(char block[static RUNFILE_BYTES], const struct start_facts *f)
 {
 	memset(block, 0, RUNFILE_BYTES);
 	int n = snprintf(block, RUNFILE_SECTION,
 			 "rota-run %d\nrun %llu\nattempt %u\nboot %s\npid %d\nstart %llu\nsession %d\n"
 			 "agent %d\nagent_start %llu\nborn %lld\nmark %s\n%s%s%s",
 			 RUNFILE_VERSION, (ull)f->run, f->attempt, f->boot, f->shim, (ull)f->shim_start,
-			 f->agent, f->agent, (ull)f->agent_start, (long long)f->born, f->mark,
+			 f->agent, f->agent, (ull)f->agent_start, (long long)f->started, f->mark,
 			 f->cgroup ? "cgroup " : "", f->cgroup ? f->cgroup : "", f->cgroup ? "\n" : "");
 	if (n > RUNFILE_SECTION - 32)
 		return ENAMETOOLONG;
@@ -24,7 +25,7 @@ void runfile_exit_section(char section[static RUNFILE_SECTION], const struct exi
 	char note[sizeof f->note];
 	size_t i = 0;
 	for (; i < sizeof note - 1 && f->note[i]; i++)
-		note[i] = (unsigned char)f->note[i] < ' ' ? ' ' : f->note[i]; /* a line is a line */
+		note[i] = (unsigned char)f->note[i] < ' ' ? ' ' : f->note[i]; /* the note is one line */
 	note[i] = 0;
 	memset(section, 0, RUNFILE_SECTION);
 	snprintf(section, RUNFILE_SECTION,

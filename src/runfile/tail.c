@@ -1,3 +1,4 @@
+/* Reads the end of a log, an answer or an outbox. */
 #include "runfile/tail.h"
 #include "runfile/read.h"
 
@@ -18,19 +19,36 @@ enum err runfile_tail(const char *runs, uint64_t run, unsigned attempt, const ch
 	int fd = open(path.p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
 		return OK;
-	bool plain = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	bool regular = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	off_t from = st.st_size > (off_t)most ? st.st_size - (off_t)most : 0;
-	char *text = plain ? arena_alloc(a, (size_t)(st.st_size - from) + 1) : NULL;
+	char *text = regular ? arena_alloc(a, (size_t)(st.st_size - from) + 1) : NULL;
 	ssize_t n = text ? pread(fd, text, (size_t)(st.st_size - from), from) : -1;
 	int error = errno;
 	if (fd >= 0)
 		close(fd);
-	if (fd >= 0 && !plain)
-		return OK; /* whatever somebody has put there, it is no file of a run's */
-	if (plain && !text)
+	if (fd >= 0 && !regular)
+		return OK; /* the run has put something else in its place */
+	if (regular && !text)
 		return E_NOMEM;
 	if (n < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "%.150s cannot be read: %s", path.p, strerror(error));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read %.150s: %s", path.p, strerror(error));
 	*ret = (struct str){ text, (size_t)n };
 	return OK;
+}
+
+void runfile_log_tail(const char *runs, uint64_t run, unsigned attempt, size_t most, struct buf *out)
+{
+	_cleanup_(arena_free) struct arena a = { 0 };
+	struct str text = { 0 };
+	struct why why;
+	if (runfile_tail(runs, run, attempt, "log", most, &a, &text, &why))
+		return;
+	const char *line = text.n < most ? NULL : memchr(text.p, '\n', text.n);
+	if (line)
+		text = str_from(text, (size_t)(line + 1 - text.p));
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+		bool plain = c == '\n' || c == '\t' || (c >= 32 && c != 127);
+		buf_addc(out, plain ? (char)c : ' ');
+	}
 }

@@ -47,7 +47,7 @@ struct shim {
 	struct lease lease;
 	enum phase phase;
 	struct exit_facts exit;
-	int64_t born, timeout_at, silent_since, lease_end, grace_end, next_round, round;
+	int64_t started, timeout_at, silent_since, lease_end, grace_end, next_round, round;
 };
 
 /* --- before birth --- */
@@ -146,7 +146,7 @@ static int make_file(struct shim *s)
 	struct proc self, agent;
 	if (!proc_read(getpid(), &self) || !proc_read(s->agent.pid, &agent))
 		return ESRCH;
-	struct birth_facts f = { .run = s->rq.head->run,
+	struct start_facts f = { .run = s->rq.head->run,
 				 .attempt = s->rq.head->attempt,
 				 .boot = s->boot,
 				 .mark = s->mark + sizeof RUN_MARK_NAME,
@@ -155,14 +155,14 @@ static int make_file(struct shim *s)
 				 .shim_start = self.start,
 				 .agent = agent.pid,
 				 .agent_start = agent.start,
-				 .born = clock_wall().us };
-	int e = runfile_birth_section(block, &f);
+				 .started = clock_wall().us };
+	int e = runfile_start_section(block, &f);
 	if (e)
 		return e;
 	/* One birth for both: nobody ever sees it alive. */
 	if (s->exit.cause == CAUSE_LATE)
 		runfile_exit_section(block + RUNFILE_EXIT,
-				     &(struct exit_facts){ .cause = CAUSE_LATE, .ended = f.born });
+				     &(struct exit_facts){ .cause = CAUSE_LATE, .ended = f.started });
 	runfile_name(name, f.run, f.attempt, "run");
 	s->file = runfile_create(s->dir, name, block, s->rq.head->flags & LAUNCH_FLUSH);
 	return s->file >= 0 ? 0 : -s->file;
@@ -413,7 +413,7 @@ static void judge(struct shim *s)
 		x->signal = WTERMSIG(s->tree.status);
 	if (x->cause != CAUSE_EXIT || !agent_failed(&s->agent, &f))
 		return;
-	x->cause = CAUSE_UNBORN;
+	x->cause = CAUSE_NOT_EXECUTED;
 	x->status = f.error;
 	f.what[sizeof f.what - 1] = 0;
 	snprintf(x->note, sizeof x->note, "%s: %s", f.what, strerror(f.error));
@@ -499,7 +499,7 @@ static void record(struct shim *s)
 	char section[RUNFILE_SECTION];
 	struct exit_facts *x = &s->exit;
 	x->ended = clock_wall().us;
-	x->lasted = clock_boot().us - s->born;
+	x->lasted = clock_boot().us - s->started;
 	x->output = s->output.bytes;
 	x->left_out = s->output.log.left_out;
 	x->log = s->output.log.state;
@@ -514,10 +514,10 @@ static void record(struct shim *s)
 static bool may_go(struct shim *s)
 {
 	int e = 0;
-	s->born = s->silent_since = clock_boot().us;
-	s->timeout_at = s->rq.head->timeout ? s->born + s->rq.head->timeout : INT64_MAX;
+	s->started = s->silent_since = clock_boot().us;
+	s->timeout_at = s->rq.head->timeout ? s->started + s->rq.head->timeout : INT64_MAX;
 	s->lease_end = lease_deadline(&s->lease);
-	if (s->born >= s->lease_end) {
+	if (s->started >= s->lease_end) {
 		end_for(s, CAUSE_FENCED, 0);
 		return false;
 	}
@@ -529,7 +529,7 @@ static bool may_go(struct shim *s)
 		close(s->context);
 	}
 	if (e) {
-		end_for(s, CAUSE_UNBORN, 0);
+		end_for(s, CAUSE_NOT_EXECUTED, 0);
 		s->exit.status = e;
 		snprintf(s->exit.note, sizeof s->exit.note, "context: %s", strerror(e));
 	}
@@ -565,7 +565,7 @@ _Noreturn void shim_main(int socket, int memfd, uint64_t ticket)
 	for (unsigned i = 0; i < ARRAY_LEN(s.fds) - expects; i++)
 		close(s.fds[i]); /* the last is needed once more */
 	output_open(&s.output, &s.rq, s.dir);
-	answer(socket, ticket, LAUNCH_BORN, 0);
+	answer(socket, ticket, LAUNCH_STARTED, 0);
 	if (may_go(&s) && fetch_secrets(&s)) {
 		let_go(&s);
 		if (!expects)

@@ -434,7 +434,7 @@ def read_errors():
         more_marks(rig)
         rig.machine.tell(Machine.READ, errno.EIO)
         # One may be under way: then it is its end that cannot be read, and the next waits for that.
-        check(wait_until(60, lambda: any(w in said(rig) for w in ("cannot be prepared", "cannot read the file of run"))),
+        check(wait_until(60, lambda: any(w in said(rig) for w in ("cannot be prepared", "cannot read the run file of run"))),
               "it is said", said(rig))
         time.sleep(3)
         rig.machine.tell(Machine.READ, 0)

@@ -120,7 +120,7 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	CHECK(rig_quiet(&g, 100));
 	CHECK(!runner_has_launcher(g.r));
 	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
-	CHECK_STR(why.text, "the launcher is gone");
+	CHECK_STR(why.text, "the launcher has died");
 	rig_argv(&g, "true", NULL);
 	rig_ask(&g, RN_START, 2, 1, 0);
 	struct rn_report s = rig_next(&g); /* the run is untouched, the start waits */
@@ -258,7 +258,7 @@ TEST(a_launcher_killed_with_requests_in_it_loses_none)
 static void plant(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint64_t start, bool lock)
 {
 	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
-	struct birth_facts f = { .run = run,
+	struct start_facts f = { .run = run,
 				 .attempt = 1,
 				 .boot = boot,
 				 .mark = "0123456789abcdef0123456789abcdef",
@@ -266,7 +266,7 @@ static void plant(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint
 				 .shim_start = start,
 				 .agent = pid,
 				 .agent_start = start };
-	CHECK_INT(runfile_birth_section(block, &f), 0);
+	CHECK_INT(runfile_start_section(block, &f), 0);
 	int dir = runfile_open_directory(g->runs, run, false);
 	runfile_name(name, run, 1, "run");
 	int fd = runfile_create(dir, name, block, false);

@@ -41,7 +41,7 @@ TEST(version_1_is_read)
 	CHECK_INT(f.agent_start, 987654322);
 	CHECK_STR(f.mark, "00112233445566778899aabbccddeeff");
 	CHECK_STR(f.cgroup, "/sys/fs/cgroup/rota.service/run-281474976710655.3-4242");
-	CHECK_INT(f.born, 1763228000123456);
+	CHECK_INT(f.started, 1763228000123456);
 	CHECK_INT(f.cause, CAUSE_STOPPED);
 	CHECK_INT(f.reason, REASON_REPLACED);
 	CHECK_INT(f.signal, 15);
@@ -74,9 +74,9 @@ TEST(exit_codes_are_told_where_there_is_one)
 		{ __LINE__, CAUSE_STALLED, 3, 0, 3 },
 		{ __LINE__, CAUSE_STOPPED, 0, 0, -1 }, /* perhaps it was never executed */
 		{ __LINE__, CAUSE_FENCED, 0, 0, -1 },
-		{ __LINE__, CAUSE_UNBORN, 2, 0, -1 }, /* an errno */
+		{ __LINE__, CAUSE_NOT_EXECUTED, 2, 0, -1 }, /* an errno */
 		{ __LINE__, CAUSE_LOST, 0, 0, -1 },
-		{ __LINE__, CAUSE_BURNT, 0, 0, -1 },
+		{ __LINE__, CAUSE_PREVENTED, 0, 0, -1 },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		struct rn_report s;
@@ -117,7 +117,7 @@ TEST(torn_and_foreign_blocks)
 	snprintf(block, 64, "rota-run 2\nrun 1\nattempt 1\n");
 	runfile_seal(block);
 	CHECK_INT(runfile_parse((struct str){ block, sizeof block }, &f, &why), E_INPUT);
-	CHECK_STR(why.text, "a run file of version 2, newer than this rota");
+	CHECK_STR(why.text, "the run file has version 2, which is newer than this rota");
 	memset(block, 0, sizeof block);
 	snprintf(block, 128, "rota-run 1\nrun 1\nattempt 1\nword that is new\nalone\n");
 	runfile_seal(block);

@@ -100,7 +100,7 @@ TEST(what_cannot_be_executed_says_why)
 	CHECK(rig_start(&g, 2));
 	expect_exit(&g, __LINE__, 2, OUTCOME_FAILED, REASON_EXIT);
 	CHECK_STR(rig_runfile(&g, 2, 1).note, "cwd: No such file or directory");
-	CHECK_INT(rig_runfile(&g, 2, 1).cause, CAUSE_UNBORN);
+	CHECK_INT(rig_runfile(&g, 2, 1).cause, CAUSE_NOT_EXECUTED);
 	rig_end(&g);
 }
 

@@ -56,8 +56,8 @@ static bool tell_check(struct buf *out, const char *runs, const struct run_row *
 		return false;
 	const char *cause = f.exit_version ? run_cause_word((unsigned)f.cause) : NULL;
 	buf_addf(out, ",\"check\":{\"attempt\":%u", attempt & ~(unsigned)RUN_CHECK);
-	json_add_time(out, "started_at", (struct wall){ f.born });
-	tell_duration(out, &f, (struct wall){ f.born }, (struct wall){ f.ended });
+	json_add_time(out, "started_at", (struct wall){ f.started });
+	tell_duration(out, &f, (struct wall){ f.started }, (struct wall){ f.ended });
 	json_add_str(out, "cause", cause ? str_of(cause) : (struct str){ 0 });
 	if (f.exit_version && f.cause == CAUSE_EXIT)
 		buf_addf(out, ",\"exit_code\":%lld", (long long)(f.signal ? 128 + f.signal : f.status));
@@ -112,9 +112,9 @@ static void tell_attempt(struct buf *out, const char *runs, const struct run_row
 	bool over = f->exit_version != 0, by_itself = over && f->cause == CAUSE_EXIT;
 	const char *cause = over ? run_cause_word((unsigned)f->cause) : NULL;
 	buf_addf(out, "{\"attempt\":%u", attempt);
-	json_add_time(out, "started_at", (struct wall){ f->born });
+	json_add_time(out, "started_at", (struct wall){ f->started });
 	json_add_time(out, "ended_at", (struct wall){ f->ended });
-	tell_duration(out, f, (struct wall){ f->born }, (struct wall){ f->ended });
+	tell_duration(out, f, (struct wall){ f->started }, (struct wall){ f->ended });
 	json_add_str(out, "cause", cause ? str_of(cause) : (struct str){ 0 });
 	if (by_itself && !f->signal)
 		buf_addf(out, ",\"exit_code\":%lld", (long long)f->status);

@@ -4,7 +4,7 @@
 #include "core/doc/config/notify.h"
 #include "core/model.h"
 #include "daemon/notify/message.h"
-#include "runfile/logtail.h"
+#include "runfile/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -254,7 +254,7 @@ static struct str why_unborn(const char *dir, const struct message_row *n, struc
 	enum run_life life;
 	struct why why;
 	if (runfile_read(dir, n->number, n->attempts + 1, &life, f, &why) || life != LIFE_ENDED ||
-	    f->cause != CAUSE_UNBORN)
+	    f->cause != CAUSE_NOT_EXECUTED)
 		return (struct str){ 0 };
 	return str_of(f->note);
 }

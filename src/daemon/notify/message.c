@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "core/when/iso.h"
-#include "runfile/logtail.h"
+#include "runfile/tail.h"
 #include "sys/clock.h"
 
 #include <stdio.h>

@@ -18,10 +18,10 @@ static enum err last_attempt(const char *runs, uint64_t run, uint16_t *attempt, 
 	for (unsigned n = *attempt + 1u; n <= UINT16_MAX; n++) {
 		struct runfile f = { 0 };
 		enum err e = runfile_read(runs, run, n, &life, &f, why);
-		if (e || life == LIFE_ABSENT || f.cause == CAUSE_BURNT)
+		if (e || life == LIFE_ABSENT || f.cause == CAUSE_PREVENTED)
 			return e;
 		*attempt = (uint16_t)n;
-		*born = (struct wall){ f.born };
+		*born = (struct wall){ f.started };
 	}
 	return OK;
 }
