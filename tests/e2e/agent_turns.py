@@ -11,7 +11,7 @@ import signal
 import sqlite3
 import sys
 
-from fixture import ENV, FAR, ROOT, answer, place, play, rota, start, stop, text, until, write
+from fixture import ENV, FAR, ROOT, rota_json, path_of, run_parts, rota, start, stop, file_text, until, write
 from checks import check
 
 OFTEN = "* * * * * *"
@@ -69,11 +69,11 @@ def schedule(name, warns=False, **keys):
 
 
 def state(name):
-    return answer("show", name).get("state")
+    return rota_json("show", name).get("state")
 
 
 def runs(name):
-    return answer("runs", name).get("runs", [])
+    return rota_json("runs", name).get("runs", [])
 
 
 def skipped(name):
@@ -82,7 +82,7 @@ def skipped(name):
 
 def last(name):
     found = runs(name)
-    return answer("show", found[0]["id"]) if found else {}
+    return rota_json("show", found[0]["id"]) if found else {}
 
 
 def run(name, outcome):
@@ -134,9 +134,9 @@ def seed():
           f"and is tried again after 60 s, not twice as many: {got}")
     number = got["id"][1:]
     date = day.strftime("%Y-%m-%d")
-    check(text(f"input-{number}.1") == f"You are desk.\n\nGenerate a daily summary for {date}\n"
-          "Include: calendar events, tasks due, weather\n", f"prompt and message: {text(f'input-{number}.1')!r}")
-    context = json.loads(text(f"context-{number}.1") or "{}")
+    check(file_text(f"input-{number}.1") == f"You are desk.\n\nGenerate a daily summary for {date}\n"
+          "Include: calendar events, tasks due, weather\n", f"prompt and message: {file_text(f'input-{number}.1')!r}")
+    context = json.loads(file_text(f"context-{number}.1") or "{}")
     check(context["schedule"]["id"] == "daily_summary" and context["user"]["preferences"] == {"morning_summary": True} and
           context["agent"]["user"]["name"] == "Ann" and context["memory"] == [] and context["variables"] == {} and
           context["timestamp"].startswith(date + "T08:00:00-0"), f"the context: {context}")
@@ -144,7 +144,7 @@ def seed():
           context["run"]["nominal"] == context["timestamp"] and not context["run"]["catch_up"] and
           context["run"]["missed"] == 0 and context["run"]["fence"] == 0, f"of this run: {context['run']}")
     check(context["previous"] == {}, f"nothing was before it: {context['previous']}")
-    env = dict(line.split("=", 1) for line in text(f"env-{number}.1").splitlines() if "=" in line)
+    env = dict(line.split("=", 1) for line in file_text(f"env-{number}.1").splitlines() if "=" in line)
     check(env["ROTA_AGENT"] == "desk" and env["ROTA_SCHEDULE_ID"] == "daily_summary" and env["ROTA_ATTEMPT"] == "1" and
           env["ROTA_FENCE"] == "0" and env["ROTA_LIFECYCLE_STATE"] == "" and env["ROTA_MODEL"] == "big-1" and
           env["FAILS"] == "1" and os.path.basename(env["ROTA_SOCKET"]) == "rota.sock" and
@@ -163,7 +163,7 @@ def seed():
     quick = quick.replace("  timezone", "  max_runs: 1\n  timezone")
     rota("apply", "-f", write("quick.yaml", quick))
     got = until("it ended", lambda: [x for x in runs("quick") if x["state"] == "finished"])[0]
-    got = answer("show", got["id"])
+    got = rota_json("show", got["id"])
     check(got["outcome"] == "done" and got["kind"] == "timer" and got["attempt"] == 2, f"due, failed, done: {got}")
     check(got["answer"] == ROOT + "\n", f"its answer is standard output alone, in its file's directory: {got['answer']!r}")
     with open(got["log"]["path"], encoding="utf-8") as f:
@@ -176,7 +176,7 @@ def seed():
     r = rota("show", got["id"])
     check(re.search(r"agent +desk, definition [0-9a-f]{16}, model big-1", r.stdout) and "Generate a daily" in r.stdout,
           "and shown", r)
-    one, two = (json.loads(text(f"context-{got['id'][1:]}.{n}")) for n in (1, 2))
+    one, two = (json.loads(file_text(f"context-{got['id'][1:]}.{n}")) for n in (1, 2))
     check(one["run"]["attempt"] == 1 and two["run"]["attempt"] == 2 and one["timestamp"] == two["timestamp"],
           "a retry keeps the nominal time")
 
@@ -190,7 +190,7 @@ def seed():
 
 def seed_ends():
     got = until("it was given up", lambda: [x for x in runs("worse") if x["state"] == "finished"])[0]
-    got = answer("show", got["id"])
+    got = rota_json("show", got["id"])
     times = [(seconds(a["started_at"]), seconds(a["ended_at"])) for a in got["attempts"]]
     waits = [b[0] - a[1] for a, b in zip(times, times[1:])]
     check(got["outcome"] == "failed" and got["exit_code"] == 3 and got["attempt"] == 4 and len(waits) == 3 and
@@ -200,7 +200,7 @@ def seed_ends():
 
     # Each is told once, when its attempts are used up; what was done in the end is not.
     def about(name):
-        told = [json.loads(line) for line in text("told").splitlines() if line]
+        told = [json.loads(line) for line in file_text("told").splitlines() if line]
         return [x for x in told if x.get("schedule") == name and x["type"].startswith("run.")]
     for name, said in (("worse", "failed"), ("slow", "killed")):
         got = until(f"somebody is told of {name}", lambda name=name: about(name))
@@ -283,22 +283,22 @@ def definitions():
     agent("mover", "echo first; exit 1")
     # Its second attempt is not begun before we are ready for it.
     schedule("mover", agent="mover", retry={"max_attempts": 1, "backoff": "fixed", "initial_delay": 1},
-             check=f"test $ROTA_ATTEMPT = 1 || while ! test -e {place('gate')}; do sleep 0.05; done")
+             check=f"test $ROTA_ATTEMPT = 1 || while ! test -e {path_of('gate')}; do sleep 0.05; done")
     number = json.loads(rota("run", "mover", "--json").stdout)["run"]
-    until("it waits for its retry", lambda: answer("show", number).get("state") == "waiting")
-    first = answer("show", number)["origin"]["definition"]
+    until("it waits for its retry", lambda: rota_json("show", number).get("state") == "waiting")
+    first = rota_json("show", number)["origin"]["definition"]
     agent("mover", "echo second")
     write("gate", "")
-    got = until("it is done", lambda: (lambda x: x.get("state") == "finished" and x)(answer("show", number)))
+    got = until("it is done", lambda: (lambda x: x.get("state") == "finished" and x)(rota_json("show", number)))
     check(got["outcome"] == "done" and got["attempt"] == 2 and got["answer"] == "second\n" and
           got["origin"]["definition"] != first, f"by the new definition: {got}")
     agent("mover", "exit 1")
-    os.unlink(place("gate"))
+    os.unlink(path_of("gate"))
     number = json.loads(rota("run", "mover", "--json").stdout)["run"]
-    until("it waits again", lambda: answer("show", number).get("state") == "waiting")
+    until("it waits again", lambda: rota_json("show", number).get("state") == "waiting")
     forget("mover")
     write("gate", "")
-    got = until("it is over", lambda: (lambda x: x.get("state") == "finished" and x)(answer("show", number)))
+    got = until("it is over", lambda: (lambda x: x.get("state") == "finished" and x)(rota_json("show", number)))
     check(got["outcome"] == "failed" and got["reason"] == "definition" and "agent 'mover' is not known" in got["detail"],
           f"without a definition it fails, and says so: {got}")
 
@@ -308,23 +308,23 @@ def definitions():
         agent("hasty", f"echo {n}", concurrency=n % 3 + 1)
         if n == 10:
             schedule("hasty", agent="hasty", expression=OFTEN)
-    until("the last is in force", lambda: any(x["state"] == "finished" and answer("show", x["id"])["answer"] == "19\n"
+    until("the last is in force", lambda: any(x["state"] == "finished" and rota_json("show", x["id"])["answer"] == "19\n"
                                               for x in runs("hasty")[:1]))
-    until("no rules are outdated", lambda: answer("status")["outdated"] == 0)
+    until("no rules are outdated", lambda: rota_json("status")["outdated"] == 0)
     rota("apply", "-f", write("hasty.json", "null"), "--prune")
 
 
 def slots():
     """One at a time, unless it says otherwise."""
     work = "echo begin >> {0}; sleep 0.5; echo end >> {0}"
-    agent("one", work.format(place("one.marks")))
+    agent("one", work.format(path_of("one.marks")))
     for name in ("one-a", "one-b"):
         schedule(name, agent="one")
         check(rota("run", name).returncode == 0, f"{name} begins")
-    until("both ended", lambda: text("one.marks").count("end") == 2)
-    check(text("one.marks").split() == ["begin", "end"] * 2, f"one after the other: {text('one.marks')!r}")
+    until("both ended", lambda: file_text("one.marks").count("end") == 2)
+    check(file_text("one.marks").split() == ["begin", "end"] * 2, f"one after the other: {file_text('one.marks')!r}")
     # Each waits for the other: it ends well only if both run at the same time.
-    marks = place("two.marks")
+    marks = path_of("two.marks")
     agent("two", f"echo begin >> {marks}; for i in $(seq 600); do test $(wc -l < {marks}) -ge 2 && exit 0; sleep 0.1;"
           " done; exit 1", concurrency=2)
     for name in ("two-a", "two-b"):
@@ -339,35 +339,35 @@ def slots():
 
 
 def avoided():
-    return answer("status").get("model_calls_avoided", {})
+    return rota_json("status").get("model_calls_avoided", {})
 
 
 def idle():
     """Checks that find nothing: as many as leave their mark are counted and shown, and nobody is called."""
     before = avoided()
-    agent("costly", f"echo called >> {place('calls')}", check=f"echo looked >> {place('looks')}; exit 1")
-    ways = {"watcher": {"agent": "costly"}, "own": {"agent": "costly", "check": f"echo own >> {place('own')}; exit 1"},
+    agent("costly", f"echo called >> {path_of('calls')}", check=f"echo looked >> {path_of('looks')}; exit 1")
+    ways = {"watcher": {"agent": "costly"}, "own": {"agent": "costly", "check": f"echo own >> {path_of('own')}; exit 1"},
             "plain": {"check": "exit 1", "action": {"type": "command", "command": "true"}}}
     for name, keys in ways.items():
         schedule(name, expression=OFTEN, max_runs=3, **keys)
     for name in ways:
         until(f"{name} looked three times", lambda name=name: len([x for x in runs(name) if x["state"] == "finished"]) == 3)
-    looks, own = text("looks").count("\n"), text("own").count("\n")
+    looks, own = file_text("looks").count("\n"), file_text("own").count("\n")
     idle_runs = [x for x in runs("watcher") + runs("own") if x["outcome"] == "no_work"]
-    check(text("calls") == "", "nobody was called")
+    check(file_text("calls") == "", "nobody was called")
     check(looks == own == 3 and len(idle_runs) == 6, f"every check is on record: {len(idle_runs)} of {looks} + {own}")
     now = avoided()
     check(now["ever"] - before["ever"] == looks + own and now["today"] <= now["ever"],
           f"as many as there were looks, commands left out: {before} {now}")
-    check(answer("show", "watcher")["model_calls_avoided"] == looks and answer("show", "own")["model_calls_avoided"] == own,
+    check(rota_json("show", "watcher")["model_calls_avoided"] == looks and rota_json("show", "own")["model_calls_avoided"] == own,
           "each has its own count")
     r = rota("status")
     check(f"model calls avoided: {now['today']} today, {now['ever']} in all" in r.stdout, "status tells", r)
     r = rota("show", "watcher")
     check(f"model calls avoided: {looks}" in r.stdout, "and show", r)
-    agent("costly", f"echo called >> {place('calls')}", check="true")
+    agent("costly", f"echo called >> {path_of('calls')}", check="true")
     run("watcher", "done")
-    check(text("calls") == "called\n", "a check that finds something has it called")
+    check(file_text("calls") == "called\n", "a check that finds something has it called")
     check(avoided()["ever"] == now["ever"], "and that is not counted")
 
 
@@ -400,21 +400,21 @@ def add():
 
 
 def killed():
-    agent("long", f"echo begin >> {place('long.marks')}; while ! test -e {place('go')}; do sleep 0.05; done;"
-          f" echo end >> {place('long.marks')}; echo finished")
+    agent("long", f"echo begin >> {path_of('long.marks')}; while ! test -e {path_of('go')}; do sleep 0.05; done;"
+          f" echo end >> {path_of('long.marks')}; echo finished")
     schedule("long", agent="long")
     number = json.loads(rota("run", "long", "--json").stdout)["run"]
-    until("it is in the middle of it", lambda: text("long.marks") == "begin\n")
+    until("it is in the middle of it", lambda: file_text("long.marks") == "begin\n")
     schedule("whoever", warns=True)
     check("there are several agents" in rota("show", "whoever").stdout, "several are no default")
     stop(signal.SIGKILL)
-    with sqlite3.connect(place("share/rota/rota.db")) as db: # another version wrote it, say
+    with sqlite3.connect(path_of("share/rota/rota.db")) as db: # another version wrote it, say
         db.execute("UPDATE agent SET text = '{\"name\":\"idle\"}' WHERE name = 'idle'")
     write("go", "")
     start(ROTA_DEFAULT_AGENT="loud")
-    got = until("it is over", lambda: (lambda x: x.get("state") == "finished" and x)(answer("show", number)))
+    got = until("it is over", lambda: (lambda x: x.get("state") == "finished" and x)(rota_json("show", number)))
     check(got["outcome"] == "done" and got["attempt"] == 1 and got["answer"] == "finished\n" and
-          text("long.marks") == "begin\nend\n", f"the turn went on without the daemon, once: {got}")
+          file_text("long.marks") == "begin\nend\n", f"the turn went on without the daemon, once: {got}")
     until("a setting made a default", lambda: state("whoever") == "active")
     check(run("whoever", "done")["origin"]["agent"] == "loud", "who takes the turns that name nobody")
     until("what was changed meanwhile is seen", lambda: state("idle") == "blocked")
@@ -425,4 +425,4 @@ def killed():
     check("agent 'loud', the default, is not known" in rota("show", "whoever").stdout, "and named")
 
 
-sys.exit(play(seed, traps, definitions, slots, idle, add, killed, seed_ends))
+sys.exit(run_parts(seed, traps, definitions, slots, idle, add, killed, seed_ends))

@@ -9,7 +9,7 @@ import random
 import sqlite3
 import sys
 
-from fixture import ENV, FAR, ROOT, ROTA, play, rota, start, stop, until
+from fixture import ENV, FAR, ROOT, ROTA, run_parts, rota, start, stop, until
 from checks import check
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "memory.json"), encoding="utf-8") as corpus:
@@ -255,4 +255,4 @@ def full():
     ask("memory", "add", "one more", "--agent", "full")
 
 
-sys.exit(play(by_hand, by_runs, relevance, poison, kept, full))
+sys.exit(run_parts(by_hand, by_runs, relevance, poison, kept, full))

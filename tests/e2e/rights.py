@@ -10,13 +10,13 @@ import subprocess
 import sys
 import time
 
-from fixture import ENV, FAR, ROOT, ROTA, place, play, rota, start, stop, text, until, write
+from fixture import ENV, FAR, ROOT, ROTA, path_of, run_parts, rota, start, stop, file_text, until, write
 from checks import check
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # How a program speaks to the daemon without rota: method, target, body, token. Prints what came back, as JSON.
-ASK = place("ask.py")
+ASK = path_of("ask.py")
 ASK_TEXT = '''
 import http.client, json, os, socket, sys
 class There(http.client.HTTPConnection):
@@ -35,9 +35,9 @@ print(json.dumps([ask(*one[:3], os.environ["ROTA_TOKEN"] if one[3] == "own" else
 
 def apply(name, command, **keys):
     document = {"id": name, "expression": FAR, "action": {"type": "command", "command": command}} | keys
-    with open(place(f"{name}.json"), "w", encoding="utf-8") as f:
+    with open(path_of(f"{name}.json"), "w", encoding="utf-8") as f:
         json.dump(document, f)
-    r = rota("apply", "-f", place(f"{name}.json"))
+    r = rota("apply", "-f", path_of(f"{name}.json"))
     check(r.returncode == 0, f"{name} is taken", r)
 
 
@@ -65,13 +65,13 @@ def run(name, expected="done"):
 # A line for the shell of a run: what a command says and how it ends, into a file of this name.
 def asks(name, *argv):
     words = " ".join("'" + a.replace("'", "'\\''") + "'" for a in argv)
-    return f"{words} > {place(name)}.out 2> {place(name)}.err; echo $? > {place(name)}; "
+    return f"{words} > {path_of(name)}.out 2> {path_of(name)}.err; echo $? > {path_of(name)}; "
 
 
 def result(name):
     """How it ended: its exit code, its two texts."""
-    code = text(name).strip()
-    return int(code) if code else -1, text(name + ".out"), text(name + ".err")
+    code = file_text(name).strip()
+    return int(code) if code else -1, file_text(name + ".out"), file_text(name + ".err")
 
 
 def gave(name, code, part=""):
@@ -83,17 +83,17 @@ def gave(name, code, part=""):
 
 # Verbs, with what a program within a run might say. Each must be in one of these.
 DENIED = {
-    "status": [], "add": ["@daily", "--", "true"], "apply": ["-f", place("victim.json")], "ls": [], "edit": ["victim", "--when", "@daily"],
+    "status": [], "add": ["@daily", "--", "true"], "apply": ["-f", path_of("victim.json")], "ls": [], "edit": ["victim", "--when", "@daily"],
     "rm": ["victim"], "run": ["victim"], "stop": ["victim"], "pause": ["victim"], "resume": ["victim"], "runs": [],
     "logs": ["victim"], "why": ["victim"], "ack": ["1"], "backfill": ["victim", "--from", "1d", "--to", "now"], "events": [],
-    "serve": [], "doctor": [], "clock": [], "backup": [place("copy.db")], "restore": [place("copy.db")],
+    "serve": [], "doctor": [], "clock": [], "backup": [path_of("copy.db")], "restore": [path_of("copy.db")],
     "notify": []}
 PERMITTED = {
     "show": ["r$ROTA_RUN_ID"], "state": ["get", "."], "report": ["step", "hello"], "step": ["hello"], "note": ["hello"],
     "next-check": ["1h"], "memory": ["add", "hello"]}
 FREE = {
     "config": [], "version": [], "completion": ["bash"], "next": ["@daily"], "explain": ["@daily"], "zones": ["Berlin"],
-    "eval": ["1 + 1"], "render": [place("template")], "agent": ["check", place("helper.org")]}
+    "eval": ["1 + 1"], "render": [path_of("template")], "agent": ["check", path_of("helper.org")]}
 # Rows that only HTTP knows, and the rows of verbs that ask by themselves: what a run may.
 OPEN = {"get-run", "get-state", "set-state", "add-report", "add-memory", "list-memory", "search-memory", "remove-memory",
         "remove-run-memory"}
@@ -115,35 +115,35 @@ def rows():
 def every_verb():
     verbs = re.findall(r"^  (\S+) +\S", rota("--help").stdout, re.M)
     check(sorted(verbs) == sorted([*DENIED, *PERMITTED, *FREE]), f"each verb is decided: {set(verbs) ^ {*DENIED, *PERMITTED, *FREE}}")
-    with open(place("template"), "w", encoding="utf-8") as f:
+    with open(path_of("template"), "w", encoding="utf-8") as f:
         f.write("hello")
-    with open(place("helper.org"), "w", encoding="utf-8") as f:
+    with open(path_of("helper.org"), "w", encoding="utf-8") as f:
         f.write("* helper\n:PROPERTIES:\n:RUNNER: command\n:COMMAND: cat\n:END:\n** System prompt\nHelp.\n")
     apply("victim", "sleep 0.1")
     line = ""
     for verb, more in {**DENIED, **PERMITTED, **FREE}.items():
         words = " ".join(f'"{w}"' for w in more)
-        line += f'"{ROTA}" {verb} {words} > {place("verb-" + verb)}.out 2> {place("verb-" + verb)}.err; echo $? > {place("verb-" + verb)}; '
+        line += f'"{ROTA}" {verb} {words} > {path_of("verb-" + verb)}.out 2> {path_of("verb-" + verb)}.err; echo $? > {path_of("verb-" + verb)}; '
     # A second time without the token: who descends from a run is that run.
     for verb, more in DENIED.items():
         words = " ".join(f'"{w}"' for w in more)
         if verb not in ("serve", "backup", "restore", "ls", "stop", "doctor"):
-            line += (f'env -u ROTA_TOKEN "{ROTA}" {verb} {words} > {place("bare-" + verb)}.out 2> {place("bare-" + verb)}.err; '
-                     f'echo $? > {place("bare-" + verb)}; ')
+            line += (f'env -u ROTA_TOKEN "{ROTA}" {verb} {words} > {path_of("bare-" + verb)}.out 2> {path_of("bare-" + verb)}.err; '
+                     f'echo $? > {path_of("bare-" + verb)}; ')
     apply("verbs", line, agent="desk", next_check="1s..1h")
     run("verbs")
     for verb in DENIED:
         granted = verb in ("add", "edit", "rm")
         gave("verb-" + verb, 77, "does not let its runs make schedules (grants)" if granted else
              "permitted, about itself, are show, state, memory, report, step, note, next-check")
-        if os.path.exists(place("bare-" + verb)):
+        if os.path.exists(path_of("bare-" + verb)):
             gave("bare-" + verb, 77, "(grants)" if granted else "is not permitted within a run")
     for verb in {**PERMITTED, **FREE}:
         gave("verb-" + verb, 0)
     left = json.loads(rota("ls", "--json").stdout)["schedules"]
     check(sorted(s["id"] for s in left) == ["verbs", "victim"], f"nothing was added or removed: {left}")
     check(not show("r999").get("id") and len(json.loads(rota("runs", "victim", "--json").stdout)["runs"]) == 0, "nor run")
-    check(not os.path.exists(place("copy.db")), "nor copied")
+    check(not os.path.exists(path_of("copy.db")), "nor copied")
 
 
 def every_route():
@@ -153,9 +153,9 @@ def every_route():
         target = route.replace("{run}", "1").replace("{schedule}", "victim").replace("{problem}", "1").replace("{name}", "victim").replace("{agent}", "x").replace(
             "{note}", "99").replace("{notice}", "1")
         met += [(name, [method, target, "{}", token]) for token in ("own", "")]
-    with open(place("routes"), "w", encoding="utf-8") as f:
+    with open(path_of("routes"), "w", encoding="utf-8") as f:
         json.dump([one for _, one in met], f)
-    apply("routes-run", asks("routes-asked", "python3", ASK, place("routes")), agent="desk")
+    apply("routes-run", asks("routes-asked", "python3", ASK, path_of("routes")), agent="desk")
     run("routes-run")
     code, out, err = result("routes-asked")
     if not check(code == 0, f"all were asked: {err}"):
@@ -176,15 +176,15 @@ def every_route():
 
 def tokens():
     """Good for one attempt of one run, while it lives."""
-    wait = f"until test -e {place('go')}; do sleep 0.05; done"
-    apply("first", f'echo $ROTA_TOKEN > {place("first.token")}; echo "I am $ROTA_TOKEN"; {wait}; '
-          f'test $ROTA_ATTEMPT = 2 && {{ echo $ROTA_TOKEN > {place("second.token")}; until test -e {place("end")}; do sleep 0.05; done; }}',
+    wait = f"until test -e {path_of('go')}; do sleep 0.05; done"
+    apply("first", f'echo $ROTA_TOKEN > {path_of("first.token")}; echo "I am $ROTA_TOKEN"; {wait}; '
+          f'test $ROTA_ATTEMPT = 2 && {{ echo $ROTA_TOKEN > {path_of("second.token")}; until test -e {path_of("end")}; do sleep 0.05; done; }}',
           agent="desk", retry={"max_attempts": 1, "initial_delay": 1})
-    apply("other", asks("stolen", "sh", "-c", f'ROTA_TOKEN=$(cat {place("first.token")}) "{ROTA}" show r$ROTA_RUN_ID'), agent="thief")
+    apply("other", asks("stolen", "sh", "-c", f'ROTA_TOKEN=$(cat {path_of("first.token")}) "{ROTA}" show r$ROTA_RUN_ID'), agent="thief")
     number = begin("first")
-    token = until("it has a token", lambda: text("first.token").strip())
+    token = until("it has a token", lambda: file_text("first.token").strip())
     check(re.fullmatch(rf"{number}\.1\.[0-9a-f]{{64}}", token), f"its form: {token}")
-    key = place("share/rota/token.key")
+    key = path_of("share/rota/token.key")
     check(os.stat(key).st_mode & 0o777 == 0o600 and os.stat(key).st_size == 32, "the key is its owner's alone")
     check(token not in rota("logs", "first").stdout, "a log does not have it")
 
@@ -201,14 +201,14 @@ def tokens():
     stop(signal.SIGKILL)
     start()
     check(rota("show", number, ROTA_TOKEN=token).returncode == 0, "it outlives the daemon")
-    with open(place("go"), "w", encoding="utf-8"):
+    with open(path_of("go"), "w", encoding="utf-8"):
         pass
-    second = until("the next attempt has another", lambda: text("second.token").strip())
+    second = until("the next attempt has another", lambda: file_text("second.token").strip())
     check(second != token and second.startswith(f"{number}.2."), f"its own: {second}")
     r = rota("show", number, ROTA_TOKEN=token)
     check(r.returncode == 77 and "attempt 1 of run" in r.stderr, "that of an attempt before is good no more", r)
     check(rota("show", number, ROTA_TOKEN=second).returncode == 0, "this one is")
-    with open(place("end"), "w", encoding="utf-8"):
+    with open(path_of("end"), "w", encoding="utf-8"):
         pass
     until("it ends", lambda: show(number).get("state") == "finished")
     r = rota("show", number, ROTA_TOKEN=second)
@@ -219,19 +219,19 @@ def descent():
     """Whatever a process does to its name, its session and its environment, it is of its run."""
     twice = ("import os, sys\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n"
              "import time\ntime.sleep(0.3)\nos.execve(sys.argv[1], sys.argv[1:], {k: os.environ[k] for k in ('ROTA_SOCKET', 'HOME')})\n")
-    with open(place("twice.py"), "w", encoding="utf-8") as f:
+    with open(path_of("twice.py"), "w", encoding="utf-8") as f:
         f.write(twice)
-    shell = f'#!/bin/sh\n"{ROTA}" pause victim > {place("daemonized")}.out 2> {place("daemonized")}.err\necho $? > {place("daemonized")}\n'
-    with open(place("shell.sh"), "w", encoding="utf-8") as f:
+    shell = f'#!/bin/sh\n"{ROTA}" pause victim > {path_of("daemonized")}.out 2> {path_of("daemonized")}.err\necho $? > {path_of("daemonized")}\n'
+    with open(path_of("shell.sh"), "w", encoding="utf-8") as f:
         f.write(shell)
-    os.chmod(place("shell.sh"), 0o700)
+    os.chmod(path_of("shell.sh"), 0o700)
     named = ("import ctypes, os, subprocess, sys\nctypes.CDLL(None).prctl(15, b'r1.1', 0, 0, 0)\n"
              "sys.exit(subprocess.run(sys.argv[1:]).returncode)\n")
-    with open(place("named.py"), "w", encoding="utf-8") as f:
+    with open(path_of("named.py"), "w", encoding="utf-8") as f:
         f.write(named)
-    apply("hidden", f"python3 {place('twice.py')} {place('shell.sh')}; until test -s {place('daemonized')}; do sleep 0.05; done; " +
-          asks("renamed", "python3", place("named.py"), "env", "-i", f"HOME={ROOT}", f"ROTA_SOCKET={place('run/rota/rota.sock')}", ROTA, "pause", "victim") +
-          asks("self", "python3", place("named.py"), ROTA, "show", "r1"), agent="desk")
+    apply("hidden", f"python3 {path_of('twice.py')} {path_of('shell.sh')}; until test -s {path_of('daemonized')}; do sleep 0.05; done; " +
+          asks("renamed", "python3", path_of("named.py"), "env", "-i", f"HOME={ROOT}", f"ROTA_SOCKET={path_of('run/rota/rota.sock')}", ROTA, "pause", "victim") +
+          asks("self", "python3", path_of("named.py"), ROTA, "show", "r1"), agent="desk")
     run("hidden")
     gave("daemonized", 77, "is not permitted within a run")
     gave("renamed", 77, "is not permitted within a run")
@@ -263,9 +263,9 @@ def sandbox():
     if probe.returncode:
         return  # this machine has no namespaces for users: nothing to be seen from within one
     inner = f"mount -t tmpfs none /proc; {asks('boxed', 'python3', ASK, 'POST', '/api/v1/schedules/victim/pause', '{}', '')}"
-    with open(place("inner.sh"), "w", encoding="utf-8") as f:
+    with open(path_of("inner.sh"), "w", encoding="utf-8") as f:
         f.write(inner)
-    apply("boxed-run", f"unshare -Urpmf sh {place('inner.sh')}", agent="desk")
+    apply("boxed-run", f"unshare -Urpmf sh {path_of('inner.sh')}", agent="desk")
     run("boxed-run")
     gave("boxed", 0, "[[403, ")
 
@@ -324,9 +324,9 @@ def reports():
     """Seen while it runs; by the socket where its file cannot be written."""
     apply("speaks", asks("r1", ROTA, "step", "began") + asks("r2", "env", "ROTA_OUTBOX=/nonexistent/box", ROTA, "step", "by socket") +
           asks("r3", "env", "-u", "ROTA_OUTBOX", ROTA, "report", "note", "also") +
-          f"until test -e {place('heard')}; do sleep 0.05; done; " + asks("r4", "env", "-u", "ROTA_OUTBOX", ROTA, "report", "fail", "no access"))
+          f"until test -e {path_of('heard')}; do sleep 0.05; done; " + asks("r4", "env", "-u", "ROTA_OUTBOX", ROTA, "report", "fail", "no access"))
     number = begin("speaks")
-    until("it has spoken", lambda: text("r3"))
+    until("it has spoken", lambda: file_text("r3"))
     told = [(e["type"], e["text"], e["schedule"]) for e in json.loads(rota("events", "--json").stdout)["events"] if e.get("run") == number and "text" in e]
     check(told == [("run.step", "began", "speaks"), ("run.step", "by socket", "speaks"), ("run.note", "also", "speaks")],
           f"those who follow hear of it: {told}")
@@ -334,7 +334,7 @@ def reports():
         gave(key, 0)
     got = show(number)
     check(got["state"] == "running" and [x["text"] for x in got["reports"]] == ["began", "by socket", "also"], f"while it runs: {got}")
-    with open(place("heard"), "w", encoding="utf-8"):
+    with open(path_of("heard"), "w", encoding="utf-8"):
         pass
     until("it ends", lambda: show(number).get("state") == "finished")
     gave("r4", 0)
@@ -348,34 +348,34 @@ def reports():
     r = rota("report", "fail", "x")
     check(r.returncode == 2 and "within a run" in r.stderr, "outside there is nobody to report of", r)
     r = subprocess.run(["python3", ASK, "POST", f"/api/v1/runs/{number}/reports", '{"kind":"step","text":"x"}', ""], capture_output=True,
-                       text=True, env=ENV | {"ROTA_SOCKET": place("run/rota/rota.sock")}, check=False)
+                       text=True, env=ENV | {"ROTA_SOCKET": path_of("run/rota/rota.sock")}, check=False)
     check(r.stdout.startswith("[[403, "), "a person is no run", r)
 
 
 def next_check():
     """Once, within bounds; what comes before is skipped; all of it survives the daemon."""
-    apply("sooner", f'echo x >> {place("sooner-ran")}; test -e {place("sooner-set")} || ' + asks("sooner-set", ROTA, "next-check", "1s", "--json"),
+    apply("sooner", f'echo x >> {path_of("sooner-ran")}; test -e {path_of("sooner-set")} || ' + asks("sooner-set", ROTA, "next-check", "1s", "--json"),
           next_check="1s..1h")
     run("sooner")
     gave("sooner-set", 0, '"schedule":"sooner"')
-    until("it has run again", lambda: text("sooner-ran").count("x") == 2)
+    until("it has run again", lambda: file_text("sooner-ran").count("x") == 2)
     runs = json.loads(rota("runs", "sooner", "--json").stdout)["runs"]
-    promised = json.loads(text("sooner-set.out"))["next"]
+    promised = json.loads(file_text("sooner-set.out"))["next"]
     check(runs[0]["kind"] == "timer" and runs[0]["nominal"] == promised, f"at that time: {promised} {runs[0]}")
     left = json.loads(rota("show", "sooner", "--json").stdout)
     check(left["next"][5:10] == "01-01" and "next_set_at" not in left, f"after it the rule goes on: {left}")
 
     keys = {"next_check": "5m..1h", "overlap": "allow", "expression": "* * * * *"}
     # Once, though a minute may begin while it runs.
-    apply("later", f"mkdir {place('once')} || exit 0; " + asks("later-set", ROTA, "next-check", "50m", "--json") +
+    apply("later", f"mkdir {path_of('once')} || exit 0; " + asks("later-set", ROTA, "next-check", "50m", "--json") +
           asks("too-soon", ROTA, "next-check", "4m") + asks("too-late", ROTA, "next-check", "2h") +
           asks("nonsense", ROTA, "next-check", "soon"), **keys)
     run("later")
-    until("it has spoken", lambda: text("nonsense"))
+    until("it has spoken", lambda: file_text("nonsense"))
     gave("too-soon", 77, "'later' allows its runs a next check in 5m to 1h from now")
     gave("too-late", 77, "5m to 1h")
     gave("nonsense", 2, "'soon' is not a duration")
-    promised = json.loads(text("later-set.out"))["next"]
+    promised = json.loads(file_text("later-set.out"))["next"]
 
     def stands():
         got = json.loads(rota("show", "later", "--json").stdout)
@@ -394,12 +394,12 @@ def next_check():
     check(got["next"] != promised and "next_set_at" not in got, f"another when takes it away: {got}")
 
     # Nobody is named: the only agent there is takes the turn, with its own bounds and its own state.
-    with open(place("turn.sh"), "w", encoding="utf-8") as f:
+    with open(path_of("turn.sh"), "w", encoding="utf-8") as f:
         f.write(asks("turn-set", ROTA, "next-check", "30m") + asks("turn-soon", ROTA, "next-check", "1m") +
                 asks("turn-state", "env", "-u", "ROTA_AGENT", ROTA, "state", "set", "turns", "1"))
-    with open(place("only.org"), "w", encoding="utf-8") as f:
-        f.write(f"* only\n:PROPERTIES:\n:RUNNER: command\n:COMMAND: sh {place('turn.sh')}\n:NEXT-CHECK: 5m..1h\n:END:\n** System prompt\nHelp.\n")
-    r = rota("apply", "-f", place("only.org"))
+    with open(path_of("only.org"), "w", encoding="utf-8") as f:
+        f.write(f"* only\n:PROPERTIES:\n:RUNNER: command\n:COMMAND: sh {path_of('turn.sh')}\n:NEXT-CHECK: 5m..1h\n:END:\n** System prompt\nHelp.\n")
+    r = rota("apply", "-f", path_of("only.org"))
     check(r.returncode == 0, "the agent is taken", r)
     apply("turn", "", action={"type": "agent_turn", "message": "go"})
     run("turn")
@@ -414,7 +414,7 @@ def next_check():
     r = rota("next-check", "30m")
     check(r.returncode == 2 and "within a run" in r.stderr, "a person has `edit`", r)
     r = subprocess.run(["python3", ASK, "POST", "/api/v1/runs/1/next-check", '{"in":"30m"}', ""], capture_output=True, text=True,
-                       env=ENV | {"ROTA_SOCKET": place("run/rota/rota.sock")}, check=False)
+                       env=ENV | {"ROTA_SOCKET": path_of("run/rota/rota.sock")}, check=False)
     check(r.stdout.startswith("[[403, "), "by HTTP, too", r)
 
 
@@ -424,7 +424,7 @@ def grants():
             asks("g3", ROTA, "add", "0 8,9 * * *", "--id", "second", "--", "true") + asks("g4", ROTA, "add", "@daily", "--id", "third", "--", "true") +
             asks("g5", ROTA, "edit", "child", "--when", "@every 3h") + asks("g6", ROTA, "edit", "child", "--when", "@every 59m") +
             asks("g7", ROTA, "edit", "victim", "--when", "@every 3h") + asks("g8", ROTA, "rm", "victim") + asks("g9", ROTA, "rm", "second") +
-            asks("g10", ROTA, "add", "@daily UNTIL 2027-02-01", "--id", "third", "--", "true") + asks("g11", ROTA, "apply", "-f", place("victim.json")) +
+            asks("g10", ROTA, "add", "@daily UNTIL 2027-02-01", "--id", "third", "--", "true") + asks("g11", ROTA, "apply", "-f", path_of("victim.json")) +
             asks("g12", "python3", ASK, "POST", "/api/v1/schedules", json.dumps({"document": {
                 "id": "more", "expression": "@daily", "grants": {"schedules": 1}, "action": {"type": "command", "command": "true"}}}), "") +
             asks("g13", "python3", ASK, "POST", "/api/v1/schedules", json.dumps({"document": {
@@ -460,4 +460,4 @@ def grants():
 
 
 write("ask.py", ASK_TEXT)
-sys.exit(play(every_verb, every_route, tokens, descent, checks_and_scripts, sandbox, state, memory, reports, next_check, grants))
+sys.exit(run_parts(every_verb, every_route, tokens, descent, checks_and_scripts, sandbox, state, memory, reports, next_check, grants))

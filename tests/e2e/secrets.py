@@ -8,10 +8,10 @@ import json
 import os
 import sys
 
-from fixture import ENV, ROOT, ROTA, daemon_pid, place, play, rota, start, stop, until, write
+from fixture import ENV, ROOT, ROTA, daemon_pid, path_of, run_parts, rota, start, stop, until, write
 from checks import check
 
-ENV["CREDENTIALS_DIRECTORY"] = place("credentials")
+ENV["CREDENTIALS_DIRECTORY"] = path_of("credentials")
 # Made here and now, so that nothing else on this machine can have them.
 VALUES = {name: os.urandom(12).hex() for name in ("API_KEY", "MAIL_KEY", "PRINTED")}
 
@@ -79,9 +79,9 @@ def configure():
     write("credentials/rota.mail", VALUES["MAIL_KEY"])
     write("keys/printed", VALUES["PRINTED"] + "\n")
     # Its words are no secret; what it prints is.
-    write("config/rota/rota.yaml", json.dumps({"secrets": {"API_KEY": {"file": place("keys", "api")}, "MAIL_KEY": {"credential": "rota.mail"},
-                                  "PRINTED": {"command": f"echo asked >&2; cat {place('keys', 'printed')}"},
-                                  "GONE": {"file": place("keys", "gone")}}}))
+    write("config/rota/rota.yaml", json.dumps({"secrets": {"API_KEY": {"file": path_of("keys", "api")}, "MAIL_KEY": {"credential": "rota.mail"},
+                                  "PRINTED": {"command": f"echo asked >&2; cat {path_of('keys', 'printed')}"},
+                                  "GONE": {"file": path_of("keys", "gone")}}}))
 
 
 def handed_out():
@@ -90,7 +90,7 @@ def handed_out():
            f"{ROTA} step \"used $API_KEY\"; {ROTA} memory add \"it is $API_KEY\"; {ROTA} state set key \"$API_KEY\"; "
            "echo '{\"report\":\"note\",\"text\":\"'$MAIL_KEY'\"}' >> $ROTA_OUTBOX; "
            f"touch {ROOT}/ready; read line < {ROOT}/end")
-    os.mkfifo(place("end"))  # it waits there, and starts nothing that would come and go
+    os.mkfifo(path_of("end"))  # it waits there, and starts nothing that would come and go
     agent("keyed", say, secrets=list(VALUES))
     agent("other", f"env > {ROOT}/env-other", secrets=["API_KEY"])
     agent("none", f"env > {ROOT}/env-none")
@@ -101,7 +101,7 @@ def handed_out():
                     "action": {"type": "command", "command": f"env > {ROOT}/env-plain"}})
     r = rota("run", "work")
     check(r.returncode == 0, "it runs", r)
-    until("the agent works", lambda: os.path.exists(place("ready")))
+    until("the agent works", lambda: os.path.exists(path_of("ready")))
     run = last("work")
     check(processes("cmdline") == {}, "in no process's arguments", processes("cmdline"))
     having = processes("environ")
@@ -114,19 +114,19 @@ def handed_out():
     for name in ("cmdline", "environ"):
         check(not holds(f"/proc/{daemon_pid()}/{name}"), f"the daemon's {name}")
     check("used [redacted]" in rota("show", run).stdout, "a step says so while it runs", rota("show", run))
-    with open(place("end"), "w", encoding="utf-8") as f:
+    with open(path_of("end"), "w", encoding="utf-8") as f:
         f.write("now\n")
     until("it ends", lambda: json.loads(rota("show", run, "--json").stdout)["state"] == "finished")
     shown = json.loads(rota("show", run, "--json").stdout)
     check(shown["outcome"] == "done", f"done: {shown}")
-    check(holds(place("env")) == list(VALUES), "in its environment")
-    check(holds(place("env-check")) == list(VALUES), "and in that of its check")
+    check(holds(path_of("env")) == list(VALUES), "in its environment")
+    check(holds(path_of("env-check")) == list(VALUES), "and in that of its check")
     log = rota("logs", "work").stdout
     check("API_KEY is [redacted]\n" in log and "PRINTED [redacted]\n" in log and log.startswith("asked\n"), f"masked: {log}")
     for schedule, file, wanted in (("some", "env-other", ["API_KEY"]), ("nothing", "env-none", []),
                                    ("plain", "env-plain", [])):
         r = rota("run", schedule, "--wait")
-        check(r.returncode == 0 and os.path.exists(place(file)) and holds(place(file)) == wanted,
+        check(r.returncode == 0 and os.path.exists(path_of(file)) and holds(path_of(file)) == wanted,
               f"{schedule} has {wanted}", r)
     nowhere("after it")
 
@@ -142,22 +142,22 @@ def not_to_be_had():
         check(r.returncode == 1 and "definition" in r.stdout + r.stderr, f"{name}: failed/definition", r)
         r = rota("show", last(name))
         check(why in r.stdout, f"{name} says why", r)
-    check(not os.path.exists(place("lost-ran")), "nothing was executed")
+    check(not os.path.exists(path_of("lost-ran")), "nothing was executed")
 
 
 def doctor():
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"]) for c in r if c["check"] == "secrets"]
-    check(("fail", f"secret GONE: {place('keys', 'gone')}: No such file or directory") in said
+    check(("fail", f"secret GONE: {path_of('keys', 'gone')}: No such file or directory") in said
           and ("fail", "agent unknown names the secret API_KEZ, which is not known") in said and len(said) == 2,
           f"the doctor: {said}")
     write("keys/api", VALUES["API_KEY"] + "\n", 0o640)
     write("keys/gone", "anything")
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"], c["advice"]) for c in r if c["check"] == "secrets"]
-    check(("warn", f"secret API_KEY: {place('keys', 'api')} can be read by others", f"chmod 600 {place('keys', 'api')}") in said,
+    check(("warn", f"secret API_KEY: {path_of('keys', 'api')} can be read by others", f"chmod 600 {path_of('keys', 'api')}") in said,
           f"the doctor: {said}")
-    os.chmod(place("keys", "api"), 0o600)
+    os.chmod(path_of("keys", "api"), 0o600)
     agent("unknown", "true", secrets=["API_KEY"])
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"]) for c in r if c["check"] == "secrets"]
@@ -172,4 +172,4 @@ def left_behind():
 
 
 configure()
-sys.exit(play(handed_out, not_to_be_had, doctor, left_behind))
+sys.exit(run_parts(handed_out, not_to_be_had, doctor, left_behind))
