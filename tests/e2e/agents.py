@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 from fixture import FAR, ROOT, ROTA, path_of, run_parts, rota, start, stop, until  # noqa: E402
 from checks import check  # noqa: E402
 from rig import is_alive  # noqa: E402
