@@ -22,7 +22,8 @@ import sys
 import threading
 import time
 
-from rig import KINDS, RUN_STATES, Gone, Refused, Rig, kill, name_of, wait_until
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from rig import KINDS, RUN_STATES, NoAnswer, Refused, Rig, kill, name_of, wait_until  # noqa: E402
 
 OUTCOMES = [None, "done", "failed", "killed", "no_work"]
 
@@ -188,7 +189,7 @@ class Crash:
                 # A run that is alive is not run again, one that has ended not stopped. All else is obeyed.
                 self.count["refused"] += 1
                 self.check(self.order in ("run", "stop"), f"{self.order} is refused: {e}")
-            except Gone:
+            except NoAnswer:
                 self.count["unanswered"] += 1
             stop.wait(rng.uniform(0, 0.3))
 
@@ -218,7 +219,7 @@ class Crash:
             self.count["killed while starting"] += 1
         else:
             if not rig.wait_ready():
-                self.finding(f"life {number}: the daemon does not come up: {rig.words()[-500:]}")
+                self.finding(f"life {number}: the daemon does not come up: {rig.log_text()[-500:]}")
             stop = threading.Event()
             hands = threading.Thread(target=self.orders, args=(stop, rng.random()))
             hands.start()
@@ -231,7 +232,7 @@ class Crash:
         if how < 0.15:
             self.kill_launcher()
         code = rig.kill()
-        self.check(code == -signal.SIGKILL, f"life {number}: the daemon ended by itself with {code}: {rig.words()[-500:]}")
+        self.check(code == -signal.SIGKILL, f"life {number}: the daemon ended by itself with {code}: {rig.log_text()[-500:]}")
         if 0.15 <= how < 0.3 and launcher and kill(launcher):
             self.count["launchers killed"] += 1
         self.count["daemons killed"] += 1
@@ -247,7 +248,7 @@ class Crash:
     def drain(self):
         rig = self.rig
         if not rig.start():
-            self.finding(f"the daemon does not come up in the end: {rig.words()[-500:]}")
+            self.finding(f"the daemon does not come up in the end: {rig.log_text()[-500:]}")
             return
         for p in self.all:
             if p.leader:
@@ -267,7 +268,7 @@ class Crash:
             self.finding(f"it does not drain: {rig.ask('GET', '/status')}")
         self.pages = rig.runs()
         code = rig.stop()
-        self.check(code == 0, f"SIGTERM: exit {code}: {rig.words()[-500:]}")
+        self.check(code == 0, f"SIGTERM: exit {code}: {rig.log_text()[-500:]}")
         left = wait_until(5, lambda: not rig.processes(), 0.1) or rig.processes()
         self.check(left is True, f"left behind: {left}")
 
@@ -451,7 +452,7 @@ class Crash:
     def go(self, reasons):
         rig = self.rig
         if not rig.start():
-            raise SystemExit(f"the daemon does not start: {rig.words()}")
+            raise SystemExit(f"the daemon does not start: {rig.log_text()}")
         for p in plans(self.rng, self.args.schedules):
             self.add(p)
         self.count["schedules"] = len(self.all)

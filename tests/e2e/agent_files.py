@@ -10,7 +10,6 @@ import sys
 import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 from checks import check, finish  # noqa: E402
 from rig import Refused, Rig, wait_until  # noqa: E402
 

@@ -8,29 +8,28 @@ import os
 import signal
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
-from fixture import FAR, ROOT, ROTA, place, play, rota, start, stop, until  # noqa: E402
+from fixture import FAR, ROOT, ROTA, path_of, run_parts, rota, start, stop, until  # noqa: E402
 from checks import check  # noqa: E402
 from rig import is_alive  # noqa: E402
 
 
 def lines(name):
     try:
-        with open(place(name), encoding="utf-8") as f:
+        with open(path_of(name), encoding="utf-8") as f:
             return f.read().splitlines()
     except FileNotFoundError:
         return []
 
 
 def touch(name):
-    with open(place(name), "w", encoding="utf-8"):
+    with open(path_of(name), "w", encoding="utf-8"):
         pass
 
 
 def apply(name, **keys):
     """A schedule that runs by hand only; nothing is said against it."""
     document = {"id": name, "expression": FAR, "action": {"type": "command", "command": "true"}} | keys
-    path = place(name + ".json")
+    path = path_of(name + ".json")
     with open(path, "w", encoding="utf-8") as f:
         json.dump(document, f)
     r = rota("apply", "-f", path)
@@ -59,7 +58,7 @@ def show(number):
 
 
 def checks():
-    work = {"type": "command", "command": f"echo ran >> {place('ran')}", "cwd": ROOT, "env": {"WORD": "{{ run.attempt }}"}}
+    work = {"type": "command", "command": f"echo ran >> {path_of('ran')}", "cwd": ROOT, "env": {"WORD": "{{ run.attempt }}"}}
     apply("go", check="echo look; pwd; echo $WORD $ROTA_RUN_ID; test -s \"$ROTA_CONTEXT\"", action=work)
     got = run("go", "done")
     check(len(lines("ran")) == 1, "a check that says yes lets it run, once")
@@ -93,7 +92,7 @@ def checks():
 
 def check_stopped():
     """A person's stop ends the check as well."""
-    apply("held", check=f"echo $$ >> {place('held')}; sleep 1000", action={"type": "command", "command": "true"})
+    apply("held", check=f"echo $$ >> {path_of('held')}; sleep 1000", action={"type": "command", "command": "true"})
     number = json.loads(rota("run", "held", "--json").stdout)["run"]
     pid = until("the check is under way", lambda: lines("held"))[0]
     check(show(number)["check"]["exit_code"] is None, "show tells that it is under way")
@@ -105,8 +104,8 @@ def check_stopped():
 
 def check_survives():
     """The daemon is killed while a check is asked: the next one hears its answer, and the run is started once."""
-    apply("crash", check=f"echo $$ >> {place('asked')}; until test -e {place('go')}; do sleep 0.05; done",
-          action={"type": "command", "command": f"echo ran >> {place('crash-ran')}"})
+    apply("crash", check=f"echo $$ >> {path_of('asked')}; until test -e {path_of('go')}; do sleep 0.05; done",
+          action={"type": "command", "command": f"echo ran >> {path_of('crash-ran')}"})
     number = json.loads(rota("run", "crash", "--json").stdout)["run"]
     until("the check is under way", lambda: lines("asked"))
     stop(signal.SIGKILL)
@@ -122,10 +121,10 @@ def check_survives():
 
 def expectations():
     """Done only if they hold."""
-    os.makedirs(place("out"))
+    os.makedirs(path_of("out"))
     here = {"type": "command", "command": "echo said; touch out/made; echo agent > by", "cwd": ROOT}
     apply("kept", action=here, expectations=[
-        {"type": "file_exists", "paths": ["out/made", place("by")]},
+        {"type": "file_exists", "paths": ["out/made", path_of("by")]},
         {"type": "script", "command": "echo looked; test -s by && test $ROTA_ATTEMPT = 1"},
         {"type": "script", "command": ["grep", "-q", "{{ variables.who }}", "by"]}], variables={"who": "agent"})
     got = run("kept", "done")
@@ -136,13 +135,13 @@ def expectations():
     apply("no-file", action=here, expectations=[{"type": "file_exists", "paths": ["out/made", "out/other"]}])
     got = run("no-file", "failed/expectation")
     note = got["attempts"][0]["note"]
-    check(note == f"expected: {place('out/other')}: No such file or directory", f"it says which: {note}")
+    check(note == f"expected: {path_of('out/other')}: No such file or directory", f"it says which: {note}")
     r = rota("show", got["id"])
     check("note        expected: " in r.stdout, "show says so", r)
 
     apply("no-script", action=here, retry={"max_attempts": 1, "initial_delay": 1}, expectations=[
-        {"type": "script", "command": f"echo x >> {place('first')}; test -e nothing"},
-        {"type": "script", "command": f"echo x >> {place('second')}"}])
+        {"type": "script", "command": f"echo x >> {path_of('first')}; test -e nothing"},
+        {"type": "script", "command": f"echo x >> {path_of('second')}"}])
     got = run("no-script", "failed/expectation")
     check(got["attempt"] == 2 and len(lines("first")) == 2, f"it is tried again like any failure: {got}")
     check(lines("second") == [], "after the first that does not hold none is asked")
@@ -152,22 +151,22 @@ def expectations():
     got = run("no-program", "failed/expectation")
     check("cannot be executed" in got["attempts"][0]["note"], f"nor one that is not there: {got}")
 
-    asked = [{"type": "script", "command": f"echo x >> {place('asked-for-nothing')}; exit 1"}]
+    asked = [{"type": "script", "command": f"echo x >> {path_of('asked-for-nothing')}; exit 1"}]
     apply("failed", action={"type": "command", "command": "exit 5"}, expectations=asked)
     run("failed", "failed/exit")
     apply("idle", action={"type": "command", "command": "echo NO-WORK"}, expectations=asked)
     run("idle", "no_work")
     check(lines("asked-for-nothing") == [], "nothing is expected of what failed, or did nothing")
 
-    apply("slow", action=here, timeout=3, expectations=[{"type": "script", "command": f"echo $$ >> {place('slow')}; sleep 1000"}])
+    apply("slow", action=here, timeout=3, expectations=[{"type": "script", "command": f"echo $$ >> {path_of('slow')}; sleep 1000"}])
     run("slow", "killed/timeout")
     check(not is_alive(int(lines("slow")[0])), "the attempt's time is its expectations', too")
 
 
 def expectation_survives():
     """The daemon is killed while a script looks: its verdict is the run's."""
-    apply("late", action={"type": "command", "command": f"echo ran >> {place('late-ran')}"}, expectations=[
-        {"type": "script", "command": f"echo x >> {place('late')}; until test -e {place('look')}; do sleep 0.05; done; exit 3"}])
+    apply("late", action={"type": "command", "command": f"echo ran >> {path_of('late-ran')}"}, expectations=[
+        {"type": "script", "command": f"echo x >> {path_of('late')}; until test -e {path_of('look')}; do sleep 0.05; done; exit 3"}])
     number = json.loads(rota("run", "late", "--json").stdout)["run"]
     until("the script is under way", lambda: lines("late"))
     stop(signal.SIGKILL)
@@ -220,4 +219,4 @@ def reports():
     check(r.returncode == 2 and "neither fail, step nor note" in r.stderr, "three kinds", r)
 
 
-sys.exit(play(checks, check_stopped, check_survives, expectations, expectation_survives, reports))
+sys.exit(run_parts(checks, check_stopped, check_survives, expectations, expectation_survives, reports))

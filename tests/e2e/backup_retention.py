@@ -16,7 +16,6 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 from checks import check, finish  # noqa: E402
 from rig import Rig, is_alive, wait_until  # noqa: E402
 
@@ -55,7 +54,7 @@ class Keep:
     def __exit__(self, *exception):
         if self.rig.daemon and exception[0] is None:
             code = self.rig.stop()
-            check(code == 0, f"the daemon is stopped: exit {code}", self.rig.words()[-500:])
+            check(code == 0, f"the daemon is stopped: exit {code}", self.rig.log_text()[-500:])
         self.rig.close()
 
     def document(self, id, expression="0 0 29 2 *", seconds=0.05, failing=0, **more):
@@ -221,11 +220,11 @@ def under_load():
         rig.ask("POST", f"/runs/r{known}/stop", {})
         why = rig.cli("why", "second-0", time_text(first_lost(keep, fired, "second-0")))
         check("restored" in why.stdout, "why says so", why)
-        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
         rig.start()
         check(wait_until(60, lambda: not any(p["key"] == "restored" for p in rig.ask("GET", "/problems")["problems"])),
               "until the next start")
-        check((code := rig.stop()) == 0, f"stopped again: {code}", rig.words()[-2000:])
+        check((code := rig.stop()) == 0, f"stopped again: {code}", rig.log_text()[-2000:])
         accounted(keep, fired, last, "in the same place, later")
 
         # Elsewhere, with the same commands. What fired anywhere must not fire there.
@@ -258,7 +257,7 @@ def put_back(same_life):
         rig.start()
         load(keep)
         keep.wait_marks(10)
-        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
         with open(keep.database, "rb") as f:
             old = f.read()
         last = keep.sql("SELECT max(run) FROM run")[0][0]
@@ -268,7 +267,7 @@ def put_back(same_life):
         rig.start()
         n = len(keep.fired())
         keep.wait_marks(n + 20)
-        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
         fired = keep.fired()
         for path in glob.glob(keep.database + "*"):
             os.unlink(path)
@@ -281,7 +280,7 @@ def put_back(same_life):
         n = len(keep.fired())
         check(keep.wait_marks(n + 20), "it goes on")
         accounted(keep, fired, last, f"put back by hand ({same_life})")
-        check("by hand" in rig.words(), "it is said", rig.words())
+        check("by hand" in rig.log_text(), "it is said", rig.log_text())
 
 
 def by_hand():
@@ -301,7 +300,7 @@ def interrupted():
         rig, seen = keep.rig, collections.Counter()
         rig.start()
         rig.add(keep.document("old"))
-        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
         with open(keep.database, "rb") as f:
             whole = f.read()
         copy = os.path.join(rig.dir, "copy.db")
@@ -330,7 +329,7 @@ def interrupted():
             seen[ids[0], *sorted(left)] += 1
             if not check(ids in (["old"], ["new"]), "the old one or the new one", (ids, left)):
                 break
-            if not check(rig.stop() == 0, "stopped", rig.words()[-300:]):
+            if not check(rig.stop() == 0, "stopped", rig.log_text()[-300:]):
                 break
             check(keep.sql("PRAGMA integrity_check")[0][0] == "ok", "whole")
             check(not glob.glob(keep.database + ".part*") + glob.glob(keep.database + ".restored*"), "nothing half-made is left")
@@ -361,7 +360,7 @@ def refusals():
         check(r.returncode == 1 and "place.db" in r.stderr, "a place that is not there", r)
         r = keep.verb("backup")
         check(r.returncode == 2 and "FILE" in r.stderr, "no file is named", r)
-        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
         good = open(copy, "rb").read()
         newer = bytearray(good)
         newer[60:64] = (99).to_bytes(4, "big")
@@ -390,7 +389,7 @@ def refusals():
         check(r.returncode == 1 and not glob.glob(copy + "2*"), "no room for the backup", r)
         rig.start()
         check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 200, "all is as it was")
-        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
         with open(keep.database, "r+b") as f:
             f.write(os.urandom(65536))
         r = keep.verb("restore", copy)
@@ -414,7 +413,7 @@ def retention():
         rig.ask("DELETE", "/schedules/gone")
         live = keep.run("long")
         wait_until(30, lambda: keep.marks_of(live))
-        check((code := rig.stop()) == 0, f"stopped: {code}", rig.words()[-2000:])
+        check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
         # A hundred days pass: for the records, and for the files.
         past = 100 * DAY
         keep.sql("UPDATE run SET nominal = nominal - ?1, due = due - ?1, claimed = claimed - ?1,"

@@ -14,9 +14,8 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 from checks import check, finish  # noqa: E402
-from rig import Gone, Refused, Rig, is_alive, kill, wait_until  # noqa: E402
+from rig import NoAnswer, Refused, Rig, is_alive, kill, wait_until  # noqa: E402
 
 ROTA, FIXTURES = sys.argv[1:3]
 
@@ -34,7 +33,7 @@ class Using:
         rig = self.rig
         if rig.daemon and exception[0] is None:
             code = rig.stop()
-            check(code == 0, f"the daemon is stopped: exit {code}", rig.words()[-500:])
+            check(code == 0, f"the daemon is stopped: exit {code}", rig.log_text()[-500:])
         rig.close()
 
 
@@ -175,9 +174,9 @@ def no_daemon():
             s.bind(rig.socket)
         r = rig.cli("ls")
         check(r.returncode == 69, "a stale socket: no daemon", r)
-        check(rig.start(), "a stale socket is replaced", rig.words())
+        check(rig.start(), "a stale socket is replaced", rig.log_text())
         rig.kill()
-        check(os.path.exists(rig.socket) and rig.start(), "so is that of a daemon that was killed", rig.words())
+        check(os.path.exists(rig.socket) and rig.start(), "so is that of a daemon that was killed", rig.log_text())
         check(rig.stop() == 0 and not os.path.exists(rig.socket), "one that was stopped leaves none")
         open(rig.socket, "w").close()
         r = rig.serve_once()
@@ -208,7 +207,7 @@ def stopped_in_a_burst():
                 try:
                     rig.add(command(f"late{len(acked)}", "true"))
                     acked.append(f"late{len(acked)}")
-                except (Gone, Refused):
+                except (NoAnswer, Refused):
                     return
         t = threading.Thread(target=adding)
         time.sleep(max(0, at - 0.3 - time.time()))
@@ -218,7 +217,7 @@ def stopped_in_a_burst():
         code = rig.stop()
         stop.set()
         t.join()
-        check(code == 0, f"SIGTERM in a burst: exit {code}", rig.words()[-500:])
+        check(code == 0, f"SIGTERM in a burst: exit {code}", rig.log_text()[-500:])
         alive = others(rig)
         check(any(re.fullmatch(r"r\d+\.\d+", n) for n in alive.values()), "runs go on without it", alive)
         check("rota-launcher" not in rig.processes().values(), "the launcher goes with it")
@@ -249,7 +248,7 @@ def stopped_while_stuck():
         def adding(order):
             try:
                 told.append(rig.ask(*order))
-            except (Gone, Refused) as e:
+            except (NoAnswer, Refused) as e:
                 told.append(e)
         document = {"document": command("stuck", "true")}
         orders = (("POST", "/schedules", document), ("POST", "/pause", {"all": True}), ("POST", "/apply", {"documents": [
@@ -261,8 +260,8 @@ def stopped_while_stuck():
         code = rig.stop()
         for t in waiting:
             t.join()
-        check(code == 0, f"SIGTERM while the store is stuck: exit {code}", rig.words()[-3000:])
-        check(len(told) == 3 and all(isinstance(e, (Gone, Refused)) or not e["complete"] for e in told), "nobody is told it was done",
+        check(code == 0, f"SIGTERM while the store is stuck: exit {code}", rig.log_text()[-3000:])
+        check(len(told) == 3 and all(isinstance(e, (NoAnswer, Refused)) or not e["complete"] for e in told), "nobody is told it was done",
               told)
         other.execute("ROLLBACK")
         rig.start()
@@ -292,7 +291,7 @@ def names_while_starting():
 def quick_add(rig, document):
     try:
         return rig.add(document)
-    except Gone:
+    except NoAnswer:
         return None
 
 
@@ -323,7 +322,7 @@ def orders_while_busy():
 def waited_for():
     """Whoever waits for a run, or watches it, waits across a restart, too."""
     with Using() as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         got = {}
         rig.ask("POST", "/schedules", {"document": command("waits", "sleep 3; echo end")})
         rig.ask("POST", "/schedules", {"document": command("watched", "sleep 3; echo end")})
@@ -335,7 +334,7 @@ def waited_for():
         time.sleep(0.3)
         rig.kill()
         time.sleep(0.5)
-        check(rig.start(), "it starts again", rig.words())
+        check(rig.start(), "it starts again", rig.log_text())
         for t in threads:
             t.join()
         for i, r in got.items():

@@ -1,4 +1,4 @@
-"""A daemon with a directory of its own, and the binary that speaks to it. The test's first argument is the binary."""
+"""A daemon with its own directory, and the rota command line to talk to it. The test's first argument is the binary."""
 import json
 import os
 import shutil
@@ -13,17 +13,18 @@ from checks import check, finish  # noqa: E402
 
 ROTA = os.path.abspath(sys.argv[1])
 ROOT = tempfile.mkdtemp(prefix=f"rota-{os.path.basename(sys.argv[0]).removesuffix('.py')}-")
-FAR = "0 0 1 1 *"  # not while a test is running
+FAR = "0 0 1 1 *"  # an expression that is not due while a test runs
 
 
-def place(*name):
+def path_of(*name):
     return os.path.join(ROOT, *name)
 
 
-# Nothing of whoever runs the test: but where it has its own launcher, that one.
+# No settings of the user who runs the test, except for a launcher built for it.
 ENV = {k: v for k, v in os.environ.items()
        if (k == "ROTA_LAUNCHER" or not k.startswith("ROTA_")) and k not in ("TZ", "TZDIR")} | {
-    "XDG_RUNTIME_DIR": place("run"), "HOME": place("home"), "XDG_CONFIG_HOME": place("config"), "XDG_DATA_HOME": place("share")}
+    "XDG_RUNTIME_DIR": path_of("run"), "HOME": path_of("home"), "XDG_CONFIG_HOME": path_of("config"),
+    "XDG_DATA_HOME": path_of("share")}
 _daemon = None
 
 
@@ -32,23 +33,23 @@ def rota(*argv, **env):
                           cwd=ROOT)
 
 
-def answer(*argv, **env):
-    """As JSON; of what was refused, nothing."""
+def rota_json(*argv, **env):
+    """The answer as JSON; {} if the command failed."""
     r = rota(*argv, "--json", **env)
     return json.loads(r.stdout) if r.returncode == 0 else {}
 
 
-def text(*name):
-    """Of a file; of none, nothing."""
+def file_text(*name):
+    """The content of a file; "" if there is none."""
     try:
-        with open(place(*name), encoding="utf-8") as f:
+        with open(path_of(*name), encoding="utf-8") as f:
             return f.read()
     except FileNotFoundError:
         return ""
 
 
 def write(name, content, mode=0o600):
-    path = place(name)
+    path = path_of(name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as f:
         f.write(content)
@@ -57,14 +58,14 @@ def write(name, content, mode=0o600):
 
 
 def until(what, fn):
-    """What it gives when it gives something; a machine that is slow has time."""
+    """Waits for fn to return something true, and returns it. The time limit allows for slow machines."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         value = fn()
         if value:
             return value
         time.sleep(0.05)
-    check(False, f"did not come about: {what}")
+    check(False, f"did not happen in 60 s: {what}")
     return None
 
 
@@ -76,15 +77,15 @@ def start(**env):
 
 def stop(how=signal.SIGTERM):
     _daemon.send_signal(how)
-    check(_daemon.wait() == (0 if how == signal.SIGTERM else -how), f"the daemon ends well: {_daemon.returncode}")
+    check(_daemon.wait() == (0 if how == signal.SIGTERM else -how), f"the daemon's exit code: {_daemon.returncode}")
 
 
 def daemon_pid():
     return _daemon.pid
 
 
-def play(*parts):
-    """All of them with one daemon, from its start to its end; the code for sys.exit."""
+def run_parts(*parts):
+    """Runs the parts of a test with one daemon; returns the exit code for sys.exit."""
     os.makedirs(ENV["XDG_RUNTIME_DIR"], 0o700)
     os.makedirs(ENV["HOME"])
     try:

@@ -11,7 +11,6 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 from checks import check, finish  # noqa: E402
 from rig import Refused, Rig, wait_until  # noqa: E402
 

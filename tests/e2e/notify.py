@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""People are told: a real daemon, its post, rota-out, and receivers that hang, fail, change their minds and send elsewhere.
-What is sent, signed and recorded, to whom and how often; that a schedule neither waits nor fails for it; that nothing of it
-is lost or told twice when the daemon is killed. In namespaces of its own there is a receiver at a public address, and the
-settings are the default ones; where those are not permitted it is at the loopback address, which the configuration allows,
-and the redirect to a private address is left out, by name.
+"""Notifications, with a real daemon, rota-out, and receivers that hang, fail, recover and redirect: what is sent, signed
+and recorded, to which targets and how often; that schedules neither wait nor fail because of it; that nothing is lost or sent
+twice when the daemon is killed. With namespaces, the receivers have public addresses and the settings are the defaults.
+Without them, they are at the loopback address, which the configuration allows, and the test of a redirect to a private
+address is reported as skipped.
 
 usage: notify.py ROTA ROTA-OUT [--kills N]"""
 import base64
@@ -25,6 +25,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check, finish  # noqa: E402
+from rig import Rig, wait_until  # noqa: E402
 
 ROTA, ROTA_OUT = map(os.path.abspath, sys.argv[1:3])
 INSIDE = "--inside" in sys.argv
@@ -37,9 +38,10 @@ SECRET = "whsec_" + base64.b64encode(KEY).decode()
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    """Answers by its path: /CODE; /hang/… says nothing until the end; /then/N/… turns away so many; /later/… for an hour; /to?URL sends there."""
+    """The path decides the answer: /CODE is a status; /hang/… does not answer; /then/N/… fails N times; /later/… asks to
+    retry after an hour; /to?URL redirects."""
     protocol_version = "HTTP/1.1"
-    got, over, lock, turned = [], threading.Event(), threading.Lock(), {}
+    got, over, lock, requests = [], threading.Event(), threading.Lock(), {}
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -47,14 +49,14 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         words = self.path.split("?")[0].split("/")
         with self.lock:
             self.got.append((self.path, headers, body, self.server.server_address[0]))
-            before = self.turned[self.path] = self.turned.get(self.path, 0) + 1
+            count = self.requests[self.path] = self.requests.get(self.path, 0) + 1
         if words[1] == "hang":
             self.over.wait(300)
             self.close_connection = True
             return
         code = int(words[1]) if words[1].isdigit() else 200
         if words[1] == "then":
-            code = 500 if before <= int(words[2]) else 200
+            code = 500 if count <= int(words[2]) else 200
         if words[1] == "to":
             code = 307
         if words[1] == "later":
@@ -77,21 +79,21 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
 
     def server_bind(self):
-        http.server.socketserver.TCPServer.server_bind(self)  # without looking its own name up
+        http.server.socketserver.TCPServer.server_bind(self)  # no lookup of the host name
         self.server_name, self.server_port = self.server_address[:2]
 
     def handle_error(self, *_):
         pass
 
 
-def serve(address):
+def start_receiver(address):
     server = Server((address, 0), Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://{address}:{server.server_address[1]}"
 
 
 def got(path):
-    """What came to a path: (headers, message)."""
+    """The requests to a path: (headers, body)."""
     with Receiver.lock:
         return [(h, b) for p, h, b, _ in Receiver.got if p.split("?")[0] == path]
 
@@ -101,69 +103,57 @@ def messages(path):
 
 
 def until(what, fn, seconds=90):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = fn()
-        if found:
-            return found
-        time.sleep(0.05)
-    check(False, f"did not come about: {what}")
-    return fn()
+    found = wait_until(seconds, fn, 0.05)
+    check(found, f"did not happen in {seconds} s: {what}")
+    return found
 
 
-class Place:
-    def __init__(self, root, config, env=None):
-        os.makedirs(root, 0o700)
-        self.root, self.data, self.socket = root, os.path.join(root, "data"), os.path.join(root, "s")
-        self.config, self.env = os.path.join(root, "rota.yaml"), {**os.environ, "ROTA_OUT": ROTA_OUT, **(env or {})}
+class NotifyRig(Rig):
+    """A daemon with a configuration file, and rota-out."""
+
+    def __init__(self, config, env=None):
+        super().__init__(ROTA, env={"ROTA_OUT": ROTA_OUT, **(env or {})})
+        self.config = os.path.join(self.dir, "rota.yaml")
         with open(self.config, "w", encoding="utf-8") as out:
             out.write(config)
-        self.start()
-
-    def start(self):
-        self.daemon = subprocess.Popen([ROTA, "serve", "--data", self.data, "--socket", self.socket, "--config", self.config],
-                                       stdout=subprocess.DEVNULL, env=self.env)
-        until("the daemon answers", lambda: self.rota("status").returncode == 0)
-
-    def rota(self, *words):
-        return subprocess.run([ROTA, words[0], "--socket", self.socket, *words[1:]], capture_output=True, check=False, text=True, env=self.env)
+        self.options = ["--config", self.config]
+        check(self.start(), "the daemon starts", self.log_text())
 
     def json(self, *words):
-        done = self.rota(*words, "--json")
+        done = self.cli(*words, "--json")
         return json.loads(done.stdout) if done.returncode == 0 else {}
 
     def apply(self, *schedules):
-        path = os.path.join(self.root, "all.json")
+        path = os.path.join(self.dir, "all.json")
         with open(path, "w", encoding="utf-8") as out:
             json.dump({"schedules": [dict({"expression": "@yearly"}, **s) for s in schedules]}, out)
-        done = self.rota("apply", "-f", path)
+        done = self.cli("apply", "-f", path)
         check(done.returncode == 0 and done.stderr == "", "apply", done)
 
     def last(self, schedule):
         return (self.json("runs", schedule).get("runs") or [{}])[0]
 
     def run(self, schedule):
-        self.rota("run", schedule, "--wait")
+        self.cli("run", schedule, "--wait")
         last = self.last(schedule)
         return f"{last['outcome']}/{last['reason']}" if last.get("reason") else last.get("outcome")
 
     def notices(self, schedule):
         return self.json("show", self.last(schedule).get("id", "r0")).get("notices", [])
 
-    def over(self, schedule, n=1):
-        """The notices of its last run, when none of them waits."""
-        def look():
+    def wait_settled(self, schedule, n=1):
+        """The messages of its last run, once there are n and none of them is waiting."""
+        def settled():
             all_of = self.notices(schedule)
             return all_of if len(all_of) == n and all(x["state"] != "waiting" for x in all_of) else None
-        return until(f"{n} of {schedule} are over", look) or []
+        return until(f"{n} messages of {schedule} are delivered or given up", settled) or []
 
     def problems(self):
         return self.json("ls", "problems").get("problems", [])
 
-    def stop(self, how=signal.SIGTERM):
-        self.daemon.send_signal(how)
-        code = self.daemon.wait(60)
-        check(code == 0 or how == signal.SIGKILL, f"the daemon ends well: {code}")
+    def stop(self):
+        code = super().stop()
+        check(code == 0, f"the daemon's exit code: {code}", self.log_text()[-500:])
 
 
 def schedule(name, command, to=None, **more):
@@ -184,163 +174,163 @@ def signed(headers, body):
     return hmac.compare_digest(headers["webhook-signature"], want) and fresh
 
 
-def files_left(place):
-    return [f for _, _, names in os.walk(os.path.join(place.data, "post")) for f in names]
+def files_left(rig):
+    return [f for _, _, names in os.walk(os.path.join(rig.data, "post")) for f in names]
 
 
-def sent(place, base):
-    key = os.path.join(place.root, "key")
+def check_contents(rig, base):
+    key = os.path.join(rig.dir, "key")
     with open(key, "w", encoding="utf-8") as out:
         out.write(SECRET + "\n")
     retry = {"retries": 1, "backoff": "fixed", "initial_delay": 1}
-    place.apply(schedule("bad", "exit 3", [hook(base + "/200/bad", secret=SECRET)], retry=retry),
+    rig.apply(schedule("bad", "exit 3", [hook(base + "/200/bad", secret=SECRET)], retry=retry),
                 schedule("good", "true", [hook(base + "/200/good")]),
                 schedule("both", "true", [hook(base + "/200/both", secret=key), hook(base + "/404/both")], on_success=True))
-    check(place.run("good") == "done" and place.run("bad") == "failed/exit", "one is done, the other fails")
-    notices = place.over("bad")
+    check(rig.run("good") == "done" and rig.run("bad") == "failed/exit", "good succeeds, bad fails")
+    notices = rig.wait_settled("bad")
     check([(x["state"], x["attempts"]) for x in notices] == [("delivered", 1)], f"delivered at once: {notices}")
     headers, body = (got("/200/bad") + [({}, b"{}")])[0]
     message = json.loads(body)
-    check(len(got("/200/bad")) == 1, "a failure is told once, when attempts are used up")
+    check(len(got("/200/bad")) == 1, "a failure is reported once, after the last attempt")
     check(signed(headers, body) and headers["webhook-id"] == message["id"], f"it is signed: {headers}")
-    want = {"type": "run.failed", "schedule": "bad", "run": place.last("bad")["id"], "attempt": 2, "outcome": "failed",
+    want = {"type": "run.failed", "schedule": "bad", "run": rig.last("bad")["id"], "attempt": 2, "outcome": "failed",
             "reason": "exit", "exit_code": 3}
     check({k: message.get(k) for k in want} == want and "exit code 3" in message["text"], f"what it says: {message}")
-    check(place.notices("good") == [] and not got("/200/good"), "nobody asked to be told of that one")
-    check(place.run("both") == "done", "what becomes of notices is no part of the outcome")
-    notices = place.over("both", 2)
-    check([x["state"] for x in notices] == ["delivered", "given up"] and "404" in notices[1]["said"], f"each for itself: {notices}")
-    check(signed(*got("/200/both")[0]), "a secret out of a file")
-    check(messages("/200/both")[0]["type"] == "run.done", "a success is told as one")
-    shown = place.rota("show", place.last("both")["id"]).stdout
-    check("given up after 1 attempt" in shown and "/both" not in shown, f"for people, without paths: {shown}")
-    events = place.rota("events", "--json").stdout
-    check("notice.delivered" in events and "notice.given_up" in events, "both ends are events")
-    listing = place.rota("show", "bad").stdout + place.rota("show", "bad", "--json").stdout + place.rota("notify", "ls").stdout
+    check(rig.notices("good") == [] and not got("/200/good"), "success is not reported by default")
+    check(rig.run("both") == "done", "the outcome does not depend on messages")
+    notices = rig.wait_settled("both", 2)
+    check([x["state"] for x in notices] == ["delivered", "given up"] and "404" in notices[1]["said"], f"each target on its own: {notices}")
+    check(signed(*got("/200/both")[0]), "signed with a secret from a file")
+    check(messages("/200/both")[0]["type"] == "run.done", "the type of a success")
+    shown = rig.cli("show", rig.last("both")["id"]).stdout
+    check("given up after 1 attempt" in shown and "/both" not in shown, f"show, without the paths of addresses: {shown}")
+    events = rig.cli("events", "--json").stdout
+    check("notice.delivered" in events and "notice.given_up" in events, "delivered and given up are events")
+    listing = rig.cli("show", "bad").stdout + rig.cli("show", "bad", "--json").stdout + rig.cli("notify", "ls").stdout
     check("run.failed" in listing and SECRET not in listing + events, "no listing has the secret")
 
 
-def others(place, tools):
-    told = os.path.join(place.root, "told")
-    place.apply(schedule("argv", "exit 1", [{"type": "command", "command": ["tee", told + "-argv"]}]),
+def check_other_targets(rig, tools):
+    told = os.path.join(rig.dir, "told")
+    rig.apply(schedule("argv", "exit 1", [{"type": "command", "command": ["tee", told + "-argv"]}]),
                 schedule("shell", "exit 1",
                          [{"type": "command", "command": f"cat > {told}-shell; echo $ROTA_SCHEDULE_ID $ROTA_NOTICE $ROTA_OUTCOME"}]),
                 schedule("absent", "exit 1", [{"type": "command", "command": ["no-such-program"]}]),
                 schedule("desktop", "exit 1", [{"type": "desktop"}]),
                 schedule("event", "exit 1", [{"type": "event", "name": "alarm"}]),
-                schedule("nobody", "exit 1"))
-    for name in ("argv", "shell", "desktop", "event", "nobody", "absent"):
-        place.run(name)
-        notices = place.over(name)
+                schedule("default", "exit 1"))
+    for name in ("argv", "shell", "desktop", "event", "default", "absent"):
+        rig.run(name)
+        notices = rig.wait_settled(name)
         want = "given up" if name == "absent" else "delivered"
         check([x["state"] for x in notices] == [want], f"{name}: {notices}")
         if name == "shell":
             check(notices[0]["said"] == "exit code 0: shell run.failed failed", f"its environment: {notices}")
         if name == "absent":
-            check("No such file" in notices[0]["said"], f"why: {notices}")
+            check("No such file" in notices[0]["said"], f"the reason: {notices}")
     for name in ("argv", "shell"):
         with open(f"{told}-{name}", encoding="utf-8") as text:
             check(json.load(text)["schedule"] == name, f"{name} got the message")
     with open(os.path.join(tools, "said"), encoding="utf-8") as text:
-        check("desktop failed with exit code 1" in text.read(), "notify-send was asked")
-    named = [e for e in place.json("events")["events"] if e["type"] == "notice" and e.get("name") == "alarm"]
-    check(len(named) == 1 and named[0]["schedule"] == "event", f"an event of its own name: {named}")
+        check("desktop failed with exit code 1" in text.read(), "notify-send was called")
+    named = [e for e in rig.json("events")["events"] if e["type"] == "notice" and e.get("name") == "alarm"]
+    check(len(named) == 1 and named[0]["schedule"] == "event", f"an event with the configured name: {named}")
 
 
-def recovered(place, base):
-    flag = os.path.join(place.root, "well")
-    place.apply(schedule("ill", f"test -e {flag}", [hook(base + "/200/ill")], on_failure=False, on_recovered=True,
+def check_recovery(rig, base):
+    flag = os.path.join(rig.dir, "recovered")
+    rig.apply(schedule("ill", f"test -e {flag}", [hook(base + "/200/ill")], on_failure=False, on_recovered=True,
                          on_success=True, expression="@every 1s"))
-    until("it fails", lambda: place.json("runs", "ill", "--failed").get("runs"))
-    check(not got("/200/ill"), "its failure is nobody's business")
+    until("it fails", lambda: rig.json("runs", "ill", "--failed").get("runs"))
+    check(not got("/200/ill"), "its failure is not reported: on_failure is false")
     with open(flag, "w", encoding="utf-8"):
         pass
-    types = until("it is well", lambda: (lambda x: x if len(x) > 1 else None)([m["type"] for m in messages("/200/ill")]))
-    check(types[0] == "run.recovered" and set(types[1:]) == {"run.done"}, f"once: {types}")
-    place.rota("rm", "ill")
+    types = until("the recovery is reported", lambda: (lambda x: x if len(x) > 1 else None)([m["type"] for m in messages("/200/ill")]))
+    check(types[0] == "run.recovered" and set(types[1:]) == {"run.done"}, f"the recovery is reported once: {types}")
+    rig.cli("rm", "ill")
 
 
-def missed(place, base):
-    place.apply(schedule("late", "true", [hook(base + "/200/late")], on_missed=True, expression="@every 1s WINDOW 1s"))
-    until("it runs", lambda: place.json("runs", "late").get("runs"))
-    place.stop()
+def check_missed(rig, base):
+    rig.apply(schedule("late", "true", [hook(base + "/200/late")], on_missed=True, expression="@every 1s WINDOW 1s"))
+    until("it runs", lambda: rig.json("runs", "late").get("runs"))
+    rig.stop()
     time.sleep(2.2)
-    place.start()
-    until("what was missed is told", lambda: [m for m in messages("/200/late") if m["type"] == "run.missed"])
-    place.rota("rm", "late")
+    rig.start()
+    until("the missed run is reported", lambda: [m for m in messages("/200/late") if m["type"] == "run.missed"])
+    rig.cli("rm", "late")
 
 
-def pings(place, base):
-    flag = os.path.join(place.root, "pinged")
-    place.apply(schedule("watched", f"echo it prints; test -e {flag}", on_failure=False, ping=base + "/200/ping"))
-    place.run("watched")
+def check_pings(rig, base):
+    flag = os.path.join(rig.dir, "pinged")
+    rig.apply(schedule("watched", f"echo it prints; test -e {flag}", on_failure=False, ping=base + "/200/ping"))
+    rig.run("watched")
     until("start and fail", lambda: got("/200/ping/fail"))
     with open(flag, "w", encoding="utf-8"):
         pass
-    place.run("watched")
+    rig.run("watched")
     until("start and end", lambda: got("/200/ping"))
     with Receiver.lock:
         all_of = [(p, b) for p, _, b, _ in Receiver.got if p.startswith("/200/ping")]
     paths = [p.split("?")[0] for p, _ in all_of]
-    check(paths == ["/200/ping/start", "/200/ping/fail", "/200/ping/start", "/200/ping"], f"in their order: {paths}")
+    check(paths == ["/200/ping/start", "/200/ping/fail", "/200/ping/start", "/200/ping"], f"the order of pings: {paths}")
     rids = [p.split("rid=")[1] for p, _ in all_of]
-    check(rids[0] == rids[1] != rids[2] == rids[3] and len(rids[0]) == 36, f"which belong together: {rids}")
-    check(all_of[1][1] == b"it prints\n" and all_of[0][1] == b"", f"with what was printed: {all_of}")
+    check(rids[0] == rids[1] != rids[2] == rids[3] and len(rids[0]) == 36, f"a start and its end have the same id: {rids}")
+    check(all_of[1][1] == b"it prints\n" and all_of[0][1] == b"", f"the end has the output: {all_of}")
 
 
-def neighbours(place, third):
-    """One address that wants to be left in peace for long does not keep others of its host from being told."""
-    place.apply(schedule("shut", "exit 1", [hook(third + "/later/x")]), schedule("open", "exit 1", [hook(third + "/200/open")]))
-    place.run("shut")
-    until("it is asked to wait", lambda: [x for x in place.notices("shut") if x["attempts"]])
-    place.run("open")
+def start_same_host(rig, third):
+    """A target that asks for a long pause does not delay other targets on the same host; checked later in main."""
+    rig.apply(schedule("shut", "exit 1", [hook(third + "/later/x")]), schedule("open", "exit 1", [hook(third + "/200/open")]))
+    rig.run("shut")
+    until("it is asked to retry later", lambda: [x for x in rig.notices("shut") if x["attempts"]])
+    rig.run("open")
 
 
-def gone_ping(place, base):
-    """A receiver of pings that is gone is one problem, however many runs there are, and is asked once."""
-    place.apply(schedule("unwatched", "true", on_failure=False, ping=base + "/410/p"))
+def check_ping_gone(rig, base):
+    """A receiver of pings that answers 410 is one problem, however many runs there are, and gets one request."""
+    rig.apply(schedule("unwatched", "true", on_failure=False, ping=base + "/410/p"))
     for _ in range(3):
-        place.run("unwatched")
-        notices = place.over("unwatched", 2)
+        rig.run("unwatched")
+        notices = rig.wait_settled("unwatched", 2)
     check([x["state"] for x in notices] == ["given up", "given up"], f"no more pings: {notices}")
     with Receiver.lock:
         asked = [p for p, _, _, _ in Receiver.got if p.startswith("/410/p")]
-    check(len(asked) == 1, f"asked once: {asked}")
-    found = [p for p in place.problems() if "410" in (p["text"] or "")]
+    check(len(asked) == 1, f"one request: {asked}")
+    found = [p for p in rig.problems() if "410" in (p["text"] or "")]
     check(len(found) == 1, f"one problem: {found}")
-    place.apply(schedule("unwatched", "true", on_failure=False, ping=base + "/200/p"))
-    until("it closes", lambda: not [p for p in place.problems() if "410" in (p["text"] or "")])
+    rig.apply(schedule("unwatched", "true", on_failure=False, ping=base + "/200/p"))
+    until("it closes", lambda: not [p for p in rig.problems() if "410" in (p["text"] or "")])
 
 
-def later(place, base):
-    """Turned away, tried again, and not forgotten by a daemon that is stopped in between."""
-    place.apply(schedule("patient", "exit 1", [hook(base + "/then/1/x", secret=SECRET)]))
-    place.run("patient")
-    notices = until("it is tried", lambda: [x for x in place.notices("patient") if x["attempts"]])
-    check(notices[0]["state"] == "waiting" and "500" in notices[0]["said"] and notices[0].get("next"), f"it waits: {notices}")
-    place.stop()
-    place.start()
-    notices = place.over("patient")
-    check([(x["state"], x["attempts"]) for x in notices] == [("delivered", 2)], f"delivered in the end: {notices}")
+def check_retry(rig, base):
+    """A failed delivery is retried, even if the daemon is stopped in between."""
+    rig.apply(schedule("patient", "exit 1", [hook(base + "/then/1/x", secret=SECRET)]))
+    rig.run("patient")
+    notices = until("it is tried", lambda: [x for x in rig.notices("patient") if x["attempts"]])
+    check(notices[0]["state"] == "waiting" and "500" in notices[0]["said"] and notices[0].get("next"), f"waiting for the retry: {notices}")
+    rig.stop()
+    rig.start()
+    notices = rig.wait_settled("patient")
+    check([(x["state"], x["attempts"]) for x in notices] == [("delivered", 2)], f"delivered by the retry: {notices}")
     ids = [h["webhook-id"] for h, _ in got("/then/1/x")]
-    check(len(ids) == 2 and ids[0] == ids[1] and all(signed(*x) for x in got("/then/1/x")), f"one message, twice: {ids}")
+    check(len(ids) == 2 and ids[0] == ids[1] and all(signed(*x) for x in got("/then/1/x")), f"the same message twice: {ids}")
 
 
-def gone(place, base):
+def check_gone(rig, base):
     to = [hook(base + "/410/x"), hook(base + "/200/still")]
-    place.apply(schedule("left", "exit 1", to))
-    place.run("left")
-    notices = place.over("left", 2)
-    check([x["state"] for x in notices] == ["gone", "delivered"], f"it wants no more: {notices}")
-    until("a problem says so", lambda: [p for p in place.problems() if "410" in (p["text"] or "")])
-    place.run("left")
-    notices = place.over("left", 2)
-    check([x["state"] for x in notices] == ["given up", "delivered"] and len(got("/410/x")) == 1, f"and gets no more: {notices}")
-    place.apply(schedule("left", "exit 2", to))
-    until("what named it has changed", lambda: not [p for p in place.problems() if "410" in (p["text"] or "")])
-    place.run("left")
-    place.over("left", 2)
-    check(len(got("/410/x")) == 2, "and it is asked again")
+    rig.apply(schedule("left", "exit 1", to))
+    rig.run("left")
+    notices = rig.wait_settled("left", 2)
+    check([x["state"] for x in notices] == ["gone", "delivered"], f"a target that answers 410: {notices}")
+    until("there is a problem", lambda: [p for p in rig.problems() if "410" in (p["text"] or "")])
+    rig.run("left")
+    notices = rig.wait_settled("left", 2)
+    check([x["state"] for x in notices] == ["given up", "delivered"] and len(got("/410/x")) == 1, f"it gets no more requests: {notices}")
+    rig.apply(schedule("left", "exit 2", to))
+    until("a change of the schedule closes the problem", lambda: not [p for p in rig.problems() if "410" in (p["text"] or "")])
+    rig.run("left")
+    rig.wait_settled("left", 2)
+    check(len(got("/410/x")) == 2, "and it gets requests again")
 
 
 def command_lines():
@@ -355,164 +345,166 @@ def command_lines():
     return "\n".join(lines)
 
 
-def hanging(place, base, other):
-    """A receiver that says nothing keeps neither schedules nor other receivers waiting; what it is sent shows nowhere."""
-    mark = os.path.join(place.root, "marks")
-    place.apply(schedule("stuck", "exit 1", [hook(base + "/hang/x", secret=SECRET)], overlap="allow"),
+def check_hanging(rig, base, other):
+    """A receiver that does not answer delays neither schedules nor other receivers, and its requests are not visible."""
+    mark = os.path.join(rig.dir, "marks")
+    rig.apply(schedule("stuck", "exit 1", [hook(base + "/hang/x", secret=SECRET)], overlap="allow"),
                 schedule("free", "exit 1", [hook(other + "/200/free")]),
                 schedule("tick", f"date +%s.%N >> {mark}", expression="@every 1s"))
     for _ in range(6):
-        place.run("stuck")
+        rig.run("stuck")
     until("it hangs", lambda: got("/hang/x"))
-    check(place.run("free") == "failed/exit", "others run")
-    check([x["state"] for x in place.over("free")] == ["delivered"], "and are told of")
-    check(len(got("/hang/x")) <= 2, f"not all are sent at once: {len(got('/hang/x'))}")
-    check([x["state"] for x in place.notices("stuck")] == ["waiting"], "it waits, and says so")
+    check(rig.run("free") == "failed/exit", "other schedules run")
+    check([x["state"] for x in rig.wait_settled("free")] == ["delivered"], "and their messages are delivered")
+    check(len(got("/hang/x")) <= 2, f"requests to one host are limited: {len(got('/hang/x'))}")
+    check([x["state"] for x in rig.notices("stuck")] == ["waiting"], "the message is shown as waiting")
     seen = command_lines()
     check("rota-out" in seen and SECRET not in seen and "/hang/x" not in seen, "no command line shows a secret")
-    grep = subprocess.run(["grep", "-r", SECRET, os.path.join(place.data, "post")], capture_output=True, check=False)
+    grep = subprocess.run(["grep", "-r", SECRET, os.path.join(rig.data, "post")], capture_output=True, check=False)
     check(grep.returncode == 1, "its files have no secret", grep)
-    until("the clock goes on", lambda: os.path.exists(mark) and open(mark, encoding="utf-8").read().count("\n") >= 4)
-    runs = place.json("runs", "tick")["runs"]
-    check(runs and all(r["outcome"] in ("done", None) for r in runs), f"and no run of it is late or lost: {runs}")
-    place.rota("rm", "tick")
-    # Adopted by the next daemon, not sent again.
+    until("the timer schedule runs", lambda: os.path.exists(mark) and open(mark, encoding="utf-8").read().count("\n") >= 4)
+    runs = rig.json("runs", "tick")["runs"]
+    check(runs and all(r["outcome"] in ("done", None) for r in runs), f"no run of it failed or was lost: {runs}")
+    rig.cli("rm", "tick")
+    # The next daemon takes it over and does not send it again.
     before = len(got("/hang/x"))
-    place.stop(signal.SIGKILL)
-    place.start()
+    rig.kill()
+    rig.start()
     time.sleep(1)
-    check(len(got("/hang/x")) == before, "what is under way when the daemon dies is not sent twice")
+    check(len(got("/hang/x")) == before, "a request in progress when the daemon is killed is not sent twice")
 
 
-def private(place, base, inner):
-    place.apply(schedule("misled", "exit 1", [hook(f"{base}/to?{inner}/200/inner")]),
+def check_private_addresses(rig, base, inner):
+    rig.apply(schedule("misled", "exit 1", [hook(f"{base}/to?{inner}/200/inner")]),
                 schedule("direct", "exit 1", [hook(inner + "/200/inner")]))
     for name in ("misled", "direct"):
-        check(place.run(name) == "failed/exit", "the run is what it was")
-        notices = place.over(name)
+        check(rig.run(name) == "failed/exit", "the outcome does not change")
+        notices = rig.wait_settled(name)
         check([x["state"] for x in notices] == ["given up"] and notices[0]["said"].startswith("refused"), f"{name}: {notices}")
-    check(not got("/200/inner") and got("/to"), "nothing came to the private address")
+    check(not got("/200/inner") and got("/to"), "the private address gets no request")
 
 
-def configured(place, base):
-    """Who is told by the configuration: set, tested, and told of problems and their ends."""
-    check(place.rota("notify", "test").returncode == 1, "a test without anybody fails")
-    flag = os.path.join(place.root, "repaired")
-    # Seed 004's: on_success: false, on_failure: true, and nobody is named.
-    place.apply(schedule("daily", f"test -e {flag}", on_success=False, on_failure=True),
+def check_configured(rig, base):
+    """Targets for everything: set, tested, and sent problems and their ends."""
+    check(rig.cli("notify", "test").returncode == 1, "a test without targets fails")
+    flag = os.path.join(rig.dir, "repaired")
+    # As in seed 004: on_success: false, on_failure: true, and no target.
+    rig.apply(schedule("daily", f"test -e {flag}", on_success=False, on_failure=True),
                 schedule("own", f"test -e {flag}", [hook(base + "/200/own")]))
-    done = place.rota("notify", "set", "--webhook", base + "/200/all", "--secret", os.path.join(place.root, "key"))
+    done = rig.cli("notify", "set", "--webhook", base + "/200/all", "--secret", os.path.join(rig.dir, "key"))
     check(done.returncode == 0 and "webhook at" in done.stdout and "/200/all" not in done.stdout, "set", done)
-    check(place.rota("notify", "set", "--webhook", base, "--secret", SECRET).returncode == 2, "no secret on the command line")
-    check(place.rota("notify", "set", "--webhook", "nowhere").returncode == 2, "an address that is none")
-    check(place.rota("state", "get", ".", "--agent", "/notify").returncode == 2, "it is no agent's state")
-    done = place.rota("notify", "test")
+    check(rig.cli("notify", "set", "--webhook", base, "--secret", SECRET).returncode == 2, "no secret on the command line")
+    check(rig.cli("notify", "set", "--webhook", "nowhere").returncode == 2, "an invalid address")
+    check(rig.cli("state", "get", ".", "--agent", "/notify").returncode == 2, "it is not readable as state")
+    done = rig.cli("notify", "test")
     check(done.returncode == 0 and "delivered, answered: 200" in done.stdout, "test", done)
     tests = [(h, b) for h, b in got("/200/all") if json.loads(b)["type"] == "test"]
-    check(len(tests) == 1 and signed(*tests[0]), "a test is signed as all others")
-    done = place.rota("add", "@yearly", "--id", "told", "--", "true")
-    check("told: webhook at" in done.stdout, "add says who is told", done)
-    check("notify set" in place.rota("config").stdout, "config says where it comes from")
-    place.run("daily")
-    place.over("daily")
-    place.run("own")
-    place.over("own")
-    until("a problem is told", lambda: [m for m in messages("/200/all") if (m["type"], m.get("subject")) == ("problem.opened", "own")])
+    check(len(tests) == 1 and signed(*tests[0]), "a test message is signed, too")
+    done = rig.cli("add", "@yearly", "--id", "told", "--", "true")
+    check("told: webhook at" in done.stdout, "add shows the targets", done)
+    check("notify set" in rig.cli("config").stdout, "config shows the source")
+    rig.run("daily")
+    rig.wait_settled("daily")
+    rig.run("own")
+    rig.wait_settled("own")
+    until("a problem is reported", lambda: [m for m in messages("/200/all") if (m["type"], m.get("subject")) == ("problem.opened", "own")])
     types = [(m["type"], m.get("schedule") or m.get("subject")) for m in messages("/200/all")
-             if m["type"] != "test" and m.get("subject") != "notify"]  # what was gone before may be news still
-    check(sorted(types) == [("problem.opened", "own"), ("run.failed", "daily")], f"each once, to whom it concerns: {types}")
+             if m["type"] != "test" and m.get("subject") != "notify"]  # the end of an earlier problem may come late
+    check(sorted(types) == [("problem.opened", "own"), ("run.failed", "daily")], f"each once, to the right target: {types}")
     with open(flag, "w", encoding="utf-8"):
         pass
-    place.run("daily")
-    place.run("own")
-    until("their ends are told", lambda: {"daily", "own"} <= {m.get("subject") for m in messages("/200/all")
+    rig.run("daily")
+    rig.run("own")
+    until("the ends of problems are reported", lambda: {"daily", "own"} <= {m.get("subject") for m in messages("/200/all")
                                                      if m["type"] == "problem.closed"})
-    done = place.rota("notify", "set", "--add", "--events", "failure", "--webhook", base + "/503/x")
-    check(done.returncode == 0, "add one", done)
-    done = place.rota("notify", "set", "--add", "--", "echo", "it has " + 10 * "a long answer ")
-    check(done.returncode == 0 and place.json("notify")["notify"]["events"] == ["failure"], "another hears of the same", done)
-    check(place.rota("notify", "set", "--add", "--", "true").returncode == 0, "and one that says nothing")
-    done = place.rota("notify", "test")
-    check("command true: delivered\n" in done.stdout, "which is told as it is", done)
+    done = rig.cli("notify", "set", "--add", "--events", "failure", "--webhook", base + "/503/x")
+    check(done.returncode == 0, "add a target", done)
+    done = rig.cli("notify", "set", "--add", "--", "echo", "it has " + 10 * "a long answer ")
+    check(done.returncode == 0 and rig.json("notify")["notify"]["events"] == ["failure"], "a target without --events keeps the events", done)
+    check(rig.cli("notify", "set", "--add", "--", "true").returncode == 0, "add a target without output")
+    done = rig.cli("notify", "test")
+    check("command true: delivered\n" in done.stdout, "a delivery without output", done)
     check(done.returncode == 1 and "delivered" in done.stdout and "given up" in done.stdout and "503" in done.stdout,
-          "a test says which of them fails, and how", done)
-    check(10 * " a long answer" in done.stdout, "and all of it", done)
-    place.stop()
-    place.start()
-    check(len(place.json("notify")["notify"]["to"]) == 4, "it is durable")
-    check(place.rota("notify", "set", "--none").returncode == 0 and place.json("notify")["notify"]["to"] == [], "none")
+          "a test shows which target fails, and why", done)
+    check(10 * " a long answer" in done.stdout, "and the whole output", done)
+    rig.stop()
+    rig.start()
+    check(len(rig.json("notify")["notify"]["to"]) == 4, "it is durable")
+    check(rig.cli("notify", "set", "--none").returncode == 0 and rig.json("notify")["notify"]["to"] == [], "none")
 
 
-def from_file(root, base):
-    place = Place(os.path.join(root, "file"), CONFIG + f"notify: {{to: [{{type: webhook, url: '{base}/200/file', "
+def check_config_file(base):
+    rig = NotifyRig(CONFIG + f"notify: {{to: [{{type: webhook, url: '{base}/200/file', "
                   f"secret: {SECRET}}}, {{type: desktop}}]}}\n", env={"ROTA_OUT": "", "PATH": "/nowhere"})
     try:
-        done = place.rota("notify", "set", "--desktop")
-        check(done.returncode == 1 and "file" in done.stderr, "the file belongs to people", done)
-        done = place.rota("config", "--config", place.config)
+        done = rig.cli("notify", "set", "--desktop")
+        check(done.returncode == 1 and "file" in done.stderr, "notify set does not change a file", done)
+        done = rig.cli("config", "--config", rig.config)
         check("webhook at" in done.stdout and SECRET not in done.stdout and "rota.yaml" in done.stdout, "config", done)
-        done = place.rota("doctor", "--config", place.config)
-        check("rota-out, by which people are told, is not there" in done.stdout, "doctor says what is missing", done)
+        done = rig.cli("doctor", "--config", rig.config)
+        check("rota-out, by which people are told, is not there" in done.stdout, "doctor reports the missing program", done)
     finally:
-        place.stop()
+        rig.stop()
+        rig.close()
 
 
-def storm(place, base):
-    """Very many at once are few messages, and each is told."""
-    flag = os.path.join(place.root, "weather")
+def check_digests(rig, base):
+    """Very many failures at once become a few messages that name each of them."""
+    flag = os.path.join(rig.dir, "weather")
     n = 24
-    place.rota("notify", "set", "--webhook", base + "/200/storm", "--events", "failure")
-    place.apply(*[schedule(f"storm-{i}", f"while ! test -e {flag}; do sleep 0.1; done; exit 1") for i in range(n)])
+    rig.cli("notify", "set", "--webhook", base + "/200/storm", "--events", "failure")
+    rig.apply(*[schedule(f"storm-{i}", f"while ! test -e {flag}; do sleep 0.1; done; exit 1") for i in range(n)])
     for i in range(n):
-        place.rota("run", f"storm-{i}")
-    until("all of them run", lambda: place.json("status").get("running") == n)
-    # All of them end while nobody looks.
-    place.daemon.send_signal(signal.SIGSTOP)
+        rig.cli("run", f"storm-{i}")
+    until("all of them run", lambda: rig.json("status").get("running") == n)
+    # All of them end while the daemon is stopped.
+    rig.daemon.send_signal(signal.SIGSTOP)
     with open(flag, "w", encoding="utf-8"):
         pass
     time.sleep(0.5)
-    place.daemon.send_signal(signal.SIGCONT)
+    rig.daemon.send_signal(signal.SIGCONT)
 
     def delivered():
-        of = [x for x in place.json("notify", "ls", "--limit", "200")["notices"] if (x["schedule"] or "").startswith("storm-")]
+        of = [x for x in rig.json("notify", "ls", "--limit", "200")["notices"] if (x["schedule"] or "").startswith("storm-")]
         return of if len(of) == n and all(x["state"] == "delivered" for x in of) else None
-    notices = until("all of the storm is told", delivered) or []
-    check(len({x["schedule"] for x in notices}) == n, "each of them")
+    notices = until("all failures are delivered", delivered) or []
+    check(len({x["schedule"] for x in notices}) == n, "one for each schedule")
     digests = [m for m in messages("/200/storm") if m["type"] == "digest"]
     check(all(m["count"] > 16 and len(m["messages"]) <= 20 for m in digests), f"digests are bounded: {digests}")
-    print(f"a storm of {n}: {len(messages('/200/storm'))} messages, {len(digests)} of them digests", flush=True)
+    print(f"{n} failures at once: {len(messages('/200/storm'))} messages, {len(digests)} of them digests", flush=True)
     joined = len([x for x in notices if "joined" in x])
     check(len(messages("/200/storm")) == n - joined + len(digests), f"{joined} of {n} in {len(digests)} digests")
-    place.rota("notify", "set", "--none")
+    rig.cli("notify", "set", "--none")
 
 
-def killed(root, base):
-    """The daemon is killed at any moment while runs fail: each failure is told exactly once."""
+def check_kills(base):
+    """The daemon is killed at random moments while runs fail: each failure is reported exactly once."""
     random.seed(7)
-    place = Place(os.path.join(root, "killed"), CONFIG)
-    place.apply(*[schedule(f"k{i}", "exit 1", [hook(f"{base}/200/k{i}", secret=SECRET)], expression="@every 1s",
+    rig = NotifyRig(CONFIG)
+    rig.apply(*[schedule(f"k{i}", "exit 1", [hook(f"{base}/200/k{i}", secret=SECRET)], expression="@every 1s",
                            overlap="allow") for i in range(4)])
     for _ in range(KILLS):
         time.sleep(random.uniform(0.2, 1.4))
-        place.stop(signal.SIGKILL)
-        place.start()
+        rig.kill()
+        rig.start()
     for i in range(4):
-        place.rota("pause", f"k{i}")
+        rig.cli("pause", f"k{i}")
     told = 0
 
     def failed(i):
-        return {r["id"] for r in place.json("runs", f"k{i}", "--failed", "--limit", "1000").get("runs", [])}
+        return {r["id"] for r in rig.json("runs", f"k{i}", "--failed", "--limit", "1000").get("runs", [])}
     for i in range(4):
-        until(f"all of k{i} are told", lambda i=i: failed(i) and failed(i) <= {m.get("run") for m in messages(f"/200/k{i}")}
+        until(f"all failures of k{i} are reported", lambda i=i: failed(i) and failed(i) <= {m.get("run") for m in messages(f"/200/k{i}")}
               | {x.get("run") for m in messages(f"/200/k{i}") for x in m.get("messages", [])})
         runs = [m["run"] for m in messages(f"/200/k{i}") if m["type"] == "run.failed"]
-        check(len(runs) == len(set(runs)), f"none is told twice: {runs}")
+        check(len(runs) == len(set(runs)), f"none is reported twice: {runs}")
         told += len(runs)
-        waiting = [n for r in failed(i) for n in place.json("show", r)["notices"] if n["state"] != "delivered"]
-        check(not waiting, f"and the record says so: {waiting}")
-    print(f"{told} failures told over {KILLS} kills", flush=True)
-    until("nothing is left of them", lambda: not files_left(place))
-    place.stop()
+        waiting = [n for r in failed(i) for n in rig.json("show", r)["notices"] if n["state"] != "delivered"]
+        check(not waiting, f"all are recorded as delivered: {waiting}")
+    print(f"{told} failures reported over {KILLS} kills", flush=True)
+    until("no files of deliveries are left", lambda: not files_left(rig))
+    rig.stop()
+    rig.close()
 
 
 def main():
@@ -526,34 +518,35 @@ def main():
     with open(os.path.join(tools, "notify-send"), "w", encoding="utf-8") as out:
         out.write(f'#!/bin/sh\necho "$@" >> {tools}/said\n')
     os.chmod(os.path.join(tools, "notify-send"), stat.S_IRWXU)
-    base, other = serve(HOST), serve("203.0.113.2" if INSIDE else "127.0.0.1")
-    place = None
+    base, other = start_receiver(HOST), start_receiver("203.0.113.2" if INSIDE else "127.0.0.1")
+    rig = None
     try:
-        place = Place(os.path.join(root, "one"), CONFIG + "slots: 40\n", env={"PATH": tools + ":" + os.environ["PATH"]})
-        neighbours(place, serve(HOST))
-        sent(place, base)
-        others(place, tools)
-        recovered(place, base)
-        check([x["state"] for x in place.over("open")] == ["delivered"], "the neighbour was told")
-        missed(place, base)
-        pings(place, base)
-        later(place, base)
-        gone_ping(place, base)
-        gone(place, base)
-        configured(place, base)
-        storm(place, base)
+        rig = NotifyRig(CONFIG + "slots: 40\n", env={"PATH": tools + ":" + os.environ["PATH"]})
+        start_same_host(rig, start_receiver(HOST))
+        check_contents(rig, base)
+        check_other_targets(rig, tools)
+        check_recovery(rig, base)
+        check([x["state"] for x in rig.wait_settled("open")] == ["delivered"], "another target on the same host is not delayed")
+        check_missed(rig, base)
+        check_pings(rig, base)
+        check_retry(rig, base)
+        check_ping_gone(rig, base)
+        check_gone(rig, base)
+        check_configured(rig, base)
+        check_digests(rig, base)
         if INSIDE:
-            private(place, base, serve(PRIVATE))
+            check_private_addresses(rig, base, start_receiver(PRIVATE))
         else:
             print("SKIPPED: namespaces are not permitted here: private addresses behind public ones", flush=True)
-        hanging(place, base, other)
-        from_file(root, base)
-        killed(root, base)
+        check_hanging(rig, base, other)
+        check_config_file(base)
+        check_kills(base)
     finally:
         Receiver.over.set()
-        if place:
-            until("nothing is left of what was sent", lambda: not files_left(place))
-            place.stop()
+        if rig:
+            until("no files of deliveries are left", lambda: not files_left(rig))
+            rig.stop()
+            rig.close()
         shutil.rmtree(root)
     sys.exit(finish())
 
@@ -571,6 +564,6 @@ def namespaces():
 
 
 if not INSIDE and namespaces():
-    print(f"in namespaces of its own ({' '.join(namespaces())})", flush=True)
+    print(f"in its own namespaces ({' '.join(namespaces())})", flush=True)
     os.execvp("unshare", [*namespaces(), sys.executable, *sys.argv, "--inside"])
 main()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Secrets with a real daemon: an agent has them in its environment, and nobody finds them anywhere else: not in the
-arguments or the environment of another process, in a listing, a log, a file of a run, or the database.
+"""Secrets, with a real daemon: an agent has them in its environment, and they are nowhere else: not in the arguments or
+the environment of another process, in a listing, a log, a file of a run, or the database.
 
 usage: secrets.py ROTA"""
 import glob
@@ -8,33 +8,33 @@ import json
 import os
 import sys
 
-from fixture import ENV, ROOT, ROTA, daemon_pid, place, play, rota, start, stop, until, write
+from fixture import ENV, ROOT, ROTA, daemon_pid, path_of, run_parts, rota, start, stop, until, write
 from checks import check
 
-ENV["CREDENTIALS_DIRECTORY"] = place("credentials")
-# Made here and now, so that nothing else on this machine can have them.
+ENV["CREDENTIALS_DIRECTORY"] = path_of("credentials")
+# Random, so that nothing else on this machine can have them.
 VALUES = {name: os.urandom(12).hex() for name in ("API_KEY", "MAIL_KEY", "PRINTED")}
 
 
 def apply(name, document):
     r = rota("apply", "-f", write(name + ".json", json.dumps(document)))
-    check(r.returncode == 0 and r.stderr == "", f"{name} is taken", r)
+    check(r.returncode == 0 and r.stderr == "", f"{name} is accepted", r)
 
 
-def agent(name, command, **keys):
+def apply_agent(name, command, **keys):
     apply("agent-" + name, {"agent": {"name": name, "prompt": f"You are {name}.", "command": command} | keys})
 
 
-def turn(name, of, **keys):
+def apply_turn(name, of, **keys):
     apply(name, {"id": name, "expression": "0 0 1 1 *", "agent": of, "action": {"type": "agent_turn", "message": "go"}} | keys)
 
 
-def last(name):
+def last_run(name):
     return json.loads(rota("runs", name, "--json").stdout)["runs"][0]["id"]
 
 
-def holds(path):
-    """Which of the values are in there."""
+def secrets_in(path):
+    """The names of the secrets whose values are in a file."""
     try:
         with open(path, "rb") as f:
             content = f.read()
@@ -43,11 +43,11 @@ def holds(path):
     return [n for n, v in VALUES.items() if v.encode() in content]
 
 
-def processes(name):
-    return {int(p.split("/")[2]): has for p in glob.glob(f"/proc/[0-9]*/{name}") if (has := holds(p))}
+def processes_with_secrets(name):
+    return {int(p.split("/")[2]): has for p in glob.glob(f"/proc/[0-9]*/{name}") if (has := secrets_in(p))}
 
 
-def parents(pid):
+def ancestors(pid):
     found = []
     while pid > 1:
         found.append(pid)
@@ -59,9 +59,9 @@ def parents(pid):
     return found
 
 
-def nowhere(what):
-    """Neither in a listing nor in a file of the daemon's."""
-    for argv in ((), ("ls",), ("ls", "agents"), ("ls", "runs"), ("show", "work"), ("show", "keyed"), ("show", last("work")),
+def check_not_exposed(what):
+    """No value is in a listing or in a file of the daemon."""
+    for argv in ((), ("ls",), ("ls", "agents"), ("ls", "runs"), ("show", "work"), ("show", "keyed"), ("show", last_run("work")),
                  ("logs", "work"), ("events",), ("config",), ("doctor",), ("why", "work"), ("memory", "ls"),
                  ("state", "get", "--agent", "keyed")):
         for more in ((), ("--json",)):
@@ -71,105 +71,105 @@ def nowhere(what):
     for base in (ENV["XDG_DATA_HOME"], ENV["XDG_RUNTIME_DIR"]):
         for at, _, files in os.walk(base):
             for f in files:
-                check(not holds(os.path.join(at, f)), f"{what}: {f}")
+                check(not secrets_in(os.path.join(at, f)), f"{what}: {f}")
 
 
 def configure():
     write("keys/api", VALUES["API_KEY"] + "\n")
     write("credentials/rota.mail", VALUES["MAIL_KEY"])
     write("keys/printed", VALUES["PRINTED"] + "\n")
-    # Its words are no secret; what it prints is.
-    write("config/rota/rota.yaml", json.dumps({"secrets": {"API_KEY": {"file": place("keys", "api")}, "MAIL_KEY": {"credential": "rota.mail"},
-                                  "PRINTED": {"command": f"echo asked >&2; cat {place('keys', 'printed')}"},
-                                  "GONE": {"file": place("keys", "gone")}}}))
+    # The command is not secret; its output is.
+    write("config/rota/rota.yaml", json.dumps({"secrets": {"API_KEY": {"file": path_of("keys", "api")}, "MAIL_KEY": {"credential": "rota.mail"},
+                                  "PRINTED": {"command": f"echo asked >&2; cat {path_of('keys', 'printed')}"},
+                                  "GONE": {"file": path_of("keys", "gone")}}}))
 
 
-def handed_out():
+def check_environment():
     names = " ".join(VALUES)
     say = (f"env > {ROOT}/env; for n in {names}; do eval echo $n is \\$$n; eval echo $n \\$$n >&2; done; "
            f"{ROTA} step \"used $API_KEY\"; {ROTA} memory add \"it is $API_KEY\"; {ROTA} state set key \"$API_KEY\"; "
            "echo '{\"report\":\"note\",\"text\":\"'$MAIL_KEY'\"}' >> $ROTA_OUTBOX; "
            f"touch {ROOT}/ready; read line < {ROOT}/end")
-    os.mkfifo(place("end"))  # it waits there, and starts nothing that would come and go
-    agent("keyed", say, secrets=list(VALUES))
-    agent("other", f"env > {ROOT}/env-other", secrets=["API_KEY"])
-    agent("none", f"env > {ROOT}/env-none")
-    turn("work", "keyed", check=f"env > {ROOT}/env-check")
-    turn("some", "other")
-    turn("nothing", "none")
+    os.mkfifo(path_of("end"))  # the agent waits here without starting processes
+    apply_agent("keyed", say, secrets=list(VALUES))
+    apply_agent("other", f"env > {ROOT}/env-other", secrets=["API_KEY"])
+    apply_agent("none", f"env > {ROOT}/env-none")
+    apply_turn("work", "keyed", check=f"env > {ROOT}/env-check")
+    apply_turn("some", "other")
+    apply_turn("nothing", "none")
     apply("plain", {"id": "plain", "expression": "0 0 1 1 *", "agent": "keyed",
                     "action": {"type": "command", "command": f"env > {ROOT}/env-plain"}})
     r = rota("run", "work")
     check(r.returncode == 0, "it runs", r)
-    until("the agent works", lambda: os.path.exists(place("ready")))
-    run = last("work")
-    check(processes("cmdline") == {}, "in no process's arguments", processes("cmdline"))
-    having = processes("environ")
-    check(having and all(sorted(has) == sorted(VALUES) for has in having.values()), f"the agent has all of them: {having}")
-    # The agent and what it started; neither its shim nor the daemon nor the launcher.
+    until("the agent works", lambda: os.path.exists(path_of("ready")))
+    run = last_run("work")
+    check(processes_with_secrets("cmdline") == {}, "not in the arguments of a process", processes_with_secrets("cmdline"))
+    having = processes_with_secrets("environ")
+    check(having and all(sorted(has) == sorted(VALUES) for has in having.values()), f"the agent has all secrets: {having}")
+    # The agent and its children have them; shim, daemon and launcher do not.
     with open(glob.glob(f"{ENV['XDG_DATA_HOME']}/rota/runs/*/{run[1:]}.1.run")[0], encoding="latin-1") as f:
         facts = dict(line.split(" ", 1) for line in f.read().split("\n") if " " in line)
-    check(all(int(facts["agent"]) in parents(pid) for pid in having), f"and what it started, nobody else: {having}")
-    check(int(facts["pid"]) not in having and daemon_pid() not in having, "not the shim, not the daemon")
+    check(all(int(facts["agent"]) in ancestors(pid) for pid in having), f"only the agent and its children have them: {having}")
+    check(int(facts["pid"]) not in having and daemon_pid() not in having, "neither the shim nor the daemon has them")
     for name in ("cmdline", "environ"):
-        check(not holds(f"/proc/{daemon_pid()}/{name}"), f"the daemon's {name}")
-    check("used [redacted]" in rota("show", run).stdout, "a step says so while it runs", rota("show", run))
-    with open(place("end"), "w", encoding="utf-8") as f:
+        check(not secrets_in(f"/proc/{daemon_pid()}/{name}"), f"the daemon's {name}")
+    check("used [redacted]" in rota("show", run).stdout, "a step is redacted while the run is running", rota("show", run))
+    with open(path_of("end"), "w", encoding="utf-8") as f:
         f.write("now\n")
     until("it ends", lambda: json.loads(rota("show", run, "--json").stdout)["state"] == "finished")
     shown = json.loads(rota("show", run, "--json").stdout)
     check(shown["outcome"] == "done", f"done: {shown}")
-    check(holds(place("env")) == list(VALUES), "in its environment")
-    check(holds(place("env-check")) == list(VALUES), "and in that of its check")
+    check(secrets_in(path_of("env")) == list(VALUES), "the agent's environment has all secrets")
+    check(secrets_in(path_of("env-check")) == list(VALUES), "so has the environment of its check")
     log = rota("logs", "work").stdout
-    check("API_KEY is [redacted]\n" in log and "PRINTED [redacted]\n" in log and log.startswith("asked\n"), f"masked: {log}")
+    check("API_KEY is [redacted]\n" in log and "PRINTED [redacted]\n" in log and log.startswith("asked\n"), f"the log is redacted: {log}")
     for schedule, file, wanted in (("some", "env-other", ["API_KEY"]), ("nothing", "env-none", []),
                                    ("plain", "env-plain", [])):
         r = rota("run", schedule, "--wait")
-        check(r.returncode == 0 and os.path.exists(place(file)) and holds(place(file)) == wanted,
+        check(r.returncode == 0 and os.path.exists(path_of(file)) and secrets_in(path_of(file)) == wanted,
               f"{schedule} has {wanted}", r)
-    nowhere("after it")
+    check_not_exposed("after the run")
 
 
-def not_to_be_had():
-    agent("lost", f"touch {ROOT}/lost-ran", secrets=["API_KEY", "GONE"])
-    agent("unknown", f"touch {ROOT}/lost-ran", secrets=["API_KEZ"])
-    turn("lost", "lost")
-    turn("unknown", "unknown")
+def check_missing_secrets():
+    apply_agent("lost", f"touch {ROOT}/lost-ran", secrets=["API_KEY", "GONE"])
+    apply_agent("unknown", f"touch {ROOT}/lost-ran", secrets=["API_KEZ"])
+    apply_turn("lost", "lost")
+    apply_turn("unknown", "unknown")
     for name, why in (("lost", "secret GONE: its file cannot be read: No such file or directory"),
                       ("unknown", "secret API_KEZ: the configuration has none of that name")):
         r = rota("run", name, "--wait")
         check(r.returncode == 1 and "definition" in r.stdout + r.stderr, f"{name}: failed/definition", r)
-        r = rota("show", last(name))
-        check(why in r.stdout, f"{name} says why", r)
-    check(not os.path.exists(place("lost-ran")), "nothing was executed")
+        r = rota("show", last_run(name))
+        check(why in r.stdout, f"{name}: the reason is shown", r)
+    check(not os.path.exists(path_of("lost-ran")), "nothing was executed")
 
 
-def doctor():
+def check_doctor():
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"]) for c in r if c["check"] == "secrets"]
-    check(("fail", f"secret GONE: {place('keys', 'gone')}: No such file or directory") in said
+    check(("fail", f"secret GONE: {path_of('keys', 'gone')}: No such file or directory") in said
           and ("fail", "agent unknown names the secret API_KEZ, which is not known") in said and len(said) == 2,
           f"the doctor: {said}")
     write("keys/api", VALUES["API_KEY"] + "\n", 0o640)
     write("keys/gone", "anything")
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"], c["advice"]) for c in r if c["check"] == "secrets"]
-    check(("warn", f"secret API_KEY: {place('keys', 'api')} can be read by others", f"chmod 600 {place('keys', 'api')}") in said,
+    check(("warn", f"secret API_KEY: {path_of('keys', 'api')} can be read by others", f"chmod 600 {path_of('keys', 'api')}") in said,
           f"the doctor: {said}")
-    os.chmod(place("keys", "api"), 0o600)
-    agent("unknown", "true", secrets=["API_KEY"])
+    os.chmod(path_of("keys", "api"), 0o600)
+    apply_agent("unknown", "true", secrets=["API_KEY"])
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"]) for c in r if c["check"] == "secrets"]
     check(said == [("ok", "4, where they should be")], f"the doctor: {said}")
 
 
-def left_behind():
+def check_files_after_stop():
     stop()
     for path in glob.glob(f"{ENV['XDG_DATA_HOME']}/rota/**", recursive=True):
-        check(os.path.isdir(path) or not holds(path), f"left behind: {path}")
+        check(os.path.isdir(path) or not secrets_in(path), f"after the stop: {path}")
     start()
 
 
 configure()
-sys.exit(play(handed_out, not_to_be_had, doctor, left_behind))
+sys.exit(run_parts(check_environment, check_missing_secrets, check_doctor, check_files_after_stop))

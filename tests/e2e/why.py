@@ -1,22 +1,19 @@
 #!/usr/bin/env python3
-"""`rota why` for every reason there is. Most need hours, a machine that sleeps or a provider that refuses: so the
-records are put into a stopped daemon's database, one for each reason, and asked for afterwards.
+"""`rota why` for every reason. Most reasons need hours, a suspended machine or a provider that refuses; so one record for
+each reason is written into the database of a stopped daemon, and `why` is asked for each.
 
 usage: why.py ROTA"""
 import json
 import os
 import sqlite3
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from checks import check, finish  # noqa: E402
+from rig import Rig  # noqa: E402
 
-ROTA = os.path.abspath(sys.argv[1])
-
-# The numbers are those of core/model.h, and are stored: they never change.
+# The numbers of core/model.h. They are stored, so they never change.
 SKIPPED = {1: "paused", 2: "blocked", 3: "not_started", 4: "expired", 5: "max_runs", 6: "excluded", 7: "active_hours",
            8: "overlap", 9: "budget", 10: "condition", 11: "hook", 12: "gated", 13: "dependency"}
 MISSED = {14: "down", 15: "suspended", 16: "clock", 17: "store", 18: "window_closed", 19: "superseded", 20: "limit",
@@ -30,46 +27,21 @@ HOUR = 3600
 USEC = 1_000_000
 
 
-
-class Place:
-    def __init__(self, tmp):
-        self.data, self.socket = os.path.join(tmp, "data"), os.path.join(tmp, "run", "rota.sock")
-        self.daemon = None
-
-    def start(self):
-        self.daemon = subprocess.Popen([ROTA, "serve", "--data", self.data, "--socket", self.socket],
-                                       stdout=subprocess.DEVNULL)
-        for _ in range(100):
-            if self.rota("status").returncode == 0:
-                return
-            time.sleep(0.05)
-        sys.exit("why.py: the daemon does not answer")
-
-    def stop(self):
-        if self.daemon:
-            self.daemon.terminate()
-            self.daemon.wait()
-        self.daemon = None
-
-    def rota(self, *words):
-        return subprocess.run([ROTA, *words[:1], "--socket", self.socket, *words[1:]], text=True, timeout=30,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-
-    def why(self, name, seconds):
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-        got = self.rota("why", name, at, "--json")
-        shown = self.rota("why", name, at)
-        check(got.returncode == 0 and shown.returncode == 0, f"why {name} {at}: {got.stderr}{shown.stderr}")
-        return json.loads(got.stdout or "{}"), shown.stdout
+def why(rig, name, seconds):
+    """The answer as JSON, and as people see it."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    got, shown = rig.cli("why", name, at, "--json"), rig.cli("why", name, at)
+    check(got.returncode == 0 and shown.returncode == 0, f"why {name} {at}: {got.stderr}{shown.stderr}")
+    return json.loads(got.stdout or "{}"), shown.stdout
 
 
-def put(db, table, **row):
+def insert(db, table, **row):
     db.execute(f'INSERT INTO {table} ({", ".join(chr(34) + k + chr(34) for k in row)}) '
                f'VALUES ({", ".join("?" * len(row))})', list(row.values()))
 
 
-def fill(path, start):
-    """One nominal time for each reason, hour by hour; what stands at which."""
+def insert_reasons(path, start):
+    """Inserts one nominal time per reason, an hour apart. Returns the expected answers by time, and the end."""
     db = sqlite3.connect(path)
     sid, = db.execute("SELECT sid FROM document WHERE id = 'hourly'").fetchone()
     run, = db.execute("SELECT ifnull(max(run), 0) FROM run").fetchone()
@@ -79,7 +51,7 @@ def fill(path, start):
         nonlocal run, at
         run += 1
         us = at * USEC
-        put(db, "run", run=run, sid=sid, rev=1, attempt=1 if state == STATE_FINISHED else 0, reason=reason, kind=0,
+        insert(db, "run", run=run, sid=sid, rev=1, attempt=1 if state == STATE_FINISHED else 0, reason=reason, kind=0,
             state=state, outcome=outcome, limited=0, was=0, missed=0, nominal=us, due=us, claimed=us,
             started=us if state == STATE_FINISHED else 0, ended=us if state == STATE_FINISHED else 0, retry_at=0,
             end=0, fence=0, cost=-1, tokens_in=0, tokens_out=0, exit_code=-1)
@@ -95,11 +67,11 @@ def fill(path, start):
     for number, word in KILLED.items():
         record(STATE_FINISHED, OUTCOME_KILLED, number, word, "killed")
     for reasons, state, kind in ((SKIPPED, STATE_SKIPPED, "skipped"), (MISSED, STATE_MISSED, "missed")):
-        for number, word in reasons.items():  # and in a stretch of three, asked for in its middle
-            put(db, "range", sid=sid, first=at * USEC, last=(at + 2 * HOUR) * USEC, state=state, reason=number)
+        for number, word in reasons.items():  # and a range of three times each; why is asked for the middle one
+            insert(db, "range", sid=sid, first=at * USEC, last=(at + 2 * HOUR) * USEC, state=state, reason=number)
             wanted[at + HOUR] = (kind, word)
             at += 3 * HOUR
-    # They lie after the schedule was made, and have all been dealt with.
+    # The schedule is older than these times, and all of them have been handled.
     db.execute("UPDATE schedule SET changed = ?, high = ? WHERE sid = ?", ((start - HOUR) * USEC, at * USEC, sid))
     db.commit()
     db.close()
@@ -107,35 +79,35 @@ def fill(path, start):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="rota-why-") as tmp:
-        place = Place(tmp)
-        try:
-            place.start()
-            check(place.rota("add", "0 * * * *", "--id", "hourly", "--tz", "UTC", "--", "true").returncode == 0, "add")
-            place.stop()
-            start = int(time.time()) // HOUR * HOUR - 400 * HOUR
-            wanted, _ = fill(os.path.join(place.data, "rota.db"), start)
-            place.start()
-            for at, (kind, word) in wanted.items():
-                got, shown = place.why("hourly", at)
-                if kind in ("skipped", "missed"):
-                    check((got.get("answer"), got.get("disposition"), got.get("reason")) == ("refused", kind, word),
-                          f"{kind}/{word}: {got}")
-                else:
-                    run = got.get("run") or {}
-                    check((got.get("answer"), run.get("outcome"), run.get("reason")) == ("run", kind, word),
-                          f"{kind}/{word}: {got}")
-                check(word in shown, f"{kind}/{word} is not in: {shown}")
-            got, shown = place.why("hourly", start + 60)
-            check(got.get("answer") == "no_time" and got.get("before") and got.get("after"), f"no time: {got}")
-            check("nearest" in shown, f"no nearest in: {shown}")
-            ahead = int(time.time()) // HOUR * HOUR + 2 * HOUR
-            check(place.why("hourly", ahead)[0].get("answer") == "will_run", "the future")
-            place.rota("pause", "hourly")
-            got, _ = place.why("hourly", ahead)
-            check((got.get("answer"), got.get("reason")) == ("will_not_run", "paused"), f"paused: {got}")
-        finally:
-            place.stop()
+    rig = Rig(sys.argv[1])
+    try:
+        check(rig.start(), "the daemon starts", rig.log_text())
+        check(rig.cli("add", "0 * * * *", "--id", "hourly", "--tz", "UTC", "--", "true").returncode == 0, "add")
+        rig.stop()
+        start = int(time.time()) // HOUR * HOUR - 400 * HOUR
+        wanted, _ = insert_reasons(os.path.join(rig.data, "rota.db"), start)
+        check(rig.start(), "the daemon starts again", rig.log_text())
+        for at, (kind, word) in wanted.items():
+            got, shown = why(rig, "hourly", at)
+            if kind in ("skipped", "missed"):
+                check((got.get("answer"), got.get("disposition"), got.get("reason")) == ("refused", kind, word),
+                      f"{kind}/{word}: {got}")
+            else:
+                run = got.get("run") or {}
+                check((got.get("answer"), run.get("outcome"), run.get("reason")) == ("run", kind, word),
+                      f"{kind}/{word}: {got}")
+            check(word in shown, f"{kind}/{word} is not in: {shown}")
+        got, shown = why(rig, "hourly", start + 60)
+        check(got.get("answer") == "no_time" and got.get("before") and got.get("after"), f"not a nominal time: {got}")
+        check("nearest" in shown, f"no nearest time in: {shown}")
+        ahead = int(time.time()) // HOUR * HOUR + 2 * HOUR
+        check(why(rig, "hourly", ahead)[0].get("answer") == "will_run", "a future time")
+        rig.cli("pause", "hourly")
+        got, _ = why(rig, "hourly", ahead)
+        check((got.get("answer"), got.get("reason")) == ("will_not_run", "paused"), f"paused: {got}")
+        check((code := rig.stop()) == 0, f"the daemon's exit code: {code}", rig.log_text()[-500:])
+    finally:
+        rig.close()
     return finish()
 
 

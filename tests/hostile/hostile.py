@@ -25,9 +25,8 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 from checks import check, finish  # noqa: E402
-from rig import Gone, Refused, Rig, wait_until  # noqa: E402
+from rig import NoAnswer, Refused, Rig, wait_until  # noqa: E402
 
 ROTA, MACHINE = sys.argv[1:3]
 SANITIZED = b"__asan_init" in open(ROTA, "rb").read()
@@ -91,9 +90,9 @@ class Using:
         rig = self.rig
         if rig.daemon and exception[0] is None:
             code = rig.stop()
-            check(code == 0, f"the daemon is stopped: exit {code}", rig.words()[-500:])
+            check(code == 0, f"the daemon is stopped: exit {code}", rig.log_text()[-500:])
         elif rig.daemon:
-            print(rig.words()[-1500:])
+            print(rig.log_text()[-1500:])
         rig.close(keep=self.mounted)
         if self.mounted:
             libc.umount2(rig.data.encode(), 2)
@@ -171,12 +170,12 @@ def marks(rig):
 
 def stop(rig):
     code = rig.stop()
-    check(code == 0, f"stopped: exit {code}", rig.words()[-3000:])
+    check(code == 0, f"stopped: exit {code}", rig.log_text()[-3000:])
 
 
 def more_marks(rig, n=2, seconds=60):
     before = len(marks(rig))
-    return check(wait_until(seconds, lambda: len(marks(rig)) >= before + n, 0.1), "it goes on", rig.words()[-500:])
+    return check(wait_until(seconds, lambda: len(marks(rig)) >= before + n, 0.1), "it goes on", rig.log_text()[-500:])
 
 
 def accounted(rig, id="tick", gaps=()):
@@ -245,7 +244,7 @@ class Full:
 def full_disk():
     """The database cannot grow, nor can a run be born. What is due meanwhile is late or missed, not lost."""
     with Using(disk=8192) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         more_marks(rig)
         with Full(rig):
@@ -266,11 +265,11 @@ def full_disk():
                 check(wait_until(60, lambda: trouble(rig)), "on a full disk it starts, and says so")
                 rig.kill()
             else:
-                check(rig.reap() == 1 and rig.data in rig.words() and "rota doctor" in rig.words(),
-                      "on a full disk it says why it does not start", rig.words())
+                check(rig.reap() == 1 and rig.data in rig.log_text() and "rota doctor" in rig.log_text(),
+                      "on a full disk it says why it does not start", rig.log_text())
             checks, code = doctor(rig, "--data", rig.data)
             check(code == 1 and (rig.machine or checks["disk"]["state"] == "fail"), "without a daemon, too", checks)
-        check(rig.start(), "with room it starts", rig.words())
+        check(rig.start(), "with room it starts", rig.log_text())
         more_marks(rig)
         with Full(rig):
             check(wait_until(60, lambda: trouble(rig)), "full again")
@@ -292,7 +291,7 @@ def full_disk_for_runs():
         os.makedirs(rig.data + "/runs", 0o700)
         if MOUNTS:
             mount("none", rig.data + "/runs", "tmpfs", 0, "size=256k,mode=700")
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "once", "0 0 29 2 *"))
         rig.add({"id": "loud", "expression": "0 0 29 2 *", "action": {"type": "command", "command":
                  f"head -c 3000000 /dev/zero; echo loud >>{rig.dir}/marks; echo end"}})
@@ -309,7 +308,7 @@ def full_disk_for_runs():
         check(wait_until(60, lambda: problem(rig, "runner")), "it is a problem", rig.ask("GET", "/problems"))
         diagnosed(rig, "launcher", "could not be started", "room" if MOUNTS else "itself")
         rig.kill()  # the claim outlives this
-        check(rig.start(), "it starts again", rig.words())
+        check(rig.start(), "it starts again", rig.log_text())
         if MOUNTS:
             os.unlink(rig.data + "/runs/ballast")
         r = wait_until(40, lambda: (r := rig.ask("GET", f"/runs/{run}"))["state"] == "finished" and r)
@@ -339,7 +338,7 @@ def nproc(pid, soft, uid):
 @part
 def read_only_at_start():
     with Using(disk=8192) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick"))
         more_marks(rig)
         stop(rig)
@@ -358,7 +357,7 @@ def read_only_at_start():
             rig.machine.tell(Machine.WRITE, 0)
         else:
             mount(None, rig.data, None, MS_REMOUNT)
-        check(rig.start(), "when it can be written, it starts", rig.words())
+        check(rig.start(), "when it can be written, it starts", rig.log_text())
         more_marks(rig)
         stop(rig)
         accounted(rig)
@@ -368,7 +367,7 @@ def failing_disk(error, *words):
     """While it runs, everything that would be written fails with this. (A polite remount is refused while files are
     open for writing; a file system that found itself damaged does it nevertheless, and that is what is imitated.)"""
     with Using(machine=True) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         rig.add({"id": "long", "expression": "0 0 29 2 *", "action": {"type": "command", "command": "exec sleep 100"}})
         long = rig.ask("POST", "/schedules/long/run", {})["run"]
@@ -402,12 +401,12 @@ def failing_disk(error, *words):
 def failing_disk_and_nothing_else_to_do():
     """No schedule is there to make it look at itself: one request that is not answered is reason enough."""
     with Using(machine=True) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.machine.tell(Machine.WRITE, errno.EIO)
         asking = subprocess.Popen([rig.rota, "state", "set", "mood", "calm", "--user", "--socket", rig.socket],
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   env=preload_env(rig))
-        check(wait_until(30, lambda: "the store" in rig.words()), "it is noticed without being asked", rig.words())
+        check(wait_until(30, lambda: "the store" in rig.log_text()), "it is noticed without being asked", rig.log_text())
         rig.machine.tell(Machine.WRITE, 0)
         said = asking.communicate(timeout=200)[0]
         check(asking.returncode == 0, "then it is done", said)
@@ -428,7 +427,7 @@ def write_errors():
 def read_errors():
     """The document of a run cannot be read: no fault of the schedule's. It runs when the disk is well."""
     with Using(machine=True) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         # Too much for any cache.
         rig.add(mark(rig, "tick", description="x" * 3000000))
         more_marks(rig)
@@ -463,7 +462,7 @@ def garble(path, pages):
 @part
 def damaged_at_start():
     with Using() as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         for n in range(60):
             rig.add(mark(rig, f"s{n}", "0 0 29 2 *", description="x" * 2000))
         stop(rig)
@@ -495,7 +494,7 @@ def damaged_at_start():
 def damaged_while_running():
     """Found when it is met: from then on nothing is written, nothing is claimed, and it is said. Runs go on."""
     with Using() as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick"))
         for n in range(300):
             rig.add(mark(rig, f"s{n}", "0 0 29 2 *", description="x" * 3000))
@@ -511,7 +510,7 @@ def damaged_while_running():
         def said():
             try:
                 rig.ask("POST", "/schedules/s0/pause", {}, timeout=5)
-            except (Refused, Gone):
+            except (Refused, NoAnswer):
                 pass
             try:
                 return trouble(rig)
@@ -534,7 +533,7 @@ def damaged_while_running():
 def few_descriptors():
     """Clients and runs take them all. Nobody is failed for it, and all is well when they are given back."""
     with Using() as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick"))
         rig.add({"id": "many", "expression": "0 0 29 2 *", "overlap": "allow",
                  "action": {"type": "command", "command": f"echo many $ROTA_RUN_ID >>{rig.dir}/marks; sleep 1"}})
@@ -580,7 +579,7 @@ def few_descriptors_at_start():
             check(r.returncode in (1, 2) and r.stderr.startswith("rota: ") and r.stderr.count("\n") == 1,
                   f"{most} descriptors: a clear word", r)
         check(not rig.processes(), "nobody is left", rig.processes())
-        check(rig.start(), "with enough it starts", rig.words())
+        check(rig.start(), "with enough it starts", rig.log_text())
 
 
 @part
@@ -601,7 +600,7 @@ def few_processes():
             rig.daemon = subprocess.Popen([rig.rota, "serve", "--data", rig.data, "--socket", rig.socket],
                                           stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=rig.env, cwd=rig.dir,
                                           user=uid, group=uid, extra_groups=[] if uid else None)
-        check(rig.wait_ready(), "it starts", rig.words())
+        check(rig.wait_ready(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         more_marks(rig)
         launcher = rig.launcher()
@@ -632,7 +631,7 @@ def little_memory():
         print("little_memory: not with sanitizers, whose own memory cannot be limited; the other build has it")
         return
     with Using() as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick", missed_schedule_policy="catch_up"))
         more_marks(rig)
         given = []
@@ -655,11 +654,11 @@ def little_memory():
         # Whoever asks for much is refused and the rest goes on; or nothing goes on, and then not for ever.
         before = len(marks(rig))
         ended = wait_until(60, lambda: rig.daemon.poll() is not None or len(marks(rig)) > before + 3)
-        check(ended, "it goes on, or ends", rig.words()[-500:])
+        check(ended, "it goes on, or ends", rig.log_text()[-500:])
         code = rig.reap() if rig.daemon.poll() is not None else rig.kill()
-        check(code == -9 or (code == 1 and "rota: out of memory" in rig.words()), "it says why it ends",
-              (code, rig.words()[-500:]))
-        check(rig.start(), "it starts again", rig.words())
+        check(code == -9 or (code == 1 and "rota: out of memory" in rig.log_text()), "it says why it ends",
+              (code, rig.log_text()[-500:]))
+        check(rig.start(), "it starts again", rig.log_text())
         here = {s["id"] for s in rig.ask("GET", "/schedules?limit=1000")["schedules"]}
         check(set(given) <= here, "what was acknowledged is there", set(given) - here)
         more_marks(rig)
@@ -692,7 +691,7 @@ def ran_since(rig, id, at, seconds=30):
 def clock_an_hour_ahead():
     """The hour between is missed, in one record that says so; then all goes on by the new time."""
     with Using(machine=True) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         for id, policy in (("tick", "skip"), ("now", "execute_immediately")):
             rig.add(mark(rig, id, missed_schedule_policy=policy))
         rig.add(mark(rig, "hourly", "0 * * * *", missed_schedule_policy="execute_immediately"))
@@ -720,7 +719,7 @@ def clock_an_hour_back():
     run."""
     with Using(machine=True) as rig:
         rig.machine.tell(Machine.WALL, HOUR)
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick"))
         more_marks(rig)
         ahead = ran_at(rig, "tick")
@@ -743,7 +742,7 @@ def clock_years_off():
     """Years ahead is not believed: nothing is recorded by it, it is a problem, and it passes by itself, or when a
     person believes it. Years back is lived with."""
     with Using(machine=True) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         more_marks(rig)
         stepped(rig, 3650 * DAY)
@@ -775,18 +774,18 @@ def clock_years_off():
 def clock_set_while_down():
     """A machine that boots with another year, and is set right later."""
     with Using(machine=True) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         more_marks(rig)
         rig.kill()
         stepped(rig, 3650 * DAY)
-        check(rig.start(), "years later it starts", rig.words())
+        check(rig.start(), "years later it starts", rig.log_text())
         check(rig.ask("GET", "/status")["clock_held"], "and does not believe it")
         at = stepped(rig, 0)
         ran_since(rig, "tick", at)
         rig.kill()
         stepped(rig, -3650 * DAY)
-        check(rig.start(), "years before it starts", rig.words())
+        check(rig.start(), "years before it starts", rig.log_text())
         time.sleep(1)
         at = stepped(rig, 0)
         ran_since(rig, "tick", at)
@@ -799,7 +798,7 @@ def clock_set_while_down():
 def suspended():
     """Asleep for an hour: the monotonic clock stands still, the others do not."""
     with Using(machine=True) as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         more_marks(rig)
         rig.machine.tell(Machine.ASLEEP, HOUR)
@@ -818,7 +817,7 @@ def suspended():
 def runs_directory_gone():
     """Somebody removes it, or puts something else there: what is due waits, and it is made again where that is possible."""
     with Using() as rig:
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         rig.add(mark(rig, "tick", missed_schedule_policy="skip"))
         rig.add({"id": "long", "expression": "0 0 29 2 *", "action": {"type": "command", "command": "sleep 2"}})
         more_marks(rig)
@@ -833,7 +832,7 @@ def runs_directory_gone():
         wait_until(60, lambda: rig.ask("GET", f"/runs/{long}")["started_at"])
         rig.kill()
         shutil.rmtree(rig.data + "/runs")
-        check(rig.start(), "it starts", rig.words())
+        check(rig.start(), "it starts", rig.log_text())
         r = wait_until(60, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
         check(r and (r["outcome"], r["reason"], r["attempt"]) == ("failed", "lost", 1), "lost, and not run again", r)
         shutil.rmtree(rig.data + "/runs")
@@ -876,7 +875,7 @@ def bad_places():
         r = subprocess.run([rig.rota, "next", "@daily"], capture_output=True, text=True, env=bare, cwd=rig.dir)
         check(r.returncode == 0, "what needs no place needs no HOME", r)
         rig.env = bare
-        check(rig.start(), "told where, it starts without a HOME", rig.words())
+        check(rig.start(), "told where, it starts without a HOME", rig.log_text())
         rig.add(mark(rig, "tick"))
         more_marks(rig)
 

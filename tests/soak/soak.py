@@ -12,8 +12,8 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
-from rig import Connection, Gone, Refused, Rig  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from rig import Connection, NoAnswer, Refused, Rig  # noqa: E402
 
 EVENTS, COMMANDS, PASSING = 1000, 40, 60
 CACHE_MB = 32 + 6  # STORE_CACHE_KIB, and what three readers have
@@ -85,7 +85,7 @@ class People(threading.Thread):
                     self.busy += 1
                 else:
                     self.wrong.append(str(e))
-            except Gone as e:
+            except NoAnswer as e:
                 self.wrong.append(str(e))
             time.sleep(self.random.random() * 0.2)
 
@@ -197,7 +197,7 @@ def main():
         wrong += [f"{odd} times drifted"] * (odd > 0)
         wrong += [f"unexpected answers: {[x for q in people for x in q.wrong][:3]}"] * any(q.wrong for q in people)
         code = rig.stop()
-        wrong += [f"it ended with {code}: {rig.words()[-500:]}"] * (code != 0)
+        wrong += [f"it ended with {code}: {rig.log_text()[-500:]}"] * (code != 0)
     finally:
         rig.close()
     for w in wrong:

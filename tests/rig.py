@@ -1,5 +1,5 @@
-"""A real daemon in a directory of its own: started, asked, killed, and looked after. Nothing here shares code with
-rota: the socket is spoken to in plain HTTP, the store is read by SQLite itself."""
+"""A real daemon in its own directory: started, stopped, killed, and sent requests. Nothing here shares code with rota:
+requests are plain HTTP on the socket, and the store is read with SQLite."""
 import http.client
 import json
 import os
@@ -18,15 +18,15 @@ NEVER = 2**63 - 1
 
 
 class Refused(Exception):
-    """The daemon answered, and the answer is no."""
+    """The daemon answered with an error."""
 
     def __init__(self, status, body):
         super().__init__(f"{status}: {body}")
         self.status, self.body = status, body
 
 
-class Gone(Exception):
-    """There was no answer: what was asked for may have been done or not."""
+class NoAnswer(Exception):
+    """The daemon did not answer; it may or may not have carried out the request."""
 
 
 class Connection(http.client.HTTPConnection):
@@ -66,7 +66,7 @@ def name_of(pid):
 
 
 def is_alive(pid):
-    """Zombies are dead."""
+    """Zombies count as dead."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
@@ -89,7 +89,7 @@ class Rig:
         self.data = os.path.join(self.dir, "data")
         self.socket = os.path.join(self.dir, "run", "rota.sock")
         self.log = os.path.join(self.dir, "daemon.log")
-        self.token = uuid.uuid4().hex  # in the environment of everything that comes of this rig
+        self.token = uuid.uuid4().hex  # in the environment of every process started here, to find them
         self.env = dict(os.environ, ROTA_TEST_TOKEN=self.token, XDG_RUNTIME_DIR=self.dir, **(env or {}))
         self.env.pop("NOTIFY_SOCKET", None)
         self.daemon = None
@@ -111,8 +111,8 @@ class Rig:
             try:
                 return self.ask("GET", "/status") is not None
             except Refused:
-                return True  # whatever it says, it is there
-            except Gone:
+                return True  # it answers
+            except NoAnswer:
                 return False
         return wait_until(seconds, ready) is True
 
@@ -123,7 +123,7 @@ class Rig:
         return None
 
     def kill(self):
-        """kill -9; its exit code, which tells whether it was dead before."""
+        """kill -9. The exit code tells whether it had ended before."""
         self.daemon.kill()
         return self.reap()
 
@@ -137,7 +137,7 @@ class Rig:
         return self.reap(seconds)
 
     def serve_once(self, data=None, at=None):
-        """For daemons that should refuse to serve."""
+        """For daemons that are expected to refuse to start."""
         return subprocess.run([self.rota, "serve", "--data", data or self.data, "--socket", at or self.socket],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, env=self.env,
                               cwd=self.dir)
@@ -148,11 +148,11 @@ class Rig:
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, env=self.env,
                               cwd=self.dir)
 
-    def words(self):
+    def log_text(self):
         with open(self.log) as f:
             return f.read()
 
-    # --- what is asked of it ---
+    # --- requests ---
 
     def ask(self, method, path, body=None, timeout=30):
         c = Connection(self.socket, timeout)
@@ -161,7 +161,7 @@ class Rig:
             r = c.getresponse()
             text = r.read()
         except (OSError, http.client.HTTPException) as e:
-            raise Gone(str(e)) from e
+            raise NoAnswer(str(e)) from e
         finally:
             c.close()
         answer = json.loads(text) if text else None
@@ -173,7 +173,7 @@ class Rig:
         return self.ask("POST", "/schedules", {"document": document, "update": update})
 
     def runs(self, schedule=None):
-        """All of them, page by page, the newest first."""
+        """All runs, newest first, read page by page."""
         found, before = [], ""
         while True:
             page = self.ask("GET", "/runs?limit=1000" + (f"&schedule={schedule}" if schedule else "") + before)
@@ -192,7 +192,7 @@ class Rig:
     # --- processes ---
 
     def processes(self):
-        """Everything that came of this rig and is alive, by the token in its environment."""
+        """All live processes with this rig's token in their environment."""
         found, needle = {}, f"ROTA_TEST_TOKEN={self.token}".encode()
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -204,7 +204,7 @@ class Rig:
         return found
 
     def close(self, keep=False):
-        """Ends what is left, by number. What was left is returned."""
+        """Kills the processes that are left, and returns them."""
         if self.daemon:
             self.kill()
         left = {}
