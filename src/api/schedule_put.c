@@ -260,8 +260,8 @@ enum err put_changes(struct api_call *call, struct str was, struct str is, struc
 							 as_text(call, &before.map.pair[i].value),
 							 { 0 } };
 	/* That a secret is another is told; which one is not. */
-	agent_hide(&before);
-	agent_hide(&after);
+	agent_redact(&before);
+	agent_redact(&after);
 	for (unsigned i = 0; i < *n; i++)
 		if (str_eq(c[i].key, STR("env")))
 			c[i] = (struct put_change){ c[i].key, as_text(call, val_get(&before, c[i].key)),
@@ -295,8 +295,8 @@ static void tell_turn(struct api_call *call, const struct schedule_doc *d, struc
 	json_add_str(out, "message", d->action.message);
 	buf_add(out, STR(",\"budget\":"));
 	json_write(out, budget ? budget : &(struct val){ .kind = VAL_NULL });
-	if (d->turn.lacks)
-		json_add_str(out, "blocked", str_of(d->turn.lacks));
+	if (d->turn.blocked)
+		json_add_str(out, "blocked", str_of(d->turn.blocked));
 }
 
 enum err put_tell(struct api_call *call, struct api *api, const struct put *p, const char *result)

@@ -41,7 +41,7 @@ must_check enum err put_follow(struct api_call *call, struct api *api, struct re
 /* Puts the call off until the engine has answered. E_NOTFOUND: it follows a schedule that is not there. */
 must_check enum err put_order(struct api_call *call, struct api *api, const struct put *p, api_then *then);
 
-/* The same document with what its agent says where it says nothing; see turn_settle. */
+/* The same document with what its agent says where it says nothing; see turn_resolve. */
 must_check enum err put_settle(struct api_call *call, struct api *api, const struct schedule_doc *d,
 			       struct schedule_doc *ret);
 /* What a stored document says, with its agent. */

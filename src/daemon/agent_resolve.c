@@ -16,7 +16,7 @@ static struct str home_of(struct str file)
 	return str_of(home && home[0] == '/' ? home : "/");
 }
 
-static enum err the_only_one(struct reader *r, struct arena *a, struct turn_found *f, struct read_agent *ret,
+static enum err the_only_one(struct reader *r, struct arena *a, struct turn_agent *f, struct read_agent *ret,
 			     struct why *why)
 {
 	struct read_agents some;
@@ -32,7 +32,7 @@ static enum err the_only_one(struct reader *r, struct arena *a, struct turn_foun
 }
 
 /* It was good when it was taken; another version may think otherwise. E_IO: the machine's fault. */
-static enum err understand(const struct doc_env *env, struct arena *a, struct turn_found *f)
+static enum err understand(const struct doc_env *env, struct arena *a, struct turn_agent *f)
 {
 	struct agent_doc *agent = arena_alloc(a, sizeof *agent);
 	struct why *why = arena_alloc(a, sizeof *why);
@@ -56,7 +56,7 @@ static enum err understand(const struct doc_env *env, struct arena *a, struct tu
 enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena *a, struct schedule_doc *d,
 		       struct why *why)
 {
-	struct turn_found f = { .name = d->agent, .zone = env->when.zone_name };
+	struct turn_agent f = { .name = d->agent, .zone = env->when.zone_name };
 	struct read_agent found = { 0 };
 	enum err e = OK;
 	if (!f.name.n && d->action.kind != DOC_AGENT_TURN)
@@ -71,7 +71,7 @@ enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena
 	f.home = home_of(found.source.from);
 	if (!e && f.text.p)
 		e = understand(env, a, &f);
-	return e ? e : turn_settle(&f, a, d);
+	return e ? e : turn_resolve(&f, a, d);
 }
 
 enum err agent_index_load(struct reader *r, struct intern *n, struct why *why)
@@ -91,7 +91,7 @@ enum err agent_index_load(struct reader *r, struct intern *n, struct why *why)
 		}
 		for (unsigned i = 0; i < page.n && !e; i++)
 			e = intern_agent(n, page.item[i].name,
-					 turn_print(page.item[i].name, page.item[i].text));
+					 turn_fingerprint(page.item[i].name, page.item[i].text));
 		if (page.n)
 			snprintf(after, sizeof after, "%.*s", STR_ARG(page.item[page.n - 1].name));
 		arena_reset(&arena);

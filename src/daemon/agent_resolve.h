@@ -5,7 +5,7 @@
 #include "store/sqlite/read/reader.h"
 
 /* Settles `d` with the agent it names, the configuration's default, or the only one there is: see
- * turn_settle. That there is none is no error, and stands in d->turn. */
+ * turn_resolve. That there is none is no error, and stands in d->turn. */
 must_check enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena *a,
 				  struct schedule_doc *d, struct why *why);
 /* All agents there are, for the engine's tables. */

@@ -80,7 +80,7 @@ void recompile_agent(struct daemon *d, const struct agent_row *changed)
 	bool gone = changed->act == AGENT_DROP;
 	if (changed->act == AGENT_MOVE)
 		return;
-	if (intern_agent(d->names, changed->name, gone ? 0 : turn_print(changed->name, changed->text)))
+	if (intern_agent(d->names, changed->name, gone ? 0 : turn_fingerprint(changed->name, changed->text)))
 		loop_out_of_memory(d->loop);
 	loop_event(d->loop, &(struct event){ .kind = EV_AGENTS,
 					     .key = intern_known(d->names, DOC_AGENT, changed->name) });

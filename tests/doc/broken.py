@@ -11,10 +11,10 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SRC = HERE.parent.parent / "src"
-SOURCES = ["base/json.c", "core/doc/action.c", "core/doc/agent/agent.c", "core/doc/agent/keys.c",
-           "core/doc/agent/word_list.c", "core/doc/check_keys.c", "core/doc/command.c", "core/doc/doc.c", "core/doc/keys.c",
-           "core/doc/limit_keys.c", "core/doc/notification_keys.c", "core/doc/schedule_id.c", "core/doc/schedule_keys.c",
-           "core/org/org.c", "core/org/agent.c", "host/yaml.c"]
+SOURCES = ["base/json.c", *(f"core/doc/{name}.c" for name in (
+    "action", "agent/agent", "agent/keys", "agent/word_list", "check_keys", "command", "doc", "keys", "limit_keys", "names",
+    "notification_keys", "schedule", "schedule_keys", "target", "templates")), "core/org/org.c", "core/org/agent.c",
+    "host/yaml.c"]
 
 # Not by a file of this directory, and why.
 ELSEWHERE = {
@@ -22,9 +22,9 @@ ELSEWHERE = {
     "an org file of more than %u bytes": "a file of 4 MiB; tests/unit/test_agentdoc.c",
     "%s has more than %d bytes": "a prompt of 1 MiB; tests/unit/test_agentdoc.c",
     "JSON of more than %u bytes": "a file of 64 MiB; tests/unit/test_json.c",
-    "key '%s' of %s is not supported yet": "of the configuration; tests/unit/test_config.c",
+    "the key '%s' of %s is not supported yet": "of the configuration; tests/unit/test_config.c",
     "more than %d values": "a file of 16 MB; tests/unit/test_docsize.c",
-    "all its times have passed": "only of what a person says just now; tests/unit/test_doc.c",
+    "all times of the expression are in the past": "only for a schedule that is created now; tests/unit/test_doc.c",
     "'%.*s' is not a size; write 64KiB, 5MiB or 2GiB": "of the configuration; tests/unit/test_config.c",
     "%s": "libyaml's own words",
     "%s%s%s": "libyaml's own words",

@@ -177,7 +177,7 @@ def foreseen():
 
     def warned(*words):
         told = rig.say("apply", "-f", rig.ops, "--dry-run", *words)
-        dry = {line.split("'")[-2] for line in told.splitlines() if "accepted, and blocked" in line}
+        dry = {line.split("'")[-2] for line in told.splitlines() if "accepted, but blocked" in line}
         check("nothing was applied" in told, "dry", told)
         return dry
 

@@ -101,17 +101,17 @@ def seconds(iso):
 
 def check_seed():
     r = rota("apply", "-f", write("seed.yaml", SEED))
-    check(r.returncode == 0 and "no agent is known" in r.stderr and "accepted, and blocked" in r.stderr and
+    check(r.returncode == 0 and "there is no agent" in r.stderr and "accepted, but blocked" in r.stderr and
           "seed.yaml: warning: " in r.stderr and "at line 2" in r.stderr, "without an agent: a warning", r)
     check(state_of("daily_summary") == "blocked", "it is blocked")
     r = rota("show", "daily_summary")
-    check("blocked: no agent is known; `rota apply` a definition" in r.stdout, "show says why, and what to do", r)
+    check("blocked: there is no agent; define one and apply it with `rota apply`" in r.stdout, "show says why, and what to do", r)
     r = rota("why", "daily_summary")
-    check("no agent is known" in r.stdout and "skipped/blocked" in r.stdout, "why says why", r)
+    check("there is no agent" in r.stdout and "skipped/blocked" in r.stdout, "why says why", r)
     r = rota("ls")
-    check(re.search("daily_summary +blocked.*no agent is known", r.stdout), "ls says why", r)
+    check(re.search("daily_summary +blocked.*there is no agent", r.stdout), "ls says why", r)
     got = run("daily_summary", "failed/definition")
-    check("no agent is known" in (got["detail"] or ""), f"a run by hand fails: {got}")
+    check("there is no agent" in (got["detail"] or ""), f"a run by hand fails: {got}")
 
     # Reads all of its input; fails in its first attempt, and succeeds then.
     apply_agent("desk", "cat > input-$ROTA_RUN_ID.$ROTA_ATTEMPT; cp $ROTA_CONTEXT context-$ROTA_RUN_ID.$ROTA_ATTEMPT;"
@@ -254,10 +254,10 @@ def check_odd_agents():
     r = rota("apply", "-f", path)
     check(r.returncode == 0 and "warning" in r.stderr, "a runner of a later version is accepted with a warning", r)
     r = apply_schedule("later", warns=True, agent="later")
-    check("only agents with a command can be run yet" in r.stderr, "its schedule is blocked", r)
+    check("only agents with runner 'command' and a command are supported yet" in r.stderr, "its schedule is blocked", r)
     check(state_of("later") == "blocked", "the state is blocked")
     got = run("later", "failed/definition")
-    check("only agents with a command" in got["detail"], f"a run by hand fails: {got}")
+    check("only agents with runner 'command'" in got["detail"], f"a run by hand fails: {got}")
 
 
 # --- definitions are added, changed and removed -----------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def check_definition_changes():
     got = until("a time is skipped", lambda: skipped_runs("lonely"))
     check(all(x["reason"] == "blocked" for x in got), f"an unknown agent: {got}")
     r = rota("why", "lonely")
-    check("agent 'ghost' is not known" in r.stdout, "why names the agent", r)
+    check("agent 'ghost' does not exist" in r.stdout, "why names the agent", r)
     apply_agent("ghost", "echo boo")
     until("it runs once the agent is defined", lambda: any(x["outcome"] == "done" for x in runs_of("lonely")))
     remove_agent("ghost")
@@ -299,7 +299,7 @@ def check_definition_changes():
     remove_agent("mover")
     write("gate", "")
     got = until("it has ended", lambda: (lambda x: x.get("state") == "finished" and x)(rota_json("show", number)))
-    check(got["outcome"] == "failed" and got["reason"] == "definition" and "agent 'mover' is not known" in got["detail"],
+    check(got["outcome"] == "failed" and got["reason"] == "definition" and "agent 'mover' does not exist" in got["detail"],
           f"without a definition it fails, with the reason: {got}")
 
     # Many changes in a row: the last one counts, and no schedule is left with outdated rules.
@@ -388,7 +388,7 @@ def check_add():
     check(r.returncode == 0 and re.search(r"agent +echo", r.stdout), "edit", r)
     check(run(name, "done")["origin"]["agent"] == "echo", "the other agent takes the turn")
     r = rota("add", "@daily", "--agent", "nobody", "hello")
-    check(r.returncode == 0 and "agent 'nobody' is not known" in r.stderr and "blocked" in r.stderr, "an unknown agent", r)
+    check(r.returncode == 0 and "agent 'nobody' does not exist" in r.stderr and "blocked" in r.stderr, "an unknown agent", r)
     for argv, says in ((["@daily", "hello"], "--agent names it"), (["@daily", "--agent", "one"], "a message"),
                        (["@daily", "--agent", "one", "hello", "--", "true"], "give one of them")):
         r = rota("add", *argv)
@@ -421,7 +421,7 @@ def check_daemon_killed():
     check("the definition of agent 'idle' cannot be read: agent 'idle' needs a prompt" in got["detail"], f"with the reason: {got}")
     remove_agent("loud")
     until("the default agent is removed", lambda: state_of("unnamed") == "blocked")
-    check("agent 'loud', the default, is not known" in rota("show", "unnamed").stdout, "the message names the default agent")
+    check("the default agent 'loud' does not exist" in rota("show", "unnamed").stdout, "the message names the default agent")
 
 
 sys.exit(run_parts(

@@ -195,7 +195,7 @@ def templates():
         for command in (["sh", "-c", "echo {{ user.evil }}"], ["env", "X=1", "/bin/bash", "-ec", "echo '{{ user.evil }}'"]):
             told = rig.add({"id": "script", "expression": "@yearly", "action": {"type": "command", "cwd": rig.dir, "command": command}},
                            update=True)
-            check("stays as it is" in json.dumps(told.get("warnings", "")), f"{command[0]}: the same", told)
+            check("is not expanded" in json.dumps(told.get("warnings", "")), f"{command[0]}: the same", told)
             rig.say("run", "script", "--wait")
             check("{{ user.evil }}" in rig.say("logs", "script"), "a script of a shell is a line, too", rig.say("logs", "script"))
         check(not os.path.exists(os.path.join(rig.dir, "PWNED")), "nothing was executed")

@@ -20,7 +20,7 @@ static void check_again(const struct agent_doc *d, const struct doc_env *env, st
 	enum err e = json_read(buf_str(&first), a, &v, &why);
 	assert(e == OK);
 	e = agent_read(buf_str(&first), &v, env, a, &again, &why);
-	assert(e == OK && again.needs == d->needs && again.prompt.n > 0);
+	assert(e == OK && again.unsupported == d->unsupported && again.prompt.n > 0);
 	agent_write(&again, &second);
 	assert(str_eq(buf_str(&first), buf_str(&second)));
 	e = agent_command(d, a, &command);

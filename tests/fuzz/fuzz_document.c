@@ -19,7 +19,7 @@ static void check_again(const struct schedule_doc *d, struct doc_env env, struct
 	/* What was resolved is not relative any more. */
 	env.fresh = false;
 	e = doc_read(buf_str(&first), &list, &env, a, &again, &why);
-	assert(e == OK && again.n == 1 && again.doc[0].needs == d->needs);
+	assert(e == OK && again.n == 1 && again.doc[0].unsupported == d->unsupported);
 	assert(d->after.schedule.n || rule_same(&again.doc[0].when.rule, &d->when.rule));
 	doc_write(&again.doc[0], &second);
 	assert(str_eq(buf_str(&first), buf_str(&second)));
@@ -37,7 +37,7 @@ static void check_agent(const struct agent_doc *d, const struct doc_env *env, st
 	enum err e = json_read(buf_str(&first), a, &v, &why);
 	assert(e == OK);
 	e = agent_read(buf_str(&first), &v, env, a, &again, &why);
-	assert(e == OK && again.needs == d->needs);
+	assert(e == OK && again.unsupported == d->unsupported);
 	agent_write(&again, &second);
 	assert(str_eq(buf_str(&first), buf_str(&second)));
 	buf_free(&first);

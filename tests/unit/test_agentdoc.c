@@ -51,7 +51,7 @@ static const char *canonical(const struct agent_doc *d)
 	agent_write(d, &out);
 	CHECK_INT(json_read(buf_str(&out), &arena, &v, &why), OK);
 	CHECK_INT(agent_read(buf_str(&out), &v, &env, &arena, &again, &why), OK);
-	CHECK_INT(again.needs, d->needs);
+	CHECK_INT(again.unsupported, d->unsupported);
 	agent_write(&again, &second);
 	CHECK(str_eq(buf_str(&out), buf_str(&second)));
 	const char *text = arena_dup(&arena, buf_str(&out));
@@ -151,7 +151,7 @@ TEST(every_key_both_ways)
 	CHECK(d->budget.day.n == 20000 && d->budget.day.tokens);
 	CHECK(d->hours.from == 22 * 60 && d->hours.to == 6 * 60 + 30);
 	CHECK(d->next_check.least == 300 && d->next_check.most == 7200);
-	CHECK_STR(agent_blocked(d), "budgets are not kept yet");
+	CHECK_STR(agent_blocked(d), "budgets are not supported yet");
 	d = agent_of(__LINE__, "a.org", whole_org);
 	if (!d)
 		return;
@@ -185,7 +185,7 @@ TEST(runners_that_are_not_here_yet)
 		const struct agent_doc *d = agent_of(__LINE__, "a.yaml", rows[i]);
 		CHECK(d && agent_blocked(d));
 		CHECK_INT(list.warnings, 1);
-		CHECK(strstr(list.warning[0].text, "the agent is accepted, and blocked"));
+		CHECK(strstr(list.warning[0].text, "the agent is accepted, but blocked"));
 		if (d)
 			canonical(d);
 	}

@@ -111,12 +111,12 @@ TEST(who_is_told)
 {
 	struct buf text = { 0 };
 	CHECK_INT(read("slots: 2\n", ROWS("HOME=/h"), NULL), OK);
-	CHECK(!c.says_notify && !c.notify.targets);
+	CHECK(!c.has_notify && !c.notify.targets);
 	CHECK_INT(read("notify: {to: [{type: webhook, url: 'https://x.org/y', secret: whsec_abc}, {type: "
 		       "desktop}]}\n",
 		       ROWS("HOME=/h"), NULL),
 		  OK);
-	CHECK(c.says_notify && c.notify.targets == 2 && c.notify.events == (1u << NOTIFY_EVENTS) - 1);
+	CHECK(c.has_notify && c.notify.targets == 2 && c.notify.events == (1u << NOTIFY_EVENTS) - 1);
 	notify_show(&c.notify, &text);
 	CHECK_STR(buf_str(&text).p,
 		  "{\"events\":[\"success\",\"failure\",\"missed\",\"recovered\",\"problem\"],"
@@ -134,11 +134,11 @@ TEST(who_is_told)
 		const char *in, *want;
 	} bad[] = {
 		{ "notify: {events: [failures]}\n",
-		  "'failures' is nothing to be told of: success, failure, missed, recovered or problem" },
+		  "event 'failures' is not known; allowed are success, failure, missed, recovered, problem" },
 		{ "notify: {events: [1]}\n",
-		  "an entry of events must be a string, not an integer; put text in quotes" },
+		  "an item of events must be a string, not an integer; put text in quotes" },
 		{ "notify: {to: [{type: pigeon}]}\n",
-		  "target 'pigeon' is not known; allowed are webhook, command, desktop, event" },
+		  "type 'pigeon' of a target is not known; allowed are webhook, command, desktop, event" },
 		{ "notify: {for: []}\n", NULL },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -199,16 +199,16 @@ TEST(refusals)
 	} rows[] = {
 		{ __LINE__, "slot: 1\n", NULL, 1, 1, "the configuration has no key 'slot' (near: slots)" },
 		{ __LINE__, "colour: 1\n", NULL, 1, 1,
-		  "the configuration has no key 'colour'; rota.yaml(5) lists them" },
+		  "the configuration has no key 'colour'; rota.yaml(5) lists the keys" },
 		{ __LINE__, "listen: none\n", NULL, 1, 1,
-		  "key 'listen' of the configuration is not supported yet" },
+		  "the key 'listen' of the configuration is not supported yet" },
 		{ __LINE__, "slots: many\n", NULL, 1, 8, "slots must be an integer, not a string" },
 		{ __LINE__, "slots: 0\n", NULL, 1, 8, "slots is out of range 1 to 100000" },
 		{ __LINE__, "kept_logs: 5GB\n", NULL, 1, 12,
 		  "'5GB' is not a size; write 64KiB, 5MiB or 2GiB" },
 		{ __LINE__, "kept_logs: 5\n", NULL, 1, 12, "kept_logs is out of range 1MiB to 1048576GiB" },
 		{ __LINE__, "a: 1\n---\nb: 1\n", NULL, 3, 1,
-		  "the configuration is one document, and here begins another" },
+		  "the configuration must be one document; a second one begins here" },
 		{ __LINE__, "- x\n", NULL, 1, 1, "the configuration must be a map, not a list" },
 		{ __LINE__, "slots: 1\ntimezone: Berlin\n", NULL, 2, 11,
 		  "timezone: zone 'Berlin' is not known (near: Europe/Berlin)" },
@@ -218,45 +218,40 @@ TEST(refusals)
 		{ __LINE__, "calendars: {x: [12]}\n", NULL, 1, 17,
 		  "a date of a calendar must be a string, not an integer; put text in quotes" },
 		{ __LINE__, "calendars: {x: [2026-12-25 10:00]}\n", NULL, 1, 17,
-		  "a calendar has whole days such as 2026-12-25" },
+		  "a date of a calendar must be a day without a time, such as 2026-12-25" },
 		{ __LINE__, "calendars: {2x: []}\n", NULL, 1, 13,
-		  "a calendar's name begins with a letter and has letters, digits, '_' and '-' only" },
+		  "the name of a calendar must begin with a letter and can contain only letters, digits, '_' "
+		  "and '-'" },
 		{ __LINE__, "out: {allow: [10.0.0.0/40]}\n", NULL, 1, 15,
 		  "'10.0.0.0/40' is neither an address, a network nor a host name; write 192.168.1.5, "
 		  "10.0.0.0/8, fd00::/8 or hooks.example.org" },
 		{ __LINE__, "out: {allow: [1]}\n", NULL, 1, 15,
-		  "an entry of allow must be a string, not an integer; put text in quotes" },
+		  "an item of allow must be a string, not an integer; put text in quotes" },
 		{ __LINE__, "out: {alow: []}\n", NULL, 1, 7, "out has no key 'alow' (near: allow)" },
-		{ __LINE__, "out: {ca: here}\n", NULL, 1, 11, "ca must be an absolute path" },
+		{ __LINE__, "out: {ca: here}\n", NULL, 1, 11, "ca must be an absolute path, not 'here'" },
 		{ __LINE__, "out: []\n", NULL, 1, 6, "out must be a map, not a list" },
 		{ __LINE__, "secrets: [KEY]\n", NULL, 1, 10, "secrets must be a map, not a list" },
 		{ __LINE__, "secrets: {KEY: hunter2}\n", NULL, 1, 16,
 		  "a secret must be a map, not a string" },
 		{ __LINE__, "secrets: {A-B: {file: /k}}\n", NULL, 1, 11,
-		  "the name of a secret is that of a variable: letters, digits and '_', at most 128 of them, "
-		  "and "
-		  "not ROTA_…" },
+		  "the name of a secret must be the name of a variable: at most 128 letters, digits and '_', "
+		  "not beginning with a digit or with ROTA_" },
 		{ __LINE__, "secrets: {ROTA_TOKEN: {file: /k}}\n", NULL, 1, 11,
-		  "the name of a secret is that of a variable: letters, digits and '_', at most 128 of them, "
-		  "and "
-		  "not ROTA_…" },
+		  "the name of a secret must be the name of a variable: at most 128 letters, digits and '_', "
+		  "not beginning with a digit or with ROTA_" },
 		{ __LINE__, "secrets: {9A: {file: /k}}\n", NULL, 1, 11,
-		  "the name of a secret is that of a variable: letters, digits and '_', at most 128 of them, "
-		  "and "
-		  "not ROTA_…" },
-		{ __LINE__, "secrets: {A: {file: key}}\n", NULL, 1, 21, "file must be an absolute path" },
+		  "the name of a secret must be the name of a variable: at most 128 letters, digits and '_', "
+		  "not beginning with a digit or with ROTA_" },
+		{ __LINE__, "secrets: {A: {file: key}}\n", NULL, 1, 21,
+		  "file must be an absolute path, not 'key'" },
 		{ __LINE__, "secrets: {A: {value: key}}\n", NULL, 1, 15,
-		  "a secret has no key 'value'; rota.yaml(5) lists them" },
+		  "a secret has no key 'value'; allowed keys: file, credential, command" },
 		{ __LINE__, "secrets: {A: {credential: ../x}}\n", NULL, 1, 27,
-		  "credential must be the name of a credential" },
+		  "credential must be the name of a credential, which is a file name without '/'" },
 		{ __LINE__, "secrets: {A: {}}\n", NULL, 1, 11,
-		  "a secret is in a file, in a credential or printed by a command: one of file, credential "
-		  "and "
-		  "command" },
+		  "a secret needs exactly one of the keys file, credential and command" },
 		{ __LINE__, "secrets: {A: {file: /k, command: x}}\n", NULL, 1, 11,
-		  "a secret is in a file, in a credential or printed by a command: one of file, credential "
-		  "and "
-		  "command" },
+		  "a secret needs exactly one of the keys file, credential and command" },
 		{ __LINE__, NULL, "ROTA_SLOTS=x", 0, 0,
 		  "ROTA_SLOTS: slots must be an integer, not a string" },
 		{ __LINE__, NULL, "ROTA_TIMEOUT_COMMAND=90", 0, 0,
@@ -264,7 +259,7 @@ TEST(refusals)
 		  "1h30m" },
 		{ __LINE__, NULL, "ROTA_TIMEZONE=Mars", 0, 0,
 		  "timezone: zone 'Mars' is not known; `rota zones` lists the known ones" },
-		{ __LINE__, "data: \"/a\\eb\"\n", NULL, 1, 7, "data has a control character in it" },
+		{ __LINE__, "data: \"/a\\eb\"\n", NULL, 1, 7, "data must not contain control characters" },
 		{ __LINE__, NULL, "ROTA_DATA=here", 0, 0, "data must be an absolute path, not 'here'" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

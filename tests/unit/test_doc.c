@@ -114,7 +114,7 @@ TEST(everything)
 	CHECK_INT(d->retry.count, 3);
 	CHECK_INT(d->retry.backoff, BACKOFF_LINEAR);
 	CHECK_INT(d->retry.delay, 90);
-	CHECK_INT(d->retry.most, 600);
+	CHECK_INT(d->retry.max_delay, 600);
 	CHECK_INT(d->timeout, 300);
 	CHECK_INT(d->missed, MISSED_CATCH_UP);
 	CHECK_INT(d->overlap, OVERLAP_QUEUE_ONE);
@@ -143,10 +143,10 @@ TEST(defaults)
 	CHECK_INT(read(BARE "expression: '@daily'\n"), OK);
 	const struct schedule_doc *d = &list.doc[0];
 	CHECK(d->enabled && d->max_runs == DOC_NO_LIMIT && d->window == 0 && d->timeout == 3600);
-	CHECK(d->retry.count == 0 && d->retry.delay == 60 && d->retry.most == 3600);
+	CHECK(d->retry.count == 0 && d->retry.delay == 60 && d->retry.max_delay == 3600);
 	CHECK(d->missed == MISSED_EXECUTE_IMMEDIATELY && d->overlap == OVERLAP_SKIP &&
 	      d->catch_up_limit == 100);
-	CHECK(d->priority == 0 && d->max_failures == -1 && d->notification.on_failure && !d->needs);
+	CHECK(d->priority == 0 && d->max_failures == -1 && d->notification.on_failure && !d->unsupported);
 	CHECK(str_eq(d->when.zone_name, STR("UTC")));
 	CHECK_STR(canonical(d),
 		  "{\"id\":\"x\",\"expression\":\"@daily\",\"action\":{\"type\":\"command\",\"command\":"
@@ -406,31 +406,31 @@ TEST(warnings_and_blocks)
 		int line;
 		const char *in, *warning, *blocked, *by_hand;
 	} rows[] = {
-#define BLOCKED ": the schedule is accepted, and blocked"
+#define BLOCKED ": the schedule is accepted, but blocked"
 		{ __LINE__, "action: {type: command, command: 'true'}", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: 'true'}\ncondition: user.x", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: [echo, '{{ date }}']}", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x, env: {A: '{{ 1 }}'}}", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x, stdin: '{{ 1 }}'}", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: 'echo {{ date }}'}",
-		  "'{{ date }}' stays as it is in a line for the shell; pass it by env, or write the command "
-		  "as a list",
+		  "'{{ date }}' is not expanded in a command line for the shell; pass the value in env, "
+		  "or write the command as a list",
 		  NULL, NULL },
 		{ __LINE__, "action: {type: command, command: \"docker ps --format '{{.Names}}'\"}", NULL,
 		  NULL, NULL },
 		{ __LINE__, "action: {type: webhook, url: 'http://x'}", NULL, NULL, NULL },
 		{ __LINE__,
 		  "action: {type: command, command: x}\nhooks: {before:schedule:trigger: {command: x}}",
-		  "hooks are not run yet" BLOCKED, "hooks are not run yet", NULL },
+		  "hooks are not supported yet" BLOCKED, "hooks are not supported yet", NULL },
 		{ __LINE__, "action: {type: command, command: x}\ncheck: x", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\nexpectations: [{type: script, command: x}]",
 		  NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\ncheck: agenda plan.org",
-		  "plans are not looked into yet" BLOCKED, "plans are not looked into yet",
-		  "plans are not looked into yet" },
+		  "'check: agenda' is not supported yet" BLOCKED, "'check: agenda' is not supported yet",
+		  "'check: agenda' is not supported yet" },
 		{ __LINE__, "action: {type: agent_turn, message: m}\nbudget: {per_run: 1 USD}",
-		  "budgets are not kept yet" BLOCKED, "budgets are not kept yet",
-		  "budgets are not kept yet" },
+		  "budgets are not supported yet" BLOCKED, "budgets are not supported yet",
+		  "budgets are not supported yet" },
 		{ __LINE__, "action: {type: command, command: x}\nping: http://x", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: x}\nnotification: {to: [{type: desktop}]}",
 		  NULL, NULL, NULL },
@@ -470,7 +470,7 @@ TEST(warnings_have_a_place)
 {
 	CHECK_INT(read(BARE "expression: '@daily'\ncheck: agenda plan.org\n"), OK);
 	expect_warning(__LINE__, 0, 4, 8,
-		       "plans are not looked into yet: the schedule is accepted, and blocked");
+		       "'check: agenda' is not supported yet: the schedule is accepted, but blocked");
 }
 
 TEST(relative_forms)
@@ -488,7 +488,7 @@ TEST(relative_forms)
 	/* In the past: good in a document, not from a person. */
 	CHECK_INT(read(BARE "expression: 2020-01-01T00:00\n"), OK);
 	CHECK_INT(read_as("x.yaml", STR(BARE "expression: 2020-01-01T00:00\n"), true), E_INPUT);
-	CHECK_STR(why.text, "all its times have passed");
+	CHECK_STR(why.text, "all times of the expression are in the past");
 }
 
 static enum err zone_number(void *self, struct str name, const struct zone *z, uint16_t *ret)

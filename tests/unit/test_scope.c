@@ -9,7 +9,7 @@ struct stage {
 	struct zone *zone;
 	struct schedule_doc doc;
 	struct run_row run, before;
-	struct scope scope;
+	struct run_scope scope;
 	struct why why;
 };
 
@@ -34,7 +34,7 @@ static void open_stage(struct stage *s)
 		.missed = 2 /* 2026-11-16T04:00Z */
 	};
 	s->before = (struct run_row){ .run = 6, .outcome = OUTCOME_FAILED };
-	s->scope = (struct scope){ .doc = &s->doc, .run = &s->run, .attempt = 3 };
+	s->scope = (struct run_scope){ .doc = &s->doc, .run = &s->run, .attempt = 3 };
 }
 
 static void close_stage(struct stage *s)
@@ -49,7 +49,7 @@ TEST(as_json)
 	struct val v;
 	struct buf text = { 0 };
 	open_stage(&s);
-	CHECK_INT(scope_value(&s.scope, &(struct expr_env){ 0 }, &s.arena, &v, &s.why), OK);
+	CHECK_INT(run_scope_value(&s.scope, &(struct expr_env){ 0 }, &s.arena, &v, &s.why), OK);
 	json_write(&text, &v);
 	CHECK_STR(
 		text.p,
@@ -69,11 +69,13 @@ static void expect(struct stage *s, int line, const char *template, const char *
 	struct buf text = { 0 };
 	const struct template *t;
 	struct scope_view view = { &v, s->run.nominal };
-	struct expr_env env = { .find = scope_find, .self = &view, .names = &scope_names, .zone = s->zone };
+	struct expr_env env = {
+		.find = run_scope_find, .self = &view, .names = &run_scope_names, .zone = s->zone
+	};
 	s->why = (struct why){ .at = WHY_NOWHERE };
-	enum err e = scope_value(&s->scope, &env, &s->arena, &v, &s->why);
+	enum err e = run_scope_value(&s->scope, &env, &s->arena, &v, &s->why);
 	if (!e)
-		e = template_compile(str_of(template), &scope_names, &s->arena, &t, &s->why);
+		e = template_compile(str_of(template), &run_scope_names, &s->arena, &t, &s->why);
 	if (!e)
 		e = template_render(t, &env, &s->arena, &text, &s->why);
 	CHECK_STR_AT(line, e ? s->why.text : buf_str(&text).p, want);

@@ -39,7 +39,7 @@ static struct doc_list read(const char *text)
 #define AGENT   "agent: {name: ann, prompt: Be brief., command: ./ann"
 
 /* The schedule of a text, settled with its agent, if it has one. */
-static struct schedule_doc settled(const char *text, struct turn_found f)
+static struct schedule_doc settled(const char *text, struct turn_agent f)
 {
 	struct doc_list list = read(text);
 	struct buf canonical = { 0 };
@@ -53,7 +53,7 @@ static struct schedule_doc settled(const char *text, struct turn_found f)
 	}
 	f.zone = STR("UTC");
 	f.home = STR("/home");
-	CHECK_INT(turn_settle(&f, &arena, &d), OK);
+	CHECK_INT(turn_resolve(&f, &arena, &d), OK);
 	return d;
 }
 
@@ -68,29 +68,30 @@ TEST(who_is_lacking_is_said)
 	const struct {
 		int line;
 		const char *text;
-		struct turn_found f;
+		struct turn_agent f;
 		const char *lacks; /* NULL: nothing */
 		uint8_t chosen;
 	} rows[] = {
 		{ __LINE__,
 		  TURN "}",
 		  { .several = false },
-		  "no agent is known; `rota apply` a definition",
+		  "there is no agent; define one and apply it with `rota apply`",
 		  AGENT_CHOICE_DEFAULT },
 		{ __LINE__,
 		  TURN "}",
 		  { .several = true },
-		  "there are several agents, and no default: name one with agent, or set default_agent",
+		  "there are several agents and no default agent; name one with the key 'agent', or set "
+		  "default_agent",
 		  AGENT_CHOICE_DEFAULT },
 		{ __LINE__,
 		  TURN "}",
 		  { .name = STR("bob") },
-		  "agent 'bob', the default, is not known; `rota apply` its definition",
+		  "the default agent 'bob' does not exist; apply its definition with `rota apply`",
 		  AGENT_CHOICE_DEFAULT },
 		{ __LINE__,
 		  TURN ", agent: bob}",
 		  { .name = STR("bob") },
-		  "agent 'bob' is not known; `rota apply` its definition",
+		  "agent 'bob' does not exist; apply its definition with `rota apply`",
 		  AGENT_CHOICE_NAMED },
 		{ __LINE__,
 		  TURN ", agent: bob}",
@@ -100,7 +101,7 @@ TEST(who_is_lacking_is_said)
 		{ __LINE__,
 		  TURN "}\nagent: {name: ann, prompt: p, runner: claude}",
 		  { .several = false },
-		  "agent 'ann': only agents with a command can be run yet",
+		  "agent 'ann': only agents with runner 'command' and a command are supported yet",
 		  AGENT_CHOICE_DEFAULT },
 		{ __LINE__, TURN "}\n" AGENT "}", { .several = false }, NULL, AGENT_CHOICE_DEFAULT },
 		{ __LINE__,
@@ -113,9 +114,9 @@ TEST(who_is_lacking_is_said)
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		struct schedule_doc d = settled(rows[i].text, rows[i].f);
-		CHECK_STR_AT(rows[i].line, d.turn.lacks ? d.turn.lacks : "",
+		CHECK_STR_AT(rows[i].line, d.turn.blocked ? d.turn.blocked : "",
 			     rows[i].lacks ? rows[i].lacks : "");
-		CHECK_INT_AT(rows[i].line, d.turn.chosen, rows[i].chosen);
+		CHECK_INT_AT(rows[i].line, d.turn.choice, rows[i].chosen);
 		CHECK_AT(rows[i].line, !!doc_blocked(&d, true) == !!rows[i].lacks);
 	}
 	done();
@@ -143,7 +144,7 @@ TEST(the_schedule_is_nearer_than_its_agent)
 		  "", "" },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
-		struct schedule_doc d = settled(rows[i].text, (struct turn_found){ .several = false });
+		struct schedule_doc d = settled(rows[i].text, (struct turn_agent){ .several = false });
 		CHECK_INT_AT(rows[i].line, d.timeout, rows[i].timeout);
 		CHECK_INT_AT(rows[i].line, d.next_check.most, rows[i].next_check);
 		CHECK_AT(rows[i].line, str_eq(d.check.command.shell, str_of(rows[i].check)));
@@ -174,7 +175,7 @@ TEST(rules_have_what_the_agent_says)
 	struct schedule_doc d =
 		settled(TURN "}\n" AGENT ", account: acme, concurrency: 2, check: c, active_hours: "
 			     "'22:00-06:00 Asia/Tokyo'}",
-			(struct turn_found){ .several = false });
+			(struct turn_agent){ .several = false });
 	CHECK_INT(doc_rules(&d, &names, &r), OK);
 	CHECK_INT(r.policy.action, ACTION_TURN);
 	CHECK_INT(r.policy.agent, 103);
@@ -184,22 +185,22 @@ TEST(rules_have_what_the_agent_says)
 	CHECK_INT(r.policy.agent_choice, AGENT_CHOICE_DEFAULT);
 	CHECK_INT(r.policy.max_failures, 10);
 	CHECK(r.active.from == 22 * 60 && r.active.to == 6 * 60 && r.active.zone == 9);
-	CHECK(r.agent_print == d.turn.print && r.agent_print);
+	CHECK(r.agent_print == d.turn.fingerprint && r.agent_print);
 	/* Hours without a zone are the configuration's. A command shares the slots, and nothing else. */
 	d = settled(COMMAND ", agent: ann}\n" AGENT
 			    ", concurrency: 1000, account: a, active_hours: '08:00-20:00'}",
-		    (struct turn_found){ .several = false });
+		    (struct turn_agent){ .several = false });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
 	CHECK_INT(other.policy.agent_slots, 1000);
 	CHECK_INT(other.policy.account, 0);
 	CHECK_INT(other.active.from, other.active.to);
 	CHECK(other.agent_print && other.agent_print != r.agent_print);
 	d = settled(TURN "}\n" AGENT ", active_hours: '08:00-20:00'}",
-		    (struct turn_found){ .several = false });
+		    (struct turn_agent){ .several = false });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
 	CHECK_INT(other.active.zone, 1);
 	/* Nobody: blocked, and asked about when a time comes. */
-	d = settled(TURN ", agent: bob}", (struct turn_found){ .name = STR("bob") });
+	d = settled(TURN ", agent: bob}", (struct turn_agent){ .name = STR("bob") });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
 	CHECK_INT(other.policy.preconditions, 1u << ASK_HOOK);
 	CHECK(other.agent_print == 0);
@@ -209,7 +210,7 @@ TEST(rules_have_what_the_agent_says)
 TEST(what_goes_in_is_prompt_and_message)
 {
 	struct schedule_doc d = settled(TURN "}\n" AGENT ", args: [-x, two words], model: big}",
-					(struct turn_found){ .several = false });
+					(struct turn_agent){ .several = false });
 	struct str input = turn_input(&d, STR("hello\n"), &arena), origin;
 	CHECK(str_eq(input, STR("Be brief.\n\nhello\n")));
 	CHECK(str_eq(turn_message(&d, input), STR("hello\n")));
@@ -234,7 +235,7 @@ TEST(what_goes_in_is_prompt_and_message)
 		CHECK_INT(json_read(origin, &arena, &v, &why), OK);
 		CHECK(!val_get(&v, STR("whole"))->boolean);
 	}
-	d = settled(COMMAND "}", (struct turn_found){ .several = false });
+	d = settled(COMMAND "}", (struct turn_agent){ .several = false });
 	CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
 	CHECK(!origin.p);
 	done();

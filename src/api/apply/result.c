@@ -27,7 +27,7 @@ static enum err count_others(struct api_call *call, const struct applying *a, un
 /* In a dry run, by the agents as they would be. Those among these were looked at when they were read. */
 static enum err settle_dry(struct api_call *call, const struct applying *a, struct schedule_doc *turn)
 {
-	struct turn_found f = { .name = turn->agent.n ? turn->agent
+	struct turn_agent f = { .name = turn->agent.n ? turn->agent
 						      : api_doc_env(call, a->api).default_agent };
 	unsigned others;
 	if (f.name.n && applying_find(a, true, f.name) >= 0)
@@ -38,7 +38,7 @@ static enum err settle_dry(struct api_call *call, const struct applying *a, stru
 	if (!e && !f.name.n && others + a->agents == 1)
 		return a->agents ? OK : put_settle(call, a->api, turn, turn);
 	f.several = !e && !f.name.n && others + a->agents > 1;
-	return e ? e : turn_settle(&f, call->arena, turn);
+	return e ? e : turn_resolve(&f, call->arena, turn);
 }
 
 /* By the agents as they are now that all is applied. */
@@ -53,8 +53,8 @@ static void tell_blocked(struct api_call *call, const struct applying *a, const 
 		e = settle_dry(&scratch, a, &turn);
 	else if (i->turn && (i->applied || !i->changes.p))
 		e = put_settle(&scratch, a->api, &turn, &turn);
-	if (!e && turn.turn.lacks)
-		json_add_str(&call->answer, "blocked", str_of(turn.turn.lacks));
+	if (!e && turn.turn.blocked)
+		json_add_str(&call->answer, "blocked", str_of(turn.turn.blocked));
 	arena_free(&arena);
 }
 

@@ -8,7 +8,7 @@
 /* Its definition, without what looks like a secret: whoever may look at agents may not see it. */
 static void tell_definition(struct api_call *call, struct val *map)
 {
-	agent_hide(map);
+	agent_redact(map);
 	buf_add(&call->answer, STR(",\"definition\":"));
 	json_write(&call->answer, map);
 }

@@ -4,6 +4,7 @@
 #include "api/json_out.h"
 #include "base/json.h"
 #include "core/doc/config/notify.h"
+#include "core/doc/target.h"
 #include "daemon/daemon.h"
 #include "daemon/notify/message.h"
 #include "daemon/notify/notifier.h"
@@ -111,7 +112,7 @@ static void tell_names(struct buf *out, const struct doc_target *to, unsigned n)
 	buf_addc(out, '[');
 	for (unsigned i = 0; i < n; i++) {
 		_cleanup_(buf_free) struct buf name = { 0 };
-		notify_name(&to[i], &name);
+		target_write_name(&to[i], &name);
 		buf_add(out, i ? STR(",") : STR(""));
 		json_write_str(out, buf_str(&name));
 	}
@@ -138,7 +139,7 @@ void tell_notified(struct buf *out, struct api_call *call, struct api *api, cons
 static void tell_who(struct api_call *call, struct api *api, const struct config_notify *n)
 {
 	struct buf *out = &call->answer;
-	bool file = api_config(api)->says_notify;
+	bool file = api_config(api)->has_notify;
 	const char *missing = notify_missing(call, api);
 	buf_addf(out, "{\"from\":%s,\"notify\":", file ? "\"file\"" : n->targets ? "\"set\"" : "null");
 	notify_show(n, out);
@@ -257,7 +258,7 @@ enum err handle_set_notify(struct api_call *call, struct api *api)
 	if (!c)
 		return E_NOMEM;
 	*c = (struct changing){ .api = api, .call = call };
-	if (api_config(api)->says_notify)
+	if (api_config(api)->has_notify)
 		return why_set(
 			call->why, E_CONFLICT, WHY_NOWHERE,
 			"the configuration's file says who is told, and belongs to you: change `notify` "

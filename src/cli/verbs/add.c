@@ -208,7 +208,7 @@ bool warn_if_blocked(struct cli_call *call, const struct val *answer, struct str
 	print_safe(stderr, file);
 	fputs(file.n ? ": warning: " : "warning: ", stderr);
 	print_safe(stderr, str_of(lacks));
-	fprintf(stderr, ": schedule '%s' is accepted, and blocked", val_text(call->arena, answer, "id"));
+	fprintf(stderr, ": schedule '%s' is accepted, but blocked", val_text(call->arena, answer, "id"));
 	if (file.n)
 		fprintf(stderr, ", at line %u", line);
 	fputc('\n', stderr);

@@ -42,7 +42,7 @@ static const struct val *told_by_daemon(struct cli_call *call, const struct sett
 	struct str text;
 	struct val *v = arena_alloc(call->arena, sizeof *v);
 	ask.why = &why;
-	if (!v || s->config.says_notify ||
+	if (!v || s->config.has_notify ||
 	    remote_call(&ask, "GET", "/api/v1/notify", (struct str){ 0 }, &text, v))
 		return NULL;
 	const struct val *from = val_get(v, STR("from"));
@@ -69,7 +69,7 @@ static void write_json(const struct settings *s, const struct val *told, struct 
 	for (unsigned i = 0; config_settings[i].key.name; i++) {
 		const struct key *k = &config_settings[i].key;
 		_cleanup_(buf_free) struct buf where = { 0 };
-		if (k->later)
+		if (k->unsupported)
 			continue;
 		bool set = told && is_notify(k);
 		from(s, i, &where);
@@ -93,7 +93,7 @@ static void write_text(const struct settings *s, const struct val *told, struct 
 	for (unsigned i = 0; config_settings[i].key.name; i++) {
 		const struct key *k = &config_settings[i].key;
 		_cleanup_(buf_free) struct buf value = { 0 }, where = { 0 };
-		if (k->later)
+		if (k->unsupported)
 			continue;
 		if (told && is_notify(k)) {
 			json_write(&value, told);

@@ -1,82 +1,36 @@
+/* The types of actions and their keys. */
 #include "core/doc/action.h"
 #include "base/json.h"
 #include "core/doc/command.h"
 #include "core/doc/internal.h"
-#include "core/doc/text_position.h"
 
 #define IN_ACTION(field) offsetof(struct doc_action, field)
 
-/* --- command --- */
+/* --- text and variables --- */
 
-static enum err set_cwd(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+/* A template; it may be empty. */
+static enum err set_template(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct doc_action *a = into;
-	if (!str_starts(v->str, STR("/")))
-		return why_set(r->why, E_INPUT, v->at, "%s must be an absolute path", k->name);
-	a->cwd = v->str;
-	return OK;
+	*KEY_FIELD(struct str, into, k) = v->str;
+	return doc_check_templates(r, &run_scope_names, v);
 }
 
-/* Text that may hold templates, and may be empty. */
-static enum err set_text(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+static enum err set_message(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	*(struct str *)(void *)((char *)into + k->to) = v->str;
-	return doc_template(r, &scope_names, v);
-}
-
-/* The strings of a map may hold templates. */
-static enum err templates(struct key_reader *r, const struct val *map)
-{
-	enum err e = OK;
-	for (unsigned i = 0; i < map->map.n && !e; i++)
-		e = doc_template(r, &scope_names, &map->map.pair[i].value);
-	return e;
+	if (!str_trim(v->str).n)
+		return why_set(r->why, E_INPUT, v->at, "%s is empty", k->name);
+	return set_template(r, into, k, v);
 }
 
 enum err set_env(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	for (unsigned i = 0; i < v->map.n; i++)
-		if (!doc_is_name(v->map.pair[i].key))
-			return why_set(r->why, E_INPUT, v->map.pair[i].at,
-				       "'%.*s' cannot be the name of a variable",
-				       STR_SHORT(v->map.pair[i].key));
-	enum err e = keys_strings(r, "a variable of env", v);
+	enum err e = doc_check_variable_names(r, v);
 	if (!e)
-		e = templates(r, v);
-	*(struct val *)(void *)((char *)into + k->to) = *v;
+		e = keys_check_strings(r, "a variable of env", v);
+	if (!e)
+		e = doc_check_templates(r, &run_scope_names, v);
+	*KEY_FIELD(struct val, into, k) = *v;
 	return e;
-}
-
-static void write_command(const void *from, struct buf *out)
-{
-	command_write(&((const struct doc_action *)from)->command, out);
-}
-
-static void write_map(const struct val *map, struct buf *out)
-{
-	if (map->kind == VAL_MAP && map->map.n)
-		json_write(out, map);
-}
-
-static void write_env(const void *from, struct buf *out)
-{
-	write_map(&((const struct doc_action *)from)->env, out);
-}
-
-static void write_text(struct str text, struct buf *out)
-{
-	if (text.n)
-		json_write_str(out, text);
-}
-
-static void write_cwd(const void *from, struct buf *out)
-{
-	write_text(((const struct doc_action *)from)->cwd, out);
-}
-
-static void write_input(const void *from, struct buf *out)
-{
-	write_text(((const struct doc_action *)from)->input, out);
 }
 
 /* --- event --- */
@@ -86,49 +40,41 @@ enum { ANY = KEY_KIND(VAL_MAP + 1) - 1 };
 static enum err set_data(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	(void)r;
-	(void)k;
-	((struct doc_action *)into)->data = *v;
+	*KEY_FIELD(struct val, into, k) = *v;
 	return OK;
 }
 
-static void write_data(const void *from, struct buf *out)
+/* Unlike keys_write_val it writes an empty map, which is a value here. */
+static void write_any(const void *from, const struct key *k, struct buf *out)
 {
-	const struct doc_action *a = from;
-	if (a->data.kind != VAL_NULL)
-		json_write(out, &a->data);
-}
-
-/* --- agent_turn --- */
-
-static enum err set_message(struct key_reader *r, void *into, const struct key *k, const struct val *v)
-{
-	if (!str_trim(v->str).n)
-		return why_set(r->why, E_INPUT, v->at, "%s is empty", k->name);
-	return set_text(r, into, k, v);
-}
-
-static void write_message(const void *from, struct buf *out)
-{
-	write_text(((const struct doc_action *)from)->message, out);
+	const struct val *v = KEY_CONST_FIELD(struct val, from, k);
+	if (v->kind != VAL_NULL)
+		json_write(out, v);
 }
 
 /* --- webhook --- */
 
 const char *const doc_methods[] = { "POST", "GET", "PUT", "PATCH", "DELETE", NULL };
 
-static enum err set_url(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+enum err set_url(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	((struct doc_action *)into)->url = v->str;
-	return doc_check_url(r, k->name, v);
-}
-
-static void write_url(const void *from, struct buf *out)
-{
-	write_text(((const struct doc_action *)from)->url, out);
+	static const char *const schemes[] = { "https://", "http://" };
+	struct str host = { 0 };
+	for (unsigned i = 0; i < ARRAY_LEN(schemes); i++)
+		if (str_starts(v->str, str_of(schemes[i])))
+			host = str_from(v->str, strlen(schemes[i]));
+	bool good = host.n && host.p[0] != '/' && host.p[0] != ':' && host.p[0] != '?';
+	for (size_t i = 0; i < host.n; i++)
+		good &= (unsigned char)host.p[i] > 32 && host.p[i] != 127;
+	*KEY_FIELD(struct str, into, k) = v->str;
+	if (good)
+		return OK;
+	return why_set(r->why, E_INPUT, v->at, "%s must be an address such as https://example.org/path",
+		       k->name);
 }
 
 /* A token of HTTP. */
-static bool is_header(struct str name)
+static bool is_header_name(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++)
 		if (!is_alpha(name.p[i]) && !is_digit(name.p[i]) && !memchr("!#$%&'*+-.^_`|~", name.p[i], 15))
@@ -146,99 +92,79 @@ static bool is_one_line(struct str text)
 
 static enum err set_headers(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	(void)k;
-	enum err e = keys_strings(r, "a header", v);
+	enum err e = keys_check_strings(r, "a header", v);
 	for (unsigned i = 0; i < v->map.n && !e; i++) {
 		const struct val_pair *p = &v->map.pair[i];
-		if (!is_header(p->key))
-			return why_set(r->why, E_INPUT, p->at, "'%.*s' cannot be the name of a header",
+		if (!is_header_name(p->key))
+			return why_set(r->why, E_INPUT, p->at, "'%.*s' is not a valid name of an HTTP header",
 				       STR_SHORT(p->key));
 		if (!is_one_line(p->value.str))
-			return why_set(r->why, E_INPUT, p->value.at, "a header is one line of text");
+			return why_set(r->why, E_INPUT, p->value.at,
+				       "the value of a header must be one line of text");
 		for (unsigned n = 0; n < i; n++)
 			if (str_ieq(v->map.pair[n].key, p->key))
 				return why_set(r->why, E_INPUT, p->at, "header '%.*s' is given twice",
 					       STR_SHORT(p->key));
 	}
 	if (!e)
-		e = templates(r, v);
-	((struct doc_action *)into)->headers = *v;
-	return e;
-}
-
-static void write_headers(const void *from, struct buf *out)
-{
-	write_map(&((const struct doc_action *)from)->headers, out);
-}
-
-/* Templates are expanded in all of its strings. */
-static enum err check_body(struct key_reader *r, const struct val *v)
-{
-	enum err e = v->kind == VAL_STR ? doc_template(r, &scope_names, v) : OK;
-	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n && !e; i++)
-		e = check_body(r, &v->list.item[i]);
-	for (unsigned i = 0; v->kind == VAL_MAP && i < v->map.n && !e; i++)
-		e = check_body(r, &v->map.pair[i].value);
+		e = doc_check_templates(r, &run_scope_names, v);
+	*KEY_FIELD(struct val, into, k) = *v;
 	return e;
 }
 
 static enum err set_body(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	(void)k;
-	((struct doc_action *)into)->body = *v;
-	return check_body(r, v);
-}
-
-static void write_body(const void *from, struct buf *out)
-{
-	const struct doc_action *a = from;
-	if (a->body.kind != VAL_NULL)
-		json_write(out, &a->body);
+	*KEY_FIELD(struct val, into, k) = *v;
+	return doc_check_templates(r, &run_scope_names, v);
 }
 
 /* --- the table of actions --- */
 
 static const struct key command_keys[] = {
 	KEY_OF_TYPE,
-	{ "command", KEY_OTHER, .to = IN_ACTION(command), .kinds = COMMAND_KINDS, .set = command_set,
-	  .write = write_command },
-	{ "cwd", KEY_OTHER, .kinds = STRING, .set = set_cwd, .write = write_cwd },
-	{ "env", KEY_OTHER, .to = IN_ACTION(env), .kinds = MAP, .set = set_env, .write = write_env },
-	{ "stdin", KEY_OTHER, .to = IN_ACTION(input), .kinds = STRING, .set = set_text,
-	  .write = write_input },
+	{ "command", KEY_OTHER, .offset = IN_ACTION(command), .kinds = COMMAND_KINDS,
+	  .set = command_set_field, .write = command_write_field },
+	{ "cwd", KEY_OTHER, .offset = IN_ACTION(cwd), .kinds = STRING, .set = keys_set_path,
+	  .write = keys_write_str },
+	{ "env", KEY_OTHER, .offset = IN_ACTION(env), .kinds = MAP, .set = set_env, .write = keys_write_val },
+	{ "stdin", KEY_OTHER, .offset = IN_ACTION(input), .kinds = STRING, .set = set_template,
+	  .write = keys_write_str },
 	{ 0 },
 };
 
 static const struct key event_keys[] = {
 	KEY_OF_TYPE,
-	{ "name", KEY_TEXT, .to = IN_ACTION(name) },
-	{ "data", KEY_OTHER, .kinds = ANY, .set = set_data, .write = write_data },
+	{ "name", KEY_TEXT, .offset = IN_ACTION(name) },
+	{ "data", KEY_OTHER, .offset = IN_ACTION(data), .kinds = ANY, .set = set_data, .write = write_any },
 	{ 0 },
 };
 
 static const struct key agent_turn_keys[] = {
 	KEY_OF_TYPE,
-	{ "message", KEY_OTHER, .to = IN_ACTION(message), .kinds = STRING, .set = set_message,
-	  .write = write_message },
+	{ "message", KEY_OTHER, .offset = IN_ACTION(message), .kinds = STRING, .set = set_message,
+	  .write = keys_write_str },
 	{ 0 },
 };
 
 static const struct key webhook_keys[] = {
 	KEY_OF_TYPE,
-	{ "url", KEY_OTHER, .kinds = STRING, .set = set_url, .write = write_url },
-	{ "method", KEY_WORD, .to = IN_ACTION(method), .words = doc_methods, .usual = 0 },
-	{ "headers", KEY_OTHER, .kinds = MAP, .set = set_headers, .write = write_headers },
-	{ "body", KEY_OTHER, .kinds = STRING | LIST | MAP, .set = set_body, .write = write_body },
+	{ "url", KEY_OTHER, .offset = IN_ACTION(url), .kinds = STRING, .set = set_url,
+	  .write = keys_write_str },
+	{ "method", KEY_WORD, .offset = IN_ACTION(method), .words = doc_methods, .default_value = 0 },
+	{ "headers", KEY_OTHER, .offset = IN_ACTION(headers), .kinds = MAP, .set = set_headers,
+	  .write = keys_write_val },
+	{ "body", KEY_OTHER, .offset = IN_ACTION(body), .kinds = STRING | LIST | MAP, .set = set_body,
+	  .write = write_any },
 	{ 0 },
 };
 
 static const struct key_variant actions[] = {
-	[DOC_COMMAND] = { "command", "action command", command_keys, "command" },
-	[DOC_EVENT] = { "event", "action event", event_keys, "name" },
-	[DOC_AGENT_TURN] = { "agent_turn", "action agent_turn", agent_turn_keys, "message" },
-	[DOC_WEBHOOK] = { "webhook", "action webhook", webhook_keys, "url" },
-	{ "mission", "action mission", NULL, NULL },
-	{ "workflow", "action workflow", NULL, NULL },
+	[DOC_COMMAND] = { "command", "an action of type command", command_keys, "command" },
+	[DOC_EVENT] = { "event", "an action of type event", event_keys, "name" },
+	[DOC_AGENT_TURN] = { "agent_turn", "an action of type agent_turn", agent_turn_keys, "message" },
+	[DOC_WEBHOOK] = { "webhook", "an action of type webhook", webhook_keys, "url" },
+	{ "mission", "an action of type mission", NULL, NULL },
+	{ "workflow", "an action of type workflow", NULL, NULL },
 	{ 0 },
 };
 
@@ -246,7 +172,7 @@ enum err action_read(struct key_reader *r, const struct val *v, struct doc_actio
 {
 	struct doc_action a = { 0 };
 	uint8_t kind = 0;
-	enum err e = keys_read_variant(r, "action", actions, &a, v, &kind);
+	enum err e = keys_read_variant(r, "an action", actions, &a, v, &kind);
 	if (e)
 		return e;
 	a.kind = kind;

@@ -1,5 +1,5 @@
 #pragma once
-/* What a schedule does: `action:` of a document. Pure. */
+/* The key `action` of a schedule: what the schedule does. Pure. */
 #include "core/doc/doc.h"
 #include "core/doc/keys.h"
 

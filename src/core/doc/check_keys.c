@@ -1,4 +1,4 @@
-/* What surrounds a run: is there anything to do, may it go ahead, did it do what it should? */
+/* The keys for checks around a run: `check` and `hooks` before it, `expectations` after it. */
 #include "base/json.h"
 #include "core/doc/command.h"
 #include "core/doc/internal.h"
@@ -7,33 +7,29 @@
 
 enum err set_check(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct doc_check *c = (struct doc_check *)(void *)((char *)into + k->to);
+	struct doc_check *c = KEY_FIELD(struct doc_check, into, k);
 	struct str rest = v->kind == VAL_STR ? v->str : STR("");
 	if (!str_eq(str_token(&rest), STR("agenda")))
 		return command_read(r, k->name, v, &c->command);
-	doc_need(r, DOC_NEEDS_AGENDA, v->at);
+	doc_note_unsupported(r, DOC_UNSUPPORTED_AGENDA, v->at);
 	c->agenda = str_trim(rest);
 	if (!c->agenda.n)
-		return why_set(r->why, E_INPUT, v->at, "check: agenda needs a file");
+		return why_set(r->why, E_INPUT, v->at, "%s: agenda needs a file, as in agenda plan.org",
+			       k->name);
 	return OK;
 }
 
-void check_write(const struct doc_check *c, struct buf *out)
+void write_check(const void *from, const struct key *k, struct buf *out)
 {
+	const struct doc_check *c = KEY_CONST_FIELD(struct doc_check, from, k);
+	_cleanup_(buf_free) struct buf text = { 0 };
 	if (!c->agenda.n) {
 		command_write(&c->command, out);
 		return;
 	}
-	struct buf text = { 0 };
 	buf_addf(&text, "agenda %.*s", STR_ARG(c->agenda));
 	json_write_str(out, buf_str(&text));
 	out->failed |= text.failed;
-	buf_free(&text);
-}
-
-void write_check(const void *from, struct buf *out)
-{
-	check_write(&((const struct schedule_doc *)from)->check, out);
 }
 
 /* --- expectations --- */
@@ -46,14 +42,15 @@ static enum err set_paths(struct key_reader *r, void *into, const struct key *k,
 	if (!v->list.n)
 		return why_set(r->why, E_INPUT, v->at, "%s is empty", k->name);
 	if (v->list.n > DOC_ITEMS_MAX)
-		return why_set(r->why, E_LIMIT, v->at, "%s has at most %d items", k->name, DOC_ITEMS_MAX);
+		return why_set(r->why, E_LIMIT, v->at, "%s can have at most %d items", k->name,
+			       DOC_ITEMS_MAX);
 	x->path = arena_alloc(r->arena, v->list.n * sizeof *x->path);
 	if (!x->path)
 		return E_NOMEM;
 	for (; x->paths < v->list.n; x->paths++) {
 		const struct val *path = &v->list.item[x->paths];
 		if (path->kind != VAL_STR)
-			return keys_wrong(r, "a path", STRING, path);
+			return keys_wrong_kind(r, "a path", STRING, path);
 		if (!path->str.n)
 			return why_set(r->why, E_INPUT, path->at, "a path is empty");
 		x->path[x->paths] = path->str;
@@ -61,25 +58,17 @@ static enum err set_paths(struct key_reader *r, void *into, const struct key *k,
 	return OK;
 }
 
-static void write_paths(const void *from, struct buf *out)
+static void write_paths(const void *from, const struct key *k, struct buf *out)
 {
 	const struct doc_expectation *x = from;
-	for (unsigned i = 0; i < x->paths; i++) {
-		buf_addc(out, i ? ',' : '[');
-		json_write_str(out, x->path[i]);
-	}
-	buf_addc(out, ']');
-}
-
-static void write_script(const void *from, struct buf *out)
-{
-	command_write(&((const struct doc_expectation *)from)->command, out);
+	(void)k;
+	keys_write_strs(x->path, x->paths, out);
 }
 
 static const struct key script_keys[] = {
 	KEY_OF_TYPE,
-	{ "command", KEY_OTHER, .to = IN_EXPECTATION(command), .kinds = COMMAND_KINDS, .set = command_set,
-	  .write = write_script },
+	{ "command", KEY_OTHER, .offset = IN_EXPECTATION(command), .kinds = COMMAND_KINDS,
+	  .set = command_set_field, .write = command_write_field },
 	{ 0 },
 };
 
@@ -90,8 +79,9 @@ static const struct key file_exists_keys[] = {
 };
 
 static const struct key_variant expectations[] = {
-	[DOC_SCRIPT] = { "script", "expectation script", script_keys, "command" },
-	[DOC_FILE_EXISTS] = { "file_exists", "expectation file_exists", file_exists_keys, "paths" },
+	[DOC_SCRIPT] = { "script", "an expectation of type script", script_keys, "command" },
+	[DOC_FILE_EXISTS] = { "file_exists", "an expectation of type file_exists", file_exists_keys,
+			      "paths" },
 	{ 0 },
 };
 
@@ -99,16 +89,16 @@ enum err set_expectations(struct key_reader *r, void *into, const struct key *k,
 {
 	struct schedule_doc *d = into;
 	void *items = NULL;
-	(void)k;
-	enum err e = keys_read_list(r, "expectation", expectations, v, sizeof *d->expectation, &items,
-				    &d->expectations);
+	enum err e = keys_read_list(r, k->name, "an expectation", expectations, v, sizeof *d->expectation,
+				    &items, &d->expectations);
 	d->expectation = items;
 	return e;
 }
 
-void write_expectations(const void *from, struct buf *out)
+void write_expectations(const void *from, const struct key *k, struct buf *out)
 {
 	const struct schedule_doc *d = from;
+	(void)k;
 	keys_write_list(expectations, d->expectation, sizeof *d->expectation, d->expectations, out);
 }
 
@@ -116,38 +106,45 @@ void write_expectations(const void *from, struct buf *out)
 
 #define IN_HOOK(field) offsetof(struct doc_hook, field)
 
+enum { HOOK_TIMEOUT = 30, HOOK_TIMEOUT_MAX = 3600 }; /* seconds */
+
 static const char *const on_error_words[] = { "cancel", "proceed", NULL };
 
-static void write_hook_command(const void *from, struct buf *out)
-{
-	command_write(&((const struct doc_hook *)from)->command, out);
-}
-
 static const struct key hook_keys[] = {
-	{ "command", KEY_OTHER, .to = IN_HOOK(command), .kinds = COMMAND_KINDS, .set = command_set,
-	  .write = write_hook_command },
-	{ "timeout", KEY_DURATION, .to = IN_HOOK(timeout), .least = 1, .most = 3600,
-	  .usual = DOC_HOOK_TIMEOUT },
-	{ "on_error", KEY_WORD, .to = IN_HOOK(on_error), .words = on_error_words, .usual = 0 },
+	{ "command", KEY_OTHER, .offset = IN_HOOK(command), .kinds = COMMAND_KINDS, .set = command_set_field,
+	  .write = command_write_field },
+	{ "timeout", KEY_DURATION, .offset = IN_HOOK(timeout), .least = 1, .most = HOOK_TIMEOUT_MAX,
+	  .default_value = HOOK_TIMEOUT },
+	{ "on_error", KEY_WORD, .offset = IN_HOOK(on_error), .words = on_error_words, .default_value = 0 },
 	{ 0 },
 };
 
 static enum err set_hook(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct doc_hook *h = (struct doc_hook *)(void *)((char *)into + k->to);
-	h->timeout = DOC_HOOK_TIMEOUT;
-	doc_need(r, DOC_NEEDS_HOOK, v->at);
+	struct doc_hook *h = KEY_FIELD(struct doc_hook, into, k);
+	keys_set_defaults(hook_keys, h);
+	doc_note_unsupported(r, DOC_UNSUPPORTED_HOOK, v->at);
 	enum err e = keys_read(r, "a hook", hook_keys, h, v, NULL);
 	if (!e && !val_get(v, STR("command")))
-		return why_set(r->why, E_INPUT, v->at, "a hook needs command");
+		return why_set(r->why, E_INPUT, v->at, "a hook needs the key 'command'");
 	return e;
 }
 
+static void write_hook(const void *from, const struct key *k, struct buf *out)
+{
+	const struct doc_hook *h = KEY_CONST_FIELD(struct doc_hook, from, k);
+	if (!doc_has_command(&h->command))
+		return;
+	buf_addc(out, '{');
+	keys_write(hook_keys, h, true, out);
+	buf_addc(out, '}');
+}
+
 static const struct key hooks_keys[] = {
-	{ "before:schedule:trigger", KEY_OTHER, .to = IN_DOC(hook[DOC_BEFORE_TRIGGER]), .kinds = MAP,
-	  .set = set_hook },
-	{ "before:schedule:create", KEY_OTHER, .to = IN_DOC(hook[DOC_BEFORE_CREATE]), .kinds = MAP,
-	  .set = set_hook },
+	{ "before:schedule:trigger", KEY_OTHER, .offset = IN_SCHEDULE(hook[DOC_BEFORE_TRIGGER]), .kinds = MAP,
+	  .set = set_hook, .write = write_hook },
+	{ "before:schedule:create", KEY_OTHER, .offset = IN_SCHEDULE(hook[DOC_BEFORE_CREATE]), .kinds = MAP,
+	  .set = set_hook, .write = write_hook },
 	{ 0 },
 };
 
@@ -156,19 +153,8 @@ enum err set_hooks(struct key_reader *r, void *into, const struct key *k, const 
 	return keys_read(r, k->name, hooks_keys, into, v, NULL);
 }
 
-void write_hooks(const void *from, struct buf *out)
+void write_hooks(const void *from, const struct key *k, struct buf *out)
 {
-	const struct schedule_doc *d = from;
-	char before = '{';
-	for (unsigned i = 0; i < DOC_HOOKS; i++) {
-		const struct doc_hook *h = &d->hook[i];
-		if (!h->command.shell.n && !h->command.argc)
-			continue;
-		buf_addf(out, "%c\"%s\":{", before, hooks_keys[i].name);
-		keys_write(hook_keys, h, true, out);
-		buf_addc(out, '}');
-		before = ',';
-	}
-	if (before == ',')
-		buf_addc(out, '}');
+	(void)k;
+	keys_write_map(hooks_keys, from, out);
 }

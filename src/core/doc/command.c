@@ -1,9 +1,10 @@
+/* Reads and writes commands, and finds the argument that a shell would execute. */
 #include "core/doc/command.h"
 #include "base/json.h"
 #include "core/doc/internal.h"
 
-/* Which word is read by a shell: the one after -c, be there `env` or `nice` before the shell. */
-static unsigned script_of(const struct val *words)
+/* The index of the argument after a shell's -c, also if `env` or `nice` starts the shell; 0: none. */
+static unsigned find_script(const struct val *words)
 {
 	static const char *const shells[] = { "sh",   "bash", "dash", "zsh", "ksh",
 					      "mksh", "ash",  "fish", "csh", "tcsh" };
@@ -23,29 +24,31 @@ static unsigned script_of(const struct val *words)
 	return 0;
 }
 
-static enum err read_words(struct key_reader *r, const struct val *v, struct doc_command *c)
+static enum err read_arguments(struct key_reader *r, const struct val *v, struct doc_command *c)
 {
 	if (v->list.n > LAUNCH_ARGS_MAX)
-		return why_set(r->why, E_LIMIT, v->at, "a command has at most %d words", LAUNCH_ARGS_MAX);
+		return why_set(r->why, E_LIMIT, v->at, "a command can have at most %d words",
+			       LAUNCH_ARGS_MAX);
 	c->argv = arena_alloc(r->arena, v->list.n * sizeof *c->argv);
 	if (!c->argv)
 		return E_NOMEM;
-	c->script = script_of(v);
+	c->script = find_script(v);
 	for (; c->argc < v->list.n; c->argc++) {
 		const struct val *word = &v->list.item[c->argc];
 		if (word->kind != VAL_STR)
-			return keys_wrong(r, "a word of the command", KEY_KIND(VAL_STR), word);
+			return keys_wrong_kind(r, "a word of the command", KEY_KIND(VAL_STR), word);
 		enum err e = OK;
 		if (c->script && c->argc == c->script)
-			doc_shell_line(r, word);
+			doc_warn_shell_template(r, word);
 		else
-			e = doc_template(r, &scope_names, word);
+			e = doc_check_templates(r, &run_scope_names, word);
 		if (e)
 			return e;
 		c->argv[c->argc] = word->str;
 	}
 	if (!c->argv[0].n)
-		return why_set(r->why, E_INPUT, v->list.item[0].at, "the program's name is empty");
+		return why_set(r->why, E_INPUT, v->list.item[0].at,
+			       "the first word of a command, its program, is empty");
 	return OK;
 }
 
@@ -55,32 +58,31 @@ enum err command_read(struct key_reader *r, const char *what, const struct val *
 	if (v->kind == VAL_STR ? str_trim(v->str).n == 0 : v->list.n == 0)
 		return why_set(r->why, E_INPUT, v->at, "%s is empty", what);
 	if (v->kind == VAL_LIST) {
-		enum err e = read_words(r, v, &c);
+		enum err e = read_arguments(r, v, &c);
 		if (e)
 			return e;
 	} else {
 		c.shell = v->str;
-		doc_shell_line(r, v);
+		doc_warn_shell_template(r, v);
 	}
 	*ret = c;
 	return OK;
 }
 
-enum err command_set(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+enum err command_set_field(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	return command_read(r, k->name, v, (struct doc_command *)(void *)((char *)into + k->to));
+	return command_read(r, k->name, v, KEY_FIELD(struct doc_command, into, k));
 }
 
 void command_write(const struct doc_command *c, struct buf *out)
 {
-	if (c->shell.n) {
+	if (c->shell.n)
 		json_write_str(out, c->shell);
-		return;
-	}
-	for (unsigned i = 0; i < c->argc; i++) {
-		buf_addc(out, i ? ',' : '[');
-		json_write_str(out, c->argv[i]);
-	}
-	if (c->argc)
-		buf_addc(out, ']');
+	else
+		keys_write_strs(c->argv, c->argc, out);
+}
+
+void command_write_field(const void *from, const struct key *k, struct buf *out)
+{
+	command_write(KEY_CONST_FIELD(struct doc_command, from, k), out);
 }

@@ -1,13 +1,16 @@
 #pragma once
-/* What is executed: a string is a line for the shell, a list is a program with its arguments. Pure. */
+/* Commands in documents: a string is a command line for the shell, a list is a program with its arguments.
+ * Pure. */
 #include "core/doc/doc.h"
 #include "core/doc/keys.h"
 
-/* `what` is what it is called where it is wrong. */
+/* `what` names the command in messages. */
 must_check enum err command_read(struct key_reader *r, const char *what, const struct val *v,
 				 struct doc_command *ret);
-void command_write(const struct doc_command *c, struct buf *out); /* nothing if there is none */
+/* Writes nothing if there is no command. */
+void command_write(const struct doc_command *c, struct buf *out);
 
-/* For rows of tables: the value of a key that is a struct doc_command at k->to. */
-key_set command_set;
+/* For rows of tables whose field is a struct doc_command. */
+key_set command_set_field;
+key_write command_write_field;
 enum { COMMAND_KINDS = KEY_KIND(VAL_STR) | KEY_KIND(VAL_LIST) };

@@ -1,21 +1,26 @@
 #pragma once
-/* Schedules as people write them: a value out of YAML or JSON to a schedule, and back to one canonical text.
- * Directives in the expression and keys of the document are one model; the same thing is said by one of them.
- * What this version does not do yet is refused by name, or accepted with a warning and blocked. Pure: clock,
- * zones and calendars come in as arguments. See rota.yaml(5). */
+/* Documents: reads schedules and agents from a value of YAML or JSON, and writes a schedule as canonical
+ * text. A directive of the expression and the key that means the same set the same field; giving both is an
+ * error. Features that this version does not support are refused, or accepted with a warning and blocked.
+ * Pure: clock, zones and calendars are arguments. See rota.yaml(5). */
 #include "base/buf.h"
 #include "base/val.h"
 #include "core/schedule/rules.h"
 #include "core/when/when.h"
 
-/* A line for the shell, or a program with its arguments. */
+/* A command line for the shell, or a program with its arguments. Both empty: no command. */
 struct doc_command {
-	struct str shell; /* empty: argv counts; both empty: none */
+	struct str shell; /* empty: argv is used */
 	struct str *argv;
 	unsigned argc;
-	unsigned script; /* the word that a shell reads as a line, as in `sh -c LINE`; 0: none. Never a
-			    template */
+	unsigned script; /* index of the argument that a shell executes, as LINE in `sh -c LINE`; it is never
+			    expanded as a template. 0: none */
 };
+
+static inline bool doc_has_command(const struct doc_command *c)
+{
+	return c->shell.n || c->argc;
+}
 
 enum doc_action_kind { DOC_COMMAND, DOC_EVENT, DOC_AGENT_TURN, DOC_WEBHOOK, DOC_ACTIONS };
 
@@ -23,7 +28,7 @@ struct doc_action {
 	uint8_t kind;
 	/* command */
 	struct doc_command command;
-	struct str cwd; /* absolute; empty: not said */
+	struct str cwd; /* absolute; empty: not given */
 	struct str input;
 	struct val env; /* a map of strings, or null */
 	/* event */
@@ -33,60 +38,65 @@ struct doc_action {
 	struct str message;
 	/* webhook */
 	struct str url;
-	uint8_t method;     /* of doc_methods */
+	uint8_t method;     /* index of doc_methods */
 	struct val headers; /* a map of strings, or null */
-	struct val body;    /* text, a list or a map to be sent as JSON, or null */
+	struct val body;    /* a string, a list or a map that is sent as JSON, or null */
 };
 extern const char *const doc_methods[]; /* ends with NULL; the first is the default */
 
-/* Asked before each attempt: is there anything to do? */
+/* Executed before each attempt to find out whether there is work. */
 struct doc_check {
 	struct doc_command command;
-	struct str agenda; /* a plan that is looked into instead; empty: the command */
+	struct str agenda; /* the file of `check: agenda FILE`; empty: the command is used */
 };
 
-/* What must hold after a run for it to be done. */
+static inline bool doc_has_check(const struct doc_check *c)
+{
+	return doc_has_command(&c->command) || c->agenda.n;
+}
+
+/* A condition that must hold after a run; otherwise the run has failed. */
 enum doc_expectation_kind { DOC_SCRIPT, DOC_FILE_EXISTS };
 struct doc_expectation {
-	uint8_t kind; /* first: keys_read_list knows */
+	uint8_t kind; /* the first field, as keys_read_list requires */
 	struct doc_command command;
 	struct str *path;
 	unsigned paths;
 };
 
-/* Who is told. */
+/* A receiver of notifications. */
 enum doc_target_kind { DOC_TO_WEBHOOK, DOC_TO_COMMAND, DOC_TO_DESKTOP, DOC_TO_EVENT };
 struct doc_target {
-	uint8_t kind; /* first */
+	uint8_t kind; /* the first field, as keys_read_list requires */
 	struct str url, secret, name;
 	struct doc_command command;
 };
 
 enum doc_hook_event { DOC_BEFORE_TRIGGER, DOC_BEFORE_CREATE, DOC_HOOKS };
 struct doc_hook {
-	struct doc_command command; /* none: there is no such hook */
+	struct doc_command command; /* empty: the hook is not used */
 	int64_t timeout;            /* seconds */
-	uint8_t on_error;           /* where it cannot be asked: 0 cancels, 1 proceeds */
+	uint8_t on_error;           /* if the command cannot be executed: 0 cancel, 1 proceed */
 };
 
-/* Money or tokens; 0: no limit. */
+/* Money or tokens. */
 struct doc_amount {
-	int64_t n; /* millionths of a dollar, or tokens */
+	int64_t n; /* millionths of a dollar, or tokens; 0: no limit */
 	bool tokens;
 };
 struct doc_budget {
 	struct doc_amount run, day;
 };
 
-/* How soon and how late a run may set its next check, in seconds; 0: not at all. */
-struct doc_bounds {
+/* The range, in seconds from now, in which a run may set its schedule's next time. most 0: it may not. */
+struct doc_next_check {
 	int64_t least, most;
 };
 
 struct doc_retry {
 	int64_t count; /* further attempts after the first */
 	uint8_t backoff;
-	int64_t delay, most; /* seconds */
+	int64_t delay, max_delay; /* seconds */
 };
 
 struct doc_notification {
@@ -95,52 +105,46 @@ struct doc_notification {
 	unsigned targets;
 };
 
-/* What a schedule may ask for besides starting a command. */
-enum doc_need {
-	DOC_NEEDS_AGENDA,
-	DOC_NEEDS_BUDGET,
-	DOC_NEEDS_HOOK,
-	DOC_NEEDS_NEXT_CHECK,
-	DOC_NEEDS_GRANT,
-	DOC_NEEDS_RUNNER, /* of an agent: one that is no command */
-	DOC_NEEDS
+/* Features that this version reads but does not support: they block the schedule or agent that uses them. */
+enum doc_unsupported {
+	DOC_UNSUPPORTED_AGENDA,
+	DOC_UNSUPPORTED_BUDGET,
+	DOC_UNSUPPORTED_HOOK,
+	DOC_UNSUPPORTED_RUNNER, /* an agent whose runner is not a command */
+	DOC_UNSUPPORTED_COUNT
 };
-#define DOC_NEED(need) (1u << (need))
-/* What of it this version does; whoever makes one of them work adds it here. The rest is accepted with a
- * warning, and most of it blocks the schedule: doc_blocked. */
-#define DOC_ABLE (DOC_NEED(DOC_NEEDS_NEXT_CHECK) | DOC_NEED(DOC_NEEDS_GRANT))
 
-/* Who takes its turns: no part of the document, found out by whoever knows the agents (turn.h). */
+/* The agent that executes the schedule's turns. Not part of the document: turn_resolve fills it in. */
 struct agent_doc;
 struct doc_turn {
-	const struct agent_doc *by; /* NULL: nobody */
-	struct str prompt;          /* of that one */
-	int64_t stall;              /* seconds; 0: never */
-	uint64_t print;             /* of the definition; 0: there is none */
-	uint8_t chosen;             /* enum agent_choice */
-	const char *lacks;          /* why it cannot be taken, in words; NULL: it can */
+	const struct agent_doc *agent; /* NULL: none */
+	struct str prompt;             /* the agent's */
+	int64_t stall;                 /* seconds; 0: no limit */
+	uint64_t fingerprint;          /* of the agent's definition; 0: there is none */
+	uint8_t choice;                /* enum agent_choice */
+	const char *blocked;           /* why no turn can run, for people; NULL: turns can run */
 };
 
 struct schedule_doc {
-	uint32_t at; /* where it stood in its source */
+	uint32_t at; /* offset in the source */
 	struct str id, name, description;
 	struct str *tag;
 	unsigned tags;
 	bool enabled;
-	/* When: an expression, or the end of another schedule's run. */
-	struct str expression; /* the form alone, without directives; empty: it follows `after` */
-	struct when when;      /* with all directives, wherever they were said */
+	/* When it is due: by an expression, or after the runs of another schedule. */
+	struct str expression; /* without directives; empty: `after` is used */
+	struct when when;      /* with all directives, from the expression and from keys */
 	struct {
 		struct str schedule;
 		uint8_t outcome; /* enum after_outcome */
 	} after;
 	int64_t max_runs; /* DOC_NO_LIMIT: no limit */
 	int64_t window;   /* seconds; 0: none */
-	int64_t timeout;  /* seconds, the default for its action where none is said; 0: none */
+	int64_t timeout;  /* seconds; the default of its action if none is given; 0: none */
 	struct doc_retry retry;
 	uint8_t missed, overlap;
 	int64_t catch_up_limit, priority;
-	int64_t max_failures; /* -1: not said */
+	int64_t max_failures; /* -1: not given */
 	struct str concurrency_key, agent, ping;
 	struct doc_action action;
 	struct val variables; /* a map, or null */
@@ -150,37 +154,39 @@ struct schedule_doc {
 	struct doc_budget budget;
 	struct doc_notification notification;
 	struct doc_hook hook[DOC_HOOKS];
-	struct doc_bounds next_check;
+	struct doc_next_check next_check;
 	struct {
-		int64_t schedules, interval; /* at most so many, each at most so often; 0: none */
+		int64_t schedules; /* how many its runs may create; 0: none */
+		int64_t interval;  /* seconds that the times of each must be apart */
 	} grants;
-	unsigned needs; /* bits of enum doc_need */
+	unsigned unsupported; /* the features it uses, bits of enum doc_unsupported */
 	struct doc_turn turn;
 };
 
 #define DOC_NO_LIMIT ((int64_t)UINT32_MAX)
 
-/* Its condition; empty: none. */
+/* The condition of a schedule; empty: none. */
 static inline struct str doc_condition(const struct schedule_doc *d)
 {
 	return d->when.said.value[ACE_IF];
 }
 
-/* Why nothing of it runs in this version, in words; NULL: nothing stands in its way. `by_hand`: what a
- * person's word passes over does not count. */
+/* Why the schedule does not run in this version, for people; NULL: it is not blocked. `by_hand`: leaves out
+ * features, such as hooks, that do not apply to a run that a person starts. */
 const char *doc_blocked(const struct schedule_doc *d, bool by_hand);
 
-/* What is not in the document. */
+/* What a document is read with. */
 struct doc_env {
-	struct when_env when;         /* its id is not looked at */
-	int64_t timeout[DOC_ACTIONS]; /* where the document says none */
-	struct str default_agent;     /* where it names none; empty: the only one there is */
-	/* Said by a person just now (add, a tool): relative forms are resolved, and what lies in the past is
-	 * refused. Documents refuse relative forms, and keep what has passed. */
+	struct when_env when;         /* its id is not used */
+	int64_t timeout[DOC_ACTIONS]; /* defaults, in seconds, by type of action */
+	struct str default_agent; /* for schedules that name none; empty: the only agent, if there is one */
+	/* The schedule is being created now (rota add, a tool), not read from a document. Relative forms such
+	 * as "in 20 minutes" are resolved, and an expression without a future time is refused. A document
+	 * cannot have relative forms, and may have times that have passed. */
 	bool fresh;
 };
 
-/* What is accepted and worth a second look. */
+/* Something that was accepted but may not be what the author meant. */
 struct doc_warning {
 	uint32_t at;
 	const char *text;
@@ -191,40 +197,44 @@ struct doc_list {
 	unsigned n;
 	struct agent_doc *agent;
 	unsigned agents;
-	struct doc_warning *warning; /* in the order of the source, the first DOC_WARNINGS_MAX of them */
+	struct doc_warning *warning; /* the first DOC_WARNINGS_MAX, in the order of the source */
 	unsigned warnings;
 };
 
-/* The schedules and agents of what was read from `source`: a list of documents, each with any of `schedule:`,
- * `schedules:` and a list, `agent:`, and `agents:` and a list, or the bare map of one schedule; null has
- * none. An id may be there once, and so may an agent's name. What `ret` points to lives in `a`, in the
- * documents, in the zone source and the calendars. */
+/* Reads the schedules and agents of a list of documents. A document is a map with any of `schedule`,
+ * `schedules` (a list), `agent` and `agents` (a list), or the map of one schedule, or null. The ids of the
+ * schedules must differ, and so must the names of the agents. `ret` points into `a`, the documents, the zone
+ * source and the calendars. */
 must_check enum err doc_read(struct str source, const struct val *documents, const struct doc_env *env,
 			     struct arena *a, struct doc_list *ret, struct why *why);
 
-/* The canonical text, JSON that doc_read takes as a bare map: keys in the order of their table, defaults left
- * out, directives as keys. Equal schedules have equal texts. */
+/* Writes the canonical text, a JSON map that doc_read reads as one schedule: keys in the order of their
+ * table, no defaults, directives as keys. Equal schedules have equal texts. */
 void doc_write(const struct schedule_doc *d, struct buf *out);
 
-/* The key that says the same as a directive; NULL: none does. */
+/* Reads only `notification` and `ping` of a canonical text. *ping has no pointer if the key is not given. */
+must_check enum err doc_read_notification(struct str document, struct arena *a, struct doc_notification *ret,
+					  struct str *ping, struct why *why);
+
+/* The key that means the same as a directive; NULL: there is none. */
 const char *doc_key_of(enum ace_key directive);
 
-/* The engine knows names only by numbers: the caller gives them out. */
+/* The engine uses numbers instead of names; the caller assigns them. */
 enum doc_name { DOC_AGENT, DOC_ACCOUNT, DOC_CONCURRENCY_KEY };
 struct doc_names {
 	enum err (*zone)(void *self, struct str name, const struct zone *zone, uint16_t *ret);
-	/* Days that are left out; not asked where there are none. */
+	/* For excluded days; not called if there are none. */
 	enum err (*days)(void *self, const struct days *days, uint16_t *ret);
 	enum err (*name)(void *self, enum doc_name kind, struct str name, uint32_t *ret);
 	void *self;
 };
-/* What the engine works with. The rest of a command (enabled, max_runs, whom it follows) is the caller's to
- * take over. */
+/* Compiles the rules that the engine decides by. They do not contain `enabled`, `max_runs` and the schedule
+ * of `after`: the caller passes those to the engine. */
 must_check enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, struct rules *ret);
 
 enum { DOC_ID_MAX = 128 };
-/* [A-Za-z0-9_.-]{1,128}, and not one of rota's own: sched-… and keeper… */
+/* Checks an id: [A-Za-z0-9_.-]{1,128}, not beginning with sched- or keeper, which are reserved for rota. */
 must_check enum err doc_check_id(struct str id, struct why *why);
-/* An id out of the words of a command: "backup.sh-full" of "./bin/backup.sh --full /". Valid, never empty;
- * not unique. */
+/* Derives an id from the words of a command: "backup.sh-full" from "./bin/backup.sh --full /". The id is
+ * valid but need not be unique. */
 void doc_derive_id(const struct str *word, unsigned words, char ret[DOC_ID_MAX + 1]);

@@ -1,22 +1,23 @@
 #pragma once
-/* Within core/doc: a schedule while it is being read, the table of its keys, and what their rows share. */
+/* Shared within core/doc: the state while a schedule or an agent is read, and setters and writers of rows. */
 #include "core/doc/doc.h"
 #include "core/doc/keys.h"
 #include "core/doc/run_scope.h"
 
-/* A schedule being read. */
+/* A schedule or an agent that is being read. */
 struct doc_reader {
 	struct key_reader keys;
 	const struct doc_env *env;
-	struct schedule_doc *d;          /* NULL: it is an agent */
-	unsigned *needs;                 /* of the schedule, or of the agent */
-	struct doc_list *list;           /* for warnings; NULL: nobody hears them */
-	struct ace by_key;               /* directives that were said as keys */
-	const struct val *key[ACE_KEYS]; /* and by which values */
+	struct schedule_doc *schedule; /* NULL: an agent is read */
+	unsigned *unsupported;         /* of the schedule or of the agent */
+	struct doc_list *list;         /* takes the warnings; NULL: warnings are dropped */
+	/* Of a schedule: */
+	struct ace by_key;               /* directives that were given as keys … */
+	const struct val *key[ACE_KEYS]; /* … and the values of these keys */
 	const struct val *expression;
 	struct ace by_expression;
-	const struct val *retry; /* the whole key */
-	bool max_delay_only;     /* `retry` says nothing that RETRY does */
+	const struct val *retry; /* the value of the key `retry` */
+	bool max_delay_only;     /* `retry` has only max_delay, which the directive RETRY does not have */
 };
 
 static inline struct doc_reader *reader_of(struct key_reader *r)
@@ -24,10 +25,9 @@ static inline struct doc_reader *reader_of(struct key_reader *r)
 	return r->self;
 }
 
-#define IN_DOC(field) offsetof(struct schedule_doc, field)
+#define IN_SCHEDULE(field) offsetof(struct schedule_doc, field)
 
-enum { DOC_RETRY_DELAY = 60, DOC_RETRY_MOST = 3600 }; /* the defaults, in seconds */
-enum { DOC_HOOK_TIMEOUT = 30 };
+enum { DOC_RETRY_DELAY = 60, DOC_RETRY_MAX_DELAY = 3600 }; /* the defaults, in seconds */
 
 /* Kinds of values. */
 enum {
@@ -37,51 +37,53 @@ enum {
 	SECONDS = KEY_KIND(VAL_STR) | KEY_KIND(VAL_INT)
 };
 
-extern const struct key doc_keys[];
-
-/* --- action.c --- */
-/* The variables of a program, at k->to. */
-key_set set_env;
-
 /* --- doc.c --- */
 void doc_warn(struct key_reader *r, size_t at, const char *fmt, ...) printf_like(3, 4);
 
-/* --- id.c --- */
-/* Letters, digits and _, not beginning with a digit. */
-bool doc_is_name(struct str s);
+/* --- schedule.c, schedule_keys.c --- */
+extern const struct key schedule_keys[];
+must_check enum err schedule_read(struct str source, const struct val *map, const struct doc_env *env,
+				  struct arena *a, struct doc_list *list, struct schedule_doc *ret,
+				  struct why *why);
 
-/* --- needs.c: what this version does not do yet, and text that is no text --- */
-/* The schedule or agent asks for this, at that place. */
-void doc_need(struct key_reader *r, enum doc_need need, size_t at);
-/* Text that may hold templates, in which these names are in scope. */
-must_check enum err doc_template(struct key_reader *r, const struct expr_names *names, const struct val *v);
-/* A line for the shell, which never does. */
-void doc_shell_line(struct key_reader *r, const struct val *v);
-
-/* --- agent_keys.c, agent.c --- */
+/* --- agent/agent.c, agent/keys.c --- */
 extern const struct key agent_keys[];
-/* The same as agent_read, with its warnings. */
-must_check enum err agent_read_one(struct str source, const struct val *map, const struct doc_env *env,
-				   struct arena *a, struct doc_list *list, struct agent_doc *ret,
-				   struct why *why);
+/* As agent_read; adds the warnings to `list`, which may be NULL. */
+must_check enum err agent_read_into(struct str source, const struct val *map, const struct doc_env *env,
+				    struct arena *a, struct doc_list *list, struct agent_doc *ret,
+				    struct why *why);
 
-/* --- doc_around.c: before and after a run --- */
+/* --- names.c --- */
+/* Letters, digits and _, not beginning with a digit. */
+bool doc_is_variable_name(struct str s);
+/* Checks that every key of a map is such a name. */
+must_check enum err doc_check_variable_names(struct key_reader *r, const struct val *map);
+/* Checks the name of an agent, the value of the key `name`. */
+must_check enum err doc_check_agent_name(struct key_reader *r, const char *name, const struct val *v);
+
+/* --- unsupported.c --- */
+/* Notes that the schedule or agent uses this feature at this place, and warns once. */
+void doc_note_unsupported(struct key_reader *r, enum doc_unsupported feature, size_t at);
+
+/* --- templates.c --- */
+/* Checks all strings of a value, at any depth, as templates that may use these names. */
+must_check enum err doc_check_templates(struct key_reader *r, const struct expr_names *names,
+					const struct val *v);
+/* Warns of a template in a command line for the shell, where it is not expanded. */
+void doc_warn_shell_template(struct key_reader *r, const struct val *v);
+
+/* --- action.c --- */
+key_set set_url; /* struct str: an address that a request can be sent to */
+key_set set_env; /* struct val: a map of variables */
+
+/* --- check_keys.c --- */
 key_set set_check, set_expectations, set_hooks;
-void write_check(const void *from, struct buf *out);
-void check_write(const struct doc_check *c, struct buf *out);
-void write_expectations(const void *from, struct buf *out);
-void write_hooks(const void *from, struct buf *out);
+key_write write_check, write_expectations, write_hooks;
 
-/* --- doc_notify.c: who is told --- */
-key_set set_notification, set_ping;
-void write_notification(const void *from, struct buf *out);
-/* An address that can be sent to. */
-must_check enum err doc_check_url(struct key_reader *r, const char *name, const struct val *v);
-
-/* --- doc_bounds.c: what agents may use up and do --- */
+/* --- limit_keys.c --- */
 key_set set_budget, set_next_check, set_grants;
-void write_budget(const void *from, struct buf *out);
-void budget_write(const struct doc_budget *b, struct buf *out);
-void write_next_check(const void *from, struct buf *out);
-void next_check_write(const struct doc_bounds *b, struct buf *out);
-void write_grants(const void *from, struct buf *out);
+key_write write_budget, write_next_check, write_grants;
+
+/* --- notification_keys.c --- */
+key_set set_notification;
+key_write write_notification;

@@ -1,16 +1,16 @@
+/* Reading and writing of maps by their table of keys. */
 #include "core/doc/keys.h"
 #include "base/json.h"
 #include "core/doc/text_position.h"
 #include "core/model.h"
+#include "core/when/civil.h"
 #include "core/when/dur.h"
+#include "core/when/iso.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define at_field(type, base, k) ((type *)(void *)((char *)(base) + (k)->to))
-#define of_field(type, base, k) ((const type *)(const void *)((const char *)(base) + (k)->to))
-
-static const unsigned kinds_of[KEY_TYPES] = {
+static const unsigned kinds_of_type[KEY_TYPES] = {
 	[KEY_TEXT] = KEY_KIND(VAL_STR),
 	[KEY_BOOL] = KEY_KIND(VAL_BOOL),
 	[KEY_NUMBER] = KEY_KIND(VAL_INT),
@@ -18,8 +18,6 @@ static const unsigned kinds_of[KEY_TYPES] = {
 	[KEY_DURATION] = KEY_KIND(VAL_INT) | KEY_KIND(VAL_STR),
 	[KEY_SIZE] = KEY_KIND(VAL_INT) | KEY_KIND(VAL_STR),
 };
-
-/* --- errors --- */
 
 const struct key *keys_find(const struct key *keys, struct str name)
 {
@@ -29,62 +27,86 @@ const struct key *keys_find(const struct key *keys, struct str name)
 	return NULL;
 }
 
-/* A name that may have been meant. */
-struct nearest {
-	struct str name;
-	unsigned best;
-	const char *found;
+/* --- errors --- */
+
+/* The known name that is most similar to a misspelt one. */
+struct suggestion {
+	struct str misspelt;
+	unsigned distance; /* of the name that was found; at first the limit */
+	const char *found; /* NULL: none is similar */
 };
 
-static struct nearest nearest_to(struct str name)
+static struct suggestion suggestion_for(struct str misspelt)
 {
-	return (struct nearest){ name, name.n < 5 ? 2 : 3, NULL };
+	return (struct suggestion){ misspelt, misspelt.n < 5 ? 2 : 3, NULL };
 }
 
-static void nearest_try(struct nearest *n, const char *name)
+static void suggest(struct suggestion *s, const char *name)
 {
-	unsigned d = str_distance(n->name, str_of(name), n->best);
-	if (d < n->best) {
-		n->found = name;
-		n->best = d;
+	unsigned d = str_distance(s->misspelt, str_of(name), s->distance);
+	if (d < s->distance) {
+		s->found = name;
+		s->distance = d;
 	}
 }
 
-enum err keys_unknown(struct why *why, size_t at, const char *what, const struct key *keys, struct str name)
+/* Appends a name to a list such as "a, b"; false if the list has no room for it. */
+static bool list_name(char *list, size_t size, const char *name)
 {
-	struct nearest near = nearest_to(name);
-	for (const struct key *k = keys; k->name; k++)
-		nearest_try(&near, k->name);
-	if (near.found)
+	size_t n = strlen(list), room = size - n;
+	return (size_t)snprintf(list + n, room, "%s%s", n ? ", " : "", name) < room;
+}
+
+static enum err unknown_key(struct why *why, size_t at, const char *what, const struct key *keys,
+			    struct str name)
+{
+	struct suggestion s = suggestion_for(name);
+	char list[96] = "";
+	bool fits = true;
+	for (const struct key *k = keys; k->name; k++) {
+		suggest(&s, k->name);
+		fits = fits && list_name(list, sizeof list, k->name);
+	}
+	if (s.found)
 		return why_set(why, E_INPUT, at, "%s has no key '%.*s' (near: %s)", what, STR_SHORT(name),
-			       near.found);
-	return why_set(why, E_INPUT, at, "%s has no key '%.*s'; rota.yaml(5) lists them", what,
+			       s.found);
+	if (fits)
+		return why_set(why, E_INPUT, at, "%s has no key '%.*s'; allowed keys: %s", what,
+			       STR_SHORT(name), list);
+	return why_set(why, E_INPUT, at, "%s has no key '%.*s'; rota.yaml(5) lists the keys", what,
 		       STR_SHORT(name));
 }
 
-enum err keys_wrong(struct key_reader *r, const char *name, unsigned kinds, const struct val *v)
+const char *keys_kind_name(enum val_kind kind)
 {
-	static const char *const article[] = {
-		[VAL_NULL] = "",  [VAL_BOOL] = "a ", [VAL_INT] = "an ", [VAL_FLOAT] = "a ",
-		[VAL_STR] = "a ", [VAL_LIST] = "a ", [VAL_MAP] = "a ",
+	static const char *const names[] = {
+		[VAL_NULL] = "null",      [VAL_BOOL] = "a boolean", [VAL_INT] = "an integer",
+		[VAL_FLOAT] = "a number", [VAL_STR] = "a string",   [VAL_LIST] = "a list",
+		[VAL_MAP] = "a map",
 	};
+	return names[kind];
+}
+
+enum err keys_wrong_kind(struct key_reader *r, const char *name, unsigned kinds, const struct val *v)
+{
 	char list[96] = "";
 	int n = 0;
 	for (unsigned k = 0; k <= VAL_MAP; k++)
-		if (kinds & KEY_KIND(k))
-			n += snprintf(list + n, sizeof list - (size_t)n, "%s%s%s", n ? " or " : "",
-				      article[k], val_kind_words[k]);
+		if (kinds & KEY_KIND(k)) {
+			const char *between = !n ? "" : kinds >> (k + 1) ? ", " : " or ";
+			n += snprintf(list + n, sizeof list - (size_t)n, "%s%s", between,
+				      keys_kind_name((enum val_kind)k));
+		}
 	bool quotes =
 		kinds & KEY_KIND(VAL_STR) && v->kind != VAL_LIST && v->kind != VAL_MAP && v->kind != VAL_NULL;
-	return why_set(r->why, E_INPUT, v->at, "%s must be %s, not %s%s%s", name, list, article[v->kind],
-		       val_kind_words[v->kind], quotes ? "; put text in quotes" : "");
+	return why_set(r->why, E_INPUT, v->at, "%s must be %s, not %s%s", name, list, keys_kind_name(v->kind),
+		       quotes ? "; put text in quotes" : "");
 }
 
-/* The small parsers count from the beginning of the string. */
-static enum err within(struct key_reader *r, const struct val *v, enum err e)
+enum err keys_error_in(struct key_reader *r, const struct val *v, enum err e)
 {
 	if (e && e != E_NOMEM && r->why)
-		r->why->at = inside(r->source, v, r->why->at);
+		r->why->at = text_position(r->source, v, r->why->at);
 	return e;
 }
 
@@ -116,7 +138,8 @@ static void show_number(const struct key *k, int64_t n, struct buf *out)
 		buf_addf(out, "%lld", (long long)n);
 }
 
-static enum err range(struct key_reader *r, const struct key *k, const struct val *v, int64_t n, int64_t *ret)
+static enum err set_in_range(struct key_reader *r, const struct key *k, const struct val *v, int64_t n,
+			     int64_t *ret)
 {
 	if (n < k->least || n > k->most) {
 		_cleanup_(buf_free) struct buf least = { 0 }, most = { 0 };
@@ -135,20 +158,20 @@ static enum err set_text(struct key_reader *r, void *into, const struct key *k, 
 {
 	if (!v->str.n)
 		return why_set(r->why, E_INPUT, v->at, "%s is empty", k->name);
-	*at_field(struct str, into, k) = v->str;
+	*KEY_FIELD(struct str, into, k) = v->str;
 	return OK;
 }
 
 static enum err set_bool(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	(void)r;
-	*at_field(bool, into, k) = v->boolean;
+	*KEY_FIELD(bool, into, k) = v->boolean;
 	return OK;
 }
 
 static enum err set_number(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	return range(r, k, v, v->integer, at_field(int64_t, into, k));
+	return set_in_range(r, k, v, v->integer, KEY_FIELD(int64_t, into, k));
 }
 
 static enum err set_word(struct key_reader *r, void *into, const struct key *k, const struct val *v)
@@ -156,16 +179,16 @@ static enum err set_word(struct key_reader *r, void *into, const struct key *k, 
 	unsigned n = 0;
 	enum err e = word_find(k->words, v->str, k->name, &n, r->why);
 	if (e)
-		return within(r, v, e);
-	*at_field(uint8_t, into, k) = (uint8_t)n;
+		return keys_error_in(r, v, e);
+	*KEY_FIELD(uint8_t, into, k) = (uint8_t)n;
 	return OK;
 }
 
 static enum err set_duration(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	int64_t n = v->integer;
-	enum err e = v->kind == VAL_STR ? within(r, v, dur_parse(v->str, &n, r->why)) : OK;
-	return e ? e : range(r, k, v, n, at_field(int64_t, into, k));
+	enum err e = v->kind == VAL_STR ? keys_error_in(r, v, dur_parse(v->str, &n, r->why)) : OK;
+	return e ? e : set_in_range(r, k, v, n, KEY_FIELD(int64_t, into, k));
 }
 
 static enum err set_size(struct key_reader *r, void *into, const struct key *k, const struct val *v)
@@ -183,7 +206,7 @@ static enum err set_size(struct key_reader *r, void *into, const struct key *k, 
 				       "'%.*s' is not a size; write 64KiB, 5MiB or 2GiB", STR_SHORT(s));
 		n = (int64_t)(count << sizes[i].shift);
 	}
-	return range(r, k, v, n, at_field(int64_t, into, k));
+	return set_in_range(r, k, v, n, KEY_FIELD(int64_t, into, k));
 }
 
 static key_set *const setters[KEY_TYPES] = {
@@ -192,21 +215,22 @@ static key_set *const setters[KEY_TYPES] = {
 	[KEY_OTHER] = NULL,
 };
 
-void keys_default(const struct key *k, void *into)
+void keys_set_defaults(const struct key *keys, void *into)
 {
-	if (k->type == KEY_BOOL)
-		*at_field(bool, into, k) = k->usual;
-	else if (k->type == KEY_WORD)
-		*at_field(uint8_t, into, k) = (uint8_t)k->usual;
-	else if (k->type == KEY_NUMBER || k->type == KEY_DURATION || k->type == KEY_SIZE)
-		*at_field(int64_t, into, k) = k->usual;
+	for (const struct key *k = keys; k->name; k++)
+		if (k->type == KEY_BOOL)
+			*KEY_FIELD(bool, into, k) = k->default_value;
+		else if (k->type == KEY_WORD)
+			*KEY_FIELD(uint8_t, into, k) = (uint8_t)k->default_value;
+		else if (k->type == KEY_NUMBER || k->type == KEY_DURATION || k->type == KEY_SIZE)
+			*KEY_FIELD(int64_t, into, k) = k->default_value;
 }
 
 enum err keys_set(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	unsigned kinds = k->type == KEY_OTHER ? k->kinds : kinds_of[k->type];
+	unsigned kinds = k->type == KEY_OTHER ? k->kinds : kinds_of_type[k->type];
 	if (!(kinds & KEY_KIND(v->kind)))
-		return keys_wrong(r, k->name, kinds, v);
+		return keys_wrong_kind(r, k->name, kinds, v);
 	return (k->type == KEY_OTHER ? k->set : setters[k->type])(r, into, k, v);
 }
 
@@ -214,15 +238,15 @@ enum err keys_read(struct key_reader *r, const char *what, const struct key *key
 		   const struct val *map, const struct val **given)
 {
 	if (map->kind != VAL_MAP)
-		return keys_wrong(r, what, KEY_KIND(VAL_MAP), map);
+		return keys_wrong_kind(r, what, KEY_KIND(VAL_MAP), map);
 	for (unsigned i = 0; i < map->map.n; i++) {
 		const struct val_pair *p = &map->map.pair[i];
 		const struct key *k = keys_find(keys, p->key);
 		if (!k)
-			return keys_unknown(r->why, p->at, what, keys, p->key);
-		if (k->later)
-			return why_set(r->why, E_INPUT, p->at, "key '%s' of %s is not supported yet", k->name,
-				       what);
+			return unknown_key(r->why, p->at, what, keys, p->key);
+		if (k->unsupported)
+			return why_set(r->why, E_INPUT, p->at, "the key '%s' of %s is not supported yet",
+				       k->name, what);
 		enum err e = keys_set(r, into, k, &p->value);
 		if (e)
 			return e;
@@ -234,19 +258,19 @@ enum err keys_read(struct key_reader *r, const char *what, const struct key *key
 
 /* --- writing --- */
 
-static bool is_usual(const struct key *k, const void *from)
+static bool is_default(const struct key *k, const void *from)
 {
 	switch (k->type) {
 	case KEY_TEXT:
-		return !of_field(struct str, from, k)->n;
+		return !KEY_CONST_FIELD(struct str, from, k)->n;
 	case KEY_BOOL:
-		return *of_field(bool, from, k) == k->usual;
+		return *KEY_CONST_FIELD(bool, from, k) == k->default_value;
 	case KEY_WORD:
-		return *of_field(uint8_t, from, k) == k->usual;
+		return *KEY_CONST_FIELD(uint8_t, from, k) == k->default_value;
 	case KEY_NUMBER:
 	case KEY_DURATION:
 	case KEY_SIZE:
-		return *of_field(int64_t, from, k) == k->usual;
+		return *KEY_CONST_FIELD(int64_t, from, k) == k->default_value;
 	case KEY_OTHER:
 	case KEY_TYPES:
 		break;
@@ -258,29 +282,29 @@ void keys_show(const struct key *k, const void *from, struct buf *out)
 {
 	switch (k->type) {
 	case KEY_TEXT:
-		buf_add(out, *of_field(struct str, from, k));
+		buf_add(out, *KEY_CONST_FIELD(struct str, from, k));
 		break;
 	case KEY_BOOL:
-		buf_add(out, *of_field(bool, from, k) ? STR("true") : STR("false"));
+		buf_add(out, *KEY_CONST_FIELD(bool, from, k) ? STR("true") : STR("false"));
 		break;
 	case KEY_WORD:
-		buf_add(out, str_of(k->words[*of_field(uint8_t, from, k)]));
+		buf_add(out, str_of(k->words[*KEY_CONST_FIELD(uint8_t, from, k)]));
 		break;
 	case KEY_NUMBER:
 	case KEY_DURATION:
 	case KEY_SIZE:
-		show_number(k, *of_field(int64_t, from, k), out);
+		show_number(k, *KEY_CONST_FIELD(int64_t, from, k), out);
 		break;
 	case KEY_OTHER:
-		k->write(from, out);
+		k->write(from, k, out);
 		break;
 	case KEY_TYPES:
 		assert(false);
 	}
 }
 
-/* What JSON has no quotes around. */
-static bool is_bare(const struct key *k)
+/* keys_show writes these as JSON already. */
+static bool shows_json(const struct key *k)
 {
 	return k->type == KEY_BOOL || k->type == KEY_NUMBER || k->type == KEY_OTHER;
 }
@@ -288,7 +312,7 @@ static bool is_bare(const struct key *k)
 void keys_json(const struct key *k, const void *from, struct buf *out)
 {
 	_cleanup_(buf_free) struct buf value = { 0 };
-	if (is_bare(k)) {
+	if (shows_json(k)) {
 		keys_show(k, from, out);
 		return;
 	}
@@ -301,61 +325,132 @@ void keys_write(const struct key *keys, const void *from, bool first, struct buf
 {
 	for (const struct key *k = keys; k->name; k++) {
 		_cleanup_(buf_free) struct buf value = { 0 };
-		if (k->later || is_usual(k, from) || (k->type == KEY_OTHER && !k->write))
+		if (k->unsupported || is_default(k, from) || (k->type == KEY_OTHER && !k->write))
 			continue;
 		keys_json(k, from, &value);
 		out->failed |= value.failed;
 		if (!value.n)
-			continue; /* the default, says its own writer */
+			continue; /* `write` found the default */
 		buf_addf(out, "%s\"%s\":", first ? "" : ",", k->name);
 		buf_add(out, buf_str(&value));
 		first = false;
 	}
 }
 
-/* --- variants --- */
+void keys_write_map(const struct key *keys, const void *from, struct buf *out)
+{
+	_cleanup_(buf_free) struct buf pairs = { 0 };
+	keys_write(keys, from, true, &pairs);
+	if (pairs.n)
+		buf_addf(out, "{%s}", pairs.p);
+	out->failed |= pairs.failed;
+}
 
-enum err keys_pass_over(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+/* --- setters and writers of rows --- */
+
+enum err keys_ignore(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	(void)r;
 	(void)into;
 	(void)k;
 	(void)v;
-	return OK; /* it chose the table */
+	return OK;
+}
+
+enum err keys_set_path(struct key_reader *r, void *into, const struct key *k, const struct val *v)
+{
+	if (!str_starts(v->str, STR("/")) || memchr(v->str.p, 0, v->str.n))
+		return why_set(r->why, E_INPUT, v->at, "%s must be an absolute path, not '%.*s'", k->name,
+			       STR_SHORT(v->str));
+	*KEY_FIELD(struct str, into, k) = v->str;
+	return OK;
+}
+
+void keys_write_str(const void *from, const struct key *k, struct buf *out)
+{
+	struct str text = *KEY_CONST_FIELD(struct str, from, k);
+	if (text.n)
+		json_write_str(out, text);
+}
+
+void keys_write_val(const void *from, const struct key *k, struct buf *out)
+{
+	const struct val *v = KEY_CONST_FIELD(struct val, from, k);
+	if (v->kind != VAL_NULL && (v->kind != VAL_MAP || v->map.n))
+		json_write(out, v);
+}
+
+enum err keys_read_day(struct key_reader *r, const char *what, const struct val *v, int32_t *ret)
+{
+	struct iso t;
+	if (v->kind != VAL_STR)
+		return keys_wrong_kind(r, what, KEY_KIND(VAL_STR), v);
+	enum err e = keys_error_in(r, v, iso_parse(v->str, &t, r->why));
+	if (!e && t.has_time)
+		e = keys_error_in(r, v,
+				  why_set(r->why, E_INPUT, 0,
+					  "%s must be a day without a time, such as 2026-12-25", what));
+	if (!e)
+		*ret = (int32_t)floor_div(t.local, DAY);
+	return e;
+}
+
+void keys_write_strs(const struct str *item, unsigned n, struct buf *out)
+{
+	for (unsigned i = 0; i < n; i++) {
+		buf_addc(out, i ? ',' : '[');
+		json_write_str(out, item[i]);
+	}
+	if (n)
+		buf_addc(out, ']');
+}
+
+/* --- variants --- */
+
+struct type_list {
+	char text[128];
+};
+
+/* The types of the table that are supported, as "command, event". */
+static struct type_list supported_types(const struct key_variant *table)
+{
+	struct type_list list = { "" };
+	for (const struct key_variant *t = table; t->name; t++)
+		if (t->keys)
+			(void)list_name(list.text, sizeof list.text, t->name);
+	return list;
 }
 
 static enum err unknown_type(struct key_reader *r, const char *what, const struct key_variant *table,
 			     const struct val *type)
 {
-	char list[128] = "";
-	int n = 0;
-	struct nearest near = nearest_to(type->str);
-	for (const struct key_variant *t = table; t->name; t++) {
-		n += snprintf(list + n, sizeof list - (size_t)n, "%s%s", n ? ", " : "", t->name);
-		nearest_try(&near, t->name);
-	}
-	return why_set(r->why, E_INPUT, type->at, "%s '%.*s' is not known%s%s%s; allowed are %s", what,
-		       STR_SHORT(type->str), near.found ? " (near: " : "", near.found ? near.found : "",
-		       near.found ? ")" : "", list);
+	struct suggestion s = suggestion_for(type->str);
+	for (const struct key_variant *t = table; t->name; t++)
+		suggest(&s, t->name);
+	return why_set(r->why, E_INPUT, type->at, "type '%.*s' of %s is not known%s%s%s; allowed are %s",
+		       STR_SHORT(type->str), what, s.found ? " (near: " : "", s.found ? s.found : "",
+		       s.found ? ")" : "", supported_types(table).text);
 }
 
-static enum err type_of(struct key_reader *r, const char *what, const struct key_variant *table,
-			const struct val *v, const struct key_variant **ret)
+static enum err find_variant(struct key_reader *r, const char *what, const struct key_variant *table,
+			     const struct val *v, const struct key_variant **ret)
 {
 	const struct val *type = val_get(v, STR("type"));
-	if (v->kind != VAL_MAP)
-		return keys_wrong(r, what, KEY_KIND(VAL_MAP), v);
-	if (!type)
-		return why_set(r->why, E_INPUT, v->at, "%s needs a type, such as %s", what, table->name);
-	if (type->kind != VAL_STR)
-		return keys_wrong(r, "type", KEY_KIND(VAL_STR), type);
 	const struct key_variant *t = table;
+	if (v->kind != VAL_MAP)
+		return keys_wrong_kind(r, what, KEY_KIND(VAL_MAP), v);
+	if (!type)
+		return why_set(r->why, E_INPUT, v->at, "%s needs the key 'type'; allowed are %s", what,
+			       supported_types(table).text);
+	if (type->kind != VAL_STR)
+		return keys_wrong_kind(r, "type", KEY_KIND(VAL_STR), type);
 	while (t->name && !str_eq(type->str, str_of(t->name)))
 		t++;
 	if (!t->name)
 		return unknown_type(r, what, table, type);
 	if (!t->keys)
-		return why_set(r->why, E_INPUT, type->at, "%s is not supported yet", t->what);
+		return why_set(r->why, E_INPUT, type->at, "%s is not supported yet; allowed are %s", t->what,
+			       supported_types(table).text);
 	*ret = t;
 	return OK;
 }
@@ -364,29 +459,30 @@ enum err keys_read_variant(struct key_reader *r, const char *what, const struct 
 			   void *into, const struct val *v, uint8_t *kind)
 {
 	const struct key_variant *t = table;
-	enum err e = type_of(r, what, table, v, &t);
+	enum err e = find_variant(r, what, table, v, &t);
 	if (!e)
 		e = keys_read(r, t->what, t->keys, into, v, NULL);
 	if (e)
 		return e;
-	if (t->needs && !val_get(v, str_of(t->needs)))
-		return why_set(r->why, E_INPUT, v->at, "%s needs %s", t->what, t->needs);
+	if (t->required && !val_get(v, str_of(t->required)))
+		return why_set(r->why, E_INPUT, v->at, "%s needs the key '%s'", t->what, t->required);
 	*kind = (uint8_t)(t - table);
 	return OK;
 }
 
-void keys_write_variant(const struct key_variant *of, const void *from, struct buf *out)
+void keys_write_variant(const struct key_variant *variant, const void *from, struct buf *out)
 {
-	buf_addf(out, "{\"type\":\"%s\"", of->name);
-	keys_write(of->keys, from, false, out);
+	buf_addf(out, "{\"type\":\"%s\"", variant->name);
+	keys_write(variant->keys, from, false, out);
 	buf_addc(out, '}');
 }
 
-enum err keys_read_list(struct key_reader *r, const char *what, const struct key_variant *table,
-			const struct val *list, size_t size, void **items, unsigned *n)
+enum err keys_read_list(struct key_reader *r, const char *name, const char *what,
+			const struct key_variant *table, const struct val *list, size_t size, void **items,
+			unsigned *n)
 {
 	if (list->list.n > DOC_ITEMS_MAX)
-		return why_set(r->why, E_LIMIT, list->at, "a list of this kind has at most %d items",
+		return why_set(r->why, E_LIMIT, list->at, "%s can have at most %d items", name,
 			       DOC_ITEMS_MAX);
 	char *all = arena_alloc(r->arena, (list->list.n + 1) * size);
 	if (!all)
@@ -415,10 +511,10 @@ void keys_write_list(const struct key_variant *table, const void *items, size_t 
 		buf_addc(out, ']');
 }
 
-enum err keys_strings(struct key_reader *r, const char *what, const struct val *map)
+enum err keys_check_strings(struct key_reader *r, const char *what, const struct val *map)
 {
 	for (unsigned i = 0; i < map->map.n; i++)
 		if (map->map.pair[i].value.kind != VAL_STR)
-			return keys_wrong(r, what, KEY_KIND(VAL_STR), &map->map.pair[i].value);
+			return keys_wrong_kind(r, what, KEY_KIND(VAL_STR), &map->map.pair[i].value);
 	return OK;
 }

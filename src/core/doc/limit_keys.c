@@ -1,4 +1,5 @@
-/* What an agent may use up, and what it may do to schedules. */
+/* The keys for limits of an agent: `budget` (money or tokens), `next_check` and `grants` (changes to
+ * schedules). */
 #include "core/doc/internal.h"
 #include "core/doc/text_position.h"
 #include "core/when/dur.h"
@@ -9,7 +10,7 @@ enum { MICROS = 1000000, DECIMALS = 6 };
 #define DOLLARS_MAX INT64_C(1000000)
 #define TOKENS_MAX  INT64_C(1000000000000)
 
-/* A number with at most six decimals, in millionths. */
+/* Reads a number with at most six decimals as millionths. */
 static bool read_micros(struct str s, int64_t *ret)
 {
 	const char *dot = memchr(s.p, '.', s.n);
@@ -27,7 +28,7 @@ static bool read_micros(struct str s, int64_t *ret)
 
 static enum err set_amount(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct doc_amount *a = (struct doc_amount *)(void *)((char *)into + k->to);
+	struct doc_amount *a = KEY_FIELD(struct doc_amount, into, k);
 	struct str rest = v->kind == VAL_STR ? v->str : STR("");
 	struct str number = str_token(&rest), unit = str_token(&rest);
 	uint64_t tokens = 0;
@@ -47,8 +48,9 @@ static enum err set_amount(struct key_reader *r, void *into, const struct key *k
 		       "%s must be an amount above 0, such as 0.50 USD or 20000 tokens", k->name);
 }
 
-static void write_amount(const struct doc_amount *a, struct buf *out)
+static void write_amount(const void *from, const struct key *k, struct buf *out)
 {
+	const struct doc_amount *a = KEY_CONST_FIELD(struct doc_amount, from, k);
 	if (!a->n)
 		return;
 	if (a->tokens) {
@@ -65,28 +67,20 @@ static void write_amount(const struct doc_amount *a, struct buf *out)
 		buf_addf(out, "\"%lld USD\"", (long long)(a->n / MICROS));
 }
 
-static void write_per_run(const void *from, struct buf *out)
-{
-	write_amount(&((const struct doc_budget *)from)->run, out);
-}
-
-static void write_per_day(const void *from, struct buf *out)
-{
-	write_amount(&((const struct doc_budget *)from)->day, out);
-}
-
+/* A bare number is refused, too, but by set_amount, whose message has an example. */
 enum { AMOUNT = STRING | KEY_KIND(VAL_INT) | KEY_KIND(VAL_FLOAT) };
 
 static const struct key budget_keys[] = {
-	{ "per_run", KEY_OTHER, .to = offsetof(struct doc_budget, run), .kinds = AMOUNT, .set = set_amount,
-	  .write = write_per_run },
-	{ "per_day", KEY_OTHER, .to = offsetof(struct doc_budget, day), .kinds = AMOUNT, .set = set_amount,
-	  .write = write_per_day },
+	{ "per_run", KEY_OTHER, .offset = offsetof(struct doc_budget, run), .kinds = AMOUNT,
+	  .set = set_amount, .write = write_amount },
+	{ "per_day", KEY_OTHER, .offset = offsetof(struct doc_budget, day), .kinds = AMOUNT,
+	  .set = set_amount, .write = write_amount },
 	{ 0 },
 };
 
-/* "0.50 USD per run, 5 USD per day", or "0.50 USD/run". */
-static enum err read_budget(struct key_reader *r, const char *name, const struct val *v, struct doc_budget *b)
+/* Reads "0.50 USD per run, 5 USD per day", or "0.50 USD/run". */
+static enum err read_budget_text(struct key_reader *r, const char *name, const struct val *v,
+				 struct doc_budget *b)
 {
 	struct str rest = v->str;
 	while (rest.p) {
@@ -94,7 +88,8 @@ static enum err read_budget(struct key_reader *r, const char *name, const struct
 		struct str part = str_trim(comma ? str_sub(rest, 0, (size_t)(comma - rest.p)) : rest);
 		rest = comma ? str_from(rest, (size_t)(comma + 1 - rest.p)) : (struct str){ 0 };
 		struct val amount = { .kind = VAL_STR,
-				      .at = (uint32_t)inside(r->source, v, (size_t)(part.p - v->str.p)) };
+				      .at = (uint32_t)text_position(r->source, v,
+								    (size_t)(part.p - v->str.p)) };
 		const char *slash = memchr(part.p, '/', part.n), *per = memmem(part.p, part.n, " per ", 5);
 		size_t end = (size_t)((slash ? slash : per ? per : part.p) - part.p);
 		struct str each = slash ? str_trim(str_from(part, end + 1))
@@ -104,8 +99,8 @@ static enum err read_budget(struct key_reader *r, const char *name, const struct
 		amount.str = str_sub(part, 0, end);
 		if ((!run && !day) || (run ? b->run.n : b->day.n))
 			return why_set(r->why, E_INPUT, amount.at,
-				       "%s is an amount per run, per day or both, such as 0.50 USD per run, "
-				       "5 USD per day",
+				       "%s must be an amount per run, an amount per day, or both, such as "
+				       "0.50 USD per run, 5 USD per day",
 				       name);
 		enum err e = keys_set(r, b, &budget_keys[day], &amount);
 		if (e)
@@ -116,106 +111,92 @@ static enum err read_budget(struct key_reader *r, const char *name, const struct
 
 enum err set_budget(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct doc_budget *b = (struct doc_budget *)(void *)((char *)into + k->to);
-	enum err e = v->kind == VAL_STR ? read_budget(r, k->name, v, b)
+	struct doc_budget *b = KEY_FIELD(struct doc_budget, into, k);
+	enum err e = v->kind == VAL_STR ? read_budget_text(r, k->name, v, b)
 					: keys_read(r, k->name, budget_keys, b, v, NULL);
 	if (!e && !b->run.n && !b->day.n)
-		return why_set(r->why, E_INPUT, v->at, "budget needs per_run or per_day");
+		return why_set(r->why, E_INPUT, v->at, "%s needs per_run, per_day or both", k->name);
 	if (!e)
-		doc_need(r, DOC_NEEDS_BUDGET, v->at);
+		doc_note_unsupported(r, DOC_UNSUPPORTED_BUDGET, v->at);
 	return e;
 }
 
-void budget_write(const struct doc_budget *b, struct buf *out)
+void write_budget(const void *from, const struct key *k, struct buf *out)
 {
-	if (!b->run.n && !b->day.n)
-		return;
-	buf_addc(out, '{');
-	keys_write(budget_keys, b, true, out);
-	buf_addc(out, '}');
-}
-
-void write_budget(const void *from, struct buf *out)
-{
-	budget_write(&((const struct schedule_doc *)from)->budget, out);
+	keys_write_map(budget_keys, KEY_CONST_FIELD(struct doc_budget, from, k), out);
 }
 
 /* --- next_check: 5m..2h --- */
 
-/* One end of it, between these bytes. */
-static enum err read_end(struct key_reader *r, const struct val *v, size_t from, size_t to, int64_t *ret)
+/* Reads the duration between two bytes of the value. */
+static enum err read_part(struct key_reader *r, const struct val *v, size_t from, size_t to, int64_t *ret)
 {
 	struct str s = str_trim(str_sub(v->str, from, to));
 	enum err e = dur_parse(s, ret, r->why);
-	if (e && e != E_NOMEM && r->why)
-		r->why->at = inside(r->source, v, (size_t)(s.p - v->str.p) + r->why->at);
-	return e;
+	if (e && r->why)
+		r->why->at += (size_t)(s.p - v->str.p);
+	return keys_error_in(r, v, e);
+}
+
+static enum err bad_next_check(struct key_reader *r, const struct key *k, const struct val *v)
+{
+	return why_set(r->why, E_INPUT, v->at, "%s must be two durations, the shorter first, such as 5m..2h",
+		       k->name);
 }
 
 enum err set_next_check(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
-	struct doc_bounds *b = (struct doc_bounds *)(void *)((char *)into + k->to);
-	size_t at = 0;
-	while (at + 1 < v->str.n && !(v->str.p[at] == '.' && v->str.p[at + 1] == '.'))
-		at++;
-	if (at + 1 >= v->str.n)
-		return why_set(r->why, E_INPUT, v->at, "%s must be two durations such as 5m..2h", k->name);
-	enum err e = read_end(r, v, 0, at, &b->least);
+	struct doc_next_check *n = KEY_FIELD(struct doc_next_check, into, k);
+	const char *dots = memmem(v->str.p, v->str.n, "..", 2);
+	if (!dots)
+		return bad_next_check(r, k, v);
+	size_t at = (size_t)(dots - v->str.p);
+	enum err e = read_part(r, v, 0, at, &n->least);
 	if (!e)
-		e = read_end(r, v, at + 2, v->str.n, &b->most);
-	if (!e && (b->least < 1 || b->most < b->least))
-		e = why_set(r->why, E_INPUT, v->at,
-			    "%s must be two durations such as 5m..2h, the smaller first", k->name);
-	if (!e)
-		doc_need(r, DOC_NEEDS_NEXT_CHECK, v->at);
+		e = read_part(r, v, at + 2, v->str.n, &n->most);
+	if (!e && (n->least < 1 || n->most < n->least))
+		return bad_next_check(r, k, v);
 	return e;
 }
 
-void next_check_write(const struct doc_bounds *b, struct buf *out)
+void write_next_check(const void *from, const struct key *k, struct buf *out)
 {
-	if (!b->most)
+	const struct doc_next_check *n = KEY_CONST_FIELD(struct doc_next_check, from, k);
+	if (!n->most)
 		return;
 	buf_addc(out, '"');
-	dur_format(b->least, out);
+	dur_format(n->least, out);
 	buf_add(out, STR(".."));
-	dur_format(b->most, out);
+	dur_format(n->most, out);
 	buf_addc(out, '"');
 }
 
-void write_next_check(const void *from, struct buf *out)
-{
-	next_check_write(&((const struct schedule_doc *)from)->next_check, out);
-}
+/* --- grants: {schedules: 3, interval: 15m} --- */
 
-/* --- grants --- */
-
-enum { GRANT_INTERVAL = 900 };
+enum { GRANT_INTERVAL = 900, GRANT_INTERVAL_MIN = 60 }; /* seconds */
 
 static const struct key grants_keys[] = {
-	{ "schedules", KEY_NUMBER, .to = IN_DOC(grants.schedules), .least = 1, .most = GRANTS_MAX },
-	{ "interval", KEY_DURATION, .to = IN_DOC(grants.interval), .least = 60, .most = DURATION_SECONDS_MAX,
-	  .usual = GRANT_INTERVAL },
+	{ "schedules", KEY_NUMBER, .offset = IN_SCHEDULE(grants.schedules), .least = 1, .most = GRANTS_MAX },
+	{ "interval", KEY_DURATION, .offset = IN_SCHEDULE(grants.interval), .least = GRANT_INTERVAL_MIN,
+	  .most = DURATION_SECONDS_MAX, .default_value = GRANT_INTERVAL },
 	{ 0 },
 };
 
 enum err set_grants(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	struct schedule_doc *d = into;
-	d->grants.interval = GRANT_INTERVAL;
+	keys_set_defaults(grants_keys, d);
 	enum err e = keys_read(r, k->name, grants_keys, into, v, NULL);
 	if (!e && !d->grants.schedules)
-		return why_set(r->why, E_INPUT, v->at, "grants needs schedules, how many it may create");
-	if (!e)
-		doc_need(r, DOC_NEEDS_GRANT, v->at);
+		return why_set(r->why, E_INPUT, v->at,
+			       "%s needs the key 'schedules', how many schedules its runs may create",
+			       k->name);
 	return e;
 }
 
-void write_grants(const void *from, struct buf *out)
+void write_grants(const void *from, const struct key *k, struct buf *out)
 {
-	const struct schedule_doc *d = from;
-	if (!d->grants.schedules)
-		return;
-	buf_addc(out, '{');
-	keys_write(grants_keys, from, true, out);
-	buf_addc(out, '}');
+	(void)k;
+	if (((const struct schedule_doc *)from)->grants.schedules)
+		keys_write_map(grants_keys, from, out);
 }

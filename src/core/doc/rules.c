@@ -1,67 +1,67 @@
-/* From a document to what the engine works with. */
+/* Compiles a schedule to the rules that the engine decides by. */
 #include "core/doc/agent/agent.h"
 #include "port/runner.h"
 
-/* Who is asked before a run. What blocks a schedule is asked for as a hook is: it may be gone when a time
- * comes, and the same rules hold then. */
-static uint8_t guards_of(const struct schedule_doc *d)
+/* The preconditions of a run. A blocked schedule gets that of a hook, whose answer the daemon derives from
+ * the document: if the schedule is no longer blocked when it is due, these rules are still right. */
+static uint8_t preconditions_of(const struct schedule_doc *d)
 {
-	const struct doc_command *hook = &d->hook[DOC_BEFORE_TRIGGER].command;
-	unsigned guards = 0;
+	unsigned asks = 0;
 	if (d->budget.run.n || d->budget.day.n)
-		guards |= 1u << ASK_BUDGET;
+		asks |= 1u << ASK_BUDGET;
 	if (doc_condition(d).n)
-		guards |= 1u << ASK_CONDITION;
-	if (hook->shell.n || hook->argc || doc_blocked(d, false))
-		guards |= 1u << ASK_HOOK;
-	if (d->check.command.shell.n || d->check.command.argc || d->check.agenda.n)
-		guards |= 1u << ASK_CHECK;
-	return (uint8_t)guards;
+		asks |= 1u << ASK_CONDITION;
+	if (doc_has_command(&d->hook[DOC_BEFORE_TRIGGER].command) || doc_blocked(d, false))
+		asks |= 1u << ASK_HOOK;
+	if (doc_has_check(&d->check))
+		asks |= 1u << ASK_CHECK;
+	return (uint8_t)asks;
 }
 
-static uint8_t tells_of(const struct schedule_doc *d)
+/* The news that the schedule wants to be reported. */
+static uint8_t news_of(const struct schedule_doc *d)
 {
 	const struct doc_notification *n = &d->notification;
-	const bool asked[] = { [NEWS_SUCCESS] = n->on_success,
-			       [NEWS_FAILURE] = n->on_failure,
-			       [NEWS_MISSED] = n->on_missed,
-			       [NEWS_RECOVERED] = n->on_recovered,
-			       [NEWS_PING] = d->ping.n > 0 };
-	unsigned tells = 0;
-	for (unsigned i = 0; i < ARRAY_LEN(asked); i++)
-		tells |= (unsigned)asked[i] << i;
-	return (uint8_t)tells;
+	const bool wanted[] = { [NEWS_SUCCESS] = n->on_success,
+				[NEWS_FAILURE] = n->on_failure,
+				[NEWS_MISSED] = n->on_missed,
+				[NEWS_RECOVERED] = n->on_recovered,
+				[NEWS_PING] = d->ping.n > 0 };
+	unsigned news = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(wanted); i++)
+		news |= (unsigned)wanted[i] << i;
+	return (uint8_t)news;
 }
 
-/* So many failures of an agent in a row are no accident; commands are left to go on. */
+/* By default an agent is paused after several failures in a row; a command is not. */
 static uint16_t max_failures_of(const struct schedule_doc *d)
 {
-	enum { OF_AGENTS = 10 };
+	enum { AGENT_MAX_FAILURES = 10 };
 	if (d->max_failures >= 0)
 		return (uint16_t)d->max_failures;
-	return d->action.kind == DOC_AGENT_TURN ? OF_AGENTS : 0;
+	return d->action.kind == DOC_AGENT_TURN ? AGENT_MAX_FAILURES : 0;
 }
 
-/* What its agent says. How many runs that one has at a time goes for all who share it; the rest is for its
- * turns. */
-static enum err take_agent(const struct schedule_doc *d, const struct doc_names *names, struct rules *r)
+/* Adds what the agent's definition says. Its concurrency applies to every schedule that names it; account and
+ * active hours apply only to turns. */
+static enum err add_agent(const struct schedule_doc *d, const struct doc_names *names, struct rules *r)
 {
-	const struct agent_doc *by = d->turn.by;
+	const struct agent_doc *agent = d->turn.agent;
 	struct policy *p = &r->policy;
-	p->agent_choice = d->turn.chosen;
-	r->agent_print = d->turn.print;
+	p->agent_choice = d->turn.choice;
+	r->agent_print = d->turn.fingerprint;
 	enum err e = d->agent.n ? names->name(names->self, DOC_AGENT, d->agent, &p->agent) : OK;
-	if (!by || e)
+	if (!agent || e)
 		return e;
-	p->agent_slots = (uint16_t)by->concurrency;
+	p->agent_slots = (uint16_t)agent->concurrency;
 	if (d->action.kind != DOC_AGENT_TURN)
 		return OK;
-	if (by->account.n)
-		e = names->name(names->self, DOC_ACCOUNT, by->account, &p->account);
-	if (!e && by->hours.from != by->hours.to) {
-		r->active.from = (uint16_t)by->hours.from;
-		r->active.to = (uint16_t)by->hours.to;
-		e = names->zone(names->self, by->hours.zone, NULL, &r->active.zone);
+	if (agent->account.n)
+		e = names->name(names->self, DOC_ACCOUNT, agent->account, &p->account);
+	if (!e && agent->hours.from != agent->hours.to) {
+		r->active.from = (uint16_t)agent->hours.from;
+		r->active.to = (uint16_t)agent->hours.to;
+		e = names->zone(names->self, agent->hours.zone, NULL, &r->active.zone);
 	}
 	return e;
 }
@@ -72,7 +72,7 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 		[DOC_EVENT] = ACTION_EVENT, [DOC_AGENT_TURN] = ACTION_TURN
 	};
 	struct rules r;
-	memset(&r, 0, sizeof r); /* they are stored as bytes */
+	memset(&r, 0, sizeof r); /* also the padding: rules are stored as bytes */
 	r.version = RULES_VERSION;
 	r.zone_print = zone_print(d->when.zone);
 	r.when = d->when.rule;
@@ -86,18 +86,18 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 	p->retries = (uint16_t)d->retry.count;
 	p->catch_up_limit = (uint16_t)d->catch_up_limit;
 	p->max_failures = max_failures_of(d);
-	p->preconditions = guards_of(d);
-	p->news = tells_of(d);
+	p->preconditions = preconditions_of(d);
+	p->news = news_of(d);
 	p->window = (uint32_t)d->window;
 	p->retry_delay = (uint32_t)d->retry.delay;
-	p->retry_most = (uint32_t)d->retry.most;
+	p->retry_most = (uint32_t)d->retry.max_delay;
 	enum err e = names->zone(names->self, d->when.zone_name, d->when.zone, &p->zone);
 	if (!e && d->when.except.n)
 		e = names->days(names->self, &d->when.except, &p->calendar);
 	if (!e && d->concurrency_key.n)
 		e = names->name(names->self, DOC_CONCURRENCY_KEY, d->concurrency_key, &p->key);
 	if (!e)
-		e = take_agent(d, names, &r);
+		e = add_agent(d, names, &r);
 	if (!e)
 		*ret = r;
 	return e;

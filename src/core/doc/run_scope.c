@@ -1,5 +1,5 @@
+/* Builds the values of the names that a run can use. */
 #include "core/doc/run_scope.h"
-
 #include "core/model.h"
 #include "core/when/civil.h"
 #include "core/when/explain/text.h"
@@ -8,15 +8,15 @@
 static const struct str names[] = { STR("schedule"), STR("agent"),       STR("user"),      STR("memory"),
 				    STR("run"),      STR("previous"),    STR("timestamp"), STR("date"),
 				    STR("time"),     STR("day_of_week"), STR("variables") };
-const struct expr_names scope_names = { names, ARRAY_LEN(names) },
-			scope_names_of_variables = { names, ARRAY_LEN(names) - 1 };
+const struct expr_names run_scope_names = { names, ARRAY_LEN(names) },
+			run_scope_variable_names = { names, ARRAY_LEN(names) - 1 };
 
 struct builder {
 	struct arena *arena;
 	bool failed;
 };
 
-static void put(struct builder *b, struct val *map, const char *key, struct val value)
+static void set_key(struct builder *b, struct val *map, const char *key, struct val value)
 {
 	map->kind = VAL_MAP;
 	struct val_pair *p = val_pair(map, b->arena);
@@ -29,7 +29,7 @@ static void put(struct builder *b, struct val *map, const char *key, struct val 
 	map->map.n++;
 }
 
-static void add(struct builder *b, struct val *list, struct val value)
+static void add_item(struct builder *b, struct val *list, struct val value)
 {
 	struct val *item = val_item(list, b->arena);
 	if (!item) {
@@ -45,12 +45,11 @@ static struct val text(struct str s)
 	return (struct val){ .kind = VAL_STR, .str = s.p ? s : STR("") };
 }
 
-static struct val kept(struct builder *b, const char *s)
+/* A text that was allocated in the arena; NULL: no memory. */
+static struct val arena_text(struct builder *b, const char *s)
 {
-	struct str whole = str_of(s);
-	const char *copy = arena_dup(b->arena, whole);
-	b->failed |= !copy;
-	return text((struct str){ copy, copy ? whole.n : 0 });
+	b->failed |= !s;
+	return text(s ? str_of(s) : STR(""));
 }
 
 static struct val number(int64_t n)
@@ -58,7 +57,7 @@ static struct val number(int64_t n)
 	return (struct val){ .kind = VAL_INT, .integer = n };
 }
 
-static struct val truth(bool is)
+static struct val boolean(bool is)
 {
 	return (struct val){ .kind = VAL_BOOL, .boolean = is };
 }
@@ -69,95 +68,93 @@ static struct val map_or_empty(const struct val *v)
 }
 
 /* "2026-11-16T08:30:00-05:00" */
-static struct val instant(struct builder *b, struct wall t, const struct zone *z)
+static struct val local_time(struct builder *b, struct wall t, const struct zone *z)
 {
 	char local[ISO_SIZE], offset[ISO_SIZE];
 	int64_t seconds = wall_seconds(t);
 	int32_t east = zone_offset(z, seconds);
-	const char *s = arena_printf(b->arena, "%s%s", iso_format_local(seconds + east, local),
-				     iso_format_offset(east, offset));
-	b->failed |= !s;
-	return text(s ? str_of(s) : STR(""));
+	return arena_text(b, arena_printf(b->arena, "%s%s", iso_format_local(seconds + east, local),
+					  iso_format_offset(east, offset)));
 }
 
 static struct val schedule_value(struct builder *b, const struct schedule_doc *d)
 {
 	struct val map = { .kind = VAL_MAP }, tags = { .kind = VAL_LIST };
 	for (unsigned i = 0; i < d->tags; i++)
-		add(b, &tags, text(d->tag[i]));
-	put(b, &map, "id", text(d->id));
-	put(b, &map, "name", text(d->name.n ? d->name : d->id));
-	put(b, &map, "description", text(d->description));
-	put(b, &map, "tags", tags);
-	put(b, &map, "timezone", text(d->when.zone_name));
+		add_item(b, &tags, text(d->tag[i]));
+	set_key(b, &map, "id", text(d->id));
+	set_key(b, &map, "name", text(d->name.n ? d->name : d->id));
+	set_key(b, &map, "description", text(d->description));
+	set_key(b, &map, "tags", tags);
+	set_key(b, &map, "timezone", text(d->when.zone_name));
 	return map;
 }
 
-static struct val run_value(struct builder *b, const struct scope *s)
+static struct val run_value(struct builder *b, const struct run_scope *s)
 {
 	const struct run_row *r = s->run;
 	struct val map = { .kind = VAL_MAP };
-	put(b, &map, "id", number((int64_t)r->run));
-	put(b, &map, "attempt", number(s->attempt));
-	put(b, &map, "nominal", instant(b, r->nominal, s->doc->when.zone));
-	put(b, &map, "catch_up", truth(r->kind == KIND_CATCH_UP));
-	put(b, &map, "missed", number(r->missed));
-	put(b, &map, "fence", number((int64_t)r->fence));
+	set_key(b, &map, "id", number((int64_t)r->run));
+	set_key(b, &map, "attempt", number(s->attempt));
+	set_key(b, &map, "nominal", local_time(b, r->nominal, s->doc->when.zone));
+	set_key(b, &map, "catch_up", boolean(r->kind == KIND_CATCH_UP));
+	set_key(b, &map, "missed", number(r->missed));
+	set_key(b, &map, "fence", number((int64_t)r->fence));
 	return map;
 }
 
-static struct val previous_value(struct builder *b, const struct scope *s)
+static struct val previous_value(struct builder *b, const struct run_scope *s)
 {
 	struct val map = { .kind = VAL_MAP };
 	if (!s->previous)
 		return map;
-	put(b, &map, "outcome", text(str_of(outcome_words[s->previous->outcome])));
-	put(b, &map, "result", text(s->result));
+	set_key(b, &map, "outcome", text(str_of(outcome_words[s->previous->outcome])));
+	set_key(b, &map, "result", text(s->result));
 	return map;
 }
 
-/* Others wrote it, perhaps misled: it says of itself that it is data, and where it came from. */
+/* A note was written by another run, which may have been misled: it is marked as data, with its origin. */
 static struct val note_value(struct builder *b, const struct scope_note *n, const struct zone *z)
 {
 	struct val map = { .kind = VAL_MAP }, tags = { .kind = VAL_LIST };
 	struct str rest = n->row.tags, tag;
 	while (str_line(&rest, &tag))
-		add(b, &tags, text(tag));
-	put(b, &map, "text", text(n->row.text));
-	put(b, &map, "tags", tags);
-	put(b, &map, "at", instant(b, n->row.at, z));
-	put(b, &map, "run", number((int64_t)n->row.run));
-	put(b, &map, "schedule", text(n->schedule));
-	put(b, &map, "data", truth(true));
+		add_item(b, &tags, text(tag));
+	set_key(b, &map, "text", text(n->row.text));
+	set_key(b, &map, "tags", tags);
+	set_key(b, &map, "at", local_time(b, n->row.at, z));
+	set_key(b, &map, "run", number((int64_t)n->row.run));
+	set_key(b, &map, "schedule", text(n->schedule));
+	set_key(b, &map, "data", boolean(true));
 	return map;
 }
 
-static struct val memory_value(struct builder *b, const struct scope *s)
+static struct val memory_value(struct builder *b, const struct run_scope *s)
 {
 	struct val list = { .kind = VAL_LIST };
 	for (unsigned i = 0; i < s->notes; i++)
-		add(b, &list, note_value(b, &s->note[i], s->doc->when.zone));
+		add_item(b, &list, note_value(b, &s->note[i], s->doc->when.zone));
 	return list;
 }
 
-static enum err add_variables(const struct scope *s, const struct expr_env *env, struct builder *b,
+static enum err add_variables(const struct run_scope *s, const struct expr_env *env, struct builder *b,
 			      struct val *all, struct why *why)
 {
 	struct expr_env with = *env;
 	struct val variables = { .kind = VAL_MAP };
 	struct scope_view view = { all, s->run->nominal };
-	with.find = scope_find;
+	with.find = run_scope_find;
 	with.self = &view;
-	with.names = &scope_names_of_variables;
+	with.names = &run_scope_variable_names;
 	enum err e = OK;
 	if (s->doc->variables.kind == VAL_MAP)
 		e = template_variables(&s->doc->variables, &with, b->arena, &variables, why);
-	put(b, all, "variables", variables);
+	set_key(b, all, "variables", variables);
 	return e;
 }
 
-enum err scope_value(const struct scope *s, const struct expr_env *env, struct arena *a, struct val *ret,
-		     struct why *why)
+enum err run_scope_value(const struct run_scope *s, const struct expr_env *env, struct arena *a,
+			 struct val *ret, struct why *why)
 {
 	struct builder b = { .arena = a };
 	struct val all = { .kind = VAL_MAP }, agent = { .kind = VAL_MAP };
@@ -167,7 +164,7 @@ enum err scope_value(const struct scope *s, const struct expr_env *env, struct a
 	int64_t seconds = wall_seconds(s->run->nominal);
 	int64_t wall = seconds + zone_offset(z, seconds);
 	iso_format_local(wall, local);
-	/* Its own `user`, if it has one, is not seen: the name is the profile's. */
+	/* A key `user` of the agent's state is hidden: agent.user is the user's profile. */
 	for (unsigned i = 0; s->agent.kind == VAL_MAP && i < s->agent.map.n; i++)
 		if (!str_eq(s->agent.map.pair[i].key, STR("user"))) {
 			struct val_pair *p = val_pair(&agent, a);
@@ -176,23 +173,23 @@ enum err scope_value(const struct scope *s, const struct expr_env *env, struct a
 			*p = s->agent.map.pair[i];
 			agent.map.n++;
 		}
-	put(&b, &agent, "user", user);
-	put(&b, &all, "schedule", schedule_value(&b, s->doc));
-	put(&b, &all, "agent", agent);
-	put(&b, &all, "user", user);
-	put(&b, &all, "memory", memory_value(&b, s));
-	put(&b, &all, "run", run_value(&b, s));
-	put(&b, &all, "previous", previous_value(&b, s));
-	put(&b, &all, "timestamp", instant(&b, s->run->nominal, z));
-	put(&b, &all, "date", kept(&b, arena_printf(a, "%.10s", local)));
-	put(&b, &all, "time", kept(&b, arena_printf(a, "%.5s", local + 11)));
-	put(&b, &all, "day_of_week", text(str_of(text_wdays[weekday_of(floor_div(wall, 86400))])));
+	set_key(&b, &agent, "user", user);
+	set_key(&b, &all, "schedule", schedule_value(&b, s->doc));
+	set_key(&b, &all, "agent", agent);
+	set_key(&b, &all, "user", user);
+	set_key(&b, &all, "memory", memory_value(&b, s));
+	set_key(&b, &all, "run", run_value(&b, s));
+	set_key(&b, &all, "previous", previous_value(&b, s));
+	set_key(&b, &all, "timestamp", local_time(&b, s->run->nominal, z));
+	set_key(&b, &all, "date", arena_text(&b, arena_printf(a, "%.10s", local)));
+	set_key(&b, &all, "time", arena_text(&b, arena_printf(a, "%.5s", local + 11)));
+	set_key(&b, &all, "day_of_week", text(str_of(text_wdays[weekday_of(floor_div(wall, 86400))])));
 	enum err e = b.failed ? E_NOMEM : add_variables(s, env, &b, &all, why);
 	*ret = all;
 	return b.failed ? E_NOMEM : e;
 }
 
-bool scope_find(void *self, struct str name, struct expr_value *ret)
+bool run_scope_find(void *self, struct str name, struct expr_value *ret)
 {
 	const struct scope_view *v = self;
 	if (str_eq(name, STR("timestamp"))) {

@@ -1,37 +1,38 @@
 #pragma once
-/* The names that conditions and templates see of a run; the same value, as JSON, is what its program reads.
- * Times are in the schedule's zone, at the nominal time. Pure. */
+/* The names that conditions and templates of a run can use, and their values. The same value, as JSON, is the
+ * context file that the run's program reads. Times are in the schedule's zone, at the nominal time. Pure. */
 #include "core/doc/doc.h"
 #include "core/expr/template.h"
 #include "port/store.h"
 
-/* What its agent remembers. */
+/* A note of the agent's memory. */
 struct scope_note {
 	struct memory_row row;
-	struct str schedule; /* of the run that wrote it; p NULL: not known, or a person did */
+	struct str schedule; /* of the run that wrote it; p NULL: not known, or a person wrote it */
 };
 
-struct scope {
+struct run_scope {
 	const struct schedule_doc *doc;
 	const struct run_row *run;
 	uint16_t attempt;
-	struct val agent;               /* its state; null: none */
-	struct val user;                /* the profile; null: none */
-	const struct run_row *previous; /* the one before it that ended; NULL: none */
-	struct str result;              /* what that one answered */
+	struct val agent;               /* the agent's state; null: none */
+	struct val user;                /* the user's profile; null: none */
+	const struct run_row *previous; /* the last run that ended before this one; NULL: none */
+	struct str result;              /* of the previous run */
 	const struct scope_note *note;  /* the most relevant first */
 	unsigned notes;
 };
 
-/* A map of these names. `env` is what templates in the variables are rendered with, but for its `find`.
- * E_VALUE: one of them has no value. */
-must_check enum err scope_value(const struct scope *s, const struct expr_env *env, struct arena *a,
-				struct val *ret, struct why *why);
-/* The `find` of an expr_env; `self` is one of these. A timestamp is one in expressions, and text in JSON. */
+/* Builds the map of all names. Templates in `variables` are rendered with `env`, except for its `find`.
+ * E_VALUE: a variable has no value. */
+must_check enum err run_scope_value(const struct run_scope *s, const struct expr_env *env, struct arena *a,
+				    struct val *ret, struct why *why);
+/* The `find` of an expr_env whose `self` is a struct scope_view. In expressions `timestamp` is a timestamp;
+ * in the map it is text. */
 struct scope_view {
-	const struct val *map; /* by scope_value */
+	const struct val *map; /* built by run_scope_value */
 	struct wall nominal;
 };
-bool scope_find(void *self, struct str name, struct expr_value *ret);
-/* For those who check names before there is a run. Variables see all of them but each other. */
-extern const struct expr_names scope_names, scope_names_of_variables;
+bool run_scope_find(void *self, struct str name, struct expr_value *ret);
+/* The names, for checks before there is a run. Variables can use all of them except `variables`. */
+extern const struct expr_names run_scope_names, run_scope_variable_names;

@@ -1,37 +1,36 @@
+/* Finds the position of a string's byte by walking over the value and its source in parallel. */
 #include "core/doc/text_position.h"
 
-/* Bytes of the value that the escape at the front of `s` stands for; *length is its own. 0: not known. */
-static unsigned escape(struct str s, char value, size_t *length)
+/* Whether the two-character escape at the front of `s` means `value`. */
+static bool is_escape_of(struct str s, char value)
 {
 	static const char names[] = "\"\\/ntr", values[] = "\"\\/\n\t\r";
 	const char *known = s.n > 1 && s.p[1] ? strchr(names, s.p[1]) : NULL;
-	*length = 2;
 	return known && values[known - names] == value;
 }
 
-/* The same text but for quotes and escapes: walk over both. */
-static bool walk(struct str source, struct str value, size_t offset, size_t *at)
+/* A plain or quoted string: its source equals its value except for quotes and escapes. */
+static bool find_in_line(struct str source, struct str value, size_t offset, size_t *at)
 {
 	bool escapes = *at < source.n && source.p[*at] == '"';
 	size_t i = *at + (*at < source.n && (escapes || source.p[*at] == '\''));
 	for (size_t done = 0; done < offset; done++) {
-		size_t length = 1;
 		if (i >= source.n)
 			return false;
 		if (escapes && source.p[i] == '\\') {
-			if (!escape(str_from(source, i), value.p[done], &length))
+			if (!is_escape_of(str_from(source, i), value.p[done]))
 				return false;
-		} else if (source.p[i] != value.p[done]) {
+			i += 2;
+		} else if (source.p[i++] != value.p[done]) {
 			return false;
 		}
-		i += length;
 	}
 	*at = i;
 	return i < source.n;
 }
 
-/* A literal block: the k-th line of the value ends the k-th line after the one with the '|'. */
-static bool block(struct str source, struct str value, size_t offset, size_t *at)
+/* A literal block: line k of the value is the end of the k-th source line after the one with the '|'. */
+static bool find_in_block(struct str source, struct str value, size_t offset, size_t *at)
 {
 	struct str lines = str_from(source, *at), line, part;
 	size_t done = 0;
@@ -50,12 +49,12 @@ static bool block(struct str source, struct str value, size_t offset, size_t *at
 	return false;
 }
 
-size_t inside(struct str source, const struct val *v, size_t offset)
+size_t text_position(struct str source, const struct val *v, size_t offset)
 {
 	size_t at = v->at;
 	if (v->kind != VAL_STR || at >= source.n || offset > v->str.n)
 		return at;
-	if (!block(source, v->str, offset, &at))
-		(void)walk(source, v->str, offset, &at);
+	if (!find_in_block(source, v->str, offset, &at))
+		(void)find_in_line(source, v->str, offset, &at);
 	return at;
 }

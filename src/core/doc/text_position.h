@@ -1,7 +1,8 @@
 #pragma once
-/* Where a byte of a string's value stands in the source the string was read from. Pure. */
+/* Maps a byte of a string's value to its position in the source that the string was read from. Pure. */
 #include "base/val.h"
 
-/* For plain, quoted and literal block strings of YAML and for those of JSON; where it cannot be told (a
- * folded block, an unusual escape), the beginning of the string. */
-size_t inside(struct str source, const struct val *v, size_t offset);
+/* The offset in `source` of byte `offset` of the string `v`. Knows plain, quoted and literal block strings of
+ * YAML and strings of JSON. Where the position cannot be determined (a folded block, an unusual escape), it
+ * is the beginning of the string. */
+size_t text_position(struct str source, const struct val *v, size_t offset);

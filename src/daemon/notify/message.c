@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "core/doc/target.h"
 #include "core/when/iso.h"
 #include "runfile/tail.h"
 #include "sys/clock.h"
@@ -119,7 +120,7 @@ static void put_run(const struct run_row *r, struct buf *out)
 static uint64_t line_of(const struct doc_target *t, struct str text)
 {
 	struct buf name = { 0 };
-	notify_name(t, &name);
+	target_write_name(t, &name);
 	struct str of = t->kind == DOC_TO_WEBHOOK && !name.failed ? buf_str(&name) : text;
 	uint64_t line = fnv1a(FNV_START, of) >> 2; /* SQLite's numbers have a sign */
 	buf_free(&name);
@@ -139,7 +140,7 @@ static enum err add_one(struct message_list *list, const char *origin, const str
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (list->n == STORE_MESSAGES_MAX)
 		return E_LIMIT;
-	notify_write_target(t, &text);
+	target_write(t, &text);
 	uint64_t print = fnv1a(FNV_START, n.origin.n ? n.origin : buf_str(&text));
 	const char *from = arena_printf(list->arena, "%s/%016llx", origin, (unsigned long long)print);
 	n.target = keep(list->arena, &text);
@@ -198,7 +199,7 @@ static enum err read_about(const struct message_source *s, struct arena *a, uint
 		ret->rev = sched.row.rev;
 	}
 	ret->id = sched.id;
-	if (!text.n || notify_read_document(text, a, &ret->to, &ret->ping, why))
+	if (!text.n || doc_read_notification(text, a, &ret->to, &ret->ping, why))
 		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "its document is not understood any more");
 	return OK;
 }
@@ -413,9 +414,9 @@ void message_receiver(const struct message_row *n, struct buf *out)
 	if (message_target(n, &a, &t, NULL))
 		buf_addf(out, "somebody");
 	else if (n->kind == NEWS_PING)
-		buf_addf(out, "%.*s", STR_SHORT(notify_host(t.url)));
+		buf_addf(out, "%.*s", STR_SHORT(target_host(t.url)));
 	else
-		notify_name(&t, out);
+		target_write_name(&t, out);
 }
 
 enum err message_target(const struct message_row *n, struct arena *a, struct doc_target *ret, struct why *why)
@@ -430,7 +431,7 @@ enum err message_target(const struct message_row *n, struct arena *a, struct doc
 	list.list.item = item;
 	list.list.n = 1;
 	if (!e)
-		e = notify_read_targets(&r, &list, &to, &count);
+		e = target_read_list(&r, "to", &list, &to, &count);
 	if (!e)
 		*ret = to[0];
 	return e;

@@ -37,7 +37,7 @@ void message_where(const struct run_row *run, struct buf *out);
 /* Its receiver; why may be NULL. */
 must_check enum err message_target(const struct message_row *n, struct arena *a, struct doc_target *ret,
 				   struct why *why);
-/* Whom it goes to, as notify_name has it. */
+/* Whom it goes to, as target_write_name has it. */
 void message_receiver(const struct message_row *n, struct buf *out);
 /* "run.failed"; of a notice's kind. */
 const char *message_word(unsigned kind);

@@ -8,11 +8,11 @@ static void write(const struct schedule_doc *d, const struct launch *l, struct s
 {
 	buf_add(out, STR("{\"agent\":"));
 	json_write_str(out, d->agent);
-	buf_addf(out, ",\"definition\":\"%016llx\",\"runner\":\"%s\"", (unsigned long long)d->turn.print,
-		 agent_runner_words[d->turn.by->runner]);
-	if (d->turn.by->model.n) {
+	buf_addf(out, ",\"definition\":\"%016llx\",\"runner\":\"%s\"",
+		 (unsigned long long)d->turn.fingerprint, agent_runner_words[d->turn.agent->runner]);
+	if (d->turn.agent->model.n) {
 		buf_add(out, STR(",\"model\":"));
-		json_write_str(out, d->turn.by->model);
+		json_write_str(out, d->turn.agent->model);
 	}
 	buf_add(out, STR(",\"program\":["));
 	for (unsigned i = 0; l->argv[i] && (whole || i < 1); i++) {

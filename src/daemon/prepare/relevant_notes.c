@@ -70,7 +70,7 @@ static enum err rank(struct reader *r, struct notes_pace *pace, struct str agent
 	return e;
 }
 
-enum err relevant_notes(struct reader *r, struct notes_pace *pace, struct arena *a, struct scope *s,
+enum err relevant_notes(struct reader *r, struct notes_pace *pace, struct arena *a, struct run_scope *s,
 			struct why *why)
 {
 	_cleanup_(buf_free) struct buf matter = { 0 };

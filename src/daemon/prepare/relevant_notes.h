@@ -15,4 +15,4 @@ struct notes_pace {
  * look. Where ranking takes too long, or took too long lately, they are the newest that have any of its words
  * in them. */
 must_check enum err relevant_notes(struct reader *r, struct notes_pace *pace, struct arena *a,
-				   struct scope *s, struct why *why);
+				   struct run_scope *s, struct why *why);

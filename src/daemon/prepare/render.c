@@ -119,7 +119,7 @@ static const char **render_env(struct renderer *r)
 	const struct val *more = &r->about->doc->action.env;
 	struct environment e = { .arena = r->arena };
 	unsigned inherited = 0;
-	const struct agent_doc *by = r->about->doc->turn.by;
+	const struct agent_doc *by = r->about->doc->turn.agent;
 	char nominal[ISO_SIZE], trace[TRACE_SIZE];
 	while (environ[inherited])
 		inherited++;
@@ -234,7 +234,7 @@ static void render_command(struct renderer *r, struct launch *l)
 static void render_secrets(struct renderer *r, struct launch *l)
 {
 	const struct schedule_doc *doc = r->about->doc;
-	const struct agent_doc *by = doc->turn.by;
+	const struct agent_doc *by = doc->turn.agent;
 	if (doc->action.kind != DOC_AGENT_TURN || !by || !by->secrets.n)
 		return;
 	enum err e = secret_fill(&r->place->secrets, by->secrets.word, by->secrets.n, r->arena, l, r->why);

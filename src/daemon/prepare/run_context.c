@@ -14,7 +14,7 @@ static enum err read_json(struct reader *r, struct str key, struct arena *a, str
 }
 
 /* The one before it that ended. */
-static enum err read_previous(const struct context_source *g, struct arena *a, struct scope *s,
+static enum err read_previous(const struct context_source *g, struct arena *a, struct run_scope *s,
 			      struct why *why)
 {
 	struct read_runs list;
@@ -33,7 +33,7 @@ static enum err read_previous(const struct context_source *g, struct arena *a, s
 enum err run_context(const struct context_source *g, struct arena *a, struct run_context *ret,
 		     struct why *why)
 {
-	struct scope s = { .doc = g->doc, .run = g->run, .attempt = g->attempt };
+	struct run_scope s = { .doc = g->doc, .run = g->run, .attempt = g->attempt };
 	enum err e = read_json(g->reader, STR(""), a, &s.user, why);
 	if (!e && g->doc->agent.n)
 		e = read_json(g->reader, g->doc->agent, a, &s.agent, why);
@@ -44,11 +44,11 @@ enum err run_context(const struct context_source *g, struct arena *a, struct run
 	if (e)
 		return e;
 	*ret = (struct run_context){ .view = { &ret->scope, g->run->nominal },
-				     .env = { .find = scope_find,
+				     .env = { .find = run_scope_find,
 					      .self = &ret->view,
-					      .names = &scope_names,
+					      .names = &run_scope_names,
 					      .now = clock_wall(),
 					      .zones = g->zones,
 					      .zone = g->doc->when.zone } };
-	return scope_value(&s, &ret->env, a, &ret->scope, why);
+	return run_scope_value(&s, &ret->env, a, &ret->scope, why);
 }

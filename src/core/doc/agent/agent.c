@@ -1,32 +1,35 @@
+/* Reads and writes one agent, and joins its command with its arguments. */
 #include "core/doc/agent/agent.h"
 #include "core/doc/internal.h"
 
-static enum err check_whole(struct key_reader *r, const struct val *v, const struct agent_doc *d)
+/* Checks keys that depend on each other. */
+static enum err check_combination(struct key_reader *r, const struct val *v, const struct agent_doc *d)
 {
 	const struct val *runner = val_get(v, STR("runner"));
-	bool command = d->command.shell.n || d->command.argc;
+	bool command = doc_has_command(&d->command);
 	if (!d->name.n)
 		return why_set(r->why, E_INPUT, v->at, "an agent needs a name");
 	if (!d->prompt.n)
 		return why_set(r->why, E_INPUT, v->at, "agent '%.*s' needs a prompt", STR_SHORT(d->name));
 	if (runner && d->runner == AGENT_COMMAND && !command)
 		return why_set(r->why, E_INPUT, runner->at,
-			       "runner command needs command, what is to be run");
+			       "runner 'command' needs the key 'command', the program to run");
 	if (d->runner != AGENT_COMMAND || !command)
-		doc_need(r, DOC_NEEDS_RUNNER, runner ? runner->at : v->at);
+		doc_note_unsupported(r, DOC_UNSUPPORTED_RUNNER, runner ? runner->at : v->at);
 	return OK;
 }
 
-enum err agent_read_one(struct str source, const struct val *map, const struct doc_env *env, struct arena *a,
-			struct doc_list *list, struct agent_doc *ret, struct why *why)
+enum err agent_read_into(struct str source, const struct val *map, const struct doc_env *env, struct arena *a,
+			 struct doc_list *list, struct agent_doc *ret, struct why *why)
 {
 	struct agent_doc d = { .at = map->at, .concurrency = 1 };
-	struct doc_reader r = { .keys = { source, a, why, &r }, .env = env, .needs = &d.needs, .list = list };
-	for (const struct key *k = agent_keys; k->name; k++)
-		keys_default(k, &d);
+	struct doc_reader r = {
+		.keys = { source, a, why, &r }, .env = env, .unsupported = &d.unsupported, .list = list
+	};
+	keys_set_defaults(agent_keys, &d);
 	enum err e = keys_read(&r.keys, "an agent", agent_keys, &d, map, NULL);
 	if (!e)
-		e = check_whole(&r.keys, map, &d);
+		e = check_combination(&r.keys, map, &d);
 	if (!e)
 		*ret = d;
 	return e;
@@ -35,7 +38,7 @@ enum err agent_read_one(struct str source, const struct val *map, const struct d
 enum err agent_read(struct str source, const struct val *map, const struct doc_env *env, struct arena *a,
 		    struct agent_doc *ret, struct why *why)
 {
-	return agent_read_one(source, map, env, a, NULL, ret, why);
+	return agent_read_into(source, map, env, a, NULL, ret, why);
 }
 
 void agent_write(const struct agent_doc *d, struct buf *out)
@@ -65,14 +68,4 @@ enum err agent_command(const struct agent_doc *d, struct arena *a, struct doc_co
 				     .argc = before + d->args.n,
 				     .script = c.shell.n ? 2 : c.script };
 	return OK;
-}
-
-void agent_hide(struct val *definition)
-{
-	struct val *env = (struct val *)val_get(definition, STR("env"));
-	for (unsigned i = 0; env && env->kind == VAL_MAP && i < env->map.n; i++) {
-		struct val_pair *p = &env->map.pair[i];
-		if (p->value.kind == VAL_STR && agent_is_secret(p->key, p->value.str))
-			p->value.str = STR("[redacted]");
-	}
 }

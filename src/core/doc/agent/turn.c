@@ -1,28 +1,31 @@
+/* Combines a schedule with its agent, and builds the input of a turn. */
 #include "core/doc/agent/turn.h"
 #include "base/hash.h"
 
-uint64_t turn_print(struct str name, struct str text)
+uint64_t turn_fingerprint(struct str name, struct str text)
 {
 	return fnv1a(fnv1a(fnv1a(FNV_START, name), STR("\n")), text) | 1;
 }
 
-/* Why nobody takes it, and what to do about it. */
-static const char *lack(const struct turn_found *f, bool by_default, struct arena *a)
+/* Why no turn can run, and what to do about it. */
+static const char *why_blocked(const struct turn_agent *found, bool by_default, struct arena *a)
 {
-	if (!f->name.n && f->several)
-		return "there are several agents, and no default: name one with agent, or set default_agent";
-	if (!f->name.n)
-		return "no agent is known; `rota apply` a definition";
-	if (!f->text.p)
-		return arena_printf(a, "agent '%.*s'%s is not known; `rota apply` its definition",
-				    STR_SHORT(f->name), by_default ? ", the default," : "");
-	if (!f->agent)
+	if (!found->name.n && found->several)
+		return "there are several agents and no default agent; name one with the key 'agent', or set "
+		       "default_agent";
+	if (!found->name.n)
+		return "there is no agent; define one and apply it with `rota apply`";
+	if (!found->text.p)
+		return arena_printf(a,
+				    "%sagent '%.*s' does not exist; apply its definition with `rota apply`",
+				    by_default ? "the default " : "", STR_SHORT(found->name));
+	if (!found->agent)
 		return arena_printf(a, "the definition of agent '%.*s' cannot be read: %s",
-				    STR_SHORT(f->name), f->fault);
-	return arena_printf(a, "agent '%.*s': %s", STR_SHORT(f->name), agent_blocked(f->agent));
+				    STR_SHORT(found->name), found->fault);
+	return arena_printf(a, "agent '%.*s': %s", STR_SHORT(found->name), agent_blocked(found->agent));
 }
 
-static struct str directory(struct str workdir, struct str home, struct arena *a)
+static struct str absolute_directory(struct str workdir, struct str home, struct arena *a)
 {
 	if (!workdir.n || workdir.p[0] == '/')
 		return workdir.n ? workdir : home;
@@ -30,56 +33,56 @@ static struct str directory(struct str workdir, struct str home, struct arena *a
 	return whole ? str_of(whole) : (struct str){ 0 };
 }
 
-/* What a turn is made of, beyond its message. */
-static enum err take_turn(const struct turn_found *f, struct arena *a, struct schedule_doc *d)
+/* Takes from the agent what the schedule does not set. */
+static enum err take_from_agent(const struct turn_agent *found, struct arena *a, struct schedule_doc *d)
 {
-	const struct agent_doc *by = f->agent;
-	d->turn.prompt = by->prompt;
-	d->turn.stall = by->stall;
-	d->action.cwd = directory(by->workdir, f->home, a);
+	const struct agent_doc *agent = found->agent;
+	d->turn.prompt = agent->prompt;
+	d->turn.stall = agent->stall;
+	d->action.cwd = absolute_directory(agent->workdir, found->home, a);
 	if (!d->action.cwd.p)
 		return E_NOMEM;
-	d->action.env = by->env;
-	if (!d->when.timeout && by->timeout)
-		d->timeout = by->timeout;
-	if (!d->check.command.shell.n && !d->check.command.argc && !d->check.agenda.n)
-		d->check = by->check;
+	d->action.env = agent->env;
+	if (!d->when.timeout && agent->timeout)
+		d->timeout = agent->timeout;
+	if (!doc_has_check(&d->check))
+		d->check = agent->check;
 	if (!d->next_check.most)
-		d->next_check = by->next_check;
-	return agent_command(by, a, &d->action.command);
+		d->next_check = agent->next_check;
+	return agent_command(agent, a, &d->action.command);
 }
 
-enum err turn_settle(const struct turn_found *f, struct arena *a, struct schedule_doc *d)
+enum err turn_resolve(const struct turn_agent *found, struct arena *a, struct schedule_doc *d)
 {
-	bool turn = d->action.kind == DOC_AGENT_TURN, named = d->agent.n;
-	if (!turn && !named)
+	bool is_turn = d->action.kind == DOC_AGENT_TURN, named = d->agent.n;
+	if (!is_turn && !named)
 		return OK;
-	d->turn.chosen = named ? AGENT_CHOICE_NAMED : AGENT_CHOICE_DEFAULT;
-	d->turn.print = f->text.p ? turn_print(f->name, f->text) : 0;
-	d->agent = f->name;
-	if (f->agent) {
-		struct agent_doc *by = arena_alloc(a, sizeof *by);
-		if (!by)
+	d->turn.choice = named ? AGENT_CHOICE_NAMED : AGENT_CHOICE_DEFAULT;
+	d->turn.fingerprint = found->text.p ? turn_fingerprint(found->name, found->text) : 0;
+	d->agent = found->name;
+	if (found->agent) {
+		struct agent_doc *agent = arena_alloc(a, sizeof *agent);
+		if (!agent)
 			return E_NOMEM;
-		*by = *f->agent;
-		if (!by->hours.zone.n)
-			by->hours.zone = f->zone;
-		d->turn.by = by;
+		*agent = *found->agent;
+		if (!agent->hours.zone.n)
+			agent->hours.zone = found->zone;
+		d->turn.agent = agent;
 	}
-	if (!turn)
+	if (!is_turn)
 		return OK;
-	if (!f->agent || agent_blocked(f->agent)) {
-		d->turn.lacks = lack(f, !named, a);
-		return d->turn.lacks ? OK : E_NOMEM;
+	if (!found->agent || agent_blocked(found->agent)) {
+		d->turn.blocked = why_blocked(found, !named, a);
+		return d->turn.blocked ? OK : E_NOMEM;
 	}
-	return take_turn(f, a, d);
+	return take_from_agent(found, a, d);
 }
 
-#define BETWEEN "\n\n"
+#define BLANK_LINE "\n\n"
 
 struct str turn_input(const struct schedule_doc *d, struct str message, struct arena *a)
 {
-	struct str prompt = d->turn.prompt, gap = STR(BETWEEN);
+	struct str prompt = d->turn.prompt, gap = STR(BLANK_LINE);
 	char *all = arena_alloc(a, prompt.n + gap.n + message.n + 1);
 	if (!all)
 		return (struct str){ 0 };
@@ -91,5 +94,5 @@ struct str turn_input(const struct schedule_doc *d, struct str message, struct a
 
 struct str turn_message(const struct schedule_doc *d, struct str input)
 {
-	return str_from(input, d->turn.prompt.n + sizeof BETWEEN - 1);
+	return str_from(input, d->turn.prompt.n + sizeof BLANK_LINE - 1);
 }

@@ -1,27 +1,28 @@
 #pragma once
-/* A schedule and the agent who takes its turns, put together: what the schedule leaves open, its agent says.
- * Pure: who knows the agents brings along what was found. */
+/* Turns: combines a schedule with the agent that executes its turns. What the schedule does not set is taken
+ * from the agent's definition. Pure: the caller looks up the agent. */
 #include "core/doc/agent/agent.h"
 
-/* The agent that a schedule names; for a turn without a name the default one, or the only one. */
-struct turn_found {
-	struct str name;               /* empty: nobody is meant, for there are none, or several */
-	bool several;                  /* … it is the latter */
-	struct str text;               /* the definition as it is kept; p NULL: there is none of that name */
-	const struct agent_doc *agent; /* the same, read; NULL: it cannot be … */
-	const char *fault;             /* … and why */
-	struct str zone;               /* of active hours that name none */
-	struct str home;               /* where its runs are executed if it does not say */
+/* The agent that a schedule names, or for a turn without a name the default agent or the only one. */
+struct turn_agent {
+	struct str name;               /* empty: there is no agent, or there are several and no default */
+	bool several;                  /* with an empty name: there are several */
+	struct str text;               /* the canonical text of the definition; p NULL: it does not exist */
+	const struct agent_doc *agent; /* the definition; NULL: it cannot be read */
+	const char *fault;             /* why it cannot be read */
+	struct str zone;               /* for active hours that name no zone */
+	struct str home;               /* directory that `workdir` is relative to, and its default */
 };
 
-/* From now on `d` is what runs: agent, command, directory, environment, timeout, check and bounds are the
- * agent's where the schedule says nothing, and turn says who takes it or what is lacking. Canonical text is
- * written before. E_NOMEM. */
-must_check enum err turn_settle(const struct turn_found *f, struct arena *a, struct schedule_doc *d);
+/* Changes `d` into what is executed: agent, command, directory, environment, timeout, check and next_check
+ * come from the agent where the schedule does not set them, and d->turn says which agent it is or why no turn
+ * can run. Canonical text must be written before. Fails with E_NOMEM only. */
+must_check enum err turn_resolve(const struct turn_agent *found, struct arena *a, struct schedule_doc *d);
 
-/* What goes in: the agent's prompt, a blank line, the message; p NULL: no memory. And the message of it. */
+/* The standard input of a turn: the agent's prompt, a blank line, the message; p NULL: no memory. */
 struct str turn_input(const struct schedule_doc *d, struct str message, struct arena *a);
+/* The message in such an input. */
 struct str turn_message(const struct schedule_doc *d, struct str input);
 
-/* Of a definition; never 0. */
-uint64_t turn_print(struct str name, struct str text);
+/* A fingerprint of a definition; never 0. */
+uint64_t turn_fingerprint(struct str name, struct str text);

@@ -1,15 +1,17 @@
 #pragma once
-/* Lists and maps that may be written as one line of text: words with blanks between them, which quotes keep
- * together as in a shell. Nothing is expanded. Pure. */
+/* Lists and maps of an agent that may also be written as one line: words with spaces between them, with
+ * quotes as in a shell. Nothing is expanded. Pure. */
 #include "core/doc/agent/agent.h"
 #include "core/doc/keys.h"
 
-/* A list of strings, or the words of a text, each with its place. `names`: commas part them, too, and none is
- * empty. */
-must_check enum err words_of(struct key_reader *r, const char *what, const struct val *v, bool names,
-			     struct val *list);
-/* NAME=VALUE, as a map. */
-must_check enum err words_map(struct key_reader *r, const char *what, const struct val *v, struct val *map);
-
-must_check enum err words_take(struct key_reader *r, const struct val *list, struct agent_words *ret);
-void words_write(const struct agent_words *w, struct buf *out); /* nothing if there are none */
+/* Reads a list of strings, or the words of a string, each with its position. `what` names it in messages.
+ * `names`: the words are names, which commas separate, too, and which are not empty. */
+must_check enum err word_list_read(struct key_reader *r, const char *what, const struct val *v, bool names,
+				   struct val *list);
+/* Reads words of the form NAME=VALUE as a map. */
+must_check enum err word_list_read_map(struct key_reader *r, const char *what, const struct val *v,
+				       struct val *map);
+/* Copies the strings of a list. */
+must_check enum err word_list_copy(struct key_reader *r, const struct val *list, struct word_list *ret);
+/* For rows of tables whose field is a struct word_list. */
+key_write word_list_write;

@@ -1,7 +1,7 @@
 #pragma once
-/* The configuration: one table of settings, and for each value where it came from. A flag counts for more
- * than the environment, that for more than the file, that for more than the default. Pure: who asks brings
- * flags, environment and file along. See rota.yaml(5). */
+/* The configuration: one table of settings, and where each value came from. A flag overrides the environment,
+ * the environment overrides the file, and the file overrides the default. Pure: the caller provides flags,
+ * environment and file. See rota.yaml(5). */
 #include "base/net.h"
 #include "core/doc/config/notify.h"
 #include "core/doc/doc.h"
@@ -17,22 +17,23 @@ struct config_calendar {
 
 /* Requests to the network: webhooks, notifications, pings. */
 struct config_out {
-	struct peer *allow; /* who is private and may be spoken to */
+	struct peer *allow; /* private addresses and hosts that requests may be sent to */
 	unsigned allowed;
-	struct str ca;  /* file of trusted certificates; empty: the machine's */
+	struct str ca;  /* file of trusted certificates; empty: those of the system */
 	bool downgrade; /* follow redirects from https to http */
 };
 
-/* What agents may be given by name; where it is to be had, one of these. Its value is no setting. */
+/* A secret that agents can name. Exactly one of file, credential and command says where its value is; the
+ * value itself is never part of the configuration. */
 struct config_secret {
-	struct str name; /* of the variable it becomes */
+	struct str name; /* of the environment variable that has the value */
 	struct str file, credential;
 	struct doc_command command;
 };
 
 struct config {
 	struct str data, socket, timezone;
-	struct str default_agent; /* empty: the only one there is */
+	struct str default_agent; /* empty: the only agent, if there is one */
 	int64_t slots, catch_up_per_second;
 	int64_t timeout_command, timeout_agent, timeout_request; /* seconds */
 	int64_t log_head, log_tail;                              /* bytes */
@@ -45,41 +46,41 @@ struct config {
 	struct config_secret *secret;
 	unsigned secrets;
 	struct config_notify notify;
-	bool says_notify; /* the file does */
+	bool has_notify; /* `notify` is in the file */
 };
 
 struct setting {
 	struct key key;
-	const char *variable; /* of the environment; NULL: none */
+	const char *variable; /* of the environment; NULL: only the file can set it */
 	const char *help;
 };
-/* Ends with a NULL name. The key's name is that of the flag, too, with '-' for '_'. */
+/* Ends with a NULL name. The flag is called as the key, with '-' for '_'. */
 extern const struct setting config_settings[];
 enum { CONFIG_SETTINGS_MAX = 32 };
 
-/* A value beside its setting's place in the table. */
+/* Where the value of a setting came from. */
 struct config_source {
 	enum config_origin origin;
-	uint32_t at; /* CONFIG_FILE: offset in its text */
+	uint32_t at; /* CONFIG_FILE: offset in the file */
 };
 
-/* What the values are put together from. */
+/* The sources of the values. */
 struct config_env {
-	const char *(*variable)(void *self, const char *name); /* NULL where it is not set */
-	const char *(*flag)(void *self, const char *name);     /* NULL where it is not given */
+	const char *(*variable)(void *self, const char *name); /* NULL: not set */
+	const char *(*flag)(void *self, const char *name);     /* NULL: not given */
 	void *self;
 	struct str text;        /* of the file; positions count in it */
-	const struct val *file; /* its documents, a list; NULL: there is none */
+	const struct val *file; /* the list of its documents; NULL: there is no file */
 	const struct zone_source *zones;
 };
 
-/* Whatever `ret` points to lives in `a` and in what `env` gave. why->at counts in env->text where the file is
- * at fault, else it is WHY_NOWHERE. */
+/* source[i] becomes the source of config_settings[i]. `ret` points into `a` and into what `env` returned.
+ * why->at counts in env->text if the file is wrong, else it is WHY_NOWHERE. */
 must_check enum err config_read(const struct config_env *env, struct arena *a, struct config *ret,
 				struct config_source source[CONFIG_SETTINGS_MAX], struct why *why);
 
-/* For documents that say nothing: timeouts, and the agent. */
+/* Sets the defaults of documents: timeouts, and the agent. */
 void config_defaults(const struct config *c, struct doc_env *ret);
 
-/* The named lists of dates, as expressions ask for them. Lives as long as `c`. */
+/* The calendars, for expressions. They live as long as `c`. */
 struct calendars config_calendars(struct config *c);
