@@ -1,3 +1,4 @@
+/* Reads document files, and parses them by their format. */
 #include "host/docfile.h"
 #include "base/buf.h"
 #include "base/json.h"
@@ -15,7 +16,7 @@ static bool ends_with(struct str s, struct str end)
 
 enum err docfile_text(const char *path, struct arena *a, struct str *ret, struct why *why)
 {
-	/* Not to hang on a pipe that somebody has put there. */
+	/* O_NONBLOCK: opening a named pipe must not block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return why_set(why, errno == ENOENT || errno == ENOTDIR ? E_NOTFOUND : E_IO, WHY_NOWHERE,
@@ -30,7 +31,8 @@ enum err docfile_text(const char *path, struct arena *a, struct str *ret, struct
 	if (n < 0)
 		return why_set(why, E_IO, WHY_NOWHERE, "cannot read %.150s: %s", path, strerror(error));
 	if (all.n > YAML_BYTES_MAX)
-		return why_set(why, E_LIMIT, WHY_NOWHERE, "%.150s has more than %u bytes", path,
+		return why_set(why, E_LIMIT, WHY_NOWHERE,
+			       "%.150s has more than %u bytes, the limit for documents", path,
 			       YAML_BYTES_MAX);
 	char *text = all.failed ? NULL : arena_dup(a, buf_str(&all));
 	if (!text)
@@ -44,7 +46,7 @@ bool docfile_is_org(struct str name)
 	return ends_with(name, STR(".org"));
 }
 
-/* { agent: … } */
+/* A document {agent: …}. */
 static enum err read_org(struct str text, struct arena *a, struct val *ret, struct why *why)
 {
 	struct val map = { .kind = VAL_MAP };
@@ -63,8 +65,10 @@ enum err docfile_parse(struct str name, struct str text, struct arena *a, struct
 	bool org = docfile_is_org(name);
 	if (!org && !ends_with(name, STR(".json")))
 		return yaml_read(text, a, ret, why);
-	struct val list = { .kind = VAL_LIST }, *one = val_item(&list, a);
-	enum err e = !one ? E_NOMEM : org ? read_org(text, a, one, why) : json_read(text, a, one, why);
+	struct val list = { .kind = VAL_LIST }, *document = val_item(&list, a);
+	enum err e = !document ? E_NOMEM
+		     : org     ? read_org(text, a, document, why)
+			       : json_read(text, a, document, why);
 	if (e)
 		return e;
 	list.list.n = 1;

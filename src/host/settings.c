@@ -1,27 +1,29 @@
+/* Finds and reads the configuration file, and passes it on with flags and environment. */
 #include "host/settings.h"
 #include "host/docfile.h"
 
 #include <stdlib.h>
 
-struct asked {
+/* The caller's function for flags. */
+struct flags {
 	const char *(*flag)(void *self, const char *name);
 	void *self;
 };
 
-static const char *variable(void *self, const char *name)
+static const char *variable_value(void *self, const char *name)
 {
 	(void)self;
 	return getenv(name);
 }
 
-static const char *flag_of(void *self, const char *name)
+static const char *flag_value(void *self, const char *name)
 {
-	const struct asked *asked = self;
-	return asked->flag(asked->self, name);
+	const struct flags *flags = self;
+	return flags->flag(flags->self, name);
 }
 
-/* Where the file would be if nobody says otherwise; NULL: nowhere. */
-static enum err usual_path(struct arena *a, const char **ret)
+/* The path of the file if none is named; NULL: neither XDG_CONFIG_HOME nor HOME is set. */
+static enum err default_path(struct arena *a, const char **ret)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 	if (config && config[0] == '/')
@@ -33,14 +35,14 @@ static enum err usual_path(struct arena *a, const char **ret)
 	return *ret ? OK : E_NOMEM;
 }
 
-static enum err read_file(const struct asked *asked, struct arena *a, struct settings *s, struct why *why)
+static enum err read_file(const struct flags *flags, struct arena *a, struct settings *s, struct why *why)
 {
-	const char *named = asked->flag(asked->self, "config"), *path = NULL;
+	const char *named = flags->flag(flags->self, "config"), *path = NULL;
 	if (!named)
 		named = getenv("ROTA_CONFIG");
 	if (named && !named[0])
 		named = NULL;
-	enum err e = named ? OK : usual_path(a, &path);
+	enum err e = named ? OK : default_path(a, &path);
 	if (e || (!named && !path))
 		return e;
 	path = named ? named : path;
@@ -58,16 +60,16 @@ enum err settings_load(const char *(*flag)(void *self, const char *name), void *
 		       const struct zone_source *zones, struct arena *a, struct settings *ret,
 		       struct why *why)
 {
-	struct asked asked = { flag, self };
+	struct flags flags = { flag, self };
 	struct val documents;
 	*ret = (struct settings){ 0 };
-	enum err e = read_file(&asked, a, ret, why);
+	enum err e = read_file(&flags, a, ret, why);
 	if (!e && ret->path)
 		e = docfile_parse(str_of(ret->path), ret->text, a, &documents, why);
 	if (e)
 		return e;
 	struct config_env env = {
-		variable, flag_of, &asked, ret->text, ret->path ? &documents : NULL, zones
+		variable_value, flag_value, &flags, ret->text, ret->path ? &documents : NULL, zones
 	};
 	return config_read(&env, a, &ret->config, ret->source, why);
 }

@@ -1,22 +1,24 @@
+/* Turns the events of libyaml into values. */
 #include "host/yaml.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
 #include <yaml.h>
 
-struct reader {
+struct yaml_reader {
 	yaml_parser_t parser;
 	yaml_event_t event;
 	bool has_event;
 	struct str text;
 	struct arena *arena;
 	struct why *why;
-	/* libyaml counts in characters. Marks mostly go forward: a cursor makes bytes of them in one pass. */
+	/* libyaml counts characters, we count bytes. Marks mostly go forward, so this cursor converts all of
+	 * them in about one pass. */
 	size_t chars, bytes;
 	unsigned values;
 };
 
-static size_t offset_of(struct reader *r, size_t index)
+static size_t offset_of(struct yaml_reader *r, size_t index)
 {
 	if (index < r->chars)
 		r->chars = r->bytes = 0;
@@ -29,8 +31,8 @@ static size_t offset_of(struct reader *r, size_t index)
 
 /* --- errors --- */
 
-/* What libyaml says is right, and of little help to somebody who wanted to write a cron expression. */
-static enum err syntax_error(struct reader *r)
+/* Replaces messages of libyaml that do not help an author who wrote a cron expression without quotes. */
+static enum err syntax_error(struct yaml_reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	if (p->error == YAML_MEMORY_ERROR)
@@ -52,12 +54,12 @@ static enum err syntax_error(struct reader *r)
 		       p->problem);
 }
 
-static size_t here(struct reader *r)
+static size_t event_offset(struct yaml_reader *r)
 {
 	return offset_of(r, r->event.start_mark.index);
 }
 
-static enum err next(struct reader *r)
+static enum err next_event(struct yaml_reader *r)
 {
 	if (r->has_event)
 		yaml_event_delete(&r->event);
@@ -78,20 +80,19 @@ static bool all_of(struct str s, const char *set)
 static bool is_one_of(struct str s, const char *const *words)
 {
 	for (; *words; words++)
-		if (strcmp(s.p, *words) ==
-		    0) /* libyaml ends its scalars with NUL, and there is none in them */
+		if (strcmp(s.p, *words) == 0) /* libyaml terminates scalars, and they contain no NUL */
 			return true;
 	return false;
 }
 
-/* Null, true, false, infinite: few texts begin as one of them does. */
-static bool may_be_word(struct str s)
+/* A quick test before null, true, false, infinity and NaN are compared: few texts begin like them. */
+static bool may_be_keyword(struct str s)
 {
 	return !s.n || memchr("~nNtTfF.+-", s.p[0], 10);
 }
 
 /* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
-static bool looks_real(struct str s)
+static bool is_real_number(struct str s)
 {
 	size_t i = 0, whole, fraction = 0;
 	if (i < s.n && (s.p[i] == '-' || s.p[i] == '+'))
@@ -115,7 +116,7 @@ static bool looks_real(struct str s)
 	return i == s.n;
 }
 
-static bool whole_number(struct str s, int64_t *ret)
+static bool read_integer(struct str s, int64_t *ret)
 {
 	bool minus = s.n && s.p[0] == '-', sign = minus || (s.n && s.p[0] == '+');
 	uint64_t n;
@@ -126,65 +127,68 @@ static bool whole_number(struct str s, int64_t *ret)
 }
 
 /* 0o17, 0xff */
-static bool based_number(struct str s, int64_t *ret)
+static bool read_based_integer(struct str s, int64_t *ret)
 {
 	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || (s.p[1] != 'o' && s.p[1] != 'x'))
 		return false;
 	bool hex = s.p[1] == 'x';
 	if (!all_of(str_from(s, 2), hex ? "0123456789abcdefABCDEF" : "01234567"))
 		return false;
-	uint64_t n = strtoull(s.p + 2, NULL, hex ? 16 : 8); /* libyaml ends its scalars with NUL */
+	uint64_t n = strtoull(s.p + 2, NULL, hex ? 16 : 8); /* libyaml terminates scalars */
 	*ret = (int64_t)n;
 	return n <= INT64_MAX;
 }
 
-/* What a plain scalar is; the text of a string is the caller's to keep. */
-static enum err plain(struct reader *r, struct str s, struct val *v)
+/* Sets kind and value of a plain scalar; the caller keeps the text of a string. */
+static enum err read_plain(struct yaml_reader *r, struct str s, struct val *v)
 {
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
 	static const char *const trues[] = { "true", "True", "TRUE", NULL };
 	static const char *const falses[] = { "false", "False", "FALSE", NULL };
-	static const char *const beyond[] = { ".inf",  ".Inf",  ".INF", "+.inf", "+.Inf", "+.INF", "-.inf",
-					      "-.Inf", "-.INF", ".nan", ".NaN",  ".NAN",  NULL };
-	bool word = may_be_word(s);
-	if (word && is_one_of(s, nulls)) {
+	static const char *const not_finite[] = { ".inf",  ".Inf",  ".INF",  "+.inf", "+.Inf",
+						  "+.INF", "-.inf", "-.Inf", "-.INF", ".nan",
+						  ".NaN",  ".NAN",  NULL };
+	bool keyword = may_be_keyword(s);
+	if (keyword && is_one_of(s, nulls)) {
 		v->kind = VAL_NULL;
-	} else if (word && (is_one_of(s, trues) || is_one_of(s, falses))) {
+	} else if (keyword && (is_one_of(s, trues) || is_one_of(s, falses))) {
 		v->kind = VAL_BOOL;
 		v->boolean = to_lower(s.p[0]) == 't';
-	} else if (whole_number(s, &v->integer) || based_number(s, &v->integer)) {
+	} else if (read_integer(s, &v->integer) || read_based_integer(s, &v->integer)) {
 		v->kind = VAL_INT;
-	} else if (word && is_one_of(s, beyond)) {
+	} else if (keyword && is_one_of(s, not_finite)) {
 		return why_set(r->why, E_INPUT, v->at,
-			       "%.*s is no number that can be kept; put text in quotes", STR_SHORT(s));
-	} else if (looks_real(s)) {
+			       "the number %.*s is not supported; if this is text, put it in quotes",
+			       STR_SHORT(s));
+	} else if (is_real_number(s)) {
 		v->kind = VAL_FLOAT;
 		v->real = strtod(s.p, NULL);
 		if (v->real - v->real != 0)
-			return why_set(r->why, E_INPUT, v->at, "a number is too large; put text in quotes");
+			return why_set(r->why, E_INPUT, v->at,
+				       "this number is too large; if it is text, put it in quotes");
 	} else {
 		v->kind = VAL_STR;
 	}
 	return OK;
 }
 
-/* The bytes of a scalar as libyaml has them, terminated; the next event ends them. */
-static enum err text_of(struct reader *r, struct str *ret)
+/* The text of a scalar, terminated; valid until the next event. */
+static enum err scalar_text(struct yaml_reader *r, struct str *ret)
 {
 	struct str s = { (const char *)r->event.data.scalar.value, r->event.data.scalar.length };
 	if (r->event.data.scalar.tag)
-		return why_set(r->why, E_INPUT, here(r), "tags such as %s are not read; put text in quotes",
-			       "!!str");
+		return why_set(r->why, E_INPUT, event_offset(r),
+			       "YAML tags are not supported; if this is text, put it in quotes");
 	if (memchr(s.p, 0, s.n))
-		return why_set(r->why, E_INPUT, here(r), "a string may not contain U+0000");
+		return why_set(r->why, E_INPUT, event_offset(r), "a string may not contain U+0000");
 	*ret = s;
 	return OK;
 }
 
-/* The same for good: where the source has it as it is, there, else in the arena. */
-static enum err keep(struct reader *r, struct str s, struct str *ret)
+/* A text that stays valid: in the source if it is there unchanged, else a copy in the arena. */
+static enum err keep_text(struct yaml_reader *r, struct str s, struct str *ret)
 {
-	size_t from = here(r) + (r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE);
+	size_t from = event_offset(r) + (r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE);
 	if (from <= r->text.n && s.n <= r->text.n - from && memcmp(r->text.p + from, s.p, s.n) == 0) {
 		*ret = str_sub(r->text, from, from + s.n);
 		return OK;
@@ -196,118 +200,120 @@ static enum err keep(struct reader *r, struct str s, struct str *ret)
 	return OK;
 }
 
-static enum err scalar(struct reader *r, struct val *v)
+static enum err read_scalar(struct yaml_reader *r, struct val *v)
 {
 	struct str s;
-	enum err e = text_of(r, &s);
+	enum err e = scalar_text(r, &s);
 	if (e)
 		return e;
 	v->kind = VAL_STR;
 	if (r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
-		e = plain(r, s, v);
-	return !e && v->kind == VAL_STR ? keep(r, s, &v->str) : e;
+		e = read_plain(r, s, v);
+	return !e && v->kind == VAL_STR ? keep_text(r, s, &v->str) : e;
 }
 
 /* --- lists and maps --- */
 
-static enum err value(struct reader *r, unsigned depth, struct val *v);
+static enum err read_value(struct yaml_reader *r, unsigned depth, struct val *v);
 
-static enum err list(struct reader *r, unsigned depth, struct val *v)
+static enum err read_list(struct yaml_reader *r, unsigned depth, struct val *v)
 {
 	v->kind = VAL_LIST;
 	for (;;) {
-		enum err e = next(r);
+		enum err e = next_event(r);
 		if (e || r->event.type == YAML_SEQUENCE_END_EVENT)
 			return e;
 		struct val *item = val_item(v, r->arena);
-		e = item ? value(r, depth + 1, item) : E_NOMEM;
+		e = item ? read_value(r, depth + 1, item) : E_NOMEM;
 		if (e)
 			return e;
 		v->list.n++;
 	}
 }
 
-static enum err twice(struct reader *r, const struct val_pair *p)
+static enum err key_twice(struct yaml_reader *r, const struct val_pair *p)
 {
 	return why_set(r->why, E_INPUT, p->at, "key \"%.*s\" is given twice", STR_SHORT(p->key));
 }
 
-static enum err key(struct reader *r, struct val *map, struct val_pair *p)
+static enum err read_key(struct yaml_reader *r, struct val *map, struct val_pair *p)
 {
-	p->at = (uint32_t)here(r);
+	p->at = (uint32_t)event_offset(r);
 	if (r->event.type != YAML_SCALAR_EVENT || r->event.data.scalar.length == 0)
-		return why_set(r->why, E_INPUT, p->at, "a key must be text");
+		return why_set(r->why, E_INPUT, p->at, "a key must be text that is not empty");
 	struct str text;
-	enum err e = text_of(r, &text);
+	enum err e = scalar_text(r, &text);
 	if (!e)
-		e = keep(r, text, &p->key);
-	return !e && map->map.n < VAL_FEW && val_get(map, p->key) ? twice(r, p) : e;
+		e = keep_text(r, text, &p->key);
+	return !e && map->map.n < VAL_FEW && val_get(map, p->key) ? key_twice(r, p) : e;
 }
 
-static enum err end_of_map(struct reader *r, const struct val *v)
+static enum err check_keys_once(struct yaml_reader *r, const struct val *v)
 {
 	const struct val_pair *again;
 	enum err e = val_twice(v, r->arena, &again);
-	return !e && again ? twice(r, again) : e;
+	return !e && again ? key_twice(r, again) : e;
 }
 
-static enum err map(struct reader *r, unsigned depth, struct val *v)
+static enum err read_map(struct yaml_reader *r, unsigned depth, struct val *v)
 {
 	v->kind = VAL_MAP;
 	for (;;) {
-		enum err e = next(r);
+		enum err e = next_event(r);
 		if (e)
 			return e;
 		if (r->event.type == YAML_MAPPING_END_EVENT)
-			return end_of_map(r, v);
+			return check_keys_once(r, v);
 		if (v->map.n == JSON_KEYS_MAX)
-			return why_set(r->why, E_LIMIT, here(r), "a map has at most %d keys", JSON_KEYS_MAX);
+			return why_set(r->why, E_LIMIT, event_offset(r), "a map can have at most %d keys",
+				       JSON_KEYS_MAX);
 		struct val_pair *p = val_pair(v, r->arena);
-		e = p ? key(r, v, p) : E_NOMEM;
+		e = p ? read_key(r, v, p) : E_NOMEM;
 		if (!e)
-			e = next(r);
+			e = next_event(r);
 		if (!e)
-			e = value(r, depth + 1, &p->value);
+			e = read_value(r, depth + 1, &p->value);
 		if (e)
 			return e;
 		v->map.n++;
 	}
 }
 
-/* The value whose first event is the present one. */
-static enum err value(struct reader *r, unsigned depth, struct val *v)
+/* Reads the value that begins with the current event. */
+static enum err read_value(struct yaml_reader *r, unsigned depth, struct val *v)
 {
 	const yaml_event_t *ev = &r->event;
-	*v = (struct val){ .at = (uint32_t)here(r) };
+	*v = (struct val){ .at = (uint32_t)event_offset(r) };
 	if (depth > JSON_DEPTH_MAX)
 		return why_set(r->why, E_LIMIT, v->at, "nested more than %d deep", JSON_DEPTH_MAX);
 	if (++r->values > JSON_VALUES_MAX)
 		return why_set(r->why, E_LIMIT, v->at, "more than %d values", JSON_VALUES_MAX);
 	if (ev->type == YAML_ALIAS_EVENT)
-		return why_set(r->why, E_INPUT, v->at,
-			       "aliases such as *%.30s are not read; if it is text, put it in quotes",
-			       (const char *)ev->data.alias.anchor);
+		return why_set(
+			r->why, E_INPUT, v->at,
+			"YAML aliases such as *%.30s are not supported; if this is text, put it in quotes",
+			(const char *)ev->data.alias.anchor);
 	if (ev->type == YAML_SCALAR_EVENT)
-		return scalar(r, v);
+		return read_scalar(r, v);
 	bool is_list = ev->type == YAML_SEQUENCE_START_EVENT;
 	assert(is_list || ev->type == YAML_MAPPING_START_EVENT);
 	if (is_list ? ev->data.sequence_start.tag : ev->data.mapping_start.tag)
-		return why_set(r->why, E_INPUT, v->at, "tags such as %s are not read", "!!map");
-	return is_list ? list(r, depth, v) : map(r, depth, v);
+		return why_set(r->why, E_INPUT, v->at, "YAML tags are not supported");
+	return is_list ? read_list(r, depth, v) : read_map(r, depth, v);
 }
 
-static enum err documents(struct reader *r, struct val *all)
+static enum err read_documents(struct yaml_reader *r, struct val *all)
 {
 	for (;;) {
-		enum err e = next(r);
+		enum err e = next_event(r);
 		if (e || r->event.type == YAML_STREAM_END_EVENT)
 			return e;
 		if (r->event.type != YAML_DOCUMENT_START_EVENT)
-			continue; /* the stream's beginning, a document's end */
+			continue; /* the start of the stream, the end of a document */
 		struct val *v = val_item(all, r->arena);
-		e = v ? next(r) : E_NOMEM;
+		e = v ? next_event(r) : E_NOMEM;
 		if (!e)
-			e = value(r, 0, v);
+			e = read_value(r, 0, v);
 		if (e)
 			return e;
 		all->list.n++;
@@ -316,33 +322,33 @@ static enum err documents(struct reader *r, struct val *all)
 
 /* --- the whole --- */
 
-static enum err check_utf8(struct reader *r)
+static enum err check_utf8(struct yaml_reader *r)
 {
 	unsigned n;
 	for (struct str s = r->text; s.n; s = str_from(s, n)) {
 		n = utf8_length(s);
 		if (!n)
-			return why_set(r->why, E_INPUT, (size_t)(s.p - r->text.p), "byte 0x%02x is not UTF-8",
-				       (unsigned char)s.p[0]);
+			return why_set(r->why, E_INPUT, (size_t)(s.p - r->text.p),
+				       "byte 0x%02x is not valid UTF-8", (unsigned char)s.p[0]);
 	}
 	return OK;
 }
 
 enum err yaml_read(struct str text, struct arena *a, struct val *ret, struct why *why)
 {
-	struct reader r = { .text = text, .arena = a, .why = why };
+	struct yaml_reader r = { .text = text, .arena = a, .why = why };
 	struct val all = { .kind = VAL_LIST };
 	if (text.n > YAML_BYTES_MAX)
-		return why_set(why, E_LIMIT, 0, "YAML of more than %u bytes", YAML_BYTES_MAX);
+		return why_set(why, E_LIMIT, 0, "the YAML text has more than %u bytes", YAML_BYTES_MAX);
 	enum err e = check_utf8(&r);
 	if (e)
 		return e;
 	if (!yaml_parser_initialize(&r.parser))
 		return E_NOMEM;
-	/* Said, not guessed: a guess would take some texts for UTF-16. */
+	/* Without this, libyaml would take some texts for UTF-16. */
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text.p, text.n);
-	e = documents(&r, &all);
+	e = read_documents(&r, &all);
 	if (r.has_event)
 		yaml_event_delete(&r.event);
 	yaml_parser_delete(&r.parser);

@@ -1,3 +1,4 @@
+/* Finds, reads and lists the zone files of the system. */
 #include "host/zoneinfo.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -11,27 +12,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SLOTS = 2 * ZONES_MAX }; /* of the hash table; a power of two */
+enum { SLOTS = 2 * ZONES_MAX }; /* size of the hash table, a power of two */
 
 struct slot {
-	const char *name;
-	struct zone *zone; /* NULL: there is no such zone */
+	const char *name; /* NULL: the slot is free */
+	struct zone *zone;
 };
 
 struct zoneinfo {
 	struct zone_source source;
 	const char *dir;
-	struct arena arena; /* names */
-	struct slot slot[SLOTS];
+	struct arena arena;      /* of the names */
+	struct slot slot[SLOTS]; /* the zones that were used, by the hash of their names */
 	unsigned used;
-	struct str *names; /* sorted; NULL until somebody wants them */
+	struct str *names; /* of all zones, sorted; NULL: not listed yet */
 	unsigned n;
 	char local[ZONE_NAME_MAX + 1];
 	bool local_known;
 };
 
-/* Zone names begin with a capital; that leaves out posix/, right/, posixrules and localtime as well. */
-static bool is_name(struct str s)
+/* Zone names begin with a capital letter; posix/, right/, posixrules and localtime do not. */
+static bool is_zone_name(struct str s)
 {
 	if (s.n == 0 || s.n > ZONE_NAME_MAX || !is_upper(s.p[0]))
 		return false;
@@ -57,7 +58,7 @@ static bool read_file(const char *path, struct buf *out)
 	return n == 0 && !out->failed;
 }
 
-static struct zone *load(const char *dir, struct str name)
+static struct zone *load_zone(const char *dir, struct str name)
 {
 	char path[PATH_MAX];
 	_cleanup_(buf_free) struct buf bytes = { 0 };
@@ -70,17 +71,17 @@ static struct zone *load(const char *dir, struct str name)
 	return NULL;
 }
 
-static const struct zone *find(void *self, struct str name)
+static const struct zone *find_zone(void *self, struct str name)
 {
 	struct zoneinfo *z = self;
-	if (!is_name(name))
+	if (!is_zone_name(name))
 		return NULL;
 	size_t i = fnv1a(FNV_START, name) % SLOTS;
 	for (; z->slot[i].name; i = (i + 1) % SLOTS)
 		if (str_eq(str_of(z->slot[i].name), name))
 			return z->slot[i].zone;
-	struct zone *zone = load(z->dir, name);
-	/* Names that lead nowhere are not kept: their number has no bound. */
+	struct zone *zone = load_zone(z->dir, name);
+	/* Unknown names are not kept: there is no limit to their number. */
 	if (!zone || z->used >= ZONES_MAX) {
 		zone_free(zone);
 		return NULL;
@@ -112,7 +113,7 @@ static void add_name(struct zoneinfo *z, struct str name)
 		z->names[z->n++] = (struct str){ copy, name.n };
 }
 
-/* Adds the zones below dir/prefix; zone names are at most three parts deep. */
+/* Adds the zones below dir/prefix; zone names have at most three parts. */
 static void list_names(struct zoneinfo *z, const char *prefix, unsigned depth)
 {
 	char path[PATH_MAX], name[ZONE_NAME_MAX + 1];
@@ -122,7 +123,7 @@ static void list_names(struct zoneinfo *z, const char *prefix, unsigned depth)
 	while (d && (entry = readdir(d)) && z->n < ZONES_MAX) {
 		int n = snprintf(name, sizeof name, "%s%s%s", prefix, *prefix ? "/" : "", entry->d_name);
 		struct stat st;
-		if (n >= (int)sizeof name || !is_name(str_of(name)) ||
+		if (n >= (int)sizeof name || !is_zone_name(str_of(name)) ||
 		    snprintf(path, sizeof path, "%s/%s", z->dir, name) >= (int)sizeof path ||
 		    stat(path, &st) != 0)
 			continue;
@@ -160,7 +161,7 @@ enum err zoneinfo_open(struct zoneinfo **ret)
 	struct zoneinfo *z = calloc(1, sizeof *z);
 	if (!z)
 		return E_NOMEM;
-	z->source = (struct zone_source){ find, name_at, z };
+	z->source = (struct zone_source){ find_zone, name_at, z };
 	const char *dir = getenv("TZDIR");
 	z->dir = dir && *dir ? dir : "/usr/share/zoneinfo";
 	*ret = z;
@@ -183,10 +184,10 @@ const struct zone_source *zoneinfo_source(const struct zoneinfo *z)
 	return &z->source;
 }
 
-/* Keeps `name` as the local zone if there is such a zone. */
-static bool adopt(struct zoneinfo *z, struct str name)
+/* Sets the local zone if there is a zone with this name. */
+static bool set_local(struct zoneinfo *z, struct str name)
 {
-	if (!find(z, name))
+	if (!find_zone(z, name))
 		return false;
 	snprintf(z->local, sizeof z->local, "%.*s", STR_ARG(name));
 	return true;
@@ -200,13 +201,13 @@ static bool local_from_link(struct zoneinfo *z)
 		return false;
 	path[n] = 0;
 	const char *mark = strstr(path, "zoneinfo/");
-	return mark && adopt(z, str_of(mark + strlen("zoneinfo/")));
+	return mark && set_local(z, str_of(mark + strlen("zoneinfo/")));
 }
 
 static bool local_from_file(struct zoneinfo *z)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	return read_file("/etc/timezone", &text) && adopt(z, str_trim(buf_str(&text)));
+	return read_file("/etc/timezone", &text) && set_local(z, str_trim(buf_str(&text)));
 }
 
 struct str zoneinfo_local(struct zoneinfo *z)

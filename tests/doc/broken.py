@@ -18,7 +18,7 @@ SOURCES = ["base/json.c", *(f"core/doc/{name}.c" for name in (
 
 # Not by a file of this directory, and why.
 ELSEWHERE = {
-    "YAML of more than %u bytes": "a file of 64 MiB; tests/unit/test_yaml.c",
+    "the YAML text has more than %u bytes": "a file of 64 MiB; tests/unit/test_yaml.c",
     "an org file of more than %u bytes": "a file of 4 MiB; tests/unit/test_agentdoc.c",
     "%s has more than %d bytes": "a prompt of 1 MiB; tests/unit/test_agentdoc.c",
     "JSON of more than %u bytes": "a file of 64 MiB; tests/unit/test_json.c",

@@ -115,7 +115,7 @@ TEST(alias_bomb)
 				     "c: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\n"
 				     "d: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\n")),
 		  E_INPUT);
-	CHECK_STR(why.text, "aliases such as *a are not read; if it is text, put it in quotes");
+	CHECK_STR(why.text, "YAML aliases such as *a are not supported; if this is text, put it in quotes");
 }
 
 /* Maps as large as they may be, each key looked for among the others; their strings as keys of schedules. */
