@@ -1,3 +1,4 @@
+/* Agents from YAML and org files. */
 #include "base/json.h"
 #include "core/doc/agent/agent.h"
 #include "core/org/agent.h"
@@ -31,7 +32,7 @@ static enum err read_text(const char *name, struct str text)
 	return e ? e : doc_read(text, &v, &env, &arena, &list, &why);
 }
 
-/* The only agent of a text. */
+/* Reads a text that has one agent. */
 static const struct agent_doc *agent_of(int line, const char *name, const char *text)
 {
 	CHECK_INT_AT(line, read_text(name, str_of(text)), OK);
@@ -41,7 +42,7 @@ static const struct agent_doc *agent_of(int line, const char *name, const char *
 	return list.agents == 1 ? &list.agent[0] : NULL;
 }
 
-/* The canonical text, which goes in again by the same door. */
+/* The canonical text, after a check that it is read back as the same agent. */
 static const char *canonical(const struct agent_doc *d)
 {
 	struct buf out = { 0 }, second = { 0 };
@@ -60,7 +61,7 @@ static const char *canonical(const struct agent_doc *d)
 	return text;
 }
 
-static void done(void)
+static void reset_arena(void)
 {
 	arena_free(&arena);
 	arena = (struct arena){ 0 };
@@ -130,7 +131,7 @@ static const char whole_org[] = "#+title: the desk\n"
 				"** Log\n"
 				"* Another\n";
 
-TEST(every_key_both_ways)
+TEST(every_key_in_yaml_and_org)
 {
 	const struct agent_doc *d = agent_of(__LINE__, "a.yaml", whole_yaml);
 	if (!d)
@@ -157,10 +158,10 @@ TEST(every_key_both_ways)
 		return;
 	CHECK_STR(canonical(d), want);
 	CHECK_INT(place_of(source, d->at).line, 2);
-	done();
+	reset_arena();
 }
 
-TEST(what_is_not_said)
+TEST(defaults)
 {
 	const struct agent_doc *d =
 		agent_of(__LINE__, "a.yaml", "agent: {name: a b, command: [x, y], prompt: p}");
@@ -171,10 +172,10 @@ TEST(what_is_not_said)
 	CHECK(!d->timeout && !d->stall && d->hours.from == d->hours.to && d->session == AGENT_FRESH);
 	CHECK(d->env.kind == VAL_NULL && !d->next_check.most && d->claim == AGENT_CLAIM_NONE);
 	CHECK_INT(list.warnings, 0);
-	done();
+	reset_arena();
 }
 
-TEST(runners_that_are_not_here_yet)
+TEST(unsupported_runners_warn_and_block)
 {
 	static const char *const rows[] = {
 		"agent: {name: a, runner: claude, prompt: p}",
@@ -189,10 +190,10 @@ TEST(runners_that_are_not_here_yet)
 		if (d)
 			canonical(d);
 	}
-	done();
+	reset_arena();
 }
 
-TEST(args_go_behind_the_command)
+TEST(args_follow_the_command)
 {
 	static const struct {
 		int line;
@@ -218,10 +219,10 @@ TEST(args_go_behind_the_command)
 		CHECK(c.argc < 5 || c.script == 2);
 		buf_free(&got);
 	}
-	done();
+	reset_arena();
 }
 
-TEST(secrets_are_not_written_down)
+TEST(secrets_in_env_are_warned_of)
 {
 	static const struct {
 		int line;
@@ -245,13 +246,13 @@ TEST(secrets_are_not_written_down)
 			 arena_printf(&arena, "agent: {name: a, command: x, prompt: p, env: {%s}}",
 				      rows[i].env));
 		CHECK_INT_AT(rows[i].line, list.warnings, rows[i].warnings);
-		/* The value is told to nobody. */
+		/* The warning does not contain the value. */
 		CHECK(!list.warnings || !strstr(list.warning[0].text, "abcdef"));
 	}
-	done();
+	reset_arena();
 }
 
-TEST(both_kinds_in_one_document)
+TEST(agents_and_schedules_in_one_document)
 {
 	CHECK_INT(read_text("a.yaml", STR("agents:\n  - {name: a, command: x, prompt: p}\n"
 					  "  - {name: b, command: x, prompt: p}\n"
@@ -266,7 +267,7 @@ TEST(both_kinds_in_one_document)
 	CHECK_INT(list.agents, 3);
 	CHECK_INT(list.n, 2);
 	CHECK(str_eq(list.doc[1].agent, STR("b")) && str_eq(list.agent[2].name, STR("c")));
-	done();
+	reset_arena();
 }
 
 TEST(prompts_of_org)
@@ -298,10 +299,10 @@ TEST(prompts_of_org)
 		CHECK_STR_AT(rows[i].line, arena_dup(&arena, d->name), rows[i].name);
 		CHECK_STR_AT(rows[i].line, arena_dup(&arena, d->prompt), rows[i].prompt);
 	}
-	done();
+	reset_arena();
 }
 
-TEST(which_files_mean_to_be_agents)
+TEST(which_org_files_are_agents)
 {
 	static const struct {
 		int line;
@@ -312,7 +313,7 @@ TEST(which_files_mean_to_be_agents)
 		{ __LINE__, "* A\ntext\n", false },
 		{ __LINE__, "* A\n:PROPERTIES:\n:ID: x\n:END:\ntext\n", false },
 		{ __LINE__, "* A\n:PROPERTIES:\n:model: x\n:END:\ntext\n", true },
-		{ __LINE__, "* A\n:PROPERTIES:\n:COMMAND: x\n", true }, /* it means to, and is refused */
+		{ __LINE__, "* A\n:PROPERTIES:\n:COMMAND: x\n", true }, /* refused later: no :END: */
 		{ __LINE__, "* A\n:PROPERTIES:\nnot so\n:RUNNER: x\n:END:\n", true },
 		{ __LINE__, "* A\n** B\n:PROPERTIES:\n:RUNNER: x\n:END:\n", false },
 		{ __LINE__, "* A\n** System prompt\n", true },
@@ -325,7 +326,7 @@ TEST(which_files_mean_to_be_agents)
 		CHECK_INT_AT(rows[i].line, org_is_agent(str_of(rows[i].in)), rows[i].is);
 }
 
-TEST(bounds)
+TEST(size_limits)
 {
 	static const struct {
 		size_t n;
@@ -341,6 +342,6 @@ TEST(bounds)
 		CHECK_INT(read_text("a.org", buf_str(&text)), rows[i].want);
 		CHECK(!rows[i].want || strstr(why.text, "more than"));
 		buf_free(&text);
-		done();
+		reset_arena();
 	}
 }

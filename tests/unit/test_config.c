@@ -1,3 +1,4 @@
+/* The configuration: precedence of its sources, its settings and their errors. */
 #include "core/doc/config/config.h"
 #include "host/yaml.h"
 #include "test.h"
@@ -8,12 +9,12 @@ static struct why why;
 static struct config c;
 static struct config_source from[CONFIG_SETTINGS_MAX];
 
-/* "NAME=value" rows that end with NULL. */
+/* Rows "NAME=value" that end with NULL. */
 struct given {
 	const char *const *variables, *const *flags;
 };
 
-static const char *look(const char *const *rows, const char *name)
+static const char *find_row(const char *const *rows, const char *name)
 {
 	for (; rows && *rows; rows++)
 		if (str_starts(str_of(*rows), str_of(name)) && (*rows)[strlen(name)] == '=')
@@ -23,12 +24,12 @@ static const char *look(const char *const *rows, const char *name)
 
 static const char *variable(void *self, const char *name)
 {
-	return look(((struct given *)self)->variables, name);
+	return find_row(((struct given *)self)->variables, name);
 }
 
 static const char *flag(void *self, const char *name)
 {
-	return look(((struct given *)self)->flags, name);
+	return find_row(((struct given *)self)->flags, name);
 }
 
 #define ROWS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -73,7 +74,7 @@ TEST(defaults)
 	CHECK_INT(read(NULL, NULL, NULL), E_INPUT);
 }
 
-TEST(the_nearest_wins)
+TEST(flags_override_environment_and_file)
 {
 	static const char file[] =
 		"slots: 2\ndata: /file\ntimezone: Europe/Berlin\nkept_logs: 2GiB\ntimeout_command: 90\n";
@@ -107,7 +108,7 @@ TEST(calendars)
 	CHECK(!cal.find(cal.self, STR("other"), &days));
 }
 
-TEST(who_is_told)
+TEST(notify)
 {
 	struct buf text = { 0 };
 	CHECK_INT(read("slots: 2\n", ROWS("HOME=/h"), NULL), OK);
@@ -126,7 +127,7 @@ TEST(who_is_told)
 		       ROWS("HOME=/h"), NULL),
 		  OK);
 	CHECK(c.notify.events == (1u << NOTIFY_FAILURE | 1u << NOTIFY_PROBLEM));
-	notify_write(&c.notify, &text); /* and goes in again by the same door */
+	notify_write(&c.notify, &text);
 	CHECK_STR(buf_str(&text).p, "{\"events\":[\"failure\",\"problem\"],\"to\":[{\"type\":\"command\","
 				    "\"command\":[\"mail\",\"me\"]}]}");
 	buf_free(&text);
@@ -148,7 +149,7 @@ TEST(who_is_told)
 	}
 }
 
-TEST(the_way_out)
+TEST(out)
 {
 	CHECK_INT(read(NULL, ROWS("HOME=/h"), NULL), OK);
 	CHECK(c.out.allowed == 0 && !c.out.ca.n && !c.out.downgrade);
@@ -189,12 +190,12 @@ TEST(secrets)
 	buf_free(&out);
 }
 
-TEST(refusals)
+TEST(errors_say_what_and_where)
 {
 	static const struct {
 		int line;
 		const char *file, *variable;
-		unsigned at_line, column; /* 0: nowhere */
+		unsigned at_line, column; /* 0: no position */
 		const char *text;
 	} rows[] = {
 		{ __LINE__, "slot: 1\n", NULL, 1, 1, "the configuration has no key 'slot' (near: slots)" },

@@ -1,3 +1,4 @@
+/* Documents: schedules from YAML and JSON, their canonical text, warnings and rules. */
 #include "base/hash.h"
 #include "base/json.h"
 #include "core/doc/doc.h"
@@ -64,7 +65,7 @@ static const char *canonical(const struct schedule_doc *d)
 
 #define BARE "id: x\naction: {type: command, command: 'true'}\n"
 
-TEST(everything)
+TEST(every_key_of_a_command)
 {
 	CHECK_INT(read("schedule:\n"
 		       "  id: nightly.backup_1\n"
@@ -153,7 +154,7 @@ TEST(defaults)
 		  "\"true\"}}");
 }
 
-/* However it is written, it is the same schedule, and it is read back as itself. */
+/* Two ways to write a schedule have one canonical text, which is read back as the same schedule. */
 TEST(equal_documents_have_equal_texts)
 {
 	static const struct {
@@ -217,7 +218,7 @@ TEST(equal_documents_have_equal_texts)
 	}
 }
 
-TEST(several)
+TEST(several_documents)
 {
 	CHECK_INT(read("# nothing\n"), OK);
 	CHECK_INT(list.n, 0);
@@ -247,8 +248,7 @@ TEST(events_keep_their_data)
 					   "{\"a\":{},\"b\":[1,2.5,null,\"yes\"]}}}");
 }
 
-/* The keys that agents need. */
-TEST(keys_of_agents)
+TEST(every_key_of_an_agent_turn)
 {
 	CHECK_INT(read("id: tick\n"
 		       "expression: '@hourly'\n"
@@ -342,8 +342,7 @@ static void expect_warning(int line, unsigned i, unsigned at_line, unsigned at_c
 	CHECK_INT_AT(line, p.column, at_column);
 }
 
-/* The examples of seed 004 are read as they stand. */
-TEST(seed_004)
+TEST(examples_of_the_specification)
 {
 	CHECK_INT(read("schedule:\n"
 		       "  id: daily_summary\n"
@@ -399,8 +398,7 @@ TEST(seed_004)
 	CHECK_INT(list.warnings, 0);
 }
 
-/* What is accepted and does not do what it says is told, and what stands in its way is known. */
-TEST(warnings_and_blocks)
+TEST(unsupported_features_warn_and_block)
 {
 	static const struct {
 		int line;
@@ -450,11 +448,11 @@ TEST(warnings_and_blocks)
 		CHECK_STR_AT(rows[i].line, blocked ? blocked : "", rows[i].blocked ? rows[i].blocked : "");
 		CHECK_STR_AT(rows[i].line, hand ? hand : "", rows[i].by_hand ? rows[i].by_hand : "");
 	}
-	/* Those of expressions, too. */
+	/* Warnings of expressions are warnings of the document. */
 	CHECK_INT(read(BARE "expression: 0 9 1-31 * 1\n"), OK);
 	CHECK_INT(list.warnings, 1);
 	CHECK(list.warnings && strstr(list.warning[0].text, "restricts nothing"));
-	/* Bounded. */
+	/* The number of warnings is limited. */
 	struct buf many = { 0 };
 	for (unsigned i = 0; i < 3 * DOC_WARNINGS_MAX; i++)
 		buf_addf(&many,
@@ -466,7 +464,7 @@ TEST(warnings_and_blocks)
 	buf_free(&many);
 }
 
-TEST(warnings_have_a_place)
+TEST(warnings_have_a_position)
 {
 	CHECK_INT(read(BARE "expression: '@daily'\ncheck: agenda plan.org\n"), OK);
 	expect_warning(__LINE__, 0, 4, 8,
@@ -485,7 +483,7 @@ TEST(relative_forms)
 					   "\"type\":\"command\",\"command\":\"true\"}}");
 	CHECK_INT(read_as("x.yaml", STR(BARE "expression: every day at 9 until 30 June\n"), true), OK);
 	CHECK(strstr(canonical(&list.doc[0]), "\"end_date\":\"2027-07-01T00:00:00Z\""));
-	/* In the past: good in a document, not from a person. */
+	/* A document may have times in the past; a schedule that is created now may not. */
 	CHECK_INT(read(BARE "expression: 2020-01-01T00:00\n"), OK);
 	CHECK_INT(read_as("x.yaml", STR(BARE "expression: 2020-01-01T00:00\n"), true), E_INPUT);
 	CHECK_STR(why.text, "all times of the expression are in the past");
@@ -512,7 +510,7 @@ static enum err name_number(void *self, enum doc_name kind, struct str name, uin
 	return self ? E_LIMIT : OK;
 }
 
-TEST(rules)
+TEST(rules_of_a_document)
 {
 	struct doc_names names = { zone_number, days_number, name_number, NULL };
 	struct rules r = { 0 }, untouched = { .active.from = 5 };

@@ -1,6 +1,6 @@
-/* Documents that are too much: each is read or refused with a place, in memory that is bounded (the limit on
- * the address space would tell) and in a time that grows with its size (the test's own limit would).
- * Sanitizers need memory of their own and are slow: there it is a tenth, and the bound is not looked at. */
+/* Very large documents: each is read or refused with a position, within a memory limit (of the address space)
+ * and in time that grows with its size (the test has a timeout). With sanitizers, which are slow and need
+ * memory of their own, documents have a tenth of the size, and memory is not limited. */
 #include "base/json.h"
 #include "core/doc/doc.h"
 #include "host/docfile.h"
@@ -19,7 +19,7 @@ enum { BYTES = SANITIZED ? 1 << 20 : 10 << 20, PIECES = BYTES / 8, SCHEDULES = S
 static struct why why;
 static struct doc_list list;
 
-static void bound_memory(void)
+static void limit_memory(void)
 {
 	struct rlimit most = { UINT64_C(3) << 30, UINT64_C(3) << 30 };
 	if (!SANITIZED)
@@ -42,27 +42,27 @@ static enum err read(const char *name, struct str text)
 	return e;
 }
 
-/* Read, or refused for what it says, at a place in it. */
-static void check(const char *name, const char *what, struct str text)
+/* The text must be read, or refused with a message and a position in it. */
+static void check_text(const char *name, const char *what, struct str text)
 {
 	test_case("%s of '%.20s'", name, what);
 	enum err e = read(name, text);
 	CHECK(e == OK || ((e == E_INPUT || e == E_LIMIT) && why.text[0] && why.at <= text.n));
 }
 
-/* One text over and over, as a whole document and inside of one. */
-static void repeat(const char *name, const char *before, const char *piece, const char *after)
+/* A text that repeats one piece, between a beginning and an end. */
+static void check_repeated(const char *name, const char *before, const char *piece, const char *after)
 {
 	struct buf text = { 0 };
 	buf_add(&text, str_of(before));
 	while (text.n < PIECES)
 		buf_add(&text, str_of(piece));
 	buf_add(&text, str_of(after));
-	check(name, piece, buf_str(&text));
+	check_text(name, piece, buf_str(&text));
 	buf_free(&text);
 }
 
-TEST(a_piece_over_and_over)
+TEST(repeated_pieces)
 {
 	static const char *const yaml[] = { "[",        "{",      "- ",
 					    "? ",       "a: ",    "&a ",
@@ -78,21 +78,21 @@ TEST(a_piece_over_and_over)
 	static const char *const json[] = { "[",       "{",    "[[],", "{\"a\":",    "\"",
 					    "\\u0041", " ",    "1",    "-",          "1,",
 					    "[1,1],",  "\xff", "null", "{\"a\":1},", "\xc3\xa4" };
-	bound_memory();
+	limit_memory();
 	for (size_t i = 0; i < ARRAY_LEN(yaml); i++) {
-		repeat("x.yaml", "", yaml[i], "");
-		repeat("x.yaml", "id: ", yaml[i], "\n");
-		repeat("x.yaml", "data: [", yaml[i], "]\n");
+		check_repeated("x.yaml", "", yaml[i], "");
+		check_repeated("x.yaml", "id: ", yaml[i], "\n");
+		check_repeated("x.yaml", "data: [", yaml[i], "]\n");
 	}
 	for (size_t i = 0; i < ARRAY_LEN(json); i++) {
-		repeat("x.json", "", json[i], "");
-		repeat("x.json", "[", json[i], "1]");
-		repeat("x.json", "{\"id\":\"", json[i], "\"}");
+		check_repeated("x.json", "", json[i], "");
+		check_repeated("x.json", "[", json[i], "1]");
+		check_repeated("x.json", "{\"id\":\"", json[i], "\"}");
 	}
 	test_case(NULL);
 }
 
-TEST(more_values_than_there_may_be)
+TEST(too_many_values)
 {
 	struct buf text = { 0 };
 	buf_addc(&text, '[');
@@ -107,7 +107,7 @@ TEST(more_values_than_there_may_be)
 	buf_free(&text);
 }
 
-/* A few lines that mean gigabytes. */
+/* A few lines that would expand to gigabytes. */
 TEST(alias_bomb)
 {
 	CHECK_INT(read("x.yaml", STR("a: &a [x, x, x, x, x, x, x, x, x]\n"
@@ -118,7 +118,7 @@ TEST(alias_bomb)
 	CHECK_STR(why.text, "YAML aliases such as *a are not supported; if this is text, put it in quotes");
 }
 
-/* Maps as large as they may be, each key looked for among the others; their strings as keys of schedules. */
+/* Maps with the most keys that are allowed, and with one more. */
 TEST(large_maps)
 {
 	for (unsigned twice = 0; twice < 2; twice++) {
@@ -140,7 +140,7 @@ TEST(large_maps)
 	}
 }
 
-/* As many schedules as there may be, good and with the last one wrong; one document each, or one list. */
+/* Very many schedules, all right or with an error in the last one; as one list, or as one document each. */
 TEST(many_schedules)
 {
 	static const struct {

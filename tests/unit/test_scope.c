@@ -1,10 +1,10 @@
-/* What conditions and templates see of a run, and what its program reads. */
+/* The names that conditions and templates of a run can use, and the same as JSON. */
 #include "base/json.h"
 #include "core/doc/run_scope.h"
 #include "core/model.h"
 #include "test.h"
 
-struct stage {
+struct scope_test {
 	struct arena arena;
 	struct zone *zone;
 	struct schedule_doc doc;
@@ -13,16 +13,16 @@ struct stage {
 	struct why why;
 };
 
-static struct val read(struct stage *s, const char *text)
+static struct val read(struct scope_test *s, const char *text)
 {
 	struct val v = { 0 };
 	CHECK_INT(json_read(str_of(text), &s->arena, &v, &s->why), OK);
 	return v;
 }
 
-static void open_stage(struct stage *s)
+static void open_test(struct scope_test *s)
 {
-	*s = (struct stage){ 0 };
+	*s = (struct scope_test){ 0 };
 	CHECK_INT(zone_fixed(-5 * 3600, &s->zone), OK);
 	s->doc.id = STR("daily");
 	s->doc.when.zone = s->zone;
@@ -37,18 +37,18 @@ static void open_stage(struct stage *s)
 	s->scope = (struct run_scope){ .doc = &s->doc, .run = &s->run, .attempt = 3 };
 }
 
-static void close_stage(struct stage *s)
+static void close_test(struct scope_test *s)
 {
 	zone_free(s->zone);
 	arena_free(&s->arena);
 }
 
-TEST(as_json)
+TEST(scope_as_json)
 {
-	struct stage s;
+	struct scope_test s;
 	struct val v;
 	struct buf text = { 0 };
-	open_stage(&s);
+	open_test(&s);
 	CHECK_INT(run_scope_value(&s.scope, &(struct expr_env){ 0 }, &s.arena, &v, &s.why), OK);
 	json_write(&text, &v);
 	CHECK_STR(
@@ -60,10 +60,10 @@ TEST(as_json)
 		"\"name\":\"daily\",\"tags\":[],\"timezone\":\"America/New_York\"},\"time\":\"23:00\","
 		"\"timestamp\":\"2026-11-15T23:00:00-05:00\",\"user\":{},\"variables\":{}}");
 	buf_free(&text);
-	close_stage(&s);
+	close_test(&s);
 }
 
-static void expect(struct stage *s, int line, const char *template, const char *want)
+static void expect(struct scope_test *s, int line, const char *template, const char *want)
 {
 	struct val v;
 	struct buf text = { 0 };
@@ -82,10 +82,10 @@ static void expect(struct stage *s, int line, const char *template, const char *
 	buf_free(&text);
 }
 
-TEST(as_names)
+TEST(names_in_templates)
 {
-	struct stage s;
-	open_stage(&s);
+	struct scope_test s;
+	open_test(&s);
 	expect(&s, __LINE__, "{{ date }} {{ time }} {{ day_of_week }}", "2026-11-15 23:00 Sunday");
 	expect(&s, __LINE__, "{{ timestamp }}", "2026-11-15T23:00:00-05:00");
 	expect(&s, __LINE__, "{{ timestamp + duration('1h') }}", "2026-11-16T00:00:00-05:00");
@@ -98,13 +98,13 @@ TEST(as_names)
 	s.scope.user = read(&s, "{\"name\":\"Ann\"}");
 	s.scope.agent = read(&s, "{\"level\":3,\"user\":\"hidden\"}");
 	expect(&s, __LINE__, "{{ user }} {{ agent.user.name }} {{ agent.level }}", "Ann Ann 3");
-	close_stage(&s);
+	close_test(&s);
 }
 
 TEST(variables_are_templates)
 {
-	struct stage s;
-	open_stage(&s);
+	struct scope_test s;
+	open_test(&s);
 	s.doc.variables = read(&s, "{\"a\":\"on {{ date }}\",\"b\":[{\"c\":\"{{ run.id }}\"}],\"n\":5}");
 	expect(&s, __LINE__, "{{ variables.a }} {{ variables.b[0].c }} {{ variables.n + 1 }}",
 	       "on 2026-11-15 7 6");
@@ -112,5 +112,5 @@ TEST(variables_are_templates)
 	expect(&s, __LINE__, "x", "variable a: 'variables' is not a name in scope, at column 4");
 	s.doc.variables = read(&s, "{\"a\":\"{{ user.name }}\"}");
 	expect(&s, __LINE__, "x", "variable a: there is no field 'name', at column 9");
-	close_stage(&s);
+	close_test(&s);
 }

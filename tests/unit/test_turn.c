@@ -1,4 +1,4 @@
-/* Who takes a schedule's turns, and what that makes of it. */
+/* Schedules combined with their agents, and the daemon's index and records of agents. */
 #include "base/json.h"
 #include "core/doc/agent/turn.h"
 #include "daemon/agent_index.h"
@@ -38,8 +38,8 @@ static struct doc_list read(const char *text)
 #define COMMAND "schedule: {id: x, expression: '@daily', action: {type: command, command: 'true'}"
 #define AGENT   "agent: {name: ann, prompt: Be brief., command: ./ann"
 
-/* The schedule of a text, settled with its agent, if it has one. */
-static struct schedule_doc settled(const char *text, struct turn_agent f)
+/* The schedule of a text, combined with the agent of the text if there is one, else with `f`. */
+static struct schedule_doc resolved(const char *text, struct turn_agent f)
 {
 	struct doc_list list = read(text);
 	struct buf canonical = { 0 };
@@ -57,19 +57,19 @@ static struct schedule_doc settled(const char *text, struct turn_agent f)
 	return d;
 }
 
-static void done(void)
+static void reset_arena(void)
 {
 	arena_free(&arena);
 	arena = (struct arena){ 0 };
 }
 
-TEST(who_is_lacking_is_said)
+TEST(blocked_turns_say_why)
 {
 	const struct {
 		int line;
 		const char *text;
 		struct turn_agent f;
-		const char *lacks; /* NULL: nothing */
+		const char *blocked; /* NULL: not blocked */
 		uint8_t chosen;
 	} rows[] = {
 		{ __LINE__,
@@ -113,17 +113,17 @@ TEST(who_is_lacking_is_said)
 		{ __LINE__, COMMAND ", agent: bob}", { .name = STR("bob") }, NULL, AGENT_CHOICE_NAMED },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
-		struct schedule_doc d = settled(rows[i].text, rows[i].f);
+		struct schedule_doc d = resolved(rows[i].text, rows[i].f);
 		CHECK_STR_AT(rows[i].line, d.turn.blocked ? d.turn.blocked : "",
-			     rows[i].lacks ? rows[i].lacks : "");
+			     rows[i].blocked ? rows[i].blocked : "");
 		CHECK_INT_AT(rows[i].line, d.turn.choice, rows[i].chosen);
-		CHECK_AT(rows[i].line, !!doc_blocked(&d, true) == !!rows[i].lacks);
+		CHECK_AT(rows[i].line, !!doc_blocked(&d, true) == !!rows[i].blocked);
 	}
-	done();
+	reset_arena();
 }
 
-/* The nearest word counts: the schedule's, the agent's, the setting's. */
-TEST(the_schedule_is_nearer_than_its_agent)
+/* The schedule overrides the agent, and the agent overrides the configuration. */
+TEST(schedule_overrides_agent)
 {
 	static const struct {
 		int line;
@@ -139,18 +139,18 @@ TEST(the_schedule_is_nearer_than_its_agent)
 		       ", timeout: 5m, check: c, next_check: 5m..2h}",
 		  20, 180, "mine", "/home" },
 		{ __LINE__, TURN "}\n" AGENT ", workdir: ../w}", 900, 0, "", "/home/../w" },
-		/* What an agent says of its turns is not for commands. */
+		/* Keys of the agent that are about turns do not apply to commands. */
 		{ __LINE__, COMMAND ", agent: ann}\n" AGENT ", timeout: 5m, check: c, workdir: /w}", 3600, 0,
 		  "", "" },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
-		struct schedule_doc d = settled(rows[i].text, (struct turn_agent){ .several = false });
+		struct schedule_doc d = resolved(rows[i].text, (struct turn_agent){ .several = false });
 		CHECK_INT_AT(rows[i].line, d.timeout, rows[i].timeout);
 		CHECK_INT_AT(rows[i].line, d.next_check.most, rows[i].next_check);
 		CHECK_AT(rows[i].line, str_eq(d.check.command.shell, str_of(rows[i].check)));
 		CHECK_AT(rows[i].line, str_eq(d.action.cwd, str_of(rows[i].cwd)));
 	}
-	done();
+	reset_arena();
 }
 
 static enum err number_zone(void *self, struct str name, const struct zone *zone, uint16_t *ret)
@@ -168,14 +168,14 @@ static enum err number_name(void *self, enum doc_name kind, struct str name, uin
 	return OK;
 }
 
-TEST(rules_have_what_the_agent_says)
+TEST(rules_contain_limits_of_the_agent)
 {
 	struct doc_names names = { .zone = number_zone, .name = number_name };
 	struct rules r, other;
 	struct schedule_doc d =
-		settled(TURN "}\n" AGENT ", account: acme, concurrency: 2, check: c, active_hours: "
-			     "'22:00-06:00 Asia/Tokyo'}",
-			(struct turn_agent){ .several = false });
+		resolved(TURN "}\n" AGENT ", account: acme, concurrency: 2, check: c, active_hours: "
+			      "'22:00-06:00 Asia/Tokyo'}",
+			 (struct turn_agent){ .several = false });
 	CHECK_INT(doc_rules(&d, &names, &r), OK);
 	CHECK_INT(r.policy.action, ACTION_TURN);
 	CHECK_INT(r.policy.agent, 103);
@@ -186,31 +186,31 @@ TEST(rules_have_what_the_agent_says)
 	CHECK_INT(r.policy.max_failures, 10);
 	CHECK(r.active.from == 22 * 60 && r.active.to == 6 * 60 && r.active.zone == 9);
 	CHECK(r.agent_print == d.turn.fingerprint && r.agent_print);
-	/* Hours without a zone are the configuration's. A command shares the slots, and nothing else. */
-	d = settled(COMMAND ", agent: ann}\n" AGENT
-			    ", concurrency: 1000, account: a, active_hours: '08:00-20:00'}",
-		    (struct turn_agent){ .several = false });
+	/* Only the concurrency applies to a command. Hours without a zone use that of the configuration. */
+	d = resolved(COMMAND ", agent: ann}\n" AGENT
+			     ", concurrency: 1000, account: a, active_hours: '08:00-20:00'}",
+		     (struct turn_agent){ .several = false });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
 	CHECK_INT(other.policy.agent_slots, 1000);
 	CHECK_INT(other.policy.account, 0);
 	CHECK_INT(other.active.from, other.active.to);
 	CHECK(other.agent_print && other.agent_print != r.agent_print);
-	d = settled(TURN "}\n" AGENT ", active_hours: '08:00-20:00'}",
-		    (struct turn_agent){ .several = false });
+	d = resolved(TURN "}\n" AGENT ", active_hours: '08:00-20:00'}",
+		     (struct turn_agent){ .several = false });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
 	CHECK_INT(other.active.zone, 1);
-	/* Nobody: blocked, and asked about when a time comes. */
-	d = settled(TURN ", agent: bob}", (struct turn_agent){ .name = STR("bob") });
+	/* An agent that does not exist: the schedule is blocked by a precondition. */
+	d = resolved(TURN ", agent: bob}", (struct turn_agent){ .name = STR("bob") });
 	CHECK_INT(doc_rules(&d, &names, &other), OK);
 	CHECK_INT(other.policy.preconditions, 1u << ASK_HOOK);
 	CHECK(other.agent_print == 0);
-	done();
+	reset_arena();
 }
 
-TEST(what_goes_in_is_prompt_and_message)
+TEST(input_is_prompt_and_message)
 {
-	struct schedule_doc d = settled(TURN "}\n" AGENT ", args: [-x, two words], model: big}",
-					(struct turn_agent){ .several = false });
+	struct schedule_doc d = resolved(TURN "}\n" AGENT ", args: [-x, two words], model: big}",
+					 (struct turn_agent){ .several = false });
 	struct str input = turn_input(&d, STR("hello\n"), &arena), origin;
 	CHECK(str_eq(input, STR("Be brief.\n\nhello\n")));
 	CHECK(str_eq(turn_message(&d, input), STR("hello\n")));
@@ -223,7 +223,7 @@ TEST(what_goes_in_is_prompt_and_message)
 		"\"runner\":\"command\",\"model\":\"big\",\"program\":[\"/bin/sh\",\"-c\"],\"message\":"
 		"\"hello\\n\",\"whole\":true}";
 	CHECK_STR(origin.p + origin.n - strlen(end), end);
-	/* However long it is, and however much longer when it is written down. */
+	/* A long message is cut, also if JSON makes it longer. */
 	for (unsigned size = 60000; size <= 600000; size *= 10) {
 		char *many = arena_alloc(&arena, size);
 		memset(many, 1, size);
@@ -235,13 +235,13 @@ TEST(what_goes_in_is_prompt_and_message)
 		CHECK_INT(json_read(origin, &arena, &v, &why), OK);
 		CHECK(!val_get(&v, STR("whole"))->boolean);
 	}
-	d = settled(COMMAND "}", (struct turn_agent){ .several = false });
+	d = resolved(COMMAND "}", (struct turn_agent){ .several = false });
 	CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
 	CHECK(!origin.p);
-	done();
+	reset_arena();
 }
 
-TEST(the_roster_knows_who_stands_for_nobody)
+TEST(agent_index_has_a_default)
 {
 	struct agent_index r = { 0 };
 	CHECK_INT(agent_index_default(&r, STR("")), 0);
@@ -249,12 +249,12 @@ TEST(the_roster_knows_who_stands_for_nobody)
 	CHECK_INT(agent_index_default(&r, STR("")), 2);
 	CHECK_INT(agent_index_default(&r, STR("ann")), 0);
 	CHECK_INT(agent_index_set(&r, STR("ann"), 1), OK);
-	CHECK_INT(agent_index_default(&r, STR("")), 0); /* one of two */
+	CHECK_INT(agent_index_default(&r, STR("")), 0); /* several, and no default */
 	CHECK_INT(agent_index_default(&r, STR("ann")), 1);
 	CHECK_INT(agent_index_set(&r, STR("ann"), 3), OK);
 	CHECK_INT(agent_index_print(&r, STR("ann")), 3);
 	CHECK_INT(agent_index_set(&r, STR("bob"), 0), OK);
-	CHECK_INT(agent_index_set(&r, STR("carl"), 0), OK); /* never was */
+	CHECK_INT(agent_index_set(&r, STR("carl"), 0), OK); /* was never added */
 	CHECK_INT(agent_index_default(&r, STR("")), 3);
 	for (uint64_t i = 0; i < 100; i++) {
 		char name[8];
@@ -266,8 +266,8 @@ TEST(the_roster_knows_who_stands_for_nobody)
 	agent_index_free(&r);
 }
 
-/* Numbers and definitions may come in either order. */
-TEST(prints_are_found_by_number)
+/* Numbers and definitions of agents may be added in either order. */
+TEST(fingerprints_are_found_by_number)
 {
 	struct intern *n = NULL;
 	struct engine_config c;
@@ -287,7 +287,7 @@ TEST(prints_are_found_by_number)
 	intern_free(n);
 }
 
-TEST(traces_go_on)
+TEST(traces_continue_their_parent)
 {
 	static const char parent[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
 	static const char *const bad[] = { "",
@@ -302,7 +302,7 @@ TEST(traces_go_on)
 	trace_child(NULL, one);
 	CHECK_INT(strlen(one), TRACE_SIZE - 1);
 	trace_child(one, two);
-	CHECK(!strncmp(one, two, 36) && strcmp(one, two) != 0); /* what is made is a parent */
+	CHECK(!strncmp(one, two, 36) && strcmp(one, two) != 0); /* a generated trace can be a parent */
 	for (unsigned i = 0; i < ARRAY_LEN(bad); i++) {
 		trace_child(bad[i], two);
 		CHECK(strncmp(bad[i], two, 35) != 0 && !strcmp(two + 52, "-01"));

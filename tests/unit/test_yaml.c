@@ -1,3 +1,4 @@
+/* YAML as values. */
 #include "base/json.h"
 #include "host/yaml.h"
 #include "test.h"
@@ -17,8 +18,8 @@ static enum err read(const char *text, struct val *v)
 	return read_n(str_of(text), v);
 }
 
-/* The value as JSON says it all. */
-TEST(as_json)
+/* Values are compared as JSON. */
+TEST(values)
 {
 	static const struct {
 		int line;
@@ -63,7 +64,7 @@ TEST(as_json)
 	}
 }
 
-TEST(places_are_bytes)
+TEST(positions_are_bytes)
 {
 	const char *text = "# \xC3\xA9\xF0\x9F\x98\x80\nk\xC3\xA9y: v\xC3\xA9\nlist:\n  - \"one\"\r\n  - "
 			   "2\n--- {b: 3}\n";
@@ -78,7 +79,7 @@ TEST(places_are_bytes)
 	CHECK_INT(two->at, strstr(text, "3}") - text);
 }
 
-TEST(refusals_say_where)
+TEST(errors_say_where)
 {
 	static const struct {
 		int line;
@@ -124,7 +125,7 @@ TEST(refusals_say_where)
 	}
 }
 
-TEST(bounded)
+TEST(limits)
 {
 	struct val v;
 	struct buf text = { 0 };
@@ -147,8 +148,8 @@ TEST(bounded)
 	CHECK_INT(read_n((struct str){ big, sizeof big }, &v), E_LIMIT);
 }
 
-/* What is known to have made YAML readers slow or large: the test's time limit would notice. */
-TEST(bombs)
+/* Texts that are known to make YAML parsers slow or large; the test has a timeout. */
+TEST(repeated_pieces)
 {
 	static const char *const pieces[] = { "[",      "{",    "- ", "? ",   "a: ",  "&a ",  "*a ",    "!a ",
 					      "{a: ",   "[a, ", "\"", "\n- ", "\n? ", "\n",   "--- ",   "|\n",
