@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Each file of broken/ is refused with the line, the column and the text beside it; each refusal that the sources know
-is met by at least one of them.
+"""Each file of broken/ is refused with the line, column and text of the .txt file beside it; each error message of the
+sources is caused by at least one file.
 
-usage: broken.py CHECK            (CHECK --write: takes over what is said now, to be looked at in the diff)
+usage: broken.py CHECK            (CHECK --write: writes the .txt files; review them with git diff)
 """
 import pathlib
 import re
@@ -16,23 +16,23 @@ SOURCES = ["base/json.c", *(f"core/doc/{name}.c" for name in (
     "notification_keys", "schedule", "schedule_keys", "target", "templates")), "core/org/org.c", "core/org/agent.c",
     "host/yaml.c"]
 
-# Not by a file of this directory, and why.
+# Messages that no file of this directory causes, and why.
 ELSEWHERE = {
     "the YAML text has more than %u bytes": "a file of 64 MiB; tests/unit/test_yaml.c",
     "an org file of more than %u bytes": "a file of 4 MiB; tests/unit/test_agentdoc.c",
     "%s has more than %d bytes": "a prompt of 1 MiB; tests/unit/test_agentdoc.c",
     "JSON of more than %u bytes": "a file of 64 MiB; tests/unit/test_json.c",
-    "the key '%s' of %s is not supported yet": "of the configuration; tests/unit/test_config.c",
+    "the key '%s' of %s is not supported yet": "in the configuration; tests/unit/test_config.c",
     "more than %d values": "a file of 16 MB; tests/unit/test_docsize.c",
     "all times of the expression are in the past": "only for a schedule that is created now; tests/unit/test_doc.c",
-    "'%.*s' is not a size; write 64KiB, 5MiB or 2GiB": "of the configuration; tests/unit/test_config.c",
-    "%s": "libyaml's own words",
-    "%s%s%s": "libyaml's own words",
+    "'%.*s' is not a size; write 64KiB, 5MiB or 2GiB": "in the configuration; tests/unit/test_config.c",
+    "%s": "a message of libyaml",
+    "%s%s%s": "a message of libyaml",
 }
 
 
 def formats(text):
-    """The format of every why_set and of json.c's bad, string pieces put together."""
+    """The format string of every call of why_set, and of bad in json.c; adjacent literals are joined."""
     for call in re.finditer(r'\b(why_set|bad)\((?!struct)', text):
         depth, at = 1, call.end()
         quoted = False
@@ -64,7 +64,7 @@ def pattern(fmt):
 def main():
     check, write = sys.argv[1], "--write" in sys.argv
     files = sorted(p for p in (HERE / "broken").iterdir() if p.suffix in (".yaml", ".json", ".org"))
-    said = subprocess.run([check, *files], capture_output=True, text=True, check=True).stdout.splitlines()
+    printed = subprocess.run([check, *files], capture_output=True, text=True, check=True).stdout.splitlines()
     passed = failed = 0
 
     def result(good, text):
@@ -73,18 +73,18 @@ def main():
         if not good:
             print(text)
 
-    result(len(said) == len(files) and len(files) > 0, "not one answer for each file")
-    for path, got in zip(files, said):
+    result(len(printed) == len(files) and len(files) > 0, "not one line of output for each file")
+    for path, got in zip(files, printed):
         beside = path.with_suffix(".txt")
         if write:
             beside.write_text(got + "\n")
-        want = beside.read_text().rstrip("\n") if beside.exists() else "(no file beside it says what to expect)"
-        result(got == want, f"{path.name}:\n\t{got}\n\tis not\n\t{want}")
-    texts = [line.split(" ", 2)[2] for line in said if re.match(r"\d+ \d+ ", line)]
+        want = beside.read_text().rstrip("\n") if beside.exists() else "(there is no .txt file beside it)"
+        result(got == want, f"{path.name}:\n\t{got}\n\texpected\n\t{want}")
+    texts = [line.split(" ", 2)[2] for line in printed if re.match(r"\d+ \d+ ", line)]
     for source in SOURCES:
         for fmt in formats((SRC / source).read_text()):
-            met = fmt in ELSEWHERE or any(pattern(fmt).match(t) for t in texts)
-            result(met, f"src/{source}: no file of tests/doc/broken is refused with \"{fmt}\"")
+            caused = fmt in ELSEWHERE or any(pattern(fmt).match(t) for t in texts)
+            result(caused, f"src/{source}: no file of tests/doc/broken causes the error \"{fmt}\"")
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 

@@ -1,4 +1,4 @@
-/* Reads each file named as documents and says what is wrong with it: "LINE COLUMN TEXT", or "ok N". */
+/* Reads each file of the command line as documents, and prints its error as "LINE COLUMN TEXT", or "ok N". */
 #include "base/buf.h"
 #include "core/doc/doc.h"
 #include "host/docfile.h"
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static void check(const char *path)
+static void check_file(const char *path)
 {
 	struct arena a = { 0 };
 	struct why why = { 0 };
@@ -34,6 +34,6 @@ static void check(const char *path)
 int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
-		check(argv[i]);
+		check_file(argv[i]);
 	return 0;
 }
