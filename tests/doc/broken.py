@@ -11,10 +11,9 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 SRC = HERE.parent.parent / "src"
-SOURCES = ["base/json.c", *(f"core/doc/{name}.c" for name in (
-    "action", "agent/agent", "agent/keys", "agent/word_list", "check_keys", "command", "doc", "keys", "limit_keys", "names",
-    "notification_keys", "schedule", "schedule_keys", "target", "templates")), "core/org/org.c", "core/org/agent.c",
-    "host/yaml.c"]
+SOURCES = [SRC / "base/json.c", SRC / "host/yaml.c", *sorted((SRC / "core/org").glob("*.c")),
+           *sorted(p for p in (SRC / "core/doc").rglob("*.c") if p.parent.name != "config")]
+ERRORS = {"why_set": 3, "refuse": 1}  # the functions that set a message, and which argument is its format
 
 # Messages that no file of this directory causes, and why.
 ELSEWHERE = {
@@ -32,8 +31,8 @@ ELSEWHERE = {
 
 
 def formats(text):
-    """The format string of every call of why_set, and of bad in json.c; adjacent literals are joined."""
-    for call in re.finditer(r'\b(why_set|bad)\((?!struct)', text):
+    """The function and the format string of every error; adjacent literals are joined."""
+    for call in re.finditer(rf"\b({'|'.join(ERRORS)})\((?!struct)", text):
         depth, at = 1, call.end()
         quoted = False
         start, args = at, []
@@ -52,8 +51,8 @@ def formats(text):
                 args.append(text[start:at])
                 start = at + 1
             at += 1
-        pieces = re.findall(r'"((?:[^"\\]|\\.)*)"', args[3 if call[1] == "why_set" else 1])
-        yield "".join(pieces).replace('\\"', '"').replace("\\\\", "\\")
+        pieces = re.findall(r'"((?:[^"\\]|\\.)*)"', args[ERRORS[call[1]]])
+        yield call[1], "".join(pieces).replace('\\"', '"').replace("\\\\", "\\")
 
 
 def pattern(fmt):
@@ -81,10 +80,13 @@ def main():
         want = beside.read_text().rstrip("\n") if beside.exists() else "(there is no .txt file beside it)"
         result(got == want, f"{path.name}:\n\t{got}\n\texpected\n\t{want}")
     texts = [line.split(" ", 2)[2] for line in printed if re.match(r"\d+ \d+ ", line)]
+    used = set()
     for source in SOURCES:
-        for fmt in formats((SRC / source).read_text()):
+        for function, fmt in formats(source.read_text()):
+            used.add(function)
             caused = fmt in ELSEWHERE or any(pattern(fmt).match(t) for t in texts)
-            result(caused, f"src/{source}: no file of tests/doc/broken causes the error \"{fmt}\"")
+            result(caused, f"{source.relative_to(SRC)}: no file of tests/doc/broken causes the error \"{fmt}\"")
+    result(used == set(ERRORS), f"functions that set messages: {used}, not {set(ERRORS)}")
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 
