@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Documents and the real binary: the examples are applied and run, seed 004's as they stand; what this version does
-not do is told with its place, blocked, and never looks as if it had been done.
+"""Documents with the real binary: the examples, and those of the specification, are applied and run. A schedule with a
+feature that this version does not support is accepted with a warning and its position, and blocked.
 
 usage: documents.py ROTA EXAMPLES"""
 import json
@@ -27,10 +27,10 @@ ENV |= {"PATH": os.path.dirname(ROTA) + ":" + ENV["PATH"], "DESK_INBOX": os.path
         "DESK_NEWS": os.path.join(ROOT, "news")}
 if "ROTA_LAUNCHER" in os.environ:
     ENV["ROTA_LAUNCHER"] = os.environ["ROTA_LAUNCHER"]
-# It is noon where the daemon is: nothing of the examples comes due by itself, but what runs every few minutes.
+# It is noon in the daemon's zone: only examples that run every few minutes are due during the test.
 ENV["ROTA_TIMEZONE"] = f"Etc/GMT{time.gmtime().tm_hour - 12:+d}"
 
-SEED = """schedule:
+SUMMARY = """schedule:
   id: daily_summary
   name: Daily Morning Summary
   expression: "0 8 * * *"
@@ -56,7 +56,7 @@ SEED = """schedule:
     on_success: false
     on_failure: true
 """
-ACE = """id: workday
+WORKDAY = """id: workday
 expression: |
   TZ=America/New_York
   0 9 * * 1-5
@@ -90,7 +90,7 @@ def until(what, fn):
         if value:
             return value
         time.sleep(0.1)
-    check(False, f"did not come about: {what}")
+    check(False, f"timed out: {what}")
     return None
 
 
@@ -98,123 +98,123 @@ def only_warnings(r):
     return all(re.match(r"rota: .*\.yaml: warning: .*, at line \d+(, column \d+)?\Z", line) for line in r.stderr.splitlines())
 
 
-def examples():
+def check_examples():
     ids = sorted(re.findall(r"^(?:- |  )id: (\S+)", "".join(
         open(os.path.join(EXAMPLES, name), encoding="utf-8").read() for name in sorted(os.listdir(EXAMPLES))), re.M))
-    check(len(ids) >= 6, f"there are examples: {ids}")
+    check(len(ids) >= 6, f"examples: {ids}")
     r = rota("apply", "-f", EXAMPLES, "--dry-run")
-    check(r.returncode == 0 and f"{len(ids)} added" in r.stdout and "nothing was applied" in r.stdout, "dry run", r)
-    check(only_warnings(r), "what is said on standard error are warnings, with places", r)
+    check(r.returncode == 0 and f"{len(ids)} added" in r.stdout and "nothing was applied" in r.stdout, "apply --dry-run", r)
+    check(only_warnings(r), "standard error has only warnings, with positions", r)
     r = rota("apply", "-f", EXAMPLES)
     check(r.returncode == 0 and f"{len(ids)} added" in r.stdout, "apply", r)
     r = rota("apply", "-f", EXAMPLES)
-    check(r.returncode == 0 and f"{len(ids)} unchanged" in r.stdout, "applied again nothing changes", r)
+    check(r.returncode == 0 and f"{len(ids)} unchanged" in r.stdout, "apply again changes nothing", r)
     for name in ids:
         r = rota("run", name, "--wait")
         check(r.returncode == 0 and "done" in r.stdout, f"example {name} runs", r)
-    says = {"daily-summary": "Summary for", "disk-space": "used:", "clean-up": "0 files removed",
+    output = {"daily-summary": "Summary for", "disk-space": "used:", "clean-up": "0 files removed",
             "stand-up-reminder": "stand-up is at", "weekly-report-sent": "Report of"}
-    for name, text in says.items():
+    for name, text in output.items():
         r = rota("logs", name)
-        check(text in r.stdout, f"example {name} says {text!r}", r)
+        check(text in r.stdout, f"example {name} prints {text!r}", r)
 
 
-def agents():
-    """The example of an agent: it is idle for nothing, works, remembers, and somebody is told."""
+def check_example_agent():
+    """The example of an agent: no work, work, state and memory, next check, notification."""
     r = rota("apply", "-f", AGENTS)
-    check(r.returncode == 0 and "2 added" in r.stdout and r.stderr == "", "the agent and its schedule", r)
+    check(r.returncode == 0 and "2 added" in r.stdout and r.stderr == "", "the agent and its schedule are applied", r)
     r = rota("run", "night-rounds", "--wait")
-    check(r.returncode == 0 and "no_work" in r.stdout, "an empty inbox is no work", r)
-    check("model calls avoided: 1 today" in rota("status").stdout, "and no call of a model")
+    check(r.returncode == 0 and "no_work" in r.stdout, "an empty inbox: no work", r)
+    check("model calls avoided: 1 today" in rota("status").stdout, "status counts the avoided model call")
     os.mkdir(ENV["DESK_INBOX"])
     for n in range(3):
         file(f"inbox/{n}.txt", "Dear desk, ...")
     r = rota("run", "night-rounds", "--wait")
-    check(r.returncode == 0 and "done" in r.stdout, "three letters are work", r)
-    check(sorted(os.listdir(os.path.join(ENV["DESK_INBOX"], "filed"))) == ["0.txt", "1.txt", "2.txt"], "which was done")
+    check(r.returncode == 0 and "done" in r.stdout, "three letters: done", r)
+    check(sorted(os.listdir(os.path.join(ENV["DESK_INBOX"], "filed"))) == ["0.txt", "1.txt", "2.txt"], "the letters are filed")
     r = rota("show", runs("night-rounds")[0]["id"])
-    check("3 letters filed" in r.stdout and re.search("step +was told: It is .*: file the letters", r.stdout), "the run", r)
-    check(json.loads(rota("state", "get", "--agent", "night-desk").stdout) == {"letters": 3}, "its state")
-    check("3 letters came in" in rota("memory", "search", "letters").stdout, "its memory")
+    check("3 letters filed" in r.stdout and re.search("step +message: It is .*: file the letters", r.stdout), "show prints result and step", r)
+    check(json.loads(rota("state", "get", "--agent", "night-desk").stdout) == {"letters": 3}, "the state of the agent")
+    check("3 letters came in" in rota("memory", "search", "letters").stdout, "the memory of the agent")
     r = rota("why", "night-rounds")
-    check(re.search(r"\(in \d+ (min|s)\): it will run", r.stdout), "its next check", r)
-    until("somebody is told", lambda: os.path.exists(ENV["DESK_NEWS"]) and
+    check(re.search(r"\(in \d+ (min|s)\): it will run", r.stdout), "the run has set the next check", r)
+    until("a notification is sent", lambda: os.path.exists(ENV["DESK_NEWS"]) and
           open(ENV["DESK_NEWS"], encoding="utf-8").read().count("night-rounds done") == 1)
 
 
-def seed():
-    path = file("seed.yaml", SEED)
+def check_specification():
+    path = file("summary.yaml", SUMMARY)
     r = rota("apply", "-f", path)
-    check(r.returncode == 0 and "1 added" in r.stdout, "seed 004's example", r)
-    check(only_warnings(r), "with warnings alone", r)
+    check(r.returncode == 0 and "1 added" in r.stdout, "the example of an agent turn is applied", r)
+    check(only_warnings(r), "standard error has only warnings", r)
     check("there is no agent; define one and apply it with `rota apply`: schedule 'daily_summary' is accepted, but blocked, at line 2" in
-          r.stderr, "it says so", r)
-    r = rota("apply", "-f", file("ace.yaml", ACE))
-    check(r.returncode == 0 and "1 added" in r.stdout and r.stderr == "", "seed 004's ACE", r)
+          r.stderr, "the warning says that it is blocked, and why", r)
+    r = rota("apply", "-f", file("workday.yaml", WORKDAY))
+    check(r.returncode == 0 and "1 added" in r.stdout and r.stderr == "", "the example of directives is applied", r)
     r = rota("run", "workday", "--wait")
-    check(r.returncode == 0, "by hand a condition is passed over", r)
+    check(r.returncode == 0, "a run by hand ignores the condition", r)
     r = rota("run", "daily_summary", "--wait")
-    check(r.returncode == 1 and "failed/definition" in r.stdout, "by hand nobody runs an agent that is not there", r)
+    check(r.returncode == 1 and "failed/definition" in r.stdout, "a run by hand without an agent fails", r)
 
 
-def blocked():
-    """What comes due and cannot run is skipped, with its reason, and the daemon goes on with the rest."""
+def check_blocked():
+    """A blocked schedule that is due is skipped with a reason; other schedules run."""
     documents = {
         "turn": "action: {type: agent_turn, message: hello}\n",
         "checked": "check: agenda plan.org\naction: {type: command, command: 'true'}\n",
     }
-    lacks = {"turn": "there is no agent", "checked": "'check: agenda' is not supported yet"}
+    reasons = {"turn": "there is no agent", "checked": "'check: agenda' is not supported yet"}
     for name, text in documents.items():
         r = rota("apply", "-f", file(name + ".yaml", f"id: {name}\nexpression: '@every 1s'\n{text}"))
         check(r.returncode == 0 and "warning: " in r.stderr, f"{name} is accepted with a warning", r)
     rota("add", "@every 1s", "--id", "plain", "--", "true")
     for name in documents:
         got = until(f"{name} has been skipped", lambda n=name: [x for x in runs(n) if x["state"] == "skipped"])
-        check(got and all(x["reason"] == "blocked" for x in got), f"{name} is blocked, and nothing else: {got}")
-        check(all(x["state"] in ("skipped", "pending") for x in runs(name)), f"nothing of {name} has run")
-        until(f"its record says what {name} lacks", lambda x=got[-1]["id"], n=name: lacks[n] in rota("show", x).stdout)
-    until("others run meanwhile", lambda: [x for x in runs("plain") if x["outcome"] == "done"])
+        check(got and all(x["reason"] == "blocked" for x in got), f"{name} is skipped as blocked: {got}")
+        check(all(x["state"] in ("skipped", "pending") for x in runs(name)), f"{name} has not run")
+        until(f"the record of {name} has the reason", lambda x=got[-1]["id"], n=name: reasons[n] in rota("show", x).stdout)
+    until("other schedules run", lambda: [x for x in runs("plain") if x["outcome"] == "done"])
     for name, text in documents.items():
         rota("apply", "-f", file(name + "-later.yaml", f"id: {name}-later\nexpression: '@yearly'\n{text}"))
         r = rota("show", name + "-later")
-        check("-later: blocked" in r.stdout and lacks[name] in r.stdout, f"show says that {name} is blocked, and why", r)
+        check("-later: blocked" in r.stdout and reasons[name] in r.stdout, f"show prints that {name} is blocked, and why", r)
         r = rota("why", name + "-later")
-        check("it will not run" in r.stdout and "skipped/blocked" in r.stdout and lacks[name] in r.stdout, f"why says so of {name}", r)
+        check("it will not run" in r.stdout and "skipped/blocked" in r.stdout and reasons[name] in r.stdout, f"why prints why {name} is blocked", r)
     r = rota("ls")
-    check(all(re.search(rf"^{name} +blocked", r.stdout, re.M) for name in documents), "ls says so", r)
-    check(re.search("^plain +active", r.stdout, re.M), "of nobody else", r)
+    check(all(re.search(rf"^{name} +blocked", r.stdout, re.M) for name in documents), "ls prints that they are blocked", r)
+    check(re.search("^plain +active", r.stdout, re.M), "ls prints that the other one is active", r)
     r = rota("run", "checked", "--wait")
-    check(r.returncode == 1 and "failed/definition" in r.stdout, "a check that cannot be asked is no yes", r)
+    check(r.returncode == 1 and "failed/definition" in r.stdout, "a run by hand with an unsupported check fails", r)
 
 
-def crowd():
-    """More questions at once than are looked at in a turn: each is answered, and what needs none is not kept waiting."""
+def check_many_conditions():
+    """More conditions at once than are evaluated in one go: all are evaluated, and runs without a condition do not wait."""
     n = 600
     rota("pause", "--all")
-    r = rota("apply", "-f", file("crowd.yaml", "schedules:\n" + "".join(
+    r = rota("apply", "-f", file("many-conditions.yaml", "schedules:\n" + "".join(
         f"- {{id: c{i}, expression: '@every 4s IF user.x', action: {{type: command, command: 'true'}}}}\n" for i in range(n))))
-    check(r.returncode == 0 and f"{n} added" in r.stdout, "a crowd is applied", r)
+    check(r.returncode == 0 and f"{n} added" in r.stdout, "schedules with conditions are applied", r)
     rota("resume", "--all")
 
-    def answered():
+    def all_skipped():
         r = rota("runs", "--limit", "1000", "--json")
         rows = json.loads(r.stdout)["runs"] if r.returncode == 0 else []
         return len({x["schedule"] for x in rows if re.match(r"c\d+\Z", x["schedule"]) and x["reason"] == "condition"}) == n
-    until("all of the crowd is answered", answered)
+    until("all conditions are evaluated", all_skipped)
     r = rota("run", "plain", "--wait")
-    check(r.returncode in (0, 75), "others go on", r)
+    check(r.returncode in (0, 75), "other schedules run", r)
 
 
-def told():
-    r = rota("add", "@daily", "--id", "told", "--", "echo '{{ date }}'")
-    check(r.returncode == 0 and "rota: warning: '{{ date }}' is not expanded" in r.stderr, "add warns, too", r)
+def check_messages():
+    r = rota("add", "@daily", "--id", "shell-template", "--", "echo '{{ date }}'")
+    check(r.returncode == 0 and "rota: warning: '{{ date }}' is not expanded" in r.stderr, "add warns of a template in a command line", r)
     r = rota("apply", "-f", file("many.yaml", "schedules:\n" + "".join(
         f"- {{id: t{i}, expression: '@daily', action: {{type: agent_turn, message: hello}}}}\n" for i in range(150))))
-    check(r.stderr.count("warning: there is no agent") == 100 and "there may be more" in r.stderr, "not all warnings are told", r)
+    check(r.stderr.count("warning: there is no agent") == 100 and "there may be more" in r.stderr, "at most 100 warnings are printed", r)
     r = rota("add", "@daily TZ=Europe/Berlin", "--tz", "Europe/Berlin", "--id", "twice", "--", "true")
-    check(r.returncode == 2 and "timezone is given twice" in r.stderr, "the same thing twice is refused, even if it agrees", r)
+    check(r.returncode == 2 and "timezone is given twice" in r.stderr, "a directive and its option are refused, even if they agree", r)
     r = rota("apply", "-f", file("m.yaml", "id: m\nexpression: '@daily'\naction: {type: mission, mission: x}\n"))
-    check(r.returncode == 2 and "m.yaml: an action of type mission is not supported yet; allowed are command, event, agent_turn, webhook, at line 3, column 16" in r.stderr, "missions", r)
+    check(r.returncode == 2 and "m.yaml: an action of type mission is not supported yet; allowed are command, event, agent_turn, webhook, at line 3, column 16" in r.stderr, "missions are not supported", r)
 
 
 def main():
@@ -223,12 +223,13 @@ def main():
     daemon = subprocess.Popen([ROTA, "serve", "--data", os.path.join(ROOT, "data")], env=ENV, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, cwd=ROOT)
     try:
-        check(b"serving" in daemon.stdout.readline(), "the daemon is ready")
-        for test in (examples, seed, blocked, told, crowd, agents):  # the last is the first that has an agent
+        check(b"serving" in daemon.stdout.readline(), "the daemon starts")
+        for test in (check_examples, check_specification, check_blocked, check_messages, check_many_conditions,
+                     check_example_agent):  # the last: the others need a daemon without agents
             test()
     finally:
         daemon.send_signal(signal.SIGTERM)
-        check(daemon.wait(30) == 0, "the daemon ends well")
+        check(daemon.wait(30) == 0, "the daemon exits with 0")
         shutil.rmtree(ROOT)
     return finish()
 
