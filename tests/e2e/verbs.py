@@ -247,7 +247,7 @@ def add():
                         (("0 9 * * *", "--timeout", "soon", "--", "true"), "duration"),
                         (("0 9 * * *", "--retry", "0", "--", "true"), "1-100"),
                         (("0 9 * * * TZ=UTC", "--tz", "Asia/Tokyo", "--", "true"), "zone"),
-                        (("2020-01-01", "--", "true"), "passed"),
+                        (("2020-01-01", "--", "true"), "in the past"),
                         (("0 9 * * *", "--frob", "--", "true"), "no option --frob")):
         bad(2, "add", *argv, has=parts)
     check([(s["id"], s["rev"]) for s in ask("ls")["schedules"]] == before, "what was refused left something behind")
