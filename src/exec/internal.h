@@ -1,15 +1,15 @@
 #pragma once
 /* What the files of the runner share: the table of attempts and its states.
  *
- *	state		waits for					next state
- *	UNKNOWN		its run file to be read, at once or again later	by the file
- *	QUEUED		a check: less than RUNNER_CHECKS_MAX running	UNKNOWN
- *	WANTED		runner_give or runner_refuse			HELD, SENT; removed if refused
- *	HELD		a launcher, or the end of a pause		SENT
- *	SENT		the reply of launcher and shim			ALIVE, HELD; by the file if there is
- * one ALIVE		the end of its shim				by the file
- *	SWEEP		a launcher, to start a sweep			SWEEPING
- *	SWEEPING	the end of the sweep				by the file
+ *	state		waits for				next state
+ *	UNKNOWN		its run file to be read, now or later	by the file
+ *	QUEUED		a check: others to end			UNKNOWN
+ *	WANTED		runner_give or runner_refuse		HELD, SENT; removed if refused
+ *	HELD		a launcher, or the end of a pause	SENT
+ *	SENT		the reply of launcher and shim		ALIVE, HELD; by the file
+ *	ALIVE		the end of its shim			by the file
+ *	SWEEP		a launcher, to start a sweep		SWEEPING
+ *	SWEEPING	the end of the sweep			by the file
  *
  * By the file: ALIVE while the shim lives; SWEEP if it died without an exit section; HELD if there is no file
  * and the attempt can be sent again. In all other cases the end is reported, and the attempt is removed from

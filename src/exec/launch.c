@@ -1,12 +1,14 @@
+/* Renders what to execute into a sealed memfd. */
 #include "exec/launch.h"
 #include "port/launch.h"
+#include "sys/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void add(struct buf *b, uint32_t *items, enum launch_field field, struct str s)
+static void add_item(struct buf *b, uint32_t *items, enum launch_field field, struct str s)
 {
 	static const char zeros[8];
 	struct launch_item it = { (uint32_t)field, (uint32_t)s.n };
@@ -22,7 +24,7 @@ static void add(struct buf *b, uint32_t *items, enum launch_field field, struct 
 static void add_text(struct buf *b, uint32_t *items, enum launch_field field, const char *text)
 {
 	if (text)
-		add(b, items, field, str_of(text));
+		add_item(b, items, field, str_of(text));
 }
 
 static void add_list(struct buf *b, uint32_t *items, enum launch_field field, const char *const *list)
@@ -31,7 +33,18 @@ static void add_list(struct buf *b, uint32_t *items, enum launch_field field, co
 		add_text(b, items, field, *list);
 }
 
-static unsigned length(const char *const *list)
+/* A variable that names a file of the attempt. */
+static void add_path(struct buf *b, uint32_t *items, const char *name, const char *runs, uint64_t run,
+		     unsigned attempt, const char *kind)
+{
+	_cleanup_(buf_free) struct buf entry = { 0 };
+	buf_addf(&entry, "%s=", name);
+	runfile_path(&entry, runs, run, attempt, kind);
+	add_item(b, items, FIELD_ENV, buf_str(&entry));
+	b->failed |= entry.failed;
+}
+
+static unsigned list_length(const char *const *list)
 {
 	unsigned n = 0;
 	while (list && list[n])
@@ -43,49 +56,45 @@ static unsigned fetch_words(const struct launch *l)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < l->fetches; i++)
-		n += length(l->fetch[i].command) + 1;
+		n += list_length(l->fetch[i].command) + 1;
 	return n;
 }
 
 static enum err to_memfd(struct buf *b, int *ret, struct why *why)
 {
 	if (b->failed)
-		return why_set(why, E_NOMEM, WHY_NOWHERE, "cannot hand the run over: %s", strerror(ENOMEM));
+		return why_set(why, E_NOMEM, WHY_NOWHERE, "cannot pass the run to the launcher: %s",
+			       strerror(ENOMEM));
 	if (b->n > LAUNCH_BYTES_MAX)
 		return why_set(why, E_LIMIT, WHY_NOWHERE, "the run's request is larger than %u bytes",
 			       LAUNCH_BYTES_MAX);
 	int fd = memfd_create("rota-run", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	size_t done = 0;
-	while (fd >= 0 && done < b->n) {
-		ssize_t n = write(fd, b->p + done, b->n - done);
-		if (n <= 0 && errno != EINTR)
-			break;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (fd < 0 || done < b->n ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-		int e = errno;
+	int e = fd < 0 ? errno : write_all(fd, b->p, b->n);
+	if (!e && fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+		e = errno;
+	if (e) {
 		if (fd >= 0)
 			close(fd);
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot hand the run over: %s", strerror(e));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot pass the run to the launcher: %s",
+			       strerror(e));
 	}
 	*ret = fd;
 	return OK;
 }
 
-/* The head goes in front when the number of items is known; they are rendered behind its place. */
-static enum err finish(struct buf *b, const struct launch_head *h, int *ret, struct why *why)
+/* Fills in the head, now that the number of items is known. */
+static enum err finish_request(struct buf *b, const struct launch_head *h, int *ret, struct why *why)
 {
 	if (!b->failed)
 		memcpy(b->p, h, sizeof *h);
 	enum err e = to_memfd(b, ret, why);
 	if (b->p)
-		explicit_bzero(b->p, b->n); /* there are secrets in it */
+		explicit_bzero(b->p, b->n); /* it may contain secrets */
 	buf_free(b);
 	return e;
 }
 
-static struct launch_head begin(struct buf *b, uint64_t run, unsigned attempt)
+static struct launch_head begin_request(struct buf *b, uint64_t run, unsigned attempt)
 {
 	struct launch_head h = {
 		.magic = LAUNCH_MAGIC, .version = LAUNCH_VERSION, .attempt = (uint16_t)attempt, .run = run
@@ -97,17 +106,17 @@ static struct launch_head begin(struct buf *b, uint64_t run, unsigned attempt)
 enum err launch_render(const struct launch_place *at, uint64_t run, unsigned attempt, const struct launch *l,
 		       int *ret, struct why *why)
 {
-	struct buf b = { 0 }, name = { 0 };
-	struct launch_head h = begin(&b, run, attempt);
+	struct buf b = { 0 };
+	struct launch_head h = begin_request(&b, run, attempt);
 	if (!l->argv || !l->argv[0]) {
 		buf_free(&b);
 		return why_set(why, E_INPUT, WHY_NOWHERE, "there is no program to run");
 	}
 	unsigned words = 0;
 	for (const char *const *const *script = l->scripts; script && *script; script++)
-		words += length(*script) + 1;
-	if (length(l->argv) > LAUNCH_ARGS_MAX || words > LAUNCH_ARGS_MAX ||
-	    length(l->files) > LAUNCH_FILES_MAX || length(l->env) + 2 > LAUNCH_ENV_MAX ||
+		words += list_length(*script) + 1;
+	if (list_length(l->argv) > LAUNCH_ARGS_MAX || words > LAUNCH_ARGS_MAX ||
+	    list_length(l->files) > LAUNCH_FILES_MAX || list_length(l->env) + 2 > LAUNCH_ENV_MAX ||
 	    l->secrets > SECRETS_MAX || l->fetches > FETCHES_MAX || fetch_words(l) > FETCH_WORDS_MAX) {
 		buf_free(&b);
 		return why_set(
@@ -128,9 +137,9 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 	add_text(&b, &h.items, FIELD_CGROUP, at->cgroup);
 	add_text(&b, &h.items, FIELD_LEASE, at->lease);
 	if (l->input.n)
-		add(&b, &h.items, FIELD_STDIN, l->input);
+		add_item(&b, &h.items, FIELD_STDIN, l->input);
 	if (l->out)
-		add(&b, &h.items, FIELD_OUT, STR(""));
+		add_item(&b, &h.items, FIELD_OUT, STR(""));
 	add_list(&b, &h.items, FIELD_ARG, l->argv);
 	add_list(&b, &h.items, FIELD_ENV, l->env);
 	add_list(&b, &h.items, FIELD_FILE, l->files);
@@ -138,27 +147,19 @@ enum err launch_render(const struct launch_place *at, uint64_t run, unsigned att
 		add_text(&b, &h.items, FIELD_SCRIPT, (*script)[0]);
 		add_list(&b, &h.items, FIELD_WORD, *script + 1);
 	}
-	buf_add(&name, STR("ROTA_OUTBOX="));
-	runfile_path(&name, at->runs, run, attempt, "box");
-	add(&b, &h.items, FIELD_ENV, buf_str(&name));
-	b.failed |= name.failed;
-	buf_free(&name);
+	add_path(&b, &h.items, "ROTA_OUTBOX", at->runs, run, attempt, "box");
 	if (l->context.p) {
-		add(&b, &h.items, FIELD_CONTEXT, l->context);
-		buf_add(&name, STR("ROTA_CONTEXT="));
-		runfile_path(&name, at->runs, run, attempt, "ctx");
-		add(&b, &h.items, FIELD_ENV, buf_str(&name));
-		b.failed |= name.failed;
-		buf_free(&name);
+		add_item(&b, &h.items, FIELD_CONTEXT, l->context);
+		add_path(&b, &h.items, "ROTA_CONTEXT", at->runs, run, attempt, "ctx");
 	}
 	for (unsigned i = 0; i < l->secrets; i++)
-		add(&b, &h.items, FIELD_SECRET, l->secret[i]);
+		add_item(&b, &h.items, FIELD_SECRET, l->secret[i]);
 	for (unsigned i = 0; i < l->fetches; i++) {
 		add_text(&b, &h.items, FIELD_FETCH, l->fetch[i].name);
 		add_text(&b, &h.items, FIELD_FETCH_FILE, l->fetch[i].file);
 		add_list(&b, &h.items, FIELD_FETCH_WORD, l->fetch[i].command);
 	}
-	return finish(&b, &h, ret, why);
+	return finish_request(&b, &h, ret, why);
 }
 
 enum err launch_render_sweep(const struct launch_place *at, const struct runfile *f, uint64_t run,
@@ -166,14 +167,14 @@ enum err launch_render_sweep(const struct launch_place *at, const struct runfile
 {
 	struct buf b = { 0 };
 	char mark[sizeof RUN_MARK_NAME + sizeof f->mark];
-	struct launch_head h = begin(&b, run, attempt);
+	struct launch_head h = begin_request(&b, run, attempt);
 	h.agent = f->agent;
 	h.agent_start = f->agent_start;
 	add_text(&b, &h.items, FIELD_RUNS, at->runs);
 	if (f->cgroup[0])
 		add_text(&b, &h.items, FIELD_CGROUP, f->cgroup);
 	snprintf(mark, sizeof mark, "%s=%s", RUN_MARK_NAME, f->mark);
-	if (strlen(f->mark) == RUN_MARK_BYTES - 1) /* anything less might be in a stranger's environment */
+	if (strlen(f->mark) == RUN_MARK_BYTES - 1) /* a shorter one might match processes of others */
 		add_text(&b, &h.items, FIELD_ENV, mark);
-	return finish(&b, &h, ret, why);
+	return finish_request(&b, &h, ret, why);
 }

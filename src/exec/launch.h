@@ -1,16 +1,17 @@
 #pragma once
-/* One run, ready to be executed: what the daemon renders, and its way into the memfd the launcher gets. */
+/* What to execute for one attempt, and its rendering into the memfd that the launcher receives
+ * (port/launch.h). */
 #include "base/err.h"
 #include "runfile/read.h"
 
-/* Where a secret is to be had: in a file, or from a program. */
+/* Where the shim finds a secret: in a file, or in the output of a program. */
 struct launch_fetch {
-	const char *name;           /* of the variable it becomes */
-	const char *file;           /* absolute; NULL: */
-	const char *const *command; /* this prints it; ends with NULL */
+	const char *name;           /* of the environment variable */
+	const char *file;           /* absolute; NULL: use `command` */
+	const char *const *command; /* argv; ends with NULL */
 };
 
-/* Those of the configuration: core/doc/config/config.h, exec/secret.h. */
+/* The secrets of the configuration (core/doc/config, exec/secret.h). */
 struct secret_list {
 	const struct config_secret *item;
 	unsigned n;
@@ -19,34 +20,35 @@ struct secret_list {
 struct launch {
 	const char *const *argv, *const *env; /* end with NULL; "NAME=value" */
 	const char *cwd;                      /* NULL: / */
-	struct str input;                     /* its standard input, a file that has an end */
-	/* Expected after it has ended well, or it has failed: paths that are there, programs that end well.
-	 * Both end with NULL, or are NULL. */
+	struct str input;                     /* its standard input */
+	/* Expectations: after the program has ended with 0 these paths must exist, and these programs must
+	 * end with 0. Both lists end with NULL, or are NULL. */
 	const char *const *files, *const *const *scripts;
-	struct str context;       /* goes into the .ctx file, named by ROTA_CONTEXT; p NULL: none */
-	const struct str *secret; /* values to be masked in what is logged */
+	struct str context;       /* the .ctx file, named by ROTA_CONTEXT; p NULL: none */
+	const struct str *secret; /* values to mask in the log */
 	unsigned secrets;
-	const struct launch_fetch *fetch; /* secrets that its shim gets for it; no others ever know them */
+	const struct launch_fetch *fetch; /* secrets that only its shim reads */
 	unsigned fetches;
 	int64_t timeout, stall, grace; /* microseconds; 0: none */
-	struct boot start_by;          /* later nothing is executed; 0: any time */
-	uint64_t log_head, log_tail;   /* bytes kept of the beginning and the end; both 0: the defaults */
-	bool out;                      /* standard output also into a file of its own, .out */
+	struct boot start_by;          /* do not execute later than this; 0: no bound */
+	uint64_t log_head, log_tail;   /* bytes kept of its beginning and end; both 0: defaults */
+	bool out;                      /* copy standard output to the .out file */
 };
 
 enum { LAUNCH_LOG_HEAD = 1 << 20, LAUNCH_LOG_TAIL = 4 << 20 };
 
-/* What is the same for all runs of a daemon. */
+/* What all runs of a daemon have in common. */
 struct launch_place {
 	const char *runs;   /* absolute */
-	const char *cgroup; /* delegated; NULL: none */
-	const char *lease;  /* NULL: not used */
-	bool flush;         /* births survive power cuts */
+	const char *cgroup; /* a delegated cgroup; NULL: none */
+	const char *lease;  /* path of the lease page; NULL: no lease */
+	bool flush;         /* fsync run files, so that starts survive power cuts */
 };
 
-/* A sealed memfd. E_LIMIT: too large; E_INPUT: no program; E_IO, E_NOMEM: the machine has none to give now.
- */
+/* Returns a sealed memfd. E_LIMIT: the request is too large; E_INPUT: there is no program; E_IO, E_NOMEM: no
+ * memfd or memory now. */
 must_check enum err launch_render(const struct launch_place *at, uint64_t run, unsigned attempt,
 				  const struct launch *l, int *ret, struct why *why);
+/* The same for a request to kill the tree of a dead shim. */
 must_check enum err launch_render_sweep(const struct launch_place *at, const struct runfile *f, uint64_t run,
 					unsigned attempt, int *ret, struct why *why);

@@ -1,3 +1,4 @@
+/* Starts the launcher by posix_spawn, which does not copy the memory of the daemon as fork would. */
 #include "exec/launcher.h"
 
 #include <errno.h>
@@ -11,8 +12,7 @@
 
 enum { CHILD_SOCKET = 3 };
 
-/* posix_spawn does not copy the daemon's memory, as fork would. */
-static int spawn(const char *program, int socket, pid_t *ret)
+static int spawn_launcher(const char *program, int socket, pid_t *ret)
 {
 	char name[] = "rota-launcher", number[] = "3";
 	char *argv[] = { name, number, NULL };
@@ -42,10 +42,11 @@ enum err launcher_start(const char *program, struct launcher *ret, struct why *w
 	int pair[2], e = 0;
 	pid_t pid = 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "no socket for the launcher: %s", strerror(errno));
-	int high =
-		fcntl(pair[1], F_DUPFD_CLOEXEC, CHILD_SOCKET + 1); /* dup2 onto itself keeps close-on-exec */
-	e = high < 0 ? errno : spawn(program, high, &pid);
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot create a socket for the launcher: %s",
+			       strerror(errno));
+	/* Not CHILD_SOCKET itself: dup2 of a descriptor to itself would keep close-on-exec. */
+	int high = fcntl(pair[1], F_DUPFD_CLOEXEC, CHILD_SOCKET + 1);
+	e = high < 0 ? errno : spawn_launcher(program, high, &pid);
 	int pidfd = e ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	if (!e && pidfd < 0) {
 		e = errno;

@@ -1,11 +1,11 @@
 #pragma once
-/* Starting the launcher. The daemon does it before its first thread, and again whenever one has died; the
- * runs of the dead one are untouched. */
+/* Starts the launcher, the small program that forks shims (shim/launcher.c). The daemon starts one before its
+ * first thread, and another whenever it has died; runs do not depend on it. */
 #include "base/err.h"
 
 struct launcher {
 	int socket; /* the daemon's end; closing it ends the launcher */
-	int pidfd;  /* readable when it is dead */
+	int pidfd;  /* readable when it has ended */
 };
 
 must_check enum err launcher_start(const char *program, struct launcher *ret, struct why *why);

@@ -1,3 +1,4 @@
+/* Keeps the lease page, a shared mapping of a file. */
 #include "exec/lease.h"
 #include "port/lease.h"
 #include "sys/procs.h"
@@ -12,13 +13,13 @@ struct lease_keeper {
 	struct lease_page *page;
 };
 
-static enum err fill(struct lease_page *p, struct boot deadline)
+static enum err fill_page(struct lease_page *p, struct boot deadline)
 {
 	char boot[40];
 	if (boot_id_read(boot) != 0)
 		return E_IO;
-	bool ours = p->magic == LEASE_MAGIC && p->version == LEASE_VERSION && strcmp(p->boot, boot) == 0;
-	if (!ours) /* of an earlier boot: no shim of it is alive */
+	bool this_boot = p->magic == LEASE_MAGIC && p->version == LEASE_VERSION && strcmp(p->boot, boot) == 0;
+	if (!this_boot) /* no shim of an earlier boot is alive */
 		__atomic_store_n(&p->deadline, 0, __ATOMIC_RELEASE);
 	memcpy(p->boot, boot, sizeof boot);
 	p->version = LEASE_VERSION;
@@ -38,11 +39,11 @@ enum err lease_keep(const char *path, struct boot deadline, struct lease_keeper 
 	int e = errno;
 	if (fd >= 0)
 		close(fd);
-	if (p == MAP_FAILED || fill(p, deadline) != OK) {
+	if (p == MAP_FAILED || fill_page(p, deadline) != OK) {
 		if (p != MAP_FAILED)
 			munmap(p, 4096);
 		free(l);
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot keep the lease page %s: %s", path,
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot write the lease page %s: %s", path,
 			       strerror(e));
 	}
 	l->page = p;

@@ -1,15 +1,15 @@
 #pragma once
-/* The lease page as the daemon keeps it (port/lease.h). */
+/* The lease page, written by the daemon (port/lease.h); shim/lease.h reads it. */
 #include "base/err.h"
 #include "base/time.h"
 
 struct lease_keeper;
 
-/* Makes the page with a deadline, or takes over the one that is there. */
+/* Creates the page with a deadline, or opens the existing one. */
 must_check enum err lease_keep(const char *path, struct boot deadline, struct lease_keeper **ret,
 			       struct why *why);
-/* One store into memory; shims see it at once. An earlier deadline than the one that stands is passed over.
- */
+/* Sets the deadline by one store into shared memory, which shims see at once. Ignored if it is earlier than
+ * the present one. */
 void lease_renew(struct lease_keeper *l, struct boot deadline);
-/* The page stays, and with it the deadline. */
+/* The page and its deadline stay. */
 void lease_close(struct lease_keeper *l);

@@ -1,3 +1,4 @@
+/* The run of a process: by its ancestors, or by the mark in its environment. */
 #include "exec/lineage.h"
 #include "runfile/read.h"
 #include "sys/procs.h"
@@ -6,14 +7,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* --- the walk --- */
+/* --- the search --- */
 
-/* One way up. E_BUSY: something changed under way. */
-static enum err walk_once(ancestor_fn *look, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
+/* E_BUSY: the tree has changed meanwhile. */
+static enum err walk_once(ancestor_fn *read_one, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
 {
 	struct ancestor self, above, again;
 	struct lineage found = { 0 };
-	enum err e = look(ctx, pid, &self);
+	enum err e = read_one(ctx, pid, &self);
 	if (e || self.start > since)
 		return !e || e == E_NOTFOUND ? E_GONE : e;
 	for (unsigned n = 0; n < LINEAGE_MAX; n++) {
@@ -23,14 +24,14 @@ static enum err walk_once(ancestor_fn *look, void *ctx, pid_t pid, uint64_t sinc
 			*ret = found;
 			return OK;
 		}
-		e = look(ctx, self.parent, &above);
+		e = read_one(ctx, self.parent, &above);
 		if (e && e != E_NOTFOUND)
 			return e;
 		if (e || above.start > self.start) {
-			/* The parent is gone, and perhaps its pid another's: then there is another parent
-			 * now. One that is there and cannot be seen is another user's, as are those above it.
-			 */
-			if (look(ctx, pid, &again) || again.start != self.start ||
+			/* Either the parent has ended, and its pid may have been reused: then the process has
+			 * another parent now. Or the parent is hidden because it belongs to another user, as
+			 * do those above it. */
+			if (read_one(ctx, pid, &again) || again.start != self.start ||
 			    again.parent != self.parent || !e)
 				return E_BUSY;
 			*ret = found;
@@ -42,17 +43,17 @@ static enum err walk_once(ancestor_fn *look, void *ctx, pid_t pid, uint64_t sinc
 	return E_LIMIT;
 }
 
-enum err lineage_walk(ancestor_fn *look, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
+enum err lineage_walk(ancestor_fn *read_one, void *ctx, pid_t pid, uint64_t since, struct lineage *ret)
 {
 	enum err e = E_BUSY;
 	for (unsigned n = 0; n < LINEAGE_TRIES_MAX && e == E_BUSY; n++)
-		e = walk_once(look, ctx, pid, since, ret);
+		e = walk_once(read_one, ctx, pid, since, ret);
 	return e;
 }
 
 /* --- on this machine --- */
 
-static bool read_name(const char *name, struct lineage *ret)
+static bool parse_shim_name(const char *name, struct lineage *ret)
 {
 	unsigned long long run;
 	unsigned attempt;
@@ -63,7 +64,7 @@ static bool read_name(const char *name, struct lineage *ret)
 	return runfile_shim_name(same, ret->run, ret->attempt) && !strcmp(name, same);
 }
 
-static enum err look(void *ctx, pid_t pid, struct ancestor *ret)
+static enum err read_proc(void *ctx, pid_t pid, struct ancestor *ret)
 {
 	struct proc p;
 	struct lineage named;
@@ -74,7 +75,7 @@ static enum err look(void *ctx, pid_t pid, struct ancestor *ret)
 	if (!proc_read(pid, &p))
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? E_BUSY : E_NOTFOUND;
 	*ret = (struct ancestor){ .parent = p.parent, .start = p.start };
-	if (!read_name(p.name, &named))
+	if (!parse_shim_name(p.name, &named))
 		return OK;
 	if (runfile_read(ctx, named.run, named.attempt, &life, &f, &why))
 		return E_BUSY;
@@ -83,7 +84,7 @@ static enum err look(void *ctx, pid_t pid, struct ancestor *ret)
 	return OK;
 }
 
-/* What stands behind NAME= in a block of such texts, each with its end; 0: it is not there. */
+/* The number of the entry NAME=number in an environment block; 0: there is none. */
 static uint64_t number_in(struct str block, const char *name)
 {
 	size_t n = strlen(name);
@@ -98,8 +99,8 @@ static uint64_t number_in(struct str block, const char *name)
 	return 0;
 }
 
-/* By its mark: only what its own run file says is believed. */
-static enum err by_mark(const char *runs, pid_t pid, struct lineage *ret)
+/* The variables only say which run file to read; the mark in that file decides. */
+static enum err find_by_mark(const char *runs, pid_t pid, struct lineage *ret)
 {
 	char path[32], block[LINEAGE_ENV_BYTES],
 		mark[sizeof RUN_MARK_NAME + sizeof((struct runfile *)0)->mark];
@@ -135,9 +136,9 @@ enum err lineage_of(const char *runs, pid_t pid, struct boot since, struct linea
 {
 	uint64_t ticks = (uint64_t)since.us * (uint64_t)sysconf(_SC_CLK_TCK) / (uint64_t)USEC;
 	struct lineage found = { 0 };
-	enum err e = lineage_walk(look, (void *)(uintptr_t)runs, pid, ticks, &found);
+	enum err e = lineage_walk(read_proc, (void *)(uintptr_t)runs, pid, ticks, &found);
 	if (!e && !found.run)
-		e = by_mark(runs, pid, &found);
+		e = find_by_mark(runs, pid, &found);
 	if (!e)
 		*ret = found;
 	return e;

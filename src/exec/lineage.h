@@ -1,33 +1,32 @@
 #pragma once
-/* Of which run a process is: one of its ancestors is that run's shim. A shim says by its name which run it
- * has (r12.1), and is believed if the file of that run has its pid and its start. So neither a name that
- * somebody gives himself nor a pid that was given out again can mislead, and it does not matter which version
- * of the launcher the shim came of.
+/* Finds the run that a process belongs to: one of its ancestors is the shim of that run. The process name of
+ * a shim says which run that is (r12.1); the pid and start time in the run file prove it. So neither a forged
+ * process name nor a reused pid can mislead, and shims of older launchers are recognized.
  *
- * A process whose shim was killed has no such ancestor any more until it is found and ended. It is known by
- * the mark in the environment it was executed with. */
+ * A process whose shim was killed has no such ancestor until a sweep kills it. It is recognized by the mark
+ * in the environment with which it was executed. */
 #include "base/err.h"
 #include "base/time.h"
 
 #include <sys/types.h>
 
 struct lineage {
-	uint64_t run; /* 0: of none */
+	uint64_t run; /* 0: the process belongs to no run */
 	unsigned attempt;
 };
 
-/* E_GONE: there is no such process any more, or its pid is another's by now: it began after `since`, when
- * somebody spoke to us under that pid. E_BUSY: it cannot be told now. */
+/* `since`: when the process connected to us. E_GONE: it has ended; if there is a process with its pid, that
+ * one started later. E_BUSY: it cannot be determined now. */
 must_check enum err lineage_of(const char *runs, pid_t pid, struct boot since, struct lineage *ret);
 
-/* The pure part of it. */
+/* The search itself, without /proc. */
 struct ancestor {
 	pid_t parent;        /* 0: none */
 	uint64_t start;      /* clock ticks since boot */
-	struct lineage shim; /* it is the shim of this one */
+	struct lineage shim; /* the run whose shim it is; run 0: not a shim */
 };
-/* E_NOTFOUND: no such process, or not to be seen. */
+/* E_NOTFOUND: there is no such process, or it is not visible to us. */
 typedef enum err ancestor_fn(void *ctx, pid_t pid, struct ancestor *ret);
-/* Up to the first of all processes; of several shims the topmost counts. */
-must_check enum err lineage_walk(ancestor_fn *look, void *ctx, pid_t pid, uint64_t since_ticks,
+/* Goes up to the first process; if there are several shims, the topmost one counts. */
+must_check enum err lineage_walk(ancestor_fn *read_one, void *ctx, pid_t pid, uint64_t since_ticks,
 				 struct lineage *ret);

@@ -1,3 +1,4 @@
+/* Checks the runs directory, and finds the delegated cgroup. */
 #include "exec/rundir.h"
 #include "runfile/create.h"
 
@@ -31,31 +32,35 @@ enum err rundir_check(const char *path, struct why *why)
 {
 	struct statfs fs;
 	if (path[0] != '/')
-		return why_set(why, E_INPUT, WHY_NOWHERE, "the directory of runs, %s, is not absolute", path);
+		return why_set(why, E_INPUT, WHY_NOWHERE,
+			       "the path of the runs directory must be absolute, not %s", path);
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot make %s: %s", path, strerror(errno));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot create %s: %s", path, strerror(errno));
 	if (statfs(path, &fs) != 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "cannot look at %s: %s", path, strerror(errno));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the file system type of %s: %s", path,
+			       strerror(errno));
 	const char *network = rundir_network((uint64_t)fs.f_type & 0xFFFFFFFF);
 	if (network)
 		return why_set(
 			why, E_INPUT, WHY_NOWHERE,
-			"%s is on %s, where locks of other machines cannot be trusted; use a local disk",
+			"%s is on %s, where file locks are not reliable between machines; use a local disk",
 			path, network);
 	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int fd = dir < 0 ? -errno : runfile_open_unnamed(dir);
 	if (dir >= 0)
 		close(dir);
-	/* A full or failing disk is trouble for later, not a reason to refuse the place. */
+	/* A full or failing disk is an outage, not a reason to reject the directory. */
 	if (fd == -EOPNOTSUPP || fd == -EISDIR)
-		return why_set(why, E_INPUT, WHY_NOWHERE,
-			       "the file system of %s has no unnamed files (O_TMPFILE)", path);
+		return why_set(
+			why, E_INPUT, WHY_NOWHERE,
+			"the file system of %s does not support unnamed files (O_TMPFILE); use another one",
+			path);
 	if (fd >= 0)
 		close(fd);
 	return OK;
 }
 
-static char *slurp(const char *path)
+static char *read_file(const char *path)
 {
 	struct buf b = { 0 };
 	char piece[4096];
@@ -67,10 +72,10 @@ static char *slurp(const char *path)
 	return b.p;
 }
 
-/* Of "0::/path". */
+/* The path in the line "0::/path". */
 static bool own_cgroup(struct buf *ret)
 {
-	char *text = slurp("/proc/self/cgroup");
+	char *text = read_file("/proc/self/cgroup");
 	struct str rest = str_of(text ? text : ""), line;
 	while (str_line(&rest, &line))
 		if (str_starts(line, STR("0::/")) && line.n > 4)
@@ -79,10 +84,10 @@ static bool own_cgroup(struct buf *ret)
 	return ret->n > 0;
 }
 
-/* Where cgroup v2 is mounted: the fifth word of its line in mountinfo. */
+/* Where cgroup v2 is mounted: the fifth field of its line in mountinfo. */
 static bool mount_point(struct buf *ret)
 {
-	char *text = slurp("/proc/self/mountinfo");
+	char *text = read_file("/proc/self/mountinfo");
 	struct str rest = str_of(text ? text : ""), line;
 	while (!ret->n && str_line(&rest, &line)) {
 		struct str word = { 0 }, all = line;

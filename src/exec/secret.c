@@ -1,3 +1,4 @@
+/* Finds the files and commands of secrets in the configuration. */
 #include "exec/secret.h"
 
 #include <stdlib.h>
@@ -8,8 +9,8 @@ enum err secret_path(const struct config_secret *s, struct arena *a, const char 
 	*ret = NULL;
 	if (s->credential.n && (!directory || directory[0] != '/'))
 		return why_set(why, E_INPUT, WHY_NOWHERE,
-			       "secret %.*s: there are no credentials; LoadCredential= or "
-			       "LoadCredentialEncrypted= of rota's unit brings them",
+			       "secret %.*s is a credential, but the daemon was started without credentials; "
+			       "add LoadCredential= or LoadCredentialEncrypted= to its unit",
 			       STR_SHORT(s->name));
 	if (s->file.n)
 		*ret = arena_dup(a, s->file);
@@ -18,7 +19,7 @@ enum err secret_path(const struct config_secret *s, struct arena *a, const char 
 	return *ret || (!s->file.n && !s->credential.n) ? OK : E_NOMEM;
 }
 
-static enum err words_of(const struct doc_command *c, struct arena *a, const char *const **ret)
+static enum err copy_command(const struct doc_command *c, struct arena *a, const char *const **ret)
 {
 	unsigned n = c->shell.n ? 3 : c->argc;
 	const char **argv = arena_alloc(a, (n + 1) * sizeof *argv);
@@ -35,18 +36,18 @@ static enum err words_of(const struct doc_command *c, struct arena *a, const cha
 	return OK;
 }
 
-static enum err find(const struct secret_list *all, struct str name, const struct config_secret **ret,
-		     struct why *why)
+static enum err find_secret(const struct secret_list *all, struct str name, const struct config_secret **ret,
+			    struct why *why)
 {
 	for (unsigned i = 0; i < all->n; i++)
 		if (str_eq(all->item[i].name, name)) {
 			*ret = &all->item[i];
 			return OK;
 		}
-	return why_set(
-		why, E_INPUT, WHY_NOWHERE,
-		"secret %.*s: the configuration has none of that name; `secrets:` of rota.yaml lists them",
-		STR_SHORT(name));
+	return why_set(why, E_INPUT, WHY_NOWHERE,
+		       "secret %.*s: the configuration has no secret of that name; add it to `secrets:` in "
+		       "rota.yaml",
+		       STR_SHORT(name));
 }
 
 enum err secret_fill(const struct secret_list *all, const struct str *name, unsigned names, struct arena *a,
@@ -56,15 +57,16 @@ enum err secret_fill(const struct secret_list *all, const struct str *name, unsi
 	if (!fetch)
 		return E_NOMEM;
 	if (names > FETCHES_MAX)
-		return why_set(why, E_LIMIT, WHY_NOWHERE, "a run has at most %d secrets", FETCHES_MAX);
+		return why_set(why, E_LIMIT, WHY_NOWHERE, "the run has %u secrets; at most %d are allowed",
+			       names, FETCHES_MAX);
 	for (unsigned i = 0; i < names; i++) {
 		const struct config_secret *s;
-		enum err e = find(all, name[i], &s, why);
+		enum err e = find_secret(all, name[i], &s, why);
 		fetch[i] = (struct launch_fetch){ 0 };
 		if (!e)
 			e = secret_path(s, a, &fetch[i].file, why);
 		if (!e && !fetch[i].file)
-			e = words_of(&s->command, a, &fetch[i].command);
+			e = copy_command(&s->command, a, &fetch[i].command);
 		if (!e && !(fetch[i].name = arena_dup(a, s->name)))
 			e = E_NOMEM;
 		if (e)

@@ -1,14 +1,15 @@
 #pragma once
-/* Secrets of the configuration for a run: which, and where its shim finds them. Their values are not known
- * here, nor ever to the daemon. */
+/* The secrets of a run: from their names to the places where its shim finds them. The daemon never reads
+ * their values. */
 #include "base/arena.h"
 #include "core/doc/config/config.h"
 #include "exec/launch.h"
 
-/* Fills in ret->fetch. E_INPUT: the configuration has none of that name, or there are no credentials on this
- * machine; E_LIMIT: too many. What it points to lives in `a`. */
+/* Fills in ret->fetch, allocated in `a`. E_INPUT: the configuration has no secret of that name, or it is a
+ * credential and the daemon was started without credentials; E_LIMIT: there are too many. */
 must_check enum err secret_fill(const struct secret_list *all, const struct str *name, unsigned names,
 				struct arena *a, struct launch *ret, struct why *why);
-/* The file of one that is in a file or a credential; NULL in *ret: it is neither. E_INPUT: as above. */
+/* The path of a secret in a file or a credential; NULL in *ret: it comes from a command. E_INPUT: as above.
+ */
 must_check enum err secret_path(const struct config_secret *s, struct arena *a, const char **ret,
 				struct why *why);

@@ -11,6 +11,7 @@
 #include "shim/tree.h"
 #include "sys/clock.h"
 #include "sys/procs.h"
+#include "sys/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,14 +59,7 @@ static int make_stdin(const struct blob *b)
 	if (!b->n)
 		return open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int fd = memfd_create("stdin", MFD_CLOEXEC), ro = -1;
-	size_t done = 0;
-	while (fd >= 0 && done < b->n) {
-		ssize_t n = write(fd, b->p + done, b->n - done);
-		if (n <= 0 && errno != EINTR)
-			break;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0 && done == b->n) {
+	if (fd >= 0 && write_all(fd, b->p, b->n) == 0) {
 		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 		ro = open(path, O_RDONLY | O_CLOEXEC); /* from its beginning, and only to be read */
 	}

@@ -137,7 +137,7 @@ def check_missing_secrets():
     apply_turn("lost", "lost")
     apply_turn("unknown", "unknown")
     for name, why in (("lost", "secret GONE: its file cannot be read: No such file or directory"),
-                      ("unknown", "secret API_KEZ: the configuration has none of that name")):
+                      ("unknown", "secret API_KEZ: the configuration has no secret of that name")):
         r = rota("run", name, "--wait")
         check(r.returncode == 1 and "definition" in r.stdout + r.stderr, f"{name}: failed/definition", r)
         r = rota("show", last_run(name))

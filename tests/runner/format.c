@@ -131,7 +131,7 @@ TEST(network_file_systems_are_refused)
 	CHECK_STR(rundir_network(0xFF534D42), "cifs");
 	CHECK(!rundir_network(0xEF53) && !rundir_network(0x01021994) && !rundir_network(0x9123683E));
 	CHECK_INT(rundir_check("runs", &why), E_INPUT);
-	CHECK_STR(why.text, "the directory of runs, runs, is not absolute");
+	CHECK_STR(why.text, "the path of the runs directory must be absolute, not runs");
 	CHECK_INT(rundir_check("/proc/rota", &why), E_IO);
 	CHECK_INT(rundir_check("/proc", &why), E_INPUT); /* no unnamed files there */
 }

@@ -423,7 +423,8 @@ TEST(names_become_places)
 	struct why why;
 	unsetenv("CREDENTIALS_DIRECTORY");
 	CHECK_INT(secret_fill(&all, names, 4, &a, &l, &why), E_INPUT);
-	CHECK(strstr(why.text, "secret UNIT: there are no credentials"));
+	CHECK(strstr(why.text,
+		     "secret UNIT is a credential, but the daemon was started without credentials"));
 	CHECK(!l.fetches && !l.fetch);
 	setenv("CREDENTIALS_DIRECTORY", "/run/credentials/rota.service", 1);
 	CHECK_INT(secret_fill(&all, names, 4, &a, &l, &why), OK);
@@ -436,6 +437,6 @@ TEST(names_become_places)
 	CHECK_STR(l.fetch[3].file, "/run/credentials/rota.service/rota.key");
 	const struct str wrong[] = { STR("FILE"), STR("FIEL") };
 	CHECK_INT(secret_fill(&all, wrong, 2, &a, &l, &why), E_INPUT);
-	CHECK(strstr(why.text, "secret FIEL: the configuration has none of that name"));
+	CHECK(strstr(why.text, "secret FIEL: the configuration has no secret of that name"));
 	arena_free(&a);
 }
