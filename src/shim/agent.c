@@ -1,3 +1,4 @@
+/* Forks the agent, keeps it waiting, and executes its program. */
 #include "shim/agent.h"
 #include "base/limits.h"
 
@@ -15,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WORD_GO = 'g', WORD_VARIABLE = 'v' }; /* each message begins with one of them */
+enum { MESSAGE_RELEASE = 'g', MESSAGE_VARIABLE = 'v' }; /* the first byte of a message */
 
 static void reset_signals(void)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL };
 	for (int s = 1; s < NSIG; s++)
-		sigaction(s, &dfl, NULL); /* those that cannot be set refuse, and need not */
+		sigaction(s, &dfl, NULL); /* fails for SIGKILL and SIGSTOP, which is fine */
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -39,25 +40,25 @@ static void raise_oom_score(void)
 	if (sscanf(text, "%d", &now) == 1 && now < OOM_SCORE_ADJ) {
 		int k = snprintf(text, sizeof text, "%d", OOM_SCORE_ADJ);
 		if (pwrite(fd, text, (size_t)k, 0) < 0)
-			now = 0; /* it is a wish */
+			now = 0; /* it is not essential */
 	}
 	close(fd);
 }
 
-static struct rlimit core; /* an agent's, where this process has none */
-static bool leaves_no_core;
+static struct rlimit core_limit; /* for agents, once this process has 0 */
+static bool core_disabled;
 
-/* Not by PR_SET_DUMPABLE: where /proc hides others' processes (hidepid), the shim would be hidden from its
- * own daemon, which tells by it whose a process is. */
+/* Not by PR_SET_DUMPABLE: with hidepid on /proc that would hide the shim from its own daemon, which has to
+ * find the run of a process (exec/lineage.h). */
 void agent_disable_core_dumps(void)
 {
-	if (leaves_no_core || getrlimit(RLIMIT_CORE, &core) != 0)
+	if (core_disabled || getrlimit(RLIMIT_CORE, &core_limit) != 0)
 		return;
-	leaves_no_core = setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, core.rlim_max }) == 0;
+	core_disabled = setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, core_limit.rlim_max }) == 0;
 }
 
-/* 0, 1 and 2 may be among the descriptors to be moved there. */
-static int place(const int fds[3])
+/* `fds` may contain 0, 1 and 2 themselves, hence the detour over higher numbers. */
+static int set_descriptors(const int fds[3])
 {
 	int high[3];
 	for (int i = 0; i < 3; i++) {
@@ -71,15 +72,15 @@ static int place(const int fds[3])
 	return 0;
 }
 
-static _Noreturn void say(int line, const char *what, int error)
+static _Noreturn void fail(int socket, const char *what, int error)
 {
 	struct agent_failure f = { .error = error };
 	snprintf(f.what, sizeof f.what, "%s", what);
-	ssize_t n = send(line, &f, sizeof f, MSG_NOSIGNAL);
+	ssize_t n = send(socket, &f, sizeof f, MSG_NOSIGNAL);
 	_exit(n > 0 ? 127 : 126);
 }
 
-static void put_variable(char **envp, const char *entry)
+static void set_variable(char **envp, const char *entry)
 {
 	size_t name = strcspn(entry, "=") + 1;
 	while (*envp && strncmp(*envp, entry, name) != 0)
@@ -87,43 +88,43 @@ static void put_variable(char **envp, const char *entry)
 	*envp = strdup(entry);
 }
 
-/* False: nobody says it any more. */
-static bool wait_for_word(int line, char **envp)
+/* False: the shim has ended. */
+static bool wait_for_release(int socket, char **envp)
 {
 	static char message[FETCH_NAME_MAX + SECRET_BYTES_MAX + 4];
 	for (;;) {
-		ssize_t n = recv(line, message, sizeof message - 1, 0);
+		ssize_t n = recv(socket, message, sizeof message - 1, 0);
 		if (n < 1)
 			return false;
-		if (message[0] == WORD_GO)
+		if (message[0] == MESSAGE_RELEASE)
 			return true;
 		message[n] = 0;
-		put_variable(envp, message + 1);
+		set_variable(envp, message + 1);
 	}
 }
 
-static _Noreturn void become(const struct program *p, const int fds[3], int line, pid_t shim)
+static _Noreturn void execute(const struct program *p, const int fds[3], int socket, pid_t shim)
 {
 	setsid();
-	/* A shim that dies takes the agent with it; whatever the agent started is swept up by the daemon. */
+	/* The agent is killed when its shim dies; what the agent has started is left to a sweep. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != shim || !wait_for_word(line, p->envp))
+	if (getppid() != shim || !wait_for_release(socket, p->envp))
 		_exit(126);
 	raise_oom_score();
-	int e = place(fds);
+	int e = set_descriptors(fds);
 	if (e)
-		say(line, "descriptors", e);
+		fail(socket, "descriptors", e);
 	if (syscall(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC) != 0)
 		for (int fd = 3; fd < 65536; fd++)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
 	if (chdir(p->cwd ? p->cwd : "/") != 0)
-		say(line, "cwd", errno);
+		fail(socket, "cwd", errno);
 	reset_signals();
-	if (leaves_no_core)
-		setrlimit(RLIMIT_CORE, &core);
+	if (core_disabled)
+		setrlimit(RLIMIT_CORE, &core_limit);
 	environ = p->envp;
 	execvp(p->argv[0], p->argv);
-	say(line, "exec", errno);
+	fail(socket, "exec", errno);
 }
 
 int agent_fork(const struct program *p, const int fds[3], struct agent *ret)
@@ -141,39 +142,39 @@ int agent_fork(const struct program *p, const int fds[3], struct agent *ret)
 	}
 	if (pid == 0) {
 		close(pair[0]);
-		become(p, fds, pair[1], shim);
+		execute(p, fds, pair[1], shim);
 	}
 	close(pair[1]);
 	*ret = (struct agent){ pid, pair[0] };
 	return 0;
 }
 
-/* If it is dead already, its end is noticed like any other. */
-static void tell(struct agent *a, char word, const char *text)
+/* If the agent is dead already, that is noticed elsewhere. */
+static void send_message(struct agent *a, char kind, const char *text)
 {
-	struct iovec part[] = { { &word, 1 }, { (char *)(uintptr_t)text, strlen(text) } };
+	struct iovec part[] = { { &kind, 1 }, { (char *)(uintptr_t)text, strlen(text) } };
 	struct msghdr m = { .msg_iov = part, .msg_iovlen = ARRAY_LEN(part) };
-	sendmsg(a->line, &m, MSG_NOSIGNAL);
+	sendmsg(a->socket, &m, MSG_NOSIGNAL);
 }
 
 void agent_set_variable(struct agent *a, const char *entry)
 {
-	tell(a, WORD_VARIABLE, entry);
+	send_message(a, MESSAGE_VARIABLE, entry);
 }
 
 void agent_release(struct agent *a)
 {
-	tell(a, WORD_GO, "");
+	send_message(a, MESSAGE_RELEASE, "");
 }
 
 void agent_kill(struct agent *a)
 {
 	kill(a->pid, SIGKILL);
 	waitpid(a->pid, NULL, 0);
-	close(a->line);
+	close(a->socket);
 }
 
 bool agent_failed(const struct agent *a, struct agent_failure *ret)
 {
-	return recv(a->line, ret, sizeof *ret, MSG_DONTWAIT) == (ssize_t)sizeof *ret;
+	return recv(a->socket, ret, sizeof *ret, MSG_DONTWAIT) == (ssize_t)sizeof *ret;
 }

@@ -1,3 +1,4 @@
+/* Creates, signals and removes the cgroup of a run. */
 #include "shim/cgroup.h"
 #include "base/limits.h"
 
@@ -20,7 +21,7 @@ static int open_in(const char *path, const char *file, int how)
 	return open(name, how | O_CLOEXEC);
 }
 
-static int put(const char *path, const char *file, const char *text)
+static int write_file(const char *path, const char *file, const char *text)
 {
 	int fd = open_in(path, file, O_WRONLY);
 	if (fd < 0)
@@ -39,7 +40,7 @@ int cgroup_enter(const char *path, pid_t pid)
 {
 	char text[16];
 	snprintf(text, sizeof text, "%d", pid);
-	return put(path, "cgroup.procs", text);
+	return write_file(path, "cgroup.procs", text);
 }
 
 bool cgroup_alive(const char *path)
@@ -54,15 +55,15 @@ bool cgroup_alive(const char *path)
 	return strstr(text, "populated 1") != NULL;
 }
 
-/* Calls `fn` for the cgroups below `path`, then for itself. */
-static void each(const char *path, unsigned depth, void (*fn)(const char *path, int sig), int sig)
+/* Calls `fn` for the cgroups below `path`, then for `path`. */
+static void for_each_cgroup(const char *path, unsigned depth, void (*fn)(const char *path, int sig), int sig)
 {
 	DIR *d = depth < CGROUP_DEPTH_MAX ? opendir(path) : NULL;
 	for (struct dirent *e; d && (e = readdir(d));) {
 		char below[PATH_MAX];
 		if (e->d_type == DT_DIR && e->d_name[0] != '.' &&
 		    snprintf(below, sizeof below, "%s/%s", path, e->d_name) < (int)sizeof below)
-			each(below, depth + 1, fn, sig);
+			for_each_cgroup(below, depth + 1, fn, sig);
 	}
 	if (d)
 		closedir(d);
@@ -85,8 +86,8 @@ static void signal_members(const char *path, int sig)
 
 void cgroup_signal(const char *path, int sig)
 {
-	if (sig != SIGKILL || put(path, "cgroup.kill", "1") != 0)
-		each(path, 0, signal_members, sig);
+	if (sig != SIGKILL || write_file(path, "cgroup.kill", "1") != 0)
+		for_each_cgroup(path, 0, signal_members, sig);
 }
 
 static void remove_one(const char *path, int unused)
@@ -97,5 +98,5 @@ static void remove_one(const char *path, int unused)
 
 void cgroup_remove(const char *path)
 {
-	each(path, 0, remove_one, 0);
+	for_each_cgroup(path, 0, remove_one, 0);
 }

@@ -1,16 +1,17 @@
 #pragma once
-/* A run's own cgroup (v2), below a delegated one. Killing it is one write, whatever its members do; nothing
- * here is needed where there is none. */
+/* The cgroup (v2) of a run, below a delegated one. All its members can be killed by one write. It is
+ * optional: without a delegated cgroup, runs have none. */
 #include "base/attr.h"
 
 #include <sys/types.h>
 
-/* Makes the directory `path`. 0 or an errno. */
+/* Creates the cgroup, and moves a process into it. 0 or an errno. */
 int cgroup_make(const char *path);
 int cgroup_enter(const char *path, pid_t pid);
-/* Something in it, or in those below it, is alive. False if it is gone. */
+/* Whether it, or a cgroup below it, has a living member. False if it does not exist. */
 bool cgroup_alive(const char *path);
-/* To all members, those of cgroups below it included. SIGKILL goes by cgroup.kill where the kernel has it. */
+/* Signals all members, including those of cgroups below it. Uses cgroup.kill for SIGKILL if the kernel has
+ * it. */
 void cgroup_signal(const char *path, int sig);
-/* Removes it with those below it; it is empty. */
+/* Removes it and the cgroups below it, which must be empty. */
 void cgroup_remove(const char *path);

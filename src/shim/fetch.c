@@ -1,3 +1,4 @@
+/* Reads secrets from files and programs, and adds them to what is masked. */
 #include "shim/fetch.h"
 #include "shim/agent.h"
 #include "shim/cgroup.h"
@@ -13,14 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A value on its way: with room for one byte too many, and a newline. */
-struct value {
+/* With room for a line end, and for one byte more than is allowed. */
+struct secret_value {
 	char p[SECRET_BYTES_MAX + 3];
 	size_t n;
-	char why[128]; /* it could not be had */
+	char why[128]; /* it could not be fetched */
 };
 
-static bool printf_like(2, 3) not_had(struct value *v, const char *fmt, ...)
+static bool printf_like(2, 3) fail_fetch(struct secret_value *v, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -29,18 +30,18 @@ static bool printf_like(2, 3) not_had(struct value *v, const char *fmt, ...)
 	return false;
 }
 
-/* --- out of a file --- */
+/* --- from a file --- */
 
-static bool read_file(const char *path, struct value *v)
+static bool read_file(const char *path, struct secret_value *v)
 {
 	struct stat st;
-	/* A pipe that nobody writes to is not waited for. */
+	/* Non-blocking: it may be a pipe without a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		int e = errno;
 		if (fd >= 0)
 			close(fd);
-		return not_had(v, "its file cannot be read: %s", strerror(e));
+		return fail_fetch(v, "its file cannot be read: %s", strerror(e));
 	}
 	ssize_t n = 1;
 	errno = 0;
@@ -51,17 +52,17 @@ static bool read_file(const char *path, struct value *v)
 	int e = errno;
 	close(fd);
 	if (!S_ISREG(st.st_mode))
-		return not_had(v, "its file is no plain file");
-	return n < 0 ? not_had(v, "its file cannot be read: %s", strerror(e)) : true;
+		return fail_fetch(v, "its file is not a regular file");
+	return n < 0 ? fail_fetch(v, "its file cannot be read: %s", strerror(e)) : true;
 }
 
-/* --- out of a program --- */
+/* --- from a program --- */
 
 struct pipes {
 	int out[2], err[2], null;
 };
 
-static void close_one(int *fd)
+static void close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -72,7 +73,7 @@ static void close_pipes(struct pipes *p)
 {
 	int *all[] = { &p->out[0], &p->out[1], &p->err[0], &p->err[1], &p->null };
 	for (unsigned i = 0; i < ARRAY_LEN(all); i++)
-		close_one(all[i]);
+		close_fd(all[i]);
 }
 
 static int open_pipes(struct pipes *p)
@@ -84,8 +85,8 @@ static int open_pipes(struct pipes *p)
 	return 0;
 }
 
-/* What is there; what finds no room is read and left out. False: it is at its end. */
-static bool take(int fd, char *to, size_t room, size_t *n)
+/* Reads once; what does not fit is discarded. False: the pipe is at its end. */
+static bool read_some(int fd, char *to, size_t room, size_t *n)
 {
 	char left_out[4096];
 	bool fits = *n < room;
@@ -94,17 +95,18 @@ static bool take(int fd, char *to, size_t room, size_t *n)
 	return k > 0 || (k < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-static void drain(int fd, char *to, size_t room, size_t *n)
+static void read_rest(int fd, char *to, size_t room, size_t *n)
 {
 	for (size_t before = *n + 1; fd >= 0 && before != *n;) {
 		before = *n;
-		if (!take(fd, to, room, n))
+		if (!read_some(fd, to, room, n))
 			break;
 	}
 }
 
-/* Until it has ended; false: it is to end before. Others that hold its pipes are not waited for. */
-static bool follow(struct fetcher *f, struct pipes *p, pid_t pid, struct value *v, int *status)
+/* Until the program has ended; other processes that hold its pipes are not waited for. False: it must end. */
+static bool wait_for_program(struct fetcher *f, struct pipes *p, pid_t pid, struct secret_value *v,
+			     int *status)
 {
 	while (waitpid(pid, status, WNOHANG) == 0) {
 		struct pollfd fds[] = { { .fd = p->out[0], .events = POLLIN },
@@ -113,21 +115,22 @@ static bool follow(struct fetcher *f, struct pipes *p, pid_t pid, struct value *
 					{ .fd = f->wake[1], .events = POLLIN } };
 		if (poll(fds, ARRAY_LEN(fds), -1) < 0)
 			continue;
-		if (fds[0].revents && !take(p->out[0], v->p, sizeof v->p, &v->n))
-			close_one(&p->out[0]);
-		if (fds[1].revents && !take(p->err[0], f->said, sizeof f->said, &f->said_n))
-			close_one(&p->err[0]);
+		if (fds[0].revents && !read_some(p->out[0], v->p, sizeof v->p, &v->n))
+			close_fd(&p->out[0]);
+		if (fds[1].revents &&
+		    !read_some(p->err[0], f->stderr_text, sizeof f->stderr_text, &f->stderr_n))
+			close_fd(&p->err[0]);
 		if ((fds[2].revents || fds[3].revents) && !f->go_on(f->ctx))
 			return false;
 	}
-	drain(p->out[0], v->p, sizeof v->p, &v->n);
-	drain(p->err[0], f->said, sizeof f->said, &f->said_n);
+	read_rest(p->out[0], v->p, sizeof v->p, &v->n);
+	read_rest(p->err[0], f->stderr_text, sizeof f->stderr_text, &f->stderr_n);
 	return true;
 }
 
-/* As the daemon would execute it, whose environment this is: what a document says of the run's is not for
- * those who know secrets. */
-static bool run_program(struct fetcher *f, char *const *argv, struct value *v)
+/* With the environment of the daemon, which the shim has inherited. The environment that a document sets for
+ * the run must not influence programs that handle secrets. */
+static bool run_program(struct fetcher *f, char *const *argv, struct secret_value *v)
 {
 	struct pipes p;
 	struct agent a;
@@ -138,31 +141,32 @@ static bool run_program(struct fetcher *f, char *const *argv, struct value *v)
 		e = agent_fork(&program, (const int[]){ p.null, p.out[1], p.err[1] }, &a);
 	if (e) {
 		close_pipes(&p);
-		return not_had(v, "its command cannot be started: %s", strerror(e));
+		return fail_fetch(v, "its command cannot be started: %s", strerror(e));
 	}
-	close_one(&p.out[1]);
-	close_one(&p.err[1]);
+	close_fd(&p.out[1]);
+	close_fd(&p.err[1]);
 	if (f->cgroup)
 		cgroup_enter(f->cgroup, a.pid);
 	agent_release(&a);
-	bool ended = follow(f, &p, a.pid, v, &status);
+	bool ended = wait_for_program(f, &p, a.pid, v, &status);
 	close_pipes(&p);
 	bool failed = ended && agent_failed(&a, &failure);
-	close(a.line);
+	close(a.socket);
 	f->cancelled = !ended;
 	if (!ended)
-		return not_had(v, "its command was still running");
+		return fail_fetch(v, "its command was still running");
 	if (failed)
-		return not_had(v, "its command cannot be executed: %s", strerror(failure.error));
+		return fail_fetch(v, "its command cannot be executed: %s", strerror(failure.error));
 	if (WIFSIGNALED(status))
-		return not_had(v, "its command was ended by signal %d", WTERMSIG(status));
-	return !WEXITSTATUS(status) || not_had(v, "its command ended with exit code %d", WEXITSTATUS(status));
+		return fail_fetch(v, "its command was ended by signal %d", WTERMSIG(status));
+	return !WEXITSTATUS(status) ||
+	       fail_fetch(v, "its command ended with exit code %d", WEXITSTATUS(status));
 }
 
-/* --- what becomes of it --- */
+/* --- the value --- */
 
-/* The newline that editors and programs put there is no part of it. */
-static void trim(struct value *v)
+/* The line end that editors and programs append is not part of the secret. */
+static void trim(struct secret_value *v)
 {
 	if (v->n && v->p[v->n - 1] == '\n') {
 		v->n--;
@@ -170,21 +174,22 @@ static void trim(struct value *v)
 	}
 }
 
-static bool check(struct value *v)
+static bool check_value(struct secret_value *v)
 {
 	if (!v->n)
-		return not_had(v, "it is empty");
+		return fail_fetch(v, "it is empty");
 	if (v->n > SECRET_BYTES_MAX)
-		return not_had(v, "it is longer than %d bytes", SECRET_BYTES_MAX);
+		return fail_fetch(v, "it is longer than %d bytes", SECRET_BYTES_MAX);
 	if (v->n < SECRET_BYTES_MIN)
-		return not_had(v, "it is shorter than %d bytes, and could not be kept out of the log",
-			       SECRET_BYTES_MIN);
+		return fail_fetch(v,
+				  "it is shorter than %d bytes, which is too short to be masked in the log",
+				  SECRET_BYTES_MIN);
 	if (memchr(v->p, 0, v->n))
-		return not_had(v, "it has a byte 0 in it, which no variable can have");
+		return fail_fetch(v, "it contains a 0 byte, which a variable cannot have");
 	return true;
 }
 
-static bool mask(struct launch_request *rq, const char *p, size_t n)
+static bool add_mask(struct launch_request *rq, const char *p, size_t n)
 {
 	if (rq->secrets == SECRETS_MAX)
 		return false;
@@ -192,8 +197,8 @@ static bool mask(struct launch_request *rq, const char *p, size_t n)
 	return true;
 }
 
-/* The same as it stands in JSON, if that is different. */
-static bool mask_json(struct launch_request *rq, const char *p, size_t n)
+/* The same as it is written in JSON, if that is different. */
+static bool add_json_mask(struct launch_request *rq, const char *p, size_t n)
 {
 	char *text = malloc(2 * n), *to = text;
 	for (size_t i = 0; text && i < n; i++) {
@@ -201,44 +206,45 @@ static bool mask_json(struct launch_request *rq, const char *p, size_t n)
 			*to++ = '\\';
 		*to++ = p[i];
 	}
-	bool same = text && to == text + n, done = text && (same || mask(rq, text, (size_t)(to - text)));
+	bool same = text && to == text + n, done = text && (same || add_mask(rq, text, (size_t)(to - text)));
 	if (!done || same)
 		free(text);
 	return done;
 }
 
-/* All of it, and each of its lines, for programs print what they like of it. */
-static bool mask_value(struct launch_request *rq, const char *p, size_t n)
+/* The whole value and each of its lines, because programs may print single lines. */
+static bool add_value_masks(struct launch_request *rq, const char *p, size_t n)
 {
-	bool done = mask(rq, p, n);
+	bool done = add_mask(rq, p, n);
 	for (const char *end = p + n; done && p < end;) {
 		const char *line = memchr(p, '\n', (size_t)(end - p));
 		size_t k = (size_t)((line ? line : end) - p);
 		bool whole = k == n;
 		size_t bare = k && p[k - 1] == '\r' ? k - 1 : k;
 		if (whole || bare >= SECRET_LINE_MIN)
-			done = (whole || mask(rq, p, bare)) && mask_json(rq, p, bare);
+			done = (whole || add_mask(rq, p, bare)) && add_json_mask(rq, p, bare);
 		p += k + 1;
 	}
 	return done;
 }
 
-static bool keep(struct fetcher *f, const char *name, struct value *v)
+static bool keep_secret(struct fetcher *f, const char *name, struct secret_value *v)
 {
 	size_t k = strlen(name);
 	char *entry = malloc(k + v->n + 2);
 	if (!entry)
-		return not_had(v, "%s", strerror(ENOMEM));
+		return fail_fetch(v, "%s", strerror(ENOMEM));
 	memcpy(entry, name, k);
 	entry[k] = '=';
 	memcpy(entry + k + 1, v->p, v->n);
 	entry[k + 1 + v->n] = 0;
 	f->entry[f->entries++] = entry;
-	return mask_value(f->rq, entry + k + 1, v->n) || not_had(v, "it has too many lines to be masked");
+	return add_value_masks(f->rq, entry + k + 1, v->n) ||
+	       fail_fetch(v, "it has more lines than can be masked");
 }
 
-/* For `rota` in the run, which masks what it is told. */
-static char *names(const struct launch_request *rq)
+/* The variable by which `rota` in the run knows what to mask. */
+static char *secret_names(const struct launch_request *rq)
 {
 	static const char first[] = "ROTA_SECRETS=";
 	size_t n = sizeof first;
@@ -253,42 +259,45 @@ static char *names(const struct launch_request *rq)
 	return entry;
 }
 
-/* Of one that could not be had: what was printed may be it, or a part of it, and stand in what was said. */
-static bool mask_rest(struct fetcher *f, const struct value *v)
+/* Of a failed program: its output may be the secret or a part of it, and may also be in its standard error.
+ */
+static bool mask_failed(struct fetcher *f, const struct secret_value *v)
 {
-	return !v->n || (v->n <= SECRET_BYTES_MAX && !memchr(v->p, 0, v->n) && mask_value(f->rq, v->p, v->n));
+	return !v->n ||
+	       (v->n <= SECRET_BYTES_MAX && !memchr(v->p, 0, v->n) && add_value_masks(f->rq, v->p, v->n));
 }
 
-/* Where there was no room for more it may end in the middle of a value: with its last whole line, then. */
-static void end_what_was_said(struct fetcher *f)
+/* If standard error was truncated, its end may be a part of a secret, which would not be masked: drop the
+ * last, incomplete line. */
+static void drop_partial_line(struct fetcher *f)
 {
-	const char *end =
-		f->said_n == sizeof f->said ? memrchr(f->said, '\n', f->said_n) : f->said + f->said_n;
-	f->said_n = end ? (size_t)(end - f->said) + (f->said_n == sizeof f->said) : 0;
+	const char *end = f->stderr_n == sizeof f->stderr_text ? memrchr(f->stderr_text, '\n', f->stderr_n)
+							       : f->stderr_text + f->stderr_n;
+	f->stderr_n = end ? (size_t)(end - f->stderr_text) + (f->stderr_n == sizeof f->stderr_text) : 0;
 }
 
 bool fetch_all(struct fetcher *f, char *note, size_t room)
 {
-	static struct value v;
+	static struct secret_value v;
 	bool done = true;
 	for (unsigned i = 0; i < f->rq->fetches && done; i++) {
 		const struct fetch *one = &f->rq->fetch[i];
 		v.n = 0;
 		done = one->file   ? read_file(one->file, &v)
 		       : one->argv ? run_program(f, one->argv, &v)
-				   : not_had(&v, "nobody says where it is");
+				   : fail_fetch(&v, "it has neither a file nor a command");
 		trim(&v);
-		done = done && check(&v) && keep(f, one->name, &v);
+		done = done && check_value(&v) && keep_secret(f, one->name, &v);
 		if (done)
 			continue;
 		snprintf(note, room, "secret %.*s: %s", FETCH_NAME_MAX, one->name, v.why);
-		if (!mask_rest(f, &v))
-			f->said_n = 0;
+		if (!mask_failed(f, &v))
+			f->stderr_n = 0;
 	}
-	end_what_was_said(f);
+	drop_partial_line(f);
 	if (done)
-		explicit_bzero(v.p, sizeof v.p); /* else it is among what is masked */
-	if (done && !(f->entry[f->entries] = names(f->rq))) {
+		explicit_bzero(v.p, sizeof v.p); /* otherwise rq->secret may point to it */
+	if (done && !(f->entry[f->entries] = secret_names(f->rq))) {
 		snprintf(note, room, "secrets: %s", strerror(ENOMEM));
 		return false;
 	}

@@ -1,6 +1,6 @@
-/* The launcher: makes shims for the daemon that started it, so that the daemon need never fork. One thread,
- * little memory, static: forking it costs next to nothing. It keeps no state and no promises; when the daemon
- * goes it goes, and neither takes a shim along. */
+/* The launcher: forks shims for the daemon that started it, so that the daemon need not fork. It has one
+ * thread and little memory and is linked statically, so that a fork costs next to nothing. It keeps no state,
+ * and ends when the daemon does; shims survive both. */
 #include "port/launch.h"
 #include "shim/shim.h"
 
@@ -20,8 +20,8 @@
 
 enum { SOCKET = 3 };
 
-/* The socket becomes 3, and there is nothing else: what a shim inherits is what is here. */
-static bool settle_in(int socket)
+/* Sets up what shims inherit: descriptors 0 to 2 are /dev/null, 3 is the socket, and there are no others. */
+static bool set_up_process(int socket)
 {
 	int null = open("/dev/null", O_RDWR);
 	if (null < 0 || socket < SOCKET)
@@ -33,16 +33,16 @@ static bool settle_in(int socket)
 		return false;
 	syscall(SYS_close_range, SOCKET + 1, ~0u, 0);
 	fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
-	/* Shims begin their lives with everything blocked, so that no signal finds them unprepared. */
+	/* Shims start with all signals blocked, so that none arrives before they are prepared. */
 	sigset_t all;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	signal(SIGCHLD, SIG_IGN); /* the dead are the kernel's: their pidfds tell the daemon */
-	setsid();                 /* the keys of a terminal are not meant for us */
+	signal(SIGCHLD, SIG_IGN); /* the kernel collects zombies; the daemon has pidfds */
+	setsid();                 /* not to receive signals of a terminal */
 	return chdir("/") == 0;
 }
 
-/* A pidfd of a fork of ours, in the parent; *child in the child. Minus an errno. */
+/* Returns a pidfd of the child, or minus an errno. *child: this is the child. */
 static int fork_pidfd(bool *child)
 {
 	int pidfd = -1;
@@ -50,13 +50,13 @@ static int fork_pidfd(bool *child)
 				.pidfd = (uint64_t)(uintptr_t)&pidfd,
 				.exit_signal = SIGCHLD };
 	long pid = syscall(SYS_clone3, &a, sizeof a);
-	if (pid < 0 && errno == ENOSYS) /* some sandboxes do not know it */
+	if (pid < 0 && errno == ENOSYS) /* some sandboxes do not have it */
 		pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
 	*child = pid == 0;
 	return pid < 0 ? -errno : pidfd;
 }
 
-static void answer(uint64_t ticket, int pidfd)
+static void send_reply(uint64_t ticket, int pidfd)
 {
 	struct launch_reply r = { .magic = LAUNCH_MAGIC,
 				  .say = pidfd < 0 ? LAUNCH_REFUSED : LAUNCH_PIDFD,
@@ -74,10 +74,10 @@ static void answer(uint64_t ticket, int pidfd)
 		m.msg_controllen = sizeof c;
 	}
 	if (sendmsg(SOCKET, &m, MSG_NOSIGNAL) < 0)
-		return; /* the daemon is gone: so are we, at the next look */
+		return; /* the daemon has ended: the next poll says so */
 }
 
-static void carry_out(const struct launch_packet *p, int memfd)
+static void handle_packet(const struct launch_packet *p, int memfd)
 {
 	bool child;
 	int pidfd = fork_pidfd(&child);
@@ -90,13 +90,13 @@ static void carry_out(const struct launch_packet *p, int memfd)
 		close(SOCKET);
 		sweep_main(memfd);
 	}
-	answer(p->ticket, pidfd);
+	send_reply(p->ticket, pidfd);
 	if (pidfd >= 0)
 		close(pidfd);
 }
 
-/* One packet; false: there is none. */
-static bool take(void)
+/* False: the daemon has closed the socket. */
+static bool receive_packet(void)
 {
 	struct launch_packet p;
 	union {
@@ -114,7 +114,7 @@ static bool take(void)
 		memcpy(&memfd, CMSG_DATA(h), sizeof memfd);
 	if (n == sizeof p && p.magic == LAUNCH_MAGIC && p.version == LAUNCH_VERSION && p.op < LAUNCH_OPS &&
 	    memfd >= 0)
-		carry_out(&p, memfd);
+		handle_packet(&p, memfd);
 	if (memfd >= 0)
 		close(memfd);
 	return true;
@@ -122,18 +122,18 @@ static bool take(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2 || !settle_in((int)strtol(argv[1], NULL, 10))) {
-		fprintf(stderr, "rota-launcher is started by rota itself\n");
+	if (argc != 2 || !set_up_process((int)strtol(argv[1], NULL, 10))) {
+		fprintf(stderr, "rota-launcher: this program is started by `rota serve`, not by people\n");
 		return 2;
 	}
 	struct pollfd p = { .fd = SOCKET, .events = POLLIN | POLLRDHUP };
 	do {
 		if (poll(&p, 1, -1) < 0)
 			continue;
-		/* The daemon is gone. What it asked for last is not carried out: whoever takes over asks
-		 * again for what it finds unborn. */
+		/* The daemon has ended. Its last requests are not carried out: the next daemon asks again for
+		 * attempts that have not started. */
 		if (p.revents & (POLLHUP | POLLRDHUP | POLLERR | POLLNVAL))
 			return 0;
-	} while (take());
+	} while (receive_packet());
 	return 0;
 }

@@ -1,3 +1,4 @@
+/* Reads the deadline of the lease page. */
 #include "shim/lease.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ int64_t lease_deadline(const struct lease *l)
 	struct lease_page p, again;
 	if (l->fd < 0)
 		return INT64_MAX;
-	/* Twice: the daemon may be storing it just now. */
+	/* Read twice, because the daemon may be writing it. */
 	do {
 		if (pread(l->fd, &p, sizeof p, 0) != (ssize_t)sizeof p ||
 		    pread(l->fd, &again, sizeof again, 0) != (ssize_t)sizeof again)

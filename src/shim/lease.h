@@ -1,13 +1,15 @@
 #pragma once
-/* The lease as a shim sees it. Read, not mapped: a page cut short must not kill the reader by SIGBUS. */
+/* The lease page, read by a shim (port/lease.h). It is read, not mapped: if the file is truncated, access to
+ * a mapping would kill the shim by SIGBUS. */
 #include "port/lease.h"
 
 struct lease {
-	int fd; /* -1: there is none, and nothing expires */
+	int fd; /* -1: there is no lease */
 	const char *boot;
 };
 
-/* 0 or an errno. `path` NULL: none. Keeps `boot`. */
+/* `path` NULL: no lease. `boot` must stay valid. 0 or an errno. */
 int lease_open(struct lease *l, const char *path, const char *boot);
-/* Its deadline as it stands now; INT64_MAX: none; 0: unreadable, or of another boot, hence expired. */
+/* The present deadline. INT64_MAX: there is no lease; 0: the page is unreadable, or of another boot, hence
+ * expired. */
 int64_t lease_deadline(const struct lease *l);

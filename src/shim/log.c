@@ -1,10 +1,11 @@
+/* Writes the log, and drops its middle when the end has grown to twice its bound. */
 #include "shim/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-static void cut(struct log *l)
+static void stop_log(struct log *l)
 {
 	l->state = LOG_CUT;
 	close(l->fd);
@@ -19,7 +20,7 @@ void log_open(struct log *l, int dir, const char *name, uint64_t head, uint64_t 
 		l->state = LOG_CUT;
 }
 
-static bool put(struct log *l, uint64_t at, const char *p, size_t n)
+static bool write_at(struct log *l, uint64_t at, const char *p, size_t n)
 {
 	while (n) {
 		ssize_t k = pwrite(l->fd, p, n, (off_t)at);
@@ -31,15 +32,15 @@ static bool put(struct log *l, uint64_t at, const char *p, size_t n)
 	return true;
 }
 
-/* Where the end of the output begins in the file. */
+/* The offset of the end of the output in the file. */
 static uint64_t end_begins(const struct log *l)
 {
 	return l->head + (l->state == LOG_CAPPED ? LOG_GAP_BYTES : 0);
 }
 
-/* Moves the last `tail` bytes down to the gap. Each byte is moved about once in its life, since this happens
- * when as many again have come. */
-static bool shorten(struct log *l)
+/* Moves the last `tail` bytes down to the line. It happens after as many bytes have been written again, so
+ * each byte is moved about once. */
+static bool drop_middle(struct log *l)
 {
 	uint64_t to = l->head + LOG_GAP_BYTES, from = l->size - l->tail;
 	if (l->size < l->tail || from < to)
@@ -49,12 +50,12 @@ static bool shorten(struct log *l)
 	unsigned long long all = l->left_out + gone;
 	int n = snprintf(gap, sizeof gap, LOG_GAP, all);
 	assert(n == LOG_GAP_BYTES);
-	if (!put(l, l->head, gap, (size_t)n))
+	if (!write_at(l, l->head, gap, (size_t)n))
 		return false;
 	while (from < l->size) {
 		uint64_t want = l->size - from < sizeof piece ? l->size - from : sizeof piece;
 		ssize_t k = pread(l->fd, piece, want, (off_t)from);
-		if (k <= 0 || !put(l, to, piece, (size_t)k))
+		if (k <= 0 || !write_at(l, to, piece, (size_t)k))
 			return false;
 		from += (uint64_t)k;
 		to += (uint64_t)k;
@@ -73,21 +74,22 @@ void log_write(struct log *l, const char *p, size_t n)
 		l->left_out += n;
 		return;
 	}
-	if (!put(l, l->size, p, n)) {
+	if (!write_at(l, l->size, p, n)) {
 		l->left_out += n;
-		cut(l);
+		stop_log(l);
 		return;
 	}
 	l->size += n;
-	if (l->size > end_begins(l) + 2 * l->tail + LOG_GAP_BYTES && !shorten(l))
-		cut(l);
+	if (l->size > end_begins(l) + 2 * l->tail + LOG_GAP_BYTES && !drop_middle(l))
+		stop_log(l);
 }
 
 void log_close(struct log *l)
 {
 	if (l->fd < 0)
 		return;
-	if (l->size > end_begins(l) + l->tail + (l->state == LOG_CAPPED ? 0 : LOG_GAP_BYTES) && !shorten(l))
+	if (l->size > end_begins(l) + l->tail + (l->state == LOG_CAPPED ? 0 : LOG_GAP_BYTES) &&
+	    !drop_middle(l))
 		l->state = LOG_CUT;
 	close(l->fd);
 	l->fd = -1;

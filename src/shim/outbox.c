@@ -1,4 +1,6 @@
+/* Masks the outbox in place. */
 #include "shim/outbox.h"
+#include "base/array.h"
 #include "port/runfile.h"
 #include "shim/redact.h"
 
@@ -7,30 +9,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct masked {
+struct masked_text {
 	char *p;
-	size_t n, room;
+	unsigned n, room;
 	bool failed;
 };
 
-static void add(void *ctx, const char *p, size_t n)
+static void append(void *ctx, const char *p, size_t n)
 {
-	struct masked *m = ctx;
-	if (m->n + n > m->room) {
-		size_t room = 2 * (m->n + n);
-		char *grown = realloc(m->p, room);
-		if (!grown) {
-			m->failed = true;
-			return;
-		}
-		m->p = grown;
-		m->room = room;
+	struct masked_text *m = ctx;
+	if (!array_reserve(&m->p, &m->room, m->n + (unsigned)n, 1)) {
+		m->failed = true;
+		return;
 	}
 	memcpy(m->p + m->n, p, n);
-	m->n += n;
+	m->n += (unsigned)n;
 }
 
-static void mask(const struct launch_request *rq, const char *p, size_t n, struct masked *ret)
+static void mask_text(const struct launch_request *rq, const char *p, size_t n, struct masked_text *ret)
 {
 	struct redact r;
 	if (redact_init(&r, rq->secret, rq->secrets) != 0) {
@@ -39,23 +35,24 @@ static void mask(const struct launch_request *rq, const char *p, size_t n, struc
 	}
 	for (size_t k; n; p += k, n -= k) {
 		k = n < REDACT_PIECE ? n : REDACT_PIECE;
-		redact(&r, p, k, add, ret);
+		redact(&r, p, k, append, ret);
 	}
-	redact_end(&r, add, ret);
+	redact_end(&r, append, ret);
 	free(r.held);
 }
 
-/* In its place: nobody else writes any more. False: it cannot be masked. */
-static bool rewrite(int fd, const struct launch_request *rq, off_t size)
+/* In place: no process of the run is alive that could write. False: it cannot be masked. */
+static bool mask_file(int fd, const struct launch_request *rq, off_t size)
 {
 	off_t most = 2 * OUTBOX_BYTES_MAX, from = size > most ? size - most : 0;
 	size_t n = (size_t)(size - from);
-	struct masked m = { 0 };
+	struct masked_text m = { 0 };
 	char *text = malloc(n + 1);
 	m.failed = !text || pread(fd, text, n, from) != (ssize_t)n;
-	const char *line = !m.failed && from ? memchr(text, '\n', n) : text; /* none that is cut */
+	const char *line =
+		!m.failed && from ? memchr(text, '\n', n) : text; /* without a partial first line */
 	if (!m.failed && line)
-		mask(rq, line, n - (size_t)(line - text), &m);
+		mask_text(rq, line, n - (size_t)(line - text), &m);
 	bool done = !m.failed && pwrite(fd, m.p, m.n, 0) == (ssize_t)m.n && ftruncate(fd, (off_t)m.n) == 0;
 	free(text);
 	free(m.p);
@@ -72,7 +69,7 @@ void outbox_mask(int dir, const struct launch_request *rq)
 	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && !rewrite(fd, rq, st.st_size))
-		unlinkat(dir, name, 0); /* it must not stay */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && !mask_file(fd, rq, st.st_size))
+		unlinkat(dir, name, 0); /* it may contain secrets */
 	close(fd);
 }

@@ -1,6 +1,7 @@
 #pragma once
-/* What a run says of itself, when all of it is gone: without the secrets. */
+/* Masks secrets in the outbox of a run (runfile/outbox.h) after its end. */
 #include "shim/request.h"
 
-/* Of what is longer than anybody reads, the end stays. */
+/* Keeps at most the last 2 * OUTBOX_BYTES_MAX bytes, which is all that is read. Removes the file if it cannot
+ * be masked. */
 void outbox_mask(int dir, const struct launch_request *rq);

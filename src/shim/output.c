@@ -1,3 +1,4 @@
+/* Reads the pipes of the agent, and recognizes NO-WORK. */
 #include "shim/output.h"
 #include "base/limits.h"
 

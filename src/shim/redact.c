@@ -1,3 +1,4 @@
+/* Finds secrets byte by byte, and replaces them. */
 #include "shim/redact.h"
 #include "base/keyshape.h"
 #include "base/limits.h"
@@ -23,8 +24,9 @@ int redact_init(struct redact *r, const struct blob *secret, unsigned secrets)
 	return r->held ? 0 : ENOMEM;
 }
 
-/* How much of what is at `p` a list's value covers. `open`: more bytes could make it more. */
-static size_t covered(const struct redact *r, const char *p, size_t n, bool *open)
+/* The length of the longest secret of the list at `p`; 0: none. `open`: with more bytes there may be a longer
+ * one. */
+static size_t secret_at(const struct redact *r, const char *p, size_t n, bool *open)
 {
 	size_t best = 0;
 	for (unsigned i = 0; i < r->secrets; i++) {
@@ -39,8 +41,8 @@ static size_t covered(const struct redact *r, const char *p, size_t n, bool *ope
 	return best;
 }
 
-/* The same for a key of known shape: its least length, after which the rest of the word follows it. */
-static size_t shaped(const char *p, size_t n, bool *open)
+/* The same for key shapes: the minimal length of the key; the rest of its word belongs to it, too. */
+static size_t key_at(const char *p, size_t n, bool *open)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(key_shapes); i++) {
 		size_t k = strlen(key_shapes[i].prefix);
@@ -59,7 +61,7 @@ static size_t shaped(const char *p, size_t n, bool *open)
 static void scan(struct redact *r, bool end, redact_sink *sink, void *ctx)
 {
 	const char *p = r->held;
-	size_t n = r->held_n, i = 0, clear = 0; /* clear: the first byte not yet passed on */
+	size_t n = r->held_n, i = 0, clear = 0; /* clear: the first byte that was not passed on yet */
 	for (; i < n; i++) {
 		if (r->word && r->masked == 0) {
 			if (key_in_word(p[i]))
@@ -70,8 +72,8 @@ static void scan(struct redact *r, bool end, redact_sink *sink, void *ctx)
 		bool hidden = r->masked > 0;
 		if (r->first[(unsigned char)p[i]]) {
 			bool open = false;
-			size_t hit = covered(r, p + i, n - i, &open);
-			size_t key = key_in_word(i ? p[i - 1] : r->before) ? 0 : shaped(p + i, n - i, &open);
+			size_t hit = secret_at(r, p + i, n - i, &open);
+			size_t key = key_in_word(i ? p[i - 1] : r->before) ? 0 : key_at(p + i, n - i, &open);
 			if (open && !end)
 				break;
 			r->word |= key > 0;

@@ -1,7 +1,7 @@
 #pragma once
-/* Takes secrets out of a stream that comes in pieces. What is masked: every value of a list, wherever pieces
- * begin and end, and words that have the shape of well-known keys. What might be the beginning of a secret is
- * held back until the next piece decides. */
+/* Masks secrets in a stream that arrives in pieces: all values of a list, even across pieces, and words that
+ * look like well-known kinds of keys (base/keyshape.h). Bytes that may be the beginning of a secret are held
+ * back until the next piece decides. */
 #include "shim/request.h"
 
 #define REDACT_MASK "[redacted]"
@@ -11,19 +11,19 @@ typedef void redact_sink(void *ctx, const char *p, size_t n);
 struct redact {
 	const struct blob *secret;
 	unsigned secrets;
-	size_t longest;  /* of secrets and shapes */
-	bool first[256]; /* some secret or shape begins so */
-	char *held;      /* undecided bytes, and room for a piece */
+	size_t longest;  /* secret or key shape */
+	bool first[256]; /* first bytes of secrets and key shapes */
+	char *held;      /* undecided bytes, with room for a piece */
 	size_t held_n;
-	size_t masked; /* so many bytes of what comes next are masked already */
-	bool word;     /* a key of known shape goes on until its word ends */
+	size_t masked; /* number of next bytes that belong to a secret found already */
+	bool word;     /* mask the rest of the word, because it began like a key */
 	char before;   /* the byte before the held ones */
 };
 
-enum { REDACT_PIECE = 65536 }; /* the largest piece */
+enum { REDACT_PIECE = 65536 }; /* bytes; the largest piece */
 
-/* 0 or ENOMEM. Keeps `secret`. */
+/* `secret` must stay valid. 0 or ENOMEM. */
 int redact_init(struct redact *r, const struct blob *secret, unsigned secrets);
 void redact(struct redact *r, const char *p, size_t n, redact_sink *sink, void *ctx);
-/* The stream is over: nothing is held back any more. */
+/* At the end of the stream: passes on what was held back. */
 void redact_end(struct redact *r, redact_sink *sink, void *ctx);

@@ -1,3 +1,4 @@
+/* Takes a request apart. */
 #include "shim/request.h"
 
 #include <errno.h>
@@ -12,12 +13,12 @@ static const struct {
 } fields[LAUNCH_FIELDS] = {
 	[FIELD_ARG] = { true, LAUNCH_ARGS_MAX },        [FIELD_ENV] = { true, LAUNCH_ENV_MAX },
 	[FIELD_SECRET] = { true, SECRETS_MAX },         [FIELD_FILE] = { true, LAUNCH_FILES_MAX },
-	[FIELD_SCRIPT] = { true, LAUNCH_ARGS_MAX - 1 }, /* and an end to the one before */
+	[FIELD_SCRIPT] = { true, LAUNCH_ARGS_MAX - 1 }, /* and a NULL after the previous one */
 	[FIELD_WORD] = { true, LAUNCH_ARGS_MAX },       [FIELD_FETCH] = { true, FETCHES_MAX },
 };
 
-/* Where the last secret is to be had. The ends of programs are zeros that were there before. */
-static int take_source(struct launch_request *r, unsigned field, const char *bytes)
+/* Where to fetch the last secret. The NULL after each program is there from the beginning. */
+static int add_source(struct launch_request *r, unsigned field, const char *bytes)
 {
 	struct fetch *f = &r->fetch[r->fetches - 1];
 	if (field == FIELD_FETCH_FILE) {
@@ -34,7 +35,7 @@ static int take_source(struct launch_request *r, unsigned field, const char *byt
 	return 0;
 }
 
-static int take(struct launch_request *r, const struct launch_item *it)
+static int add_item(struct launch_request *r, const struct launch_item *it)
 {
 	const char *bytes = (const char *)(it + 1);
 	unsigned *n[LAUNCH_FIELDS] = {
@@ -47,7 +48,7 @@ static int take(struct launch_request *r, const struct launch_item *it)
 		[FIELD_SCRIPT] = r->word, [FIELD_WORD] = r->word,
 	};
 	if (it->field == FIELD_FETCH_FILE || it->field == FIELD_FETCH_WORD)
-		return r->fetches ? take_source(r, it->field, bytes) : EPROTO;
+		return r->fetches ? add_source(r, it->field, bytes) : EPROTO;
 	if (!fields[it->field].many) {
 		r->one[it->field] = (struct blob){ bytes, it->bytes };
 		return 0;
@@ -60,7 +61,7 @@ static int take(struct launch_request *r, const struct launch_item *it)
 		r->secret[r->secrets++] = (struct blob){ bytes, it->bytes };
 	else if (it->field == FIELD_FETCH)
 		r->fetch[r->fetches++] = (struct fetch){ .name = bytes };
-	else /* exec wants them writable, and does not write */
+	else /* execvp takes pointers to char, but does not write */
 		list[it->field][(*n[it->field])++] = (char *)(uintptr_t)bytes;
 	return 0;
 }
@@ -86,7 +87,7 @@ int request_read(int memfd, struct launch_request *r)
 		if ((size_t)(end - p) < sizeof *it || it->field >= LAUNCH_FIELDS ||
 		    (size_t)(end - p) < launch_item_size(it->bytes) || ((const char *)(it + 1))[it->bytes])
 			return EPROTO;
-		int e = take(r, it);
+		int e = add_item(r, it);
 		if (e)
 			return e;
 		p += launch_item_size(it->bytes);
@@ -101,7 +102,7 @@ void request_release(struct launch_request *r)
 		n += r->secret[i].n;
 	char *kept = malloc(n), *to = kept;
 	if (!kept)
-		return; /* it is only thrift */
+		return; /* nothing depends on it */
 	const struct launch_head *mapped = r->head;
 	r->head = memcpy(to, mapped, sizeof *mapped);
 	to += sizeof *mapped;

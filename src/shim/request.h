@@ -1,14 +1,14 @@
 #pragma once
-/* A rendered request as it arrives: mapped, checked, and pointed into. */
+/* The request of the daemon (port/launch.h): mapped, checked, with pointers to its parts. */
 #include "base/limits.h"
 #include "port/launch.h"
 
 struct blob {
-	const char *p; /* NULL: not given. A 0 follows the bytes */
+	const char *p; /* NULL: absent. A 0 follows the bytes */
 	size_t n;
 };
 
-/* A secret to be had: in a file, or from a program. */
+/* A secret to fetch: from a file, or from the output of a program. */
 struct fetch {
 	const char *name, *file; /* file NULL: argv */
 	char *const *argv;       /* ends with NULL */
@@ -16,23 +16,21 @@ struct fetch {
 
 struct launch_request {
 	const struct launch_head *head;
-	struct blob one[LAUNCH_FIELDS]; /* fields that come once */
-	char *argv[LAUNCH_ARGS_MAX + 1],
-		*envp[LAUNCH_ENV_MAX + FETCHES_MAX + 3]; /* end with NULL; those that are fetched and two
-							    more fit into envp */
+	struct blob one[LAUNCH_FIELDS];  /* fields that occur once */
+	char *argv[LAUNCH_ARGS_MAX + 1]; /* ends with NULL */
+	/* Ends with NULL; with room for the mark, fetched secrets and their names. */
+	char *envp[LAUNCH_ENV_MAX + FETCHES_MAX + 3];
 	struct blob secret[SECRETS_MAX];
 	char *file[LAUNCH_FILES_MAX];
-	char *word[LAUNCH_ARGS_MAX + 1]; /* scripts one after the other, each ends with NULL */
+	char *word[LAUNCH_ARGS_MAX + 1]; /* scripts, one after the other, each ending with NULL */
 	struct fetch fetch[FETCHES_MAX];
-	char *fetch_word[FETCH_WORDS_MAX]; /* as above */
+	char *fetch_word[FETCH_WORDS_MAX]; /* programs, likewise */
 	unsigned argc, envc, secrets, files, words, fetches, fetch_words;
-	size_t size; /* of the mapping, which begins at head; 0: there is none any more */
+	size_t size; /* of the mapping, which begins at `head`; 0: unmapped */
 };
 
-/* 0 or an errno. `ret` is all zeros before, and of no use after an error. Maps the memfd for good: a shim
- * handles one request in its life.
- */
+/* Maps the memfd for good. `ret` must be all 0, and is unusable after an error. 0 or an errno. */
 int request_read(int memfd, struct launch_request *ret);
-/* Gives back all but the head and the secrets: a prompt may be large, and a run long. Only once the agent has
- * its own copy. */
+/* Unmaps all but the head and the secrets, because a prompt may be large and a run long. Only after the agent
+ * was forked, which has its own copy. */
 void request_release(struct launch_request *r);

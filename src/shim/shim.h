@@ -1,10 +1,11 @@
 #pragma once
-/* The parent of one run. It outlives the daemon and the launcher, talks to neither once the run is born, and
- * ends when nothing of the run is alive and the exit section is written. */
+/* The two programs that the launcher forks. A shim is the parent of one attempt: it outlives daemon and
+ * launcher, sends nothing to either once the attempt has started, and ends when no process of the attempt is
+ * alive and the exit section is written. A sweep cleans up after a shim that was killed. */
 #include "base/attr.h"
 
-/* Carries out the request in `memfd`, answering once on `socket`. */
+/* Carries out the request in `memfd`, and replies once on `socket`. */
 _Noreturn void shim_main(int socket, int memfd, uint64_t ticket);
 
-/* Of a run whose shim is dead: ends what is left of its tree, and records it lost. */
+/* Kills what is left of the tree of a dead shim, and records CAUSE_LOST. */
 _Noreturn void sweep_main(int memfd);

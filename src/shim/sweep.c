@@ -1,7 +1,7 @@
-/* Finds the tree of a dead shim without being its parent: by its cgroup, by the mark in the environment of
- * its processes, by the agent's session, and from all of these by descent. What has left its cgroup, cleaned
- * its environment, made a session of its own and lost its parent is out of reach; where there is a cgroup,
- * only root can do that. */
+/* Sweeps up after a dead shim. It is not the parent of the tree, so it finds the processes by the cgroup, by
+ * the mark in their environment, by the session of the agent, and by descent from all these. It cannot find a
+ * process that has left the cgroup, cleaned its environment, started its own session and lost its parent;
+ * where there is a cgroup, only root can do that. */
 #include "base/limits.h"
 #include "runfile/create.h"
 #include "runfile/sections.h"
@@ -16,16 +16,16 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* The number of a session is not given away while anybody is in it. So it is still ours, unless its leader is
- * there and is another process than the one that was recorded. */
-static bool session_is_ours(const struct launch_head *h)
+/* The kernel does not reuse the number of a session while it has members. So the session is still that of the
+ * agent, unless there is a leader which is not the recorded process. */
+static bool session_is_valid(const struct launch_head *h)
 {
 	struct proc leader;
 	return h->agent > 0 && (!proc_read((pid_t)h->agent, &leader) || leader.start == h->agent_start);
 }
 
-/* One round; how many it found alive, or -1: it could not look. */
-static int round_of_killing(const struct launch_request *rq)
+/* Returns how many processes it found alive; -1: it could not list them. */
+static int kill_once(const struct launch_request *rq)
 {
 	static const int sigs[] = { SIGSTOP, SIGKILL };
 	const struct launch_head *h = rq->head;
@@ -38,7 +38,7 @@ static int round_of_killing(const struct launch_request *rq)
 	}
 	if (procs_list(&ps) != 0)
 		return -1;
-	bool session = session_is_ours(h);
+	bool session = session_is_valid(h);
 	for (unsigned i = 0; i < ps.n; i++) {
 		struct proc *p = &ps.p[i];
 		p->marked = (session && p->session == h->agent && p->start >= h->agent_start) ||
@@ -58,9 +58,9 @@ static int round_of_killing(const struct launch_request *rq)
 static void kill_all(const struct launch_request *rq)
 {
 	unsigned ms = KILL_ROUND_MS;
-	/* Two looks that find nothing: a process may be born while the first one passes it by. */
+	/* Until two rounds find nothing: a process may be forked behind the first one's back. */
 	for (int quiet = 0; quiet < 2;) {
-		if (round_of_killing(rq) == 0) {
+		if (kill_once(rq) == 0) {
 			quiet++;
 			continue;
 		}
@@ -82,8 +82,8 @@ _Noreturn void sweep_main(int memfd)
 	runfile_name(name, rq.head->run, rq.head->attempt, "run");
 	int file = dir < 0 ? -1 : openat(dir, name, O_RDWR | O_CLOEXEC);
 	if (file < 0 || runfile_lock(file) != 0)
-		_exit(1); /* somebody else is at it */
-	/* Two daemons may have asked: the first sweep's word stands. */
+		_exit(1); /* another sweep is at work */
+	/* An earlier sweep may have written it: do not change it. */
 	if (pread(file, section, sizeof section, RUNFILE_EXIT) == sizeof section &&
 	    runfile_sealed_bytes(section))
 		_exit(0);

@@ -1,3 +1,4 @@
+/* Finds, signals and collects the processes of an attempt. */
 #include "shim/tree.h"
 #include "shim/cgroup.h"
 #include "sys/procs.h"
@@ -10,7 +11,7 @@ bool tree_gone(struct tree *t)
 {
 	int status;
 	pid_t pid;
-	/* __WALL: also those that were made with another signal than SIGCHLD. */
+	/* __WALL: also children that were cloned with another exit signal than SIGCHLD. */
 	while ((pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
 		if (pid != t->main || t->main_gone)
 			continue;
@@ -24,7 +25,7 @@ static void signal_descendants(const int *sigs, unsigned n)
 {
 	struct procs ps;
 	if (procs_list(&ps) != 0)
-		return; /* no memory now: the next round may have some */
+		return; /* out of memory: the next round tries again */
 	pid_t self = getpid();
 	for (unsigned i = 0; i < ps.n; i++)
 		ps.p[i].marked = ps.p[i].pid == self;
@@ -38,7 +39,7 @@ static void signal_descendants(const int *sigs, unsigned n)
 
 void tree_terminate(const struct tree *t)
 {
-	static const int sigs[] = { SIGTERM, SIGCONT }; /* what is stopped must hear it, too */
+	static const int sigs[] = { SIGTERM, SIGCONT }; /* stopped processes must be able to react */
 	if (t->cgroup) {
 		cgroup_signal(t->cgroup, SIGTERM);
 		cgroup_signal(t->cgroup, SIGCONT);
@@ -54,6 +55,6 @@ void tree_kill(const struct tree *t)
 		cgroup_signal(t->cgroup, SIGKILL);
 	else
 		signal_descendants(stop, 1);
-	/* With a cgroup, too: what had itself moved elsewhere is still a descendant. */
+	/* With a cgroup, too: a process that has moved to another cgroup is still a descendant. */
 	signal_descendants(kills, 1);
 }

@@ -1,21 +1,21 @@
 #pragma once
-/* The tree of a run, seen from its shim: the subreaper of all, so that whoever loses its parent becomes the
- * shim's own child. No child left to wait for is the proof that none is alive. */
+/* The process tree of an attempt. Its shim is the subreaper: a process that loses its parent becomes a child
+ * of the shim. When the shim has no children left to wait for, nothing of the tree is alive. */
 #include "base/attr.h"
 
 #include <sys/types.h>
 
 struct tree {
-	const char *cgroup; /* NULL: by descent alone */
-	pid_t main;         /* the agent itself */
-	int status;         /* how it ended, as waitpid says */
+	const char *cgroup; /* NULL: processes are found by descent alone */
+	pid_t main;         /* the agent */
+	int status;         /* of waitpid, when main_gone */
 	bool main_gone;
 };
 
-/* Collects the dead. True: nothing of the tree is left. */
+/* Collects zombies. True: nothing of the tree is alive. */
 bool tree_gone(struct tree *t);
-/* SIGTERM to all there are. */
+/* Sends SIGTERM to all processes, and continues those that are stopped. */
 void tree_terminate(const struct tree *t);
-/* One round of killing: everything stands still first, so that nobody can fork in between. Call it again
- * until tree_gone. */
+/* One round of killing: stops all processes first, so that none can fork meanwhile. To be repeated until
+ * tree_gone. */
 void tree_kill(const struct tree *t);

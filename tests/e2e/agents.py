@@ -82,7 +82,7 @@ def check_checks():
 
     apply("missing", check=["/nonexistent/program"], action=work)
     got = run("missing", "failed/check")
-    check("program cannot be executed" in rota("logs", "missing").stdout, "a check whose program is missing says so")
+    check("cannot execute the program" in rota("logs", "missing").stdout, "a check whose program is missing says so")
 
     apply("no-value", check=["echo", "{{ variables.x.y }}"], variables={"x": 1}, action=work)
     run("no-value", "failed/template")

@@ -94,7 +94,7 @@ TEST(what_cannot_be_executed_says_why)
 	expect_exit(&g, __LINE__, 1, OUTCOME_FAILED, REASON_EXIT);
 	CHECK_STR(rig_runfile(&g, 1, 1).note, "exec: No such file or directory");
 	CHECK_STR(rig_file(&g, 1, 1, "log", NULL),
-		  "[rota: the program cannot be executed: No such file or directory]\n");
+		  "[rota: cannot execute the program: No such file or directory]\n");
 	rig_argv(&g, "true", NULL);
 	g.launch.cwd = "/no/such/place";
 	CHECK(rig_start(&g, 2));

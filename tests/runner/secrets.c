@@ -210,14 +210,14 @@ TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
 		const char *file, *command, *why;
 	} rows[] = {
 		{ __LINE__, "none", NULL, "secret KEY: its file cannot be read: No such file or directory" },
-		{ __LINE__, ".", NULL, "secret KEY: its file is no plain file" },
-		{ __LINE__, "fifo", NULL, "secret KEY: its file is no plain file" },
+		{ __LINE__, ".", NULL, "secret KEY: its file is not a regular file" },
+		{ __LINE__, "fifo", NULL, "secret KEY: its file is not a regular file" },
 		{ __LINE__, "empty", NULL, "secret KEY: it is empty" },
 		{ __LINE__, "newline", NULL, "secret KEY: it is empty" },
 		{ __LINE__, "short", NULL,
-		  "secret KEY: it is shorter than 4 bytes, and could not be kept out of the log" },
+		  "secret KEY: it is shorter than 4 bytes, which is too short to be masked in the log" },
 		{ __LINE__, "large", NULL, "secret KEY: it is longer than 16384 bytes" },
-		{ __LINE__, "zero", NULL, "secret KEY: it has a byte 0 in it, which no variable can have" },
+		{ __LINE__, "zero", NULL, "secret KEY: it contains a 0 byte, which a variable cannot have" },
 		{ __LINE__, NULL, "echo " VALUE "; echo no: " VALUE " >&2; exit 3",
 		  "secret KEY: its command ended with exit code 3" },
 		{ __LINE__, NULL, "echo " VALUE "; kill -9 $$",
@@ -231,7 +231,7 @@ TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
 		{ __LINE__, NULL, "v=$(head -c 16400 /dev/zero | tr '\\0' q); echo $v; echo $v >&2",
 		  "secret KEY: it is longer than 16384 bytes" },
 		{ __LINE__, NULL, "printf 'abcd\\0part-two'; echo part-two >&2",
-		  "secret KEY: it has a byte 0 in it, which no variable can have" },
+		  "secret KEY: it contains a 0 byte, which a variable cannot have" },
 		{ __LINE__, NULL, NULL,
 		  "secret KEY: its command cannot be executed: No such file or directory" },
 	};

@@ -1,0 +1,57 @@
+#pragma once
+/* What the files of the shim share: the state of the one attempt that the process runs. */
+#include "runfile/sections.h"
+#include "shim/agent.h"
+#include "shim/fetch.h"
+#include "shim/lease.h"
+#include "shim/output.h"
+#include "shim/tree.h"
+
+#include <limits.h>
+
+enum shim_phase {
+	SHIM_RUNNING,
+	SHIM_TERMINATING, /* SIGTERM was sent; at `grace_end` SHIM_KILLING follows */
+	SHIM_KILLING,     /* a round of SIGKILL at `next_round`, until nothing is left */
+};
+
+struct shim {
+	struct launch_request rq;
+	char boot[40], cgroup[PATH_MAX], mark[sizeof RUN_MARK_NAME + RUN_MARK_BYTES];
+	int dir;            /* of the files of the run */
+	int file;           /* the run file; holds its lock */
+	int signals, timer; /* signalfd, timerfd */
+	int context;        /* the .ctx file, not linked yet; -1: none */
+	int fds[3];         /* standard input, output and error of the agent */
+	bool fetching;      /* secrets, before the agent is executed */
+	bool expecting;     /* checks expectations, after the agent has ended */
+	struct fetcher secrets;
+	struct agent agent;
+	struct tree tree;
+	struct output output;
+	struct lease lease;
+	enum shim_phase phase;
+	struct exit_facts exit;
+	/* By the boot clock; `round` is the pause between two rounds. */
+	int64_t started, timeout_at, silent_since, lease_end, grace_end, next_round, round;
+};
+
+/* start.c: prepares the attempt and creates its run file. 0 or an errno; EEXIST: there is one already, or it
+ * was too late and the file says so. */
+int shim_start(struct shim *s);
+struct program shim_program(struct shim *s); /* of the agent */
+
+/* watch.c */
+/* Records why the attempt ends; the first cause counts. */
+void shim_end_for(struct shim *s, enum run_cause cause, int reason);
+/* Handles signals and deadlines, and sets the timer for the next deadline. False: the attempt must end. */
+bool shim_tick(struct shim *s);
+/* Until nothing of the tree is alive. */
+void shim_watch(struct shim *s);
+
+/* shim.c */
+void shim_release_agent(struct shim *s); /* executes it, with its secrets */
+void shim_note_in_log(struct shim *s);   /* appends the note of the exit section */
+
+/* expectations.c: after the agent has ended with 0. A failed expectation becomes the cause. */
+void shim_check_expectations(struct shim *s);
