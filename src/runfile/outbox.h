@@ -5,7 +5,7 @@
  *	{"report":"step","text":"ran the tests","at":"2026-03-01T08:00:00Z"}
  *
  * `report` is fail, step or note. Lines that are not reports are ignored. When the attempt has ended, its
- * shim masks secrets in the file (shim/outbox.h). */
+ * shim masks secrets in the file (shim/output/outbox.h). */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/val.h"

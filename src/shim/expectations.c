@@ -1,5 +1,5 @@
-/* Expectations: files that must exist, and scripts that must end with 0, after the agent has done so. The first
- * one that fails becomes the cause and the note of the attempt, and the last line of its log. */
+/* Expectations: files that must exist, and scripts that must end with 0, after the agent has done so. The
+ * first one that fails becomes the cause and the note of the attempt, and the last line of its log. */
 #include "shim/cgroup.h"
 #include "shim/internal.h"
 
@@ -58,8 +58,7 @@ static bool run_script(struct shim *s, char *const *argv, unsigned number)
 		expectation_failed(s, "expected: script %u cannot be executed: %s", number,
 				   strerror(f.error));
 	else if (WIFSIGNALED(status))
-		expectation_failed(s, "expected: script %u was ended by signal %d", number,
-				   WTERMSIG(status));
+		expectation_failed(s, "expected: script %u was ended by signal %d", number, WTERMSIG(status));
 	else if (WEXITSTATUS(status))
 		expectation_failed(s, "expected: script %u ended with exit code %d", number,
 				   WEXITSTATUS(status));

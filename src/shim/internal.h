@@ -4,7 +4,7 @@
 #include "shim/agent.h"
 #include "shim/fetch.h"
 #include "shim/lease.h"
-#include "shim/output.h"
+#include "shim/output/output.h"
 #include "shim/tree.h"
 
 #include <limits.h>

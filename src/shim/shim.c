@@ -3,7 +3,7 @@
 #include "runfile/create.h"
 #include "shim/cgroup.h"
 #include "shim/internal.h"
-#include "shim/outbox.h"
+#include "shim/output/outbox.h"
 #include "sys/clock.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Watches the tree of the attempt: reads its output, enforces timeout, stall and lease, and ends it by SIGTERM,
- * then by SIGKILL. */
+/* Watches the tree of the attempt: reads its output, enforces timeout, stall and lease, and ends it by
+ * SIGTERM, then by SIGKILL. */
 #include "base/limits.h"
 #include "shim/internal.h"
 #include "sys/clock.h"

@@ -3,8 +3,8 @@
 #include "exec/rundir.h"
 #include "runfile/read.h"
 #include "runfile/sections.h"
-#include "shim/log.h"
-#include "shim/redact.h"
+#include "shim/output/log.h"
+#include "shim/output/redact.h"
 #include "test.h"
 
 #include <fcntl.h>

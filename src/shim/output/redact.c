@@ -1,5 +1,5 @@
 /* Finds secrets byte by byte, and replaces them. */
-#include "shim/redact.h"
+#include "shim/output/redact.h"
 #include "base/keyshape.h"
 #include "base/limits.h"
 

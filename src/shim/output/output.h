@@ -1,8 +1,8 @@
 #pragma once
 /* The output of the agent: read from two pipes, redacted, and written to the log. Standard output also goes
  * to the .out file if the request asks for it. */
-#include "shim/log.h"
-#include "shim/redact.h"
+#include "shim/output/log.h"
+#include "shim/output/redact.h"
 
 enum { STREAM_OUT, STREAM_ERR, STREAMS };
 

@@ -1,8 +1,8 @@
 /* Masks the outbox in place. */
-#include "shim/outbox.h"
+#include "shim/output/outbox.h"
 #include "base/array.h"
 #include "port/runfile.h"
-#include "shim/redact.h"
+#include "shim/output/redact.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

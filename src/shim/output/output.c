@@ -1,5 +1,5 @@
 /* Reads the pipes of the agent, and recognizes NO-WORK. */
-#include "shim/output.h"
+#include "shim/output/output.h"
 #include "base/limits.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Writes the log, and drops its middle when the end has grown to twice its bound. */
-#include "shim/log.h"
+#include "shim/output/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
