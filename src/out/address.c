@@ -1,3 +1,4 @@
+/* The kinds of IP addresses, and which are allowed. */
 #include "out/address.h"
 
 const char *const address_words[ADDRESS_KINDS] = {
@@ -12,8 +13,9 @@ const char *const address_words[ADDRESS_KINDS] = {
 	[ADDRESS_RESERVED] = "a reserved",
 };
 
-/* The first row that fits counts. After IANA's registries of special-purpose addresses; ranges for
- * documentation are left public: nobody is there. `v4_at`: where the address it stands for begins. */
+/* The first matching row counts. From IANA's registries of special-purpose addresses; ranges for
+ * documentation count as public, since nothing is there. `v4_at`: the offset of the IPv4 address that
+ * decides; 0: none. */
 static const struct {
 	const char *net;
 	enum address_kind kind;
@@ -77,7 +79,7 @@ enum address_kind address_kind(const struct ip *ip)
 static bool same_host(struct str a, struct str b)
 {
 	if (a.n && a.p[a.n - 1] == '.')
-		a.n--; /* the root's dot */
+		a.n--; /* of a fully qualified name */
 	return str_ieq(a, b);
 }
 
@@ -89,9 +91,9 @@ bool address_allowed(const struct ip *ip, struct str host, const struct peer *al
 	if (kind == ADDRESS_MULTICAST || kind == ADDRESS_UNSPECIFIED)
 		return false;
 	for (unsigned i = 0; i < n; i++) {
-		bool alone = allow[i].net.bits == 128;
+		bool exact = allow[i].net.bits == 128;
 		if (allow[i].named ? same_host(host, allow[i].text) && kind != ADDRESS_METADATA
-				   : net_has(&allow[i].net, ip) && (alone || kind != ADDRESS_METADATA))
+				   : net_has(&allow[i].net, ip) && (exact || kind != ADDRESS_METADATA))
 			return true;
 	}
 	return false;

@@ -1,14 +1,14 @@
 #pragma once
-/* Which addresses may be spoken to. Pure. */
+/* Which IP addresses requests may be sent to. Pure. */
 #include "base/net.h"
 
 enum address_kind {
 	ADDRESS_PUBLIC,
 	ADDRESS_PRIVATE,
-	ADDRESS_SHARED, /* behind a provider's NAT */
+	ADDRESS_SHARED, /* 100.64.0.0/10, behind a carrier's NAT */
 	ADDRESS_LOOPBACK,
 	ADDRESS_LINK_LOCAL,
-	ADDRESS_METADATA, /* where clouds tell a machine its secrets */
+	ADDRESS_METADATA, /* the metadata service of a cloud, which gives out credentials */
 	ADDRESS_MULTICAST,
 	ADDRESS_UNSPECIFIED,
 	ADDRESS_RESERVED,
@@ -16,10 +16,10 @@ enum address_kind {
 };
 extern const char *const address_words[ADDRESS_KINDS]; /* "a private", "a loopback", … */
 
-/* An IPv6 address that stands for an IPv4 one is of that one's kind. */
+/* An IPv6 address that contains an IPv4 address (mapped, NAT64, 6to4) has the kind of that address. */
 enum address_kind address_kind(const struct ip *ip);
 
-/* Public ones may; others if a network of `allow` has them, or the name by which they were asked for is in
- * it. A metadata address must be allowed by itself, as one address; multicast and unspecified ones never may.
- */
+/* Public addresses are allowed; others if `allow` has a network that contains them, or the host name of the
+ * request. A metadata address is only allowed by an entry for exactly that address; multicast and unspecified
+ * addresses never are. */
 bool address_allowed(const struct ip *ip, struct str host, const struct peer *allow, unsigned n);

@@ -1,13 +1,14 @@
+/* Checks the headers of a request. */
 #include "out/headers.h"
 
-/* They say how the message is put together, or where it goes. */
-static const char *const ours[] = { "connection",        "content-length", "expect", "host",
-				    "http2-settings",    "keep-alive",     "te",     "trailer",
-				    "transfer-encoding", "upgrade" };
+/* They determine the framing of the message, or its destination. */
+static const char *const set_by_rota[] = { "connection",        "content-length", "expect", "host",
+					   "http2-settings",    "keep-alive",     "te",     "trailer",
+					   "transfer-encoding", "upgrade" };
 static const char *const signing[] = { "webhook-id", "webhook-timestamp", "webhook-signature" };
 static const char *const harmless[] = { "accept", "accept-language", "content-type", "user-agent" };
 
-static bool among(struct str name, const char *const *list, size_t n)
+static bool is_in_list(struct str name, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (str_ieq(name, str_of(list[i])))
@@ -47,16 +48,16 @@ enum err headers_check(const struct out_request *r, struct why *why)
 		const struct out_header *h = &r->header[i];
 		bytes += h->name.n + h->value.n;
 		if (!is_name(h->name))
-			return why_set(why, E_INPUT, WHY_NOWHERE, "a header cannot be called '%.*s'",
+			return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' is not a valid name of a header",
 				       STR_SHORT(h->name));
 		if (!is_value(h->value))
 			return why_set(why, E_INPUT, WHY_NOWHERE,
-				       "header %.*s has a control character in its value",
+				       "the value of header %.*s contains a control character",
 				       STR_SHORT(h->name));
-		if (among(h->name, ours, ARRAY_LEN(ours)) ||
-		    (r->secret.n && among(h->name, signing, ARRAY_LEN(signing))))
-			return why_set(why, E_INPUT, WHY_NOWHERE, "header %.*s is set by rota",
-				       STR_SHORT(h->name));
+		if (is_in_list(h->name, set_by_rota, ARRAY_LEN(set_by_rota)) ||
+		    (r->secret.n && is_in_list(h->name, signing, ARRAY_LEN(signing))))
+			return why_set(why, E_INPUT, WHY_NOWHERE,
+				       "header %.*s is set by rota and cannot be given", STR_SHORT(h->name));
 	}
 	if (bytes > OUT_HEAD_BYTES_MAX)
 		return why_set(why, E_LIMIT, WHY_NOWHERE, "the headers have more than %d bytes",
@@ -66,5 +67,5 @@ enum err headers_check(const struct out_request *r, struct why *why)
 
 bool header_is_harmless(struct str name)
 {
-	return among(name, harmless, ARRAY_LEN(harmless));
+	return is_in_list(name, harmless, ARRAY_LEN(harmless));
 }

@@ -1,12 +1,12 @@
-/* rota-out: sends one request. What it reads, writes and exits with is in port/out.h. */
+/* rota-out: sends one request. Its input, output and exit codes are described in port/out.h. */
 #include "out/request.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
 
-/* All of a stream, up to one byte more than is allowed. */
-static bool slurp(FILE *from, struct buf *ret)
+/* Reads a stream until its end, or until it is too long. */
+static bool read_all(FILE *from, struct buf *ret)
 {
 	char piece[65536];
 	for (size_t n; ret->n <= OUT_REQUEST_BYTES_MAX && (n = fread(piece, 1, sizeof piece, from)) > 0;)
@@ -14,7 +14,7 @@ static bool slurp(FILE *from, struct buf *ret)
 	return !ferror(from);
 }
 
-static int say_error(enum err e, const struct why *why, struct str source)
+static int print_error(enum err e, const struct why *why, struct str source)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	err_describe(e, why, source, &text);
@@ -25,18 +25,18 @@ static int say_error(enum err e, const struct why *why, struct str source)
 	return e == E_INPUT || e == E_LIMIT ? OUT_EXIT_INPUT : OUT_EXIT_LOCAL;
 }
 
-static int say(const struct out_answer *a)
+static int print_answer(const struct out_answer *a)
 {
 	fwrite(buf_str(&a->body).p, 1, a->body.n, stdout);
 	if (fflush(stdout) != 0) {
-		fprintf(stderr, "rota-out: local: the answer could not be written\n");
+		fprintf(stderr, "rota-out: local: cannot write the response to standard output\n");
 		return OUT_EXIT_LOCAL;
 	}
 	fprintf(stderr, "rota-out: %s: %s", out_fault_word(a->fault), a->text);
 	if (a->retry_after)
 		fprintf(stderr, "; retry after %lld s", (long long)a->retry_after);
 	if (a->cut)
-		fprintf(stderr, "; the body is cut");
+		fprintf(stderr, "; the body was truncated");
 	fprintf(stderr, "\n");
 	return out_exit(a->fault, a->status);
 }
@@ -50,15 +50,16 @@ int main(int argc, char **argv)
 	struct why why = { .at = WHY_NOWHERE };
 	(void)argv;
 	if (argc > 1) {
-		fprintf(stderr, "rota-out: input: it takes no arguments, but a request in JSON on its "
-				"standard input\n");
+		fprintf(stderr,
+			"rota-out: input: no arguments are allowed; give the request as JSON on standard "
+			"input\n");
 		return OUT_EXIT_INPUT;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	if (!slurp(stdin, &text))
-		return say_error(E_IO, NULL, (struct str){ 0 });
+	if (!read_all(stdin, &text))
+		return print_error(E_IO, NULL, (struct str){ 0 });
 	if (text.failed)
-		return say_error(E_NOMEM, NULL, (struct str){ 0 });
+		return print_error(E_NOMEM, NULL, (struct str){ 0 });
 	enum err e = text.n > OUT_REQUEST_BYTES_MAX
 			     ? why_set(&why, E_LIMIT, WHY_NOWHERE, "the request has more than %u bytes",
 				       OUT_REQUEST_BYTES_MAX)
@@ -67,5 +68,5 @@ int main(int argc, char **argv)
 		request.timestamp = time(NULL);
 	if (!e)
 		e = out_send(&request, &answer, &why);
-	return e ? say_error(e, &why, buf_str(&text)) : say(&answer);
+	return e ? print_error(e, &why, buf_str(&text)) : print_answer(&answer);
 }

@@ -1,7 +1,9 @@
+/* Sends one request by libcurl, with its redirects, and checks every address before it connects. */
 #include "out/out.h"
 #include "out/address.h"
 #include "out/headers.h"
 #include "out/sign.h"
+#include "out/url.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -11,24 +13,22 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { WRONG_SIZE = 96 };
-
-/* One request on its way, from its first address to the last redirect. */
-struct call {
+/* One request, from the first URL to the last redirect. A hop is one exchange with one server. */
+struct transfer {
 	const struct out_request *req;
 	struct out_answer *answer;
 	CURL *curl;
 	CURLU *url; /* of this hop */
-	char *host; /* of it */
+	char *host; /* of this hop */
 	struct curl_slist *headers;
 	struct buf signature;
 	struct str method;
-	bool body;    /* goes along */
-	bool foreign; /* a redirect has left the first origin */
-	size_t head;  /* bytes of headers so far */
-	bool head_is_over;
+	bool body;           /* is sent */
+	bool foreign;        /* a redirect has left the first origin */
+	size_t header_bytes; /* received so far */
+	bool headers_too_long;
 	unsigned refused, tried; /* addresses of this hop */
-	enum address_kind kind;  /* of the one refused */
+	enum address_kind kind;  /* of the first refused one */
 	int64_t deadline;        /* CLOCK_MONOTONIC, ms */
 	char detail[CURL_ERROR_SIZE];
 };
@@ -40,7 +40,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* --- what is said of it --- */
+/* --- how it ended --- */
 
 void out_make_printable(char *text)
 {
@@ -49,16 +49,16 @@ void out_make_printable(char *text)
 			*text = '?';
 }
 
-/* The end of a request. Some of the text may be the receiver's. */
-printf_like(3, 4) static enum err ended(struct call *c, enum out_fault fault, const char *fmt, ...)
+/* Sets fault and text. The text may contain what the receiver sent, so it is made printable. */
+printf_like(3, 4) static enum err set_result(struct transfer *t, enum out_fault fault, const char *fmt, ...)
 {
-	char *text = c->answer->text;
+	char *text = t->answer->text;
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof c->answer->text, fmt, ap);
+	vsnprintf(text, sizeof t->answer->text, fmt, ap);
 	va_end(ap);
 	out_make_printable(text);
-	c->answer->fault = fault;
+	t->answer->fault = fault;
 	return OK;
 }
 
@@ -78,8 +78,9 @@ static enum out_fault fault_of(CURLcode code)
 		{ CURLE_SSL_CERTPROBLEM, OUT_TLS },
 		{ CURLE_SSL_CIPHER, OUT_TLS },
 		{ CURLE_SSL_ISSUER_ERROR, OUT_TLS },
-		{ CURLE_OUT_OF_MEMORY, OUT_TOO_LARGE }, /* said of a line of headers that does not end … */
-		{ (CURLcode)100, OUT_TOO_LARGE },       /* … CURLE_TOO_LARGE of later versions */
+		{ CURLE_OUT_OF_MEMORY,
+		  OUT_TOO_LARGE }, /* by older versions for a header line that is too long … */
+		{ (CURLcode)100, OUT_TOO_LARGE }, /* … and CURLE_TOO_LARGE by later ones */
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].code == code)
@@ -87,23 +88,24 @@ static enum out_fault fault_of(CURLcode code)
 	return OUT_BROKEN;
 }
 
-static enum err failed(struct call *c, CURLcode code)
+static enum err set_failure(struct transfer *t, CURLcode code)
 {
-	enum out_fault fault = c->head_is_over ? OUT_TOO_LARGE : fault_of(code);
-	if (code == CURLE_OUT_OF_MEMORY && !c->tried)
+	enum out_fault fault = t->headers_too_long ? OUT_TOO_LARGE : fault_of(code);
+	if (code == CURLE_OUT_OF_MEMORY && !t->tried)
 		return E_NOMEM;
 	if (fault == OUT_TOO_LARGE)
-		return ended(c, OUT_TOO_LARGE, "%s answers with more than %d bytes of headers", c->host,
-			     OUT_HEAD_BYTES_MAX);
-	if (c->refused && !c->tried)
-		return ended(c, OUT_REFUSED,
-			     "%s is at %s address (%s), which `out: {allow: ...}` does not allow", c->host,
-			     address_words[c->kind], c->answer->address);
-	const char *text = c->detail[0] ? c->detail : curl_easy_strerror(code);
-	return ended(c, fault, "%s: %s", c->host, text);
+		return set_result(t, OUT_TOO_LARGE, "%s sent more than %d bytes of headers", t->host,
+				  OUT_HEAD_BYTES_MAX);
+	if (t->refused && !t->tried)
+		return set_result(
+			t, OUT_REFUSED,
+			"%s is at %s address (%s), which is not allowed; `out: {allow: ...}` can allow it",
+			t->host, address_words[t->kind], t->answer->address);
+	const char *text = t->detail[0] ? t->detail : curl_easy_strerror(code);
+	return set_result(t, fault, "%s: %s", t->host, text);
 }
 
-/* --- what libcurl asks us --- */
+/* --- callbacks of libcurl --- */
 
 static bool ip_of(const struct sockaddr *address, struct ip *ret, char text[64])
 {
@@ -122,123 +124,60 @@ static bool ip_of(const struct sockaddr *address, struct ip *ret, char text[64])
 			 64);
 }
 
-/* The address is the one that will be connected to, whatever a name server says by now. */
+/* libcurl connects to exactly this address, so no later answer of a name server can change it. */
 static curl_socket_t open_socket(void *self, curlsocktype purpose, struct curl_sockaddr *to)
 {
-	struct call *c = self;
+	struct transfer *t = self;
 	struct ip ip;
 	char text[64];
 	if (purpose != CURLSOCKTYPE_IPCXN || !ip_of(&to->addr, &ip, text))
 		return CURL_SOCKET_BAD;
-	if (!address_allowed(&ip, str_of(c->host), c->req->allow, c->req->allowed)) {
-		if (!c->refused++) {
-			c->kind = address_kind(&ip);
-			memcpy(c->answer->address, text, sizeof text);
+	if (!address_allowed(&ip, str_of(t->host), t->req->allow, t->req->allowed)) {
+		if (!t->refused++) {
+			t->kind = address_kind(&ip);
+			memcpy(t->answer->address, text, sizeof text);
 		}
 		return CURL_SOCKET_BAD;
 	}
-	c->tried++;
+	t->tried++;
 	return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
-static size_t take_head(char *p, size_t size, size_t n, void *self)
+static size_t on_header(char *p, size_t size, size_t n, void *self)
 {
-	struct call *c = self;
+	struct transfer *t = self;
 	(void)p;
-	c->head += size * n;
-	c->head_is_over = c->head > OUT_HEAD_BYTES_MAX;
-	return c->head_is_over ? 0 : n;
+	t->header_bytes += size * n;
+	t->headers_too_long = t->header_bytes > OUT_HEAD_BYTES_MAX;
+	return t->headers_too_long ? 0 : n;
 }
 
-static size_t take_body(char *p, size_t size, size_t n, void *self)
+static size_t on_body(char *p, size_t size, size_t n, void *self)
 {
-	struct call *c = self;
-	size_t limit = c->req->limit ? c->req->limit : OUT_BODY_BYTES;
-	size_t room = limit - c->answer->body.n, take = size * n < room ? size * n : room;
-	buf_add(&c->answer->body, (struct str){ p, take });
-	c->answer->cut = take < size * n;
-	return c->answer->body.failed ? 0 : take;
+	struct transfer *t = self;
+	size_t limit = t->req->limit ? t->req->limit : OUT_BODY_BYTES;
+	size_t room = limit - t->answer->body.n, take = size * n < room ? size * n : room;
+	buf_add(&t->answer->body, (struct str){ p, take });
+	t->answer->cut = take < size * n;
+	return t->answer->body.failed ? 0 : take;
 }
 
-static int called_off(void *self, curl_off_t a, curl_off_t b, curl_off_t d, curl_off_t e)
+static int on_progress(void *self, curl_off_t a, curl_off_t b, curl_off_t d, curl_off_t e)
 {
-	const struct call *c = self;
+	const struct transfer *t = self;
 	(void)a, (void)b, (void)d, (void)e;
-	return c->req->cancel && atomic_load(c->req->cancel);
+	return t->req->cancel && atomic_load(t->req->cancel);
 }
 
-/* --- where it goes --- */
+/* --- redirects --- */
 
-static bool same_part(CURLU *a, CURLU *b, CURLUPart part)
+static enum err set_url(struct transfer *t, CURLU *url)
 {
-	char *x = NULL, *y = NULL;
-	bool same = !curl_url_get(a, part, &x, CURLU_DEFAULT_PORT) &&
-		    !curl_url_get(b, part, &y, CURLU_DEFAULT_PORT) && str_ieq(str_of(x), str_of(y));
-	curl_free(x);
-	curl_free(y);
-	return same;
-}
-
-static bool same_origin(CURLU *a, CURLU *b)
-{
-	return same_part(a, b, CURLUPART_SCHEME) && same_part(a, b, CURLUPART_HOST) &&
-	       same_part(a, b, CURLUPART_PORT);
-}
-
-static bool has_scheme(CURLU *url, const char *scheme)
-{
-	char *text = NULL;
-	bool has = !curl_url_get(url, CURLUPART_SCHEME, &text, 0) && str_eq(str_of(text), str_of(scheme));
-	curl_free(text);
-	return has;
-}
-
-/* How libcurl would turn the letters of a host into ASCII depends on the process's locale. */
-static bool has_plain_host(CURLU *url)
-{
-	char *host = NULL;
-	bool plain = !curl_url_get(url, CURLUPART_HOST, &host, 0);
-	for (const char *p = host; plain && *p; p++)
-		plain = (unsigned char)*p > 32 && (unsigned char)*p < 127;
-	curl_free(host);
-	return plain;
-}
-
-/* `base`: where it may be relative to, or NULL. What is wrong with it goes into `wrong`; the text of the URL
- * does not. */
-static enum err read_url(const char *text, CURLU *base, CURLU **ret, char wrong[WRONG_SIZE])
-{
-	CURLU *url = base ? curl_url_dup(base) : curl_url();
-	unsigned flags = CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME;
-	if (!url)
-		return E_NOMEM;
-	if (base)
-		flags |= CURLU_URLENCODE | CURLU_ALLOW_SPACE; /* as browsers take them */
-	CURLUcode code = curl_url_set(url, CURLUPART_URL, text, flags);
-	bool web = !code && (has_scheme(url, "http") || has_scheme(url, "https"));
-	if (web && has_plain_host(url)) {
-		*ret = url;
-		return OK;
-	}
-	if (code == CURLUE_USER_NOT_ALLOWED)
-		snprintf(wrong, WRONG_SIZE, "has a user or a password in it; they belong into a header");
-	else if (web)
-		snprintf(wrong, WRONG_SIZE, "has a host beyond ASCII; write it in its form with xn--");
-	else if (code == CURLUE_BAD_SCHEME || !code)
-		snprintf(wrong, WRONG_SIZE, "begins neither with http:// nor with https://");
-	else
-		snprintf(wrong, WRONG_SIZE, "cannot be read (%s)", curl_url_strerror(code));
-	curl_url_cleanup(url);
-	return code == CURLUE_OUT_OF_MEMORY ? E_NOMEM : E_INPUT;
-}
-
-static enum err go_to(struct call *c, CURLU *url)
-{
-	curl_url_cleanup(c->url);
-	c->url = url;
-	curl_free(c->host);
-	c->host = NULL;
-	return curl_url_get(url, CURLUPART_HOST, &c->host, 0) ? E_NOMEM : OK;
+	curl_url_cleanup(t->url);
+	t->url = url;
+	curl_free(t->host);
+	t->host = NULL;
+	return curl_url_get(url, CURLUPART_HOST, &t->host, 0) ? E_NOMEM : OK;
 }
 
 static bool is_redirect(int status)
@@ -246,86 +185,86 @@ static bool is_redirect(int status)
 	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* OK with *again: there is another request to be made. */
-static enum err follow(struct call *c, bool *again)
+/* *again: there is another hop. */
+static enum err follow_redirect(struct transfer *t, bool *again)
 {
 	struct curl_header *to = NULL;
 	CURLU *url = NULL;
-	char wrong[WRONG_SIZE];
+	char wrong[OUT_URL_WRONG];
 	*again = false;
-	/* Not CURLINFO_REDIRECT_URL, which is not there if the body was cut. */
-	if (!is_redirect(c->answer->status) ||
-	    curl_easy_header(c->curl, "location", 0, CURLH_HEADER, -1, &to))
+	/* Not CURLINFO_REDIRECT_URL, which is not set if the body was truncated. */
+	if (!is_redirect(t->answer->status) ||
+	    curl_easy_header(t->curl, "location", 0, CURLH_HEADER, -1, &to))
 		return OK;
-	if (c->answer->redirects == OUT_REDIRECTS_MAX)
-		return ended(c, OUT_REDIRECTS, "%s redirects once more after %d redirects", c->host,
-			     OUT_REDIRECTS_MAX);
-	enum err e = read_url(to->value, c->url, &url, wrong);
+	if (t->answer->redirects == OUT_REDIRECTS_MAX)
+		return set_result(t, OUT_REDIRECTS, "%s sent another redirect after %d redirects", t->host,
+				  OUT_REDIRECTS_MAX);
+	enum err e = out_url_read(to->value, t->url, &url, wrong);
 	if (e == E_INPUT)
-		return ended(c, OUT_REDIRECTS, "%s redirects to an address that %s", c->host, wrong);
+		return set_result(t, OUT_REDIRECTS, "%s redirects to a url that %s", t->host, wrong);
 	if (e)
 		return e;
-	if (has_scheme(c->url, "https") && has_scheme(url, "http") && !c->req->downgrade) {
+	if (out_url_has_scheme(t->url, "https") && out_url_has_scheme(url, "http") && !t->req->downgrade) {
 		curl_url_cleanup(url);
-		return ended(c, OUT_REDIRECTS, "%s redirects from https to http, which is not followed",
-			     c->host);
+		return set_result(t, OUT_REDIRECTS, "%s redirects from https to http, which is not allowed",
+				  t->host);
 	}
-	c->foreign |= !same_origin(c->url, url);
-	if (c->answer->status == 303) {
-		c->method = str_eq(c->method, STR("HEAD")) ? c->method : STR("GET");
-		c->body = false;
+	t->foreign |= !out_url_same_origin(t->url, url);
+	if (t->answer->status == 303) {
+		t->method = str_eq(t->method, STR("HEAD")) ? t->method : STR("GET");
+		t->body = false;
 	}
-	c->answer->redirects++;
+	t->answer->redirects++;
 	*again = true;
-	return go_to(c, url);
+	return set_url(t, url);
 }
 
-/* --- what is sent --- */
+/* --- one hop --- */
 
-static bool add_header(struct call *c, struct str name, struct str value)
+static bool add_header(struct transfer *t, struct str name, struct str value)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
 	buf_add(&line, name);
-	buf_add(&line,
-		value.n ? STR(": ") : STR(";")); /* libcurl would not send it with a colon and nothing */
+	buf_add(&line, value.n ? STR(": ") : STR(";")); /* how libcurl wants a header without a value */
 	buf_add(&line, value);
-	struct curl_slist *list = line.failed ? NULL : curl_slist_append(c->headers, line.p);
-	c->headers = list ? list : c->headers;
+	struct curl_slist *list = line.failed ? NULL : curl_slist_append(t->headers, line.p);
+	t->headers = list ? list : t->headers;
 	return list;
 }
 
-static bool put_headers(struct call *c)
+static bool make_headers(struct transfer *t)
 {
-	const struct out_request *r = c->req;
+	const struct out_request *r = t->req;
 	char timestamp[24];
-	bool whole = c->body || !r->body.n; /* the signature is of all of it */
-	curl_slist_free_all(c->headers);
-	c->headers = curl_slist_append(NULL, "Expect:"); /* no waiting for 100 Continue */
-	bool fine = c->headers != NULL;
+	bool whole = t->body || !r->body.n; /* the signature covers the body */
+	curl_slist_free_all(t->headers);
+	t->headers = curl_slist_append(NULL, "Expect:"); /* do not wait for 100 Continue */
+	bool fine = t->headers != NULL;
 	for (unsigned i = 0; i < r->headers && fine; i++)
-		if (!c->foreign || header_is_harmless(r->header[i].name))
-			fine = add_header(c, r->header[i].name, r->header[i].value);
+		if (!t->foreign || header_is_harmless(r->header[i].name))
+			fine = add_header(t, r->header[i].name, r->header[i].value);
 	if (fine && !headers_have(r, STR("user-agent")))
-		fine = add_header(c, STR("User-Agent"), STR("rota/" ROTA_VERSION));
+		fine = add_header(t, STR("User-Agent"), STR("rota/" ROTA_VERSION));
 	if (fine && !headers_have(r, STR("content-type"))) {
-		struct curl_slist *list = curl_slist_append(c->headers, "Content-Type:"); /* not a form */
-		c->headers = list ? list : c->headers;
+		struct curl_slist *list =
+			curl_slist_append(t->headers, "Content-Type:"); /* none, instead of that of a form */
+		t->headers = list ? list : t->headers;
 		fine = list != NULL;
 	}
-	if (!fine || !r->secret.n || c->foreign || !whole)
+	if (!fine || !r->secret.n || t->foreign || !whole)
 		return fine;
 	snprintf(timestamp, sizeof timestamp, "%lld", (long long)r->timestamp);
-	return add_header(c, STR("webhook-id"), r->id) &&
-	       add_header(c, STR("webhook-timestamp"), str_of(timestamp)) &&
-	       add_header(c, STR("webhook-signature"), buf_str(&c->signature));
+	return add_header(t, STR("webhook-id"), r->id) &&
+	       add_header(t, STR("webhook-timestamp"), str_of(timestamp)) &&
+	       add_header(t, STR("webhook-signature"), buf_str(&t->signature));
 }
 
-#define SET(option, value) code = code ? code : curl_easy_setopt(c->curl, (option), (value))
+#define SET(option, value) code = code ? code : curl_easy_setopt(t->curl, (option), (value))
 
-/* What holds for every hop. */
-static CURLcode set_rules(struct call *c)
+/* The options that are the same for every hop. */
+static CURLcode set_rules(struct transfer *t)
 {
-	const struct out_request *r = c->req;
+	const struct out_request *r = t->req;
 	CURLcode code = CURLE_OK;
 	SET(CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
@@ -335,144 +274,147 @@ static CURLcode set_rules(struct call *c)
 	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (r->ca)
 		SET(CURLOPT_CAINFO, r->ca);
-	SET(CURLOPT_PROXY, ""); /* not even the environment's */
+	SET(CURLOPT_PROXY, ""); /* ignore the variables of the environment, too */
 	SET(CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-	SET(CURLOPT_DNS_CACHE_TIMEOUT, -1L); /* a name keeps its address for all of the request */
-	SET(CURLOPT_QUICK_EXIT, 1L);         /* do not wait for a name server past the time given */
+	SET(CURLOPT_DNS_CACHE_TIMEOUT, -1L); /* keep the address of a name for the whole request */
+	SET(CURLOPT_QUICK_EXIT, 1L);         /* do not wait for a name server after the timeout */
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(r->connect_ms ? r->connect_ms : OUT_CONNECT_MS));
-	SET(CURLOPT_ERRORBUFFER, c->detail);
+	SET(CURLOPT_ERRORBUFFER, t->detail);
 	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	SET(CURLOPT_OPENSOCKETDATA, c);
-	SET(CURLOPT_HEADERFUNCTION, take_head);
-	SET(CURLOPT_HEADERDATA, c);
-	SET(CURLOPT_WRITEFUNCTION, take_body);
-	SET(CURLOPT_WRITEDATA, c);
-	SET(CURLOPT_XFERINFOFUNCTION, called_off);
-	SET(CURLOPT_XFERINFODATA, c);
+	SET(CURLOPT_OPENSOCKETDATA, t);
+	SET(CURLOPT_HEADERFUNCTION, on_header);
+	SET(CURLOPT_HEADERDATA, t);
+	SET(CURLOPT_WRITEFUNCTION, on_body);
+	SET(CURLOPT_WRITEDATA, t);
+	SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+	SET(CURLOPT_XFERINFODATA, t);
 	SET(CURLOPT_NOPROGRESS, 0L);
 	return code;
 }
 
-static CURLcode set_hop(struct call *c, int64_t left_ms)
+static CURLcode set_hop(struct transfer *t, int64_t left_ms)
 {
 	CURLcode code = CURLE_OK;
-	bool post = c->body || str_eq(c->method, STR("POST")) || str_eq(c->method, STR("PUT")) ||
-		    str_eq(c->method, STR("PATCH"));
-	SET(CURLOPT_CURLU, c->url);
+	bool post = t->body || str_eq(t->method, STR("POST")) || str_eq(t->method, STR("PUT")) ||
+		    str_eq(t->method, STR("PATCH"));
+	SET(CURLOPT_CURLU, t->url);
 	SET(CURLOPT_TIMEOUT_MS, (long)left_ms);
-	SET(CURLOPT_HTTPHEADER, c->headers);
+	SET(CURLOPT_HTTPHEADER, t->headers);
 	SET(CURLOPT_HTTPGET, 1L);
 	if (post) {
 		SET(CURLOPT_POST, 1L);
-		SET(CURLOPT_POSTFIELDS, c->body ? c->req->body.p : "");
-		SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(c->body ? c->req->body.n : 0));
+		SET(CURLOPT_POSTFIELDS, t->body ? t->req->body.p : "");
+		SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(t->body ? t->req->body.n : 0));
 	}
-	SET(CURLOPT_NOBODY, str_eq(c->method, STR("HEAD")) ? 1L : 0L);
-	SET(CURLOPT_CUSTOMREQUEST, c->method.p);
+	SET(CURLOPT_NOBODY, str_eq(t->method, STR("HEAD")) ? 1L : 0L);
+	SET(CURLOPT_CUSTOMREQUEST, t->method.p);
 	return code;
 }
 
-static void note(struct call *c)
+static void note_answer(struct transfer *t)
 {
 	long status = 0;
 	curl_off_t after = 0;
 	char *address = NULL;
-	curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
-	curl_easy_getinfo(c->curl, CURLINFO_RETRY_AFTER, &after);
-	curl_easy_getinfo(c->curl, CURLINFO_PRIMARY_IP, &address);
-	c->answer->status = (int)status;
-	c->answer->retry_after = after < 0 ? 0 : after > RETRY_SECONDS_MAX ? RETRY_SECONDS_MAX : after;
+	curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(t->curl, CURLINFO_RETRY_AFTER, &after);
+	curl_easy_getinfo(t->curl, CURLINFO_PRIMARY_IP, &address);
+	t->answer->status = (int)status;
+	t->answer->retry_after = after < 0 ? 0 : after > RETRY_SECONDS_MAX ? RETRY_SECONDS_MAX : after;
 	if (address && address[0])
-		snprintf(c->answer->address, sizeof c->answer->address, "%s", address);
+		snprintf(t->answer->address, sizeof t->answer->address, "%s", address);
 }
 
-/* One hop; a fault of the answer, or its status. */
-static enum err send_once(struct call *c)
+static enum err send_hop(struct transfer *t)
 {
-	int64_t left = c->deadline - now_ms();
-	c->refused = c->tried = 0;
-	c->answer->body.n = 0;
-	c->answer->cut = false;
+	int64_t left = t->deadline - now_ms();
+	t->refused = t->tried = 0;
+	t->answer->body.n = 0;
+	t->answer->cut = false;
 	if (left <= 0)
-		return ended(c, OUT_TIMEOUT, "%s: no time is left for a redirect", c->host);
-	if (!put_headers(c) || set_hop(c, left))
+		return set_result(t, OUT_TIMEOUT, "%s: the time was used up before this redirect", t->host);
+	if (!make_headers(t) || set_hop(t, left))
 		return E_NOMEM;
-	CURLcode code = curl_easy_perform(c->curl);
-	note(c);
-	if (c->answer->body.failed)
+	CURLcode code = curl_easy_perform(t->curl);
+	note_answer(t);
+	if (t->answer->body.failed)
 		return E_NOMEM;
-	if (code == CURLE_WRITE_ERROR && c->answer->cut)
+	if (code == CURLE_WRITE_ERROR && t->answer->cut)
 		code = CURLE_OK;
 	if (code)
-		return failed(c, code);
-	return ended(c, OUT_ANSWERED, "%d from %s (%s)", c->answer->status, c->host, c->answer->address);
+		return set_failure(t, code);
+	return set_result(t, OUT_ANSWERED, "%d from %s (%s)", t->answer->status, t->host, t->answer->address);
 }
 
-/* --- the whole of it --- */
+/* --- the whole request --- */
 
-static enum err check(const struct out_request *r, struct why *why)
+static enum err check_request(const struct out_request *r, struct why *why)
 {
 	if (r->url.n > OUT_URL_BYTES_MAX)
 		return why_set(why, E_LIMIT, WHY_NOWHERE, "the url has more than %d bytes",
 			       OUT_URL_BYTES_MAX);
 	if (r->url.n && memchr(r->url.p, 0, r->url.n))
-		return why_set(why, E_INPUT, WHY_NOWHERE, "the url has a zero byte in it");
+		return why_set(why, E_INPUT, WHY_NOWHERE, "the url contains a 0 byte");
 	if (r->limit > OUT_BODY_BYTES_MAX)
-		return why_set(why, E_LIMIT, WHY_NOWHERE, "limit is more than %u bytes", OUT_BODY_BYTES_MAX);
+		return why_set(why, E_LIMIT, WHY_NOWHERE, "limit may be at most %u bytes",
+			       OUT_BODY_BYTES_MAX);
 	if (r->connect_ms < 0 || r->connect_ms > OUT_TOTAL_MS_MAX || r->total_ms < 0 ||
 	    r->total_ms > OUT_TOTAL_MS_MAX)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "a timeout is out of range 1 s to %d s",
+		return why_set(why, E_INPUT, WHY_NOWHERE,
+			       "a timeout is out of range; it must be 1 to %d seconds",
 			       OUT_TOTAL_MS_MAX / 1000);
 	return headers_check(r, why);
 }
 
-static enum err choose_method(struct call *c, struct why *why)
+static enum err choose_method(struct transfer *t, struct why *why)
 {
 	static const char *const known[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE" };
-	c->body = c->req->body.n > 0;
-	c->method = c->body ? STR("POST") : STR("GET");
-	if (!c->req->method.n)
+	t->body = t->req->body.n > 0;
+	t->method = t->body ? STR("POST") : STR("GET");
+	if (!t->req->method.n)
 		return OK;
 	for (unsigned i = 0; i < ARRAY_LEN(known); i++)
-		if (str_eq(c->req->method, str_of(known[i]))) {
-			c->method = str_of(known[i]);
-			return c->body && i == 1 ? why_set(why, E_INPUT, WHY_NOWHERE, "HEAD has no body")
+		if (str_eq(t->req->method, str_of(known[i]))) {
+			t->method = str_of(known[i]);
+			return t->body && i == 1 ? why_set(why, E_INPUT, WHY_NOWHERE,
+							   "a HEAD request cannot have a body")
 						 : OK;
 		}
 	return why_set(why, E_INPUT, WHY_NOWHERE,
 		       "method '%.*s' is not known; allowed are GET, HEAD, POST, PUT, PATCH, DELETE",
-		       STR_SHORT(c->req->method));
+		       STR_SHORT(t->req->method));
 }
 
-static enum err prepare(struct call *c, struct why *why)
+static enum err prepare_transfer(struct transfer *t, struct why *why)
 {
-	const struct out_request *r = c->req;
+	const struct out_request *r = t->req;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	CURLU *url = NULL;
-	char wrong[WRONG_SIZE];
-	enum err e = check(r, why);
+	char wrong[OUT_URL_WRONG];
+	enum err e = check_request(r, why);
 	if (!e)
-		e = choose_method(c, why);
+		e = choose_method(t, why);
 	if (!e && r->secret.n)
-		e = sign_webhook(r->secret, r->id, r->timestamp, r->body, &c->signature, why);
+		e = sign_webhook(r->secret, r->id, r->timestamp, r->body, &t->signature, why);
 	if (e)
 		return e;
 	buf_add(&text, r->url);
 	buf_addc(&text, 0);
-	if (text.failed || c->signature.failed)
+	if (text.failed || t->signature.failed)
 		return E_NOMEM;
-	e = read_url(text.p, NULL, &url, wrong);
+	e = out_url_read(text.p, NULL, &url, wrong);
 	if (e == E_INPUT)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "the url %s", wrong);
 	if (!e)
-		e = go_to(c, url);
+		e = set_url(t, url);
 	if (e)
 		return e;
-	c->curl = curl_easy_init();
-	CURLcode code = c->curl ? set_rules(c) : CURLE_OUT_OF_MEMORY;
+	t->curl = curl_easy_init();
+	CURLcode code = t->curl ? set_rules(t) : CURLE_OUT_OF_MEMORY;
 	if (code && code != CURLE_OUT_OF_MEMORY)
-		return why_set(why, E_IO, WHY_NOWHERE, "this libcurl does not keep the rules: %s",
+		return why_set(why, E_IO, WHY_NOWHERE,
+			       "this version of libcurl does not support a required option: %s",
 			       curl_easy_strerror(code));
 	return code ? E_NOMEM : OK;
 }
@@ -480,21 +422,21 @@ static enum err prepare(struct call *c, struct why *why)
 enum err out_send(const struct out_request *r, struct out_answer *ret, struct why *why)
 {
 	struct out_answer answer = { 0 };
-	struct call c = { .req = r, .answer = &answer };
+	struct transfer t = { .req = r, .answer = &answer };
 	bool again = true;
-	c.deadline = now_ms() + (r->total_ms ? r->total_ms : OUT_TOTAL_MS);
-	enum err e = prepare(&c, why);
+	t.deadline = now_ms() + (r->total_ms ? r->total_ms : OUT_TOTAL_MS);
+	enum err e = prepare_transfer(&t, why);
 	while (!e && again) {
-		e = send_once(&c);
+		e = send_hop(&t);
 		again = false;
 		if (!e && answer.fault == OUT_ANSWERED)
-			e = follow(&c, &again);
+			e = follow_redirect(&t, &again);
 	}
-	curl_easy_cleanup(c.curl);
-	curl_url_cleanup(c.url);
-	curl_free(c.host);
-	curl_slist_free_all(c.headers);
-	buf_free(&c.signature);
+	curl_easy_cleanup(t.curl);
+	curl_url_cleanup(t.url);
+	curl_free(t.host);
+	curl_slist_free_all(t.headers);
+	buf_free(&t.signature);
 	if (e)
 		out_answer_free(&answer);
 	else

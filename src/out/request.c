@@ -1,13 +1,14 @@
+/* The table of the keys of a request, and how each is read. */
 #include "out/request.h"
 #include "base/json.h"
 
 #define IN_REQUEST(field) offsetof(struct out_request, field)
 
-struct row;
-typedef enum err setter(struct out_request *r, const struct row *row, const struct val *v, struct arena *a,
-			struct why *why);
+struct request_key;
+typedef enum err setter(struct out_request *r, const struct request_key *key, const struct val *v,
+			struct arena *a, struct why *why);
 
-struct row {
+struct request_key {
 	const char *name;
 	enum val_kind kind;
 	setter *set;
@@ -15,64 +16,65 @@ struct row {
 	int64_t unit, most;
 };
 
-static enum err set_text(struct out_request *r, const struct row *row, const struct val *v, struct arena *a,
-			 struct why *why)
+static enum err set_text(struct out_request *r, const struct request_key *key, const struct val *v,
+			 struct arena *a, struct why *why)
 {
 	(void)a;
 	(void)why;
-	*(struct str *)(void *)((char *)r + row->to) = v->str;
+	*(struct str *)(void *)((char *)r + key->to) = v->str;
 	return OK;
 }
 
-static enum err bad_number(const struct row *row, const struct val *v, struct why *why)
+static enum err bad_number(const struct request_key *key, const struct val *v, struct why *why)
 {
-	return why_set(why, E_INPUT, v->at, "%s is out of range 1 to %lld", row->name, (long long)row->most);
+	return why_set(why, E_INPUT, v->at, "%s is out of range; it must be 1 to %lld", key->name,
+		       (long long)key->most);
 }
 
-static enum err set_time(struct out_request *r, const struct row *row, const struct val *v, struct arena *a,
-			 struct why *why)
+static enum err set_time(struct out_request *r, const struct request_key *key, const struct val *v,
+			 struct arena *a, struct why *why)
 {
 	(void)a;
-	if (v->integer < 1 || v->integer > row->most)
-		return bad_number(row, v, why);
-	*(int64_t *)(void *)((char *)r + row->to) = v->integer * row->unit;
+	if (v->integer < 1 || v->integer > key->most)
+		return bad_number(key, v, why);
+	*(int64_t *)(void *)((char *)r + key->to) = v->integer * key->unit;
 	return OK;
 }
 
-static enum err set_limit(struct out_request *r, const struct row *row, const struct val *v, struct arena *a,
-			  struct why *why)
+static enum err set_limit(struct out_request *r, const struct request_key *key, const struct val *v,
+			  struct arena *a, struct why *why)
 {
 	(void)a;
-	if (v->integer < 1 || v->integer > row->most)
-		return bad_number(row, v, why);
+	if (v->integer < 1 || v->integer > key->most)
+		return bad_number(key, v, why);
 	r->limit = (size_t)v->integer;
 	return OK;
 }
 
-static enum err set_downgrade(struct out_request *r, const struct row *row, const struct val *v,
+static enum err set_downgrade(struct out_request *r, const struct request_key *key, const struct val *v,
 			      struct arena *a, struct why *why)
 {
-	(void)row;
+	(void)key;
 	(void)a;
 	(void)why;
 	r->downgrade = v->boolean;
 	return OK;
 }
 
-static enum err set_ca(struct out_request *r, const struct row *row, const struct val *v, struct arena *a,
-		       struct why *why)
+static enum err set_ca(struct out_request *r, const struct request_key *key, const struct val *v,
+		       struct arena *a, struct why *why)
 {
-	(void)row;
+	(void)key;
 	if (!v->str.n || memchr(v->str.p, 0, v->str.n))
-		return why_set(why, E_INPUT, v->at, "ca is no path");
+		return why_set(why, E_INPUT, v->at, "ca is not a path");
 	r->ca = arena_dup(a, v->str);
 	return r->ca ? OK : E_NOMEM;
 }
 
-static enum err set_headers(struct out_request *r, const struct row *row, const struct val *v,
+static enum err set_headers(struct out_request *r, const struct request_key *key, const struct val *v,
 			    struct arena *a, struct why *why)
 {
-	(void)row;
+	(void)key;
 	if (v->map.n > OUT_HEADERS_MAX)
 		return why_set(why, E_LIMIT, v->at, "there are more than %d headers", OUT_HEADERS_MAX);
 	struct out_header *header = arena_alloc(a, (v->map.n + 1) * sizeof *header);
@@ -90,10 +92,10 @@ static enum err set_headers(struct out_request *r, const struct row *row, const 
 	return OK;
 }
 
-static enum err set_allow(struct out_request *r, const struct row *row, const struct val *v, struct arena *a,
-			  struct why *why)
+static enum err set_allow(struct out_request *r, const struct request_key *key, const struct val *v,
+			  struct arena *a, struct why *why)
 {
-	(void)row;
+	(void)key;
 	if (v->list.n > OUT_ALLOW_MAX)
 		return why_set(why, E_LIMIT, v->at, "allow has more than %d entries", OUT_ALLOW_MAX);
 	struct peer *allow = arena_alloc(a, (v->list.n + 1) * sizeof *allow);
@@ -119,7 +121,7 @@ static enum err set_allow(struct out_request *r, const struct row *row, const st
 	{                                                                                                    \
 		(name), VAL_STR, set_text, IN_REQUEST(field), 0, 0                                           \
 	}
-static const struct row rows[] = {
+static const struct request_key keys[] = {
 	TEXT("url", url),
 	TEXT("method", method),
 	TEXT("body", body),
@@ -135,17 +137,17 @@ static const struct row rows[] = {
 	{ "ca", VAL_STR, set_ca, 0, 0, 0 },
 };
 
-static enum err take(struct out_request *r, const struct val_pair *p, struct arena *a, struct why *why)
+static enum err read_key(struct out_request *r, const struct val_pair *p, struct arena *a, struct why *why)
 {
 	unsigned i = 0;
-	while (i < ARRAY_LEN(rows) && !str_eq(p->key, str_of(rows[i].name)))
+	while (i < ARRAY_LEN(keys) && !str_eq(p->key, str_of(keys[i].name)))
 		i++;
-	if (i == ARRAY_LEN(rows))
+	if (i == ARRAY_LEN(keys))
 		return why_set(why, E_INPUT, p->at, "a request has no key '%.*s'", STR_SHORT(p->key));
-	if (p->value.kind != rows[i].kind)
-		return why_set(why, E_INPUT, p->value.at, "%s must be a %s, not a %s", rows[i].name,
-			       val_kind_words[rows[i].kind], val_kind_words[p->value.kind]);
-	return rows[i].set(r, &rows[i], &p->value, a, why);
+	if (p->value.kind != keys[i].kind)
+		return why_set(why, E_INPUT, p->value.at, "%s must be a %s, not a %s", keys[i].name,
+			       val_kind_words[keys[i].kind], val_kind_words[p->value.kind]);
+	return keys[i].set(r, &keys[i], &p->value, a, why);
 }
 
 enum err out_request_read(struct str text, struct arena *a, struct out_request *ret, struct why *why)
@@ -156,9 +158,9 @@ enum err out_request_read(struct str text, struct arena *a, struct out_request *
 	if (e)
 		return e;
 	if (v.kind != VAL_MAP)
-		return why_set(why, E_INPUT, v.at, "a request is a map");
+		return why_set(why, E_INPUT, v.at, "a request must be a map");
 	for (unsigned i = 0; i < v.map.n && !e; i++)
-		e = take(&r, &v.map.pair[i], a, why);
+		e = read_key(&r, &v.map.pair[i], a, why);
 	if (!e && !r.url.n)
 		e = why_set(why, E_INPUT, v.at, "a request needs a url");
 	if (!e)

@@ -1,3 +1,4 @@
+/* Signs messages. */
 #include "out/sign.h"
 
 #include <openssl/crypto.h>
@@ -6,7 +7,7 @@
 
 enum { KEY_MIN = 24, KEY_MAX = 64, MAC_BYTES = 32, MAC_TEXT = (MAC_BYTES + 2) / 3 * 4 + 1 };
 
-static int digit_of(char c)
+static int base64_digit(char c)
 {
 	if (is_upper(c))
 		return c - 'A';
@@ -17,8 +18,8 @@ static int digit_of(char c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Strictly, in whole groups of four: OpenSSL's own decoder counts the padding as bytes. */
-static bool decode(struct str s, uint8_t ret[KEY_MAX], size_t *n)
+/* Strict, in whole groups of four characters. OpenSSL's decoder counts the padding as bytes. */
+static bool decode_base64(struct str s, uint8_t ret[KEY_MAX], size_t *n)
 {
 	size_t pad = 0;
 	while (pad < 2 && pad < s.n && s.p[s.n - pad - 1] == '=')
@@ -29,7 +30,7 @@ static bool decode(struct str s, uint8_t ret[KEY_MAX], size_t *n)
 	for (size_t i = 0; i < s.n; i += 4) {
 		uint32_t group = 0;
 		for (size_t k = i; k < i + 4; k++) {
-			int d = k < s.n - pad ? digit_of(s.p[k]) : 0;
+			int d = k < s.n - pad ? base64_digit(s.p[k]) : 0;
 			if (d < 0)
 				return false;
 			group = group << 6 | (uint32_t)d;
@@ -53,9 +54,10 @@ static enum err sign_once(struct str secret, struct str text, struct buf *out, s
 	const struct str prefix = STR("whsec_");
 	uint8_t key[KEY_MAX], mac[MAC_BYTES], base64[MAC_TEXT];
 	size_t n = 0;
-	if (!str_starts(secret, prefix) || !decode(str_from(secret, prefix.n), key, &n) || n < KEY_MIN)
+	if (!str_starts(secret, prefix) || !decode_base64(str_from(secret, prefix.n), key, &n) || n < KEY_MIN)
 		return why_set(why, E_INPUT, WHY_NOWHERE,
-			       "the secret must be whsec_ and base64 of %d to %d bytes", KEY_MIN, KEY_MAX);
+			       "the secret must be whsec_ followed by the base64 of %d to %d bytes", KEY_MIN,
+			       KEY_MAX);
 	const uint8_t *done = HMAC(EVP_sha256(), key, (int)n, (const uint8_t *)text.p, text.n, mac, NULL);
 	OPENSSL_cleanse(key, sizeof key);
 	if (!done)
@@ -71,7 +73,7 @@ enum err sign_webhook(struct str secrets, struct str id, int64_t timestamp, stru
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (!is_id(id))
 		return why_set(why, E_INPUT, WHY_NOWHERE,
-			       "the id of a signed message has 1 to %d letters, digits, '_' and '-'",
+			       "the id of a signed message must have 1 to %d letters, digits, '_' and '-'",
 			       OUT_ID_BYTES_MAX);
 	buf_add(&text, id);
 	buf_addf(&text, ".%lld.", (long long)timestamp);
