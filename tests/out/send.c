@@ -1,4 +1,4 @@
-/* The way out from inside: what an address is, signatures, and calls by threads that are called off. */
+/* Outgoing requests from C: kinds of addresses, signatures, and cancelling requests of threads. */
 #include "out/address.h"
 #include "out/out.h"
 #include "out/sign.h"
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-TEST(kinds)
+TEST(kinds_of_addresses)
 {
 	static const struct {
 		int line;
@@ -99,7 +99,7 @@ TEST(kinds)
 		CHECK(address_words[i]);
 }
 
-TEST(who_may_be_spoken_to)
+TEST(allowed_addresses)
 {
 	static const struct {
 		int line;
@@ -147,10 +147,10 @@ TEST(signature)
 	buf_free(&out);
 }
 
-/* --- calls --- */
+/* --- requests --- */
 
-/* Listens, and says nothing. */
-static int mute(char url[64])
+/* Listens, and never answers. */
+static int listen_silently(char url[64])
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t n = sizeof at;
@@ -161,17 +161,17 @@ static int mute(char url[64])
 	return s;
 }
 
-static atomic_bool stop;
+static atomic_bool cancel;
 
-/* NULL unless it was called off. */
-static void *call(void *url)
+/* Returns NULL unless the request was cancelled. */
+static void *send_request(void *url)
 {
 	struct peer allow = { 0 };
 	struct out_answer answer;
 	if (peer_parse(STR("127.0.0.1"), &allow, NULL) != OK)
 		return NULL;
 	struct out_request r = {
-		.url = str_of(url), .allow = &allow, .allowed = 1, .total_ms = 600000, .cancel = &stop
+		.url = str_of(url), .allow = &allow, .allowed = 1, .total_ms = 600000, .cancel = &cancel
 	};
 	if (out_send(&r, &answer, NULL) != OK)
 		return NULL;
@@ -181,18 +181,18 @@ static void *call(void *url)
 }
 
 /* A daemon that stops does not wait for a receiver. */
-TEST(called_off)
+TEST(cancelled_requests)
 {
 	pthread_t thread[8];
 	char url[64];
-	int s = mute(url);
-	atomic_store(&stop, false);
+	int s = listen_silently(url);
+	atomic_store(&cancel, false);
 	for (unsigned i = 0; i < ARRAY_LEN(thread); i++)
-		if (pthread_create(&thread[i], NULL, call, url))
+		if (pthread_create(&thread[i], NULL, send_request, url))
 			abort();
-	int c = accept(s, NULL, NULL); /* at least one is waiting by now */
+	int c = accept(s, NULL, NULL); /* at least one thread has connected */
 	CHECK(c >= 0);
-	atomic_store(&stop, true);
+	atomic_store(&cancel, true);
 	for (unsigned i = 0; i < ARRAY_LEN(thread); i++) {
 		void *well = NULL;
 		pthread_join(thread[i], &well);
@@ -202,7 +202,7 @@ TEST(called_off)
 	close(s);
 }
 
-TEST(wrong_requests_leave_the_answer_alone)
+TEST(wrong_requests_do_not_change_the_answer)
 {
 	struct out_answer answer = { .status = 7 };
 	struct why why = { 0 };

@@ -1,12 +1,15 @@
-/* Stand-ins for agents that misbehave.
+/* Programs that misbehave, in place of agents. The first five ignore SIGTERM.
  *
- *	agent tree FILE		forks twice, each in a session of its own, all deaf to SIGTERM and shouting
- * without end; the pids of all go into FILE, a line each agent leave FILE	the same, but the first
- * process ends at once, with 0 agent orphan FILE	a grandchild in a session of its own, silent, deaf to
- * SIGTERM; both note themselves agent strip FILE	the same with an empty environment agent shout BYTES
- * so many bytes of numbered lines agent pieces TEXT	one byte at a time agent fds		its open
- * descriptors, a line each agent signals		those blocked or ignored agent bomb FILE
- * forks again whenever a child dies, deaf to SIGTERM
+ *	tree FILE	forks twice, each child in its own session; all print without end and append their
+ *			pids to FILE
+ *	leave FILE	the same, but the first process ends at once with 0
+ *	orphan FILE	leaves a silent grandchild in its own session; both append their pids
+ *	strip FILE	the same with an empty environment
+ *	bomb FILE	forks again whenever a child dies
+ *	shout BYTES	prints that many bytes of numbered lines
+ *	pieces TEXT	prints one byte at a time
+ *	fds		prints its open descriptors, one per line
+ *	signals		prints the signals that are blocked or ignored
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void note(const char *file)
+static void append_pid(const char *file)
 {
 	char line[16];
 	int fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -28,14 +31,14 @@ static void note(const char *file)
 	close(fd);
 }
 
-static void shout_for_ever(void)
+static void print_forever(void)
 {
 	static char text[4096];
 	memset(text, 'x', sizeof text);
 	text[sizeof text - 1] = '\n';
 	for (;;)
 		if (write(1, text, sizeof text) < 0)
-			usleep(1000); /* the pipe is gone: hang on nevertheless */
+			usleep(1000); /* the pipe is closed: go on nevertheless */
 }
 
 static int tree(const char *file, int leaves)
@@ -49,21 +52,21 @@ static int tree(const char *file, int leaves)
 			setsid();
 			if (fork() == 0)
 				setsid();
-			note(file);
-			shout_for_ever();
+			append_pid(file);
+			print_forever();
 		}
-		if (fork() > 0) { /* this one ends: its children are orphans */
+		if (fork() > 0) { /* this process ends, and its children become orphans */
 			_exit(0);
 		}
-		note(file);
-		shout_for_ever();
+		append_pid(file);
+		print_forever();
 	}
-	note(file);
+	append_pid(file);
 	if (leaves) {
 		usleep(300000);
 		return 0;
 	}
-	shout_for_ever();
+	print_forever();
 	return 0;
 }
 
@@ -74,7 +77,7 @@ static int orphan(const char *file)
 			_exit(0);
 		signal(SIGTERM, SIG_IGN);
 		setsid();
-		note(file);
+		append_pid(file);
 		int null = open("/dev/null", O_RDWR);
 		for (int i = 0; i < 3; i++)
 			dup2(null, i);
@@ -82,7 +85,7 @@ static int orphan(const char *file)
 		_exit(0);
 	}
 	wait(NULL);
-	note(file);
+	append_pid(file);
 	pause();
 	return 0;
 }
@@ -90,7 +93,7 @@ static int orphan(const char *file)
 static int bomb(const char *file)
 {
 	signal(SIGTERM, SIG_IGN);
-	note(file);
+	append_pid(file);
 	for (int i = 0; i < 8; i++)
 		if (fork() == 0)
 			for (;;) {

@@ -1,4 +1,4 @@
-/* What ends a run besides itself: timeout, silence, lease; and what bounds its log. */
+/* What ends a run from outside (timeout, stall, lease), and the bounds of its log. */
 #include "core/model.h"
 #include "exec/lease.h"
 #include "port/lease.h"
@@ -17,12 +17,12 @@ static void expect_killed(struct rig *g, int line, uint64_t run, enum reason rea
 	CHECK_STR_AT(line, reason_words[s.reason % REASON_COUNT], reason_words[reason]);
 }
 
-static struct boot in(int64_t us)
+static struct boot after(int64_t us)
 {
 	return (struct boot){ clock_boot().us + us };
 }
 
-TEST(silence_is_a_stall_and_talk_is_not)
+TEST(a_silent_run_stalls)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -37,7 +37,7 @@ TEST(silence_is_a_stall_and_talk_is_not)
 	rig_end(&g);
 }
 
-TEST(a_lease_that_is_renewed_holds_and_one_that_is_not_ends_the_run_at_once)
+TEST(an_expired_lease_kills_the_run)
 {
 	struct rig g = { 0 };
 	struct lease_keeper *l;
@@ -46,35 +46,35 @@ TEST(a_lease_that_is_renewed_holds_and_one_that_is_not_ends_the_run_at_once)
 	rig_begin(&g);
 	runner_close(g.r);
 	snprintf(path, sizeof path, "%s/lease", g.dir);
-	CHECK_INT(lease_keep(path, in(USEC * 3 / 10), &l, &why), OK);
+	CHECK_INT(lease_keep(path, after(USEC * 3 / 10), &l, &why), OK);
 	g.place.lease = path;
 	rig_open(&g);
 	rig_give_launcher(&g);
-	g.launch.grace = 60 * USEC; /* which a fenced run does not get */
+	g.launch.grace = 60 * USEC; /* a fenced run gets no grace */
 	rig_argv(&g, "sh", "-c", "trap '' TERM; while :; do sleep 0.05; done", NULL);
 	CHECK(rig_start(&g, 1));
 	for (int i = 0; i < 10; i++) {
-		lease_renew(l, in(USEC * 3 / 10));
+		lease_renew(l, after(USEC * 3 / 10));
 		CHECK(rig_quiet(&g, 80));
 	}
-	int64_t ended = in(USEC * 3 / 10).us;
+	int64_t ended = after(USEC * 3 / 10).us;
 	expect_killed(&g, __LINE__, 1, REASON_FENCED);
 	CHECK(clock_boot().us < ended + 5 * USEC);
-	/* Expired: nothing is executed. */
+	/* With an expired lease nothing is executed. */
 	g.launch.cwd = g.dir;
 	rig_argv(&g, "sh", "-c", "echo $$ >> marks", NULL);
 	CHECK(rig_start(&g, 2));
 	expect_killed(&g, __LINE__, 2, REASON_FENCED);
-	/* Renewed: it is. */
-	lease_renew(l, in(60 * USEC));
+	/* With a renewed one it is. */
+	lease_renew(l, after(60 * USEC));
 	CHECK(rig_start(&g, 3));
 	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
 	CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
-	lease_renew(l, in(0)); /* never back */
+	lease_renew(l, after(0)); /* ignored: a deadline never decreases */
 	CHECK(rig_start(&g, 4));
 	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
 	lease_close(l);
-	/* A page of another boot, or cut short. */
+	/* A page of another boot, and a truncated page. */
 	struct lease_page p = { LEASE_MAGIC, 1, INT64_MAX, "00000000-0000-0000-0000-000000000000" };
 	int fd = open(path, O_WRONLY);
 	CHECK(pwrite(fd, &p, sizeof p, 0) == sizeof p);
@@ -87,22 +87,22 @@ TEST(a_lease_that_is_renewed_holds_and_one_that_is_not_ends_the_run_at_once)
 	rig_end(&g);
 }
 
-TEST(too_late_to_start)
+TEST(start_by_passed)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
 	g.launch.cwd = g.dir;
 	rig_argv(&g, "sh", "-c", "echo $$ >> marks", NULL);
-	g.launch.start_by = in(-1);
+	g.launch.start_by = after(-1);
 	rig_ask(&g, RN_START, 1, 1, 0);
 	struct rn_report s = rig_next(&g);
 	CHECK(s.kind == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_NONE &&
 	      s.reason == REASON_WINDOW_CLOSED);
 	CHECK_INT(rig_runfile(&g, 1, 1).cause, CAUSE_LATE);
-	rig_ask(&g, RN_PROBE, 1, 1, 0); /* and so for ever */
+	rig_ask(&g, RN_PROBE, 1, 1, 0); /* the answer stays the same */
 	s = rig_next(&g);
 	CHECK(s.kind == RN_EXIT && s.outcome == OUTCOME_NONE);
-	g.launch.start_by = in(60 * USEC);
+	g.launch.start_by = after(60 * USEC);
 	CHECK(rig_start(&g, 2));
 	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
 	CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
@@ -132,7 +132,7 @@ TEST(logs_keep_head_and_tail)
 	rig_end(&g);
 }
 
-TEST(secrets_are_masked_wherever_pieces_begin)
+TEST(secrets_are_masked_across_reads)
 {
 	static const struct str secrets[] = { { "hunter2hunter2", 14 },
 					      { "s3cr3t", 6 },

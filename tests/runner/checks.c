@@ -1,5 +1,5 @@
-/* The check before an attempt, with real processes: what its end means, that it is found again, asked again,
- * and never in the way of the attempt itself. */
+/* The check before an attempt, with real processes: what its exit means, its adoption by another daemon, its
+ * repetition, and its independence from the attempt. */
 #include "core/model.h"
 #include "rig.h"
 
@@ -31,7 +31,7 @@ static void shell(struct rig *g, const char *script)
 	rig_argv(g, "sh", "-c", script, "sh", g->dir, NULL);
 }
 
-TEST(ends_are_answers)
+TEST(exit_codes_are_answers)
 {
 	static const struct {
 		int line;
@@ -40,7 +40,7 @@ TEST(ends_are_answers)
 		enum reason reason;
 	} rows[] = {
 		{ __LINE__, "exit 0", true, REASON_NONE },
-		{ __LINE__, "echo NO-WORK", true, REASON_NONE }, /* its exit code is its word */
+		{ __LINE__, "echo NO-WORK", true, REASON_NONE }, /* only the exit code counts */
 		{ __LINE__, "exit 1", false, REASON_NONE },
 		{ __LINE__, "exit 2", false, REASON_CHECK },
 		{ __LINE__, "kill -9 $$", false, REASON_CHECK },
@@ -63,7 +63,7 @@ TEST(ends_are_answers)
 	rig_end(&g);
 }
 
-TEST(what_cannot_be_rendered_says_why)
+TEST(a_refused_check_has_its_reason)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -76,8 +76,8 @@ TEST(what_cannot_be_rendered_says_why)
 	rig_end(&g);
 }
 
-/* Each has its own file; neither is taken for the other. */
-TEST(the_attempt_is_started_all_the_same)
+/* Check and attempt have different run files. */
+TEST(the_attempt_starts_after_its_check)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -96,8 +96,8 @@ TEST(the_attempt_is_started_all_the_same)
 	rig_end(&g);
 }
 
-/* An old answer is no answer: a run that was held up for hours has its check asked once more. */
-TEST(asked_again_it_is_executed_again)
+/* A run that was held for hours has its check executed once more. */
+TEST(a_check_asked_again_is_executed_again)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -113,8 +113,8 @@ TEST(asked_again_it_is_executed_again)
 	rig_end(&g);
 }
 
-/* The daemon dies while it is asked: the next one takes the same process up. */
-TEST(found_again_by_the_next_daemon)
+/* The daemon dies while the check runs: the next one adopts the process. */
+TEST(a_running_check_is_adopted)
 {
 	struct rig g = { 0 };
 	pid_t pid;
@@ -126,7 +126,7 @@ TEST(found_again_by_the_next_daemon)
 	ask_check(&g, 7, 1);
 	CHECK(rig_quiet(&g, 100));
 	CHECK(rig_alive(pid));
-	ask_check(&g, 7, 2); /* while it is under way: the last question counts */
+	ask_check(&g, 7, 2); /* while it runs: the last question counts */
 	char path[96];
 	snprintf(path, sizeof path, "%s/go", g.dir);
 	FILE *f = fopen(path, "w");
@@ -137,8 +137,8 @@ TEST(found_again_by_the_next_daemon)
 	rig_end(&g);
 }
 
-/* Its shim was killed while no daemon was there: what it left is ended, then it is asked anew. */
-TEST(a_shim_that_died_meanwhile)
+/* Its shim was killed while no daemon ran: the tree is swept, then the check is executed again. */
+TEST(a_check_whose_shim_died_earlier)
 {
 	struct rig g = { 0 };
 	pid_t pids[2];
@@ -159,8 +159,8 @@ TEST(a_shim_that_died_meanwhile)
 	rig_end(&g);
 }
 
-/* Killed while somebody waits for it, it has not said anything: not asked for ever. */
-TEST(a_shim_that_dies_now)
+/* A check whose shim is killed while it runs has failed, and is not repeated. */
+TEST(a_check_whose_shim_dies)
 {
 	struct rig g = { 0 };
 	pid_t pid;
@@ -176,7 +176,7 @@ TEST(a_shim_that_dies_now)
 	rig_end(&g);
 }
 
-TEST(nobody_waits_for_it_any_more)
+TEST(a_dropped_check_is_killed)
 {
 	struct rig g = { 0 };
 	pid_t pid;
@@ -184,7 +184,7 @@ TEST(nobody_waits_for_it_any_more)
 	shell(&g, "echo $$ >> $1/pids; sleep 1000");
 	ask_check(&g, 7, 1);
 	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
-	runner_drop_check(g.r, 8, 1); /* not known: nothing is left behind */
+	runner_drop_check(g.r, 8, 1); /* unknown: ignored */
 	CHECK_STR(rig_file(&g, 8, 1 | RUN_CHECK, "run", NULL), "");
 	runner_drop_check(g.r, 7, 1);
 	expect_answer(&g, __LINE__, 7, 1, false, REASON_CHECK);
@@ -193,8 +193,8 @@ TEST(nobody_waits_for_it_any_more)
 	rig_end(&g);
 }
 
-/* So many at a time; the others wait, in their order, and runs do not wait for them. */
-TEST(many_stand_in_line)
+/* At most RUNNER_CHECKS_MAX run at a time; the others wait in order, and runs do not wait for them. */
+TEST(checks_are_queued)
 {
 	enum { MANY = RUNNER_CHECKS_MAX + 20 };
 	struct rig g = { 0 };
@@ -204,7 +204,7 @@ TEST(many_stand_in_line)
 	for (unsigned i = 1; i <= MANY; i++)
 		ask_check(&g, i, i);
 	CHECK_INT(g.wanted, RUNNER_CHECKS_MAX);
-	runner_drop_check(g.r, MANY, 1); /* in line, and not wanted any more */
+	runner_drop_check(g.r, MANY, 1); /* dropped while it is queued */
 	shell(&g, "true");
 	CHECK(rig_start(&g, 1000));
 	CHECK_INT(rig_next(&g).kind, RN_EXIT);

@@ -1,4 +1,4 @@
-/* Daemons and launchers that die, and machines that start again: runs do not notice. */
+/* Runs survive the death of daemons and launchers; reboots are recognized. */
 #include "core/model.h"
 #include "rig.h"
 #include "runfile/create.h"
@@ -37,7 +37,7 @@ static pid_t launcher_pid(pid_t parent)
 	return found.pid;
 }
 
-/* Stops it, and waits until it stands still. */
+/* Stops the process, and waits until it is stopped. */
 static void freeze(pid_t pid)
 {
 	char path[32], state = 0;
@@ -54,7 +54,7 @@ static void freeze(pid_t pid)
 	CHECK_INT(state, 'T');
 }
 
-TEST(a_killed_daemon_leaves_its_runs_which_are_adopted)
+TEST(runs_of_a_killed_daemon_are_adopted)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -62,7 +62,7 @@ TEST(a_killed_daemon_leaves_its_runs_which_are_adopted)
 	g.launch.cwd = g.dir;
 	fflush(NULL);
 	pid_t daemon = fork();
-	if (daemon == 0) { /* it starts three runs and is killed */
+	if (daemon == 0) { /* starts three runs and is killed */
 		rig_open(&g);
 		rig_give_launcher(&g);
 		rig_argv(&g, "sh", "-c", "echo $$ >> up; sleep 0.2; exit 4", NULL);
@@ -80,9 +80,9 @@ TEST(a_killed_daemon_leaves_its_runs_which_are_adopted)
 	CHECK(launcher > 0);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
-	CHECK(rig_all_dead(&launcher, 1, 2000)); /* it goes with its daemon */
+	CHECK(rig_all_dead(&launcher, 1, 2000)); /* it ends with its daemon */
 	for (int i = 0; i < 300 && !rig_runfile(&g, 1, 1).exit_version; i++)
-		rig_sleep(10); /* run 1 ends while nobody is there */
+		rig_sleep(10); /* run 1 ends while no daemon runs */
 	rig_open(&g);
 	for (uint64_t run = 1; run <= 4; run++)
 		rig_ask(&g, RN_PROBE, run, 1, 0);
@@ -101,8 +101,7 @@ TEST(a_killed_daemon_leaves_its_runs_which_are_adopted)
 	s = rig_next(&g);
 	CHECK(s.kind == RN_EXIT && s.run == 2 && s.outcome == OUTCOME_DONE);
 	CHECK_STR(rig_file(&g, 2, 1, "log", NULL), "went on\n");
-	rig_ask(&g, RN_KILL, 3, 1,
-		REASON_CANCELLED); /* an adopted one can be stopped, without any launcher */
+	rig_ask(&g, RN_KILL, 3, 1, REASON_CANCELLED); /* an adopted run can be killed without a launcher */
 	s = rig_next(&g);
 	CHECK(s.kind == RN_EXIT && s.run == 3 && s.outcome == OUTCOME_KILLED && s.reason == REASON_CANCELLED);
 	rig_end(&g);
@@ -123,14 +122,14 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	CHECK_STR(why.text, "the launcher has died");
 	rig_argv(&g, "true", NULL);
 	rig_ask(&g, RN_START, 2, 1, 0);
-	struct rn_report s = rig_next(&g); /* the run is untouched, the start waits */
+	struct rn_report s = rig_next(&g); /* the run goes on, the start waits */
 	CHECK(s.kind == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_DONE);
 	CHECK(rig_quiet(&g, 100));
 	CHECK(!runner_keep_launcher(g.r, "/nonexistent/rota-launcher"));
 	CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
 	CHECK(strstr(why.text, "/nonexistent/rota-launcher"));
 	CHECK(!runner_keep_launcher(g.r, rig_launcher)); /* too soon after the failed start */
-	CHECK(rig_quiet(&g, RUNNER_LAUNCHER_MS));
+	CHECK(rig_quiet(&g, RUNNER_LAUNCHER_MS + 50));
 	CHECK(runner_keep_launcher(g.r, rig_launcher));
 	CHECK(runner_keep_launcher(g.r, rig_launcher)); /* and does nothing while there is one */
 	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
@@ -140,8 +139,8 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	rig_end(&g);
 }
 
-/* Whoever is just being executed still holds copies of our descriptors: what they tell is of no concern. */
-TEST(a_dead_launcher_is_forgotten_though_somebody_holds_its_pidfd)
+/* A process that is being spawned holds copies of our descriptors: their events must not be reported. */
+TEST(a_dead_launcher_is_forgotten_although_its_pidfd_is_open_elsewhere)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -181,8 +180,8 @@ TEST(a_launcher_that_hangs_is_trouble)
 	rig_end(&g);
 }
 
-/* A launcher that stands still has the request in its buffer; another gets it, too. */
-TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
+/* A stopped launcher has the request in its socket; a new launcher gets the same request. */
+TEST(a_request_sent_to_two_launchers_executes_once)
 {
 	for (int round = 0; round < 4; round++) {
 		struct rig g = { 0 }, old;
@@ -198,19 +197,19 @@ TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
 		rig_give_launcher(&g);
 		rig_ask(&g, RN_PROBE, 1, 1, 0);
 		CHECK_INT(rig_next(&g).kind, RN_NOT_STARTED);
-		if (round % 2) { /* the old daemon is dead: its launcher does not drain */
+		if (round % 2) { /* the old daemon is dead: its launcher drops the request */
 			runner_close(old.r);
 			old.r = NULL;
 			kill(ghost, SIGCONT);
 			CHECK(rig_all_dead(&ghost, 1, 2000));
 			CHECK_INT(rig_lines(&g, "marks", 0, NULL, 0), 0);
 		} else {
-			kill(ghost, SIGCONT); /* both race */
+			kill(ghost, SIGCONT); /* both launchers race */
 		}
 		rig_ask(&g, RN_START, 1, 1, 0);
 		CHECK_INT(rig_next(&g).kind, RN_STARTED);
 		CHECK_INT(rig_next(&g).kind, RN_EXIT);
-		if (old.r) { /* it looks late: by then there may be an end to tell and no birth */
+		if (old.r) { /* it reads late: the run may have ended already */
 			struct rn_report s = rig_next(&old);
 			if (s.kind == RN_STARTED)
 				s = rig_next(&old);
@@ -222,7 +221,7 @@ TEST(a_ghost_in_a_launchers_buffer_and_a_restart_execute_once)
 	}
 }
 
-TEST(a_launcher_killed_with_requests_in_it_loses_none)
+TEST(a_killed_launcher_loses_no_request)
 {
 	enum { RUNS = 40 };
 	struct rig g = { 0 };
@@ -254,8 +253,9 @@ TEST(a_launcher_killed_with_requests_in_it_loses_none)
 	rig_end(&g);
 }
 
-/* A file as a shim would have left it. */
-static void plant(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint64_t start, bool lock)
+/* A run file as a shim would have left it. */
+static void write_run_file(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint64_t start,
+			   bool lock)
 {
 	char block[RUNFILE_BYTES], name[RUNFILE_NAME_MAX];
 	struct start_facts f = { .run = run,
@@ -276,17 +276,17 @@ static void plant(struct rig *g, uint64_t run, const char *boot, pid_t pid, uint
 		close(fd);
 }
 
-TEST(after_a_reboot_what_left_no_record_is_lost)
+TEST(after_a_reboot_runs_without_exit_are_lost)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
-	/* Its pid is given to somebody else now: to us. */
+	/* Its pid is now that of this process. */
 	struct proc self;
 	CHECK(proc_read(getpid(), &self));
-	plant(&g, 1, "00000000-0000-0000-0000-000000000000", self.pid, self.start, false);
+	write_run_file(&g, 1, "00000000-0000-0000-0000-000000000000", self.pid, self.start, false);
 	rig_ask(&g, RN_PROBE, 1, 1, 0);
 	CHECK_INT(rig_next(&g).kind, RN_LOST);
-	/* The same boot, and the pid was given away: nobody is hurt. */
+	/* The same boot, but the pid belongs to another process now, which is not killed. */
 	char boot[40];
 	CHECK_INT(boot_id_read(boot), 0);
 	pid_t stranger = fork();
@@ -296,7 +296,7 @@ TEST(after_a_reboot_what_left_no_record_is_lost)
 		_exit(0);
 	}
 	rig_sleep(50);
-	plant(&g, 2, boot, stranger, 1, false);
+	write_run_file(&g, 2, boot, stranger, 1, false);
 	rig_ask(&g, RN_PROBE, 2, 1, 0);
 	CHECK_INT(rig_next(&g).kind, RN_LOST);
 	CHECK(rig_alive(stranger));
@@ -305,7 +305,7 @@ TEST(after_a_reboot_what_left_no_record_is_lost)
 	rig_end(&g);
 }
 
-TEST(the_lock_judges_life_whatever_the_pid_says)
+TEST(the_lock_decides_whether_a_run_is_alive)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -314,7 +314,7 @@ TEST(the_lock_judges_life_whatever_the_pid_says)
 	fflush(NULL);
 	pid_t holder = fork();
 	if (holder == 0) {
-		plant(&g, 1, boot, 1, 1, true); /* somebody holds the lock, and it is not this pid */
+		write_run_file(&g, 1, boot, 1, 1, true); /* the lock is held, though not by this pid */
 		pause();
 		_exit(0);
 	}
@@ -338,7 +338,7 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 {
 	static const struct {
 		const char *what;
-		size_t at, n; /* so many zeros */
+		size_t at, n; /* bytes to overwrite with 0 */
 		enum rn_report_kind say;
 	} rows[] = {
 		{ "birth damaged", 20, 1, RN_LOST },
@@ -375,11 +375,12 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 	rig_end(&g);
 }
 
-/* --- again and again --- */
+/* --- repeated crashes --- */
 
 enum { SOAK_RUNS = 60, SOAK_AT_ONCE = 8 };
 
-/* A daemon that recovers as the engine does: probe, and start what was never born. Ends when all have. */
+/* A daemon that recovers as the engine does: it probes all runs, and starts those that have not started. It
+ * ends when all have ended. */
 static void soak_daemon(struct rig *g)
 {
 	bool ended[SOAK_RUNS + 1] = { 0 };
@@ -403,7 +404,7 @@ static void soak_daemon(struct rig *g)
 	_exit(0);
 }
 
-/* r12.1, what a shim calls itself from its birth on. */
+/* r12.1, the process name of a shim since its start. */
 static bool is_run(const char *name)
 {
 	unsigned long long run;
@@ -411,7 +412,7 @@ static bool is_run(const char *name)
 	return sscanf(name, "r%llu.%u", &run, &attempt) == 2;
 }
 
-/* Some of ours, born or not yet. */
+/* Kills some shims, before and after their start. */
 static unsigned kill_shims(uint64_t *seed)
 {
 	struct procs ps;
@@ -483,7 +484,7 @@ TEST(daemons_killed_at_random_execute_every_run_once)
 	soak(1, false);
 }
 
-TEST(with_shims_killed_at_random_none_is_executed_twice)
+TEST(shims_killed_at_random_execute_none_twice)
 {
 	soak(2, true);
 }

@@ -1,5 +1,5 @@
-/* A full disk: at birth nothing starts, and it is said; in the log, the log is cut and the run goes on. The
- * disk is a small one in memory, mounted where nobody else sees it; that takes root. */
+/* A full disk: an attempt cannot start, which shows as trouble; a log is cut, and its run goes on. The disk
+ * is a small tmpfs in a mount namespace of the test, which takes root. */
 #include "core/model.h"
 #include "rig.h"
 
@@ -25,7 +25,7 @@ static bool small_disk(struct rig *g, const char *options)
 	return ok;
 }
 
-static void fill(struct rig *g, const char *name)
+static void fill_disk(struct rig *g, const char *name)
 {
 	static char piece[65536];
 	char path[160];
@@ -36,13 +36,13 @@ static void fill(struct rig *g, const char *name)
 	close(fd);
 }
 
-TEST(full_at_birth)
+TEST(full_at_the_start)
 {
 	struct rig g = { 0 };
 	struct why why;
 	if (small_disk(&g, "size=1m")) {
 		char path[160];
-		fill(&g, "ballast");
+		fill_disk(&g, "ballast");
 		g.launch.cwd = g.dir;
 		rig_argv(&g, "sh", "-c", "echo $$ >> marks", NULL);
 		rig_ask(&g, RN_START, 1, 1, 0);
@@ -50,15 +50,15 @@ TEST(full_at_birth)
 		CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
 		CHECK_STR(why.text, "run 1 could not be started: No space left on device");
 		CHECK_INT(rig_lines(&g, "marks", 0, NULL, 0), 0);
-		rig_ask(&g, RN_PROBE, 1, 1, 0); /* answered when it is born */
+		rig_ask(&g, RN_PROBE, 1, 1, 0); /* answered when it has started */
 		snprintf(path, sizeof path, "%s/ballast", g.runs);
 		unlink(path);
 		CHECK_INT(rig_next(&g).kind, RN_ALIVE);
 		CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
 		CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
 		CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
-		/* Given up while it waits: it ends as killed, as soon as that can be written down. */
-		fill(&g, "ballast");
+		/* Killed while it waits: it is reported as soon as the run file can be written. */
+		fill_disk(&g, "ballast");
 		rig_ask(&g, RN_START, 2, 1, 0);
 		CHECK(rig_quiet(&g, 150));
 		rig_ask(&g, RN_KILL, 2, 1, REASON_CANCELLED);
@@ -72,7 +72,7 @@ TEST(full_at_birth)
 	rig_end(&g);
 }
 
-TEST(full_in_the_log)
+TEST(full_while_logging)
 {
 	struct rig g = { 0 };
 	if (small_disk(&g, "size=1m")) {

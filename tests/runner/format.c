@@ -1,4 +1,4 @@
-/* Run files, logs and redaction by themselves. */
+/* The formats of run files and logs, and redaction. */
 #include "core/model.h"
 #include "exec/rundir.h"
 #include "runfile/read.h"
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file of version 1 as it was written by the first release; it must be readable for ever. */
-static size_t fixture(const char *name, char *block)
+/* A file of version 1 as the first release wrote it, which must stay readable. */
+static size_t read_fixture(const char *name, char *block)
 {
 	char path[512];
 	snprintf(path, sizeof path, "%s/%s", getenv("ROTA_FIXTURES"), name);
@@ -28,7 +28,7 @@ TEST(version_1_is_read)
 	char block[RUNFILE_BYTES];
 	struct runfile f;
 	struct rn_report s;
-	CHECK_INT(fixture("v1-ended.run", block), RUNFILE_BYTES);
+	CHECK_INT(read_fixture("v1-ended.run", block), RUNFILE_BYTES);
 	CHECK_INT(runfile_parse((struct str){ block, sizeof block }, &f, NULL), OK);
 	CHECK_INT(f.version, 1);
 	CHECK_INT(f.run, 281474976710655);
@@ -53,14 +53,14 @@ TEST(version_1_is_read)
 	CHECK(s.kind == RN_EXIT && s.outcome == OUTCOME_KILLED && s.reason == REASON_REPLACED);
 	CHECK_INT(s.ended.us, 1763228060123456);
 	CHECK_INT(s.exit_code, 128 + 15);
-	CHECK_INT(fixture("v1-running.run", block), RUNFILE_BYTES);
+	CHECK_INT(read_fixture("v1-running.run", block), RUNFILE_BYTES);
 	CHECK_INT(runfile_parse((struct str){ block, sizeof block }, &f, NULL), OK);
 	CHECK_INT(f.run, 7);
 	CHECK_INT(f.exit_version, 0);
 	CHECK_STR(f.cgroup, "");
 }
 
-TEST(exit_codes_are_told_where_there_is_one)
+TEST(exit_codes)
 {
 	static const struct {
 		int line;
@@ -72,7 +72,7 @@ TEST(exit_codes_are_told_where_there_is_one)
 		{ __LINE__, CAUSE_EXIT, 0, 9, 137 },
 		{ __LINE__, CAUSE_TIMEOUT, 0, 15, 143 },
 		{ __LINE__, CAUSE_STALLED, 3, 0, 3 },
-		{ __LINE__, CAUSE_STOPPED, 0, 0, -1 }, /* perhaps it was never executed */
+		{ __LINE__, CAUSE_STOPPED, 0, 0, -1 }, /* it may not have been executed */
 		{ __LINE__, CAUSE_FENCED, 0, 0, -1 },
 		{ __LINE__, CAUSE_NOT_EXECUTED, 2, 0, -1 }, /* an errno */
 		{ __LINE__, CAUSE_LOST, 0, 0, -1 },
@@ -88,25 +88,26 @@ TEST(exit_codes_are_told_where_there_is_one)
 	}
 }
 
-TEST(torn_and_foreign_blocks)
+TEST(damaged_blocks)
 {
 	char block[RUNFILE_BYTES], good[RUNFILE_BYTES];
 	struct runfile f;
 	struct why why;
-	CHECK_INT(fixture("v1-ended.run", good), RUNFILE_BYTES);
-	/* Any byte of the text changed: the birth is unreadable, or there is no end; never another one. */
+	CHECK_INT(read_fixture("v1-ended.run", good), RUNFILE_BYTES);
+	/* With any byte of the text changed, the start section is unreadable, or there is no exit section;
+	 * never another outcome. */
 	for (size_t i = 0; i < RUNFILE_BYTES; i++) {
 		memcpy(block, good, sizeof block);
 		block[i] ^= 1;
 		enum err e = runfile_parse((struct str){ block, sizeof block }, &f, &why);
 		if (!good[i])
-			CHECK_INT(e, OK); /* behind the sections' ends nobody looks */
+			CHECK_INT(e, OK); /* bytes after the sections do not matter */
 		else if (i < RUNFILE_EXIT)
 			CHECK_INT(e, E_INPUT);
 		else
 			CHECK(e == OK && f.exit_version == 0);
 	}
-	/* Cut anywhere. */
+	/* Truncated anywhere. */
 	for (size_t n = 0; n < RUNFILE_BYTES; n++) {
 		enum err e = runfile_parse((struct str){ good, n }, &f, &why);
 		bool born = n >= strlen(good), ended = n >= RUNFILE_EXIT + strlen(good + RUNFILE_EXIT);
@@ -133,7 +134,7 @@ TEST(network_file_systems_are_refused)
 	CHECK_INT(rundir_check("runs", &why), E_INPUT);
 	CHECK_STR(why.text, "the path of the runs directory must be absolute, not runs");
 	CHECK_INT(rundir_check("/proc/rota", &why), E_IO);
-	CHECK_INT(rundir_check("/proc", &why), E_INPUT); /* no unnamed files there */
+	CHECK_INT(rundir_check("/proc", &why), E_INPUT); /* it has no unnamed files */
 }
 
 /* --- redaction --- */
@@ -143,7 +144,7 @@ struct text {
 	size_t n;
 };
 
-static void collect(void *ctx, const char *p, size_t n)
+static void append_output(void *ctx, const char *p, size_t n)
 {
 	struct text *t = ctx;
 	if (!CHECK(t->n + n < sizeof t->p))
@@ -153,27 +154,27 @@ static void collect(void *ctx, const char *p, size_t n)
 	t->p[t->n] = 0;
 }
 
-static void masked(int line, const struct blob *secrets, unsigned n, const char *in, const char *want)
+static void expect_masked(int line, const struct blob *secrets, unsigned n, const char *in, const char *want)
 {
-	/* In two pieces, cut everywhere, and byte by byte. */
+	/* In two pieces, divided at every byte, and byte by byte. */
 	for (size_t cut = 0; cut <= strlen(in) + 1; cut++) {
 		struct redact r;
 		struct text out = { .n = 0 };
 		CHECK_INT(redact_init(&r, secrets, n), 0);
 		if (cut > strlen(in)) {
 			for (const char *p = in; *p; p++)
-				redact(&r, p, 1, collect, &out);
+				redact(&r, p, 1, append_output, &out);
 		} else {
-			redact(&r, in, cut, collect, &out);
-			redact(&r, in + cut, strlen(in) - cut, collect, &out);
+			redact(&r, in, cut, append_output, &out);
+			redact(&r, in + cut, strlen(in) - cut, append_output, &out);
 		}
-		redact_end(&r, collect, &out);
+		redact_end(&r, append_output, &out);
 		CHECK_STR_AT(line, out.p, want);
 		free(r.held);
 	}
 }
 
-TEST(redaction_across_every_border)
+TEST(redaction_across_pieces)
 {
 	static const struct blob secrets[] = { { "abcd", 4 }, { "abcdefgh", 8 }, { "ghij", 4 }, { "aaab", 4 },
 					       { "xy", 2 },   { "", 0 },         { "zzzz", 4 } };
@@ -203,7 +204,7 @@ TEST(redaction_across_every_border)
 		{ __LINE__, "AKIAIOSFODNN7EXAMPLE.", "[redacted]." },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++)
-		masked(rows[i].line, secrets, ARRAY_LEN(secrets), rows[i].in, rows[i].want);
+		expect_masked(rows[i].line, secrets, ARRAY_LEN(secrets), rows[i].in, rows[i].want);
 }
 
 TEST(redaction_leaves_no_secret_in_random_text)
@@ -223,10 +224,10 @@ TEST(redaction_leaves_no_secret_in_random_text)
 		for (size_t i = 0; i < n;) {
 			size_t k = 1 + test_random(&seed) % 9;
 			k = k < n - i ? k : n - i;
-			redact(&r, in + i, k, collect, &out);
+			redact(&r, in + i, k, append_output, &out);
 			i += k;
 		}
-		redact_end(&r, collect, &out);
+		redact_end(&r, append_output, &out);
 		free(r.held);
 		for (unsigned i = 0; i < ARRAY_LEN(secrets); i++)
 			CHECK(!memmem(out.p, out.n, secrets[i].p, secrets[i].n));

@@ -1,3 +1,4 @@
+/* The rig of the runner tests. */
 #include "rig.h"
 #include "core/model.h"
 #include "sys/clock.h"
@@ -37,7 +38,7 @@ static void want(void *ctx, const struct rn_req *q)
 	struct why why;
 	g->wanted++;
 	if (!g->mute && runner_give(g->r, q->run, q->attempt, &g->launch, &why) != OK)
-		printf("cannot give: %s\n", why.text);
+		printf("runner_give failed: %s\n", why.text);
 }
 
 void rig_open(struct rig *g)
@@ -46,7 +47,7 @@ void rig_open(struct rig *g)
 	struct runner_config c = { .place = g->place, .ctx = g, .want = want };
 	c.place.runs = g->runs;
 	if (runner_open(&c, &g->r, &why) != OK) {
-		printf("cannot open: %s\n", why.text);
+		printf("runner_open failed: %s\n", why.text);
 		abort();
 	}
 }
@@ -56,7 +57,7 @@ void rig_give_launcher(struct rig *g)
 	struct launcher l;
 	struct why why;
 	if (launcher_start(rig_launcher, &l, &why) != OK) {
-		printf("no launcher: %s\n", why.text);
+		printf("launcher_start failed: %s\n", why.text);
 		abort();
 	}
 	runner_launcher(g->r, l);
@@ -80,8 +81,8 @@ void rig_reopen(struct rig *g)
 	rig_give_launcher(g);
 }
 
-/* Children that are not zombies, killed on the way. */
-static unsigned sweep_up(void)
+/* Waits for descendants to end, then kills them. Returns how many had to be killed. */
+static unsigned kill_leftovers(void)
 {
 	unsigned left = 0;
 	for (int round = 0; round < 200; round++) {
@@ -97,7 +98,7 @@ static unsigned sweep_up(void)
 		for (unsigned i = 0; i < ps.n; i++)
 			if (ps.p[i].marked && ps.p[i].pid != getpid() && !ps.p[i].dead) {
 				found++;
-				if (round > 20) /* shims that are just about to end may */
+				if (round > 20) /* after a pause: shims may be about to end */
 					kill(ps.p[i].pid, SIGKILL);
 				if (round == 21)
 					printf("left behind: %d\n", ps.p[i].pid);
@@ -125,7 +126,7 @@ static void remove_tree(const char *path)
 void rig_end(struct rig *g)
 {
 	runner_close(g->r);
-	CHECK_INT(sweep_up(), 0);
+	CHECK_INT(kill_leftovers(), 0);
 	if (strstr(g->dir, "/rota-run-"))
 		remove_tree(g->dir);
 }
@@ -150,7 +151,7 @@ void rig_ask(struct rig *g, enum rn_op op, uint64_t run, unsigned attempt, unsig
 	CHECK_INT(runner_submit(g->r, &q), OK);
 }
 
-static bool next(struct rig *g, int ms, struct rn_report *ret)
+static bool next_report(struct rig *g, int ms, struct rn_report *ret)
 {
 	int64_t until = clock_boot().us + ms * INT64_C(1000);
 	for (;;) {
@@ -167,13 +168,13 @@ static bool next(struct rig *g, int ms, struct rn_report *ret)
 struct rn_report rig_next(struct rig *g)
 {
 	struct rn_report s;
-	return next(g, PATIENCE_MS, &s) ? s : (struct rn_report){ .kind = UINT8_MAX };
+	return next_report(g, PATIENCE_MS, &s) ? s : (struct rn_report){ .kind = UINT8_MAX };
 }
 
 bool rig_quiet(struct rig *g, int ms)
 {
 	struct rn_report s;
-	return !next(g, ms, &s);
+	return !next_report(g, ms, &s);
 }
 
 bool rig_start(struct rig *g, uint64_t run)
@@ -284,20 +285,20 @@ static bool mounted_cgroup(void)
 	return found;
 }
 
-const char *rig_cgroup(char say[static 128])
+const char *rig_cgroup(char text[static 128])
 {
 	if (cgroup_path[0] || mounted_cgroup()) {
-		snprintf(say, 128, "cgroup v2 as it is mounted");
+		snprintf(text, 128, "cgroup v2 as it is mounted");
 		return cgroup_path;
 	}
 	snprintf(cgroup_mount, sizeof cgroup_mount, "/tmp/rota-cgroup-XXXXXX");
 	if (mkdtemp(cgroup_mount) && unshare(CLONE_NEWNS) == 0 &&
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
 	    mount("none", cgroup_mount, "cgroup2", 0, NULL) == 0 && try_cgroup(cgroup_mount)) {
-		snprintf(say, 128, "cgroup v2 mounted for the test");
+		snprintf(text, 128, "cgroup v2 mounted for the test");
 		return cgroup_path;
 	}
-	snprintf(say, 128, "no cgroup v2 to be had: %s", strerror(errno));
+	snprintf(text, 128, "cgroup v2 is not available: %s", strerror(errno));
 	rig_cgroup_end();
 	return NULL;
 }
@@ -305,7 +306,7 @@ const char *rig_cgroup(char say[static 128])
 void rig_cgroup_end(void)
 {
 	if (cgroup_path[0])
-		CHECK(rmdir(cgroup_path) == 0); /* what was in it is gone, too */
+		CHECK(rmdir(cgroup_path) == 0); /* it is empty */
 	cgroup_path[0] = 0;
 	if (cgroup_mount[0]) {
 		umount2(cgroup_mount, MNT_DETACH);

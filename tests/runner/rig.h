@@ -1,6 +1,6 @@
 #pragma once
-/* A runner with a real launcher in a directory of its own. The test program is the subreaper of everything it
- * starts: what a test leaves behind comes to it, is counted against it, and killed. */
+/* A runner with a real launcher in its own directory. The test program is the subreaper of all processes it
+ * starts: those that a test leaves behind become its children, are counted as failures, and killed. */
 #include "exec/runner.h"
 #include "test.h"
 
@@ -11,43 +11,44 @@ struct rig {
 	char dir[64];
 	char runs[80];
 	struct launch_place place;
-	struct launch launch; /* what RN_START is given */
-	bool mute;            /* it is given nothing */
-	unsigned wanted;
+	struct launch launch; /* the answer to `want` */
+	bool mute;            /* do not answer `want` */
+	unsigned wanted;      /* calls of `want` */
 };
 
 extern const char *rig_launcher; /* the program */
 extern const char *rig_agent;    /* tests/runner/agent.c */
 
-/* The harness's main calls this first where a test needs more than one directory. */
+/* Makes a directory, and opens a runner with a launcher in it. */
 void rig_begin(struct rig *g);
-/* Another runner on the same directory, as after a crash of the daemon. */
+/* Opens another runner on the same directory, as after a crash of the daemon. */
 void rig_reopen(struct rig *g);
 void rig_open(struct rig *g);
 void rig_give_launcher(struct rig *g);
-/* Closes, counts what is left of processes, removes the directory. */
+/* Closes the runner, fails if processes are left, and removes the directory. */
 void rig_end(struct rig *g);
 
-/* What to run: argv as words, ending with NULL. */
+/* The words of the program to run, ending with NULL. */
 void rig_argv(struct rig *g, ...);
 void rig_ask(struct rig *g, enum rn_op op, uint64_t run, unsigned attempt, unsigned reason);
-/* The next thing said, within ten seconds; say is UINT8_MAX if nothing is. */
+/* The next report; its kind is UINT8_MAX if there is none within ten seconds. */
 struct rn_report rig_next(struct rig *g);
-/* Nothing is said for `ms`. */
+/* There is no report for `ms`. */
 bool rig_quiet(struct rig *g, int ms);
-/* Starts, and expects birth. */
+/* Starts attempt 1, and expects RN_STARTED. */
 bool rig_start(struct rig *g, uint64_t run);
 
-/* The whole of a file of the run, terminated, in a buffer that the next call reuses; "" if there is none. */
+/* The content of a file of the run, terminated, in a buffer that the next call reuses; "": there is none. */
 const char *rig_file(struct rig *g, uint64_t run, unsigned attempt, const char *kind, size_t *size);
 struct runfile rig_runfile(struct rig *g, uint64_t run, unsigned attempt);
-/* Waits, at most ten seconds, until the file (in the rig's directory) has at least so many lines; how many.
- */
+/* Waits, at most ten seconds, until a file in the directory has at least `lines` lines, and reads pids from
+ * them. Returns the number of lines. */
 unsigned rig_lines(struct rig *g, const char *name, unsigned lines, pid_t *pids, unsigned max);
-bool rig_alive(pid_t pid); /* not a zombie either */
-/* Every one of them is dead within `ms`. */
+bool rig_alive(pid_t pid); /* false for zombies */
+/* All of them are dead within `ms`. */
 bool rig_all_dead(const pid_t *pids, unsigned n, int ms);
 void rig_sleep(int ms);
-/* A delegated cgroup for tests, or NULL with the reason in `say`. Remove it with rig_cgroup_end. */
-const char *rig_cgroup(char say[static 128]);
+/* A cgroup for tests, to be removed with rig_cgroup_end; NULL: there is none. `text` says which, or why not.
+ */
+const char *rig_cgroup(char text[static 128]);
 void rig_cgroup_end(void);

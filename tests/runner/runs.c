@@ -26,7 +26,7 @@ static struct rn_report expect_exit(struct rig *g, int line, uint64_t run, enum 
 	return s;
 }
 
-TEST(a_run_is_born_ends_and_leaves_its_record)
+TEST(a_run_starts_ends_and_leaves_its_run_file)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -43,7 +43,7 @@ TEST(a_run_is_born_ends_and_leaves_its_record)
 	CHECK_INT(f.output, 14);
 	CHECK_INT(f.log, LOG_WHOLE);
 	CHECK(f.lasted > 0 && f.lasted < 10 * USEC);
-	/* Who asks later hears the same. */
+	/* Later requests get the same answer. */
 	rig_ask(&g, RN_PROBE, 7, 1, 0);
 	expect_exit(&g, __LINE__, 7, OUTCOME_DONE, REASON_NONE);
 	rig_ask(&g, RN_KILL, 7, 1, REASON_CANCELLED);
@@ -54,7 +54,7 @@ TEST(a_run_is_born_ends_and_leaves_its_record)
 	rig_end(&g);
 }
 
-TEST(ends_mean_what_they_should)
+TEST(outcomes_of_exits)
 {
 	static const struct {
 		int line;
@@ -85,7 +85,7 @@ TEST(ends_mean_what_they_should)
 	rig_end(&g);
 }
 
-TEST(what_cannot_be_executed_says_why)
+TEST(a_program_that_cannot_be_executed)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -104,7 +104,7 @@ TEST(what_cannot_be_executed_says_why)
 	rig_end(&g);
 }
 
-TEST(the_agent_gets_what_was_rendered_and_no_more)
+TEST(the_agent_inherits_nothing_else)
 {
 	static const char *const env[] = { "PATH=/usr/bin:/bin", "COLOUR=blue", NULL };
 	struct rig g = { 0 };
@@ -118,7 +118,7 @@ TEST(the_agent_gets_what_was_rendered_and_no_more)
 	CHECK(rig_start(&g, 1));
 	expect_exit(&g, __LINE__, 1, OUTCOME_DONE, REASON_NONE);
 	char want[256];
-	/* PATH, COLOUR, ROTA_CONTEXT, the mark, and the shell's own PWD, _ and SHLVL at most */
+	/* at most PATH, COLOUR, ROTA_CONTEXT, the mark, and PWD, _ and SHLVL of the shell */
 	const char *out = rig_file(&g, 1, 1, "out", NULL);
 	snprintf(want, sizeof want, "%s\n{\"run\":1}\n", g.dir);
 	CHECK(str_starts(str_of(out), str_of(want)));
@@ -128,7 +128,7 @@ TEST(the_agent_gets_what_was_rendered_and_no_more)
 	snprintf(path, sizeof path, "%s/0/1.1.log", g.runs);
 	CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
 
-	/* Descriptors: ours are opened without close-on-exec on purpose. */
+	/* Descriptors: those of the test are opened without close-on-exec on purpose. */
 	int leak = open("/dev/null", O_RDONLY);
 	rig_give_launcher(&g);
 	g.launch.context = (struct str){ 0 };
@@ -138,7 +138,7 @@ TEST(the_agent_gets_what_was_rendered_and_no_more)
 	CHECK_STR(rig_file(&g, 2, 1, "out", NULL), "0\n1\n2\n");
 	close(leak);
 
-	/* Signals: none blocked, none ignored, although we ignore some. */
+	/* Signals: none blocked, none ignored, although the test ignores some. */
 	signal(SIGPIPE, SIG_IGN);
 	rig_give_launcher(&g);
 	rig_argv(&g, rig_agent, "signals", NULL);
@@ -147,7 +147,7 @@ TEST(the_agent_gets_what_was_rendered_and_no_more)
 	CHECK_STR(rig_file(&g, 3, 1, "out", NULL), "");
 	signal(SIGPIPE, SIG_DFL);
 
-	/* A session of its own, the out-of-memory killer's preference. */
+	/* Its own session, and a higher score for the out-of-memory killer. */
 	rig_argv(&g, "sh", "-c", "cut -d' ' -f1,6 /proc/$$/stat; cat /proc/self/oom_score_adj", NULL);
 	CHECK(rig_start(&g, 4));
 	expect_exit(&g, __LINE__, 4, OUTCOME_DONE, REASON_NONE);
@@ -159,7 +159,7 @@ TEST(the_agent_gets_what_was_rendered_and_no_more)
 	rig_end(&g);
 }
 
-TEST(standard_input_is_a_file_with_an_end)
+TEST(standard_input_has_an_end)
 {
 	struct rig g = { 0 };
 	struct buf big = { 0 };
@@ -179,7 +179,7 @@ TEST(standard_input_is_a_file_with_an_end)
 	rig_end(&g);
 }
 
-TEST(one_attempt_executes_once_however_often_it_is_asked)
+TEST(an_attempt_executes_once)
 {
 	struct rig g = { 0 }, other;
 	rig_begin(&g);
@@ -200,7 +200,7 @@ TEST(one_attempt_executes_once_however_often_it_is_asked)
 	rig_ask(&g, RN_START, 9, 1, 0);
 	expect_exit(&g, __LINE__, 9, OUTCOME_DONE, REASON_NONE);
 	CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
-	/* Another attempt is another. */
+	/* Another attempt executes again. */
 	rig_ask(&g, RN_START, 9, 2, 0);
 	CHECK_INT(expect(&g, __LINE__, RN_STARTED, 9).attempt, 2);
 	CHECK_INT(expect(&g, __LINE__, RN_EXIT, 9).attempt, 2);
@@ -217,7 +217,7 @@ TEST(many_at_once)
 	rig_begin(&g);
 	rig_argv(&g, "sh", "-c", "echo $ROTA_RUN_MARK", NULL);
 	for (unsigned i = 1; i <= RUNS; i++)
-		rig_ask(&g, RN_START, i * 1000, 1, 0); /* several directories */
+		rig_ask(&g, RN_START, i * 1000, 1, 0); /* in several directories */
 	while (ended < RUNS) {
 		struct rn_report s = rig_next(&g);
 		if (!CHECK(s.kind == RN_STARTED || (s.kind == RN_EXIT && s.outcome == OUTCOME_DONE)))
@@ -231,7 +231,7 @@ TEST(many_at_once)
 	rig_end(&g);
 }
 
-TEST(a_stop_carries_its_reason)
+TEST(a_kill_carries_its_reason)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -241,18 +241,18 @@ TEST(a_stop_carries_its_reason)
 	for (int i = 0; i < 200 && !strstr(rig_file(&g, 1, 1, "log", NULL), "up"); i++)
 		rig_sleep(10);
 	rig_ask(&g, RN_KILL, 1, 1, REASON_REPLACED);
-	rig_ask(&g, RN_KILL, 1, 1, REASON_CANCELLED); /* the first stands */
+	rig_ask(&g, RN_KILL, 1, 1, REASON_CANCELLED); /* the first reason counts */
 	expect_exit(&g, __LINE__, 1, OUTCOME_KILLED, REASON_REPLACED);
-	CHECK(strstr(rig_file(&g, 1, 1, "log", NULL), "bye\n")); /* it was asked, and had its time */
+	CHECK(strstr(rig_file(&g, 1, 1, "log", NULL), "bye\n")); /* it got SIGTERM, and time to react */
 
-	/* A person's kill(1). */
+	/* By kill(1). */
 	rig_argv(&g, "sleep", "60", NULL);
 	CHECK(rig_start(&g, 2));
 	kill((pid_t)rig_runfile(&g, 2, 1).pid, SIGTERM);
 	expect_exit(&g, __LINE__, 2, OUTCOME_KILLED, REASON_CANCELLED);
 	CHECK_INT(rig_runfile(&g, 2, 1).reason, 0);
 
-	/* At once after the start, again and again: born or not, it ends so. */
+	/* Immediately after the start, repeatedly: before or after its start, it ends as killed. */
 	for (uint64_t run = 10; run < 20; run++) {
 		rig_ask(&g, RN_START, run, 1, 0);
 		rig_ask(&g, RN_KILL, run, 1, REASON_CANCELLED);
@@ -278,7 +278,7 @@ TEST(probes_are_always_answered)
 	rig_end(&g);
 }
 
-TEST(burnt_ones_never_start)
+TEST(prevented_attempts_never_start)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
@@ -295,23 +295,23 @@ TEST(burnt_ones_never_start)
 	rig_ask(&g, RN_PREVENT, 2, 1, 0);
 	expect(&g, __LINE__, RN_ALIVE, 2);
 	expect_exit(&g, __LINE__, 2, OUTCOME_DONE, REASON_NONE);
-	/* One that is wanted and was not given yet. */
+	/* While it is wanted. */
 	g.mute = true;
 	rig_ask(&g, RN_START, 3, 1, 0);
 	rig_ask(&g, RN_PREVENT, 3, 1, 0);
 	expect(&g, __LINE__, RN_NOT_STARTED, 3);
-	/* Killed before it was given: an end, and never a start. */
+	/* Killed while it is wanted: it ends without a start. */
 	rig_ask(&g, RN_START, 4, 1, 0);
 	rig_ask(&g, RN_KILL, 4, 1, REASON_REPLACED);
 	expect_exit(&g, __LINE__, 4, OUTCOME_KILLED, REASON_REPLACED);
 	g.mute = false;
 	rig_ask(&g, RN_START, 4, 1, 0);
 	expect_exit(&g, __LINE__, 4, OUTCOME_KILLED, REASON_REPLACED);
-	/* Killed though nobody ever started it. */
+	/* Killed without a start. */
 	rig_ask(&g, RN_KILL, 6, 1, REASON_CANCELLED);
 	expect_exit(&g, __LINE__, 6, OUTCOME_KILLED, REASON_CANCELLED);
 	CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
-	/* What cannot be rendered. */
+	/* Refused by the caller. */
 	g.mute = true;
 	rig_ask(&g, RN_START, 8, 1, 0);
 	runner_refuse(g.r, 8, 1, OUTCOME_FAILED, REASON_TEMPLATE);
@@ -319,7 +319,7 @@ TEST(burnt_ones_never_start)
 	rig_end(&g);
 }
 
-TEST(births_that_survive_power_cuts)
+TEST(flushed_starts)
 {
 	struct rig g = { .place.flush = true };
 	rig_begin(&g);

@@ -1,4 +1,5 @@
-/* Secrets that a shim gets for its agent: where they end up, and what happens where they cannot be had. */
+/* Secrets that a shim fetches for its agent: where they appear, and what happens if they cannot be fetched.
+ */
 #include "core/model.h"
 #include "exec/secret.h"
 #include "rig.h"
@@ -28,7 +29,7 @@ static bool file_has(const char *path, struct str what)
 	return n && memmem(all, n, what.p, what.n);
 }
 
-static int look(const char *path, const struct stat *st, int kind, struct FTW *at)
+static int search_file(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
 	(void)st;
 	(void)at;
@@ -39,16 +40,16 @@ static int look(const char *path, const struct stat *st, int kind, struct FTW *a
 	return 0;
 }
 
-/* In no file of any run. */
-static void nowhere(const struct rig *g, int line, const char *value)
+/* It is in no file of any run. */
+static void expect_nowhere(const struct rig *g, int line, const char *value)
 {
 	needle = str_of(value);
 	hits = 0;
-	nftw(g->runs, look, 8, FTW_PHYS);
+	nftw(g->runs, search_file, 8, FTW_PHYS);
 	CHECK_INT_AT(line, hits, 0);
 }
 
-static const char *place(const struct rig *g, const char *name)
+static const char *path_of(const struct rig *g, const char *name)
 {
 	static char path[4][128];
 	static unsigned i;
@@ -57,9 +58,9 @@ static const char *place(const struct rig *g, const char *name)
 	return path[i];
 }
 
-static const char *put(const struct rig *g, const char *name, struct str text)
+static const char *write_file(const struct rig *g, const char *name, struct str text)
 {
-	const char *path = place(g, name);
+	const char *path = path_of(g, name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	CHECK(fd >= 0 && write(fd, text.p, text.n) == (ssize_t)text.n);
 	close(fd);
@@ -73,7 +74,7 @@ static const char *const *shell(const char *line)
 	return argv;
 }
 
-static void done(struct rig *g, int line, uint64_t run)
+static void expect_done(struct rig *g, int line, uint64_t run)
 {
 	CHECK_INT_AT(line, rig_start(g, run), true);
 	struct rn_report s = rig_next(g);
@@ -81,13 +82,13 @@ static void done(struct rig *g, int line, uint64_t run)
 	CHECK_STR_AT(line, outcome_words[s.outcome % OUTCOME_COUNT], "done");
 }
 
-TEST(a_secret_is_in_the_environment_and_masked_in_what_is_said)
+TEST(a_secret_is_in_the_environment_and_masked_in_output)
 {
 	struct rig g = { 0 };
 	const char *env[] = { "PATH=/usr/bin:/bin", "KEY=old", "OTHER=stays", NULL };
 	rig_begin(&g);
 	const struct launch_fetch fetch[] = {
-		{ .name = "KEY", .file = put(&g, "key", STR(VALUE "\n")) },
+		{ .name = "KEY", .file = write_file(&g, "key", STR(VALUE "\n")) },
 		{ .name = "MORE", .command = shell("echo noise " VALUE " >&2; printf 'printed-%s' value") },
 	};
 	g.launch.fetch = fetch;
@@ -100,18 +101,19 @@ TEST(a_secret_is_in_the_environment_and_masked_in_what_is_said)
 		 "x${MORE}x; "
 		 "echo $KEY >&2; cat /proc/$$/environ | tr '\\0' '\\n' | grep -c '^KEY='",
 		 g.dir, NULL);
-	done(&g, __LINE__, 1);
+	expect_done(&g, __LINE__, 1);
 	CHECK_STR(rig_file(&g, 1, 1, "out", NULL), "stays [redacted] x[redacted]x\n1\n");
 	const char *log = rig_file(&g, 1, 1, "log", NULL);
 	CHECK(str_starts(str_of(log), STR("noise [redacted]\n")));
 	CHECK(strstr(log, "\n[redacted]\n"));
-	CHECK(file_has(place(&g, "seen"), STR(VALUE)) && file_has(place(&g, "more"), STR("printed-value")));
-	nowhere(&g, __LINE__, VALUE);
-	nowhere(&g, __LINE__, "printed-value");
+	CHECK(file_has(path_of(&g, "seen"), STR(VALUE)) &&
+	      file_has(path_of(&g, "more"), STR("printed-value")));
+	expect_nowhere(&g, __LINE__, VALUE);
+	expect_nowhere(&g, __LINE__, "printed-value");
 	rig_end(&g);
 }
 
-/* Of every process on the machine: its arguments and, if it is not the agent's, its environment. */
+/* Searches the arguments of every process, and the environments of all but the agent. */
 static unsigned seen_in(const char *name, pid_t but)
 {
 	unsigned n = 0;
@@ -124,12 +126,12 @@ static unsigned seen_in(const char *name, pid_t but)
 	return n;
 }
 
-TEST(nobody_else_has_it)
+TEST(no_other_process_has_the_secret)
 {
 	struct rig g = { 0 };
 	pid_t pid = 0;
 	rig_begin(&g);
-	const struct launch_fetch fetch = { .name = "KEY", .file = put(&g, "key", STR(VALUE)) };
+	const struct launch_fetch fetch = { .name = "KEY", .file = write_file(&g, "key", STR(VALUE)) };
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
 	rig_argv(&g, "/bin/sh", "-c",
@@ -142,21 +144,22 @@ TEST(nobody_else_has_it)
 	CHECK(file_has(environ_of, STR("KEY=" VALUE)));
 	struct runfile f = rig_runfile(&g, 1, 1);
 	snprintf(environ_of, sizeof environ_of, "/proc/%d/environ", (int)f.pid);
-	CHECK(!file_has(environ_of, STR(VALUE))); /* the shim's */
-	nowhere(&g, __LINE__, VALUE);
-	put(&g, "end", STR(""));
+	CHECK(!file_has(environ_of, STR(VALUE))); /* of the shim */
+	expect_nowhere(&g, __LINE__, VALUE);
+	write_file(&g, "end", STR(""));
 	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
 	rig_end(&g);
 }
 
-TEST(lines_are_masked_as_well_and_so_is_json)
+TEST(lines_and_json_are_masked)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
 	const struct launch_fetch fetch[] = {
 		{ .name = "PEM",
-		  .file = put(&g, "pem", STR("-----BEGIN-----\r\nabcdefghij\r\n}\r\nklmnopqrst\r\n")) },
-		{ .name = "ODD", .file = put(&g, "odd", STR("a\"b\\c-long\n\n")) },
+		  .file = write_file(&g, "pem",
+				     STR("-----BEGIN-----\r\nabcdefghij\r\n}\r\nklmnopqrst\r\n")) },
+		{ .name = "ODD", .file = write_file(&g, "odd", STR("a\"b\\c-long\n\n")) },
 	};
 	g.launch.fetch = fetch;
 	g.launch.fetches = ARRAY_LEN(fetch);
@@ -164,47 +167,47 @@ TEST(lines_are_masked_as_well_and_so_is_json)
 		 "echo abcdefghij } klmnopqrst; echo \"$PEM\"; printf '%s|' \"$ODD\"; echo "
 		 "'{\"a\":\"a\\\\\"b\\\\\\\\c-long\"}'",
 		 NULL);
-	done(&g, __LINE__, 1);
+	expect_done(&g, __LINE__, 1);
 	CHECK_STR(rig_file(&g, 1, 1, "log", NULL),
 		  "[redacted] } [redacted]\n[redacted]\n[redacted]|{\"a\":\"[redacted]\"}\n");
 	rig_end(&g);
 }
 
-TEST(what_a_run_says_of_itself_is_masked_when_it_is_over)
+TEST(reports_are_masked_after_the_run)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
-	const struct launch_fetch fetch = { .name = "KEY", .file = put(&g, "key", STR(VALUE)) };
+	const struct launch_fetch fetch = { .name = "KEY", .file = write_file(&g, "key", STR(VALUE)) };
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
 	rig_argv(&g, "/bin/sh", "-c",
 		 "echo '{\"report\":\"step\",\"text\":\"with '$KEY'\"}' >> $ROTA_OUTBOX; echo $ROTA_SECRETS",
 		 NULL);
-	done(&g, __LINE__, 1);
+	expect_done(&g, __LINE__, 1);
 	CHECK_STR(rig_file(&g, 1, 1, "box", NULL), "{\"report\":\"step\",\"text\":\"with [redacted]\"}\n");
 	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "KEY\n");
-	/* Of very much, what is read of it stays. */
+	/* Of a long outbox, the end that is read stays. */
 	rig_argv(&g, "/bin/sh", "-c",
 		 "i=0; while test $i -lt 9000; do i=$((i + 1)); echo $i long enough for a good part of it "
 		 "$KEY; done >> "
 		 "$ROTA_OUTBOX; echo the last $KEY >> $ROTA_OUTBOX",
 		 NULL);
-	done(&g, __LINE__, 2);
+	expect_done(&g, __LINE__, 2);
 	size_t size;
 	const char *box = rig_file(&g, 2, 1, "box", &size);
 	CHECK(size > OUTBOX_BYTES_MAX && size <= 2 * OUTBOX_BYTES_MAX);
 	CHECK_STR(box + size - 20, "the last [redacted]\n");
-	nowhere(&g, __LINE__, VALUE);
+	expect_nowhere(&g, __LINE__, VALUE);
 	rig_end(&g);
 }
 
-TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
+TEST(without_its_secret_nothing_is_executed)
 {
 	static char large[SECRET_BYTES_MAX + 2];
 	struct rig g = { 0 };
 	rig_begin(&g);
 	memset(large, 'x', sizeof large);
-	mkfifo(place(&g, "fifo"), 0600);
+	mkfifo(path_of(&g, "fifo"), 0600);
 	const struct {
 		int line;
 		const char *file, *command, *why;
@@ -225,7 +228,7 @@ TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
 		{ __LINE__, NULL, ":", "secret KEY: it is empty" },
 		{ __LINE__, NULL, "yes " VALUE " | head -c 1000000",
 		  "secret KEY: it is longer than 16384 bytes" },
-		/* What it says besides may be the same. */
+		/* Its standard error may contain the secret. */
 		{ __LINE__, NULL, "echo pass123; echo pass123 is bad >&2; exit 1",
 		  "secret KEY: its command ended with exit code 1" },
 		{ __LINE__, NULL, "v=$(head -c 16400 /dev/zero | tr '\\0' q); echo $v; echo $v >&2",
@@ -235,16 +238,16 @@ TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
 		{ __LINE__, NULL, NULL,
 		  "secret KEY: its command cannot be executed: No such file or directory" },
 	};
-	put(&g, "empty", STR(""));
-	put(&g, "newline", STR("\n"));
-	put(&g, "short", STR("abc\n"));
-	put(&g, "large", (struct str){ large, SECRET_BYTES_MAX + 1 });
-	put(&g, "zero", STR("abcd\0efgh"));
+	write_file(&g, "empty", STR(""));
+	write_file(&g, "newline", STR("\n"));
+	write_file(&g, "short", STR("abc\n"));
+	write_file(&g, "large", (struct str){ large, SECRET_BYTES_MAX + 1 });
+	write_file(&g, "zero", STR("abcd\0efgh"));
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		static const char *const nothing[] = { "/no/such/program", NULL };
 		int line = rows[i].line;
 		struct launch_fetch fetch = { .name = "KEY",
-					      .file = rows[i].file ? place(&g, rows[i].file) : NULL,
+					      .file = rows[i].file ? path_of(&g, rows[i].file) : NULL,
 					      .command = rows[i].command ? shell(rows[i].command) : nothing };
 		if (rows[i].file)
 			fetch.command = NULL;
@@ -261,18 +264,18 @@ TEST(what_cannot_be_had_is_said_and_nothing_is_executed)
 		CHECK_INT_AT(line, f.cause, CAUSE_SECRET);
 		CHECK_STR_AT(line, f.note, rows[i].why);
 		CHECK_INT_AT(line, strstr(rig_file(&g, i + 1, 1, "log", NULL), rows[i].why) != NULL, true);
-		CHECK_INT_AT(line, access(place(&g, "ran"), F_OK), -1);
+		CHECK_INT_AT(line, access(path_of(&g, "ran"), F_OK), -1);
 	}
 	CHECK(strstr(rig_file(&g, 9, 1, "log", NULL), "no: [redacted]"));
-	nowhere(&g, __LINE__, VALUE);
-	nowhere(&g, __LINE__, "pass123");
-	nowhere(&g, __LINE__, "qqqqqqqq");
-	nowhere(&g, __LINE__, "part-two");
+	expect_nowhere(&g, __LINE__, VALUE);
+	expect_nowhere(&g, __LINE__, "pass123");
+	expect_nowhere(&g, __LINE__, "qqqqqqqq");
+	expect_nowhere(&g, __LINE__, "part-two");
 	rig_end(&g);
 }
 
-/* What there is no room for is cut off, and not in the middle of a value. */
-TEST(what_is_said_ends_with_a_whole_line)
+/* Standard error is truncated at a line end, so that no part of a value remains. */
+TEST(standard_error_ends_with_a_whole_line)
 {
 	static_assert(FETCH_SAID_MAX == 16384, "the command says a little more");
 	struct rig g = { 0 };
@@ -285,15 +288,15 @@ TEST(what_is_said_ends_with_a_whole_line)
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
 	rig_argv(&g, "/bin/sh", "-c", "echo ran", NULL);
-	done(&g, __LINE__, 1);
+	expect_done(&g, __LINE__, 1);
 	const char *log = rig_file(&g, 1, 1, "log", NULL);
 	CHECK(str_starts(str_of(log), STR("filling\nfilling\n")) && strstr(log, "filling\nran\n"));
-	nowhere(&g, __LINE__, "hunter2");
+	expect_nowhere(&g, __LINE__, "hunter2");
 	rig_end(&g);
 }
 
-/* The shim knows it until the run has ended. */
-TEST(a_shim_leaves_no_core)
+/* The shim knows the secret until the run has ended. */
+TEST(a_shim_dumps_no_core)
 {
 	struct rig g = { 0 };
 	struct rlimit was, most;
@@ -301,15 +304,15 @@ TEST(a_shim_leaves_no_core)
 	most = (struct rlimit){ was.rlim_max, was.rlim_max };
 	CHECK_INT(setrlimit(RLIMIT_CORE, &most), 0);
 	rig_begin(&g);
-	const struct launch_fetch fetch = { .name = "KEY", .file = put(&g, "key", STR(VALUE)) };
+	const struct launch_fetch fetch = { .name = "KEY", .file = write_file(&g, "key", STR(VALUE)) };
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
-	/* The launcher's, whatever a sanitizer made of it; the agent's; and the shim's. */
+	/* The limits of the launcher (a sanitizer may change it), of the agent, and of the shim. */
 	rig_argv(&g, "/bin/sh", "-c",
 		 "for p in $(cut -d ' ' -f 4 /proc/$PPID/stat) $$ $PPID; do awk '/^Max core/ { print $5 }' "
 		 "/proc/$p/limits; done",
 		 NULL);
-	done(&g, __LINE__, 1);
+	expect_done(&g, __LINE__, 1);
 	char log[64];
 	snprintf(log, sizeof log, "%s", rig_file(&g, 1, 1, "log", NULL));
 	char *launcher = strtok(log, "\n"), *agent = strtok(NULL, "\n"), *shim = strtok(NULL, "\n");
@@ -318,37 +321,38 @@ TEST(a_shim_leaves_no_core)
 	CHECK_INT(setrlimit(RLIMIT_CORE, &was), 0);
 }
 
-TEST(the_largest_fits)
+TEST(the_largest_secret)
 {
 	static char large[SECRET_BYTES_MAX + 1];
 	struct rig g = { 0 };
 	rig_begin(&g);
 	memset(large, 'x', SECRET_BYTES_MAX);
 	large[SECRET_BYTES_MAX] = '\n';
-	const struct launch_fetch fetch = { .name = "KEY",
-					    .file = put(&g, "large", (struct str){ large, sizeof large }) };
+	const struct launch_fetch fetch = {
+		.name = "KEY", .file = write_file(&g, "large", (struct str){ large, sizeof large })
+	};
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
 	rig_argv(&g, "/bin/sh", "-c", "echo ${#KEY}; echo $KEY", NULL);
-	done(&g, __LINE__, 1);
+	expect_done(&g, __LINE__, 1);
 	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "16384\n[redacted]\n");
 	rig_end(&g);
 }
 
-TEST(a_command_that_hangs_is_bound_by_the_clock_of_the_attempt)
+TEST(a_command_that_hangs_ends_at_the_timeout)
 {
 	struct rig g = { 0 };
 	pid_t pid[2];
 	rig_begin(&g);
 	char line[256];
 	snprintf(line, sizeof line, "echo $$ >> %s; sleep 600 & echo $! >> %s; trap '' TERM; wait; sleep 600",
-		 place(&g, "pids"), place(&g, "pids"));
+		 path_of(&g, "pids"), path_of(&g, "pids"));
 	const struct launch_fetch fetch = { .name = "KEY", .command = shell(line) };
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
 	g.launch.timeout = USEC;
 	g.launch.grace = USEC / 10;
-	g.launch.stall = USEC / 5; /* of the agent, which does not run yet */
+	g.launch.stall = USEC / 5; /* does not apply before the agent is executed */
 	rig_argv(&g, "/bin/sh", "-c", "echo ran > $0/ran", g.dir, NULL);
 	CHECK(rig_start(&g, 1));
 	CHECK_INT(rig_lines(&g, "pids", 2, pid, 2), 2);
@@ -359,7 +363,7 @@ TEST(a_command_that_hangs_is_bound_by_the_clock_of_the_attempt)
 	CHECK(rig_all_dead(pid, 2, 5000));
 
 	g.launch.timeout = 0;
-	CHECK_INT(unlink(place(&g, "pids")), 0);
+	CHECK_INT(unlink(path_of(&g, "pids")), 0);
 	CHECK(rig_start(&g, 2));
 	CHECK_INT(rig_lines(&g, "pids", 2, pid, 2), 2);
 	rig_ask(&g, RN_KILL, 2, 1, REASON_CANCELLED);
@@ -367,47 +371,47 @@ TEST(a_command_that_hangs_is_bound_by_the_clock_of_the_attempt)
 	CHECK_STR(outcome_words[s.outcome % OUTCOME_COUNT], "killed");
 	CHECK_STR(reason_words[s.reason % REASON_COUNT], "cancelled");
 	CHECK(rig_all_dead(pid, 2, 5000));
-	CHECK_INT(access(place(&g, "ran"), F_OK), -1);
+	CHECK_INT(access(path_of(&g, "ran"), F_OK), -1);
 	rig_end(&g);
 }
 
-/* What it leaves behind is not waited for before the agent starts, and ends with the run. */
-TEST(a_command_may_leave_something_behind)
+/* Processes that it leaves behind do not delay the agent, and end with the run. */
+TEST(a_command_may_leave_processes)
 {
 	struct rig g = { 0 };
 	pid_t pid;
 	rig_begin(&g);
 	char line[256];
-	snprintf(line, sizeof line, "sleep 600 & echo $! >> %s; echo " VALUE, place(&g, "pids"));
+	snprintf(line, sizeof line, "sleep 600 & echo $! >> %s; echo " VALUE, path_of(&g, "pids"));
 	const struct launch_fetch fetch = { .name = "KEY", .command = shell(line) };
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
 	rig_argv(&g, "/bin/sh", "-c", "echo got $KEY", NULL);
-	done(&g, __LINE__, 1);
+	expect_done(&g, __LINE__, 1);
 	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "got [redacted]\n");
 	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
 	CHECK(rig_all_dead(&pid, 1, 5000));
 	rig_end(&g);
 }
 
-TEST(scripts_that_look_at_the_result_have_it_as_well)
+TEST(scripts_of_expectations_have_the_secrets)
 {
 	struct rig g = { 0 };
 	static const char *const script[] = { "/bin/sh", "-c", "test \"$KEY\" = " VALUE " && echo $KEY",
 					      NULL };
 	static const char *const *const scripts[] = { script, NULL };
 	rig_begin(&g);
-	const struct launch_fetch fetch = { .name = "KEY", .file = put(&g, "key", STR(VALUE)) };
+	const struct launch_fetch fetch = { .name = "KEY", .file = write_file(&g, "key", STR(VALUE)) };
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
 	g.launch.scripts = scripts;
 	rig_argv(&g, "/bin/sh", "-c", "echo ran", NULL);
-	done(&g, __LINE__, 1);
+	expect_done(&g, __LINE__, 1);
 	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "ran\n[redacted]\n");
 	rig_end(&g);
 }
 
-TEST(names_become_places)
+TEST(names_become_files_and_commands)
 {
 	struct arena a = { 0 };
 	struct str word[] = { STR("pass"), STR("show"), STR("x") };

@@ -1,4 +1,4 @@
-/* Whole trees end, by both ways: with a cgroup, and by descent. */
+/* Whole process trees are killed: with a cgroup, and by descent. */
 #include "core/model.h"
 #include "exec/rundir.h"
 #include "rig.h"
@@ -10,7 +10,7 @@
 
 enum { TREE = 4 }; /* processes of `agent tree` */
 
-/* Runs `fn` by descent, then with a cgroup where there is one, and says what it did. */
+/* Calls `fn` without a cgroup, then with one if there is one, and prints what it did. */
 static void both_ways(const char *what, void (*fn)(struct rig *g, const char *way))
 {
 	char say[128];
@@ -54,7 +54,7 @@ static void timeout(struct rig *g, const char *way)
 	struct rn_report s = rig_next(g);
 	CHECK_INT(s.kind, RN_EXIT);
 	CHECK_INT(s.reason, REASON_TIMEOUT);
-	CHECK(rig_all_dead(pids, TREE, 0)); /* at that moment, not soon */
+	CHECK(rig_all_dead(pids, TREE, 0)); /* already, not soon */
 	CHECK(clock_boot().us - began >= USEC + USEC / 5);
 	struct runfile f = rig_runfile(g, 1, 1);
 	CHECK_INT(f.log, LOG_CAPPED);
@@ -64,7 +64,7 @@ static void timeout(struct rig *g, const char *way)
 	CHECK(size <= 2 * 65536 + 64);
 }
 
-TEST(a_tree_that_flees_and_shouts_is_gone_at_its_timeout)
+TEST(a_timeout_kills_the_whole_tree)
 {
 	both_ways("timeout", timeout);
 }
@@ -76,11 +76,11 @@ static void leftovers(struct rig *g, const char *way)
 	CHECK_INT(begin_tree(g, 1, "leave", TREE, pids), TREE);
 	struct rn_report s = rig_next(g);
 	CHECK_INT(s.kind, RN_EXIT);
-	CHECK_INT(s.outcome, OUTCOME_DONE); /* the agent itself ended well */
+	CHECK_INT(s.outcome, OUTCOME_DONE); /* the agent itself ended with 0 */
 	CHECK(rig_all_dead(pids, TREE, 0));
 }
 
-TEST(what_a_run_leaves_behind_is_ended)
+TEST(leftover_processes_are_killed)
 {
 	both_ways("leftovers", leftovers);
 }
@@ -97,7 +97,7 @@ static void forks(struct rig *g, const char *way)
 	CHECK_INT(s.reason, REASON_CANCELLED);
 }
 
-TEST(what_forks_without_end_is_ended)
+TEST(a_fork_bomb_is_killed)
 {
 	both_ways("forks", forks);
 }
@@ -105,7 +105,7 @@ TEST(what_forks_without_end_is_ended)
 static void shim_killed(struct rig *g, const char *way)
 {
 	pid_t pids[2 + TREE] = { 0 };
-	/* Without a cgroup, an orphan is known by the mark in its environment. */
+	/* Without a cgroup, an orphan is found by the mark in its environment. */
 	CHECK_INT(begin_tree(g, 1, way[0] == 'c' ? "strip" : "orphan", 2, pids), 2);
 	CHECK_INT(begin_tree(g, 2, "tree", TREE, pids + 2), TREE);
 	for (uint64_t run = 1; run <= 2; run++)
@@ -122,7 +122,7 @@ static void shim_killed(struct rig *g, const char *way)
 	CHECK_INT(rig_next(g).kind, RN_LOST);
 }
 
-TEST(the_tree_of_a_killed_shim_is_found_and_ended_before_it_is_called_lost)
+TEST(the_tree_of_a_killed_shim_is_swept_before_it_is_lost)
 {
 	both_ways("sweep", shim_killed);
 }
@@ -132,24 +132,24 @@ static void shim_killed_while_down(struct rig *g, const char *way)
 	pid_t pids[2] = { 0 };
 	(void)way;
 	CHECK_INT(begin_tree(g, 1, "orphan", 2, pids), 2);
-	runner_close(g->r); /* the daemon goes, its launcher with it … */
+	runner_close(g->r); /* the daemon ends, and its launcher with it … */
 	kill((pid_t)rig_runfile(g, 1, 1).pid, SIGKILL);
 	rig_sleep(50);
 	CHECK(rig_alive(pids[0]) || rig_alive(pids[1]));
-	rig_open(g); /* … and comes back without one */
+	rig_open(g); /* … and starts again without one */
 	rig_ask(g, RN_PROBE, 1, 1, 0);
-	CHECK(rig_quiet(g, 200)); /* nobody can end the tree: so it is not lost yet */
+	CHECK(rig_quiet(g, 200)); /* no sweep is possible, so it is not lost yet */
 	rig_give_launcher(g);
 	CHECK_INT(rig_next(g).kind, RN_LOST);
 	CHECK(rig_all_dead(pids, 2, 0));
 }
 
-TEST(a_shim_that_died_while_nobody_looked)
+TEST(a_shim_that_died_while_no_daemon_ran)
 {
 	both_ways("sweep after a restart", shim_killed_while_down);
 }
 
-TEST(strangers_are_left_alone)
+TEST(other_processes_are_left_alone)
 {
 	struct rig g = { 0 };
 	pid_t pids[2] = { 0 };
@@ -159,7 +159,7 @@ TEST(strangers_are_left_alone)
 	kill((pid_t)rig_runfile(&g, 1, 1).pid, SIGKILL);
 	struct rn_report s = rig_next(&g);
 	CHECK(s.kind == RN_LOST && s.run == 1);
-	CHECK(rig_alive(pids[0]) && rig_alive(pids[1])); /* the other run's */
+	CHECK(rig_alive(pids[0]) && rig_alive(pids[1])); /* of the other run */
 	rig_ask(&g, RN_KILL, 2, 1, REASON_CANCELLED);
 	CHECK_INT(rig_next(&g).kind, RN_EXIT);
 	CHECK(rig_all_dead(pids, 2, 0));
@@ -176,7 +176,7 @@ static bool move_to(const char *cgroup, const char *below)
 	return ok;
 }
 
-/* As systemd does it with Delegate=yes: the daemon itself is in the cgroup it may divide. */
+/* As with Delegate=yes of systemd: the daemon itself is in the delegated cgroup. */
 TEST(the_daemons_own_cgroup_is_found_and_used)
 {
 	char say[128];
@@ -198,7 +198,7 @@ TEST(the_daemons_own_cgroup_is_found_and_used)
 		rig_end(&g);
 		CHECK(move_to(cgroup, "/.."));
 		buf_free(&found);
-		CHECK_INT(rundir_cgroup(&found), E_NOTFOUND); /* the root of all is nobody's to divide */
+		CHECK_INT(rundir_cgroup(&found), E_NOTFOUND); /* the root cgroup is never delegated */
 	}
 	buf_free(&found);
 	rig_cgroup_end();
