@@ -162,7 +162,7 @@
 #define FETCHES_MAX         64          /* secrets that the shim of one run reads */
 #define FETCH_WORDS_MAX     1024        /* words of all programs that print these secrets */
 #define FETCH_NAME_MAX      128         /* bytes of the name of a secret's variable */
-#define FETCH_SAID_MAX      16384       /* bytes kept of the standard error of these programs */
+#define FETCH_STDERR_MAX    16384       /* bytes kept of the standard error of these programs */
 #define SECRET_LINE_MIN     8           /* bytes: a shorter line of a secret is not masked by itself */
 #define SECRET_BYTES_MIN    4           /* shorter values are not masked: they would match everywhere */
 #define SECRET_BYTES_MAX    16384       /* one secret's value */

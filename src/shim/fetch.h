@@ -16,8 +16,8 @@ struct fetcher {
 	/* Results. */
 	char *entry[FETCHES_MAX + 1]; /* NAME=value; the last is ROTA_SECRETS, the list of names */
 	unsigned entries;
-	bool cancelled;                   /* go_on returned false */
-	char stderr_text[FETCH_SAID_MAX]; /* of the programs; the rest is discarded */
+	bool cancelled;                     /* go_on returned false */
+	char stderr_text[FETCH_STDERR_MAX]; /* of the programs; the rest is discarded */
 	size_t stderr_n;
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A name server on 127.0.0.1 that says something else each time it is asked: NAME=ADDRESS,ADDRESS,… in turn, the last for
-ever; NAME= never answers. Prints a line when it listens, and each name it was asked for to LOG.
+"""A name server on 127.0.0.1 that gives another answer to each query: NAME=ADDRESS,ADDRESS,… one after the other, then
+always the last; NAME= never answers. Prints a line when it listens, and writes each query to LOG.
 
 usage: names.py LOG NAME=ADDRESSES..."""
 import socket

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The real rota-out against receivers that misbehave: which addresses it speaks to, what it follows, what it carries
-along, what it says. With namespaces there are a receiver at a public address and a name server that lies; where they are
-not permitted the same rules are shown with addresses of the loopback network, and it says so.
+"""Runs rota-out against receivers that misbehave: which addresses it connects to, which redirects it follows, which
+headers it sends, what it prints. In namespaces there are a receiver at a public address and a name server that lies;
+where namespaces are not permitted, addresses of the loopback network are used instead, and the test says so.
 
 usage: out.py ROTA_OUT"""
 import base64
@@ -27,7 +27,7 @@ ROOT = tempfile.mkdtemp(prefix="rota-out-")
 ENV = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")} | {"HOME": ROOT}
 KEY = bytes(range(32))
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
-HIDDEN = "tok-4711"  # in paths, headers, bodies: never to be seen on stderr
+HIDDEN = "tok-4711"  # in paths, headers and bodies; must never appear on stderr
 started = []
 
 FAULTS = ["answered", "refused", "resolve", "connect", "tls", "timeout", "broken", "too_large", "redirects", "cancelled"]
@@ -53,7 +53,7 @@ class Receiver:
         self.url = f"http{'s' if tls else ''}://{host}:{self.port}"
 
     def sent(self):
-        """What came since it was last asked."""
+        """The requests received since the last call."""
         if not os.path.exists(self.log):
             return []
         with open(self.log) as log:
@@ -83,12 +83,12 @@ def send(url, allow=("127.0.0.1",), env=ENV, **more):
     r = Result(done, url)
     check(r.err.startswith("rota-out: ") and r.err.count("\n") == 1 and r.err.isascii() and r.err[:-1].isprintable(),
           "one harmless line", r)
-    check(HIDDEN not in r.err, "secrets stay out of what it says", r)
+    check(HIDDEN not in r.err, "it prints no secret", r)
     return r
 
 
 def fault(word, result, *has):
-    """It ended so, and says so with its exit code and in words."""
+    """Checks the exit code and the words of a fault."""
     if word == "refused" and not V6 and "[" in result.url:
         word, has = "resolve", ()  # a kernel without IPv6 has no such addresses
     check(result.code == 16 + FAULTS.index(word), f"{word} is exit {16 + FAULTS.index(word)}", result)
@@ -108,7 +108,7 @@ def wrong(result, *has):
         check(part in result.err, f"says {part!r}", result)
 
 
-# --- what is sent, and what comes back -------------------------------------------------------------------------------
+# --- requests and responses ------------------------------------------------------------------------------------------
 
 def plain(a):
     r = send(a.url + "/ok?x=" + HIDDEN, headers={"X-Token": HIDDEN, "Content-Type": "application/json", "X-Empty": ""},
@@ -129,11 +129,11 @@ def plain(a):
     check([s["method"] for s in a.sent()] == ["GET"], "GET without a body")
     status(200, 0, send(a.url + "/ok", body="x", headers={"User-Agent": "me"}))
     got, = a.sent()
-    check("content-type" not in got["headers"] and got["headers"]["user-agent"] == "me", "no type is made up", got)
+    check("content-type" not in got["headers"] and got["headers"]["user-agent"] == "me", "no content type is added", got)
     big = "b" * 3000000
     status(200, 0, send(a.url + "/ok", body=big))
     got, = a.sent()
-    check(got["body"] == big and "expect" not in got["headers"], "a large body, without asking first")
+    check(got["body"] == big and "expect" not in got["headers"], "a large body, without Expect")
 
 
 def statuses(a):
@@ -148,7 +148,7 @@ def statuses(a):
     check(3000 < after <= 3600, "a date in Retry-After", r)
     for text in ("soon", "-5", "Mon,%2001%20Jan%202001%2000:00:00%20GMT", "%01"):
         r = send(f"{a.url}/status?code=503&after={text}")
-        check(r.code == 5 and "retry after" not in r.err, f"Retry-After {text} says nothing", r)
+        check(r.code == 5 and "retry after" not in r.err, f"Retry-After {text} is ignored", r)
     status(503, 5, send(a.url + "/status?code=503&after=99999999999999999999"))
 
 
@@ -184,7 +184,7 @@ def refusals_of_requests(a):
         check(done.returncode == 2 and done.stderr.startswith(b"rota-out: input: "), f"{text}", Result(done))
     done = subprocess.run([ROTA_OUT, "--url"], input=b"", capture_output=True, env=ENV, timeout=60)
     check(done.returncode == 2, "no arguments", Result(done))
-    check(a.sent() == [], "and nothing of all that was sent")
+    check(a.sent() == [], "nothing was sent")
 
 
 def misbehaviour(a):
@@ -197,7 +197,7 @@ def misbehaviour(a):
     status(200, 0, r, "the body was truncated")
     check(r.out == b"b" * 1000, "as much as was asked for", len(r.out))
     r = send(a.url + "/body")
-    check(len(r.out) == 1 << 20, "a mebibyte if nobody asks", len(r.out))
+    check(len(r.out) == 1 << 20, "a mebibyte by default", len(r.out))
     status(200, 0, send(a.url + "/ok", limit=5))
     check("truncated" in send(a.url + "/ok", limit=4).err, "one byte too many")
     status(200, 0, send(f"{a.url}/bodyredirect?to=/ok"))
@@ -214,14 +214,14 @@ def misbehaviour(a):
     done = subprocess.run([ROTA_OUT], input=json.dumps({"url": a.url, "allow": ["127.0.0.1"]}).encode(), stdout=full,
                           stderr=subprocess.PIPE, env=ENV, timeout=60)
     os.close(full)
-    check(done.returncode == 1 and b"cannot write the response" in done.stderr, "nowhere to write to", done)
+    check(done.returncode == 1 and b"cannot write the response" in done.stderr, "standard output cannot be written", done)
     a.sent()
 
 
-# --- who is spoken to ------------------------------------------------------------------------------------------------
+# --- addresses -------------------------------------------------------------------------------------------------------
 
 def addresses(a):
-    """Every way to write this machine, and others that are nobody's business."""
+    """Every way to write addresses of this machine, and other addresses that are not public."""
     port = a.port
     for host in ("127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "localhost", "LOCALHOST", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "127.0.0.2", "0.0.0.0", "[::]", "0"):
         fault("refused", send(f"http://{host}:{port}/ok?{HIDDEN}", allow=()), "address")
@@ -235,7 +235,7 @@ def addresses(a):
     fault("refused", send("http://169.254.169.254/", allow=["169.254.0.0/16", "0.0.0.0/0", "::/0"]), "metadata")
     fault("refused", send(f"http://0.0.0.0:{port}/", allow=["0.0.0.0/0", "0.0.0.0"]), "unspecified")
     fault("refused", send(f"http://127.0.0.1:{port}/", allow=["127.0.0.2", "10.0.0.0/8", "localhost", "::1", "::/0"]))
-    check(a.sent() == [], "nobody was spoken to")
+    check(a.sent() == [], "no receiver got a request")
     for allow in ("127.0.0.1", "127.0.0.0/8", "0.0.0.0/0", "::ffff:127.0.0.1"):
         status(200, 0, send(f"http://127.0.0.1:{port}/ok", allow=[allow]))
     for host in ("localhost", "LocalHost"):
@@ -244,7 +244,7 @@ def addresses(a):
 
 
 def environment(a, b):
-    """Proxies, a netrc and cookies are none of its business."""
+    """It ignores proxies, netrc and cookies."""
     with open(os.path.join(ROOT, ".netrc"), "w") as f:
         f.write("default login me password " + HIDDEN + "\n")
     proxies = {name: b.url for name in ("http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "HTTPS_PROXY")}
@@ -264,42 +264,42 @@ def redirects(a, b):
         status(200, 0, send(f"{a.url}/hops?n={n}"))
         check(len(a.sent()) == n + 1, f"{n} redirects")
     fault("redirects", send(a.url + "/hops?n=6"), "after 5 redirects")
-    check(len(a.sent()) == 6, "and not one more")
+    check(len(a.sent()) == 6, "and no more")
     fault("redirects", send(a.url + "/loop"))
     a.sent()
-    status(302, 3, send(a.url + "/redirect?code=302"))  # to nowhere
+    status(302, 3, send(a.url + "/redirect?code=302"))  # without a Location
     a.sent()
     for to, part in (("ftp://127.0.0.1/", "must begin with http://"), ("file:///etc/passwd", "must begin with http://"),
                      ("http://me:pw@127.0.0.1/", "a user or a password"), ("http://127.0.0.1:99999/", "is not valid")):
         fault("redirects", send(f"{a.url}/redirect?to={to}"), part)
-    # Judged again, each of them: only 127.0.0.1 is allowed.
+    # Each redirect is checked: only 127.0.0.1 is allowed.
     other = f"http://127.0.0.2:{b.port}/ok"
     for to in (other, f"http://localhost:{b.port}/ok".replace("localhost", "[::1]"), "http://10.0.0.1/", "http://169.254.169.254/",
                f"http://0:{b.port}/", f"http://[::ffff:127.0.0.2]:{b.port}/"):
         fault("refused", send(f"{a.url}/redirect?to={to}"))
     fault("refused", send(f"{a.url}/redirect?to={a.url}/redirect%3Fto={other}"))
-    check(b.sent() == [], "nobody behind a redirect was spoken to")
+    check(b.sent() == [], "nothing was sent to the target of a redirect")
     a.sent()
-    # Method and body stay, but for 303.
+    # Method and body stay, except after 303.
     for code in (301, 302, 303, 307, 308):
         status(200, 0, send(f"{a.url}/redirect?to=/ok&code={code}", method="PUT", body="b", headers=SECRETS, secret=SECRET,
                             id="m1"))
         first, second = a.sent()
         want = ("GET", "") if code == 303 else ("PUT", "b")
         check((second["method"], second["body"]) == want, f"{code}", second)
-        check(second["headers"]["authorization"] == SECRETS["Authorization"], "secrets stay at home", second)
+        check(second["headers"]["authorization"] == SECRETS["Authorization"], "the same origin gets the secrets", second)
         check(second["headers"].get("webhook-signature") == (None if code == 303 else first["headers"]["webhook-signature"]),
               "signed as long as it is the same message", second)
-    # Another origin gets no secrets; nor does the first one when it is redirected back.
+    # Another origin gets no secrets, nor does the first one after a redirect back to it.
     for to in (b.url + "/ok", f"{b.url}/redirect?code=307%26to={b.url}/ok", f"{b.url}/redirect?code=307%26to={a.url}/ok"):
         status(200, 0, send(f"{a.url}/redirect?code=307&to={to}", body="b", headers=SECRETS, secret=SECRET, id="m1"))
         for sent in b.sent() + a.sent()[1:]:
             names = set(sent["headers"]) & {"authorization", "x-api-key", "cookie", "webhook-id", "webhook-timestamp",
                                             "webhook-signature"}
-            check(not names, f"carried abroad: {names}", sent)
+            check(not names, f"sent to another origin: {names}", sent)
             check(sent["body"] == "b" and sent["headers"]["content-type"] == "text/x", "the rest arrives", sent)
             check(HIDDEN not in json.dumps(sent), "no secret", sent)
-    # Each would be in time, all together are not.
+    # Each redirect is within the timeout, all together are not.
     fault("timeout", send(f"{a.url}/slow?n=5", timeout=1))
     a.sent()
 
@@ -307,7 +307,7 @@ def redirects(a, b):
 # --- signatures ------------------------------------------------------------------------------------------------------
 
 def signed(key, message, timestamp, body):
-    """By an implementation of its own: Python's."""
+    """By an independent implementation, that of Python."""
     mac = hmac.new(key, f"{message}.{timestamp}.{body}".encode(), hashlib.sha256).digest()
     return "v1," + base64.b64encode(mac).decode()
 
@@ -328,7 +328,7 @@ def signatures(a):
                         secret=SECRET + " whsec_" + base64.b64encode(old).decode()))
     got, = a.sent()
     check(got["headers"]["webhook-signature"] == " ".join(signed(k, "m", 1700000000, "") for k in (KEY, old)), "two secrets", got)
-    # The example of the specification's own libraries.
+    # The example of the libraries of the specification.
     status(200, 0, send(a.url + "/ok", secret="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", id="msg_p5jXN8AQM9LWM0D4loKWxJek",
                         timestamp=1614265330, body='{"test": 2432232314}'))
     got, = a.sent()
@@ -342,7 +342,7 @@ def openssl(*argv):
 
 
 def certificate(name, san, days, ca=None, subject=None):
-    """Its own authority, or signed by that of `ca`."""
+    """Self-signed, or signed by the authority `ca`."""
     openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", name + ".key", "-subj",
             "/CN=" + (subject or name), *(("-out", name + ".csr") if ca else ("-x509", "-days", str(days), "-addext", san, "-out", name + ".pem")))
     if ca:
@@ -357,34 +357,34 @@ def tls(a):
     ca, _ = certificate("ca", "subjectAltName=DNS:authority.test", 2)
     right = Receiver(tls=certificate("right", "subjectAltName=IP:127.0.0.1", 2, "ca"))
     status(200, 0, send(right.url + "/ok", ca=ca))
-    fault("tls", send(right.url + "/" + HIDDEN))  # an authority nobody knows
+    fault("tls", send(right.url + "/" + HIDDEN))  # an unknown authority
     for name, san, days, by in (("other", "subjectAltName=DNS:other.test", 2, "ca"), ("old", "subjectAltName=IP:127.0.0.1", -1, "ca"),
                                 ("self", "subjectAltName=IP:127.0.0.1", 2, None)):
         receiver = Receiver(tls=certificate(name, san, days, by))
         fault("tls", send(receiver.url + "/ok", ca=ca))
-        check(receiver.sent() == [], f"nothing was said to {name}")
+        check(receiver.sent() == [], f"nothing was sent to {name}")
     rude = Receiver(tls=certificate("rude", "basicConstraints=CA:FALSE", 2, "ca", "\x1b]0;owned\x07"))
-    fault("tls", send(rude.url + "/ok", ca=ca), "owned")  # quoted, and harmless: see send
+    fault("tls", send(rude.url + "/ok", ca=ca), "owned")  # quoted, and printable: see send
     fault("tls", send(a.url.replace("http:", "https:") + "/ok", ca=ca))
     fault("tls", send(right.url + "/ok", ca="/nonexistent"))
     right.sent(), a.sent()
-    # Redirects: up to https, and not down again.
+    # Redirects from http to https are followed, the reverse is not.
     status(200, 0, send(f"{a.url}/redirect?to={right.url}/ok", ca=ca))
     a.sent()
     fault("redirects", send(f"{right.url}/redirect?to={a.url}/ok", ca=ca), "from https to http")
     fault("redirects", send(f"{a.url}/redirect?to={right.url}/redirect%3Fto={a.url}/ok", ca=ca), "from https to http")
-    check([s["path"] for s in a.sent()] == [f"/redirect?to={right.url}/redirect%3Fto={a.url}/ok"], "nothing came down")
+    check([s["path"] for s in a.sent()] == [f"/redirect?to={right.url}/redirect%3Fto={a.url}/ok"], "nothing was sent by http")
     status(200, 0, send(f"{right.url}/redirect?to={a.url}/ok", ca=ca, downgrade=True))
     check(len(a.sent()) == 1, "unless it is allowed")
 
 
-# --- with addresses of our own ---------------------------------------------------------------------------------------
+# --- in a network namespace ------------------------------------------------------------------------------------------
 
 PUBLIC, PRIVATE = "203.0.113.1", "10.9.8.7"
 
 
 def network():
-    """Of our own, where 203.0.113.1 is somebody, and names are what we say."""
+    """A network in which 203.0.113.1 exists, and names have the addresses of the test."""
     ip = shutil.which("ip") or "/usr/sbin/ip"
     for command in ("link set lo up", f"addr add {PUBLIC}/24 dev lo", f"addr add {PRIVATE}/24 dev lo"):
         subprocess.run([ip, *command.split()], check=True)
@@ -426,28 +426,28 @@ def public_and_private():
           f"private.test is at a private address ({PRIVATE})")
     public.sent()
     status(200, 0, send(f"http://mixed.test:{port}/ok", **quiet), f"({PUBLIC})")
-    check(private.sent() == [] and loop.sent() == [], "nobody private was spoken to")
+    check(private.sent() == [] and loop.sent() == [], "no private receiver got a request")
     check(len(public.sent()) == 1, "of several addresses the public one")
     status(200, 0, send(f"http://private.test:{port}/ok", allow=["private.test"]), f"({PRIVATE})")
     fault("refused", send(f"http://private.test:{port}/ok", allow=["public.test"]))
     fault("refused", send(f"http://{PRIVATE}:{port}/ok", allow=["private.test"]))
     private.sent()
 
-    # The server of names changes its mind between the first look and a second one: there is no second one.
+    # The name server gives another address at the second query, but there is no second query.
     status(200, 0, send(f"http://rebind.test:{port}/redirect?to=http://rebind.test:{port}/ok", **quiet), f"({PUBLIC})")
-    check([s["path"] for s in public.sent()][1:] == ["/ok"], "both came to the address that was judged")
-    fault("refused", send(f"http://rebind.test:{port}/ok", **quiet))  # by now it says 127.0.0.1
+    check([s["path"] for s in public.sent()][1:] == ["/ok"], "both reached the address that was checked")
+    fault("refused", send(f"http://rebind.test:{port}/ok", **quiet))  # now the answer is 127.0.0.1
     fault("refused", send(f"http://turned.test:{port}/ok", **quiet))
     with open(asked) as f:
         questions = f.read().split("\n")
     check(questions.count("rebind.test 1") == 2 and questions.count("turned.test 1") == 1, "asked once for each", questions)
-    check(loop.sent() == [] and private.sent() == [] and public.sent() == [], "nobody else heard of it")
-    # One that says nothing would be waited for for minutes.
+    check(loop.sent() == [] and private.sent() == [] and public.sent() == [], "no other receiver got a request")
+    # A name server that does not answer.
     fault("timeout", send(f"http://silent.test:{port}/ok", timeout=1, **quiet))
 
 
 def namespaces():
-    """The command that runs it all in namespaces of its own; None: not permitted."""
+    """The command that runs the test in its own namespaces; None: not permitted."""
     for flags in ("-mn", "-Urmn"):
         command = ["unshare", flags]
         try:
@@ -483,11 +483,11 @@ def main():
 
 
 if not INSIDE:
-    # All of it, so that a rota-out that breaks its rules speaks to nobody real.
+    # All of it, so that a rota-out that breaks the rules reaches no real host.
     command = namespaces()
     if command:
         os.rmdir(ROOT)
-        print(f"in namespaces of its own ({' '.join(command)})", flush=True)
+        print(f"in its own namespaces ({' '.join(command)})", flush=True)
         os.execvp(command[0], [*command, sys.executable, os.path.abspath(__file__), ROTA_OUT, "--inside"])
     print("namespaces are not permitted here: private addresses behind names and redirects are shown with the loopback network, "
           "of which one address is allowed")

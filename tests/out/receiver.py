@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A receiver that answers as its path says, and writes down what it was sent: one JSON object per line. Prints its port
-when it listens; runs until it is killed.
+"""An HTTP server that behaves as the path of a request says, and writes each request to LOG as a line of JSON. Prints
+its port when it listens; runs until it is killed.
 
 usage: receiver.py LOG ADDRESS PORT [CERTIFICATE KEY]"""
 import http.server
@@ -45,7 +45,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def raw(self, *pieces, pause=0):
-        """Until the other side has had enough."""
+        """Writes until the client closes the connection."""
         try:
             for piece in pieces:
                 self.wfile.write(piece)
@@ -78,7 +78,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(307 if n else 200, [("Location", f"/slow?n={n - 1}")] if n else [])
 
     def do_hang(self, _query):
-        self.rfile.read(1)  # until the client leaves
+        self.rfile.read(1)  # until the client closes the connection
 
     def do_drip(self, _query):
         self.raw(b"HTTP/1.1 200 OK\r\nX-Slow: ", *[b"a"] * 100000, pause=0.1)
@@ -119,11 +119,11 @@ class Server(http.server.ThreadingHTTPServer):
     address_family = socket.AF_INET6 if ":" in ADDRESS else socket.AF_INET
 
     def server_bind(self):
-        socket.socket.bind(self.socket, self.server_address)  # without looking its own name up
+        socket.socket.bind(self.socket, self.server_address)  # without a lookup of its own name
         self.server_name, self.server_port = self.server_address[:2]
 
     def handle_error(self, *_):
-        pass  # clients leave as they like
+        pass  # the client has closed the connection
 
 
 server = Server((ADDRESS, PORT), Handler)

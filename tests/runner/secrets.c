@@ -277,7 +277,7 @@ TEST(without_its_secret_nothing_is_executed)
 /* Standard error is truncated at a line end, so that no part of a value remains. */
 TEST(standard_error_ends_with_a_whole_line)
 {
-	static_assert(FETCH_SAID_MAX == 16384, "the command says a little more");
+	static_assert(FETCH_STDERR_MAX == 16384, "the command says a little more");
 	struct rig g = { 0 };
 	rig_begin(&g);
 	const struct launch_fetch fetch = {
