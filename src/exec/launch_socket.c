@@ -105,7 +105,7 @@ static void handle_reply(struct runner *r, struct attempt *a, const struct launc
 {
 	bool sent = a->state == ATTEMPT_SENT;
 	runner_trouble_clear(r, TROUBLE_LAUNCHER);
-	switch ((enum launch_say)reply->say) {
+	switch ((enum launch_reply_kind)reply->kind) {
 	case LAUNCH_PIDFD:
 		if ((!sent && a->state != ATTEMPT_ALIVE && a->state != ATTEMPT_SWEEPING) || a->pidfd >= 0)
 			break;

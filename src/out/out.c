@@ -78,9 +78,9 @@ static enum out_fault fault_of(CURLcode code)
 		{ CURLE_SSL_CERTPROBLEM, OUT_TLS },
 		{ CURLE_SSL_CIPHER, OUT_TLS },
 		{ CURLE_SSL_ISSUER_ERROR, OUT_TLS },
-		{ CURLE_OUT_OF_MEMORY,
-		  OUT_TOO_LARGE }, /* by older versions for a header line that is too long … */
-		{ (CURLcode)100, OUT_TOO_LARGE }, /* … and CURLE_TOO_LARGE by later ones */
+		/* A header line that is too long: older versions, and CURLE_TOO_LARGE of later ones. */
+		{ CURLE_OUT_OF_MEMORY, OUT_TOO_LARGE },
+		{ (CURLcode)100, OUT_TOO_LARGE },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].code == code)
@@ -246,8 +246,8 @@ static bool make_headers(struct transfer *t)
 	if (fine && !headers_have(r, STR("user-agent")))
 		fine = add_header(t, STR("User-Agent"), STR("rota/" ROTA_VERSION));
 	if (fine && !headers_have(r, STR("content-type"))) {
-		struct curl_slist *list =
-			curl_slist_append(t->headers, "Content-Type:"); /* none, instead of that of a form */
+		/* None, instead of the default for forms. */
+		struct curl_slist *list = curl_slist_append(t->headers, "Content-Type:");
 		t->headers = list ? list : t->headers;
 		fine = list != NULL;
 	}

@@ -25,7 +25,7 @@ struct launch_packet {
 	uint64_t ticket; /* repeated in the replies */
 };
 
-enum launch_say {
+enum launch_reply_kind {
 	LAUNCH_PIDFD,
 	LAUNCH_STARTED, /* the run file has been created */
 	LAUNCH_TAKEN,   /* the run file existed already: nothing was executed */
@@ -34,7 +34,7 @@ enum launch_say {
 
 struct launch_reply {
 	uint32_t magic;
-	uint16_t say;
+	uint16_t kind; /* enum launch_reply_kind */
 	int32_t error;
 	uint64_t ticket;
 };

@@ -59,7 +59,7 @@ static int fork_pidfd(bool *child)
 static void send_reply(uint64_t ticket, int pidfd)
 {
 	struct launch_reply r = { .magic = LAUNCH_MAGIC,
-				  .say = pidfd < 0 ? LAUNCH_REFUSED : LAUNCH_PIDFD,
+				  .kind = pidfd < 0 ? LAUNCH_REFUSED : LAUNCH_PIDFD,
 				  .error = pidfd < 0 ? -pidfd : 0,
 				  .ticket = ticket };
 	union {

@@ -1,4 +1,4 @@
-/* Takes a request apart. */
+/* Parses the request of the daemon. */
 #include "shim/request.h"
 
 #include <errno.h>

@@ -147,10 +147,10 @@ static bool set_up(struct shim *s)
 	return e == 0;
 }
 
-static void send_reply(int socket, uint64_t ticket, enum launch_say say, int error)
+static void send_reply(int socket, uint64_t ticket, enum launch_reply_kind kind, int error)
 {
 	struct launch_reply r = {
-		.magic = LAUNCH_MAGIC, .say = (uint16_t)say, .error = error, .ticket = ticket
+		.magic = LAUNCH_MAGIC, .kind = (uint16_t)kind, .error = error, .ticket = ticket
 	};
 	/* Without waiting: a daemon that does not read must not hold up the run. It will find the run file.
 	 */

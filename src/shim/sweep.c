@@ -58,7 +58,7 @@ static int kill_once(const struct launch_request *rq)
 static void kill_all(const struct launch_request *rq)
 {
 	unsigned ms = KILL_ROUND_MS;
-	/* Until two rounds find nothing: a process may be forked behind the first one's back. */
+	/* Until two rounds find nothing: a process may be forked while the first one lists them. */
 	for (int quiet = 0; quiet < 2;) {
 		if (kill_once(rq) == 0) {
 			quiet++;

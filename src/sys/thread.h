@@ -7,7 +7,7 @@
 
 /* Starts a thread with all signals blocked, so that they go to the main thread. */
 must_check enum err thread_start(pthread_t *ret, void *(*main)(void *arg), void *arg);
-/* A condition variable whose timeouts are on CLOCK_MONOTONIC, which nobody can set. */
+/* A condition variable whose timeouts are on CLOCK_MONOTONIC, which cannot be set. */
 void thread_cond_init(pthread_cond_t *c);
 
 /* For a thread that works in short bursts and should run soon after it is woken, even on a busy machine: asks

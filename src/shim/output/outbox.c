@@ -49,8 +49,8 @@ static bool mask_file(int fd, const struct launch_request *rq, off_t size)
 	struct masked_text m = { 0 };
 	char *text = malloc(n + 1);
 	m.failed = !text || pread(fd, text, n, from) != (ssize_t)n;
-	const char *line =
-		!m.failed && from ? memchr(text, '\n', n) : text; /* without a partial first line */
+	/* Without a partial first line. */
+	const char *line = !m.failed && from ? memchr(text, '\n', n) : text;
 	if (!m.failed && line)
 		mask_text(rq, line, n - (size_t)(line - text), &m);
 	bool done = !m.failed && pwrite(fd, m.p, m.n, 0) == (ssize_t)m.n && ftruncate(fd, (off_t)m.n) == 0;
