@@ -344,7 +344,7 @@ def check_reports():
     report = f"""python3 {ASK} POST /api/v1/runs/$ROTA_RUN_ID/reports '{{"kind":"step","text":"x"}}' own"""
     apply("pipes", 'rm -f "$ROTA_OUTBOX"; mkfifo "$ROTA_OUTBOX"; ' + record("r5", "sh", "-c", report))
     run("pipes")
-    expect("r5", 0, "cannot be written")
+    expect("r5", 0, "cannot write")
     r = rota("report", "fail", "x")
     check(r.returncode == 2 and "within a run" in r.stderr, "there is no run to report for", r)
     r = subprocess.run(["python3", ASK, "POST", f"/api/v1/runs/{number}/reports", '{"kind":"step","text":"x"}', ""], capture_output=True,
