@@ -94,37 +94,37 @@ TEST(evaluation_errors)
 		{ __LINE__, "1 + usr.name", 4, "'usr' is not a name in scope" },
 		{ __LINE__, "user.nme", 5, "there is no field 'nme' (near: name)" },
 		{ __LINE__, "user['nme']", 4, "there is no field 'nme' (near: name)" },
-		{ __LINE__, "user.name.first", 10, "string has no field 'first'; fields are of maps" },
-		{ __LINE__, "user.nick.x", 10, "null has no field 'x'; fields are of maps" },
+		{ __LINE__, "user.name.first", 10, "string has no field 'first'; only maps have fields" },
+		{ __LINE__, "user.nick.x", 10, "null has no field 'x'; only maps have fields" },
 		{ __LINE__, "has(user.phone.home)", 9, "there is no field 'phone'" },
-		{ __LINE__, "list[4]", 4, "the index is outside of a list of 4" },
-		{ __LINE__, "list[-1]", 4, "the index is outside of a list of 4" },
+		{ __LINE__, "list[4]", 4, "the index is outside the list, which has 4 items" },
+		{ __LINE__, "list[-1]", 4, "the index is outside the list, which has 4 items" },
 		{ __LINE__, "list[0.5]", 4, "a list's index is a whole number" },
 		{ __LINE__, "list['x']", 4, "a list's index is a number, not string" },
 		{ __LINE__, "user[1]", 4, "the map has no such key" },
 		{ __LINE__, "price * 2", 6,
-		  "double * int is not defined; both must be of one kind: 2.0 is a double, 2 an int, 2u a "
+		  "double * int is not defined; both must be of the same kind: 2.0 is a double, 2 an int, 2u "
+		  "a "
 		  "uint" },
 		{ __LINE__, "'a' + 1", 4,
-		  "string + int is not defined; text is put together in a template: {{ a }} {{ b }}" },
+		  "string + int is not defined; to join text, use a template: {{ a }} {{ b }}" },
 		{ __LINE__, "1 < 'a'", 2, "int and string have no order" },
 		{ __LINE__, "null < null", 5, "null and null have no order" },
-		{ __LINE__, "true && 1", 5, "'&&' is of bools, not of int" },
-		{ __LINE__, "1 ? 2 : 3", 2, "the question before '?' is a bool, not int" },
-		{ __LINE__, "!1", 0, "'!' is of a bool, not of int" },
-		{ __LINE__, "-'a'", 0, "'-' is of an int or a double, not of string" },
+		{ __LINE__, "true && 1", 5, "'&&' needs bools, not int" },
+		{ __LINE__, "1 ? 2 : 3", 2, "the condition before '?' must be a bool, not int" },
+		{ __LINE__, "!1", 0, "'!' needs a bool, not int" },
+		{ __LINE__, "-'a'", 0, "'-' needs an int or a double, not string" },
 		{ __LINE__, "1 % 0", 2, "remainder of a division by zero" },
 		{ __LINE__, "-9223372036854775808 / -1", 21, "the result does not fit a 64-bit int" },
 		{ __LINE__, "3u - 4u", 3, "the result does not fit a 64-bit uint" },
 		{ __LINE__, "{1: 2, 1.0: 3}", 0, "a key is a string, int, uint or bool, not double" },
 		{ __LINE__, "{1: 2, 1u: 3}", 0, "a key of the map is given twice" },
-		{ __LINE__, "1 in 'abc'", 2, "'in' looks into a list or a map, not into string" },
-		{ __LINE__, "size(1)", 0, "size() is of a string, bytes, a list or a map, not of int" },
-		{ __LINE__, "'a'.contains(1)", 4, "contains() is of strings, not of int" },
-		{ __LINE__, "'a'.matches('a')", 4, "matches() is CEL's, but not in rota's part of it" },
-		{ __LINE__, "startsWith('a', 'b')", 0,
-		  "startsWith() goes after a value and a dot: x.startsWith()" },
-		{ __LINE__, "'1h'.duration()", 5, "duration() does not go after a dot: duration(x)" },
+		{ __LINE__, "1 in 'abc'", 2, "the right side of 'in' must be a list or a map, not string" },
+		{ __LINE__, "size(1)", 0, "size() takes a string, bytes, a list or a map, not int" },
+		{ __LINE__, "'a'.contains(1)", 4, "contains() takes strings, not int" },
+		{ __LINE__, "'a'.matches('a')", 4, "matches() is part of CEL, but rota does not support it" },
+		{ __LINE__, "startsWith('a', 'b')", 0, "startsWith() is called on a value: x.startsWith()" },
+		{ __LINE__, "'1h'.duration()", 5, "duration() is not called on a value: duration(x)" },
 		{ __LINE__, "sise(list)", 0, "there is no function sise() (near: size)" },
 		{ __LINE__, "now.getHours('Europe/Berlim')", 4,
 		  "zone 'Europe/Berlim' is not known (near: Europe/Berlin)" },
@@ -163,9 +163,9 @@ TEST(syntax_errors_say_where)
 		  "found "
 		  "the end" },
 		{ __LINE__, "1 2", 2, "expected an operator or the end, found '2'" },
-		{ __LINE__, "a and b", 2, "'and' is no operator; write '&&'" },
-		{ __LINE__, "a = b", 2, "'=' is no operator; write '=='" },
-		{ __LINE__, "a & b", 2, "'&' is no operator; write '&&'" },
+		{ __LINE__, "a and b", 2, "'and' is not an operator; write '&&'" },
+		{ __LINE__, "a = b", 2, "'=' is not an operator; write '=='" },
+		{ __LINE__, "a & b", 2, "'&' is not an operator; write '&&'" },
 		{ __LINE__, "a # b", 2, "'#' does not belong in an expression" },
 		{ __LINE__, "(1", 2, "expected ')' to close '(', found the end" },
 		{ __LINE__, "[1, 2", 5, "expected ',' or ']', found the end" },
@@ -220,7 +220,7 @@ TEST(names_are_checked)
 		{ __LINE__, "elephant", "'elephant' is not a name in scope" },
 		{ __LINE__, "user.startswith('a')", "there is no function startswith() (near: startsWith)" },
 		{ __LINE__, "user.all(x, x > 0)", "'x' is not a name in scope" },
-		{ __LINE__, "string(1)", "string() is CEL's, but not in rota's part of it" },
+		{ __LINE__, "string(1)", "string() is part of CEL, but rota does not support it" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct expr *e;
@@ -249,7 +249,7 @@ TEST(conditions)
 	CHECK_STR(why.text, "there is no field 'phone'");
 	CHECK_INT(why.at, 5);
 	CHECK(!holds("user.age"));
-	CHECK_STR(why.text, "a condition is true or false, and this is int");
+	CHECK_STR(why.text, "a condition must be true or false, not int");
 }
 
 /* A compiled expression needs neither its text nor what was there when it was compiled. */

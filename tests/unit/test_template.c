@@ -189,9 +189,9 @@ TEST(bounds)
 	CHECK(strstr(why.text, "longer than"));
 	CHECK_INT(render_many("{{ m }}", 1, &v), OK);
 	CHECK_INT(render_many("{{ m }}", 2000, &v), E_VALUE);
-	CHECK(strstr(why.text, "too much to be written"));
+	CHECK(strstr(why.text, "too large to be written"));
 	CHECK_INT(render_many("{{ [m, m, m] }}", 1, &v), E_VALUE);
-	CHECK(strstr(why.text, "too much to be written"));
+	CHECK(strstr(why.text, "too large to be written"));
 	CHECK_INT(render_many("{{ m == m }}", 2000, &v), E_VALUE);
 	CHECK_INT(render_many("{{ s + s }}", 2000, &v), E_VALUE);
 	buf_free(&json);
