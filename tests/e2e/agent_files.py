@@ -269,7 +269,7 @@ def directory():
         trouble(1, "desk.org", "'soon'", "line 4")
         check("timeout" not in rig.definition("desk"), "its last good version is in force", rig.definition("desk"))
         rig.file("desk.org", org("desk").replace(":END:\n", ""))
-        trouble(1, "is no property")
+        trouble(1, "is not a property")
         has("one that cannot be read any more", "desk", "night")
         rig.file("desk.org", org("desk", timeout="5m"))
         trouble(0)
