@@ -25,11 +25,7 @@ bool val_path_next(struct str *path, struct str *key)
 {
 	if (!path->n || str_eq(*path, STR(".")))
 		return false;
-	size_t dot = 0;
-	while (dot < path->n && path->p[dot] != '.')
-		dot++;
-	*key = str_sub(*path, 0, dot);
-	*path = str_from(*path, dot < path->n ? dot + 1 : dot);
+	str_cut(path, '.', key);
 	return true;
 }
 
