@@ -82,7 +82,7 @@ TEST(values)
 		CHECK_STR_AT(rows[i].line, evaluated(rows[i].in), rows[i].out);
 }
 
-/* What has no value says why, and where. */
+/* An expression without a value has a message and a place. */
 TEST(evaluation_errors)
 {
 	static const struct {
@@ -204,7 +204,7 @@ TEST(syntax_errors_say_where)
 	}
 }
 
-/* With the names in scope given, what is misspelt is known before anything is evaluated. */
+/* If the names in scope are given, misspelt names are errors of compilation. */
 TEST(names_are_checked)
 {
 	static const struct str known[] = { STR("user"), STR("schedule"), STR("timestamp") };
@@ -252,8 +252,8 @@ TEST(conditions)
 	CHECK_STR(why.text, "a condition must be true or false, not int");
 }
 
-/* A compiled expression needs neither its text nor what was there when it was compiled. */
-TEST(compiled_once)
+/* The text may change after the compilation, and the values from one evaluation to the next. */
+TEST(a_compiled_expression_does_not_need_its_text)
 {
 	char text[] = "run.attempt == n";
 	const struct expr *e;
@@ -295,7 +295,7 @@ TEST(names_are_looked_up_when_needed)
 
 /* --- bounds --- */
 
-/* `text`, n times, between two others. */
+/* `before`, then `text` n times, then `after`. */
 static const char *repeated(const char *before, const char *text, unsigned n, const char *after)
 {
 	static struct buf all;
@@ -334,7 +334,7 @@ TEST(bounds_of_the_text)
 		CHECK_INT_AT(deep[i].line, compiled(repeated("", deep[i].open, CEL_DEPTH_MAX, "1")), E_LIMIT);
 		CHECK_INT_AT(deep[i].line, compiled(repeated("", deep[i].open, 4000 / 8, "1")), E_LIMIT);
 	}
-	/* What is long without being deep has no such bound. */
+	/* Length without depth does not count. */
 	CHECK_STR(evaluated(repeated("1", "+1", 2000, "")), "2001");
 	CHECK_STR(evaluated(repeated("", "-", 4000, "1")), "1");
 	CHECK_STR(evaluated(repeated("", "!", 4001, "true")), "false");
@@ -343,7 +343,7 @@ TEST(bounds_of_the_text)
 	CHECK_STR(evaluated(repeated("size([1", ",1", 2000, "])")), "2001");
 }
 
-/* However much there is to compare or to join: it ends, and has not taken more than it may. */
+/* Comparing and joining large values ends within the budget. */
 TEST(bounds_of_the_work)
 {
 	struct arena scratch = { 0 };
@@ -386,13 +386,13 @@ TEST(bounds_of_the_work)
 		CHECK_STR_AT(rows[i].line, why.text, "too much work: at most 1000000 steps and 4 MiB");
 		arena_free(&a);
 	}
-	/* Not even by an error that another operand would excuse. */
+	/* || hides an error of its other side, but not the end of the budget. */
 	const struct expr *e;
 	const char *text = repeated("[m==m", ",m==m", 600, "] == [] || true");
 	CHECK_INT(expr_compile(str_of(text), NULL, &scratch, &e, &why), OK);
 	CHECK(!expr_holds(e, &env, &scratch, &why));
 	CHECK(strstr(why.text, "too much work"));
-	/* A value that is small to hold and large to write. */
+	/* A value that needs little memory but much text. */
 	struct expr_value value;
 	struct buf out = { 0 };
 	CHECK_INT(expr_compile(STR("[m, m, m]"), NULL, &scratch, &e, &why), OK);
