@@ -1,4 +1,4 @@
-"""What every test in Python counts with: a check that fails is told, with what was seen, and the rest goes on."""
+"""The checks of all tests in Python: a failed check is printed with what was seen, and the test goes on."""
 import threading
 
 passed = failed = 0
@@ -6,7 +6,7 @@ _counting = threading.Lock()
 
 
 def _seen(more):
-    """A call of the program, or anything that can be printed."""
+    """The result of a program, or anything else, as text."""
     code = getattr(more, "returncode", getattr(more, "code", None))
     if code is None:
         return "" if more is None else str(more)
@@ -26,6 +26,6 @@ def check(good, what, more=None):
 
 
 def finish():
-    """For sys.exit: whether one has failed."""
+    """Prints the counts; returns whether a check failed, for sys.exit."""
     print(f"{passed} passed, {failed} failed", flush=True)
     return failed > 0

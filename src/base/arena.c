@@ -52,6 +52,16 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
+void *arena_grow(struct arena *a, void *items, unsigned n, size_t size)
+{
+	if (n & (n - 1) || (n && n < 4))
+		return items; /* it grows at 0, 4, 8, 16, … */
+	void *more = arena_alloc(a, (n ? n * 2u : 4u) * size);
+	if (more && n)
+		memcpy(more, items, n * size);
+	return more;
+}
+
 void arena_reset(struct arena *a)
 {
 	while (a->chunks && (a->chunks->next || a->chunks->size > CHUNK)) {

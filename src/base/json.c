@@ -30,13 +30,10 @@ static enum err read_hex4(struct json_reader *r, uint32_t *ret)
 {
 	uint32_t v = 0;
 	for (unsigned i = 0; i < 4; i++, r->at++) {
-		char c = r->at < r->text.n ? to_lower(r->text.p[r->at]) : 0;
-		if (is_digit(c))
-			v = v << 4 | (uint32_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			v = v << 4 | (uint32_t)(c - 'a' + 10);
-		else
+		int digit = hex_digit(r->at < r->text.n ? r->text.p[r->at] : 0);
+		if (digit < 0)
 			return refuse(r, "\\u needs four hexadecimal digits");
+		v = v << 4 | (uint32_t)digit;
 	}
 	*ret = v;
 	return OK;
@@ -457,11 +454,10 @@ void json_add_words(struct buf *out, const char *name, struct str list)
 {
 	buf_addf(out, ",\"%s\":[", name);
 	for (const char *comma = ""; list.n; comma = ",") {
-		const char *end = memchr(list.p, ',', list.n);
-		size_t n = end ? (size_t)(end - list.p) : list.n;
+		struct str word;
+		str_cut(&list, ',', &word);
 		buf_add(out, str_of(comma));
-		json_write_str(out, str_trim(str_sub(list, 0, n)));
-		list = str_from(list, end ? n + 1 : n);
+		json_write_str(out, str_trim(word));
 	}
 	buf_addc(out, ']');
 }

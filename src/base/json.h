@@ -13,9 +13,9 @@ struct str json_source(struct str text, const struct val *v);
 
 /* Appends a string with its quotes. Invalid UTF-8 becomes U+FFFD, so that the output is always valid JSON. */
 void json_write_str(struct buf *out, struct str s);
-/* Appends ,"name":"…"; null where s.p is NULL. */
+/* Appends ,"name":"…"; null if s.p is NULL. */
 void json_add_str(struct buf *out, const char *name, struct str s);
-/* "a, b" gives ,"name":["a","b"]. */
+/* Appends ,"name":["a","b"] for "a, b". */
 void json_add_words(struct buf *out, const char *name, struct str list);
 /* Appends a value without white space. Keys of maps are sorted by their bytes: equal values give equal text.
  */

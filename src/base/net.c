@@ -4,21 +4,12 @@
 enum { V4_AT = 12, V4_BITS = 96 };
 static const uint8_t mapped[V4_AT] = { [10] = 0xff, [11] = 0xff };
 
-/* Cuts *rest at the next `c`: *ret gets the part before it, *rest keeps the part after it. False: no `c`. */
-static bool cut_at(struct str *rest, char c, struct str *ret)
-{
-	const char *end = rest->n ? memchr(rest->p, c, rest->n) : NULL;
-	*ret = end ? str_sub(*rest, 0, (size_t)(end - rest->p)) : *rest;
-	*rest = str_from(*rest, end ? ret->n + 1 : ret->n);
-	return end != NULL;
-}
-
 static bool parse_v4(struct str s, uint8_t ret[4])
 {
 	for (unsigned i = 0; i < 4; i++) {
 		struct str part;
 		uint64_t n;
-		if (cut_at(&s, '.', &part) != (i < 3) || !str_number(part, 255, &n))
+		if (str_cut(&s, '.', &part) != (i < 3) || !str_number(part, 255, &n))
 			return false;
 		if (part.n > 3 || (part.n > 1 && part.p[0] == '0'))
 			return false; /* a leading zero means octal to some parsers */
@@ -31,10 +22,10 @@ static bool parse_group(struct str s, uint8_t ret[2])
 {
 	unsigned n = 0;
 	for (size_t i = 0; i < s.n; i++) {
-		char c = to_lower(s.p[i]);
-		if (!is_digit(c) && (c < 'a' || c > 'f'))
+		int digit = hex_digit(s.p[i]);
+		if (digit < 0)
 			return false;
-		n = n << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
+		n = n << 4 | (unsigned)digit;
 	}
 	ret[0] = (uint8_t)(n >> 8);
 	ret[1] = (uint8_t)n;
@@ -60,7 +51,7 @@ static bool parse_v6(struct str s, uint8_t ret[16])
 	}
 	while (s.n) {
 		struct str part;
-		bool more = cut_at(&s, ':', &part);
+		bool more = str_cut(&s, ':', &part);
 		if (!more && n <= V4_AT && parse_v4(part, ret + n))
 			return fill_gap(ret, n + 4, gap);
 		if (n > 14 || !parse_group(part, ret + n) || (more && !s.n))
@@ -95,7 +86,7 @@ bool net_parse(struct str s, struct net *ret)
 {
 	struct str address;
 	struct net net = { .bits = 128 };
-	bool sized = cut_at(&s, '/', &address);
+	bool sized = str_cut(&s, '/', &address);
 	if (!ip_parse(address, &net.ip))
 		return false;
 	if (sized) {
@@ -128,7 +119,7 @@ static bool is_host(struct str s)
 	if (s.n > HOST_BYTES_MAX)
 		return false;
 	for (bool more = true; more;) {
-		more = cut_at(&s, '.', &part);
+		more = str_cut(&s, '.', &part);
 		letters = false;
 		for (size_t i = 0; i < part.n; i++) {
 			letters |= !is_digit(part.p[i]);

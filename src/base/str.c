@@ -50,6 +50,14 @@ bool str_line(struct str *rest, struct str *ret)
 	return true;
 }
 
+bool str_cut(struct str *rest, char c, struct str *ret)
+{
+	const char *end = rest->n ? memchr(rest->p, c, rest->n) : NULL;
+	*ret = end ? str_sub(*rest, 0, (size_t)(end - rest->p)) : *rest;
+	*rest = str_from(*rest, end ? ret->n + 1 : ret->n);
+	return end != NULL;
+}
+
 bool str_number(struct str s, uint64_t max, uint64_t *ret)
 {
 	uint64_t v = 0;

@@ -109,6 +109,9 @@ struct str str_token(struct str *rest);
 /* Removes the next line from the front of *rest; *ret does not have its end (LF or CRLF). False: none left.
  */
 bool str_line(struct str *rest, struct str *ret);
+/* Splits *rest at the next `c`: *ret is the part before it, *rest the part after it. False: there is no `c`;
+ * *ret is all of it. */
+bool str_cut(struct str *rest, char c, struct str *ret);
 /* Reads s as a decimal number of at most `max`; false if it is anything else. */
 bool str_number(struct str s, uint64_t max, uint64_t *ret);
 /* Edit distance ignoring ASCII case, for suggestions; `limit` + 1 if it is greater than `limit`. */

@@ -25,28 +25,13 @@ bool val_path_next(struct str *path, struct str *key)
 {
 	if (!path->n || str_eq(*path, STR(".")))
 		return false;
-	size_t dot = 0;
-	while (dot < path->n && path->p[dot] != '.')
-		dot++;
-	*key = str_sub(*path, 0, dot);
-	*path = str_from(*path, dot < path->n ? dot + 1 : dot);
+	str_cut(path, '.', key);
 	return true;
-}
-
-/* `items` if it has room for one more, else a larger copy. */
-static void *grow_items(struct arena *a, void *items, unsigned n, size_t size)
-{
-	if (n & (n - 1) || (n && n < 4))
-		return items; /* it grows at 0, 4, 8, 16, … */
-	void *more = arena_alloc(a, (n ? n * 2u : 4u) * size);
-	if (more && n)
-		memcpy(more, items, n * size);
-	return more;
 }
 
 struct val *val_item(struct val *list, struct arena *a)
 {
-	void *items = grow_items(a, list->list.item, list->list.n, sizeof(struct val));
+	void *items = arena_grow(a, list->list.item, list->list.n, sizeof(struct val));
 	if (!items)
 		return NULL;
 	list->list.item = items;
@@ -55,7 +40,7 @@ struct val *val_item(struct val *list, struct arena *a)
 
 struct val_pair *val_pair(struct val *map, struct arena *a)
 {
-	void *pairs = grow_items(a, map->map.pair, map->map.n, sizeof(struct val_pair));
+	void *pairs = arena_grow(a, map->map.pair, map->map.n, sizeof(struct val_pair));
 	if (!pairs)
 		return NULL;
 	map->map.pair = pairs;

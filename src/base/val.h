@@ -36,9 +36,9 @@ struct val_pair {
 extern const char *const val_kind_words[];
 /* The value of a key; NULL if there is none, or if `map` is not a map. */
 const struct val *val_get(const struct val *map, struct str key);
-/* The member `name` is there and true. */
+/* Does the map have the member `name`, and is it true? */
 bool val_is_true(const struct val *map, const char *name);
-/* Takes the first key off a path such as "a.b". False at its end, and for "." and "", which mean the whole
+/* Removes the first key from a path such as "a.b". False at its end, and for "." and "", which mean the whole
  * map. */
 bool val_path_next(struct str *path, struct str *key);
 

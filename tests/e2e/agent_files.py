@@ -268,7 +268,7 @@ def check_directory():
         has_problems(1, "desk.org", "'soon'", "line 4")
         check("timeout" not in rig.definition("desk"), "the last good version stays in force", rig.definition("desk"))
         rig.file("desk.org", org("desk").replace(":END:\n", ""))
-        has_problems(1, "is no property")
+        has_problems(1, "is not a property")
         has_agents("a file with a syntax error removes nothing", "desk", "night")
         rig.file("desk.org", org("desk", timeout="5m"))
         has_problems(0)

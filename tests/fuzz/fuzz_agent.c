@@ -1,33 +1,11 @@
-/* Agents in org files. Whatever the bytes: what is read is written as one text, which is read as the same
- * agent; what is refused is refused at a place in the source; a file that can be read and has one of the
- * signs of an agent is taken for one. */
+/* Agents in org files. For any bytes: an agent that was read, written and read again is the same; every error
+ * has a place in the source; org_is_agent accepts every file that is read as an agent with a model. */
+#include "agent.h"
 #include "base/buf.h"
-#include "base/json.h"
-#include "core/doc/agent/agent.h"
 #include "core/org/agent.h"
 #include "fuzz.h"
 #include "host/docfile.h"
 #include "zoneinfo.h"
-
-static void check_again(const struct agent_doc *d, const struct doc_env *env, struct arena *a)
-{
-	struct buf first = { 0 }, second = { 0 };
-	struct agent_doc again;
-	struct doc_command command;
-	struct why why = { 0 };
-	struct val v;
-	agent_write(d, &first);
-	enum err e = json_read(buf_str(&first), a, &v, &why);
-	assert(e == OK);
-	e = agent_read(buf_str(&first), &v, env, a, &again, &why);
-	assert(e == OK && again.unsupported == d->unsupported && again.prompt.n > 0);
-	agent_write(&again, &second);
-	assert(str_eq(buf_str(&first), buf_str(&second)));
-	e = agent_command(d, a, &command);
-	assert(e == OK);
-	buf_free(&first);
-	buf_free(&second);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -36,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct why why = { 0 };
 	struct val v;
 	struct doc_list list;
+	struct doc_command command;
 	struct doc_env env = { .when = { .now = wall_of(1794751200),
 					 .zones = test_zones(),
 					 .zone = test_zone("UTC"),
@@ -50,7 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!e) {
 		assert(list.agents == 1 && list.n == 0);
 		assert(!list.agent[0].model.n || org_is_agent(text));
-		check_again(&list.agent[0], &env, &a);
+		assert(list.agent[0].prompt.n > 0);
+		check_agent_again(&list.agent[0], &env, &a);
+		assert(agent_command(&list.agent[0], &a, &command) == OK);
 	}
 	(void)org_is_agent(text);
 	arena_free(&a);

@@ -1,5 +1,5 @@
-/* Expressions of conditions: what compiles has a value or an error with a place, the same one every time,
- * within brackets and as a choice as well; the value is JSON. */
+/* Conditions: an expression that compiles has a value that is JSON, or an error with a place; the same one
+ * every time, also in brackets and as a branch of `?:`. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "core/expr/expr.h"
@@ -11,8 +11,8 @@ static const char context[] =
 	"\"2026-11-16\",\"previous\":{\"outcome\":\"done\",\"result\":\"\\u00fcber\"},\"x\":[[1,2],[3,4]],"
 	"\"n\":-7}";
 
-/* "value" or "error at place: text", of `text` between two others. */
-static void outcome(const char *before, struct str text, const char *after, struct buf *out)
+/* Appends "value" or "error at place: text" of the expression `before` `text` `after`. */
+static void add_outcome(const char *before, struct str text, const char *after, struct buf *out)
 {
 	struct arena a = { 0 };
 	struct buf all = { 0 };
@@ -61,14 +61,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str text = { (const char *)data, size };
 	struct buf plain = { 0 }, again = { 0 }, inside = { 0 }, chosen = { 0 };
-	outcome("", text, "", &plain);
-	outcome("", text, "", &again);
+	add_outcome("", text, "", &plain);
+	add_outcome("", text, "", &again);
 	assert(str_eq(buf_str(&plain), buf_str(&again)));
-	/* Not what is refused: in brackets it would be refused in other words. Nor what is near a limit. */
+	/* Only for expressions that compile (in brackets the messages differ), and not near a limit. */
 	bool near = size + 20 > CEL_BYTES_MAX || str_starts(buf_str(&plain), STR("limit"));
 	if (!near && !str_starts(buf_str(&plain), STR("bad_input"))) {
-		outcome("(", text, "\n)", &inside);
-		outcome("true ? (", text, "\n) : 0", &chosen);
+		add_outcome("(", text, "\n)", &inside);
+		add_outcome("true ? (", text, "\n) : 0", &chosen);
 		assert(str_starts(buf_str(&inside), STR("limit")) ||
 		       str_eq(buf_str(&plain), buf_str(&inside)));
 		assert(str_starts(buf_str(&chosen), STR("limit")) ||

@@ -1,11 +1,11 @@
-/* Whole expressions: cron and ACE, intervals, times, org timestamps and phrases, with directives. */
+/* Whole expressions: all forms, with directives. */
 #include "base/buf.h"
 #include "core/when/explain/explain.h"
 #include "core/when/when.h"
 #include "fuzz.h"
 #include "zoneinfo.h"
 
-static void walk(const struct when *w, struct wall after)
+static void check_walk(const struct when *w, struct wall after)
 {
 	struct when_walk walk = when_walk(w, after);
 	struct wall nominal, due, last = { INT64_MIN };
@@ -21,7 +21,7 @@ static void walk(const struct when *w, struct wall after)
 	}
 }
 
-/* The normalized form means the same times, and is its own normal form. */
+/* The normalized form has the same times, and does not change when it is normalized again. */
 static void check_normalized(const struct when *w, const struct when_env *env, struct arena *a)
 {
 	struct when again;
@@ -54,8 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		assert(words.n > 1 && words.p[words.n - 1] == '.');
 		buf_free(&words);
 		explain_clock_changes(&w, env.now, wall_of(1794751200 + 400 * 86400), &a, lines, 4);
-		walk(&w, env.now);
-		walk(&w, wall_of(1805007600 - 1)); /* the gap of March 2027 */
+		check_walk(&w, env.now);
+		check_walk(&w, wall_of(1805007600 - 1)); /* the gap of March 2027 */
 		check_normalized(&w, &env, &a);
 	}
 	arena_free(&a);

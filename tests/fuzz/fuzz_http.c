@@ -1,28 +1,28 @@
-/* What comes over the wire: an answer and a stream of events mean the same in one piece and byte by byte; an
- * address taken apart has no more in it than was sent. */
+/* HTTP: an answer and a stream of events are parsed the same in one piece and byte by byte; the parts of a
+ * URL are not longer than the URL. */
 #include "fuzz.h"
 #include "wire/problem_document.h"
 #include "wire/response.h"
 #include "wire/sse.h"
 #include "wire/url.h"
 
-static bool note(void *ctx, const struct sse_event *e)
+static bool add_event(void *ctx, const struct sse_event *e)
 {
 	buf_addf(ctx, "%zu %zu %zu;", e->event.n, e->id.n, e->data.n);
 	return true;
 }
 
-static void events(struct str in, size_t step, struct buf *out)
+static void read_events(struct str in, size_t step, struct buf *out)
 {
 	struct sse s = { 0 };
 	for (size_t n; in.n; in = str_from(in, n)) {
 		n = in.n < step ? in.n : step;
-		assert(sse_read(&s, str_sub(in, 0, n), note, out) == OK);
+		assert(sse_read(&s, str_sub(in, 0, n), add_event, out) == OK);
 	}
 	sse_free(&s);
 }
 
-static void reply(struct str in, size_t step, struct buf *out)
+static void read_reply(struct str in, size_t step, struct buf *out)
 {
 	struct response r = { 0 };
 	struct why why = { 0 };
@@ -33,7 +33,7 @@ static void reply(struct str in, size_t step, struct buf *out)
 		while (some.n && !e && r.state != RESPONSE_DONE) {
 			size_t before = some.n;
 			e = response_read(&r, &some, &body, &why);
-			assert(e || some.n < before); /* or it would never end */
+			assert(e || some.n < before); /* else the loop would not end */
 			if (!e)
 				buf_add(out, body);
 		}
@@ -43,7 +43,7 @@ static void reply(struct str in, size_t step, struct buf *out)
 	response_free(&r);
 }
 
-static void url(struct str in)
+static void check_url(struct str in)
 {
 	struct arena a = { 0 };
 	struct url u;
@@ -61,7 +61,7 @@ static void url(struct str in)
 	arena_free(&a);
 }
 
-static void same(struct str in, void (*fn)(struct str, size_t, struct buf *))
+static void check_same(struct str in, void (*fn)(struct str, size_t, struct buf *))
 {
 	struct buf whole = { 0 }, bytes = { 0 };
 	fn(in, in.n, &whole);
@@ -75,9 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str in = { (const char *)data, size };
 	struct buf text = { 0 };
-	same(in, events);
-	same(in, reply);
-	url(in);
+	check_same(in, read_events);
+	check_same(in, read_reply);
+	check_url(in);
 	assert(problem_document_read(404, in, &text) != OK && text.n);
 	buf_free(&text);
 	return 0;

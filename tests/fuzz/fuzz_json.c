@@ -1,8 +1,8 @@
-/* JSON: what was read can be written and read again. */
+/* JSON: a value that was read can be written and read again. */
 #include "base/json.h"
 #include "fuzz.h"
 
-static void check(const struct val *v, struct arena *a, size_t size)
+static void check_value(const struct val *v, struct arena *a, size_t size)
 {
 	assert(v->at <= size);
 	if (v->kind == VAL_STR) {
@@ -14,10 +14,10 @@ static void check(const struct val *v, struct arena *a, size_t size)
 		buf_free(&out);
 	}
 	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n; i++)
-		check(&v->list.item[i], a, size);
+		check_value(&v->list.item[i], a, size);
 	for (unsigned i = 0; v->kind == VAL_MAP && i < v->map.n; i++) {
 		assert(val_get(v, v->map.pair[i].key) == &v->map.pair[i].value);
-		check(&v->map.pair[i].value, a, size);
+		check_value(&v->map.pair[i].value, a, size);
 	}
 }
 
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (json_read((struct str){ (const char *)data, size }, &a, &v, &why))
 		assert(why.text[0] && why.at <= size);
 	else
-		check(&v, &a, size);
+		check_value(&v, &a, size);
 	arena_free(&a);
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* The way out: addresses are read as libc reads them, and what stands for another address is judged as that
- * one; a request is read or refused with a reason; nothing secret is repeated in one. */
+/* Requests to the network: addresses are parsed as libc does, and without exceptions exactly the public ones
+ * are allowed; a request is read, or refused with a message; checked headers have no line breaks. */
 #include "fuzz.h"
 #include "out/address.h"
 #include "out/headers.h"
@@ -9,7 +9,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 
-static void address(struct str in)
+static void check_address(struct str in)
 {
 	char text[64];
 	struct ip ours, libc = { .byte = { [10] = 0xff, [11] = 0xff } };
@@ -30,7 +30,7 @@ static void address(struct str in)
 		assert(net_has(&peer.net, &peer.net.ip) || peer.net.bits < 96);
 }
 
-static void request(struct str in)
+static void check_request(struct str in)
 {
 	struct arena a = { 0 };
 	struct out_request r;
@@ -55,8 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str in = { (const char *)data, size };
 	struct buf signature = { 0 };
-	address(in);
-	request(in);
+	check_address(in);
+	check_request(in);
 	if (sign_webhook(in, STR("m"), 1, in, &signature, NULL) == OK)
 		assert(str_starts(in, STR("whsec_")) || is_space(in.p[0]));
 	buf_free(&signature);

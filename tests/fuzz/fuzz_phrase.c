@@ -1,4 +1,4 @@
-/* English phrases: whatever comes out of one is read by the form it names. */
+/* English phrases: the parser of the resulting form accepts it. */
 #include "core/when/phrase/phrase.h"
 #include "core/when/when.h"
 #include "fuzz.h"
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .zone = phrase.zone ? phrase.zone : env.zone,
 				 .zone_name = STR("Europe/Berlin") };
 	enum err e = when_parse(str_of(phrase.form), &read, &a, &w, &why);
-	/* Only a date that no year has ("every 30 february") may be refused after all. */
+	/* Only a date that no year has ("every 30 february") may still be refused. */
 	assert(e == OK || strstr(why.text, "never fires"));
 	assert(e != OK || !w.relative);
 	assert(strlen(phrase.until) == 0 || strlen(phrase.until) == 10);

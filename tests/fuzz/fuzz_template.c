@@ -1,5 +1,5 @@
-/* Templates: text without {{ stays as it is; what is wrong is wrong at a place; what follows a template that
- * can be rendered is appended to it. */
+/* Templates: text without {{ stays unchanged; every error has a place; text appended to a valid template is
+ * appended to its result. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "core/expr/template.h"
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct expr_names known = { names, ARRAY_LEN(names) };
 	if (template_looks_like(text, &known, &found))
 		assert(str_starts(found, STR("{{")) && str_eq(str_from(found, found.n - 2), STR("}}")));
-	/* A variable is a template that knows no variables. */
+	/* A variable is a template without the name `variables`. */
 	struct val_pair pair = { .key = STR("it"), .value = { .kind = VAL_STR, .str = text } };
 	struct val variables = { .kind = VAL_MAP, .map = { &pair, 1 } }, done;
 	if (!template_variables(&variables, &env, &a, &done, &why))

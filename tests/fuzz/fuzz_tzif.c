@@ -1,4 +1,4 @@
-/* Zone files: whatever is accepted must behave like a zone. */
+/* Zone files: every accepted file must behave like a zone. */
 #include "core/when/civil.h"
 #include "core/when/zone/zone.h"
 #include "fuzz.h"
@@ -14,7 +14,7 @@ static void check_around(const struct zone *z, int64_t t)
 	}
 	enum zone_fit fit;
 	int64_t local = t + s.offset, utc = zone_utc(z, local, &fit);
-	/* The local time of an instant exists; read back it is that instant or the other pass of it. */
+	/* The local time of an instant exists; converted back it is that instant, or its other occurrence. */
 	assert(fit != ZONE_GAP);
 	assert(utc + zone_offset(z, utc) == local && utc <= t);
 }

@@ -1,5 +1,5 @@
-/* Rota's zones and cron against brute force. The model (naive.h, local.h) stands on libc alone: a parser of
- * bool arrays, and every local minute of several years with the instants libc gives it. Each zone is a test;
+/* Compares rota's zones and cron with brute force. The model (naive.h, local.h) uses libc only: a parser into
+ * bool arrays, and a table of all local minutes of several years with their instants. Each zone is a test;
  * arguments are prefixes of the names to run, as in every test program, and BRUTE_SEED=n changes the random
  * cases. */
 #ifndef _GNU_SOURCE
@@ -21,9 +21,9 @@
 
 enum {
 	SHOWN_MAX = 10,     /* mismatches printed by one test */
-	FULL_MAX = 4000,    /* longer lists are compared around the changes of the clock only */
-	RANDOM_EXPRS = 300, /* per zone and stretch of years */
-	RANDOM_TIMES = 6,   /* per expression */
+	FULL_MAX = 4000,    /* longer lists are compared near clock changes only */
+	RANDOM_EXPRS = 300, /* for each zone and range of years */
+	RANDOM_TIMES = 6,   /* for each expression */
 };
 
 /* Reporting. */
@@ -74,12 +74,12 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* One schedule, on both sides. */
+/* One schedule, for rota and for the model. */
 struct subject {
 	const char *text;
 	struct naive model;
 	struct rule rule;
-	int gap, fold; /* -1 for the default */
+	int gap, fold; /* -1: the default */
 	struct days except;
 	int64_t from, until;
 	int minutes[1440], n_minutes, seconds[60], n_seconds; /* the model's times of day */
@@ -93,7 +93,7 @@ static bool excepted(const struct subject *s, int64_t local_day)
 	return false;
 }
 
-/* naive_day, remembered. */
+/* naive_day with a cache. */
 static struct naive_day model_day(int64_t day)
 {
 	static struct naive_day known[40000];
@@ -109,7 +109,7 @@ static void model_add(const struct subject *s, const struct local *l, int64_t t,
 		list_add(out, t);
 }
 
-/* All occurrences of a minute of local time, by the rules of "Daylight saving". */
+/* Adds all occurrences of a local minute, by the specification's rules for daylight saving time. */
 static void model_minute(const struct subject *s, const struct local *l, int64_t m, int64_t a, int64_t b,
 			 struct list *out)
 {
@@ -130,8 +130,8 @@ static void model_minute(const struct subject *s, const struct local *l, int64_t
 			model_add(s, l, pass[k] + s->seconds[i], a, b, out);
 }
 
-/* Occurrences in [a, b), in order. Every local minute that could be one of them is looked at: offsets and
- * gaps move a time by a day each at most. */
+/* The occurrences in [a, b), in order. Tests every local minute that could be one of them: an offset moves a
+ * time by at most a day, and so does a gap. */
 static void model_list(const struct subject *s, const struct local *l, int64_t a, int64_t b, struct list *out)
 {
 	a = a > s->from ? a : s->from;
@@ -159,7 +159,7 @@ static void model_list(const struct subject *s, const struct local *l, int64_t a
 	out->n = n;
 }
 
-/* Rota's side. */
+/* Rota. */
 
 static void show_subject(const struct subject *s, const struct local *l)
 {
@@ -182,7 +182,7 @@ static void show_time(const char *label, int64_t t)
 	printf("\t%s %s\n", label, t == INT64_MAX || t == INT64_MIN ? "none" : local_show(t));
 }
 
-/* Both sides of `text`; false if rota refuses it, which the caller judges. */
+/* Reads `text` with both parsers; false if rota refuses it, which may be right. */
 static bool subject_init(struct subject *s, const char *text, int gap, int fold, struct why *why)
 {
 	*s = (struct subject){
@@ -229,7 +229,7 @@ static int64_t rota_prev(const struct subject *s, const struct zone *z, struct w
 
 /* Comparisons. */
 
-/* Each returns whether all agreed; a subject that differs once is not looked at further. */
+/* Each returns whether all agreed; after the first difference a subject is not compared further. */
 
 static bool compare_list(const struct subject *s, const struct local *l, const struct zone *z, int64_t a,
 			 int64_t b)
@@ -285,8 +285,8 @@ static bool compare_whole(const struct subject *s, const struct local *l, const 
 							      : compare_around_changes(s, l, z);
 }
 
-/* The model's first occurrence after t, INT64_MAX if the years hold none: one stretch of time after the
- * other. */
+/* The model's first occurrence after t; INT64_MAX if there is none in these years. Searches one range of time
+ * after the other. */
 static int64_t model_next(const struct subject *s, const struct local *l, int64_t t)
 {
 	static struct list found;
@@ -334,7 +334,7 @@ static bool compare_at(const struct subject *s, const struct local *l, const str
 	return good;
 }
 
-/* Is there a matching local time in [from, to)? The zone does not come into it. */
+/* cron_between: is there a matching local time in [from, to)? Independent of the zone. */
 static bool compare_between(const struct subject *s, const struct local *l, int64_t from, int64_t to)
 {
 	bool want = false;
@@ -446,7 +446,7 @@ static int by_day(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Any instant of the years, half of them close to a change of the clock. */
+/* A random instant of the years; half of them are near a clock change. */
 static int64_t random_time(const struct local *l)
 {
 	int64_t span = l->to - l->from;
@@ -481,7 +481,7 @@ static void random_expression(const struct local *l, const struct zone *z)
 		qsort(except, s.except.n, sizeof *except, by_day);
 	}
 	if (below(6) == 0) {
-		/* Half of the bounds lie exactly on an occurrence: FROM is in, UNTIL is out. */
+		/* Half of the bounds are exactly at an occurrence: FROM is included, UNTIL is not. */
 		int64_t from = random_time(l), on = below(2) ? model_next(&s, l, from) : INT64_MAX;
 		from = on < INT64_MAX ? on : from;
 		int64_t until = from + 1 + below(40 * 86400);
@@ -508,7 +508,7 @@ static void show_offset(const char *zone, int64_t t, int32_t want, struct zone_s
 	       got.after);
 }
 
-/* The span around t is what libc says inside it and on both sides, and begins where the one before ended. */
+/* The span around t agrees with libc inside and on both sides, and begins where the one before ended. */
 static void compare_span(const char *zone, struct zone_span s, int64_t t, int64_t begins)
 {
 	bool first = s.from == -ZONE_FOREVER, last = s.to == ZONE_FOREVER;
@@ -525,7 +525,7 @@ static void compare_span(const char *zone, struct zone_span s, int64_t t, int64_
 		show_offset(zone, t, local_offset_of(t), s);
 }
 
-/* Every quarter of an hour, and every span. */
+/* Compares the offset every 15 minutes, and every span. */
 static void compare_offsets(const struct local *l, const struct zone *z)
 {
 	struct zone_span last = { INT64_MIN, INT64_MIN, 0, 0, 0 };
@@ -540,7 +540,7 @@ static void compare_offsets(const struct local *l, const struct zone *z)
 	}
 }
 
-/* Local times to instants: every quarter of an hour, and every minute close to a change. */
+/* Compares local times with instants every 15 minutes, and every minute near a clock change. */
 static void compare_utc(const struct local *l, const struct zone *z)
 {
 	int64_t end = l->minutes - LOCAL_PAD;
@@ -592,12 +592,12 @@ static void compare_zone(const char *name)
 		local_init(&l, name, years[i][0], years[i][1]);
 		compare_offsets(&l, z);
 		compare_utc(&l, z);
-		report("offsets and local times are those of libc");
+		report("offsets and local times agree with libc");
 		fixed_expressions(&l, z);
-		report("the occurrences of the fixed expressions are the model's");
+		report("the occurrences of fixed expressions agree with the model");
 		for (int k = 0; k < RANDOM_EXPRS; k++)
 			random_expression(&l, z);
-		report("the occurrences of random expressions are the model's");
+		report("the occurrences of random expressions agree with the model");
 		local_free(&l);
 	}
 }
@@ -622,7 +622,7 @@ ZONE_TEST(sao_paulo, "America/Sao_Paulo")
 ZONE_TEST(tokyo, "Asia/Tokyo")
 ZONE_TEST(utc, "UTC")
 
-/* The system's files, and the same compiled in the slim way, which leaves more to the footer rule. */
+/* The system's zone files, and slim ones made by zic, which leave more to the footer rule. */
 static char slim[64];
 static unsigned zones_seen;
 
@@ -654,7 +654,7 @@ static int compare_file(const char *path, const struct stat *st, int type, struc
 			if (zone_offset(z, t) != want && mismatch())
 				show_offset(name, t, want, zone_span(z, t));
 		}
-	/* Every span from the first to well after the last of the table. */
+	/* All spans, from the first one to some after the end of the table. */
 	int64_t start = local_utc(1840, 1, 1), end = local_utc(2060, 1, 1);
 	for (int64_t t = start; t < end; t = zone_span(z, t).to)
 		compare_span(name, zone_span(z, t), t, t == start ? INT64_MIN : t);
@@ -665,7 +665,7 @@ TEST(all_zones_have_the_offsets_of_libc)
 {
 	zones_seen = 0;
 	nftw(ZONEINFO, compare_file, 16, FTW_PHYS);
-	report("offsets are those of libc");
+	report("offsets agree with libc");
 	CHECK(zones_seen > 400);
 	printf("%u zones\n", zones_seen);
 }
@@ -681,7 +681,7 @@ static int compare_slim(const char *path, const struct stat *st, int type, struc
 	if (!thin || !fat)
 		return 0;
 	zones_seen++;
-	/* glibc 2.36's zic leaves what Gaza does after 2072 out of a slim file. */
+	/* The zic of glibc 2.36 leaves the changes of Gaza after 2072 out of a slim file. */
 	int64_t end = local_utc(2072, 1, 1);
 	for (int64_t t = local_utc(1840, 1, 1); t < end; t = zone_span(fat, t).to) {
 		struct zone_span a = zone_span(fat, t), b = zone_span(thin, t);
@@ -712,7 +712,7 @@ TEST(slim_files_give_the_same_spans)
 	const char *zic[] = { "zic", "-b", "slim", "-d", slim, ZONEINFO "/tzdata.zi", NULL };
 	int status = -1;
 	pid_t pid;
-	/* Debian keeps it where only root's PATH looks. */
+	/* On Debian it is in a directory that only root's PATH has. */
 	int failed = posix_spawnp(&pid, "zic", NULL, NULL, (char *const *)zic, environ);
 	if (failed)
 		failed = posix_spawn(&pid, "/usr/sbin/zic", NULL, NULL, (char *const *)zic, environ);
@@ -720,7 +720,7 @@ TEST(slim_files_give_the_same_spans)
 		zones_seen = 0;
 		local_set_zone("UTC");
 		nftw(slim, compare_slim, 16, FTW_PHYS);
-		report("slim files give the spans of the system's");
+		report("slim files have the same spans as the system's files");
 		CHECK(zones_seen > 300);
 		printf("%u zones\n", zones_seen);
 	}

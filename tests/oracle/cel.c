@@ -1,7 +1,7 @@
-/* The expression language without the command line, for conformance.mjs: a line of JSON in, {"expr": HEX,
- * "bindings": {NAME: VALUE}}, a line out, {"value": VALUE} or {"error": TEXT, "syntax": BOOL}. VALUE is as
- * cel-spec writes it:
- * {"int64Value": "1"}, so that kinds that JSON does not tell apart are told apart. */
+/* Evaluates expressions for conformance.mjs. Each line of input is {"expr": HEX, "bindings": {NAME: VALUE}};
+ * each line of output is {"value": VALUE} or {"error": TEXT, "syntax": BOOL}. VALUE has the form of cel-spec,
+ * such as
+ * {"int64Value": "1"}, since JSON does not have all kinds of CEL. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "core/expr/expr.h"
@@ -18,7 +18,7 @@ static struct expr_value evaluated(const char *text, struct arena *a)
 	struct expr_env env = { 0 };
 	struct expr_value v;
 	if (expr_compile(str_of(text), NULL, a, &e, NULL) || expr_eval(e, &env, a, &v, NULL)) {
-		fprintf(stderr, "cannot make a value of %s\n", text);
+		fprintf(stderr, "cannot evaluate %s\n", text);
 		exit(1);
 	}
 	return v;
@@ -68,7 +68,7 @@ static struct expr_value value_of(const struct val *v, struct arena *a)
 						 : in->real;
 		return (struct expr_value){ .kind = EXPR_DOUBLE, .real = d };
 	}
-	if (str_eq(kind, STR("bytesHex"))) /* base64 is done by the other end */
+	if (str_eq(kind, STR("bytesHex"))) /* conformance.mjs decodes the base64 */
 		return evaluated(arena_printf(a, "b'%.*s'", STR_ARG(in->str)), a);
 	if (str_eq(kind, STR("listValue")))
 		return list_of(in, a);
@@ -119,7 +119,7 @@ struct scope {
 	struct arena *arena;
 };
 
-static bool find(void *self, struct str name, struct expr_value *ret)
+static bool find_binding(void *self, struct str name, struct expr_value *ret)
 {
 	struct scope *s = self;
 	const struct val *v = s->bindings ? val_get(s->bindings, name) : NULL;
@@ -136,7 +136,7 @@ static struct str from_hex(struct str hex, struct arena *a)
 	return (struct str){ text, hex.n / 2 };
 }
 
-static void answer(struct str line, const struct zone_source *zones, struct arena *a, struct buf *out)
+static void answer_line(struct str line, const struct zone_source *zones, struct arena *a, struct buf *out)
 {
 	struct val v;
 	struct why why = { 0 };
@@ -144,7 +144,7 @@ static void answer(struct str line, const struct zone_source *zones, struct aren
 	struct expr_value value;
 	enum err e = json_read(line, a, &v, &why);
 	struct scope scope = { e ? NULL : val_get(&v, STR("bindings")), a };
-	struct expr_env env = { .find = find, .self = &scope, .zones = zones };
+	struct expr_env env = { .find = find_binding, .self = &scope, .zones = zones };
 	bool syntax = false;
 	if (!e) {
 		e = expr_compile(from_hex(val_get(&v, STR("expr"))->str, a), NULL, a, &expr, &why);
@@ -173,7 +173,7 @@ int main(void)
 	for (ssize_t n; (n = getline(&line, &room, stdin)) > 0;) {
 		struct arena a = { 0 };
 		struct buf out = { 0 };
-		answer((struct str){ line, (size_t)n }, zoneinfo_source(zones), &a, &out);
+		answer_line((struct str){ line, (size_t)n }, zoneinfo_source(zones), &a, &out);
 		puts(buf_str(&out).p);
 		buf_free(&out);
 		arena_free(&a);

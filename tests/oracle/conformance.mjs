@@ -1,14 +1,15 @@
-// CEL's own conformance tests (cel-spec, from npm's @bufbuild/cel-spec), as far as they are about rota's part of CEL.
+// Runs CEL's own conformance tests (cel-spec, from npm's @bufbuild/cel-spec) for the subset of CEL that rota supports.
 //
 //   node tests/oracle/conformance.mjs CEL_PROGRAM
 //
-// Every case of every file below is run, unless it uses a feature that rota's part of CEL does not have: then it is counted
-// under that feature. Beside them cel-go's tests of its parser: what it reads must be read, what it refuses be refused. What a case uses is found in its expression, its bindings and its result, never by its name.
+// Every case of every file below runs, unless it uses a feature that rota does not support: then it is counted under that
+// feature. The features of a case are found in its expression, its bindings and its result, never by its name. The tests of
+// cel-go's parser run as well: rota must accept and refuse the same texts.
 import { spawnSync } from "node:child_process";
 import { tests } from "@bufbuild/cel-spec/testdata/conformance.js";
 import { tests as parsing } from "@bufbuild/cel-spec/testdata/parsing.js";
 
-/* What is not here is about extensions or protobuf alone. */
+/* All files except those about extensions or protobuf only. */
 const FILES = [
     "basic",
     "comparisons",
@@ -36,7 +37,7 @@ const FILES = [
 
 const PARSER = "parser of cel-go";
 
-/* ---- what a case uses ---- */
+/* ---- the features of a case ---- */
 
 const TIMES = /^type\.googleapis\.com\/google\.protobuf\.(Timestamp|Duration)$/;
 const MACROS = new Set(["all", "exists", "exists_one", "existsOne", "map", "filter", "transformList", "transformMap"]);
@@ -70,7 +71,7 @@ function* featuresOf(test) {
     yield* valueFeatures(test.value ?? test.typedResult?.result);
 }
 
-/* Of a call of a function that is not ours. */
+/* The feature of a call of a function that rota does not have. */
 function callFeature(tokens, i) {
     const t = tokens[i];
     const method = tokens[i - 1] === ".";
@@ -79,10 +80,10 @@ function callFeature(tokens, i) {
     if (t === "matches") return "regular expressions";
     if (t === "type" && !method) return "types as values";
     if (/^[A-Z]/.test(t)) return "enums of protobuf";
-    return undefined; // nobody knows it: an error when it is evaluated, for rota as well
+    return undefined; // unknown in CEL, too: an error when it is evaluated
 }
 
-/* A container matters where a name of the expression is looked up in it. */
+/* A container matters only if a name of the expression is looked up in it. */
 function* containerFeatures(test, tokens) {
     const names = tokens.filter((t, i) => /^[A-Za-z_]\w*$/.test(t) && tokens[i - 1] !== ".");
     const bound = new Set(Object.keys(test.bindings ?? {}));
@@ -103,11 +104,11 @@ function* valueFeatures(v) {
     }
 }
 
-/* ---- the two ends of the pipe ---- */
+/* ---- requests and answers ---- */
 
-/* dyn() only quiets CEL's type checker, which rota has none of: brackets do the same. */
+/* dyn() only silences CEL's type checker, which rota does not have: brackets have the same effect. */
 const asked = (test) => ({
-    expr: Buffer.from(test.expr.replace(/\bdyn\s*\(/g, "(")).toString("hex"), // rota's JSON has no U+0000
+    expr: Buffer.from(test.expr.replace(/\bdyn\s*\(/g, "(")).toString("hex"), // rota's JSON does not allow U+0000
     bindings: Object.fromEntries(
         Object.entries(test.bindings ?? {}).map(([name, b]) => [name, sent(b.value)]),
     ),
@@ -129,7 +130,7 @@ function sent(v) {
     return v;
 }
 
-/* One text for values that are the same, whatever the order of a map. */
+/* Equal values give equal texts, whatever the order of maps. */
 function canonical(v) {
     const [kind, inner] = Object.entries(v)[0];
     switch (kind) {
@@ -149,7 +150,7 @@ function canonical(v) {
     }
 }
 
-/* What cel-go's parser refuses for reasons of its own. */
+/* Errors of cel-go's parser that are not about the language. */
 function parserFeature(error) {
     if (/(recursion|lookahead) (depth|limit)|limit exceeded/.test(error)) return "limits of cel-go's parser";
     if (/unsupported syntax: '`'/.test(error)) return "options of cel-go's parser";
@@ -205,7 +206,7 @@ cases.forEach(({ where, test, parses }, i) => {
 });
 console.log("run:");
 for (const [file, n] of Object.entries(counts)) console.log(`${String(n).padStart(6)}  ${file}`);
-console.log("left out, since the case uses:");
+console.log("left out, because the case uses:");
 for (const [feature, n] of Object.entries(excluded).sort((a, b) => b[1] - a[1]))
     console.log(`${String(n).padStart(6)}  ${feature}`);
 console.log(`${passed} passed, ${failed} failed`);

@@ -1,10 +1,10 @@
-// Differential test: `rota next --batch` against croner (npm), which shares no code with rota.
+// Compares `rota next --batch` with croner (npm), which shares no code with rota.
 //
 //   node tests/oracle/croner.mjs ROTA_BINARY [SEED]
 //
-// croner is asked the same question, set up as near to when.md as its options allow. Where the two are meant to
-// differ, croner's answer is bent by a named rule that cites a sentence of when.md, and rota must equal the bent
-// answer to the second: a difference that no rule predicts fails, and so does a rule that never made one.
+// croner gets the same request, with the options that come nearest to the specification. Where the two are meant to
+// differ, a named rule that quotes a sentence of the specification corrects croner's answer, and rota must equal the
+// corrected answer to the second. A difference that no rule predicts fails, and so does a rule that is never needed.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,11 +12,11 @@ import { join } from "node:path";
 import { Cron } from "croner";
 
 const CASES = 3000;
-const COUNT = 8; // runs asked for per expression
-const HOUR = 3600; // instants are whole seconds UTC all through this file
+const COUNT = 8; // runs requested for each expression
+const HOUR = 3600; // instants are whole seconds UTC in this file
 const DAY = 24 * HOUR;
 
-/* ---- the rules: why croner's answer is bent, and how often it was ---- */
+/* ---- the rules by which croner's answers are corrected ---- */
 
 const rules = {
     wrap: "wrapping ranges (`22-2`, `FRI-MON`)",
@@ -35,24 +35,24 @@ const rules = {
     samoa: 'Real transitions from the zone\'s data, never "3600 seconds": … Samoa skipped a day in 2011.',
 };
 const remarks = {
-    wrap: "croner refuses them; asked with the values written out",
-    sunday: "croner reads SUN-SUN and 0-SUN as 0-7; asked for 0",
-    lastBack: "croner refuses L-n; asked month by month for the day it is",
-    lastWeekdayListed: "croner knows LW alone only; asked apart, answers merged",
-    both: "croner looks for a lone * or ?; asked with domAndDow where rota's rule differs",
-    question: "croner takes it in every field",
+    wrap: "croner refuses them; it gets a list of the values",
+    sunday: "croner reads SUN-SUN and 0-SUN as 0-7; it gets 0",
+    lastBack: "croner refuses L-n; it gets the day, month by month",
+    lastWeekdayListed: "croner knows LW only alone; it gets a second request, and the answers are merged",
+    both: "croner looks for a lone * or ?; it gets domAndDow where rota's rule differs",
+    question: "croner accepts it in every field",
     junk: "croner reads 5* as 5",
-    fields: "croner takes a seventh field, the year",
+    fields: "croner accepts a seventh field, the year",
     never: "croner answers with no run",
-    first: "croner goes from 30 or 31 February to 1 or 2 March and passes over what lies between; asked again from 1 March",
-    fold: "croner repeats whatever has a list, range or step in its time of day",
-    gap: "croner skips it where the time of day has a list, range or step",
-    coalesce: "the same, with more than one nominal time in the gap",
+    first: "croner goes from 30 or 31 February to 1 or 2 March and skips the time between; it gets a second request from 1 March",
+    fold: "croner repeats times of day that have a list, range or step",
+    gap: "croner skips it if the time of day has a list, range or step",
+    coalesce: "the same, with several nominal times in the gap",
     samoa: "croner shifts within the same day only",
 };
 const hits = Object.fromEntries(Object.keys(rules).map((k) => [k, 0]));
 
-/* ---- zones, as node's ICU knows them ---- */
+/* ---- the zones of node's ICU ---- */
 
 const ZONES = [
     "America/New_York",
@@ -91,7 +91,7 @@ function offsetAt(zone, t) {
     return Date.UTC(p.year, p.month - 1, p.day, p.hour, p.minute, p.second) / 1000 - t;
 }
 
-/* Every change of the clock up to 2090, {at, before, after}. A week is shorter than any stay of these zones. */
+/* Every clock change up to 2090, {at, before, after}. In these zones changes are more than a week apart. */
 function changesOf(zone) {
     const found = [];
     const end = Date.UTC(2090, 0, 1) / 1000;
@@ -115,8 +115,8 @@ function changesOf(zone) {
 
 const changes = Object.fromEntries(ZONES.map((z) => [z, changesOf(z)]));
 
-/* Node carries zone data of its own, which may be years older than the system's (Morocco's Ramadan dates, for one). Where
- * the two disagree croner is no witness: the instants at which only one of them changes its clock, by zdump's word. */
+/* The instants at which only one of node and the system (by zdump) changes its clock. Node has its own zone data, which
+ * may be years older than the system's (Morocco's Ramadan dates, for example). Near these instants croner is not used. */
 function disputedOf(zone) {
     const text = execFileSync("zdump", ["-v", "-c", "2005,2095", zone], { encoding: "utf8" });
     const lines = [...text.matchAll(/ (\w+ \w+ +\d+ [\d:]+ \d+) UTC? = .* gmtoff=(-?\d+)/g)];
@@ -135,7 +135,7 @@ const isDisputed = (c, times) => {
 const inSecondPass = (zone, t) =>
     changes[zone].some((c) => c.after < c.before && t >= c.at && t < c.at + c.before - c.after);
 
-/* ---- random expressions and instants, the same in every run ---- */
+/* ---- random expressions and instants; the same in every run ---- */
 
 let state = Number(process.argv[3] ?? 20261116);
 
@@ -206,7 +206,7 @@ const plainField = (f, stars) =>
         [3, () => listOf(() => plainItem(f))],
     ]);
 
-/* Near a change of the clock the small hours are where things happen. */
+/* Hours near clock changes. */
 function hourField(near) {
     const small = () =>
         pickBy([
@@ -260,7 +260,7 @@ function randomExpression(near) {
     return random() < 0.3 ? [plainField(FIELDS.second, 3), ...five] : five;
 }
 
-/* What one of the two, or both, must refuse. */
+/* Expressions that one of the two, or both, must refuse. */
 function brokenExpression() {
     const five = randomExpression(false).slice(-5);
     const put = (i, text) => five.map((old, k) => (k === i ? text : old));
@@ -308,7 +308,7 @@ function randomCase() {
     return { expr: fields.join(" "), tz: zone, after: randomInstant(zone, near), count: COUNT };
 }
 
-/* Rare enough that chance would miss them. */
+/* Cases that are too rare to be found by chance. */
 function rareCases() {
     const samoa = changes["Pacific/Apia"].find((c) => c.after - c.before === DAY);
     const times = [
@@ -335,7 +335,7 @@ function rareCases() {
     return [...skipped, ...february];
 }
 
-/* ---- croner, asked ---- */
+/* ---- requests to croner ---- */
 
 /* Fields by name; the seconds that five fields leave out are 0. */
 function fieldsOf(expr) {
@@ -366,7 +366,7 @@ function valuesOf(f, item) {
     return values;
 }
 
-/* The field as croner can read it. */
+/* The field in croner's notation. */
 function rewritten(name, text, used) {
     const f = FIELDS[name];
     return text
@@ -378,7 +378,7 @@ function rewritten(name, text, used) {
                 used.add("sunday");
                 return "0";
             }
-            // croner reads the name of the Sunday that ends a range as 7, which is right after a Monday
+            // croner reads SUN at the end of a range as 7, which is right after a Monday
             const b = name === "wday" && /^sun$/i.test(range[2]) ? 7 : readValue(f, range[2]);
             if (readValue(f, range[1]) <= b) return item;
             const values = valuesOf(f, item);
@@ -389,7 +389,7 @@ function rewritten(name, text, used) {
         .join(",");
 }
 
-/* One or more questions whose answers together are the expression's: LW in a list apart, L-n month by month. */
+/* One or more requests whose answers together are those of the expression: LW of a list alone, L-n month by month. */
 function questionsOf(fields, used) {
     const items = fields.mday.split(",");
     const back = items.filter((i) => /^L-\d+$/i.test(i));
@@ -406,7 +406,7 @@ function questionsOf(fields, used) {
 
 const textOf = (q) => [q.second, q.minute, q.hour, q.mday, q.month, q.wday].join(" ");
 
-/* `5/10` is written as when.md has it only with sloppyRanges. */
+/* croner reads `5/10` as specified only with sloppyRanges. */
 const cronOf = (text, options) => new Cron(text, { sloppyRanges: true, paused: true, ...options });
 
 function nextOf(cron, after) {
@@ -424,7 +424,7 @@ function* marches(zone, a, b) {
     }
 }
 
-/* croner's runs, with those it loses after February. */
+/* croner's runs, including those that it skips after February. */
 function* runsOf(cron, zone, after, used) {
     for (let t = after; ;) {
         let run = nextOf(cron, t);
@@ -441,7 +441,7 @@ function* runsOf(cron, zone, after, used) {
     }
 }
 
-/* L-n: a question of its own for every month, with the year as croner's seventh field. */
+/* L-n: one request for each month, with the year as croner's seventh field. */
 function* runsBack(q, options, after) {
     const from = new Date((after - 2 * DAY) * 1000);
     const months = new Set(q.month.split(",").flatMap((i) => valuesOf(FIELDS.month, i) ?? []));
@@ -456,7 +456,7 @@ function* runsBack(q, options, after) {
     }
 }
 
-/* Ascending streams into one, without repetition. */
+/* Merges ascending streams, without duplicates. */
 function* merged(streams) {
     const heads = streams.map((s) => s.next());
     for (;;) {
@@ -477,7 +477,7 @@ function askAll(questions, options, after, used) {
     );
 }
 
-/* ---- rota's daylight saving rule on top of croner's ---- */
+/* ---- rota's rules for daylight saving time, applied to croner's runs ---- */
 
 function nominalTimesIn(questions, options, from, to) {
     let n = 0;
@@ -512,7 +512,7 @@ function* bent(stream, questions, options, after, used) {
 const beginsWithStar = (field) => /^[*?]/.test(field);
 const bare = (field) => field === "*" || field === "?";
 
-/* Whether both day fields must match, and croner would not think so by itself. */
+/* Must both day fields match although croner's own rule differs? */
 const bothAgainstCroner = ({ mday, wday }) =>
     (beginsWithStar(mday) || beginsWithStar(wday)) && !bare(mday) && !bare(wday);
 
@@ -524,7 +524,7 @@ const take = (stream, n) => {
 
 const AN_ERROR = /, at column \d+$/;
 
-/* What rota must answer: {next} or {error}, and the rules that made it differ from croner's plain answer. */
+/* The expected answer: {next} or {error}, and the rules that corrected croner's answer. */
 function expected({ expr, tz, after, count }) {
     const used = new Set();
     const options = { timezone: tz };
@@ -539,7 +539,7 @@ function expected({ expr, tz, after, count }) {
         const others = [second, minute, hour, month];
         for (const name of Object.keys(fields)) fields[name] = rewritten(name, fields[name], used);
         const questions = questionsOf(fields, used);
-        for (const q of questions) cronOf(textOf(q.back ? { ...q, mday: "1" } : q), options); // throws what it refuses
+        for (const q of questions) cronOf(textOf(q.back ? { ...q, mday: "1" } : q), options); // throws if croner refuses it
         if (others.some((f) => f.includes("?"))) return refuse("question");
         if (others.some((f) => /\d\*/.test(f))) return refuse("junk");
 
@@ -559,7 +559,7 @@ function expected({ expr, tz, after, count }) {
     }
 }
 
-/* ---- rota, asked ---- */
+/* ---- requests to rota ---- */
 
 const iso = (t) => new Date(t * 1000).toISOString().replace(".000", "");
 
@@ -615,7 +615,7 @@ function main() {
         } else if (failed++ < 20) complain(c, want, got);
     });
 
-    /* A few are expected; many would mean that nothing is tested. */
+    /* A few are normal; with many, little would be tested. */
     if (left > cases.length / 10) {
         failed++;
         console.log(`FAIL ${left} of ${cases.length} cases lie where node's zone data (${process.versions.tz}) is not the system's`);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Expressions of conditions against models that share no code with rota: Python's integers and floats, a logic with errors of
-its own, Python's strings, zoneinfo for times. Expressions are random trees; each is written with as few brackets as
-precedence allows, or with more, so that the parser is asked as well.
+"""Compares conditions with models that share no code with rota: Python's integers, floats and strings, a logic with
+errors, and zoneinfo for times. Expressions are random trees; each is written with as few brackets as precedence allows,
+or with more, so that the parser is tested as well.
 
 usage: expressions.py CEL_PROGRAM [SEED]"""
 import json
@@ -29,7 +29,7 @@ LEAF, UNARY, MUL, ADD, REL, AND, OR, TERNARY = 8, 7, 6, 5, 4, 3, 2, 1
 
 
 def inside(tree, level):
-    """Its text, where something of `level` is needed."""
+    """The text of the tree as an operand of an operator of `level`."""
     text = tree[1]
     while tree[0] < level or rng.random() < 0.1:
         tree = (LEAF, f"({text})", None)
@@ -48,7 +48,7 @@ def infix(level, mark, a, b, value):
 
 
 def minus(a, value):
-    """A minus before a minus or before a number that would swallow it stays apart."""
+    """Brackets keep the minus apart from another minus, and from a number that it would become part of."""
     text = inside(a, LEAF)
     return (UNARY, "-" + (f"({text})" if text[0] in "-.0123456789" else text), value)
 
@@ -221,7 +221,7 @@ def letters():
 
 
 def quoted(text):
-    """One of the many ways to write it."""
+    """The text as a string literal, in one of many notations."""
     quote = rng.choice(["'", '"', "'''", '"""'])
     if rng.random() < 0.2 and quote not in text and "\n" not in text and quote[0] not in text[-1:]:
         return rng.choice("rR") + quote + text + quote
@@ -299,7 +299,7 @@ def parts():
 
 
 def span_text(nanos):
-    """A duration in nanoseconds, in units."""
+    """A duration, given in nanoseconds, with units."""
     sign, rest, text = "-" if nanos < 0 else "", abs(nanos), ""
     for unit, size in [("h", 3600 * 10**9), ("m", 60 * 10**9), ("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)]:
         if rng.random() < 0.3 and unit in ("s", "ms", "us"):
@@ -365,7 +365,7 @@ def times():
 
 
 # --- lists and maps --------------------------------------------------------------------------------------------------------
-# Values are told apart by kind, since Python's True is 1: ("n", number), ("b", bool), ("s", text), ("0",), ("l", …), ("m", …).
+# Values carry their kind, since Python's True equals 1: ("n", number), ("b", bool), ("s", text), ("0",), ("l", …), ("m", …).
 def anything(depth):
     kind = rng.choice("nnbs0" if depth == 0 else "nnbs0llmm")
     if kind == "n":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every form of expression against models that share no code with rota: datetime and zoneinfo for wall times,
-arithmetic for intervals, brute force over days for phrases, an FNV of its own for H and JITTER.
+"""Compares every form of expression with models that share no code with rota: datetime and zoneinfo for wall times,
+arithmetic for intervals, brute force over days for phrases, a second FNV for H and JITTER.
 
 usage: forms.py ROTA
 
-A failure prints the request as one line that `rota next --batch -` takes."""
+A failure prints the request as one line for `rota next --batch -`."""
 import calendar
 import collections
 import concurrent.futures
@@ -68,12 +68,12 @@ def passes(naive, tz):
 
 
 def before_gap(naive, tz):
-    """when.md: "One-shot and org local times: in a gap read with the offset before it; repeated: first."."""
+    """The specification: "One-shot and org local times: in a gap read with the offset before it; repeated: first."."""
     return instant(naive.replace(tzinfo=tz, fold=0))
 
 
 def after_gap(naive, tz):
-    """The first instant whose wall time is `naive` or later: what is in a gap lands on the gap's end."""
+    """The first instant whose wall time is `naive` or later; for a time in a gap it is the end of the gap."""
     found = passes(naive, tz)
     if found:
         return found[0]
@@ -135,7 +135,7 @@ def wall_runs(name, after, count, days, seconds, elapsed=False, until=None):
 
 
 def transitions(name, first, last):
-    """(instant, offset before, offset after) of every change of offset in these years."""
+    """(instant, offset before, offset after) of every clock change in these years."""
     tz, found = zone(name), []
     t, end = instant(datetime(first, 1, 1, tzinfo=timezone.utc)), instant(datetime(last, 12, 31, tzinfo=timezone.utc))
     offset = at(t, tz).utcoffset()
@@ -168,7 +168,7 @@ def wild_wall(rng, name, first=1971, last=2060):
     return datetime(rng.randint(first, last), 1, 1) + timedelta(seconds=rng.randrange(366 * DAY))
 
 
-# --- asking ----------------------------------------------------------------------------------------------------------
+# --- requests --------------------------------------------------------------------------------------------------------
 class Section:
     def __init__(self, name):
         self.name, self.passed, self.failed = name, 0, 0
@@ -206,8 +206,8 @@ def batch(requests):
 
 
 def compare(sec, cases):
-    """cases: (request, the instants expected, or None where it must be refused because it never fires).
-    Gives the expressions that were refused and should not be; each counts once."""
+    """cases: (request, the expected instants, or None if rota must refuse it because it never fires).
+    Returns the expressions that were refused by mistake; each counts once."""
     refused = set()
     for (request, expected), answer in zip(cases, batch([r for r, _ in cases])):
         text = json.dumps(request, ensure_ascii=False)
@@ -238,7 +238,7 @@ def rota_jsons(argvs):
 
 # --- one-shots -------------------------------------------------------------------------------------------------------
 def write_iso(rng, naive, offset, fraction):
-    """One of the writings of a time. `offset`: minutes, or None for a local time."""
+    """A time in one of its notations. `offset`: minutes, or None for a local time."""
     basic = rng.random() < 0.3
     seconds = naive.second or fraction or rng.random() < 0.5
     text = naive.strftime("%m%d" if basic else "-%m-%d")
@@ -285,7 +285,7 @@ def one_shots():
 
 # --- directives that bound a series ----------------------------------------------------------------------------------
 class Bounds:
-    """Random FROM, UNTIL and EXCEPT around an instant, and what they do to a series."""
+    """Random FROM, UNTIL and EXCEPT near an instant, and their effect on a series."""
 
     def __init__(self, rng, name, around, span, chance=0.5, dates=()):
         self.text, self.start, self.end, self.except_ = [], None, None, set()
@@ -371,7 +371,7 @@ ORG_STEP = {"h": 3600, "d": DAY, "w": 7 * DAY, "m": 30 * DAY, "y": 365 * DAY}
 
 
 def org_series(naive, tz, n, unit, after, count, allows):
-    """Nominal times > after. The series has no drift: each is computed from the stamp itself."""
+    """Nominal times after `after`. Without drift: each is computed from the timestamp itself."""
     k = max(0, (after - before_gap(naive, tz)) // (n * ORG_STEP[unit]) - 40)
     found = []
     for k in range(k, k + count + 300):
@@ -426,7 +426,7 @@ def org_stamps():
         if rng.random() < 0.2:  # without a repeater: once
             cases.append(({"expr": write_org(rng, naive, ""), "tz": name, "after": z(after)},
                           [first] if first > after else []))
-        # .+ counts from the end of each run, here its due time: as a series, where nothing is clamped or shifted.
+        # `.+` counts from the end of each run, here its due time: a plain series, if nothing is clamped or shifted.
         if unit != "h" and (naive.day > 28 or not all(passes(w, tz) and w.time() == naive.time()
                                                        for w in (wall(t, tz) for t in [first] + unbound))):
             continue
@@ -450,7 +450,7 @@ IDS = ["backup", "a", "triage", "nightly-report", "ops/db.vacuum", "x" * 200, "n
 
 
 def jittered(nominals, jitter, identity, after, count):
-    """nominals: in order, from well before `after` to beyond the last one wanted, or to the end of the series."""
+    """nominals: in order, from well before `after` to after the last one needed, or to the end of the series."""
     h, found = fnv(identity + "/jitter"), []
     for i, t in enumerate(nominals):
         room = jitter if i + 1 == len(nominals) else min(jitter, nominals[i + 1] - t)
@@ -486,7 +486,7 @@ def jitter():
         else:
             nominals = [after + rng.choice([1, 0, -1, -size // 2, -size + 1, -size, rng.randint(-DAY, DAY)])]
             text = z(nominals[0])
-        # Half of the questions fall between a nominal time and its due time.
+        # Half of the requests are between a nominal time and its due time.
         if kind != 3 and rng.random() < 0.5:
             inside = [t for t in nominals if after - DAY < t <= after + DAY]
             if inside:
@@ -596,7 +596,7 @@ def ace():
             answer = next(answers)
             if first is None:
                 first = answer
-                # Each directive that was written shows, and no other.
+                # The answer has exactly the directives that were written.
                 said = {names["TZ=" if d.startswith("TZ=") else d.split()[0]] for d in text.split("\n")[1:]}
                 sec.check(said == set(answer.get("directives", ())) and "next" in answer, f"{text!r}: {answer}")
             same = all(answer.get(key) == first.get(key) for key in ("kind", "normalized", "timezone", "directives",
@@ -606,9 +606,9 @@ def ace():
 
 
 # --- English ---------------------------------------------------------------------------------------------------------
-# A phrase is made together with its meaning: a function of (zone name, after, count) that gives the runs. The meanings
-# know days, wall times and zones; they know nothing of cron or of what a phrase is turned into.
-# The words and shapes are those of when.md and of the grammar in rota-when(7).
+# A phrase is made together with its meaning: a function of (zone name, after, count) that returns the runs. Meanings use
+# days, wall times and zones; they use neither cron nor the form that rota derives from a phrase.
+# The words and shapes are those of the specification and of the grammar in rota-when(7).
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 NUMBERS = dict(enumerate(NUMBERS))  # "Digits, or a word from one to twelve."
 ORDINALS = {1: ["first", "1st"], 2: ["second", "2nd"], 3: ["third", "3rd"], 4: ["fourth", "4th"], 5: ["fifth", "5th"]}
@@ -633,7 +633,7 @@ def any_case(rng, text):
 
 
 def clock(rng, seconds, halves=None):
-    """A writing of a time of day. A list is all with am and pm (`halves`) or all without: mixed, it is ambiguous."""
+    """A time of day as text. In a list, all times have am or pm (`halves`), or none has: a mixture is ambiguous."""
     halves = rng.random() < 0.4 if halves is None else halves
     h, m = seconds // 3600, seconds // 60 % 60
     if halves:
@@ -648,7 +648,7 @@ def clock(rng, seconds, halves=None):
 
 
 def clocks(rng, most=3):
-    """Times of day that a single rule can say (hours × one minute), and a writing."""
+    """Times of day that a single rule can express (hours × one minute), and their text."""
     m = rng.choice([0, 0, 0, 30, 15, 45, 5, rng.randrange(60)])
     hours = sorted(rng.sample(range(24), rng.choice([1, 1, 1, 1, 2, most])))
     halves = rng.random() < 0.4
@@ -681,7 +681,7 @@ def last_day(d):
 
 
 def weekday_words(rng):
-    """(set of weekdays, the words after "every", the words that stand alone)."""
+    """(set of weekdays, the words after "every", the words without "every")."""
     shape = rng.randrange(8)
     if shape == 6:
         return {5, 6}, "weekend", "weekends"
@@ -731,7 +731,7 @@ def number(rng, n):
 
 
 def phrase_step(rng):
-    """when.md: "cron where the step divides the hour or day, else `@every`"."""
+    """The specification: "cron where the step divides the hour or day, else `@every`"."""
     unit, size = rng.choice([("minute", 60), ("minute", 60), ("hour", 3600)])
     n = rng.choice([1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 7, 8, 9, 11, 13, 14, 25, 40, 45, 50, 70, 90, 100, 120, 180,
                     240, 720]
@@ -752,7 +752,7 @@ def phrase_step(rng):
 
 
 def bounded(series, until):
-    """None: it begins after its end."""
+    """None: the series begins after its end."""
     kept = [t for t in series if until is None or t < until]
     return kept or None
 
@@ -801,7 +801,7 @@ def phrase_tomorrow(rng):
 
 
 def phrase_next(rng):
-    """when.md: "`next friday` is the first Friday after today"."""
+    """The specification: "`next friday` is the first Friday after today"."""
     h, m, weekday = rng.randrange(24), rng.choice([0, 0, 30, 10]), rng.randrange(7)
 
     def meaning(name, after):
@@ -900,7 +900,7 @@ def phrase_step_on_days(rng):
 
 
 def phrase_soon(rng):
-    """More of what happens once."""
+    """More phrases for a single time."""
     kind, h, m = rng.randrange(6), rng.randrange(24), rng.choice([0, 0, 30, 10])
     at_time = f"at {clock(rng, h * 3600 + m * 60)}"
     n = rng.choice([1, 2, 3, 5, 10, 12])
@@ -945,7 +945,7 @@ def in_place(rng, phrase):
 
 
 def until_date(rng, phrase, name_of):
-    """`name_of`: the zone of the phrase if it names one, else None."""
+    """`name_of`: the zone that the phrase names, or None."""
     month, year = rng.randrange(1, 13), rng.choice([None, None, 2027, 2028, 2029])
     day = rng.choice([1, 15, 28, 30]) if month != 2 else 15
     if year is None:
@@ -986,7 +986,7 @@ def phrases(rng):
     return list(found.values())
 
 
-# The very phrases of when.md.
+# The phrases of the specification.
 QUOTED = ["every tuesday at 9am", "every weekday at 08:30", "every 15 minutes", "in 20 minutes", "tomorrow at noon",
           "next friday at 14:00",
           "first monday of the month at 9", "last day of every month at 18:00", "every day at 8, 12 and 18",
@@ -1036,7 +1036,7 @@ def quoted():
 
 
 def resolved(request, answer):
-    """A phrase as what rota says it is: the normalized form, with the zone and the end that the phrase gave it."""
+    """The normalized form that rota gives for a phrase, with the zone and the end that the phrase names."""
     text = answer["normalized"]
     if "end_date" in answer["directives"]:
         text += " UNTIL " + answer["directives"]["end_date"]
@@ -1044,7 +1044,7 @@ def resolved(request, answer):
 
 
 def english():
-    """Gives the phrases with their --json answers, for the check of the sentences."""
+    """Returns the phrases with their --json answers, for the check of the sentences."""
     sec, rng = section("English"), random.Random(7)
     made = quoted() + phrases(rng)
     assert len({p.text for p, _ in made}) >= 500
@@ -1055,7 +1055,7 @@ def english():
             cases.append(({"expr": phrase.text, "tz": name, "after": z(now), "count": 10}, phrase.runs(name, now, 10)))
     refused = compare(sec, cases)
     made = [(p, place) for p, place in made if p.text not in refused]
-    # What it is turned into means the same.
+    # The normalized form has the same runs.
     asked = [{"expr": p.text, "tz": rng.choice(ZONES), "after": z(rng.choice(NOWS)), "count": 10} for p, _ in made]
     answers = rota_jsons([("next", r["expr"], "--tz", r["tz"], "--after", r["after"], "--count", "10") for r in asked])
     again = section("normalized")
@@ -1110,7 +1110,7 @@ def random_cron(rng):
 
 
 def near(rng, fields):
-    """A close relative: these are the ones to be mistaken for each other."""
+    """A similar expression: sentences of similar expressions are the most likely to be equal."""
     fields = list(fields)
     i = rng.randrange(len(fields))
     low, high = FIELDS[i + 6 - len(fields)][:2]
@@ -1139,7 +1139,7 @@ OTHER_FORMS = ["@every 90m", "@every 2h", "@every 7h", "@every 24h", "@every 1d"
 
 
 def sentences(phrases_made, crons=2000):
-    """No two expressions that run at different times are described by the same sentence."""
+    """No two expressions with different times have the same sentence."""
     sec, rng = section("explain"), random.Random(8)
     expressions = list(phrases_made) + OTHER_FORMS
     expressions += [f"{form} {d}" for form in ("30 2 * * *", "*/30 * * * *", "0 9 * * 1-5", "@every 7h",

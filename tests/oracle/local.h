@@ -1,6 +1,6 @@
 #pragma once
-/* Local time by brute force: what libc's localtime_r says of every minute of a stretch of years, turned round
- * so that every local minute knows the instants it stands for. Shares no code with rota. */
+/* Local time by brute force: a table of libc's localtime_r for every minute of some years, inverted so that
+ * every local minute has its instants. Shares no code with rota. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@ enum { LOCAL_PAD = 4 * 1440, LOCAL_CHANGES_MAX = 64 };
 
 struct local {
 	const char *zone;
-	int64_t from, to; /* seconds UTC that may be asked about */
+	int64_t from, to; /* the range of the table, in seconds UTC */
 	int64_t base; /* minute 0 of the arrays, in minutes since 1970 (UTC for `offset`, local for the rest)
 		       */
 	int64_t minutes;
 	int32_t *offset;         /* [UTC minute]: seconds east */
-	int32_t *first, *second; /* [local minute]: UTC minutes it stands for, -1 for none */
+	int32_t *first, *second; /* [local minute]: its UTC minutes; -1: none */
 	int32_t *after, *before; /* [local minute in a gap]: UTC minute of the change, offset before it */
 	int64_t change[LOCAL_CHANGES_MAX];
 	int changes;
@@ -52,7 +52,7 @@ static inline void local_free(struct local *l)
 	free(l->before);
 }
 
-/* libc is asked every 15 minutes, and every minute where two answers differ. */
+/* Asks libc for every 15th minute, and for every minute between two that differ. */
 static inline void local_ask(struct local *l)
 {
 	int32_t prev = local_offset_of(l->base * 60);
@@ -65,7 +65,7 @@ static inline void local_ask(struct local *l)
 	}
 }
 
-/* From 1 January of `from` to 1 January of `to`, which is not in it. */
+/* From 1 January of year `from` to 1 January of year `to`, exclusive. */
 static inline void local_init(struct local *l, const char *zone, int from, int to)
 {
 	*l = (struct local){ .zone = zone, .from = local_utc(from, 1, 1), .to = local_utc(to, 1, 1) };
@@ -85,7 +85,7 @@ static inline void local_init(struct local *l, const char *zone, int from, int t
 		l->first[m] = l->second[m] = l->after[m] = -1;
 	for (int32_t u = 0; u < l->minutes; u++) {
 		if (l->offset[u] % 60)
-			abort(); /* no such zone since 1972 */
+			abort(); /* no zone has had such an offset since 1972 */
 		int64_t m = u + l->offset[u] / 60;
 		if (m >= 0 && m < l->minutes)
 			*(l->first[m] < 0 ? &l->first[m] : &l->second[m]) = u;
@@ -112,7 +112,7 @@ static inline int64_t local_day(const struct local *l, int64_t t)
 	return (t + local_offset(l, t)) / 86400;
 }
 
-/* "2024-03-10 07:00:00Z (local 2024-03-10 03:00:00 -0400)"; libc must be in the zone. */
+/* "2024-03-10 07:00:00Z (local 2024-03-10 03:00:00 -0400)"; libc must be set to the zone. */
 static inline const char *local_show(int64_t t)
 {
 	static char ring[8][96];

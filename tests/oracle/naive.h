@@ -1,8 +1,8 @@
 #pragma once
-/* A naive model of cron expressions, written from spec/when.md alone and sharing no code with rota: one bool
- * per value, one look at every day. Its calendar is libc's gmtime_r and timegm. It reads valid expressions of
- * five or six fields without H and presets, and aborts on anything else: what is wrong is not its business.
- */
+/* A naive model of cron expressions, written from the specification and sharing no code with rota: one bool
+ * for each value, one test for each day. Its calendar is libc's gmtime_r and timegm. It reads valid
+ * expressions of five or six fields without H and presets, and aborts on anything else, since errors are not
+ * its purpose. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,16 +13,16 @@
 
 struct naive {
 	bool second[60], minute[60], hour[24], mday[32], month[13], wday[7];
-	bool last[31];  /* [k]: the k-th day before the month's last */
+	bool last[31];  /* [k]: the k-th day before the last of the month */
 	bool near[32];  /* [d]: the weekday nearest to day d */
-	bool near_last; /* the month's last weekday */
+	bool near_last; /* the last weekday of the month */
 	bool wday_last[7];
 	bool nth[7][6];
 	bool both_days; /* day of month and day of week must both match */
 	bool every_hour;
 };
 
-/* One calendar day, as libc sees it. */
+/* One calendar day, by libc. */
 struct naive_day {
 	int year, month, mday, wday, month_days;
 };
@@ -45,7 +45,7 @@ static inline void naive_bad(const char *item)
 	abort();
 }
 
-/* A number, or one of `names` (three letters each, the first standing for `base`); *s moves behind it. */
+/* Reads a number, or one of `names` (three letters each; the first is `base`), and moves *s past it. */
 static inline int naive_value(const char **s, const char *names, int base)
 {
 	if (isdigit((unsigned char)**s)) {
@@ -63,8 +63,8 @@ static inline int naive_value(const char **s, const char *names, int base)
 	return 0;
 }
 
-/* One field without its specials. `n` values from `lo` on; a value v stands for lo + (v - lo) mod n, which
- * makes day of week 7 a Sunday. */
+/* Reads one item without L, W and #. The field has `n` values from `lo` on; a value v means lo + (v - lo) mod
+ * n, which makes day of week 7 a Sunday. */
 static inline void naive_item(const char *s, bool *set, int lo, int n, const char *names)
 {
 	const char *whole = s;
@@ -84,7 +84,7 @@ static inline void naive_item(const char *s, bool *set, int lo, int n, const cha
 		step = atoi(s + 1), s += 1 + strspn(s + 1, "0123456789");
 	if (*s || step < 1)
 		naive_bad(whole);
-	if (to < from) /* 22-2: goes on past the end */
+	if (to < from) /* 22-2 wraps around */
 		to += n;
 	for (int v = from; v <= to; v += step)
 		set[lo + (v - lo) % n] = true;
@@ -195,7 +195,7 @@ static inline bool naive_has_day(const struct naive *c, struct naive_day d)
 	return c->both_days ? mday && wday : mday || wday;
 }
 
-/* Whether any day of 400 years matches: after that the calendar repeats. */
+/* Does any day of 400 years match? The calendar repeats after that. */
 static inline bool naive_ever(const struct naive *c)
 {
 	enum { DAYS = 146097 };

@@ -1,6 +1,6 @@
 #pragma once
-/* Random cron expressions, all of them valid but for some that never fire. They lean towards the hours and
- * minutes in which clocks change. */
+/* Random cron expressions, valid except for some that never fire. Hours and minutes near clock changes are
+ * more likely than others. */
 #include "test.h"
 
 static uint64_t random_state;
@@ -77,7 +77,7 @@ static inline void add_item(char *s, int field)
 			add_text(s, "#%d", between(1, 5));
 		return;
 	}
-	add_value(s, field, kind == 6 && field == 5 ? v % 7 : v); /* 7/2 has no reading */
+	add_value(s, field, kind == 6 && field == 5 ? v % 7 : v); /* 7/2 is not defined */
 	if (kind == 4 || kind == 5) {
 		add_text(s, "-", 0);
 		add_value(s, field, random_value(field));
@@ -88,7 +88,7 @@ static inline void add_item(char *s, int field)
 
 static inline void add_field(char *s, int field)
 {
-	static const int stars[] = { 5, 5, 4, 6, 11, 7 }; /* of 16 */
+	static const int stars[] = { 5, 5, 4, 6, 11, 7 }; /* chances of `*` for each field, out of 16 */
 	if (*s)
 		add_text(s, below(10) ? " " : " \t", 0);
 	int kind = below(16);

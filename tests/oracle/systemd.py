@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Simple cron expressions against systemd's calendar events, which can say the same things in other words.
+"""Compares simple cron expressions with systemd's calendar events, which can express the same times.
 
 usage: systemd.py ROTA
 
-systemd 252 treats the days of a clock change differently. Each such difference is a predicate that cites the sentence
-of when.md which decides it; a difference that matches none, or a predicate that is never hit, fails."""
+systemd 252 treats the days of a clock change differently. Each such difference is a predicate that quotes the deciding
+sentence of the specification. The test fails if a difference matches no predicate, or if a predicate never matches."""
 import concurrent.futures
 import json
 import os
@@ -23,7 +23,7 @@ ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Eur
          "Asia/Tokyo", "America/Sao_Paulo", "Pacific/Chatham", "America/St_Johns"]
 BASES = ["2026-01-01T00:00:00", "2026-06-30T23:59:59", "2028-02-28T22:00:00", "2026-10-24T00:00:00",
          "2027-04-03T00:00:00", "2036-12-31T00:00:00"]
-# A few hours before the clock changes there, forward and back.
+# A few hours before clock changes, forward and back.
 CHANGES = [("Europe/Berlin", "2026-03-28T22:00:00"), ("Europe/Berlin", "2026-10-24T21:00:00"),
            ("America/New_York", "2027-03-14T03:00:00"),
            ("America/New_York", "2026-11-01T02:00:00"), ("Australia/Lord_Howe", "2027-10-02T12:00:00"),
@@ -38,7 +38,7 @@ rng = random.Random(41)
 
 # --- making expressions ----------------------------------------------------------------------------------------------
 class Field:
-    """One field of a cron expression: its text, what systemd calls it, and its values."""
+    """One field of a cron expression: its text, the text for systemd, and its values."""
 
     def __init__(self, low, high, star):
         self.low, self.high = low, high
@@ -70,7 +70,7 @@ class Field:
 
 class Case:
     def __init__(self, change=None):
-        """`change`: one of CHANGES, to be asked about with a schedule that is not too dense to get there."""
+        """`change`: one of CHANGES. The schedule must be sparse enough to reach it within COUNT runs."""
         self.seconds = Field(0, 59, False) if rng.random() < 0.15 and not change else None
         self.minute = Field(0, 59, rng.random() < 0.1)
         while change and len(self.minute.values) > 3:
@@ -88,7 +88,7 @@ class Case:
                         f"{self.seconds.systemd if self.seconds else '00'} {self.zone}")
 
     def matches(self, wall):
-        """Whether the fields name this wall time, to the second."""
+        """Do the fields match this wall time, to the second?"""
         return (wall.second in (self.seconds.values if self.seconds else {0}) and wall.minute in self.minute.values and
                 wall.hour in self.hour.values and wall.day in self.day.values and wall.month in self.month.values and
                 wall.isoweekday() % 7 in self.weekday.values)
@@ -114,7 +114,7 @@ def ask_rota(cases):
 
 
 def ask_systemd(cases):
-    """A list of times, or what systemd complained of, for each. One process answers for many, with one base time."""
+    """A list of times, or the error of systemd, for each case. One process answers many cases with the same base time."""
     done = subprocess.run(["systemd-analyze", "calendar", f"--iterations={COUNT}", "--base-time=" +
                            cases[0].base.replace("T", " ") + " UTC",
                            *(c.systemd for c in cases)],
@@ -156,7 +156,7 @@ def second_pass(case, zone, t, ours):
 
 
 def rest_of_hour(case, zone, t, ours):
-    """"Real transitions from the zone's data": a gap may end within an hour (Chatham: 03:45), whose rest is there"""
+    """"Real transitions from the zone's data": a gap may end within an hour (Chatham: 03:45); the rest of that hour exists"""
     wall = t.astimezone(zone)
     starts = (t - timedelta(minutes=m) for m in range(wall.minute + 1))
     gaps = (s for s in starts if change_at(zone, s)[0] < change_at(zone, s)[1])
@@ -164,7 +164,7 @@ def rest_of_hour(case, zone, t, ours):
 
 
 def no_answer(case, zone, start, complaint):
-    """"The search for the next run is bounded" (systemd 252 goes round in circles where a gap ends within an hour)"""
+    """"The search for the next run is bounded" (systemd 252 does not end its search if a gap ends within an hour)"""
     ends = (start + timedelta(minutes=m) for m in range(24 * 60))
     return "Resource deadlock avoided" in complaint and any(
         change_at(zone, e)[0] < change_at(zone, e)[1] and e.astimezone(zone).minute > 0 for e in ends)
@@ -176,7 +176,7 @@ DIFFERENCES = [lost_in_gap, second_pass, rest_of_hour]  # and no_answer, which i
 # --- comparing -------------------------------------------------------------------------------------------------------
 def main():
     if not shutil.which("systemd-analyze"):
-        print("FAIL: systemd-analyze is not installed (Debian: apt-get install systemd); it is the oracle here")
+        print("FAIL: systemd-analyze is not installed (Debian: apt-get install systemd); the test compares with it")
         print("0 passed, 1 failed")
         return 1
     cases = [Case() for _ in range(500)] + [Case(change) for change in CHANGES for _ in range(35)]
@@ -200,7 +200,7 @@ def main():
         elif not mine or not other:
             problem = f"rota {answer}, systemd {other}"
         else:
-            # Where one of the two has more runs, its list ends earlier: compare what both lists cover.
+            # The list of the one with more runs ends earlier: compare only the time that both lists cover.
             end = min(mine[-1] if len(mine) == COUNT else datetime.max.replace(tzinfo=timezone.utc),
                       other[-1] if len(other) == COUNT else datetime.max.replace(tzinfo=timezone.utc))
             for t in sorted(set(t for t in mine if t <= end) ^ set(t for t in other if t <= end)):
@@ -222,7 +222,7 @@ def main():
             passed += 1
         else:
             failed += 1
-            print(f"FAIL: no run differed by {difference.__name__}: the difference is not there, or not tried")
+            print(f"FAIL: no run differed by {difference.__name__}: either it does not exist, or no case tries it")
     print(f"{passed} passed, {failed} failed")
     return failed > 0
 

@@ -1,9 +1,11 @@
+/* The test harness: runs the tests, checks, random numbers. */
 #include "test.h"
 
 #include <stdarg.h>
+#include <time.h>
 
 static struct test *first, **last = &first;
-static unsigned failures; /* of the test that runs now */
+static unsigned failures; /* of the current test */
 static char context[512];
 
 void test_register(struct test *t)
@@ -23,7 +25,7 @@ void test_case(const char *fmt, ...)
 	va_end(ap);
 }
 
-static void fail(const char *file, int line)
+static void count_failure(const char *file, int line)
 {
 	failures++;
 	printf("%s:%d: ", file, line);
@@ -34,8 +36,8 @@ static void fail(const char *file, int line)
 bool check_true(const char *file, int line, bool got, const char *what)
 {
 	if (!got) {
-		fail(file, line);
-		printf("not so: %s\n", what);
+		count_failure(file, line);
+		printf("is false: %s\n", what);
 	}
 	return got;
 }
@@ -43,7 +45,7 @@ bool check_true(const char *file, int line, bool got, const char *what)
 bool check_int(const char *file, int line, long long got, long long want, const char *what)
 {
 	if (got != want) {
-		fail(file, line);
+		count_failure(file, line);
 		printf("%s is %lld, not %lld\n", what, got, want);
 	}
 	return got == want;
@@ -52,10 +54,21 @@ bool check_int(const char *file, int line, long long got, long long want, const 
 bool check_str(const char *file, int line, struct str got, struct str want, const char *what)
 {
 	if (!str_eq(got, want)) {
-		fail(file, line);
+		count_failure(file, line);
 		printf("%s is\n\t'%.*s', not\n\t'%.*s'\n", what, STR_ARG(got), STR_ARG(want));
 	}
 	return str_eq(got, want);
+}
+
+int64_t test_utc(const char *text)
+{
+	struct tm tm = { 0 };
+	if (sscanf(text, "%d-%d-%dT%d:%d:%d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
+		   &tm.tm_sec) != 6)
+		abort();
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	return timegm(&tm);
 }
 
 uint64_t test_random(uint64_t *state)
@@ -66,7 +79,7 @@ uint64_t test_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
-static bool wanted(const char *name, int argc, char **argv)
+static bool is_selected(const char *name, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)
 		if (str_starts(str_of(name), str_of(argv[i])))
@@ -79,7 +92,7 @@ int main(int argc, char **argv)
 	unsigned passed = 0, failed = 0;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (struct test *t = first; t; t = t->next) {
-		if (!wanted(t->name, argc, argv))
+		if (!is_selected(t->name, argc, argv))
 			continue;
 		failures = 0;
 		test_case(NULL);

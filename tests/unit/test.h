@@ -3,9 +3,10 @@
  *
  *	TEST(parse_errors_say_where) { ... CHECK_STR(got, "want"); ... }
  *
- * Every TEST runs, in order of definition, in one process; a failed check prints where and what and fails its
- *test, and the test goes on. The program ends with "N passed, N failed" and exits 1 if any failed. Arguments
- *are prefixes of the names to run. In tables of cases, give each row its line and use the _AT forms. */
+ * All TESTs run in one process, in the order of their definition. A failed check prints its place and its
+ *values and makes its test fail; the test goes on. The program ends with "N passed, N failed" and exits 1 if
+ *any test failed. Arguments are prefixes of the names of tests to run. In tables of cases, give each row its
+ *line and use the _AT forms. */
 #include "base/attr.h"
 #include "base/str.h"
 
@@ -28,7 +29,7 @@ void test_register(struct test *t);
 	}                                                                                                    \
 	static void fn(void)
 
-/* Each returns whether it held. */
+/* Each returns whether the check passed. */
 bool check_true(const char *file, int line, bool got, const char *what);
 bool check_int(const char *file, int line, long long got, long long want, const char *what);
 bool check_str(const char *file, int line, struct str got, struct str want, const char *what);
@@ -40,8 +41,11 @@ bool check_str(const char *file, int line, struct str got, struct str want, cons
 #define CHECK_INT(got, want)          CHECK_INT_AT(__LINE__, got, want)
 #define CHECK_STR(got, want)          CHECK_STR_AT(__LINE__, got, want)
 
-/* Says which case of a loop the next failures belong to; NULL to end it. */
+/* Names the case that the next failures belong to; NULL: none. */
 void test_case(const char *fmt, ...) printf_like(1, 2);
+
+/* Seconds UTC of "2026-03-08T07:00:00", by libc. */
+int64_t test_utc(const char *text);
 
 /* Repeatable random numbers (splitmix64). */
 uint64_t test_random(uint64_t *state);

@@ -16,12 +16,12 @@ TEST(arena_gives_zeroed_aligned_memory)
 	arena_reset(&a);
 	char *again = arena_alloc(&a, 64);
 	arena_reset(&a);
-	CHECK(arena_alloc(&a, 64) == again); /* used again from its beginning */
-	CHECK_INT(again[63], 0);             /* zeroed after use, too */
+	CHECK(arena_alloc(&a, 64) == again); /* the chunk is used again from its start */
+	CHECK_INT(again[63], 0);             /* and zeroed again */
 	CHECK_STR(arena_printf(&a, "%d-%s", 7, "x"), "7-x");
 	CHECK_STR(arena_dup(&a, STR("copy")), "copy");
 	arena_free(&a);
-	arena_free(&a); /* twice is harmless */
+	arena_free(&a); /* a second call is safe */
 }
 
 TEST(buf_grows_and_ends_with_zero)

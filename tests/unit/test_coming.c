@@ -1,4 +1,4 @@
-/* What comes due next, held against all of it sorted. */
+/* engine_coming lists the next due times: compared with a sorted list of all. */
 #include "core/engine/engine.h"
 #include "test.h"
 
@@ -8,8 +8,8 @@
 
 static const struct now now = { { 1000000 * USEC }, { 5 * USEC } };
 
-/* Once, at a time of its own. */
-static struct load_item at(uint64_t sid, int64_t seconds, const struct zone *zone, uint32_t flags)
+/* A schedule that runs once. */
+static struct load_item one_shot(uint64_t sid, int64_t seconds, const struct zone *zone, uint32_t flags)
 {
 	struct rules rules;
 	memset(&rules, 0, sizeof rules);
@@ -61,9 +61,9 @@ TEST(the_soonest_come_first)
 				 &e) == OK);
 		for (unsigned i = 0; i < n; i++) {
 			int64_t t = 1000001 + (int64_t)(test_random(&seed) % 100000);
-			bool paused = i % 10 == 3; /* it waits in the same queue, for the end of its pause */
+			bool paused = i % 10 == 3; /* it is in the same queue until its pause ends */
 			struct load_item item =
-				at(i + 1, t, utc, SCHED_ENABLED | (paused ? SCHED_PAUSED : 0));
+				one_shot(i + 1, t, utc, SCHED_ENABLED | (paused ? SCHED_PAUSED : 0));
 			engine_load(e, &item);
 			if (!paused)
 				times[awake++] = t;

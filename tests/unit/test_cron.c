@@ -1,5 +1,4 @@
-/* Cron expressions: what they compile to, what is refused and with which words, H, and the way back to text.
- */
+/* Cron expressions: compiled values, error messages, H, formatting, and the next match. */
 #include "../oracle/naive.h"
 #include "../oracle/random.h"
 #include "base/hash.h"
@@ -11,7 +10,7 @@
 #define B(n)    (UINT64_C(1) << (n))
 #define R(a, b) ((UINT64_C(2) << (b)) - (UINT64_C(1) << (a))) /* bits a to b */
 
-/* From a copy without a terminator, so that a sanitizer sees every byte read beyond the end. */
+/* Parses a copy without terminator, so that a sanitizer detects reads beyond the end. */
 static enum err parse_id(const char *text, const char *id, struct cron *ret, struct why *why)
 {
 	size_t n = strlen(text);
@@ -84,7 +83,7 @@ TEST(fields_compile_to_bits)
 		{ __LINE__, "* * * * THU,fri,sAt", CRON_WDAY, R(4, 6) },
 		{ __LINE__, "* * * JAN-3,OCT-DEC *", CRON_MONTH, R(1, 3) | R(10, 12) },
 		{ __LINE__, "* * * * MON-5", CRON_WDAY, R(1, 5) },
-		/* Ranges, also past the end. */
+		/* Ranges, also those that wrap around. */
 		{ __LINE__, "10-12 * * * *", CRON_MINUTE, R(10, 12) },
 		{ __LINE__, "10-10 * * * *", CRON_MINUTE, B(10) },
 		{ __LINE__, "58-1 * * * *", CRON_MINUTE, B(58) | B(59) | B(0) | B(1) },
@@ -125,7 +124,7 @@ TEST(fields_compile_to_bits)
 		{ __LINE__, "* * * * 1-7/3", CRON_WDAY, B(1) | B(4) | B(0) },
 		{ __LINE__, "* * * * 0-7/3", CRON_WDAY, B(0) | B(3) | B(6) },
 		{ __LINE__, "* * * * FRI-MON/2", CRON_WDAY, B(5) | B(0) },
-		/* Lists of all of them; order and repetition do not matter. */
+		/* Lists; order and repetition do not matter. */
 		{ __LINE__, "5,1,5,10-12,58-0,40/9 * * * *", CRON_MINUTE,
 		  B(5) | B(1) | R(10, 12) | B(58) | B(59) | B(0) | B(40) | B(49) },
 		{ __LINE__, "1,* * * * *", CRON_MINUTE, R(0, 59) },
@@ -199,7 +198,7 @@ TEST(special_days_compile_to_bits)
 	}
 }
 
-TEST(a_day_field_that_begins_with_a_star_says_so)
+TEST(a_leading_star_sets_the_flag_of_its_day_field)
 {
 	static const struct {
 		int line;
@@ -246,7 +245,7 @@ TEST(gap_and_fold_follow_the_hour_field)
 	}
 }
 
-static bool same(const struct cron *a, const struct cron *b)
+static bool same_cron(const struct cron *a, const struct cron *b)
 {
 	bool nth = true;
 	for (int n = 0; n < 5; n++)
@@ -257,7 +256,7 @@ static bool same(const struct cron *a, const struct cron *b)
 	       a->gap == b->gap && a->fold == b->fold && ((a->flags ^ b->flags) & ~CRON_HASHED) == 0;
 }
 
-TEST(presets_are_what_they_stand_for)
+TEST(presets_expand)
 {
 	static const struct {
 		int line;
@@ -271,11 +270,11 @@ TEST(presets_are_what_they_stand_for)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct cron a = parse_at(rows[i].line, rows[i].name, "");
 		struct cron b = parse_at(rows[i].line, rows[i].text, "");
-		CHECK_AT(rows[i].line, same(&a, &b));
+		CHECK_AT(rows[i].line, same_cron(&a, &b));
 	}
 }
 
-/* Offsets count bytes of what was given, blanks before it included. */
+/* Offsets count the bytes of the text, including leading blanks. */
 TEST(errors_say_what_is_wrong_and_where)
 {
 	static const struct {
@@ -520,7 +519,7 @@ TEST(errors_say_what_is_wrong_and_where)
 		{ __LINE__, "60\t*\t*\t*\t*", 0, "minute 60 is out of range 0-59" },
 		{ __LINE__, " 60 * * * *", 1, "minute 60 is out of range 0-59" },
 		{ __LINE__, "   * 60 * * *   ", 5, "hour 60 is out of range 0-23" },
-		/* A step is named as it was written, as a value is. */
+		/* Steps, like values, are quoted as written. */
 		{ __LINE__, "*/4294967301 * * * *", 2, "minute step 4294967301 is out of range 1-60" },
 		{ __LINE__, "  @foo", 2,
 		  "'@foo' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight "
@@ -540,7 +539,7 @@ TEST(errors_say_what_is_wrong_and_where)
 	}
 }
 
-/* A very long field is quoted in part only. */
+/* Only the beginning of a very long field is quoted. */
 TEST(errors_stay_short)
 {
 	char text[4000];
@@ -556,15 +555,15 @@ TEST(errors_stay_short)
 			    "allowed are 0-59, * , - / H");
 }
 
-/* Worked out apart from rota (a few lines of Python, checked against the published "a" and "foobar"). Frozen:
- * a change here moves every schedule that uses H. */
+/* Computed independently (a few lines of Python, checked against the published values of "a" and "foobar").
+ * They must never change: that would move every schedule that uses H. */
 TEST(hashes_are_frozen)
 {
 	static const struct {
 		int line;
 		const char *id, *field;
 		uint64_t hash;
-		int value; /* of H alone; -1 for none */
+		int value; /* of H alone; -1: not checked */
 	} rows[] = {
 		{ __LINE__, "daily_summary", "second", UINT64_C(0xf66acf3237c11852), 18 },
 		{ __LINE__, "daily_summary", "minute", UINT64_C(0x40e367ec0613c672), 22 },
@@ -649,7 +648,7 @@ TEST(hashed_ranges_and_steps)
 		{ __LINE__, "", "* * * * H(MON-FRI)", CRON_WDAY, B(2) },
 		{ __LINE__, "", "* * * * H(5-7)", CRON_WDAY, B(0) },
 		{ __LINE__, "", "* * * * H/3", CRON_WDAY, B(2) | B(5) },
-		/* Without a choice there is no doubt. */
+		/* Ranges of one value. */
 		{ __LINE__, "x", "H/1 * * * *", CRON_MINUTE, R(0, 59) },
 		{ __LINE__, "x", "H(5-5) * * * *", CRON_MINUTE, B(5) },
 		{ __LINE__, "x", "* * H/1 * *", CRON_MDAY, R(1, 28) },
@@ -666,7 +665,7 @@ TEST(hashed_ranges_and_steps)
 	}
 }
 
-TEST(format_is_plain)
+TEST(format_uses_the_simplest_notation)
 {
 	static const struct {
 		int line;
@@ -697,7 +696,7 @@ static void check_round_trip(const char *text, const char *id)
 	cron_format(&c, &out);
 	struct why why = { 0 };
 	test_case("%s -> %s", text, buf_str(&out).p);
-	if (!CHECK_INT(cron_parse(buf_str(&out), STR(""), &again, &why), OK) || !CHECK(same(&c, &again)))
+	if (!CHECK_INT(cron_parse(buf_str(&out), STR(""), &again, &why), OK) || !CHECK(same_cron(&c, &again)))
 		return;
 	CHECK(!(again.flags & CRON_HASHED));
 	cron_format(&again, &twice);
@@ -740,7 +739,7 @@ TEST(formatted_expressions_mean_the_same)
 	}
 }
 
-static uint64_t bits(const bool *set, int n)
+static uint64_t bits_of_set(const bool *set, int n)
 {
 	uint64_t b = 0;
 	for (int i = 0; i < n; i++)
@@ -763,15 +762,15 @@ TEST(random_expressions_compile_to_what_the_naive_model_reads)
 			CHECK(!naive_ever(&n));
 			continue;
 		}
-		CHECK_INT(c.second, bits(n.second, 60));
-		CHECK_INT(c.minute, bits(n.minute, 60));
-		CHECK_INT(c.hour, bits(n.hour, 24));
-		CHECK_INT(c.mday, bits(n.mday, 32));
-		CHECK_INT(c.month, bits(n.month, 13));
-		CHECK_INT(c.wday, bits(n.wday, 7));
-		CHECK_INT(c.mday_last, bits(n.last, 31));
-		CHECK_INT(c.mday_near, bits(n.near, 32) | n.near_last);
-		CHECK_INT(c.wday_last, bits(n.wday_last, 7));
+		CHECK_INT(c.second, bits_of_set(n.second, 60));
+		CHECK_INT(c.minute, bits_of_set(n.minute, 60));
+		CHECK_INT(c.hour, bits_of_set(n.hour, 24));
+		CHECK_INT(c.mday, bits_of_set(n.mday, 32));
+		CHECK_INT(c.month, bits_of_set(n.month, 13));
+		CHECK_INT(c.wday, bits_of_set(n.wday, 7));
+		CHECK_INT(c.mday_last, bits_of_set(n.last, 31));
+		CHECK_INT(c.mday_near, bits_of_set(n.near, 32) | n.near_last);
+		CHECK_INT(c.wday_last, bits_of_set(n.wday_last, 7));
 		for (int k = 0; k < 5; k++)
 			for (int w = 0; w < 7; w++)
 				CHECK_INT(c.wday_nth[k] >> w & 1, n.nth[w][k + 1]);
@@ -779,8 +778,8 @@ TEST(random_expressions_compile_to_what_the_naive_model_reads)
 	}
 }
 
-/* What the grammar is made of, thrown together: read or refused, but never out of bounds. */
-TEST(any_bytes_are_read_or_refused)
+/* Random pieces of the grammar: parsed or refused, but never out of bounds. */
+TEST(random_bytes_are_parsed_or_refused)
 {
 	static const char alphabet[] = "0123456789 \t   **??,,--//##LlWwHh()@MONJANfri7\n\x01\xff";
 	uint64_t state = 3;
@@ -807,18 +806,6 @@ TEST(any_bytes_are_read_or_refused)
 		}
 	}
 	CHECK(taken > 100);
-}
-
-/* Seconds UTC of "2026-03-08T07:00:00", by libc. */
-static int64_t utc(const char *text)
-{
-	struct tm tm = { 0 };
-	if (sscanf(text, "%d-%d-%dT%d:%d:%d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
-		   &tm.tm_sec) != 6)
-		abort();
-	tm.tm_year -= 1900;
-	tm.tm_mon--;
-	return timegm(&tm);
 }
 
 TEST(next_is_strictly_after)
@@ -861,13 +848,13 @@ TEST(next_is_strictly_after)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct cron c = parse_at(rows[i].line, rows[i].text, "");
 		int64_t got = 12345;
-		enum err e = cron_next(&c, z, utc(rows[i].after), &got);
+		enum err e = cron_next(&c, z, test_utc(rows[i].after), &got);
 		CHECK_INT_AT(rows[i].line, e, rows[i].want ? OK : E_NOTFOUND);
-		CHECK_INT_AT(rows[i].line, got, rows[i].want ? utc(rows[i].want) : 12345);
+		CHECK_INT_AT(rows[i].line, got, rows[i].want ? test_utc(rows[i].want) : 12345);
 	}
 }
 
-TEST(next_at_the_ends_of_time)
+TEST(next_in_the_first_and_the_last_year)
 {
 	_cleanup_(zone_freep) struct zone *z = NULL;
 	if (!CHECK_INT(zone_fixed(0, &z), OK))
@@ -883,7 +870,7 @@ TEST(next_at_the_ends_of_time)
 	CHECK_INT(got, SECONDS_MIN);
 }
 
-/* The cases spec/when.md names, worked out by hand. */
+/* The cases of the specification, computed by hand. */
 TEST(next_across_changes_of_the_clock)
 {
 	enum { DEFAULT = 9 };
@@ -1005,7 +992,7 @@ TEST(next_across_changes_of_the_clock)
 		  DEFAULT,
 		  "2011-01-01T00:00:00",
 		  { "2011-12-30T10:00:00", "2012-12-29T19:00:00", "2013-12-29T19:00:00" } },
-		/* Every such time lies in a gap, to the end of time: the search ends all the same. */
+		/* All these times are in gaps, in every year: the search must end anyway. */
 		{ __LINE__,
 		  "America/New_York",
 		  "30 2 ? 3 SUN#2",
@@ -1020,11 +1007,12 @@ TEST(next_across_changes_of_the_clock)
 			c.gap = (uint8_t)rows[i].gap;
 			c.fold = (uint8_t)rows[i].fold;
 		}
-		int64_t t = utc(rows[i].after);
+		int64_t t = test_utc(rows[i].after);
 		for (int k = 0; k < 3 && (k == 0 || rows[i].want[k]); k++) {
 			enum err e = cron_next(&c, test_zone(rows[i].zone), t, &t);
 			CHECK_INT_AT(rows[i].line, e, rows[i].want[k] ? OK : E_NOTFOUND);
-			CHECK_INT_AT(rows[i].line, t, utc(rows[i].want[k] ? rows[i].want[k] : rows[i].after));
+			CHECK_INT_AT(rows[i].line, t,
+				     test_utc(rows[i].want[k] ? rows[i].want[k] : rows[i].after));
 		}
 	}
 }

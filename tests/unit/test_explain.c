@@ -1,5 +1,5 @@
-/* Whens in words: the sentences themselves, what is said about changes of the clock, and that no two whens
- * with different runs share a sentence. */
+/* Whens in words: the sentences, the lines about clock changes, and that no two whens with different times
+ * have the same sentence. */
 #include "base/hash.h"
 #include "core/when/explain/explain.h"
 #include "core/when/iso.h"
@@ -310,9 +310,9 @@ TEST(intervals_one_shots_and_org_timestamps)
 	check_rows(rows, ARRAY_LEN(rows));
 }
 
-/* --- changes of the clock --- */
+/* --- clock changes --- */
 
-static int64_t utc(const char *text)
+static int64_t utc_seconds(const char *text)
 {
 	struct iso t;
 	struct why why = { 0 };
@@ -326,13 +326,13 @@ static int64_t utc(const char *text)
 #define HAVANA    "America/Havana"
 #define SAO_PAULO "America/Sao_Paulo"
 #define APIA      "Pacific/Apia"
-/* After and until. */
+/* Ranges: after and until. */
 #define SPRING   "2027-03-01", "2027-04-01"
 #define AUTUMN   "2026-10-15", "2026-12-01"
 #define WINTER   "2026-10-15", "2027-04-01"
 #define YEAR     "2026-04-01", "2026-12-01"
 #define DAY_LOST "2011-12-01", "2012-01-15"
-/* The middle of most lines. */
+/* The common part of most lines. */
 #define NY_GAP   " on 2027-03-14 in America/New_York (the clock goes from 02:00 to 03:00): "
 #define NY_FOLD  " on 2026-11-01 in America/New_York (the clock goes back from 02:00 to 01:00): "
 #define APIA_GAP " on 2011-12-30 in Pacific/Apia (the clock goes from 2011-12-30 00:00 to 2011-12-31 00:00): "
@@ -426,13 +426,13 @@ static const struct {
 	{ __LINE__, "UTC", "30 2 * * *", WINTER, "" },
 };
 
-TEST(clock_changes_say_what_becomes_of_the_times)
+TEST(lines_about_clock_changes)
 {
 	struct arena a = { 0 };
 	for (unsigned i = 0; i < ARRAY_LEN(clock_rows); i++) {
 		int line = clock_rows[i].line;
-		struct wall after = wall_of(utc(clock_rows[i].after)),
-			    until = wall_of(utc(clock_rows[i].until));
+		struct wall after = wall_of(utc_seconds(clock_rows[i].after)),
+			    until = wall_of(utc_seconds(clock_rows[i].until));
 		struct when w;
 		const char *got[4];
 		if (!compile(line, clock_rows[i].zone, clock_rows[i].in, &a, &w))
@@ -455,13 +455,14 @@ TEST(clock_changes_give_no_more_lines_than_asked_for)
 	struct when w;
 	const char *got[5] = { 0 };
 	if (compile(__LINE__, "America/New_York", "*/15 * * * *", &a, &w)) {
-		struct wall from = wall_of(utc("2026-01-01")), to = wall_of(utc("2030-01-01"));
+		struct wall from = wall_of(utc_seconds("2026-01-01")),
+			    to = wall_of(utc_seconds("2030-01-01"));
 		CHECK_INT(explain_clock_changes(&w, from, to, &a, got, 0), 0);
 		CHECK(!got[0]);
 		CHECK_INT(explain_clock_changes(&w, from, to, &a, got, 3), 3);
 		CHECK(got[2] && !got[3]);
 		CHECK_INT(explain_clock_changes(&w, to, from, &a, got, 3), 0);
-		/* the whole of time, one line a year at least, is not too much */
+		/* all years at once, with at least one line each */
 		CHECK_INT(explain_clock_changes(&w, wall_of(SECONDS_MIN), wall_of(SECONDS_MAX), &a, got, 5),
 			  5);
 	}
@@ -470,7 +471,7 @@ TEST(clock_changes_give_no_more_lines_than_asked_for)
 
 /* --- random whens --- */
 
-/* The part of a when that the sentence is about, small enough to keep many. */
+/* The part of a when that the sentence describes, small enough to keep many. */
 struct sample {
 	struct rule rule;
 	const char *zone;
@@ -519,7 +520,7 @@ static void add_list(struct buf *b, const char *const *items, size_t n, uint64_t
 	} while (chance(r, 15));
 }
 
-/* Fields are often left open, so that whole sentences come again. */
+/* Often `*`, so that the same sentence occurs again. */
 static void add_field(struct buf *b, const char *const *items, size_t n, unsigned percent, uint64_t *r)
 {
 	if (b->n)
@@ -564,7 +565,7 @@ static bool random_every(struct sample *s, struct buf *b, uint64_t *r)
 	return true;
 }
 
-/* Half an hour apart over both of Berlin's and Lord Howe's changes of 2026: gaps, repeated times, others. */
+/* A half hour near one of the clock changes of 2026 in Berlin or Lord Howe: in gaps, repeated, or neither. */
 static int64_t random_near_change(uint64_t *r)
 {
 	static const int64_t days[] = { 20541, 20547, 20729, 20750 };
@@ -581,8 +582,7 @@ static bool random_at(struct sample *s, struct buf *b, uint64_t *r)
 
 static bool random_org(struct sample *s, struct buf *b, uint64_t *r)
 {
-	static const int64_t days[] = { 20450, 20482, 20512,
-					21243 }; /* one a leap day, two at months' ends */
+	static const int64_t days[] = { 20450, 20482, 20512, 21243 }; /* one leap day, two ends of months */
 	(void)b;
 	s->rule.kind = RULE_ORG;
 	s->rule.org = (struct org_rule){ .local = chance(r, 50) ? random_near_change(r)
@@ -623,7 +623,8 @@ static struct when when_of(const struct sample *s)
 			      .except = except_lists[s->excepts] };
 }
 
-/* The first runs after each of several times: around changes of the clock, leap days, years of both kinds. */
+/* Compares the first runs after each of several times: near clock changes and leap days, in leap years and
+ * others. */
 static bool same_runs(const struct rule *a, const struct zone *za, const struct rule *b,
 		      const struct zone *zb)
 {
@@ -669,7 +670,7 @@ static bool same_meaning(const struct sample *a, const struct sample *b, unsigne
 	    same_time_fields(&ra.cron, &rb.cron)) {
 		if (same_day_fields(&ra.cron, &rb.cron))
 			return true;
-		/* Only the days are in question: with one run a day, fifty runs show many of them. */
+		/* Only the days differ: with one run a day, fifty runs cover many days. */
 		ra.cron.second = rb.cron.second = ra.cron.minute = rb.cron.minute = 1;
 		ra.cron.hour = rb.cron.hour = 1;
 		ra.from = rb.from = RULE_FROM_ALWAYS;
@@ -698,7 +699,7 @@ struct slot {
 	struct sample sample;
 };
 
-/* Where `sentence` is, or belongs. */
+/* The slot of `sentence`, or the free slot that it would get. */
 static struct slot *slot_of(struct slot *slots, struct str sentence, uint64_t hash)
 {
 	for (uint64_t i = hash;; i++) {
@@ -750,7 +751,7 @@ TEST(no_two_different_whens_share_a_sentence)
 	free(slots);
 }
 
-/* --- truth of the lines about clock changes --- */
+/* --- are the lines about clock changes true? --- */
 
 static bool runs_in(const struct rule *r, const struct zone *z, int64_t from, int64_t to)
 {
@@ -758,7 +759,7 @@ static bool runs_in(const struct rule *r, const struct zone *z, int64_t from, in
 	return rule_next(r, z, wall_of(from - 1), &t) == OK && wall_seconds(t) < to;
 }
 
-/* What the line about a change must say, judged by the runs themselves. */
+/* The expected content of the line about a change, derived from the runs. */
 static const char *outcome(const struct rule *r, const struct zone *z, const struct zone_span *s,
 			   int64_t local)
 {
@@ -778,8 +779,7 @@ static const char *outcome(const struct rule *r, const struct zone *z, const str
 	return r->kind == RULE_CRON && r->cron.gap == GAP_SKIP ? "not run." : "together with the run at ";
 }
 
-/* Found without explain's help: the changes within a day of which the rule has local times that are left out
- * or repeated. */
+/* Finds, without the code of explain, the changes that skip or repeat local times of the rule. */
 static unsigned changes_that_matter(const struct rule *r, const struct zone *z, int64_t after, int64_t until,
 				    const char **ret)
 {
@@ -810,7 +810,7 @@ TEST(every_change_that_matters_has_a_true_line)
 		if (!random_sample(&s, &text, &r) || s.rule.kind == RULE_AT || s.rule.kind == RULE_EVERY)
 			continue;
 		if (s.rule.kind == RULE_ORG && s.rule.org.unit == ORG_HOUR)
-			continue; /* only the first of them is a local time */
+			continue; /* only the first time is a local time */
 		i++;
 		struct when w = when_of(&s);
 		w.rule.from = RULE_FROM_ALWAYS;

@@ -82,7 +82,7 @@ TEST(values)
 		CHECK_STR_AT(rows[i].line, evaluated(rows[i].in), rows[i].out);
 }
 
-/* What has no value says why, and where. */
+/* An expression without a value has a message and a place. */
 TEST(evaluation_errors)
 {
 	static const struct {
@@ -94,37 +94,37 @@ TEST(evaluation_errors)
 		{ __LINE__, "1 + usr.name", 4, "'usr' is not a name in scope" },
 		{ __LINE__, "user.nme", 5, "there is no field 'nme' (near: name)" },
 		{ __LINE__, "user['nme']", 4, "there is no field 'nme' (near: name)" },
-		{ __LINE__, "user.name.first", 10, "string has no field 'first'; fields are of maps" },
-		{ __LINE__, "user.nick.x", 10, "null has no field 'x'; fields are of maps" },
+		{ __LINE__, "user.name.first", 10, "string has no field 'first'; only maps have fields" },
+		{ __LINE__, "user.nick.x", 10, "null has no field 'x'; only maps have fields" },
 		{ __LINE__, "has(user.phone.home)", 9, "there is no field 'phone'" },
-		{ __LINE__, "list[4]", 4, "the index is outside of a list of 4" },
-		{ __LINE__, "list[-1]", 4, "the index is outside of a list of 4" },
+		{ __LINE__, "list[4]", 4, "the index is outside the list, which has 4 items" },
+		{ __LINE__, "list[-1]", 4, "the index is outside the list, which has 4 items" },
 		{ __LINE__, "list[0.5]", 4, "a list's index is a whole number" },
 		{ __LINE__, "list['x']", 4, "a list's index is a number, not string" },
 		{ __LINE__, "user[1]", 4, "the map has no such key" },
 		{ __LINE__, "price * 2", 6,
-		  "double * int is not defined; both must be of one kind: 2.0 is a double, 2 an int, 2u a "
+		  "double * int is not defined; both must be of the same kind: 2.0 is a double, 2 an int, 2u "
+		  "a "
 		  "uint" },
 		{ __LINE__, "'a' + 1", 4,
-		  "string + int is not defined; text is put together in a template: {{ a }} {{ b }}" },
+		  "string + int is not defined; to join text, use a template: {{ a }} {{ b }}" },
 		{ __LINE__, "1 < 'a'", 2, "int and string have no order" },
 		{ __LINE__, "null < null", 5, "null and null have no order" },
-		{ __LINE__, "true && 1", 5, "'&&' is of bools, not of int" },
-		{ __LINE__, "1 ? 2 : 3", 2, "the question before '?' is a bool, not int" },
-		{ __LINE__, "!1", 0, "'!' is of a bool, not of int" },
-		{ __LINE__, "-'a'", 0, "'-' is of an int or a double, not of string" },
+		{ __LINE__, "true && 1", 5, "'&&' needs bools, not int" },
+		{ __LINE__, "1 ? 2 : 3", 2, "the condition before '?' must be a bool, not int" },
+		{ __LINE__, "!1", 0, "'!' needs a bool, not int" },
+		{ __LINE__, "-'a'", 0, "'-' needs an int or a double, not string" },
 		{ __LINE__, "1 % 0", 2, "remainder of a division by zero" },
 		{ __LINE__, "-9223372036854775808 / -1", 21, "the result does not fit a 64-bit int" },
 		{ __LINE__, "3u - 4u", 3, "the result does not fit a 64-bit uint" },
 		{ __LINE__, "{1: 2, 1.0: 3}", 0, "a key is a string, int, uint or bool, not double" },
 		{ __LINE__, "{1: 2, 1u: 3}", 0, "a key of the map is given twice" },
-		{ __LINE__, "1 in 'abc'", 2, "'in' looks into a list or a map, not into string" },
-		{ __LINE__, "size(1)", 0, "size() is of a string, bytes, a list or a map, not of int" },
-		{ __LINE__, "'a'.contains(1)", 4, "contains() is of strings, not of int" },
-		{ __LINE__, "'a'.matches('a')", 4, "matches() is CEL's, but not in rota's part of it" },
-		{ __LINE__, "startsWith('a', 'b')", 0,
-		  "startsWith() goes after a value and a dot: x.startsWith()" },
-		{ __LINE__, "'1h'.duration()", 5, "duration() does not go after a dot: duration(x)" },
+		{ __LINE__, "1 in 'abc'", 2, "the right side of 'in' must be a list or a map, not string" },
+		{ __LINE__, "size(1)", 0, "size() takes a string, bytes, a list or a map, not int" },
+		{ __LINE__, "'a'.contains(1)", 4, "contains() takes strings, not int" },
+		{ __LINE__, "'a'.matches('a')", 4, "matches() is part of CEL, but rota does not support it" },
+		{ __LINE__, "startsWith('a', 'b')", 0, "startsWith() is called on a value: x.startsWith()" },
+		{ __LINE__, "'1h'.duration()", 5, "duration() is not called on a value: duration(x)" },
 		{ __LINE__, "sise(list)", 0, "there is no function sise() (near: size)" },
 		{ __LINE__, "now.getHours('Europe/Berlim')", 4,
 		  "zone 'Europe/Berlim' is not known (near: Europe/Berlin)" },
@@ -163,9 +163,9 @@ TEST(syntax_errors_say_where)
 		  "found "
 		  "the end" },
 		{ __LINE__, "1 2", 2, "expected an operator or the end, found '2'" },
-		{ __LINE__, "a and b", 2, "'and' is no operator; write '&&'" },
-		{ __LINE__, "a = b", 2, "'=' is no operator; write '=='" },
-		{ __LINE__, "a & b", 2, "'&' is no operator; write '&&'" },
+		{ __LINE__, "a and b", 2, "'and' is not an operator; write '&&'" },
+		{ __LINE__, "a = b", 2, "'=' is not an operator; write '=='" },
+		{ __LINE__, "a & b", 2, "'&' is not an operator; write '&&'" },
 		{ __LINE__, "a # b", 2, "'#' does not belong in an expression" },
 		{ __LINE__, "(1", 2, "expected ')' to close '(', found the end" },
 		{ __LINE__, "[1, 2", 5, "expected ',' or ']', found the end" },
@@ -204,7 +204,7 @@ TEST(syntax_errors_say_where)
 	}
 }
 
-/* With the names in scope given, what is misspelt is known before anything is evaluated. */
+/* If the names in scope are given, misspelt names are errors of compilation. */
 TEST(names_are_checked)
 {
 	static const struct str known[] = { STR("user"), STR("schedule"), STR("timestamp") };
@@ -220,7 +220,7 @@ TEST(names_are_checked)
 		{ __LINE__, "elephant", "'elephant' is not a name in scope" },
 		{ __LINE__, "user.startswith('a')", "there is no function startswith() (near: startsWith)" },
 		{ __LINE__, "user.all(x, x > 0)", "'x' is not a name in scope" },
-		{ __LINE__, "string(1)", "string() is CEL's, but not in rota's part of it" },
+		{ __LINE__, "string(1)", "string() is part of CEL, but rota does not support it" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct expr *e;
@@ -249,11 +249,11 @@ TEST(conditions)
 	CHECK_STR(why.text, "there is no field 'phone'");
 	CHECK_INT(why.at, 5);
 	CHECK(!holds("user.age"));
-	CHECK_STR(why.text, "a condition is true or false, and this is int");
+	CHECK_STR(why.text, "a condition must be true or false, not int");
 }
 
-/* A compiled expression needs neither its text nor what was there when it was compiled. */
-TEST(compiled_once)
+/* The text may change after the compilation, and the values from one evaluation to the next. */
+TEST(a_compiled_expression_does_not_need_its_text)
 {
 	char text[] = "run.attempt == n";
 	const struct expr *e;
@@ -295,7 +295,7 @@ TEST(names_are_looked_up_when_needed)
 
 /* --- bounds --- */
 
-/* `text`, n times, between two others. */
+/* `before`, then `text` n times, then `after`. */
 static const char *repeated(const char *before, const char *text, unsigned n, const char *after)
 {
 	static struct buf all;
@@ -334,7 +334,7 @@ TEST(bounds_of_the_text)
 		CHECK_INT_AT(deep[i].line, compiled(repeated("", deep[i].open, CEL_DEPTH_MAX, "1")), E_LIMIT);
 		CHECK_INT_AT(deep[i].line, compiled(repeated("", deep[i].open, 4000 / 8, "1")), E_LIMIT);
 	}
-	/* What is long without being deep has no such bound. */
+	/* Length without depth does not count. */
 	CHECK_STR(evaluated(repeated("1", "+1", 2000, "")), "2001");
 	CHECK_STR(evaluated(repeated("", "-", 4000, "1")), "1");
 	CHECK_STR(evaluated(repeated("", "!", 4001, "true")), "false");
@@ -343,7 +343,7 @@ TEST(bounds_of_the_text)
 	CHECK_STR(evaluated(repeated("size([1", ",1", 2000, "])")), "2001");
 }
 
-/* However much there is to compare or to join: it ends, and has not taken more than it may. */
+/* Comparing and joining large values ends within the budget. */
 TEST(bounds_of_the_work)
 {
 	struct arena scratch = { 0 };
@@ -386,13 +386,13 @@ TEST(bounds_of_the_work)
 		CHECK_STR_AT(rows[i].line, why.text, "too much work: at most 1000000 steps and 4 MiB");
 		arena_free(&a);
 	}
-	/* Not even by an error that another operand would excuse. */
+	/* || hides an error of its other side, but not the end of the budget. */
 	const struct expr *e;
 	const char *text = repeated("[m==m", ",m==m", 600, "] == [] || true");
 	CHECK_INT(expr_compile(str_of(text), NULL, &scratch, &e, &why), OK);
 	CHECK(!expr_holds(e, &env, &scratch, &why));
 	CHECK(strstr(why.text, "too much work"));
-	/* A value that is small to hold and large to write. */
+	/* A value that needs little memory but much text. */
 	struct expr_value value;
 	struct buf out = { 0 };
 	CHECK_INT(expr_compile(STR("[m, m, m]"), NULL, &scratch, &e, &why), OK);

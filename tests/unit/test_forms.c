@@ -1,5 +1,4 @@
-/* The small forms: durations, ISO times, org timestamps. Their runs are checked against other oracles
- * elsewhere. */
+/* The small forms: durations, ISO times, org timestamps. tests/oracle checks their times. */
 #include "base/buf.h"
 #include "core/when/civil.h"
 #include "core/when/dur.h"
@@ -144,8 +143,8 @@ TEST(bad_iso_times_say_where)
 	}
 }
 
-/* Seed 000's table, kept exactly. */
-TEST(raw_timestamps_of_the_seed)
+/* The table of the original specification, kept exactly. */
+TEST(raw_timestamps)
 {
 	static const struct {
 		int line;
@@ -260,8 +259,8 @@ TEST(restart_counts_from_the_end)
 	}
 }
 
-/* What `rota next` shows for `.+` is what would happen if every run ended when it was due. */
-TEST(restart_series_is_the_chain_of_its_ends)
+/* `rota next` shows for `.+` the times that result if every run ends when it is due. */
+TEST(restart_series_counts_from_each_end)
 {
 	static const char *const stamps[] = { "<2026-01-31 Sat 09:00 .+1m>", "<2024-02-29 Thu 02:30 .+1y>",
 					      "<2026-03-30 Mon 01:30 .+7m>", "<2026-06-13 Sat 09:00 .+3d>",

@@ -4,7 +4,7 @@
 static struct arena arena;
 static struct why why;
 
-static enum err read(const char *text, struct val *v)
+static enum err parse_json(const char *text, struct val *v)
 {
 	arena_reset(&arena);
 	why = (struct why){ 0 };
@@ -15,7 +15,7 @@ TEST(values_and_their_places)
 {
 	struct val v;
 	const char *text = " {\"a\": [1, -2.5, true, null, \"x\\u00e9\\ud83d\\ude00\\n\"], \"b\":{}} ";
-	CHECK_INT(read(text, &v), OK);
+	CHECK_INT(parse_json(text, &v), OK);
 	CHECK_INT(v.kind, VAL_MAP);
 	CHECK_INT(v.at, 1);
 	CHECK_INT(v.map.n, 2);
@@ -35,12 +35,12 @@ TEST(values_and_their_places)
 TEST(integers_stay_integers)
 {
 	struct val v;
-	CHECK(!read("9223372036854775807", &v) && v.kind == VAL_INT && v.integer == INT64_MAX);
-	CHECK(!read("-9223372036854775808", &v) && v.kind == VAL_INT && v.integer == INT64_MIN);
-	CHECK(!read("9223372036854775808", &v) && v.kind == VAL_FLOAT);
-	CHECK(!read("0", &v) && v.kind == VAL_INT && v.integer == 0);
-	CHECK(!read("1e2", &v) && v.kind == VAL_FLOAT && v.real == 100);
-	CHECK(!read("0.0001", &v) && v.kind == VAL_FLOAT);
+	CHECK(!parse_json("9223372036854775807", &v) && v.kind == VAL_INT && v.integer == INT64_MAX);
+	CHECK(!parse_json("-9223372036854775808", &v) && v.kind == VAL_INT && v.integer == INT64_MIN);
+	CHECK(!parse_json("9223372036854775808", &v) && v.kind == VAL_FLOAT);
+	CHECK(!parse_json("0", &v) && v.kind == VAL_INT && v.integer == 0);
+	CHECK(!parse_json("1e2", &v) && v.kind == VAL_FLOAT && v.real == 100);
+	CHECK(!parse_json("0.0001", &v) && v.kind == VAL_FLOAT);
 }
 
 TEST(lists_of_any_length)
@@ -51,7 +51,7 @@ TEST(lists_of_any_length)
 		buf_addf(&text, "%s%u", i ? "," : "", i);
 	buf_addc(&text, ']');
 	struct val v;
-	CHECK_INT(read(text.p, &v), OK);
+	CHECK_INT(parse_json(text.p, &v), OK);
 	CHECK_INT(v.list.n, 1000);
 	for (unsigned i = 0; i < v.list.n; i++)
 		if (v.list.item[i].integer != i)
@@ -96,7 +96,7 @@ TEST(refusals_say_where)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct val v = { .kind = VAL_LIST, .at = 99 };
-		CHECK_INT_AT(rows[i].line, read(rows[i].in, &v), E_INPUT);
+		CHECK_INT_AT(rows[i].line, parse_json(rows[i].in, &v), E_INPUT);
 		CHECK_INT_AT(rows[i].line, why.at, rows[i].at);
 		CHECK_INT_AT(rows[i].line, v.at, 99); /* untouched */
 	}
@@ -108,7 +108,7 @@ TEST(depth_is_bounded)
 	memset(deep, '[', sizeof deep);
 	deep[sizeof deep - 1] = 0;
 	struct val v;
-	CHECK_INT(read(deep, &v), E_LIMIT);
+	CHECK_INT(parse_json(deep, &v), E_LIMIT);
 }
 
 TEST(keys_are_bounded)
@@ -120,14 +120,14 @@ TEST(keys_are_bounded)
 		for (unsigned i = 0; i < n; i++)
 			buf_addf(&text, "%s\"%u\":1", i ? "," : "{", i);
 		buf_addc(&text, '}');
-		CHECK_INT(read(text.p, &v), n > JSON_KEYS_MAX ? E_LIMIT : OK);
+		CHECK_INT(parse_json(text.p, &v), n > JSON_KEYS_MAX ? E_LIMIT : OK);
 	}
 	buf_free(&text);
 	static char big[JSON_BYTES_MAX + 1];
 	CHECK_INT(json_read((struct str){ big, sizeof big }, &arena, &v, &why), E_LIMIT);
 }
 
-/* However many keys there are, and wherever the two are among them. */
+/* With any number of keys, and any places of the two. */
 TEST(keys_given_twice)
 {
 	static const struct {
@@ -146,14 +146,14 @@ TEST(keys_given_twice)
 			buf_addf(&text, "\"k%u\":%u", k == b ? a : k, k);
 		}
 		buf_addc(&text, '}');
-		CHECK_INT(read(text.p, &v), E_INPUT);
+		CHECK_INT(parse_json(text.p, &v), E_INPUT);
 		CHECK_INT(why.at, at);
 		CHECK_STR(why.text, arena_printf(&arena, "key \"k%u\" is given twice", a));
 		buf_free(&text);
 	}
 }
 
-/* Sorted, however they came. */
+/* The order of the input does not matter. */
 TEST(maps_are_written_sorted)
 {
 	for (unsigned n = 0; n <= 300; n += n < 40 ? 1 : 65) {
@@ -162,7 +162,7 @@ TEST(maps_are_written_sorted)
 		for (unsigned k = 0; k < n; k++)
 			buf_addf(&text, "%s\"%03u\":0", k ? "," : "{", k * 7 % 1000);
 		buf_add(&text, n ? STR("}") : STR("{}"));
-		CHECK_INT(read(text.p, &v), OK);
+		CHECK_INT(parse_json(text.p, &v), OK);
 		json_write(&out, &v);
 		CHECK_INT(out.n, text.n);
 		for (unsigned k = 1; k < n; k++)
@@ -172,14 +172,14 @@ TEST(maps_are_written_sorted)
 	}
 }
 
-TEST(strings_are_written_harmless)
+TEST(written_strings_are_escaped)
 {
 	struct buf out = { 0 };
 	json_write_str(&out, STR("a\"b\\c\n\t\x1b\x7f\xC3\xA9\xFF\xE2\x82"));
 	CHECK_STR(out.p,
 		  "\"a\\\"b\\\\c\\n\\u0009\\u001b\\u007f\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
 	struct val v;
-	CHECK_INT(read(out.p, &v), OK);
+	CHECK_INT(parse_json(out.p, &v), OK);
 	buf_free(&out);
 	arena_free(&arena);
 }

@@ -1,4 +1,4 @@
-/* RFC 7396's own table of examples, appendix A. */
+/* The examples of RFC 7396, appendix A. */
 #include "base/json.h"
 #include "base/merge.h"
 #include "test.h"

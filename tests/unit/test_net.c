@@ -3,7 +3,7 @@
 
 #include <arpa/inet.h>
 
-/* libc's view of the same text. */
+/* Parses the same text with libc. */
 static bool libc_parse(const char *text, struct ip *ret)
 {
 	struct ip ip = { .byte = { [10] = 0xff, [11] = 0xff } };

@@ -1,4 +1,4 @@
-/* Phrases: what each is turned into, what is refused and where, and that the form can be read again. */
+/* Phrases: the form that each becomes, which its own parser must accept, and the errors with their places. */
 #include "core/when/cron.h"
 #include "core/when/dur.h"
 #include "core/when/iso.h"
@@ -7,9 +7,9 @@
 #include "test.h"
 #include "zoneinfo.h"
 
-enum { REL = 1, BARE = 2 }; /* it is relative; it names no time of day */
+enum { REL = 1, BARE = 2 }; /* the phrase is relative; it has no time of day */
 
-static struct wall at(const char *text)
+static struct wall wall_at(const char *text)
 {
 	struct iso t = { 0 };
 	struct why why;
@@ -23,11 +23,11 @@ static struct wall at(const char *text)
 /* Saturday noon, UTC, unless a table says otherwise. */
 static struct phrase_env env_at(const char *now, const char *zone)
 {
-	return (struct phrase_env){ at(now ? now : "2026-11-14T12:00:00Z"), test_zones(),
+	return (struct phrase_env){ wall_at(now ? now : "2026-11-14T12:00:00Z"), test_zones(),
 				    test_zone(zone ? zone : "UTC") };
 }
 
-/* Every form is one that its own parser accepts. */
+/* Checks that the parser of the form accepts it. */
 static void check_form(int line, const char *form)
 {
 	struct why why = { 0 };
@@ -318,7 +318,7 @@ TEST(series_begin_at_the_first_time_after_now)
 	CHECK_ROWS(gap, "2026-03-29T01:15:00Z", "Europe/Berlin");
 }
 
-TEST(once)
+TEST(phrases_for_a_single_time)
 {
 	static const struct row rows[] = {
 		{ __LINE__, "in 2 hours and 30 minutes", "2026-11-14T14:30:00Z", REL, NULL, NULL },
@@ -379,7 +379,7 @@ TEST(amounts_are_counted_from_now)
 		{ __LINE__, "in 2 months", "2027-03-31T08:00:00Z", REL, NULL, NULL },
 	};
 	CHECK_ROWS(clamped, "2027-01-31T08:00:00Z", NULL);
-	/* Where the day begins early, tomorrow is another day. */
+	/* In a zone east of UTC "tomorrow" may be another day. */
 	static const struct row chatham[] = {
 		{ __LINE__, "tomorrow at 9", "2026-11-16T09:00:00", REL, NULL, NULL },
 		{ __LINE__, "today at 18 in UTC", "2026-11-14T18:00:00", REL, NULL, "UTC" },
@@ -411,7 +411,7 @@ TEST(places_and_ends)
 		  "<2026-11-16 Mon 10:00 +2w>", REL, "2027-06-30", "Europe/Berlin" },
 	};
 	CHECK_ROWS(rows, NULL, NULL);
-	/* What day it is depends on the place. */
+	/* The date depends on the place. */
 	static const struct row edge[] = {
 		{ __LINE__, "daily until 14 november", "0 0 * * *", REL | BARE, "2026-11-14", NULL },
 		{ __LINE__, "daily until 14 november in Tokyo", "0 0 * * *", REL | BARE, "2027-11-14",
@@ -420,7 +420,7 @@ TEST(places_and_ends)
 	CHECK_ROWS(edge, "2026-11-14T20:00:00Z", NULL);
 }
 
-TEST(zone_at_says_where_the_place_stands)
+TEST(zone_at_is_the_place_of_the_zone)
 {
 	struct phrase_env env = env_at(NULL, NULL);
 	struct phrase got;
@@ -434,7 +434,7 @@ struct refusal {
 	int line;
 	const char *in;
 	unsigned at;
-	const char *text; /* part of what it says */
+	const char *text; /* part of the message */
 };
 
 static void check_refusals(const struct refusal *rows, size_t n, const char *now)
@@ -488,7 +488,7 @@ TEST(ambiguous_phrases_are_refused_with_their_readings)
 	check_refusals(rows, ARRAY_LEN(rows), NULL);
 }
 
-TEST(what_one_schedule_cannot_say)
+TEST(phrases_that_do_not_fit_one_schedule)
 {
 	static const struct refusal rows[] = {
 		{ __LINE__, "every day at 8:30 and 12:00", 10, "two schedules" },
@@ -663,7 +663,7 @@ TEST(limits)
 	CHECK_INT(why.at, 13 + PHRASE_TIMES_MAX * 6);
 	CHECK(strstr(why.text, "too many times") != NULL);
 
-	/* The longest form that there is fits. */
+	/* The longest possible form fits. */
 	n = (size_t)snprintf(text, sizeof text, "every month on the ");
 	for (int i = 1; i <= 31; i++)
 		if (i % 3)
@@ -677,7 +677,7 @@ TEST(limits)
 		printf("\t%zu %s\n%s\n", why.at, why.text, text);
 }
 
-/* Whatever words come in whatever order: no crash, a good form or an error that points into the text. */
+/* Random words in random order: no crash, and a valid form or an error with a place in the text. */
 TEST(random_words)
 {
 	static const char *const words[] = {
@@ -724,7 +724,7 @@ TEST(random_bytes)
 		for (size_t i = 0; i < n; i++)
 			text[i] = test_random(&seed) % 4 ? " ,:-/mnd0129ath"[test_random(&seed) % 15]
 							 : (char)test_random(&seed);
-		/* On the heap, so that a byte read too far is seen. */
+		/* On the heap, so that a sanitizer detects reads beyond the end. */
 		char *exact = malloc(n ? n : 1);
 		struct phrase got;
 		struct why why = { .at = SIZE_MAX };

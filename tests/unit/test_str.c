@@ -54,7 +54,7 @@ TEST(distance_is_bounded)
 	CHECK_INT(str_distance((struct str){ longer, sizeof longer }, STR("a"), 3), 4);
 }
 
-TEST(why_is_cut_and_placed)
+TEST(messages_are_cut_and_have_places)
 {
 	struct why w;
 	char text[400];
@@ -66,7 +66,7 @@ TEST(why_is_cut_and_placed)
 	CHECK_INT(why_set(NULL, E_LIMIT, 0, "nobody asked"), E_LIMIT);
 	struct place p = place_of(STR("ab\n\xC3\xA9x"), 5);
 	CHECK_INT(p.line, 2);
-	CHECK_INT(p.column, 2); /* the letter of two bytes is one column */
+	CHECK_INT(p.column, 2); /* a letter of two bytes is one column */
 	struct buf out = { 0 };
 	why_write(&w, 2, "bad");
 	why_describe(&w, STR("abc"), &out);
@@ -94,7 +94,7 @@ TEST(every_error_has_a_row)
 	CHECK_INT(err_named(STR("nothing we know")), E_IO);
 }
 
-TEST(an_error_without_words_says_its_title)
+TEST(an_error_without_a_message_shows_its_title)
 {
 	struct buf out = { 0 };
 	struct why w = { .at = WHY_NOWHERE };
@@ -130,7 +130,7 @@ TEST(utf8_is_strict)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		CHECK_INT_AT(rows[i].line, utf8_length(str_of(rows[i].in)), rows[i].length);
-	/* What is written is read back, for every character there is. */
+	/* Every character is read back as it was written. */
 	for (uint32_t c = 1; c < 0x110000; c += 7) {
 		char bytes[4];
 		unsigned n = utf8_write(c, bytes);

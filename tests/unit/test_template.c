@@ -105,7 +105,7 @@ TEST(names_are_checked)
 	CHECK_INT(template_compile(STR("on {{ dat }}"), &names, &arena, &t, &why), E_INPUT);
 	CHECK_STR(why.text, "'dat' is not a name in scope (near: date)");
 	CHECK_INT(why.at, 6);
-	/* What is no template, but looks like one. */
+	/* A text that is not a template, but looks like one. */
 	struct str found;
 	CHECK(template_looks_like(STR("awk '{{ print }}' {{ date }}"), &names, &found));
 	CHECK(str_eq(found, STR("{{ date }}")));
@@ -147,7 +147,7 @@ TEST(variables_are_templates)
 	CHECK_INT(template_check_variables(&v, &names, &arena, &why), OK);
 }
 
-/* The names a schedule's templates have, in its zone at the nominal time. */
+/* Renders a template of n equal pieces. */
 static enum err render_many(const char *piece, unsigned n, const struct val *scope)
 {
 	struct arena a = { 0 };
@@ -189,9 +189,9 @@ TEST(bounds)
 	CHECK(strstr(why.text, "longer than"));
 	CHECK_INT(render_many("{{ m }}", 1, &v), OK);
 	CHECK_INT(render_many("{{ m }}", 2000, &v), E_VALUE);
-	CHECK(strstr(why.text, "too much to be written"));
+	CHECK(strstr(why.text, "too large to be written"));
 	CHECK_INT(render_many("{{ [m, m, m] }}", 1, &v), E_VALUE);
-	CHECK(strstr(why.text, "too much to be written"));
+	CHECK(strstr(why.text, "too large to be written"));
 	CHECK_INT(render_many("{{ m == m }}", 2000, &v), E_VALUE);
 	CHECK_INT(render_many("{{ s + s }}", 2000, &v), E_VALUE);
 	buf_free(&json);

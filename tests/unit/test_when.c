@@ -1,4 +1,4 @@
-/* Whole expressions: which form is read, directives, what is refused and where. */
+/* Whole expressions: which form they have, directives, errors with their places. */
 #include "core/when/iso.h"
 #include "core/when/when.h"
 #include "test.h"
@@ -31,7 +31,7 @@ static enum err parse(const char *text, struct when *w)
 	return when_parse(str_of(text), &env, &arena, w, &why);
 }
 
-static const char *next(const struct when *w)
+static const char *next_time(const struct when *w)
 {
 	static char out[ISO_SIZE];
 	struct when_walk walk = when_walk(w, wall_of(1794751200));
@@ -77,7 +77,7 @@ TEST(each_form_is_recognised)
 		if (rows[i].normalized)
 			CHECK_STR_AT(rows[i].line, w.normalized.p, rows[i].normalized);
 		if (rows[i].next)
-			CHECK_STR_AT(rows[i].line, next(&w), rows[i].next);
+			CHECK_STR_AT(rows[i].line, next_time(&w), rows[i].next);
 	}
 }
 
@@ -120,11 +120,11 @@ TEST(directives_in_any_order)
 		CHECK_INT(w.rule.until, 1814392800); /* 2027-06-30T22:00:00Z: the end of that day */
 		CHECK_INT(w.rule.cron.gap, GAP_SKIP);
 		CHECK_INT(w.rule.cron.fold, FOLD_BOTH);
-		CHECK_STR(next(&w), "2026-11-18T08:00:00Z"); /* the 16th and 17th are excluded */
+		CHECK_STR(next_time(&w), "2026-11-18T08:00:00Z"); /* the 16th and 17th are excluded */
 	}
 }
 
-/* How far a directive's value reaches. */
+/* How many words belong to the value of a directive. */
 TEST(values_end_where_they_should)
 {
 	struct when w;
@@ -134,17 +134,17 @@ TEST(values_end_where_they_should)
 	CHECK_INT(parse("EXCEPT 2026-12-25 ,2026-12-26 0 9 * * *", &w), OK);
 	CHECK_INT(w.except.n, 2);
 	CHECK_INT(parse("RETRY 3 60s 5m 9 * * *", &w), E_INPUT);
-	CHECK_INT(why.at, 13); /* 5m is the form's, and wrong there */
+	CHECK_INT(why.at, 13); /* 5m belongs to the form, where it is wrong */
 	CHECK_INT(parse("RETRY 3\t60s 5m 9 * * *", &w), E_INPUT);
 	CHECK_INT(why.at, 13);
 	CHECK_INT(parse("@every 10m FROM 2026-11-15T14:03:00.5Z", &w), OK);
-	CHECK_STR(next(&w), "2026-11-15T14:03:01Z");
+	CHECK_STR(next_time(&w), "2026-11-15T14:03:01Z");
 	CHECK_INT(parse("0 9 * * * UNTIL 9999-12-31 TZ=UTC", &w), OK);
 	CHECK(w.rule.until == RULE_UNTIL_NEVER);
 }
 
-/* In St John's the clock went from 00:01 back to 23:01: a day ends, begins, and ends again. */
-TEST(an_excluded_day_may_come_back)
+/* In St John's the clock went back from 00:01 to 23:01: the same day began twice. */
+TEST(an_excluded_day_may_occur_twice)
 {
 	struct when w;
 	CHECK_INT(parse("* * * * * EXCEPT 2010-11-06 TZ=America/St_Johns", &w), OK);
@@ -181,12 +181,12 @@ TEST(retry_has_defaults)
 	}
 }
 
-TEST(calendars_come_from_outside)
+TEST(calendars_come_from_the_environment)
 {
 	struct when w;
 	CHECK_INT(parse("0 9 24-27 12 * EXCEPT holidays", &w), OK);
 	CHECK_INT(w.except.n, 2);
-	CHECK_STR(next(&w), "2026-12-24T14:00:00Z");
+	CHECK_STR(next_time(&w), "2026-12-24T14:00:00Z");
 }
 
 TEST(refusals_say_what_and_where)
@@ -195,7 +195,7 @@ TEST(refusals_say_what_and_where)
 		int line;
 		const char *in;
 		size_t at;
-		const char *text; /* a part of it */
+		const char *text; /* a part of the message */
 	} rows[] = {
 		{ __LINE__, "", 0, "no expression" },
 		{ __LINE__, " \n ", 0, "no expression" },
@@ -291,7 +291,7 @@ TEST(jitter_never_reaches_the_next_time)
 		CHECK(!i || due.us - last.us == 60 * USEC);
 		last = due;
 	}
-	/* The one whose nominal time has passed, but which is not yet due, is still to come. */
+	/* An occurrence whose nominal time has passed, but which is not due yet, is listed. */
 	struct wall share = { rule_due(&w.rule, w.zone, after).us - after.us };
 	CHECK(share.us > 0);
 	walk = when_walk(&w, after);
@@ -299,11 +299,11 @@ TEST(jitter_never_reaches_the_next_time)
 	CHECK_INT(nominal.us, after.us);
 }
 
-TEST(excluded_days_are_passed_over_at_once)
+TEST(excluded_days_are_skipped_as_a_whole)
 {
 	struct when w;
 	CHECK_INT(parse("* * * * * * EXCEPT 2026-11-15,2026-11-16,2026-11-17 TZ=UTC", &w), OK);
-	CHECK_STR(next(&w), "2026-11-18T00:00:00Z");
+	CHECK_STR(next_time(&w), "2026-11-18T00:00:00Z");
 	struct when_walk walk = when_walk(&w, wall_of(1794751200));
 	struct wall nominal, due;
 	CHECK_INT(when_walk_next(&walk, &nominal, &due), OK);

@@ -1,5 +1,5 @@
-/* The TZif reader, footer rules, fixed zones, and local times to instants. What zones really do is checked
- * against libc at length in tests/oracle/brute.c; here are the file format and the odd cases. */
+/* The TZif parser, footer rules, fixed zones, and local times to instants: the file format and special cases.
+ * The offsets of real zones are compared with libc in tests/oracle/brute.c. */
 #include "core/when/civil.h"
 #include "test.h"
 #include "zoneinfo.h"
@@ -9,13 +9,13 @@
 
 #define ZONEINFO "/usr/share/zoneinfo/"
 
-/* A TZif file in the making. */
+/* A TZif file being built. */
 struct file {
 	unsigned char p[4096];
 	size_t n;
 };
 
-static void put(struct file *f, uint64_t v, unsigned bytes)
+static void put_number(struct file *f, uint64_t v, unsigned bytes)
 {
 	assert(f->n + bytes <= sizeof f->p);
 	while (bytes-- > 0)
@@ -32,11 +32,11 @@ static void put_text(struct file *f, const char *text)
 static void put_header(struct file *f, char version, const uint32_t counts[6])
 {
 	put_text(f, "TZif");
-	put(f, (unsigned char)version, 1);
+	put_number(f, (unsigned char)version, 1);
 	for (int i = 0; i < 15; i++)
-		put(f, 0, 1);
+		put_number(f, 0, 1);
 	for (int i = 0; i < 6; i++)
-		put(f, counts[i], 4);
+		put_number(f, counts[i], 4);
 }
 
 struct change {
@@ -44,7 +44,7 @@ struct change {
 	unsigned type;
 };
 
-/* A version 2+ file: an empty first block (one type, as zic -b slim writes it), then everything. */
+/* A version 2+ file: an empty first block (one type, as zic -b slim writes it), then the second block. */
 static struct file make(char version, const int32_t *types, uint32_t n_types, const struct change *changes,
 			uint32_t n_changes, const char *footer)
 {
@@ -52,19 +52,19 @@ static struct file make(char version, const int32_t *types, uint32_t n_types, co
 	bool wide = version >= '2';
 	if (wide) {
 		put_header(&f, version, (uint32_t[]){ 0, 0, 0, 0, 1, 1 });
-		put(&f, 0, 7);
+		put_number(&f, 0, 7);
 	}
 	put_header(&f, version, (uint32_t[]){ 0, 0, 0, n_changes, n_types, 4 });
 	for (uint32_t i = 0; i < n_changes; i++)
-		put(&f, (uint64_t)changes[i].at, wide ? 8 : 4);
+		put_number(&f, (uint64_t)changes[i].at, wide ? 8 : 4);
 	for (uint32_t i = 0; i < n_changes; i++)
-		put(&f, changes[i].type, 1);
+		put_number(&f, changes[i].type, 1);
 	for (uint32_t i = 0; i < n_types; i++) {
-		put(&f, (uint32_t)types[i], 4);
-		put(&f, 0, 2);
+		put_number(&f, (uint32_t)types[i], 4);
+		put_number(&f, 0, 2);
 	}
 	put_text(&f, "ABC");
-	put(&f, 0, 1);
+	put_number(&f, 0, 1);
 	if (footer) {
 		put_text(&f, "\n");
 		put_text(&f, footer);
@@ -73,7 +73,7 @@ static struct file make(char version, const int32_t *types, uint32_t n_types, co
 	return f;
 }
 
-/* From a copy of exactly this size, so that a sanitizer sees every byte read beyond the end. */
+/* Parses a copy of exactly this size, so that a sanitizer detects reads beyond the end. */
 static enum err parse(const void *p, size_t n, struct zone **ret, struct why *why)
 {
 	char *copy = malloc(n + !n);
@@ -92,7 +92,7 @@ static struct zone *parse_at(int line, const struct file *f)
 	return z;
 }
 
-/* Refused, with these words, and nothing handed out. */
+/* Checks that the file is refused with this message, and that the output is untouched. */
 static void check_refused(int line, const void *p, size_t n, const char *text)
 {
 	struct zone *z = (struct zone *)&n;
@@ -103,22 +103,10 @@ static void check_refused(int line, const void *p, size_t n, const char *text)
 	CHECK_INT_AT(line, parse(p, n, &z, NULL), E_INPUT);
 }
 
-/* Seconds UTC of "2026-03-08T07:00:00", by libc. */
-static int64_t utc(const char *text)
+/* Walks over all spans of a zone, and checks that they are consistent. */
+static void check_spans(const struct zone *z)
 {
-	struct tm tm = { 0 };
-	if (sscanf(text, "%d-%d-%dT%d:%d:%d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
-		   &tm.tm_sec) != 6)
-		abort();
-	tm.tm_year -= 1900;
-	tm.tm_mon--;
-	return timegm(&tm);
-}
-
-/* Whatever was read, it can be walked from one end to the other, span by span. */
-static void walk(const struct zone *z)
-{
-	int64_t t = SECONDS_MIN, end = utc("2100-01-01T00:00:00");
+	int64_t t = SECONDS_MIN, end = test_utc("2100-01-01T00:00:00");
 	for (int i = 0; t < end; i++) {
 		struct zone_span s = zone_span(z, t);
 		if (!CHECK(s.from <= t && t < s.to) || !CHECK(i < 10000))
@@ -165,7 +153,7 @@ TEST(a_file_with_any_byte_changed_is_read_or_refused)
 			test_case("byte %zu ^ %x", i, flips[k]);
 			if (zone_parse((struct str){ copy, all.n }, &z, NULL) == OK) {
 				taken++;
-				walk(z);
+				check_spans(z);
 			}
 			zone_free(z);
 		}
@@ -187,7 +175,7 @@ TEST(bad_files_are_refused)
 	f.p[3] = 'g';
 	check_refused(__LINE__, f.p, f.n, "not a TZif file");
 	f = good;
-	f.p[44 + 7] = 't'; /* the second header's */
+	f.p[44 + 7] = 't'; /* in the second header */
 	check_refused(__LINE__, f.p, f.n, "not a TZif file");
 
 	f = make('2', types, 2, (struct change[]){ { 1000, 1 }, { 2000, 2 } }, 2, "UTC0");
@@ -207,7 +195,7 @@ TEST(bad_files_are_refused)
 	f = make('2', types, 2, changes, 2, NULL);
 	check_refused(__LINE__, f.p, f.n, "TZif footer is missing");
 
-	/* Counts that promise more than there is, up to what would overflow a sum. */
+	/* Counts that are larger than the file, up to those whose sum would overflow. */
 	for (int i = 0; i < 6; i++) {
 		static const uint32_t lies[] = { 200, 4096, 65536, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF };
 		for (size_t k = 0; k < ARRAY_LEN(lies); k++) {
@@ -241,14 +229,14 @@ TEST(leap_seconds_are_refused)
 		struct file f = { .n = 0 };
 		if (wide) {
 			put_header(&f, '2', (uint32_t[]){ 0, 0, 0, 0, 1, 1 });
-			put(&f, 0, 7);
+			put_number(&f, 0, 7);
 		}
 		put_header(&f, wide ? '2' : 0, (uint32_t[]){ 0, 0, 1, 0, 1, 4 });
-		put(&f, 0, 6);
+		put_number(&f, 0, 6);
 		put_text(&f, "UTC");
-		put(&f, 0, 1);
-		put(&f, 78796800, wide ? 8 : 4); /* 1972-06-30T23:59:60 */
-		put(&f, 1, 4);
+		put_number(&f, 0, 1);
+		put_number(&f, 78796800, wide ? 8 : 4); /* 1972-06-30T23:59:60 */
+		put_number(&f, 1, 4);
 		if (wide)
 			put_text(&f, "\nUTC0\n");
 		check_refused(__LINE__, f.p, f.n, text);
@@ -289,10 +277,10 @@ TEST(version_1_files)
 		CHECK_INT_AT(rows[i].line, s.before, rows[i].want.before);
 		CHECK_INT_AT(rows[i].line, s.after, rows[i].want.after);
 	}
-	walk(z);
+	check_spans(z);
 }
 
-/* A fat file says everything twice; its first block alone is the version 1 file. */
+/* A fat file has all data twice; its first block alone is a version 1 file. */
 TEST(version_1_of_a_real_file)
 {
 	struct str all = test_tzif(ZONEINFO "Europe/Berlin");
@@ -302,16 +290,16 @@ TEST(version_1_of_a_real_file)
 	copy[4] = 0;
 	CHECK_INT(zone_parse(all, &wide, NULL), OK);
 	if (CHECK_INT(zone_parse((struct str){ copy, all.n }, &narrow, NULL), OK) &&
-	    zone_span(narrow, 0).from !=
-		    -ZONE_FOREVER) /* else it is a slim one, with nothing in its first block */
-		for (int64_t t = utc("1902-01-01T00:00:00"); t < utc("2037-01-01T00:00:00"); t += 86400 * 5)
+	    zone_span(narrow, 0).from != -ZONE_FOREVER) /* else the file is slim: its first block is empty */
+		for (int64_t t = test_utc("1902-01-01T00:00:00"); t < test_utc("2037-01-01T00:00:00");
+		     t += 86400 * 5)
 			CHECK_INT(zone_offset(narrow, t), zone_offset(wide, t));
 	zone_free(narrow);
 	zone_free(wide);
 	free(copy);
 }
 
-TEST(only_what_moves_the_clock_is_kept)
+TEST(only_changes_of_the_offset_are_kept)
 {
 	static const int32_t types[] = { 3600, 3600, 7200 };
 	static const struct change changes[] = {
@@ -326,7 +314,7 @@ TEST(only_what_moves_the_clock_is_kept)
 	CHECK_INT(zone_span(z, 3500).to, 5000);
 	CHECK_INT(zone_span(z, 6000).to, ZONE_FOREVER);
 	CHECK_INT(zone_offset(z, 6000), 3600);
-	walk(z);
+	check_spans(z);
 }
 
 TEST(fixed_zones)
@@ -350,7 +338,7 @@ TEST(fixed_zones)
 	}
 }
 
-/* A file that says nothing itself and leaves all to its footer. */
+/* A file without transitions, only with a footer. */
 static struct zone *rule_zone(int line, const char *rule, int32_t std)
 {
 	struct file f = make('3', &std, 1, NULL, 0, rule);
@@ -358,8 +346,8 @@ static struct zone *rule_zone(int line, const char *rule, int32_t std)
 	return parse_at(line, &f);
 }
 
-/* Worked out by hand from the rules: the offset changes at this second and not before it. */
-TEST(footer_rules_change_when_they_say)
+/* Computed by hand from the rules: the offset changes at this second, not before. */
+TEST(footer_rules_change_at_the_right_second)
 {
 	static const struct {
 		int line;
@@ -403,19 +391,19 @@ TEST(footer_rules_change_when_they_say)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		_cleanup_(zone_freep) struct zone *z = rule_zone(rows[i].line, rows[i].rule, rows[i].std);
-		int64_t at = utc(rows[i].at);
+		int64_t at = test_utc(rows[i].at);
 		if (!z)
 			continue;
 		CHECK_INT_AT(rows[i].line, zone_offset(z, at - 1), rows[i].before);
 		CHECK_INT_AT(rows[i].line, zone_offset(z, at), rows[i].after);
 		CHECK_INT_AT(rows[i].line, zone_span(z, at).from, at);
 		CHECK_INT_AT(rows[i].line, zone_span(z, at - 1).to, at);
-		walk(z);
+		check_spans(z);
 	}
 }
 
 /* libc reads the same rules from TZ. Twelve years before and after the end of the table. */
-TEST(footer_rules_are_those_of_libc)
+TEST(footer_rules_agree_with_libc)
 {
 	static const struct {
 		const char *rule;
@@ -444,7 +432,8 @@ TEST(footer_rules_are_those_of_libc)
 		setenv("TZ", rows[i].rule, 1);
 		tzset();
 		unsigned differ = 0;
-		for (int64_t t = utc("2025-01-01T00:00:00"); z && t < utc("2050-01-01T00:00:00"); t += 1800) {
+		for (int64_t t = test_utc("2025-01-01T00:00:00"); z && t < test_utc("2050-01-01T00:00:00");
+		     t += 1800) {
 			time_t at = t;
 			struct tm tm;
 			localtime_r(&at, &tm);
@@ -470,11 +459,11 @@ TEST(daylight_saving_time_all_year_is_a_fixed_offset)
 	if (!z)
 		return;
 	CHECK_INT(zone_offset(z, 999999999), -18000);
-	struct zone_span s = zone_span(z, utc("2026-01-01T04:30:00"));
+	struct zone_span s = zone_span(z, test_utc("2026-01-01T04:30:00"));
 	CHECK_INT(s.offset, -14400);
 	CHECK_INT(s.from, 1000000000);
 	CHECK_INT(s.to, ZONE_FOREVER);
-	for (int64_t t = utc("2025-12-20T00:00:00"); t < utc("2061-01-10T00:00:00"); t += 3600)
+	for (int64_t t = test_utc("2025-12-20T00:00:00"); t < test_utc("2061-01-10T00:00:00"); t += 3600)
 		if (zone_offset(z, t) != -14400) {
 			CHECK_INT(zone_offset(z, t), -14400);
 			break;
@@ -533,45 +522,47 @@ TEST(bad_footers_are_refused)
 	}
 }
 
-/* The footer holds after the last transition, also where that one changed nothing but the name: Lisbon's slim
- * file ends with 1996-03-31, from CET to WEST. */
+/* The footer applies after the last transition, even if that one changed only the name: Lisbon's slim file
+ * ends with 1996-03-31, from CET to WEST. */
 TEST(the_footer_begins_after_the_last_transition)
 {
 	static const int32_t types[] = { 7200, 3600, 3600 };
-	const struct change changes[] = { { utc("1995-09-24T01:00:00"), 1 },
-					  { utc("1996-03-31T01:00:00"), 2 } };
+	const struct change changes[] = { { test_utc("1995-09-24T01:00:00"), 1 },
+					  { test_utc("1996-03-31T01:00:00"), 2 } };
 	struct file f = make('2', types, 3, changes, 2, "WET0WEST,M3.5.0/1,M10.5.0");
 	_cleanup_(zone_freep) struct zone *z = parse_at(__LINE__, &f);
 	if (!z)
 		return;
-	CHECK_INT(zone_offset(z, utc("1995-09-23T00:00:00")), 7200);
-	CHECK_INT(zone_offset(z, utc("1995-10-29T01:00:00")), 3600);
-	CHECK_INT(zone_offset(z, utc("1996-01-01T00:00:00")), 3600);
-	CHECK_INT(zone_span(z, utc("1996-01-01T00:00:00")).to, utc("1996-10-27T01:00:00"));
-	CHECK_INT(zone_offset(z, utc("1996-12-01T00:00:00")), 0);
+	CHECK_INT(zone_offset(z, test_utc("1995-09-23T00:00:00")), 7200);
+	CHECK_INT(zone_offset(z, test_utc("1995-10-29T01:00:00")), 3600);
+	CHECK_INT(zone_offset(z, test_utc("1996-01-01T00:00:00")), 3600);
+	CHECK_INT(zone_span(z, test_utc("1996-01-01T00:00:00")).to, test_utc("1996-10-27T01:00:00"));
+	CHECK_INT(zone_offset(z, test_utc("1996-12-01T00:00:00")), 0);
 
-	/* The same after the year up to which the table is filled. */
-	const struct change late[] = { { utc("2050-09-25T01:00:00"), 1 }, { utc("2052-03-31T01:00:00"), 2 } };
+	/* The same after the last year of the table. */
+	const struct change late[] = { { test_utc("2050-09-25T01:00:00"), 1 },
+				       { test_utc("2052-03-31T01:00:00"), 2 } };
 	struct file g = make('2', types, 3, late, 2, "WET0WEST,M3.5.0/1,M10.5.0");
 	_cleanup_(zone_freep) struct zone *y = parse_at(__LINE__, &g);
 	if (!y)
 		return;
-	CHECK_INT(zone_offset(y, utc("2050-01-01T00:00:00")), 7200);
-	CHECK_INT(zone_offset(y, utc("2051-01-01T00:00:00")), 3600);
-	CHECK_INT(zone_offset(y, utc("2052-01-01T00:00:00")), 3600);
-	CHECK_INT(zone_span(y, utc("2051-01-01T00:00:00")).to, utc("2052-10-27T01:00:00"));
-	CHECK_INT(zone_offset(y, utc("2053-01-01T00:00:00")), 0);
+	CHECK_INT(zone_offset(y, test_utc("2050-01-01T00:00:00")), 7200);
+	CHECK_INT(zone_offset(y, test_utc("2051-01-01T00:00:00")), 3600);
+	CHECK_INT(zone_offset(y, test_utc("2052-01-01T00:00:00")), 3600);
+	CHECK_INT(zone_span(y, test_utc("2051-01-01T00:00:00")).to, test_utc("2052-10-27T01:00:00"));
+	CHECK_INT(zone_offset(y, test_utc("2053-01-01T00:00:00")), 0);
 
-	/* The change of name only comes years after the last change of offset. */
-	const struct change far[] = { { utc("2050-09-25T01:00:00"), 1 }, { utc("2056-03-26T01:00:00"), 2 } };
+	/* Here only the name changes, years after the last change of the offset. */
+	const struct change far[] = { { test_utc("2050-09-25T01:00:00"), 1 },
+				      { test_utc("2056-03-26T01:00:00"), 2 } };
 	struct file h = make('2', types, 3, far, 2, "WET0WEST,M3.5.0/1,M10.5.0");
 	_cleanup_(zone_freep) struct zone *x = parse_at(__LINE__, &h);
 	if (!x)
 		return;
-	CHECK_INT(zone_offset(x, utc("2054-01-01T00:00:00")), 3600);
-	CHECK_INT(zone_span(x, utc("2051-01-01T00:00:00")).to, utc("2056-10-29T01:00:00"));
-	CHECK_INT(zone_span(x, utc("2051-01-01T00:00:00")).after, 0);
-	CHECK_INT(zone_span(x, utc("2056-12-01T00:00:00")).from, utc("2056-10-29T01:00:00"));
+	CHECK_INT(zone_offset(x, test_utc("2054-01-01T00:00:00")), 3600);
+	CHECK_INT(zone_span(x, test_utc("2051-01-01T00:00:00")).to, test_utc("2056-10-29T01:00:00"));
+	CHECK_INT(zone_span(x, test_utc("2051-01-01T00:00:00")).after, 0);
+	CHECK_INT(zone_span(x, test_utc("2056-12-01T00:00:00")).from, test_utc("2056-10-29T01:00:00"));
 }
 
 TEST(local_times)
@@ -604,13 +595,15 @@ TEST(local_times)
 		const struct zone *z = test_zone(rows[i].zone);
 		enum zone_fit fit = 99;
 		test_case("%s %s", rows[i].zone, rows[i].local);
-		CHECK_INT_AT(rows[i].line, zone_utc(z, utc(rows[i].local), &fit), utc(rows[i].want));
+		CHECK_INT_AT(rows[i].line, zone_utc(z, test_utc(rows[i].local), &fit),
+			     test_utc(rows[i].want));
 		CHECK_INT_AT(rows[i].line, fit, rows[i].fit);
-		CHECK_INT_AT(rows[i].line, zone_utc(z, utc(rows[i].local), NULL), utc(rows[i].want));
+		CHECK_INT_AT(rows[i].line, zone_utc(z, test_utc(rows[i].local), NULL),
+			     test_utc(rows[i].want));
 	}
 }
 
-TEST(prints_tell_data_apart)
+TEST(different_data_has_different_fingerprints)
 {
 	struct str berlin = test_tzif(ZONEINFO "Europe/Berlin");
 	struct zone *a = NULL, *b = NULL, *c = NULL;
@@ -630,7 +623,7 @@ static int descending(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* The hundred largest of all zones people live in, at most 4 KB each on the average. */
+/* The hundred largest zones, at most 4 KB each on average. */
 TEST(a_hundred_zones_fit_400_kb)
 {
 	static size_t sizes[1000];

@@ -22,7 +22,7 @@ TEST(names_are_listed_and_found)
 	zoneinfo_close(NULL);
 }
 
-TEST(odd_names_lead_nowhere)
+TEST(odd_names_are_not_found)
 {
 	static const char *const odd[] = {
 		"",

@@ -1,3 +1,4 @@
+/* The zones of tests, by name. */
 #include "zoneinfo.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ struct str test_tzif(const char *path)
 	return (struct str){ bytes, n };
 }
 
-static const struct zone *find(void *self, struct str name)
+static const struct zone *find_zone(void *self, struct str name)
 {
 	(void)self;
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
@@ -70,13 +71,13 @@ __attribute__((destructor)) static void unload(void)
 
 const struct zone_source *test_zones(void)
 {
-	static const struct zone_source source = { find, name_at, NULL };
+	static const struct zone_source source = { find_zone, name_at, NULL };
 	return &source;
 }
 
 const struct zone *test_zone(const char *name)
 {
-	const struct zone *z = find(NULL, str_of(name));
+	const struct zone *z = find_zone(NULL, str_of(name));
 	if (!z) {
 		fprintf(stderr, "no zone %s\n", name);
 		exit(99);

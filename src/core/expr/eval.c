@@ -1,11 +1,13 @@
+/* The stack machine: it runs compiled expressions within their budget. An operand without a value is an
+ * EXPR_ERROR, which becomes the error of the expression only if the result depends on it. */
 #include "core/expr/code.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* --- what it may cost --- */
+/* --- the budget --- */
 
-bool expr_spend(struct machine *m, size_t steps)
+bool expr_spend(struct expr_machine *m, size_t steps)
 {
 	if (m->stop)
 		return false;
@@ -18,7 +20,7 @@ bool expr_spend(struct machine *m, size_t steps)
 	return false;
 }
 
-void *expr_alloc(struct machine *m, size_t size)
+void *expr_alloc(struct expr_machine *m, size_t size)
 {
 	if (m->stop)
 		return NULL;
@@ -33,7 +35,7 @@ void *expr_alloc(struct machine *m, size_t size)
 	return p;
 }
 
-struct expr_value expr_error(struct machine *m, const char *fmt, ...)
+struct expr_value expr_error(struct expr_machine *m, const char *fmt, ...)
 {
 	struct why *w = expr_alloc(m, sizeof *w);
 	char text[WHY_TEXT_MAX];
@@ -54,13 +56,13 @@ static struct expr_value boolean(bool b)
 	return (struct expr_value){ .kind = EXPR_BOOL, .boolean = b };
 }
 
-/* Looking for it is work, too. */
-static const char *near(struct machine *m, struct str s, const struct expr_names *names)
+/* expr_near, at the expense of the budget. */
+static const char *near_name(struct expr_machine *m, struct str s, const struct expr_names *names)
 {
 	return expr_spend(m, NEAR_NAMES_MAX * NEAR_NAMES_MAX / 4) ? expr_near(s, names, m->arena) : "";
 }
 
-static struct expr_value name(struct machine *m, struct str s)
+static struct expr_value name_value(struct expr_machine *m, struct str s)
 {
 	struct expr_value v;
 	if (m->env->find && m->env->find(m->env->self, s, &v))
@@ -70,11 +72,11 @@ static struct expr_value name(struct machine *m, struct str s)
 	for (unsigned i = 0; m->env->names && i < m->env->names->n; i++)
 		if (str_eq(s, m->env->names->name[i]))
 			return expr_error(m, "'%.*s' has no value here", STR_SHORT(s));
-	return expr_error(m, "'%.*s' is not a name in scope%s", STR_SHORT(s), near(m, s, m->env->names));
+	return expr_error(m, "'%.*s' is not a name in scope%s", STR_SHORT(s), near_name(m, s, m->env->names));
 }
 
-/* A field that is missing: which may be meant? */
-static struct expr_value no_field(struct machine *m, const struct expr_value *map, struct str s)
+/* The error about a missing field, with the nearest one. */
+static struct expr_value missing_field(struct expr_machine *m, const struct expr_value *map, struct str s)
 {
 	struct str key[NEAR_NAMES_MAX];
 	struct expr_names names = { key, 0 };
@@ -83,23 +85,23 @@ static struct expr_value no_field(struct machine *m, const struct expr_value *ma
 		if (k.kind == EXPR_STRING)
 			key[names.n++] = k.str;
 	}
-	return expr_error(m, "there is no field '%.*s'%s", STR_SHORT(s), near(m, s, &names));
+	return expr_error(m, "there is no field '%.*s'%s", STR_SHORT(s), near_name(m, s, &names));
 }
 
-static struct expr_value field(struct machine *m, const struct expr_value *v, const struct expr_value *key,
-			       bool ask)
+static struct expr_value field_value(struct expr_machine *m, const struct expr_value *v,
+				     const struct expr_value *key, bool ask)
 {
 	struct expr_value found;
 	if (v->kind != EXPR_MAP)
-		return expr_error(m, "%s has no field '%.*s'; fields are of maps", expr_kind_words[v->kind],
-				  STR_SHORT(key->str));
+		return expr_error(m, "%s has no field '%.*s'; only maps have fields",
+				  expr_kind_words[v->kind], STR_SHORT(key->str));
 	bool there = expr_lookup(m, v, key, &found);
 	if (ask)
 		return boolean(there);
-	return there ? found : no_field(m, v, key->str);
+	return there ? found : missing_field(m, v, key->str);
 }
 
-static struct expr_value list_item(struct machine *m, const struct expr_value *list,
+static struct expr_value list_item(struct expr_machine *m, const struct expr_value *list,
 				   const struct expr_value *key)
 {
 	bool fits;
@@ -107,7 +109,7 @@ static struct expr_value list_item(struct machine *m, const struct expr_value *l
 	if (key->kind != EXPR_INT && key->kind != EXPR_UINT && key->kind != EXPR_DOUBLE)
 		return expr_error(m, "a list's index is a number, not %s", expr_kind_words[key->kind]);
 	if (expr_compare(key, &end, &fits) != ORDER_LESS || expr_compare(&zero, key, &fits) == ORDER_GREATER)
-		return expr_error(m, "the index is outside of a list of %u", list->n);
+		return expr_error(m, "the index is outside the list, which has %u items", list->n);
 	unsigned i = key->kind == EXPR_INT    ? (unsigned)key->integer
 		     : key->kind == EXPR_UINT ? (unsigned)key->whole
 					      : (unsigned)key->real;
@@ -116,25 +118,28 @@ static struct expr_value list_item(struct machine *m, const struct expr_value *l
 	return expr_item(list, i);
 }
 
-static struct expr_value indexed(struct machine *m, const struct expr_value *v, const struct expr_value *key)
+static struct expr_value index_value(struct expr_machine *m, const struct expr_value *v,
+				     const struct expr_value *key)
 {
 	struct expr_value found;
 	if (v->kind == EXPR_LIST)
 		return list_item(m, v, key);
 	if (v->kind != EXPR_MAP)
-		return expr_error(m, "%s has no items; lists and maps have", expr_kind_words[v->kind]);
+		return expr_error(m, "%s has no items; only lists and maps have", expr_kind_words[v->kind]);
 	if (expr_lookup(m, v, key, &found))
 		return found;
-	return key->kind == EXPR_STRING ? no_field(m, v, key->str) : expr_error(m, "the map has no such key");
+	return key->kind == EXPR_STRING ? missing_field(m, v, key->str)
+					: expr_error(m, "the map has no such key");
 }
 
-static struct expr_value is_in(struct machine *m, const struct expr_value *v, const struct expr_value *all)
+static struct expr_value is_in(struct expr_machine *m, const struct expr_value *v,
+			       const struct expr_value *all)
 {
 	struct expr_value found;
 	if (all->kind == EXPR_MAP)
 		return boolean(expr_lookup(m, all, v, &found));
 	if (all->kind != EXPR_LIST)
-		return expr_error(m, "'in' looks into a list or a map, not into %s",
+		return expr_error(m, "the right side of 'in' must be a list or a map, not %s",
 				  expr_kind_words[all->kind]);
 	for (unsigned i = 0; i < all->n; i++) {
 		found = expr_item(all, i);
@@ -144,8 +149,8 @@ static struct expr_value is_in(struct machine *m, const struct expr_value *v, co
 	return boolean(false);
 }
 
-static struct expr_value ordered(struct machine *m, enum expr_do op, const struct expr_value *a,
-				 const struct expr_value *b)
+static struct expr_value compare_values(struct expr_machine *m, enum expr_op op, const struct expr_value *a,
+					const struct expr_value *b)
 {
 	bool fits;
 	if (a->kind == EXPR_STRING && !expr_spend(m, a->str.n / 64))
@@ -160,18 +165,18 @@ static struct expr_value ordered(struct machine *m, enum expr_do op, const struc
 				     : o == ORDER_GREATER || o == ORDER_EQUAL);
 }
 
-static struct expr_value negative(struct machine *m, const struct expr_value *v)
+static struct expr_value negate(struct expr_machine *m, const struct expr_value *v)
 {
 	if (v->kind == EXPR_DOUBLE)
 		return (struct expr_value){ .kind = EXPR_DOUBLE, .real = -v->real };
 	if (v->kind != EXPR_INT)
-		return expr_error(m, "'-' is of an int or a double, not of %s", expr_kind_words[v->kind]);
+		return expr_error(m, "'-' needs an int or a double, not %s", expr_kind_words[v->kind]);
 	if (v->integer == INT64_MIN)
 		return expr_error(m, "the result does not fit a 64-bit int");
 	return (struct expr_value){ .kind = EXPR_INT, .integer = -v->integer };
 }
 
-static struct expr_value list(struct machine *m, const struct expr_value *item, unsigned n)
+static struct expr_value make_list(struct expr_machine *m, const struct expr_value *item, unsigned n)
 {
 	struct expr_value *copy = expr_spend(m, n) ? expr_alloc(m, n * sizeof *copy) : NULL;
 	if (copy && n)
@@ -179,7 +184,7 @@ static struct expr_value list(struct machine *m, const struct expr_value *item, 
 	return (struct expr_value){ .kind = EXPR_LIST, .n = n, .item = copy };
 }
 
-static struct expr_value map(struct machine *m, const struct expr_value *item, unsigned n)
+static struct expr_value make_map(struct expr_machine *m, const struct expr_value *item, unsigned n)
 {
 	struct expr_pair *pair = expr_spend(m, n) ? expr_alloc(m, n * sizeof *pair) : NULL;
 	struct expr_value v = { .kind = EXPR_MAP, .pair = pair }, found;
@@ -196,8 +201,9 @@ static struct expr_value map(struct machine *m, const struct expr_value *item, u
 	return v;
 }
 
-/* && and ||: what decides (false for &&, true for ||) does so from either side, whatever the other has. */
-static struct expr_value logical(struct machine *m, bool decides, const struct expr_value *a,
+/* && and ||: the deciding value (false for &&, true for ||) decides from either side, even if the other is an
+ * error. */
+static struct expr_value logical(struct expr_machine *m, bool decides, const struct expr_value *a,
 				 const struct expr_value *b)
 {
 	const struct expr_value *side[] = { a, b };
@@ -209,15 +215,15 @@ static struct expr_value logical(struct machine *m, bool decides, const struct e
 			return *side[i];
 	for (unsigned i = 0; i < 2; i++)
 		if (side[i]->kind != EXPR_BOOL)
-			return expr_error(m, "'%s' is of bools, not of %s", decides ? "||" : "&&",
+			return expr_error(m, "'%s' needs bools, not %s", decides ? "||" : "&&",
 					  expr_kind_words[side[i]->kind]);
 	return boolean(!decides);
 }
 
 /* --- the machine --- */
 
-/* How many operands an instruction takes; it leaves one value. */
-static unsigned taken(const struct instruction *i)
+/* How many operands an instruction pops; it pushes one value. */
+static unsigned operands(const struct instruction *i)
 {
 	static const uint8_t fixed[DO_COUNT] = {
 		[DO_SELECT] = 1, [DO_HAS] = 1, [DO_INDEX] = 2, [DO_NOT] = 1, [DO_NEGATE] = 1,
@@ -231,12 +237,12 @@ static unsigned taken(const struct instruction *i)
 							 : fixed[i->op];
 }
 
-static struct expr_value compute(struct machine *m, const struct expr *e, const struct instruction *i,
-				 const struct expr_value *v, unsigned n)
+static struct expr_value run_operation(struct expr_machine *m, const struct expr *e,
+				       const struct instruction *i, const struct expr_value *v, unsigned n)
 {
 	bool has_constant = i->op <= DO_HAS || i->op == DO_UNKNOWN;
 	const struct expr_value *constant = has_constant ? &e->constant[i->arg] : NULL;
-	const struct function *f = i->op == DO_CALL ? &expr_functions[i->arg] : NULL;
+	const struct expr_function *f = i->op == DO_CALL ? &expr_functions[i->arg] : NULL;
 	if (i->op == DO_AND || i->op == DO_OR)
 		return logical(m, i->op == DO_OR, &v[0], &v[1]);
 	for (unsigned k = 0; k < n; k++)
@@ -246,22 +252,22 @@ static struct expr_value compute(struct machine *m, const struct expr *e, const 
 	case DO_CONST:
 		return *constant;
 	case DO_NAME:
-		return name(m, constant->str);
+		return name_value(m, constant->str);
 	case DO_SELECT:
 	case DO_HAS:
-		return field(m, v, constant, i->op == DO_HAS);
+		return field_value(m, v, constant, i->op == DO_HAS);
 	case DO_INDEX:
-		return indexed(m, &v[0], &v[1]);
+		return index_value(m, &v[0], &v[1]);
 	case DO_LIST:
-		return list(m, v, n);
+		return make_list(m, v, n);
 	case DO_MAP:
-		return map(m, v, i->arg);
+		return make_map(m, v, i->arg);
 	case DO_NOT:
 		return v->kind == EXPR_BOOL
 			       ? boolean(!v->boolean)
-			       : expr_error(m, "'!' is of a bool, not of %s", expr_kind_words[v->kind]);
+			       : expr_error(m, "'!' needs a bool, not %s", expr_kind_words[v->kind]);
 	case DO_NEGATE:
-		return negative(m, v);
+		return negate(m, v);
 	case DO_EQ:
 	case DO_NE:
 		return boolean(expr_equal(m, &v[0], &v[1]) == (i->op == DO_EQ));
@@ -270,16 +276,16 @@ static struct expr_value compute(struct machine *m, const struct expr *e, const 
 	case DO_CALL:
 		return f->call(m, f, v, n);
 	case DO_UNKNOWN:
-		return expr_error(m, "%s", expr_no_function(constant->str, m->arena));
+		return expr_error(m, "%s", expr_unknown_function(constant->str, m->arena));
 	default:
-		return i->op < DO_ADD ? ordered(m, (enum expr_do)i->op, &v[0], &v[1])
-				      : expr_arithmetic(m, (enum expr_do)i->op, &v[0], &v[1]);
+		return i->op < DO_ADD ? compare_values(m, (enum expr_op)i->op, &v[0], &v[1])
+				      : expr_arithmetic(m, (enum expr_op)i->op, &v[0], &v[1]);
 	}
 }
 
-/* Where a jump leads; `top` may be taken off the stack. */
-static unsigned jump(struct machine *m, const struct instruction *i, unsigned here, struct expr_value *stack,
-		     unsigned *height)
+/* The instruction that a jump leads to; DO_BRANCH may pop the top. */
+static unsigned jump_target(struct expr_machine *m, const struct instruction *i, unsigned here,
+			    struct expr_value *stack, unsigned *height)
 {
 	struct expr_value *top = *height ? &stack[*height - 1] : NULL;
 	bool known = top && top->kind == EXPR_BOOL;
@@ -297,7 +303,7 @@ static unsigned jump(struct machine *m, const struct instruction *i, unsigned he
 			return top->boolean ? here + 1 : i->arg;
 		}
 		if (top->kind != EXPR_ERROR)
-			*top = expr_error(m, "the question before '?' is a bool, not %s",
+			*top = expr_error(m, "the condition before '?' must be a bool, not %s",
 					  expr_kind_words[top->kind]);
 		return i->arg - 1;
 	}
@@ -306,20 +312,20 @@ static unsigned jump(struct machine *m, const struct instruction *i, unsigned he
 enum err expr_run(const struct expr *e, const struct expr_env *env, struct arena *a,
 		  struct expr_budget *budget, struct expr_value *ret, struct why *why)
 {
-	struct machine m = { .env = env, .arena = a, .budget = budget };
+	struct expr_machine m = { .env = env, .arena = a, .budget = budget };
 	struct expr_value *stack = expr_alloc(&m, e->stack * sizeof *stack);
 	unsigned height = 0, at = 0;
 	while (at < e->n && expr_spend(&m, 1)) {
 		const struct instruction *i = &e->code[at];
 		m.at = i->at;
 		if (i->op == DO_JUMP || i->op == DO_IF_FALSE || i->op == DO_IF_TRUE || i->op == DO_BRANCH) {
-			at = jump(&m, i, at, stack, &height);
+			at = jump_target(&m, i, at, stack, &height);
 			continue;
 		}
-		unsigned n = taken(i);
+		unsigned n = operands(i);
 		assert(n <= height && height - n < e->stack);
 		height -= n;
-		stack[height] = compute(&m, e, i, &stack[height], n);
+		stack[height] = run_operation(&m, e, i, &stack[height], n);
 		height++;
 		at++;
 	}
@@ -335,7 +341,7 @@ enum err expr_run(const struct expr *e, const struct expr_env *env, struct arena
 	return OK;
 }
 
-/* --- from outside --- */
+/* --- the API --- */
 
 bool expr_find_in(void *map, struct str name, struct expr_value *ret)
 {
@@ -358,7 +364,7 @@ bool expr_holds(const struct expr *e, const struct expr_env *env, struct arena *
 	*why = (struct why){ .at = WHY_NOWHERE };
 	enum err err = expr_eval(e, env, a, &v, why);
 	if (!err && v.kind != EXPR_BOOL)
-		why_write(why, 0, "a condition is true or false, and this is %s", expr_kind_words[v.kind]);
+		why_write(why, 0, "a condition must be true or false, not %s", expr_kind_words[v.kind]);
 	else if (err && !why->text[0])
 		why_write(why, WHY_NOWHERE, "%s", err_table[err].title);
 	return !err && v.kind == EXPR_BOOL && v.boolean;

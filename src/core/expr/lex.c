@@ -1,3 +1,4 @@
+/* The tokens of an expression: numbers, strings, words, marks. */
 #include "core/expr/lex.h"
 #include "base/utf8.h"
 
@@ -8,7 +9,7 @@ static char peek(const struct lexer *l, size_t ahead)
 	return l->at + ahead < l->text.n ? l->text.p[l->at + ahead] : 0;
 }
 
-static bool word_char(char c)
+static bool is_word_char(char c)
 {
 	return is_alpha(c) || is_digit(c) || c == '_';
 }
@@ -29,7 +30,7 @@ static enum err skip_blank(struct lexer *l)
 
 /* --- numbers --- */
 
-static size_t digits(const struct lexer *l, size_t from)
+static size_t count_digits(const struct lexer *l, size_t from)
 {
 	size_t n = from;
 	while (is_digit(peek(l, n)))
@@ -37,26 +38,26 @@ static size_t digits(const struct lexer *l, size_t from)
 	return n - from;
 }
 
-/* The length of the number with a fraction or an exponent that stands here; 0 if there is none. */
+/* The length of the number with a fraction or an exponent here; 0 if there is none. */
 static size_t real_length(const struct lexer *l)
 {
-	size_t n = digits(l, 0), whole = n, fraction = 0;
+	size_t n = count_digits(l, 0), whole = n, fraction = 0;
 	if (peek(l, n) == '.')
-		fraction = digits(l, n + 1);
+		fraction = count_digits(l, n + 1);
 	if (fraction)
 		n += 1 + fraction;
 	else if (!whole)
 		return 0;
 	if (to_lower(peek(l, n)) == 'e') {
 		size_t sign = peek(l, n + 1) == '+' || peek(l, n + 1) == '-';
-		size_t exponent = digits(l, n + 1 + sign);
+		size_t exponent = count_digits(l, n + 1 + sign);
 		if (exponent)
 			return n + 1 + sign + exponent;
 	}
 	return fraction ? n : 0;
 }
 
-static bool hex_number(struct str digit, uint64_t *ret)
+static bool parse_hex(struct str digit, uint64_t *ret)
 {
 	uint64_t v = 0;
 	for (size_t i = 0; i < digit.n; i++) {
@@ -68,7 +69,7 @@ static bool hex_number(struct str digit, uint64_t *ret)
 	return digit.n > 0;
 }
 
-static enum err number(struct lexer *l, struct token *t)
+static enum err read_number(struct lexer *l, struct token *t)
 {
 	size_t n = real_length(l);
 	if (n) {
@@ -86,18 +87,18 @@ static enum err number(struct lexer *l, struct token *t)
 		while (hex ? hex_digit(peek(l, n)) >= 0 : is_digit(peek(l, n)))
 			n++;
 		struct str digit = str_sub(l->text, l->at, l->at + n);
-		fits = hex ? hex_number(digit, &t->number) : str_number(digit, UINT64_MAX, &t->number);
+		fits = hex ? parse_hex(digit, &t->number) : str_number(digit, UINT64_MAX, &t->number);
 		if (!fits && n)
 			return why_set(l->why, E_INPUT, t->at, "the number does not fit 64 bits");
 		l->at += n;
 		t->kind = to_lower(peek(l, 0)) == 'u' ? TOK_UINT : TOK_INT;
 		l->at += t->kind == TOK_UINT;
 		if (!fits)
-			t->kind = TOK_END; /* 0x and nothing more */
+			t->kind = TOK_END; /* 0x without digits */
 	}
-	if (!word_char(peek(l, 0)) && t->kind != TOK_END)
+	if (!is_word_char(peek(l, 0)) && t->kind != TOK_END)
 		return OK;
-	while (word_char(peek(l, 0)))
+	while (is_word_char(peek(l, 0)))
 		l->at++;
 	return why_set(l->why, E_INPUT, t->at, "'%.*s' is not a number such as 12, 0x1f, 12u or 1.5e3",
 		       STR_SHORT(str_sub(l->text, t->at, l->at)));
@@ -105,8 +106,8 @@ static enum err number(struct lexer *l, struct token *t)
 
 /* --- strings --- */
 
-/* `count` digits of `base` at l->at; what they stand for is too large if there are fewer. */
-static uint32_t code(struct lexer *l, unsigned count, int base)
+/* Reads `count` digits of `base`; UINT32_MAX if there are fewer. */
+static uint32_t read_code(struct lexer *l, unsigned count, int base)
 {
 	uint32_t v = 0;
 	for (unsigned i = 0; i < count; i++, l->at++) {
@@ -118,8 +119,8 @@ static uint32_t code(struct lexer *l, unsigned count, int base)
 	return v;
 }
 
-/* What follows a backslash. In bytes \x and octal digits are a byte, in strings a code point. */
-static enum err escape(struct lexer *l, bool bytes, char **out)
+/* Reads an escape after its backslash. \x and octal digits are a byte in bytes, a code point in strings. */
+static enum err read_escape(struct lexer *l, bool bytes, char **out)
 {
 	static const char names[] = "abfnrtv\\?\"'`", values[] = "\a\b\f\n\r\t\v\\?\"'`";
 	size_t from = l->at - 1;
@@ -132,13 +133,13 @@ static enum err escape(struct lexer *l, bool bytes, char **out)
 	}
 	uint32_t v = UINT32_MAX;
 	if (c >= '0' && c <= '3') {
-		v = code(l, 3, 8);
+		v = read_code(l, 3, 8);
 	} else if (to_lower(c) == 'x') {
 		l->at++;
-		v = code(l, 2, 16);
+		v = read_code(l, 2, 16);
 	} else if (to_lower(c) == 'u' && !bytes) {
 		l->at++;
-		v = code(l, c == 'u' ? 4 : 8, 16);
+		v = read_code(l, c == 'u' ? 4 : 8, 16);
 	}
 	if (v > 0x10FFFF || (v >= 0xD800 && v < 0xE000))
 		return why_set(l->why, E_INPUT, from,
@@ -152,7 +153,7 @@ static enum err escape(struct lexer *l, bool bytes, char **out)
 	return OK;
 }
 
-static bool closes(const struct lexer *l, char quote, unsigned n)
+static bool at_quotes(const struct lexer *l, char quote, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (peek(l, i) != quote)
@@ -160,15 +161,15 @@ static bool closes(const struct lexer *l, char quote, unsigned n)
 	return true;
 }
 
-/* From its quote on. What it stands for is never longer than what is written. */
-static enum err string(struct lexer *l, bool raw, bool bytes, struct token *t)
+/* Reads a string from its opening quote on. Its value is never longer than its text. */
+static enum err read_string(struct lexer *l, bool raw, bool bytes, struct token *t)
 {
 	char quote = peek(l, 0);
 	unsigned n = peek(l, 1) == quote && peek(l, 2) == quote ? 3 : 1;
 	l->at += n;
 	size_t from = l->at;
 	char *copy = NULL, *out = NULL;
-	while (!closes(l, quote, n)) {
+	while (!at_quotes(l, quote, n)) {
 		char c = peek(l, 0);
 		if (l->at == l->text.n || (n == 1 && (c == '\n' || c == '\r')))
 			return why_set(l->why, l->at == l->text.n && l->cut ? E_LIMIT : E_INPUT, t->at,
@@ -186,7 +187,7 @@ static enum err string(struct lexer *l, bool raw, bool bytes, struct token *t)
 				out += l->at - from;
 			}
 			l->at++;
-			enum err e = escape(l, bytes, &out);
+			enum err e = read_escape(l, bytes, &out);
 			if (e)
 				return e;
 			continue;
@@ -203,7 +204,7 @@ static enum err string(struct lexer *l, bool raw, bool bytes, struct token *t)
 	return OK;
 }
 
-/* r"..", b'..', br"..", in any case and order; false if this is no string. */
+/* The prefix of a string: r"..", b'..', br"..", in either case and order. False: this is not a string. */
 static bool string_prefix(const struct lexer *l, bool *raw, bool *bytes, size_t *length)
 {
 	*raw = *bytes = false;
@@ -246,9 +247,9 @@ bool lex_reserved(struct str word)
 	return false;
 }
 
-static void word(struct lexer *l, struct token *t)
+static void read_word(struct lexer *l, struct token *t)
 {
-	while (word_char(peek(l, 0)))
+	while (is_word_char(peek(l, 0)))
 		l->at++;
 	t->kind = TOK_NAME;
 	t->str = str_sub(l->text, t->at, l->at);
@@ -257,10 +258,11 @@ static void word(struct lexer *l, struct token *t)
 			t->kind = words[i].kind;
 }
 
-static enum err field(struct lexer *l, struct token *t)
+/* Reads `a field in backticks`. */
+static enum err read_field(struct lexer *l, struct token *t)
 {
 	size_t from = ++l->at;
-	while (word_char(peek(l, 0)) || (peek(l, 0) && strchr(".-/ ", peek(l, 0))))
+	while (is_word_char(peek(l, 0)) || (peek(l, 0) && strchr(".-/ ", peek(l, 0))))
 		l->at++;
 	if (peek(l, 0) != '`' || l->at == from)
 		return why_set(l->why, E_INPUT, l->at,
@@ -270,7 +272,7 @@ static enum err field(struct lexer *l, struct token *t)
 	return OK;
 }
 
-static enum err mark(struct lexer *l, struct token *t)
+static enum err read_mark(struct lexer *l, struct token *t)
 {
 	struct str rest = str_from(l->text, l->at);
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
@@ -281,7 +283,7 @@ static enum err mark(struct lexer *l, struct token *t)
 		}
 	char c = rest.p[0];
 	if (c == '=' || c == '&' || c == '|')
-		return why_set(l->why, E_INPUT, l->at, "'%c' is no operator; write '%c%c'", c, c, c);
+		return why_set(l->why, E_INPUT, l->at, "'%c' is not an operator; write '%c%c'", c, c, c);
 	unsigned length = utf8_length(rest);
 	if (!length)
 		return why_set(l->why, E_INPUT, l->at, "not valid UTF-8");
@@ -303,15 +305,15 @@ enum err lex_next(struct lexer *l, struct token *ret)
 		t.kind = TOK_END;
 	} else if (string_prefix(l, &raw, &bytes, &prefix)) {
 		l->at += prefix;
-		e = string(l, raw, bytes, &t);
+		e = read_string(l, raw, bytes, &t);
 	} else if (is_digit(c) || (c == '.' && is_digit(peek(l, 1)))) {
-		e = number(l, &t);
-	} else if (word_char(c)) {
-		word(l, &t);
+		e = read_number(l, &t);
+	} else if (is_word_char(c)) {
+		read_word(l, &t);
 	} else if (c == '`') {
-		e = field(l, &t);
+		e = read_field(l, &t);
 	} else {
-		e = mark(l, &t);
+		e = read_mark(l, &t);
 	}
 	if (e)
 		return e;

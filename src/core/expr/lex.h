@@ -1,12 +1,12 @@
 #pragma once
-/* The words of an expression. Pure. */
+/* Splits an expression into tokens. Pure. */
 #include "base/arena.h"
 #include "base/err.h"
 
 enum token_kind {
 	TOK_END,
 	TOK_NAME,
-	TOK_FIELD, /* `in backticks`: the name of a field that is no word */
+	TOK_FIELD, /* `in backticks`: a field whose name is not a TOK_NAME */
 	TOK_INT,
 	TOK_UINT,
 	TOK_DOUBLE,
@@ -45,22 +45,22 @@ enum token_kind {
 
 struct token {
 	enum token_kind kind;
-	size_t at, end; /* in the text */
+	size_t at, end; /* byte offsets in the text */
 	union {
 		struct str str;  /* names, strings, bytes */
-		uint64_t number; /* its magnitude: what stands before it may be a minus */
+		uint64_t number; /* without its sign: a minus is a token of its own */
 		double real;
 	};
 };
 
 struct lexer {
-	struct str text; /* strings of tokens point into it where they have no escapes, else into the arena */
+	struct str text; /* strings of tokens point into it, or into the arena if they have escapes */
 	size_t at;
-	bool cut; /* the text goes on, and is too long */
+	bool cut; /* the text was longer than CEL_BYTES_MAX and was cut */
 	struct arena *arena;
 	struct why *why;
 };
 
 must_check enum err lex_next(struct lexer *l, struct token *ret);
-/* A word of CEL's that may not be a name, but may be a field. */
+/* Is it one of CEL's reserved words, which can be fields but not names? */
 bool lex_reserved(struct str word);

@@ -1,3 +1,4 @@
+/* The parser: from tokens to instructions, by recursive descent. */
 #include "core/expr/code.h"
 #include "core/expr/lex.h"
 
@@ -5,14 +6,14 @@
 
 struct parser {
 	struct lexer lex;
-	struct token token; /* the next one */
-	size_t base;        /* where the text begins in its source */
+	struct token token; /* the next token */
+	size_t base;        /* the place of the text in its source */
 	const struct expr_names *names;
 	struct arena *arena;
 	struct instruction *code;
 	struct expr_value *constant;
 	unsigned n, constants, stack, deepest, depth;
-	unsigned landing; /* the last instruction that is jumped to */
+	unsigned landing; /* the last target of a jump */
 	bool has_names;
 };
 
@@ -22,23 +23,12 @@ static const char *const token_words[TOK_COUNT] = {
 	[TOK_COLON] = "':'",      [TOK_COMMA] = "','",     [TOK_END] = "the end",
 };
 
-/* --- code --- */
+/* --- instructions --- */
 
-/* Room for one more, grown by doubling. */
-static void *room(struct arena *a, void *items, unsigned n, size_t size)
+/* Adds an instruction, which changes the height of the stack by `grow`. */
+static enum err emit(struct parser *p, enum expr_op op, unsigned arg, unsigned argc, int grow, size_t at)
 {
-	if (n & (n - 1) || (n && n < 16))
-		return items;
-	void *more = arena_alloc(a, (n ? n * 2u : 16u) * size);
-	if (more && n)
-		memcpy(more, items, n * size);
-	return more;
-}
-
-/* `grow` is what it does to the height of the stack. */
-static enum err emit(struct parser *p, enum expr_do op, unsigned arg, unsigned argc, int grow, size_t at)
-{
-	struct instruction *code = room(p->arena, p->code, p->n, sizeof *code);
+	struct instruction *code = arena_grow(p->arena, p->code, p->n, sizeof *code);
 	if (!code)
 		return E_NOMEM;
 	p->code = code;
@@ -49,10 +39,10 @@ static enum err emit(struct parser *p, enum expr_do op, unsigned arg, unsigned a
 	return OK;
 }
 
-static enum err constant(struct parser *p, enum expr_do op, struct expr_value v, unsigned argc, int grow,
-			 size_t at)
+static enum err emit_constant(struct parser *p, enum expr_op op, struct expr_value v, unsigned argc, int grow,
+			      size_t at)
 {
-	struct expr_value *all = room(p->arena, p->constant, p->constants, sizeof *all);
+	struct expr_value *all = arena_grow(p->arena, p->constant, p->constants, sizeof *all);
 	if (!all)
 		return E_NOMEM;
 	p->constant = all;
@@ -60,28 +50,28 @@ static enum err constant(struct parser *p, enum expr_do op, struct expr_value v,
 	return emit(p, op, p->constants++, argc, grow, at);
 }
 
-static enum err text_constant(struct parser *p, enum expr_do op, struct str s, unsigned argc, int grow,
-			      size_t at)
+static enum err emit_text(struct parser *p, enum expr_op op, struct str s, unsigned argc, int grow, size_t at)
 {
-	return constant(p, op, (struct expr_value){ .kind = EXPR_STRING, .str = s }, argc, grow, at);
+	return emit_constant(p, op, (struct expr_value){ .kind = EXPR_STRING, .str = s }, argc, grow, at);
 }
 
-static void land(struct parser *p, unsigned jump)
+/* Makes instruction `jump` lead to the next instruction. */
+static void land_here(struct parser *p, unsigned jump)
 {
 	p->code[jump].arg = p->landing = p->n;
 }
 
-/* --- words --- */
+/* --- tokens --- */
 
-static enum err next(struct parser *p)
+static enum err next_token(struct parser *p)
 {
 	return lex_next(&p->lex, &p->token);
 }
 
-#define bad(p, at, ...) why_set((p)->lex.why, E_INPUT, at, __VA_ARGS__)
+#define refuse(p, at, ...) why_set((p)->lex.why, E_INPUT, at, __VA_ARGS__)
 
-/* What stands here, for a message. */
-static const char *found(const struct parser *p, char text[64])
+/* The next token, for a message. */
+static const char *found_text(const struct parser *p, char text[64])
 {
 	if (p->token.kind == TOK_END)
 		return token_words[TOK_END];
@@ -90,13 +80,13 @@ static const char *found(const struct parser *p, char text[64])
 	return text;
 }
 
-static enum err take(struct parser *p, enum token_kind kind, const char *after)
+static enum err expect_token(struct parser *p, enum token_kind kind, const char *after)
 {
 	char text[64];
 	if (p->token.kind != kind)
-		return bad(p, p->token.at, "expected %s %s, found %s", token_words[kind], after,
-			   found(p, text));
-	return next(p);
+		return refuse(p, p->token.at, "expected %s %s, found %s", token_words[kind], after,
+			      found_text(p, text));
+	return next_token(p);
 }
 
 const char *expr_near(struct str name, const struct expr_names *names, struct arena *a)
@@ -116,20 +106,20 @@ const char *expr_near(struct str name, const struct expr_names *names, struct ar
 
 /* --- grammar --- */
 
-static enum err expression(struct parser *p);
+static enum err read_expression(struct parser *p);
 
-/* Expressions with commas between them up to `end`, whose opening is already taken; one after the last is
- * allowed where `loose`. */
-static enum err several(struct parser *p, enum token_kind end, bool pairs, bool loose, unsigned *count)
+/* Reads expressions, or pairs of them, separated by commas, up to `end`; the opening bracket was read
+ * already. `loose`: a comma after the last one is allowed. */
+static enum err read_several(struct parser *p, enum token_kind end, bool pairs, bool loose, unsigned *count)
 {
 	enum err e = OK;
 	*count = 0;
 	while (p->token.kind != end || (*count && !loose)) {
-		e = expression(p);
+		e = read_expression(p);
 		if (!e && pairs)
-			e = take(p, TOK_COLON, "after a key");
+			e = expect_token(p, TOK_COLON, "after a key");
 		if (!e && pairs)
-			e = expression(p);
+			e = read_expression(p);
 		if (e)
 			return e;
 		++*count;
@@ -137,18 +127,18 @@ static enum err several(struct parser *p, enum token_kind end, bool pairs, bool 
 		if (p->token.kind == end)
 			break;
 		if (p->token.kind != TOK_COMMA)
-			return bad(p, p->token.at, "expected ',' or %s, found %s", token_words[end],
-				   found(p, text));
-		e = next(p);
+			return refuse(p, p->token.at, "expected ',' or %s, found %s", token_words[end],
+				      found_text(p, text));
+		e = next_token(p);
 		if (e)
 			return e;
 	}
-	return next(p);
+	return next_token(p);
 }
 
-const char *expr_no_function(struct str name, struct arena *a)
+const char *expr_unknown_function(struct str name, struct arena *a)
 {
-	/* CEL's, but not ours: told apart from what is misspelt. */
+	/* Functions of CEL that rota does not have; other names are misspelt. */
 	static const char *const cel[] = { "all",     "exists", "exists_one", "map", "filter",
 					   "matches", "type",   "dyn",        "int", "uint",
 					   "double",  "string", "bytes",      "bool" };
@@ -157,13 +147,13 @@ const char *expr_no_function(struct str name, struct arena *a)
 	const char *text = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(cel); i++)
 		if (str_eq(name, str_of(cel[i])))
-			text = arena_printf(a, "%s() is CEL's, but not in rota's part of it", cel[i]);
-	for (const struct function *f = expr_functions; f->name && names.n < ARRAY_LEN(known); f++) {
+			text = arena_printf(a, "%s() is part of CEL, but rota does not support it", cel[i]);
+	for (const struct expr_function *f = expr_functions; f->name && names.n < ARRAY_LEN(known); f++) {
 		known[names.n++] = str_of(f->name);
 		if (str_eq(name, str_of(f->name)))
 			text = arena_printf(a,
-					    f->method ? "%s() goes after a value and a dot: x.%s()"
-						      : "%s() does not go after a dot: %s(x)",
+					    f->method ? "%s() is called on a value: x.%s()"
+						      : "%s() is not called on a value: %s(x)",
 					    f->name, f->name);
 	}
 	if (!text)
@@ -172,82 +162,82 @@ const char *expr_no_function(struct str name, struct arena *a)
 	return text ? text : "there is no such function";
 }
 
-static enum err unknown_function(struct parser *p, struct str name, unsigned argc, size_t at)
+static enum err emit_unknown(struct parser *p, struct str name, unsigned argc, size_t at)
 {
 	if (!p->names && argc <= UINT8_MAX)
-		return text_constant(p, DO_UNKNOWN, name, argc, 1 - (int)argc, at);
-	return bad(p, at, "%s", expr_no_function(name, p->arena));
+		return emit_text(p, DO_UNKNOWN, name, argc, 1 - (int)argc, at);
+	return refuse(p, at, "%s", expr_unknown_function(name, p->arena));
 }
 
-/* After the name and its '('. What stands before the dot of a method is on the stack already. */
-static enum err call(struct parser *p, struct str name, bool method, size_t at)
+/* Reads a call after its name and '('. The value before the dot of a method is on the stack already. */
+static enum err read_call(struct parser *p, struct str name, bool method, size_t at)
 {
 	unsigned argc;
-	enum err e = several(p, TOK_ROUND_END, false, false, &argc);
+	enum err e = read_several(p, TOK_ROUND_END, false, false, &argc);
 	if (e)
 		return e;
 	argc += method;
-	const struct function *f = expr_functions;
+	const struct expr_function *f = expr_functions;
 	while (f->name && (!str_eq(name, str_of(f->name)) || !(method ? f->method : f->global)))
 		f++;
 	if (!f->name)
-		return unknown_function(p, name, argc, at);
+		return emit_unknown(p, name, argc, at);
 	if (argc < f->least || argc > f->most)
-		return bad(p, at, "%s() takes %u%s argument%s, not %u", f->name, f->least - method,
-			   f->most > f->least ? " or 1" : "", f->most - method == 1 ? "" : "s",
-			   argc - method);
+		return refuse(p, at, "%s() takes %u%s argument%s, not %u", f->name, f->least - method,
+			      f->most > f->least ? " or 1" : "", f->most - method == 1 ? "" : "s",
+			      argc - method);
 	return emit(p, DO_CALL, (unsigned)(f - expr_functions), argc, 1 - (int)argc, at);
 }
 
-/* has(a.b): the selection becomes a question. */
-static enum err has(struct parser *p, size_t at)
+/* has(a.b): turns the selection into a test. */
+static enum err read_has(struct parser *p, size_t at)
 {
 	size_t from = p->token.at;
-	enum err e = expression(p);
+	enum err e = read_expression(p);
 	if (!e)
-		e = take(p, TOK_ROUND_END, "after the field of has()");
+		e = expect_token(p, TOK_ROUND_END, "after the field of has()");
 	if (e)
 		return e;
 	struct instruction *last = &p->code[p->n - 1];
 	if (last->op != DO_SELECT || p->landing == p->n)
-		return bad(p, from, "has() takes a field, such as has(user.name)");
+		return refuse(p, from, "has() takes a field, such as has(user.name)");
 	last->op = DO_HAS;
 	last->at = (uint32_t)(p->base + at);
 	return OK;
 }
 
-static enum err name(struct parser *p)
+static enum err read_name(struct parser *p)
 {
 	struct token t = p->token;
-	enum err e = next(p);
+	enum err e = next_token(p);
 	if (e)
 		return e;
 	if (p->token.kind == TOK_ROUND) {
-		e = next(p);
+		e = next_token(p);
 		if (e)
 			return e;
-		return str_eq(t.str, STR("has")) ? has(p, t.at) : call(p, t.str, false, t.at);
+		return str_eq(t.str, STR("has")) ? read_has(p, t.at) : read_call(p, t.str, false, t.at);
 	}
 	if (lex_reserved(t.str))
-		return bad(p, t.at, "'%.*s' is a reserved word", STR_SHORT(t.str));
+		return refuse(p, t.at, "'%.*s' is a reserved word", STR_SHORT(t.str));
 	bool known = !p->names || str_eq(t.str, STR("now"));
 	for (unsigned i = 0; !known && i < p->names->n; i++)
 		known = str_eq(t.str, p->names->name[i]);
 	if (!known)
-		return bad(p, t.at, "'%.*s' is not a name in scope%s", STR_SHORT(t.str),
-			   expr_near(t.str, p->names, p->arena));
+		return refuse(p, t.at, "'%.*s' is not a name in scope%s", STR_SHORT(t.str),
+			      expr_near(t.str, p->names, p->arena));
 	p->has_names = true;
-	return text_constant(p, DO_NAME, t.str, 0, 1, t.at);
+	return emit_text(p, DO_NAME, t.str, 0, 1, t.at);
 }
 
-static enum err literal(struct parser *p, bool minus)
+static enum err read_literal(struct parser *p, bool minus)
 {
 	struct token t = p->token;
 	struct expr_value v = { 0 };
 	switch (t.kind) {
 	case TOK_INT:
 		if (t.number > (uint64_t)INT64_MAX + minus)
-			return bad(p, t.at, "the number does not fit a 64-bit int");
+			return refuse(p, t.at, "the number does not fit a 64-bit int");
 		v.kind = EXPR_INT;
 		v.integer = (int64_t)(minus ? -t.number : t.number);
 		break;
@@ -272,11 +262,11 @@ static enum err literal(struct parser *p, bool minus)
 	default:
 		v.kind = EXPR_NULL;
 	}
-	enum err e = constant(p, DO_CONST, v, 0, 1, t.at);
-	return e ? e : next(p);
+	enum err e = emit_constant(p, DO_CONST, v, 0, 1, t.at);
+	return e ? e : next_token(p);
 }
 
-static enum err primary(struct parser *p, bool minus)
+static enum err read_primary(struct parser *p, bool minus)
 {
 	size_t at = p->token.at;
 	unsigned n;
@@ -292,95 +282,97 @@ static enum err primary(struct parser *p, bool minus)
 	case TOK_TRUE:
 	case TOK_FALSE:
 	case TOK_NULL:
-		return literal(p, minus);
+		return read_literal(p, minus);
 	case TOK_NAME:
-		return name(p);
-	case TOK_DOT: /* .name is the same: there are no containers */
-		e = next(p);
+		return read_name(p);
+	case TOK_DOT: /* .name means name: rota has no containers */
+		e = next_token(p);
 		if (!e && p->token.kind != TOK_NAME)
-			e = bad(p, p->token.at, "expected a name after '.', found %s", found(p, text));
-		return e ? e : name(p);
+			e = refuse(p, p->token.at, "expected a name after '.', found %s",
+				   found_text(p, text));
+		return e ? e : read_name(p);
 	case TOK_ROUND:
-		e = next(p);
+		e = next_token(p);
 		if (!e)
-			e = expression(p);
-		return e ? e : take(p, TOK_ROUND_END, "to close '('");
+			e = read_expression(p);
+		return e ? e : expect_token(p, TOK_ROUND_END, "to close '('");
 	case TOK_SQUARE:
 	case TOK_CURLY:
-		e = next(p);
+		e = next_token(p);
 		if (!e)
-			e = several(p, kind == TOK_SQUARE ? TOK_SQUARE_END : TOK_CURLY_END, kind == TOK_CURLY,
-				    true, &n);
+			e = read_several(p, kind == TOK_SQUARE ? TOK_SQUARE_END : TOK_CURLY_END,
+					 kind == TOK_CURLY, true, &n);
 		if (e)
 			return e;
 		return kind == TOK_SQUARE ? emit(p, DO_LIST, n, 0, 1 - (int)n, at)
 					  : emit(p, DO_MAP, n, 0, 1 - 2 * (int)n, at);
 	default:
-		return bad(p, at,
-			   "expected a value (a name, number, text in quotes, true, false, null, '(', '[' or "
-			   "'{'), found %s",
-			   found(p, text));
+		return refuse(
+			p, at,
+			"expected a value (a name, number, text in quotes, true, false, null, '(', '[' or "
+			"'{'), found %s",
+			found_text(p, text));
 	}
 }
 
 /* A value with its fields, indices and methods. */
-static enum err member(struct parser *p, bool minus)
+static enum err read_member(struct parser *p, bool minus)
 {
 	char text[64];
-	enum err e = primary(p, minus);
+	enum err e = read_primary(p, minus);
 	while (!e && (p->token.kind == TOK_DOT || p->token.kind == TOK_SQUARE)) {
 		size_t at = p->token.at;
 		bool dot = p->token.kind == TOK_DOT;
-		e = next(p);
+		e = next_token(p);
 		if (e)
 			return e;
 		if (!dot) {
-			e = expression(p);
+			e = read_expression(p);
 			if (!e)
-				e = take(p, TOK_SQUARE_END, "to close '['");
+				e = expect_token(p, TOK_SQUARE_END, "to close '['");
 			if (!e)
 				e = emit(p, DO_INDEX, 0, 0, -1, at);
 			continue;
 		}
 		struct token t = p->token;
 		if (t.kind != TOK_NAME && t.kind != TOK_FIELD)
-			return bad(p, t.at, "expected the name of a field after '.', found %s",
-				   found(p, text));
-		e = next(p);
+			return refuse(p, t.at, "expected the name of a field after '.', found %s",
+				      found_text(p, text));
+		e = next_token(p);
 		if (!e && t.kind == TOK_NAME && p->token.kind == TOK_ROUND) {
-			e = next(p);
+			e = next_token(p);
 			if (!e)
-				e = call(p, t.str, true, t.at);
+				e = read_call(p, t.str, true, t.at);
 		} else if (!e) {
-			e = text_constant(p, DO_SELECT, t.str, 0, 0, t.at);
+			e = emit_text(p, DO_SELECT, t.str, 0, 0, t.at);
 		}
 	}
 	return e;
 }
 
-static enum err unary(struct parser *p)
+static enum err read_unary(struct parser *p)
 {
 	enum token_kind kind = p->token.kind;
 	size_t from = p->token.at;
 	unsigned n = 0;
 	if (kind != TOK_NOT && kind != TOK_SUB)
-		return member(p, false);
+		return read_member(p, false);
 	for (; p->token.kind == kind; n++) {
-		enum err e = next(p);
+		enum err e = next_token(p);
 		if (e)
 			return e;
 	}
-	/* A minus before a number belongs to it: else the smallest int could not be written. */
+	/* A minus before a number is part of it, so that the smallest int can be written. */
 	bool minus = kind == TOK_SUB && (p->token.kind == TOK_INT || p->token.kind == TOK_DOUBLE);
-	enum err e = member(p, minus);
+	enum err e = read_member(p, minus);
 	for (unsigned i = minus; !e && i < n; i++)
 		e = emit(p, kind == TOK_NOT ? DO_NOT : DO_NEGATE, 0, 0, 0, from);
 	return e;
 }
 
 static const struct {
-	uint8_t level; /* binds tighter the higher it is; 0: not between two values */
-	uint8_t op, skip;
+	uint8_t level;    /* precedence; 0: not a binary operator */
+	uint8_t op, skip; /* skip: the jump that leaves out the right side */
 } infix[TOK_COUNT] = {
 	[TOK_OR] = { 1, DO_OR, DO_IF_TRUE },
 	[TOK_AND] = { 2, DO_AND, DO_IF_FALSE },
@@ -398,10 +390,10 @@ static const struct {
 	[TOK_MOD] = { 5, DO_MOD },
 };
 
-/* Operators of `level` and above, the left ones first. */
-static enum err binary(struct parser *p, unsigned level)
+/* Reads operators of `level` and above, which group from the left. */
+static enum err read_binary(struct parser *p, unsigned level)
 {
-	enum err e = unary(p);
+	enum err e = read_unary(p);
 	while (!e && infix[p->token.kind].level >= level) {
 		enum token_kind kind = p->token.kind;
 		size_t at = p->token.at;
@@ -409,54 +401,54 @@ static enum err binary(struct parser *p, unsigned level)
 		if (infix[kind].skip)
 			e = emit(p, infix[kind].skip, 0, 0, 0, at);
 		if (!e)
-			e = next(p);
+			e = next_token(p);
 		if (!e)
-			e = binary(p, infix[kind].level + 1);
+			e = read_binary(p, infix[kind].level + 1);
 		if (!e)
 			e = emit(p, infix[kind].op, 0, 0, -1, at);
 		if (!e && infix[kind].skip)
-			land(p, skip);
+			land_here(p, skip);
 	}
 	return e;
 }
 
-/* a ? b : c ? d : e, without recursion for what follows ':'. The jumps to the end are a chain through their
- * own arguments until the end is known. */
-static enum err conditional(struct parser *p)
+/* Reads a ? b : c ? d : e, without recursion after ':'. Until the end is known, the argument of each jump to
+ * it is the jump before. */
+static enum err read_conditional(struct parser *p)
 {
 	unsigned ends = UINT32_MAX;
-	enum err e = binary(p, 1);
+	enum err e = read_binary(p, 1);
 	while (!e && p->token.kind == TOK_QUESTION) {
 		unsigned branch = p->n;
 		e = emit(p, DO_BRANCH, 0, 0, -1, p->token.at);
 		if (!e)
-			e = next(p);
+			e = next_token(p);
 		if (!e)
-			e = binary(p, 1);
+			e = read_binary(p, 1);
 		if (!e)
-			e = take(p, TOK_COLON, "after the first choice of '?'");
+			e = expect_token(p, TOK_COLON, "after the first choice of '?'");
 		if (!e)
 			e = emit(p, DO_JUMP, ends, 0, -1, p->token.at);
 		if (e)
 			return e;
 		ends = p->n - 1;
-		land(p, branch);
-		e = binary(p, 1);
+		land_here(p, branch);
+		e = read_binary(p, 1);
 	}
 	while (!e && ends != UINT32_MAX) {
 		unsigned before = p->code[ends].arg;
-		land(p, ends);
+		land_here(p, ends);
 		ends = before;
 	}
 	return e;
 }
 
-static enum err expression(struct parser *p)
+static enum err read_expression(struct parser *p)
 {
 	if (p->depth == CEL_DEPTH_MAX)
 		return why_set(p->lex.why, E_LIMIT, p->token.at, "nested more than %d deep", CEL_DEPTH_MAX);
 	p->depth++;
-	enum err e = conditional(p);
+	enum err e = read_conditional(p);
 	p->depth--;
 	return e;
 }
@@ -474,11 +466,11 @@ enum err expr_compile_front(struct str text, size_t base, const struct expr_name
 			    .base = base,
 			    .names = names,
 			    .arena = a };
-	enum err e = next(&p);
+	enum err e = next_token(&p);
 	if (!e && p.token.kind == TOK_END)
-		e = bad(&p, p.token.at, "an expression is missing");
+		e = refuse(&p, p.token.at, "an expression is missing");
 	if (!e)
-		e = expression(&p);
+		e = read_expression(&p);
 	if (e)
 		return e == E_NOMEM ? e : why_set(why, e, base + where.at, "%s", where.text);
 	*x = (struct expr){ p.code, p.constant, p.n, p.deepest, p.has_names };
@@ -509,7 +501,7 @@ enum err expr_compile(struct str text, const struct expr_names *names, struct ar
 			word.n++;
 		for (size_t i = 0; i < ARRAY_LEN(english); i++)
 			if (str_ieq(word, str_of(english[i].word)))
-				return why_set(why, E_INPUT, end, "'%.*s' is no operator; write '%s'",
+				return why_set(why, E_INPUT, end, "'%.*s' is not an operator; write '%s'",
 					       STR_SHORT(word), english[i].mark);
 		return why_set(why, E_INPUT, end, "expected an operator or the end, found '%.*s'",
 			       STR_SHORT(rest));

@@ -1,30 +1,31 @@
+/* Templates: compiling, rendering, and the `variables` of a schedule. */
 #include "core/expr/template.h"
 #include "base/buf.h"
 #include "core/expr/code.h"
 
-/* Text, then an expression; the last piece has none. */
-struct piece {
+/* Text, followed by an expression; the last piece may have none. */
+struct template_piece {
 	struct str text;
 	const struct expr *expr;
-	bool user; /* {{ user }} */
-	struct piece *next;
+	bool user; /* it is {{ user }} */
+	struct template_piece *next;
 };
 
 struct template
 {
-	struct piece *first;
+	struct template_piece *first;
 };
 
-/* Where the next {{ is; the end of the text if there is none. */
-static size_t opening(struct str text, size_t from)
+/* The place of the next {{; the end of the text if there is none. */
+static size_t next_opening(struct str text, size_t from)
 {
 	const char *p = from < text.n ? memmem(text.p + from, text.n - from, "{{", 2) : NULL;
 	return p ? (size_t)(p - text.p) : text.n;
 }
 
-/* The expression after the {{ at `at`; *end is after its }}. */
-static enum err inside(struct str text, size_t at, const struct expr_names *names, struct arena *a,
-		       const struct expr **ret, size_t *end, struct why *why)
+/* Compiles the expression after the {{ at `at`; *end is after its }}. */
+static enum err compile_inside(struct str text, size_t at, const struct expr_names *names, struct arena *a,
+			       const struct expr **ret, size_t *end, struct why *why)
 {
 	size_t from = at + 2, length;
 	struct str rest = str_from(text, from);
@@ -52,7 +53,7 @@ enum err template_compile(struct str text, const struct expr_names *names, struc
 			  const struct template **ret, struct why *why)
 {
 	struct template *t = arena_alloc(a, sizeof *t);
-	struct piece **last = t ? &t->first : NULL;
+	struct template_piece **last = t ? &t->first : NULL;
 	if (text.n > TEMPLATE_BYTES_MAX)
 		return why_set(why, E_LIMIT, TEMPLATE_BYTES_MAX, "a template has at most %d bytes",
 			       TEMPLATE_BYTES_MAX);
@@ -62,16 +63,16 @@ enum err template_compile(struct str text, const struct expr_names *names, struc
 	text.p = copy;
 	unsigned n = 0;
 	for (size_t at = 0; at < text.n;) {
-		struct piece *p = arena_alloc(a, sizeof *p);
+		struct template_piece *p = arena_alloc(a, sizeof *p);
 		if (!p)
 			return E_NOMEM;
-		size_t open = opening(text, at), end = open;
+		size_t open = next_opening(text, at), end = open;
 		p->text = str_sub(text, at, open);
 		if (open < text.n && n++ == TEMPLATE_EXPRS_MAX)
 			return why_set(why, E_LIMIT, open, "a template has at most %d expressions",
 				       TEMPLATE_EXPRS_MAX);
 		if (open < text.n) {
-			enum err e = inside(text, open, names, a, &p->expr, &end, why);
+			enum err e = compile_inside(text, open, names, a, &p->expr, &end, why);
 			if (e)
 				return e;
 			p->user = is_user(p->expr);
@@ -86,7 +87,7 @@ enum err template_compile(struct str text, const struct expr_names *names, struc
 
 /* --- rendering --- */
 
-/* What rendering may still cost. */
+/* What rendering may still cost, and how long the text may still become. */
 struct allowance {
 	struct expr_budget budget;
 	size_t bytes;
@@ -96,11 +97,13 @@ struct allowance {
 		{ CEL_STEPS_MAX, CEL_MEMORY_MAX }, RENDER_BYTES_MAX                                          \
 	}
 
-static enum err render_expr(const struct piece *p, const struct expr_env *env, struct arena *a,
+static enum err render_expr(const struct template_piece *p, const struct expr_env *env, struct arena *a,
 			    struct allowance *left, struct buf *out, struct why *why)
 {
 	struct expr_value v, name;
-	struct machine m = { .env = env, .arena = a, .budget = &left->budget, .at = p->expr->code[0].at };
+	struct expr_machine m = {
+		.env = env, .arena = a, .budget = &left->budget, .at = p->expr->code[0].at
+	};
 	enum err e = expr_run(p->expr, env, a, &left->budget, &v, why);
 	if (e)
 		return e;
@@ -111,16 +114,16 @@ static enum err render_expr(const struct piece *p, const struct expr_env *env, s
 				       "user has no name; {{ user }} alone renders user.name");
 		v = name;
 	}
-	e = expr_write_within(&v, true, env->zone, a, &left->budget, out, why);
+	e = expr_write_on_budget(&v, true, env->zone, a, &left->budget, out, why);
 	if (e == E_VALUE && why)
 		why->at = m.at;
 	return e;
 }
 
-static enum err render(const struct template *t, const struct expr_env *env, struct arena *a,
-		       struct allowance *left, struct buf *out, struct why *why)
+static enum err render_pieces(const struct template *t, const struct expr_env *env, struct arena *a,
+			      struct allowance *left, struct buf *out, struct why *why)
 {
-	for (const struct piece *p = t->first; p; p = p->next) {
+	for (const struct template_piece *p = t->first; p; p = p->next) {
 		size_t from = out->n;
 		buf_add(out, p->text);
 		enum err e = p->expr ? render_expr(p, env, a, left, out, why) : OK;
@@ -138,7 +141,7 @@ enum err template_render(const struct template *t, const struct expr_env *env, s
 			 struct buf *out, struct why *why)
 {
 	struct allowance left = ALLOWANCE;
-	return render(t, env, a, &left, out, why);
+	return render_pieces(t, env, a, &left, out, why);
 }
 
 /* --- variables --- */
@@ -147,7 +150,7 @@ struct variables {
 	const struct expr_names *names;
 	const struct expr_env *env; /* NULL: they are only checked */
 	struct arena *arena;
-	struct allowance left; /* to all of them */
+	struct allowance left; /* for all of them together */
 	struct why why;
 };
 
@@ -158,9 +161,9 @@ static enum err render_string(struct variables *s, struct str text, struct str *
 	_cleanup_(buf_free) struct buf out = { 0 };
 	enum err e = template_compile(text, s->names, s->arena, &t, &why);
 	if (!e && s->env)
-		e = render(t, s->env, s->arena, &s->left, &out, &why);
+		e = render_pieces(t, s->env, s->arena, &s->left, &out, &why);
 	if (e && e != E_NOMEM) {
-		/* Its place is in the variable, of which the caller does not know where it stands. */
+		/* The place is in the variable's own text, so it becomes part of the message. */
 		out.n = 0;
 		why_describe(&why, text, &out);
 		return why_set(&s->why, e, WHY_NOWHERE, "%s", buf_str(&out).p);
@@ -172,7 +175,7 @@ static enum err render_string(struct variables *s, struct str text, struct str *
 	return OK;
 }
 
-/* As deep as the document is. */
+/* Recurses as deep as the document is. */
 static enum err render_value(struct variables *s, struct val *v)
 {
 	enum err e = OK;
@@ -194,8 +197,9 @@ static enum err render_value(struct variables *s, struct val *v)
 	return e;
 }
 
-/* One after the other, so that an error can be told with the variable's name. */
-static enum err each(struct variables *s, const struct val *variables, struct val *ret, struct why *why)
+/* Renders or checks one variable after the other, so that an error can name it. */
+static enum err render_each(struct variables *s, const struct val *variables, struct val *ret,
+			    struct why *why)
 {
 	struct val all = *variables;
 	if (all.kind != VAL_MAP)
@@ -215,7 +219,7 @@ static enum err each(struct variables *s, const struct val *variables, struct va
 	return e;
 }
 
-/* Every name but `variables` itself. */
+/* An expr_env.find for all names except `variables`. */
 static bool find_other(void *self, struct str name, struct expr_value *ret)
 {
 	const struct expr_env *env = self;
@@ -242,7 +246,7 @@ enum err template_variables(const struct val *variables, const struct expr_env *
 	other.names = &names;
 	struct variables s = { NULL, &other, a, ALLOWANCE, { 0 } };
 	enum err e = env->names ? other_names(env->names, a, &names) : OK;
-	return e ? e : each(&s, variables, ret, why);
+	return e ? e : render_each(&s, variables, ret, why);
 }
 
 enum err template_check_variables(const struct val *variables, const struct expr_names *names,
@@ -251,7 +255,7 @@ enum err template_check_variables(const struct val *variables, const struct expr
 	struct expr_names other;
 	struct variables s = { &other, NULL, a, ALLOWANCE, { 0 } };
 	enum err e = other_names(names, a, &other);
-	return e ? e : each(&s, variables, NULL, why);
+	return e ? e : render_each(&s, variables, NULL, why);
 }
 
 bool template_looks_like(struct str text, const struct expr_names *names, struct str *ret)
@@ -259,10 +263,10 @@ bool template_looks_like(struct str text, const struct expr_names *names, struct
 	struct arena a = { 0 };
 	bool found = false;
 	unsigned looked_at = 0;
-	for (size_t at = opening(text, 0), end; !found && at < text.n && looked_at++ < TEMPLATE_EXPRS_MAX;
-	     at = opening(text, at + 2)) {
+	for (size_t at = next_opening(text, 0), end;
+	     !found && at < text.n && looked_at++ < TEMPLATE_EXPRS_MAX; at = next_opening(text, at + 2)) {
 		const struct expr *e;
-		found = !inside(text, at, names, &a, &e, &end, NULL) && expr_has_names(e);
+		found = !compile_inside(text, at, names, &a, &e, &end, NULL) && expr_has_names(e);
 		if (found)
 			*ret = str_sub(text, at, end);
 		arena_reset(&a);

@@ -1,30 +1,31 @@
 #pragma once
 /* Templates: text with expressions between {{ and }}. Pure.
  *
- * Each expression's value is written as text: strings as they are, all else as JSON (expr_write), timestamps
- * in the environment's zone, without quotes. {{ user }} alone is user.name, if user is a map. A literal {{ is
- * written {{ "{{"
- * }}. There is no way to an empty string by mistake: an unknown name or a missing field is an error. */
+ * The value of each expression is written as text: strings as they are, other values as JSON (expr_write),
+ * timestamps in the environment's zone, without quotes. {{ user }} alone is user.name, if user is a map.
+ * A literal {{ is written {{ "{{" }}. An unknown name or a missing field is an error, never an empty string.
+ */
 #include "core/expr/expr.h"
 
 struct template;
 
-/* As expr_compile; places are those of `text`, which is needed no longer. */
+/* Like expr_compile; places of errors are in `text`. */
 must_check enum err template_compile(struct str text, const struct expr_names *names, struct arena *a,
 				     const struct template **ret, struct why *why);
-/* Appends; on failure what was appended is to be thrown away. E_VALUE: an expression has no value. All of a
- * template's expressions together may cost what one may cost alone; the whole is at most RENDER_BYTES_MAX. */
+/* Appends the rendered text; after an error `out` holds a part of it, to be discarded. E_VALUE: an expression
+ * has no value. All expressions of a template share the budget of one; the text has at most RENDER_BYTES_MAX.
+ */
 must_check enum err template_render(const struct template *t, const struct expr_env *env, struct arena *a,
 				    struct buf *out, struct why *why);
 
-/* The schedule's `variables`, each string of which, however deep, is a template. They may use every name but
- * `variables`. Errors say which one, with the place in it, and have
- * none themselves. */
+/* Renders a schedule's `variables`: each string in them, at any depth, is a template, which may use all names
+ * except `variables`. The text of an error says which variable and where in it; why->at is WHY_NOWHERE. */
 must_check enum err template_variables(const struct val *variables, const struct expr_env *env,
 				       struct arena *a, struct val *ret, struct why *why);
-/* The same without values: is each of them right? */
+/* Checks the same without rendering. */
 must_check enum err template_check_variables(const struct val *variables, const struct expr_names *names,
 					     struct arena *a, struct why *why);
 
-/* In a text that is no template: the first {{ … }} that would mean something if it were one. False: none. */
+/* Finds the first {{ … }} that would be a valid expression with names, in a text that is not a template.
+ * False: there is none. */
 bool template_looks_like(struct str text, const struct expr_names *names, struct str *ret);

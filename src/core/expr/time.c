@@ -1,3 +1,4 @@
+/* Timestamps and durations: parsing, parts, text. */
 #include "base/buf.h"
 #include "core/expr/code.h"
 #include "core/when/civil.h"
@@ -5,15 +6,16 @@
 
 /* --- timestamps --- */
 
-/* RFC 3339 and nothing else: a time needs its seconds and its offset. */
-static bool strict(struct str s)
+/* Is it strictly RFC 3339, with seconds and an offset? */
+static bool is_rfc3339(struct str s)
 {
 	bool z = s.n && (s.p[s.n - 1] == 'Z' || s.p[s.n - 1] == 'z');
 	return s.n >= 20 && s.p[4] == '-' && s.p[10] != ' ' && s.p[16] == ':' && !memchr(s.p, ',', s.n) &&
 	       (z || s.p[s.n - 3] == ':');
 }
 
-static int32_t fraction(struct str s)
+/* The fraction of a time in nanoseconds. */
+static int32_t fraction_nanos(struct str s)
 {
 	const char *dot = memchr(s.p, '.', s.n);
 	int32_t nanos = 0, unit = (int32_t)(NANOS / 10);
@@ -22,15 +24,15 @@ static int32_t fraction(struct str s)
 	return nanos;
 }
 
-static struct expr_value at_second(struct machine *m, int64_t seconds, int32_t nanos)
+static struct expr_value timestamp_at(struct expr_machine *m, int64_t seconds, int32_t nanos)
 {
 	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
 		return expr_error(m, "the time is out of range 0001-9999");
 	return (struct expr_value){ .kind = EXPR_TIMESTAMP, .time = { seconds, nanos } };
 }
 
-struct expr_value expr_timestamp(struct machine *m, const struct function *f, const struct expr_value *arg,
-				 unsigned n)
+struct expr_value expr_timestamp(struct expr_machine *m, const struct expr_function *f,
+				 const struct expr_value *arg, unsigned n)
 {
 	struct iso iso;
 	struct why why;
@@ -38,27 +40,28 @@ struct expr_value expr_timestamp(struct machine *m, const struct function *f, co
 	if (arg->kind == EXPR_TIMESTAMP)
 		return *arg;
 	if (arg->kind == EXPR_INT)
-		return at_second(m, arg->integer, 0);
+		return timestamp_at(m, arg->integer, 0);
 	if (arg->kind != EXPR_STRING)
 		return expr_error(m, "%s() takes text such as '2026-11-16T14:00:00Z', not %s", f->name,
 				  expr_kind_words[arg->kind]);
 	if (iso_parse(arg->str, &iso, &why))
 		return expr_error(m, "%s", why.text);
-	if (!iso.has_offset || !strict(arg->str))
+	if (!iso.has_offset || !is_rfc3339(arg->str))
 		return expr_error(
 			m,
 			"'%.*s' is not a time with seconds and offset, such as '2026-11-16T14:00:00Z' "
 			"or '2026-11-16T14:00:00+01:00'",
 			STR_SHORT(arg->str));
-	return at_second(m, iso.local - iso.offset, fraction(arg->str));
+	return timestamp_at(m, iso.local - iso.offset, fraction_nanos(arg->str));
 }
 
-struct expr_value expr_moved(struct machine *m, const struct expr_value *t, int64_t nanos, bool back)
+struct expr_value expr_shift_time(struct expr_machine *m, const struct expr_value *t, int64_t nanos,
+				  bool back)
 {
 	int64_t s = nanos / NANOS, rest = nanos % NANOS;
 	rest = t->time.nanos + (back ? -rest : rest);
 	int64_t carry = floor_div(rest, NANOS);
-	return at_second(m, t->time.seconds + (back ? -s : s) + carry, (int32_t)(rest - carry * NANOS));
+	return timestamp_at(m, t->time.seconds + (back ? -s : s) + carry, (int32_t)(rest - carry * NANOS));
 }
 
 /* --- durations --- */
@@ -69,8 +72,8 @@ static const struct {
 } units[] = { { "ns", 1 },       { "us", 1000 },        { "\xC2\xB5s", 1000 }, { "\xCE\xBCs", 1000 },
 	      { "ms", 1000000 }, { "h", 3600 * NANOS }, { "m", 60 * NANOS },   { "s", NANOS } };
 
-/* The digits before and after the point, times the unit. False: it does not fit. */
-static bool amount(struct str whole, struct str part, int64_t unit, int64_t *total)
+/* Adds the digits before and after the point, times the unit. False: the sum does not fit. */
+static bool add_amount(struct str whole, struct str part, int64_t unit, int64_t *total)
 {
 	uint64_t v;
 	int64_t nanos, rest = 0, scale = unit;
@@ -79,7 +82,7 @@ static bool amount(struct str whole, struct str part, int64_t unit, int64_t *tot
 	if (__builtin_mul_overflow(whole.n ? (int64_t)v : 0, unit, &nanos))
 		return false;
 	for (size_t i = 0; i < part.n && scale; i++) {
-		/* Exact to the nanosecond: an hour has 3.6e12 of them, and what is less is dropped. */
+		/* Exact to the nanosecond, in integers; smaller fractions are dropped. */
 		int64_t tenth = scale / 10;
 		rest += tenth * (part.p[i] - '0') + scale % 10 * (part.p[i] - '0') / 10;
 		scale = tenth;
@@ -87,7 +90,8 @@ static bool amount(struct str whole, struct str part, int64_t unit, int64_t *tot
 	return !__builtin_add_overflow(nanos, rest, &nanos) && !__builtin_add_overflow(*total, nanos, total);
 }
 
-static struct str digits(struct str *s)
+/* Removes the leading digits from *s and returns them. */
+static struct str cut_digits(struct str *s)
 {
 	struct str d = *s;
 	d.n = 0;
@@ -97,8 +101,8 @@ static struct str digits(struct str *s)
 	return d;
 }
 
-struct expr_value expr_duration(struct machine *m, const struct function *f, const struct expr_value *arg,
-				unsigned n)
+struct expr_value expr_duration(struct expr_machine *m, const struct expr_function *f,
+				const struct expr_value *arg, unsigned n)
 {
 	assert(n == 1);
 	if (arg->kind == EXPR_DURATION)
@@ -114,10 +118,10 @@ struct expr_value expr_duration(struct machine *m, const struct function *f, con
 	if (str_eq(s, STR("0")))
 		return (struct expr_value){ .kind = EXPR_DURATION };
 	while (s.n && fits) {
-		struct str whole = digits(&s), part = { "", 0 };
+		struct str whole = cut_digits(&s), part = { "", 0 };
 		if (s.n && s.p[0] == '.') {
 			s = str_from(s, 1);
-			part = digits(&s);
+			part = cut_digits(&s);
 		}
 		size_t u = 0;
 		while (u < ARRAY_LEN(units) && !str_starts(s, str_of(units[u].name)))
@@ -126,7 +130,7 @@ struct expr_value expr_duration(struct machine *m, const struct function *f, con
 		if (!some)
 			break;
 		s = str_from(s, strlen(units[u].name));
-		fits = amount(whole, part, units[u].nanos, &total);
+		fits = add_amount(whole, part, units[u].nanos, &total);
 	}
 	if (!fits)
 		return expr_error(m, "duration '%.*s' is out of range: at most 292 years",
@@ -140,7 +144,7 @@ struct expr_value expr_duration(struct machine *m, const struct function *f, con
 /* --- accessors --- */
 
 /* +05:30, -02:00, 02:00 */
-static bool fixed_offset(struct str s, int64_t *ret)
+static bool parse_offset(struct str s, int64_t *ret)
 {
 	uint64_t h, min;
 	bool minus = s.n && s.p[0] == '-';
@@ -154,22 +158,22 @@ static bool fixed_offset(struct str s, int64_t *ret)
 	return true;
 }
 
-static struct expr_value number(int64_t v)
+static struct expr_value int_value(int64_t v)
 {
 	return (struct expr_value){ .kind = EXPR_INT, .integer = v };
 }
 
-static struct expr_value duration_part(struct machine *m, const struct function *f, int64_t nanos)
+static struct expr_value duration_part(struct expr_machine *m, const struct expr_function *f, int64_t nanos)
 {
 	switch (f->part) {
-	case PART_HOURS:
-		return number(nanos / (3600 * NANOS));
-	case PART_MINUTES:
-		return number(nanos / (60 * NANOS));
-	case PART_SECONDS:
-		return number(nanos / NANOS);
-	case PART_MILLIS: /* alone of them it is not the whole: CEL's conformance tests say so */
-		return number(nanos % NANOS / 1000000);
+	case TIME_HOURS:
+		return int_value(nanos / (3600 * NANOS));
+	case TIME_MINUTES:
+		return int_value(nanos / (60 * NANOS));
+	case TIME_SECONDS:
+		return int_value(nanos / NANOS);
+	case TIME_MILLIS: /* only the rest below a second, as CEL's conformance tests require */
+		return int_value(nanos % NANOS / 1000000);
 	default:
 		return expr_error(m, "a duration has no %s()", f->name);
 	}
@@ -180,43 +184,43 @@ static struct expr_value time_part(unsigned part, int64_t local, int32_t nanos)
 	int64_t days = floor_div(local, DAY), second = local - days * DAY;
 	struct date d = date_of(days);
 	switch (part) {
-	case PART_YEAR:
-		return number(d.year);
-	case PART_MONTH:
-		return number(d.month - 1);
-	case PART_DATE:
-		return number(d.day);
-	case PART_DAY:
-		return number(d.day - 1);
-	case PART_WEEKDAY:
-		return number(weekday_of(days));
-	case PART_YEARDAY:
-		return number(days - days_of(d.year, 1, 1));
-	case PART_HOURS:
-		return number(second / 3600);
-	case PART_MINUTES:
-		return number(second / 60 % 60);
-	case PART_SECONDS:
-		return number(second % 60);
+	case TIME_YEAR:
+		return int_value(d.year);
+	case TIME_MONTH:
+		return int_value(d.month - 1);
+	case TIME_DATE:
+		return int_value(d.day);
+	case TIME_DAY:
+		return int_value(d.day - 1);
+	case TIME_WEEKDAY:
+		return int_value(weekday_of(days));
+	case TIME_YEARDAY:
+		return int_value(days - days_of(d.year, 1, 1));
+	case TIME_HOURS:
+		return int_value(second / 3600);
+	case TIME_MINUTES:
+		return int_value(second / 60 % 60);
+	case TIME_SECONDS:
+		return int_value(second % 60);
 	default:
-		return number(nanos / 1000000);
+		return int_value(nanos / 1000000);
 	}
 }
 
-struct expr_value expr_part(struct machine *m, const struct function *f, const struct expr_value *arg,
-			    unsigned n)
+struct expr_value expr_time_part(struct expr_machine *m, const struct expr_function *f,
+				 const struct expr_value *arg, unsigned n)
 {
 	int64_t offset = 0;
 	if (arg->kind == EXPR_DURATION && n == 1)
 		return duration_part(m, f, arg->duration);
 	if (arg->kind != EXPR_TIMESTAMP)
-		return expr_error(m, "%s() is of a timestamp%s, not of %s", f->name,
-				  f->part >= PART_HOURS && n == 1 ? " or a duration" : "",
+		return expr_error(m, "%s() takes a timestamp%s, not %s", f->name,
+				  f->part >= TIME_HOURS && n == 1 ? " or a duration" : "",
 				  expr_kind_words[arg->kind]);
 	if (n == 2 && arg[1].kind != EXPR_STRING)
 		return expr_error(m, "a zone is text such as 'Europe/Berlin', not %s",
 				  expr_kind_words[arg[1].kind]);
-	if (n == 2 && !str_eq(arg[1].str, STR("UTC")) && !fixed_offset(arg[1].str, &offset)) {
+	if (n == 2 && !str_eq(arg[1].str, STR("UTC")) && !parse_offset(arg[1].str, &offset)) {
 		const struct zone *zone;
 		struct why why = { 0 };
 		if (!m->env->zones)
@@ -230,7 +234,7 @@ struct expr_value expr_part(struct machine *m, const struct function *f, const s
 
 /* --- text --- */
 
-/* Nothing, or 3, 6 or 9 digits, as protobuf's JSON has it. */
+/* Appends 0, 3, 6 or 9 digits, as in the JSON of protobuf. */
 static void add_fraction(uint32_t nanos, struct buf *out)
 {
 	if (nanos % 1000)
@@ -253,7 +257,8 @@ void expr_time_text(const struct expr_value *v, const struct zone *zone, struct 
 	}
 	int32_t offset = zone ? zone_offset(zone, v->time.seconds) : 0;
 	int64_t local = v->time.seconds + offset;
-	/* At the ends of time a zone would lead out of them; RFC 3339 has no offset with seconds. */
+	/* UTC if the local time is out of range, or if the offset has seconds, which RFC 3339 cannot write.
+	 */
 	if (local < SECONDS_MIN || local > SECONDS_MAX || offset % 60)
 		offset = 0;
 	buf_add(out, str_of(iso_format_local(v->time.seconds + offset, text)));

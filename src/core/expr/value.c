@@ -1,3 +1,4 @@
+/* Values: where they come from, their order, their equality. */
 #include "core/expr/code.h"
 
 const char *const expr_kind_words[] = {
@@ -66,8 +67,9 @@ static double as_double(const struct expr_value *v)
 	return v->kind == EXPR_INT ? (double)v->integer : v->kind == EXPR_UINT ? (double)v->whole : v->real;
 }
 
-/* With a double both are doubles, as CEL's conformance tests have it: beyond 2^53 ints are rounded. */
-static enum expr_order numbers(const struct expr_value *a, const struct expr_value *b)
+/* If one is a double, both are compared as doubles, as CEL's conformance tests require: ints beyond 2^53 are
+ * rounded. */
+static enum expr_order number_order(const struct expr_value *a, const struct expr_value *b)
 {
 	if (a->kind == EXPR_DOUBLE || b->kind == EXPR_DOUBLE) {
 		double x = as_double(a), y = as_double(b);
@@ -76,32 +78,31 @@ static enum expr_order numbers(const struct expr_value *a, const struct expr_val
 	bool a_minus = a->kind == EXPR_INT && a->integer < 0, b_minus = b->kind == EXPR_INT && b->integer < 0;
 	if (a_minus != b_minus)
 		return order(a_minus, b_minus);
-	/* Of one sign: they have the order of their bits. */
+	/* With the same sign the order is that of the bits. */
 	uint64_t x = a->kind == EXPR_INT ? (uint64_t)a->integer : a->whole;
 	uint64_t y = b->kind == EXPR_INT ? (uint64_t)b->integer : b->whole;
 	return order(x<y, x> y);
 }
 
-/* By bytes, which for UTF-8 is by code points. */
-static enum expr_order strings(struct str a, struct str b)
+/* The order of bytes, which in UTF-8 is that of code points. */
+static enum expr_order string_order(struct str a, struct str b)
 {
-	size_t n = a.n < b.n ? a.n : b.n;
-	int c = n ? memcmp(a.p, b.p, n) : 0;
-	return c ? order(c < 0, true) : order(a.n<b.n, a.n> b.n);
+	int c = str_cmp(a, b);
+	return order(c<0, c> 0);
 }
 
 enum expr_order expr_compare(const struct expr_value *a, const struct expr_value *b, bool *fits)
 {
 	*fits = true;
 	if (is_number(a) && is_number(b))
-		return numbers(a, b);
+		return number_order(a, b);
 	if (a->kind == b->kind)
 		switch (a->kind) {
 		case EXPR_BOOL:
 			return order(a->boolean<b->boolean, a->boolean> b->boolean);
 		case EXPR_STRING:
 		case EXPR_BYTES:
-			return strings(a->str, b->str);
+			return string_order(a->str, b->str);
 		case EXPR_DURATION:
 			return order(a->duration<b->duration, a->duration> b->duration);
 		case EXPR_TIMESTAMP:
@@ -117,7 +118,7 @@ enum expr_order expr_compare(const struct expr_value *a, const struct expr_value
 
 /* --- equality --- */
 
-static bool lists_equal(struct machine *m, const struct expr_value *a, const struct expr_value *b)
+static bool lists_equal(struct expr_machine *m, const struct expr_value *a, const struct expr_value *b)
 {
 	for (unsigned i = 0; i < a->n; i++) {
 		struct expr_value x = expr_item(a, i), y = expr_item(b, i);
@@ -127,7 +128,7 @@ static bool lists_equal(struct machine *m, const struct expr_value *a, const str
 	return true;
 }
 
-static bool maps_equal(struct machine *m, const struct expr_value *a, const struct expr_value *b)
+static bool maps_equal(struct expr_machine *m, const struct expr_value *a, const struct expr_value *b)
 {
 	for (unsigned i = 0; i < a->n; i++) {
 		struct expr_pair p = expr_pair(a, i);
@@ -138,8 +139,8 @@ static bool maps_equal(struct machine *m, const struct expr_value *a, const stru
 	return true;
 }
 
-/* Values of different kinds are different, except numbers. */
-bool expr_equal(struct machine *m, const struct expr_value *a, const struct expr_value *b)
+/* Values of different kinds are never equal, except numbers. */
+bool expr_equal(struct expr_machine *m, const struct expr_value *a, const struct expr_value *b)
 {
 	bool text = a->kind == b->kind && (a->kind == EXPR_STRING || a->kind == EXPR_BYTES);
 	if (text && a->str.n != b->str.n)
@@ -154,7 +155,7 @@ bool expr_equal(struct machine *m, const struct expr_value *a, const struct expr
 	return expr_compare(a, b, &fits) == ORDER_EQUAL;
 }
 
-bool expr_lookup(struct machine *m, const struct expr_value *map, const struct expr_value *key,
+bool expr_lookup(struct expr_machine *m, const struct expr_value *map, const struct expr_value *key,
 		 struct expr_value *ret)
 {
 	if (map->val) {

@@ -1,7 +1,6 @@
 #pragma once
-/* What expressions compute with. Lists and maps that come from documents and JSON are looked at where they
- * are, not copied: `val` points to them. Those that an expression builds live in the arena of its evaluation.
- */
+/* The values of expressions. Lists and maps from documents and JSON are not copied: `val` points to them.
+ * Those that an expression builds live in the arena of its evaluation. */
 #include "base/time.h"
 #include "base/val.h"
 #include "core/when/zone/zone.h"
@@ -18,13 +17,13 @@ enum expr_kind {
 	EXPR_MAP,
 	EXPR_TIMESTAMP,
 	EXPR_DURATION,
-	EXPR_ERROR, /* only within an evaluation: an operand that has no value */
+	EXPR_ERROR, /* an operand without a value; only during an evaluation */
 };
 
 struct expr_pair;
 struct expr_value {
 	enum expr_kind kind;
-	unsigned n; /* of a list or a map */
+	unsigned n; /* the length of a list or a map */
 	union {
 		bool boolean;
 		int64_t integer;
@@ -32,14 +31,14 @@ struct expr_value {
 		double real;
 		struct str str;
 		struct {
-			const struct val *val; /* NULL: it is one of the two below */
+			const struct val *val; /* NULL: one of the next two is set */
 			union {
 				const struct expr_value *item;
 				const struct expr_pair *pair;
 			};
 		};
 		struct {
-			int64_t seconds; /* since 1970, 0001 to 9999 */
+			int64_t seconds; /* since 1970; years 0001 to 9999 */
 			int32_t nanos;   /* 0 to 999999999 */
 		} time;
 		int64_t duration; /* nanoseconds */
@@ -52,17 +51,18 @@ struct expr_pair {
 	struct expr_value key, value;
 };
 
-/* "int", "string", … as CEL calls them. */
+/* CEL's names of the kinds: "int", "string", … */
 extern const char *const expr_kind_words[];
 
-/* JSON integers without a fraction are ints, other numbers doubles. */
+/* JSON integers become ints, other numbers doubles. */
 struct expr_value expr_of(const struct val *v);
 struct expr_value expr_of_wall(struct wall w);
 struct expr_value expr_item(const struct expr_value *list, unsigned i);
 struct expr_pair expr_pair(const struct expr_value *map, unsigned i);
 
-/* As JSON: maps sorted by key, timestamps as RFC 3339 in `zone` (NULL: UTC), durations in seconds ("5400s"),
- * bytes as base64, "NaN", "Infinity" and "-Infinity" as strings. E_VALUE: two keys are one in JSON, or there
- * is too much of it (CEL_STEPS_MAX). */
+/* Appends the value as JSON: maps sorted by key, timestamps as RFC 3339 in `zone` (NULL: UTC), durations in
+ * seconds
+ * ("5400s"), bytes as base64, "NaN", "Infinity" and "-Infinity" as strings. E_VALUE: two keys of a map are
+ * equal in JSON, or the value is too large (CEL_STEPS_MAX). */
 must_check enum err expr_write(const struct expr_value *v, const struct zone *zone, struct arena *a,
 			       struct buf *out, struct why *why);

@@ -1,8 +1,9 @@
+/* Values as JSON and as text. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "core/expr/code.h"
 
-static void base64(struct str s, struct buf *out)
+static void add_base64(struct str s, struct buf *out)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	for (size_t i = 0; i < s.n; i += 3) {
@@ -14,15 +15,15 @@ static void base64(struct str s, struct buf *out)
 	}
 }
 
-/* What is a string in JSON, as text; false: it is none. */
-static bool as_string(const struct expr_value *v, const struct zone *zone, struct buf *out)
+/* Appends a value that is a string in JSON, without quotes; false: it is not a string there. */
+static bool add_as_string(const struct expr_value *v, const struct zone *zone, struct buf *out)
 {
 	switch (v->kind) {
 	case EXPR_STRING:
 		buf_add(out, v->str);
 		return true;
 	case EXPR_BYTES:
-		base64(v->str, out);
+		add_base64(v->str, out);
 		return true;
 	case EXPR_TIMESTAMP:
 	case EXPR_DURATION:
@@ -40,11 +41,11 @@ static bool as_string(const struct expr_value *v, const struct zone *zone, struc
 	}
 }
 
-/* --- what it costs --- */
+/* --- the cost --- */
 
-/* Steps, before anything is written: a value may stand many times in a list, and maps are sorted by looking
- * for each of their keys. */
-static bool pay(struct expr_budget *budget, const struct expr_value *v)
+/* Pays for writing v before anything is written: the same value may be in a list many times, and sorting a
+ * map takes quadratic time. */
+static bool pay_for(struct expr_budget *budget, const struct expr_value *v)
 {
 	bool text = v->kind == EXPR_STRING || v->kind == EXPR_BYTES;
 	bool list = v->kind == EXPR_LIST, map = v->kind == EXPR_MAP;
@@ -55,11 +56,11 @@ static bool pay(struct expr_budget *budget, const struct expr_value *v)
 	bool paid = true;
 	for (unsigned i = 0; paid && list && i < v->n; i++) {
 		struct expr_value item = expr_item(v, i);
-		paid = pay(budget, &item);
+		paid = pay_for(budget, &item);
 	}
 	for (unsigned i = 0; paid && map && i < v->n; i++) {
 		struct expr_pair p = expr_pair(v, i);
-		paid = pay(budget, &p.key) && pay(budget, &p.value);
+		paid = pay_for(budget, &p.key) && pay_for(budget, &p.value);
 	}
 	return paid;
 }
@@ -69,27 +70,21 @@ static bool pay(struct expr_budget *budget, const struct expr_value *v)
 static enum err write_json(const struct expr_value *v, const struct zone *zone, struct arena *a,
 			   struct buf *out, struct why *why);
 
-struct row {
+struct json_pair {
 	struct str key;
 	const struct expr_value *value;
 };
 
-static bool before(struct str a, struct str b)
+/* Sorts by insertion: a map that an expression built is small. */
+static enum err write_map(const struct expr_value *v, const struct zone *zone, struct arena *a,
+			  struct buf *out, struct why *why)
 {
-	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-	return c < 0 || (c == 0 && a.n < b.n);
-}
-
-/* Sorted by key; there are no more of them than an expression has room for. */
-static enum err map(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
-		    struct why *why)
-{
-	struct row *row = arena_alloc(a, (v->n + 1) * sizeof *row);
+	struct json_pair *row = arena_alloc(a, (v->n + 1) * sizeof *row);
 	for (unsigned i = 0; row && i < v->n; i++) {
 		const struct expr_value *k = &v->pair[i].key;
 		_cleanup_(buf_free) struct buf text = { 0 };
-		struct row r = { k->str, &v->pair[i].value };
-		if (k->kind != EXPR_STRING) { /* 1, 2u, true: as it is written, between quotes */
+		struct json_pair r = { k->str, &v->pair[i].value };
+		if (k->kind != EXPR_STRING) { /* 1, 2u, true: in quotes */
 			enum err e = write_json(k, zone, a, &text, why);
 			char *copy = e || text.failed ? NULL : arena_dup(a, buf_str(&text));
 			if (!copy)
@@ -97,7 +92,7 @@ static enum err map(const struct expr_value *v, const struct zone *zone, struct 
 			r.key = (struct str){ copy, text.n };
 		}
 		unsigned at = i;
-		for (; at > 0 && !before(row[at - 1].key, r.key); at--)
+		for (; at > 0 && str_cmp(row[at - 1].key, r.key) >= 0; at--)
 			row[at] = row[at - 1];
 		row[at] = r;
 		if (at < i && str_eq(row[at + 1].key, r.key))
@@ -118,8 +113,8 @@ static enum err map(const struct expr_value *v, const struct zone *zone, struct 
 	return e;
 }
 
-static enum err list(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
-		     struct why *why)
+static enum err write_list(const struct expr_value *v, const struct zone *zone, struct arena *a,
+			   struct buf *out, struct why *why)
 {
 	enum err e = OK;
 	buf_addc(out, '[');
@@ -140,7 +135,7 @@ static enum err write_json(const struct expr_value *v, const struct zone *zone, 
 		json_write_str(out, v->str);
 		return OK;
 	}
-	if (as_string(v, zone, &text)) {
+	if (add_as_string(v, zone, &text)) {
 		json_write_str(out, buf_str(&text));
 		return text.failed ? E_NOMEM : OK;
 	}
@@ -149,7 +144,7 @@ static enum err write_json(const struct expr_value *v, const struct zone *zone, 
 	case EXPR_LIST:
 	case EXPR_MAP:
 		if (!v->val)
-			return (v->kind == EXPR_LIST ? list : map)(v, zone, a, out, why);
+			return (v->kind == EXPR_LIST ? write_list : write_map)(v, zone, a, out, why);
 		plain = *v->val;
 		break;
 	case EXPR_UINT:
@@ -171,18 +166,18 @@ static enum err write_json(const struct expr_value *v, const struct zone *zone, 
 	return OK;
 }
 
-enum err expr_write_within(const struct expr_value *v, bool as_text, const struct zone *zone, struct arena *a,
-			   struct expr_budget *budget, struct buf *out, struct why *why)
+enum err expr_write_on_budget(const struct expr_value *v, bool as_text, const struct zone *zone,
+			      struct arena *a, struct expr_budget *budget, struct buf *out, struct why *why)
 {
-	if (!pay(budget, v))
-		return why_set(why, E_VALUE, WHY_NOWHERE, "too much to be written: at most %d steps",
-			       CEL_STEPS_MAX);
-	return as_text && as_string(v, zone, out) ? OK : write_json(v, zone, a, out, why);
+	if (!pay_for(budget, v))
+		return why_set(why, E_VALUE, WHY_NOWHERE,
+			       "the value is too large to be written: at most %d steps", CEL_STEPS_MAX);
+	return as_text && add_as_string(v, zone, out) ? OK : write_json(v, zone, a, out, why);
 }
 
 enum err expr_write(const struct expr_value *v, const struct zone *zone, struct arena *a, struct buf *out,
 		    struct why *why)
 {
 	struct expr_budget budget = { CEL_STEPS_MAX, 0 };
-	return expr_write_within(v, false, zone, a, &budget, out, why);
+	return expr_write_on_budget(v, false, zone, a, &budget, out, why);
 }

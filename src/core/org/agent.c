@@ -1,10 +1,11 @@
+/* From an org file to the keys of an agent. */
 #include "core/org/agent.h"
 #include "base/utf8.h"
 #include "core/org/org.h"
 
-/* --- where it stands --- */
+/* --- finding the agent --- */
 
-/* The first heading of level 1, and where its text ends. */
+/* Finds the first heading of level 1, and the end of its text. */
 static bool find_agent(struct str text, struct org_heading *ret, size_t *end)
 {
 	struct org_heading next;
@@ -23,7 +24,7 @@ static bool find_agent(struct str text, struct org_heading *ret, size_t *end)
 	return true;
 }
 
-/* The next `** System prompt` from `from` on. */
+/* Finds the next `** System prompt` from `from` on. */
 static bool find_prompt(struct str text, size_t from, size_t end, struct org_heading *ret)
 {
 	for (; org_heading_next(text, from, ret) && ret->at < end; from = ret->text)
@@ -32,8 +33,8 @@ static bool find_prompt(struct str text, size_t from, size_t end, struct org_hea
 	return false;
 }
 
-/* Its drawer ends where the next heading begins. */
-static size_t drawer_end(struct str text, const struct org_heading *h, size_t end)
+/* Where a drawer must end: at the next heading. */
+static size_t drawer_limit(struct str text, const struct org_heading *h, size_t end)
 {
 	struct org_heading next;
 	return org_heading_next(text, h->text, &next) && next.at < end ? next.at : end;
@@ -47,12 +48,12 @@ bool org_is_agent(struct str text)
 	if (!find_agent(text, &h, &end))
 		return false;
 	for (unsigned i = 0; i < ARRAY_LEN(signs); i++)
-		if (org_has(text, h.text, drawer_end(text, &h, end), signs[i]))
+		if (org_has(text, h.text, drawer_limit(text, &h, end), signs[i]))
 			return true;
 	return find_prompt(text, h.text, end, &prompt);
 }
 
-/* --- what it says --- */
+/* --- its keys --- */
 
 static enum err check_bytes(struct str text, struct why *why)
 {
@@ -67,7 +68,7 @@ static enum err check_bytes(struct str text, struct why *why)
 	return OK;
 }
 
-static enum err put(struct val *map, struct arena *a, const char *key, size_t at, struct str value)
+static enum err add_string(struct val *map, struct arena *a, const char *key, size_t at, struct str value)
 {
 	struct val_pair *pair = val_pair(map, a);
 	if (!pair)
@@ -79,7 +80,7 @@ static enum err put(struct val *map, struct arena *a, const char *key, size_t at
 	return OK;
 }
 
-/* ACTIVE-HOURS is active_hours. */
+/* The key of a property: active_hours for ACTIVE-HOURS. */
 static char *key_of(struct str property, struct arena *a)
 {
 	char *key = arena_dup(a, property);
@@ -88,8 +89,8 @@ static char *key_of(struct str property, struct arena *a)
 	return key;
 }
 
-/* Properties that org and its tools write by themselves: they say nothing of the agent. */
-static bool is_orgs_own(const char *key)
+/* Is it a property that org and its tools write for themselves? */
+static bool is_org_internal(const char *key)
 {
 	static const char *const own[] = { "category", "created", "custom_id", "effort", "visibility" };
 	for (unsigned i = 0; i < ARRAY_LEN(own); i++)
@@ -98,9 +99,10 @@ static bool is_orgs_own(const char *key)
 	return false;
 }
 
-/* What the text says is not said by a property. */
-static enum err take_properties(const struct val *drawer, struct arena *a, struct val *map, bool *named,
-				struct why *why)
+/* Adds the properties to the map. Name and prompt have places of their own in an org file, so properties of
+ * these names are refused. */
+static enum err add_properties(const struct val *drawer, struct arena *a, struct val *map, bool *named,
+			       struct why *why)
 {
 	for (unsigned i = 0; i < drawer->map.n; i++) {
 		const struct val_pair *p = &drawer->map.pair[i];
@@ -108,17 +110,17 @@ static enum err take_properties(const struct val *drawer, struct arena *a, struc
 		struct val_pair *to = key ? val_pair(map, a) : NULL;
 		if (!to)
 			return E_NOMEM;
-		if (is_orgs_own(key))
+		if (is_org_internal(key))
 			continue;
 		if (!strcmp(key, "name"))
 			return why_set(why, E_INPUT, p->at,
-				       "the name of an agent is in :ID:, or in its heading");
+				       "the name of an agent is given by :ID:, or by its heading");
 		if (!strcmp(key, "prompt"))
 			return why_set(why, E_INPUT, p->at,
 				       "the prompt is the text below ** System prompt, or after the drawer");
 		if (val_get(map, str_of(key))) /* NEXT-CHECK and NEXT_CHECK */
 			return why_set(why, E_INPUT, p->at,
-				       "property '%.*s' is there already, with a - or a _",
+				       "property '%.*s' is given twice, once with - and once with _",
 				       STR_SHORT(p->key));
 		*to = *p;
 		to->key = str_of(strcmp(key, "id") ? key : "name");
@@ -128,9 +130,9 @@ static enum err take_properties(const struct val *drawer, struct arena *a, struc
 	return OK;
 }
 
-/* Lines end with LF, as those of YAML do. */
-static enum err take_prompt(struct str text, size_t from, size_t to, size_t heading, struct arena *a,
-			    struct val *map, struct why *why)
+/* Adds the prompt, with CRLF turned into LF, as in YAML. */
+static enum err add_prompt(struct str text, size_t from, size_t to, size_t heading, struct arena *a,
+			   struct val *map, struct why *why)
 {
 	struct str s = str_trim(str_sub(text, from, to));
 	if (!s.n)
@@ -142,7 +144,7 @@ static enum err take_prompt(struct str text, size_t from, size_t to, size_t head
 	for (size_t i = 0; copy && i < s.n; i++)
 		if (s.p[i] != '\r' || i + 1 == s.n || s.p[i + 1] != '\n')
 			copy[n++] = s.p[i];
-	return put(map, a, "prompt", at, copy ? (struct str){ copy, n } : s);
+	return add_string(map, a, "prompt", at, copy ? (struct str){ copy, n } : s);
 }
 
 enum err org_agent(struct str text, struct arena *a, struct val *ret, struct why *why)
@@ -158,15 +160,15 @@ enum err org_agent(struct str text, struct arena *a, struct val *ret, struct why
 		return why_set(why, E_INPUT, 0,
 			       "there is no agent: a heading of level 1, which is a line such as '* Name'");
 	map.at = (uint32_t)h.at;
-	e = org_drawer(text, h.text, drawer_end(text, &h, end), a, &drawer, &after, why);
+	e = org_drawer(text, h.text, drawer_limit(text, &h, end), a, &drawer, &after, why);
 	if (!e)
-		e = take_properties(&drawer, a, &map, &named, why);
+		e = add_properties(&drawer, a, &map, &named, why);
 	if (!e && !named)
-		e = put(&map, a, "name", h.title.n ? (size_t)(h.title.p - text.p) : h.at, h.title);
+		e = add_string(&map, a, "name", h.title.n ? (size_t)(h.title.p - text.p) : h.at, h.title);
 	if (e)
 		return e;
 	if (!find_prompt(text, h.text, end, &prompt)) {
-		e = take_prompt(text, after, end, h.at, a, &map, why);
+		e = add_prompt(text, after, end, h.at, a, &map, why);
 	} else {
 		size_t to = end;
 		for (size_t from = prompt.text; org_heading_next(text, from, &other) && other.at < end;
@@ -176,9 +178,10 @@ enum err org_agent(struct str text, struct arena *a, struct val *ret, struct why
 				break;
 			}
 		if (find_prompt(text, prompt.text, end, &other))
-			return why_set(why, E_INPUT, other.at, "there is a System prompt already, at line %u",
+			return why_set(why, E_INPUT, other.at,
+				       "System prompt is given twice; the first one is at line %u",
 				       place_of(text, prompt.at).line);
-		e = take_prompt(text, prompt.text, to, prompt.at, a, &map, why);
+		e = add_prompt(text, prompt.text, to, prompt.at, a, &map, why);
 	}
 	if (!e)
 		*ret = map;

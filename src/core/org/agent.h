@@ -1,12 +1,14 @@
 #pragma once
-/* An agent in an org file: its first heading of level 1. Pure. */
+/* An agent in an org file: the first heading of level 1. Pure. */
 #include "base/val.h"
 
-/* Does the file mean to be one? :RUNNER:, :MODEL: or :COMMAND: in the heading's drawer, or `** System prompt`
- * below it. Other org files are somebody else's. */
+/* Does the file define an agent? If :RUNNER:, :MODEL: or :COMMAND: is in the heading's drawer, or `** System
+ * prompt` is below it. Other org files are ignored. */
 bool org_is_agent(struct str text);
 
-/* The map of its keys as YAML has them, for agent_read, with places in `text`: properties in lower case and
- * with '_', `name` out of :ID: or else the heading, `prompt` out of `** System prompt`, up to the next
- * heading of level 1 or 2, or else what comes after the drawer, up to the next of level 1. */
+/* The agent as a map with the same keys as in YAML, for agent_read, with places in `text`:
+ *  - properties, in lower case and with '_' for '-';
+ *  - `name`: :ID:, or else the heading;
+ *  - `prompt`: the text of `** System prompt` up to the next heading of level 1 or 2, or else the text after
+ * the drawer up to the next heading of level 1. */
 must_check enum err org_agent(struct str text, struct arena *a, struct val *ret, struct why *why);

@@ -1,8 +1,9 @@
+/* Headings and property drawers of org text. */
 #include "core/org/org.h"
 
 /* --- lines --- */
 
-/* Where the line after the one at `at` begins. */
+/* The beginning of the line after the one at `at`. */
 static size_t next_line(struct str text, size_t at)
 {
 	const char *nl = at < text.n ? memchr(text.p + at, '\n', text.n - at) : NULL;
@@ -17,12 +18,13 @@ static struct str line_at(struct str text, size_t at)
 
 /* --- headings --- */
 
+/* Can c be part of tags? */
 static bool is_tag(char c)
 {
 	return is_alpha(c) || is_digit(c) || memchr("_@#%:", c, 5) || (unsigned char)c >= 0x80;
 }
 
-/* "Desk :work:night:" is "Desk". */
+/* "Desk" for "Desk :work:night:". */
 static struct str without_tags(struct str title)
 {
 	size_t at = title.n;
@@ -63,7 +65,7 @@ static bool is_planning(struct str line)
 	return false;
 }
 
-/* Where the line with :PROPERTIES: is; `to`: nowhere. */
+/* The line with :PROPERTIES:; `to` if there is none. */
 static size_t find_drawer(struct str text, size_t from, size_t to)
 {
 	for (size_t at = from; at < to; at = next_line(text, at)) {
@@ -76,8 +78,8 @@ static size_t find_drawer(struct str text, size_t from, size_t to)
 	return to;
 }
 
-/* ":NAME: value". */
-static bool property(struct str line, struct str *name, struct str *value)
+/* Splits ":NAME: value". */
+static bool split_property(struct str line, struct str *name, struct str *value)
 {
 	size_t end = 1;
 	if (line.n < 3 || line.p[0] != ':')
@@ -92,8 +94,8 @@ static bool property(struct str line, struct str *name, struct str *value)
 	return true;
 }
 
-static enum err add(struct str text, struct str name, struct str value, struct arena *a, struct val *map,
-		    struct why *why)
+static enum err add_property(struct str text, struct str name, struct str value, struct arena *a,
+			     struct val *map, struct why *why)
 {
 	size_t at = (size_t)(name.p - 1 - text.p);
 	if (map->map.n == ORG_PROPERTIES_MAX)
@@ -101,9 +103,10 @@ static enum err add(struct str text, struct str name, struct str value, struct a
 	for (unsigned i = 0; i < map->map.n; i++)
 		if (str_ieq(map->map.pair[i].key, name)) {
 			struct place p = place_of(text, map->map.pair[i].at);
-			return why_set(why, E_INPUT, at,
-				       "property '%.*s' is there already, at line %u, column %u",
-				       STR_SHORT(name), p.line, p.column);
+			return why_set(
+				why, E_INPUT, at,
+				"property '%.*s' is given twice; the first one is at line %u, column %u",
+				STR_SHORT(name), p.line, p.column);
 		}
 	struct val_pair *pair = val_pair(map, a);
 	if (!pair)
@@ -136,13 +139,13 @@ enum err org_drawer(struct str text, size_t from, size_t to, struct arena *a, st
 		}
 		if (!line.n)
 			continue;
-		if (!property(line, &name, &value))
+		if (!split_property(line, &name, &value))
 			return why_set(
 				why, E_INPUT, at,
-				"'%.*s' is no property; a drawer has lines such as :MODEL: name, up to "
+				"'%.*s' is not a property; a drawer has lines such as :MODEL: name, up to "
 				":END:",
 				STR_SHORT(line));
-		enum err e = add(text, name, value, a, &map, why);
+		enum err e = add_property(text, name, value, a, &map, why);
 		if (e)
 			return e;
 	}
@@ -156,7 +159,7 @@ bool org_has(struct str text, size_t from, size_t to, const char *wanted)
 		struct str line = line_at(text, at), name, value;
 		if (str_ieq(line, STR(":END:")))
 			break;
-		if (property(line, &name, &value) && str_ieq(name, str_of(wanted)))
+		if (split_property(line, &name, &value) && str_ieq(name, str_of(wanted)))
 			return true;
 	}
 	return false;
