@@ -1,4 +1,4 @@
-#include "bare.h"
+#include "bare_cron.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  *   bench_when questions   the same list and instants as JSON, for the peers written in JavaScript
  *   bench_when copy FILE   the peer of `rota next --batch`: as many lines in and out, and nothing in between
  */
-#include "bare.h"
+#include "bare_cron.h"
 #include "core/when/cron.h"
 
 #include <stdio.h>
