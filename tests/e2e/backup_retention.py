@@ -71,7 +71,7 @@ class MarkRig(Rig):
 
     def have_same_time(self, runs):
         """Whether two of the runs have the same nominal time. Marks have seconds only, and the nominal times of a follower are
-        the ends of other runs, of which several may fall into one second."""
+        the ends of other runs, several of which may fall into one second."""
         times = [self.times[r] for r in runs if r in self.times]
         return len(set(times)) < len(times)
 

@@ -685,7 +685,7 @@ def check_past_faults():
          out=["TZ=Europe/Berlin <2026-11-16 Mon 10:00 +2w> UNTIL 2027-06-30T22:00:00Z"])
     good("next", "next friday at 14:00", "--tz", "Europe/Berlin", "--after", "2026-11-15T14:00:00Z",
          out=["normalized    TZ=Europe/Berlin 2026-11-20T14:00:00\n"])
-    # Two day fields of which one always matches.
+    # One of the two day fields always matches.
     for expression in ("0 9 1-31 * MON", "0 9 13 * 0-7"):
         good("next", expression, out=["every day"], warnings=["neither day field begins with *"])
     # Values that belong to a directive but are invalid.

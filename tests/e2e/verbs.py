@@ -924,6 +924,16 @@ def read_answer(s):
     return got
 
 
+def check_http_refusals():
+    """Requests that match no operation: the answer names the allowed methods, or the path."""
+    for method, target, status, text in (
+            ("POST", "status", b"400", b"method POST is not allowed here; allowed: GET"),
+            ("PUT", "schedules", b"400", b"method PUT is not allowed here; allowed: POST, GET"),
+            ("GET", "no/such", b"404", b"there is no operation at /api/v1/no/such")):
+        got = read_answer(send_request(method, target))
+        check(status in got.split(b"\r\n")[0] and text in got, f"{method} {target}: {status} {text}", got)
+
+
 def check_many():
     """A file of very many documents: other requests are answered meanwhile; what was not applied is listed; a follower
     gets all events that are kept."""
@@ -989,6 +999,7 @@ def main():
                 print(f"({part.__name__}: {checks.failed - before} failed)")
         check_edit_while_busy(daemon)
         daemon = check_restart(daemon)
+        check_http_refusals()
         check_many()
         check_abandoned_follower(alone)
     finally:
