@@ -1,12 +1,12 @@
-"""The checks of all tests in Python: a failed check is printed with what was seen, and the test goes on."""
+"""Counts the checks of a Python test. A failed check is printed with what was seen, and the test continues."""
 import threading
 
 passed = failed = 0
-_counting = threading.Lock()
+_lock = threading.Lock()
 
 
-def _seen(more):
-    """The result of a program, or anything else, as text."""
+def _text_of(more):
+    """Text for the result of a command, or for anything else."""
     code = getattr(more, "returncode", getattr(more, "code", None))
     if code is None:
         return "" if more is None else str(more)
@@ -16,16 +16,16 @@ def _seen(more):
 
 def check(good, what, more=None):
     global passed, failed
-    with _counting:
+    with _lock:
         if good:
             passed += 1
         else:
             failed += 1
-            print(f"FAILED: {what} {_seen(more)}", flush=True)
+            print(f"FAILED: {what} {_text_of(more)}", flush=True)
     return good
 
 
 def finish():
-    """Prints the counts; returns whether a check failed, for sys.exit."""
+    """Prints the counts. Returns the exit code of the test."""
     print(f"{passed} passed, {failed} failed", flush=True)
     return failed > 0

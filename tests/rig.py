@@ -9,8 +9,12 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
+import threading
 import time
+import traceback
 import uuid
+
+from checks import check, finish
 
 RUN_STATES = ["pending", "claimed", "retrying", "finished", "skipped", "missed"]
 KINDS = ["timer", "catch_up", "after", "backfill", "manual"]
@@ -82,7 +86,30 @@ def kill(pid, sig=signal.SIGKILL):
         return False
 
 
+def run_parts(parts, wanted, workers):
+    """Runs the parts of a test, or those named in `wanted`, on so many threads: parts wait more than they work, and each
+    has its own daemon. A part that raises has failed. Returns the exit code of the test."""
+    left = iter([p for p in parts if not wanted or p.__name__ in wanted])
+
+    def work():
+        while part := next(left, None):
+            start = time.monotonic()
+            try:
+                part()
+            except Exception:  # noqa: BLE001
+                check(False, part.__name__, traceback.format_exc())
+            print(f"{part.__name__}: {time.monotonic() - start:.1f} s", flush=True)
+    threads = [threading.Thread(target=work) for _ in range(workers)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return finish()
+
+
 class Rig:
+    """As a context manager it stops its daemon at the end, checks the exit code, and leaves nothing behind."""
+
     def __init__(self, rota, *options, env=None):
         self.rota, self.options = os.path.abspath(rota), list(options)
         self.dir = os.path.realpath(tempfile.mkdtemp(prefix="rota-"))
@@ -93,6 +120,15 @@ class Rig:
         self.env = dict(os.environ, ROTA_TEST_TOKEN=self.token, XDG_RUNTIME_DIR=self.dir, **(env or {}))
         self.env.pop("NOTIFY_SOCKET", None)
         self.daemon = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exception, *_):
+        if self.daemon and exception is None:
+            code = self.stop()
+            check(code == 0, f"the daemon's exit code: {code}", self.log_text()[-500:])
+        self.close()
 
     # --- the daemon ---
 

@@ -482,7 +482,8 @@ static void handle(void *ctx, struct http_request *r)
 {
 	struct api *a = ctx;
 	struct why why = { .at = WHY_NOWHERE };
-	bool path_known = false;
+	char allowed[64] = ""; /* methods */
+	size_t n = 0;
 	if (!may_ask(r)) {
 		why_write(&why, WHY_NOWHERE, "this daemon is another user's");
 		http_answer_error(r, E_DENIED, &why, (struct str){ 0 });
@@ -497,16 +498,20 @@ static void handle(void *ctx, struct http_request *r)
 	for (const struct op *op = ops; op < ops + OPS; op++) {
 		if (!op->route || !fits(op, &r->url))
 			continue;
-		path_known = true;
 		if (!strcmp(op->method, http_method_words[r->method])) {
 			dispatch(a, op, r, within);
 			return;
 		}
+		if (n < sizeof allowed)
+			n += (size_t)snprintf(allowed + n, sizeof allowed - n, "%s%s", n ? ", " : "",
+					      op->method);
 	}
-	why_write(&why, WHY_NOWHERE,
-		  path_known ? "this is not done by %s" : "there is nothing at this path (%s)",
-		  http_method_words[r->method]);
-	http_answer_error(r, path_known ? E_INPUT : E_NOTFOUND, &why, (struct str){ 0 });
+	if (n)
+		why_write(&why, WHY_NOWHERE, "method %s is not allowed here; allowed: %s",
+			  http_method_words[r->method], allowed);
+	else
+		why_write(&why, WHY_NOWHERE, "there is no operation at %.*s", STR_SHORT(r->url.path));
+	http_answer_error(r, n ? E_INPUT : E_NOTFOUND, &why, (struct str){ 0 });
 }
 
 /* --- events --- */

@@ -1,7 +1,7 @@
 """Lateness of the real daemon, from due to durable claim, beside a bare loop on the same machine in the same run.
 
-Schedules come due once in a period each, spread evenly over it (JITTER), action `event`. The daemon tells the lateness of
-each occurrence in its stream of events; its CPU time is /proc's."""
+Each schedule is due once in a period, spread evenly over it (JITTER), with action `event`. The lateness of each occurrence
+is in the daemon's stream of events; its CPU time comes from /proc."""
 import http.client
 import json
 import os
@@ -13,7 +13,7 @@ import time
 MINUTELY = "* * * * * JITTER 60s"
 
 
-class Unix(http.client.HTTPConnection):
+class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path):
         super().__init__("rota", timeout=30)
         self.path = path
@@ -25,7 +25,7 @@ class Unix(http.client.HTTPConnection):
 
 
 class Daemon:
-    """One on a directory of its own, which goes with it. It may be stopped and started in between."""
+    """A daemon with a temporary directory. It may be stopped and started again."""
 
     def __init__(self, build):
         self.build = build
@@ -44,8 +44,8 @@ class Daemon:
         self.tmp.cleanup()
 
     def fill(self, n, expression, lead=0):
-        """Before it is started. Nothing of them is due before so many seconds, in which it must be done: or else again,
-        with more time."""
+        """Fills the database before the daemon starts. No schedule is due within `lead` seconds; if filling takes longer, it
+        is repeated with a longer lead."""
         while True:
             start = time.monotonic()
             subprocess.run([os.path.join(self.build, "tests", "bench_fill"), self.database, str(n), expression, str(lead)],
@@ -65,7 +65,7 @@ class Daemon:
     def ready(self):
         while True:
             try:
-                Unix(self.socket).connect()
+                UnixConnection(self.socket).connect()
                 return
             except OSError:
                 if self.process.poll() is not None:
@@ -73,7 +73,7 @@ class Daemon:
                 time.sleep(0.005)
 
     def settle(self):
-        """Until what came due before it was there is done with, and for a while longer."""
+        """Waits until schedules that were due before the start have been handled, and some seconds more."""
         time.sleep(max(0, self.first - time.monotonic()) + 5)
 
     def stop(self):
@@ -83,7 +83,7 @@ class Daemon:
         self.process = None
 
     def ask(self, method, target, body=None, to=None):
-        to = to or Unix(self.socket)
+        to = to or UnixConnection(self.socket)
         to.request(method, target, json.dumps(body) if body is not None else None)
         answer = to.getresponse()
         text = answer.read()
@@ -101,8 +101,8 @@ class Daemon:
             return next(int(line.split()[1]) / 1000 for line in status if line.startswith(which + ":"))
 
     def follow(self, seconds):
-        """Lateness in ms of what is claimed within so many seconds."""
-        to = Unix(self.socket)
+        """The lateness in ms of each occurrence that is claimed within so many seconds."""
+        to = UnixConnection(self.socket)
         to.request("GET", "/api/v1/events?follow=true")
         stream = to.getresponse()
         late, rest, end = [], b"", time.monotonic() + seconds
@@ -120,7 +120,7 @@ class Daemon:
                 if at > 0:
                     late.append(float(line[at + 14:].split(b",")[0].rstrip(b"}")))
                 elif b"events.left_out" in line:
-                    raise OSError("the stream of events left some out")
+                    raise OSError("events were lost from the stream")
         to.close()
         return late
 

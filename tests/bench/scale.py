@@ -1,8 +1,8 @@
-"""Very many schedules, and very many at once: the real daemon with 10,000 and with 1,000,000 of them.
+"""Very many schedules, and very many due at once: the real daemon with 10,000 and with 1,000,000 schedules.
 
-Each figure is a dict of what a row of the table takes. Stores are filled before the daemon starts (bench_fill), but for
-the figures of `rota apply`. Where the stream of events would be flooded, lateness is seen from outside: a run that another
-process can read is durable."""
+Each figure is a dict of arguments for a row of the table. Stores are filled before the daemon starts (bench_fill), except for
+the figures of `rota apply`. Where the stream of events would be flooded, lateness is measured by reading the database: a run
+that another process can read is durable."""
 import json
 import math
 import os
@@ -16,10 +16,10 @@ import lateness as late
 
 MANY, FEW = 1_000_000, 10_000
 SECONDS = 30
-ROUNDS = 2           # of what is held against a peer: the best of each
+ROUNDS = 2           # for comparisons with a peer: the best of each counts
 QUARTERLY = "*/15 * * * * JITTER 15m"
-PERIOD = 900         # of it: 1,111 of a million are due each second
-LEAD = 25            # seconds for filling and starting, which must not make the first ones late
+PERIOD = 900         # of QUARTERLY, in seconds: 1,111 of a million are due each second
+LEAD = 25            # seconds for filling and starting, in which nothing is due
 YEARLY = "0 0 1 1 *"
 ADDS = 500
 APPLIED = 100_000
@@ -31,7 +31,7 @@ def figure(name, ours, peer=None, unit="ms", bar=None, of="ours", peer_is="", di
             "unit": unit, "bar": bar, "of": of, "peer_is": peer_is}
 
 
-def best(rounds, key):
+def least(rounds, key):
     return min(r[key] for r in rounds)
 
 
@@ -48,16 +48,16 @@ def ten_thousand(build):
         ours.append(late.ours(build, FEW, SECONDS))
     for r in peer + ours:
         r["each"] = r["cpu"] / r["triggers"] * 1e6
-    yield figure("lateness-p99-10000", best(ours, "p99"), best(peer, "p99"), bar=("<=", best(peer, "p99") + 3),
-                 peer_is=f"a bare timer and commit loop; p50 {best(ours, 'p50'):.2f} beside {best(peer, 'p50'):.2f}")
-    yield figure("cpu-per-trigger-10000", best(ours, "each"), best(peer, "each"), "us", ("<=", 2), of="ratio",
+    yield figure("lateness-p99-10000", least(ours, "p99"), least(peer, "p99"), bar=("<=", least(peer, "p99") + 3),
+                 peer_is=f"a bare timer and commit loop; p50 {least(ours, 'p50'):.2f} beside {least(peer, 'p50'):.2f}")
+    yield figure("cpu-per-trigger-10000", least(ours, "each"), least(peer, "each"), "us", ("<=", 2), of="ratio",
                  peer_is="the same loop", digits=0)
 
 
 # ---- 1,000,000 held ----
 
 class Newest:
-    """The newest run, as another process sees it."""
+    """Reads new runs from the database, as another process."""
 
     def __init__(self, daemon):
         self.db = sqlite3.connect(f"file:{daemon.database}?mode=ro", uri=True)
@@ -71,8 +71,8 @@ class Newest:
 
 
 def add_many(daemon, n):
-    """Milliseconds each from asking to the answer, which comes when it is durable."""
-    spent, to = [], late.Unix(daemon.socket)
+    """Milliseconds from each request to its answer, which comes when the schedule is durable."""
+    spent, to = [], late.UnixConnection(daemon.socket)
     for i in range(n):
         document = {"id": f"added{i}", "expression": YEARLY, "action": {"type": "event", "name": "bench"}}
         start = time.perf_counter()
@@ -83,7 +83,7 @@ def add_many(daemon, n):
 
 
 def commit_many(n):
-    """The same number of bare durable commits."""
+    """Milliseconds of each of so many bare durable commits."""
     spent = []
     with tempfile.TemporaryDirectory(prefix="rota-bench-") as tmp:
         db = sqlite3.connect(os.path.join(tmp, "bare.db"), isolation_level=None)
@@ -98,8 +98,8 @@ def commit_many(n):
     return spent
 
 
-def starts(daemon):
-    """Seconds from the start of the process to a trigger that is durable."""
+def start_times(daemon):
+    """Seconds from the start of the process to the first durable trigger."""
     spent = []
     for _ in range(STARTS):
         daemon.stop()
@@ -121,7 +121,7 @@ def status_ms(daemon):
     return (time.perf_counter() - start) * 1000
 
 
-def a_million(build):
+def one_million(build):
     peer = late.bare(build, MANY, SECONDS, PERIOD)
     with late.Daemon(build) as daemon:
         daemon.fill(MANY, QUARTERLY, LEAD)
@@ -140,7 +140,7 @@ def a_million(build):
         yield figure("status-1000000", min(status_ms(daemon) for _ in range(5)), peer_is="`rota status`; no bar")
         yield figure("rss-1000000", daemon.memory_mb("VmHWM"), None, "MB", ("<=", 500),
                      peer_is=f"VmHWM; VmRSS {daemon.memory_mb('VmRSS'):.0f}", digits=0)
-        spent = starts(daemon)
+        spent = start_times(daemon)
         yield figure("start-1000000", spent[STARTS // 2], None, "s", ("<=", 5),
                      peer_is=f"to the first durable trigger; of {STARTS} the best {spent[0]:.2f}, the worst {spent[-1]:.2f}")
 
@@ -181,10 +181,10 @@ def burst(build):
         yield figure("burst-done-10000", done, None, "s", ("<=", 2), peer_is="the same, until recorded as done")
 
 
-# ---- others at work meanwhile ----
+# ---- during other work ----
 
-def watch(daemon, seconds=None, until=None):
-    """Lateness in ms of what comes due in so many seconds, or until something has happened, as another process sees it."""
+def watch_lateness(daemon, seconds=None, until=None):
+    """Lateness in ms of what is due in so many seconds, or until an event is set, as another process sees it."""
     newest, spent = Newest(daemon), []
     at, end = newest.number(), time.monotonic() + (seconds or 3600)
     while time.monotonic() < end and not (until and until.is_set()):
@@ -202,7 +202,7 @@ def write_documents(path, n):
                                  for i in range(n)]}, out)
 
 
-def applying(build):
+def while_applying(build):
     """Triggers of 10,000 schedules while 100,000 more are applied."""
     with late.Daemon(build) as daemon:
         daemon.fill(FEW, late.MINUTELY)
@@ -211,7 +211,7 @@ def applying(build):
         documents = os.path.join(daemon.tmp.name, "many.json")
         write_documents(documents, APPLIED)
         daemon.settle()
-        quiet, before = watch(daemon, SECONDS), daemon.memory_mb("VmRSS")
+        quiet, before = watch_lateness(daemon, SECONDS), daemon.memory_mb("VmRSS")
         done, spent, over = [], [], threading.Event()
 
         def apply():
@@ -223,7 +223,7 @@ def applying(build):
 
         thread = threading.Thread(target=apply)
         thread.start()
-        busy = watch(daemon, until=over)
+        busy = watch_lateness(daemon, until=over)
         thread.join()
         if done != [0]:
             raise OSError(f"rota apply ended with {done}")
@@ -236,8 +236,8 @@ def applying(build):
                      peer_is="of the daemon, for each schedule more, at the most it ever had")
 
 
-def poison(daemon):
-    """Such as fail every second: what is not there, what cannot be read any more."""
+def add_failing_schedules(daemon):
+    """Adds three schedules that fail every second: no program, no directory, a document that cannot be read."""
     for name, action in {"no-program": {"type": "command", "command": ["/nonexistent/program"]},
                          "no-directory": {"type": "command", "command": "true", "cwd": "/nonexistent/directory"},
                          "no-document": {"type": "command", "command": "true"}}.items():
@@ -251,14 +251,14 @@ def poison(daemon):
     daemon.ready()
 
 
-def poisoned(build):
+def with_failing_schedules(build):
     with late.Daemon(build) as daemon:
         daemon.fill(FEW, late.MINUTELY)
         daemon.start()
         daemon.ready()
         daemon.settle()
         before = late.spread(daemon.follow(SECONDS))
-        poison(daemon)
+        add_failing_schedules(daemon)
         daemon.settle()
         after = late.spread(daemon.follow(SECONDS))
         yield figure("lateness-p99-poisoned", after["p99"], before["p99"], bar=("<=", before["p99"] + 3),
@@ -266,7 +266,7 @@ def poisoned(build):
                      f"p50 {after['p50']:.2f} beside {before['p50']:.2f}")
 
 
-PARTS = (ten_thousand, a_million, idle, burst, applying, poisoned)
+PARTS = (ten_thousand, one_million, idle, burst, while_applying, with_failing_schedules)
 
 
 def figures(build):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""The daemon is killed -9 at random moments under load, and its launcher with it; then the marks that its runs left
-behind are compared with its store. Usage: crash.py ROTA [--kills N] [--seed S] [--schedules N] [--keep]
+"""The daemon, and sometimes its launcher, is killed with kill -9 at random moments under load; then the marks that its runs
+left behind are compared with its store. Usage: crash.py ROTA [--kills N] [--seed S] [--schedules N] [--keep]
 
-What must hold, however often it is killed:
-  - every nominal time that came has exactly one run, or lies in exactly one range;
-  - no attempt was started twice, none overlaps the next attempt, none was early;
-  - no run was ended by our crashes: what started also ended, unless it was stopped, ran out of time, or its own
-    shim was killed, which no crash of ours does;
-  - the store says of every run what the run's own marks say;
-  - what was acknowledged is there;
-  - nothing is left behind.
-Which moments are hit depends on the machine; the seed gives schedules, pauses and kinds of kills."""
+However often it is killed:
+  - every nominal time up to the end has exactly one run, or lies in exactly one range;
+  - no attempt was started twice, overlaps the next attempt, or was early;
+  - kills of the daemon end no run: a run that started also ended, unless it was stopped, timed out, or its own shim was
+    killed;
+  - the store's record of every run agrees with the run's own marks;
+  - everything that was acknowledged is recorded;
+  - no process is left behind.
+The moments of the kills depend on the machine; the seed determines schedules, pauses and kinds of kills."""
 import argparse
 import collections
 import glob
@@ -27,9 +27,9 @@ from rig import KINDS, RUN_STATES, NoAnswer, Refused, Rig, kill, name_of, wait_u
 
 OUTCOMES = [None, "done", "failed", "killed", "no_work"]
 
-# Marks are appended in one write each, so that their order in the file is the order in which they were made.
+# Each mark is appended in one write, so the order in the file is the order of the events.
 WORK = """#!/bin/sh
-# work.sh MARKS SECONDS EVERY UPTO: fails for every EVERY-th run, up to its attempt UPTO
+# work.sh MARKS SECONDS EVERY UPTO: every EVERY-th run fails, up to its attempt UPTO
 read -r up _ </proc/uptime
 echo "S $ROTA_RUN_ID $ROTA_ATTEMPT $up $$ $ROTA_SCHEDULE_ID" >>"$1"
 sleep "$2"
@@ -42,22 +42,22 @@ exit $code
 
 
 class Plan:
-    """One schedule, and what we know of it."""
+    """One schedule, and what the test knows of it."""
 
     def __init__(self, group, number, interval, seconds, **document):
         self.group, self.id, self.interval = group, f"{group}-{number}", interval
         self.seconds, self.every, self.upto = seconds, 0, 0
         self.document = document
-        self.added = None      # (before, after) the call that added it
-        self.paused_at = None  # before the call that paused it in the end
+        self.added = None      # times before and after the request that added it
+        self.paused_at = None  # the time before the request that paused it at the end
         self.leader = None
         self.acked = False
 
-    def fails(self, every, upto):
+    def failing(self, every, upto):
         self.every, self.upto = every, upto
         return self
 
-    def whole(self, marks, work):
+    def full_document(self, marks, work):
         d = {"id": self.id, "action": {"type": "command", "command": [
             "/bin/sh", work, marks, f"{self.seconds:.3f}", str(self.every), str(self.upto)]}}
         if self.interval and not self.leader:
@@ -68,40 +68,40 @@ class Plan:
         return d
 
 
-def plans(rng, most):
-    """The mix, for `most` schedules: about 35 runs a second for 200 of them."""
+def make_plans(rng, most):
+    """A mix of `most` schedules; 200 of them make about 35 runs a second."""
     def retry(n):
         return {"max_attempts": n, "backoff": "fixed", "initial_delay": 1}
 
-    def some(group, share, make):
+    def add_group(group, share, make):
         for n in range(max(1, round(share * most / 200))):
             found.append(make(group, n))
 
     found = []
     short = lambda: rng.uniform(0.05, 0.3)
-    some("second", 8, lambda g, n: Plan(g, n, 1, 0.05))
-    some("plain", 25, lambda g, n: Plan(g, n, rng.randint(2, 4), short()).fails(rng.choice([0, 0, 3]), 9))
-    some("event", 18, lambda g, n: Plan(g, n, rng.randint(1, 5), 0))
-    some("retry", 20, lambda g, n: Plan(g, n, rng.randint(5, 15), short(), retry=retry(2)).fails(2, rng.randint(1, 3)))
-    some("retryall", 8, lambda g, n: Plan(g, n, rng.randint(3, 6), short(), retry=retry(2),
-                                          overlap=rng.choice(["queue_all", "allow"])).fails(2, rng.randint(1, 3)))
-    some("queueall", 12, lambda g, n: Plan(g, n, rng.randint(2, 4), rng.uniform(0.5, 2), overlap="queue_all"))
-    some("queueone", 6, lambda g, n: Plan(g, n, rng.randint(2, 4), rng.uniform(1, 6), overlap="queue_one"))
-    some("allow", 10, lambda g, n: Plan(g, n, rng.randint(4, 9), rng.uniform(2, 20), overlap="allow"))
-    some("replace", 4, lambda g, n: Plan(g, n, rng.randint(3, 5), rng.uniform(2, 7), overlap="cancel_running"))
-    some("catchup", 14, lambda g, n: Plan(g, n, rng.randint(2, 6), short(), missed_schedule_policy="catch_up",
+    add_group("second", 8, lambda g, n: Plan(g, n, 1, 0.05))
+    add_group("plain", 25, lambda g, n: Plan(g, n, rng.randint(2, 4), short()).failing(rng.choice([0, 0, 3]), 9))
+    add_group("event", 18, lambda g, n: Plan(g, n, rng.randint(1, 5), 0))
+    add_group("retry", 20, lambda g, n: Plan(g, n, rng.randint(5, 15), short(), retry=retry(2)).failing(2, rng.randint(1, 3)))
+    add_group("retryall", 8, lambda g, n: Plan(g, n, rng.randint(3, 6), short(), retry=retry(2),
+                                          overlap=rng.choice(["queue_all", "allow"])).failing(2, rng.randint(1, 3)))
+    add_group("queueall", 12, lambda g, n: Plan(g, n, rng.randint(2, 4), rng.uniform(0.5, 2), overlap="queue_all"))
+    add_group("queueone", 6, lambda g, n: Plan(g, n, rng.randint(2, 4), rng.uniform(1, 6), overlap="queue_one"))
+    add_group("allow", 10, lambda g, n: Plan(g, n, rng.randint(4, 9), rng.uniform(2, 20), overlap="allow"))
+    add_group("replace", 4, lambda g, n: Plan(g, n, rng.randint(3, 5), rng.uniform(2, 7), overlap="cancel_running"))
+    add_group("catchup", 14, lambda g, n: Plan(g, n, rng.randint(2, 6), short(), missed_schedule_policy="catch_up",
                                           catch_up_limit=rng.randint(5, 50)))
-    some("next", 4, lambda g, n: Plan(g, n, rng.randint(2, 6), short(), missed_schedule_policy="execute_next"))
-    some("drop", 4, lambda g, n: Plan(g, n, rng.randint(2, 6), short(), missed_schedule_policy="skip"))
-    some("window", 8, lambda g, n: Plan(g, n, rng.randint(3, 6), short(), window="2s"))
-    some("timeout", 8, lambda g, n: Plan(g, n, rng.randint(8, 12), 20, timeout="2s",
+    add_group("next", 4, lambda g, n: Plan(g, n, rng.randint(2, 6), short(), missed_schedule_policy="execute_next"))
+    add_group("drop", 4, lambda g, n: Plan(g, n, rng.randint(2, 6), short(), missed_schedule_policy="skip"))
+    add_group("window", 8, lambda g, n: Plan(g, n, rng.randint(3, 6), short(), window="2s"))
+    add_group("timeout", 8, lambda g, n: Plan(g, n, rng.randint(8, 12), 20, timeout="2s",
                                          **({"retry": retry(1)} if n % 2 else {})))
-    some("cron", 8, lambda g, n: Plan(g, n, k := rng.choice([2, 3, 4, 5, 6, 10]), short(),
+    add_group("cron", 8, lambda g, n: Plan(g, n, k := rng.choice([2, 3, 4, 5, 6, 10]), short(),
                                       expression=f"*/{k} * * * * *",
                                       timezone=rng.choice(["Europe/Berlin", "America/New_York", "Asia/Kolkata"])))
-    some("victim", 6, lambda g, n: Plan(g, n, rng.randint(4, 8), rng.uniform(1, 3), overlap="queue_all", retry=retry(1)))
-    some("pause", 5, lambda g, n: Plan(g, n, rng.randint(1, 4), short()))
-    some("manual", 5, lambda g, n: Plan(g, n, 0, short(), expression="0 0 29 2 *", retry=retry(1)).fails(3, 1))
+    add_group("victim", 6, lambda g, n: Plan(g, n, rng.randint(4, 8), rng.uniform(1, 3), overlap="queue_all", retry=retry(1)))
+    add_group("pause", 5, lambda g, n: Plan(g, n, rng.randint(1, 4), short()))
+    add_group("manual", 5, lambda g, n: Plan(g, n, 0, short(), expression="0 0 29 2 *", retry=retry(1)).failing(3, 1))
     leaders = [p for p in found if p.group in ("plain", "retry", "event", "queueall", "catchup")]
 
     def follower(g, n):
@@ -110,8 +110,8 @@ def plans(rng, most):
                  after={"schedule": leader.id, "outcome": rng.choice(["done", "failed", "any"])})
         p.leader = leader
         return p
-    some("after", 10, follower)
-    some("slow", max(0, most - len(found)) * 200 / most if most > len(found) else 0,
+    add_group("after", 10, follower)
+    add_group("slow", max(0, most - len(found)) * 200 / most if most > len(found) else 0,
          lambda g, n: Plan(g, n, rng.randint(20, 180), rng.uniform(1, 20)))
     return found
 
@@ -147,12 +147,12 @@ class Crash:
     def add(self, p):
         before = time.time()
         self.all.append(p)
-        self.rig.add(p.whole(self.marks, self.work))
+        self.rig.add(p.full_document(self.marks, self.work))
         p.added, p.acked = (before, time.time()), True
 
-    def one_order(self, rng):
-        """Something a person does meanwhile."""
-        kind = self.order = rng.choice(["run", "run", "pause", "resume", "stop", "add", "look", "shim"])
+    def send_request(self, rng):
+        """Sends one random request."""
+        kind = self.request = rng.choice(["run", "run", "pause", "resume", "stop", "add", "look", "shim"])
         if kind == "run":
             target = rng.choice([p for p in self.all if p.group == "manual"])
             run = self.rig.ask("POST", f"/schedules/{target.id}/run", {})["run"]
@@ -164,7 +164,7 @@ class Crash:
             open_runs = [r for r in self.rig.ask("GET", "/status")["open"] if r["schedule"].startswith("allow-")]
             if open_runs:
                 run = int(rng.choice(open_runs)["id"][1:])
-                self.stopped.add(run)  # even if nobody answers: it may have been heard
+                self.stopped.add(run)  # even without an answer, it may have been carried out
                 self.rig.ask("POST", f"/runs/r{run}/stop", {})
         elif kind == "shim":
             target = rng.choice([p for p in self.all if p.group == "victim"])
@@ -180,21 +180,21 @@ class Crash:
             self.rig.ask("GET", "/runs?limit=50")
         self.count[f"{kind} acknowledged"] += 1
 
-    def orders(self, stop, seed):
+    def send_requests(self, stop, seed):
         rng = random.Random(seed)
         while not stop.is_set():
             try:
-                self.one_order(rng)
+                self.send_request(rng)
             except Refused as e:
-                # A run that is alive is not run again, one that has ended not stopped. All else is obeyed.
+                # A running schedule is not run again, and an ended run not stopped. No other request may be refused.
                 self.count["refused"] += 1
-                self.check(self.order in ("run", "stop"), f"{self.order} is refused: {e}")
+                self.check(self.request in ("run", "stop"), f"{self.request} is refused: {e}")
             except NoAnswer:
                 self.count["unanswered"] += 1
             stop.wait(rng.uniform(0, 0.3))
 
     def kill_shim(self, run, attempt):
-        """Who wrote the run file, if it is still that one."""
+        """Kills the process that wrote the run file, if the process with that pid is still a shim."""
         for path in glob.glob(f"{self.rig.data}/runs/*/{run}.{attempt}.run"):
             with open(path, "rb") as f:
                 pid = [int(line[4:]) for line in f.read().split(b"\n") if line.startswith(b"pid ")]
@@ -208,7 +208,7 @@ class Crash:
         if launcher and kill(launcher):
             self.count["launchers killed"] += 1
 
-    def one_life(self, number):
+    def run_one_life(self, number):
         rng, rig = self.rng, self.rig
         early = rng.random() < 0.3
         begun = time.monotonic()
@@ -219,14 +219,14 @@ class Crash:
             self.count["killed while starting"] += 1
         else:
             if not rig.wait_ready():
-                self.finding(f"life {number}: the daemon does not come up: {rig.log_text()[-500:]}")
+                self.finding(f"life {number}: the daemon does not start: {rig.log_text()[-500:]}")
             stop = threading.Event()
-            hands = threading.Thread(target=self.orders, args=(stop, rng.random()))
-            hands.start()
+            client = threading.Thread(target=self.send_requests, args=(stop, rng.random()))
+            client.start()
             for _ in range(rng.randint(1, 3)):
                 time.sleep(rng.uniform(0.05, self.args.life))
                 if rng.random() < 0.2:
-                    self.kill_launcher()  # and the daemon goes on
+                    self.kill_launcher()  # the daemon stays
         how = rng.random()
         launcher = rig.launcher()
         if how < 0.15:
@@ -238,21 +238,21 @@ class Crash:
         self.count["daemons killed"] += 1
         if not early:
             stop.set()
-            hands.join()
+            client.join()
         down = rng.choice([0, 0, 0, 0.05, 0.2, 0.5, 1.5, 4])
         if number in self.args.long_down:
-            down = 66  # later than the grace: the policies decide
+            down = 66  # beyond the grace period, so that the policies for missed times apply
         time.sleep(down)
         self.longest_down = max(self.longest_down, down)
 
     def drain(self):
         rig = self.rig
         if not rig.start():
-            self.finding(f"the daemon does not come up in the end: {rig.log_text()[-500:]}")
+            self.finding(f"the daemon does not start at the end: {rig.log_text()[-500:]}")
             return
         for p in self.all:
             if p.leader:
-                continue  # they end when their leaders do
+                continue  # followers end with their leaders
             p.paused_at = time.time()
             try:
                 rig.ask("POST", f"/schedules/{p.id}/pause", {})
@@ -263,36 +263,36 @@ class Crash:
         def quiet():
             s = rig.ask("GET", "/status")
             return not s["runs"] and not s["slots_used"]
-        # What was waiting is skipped; what runs takes 20 s at most, and followers follow.
+        # Waiting runs are skipped, running ones take 20 s at most, and followers come after them.
         if not wait_until(90, quiet, 0.2):
-            self.finding(f"it does not drain: {rig.ask('GET', '/status')}")
-        self.pages = rig.runs()
+            self.finding(f"runs do not end: {rig.ask('GET', '/status')}")
+        self.listed_runs = rig.runs()
         code = rig.stop()
         self.check(code == 0, f"SIGTERM: exit {code}: {rig.log_text()[-500:]}")
         left = wait_until(5, lambda: not rig.processes(), 0.1) or rig.processes()
-        self.check(left is True, f"left behind: {left}")
+        self.check(left is True, f"processes are left: {left}")
 
-    # --- what must hold ---
+    # --- comparing marks and store ---
 
     def read_marks(self):
-        """(run, attempt) -> [[(place, time, pid)], [(place, time, pid, code)]]"""
+        """Reads into self.mark: (run, attempt) -> [[(line, time, pid)], [(line, time, pid, code)]]"""
         self.mark = collections.defaultdict(lambda: ([], []))
         with open(self.marks) as f:
-            for place, line in enumerate(f):
+            for number, line in enumerate(f):
                 words = line.split()
-                self.check(words[0] in "SE" and len(words) == 6, f"a torn mark: {line!r}")
+                self.check(words[0] in "SE" and len(words) == 6, f"an incomplete mark: {line!r}")
                 if words[0] == "S":
-                    self.mark[int(words[1]), int(words[2])][0].append((place, float(words[3]), words[4], words[5]))
+                    self.mark[int(words[1]), int(words[2])][0].append((number, float(words[3]), words[4], words[5]))
                 else:
-                    self.mark[int(words[1]), int(words[2])][1].append((place, float(words[3]), words[4], int(words[5])))
-        self.count["marks"] = place + 1 if self.mark else 0
+                    self.mark[int(words[1]), int(words[2])][1].append((number, float(words[3]), words[4], int(words[5])))
+        self.count["marks"] = number + 1 if self.mark else 0
 
-    def check_pages(self, runs):
-        """The surface tells what the store has."""
-        told = {int(r["id"][1:]): (r["state"], r["outcome"], r["attempt"]) for r in self.pages}
+    def check_listed_runs(self, runs):
+        """The list of runs by HTTP agrees with the store."""
+        listed = {int(r["id"][1:]): (r["state"], r["outcome"], r["attempt"]) for r in self.listed_runs}
         for r in runs.values():
             want = (RUN_STATES[r["state"]], OUTCOMES[r["outcome"]], r["attempt"])
-            self.check(told.get(r["run"]) == want, f"run {r['run']}: told as {told.get(r['run'])}, kept as {want}")
+            self.check(listed.get(r["run"]) == want, f"run {r['run']}: listed as {listed.get(r['run'])}, stored as {want}")
 
     def is_burnt(self, run, attempt):
         for path in glob.glob(f"{self.rig.data}/runs/*/{run}.{attempt}.run"):
@@ -305,19 +305,19 @@ class Crash:
         state, outcome, reason = RUN_STATES[r["state"]], OUTCOMES[r["outcome"]], reasons[r["reason"]]
         self.count[f"{state} {outcome or ''}{'/' + reason if reason else ''}"] += 1
         attempts = sorted(a for a in self.attempts_of[r["run"]])
-        # One that was made unstartable before a crash is passed over: the next goes in its place.
+        # An attempt that was prevented from starting before a crash is passed over: the next one replaces it.
         passed_over = [a for a in range(1, r["attempt"]) if a not in attempts and self.is_burnt(r["run"], a)]
         if state in ("skipped", "missed"):
             self.check(not attempts, f"{name} is {state}/{reason}, and was started")
             if state == "missed" and p.group != "window":
-                self.check(self.longest_down > 50, f"{name} is missed/{reason}, and it was never down for long")
+                self.check(self.longest_down > 50, f"{name} is missed/{reason}, but the daemon was never down for long")
             return
-        self.check(state == "finished", f"{name} is {state} in the end")
+        self.check(state == "finished", f"{name} is {state} at the end")
         if p.group == "event":
             self.check(outcome == "done" and not attempts, f"{name}: {outcome}, attempts {attempts}")
             return
         killed_unborn = outcome == "killed" and reason in ("cancelled", "replaced") and len(attempts) == r["attempt"] - 1
-        # Killed at once, a run may have had no time for its mark.
+        # If its shim was killed at once, an attempt may have had no time for its mark.
         no_time = [a for a in range(1, r["attempt"] + 1) if a not in attempts + passed_over and (r["run"], a) in self.shims]
         self.count["attempts passed over"] += len(passed_over)
         self.check(sorted(attempts + passed_over + no_time) == list(range(1, r["attempt"] + 1)) or killed_unborn or
@@ -338,7 +338,7 @@ class Crash:
                 earlier = self.mark[r["run"], a - 1][1]
                 self.check(not earlier or earlier[0][0] < starts[0][0], f"{name}: attempt {a} overlaps the one before")
             if last and (r["run"], a) in self.shims and reason == "lost":
-                continue  # the mark may have been its last deed
+                continue  # the mark may have been its last action
             if last and ends and outcome != "killed":
                 want = ("done", None, 0) if ends[0][3] == 0 else ("failed", "exit", 1)
                 self.check((outcome, reason, r["exit_code"]) == want,
@@ -353,12 +353,13 @@ class Crash:
             self.check((r["run"], r["attempt"]) in self.shims, f"{name} is lost, and its shim was not killed")
 
     def check_times(self, p, sid, runs, ranges):
-        """Every nominal time that came, by an oracle of our own: whole intervals since 1970."""
+        """Every nominal time up to the pause has one run or range. The times are computed here: multiples of the interval
+        since 1970."""
         mine = collections.Counter(r["nominal"] for r in runs if KINDS[r["kind"]] != "manual")
         step = p.interval * 1000000
         for t, n in mine.items():
             self.check(n == 1, f"{p.id}: {n} runs of {t}")
-            self.check(t % step == 0, f"{p.id}: a run of {t}, which is no time of its")
+            self.check(t % step == 0, f"{p.id}: a run of {t}, which is not one of its nominal times")
             self.check(t > p.added[0] * 1e6 if p.added else True, f"{p.id}: a run of {t}, before it was added")
         first = p.added[1] * 1e6 if p.added else min(mine, default=None)
         if first is None or p.paused_at is None:
@@ -379,7 +380,7 @@ class Crash:
 
     def check_follower(self, p, runs, ranges, ends):
         want = {"done": (1, 4), "failed": (2, 3), "any": (1, 2, 3, 4)}[p.document["after"].get("outcome", "done")]
-        # A run whose retry was given up ended then, not with its last attempt.
+        # A run whose retry was given up ended at that time, not with its last attempt.
         ended = {e["retry_at"] or e["ended"] for e in ends if e["outcome"] in want}
         due = {t for t in ended if t > p.added[1] * 1e6}
         mine = collections.Counter(r["nominal"] for r in runs)
@@ -391,17 +392,17 @@ class Crash:
             self.check(t in ended, f"{p.id}: a run of {t}, when nothing of {p.leader.id} ended")
 
     def check_overlap(self, p, runs):
-        """By the order of the marks: between a start and its end nothing of the same schedule starts."""
+        """Runs of a schedule do not overlap, by the order of the marks."""
         if p.group in ("timeout", "replace", "allow", "catchup") or p.document.get("overlap") == "allow":
             return
         marks = []
         for r in runs:
             if RUN_STATES[r["state"]] == "skipped" and r["reason"] == self.overlap:
-                # One that was recorded earlier was alive then, or its end was just being recorded.
-                # One that was then refused (its window closed, its schedule was paused) has no end.
+                # An earlier run was running then, or its end was just being recorded. A run that was refused later
+                # (window closed, schedule paused) has no end.
                 alive = any(o["run"] < r["run"] and (o["ended"] > r["claimed"] - 2000000 or not o["ended"]) and
                             r["nominal"] - o["nominal"] < 120000000 for o in runs)
-                self.check(alive, f"{p.id}: run {r['run']} is skipped/overlap, and nothing was alive")
+                self.check(alive, f"{p.id}: run {r['run']} is skipped/overlap, but no run was running")
             for a in self.attempts_of[r["run"]]:
                 starts, ends = self.mark[r["run"], a]
                 if starts and ends:
@@ -414,7 +415,7 @@ class Crash:
     def compare(self, reasons):
         rig = self.rig
         self.overlap = reasons.index("overlap")
-        # Of one moment: uptime and time of day are read together.
+        # The time of boot: uptime and time of day are read together.
         with open("/proc/uptime") as f:
             self.boot = time.time() - float(f.read().split()[0])
         self.read_marks()
@@ -432,11 +433,11 @@ class Crash:
             of[r["sid"]].append(r)
         self.count["runs"] = len(runs)
         for run in self.attempts_of:
-            self.check(run in runs, f"run {run} left marks, and is in no record")
+            self.check(run in runs, f"run {run} left marks, but is not recorded")
         for p in self.all:
             sid = sids.get(p.id)
             if sid is None:
-                self.check(not p.acked, f"{p.id} was acknowledged, and is gone")
+                self.check(not p.acked, f"{p.id} was acknowledged, but is not recorded")
                 continue
             for r in of[sid]:
                 self.check_run(r, p, reasons)
@@ -446,20 +447,20 @@ class Crash:
                 self.check_times(p, sid, of[sid], ranges[sid])
             self.check_overlap(p, of[sid])
         for schedule, run in self.manual:
-            self.check(run in runs and runs[run]["sid"] == sids[schedule], f"run {run} of {schedule} was acknowledged, and is gone")
-        self.check_pages(runs)
+            self.check(run in runs and runs[run]["sid"] == sids[schedule], f"run {run} of {schedule} was acknowledged, but is not recorded")
+        self.check_listed_runs(runs)
 
-    def go(self, reasons):
+    def run(self, reasons):
         rig = self.rig
         if not rig.start():
             raise SystemExit(f"the daemon does not start: {rig.log_text()}")
-        for p in plans(self.rng, self.args.schedules):
+        for p in make_plans(self.rng, self.args.schedules):
             self.add(p)
         self.count["schedules"] = len(self.all)
         rig.kill()
         self.count["daemons killed"] += 1
         for n in range(1, self.args.kills):
-            self.one_life(n)
+            self.run_one_life(n)
             if n % 20 == 0:
                 print(f"{n} kills, {len(self.findings)} findings", flush=True)
         self.drain()
@@ -467,7 +468,7 @@ class Crash:
 
 
 def reason_words(root):
-    """The words of core/model.h's numbers, in their order."""
+    """The reasons of core/model.h, in the order of their numbers."""
     words, inside = [], False
     with open(os.path.join(root, "src/core/model.h")) as f:
         for line in f:
@@ -484,20 +485,20 @@ def main():
     a.add_argument("--kills", type=int, default=12)
     a.add_argument("--seed", type=int, default=random.randrange(10**6))
     a.add_argument("--schedules", type=int, default=200)
-    a.add_argument("--life", type=float, default=0.9, help="seconds between two deeds of a life, at most")
-    a.add_argument("--keep", action="store_true", help="leave the directory")
+    a.add_argument("--life", type=float, default=0.9, help="at most so many seconds between two actions")
+    a.add_argument("--keep", action="store_true", help="keep the directory")
     args = a.parse_args()
-    # Now and then it is down for longer than the grace of 60 s; the short form has no time for that.
+    # Some pauses are longer than the grace period of 60 s; short runs of this test have none.
     args.long_down = set(range(60, args.kills, 70))
     print(f"crash: seed {args.seed}, {args.kills} kills", flush=True)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("crash: ended from outside"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("crash: terminated"))
     c = Crash(args)
     try:
-        c.go(reason_words(os.path.join(os.path.dirname(__file__), "..", "..")))
+        c.run(reason_words(os.path.join(os.path.dirname(__file__), "..", "..")))
     finally:
         left = c.rig.close(keep=args.keep)
     if left:
-        c.finding(f"had to be ended: {left}")
+        c.finding(f"had to be killed: {left}")
     for what, n in sorted(c.count.items()):
         print(f"{n:8} {what}")
     if c.findings:

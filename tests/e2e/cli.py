@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The program as a person or a script meets it: what it refuses and how, what it prints where, how it ends.
+"""The command line without a daemon: what it refuses and with which message, what it prints, its exit codes.
 
-usage: cli.py ROTA"""
+usage: cli.py ROTA FAIL_ALLOC"""
 import json
 import os
 import re
@@ -28,7 +28,7 @@ class Result:
 
 
 def rota(*argv, stdin=b"", env=None, stdout=subprocess.PIPE, **more):
-    """Runs it; what takes a minute hangs."""
+    """Runs rota; after a minute it counts as hanging."""
     environment = {k: v for k, v in os.environ.items() if k not in ("TZ", "TZDIR")} | (env or {})
     try:
         done = subprocess.run([ROTA, *argv], input=stdin, stdout=stdout, stderr=subprocess.PIPE, env=environment,
@@ -39,18 +39,18 @@ def rota(*argv, stdin=b"", env=None, stdout=subprocess.PIPE, **more):
                   done.stderr.decode(errors="surrogateescape"))
 
 
-def shown(argv):
+def command_line(argv):
     return "rota " + " ".join(repr(a) if not re.fullmatch(r"[\w./=:-]+", str(a)) else a
                               for a in map(lambda a: a if len(a) < 200 else a[:60] + "…", argv))
 
 
-# --- what is refused -------------------------------------------------------------------------------------------------
+# --- refused input -------------------------------------------------------------------------------------------------
 def refused(argv, *parts, at=None, exact=None, code=2):
-    """Refused: exit code 2, nothing on stdout, one line on stderr with these parts, closing with this place.
-    `at`: the column, or (line, column). A part is text, or a tuple of which one must be there."""
+    """Refused: exit code 2, nothing on stdout, one line on stderr with these parts, ending with this position.
+    `at`: the column, or (line, column). A part is a text, or a tuple of alternatives."""
     r = rota(*argv)
-    what = shown(argv)
-    check(r.code == code and r.out == "", f"{what}: not refused as it should be, with exit code {code}", r)
+    what = command_line(argv)
+    check(r.code == code and r.out == "", f"{what}: expected exit code {code} and no output", r)
     check(r.err.startswith("rota: ") and r.err.endswith("\n") and r.err.count("\n") == 1,
           f"{what}: not one line of 'rota: …'", r)
     check(not re.search("[\x00-\x09\x0b-\x1f\x7f\x80-\x9f\udc00-\udfff]", r.err),
@@ -62,17 +62,17 @@ def refused(argv, *parts, at=None, exact=None, code=2):
         check(any(p in r.err for p in choice), f"{what}: expected {' or '.join(map(repr, choice))} in the message", r)
     if isinstance(at, tuple):
         check(r.err.endswith(f", at line {at[0]}, column {at[1]}\n"),
-              f"{what}: expected the place: line {at[0]}, column {at[1]}", r)
+              f"{what}: expected the position: line {at[0]}, column {at[1]}", r)
     elif at is not None:
-        check(r.err.endswith(f", at column {at}\n"), f"{what}: expected the place: column {at}", r)
+        check(r.err.endswith(f", at column {at}\n"), f"{what}: expected the position: column {at}", r)
 
 
 def bad(expression, *parts, at=None, exact=None):
     refused(("next", *AFTER, "--", expression), *parts, at=at, exact=exact)
 
 
-def bad_cron():
-    # The one message that the specification gives word by word.
+def check_bad_cron():
+    # The one message that when.md spells out.
     bad("60 * * * *", exact="rota: minute 60 is out of range 0-59, at column 1")
     refused(("explain", "60 * * * *"), exact="rota: minute 60 is out of range 0-59, at column 1")
     # Out of range, in each field: alone, in a list, at either end of a range.
@@ -101,7 +101,7 @@ def bad_cron():
     bad("60 * * * * *", "second 60", "0-59", at=1)
     bad("* 60 * * * *", "minute 60", "0-59", at=3)
     bad("* * 24 * * *", "hour 24", "0-23", at=5)
-    # A name that is none of the field's: the error is the field's.
+    # A name that the field does not have: the error names the field.
     bad("0 9 * foo *", "month", "foo", at=7)
     bad("0 9 * FOO *", "month", "FOO", at=7)
     bad("0 9 * * foo", "week", "foo", at=9)
@@ -114,7 +114,7 @@ def bad_cron():
     for text, count in [("*", 1), ("* *", 2), ("* * *", 3), ("* * * *", 4), ("* * * * * * *", 7),
                         ("0 0 * * * * * * *", 9)]:
         bad(text, f"{count} field", "5", "6", ("at column",))
-    # ? and the special letters, where they do not belong.
+    # ? and the special letters in the wrong fields.
     for text in ("? * * * *", "* ? * * *", "* * * ? *", "L * * * *", "* * * L *", "* * * * W", "15W * * * *",
                  "* * * 5#2 *", "* * 5#2 * *", "* * 5L * *"):
         bad(text, ("not understood", "out of range", "not allowed"), ("at column",))
@@ -127,22 +127,22 @@ def bad_cron():
     bad("H(0-60) * * * *", "60", "0-59", ("at column",))
     bad("H/0 * * * *", "step 0", at=3)
     bad("H( * * * *", ("at column",))
-    # Never firing.
+    # Expressions that never fire.
     for text in ("0 0 30 2 *", "0 0 31 2 *", "0 0 31 4,6,9,11 *", "0 0 31 2 ?", "0 0 30 2 */1", "0 0 30,31 FEB *"):
         bad(text, "never fires", at=5)
     bad("0 0 0 30 2 *", "never fires", ("at column",))
     bad("0 9 1 1 * FROM 2027-01-02 UNTIL 2027-06-01", "never fires", ("at column",))
     bad("0 9 1 1 * FROM 2027-06-01 UNTIL 2027-01-02", ("FROM", "never fires"), ("at column",))
     bad("2027-01-01T09:00 EXCEPT 2027-01-01", "never fires", ("at column",))
-    # Words with @.
+    # Unknown words with @.
     bad("@foo", "@foo", "@hourly", at=1)
     bad("@", ("@",), at=1)
     bad("@reboot", "@reboot", at=1)
     bad("@dailyx", "@dailyx", at=1)
 
 
-def bad_forms():
-    # Nothing, or too much.
+def check_bad_forms():
+    # Empty, or too long.
     for text in ("", " ", "\n", "\t \n"):
         bad(text, "no expression", ("at column", "at line"))
     bad("TZ=Europe/Berlin", ("no expression", "expression"), ("at column",))
@@ -162,7 +162,7 @@ def bad_forms():
         check(r.code == 2 and r.out == "" and r.err.startswith("rota: ") and not re.search("[\udc00-\udfff]", r.err),
               f"rota next {raw!r}: invalid UTF-8", r)
         check(re.search(r"at column \d+\n$", r.err), f"rota next {raw!r}: no column", r)
-    for raw in (b"0 9 * * * IF \xff", b"0 9 * * * IF \xed\xa0\x80", b"@daily"):  # whatever it does, JSON is UTF-8
+    for raw in (b"0 9 * * * IF \xff", b"0 9 * * * IF \xed\xa0\x80", b"@daily"):  # the JSON must be valid UTF-8
         r = rota("next", raw, "--json", "--id", b"\xff")
         check(r.code == 2 or r.code == 0 and not re.search("[\udc00-\udfff]", r.out) and json.loads(r.out),
               f"rota next {raw!r} --json", r)
@@ -235,7 +235,7 @@ def bad_forms():
                        ("every day at 9 at 10", "at"), ("in 0 minutes", ("0",)), ("in -5 minutes", ("-5",)),
                        ("in foo", "foo"), ("tomorrow at 99", "99"), ("sixth monday of the month at 9", "sixth")]:
         bad(text, part, ("at column",))
-    # Ambiguous ones, with the readings they could have.
+    # Ambiguous phrases: the message names the possible readings.
     bad("monday at 9", "every monday at 9", "next monday at 9", at=1)
     bad("at 9", "every day at 9", "tomorrow at 9", at=1)
     bad("every second tuesday at 9", "second tuesday of the month", "2 weeks", ("at column",))
@@ -249,17 +249,17 @@ VALUES = {"IF": "x", "WINDOW": "5m", "RETRY": "3", "FROM": "2026-01-01", "UNTIL"
           "EXCEPT": "2026-12-25", "GAP": "skip", "FOLD": "both"}
 
 
-def bad_directives():
+def check_bad_directives():
     bad("FOO bar\n0 9 * * *", "'FOO' is not known", at=(1, 1))
     for text, at in [("0 9 * * *\nFOO bar", (2, 1)), ("0 9 * * *\nTZ=UTC\n  FOO", (3, 3)), ("0 9 * * * FOO bar", 11)]:
         bad(text, "FOO", "not known", *DIRECTIVES, "TZ=", at=at)
     bad("0 9 * * *\nfoo", "foo", at=(2, 1))
     bad("0 9 * * *\nwindow 5m", "window", at=(2, 1))  # "Directives are upper-case only."
     for name in DIRECTIVES:
-        # No value: at the end, before another, on a line of its own.
+        # No value: at the end, before another directive, on a line of its own.
         bad(f"0 9 * * * {name}", name, ("needs a value", "needs"), at=11 + len(name))
         bad(f"0 9 * * *\n{name}\nTZ=UTC", name, ("needs a value", "needs"), at=(2, 1 + len(name)))
-        # Twice: both places are named.
+        # Twice: the message names both positions.
         value = VALUES[name]
         bad(f"0 9 * * *\n{name} {value}\nTZ=UTC\n{name} {value}", f"{name} is given twice",
             f"line 2, column {len(name) + 2}", at=(4, len(name) + 2))
@@ -272,7 +272,7 @@ def bad_directives():
     bad("TZ=UTC\n0 9 * * *\nTZ=Europe/Berlin", "TZ= is given twice", "line 1, column 4", at=(3, 4))
     bad("0 9 * * *\n0 10 * * *", "twice", "line 1, column 1", "0 10 * * *", at=(2, 1))
     bad("0 9 * * *\n@daily", "twice", "line 1, column 1", at=(2, 1))
-    # Said by the phrase and again by a directive: both places.
+    # Given by the phrase and again by a directive: the message names both positions.
     bad("every day at 9 in Berlin TZ=Europe/Paris", "twice", "Europe/Paris", at=19)
     bad("every day at 9 until 30 June UNTIL 2027-01-01", "twice", "column 36", ("at column 16", "at column 22"))
     for name, value, part in [("GAP", "foo", "shift, skip"), ("FOLD", "foo", "first, second, both"),
@@ -291,18 +291,18 @@ def bad_directives():
     # CRLF counts as one line end.
     bad("0 9 * * *\r\nTZ=UTC\r\nFOO bar\r\n", "FOO", at=(3, 1))
     bad("0 9 * * * IF ü\nFOO", "FOO", at=(2, 1))
-    # A value that is none is what the error is about, not what follows from it.
+    # The error is about the invalid value, not about what follows from it.
     bad("0 9 * * * UNTIL 30 June", "30", ("date", "time", "digits"), at=17)
     bad("every day at 9 UNTIL 30 June", "30", ("date", "time", "digits"), at=22)
     bad("EVERY DAY AT 9 UNTIL 30 JUNE", "30", ("date", "time", "digits"),
         at=22)  # "Directives are upper-case only": this is one
-    # GAP and FOLD say something about cron only: beside other forms they are refused, not ignored.
+    # GAP and FOLD apply to cron only: with other forms they are refused, not ignored.
     for form in ("@every 7h", "2027-01-01T09:00", "<2026-06-13 Sat 09:00 +1d>", "in 20 minutes"):
         for directive in ("GAP skip", "FOLD both"):
             bad(f"{form} {directive}", directive[:4].strip(), "cron", ("at column",))
 
 
-def bad_usage():
+def check_bad_usage():
     for verb in ("next", "explain"):
         refused((verb,), "expression", ("rota " + verb,))
         refused((verb, "@daily", "@hourly"), ("one EXPR", "one expression"))
@@ -330,8 +330,8 @@ def bad_usage():
     refused(("--bogus",), "--bogus")
 
 
-# --- what is accepted ------------------------------------------------------------------------------------------------
-def answers():
+# --- accepted input ------------------------------------------------------------------------------------------------
+def check_answers():
     r = rota("next", "0 9 * * *", "--tz", "Europe/Berlin", "--after", "2026-11-15T14:00:00Z", "--json")
     answer = json.loads(r.out) if r.code == 0 else {}
     check(list(answer) == ["kind", "normalized", "timezone", "explain", "directives", "next", "warnings"],
@@ -345,22 +345,22 @@ def answers():
                        ("every", "every 7 hours")]:
         r = rota("next", text, *AFTER, "--json")
         check(r.code == 0 and json.loads(r.out)["kind"] == kind, f"rota next {text!r} --json: kind should be {kind}", r)
-    # The human form: a sentence, the time in the schedule's zone and in UTC.
+    # Without --json: a sentence, and the time in the schedule's zone and in UTC.
     r = rota("next", "0 9 * * *", "--tz", "Europe/Berlin", "--after", "2026-11-15T14:00:00Z", "--count", "1")
     check(r.code == 0 and "09:00:00 +01:00" in r.out and "2026-11-16T08:00:00Z" in r.out and r.err == "",
-          "rota next for people", r)
+          "rota next without --json", r)
     r = rota("explain", "0 9 * * 1", "--tz", "UTC", "--after", "2026-11-15T14:00:00Z")
     check(r.code == 0 and len(re.findall(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", r.out)) == 5
           and r.out.split("\n")[0].endswith("."), "rota explain: a sentence and five runs", r)
     r = rota("explain", "0 9 * * 1", "--json")
     check(r.code == 0 and len(json.loads(r.out)["next"]) == 5, "rota explain --json", r)
-    # The machine's zone is used, by name, and said.
+    # Without a zone the machine's is used, and named.
     r = rota("next", "0 9 * * *")
-    check("machine" in r.out, "rota next without a zone should say that it takes the machine's", r)
+    check("machine" in r.out, "rota next without a zone should name the machine's zone", r)
     # "explain says in words which of the two applies", either or both.
     both, either = (json.loads(rota("next", e, "--json").out)["explain"] for e in ("0 0 */2 * 1", "0 0 1-31/2 * 1"))
     check("either" in either and "either" not in both, f"either or both: {either!r}, {both!r}")
-    # Past times: nothing comes, and it is said.
+    # Times in the past: no next time, and a warning.
     for text in ("2020-01-01T00:00", "<2020-01-01 Wed 09:00>", "0 9 * * * UNTIL 2020-01-01",
                  "@every 10m UNTIL 2020-01-01", "<2020-01-01 Wed +1d> UNTIL 2021-01-01",
                  "every day at 9 until 2020-01-01"):
@@ -369,7 +369,7 @@ def answers():
         check(answer.get("next") == [] and any("expired" in w for w in answer["warnings"]),
               f"rota next {text!r}: should be expired, with no time", r)
         r = rota("next", text)
-        check(r.code == 0 and "expired" in r.out + r.err, f"rota next {text!r}: should say 'expired' to people", r)
+        check(r.code == 0 and "expired" in r.out + r.err, f"rota next {text!r}: should say 'expired' without --json", r)
     # Warnings.
     for text, part, more in [("H H * * *", "id", ()), ("<2026-06-13 Sat 09:00 .+1w>", ".+", ()),
                              ("0 9 * * * EXCEPT 2026-11-17", "EXCEPT", ()), ("0 9 * * * JITTER 5m", "id", ())]:
@@ -397,7 +397,7 @@ def answers():
                                            for t in json.loads(r.out)["next"])
                 check(good or r.code == 2 and r.err.startswith("rota: "),
                       f"rota next {text!r} --after {after} --tz {zone}", r)
-    # Far away, soon answered.
+    # Distant times must be found quickly.
     for text, after, first in [("0 0 29 2 *", "2096-03-01", "2104-02-29T00:00:00Z"),
                                ("0 0 29 2 */7", "2026-01-01", "2032-02-29T00:00:00Z"),
                                ("0 0 0 29 2 */7", "2032-03-01", "2060-02-29T00:00:00Z"),
@@ -410,29 +410,29 @@ def answers():
               f"rota next {text!r} --after {after}: expected {first}", r)
     r = rota("next", "* * * * * *", "--count", "100000", "--tz", "UTC", "--json")
     check(r.code == 0 and len(json.loads(r.out)["next"]) == 100000, "100000 runs", Result(r.code, r.out[:100], r.err))
-    # Options before and after, with = and without, and -- before an expression.
+    # Options before and after the expression, with = and without, and --.
     first = rota("next", "@daily", "--count", "2", "--tz", "UTC", *AFTER)
     for argv in (("next", "--count=2", "--tz=UTC", "@daily", "--after=2026-11-15T12:00:00Z"),
                  ("next", "--count", "2", "--tz", "UTC", *AFTER, "@daily"),
                  ("next", "--count", "2", "--tz", "UTC", *AFTER, "--", "@daily")):
         r = rota(*argv)
-        check(r.code == 0 and r.out == first.out, shown(argv), r)
+        check(r.code == 0 and r.out == first.out, command_line(argv), r)
     r = rota("next", "0\t9 * * *", *AFTER)
     check(r.code == 0, "a tab between fields", r)
 
 
-def verbs():
+def check_verbs():
     for argv in (("--help",), ("-h",), ("help",)):
         r = rota(*argv)
         check(r.code == 0 and "usage" in r.out and all(v in r.out for v in ("next", "explain", "zones", "version"))
-              and r.err == "", shown(argv) + ": help", r)
+              and r.err == "", command_line(argv) + ": help", r)
     for verb in ("next", "explain", "zones", "version"):
         for argv in ((verb, "--help"), ("help", verb), (verb, "-h"), (verb, "--json", "--help")):
             r = rota(*argv)
-            check(r.code == 0 and f"usage: rota {verb}" in r.out and r.err == "", shown(argv) + ": help", r)
+            check(r.code == 0 and f"usage: rota {verb}" in r.out and r.err == "", command_line(argv) + ": help", r)
             example = re.search(rf"example: (rota {verb}.*)", r.out)
-            check(example is not None, shown(argv) + ": no example", r)
-        if example:  # and it works as printed
+            check(example is not None, command_line(argv) + ": no example", r)
+        if example:  # the example must work as printed
             done = subprocess.run(["sh", "-c", example[1].replace("rota", '"$ROTA"', 1)], env=os.environ |
                                   {"ROTA": ROTA}, capture_output=True, timeout=60)
             check(done.returncode == 0 and done.stdout, f"the example does not work: {example[1]}",
@@ -441,7 +441,7 @@ def verbs():
     check(r.code == 0 and re.fullmatch(r"\d+\.\d+.*", json.loads(r.out)["version"]), "rota version --json", r)
     for argv in (("version",), ("--version",)):
         one = rota(*argv)
-        check(one.code == 0 and one.out == f"rota {json.loads(r.out)['version']}\n", shown(argv), one)
+        check(one.code == 0 and one.out == f"rota {json.loads(r.out)['version']}\n", command_line(argv), one)
     # Zones.
     r = rota("zones")
     names = [line.split()[0] for line in r.out.splitlines()]
@@ -451,10 +451,10 @@ def verbs():
                                                                                                      "Factory",
                                                                                                      "posixrules"}
     check(known <= set(names), f"rota zones lacks {sorted(known - set(names))[:9]}")
-    check(not [n for n in names if n.startswith(("posix/", "right/")) or "." in n], "rota zones lists what is no zone")
+    check(not [n for n in names if n.startswith(("posix/", "right/")) or "." in n], "rota zones lists only zones")
     r = rota("zones", "--json")
     listed = {z["name"]: z["offset"] for z in json.loads(r.out)}
-    check(list(listed) == names, "rota zones --json lists others than rota zones")
+    check(list(listed) == names, "rota zones --json lists the same zones as rota zones")
     for name in names[::25]:
         offset = datetime.now(zoneinfo.ZoneInfo(name)).strftime("%z")
         check(listed[name] == offset[:3] + ":" + offset[3:5],
@@ -466,11 +466,11 @@ def verbs():
               f"rota zones {pattern}", r)
     for argv in (("zones", "nonsuch"), ("zones", "nonsuch", "--json"), ("zones", "Eur*")):
         r = rota(*argv)
-        check(r.code == 1 and r.out in ("", "[]\n") and argv[1] in r.err, shown(argv) + ": exit code 1 and a word", r)
+        check(r.code == 1 and r.out in ("", "[]\n") and argv[1] in r.err, command_line(argv) + ": exit code 1 and a message", r)
 
 
 # --- batch -----------------------------------------------------------------------------------------------------------
-def batch():
+def check_batch():
     good = b'{"expr":"@daily","after":"2026-01-01","count":1}'
     yes = '{"next":["2026-01-02T00:00:00Z"]}'
     wrong = [b"", b"   ", b"\t", b"xx", b"{", b"}", b"[]", b'"x"', b"5", b"null", b"true", b"{}", good[:-1], good +
@@ -504,11 +504,11 @@ def batch():
                 r = rota(*argv, stdin=stdin)
                 out = r.out.splitlines()
                 check(r.code == 0 and len(out) == len(lines) and r.err == "",
-                      f"{shown(argv)}: {len(out)} answers to {len(lines)} lines", Result(r.code, "", r.err))
+                      f"{command_line(argv)}: {len(out)} answers to {len(lines)} lines", Result(r.code, "", r.err))
                 if len(out) != len(lines):
                     continue
                 check(all(o == yes for o in out[::2]),
-                      f"{shown(argv)}: an answer to a good line is wrong, or not in order",
+                      f"{command_line(argv)}: an answer to a valid line is wrong, or out of order",
                       Result(r.code, next((o for o in out[::2] if o != yes), ""), ""))
                 for line, answer in zip(wrong, out[1::2]):
                     try:
@@ -521,17 +521,17 @@ def batch():
             r = rota("next", "--batch", "-", stdin=data)
             count = len(data.split(b"\n")) - (not data or data.endswith(b"\n"))
             check(r.code == 0 and len(r.out.splitlines()) == count, f"--batch of {data!r}: {count} answers expected", r)
-        # The zone is UTC where none is named; the error is that of the command line; count and id are heeded.
+        # The default zone is UTC; errors are those of the command line; count and id are used.
         r = rota("next", "--batch", "-",
                  stdin=b'{"expr":"0 9 * * *","after":"2026-01-01T00:00:00Z","count":2}\n'
                  b'{"expr":"60 * * * *"}\n{"expr":"H * * * *","id":"a","count":1}\n')
         out = [json.loads(o) for o in r.out.splitlines()]
         check(out[0] == {"next": ["2026-01-01T09:00:00Z", "2026-01-02T09:00:00Z"]}, "--batch: UTC, two runs", r)
-        check(out[1] == {"error": "minute 60 is out of range 0-59, at column 1"}, "--batch: the error in words", r)
+        check(out[1] == {"error": "minute 60 is out of range 0-59, at column 1"}, "--batch: the text of the error", r)
         check("next" in out[2], "--batch: with an id", r)
         r = rota("next", "--batch", "-", stdin=good + b"\n", env={"TZ": "Asia/Tokyo"})
         check(r.out == yes + "\n", "--batch: TZ is ignored", r)
-        # A file that is not there, or none.
+        # A missing file, a directory.
         for name, part in [(os.path.join(folder, "missing"), "No such file"), (folder, "directory"),
                            (os.path.join(path, "x"), "Not a directory")]:
             r = rota("next", "--batch", name)
@@ -545,15 +545,15 @@ def batch():
 
 
 # --- output that cannot be written -----------------------------------------------------------------------------------
-def unwritable():
+def check_unwritable_output():
     commands = [("next", "@daily"), ("next", "@daily", "--json"), ("explain", "@daily"), ("zones",), ("version",),
                 ("--help",), ("next", "--help"), ("next", "--batch", "-")]
     for argv in commands:
         with open("/dev/full", "wb") as full:
             r = rota(*argv, stdin=b'{"expr":"@daily"}\n' * 1000, stdout=full)
         check(r.code == 1 and r.err.startswith("rota: ") and "No space left" in r.err,
-              f"{shown(argv)} >/dev/full: expected exit code 1 and the reason", r)
-        for ignored in (True, False):  # as a service or a shell's trap has it; as usual
+              f"{command_line(argv)} >/dev/full: expected exit code 1 and the reason", r)
+        for ignored in (True, False):  # SIGPIPE ignored, as in a service; not ignored
             read, write = os.pipe()
             os.close(read)
             r = rota(*argv, stdin=b'{"expr":"@daily"}\n' * 1000, stdout=write, restore_signals=not ignored,
@@ -561,17 +561,17 @@ def unwritable():
             os.close(write)
             if ignored:
                 check(r.code == 1 and "Broken pipe" in r.err,
-                      f"{shown(argv)} into a closed pipe: expected exit code 1 and the reason", r)
-            else:  # killed by the signal, as is the custom, or said
+                      f"{command_line(argv)} into a closed pipe: expected exit code 1 and the reason", r)
+            else:  # killed by the signal, as usual, or an error
                 check(r.code == -signal.SIGPIPE or r.code == 1 and r.err,
-                      f"{shown(argv)} into a closed pipe: must not look like success", r)
+                      f"{command_line(argv)} into a closed pipe: must not look like success", r)
         r = rota(*argv, stdin=b'{"expr":"@daily"}\n', stdout=None, preexec_fn=lambda: os.close(1))
         check(r.code == 1 and r.err.startswith("rota: "),
-              f"{shown(argv)} with stdout closed: expected exit code 1 and the reason", r)
+              f"{command_line(argv)} with stdout closed: expected exit code 1 and the reason", r)
 
 
-# --- zones from elsewhere --------------------------------------------------------------------------------------------
-def questions():
+# --- other zone data --------------------------------------------------------------------------------------------
+def batch_questions():
     lines = []
     for zone in ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Europe/Dublin", "America/Havana",
                  "Africa/Casablanca", "America/Sao_Paulo", "Asia/Kathmandu",
@@ -583,25 +583,25 @@ def questions():
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
 
-def zone_data():
-    # The process's TZ variable means nothing.
+def check_zone_data():
+    # The environment variable TZ has no effect.
     for argv in (("next", "0 9 * * *", *AFTER, "--json"), ("next", "0 9 * * *", *AFTER),
                  ("explain", "tomorrow at 9", *AFTER), ("next", "0 9 * * *", "--tz", "Europe/Berlin", *AFTER)):
         plain = rota(*argv)
         for value in ("Asia/Tokyo", "EST5EDT", ":America/New_York", "", "nonsense"):
             r = rota(*argv, env={"TZ": value})
             check(plain.code == 0 and r.out == plain.out and r.err == plain.err,
-                  f"TZ={value} {shown(argv)}: TZ must not matter", r)
+                  f"TZ={value} {command_line(argv)}: TZ must not matter", r)
     source = next((os.path.join(d, "tzdata.zi") for d in zoneinfo.TZPATH
                    if os.path.exists(os.path.join(d, "tzdata.zi"))), None)
     zic = shutil.which("zic", path=os.environ.get("PATH", "") + os.pathsep + os.pathsep.join(("/usr/sbin", "/sbin")))
     check(source and zic,
           f"no tzdata.zi ({source}) or no zic ({zic}): the slim files cannot be made (Debian: tzdata, libc-bin)")
     with tempfile.TemporaryDirectory() as folder:
-        asked = questions()
+        asked = batch_questions()
         usual = rota("next", "--batch", "-", stdin=asked)
         check("error" not in usual.out and usual.out.count("\n") == asked.count(b"\n"),
-              "the usual zone data answers all", Result(usual.code, usual.out[:300], usual.err))
+              "the system's zone data answers all questions", Result(usual.code, usual.out[:300], usual.err))
         for kind in ("slim", "fat"):
             target = os.path.join(folder, kind)
             if not (source and zic):
@@ -615,8 +615,8 @@ def zone_data():
             check(not different, f"{kind} files give {len(different)} other answers, the first: {different[:1]}")
             size = os.path.getsize(os.path.join(target, "Europe/Berlin"))
             check((size < 1500) == (kind == "slim"),
-                  f"zic -b {kind} made a Berlin of {size} bytes: not what is to be tested")
-        # A folder without zones: UTC is there, the others are refused.
+                  f"zic -b {kind} made a file for Berlin of {size} bytes: not the wanted format")
+        # A directory without zones: UTC works, the others are refused.
         empty = os.path.join(folder, "empty")
         os.mkdir(empty)
         for where in (empty, os.path.join(folder, "missing")):
@@ -628,16 +628,16 @@ def zone_data():
             check(r.code == 0, "no zone data: TZ=UTC works", r)
             r = rota("next", "0 9 * * *", *AFTER, env=env)
             check(r.code == 0 or r.code in (1, 2) and r.err.startswith("rota: "),
-                  "no zone data: the machine's zone, or a clear word", r)
+                  "no zone data: the machine's zone, or an error", r)
             for argv in (("next", "0 9 * * *", "--tz", "Europe/Berlin"), ("next", "TZ=Europe/Berlin 0 9 * * *"),
                          ("next", "every day at 9 in Berlin")):
                 r = rota(*argv, env=env)
                 check(r.code == 2 and r.out == "" and "Berlin" in r.err and "not known" in r.err,
-                      f"no zone data: {shown(argv)} should be refused", r)
+                      f"no zone data: {command_line(argv)} should be refused", r)
             r = rota("zones", env=env)
             check(r.code in (0, 1) and all(line.startswith(("UTC", "Etc/UTC")) for line in r.out.splitlines()),
                   "no zone data: rota zones", r)
-        # Damaged files are refused, whatever is in them.
+        # Damaged files are refused.
         broken = os.path.join(folder, "broken")
         os.makedirs(os.path.join(broken, "Europe"))
         name = os.path.join(broken, "Europe", "Berlin")
@@ -645,12 +645,12 @@ def zone_data():
         for label, data in [("empty", b""), ("text", b"hello\n"), ("cut off in the header", whole[:30]),
                             ("cut off in the middle", whole[:len(whole) // 2]), ("cut off before the end", whole[:-3]),
                             ("wrong magic", b"XZif" + whole[4:]), ("zeroes", bytes(2000)),
-                            ("counts of 4 milliards", whole[:20] + b"\xff" * 24 + whole[44:])]:
+                            ("full of counts of 4 billion", whole[:20] + b"\xff" * 24 + whole[44:])]:
             with open(name, "wb") as file:
                 file.write(data)
             r = rota("next", "0 9 * * *", "--tz", "Europe/Berlin", env={"TZDIR": broken})
             check(r.code in (1, 2) and r.out == "" and "Europe/Berlin" in r.err,
-                  f"a zone file that is {label} should be refused, and named", r)
+                  f"a zone file that is {label} should be refused, with its name", r)
         os.remove(name)
         os.mkfifo(name)
         r = rota("next", "0 9 * * *", "--tz", "Europe/Berlin", env={"TZDIR": broken})
@@ -659,36 +659,36 @@ def zone_data():
         check(r.code in (0, 1), "rota zones with a pipe among the files must not hang", r)
 
 
-def reviewed():
-    """Faults that a review found; each stays as a row."""
+def check_past_faults():
+    """Faults of earlier versions."""
     def good(*argv, out=(), warnings=()):
         r = rota(*argv)
-        check(r.code == 0 and all(part in r.out for part in out), f"{shown(argv)}: expected {out}", r)
-        check(all(f"warning: {part}" in r.out for part in warnings), f"{shown(argv)}: expected warnings {warnings}", r)
+        check(r.code == 0 and all(part in r.out for part in out), f"{command_line(argv)}: expected {out}", r)
+        check(all(f"warning: {part}" in r.out for part in warnings), f"{command_line(argv)}: expected warnings {warnings}", r)
 
-    # --after without an offset is read in the zone of the schedule, however that is said.
+    # --after without an offset is read in the zone of the schedule, however the zone is given.
     for argv in (("today at 9 in Tokyo",), ("TZ=Asia/Tokyo today at 9",), ("today at 9", "--tz", "Asia/Tokyo")):
         good("next", *argv, "--after", "2026-11-14T08:00", out=["2026-11-14T00:00:00Z"])
-    # What stands beside --batch would be ignored: refused.
+    # Options beside --batch would be ignored, so they are refused.
     for more in (("--tz", "UTC"), ("--count", "1"), ("--after", "2026-11-14"), ("--id", "x"), ("0 9 * * *",)):
         refused(("next", "--batch", "-", *more), "--batch reads")
-    # A clock change is told although jitter moves the run away from it.
+    # A clock change gives a warning, even if jitter moves the run away from it.
     good("next", "30 2 * * * JITTER 1h", "--tz", "Europe/Berlin", "--id", "x", "--after", "2027-03-28T01:00:30Z",
          "--count", "1", out=["2027-03-28"], warnings=["02:30 does not exist on 2027-03-28"])
-    # Control characters of the second kind, and a carriage return that ends no line.
+    # C1 control characters, and a carriage return within a line.
     bad("0 9 * * * IF a\u009b31mX", "control character", at=15)
     bad("0 9 * * * IF a\rb", "control character", at=15)
     good("next", "0 9 * * *\r\nWINDOW 5m\r\n", out=["09:00"])
-    # The zone is shown even where the sentence does without it; a phrase says what it became.
+    # The zone is shown even if the sentence does not name it; a phrase shows its normalized form.
     good("next", "@every 10m", "--tz", "Europe/Berlin", out=["Europe/Berlin"])
     good("next", "every 2 weeks on monday at 10 in Berlin until 30 June 2027", "--after", "2026-11-15T14:00:00Z",
          out=["TZ=Europe/Berlin <2026-11-16 Mon 10:00 +2w> UNTIL 2027-06-30T22:00:00Z"])
     good("next", "next friday at 14:00", "--tz", "Europe/Berlin", "--after", "2026-11-15T14:00:00Z",
          out=["normalized    TZ=Europe/Berlin 2026-11-20T14:00:00\n"])
-    # "Either is enough" where one of the two always holds.
+    # One of the two day fields always matches.
     for expression in ("0 9 1-31 * MON", "0 9 13 * 0-7"):
         good("next", expression, out=["every day"], warnings=["neither day field begins with *"])
-    # Directives that take what follows them, right or wrong.
+    # Values that belong to a directive but are invalid.
     bad("0 9 * * * RETRY 3 60s fixed", "'fixed'", at=23)
     bad("0 9 * * * EXCEPT 2026-11-15 2026-11-16", "commas", at=18)
     bad("0 9 * * * window 5m", "capitals", "WINDOW", at=11)
@@ -701,15 +701,15 @@ def reviewed():
     bad("<%%(diary-float t 4 2)>", "diary", at=2)
     bad("0 9 * * * FROM 0001-01-01 TZ=Europe/Berlin", "0001-9999", at=16)
     good("next", "0 9 * * * UNTIL 9999-12-31", "--tz", "UTC", out=["09:00"])
-    # The longest line there may be, and one byte more.
+    # The longest line allowed, and one byte more.
     line = json.dumps({"expr": "0 9 * * *", "count": 1})
     r = rota("next", "--batch", "-", stdin=(line.ljust(65536) + "\n" + line.ljust(65537) + "\n" + line).encode())
     kinds = [list(json.loads(answer)) for answer in r.out.splitlines()]
     check(r.code == 0 and kinds == [["next"], ["error"], ["next"]], "lines of 65536 and 65537 bytes", r)
 
 
-def config():
-    """Each setting and where it came from: flag, environment, file, default."""
+def check_config():
+    """Each setting and its source: flag, environment, file, default."""
     with tempfile.TemporaryDirectory() as home:
         clean = {k: "" for k in os.environ if k.startswith(("ROTA_", "XDG_"))} | {"HOME": home}
         os.mkdir(f"{home}/rota")
@@ -730,13 +730,13 @@ def config():
         check(s["file"] == path and s["settings"]["slots"] == {"value": 3, "origin": "file", "from": f"{path}:2"},
               f"the file: {s}")
         check(s["settings"]["kept_logs"] == {"value": "1GiB", "origin": "environment", "from": "ROTA_KEPT_LOGS"},
-              f"the environment before the file: {s}")
+              f"the environment overrides the file: {s}")
         check(s["settings"]["calendars"]["value"] == {"holidays": ["2026-12-25"]}, f"calendars: {s}")
         s = settings("--data", "/flag", "--config", path, ROTA_DATA="/env")
-        check(s["settings"]["data"] == {"value": "/flag", "origin": "flag", "from": "--data"}, f"the flag first: {s}")
+        check(s["settings"]["data"] == {"value": "/flag", "origin": "flag", "from": "--data"}, f"the flag overrides all: {s}")
         check(settings(ROTA_CONFIG=path)["file"] == path, "ROTA_CONFIG")
         r = rota("config", env=clean | {"XDG_CONFIG_HOME": home})
-        check(r.code == 0 and re.search(rf"^slots +3 +{re.escape(path)}:2$", r.out, re.M), "the human form", r)
+        check(r.code == 0 and re.search(rf"^slots +3 +{re.escape(path)}:2$", r.out, re.M), "config without --json", r)
         with open(path, "w") as f:
             f.write("slots: 3\nslot: 4\n")
         os.environ["ROTA_CONFIG"] = path
@@ -749,8 +749,8 @@ def config():
         del os.environ["ROTA_SLOTS"]
 
 
-def out_of_memory():
-    """The n-th allocation fails, for every n: an error that says so, or the whole answer; never a signal, never less."""
+def check_out_of_memory():
+    """The n-th allocation fails, for every n: the result is an error or the complete answer, never a signal."""
     calls = [("next", "every tuesday at 9am in Berlin EXCEPT 2026-11-17 IF a", *AFTER),
              ("next", "0 9 * * * FOO", *AFTER), ("explain", "30 2 * * * TZ=America/New_York", "--json", *AFTER),
              ("config", "--json", "--config", os.path.join(os.path.dirname(__file__), "config.yaml"))]
@@ -759,12 +759,13 @@ def out_of_memory():
         for n in range(1, 120):
             r = rota(*argv, env={"LD_PRELOAD": FAIL_ALLOC, "FAIL_ALLOC": str(n)})
             good = r.code in (1, 2) and r.err.startswith("rota: ") or (r.code, r.out) == (whole.code, whole.out)
-            check(good, f"allocation {n} fails: {shown(argv)}", r)
+            check(good, f"allocation {n} fails: {command_line(argv)}", r)
     bad("0 9 * * * TZ=GMT+1", "two readings", at=14)
 
 
 def main():
-    for part in (bad_cron, bad_forms, bad_directives, bad_usage, answers, verbs, batch, unwritable, zone_data, reviewed, config, out_of_memory):
+    for part in (check_bad_cron, check_bad_forms, check_bad_directives, check_bad_usage, check_answers, check_verbs, check_batch,
+                 check_unwritable_output, check_zone_data, check_past_faults, check_config, check_out_of_memory):
         before = checks.failed
         part()
         if checks.failed > before:

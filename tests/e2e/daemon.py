@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The daemon as people and machines meet it: refused, stopped, killed, come back to. Usage: daemon.py ROTA FIXTURES
-[PART...]; ROTA is the program, FIXTURES the directory of run files of earlier versions."""
+"""The daemon: refused starts, stops, kills and restarts, runs across them, changes of zone files.
+
+usage: daemon.py ROTA FIXTURES [PART...]; FIXTURES is the directory of run files of earlier versions"""
 import glob
 import os
 import re
@@ -11,30 +12,12 @@ import sqlite3
 import sys
 import threading
 import time
-import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from checks import check, finish  # noqa: E402
-from rig import NoAnswer, Refused, Rig, is_alive, kill, wait_until  # noqa: E402
+from checks import check  # noqa: E402
+from rig import NoAnswer, Refused, Rig, is_alive, kill, run_parts, wait_until  # noqa: E402
 
 ROTA, FIXTURES = sys.argv[1:3]
-
-
-class Using:
-    """A rig that leaves nothing behind, which is also checked."""
-
-    def __init__(self, *options, **more):
-        self.rig = Rig(ROTA, *options, **more)
-
-    def __enter__(self):
-        return self.rig
-
-    def __exit__(self, *exception):
-        rig = self.rig
-        if rig.daemon and exception[0] is None:
-            code = rig.stop()
-            check(code == 0, f"the daemon is stopped: exit {code}", rig.log_text()[-500:])
-        rig.close()
 
 
 def command(id, line, expression="0 0 29 2 *", **more):
@@ -49,45 +32,45 @@ def run_of(rig, run):
     return rig.ask("GET", f"/runs/{run}")
 
 
-def wait_over(rig, run, seconds=30):
+def wait_finished(rig, run, seconds=30):
     return wait_until(seconds, lambda: (r := run_of(rig, run))["state"] == "finished" and r, 0.05) or run_of(rig, run)
 
 
-def file_of(rig, run, attempt=1, kind="run"):
+def run_file(rig, run, attempt=1, kind="run"):
     found = glob.glob(f"{rig.data}/runs/*/{run[1:]}.{attempt}.{kind}")
     return found[0] if found else None
 
 
-def facts_of(rig, run):
-    """The words of a run file."""
-    with open(wait_until(60, lambda: file_of(rig, run)), "rb") as f:
+def run_file_facts(rig, run):
+    """The facts in a run file, by name."""
+    with open(wait_until(60, lambda: run_file(rig, run)), "rb") as f:
         lines = f.read().replace(b"\0", b"").decode(errors="replace").splitlines()
     return dict(line.split(" ", 1) for line in lines if " " in line)
 
 
-def wait_born(rig, run):
+def wait_started(rig, run):
     wait_until(60, lambda: run_of(rig, run)["started_at"])
-    return facts_of(rig, run)
+    return run_file_facts(rig, run)
 
 
-def others(rig):
-    """What came of the rig, but for the daemon and its launcher."""
+def run_processes(rig):
+    """All processes of the rig except the daemon and its launcher."""
     return {p: n for p, n in rig.processes().items() if n not in ("rota", "rota-launcher")}
 
 
 # --- refusals ----------------------------------------------------------------------------------------------------
 
 def two_daemons():
-    with Using() as rig:
+    with Rig(ROTA) as rig:
         rig.start()
         rig.add(command("one", "true"))
         r = rig.serve_once(at=rig.socket + "2")
         check(r.returncode == 75 and str(rig.daemon.pid) in r.stderr and rig.data in r.stderr,
-              "a second daemon is refused, and the first is named", r)
-        check(not os.path.exists(rig.socket + "2"), "the second one leaves no socket")
+              "a second daemon is refused, and the message names the first", r)
+        check(not os.path.exists(rig.socket + "2"), "the second daemon leaves no socket")
         r = rig.serve_once(data=os.path.join(rig.dir, "other"))
-        check(r.returncode == 1 and rig.socket in r.stderr, "a second daemon at one socket is refused", r)
-        check(wait_over(rig, run_now(rig, "one"))["outcome"] == "done", "the first goes on")
+        check(r.returncode == 1 and rig.socket in r.stderr, "a second daemon at the same socket is refused", r)
+        check(wait_finished(rig, run_now(rig, "one"))["outcome"] == "done", "the first daemon still runs schedules")
 
 
 def damage(path, offset, text):
@@ -97,7 +80,7 @@ def damage(path, offset, text):
 
 
 def bad_databases():
-    with Using() as rig:
+    with Rig(ROTA) as rig:
         rig.start()
         for n in range(50):
             rig.add(command(f"s{n}", "true"))
@@ -110,7 +93,7 @@ def bad_databases():
             r = rig.serve_once()
             check(r.returncode == code and r.stderr.startswith("rota: ") and r.stderr.count("\n") == 1 and
                   all(w in r.stderr for w in words) and not r.stdout, f"{what}: exit {code}, {words}", r)
-            check(open(file, "rb").read() == before, f"{what}: the file is left as it is")
+            check(open(file, "rb").read() == before, f"{what}: the file is unchanged")
             check(not os.path.exists(rig.socket), f"{what}: no socket is left")
             check(not rig.processes(), f"{what}: no process is left", rig.processes())
 
@@ -119,25 +102,25 @@ def bad_databases():
         db.close()
         refused("a newer database", 2, file, "99", "newer")
         open(file, "wb").write(b"this is no database, whatever it is called\n" * 100)
-        refused("no database", 2, file, "not a database")
+        refused("not a database", 2, file, "not a database")
         with sqlite3.connect(os.path.join(rig.dir, "other.db")) as db:
             db.execute("CREATE TABLE t (a)")
         db.close()
         shutil.copy(os.path.join(rig.dir, "other.db"), file)
-        refused("another's database", 2, file, "another program")
+        refused("a database of another program", 2, file, "another program")
         for offset in range(4096, len(good) - 4096, 4096):
             open(file, "wb").write(good)
             damage(file, offset, b"\xff" * 4096)
             r = rig.serve_once() if not wait_serving(rig) else None
             if r:
                 check(r.returncode == 1 and r.stderr.startswith("rota: ") and file in r.stderr,
-                      f"page {offset // 4096 + 1} is damaged: a clear error", r)
+                      f"page {offset // 4096 + 1} is damaged: the error names the file", r)
         open(file, "wb").write(good)
-        check(rig.start() and len(rig.ask("GET", "/schedules")["schedules"]) == 50, "the good one is served again")
+        check(rig.start() and len(rig.ask("GET", "/schedules")["schedules"]) == 50, "the undamaged database is served again")
 
 
 def wait_serving(rig):
-    """Some pages are met later than at the start; then it serves, and says so when it meets them."""
+    """Whether the daemon starts: some damaged pages are read only later, which is reported then."""
     if rig.start():
         rig.kill()
         return True
@@ -146,7 +129,7 @@ def wait_serving(rig):
 
 
 def bad_directories():
-    with Using() as rig:
+    with Rig(ROTA) as rig:
         os.makedirs(rig.dir + "/plain")
         open(rig.dir + "/file", "w").close()
         places = [rig.dir + "/file", rig.dir + "/file/below", "/proc/rota"]
@@ -158,38 +141,38 @@ def bad_directories():
         for place in places:
             r = rig.serve_once(data=place)
             check(r.returncode == 1 and r.stderr.startswith("rota: ") and place in r.stderr,
-                  f"{place}: a clear error", r)
+                  f"{place}: the error names the path", r)
         check(not rig.processes(), "no process is left", rig.processes())
 
 
 def no_daemon():
-    with Using() as rig:
+    with Rig(ROTA) as rig:
         os.makedirs(os.path.dirname(rig.socket), 0o700)
         for argv in (("status",), ("runs", "--json"), ("ls",), ("show", "x"), ("run", "x"), ("pause", "x"),
                      ("add", "@daily", "--", "true"), ("logs", "r1")):
             r = rig.cli(*argv)
             check(r.returncode == 69 and "no daemon" in r.stderr and "rota serve" in r.stderr, f"no daemon: {argv}", r)
-        # A dead one's socket is nobody, too; and no obstacle.
+        # The socket of a dead daemon counts as no daemon, and does not prevent a start.
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(rig.socket)
         r = rig.cli("ls")
         check(r.returncode == 69, "a stale socket: no daemon", r)
         check(rig.start(), "a stale socket is replaced", rig.log_text())
         rig.kill()
-        check(os.path.exists(rig.socket) and rig.start(), "so is that of a daemon that was killed", rig.log_text())
-        check(rig.stop() == 0 and not os.path.exists(rig.socket), "one that was stopped leaves none")
+        check(os.path.exists(rig.socket) and rig.start(), "the socket of a killed daemon is replaced", rig.log_text())
+        check(rig.stop() == 0 and not os.path.exists(rig.socket), "a daemon that was stopped leaves no socket")
         open(rig.socket, "w").close()
         r = rig.serve_once()
-        check(r.returncode == 2 and rig.socket in r.stderr, "what is no socket is not removed", r)
-        check(os.path.exists(rig.socket), "it is still there")
+        check(r.returncode == 2 and rig.socket in r.stderr, "a file that is not a socket is not removed", r)
+        check(os.path.exists(rig.socket), "it still exists")
 
 
-# --- stopping and coming back ------------------------------------------------------------------------------------
+# --- stops and restarts ------------------------------------------------------------------------------------
 
 def stopped_in_a_burst():
-    """SIGTERM while a hundred things are due, some run, some wait, and somebody is adding. The commands end when
-    they are let go, however long stopping takes."""
-    with Using("--slots", "12") as rig:
+    """SIGTERM while a hundred runs are due, running or waiting, and schedules are being added. The commands end when the
+    file `go` exists, however long stopping takes."""
+    with Rig(ROTA, "--slots", "12") as rig:
         rig.start()
         marks, go = os.path.join(rig.dir, "marks"), os.path.join(rig.dir, "go")
         at = int(time.time()) + 6
@@ -218,42 +201,42 @@ def stopped_in_a_burst():
         stop.set()
         t.join()
         check(code == 0, f"SIGTERM in a burst: exit {code}", rig.log_text()[-500:])
-        alive = others(rig)
-        check(any(re.fullmatch(r"r\d+\.\d+", n) for n in alive.values()), "runs go on without it", alive)
-        check("rota-launcher" not in rig.processes().values(), "the launcher goes with it")
+        alive = run_processes(rig)
+        check(any(re.fullmatch(r"r\d+\.\d+", n) for n in alive.values()), "runs go on without the daemon", alive)
+        check("rota-launcher" not in rig.processes().values(), "the launcher ends with the daemon")
         open(go, "w").close()
-        time.sleep(1.5)  # some end meanwhile
+        time.sleep(1.5)  # some runs end meanwhile
         rig.start()
         over = wait_until(60, lambda: not rig.ask("GET", "/status")["runs"], 0.2)
-        check(over, "everything ends", rig.ask("GET", "/status"))
+        check(over, "all runs end", rig.ask("GET", "/status"))
         runs = rig.runs()
-        check(len(runs) == 120 and all(r["outcome"] == "done" for r in runs), "each has run once, and is done",
+        check(len(runs) == 120 and all(r["outcome"] == "done" for r in runs), "each schedule has run once, with success",
               [r for r in runs if r["outcome"] != "done"][:3])
         with open(marks) as f:
             lines = f.read().split("\n")[:-1]
-        check(len(lines) == len(set(lines)) == 120, f"the marks say the same: {len(lines)}, {len(set(lines))}")
+        check(len(lines) == len(set(lines)) == 120, f"the marks of the commands agree: {len(lines)}, {len(set(lines))}")
         have = {r["id"] for r in rig.rows("SELECT id FROM document")}
-        check(set(acked) <= have, f"what was acknowledged is there: {len(acked)}", set(acked) - have)
+        check(set(acked) <= have, f"all acknowledged schedules exist: {len(acked)}", set(acked) - have)
 
 
 def stopped_while_stuck():
-    """SIGTERM while the store can write nothing: whoever waits for an answer is told, and it goes."""
-    with Using() as rig:
+    """SIGTERM while the store cannot write: waiting requests are answered, and the daemon ends."""
+    with Rig(ROTA) as rig:
         rig.start()
         rig.add(command("first", "true"))
         other = sqlite3.connect(os.path.join(rig.data, "rota.db"), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        told = []
+        answers = []
 
-        def adding(order):
+        def send(order):
             try:
-                told.append(rig.ask(*order))
+                answers.append(rig.ask(*order))
             except (NoAnswer, Refused) as e:
-                told.append(e)
+                answers.append(e)
         document = {"document": command("stuck", "true")}
         orders = (("POST", "/schedules", document), ("POST", "/pause", {"all": True}), ("POST", "/apply", {"documents": [
             document["document"]]}))
-        waiting = [threading.Thread(target=adding, args=(o,)) for o in orders]
+        waiting = [threading.Thread(target=send, args=(o,)) for o in orders]
         for t in waiting:
             t.start()
         time.sleep(0.5)
@@ -261,25 +244,25 @@ def stopped_while_stuck():
         for t in waiting:
             t.join()
         check(code == 0, f"SIGTERM while the store is stuck: exit {code}", rig.log_text()[-3000:])
-        check(len(told) == 3 and all(isinstance(e, (NoAnswer, Refused)) or not e["complete"] for e in told), "nobody is told it was done",
-              told)
+        check(len(answers) == 3 and all(isinstance(e, (NoAnswer, Refused)) or not e["complete"] for e in answers),
+              "no request is answered with success", answers)
         other.execute("ROLLBACK")
         rig.start()
-        check([s["id"] for s in rig.ask("GET", "/schedules")["schedules"]] == ["first"], "and it was not")
+        check([s["id"] for s in rig.ask("GET", "/schedules")["schedules"]] == ["first"], "nothing was changed")
 
 
-def names_while_starting():
-    """Numbers of zones are not given out before those that were are known."""
+def zone_numbers_while_starting():
+    """Zones get no numbers before the numbers in the database are loaded."""
     zones = ["Asia/Tokyo", "America/Lima", "Asia/Kolkata", "Africa/Cairo", "Australia/Perth", "Asia/Dubai"]
     hours = {"Asia/Tokyo": 9, "America/Lima": -5, "Asia/Kolkata": 5.5, "Africa/Cairo": 2, "Australia/Perth": 8, "Asia/Dubai": 4}
-    with Using() as rig:
+    with Rig(ROTA) as rig:
         rig.start()
         for n, zone in enumerate(zones):
             rig.add(command(f"z{n}", "true", "0 12 1 1 *", timezone=zone))
             rig.kill()
             rig.start(wait=False)
             sent = wait_until(60, lambda: quick_add(rig, command(f"w{n}", "true", "0 12 1 1 *", timezone=zones[-1 - n])), 0)
-            check(sent, "something is added while it starts")
+            check(sent, "a schedule is added while the daemon starts")
         rig.kill()
         rig.start()
         for s in rig.ask("GET", "/schedules")["schedules"]:
@@ -295,16 +278,16 @@ def quick_add(rig, document):
         return None
 
 
-def orders_while_busy():
-    """Whatever a schedule is doing: it can be paused, resumed, changed and removed."""
-    with Using() as rig:
+def commands_while_busy():
+    """A schedule can be paused, resumed, changed and removed while it is being recorded."""
+    with Rig(ROTA) as rig:
         rig.start()
         event = {"action": {"type": "event", "name": "x"}, "expression": "* * * * * *"}
         for n in range(400):
             rig.add({"id": f"s{n}", **event})
         refused, given = [], 0
         for round in range(3):
-            time.sleep(1.0005 - time.time() % 1)  # they are being recorded now, all of them
+            time.sleep(1.0005 - time.time() % 1)  # all of them are being recorded now
             for n in range(round * 20, round * 20 + 20):
                 for order in (("POST", f"/schedules/s{n}/pause", {}), ("POST", f"/schedules/s{n}/resume", {}),
                               ("POST", "/schedules", {"document": {"id": f"s{n}", **event, "expression": "*/2 * * * * *"}, "update": True}),
@@ -315,14 +298,14 @@ def orders_while_busy():
                         rig.ask(*order)
                     except Refused as e:
                         refused.append((order[:2], str(e)))
-        check(not refused, f"{len(refused)} of {given} orders are refused", refused[:2])
-        check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 340, "and carried out")
+        check(not refused, f"{len(refused)} of {given} requests are refused", refused[:2])
+        check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 340, "all requests were carried out")
 
 
-def waited_for():
-    """Whoever waits for a run, or watches it, waits across a restart, too."""
-    with Using() as rig:
-        check(rig.start(), "it starts", rig.log_text())
+def clients_wait_across_restart():
+    """`run --wait` and `run --watch` continue across a restart of the daemon."""
+    with Rig(ROTA) as rig:
+        check(rig.start(), "the daemon starts", rig.log_text())
         got = {}
         rig.ask("POST", "/schedules", {"document": command("waits", "sleep 3; echo end")})
         rig.ask("POST", "/schedules", {"document": command("watched", "sleep 3; echo end")})
@@ -334,41 +317,41 @@ def waited_for():
         time.sleep(0.3)
         rig.kill()
         time.sleep(0.5)
-        check(rig.start(), "it starts again", rig.log_text())
+        check(rig.start(), "the daemon starts again", rig.log_text())
         for t in threads:
             t.join()
         for i, r in got.items():
-            check(r.returncode == 0 and "done" in r.stdout, f"{i}: told of its end", r)
-        check("end\n" in got["watched"].stdout, "what it printed after the restart", got["watched"])
+            check(r.returncode == 0 and "done" in r.stdout, f"{i}: the end is reported", r)
+        check("end\n" in got["watched"].stdout, "the output after the restart is shown", got["watched"])
 
 
 def old_run_files():
-    """A daemon finds the file of a run that another version wrote."""
-    with Using() as rig:
+    """The daemon reads run files of other versions."""
+    with Rig(ROTA) as rig:
         rig.start()
         rig.add(command("long", "exec sleep 1000"))
         rig.add(command("other", "exec sleep 1000"))
         runs = [run_now(rig, "long"), run_now(rig, "other")]
-        facts = [wait_born(rig, run) for run in runs]
+        facts = [wait_started(rig, run) for run in runs]
         rig.kill()
         for run, f, fixture in zip(runs, facts, ("v1-ended.run", "v1-running.run")):
             for pid in (int(f["pid"]), int(f["agent"])):
                 kill(pid)
             wait_until(60, lambda: not is_alive(int(f["pid"])) and not is_alive(int(f["agent"])))
-            # Its own process may not be alive, and no lock be held: so a new file.
-            path = file_of(rig, run)
+            # The process must be dead and the file unlocked, so the file is replaced.
+            path = run_file(rig, run)
             os.unlink(path)
             shutil.copy(os.path.join(FIXTURES, fixture), path)
         rig.start()
-        r = wait_over(rig, runs[0])
-        check((r["outcome"], r["exit_code"]) == ("killed", 143), "an exit record of version 1 is believed", r)
-        r = wait_over(rig, runs[1])
-        check((r["outcome"], r["reason"]) == ("failed", "lost"), "a birth of an earlier boot without an end is lost", r)
+        r = wait_finished(rig, runs[0])
+        check((r["outcome"], r["exit_code"]) == ("killed", 143), "an exit record of version 1 is read", r)
+        r = wait_finished(rig, runs[1])
+        check((r["outcome"], r["reason"]) == ("failed", "lost"), "a run of an earlier boot without an exit record is lost", r)
 
 
 # --- processes ---------------------------------------------------------------------------------------------------
 
-MONSTER = r"""
+STUBBORN_TREE = r"""
 import os, signal, sys, time
 def flood():
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -389,108 +372,108 @@ while True:
 """
 
 
-def monster():
-    """It double-forks, makes sessions, ignores SIGTERM and floods its output: gone at its timeout, whole."""
-    with Using() as rig:
+def process_tree():
+    """A command that double-forks, makes sessions, ignores SIGTERM and floods its output is killed completely."""
+    with Rig(ROTA) as rig:
         rig.start()
-        rig.add(command("monster", [sys.executable, "-c", MONSTER], timeout="2s"))
-        run = run_now(rig, "monster")
-        check(wait_until(60, lambda: len(others(rig)) >= 6), "it is there, many of it", others(rig))
-        r = wait_over(rig, run)
+        rig.add(command("tree", [sys.executable, "-c", STUBBORN_TREE], timeout="2s"))
+        run = run_now(rig, "tree")
+        check(wait_until(60, lambda: len(run_processes(rig)) >= 6), "its processes run", run_processes(rig))
+        r = wait_finished(rig, run)
         check((r["outcome"], r["reason"]) == ("killed", "timeout"), "killed/timeout", r)
-        check(not others(rig), "nothing of it is left when its end is told", others(rig))
-        check(os.path.getsize(file_of(rig, run, kind="log")) < 8 << 20, "its log is bounded")
-        # The same, stopped by a person, across a crash.
-        rig.add(command("monster", [sys.executable, "-c", MONSTER]), update=True)
-        run = run_now(rig, "monster")
-        wait_until(60, lambda: len(others(rig)) >= 6)
+        check(not run_processes(rig), "no process is left when the end is recorded", run_processes(rig))
+        check(os.path.getsize(run_file(rig, run, kind="log")) < 8 << 20, "its log is bounded")
+        # The same, stopped by a request, after a crash of the daemon.
+        rig.add(command("tree", [sys.executable, "-c", STUBBORN_TREE]), update=True)
+        run = run_now(rig, "tree")
+        wait_until(60, lambda: len(run_processes(rig)) >= 6)
         rig.kill()
         rig.start()
-        check(wait_until(60, lambda: run_of(rig, run)["state"] == "running"), "adopted", run_of(rig, run))
+        check(wait_until(60, lambda: run_of(rig, run)["state"] == "running"), "the run is adopted", run_of(rig, run))
         rig.ask("POST", f"/runs/{run}/stop", {})
-        r = wait_over(rig, run)
+        r = wait_finished(rig, run)
         check((r["outcome"], r["reason"]) == ("killed", "cancelled"), "killed/cancelled", r)
-        check(not others(rig), "nothing of it is left", others(rig))
+        check(not run_processes(rig), "no process is left", run_processes(rig))
 
 
 def killed_shim():
-    """Its agent is found and killed before the run is called lost; with the daemon there, and without."""
-    line = [sys.executable, "-c", MONSTER.replace("os.write(1", "time.sleep(0.1); os.write(1")]
+    """The agent of a killed shim is killed before the run is recorded as lost, with the daemon running or not."""
+    line = [sys.executable, "-c", STUBBORN_TREE.replace("os.write(1", "time.sleep(0.1); os.write(1")]
     for down in (False, True):
-        with Using() as rig:
+        with Rig(ROTA) as rig:
             rig.start()
             rig.add(command("victim", line))
             run = run_now(rig, "victim")
-            facts = wait_born(rig, run)
-            wait_until(60, lambda: len(others(rig)) >= 6)
+            facts = wait_started(rig, run)
+            wait_until(60, lambda: len(run_processes(rig)) >= 6)
             if down:
                 rig.kill()
             check(kill(int(facts["pid"])), "the shim is killed")
             wait_until(60, lambda: not is_alive(int(facts["pid"])))
             if down:
-                check(others(rig), "its agents are alive, and nobody looks after them")
+                check(run_processes(rig), "its processes are alive")
                 rig.start()
-            r = wait_over(rig, run)
+            r = wait_finished(rig, run)
             check((r["outcome"], r["reason"]) == ("failed", "lost"), f"down={down}: failed/lost", r)
-            check(not others(rig), f"down={down}: nothing of it is alive when it is called lost", others(rig))
+            check(not run_processes(rig), f"down={down}: no process is alive when the run is recorded as lost", run_processes(rig))
 
 
 def killed_shim_retried():
-    """The retry of a lost run waits for the end of what the shim left behind."""
-    with Using() as rig:
+    """The retry of a lost run waits until the processes of the killed shim are dead."""
+    with Rig(ROTA) as rig:
         rig.start()
         marks = os.path.join(rig.dir, "marks")
         line = f"echo $ROTA_ATTEMPT >>{marks}; if [ $ROTA_ATTEMPT = 1 ]; then trap '' TERM; sleep 1000; fi"
         rig.add(command("again", line, retry={"max_attempts": 1, "initial_delay": 1}))
         run = run_now(rig, "again")
-        facts = wait_born(rig, run)
+        facts = wait_started(rig, run)
         wait_until(60, lambda: os.path.exists(marks))
         kill(int(facts["pid"]))
-        r = wait_over(rig, run)
-        check((r["outcome"], r["attempt"]) == ("done", 2), "the second attempt is done", r)
+        r = wait_finished(rig, run)
+        check((r["outcome"], r["attempt"]) == ("done", 2), "the second attempt succeeds", r)
         check(open(marks).read() == "1\n2\n", "each attempt was started once")
-        check(not is_alive(int(facts["agent"])), "the first one is dead")
+        check(not is_alive(int(facts["agent"])), "the first attempt is dead")
 
 
 def stopped_launcher():
-    """kill -STOP: it is replaced, and nothing waits for it for ever. What it had been given is not started twice."""
-    with Using() as rig:
+    """A launcher stopped with SIGSTOP is replaced. Runs it had been given are not started twice."""
+    with Rig(ROTA) as rig:
         rig.start()
         marks = os.path.join(rig.dir, "marks")
         rig.add(command("tick", f"echo $ROTA_RUN_ID.$ROTA_ATTEMPT >>{marks}", overlap="allow"))
         rig.add(command("victim", "exec sleep 1000"))
         victim = run_now(rig, "victim")
-        facts = wait_born(rig, victim)
+        facts = wait_started(rig, victim)
         launcher = rig.launcher()
         os.kill(launcher, signal.SIGSTOP)
         runs = [run_now(rig, "tick") for _ in range(20)]
-        kill(int(facts["pid"]))  # to be swept by a launcher, too
+        kill(int(facts["pid"]))  # a launcher must sweep its processes, too
         ok = wait_until(40, lambda: all(run_of(rig, r)["state"] == "finished" for r in runs), 0.2)
-        check(ok, "starts do not wait for a launcher that hangs", run_of(rig, runs[0]))
+        check(ok, "runs start although the launcher hangs", run_of(rig, runs[0]))
         if not ok:
             os.kill(launcher, signal.SIGCONT)
-        check(rig.launcher() not in (None, launcher) and not is_alive(launcher), "there is another one")
-        r = wait_over(rig, victim)
-        check((r["outcome"], r["reason"]) == ("failed", "lost"), "nor do ends of what a shim left behind", r)
-        check(all(run_of(rig, r)["outcome"] == "done" for r in runs), "all are done")
+        check(rig.launcher() not in (None, launcher) and not is_alive(launcher), "the launcher is replaced")
+        r = wait_finished(rig, victim)
+        check((r["outcome"], r["reason"]) == ("failed", "lost"), "the processes of the killed shim are swept", r)
+        check(all(run_of(rig, r)["outcome"] == "done" for r in runs), "all runs succeed")
         lines = open(marks).read().split()
         check(len(lines) == len(set(lines)) == 20, f"each was started once: {len(lines)}, {len(set(lines))}")
-        # One that is stopped for a moment and goes on is left alone.
+        # A launcher that is stopped only for a moment is kept.
         launcher = rig.launcher()
         os.kill(launcher, signal.SIGSTOP)
         run = run_now(rig, "tick")
         time.sleep(1)
         os.kill(launcher, signal.SIGCONT)
-        check(wait_over(rig, run)["outcome"] == "done" and rig.launcher() == launcher, "a short halt is no end")
-        # A WINDOW is judged when it is decided to start; what the launcher makes of it is no reason to kill.
+        check(wait_finished(rig, run)["outcome"] == "done" and rig.launcher() == launcher, "a short stop does not replace the launcher")
+        # WINDOW applies to the decision to start; a delay in the launcher does not cancel the run.
         os.kill(launcher, signal.SIGSTOP)
         due = int(time.time()) + 3
         rig.add(command("window", "true", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(due)), window="3s"))
-        check(wait_until(60, lambda: rig.runs("window")), "it is decided")
+        check(wait_until(60, lambda: rig.runs("window")), "the start is decided")
         time.sleep(max(0, due + 3.5 - time.time()))
         os.kill(launcher, signal.SIGCONT)
-        r = wait_over(rig, rig.runs("window")[0]["id"])
-        check(r["outcome"] == "done", "decided within its window: it runs", r)
+        r = wait_finished(rig, rig.runs("window")[0]["id"])
+        check(r["outcome"] == "done", "it runs: the decision was within the window", r)
 
 
 # --- zone files --------------------------------------------------------------------------------------------------
@@ -501,7 +484,7 @@ def next_hour(rig, id):
 
 
 def zones_change():
-    with Using(env={}) as rig:
+    with Rig(ROTA, env={}) as rig:
         tz = os.path.join(rig.dir, "zoneinfo")
         for name in ("UTC", "Europe/Berlin", "Asia/Tokyo", "Asia/Dubai", "America/Argentina/Buenos_Aires"):
             os.makedirs(os.path.dirname(os.path.join(tz, name)), exist_ok=True)
@@ -513,47 +496,47 @@ def zones_change():
         rig.add(command("tick", "true", "* * * * * *", timezone="Europe/Berlin"))
         rig.add(command("held", "true", "0 12 1 1 *", timezone="Europe/Berlin"))
         rig.ask("POST", "/schedules/held/pause", {})
-        check(next_hour(rig, "noon") == 11 and next_hour(rig, "deep") == 15, "as it was")
+        check(next_hour(rig, "noon") == 11 and next_hour(rig, "deep") == 15, "before the change")
 
         def replace(name, by):
-            """As a package manager does: a new file, moved over the old one."""
+            """Like a package manager: writes a new file and renames it over the old one."""
             shutil.copy(os.path.join(tz, by), os.path.join(tz, name + ".new"))
             os.rename(os.path.join(tz, name + ".new"), os.path.join(tz, name))
 
         def runs():
             return len([r for r in rig.runs("tick") if r["outcome"] == "done"])
         replace("Europe/Berlin", "Asia/Dubai")
-        check(wait_until(15, lambda: next_hour(rig, "noon") == 8, 0.1), "the new zone counts", next_hour(rig, "noon"))
+        check(wait_until(15, lambda: next_hour(rig, "noon") == 8, 0.1), "the new zone is used", next_hour(rig, "noon"))
         before = runs()
-        check(wait_until(60, lambda: runs() >= before + 2, 0.1), "what was due every second goes on", runs())
-        check(rig.ask("GET", "/status")["outdated"] == 0, "nothing waits")
+        check(wait_until(60, lambda: runs() >= before + 2, 0.1), "a schedule of every second goes on", runs())
+        check(rig.ask("GET", "/status")["outdated"] == 0, "no schedule is outdated")
         check(wait_until(60, lambda: rig.add(command("new", "true", "0 12 1 1 *", timezone="Europe/Berlin"))["next"][0][11:13] == "08"),
-              "new documents are read by the new zone")
+              "new documents use the new zone")
         replace("America/Argentina/Buenos_Aires", "Asia/Tokyo")
-        check(wait_until(15, lambda: next_hour(rig, "deep") == 3, 0.1), "two directories down, too", next_hour(rig, "deep"))
-        # While it is down.
+        check(wait_until(15, lambda: next_hour(rig, "deep") == 3, 0.1), "a zone two directories down", next_hour(rig, "deep"))
+        # A change while the daemon is down.
         rig.kill()
         replace("Europe/Berlin", "Asia/Tokyo")
         rig.start()
-        check(wait_until(15, lambda: next_hour(rig, "noon") == 3, 0.1), "changed while it was down", next_hour(rig, "noon"))
+        check(wait_until(15, lambda: next_hour(rig, "noon") == 3, 0.1), "the change is noticed at the start", next_hour(rig, "noon"))
         before = runs()
-        check(wait_until(60, lambda: runs() >= before + 2, 0.1), "it goes on then, too", runs())
+        check(wait_until(60, lambda: runs() >= before + 2, 0.1), "the schedule of every second goes on", runs())
         rig.ask("POST", "/schedules/held/resume", {})
-        check(wait_until(60, lambda: next_hour(rig, "held") == 3, 0.1), "what was paused meanwhile is right as well", next_hour(rig, "held"))
+        check(wait_until(60, lambda: next_hour(rig, "held") == 3, 0.1), "a schedule that was paused uses the new zone", next_hour(rig, "held"))
         nominal = [r["nominal"] for r in rig.runs("tick")]
-        check(len(nominal) == len(set(nominal)), "no time has run twice")
-        # A zone that goes missing stops its own schedules, not others; and when it is back, they go on.
+        check(len(nominal) == len(set(nominal)), "no nominal time has run twice")
+        # A missing zone file stops only the schedules of that zone, until it is back.
         os.rename(os.path.join(tz, "Europe/Berlin"), os.path.join(rig.dir, "away"))
-        check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] > 0, 0.1), "a zone that is gone is noticed")
+        check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] > 0, 0.1), "a missing zone is noticed")
         os.rename(os.path.join(rig.dir, "away"), os.path.join(tz, "Europe/Berlin"))
-        check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] == 0, 0.1), "and its return", rig.ask("GET", "/status"))
+        check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] == 0, 0.1), "its return is noticed", rig.ask("GET", "/status"))
         before = runs()
-        check(wait_until(60, lambda: runs() >= before + 2, 0.1), "all is as before", runs())
+        check(wait_until(60, lambda: runs() >= before + 2, 0.1), "the schedules of the zone run again", runs())
 
 
 def zones_change_while_waiting():
-    """Zones may change, however often, while a call waits for a store that is stuck; it is told in the end."""
-    with Using(env={}) as rig:
+    """Zones change several times while a request waits for a locked store; the request is answered in the end."""
+    with Rig(ROTA, env={}) as rig:
         tz = os.path.join(rig.dir, "zoneinfo")
         for name in ("UTC", "Europe/Berlin", "Asia/Tokyo", "Asia/Dubai"):
             os.makedirs(os.path.dirname(os.path.join(tz, name)), exist_ok=True)
@@ -583,33 +566,14 @@ def zones_change_while_waiting():
         lock.execute("ROLLBACK")
         lock.close()
         waiter.join(20)
-        check(len(got) == 1 and isinstance(got[0], Refused), "and is refused, for nothing could be recorded", got)
-        # It is stopped while its schedules are being compiled anew: nothing of that is left behind.
+        check(len(got) == 1 and isinstance(got[0], Refused), "the request is refused, since nothing could be recorded", got)
+        # The daemon is stopped while schedules are being recompiled; sanitizers report what it leaks.
 
 
-# Four at a time: those that wait longest first.
-PARTS = (zones_change, zones_change_while_waiting, stopped_in_a_burst, stopped_while_stuck, stopped_launcher, bad_databases, two_daemons, bad_directories, no_daemon,
-         names_while_starting, orders_while_busy, waited_for, old_run_files, monster, killed_shim, killed_shim_retried)
-
-
-def main():
-    # They wait more than they work, and each has a daemon of its own: so side by side.
-    def one(part):
-        begun = time.monotonic()
-        try:
-            part()
-        except Exception:  # what broke the part is what failed
-            check(False, part.__name__, traceback.format_exc())
-        print(f"{part.__name__}: {time.monotonic() - begun:.1f} s", flush=True)
-    wanted = [p for p in PARTS if not sys.argv[3:] or p.__name__ in sys.argv[3:]]
-    for i in range(0, len(wanted), 4):
-        threads = [threading.Thread(target=one, args=(p,)) for p in wanted[i:i + 4]]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-    return finish()
-
+# The longest first.
+PARTS = (zones_change, zones_change_while_waiting, stopped_in_a_burst, stopped_while_stuck, stopped_launcher, bad_databases,
+         two_daemons, bad_directories, no_daemon, zone_numbers_while_starting, commands_while_busy, clients_wait_across_restart,
+         old_run_files, process_tree, killed_shim, killed_shim_retried)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_parts(PARTS, sys.argv[3:], 4))

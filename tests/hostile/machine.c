@@ -1,9 +1,7 @@
-/* For LD_PRELOAD: a machine that does as it is told. The file $HOSTILE is mapped, and what stands in it
- * counts at once: by how much the wall clock is off; for how long the machine has been suspended, which the
- * wall clock and the one that counts suspension have seen; the errno of whatever would change a file below
- * $HOSTILE_DIR; and the same of whatever would read one.
+/* For LD_PRELOAD: a machine with wrong clocks and failing disks. The file $HOSTILE holds its state as a
+ * struct machine; it is mapped, so that changes take effect at once.
  *
- * A wall clock that is set cancels timers that asked for it, as the kernel would. */
+ * A step of the wall clock cancels timers with TFD_TIMER_CANCEL_ON_SET, as in the kernel. */
 #undef _FILE_OFFSET_BITS /* both families of functions are replaced, under their own names */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,18 +23,21 @@
 #include <time.h>
 #include <unistd.h>
 
-struct told {
-	_Atomic int64_t wall, asleep; /* microseconds */
-	_Atomic int32_t write, read;
+struct machine {
+	_Atomic int64_t wall; /* offset of the wall clock, in microseconds */
+	_Atomic int64_t
+		asleep; /* time suspended, in microseconds: added to the wall clock and CLOCK_BOOTTIME */
+	_Atomic int32_t write; /* errno of every change of a file below $HOSTILE_DIR; 0: none */
+	_Atomic int32_t read;  /* errno of every read of such a file; 0: none */
 };
 
-enum { FDS = 1024 }; /* timers are among the first */
+enum { FDS = 1024 }; /* descriptors of timers are below this */
 
-static struct told nothing, *told = &nothing;
-static const char *place;
-static size_t place_length;
+static struct machine healthy, *machine = &healthy;
+static const char *directory;
+static size_t directory_length;
 
-/* How they were last set, and whether that was cancelled. */
+/* How each timer was last set, and whether it was cancelled. */
 static struct timer {
 	atomic_bool is_set, is_wall, cancelled;
 	int flags;
@@ -63,19 +64,19 @@ static void shift(struct timespec *t, int64_t us)
 	t->tv_nsec = ns < 0 ? ns + 1000000000 : ns % 1000000000;
 }
 
-static int64_t off(clockid_t clock)
+static int64_t clock_offset(clockid_t clock)
 {
 	bool counts = clock == CLOCK_BOOTTIME || clock == CLOCK_BOOTTIME_ALARM;
 	bool wall =
 		clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_REALTIME_ALARM;
-	return (wall ? told->wall : 0) + (wall || counts ? told->asleep : 0);
+	return (wall ? machine->wall : 0) + (wall || counts ? machine->asleep : 0);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
 	int rc = (int)syscall(SYS_clock_gettime, clock, t);
 	if (rc == 0)
-		shift(t, off(clock));
+		shift(t, clock_offset(clock));
 	return rc;
 }
 
@@ -97,9 +98,10 @@ int gettimeofday(struct timeval *restrict tv, void *restrict zone)
 	return 0;
 }
 
-static int set(int fd, int flags, struct itimerspec at, struct itimerspec *old)
+static int set_timer(int fd, int flags, struct itimerspec at, struct itimerspec *old)
 {
-	int64_t by = fd < FDS && timers[fd].is_wall ? off(CLOCK_REALTIME) : off(CLOCK_BOOTTIME);
+	int64_t by =
+		fd < FDS && timers[fd].is_wall ? clock_offset(CLOCK_REALTIME) : clock_offset(CLOCK_BOOTTIME);
 	if (flags & TFD_TIMER_ABSTIME && (at.it_value.tv_sec || at.it_value.tv_nsec)) {
 		shift(&at.it_value, -by);
 		if (at.it_value.tv_sec < 0)
@@ -124,20 +126,20 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itime
 		timers[fd].flags = flags;
 		timers[fd].is_set = true;
 	}
-	int rc = set(fd, flags, *at, old);
+	int rc = set_timer(fd, flags, *at, old);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }
 
-/* What the kernel does when somebody sets the clock, and after a sleep. */
-static void *watch(void *arg)
+/* Does what the kernel does with timers when the clock is set, and after a suspension. */
+static void *adjust_timers(void *arg)
 {
-	int64_t wall = told->wall, asleep = told->asleep;
+	int64_t wall = machine->wall, asleep = machine->asleep;
 	(void)arg;
 	for (;; usleep(5000)) {
-		bool stepped = told->wall != wall, slept = told->asleep != asleep;
-		wall = told->wall;
-		asleep = told->asleep;
+		bool stepped = machine->wall != wall, slept = machine->asleep != asleep;
+		wall = machine->wall;
+		asleep = machine->asleep;
 		pthread_mutex_lock(&lock);
 		for (int fd = 0; fd < FDS && (stepped || slept); fd++) {
 			struct timer *t = &timers[fd];
@@ -145,9 +147,9 @@ static void *watch(void *arg)
 			if (cancels)
 				t->cancelled = true;
 			if (t->is_set && cancels)
-				set(fd, 0, (struct itimerspec){ .it_value = { 0, 1 } }, NULL);
+				set_timer(fd, 0, (struct itimerspec){ .it_value = { 0, 1 } }, NULL);
 			else if (t->is_set && t->flags & TFD_TIMER_ABSTIME)
-				set(fd, t->flags, t->at, NULL);
+				set_timer(fd, t->flags, t->at, NULL);
 		}
 		pthread_mutex_unlock(&lock);
 	}
@@ -156,20 +158,20 @@ static void *watch(void *arg)
 
 /* --- files --- */
 
-static bool is_ours(const char *path)
+static bool is_hostile(const char *path)
 {
-	return place_length && !strncmp(path, place, place_length);
+	return directory_length && !strncmp(path, directory, directory_length);
 }
 
-static bool fails_at(const char *path, int error)
+static bool path_fails(const char *path, int error)
 {
-	if (!error || !is_ours(path))
+	if (!error || !is_hostile(path))
 		return false;
 	errno = error;
 	return true;
 }
 
-static bool fails(int fd, int error)
+static bool fd_fails(int fd, int error)
 {
 	char link[32], path[4096];
 	if (!error)
@@ -177,7 +179,7 @@ static bool fails(int fd, int error)
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	ssize_t n = readlink(link, path, sizeof path - 1);
 	path[n > 0 ? n : 0] = '\0';
-	return fails_at(path, error);
+	return path_fails(path, error);
 }
 
 ssize_t read(int fd, void *p, size_t n)
@@ -187,12 +189,12 @@ ssize_t read(int fd, void *p, size_t n)
 		errno = ECANCELED;
 		return -1;
 	}
-	return fails(fd, told->read) ? -1 : syscall(SYS_read, fd, p, n);
+	return fd_fails(fd, machine->read) ? -1 : syscall(SYS_read, fd, p, n);
 }
 
 ssize_t pread64(int fd, void *p, size_t n, off64_t at)
 {
-	return fails(fd, told->read) ? -1 : syscall(SYS_pread64, fd, p, n, at);
+	return fd_fails(fd, machine->read) ? -1 : syscall(SYS_pread64, fd, p, n, at);
 }
 
 ssize_t pread(int fd, void *p, size_t n, off_t at)
@@ -202,12 +204,12 @@ ssize_t pread(int fd, void *p, size_t n, off_t at)
 
 ssize_t write(int fd, const void *p, size_t n)
 {
-	return fails(fd, told->write) ? -1 : syscall(SYS_write, fd, p, n);
+	return fd_fails(fd, machine->write) ? -1 : syscall(SYS_write, fd, p, n);
 }
 
 ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
 {
-	return fails(fd, told->write) ? -1 : syscall(SYS_pwrite64, fd, p, n, at);
+	return fd_fails(fd, machine->write) ? -1 : syscall(SYS_pwrite64, fd, p, n, at);
 }
 
 ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
@@ -217,7 +219,7 @@ ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
 
 int ftruncate64(int fd, off64_t n)
 {
-	return fails(fd, told->write) ? -1 : (int)syscall(SYS_ftruncate, fd, n);
+	return fd_fails(fd, machine->write) ? -1 : (int)syscall(SYS_ftruncate, fd, n);
 }
 
 int ftruncate(int fd, off_t n)
@@ -227,36 +229,37 @@ int ftruncate(int fd, off_t n)
 
 int fsync(int fd)
 {
-	return fails(fd, told->write) ? -1 : (int)syscall(SYS_fsync, fd);
+	return fd_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fsync, fd);
 }
 
 int fdatasync(int fd)
 {
-	return fails(fd, told->write) ? -1 : (int)syscall(SYS_fdatasync, fd);
+	return fd_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fdatasync, fd);
 }
 
 int fallocate(int fd, int mode, off_t at, off_t n)
 {
-	return fails(fd, told->write) ? -1 : (int)syscall(SYS_fallocate, fd, mode, at, n);
+	return fd_fails(fd, machine->write) ? -1 : (int)syscall(SYS_fallocate, fd, mode, at, n);
 }
 
 int mkdir(const char *path, mode_t mode)
 {
-	bool there = access(path, F_OK) == 0; /* EEXIST goes before whatever else is wrong */
-	return !there && fails_at(path, told->write) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+	bool there = access(path, F_OK) == 0; /* the kernel checks for EEXIST first */
+	return !there && path_fails(path, machine->write) ? -1
+							  : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 int unlink(const char *path)
 {
-	return fails_at(path, told->write) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+	return path_fails(path, machine->write) ? -1 : (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
-/* A full disk has no room for a new file; a read-only one has nothing that may be written. */
-static int open_at(const char *path, int flags, mode_t mode)
+/* A full disk refuses new files; a read-only disk also refuses to open files for writing. */
+static int open_path(const char *path, int flags, mode_t mode)
 {
 	bool makes = flags & O_CREAT && access(path, F_OK) != 0;
-	bool writes = (flags & O_ACCMODE) != O_RDONLY && told->write == EROFS;
-	return fails_at(path, makes || writes ? told->write : 0)
+	bool writes = (flags & O_ACCMODE) != O_RDONLY && machine->write == EROFS;
+	return path_fails(path, makes || writes ? machine->write : 0)
 		       ? -1
 		       : (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, mode);
 }
@@ -268,24 +271,25 @@ static int open_at(const char *path, int flags, mode_t mode)
 		va_start(ap, flags);                                                                         \
 		mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;                        \
 		va_end(ap);                                                                                  \
-		return open_at(path, flags, mode);                                                           \
+		return open_path(path, flags, mode);                                                         \
 	}
 OPEN(open)
 OPEN(open64)
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void map_machine(void)
 {
 	const char *path = getenv("HOSTILE"), *dir = getenv("HOSTILE_DIR");
 	int fd = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0) : -1;
-	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *p =
+		fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *machine, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
 	if (p == MAP_FAILED)
 		return;
-	told = p;
-	place = dir;
-	place_length = dir ? strlen(dir) : 0;
-	/* Agents have nothing to cancel, and forks no threads. */
+	machine = p;
+	directory = dir;
+	directory_length = dir ? strlen(dir) : 0;
+	/* Only the daemon has timers to adjust, and needs the thread. */
 	char self[64] = "";
 	int comm = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
 	if (comm >= 0) {
@@ -298,6 +302,6 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_create(&thread, NULL, watch, NULL);
+	pthread_create(&thread, NULL, adjust_timers, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""An hour of the real daemon on the real clock, under load: a thousand schedules every minute, commands every few
-seconds, some of which fail and are retried, conditions, people who add, change, pause, remove and ask, somebody who follows
-the events. Memory, descriptors and threads must be flat, no time may be lost or run twice; lateness is printed.
+"""An hour of the real daemon on the real clock under load: a thousand schedules every minute, commands every few seconds,
+some of which fail and are retried, conditions, clients that add, change, pause, remove and read, and one that follows events.
+Memory, descriptors and threads must not grow, no time may be lost or run twice; lateness is printed.
 
 usage: soak.py ROTA [--seconds N]"""
 import argparse
@@ -15,8 +15,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from rig import Connection, NoAnswer, Refused, Rig  # noqa: E402
 
-EVENTS, COMMANDS, PASSING = 1000, 40, 60
-CACHE_MB = 32 + 6  # STORE_CACHE_KIB, and what three readers have
+EVENTS, COMMANDS, CHANGING = 1000, 40, 60
+CACHE_MB = 32 + 6  # STORE_CACHE_KIB, and the caches of three readers
 
 
 def event(id, when, **more):
@@ -38,7 +38,7 @@ def documents():
 
 
 class Follower(threading.Thread):
-    """How late each occurrence was recorded, by the daemon's own word."""
+    """Follows events and collects the lateness of each occurrence."""
 
     def __init__(self, rig):
         super().__init__(daemon=True)
@@ -68,7 +68,7 @@ class Follower(threading.Thread):
                 self.left_out += e.get("count", 0) if e.get("type") == "events.left_out" else 0
 
 
-class People(threading.Thread):
+class Client(threading.Thread):
     def __init__(self, rig, seed):
         super().__init__(daemon=True)
         self.rig, self.random, self.done, self.busy, self.wrong, self.stop = rig, random.Random(seed), 0, 0, [], False
@@ -76,11 +76,11 @@ class People(threading.Thread):
     def run(self):
         while not self.stop:
             try:
-                self.act(f"p{self.random.randrange(PASSING)}")
+                self.send_request(f"p{self.random.randrange(CHANGING)}")
                 self.done += 1
             except Refused as e:
                 if e.status in (404, 409):
-                    self.done += 1  # it was not there, or is there already
+                    self.done += 1  # the schedule does not exist, or exists already
                 elif e.status == 503:
                     self.busy += 1
                 else:
@@ -89,7 +89,7 @@ class People(threading.Thread):
                 self.wrong.append(str(e))
             time.sleep(self.random.random() * 0.2)
 
-    def act(self, name):
+    def send_request(self, name):
         r = self.random
         choice = r.randrange(12)
         if choice < 3:
@@ -121,13 +121,13 @@ def sample(rig):
             "database": os.path.getsize(os.path.join(rig.data, "rota.db")) / 2**20}
 
 
-def share(values, p):
+def percentile(values, p):
     values = sorted(values)
     return values[min(len(values) - 1, int(len(values) * p))] if values else float("nan")
 
 
-def times_of(rig, since, until):
-    """Every minute of every event schedule, and how often it is on record."""
+def count_times(rig, since, until):
+    """Compares every minute of every event schedule with the recorded runs."""
     rows = rig.rows("SELECT d.id, r.nominal, count(*) AS n, max(r.state) AS state FROM run r JOIN document d ON d.sid = r.sid"
                     " WHERE d.id GLOB 'e[0-9]*' GROUP BY d.id, r.nominal")
     seen = {(r["id"], r["nominal"] // 10**6): (r["n"], r["state"]) for r in rows}
@@ -146,7 +146,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("rota")
     p.add_argument("--seconds", type=int, default=3600)
-    p.add_argument("--held", type=int, default=0, help="so many more that are not due: the store's cache is full from the start")
+    p.add_argument("--held", type=int, default=0, help="so many more schedules that are not due, to fill the store's cache at the start")
     p.add_argument("--seed", type=int, default=int(time.time()))
     a = p.parse_args()
     rig = Rig(a.rota)
@@ -157,27 +157,27 @@ def main():
         for n in range(0, a.held, 20000):
             rig.ask("POST", "/apply", {"documents": [event(f"held{m}", "0 0 1 1 *") for m in range(n, min(n + 20000, a.held))]}, timeout=60)
         since = int(time.time()) + 2
-        follower, people = Follower(rig), [People(rig, a.seed + n) for n in range(2)]
-        for t in (follower, *people):
+        follower, clients = Follower(rig), [Client(rig, a.seed + n) for n in range(2)]
+        for t in (follower, *clients):
             t.start()
         print(f"soak: {a.seconds} s, seed {a.seed}, {EVENTS + COMMANDS + 20} schedules", flush=True)
-        samples, begun, told = [], time.monotonic(), 0
+        samples, begun, printed_at = [], time.monotonic(), 0
         while time.monotonic() - begun < a.seconds:
             time.sleep(min(5, a.seconds / 20))
             samples.append(sample(rig))
-            if time.monotonic() - begun > told + 300 or len(samples) == 1:
-                s, told = samples[-1], time.monotonic() - begun
-                print(f"  {told:5.0f} s: {s['rss']:.1f} MB (database {s['database']:.1f}), {s['fds']} descriptors, {s['threads']} threads, log {s['wal']:.1f} MB,"
-                      f" {len(follower.late)} occurrences, p99 {share([m for _, m in follower.late], .99):.2f} ms", flush=True)
+            if time.monotonic() - begun > printed_at + 300 or len(samples) == 1:
+                s, printed_at = samples[-1], time.monotonic() - begun
+                print(f"  {printed_at:5.0f} s: {s['rss']:.1f} MB (database {s['database']:.1f}), {s['fds']} descriptors, {s['threads']} threads, log {s['wal']:.1f} MB,"
+                      f" {len(follower.late)} occurrences, p99 {percentile([m for _, m in follower.late], .99):.2f} ms", flush=True)
         until = int(time.time()) - 5
-        for t in people:
+        for t in clients:
             t.stop = True
-        for t in people:
+        for t in clients:
             t.join()
-        wanted, lost, twice, odd = times_of(rig, since, until)
+        wanted, lost, twice, odd = count_times(rig, since, until)
         quarter = len(samples) // 4
         second, last = samples[quarter:2 * quarter], samples[-quarter:]
-        # The store keeps the pages it knows, up to its limit: that much may come with the file, and no more.
+        # The store caches pages up to its limit, so memory may grow with the database up to that, and no more.
         for s in samples:
             s["memory beyond the store's cache"] = s["rss"] - 1.1 * min(s["database"], CACHE_MB)
         for what, slack in (("memory beyond the store's cache", 2), ("fds", 24), ("threads", 2), ("wal", 16)):
@@ -187,22 +187,22 @@ def main():
                 wrong.append(f"{what} grows: {before:.1f} to {after:.1f}")
         half = [m for t, m in follower.late if t < begun + a.seconds / 2], [m for t, m in follower.late if t >= begun + a.seconds / 2]
         for name, late in (("first half", half[0]), ("second half", half[1])):
-            print(f"lateness, {name}: median {share(late, .5):.2f} ms, p99 {share(late, .99):.2f} ms, most {max(late or [0]):.1f} ms,"
+            print(f"lateness, {name}: median {percentile(late, .5):.2f} ms, p99 {percentile(late, .99):.2f} ms, most {max(late or [0]):.1f} ms,"
                   f" of {len(late)}")
         cpu = (samples[-1]["cpu"] - samples[0]["cpu"]) / (samples[-1]["t"] - samples[0]["t"])
-        print(f"cpu: {100 * cpu:.1f} % of one; people: {sum(p.done for p in people)} requests, {sum(p.busy for p in people)} told to come again;"
+        print(f"cpu: {100 * cpu:.1f} % of one; clients: {sum(p.done for p in clients)} requests, {sum(p.busy for p in clients)} answered 503;"
               f" events left out: {follower.left_out}")
-        print(f"times: {wanted} wanted, {lost} lost, {twice} twice, {odd} at another second")
-        wrong += [f"{lost} times are not on record"] * (lost > 0) + [f"{twice} times ran twice"] * (twice > 0)
+        print(f"times: {wanted} wanted, {lost} lost, {twice} twice, {odd} at a wrong second")
+        wrong += [f"{lost} times are not recorded"] * (lost > 0) + [f"{twice} times ran twice"] * (twice > 0)
         wrong += [f"{odd} times drifted"] * (odd > 0)
-        wrong += [f"unexpected answers: {[x for q in people for x in q.wrong][:3]}"] * any(q.wrong for q in people)
+        wrong += [f"unexpected answers: {[x for q in clients for x in q.wrong][:3]}"] * any(q.wrong for q in clients)
         code = rig.stop()
-        wrong += [f"it ended with {code}: {rig.log_text()[-500:]}"] * (code != 0)
+        wrong += [f"the daemon's exit code is {code}: {rig.log_text()[-500:]}"] * (code != 0)
     finally:
         rig.close()
     for w in wrong:
         print(f"FAILED: {w}")
-    print("soak: " + ("failed" if wrong else "flat"))
+    print("soak: " + ("failed" if wrong else "passed"))
     sys.exit(bool(wrong))
 
 

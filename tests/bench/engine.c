@@ -1,5 +1,5 @@
-/* The engine's own cost: one step, one trigger, from due to answered claim, with a store that answers at
- * once. Against a bare loop that only takes the first of a heap, finds its next time and puts it back. */
+/* Benchmark of the engine: one trigger, from due to answered claim, with a store that answers at once. The
+ * peer is a loop that only takes the first of a heap, computes its next time and puts it back. */
 #include "core/engine/engine.h"
 #include "core/engine/heap.h"
 
@@ -16,7 +16,7 @@ static double seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Once a minute each, spread over it. */
+/* A schedule that is due once a minute; schedules are spread over the minute. */
 static struct sched_row row_of(uint64_t sid, const struct zone *zone)
 {
 	struct sched_row row = { .sid = sid, .rev = 1, .flags = SCHED_ENABLED, .left = UINT32_MAX };
@@ -31,7 +31,7 @@ static struct sched_row row_of(uint64_t sid, const struct zone *zone)
 	return row;
 }
 
-static double bench(unsigned n, const struct engine_config *config, size_t *bytes)
+static double engine_ns(unsigned n, const struct engine_config *config, size_t *bytes)
 {
 	struct engine *e = NULL;
 	struct sched_row row = { 0 };
@@ -59,7 +59,7 @@ static double bench(unsigned n, const struct engine_config *config, size_t *byte
 		unsigned claims = fx.stores;
 		for (unsigned i = 0; i < claims; i++) {
 			const struct st_req *r = &fx.store[i];
-			/* The store's answer, of which the engine takes what a claim can change. */
+			/* The store's answer; the engine reads from it what a claim can change. */
 			row.sid = r->sid;
 			row.next = r->move.next;
 			row.high = r->move.high;
@@ -83,7 +83,7 @@ static double bench(unsigned n, const struct engine_config *config, size_t *byte
 	return spent / done * 1e9;
 }
 
-static double bare(unsigned n, const struct zone *zone)
+static double bare_ns(unsigned n, const struct zone *zone)
 {
 	struct heap h = { 0 };
 	struct rule *rule = calloc(n, sizeof *rule);
@@ -124,9 +124,9 @@ int main(void)
 	double first = 0, last = 0;
 	size_t bytes = 0;
 	for (unsigned n = 1000; n <= 1000000; n *= 10) {
-		last = bench(n, &config, &bytes);
+		last = engine_ns(n, &config, &bytes);
 		first = first > 0 ? first : last;
-		double peer = bare(n, utc);
+		double peer = bare_ns(n, utc);
 		printf("{\"name\": \"engine.trigger-%u\", \"ours\": %.0f, \"peer\": %.0f, \"ratio\": %.2f, "
 		       "\"unit\": \"ns\"}\n",
 		       n, last, peer, last / peer);

@@ -1,5 +1,5 @@
-/* Process runs per second through the shim, recorded, beside a bare chain that does the same: a parent that
- * spawns the program, copies its output to a file and renames an exit record into place.
+/* Benchmark of runs: processes per second through shims, with records. The peer is a parent that spawns the
+ * program, copies its output to a file and renames an exit record into place.
  *
  * usage: bench_runner LAUNCHER [RUNS] */
 #include "exec/runner.h"
@@ -27,7 +27,7 @@ static void want(void *ctx, const struct rn_req *q)
 		exit(1);
 }
 
-static double through_shims(const char *launcher, const char *dir, unsigned runs, bool flush)
+static double shim_runs(const char *launcher, const char *dir, unsigned runs, bool flush)
 {
 	struct runner *r;
 	struct launcher l;
@@ -58,7 +58,7 @@ static double through_shims(const char *launcher, const char *dir, unsigned runs
 	return runs / seconds;
 }
 
-/* The parent of one run, as plainly as it can be. */
+/* The parent of one run, with as little code as possible. */
 static void bare_parent(const char *dir, unsigned run)
 {
 	char name[128], piece[4096], final[128];
@@ -88,7 +88,7 @@ static void bare_parent(const char *dir, unsigned run)
 	_exit(0);
 }
 
-static double bare(const char *dir, unsigned runs)
+static double bare_runs(const char *dir, unsigned runs)
 {
 	char path[128];
 	snprintf(path, sizeof path, "%s/bare", dir);
@@ -103,7 +103,7 @@ static double bare(const char *dir, unsigned runs)
 	return runs / ((double)(clock_boot().us - began) / USEC);
 }
 
-static void figure(const char *name, double ours, double peer)
+static void print_figure(const char *name, double ours, double peer)
 {
 	printf("{\"name\":\"%s\",\"ours\":%.0f,\"peer\":%.0f,\"ratio\":%.2f,\"unit\":\"/s\"}\n", name, ours,
 	       peer, ours / peer);
@@ -117,9 +117,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_runner LAUNCHER [RUNS]\n");
 		return 2;
 	}
-	double peer = bare(dir, runs);
-	figure("run.shim", through_shims(argv[1], dir, runs, false), peer);
-	figure("run.shim-flushed", through_shims(argv[1], dir, runs, true), peer);
+	double peer = bare_runs(dir, runs);
+	print_figure("run.shim", shim_runs(argv[1], dir, runs, false), peer);
+	print_figure("run.shim-flushed", shim_runs(argv[1], dir, runs, true), peer);
 	snprintf(command, sizeof command, "rm -rf %s", dir);
 	return system(command);
 }

@@ -1,8 +1,8 @@
-/* The bare loop that a daemon's lateness is held against: a heap of times, one timer, and for all that is due
- * one transaction with the same two writes that a claim makes. Prints milliseconds from due to durable, and
- * its CPU time.
+/* The peer of the daemon's lateness: a heap of times, one timer, and for all that is due one transaction with
+ * the two writes of a claim. Prints milliseconds from due to durable, and its CPU time.
  *
- * usage: bench_late SCHEDULES SECONDS DATABASE [PERIOD]     (each once in so many seconds, 60) */
+ * usage: bench_late SCHEDULES SECONDS DATABASE [PERIOD]     (each is due once in PERIOD seconds, default 60)
+ */
 #include "core/engine/heap.h"
 #include "sys/clock.h"
 
@@ -21,7 +21,7 @@ static void must(int rc, sqlite3 *db)
 	}
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 	return (x > y) - (x < y);
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 			     1e6;
 	if (!done)
 		return 1;
-	qsort(late, done, sizeof *late, by_size);
+	qsort(late, done, sizeof *late, compare_doubles);
 	printf("{\"triggers\": %zu, \"p50\": %.3f, \"p99\": %.3f, \"max\": %.3f, \"cpu\": %.4f}\n", done,
 	       late[done / 2], late[done * 99 / 100], late[done - 1], cpu);
 	return 0;

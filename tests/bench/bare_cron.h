@@ -1,7 +1,7 @@
 #pragma once
-/* The peer of the `when` benchmark: the least that still gives the right answers. Bitsets written by hand,
- * one zone's table, a walk over months; no text, no errors, no second zone, no directive, no year after 2037.
- * Shares nothing with rota. */
+/* The peer of the `when` benchmark: the least code that gives the right answers. Bitsets written by hand, the
+ * table of one zone, a walk over months; no text, errors, other zones, directives or years after 2037. Shares
+ * no code with rota. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,9 +9,9 @@ struct bare {
 	uint64_t second, minute;
 	uint32_t hour, mday; /* bit d is day d */
 	uint16_t month;
-	uint8_t wday, wday_last, wday_first; /* any, the last and the first such weekday of the month */
+	uint8_t wday, wday_last, wday_first; /* every, the last, the first such weekday of the month */
 	uint8_t last, near, last_near;       /* L; the n of nW; LW */
-	uint8_t either;                      /* one of the two day fields is enough */
+	uint8_t either;                      /* a match of one of the two day fields is enough */
 };
 
 struct bare_zone {

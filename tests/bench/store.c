@@ -1,5 +1,5 @@
-/* Figures of the SQLite store: durable claims per second, and loading. Beside each stands a bare loop that
- * executes the same statements in transactions of the same size, in the same file, with nothing around them.
+/* Benchmark of the SQLite store: durable claims per second, and loading. The peer is a loop that executes the
+ * same statements in transactions of the same size, in the same file.
  *
  *   bench_store [DIR]    one JSON line per figure; DIR (default $TMPDIR or /tmp) takes a file of about 1 GB
  */
@@ -15,7 +15,7 @@
 enum { MANY = 1000000, FEW = 1000, CLAIMS = 100000, ROUNDS = 3, AHEAD = 4 * STORE_GROUP_MAX };
 
 static char path[256];
-static int64_t nominal = 1000; /* later in every round: an occurrence is claimed once */
+static int64_t nominal = 1000; /* grows in every round, since an occurrence is claimed once */
 static uint64_t run;
 
 static void die(const char *what, const char *why)
@@ -31,7 +31,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static uint64_t draw(uint64_t *state)
+static uint64_t random_number(uint64_t *state)
 {
 	uint64_t x = *state += 0x9E3779B97F4A7C15;
 	x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
@@ -89,10 +89,10 @@ static void make_file(unsigned n)
 	sync();
 }
 
-/* A claim of each schedule that the seed draws, one after the other. */
-static struct st_req claim(uint64_t *seed, unsigned held)
+/* A claim of a random schedule. */
+static struct st_req random_claim(uint64_t *seed, unsigned held)
 {
-	uint64_t sid = 1 + draw(seed) % held;
+	uint64_t sid = 1 + random_number(seed) % held;
 	struct st_req r = {
 		.op = ST_OCC, .lane = LANE_CLAIM, .sid = sid, .rev = 1, .moves = true, .tag = ++run
 	};
@@ -112,7 +112,7 @@ static struct st_req claim(uint64_t *seed, unsigned held)
 
 /* --- ours --- */
 
-static unsigned take(struct store *s)
+static unsigned collect_answers(struct store *s)
 {
 	static struct st_ack ack[STORE_GROUP_MAX];
 	struct pollfd p = { .fd = store_sqlite_ops.fd(s), .events = POLLIN };
@@ -131,11 +131,11 @@ static double our_claims(unsigned held, uint64_t seed)
 	double begin = now();
 	while (done < CLAIMS) {
 		for (; sent < CLAIMS && sent - done < AHEAD; sent++) {
-			struct st_req r = claim(&seed, held);
+			struct st_req r = random_claim(&seed, held);
 			if (store_sqlite_ops.submit(s, &r) != OK)
 				die("submit", "refused");
 		}
-		done += take(s);
+		done += collect_answers(s);
 	}
 	double took = now() - begin;
 	store_sqlite_close(s);
@@ -214,7 +214,7 @@ static double bare_claims(unsigned held, uint64_t seed)
 	for (unsigned i = 0; i < CLAIMS; i++) {
 		if (i % STORE_GROUP_MAX == 0)
 			step(db, begin);
-		struct st_req r = claim(&seed, held);
+		struct st_req r = random_claim(&seed, held);
 		bind(add, (const int64_t[]){ (int64_t)r.run.run, (int64_t)r.sid, r.run.nominal.us }, 3);
 		step(db, add);
 		bind(set, (const int64_t[]){ (int64_t)r.sid, r.move.next.us, r.move.high.us, r.move.left },
@@ -256,8 +256,8 @@ static double bare_load(void)
 
 /* --- figures --- */
 
-/* The best of several rounds each, in turn, so that both meet the same file. */
-static void claims(const char *name, unsigned held)
+/* The best of several rounds of each, in turns, so that both work on the same file. */
+static void print_claims(const char *name, unsigned held)
 {
 	double ours = 0, peer = 0;
 	for (uint64_t i = 0; i < ROUNDS; i++) {
@@ -270,7 +270,7 @@ static void claims(const char *name, unsigned held)
 	       name, ours, peer, ours / peer);
 }
 
-static void load(void)
+static void print_load(void)
 {
 	double ours = 1e9, peer = 1e9;
 	for (unsigned i = 0; i < ROUNDS; i++) {
@@ -293,10 +293,10 @@ int main(int argc, char **argv)
 		 (int)getpid());
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	make_file(FEW);
-	claims("store claims, 1000 held", FEW);
+	print_claims("store claims, 1000 held", FEW);
 	make_file(MANY);
-	load();
-	claims("store claims, 1000000 held", MANY);
+	print_load();
+	print_claims("store claims, 1000000 held", MANY);
 	remove_files();
 	return 0;
 }

@@ -1,10 +1,9 @@
-/* Fills a database with schedules, as a daemon would have stored them, but without one: documents are read,
- * compiled and put by the store's port, many under way at a time. For figures about very many of them, which
- * begin when they are there.
+/* Fills a database with schedules as a daemon would store them: documents are read, compiled and stored, with
+ * many requests in progress at a time. For benchmarks with very many schedules.
  *
  * usage: bench_fill DATABASE COUNT EXPRESSION [LEAD]
  *
- * Their ids are s0, s1, …, their action `event`; none is due before LEAD seconds (0) from now. */
+ * Ids are s0, s1, …; the action is `event`; none is due within LEAD seconds (default 0). */
 #include "base/json.h"
 #include "daemon/intern.h"
 #include "store/sqlite/store.h"
@@ -14,8 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* They look as if they had been there for a while: what is spread over a period is due in it from the start.
- */
+/* The schedules look two hours old, so that times spread over a period are due in it from the start. */
 enum { AHEAD = 8 * STORE_GROUP_MAX, AGE_SECONDS = 7200 };
 
 static void die(const char *what, const char *why)
@@ -29,18 +27,18 @@ struct filler {
 	struct intern *names;
 	struct doc_env env;
 	struct wall from;
-	unsigned under_way;
+	unsigned in_progress;
 };
 
-static void take_answers(struct filler *f, unsigned most)
+static void collect_answers(struct filler *f, unsigned most)
 {
 	static struct st_ack ack[STORE_GROUP_MAX];
-	while (f->under_way > most) {
+	while (f->in_progress > most) {
 		unsigned n = store_sqlite_ops.collect(f->store, ack, ARRAY_LEN(ack));
 		for (unsigned i = 0; i < n; i++)
 			if (ack[i].res != ST_OK)
 				die("put", "refused");
-		f->under_way -= n;
+		f->in_progress -= n;
 		if (!n)
 			poll(&(struct pollfd){ store_sqlite_ops.fd(f->store), POLLIN, 0 }, 1, -1);
 	}
@@ -49,13 +47,13 @@ static void take_answers(struct filler *f, unsigned most)
 static void submit(struct filler *f, const struct st_req *r)
 {
 	if (store_sqlite_ops.submit(f->store, r))
-		die("submit", "the store takes no more");
-	f->under_way++;
-	if (f->under_way >= AHEAD)
-		take_answers(f, AHEAD / 2);
+		die("submit", "the store is full");
+	f->in_progress++;
+	if (f->in_progress >= AHEAD)
+		collect_answers(f, AHEAD / 2);
 }
 
-static void put(struct filler *f, unsigned i, const char *expression)
+static void put_schedule(struct filler *f, unsigned i, const char *expression)
 {
 	struct arena a = { 0 };
 	struct buf text = { 0 }, canonical = { 0 };
@@ -116,9 +114,9 @@ int main(int argc, char **argv)
 					.zone = source->find(source->self, STR("UTC")),
 					.zone_name = STR("UTC") };
 	for (unsigned i = 0; i < (unsigned)atoi(argv[2]); i++)
-		put(&f, i, argv[3]);
+		put_schedule(&f, i, argv[3]);
 	intern_unsaved(f.names, save_name, &f);
-	take_answers(&f, 0);
+	collect_answers(&f, 0);
 	store_sqlite_close(f.store);
 	intern_free(f.names);
 	zoneinfo_close(zones);

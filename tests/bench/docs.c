@@ -1,6 +1,5 @@
-/* Reading documents: 100,000 schedules as YAML and as JSON, from text to what the engine works with. Beside
- * it libyaml's own loop over the same text, which makes nothing of its events. Prints figures as JSON lines.
- */
+/* Benchmark of reading documents: 100,000 schedules as YAML and as JSON, from text to rules. The peer is
+ * libyaml's loop over the same text, which discards its events. Prints figures as JSON lines. */
 #include "base/buf.h"
 #include "core/doc/doc.h"
 #include "host/docfile.h"
@@ -45,8 +44,8 @@ static void write_json(struct buf *out)
 	buf_add(out, STR("]}"));
 }
 
-/* Every event, and nothing more. */
-static void bare(struct str text)
+/* Parses the text and discards every event. */
+static void parse_bare(struct str text)
 {
 	yaml_parser_t parser;
 	yaml_event_t event;
@@ -69,21 +68,21 @@ struct times {
 	size_t bytes;
 };
 
-/* Of this process's own time, in ms: the machine may be busy with others. */
-static double spent(void)
+/* CPU time of this process in ms: other processes may be busy. */
+static double cpu_ms(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-static size_t in_use(void)
+static size_t bytes_in_use(void)
 {
 	struct mallinfo2 m = mallinfo2();
 	return m.uordblks + m.hblkhd;
 }
 
-static struct times ours(const char *name, struct str text)
+static struct times read_ours(const char *name, struct str text)
 {
 	struct doc_env env = { .when = { .now = wall_of(1794751200), /* 2026-11-15T14:00:00Z */
 					 .zones = test_zones(),
@@ -94,15 +93,15 @@ static struct times ours(const char *name, struct str text)
 	struct val v;
 	struct doc_list list;
 	struct times t;
-	size_t before = in_use();
-	double start = spent();
+	size_t before = bytes_in_use();
+	double start = cpu_ms();
 	if (docfile_parse(str_of(name), text, &a, &v, &why))
 		exit(1);
-	t.parse = spent() - start;
+	t.parse = cpu_ms() - start;
 	if (doc_read(text, &v, &env, &a, &list, &why) || list.n != SCHEDULES)
 		exit(1);
-	t.whole = spent() - start;
-	t.bytes = in_use() - before;
+	t.whole = cpu_ms() - start;
+	t.bytes = bytes_in_use() - before;
 	arena_free(&a);
 	return t;
 }
@@ -112,7 +111,7 @@ static double least(double a, double b)
 	return a && a < b ? a : b;
 }
 
-static void figure(const char *name, double mine, double peer, const char *unit)
+static void print_figure(const char *name, double mine, double peer, const char *unit)
 {
 	printf("{\"name\":\"%s\",\"ours\":%.1f,\"peer\":%.1f,\"ratio\":%.2f,\"unit\":\"%s\"}\n", name, mine,
 	       peer, mine / peer, unit);
@@ -128,20 +127,20 @@ int main(void)
 	if (yaml.failed || json.failed)
 		return 1;
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		double start = spent();
-		bare(buf_str(&yaml));
-		peer = least(peer, spent() - start);
-		struct times t = ours("x.yaml", buf_str(&yaml));
+		double start = cpu_ms();
+		parse_bare(buf_str(&yaml));
+		peer = least(peer, cpu_ms() - start);
+		struct times t = read_ours("x.yaml", buf_str(&yaml));
 		y = (struct times){ least(y.parse, t.parse), least(y.whole, t.whole), t.bytes };
-		t = ours("x.json", buf_str(&json));
+		t = read_ours("x.json", buf_str(&json));
 		j = (struct times){ least(j.parse, t.parse), least(j.whole, t.whole), t.bytes };
 	}
-	figure("docs.yaml-values", y.parse, peer, "ms");
-	figure("docs.yaml-100k", y.whole, peer, "ms");
-	figure("docs.check-100k", y.whole - y.parse, peer, "ms");
-	figure("docs.json-values", j.parse, peer, "ms");
-	figure("docs.json-100k", j.whole, peer, "ms");
-	figure("docs.memory-100k", (double)y.bytes / 1e6, (double)yaml.n / 1e6, "MB");
+	print_figure("docs.yaml-values", y.parse, peer, "ms");
+	print_figure("docs.yaml-100k", y.whole, peer, "ms");
+	print_figure("docs.check-100k", y.whole - y.parse, peer, "ms");
+	print_figure("docs.json-values", j.parse, peer, "ms");
+	print_figure("docs.json-100k", j.whole, peer, "ms");
+	print_figure("docs.memory-100k", (double)y.bytes / 1e6, (double)yaml.n / 1e6, "MB");
 	buf_free(&yaml);
 	buf_free(&json);
 	return 0;

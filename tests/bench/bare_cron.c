@@ -1,4 +1,5 @@
-#include "bare.h"
+/* The calendar, the zone and the walk of the peer. */
+#include "bare_cron.h"
 
 #include <string.h>
 
@@ -37,8 +38,8 @@ static void month_set(struct month *m, int year, unsigned month)
 	m->wday = (unsigned)(m->first + 4) % 7;
 }
 
-/* The month a day lies in: a guess of the year that is at most one too high, then a guess of the month that
- * is at most one too low. */
+/* The month of a day: guesses a year that is at most one too high, then a month that is at most one too low.
+ */
 static void month_of(struct month *m, int64_t day)
 {
 	int year = (int)((uint32_t)day / 365) + 1970;
@@ -69,7 +70,7 @@ static void zone_add(struct bare_zone *z, int64_t at, int32_t offset)
 	z->offset[z->n++] = offset;
 }
 
-/* The clock changes of the United States since 2007, for files that end there. */
+/* The clock changes of the United States since 2007, for zone files without transitions after it. */
 static void zone_extend(struct bare_zone *z)
 {
 	for (int year = 2007; year <= 2037; year++) {
@@ -99,7 +100,7 @@ void bare_zone_read(struct bare_zone *z, const unsigned char *tzif, size_t n)
 	z->at[z->n] = INT64_MAX / 4;
 }
 
-/* Halving without a branch: which half it is cannot be predicted. */
+/* Binary search without a branch, since which half it is cannot be predicted. */
 static unsigned zone_find(const struct bare_zone *z, int64_t t)
 {
 	unsigned lo = 0;
@@ -215,7 +216,7 @@ int64_t bare_next(const struct bare *c, const struct bare_zone *z, int64_t after
 		int64_t again = z->at[i + 1] + z->offset[i + 1];
 		i++;
 		if (elapsed && from > again) {
-			from = again; /* what was before `from` comes once more */
+			from = again; /* local times before `from` come again */
 			continue;
 		}
 		while (local >= z->at[i + 1] + z->offset[i])

@@ -1,11 +1,11 @@
-/* Figures of the `when` benchmark. Prints "name value" lines for tests/bench/run, which puts the peers from
- * other programs beside them.
+/* The `when` benchmark. Prints "name value" lines for tests/bench/run, which adds the peers in other
+ * programs.
  *
- *   bench_when figures     next, parse and memory; exit 1 if rota and the bare walk disagree on any answer
- *   bench_when questions   the same list and instants as JSON, for the peers written in JavaScript
- *   bench_when copy FILE   the peer of `rota next --batch`: as many lines in and out, and nothing in between
+ *   bench_when figures     next, parse and memory; exit 1 if rota and the peer disagree on any answer
+ *   bench_when questions   the expressions and instants as JSON, for the peers in JavaScript
+ *   bench_when copy FILE   the peer of `rota next --batch`: reads and writes as many lines
  */
-#include "bare.h"
+#include "bare_cron.h"
 #include "core/when/cron.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ enum {
 #define ALL_MONTH 0x1FFEu
 #define ALL_WEEK  0x7Fu
 #define BIT(n)    (UINT64_C(1) << (n))
-/* Any day unless said otherwise, at a full minute. */
+/* Every day, at a full minute, unless given otherwise. */
 #define BARE(...)                                                                                            \
 	{                                                                                                    \
 		.second = 1, .minute = 1, .mday = ALL_DAYS, .month = ALL_MONTH, .wday = ALL_WEEK,            \
@@ -83,7 +83,7 @@ static struct str read_zone(const char *name)
 	return (struct str){ bytes, n };
 }
 
-static uint64_t draw(uint64_t *state)
+static uint64_t random_number(uint64_t *state)
 {
 	uint64_t x = *state += 0x9E3779B97F4A7C15;
 	x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
@@ -91,15 +91,15 @@ static uint64_t draw(uint64_t *state)
 	return x ^ x >> 31;
 }
 
-/* Of four instants three lie anywhere in ten years, one within two days of a change of the clock. */
+/* Three of four instants are anywhere in ten years, one is within two days of a clock change. */
 static void make_instants(void)
 {
 	const int64_t from = 1577836800, to = 1893456000; /* 2020, 2030 */
 	uint64_t seed = 1;
 	for (unsigned i = 0; i < INSTANTS; i++) {
-		int64_t t = from + (int64_t)(draw(&seed) % (uint64_t)(to - from));
+		int64_t t = from + (int64_t)(random_number(&seed) % (uint64_t)(to - from));
 		if (i % 4 == 0)
-			t = zone_span(zone, t).to - (int64_t)(draw(&seed) % 345600) + 172800;
+			t = zone_span(zone, t).to - (int64_t)(random_number(&seed) % 345600) + 172800;
 		instants[i] = t;
 	}
 }
@@ -117,7 +117,7 @@ static void set_up(void)
 	make_instants();
 }
 
-static void check(void)
+static void check_answers(void)
 {
 	for (unsigned j = 0; j < INSTANTS; j++)
 		for (unsigned i = 0; i < LIST; i++) {
@@ -134,7 +134,7 @@ static void check(void)
 
 /* --- measuring --- */
 
-static volatile int64_t sink; /* keeps the answers, so that nothing is optimised away */
+static volatile int64_t sink; /* uses the answers, so that the calls are not optimized away */
 
 static double now_ns(void)
 {
@@ -143,7 +143,7 @@ static double now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* What disturbs a measurement only makes it longer: the shortest is nearest to the truth. */
+/* Disturbances only make a measurement longer, so the shortest is the best. */
 static double shortest(const double *v, unsigned n)
 {
 	double best = v[0];
@@ -199,7 +199,7 @@ static double time_of(void (*work)(void), unsigned calls)
 	return (now_ns() - start) / calls;
 }
 
-/* Turn by turn, so that a slow moment of the machine hits both; the shortest of each. */
+/* Measures both in turns, so that a slow moment of the machine affects both. */
 static void compare(const char *name, void (*ours)(void), void (*peer)(void), unsigned calls)
 {
 	double a[ROUNDS], b[ROUNDS];
@@ -212,8 +212,8 @@ static void compare(const char *name, void (*ours)(void), void (*peer)(void), un
 	printf("%s_ours %.1f\n%s_peer %.1f\n", name, shortest(a, ROUNDS), name, shortest(b, ROUNDS));
 }
 
-/* ROTA_BENCH_DETAIL=1: where the time goes. */
-static void detail(void)
+/* ROTA_BENCH_DETAIL=1: the time of each expression. */
+static void print_detail(void)
 {
 	for (unsigned i = 0; i < LIST; i++) {
 		double a[ROUNDS], b[ROUNDS];
@@ -261,18 +261,18 @@ static void measure_zones(void)
 	printf("zones %u\nzones_ours %zu\nzones_peer %zu\n", n, held, files);
 }
 
-static void figures(void)
+static void print_figures(void)
 {
-	check();
+	check_answers();
 	compare("next", next_ours, next_bare, INSTANTS * LIST);
 	compare("parse", parse_ours, parse_bare, PARSE_REPEAT * LIST);
 	printf("cron_ours %zu\ncron_peer %zu\n", sizeof(struct cron), sizeof(struct bare));
 	measure_zones();
 	if (getenv("ROTA_BENCH_DETAIL"))
-		detail();
+		print_detail();
 }
 
-static void questions(void)
+static void print_questions(void)
 {
 	printf("{\"zone\":\"America/New_York\",\"exprs\":[");
 	for (unsigned i = 0; i < LIST; i++)
@@ -283,7 +283,7 @@ static void questions(void)
 	printf("]}\n");
 }
 
-static void copy(const char *path)
+static void copy_lines(const char *path)
 {
 	FILE *f = fopen(path, "r");
 	if (!f)
@@ -299,14 +299,14 @@ static void copy(const char *path)
 int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "copy") == 0) {
-		copy(argv[2]);
+		copy_lines(argv[2]);
 		return 0;
 	}
 	set_up();
 	if (argc == 2 && strcmp(argv[1], "figures") == 0)
-		figures();
+		print_figures();
 	else if (argc == 2 && strcmp(argv[1], "questions") == 0)
-		questions();
+		print_questions();
 	else
 		die("usage", "bench_when figures | questions | copy FILE");
 	zone_free(zone);
