@@ -10,8 +10,8 @@
  *    recognizes that.
  *  - A request is one transaction: all of it or nothing. What was answered ST_OK survives kill -9 and power
  *    loss.
- *  - A request that changes a schedule names the rev by which it was decided. If the store has another rev,
- * it answers ST_STALE and changes nothing. Every answer that concerns a schedule carries its row after the
+ *  - A request that changes a schedule names the rev by which it was decided. If the store has another one,
+ *    it answers ST_STALE and changes nothing. Every answer that concerns a schedule carries its row after the
  *    request.
  *  - Answers come in the order in which the requests were carried out.
  *  - Requests for one schedule are carried out in the order of submission within their lane; requests of
@@ -27,12 +27,13 @@ enum st_op {
 	/* Adds or changes a schedule.
 	 *  - rev 0: inserts a new sid with rev 1. ST_REFUSED if the sid is not larger than every sid that was
 	 *    pruned.
-	 *  - Otherwise rev must be the store's, which grows by one. All of `row` is taken over except sid,
-	 * rev and pruned_to; with keep_next also next, high, left, failures, owed, owed_since, seen and
-	 *    next_set_at stay.
+	 *  - Otherwise rev must be the store's, which grows by one. All of `row` is taken over except
+	 *    sid, rev and pruned_to; with keep_next also next, high, left, failures, owed, owed_since,
+	 *    seen and next_set_at stay.
 	 *  - close_range: the schedule's open range ends at `at`, or is deleted if it begins after `at`.
 	 *  - ends_known: also ST_STALE if the leader has an end beyond row.seen.
 	 *  - ST_REFUSED, judged last: another schedule that is not removed has this id.
+	 *
 	 * Repeated: the store has rev + 1, put at the same `at`. */
 	ST_PUT,
 	/* Removes a schedule. Its row stays as a tombstone, with high and pruned_to, but is not loaded any
@@ -48,10 +49,11 @@ enum st_op {
 	 *    ST_STALE;
 	 *  - not a follower, not KIND_MANUAL, and nominal at or below pruned_to: ST_LOST, since a record may
 	 *    have been pruned;
-	 *  - (sid, nominal) exists: ST_LOST with the record; but if the new one is KIND_BACKFILL and the old
-	 * one is skipped or missed, the record becomes the new run, with `replaced` set. With `moves` the
-	 * schedule's row takes over `move`. With RUN_FINISHED the run gets the next number of an end, as in
-	 * ST_FINISH; failures stay. */
+	 *  - (sid, nominal) exists: ST_LOST with the record; but if the new one is KIND_BACKFILL and the
+	 *    old one is skipped or missed, the record becomes the new run, with `replaced` set.
+	 *
+	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED the run gets the next number
+	 * of an end, as in ST_FINISH; failures stay. */
 	ST_OCC,
 	/* Records that no nominal time in [first, last] ran; `moves` as in ST_OCC. If a record with the same
 	 * state and reason ends at the schedule's old high, it is extended instead. A range with last
