@@ -1,7 +1,7 @@
 #pragma once
 /* One seed, one history: chance decides the schedules, what people do, how runs end and what befalls the
  * machine; how much of each is the climate's, which the seed chooses too. */
-#include "check.h"
+#include "check/check.h"
 
 struct history_options {
 	uint64_t seed;

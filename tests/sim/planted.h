@@ -1,7 +1,7 @@
 #pragma once
 /* Bugs planted on purpose between the engine and its ports, one or more for each rule of the contract. The
  * simulator is worth something only if it finds every one of them. */
-#include "check.h"
+#include "check/check.h"
 
 struct planted {
 	struct plant plant;

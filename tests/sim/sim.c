@@ -1,9 +1,9 @@
 /* sim: the simulator's front. */
-#include "cover.h"
-#include "everycall.h"
+#include "coverage.h"
+#include "crash_points.h"
 #include "history.h"
 #include "planted.h"
-#include "stage.h"
+#include "scenario.h"
 #include "volume.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #pragma once
 /* Thirty simulated days with 1,245,000 occurrences (proof.md): mostly events, a share of real runs. Without
  * faults all of them are on time; with crashes none is lost, none comes twice. */
-#include "check.h"
+#include "check/check.h"
 
 struct volume_result {
 	struct tally tally;

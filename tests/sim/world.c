@@ -1,7 +1,7 @@
 #include "world.h"
 
-#include "check.h"
-#include "cover.h"
+#include "check/check.h"
+#include "coverage.h"
 #include "zoneinfo.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* The account at the end: every nominal time that came is in the rows exactly once, in time or with a reason
  * that fits what befell the engine. */
-#include "check_inner.h"
+#include "check/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The judge on what is asked of the store, what it did, and what the engine was told. */
-#include "check_inner.h"
+#include "check/internal.h"
 
 #include <stdio.h>
 

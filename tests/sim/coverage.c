@@ -1,4 +1,4 @@
-#include "cover.h"
+#include "coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

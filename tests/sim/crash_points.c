@@ -1,4 +1,4 @@
-#include "everycall.h"
+#include "crash_points.h"
 
 #include "spec.h"
 

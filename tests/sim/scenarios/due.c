@@ -1,5 +1,5 @@
 /* Scenarios: what becomes of an occurrence between its due time and its start. */
-#include "stage.h"
+#include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
 #define AT_NINE   "0 9 * * *"

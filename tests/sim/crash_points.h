@@ -1,6 +1,6 @@
 #pragma once
 /* A small workload with one crash: before and after every single port call of it, one history each. */
-#include "check.h"
+#include "check/check.h"
 
 struct everycall_options {
 	unsigned stride; /* every so many of them; 1: all */

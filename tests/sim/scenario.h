@@ -2,7 +2,7 @@
 /* The stage for named scenarios: a world without chance, scripted runs and guards, and what must stand in the
  * rows afterwards written down as text. Every port takes 10 ms; so an event at 08:10:00 is done within that
  * second, and times are compared by the second. */
-#include "check.h"
+#include "check/check.h"
 #include "spec.h"
 
 struct stage;

@@ -1,5 +1,5 @@
 /* Scenarios: what becomes of a run: retries, limits of others, restarts, chains. */
-#include "stage.h"
+#include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
 #define AT_NINE   "0 9 * * *"

@@ -1,5 +1,5 @@
 /* Scenarios: a run says when its schedule runs next. */
-#include "stage.h"
+#include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
 #define AT_NINE   "0 9 * * *"

@@ -1,7 +1,7 @@
 /* The runner as the engine meets it: launches, run files that outlive the daemon, processes with their fates,
  * guards that answer late. */
-#include "check.h"
-#include "cover.h"
+#include "check/check.h"
+#include "coverage.h"
 
 #include <stdlib.h>
 

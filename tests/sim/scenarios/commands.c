@@ -1,5 +1,5 @@
 /* Scenarios: what people do, and what clocks do. */
-#include "stage.h"
+#include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
 #define AT_NINE   "0 9 * * *"

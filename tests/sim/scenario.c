@@ -1,4 +1,4 @@
-#include "stage.h"
+#include "scenario.h"
 
 #include "base/buf.h"
 

@@ -1,4 +1,4 @@
-#include "check_inner.h"
+#include "check/internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The judge on what is asked of the runner, and on what happens to processes. */
-#include "check_inner.h"
+#include "check/internal.h"
 
 /* --- what the engine asks of the runner --- */
 

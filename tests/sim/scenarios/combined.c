@@ -1,5 +1,5 @@
 /* Scenarios: where two rules meet. */
-#include "stage.h"
+#include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
 #define AT_NINE   "0 9 * * *"

@@ -1,6 +1,6 @@
 #pragma once
 /* What the judge keeps, shared by check.c (what passes by) and check_end.c (the account at the end). */
-#include "check.h"
+#include "check/check.h"
 
 /* Why the engine may be excused for being late. */
 enum ill { ILL_DOWN = 1, ILL_SUSPENDED = 2, ILL_CLOCK = 4, ILL_STORE = 8 };

@@ -1,6 +1,6 @@
 /* The store as the engine meets it: lanes, groups, delays, outages. What a request does is rows.c's. */
-#include "check.h"
-#include "cover.h"
+#include "check/check.h"
+#include "coverage.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Whoever wants to know is told: what the store made so has left exactly one row of news, at that moment, and
  * nothing else has. Judged by what changed in the rows, whatever the engine asked for, through crashes and
  * requests that were carried out twice. */
-#include "check_inner.h"
+#include "check/internal.h"
 
 /* A run as it was last seen: its state plus one, and its attempt. */
 static uint32_t seen_as(const struct run_row *r)
