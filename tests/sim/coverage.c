@@ -4,174 +4,179 @@
 #include <stdlib.h>
 
 /* How a run stands, seen from outside. */
-enum stand { NONE, PENDING, CLAIMED, RUNNING, RETRYING, OVER, STANDS };
+enum situation { NONE, PENDING, CLAIMED, RUNNING, RETRYING, OVER, SITUATIONS };
 
-struct cover {
-	uint64_t hits[COVER_OPS][COVER_FAULTS][STANDS];
+struct coverage {
+	uint64_t hits[COVERAGE_OPS][FAULTS][SITUATIONS];
 };
 
 #define BIT(x)  (1u << (x))
 #define ANY_RUN (BIT(NONE) | BIT(PENDING) | BIT(CLAIMED) | BIT(RUNNING) | BIT(RETRYING))
 #define RUNNERS                                                                                              \
-	(BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) | BIT(COVER_BACK) | BIT(COVER_AHEAD) |                 \
-	 BIT(COVER_SUSPEND))
-#define EVERYONE (BIT(COVER_FAULTS) - 1)
+	(BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_MACHINE) | BIT(FAULT_CLOCK_BACK) | BIT(FAULT_CLOCK_AHEAD) |     \
+	 BIT(FAULT_SUSPEND))
+#define EVERYONE (BIT(FAULTS) - 1)
 
 /* How the run can stand while the request is under way: before it was carried out, and after. Of requests
  * that concern a schedule, the most alive of its runs counts. */
 static const struct {
 	const char *name;
 	unsigned before, after, faults;
-} ops[COVER_OPS] = {
+} ops[COVERAGE_OPS] = {
 	[ST_PUT] = { "put", ANY_RUN, ANY_RUN, EVERYONE },
 	[ST_DROP] = { "drop", ANY_RUN & ~BIT(PENDING), ANY_RUN & ~BIT(PENDING),
-		      BIT(COVER_CRASH_BEFORE) | BIT(COVER_CRASH_AFTER) | BIT(COVER_TWICE) |
-			      BIT(COVER_OUTAGE) },
+		      BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_CRASH_AFTER) | BIT(FAULT_REPEATED) |
+			      BIT(FAULT_OUTAGE) },
 	[ST_OCC] = { "occ", BIT(NONE), BIT(PENDING) | BIT(CLAIMED) | BIT(OVER), EVERYONE },
 	[ST_RANGE] = { "range", BIT(NONE) | BIT(RUNNING) | BIT(RETRYING), BIT(NONE) | BIT(RUNNING),
 		       EVERYONE },
 	[ST_WITHDRAW] = { "withdraw", BIT(NONE) | BIT(RUNNING), BIT(NONE) | BIT(RUNNING),
-			  BIT(COVER_CRASH_BEFORE) | BIT(COVER_CRASH_AFTER) | BIT(COVER_TWICE) },
+			  BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_CRASH_AFTER) | BIT(FAULT_REPEATED) },
 	[ST_VERDICT] = { "verdict", BIT(PENDING) | BIT(CLAIMED), BIT(CLAIMED) | BIT(OVER), EVERYONE },
 	[ST_STARTED] = { "started", BIT(RUNNING) | BIT(CLAIMED), BIT(RUNNING) | BIT(CLAIMED), EVERYONE },
 	[ST_FINISH] = { "finish", BIT(CLAIMED), BIT(RETRYING) | BIT(OVER), EVERYONE },
 	[ST_HOLD] = { "hold", BIT(NONE), BIT(NONE),
-		      BIT(COVER_CRASH_BEFORE) | BIT(COVER_CRASH_AFTER) | BIT(COVER_TWICE) |
-			      BIT(COVER_OUTAGE) },
+		      BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_CRASH_AFTER) | BIT(FAULT_REPEATED) |
+			      BIT(FAULT_OUTAGE) },
 	[ST_PROBLEM] = { "problem", 0, 0, 0 }, /* not the engine's to ask */
 	[ST_PRUNE] = { "prune", 0, 0, 0 },
-	[COVER_RUNNER + RN_START] = { "start", BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
-	[COVER_RUNNER + RN_KILL] = { "kill", BIT(RUNNING), 0, BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
-	[COVER_RUNNER + RN_PROBE] = { "probe", BIT(CLAIMED) | BIT(RUNNING) | BIT(RETRYING), 0,
-				      BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
-	[COVER_RUNNER + RN_PREVENT] = { "burn", BIT(CLAIMED) | BIT(RETRYING), 0,
-					BIT(COVER_CRASH_BEFORE) | BIT(COVER_MACHINE) },
-	[COVER_RUNNER + RN_ASK] = { "ask", BIT(PENDING) | BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
+	[COVERAGE_RUNNER + RN_START] = { "start", BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
+	[COVERAGE_RUNNER +
+		RN_KILL] = { "kill", BIT(RUNNING), 0, BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_MACHINE) },
+	[COVERAGE_RUNNER + RN_PROBE] = { "probe", BIT(CLAIMED) | BIT(RUNNING) | BIT(RETRYING), 0,
+					 BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_MACHINE) },
+	[COVERAGE_RUNNER + RN_PREVENT] = { "burn", BIT(CLAIMED) | BIT(RETRYING), 0,
+					   BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_MACHINE) },
+	[COVERAGE_RUNNER + RN_ASK] = { "ask", BIT(PENDING) | BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
 };
 
-static const char *const faults[COVER_FAULTS] = { "crash/before", "crash/after", "twice",       "machine",
-						  "outage",       "clock back",  "clock ahead", "suspend" };
-static const char *const stands[STANDS] = { "none", "pending", "claimed", "running", "retrying", "over" };
+static const char *const faults[FAULTS] = { "crash/before", "crash/after", "twice",       "machine",
+					    "outage",       "clock back",  "clock ahead", "suspend" };
+static const char *const stands[SITUATIONS] = { "none", "pending", "claimed", "running", "retrying", "over" };
 
-struct cover *cover_new(void)
+struct coverage *coverage_new(void)
 {
-	struct cover *c = grow(NULL, sizeof *c);
-	*c = (struct cover){ 0 };
+	struct coverage *c = grow(NULL, sizeof *c);
+	*c = (struct coverage){ 0 };
 	return c;
 }
 
-void cover_free(struct cover *c)
+void coverage_free(struct coverage *c)
 {
 	free(c);
 }
 
-static enum stand stand_of(const struct world *w, const struct run_row *r)
+static enum situation situation_of(const struct world *w, const struct run_row *r)
 {
 	if (!r)
 		return NONE;
 	if (!run_open(r))
 		return OVER;
 	for (uint16_t a = r->attempt; a <= r->attempt + 1; a++) {
-		const struct file *f = hands_file(w, r->run, a);
+		const struct run_file *f = sim_runner_file(w, r->run, a);
 		if (f && f->state == FILE_ALIVE)
 			return RUNNING;
 	}
 	return r->state == RUN_PENDING ? PENDING : r->state == RUN_CLAIMED ? CLAIMED : RETRYING;
 }
 
-static enum stand stand_of_schedule(const struct world *w, uint64_t sid)
+static enum situation situation_of_schedule(const struct world *w, uint64_t sid)
 {
-	static const unsigned rank[STANDS] = {
+	static const unsigned rank[SITUATIONS] = {
 		[NONE] = 0, [RETRYING] = 1, [PENDING] = 2, [CLAIMED] = 3, [RUNNING] = 4
 	};
-	enum stand best = NONE;
+	enum situation best = NONE;
 	for (size_t i = 0; sid && i < rows_open(w->rows); i++) {
 		const struct run_row *r = rows_open_at(w->rows, i);
-		enum stand s = r->sid == sid ? stand_of(w, r) : NONE;
+		enum situation s = r->sid == sid ? situation_of(w, r) : NONE;
 		if (rank[s] > rank[best])
 			best = s;
 	}
 	return best;
 }
 
-void cover_store(struct cover *c, const struct world *w, const struct st_req *q, enum cover_fault fault)
+void coverage_count_request(struct coverage *c, const struct world *w, const struct st_req *q,
+			    enum coverage_fault fault)
 {
 	if (!c)
 		return;
 	bool run = q->op == ST_OCC || q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
-	enum stand s = run ? stand_of(w, rows_run(w->rows, q->run.run)) : stand_of_schedule(w, q->sid);
+	enum situation s =
+		run ? situation_of(w, rows_run(w->rows, q->run.run)) : situation_of_schedule(w, q->sid);
 	c->hits[q->op][fault][s]++;
 }
 
 struct under_way {
-	struct cover *c;
+	struct coverage *c;
 	const struct world *w;
-	enum cover_fault fault;
+	enum coverage_fault fault;
 };
 
 static void one_store(void *ctx, const struct st_req *q, bool applied)
 {
 	struct under_way *u = ctx;
-	enum cover_fault fault = u->fault;
-	if (fault == COVER_CRASH_BEFORE) {
+	enum coverage_fault fault = u->fault;
+	if (fault == FAULT_CRASH_BEFORE) {
 		if (!applied)
 			return; /* decided one by one, and told then */
-		fault = COVER_CRASH_AFTER;
+		fault = FAULT_CRASH_AFTER;
 	}
-	cover_store(u->c, u->w, q, fault);
+	coverage_count_request(u->c, u->w, q, fault);
 }
 
-void cover_fault(struct cover *c, const struct world *w, enum cover_fault fault)
+void coverage_count_fault(struct coverage *c, const struct world *w, enum coverage_fault fault)
 {
 	if (!c)
 		return;
 	struct under_way u = { c, w, fault };
-	prepare_each(w, one_store, &u);
+	sim_store_each(w, one_store, &u);
 	for (unsigned i = 0; i < w->files; i++) {
-		const struct file *f = &w->file[i];
-		enum rn_op op = f->state == FILE_ASKED ? RN_START : RN_KILL;
-		if (f->state == FILE_ASKED || (f->state == FILE_ALIVE && f->kill_pending))
-			c->hits[COVER_RUNNER + op][fault][stand_of(w, rows_run(w->rows, f->start.run))]++;
+		const struct run_file *f = &w->file[i];
+		enum rn_op op = f->state == FILE_REQUESTED ? RN_START : RN_KILL;
+		if (f->state == FILE_REQUESTED || (f->state == FILE_ALIVE && f->kill_pending))
+			c->hits[COVERAGE_RUNNER + op][fault]
+			       [situation_of(w, rows_run(w->rows, f->request.run))]++;
 	}
-	for (unsigned i = 0; i < w->says; i++)
-		if (w->say[i].epoch == w->epoch &&
-		    (w->say[i].of == RN_PROBE || w->say[i].of == RN_ASK || w->say[i].of == RN_PREVENT))
-			c->hits[COVER_RUNNER + w->say[i].of][fault]
-			       [stand_of(w, rows_run(w->rows, w->say[i].says.run))]++;
+	for (unsigned i = 0; i < w->reports; i++)
+		if (w->report[i].epoch == w->epoch &&
+		    (w->report[i].answers == RN_PROBE || w->report[i].answers == RN_ASK ||
+		     w->report[i].answers == RN_PREVENT))
+			c->hits[COVERAGE_RUNNER + w->report[i].answers][fault]
+			       [situation_of(w, rows_run(w->rows, w->report[i].report.run))]++;
 }
 
 static bool wanted(unsigned op, unsigned fault, unsigned stand)
 {
-	bool after = fault == COVER_CRASH_AFTER || fault == COVER_TWICE;
+	bool after = fault == FAULT_CRASH_AFTER || fault == FAULT_REPEATED;
 	return ops[op].faults & BIT(fault) && (after ? ops[op].after : ops[op].before) & BIT(stand);
 }
 
-bool cover_full(const struct cover *c)
+bool coverage_is_complete(const struct coverage *c)
 {
-	for (unsigned op = 0; op < COVER_OPS; op++)
-		for (unsigned f = 0; f < COVER_FAULTS; f++)
-			for (unsigned s = 0; s < STANDS; s++)
+	for (unsigned op = 0; op < COVERAGE_OPS; op++)
+		for (unsigned f = 0; f < FAULTS; f++)
+			for (unsigned s = 0; s < SITUATIONS; s++)
 				if (wanted(op, f, s) && !c->hits[op][f][s])
 					return false;
 	return true;
 }
 
-unsigned cover_print(const struct cover *c)
+unsigned coverage_print(const struct coverage *c)
 {
 	unsigned empty = 0, full = 0;
 	printf("%-9s %-9s", "request", "run");
-	for (unsigned f = 0; f < COVER_FAULTS; f++)
+	for (unsigned f = 0; f < FAULTS; f++)
 		printf(" %12s", faults[f]);
 	printf("\n");
-	for (unsigned op = 0; op < COVER_OPS; op++)
-		for (unsigned s = 0; s < STANDS; s++) {
+	for (unsigned op = 0; op < COVERAGE_OPS; op++)
+		for (unsigned s = 0; s < SITUATIONS; s++) {
 			uint64_t any = 0;
-			for (unsigned f = 0; f < COVER_FAULTS; f++)
+			for (unsigned f = 0; f < FAULTS; f++)
 				any += c->hits[op][f][s] + wanted(op, f, s);
 			if (!any)
 				continue;
 			printf("%-9s %-9s", ops[op].name, stands[s]);
-			for (unsigned f = 0; f < COVER_FAULTS; f++) {
+			for (unsigned f = 0; f < FAULTS; f++) {
 				bool hole = wanted(op, f, s) && !c->hits[op][f][s];
 				empty += hole;
 				full += wanted(op, f, s) && !hole;

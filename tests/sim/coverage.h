@@ -3,30 +3,31 @@
  * can be reached is a hole in the simulation. */
 #include "world.h"
 
-enum cover_fault {
-	COVER_CRASH_BEFORE, /* the daemon died; the request was never carried out */
-	COVER_CRASH_AFTER,  /* … it was, and nobody was told */
-	COVER_TWICE,        /* carried out twice before it was answered */
-	COVER_MACHINE,
-	COVER_OUTAGE, /* the store went silent */
-	COVER_BACK,   /* the clock was stepped */
-	COVER_AHEAD,
-	COVER_SUSPEND,
-	COVER_FAULTS
+enum coverage_fault {
+	FAULT_CRASH_BEFORE, /* the daemon died; the request was never carried out */
+	FAULT_CRASH_AFTER,  /* … it was, and nobody was told */
+	FAULT_REPEATED,     /* carried out twice before it was answered */
+	FAULT_MACHINE,
+	FAULT_OUTAGE,     /* the store went silent */
+	FAULT_CLOCK_BACK, /* the clock was stepped */
+	FAULT_CLOCK_AHEAD,
+	FAULT_SUSPEND,
+	FAULTS
 };
 
 /* Requests of the store and of the runner in one row of numbers. */
-#define COVER_RUNNER ST_OPS
-#define COVER_OPS    (ST_OPS + RN_ASK + 1)
+#define COVERAGE_RUNNER ST_OPS
+#define COVERAGE_OPS    (ST_OPS + RN_ASK + 1)
 
-struct cover;
-struct cover *cover_new(void);
-void cover_free(struct cover *c);
+struct coverage;
+struct coverage *coverage_new(void);
+void coverage_free(struct coverage *c);
 
 /* In all of these `c` may be NULL. One request: */
-void cover_store(struct cover *c, const struct world *w, const struct st_req *q, enum cover_fault fault);
+void coverage_count_request(struct coverage *c, const struct world *w, const struct st_req *q,
+			    enum coverage_fault fault);
 /* Everything that is under way: */
-void cover_fault(struct cover *c, const struct world *w, enum cover_fault fault);
-bool cover_full(const struct cover *c); /* every cell that can be reached was */
+void coverage_count_fault(struct coverage *c, const struct world *w, enum coverage_fault fault);
+bool coverage_is_complete(const struct coverage *c); /* every cell that can be reached was */
 /* Prints the table; the number of cells that should have been reached and were not. */
-unsigned cover_print(const struct cover *c);
+unsigned coverage_print(const struct coverage *c);

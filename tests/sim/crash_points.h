@@ -2,18 +2,18 @@
 /* A small workload with one crash: before and after every single port call of it, one history each. */
 #include "check/check.h"
 
-struct everycall_options {
+struct crash_points_options {
 	unsigned stride; /* every so many of them; 1: all */
 	unsigned offset;
 	bool verbose;
 	uint64_t only; /* the one call to crash at; 0: as the stride says */
-	const struct plant *plant;
-	struct cover *cover;
+	const struct bug *bug;
+	struct coverage *coverage;
 };
 
-struct everycall_result {
+struct crash_points_result {
 	uint64_t calls, histories, failed;
 	uint64_t first_failed; /* call */
 };
 
-struct everycall_result everycall_run(const struct everycall_options *o);
+struct crash_points_result crash_points_run(const struct crash_points_options *o);

@@ -6,11 +6,11 @@
 struct history_options {
 	uint64_t seed;
 	unsigned days; /* 0: as the climate says */
-	int climate;   /* -1: as the seed says */
+	int profile;   /* -1: as the seed says */
 	bool verbose, quiet;
 	const char *want; /* ends when this is found */
-	const struct plant *plant;
-	struct cover *cover;
+	const struct bug *bug;
+	struct coverage *coverage;
 };
 
 struct history_result {
@@ -19,8 +19,8 @@ struct history_result {
 	char first[512];
 	uint64_t hash, steps, digests;
 	struct tally tally;
-	const char *climate;
+	const char *profile;
 };
 
 struct history_result history_run(const struct history_options *o);
-unsigned history_climates(void);
+unsigned history_profiles(void);

@@ -18,14 +18,14 @@ static struct rules rules_of(const struct world *w, uint64_t sid)
 /* An answer that no store gave, in a moment. */
 static void answer_ok(struct world *w, const struct st_req *q)
 {
-	agenda_add(&w->agenda, w->t + 1, W_PLANT, q->tag, mix2(q->op, w->epoch) << 8 | q->op);
+	agenda_add(&w->agenda, w->t + 1, W_BUG, q->tag, mix2(q->op, w->epoch) << 8 | q->op);
 }
 
 static void deliver(struct world *w, uint64_t tag, uint64_t b)
 {
 	struct st_ack a = { .tag = tag, .op = (uint8_t)b, .res = ST_OK };
 	if (b == (mix2(a.op, w->epoch) << 8 | a.op))
-		world_engine(w, &(struct event){ .kind = EV_ACK, .ack = &a });
+		world_step(w, &(struct event){ .kind = EV_ACK, .ack = &a });
 }
 
 /* --- R1: one answer per request; "already mine" only of what is mine --- */
@@ -49,11 +49,11 @@ static bool starts_at_once(struct world *w, struct st_req *q)
 {
 	if (q->op == ST_OCC && q->run.state == RUN_CLAIMED &&
 	    rules_of(w, q->sid).policy.action != ACTION_EVENT)
-		hands_request(w, &(struct rn_req){ .op = RN_START,
-						   .run = q->run.run,
-						   .attempt = 1,
-						   .sid = q->sid,
-						   .rev = q->rev });
+		sim_runner_request(w, &(struct rn_req){ .op = RN_START,
+							.run = q->run.run,
+							.attempt = 1,
+							.sid = q->sid,
+							.rev = q->rev });
 	return true;
 }
 
@@ -107,7 +107,7 @@ static void window_loads_wide(struct world *w, struct load_item *item)
 static bool kill_is_exit(struct world *w, struct rn_req *q)
 {
 	if (q->op == RN_KILL)
-		agenda_add(&w->agenda, w->t + 1, W_PLANT, q->run, q->attempt | (uint64_t)q->reason << 16);
+		agenda_add(&w->agenda, w->t + 1, W_BUG, q->run, q->attempt | (uint64_t)q->reason << 16);
 	return true;
 }
 
@@ -121,7 +121,7 @@ static void exit_early(struct world *w, uint64_t run, uint64_t b)
 			       .ended = world_wall(w),
 			       .cost = -1,
 			       .exit_code = -1 };
-	world_engine(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
+	world_step(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
 }
 
 static bool finish_is_not_written(struct world *w, struct st_req *q)
@@ -143,14 +143,14 @@ static void one_slot_more(struct engine_config *c)
 static bool born_at_once(struct world *w, struct rn_req *q)
 {
 	if (q->op == RN_START)
-		agenda_add(&w->agenda, w->t, W_PLANT, q->run, q->attempt);
+		agenda_add(&w->agenda, w->t, W_BUG, q->run, q->attempt);
 	return true;
 }
 
 static void announce(struct world *w, uint64_t run, uint64_t attempt)
 {
 	struct rn_report s = { .kind = RN_STARTED, .run = run, .attempt = (uint16_t)attempt };
-	world_engine(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
+	world_step(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
 }
 
 /* --- R8: memory is a fold of rows --- */
@@ -201,13 +201,13 @@ static void load_is_new(struct world *w, struct load_item *item)
 static bool guard_at_once(struct world *w, struct st_req *q)
 {
 	if (q->op == ST_OCC && q->run.state == RUN_PENDING)
-		hands_request(w, &(struct rn_req){ .op = RN_ASK,
-						   .ask = (uint8_t)__builtin_ctz(
-							   rules_of(w, q->sid).policy.preconditions),
-						   .number = 1,
-						   .run = q->run.run,
-						   .sid = q->sid,
-						   .rev = q->rev });
+		sim_runner_request(w, &(struct rn_req){ .op = RN_ASK,
+							.ask = (uint8_t)__builtin_ctz(
+								rules_of(w, q->sid).policy.preconditions),
+							.number = 1,
+							.run = q->run.run,
+							.sid = q->sid,
+							.rev = q->rev });
 	return true;
 }
 
@@ -308,10 +308,10 @@ const unsigned planted_count = ARRAY_LEN(planted);
 static bool finds(const struct planted *p, uint64_t seed, bool planted_too)
 {
 	return history_run(&(struct history_options){ .seed = seed,
-						      .climate = p->climate,
+						      .profile = p->profile,
 						      .days = p->days,
 						      .quiet = true,
-						      .plant = planted_too ? &p->plant : NULL,
+						      .bug = planted_too ? &p->bug : NULL,
 						      .want = p->want })
 		.found;
 }

@@ -4,9 +4,9 @@
 #include "check/check.h"
 
 struct planted {
-	struct plant plant;
+	struct bug bug;
 	const char *want; /* what the judge's finding must say */
-	int climate;      /* of the history that shows it … */
+	int profile;      /* of the history that shows it … */
 	unsigned days;    /* … and how long that is */
 };
 extern const struct planted planted[];

@@ -5,25 +5,25 @@
 
 #include <stdlib.h>
 
-struct file *hands_file(const struct world *w, uint64_t run, uint16_t attempt)
+struct run_file *sim_runner_file(const struct world *w, uint64_t run, uint16_t attempt)
 {
 	uint32_t i;
 	return table_get(&w->file_of, mix2(run, attempt), &i) ? &w->file[i] : NULL;
 }
 
-static unsigned index_of(const struct world *w, const struct file *f)
+static unsigned index_of(const struct world *w, const struct run_file *f)
 {
 	return (unsigned)(f - w->file);
 }
 
-static struct file *new_file(struct world *w, const struct rn_req *q, enum file_state state)
+static struct run_file *new_file(struct world *w, const struct rn_req *q, enum file_state state)
 {
 	if (w->files == w->file_room) {
 		w->file_room = w->file_room ? w->file_room * 2 : 64;
 		w->file = grow(w->file, w->file_room * sizeof *w->file);
 	}
-	struct file *f = &w->file[w->files];
-	*f = (struct file){ .start = *q, .state = state };
+	struct run_file *f = &w->file[w->files];
+	*f = (struct run_file){ .request = *q, .state = state };
 	table_put(&w->file_of, mix2(q->run, q->attempt), w->files++);
 	return f;
 }
@@ -31,65 +31,64 @@ static struct file *new_file(struct world *w, const struct rn_req *q, enum file_
 static void send(struct world *w, int64_t t, const struct rn_report *s, enum rn_op of)
 {
 	unsigned i = 0;
-	while (i < w->says && w->say[i].epoch)
+	while (i < w->reports && w->report[i].epoch)
 		i++;
-	if (i == w->says) {
-		if (w->says == w->say_room) {
-			w->say_room = w->say_room ? w->say_room * 2 : 64;
-			w->say = grow(w->say, w->say_room * sizeof *w->say);
+	if (i == w->reports) {
+		if (w->reports == w->report_room) {
+			w->report_room = w->report_room ? w->report_room * 2 : 64;
+			w->report = grow(w->report, w->report_room * sizeof *w->report);
 		}
-		w->says++;
+		w->reports++;
 	}
-	w->say[i] = (struct said){ *s, w->epoch, (uint8_t)of };
-	w->says_under_way++;
-	agenda_add(&w->agenda, t, W_SAY, i, 0);
+	w->report[i] = (struct sent_report){ *s, w->epoch, (uint8_t)of };
+	w->reports_under_way++;
+	agenda_add(&w->agenda, t, W_REPORT, i, 0);
 }
 
 /* About one attempt things are said in the order they happened. */
-static void say(struct world *w, struct file *f, enum rn_report_kind what, enum rn_op of)
+static void say(struct world *w, struct run_file *f, enum rn_report_kind what, enum rn_op of)
 {
 	struct rn_report s = f->exit;
 	if (what != RN_EXIT)
 		s = (struct rn_report){ 0 };
 	s.kind = (uint8_t)what;
-	s.run = f->start.run;
-	s.attempt = f->start.attempt;
-	int64_t t = w->t + world_between(w, w->weather.say);
-	if (t < f->last_say)
-		t = f->last_say;
-	f->last_say = t;
+	s.run = f->request.run;
+	s.attempt = f->request.attempt;
+	int64_t t = w->t + world_between(w, w->timing.report);
+	if (t < f->last_report)
+		t = f->last_report;
+	f->last_report = t;
 	send(w, t, &s, of);
 }
 
 /* What there is to say of it as it stands now. */
-static void report(struct world *w, struct file *f, enum rn_op of)
+static void report(struct world *w, struct run_file *f, enum rn_op of)
 {
-	static const uint8_t what[] = { [FILE_ASKED] = RN_NOT_STARTED,
+	static const uint8_t what[] = { [FILE_REQUESTED] = RN_NOT_STARTED,
 					[FILE_ALIVE] = RN_ALIVE,
 					[FILE_ENDED] = RN_EXIT,
 					[FILE_LOST] = RN_LOST,
-					[FILE_BURNT] = RN_NOT_STARTED };
+					[FILE_PREVENTED] = RN_NOT_STARTED };
 	say(w, f, what[f->state], of);
 }
 
-static void end_by(struct world *w, struct file *f, int64_t t)
+static void end_by(struct world *w, struct run_file *f, int64_t t)
 {
 	if (f->end <= t)
 		return;
 	f->end = t;
-	agenda_add(&w->agenda, t, W_DEATH, index_of(w, f), 0);
+	agenda_add(&w->agenda, t, W_END, index_of(w, f), 0);
 }
 
 static void start(struct world *w, const struct rn_req *q)
 {
-	struct file *f = hands_file(w, q->run, q->attempt);
+	struct run_file *f = sim_runner_file(w, q->run, q->attempt);
 	if (!f) {
-		f = new_file(w, q, FILE_ASKED);
-		agenda_add(&w->agenda, w->t + world_between(w, w->weather.launch), W_BIRTH, index_of(w, f),
-			   0);
+		f = new_file(w, q, FILE_REQUESTED);
+		agenda_add(&w->agenda, w->t + world_between(w, w->timing.launch), W_START, index_of(w, f), 0);
 	} else if (f->state == FILE_ALIVE) {
 		say(w, f, RN_STARTED, RN_START);
-	} else if (f->state != FILE_ASKED) {
+	} else if (f->state != FILE_REQUESTED) {
 		report(w, f, RN_START);
 	}
 	f->watched = true;
@@ -97,11 +96,11 @@ static void start(struct world *w, const struct rn_req *q)
 
 static void kill_it(struct world *w, const struct rn_req *q)
 {
-	struct file *f = hands_file(w, q->run, q->attempt);
+	struct run_file *f = sim_runner_file(w, q->run, q->attempt);
 	if (!f)
-		f = new_file(w, q, FILE_BURNT);
+		f = new_file(w, q, FILE_PREVENTED);
 	f->watched = true;
-	if (f->state == FILE_BURNT) { /* never born, and never will be: killed all the same */
+	if (f->state == FILE_PREVENTED) { /* never born, and never will be: killed all the same */
 		f->state = FILE_ENDED;
 		f->exit = (struct rn_report){ .outcome = OUTCOME_KILLED,
 					      .reason = q->reason,
@@ -109,13 +108,13 @@ static void kill_it(struct world *w, const struct rn_req *q)
 					      .cost = -1,
 					      .exit_code = -1 };
 	}
-	if (f->state == FILE_ASKED || f->state == FILE_ALIVE) {
+	if (f->state == FILE_REQUESTED || f->state == FILE_ALIVE) {
 		if (!f->kill_pending)
 			f->kill_reason = q->reason;
 		f->kill_pending = true;
-		if (f->state == FILE_ALIVE && f->end > w->t + f->fate.dies_slowly) {
+		if (f->state == FILE_ALIVE && f->end > w->t + f->plan.kill_takes) {
 			f->killed = true;
-			end_by(w, f, w->t + f->fate.dies_slowly);
+			end_by(w, f, w->t + f->plan.kill_takes);
 		}
 	} else {
 		report(w, f, RN_KILL);
@@ -124,30 +123,30 @@ static void kill_it(struct world *w, const struct rn_req *q)
 
 static void probe(struct world *w, const struct rn_req *q)
 {
-	struct file *f = hands_file(w, q->run, q->attempt);
+	struct run_file *f = sim_runner_file(w, q->run, q->attempt);
 	if (!f) {
-		send(w, w->t + world_between(w, w->weather.say),
+		send(w, w->t + world_between(w, w->timing.report),
 		     &(struct rn_report){ .kind = RN_NOT_STARTED, .run = q->run, .attempt = q->attempt },
 		     RN_PROBE);
 		return;
 	}
 	f->watched = true;
-	if (f->state == FILE_ASKED) {
+	if (f->state == FILE_REQUESTED) {
 		/* In a dead launcher's buffer: either the probe waits for it, or it sees nothing yet. */
 		if (world_chance(w, 50))
 			return;
-		f->ghost = true;
+		f->orphan = true;
 	}
 	report(w, f, RN_PROBE);
 }
 
 static void burn(struct world *w, const struct rn_req *q)
 {
-	struct file *f = hands_file(w, q->run, q->attempt);
+	struct run_file *f = sim_runner_file(w, q->run, q->attempt);
 	if (!f)
-		f = new_file(w, q, FILE_BURNT);
-	else if (f->state == FILE_ASKED)
-		f->state = FILE_BURNT;
+		f = new_file(w, q, FILE_PREVENTED);
+	else if (f->state == FILE_REQUESTED)
+		f->state = FILE_PREVENTED;
 	f->watched = true;
 	report(w, f, RN_PREVENT);
 }
@@ -157,17 +156,17 @@ static void ask(struct world *w, const struct rn_req *q)
 	struct rn_report s = {
 		.kind = RN_ANSWER, .ask = q->ask, .run = q->run, .attempt = q->attempt, .number = q->number
 	};
-	s.yes = w->cast->guard(w, q, &s.reason);
-	send(w, w->t + world_between(w, w->weather.ask), &s, RN_ASK);
+	s.yes = w->workload->answer(w, q, &s.reason);
+	send(w, w->t + world_between(w, w->timing.ask), &s, RN_ASK);
 }
 
-void hands_request(struct world *w, const struct rn_req *q)
+void sim_runner_request(struct world *w, const struct rn_req *q)
 {
 	struct rn_req r = *q;
-	if (w->plant && w->plant->runner && !w->plant->runner(w, &r))
+	if (w->bug && w->bug->runner && !w->bug->runner(w, &r))
 		return;
-	see_request(w->check, &r);
-	world_note(w, mix2(r.op + 300u, mix2(r.run, r.attempt)));
+	observe_request(w->check, &r);
+	world_hash(w, mix2(r.op + 300u, mix2(r.run, r.attempt)));
 	switch ((enum rn_op)r.op) {
 	case RN_START:
 		start(w, &r);
@@ -187,19 +186,19 @@ void hands_request(struct world *w, const struct rn_req *q)
 	}
 }
 
-void hands_birth(struct world *w, unsigned i)
+void sim_runner_start(struct world *w, unsigned i)
 {
-	if (w->file[i].state != FILE_ASKED)
+	if (w->file[i].state != FILE_REQUESTED)
 		return;
-	struct fate fate = w->cast->fate(w, &w->file[i].start);
-	struct file *f = &w->file[i];
-	if (fate.late && !f->fate.late) {
-		f->fate = fate;
-		agenda_add(&w->agenda, w->t + MINUTES(20), W_BIRTH, i, 0);
+	struct process_plan fate = w->workload->plan(w, &w->file[i].request);
+	struct run_file *f = &w->file[i];
+	if (fate.starts_too_late && !f->plan.starts_too_late) {
+		f->plan = fate;
+		agenda_add(&w->agenda, w->t + MINUTES(20), W_START, i, 0);
 		return;
 	}
-	f->fate = fate;
-	if (fate.late) {
+	f->plan = fate;
+	if (fate.starts_too_late) {
 		f->state = FILE_ENDED;
 		f->exit = (struct rn_report){
 			.reason = REASON_WINDOW_CLOSED, .ended = world_wall(w), .cost = -1, .exit_code = -1
@@ -210,71 +209,71 @@ void hands_birth(struct world *w, unsigned i)
 	}
 	f->state = FILE_ALIVE;
 	f->boot_id = w->boot_id;
-	f->born = w->t;
+	f->started = w->t;
 	f->end = INT64_MAX;
-	world_note(w, mix2(400, mix2(f->start.run, f->start.attempt)));
-	see_born(w->check, f);
+	world_hash(w, mix2(400, mix2(f->request.run, f->request.attempt)));
+	observe_started(w->check, f);
 	if (f->watched)
 		say(w, f, RN_STARTED, RN_START);
-	f->killed = f->kill_pending && fate.dies_slowly < fate.lasts;
-	end_by(w, f, w->t + (f->killed ? fate.dies_slowly : fate.lasts));
+	f->killed = f->kill_pending && fate.kill_takes < fate.lasts;
+	end_by(w, f, w->t + (f->killed ? fate.kill_takes : fate.lasts));
 }
 
-void hands_death(struct world *w, unsigned i)
+void sim_runner_end(struct world *w, unsigned i)
 {
-	struct file *f = &w->file[i];
+	struct run_file *f = &w->file[i];
 	if (f->state != FILE_ALIVE)
 		return;
 	if (f->end > w->t) { /* the machine was suspended in between */
-		agenda_add(&w->agenda, f->end, W_DEATH, i, 0);
+		agenda_add(&w->agenda, f->end, W_END, i, 0);
 		return;
 	}
-	bool lost = f->fate.silent && !f->killed;
+	bool lost = f->plan.leaves_no_record && !f->killed;
 	f->state = lost ? FILE_LOST : FILE_ENDED;
-	f->exit = (struct rn_report){ .outcome = f->killed ? OUTCOME_KILLED : f->fate.outcome,
-				      .reason = f->killed ? f->kill_reason : f->fate.reason,
-				      .reset = f->killed ? (struct wall){ 0 } : f->fate.reset,
+	f->exit = (struct rn_report){ .outcome = f->killed ? OUTCOME_KILLED : f->plan.outcome,
+				      .reason = f->killed ? f->kill_reason : f->plan.reason,
+				      .reset = f->killed ? (struct wall){ 0 } : f->plan.reset,
 				      .ended = world_wall(w),
 				      .cost = -1,
-				      .exit_code = (int32_t)(f->start.run % 256) };
-	world_note(w, mix2(500, mix2(f->start.run, f->exit.reason)));
-	see_dead(w->check, f);
+				      .exit_code = (int32_t)(f->request.run % 256) };
+	world_hash(w, mix2(500, mix2(f->request.run, f->exit.reason)));
+	observe_ended(w->check, f);
 	if (!f->watched)
 		return;
 	say(w, f, lost ? RN_LOST : RN_EXIT, RN_START);
-	if (w->weather.say.hi > w->weather.say.lo && world_chance(w, 5))
+	if (w->timing.report.hi > w->timing.report.lo && world_chance(w, 5))
 		say(w, f, lost ? RN_LOST : RN_EXIT, RN_START); /* two who waited for it */
 }
 
-void hands_says(struct world *w, unsigned i)
+void sim_runner_report(struct world *w, unsigned i)
 {
-	struct said s = w->say[i];
-	w->say[i].epoch = 0;
-	w->says_under_way--;
+	struct sent_report s = w->report[i];
+	w->report[i].epoch = 0;
+	w->reports_under_way--;
 	if (s.epoch != w->epoch || !w->engine || world_call(w))
 		return;
-	see_says(w->check, &s.says);
-	world_note(w, mix2(s.says.kind + 600u, mix2(s.says.run, s.says.yes)));
-	if (!w->plant || !w->plant->says || w->plant->says(w, &s.says))
-		world_engine(w, &(struct event){ .kind = EV_RUNNER, .report = &s.says });
+	observe_report(w->check, &s.report);
+	world_hash(w, mix2(s.report.kind + 600u, mix2(s.report.run, s.report.yes)));
+	if (!w->bug || !w->bug->report || w->bug->report(w, &s.report))
+		world_step(w, &(struct event){ .kind = EV_RUNNER, .report = &s.report });
 	if (s.epoch == w->epoch)
 		world_call(w);
 }
 
-void hands_crash(struct world *w, bool machine)
+void sim_runner_crash(struct world *w, bool machine)
 {
 	for (unsigned i = 0; i < w->files; i++) {
-		struct file *f = &w->file[i];
+		struct run_file *f = &w->file[i];
 		f->watched = false;
-		if (f->state == FILE_ASKED && (machine || !world_chance(w, w->weather.ghosts))) {
+		if (f->state == FILE_REQUESTED && (machine || !world_chance(w, w->timing.orphan_percent))) {
 			/* Never born; it can still be started, under a file of its own. */
-			f->state = FILE_BURNT;
-			table_del(&w->file_of, mix2(f->start.run, f->start.attempt));
+			f->state = FILE_PREVENTED;
+			table_del(&w->file_of, mix2(f->request.run, f->request.attempt));
 		}
 		if (machine && f->state == FILE_ALIVE) {
 			f->state = FILE_LOST;
 			f->exit.ended = world_wall(w);
-			see_dead(w->check, f);
+			observe_ended(w->check, f);
 		}
 		/* What was written last may not have reached the disk. */
 		if (machine && f->state == FILE_ENDED && w->t - f->end < SECONDS(5) && world_chance(w, 50))
@@ -283,16 +282,16 @@ void hands_crash(struct world *w, bool machine)
 }
 
 /* Processes stand still while the machine sleeps. */
-void hands_suspended(struct world *w, int64_t lasts)
+void sim_runner_suspend(struct world *w, int64_t lasts)
 {
 	for (unsigned i = 0; i < w->files; i++)
 		if (w->file[i].state == FILE_ALIVE && w->file[i].end < INT64_MAX - lasts)
 			w->file[i].end += lasts;
 }
 
-void hands_free(struct world *w)
+void sim_runner_free(struct world *w)
 {
 	free(w->file);
-	free(w->say);
+	free(w->report);
 	table_free(&w->file_of);
 }

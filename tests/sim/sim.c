@@ -54,16 +54,16 @@ static void run_scenarios(const char *prefix, bool verbose, struct score *score)
 	}
 }
 
-static void run_history(const struct options *o, uint64_t seed, struct cover *cover, struct score *score)
+static void run_history(const struct options *o, uint64_t seed, struct coverage *cover, struct score *score)
 {
 	struct history_options h = {
-		.seed = seed, .days = o->days, .climate = o->climate, .verbose = o->verbose, .cover = cover
+		.seed = seed, .days = o->days, .profile = o->climate, .verbose = o->verbose, .coverage = cover
 	};
 	struct history_result r = history_run(&h);
 	bool ok = r.failures == 0;
 	/* Now and then: the same seed is the same history. */
 	if (ok && seed % 16 == 0 && !o->verbose) {
-		h.cover = NULL;
+		h.coverage = NULL;
 		ok = history_run(&h).hash == r.hash;
 		if (!ok)
 			printf("seed %llu gave two histories\n", (unsigned long long)seed);
@@ -72,17 +72,17 @@ static void run_history(const struct options *o, uint64_t seed, struct cover *co
 		printf("%s seed %llu (%s): %u findings; %llu steps, %llu digests compared, %llu nominal "
 		       "times, %llu runs, "
 		       "%llu missed, hash %016llx\n",
-		       ok ? "ok" : "FAILED", (unsigned long long)seed, r.climate, r.failures,
+		       ok ? "ok" : "FAILED", (unsigned long long)seed, r.profile, r.failures,
 		       (unsigned long long)r.steps, (unsigned long long)r.digests,
 		       (unsigned long long)r.tally.due, (unsigned long long)r.tally.runs,
 		       (unsigned long long)r.tally.missed, (unsigned long long)r.hash);
 	note(score, ok);
 }
 
-static void run_calls(unsigned stride, unsigned offset, struct cover *cover, struct score *score)
+static void run_calls(unsigned stride, unsigned offset, struct coverage *cover, struct score *score)
 {
-	struct everycall_result r = everycall_run(
-		&(struct everycall_options){ .stride = stride, .offset = offset, .cover = cover });
+	struct crash_points_result r = crash_points_run(
+		&(struct crash_points_options){ .stride = stride, .offset = offset, .coverage = cover });
 	printf("crashes at %llu of %llu port calls: %llu failed\n", (unsigned long long)r.histories,
 	       (unsigned long long)r.calls, (unsigned long long)r.failed);
 	note(score, r.failed == 0);
@@ -106,10 +106,9 @@ static void run_planted(struct score *score)
 	for (unsigned i = 0; i < planted_count; i++) {
 		unsigned n = planted_find(&planted[i]);
 		if (n)
-			printf("found %s, %s, in history %u\n", planted[i].plant.rule, planted[i].plant.name,
-			       n);
+			printf("found %s, %s, in history %u\n", planted[i].bug.rule, planted[i].bug.name, n);
 		else
-			printf("NOT FOUND %s, %s\n", planted[i].plant.rule, planted[i].plant.name);
+			printf("NOT FOUND %s, %s\n", planted[i].bug.rule, planted[i].bug.name);
 		note(score, n != 0);
 	}
 }
@@ -159,12 +158,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	bool all = !o.scenario && !o.seeds && !o.one && !o.calls && !o.call && !o.occurrences && !o.planted;
-	struct cover *cover = o.full ? cover_new() : NULL;
+	struct coverage *cover = o.full ? coverage_new() : NULL;
 	if (o.scenario || all)
 		run_scenarios(o.scenario ? o.scenario : "", o.verbose, &score);
 	if (o.call) {
-		struct everycall_result r =
-			everycall_run(&(struct everycall_options){ .only = o.call, .verbose = o.verbose });
+		struct crash_points_result r = crash_points_run(
+			&(struct crash_points_options){ .only = o.call, .verbose = o.verbose });
 		note(&score, r.failed == 0);
 	}
 	if (o.calls || all)
@@ -172,7 +171,7 @@ int main(int argc, char **argv)
 	uint64_t seeds = o.seeds ? o.seeds : o.one ? 1 : !all ? 0 : o.full ? 3000 : 220;
 	/* At length: on until everything that can befall anything has, within reason. */
 	for (uint64_t s = o.seed, end = s + seeds, most = s + 4 * seeds;
-	     s < end || (cover && s < most && !cover_full(cover)); s++)
+	     s < end || (cover && s < most && !coverage_is_complete(cover)); s++)
 		run_history(&o, s, cover, &score);
 	if (o.planted || all)
 		run_planted(&score);
@@ -182,8 +181,8 @@ int main(int argc, char **argv)
 		run_volume(days, true, &score);
 	}
 	if (cover) {
-		note(&score, cover_print(cover) == 0);
-		cover_free(cover);
+		note(&score, coverage_print(cover) == 0);
+		coverage_free(cover);
 	}
 	printf("%u passed, %u failed\n", score.passed, score.failed);
 	return score.failed > 0;

@@ -45,7 +45,7 @@ struct rules spec_rules(const struct spec *s)
 	return r;
 }
 
-struct command spec_put(const struct spec *s, uint64_t sid)
+struct command spec_command(const struct spec *s, uint64_t sid)
 {
 	return (struct command){ .kind = CMD_PUT,
 				 .sid = sid,

@@ -21,7 +21,7 @@ struct spec {
 struct rules spec_rules(const struct spec *s);
 /* The command that adds it (sid 0) or changes it. It has no id: of those, two that live must not be the same.
  */
-struct command spec_put(const struct spec *s, uint64_t sid);
+struct command spec_command(const struct spec *s, uint64_t sid);
 /* Any schedule at all; `dense`: every few minutes. */
 struct spec spec_random(struct world *w, bool dense);
 /* Another when, the same policy; and the reverse. */

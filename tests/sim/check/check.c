@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *check_time(struct wall at)
+const char *check_time_text(struct wall at)
 {
 	static char text[8][40];
 	static unsigned turn;
@@ -43,7 +43,7 @@ void check_fail(struct check *c, const char *fmt, ...)
 		c->kind[i] = fmt;
 	if (!c->quiet && (!known || c->w->verbose))
 		printf("seed %llu, %s (t %.6f): %s\n", (unsigned long long)c->w->seed,
-		       check_time(world_wall(c->w)), (double)c->w->t / 1e6, text);
+		       check_time_text(world_wall(c->w)), (double)c->w->t / 1e6, text);
 }
 
 unsigned check_failures(const struct check *c)
@@ -51,22 +51,22 @@ unsigned check_failures(const struct check *c)
 	return c->failures;
 }
 
-const char *check_first(const struct check *c)
+const char *check_first_finding(const struct check *c)
 {
 	return c->first;
 }
 
-void check_want(struct check *c, const char *text)
+void check_expect_finding(struct check *c, const char *text)
 {
 	c->want = text;
 }
 
-bool check_found(const struct check *c)
+bool check_has_finding(const struct check *c)
 {
 	return c->found;
 }
 
-void check_quietly(struct check *c)
+void check_set_quiet(struct check *c)
 {
 	c->quiet = true;
 }
@@ -74,52 +74,52 @@ void check_quietly(struct check *c)
 static void add_piece(struct check *c)
 {
 	CHECK_ROOM(c->piece, c->pieces, c->piece_room);
-	c->piece[c->pieces++] = (struct piece){ c->w->t, world_wall(c->w).us };
+	c->piece[c->pieces++] = (struct clock_piece){ c->w->t, world_wall(c->w).us };
 }
 
 struct check *check_new(struct world *w)
 {
 	struct check *c = grow(NULL, sizeof *c);
-	const struct weather *f = &w->weather;
+	const struct port_timing *f = &w->timing;
 	*c = (struct check){ .w = w };
 	c->slack = SECONDS(1) + 8 * (f->commit.hi + f->answer.hi) + f->wake.hi;
-	c->late_start = grow(NULL, (2 * w->config.catch_up_per_second + 1) * sizeof *c->late_start);
+	c->catch_up_start = grow(NULL, (2 * w->config.catch_up_per_second + 1) * sizeof *c->catch_up_start);
 	add_piece(c);
 	return c;
 }
 
 void check_free(struct check *c)
 {
-	for (size_t i = 0; i < c->books; i++) {
-		free(c->book[i].version);
-		free(c->book[i].stretch);
-		free(c->book[i].end);
+	for (size_t i = 0; i < c->scheds; i++) {
+		free(c->sched[i].version);
+		free(c->sched[i].stretch);
+		free(c->sched[i].end);
 	}
-	free(c->book);
-	free(c->view);
+	free(c->sched);
+	free(c->run);
 	free(c->alive);
-	free(c->order);
+	free(c->command);
 	free(c->piece);
-	free(c->illness);
-	free(c->held);
-	free(c->passed);
-	free(c->late_start);
-	table_free(&c->book_of);
-	table_free(&c->view_of);
-	table_free(&c->born_as);
-	table_free(&c->seen_as);
+	free(c->excuse);
+	free(c->hold);
+	free(c->repeated);
+	free(c->catch_up_start);
+	table_free(&c->sched_of);
+	table_free(&c->run_of);
+	table_free(&c->first_started);
+	table_free(&c->last_seen);
 	free(c);
 }
 
 /* --- finding --- */
 
-struct book *check_book(const struct check *c, uint64_t sid)
+struct check_sched *check_find_sched(const struct check *c, uint64_t sid)
 {
 	uint32_t i;
-	return table_get(&c->book_of, sid, &i) ? &c->book[i] : NULL;
+	return table_get(&c->sched_of, sid, &i) ? &c->sched[i] : NULL;
 }
 
-const struct version *check_version(const struct book *b, uint32_t rev)
+const struct version *check_version(const struct check_sched *b, uint32_t rev)
 {
 	for (unsigned i = b ? b->versions : 0; i-- > 0;)
 		if (b->version[i].rev == rev)
@@ -134,10 +134,10 @@ bool check_follows(const struct version *v, uint8_t outcome)
 	       (v->rules.policy.after == AFTER_ANY || good == (v->rules.policy.after == AFTER_DONE));
 }
 
-struct view *check_view(const struct check *c, uint64_t run)
+struct check_run *check_find_run(const struct check *c, uint64_t run)
 {
 	uint32_t i;
-	return table_get(&c->view_of, run, &i) ? &c->view[i] : NULL;
+	return table_get(&c->run_of, run, &i) ? &c->run[i] : NULL;
 }
 
 const struct zone *check_zone(const struct check *c, const struct rules *r)
@@ -145,16 +145,16 @@ const struct zone *check_zone(const struct check *c, const struct rules *r)
 	return c->w->zones[r->policy.zone < WORLD_ZONES ? r->policy.zone : 0];
 }
 
-const struct policy *check_latest(const struct check *c, const struct view *v)
+const struct policy *check_latest_policy(const struct check *c, const struct check_run *v)
 {
-	const struct book *b = check_book(c, v->row.sid);
-	const struct version *now = check_version(b, b->told_rev);
+	const struct check_sched *b = check_find_sched(c, v->row.sid);
+	const struct version *now = check_version(b, b->known_rev);
 	return now ? &now->rules.policy : &v->rules.policy;
 }
 
-unsigned check_guards(const struct check *c, const struct view *v)
+unsigned check_guards(const struct check *c, const struct check_run *v)
 {
-	const struct book *b = check_book(c, v->row.sid);
+	const struct check_sched *b = check_find_sched(c, v->row.sid);
 	unsigned guards = v->rules.policy.preconditions;
 	for (unsigned i = 0; i < b->versions; i++)
 		if (b->version[i].rev >= v->row.rev)
@@ -162,21 +162,21 @@ unsigned check_guards(const struct check *c, const struct view *v)
 	return guards;
 }
 
-bool check_held(const struct check *c, uint32_t key)
+bool check_is_held(const struct check *c, uint32_t key)
 {
-	for (size_t i = 0; key && !c->clock_steps && i < c->helds; i++)
-		if (c->held[i].key == key && c->held[i].to == INT64_MAX &&
-		    world_wall(c->w).us < c->held[i].until.us)
+	for (size_t i = 0; key && !c->clock_steps && i < c->holds; i++)
+		if (c->hold[i].key == key && c->hold[i].to == INT64_MAX &&
+		    world_wall(c->w).us < c->hold[i].until.us)
 			return true;
 	return false;
 }
 
 /* --- illness: why lateness may be excused --- */
 
-static void fall_ill(struct check *c, int64_t from, int64_t to, unsigned kind)
+static void add_excuse(struct check *c, int64_t from, int64_t to, unsigned kind)
 {
 	/* Neighbours become one. They are reported in order of their beginnings, or nearly. */
-	struct illness *last = c->illnesses ? &c->illness[c->illnesses - 1] : NULL;
+	struct excuse *last = c->excuses ? &c->excuse[c->excuses - 1] : NULL;
 	if (last && from <= last->to) {
 		last->kinds |= kind;
 		if (from < last->from)
@@ -185,17 +185,17 @@ static void fall_ill(struct check *c, int64_t from, int64_t to, unsigned kind)
 			last->to = to;
 		return;
 	}
-	CHECK_ROOM(c->illness, c->illnesses, c->illness_room);
-	c->illness[c->illnesses++] = (struct illness){ from, to, kind };
+	CHECK_ROOM(c->excuse, c->excuses, c->excuse_room);
+	c->excuse[c->excuses++] = (struct excuse){ from, to, kind };
 }
 
 /* The first that ends at or after `from`; its index, or the number of all. */
-static size_t illness_from(const struct check *c, int64_t from)
+static size_t first_excuse_after(const struct check *c, int64_t from)
 {
-	size_t lo = 0, hi = c->illnesses;
+	size_t lo = 0, hi = c->excuses;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (c->illness[mid].to < from)
+		if (c->excuse[mid].to < from)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -203,20 +203,20 @@ static size_t illness_from(const struct check *c, int64_t from)
 	return lo;
 }
 
-unsigned check_ill(const struct check *c, int64_t from, int64_t to)
+unsigned check_excuse(const struct check *c, int64_t from, int64_t to)
 {
-	size_t i = illness_from(c, from);
-	return i < c->illnesses && c->illness[i].from <= to ? c->illness[i].kinds : 0;
+	size_t i = first_excuse_after(c, from);
+	return i < c->excuses && c->excuse[i].from <= to ? c->excuse[i].kinds : 0;
 }
 
-int64_t check_well(const struct check *c, int64_t t)
+int64_t check_excuse_end(const struct check *c, int64_t t)
 {
-	size_t i = illness_from(c, t);
-	bool over = i < c->illnesses && c->illness[i].from <= t && c->illness[i].to != INT64_MAX;
-	return over ? c->illness[i].to + 1 : t;
+	size_t i = first_excuse_after(c, t);
+	bool over = i < c->excuses && c->excuse[i].from <= t && c->excuse[i].to != INT64_MAX;
+	return over ? c->excuse[i].to + 1 : t;
 }
 
-int64_t check_moment(const struct check *c, struct wall at)
+int64_t check_true_time(const struct check *c, struct wall at)
 {
 	for (size_t i = c->pieces; i-- > 0;) {
 		int64_t end =
@@ -230,19 +230,19 @@ int64_t check_moment(const struct check *c, struct wall at)
 	return c->piece[0].t;
 }
 
-bool check_passed_twice(const struct check *c, struct wall n)
+bool check_repeated(const struct check *c, struct wall n)
 {
-	for (size_t i = 0; i < c->passeds; i++)
-		if (n.us > c->passed[i].from && n.us <= c->passed[i].to)
+	for (size_t i = 0; i < c->repeateds; i++)
+		if (n.us > c->repeated[i].from && n.us <= c->repeated[i].to)
 			return true;
 	return false;
 }
 
 /* It is up, and believes the clock. */
-static void get_well(struct check *c)
+static void end_excuse(struct check *c)
 {
-	if (!c->clock_held && c->w->engine && c->illnesses && c->illness[c->illnesses - 1].to == INT64_MAX)
-		c->illness[c->illnesses - 1].to =
+	if (!c->clock_held && c->w->engine && c->excuses && c->excuse[c->excuses - 1].to == INT64_MAX)
+		c->excuse[c->excuses - 1].to =
 			(c->w->outage_until > c->w->t ? c->w->outage_until : c->w->t) + c->slack + SECONDS(3);
 }
 
@@ -274,28 +274,28 @@ static void believe(struct check *c)
 		c->clock_believed = c->w->wall_ahead;
 		c->clock_most = DAYS(1);
 	}
-	get_well(c);
+	end_excuse(c);
 }
 
-void see_up(struct check *c)
+void observe_up(struct check *c)
 {
 	/* It knows what it has just read. */
-	for (size_t i = 0; i < c->books; i++) {
-		const struct rows_sched *s = rows_sched(c->w->rows, c->book[i].sid);
-		c->book[i].told_flags = s->row.flags;
-		c->book[i].told_rev = s->row.rev;
-		c->book[i].told_dropped = s->dropped;
+	for (size_t i = 0; i < c->scheds; i++) {
+		const struct rows_sched *s = rows_sched(c->w->rows, c->sched[i].sid);
+		c->sched[i].known_flags = s->row.flags;
+		c->sched[i].known_rev = s->row.rev;
+		c->sched[i].known_dropped = s->dropped;
 	}
 	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
 		const struct run_row *r = rows_open_at(c->w->rows, i);
-		struct view *v = check_view(c, r->run);
+		struct check_run *v = check_find_run(c, r->run);
 		if (!v)
 			continue;
-		v->told_epoch = c->w->epoch;
-		v->told_state = r->state;
-		v->told_attempt = r->attempt;
+		v->known_epoch = c->w->epoch;
+		v->known_state = r->state;
+		v->known_attempt = r->attempt;
 		/* Which slots it takes is known by the rules of today only. */
-		const struct policy *p = check_latest(c, v);
+		const struct policy *p = check_latest_policy(c, v);
 		v->agent = v->agent == p->agent ? v->agent : 0;
 		v->key = v->key == p->key ? v->key : 0;
 	}
@@ -303,29 +303,29 @@ void see_up(struct check *c)
 	c->claims = c->launches = 0;
 	c->claims_epoch = c->w->epoch;
 	load_clock(c);
-	get_well(c);
+	end_excuse(c);
 }
 
-void see_down(struct check *c, bool machine)
+void observe_down(struct check *c, bool machine)
 {
 	(void)machine;
-	fall_ill(c, c->w->t - c->slack, INT64_MAX, ILL_DOWN);
-	for (size_t i = 0; i < c->views; i++)
-		c->view[i].launching = c->view[i].ending = false;
+	add_excuse(c, c->w->t - c->slack, INT64_MAX, EXCUSE_DOWN);
+	for (size_t i = 0; i < c->runs; i++)
+		c->run[i].launching = c->run[i].ending = false;
 }
 
-void see_outage(struct check *c, int64_t until)
+void observe_outage(struct check *c, int64_t until)
 {
-	fall_ill(c, c->w->t - c->slack, until + c->slack + SECONDS(3), ILL_STORE);
+	add_excuse(c, c->w->t - c->slack, until + c->slack + SECONDS(3), EXCUSE_STORE);
 }
 
-void see_suspended(struct check *c, int64_t since)
+void observe_suspend(struct check *c, int64_t since)
 {
-	fall_ill(c, since - c->slack, c->w->t + c->slack + SECONDS(3), ILL_SUSPENDED);
+	add_excuse(c, since - c->slack, c->w->t + c->slack + SECONDS(3), EXCUSE_SUSPENDED);
 }
 
 /* A step back: what lay between is to come again, by the version of that time. */
-static void turn_back(struct book *b, struct wall now)
+static void turn_back(struct check_sched *b, struct wall now)
 {
 	if (!b->stretches)
 		return;
@@ -347,26 +347,26 @@ static void turn_back(struct book *b, struct wall now)
 		(struct stretch){ changed.us > now.us ? changed : now, WALL_NEVER, last.version };
 }
 
-void see_clock(struct check *c, int64_t before)
+void observe_clock_step(struct check *c, int64_t before)
 {
 	struct wall now = world_wall(c->w);
 	add_piece(c);
 	c->clock_steps++;
 	if (!c->w->engine) {
-		fall_ill(c, c->w->t - c->slack, c->w->t, ILL_CLOCK); /* judged when it is loaded */
+		add_excuse(c, c->w->t - c->slack, c->w->t, EXCUSE_CLOCK); /* judged when it is loaded */
 	} else if (c->w->wall_ahead - c->clock_believed >= c->clock_most) {
 		c->clock_held = true;
-		fall_ill(c, c->w->t - c->slack, INT64_MAX, ILL_CLOCK);
+		add_excuse(c, c->w->t - c->slack, INT64_MAX, EXCUSE_CLOCK);
 	} else {
-		fall_ill(c, c->w->t - c->slack, c->w->t + c->slack + SECONDS(3), ILL_CLOCK);
+		add_excuse(c, c->w->t - c->slack, c->w->t + c->slack + SECONDS(3), EXCUSE_CLOCK);
 		believe(c);
 	}
 	if (now.us >= before)
 		return;
-	CHECK_ROOM(c->passed, c->passeds, c->passed_room);
-	c->passed[c->passeds++] = (struct passed){ now.us, before };
-	for (size_t i = 0; i < c->books; i++)
-		turn_back(&c->book[i], now);
+	CHECK_ROOM(c->repeated, c->repeateds, c->repeated_room);
+	c->repeated[c->repeateds++] = (struct repeated_span){ now.us, before };
+	for (size_t i = 0; i < c->scheds; i++)
+		turn_back(&c->sched[i], now);
 }
 
 /* --- commands and replies --- */
@@ -374,69 +374,70 @@ void see_clock(struct check *c, int64_t before)
 static const char *const command_words[] = { "put",      "drop", "pause", "resume",    "run",  "stop",
 					     "backfill", "free", "clock", "recompile", "check" };
 
-void see_command(struct check *c, const struct command *cmd)
+void observe_command(struct check *c, const struct command *cmd)
 {
-	world_say(c->w, "command %llu %s sid %llu run %llu", (unsigned long long)cmd->tag,
+	world_log(c->w, "command %llu %s sid %llu run %llu", (unsigned long long)cmd->tag,
 		  command_words[cmd->kind], (unsigned long long)cmd->sid, (unsigned long long)cmd->run);
-	CHECK_ROOM(c->order, c->orders, c->order_room);
-	c->order[c->orders++] = (struct order){ .kind = cmd->kind,
-						.epoch = c->w->epoch,
-						.t = c->w->t,
-						.sid = cmd->sid,
-						.run = cmd->run,
-						.key = cmd->key,
-						.to = cmd->to };
-	assert(c->orders == cmd->tag);
-	struct view *v = cmd->kind == CMD_STOP ? check_view(c, cmd->run) : NULL;
+	CHECK_ROOM(c->command, c->commands, c->command_room);
+	c->command[c->commands++] = (struct check_command){ .kind = cmd->kind,
+							    .epoch = c->w->epoch,
+							    .t = c->w->t,
+							    .sid = cmd->sid,
+							    .run = cmd->run,
+							    .key = cmd->key,
+							    .to = cmd->to };
+	assert(c->commands == cmd->tag);
+	struct check_run *v = cmd->kind == CMD_STOP ? check_find_run(c, cmd->run) : NULL;
 	if (v)
 		v->stopped = true;
-	if (cmd->kind == CMD_DROP && cmd->kill && check_book(c, cmd->sid))
-		check_book(c, cmd->sid)->killed = true;
-	for (size_t i = 0; cmd->kind == CMD_DROP && cmd->kill && i < c->views; i++)
-		if (c->view[i].row.sid == cmd->sid)
-			c->view[i].stopped = true;
+	if (cmd->kind == CMD_DROP && cmd->kill && check_find_sched(c, cmd->sid))
+		check_find_sched(c, cmd->sid)->killed = true;
+	for (size_t i = 0; cmd->kind == CMD_DROP && cmd->kill && i < c->runs; i++)
+		if (c->run[i].row.sid == cmd->sid)
+			c->run[i].stopped = true;
 }
 
-static void check_reply(struct check *c, const struct reply *r, const struct order *o)
+static void check_reply(struct check *c, const struct reply *r, const struct check_command *o)
 {
 	uint64_t sid = o->sid ? o->sid : r->sid;
 	const struct rows_sched *s = rows_sched(c->w->rows, sid);
-	const struct book *b = check_book(c, sid);
+	const struct check_sched *b = check_find_sched(c, sid);
 	const struct run_row *run = rows_run(c->w->rows, r->run ? r->run : o->run);
 	const char *wrong = NULL;
 	switch ((enum command_kind)o->kind) {
 	case CMD_PUT:
-		wrong = !s || !b || b->told_rev == 0 ? "the schedule is not in the store" : NULL;
+		wrong = !s || !b || b->known_rev == 0 ? "the schedule is not in the store" : NULL;
 		break;
 	case CMD_DROP:
-		wrong = !s || !s->dropped || !b->told_dropped ? "the schedule is still in the store" : NULL;
+		wrong = !s || !s->dropped || !b->known_dropped ? "the schedule is still in the store" : NULL;
 		break;
 	case CMD_PAUSE:
-		wrong = o->sid && (!s || !(b->told_flags & SCHED_PAUSED)) ? "it is not paused in the store"
-									  : NULL;
+		wrong = o->sid && (!s || !(b->known_flags & SCHED_PAUSED)) ? "it is not paused in the store"
+									   : NULL;
 		break;
 	case CMD_RESUME:
-		wrong = o->sid && (!s || b->told_flags & SCHED_PAUSED) ? "it is still paused in the store"
-								       : NULL;
+		wrong = o->sid && (!s || b->known_flags & SCHED_PAUSED) ? "it is still paused in the store"
+									: NULL;
 		break;
 	case CMD_RUN:
 		wrong = !run || run->kind != KIND_MANUAL ? "there is no such run in the store" : NULL;
 		break;
 	case CMD_STOP: {
-		const struct view *v = check_view(c, o->run);
+		const struct check_run *v = check_find_run(c, o->run);
 		bool dying = v && v->kill_epoch == c->w->epoch;
 		wrong = !run || (run_open(run) && !dying) ? "nobody kills the run, and it is not over" : NULL;
 		break;
 	}
 	case CMD_RELEASE:
-		wrong = rows_hold(c->w->rows, o->key) && c->meant[o->key % ARRAY_LEN(c->meant)] <= o->t
+		wrong = rows_hold(c->w->rows, o->key) &&
+					c->hold_requested[o->key % ARRAY_LEN(c->hold_requested)] <= o->t
 				? "it is still held in the store"
 				: NULL;
 		break;
 	case CMD_NEXT_CHECK: {
 		bool set = false;
 		for (unsigned i = 0; b && i < b->versions; i++)
-			set |= b->version[i].gate.us == o->to.us;
+			set |= b->version[i].gated_until.us == o->to.us;
 		wrong = !s || !set ? "its next time in the store is another" : NULL;
 		break;
 	}
@@ -450,15 +451,15 @@ static void check_reply(struct check *c, const struct reply *r, const struct ord
 			   (unsigned long long)sid, wrong);
 }
 
-void see_reply(struct check *c, const struct reply *r)
+void observe_reply(struct check *c, const struct reply *r)
 {
-	world_say(c->w, "reply to %llu: %u, sid %llu run %llu", (unsigned long long)r->tag, r->code,
+	world_log(c->w, "reply to %llu: %u, sid %llu run %llu", (unsigned long long)r->tag, r->code,
 		  (unsigned long long)r->sid, (unsigned long long)r->run);
-	if (r->tag == 0 || r->tag > c->orders) {
+	if (r->tag == 0 || r->tag > c->commands) {
 		check_fail(c, "a reply to nobody");
 		return;
 	}
-	struct order *o = &c->order[r->tag - 1];
+	struct check_command *o = &c->command[r->tag - 1];
 	if (o->replied)
 		check_fail(c, "command %llu (%s) was answered twice", (unsigned long long)r->tag,
 			   command_words[o->kind]);
@@ -480,8 +481,8 @@ void check_clock(struct check *c)
 
 bool check_reply_of(const struct check *c, uint64_t tag, struct reply *ret)
 {
-	if (!tag || tag > c->orders || !c->order[tag - 1].replied)
+	if (!tag || tag > c->commands || !c->command[tag - 1].replied)
 		return false;
-	*ret = c->order[tag - 1].reply;
+	*ret = c->command[tag - 1].reply;
 	return true;
 }

@@ -9,11 +9,11 @@ enum { CHECK_FAILURES_MAX = 100, CHECK_KINDS_MAX = 32 }; /* then the history end
 struct check *check_new(struct world *w);
 void check_free(struct check *c);
 unsigned check_failures(const struct check *c);
-const char *check_first(const struct check *c); /* what was found first; "" if nothing */
-void check_quietly(struct check *c);            /* count, do not print: for planted bugs */
+const char *check_first_finding(const struct check *c); /* what was found first; "" if nothing */
+void check_set_quiet(struct check *c);                  /* count, do not print: for planted bugs */
 /* Look for a finding that says this; it ends the history. */
-void check_want(struct check *c, const char *text);
-bool check_found(const struct check *c);
+void check_expect_finding(struct check *c, const char *text);
+bool check_has_finding(const struct check *c);
 void check_fail(struct check *c, const char *fmt, ...) printf_like(2, 3);
 
 /* What command `tag` was answered; false: not yet. */
@@ -22,21 +22,21 @@ void check_clock(struct check *c);
 bool check_reply_of(const struct check *c, uint64_t tag, struct reply *ret);
 
 /* What the world tells it, at the moment it happens. */
-void see_command(struct check *c, const struct command *cmd);
-void see_reply(struct check *c, const struct reply *r);
-void see_step(struct check *c, const struct effects *fx);
-void see_submit(struct check *c, const struct st_req *q);
-void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a);
-void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a);
-void see_request(struct check *c, const struct rn_req *q);
-void see_born(struct check *c, const struct file *f);
-void see_dead(struct check *c, const struct file *f);
-void see_says(struct check *c, const struct rn_report *s);
-void see_up(struct check *c);
-void see_down(struct check *c, bool machine);
-void see_outage(struct check *c, int64_t until);
-void see_clock(struct check *c, int64_t wall_before);
-void see_suspended(struct check *c, int64_t since);
+void observe_command(struct check *c, const struct command *cmd);
+void observe_reply(struct check *c, const struct reply *r);
+void observe_step(struct check *c, const struct effects *fx);
+void observe_submit(struct check *c, const struct st_req *q);
+void observe_applied(struct check *c, const struct st_req *q, const struct st_ack *a);
+void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a);
+void observe_request(struct check *c, const struct rn_req *q);
+void observe_started(struct check *c, const struct run_file *f);
+void observe_ended(struct check *c, const struct run_file *f);
+void observe_report(struct check *c, const struct rn_report *s);
+void observe_up(struct check *c);
+void observe_down(struct check *c, bool machine);
+void observe_outage(struct check *c, int64_t until);
+void observe_clock_step(struct check *c, int64_t wall_before);
+void observe_suspend(struct check *c, int64_t since);
 
 /* At the end, when all is quiet: every nominal time accounted for. */
 struct tally {
@@ -49,4 +49,4 @@ struct tally {
 	uint64_t settled; /* … of those, settled as their policy says */
 	int64_t latest;   /* the worst lateness of those on time */
 };
-struct tally check_end(struct check *c);
+struct tally check_account(struct check *c);

@@ -33,20 +33,20 @@ static uint64_t stretched(const struct rows_sched *s)
 	return sum;
 }
 
-static unsigned wanted(struct check *c, const struct st_req *q, const struct book *b)
+static unsigned wanted(struct check *c, const struct st_req *q, const struct check_sched *b)
 {
 	const struct rows_sched *s = rows_sched(c->w->rows, q->sid);
 	const struct run_row *r = rows_run(c->w->rows, q->run.run);
 	uint32_t before = 0, now = seen_as(r);
 	unsigned tells = 0;
 	if (q->op == ST_RANGE)
-		return stretched(s) != b->stretched ? 1u << NEWS_MISSED : 0;
+		return stretched(s) != b->missed_length ? 1u << NEWS_MISSED : 0;
 	if (q->op != ST_OCC && q->op != ST_VERDICT && q->op != ST_STARTED && q->op != ST_FINISH)
 		return 0;
-	table_get(&c->seen_as, q->run.run, &before);
+	table_get(&c->last_seen, q->run.run, &before);
 	if (!r || before == now)
 		return 0;
-	table_put(&c->seen_as, q->run.run, now);
+	table_put(&c->last_seen, q->run.run, now);
 	unsigned was = before & 15, is = now & 15;
 	if (is == RUN_FINISHED + 1 && was != is)
 		tells |= of_end(r, b->failures && s && !s->row.failures && q->op == ST_FINISH);
@@ -60,7 +60,7 @@ static unsigned wanted(struct check *c, const struct st_req *q, const struct boo
 void check_news(struct check *c, const struct st_req *q)
 {
 	struct rows *rows = c->w->rows;
-	struct book *b = check_book(c, q->sid);
+	struct check_sched *b = check_find_sched(c, q->sid);
 	const struct rows_sched *s = rows_sched(rows, q->sid);
 	struct rules rules = { 0 };
 	if (s)
@@ -70,7 +70,7 @@ void check_news(struct check *c, const struct st_req *q)
 	unsigned want = b ? wanted(c, q, b) & mask : 0;
 	/* Of one that was removed the engine is not told any more how often it failed; and a change that
 	 * overtook the end has told the store already how often it will have. */
-	const struct view *v = check_view(c, q->run.run);
+	const struct check_run *v = check_find_run(c, q->run.run);
 	bool overtaken = b && v && q->op == ST_FINISH && v->last_finish <= b->recounted + c->slack;
 	unsigned unsure = !s || s->dropped || overtaken ? 1u << NEWS_RECOVERED : 0;
 	size_t n = rows_newses(rows);
@@ -90,6 +90,6 @@ void check_news(struct check *c, const struct st_req *q)
 		if (q->op == ST_PUT && !q->keep_next)
 			b->recounted = c->w->t;
 		b->failures = s ? s->row.failures : 0;
-		b->stretched = stretched(s);
+		b->missed_length = stretched(s);
 	}
 }

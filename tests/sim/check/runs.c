@@ -4,24 +4,24 @@
 /* --- what the engine asks of the runner --- */
 
 /* Only what the store has answered lets an attempt begin (R2, R6). */
-static void check_cause(struct check *c, const struct view *v, const struct rn_req *q,
+static void check_cause(struct check *c, const struct check_run *v, const struct rn_req *q,
 			const struct run_row *r)
 {
 	unsigned long long run = q->run;
 	bool first = q->attempt == 1;
-	if (v->told_epoch != c->w->epoch)
+	if (v->known_epoch != c->w->epoch)
 		check_fail(c, "R2: run %llu is started before the engine knows it is recorded", run);
-	else if (first ? v->told_state != RUN_CLAIMED
-		       : v->told_state != RUN_RETRYING || v->told_attempt != q->attempt - 1)
+	else if (first ? v->known_state != RUN_CLAIMED
+		       : v->known_state != RUN_RETRYING || v->known_attempt != q->attempt - 1)
 		check_fail(c, "R2: run %llu attempt %u is started in state %u after attempt %u", run,
-			   q->attempt, v->told_state, v->told_attempt);
+			   q->attempt, v->known_state, v->known_attempt);
 	if (first && r->state != RUN_CLAIMED)
 		check_fail(c, "R2: run %llu is started, but its record says %u", run, r->state);
 	if (!first && (r->state != RUN_RETRYING || r->attempt != q->attempt - 1))
 		check_fail(c, "R6: run %llu attempt %u starts before the end of attempt %u is durable", run,
 			   q->attempt, q->attempt - 1u);
 	for (uint16_t a = 1; a < q->attempt; a++) {
-		const struct file *f = hands_file(c->w, q->run, a);
+		const struct run_file *f = sim_runner_file(c->w, q->run, a);
 		if (f && f->state == FILE_ALIVE)
 			check_fail(c, "G5: run %llu attempt %u starts while attempt %u is alive", run,
 				   q->attempt, a);
@@ -34,92 +34,93 @@ static uint32_t longest_delay(const struct policy *p)
 	return p->retry_most ? p->retry_most : 3600;
 }
 
-static void check_hour(struct check *c, const struct view *v, const struct rn_req *q, const struct run_row *r)
+static void check_start_time(struct check *c, const struct check_run *v, const struct rn_req *q,
+			     const struct run_row *r)
 {
-	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	struct wall now = world_wall(c->w);
 	unsigned long long run = q->run;
 	uint32_t window = p->window > p2->window ? p->window : p2->window;
 	bool by_hand = v->row.kind == KIND_MANUAL || v->row.kind == KIND_BACKFILL;
-	bool adopted = v->asked == q->attempt; /* asked again after a crash: the first asking counts */
+	bool adopted = v->requested == q->attempt; /* asked again after a crash: the first asking counts */
 	if (!by_hand && now.us < v->row.due.us && c->clock_steps == 0)
-		check_fail(c, "G7: run %llu (%s) starts early", run, check_time(v->row.due));
+		check_fail(c, "G7: run %llu (%s) starts early", run, check_time_text(v->row.due));
 	if (q->attempt == 1 && p->window && p2->window && !by_hand && !adopted &&
 	    now.us > v->row.due.us + SECONDS(window))
-		check_fail(c, "R5: run %llu (%s) starts after its window", run, check_time(v->row.due));
+		check_fail(c, "R5: run %llu (%s) starts after its window", run, check_time_text(v->row.due));
 	/* After a crash the delay is at most what an edit has made the longest. */
 	bool shorter = longest_delay(p2) < longest_delay(p);
 	if (q->attempt > 1 && c->clock_steps == v->steps_seen && now.us < r->retry_at.us && !shorter)
 		check_fail(c, "run %llu attempt %u starts before %s", run, q->attempt,
-			   check_time(r->retry_at));
+			   check_time_text(r->retry_at));
 }
 
 /* Nothing that is paused or held starts, and nothing without its check. */
-static void check_leave(struct check *c, struct view *v, const struct rn_req *q)
+static void check_start_allowed(struct check *c, struct check_run *v, const struct rn_req *q)
 {
-	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
-	const struct book *b = check_book(c, v->row.sid);
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
+	const struct check_sched *b = check_find_sched(c, v->row.sid);
 	unsigned long long run = q->run;
 	unsigned check = 1u << ASK_CHECK;
 	bool by_hand = v->row.kind == KIND_MANUAL || v->row.kind == KIND_BACKFILL;
-	if (!by_hand && (b->told_flags & SCHED_PAUSED || c->all_paused))
+	if (!by_hand && (b->known_flags & SCHED_PAUSED || c->all_paused))
 		check_fail(c, "run %llu of sid %llu starts while paused", run,
 			   (unsigned long long)v->row.sid);
 	if (check_guards(c, v) & check && !(v->answers_epoch == c->w->epoch && v->yes & check) &&
-	    v->asked != q->attempt)
+	    v->requested != q->attempt)
 		check_fail(c, "run %llu attempt %u starts without its check", run, q->attempt);
 	v->yes &= (uint8_t)~check; /* once per attempt */
-	if ((check_held(c, p->account) || check_held(c, p->agent)) &&
-	    (check_held(c, p2->account) || check_held(c, p2->agent)))
+	if ((check_is_held(c, p->account) || check_is_held(c, p->agent)) &&
+	    (check_is_held(c, p2->account) || check_is_held(c, p2->agent)))
 		check_fail(c, "run %llu starts while its agent or account is held", run);
 }
 
 /* Who stood in line before it has started before it. */
-static void check_line(struct check *c, const struct view *v, const struct rn_req *q)
+static void check_queue_order(struct check *c, const struct check_run *v, const struct rn_req *q)
 {
 	const struct policy *p = &v->rules.policy;
 	bool queues = p->overlap == OVERLAP_QUEUE_ALL || p->overlap == OVERLAP_QUEUE_ONE;
-	if (!queues || check_latest(c, v)->overlap != p->overlap || q->attempt != 1 ||
+	if (!queues || check_latest_policy(c, v)->overlap != p->overlap || q->attempt != 1 ||
 	    v->row.kind != KIND_TIMER)
 		return;
-	const struct book *b = check_book(c, v->row.sid);
-	for (const struct view *o = view_newest(c, b); o; o = view_before(c, o))
-		if (o->row.run < v->row.run && o->row.kind == KIND_TIMER && o->told_epoch == c->w->epoch &&
-		    o->told_state == RUN_CLAIMED && o->asked == 0 && !o->stopped && !o->ending)
+	const struct check_sched *b = check_find_sched(c, v->row.sid);
+	for (const struct check_run *o = run_newest(c, b); o; o = run_before(c, o))
+		if (o->row.run < v->row.run && o->row.kind == KIND_TIMER && o->known_epoch == c->w->epoch &&
+		    o->known_state == RUN_CLAIMED && o->requested == 0 && !o->stopped && !o->ending)
 			check_fail(c, "run %llu starts before run %llu, which stood in line before it",
 				   (unsigned long long)q->run, (unsigned long long)o->row.run);
 }
 
-static void check_start(struct check *c, struct view *v, const struct rn_req *q)
+static void check_start(struct check *c, struct check_run *v, const struct rn_req *q)
 {
-	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	const struct run_row *r = rows_run(c->w->rows, q->run);
 	if (!r || !run_open(r)) {
 		check_fail(c, "run %llu is started, but it is over", (unsigned long long)q->run);
 		return;
 	}
 	check_cause(c, v, q, r);
-	check_hour(c, v, q, r);
-	check_leave(c, v, q);
-	check_line(c, v, q);
+	check_start_time(c, v, q, r);
+	check_start_allowed(c, v, q);
+	check_queue_order(c, v, q);
 	if (v->row.kind == KIND_CATCH_UP) {
-		size_t n = 2 * c->w->config.catch_up_per_second, at = c->late_starts++ % n;
-		if (c->late_starts > n && c->w->t - c->late_start[at] < SECONDS(1))
+		size_t n = 2 * c->w->config.catch_up_per_second, at = c->catch_up_starts++ % n;
+		if (c->catch_up_starts > n && c->w->t - c->catch_up_start[at] < SECONDS(1))
 			check_fail(c, "more than %zu starts of missed ones within a second", n);
-		c->late_start[at] = c->w->t;
+		c->catch_up_start[at] = c->w->t;
 	}
 	v->agent = p->agent;
 	v->agent_slots = p->agent_slots > p2->agent_slots ? p->agent_slots : p2->agent_slots;
 	v->key = p->key;
 	/* By which of the versions since then it is counted depends on when the engine was loaded. */
-	const struct book *b = check_book(c, v->row.sid);
+	const struct check_sched *b = check_find_sched(c, v->row.sid);
 	for (unsigned i = 0; i < b->versions; i++)
 		if (b->version[i].rev >= v->row.rev) {
 			v->agent = b->version[i].rules.policy.agent == v->agent ? v->agent : 0;
 			v->key = b->version[i].rules.policy.key == v->key ? v->key : 0;
 		}
-	v->asked = q->attempt;
-	v->asked_epoch = c->w->epoch;
+	v->requested = q->attempt;
+	v->requested_epoch = c->w->epoch;
 	if (!v->launching)
 		c->launches++;
 	v->launching = true;
@@ -127,14 +128,14 @@ static void check_start(struct check *c, struct view *v, const struct rn_req *q)
 		check_fail(c, "R7: %u launches under way", c->launches);
 }
 
-static void check_ask(struct check *c, struct view *v, const struct rn_req *q)
+static void check_ask(struct check *c, struct check_run *v, const struct rn_req *q)
 {
 	unsigned long long run = q->run;
 	unsigned bit = 1u << q->ask, guards = v->rules.policy.preconditions,
-		 guards2 = check_latest(c, v)->preconditions;
-	bool pending = v->told_epoch == c->w->epoch && v->told_state == RUN_PENDING;
-	bool claimed = v->told_epoch == c->w->epoch &&
-		       (v->told_state == RUN_CLAIMED || v->told_state == RUN_RETRYING);
+		 guards2 = check_latest_policy(c, v)->preconditions;
+	bool pending = v->known_epoch == c->w->epoch && v->known_state == RUN_PENDING;
+	bool claimed = v->known_epoch == c->w->epoch &&
+		       (v->known_state == RUN_CLAIMED || v->known_state == RUN_RETRYING);
 	if (!((guards | guards2) & bit))
 		check_fail(c, "run %llu: guard %u is asked, and there is none", run, q->ask);
 	if (q->ask == ASK_CHECK ? !claimed : !pending)
@@ -149,29 +150,29 @@ static void check_ask(struct check *c, struct view *v, const struct rn_req *q)
 	v->answers_epoch = c->w->epoch;
 }
 
-static void check_kill(struct check *c, const struct view *v, const struct rn_req *q)
+static void check_kill(struct check *c, const struct check_run *v, const struct rn_req *q)
 {
 	bool ok = v->kill_epoch == c->w->epoch; /* once more */
 	if (q->reason == REASON_CANCELLED)
 		ok |= v->stopped;
-	const struct view *o =
-		q->reason == REASON_REPLACED ? view_newest(c, check_book(c, v->row.sid)) : NULL;
-	for (; o; o = view_before(c, o))
-		ok |= o->row.run > v->row.run && o->told_epoch == c->w->epoch &&
-		      o->told_state == RUN_CLAIMED &&
+	const struct check_run *o =
+		q->reason == REASON_REPLACED ? run_newest(c, check_find_sched(c, v->row.sid)) : NULL;
+	for (; o; o = run_before(c, o))
+		ok |= o->row.run > v->row.run && o->known_epoch == c->w->epoch &&
+		      o->known_state == RUN_CLAIMED &&
 		      (o->rules.policy.overlap == OVERLAP_CANCEL_RUNNING ||
-		       check_latest(c, o)->overlap == OVERLAP_CANCEL_RUNNING);
+		       check_latest_policy(c, o)->overlap == OVERLAP_CANCEL_RUNNING);
 	if (!ok)
 		check_fail(c, "run %llu is killed (%s) for no reason", (unsigned long long)q->run,
 			   reason_words[q->reason]);
 }
 
-void see_request(struct check *c, const struct rn_req *q)
+void observe_request(struct check *c, const struct rn_req *q)
 {
 	static const char *const words[] = { "start", "kill", "probe", "burn", "ask" };
-	world_say(c->w, "  > %s run %llu attempt %u sid %llu ask %u reason %u", words[q->op],
+	world_log(c->w, "  > %s run %llu attempt %u sid %llu ask %u reason %u", words[q->op],
 		  (unsigned long long)q->run, q->attempt, (unsigned long long)q->sid, q->ask, q->reason);
-	struct view *v = check_view(c, q->run);
+	struct check_run *v = check_find_run(c, q->run);
 	if (!v) {
 		check_fail(c, "%s: the runner is asked to %s run %llu, which is not recorded",
 			   q->op == RN_ASK ? "R10" : "R2", words[q->op], (unsigned long long)q->run);
@@ -185,7 +186,7 @@ void see_request(struct check *c, const struct rn_req *q)
 	if (q->op == RN_ASK)
 		check_ask(c, v, q);
 	if (q->op == RN_PREVENT)
-		v->burning = c->w->epoch;
+		v->preventing = c->w->epoch;
 	if (q->op == RN_KILL) {
 		check_kill(c, v, q);
 		v->kill_epoch = c->w->epoch;
@@ -195,24 +196,24 @@ void see_request(struct check *c, const struct rn_req *q)
 /* --- what happens to processes --- */
 
 /* No occurrence is executed as two runs. */
-static void check_once(struct check *c, const struct view *v, uint32_t self)
+static void check_once(struct check *c, const struct check_run *v, uint32_t self)
 {
 	uint64_t key = mix2(v->row.sid, (uint64_t)v->row.nominal.us);
 	uint32_t other;
 	if (v->row.kind == KIND_MANUAL)
 		return;
-	if (table_get(&c->born_as, key, &other) && other != self)
+	if (table_get(&c->first_started, key, &other) && other != self)
 		check_fail(c, "G1: sid %llu: %s is executed as run %llu and as run %llu",
-			   (unsigned long long)v->row.sid, check_time(v->row.nominal),
-			   (unsigned long long)c->view[other].row.run, (unsigned long long)v->row.run);
-	table_put(&c->born_as, key, self);
+			   (unsigned long long)v->row.sid, check_time_text(v->row.nominal),
+			   (unsigned long long)c->run[other].row.run, (unsigned long long)v->row.run);
+	table_put(&c->first_started, key, self);
 }
 
 /* Who may be alive beside it? */
-static void check_company(struct check *c, const struct view *v, const struct view *o)
+static void check_concurrency(struct check *c, const struct check_run *v, const struct check_run *o)
 {
 	bool allowed = v->rules.policy.overlap == OVERLAP_ALLOW || o->rules.policy.overlap == OVERLAP_ALLOW ||
-		       check_latest(c, v)->overlap == OVERLAP_ALLOW;
+		       check_latest_policy(c, v)->overlap == OVERLAP_ALLOW;
 	bool in_line =
 		o->row.kind == v->row.kind && (v->row.kind == KIND_CATCH_UP || v->row.kind == KIND_BACKFILL);
 	unsigned long long sid = v->row.sid, run = v->row.run, other = o->row.run;
@@ -227,28 +228,28 @@ static void check_company(struct check *c, const struct view *v, const struct vi
 
 /* A ghost is of a dead launcher's buffer: the engine asked for it in another life and was told it was never
  * born. It counts against no limit until the engine has asked for it again. */
-void see_born(struct check *c, const struct file *f)
+void observe_started(struct check *c, const struct run_file *f)
 {
 	uint32_t self;
-	unsigned long long run = f->start.run;
-	world_say(c->w, "    born: run %llu attempt %u", run, f->start.attempt);
-	if (!table_get(&c->view_of, f->start.run, &self))
+	unsigned long long run = f->request.run;
+	world_log(c->w, "    born: run %llu attempt %u", run, f->request.attempt);
+	if (!table_get(&c->run_of, f->request.run, &self))
 		return; /* said when it was asked for */
-	struct view *v = &c->view[self];
-	const struct run_row *r = rows_run(c->w->rows, f->start.run);
+	struct check_run *v = &c->run[self];
+	const struct run_row *r = rows_run(c->w->rows, f->request.run);
 	if (!r || !run_open(r))
 		check_fail(c, "run %llu is born, but its record says it is over", run);
 	check_once(c, v, self);
-	v->ghost = f->ghost;
+	v->orphan = f->orphan;
 	unsigned all = 1, agent = 1, key = 1;
 	for (size_t i = 0; i < c->alives; i++) {
-		const struct view *o = &c->view[c->alive[i]];
-		if (o->ghost || f->ghost)
+		const struct check_run *o = &c->run[c->alive[i]];
+		if (o->orphan || f->orphan)
 			continue;
 		all++;
 		agent += o->agent == v->agent;
 		key += o->key == v->key;
-		check_company(c, v, o);
+		check_concurrency(c, v, o);
 	}
 	if (all > c->w->config.slots)
 		check_fail(c, "R6: %u runs are alive, slots are %u", all, c->w->config.slots);
@@ -260,25 +261,25 @@ void see_born(struct check *c, const struct file *f)
 	c->alive[c->alives++] = self;
 }
 
-void see_dead(struct check *c, const struct file *f)
+void observe_ended(struct check *c, const struct run_file *f)
 {
-	world_say(c->w, "    dead: run %llu attempt %u, %s/%s", (unsigned long long)f->start.run,
-		  f->start.attempt, f->state == FILE_LOST ? "lost" : outcome_words[f->exit.outcome],
+	world_log(c->w, "    dead: run %llu attempt %u, %s/%s", (unsigned long long)f->request.run,
+		  f->request.attempt, f->state == FILE_LOST ? "lost" : outcome_words[f->exit.outcome],
 		  reason_words[f->exit.reason]);
 	for (size_t i = 0; i < c->alives; i++)
-		if (c->view[c->alive[i]].row.run == f->start.run) {
+		if (c->run[c->alive[i]].row.run == f->request.run) {
 			c->alive[i] = c->alive[--c->alives];
 			return;
 		}
 }
 
-void see_says(struct check *c, const struct rn_report *s)
+void observe_report(struct check *c, const struct rn_report *s)
 {
 	static const char *const words[] = { "born", "exit", "alive", "never", "lost", "answer" };
-	world_say(c->w, "< says %s run %llu attempt %u yes %d %s/%s", words[s->kind],
+	world_log(c->w, "< says %s run %llu attempt %u yes %d %s/%s", words[s->kind],
 		  (unsigned long long)s->run, s->attempt, s->yes,
 		  outcome_words[s->outcome] ? outcome_words[s->outcome] : "-", reason_words[s->reason]);
-	struct view *v = check_view(c, s->run);
+	struct check_run *v = check_find_run(c, s->run);
 	if (!v)
 		return;
 	if (s->kind == RN_ANSWER) {
@@ -287,8 +288,8 @@ void see_says(struct check *c, const struct rn_report *s)
 		v->no = (uint8_t)((v->no & ~bit) | (s->yes ? 0 : bit));
 		return;
 	}
-	v->burning = 0;
-	if (v->launching && v->asked == s->attempt) {
+	v->preventing = 0;
+	if (v->launching && v->requested == s->attempt) {
 		v->launching = false;
 		c->launches--;
 	}

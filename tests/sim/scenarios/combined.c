@@ -7,14 +7,14 @@
 
 #define ONE_RETRY .retries = 1, .backoff = BACKOFF_FIXED
 
-static struct reply pause_it(struct stage *s, uint64_t sid, struct wall to)
+static struct reply pause_it(struct scenario_rig *s, uint64_t sid, struct wall to)
 {
-	return order(s, (struct command){ .kind = CMD_PAUSE, .sid = sid, .to = to });
+	return send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = sid, .to = to });
 }
 
-static struct reply resume_it(struct stage *s, uint64_t sid)
+static struct reply resume_it(struct scenario_rig *s, uint64_t sid)
 {
-	return order(s, (struct command){ .kind = CMD_RESUME, .sid = sid });
+	return send_command(s, (struct command){ .kind = CMD_RESUME, .sid = sid });
 }
 
 /* --- pause meets retry --- */
@@ -22,70 +22,75 @@ static struct reply resume_it(struct stage *s, uint64_t sid)
 /* A person's word ignores the pause, and obeys retry. */
 SCENARIO(manual_run_of_a_paused_one_is_retried)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
 	pause_it(s, a, WALL_NEVER);
-	plays(s, a, failing(SECONDS(1), REASON_EXIT));
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "08:05");
-	order(s, (struct command){ .kind = CMD_RUN, .sid = a });
-	until(s, "08:10");
-	expect(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:05");
+	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	run_until(s, "08:10");
+	expect_rows(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
 }
 
 /* … nor is its retry dropped by a pause that comes later. */
 SCENARIO(manual_run_keeps_its_retry_when_paused)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
-	plays(s, a, failing(SECONDS(1), REASON_EXIT));
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "08:05");
-	order(s, (struct command){ .kind = CMD_RUN, .sid = a });
-	until(s, "08:05:30");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:05");
+	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	run_until(s, "08:05:30");
 	pause_it(s, a, WALL_NEVER);
-	until(s, "08:10");
-	expect(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
+	run_until(s, "08:10");
+	expect_rows(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
 }
 
 /* The attempt that runs when all are paused has no retry, be they resumed before it would be due. */
 SCENARIO(pause_all_drops_the_retry_of_the_running_one)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
-	plays(s, a, failing(MINUTES(5), REASON_EXIT));
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "09:02");
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
+	script_run(s, a, failing(MINUTES(5), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "09:02");
 	pause_it(s, 0, WALL_NEVER);
-	until(s, "09:10");
+	run_until(s, "09:10");
 	resume_it(s, 0);
-	until(s, "10:00");
-	expect(s, a, "09:00 failed/exit 09:00-09:05");
+	run_until(s, "10:00");
+	expect_rows(s, a, "09:00 failed/exit 09:00-09:05");
 }
 
 /* Paused while the store writes that it is to be retried: resumed or not, that retry is dropped. */
 SCENARIO(pause_drops_a_retry_that_is_being_recorded)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
-	plays(s, a, failing(SECONDS(1), REASON_EXIT));
-	plays(s, a, lasting(SECONDS(1)));
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
 	/* The pause is asked for, then the run fails; both are written together, the pause first. */
-	until(s, "09:00:01.038");
+	run_until(s, "09:00:01.038");
 	pause_it(s, a, WALL_NEVER);
-	until(s, "09:10");
+	run_until(s, "09:10");
 	resume_it(s, a);
-	until(s, "10:00");
-	expect(s, a, "09:00 failed/exit 09:00-09:00:01");
+	run_until(s, "10:00");
+	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
 }
 
 /* Stopped while the store writes that it is to be retried. */
 SCENARIO(stop_while_its_retry_is_being_recorded)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
-	plays(s, a, failing(SECONDS(1), REASON_EXIT));
-	plays(s, a, lasting(MINUTES(1)));
-	until(s, "09:00:01.045");
-	uint64_t run = rows_at(stage_world(s)->rows, a, at(s, "09:00"))->run;
-	order(s, (struct command){ .kind = CMD_STOP, .run = run });
-	until(s, "09:10");
-	expect(s, a, "09:00 failed/exit 09:00-09:00:01");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(MINUTES(1)));
+	run_until(s, "09:00:01.045");
+	uint64_t run = rows_at(rig_world(s)->rows, a, at(s, "09:00"))->run;
+	send_command(s, (struct command){ .kind = CMD_STOP, .run = run });
+	run_until(s, "09:10");
+	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
 }
 
 /* --- limits of others meet pause, removal, disabled ones --- */
@@ -93,54 +98,57 @@ SCENARIO(stop_while_its_retry_is_being_recorded)
 /* What it was told of its account is true, be it paused meanwhile. */
 SCENARIO(rate_limited_while_paused_holds_the_account)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
-	uint64_t b = add(s, (struct spec){ .cron = "10 9 * * *", .policy = { .agent = 2, .account = 9 } });
-	struct fate limited = failing(MINUTES(5), REASON_RATE_LIMITED);
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
+	uint64_t b = add_schedule(
+		s, (struct spec){ .cron = "10 9 * * *", .policy = { .agent = 2, .account = 9 } });
+	struct process_plan limited = failing(MINUTES(5), REASON_RATE_LIMITED);
 	limited.reset = at(s, "09:30");
-	plays(s, a, limited);
-	until(s, "09:01");
+	script_run(s, a, limited);
+	run_until(s, "09:01");
 	pause_it(s, a, WALL_NEVER);
-	until(s, "09:40");
-	expect(s, b, "09:10 done 09:30-09:30:01");
+	run_until(s, "09:40");
+	expect_rows(s, b, "09:10 done 09:30-09:30:01");
 }
 
 SCENARIO(auth_of_a_removed_one_blocks_the_agent)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.agent = 1 });
-	uint64_t b = add(s, (struct spec){ .cron = "10 9 * * *", .policy.agent = 1 });
-	plays(s, a, failing(MINUTES(5), REASON_AUTH));
-	until(s, "09:01");
-	order(s, (struct command){ .kind = CMD_DROP, .sid = a });
-	until(s, "09:40");
-	expect(s, b, "09:10.. skipped/blocked");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.agent = 1 });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "10 9 * * *", .policy.agent = 1 });
+	script_run(s, a, failing(MINUTES(5), REASON_AUTH));
+	run_until(s, "09:01");
+	send_command(s, (struct command){ .kind = CMD_DROP, .sid = a });
+	run_until(s, "09:40");
+	expect_rows(s, b, "09:10.. skipped/blocked");
 }
 
 /* Its next time, long past, will never be due. */
 SCENARIO(rate_limited_manual_run_of_a_disabled_one)
 {
-	uint64_t a = add(
+	uint64_t a = add_schedule(
 		s,
 		(struct spec){ .cron = EVERY_TEN, .disabled = true, .policy = { .agent = 1, .account = 9 } });
-	struct fate limited = failing(SECONDS(1), REASON_RATE_LIMITED);
+	struct process_plan limited = failing(SECONDS(1), REASON_RATE_LIMITED);
 	limited.reset = at(s, "09:30");
-	plays(s, a, limited);
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "09:05");
-	order(s, (struct command){ .kind = CMD_RUN, .sid = a });
-	until(s, "09:40");
-	expect(s, a, "manual 09:05 done #2 09:30-09:30:01");
+	script_run(s, a, limited);
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "09:05");
+	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
+	run_until(s, "09:40");
+	expect_rows(s, a, "manual 09:05 done #2 09:30-09:30:01");
 }
 
 /* A provider that names a year by mistake must not hold the account until then. */
 SCENARIO(rate_limited_until_a_wrong_year)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
-	struct fate limited = failing(SECONDS(1), REASON_RATE_LIMITED);
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
+	struct process_plan limited = failing(SECONDS(1), REASON_RATE_LIMITED);
 	limited.reset = wall_of(seconds_of(2099, 1, 1, 0, 0, 0));
-	plays(s, a, limited);
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "09:30");
-	expect(s, a, "09:00 done #2 09:15:01-09:15:02");
+	script_run(s, a, limited);
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "09:30");
+	expect_rows(s, a, "09:00 done #2 09:15:01-09:15:02");
 }
 
 /* --- max_failures --- */
@@ -148,36 +156,40 @@ SCENARIO(rate_limited_until_a_wrong_year)
 /* The daemon dies between the last failure's record and the pause. */
 SCENARIO(max_failures_survives_a_crash)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
-	plays(s, a, failing(SECONDS(1), REASON_EXIT));
-	until(s, "08:20:01.055");
-	world_crash(stage_world(s), SECONDS(10));
-	until(s, "08:55");
-	expect(s, a,
-	       "08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:30.. skipped/paused");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	run_until(s, "08:20:01.055");
+	world_crash(rig_world(s), SECONDS(10));
+	run_until(s, "08:55");
+	expect_rows(
+		s, a,
+		"08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:30.. skipped/paused");
 }
 
 /* Two that fail in one moment are two. */
 /* Its times are changed as the end of the last is written. */
 SCENARIO(max_failures_counts_through_a_change)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
-	plays(s, a, failing(SECONDS(1), REASON_EXIT));
-	until(s, "08:20:01.055");
-	change(s, a, (struct spec){ .cron = "25 * * * *", .policy.max_failures = 2 });
-	until(s, "08:30");
-	expect(s, a,
-	       "08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:25.. skipped/paused");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	run_until(s, "08:20:01.055");
+	change_schedule(s, a, (struct spec){ .cron = "25 * * * *", .policy.max_failures = 2 });
+	run_until(s, "08:30");
+	expect_rows(
+		s, a,
+		"08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:25.. skipped/paused");
 }
 
 SCENARIO(max_failures_counts_those_that_end_together)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
-					   .policy = { .max_failures = 2, .overlap = OVERLAP_ALLOW } });
-	plays(s, a, failing(MINUTES(12), REASON_EXIT));
-	plays(s, a, failing(MINUTES(2), REASON_EXIT));
-	until(s, "08:35");
-	expect(s, a, "08:10 failed/exit 08:10-08:22; 08:20 failed/exit 08:20-08:22; 08:30.. skipped/paused");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+					       .policy = { .max_failures = 2, .overlap = OVERLAP_ALLOW } });
+	script_run(s, a, failing(MINUTES(12), REASON_EXIT));
+	script_run(s, a, failing(MINUTES(2), REASON_EXIT));
+	run_until(s, "08:35");
+	expect_rows(s, a,
+		    "08:10 failed/exit 08:10-08:22; 08:20 failed/exit 08:20-08:22; 08:30.. skipped/paused");
 }
 
 /* --- pause and resume --- */
@@ -185,64 +197,65 @@ SCENARIO(max_failures_counts_those_that_end_together)
 /* The second word counts: for longer, for shorter, for good. */
 SCENARIO(pause_of_a_paused_one)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
-	until(s, "08:05");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "08:05");
 	pause_it(s, a, at(s, "08:15"));
-	until(s, "08:06");
+	run_until(s, "08:06");
 	pause_it(s, a, at(s, "08:45"));
-	until(s, "08:55");
-	expect(s, a, "08:10..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
+	run_until(s, "08:55");
+	expect_rows(s, a, "08:10..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
 }
 
 /* Jitter puts it off beyond the end of the pause; its nominal time lies before that all the same. */
 SCENARIO(resume_all_fires_nothing_of_the_pause)
 {
 	struct spec x = { .cron = HOURLY, .jitter = 1800 };
-	uint64_t a = add(s, x);
+	uint64_t a = add_schedule(s, x);
 	struct rules r = spec_rules(&x);
 	struct wall due = rule_due(&r.when, world_zone(0), at(s, "09:00"));
 	expect_true(s, due.us > at(s, "09:01").us);
-	until(s, "08:55");
+	run_until(s, "08:55");
 	pause_it(s, 0, WALL_NEVER);
-	until(s, "09:00:30");
+	run_until(s, "09:00:30");
 	resume_it(s, 0);
-	until(s, "09:59");
-	expect(s, a, "09:00 skipped/paused");
+	run_until(s, "09:59");
+	expect_rows(s, a, "09:00 skipped/paused");
 }
 
 /* --- overlap meets a person's word --- */
 
 SCENARIO(manual_run_is_refused_while_one_is_alive)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
-	plays(s, a, lasting(MINUTES(5)));
-	until(s, "09:01");
-	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
-	until(s, "09:10");
-	expect(s, a, "09:00 done 09:00-09:05");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	script_run(s, a, lasting(MINUTES(5)));
+	run_until(s, "09:01");
+	expect_true(s, send_command(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
+	run_until(s, "09:10");
+	expect_rows(s, a, "09:00 done 09:00-09:05");
 }
 
 SCENARIO(manual_run_queues_where_runs_queue)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.overlap = OVERLAP_QUEUE_ONE });
-	plays(s, a, lasting(MINUTES(5)));
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "09:01");
-	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_OK);
-	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
-	until(s, "09:10");
-	expect(s, a, "09:00 done 09:00-09:05; manual 09:01 done 09:05-09:05:01");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.overlap = OVERLAP_QUEUE_ONE });
+	script_run(s, a, lasting(MINUTES(5)));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "09:01");
+	expect_true(s, send_command(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_OK);
+	expect_true(s, send_command(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
+	run_until(s, "09:10");
+	expect_rows(s, a, "09:00 done 09:00-09:05; manual 09:01 done 09:05-09:05:01");
 }
 
 SCENARIO(manual_run_replaces_where_runs_replace)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.overlap = OVERLAP_CANCEL_RUNNING });
-	plays(s, a, lasting(MINUTES(5)));
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "09:01");
-	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_OK);
-	until(s, "09:10");
-	expect(s, a, "09:00 killed/replaced 09:00-09:01; manual 09:01 done 09:01-09:01:01");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.overlap = OVERLAP_CANCEL_RUNNING });
+	script_run(s, a, lasting(MINUTES(5)));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "09:01");
+	expect_true(s, send_command(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_OK);
+	run_until(s, "09:10");
+	expect_rows(s, a, "09:00 killed/replaced 09:00-09:01; manual 09:01 done 09:01-09:01:01");
 }
 
 /* --- what was missed meets what never runs --- */
@@ -250,30 +263,31 @@ SCENARIO(manual_run_replaces_where_runs_replace)
 /* Limit 2: the two newest that may run, not two of the night. */
 SCENARIO(catch_up_counts_only_what_may_run)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
-					   .active = { .from = 8 * 60, .to = 8 * 60 + 40 },
-					   .policy = { .missed = MISSED_CATCH_UP, .catch_up_limit = 2 } });
-	until(s, "08:05");
-	world_crash(stage_world(s), HOURS(1));
-	until(s, "09:09");
-	expect(s, a,
-	       "08:10 missed/limit; catch_up 08:20 done 09:05-09:05:01; catch_up 08:30 done "
-	       "09:05:01-09:05:02; 08:40..09:00 skipped/active_hours");
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = EVERY_TEN,
+				  .active = { .from = 8 * 60, .to = 8 * 60 + 40 },
+				  .policy = { .missed = MISSED_CATCH_UP, .catch_up_limit = 2 } });
+	run_until(s, "08:05");
+	world_crash(rig_world(s), HOURS(1));
+	run_until(s, "09:09");
+	expect_rows(s, a,
+		    "08:10 missed/limit; catch_up 08:20 done 09:05-09:05:01; catch_up 08:30 done "
+		    "09:05:01-09:05:02; 08:40..09:00 skipped/active_hours");
 }
 
 /* A stretch that was never to run lies among those over the limit: it is not missed. */
 SCENARIO(catch_up_limit_spares_what_never_runs)
 {
-	begin_at(s, "03-09 08:00");
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE,
-					   .policy = { .missed = MISSED_CATCH_UP,
-						       .calendar = CALENDAR_SOME,
-						       .catch_up_limit = 1 } });
-	world_crash(stage_world(s), DAYS(4));
-	until(s, "03-13 08:30");
-	expect(s, a,
-	       "09:00 missed/limit; 03-10 09:00 skipped/excluded; 03-11 09:00 missed/limit; "
-	       "catch_up 03-12 09:00 done 03-13 08:00-03-13 08:00:01");
+	start_at(s, "03-09 08:00");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE,
+						    .policy = { .missed = MISSED_CATCH_UP,
+								.calendar = CALENDAR_SOME,
+								.catch_up_limit = 1 } });
+	world_crash(rig_world(s), DAYS(4));
+	run_until(s, "03-13 08:30");
+	expect_rows(s, a,
+		    "09:00 missed/limit; 03-10 09:00 skipped/excluded; 03-11 09:00 missed/limit; "
+		    "catch_up 03-12 09:00 done 03-13 08:00-03-13 08:00:01");
 }
 
 /* --- edits --- */
@@ -282,26 +296,27 @@ SCENARIO(catch_up_limit_spares_what_never_runs)
 SCENARIO(edit_of_max_runs)
 {
 	struct spec x = { .cron = EVERY_TEN, .max_runs = 2 };
-	uint64_t a = add(s, x);
-	until(s, "08:35");
-	expect(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/max_runs");
+	uint64_t a = add_schedule(s, x);
+	run_until(s, "08:35");
+	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/max_runs");
 	x.max_runs = 3;
-	change(s, a, x);
-	until(s, "08:55");
-	expect(s, a,
-	       RAN("08:10") RAN("08:20") "08:30..08:35 skipped/max_runs; " RAN("08:40") "08:50.. "
+	change_schedule(s, a, x);
+	run_until(s, "08:55");
+	expect_rows(s, a,
+		    RAN("08:10")
+			    RAN("08:20") "08:30..08:35 skipped/max_runs; " RAN("08:40") "08:50.. "
 											"skipped/max_runs");
 }
 
 SCENARIO(edit_takes_max_runs_away)
 {
 	struct spec x = { .cron = EVERY_TEN, .max_runs = 10 };
-	uint64_t a = add(s, x);
-	until(s, "08:25");
+	uint64_t a = add_schedule(s, x);
+	run_until(s, "08:25");
 	x.max_runs = 2;
-	change(s, a, x);
-	until(s, "08:55");
-	expect(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/max_runs");
+	change_schedule(s, a, x);
+	run_until(s, "08:55");
+	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/max_runs");
 }
 
 /* --- removal --- */
@@ -311,15 +326,15 @@ SCENARIO(edit_takes_max_runs_away)
  */
 SCENARIO(removal_ends_a_backfill_of_events)
 {
-	uint64_t a = add(s, (struct spec){ .cron = "* * * * *", .policy.action = ACTION_EVENT });
-	until(s, "08:10:30");
-	struct world *w = stage_world(s);
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "* * * * *", .policy.action = ACTION_EVENT });
+	run_until(s, "08:10:30");
+	struct world *w = rig_world(s);
 	uint64_t fill = world_command(
 		w, (struct command){
 			   .kind = CMD_BACKFILL, .sid = a, .from = at(s, "05:00"), .to = at(s, "08:00") });
 	world_run(w, w->t + 5000);
-	order(s, (struct command){ .kind = CMD_DROP, .sid = a });
-	until(s, "08:20");
+	send_command(s, (struct command){ .kind = CMD_DROP, .sid = a });
+	run_until(s, "08:20");
 	struct reply r;
 	expect_true(s, check_reply_of(w->check, fill, &r));
 }
@@ -329,71 +344,75 @@ SCENARIO(removal_ends_a_backfill_of_events)
 /* Two ends were missed; the next run is told. */
 SCENARIO(after_with_execute_next_is_told)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy = { .overlap = OVERLAP_ALLOW } });
-	uint64_t b = add(s, (struct spec){ .after = a,
-					   .policy = { .after = AFTER_ANY, .missed = MISSED_EXECUTE_NEXT } });
-	plays(s, a, lasting(MINUTES(12)));
-	plays(s, a, lasting(MINUTES(3)));
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "08:21");
-	world_crash(stage_world(s), MINUTES(6));
-	until(s, "08:39");
-	expect(s, b, "08:22..08:23 missed/down; after 08:30:01 done 08:30:01-08:30:02 missed 2");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy = { .overlap = OVERLAP_ALLOW } });
+	uint64_t b = add_schedule(
+		s,
+		(struct spec){ .after = a, .policy = { .after = AFTER_ANY, .missed = MISSED_EXECUTE_NEXT } });
+	script_run(s, a, lasting(MINUTES(12)));
+	script_run(s, a, lasting(MINUTES(3)));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:21");
+	world_crash(rig_world(s), MINUTES(6));
+	run_until(s, "08:39");
+	expect_rows(s, b, "08:22..08:23 missed/down; after 08:30:01 done 08:30:01-08:30:02 missed 2");
 }
 
 /* It is edited to follow nobody, or disabled, while an end is on its way to it: the end was written first,
  * and is not lost. */
 SCENARIO(after_is_edited_away)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
-	uint64_t b = add(s, (struct spec){ .after = a });
-	until(s, "09:00:01.055");
-	change(s, b, (struct spec){ .cron = EVERY_TEN });
-	until(s, "09:15");
-	expect(s, b, "after 09:00:01 done 09:00:01-09:00:02; 09:10 done 09:10-09:10:01");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	uint64_t b = add_schedule(s, (struct spec){ .after = a });
+	run_until(s, "09:00:01.055");
+	change_schedule(s, b, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "09:15");
+	expect_rows(s, b, "after 09:00:01 done 09:00:01-09:00:02; 09:10 done 09:10-09:10:01");
 }
 
 SCENARIO(after_is_disabled_as_an_end_comes)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
-	uint64_t b = add(s, (struct spec){ .after = a });
-	until(s, "09:00:01.055");
-	change(s, b, (struct spec){ .after = a, .disabled = true });
-	until(s, "09:15");
-	expect(s, b, "after 09:00:01 done 09:00:01-09:00:02");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	uint64_t b = add_schedule(s, (struct spec){ .after = a });
+	run_until(s, "09:00:01.055");
+	change_schedule(s, b, (struct spec){ .after = a, .disabled = true });
+	run_until(s, "09:15");
+	expect_rows(s, b, "after 09:00:01 done 09:00:01-09:00:02");
 }
 
 /* Two followers of one leader, and one of one of them. */
 SCENARIO(after_a_tree)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
-	uint64_t b = add(s, (struct spec){ .after = a }), c = add(s, (struct spec){ .after = a });
-	uint64_t d = add(s, (struct spec){ .after = c });
-	until(s, "09:05");
-	expect(s, b, "after 09:00:01 done 09:00:01-09:00:02");
-	expect(s, c, "after 09:00:01 done 09:00:01-09:00:02");
-	expect(s, d, "after 09:00:02 done 09:00:02-09:00:03");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	uint64_t b = add_schedule(s, (struct spec){ .after = a }),
+		 c = add_schedule(s, (struct spec){ .after = a });
+	uint64_t d = add_schedule(s, (struct spec){ .after = c });
+	run_until(s, "09:05");
+	expect_rows(s, b, "after 09:00:01 done 09:00:01-09:00:02");
+	expect_rows(s, c, "after 09:00:01 done 09:00:01-09:00:02");
+	expect_rows(s, d, "after 09:00:02 done 09:00:02-09:00:03");
 }
 
 /* Its account was held for four ends, its limit is two: the newest are caught up with. */
 SCENARIO(after_with_catch_up_obeys_the_limit)
 {
 	uint64_t limited =
-		add(s, (struct spec){ .cron = "5 8 * * *", .policy = { .agent = 2, .account = 9 } });
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
-	uint64_t b = add(s, (struct spec){ .after = a,
-					   .policy = { .agent = 1,
-						       .account = 9,
-						       .missed = MISSED_CATCH_UP,
-						       .catch_up_limit = 2 } });
-	struct fate fate = failing(SECONDS(1), REASON_RATE_LIMITED);
+		add_schedule(s, (struct spec){ .cron = "5 8 * * *", .policy = { .agent = 2, .account = 9 } });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	uint64_t b = add_schedule(s, (struct spec){ .after = a,
+						    .policy = { .agent = 1,
+								.account = 9,
+								.missed = MISSED_CATCH_UP,
+								.catch_up_limit = 2 } });
+	struct process_plan fate = failing(SECONDS(1), REASON_RATE_LIMITED);
 	fate.reset = at(s, "08:45");
-	plays(s, limited, fate);
-	plays(s, limited, lasting(SECONDS(1)));
-	until(s, "08:49");
-	expect(s, b,
-	       "08:10:01..08:20:01 missed/limit; catch_up 08:30:01 done 08:45-08:45:01; catch_up 08:40:01 "
-	       "done 08:45:01-08:45:02");
+	script_run(s, limited, fate);
+	script_run(s, limited, lasting(SECONDS(1)));
+	run_until(s, "08:49");
+	expect_rows(
+		s, b,
+		"08:10:01..08:20:01 missed/limit; catch_up 08:30:01 done 08:45-08:45:01; catch_up 08:40:01 "
+		"done 08:45:01-08:45:02");
 }
 
 /* --- limits --- */
@@ -401,27 +420,27 @@ SCENARIO(after_with_catch_up_obeys_the_limit)
 /* `allow` has no end of its own: a thousand wait for the one slot, then no more are taken up. */
 SCENARIO(overlap_allow_has_an_end)
 {
-	slots(s, 1);
-	uint64_t a = add(s, (struct spec){ .cron = "* * * * * *", .policy.overlap = OVERLAP_ALLOW });
-	plays(s, a, lasting(HOURS(1)));
-	until(s, "08:17:00.5");
-	expect_true(s, rows_open(stage_world(s)->rows) == RUNS_OPEN_MAX);
-	expect_true(s, order(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
-	order(s, (struct command){ .kind = CMD_DROP, .sid = a, .kill = true });
-	until(s, "08:18");
-	expect_true(s, rows_open(stage_world(s)->rows) == 0);
+	set_slots(s, 1);
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "* * * * * *", .policy.overlap = OVERLAP_ALLOW });
+	script_run(s, a, lasting(HOURS(1)));
+	run_until(s, "08:17:00.5");
+	expect_true(s, rows_open(rig_world(s)->rows) == RUNS_OPEN_MAX);
+	expect_true(s, send_command(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
+	send_command(s, (struct command){ .kind = CMD_DROP, .sid = a, .kill = true });
+	run_until(s, "08:18");
+	expect_true(s, rows_open(rig_world(s)->rows) == 0);
 }
 
 /* Awake again after a long rest, sixty want to start at once: fifty a second, from the first second on. */
 SCENARIO(missed_ones_start_fifty_a_second)
 {
-	slots(s, 100);
+	set_slots(s, 100);
 	for (unsigned i = 0; i < 60; i++)
-		add(s, (struct spec){ .cron = "20 8 * * *" });
-	until(s, "08:15");
-	world_suspend(stage_world(s), MINUTES(40));
-	until(s, "08:56");
-	const struct rows *rows = stage_world(s)->rows;
+		add_schedule(s, (struct spec){ .cron = "20 8 * * *" });
+	run_until(s, "08:15");
+	world_suspend(rig_world(s), MINUTES(40));
+	run_until(s, "08:56");
+	const struct rows *rows = rig_world(s)->rows;
 	unsigned first = 0, all = 0;
 	for (size_t i = 0; i < rows_runs(rows); i++) {
 		first += rows_run_at(rows, i)->claimed.us < at(s, "08:55:01").us;
@@ -434,13 +453,13 @@ SCENARIO(missed_ones_start_fifty_a_second)
 /* Removed by another hand: the engine learns of it from a refusal, and does not ask for ever. */
 SCENARIO(removal_by_another_hand)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
-	until(s, "08:15");
-	struct world *w = stage_world(s);
-	world_foreign(w, &(struct st_req){ .op = ST_DROP, .sid = a, .rev = 1, .at = world_wall(w) });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "08:15");
+	struct world *w = rig_world(s);
+	world_foreign_write(w, &(struct st_req){ .op = ST_DROP, .sid = a, .rev = 1, .at = world_wall(w) });
 	uint64_t before = w->steps;
-	until(s, "08:35");
-	expect(s, a, "08:10 done 08:10-08:10:01");
+	run_until(s, "08:35");
+	expect_rows(s, a, "08:10 done 08:10-08:10:01");
 	expect_true(s, w->steps - before < 100);
 	expect_true(s, engine_counts(w->engine).schedules == 0);
 }
@@ -448,16 +467,16 @@ SCENARIO(removal_by_another_hand)
 /* They wait for their turn when the clock goes back behind their time: then it has not come. */
 SCENARIO(clock_back_while_missed_ones_wait)
 {
-	slots(s, 100);
+	set_slots(s, 100);
 	uint64_t last = 0;
 	for (unsigned i = 0; i < 60; i++)
-		last = add(s, (struct spec){ .cron = "20 8 * * *" });
-	until(s, "08:15");
-	world_suspend(stage_world(s), MINUTES(40));
-	until(s, "08:55:00.5");
-	world_step_clock(stage_world(s), -MINUTES(40));
-	until(s, "08:19");
-	expect(s, last, "");
-	until(s, "08:25");
-	expect(s, last, "08:20 done 08:20-08:20:01");
+		last = add_schedule(s, (struct spec){ .cron = "20 8 * * *" });
+	run_until(s, "08:15");
+	world_suspend(rig_world(s), MINUTES(40));
+	run_until(s, "08:55:00.5");
+	world_step_clock(rig_world(s), -MINUTES(40));
+	run_until(s, "08:19");
+	expect_rows(s, last, "");
+	run_until(s, "08:25");
+	expect_rows(s, last, "08:20 done 08:20-08:20:01");
 }

@@ -8,85 +8,93 @@
 
 SCENARIO(overlap_skip)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
-	plays(s, a, lasting(MINUTES(25)));
-	until(s, "09:01");
-	expect(s, a,
-	       "08:10 done 08:10-08:35; 08:20..08:30 skipped/overlap; 08:40 claimed 08:40; "
-	       "08:50..09:00 skipped/overlap");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	script_run(s, a, lasting(MINUTES(25)));
+	run_until(s, "09:01");
+	expect_rows(s, a,
+		    "08:10 done 08:10-08:35; 08:20..08:30 skipped/overlap; 08:40 claimed 08:40; "
+		    "08:50..09:00 skipped/overlap");
 }
 
 SCENARIO(overlap_queue_one)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ONE });
-	plays(s, a, lasting(MINUTES(25)));
-	until(s, "09:01");
-	expect(s, a,
-	       "08:10 done 08:10-08:35; 08:20 done 08:35-09:00; 08:30 skipped/overlap; 08:40 claimed 09:00; "
-	       "08:50..09:00 skipped/overlap");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ONE });
+	script_run(s, a, lasting(MINUTES(25)));
+	run_until(s, "09:01");
+	expect_rows(
+		s, a,
+		"08:10 done 08:10-08:35; 08:20 done 08:35-09:00; 08:30 skipped/overlap; 08:40 claimed 09:00; "
+		"08:50..09:00 skipped/overlap");
 }
 
 SCENARIO(overlap_queue_all)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ALL });
-	plays(s, a, lasting(MINUTES(15)));
-	until(s, "09:01");
-	expect(s, a,
-	       "08:10 done 08:10-08:25; 08:20 done 08:25-08:40; 08:30 done 08:40-08:55; 08:40 claimed 08:55; "
-	       "08:50 claimed; 09:00 claimed");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ALL });
+	script_run(s, a, lasting(MINUTES(15)));
+	run_until(s, "09:01");
+	expect_rows(s, a,
+		    "08:10 done 08:10-08:25; 08:20 done 08:25-08:40; 08:30 done 08:40-08:55; 08:40 claimed "
+		    "08:55; "
+		    "08:50 claimed; 09:00 claimed");
 }
 
 SCENARIO(overlap_cancel_running)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_CANCEL_RUNNING });
-	plays(s, a, lasting(MINUTES(15)));
-	until(s, "08:35");
-	expect(s, a,
-	       "08:10 killed/replaced 08:10-08:20; 08:20 killed/replaced 08:20-08:30; 08:30 claimed 08:30");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_CANCEL_RUNNING });
+	script_run(s, a, lasting(MINUTES(15)));
+	run_until(s, "08:35");
+	expect_rows(
+		s, a,
+		"08:10 killed/replaced 08:10-08:20; 08:20 killed/replaced 08:20-08:30; 08:30 claimed 08:30");
 }
 
 /* The tree takes 30 s to die: the new one waits for that. */
 SCENARIO(overlap_cancel_waits_for_death)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_CANCEL_RUNNING });
-	plays(s, a, (struct fate){ .lasts = HOURS(1), .outcome = OUTCOME_DONE, .dies_slowly = SECONDS(30) });
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "08:25");
-	expect(s, a, "08:10 killed/replaced 08:10-08:20:30; 08:20 done 08:20:30-08:20:31");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_CANCEL_RUNNING });
+	script_run(s, a,
+		   (struct process_plan){
+			   .lasts = HOURS(1), .outcome = OUTCOME_DONE, .kill_takes = SECONDS(30) });
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:25");
+	expect_rows(s, a, "08:10 killed/replaced 08:10-08:20:30; 08:20 done 08:20:30-08:20:31");
 }
 
 SCENARIO(overlap_cancel_only_if_all_say_yes)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
-					   .policy = { .overlap = OVERLAP_CANCEL_RUNNING,
-						       .preconditions = 1 << ASK_CONDITION } });
-	plays(s, a, lasting(MINUTES(15)));
-	until(s, "08:15");
-	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
-	until(s, "08:29");
-	expect(s, a, "08:10 done 08:10-08:25; 08:20 skipped/condition");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .overlap = OVERLAP_CANCEL_RUNNING,
+								.preconditions = 1 << ASK_CONDITION } });
+	script_run(s, a, lasting(MINUTES(15)));
+	run_until(s, "08:15");
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "08:29");
+	expect_rows(s, a, "08:10 done 08:10-08:25; 08:20 skipped/condition");
 }
 
 SCENARIO(overlap_allow)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
-	plays(s, a, lasting(MINUTES(15)));
-	until(s, "08:34");
-	expect(s, a, "08:10 done 08:10-08:25; 08:20 claimed 08:20; 08:30 claimed 08:30");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
+	script_run(s, a, lasting(MINUTES(15)));
+	run_until(s, "08:34");
+	expect_rows(s, a, "08:10 done 08:10-08:25; 08:20 claimed 08:20; 08:30 claimed 08:30");
 }
 
 /* A run that only waits for its retry is no reason to skip. */
 SCENARIO(overlap_ignores_a_pending_retry)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
-					   .policy = { .overlap = OVERLAP_ALLOW,
-						       .retries = 1,
-						       .backoff = BACKOFF_FIXED,
-						       .retry_delay = 1200 } });
-	plays(s, a, failing(SECONDS(1), REASON_EXIT));
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "08:35");
-	expect(s, a, "08:10 done #2 08:30:01-08:30:02; 08:20 done 08:20-08:20:01; 08:30 done 08:30-08:30:01");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .overlap = OVERLAP_ALLOW,
+								.retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 1200 } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:35");
+	expect_rows(s, a,
+		    "08:10 done #2 08:30:01-08:30:02; 08:20 done 08:20-08:20:01; 08:30 done 08:30-08:30:01");
 }
 
 /* --- missed: four policies, four causes --- */
@@ -94,14 +102,14 @@ SCENARIO(overlap_ignores_a_pending_retry)
 enum cause { DOWN, SUSPENDED, CLOCK, STORE };
 
 /* From 08:15 to 08:55 nothing happens. */
-static uint64_t sleep_through(struct stage *s, enum cause cause, enum missed missed, unsigned limit)
+static uint64_t sleep_through(struct scenario_rig *s, enum cause cause, enum missed missed, unsigned limit)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
-					   .policy = { .missed = (uint8_t)missed,
-						       .overlap = OVERLAP_ALLOW,
-						       .catch_up_limit = (uint16_t)limit } });
-	until(s, "08:15");
-	struct world *w = stage_world(s);
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .missed = (uint8_t)missed,
+								.overlap = OVERLAP_ALLOW,
+								.catch_up_limit = (uint16_t)limit } });
+	run_until(s, "08:15");
+	struct world *w = rig_world(s);
 	if (cause == DOWN)
 		world_crash(w, MINUTES(40));
 	if (cause == SUSPENDED)
@@ -110,7 +118,7 @@ static uint64_t sleep_through(struct stage *s, enum cause cause, enum missed mis
 		world_step_clock(w, MINUTES(40));
 	if (cause == STORE)
 		world_outage(w, MINUTES(40));
-	until(s, "09:05");
+	run_until(s, "09:05");
 	return a;
 }
 
@@ -121,68 +129,69 @@ static uint64_t sleep_through(struct stage *s, enum cause cause, enum missed mis
 
 SCENARIO(missed_skip_down)
 {
-	expect(s, sleep_through(s, DOWN, MISSED_SKIP, 0), BEFORE "08:20..08:50 missed/down; " AFTER);
+	expect_rows(s, sleep_through(s, DOWN, MISSED_SKIP, 0), BEFORE "08:20..08:50 missed/down; " AFTER);
 }
 
 SCENARIO(missed_skip_suspended)
 {
-	expect(s, sleep_through(s, SUSPENDED, MISSED_SKIP, 0),
-	       BEFORE "08:20..08:50 missed/suspended; " AFTER);
+	expect_rows(s, sleep_through(s, SUSPENDED, MISSED_SKIP, 0),
+		    BEFORE "08:20..08:50 missed/suspended; " AFTER);
 }
 
 SCENARIO(missed_skip_clock)
 {
-	expect(s, sleep_through(s, CLOCK, MISSED_SKIP, 0), BEFORE "08:20..08:50 missed/clock; " AFTER);
+	expect_rows(s, sleep_through(s, CLOCK, MISSED_SKIP, 0), BEFORE "08:20..08:50 missed/clock; " AFTER);
 }
 
 SCENARIO(missed_skip_store)
 {
-	expect(s, sleep_through(s, STORE, MISSED_SKIP, 0), BEFORE CAUGHT "08:30..08:50 missed/store; " AFTER);
+	expect_rows(s, sleep_through(s, STORE, MISSED_SKIP, 0),
+		    BEFORE CAUGHT "08:30..08:50 missed/store; " AFTER);
 }
 
 SCENARIO(missed_execute_immediately_down)
 {
-	expect(s, sleep_through(s, DOWN, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
+	expect_rows(s, sleep_through(s, DOWN, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
 }
 
 SCENARIO(missed_execute_immediately_suspended)
 {
-	expect(s, sleep_through(s, SUSPENDED, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
+	expect_rows(s, sleep_through(s, SUSPENDED, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
 }
 
 SCENARIO(missed_execute_immediately_clock)
 {
-	expect(s, sleep_through(s, CLOCK, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
+	expect_rows(s, sleep_through(s, CLOCK, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
 }
 
 SCENARIO(missed_execute_immediately_store)
 {
-	expect(s, sleep_through(s, STORE, MISSED_EXECUTE_IMMEDIATELY, 0),
-	       BEFORE CAUGHT "08:30..08:40 missed/superseded; 08:50 done 08:55-08:55:01; " AFTER);
+	expect_rows(s, sleep_through(s, STORE, MISSED_EXECUTE_IMMEDIATELY, 0),
+		    BEFORE CAUGHT "08:30..08:40 missed/superseded; 08:50 done 08:55-08:55:01; " AFTER);
 }
 
 SCENARIO(missed_execute_next_down)
 {
-	expect(s, sleep_through(s, DOWN, MISSED_EXECUTE_NEXT, 0),
-	       BEFORE "08:20..08:50 missed/down; " AFTER " missed 4");
+	expect_rows(s, sleep_through(s, DOWN, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE "08:20..08:50 missed/down; " AFTER " missed 4");
 }
 
 SCENARIO(missed_execute_next_suspended)
 {
-	expect(s, sleep_through(s, SUSPENDED, MISSED_EXECUTE_NEXT, 0),
-	       BEFORE "08:20..08:50 missed/suspended; " AFTER " missed 4");
+	expect_rows(s, sleep_through(s, SUSPENDED, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE "08:20..08:50 missed/suspended; " AFTER " missed 4");
 }
 
 SCENARIO(missed_execute_next_clock)
 {
-	expect(s, sleep_through(s, CLOCK, MISSED_EXECUTE_NEXT, 0),
-	       BEFORE "08:20..08:50 missed/clock; " AFTER " missed 4");
+	expect_rows(s, sleep_through(s, CLOCK, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE "08:20..08:50 missed/clock; " AFTER " missed 4");
 }
 
 SCENARIO(missed_execute_next_store)
 {
-	expect(s, sleep_through(s, STORE, MISSED_EXECUTE_NEXT, 0),
-	       BEFORE CAUGHT "08:30..08:50 missed/store; " AFTER " missed 3");
+	expect_rows(s, sleep_through(s, STORE, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE CAUGHT "08:30..08:50 missed/store; " AFTER " missed 3");
 }
 
 #define LINE                                                                                                 \
@@ -191,81 +200,81 @@ SCENARIO(missed_execute_next_store)
 
 SCENARIO(missed_catch_up_down)
 {
-	expect(s, sleep_through(s, DOWN, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
+	expect_rows(s, sleep_through(s, DOWN, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
 }
 
 SCENARIO(missed_catch_up_suspended)
 {
-	expect(s, sleep_through(s, SUSPENDED, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
+	expect_rows(s, sleep_through(s, SUSPENDED, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
 }
 
 SCENARIO(missed_catch_up_clock)
 {
-	expect(s, sleep_through(s, CLOCK, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
+	expect_rows(s, sleep_through(s, CLOCK, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
 }
 
 SCENARIO(missed_catch_up_store)
 {
-	expect(s, sleep_through(s, STORE, MISSED_CATCH_UP, 2),
-	       BEFORE CAUGHT "08:30 missed/limit; catch_up 08:40 done 08:55-08:55:01; "
-			     "catch_up 08:50 done 08:55:01-08:55:02; " AFTER);
+	expect_rows(s, sleep_through(s, STORE, MISSED_CATCH_UP, 2),
+		    BEFORE CAUGHT "08:30 missed/limit; catch_up 08:40 done 08:55-08:55:01; "
+				  "catch_up 08:50 done 08:55:01-08:55:02; " AFTER);
 }
 
 /* Among what is due is a fresh one: it runs, all late ones are superseded. */
 SCENARIO(missed_fresh_one_supersedes)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN });
-	until(s, "08:15");
-	world_crash(stage_world(s), MINUTES(35) + SECONDS(30));
-	until(s, "08:55");
-	expect(s, a, BEFORE "08:20..08:40 missed/superseded; 08:50 done 08:50:30-08:50:31");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(35) + SECONDS(30));
+	run_until(s, "08:55");
+	expect_rows(s, a, BEFORE "08:20..08:40 missed/superseded; 08:50 done 08:50:30-08:50:31");
 }
 
 /* 60 s late simply runs; one microsecond more is missed. */
 SCENARIO(missed_grace_is_inclusive)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
-	until(s, "08:15");
-	world_crash(stage_world(s), MINUTES(6));
-	until(s, "08:25");
-	expect(s, a, BEFORE "08:20 done 08:21-08:21:01");
-	world_crash(stage_world(s), MINUTES(6) + 1);
-	until(s, "08:35");
-	expect(s, a, BEFORE "08:20 done 08:21-08:21:01; 08:30 missed/down");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(6));
+	run_until(s, "08:25");
+	expect_rows(s, a, BEFORE "08:20 done 08:21-08:21:01");
+	world_crash(rig_world(s), MINUTES(6) + 1);
+	run_until(s, "08:35");
+	expect_rows(s, a, BEFORE "08:20 done 08:21-08:21:01; 08:30 missed/down");
 }
 
 /* What comes due while the line is worked off joins it. */
 SCENARIO(missed_catch_up_line_is_joined)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_CATCH_UP });
-	plays(s, a, lasting(SECONDS(1)));
-	plays(s, a, lasting(MINUTES(4)));
-	plays(s, a, lasting(MINUTES(4)));
-	plays(s, a, lasting(SECONDS(1)));
-	until(s, "08:15");
-	world_crash(stage_world(s), MINUTES(22));
-	until(s, "08:55");
-	expect(s, a,
-	       BEFORE "catch_up 08:20 done 08:37-08:41; catch_up 08:30 done 08:41-08:45; "
-		      "catch_up 08:40 done 08:45-08:45:01; 08:50 done 08:50-08:50:01");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_CATCH_UP });
+	script_run(s, a, lasting(SECONDS(1)));
+	script_run(s, a, lasting(MINUTES(4)));
+	script_run(s, a, lasting(MINUTES(4)));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(22));
+	run_until(s, "08:55");
+	expect_rows(s, a,
+		    BEFORE "catch_up 08:20 done 08:37-08:41; catch_up 08:30 done 08:41-08:45; "
+			   "catch_up 08:40 done 08:45-08:45:01; 08:50 done 08:50-08:50:01");
 }
 
 /* One of the line fails and waits for its retry: still only one is alive at a time. */
 SCENARIO(missed_catch_up_line_with_a_retry)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
-					   .policy = { .missed = MISSED_CATCH_UP,
-						       .overlap = OVERLAP_ALLOW,
-						       .retries = 1,
-						       .backoff = BACKOFF_FIXED,
-						       .retry_delay = 60 } });
-	plays(s, a, lasting(SECONDS(1)));
-	plays(s, a, failing(SECONDS(1), REASON_EXIT));
-	plays(s, a, lasting(MINUTES(2)));
-	until(s, "08:15");
-	world_crash(stage_world(s), MINUTES(17));
-	until(s, "08:39");
-	const struct rows *rows = stage_world(s)->rows;
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .missed = MISSED_CATCH_UP,
+								.overlap = OVERLAP_ALLOW,
+								.retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 60 } });
+	script_run(s, a, lasting(SECONDS(1)));
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(MINUTES(2)));
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(17));
+	run_until(s, "08:39");
+	const struct rows *rows = rig_world(s)->rows;
 	expect_true(s, rows_at(rows, a, at(s, "08:20"))->outcome == OUTCOME_DONE);
 	expect_true(s, rows_at(rows, a, at(s, "08:30"))->outcome == OUTCOME_DONE);
 }
@@ -276,174 +285,177 @@ SCENARIO(missed_catch_up_line_with_a_retry)
 
 SCENARIO(window_in_time)
 {
-	slots(s, 1);
-	uint64_t other = add(s, (struct spec){ .cron = "55 8 * * *" });
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, QUARTER });
-	plays(s, other, lasting(MINUTES(15)));
-	until(s, "09:20");
-	expect(s, a, "09:00 done 09:10-09:10:01");
+	set_slots(s, 1);
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	script_run(s, other, lasting(MINUTES(15)));
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:10-09:10:01");
 }
 
 SCENARIO(window_closed_at_the_gate)
 {
-	slots(s, 1);
-	uint64_t other = add(s, (struct spec){ .cron = "55 8 * * *" });
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, QUARTER });
-	plays(s, other, lasting(MINUTES(21)));
-	until(s, "09:20");
-	expect(s, a, "09:00 missed/window_closed");
+	set_slots(s, 1);
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	script_run(s, other, lasting(MINUTES(21)));
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 missed/window_closed");
 }
 
 /* The claim's answer comes 20 ms after the load: the start is decided at 09:15:00 sharp. */
 SCENARIO(window_end_is_inclusive)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, QUARTER });
-	until(s, "08:30");
-	world_crash(stage_world(s), MINUTES(45) - 20000);
-	until(s, "09:20");
-	expect(s, a, "09:00 done 09:15-09:15:01");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	run_until(s, "08:30");
+	world_crash(rig_world(s), MINUTES(45) - 20000);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:15-09:15:01");
 }
 
 SCENARIO(window_end_and_no_more)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, QUARTER });
-	until(s, "08:30");
-	world_crash(stage_world(s), MINUTES(45) - 20000 + 1);
-	until(s, "09:20");
-	expect(s, a, "09:00 missed/window_closed");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	run_until(s, "08:30");
+	world_crash(rig_world(s), MINUTES(45) - 20000 + 1);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 missed/window_closed");
 }
 
 /* Decided in time; but the machine could not start it, a full disk perhaps, until it was too late. */
 SCENARIO(window_closed_before_it_could_be_born)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, QUARTER });
-	plays(s, a, (struct fate){ .late = true });
-	until(s, "10:00");
-	expect(s, a, "09:00 missed/window_closed");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	script_run(s, a, (struct process_plan){ .starts_too_late = true });
+	run_until(s, "10:00");
+	expect_rows(s, a, "09:00 missed/window_closed");
 }
 
 SCENARIO(window_closed_while_down)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .policy.window = 120 });
-	until(s, "08:15");
-	world_crash(stage_world(s), MINUTES(40));
-	until(s, "09:05");
-	expect(s, a, BEFORE "08:20..08:50 missed/window_closed; " AFTER);
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.window = 120 });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(40));
+	run_until(s, "09:05");
+	expect_rows(s, a, BEFORE "08:20..08:50 missed/window_closed; " AFTER);
 }
 
 /* --- guards --- */
 
 SCENARIO(condition_becomes_true)
 {
-	uint64_t a =
-		add(s, (struct spec){ .cron = AT_NINE,
-				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
-	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
-	until(s, "09:05");
-	expect(s, a, "09:00 pending");
-	until(s, "09:10");
-	answers(s, a, ASK_CONDITION, true, REASON_NONE);
-	world_state(stage_world(s), 0);
-	until(s, "09:20");
-	expect(s, a, "09:00 done 09:10-09:10:01");
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:05");
+	expect_rows(s, a, "09:00 pending");
+	run_until(s, "09:10");
+	script_answer(s, a, ASK_CONDITION, true, REASON_NONE);
+	world_state_changed(rig_world(s), 0);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:10-09:10:01");
 }
 
 /* The answer under way is of the time before: it is asked once more, not half a minute later. */
 SCENARIO(condition_becomes_true_while_it_is_asked)
 {
-	uint64_t a =
-		add(s, (struct spec){ .cron = AT_NINE,
-				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
-	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
-	until(s, "09:00:00.025");
-	answers(s, a, ASK_CONDITION, true, REASON_NONE);
-	world_state(stage_world(s), 0);
-	until(s, "09:20");
-	expect(s, a, "09:00 done 09:00-09:00:01");
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:00:00.025");
+	script_answer(s, a, ASK_CONDITION, true, REASON_NONE);
+	world_state_changed(rig_world(s), 0);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:00-09:00:01");
 }
 
 /* Nobody told that the state has changed: asked again at least every 30 s. */
 SCENARIO(condition_is_polled)
 {
-	uint64_t a =
-		add(s, (struct spec){ .cron = AT_NINE,
-				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
-	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
-	until(s, "09:10:10");
-	answers(s, a, ASK_CONDITION, true, REASON_NONE);
-	until(s, "09:20");
-	expect(s, a, "09:00 done 09:10:30-09:10:31");
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:10:10");
+	script_answer(s, a, ASK_CONDITION, true, REASON_NONE);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:10:30-09:10:31");
 }
 
 SCENARIO(condition_stays_false)
 {
-	uint64_t a =
-		add(s, (struct spec){ .cron = AT_NINE,
-				      .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
-	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
-	until(s, "09:14:59");
-	expect(s, a, "09:00 pending");
-	until(s, "09:15:01");
-	expect(s, a, "09:00 skipped/condition");
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:14:59");
+	expect_rows(s, a, "09:00 pending");
+	run_until(s, "09:15:01");
+	expect_rows(s, a, "09:00 skipped/condition");
 }
 
 SCENARIO(condition_without_window_is_asked_once)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CONDITION });
-	answers(s, a, ASK_CONDITION, false, REASON_CONDITION);
-	until(s, "09:00:01");
-	expect(s, a, "09:00 skipped/condition");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CONDITION });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:00:01");
+	expect_rows(s, a, "09:00 skipped/condition");
 }
 
 SCENARIO(hook_says_no)
 {
-	uint64_t a = add(
+	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK | 1 << ASK_BUDGET });
-	answers(s, a, ASK_HOOK, false, REASON_HOOK);
-	until(s, "09:01");
-	expect(s, a, "09:00 skipped/hook");
+	script_answer(s, a, ASK_HOOK, false, REASON_HOOK);
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 skipped/hook");
 }
 
 SCENARIO(budget_says_no)
 {
-	uint64_t a = add(
+	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK | 1 << ASK_BUDGET });
-	answers(s, a, ASK_BUDGET, false, REASON_BUDGET);
-	until(s, "09:01");
-	expect(s, a, "09:00 skipped/budget");
+	script_answer(s, a, ASK_BUDGET, false, REASON_BUDGET);
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 skipped/budget");
 }
 
 SCENARIO(check_finds_no_work)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
-	answers(s, a, ASK_CHECK, false, REASON_NONE);
-	until(s, "09:01");
-	expect(s, a, "09:00 no_work");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
+	script_answer(s, a, ASK_CHECK, false, REASON_NONE);
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 no_work");
 }
 
 SCENARIO(check_fails)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
-	answers(s, a, ASK_CHECK, false, REASON_CHECK);
-	until(s, "09:01");
-	expect(s, a, "09:00 failed/check");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
+	script_answer(s, a, ASK_CHECK, false, REASON_CHECK);
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 failed/check");
 }
 
 /* A day on which there is never anything to do: asked at each of its times, and nothing is ever started. */
-static void idle_day(struct stage *s, const char *cron, unsigned minutes)
+static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 {
-	begin_at(s, "03-05 00:00");
+	start_at(s, "03-05 00:00");
 	struct spec turn = {
 		.cron = cron, .policy = { .preconditions = 1 << ASK_CHECK, .action = ACTION_TURN, .agent = 1 }
 	};
 	struct spec command = { .cron = cron, .policy.preconditions = 1 << ASK_CHECK };
-	uint64_t a = add(s, turn), b = add(s, command);
-	answers(s, a, ASK_CHECK, false, REASON_NONE);
-	answers(s, b, ASK_CHECK, false, REASON_NONE);
-	until(s, "03-05 13:37");
-	world_crash(stage_world(s), SECONDS(10)); /* counted before, counted after, counted once */
-	until(s, "03-06 00:00:30");
-	const struct rows *rows = stage_world(s)->rows;
+	uint64_t a = add_schedule(s, turn), b = add_schedule(s, command);
+	script_answer(s, a, ASK_CHECK, false, REASON_NONE);
+	script_answer(s, b, ASK_CHECK, false, REASON_NONE);
+	run_until(s, "03-05 13:37");
+	world_crash(rig_world(s), SECONDS(10)); /* counted before, counted after, counted once */
+	run_until(s, "03-06 00:00:30");
+	const struct rows *rows = rig_world(s)->rows;
 	unsigned idle = 0;
 	for (unsigned minute = minutes; minute <= 24 * 60; minute += minutes) {
 		struct wall nominal = { at(s, "03-05 00:00").us + MINUTES(minute) };
@@ -454,8 +466,8 @@ static void idle_day(struct stage *s, const char *cron, unsigned minutes)
 	expect_true(s, rows_avoided(rows, 0) == idle && rows_avoided(rows, a) == idle);
 	expect_true(s, rows_avoided(rows, b) == 0); /* no model is behind a command */
 	unsigned born = 0;
-	for (unsigned i = 0; i < stage_world(s)->files; i++)
-		born += stage_world(s)->file[i].state != FILE_BURNT;
+	for (unsigned i = 0; i < rig_world(s)->files; i++)
+		born += rig_world(s)->file[i].state != FILE_PREVENTED;
 	expect_true(s, born == 0);
 }
 
@@ -472,92 +484,96 @@ SCENARIO(check_keeps_every_minute_free_of_model_calls)
 /* A crash while a guard is asked: asked again, claimed once. */
 SCENARIO(guard_is_asked_again_after_a_crash)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK });
-	until(s, "09:00:00.025");
-	world_crash(stage_world(s), SECONDS(5));
-	until(s, "09:01");
-	expect(s, a, "09:00 done 09:00:05-09:00:06");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK });
+	run_until(s, "09:00:00.025");
+	world_crash(rig_world(s), SECONDS(5));
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 done 09:00:05-09:00:06");
 }
 
 /* --- events, exclusions, limits --- */
 
 SCENARIO(event_is_done_when_claimed)
 {
-	slots(s, 1);
-	uint64_t other = add(s, (struct spec){ .cron = "55 8 * * *" });
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.action = ACTION_EVENT });
-	plays(s, other, lasting(HOURS(1)));
-	until(s, "09:00:01");
-	expect(s, a, "09:00 done");
+	set_slots(s, 1);
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.action = ACTION_EVENT });
+	script_run(s, other, lasting(HOURS(1)));
+	run_until(s, "09:00:01");
+	expect_rows(s, a, "09:00 done");
 }
 
 SCENARIO(excluded_date)
 {
-	begin_at(s, "03-09 08:00");
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.calendar = CALENDAR_SOME });
-	until(s, "03-11 10:00");
-	expect(s, a,
-	       "09:00 done 09:00-09:00:01; 03-10 09:00 skipped/excluded; 03-11 09:00 done 03-11 09:00-03-11 "
-	       "09:00:01");
+	start_at(s, "03-09 08:00");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.calendar = CALENDAR_SOME });
+	run_until(s, "03-11 10:00");
+	expect_rows(
+		s, a,
+		"09:00 done 09:00-09:00:01; 03-10 09:00 skipped/excluded; 03-11 09:00 done 03-11 09:00-03-11 "
+		"09:00:01");
 }
 
 /* What was missed on an excluded date is excluded, not missed, and never run late. */
 SCENARIO(excluded_date_is_not_caught_up)
 {
-	begin_at(s, "03-09 08:00");
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.calendar = CALENDAR_SOME });
-	until(s, "03-09 20:00");
-	world_crash(stage_world(s), HOURS(24));
-	until(s, "03-11 10:00");
-	expect(s, a,
-	       "09:00 done 09:00-09:00:01; 03-10 09:00 skipped/excluded; 03-11 09:00 done 03-11 09:00-03-11 "
-	       "09:00:01");
+	start_at(s, "03-09 08:00");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.calendar = CALENDAR_SOME });
+	run_until(s, "03-09 20:00");
+	world_crash(rig_world(s), HOURS(24));
+	run_until(s, "03-11 10:00");
+	expect_rows(
+		s, a,
+		"09:00 done 09:00-09:00:01; 03-10 09:00 skipped/excluded; 03-11 09:00 done 03-11 09:00-03-11 "
+		"09:00:01");
 }
 
 /* Eight to ten in New York is 13:00 to 15:00 here; what lies outside is skipped in one stretch. */
 SCENARIO(active_hours)
 {
-	begin_at(s, "03-05 12:00");
-	uint64_t a = add(s, (struct spec){ .cron = "0 * * * *", .active = { 480, 600, ZONE_NEW_YORK } });
-	until(s, "03-05 16:30");
-	expect(s, a, RAN("13:00") RAN("14:00") "15:00..16:00 skipped/active_hours");
+	start_at(s, "03-05 12:00");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = "0 * * * *", .active = { 480, 600, ZONE_NEW_YORK } });
+	run_until(s, "03-05 16:30");
+	expect_rows(s, a, RAN("13:00") RAN("14:00") "15:00..16:00 skipped/active_hours");
 }
 
 SCENARIO(active_hours_over_midnight)
 {
-	begin_at(s, "03-05 21:00");
-	uint64_t a = add(s, (struct spec){ .cron = "0 */2 * * *", .active = { 23 * 60, 60, ZONE_UTC } });
-	until(s, "03-06 03:00");
-	expect(s, a,
-	       "22:00 skipped/active_hours; 03-06 00:00 done 03-06 00:00-03-06 00:00:01; "
-	       "03-06 02:00 skipped/active_hours");
+	start_at(s, "03-05 21:00");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = "0 */2 * * *", .active = { 23 * 60, 60, ZONE_UTC } });
+	run_until(s, "03-06 03:00");
+	expect_rows(s, a,
+		    "22:00 skipped/active_hours; 03-06 00:00 done 03-06 00:00-03-06 00:00:01; "
+		    "03-06 02:00 skipped/active_hours");
 }
 
 /* Ten at night to six in New York is 03:00 to 11:00 here, and over midnight there. */
 SCENARIO(active_hours_over_midnight_elsewhere)
 {
-	begin_at(s, "03-05 23:00");
-	uint64_t a =
-		add(s, (struct spec){ .cron = "0 */4 * * *", .active = { 22 * 60, 6 * 60, ZONE_NEW_YORK } });
-	until(s, "03-06 13:00");
-	expect(s, a,
-	       "03-06 00:00 skipped/active_hours; 03-06 04:00 done 03-06 04:00-03-06 04:00:01; "
-	       "03-06 08:00 done 03-06 08:00-03-06 08:00:01; 03-06 12:00 skipped/active_hours");
+	start_at(s, "03-05 23:00");
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = "0 */4 * * *", .active = { 22 * 60, 6 * 60, ZONE_NEW_YORK } });
+	run_until(s, "03-06 13:00");
+	expect_rows(s, a,
+		    "03-06 00:00 skipped/active_hours; 03-06 04:00 done 03-06 04:00-03-06 04:00:01; "
+		    "03-06 08:00 done 03-06 08:00-03-06 08:00:01; 03-06 12:00 skipped/active_hours");
 }
 
 /* Down over the end of the agent's hours: what lies outside was never to run. */
 SCENARIO(active_hours_are_not_caught_up)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN,
-					   .active = { 8 * 60, 8 * 60 + 25, ZONE_UTC },
-					   .policy.missed = MISSED_SKIP });
-	until(s, "08:15");
-	world_crash(stage_world(s), MINUTES(30));
-	until(s, "08:59");
-	expect(s, a, RAN("08:10") "08:20 missed/down; 08:30..08:50 skipped/active_hours");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .active = { 8 * 60, 8 * 60 + 25, ZONE_UTC },
+						    .policy.missed = MISSED_SKIP });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(30));
+	run_until(s, "08:59");
+	expect_rows(s, a, RAN("08:10") "08:20 missed/down; 08:30..08:50 skipped/active_hours");
 }
 
-static int64_t second(struct stage *s, const char *when)
+static int64_t second(struct scenario_rig *s, const char *when)
 {
 	return wall_seconds(at(s, when));
 }
@@ -565,122 +581,124 @@ static int64_t second(struct stage *s, const char *when)
 /* Its times before the start are one range, which the start closes; the first is at the start itself. */
 SCENARIO(not_started)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:40") });
-	until(s, "08:35");
-	expect(s, a, "08:10.. skipped/not_started");
-	until(s, "08:55");
-	expect(s, a, "08:10..08:39:59 skipped/not_started; " RAN("08:40") "08:50 done 08:50-08:50:01");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:40") });
+	run_until(s, "08:35");
+	expect_rows(s, a, "08:10.. skipped/not_started");
+	run_until(s, "08:55");
+	expect_rows(s, a, "08:10..08:39:59 skipped/not_started; " RAN("08:40") "08:50 done 08:50-08:50:01");
 }
 
 SCENARIO(not_started_over_a_restart)
 {
-	uint64_t a = add(
+	uint64_t a = add_schedule(
 		s,
 		(struct spec){ .cron = EVERY_TEN, .from = second(s, "08:30"), .policy.missed = MISSED_SKIP });
-	until(s, "08:15");
-	world_crash(stage_world(s), MINUTES(30));
-	until(s, "08:55");
-	expect(s, a,
-	       "08:10..08:29:59 skipped/not_started; 08:30..08:40 missed/down; 08:50 done 08:50-08:50:01");
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(30));
+	run_until(s, "08:55");
+	expect_rows(
+		s, a,
+		"08:10..08:29:59 skipped/not_started; 08:30..08:40 missed/down; 08:50 done 08:50-08:50:01");
 }
 
 /* Paused over its start: what came before was not started, what comes after is paused. */
 SCENARIO(not_started_and_paused)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:30") });
-	until(s, "08:15");
-	order(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = at(s, "08:45") });
-	until(s, "08:55");
-	expect(s, a,
-	       "08:10..08:29:59 skipped/not_started; 08:30..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:30") });
+	run_until(s, "08:15");
+	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = at(s, "08:45") });
+	run_until(s, "08:55");
+	expect_rows(s, a,
+		    "08:10..08:29:59 skipped/not_started; 08:30..08:45 skipped/paused; 08:50 done "
+		    "08:50-08:50:01");
 }
 
 SCENARIO(expired)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .until = second(s, "08:25") });
-	until(s, "08:55");
-	expect(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/expired");
-	change(s, a, (struct spec){ .cron = EVERY_TEN, .until = second(s, "09:05") });
-	until(s, "09:15");
-	expect(s, a,
-	       RAN("08:10")
-		       RAN("08:20") "08:30..08:55 skipped/expired; " RAN("09:00") "09:10.. skipped/expired");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .until = second(s, "08:25") });
+	run_until(s, "08:55");
+	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/expired");
+	change_schedule(s, a, (struct spec){ .cron = EVERY_TEN, .until = second(s, "09:05") });
+	run_until(s, "09:15");
+	expect_rows(s, a,
+		    RAN("08:10") RAN("08:20") "08:30..08:55 skipped/expired; " RAN(
+			    "09:00") "09:10.. skipped/expired");
 }
 
 SCENARIO(max_runs)
 {
-	uint64_t a = add(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2 });
-	until(s, "08:55");
-	expect(s, a, "08:10 done 08:10-08:10:01; 08:20 done 08:20-08:20:01; 08:30.. skipped/max_runs");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2 });
+	run_until(s, "08:55");
+	expect_rows(s, a, "08:10 done 08:10-08:10:01; 08:20 done 08:20-08:20:01; 08:30.. skipped/max_runs");
 }
 
 /* --- the gate --- */
 
 SCENARIO(gate_goes_by_priority)
 {
-	slots(s, 1);
-	uint64_t other = add(s, (struct spec){ .cron = "55 8 * * *" });
-	uint64_t low = add(s, (struct spec){ .cron = AT_NINE, .policy.priority = -5 });
-	uint64_t mid = add(s, (struct spec){ .cron = AT_NINE });
-	uint64_t high = add(s, (struct spec){ .cron = AT_NINE, .policy.priority = 5 });
-	plays(s, other, lasting(MINUTES(10)));
-	until(s, "09:10");
-	expect(s, high, "09:00 done 09:05-09:05:01");
-	expect(s, mid, "09:00 done 09:05:01-09:05:02");
-	expect(s, low, "09:00 done 09:05:02-09:05:03");
+	set_slots(s, 1);
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
+	uint64_t low = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.priority = -5 });
+	uint64_t mid = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	uint64_t high = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.priority = 5 });
+	script_run(s, other, lasting(MINUTES(10)));
+	run_until(s, "09:10");
+	expect_rows(s, high, "09:00 done 09:05-09:05:01");
+	expect_rows(s, mid, "09:00 done 09:05:01-09:05:02");
+	expect_rows(s, low, "09:00 done 09:05:02-09:05:03");
 }
 
 SCENARIO(gate_is_first_in_first_out)
 {
-	slots(s, 1);
-	uint64_t a = add(s, (struct spec){ .cron = "0 9 * * *" });
-	uint64_t b = add(s, (struct spec){ .cron = "1 9 * * *" });
-	uint64_t c = add(s, (struct spec){ .cron = "2 9 * * *" });
-	plays(s, a, lasting(MINUTES(5)));
-	plays(s, b, lasting(MINUTES(5)));
-	plays(s, c, lasting(MINUTES(5)));
-	until(s, "09:20");
-	expect(s, a, "09:00 done 09:00-09:05");
-	expect(s, b, "09:01 done 09:05-09:10");
-	expect(s, c, "09:02 done 09:10-09:15");
+	set_slots(s, 1);
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "0 9 * * *" });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "1 9 * * *" });
+	uint64_t c = add_schedule(s, (struct spec){ .cron = "2 9 * * *" });
+	script_run(s, a, lasting(MINUTES(5)));
+	script_run(s, b, lasting(MINUTES(5)));
+	script_run(s, c, lasting(MINUTES(5)));
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:00-09:05");
+	expect_rows(s, b, "09:01 done 09:05-09:10");
+	expect_rows(s, c, "09:02 done 09:10-09:15");
 }
 
 SCENARIO(gate_keeps_a_key_to_one)
 {
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE, .policy.key = 7 });
-	uint64_t b = add(s, (struct spec){ .cron = "0 9 * * *", .policy.key = 7 });
-	uint64_t c = add(s, (struct spec){ .cron = AT_NINE });
-	plays(s, a, lasting(MINUTES(1)));
-	plays(s, b, lasting(MINUTES(1)));
-	until(s, "09:05");
-	expect(s, a, "09:00 done 09:00-09:01");
-	expect(s, b, "09:00 done 09:01-09:02");
-	expect(s, c, "09:00 done 09:00-09:00:01");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.key = 7 });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "0 9 * * *", .policy.key = 7 });
+	uint64_t c = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	script_run(s, a, lasting(MINUTES(1)));
+	script_run(s, b, lasting(MINUTES(1)));
+	run_until(s, "09:05");
+	expect_rows(s, a, "09:00 done 09:00-09:01");
+	expect_rows(s, b, "09:00 done 09:01-09:02");
+	expect_rows(s, c, "09:00 done 09:00-09:00:01");
 }
 
 SCENARIO(gate_keeps_an_agent_to_its_slots)
 {
 	struct spec x = { .cron = AT_NINE, .policy = { .agent = 3, .agent_slots = 2 } };
-	uint64_t a = add(s, x), b = add(s, x), c = add(s, x);
-	plays(s, a, lasting(MINUTES(1)));
-	plays(s, b, lasting(MINUTES(2)));
-	plays(s, c, lasting(MINUTES(1)));
-	until(s, "09:05");
-	expect(s, a, "09:00 done 09:00-09:01");
-	expect(s, b, "09:00 done 09:00-09:02");
-	expect(s, c, "09:00 done 09:01-09:02");
+	uint64_t a = add_schedule(s, x), b = add_schedule(s, x), c = add_schedule(s, x);
+	script_run(s, a, lasting(MINUTES(1)));
+	script_run(s, b, lasting(MINUTES(2)));
+	script_run(s, c, lasting(MINUTES(1)));
+	run_until(s, "09:05");
+	expect_rows(s, a, "09:00 done 09:00-09:01");
+	expect_rows(s, b, "09:00 done 09:00-09:02");
+	expect_rows(s, c, "09:00 done 09:01-09:02");
 }
 
 /* After a restart those found alive have their slots again before anybody else gets one. */
 SCENARIO(gate_counts_the_adopted)
 {
-	slots(s, 1);
-	uint64_t a = add(s, (struct spec){ .cron = AT_NINE });
-	uint64_t b = add(s, (struct spec){ .cron = "10 9 * * *" });
-	plays(s, a, lasting(MINUTES(20)));
-	until(s, "09:05");
-	world_crash(stage_world(s), MINUTES(5) + SECONDS(10));
-	until(s, "09:30");
-	expect(s, a, "09:00 done 09:00-09:20");
-	expect(s, b, "09:10 done 09:20-09:20:01");
+	set_slots(s, 1);
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "10 9 * * *" });
+	script_run(s, a, lasting(MINUTES(20)));
+	run_until(s, "09:05");
+	world_crash(rig_world(s), MINUTES(5) + SECONDS(10));
+	run_until(s, "09:30");
+	expect_rows(s, a, "09:00 done 09:00-09:20");
+	expect_rows(s, b, "09:10 done 09:20-09:20:01");
 }
