@@ -1,3 +1,4 @@
+/* A binary heap of agenda entries. */
 #include "agenda.h"
 
 #include "table.h"

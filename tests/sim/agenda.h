@@ -1,12 +1,12 @@
 #pragma once
-/* What will happen in the simulated world, by true time and then by order of arrival. */
+/* The agenda of the simulation: what will happen, by true time and then by order of insertion. */
 #include "base/attr.h"
 
 struct agenda_entry {
 	int64_t t; /* microseconds of true time */
 	uint64_t order;
-	int kind;
-	uint64_t a, b;
+	int kind;      /* enum world_kind */
+	uint64_t a, b; /* arguments; their meaning depends on the kind */
 };
 
 struct agenda {
@@ -16,7 +16,7 @@ struct agenda {
 };
 
 void agenda_add(struct agenda *g, int64_t t, int kind, uint64_t a, uint64_t b);
-/* The first one; NULL if there is none. */
+/* The first entry; NULL if the agenda is empty. */
 const struct agenda_entry *agenda_top(const struct agenda *g);
 struct agenda_entry agenda_pop(struct agenda *g);
 void agenda_free(struct agenda *g);

@@ -1,5 +1,5 @@
-/* The runner as the engine meets it: launches, run files that outlive the daemon, processes with their fates,
- * guards that answer late. */
+/* The simulated runner as the engine sees it: launches, run files that survive the daemon, processes that
+ * follow their plans, preconditions that answer late. */
 #include "check/check.h"
 #include "coverage.h"
 
@@ -28,7 +28,7 @@ static struct run_file *new_file(struct world *w, const struct rn_req *q, enum f
 	return f;
 }
 
-static void send(struct world *w, int64_t t, const struct rn_report *s, enum rn_op of)
+static void send_report(struct world *w, int64_t t, const struct rn_report *s, enum rn_op of)
 {
 	unsigned i = 0;
 	while (i < w->reports && w->report[i].epoch)
@@ -45,8 +45,8 @@ static void send(struct world *w, int64_t t, const struct rn_report *s, enum rn_
 	agenda_add(&w->agenda, t, W_REPORT, i, 0);
 }
 
-/* About one attempt things are said in the order they happened. */
-static void say(struct world *w, struct run_file *f, enum rn_report_kind what, enum rn_op of)
+/* Reports about one attempt arrive in the order in which they are sent. */
+static void report_file(struct world *w, struct run_file *f, enum rn_report_kind what, enum rn_op of)
 {
 	struct rn_report s = f->exit;
 	if (what != RN_EXIT)
@@ -58,21 +58,21 @@ static void say(struct world *w, struct run_file *f, enum rn_report_kind what, e
 	if (t < f->last_report)
 		t = f->last_report;
 	f->last_report = t;
-	send(w, t, &s, of);
+	send_report(w, t, &s, of);
 }
 
-/* What there is to say of it as it stands now. */
-static void report(struct world *w, struct run_file *f, enum rn_op of)
+/* Reports the present state of an attempt. */
+static void report_state(struct world *w, struct run_file *f, enum rn_op of)
 {
 	static const uint8_t what[] = { [FILE_REQUESTED] = RN_NOT_STARTED,
 					[FILE_ALIVE] = RN_ALIVE,
 					[FILE_ENDED] = RN_EXIT,
 					[FILE_LOST] = RN_LOST,
 					[FILE_PREVENTED] = RN_NOT_STARTED };
-	say(w, f, what[f->state], of);
+	report_file(w, f, what[f->state], of);
 }
 
-static void end_by(struct world *w, struct run_file *f, int64_t t)
+static void end_at(struct world *w, struct run_file *f, int64_t t)
 {
 	if (f->end <= t)
 		return;
@@ -80,27 +80,27 @@ static void end_by(struct world *w, struct run_file *f, int64_t t)
 	agenda_add(&w->agenda, t, W_END, index_of(w, f), 0);
 }
 
-static void start(struct world *w, const struct rn_req *q)
+static void handle_start(struct world *w, const struct rn_req *q)
 {
 	struct run_file *f = sim_runner_file(w, q->run, q->attempt);
 	if (!f) {
 		f = new_file(w, q, FILE_REQUESTED);
 		agenda_add(&w->agenda, w->t + world_between(w, w->timing.launch), W_START, index_of(w, f), 0);
 	} else if (f->state == FILE_ALIVE) {
-		say(w, f, RN_STARTED, RN_START);
+		report_file(w, f, RN_STARTED, RN_START);
 	} else if (f->state != FILE_REQUESTED) {
-		report(w, f, RN_START);
+		report_state(w, f, RN_START);
 	}
 	f->watched = true;
 }
 
-static void kill_it(struct world *w, const struct rn_req *q)
+static void handle_kill(struct world *w, const struct rn_req *q)
 {
 	struct run_file *f = sim_runner_file(w, q->run, q->attempt);
 	if (!f)
 		f = new_file(w, q, FILE_PREVENTED);
 	f->watched = true;
-	if (f->state == FILE_PREVENTED) { /* never born, and never will be: killed all the same */
+	if (f->state == FILE_PREVENTED) { /* it will never start: reported as killed */
 		f->state = FILE_ENDED;
 		f->exit = (struct rn_report){ .outcome = OUTCOME_KILLED,
 					      .reason = q->reason,
@@ -114,33 +114,34 @@ static void kill_it(struct world *w, const struct rn_req *q)
 		f->kill_pending = true;
 		if (f->state == FILE_ALIVE && f->end > w->t + f->plan.kill_takes) {
 			f->killed = true;
-			end_by(w, f, w->t + f->plan.kill_takes);
+			end_at(w, f, w->t + f->plan.kill_takes);
 		}
 	} else {
-		report(w, f, RN_KILL);
+		report_state(w, f, RN_KILL);
 	}
 }
 
-static void probe(struct world *w, const struct rn_req *q)
+static void handle_probe(struct world *w, const struct rn_req *q)
 {
 	struct run_file *f = sim_runner_file(w, q->run, q->attempt);
 	if (!f) {
-		send(w, w->t + world_between(w, w->timing.report),
-		     &(struct rn_report){ .kind = RN_NOT_STARTED, .run = q->run, .attempt = q->attempt },
-		     RN_PROBE);
+		send_report(
+			w, w->t + world_between(w, w->timing.report),
+			&(struct rn_report){ .kind = RN_NOT_STARTED, .run = q->run, .attempt = q->attempt },
+			RN_PROBE);
 		return;
 	}
 	f->watched = true;
 	if (f->state == FILE_REQUESTED) {
-		/* In a dead launcher's buffer: either the probe waits for it, or it sees nothing yet. */
+		/* Requested from a launcher that has died: the probe waits for the start, or sees nothing. */
 		if (world_chance(w, 50))
 			return;
 		f->orphan = true;
 	}
-	report(w, f, RN_PROBE);
+	report_state(w, f, RN_PROBE);
 }
 
-static void burn(struct world *w, const struct rn_req *q)
+static void handle_prevent(struct world *w, const struct rn_req *q)
 {
 	struct run_file *f = sim_runner_file(w, q->run, q->attempt);
 	if (!f)
@@ -148,16 +149,16 @@ static void burn(struct world *w, const struct rn_req *q)
 	else if (f->state == FILE_REQUESTED)
 		f->state = FILE_PREVENTED;
 	f->watched = true;
-	report(w, f, RN_PREVENT);
+	report_state(w, f, RN_PREVENT);
 }
 
-static void ask(struct world *w, const struct rn_req *q)
+static void handle_ask(struct world *w, const struct rn_req *q)
 {
 	struct rn_report s = {
 		.kind = RN_ANSWER, .ask = q->ask, .run = q->run, .attempt = q->attempt, .number = q->number
 	};
 	s.yes = w->workload->answer(w, q, &s.reason);
-	send(w, w->t + world_between(w, w->timing.ask), &s, RN_ASK);
+	send_report(w, w->t + world_between(w, w->timing.ask), &s, RN_ASK);
 }
 
 void sim_runner_request(struct world *w, const struct rn_req *q)
@@ -169,19 +170,19 @@ void sim_runner_request(struct world *w, const struct rn_req *q)
 	world_hash(w, mix2(r.op + 300u, mix2(r.run, r.attempt)));
 	switch ((enum rn_op)r.op) {
 	case RN_START:
-		start(w, &r);
+		handle_start(w, &r);
 		break;
 	case RN_KILL:
-		kill_it(w, &r);
+		handle_kill(w, &r);
 		break;
 	case RN_PROBE:
-		probe(w, &r);
+		handle_probe(w, &r);
 		break;
 	case RN_PREVENT:
-		burn(w, &r);
+		handle_prevent(w, &r);
 		break;
 	case RN_ASK:
-		ask(w, &r);
+		handle_ask(w, &r);
 		break;
 	}
 }
@@ -190,21 +191,21 @@ void sim_runner_start(struct world *w, unsigned i)
 {
 	if (w->file[i].state != FILE_REQUESTED)
 		return;
-	struct process_plan fate = w->workload->plan(w, &w->file[i].request);
+	struct process_plan plan = w->workload->plan(w, &w->file[i].request);
 	struct run_file *f = &w->file[i];
-	if (fate.starts_too_late && !f->plan.starts_too_late) {
-		f->plan = fate;
+	if (plan.starts_too_late && !f->plan.starts_too_late) {
+		f->plan = plan;
 		agenda_add(&w->agenda, w->t + MINUTES(20), W_START, i, 0);
 		return;
 	}
-	f->plan = fate;
-	if (fate.starts_too_late) {
+	f->plan = plan;
+	if (plan.starts_too_late) {
 		f->state = FILE_ENDED;
 		f->exit = (struct rn_report){
 			.reason = REASON_WINDOW_CLOSED, .ended = world_wall(w), .cost = -1, .exit_code = -1
 		};
 		if (f->watched)
-			say(w, f, RN_EXIT, RN_START);
+			report_file(w, f, RN_EXIT, RN_START);
 		return;
 	}
 	f->state = FILE_ALIVE;
@@ -214,9 +215,9 @@ void sim_runner_start(struct world *w, unsigned i)
 	world_hash(w, mix2(400, mix2(f->request.run, f->request.attempt)));
 	observe_started(w->check, f);
 	if (f->watched)
-		say(w, f, RN_STARTED, RN_START);
-	f->killed = f->kill_pending && fate.kill_takes < fate.lasts;
-	end_by(w, f, w->t + (f->killed ? fate.kill_takes : fate.lasts));
+		report_file(w, f, RN_STARTED, RN_START);
+	f->killed = f->kill_pending && plan.kill_takes < plan.lasts;
+	end_at(w, f, w->t + (f->killed ? plan.kill_takes : plan.lasts));
 }
 
 void sim_runner_end(struct world *w, unsigned i)
@@ -240,9 +241,9 @@ void sim_runner_end(struct world *w, unsigned i)
 	observe_ended(w->check, f);
 	if (!f->watched)
 		return;
-	say(w, f, lost ? RN_LOST : RN_EXIT, RN_START);
+	report_file(w, f, lost ? RN_LOST : RN_EXIT, RN_START);
 	if (w->timing.report.hi > w->timing.report.lo && world_chance(w, 5))
-		say(w, f, lost ? RN_LOST : RN_EXIT, RN_START); /* two who waited for it */
+		report_file(w, f, lost ? RN_LOST : RN_EXIT, RN_START); /* a repeated report */
 }
 
 void sim_runner_report(struct world *w, unsigned i)
@@ -266,7 +267,7 @@ void sim_runner_crash(struct world *w, bool machine)
 		struct run_file *f = &w->file[i];
 		f->watched = false;
 		if (f->state == FILE_REQUESTED && (machine || !world_chance(w, w->timing.orphan_percent))) {
-			/* Never born; it can still be started, under a file of its own. */
+			/* It was not started; it can still be, with a run file of its own. */
 			f->state = FILE_PREVENTED;
 			table_del(&w->file_of, mix2(f->request.run, f->request.attempt));
 		}
@@ -275,13 +276,13 @@ void sim_runner_crash(struct world *w, bool machine)
 			f->exit.ended = world_wall(w);
 			observe_ended(w->check, f);
 		}
-		/* What was written last may not have reached the disk. */
+		/* The last writes may not have reached the disk. */
 		if (machine && f->state == FILE_ENDED && w->t - f->end < SECONDS(5) && world_chance(w, 50))
 			f->state = FILE_LOST;
 	}
 }
 
-/* Processes stand still while the machine sleeps. */
+/* Processes do not run while the machine is suspended. */
 void sim_runner_suspend(struct world *w, int64_t lasts)
 {
 	for (unsigned i = 0; i < w->files; i++)

@@ -1,4 +1,5 @@
-/* The store as the engine meets it: lanes, groups, delays, outages. What a request does is rows.c's. */
+/* The simulated store as the engine sees it: lanes, commit groups, delays and outages. What a request does is
+ * in tests/store/rows.c. */
 #include "check/check.h"
 #include "coverage.h"
 
@@ -6,7 +7,7 @@
 
 enum { GROUP_MAX = 512 };
 
-static void arm(struct world *w, int64_t delay)
+static void schedule_commit(struct world *w, int64_t delay)
 {
 	if (w->commit_armed)
 		return;
@@ -14,7 +15,7 @@ static void arm(struct world *w, int64_t delay)
 	agenda_add(&w->agenda, w->t + delay, W_COMMIT, 0, 0);
 }
 
-static void push(struct lane_queue *q, const struct st_req *r)
+static void enqueue(struct lane_queue *q, const struct st_req *r)
 {
 	if (q->head == q->n)
 		q->head = q->n = 0;
@@ -33,11 +34,11 @@ void sim_store_submit(struct world *w, const struct st_req *q)
 	observe_submit(w->check, &r);
 	world_hash(w, mix2(r.op + 100, mix2(r.sid, r.run.run)));
 	assert(r.lane < LANES);
-	push(&w->lane[r.lane], &r);
-	arm(w, world_between(w, w->timing.commit));
+	enqueue(&w->lane[r.lane], &r);
+	schedule_commit(w, world_between(w, w->timing.commit));
 }
 
-static size_t waiting(const struct world *w)
+static size_t count_waiting(const struct world *w)
 {
 	size_t n = 0;
 	for (unsigned i = 0; i < LANES; i++)
@@ -45,8 +46,8 @@ static size_t waiting(const struct world *w)
 	return n;
 }
 
-/* One request of any lane: lanes may overtake each other. */
-static struct st_req take(struct world *w)
+/* The next request of a random lane: lanes may overtake each other. */
+static struct st_req dequeue_any(struct world *w)
 {
 	unsigned lane = w->timing.commit.hi > w->timing.commit.lo ? (unsigned)world_random(w, LANES) : 0;
 	while (w->lane[lane].head == w->lane[lane].n)
@@ -80,8 +81,8 @@ static void free_group(struct commit_group *g)
 	*g = (struct commit_group){ 0 };
 }
 
-/* They have been told, as far as this world goes. */
-static void take_news(struct world *w)
+/* Deletes news now and then, as the notifier would. */
+static void consume_news(struct world *w)
 {
 	enum { MANY = 64 };
 	size_t n = rows_newses(w->rows);
@@ -93,12 +94,12 @@ static void take_news(struct world *w)
 	rows_apply(w->rows, &q, &a);
 }
 
-static void apply(struct world *w, const struct st_req *q, struct st_ack *a)
+static void apply_request(struct world *w, const struct st_req *q, struct st_ack *a)
 {
 	rows_apply(w->rows, q, a);
 	world_hash(w, mix2(a->op + 200u, a->res));
 	observe_applied(w->check, q, a);
-	take_news(w);
+	consume_news(w);
 }
 
 void sim_store_commit(struct world *w, unsigned again)
@@ -115,30 +116,30 @@ void sim_store_commit(struct world *w, unsigned again)
 			return;
 		}
 		w->repeating = false;
-		arm(w, world_between(w, w->timing.commit));
+		schedule_commit(w, world_between(w, w->timing.commit));
 	} else {
 		w->commit_armed = false;
 		if (w->repeating)
 			return;
 		if (w->t < w->outage_until) {
-			arm(w, w->outage_until - w->t + 1000);
+			schedule_commit(w, w->outage_until - w->t + 1000);
 			return;
 		}
-		size_t n = waiting(w);
+		size_t n = count_waiting(w);
 		if (n == 0)
 			return;
 		if (n > GROUP_MAX)
 			n = GROUP_MAX;
 		at = new_group(w, (unsigned)n);
 		for (unsigned i = 0; i < n; i++)
-			w->group[at].req[i] = take(w);
+			w->group[at].req[i] = dequeue_any(w);
 	}
 	struct commit_group *g = &w->group[at];
 	for (unsigned i = 0; i < g->n; i++)
-		apply(w, &g->req[i], &g->ack[i]);
+		apply_request(w, &g->req[i], &g->ack[i]);
 	g->applied++;
 	if (g->applied < 3 && world_chance(w, w->timing.repeat_percent)) {
-		/* Whether it was written nobody knows: it is written again. */
+		/* The store does not know whether it was written, and writes it again. */
 		w->repeating = true;
 		for (unsigned i = 0; i < g->n; i++)
 			coverage_count_request(w->coverage, w, &g->req[i], FAULT_REPEATED);
@@ -150,8 +151,8 @@ void sim_store_commit(struct world *w, unsigned again)
 		t = w->last_answer;
 	w->last_answer = t;
 	agenda_add(&w->agenda, t, W_ANSWER, at, 0);
-	if (waiting(w))
-		arm(w, world_between(w, w->timing.commit));
+	if (count_waiting(w))
+		schedule_commit(w, world_between(w, w->timing.commit));
 }
 
 void sim_store_answer(struct world *w, unsigned at)
@@ -172,8 +173,8 @@ void sim_store_answer(struct world *w, unsigned at)
 	free_group(&g);
 }
 
-/* The daemon dies: of what it had asked, a beginning of each schedule's requests in each lane was written,
- * the rest was not, and nobody will ever be told. */
+/* The daemon crashes: of its requests, the first few of each schedule in each lane were written, the others
+ * were not, and none will be answered. */
 void sim_store_crash(struct world *w)
 {
 	static const unsigned odds[] = { 0, 50, 90, 100 };
@@ -187,7 +188,7 @@ void sim_store_crash(struct world *w)
 			if (table_get(&cut, q->req[i].sid, &ignored))
 				continue;
 			if (world_chance(w, percent)) {
-				apply(w, &q->req[i], &a);
+				apply_request(w, &q->req[i], &a);
 				coverage_count_request(w->coverage, w, &q->req[i], FAULT_CRASH_AFTER);
 			} else {
 				table_put(&cut, q->req[i].sid, 0);
@@ -216,7 +217,7 @@ bool sim_store_idle(const struct world *w)
 	for (unsigned i = 0; i < w->groups; i++)
 		if (w->group[i].req && w->group[i].epoch == w->epoch)
 			return false;
-	return waiting(w) == 0;
+	return count_waiting(w) == 0;
 }
 
 void sim_store_free(struct world *w)

@@ -1,3 +1,4 @@
+/* The simulated world: its clocks, its agenda and the engine in it. */
 #include "world.h"
 
 #include "check/check.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 2026-03-10, -17, -29 (Berlin's change), 2026-04-05 (Sydney's) */
+/* 2026-03-10, 03-17, 03-29 (summer time in Berlin), 04-05 (end of it in Sydney) */
 static const int32_t some_days[] = { 20522, 20529, 20541, 20548 };
 const struct days world_calendars[WORLD_CALENDARS] = {
 	[CALENDAR_SOME] = { some_days, ARRAY_LEN(some_days) },
@@ -23,7 +24,7 @@ const struct zone *world_zone(unsigned zone)
 	return test_zone(names[zone]);
 }
 
-/* --- numbers and times --- */
+/* --- random numbers and times --- */
 
 static uint64_t draw(struct world *w)
 {
@@ -78,7 +79,7 @@ void world_log(struct world *w, const char *fmt, ...)
 	       text);
 }
 
-/* --- beginning and end --- */
+/* --- opening and closing --- */
 
 void world_open(struct world *w, const struct world_options *o)
 {
@@ -131,7 +132,7 @@ void world_add_incident(struct world *w, int64_t delay, uint64_t a, uint64_t b)
 
 /* --- the engine --- */
 
-static void load_one(void *ctx, const struct load_item *item)
+static void load_with_bug(void *ctx, const struct load_item *item)
 {
 	struct world *w = ctx;
 	struct load_item i = *item;
@@ -140,7 +141,7 @@ static void load_one(void *ctx, const struct load_item *item)
 	engine_load(w->engine, &i);
 }
 
-static void load_other(void *ctx, const struct load_item *item)
+static void load_plainly(void *ctx, const struct load_item *item)
 {
 	engine_load(ctx, item);
 }
@@ -163,18 +164,19 @@ void world_compare(struct world *w)
 		check_clock(w->check);
 	if (!w->engine || w->foreign_writes || !engine_quiet(w->engine, now))
 		return;
-	struct engine *other = new_engine(w);
+	struct engine *fresh = new_engine(w);
 	struct effects fx = { 0 };
-	rows_load(w->rows, load_other, other);
-	engine_step(other, &(struct event){ .kind = EV_LOADED }, now, &fx);
-	if (engine_digest(other) != engine_digest(w->engine))
-		check_fail(w->check, "R8: the digest of a quiet engine is not that of one freshly loaded");
+	rows_load(w->rows, load_plainly, fresh);
+	engine_step(fresh, &(struct event){ .kind = EV_LOADED }, now, &fx);
+	if (engine_digest(fresh) != engine_digest(w->engine))
+		check_fail(w->check,
+			   "R8: the digest of a quiet engine differs from that of a freshly loaded one");
 	effects_free(&fx);
-	engine_free(other);
+	engine_free(fresh);
 	w->digests++;
 }
 
-static void arm(struct world *w)
+static void set_timer(struct world *w)
 {
 	struct wall next;
 	w->wake = INT64_MAX;
@@ -213,7 +215,7 @@ void world_step(struct world *w, const struct event *ev)
 	if (w->fx.failed)
 		check_fail(w->check, "the engine ran out of memory");
 	observe_step(w->check, &w->fx);
-	/* The order in which a step's effects are carried out is nobody's promise. */
+	/* Store requests and runner requests of a step may be carried out in either order. */
 	bool stores = w->timing.report.hi == w->timing.report.lo || world_chance(w, 50);
 	carry_out(w, stores, epoch);
 	carry_out(w, !stores, epoch);
@@ -225,7 +227,7 @@ void world_step(struct world *w, const struct event *ev)
 	}
 	if (epoch != w->epoch)
 		return;
-	arm(w);
+	set_timer(w);
 	if (w->steps % (rows_scheds(w->rows) > 100 ? 4096 : 16) == 0)
 		world_compare(w);
 }
@@ -239,7 +241,7 @@ void world_start_engine(struct world *w)
 	w->engine = new_engine(w);
 	observe_up(w->check);
 	world_log(w, "up, epoch %u", w->epoch);
-	rows_load(w->rows, load_one, w);
+	rows_load(w->rows, load_with_bug, w);
 	world_step(w, &(struct event){ .kind = EV_LOADED });
 	world_compare(w);
 }
@@ -262,7 +264,7 @@ static void go_down(struct world *w, bool machine, int64_t down_for)
 		w->boot_id++;
 		w->booted = w->t + down_for - world_between(w, (struct span){ SECONDS(2), SECONDS(20) });
 	}
-	w->epoch++; /* whatever is under way is nobody's */
+	w->epoch++; /* everything under way is void */
 	agenda_add(&w->agenda, w->t + down_for, W_UP, 0, 0);
 }
 
@@ -307,7 +309,7 @@ void world_step_clock(struct world *w, int64_t by)
 	world_hash(w, (uint64_t)by);
 	observe_clock_step(w->check, before);
 	coverage_count_fault(w->coverage, w, by < 0 ? FAULT_CLOCK_BACK : FAULT_CLOCK_AHEAD);
-	arm(w);
+	set_timer(w);
 	agenda_add(&w->agenda, w->t + world_between(w, w->timing.wake), W_TICK, w->epoch, 0);
 }
 
@@ -339,7 +341,7 @@ uint64_t world_command(struct world *w, struct command c)
 void world_foreign_write(struct world *w, const struct st_req *q)
 {
 	struct st_ack a;
-	world_log(w, "another hand writes sid %llu", (unsigned long long)q->sid);
+	world_log(w, "another writer changes sid %llu", (unsigned long long)q->sid);
 	w->foreign_writes = true;
 	rows_apply(w->rows, q, &a);
 	observe_applied(w->check, q, &a);
@@ -354,13 +356,13 @@ void world_state_changed(struct world *w, uint32_t key)
 
 void world_documents_applied(struct world *w)
 {
-	world_log(w, "documents are in");
+	world_log(w, "documents are applied");
 	world_step(w, &(struct event){ .kind = EV_DOCUMENTS });
 }
 
 /* --- time passes --- */
 
-static void happen(struct world *w, const struct agenda_entry *e)
+static void run_entry(struct world *w, const struct agenda_entry *e)
 {
 	switch ((enum world_kind)e->kind) {
 	case W_COMMIT:
@@ -400,7 +402,7 @@ static void happen(struct world *w, const struct agenda_entry *e)
 
 bool world_run(struct world *w, int64_t t)
 {
-	enum { SPINS_MAX = 500 };
+	enum { IDLE_STEPS_MAX = 500 };
 	while (check_failures(w->check) < CHECK_FAILURES_MAX) {
 		const struct agenda_entry *top = agenda_top(&w->agenda);
 		int64_t first = top ? top->t : INT64_MAX;
@@ -417,18 +419,18 @@ bool world_run(struct world *w, int64_t t)
 		if (wake) {
 			w->wake = INT64_MAX;
 			world_step(w, &(struct event){ .kind = EV_TICK });
-			/* At once, and nothing came of it: a few times may be, not for ever. */
+			/* A few ticks at the same time without any effect are allowed, but not endlessly. */
 			bool idle = w->wake == w->t && !w->fx.stores && !w->fx.runners && !w->fx.replies;
 			w->idle_steps = idle ? w->idle_steps + 1 : 0;
-			if (w->idle_steps > SPINS_MAX) {
-				check_fail(w->check,
-					   "G8: the engine wants to be called at once, and does nothing");
+			if (w->idle_steps > IDLE_STEPS_MAX) {
+				check_fail(w->check, "G8: the engine asks for a tick at once, again and "
+						     "again, and does nothing");
 				w->wake = w->t + 1000;
 				w->idle_steps = 0;
 			}
 		} else {
 			struct agenda_entry e = agenda_pop(&w->agenda);
-			happen(w, &e);
+			run_entry(w, &e);
 		}
 	}
 	return false;
@@ -459,7 +461,7 @@ bool world_drain(struct world *w, int64_t most)
 	if (w->engine)
 		n = engine_counts(w->engine);
 	check_fail(w->check,
-		   "it never comes to rest: engine %s, %u runs (%u waiting, %u queued, %u running, %u "
+		   "the engine never comes to rest: it is %s, %u runs (%u waiting, %u queued, %u running, %u "
 		   "retrying), %u "
 		   "slots used, %u claims and %u launches under way; %zu runs open in the store",
 		   !w->engine                              ? "down"
