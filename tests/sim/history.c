@@ -41,11 +41,6 @@ static const struct profile profiles[] = {
 	{ "burst", 1, 120, 200, .burst = true, .crash = 40, .timing = { SLOW_PORTS } },
 };
 
-unsigned history_profiles(void)
-{
-	return ARRAY_LEN(profiles);
-}
-
 struct history {
 	const struct profile *profile;
 	struct table false_now; /* schedules whose condition does not hold */

@@ -23,4 +23,3 @@ struct history_result {
 };
 
 struct history_result history_run(const struct history_options *o);
-unsigned history_profiles(void);

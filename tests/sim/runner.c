@@ -209,7 +209,6 @@ void sim_runner_start(struct world *w, unsigned i)
 		return;
 	}
 	f->state = FILE_ALIVE;
-	f->boot_id = w->boot_id;
 	f->started = w->t;
 	f->end = INT64_MAX;
 	world_hash(w, mix2(400, mix2(f->request.run, f->request.attempt)));

@@ -87,7 +87,6 @@ void world_open(struct world *w, const struct world_options *o)
 		.seed = o->seed,
 		.random = mix(o->seed),
 		.wall_ahead = o->start.us,
-		.boot_id = 1,
 		.wake = INT64_MAX,
 		.down_for = SECONDS(2),
 		.timing = o->timing,
@@ -237,7 +236,6 @@ void world_start_engine(struct world *w)
 	if (w->engine)
 		return;
 	w->epoch++;
-	w->up_since = w->t;
 	w->engine = new_engine(w);
 	observe_up(w->check);
 	world_log(w, "up, epoch %u", w->epoch);
@@ -256,12 +254,10 @@ static void go_down(struct world *w, bool machine, int64_t down_for)
 	engine_free(w->engine);
 	w->engine = NULL;
 	w->wake = INT64_MAX;
-	w->down_since = w->t;
-	observe_down(w->check, machine);
+	observe_down(w->check);
 	sim_store_crash(w);
 	sim_runner_crash(w, machine);
 	if (machine) {
-		w->boot_id++;
 		w->booted = w->t + down_for - world_between(w, (struct span){ SECONDS(2), SECONDS(20) });
 	}
 	w->epoch++; /* everything under way is void */

@@ -87,7 +87,6 @@ struct run_file {
 	bool kill_pending; /* is to be killed, for kill_reason */
 	bool killed;       /* dies because of that */
 	uint16_t kill_reason;
-	uint32_t boot_id;
 	struct process_plan plan;
 	int64_t started, end;
 	int64_t last_report; /* true time of the last report that was sent */
@@ -122,16 +121,14 @@ struct world {
 	int64_t t;          /* true time */
 	int64_t wall_ahead; /* wall - t */
 	int64_t booted;     /* t at which the machine was started */
-	uint32_t boot_id;
-	uint32_t epoch; /* counts engines and crashes: what belongs to an older epoch is void */
+	uint32_t epoch;     /* counts engines and crashes: what belongs to an older epoch is void */
 
 	struct engine *engine; /* NULL: the daemon is down */
 	struct engine_config config;
 	const struct zone *zones[WORLD_ZONES];
 	uint64_t agents[WORLD_AGENTS], default_agent; /* fingerprints of definitions */
 	struct effects fx;
-	int64_t wake; /* when the engine's timer expires; INT64_MAX: never */
-	int64_t down_since, up_since;
+	int64_t wake;        /* when the engine's timer expires; INT64_MAX: never */
 	unsigned idle_steps; /* steps without any effect since time last moved */
 	uint64_t steps;
 

@@ -1,3 +1,4 @@
+/* The checker's findings, clocks, excuses, commands and replies. */
 #include "check/internal.h"
 
 #include <stdarg.h>
@@ -33,7 +34,7 @@ void check_fail(struct check *c, const char *fmt, ...)
 		c->found = true;
 		c->failures = CHECK_FAILURES_MAX;
 	} else if (c->want && c->failures > CHECK_FAILURES_MAX / 2 && c->others++ < 1000) {
-		c->failures = CHECK_FAILURES_MAX / 2; /* go on looking */
+		c->failures = CHECK_FAILURES_MAX / 2; /* go on with the history */
 	}
 	unsigned i = 0;
 	while (i < CHECK_KINDS_MAX && c->kind[i] && c->kind[i] != fmt)
@@ -111,7 +112,7 @@ void check_free(struct check *c)
 	free(c);
 }
 
-/* --- finding --- */
+/* --- lookups --- */
 
 struct check_sched *check_find_sched(const struct check *c, uint64_t sid)
 {
@@ -152,7 +153,7 @@ const struct policy *check_latest_policy(const struct check *c, const struct che
 	return now ? &now->rules.policy : &v->rules.policy;
 }
 
-unsigned check_guards(const struct check *c, const struct check_run *v)
+unsigned check_preconditions(const struct check *c, const struct check_run *v)
 {
 	const struct check_sched *b = check_find_sched(c, v->row.sid);
 	unsigned guards = v->rules.policy.preconditions;
@@ -171,11 +172,11 @@ bool check_is_held(const struct check *c, uint32_t key)
 	return false;
 }
 
-/* --- illness: why lateness may be excused --- */
+/* --- excuses for lateness --- */
 
 static void add_excuse(struct check *c, int64_t from, int64_t to, unsigned kind)
 {
-	/* Neighbours become one. They are reported in order of their beginnings, or nearly. */
+	/* Overlapping excuses become one. They are reported nearly in the order of their beginnings. */
 	struct excuse *last = c->excuses ? &c->excuse[c->excuses - 1] : NULL;
 	if (last && from <= last->to) {
 		last->kinds |= kind;
@@ -189,7 +190,7 @@ static void add_excuse(struct check *c, int64_t from, int64_t to, unsigned kind)
 	c->excuse[c->excuses++] = (struct excuse){ from, to, kind };
 }
 
-/* The first that ends at or after `from`; its index, or the number of all. */
+/* The index of the first excuse that ends at or after `from`; the number of all if there is none. */
 static size_t first_excuse_after(const struct check *c, int64_t from)
 {
 	size_t lo = 0, hi = c->excuses;
@@ -222,10 +223,9 @@ int64_t check_true_time(const struct check *c, struct wall at)
 		int64_t end =
 			i + 1 < c->pieces ? c->piece[i].wall + c->piece[i + 1].t - c->piece[i].t : INT64_MAX;
 		if (at.us > end)
-			return c->piece[i + 1].t; /* the step jumped over it */
+			return c->piece[i + 1].t; /* a step ahead skipped it */
 		if (at.us >= c->piece[i].wall)
 			return c->piece[i].t + (at.us - c->piece[i].wall);
-		/* Earlier: unless this piece began with a step ahead over it, look further back. */
 	}
 	return c->piece[0].t;
 }
@@ -238,7 +238,7 @@ bool check_repeated(const struct check *c, struct wall n)
 	return false;
 }
 
-/* It is up, and believes the clock. */
+/* The engine is up and the clock is not held: the last excuse ends soon. */
 static void end_excuse(struct check *c)
 {
 	if (!c->clock_held && c->w->engine && c->excuses && c->excuse[c->excuses - 1].to == INT64_MAX)
@@ -246,8 +246,8 @@ static void end_excuse(struct check *c)
 			(c->w->outage_until > c->w->t ? c->w->outage_until : c->w->t) + c->slack + SECONDS(3);
 }
 
-/* An engine that has just been loaded believes the clock unless it is a year after all it has read. If it is
- * before that, it is known to be wrong: up to a year after it may be set right. */
+/* A freshly loaded engine must accept the clock unless it is a year after the last record. A clock before the
+ * last record is known to be slow: it may be set right up to a year after that record. */
 static void load_clock(struct check *c)
 {
 	int64_t last = INT64_MIN;
@@ -267,7 +267,7 @@ static void load_clock(struct check *c)
 	}
 }
 
-static void believe(struct check *c)
+static void accept_clock(struct check *c)
 {
 	c->clock_held = false;
 	if (c->w->wall_ahead >= c->clock_believed) {
@@ -279,7 +279,7 @@ static void believe(struct check *c)
 
 void observe_up(struct check *c)
 {
-	/* It knows what it has just read. */
+	/* The engine knows what it has just loaded. */
 	for (size_t i = 0; i < c->scheds; i++) {
 		const struct rows_sched *s = rows_sched(c->w->rows, c->sched[i].sid);
 		c->sched[i].known_flags = s->row.flags;
@@ -294,21 +294,19 @@ void observe_up(struct check *c)
 		v->known_epoch = c->w->epoch;
 		v->known_state = r->state;
 		v->known_attempt = r->attempt;
-		/* Which slots it takes is known by the rules of today only. */
+		/* Its slot now counts for the agent and key of the present rules. */
 		const struct policy *p = check_latest_policy(c, v);
 		v->agent = v->agent == p->agent ? v->agent : 0;
 		v->key = v->key == p->key ? v->key : 0;
 	}
 	c->all_paused = rows_hold(c->w->rows, 0) != NULL;
 	c->claims = c->launches = 0;
-	c->claims_epoch = c->w->epoch;
 	load_clock(c);
 	end_excuse(c);
 }
 
-void observe_down(struct check *c, bool machine)
+void observe_down(struct check *c)
 {
-	(void)machine;
 	add_excuse(c, c->w->t - c->slack, INT64_MAX, EXCUSE_DOWN);
 	for (size_t i = 0; i < c->runs; i++)
 		c->run[i].launching = c->run[i].ending = false;
@@ -324,8 +322,8 @@ void observe_suspend(struct check *c, int64_t since)
 	add_excuse(c, since - c->slack, c->w->t + c->slack + SECONDS(3), EXCUSE_SUSPENDED);
 }
 
-/* A step back: what lay between is to come again, by the version of that time. */
-static void turn_back(struct check_sched *b, struct wall now)
+/* A step back of the clock: the times after `now` come again, by the present version. */
+static void rewind_sched(struct check_sched *b, struct wall now)
 {
 	if (!b->stretches)
 		return;
@@ -353,20 +351,20 @@ void observe_clock_step(struct check *c, int64_t before)
 	add_piece(c);
 	c->clock_steps++;
 	if (!c->w->engine) {
-		add_excuse(c, c->w->t - c->slack, c->w->t, EXCUSE_CLOCK); /* judged when it is loaded */
+		add_excuse(c, c->w->t - c->slack, c->w->t, EXCUSE_CLOCK); /* load_clock decides about it */
 	} else if (c->w->wall_ahead - c->clock_believed >= c->clock_most) {
 		c->clock_held = true;
 		add_excuse(c, c->w->t - c->slack, INT64_MAX, EXCUSE_CLOCK);
 	} else {
 		add_excuse(c, c->w->t - c->slack, c->w->t + c->slack + SECONDS(3), EXCUSE_CLOCK);
-		believe(c);
+		accept_clock(c);
 	}
 	if (now.us >= before)
 		return;
 	CHECK_ROOM(c->repeated, c->repeateds, c->repeated_room);
 	c->repeated[c->repeateds++] = (struct repeated_span){ now.us, before };
 	for (size_t i = 0; i < c->scheds; i++)
-		turn_back(&c->sched[i], now);
+		rewind_sched(&c->sched[i], now);
 }
 
 /* --- commands and replies --- */
@@ -425,7 +423,8 @@ static void check_reply(struct check *c, const struct reply *r, const struct che
 	case CMD_STOP: {
 		const struct check_run *v = check_find_run(c, o->run);
 		bool dying = v && v->kill_epoch == c->w->epoch;
-		wrong = !run || (run_open(run) && !dying) ? "nobody kills the run, and it is not over" : NULL;
+		wrong = !run || (run_open(run) && !dying) ? "the run has not ended, and is not being killed"
+							  : NULL;
 		break;
 	}
 	case CMD_RELEASE:
@@ -438,7 +437,7 @@ static void check_reply(struct check *c, const struct reply *r, const struct che
 		bool set = false;
 		for (unsigned i = 0; b && i < b->versions; i++)
 			set |= b->version[i].gated_until.us == o->to.us;
-		wrong = !s || !set ? "its next time in the store is another" : NULL;
+		wrong = !s || !set ? "its next check in the store is another" : NULL;
 		break;
 	}
 	case CMD_BACKFILL:
@@ -456,7 +455,7 @@ void observe_reply(struct check *c, const struct reply *r)
 	world_log(c->w, "reply to %llu: %u, sid %llu run %llu", (unsigned long long)r->tag, r->code,
 		  (unsigned long long)r->sid, (unsigned long long)r->run);
 	if (r->tag == 0 || r->tag > c->commands) {
-		check_fail(c, "a reply to nobody");
+		check_fail(c, "a reply to an unknown command");
 		return;
 	}
 	struct check_command *o = &c->command[r->tag - 1];
@@ -468,14 +467,14 @@ void observe_reply(struct check *c, const struct reply *r)
 	if (r->code == REPLY_OK)
 		check_reply(c, r, o);
 	if (r->code == REPLY_OK && o->kind == CMD_CLOCK && c->clock_held)
-		believe(c);
+		accept_clock(c);
 }
 
 void check_clock(struct check *c)
 {
 	bool noticed = c->w->t - c->piece[c->pieces - 1].t > SECONDS(1);
 	if (noticed && c->clock_held != engine_counts(c->w->engine).clock_held)
-		check_fail(c, "the clock is %sheld, and should%s be", c->clock_held ? "not " : "",
+		check_fail(c, "the clock is %sheld, but should%s be", c->clock_held ? "not " : "",
 			   c->clock_held ? "" : " not");
 }
 

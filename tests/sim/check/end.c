@@ -1,5 +1,5 @@
-/* The account at the end: every nominal time that came is in the rows exactly once, in time or with a reason
- * that fits what befell the engine. */
+/* The account at the end: every nominal time that came is recorded exactly once, in time or with a reason
+ * that matches what happened to the engine. */
 #include "check/internal.h"
 
 #include <stdio.h>
@@ -11,14 +11,15 @@ static int by_first(const void *a, const void *b)
 	return (x->first.us > y->first.us) - (x->first.us < y->first.us);
 }
 
-/* The ranges of one schedule, in order; asked for ascending times it never looks back. */
+/* The ranges of one schedule in order, with a cursor for ascending times. */
 struct ranges {
 	struct range_row *range;
 	unsigned n, at;
-	const struct run_row *before; /* the record of the nominal time before, if it is a run's */
+	const struct run_row *before; /* the run of the nominal time before; NULL: it has none */
 };
 
-static unsigned covering(struct ranges *g, struct wall n, const struct range_row **ret)
+/* How many ranges contain the time; *ret is the last of them. */
+static unsigned count_covering(struct ranges *g, struct wall n, const struct range_row **ret)
 {
 	unsigned found = 0;
 	while (g->at < g->n && g->range[g->at].last.us < n.us)
@@ -54,18 +55,18 @@ static bool held_by_any(const struct check *c, const struct check_sched *b, int6
 	return false;
 }
 
-static bool has_line(const struct check *c, const struct check_sched *b)
+static bool has_catch_up(const struct check *c, const struct check_sched *b)
 {
-	for (const struct check_run *v = run_newest(c, b); v; v = run_before(c, v))
+	for (const struct check_run *v = run_newest(c, b); v; v = run_older(c, v))
 		if (v->row.kind == KIND_CATCH_UP)
 			return true;
 	return false;
 }
 
-/* Were missed ones of this schedule being caught up with at that time? */
-static bool in_line(const struct check *c, const struct check_sched *b, int64_t t)
+/* True if catch-up runs of the schedule were open at that time. */
+static bool in_catch_up(const struct check *c, const struct check_sched *b, int64_t t)
 {
-	for (const struct check_run *v = run_newest(c, b); v; v = run_before(c, v))
+	for (const struct check_run *v = run_newest(c, b); v; v = run_older(c, v))
 		if (v->row.kind == KIND_CATCH_UP && v->recorded <= t + c->slack &&
 		    v->last_finish >= t - c->slack - SECONDS(3))
 			return true;
@@ -80,10 +81,10 @@ static bool near_change(const struct check *c, const struct check_sched *b, int6
 	return b->dropped;
 }
 
-/* One nominal time that is recorded once: was it in time, and if not, may it be so? */
-static void judge(struct check *c, const struct check_sched *b, const struct version *v, struct wall n,
-		  int64_t t, const struct run_row *r, const struct range_row *g, bool joins,
-		  struct tally *sum)
+/* Checks a nominal time that is recorded once: it must be in time, or there must be an excuse. */
+static void check_punctuality(struct check *c, const struct check_sched *b, const struct version *v,
+			      struct wall n, int64_t t, const struct run_row *r, const struct range_row *g,
+			      bool joins, struct tally *sum)
 {
 	unsigned state = r ? r->state : g->state, reason = r ? r->reason : g->reason;
 	unsigned ill = check_excuse(c, t, t + c->slack);
@@ -94,39 +95,39 @@ static void judge(struct check *c, const struct check_sched *b, const struct ver
 	sum->down += (ill & EXCUSE_DOWN) != 0;
 	sum->settled += (ill & EXCUSE_DOWN) != 0;
 	if (r && run_open(r))
-		check_fail(c, "sid %llu: %s never ends, state %u", sid, check_time_text(n), state);
+		check_fail(c, "sid %llu: the run of %s never ends, state %u", sid, check_time_text(n), state);
 	if (r && r->kind == KIND_BACKFILL)
 		return;
 	int64_t lateness = r ? check_true_time(c, r->claimed) - t : 0;
 	bool late = lateness > c->slack;
 	bool missed = state == RUN_MISSED && reason != REASON_WINDOW_CLOSED && reason != REASON_EDITED;
 	bool closed =
-		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* never even recorded in time */
+		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* was not recorded in time */
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
 	if (check_repeated(c, n) || check_repeated(c, due) || (r && check_repeated(c, r->claimed)))
 		return;
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
-		return; /* it was not to be decided by this version */
+		return; /* rules for other zone data decide nothing */
 	bool held = held_by_any(c, b, t);
 	if (ill) {
-		if (held || joins || has_line(c, b))
-			return; /* it waited, and met who knows what */
-		/* Of what befell it before it went down a fresh engine knows nothing. */
+		if (held || joins || has_catch_up(c, b))
+			return; /* it had to wait, so any cause may apply */
+		/* A freshly loaded engine does not know what happened before the crash. */
 		bool down = ill & EXCUSE_DOWN ||
 			    check_excuse(c, check_excuse_end(c, t), check_excuse_end(c, t) + MINUTES(2)) &
 				    EXCUSE_DOWN;
 		if ((reason == REASON_DOWN && missed && !down) ||
 		    (reason == REASON_CLOCK && missed && !(ill & EXCUSE_CLOCK)) ||
 		    (reason == REASON_STORE && missed && !(ill & (EXCUSE_STORE | EXCUSE_SUSPENDED))))
-			check_fail(c, "sid %llu: %s is missed/%s, which did not happen", sid,
+			check_fail(c, "sid %llu: %s is missed/%s, but there was no such cause", sid,
 				   check_time_text(n), reason_words[reason]);
 		return;
 	}
 	if (late || missed || closed) {
-		if (held || joins || in_line(c, b, t) || near_change(c, b, t))
+		if (held || joins || in_catch_up(c, b, t) || near_change(c, b, t))
 			return;
 		sum->healthy++;
-		check_fail(c, "sid %llu: %s came due while all was well, and is %s/%s, claimed %.3f s late",
+		check_fail(c, "sid %llu: %s came due without any fault, and is %s/%s, claimed %.3f s late",
 			   sid, check_time_text(n),
 			   state == RUN_MISSED    ? "missed"
 			   : state == RUN_SKIPPED ? "skipped"
@@ -145,22 +146,22 @@ static void account(struct check *c, struct check_sched *b, const struct version
 {
 	const struct range_row *g = NULL;
 	const struct run_row *r = rows_at(c->w->rows, b->sid, n);
-	unsigned in_ranges = covering(ranges, n, &g);
+	unsigned in_ranges = count_covering(ranges, n, &g);
 	unsigned long long sid = b->sid;
 	sum->due++;
 	if (!r && !in_ranges) {
 		if (b->dropped) {
-			*hole = true; /* nothing may follow */
+			*hole = true; /* no later time may be recorded */
 			sum->due--;
 			return;
 		}
 		sum->lost++;
-		check_fail(c, "G2: sid %llu: of %s there is no record", sid, check_time_text(n));
+		check_fail(c, "G2: sid %llu: there is no record of %s", sid, check_time_text(n));
 		return;
 	}
 	bool by_hand = r && r->kind == KIND_BACKFILL;
 	if (*hole && !by_hand && !check_repeated(c, n)) {
-		check_fail(c, "G2: sid %llu: %s has a record, one before it has none", sid,
+		check_fail(c, "G2: sid %llu: %s has a record, but an earlier time has none", sid,
 			   check_time_text(n));
 		*hole = false;
 	}
@@ -176,18 +177,19 @@ static void account(struct check *c, struct check_sched *b, const struct version
 		for (unsigned i = 0; i < b->versions; i++)
 			gated |= b->version[i].gated_until.us > n.us;
 		if (!gated)
-			check_fail(c, "sid %llu: %s is skipped/gated, and no run has set a later time", sid,
-				   check_time_text(n));
+			check_fail(c, "sid %llu: %s is skipped/gated, but no run has set a later next check",
+				   sid, check_time_text(n));
 	}
-	/* One after another is recorded: who comes due while the one before is, being late, waits for it. */
+	/* Times are recorded one after another: one that comes due while the time before is recorded late
+	 * must wait. */
 	const struct run_row *before = ranges->before;
 	bool joins = before && check_true_time(c, before->claimed) >= t - c->slack;
 	ranges->before = r;
-	judge(c, b, v, n, t, r, g, joins, sum);
+	check_punctuality(c, b, v, n, t, r, g, joins, sum);
 }
 
-/* Of its rule, or the one that a run has set. */
-static bool next_of(const struct version *v, const struct zone *z, struct wall after, struct wall *ret)
+/* The next time of the rule, or the next check. */
+static bool next_time(const struct version *v, const struct zone *z, struct wall after, struct wall *ret)
 {
 	struct wall next;
 	bool regular = rule_next(&v->rules.when, z, after, &next) == OK;
@@ -210,7 +212,7 @@ static void account_rule(struct check *c, struct check_sched *b, struct ranges *
 		const struct zone *z = check_zone(c, &v->rules);
 		struct wall n = s->from;
 		ranges->at = 0;
-		while (next_of(v, z, n, &n) && n.us <= s->to.us && n.us <= now.us) {
+		while (next_time(v, z, n, &n) && n.us <= s->to.us && n.us <= now.us) {
 			struct wall due = rule_due(&v->rules.when, z, n);
 			if (due.us > now.us)
 				break;
@@ -225,7 +227,7 @@ static void account_ends(struct check *c, struct check_sched *b, struct ranges *
 {
 	bool hole = false;
 	for (unsigned i = 0; i < b->ends; i++) {
-		/* A change that was decided before it ended, and written after. */
+		/* A change may have been decided before the end and written after it. */
 		const struct version *v = &b->version[b->end[i].version];
 		while (v + 1 < b->version + b->versions && v[1].changed.us < b->end[i].nominal.us)
 			v++;
@@ -237,32 +239,31 @@ static void account_ends(struct check *c, struct check_sched *b, struct ranges *
 	}
 }
 
-/* What is refused lies in the past: records of a time that was turned back are withdrawn. And nobody is
- * silenced until a time that is yet to come. */
+/* Refusals must lie in the past, since records are withdrawn after a step back of the clock. And no schedule
+ * may have a last change in the future. */
 static void account_future(struct check *c, const struct check_sched *b, const struct rows_sched *s)
 {
 	struct wall now = world_wall(c->w), next;
 	const struct version *v = &b->version[b->versions - 1];
-	/* Cut where a clock stood that went back further since: that is no matter where there are no times.
-	 */
-	bool any = v->after || next_of(v, check_zone(c, &v->rules), now, &next);
+	/* A range that ends in the future does no harm if the schedule has no time before its end. */
+	bool any = v->after || next_time(v, check_zone(c, &v->rules), now, &next);
 	if (!b->dropped && s->row.changed.us > now.us + SECONDS(60))
-		check_fail(c, "sid %llu: its change of %s has not come", (unsigned long long)b->sid,
+		check_fail(c, "sid %llu: its last change, %s, is in the future", (unsigned long long)b->sid,
 			   check_time_text(s->row.changed));
 	for (unsigned i = 0; i < s->ranges; i++)
 		if (any && s->range[i].last.us >= (v->after ? now.us + 1 : next.us) &&
 		    s->range[i].last.us != INT64_MAX && !b->dropped)
-			check_fail(c, "sid %llu: a range reaches to %s, which has not come",
+			check_fail(c, "sid %llu: a range ends at %s, in the future",
 				   (unsigned long long)b->sid, check_time_text(s->range[i].last));
 }
 
-/* At rest nobody who failed too often goes on. */
+/* At the end, a schedule with max_failures failures must be paused. */
 static void account_failures(struct check *c, const struct check_sched *b, const struct rows_sched *s)
 {
 	const struct rules *r = &b->version[b->versions - 1].rules;
 	bool on = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !b->dropped;
 	if (on && r->policy.max_failures && s->row.failures >= r->policy.max_failures)
-		check_fail(c, "sid %llu: %u failures in a row, of at most %u, and it is not paused",
+		check_fail(c, "sid %llu: %u failures in a row, at most %u are allowed, and it is not paused",
 			   (unsigned long long)b->sid, s->row.failures, r->policy.max_failures);
 }
 
@@ -287,13 +288,14 @@ static void account_runs(struct check *c)
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
 		const struct check_run *v = check_find_run(c, r->run);
-		bool later = v && stepped_back(c, v->recorded - c->slack,
-					       v->last_finish); /* claimed before, refused after */
-		/* Of a follower they stay, be it that it was none when they were recorded. */
+		bool later =
+			v && stepped_back(c, v->recorded - c->slack,
+					  v->last_finish); /* claimed before the step, refused after it */
+		/* They stay for a follower, even if it was none when they were recorded. */
 		bool stays = r->kind == KIND_CATCH_UP && rows_sched(c->w->rows, r->sid)->row.after;
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
 		    !stays && r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !b->dropped && !b->ends)
-			check_fail(c, "sid %llu: %s has not come, and is refused already",
+			check_fail(c, "sid %llu: %s is in the future, but refused already",
 				   (unsigned long long)r->sid, check_time_text(r->nominal));
 		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {
 			struct check_sched *x = check_find_sched(c, r->sid);
@@ -327,7 +329,7 @@ struct tally check_account(struct check *c)
 			check_fail(c, "command %zu was never answered", i + 1);
 	struct engine_counts n = c->w->engine ? engine_counts(c->w->engine) : (struct engine_counts){ 0 };
 	if (c->w->engine && (n.slots_used || n.queued || n.running || n.launches_under_way))
-		check_fail(c, "R6: at rest, %u slots are used, %u runs queued, %u running", n.slots_used,
+		check_fail(c, "R6: at the end %u slots are used, %u runs queued, %u running", n.slots_used,
 			   n.queued, n.running);
 	return sum;
 }

@@ -1,9 +1,9 @@
-/* The judge on what is asked of the runner, and on what happens to processes. */
+/* Checks of the requests to the runner, and of what happens to processes. */
 #include "check/internal.h"
 
-/* --- what the engine asks of the runner --- */
+/* --- requests to the runner --- */
 
-/* Only what the store has answered lets an attempt begin (R2, R6). */
+/* An attempt may start only when the store has confirmed its cause (R2, R6). */
 static void check_cause(struct check *c, const struct check_run *v, const struct rn_req *q,
 			const struct run_row *r)
 {
@@ -28,12 +28,12 @@ static void check_cause(struct check *c, const struct check_run *v, const struct
 	}
 }
 
-/* Not early, not after its window, not before the retry is due. */
 static uint32_t longest_delay(const struct policy *p)
 {
 	return p->retry_most ? p->retry_most : 3600;
 }
 
+/* Not early, not after its window, not before the retry is due. */
 static void check_start_time(struct check *c, const struct check_run *v, const struct rn_req *q,
 			     const struct run_row *r)
 {
@@ -42,20 +42,21 @@ static void check_start_time(struct check *c, const struct check_run *v, const s
 	unsigned long long run = q->run;
 	uint32_t window = p->window > p2->window ? p->window : p2->window;
 	bool by_hand = v->row.kind == KIND_MANUAL || v->row.kind == KIND_BACKFILL;
-	bool adopted = v->requested == q->attempt; /* asked again after a crash: the first asking counts */
+	bool adopted =
+		v->requested == q->attempt; /* requested again after a crash: the first request counts */
 	if (!by_hand && now.us < v->row.due.us && c->clock_steps == 0)
 		check_fail(c, "G7: run %llu (%s) starts early", run, check_time_text(v->row.due));
 	if (q->attempt == 1 && p->window && p2->window && !by_hand && !adopted &&
 	    now.us > v->row.due.us + SECONDS(window))
 		check_fail(c, "R5: run %llu (%s) starts after its window", run, check_time_text(v->row.due));
-	/* After a crash the delay is at most what an edit has made the longest. */
+	/* After a crash the delay is at most the longest that the edited policy allows. */
 	bool shorter = longest_delay(p2) < longest_delay(p);
 	if (q->attempt > 1 && c->clock_steps == v->steps_seen && now.us < r->retry_at.us && !shorter)
 		check_fail(c, "run %llu attempt %u starts before %s", run, q->attempt,
 			   check_time_text(r->retry_at));
 }
 
-/* Nothing that is paused or held starts, and nothing without its check. */
+/* Nothing starts while it is paused or held, or without its check. */
 static void check_start_allowed(struct check *c, struct check_run *v, const struct rn_req *q)
 {
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
@@ -66,7 +67,7 @@ static void check_start_allowed(struct check *c, struct check_run *v, const stru
 	if (!by_hand && (b->known_flags & SCHED_PAUSED || c->all_paused))
 		check_fail(c, "run %llu of sid %llu starts while paused", run,
 			   (unsigned long long)v->row.sid);
-	if (check_guards(c, v) & check && !(v->answers_epoch == c->w->epoch && v->yes & check) &&
+	if (check_preconditions(c, v) & check && !(v->answers_epoch == c->w->epoch && v->yes & check) &&
 	    v->requested != q->attempt)
 		check_fail(c, "run %llu attempt %u starts without its check", run, q->attempt);
 	v->yes &= (uint8_t)~check; /* once per attempt */
@@ -75,7 +76,7 @@ static void check_start_allowed(struct check *c, struct check_run *v, const stru
 		check_fail(c, "run %llu starts while its agent or account is held", run);
 }
 
-/* Who stood in line before it has started before it. */
+/* Queued runs of a schedule start in the order in which they were recorded. */
 static void check_queue_order(struct check *c, const struct check_run *v, const struct rn_req *q)
 {
 	const struct policy *p = &v->rules.policy;
@@ -84,10 +85,10 @@ static void check_queue_order(struct check *c, const struct check_run *v, const 
 	    v->row.kind != KIND_TIMER)
 		return;
 	const struct check_sched *b = check_find_sched(c, v->row.sid);
-	for (const struct check_run *o = run_newest(c, b); o; o = run_before(c, o))
+	for (const struct check_run *o = run_newest(c, b); o; o = run_older(c, o))
 		if (o->row.run < v->row.run && o->row.kind == KIND_TIMER && o->known_epoch == c->w->epoch &&
 		    o->known_state == RUN_CLAIMED && o->requested == 0 && !o->stopped && !o->ending)
-			check_fail(c, "run %llu starts before run %llu, which stood in line before it",
+			check_fail(c, "run %llu starts before run %llu, which was queued before it",
 				   (unsigned long long)q->run, (unsigned long long)o->row.run);
 }
 
@@ -96,7 +97,7 @@ static void check_start(struct check *c, struct check_run *v, const struct rn_re
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	const struct run_row *r = rows_run(c->w->rows, q->run);
 	if (!r || !run_open(r)) {
-		check_fail(c, "run %llu is started, but it is over", (unsigned long long)q->run);
+		check_fail(c, "run %llu is started, but it has ended", (unsigned long long)q->run);
 		return;
 	}
 	check_cause(c, v, q, r);
@@ -106,13 +107,13 @@ static void check_start(struct check *c, struct check_run *v, const struct rn_re
 	if (v->row.kind == KIND_CATCH_UP) {
 		size_t n = 2 * c->w->config.catch_up_per_second, at = c->catch_up_starts++ % n;
 		if (c->catch_up_starts > n && c->w->t - c->catch_up_start[at] < SECONDS(1))
-			check_fail(c, "more than %zu starts of missed ones within a second", n);
+			check_fail(c, "more than %zu starts of missed times within a second", n);
 		c->catch_up_start[at] = c->w->t;
 	}
 	v->agent = p->agent;
 	v->agent_slots = p->agent_slots > p2->agent_slots ? p->agent_slots : p2->agent_slots;
 	v->key = p->key;
-	/* By which of the versions since then it is counted depends on when the engine was loaded. */
+	/* The version by which its slot counts depends on when the engine was loaded. */
 	const struct check_sched *b = check_find_sched(c, v->row.sid);
 	for (unsigned i = 0; i < b->versions; i++)
 		if (b->version[i].rev >= v->row.rev) {
@@ -131,20 +132,21 @@ static void check_start(struct check *c, struct check_run *v, const struct rn_re
 static void check_ask(struct check *c, struct check_run *v, const struct rn_req *q)
 {
 	unsigned long long run = q->run;
-	unsigned bit = 1u << q->ask, guards = v->rules.policy.preconditions,
-		 guards2 = check_latest_policy(c, v)->preconditions;
+	unsigned bit = 1u << q->ask, preconditions = v->rules.policy.preconditions,
+		 preconditions2 = check_latest_policy(c, v)->preconditions;
 	bool pending = v->known_epoch == c->w->epoch && v->known_state == RUN_PENDING;
 	bool claimed = v->known_epoch == c->w->epoch &&
 		       (v->known_state == RUN_CLAIMED || v->known_state == RUN_RETRYING);
-	if (!((guards | guards2) & bit))
-		check_fail(c, "run %llu: guard %u is asked, and there is none", run, q->ask);
+	if (!((preconditions | preconditions2) & bit))
+		check_fail(c, "run %llu: precondition %u is asked, but there is none", run, q->ask);
 	if (q->ask == ASK_CHECK ? !claimed : !pending)
-		check_fail(c, "R10: run %llu: guard %u is asked before its record is durable", run, q->ask);
+		check_fail(c, "R10: run %llu: precondition %u is asked before its record is durable", run,
+			   q->ask);
 	if (v->row.kind == KIND_MANUAL && (q->ask == ASK_CONDITION || q->ask == ASK_HOOK))
-		check_fail(c, "run %llu: a person's word is asked for guard %u", run, q->ask);
-	unsigned before = q->ask == ASK_CHECK ? 0 : guards & guards2 & (bit - 1);
+		check_fail(c, "manual run %llu: precondition %u is asked", run, q->ask);
+	unsigned before = q->ask == ASK_CHECK ? 0 : preconditions & preconditions2 & (bit - 1);
 	if (v->row.kind != KIND_MANUAL && v->answers_epoch == c->w->epoch && (v->yes & before) != before)
-		check_fail(c, "run %llu: guard %u is asked out of turn", run, q->ask);
+		check_fail(c, "run %llu: precondition %u is asked out of order", run, q->ask);
 	if (v->answers_epoch != c->w->epoch)
 		v->yes = v->no = 0;
 	v->answers_epoch = c->w->epoch;
@@ -152,12 +154,12 @@ static void check_ask(struct check *c, struct check_run *v, const struct rn_req 
 
 static void check_kill(struct check *c, const struct check_run *v, const struct rn_req *q)
 {
-	bool ok = v->kill_epoch == c->w->epoch; /* once more */
+	bool ok = v->kill_epoch == c->w->epoch; /* a repeated kill */
 	if (q->reason == REASON_CANCELLED)
 		ok |= v->stopped;
 	const struct check_run *o =
 		q->reason == REASON_REPLACED ? run_newest(c, check_find_sched(c, v->row.sid)) : NULL;
-	for (; o; o = run_before(c, o))
+	for (; o; o = run_older(c, o))
 		ok |= o->row.run > v->row.run && o->known_epoch == c->w->epoch &&
 		      o->known_state == RUN_CLAIMED &&
 		      (o->rules.policy.overlap == OVERLAP_CANCEL_RUNNING ||
@@ -169,7 +171,7 @@ static void check_kill(struct check *c, const struct check_run *v, const struct 
 
 void observe_request(struct check *c, const struct rn_req *q)
 {
-	static const char *const words[] = { "start", "kill", "probe", "burn", "ask" };
+	static const char *const words[] = { "start", "kill", "probe", "prevent", "ask" };
 	world_log(c->w, "  > %s run %llu attempt %u sid %llu ask %u reason %u", words[q->op],
 		  (unsigned long long)q->run, q->attempt, (unsigned long long)q->sid, q->ask, q->reason);
 	struct check_run *v = check_find_run(c, q->run);
@@ -195,7 +197,7 @@ void observe_request(struct check *c, const struct rn_req *q)
 
 /* --- what happens to processes --- */
 
-/* No occurrence is executed as two runs. */
+/* An occurrence is executed as one run only. */
 static void check_once(struct check *c, const struct check_run *v, uint32_t self)
 {
 	uint64_t key = mix2(v->row.sid, (uint64_t)v->row.nominal.us);
@@ -209,7 +211,7 @@ static void check_once(struct check *c, const struct check_run *v, uint32_t self
 	table_put(&c->first_started, key, self);
 }
 
-/* Who may be alive beside it? */
+/* Whether the two runs may be alive together. */
 static void check_concurrency(struct check *c, const struct check_run *v, const struct check_run *o)
 {
 	bool allowed = v->rules.policy.overlap == OVERLAP_ALLOW || o->rules.policy.overlap == OVERLAP_ALLOW ||
@@ -226,19 +228,19 @@ static void check_concurrency(struct check *c, const struct check_run *v, const 
 		check_fail(c, "sid %llu: runs %llu and %llu are not one after another", sid, other, run);
 }
 
-/* A ghost is of a dead launcher's buffer: the engine asked for it in another life and was told it was never
- * born. It counts against no limit until the engine has asked for it again. */
+/* An orphan was requested before a crash and started after the new engine was told that it was not. It counts
+ * against no limit. */
 void observe_started(struct check *c, const struct run_file *f)
 {
 	uint32_t self;
 	unsigned long long run = f->request.run;
-	world_log(c->w, "    born: run %llu attempt %u", run, f->request.attempt);
+	world_log(c->w, "    started: run %llu attempt %u", run, f->request.attempt);
 	if (!table_get(&c->run_of, f->request.run, &self))
-		return; /* said when it was asked for */
+		return; /* observe_request has reported it */
 	struct check_run *v = &c->run[self];
 	const struct run_row *r = rows_run(c->w->rows, f->request.run);
 	if (!r || !run_open(r))
-		check_fail(c, "run %llu is born, but its record says it is over", run);
+		check_fail(c, "run %llu is started, but its record has ended", run);
 	check_once(c, v, self);
 	v->orphan = f->orphan;
 	unsigned all = 1, agent = 1, key = 1;
@@ -263,7 +265,7 @@ void observe_started(struct check *c, const struct run_file *f)
 
 void observe_ended(struct check *c, const struct run_file *f)
 {
-	world_log(c->w, "    dead: run %llu attempt %u, %s/%s", (unsigned long long)f->request.run,
+	world_log(c->w, "    ended: run %llu attempt %u, %s/%s", (unsigned long long)f->request.run,
 		  f->request.attempt, f->state == FILE_LOST ? "lost" : outcome_words[f->exit.outcome],
 		  reason_words[f->exit.reason]);
 	for (size_t i = 0; i < c->alives; i++)
@@ -275,8 +277,8 @@ void observe_ended(struct check *c, const struct run_file *f)
 
 void observe_report(struct check *c, const struct rn_report *s)
 {
-	static const char *const words[] = { "born", "exit", "alive", "never", "lost", "answer" };
-	world_log(c->w, "< says %s run %llu attempt %u yes %d %s/%s", words[s->kind],
+	static const char *const words[] = { "started", "exit", "alive", "not started", "lost", "answer" };
+	world_log(c->w, "< report %s run %llu attempt %u yes %d %s/%s", words[s->kind],
 		  (unsigned long long)s->run, s->attempt, s->yes,
 		  outcome_words[s->outcome] ? outcome_words[s->outcome] : "-", reason_words[s->reason]);
 	struct check_run *v = check_find_run(c, s->run);

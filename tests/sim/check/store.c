@@ -1,9 +1,9 @@
-/* The judge on what is asked of the store, what it did, and what the engine was told. */
+/* Checks of the requests to the store, of what they did, and of what the engine was told. */
 #include "check/internal.h"
 
 #include <stdio.h>
 
-#define RULE_GUARDS (1u << ASK_BUDGET | 1u << ASK_CONDITION | 1u << ASK_HOOK)
+#define RUN_PRECONDITIONS (1u << ASK_BUDGET | 1u << ASK_CONDITION | 1u << ASK_HOOK)
 
 static bool is_nominal(const struct check *c, const struct rules *r, struct wall n)
 {
@@ -11,7 +11,7 @@ static bool is_nominal(const struct check *c, const struct rules *r, struct wall
 	return rule_next(&r->when, check_zone(c, r), (struct wall){ n.us - 1 }, &t) == OK && t.us == n.us;
 }
 
-/* The rule's, or the one that a run has set. */
+/* A nominal time of the rule, or the next check. */
 static bool is_time(const struct check *c, const struct version *v, struct wall n)
 {
 	return (v->next_check.us && n.us == v->next_check.us) || is_nominal(c, &v->rules, n);
@@ -29,7 +29,7 @@ static bool is_excluded(const struct check *c, const struct rules *r, struct wal
 	       days_have(&world_calendars[r->policy.calendar], check_zone(c, r), n);
 }
 
-/* Outside the agent's hours? Counted in minutes from their beginning. */
+/* True if the time is outside the agent's hours, counted in minutes from their beginning. */
 static bool is_inactive(const struct check *c, const struct rules *r, struct wall n)
 {
 	const struct hours *h = &r->active;
@@ -39,15 +39,15 @@ static bool is_inactive(const struct check *c, const struct rules *r, struct wal
 	return open && passed >= open;
 }
 
-/* Why it is refused whatever happens; REASON_NONE: it is not. */
-static enum reason barred(const struct check *c, const struct rules *r, struct wall n)
+/* Why the time never runs; REASON_NONE: it may run. */
+static enum reason bar_reason(const struct check *c, const struct rules *r, struct wall n)
 {
 	return is_excluded(c, r, n)   ? REASON_EXCLUDED
 	       : is_inactive(c, r, n) ? REASON_ACTIVE_HOURS
 				      : REASON_NONE;
 }
 
-/* --- what the engine asks of the store --- */
+/* --- requests --- */
 
 void observe_step(struct check *c, const struct effects *fx)
 {
@@ -58,13 +58,13 @@ void observe_step(struct check *c, const struct effects *fx)
 		check_fail(c, "R7: %u claims in one step", claims);
 }
 
-static bool refused(unsigned state)
+static bool is_refused(unsigned state)
 {
 	return state == RUN_SKIPPED || state == RUN_MISSED;
 }
 
-/* Is there a live run of this schedule that the engine knows of, or just knew of? */
-static bool busy(const struct check *c, uint64_t sid)
+/* True if there is a live run of the schedule that the engine knows, or just knew. */
+static bool has_live_run(const struct check *c, uint64_t sid)
 {
 	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
 		const struct run_row *r = rows_open_at(c->w->rows, i);
@@ -73,14 +73,14 @@ static bool busy(const struct check *c, uint64_t sid)
 				      (v && (v->requested > r->attempt || v->preventing == c->w->epoch))))
 			return true;
 	}
-	/* Its end may have been written a moment ago, and the answer is still on its way. */
-	for (const struct check_run *v = run_newest(c, check_find_sched(c, sid)); v; v = run_before(c, v))
+	/* Its end may just have been written, with the answer still on its way. */
+	for (const struct check_run *v = run_newest(c, check_find_sched(c, sid)); v; v = run_older(c, v))
 		if (v->ending)
 			return true;
 	return false;
 }
 
-static unsigned runs_open(const struct check *c, uint64_t sid)
+static unsigned count_open_runs(const struct check *c, uint64_t sid)
 {
 	unsigned n = 0;
 	for (size_t i = 0; i < rows_open(c->w->rows); i++)
@@ -96,7 +96,7 @@ static bool has_process(const struct check *c, uint64_t sid)
 	return false;
 }
 
-/* A missed record: does the policy know this reason, and was it late at all? */
+/* A missed record: the reason must belong to the policy, and the time must be late. */
 static void check_missed(struct check *c, const struct policy *p, uint64_t sid, struct wall last_due,
 			 uint16_t reason)
 {
@@ -108,15 +108,15 @@ static void check_missed(struct check *c, const struct policy *p, uint64_t sid, 
 	case REASON_STORE:
 	case REASON_RATE_LIMITED:
 		if (p->window || (p->missed != MISSED_SKIP && p->missed != MISSED_EXECUTE_NEXT))
-			wrong = "its policy is another";
+			wrong = "its policy is a different one";
 		break;
 	case REASON_SUPERSEDED:
 		if (p->window || p->missed != MISSED_EXECUTE_IMMEDIATELY)
-			wrong = "its policy is another";
+			wrong = "its policy is a different one";
 		break;
 	case REASON_LIMIT:
 		if (p->window || p->missed != MISSED_CATCH_UP)
-			wrong = "its policy is another";
+			wrong = "its policy is a different one";
 		break;
 	case REASON_WINDOW_CLOSED:
 		if (!p->window)
@@ -125,7 +125,7 @@ static void check_missed(struct check *c, const struct policy *p, uint64_t sid, 
 	case REASON_EDITED:
 		break;
 	default:
-		wrong = "that is no reason for being missed";
+		wrong = "that is not a reason for a missed time";
 	}
 	if (!wrong && reason != REASON_LIMIT && reason != REASON_EDITED &&
 	    world_wall(c->w).us <= last_due.us + grace_of(p))
@@ -142,7 +142,7 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 	struct wall now = world_wall(c->w);
 	unsigned long long sid = q->sid;
 	const char *at = check_time_text(r->nominal);
-	/* A clock that was ahead when it was changed must not silence it until then. */
+	/* A change that was made while the clock was ahead must not keep it from running until then. */
 	if (r->nominal.us <= v->changed.us && !check_repeated(c, v->changed))
 		check_fail(c, "sid %llu: fires %s, at or before its change %s", sid, at,
 			   check_time_text(v->changed));
@@ -150,16 +150,16 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 		check_fail(c, "sid %llu: fires %s while disabled", sid, at);
 	if (v->flags & SCHED_PAUSED)
 		check_fail(c, "sid %llu: fires %s while paused", sid, at);
-	if (barred(c, &v->rules, r->nominal))
+	if (bar_reason(c, &v->rules, r->nominal))
 		check_fail(c, "sid %llu: fires %s, which is skipped/%s", sid, at,
-			   reason_words[barred(c, &v->rules, r->nominal)]);
+			   reason_words[bar_reason(c, &v->rules, r->nominal)]);
 	if (check_is_held(c, p->agent) || check_is_held(c, p->account))
 		check_fail(c, "sid %llu: fires %s while its agent or account is held", sid, at);
 	if (r->claimed.us != now.us)
 		check_fail(c, "sid %llu: %s says it was claimed at %s", sid, at, check_time_text(r->claimed));
 	bool late = now.us > r->due.us + grace_of(p);
 	if (late && p->window)
-		check_fail(c, "R5: sid %llu: %s is taken up after its window", sid, at);
+		check_fail(c, "R5: sid %llu: %s is claimed after its window", sid, at);
 	if (r->kind == KIND_CATCH_UP && p->missed != MISSED_CATCH_UP)
 		check_fail(c, "sid %llu: %s is catch-up without that policy", sid, at);
 	if (late && r->kind != KIND_CATCH_UP && p->missed != MISSED_EXECUTE_IMMEDIATELY)
@@ -167,7 +167,7 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 			   (double)(now.us - r->due.us) / 1e6, missed_words[p->missed]);
 	if (late && r->kind == KIND_TIMER && p->missed == MISSED_EXECUTE_IMMEDIATELY) {
 		struct wall next = next_nominal(c, &v->rules, r->nominal);
-		while (next.us != INT64_MAX && barred(c, &v->rules, next))
+		while (next.us != INT64_MAX && bar_reason(c, &v->rules, next))
 			next = next_nominal(c, &v->rules, next);
 		const struct run_row *taken = rows_at(c->w->rows, q->sid, next);
 		if (next.us != INT64_MAX && !taken &&
@@ -180,8 +180,8 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 		check_fail(c, "sid %llu: %s is claimed although a run is alive (overlap skip)", sid, at);
 }
 
-/* Of the agent its rules are for, as it is defined now. */
-static uint64_t print_now(const struct check *c, const struct policy *p)
+/* The fingerprint of the agent's present definition. */
+static uint64_t agent_print_now(const struct check *c, const struct policy *p)
 {
 	return p->agent_choice == AGENT_CHOICE_DEFAULT ? c->w->default_agent
 	       : p->agent_choice == AGENT_CHOICE_NAMED ? c->w->agents[p->agent]
@@ -206,12 +206,12 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 		check_fail(c, "sid %llu: %s is no nominal time of its rule", sid, at);
 	if (by_rule && v->after == 0 && r->kind != KIND_BACKFILL &&
 	    r->due.us != rule_due(&v->rules.when, check_zone(c, &v->rules), r->nominal).us)
-		check_fail(c, "sid %llu: %s is due at %s?", sid, at, check_time_text(r->due));
+		check_fail(c, "sid %llu: %s has the wrong due time %s", sid, at, check_time_text(r->due));
 	if (r->due.us > now.us && !(v->after && check_repeated(c, r->due)))
 		check_fail(c, "G7: sid %llu: %s is early", sid, at);
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
 		check_fail(c, "R9: sid %llu: %s by rules of other zone data", sid, at);
-	if (v->rules.agent_print != print_now(c, &v->rules.policy))
+	if (v->rules.agent_print != agent_print_now(c, &v->rules.policy))
 		check_fail(c, "R9: sid %llu: %s by rules with another definition of its agent", sid, at);
 	if (r->kind == KIND_BACKFILL)
 		return;
@@ -224,23 +224,23 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 	if (q->moves && v->after == 0 && q->move.next.us <= r->nominal.us)
 		check_fail(c, "R3: sid %llu: %s is recorded, but next is %s", sid, at,
 			   check_time_text(q->move.next));
-	bool stray = r->kind == KIND_AFTER && r->reason == REASON_EDITED; /* it follows another by now */
+	bool stray = r->kind == KIND_AFTER && r->reason == REASON_EDITED; /* it has another leader now */
 	if (!q->moves && !stray)
 		check_fail(c, "R3: sid %llu: %s is recorded and moves nothing", sid, at);
 	if (v->next_check.us && r->nominal.us < v->next_check.us)
-		check_fail(c, "sid %llu: %s is taken up, but its run has said that %s is next", sid, at,
+		check_fail(c, "sid %llu: %s is recorded, but the next check is %s", sid, at,
 			   check_time_text(v->next_check));
-	if (!refused(r->state)) {
+	if (!is_refused(r->state)) {
 		check_claim(c, q, v);
 	} else if (r->state == RUN_MISSED) {
 		check_missed(c, p, q->sid, r->due, r->reason);
 	} else if (r->reason == REASON_EXCLUDED || r->reason == REASON_ACTIVE_HOURS) {
-		if (barred(c, &v->rules, r->nominal) != r->reason)
+		if (bar_reason(c, &v->rules, r->nominal) != r->reason)
 			check_fail(c, "sid %llu: %s is not skipped/%s", sid, at, reason_words[r->reason]);
 	} else if (r->reason == REASON_OVERLAP) {
-		/* Some of them may have ended a moment ago. */
-		if (runs_open(c, q->sid) < RUNS_OPEN_MAX - 10 &&
-		    (p->overlap == OVERLAP_ALLOW || !busy(c, q->sid)))
+		/* Some of them may have just ended. */
+		if (count_open_runs(c, q->sid) < RUNS_OPEN_MAX - 10 &&
+		    (p->overlap == OVERLAP_ALLOW || !has_live_run(c, q->sid)))
 			check_fail(c, "sid %llu: %s skipped/overlap, but nothing is alive", sid, at);
 	} else if (v->after == 0 || (r->reason != REASON_BLOCKED && r->reason != REASON_PAUSED &&
 				     r->reason != REASON_MAX_RUNS)) {
@@ -254,7 +254,7 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 	const struct range_row *g = &q->range;
 	unsigned long long sid = q->sid;
 	bool open = g->last.us == INT64_MAX;
-	if (!refused(g->state))
+	if (!is_refused(g->state))
 		check_fail(c, "R11: sid %llu: a range of state %u", sid, g->state);
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
 		check_fail(c, "R9: sid %llu: a range by rules of other zone data", sid);
@@ -272,7 +272,7 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 			check_fail(c, "sid %llu: expired at %s, which is before its end", sid,
 				   check_time_text(g->first));
 		if (g->reason == REASON_GATED && g->first.us >= v->next_check.us)
-			check_fail(c, "sid %llu: gated at %s, which is not before what its run has set", sid,
+			check_fail(c, "sid %llu: gated at %s, which is not before the next check", sid,
 				   check_time_text(g->first));
 		if (g->reason == REASON_PAUSED && !(v->flags & SCHED_PAUSED) && !c->all_paused)
 			check_fail(c, "sid %llu: skipped/paused without a pause", sid);
@@ -293,7 +293,7 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 		check_fail(c, "G7: sid %llu: a range to %s is early", sid, check_time_text(g->last));
 	bool by_rule = g->reason == REASON_EXCLUDED || g->reason == REASON_ACTIVE_HOURS;
 	for (struct wall n = g->first; by_rule && n.us <= g->last.us; n = next_nominal(c, &v->rules, n))
-		if (barred(c, &v->rules, n) != g->reason)
+		if (bar_reason(c, &v->rules, n) != g->reason)
 			check_fail(c, "sid %llu: %s is not skipped/%s", sid, check_time_text(n),
 				   reason_words[g->reason]);
 	if (g->state == RUN_MISSED)
@@ -305,12 +305,12 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	struct check_run *v = check_find_run(c, q->run.run);
 	unsigned long long run = q->run.run;
 	if (!v) {
-		check_fail(c, "a verdict on run %llu, of which nothing is recorded", run);
+		check_fail(c, "a verdict on run %llu, which is not recorded", run);
 		return;
 	}
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	struct wall now = world_wall(c->w);
-	unsigned mask = v->row.kind == KIND_MANUAL ? 1u << ASK_BUDGET : RULE_GUARDS;
+	unsigned mask = v->row.kind == KIND_MANUAL ? 1u << ASK_BUDGET : RUN_PRECONDITIONS;
 	unsigned want = p->preconditions & mask, want2 = p2->preconditions & mask;
 	unsigned yes = v->answers_epoch == c->w->epoch ? v->yes : 0,
 		 no = v->answers_epoch == c->w->epoch ? v->no : 0;
@@ -337,7 +337,8 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	}
 	if (bad)
 		check_fail(c,
-			   "run %llu (sid %llu, %s): verdict %u/%s does not fit (guards %x, yes %x, no %x)",
+			   "run %llu (sid %llu, %s): verdict %u/%s does not match (preconditions %x, yes %x, "
+			   "no %x)",
 			   run, (unsigned long long)v->row.sid, check_time_text(v->row.nominal), q->run.state,
 			   reason_words[q->run.reason], want, yes, no);
 	if (q->run.state != RUN_CLAIMED) {
@@ -380,8 +381,8 @@ static int64_t retry_delay(const struct policy *p, unsigned n)
 	return SECONDS(p->retry_most && d > p->retry_most ? p->retry_most : d);
 }
 
-/* May the run be over although attempts are left? */
-static bool may_give_up(const struct check *c, const struct check_run *v)
+/* True if the run may end although attempts are left. */
+static bool may_end_early(const struct check *c, const struct check_run *v)
 {
 	const struct check_sched *b = check_find_sched(c, v->row.sid);
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
@@ -398,15 +399,15 @@ static bool may_give_up(const struct check *c, const struct check_run *v)
 	const struct rows_sched *s = rows_sched(c->w->rows, v->row.sid);
 	if (s->row.flags & SCHED_PAUSED)
 		return true;
-	/* The next one was recorded as waiting. */
-	for (const struct check_run *o = run_newest(c, b); o && o != v; o = run_before(c, o))
+	/* A newer run of the schedule was recorded. */
+	for (const struct check_run *o = run_newest(c, b); o && o != v; o = run_older(c, o))
 		if (o->row.kind != KIND_BACKFILL)
 			return true;
 	return false;
 }
 
-/* A model call is counted as avoided if it is an agent's turn that its check ended before anything was
- * started, and only then. While the schedule is being changed to or from a turn either is right. */
+/* A model call counts as avoided if, and only if, the check of an agent's turn found no work before anything
+ * was started. While the schedule is being changed to or from a turn both are accepted. */
 static void check_avoided(struct check *c, const struct st_req *q, const struct policy *then,
 			  const struct policy *now, const struct run_file *f)
 {
@@ -472,11 +473,11 @@ static void check_finish(struct check *c, const struct st_req *q)
 		if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
 			check_fail(c, "run %llu is finished without an outcome", run);
 		if (r->attempt && retryable(r->outcome, r->reason) && r->reason != REASON_RATE_LIMITED &&
-		    used <= retries_least && !may_give_up(c, v))
-			check_fail(c, "run %llu is over after %u of %u attempts, for no reason", run, used,
+		    used <= retries_least && !may_end_early(c, v))
+			check_fail(c, "run %llu ends after %u of %u attempts, for no reason", run, used,
 				   1 + retries_least);
-		bool unasked =
-			v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK; /* its check said no */
+		bool unasked = v->answers_epoch == c->w->epoch &&
+			       v->no & 1u << ASK_CHECK; /* its check answered no */
 		bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) &&
 			     r->outcome == OUTCOME_DONE;
 		const struct check_sched *b = check_find_sched(c, v->row.sid);
@@ -513,7 +514,7 @@ void observe_submit(struct check *c, const struct st_req *q)
 			  check_time_text(q->hold.until));
 	const struct version *v = check_version(check_find_sched(c, q->sid), q->rev);
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && !v) {
-		check_fail(c, "a claim for sid %llu by rev %u, which never stood in the store",
+		check_fail(c, "a claim for sid %llu by rev %u, which was never in the store",
 			   (unsigned long long)q->sid, q->rev);
 		return;
 	}
@@ -555,10 +556,10 @@ void observe_submit(struct check *c, const struct st_req *q)
 		check_fail(c, "R7: %u claims under way", c->claims);
 }
 
-/* --- what the store did --- */
+/* --- what the store has done --- */
 
-/* What a run was promised stands until it comes, unless people change the schedule's when, or pause it. */
-static void check_promise(struct check *c, const struct version *before, const struct sched_row *row)
+/* A next check stays until it comes, unless a person changes the schedule's times or pauses it. */
+static void check_next_check_stays(struct check *c, const struct version *before, const struct sched_row *row)
 {
 	struct rules now;
 	memcpy(&now, row->rules, sizeof now);
@@ -569,11 +570,11 @@ static void check_promise(struct check *c, const struct version *before, const s
 	bool paused = (before->flags | row->flags) & SCHED_PAUSED;
 	bool due = before->next_check.us > world_wall(c->w).us && before->next_check_set_at.us != INT64_MAX;
 	if (due && !row->next_set_at.us && !edited && !paused)
-		check_fail(c, "G3: sid %llu: its run was told that %s is next, and that is forgotten",
-			   (unsigned long long)row->sid, check_time_text(before->next_check));
+		check_fail(c, "G3: sid %llu: its next check %s is forgotten", (unsigned long long)row->sid,
+			   check_time_text(before->next_check));
 }
 
-static void new_version(struct check *c, const struct st_req *q, const struct sched_row *row)
+static void add_version(struct check *c, const struct st_req *q, const struct sched_row *row)
 {
 	struct check_sched *b = check_find_sched(c, row->sid);
 	if (!b) {
@@ -583,9 +584,9 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 		table_put(&c->sched_of, row->sid, (uint32_t)c->scheds++);
 	}
 	if (check_version(b, row->rev))
-		return; /* seen before */
+		return; /* a repeated request */
 	if (b->versions)
-		check_promise(c, &b->version[b->versions - 1], row);
+		check_next_check_stays(c, &b->version[b->versions - 1], row);
 	CHECK_ROOM(b->version, b->versions, b->version_room);
 	struct version *v = &b->version[b->versions++];
 	*v = (struct version){ .rev = row->rev,
@@ -600,7 +601,7 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 			asked |= c->command[i].kind == CMD_NEXT_CHECK && c->command[i].sid == row->sid &&
 				 c->command[i].to.us == row->next.us;
 		if (!asked)
-			check_fail(c, "sid %llu: its next time is set to %s, for which nobody has asked",
+			check_fail(c, "sid %llu: its next check is set to %s without a command",
 				   (unsigned long long)row->sid, check_time_text(row->next));
 		v->next_check = v->gated_until = row->next;
 		v->next_check_set_at = row->next_set_at;
@@ -617,7 +618,7 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 		else if (row->changed.us < cut.us)
 			cut = row->changed;
 		last->to = cut;
-		/* The clock may have been turned back while this was under way: no stretch goes beyond. */
+		/* The clock may have stepped back while this was under way: no stretch ends after the cut. */
 		for (unsigned i = 0; i < b->stretches; i++) {
 			struct stretch *s = &b->stretch[i];
 			struct wall to = s->to.us > cut.us ? cut : s->to;
@@ -628,7 +629,8 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 	b->stretch[b->stretches++] = (struct stretch){ from, WALL_NEVER, b->versions - 1 };
 }
 
-static void kept_promise(struct check *c, const struct st_req *q)
+/* A next check at or before the new high is recorded. */
+static void mark_next_check_recorded(struct check *c, const struct st_req *q)
 {
 	struct check_sched *b = check_find_sched(c, q->sid);
 	for (unsigned i = 0; q->moves && i < b->versions; i++)
@@ -636,7 +638,7 @@ static void kept_promise(struct check *c, const struct st_req *q)
 			b->version[i].next_check_set_at = WALL_NEVER;
 }
 
-static void new_view(struct check *c, const struct st_req *q)
+static void add_run(struct check *c, const struct st_req *q)
 {
 	if (check_find_run(c, q->run.run))
 		return;
@@ -652,7 +654,7 @@ static void new_view(struct check *c, const struct st_req *q)
 	table_put(&c->run_of, q->run.run, (uint32_t)c->runs++);
 }
 
-static void new_ends(struct check *c, const struct st_req *q, const struct run_row *r)
+static void add_ends(struct check *c, const struct st_req *q, const struct run_row *r)
 {
 	struct wall over = r->retry_at.us ? r->retry_at : r->ended;
 	for (size_t i = 0; i < c->scheds; i++) {
@@ -665,7 +667,7 @@ static void new_ends(struct check *c, const struct st_req *q, const struct run_r
 		for (unsigned k = 0; k < b->ends; k++)
 			if (b->end[k].nominal.us == n.us) {
 				n.us++;
-				k = UINT32_MAX; /* from the first again */
+				k = UINT32_MAX; /* start again from the first */
 			}
 		CHECK_ROOM(b->end, b->ends, b->end_room);
 		b->end[b->ends++] = (struct due_end){ n, c->w->t, b->versions - 1, q->run.outcome };
@@ -673,14 +675,14 @@ static void new_ends(struct check *c, const struct st_req *q, const struct run_r
 	}
 }
 
-/* A change that lies ahead has become one of the moment at which that was noticed. */
-static void turned_back(struct check *c, struct check_sched *b, struct wall at)
+/* After ST_WITHDRAW: a last change in the future becomes `at`. */
+static void apply_withdraw(struct check *c, struct check_sched *b, struct wall at)
 {
 	struct version *v = &b->version[b->versions - 1];
 	struct stretch *last = &b->stretch[b->stretches - 1];
 	if (v->next_check.us > at.us && v->next_check_set_at.us <= at.us && v->changed.us <= at.us)
-		check_fail(c, "G3: sid %llu: its run was told that %s is next, and that is forgotten",
-			   (unsigned long long)b->sid, check_time_text(v->next_check));
+		check_fail(c, "G3: sid %llu: its next check %s is forgotten", (unsigned long long)b->sid,
+			   check_time_text(v->next_check));
 	v->next_check = (struct wall){ 0 };
 	if (v->changed.us <= at.us)
 		return;
@@ -689,7 +691,7 @@ static void turned_back(struct check *c, struct check_sched *b, struct wall at)
 		last->from = at;
 }
 
-static void new_hold(struct check *c, const struct hold_row *h)
+static void add_hold(struct check *c, const struct hold_row *h)
 {
 	for (size_t i = 0; i < c->holds; i++)
 		if (c->hold[i].key == h->key && c->hold[i].to == INT64_MAX) {
@@ -700,7 +702,7 @@ static void new_hold(struct check *c, const struct hold_row *h)
 	if (h->reason == 0)
 		return;
 	int64_t since = c->hold_requested[h->key % ARRAY_LEN(c->hold_requested)] -
-			1; /* it was in force when it was asked for */
+			1; /* it was in force from the request on */
 	CHECK_ROOM(c->hold, c->holds, c->hold_room);
 	c->hold[c->holds++] = (struct check_hold){ h->key, h->reason, since, INT64_MAX, h->until };
 }
@@ -714,10 +716,10 @@ void observe_applied(struct check *c, const struct st_req *q, const struct st_ac
 		return;
 	switch ((enum st_op)q->op) {
 	case ST_PUT:
-		new_version(c, q, &a->row);
+		add_version(c, q, &a->row);
 		break;
 	case ST_RANGE:
-		kept_promise(c, q);
+		mark_next_check_recorded(c, q);
 		break;
 	case ST_DROP: {
 		struct check_sched *b = check_find_sched(c, q->sid);
@@ -725,30 +727,29 @@ void observe_applied(struct check *c, const struct st_req *q, const struct st_ac
 		if (!b->dropped && last && last->to.us == INT64_MAX)
 			last->to = q->at.us > last->from.us ? q->at : last->from;
 		b->dropped = true;
-		b->dropped_at = q->at;
 		break;
 	}
 	case ST_OCC:
-		kept_promise(c, q);
-		if (q->run.state != RUN_FINISHED && !refused(q->run.state))
-			new_view(c, q);
+		mark_next_check_recorded(c, q);
+		if (q->run.state != RUN_FINISHED && !is_refused(q->run.state))
+			add_run(c, q);
 		if (q->run.state == RUN_FINISHED) {
 			const struct run_row *r = rows_run(c->w->rows, q->run.run);
 			if (r)
-				new_ends(c, q, r);
+				add_ends(c, q, r);
 		}
 		break;
 	case ST_FINISH: {
 		const struct run_row *r = rows_run(c->w->rows, q->run.run);
 		if (r && r->state == RUN_FINISHED)
-			new_ends(c, q, r);
+			add_ends(c, q, r);
 		break;
 	}
 	case ST_HOLD:
-		new_hold(c, &q->hold);
+		add_hold(c, &q->hold);
 		break;
 	case ST_WITHDRAW:
-		turned_back(c, check_find_sched(c, q->sid), q->at);
+		apply_withdraw(c, check_find_sched(c, q->sid), q->at);
 		break;
 	case ST_VERDICT:
 	case ST_STARTED:
@@ -786,20 +787,19 @@ void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a
 		b->known_rev = a->row.rev;
 	}
 	if (b && q->moves) {
-		/* Stale, or "already there" without the row having moved: decided again for nothing. */
+		/* Stale, or repeated without a move of the row: the decision was in vain. */
 		struct wall want = q->op == ST_OCC ? q->run.nominal : q->range.last;
 		bool behind = a->row.after ? a->row.seen < q->move.seen : a->row.high.us < want.us;
 		bool stuck = a->res == ST_STALE || (a->res == ST_OK && a->has_row && behind);
 		b->stuck = stuck ? b->stuck + 1 : 0;
 		if (b->stuck > 50)
-			check_fail(c, "G8: sid %llu decides again and again, and never gets on",
-				   (unsigned long long)b->sid);
+			check_fail(c, "G8: sid %llu repeats its claim endlessly", (unsigned long long)b->sid);
 	}
 	struct check_run *v = check_find_run(c, q->run.run);
 	if (v && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		v->ending = false;
 	if (b && a->res == ST_REFUSED && !a->has_row)
-		b->known_dropped = true; /* another hand did it */
+		b->known_dropped = true; /* by another writer */
 	if (a->res != ST_OK)
 		return;
 	if (q->op == ST_DROP)
