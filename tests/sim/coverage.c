@@ -1,10 +1,11 @@
+/* The table of requests, faults and situations. */
 #include "coverage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How a run stands, seen from outside. */
-enum situation { NONE, PENDING, CLAIMED, RUNNING, RETRYING, OVER, SITUATIONS };
+/* The situation of a run, seen from outside the engine. */
+enum situation { NONE, PENDING, CLAIMED, RUNNING, RETRYING, ENDED, SITUATIONS };
 
 struct coverage {
 	uint64_t hits[COVERAGE_OPS][FAULTS][SITUATIONS];
@@ -12,47 +13,48 @@ struct coverage {
 
 #define BIT(x)  (1u << (x))
 #define ANY_RUN (BIT(NONE) | BIT(PENDING) | BIT(CLAIMED) | BIT(RUNNING) | BIT(RETRYING))
-#define RUNNERS                                                                                              \
+#define RUNNER_FAULTS                                                                                        \
 	(BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_MACHINE) | BIT(FAULT_CLOCK_BACK) | BIT(FAULT_CLOCK_AHEAD) |     \
 	 BIT(FAULT_SUSPEND))
-#define EVERYONE (BIT(FAULTS) - 1)
+#define ALL_FAULTS (BIT(FAULTS) - 1)
 
-/* How the run can stand while the request is under way: before it was carried out, and after. Of requests
- * that concern a schedule, the most alive of its runs counts. */
+/* For each request: the situations in which its run can be before and after it is carried out, and the faults
+ * that can happen. For a request that concerns a schedule, the run of it that has got furthest counts. */
 static const struct {
 	const char *name;
 	unsigned before, after, faults;
 } ops[COVERAGE_OPS] = {
-	[ST_PUT] = { "put", ANY_RUN, ANY_RUN, EVERYONE },
+	[ST_PUT] = { "put", ANY_RUN, ANY_RUN, ALL_FAULTS },
 	[ST_DROP] = { "drop", ANY_RUN & ~BIT(PENDING), ANY_RUN & ~BIT(PENDING),
 		      BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_CRASH_AFTER) | BIT(FAULT_REPEATED) |
 			      BIT(FAULT_OUTAGE) },
-	[ST_OCC] = { "occ", BIT(NONE), BIT(PENDING) | BIT(CLAIMED) | BIT(OVER), EVERYONE },
+	[ST_OCC] = { "occ", BIT(NONE), BIT(PENDING) | BIT(CLAIMED) | BIT(ENDED), ALL_FAULTS },
 	[ST_RANGE] = { "range", BIT(NONE) | BIT(RUNNING) | BIT(RETRYING), BIT(NONE) | BIT(RUNNING),
-		       EVERYONE },
+		       ALL_FAULTS },
 	[ST_WITHDRAW] = { "withdraw", BIT(NONE) | BIT(RUNNING), BIT(NONE) | BIT(RUNNING),
 			  BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_CRASH_AFTER) | BIT(FAULT_REPEATED) },
-	[ST_VERDICT] = { "verdict", BIT(PENDING) | BIT(CLAIMED), BIT(CLAIMED) | BIT(OVER), EVERYONE },
-	[ST_STARTED] = { "started", BIT(RUNNING) | BIT(CLAIMED), BIT(RUNNING) | BIT(CLAIMED), EVERYONE },
-	[ST_FINISH] = { "finish", BIT(CLAIMED), BIT(RETRYING) | BIT(OVER), EVERYONE },
+	[ST_VERDICT] = { "verdict", BIT(PENDING) | BIT(CLAIMED), BIT(CLAIMED) | BIT(ENDED), ALL_FAULTS },
+	[ST_STARTED] = { "started", BIT(RUNNING) | BIT(CLAIMED), BIT(RUNNING) | BIT(CLAIMED), ALL_FAULTS },
+	[ST_FINISH] = { "finish", BIT(CLAIMED), BIT(RETRYING) | BIT(ENDED), ALL_FAULTS },
 	[ST_HOLD] = { "hold", BIT(NONE), BIT(NONE),
 		      BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_CRASH_AFTER) | BIT(FAULT_REPEATED) |
 			      BIT(FAULT_OUTAGE) },
-	[ST_PROBLEM] = { "problem", 0, 0, 0 }, /* not the engine's to ask */
+	[ST_PROBLEM] = { "problem", 0, 0, 0 }, /* the engine never sends these two */
 	[ST_PRUNE] = { "prune", 0, 0, 0 },
-	[COVERAGE_RUNNER + RN_START] = { "start", BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
+	[COVERAGE_RUNNER + RN_START] = { "start", BIT(CLAIMED) | BIT(RETRYING), 0, RUNNER_FAULTS },
 	[COVERAGE_RUNNER +
 		RN_KILL] = { "kill", BIT(RUNNING), 0, BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_MACHINE) },
 	[COVERAGE_RUNNER + RN_PROBE] = { "probe", BIT(CLAIMED) | BIT(RUNNING) | BIT(RETRYING), 0,
 					 BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_MACHINE) },
-	[COVERAGE_RUNNER + RN_PREVENT] = { "burn", BIT(CLAIMED) | BIT(RETRYING), 0,
+	[COVERAGE_RUNNER + RN_PREVENT] = { "prevent", BIT(CLAIMED) | BIT(RETRYING), 0,
 					   BIT(FAULT_CRASH_BEFORE) | BIT(FAULT_MACHINE) },
-	[COVERAGE_RUNNER + RN_ASK] = { "ask", BIT(PENDING) | BIT(CLAIMED) | BIT(RETRYING), 0, RUNNERS },
+	[COVERAGE_RUNNER + RN_ASK] = { "ask", BIT(PENDING) | BIT(CLAIMED) | BIT(RETRYING), 0, RUNNER_FAULTS },
 };
 
-static const char *const faults[FAULTS] = { "crash/before", "crash/after", "twice",       "machine",
+static const char *const faults[FAULTS] = { "crash/before", "crash/after", "repeated",    "machine",
 					    "outage",       "clock back",  "clock ahead", "suspend" };
-static const char *const stands[SITUATIONS] = { "none", "pending", "claimed", "running", "retrying", "over" };
+static const char *const situations[SITUATIONS] = { "none",    "pending",  "claimed",
+						    "running", "retrying", "ended" };
 
 struct coverage *coverage_new(void)
 {
@@ -71,7 +73,7 @@ static enum situation situation_of(const struct world *w, const struct run_row *
 	if (!r)
 		return NONE;
 	if (!run_open(r))
-		return OVER;
+		return ENDED;
 	for (uint16_t a = r->attempt; a <= r->attempt + 1; a++) {
 		const struct run_file *f = sim_runner_file(w, r->run, a);
 		if (f && f->state == FILE_ALIVE)
@@ -112,13 +114,13 @@ struct under_way {
 	enum coverage_fault fault;
 };
 
-static void one_store(void *ctx, const struct st_req *q, bool applied)
+static void count_request(void *ctx, const struct st_req *q, bool applied)
 {
 	struct under_way *u = ctx;
 	enum coverage_fault fault = u->fault;
 	if (fault == FAULT_CRASH_BEFORE) {
 		if (!applied)
-			return; /* decided one by one, and told then */
+			return; /* sim_store_crash decides about each, and counts it */
 		fault = FAULT_CRASH_AFTER;
 	}
 	coverage_count_request(u->c, u->w, q, fault);
@@ -129,7 +131,7 @@ void coverage_count_fault(struct coverage *c, const struct world *w, enum covera
 	if (!c)
 		return;
 	struct under_way u = { c, w, fault };
-	sim_store_each(w, one_store, &u);
+	sim_store_each(w, count_request, &u);
 	for (unsigned i = 0; i < w->files; i++) {
 		const struct run_file *f = &w->file[i];
 		enum rn_op op = f->state == FILE_REQUESTED ? RN_START : RN_KILL;
@@ -145,10 +147,10 @@ void coverage_count_fault(struct coverage *c, const struct world *w, enum covera
 			       [situation_of(w, rows_run(w->rows, w->report[i].report.run))]++;
 }
 
-static bool wanted(unsigned op, unsigned fault, unsigned stand)
+static bool is_reachable(unsigned op, unsigned fault, unsigned situation)
 {
 	bool after = fault == FAULT_CRASH_AFTER || fault == FAULT_REPEATED;
-	return ops[op].faults & BIT(fault) && (after ? ops[op].after : ops[op].before) & BIT(stand);
+	return ops[op].faults & BIT(fault) && (after ? ops[op].after : ops[op].before) & BIT(situation);
 }
 
 bool coverage_is_complete(const struct coverage *c)
@@ -156,7 +158,7 @@ bool coverage_is_complete(const struct coverage *c)
 	for (unsigned op = 0; op < COVERAGE_OPS; op++)
 		for (unsigned f = 0; f < FAULTS; f++)
 			for (unsigned s = 0; s < SITUATIONS; s++)
-				if (wanted(op, f, s) && !c->hits[op][f][s])
+				if (is_reachable(op, f, s) && !c->hits[op][f][s])
 					return false;
 	return true;
 }
@@ -172,18 +174,18 @@ unsigned coverage_print(const struct coverage *c)
 		for (unsigned s = 0; s < SITUATIONS; s++) {
 			uint64_t any = 0;
 			for (unsigned f = 0; f < FAULTS; f++)
-				any += c->hits[op][f][s] + wanted(op, f, s);
+				any += c->hits[op][f][s] + is_reachable(op, f, s);
 			if (!any)
 				continue;
-			printf("%-9s %-9s", ops[op].name, stands[s]);
+			printf("%-9s %-9s", ops[op].name, situations[s]);
 			for (unsigned f = 0; f < FAULTS; f++) {
-				bool hole = wanted(op, f, s) && !c->hits[op][f][s];
-				empty += hole;
-				full += wanted(op, f, s) && !hole;
+				bool missing = is_reachable(op, f, s) && !c->hits[op][f][s];
+				empty += missing;
+				full += is_reachable(op, f, s) && !missing;
 				if (c->hits[op][f][s])
 					printf(" %12llu", (unsigned long long)c->hits[op][f][s]);
 				else
-					printf(" %12s", hole ? "NEVER" : ".");
+					printf(" %12s", missing ? "NEVER" : ".");
 			}
 			printf("\n");
 		}

@@ -1,12 +1,13 @@
 #pragma once
-/* A small workload with one crash: before and after every single port call of it, one history each. */
+/* A small workload with one crash: one history for a crash before and one for a crash after every port call.
+ */
 #include "check/check.h"
 
 struct crash_points_options {
-	unsigned stride; /* every so many of them; 1: all */
+	unsigned stride; /* crash at every stride-th port call only; 1: at all */
 	unsigned offset;
 	bool verbose;
-	uint64_t only; /* the one call to crash at; 0: as the stride says */
+	uint64_t only; /* crash at this call only; 0: as the stride says */
 	const struct bug *bug;
 	struct coverage *coverage;
 };

@@ -1,3 +1,4 @@
+/* Random histories: profiles, random commands, incidents. */
 #include "history.h"
 
 #include "spec.h"
@@ -5,13 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How often things happen: in ten days. */
+/* How often incidents happen, in ten days. */
 struct profile {
 	const char *name;
 	unsigned days, schedules, slots;
 	bool dense, years;
-	bool burst;       /* all at the same time */
-	unsigned foreign; /* changes by another hand than the engine's */
+	bool burst;       /* all schedules are due at the same time */
+	unsigned foreign; /* changes by another writer */
 	unsigned crash, machine, outage, clock, suspend, command;
 	struct port_timing timing;
 };
@@ -43,8 +44,8 @@ static const struct profile profiles[] = {
 
 struct history {
 	const struct profile *profile;
-	struct table false_now; /* schedules whose condition does not hold */
-	struct spec *spec;      /* as last given, by sid */
+	struct table false_now; /* schedules whose condition is false at present */
+	struct spec *spec;      /* the last one sent, by sid */
 	size_t specs;
 };
 
@@ -61,14 +62,14 @@ enum incident {
 	INCIDENTS
 };
 
-enum { ONCE = 1 }; /* not to be repeated */
+enum { ONCE = 1 }; /* an incident that is not repeated */
 
 static struct history *history_of(const struct world *w)
 {
 	return w->workload->self;
 }
 
-/* --- how runs end and what guards say --- */
+/* --- how runs end, and what preconditions answer --- */
 
 static int64_t random_duration(struct world *w, int64_t lo, int64_t hi)
 {
@@ -136,9 +137,9 @@ static bool random_answer(struct world *w, const struct rn_req *q, uint16_t *rea
 	return !world_chance(w, 15);
 }
 
-/* --- what people do --- */
+/* --- random commands --- */
 
-static void remember(struct history *h, uint64_t sid, const struct spec *s)
+static void remember_spec(struct history *h, uint64_t sid, const struct spec *s)
 {
 	if (sid >= h->specs) {
 		size_t n = sid + 16;
@@ -149,13 +150,13 @@ static void remember(struct history *h, uint64_t sid, const struct spec *s)
 	h->spec[sid] = *s;
 }
 
-/* Any schedule that is there, half of the time one that is busy; 0: none. */
+/* A schedule that is not removed, half of the time one with an open run; 0: none. */
 static uint64_t random_sid(struct world *w)
 {
 	size_t n = rows_scheds(w->rows), open = rows_open(w->rows);
 	if (open && world_chance(w, 50)) {
 		const struct run_row *r = rows_open_at(w->rows, world_random(w, open));
-		/* Retries are only pending most of the time, and easily missed. */
+		/* Prefer pending retries, which would be hit rarely otherwise. */
 		for (size_t i = 0; i < open && world_chance(w, 80); i++)
 			if (rows_open_at(w->rows, i)->state == RUN_RETRYING)
 				r = rows_open_at(w->rows, i);
@@ -170,7 +171,7 @@ static uint64_t random_sid(struct world *w)
 	return 0;
 }
 
-/* A schedule that was there before it, so that nobody follows himself; 0: none. */
+/* A schedule older than `sid`, so that no schedule follows itself; 0: none. */
 static uint64_t random_older_sid(struct world *w, uint64_t sid)
 {
 	uint64_t older = random_sid(w);
@@ -186,10 +187,10 @@ static void add_random_schedule(struct world *w)
 				   .policy.missed = (uint8_t)world_random(w, MISSED_COUNT) };
 	uint64_t sid = random_sid(w);
 	if (sid && !h->profile->burst && world_chance(w, 15))
-		s.after = sid; /* which may follow another itself */
+		s.after = sid; /* which may be a follower itself */
 	s.bulk = rows_scheds(w->rows) % 2;
 	world_command(w, spec_command(&s, 0));
-	remember(h, rows_scheds(w->rows) + 1, &s);
+	remember_spec(h, rows_scheds(w->rows) + 1, &s);
 }
 
 static void change_random_schedule(struct world *w, uint64_t sid)
@@ -201,15 +202,15 @@ static void change_random_schedule(struct world *w, uint64_t sid)
 	s.after = rows_sched(w->rows, sid)->row.after;
 	if (world_chance(w, 10))
 		s.after = s.after ? 0 : random_older_sid(w, sid);
-	s = world_chance(w, 50) ? spec_new_when(w, s, h->profile->dense) : spec_new_policy(w, s);
+	s = world_chance(w, 50) ? spec_new_times(w, s, h->profile->dense) : spec_new_policy(w, s);
 	if (world_chance(w, 10))
 		s.disabled = !s.disabled;
 	world_command(w, spec_command(&s, sid));
-	remember(h, sid, &s);
+	remember_spec(h, sid, &s);
 }
 
-/* Another hand changes a schedule's action in the store, or removes it; the engine learns of it from a stale
- * answer. */
+/* Another writer changes a schedule's policy in the store, or removes it; the engine learns of it from a
+ * stale answer. */
 static void write_foreign_change(struct world *w)
 {
 	uint64_t sid = random_sid(w);
@@ -278,7 +279,7 @@ static void send_random_command(struct world *w)
 	}
 }
 
-/* --- what befalls the machine --- */
+/* --- incidents --- */
 
 static int64_t random_downtime(struct world *w, bool dense)
 {
@@ -296,14 +297,15 @@ static int64_t random_step(struct world *w, bool years)
 {
 	static const int64_t steps[] = { HOURS(1),     -HOURS(1), SECONDS(5), -SECONDS(5), MINUTES(10),
 					 -MINUTES(10), HOURS(30), -HOURS(30), SECONDS(61), -SECONDS(61) };
-	if (years) { /* and some time later back again */
+	if (years) { /* ahead, and the next time back again */
 		int64_t ahead = w->wall_ahead - seconds_of(2026, 3, 5, 0, 0, 0) * USEC;
 		return ahead > DAYS(300) ? -ahead : DAYS(365) * (int64_t)(1 + world_random(w, 3));
 	}
 	return steps[world_random(w, ARRAY_LEN(steps))];
 }
 
-static void arm(struct world *w, enum incident scene)
+/* Schedules the next incident of this kind. */
+static void schedule_next(struct world *w, enum incident incident)
 {
 	const struct profile *k = history_of(w)->profile;
 	const unsigned rate[INCIDENTS] = {
@@ -312,12 +314,12 @@ static void arm(struct world *w, enum incident scene)
 		[INCIDENT_SUSPEND] = k->suspend, [INCIDENT_COMMAND] = k->command,
 		[INCIDENT_FOREIGN] = k->foreign, [INCIDENT_STATE] = k->dense ? 600 : 20
 	};
-	if (rate[scene])
-		world_add_incident(w, random_duration(w, 1, 2 * DAYS(10) / rate[scene]), scene, 0);
+	if (rate[incident])
+		world_add_incident(w, random_duration(w, 1, 2 * DAYS(10) / rate[incident]), incident, 0);
 }
 
-/* Something befalls it while the command is under way. */
-static void soon(struct world *w)
+/* Schedules a fault for while the command is under way. */
+static void schedule_soon(struct world *w)
 {
 	const struct profile *k = history_of(w)->profile;
 	const unsigned rate[] = { [INCIDENT_CRASH] = k->crash,
@@ -332,65 +334,73 @@ static void soon(struct world *w)
 			which, ONCE);
 }
 
-static void scene(struct world *w, uint64_t a, uint64_t b)
+/* Crashes at once, or at one of the next port calls, when requests are under way. */
+static void crash(struct world *w, bool machine, bool at_once)
+{
+	int64_t down_for;
+	bool dense = history_of(w)->profile->dense;
+	if (at_once || world_chance(w, machine ? 50 : 30)) {
+		down_for = random_downtime(w, dense);
+		if (machine)
+			world_crash_machine(w, down_for);
+		else
+			world_crash(w, down_for);
+		return;
+	}
+	w->crash_machine = machine;
+	w->down_for = random_downtime(w, dense);
+	w->crash_at = w->calls + 1 + world_random(w, 40);
+}
+
+/* The condition of a random schedule changes. */
+static void change_state(struct world *w)
+{
+	struct history *h = history_of(w);
+	uint64_t sid = random_sid(w);
+	uint32_t ignored;
+	if (!sid)
+		return;
+	if (table_get(&h->false_now, sid, &ignored))
+		table_del(&h->false_now, sid);
+	else if (world_chance(w, 50))
+		table_put(&h->false_now, sid, 0);
+	world_state_changed(w, world_chance(w, 50) ? 0 : 1 + (uint32_t)world_random(w, 3));
+}
+
+static void handle_incident(struct world *w, uint64_t a, uint64_t b)
 {
 	if (w->draining)
 		return;
-	struct history *h = history_of(w);
-	bool dense = h->profile->dense;
+	const struct profile *k = history_of(w)->profile;
 	switch ((enum incident)a) {
 	case INCIDENT_CRASH:
-		/* Right now, or at one of the next port calls, where things are under way. */
-		if (b == ONCE || world_chance(w, 30)) {
-			world_crash(w, random_downtime(w, dense));
-		} else {
-			w->crash_machine = false;
-			w->down_for = random_downtime(w, dense);
-			w->crash_at = w->calls + 1 + world_random(w, 40);
-		}
-		break;
 	case INCIDENT_MACHINE:
-		if (b == ONCE || world_chance(w, 50)) {
-			world_crash_machine(w, random_downtime(w, dense));
-		} else {
-			w->crash_machine = true;
-			w->down_for = random_downtime(w, dense);
-			w->crash_at = w->calls + 1 + world_random(w, 40);
-		}
+		crash(w, a == INCIDENT_MACHINE, b == ONCE);
 		break;
 	case INCIDENT_OUTAGE:
 		world_outage(w, world_chance(w, 50)
 					? random_duration(w, 1000, SECONDS(30))
-					: random_duration(w, SECONDS(30), dense ? MINUTES(10) : HOURS(3)));
+					: random_duration(w, SECONDS(30), k->dense ? MINUTES(10) : HOURS(3)));
 		break;
 	case INCIDENT_CLOCK:
-		world_step_clock(w, random_step(w, h->profile->years));
+		world_step_clock(w, random_step(w, k->years));
 		if (world_chance(w, 70))
 			world_add_incident(w, random_duration(w, 0, HOURS(6)), INCIDENT_ACCEPT_CLOCK, ONCE);
 		break;
 	case INCIDENT_SUSPEND:
-		world_suspend(w, world_chance(w, 50)
-					 ? random_duration(w, SECONDS(1), MINUTES(2))
-					 : random_duration(w, MINUTES(1), dense ? MINUTES(30) : HOURS(12)));
+		world_suspend(w, world_chance(w, 50) ? random_duration(w, SECONDS(1), MINUTES(2))
+						     : random_duration(w, MINUTES(1),
+								       k->dense ? MINUTES(30) : HOURS(12)));
 		break;
 	case INCIDENT_COMMAND:
 		if (w->engine)
 			send_random_command(w);
 		if (world_chance(w, 50))
-			soon(w);
+			schedule_soon(w);
 		break;
-	case INCIDENT_STATE: {
-		uint64_t sid = random_sid(w);
-		uint32_t ignored;
-		if (!sid)
-			break;
-		if (table_get(&h->false_now, sid, &ignored))
-			table_del(&h->false_now, sid);
-		else if (world_chance(w, 50))
-			table_put(&h->false_now, sid, 0);
-		world_state_changed(w, world_chance(w, 50) ? 0 : 1 + (uint32_t)world_random(w, 3));
+	case INCIDENT_STATE:
+		change_state(w);
 		break;
-	}
 	case INCIDENT_ACCEPT_CLOCK:
 		if (w->engine && engine_counts(w->engine).clock_held)
 			world_command(w, (struct command){ .kind = CMD_CLOCK });
@@ -402,10 +412,10 @@ static void scene(struct world *w, uint64_t a, uint64_t b)
 		break;
 	}
 	if (b != ONCE)
-		arm(w, (enum incident)a);
+		schedule_next(w, (enum incident)a);
 }
 
-/* Somebody who is held, or NULL. */
+/* A hold that is in force; NULL: none. */
 static const struct hold_row *find_hold(const struct world *w)
 {
 	for (size_t k = 0; k < rows_holds(w->rows); k++)
@@ -414,7 +424,7 @@ static const struct hold_row *find_hold(const struct world *w)
 	return NULL;
 }
 
-/* Everything comes to its end: who is held is freed, also if it was the last run that had him held. */
+/* Lets everything come to an end. Holds are released, including one that the last run has caused. */
 static bool drain_all(struct world *w)
 {
 	w->draining = true;
@@ -442,14 +452,14 @@ struct history_result history_run(const struct history_options *o)
 	unsigned which = o->profile >= 0 ? (unsigned)o->profile % ARRAY_LEN(profiles)
 					 : (unsigned)(o->seed % ARRAY_LEN(profiles));
 	struct history h = { .profile = &profiles[which] };
-	const struct workload cast = { random_plan, random_answer, scene, &h };
+	const struct workload workload = { random_plan, random_answer, handle_incident, &h };
 	struct world w;
 	world_open(&w, &(struct world_options){ .seed = o->seed,
 						.start = wall_of(seconds_of(2026, 3, 5, 0, 0, 0)),
 						.slots = h.profile->slots,
 						.catch_up_per_second = 50,
 						.timing = h.profile->timing,
-						.workload = &cast,
+						.workload = &workload,
 						.bug = o->bug,
 						.verbose = o->verbose });
 	w.coverage = o->coverage;
@@ -462,7 +472,7 @@ struct history_result history_run(const struct history_options *o)
 		world_run(&w, w.t + random_duration(&w, 0, SECONDS(3)));
 	}
 	for (unsigned i = 0; i < INCIDENTS; i++)
-		arm(&w, (enum incident)i);
+		schedule_next(&w, (enum incident)i);
 	struct history_result ret = { .profile = h.profile->name };
 	bool ok = world_run(&w, DAYS(o->days ? o->days : h.profile->days)) && drain_all(&w);
 	if (ok) {

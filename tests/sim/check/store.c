@@ -419,6 +419,73 @@ static void check_avoided(struct check *c, const struct st_req *q, const struct 
 			   (unsigned long long)q->run.run, q->avoided ? "" : " not");
 }
 
+/* The record must say how the process ended. */
+static void check_attempt_end(struct check *c, const struct check_run *v, const struct run_row *r,
+			      const struct run_file *f)
+{
+	unsigned long long run = r->run;
+	if (f->state == FILE_ALIVE || (f->state == FILE_REQUESTED && v->requested_epoch == c->w->epoch))
+		check_fail(c, "G5: run %llu: the end of attempt %u is recorded while it is alive", run,
+			   r->attempt);
+	if (f->state != FILE_ENDED || !r->attempt || v->known_state == RUN_RETRYING)
+		return;
+	if ((f->exit.outcome != r->outcome || f->exit.reason != r->reason) &&
+	    !(r->outcome == OUTCOME_FAILED && r->reason == REASON_LOST))
+		check_fail(c, "run %llu: attempt %u ended %s/%s, recorded is %s/%s", run, r->attempt,
+			   outcome_words[f->exit.outcome], reason_words[f->exit.reason],
+			   outcome_words[r->outcome], reason_words[r->reason]);
+	else if (r->reason != REASON_LOST && f->exit.exit_code != r->exit_code)
+		check_fail(c, "run %llu: attempt %u ended with code %d, recorded is %d", run, r->attempt,
+			   f->exit.exit_code, r->exit_code);
+}
+
+static void check_retry(struct check *c, const struct check_run *v, const struct run_row *r,
+			const struct run_file *f)
+{
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
+	const struct run_row *stored = rows_run(c->w->rows, r->run);
+	unsigned long long run = r->run;
+	unsigned retries = p->retries > p2->retries ? p->retries : p2->retries;
+	unsigned used = r->attempt - r->uncounted;
+	bool prevented = r->reason == REASON_LOST && f && f->state == FILE_PREVENTED;
+	bool uncounted = r->reason == REASON_RATE_LIMITED || prevented;
+	if (stored && stored->attempt < r->attempt + (stored->state == RUN_CLAIMED) &&
+	    r->uncounted != stored->uncounted + uncounted)
+		check_fail(c, "run %llu: %u attempts do not count, expected are %u", run, r->uncounted,
+			   stored->uncounted + uncounted);
+	if (!uncounted && !retryable(r->outcome, r->reason))
+		check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
+			   reason_words[r->reason]);
+	if (!uncounted && used > retries)
+		check_fail(c, "run %llu: retry %u of %u", run, used, retries);
+	int64_t in = r->retry_at.us - world_wall(c->w).us, want = retry_delay(p, used);
+	if (!uncounted && (in < want - SECONDS(1) || in > want + SECONDS(1)) && in != retry_delay(p2, used))
+		check_fail(c, "run %llu: retry %u in %.3f s, expected in %.0f s", run, used, (double)in / 1e6,
+			   (double)want / 1e6);
+	if (check_find_sched(c, v->row.sid)->known_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
+		check_fail(c, "run %llu is to be retried although its schedule is paused", run);
+}
+
+static void check_run_end(struct check *c, const struct check_run *v, const struct run_row *r)
+{
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
+	unsigned long long run = r->run;
+	unsigned retries = p->retries < p2->retries ? p->retries : p2->retries;
+	unsigned used = r->attempt - r->uncounted;
+	if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
+		check_fail(c, "run %llu is finished without an outcome", run);
+	if (r->attempt && retryable(r->outcome, r->reason) && r->reason != REASON_RATE_LIMITED &&
+	    used <= retries && !may_end_early(c, v))
+		check_fail(c, "run %llu ends after %u of %u attempts, for no reason", run, used, 1 + retries);
+	bool no_work = v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK;
+	bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) && r->outcome == OUTCOME_DONE;
+	const struct check_sched *b = check_find_sched(c, v->row.sid);
+	bool removed = b->known_dropped || b->killed;
+	if (!r->attempt && !no_work && !event && !removed && !(v->stopped || r->reason == REASON_REPLACED))
+		check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],
+			   reason_words[r->reason]);
+}
+
 static void check_finish(struct check *c, const struct st_req *q)
 {
 	const struct run_row *r = &q->run;
@@ -428,67 +495,16 @@ static void check_finish(struct check *c, const struct st_req *q)
 		check_fail(c, "run %llu ends without a record", run);
 		return;
 	}
-	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
-	unsigned retries = p->retries > p2->retries ? p->retries : p2->retries;
-	unsigned retries_least = p->retries < p2->retries ? p->retries : p2->retries;
 	const struct run_file *f = sim_runner_file(c->w, r->run, r->attempt ? r->attempt : 1);
-	const struct run_row *stored = rows_run(c->w->rows, r->run);
-	check_avoided(c, q, p, p2, f);
-	if (f &&
-	    (f->state == FILE_ALIVE || (f->state == FILE_REQUESTED && v->requested_epoch == c->w->epoch)))
-		check_fail(c, "G5: run %llu: the end of attempt %u is recorded while it is alive", run,
-			   r->attempt);
-	if (f && f->state == FILE_ENDED && r->attempt && v->known_state != RUN_RETRYING &&
-	    (f->exit.outcome != r->outcome || f->exit.reason != r->reason) &&
-	    !(r->outcome == OUTCOME_FAILED && r->reason == REASON_LOST))
-		check_fail(c, "run %llu: attempt %u ended %s/%s, recorded is %s/%s", run, r->attempt,
-			   outcome_words[f->exit.outcome], reason_words[f->exit.reason],
-			   outcome_words[r->outcome], reason_words[r->reason]);
-	else if (f && f->state == FILE_ENDED && r->attempt && v->known_state != RUN_RETRYING &&
-		 r->reason != REASON_LOST && f->exit.exit_code != r->exit_code)
-		check_fail(c, "run %llu: attempt %u ended by %d, recorded is %d", run, r->attempt,
-			   f->exit.exit_code, r->exit_code);
-	if (r->state == RUN_RETRYING) {
-		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_PREVENTED;
-		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
-		unsigned used = r->attempt - r->uncounted;
-		if (stored && stored->attempt < r->attempt + (stored->state == RUN_CLAIMED) &&
-		    r->uncounted != stored->uncounted + limited)
-			check_fail(c, "run %llu: %u attempts do not count, not %u", run, r->uncounted,
-				   stored->uncounted + limited);
-		if (!limited && !retryable(r->outcome, r->reason))
-			check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
-				   reason_words[r->reason]);
-		if (!limited && used > retries)
-			check_fail(c, "run %llu: retry %u of %u", run, used, retries);
-		int64_t in = r->retry_at.us - world_wall(c->w).us, want = retry_delay(p, used);
-		if (!limited && (in < want - SECONDS(1) || in > want + SECONDS(1)) &&
-		    in != retry_delay(p2, used))
-			check_fail(c, "run %llu: retry %u in %.3f s, not %.0f", run, used, (double)in / 1e6,
-				   (double)want / 1e6);
-		if (check_find_sched(c, v->row.sid)->known_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
-			check_fail(c, "run %llu is to be retried although its schedule is paused", run);
-	} else if (r->state == RUN_FINISHED) {
-		unsigned used = r->attempt - r->uncounted;
-		if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
-			check_fail(c, "run %llu is finished without an outcome", run);
-		if (r->attempt && retryable(r->outcome, r->reason) && r->reason != REASON_RATE_LIMITED &&
-		    used <= retries_least && !may_end_early(c, v))
-			check_fail(c, "run %llu ends after %u of %u attempts, for no reason", run, used,
-				   1 + retries_least);
-		bool unasked = v->answers_epoch == c->w->epoch &&
-			       v->no & 1u << ASK_CHECK; /* its check answered no */
-		bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) &&
-			     r->outcome == OUTCOME_DONE;
-		const struct check_sched *b = check_find_sched(c, v->row.sid);
-		bool removed = b->known_dropped || b->killed;
-		if (!r->attempt && !unasked && !event && !removed &&
-		    !(v->stopped || r->reason == REASON_REPLACED))
-			check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],
-				   reason_words[r->reason]);
-	} else {
+	check_avoided(c, q, &v->rules.policy, check_latest_policy(c, v), f);
+	if (f)
+		check_attempt_end(c, v, r, f);
+	if (r->state == RUN_RETRYING)
+		check_retry(c, v, r, f);
+	else if (r->state == RUN_FINISHED)
+		check_run_end(c, v, r);
+	else
 		check_fail(c, "run %llu finishes in state %u", run, r->state);
-	}
 	v->last_finish = c->w->t;
 	v->ending = true;
 	v->steps_seen = c->clock_steps;
