@@ -1,3 +1,4 @@
+/* The rig of the scenarios: scripts, commands, and rows written as text. */
 #include "scenario.h"
 
 #include "base/buf.h"
@@ -7,7 +8,7 @@
 
 struct scripted_run {
 	uint64_t sid;
-	struct process_plan fate;
+	struct process_plan plan;
 	bool used;
 };
 
@@ -20,15 +21,15 @@ struct scripted_answer {
 
 struct scenario_rig {
 	struct world w;
-	struct workload cast;
+	struct workload workload;
 	const char *name;
 	struct wall start;
 	unsigned slots;
 	bool open, verbose, failed;
-	struct scripted_run act[64];
-	unsigned acts;
+	struct scripted_run run[64];
+	unsigned runs;
 	struct scripted_answer answer[32];
-	unsigned script_answer;
+	unsigned answers;
 };
 
 static struct scenario *first, **last = &first;
@@ -44,30 +45,30 @@ const struct scenario *scenario_first(void)
 	return first;
 }
 
-/* --- the players --- */
+/* --- scripts --- */
 
-static struct process_plan next_scripted_run(struct world *w, const struct rn_req *start)
+static struct process_plan plan_process(struct world *w, const struct rn_req *start)
 {
 	struct scenario_rig *s = w->workload->self;
 	struct scripted_run *found = NULL;
-	for (unsigned i = 0; i < s->acts && !w->draining; i++) {
-		if (s->act[i].sid != start->sid)
+	for (unsigned i = 0; i < s->runs && !w->draining; i++) {
+		if (s->run[i].sid != start->sid)
 			continue;
-		found = &s->act[i];
+		found = &s->run[i];
 		if (!found->used)
 			break;
 	}
 	if (!found)
 		return lasting(SECONDS(1));
 	found->used = true;
-	return found->fate;
+	return found->plan;
 }
 
-static bool scripted_answer(struct world *w, const struct rn_req *ask, uint16_t *reason)
+static bool answer_precondition(struct world *w, const struct rn_req *ask, uint16_t *reason)
 {
 	struct scenario_rig *s = w->workload->self;
 	bool yes = true;
-	for (unsigned i = 0; i < s->script_answer; i++)
+	for (unsigned i = 0; i < s->answers; i++)
 		if (s->answer[i].sid == ask->sid && s->answer[i].ask == ask->ask) {
 			yes = s->answer[i].yes;
 			*reason = yes ? REASON_NONE : (uint16_t)s->answer[i].reason;
@@ -80,23 +81,23 @@ static void no_incident(struct world *w, uint64_t a, uint64_t b)
 	(void)w, (void)a, (void)b;
 }
 
-void script_run(struct scenario_rig *s, uint64_t sid, struct process_plan fate)
+void script_run(struct scenario_rig *s, uint64_t sid, struct process_plan plan)
 {
-	assert(s->acts < ARRAY_LEN(s->act));
-	if (!fate.kill_takes)
-		fate.kill_takes = 10000;
-	s->act[s->acts++] = (struct scripted_run){ sid, fate, false };
+	assert(s->runs < ARRAY_LEN(s->run));
+	if (!plan.kill_takes)
+		plan.kill_takes = 10000;
+	s->run[s->runs++] = (struct scripted_run){ sid, plan, false };
 }
 
 void script_answer(struct scenario_rig *s, uint64_t sid, enum rn_ask ask, bool yes, enum reason reason)
 {
-	assert(s->script_answer < ARRAY_LEN(s->answer));
-	s->answer[s->script_answer++] = (struct scripted_answer){ sid, ask, yes, reason };
+	assert(s->answers < ARRAY_LEN(s->answer));
+	s->answer[s->answers++] = (struct scripted_answer){ sid, ask, yes, reason };
 }
 
-/* --- setting --- */
+/* --- set-up --- */
 
-/* "08:10", "08:10:30.5" of the day the stage is at, or with "MM-DD " before it. */
+/* "08:10" or "08:10:30.5" of the present day, or with "MM-DD " before it. */
 struct wall at(struct scenario_rig *s, const char *when)
 {
 	unsigned month, day, hour, minute, n;
@@ -128,7 +129,7 @@ struct world *rig_world(struct scenario_rig *s)
 	enum { PORT = 10000 };
 	if (s->open)
 		return &s->w;
-	s->cast = (struct workload){ next_scripted_run, scripted_answer, no_incident, s };
+	s->workload = (struct workload){ plan_process, answer_precondition, no_incident, s };
 	world_open(&s->w, &(struct world_options){ .seed = 1,
 						   .start = s->start,
 						   .slots = s->slots,
@@ -138,13 +139,13 @@ struct world *rig_world(struct scenario_rig *s)
 							       .launch = { PORT, PORT },
 							       .report = { PORT, PORT },
 							       .ask = { PORT, PORT } },
-						   .workload = &s->cast,
+						   .workload = &s->workload,
 						   .verbose = s->verbose });
 	s->open = true;
 	return &s->w;
 }
 
-/* --- orders --- */
+/* --- commands --- */
 
 static void fail(struct scenario_rig *s, int line, const char *what)
 {
@@ -172,7 +173,7 @@ uint64_t add_schedule(struct scenario_rig *s, struct spec spec)
 
 void change_schedule(struct scenario_rig *s, uint64_t sid, struct spec spec)
 {
-	/* Busy: the caller asks again, as rota's front does. */
+	/* REPLY_BUSY: send it again, as the daemon does. */
 	for (unsigned i = 0; i < 10; i++) {
 		struct reply r = send_command(s, spec_command(&spec, sid));
 		if (r.code == REPLY_OK)
@@ -187,7 +188,7 @@ void run_until(struct scenario_rig *s, const char *when)
 	world_run_until_wall(rig_world(s), at(s, when));
 }
 
-/* --- what stands in the rows --- */
+/* --- rows as text --- */
 
 struct row_text {
 	struct wall from, to;
@@ -204,7 +205,7 @@ static int by_from(const void *a, const void *b)
 	return (x->run != NULL) - (y->run != NULL);
 }
 
-static void put_time(struct buf *b, struct scenario_rig *s, struct wall t)
+static void add_time(struct buf *b, struct scenario_rig *s, struct wall t)
 {
 	int64_t day = floor_div(wall_seconds(t), DAY), sec = wall_seconds(t) - day * DAY;
 	if (day != floor_div(wall_seconds(s->start), DAY)) {
@@ -216,17 +217,17 @@ static void put_time(struct buf *b, struct scenario_rig *s, struct wall t)
 		buf_addf(b, ":%02d", (int)(sec % 60));
 }
 
-static bool refused(const struct row_text *l)
+static bool is_refused(const struct row_text *l)
 {
 	return l->state == RUN_SKIPPED || l->state == RUN_MISSED;
 }
 
-static void put_run(struct buf *b, struct scenario_rig *s, const struct run_row *r)
+static void add_run(struct buf *b, struct scenario_rig *s, const struct run_row *r)
 {
 	static const char *const kinds[] = { "", "catch_up ", "after ", "backfill ", "manual " };
 	static const char *const states[] = { "pending", "claimed", "retrying", "", "skipped", "missed" };
 	buf_addf(b, "%s", kinds[r->kind]);
-	put_time(b, s, r->nominal);
+	add_time(b, s, r->nominal);
 	buf_addf(b, " %s", r->state == RUN_FINISHED ? outcome_words[r->outcome] : states[r->state]);
 	if (r->reason)
 		buf_addf(b, "/%s", reason_words[r->reason]);
@@ -234,15 +235,15 @@ static void put_run(struct buf *b, struct scenario_rig *s, const struct run_row 
 		buf_addf(b, " #%u", r->attempt);
 	if (r->started.us && r->attempt) {
 		buf_addc(b, ' ');
-		put_time(b, s, r->started);
+		add_time(b, s, r->started);
 		if (r->state == RUN_FINISHED) {
 			buf_addc(b, '-');
-			put_time(b, s, r->ended);
+			add_time(b, s, r->ended);
 		}
 	}
 	if (r->state == RUN_RETRYING) {
 		buf_addf(b, " again ");
-		put_time(b, s, r->retry_at);
+		add_time(b, s, r->retry_at);
 	}
 	if (r->missed)
 		buf_addf(b, " missed %u", r->missed);
@@ -250,24 +251,24 @@ static void put_run(struct buf *b, struct scenario_rig *s, const struct run_row 
 		buf_addf(b, " was %s", states[r->replaced - 1]);
 }
 
-static void put_lines(struct buf *b, struct scenario_rig *s, const struct row_text *l, size_t n)
+static void add_rows(struct buf *b, struct scenario_rig *s, const struct row_text *l, size_t n)
 {
 	for (size_t i = 0; i < n;) {
 		if (i)
 			buf_addf(b, "; ");
-		if (!refused(&l[i])) {
-			put_run(b, s, l[i++].run);
+		if (!is_refused(&l[i])) {
+			add_run(b, s, l[i++].run);
 			continue;
 		}
 		size_t k = i + 1;
-		while (k < n && refused(&l[k]) && l[k].state == l[i].state && l[k].reason == l[i].reason)
+		while (k < n && is_refused(&l[k]) && l[k].state == l[i].state && l[k].reason == l[i].reason)
 			k++;
-		put_time(b, s, l[i].from);
+		add_time(b, s, l[i].from);
 		if (l[k - 1].to.us == INT64_MAX) {
 			buf_addf(b, "..");
 		} else if (l[k - 1].to.us != l[i].from.us) {
 			buf_addf(b, "..");
-			put_time(b, s, l[k - 1].to);
+			add_time(b, s, l[k - 1].to);
 		}
 		buf_addf(b, " %s/%s", l[i].state == RUN_MISSED ? "missed" : "skipped",
 			 reason_words[l[i].reason]);
@@ -293,9 +294,9 @@ void expect_rows_at(struct scenario_rig *s, int line, uint64_t sid, const char *
 	if (n)
 		qsort(l, n, sizeof *l, by_from);
 	struct buf b = { 0 };
-	put_lines(&b, s, l, n);
+	add_rows(&b, s, l, n);
 	if (!str_eq(buf_str(&b), str_of(text))) {
-		printf("scenario %s, line %d: sid %llu stands as\n\t%.*s\nnot\n\t%s\n", s->name, line,
+		printf("scenario %s, line %d: sid %llu has\n\t%.*s\nexpected was\n\t%s\n", s->name, line,
 		       (unsigned long long)sid, STR_ARG(buf_str(&b)), text);
 		s->failed = true;
 	}
@@ -315,9 +316,9 @@ bool scenario_run(const struct scenario *x, bool verbose)
 				  .start = wall_of(seconds_of(2026, 3, 5, 8, 0, 0)),
 				  .slots = 16,
 				  .verbose = verbose };
-	x->play(&s);
+	x->run(&s);
 	struct world *w = rig_world(&s);
-	/* The rules that always hold, hold here too. Who is held is freed, so that it can come to rest. */
+	/* The checker's rules apply too. Holds are released, so that everything can come to an end. */
 	for (size_t i = rows_holds(w->rows); w->engine && i-- > 0;)
 		world_command(w,
 			      (struct command){ .kind = CMD_RELEASE, .key = rows_hold_at(w->rows, i)->key });
@@ -325,7 +326,7 @@ bool scenario_run(const struct scenario *x, bool verbose)
 		check_account(w->check);
 	bool ok = !s.failed && check_failures(w->check) == 0;
 	if (!ok && check_failures(w->check))
-		printf("scenario %s: the checker found %u\n", x->name, check_failures(w->check));
+		printf("scenario %s: %u findings of the checker\n", x->name, check_failures(w->check));
 	world_close(w);
 	return ok;
 }
