@@ -20,7 +20,7 @@ static struct reply resume_it(struct scenario_rig *s, uint64_t sid)
 /* --- pause meets retry --- */
 
 /* A person's word ignores the pause, and obeys retry. */
-SCENARIO(manual_run_of_a_paused_one_is_retried)
+SCENARIO(manual_run_of_a_paused_schedule_is_retried)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
@@ -49,7 +49,7 @@ SCENARIO(manual_run_keeps_its_retry_when_paused)
 }
 
 /* The attempt that runs when all are paused has no retry, be they resumed before it would be due. */
-SCENARIO(pause_all_drops_the_retry_of_the_running_one)
+SCENARIO(pause_all_drops_the_retry_of_a_running_attempt)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
@@ -80,7 +80,7 @@ SCENARIO(pause_drops_a_retry_that_is_being_recorded)
 }
 
 /* Stopped while the store writes that it is to be retried. */
-SCENARIO(stop_while_its_retry_is_being_recorded)
+SCENARIO(stop_drops_a_retry_that_is_being_recorded)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
@@ -96,7 +96,7 @@ SCENARIO(stop_while_its_retry_is_being_recorded)
 /* --- limits of others meet pause, removal, disabled ones --- */
 
 /* What it was told of its account is true, be it paused meanwhile. */
-SCENARIO(rate_limited_while_paused_holds_the_account)
+SCENARIO(rate_limit_of_a_paused_schedule_holds_the_account)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
@@ -111,7 +111,7 @@ SCENARIO(rate_limited_while_paused_holds_the_account)
 	expect_rows(s, b, "09:10 done 09:30-09:30:01");
 }
 
-SCENARIO(auth_of_a_removed_one_blocks_the_agent)
+SCENARIO(auth_failure_of_a_removed_schedule_blocks_the_agent)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.agent = 1 });
 	uint64_t b = add_schedule(s, (struct spec){ .cron = "10 9 * * *", .policy.agent = 1 });
@@ -123,7 +123,7 @@ SCENARIO(auth_of_a_removed_one_blocks_the_agent)
 }
 
 /* Its next time, long past, will never be due. */
-SCENARIO(rate_limited_manual_run_of_a_disabled_one)
+SCENARIO(rate_limited_manual_run_of_a_disabled_schedule_is_retried)
 {
 	uint64_t a = add_schedule(
 		s,
@@ -139,7 +139,7 @@ SCENARIO(rate_limited_manual_run_of_a_disabled_one)
 }
 
 /* A provider that names a year by mistake must not hold the account until then. */
-SCENARIO(rate_limited_until_a_wrong_year)
+SCENARIO(rate_limit_with_a_reset_too_far_away_is_ignored)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
@@ -168,7 +168,7 @@ SCENARIO(max_failures_survives_a_crash)
 
 /* Two that fail in one moment are two. */
 /* Its times are changed as the end of the last is written. */
-SCENARIO(max_failures_counts_through_a_change)
+SCENARIO(max_failures_counts_an_end_during_a_change)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
 	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
@@ -180,7 +180,7 @@ SCENARIO(max_failures_counts_through_a_change)
 		"08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:25.. skipped/paused");
 }
 
-SCENARIO(max_failures_counts_those_that_end_together)
+SCENARIO(max_failures_counts_runs_that_end_together)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = EVERY_TEN,
@@ -195,7 +195,7 @@ SCENARIO(max_failures_counts_those_that_end_together)
 /* --- pause and resume --- */
 
 /* The second word counts: for longer, for shorter, for good. */
-SCENARIO(pause_of_a_paused_one)
+SCENARIO(pause_can_be_extended)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:05");
@@ -207,7 +207,7 @@ SCENARIO(pause_of_a_paused_one)
 }
 
 /* Jitter puts it off beyond the end of the pause; its nominal time lies before that all the same. */
-SCENARIO(resume_all_fires_nothing_of_the_pause)
+SCENARIO(resume_all_does_not_run_jittered_times_of_the_pause)
 {
 	struct spec x = { .cron = HOURLY, .jitter = 1800 };
 	uint64_t a = add_schedule(s, x);
@@ -224,7 +224,7 @@ SCENARIO(resume_all_fires_nothing_of_the_pause)
 
 /* --- overlap meets a person's word --- */
 
-SCENARIO(manual_run_is_refused_while_one_is_alive)
+SCENARIO(manual_run_is_busy_while_a_run_is_alive)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	script_run(s, a, lasting(MINUTES(5)));
@@ -234,7 +234,7 @@ SCENARIO(manual_run_is_refused_while_one_is_alive)
 	expect_rows(s, a, "09:00 done 09:00-09:05");
 }
 
-SCENARIO(manual_run_queues_where_runs_queue)
+SCENARIO(manual_run_waits_with_overlap_queue_one)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.overlap = OVERLAP_QUEUE_ONE });
 	script_run(s, a, lasting(MINUTES(5)));
@@ -246,7 +246,7 @@ SCENARIO(manual_run_queues_where_runs_queue)
 	expect_rows(s, a, "09:00 done 09:00-09:05; manual 09:01 done 09:05-09:05:01");
 }
 
-SCENARIO(manual_run_replaces_where_runs_replace)
+SCENARIO(manual_run_replaces_with_overlap_cancel_running)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.overlap = OVERLAP_CANCEL_RUNNING });
@@ -261,7 +261,7 @@ SCENARIO(manual_run_replaces_where_runs_replace)
 /* --- what was missed meets what never runs --- */
 
 /* Limit 2: the two newest that may run, not two of the night. */
-SCENARIO(catch_up_counts_only_what_may_run)
+SCENARIO(catch_up_limit_counts_only_times_that_may_run)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = EVERY_TEN,
@@ -276,7 +276,7 @@ SCENARIO(catch_up_counts_only_what_may_run)
 }
 
 /* A stretch that was never to run lies among those over the limit: it is not missed. */
-SCENARIO(catch_up_limit_spares_what_never_runs)
+SCENARIO(catch_up_limit_leaves_excluded_days_excluded)
 {
 	start_at(s, "03-09 08:00");
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE,
@@ -293,7 +293,7 @@ SCENARIO(catch_up_limit_spares_what_never_runs)
 /* --- edits --- */
 
 /* Two have run: one more is left of three, none of two. */
-SCENARIO(edit_of_max_runs)
+SCENARIO(edit_can_raise_max_runs)
 {
 	struct spec x = { .cron = EVERY_TEN, .max_runs = 2 };
 	uint64_t a = add_schedule(s, x);
@@ -308,7 +308,7 @@ SCENARIO(edit_of_max_runs)
 											"skipped/max_runs");
 }
 
-SCENARIO(edit_takes_max_runs_away)
+SCENARIO(edit_can_lower_max_runs)
 {
 	struct spec x = { .cron = EVERY_TEN, .max_runs = 10 };
 	uint64_t a = add_schedule(s, x);
@@ -324,7 +324,7 @@ SCENARIO(edit_takes_max_runs_away)
 /* An event leaves no run behind by which its schedule would be remembered: the order is answered all the
  * same.
  */
-SCENARIO(removal_ends_a_backfill_of_events)
+SCENARIO(removal_answers_a_backfill_of_events)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = "* * * * *", .policy.action = ACTION_EVENT });
 	run_until(s, "08:10:30");
@@ -342,7 +342,7 @@ SCENARIO(removal_ends_a_backfill_of_events)
 /* --- followers --- */
 
 /* Two ends were missed; the next run is told. */
-SCENARIO(after_with_execute_next_is_told)
+SCENARIO(after_with_execute_next_counts_missed_ends)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy = { .overlap = OVERLAP_ALLOW } });
@@ -360,7 +360,7 @@ SCENARIO(after_with_execute_next_is_told)
 
 /* It is edited to follow nobody, or disabled, while an end is on its way to it: the end was written first,
  * and is not lost. */
-SCENARIO(after_is_edited_away)
+SCENARIO(after_acts_on_an_end_that_was_written_before_an_edit)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	uint64_t b = add_schedule(s, (struct spec){ .after = a });
@@ -370,7 +370,7 @@ SCENARIO(after_is_edited_away)
 	expect_rows(s, b, "after 09:00:01 done 09:00:01-09:00:02; 09:10 done 09:10-09:10:01");
 }
 
-SCENARIO(after_is_disabled_as_an_end_comes)
+SCENARIO(after_acts_on_an_end_that_was_written_before_it_is_disabled)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	uint64_t b = add_schedule(s, (struct spec){ .after = a });
@@ -381,7 +381,7 @@ SCENARIO(after_is_disabled_as_an_end_comes)
 }
 
 /* Two followers of one leader, and one of one of them. */
-SCENARIO(after_a_tree)
+SCENARIO(after_works_in_a_tree)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	uint64_t b = add_schedule(s, (struct spec){ .after = a }),
@@ -394,7 +394,7 @@ SCENARIO(after_a_tree)
 }
 
 /* Its account was held for four ends, its limit is two: the newest are caught up with. */
-SCENARIO(after_with_catch_up_obeys_the_limit)
+SCENARIO(after_with_catch_up_respects_the_limit)
 {
 	uint64_t limited =
 		add_schedule(s, (struct spec){ .cron = "5 8 * * *", .policy = { .agent = 2, .account = 9 } });
@@ -418,7 +418,7 @@ SCENARIO(after_with_catch_up_obeys_the_limit)
 /* --- limits --- */
 
 /* `allow` has no end of its own: a thousand wait for the one slot, then no more are taken up. */
-SCENARIO(overlap_allow_has_an_end)
+SCENARIO(overlap_allow_is_limited_to_a_thousand_open_runs)
 {
 	set_slots(s, 1);
 	uint64_t a = add_schedule(s, (struct spec){ .cron = "* * * * * *", .policy.overlap = OVERLAP_ALLOW });
@@ -432,7 +432,7 @@ SCENARIO(overlap_allow_has_an_end)
 }
 
 /* Awake again after a long rest, sixty want to start at once: fifty a second, from the first second on. */
-SCENARIO(missed_ones_start_fifty_a_second)
+SCENARIO(missed_times_start_at_fifty_per_second)
 {
 	set_slots(s, 100);
 	for (unsigned i = 0; i < 60; i++)
@@ -451,7 +451,7 @@ SCENARIO(missed_ones_start_fifty_a_second)
 }
 
 /* Removed by another hand: the engine learns of it from a refusal, and does not ask for ever. */
-SCENARIO(removal_by_another_hand)
+SCENARIO(removal_by_another_writer_is_noticed)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:15");
@@ -465,7 +465,7 @@ SCENARIO(removal_by_another_hand)
 }
 
 /* They wait for their turn when the clock goes back behind their time: then it has not come. */
-SCENARIO(clock_back_while_missed_ones_wait)
+SCENARIO(clock_back_while_missed_times_wait_for_a_token)
 {
 	set_slots(s, 100);
 	uint64_t last = 0;

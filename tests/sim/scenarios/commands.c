@@ -6,7 +6,7 @@
 
 /* --- pause --- */
 
-SCENARIO(pause_and_resume)
+SCENARIO(pause_skips_times_until_resume)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:25");
@@ -21,7 +21,7 @@ SCENARIO(pause_and_resume)
 	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
 }
 
-SCENARIO(pause_for_a_while)
+SCENARIO(pause_ends_at_its_time)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:25");
@@ -30,7 +30,7 @@ SCENARIO(pause_for_a_while)
 	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
 }
 
-SCENARIO(pause_all)
+SCENARIO(pause_all_skips_times_until_resume)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN }),
 		 b = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -44,7 +44,7 @@ SCENARIO(pause_all)
 }
 
 /* Waiting ones are skipped, the running one finishes. */
-SCENARIO(pause_skips_the_waiting)
+SCENARIO(pause_skips_waiting_runs)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ALL });
 	script_run(s, a, lasting(MINUTES(15)));
@@ -54,7 +54,7 @@ SCENARIO(pause_skips_the_waiting)
 	expect_rows(s, a, "08:10 done 08:10-08:25; 08:20.. skipped/paused");
 }
 
-SCENARIO(pause_all_skips_the_waiting)
+SCENARIO(pause_all_skips_waiting_runs)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ALL });
 	script_run(s, a, lasting(MINUTES(15)));
@@ -64,7 +64,7 @@ SCENARIO(pause_all_skips_the_waiting)
 	expect_rows(s, a, "08:10 done 08:10-08:25; 08:20.. skipped/paused");
 }
 
-SCENARIO(pause_drops_the_retry)
+SCENARIO(pause_drops_a_pending_retry)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = EVERY_TEN,
@@ -90,7 +90,7 @@ SCENARIO(pause_survives_a_restart)
 }
 
 /* A person's word runs all the same. */
-SCENARIO(manual_run)
+SCENARIO(manual_run_ignores_pause_and_max_runs)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .max_runs = 1 });
 	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = WALL_NEVER });
@@ -107,7 +107,7 @@ SCENARIO(manual_run)
 		    "manual 08:05 done 08:05-08:06; 09:00 done 09:00-09:01; 03-06 09:00.. skipped/max_runs");
 }
 
-SCENARIO(manual_run_asks_the_budget_only)
+SCENARIO(manual_run_asks_only_the_budget)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE,
@@ -136,7 +136,7 @@ static uint64_t open_run(struct scenario_rig *s, uint64_t sid)
 	return 0;
 }
 
-SCENARIO(stop_a_running_one)
+SCENARIO(stop_kills_a_running_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.retries = 3 });
 	script_run(s, a, lasting(MINUTES(15)));
@@ -147,7 +147,7 @@ SCENARIO(stop_a_running_one)
 	expect_rows(s, a, "09:00 killed/cancelled 09:00-09:02");
 }
 
-SCENARIO(stop_a_queued_one)
+SCENARIO(stop_ends_a_queued_run)
 {
 	set_slots(s, 1);
 	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
@@ -160,7 +160,7 @@ SCENARIO(stop_a_queued_one)
 	expect_rows(s, a, "09:00 killed/cancelled");
 }
 
-SCENARIO(stop_a_waiting_one)
+SCENARIO(stop_ends_a_run_that_waits_for_its_condition)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE,
@@ -174,7 +174,7 @@ SCENARIO(stop_a_waiting_one)
 	expect_rows(s, a, "09:00 killed/cancelled");
 }
 
-SCENARIO(stop_one_that_waits_for_its_retry)
+SCENARIO(stop_ends_a_run_that_waits_for_its_retry)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE, .policy = { .retries = 3, .retry_delay = 600 } });
@@ -202,7 +202,7 @@ SCENARIO(stop_survives_a_crash)
 
 /* --- edit and removal --- */
 
-SCENARIO(edit_of_when)
+SCENARIO(edit_changes_the_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:25");
@@ -212,7 +212,7 @@ SCENARIO(edit_of_when)
 }
 
 /* The new when has a time that has passed already: it does not fire. */
-SCENARIO(edit_does_not_fire_the_past)
+SCENARIO(edit_does_not_run_past_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	run_until(s, "08:25");
@@ -242,13 +242,13 @@ static uint64_t held_when_edited(struct scenario_rig *s, struct spec to)
 	return a;
 }
 
-SCENARIO(edit_of_when_with_one_pending)
+SCENARIO(edit_of_times_makes_a_pending_time_missed)
 {
 	expect_rows(s, held_when_edited(s, (struct spec){ .cron = "40 * * * *" }),
 		    RAN("08:10") "09:10 missed/edited; 09:40 done 09:40-09:40:01");
 }
 
-SCENARIO(edit_of_action_with_one_pending)
+SCENARIO(edit_of_action_runs_a_pending_time_by_the_new_version)
 {
 	uint64_t a = held_when_edited(s, (struct spec){ .cron = "10 * * * *", .policy.retries = 1 });
 	expect_rows(s, a, RAN("08:10") "09:10 done 09:20-09:20:01");
@@ -271,13 +271,13 @@ static uint64_t edited_while_down(struct scenario_rig *s, struct spec to)
 	return a;
 }
 
-SCENARIO(documents_first_when_changed)
+SCENARIO(documents_with_changed_times_make_a_pending_time_missed)
 {
 	expect_rows(s, edited_while_down(s, (struct spec){ .cron = "43 9 * * *" }),
 		    "09:00 missed/edited; 09:43 done 09:43-09:43:01");
 }
 
-SCENARIO(documents_first_action_changed)
+SCENARIO(documents_with_a_changed_action_run_a_pending_time)
 {
 	uint64_t a = edited_while_down(s, (struct spec){ .cron = AT_NINE, .policy.retries = 1 });
 	expect_rows(s, a, "09:00 done 09:41-09:41:01");
@@ -285,7 +285,7 @@ SCENARIO(documents_first_action_changed)
 }
 
 /* The gate must not lose count of a run whose agent, key and priority change under it. */
-SCENARIO(edit_of_agent_while_running)
+SCENARIO(edit_of_agent_while_running_keeps_the_slots_right)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = EVERY_TEN, .policy = { .agent = 1, .key = 5, .priority = 3 } });
@@ -300,7 +300,7 @@ SCENARIO(edit_of_agent_while_running)
 	expect_rows(s, b, "08:22 done 08:22-08:22:01");
 }
 
-SCENARIO(edit_of_priority_while_queued)
+SCENARIO(edit_of_priority_while_queued_keeps_the_queue_right)
 {
 	set_slots(s, 1);
 	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
@@ -316,7 +316,7 @@ SCENARIO(edit_of_priority_while_queued)
 	expect_true(s, rows_at(rig_world(s)->rows, b, at(s, "09:00"))->outcome == OUTCOME_DONE);
 }
 
-SCENARIO(removal_lets_it_finish)
+SCENARIO(removal_lets_a_running_attempt_finish)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	script_run(s, a, lasting(MINUTES(5)));
@@ -326,7 +326,7 @@ SCENARIO(removal_lets_it_finish)
 	expect_rows(s, a, "08:10 done 08:10-08:15");
 }
 
-SCENARIO(removal_with_kill)
+SCENARIO(removal_with_kill_kills_a_running_attempt)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	script_run(s, a, lasting(MINUTES(5)));
@@ -339,7 +339,7 @@ SCENARIO(removal_with_kill)
 
 /* --- backfill --- */
 
-SCENARIO(backfill_over_missed)
+SCENARIO(backfill_runs_missed_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
 	run_until(s, "08:15");
@@ -358,7 +358,7 @@ SCENARIO(backfill_over_missed)
 			     "09:00 done 09:00-09:00:01");
 }
 
-SCENARIO(backfill_over_skipped)
+SCENARIO(backfill_runs_skipped_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	script_run(s, a, lasting(MINUTES(15)));
@@ -374,7 +374,7 @@ SCENARIO(backfill_over_skipped)
 		    "backfill 08:20 done 08:26:01-08:26:02 was skipped");
 }
 
-SCENARIO(backfill_up_to_the_limit)
+SCENARIO(backfill_respects_the_limit)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = EVERY_TEN,
@@ -404,7 +404,7 @@ SCENARIO(clock_back_runs_nothing_twice)
 }
 
 /* What was refused comes again. */
-SCENARIO(clock_back_withdraws)
+SCENARIO(clock_back_withdraws_refusals)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = EVERY_TEN, .policy.preconditions = 1 << ASK_CONDITION });
@@ -418,7 +418,7 @@ SCENARIO(clock_back_withdraws)
 }
 
 /* A boot with a wrong clock must not cancel years. */
-SCENARIO(clock_years_ahead_and_back)
+SCENARIO(clock_years_ahead_and_back_changes_nothing)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
 	run_until(s, "08:15");
@@ -450,7 +450,7 @@ SCENARIO(clock_far_ahead_is_held)
 }
 
 /* A person says it is right: then what lies between was missed. */
-SCENARIO(clock_far_ahead_is_believed)
+SCENARIO(clock_far_ahead_is_accepted_by_a_person)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.missed = MISSED_SKIP });
 	run_until(s, "09:15");
@@ -465,7 +465,7 @@ SCENARIO(clock_far_ahead_is_believed)
 }
 
 /* A day ahead, not more: that may be so. */
-SCENARIO(clock_ahead_within_a_day)
+SCENARIO(clock_ahead_within_a_day_is_accepted)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.missed = MISSED_SKIP });
 	run_until(s, "08:15");
@@ -477,7 +477,7 @@ SCENARIO(clock_ahead_within_a_day)
 
 /* A machine that comes up years after its last record has a wrong clock, or much to catch up with: it asks.
  */
-SCENARIO(clock_years_ahead_at_boot)
+SCENARIO(clock_years_ahead_at_boot_is_held)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	run_until(s, "09:15");
@@ -493,7 +493,7 @@ SCENARIO(clock_years_ahead_at_boot)
 
 /* One without a battery comes up years before its last record, and is set right later: nobody is asked. The
  * years between are one record. */
-SCENARIO(clock_years_behind_at_boot)
+SCENARIO(clock_years_behind_at_boot_may_be_set_right)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	run_until(s, "09:15");
@@ -523,7 +523,7 @@ SCENARIO(clock_years_behind_at_boot)
 }
 
 /* An hour, as when somebody mistakes the zone. */
-SCENARIO(clock_an_hour_ahead_and_back)
+SCENARIO(clock_an_hour_ahead_and_back_runs_the_times_again)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
 	run_until(s, "08:15");
@@ -540,7 +540,7 @@ SCENARIO(clock_an_hour_ahead_and_back)
 
 /* Rules for other zone data decide nothing: not a claim, not even what was missed, until they are made anew.
  */
-SCENARIO(recompile_rules_wait_for_their_recompilation)
+SCENARIO(outdated_rules_decide_nothing_until_recompiled)
 {
 	struct spec spec = { .cron = EVERY_TEN, .policy.missed = MISSED_SKIP };
 	struct command old = spec_command(&spec, 0),
@@ -582,7 +582,7 @@ static unsigned outdated(struct scenario_rig *s)
 
 /* Who was blocked for want of an agent goes on when there is one, and is blocked again when it goes; what
  * came meanwhile was skipped, and does not come again. Others are not touched. */
-SCENARIO(agent_comes_and_goes)
+SCENARIO(outdated_rules_of_an_agent_that_comes_and_goes)
 {
 	struct spec blocked = { .cron = EVERY_TEN,
 				.policy = { .action = ACTION_TURN,
@@ -612,7 +612,7 @@ SCENARIO(agent_comes_and_goes)
 
 /* Rules that were made with a definition which is another by now wait until they are made anew; a crash in
  * between changes nothing about it. */
-SCENARIO(default_agent_changes_over_a_crash)
+SCENARIO(outdated_rules_of_the_default_agent_survive_a_crash)
 {
 	struct spec spec = {
 		.cron = EVERY_TEN,
@@ -634,7 +634,7 @@ SCENARIO(default_agent_changes_over_a_crash)
 }
 
 /* A paused one stays paused, and its times that come again are in the range. */
-SCENARIO(clock_back_while_paused)
+SCENARIO(clock_back_while_paused_keeps_the_pause)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:15");
@@ -649,7 +649,7 @@ SCENARIO(clock_back_while_paused)
 }
 
 /* Paused when the clock goes back, resumed before the old time is reached again. */
-SCENARIO(clock_back_and_resume)
+SCENARIO(clock_back_then_resume)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:32");
@@ -662,7 +662,7 @@ SCENARIO(clock_back_and_resume)
 	expect_rows(s, a, RAN("08:10") RAN("08:20") RAN("08:30") "08:40 done 08:40-08:40:01");
 }
 
-SCENARIO(clock_back_and_edit)
+SCENARIO(clock_back_then_edit)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:35");
@@ -676,7 +676,7 @@ SCENARIO(clock_back_and_edit)
 }
 
 /* Resumed while the clock was years ahead: the range that was closed there must not cancel them. */
-SCENARIO(clock_ahead_resume_and_back)
+SCENARIO(clock_ahead_then_resume_then_back)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:15");
@@ -696,7 +696,7 @@ SCENARIO(clock_ahead_resume_and_back)
 }
 
 /* A follower's ends come at times it has had already. */
-SCENARIO(clock_back_for_a_follower)
+SCENARIO(clock_back_keeps_a_followers_ends)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	uint64_t b = add_schedule(s, (struct spec){ .after = a, .policy.after = AFTER_ANY });
@@ -717,7 +717,7 @@ SCENARIO(clock_back_for_a_follower)
 		    "after 08:40:01 done 08:40:01-08:40:02; after 08:43:01 done 08:43:01-08:43:02");
 }
 
-SCENARIO(dst_gap_in_new_york)
+SCENARIO(daylight_saving_gap_in_new_york)
 {
 	start_at(s, "03-07 00:00");
 	uint64_t a = add_schedule(s, (struct spec){ .cron = "30 2 * * *", .policy.zone = ZONE_NEW_YORK });
@@ -727,7 +727,7 @@ SCENARIO(dst_gap_in_new_york)
 		    "03-09 06:30 done 03-09 06:30-03-09 06:30:01");
 }
 
-SCENARIO(dst_fold_in_sydney)
+SCENARIO(daylight_saving_fold_in_sydney)
 {
 	start_at(s, "04-03 12:00");
 	uint64_t once = add_schedule(s, (struct spec){ .cron = "30 2 * * *", .policy.zone = ZONE_SYDNEY });

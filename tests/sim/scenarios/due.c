@@ -50,7 +50,7 @@ SCENARIO(overlap_cancel_running)
 }
 
 /* The tree takes 30 s to die: the new one waits for that. */
-SCENARIO(overlap_cancel_waits_for_death)
+SCENARIO(overlap_cancel_waits_for_the_death_of_the_tree)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_CANCEL_RUNNING });
@@ -62,7 +62,7 @@ SCENARIO(overlap_cancel_waits_for_death)
 	expect_rows(s, a, "08:10 killed/replaced 08:10-08:20:30; 08:20 done 08:20:30-08:20:31");
 }
 
-SCENARIO(overlap_cancel_only_if_all_say_yes)
+SCENARIO(overlap_cancel_only_if_all_preconditions_pass)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
 						    .policy = { .overlap = OVERLAP_CANCEL_RUNNING,
@@ -221,7 +221,7 @@ SCENARIO(missed_catch_up_store)
 }
 
 /* Among what is due is a fresh one: it runs, all late ones are superseded. */
-SCENARIO(missed_fresh_one_supersedes)
+SCENARIO(missed_times_are_superseded_by_one_in_time)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:15");
@@ -244,7 +244,7 @@ SCENARIO(missed_grace_is_inclusive)
 }
 
 /* What comes due while the line is worked off joins it. */
-SCENARIO(missed_catch_up_line_is_joined)
+SCENARIO(missed_catch_up_includes_times_that_come_due_meanwhile)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_CATCH_UP });
 	script_run(s, a, lasting(SECONDS(1)));
@@ -260,7 +260,7 @@ SCENARIO(missed_catch_up_line_is_joined)
 }
 
 /* One of the line fails and waits for its retry: still only one is alive at a time. */
-SCENARIO(missed_catch_up_line_with_a_retry)
+SCENARIO(missed_catch_up_with_a_retry_runs_one_at_a_time)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
 						    .policy = { .missed = MISSED_CATCH_UP,
@@ -283,7 +283,7 @@ SCENARIO(missed_catch_up_line_with_a_retry)
 
 #define QUARTER .policy.window = 900
 
-SCENARIO(window_in_time)
+SCENARIO(window_allows_a_delayed_start)
 {
 	set_slots(s, 1);
 	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
@@ -293,7 +293,7 @@ SCENARIO(window_in_time)
 	expect_rows(s, a, "09:00 done 09:10-09:10:01");
 }
 
-SCENARIO(window_closed_at_the_gate)
+SCENARIO(window_closes_while_waiting_for_a_slot)
 {
 	set_slots(s, 1);
 	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
@@ -313,7 +313,7 @@ SCENARIO(window_end_is_inclusive)
 	expect_rows(s, a, "09:00 done 09:15-09:15:01");
 }
 
-SCENARIO(window_end_and_no_more)
+SCENARIO(window_end_plus_a_microsecond_is_too_late)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
 	run_until(s, "08:30");
@@ -323,7 +323,7 @@ SCENARIO(window_end_and_no_more)
 }
 
 /* Decided in time; but the machine could not start it, a full disk perhaps, until it was too late. */
-SCENARIO(window_closed_before_it_could_be_born)
+SCENARIO(window_closes_before_the_process_can_start)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
 	script_run(s, a, (struct process_plan){ .starts_too_late = true });
@@ -331,7 +331,7 @@ SCENARIO(window_closed_before_it_could_be_born)
 	expect_rows(s, a, "09:00 missed/window_closed");
 }
 
-SCENARIO(window_closed_while_down)
+SCENARIO(window_closes_while_down)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.window = 120 });
 	run_until(s, "08:15");
@@ -342,7 +342,7 @@ SCENARIO(window_closed_while_down)
 
 /* --- guards --- */
 
-SCENARIO(condition_becomes_true)
+SCENARIO(condition_becomes_true_within_the_window)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE,
@@ -358,7 +358,7 @@ SCENARIO(condition_becomes_true)
 }
 
 /* The answer under way is of the time before: it is asked once more, not half a minute later. */
-SCENARIO(condition_becomes_true_while_it_is_asked)
+SCENARIO(condition_that_changes_while_asked_is_asked_again)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE,
@@ -372,7 +372,7 @@ SCENARIO(condition_becomes_true_while_it_is_asked)
 }
 
 /* Nobody told that the state has changed: asked again at least every 30 s. */
-SCENARIO(condition_is_polled)
+SCENARIO(condition_is_asked_every_30_seconds)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE,
@@ -384,7 +384,7 @@ SCENARIO(condition_is_polled)
 	expect_rows(s, a, "09:00 done 09:10:30-09:10:31");
 }
 
-SCENARIO(condition_stays_false)
+SCENARIO(condition_that_stays_false_is_skipped_at_the_end_of_the_window)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE,
@@ -405,7 +405,7 @@ SCENARIO(condition_without_window_is_asked_once)
 	expect_rows(s, a, "09:00 skipped/condition");
 }
 
-SCENARIO(hook_says_no)
+SCENARIO(hook_that_answers_no_skips)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK | 1 << ASK_BUDGET });
@@ -414,7 +414,7 @@ SCENARIO(hook_says_no)
 	expect_rows(s, a, "09:00 skipped/hook");
 }
 
-SCENARIO(budget_says_no)
+SCENARIO(budget_that_answers_no_skips)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK | 1 << ASK_BUDGET });
@@ -423,7 +423,7 @@ SCENARIO(budget_says_no)
 	expect_rows(s, a, "09:00 skipped/budget");
 }
 
-SCENARIO(check_finds_no_work)
+SCENARIO(check_that_finds_no_work_ends_the_run)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
@@ -432,7 +432,7 @@ SCENARIO(check_finds_no_work)
 	expect_rows(s, a, "09:00 no_work");
 }
 
-SCENARIO(check_fails)
+SCENARIO(check_that_fails_fails_the_run)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
@@ -471,18 +471,18 @@ static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 	expect_true(s, born == 0);
 }
 
-SCENARIO(check_keeps_a_day_free_of_model_calls)
+SCENARIO(check_avoids_all_model_calls_of_a_day)
 {
 	idle_day(s, "*/15 * * * *", 15);
 }
 
-SCENARIO(check_keeps_every_minute_free_of_model_calls)
+SCENARIO(check_avoids_all_model_calls_of_every_minute)
 {
 	idle_day(s, "* * * * *", 1);
 }
 
 /* A crash while a guard is asked: asked again, claimed once. */
-SCENARIO(guard_is_asked_again_after_a_crash)
+SCENARIO(hook_is_asked_again_after_a_crash)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK });
 	run_until(s, "09:00:00.025");
@@ -503,7 +503,7 @@ SCENARIO(event_is_done_when_claimed)
 	expect_rows(s, a, "09:00 done");
 }
 
-SCENARIO(excluded_date)
+SCENARIO(excluded_date_is_skipped)
 {
 	start_at(s, "03-09 08:00");
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.calendar = CALENDAR_SOME });
@@ -529,7 +529,7 @@ SCENARIO(excluded_date_is_not_caught_up)
 }
 
 /* Eight to ten in New York is 13:00 to 15:00 here; what lies outside is skipped in one stretch. */
-SCENARIO(active_hours)
+SCENARIO(active_hours_in_another_zone)
 {
 	start_at(s, "03-05 12:00");
 	uint64_t a =
@@ -550,7 +550,7 @@ SCENARIO(active_hours_over_midnight)
 }
 
 /* Ten at night to six in New York is 03:00 to 11:00 here, and over midnight there. */
-SCENARIO(active_hours_over_midnight_elsewhere)
+SCENARIO(active_hours_over_midnight_in_another_zone)
 {
 	start_at(s, "03-05 23:00");
 	uint64_t a = add_schedule(
@@ -579,7 +579,7 @@ static int64_t second(struct scenario_rig *s, const char *when)
 }
 
 /* Its times before the start are one range, which the start closes; the first is at the start itself. */
-SCENARIO(not_started)
+SCENARIO(not_started_until_the_start_date)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:40") });
 	run_until(s, "08:35");
@@ -588,7 +588,7 @@ SCENARIO(not_started)
 	expect_rows(s, a, "08:10..08:39:59 skipped/not_started; " RAN("08:40") "08:50 done 08:50-08:50:01");
 }
 
-SCENARIO(not_started_over_a_restart)
+SCENARIO(not_started_during_a_restart)
 {
 	uint64_t a = add_schedule(
 		s,
@@ -602,7 +602,7 @@ SCENARIO(not_started_over_a_restart)
 }
 
 /* Paused over its start: what came before was not started, what comes after is paused. */
-SCENARIO(not_started_and_paused)
+SCENARIO(not_started_then_paused)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:30") });
 	run_until(s, "08:15");
@@ -613,7 +613,7 @@ SCENARIO(not_started_and_paused)
 		    "08:50-08:50:01");
 }
 
-SCENARIO(expired)
+SCENARIO(expired_after_the_end_date)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .until = second(s, "08:25") });
 	run_until(s, "08:55");
@@ -625,7 +625,7 @@ SCENARIO(expired)
 			    "09:00") "09:10.. skipped/expired");
 }
 
-SCENARIO(max_runs)
+SCENARIO(max_runs_ends_the_schedule)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2 });
 	run_until(s, "08:55");
@@ -634,7 +634,7 @@ SCENARIO(max_runs)
 
 /* --- the gate --- */
 
-SCENARIO(gate_goes_by_priority)
+SCENARIO(gate_starts_by_priority)
 {
 	set_slots(s, 1);
 	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
@@ -663,7 +663,7 @@ SCENARIO(gate_is_first_in_first_out)
 	expect_rows(s, c, "09:02 done 09:10-09:15");
 }
 
-SCENARIO(gate_keeps_a_key_to_one)
+SCENARIO(gate_limits_a_key_to_one_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.key = 7 });
 	uint64_t b = add_schedule(s, (struct spec){ .cron = "0 9 * * *", .policy.key = 7 });
@@ -676,7 +676,7 @@ SCENARIO(gate_keeps_a_key_to_one)
 	expect_rows(s, c, "09:00 done 09:00-09:00:01");
 }
 
-SCENARIO(gate_keeps_an_agent_to_its_slots)
+SCENARIO(gate_limits_an_agent_to_its_slots)
 {
 	struct spec x = { .cron = AT_NINE, .policy = { .agent = 3, .agent_slots = 2 } };
 	uint64_t a = add_schedule(s, x), b = add_schedule(s, x), c = add_schedule(s, x);
@@ -690,7 +690,7 @@ SCENARIO(gate_keeps_an_agent_to_its_slots)
 }
 
 /* After a restart those found alive have their slots again before anybody else gets one. */
-SCENARIO(gate_counts_the_adopted)
+SCENARIO(gate_counts_runs_found_alive)
 {
 	set_slots(s, 1);
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });

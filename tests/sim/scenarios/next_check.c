@@ -11,7 +11,7 @@ static enum reply_code set(struct scenario_rig *s, uint64_t sid, const char *to)
 		.code;
 }
 
-SCENARIO(check_later)
+SCENARIO(next_check_later_gates_regular_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -23,7 +23,7 @@ SCENARIO(check_later)
 		    RAN("08:10") "08:20..08:44:59 skipped/gated; " RAN("08:45") "08:50 done 08:50-08:50:01");
 }
 
-SCENARIO(check_sooner)
+SCENARIO(next_check_sooner_runs_before_regular_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	run_until(s, "08:05");
@@ -33,7 +33,7 @@ SCENARIO(check_sooner)
 }
 
 /* At a time of its own. */
-SCENARIO(check_at_a_regular_time)
+SCENARIO(next_check_at_a_regular_time_runs_once)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -43,7 +43,7 @@ SCENARIO(check_at_a_regular_time)
 		    RAN("08:10") "08:20..08:39:59 skipped/gated; " RAN("08:40") "08:50 done 08:50-08:50:01");
 }
 
-SCENARIO(check_that_has_no_other_time)
+SCENARIO(next_check_of_a_schedule_without_further_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .at = seconds_of(2026, 3, 5, 8, 10, 0) });
 	run_until(s, "08:12");
@@ -53,7 +53,7 @@ SCENARIO(check_that_has_no_other_time)
 }
 
 /* The last word counts, sooner or later. */
-SCENARIO(check_again)
+SCENARIO(next_check_can_be_set_again)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -71,7 +71,7 @@ SCENARIO(check_again)
 			"08:24") "08:30..09:14:59 skipped/gated; " RAN("09:15") "09:20 done 09:20-09:20:01");
 }
 
-SCENARIO(check_survives_crashes)
+SCENARIO(next_check_survives_crashes)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -88,7 +88,7 @@ SCENARIO(check_survives_crashes)
 }
 
 /* Nobody was there when it came: it is settled by the policy for what is missed, with those after it. */
-SCENARIO(check_is_missed)
+SCENARIO(next_check_that_is_missed_follows_the_policy)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	uint64_t b = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_CATCH_UP });
@@ -117,7 +117,7 @@ SCENARIO(check_is_missed)
 			     "08:53-08:53:01; catch_up 08:50 done 08:53:01-08:53:02");
 }
 
-SCENARIO(check_goes_with_an_edit)
+SCENARIO(next_check_is_cancelled_by_an_edit_of_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -131,7 +131,7 @@ SCENARIO(check_goes_with_an_edit)
 }
 
 /* What is not its when leaves it. */
-SCENARIO(check_stays_with_another_action)
+SCENARIO(next_check_survives_an_edit_of_action)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -143,7 +143,7 @@ SCENARIO(check_stays_with_another_action)
 		    RAN("08:10") "08:20..08:44:59 skipped/gated; " RAN("08:45") "08:50 done 08:50-08:50:01");
 }
 
-SCENARIO(check_goes_with_a_pause)
+SCENARIO(next_check_is_cancelled_by_a_pause)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -156,7 +156,7 @@ SCENARIO(check_goes_with_a_pause)
 			    "08:50") "09:00 done 09:00-09:00:01");
 }
 
-SCENARIO(check_and_pause_all)
+SCENARIO(next_check_during_a_pause_of_all)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN }),
 		 b = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -175,7 +175,7 @@ SCENARIO(check_and_pause_all)
 			    "08:40") "08:50 done 08:50-08:50:01");
 }
 
-SCENARIO(check_of_what_is_alive)
+SCENARIO(next_check_overlaps_a_running_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	script_run(s, a, lasting(MINUTES(8)));
@@ -187,7 +187,7 @@ SCENARIO(check_of_what_is_alive)
 }
 
 /* A clock that goes back behind the moment it was set would make it too long until then. */
-SCENARIO(check_and_the_clock_goes_back)
+SCENARIO(next_check_when_the_clock_goes_back)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	uint64_t b = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -205,7 +205,7 @@ SCENARIO(check_and_the_clock_goes_back)
 			    RAN("08:30") "08:40 done 08:40-08:40:01; 08:50 done 08:50-08:50:01");
 }
 
-SCENARIO(check_and_the_clock_goes_ahead)
+SCENARIO(next_check_when_the_clock_goes_ahead)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
 	run_until(s, "08:12");
@@ -218,7 +218,7 @@ SCENARIO(check_and_the_clock_goes_ahead)
 				 "09:10-09:10:01");
 }
 
-SCENARIO(check_with_jitter)
+SCENARIO(next_check_with_jitter)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .jitter = 60 });
 	run_until(s, "08:05");
@@ -231,7 +231,7 @@ SCENARIO(check_with_jitter)
 	expect_true(s, rows_runs(rig_world(s)->rows) == 2);
 }
 
-SCENARIO(check_that_cannot_be)
+SCENARIO(next_check_that_is_refused)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .until = seconds_of(2026, 3, 5, 9, 0, 0) });
@@ -257,7 +257,7 @@ SCENARIO(check_that_cannot_be)
 	expect_true(s, set(s, a, "08:59:59") == REPLY_OK);
 }
 
-SCENARIO(check_of_one_that_is_removed)
+SCENARIO(next_check_of_a_removed_schedule)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -269,7 +269,7 @@ SCENARIO(check_of_one_that_is_removed)
 }
 
 /* By a clock that nobody believes, it has come. */
-SCENARIO(check_of_one_that_is_removed_far_ahead)
+SCENARIO(next_check_of_a_schedule_removed_while_the_clock_is_held)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
@@ -284,7 +284,7 @@ SCENARIO(check_of_one_that_is_removed_far_ahead)
 
 /* The clock goes back behind the moment it was set, and its only time has run: that is not over a second
  * time. */
-SCENARIO(check_of_a_single_time_and_the_clock_goes_back)
+SCENARIO(next_check_of_a_single_time_when_the_clock_goes_back)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .at = seconds_of(2026, 3, 5, 8, 10, 0),
 						    .until = seconds_of(2026, 3, 5, 8, 28, 0) });

@@ -21,27 +21,27 @@ static uint64_t fails_three_times(struct scenario_rig *s, enum backoff backoff, 
 	return a;
 }
 
-SCENARIO(retry_fixed)
+SCENARIO(retry_with_fixed_backoff)
 {
 	expect_rows(s, fails_three_times(s, BACKOFF_FIXED, 3600), "09:00 done #4 09:03:03-09:03:04");
 }
 
-SCENARIO(retry_linear)
+SCENARIO(retry_with_linear_backoff)
 {
 	expect_rows(s, fails_three_times(s, BACKOFF_LINEAR, 3600), "09:00 done #4 09:06:03-09:06:04");
 }
 
-SCENARIO(retry_exponential)
+SCENARIO(retry_with_exponential_backoff)
 {
 	expect_rows(s, fails_three_times(s, BACKOFF_EXPONENTIAL, 3600), "09:00 done #4 09:07:03-09:07:04");
 }
 
-SCENARIO(retry_capped)
+SCENARIO(retry_with_a_maximal_delay)
 {
 	expect_rows(s, fails_three_times(s, BACKOFF_EXPONENTIAL, 100), "09:00 done #4 09:04:23-09:04:24");
 }
 
-SCENARIO(retry_used_up)
+SCENARIO(retry_ends_when_used_up)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE,
@@ -53,7 +53,7 @@ SCENARIO(retry_used_up)
 	expect_rows(s, a, "09:00 failed/exit #3 09:02:02-09:02:03");
 }
 
-SCENARIO(retry_is_not_for_everything)
+SCENARIO(retry_is_not_done_for_final_outcomes)
 {
 	struct spec x = { .cron = AT_NINE, .policy = { .retries = 2, .retry_delay = 60 } };
 	uint64_t a = add_schedule(s, x), b = add_schedule(s, x), c = add_schedule(s, x);
@@ -67,7 +67,7 @@ SCENARIO(retry_is_not_for_everything)
 }
 
 /* WINDOW binds the first attempt only. */
-SCENARIO(retry_after_the_window)
+SCENARIO(retry_may_start_after_the_window)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE,
@@ -78,7 +78,7 @@ SCENARIO(retry_after_the_window)
 	expect_rows(s, a, "09:00 done #2 09:10:01-09:10:02");
 }
 
-SCENARIO(retry_is_dropped_for_the_next_one)
+SCENARIO(retry_is_dropped_for_the_next_run)
 {
 	uint64_t a = add_schedule(
 		s,
@@ -92,7 +92,7 @@ SCENARIO(retry_is_dropped_for_the_next_one)
 }
 
 /* It is not dropped for one that is refused. */
-SCENARIO(retry_outlives_a_refusal)
+SCENARIO(retry_is_kept_when_the_next_time_is_skipped)
 {
 	start_at(s, "03-09 08:00");
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE,
@@ -108,7 +108,7 @@ SCENARIO(retry_outlives_a_refusal)
 }
 
 /* queue_all: the retry and the next one both go on, one at a time. */
-SCENARIO(retry_waits_for_the_running_one)
+SCENARIO(retry_waits_for_the_running_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
 						    .policy = { .overlap = OVERLAP_QUEUE_ALL,
@@ -137,7 +137,7 @@ SCENARIO(retry_survives_a_restart)
 
 /* --- limits of others --- */
 
-SCENARIO(rate_limited_until_the_reset)
+SCENARIO(rate_limit_lasts_until_the_reset)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = HOURLY, .policy = { .agent = 1, .account = 9 } });
 	struct process_plan limited = failing(SECONDS(1), REASON_RATE_LIMITED);
@@ -150,7 +150,7 @@ SCENARIO(rate_limited_until_the_reset)
 	expect_rows(s, a, "09:00 done #2 09:20-09:20:01");
 }
 
-SCENARIO(rate_limited_without_a_reset)
+SCENARIO(rate_limit_without_a_reset_doubles)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
@@ -161,7 +161,7 @@ SCENARIO(rate_limited_without_a_reset)
 	expect_rows(s, a, "09:00 done #4 10:45:03-10:45:04");
 }
 
-SCENARIO(rate_limited_holds_the_account)
+SCENARIO(rate_limit_holds_the_account)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = HOURLY, .policy = { .agent = 1, .account = 9 } });
 	uint64_t skips = add_schedule(
@@ -182,7 +182,7 @@ SCENARIO(rate_limited_holds_the_account)
 }
 
 /* One that was claimed before the hold and waits at the gate starts only after it. */
-SCENARIO(rate_limited_holds_the_queued)
+SCENARIO(rate_limit_holds_queued_runs)
 {
 	set_slots(s, 1);
 	uint64_t a = add_schedule(s, (struct spec){ .cron = HOURLY, .policy = { .agent = 1, .account = 9 } });
@@ -200,7 +200,7 @@ SCENARIO(rate_limited_holds_the_queued)
 }
 
 /* Freed by hand before its time: who waited for the end of the hold is taken up then, not at the old end. */
-SCENARIO(rate_limited_and_freed_early)
+SCENARIO(rate_limit_can_be_released_early)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
@@ -222,7 +222,7 @@ SCENARIO(rate_limited_and_freed_early)
 }
 
 /* What it was told by the provider costs no attempt, whatever happens to the daemon meanwhile. */
-SCENARIO(rate_limited_counts_for_nothing_after_a_restart)
+SCENARIO(rate_limited_attempts_do_not_count_after_a_restart)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE,
 						    .policy = { .agent = 1,
@@ -241,7 +241,7 @@ SCENARIO(rate_limited_counts_for_nothing_after_a_restart)
 	expect_rows(s, a, "09:00 done #3 09:11:01-09:11:02");
 }
 
-SCENARIO(rate_limited_but_the_next_is_due_first)
+SCENARIO(rate_limited_run_ends_if_the_next_time_comes_first)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy = { .agent = 1, .account = 9 } });
@@ -255,7 +255,7 @@ SCENARIO(rate_limited_but_the_next_is_due_first)
 		    "08:30-08:30:01");
 }
 
-SCENARIO(auth_blocks_the_agent)
+SCENARIO(auth_failure_blocks_the_agent)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = HOURLY, .policy.agent = 1 });
 	uint64_t same = add_schedule(s, (struct spec){ .cron = "30 * * * *", .policy.agent = 1 });
@@ -274,7 +274,7 @@ SCENARIO(auth_blocks_the_agent)
 	expect_rows(s, other, "10:30 done 10:30-10:30:01");
 }
 
-SCENARIO(auth_blocks_across_a_restart)
+SCENARIO(auth_failure_blocks_the_agent_after_a_restart)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = HOURLY, .policy.agent = 1 });
 	script_run(s, a, failing(SECONDS(1), REASON_AUTH));
@@ -299,7 +299,7 @@ SCENARIO(max_failures_pauses)
 		"08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:30.. skipped/paused");
 }
 
-SCENARIO(max_failures_counts_in_a_row)
+SCENARIO(max_failures_counts_only_failures_in_a_row)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
 	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
@@ -315,7 +315,7 @@ SCENARIO(max_failures_counts_in_a_row)
 
 /* --- restarts --- */
 
-SCENARIO(restart_adopts_a_running_one)
+SCENARIO(restart_adopts_a_running_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	script_run(s, a, lasting(MINUTES(30)));
@@ -325,7 +325,7 @@ SCENARIO(restart_adopts_a_running_one)
 	expect_rows(s, a, "09:00 done 09:00-09:30");
 }
 
-SCENARIO(restart_reads_a_finished_one)
+SCENARIO(restart_reads_the_end_of_a_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	script_run(s, a, failing(MINUTES(3), REASON_EXIT));
@@ -336,7 +336,7 @@ SCENARIO(restart_reads_a_finished_one)
 }
 
 /* The daemon died between the record and the start. */
-SCENARIO(restart_starts_a_claimed_one)
+SCENARIO(restart_starts_a_claimed_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	run_until(s, "09:00:00.015");
@@ -345,7 +345,7 @@ SCENARIO(restart_starts_a_claimed_one)
 	expect_rows(s, a, "09:00 done 09:15-09:15:01");
 }
 
-SCENARIO(restart_closes_the_window_of_a_claimed_one)
+SCENARIO(restart_misses_a_claimed_run_after_its_window)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.window = 600 });
 	run_until(s, "09:00:00.015");
@@ -355,7 +355,7 @@ SCENARIO(restart_closes_the_window_of_a_claimed_one)
 }
 
 /* Born, and the engine never heard of it. */
-SCENARIO(restart_adopts_an_unannounced_one)
+SCENARIO(restart_adopts_a_run_whose_start_was_not_reported)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	script_run(s, a, lasting(MINUTES(30)));
@@ -365,7 +365,7 @@ SCENARIO(restart_adopts_an_unannounced_one)
 	expect_rows(s, a, "09:00 done 09:05-09:30");
 }
 
-SCENARIO(restart_finds_a_lost_one)
+SCENARIO(restart_finds_a_lost_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	script_run(s, a, lasting(MINUTES(30)));
@@ -375,7 +375,7 @@ SCENARIO(restart_finds_a_lost_one)
 	expect_rows(s, a, "09:00 failed/lost 09:00-09:10");
 }
 
-SCENARIO(restart_retries_a_lost_one)
+SCENARIO(restart_retries_a_lost_run)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE,
@@ -389,7 +389,7 @@ SCENARIO(restart_retries_a_lost_one)
 }
 
 /* Found after a restart, a retry that is only pending is no reason to skip the next one. */
-SCENARIO(restart_with_a_pending_retry)
+SCENARIO(restart_with_a_pending_retry_runs_the_next_time)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = EVERY_TEN,
@@ -403,7 +403,7 @@ SCENARIO(restart_with_a_pending_retry)
 }
 
 /* … nor is it started only to be killed. */
-SCENARIO(restart_with_a_pending_retry_to_replace)
+SCENARIO(restart_with_a_pending_retry_does_not_start_it_to_replace_it)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
 						    .policy = { .overlap = OVERLAP_CANCEL_RUNNING,
@@ -418,7 +418,7 @@ SCENARIO(restart_with_a_pending_retry_to_replace)
 	expect_rows(s, a, "08:10 failed/exit 08:10-08:10:01; 08:20 done 08:20:30-08:20:31");
 }
 
-SCENARIO(restart_ends_what_a_removed_one_left)
+SCENARIO(restart_finishes_a_run_of_a_removed_schedule)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	script_run(s, a, lasting(MINUTES(30)));
@@ -447,7 +447,7 @@ SCENARIO(after_follows_the_outcome)
 }
 
 /* The end was written, its answer lost, the follower not yet recorded. */
-SCENARIO(after_a_crash_between)
+SCENARIO(after_a_crash_before_the_follower_is_recorded)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	uint64_t b = add_schedule(s, (struct spec){ .after = a, .policy.after = AFTER_ANY });
@@ -459,7 +459,7 @@ SCENARIO(after_a_crash_between)
 }
 
 /* The end itself was not written: read from the run file, and followed once. */
-SCENARIO(after_a_crash_before)
+SCENARIO(after_a_crash_before_the_end_is_recorded)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	uint64_t b = add_schedule(s, (struct spec){ .after = a, .policy.after = AFTER_ANY });
@@ -471,7 +471,7 @@ SCENARIO(after_a_crash_before)
 }
 
 /* Too late for its policy: as any other. */
-SCENARIO(after_a_long_crash)
+SCENARIO(after_a_long_crash_follows_the_policy)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	uint64_t b = add_schedule(
@@ -482,7 +482,7 @@ SCENARIO(after_a_long_crash)
 	expect_rows(s, b, "09:00:01 missed/down");
 }
 
-SCENARIO(after_a_chain_of_three)
+SCENARIO(after_works_in_a_chain)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	uint64_t b = add_schedule(s, (struct spec){ .after = a });
@@ -493,7 +493,7 @@ SCENARIO(after_a_chain_of_three)
 }
 
 /* The engine hears of the later end first: both are followed. */
-SCENARIO(after_two_ends_out_of_order)
+SCENARIO(after_two_ends_found_by_a_restart)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
 	uint64_t b = add_schedule(
@@ -507,7 +507,7 @@ SCENARIO(after_two_ends_out_of_order)
 }
 
 /* The leader's run is over when its retry is dropped. That is when its follower is due; it is not late. */
-SCENARIO(after_a_dropped_retry)
+SCENARIO(after_a_dropped_retry_is_due_when_it_is_dropped)
 {
 	uint64_t a = add_schedule(
 		s,
@@ -527,7 +527,7 @@ SCENARIO(after_a_dropped_retry)
 }
 
 /* Two ends at one instant are two occurrences, a microsecond apart. */
-SCENARIO(after_two_ends_at_once)
+SCENARIO(after_two_ends_at_one_instant)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
 	uint64_t b = add_schedule(
@@ -539,7 +539,7 @@ SCENARIO(after_two_ends_at_once)
 }
 
 /* The follower is busy with one end when the next comes: it follows both, and does not spin meanwhile. */
-SCENARIO(after_two_ends_in_a_row)
+SCENARIO(after_two_ends_while_the_first_is_recorded)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
 	uint64_t b = add_schedule(
