@@ -1,6 +1,5 @@
 #pragma once
-/* A small workload with one crash: one history for a crash before and one for a crash after every port call.
- */
+/* A small workload with a crash: one history for each point before and after a port call. */
 #include "check/check.h"
 
 struct crash_points_options {

@@ -28,8 +28,7 @@ bool scenario_run(const struct scenario *s, bool verbose);
 
 struct world *rig_world(struct scenario_rig *s);
 
-/* The scenario starts at 2026-03-05 08:00 UTC, with 16 slots, unless these are called before anything else.
- */
+/* Called before anything else. Without them: 2026-03-05 08:00 UTC, 16 slots. */
 void start_at(struct scenario_rig *s, const char *when);
 void set_slots(struct scenario_rig *s, unsigned n);
 

@@ -1,4 +1,4 @@
-/* Scenarios: where two rules meet. */
+/* Scenarios: combinations of two rules. */
 #include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
@@ -7,24 +7,24 @@
 
 #define ONE_RETRY .retries = 1, .backoff = BACKOFF_FIXED
 
-static struct reply pause_it(struct scenario_rig *s, uint64_t sid, struct wall to)
+static struct reply pause_schedule(struct scenario_rig *s, uint64_t sid, struct wall to)
 {
 	return send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = sid, .to = to });
 }
 
-static struct reply resume_it(struct scenario_rig *s, uint64_t sid)
+static struct reply resume_schedule(struct scenario_rig *s, uint64_t sid)
 {
 	return send_command(s, (struct command){ .kind = CMD_RESUME, .sid = sid });
 }
 
-/* --- pause meets retry --- */
+/* --- pause and retry --- */
 
-/* A person's word ignores the pause, and obeys retry. */
+/* A manual run ignores the pause, but has retries. */
 SCENARIO(manual_run_of_a_paused_schedule_is_retried)
 {
 	uint64_t a =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 60 } });
-	pause_it(s, a, WALL_NEVER);
+	pause_schedule(s, a, WALL_NEVER);
 	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "08:05");
@@ -33,7 +33,6 @@ SCENARIO(manual_run_of_a_paused_schedule_is_retried)
 	expect_rows(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
 }
 
-/* … nor is its retry dropped by a pause that comes later. */
 SCENARIO(manual_run_keeps_its_retry_when_paused)
 {
 	uint64_t a =
@@ -43,12 +42,12 @@ SCENARIO(manual_run_keeps_its_retry_when_paused)
 	run_until(s, "08:05");
 	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
 	run_until(s, "08:05:30");
-	pause_it(s, a, WALL_NEVER);
+	pause_schedule(s, a, WALL_NEVER);
 	run_until(s, "08:10");
 	expect_rows(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
 }
 
-/* The attempt that runs when all are paused has no retry, be they resumed before it would be due. */
+/* An attempt that runs when all are paused has no retry, even if they are resumed before it would be due. */
 SCENARIO(pause_all_drops_the_retry_of_a_running_attempt)
 {
 	uint64_t a = add_schedule(
@@ -56,30 +55,29 @@ SCENARIO(pause_all_drops_the_retry_of_a_running_attempt)
 	script_run(s, a, failing(MINUTES(5), REASON_EXIT));
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "09:02");
-	pause_it(s, 0, WALL_NEVER);
+	pause_schedule(s, 0, WALL_NEVER);
 	run_until(s, "09:10");
-	resume_it(s, 0);
+	resume_schedule(s, 0);
 	run_until(s, "10:00");
 	expect_rows(s, a, "09:00 failed/exit 09:00-09:05");
 }
 
-/* Paused while the store writes that it is to be retried: resumed or not, that retry is dropped. */
+/* The retry is dropped even if the schedule is resumed before it would be due. */
 SCENARIO(pause_drops_a_retry_that_is_being_recorded)
 {
 	uint64_t a = add_schedule(
 		s, (struct spec){ .cron = AT_NINE, .policy = { ONE_RETRY, .retry_delay = 1200 } });
 	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
 	script_run(s, a, lasting(SECONDS(1)));
-	/* The pause is asked for, then the run fails; both are written together, the pause first. */
+	/* The pause is requested, then the run fails; both are written together, the pause first. */
 	run_until(s, "09:00:01.038");
-	pause_it(s, a, WALL_NEVER);
+	pause_schedule(s, a, WALL_NEVER);
 	run_until(s, "09:10");
-	resume_it(s, a);
+	resume_schedule(s, a);
 	run_until(s, "10:00");
 	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
 }
 
-/* Stopped while the store writes that it is to be retried. */
 SCENARIO(stop_drops_a_retry_that_is_being_recorded)
 {
 	uint64_t a =
@@ -93,9 +91,8 @@ SCENARIO(stop_drops_a_retry_that_is_being_recorded)
 	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
 }
 
-/* --- limits of others meet pause, removal, disabled ones --- */
+/* --- holds, and schedules that are paused, removed or disabled --- */
 
-/* What it was told of its account is true, be it paused meanwhile. */
 SCENARIO(rate_limit_of_a_paused_schedule_holds_the_account)
 {
 	uint64_t a =
@@ -106,7 +103,7 @@ SCENARIO(rate_limit_of_a_paused_schedule_holds_the_account)
 	limited.reset = at(s, "09:30");
 	script_run(s, a, limited);
 	run_until(s, "09:01");
-	pause_it(s, a, WALL_NEVER);
+	pause_schedule(s, a, WALL_NEVER);
 	run_until(s, "09:40");
 	expect_rows(s, b, "09:10 done 09:30-09:30:01");
 }
@@ -122,7 +119,7 @@ SCENARIO(auth_failure_of_a_removed_schedule_blocks_the_agent)
 	expect_rows(s, b, "09:10.. skipped/blocked");
 }
 
-/* Its next time, long past, will never be due. */
+/* Its next time is in the past and will never be due, so it is no reason to end the run. */
 SCENARIO(rate_limited_manual_run_of_a_disabled_schedule_is_retried)
 {
 	uint64_t a = add_schedule(
@@ -138,7 +135,6 @@ SCENARIO(rate_limited_manual_run_of_a_disabled_schedule_is_retried)
 	expect_rows(s, a, "manual 09:05 done #2 09:30-09:30:01");
 }
 
-/* A provider that names a year by mistake must not hold the account until then. */
 SCENARIO(rate_limit_with_a_reset_too_far_away_is_ignored)
 {
 	uint64_t a =
@@ -153,7 +149,7 @@ SCENARIO(rate_limit_with_a_reset_too_far_away_is_ignored)
 
 /* --- max_failures --- */
 
-/* The daemon dies between the last failure's record and the pause. */
+/* The daemon crashes between the record of the last failure and the pause. */
 SCENARIO(max_failures_survives_a_crash)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
@@ -166,8 +162,7 @@ SCENARIO(max_failures_survives_a_crash)
 		"08:10 failed/exit 08:10-08:10:01; 08:20 failed/exit 08:20-08:20:01; 08:30.. skipped/paused");
 }
 
-/* Two that fail in one moment are two. */
-/* Its times are changed as the end of the last is written. */
+/* The times are changed while the end of the last failure is written. */
 SCENARIO(max_failures_counts_an_end_during_a_change)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.max_failures = 2 });
@@ -194,19 +189,18 @@ SCENARIO(max_failures_counts_runs_that_end_together)
 
 /* --- pause and resume --- */
 
-/* The second word counts: for longer, for shorter, for good. */
 SCENARIO(pause_can_be_extended)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:05");
-	pause_it(s, a, at(s, "08:15"));
+	pause_schedule(s, a, at(s, "08:15"));
 	run_until(s, "08:06");
-	pause_it(s, a, at(s, "08:45"));
+	pause_schedule(s, a, at(s, "08:45"));
 	run_until(s, "08:55");
 	expect_rows(s, a, "08:10..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
 }
 
-/* Jitter puts it off beyond the end of the pause; its nominal time lies before that all the same. */
+/* Jitter moves the due time beyond the end of the pause, but the nominal time is before it. */
 SCENARIO(resume_all_does_not_run_jittered_times_of_the_pause)
 {
 	struct spec x = { .cron = HOURLY, .jitter = 1800 };
@@ -215,14 +209,14 @@ SCENARIO(resume_all_does_not_run_jittered_times_of_the_pause)
 	struct wall due = rule_due(&r.when, world_zone(0), at(s, "09:00"));
 	expect_true(s, due.us > at(s, "09:01").us);
 	run_until(s, "08:55");
-	pause_it(s, 0, WALL_NEVER);
+	pause_schedule(s, 0, WALL_NEVER);
 	run_until(s, "09:00:30");
-	resume_it(s, 0);
+	resume_schedule(s, 0);
 	run_until(s, "09:59");
 	expect_rows(s, a, "09:00 skipped/paused");
 }
 
-/* --- overlap meets a person's word --- */
+/* --- overlap and manual runs --- */
 
 SCENARIO(manual_run_is_busy_while_a_run_is_alive)
 {
@@ -258,9 +252,9 @@ SCENARIO(manual_run_replaces_with_overlap_cancel_running)
 	expect_rows(s, a, "09:00 killed/replaced 09:00-09:01; manual 09:01 done 09:01-09:01:01");
 }
 
-/* --- what was missed meets what never runs --- */
+/* --- missed times and times that never run --- */
 
-/* Limit 2: the two newest that may run, not two of the night. */
+/* The limit is 2: the two newest times within the active hours are caught up. */
 SCENARIO(catch_up_limit_counts_only_times_that_may_run)
 {
 	uint64_t a = add_schedule(
@@ -275,7 +269,6 @@ SCENARIO(catch_up_limit_counts_only_times_that_may_run)
 		    "09:05:01-09:05:02; 08:40..09:00 skipped/active_hours");
 }
 
-/* A stretch that was never to run lies among those over the limit: it is not missed. */
 SCENARIO(catch_up_limit_leaves_excluded_days_excluded)
 {
 	start_at(s, "03-09 08:00");
@@ -292,7 +285,7 @@ SCENARIO(catch_up_limit_leaves_excluded_days_excluded)
 
 /* --- edits --- */
 
-/* Two have run: one more is left of three, none of two. */
+/* Two have run: with a limit of three, one is left. */
 SCENARIO(edit_can_raise_max_runs)
 {
 	struct spec x = { .cron = EVERY_TEN, .max_runs = 2 };
@@ -321,9 +314,8 @@ SCENARIO(edit_can_lower_max_runs)
 
 /* --- removal --- */
 
-/* An event leaves no run behind by which its schedule would be remembered: the order is answered all the
- * same.
- */
+/* An event leaves no open run for which the schedule would be kept in memory; the command is answered
+ * nevertheless. */
 SCENARIO(removal_answers_a_backfill_of_events)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = "* * * * *", .policy.action = ACTION_EVENT });
@@ -341,7 +333,7 @@ SCENARIO(removal_answers_a_backfill_of_events)
 
 /* --- followers --- */
 
-/* Two ends were missed; the next run is told. */
+/* Two ends are missed; the next run is told of them. */
 SCENARIO(after_with_execute_next_counts_missed_ends)
 {
 	uint64_t a =
@@ -358,8 +350,6 @@ SCENARIO(after_with_execute_next_counts_missed_ends)
 	expect_rows(s, b, "08:22..08:23 missed/down; after 08:30:01 done 08:30:01-08:30:02 missed 2");
 }
 
-/* It is edited to follow nobody, or disabled, while an end is on its way to it: the end was written first,
- * and is not lost. */
 SCENARIO(after_acts_on_an_end_that_was_written_before_an_edit)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -380,7 +370,7 @@ SCENARIO(after_acts_on_an_end_that_was_written_before_it_is_disabled)
 	expect_rows(s, b, "after 09:00:01 done 09:00:01-09:00:02");
 }
 
-/* Two followers of one leader, and one of one of them. */
+/* One leader has two followers, and one of them has a follower. */
 SCENARIO(after_works_in_a_tree)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -393,7 +383,7 @@ SCENARIO(after_works_in_a_tree)
 	expect_rows(s, d, "after 09:00:02 done 09:00:02-09:00:03");
 }
 
-/* Its account was held for four ends, its limit is two: the newest are caught up with. */
+/* The account was held during four ends and the limit is two: the newest two are caught up. */
 SCENARIO(after_with_catch_up_respects_the_limit)
 {
 	uint64_t limited =
@@ -417,7 +407,7 @@ SCENARIO(after_with_catch_up_respects_the_limit)
 
 /* --- limits --- */
 
-/* `allow` has no end of its own: a thousand wait for the one slot, then no more are taken up. */
+/* A thousand runs wait for the one slot; further ones are skipped. */
 SCENARIO(overlap_allow_is_limited_to_a_thousand_open_runs)
 {
 	set_slots(s, 1);
@@ -431,7 +421,7 @@ SCENARIO(overlap_allow_is_limited_to_a_thousand_open_runs)
 	expect_true(s, rows_open(rig_world(s)->rows) == 0);
 }
 
-/* Awake again after a long rest, sixty want to start at once: fifty a second, from the first second on. */
+/* After a long suspension sixty missed times could start at once. */
 SCENARIO(missed_times_start_at_fifty_per_second)
 {
 	set_slots(s, 100);
@@ -450,7 +440,7 @@ SCENARIO(missed_times_start_at_fifty_per_second)
 	expect_true(s, all == 60);
 }
 
-/* Removed by another hand: the engine learns of it from a refusal, and does not ask for ever. */
+/* The engine learns of it from ST_REFUSED, and does not repeat its request endlessly. */
 SCENARIO(removal_by_another_writer_is_noticed)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -464,7 +454,7 @@ SCENARIO(removal_by_another_writer_is_noticed)
 	expect_true(s, engine_counts(w->engine).schedules == 0);
 }
 
-/* They wait for their turn when the clock goes back behind their time: then it has not come. */
+/* The clock goes back behind their times, so they have not come yet. */
 SCENARIO(clock_back_while_missed_times_wait_for_a_token)
 {
 	set_slots(s, 100);

@@ -1,4 +1,4 @@
-/* Scenarios: what people do, and what clocks do. */
+/* Scenarios: commands of people and documents. */
 #include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
@@ -43,7 +43,7 @@ SCENARIO(pause_all_skips_times_until_resume)
 	expect_rows(s, b, RAN("08:10") RAN("08:20") "08:30..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
 }
 
-/* Waiting ones are skipped, the running one finishes. */
+/* The waiting run is skipped, the running one finishes. */
 SCENARIO(pause_skips_waiting_runs)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ALL });
@@ -89,7 +89,6 @@ SCENARIO(pause_survives_a_restart)
 	expect_rows(s, a, RAN("08:10") "08:20..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
 }
 
-/* A person's word runs all the same. */
 SCENARIO(manual_run_ignores_pause_and_max_runs)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .max_runs = 1 });
@@ -183,10 +182,10 @@ SCENARIO(stop_ends_a_run_that_waits_for_its_retry)
 	expect_true(s, send_command(s, (struct command){ .kind = CMD_STOP, .run = open_run(s, a) }).code ==
 			       REPLY_OK);
 	run_until(s, "09:30");
-	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01"); /* that is when the run ended for good */
+	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
 }
 
-/* The stop was answered; a crash right after must not undo it. */
+/* A crash right after the command must not undo it. */
 SCENARIO(stop_survives_a_crash)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -211,7 +210,6 @@ SCENARIO(edit_changes_the_times)
 	expect_rows(s, a, RAN("08:10") RAN("08:20") "09:05 done 09:05-09:05:01");
 }
 
-/* The new when has a time that has passed already: it does not fire. */
 SCENARIO(edit_does_not_run_past_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -221,8 +219,8 @@ SCENARIO(edit_does_not_run_past_times)
 	expect_rows(s, a, "08:30 done 08:30-08:30:01");
 }
 
-/* 09:10 waits for the end of a hold when it is changed. */
-static uint64_t held_when_edited(struct scenario_rig *s, struct spec to)
+/* The schedule is changed while its time 09:10 waits for the end of a hold. */
+static uint64_t edit_while_held(struct scenario_rig *s, struct spec to)
 {
 	uint64_t limited =
 		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy = { .agent = 1, .account = 9 } });
@@ -244,19 +242,20 @@ static uint64_t held_when_edited(struct scenario_rig *s, struct spec to)
 
 SCENARIO(edit_of_times_makes_a_pending_time_missed)
 {
-	expect_rows(s, held_when_edited(s, (struct spec){ .cron = "40 * * * *" }),
+	expect_rows(s, edit_while_held(s, (struct spec){ .cron = "40 * * * *" }),
 		    RAN("08:10") "09:10 missed/edited; 09:40 done 09:40-09:40:01");
 }
 
 SCENARIO(edit_of_action_runs_a_pending_time_by_the_new_version)
 {
-	uint64_t a = held_when_edited(s, (struct spec){ .cron = "10 * * * *", .policy.retries = 1 });
+	uint64_t a = edit_while_held(s, (struct spec){ .cron = "10 * * * *", .policy.retries = 1 });
 	expect_rows(s, a, RAN("08:10") "09:10 done 09:20-09:20:01");
 	expect_true(s, rows_at(rig_world(s)->rows, a, at(s, "09:10"))->rev == 2);
 }
 
-/* Down from 08:55 to 09:30; what was due at 09:00 is settled by the documents as they are at the start. */
-static uint64_t edited_while_down(struct scenario_rig *s, struct spec to)
+/* The daemon is down from 08:55 to 09:30. With documents_first, 09:00 is settled after the documents are
+ * applied. */
+static uint64_t edit_while_down(struct scenario_rig *s, struct spec to)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	run_until(s, "08:55");
@@ -273,18 +272,18 @@ static uint64_t edited_while_down(struct scenario_rig *s, struct spec to)
 
 SCENARIO(documents_with_changed_times_make_a_pending_time_missed)
 {
-	expect_rows(s, edited_while_down(s, (struct spec){ .cron = "43 9 * * *" }),
+	expect_rows(s, edit_while_down(s, (struct spec){ .cron = "43 9 * * *" }),
 		    "09:00 missed/edited; 09:43 done 09:43-09:43:01");
 }
 
 SCENARIO(documents_with_a_changed_action_run_a_pending_time)
 {
-	uint64_t a = edited_while_down(s, (struct spec){ .cron = AT_NINE, .policy.retries = 1 });
+	uint64_t a = edit_while_down(s, (struct spec){ .cron = AT_NINE, .policy.retries = 1 });
 	expect_rows(s, a, "09:00 done 09:41-09:41:01");
 	expect_true(s, rows_at(rig_world(s)->rows, a, at(s, "09:00"))->rev == 2);
 }
 
-/* The gate must not lose count of a run whose agent, key and priority change under it. */
+/* The slot counts for the agent and key with which the run was recorded. */
 SCENARIO(edit_of_agent_while_running_keeps_the_slots_right)
 {
 	uint64_t a = add_schedule(
@@ -391,155 +390,9 @@ SCENARIO(backfill_respects_the_limit)
 				 "backfill 08:30 done 09:05:01-09:05:02; 09:00 done 09:00-09:00:01");
 }
 
-/* --- clocks --- */
+/* --- outdated rules --- */
 
-/* What ran does not run again. */
-SCENARIO(clock_back_runs_nothing_twice)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
-	run_until(s, "08:35");
-	world_step_clock(rig_world(s), -MINUTES(30));
-	run_until(s, "08:45");
-	expect_rows(s, a, RAN("08:10") RAN("08:20") RAN("08:30") "08:40 done 08:40-08:40:01");
-}
-
-/* What was refused comes again. */
-SCENARIO(clock_back_withdraws_refusals)
-{
-	uint64_t a = add_schedule(
-		s, (struct spec){ .cron = EVERY_TEN, .policy.preconditions = 1 << ASK_CONDITION });
-	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
-	run_until(s, "08:35");
-	expect_rows(s, a, "08:10..08:30 skipped/condition");
-	script_answer(s, a, ASK_CONDITION, true, REASON_NONE);
-	world_step_clock(rig_world(s), -MINUTES(20));
-	run_until(s, "08:45");
-	expect_rows(s, a, "08:10 skipped/condition; " RAN("08:20") RAN("08:30") "08:40 done 08:40-08:40:01");
-}
-
-/* A boot with a wrong clock must not cancel years. */
-SCENARIO(clock_years_ahead_and_back_changes_nothing)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
-	run_until(s, "08:15");
-	world_step_clock(rig_world(s), DAYS(1000));
-	world_run(rig_world(s), rig_world(s)->t + MINUTES(3));
-	world_step_clock(rig_world(s), -DAYS(1000));
-	run_until(s, "08:35");
-	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30 done 08:30-08:30:01");
-}
-
-static bool clock_is_held(struct scenario_rig *s)
-{
-	return engine_counts(rig_world(s)->engine).clock_held;
-}
-
-/* A clock that jumps ahead by more than a day is not believed: nothing is recorded by it. */
-SCENARIO(clock_far_ahead_is_held)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
-	run_until(s, "08:15");
-	world_step_clock(rig_world(s), DAYS(2));
-	run_until(s, "03-07 08:25");
-	expect_true(s, clock_is_held(s));
-	expect_rows(s, a, "08:10 done 08:10-08:10:01");
-	world_step_clock(rig_world(s), -DAYS(2));
-	run_until(s, "08:35");
-	expect_true(s, !clock_is_held(s));
-	expect_rows(s, a, RAN("08:10") "08:20 missed/clock; 08:30 done 08:30-08:30:01");
-}
-
-/* A person says it is right: then what lies between was missed. */
-SCENARIO(clock_far_ahead_is_accepted_by_a_person)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.missed = MISSED_SKIP });
-	run_until(s, "09:15");
-	world_step_clock(rig_world(s), DAYS(2));
-	run_until(s, "03-07 09:25");
-	send_command(s, (struct command){ .kind = CMD_CLOCK });
-	expect_true(s, !clock_is_held(s));
-	run_until(s, "03-08 10:00");
-	expect_rows(s, a,
-		    RAN("09:00") "03-06 09:00..03-07 09:00 missed/clock; "
-				 "03-08 09:00 done 03-08 09:00-03-08 09:00:01");
-}
-
-/* A day ahead, not more: that may be so. */
-SCENARIO(clock_ahead_within_a_day_is_accepted)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.missed = MISSED_SKIP });
-	run_until(s, "08:15");
-	world_step_clock(rig_world(s), HOURS(23));
-	run_until(s, "03-06 09:30");
-	expect_true(s, !clock_is_held(s));
-	expect_rows(s, a, "09:00 missed/clock; 03-06 09:00 done 03-06 09:00-03-06 09:00:01");
-}
-
-/* A machine that comes up years after its last record has a wrong clock, or much to catch up with: it asks.
- */
-SCENARIO(clock_years_ahead_at_boot_is_held)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
-	run_until(s, "09:15");
-	world_crash_machine(rig_world(s), MINUTES(5));
-	world_step_clock(rig_world(s), DAYS(800));
-	world_run(rig_world(s), rig_world(s)->t + MINUTES(10));
-	expect_true(s, clock_is_held(s));
-	world_step_clock(rig_world(s), -DAYS(800));
-	run_until(s, "03-06 09:15");
-	expect_true(s, !clock_is_held(s));
-	expect_rows(s, a, RAN("09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01");
-}
-
-/* One without a battery comes up years before its last record, and is set right later: nobody is asked. The
- * years between are one record. */
-SCENARIO(clock_years_behind_at_boot_may_be_set_right)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
-	run_until(s, "09:15");
-	world_crash_machine(rig_world(s), MINUTES(5));
-	world_step_clock(rig_world(s), -DAYS(3650));
-	world_run(rig_world(s), rig_world(s)->t + MINUTES(10));
-	world_step_clock(rig_world(s), DAYS(3650));
-	world_run(rig_world(s), rig_world(s)->t + MINUTES(10));
-	expect_true(s, !clock_is_held(s));
-	run_until(s, "03-06 09:15");
-	expect_rows(s, a,
-		    "03-08 09:00..03-04 09:00 missed/superseded; " RAN(
-			    "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01");
-	/* Far beyond its last record it is not believed then, either. */
-	world_step_clock(rig_world(s), -DAYS(3650));
-	world_run(rig_world(s), rig_world(s)->t + MINUTES(10));
-	world_step_clock(rig_world(s), DAYS(3650 + 800));
-	world_run(rig_world(s), rig_world(s)->t + MINUTES(10));
-	expect_true(s, clock_is_held(s));
-	world_step_clock(rig_world(s), -DAYS(800));
-	run_until(s, "03-07 09:15");
-	expect_true(s, !clock_is_held(s));
-	expect_rows(s, a,
-		    "03-08 09:00..09:00 missed/superseded; " RAN(
-			    "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01; "
-				     "03-07 09:00 done 03-07 09:00-03-07 09:00:01");
-}
-
-/* An hour, as when somebody mistakes the zone. */
-SCENARIO(clock_an_hour_ahead_and_back_runs_the_times_again)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
-	run_until(s, "08:15");
-	world_step_clock(rig_world(s), HOURS(1));
-	run_until(s, "09:25");
-	expect_rows(s, a, RAN("08:10") "08:20..09:10 missed/clock; 09:20 done 09:20-09:20:01");
-	world_step_clock(rig_world(s), -HOURS(1));
-	run_until(s, "09:35");
-	expect_true(s, !clock_is_held(s));
-	expect_rows(s, a,
-		    RAN("08:10") "08:20..08:25 missed/clock; " RAN("08:30") RAN("08:40") RAN("08:50")
-			    RAN("09:00") RAN("09:10") RAN("09:20") "09:30 done 09:30-09:30:01");
-}
-
-/* Rules for other zone data decide nothing: not a claim, not even what was missed, until they are made anew.
- */
+/* Rules for other zone data record nothing, not even missed times. */
 SCENARIO(outdated_rules_decide_nothing_until_recompiled)
 {
 	struct spec spec = { .cron = EVERY_TEN, .policy.missed = MISSED_SKIP };
@@ -560,15 +413,15 @@ SCENARIO(outdated_rules_decide_nothing_until_recompiled)
 	expect_true(s, send_command(s, now).code == REPLY_NOT_FOUND);
 }
 
-/* An agent's definition is another now. */
-static void define(struct scenario_rig *s, uint32_t agent, uint64_t print)
+/* Changes the fingerprint of an agent's definition; agent 0 is the default. */
+static void define_agent(struct scenario_rig *s, uint32_t agent, uint64_t print)
 {
 	struct world *w = rig_world(s);
 	*(agent ? &w->agents[agent] : &w->default_agent) = print;
 	world_step(w, &(struct event){ .kind = EV_AGENTS, .key = agent });
 }
 
-static struct command compiled(uint64_t sid, struct spec spec, uint64_t print)
+static struct command recompile_command(uint64_t sid, struct spec spec, uint64_t print)
 {
 	struct command c = { .kind = CMD_RECOMPILE, .sid = sid, .rules = spec_rules(&spec) };
 	c.rules.agent_print = print;
@@ -580,8 +433,8 @@ static unsigned outdated(struct scenario_rig *s)
 	return engine_counts(rig_world(s)->engine).outdated;
 }
 
-/* Who was blocked for want of an agent goes on when there is one, and is blocked again when it goes; what
- * came meanwhile was skipped, and does not come again. Others are not touched. */
+/* A schedule without its agent is blocked. It runs when the agent is defined, and is blocked again when the
+ * definition is deleted; times that were skipped do not come again. Other agents do not concern it. */
 SCENARIO(outdated_rules_of_an_agent_that_comes_and_goes)
 {
 	struct spec blocked = { .cron = EVERY_TEN,
@@ -595,23 +448,22 @@ SCENARIO(outdated_rules_of_an_agent_that_comes_and_goes)
 		 other = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.agent = 2 });
 	script_answer(s, a, ASK_HOOK, false, REASON_BLOCKED);
 	run_until(s, "08:25");
-	define(s, 2, 4711);
+	define_agent(s, 2, 4711);
 	expect_true(s, outdated(s) == 0);
-	define(s, 3, 5);
+	define_agent(s, 3, 5);
 	expect_true(s, outdated(s) == 1);
-	expect_true(s, send_command(s, compiled(a, good, 5)).code == REPLY_OK);
+	expect_true(s, send_command(s, recompile_command(a, good, 5)).code == REPLY_OK);
 	expect_true(s, outdated(s) == 0);
 	run_until(s, "08:45");
-	define(s, 3, 0);
-	expect_true(s, send_command(s, compiled(a, blocked, 0)).code == REPLY_OK);
+	define_agent(s, 3, 0);
+	expect_true(s, send_command(s, recompile_command(a, blocked, 0)).code == REPLY_OK);
 	run_until(s, "08:55");
 	expect_rows(s, a, "08:10..08:20 skipped/blocked; " RAN("08:30") RAN("08:40") "08:50 skipped/blocked");
 	expect_rows(s, other,
 		    RAN("08:10") RAN("08:20") RAN("08:30") RAN("08:40") "08:50 done 08:50-08:50:01");
 }
 
-/* Rules that were made with a definition which is another by now wait until they are made anew; a crash in
- * between changes nothing about it. */
+/* Rules compiled for an older definition wait for CMD_RECOMPILE, also after a crash. */
 SCENARIO(outdated_rules_of_the_default_agent_survive_a_crash)
 {
 	struct spec spec = {
@@ -623,122 +475,12 @@ SCENARIO(outdated_rules_of_the_default_agent_survive_a_crash)
 	put.rules.agent_print = 7;
 	uint64_t a = send_command(s, put).sid;
 	run_until(s, "08:15");
-	define(s, 0, 8);
+	define_agent(s, 0, 8);
 	expect_true(s, outdated(s) == 1);
 	world_crash(rig_world(s), SECONDS(5));
 	run_until(s, "08:16");
 	expect_true(s, outdated(s) == 1);
-	expect_true(s, send_command(s, compiled(a, spec, 8)).code == REPLY_OK);
+	expect_true(s, send_command(s, recompile_command(a, spec, 8)).code == REPLY_OK);
 	run_until(s, "08:35");
 	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30 done 08:30-08:30:01");
-}
-
-/* A paused one stays paused, and its times that come again are in the range. */
-SCENARIO(clock_back_while_paused_keeps_the_pause)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
-	run_until(s, "08:15");
-	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = WALL_NEVER });
-	run_until(s, "08:45");
-	world_step_clock(rig_world(s), -MINUTES(30));
-	run_until(s, "08:35");
-	send_command(s, (struct command){ .kind = CMD_RESUME, .sid = a });
-	run_until(s, "08:55");
-	expect_rows(s, a,
-		    RAN("08:10") "08:20..08:35 skipped/paused; " RAN("08:40") "08:50 done 08:50-08:50:01");
-}
-
-/* Paused when the clock goes back, resumed before the old time is reached again. */
-SCENARIO(clock_back_then_resume)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
-	run_until(s, "08:32");
-	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = WALL_NEVER });
-	run_until(s, "08:35");
-	world_step_clock(rig_world(s), -MINUTES(30));
-	run_until(s, "08:06");
-	send_command(s, (struct command){ .kind = CMD_RESUME, .sid = a });
-	run_until(s, "08:45");
-	expect_rows(s, a, RAN("08:10") RAN("08:20") RAN("08:30") "08:40 done 08:40-08:40:01");
-}
-
-SCENARIO(clock_back_then_edit)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
-	run_until(s, "08:35");
-	world_step_clock(rig_world(s), -MINUTES(30));
-	run_until(s, "08:06");
-	change_schedule(s, a, (struct spec){ .cron = "5,15,25,40 * * * *" });
-	run_until(s, "08:45");
-	expect_rows(s, a,
-		    RAN("08:10") RAN("08:15") RAN("08:20") RAN("08:25")
-			    RAN("08:30") "08:40 done 08:40-08:40:01");
-}
-
-/* Resumed while the clock was years ahead: the range that was closed there must not cancel them. */
-SCENARIO(clock_ahead_then_resume_then_back)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
-	run_until(s, "08:15");
-	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = WALL_NEVER });
-	run_until(s, "08:16");
-	world_step_clock(rig_world(s), DAYS(1000));
-	world_run(rig_world(s), rig_world(s)->t + MINUTES(1));
-	/* Not by a clock that nobody believes. */
-	expect_true(s, send_command(s, (struct command){ .kind = CMD_RESUME, .sid = a }).code == REPLY_BUSY);
-	send_command(s, (struct command){ .kind = CMD_CLOCK });
-	world_run(rig_world(s), rig_world(s)->t + SECONDS(1));
-	expect_true(s, send_command(s, (struct command){ .kind = CMD_RESUME, .sid = a }).code == REPLY_OK);
-	world_run(rig_world(s), rig_world(s)->t + MINUTES(1));
-	world_step_clock(rig_world(s), -DAYS(1000));
-	run_until(s, "08:35");
-	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30 done 08:30-08:30:01");
-}
-
-/* A follower's ends come at times it has had already. */
-SCENARIO(clock_back_keeps_a_followers_ends)
-{
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
-	uint64_t b = add_schedule(s, (struct spec){ .after = a, .policy.after = AFTER_ANY });
-	run_until(s, "08:45");
-	world_step_clock(rig_world(s), -MINUTES(2));
-	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
-	run_until(s, "08:44:59");
-	expect_rows(s, b,
-		    "after 08:10:01 done 08:10:01-08:10:02; after 08:20:01 done 08:20:01-08:20:02; "
-		    "after 08:30:01 done 08:30:01-08:30:02; after 08:40:01 done 08:40:01-08:40:02; "
-		    "after 08:43:01 done 08:43:01-08:43:02");
-	world_step_clock(rig_world(s), -MINUTES(10));
-	send_command(s, (struct command){ .kind = CMD_RUN, .sid = a });
-	run_until(s, "08:39");
-	expect_rows(s, b,
-		    "after 08:10:01 done 08:10:01-08:10:02; after 08:20:01 done 08:20:01-08:20:02; "
-		    "after 08:30:01 done 08:30:01-08:30:02; after 08:35 done 08:35-08:35:01; "
-		    "after 08:40:01 done 08:40:01-08:40:02; after 08:43:01 done 08:43:01-08:43:02");
-}
-
-SCENARIO(daylight_saving_gap_in_new_york)
-{
-	start_at(s, "03-07 00:00");
-	uint64_t a = add_schedule(s, (struct spec){ .cron = "30 2 * * *", .policy.zone = ZONE_NEW_YORK });
-	run_until(s, "03-09 12:00");
-	expect_rows(s, a,
-		    "07:30 done 07:30-07:30:01; 03-08 07:00 done 03-08 07:00-03-08 07:00:01; "
-		    "03-09 06:30 done 03-09 06:30-03-09 06:30:01");
-}
-
-SCENARIO(daylight_saving_fold_in_sydney)
-{
-	start_at(s, "04-03 12:00");
-	uint64_t once = add_schedule(s, (struct spec){ .cron = "30 2 * * *", .policy.zone = ZONE_SYDNEY });
-	uint64_t both = add_schedule(
-		s, (struct spec){ .cron = "30 2 * * *", .fold = FOLD_BOTH, .policy.zone = ZONE_SYDNEY });
-	run_until(s, "04-05 20:00");
-	expect_rows(s, once,
-		    "15:30 done 15:30-15:30:01; 04-04 15:30 done 04-04 15:30-04-04 15:30:01; "
-		    "04-05 16:30 done 04-05 16:30-04-05 16:30:01");
-	expect_rows(
-		s, both,
-		"15:30 done 15:30-15:30:01; 04-04 15:30 done 04-04 15:30-04-04 15:30:01; "
-		"04-04 16:30 done 04-04 16:30-04-04 16:30:01; 04-05 16:30 done 04-05 16:30-04-05 16:30:01");
 }

@@ -1,4 +1,4 @@
-/* Scenarios: what becomes of an occurrence between its due time and its start. */
+/* Scenarios: what happens to an occurrence between its due time and its start. */
 #include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
@@ -49,7 +49,7 @@ SCENARIO(overlap_cancel_running)
 		"08:10 killed/replaced 08:10-08:20; 08:20 killed/replaced 08:20-08:30; 08:30 claimed 08:30");
 }
 
-/* The tree takes 30 s to die: the new one waits for that. */
+/* The tree takes 30 s to die, and the new run waits for that. */
 SCENARIO(overlap_cancel_waits_for_the_death_of_the_tree)
 {
 	uint64_t a =
@@ -82,7 +82,6 @@ SCENARIO(overlap_allow)
 	expect_rows(s, a, "08:10 done 08:10-08:25; 08:20 claimed 08:20; 08:30 claimed 08:30");
 }
 
-/* A run that only waits for its retry is no reason to skip. */
 SCENARIO(overlap_ignores_a_pending_retry)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
@@ -101,8 +100,9 @@ SCENARIO(overlap_ignores_a_pending_retry)
 
 enum cause { DOWN, SUSPENDED, CLOCK, STORE };
 
-/* From 08:15 to 08:55 nothing happens. */
-static uint64_t sleep_through(struct scenario_rig *s, enum cause cause, enum missed missed, unsigned limit)
+/* From 08:15 to 08:55 nothing is handled, for the given cause. */
+static uint64_t miss_forty_minutes(struct scenario_rig *s, enum cause cause, enum missed missed,
+				   unsigned limit)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
 						    .policy = { .missed = (uint8_t)missed,
@@ -122,105 +122,109 @@ static uint64_t sleep_through(struct scenario_rig *s, enum cause cause, enum mis
 	return a;
 }
 
-#define BEFORE   "08:10 done 08:10-08:10:01; "
-#define CAUGHT   "08:20 done 08:55-08:55:01; " /* claimed in time; the store answered late */
-#define TEN_LATE "08:20..08:40 missed/superseded; 08:50 done 08:55-08:55:01; "
-#define AFTER    "09:00 done 09:00-09:00:01"
+#define BEFORE          "08:10 done 08:10-08:10:01; "
+#define CLAIMED_IN_TIME "08:20 done 08:55-08:55:01; " /* the store answered late */
+#define SUPERSEDED      "08:20..08:40 missed/superseded; 08:50 done 08:55-08:55:01; "
+#define AFTER           "09:00 done 09:00-09:00:01"
 
 SCENARIO(missed_skip_down)
 {
-	expect_rows(s, sleep_through(s, DOWN, MISSED_SKIP, 0), BEFORE "08:20..08:50 missed/down; " AFTER);
+	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_SKIP, 0),
+		    BEFORE "08:20..08:50 missed/down; " AFTER);
 }
 
 SCENARIO(missed_skip_suspended)
 {
-	expect_rows(s, sleep_through(s, SUSPENDED, MISSED_SKIP, 0),
+	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_SKIP, 0),
 		    BEFORE "08:20..08:50 missed/suspended; " AFTER);
 }
 
 SCENARIO(missed_skip_clock)
 {
-	expect_rows(s, sleep_through(s, CLOCK, MISSED_SKIP, 0), BEFORE "08:20..08:50 missed/clock; " AFTER);
+	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_SKIP, 0),
+		    BEFORE "08:20..08:50 missed/clock; " AFTER);
 }
 
 SCENARIO(missed_skip_store)
 {
-	expect_rows(s, sleep_through(s, STORE, MISSED_SKIP, 0),
-		    BEFORE CAUGHT "08:30..08:50 missed/store; " AFTER);
+	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_SKIP, 0),
+		    BEFORE CLAIMED_IN_TIME "08:30..08:50 missed/store; " AFTER);
 }
 
 SCENARIO(missed_execute_immediately_down)
 {
-	expect_rows(s, sleep_through(s, DOWN, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
+	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE SUPERSEDED AFTER);
 }
 
 SCENARIO(missed_execute_immediately_suspended)
 {
-	expect_rows(s, sleep_through(s, SUSPENDED, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
+	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_EXECUTE_IMMEDIATELY, 0),
+		    BEFORE SUPERSEDED AFTER);
 }
 
 SCENARIO(missed_execute_immediately_clock)
 {
-	expect_rows(s, sleep_through(s, CLOCK, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE TEN_LATE AFTER);
+	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE SUPERSEDED AFTER);
 }
 
 SCENARIO(missed_execute_immediately_store)
 {
-	expect_rows(s, sleep_through(s, STORE, MISSED_EXECUTE_IMMEDIATELY, 0),
-		    BEFORE CAUGHT "08:30..08:40 missed/superseded; 08:50 done 08:55-08:55:01; " AFTER);
+	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_EXECUTE_IMMEDIATELY, 0),
+		    BEFORE CLAIMED_IN_TIME
+		    "08:30..08:40 missed/superseded; 08:50 done 08:55-08:55:01; " AFTER);
 }
 
 SCENARIO(missed_execute_next_down)
 {
-	expect_rows(s, sleep_through(s, DOWN, MISSED_EXECUTE_NEXT, 0),
+	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_EXECUTE_NEXT, 0),
 		    BEFORE "08:20..08:50 missed/down; " AFTER " missed 4");
 }
 
 SCENARIO(missed_execute_next_suspended)
 {
-	expect_rows(s, sleep_through(s, SUSPENDED, MISSED_EXECUTE_NEXT, 0),
+	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_EXECUTE_NEXT, 0),
 		    BEFORE "08:20..08:50 missed/suspended; " AFTER " missed 4");
 }
 
 SCENARIO(missed_execute_next_clock)
 {
-	expect_rows(s, sleep_through(s, CLOCK, MISSED_EXECUTE_NEXT, 0),
+	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_EXECUTE_NEXT, 0),
 		    BEFORE "08:20..08:50 missed/clock; " AFTER " missed 4");
 }
 
 SCENARIO(missed_execute_next_store)
 {
-	expect_rows(s, sleep_through(s, STORE, MISSED_EXECUTE_NEXT, 0),
-		    BEFORE CAUGHT "08:30..08:50 missed/store; " AFTER " missed 3");
+	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE CLAIMED_IN_TIME "08:30..08:50 missed/store; " AFTER " missed 3");
 }
 
-#define LINE                                                                                                 \
+#define CAUGHT_UP                                                                                            \
 	"08:20 missed/limit; catch_up 08:30 done 08:55-08:55:01; catch_up 08:40 done 08:55:01-08:55:02; "    \
 	"catch_up 08:50 done 08:55:02-08:55:03; "
 
 SCENARIO(missed_catch_up_down)
 {
-	expect_rows(s, sleep_through(s, DOWN, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
+	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_CATCH_UP, 3), BEFORE CAUGHT_UP AFTER);
 }
 
 SCENARIO(missed_catch_up_suspended)
 {
-	expect_rows(s, sleep_through(s, SUSPENDED, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
+	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_CATCH_UP, 3), BEFORE CAUGHT_UP AFTER);
 }
 
 SCENARIO(missed_catch_up_clock)
 {
-	expect_rows(s, sleep_through(s, CLOCK, MISSED_CATCH_UP, 3), BEFORE LINE AFTER);
+	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_CATCH_UP, 3), BEFORE CAUGHT_UP AFTER);
 }
 
 SCENARIO(missed_catch_up_store)
 {
-	expect_rows(s, sleep_through(s, STORE, MISSED_CATCH_UP, 2),
-		    BEFORE CAUGHT "08:30 missed/limit; catch_up 08:40 done 08:55-08:55:01; "
-				  "catch_up 08:50 done 08:55:01-08:55:02; " AFTER);
+	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_CATCH_UP, 2),
+		    BEFORE CLAIMED_IN_TIME "08:30 missed/limit; catch_up 08:40 done 08:55-08:55:01; "
+					   "catch_up 08:50 done 08:55:01-08:55:02; " AFTER);
 }
 
-/* Among what is due is a fresh one: it runs, all late ones are superseded. */
+/* One of the due times is not late: it runs, and all late ones are superseded. */
 SCENARIO(missed_times_are_superseded_by_one_in_time)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -230,7 +234,7 @@ SCENARIO(missed_times_are_superseded_by_one_in_time)
 	expect_rows(s, a, BEFORE "08:20..08:40 missed/superseded; 08:50 done 08:50:30-08:50:31");
 }
 
-/* 60 s late simply runs; one microsecond more is missed. */
+/* A time that is 60 s late runs; one microsecond later it is missed. */
 SCENARIO(missed_grace_is_inclusive)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
@@ -243,7 +247,6 @@ SCENARIO(missed_grace_is_inclusive)
 	expect_rows(s, a, BEFORE "08:20 done 08:21-08:21:01; 08:30 missed/down");
 }
 
-/* What comes due while the line is worked off joins it. */
 SCENARIO(missed_catch_up_includes_times_that_come_due_meanwhile)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_CATCH_UP });
@@ -259,7 +262,7 @@ SCENARIO(missed_catch_up_includes_times_that_come_due_meanwhile)
 			   "catch_up 08:40 done 08:45-08:45:01; 08:50 done 08:50-08:50:01");
 }
 
-/* One of the line fails and waits for its retry: still only one is alive at a time. */
+/* One of the catch-up runs fails and waits for its retry. */
 SCENARIO(missed_catch_up_with_a_retry_runs_one_at_a_time)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
@@ -279,15 +282,15 @@ SCENARIO(missed_catch_up_with_a_retry_runs_one_at_a_time)
 	expect_true(s, rows_at(rows, a, at(s, "08:30"))->outcome == OUTCOME_DONE);
 }
 
-/* --- WINDOW --- */
+/* --- the window --- */
 
-#define QUARTER .policy.window = 900
+#define WINDOW_OF_15_MINUTES .policy.window = 900
 
 SCENARIO(window_allows_a_delayed_start)
 {
 	set_slots(s, 1);
 	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
 	script_run(s, other, lasting(MINUTES(15)));
 	run_until(s, "09:20");
 	expect_rows(s, a, "09:00 done 09:10-09:10:01");
@@ -297,16 +300,16 @@ SCENARIO(window_closes_while_waiting_for_a_slot)
 {
 	set_slots(s, 1);
 	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
 	script_run(s, other, lasting(MINUTES(21)));
 	run_until(s, "09:20");
 	expect_rows(s, a, "09:00 missed/window_closed");
 }
 
-/* The claim's answer comes 20 ms after the load: the start is decided at 09:15:00 sharp. */
+/* The claim is answered 20 ms after the load, so the start is decided at exactly 09:15:00. */
 SCENARIO(window_end_is_inclusive)
 {
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
 	run_until(s, "08:30");
 	world_crash(rig_world(s), MINUTES(45) - 20000);
 	run_until(s, "09:20");
@@ -315,17 +318,17 @@ SCENARIO(window_end_is_inclusive)
 
 SCENARIO(window_end_plus_a_microsecond_is_too_late)
 {
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
 	run_until(s, "08:30");
 	world_crash(rig_world(s), MINUTES(45) - 20000 + 1);
 	run_until(s, "09:20");
 	expect_rows(s, a, "09:00 missed/window_closed");
 }
 
-/* Decided in time; but the machine could not start it, a full disk perhaps, until it was too late. */
+/* The start is decided in time, but the machine cannot start it, perhaps because of a full disk. */
 SCENARIO(window_closes_before_the_process_can_start)
 {
-	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, QUARTER });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
 	script_run(s, a, (struct process_plan){ .starts_too_late = true });
 	run_until(s, "10:00");
 	expect_rows(s, a, "09:00 missed/window_closed");
@@ -340,7 +343,7 @@ SCENARIO(window_closes_while_down)
 	expect_rows(s, a, BEFORE "08:20..08:50 missed/window_closed; " AFTER);
 }
 
-/* --- guards --- */
+/* --- preconditions --- */
 
 SCENARIO(condition_becomes_true_within_the_window)
 {
@@ -357,7 +360,7 @@ SCENARIO(condition_becomes_true_within_the_window)
 	expect_rows(s, a, "09:00 done 09:10-09:10:01");
 }
 
-/* The answer under way is of the time before: it is asked once more, not half a minute later. */
+/* The answer under way is from before the change, so the condition is asked again at once. */
 SCENARIO(condition_that_changes_while_asked_is_asked_again)
 {
 	uint64_t a = add_schedule(
@@ -371,7 +374,7 @@ SCENARIO(condition_that_changes_while_asked_is_asked_again)
 	expect_rows(s, a, "09:00 done 09:00-09:00:01");
 }
 
-/* Nobody told that the state has changed: asked again at least every 30 s. */
+/* Without EV_STATE the condition is asked every 30 s. */
 SCENARIO(condition_is_asked_every_30_seconds)
 {
 	uint64_t a = add_schedule(
@@ -441,7 +444,7 @@ SCENARIO(check_that_fails_fails_the_run)
 	expect_rows(s, a, "09:00 failed/check");
 }
 
-/* A day on which there is never anything to do: asked at each of its times, and nothing is ever started. */
+/* For a day there is no work: check is asked at each time, and nothing is started. */
 static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 {
 	start_at(s, "03-05 00:00");
@@ -453,7 +456,7 @@ static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 	script_answer(s, a, ASK_CHECK, false, REASON_NONE);
 	script_answer(s, b, ASK_CHECK, false, REASON_NONE);
 	run_until(s, "03-05 13:37");
-	world_crash(rig_world(s), SECONDS(10)); /* counted before, counted after, counted once */
+	world_crash(rig_world(s), SECONDS(10)); /* each is counted once in spite of it */
 	run_until(s, "03-06 00:00:30");
 	const struct rows *rows = rig_world(s)->rows;
 	unsigned idle = 0;
@@ -464,7 +467,7 @@ static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 	}
 	expect_true(s, idle == 24 * 60 / minutes);
 	expect_true(s, rows_avoided(rows, 0) == idle && rows_avoided(rows, a) == idle);
-	expect_true(s, rows_avoided(rows, b) == 0); /* no model is behind a command */
+	expect_true(s, rows_avoided(rows, b) == 0); /* a command calls no model */
 	unsigned born = 0;
 	for (unsigned i = 0; i < rig_world(s)->files; i++)
 		born += rig_world(s)->file[i].state != FILE_PREVENTED;
@@ -481,7 +484,6 @@ SCENARIO(check_avoids_all_model_calls_of_every_minute)
 	idle_day(s, "* * * * *", 1);
 }
 
-/* A crash while a guard is asked: asked again, claimed once. */
 SCENARIO(hook_is_asked_again_after_a_crash)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK });
@@ -514,7 +516,7 @@ SCENARIO(excluded_date_is_skipped)
 		"09:00:01");
 }
 
-/* What was missed on an excluded date is excluded, not missed, and never run late. */
+/* A missed time on an excluded date is skipped/excluded, and never run late. */
 SCENARIO(excluded_date_is_not_caught_up)
 {
 	start_at(s, "03-09 08:00");
@@ -528,7 +530,7 @@ SCENARIO(excluded_date_is_not_caught_up)
 		"09:00:01");
 }
 
-/* Eight to ten in New York is 13:00 to 15:00 here; what lies outside is skipped in one stretch. */
+/* 08:00 to 10:00 in New York is 13:00 to 15:00 UTC. Times outside are one range. */
 SCENARIO(active_hours_in_another_zone)
 {
 	start_at(s, "03-05 12:00");
@@ -549,7 +551,7 @@ SCENARIO(active_hours_over_midnight)
 		    "03-06 02:00 skipped/active_hours");
 }
 
-/* Ten at night to six in New York is 03:00 to 11:00 here, and over midnight there. */
+/* 22:00 to 06:00 in New York is 03:00 to 11:00 UTC. */
 SCENARIO(active_hours_over_midnight_in_another_zone)
 {
 	start_at(s, "03-05 23:00");
@@ -561,7 +563,7 @@ SCENARIO(active_hours_over_midnight_in_another_zone)
 		    "03-06 08:00 done 03-06 08:00-03-06 08:00:01; 03-06 12:00 skipped/active_hours");
 }
 
-/* Down over the end of the agent's hours: what lies outside was never to run. */
+/* Times outside the agent's hours are skipped, not missed. */
 SCENARIO(active_hours_are_not_caught_up)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
@@ -573,15 +575,15 @@ SCENARIO(active_hours_are_not_caught_up)
 	expect_rows(s, a, RAN("08:10") "08:20 missed/down; 08:30..08:50 skipped/active_hours");
 }
 
-static int64_t second(struct scenario_rig *s, const char *when)
+static int64_t seconds_at(struct scenario_rig *s, const char *when)
 {
 	return wall_seconds(at(s, when));
 }
 
-/* Its times before the start are one range, which the start closes; the first is at the start itself. */
+/* The times before the start are one range, which the start closes. A time at the start runs. */
 SCENARIO(not_started_until_the_start_date)
 {
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:40") });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = seconds_at(s, "08:40") });
 	run_until(s, "08:35");
 	expect_rows(s, a, "08:10.. skipped/not_started");
 	run_until(s, "08:55");
@@ -590,9 +592,9 @@ SCENARIO(not_started_until_the_start_date)
 
 SCENARIO(not_started_during_a_restart)
 {
-	uint64_t a = add_schedule(
-		s,
-		(struct spec){ .cron = EVERY_TEN, .from = second(s, "08:30"), .policy.missed = MISSED_SKIP });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .from = seconds_at(s, "08:30"),
+						    .policy.missed = MISSED_SKIP });
 	run_until(s, "08:15");
 	world_crash(rig_world(s), MINUTES(30));
 	run_until(s, "08:55");
@@ -601,10 +603,10 @@ SCENARIO(not_started_during_a_restart)
 		"08:10..08:29:59 skipped/not_started; 08:30..08:40 missed/down; 08:50 done 08:50-08:50:01");
 }
 
-/* Paused over its start: what came before was not started, what comes after is paused. */
+/* Times before the start are not_started, times after it are paused. */
 SCENARIO(not_started_then_paused)
 {
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = second(s, "08:30") });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = seconds_at(s, "08:30") });
 	run_until(s, "08:15");
 	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = at(s, "08:45") });
 	run_until(s, "08:55");
@@ -615,10 +617,10 @@ SCENARIO(not_started_then_paused)
 
 SCENARIO(expired_after_the_end_date)
 {
-	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .until = second(s, "08:25") });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .until = seconds_at(s, "08:25") });
 	run_until(s, "08:55");
 	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/expired");
-	change_schedule(s, a, (struct spec){ .cron = EVERY_TEN, .until = second(s, "09:05") });
+	change_schedule(s, a, (struct spec){ .cron = EVERY_TEN, .until = seconds_at(s, "09:05") });
 	run_until(s, "09:15");
 	expect_rows(s, a,
 		    RAN("08:10") RAN("08:20") "08:30..08:55 skipped/expired; " RAN(
@@ -689,7 +691,7 @@ SCENARIO(gate_limits_an_agent_to_its_slots)
 	expect_rows(s, c, "09:00 done 09:01-09:02");
 }
 
-/* After a restart those found alive have their slots again before anybody else gets one. */
+/* After a restart runs that are found alive have their slots before other runs get one. */
 SCENARIO(gate_counts_runs_found_alive)
 {
 	set_slots(s, 1);

@@ -1,10 +1,10 @@
-/* Scenarios: a run says when its schedule runs next. */
+/* Scenarios: a run sets the next check of its schedule. */
 #include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
 #define AT_NINE   "0 9 * * *"
 
-static enum reply_code set(struct scenario_rig *s, uint64_t sid, const char *to)
+static enum reply_code set_next_check(struct scenario_rig *s, uint64_t sid, const char *to)
 {
 	return (enum reply_code)send_command(
 		       s, (struct command){ .kind = CMD_NEXT_CHECK, .sid = sid, .to = at(s, to) })
@@ -15,7 +15,7 @@ SCENARIO(next_check_later_gates_regular_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	expect_true(s, set(s, a, "08:45") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "08:45") == REPLY_OK);
 	run_until(s, "08:42");
 	expect_rows(s, a, RAN("08:10") "08:20.. skipped/gated");
 	run_until(s, "08:55");
@@ -27,17 +27,16 @@ SCENARIO(next_check_sooner_runs_before_regular_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
 	run_until(s, "08:05");
-	expect_true(s, set(s, a, "08:30") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "08:30") == REPLY_OK);
 	run_until(s, "09:05");
 	expect_rows(s, a, RAN("08:30") "09:00 done 09:00-09:00:01");
 }
 
-/* At a time of its own. */
 SCENARIO(next_check_at_a_regular_time_runs_once)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	expect_true(s, set(s, a, "08:40") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "08:40") == REPLY_OK);
 	run_until(s, "08:55");
 	expect_rows(s, a,
 		    RAN("08:10") "08:20..08:39:59 skipped/gated; " RAN("08:40") "08:50 done 08:50-08:50:01");
@@ -47,23 +46,23 @@ SCENARIO(next_check_of_a_schedule_without_further_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .at = seconds_of(2026, 3, 5, 8, 10, 0) });
 	run_until(s, "08:12");
-	expect_true(s, set(s, a, "08:45") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "08:45") == REPLY_OK);
 	run_until(s, "10:00");
 	expect_rows(s, a, RAN("08:10") "08:45 done 08:45-08:45:01");
 }
 
-/* The last word counts, sooner or later. */
+/* The last one counts, whether it is sooner or later than the one before. */
 SCENARIO(next_check_can_be_set_again)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
+	set_next_check(s, a, "08:45");
 	run_until(s, "08:22");
-	expect_true(s, set(s, a, "08:24") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "08:24") == REPLY_OK);
 	run_until(s, "08:25");
-	expect_true(s, set(s, a, "09:05") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "09:05") == REPLY_OK);
 	run_until(s, "08:55");
-	expect_true(s, set(s, a, "09:15") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "09:15") == REPLY_OK);
 	run_until(s, "09:25");
 	expect_rows(
 		s, a,
@@ -75,8 +74,8 @@ SCENARIO(next_check_survives_crashes)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
-	world_crash(rig_world(s), SECONDS(10)); /* the range has not been asked for, or not answered */
+	set_next_check(s, a, "08:45");
+	world_crash(rig_world(s), SECONDS(10)); /* the range was not requested, or not answered */
 	run_until(s, "08:32");
 	world_crash_machine(rig_world(s), MINUTES(2));
 	run_until(s, "08:44:59.995");
@@ -87,7 +86,7 @@ SCENARIO(next_check_survives_crashes)
 				 "08:50-08:50:01");
 }
 
-/* Nobody was there when it came: it is settled by the policy for what is missed, with those after it. */
+/* The daemon was down when it came. */
 SCENARIO(next_check_that_is_missed_follows_the_policy)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -98,7 +97,7 @@ SCENARIO(next_check_that_is_missed_follows_the_policy)
 				  .policy = { .missed = MISSED_CATCH_UP, .catch_up_limit = 2 } });
 	run_until(s, "08:12");
 	for (uint64_t i = a; i <= d; i++)
-		set(s, i, "08:25");
+		set_next_check(s, i, "08:25");
 	run_until(s, "08:13");
 	world_crash(rig_world(s), MINUTES(40));
 	run_until(s, "08:58");
@@ -121,7 +120,7 @@ SCENARIO(next_check_is_cancelled_by_an_edit_of_times)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
+	set_next_check(s, a, "08:45");
 	run_until(s, "08:32");
 	change_schedule(s, a, (struct spec){ .cron = "*/5 * * * *" });
 	run_until(s, "08:47");
@@ -130,12 +129,11 @@ SCENARIO(next_check_is_cancelled_by_an_edit_of_times)
 			    RAN("08:40") "08:45 done 08:45-08:45:01");
 }
 
-/* What is not its when leaves it. */
 SCENARIO(next_check_survives_an_edit_of_action)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
+	set_next_check(s, a, "08:45");
 	run_until(s, "08:32");
 	change_schedule(s, a, (struct spec){ .cron = EVERY_TEN, .policy.retries = 2, .max_runs = 5 });
 	run_until(s, "08:55");
@@ -147,7 +145,7 @@ SCENARIO(next_check_is_cancelled_by_a_pause)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:55");
+	set_next_check(s, a, "08:55");
 	run_until(s, "08:32");
 	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = at(s, "08:45") });
 	run_until(s, "09:05");
@@ -161,8 +159,8 @@ SCENARIO(next_check_during_a_pause_of_all)
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN }),
 		 b = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
-	set(s, b, "08:25");
+	set_next_check(s, a, "08:45");
+	set_next_check(s, b, "08:25");
 	run_until(s, "08:22");
 	send_command(s, (struct command){ .kind = CMD_PAUSE, .to = WALL_NEVER });
 	run_until(s, "08:35");
@@ -181,20 +179,21 @@ SCENARIO(next_check_overlaps_a_running_run)
 	script_run(s, a, lasting(MINUTES(8)));
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "08:12");
-	set(s, a, "08:15");
+	set_next_check(s, a, "08:15");
 	run_until(s, "08:25");
 	expect_rows(s, a, "08:10 done 08:10-08:18; 08:15 skipped/overlap; 08:20 done 08:20-08:20:01");
 }
 
-/* A clock that goes back behind the moment it was set would make it too long until then. */
+/* If the clock is before the instant at which it was set, the next check would be too far away: it is
+ * cancelled. */
 SCENARIO(next_check_when_the_clock_goes_back)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	uint64_t b = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
+	set_next_check(s, a, "08:45");
 	run_until(s, "08:32");
-	set(s, b, "08:45");
+	set_next_check(s, b, "08:45");
 	run_until(s, "08:34");
 	world_step_clock(rig_world(s), -MINUTES(15));
 	run_until(s, "08:55");
@@ -209,7 +208,7 @@ SCENARIO(next_check_when_the_clock_goes_ahead)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
+	set_next_check(s, a, "08:45");
 	run_until(s, "08:32");
 	world_step_clock(rig_world(s), MINUTES(30));
 	run_until(s, "09:15");
@@ -222,9 +221,9 @@ SCENARIO(next_check_with_jitter)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .jitter = 60 });
 	run_until(s, "08:05");
-	expect_true(s, set(s, a, "08:30") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "08:30") == REPLY_OK);
 	run_until(s, "08:32");
-	expect_true(s, set(s, a, "09:30") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "09:30") == REPLY_OK);
 	run_until(s, "09:29");
 	expect_true(s, rows_sched(rig_world(s)->rows, a)->ranges == 1);
 	run_until(s, "09:35");
@@ -239,41 +238,41 @@ SCENARIO(next_check_that_is_refused)
 	uint64_t c = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .after = a });
 	uint64_t d = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 1 });
 	run_until(s, "08:12");
-	expect_true(s, set(s, a, "09:00") == REPLY_REFUSED); /* after its end */
-	expect_true(s, set(s, a, "08:11") == REPLY_REFUSED); /* over */
-	expect_true(s, set(s, b, "08:45") == REPLY_REFUSED);
-	expect_true(s, set(s, c, "08:45") == REPLY_REFUSED);
-	expect_true(s, set(s, d, "08:45") == REPLY_REFUSED);
-	expect_true(s, set(s, 99, "08:45") == REPLY_NOT_FOUND);
+	expect_true(s, set_next_check(s, a, "09:00") == REPLY_REFUSED); /* at its end date */
+	expect_true(s, set_next_check(s, a, "08:11") == REPLY_REFUSED); /* in the past */
+	expect_true(s, set_next_check(s, b, "08:45") == REPLY_REFUSED);
+	expect_true(s, set_next_check(s, c, "08:45") == REPLY_REFUSED);
+	expect_true(s, set_next_check(s, d, "08:45") == REPLY_REFUSED);
+	expect_true(s, set_next_check(s, 99, "08:45") == REPLY_NOT_FOUND);
 	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = WALL_NEVER });
 	run_until(s, "08:12:30");
-	expect_true(s, set(s, a, "08:45") == REPLY_REFUSED);
+	expect_true(s, set_next_check(s, a, "08:45") == REPLY_REFUSED);
 	send_command(s, (struct command){ .kind = CMD_RESUME, .sid = a });
 	send_command(s, (struct command){ .kind = CMD_PAUSE, .to = WALL_NEVER });
 	run_until(s, "08:13");
-	expect_true(s, set(s, a, "08:45") == REPLY_REFUSED);
+	expect_true(s, set_next_check(s, a, "08:45") == REPLY_REFUSED);
 	send_command(s, (struct command){ .kind = CMD_RESUME });
 	run_until(s, "08:14");
-	expect_true(s, set(s, a, "08:59:59") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "08:59:59") == REPLY_OK);
 }
 
 SCENARIO(next_check_of_a_removed_schedule)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
+	set_next_check(s, a, "08:45");
 	run_until(s, "08:32");
 	send_command(s, (struct command){ .kind = CMD_DROP, .sid = a });
 	run_until(s, "08:55");
 	expect_rows(s, a, RAN("08:10") "08:20..08:32 skipped/gated");
 }
 
-/* By a clock that nobody believes, it has come. */
+/* By the clock that is held, the next check has come. */
 SCENARIO(next_check_of_a_schedule_removed_while_the_clock_is_held)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
-	set(s, a, "08:45");
+	set_next_check(s, a, "08:45");
 	run_until(s, "08:32");
 	world_step_clock(rig_world(s), DAYS(2));
 	world_run(rig_world(s), rig_world(s)->t + MINUTES(1));
@@ -282,14 +281,14 @@ SCENARIO(next_check_of_a_schedule_removed_while_the_clock_is_held)
 	expect_rows(s, a, RAN("08:10") "08:20..08:44:59 skipped/gated");
 }
 
-/* The clock goes back behind the moment it was set, and its only time has run: that is not over a second
- * time. */
+/* The next check is cancelled because the clock goes back; the only time of the rule has run, and does not
+ * run again. */
 SCENARIO(next_check_of_a_single_time_when_the_clock_goes_back)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .at = seconds_of(2026, 3, 5, 8, 10, 0),
 						    .until = seconds_of(2026, 3, 5, 8, 28, 0) });
 	run_until(s, "08:22");
-	expect_true(s, set(s, a, "08:27") == REPLY_OK);
+	expect_true(s, set_next_check(s, a, "08:27") == REPLY_OK);
 	run_until(s, "08:23");
 	world_step_clock(rig_world(s), -MINUTES(2));
 	run_until(s, "08:45");

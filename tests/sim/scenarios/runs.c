@@ -1,4 +1,4 @@
-/* Scenarios: what becomes of a run: retries, limits of others, restarts, chains. */
+/* Scenarios: what happens to a run: retries, holds, restarts, followers. */
 #include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
@@ -7,7 +7,8 @@
 
 /* --- retry --- */
 
-static uint64_t fails_three_times(struct scenario_rig *s, enum backoff backoff, unsigned most)
+/* Three attempts fail, the fourth succeeds. */
+static uint64_t fail_three_times(struct scenario_rig *s, enum backoff backoff, unsigned most)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE,
 						    .policy = { .retries = 3,
@@ -23,22 +24,22 @@ static uint64_t fails_three_times(struct scenario_rig *s, enum backoff backoff, 
 
 SCENARIO(retry_with_fixed_backoff)
 {
-	expect_rows(s, fails_three_times(s, BACKOFF_FIXED, 3600), "09:00 done #4 09:03:03-09:03:04");
+	expect_rows(s, fail_three_times(s, BACKOFF_FIXED, 3600), "09:00 done #4 09:03:03-09:03:04");
 }
 
 SCENARIO(retry_with_linear_backoff)
 {
-	expect_rows(s, fails_three_times(s, BACKOFF_LINEAR, 3600), "09:00 done #4 09:06:03-09:06:04");
+	expect_rows(s, fail_three_times(s, BACKOFF_LINEAR, 3600), "09:00 done #4 09:06:03-09:06:04");
 }
 
 SCENARIO(retry_with_exponential_backoff)
 {
-	expect_rows(s, fails_three_times(s, BACKOFF_EXPONENTIAL, 3600), "09:00 done #4 09:07:03-09:07:04");
+	expect_rows(s, fail_three_times(s, BACKOFF_EXPONENTIAL, 3600), "09:00 done #4 09:07:03-09:07:04");
 }
 
 SCENARIO(retry_with_a_maximal_delay)
 {
-	expect_rows(s, fails_three_times(s, BACKOFF_EXPONENTIAL, 100), "09:00 done #4 09:04:23-09:04:24");
+	expect_rows(s, fail_three_times(s, BACKOFF_EXPONENTIAL, 100), "09:00 done #4 09:04:23-09:04:24");
 }
 
 SCENARIO(retry_ends_when_used_up)
@@ -66,7 +67,7 @@ SCENARIO(retry_is_not_done_for_final_outcomes)
 	expect_rows(s, c, "09:00 failed/definition 09:00-09:00:01");
 }
 
-/* WINDOW binds the first attempt only. */
+/* The window limits the first attempt only. */
 SCENARIO(retry_may_start_after_the_window)
 {
 	uint64_t a = add_schedule(
@@ -91,7 +92,6 @@ SCENARIO(retry_is_dropped_for_the_next_run)
 		    "08:10 failed/exit 08:10-08:10:01; 08:20 done 08:20-08:20:01; 08:30 done 08:30-08:30:01");
 }
 
-/* It is not dropped for one that is refused. */
 SCENARIO(retry_is_kept_when_the_next_time_is_skipped)
 {
 	start_at(s, "03-09 08:00");
@@ -107,7 +107,7 @@ SCENARIO(retry_is_kept_when_the_next_time_is_skipped)
 	expect_rows(s, a, "09:00 done #2 03-10 10:00:01-03-10 10:00:02; 03-10 09:00 skipped/excluded");
 }
 
-/* queue_all: the retry and the next one both go on, one at a time. */
+/* With queue_all the retry and the next run both continue, one at a time. */
 SCENARIO(retry_waits_for_the_running_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
@@ -135,7 +135,7 @@ SCENARIO(retry_survives_a_restart)
 	expect_rows(s, a, "09:00 done #2 09:10:01-09:10:02");
 }
 
-/* --- limits of others --- */
+/* --- holds --- */
 
 SCENARIO(rate_limit_lasts_until_the_reset)
 {
@@ -181,7 +181,7 @@ SCENARIO(rate_limit_holds_the_account)
 	expect_rows(s, other, "09:10 done 09:10-09:10:01");
 }
 
-/* One that was claimed before the hold and waits at the gate starts only after it. */
+/* A run that was claimed before the hold and waits for a slot starts only after the hold. */
 SCENARIO(rate_limit_holds_queued_runs)
 {
 	set_slots(s, 1);
@@ -192,14 +192,14 @@ SCENARIO(rate_limit_holds_queued_runs)
 	script_run(s, a, limited);
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "09:30");
-	/* Which of the two goes first is nobody's promise. */
+	/* Either of the two may go first. */
 	const struct rows *rows = rig_world(s)->rows;
 	expect_true(s, rows_at(rows, b, at(s, "09:00"))->started.us >= at(s, "09:20").us);
 	expect_true(s, rows_at(rows, a, at(s, "09:00"))->outcome == OUTCOME_DONE);
 	expect_true(s, rows_at(rows, b, at(s, "09:00"))->outcome == OUTCOME_DONE);
 }
 
-/* Freed by hand before its time: who waited for the end of the hold is taken up then, not at the old end. */
+/* A time that waited for the end of the hold is handled at the release, not at the old end. */
 SCENARIO(rate_limit_can_be_released_early)
 {
 	uint64_t a =
@@ -221,7 +221,6 @@ SCENARIO(rate_limit_can_be_released_early)
 	expect_true(s, twenty && twenty->claimed.us < at(s, "09:20:01").us);
 }
 
-/* What it was told by the provider costs no attempt, whatever happens to the daemon meanwhile. */
 SCENARIO(rate_limited_attempts_do_not_count_after_a_restart)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE,
@@ -335,7 +334,7 @@ SCENARIO(restart_reads_the_end_of_a_run)
 	expect_rows(s, a, "09:00 failed/exit 09:00-09:03");
 }
 
-/* The daemon died between the record and the start. */
+/* The daemon crashes between the record and the start. */
 SCENARIO(restart_starts_a_claimed_run)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -354,7 +353,7 @@ SCENARIO(restart_misses_a_claimed_run_after_its_window)
 	expect_rows(s, a, "09:00 missed/window_closed");
 }
 
-/* Born, and the engine never heard of it. */
+/* The process was started, but the engine was not told. */
 SCENARIO(restart_adopts_a_run_whose_start_was_not_reported)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -388,7 +387,6 @@ SCENARIO(restart_retries_a_lost_run)
 	expect_rows(s, a, "09:00 done #2 09:11-09:11:01");
 }
 
-/* Found after a restart, a retry that is only pending is no reason to skip the next one. */
 SCENARIO(restart_with_a_pending_retry_runs_the_next_time)
 {
 	uint64_t a = add_schedule(
@@ -402,7 +400,6 @@ SCENARIO(restart_with_a_pending_retry_runs_the_next_time)
 	expect_rows(s, a, "08:10 failed/exit 08:10-08:10:01; 08:20 done 08:20:30-08:20:31");
 }
 
-/* … nor is it started only to be killed. */
 SCENARIO(restart_with_a_pending_retry_does_not_start_it_to_replace_it)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
@@ -430,7 +427,7 @@ SCENARIO(restart_finishes_a_run_of_a_removed_schedule)
 	expect_rows(s, a, "09:00 done 09:00-09:30");
 }
 
-/* --- chains --- */
+/* --- followers --- */
 
 SCENARIO(after_follows_the_outcome)
 {
@@ -446,7 +443,7 @@ SCENARIO(after_follows_the_outcome)
 	expect_rows(s, any, "after 09:00:01 done 09:00:01-09:00:02; after 10:00:01 done 10:00:01-10:00:02");
 }
 
-/* The end was written, its answer lost, the follower not yet recorded. */
+/* The end was written but not answered, and the follower is not recorded. */
 SCENARIO(after_a_crash_before_the_follower_is_recorded)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -458,7 +455,7 @@ SCENARIO(after_a_crash_before_the_follower_is_recorded)
 	expect_rows(s, b, "after 09:00:01 done 09:00:11-09:00:12");
 }
 
-/* The end itself was not written: read from the run file, and followed once. */
+/* The end was not written: it is read from the run file, and followed once. */
 SCENARIO(after_a_crash_before_the_end_is_recorded)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -470,7 +467,6 @@ SCENARIO(after_a_crash_before_the_end_is_recorded)
 	expect_rows(s, b, "after 09:00:01 done 09:00:11-09:00:12");
 }
 
-/* Too late for its policy: as any other. */
 SCENARIO(after_a_long_crash_follows_the_policy)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -492,7 +488,7 @@ SCENARIO(after_works_in_a_chain)
 	expect_rows(s, c, "after 09:00:02 done 09:00:02-09:00:03");
 }
 
-/* The engine hears of the later end first: both are followed. */
+/* After the restart the later end is reported first; both are followed. */
 SCENARIO(after_two_ends_found_by_a_restart)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
@@ -506,7 +502,7 @@ SCENARIO(after_two_ends_found_by_a_restart)
 	expect_rows(s, b, "after 08:23:55 done 08:24:10-08:24:11; after 08:24:05 done 08:24:10-08:24:11");
 }
 
-/* The leader's run is over when its retry is dropped. That is when its follower is due; it is not late. */
+/* The leader's run ends when its retry is dropped. The follower is due then, so it is not late. */
 SCENARIO(after_a_dropped_retry_is_due_when_it_is_dropped)
 {
 	uint64_t a = add_schedule(
@@ -526,7 +522,7 @@ SCENARIO(after_a_dropped_retry_is_due_when_it_is_dropped)
 	expect_true(s, done == 1);
 }
 
-/* Two ends at one instant are two occurrences, a microsecond apart. */
+/* They are two occurrences, a microsecond apart. */
 SCENARIO(after_two_ends_at_one_instant)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
@@ -538,7 +534,7 @@ SCENARIO(after_two_ends_at_one_instant)
 	expect_rows(s, b, "after 08:22 done 08:22-08:22:01; after 08:22 done 08:22-08:22:01");
 }
 
-/* The follower is busy with one end when the next comes: it follows both, and does not spin meanwhile. */
+/* The follower acts on both, one after the other, and does not repeat requests meanwhile. */
 SCENARIO(after_two_ends_while_the_first_is_recorded)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
