@@ -98,8 +98,8 @@ SCENARIO(clock_years_ahead_at_boot_is_held)
 	expect_rows(s, a, RAN("09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01");
 }
 
-/* A machine without a battery starts years before the last record, and its clock is set right later. The years
- * between are one record. */
+/* A machine without a battery starts years before the last record, and its clock is set right later. The
+ * years between are one record. */
 SCENARIO(clock_years_behind_at_boot_may_be_set_right)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
