@@ -1,36 +1,46 @@
 #pragma once
-/* What may be asked of the runner, and what it says, as data. A run's attempt is known by (run, attempt)
+/* Requests to the runner and its reports, as data. An attempt of a run is identified by (run, attempt)
  * everywhere.
  *
- * The promises:
- *  - RN_START of one (run, attempt) executes at most once, ever, however often it is asked and by whomever.
- * It is answered by RN_STARTED, by what became of it if it was born before, by RN_NOT_STARTED if it was
- * burnt, or, if it could not be born before its window was long over, by RN_EXIT without an outcome.
- *  - RN_EXIT is said when the whole tree of the attempt is proven dead, and not before.
- *  - RN_PROBE is always answered: RN_ALIVE (and later RN_EXIT), RN_EXIT, RN_NOT_STARTED (it was never born),
- * RN_LOST (it was born, left no record, and nothing of it is alive). After RN_NOT_STARTED it can still be
- * started; after RN_PREVENT not. */
+ * Promises:
+ *  - RN_START executes an attempt at most once, ever, however often it is requested and by however many
+ *    processes. It is answered by RN_STARTED; or, if the attempt was started before, by its present state; by
+ *    RN_NOT_STARTED if it was prevented; or by RN_EXIT without an outcome if the machine could not start it
+ *    before its window had long closed.
+ *  - RN_EXIT is reported when every process of the attempt's tree is proven dead, never before.
+ *  - RN_PROBE is always answered: by RN_ALIVE, and RN_EXIT later; by RN_EXIT; by RN_LOST; or by
+ *    RN_NOT_STARTED, after which the attempt can still be started.
+ *  - After RN_PREVENT an attempt that was not started can never be started.
+ *  - Reports about one attempt come in the order of what happened; the receiver must tolerate repetitions. */
 #include "base/time.h"
 
 enum rn_op {
 	RN_START,
-	RN_KILL, /* with the reason to record; answered by RN_EXIT */
-	RN_PROBE,
-	RN_PREVENT, /* make this (run, attempt) unstartable; answered by RN_NOT_STARTED, or by what it is if
-		    it was born */
-	RN_ASK,     /* a guard: `ask` says which; answered by RN_ANSWER with the same number. ASK_CHECK may
-		       execute its program again each time it is asked, but never two of them at a time */
+	RN_KILL,    /* kill the attempt's tree and record `reason`; answered by RN_EXIT */
+	RN_PROBE,   /* report the present state of an attempt that was requested by an earlier process */
+	RN_PREVENT, /* make the attempt impossible to start; answered by RN_NOT_STARTED, or by its present
+		       state if it was started before */
+	RN_ASK,     /* evaluate precondition `ask`; answered by RN_ANSWER with the same number. ASK_CHECK may
+		       execute its program once per question, but never two of them at a time */
 };
 
+/* Preconditions of a run. They are asked in this order; ASK_CHECK before every attempt, the others once. */
 enum rn_ask { ASK_BUDGET, ASK_CONDITION, ASK_HOOK, ASK_CHECK, RN_ASKS };
 
-enum rn_report_kind { RN_STARTED, RN_EXIT, RN_ALIVE, RN_NOT_STARTED, RN_LOST, RN_ANSWER };
+enum rn_report_kind {
+	RN_STARTED,     /* the attempt was started */
+	RN_EXIT,        /* it has ended */
+	RN_ALIVE,       /* it was started before, and is alive */
+	RN_NOT_STARTED, /* it was never started */
+	RN_LOST,        /* it was started, left no record of its end, and no process of it is alive */
+	RN_ANSWER       /* of a precondition */
+};
 
 struct rn_req {
 	uint8_t op, ask;
 	uint16_t attempt;
 	uint16_t reason; /* RN_KILL */
-	uint32_t number; /* RN_ASK: of the question; a later one makes answers to earlier ones void */
+	uint32_t number; /* RN_ASK: of the question; it makes the answers to earlier questions void */
 	uint64_t run, sid;
 	uint32_t rev;
 };
@@ -38,14 +48,15 @@ struct rn_req {
 struct rn_report {
 	uint8_t kind, ask;
 	uint16_t attempt;
-	uint32_t number;
+	uint32_t number; /* RN_ANSWER */
 	uint64_t run;
 	bool yes;          /* RN_ANSWER */
-	uint8_t outcome;   /* RN_EXIT; OUTCOME_NONE: it was not executed, for it was too late */
-	uint16_t reason;   /* RN_EXIT; RN_ANSWER that is a no */
-	struct wall reset; /* RN_EXIT, rate_limited: when the provider takes up again; 0: not known */
+	uint8_t outcome;   /* RN_EXIT; OUTCOME_NONE: it was not executed because its window had closed */
+	uint16_t reason;   /* RN_EXIT; RN_ANSWER if the answer is no */
+	struct wall reset; /* RN_EXIT with rate_limited: when the provider's limit ends; 0: not known */
 	struct wall ended; /* RN_EXIT: by the shim's clock */
-	int64_t cost, tokens_in, tokens_out;
-	int32_t exit_code; /* RN_EXIT: the program's own; by a signal, 128 more than its number; -1: not known
-			    */
+	int64_t cost;      /* RN_EXIT: micro-dollars; -1: not known */
+	int64_t tokens_in, tokens_out;
+	int32_t exit_code; /* RN_EXIT: of the program; 128 plus the number of the signal that ended it; -1:
+			      not known */
 };

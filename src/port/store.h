@@ -1,270 +1,288 @@
 #pragma once
-/* What may be asked of the store, as data: no SQL, no JSON, no callbacks, no engine types. Three things
- * answer it (the SQLite store, the simulator's, later PostgreSQL), and one conformance suite runs on all of
- * them.
+/* Requests to the store and its answers, as data: no SQL, no JSON, no callbacks, no engine types. The SQLite
+ * store and the simulator's model implement them, later PostgreSQL; one conformance suite tests all of them.
  *
- * The promises:
- *  - One answer per request tag. An outage means no answer yet: the adapter tries the same request again.
- *  - A request may be carried out twice, and is then answered the second time as the first: run numbers,
- * (sid, rev) and (run, attempt) make each of them idempotent. "Already mine" is ST_OK.
- *  - A request is one transaction: all of it, or nothing. What was answered ST_OK survives kill -9 and power
- * loss.
- *  - Whatever changes a schedule names the rev it was decided by. Another rev in the store: ST_STALE, nothing
- * changed, the row attached. Every answer that concerns a schedule carries its row as it is after the
- * request.
+ * Promises:
+ *  - Every request is answered once, by its tag. During an outage there is no answer yet: the adapter repeats
+ *    the request until it succeeds.
+ *  - Requests are idempotent, by run number, (sid, rev) or (run, attempt). A request that was carried out
+ *    before is answered ST_OK as the first time and changes nothing. Below, "Repeated:" says how each request
+ *    recognizes that.
+ *  - A request is one transaction: all of it or nothing. What was answered ST_OK survives kill -9 and power
+ *    loss.
+ *  - A request that changes a schedule names the rev by which it was decided. If the store has another one,
+ *    it answers ST_STALE and changes nothing. Every answer that concerns a schedule carries its row after the
+ *    request.
  *  - Answers come in the order in which the requests were carried out.
- *  - Requests of one schedule are carried out in the order of submission within their lane; lanes may
- * overtake. */
+ *  - Requests for one schedule are carried out in the order of submission within their lane; requests of
+ *    different lanes may overtake each other. */
 #include "base/err.h"
 #include "base/time.h"
 
 #define WALL_NEVER ((struct wall){ INT64_MAX })
 
-enum { STORE_RULES = 152 }; /* bytes of compiled rules, of whose contents the store knows nothing */
+enum { STORE_RULES = 152 }; /* bytes of compiled rules, which the store does not interpret */
 
-/* What each of them does. "Mine": the same request was carried out before; it is answered ST_OK and changes
- * nothing. */
 enum st_op {
-	/* A schedule. rev 0: a new sid, inserted with rev 1. Else rev must be the store's, which becomes rev
-	 * + 1, and all of `row` is taken over but sid, rev and kept; with keep_next also next, high, left,
-	 * failures, owed, owed_since, seen and next_set_at stay. close_range: the open range of this sid ends
-	 * at `at`, or goes if it begins later. Mine: rev + 1 stands in the store and was put at the same
-	 * `at`. ends_known: ST_STALE, too, if the schedule that it follows has an end beyond row.seen.
-	 * ST_REFUSED, after all else was judged: a living schedule of another sid has this id. That of a
-	 * removed one is free. Also ST_REFUSED: a new sid no larger than one that was pruned. */
+	/* Adds or changes a schedule.
+	 *  - rev 0: inserts a new sid with rev 1. ST_REFUSED if the sid is not larger than every sid that was
+	 *    pruned.
+	 *  - Otherwise rev must be the store's, which grows by one. All of `row` is taken over except
+	 *    sid, rev and pruned_to; with keep_next also next, high, left, failures, owed, owed_since,
+	 *    seen and next_set_at stay.
+	 *  - close_range: the schedule's open range ends at `at`, or is deleted if it begins after `at`.
+	 *  - ends_known: also ST_STALE if the leader has an end beyond row.seen.
+	 *  - ST_REFUSED, judged last: another schedule that is not removed has this id.
+	 *
+	 * Repeated: the store has rev + 1, put at the same `at`. */
 	ST_PUT,
-	/* A removed schedule: its row stays as a tombstone (high and kept included), is loaded no more, and
-	 * refuses everything but this, VERDICT, STARTED and FINISH of its open runs, and what is mine of PUT
-	 * and OCC; a RANGE even where another covers it. Its sid is never used again. */
+	/* Removes a schedule. Its row stays as a tombstone, with high and pruned_to, but is not loaded any
+	 * more. A tombstone refuses everything except ST_DROP, ST_VERDICT, ST_STARTED and ST_FINISH of its
+	 * open runs, and repeated ST_PUT and ST_OCC; ST_RANGE is refused even if it is repeated. The sid is
+	 * never used again. */
 	ST_DROP,
-	/* Records an occurrence: `run` as it is. Unique are `run.run` and, for all kinds but KIND_MANUAL,
-	 * (sid, nominal). Mine: run.run is there. Then, in this order: no such schedule: ST_REFUSED; rev:
-	 * ST_STALE; moves and nominal at or below high or kept (for a follower: move.seen at or below seen):
-	 * ST_STALE; no follower, not KIND_MANUAL and nominal at or below kept: ST_LOST, for what was there
-	 * may have been pruned; (sid, nominal) there: ST_LOST with the record, unless the new one is
-	 * KIND_BACKFILL and the old one skipped or missed: then the record becomes the new run, `was` telling
-	 * what it had been.
-	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED it is an end, numbered as
-	 * below; failures stay. */
+	/* Records an occurrence: inserts `run`. run.run is unique, and so is (sid, nominal) except for
+	 * KIND_MANUAL. Repeated: run.run exists. Otherwise, in this order:
+	 *  - no such schedule: ST_REFUSED;
+	 *  - another rev: ST_STALE;
+	 *  - `moves`, and nominal at or below high or pruned_to (for a follower: move.seen at or below seen):
+	 *    ST_STALE;
+	 *  - not a follower, not KIND_MANUAL, and nominal at or below pruned_to: ST_LOST, since a record may
+	 *    have been pruned;
+	 *  - (sid, nominal) exists: ST_LOST with the record; but if the new one is KIND_BACKFILL and the
+	 *    old one is skipped or missed, the record becomes the new run, with `replaced` set.
+	 *
+	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED the run gets the next number
+	 * of an end, as in ST_FINISH; failures stay. */
 	ST_OCC,
-	/* One record for every nominal time in [first, last], with `moves` as above. A record of the same
-	 * state and reason that ends at the schedule's old high is prolonged instead. Open ranges (last
-	 * WALL_NEVER) are never prolonged, and a schedule has at most one. Mine: such a range covers [first,
-	 * last] already. rev: ST_STALE. */
+	/* Records that no nominal time in [first, last] ran; `moves` as in ST_OCC. If a record with the same
+	 * state and reason ends at the schedule's old high, it is extended instead. A range with last
+	 * WALL_NEVER is open: it is never extended, and a schedule has at most one (else ST_REFUSED). Another
+	 * rev: ST_STALE. Repeated: such a range covers [first, last]. */
 	ST_RANGE,
-	/* After a step back of the clock to `at`: records of this schedule that are skipped or missed and lie
-	 * after it go (ranges that reach beyond are cut; an open one stays, and begins at move.next if it
-	 * began later), high becomes kept, next becomes move.next. What came of an end stays, for ends do not
-	 * come again: KIND_AFTER, and a follower's KIND_CATCH_UP. `changed` becomes `at` if it lies after it.
-	 * rev: ST_STALE. */
+	/* After a step back of the clock to `at`: deletes the schedule's skipped and missed records after
+	 * `at` and cuts closed ranges there; an open range stays, and begins at move.next if it began later.
+	 * high becomes pruned_to, next becomes move.next, and `changed` becomes `at` if it was later. Records
+	 * that come from a leader's end stay, since ends do not come again: KIND_AFTER, and KIND_CATCH_UP of
+	 * a follower. Another rev: ST_STALE. */
 	ST_WITHDRAW,
-	/* A run that is pending, or claimed with attempt 0, becomes run.state (claimed, skipped, missed) with
-	 * run.reason. Mine: it is that already. Else ST_LOST. */
+	/* A run that is pending, or claimed with attempt 0, becomes run.state (claimed, skipped or missed)
+	 * with run.reason. Repeated: it is that already. Otherwise ST_LOST. */
 	ST_VERDICT,
-	/* Advisory: run.attempt was seen alive at run.started. Takes both over and makes the run claimed, if
-	 * it is claimed or retrying with a smaller attempt or the same; otherwise changes nothing. ST_OK if
-	 * there is such a run. */
+	/* Attempt run.attempt was seen alive at run.started. Advisory: if the run is claimed or retrying with
+	 * the same or a smaller attempt, it takes over both and becomes claimed; otherwise nothing changes.
+	 * ST_OK if there is such a run. */
 	ST_STARTED,
-	/* Attempt run.attempt has ended: state, outcome, reason, limited, ended, retry_at, cost, tokens
-	 * and exit_code are taken over; with RUN_FINISHED the schedule's failures become `failures`, and the
-	 * run is given the next number of an end, `end`: one larger than all before, in all of the store.
-	 * With `avoided` the counts of avoided_row grow by one: of all, of the schedule, of the quarter of an
-	 * hour of run.ended. Mine: the same attempt has that same end. ST_LOST: the run is finished already,
-	 * by another end. */
+	/* Attempt run.attempt has ended. Takes over state, outcome, reason, uncounted, ended, retry_at, cost,
+	 * tokens and exit_code. With RUN_FINISHED the schedule's failures become `failures`, and the run gets
+	 * the next number of an end, run_row.end: one larger than all before in the whole store. With
+	 * `avoided` three counts of avoided_row grow by one: of all schedules, of this one, and of the
+	 * quarter of an hour of run.ended. Repeated: the same attempt has the same end. ST_LOST: the run was
+	 * finished by another end. */
 	ST_FINISH,
-	/* An account or an agent is held until a time, or free again (reason 0: the row goes, with its note).
-	 */
+	/* Holds an agent or account until a time, or releases it (reason 0: the row and its note are
+	   deleted). */
 	ST_HOLD,
-	/* What needs a person, one per cause; see enum problem_act and struct problem_change. Carried by
-	 * LANE_FINISH or LANE_USER. The answer has its number and its count, whatever it is but ST_REFUSED.
-	 */
+	/* Opens, acknowledges or closes a problem; see enum problem_act. Lane: LANE_FINISH or LANE_USER. The
+	 * answer has the problem's number and count, unless it is ST_REFUSED. */
 	ST_PROBLEM,
-	/* A number that rules use for a name: kept for ever. Mine: that name has it already. ST_LOST: it is
-	 * another's. Requests of one lane are carried out in their order, so that a name that is asked for
-	 * before the schedule whose rules hold its number is there before it. */
+	/* Assigns a number, which rules use, to a name; kept forever. Repeated: that name has that number.
+	 * ST_LOST: the number belongs to another name. Submit it before the schedule whose rules use the
+	 * number, in the same lane: then it is carried out before. */
 	ST_NAME,
-	/* Where a schedule came from is now said to be `source`; its rev stays. No such living schedule:
-	 * ST_REFUSED. */
+	/* Sets where a schedule was written to `source`; the rev stays. ST_REFUSED: no such schedule, or it
+	 * is removed. */
 	ST_SOURCE,
-	/* What an agent knows, one text for each key: state.text becomes that of state.key, if state.rev is
-	 * the one that stands (0: there is none yet), which grows by one. Mine: state.rev + 1 stands and was
-	 * put at the same `at`. Another: ST_STALE. The answer's count is the rev that stands. Carried by
-	 * LANE_USER. */
+	/* Sets the state text of an agent, state.key, if state.rev is the store's rev (0: no text yet), which
+	 * grows by one. Another rev: ST_STALE. Repeated: the store has state.rev + 1, put at the same `at`.
+	 * The answer's count is the store's rev. Lane: LANE_USER. */
 	ST_STATE,
-	/* Notes of an agent, for itself; see enum memory_act and struct memory_change. They stay when the run
-	 * that wrote them is pruned. Carried by LANE_USER. */
+	/* Adds or removes notes of an agent; see enum memory_act. Notes stay when the run that wrote them is
+	 * pruned. Lane: LANE_USER. */
 	ST_MEMORY,
-	/* An agent's definition, by its name; see enum agent_act. agent.rev is the one that stands (0: there
-	 * never was one), or else ST_STALE. Mine, of what makes rev grow: agent.rev + 1 stands and was put at
-	 * the same `at`. The answer's count is the rev that stands. Carried by LANE_USER. */
+	/* Sets, moves or removes the definition of an agent, by its name; see enum agent_act. agent.rev must
+	 * be the store's (0: the name was never used), else ST_STALE. Repeated, for acts that increase the
+	 * rev: the store has agent.rev + 1, put at the same `at`. The answer's count is the store's rev.
+	 * Lane: LANE_USER. */
 	ST_AGENT,
-	/* What is said of a run in words: words.text is now that of (words.run, words.kind); an empty one
-	 * goes. ST_REFUSED: there is no such run. */
+	/* Sets the text of kind run_text.kind of run run_text.run; an empty one is deleted. ST_REFUSED: no
+	 * such run. */
 	ST_RUN_TEXT,
-	/* News become notices: all of tell.notice are put, and all news up to number tell.upto go, in one
-	 * transaction. Each notice gets the next number, which is never given again; those that are `joined`
-	 * have that of the last before them that is not. Mine: there are no such news any more; with upto 0,
-	 * for what nobody heard of from here: the latest notice was put at this `at`. ST_REFUSED: a text that
-	 * is too long, too many of them, a joined one without one before it. Carried by LANE_FINISH. */
+	/* Turns news into messages: inserts all of messages.message and deletes all news up to number
+	 * messages.news_upto, in one transaction. Each message gets the next number, which is never used
+	 * again; a message with `joined` set gets, in that field, the number of the last one before it
+	 * without. ST_REFUSED: a text is too long, too many messages, or a joined one comes first. Repeated:
+	 * there are no such news any more; with news_upto 0, for messages that come from no news: the latest
+	 * message was put at this `at`. Lane: LANE_FINISH. */
 	ST_MESSAGES,
-	/* How an attempt to deliver the notice tried.number ended: state, attempts, next and said are taken
-	 * over. attempts is one more than that of the row, or the same where none was made. Mine: the same
-	 * attempts, last tried at this `at`. ST_LOST: it does not wait any more, or other attempts were made.
-	 * ST_REFUSED: there is no such notice. */
+	/* An attempt to deliver message delivery.number has ended. Takes over state, attempts, next and
+	 * result. `attempts` is one more than the row's, or the same if no attempt was made. Repeated: the
+	 * same attempts, and the last one was at this `at`. ST_LOST: the message is not waiting any more, or
+	 * has had other attempts. ST_REFUSED: no such message. */
 	ST_DELIVERY,
-	/* What is old goes, if nothing needs it; see enum prune_what. What must stay, or is gone already,
-	 * stays as it is, and that is ST_OK as well. Carried by LANE_BULK; a request should name few. */
+	/* Deletes old rows that nothing needs; see enum prune_what. Rows that must stay, or are gone already,
+	 * are left alone, and that is ST_OK too. Lane: LANE_BULK; a request should name few rows. */
 	ST_PRUNE,
 	ST_OPS
 };
 
-/* A key means the latest problem that has it, be it open or closed; a request that has a number means that
- * one. No such problem, no key, `at` that is WALL_NEVER, or a text longer than STORE_PROBLEM_BYTES_MAX:
- * ST_REFUSED. */
+/* A key means the latest problem with that key, open or closed; a request with a number means that problem.
+ * ST_REFUSED: no such problem, no key, `at` is WALL_NEVER, or a text exceeds STORE_PROBLEM_BYTES_MAX. */
 enum problem_act {
-	/* By key. Open already: its count grows by one, and its text becomes this one, if there is one;
-	 * number, subject and acknowledgement stay. Else a new one, count 1, with the next number, which is
-	 * never given again. Mine: the key's latest was last said at this `at`, be it closed by now. */
+	/* By key. If a problem with the key is open, its count grows by one and its text is replaced, if
+	 * there is a new one; number, subject and acknowledgement stay. Otherwise inserts one with count 1
+	 * and the next number, which is never used again. Repeated: the key's latest problem, open or closed,
+	 * was last reported at this `at`. */
 	PROBLEM_OPEN,
-	/* `by` has taken it, with a note. Mine: acknowledged at this `at`. ST_LOST: acknowledged before, or
-	 * closed. */
+	/* Records who (`by`) has acknowledged it, with a note. Repeated: it was acknowledged at this `at`.
+	 * ST_LOST: it was acknowledged before, or is closed. */
 	PROBLEM_ACK,
-	/* Its cause is gone. ST_OK also if it is closed already: that first time stays. */
+	/* The cause is gone. ST_OK also if it is closed already; then the first time stays. */
 	PROBLEM_CLOSE,
 	PROBLEM_ACTS
 };
 
 enum memory_act {
-	/* A new note, with the next number, which is never given again; the answer has it. Mine: this agent
-	 * has a note of this run with this `at` and this text. ST_REFUSED: no agent or no text, `at` that is
-	 * WALL_NEVER, a text that is too long, or the agent has STORE_MEMORIES_MAX notes. */
+	/* Inserts a note with the next number, which is never used again and is in the answer. Repeated: the
+	 * agent has a note of this run with this `at` and this text. ST_REFUSED: no agent or no text, `at` is
+	 * WALL_NEVER, a text is too long, or the agent has STORE_MEMORIES_MAX notes. */
 	MEMORY_ADD,
-	/* The note `number`, if it is this agent's (no agent: whosever it is) and there at all: ST_OK
-	 * whatever there was. */
+	/* Deletes note `number` if it is this agent's; without an agent, whichever agent's it is. Always
+	 * ST_OK. */
 	MEMORY_REMOVE,
-	/* The notes of `run` from `number` on, this agent's or everybody's: ST_OK as above. A request should
-	 * name few. ST_REFUSED: no run. */
+	/* Deletes the notes of `run` with `number` or a larger number: this agent's, or without an agent all.
+	 * A request should name few. ST_REFUSED: no run. */
 	MEMORY_REMOVE_RUN,
 	MEMORY_ACTS
 };
 
 enum agent_act {
-	/* agent.text is its definition now, and `source` where it is written; rev grows by one. */
+	/* Sets the definition to agent.text, and where it is written to `source`; the rev grows by one. */
 	AGENT_PUT,
-	/* It is written at `source` now: nothing else changes. ST_REFUSED: there is none. */
+	/* Sets only where it is written, to `source`. ST_REFUSED: there is no definition. */
 	AGENT_MOVE,
-	/* It goes, and rev grows by one: who knew it will not take the next one of that name for it.
-	 * ST_REFUSED: there is none. */
+	/* Deletes the definition. The rev grows by one, so that a later definition of the same name is not
+	 * taken for this one. ST_REFUSED: there is no definition. */
 	AGENT_DROP,
 	AGENT_ACTS
 };
 
-/* Each with the condition that makes it old, by `at`. */
+/* Each with the condition that makes a row old. */
 enum prune_what {
-	/* Runs numbered `first` to `last`: finished, skipped or missed, and nominal, claimed, ended and
-	 * retry_at no later than `at`. Those stay that ended beyond the number `end`, for a follower may have
-	 * to act on them, and the latest end of a living schedule. `kept` of the schedule becomes the nominal
-	 * time, if that is later (not for KIND_MANUAL). Their numbers are never given again. Counts of
-	 * quarters of an hour that begin before `at` go with them, and so do the notices of these runs, and
-	 * those of no run that are over and were last touched no later than `at`. */
+	/* Runs numbered `first` to `last` that are finished, skipped or missed, with nominal, claimed, ended
+	 * and retry_at no later than `at`. Ends with a number beyond `end` stay, since a follower may have to
+	 * act on them, and so does the latest end of every schedule that is not removed. The schedule's
+	 * pruned_to becomes the nominal time, if that is later (not for KIND_MANUAL). Run numbers are never
+	 * used again. Also deletes the messages of these runs, messages without a run that are not waiting
+	 * and were last tried or put no later than `at`, and avoided counts of quarters of an hour that begin
+	 * before `at`. */
 	PRUNE_RUNS,
-	/* Ranges of `sid` that end no later than `at`; `kept` becomes their end, if that is later. */
+	/* Ranges of `sid` that end no later than `at`; pruned_to becomes their end, if that is later. */
 	PRUNE_RANGES,
-	/* The document that `sid` had up to `rev`: replaced no later than `at`, and no run is left that was
-	 * claimed under it. */
+	/* The document that `sid` had up to `rev`, if it was replaced no later than `at` and no run is left
+	 * that was claimed under it. */
 	PRUNE_VERSION,
-	/* The tombstone of `sid`: removed no later than `at`, and none of its runs is left. Ranges,
-	 * documents and its count go with it. */
+	/* The tombstone of `sid` with its ranges, documents and count, if it was removed no later than `at`
+	 * and none of its runs is left. */
 	PRUNE_SCHED,
-	/* The problem `first`, closed no later than `at`. */
+	/* Problem `first`, if it was closed no later than `at`. */
 	PRUNE_PROBLEM,
 	PRUNES
 };
 
 enum st_res {
 	ST_OK,
-	ST_LOST,    /* the occurrence (or this end of this attempt) is there already, and not ours */
-	ST_STALE,   /* decided by an old rev; the row is attached */
-	ST_FENCED,  /* a lease was lost; several nodes only */
-	ST_REFUSED, /* it cannot be: no such schedule or run, or a limit of the store */
+	ST_LOST,    /* another record of the occurrence, or another end of the attempt, is there already */
+	ST_STALE,   /* decided by an old rev; the present row is attached */
+	ST_FENCED,  /* the lease was lost; only with several nodes */
+	ST_REFUSED, /* impossible: no such schedule or run, or a limit of the store */
 	ST_RESULTS
 };
 
-/* Requests that need not wait for each other. User first, bulk last. */
+/* Requests of different lanes do not wait for each other. LANE_USER goes first, LANE_BULK last. */
 enum st_lane { LANE_USER, LANE_FINISH, LANE_CLAIM, LANE_BULK, LANES };
 
-enum run_kind { KIND_TIMER, KIND_CATCH_UP, KIND_AFTER, KIND_BACKFILL, KIND_MANUAL, RUN_KINDS };
+/* Why a run exists. */
+enum run_kind {
+	KIND_TIMER,    /* a nominal time */
+	KIND_CATCH_UP, /* a nominal time, or a leader's end, that was missed */
+	KIND_AFTER,    /* the end of a leader's run */
+	KIND_BACKFILL, /* a past nominal time that a person asked for */
+	KIND_MANUAL,   /* a person asked for it */
+	RUN_KINDS
+};
 enum run_state {
-	RUN_PENDING,  /* recorded; its guards have not all answered */
+	RUN_PENDING,  /* recorded; not all of its preconditions have answered */
 	RUN_CLAIMED,  /* may start */
-	RUN_RETRYING, /* its last attempt failed; the next starts at retry_at */
-	RUN_FINISHED,
-	RUN_SKIPPED,
-	RUN_MISSED,
+	RUN_RETRYING, /* its last attempt failed; the next one starts at retry_at */
+	RUN_FINISHED, /* has an outcome */
+	RUN_SKIPPED,  /* did not run, as its rules or a person wanted */
+	RUN_MISSED,   /* did not run in time */
 	RUN_STATES
 };
 
-/* All that is held in memory of a schedule. The document stays in the store. */
+/* Everything about a schedule that the engine keeps in memory. The document stays in the store. */
 struct sched_row {
-	uint64_t sid;      /* never used again, unlike the user's id */
-	uint64_t after;    /* the schedule whose ends make this one, its follower, due; 0: it has a rule */
-	uint64_t seen;     /* follower: it has acted on ends up to this number */
-	uint32_t rev;      /* counts the changes by people and documents; not the runs */
-	uint32_t flags;    /* the engine's */
-	uint32_t left;     /* of max_runs; UINT32_MAX: no limit */
-	uint32_t failures; /* finished failed in a row */
-	uint32_t owed;     /* missed ones the next regular run is to be told of … */
-	struct wall owed_since;
-	struct wall next; /* nominal; WALL_NEVER: none */
-	struct wall high; /* no timer claims at or below this */
-	struct wall
-		pruned_to; /* records up to here have been pruned: a mark that high is never lowered below */
-	struct wall changed;      /* created, when changed, or resumed: nothing at or before this fires */
-	struct wall paused_until; /* with the engine's flag for it */
-	struct wall next_set_at;  /* when a run said what `next` is to be; 0: it is the rule's. It goes with
-				 that  next: OCC and RANGE that move, and WITHDRAW, leave 0 */
+	uint64_t sid;      /* identifies the schedule; never used again, unlike its id */
+	uint64_t after;    /* the leader, whose ends make this schedule, a follower, due; 0: it has a rule */
+	uint64_t seen;     /* follower: it has acted on all ends up to this number */
+	uint32_t rev;      /* grows with every change by a person or a document, not with runs */
+	uint32_t flags;    /* bits of the engine's enum sched_flag */
+	uint32_t left;     /* runs left of max_runs; UINT32_MAX: no limit */
+	uint32_t failures; /* failed runs in a row */
+	uint32_t owed;     /* missed times of which the next regular run must be told (execute_next) */
+	struct wall owed_since;   /* the first of them */
+	struct wall next;         /* the next nominal time; WALL_NEVER: none */
+	struct wall high;         /* mark at or below which no nominal time is claimed by the timer */
+	struct wall pruned_to;    /* records up to here may have been pruned; high is never set below it */
+	struct wall changed;      /* when it was created, its times changed, or it was resumed: nothing at or
+				     before this fires */
+	struct wall paused_until; /* with the engine's flag SCHED_PAUSED; WALL_NEVER: until resumed */
+	struct wall next_set_at;  /* when a run set `next` (next check); 0: `next` comes from the rule. It
+				     becomes 0 with the next ST_OCC or ST_RANGE that moves, or ST_WITHDRAW */
 	uint8_t rules[STORE_RULES];
 };
 
 struct run_row {
 	uint64_t run; /* given by the engine; larger than all before */
 	uint64_t sid;
-	uint32_t rev;     /* the version it was claimed under */
-	uint16_t attempt; /* 1, 2, …; 0 before the first */
+	uint32_t rev;     /* of the schedule when it was claimed */
+	uint16_t attempt; /* the last one seen alive or ended: 1, 2, …; 0: none */
 	uint16_t reason;
 	uint8_t kind, state, outcome;
-	uint16_t uncounted; /* attempts that do not count: they ended rate-limited, or could not be born */
-	uint8_t replaced;   /* backfill: the state of the record it took over, plus one */
-	uint32_t missed;    /* how many missed ones it was told of */
-	struct wall nominal, due;
+	uint16_t uncounted;       /* attempts that do not count as retries: rate-limited, or prevented */
+	uint8_t replaced;         /* backfill: 1 + the state of the record that it replaced; 0: none */
+	uint32_t missed;          /* how many missed times it was told of (sched_row.owed) */
+	struct wall nominal, due; /* due: nominal plus jitter */
 	struct wall claimed, started, ended;
-	struct wall retry_at; /* RUN_FINISHED: when a retry that was to be was given up; 0: none was */
-	uint64_t end;         /* given by the store when the run is finished; 0 before */
-	uint64_t fence;
-	int64_t cost; /* micro-dollars; -1: not known */
+	struct wall retry_at; /* RUN_RETRYING: the next attempt. RUN_FINISHED: when the retry was given up; 0:
+				 none was pending */
+	uint64_t end;         /* number of its end, given by the store when it is finished; 0 before */
+	uint64_t fence;       /* only with several nodes */
+	int64_t cost;         /* micro-dollars; -1: not known */
 	int64_t tokens_in, tokens_out;
 	int32_t exit_code; /* of its last attempt that ended; -1: not known */
 };
 
 struct range_row {
 	uint64_t sid;
-	struct wall first, last; /* last WALL_NEVER: open, closed by the schedule's next change */
+	struct wall first, last; /* last WALL_NEVER: open, until a change of the schedule closes it */
 	uint8_t state;           /* RUN_SKIPPED or RUN_MISSED */
 	uint16_t reason;
 };
 
 struct hold_row {
-	uint32_t key;      /* an agent or an account, as the caller numbers them */
-	uint16_t reason;   /* 0: free */
-	struct wall until; /* WALL_NEVER: until somebody frees it */
+	uint32_t key;      /* an agent or account, by the engine's number; 0: all schedules (a pause) */
+	uint16_t reason;   /* 0: not held */
+	struct wall until; /* WALL_NEVER: until a person releases it */
 };
 
-/* Texts that were never given have no p. */
+/* Texts that were never set have p NULL. */
 struct problem_row {
 	uint64_t number;           /* 1, 2, … */
-	uint32_t count;            /* how often it was said … */
-	struct wall opened;        /* … the first time … */
-	struct wall last_reported; /* … and the last */
+	uint32_t count;            /* how often it was reported */
+	struct wall opened;        /* first reported */
+	struct wall last_reported; /* last reported */
 	struct wall acked;         /* WALL_NEVER: not acknowledged */
 	struct wall closed;        /* WALL_NEVER: open */
 	struct str key;            /* the cause: "schedule:daily:failed" */
@@ -274,17 +292,16 @@ struct problem_row {
 };
 
 struct problem_change {
-	uint8_t act;
-	uint64_t number; /* ACK, CLOSE: 0: the key says which */
+	uint8_t act;     /* enum problem_act */
+	uint64_t number; /* ACK, CLOSE; 0: by key */
 	struct str key;
 	struct str subject, text; /* OPEN */
 	struct str by, note;      /* ACK */
 };
 
-/* Where a schedule was written: the path of a file and the line in it, or who made it. Nothing is decided by
- * it here. */
+/* Where a schedule or definition was written: a file and a line, or who made it. For people only. */
 struct source_row {
-	struct str from; /* empty: the command line; p NULL, in a request: as before */
+	struct str from; /* empty: the command line; p NULL, in a request: unchanged */
 	uint32_t line;
 };
 
@@ -299,11 +316,11 @@ struct memory_row {
 	uint64_t run;    /* that wrote it; 0: a person */
 	struct wall at;
 	struct str agent, text;
-	struct str tags; /* a line each, no newline after the last; empty: none */
+	struct str tags; /* separated by newlines; empty: none */
 };
 
 struct memory_change {
-	uint8_t act;
+	uint8_t act;     /* enum memory_act */
 	uint64_t number; /* REMOVE, REMOVE_RUN */
 	uint64_t run;    /* ADD, REMOVE_RUN */
 	struct str agent;
@@ -312,46 +329,41 @@ struct memory_change {
 
 struct agent_row {
 	struct str name;
-	struct str text; /* p NULL: it has gone, or never was */
+	struct str text; /* p NULL: deleted, or never defined */
 	uint32_t rev;
-	uint8_t act; /* of a request */
+	uint8_t act; /* of a request: enum agent_act */
 };
 
 enum run_text_kind {
-	RUN_TEXT_DETAIL, /* more than its reason tells: which error made its condition false, what a document
-			  * lacks
-			  */
-	RUN_TEXT_PROVENANCE, /* what it was made of: definition, message and program of its last attempt, as
-				JSON */
+	RUN_TEXT_DETAIL,     /* details of the reason: the error in its condition, what its document lacks */
+	RUN_TEXT_PROVENANCE, /* definition, message and program of its last attempt, as JSON */
 	RUN_TEXT_KINDS
 };
 struct run_text_row {
 	uint64_t run;
 	uint8_t kind;
-	struct str text; /* STORE_RUN_TEXT_BYTES_MAX at most, or ST_REFUSED */
+	struct str text; /* at most STORE_RUN_TEXT_BYTES_MAX, else ST_REFUSED */
 };
 
-/* Model calls that were not made, for a check had found nothing to do. */
+/* Model calls that were not made because a check found nothing to do. */
 struct avoided_row {
-	uint64_t sid;  /* 0: of all schedules … */
-	int64_t since; /* … in the quarter of an hour that begins then, in seconds; AVOIDED_EVER: at any time
-			*/
+	uint64_t sid;  /* 0: of all schedules */
+	int64_t since; /* begin of the quarter of an hour, in seconds; AVOIDED_EVER: of all times */
 	uint64_t n;
 };
-enum { AVOIDED_EVER = -1, AVOIDED_SECONDS = 900 /* midnight is at such a time in every zone */ };
+enum { AVOIDED_EVER = -1, AVOIDED_SECONDS = 900 /* every zone's midnight is a multiple of it */ };
 
 static inline int64_t avoided_since(struct wall ended)
 {
 	return floor_div(wall_seconds(ended), AVOIDED_SECONDS) * AVOIDED_SECONDS;
 }
 
-/* What somebody wants to be told of, written with what made it so. Who asked says in bits what it is; of
- * their meaning the store knows nothing. */
+/* Something that people want to be told, written in the same transaction as its cause. */
 struct news_row {
-	uint64_t number; /* 1, 2, …; never given again */
-	uint8_t what;
+	uint64_t number;            /* 1, 2, …; never used again */
+	uint8_t what;               /* st_req.news, which the store does not interpret */
 	uint16_t attempt;           /* STARTED, FINISH */
-	uint64_t sid, run, problem; /* those that are concerned; 0: none */
+	uint64_t sid, run, problem; /* what it is about; 0: none */
 	struct wall first, last;    /* RANGE; else 0 */
 };
 
@@ -359,35 +371,35 @@ enum message_state {
 	MESSAGE_WAITING,
 	MESSAGE_DELIVERED,
 	MESSAGE_GIVEN_UP,
-	MESSAGE_GONE,   /* and whoever was told wants to hear nothing any more */
-	MESSAGE_JOINED, /* it is part of another */
+	MESSAGE_GONE,   /* given up, and the receiver wants no further messages */
+	MESSAGE_JOINED, /* part of another message */
 	MESSAGE_STATES
 };
 
-/* One message to one receiver. */
+/* A message to one receiver. */
 struct message_row {
 	uint64_t number;
-	uint8_t kind; /* the asker's */
+	uint8_t kind; /* which the store does not interpret */
 	uint8_t state;
 	uint32_t attempts;
 	uint64_t sid, run, problem; /* what it is about; 0: none */
-	uint64_t joined;            /* the notice that it is part of; in a request: not 0 */
-	uint64_t receiver;          /* those to one receiver have one */
-	struct wall at;             /* when it was put */
-	struct wall tried_at;       /* 0: not yet */
-	struct wall next;           /* MESSAGE_WAITING: when it is to be tried */
-	struct str origin;          /* who named the receiver */
+	uint64_t joined;      /* the message of which it is part; in a request: not 0 if it is part of one */
+	uint64_t receiver;    /* the same number for all messages to one receiver */
+	struct wall at;       /* when it was put */
+	struct wall tried_at; /* the last attempt; 0: none */
+	struct wall next;     /* MESSAGE_WAITING: when to try next */
+	struct str origin;    /* where the receiver is named, with its fingerprint */
 	struct str target, body;
-	struct str result; /* what came of the last attempt; p NULL: there was none */
+	struct str result; /* of the last attempt, for people; p NULL: none */
 };
 
 struct message_batch {
 	uint64_t news_upto;
-	const struct message_row *message; /* lives until the answer, as do its texts */
-	unsigned n;                        /* STORE_MESSAGES_MAX at most */
+	const struct message_row *message; /* valid until the answer, like its texts */
+	unsigned n;                        /* at most STORE_MESSAGES_MAX */
 };
 
-/* What becomes of the schedule's row together with an occurrence or a range. */
+/* The new values of the schedule's row with an ST_OCC, ST_RANGE or ST_WITHDRAW. */
 struct row_move {
 	struct wall next, high;
 	uint32_t left, owed;
@@ -395,103 +407,101 @@ struct row_move {
 	uint64_t seen;
 };
 
-/* What a number in the rules stands for; of the kinds the store knows nothing. */
+/* The name to which a number in the rules refers. */
 struct name_row {
-	uint8_t kind;
+	uint8_t kind; /* which the store does not interpret */
 	uint32_t number;
 	struct str text;
 };
 
 struct prune_request {
-	uint8_t what;
+	uint8_t what;         /* enum prune_what */
 	uint64_t first, last; /* PRUNE_RUNS; PRUNE_PROBLEM: first */
 	uint64_t end;         /* PRUNE_RUNS */
 };
 
+/* A request. Texts must stay valid until the answer. */
 struct st_req {
 	uint64_t tag;
 	uint8_t op, lane;
-	uint64_t sid; /* of the schedule concerned; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT,
-			 ST_MEMORY, ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, and where ST_PRUNE names none */
+	uint64_t sid; /* the schedule; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT, ST_MEMORY,
+			 ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, and ST_PRUNE of runs and problems */
 	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
-	bool moves;   /* OCC, RANGE: `move` applies (a manual run or a backfill moves nothing) */
+	bool moves;   /* OCC, RANGE: `move` applies; false for manual runs and backfills */
 	struct row_move move;
 	union {
 		struct sched_row row;          /* PUT */
-		struct problem_change problem; /* PROBLEM: its texts live until the answer */
-		struct name_row name;          /* NAME: as does this one's */
-		struct state_row state;        /* STATE: as do these */
-		struct memory_change memory;   /* MEMORY: and these */
-		struct agent_row agent;        /* AGENT: and these */
-		struct run_text_row run_text;  /* WORDS: and this one */
+		struct problem_change problem; /* PROBLEM */
+		struct name_row name;          /* NAME */
+		struct state_row state;        /* STATE */
+		struct memory_change memory;   /* MEMORY */
+		struct agent_row agent;        /* AGENT */
+		struct run_text_row run_text;  /* RUN_TEXT */
 		struct prune_request prune;    /* PRUNE */
-		struct message_batch messages; /* TELL */
-		struct message_row delivery;   /* TRIED: its text lives as long */
+		struct message_batch messages; /* MESSAGES */
+		struct message_row delivery;   /* DELIVERY */
 	};
-	/* Not 0: somebody wants to be told of it. Where this makes it so (an occurrence that is recorded, a
-	 * range that is, a verdict, an attempt that is seen for the first time, an end, a problem that is
-	 * new or closes), a row of news is written with it; where it is mine, or refused, none is. */
+	/* If not 0, a row of news is written in the same transaction, provided that the request changes
+	 * something: an occurrence or a range is recorded, a verdict given, an attempt seen alive for the
+	 * first time, an end recorded, a problem opened or closed. A repeated request writes none. */
 	uint8_t news;
-	bool keep_next;   /* PUT: next, high, left, failures and owed stay as they are in the store */
-	bool close_range; /* PUT, DROP: the schedule's open range ends at `at` */
-	bool ends_known;  /* PUT: decided knowing its leader's ends up to row.seen, and void if there are more
-			   */
-	struct wall
-		at; /* PUT, DROP, PROBLEM, STATE, AGENT, TELL, TRIED: when it was decided; PRUNE: see there */
-	struct str id, document; /* PUT: kept beside the row, the document of each rev for its runs; p
-				  * NULL: as before. Live until the answer */
-	struct str note; /* PUT, HOLD: why it is paused, for people; p NULL: as before; empty: none. Lives
-			  * until the answer */
-	struct source_row source; /* PUT, SOURCE, AGENT: lives as long */
+	bool keep_next;   /* PUT: next, high, left, failures, owed, owed_since, seen and next_set_at stay */
+	bool close_range; /* PUT, DROP: the open range ends at `at` */
+	bool ends_known;  /* PUT: decided with knowledge of the leader's ends up to row.seen only */
+	struct wall at; /* PUT, DROP, WITHDRAW, PROBLEM, STATE, MEMORY, AGENT, MESSAGES, DELIVERY: when it was
+			   decided; PRUNE: see enum prune_what */
+	struct str id, document; /* PUT; p NULL: unchanged. The document of each rev is kept for its runs */
+	struct str note;         /* PUT, HOLD: why it is paused, for people; p NULL: unchanged, empty: none */
+	struct source_row source; /* PUT, SOURCE, AGENT */
 	struct run_row run; /* OCC: all of it. VERDICT: run, state, reason. STARTED: run, attempt, started.
-			     * FINISH: run, attempt, state, outcome, reason, limited, ended, retry_at, cost,
+			     * FINISH: run, attempt, state, outcome, reason, uncounted, ended, retry_at, cost,
 			     * tokens, exit_code */
-	uint32_t failures;  /* FINISH with state RUN_FINISHED: the schedule's new count */
-	bool avoided;       /* FINISH: a model call, by its check */
+	uint32_t failures;  /* FINISH with RUN_FINISHED: the schedule's new count */
+	bool avoided;       /* FINISH: check avoided a model call */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
 };
 
 struct st_ack {
 	uint64_t tag;
-	uint8_t op, res;
+	uint8_t op, res; /* res: enum st_res */
 	bool has_row;
 	struct sched_row row; /* after the request */
 	uint64_t run;
-	uint64_t end;     /* OCC, FINISH that are ends, when ST_OK: its number */
-	uint64_t note;    /* MEMORY_ADD: its number */
-	uint64_t problem; /* PROBLEM: its number … */
-	uint32_t count;   /* … and how often it was said; after PROBLEM_OPEN 1 means that it is new. STATE,
-			   * AGENT:   rev */
-	uint64_t message; /* TELL, when it put some: the number of the first; the others follow it */
-	struct run_row existing; /* OCC, ST_LOST: the record that is there */
-	struct wall done; /* when it was durable; 0: the store does not say. For people: nothing is decided by
-			     it */
+	uint64_t end;     /* OCC and FINISH that finish a run, if ST_OK: the number of the end */
+	uint64_t note;    /* MEMORY_ADD: number of the note */
+	uint64_t problem; /* PROBLEM: its number */
+	uint32_t count;   /* PROBLEM: how often it was reported, 1 after PROBLEM_OPEN of a new one. STATE,
+			     AGENT: the store's rev */
+	uint64_t message; /* MESSAGES, if some were inserted: the number of the first; the others follow */
+	struct run_row existing; /* OCC with ST_LOST: the record that is there */
+	struct wall done;        /* when it became durable, for people; 0: the store does not say */
 };
 
-/* What a fresh engine is told, in this order: names, holds, schedules by sid, runs that are not finished by
- * number, for each follower that was not removed the ends it has not acted on, in their order, and the
- * problems that are open, by number. Reads see one moment of the store. */
+/* What a new engine must know, in this order: names; holds; schedules by sid; runs that are not finished, by
+ * number; for each follower that is not removed the ends it has not acted on, in their order; open problems
+ * by number. All of it is read as of one moment. */
 enum load_kind { LOAD_NAME, LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_PROBLEM, LOAD_DONE };
 struct load_item {
 	uint8_t kind;
-	bool open;    /* LOAD_SCHED: it has an open range */
-	bool dropped; /* LOAD_SCHED: it was removed, and is told of only for its runs that are not finished */
-	uint64_t follower; /* LOAD_END: the schedule that is to act on `run` */
+	bool open;         /* LOAD_SCHED: it has an open range */
+	bool dropped;      /* LOAD_SCHED: it is removed, and loaded only for its runs that are not finished */
+	uint64_t follower; /* LOAD_END: the schedule that has to act on `run` */
+	/* Texts are valid during the call. */
 	union {
-		struct name_row name; /* its text lives as long as the call */
+		struct name_row name;
 		struct hold_row hold;
 		struct sched_row sched;
-		struct run_row run; /* LOAD_RUN; LOAD_END: a finished run of follower's `after` with end >
-				       its seen */
-		struct problem_row problem; /* its texts live as long as the call */
+		struct run_row run; /* LOAD_RUN; LOAD_END: a finished run of the follower's leader with end >
+				       the follower's seen */
+		struct problem_row problem;
 		struct {
 			uint64_t last_run; /* the largest run number ever given */
 			uint64_t last_sid;
 			uint64_t last_end; /* the largest number of an end */
-			/* The store was brought back from a copy at this instant (0: never), and what
-			 * happened between the copy and then is not known to it. Of its runs, those up to
-			 * this number are of the time before. */
+			/* The store was restored from a copy at this instant (0: never). What happened
+			 * between the copy and then is not on record, and runs up to restored_run may have
+			 * got further than their records say. */
 			struct wall restored;
 			uint64_t restored_run;
 		} done;
@@ -500,15 +510,13 @@ struct load_item {
 typedef void load_fn(void *ctx, const struct load_item *item);
 
 struct store_ops {
-	/* Never blocks; keeps no pointer but id, document, note and what is said to live until the answer.
-	 * E_LIMIT: too many requests under way, ask again later. E_IO: the store is damaged, and will answer
-	 * nothing any more.
-	 */
+	/* Never blocks. E_LIMIT: too many requests under way, submit again later. E_IO: the store is damaged
+	 * and will not answer any more. */
 	must_check enum err (*submit)(void *store, const struct st_req *r);
-	/* Takes up to `max` answers; how many there were. */
+	/* Takes up to `max` answers; returns how many. */
 	unsigned (*collect)(void *store, struct st_ack *ret, unsigned max);
-	/* Readable when collect has something. -1: ask anyway. */
+	/* A descriptor that is readable when there are answers; -1: there is none, so poll. */
 	int (*fd)(void *store);
-	/* Reads everything an engine must know, as of one moment. Only while nothing is under way. */
+	/* Passes everything that a new engine must know to `fn`. Only while nothing is under way. */
 	must_check enum err (*load)(void *store, load_fn *fn, void *ctx);
 };

@@ -1,10 +1,11 @@
+/* A binary heap of agenda entries. */
 #include "agenda.h"
 
 #include "table.h"
 
 #include <stdlib.h>
 
-static bool before(const struct entry *x, const struct entry *y)
+static bool before(const struct agenda_entry *x, const struct agenda_entry *y)
 {
 	return x->t != y->t ? x->t < y->t : x->order < y->order;
 }
@@ -15,21 +16,21 @@ void agenda_add(struct agenda *g, int64_t t, int kind, uint64_t a, uint64_t b)
 		g->room = g->room ? g->room * 2 : 64;
 		g->heap = grow(g->heap, g->room * sizeof *g->heap);
 	}
-	struct entry e = { t, g->orders++, kind, a, b };
+	struct agenda_entry e = { t, g->orders++, kind, a, b };
 	size_t i = g->n++;
 	for (; i && before(&e, &g->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		g->heap[i] = g->heap[(i - 1) / 2];
 	g->heap[i] = e;
 }
 
-const struct entry *agenda_top(const struct agenda *g)
+const struct agenda_entry *agenda_top(const struct agenda *g)
 {
 	return g->n ? &g->heap[0] : NULL;
 }
 
-struct entry agenda_pop(struct agenda *g)
+struct agenda_entry agenda_pop(struct agenda *g)
 {
-	struct entry top = g->heap[0], e = g->heap[--g->n];
+	struct agenda_entry top = g->heap[0], e = g->heap[--g->n];
 	size_t i = 0;
 	for (;;) {
 		size_t k = i * 2 + 1;

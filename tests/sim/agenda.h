@@ -1,22 +1,22 @@
 #pragma once
-/* What will happen in the simulated world, by true time and then by order of arrival. */
+/* The agenda of the simulation: what will happen, by true time and then by order of insertion. */
 #include "base/attr.h"
 
-struct entry {
+struct agenda_entry {
 	int64_t t; /* microseconds of true time */
 	uint64_t order;
-	int kind;
-	uint64_t a, b;
+	int kind;      /* enum world_kind */
+	uint64_t a, b; /* arguments; their meaning depends on the kind */
 };
 
 struct agenda {
-	struct entry *heap;
+	struct agenda_entry *heap;
 	size_t n, room;
 	uint64_t orders;
 };
 
 void agenda_add(struct agenda *g, int64_t t, int kind, uint64_t a, uint64_t b);
-/* The first one; NULL if there is none. */
-const struct entry *agenda_top(const struct agenda *g);
-struct entry agenda_pop(struct agenda *g);
+/* The first entry; NULL if the agenda is empty. */
+const struct agenda_entry *agenda_top(const struct agenda *g);
+struct agenda_entry agenda_pop(struct agenda *g);
 void agenda_free(struct agenda *g);

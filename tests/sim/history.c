@@ -1,3 +1,4 @@
+/* Random histories: profiles, random commands, incidents. */
 #include "history.h"
 
 #include "spec.h"
@@ -5,94 +6,90 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How often things happen: in ten days. */
-struct climate {
+/* How often incidents happen, in ten days. */
+struct profile {
 	const char *name;
 	unsigned days, schedules, slots;
 	bool dense, years;
-	bool burst;       /* all at the same time */
-	unsigned foreign; /* changes by another hand than the engine's */
+	bool burst;       /* all schedules are due at the same time */
+	unsigned foreign; /* changes by another writer */
 	unsigned crash, machine, outage, clock, suspend, command;
-	struct weather weather;
+	struct port_timing timing;
 };
 
-#define CALM_WEATHER                                                                                         \
-	.commit = { 200, 5000 }, .answer = { 50, 3000 }, .launch = { 500, 20000 }, .say = { 50, 20000 },     \
+#define FAST_PORTS                                                                                           \
+	.commit = { 200, 5000 }, .answer = { 50, 3000 }, .launch = { 500, 20000 }, .report = { 50, 20000 },  \
 	.ask = { 1000, 300000 }, .wake = { 0, 2000 }
-#define ROUGH_WEATHER                                                                                        \
+#define SLOW_PORTS                                                                                           \
 	.commit = { 200, 400000 }, .answer = { 50, 200000 }, .launch = { 500, 2000000 },                     \
-	.say = { 50, 3000000 }, .ask = { 1000, 20000000 }, .wake = { 0, 50000 }, .twice = 15, .ghosts = 30
+	.report = { 50, 3000000 }, .ask = { 1000, 20000000 }, .wake = { 0, 50000 }, .repeat_percent = 15,    \
+	.orphan_percent = 30
 
-static const struct climate climates[] = {
-	{ "calm", 35, 10, 16, .command = 2, .weather = { CALM_WEATHER } },
-	{ "crashes", 35, 8, 4, .crash = 60, .machine = 8, .command = 4, .weather = { ROUGH_WEATHER } },
-	{ "clocks", 35, 6, 4, .clock = 15, .suspend = 15, .command = 3, .weather = { CALM_WEATHER } },
-	{ "outages", 35, 8, 4, .outage = 40, .suspend = 3, .command = 10, .weather = { ROUGH_WEATHER } },
+static const struct profile profiles[] = {
+	{ "calm", 35, 10, 16, .command = 2, .timing = { FAST_PORTS } },
+	{ "crashes", 35, 8, 4, .crash = 60, .machine = 8, .command = 4, .timing = { SLOW_PORTS } },
+	{ "clocks", 35, 6, 4, .clock = 15, .suspend = 15, .command = 3, .timing = { FAST_PORTS } },
+	{ "outages", 35, 8, 4, .outage = 40, .suspend = 3, .command = 10, .timing = { SLOW_PORTS } },
 	{ "everything", 35, 8, 3, .crash = 20, .machine = 5, .outage = 10, .clock = 6, .suspend = 6,
-	  .command = 20, .weather = { ROUGH_WEATHER } },
+	  .command = 20, .timing = { SLOW_PORTS } },
 	{ "dense", 2, 8, 2, .dense = true, .crash = 400, .machine = 40, .outage = 100, .suspend = 40,
-	  .command = 300, .weather = { ROUGH_WEATHER } },
-	{ "people", 35, 8, 3, .crash = 5, .command = 150, .weather = { ROUGH_WEATHER } },
-	{ "years", 35, 3, 4, .years = true, .clock = 5, .crash = 5, .command = 2,
-	  .weather = { CALM_WEATHER } },
+	  .command = 300, .timing = { SLOW_PORTS } },
+	{ "people", 35, 8, 3, .crash = 5, .command = 150, .timing = { SLOW_PORTS } },
+	{ "years", 35, 3, 4, .years = true, .clock = 5, .crash = 5, .command = 2, .timing = { FAST_PORTS } },
 	{ "dense people", 1, 6, 2, .dense = true, .crash = 60, .clock = 60, .command = 1500,
-	  .weather = { ROUGH_WEATHER } },
-	{ "foreign", 10, 6, 3, .crash = 10, .foreign = 100, .command = 20, .weather = { ROUGH_WEATHER } },
-	{ "burst", 1, 120, 200, .burst = true, .crash = 40, .weather = { ROUGH_WEATHER } },
+	  .timing = { SLOW_PORTS } },
+	{ "foreign", 10, 6, 3, .crash = 10, .foreign = 100, .command = 20, .timing = { SLOW_PORTS } },
+	{ "burst", 1, 120, 200, .burst = true, .crash = 40, .timing = { SLOW_PORTS } },
 };
-
-unsigned history_climates(void)
-{
-	return ARRAY_LEN(climates);
-}
 
 struct history {
-	const struct climate *climate;
-	struct table false_now; /* schedules whose condition does not hold */
-	struct spec *spec;      /* as last given, by sid */
+	const struct profile *profile;
+	struct table false_now; /* schedules whose condition is false at present */
+	struct spec *spec;      /* the last one sent, by sid */
 	size_t specs;
 };
 
-enum scene {
-	SCENE_CRASH,
-	SCENE_MACHINE,
-	SCENE_OUTAGE,
-	SCENE_CLOCK,
-	SCENE_SUSPEND,
-	SCENE_COMMAND,
-	SCENE_FOREIGN,
-	SCENE_STATE,
-	SCENE_BELIEVE,
-	SCENES
+enum incident {
+	INCIDENT_CRASH,
+	INCIDENT_MACHINE,
+	INCIDENT_OUTAGE,
+	INCIDENT_CLOCK,
+	INCIDENT_SUSPEND,
+	INCIDENT_COMMAND,
+	INCIDENT_FOREIGN,
+	INCIDENT_STATE,
+	INCIDENT_ACCEPT_CLOCK,
+	INCIDENTS
 };
 
-enum { ONCE = 1 }; /* not to be repeated */
+enum { ONCE = 1 }; /* an incident that is not repeated */
 
 static struct history *history_of(const struct world *w)
 {
-	return w->cast->self;
+	return w->workload->self;
 }
 
-/* --- how runs end and what guards say --- */
+/* --- how runs end, and what preconditions answer --- */
 
-static int64_t some_time(struct world *w, int64_t lo, int64_t hi)
+static int64_t random_duration(struct world *w, int64_t lo, int64_t hi)
 {
 	return world_between(w, (struct span){ lo, hi });
 }
 
-static struct fate any_fate(struct world *w, const struct rn_req *start)
+static struct process_plan random_plan(struct world *w, const struct rn_req *start)
 {
 	(void)start;
-	struct fate f = { .outcome = OUTCOME_DONE, .dies_slowly = some_time(w, 1000, SECONDS(10)) };
+	struct process_plan f = { .outcome = OUTCOME_DONE,
+				  .kill_takes = random_duration(w, 1000, SECONDS(10)) };
 	if (w->draining) {
-		f.lasts = some_time(w, 1000, SECONDS(2));
+		f.lasts = random_duration(w, 1000, SECONDS(2));
 		return f;
 	}
 	uint64_t n = world_random(w, 100);
-	bool dense = history_of(w)->climate->dense;
-	f.lasts = n < 60   ? some_time(w, 1000, SECONDS(30))
-		  : n < 85 ? some_time(w, SECONDS(1), MINUTES(10))
-			   : some_time(w, SECONDS(1), dense ? MINUTES(15) : HOURS(2));
+	bool dense = history_of(w)->profile->dense;
+	f.lasts = n < 60   ? random_duration(w, 1000, SECONDS(30))
+		  : n < 85 ? random_duration(w, SECONDS(1), MINUTES(10))
+			   : random_duration(w, SECONDS(1), dense ? MINUTES(15) : HOURS(2));
 	n = world_random(w, 100);
 	if (n < 14) {
 		f.outcome = OUTCOME_FAILED;
@@ -103,12 +100,13 @@ static struct fate any_fate(struct world *w, const struct rn_req *start)
 		f.outcome = OUTCOME_FAILED;
 		f.reason = REASON_RATE_LIMITED;
 		if (world_chance(w, 50))
-			f.reset = (struct wall){ world_wall(w).us + f.lasts + some_time(w, 0, HOURS(2)) };
+			f.reset =
+				(struct wall){ world_wall(w).us + f.lasts + random_duration(w, 0, HOURS(2)) };
 	} else if (n < 26) {
 		f.outcome = OUTCOME_FAILED;
 		f.reason = REASON_AUTH;
 	} else if (n < 29) {
-		f.silent = true;
+		f.leaves_no_record = true;
 	} else if (n < 31) {
 		f.outcome = OUTCOME_KILLED;
 		f.reason = REASON_TIMEOUT;
@@ -120,7 +118,7 @@ static struct fate any_fate(struct world *w, const struct rn_req *start)
 	return f;
 }
 
-static bool any_answer(struct world *w, const struct rn_req *q, uint16_t *reason)
+static bool random_answer(struct world *w, const struct rn_req *q, uint16_t *reason)
 {
 	static const uint16_t reasons[] = { [ASK_BUDGET] = REASON_BUDGET,
 					    [ASK_CONDITION] = REASON_CONDITION,
@@ -139,9 +137,9 @@ static bool any_answer(struct world *w, const struct rn_req *q, uint16_t *reason
 	return !world_chance(w, 15);
 }
 
-/* --- what people do --- */
+/* --- random commands --- */
 
-static void remember(struct history *h, uint64_t sid, const struct spec *s)
+static void remember_spec(struct history *h, uint64_t sid, const struct spec *s)
 {
 	if (sid >= h->specs) {
 		size_t n = sid + 16;
@@ -152,13 +150,13 @@ static void remember(struct history *h, uint64_t sid, const struct spec *s)
 	h->spec[sid] = *s;
 }
 
-/* Any schedule that is there, half of the time one that is busy; 0: none. */
-static uint64_t some_sid(struct world *w)
+/* A schedule that is not removed, half of the time one with an open run; 0: none. */
+static uint64_t random_sid(struct world *w)
 {
 	size_t n = rows_scheds(w->rows), open = rows_open(w->rows);
 	if (open && world_chance(w, 50)) {
 		const struct run_row *r = rows_open_at(w->rows, world_random(w, open));
-		/* Retries are only pending most of the time, and easily missed. */
+		/* Prefer pending retries, which would be hit rarely otherwise. */
 		for (size_t i = 0; i < open && world_chance(w, 80); i++)
 			if (rows_open_at(w->rows, i)->state == RUN_RETRYING)
 				r = rows_open_at(w->rows, i);
@@ -173,49 +171,49 @@ static uint64_t some_sid(struct world *w)
 	return 0;
 }
 
-/* A schedule that was there before it, so that nobody follows himself; 0: none. */
-static uint64_t some_older(struct world *w, uint64_t sid)
+/* A schedule older than `sid`, so that no schedule follows itself; 0: none. */
+static uint64_t random_older_sid(struct world *w, uint64_t sid)
 {
-	uint64_t older = some_sid(w);
+	uint64_t older = random_sid(w);
 	return older < sid ? older : 0;
 }
 
-static void add_one(struct world *w)
+static void add_random_schedule(struct world *w)
 {
 	struct history *h = history_of(w);
-	struct spec s = spec_random(w, h->climate->dense);
-	if (h->climate->burst)
+	struct spec s = spec_random(w, h->profile->dense);
+	if (h->profile->burst)
 		s = (struct spec){ .cron = "*/30 * * * *",
 				   .policy.missed = (uint8_t)world_random(w, MISSED_COUNT) };
-	uint64_t sid = some_sid(w);
-	if (sid && !h->climate->burst && world_chance(w, 15))
-		s.after = sid; /* which may follow another itself */
+	uint64_t sid = random_sid(w);
+	if (sid && !h->profile->burst && world_chance(w, 15))
+		s.after = sid; /* which may be a follower itself */
 	s.bulk = rows_scheds(w->rows) % 2;
-	world_command(w, spec_put(&s, 0));
-	remember(h, rows_scheds(w->rows) + 1, &s);
+	world_command(w, spec_command(&s, 0));
+	remember_spec(h, rows_scheds(w->rows) + 1, &s);
 }
 
-static void change_one(struct world *w, uint64_t sid)
+static void change_random_schedule(struct world *w, uint64_t sid)
 {
 	struct history *h = history_of(w);
 	struct spec s = sid < h->specs ? h->spec[sid] : (struct spec){ 0 };
 	if (!s.cron && !s.every && !s.at)
-		s = spec_random(w, h->climate->dense);
+		s = spec_random(w, h->profile->dense);
 	s.after = rows_sched(w->rows, sid)->row.after;
 	if (world_chance(w, 10))
-		s.after = s.after ? 0 : some_older(w, sid);
-	s = world_chance(w, 50) ? spec_new_when(w, s, h->climate->dense) : spec_new_policy(w, s);
+		s.after = s.after ? 0 : random_older_sid(w, sid);
+	s = world_chance(w, 50) ? spec_new_times(w, s, h->profile->dense) : spec_new_policy(w, s);
 	if (world_chance(w, 10))
 		s.disabled = !s.disabled;
-	world_command(w, spec_put(&s, sid));
-	remember(h, sid, &s);
+	world_command(w, spec_command(&s, sid));
+	remember_spec(h, sid, &s);
 }
 
-/* Another hand changes a schedule's action in the store, or removes it; the engine learns of it from a stale
- * answer. */
-static void change_behind_its_back(struct world *w)
+/* Another writer changes a schedule's policy in the store, or removes it; the engine learns of it from a
+ * stale answer. */
+static void write_foreign_change(struct world *w)
 {
-	uint64_t sid = some_sid(w);
+	uint64_t sid = random_sid(w);
 	if (!sid)
 		return;
 	struct st_req q = { .op = ST_PUT, .sid = sid, .keep_next = true, .at = world_wall(w) };
@@ -227,27 +225,28 @@ static void change_behind_its_back(struct world *w)
 	memcpy(&r, q.row.rules, sizeof r);
 	r.policy.retries = (uint16_t)world_random(w, 4);
 	memcpy(q.row.rules, &r, sizeof r);
-	world_foreign(w, &q);
+	world_foreign_write(w, &q);
 }
 
-static void do_something(struct world *w)
+static void send_random_command(struct world *w)
 {
 	struct history *h = history_of(w);
-	uint64_t sid = some_sid(w), n = world_random(w, 100);
+	uint64_t sid = random_sid(w), n = world_random(w, 100);
 	struct wall now = world_wall(w);
 	size_t live = 0;
 	for (size_t i = 0; i < rows_scheds(w->rows); i++)
 		live += !rows_sched_at(w->rows, i)->dropped;
-	if (!sid || live < h->climate->schedules) {
-		add_one(w);
+	if (!sid || live < h->profile->schedules) {
+		add_random_schedule(w);
 	} else if (n < 20) {
-		change_one(w, sid);
+		change_random_schedule(w, sid);
 	} else if (n < 26) {
 		world_command(w,
 			      (struct command){ .kind = CMD_DROP, .sid = sid, .kill = world_chance(w, 50) });
 	} else if (n < 38) {
-		struct wall to = world_chance(w, 50) ? WALL_NEVER
-						     : (struct wall){ now.us + some_time(w, 0, HOURS(5)) };
+		struct wall to = world_chance(w, 50)
+					 ? WALL_NEVER
+					 : (struct wall){ now.us + random_duration(w, 0, HOURS(5)) };
 		world_command(w, (struct command){
 					 .kind = CMD_PAUSE, .sid = world_chance(w, 10) ? 0 : sid, .to = to });
 	} else if (n < 58) {
@@ -256,7 +255,7 @@ static void do_something(struct world *w)
 	} else if (n < 64) {
 		world_command(w, (struct command){ .kind = CMD_RUN, .sid = sid });
 	} else if (n < 70) {
-		int64_t in = some_time(w, 1, h->climate->dense ? 1800 : 43200);
+		int64_t in = random_duration(w, 1, h->profile->dense ? 1800 : 43200);
 		world_command(w, (struct command){ .kind = CMD_NEXT_CHECK,
 						   .sid = sid,
 						   .to = wall_of(wall_seconds(now) + in) });
@@ -267,8 +266,8 @@ static void do_something(struct world *w)
 						 .kind = CMD_STOP,
 						 .run = rows_open_at(w->rows, world_random(w, open))->run });
 	} else if (n < 88) {
-		struct wall from = { now.us - some_time(w, 0, h->climate->dense ? HOURS(1) : DAYS(2)) };
-		struct wall to = { from.us + some_time(w, 0, h->climate->dense ? HOURS(1) : DAYS(2)) };
+		struct wall from = { now.us - random_duration(w, 0, h->profile->dense ? HOURS(1) : DAYS(2)) };
+		struct wall to = { from.us + random_duration(w, 0, h->profile->dense ? HOURS(1) : DAYS(2)) };
 		world_command(w, (struct command){ .kind = CMD_BACKFILL,
 						   .sid = sid,
 						   .from = from,
@@ -280,133 +279,144 @@ static void do_something(struct world *w)
 	}
 }
 
-/* --- what befalls the machine --- */
+/* --- incidents --- */
 
-static int64_t some_downtime(struct world *w, bool dense)
+static int64_t random_downtime(struct world *w, bool dense)
 {
 	uint64_t n = world_random(w, 100);
 	if (n < 20)
-		return some_time(w, 1000, SECONDS(1));
+		return random_duration(w, 1000, SECONDS(1));
 	if (n < 60)
-		return some_time(w, SECONDS(1), MINUTES(1));
+		return random_duration(w, SECONDS(1), MINUTES(1));
 	if (n < 92 || dense)
-		return some_time(w, MINUTES(1), dense ? MINUTES(30) : HOURS(3));
-	return some_time(w, HOURS(3), DAYS(3));
+		return random_duration(w, MINUTES(1), dense ? MINUTES(30) : HOURS(3));
+	return random_duration(w, HOURS(3), DAYS(3));
 }
 
-static int64_t some_step(struct world *w, bool years)
+static int64_t random_step(struct world *w, bool years)
 {
 	static const int64_t steps[] = { HOURS(1),     -HOURS(1), SECONDS(5), -SECONDS(5), MINUTES(10),
 					 -MINUTES(10), HOURS(30), -HOURS(30), SECONDS(61), -SECONDS(61) };
-	if (years) { /* and some time later back again */
+	if (years) { /* ahead, and the next time back again */
 		int64_t ahead = w->wall_ahead - seconds_of(2026, 3, 5, 0, 0, 0) * USEC;
 		return ahead > DAYS(300) ? -ahead : DAYS(365) * (int64_t)(1 + world_random(w, 3));
 	}
 	return steps[world_random(w, ARRAY_LEN(steps))];
 }
 
-static void arm(struct world *w, enum scene scene)
+/* Schedules the next incident of this kind. */
+static void schedule_next(struct world *w, enum incident incident)
 {
-	const struct climate *k = history_of(w)->climate;
-	const unsigned rate[SCENES] = { [SCENE_CRASH] = k->crash,     [SCENE_MACHINE] = k->machine,
-					[SCENE_OUTAGE] = k->outage,   [SCENE_CLOCK] = k->clock,
-					[SCENE_SUSPEND] = k->suspend, [SCENE_COMMAND] = k->command,
-					[SCENE_FOREIGN] = k->foreign, [SCENE_STATE] = k->dense ? 600 : 20 };
-	if (rate[scene])
-		world_later(w, some_time(w, 1, 2 * DAYS(10) / rate[scene]), scene, 0);
+	const struct profile *k = history_of(w)->profile;
+	const unsigned rate[INCIDENTS] = {
+		[INCIDENT_CRASH] = k->crash,     [INCIDENT_MACHINE] = k->machine,
+		[INCIDENT_OUTAGE] = k->outage,   [INCIDENT_CLOCK] = k->clock,
+		[INCIDENT_SUSPEND] = k->suspend, [INCIDENT_COMMAND] = k->command,
+		[INCIDENT_FOREIGN] = k->foreign, [INCIDENT_STATE] = k->dense ? 600 : 20
+	};
+	if (rate[incident])
+		world_add_incident(w, random_duration(w, 1, 2 * DAYS(10) / rate[incident]), incident, 0);
 }
 
-/* Something befalls it while the command is under way. */
-static void soon(struct world *w)
+/* Schedules a fault for while the command is under way. */
+static void schedule_soon(struct world *w)
 {
-	const struct climate *k = history_of(w)->climate;
-	const unsigned rate[] = { [SCENE_CRASH] = k->crash,
-				  [SCENE_MACHINE] = k->machine,
-				  [SCENE_OUTAGE] = k->outage,
-				  [SCENE_CLOCK] = k->clock,
-				  [SCENE_SUSPEND] = k->suspend };
+	const struct profile *k = history_of(w)->profile;
+	const unsigned rate[] = { [INCIDENT_CRASH] = k->crash,
+				  [INCIDENT_MACHINE] = k->machine,
+				  [INCIDENT_OUTAGE] = k->outage,
+				  [INCIDENT_CLOCK] = k->clock,
+				  [INCIDENT_SUSPEND] = k->suspend };
 	unsigned which = (unsigned)world_random(w, ARRAY_LEN(rate));
 	if (rate[which])
-		world_later(w,
-			    world_between(w, (struct span){ 0, w->weather.commit.hi + w->weather.answer.hi }),
-			    which, ONCE);
+		world_add_incident(
+			w, world_between(w, (struct span){ 0, w->timing.commit.hi + w->timing.answer.hi }),
+			which, ONCE);
 }
 
-static void scene(struct world *w, uint64_t a, uint64_t b)
+/* Crashes at once, or at one of the next port calls, when requests are under way. */
+static void crash(struct world *w, bool machine, bool at_once)
+{
+	int64_t down_for;
+	bool dense = history_of(w)->profile->dense;
+	if (at_once || world_chance(w, machine ? 50 : 30)) {
+		down_for = random_downtime(w, dense);
+		if (machine)
+			world_crash_machine(w, down_for);
+		else
+			world_crash(w, down_for);
+		return;
+	}
+	w->crash_machine = machine;
+	w->down_for = random_downtime(w, dense);
+	w->crash_at = w->calls + 1 + world_random(w, 40);
+}
+
+/* The condition of a random schedule changes. */
+static void change_state(struct world *w)
+{
+	struct history *h = history_of(w);
+	uint64_t sid = random_sid(w);
+	uint32_t ignored;
+	if (!sid)
+		return;
+	if (table_get(&h->false_now, sid, &ignored))
+		table_del(&h->false_now, sid);
+	else if (world_chance(w, 50))
+		table_put(&h->false_now, sid, 0);
+	world_state_changed(w, world_chance(w, 50) ? 0 : 1 + (uint32_t)world_random(w, 3));
+}
+
+static void handle_incident(struct world *w, uint64_t a, uint64_t b)
 {
 	if (w->draining)
 		return;
-	struct history *h = history_of(w);
-	bool dense = h->climate->dense;
-	switch ((enum scene)a) {
-	case SCENE_CRASH:
-		/* Right now, or at one of the next port calls, where things are under way. */
-		if (b == ONCE || world_chance(w, 30)) {
-			world_crash(w, some_downtime(w, dense));
-		} else {
-			w->machine_at = false;
-			w->down_for = some_downtime(w, dense);
-			w->crash_at = w->calls + 1 + world_random(w, 40);
-		}
+	const struct profile *k = history_of(w)->profile;
+	switch ((enum incident)a) {
+	case INCIDENT_CRASH:
+	case INCIDENT_MACHINE:
+		crash(w, a == INCIDENT_MACHINE, b == ONCE);
 		break;
-	case SCENE_MACHINE:
-		if (b == ONCE || world_chance(w, 50)) {
-			world_machine(w, some_downtime(w, dense));
-		} else {
-			w->machine_at = true;
-			w->down_for = some_downtime(w, dense);
-			w->crash_at = w->calls + 1 + world_random(w, 40);
-		}
-		break;
-	case SCENE_OUTAGE:
+	case INCIDENT_OUTAGE:
 		world_outage(w, world_chance(w, 50)
-					? some_time(w, 1000, SECONDS(30))
-					: some_time(w, SECONDS(30), dense ? MINUTES(10) : HOURS(3)));
+					? random_duration(w, 1000, SECONDS(30))
+					: random_duration(w, SECONDS(30), k->dense ? MINUTES(10) : HOURS(3)));
 		break;
-	case SCENE_CLOCK:
-		world_step_clock(w, some_step(w, h->climate->years));
+	case INCIDENT_CLOCK:
+		world_step_clock(w, random_step(w, k->years));
 		if (world_chance(w, 70))
-			world_later(w, some_time(w, 0, HOURS(6)), SCENE_BELIEVE, ONCE);
+			world_add_incident(w, random_duration(w, 0, HOURS(6)), INCIDENT_ACCEPT_CLOCK, ONCE);
 		break;
-	case SCENE_SUSPEND:
-		world_suspend(w, world_chance(w, 50)
-					 ? some_time(w, SECONDS(1), MINUTES(2))
-					 : some_time(w, MINUTES(1), dense ? MINUTES(30) : HOURS(12)));
+	case INCIDENT_SUSPEND:
+		world_suspend(w, world_chance(w, 50) ? random_duration(w, SECONDS(1), MINUTES(2))
+						     : random_duration(w, MINUTES(1),
+								       k->dense ? MINUTES(30) : HOURS(12)));
 		break;
-	case SCENE_COMMAND:
+	case INCIDENT_COMMAND:
 		if (w->engine)
-			do_something(w);
+			send_random_command(w);
 		if (world_chance(w, 50))
-			soon(w);
+			schedule_soon(w);
 		break;
-	case SCENE_STATE: {
-		uint64_t sid = some_sid(w);
-		uint32_t ignored;
-		if (!sid)
-			break;
-		if (table_get(&h->false_now, sid, &ignored))
-			table_del(&h->false_now, sid);
-		else if (world_chance(w, 50))
-			table_put(&h->false_now, sid, 0);
-		world_state(w, world_chance(w, 50) ? 0 : 1 + (uint32_t)world_random(w, 3));
+	case INCIDENT_STATE:
+		change_state(w);
 		break;
-	}
-	case SCENE_BELIEVE:
+	case INCIDENT_ACCEPT_CLOCK:
 		if (w->engine && engine_counts(w->engine).clock_held)
 			world_command(w, (struct command){ .kind = CMD_CLOCK });
 		break;
-	case SCENE_FOREIGN:
-		change_behind_its_back(w);
+	case INCIDENT_FOREIGN:
+		write_foreign_change(w);
 		break;
-	case SCENES:
+	case INCIDENTS:
 		break;
 	}
 	if (b != ONCE)
-		arm(w, (enum scene)a);
+		schedule_next(w, (enum incident)a);
 }
 
-/* Somebody who is held, or NULL. */
-static const struct hold_row *some_held(const struct world *w)
+/* A hold that is in force; NULL: none. */
+static const struct hold_row *find_hold(const struct world *w)
 {
 	for (size_t k = 0; k < rows_holds(w->rows); k++)
 		if (rows_hold_at(w->rows, k)->until.us > world_wall(w).us)
@@ -414,8 +424,8 @@ static const struct hold_row *some_held(const struct world *w)
 	return NULL;
 }
 
-/* Everything comes to its end: who is held is freed, also if it was the last run that had him held. */
-static bool bring_to_rest(struct world *w)
+/* Lets everything come to an end. Holds are released, including one that the last run has caused. */
+static bool drain_all(struct world *w)
 {
 	w->draining = true;
 	w->crash_at = 0;
@@ -426,52 +436,52 @@ static bool bring_to_rest(struct world *w)
 		if (ok && engine_counts(w->engine).clock_held)
 			world_command(w, (struct command){ .kind = CMD_CLOCK });
 		ok = ok && world_run(w, w->t + MINUTES(5));
-		if (ok && !some_held(w) && !engine_counts(w->engine).clock_held) {
+		if (ok && !find_hold(w) && !engine_counts(w->engine).clock_held) {
 			ok = world_drain(w, DAYS(3));
-			if (!ok || !some_held(w))
+			if (!ok || !find_hold(w))
 				return ok;
 		}
-		if (ok && some_held(w))
-			world_command(w, (struct command){ .kind = CMD_RELEASE, .key = some_held(w)->key });
+		if (ok && find_hold(w))
+			world_command(w, (struct command){ .kind = CMD_RELEASE, .key = find_hold(w)->key });
 	}
 	return ok && world_drain(w, DAYS(3));
 }
 
 struct history_result history_run(const struct history_options *o)
 {
-	unsigned which = o->climate >= 0 ? (unsigned)o->climate % ARRAY_LEN(climates)
-					 : (unsigned)(o->seed % ARRAY_LEN(climates));
-	struct history h = { .climate = &climates[which] };
-	const struct cast cast = { any_fate, any_answer, scene, &h };
+	unsigned which = o->profile >= 0 ? (unsigned)o->profile % ARRAY_LEN(profiles)
+					 : (unsigned)(o->seed % ARRAY_LEN(profiles));
+	struct history h = { .profile = &profiles[which] };
+	const struct workload workload = { random_plan, random_answer, handle_incident, &h };
 	struct world w;
 	world_open(&w, &(struct world_options){ .seed = o->seed,
 						.start = wall_of(seconds_of(2026, 3, 5, 0, 0, 0)),
-						.slots = h.climate->slots,
+						.slots = h.profile->slots,
 						.catch_up_per_second = 50,
-						.weather = h.climate->weather,
-						.cast = &cast,
-						.plant = o->plant,
+						.timing = h.profile->timing,
+						.workload = &workload,
+						.bug = o->bug,
 						.verbose = o->verbose });
-	w.cover = o->cover;
+	w.coverage = o->coverage;
 	if (o->want)
-		check_want(w.check, o->want);
+		check_expect_finding(w.check, o->want);
 	if (o->quiet)
-		check_quietly(w.check);
-	for (unsigned i = 0; i < h.climate->schedules; i++) {
-		add_one(&w);
-		world_run(&w, w.t + some_time(&w, 0, SECONDS(3)));
+		check_set_quiet(w.check);
+	for (unsigned i = 0; i < h.profile->schedules; i++) {
+		add_random_schedule(&w);
+		world_run(&w, w.t + random_duration(&w, 0, SECONDS(3)));
 	}
-	for (unsigned i = 0; i < SCENES; i++)
-		arm(&w, (enum scene)i);
-	struct history_result ret = { .climate = h.climate->name };
-	bool ok = world_run(&w, DAYS(o->days ? o->days : h.climate->days)) && bring_to_rest(&w);
+	for (unsigned i = 0; i < INCIDENTS; i++)
+		schedule_next(&w, (enum incident)i);
+	struct history_result ret = { .profile = h.profile->name };
+	bool ok = world_run(&w, DAYS(o->days ? o->days : h.profile->days)) && drain_all(&w);
 	if (ok) {
 		world_compare(&w);
-		ret.tally = check_end(w.check);
+		ret.tally = check_account(w.check);
 	}
 	ret.failures = check_failures(w.check);
-	ret.found = check_found(w.check);
-	snprintf(ret.first, sizeof ret.first, "%s", check_first(w.check));
+	ret.found = check_has_finding(w.check);
+	snprintf(ret.first, sizeof ret.first, "%s", check_first_finding(w.check));
 	ret.hash = mix2(w.hash, rows_digest(w.rows));
 	ret.steps = w.steps;
 	ret.digests = w.digests;

@@ -1,26 +1,25 @@
 #pragma once
-/* One seed, one history: chance decides the schedules, what people do, how runs end and what befalls the
- * machine; how much of each is the climate's, which the seed chooses too. */
-#include "check.h"
+/* A random history for a seed: schedules, commands, how runs end and which faults happen are random. The
+ * profile, which the seed selects too, says how often each of them happens. */
+#include "check/check.h"
 
 struct history_options {
 	uint64_t seed;
-	unsigned days; /* 0: as the climate says */
-	int climate;   /* -1: as the seed says */
+	unsigned days; /* 0: as the profile says */
+	int profile;   /* index; -1: as the seed says */
 	bool verbose, quiet;
-	const char *want; /* ends when this is found */
-	const struct plant *plant;
-	struct cover *cover;
+	const char *want; /* end at a finding that contains this text */
+	const struct bug *bug;
+	struct coverage *coverage;
 };
 
 struct history_result {
 	unsigned failures;
-	bool found; /* what was wanted */
+	bool found; /* `want` */
 	char first[512];
 	uint64_t hash, steps, digests;
 	struct tally tally;
-	const char *climate;
+	const char *profile;
 };
 
 struct history_result history_run(const struct history_options *o);
-unsigned history_climates(void);

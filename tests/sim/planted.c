@@ -1,3 +1,4 @@
+/* The planted bugs. */
 #include "planted.h"
 
 #include "history.h"
@@ -15,20 +16,20 @@ static struct rules rules_of(const struct world *w, uint64_t sid)
 	return r;
 }
 
-/* An answer that no store gave, in a moment. */
+/* Sends an ST_OK that the store did not give, in a moment. */
 static void answer_ok(struct world *w, const struct st_req *q)
 {
-	agenda_add(&w->agenda, w->t + 1, W_PLANT, q->tag, mix2(q->op, w->epoch) << 8 | q->op);
+	agenda_add(&w->agenda, w->t + 1, W_BUG, q->tag, mix2(q->op, w->epoch) << 8 | q->op);
 }
 
-static void deliver(struct world *w, uint64_t tag, uint64_t b)
+static void deliver_answer(struct world *w, uint64_t tag, uint64_t b)
 {
 	struct st_ack a = { .tag = tag, .op = (uint8_t)b, .res = ST_OK };
 	if (b == (mix2(a.op, w->epoch) << 8 | a.op))
-		world_engine(w, &(struct event){ .kind = EV_ACK, .ack = &a });
+		world_step(w, &(struct event){ .kind = EV_ACK, .ack = &a });
 }
 
-/* --- R1: one answer per request; "already mine" only of what is mine --- */
+/* --- R1: one answer per request; ST_OK for a repeated request only --- */
 
 static bool answer_is_lost(struct world *w, struct st_ack *a)
 {
@@ -43,30 +44,30 @@ static bool lost_is_mine(struct world *w, struct st_ack *a)
 	return true;
 }
 
-/* --- R2: nothing starts before the answer to its cause --- */
+/* --- R2: nothing starts before its cause is answered --- */
 
-static bool starts_at_once(struct world *w, struct st_req *q)
+static bool start_before_answer(struct world *w, struct st_req *q)
 {
 	if (q->op == ST_OCC && q->run.state == RUN_CLAIMED &&
 	    rules_of(w, q->sid).policy.action != ACTION_EVENT)
-		hands_request(w, &(struct rn_req){ .op = RN_START,
-						   .run = q->run.run,
-						   .attempt = 1,
-						   .sid = q->sid,
-						   .rev = q->rev });
+		sim_runner_request(w, &(struct rn_req){ .op = RN_START,
+							.run = q->run.run,
+							.attempt = 1,
+							.sid = q->sid,
+							.rev = q->rev });
 	return true;
 }
 
-/* --- R3: high goes with the record --- */
+/* --- R3: high is set together with the record --- */
 
-static bool high_stays(struct world *w, struct st_req *q)
+static bool high_is_not_set(struct world *w, struct st_req *q)
 {
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && q->moves)
 		q->move.high = rows_sched(w->rows, q->sid)->row.high;
 	return true;
 }
 
-/* --- R4: stale means: decide again --- */
+/* --- R4: after ST_STALE the engine decides again --- */
 
 static bool stale_is_ok(struct world *w, struct st_ack *a)
 {
@@ -76,9 +77,9 @@ static bool stale_is_ok(struct world *w, struct st_ack *a)
 	return true;
 }
 
-/* --- R5: an open window --- */
+/* --- R5: no start after the window --- */
 
-static void widen(struct sched_row *row)
+static void widen_window(struct sched_row *row)
 {
 	struct rules r;
 	memcpy(&r, row->rules, sizeof r);
@@ -87,31 +88,31 @@ static void widen(struct sched_row *row)
 	memcpy(row->rules, &r, sizeof r);
 }
 
-static bool window_is_wide(struct world *w, struct st_ack *a)
+static bool ack_has_wide_window(struct world *w, struct st_ack *a)
 {
 	(void)w;
 	if (a->has_row)
-		widen(&a->row);
+		widen_window(&a->row);
 	return true;
 }
 
-static void window_loads_wide(struct world *w, struct load_item *item)
+static void load_has_wide_window(struct world *w, struct load_item *item)
 {
 	(void)w;
 	if (item->kind == LOAD_SCHED)
-		widen(&item->sched);
+		widen_window(&item->sched);
 }
 
-/* --- R6: a slot returns when the tree is dead; a retry after the finish is durable --- */
+/* --- R6: a slot is free when the tree is dead; a retry starts when the finish is durable --- */
 
-static bool kill_is_exit(struct world *w, struct rn_req *q)
+static bool report_exit_at_kill(struct world *w, struct rn_req *q)
 {
 	if (q->op == RN_KILL)
-		agenda_add(&w->agenda, w->t + 1, W_PLANT, q->run, q->attempt | (uint64_t)q->reason << 16);
+		agenda_add(&w->agenda, w->t + 1, W_BUG, q->run, q->attempt | (uint64_t)q->reason << 16);
 	return true;
 }
 
-static void exit_early(struct world *w, uint64_t run, uint64_t b)
+static void report_early_exit(struct world *w, uint64_t run, uint64_t b)
 {
 	struct rn_report s = { .kind = RN_EXIT,
 			       .run = run,
@@ -121,7 +122,7 @@ static void exit_early(struct world *w, uint64_t run, uint64_t b)
 			       .ended = world_wall(w),
 			       .cost = -1,
 			       .exit_code = -1 };
-	world_engine(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
+	world_step(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
 }
 
 static bool finish_is_not_written(struct world *w, struct st_req *q)
@@ -139,21 +140,21 @@ static void one_slot_more(struct engine_config *c)
 	c->slots++;
 }
 
-/* Births are announced before they happen: the engine launches more and more. */
-static bool born_at_once(struct world *w, struct rn_req *q)
+/* Starts are reported before they happen, so that the engine launches more and more. */
+static bool report_start_at_once(struct world *w, struct rn_req *q)
 {
 	if (q->op == RN_START)
-		agenda_add(&w->agenda, w->t, W_PLANT, q->run, q->attempt);
+		agenda_add(&w->agenda, w->t, W_BUG, q->run, q->attempt);
 	return true;
 }
 
-static void announce(struct world *w, uint64_t run, uint64_t attempt)
+static void report_start(struct world *w, uint64_t run, uint64_t attempt)
 {
 	struct rn_report s = { .kind = RN_STARTED, .run = run, .attempt = (uint16_t)attempt };
-	world_engine(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
+	world_step(w, &(struct event){ .kind = EV_RUNNER, .report = &s });
 }
 
-/* --- R8: memory is a fold of rows --- */
+/* --- R8: memory can be rebuilt from the rows --- */
 
 static bool hold_is_not_written(struct world *w, struct st_req *q)
 {
@@ -163,9 +164,9 @@ static bool hold_is_not_written(struct world *w, struct st_req *q)
 	return false;
 }
 
-/* --- R9: rules belong to their zone data --- */
+/* --- R9: rules are valid for their zone data only --- */
 
-static void reprint(struct sched_row *row, uint64_t flip)
+static void flip_zone_print(struct sched_row *row, uint64_t flip)
 {
 	struct rules r;
 	memcpy(&r, row->rules, sizeof r);
@@ -173,41 +174,41 @@ static void reprint(struct sched_row *row, uint64_t flip)
 	memcpy(row->rules, &r, sizeof r);
 }
 
-static bool put_is_old(struct world *w, struct st_req *q)
+static bool put_has_old_print(struct world *w, struct st_req *q)
 {
 	(void)w;
 	if (q->op == ST_PUT)
-		reprint(&q->row, 1);
+		flip_zone_print(&q->row, 1);
 	return true;
 }
 
-static bool ack_is_new(struct world *w, struct st_ack *a)
+static bool ack_has_new_print(struct world *w, struct st_ack *a)
 {
 	(void)w;
 	if (a->has_row)
-		reprint(&a->row, 1);
+		flip_zone_print(&a->row, 1);
 	return true;
 }
 
-static void load_is_new(struct world *w, struct load_item *item)
+static void load_has_new_print(struct world *w, struct load_item *item)
 {
 	(void)w;
 	if (item->kind == LOAD_SCHED)
-		reprint(&item->sched, 1);
+		flip_zone_print(&item->sched, 1);
 }
 
-/* --- R10: guards are asked after the record --- */
+/* --- R10: preconditions are asked after the record --- */
 
-static bool guard_at_once(struct world *w, struct st_req *q)
+static bool ask_before_record(struct world *w, struct st_req *q)
 {
 	if (q->op == ST_OCC && q->run.state == RUN_PENDING)
-		hands_request(w, &(struct rn_req){ .op = RN_ASK,
-						   .ask = (uint8_t)__builtin_ctz(
-							   rules_of(w, q->sid).policy.preconditions),
-						   .number = 1,
-						   .run = q->run.run,
-						   .sid = q->sid,
-						   .rev = q->rev });
+		sim_runner_request(w, &(struct rn_req){ .op = RN_ASK,
+							.ask = (uint8_t)__builtin_ctz(
+								rules_of(w, q->sid).policy.preconditions),
+							.number = 1,
+							.run = q->run.run,
+							.sid = q->sid,
+							.rev = q->rev });
 	return true;
 }
 
@@ -237,16 +238,16 @@ static bool range_is_long(struct world *w, struct st_req *q)
 	return true;
 }
 
-/* --- news are written with their cause, and once --- */
+/* --- news are written with their cause, once --- */
 
-static bool nobody_is_told(struct world *w, struct st_req *q)
+static bool failure_is_not_news(struct world *w, struct st_req *q)
 {
 	if (w->t > HOURS(1) && q->op == ST_FINISH)
 		q->news &= (uint8_t) ~(1u << NEWS_FAILURE);
 	return true;
 }
 
-static bool told_of_a_retry(struct world *w, struct st_req *q)
+static bool retry_is_news(struct world *w, struct st_req *q)
 {
 	(void)w;
 	if (q->op == ST_FINISH && q->run.state == RUN_RETRYING)
@@ -254,9 +255,9 @@ static bool told_of_a_retry(struct world *w, struct st_req *q)
 	return true;
 }
 
-/* --- G3: what a run was promised --- */
+/* --- G3: a next check is kept --- */
 
-static void check_is_not_loaded(struct world *w, struct load_item *item)
+static void next_check_is_not_loaded(struct world *w, struct load_item *item)
 {
 	(void)w;
 	if (item->kind == LOAD_SCHED)
@@ -266,52 +267,53 @@ static void check_is_not_loaded(struct world *w, struct load_item *item)
 enum { CRASHES = 1, CLOCKS = 2, EVERYTHING = 4, DENSE = 5, PEOPLE = 6, FOREIGN = 9, BURST = 10 };
 
 const struct planted planted[] = {
-	{ { "answer is lost", "R1", .ack = answer_is_lost }, "never comes to rest", PEOPLE, 1 },
-	{ { "lost is taken for mine", "R1", .ack = lost_is_mine }, "not recorded", CLOCKS, 12 },
-	{ { "starts before the answer", "R2", .submit = starts_at_once }, "R2", CRASHES, 6 },
-	{ { "high is not set", "R3", .submit = high_stays }, "R3", CRASHES, 6 },
+	{ { "an answer is lost", "R1", .ack = answer_is_lost }, "never comes to rest", PEOPLE, 1 },
+	{ { "lost is taken for ok", "R1", .ack = lost_is_mine }, "not recorded", CLOCKS, 12 },
+	{ { "starts before the answer", "R2", .submit = start_before_answer }, "R2", CRASHES, 6 },
+	{ { "high is not set", "R3", .submit = high_is_not_set }, "R3", CRASHES, 6 },
 	{ { "stale is taken for ok", "R4", .ack = stale_is_ok }, "not recorded", FOREIGN, 4 },
-	{ { "starts after the window", "R5", .ack = window_is_wide, .load = window_loads_wide },
+	{ { "starts after the window", "R5", .ack = ack_has_wide_window, .load = load_has_wide_window },
 	  "R5",
 	  DENSE,
 	  1 },
-	{ { "slot is free at the kill", "R6", .runner = kill_is_exit, .later = exit_early },
+	{ { "slot is free at the kill", "R6", .runner = report_exit_at_kill, .later = report_early_exit },
 	  "G5",
 	  PEOPLE,
 	  8 },
-	{ { "retry before the finish", "R6", .submit = finish_is_not_written, .later = deliver },
+	{ { "retry before the finish", "R6", .submit = finish_is_not_written, .later = deliver_answer },
 	  "R6",
 	  DENSE,
 	  1 },
 	{ { "one slot too many", "R7", .config = one_slot_more }, "slots are", DENSE, 1 },
-	{ { "too many launches", "R7", .runner = born_at_once, .later = announce },
+	{ { "too many launches", "R7", .runner = report_start_at_once, .later = report_start },
 	  "launches under way",
 	  BURST,
 	  1 },
-	{ { "memory without a row", "R8", .submit = hold_is_not_written, .later = deliver },
+	{ { "memory without a row", "R8", .submit = hold_is_not_written, .later = deliver_answer },
 	  "R8",
 	  PEOPLE,
 	  8 },
-	{ { "rules of old zone data", "R9", .submit = put_is_old, .ack = ack_is_new, .load = load_is_new },
+	{ { "rules of old zone data", "R9", .submit = put_has_old_print, .ack = ack_has_new_print,
+	    .load = load_has_new_print },
 	  "R9",
 	  CRASHES,
 	  6 },
-	{ { "guard before the record", "R10", .submit = guard_at_once }, "R10", DENSE, 1 },
-	{ { "range one short", "R11", .submit = range_is_short }, "no record", CRASHES, 6 },
-	{ { "nobody is told", "news", .submit = nobody_is_told }, "news", DENSE, 1 },
-	{ { "told of a retry", "news", .submit = told_of_a_retry }, "news", DENSE, 1 },
-	{ { "range one long", "R11", .submit = range_is_long }, "early", CRASHES, 6 },
-	{ { "next check is forgotten", "G3", .load = check_is_not_loaded }, "is forgotten", DENSE, 1 },
+	{ { "precondition before the record", "R10", .submit = ask_before_record }, "R10", DENSE, 1 },
+	{ { "range is too short", "R11", .submit = range_is_short }, "no record", CRASHES, 6 },
+	{ { "a failure is not news", "news", .submit = failure_is_not_news }, "news", DENSE, 1 },
+	{ { "a retry is news", "news", .submit = retry_is_news }, "news", DENSE, 1 },
+	{ { "range is too long", "R11", .submit = range_is_long }, "early", CRASHES, 6 },
+	{ { "next check is forgotten", "G3", .load = next_check_is_not_loaded }, "is forgotten", DENSE, 1 },
 };
 const unsigned planted_count = ARRAY_LEN(planted);
 
-static bool finds(const struct planted *p, uint64_t seed, bool planted_too)
+static bool history_shows(const struct planted *p, uint64_t seed, bool with_bug)
 {
 	return history_run(&(struct history_options){ .seed = seed,
-						      .climate = p->climate,
+						      .profile = p->profile,
 						      .days = p->days,
 						      .quiet = true,
-						      .plant = planted_too ? &p->plant : NULL,
+						      .bug = with_bug ? &p->bug : NULL,
 						      .want = p->want })
 		.found;
 }
@@ -320,7 +322,7 @@ unsigned planted_find(const struct planted *p)
 {
 	enum { TRIES = 12 };
 	for (unsigned i = 1; i <= TRIES; i++)
-		if (finds(p, i, true) && !finds(p, i, false))
+		if (history_shows(p, i, true) && !history_shows(p, i, false))
 			return i;
 	return 0;
 }

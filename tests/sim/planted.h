@@ -1,16 +1,16 @@
 #pragma once
-/* Bugs planted on purpose between the engine and its ports, one or more for each rule of the contract. The
- * simulator is worth something only if it finds every one of them. */
-#include "check.h"
+/* Bugs planted between the engine and its ports, one or more for each rule of the contract. The checker must
+ * find every one of them, which shows that it can find bugs at all. */
+#include "check/check.h"
 
 struct planted {
-	struct plant plant;
-	const char *want; /* what the judge's finding must say */
-	int climate;      /* of the history that shows it … */
-	unsigned days;    /* … and how long that is */
+	struct bug bug;
+	const char *want; /* text that the checker's finding must contain */
+	int profile;      /* profile of the history that shows it */
+	unsigned days;    /* length of that history */
 };
 extern const struct planted planted[];
 extern const unsigned planted_count;
 
-/* Looks for it in a few histories; how many it took, 0: not found. */
+/* Looks for the bug in a few histories; returns the number of the one that shows it, 0: none does. */
 unsigned planted_find(const struct planted *p);

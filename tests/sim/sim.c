@@ -1,9 +1,9 @@
-/* sim: the simulator's front. */
-#include "cover.h"
-#include "everycall.h"
+/* sim: the command line of the simulator. */
+#include "coverage.h"
+#include "crash_points.h"
 #include "history.h"
 #include "planted.h"
-#include "stage.h"
+#include "scenario.h"
 #include "volume.h"
 
 #include <stdio.h>
@@ -12,24 +12,24 @@
 
 static const char usage[] =
 	"usage: sim [WHAT...] [-v]\n"
-	"Without WHAT: a bit of everything, in about a minute.\n"
-	"  --scenario NAME   the named scenarios that begin so ('' for all)\n"
-	"  --seeds N         so many histories, from --seed S on\n"
-	"  --seed S          one history\n"
-	"  --days D          of simulated time for each, instead of its climate's\n"
-	"  --climate K       for each, instead of the seed's\n"
+	"Without WHAT: a short version of everything, in about a minute.\n"
+	"  --scenario NAME   the scenarios whose name begins with NAME ('' for all)\n"
+	"  --seeds N         N random histories, beginning with --seed S\n"
+	"  --seed S          one random history\n"
+	"  --days D          length of each, instead of the profile's\n"
+	"  --profile K       profile of each, instead of the seed's\n"
 	"  --calls N         a crash at every Nth port call of a small workload (1: all)\n"
 	"  --call K          a crash at port call K of it\n"
-	"  --occurrences     thirty days, 1,245,000 occurrences, without faults and with crashes\n"
-	"  --planted         the bugs planted on purpose are all found\n"
-	"  --long            all of it, at length, and the table of what was tried\n"
-	"  -v                tell what happens\n";
+	"  --occurrences     thirty days with 1,245,000 occurrences, without faults and with crashes\n"
+	"  --planted         look for the planted bugs, all of which must be found\n"
+	"  --long            everything in full length, and the table of coverage\n"
+	"  -v                print what happens\n";
 
 struct options {
 	const char *scenario;
 	uint64_t seeds, seed, call;
 	unsigned days, calls;
-	int climate;
+	int profile;
 	bool one, occurrences, planted, full, verbose;
 };
 
@@ -37,7 +37,7 @@ struct score {
 	unsigned passed, failed;
 };
 
-static void note(struct score *s, bool ok)
+static void count_result(struct score *s, bool ok)
 {
 	*(ok ? &s->passed : &s->failed) += 1;
 }
@@ -50,42 +50,45 @@ static void run_scenarios(const char *prefix, bool verbose, struct score *score)
 		bool ok = scenario_run(s, verbose);
 		if (!ok)
 			printf("FAILED scenario %s\n", s->name);
-		note(score, ok);
+		count_result(score, ok);
 	}
 }
 
-static void run_history(const struct options *o, uint64_t seed, struct cover *cover, struct score *score)
+static void run_history(const struct options *o, uint64_t seed, struct coverage *coverage,
+			struct score *score)
 {
-	struct history_options h = {
-		.seed = seed, .days = o->days, .climate = o->climate, .verbose = o->verbose, .cover = cover
-	};
+	struct history_options h = { .seed = seed,
+				     .days = o->days,
+				     .profile = o->profile,
+				     .verbose = o->verbose,
+				     .coverage = coverage };
 	struct history_result r = history_run(&h);
 	bool ok = r.failures == 0;
-	/* Now and then: the same seed is the same history. */
+	/* Now and then, check that the same seed gives the same history. */
 	if (ok && seed % 16 == 0 && !o->verbose) {
-		h.cover = NULL;
+		h.coverage = NULL;
 		ok = history_run(&h).hash == r.hash;
 		if (!ok)
-			printf("seed %llu gave two histories\n", (unsigned long long)seed);
+			printf("seed %llu gave two different histories\n", (unsigned long long)seed);
 	}
 	if (!ok || o->one)
 		printf("%s seed %llu (%s): %u findings; %llu steps, %llu digests compared, %llu nominal "
 		       "times, %llu runs, "
 		       "%llu missed, hash %016llx\n",
-		       ok ? "ok" : "FAILED", (unsigned long long)seed, r.climate, r.failures,
+		       ok ? "ok" : "FAILED", (unsigned long long)seed, r.profile, r.failures,
 		       (unsigned long long)r.steps, (unsigned long long)r.digests,
 		       (unsigned long long)r.tally.due, (unsigned long long)r.tally.runs,
 		       (unsigned long long)r.tally.missed, (unsigned long long)r.hash);
-	note(score, ok);
+	count_result(score, ok);
 }
 
-static void run_calls(unsigned stride, unsigned offset, struct cover *cover, struct score *score)
+static void run_calls(unsigned stride, unsigned offset, struct coverage *coverage, struct score *score)
 {
-	struct everycall_result r = everycall_run(
-		&(struct everycall_options){ .stride = stride, .offset = offset, .cover = cover });
+	struct crash_points_result r = crash_points_run(
+		&(struct crash_points_options){ .stride = stride, .offset = offset, .coverage = coverage });
 	printf("crashes at %llu of %llu port calls: %llu failed\n", (unsigned long long)r.histories,
 	       (unsigned long long)r.calls, (unsigned long long)r.failed);
-	note(score, r.failed == 0);
+	count_result(score, r.failed == 0);
 }
 
 static void run_volume(unsigned days, bool crashes, struct score *score)
@@ -98,7 +101,7 @@ static void run_volume(unsigned days, bool crashes, struct score *score)
 		ok = ok && t->on_time == t->due && t->missed == 0;
 	if (!days)
 		ok = ok && t->due == 1245000;
-	note(score, ok);
+	count_result(score, ok);
 }
 
 static void run_planted(struct score *score)
@@ -106,15 +109,14 @@ static void run_planted(struct score *score)
 	for (unsigned i = 0; i < planted_count; i++) {
 		unsigned n = planted_find(&planted[i]);
 		if (n)
-			printf("found %s, %s, in history %u\n", planted[i].plant.rule, planted[i].plant.name,
-			       n);
+			printf("found %s, %s, in history %u\n", planted[i].bug.rule, planted[i].bug.name, n);
 		else
-			printf("NOT FOUND %s, %s\n", planted[i].plant.rule, planted[i].plant.name);
-		note(score, n != 0);
+			printf("NOT FOUND %s, %s\n", planted[i].bug.rule, planted[i].bug.name);
+		count_result(score, n != 0);
 	}
 }
 
-static bool parse(int argc, char **argv, struct options *o)
+static bool parse_options(int argc, char **argv, struct options *o)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -136,8 +138,8 @@ static bool parse(int argc, char **argv, struct options *o)
 			o->seed = strtoull(value, NULL, 10), o->one = true, i++;
 		} else if (!strcmp(a, "--days")) {
 			o->days = (unsigned)strtoul(value, NULL, 10), i++;
-		} else if (!strcmp(a, "--climate")) {
-			o->climate = (int)strtol(value, NULL, 10), i++;
+		} else if (!strcmp(a, "--profile")) {
+			o->profile = (int)strtol(value, NULL, 10), i++;
 		} else if (!strcmp(a, "--calls")) {
 			o->calls = (unsigned)strtoul(value, NULL, 10), i++;
 		} else if (!strcmp(a, "--call")) {
@@ -151,29 +153,29 @@ static bool parse(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .climate = -1 };
+	struct options o = { .profile = -1 };
 	struct score score = { 0 };
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!parse(argc, argv, &o)) {
+	if (!parse_options(argc, argv, &o)) {
 		fputs(usage, stderr);
 		return 2;
 	}
 	bool all = !o.scenario && !o.seeds && !o.one && !o.calls && !o.call && !o.occurrences && !o.planted;
-	struct cover *cover = o.full ? cover_new() : NULL;
+	struct coverage *coverage = o.full ? coverage_new() : NULL;
 	if (o.scenario || all)
 		run_scenarios(o.scenario ? o.scenario : "", o.verbose, &score);
 	if (o.call) {
-		struct everycall_result r =
-			everycall_run(&(struct everycall_options){ .only = o.call, .verbose = o.verbose });
-		note(&score, r.failed == 0);
+		struct crash_points_result r = crash_points_run(
+			&(struct crash_points_options){ .only = o.call, .verbose = o.verbose });
+		count_result(&score, r.failed == 0);
 	}
 	if (o.calls || all)
-		run_calls(o.calls ? o.calls : o.full ? 1 : 11, 0, cover, &score);
+		run_calls(o.calls ? o.calls : o.full ? 1 : 11, 0, coverage, &score);
 	uint64_t seeds = o.seeds ? o.seeds : o.one ? 1 : !all ? 0 : o.full ? 3000 : 220;
-	/* At length: on until everything that can befall anything has, within reason. */
+	/* With --long: until the table of coverage is complete, but at most four times as many. */
 	for (uint64_t s = o.seed, end = s + seeds, most = s + 4 * seeds;
-	     s < end || (cover && s < most && !cover_full(cover)); s++)
-		run_history(&o, s, cover, &score);
+	     s < end || (coverage && s < most && !coverage_is_complete(coverage)); s++)
+		run_history(&o, s, coverage, &score);
 	if (o.planted || all)
 		run_planted(&score);
 	if (o.occurrences || all) {
@@ -181,9 +183,9 @@ int main(int argc, char **argv)
 		run_volume(days, false, &score);
 		run_volume(days, true, &score);
 	}
-	if (cover) {
-		note(&score, cover_print(cover) == 0);
-		cover_free(cover);
+	if (coverage) {
+		count_result(&score, coverage_print(coverage) == 0);
+		coverage_free(coverage);
 	}
 	printf("%u passed, %u failed\n", score.passed, score.failed);
 	return score.failed > 0;

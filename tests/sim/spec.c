@@ -1,3 +1,4 @@
+/* Descriptions of schedules, compiled to rules, and random ones. */
 #include "spec.h"
 
 #include <stdio.h>
@@ -38,14 +39,14 @@ struct rules spec_rules(const struct spec *s)
 		r.policy.retry_most = 3600;
 	if (!r.policy.retry_delay)
 		r.policy.retry_delay = 60;
-	/* Whatever there is, of every version alike: an engine tells by the one that it has. */
+	/* All news are wanted, by every version, since the engine uses the version that it has. */
 	r.policy.news = (1u << (NEWS_PING + 1)) - 1;
 	if (r.policy.agent && !r.policy.agent_slots)
 		r.policy.agent_slots = 1;
 	return r;
 }
 
-struct command spec_put(const struct spec *s, uint64_t sid)
+struct command spec_command(const struct spec *s, uint64_t sid)
 {
 	return (struct command){ .kind = CMD_PUT,
 				 .sid = sid,
@@ -57,7 +58,7 @@ struct command spec_put(const struct spec *s, uint64_t sid)
 				 .document = STR("{}") };
 }
 
-static void choose_when(struct world *w, struct spec *s, bool dense)
+static void choose_times(struct world *w, struct spec *s, bool dense)
 {
 	static const char *const crons[] = { "*/10 * * * *",   "0 * * * *",         "30 2 * * *",
 					     "0 9 * * *",      "*/30 * * * *",      "15 */6 * * *",
@@ -118,7 +119,7 @@ static void choose_policy(struct world *w, struct spec *s)
 	p.window = world_chance(w, 30) ? (uint32_t)(30 + world_random(w, 3600)) : 0;
 	if (world_chance(w, 60)) {
 		p.agent = 1 + (uint32_t)world_random(w, 3);
-		p.agent_slots = (uint8_t)p.agent; /* the same for all who share it */
+		p.agent_slots = (uint8_t)p.agent; /* the same for all schedules of the agent */
 		p.account = world_chance(w, 60) ? 10 + p.agent / 2 : 0;
 		p.action = p.action == ACTION_RUN ? ACTION_TURN : p.action;
 	}
@@ -131,7 +132,7 @@ static void choose_policy(struct world *w, struct spec *s)
 struct spec spec_random(struct world *w, bool dense)
 {
 	struct spec s = { 0 };
-	choose_when(w, &s, dense);
+	choose_times(w, &s, dense);
 	choose_policy(w, &s);
 	s.disabled = world_chance(w, 5);
 	if (world_chance(w, 15))
@@ -140,9 +141,9 @@ struct spec spec_random(struct world *w, bool dense)
 	return s;
 }
 
-struct spec spec_new_when(struct world *w, struct spec s, bool dense)
+struct spec spec_new_times(struct world *w, struct spec s, bool dense)
 {
-	choose_when(w, &s, dense);
+	choose_times(w, &s, dense);
 	return s;
 }
 

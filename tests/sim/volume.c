@@ -1,3 +1,4 @@
+/* The workload of 1,245,000 occurrences. */
 #include "volume.h"
 
 #include "spec.h"
@@ -13,37 +14,37 @@ struct volume {
 	unsigned crashed;
 };
 
-static struct fate fate(struct world *w, const struct rn_req *q)
+static struct process_plan plan_process(struct world *w, const struct rn_req *q)
 {
 	(void)q;
-	return (struct fate){ .lasts = world_between(w, (struct span){ SECONDS(1), MINUTES(5) }),
-			      .outcome = OUTCOME_DONE,
-			      .dies_slowly = SECONDS(1) };
+	return (struct process_plan){ .lasts = world_between(w, (struct span){ SECONDS(1), MINUTES(5) }),
+				      .outcome = OUTCOME_DONE,
+				      .kill_takes = SECONDS(1) };
 }
 
-static bool guard(struct world *w, const struct rn_req *q, uint16_t *reason)
+static bool answer_precondition(struct world *w, const struct rn_req *q, uint16_t *reason)
 {
 	(void)w, (void)q, (void)reason;
 	return true;
 }
 
-/* A crash every few hours, in the middle of things; down for up to three hours. */
-static void scene(struct world *w, uint64_t a, uint64_t b)
+/* A crash every few hours while requests are under way; the daemon is down for up to three hours. */
+static void schedule_crash(struct world *w, uint64_t a, uint64_t b)
 {
 	(void)a, (void)b;
-	struct volume *v = w->cast->self;
+	struct volume *v = w->workload->self;
 	if (w->draining)
 		return;
-	w->machine_at = world_chance(w, 20);
+	w->crash_machine = world_chance(w, 20);
 	w->down_for = world_between(w, (struct span){ 10000, world_chance(w, 50) ? MINUTES(1) : HOURS(3) });
 	w->crash_at = w->calls + 1 + world_random(w, 3000);
 	v->crashed++;
-	world_later(w, world_between(w, (struct span){ HOURS(2), HOURS(10) }), 0, 0);
+	world_add_incident(w, world_between(w, (struct span){ HOURS(2), HOURS(10) }), 0, 0);
 }
 
-/* Every one has 30 * 24 hours of nominal times, whatever its zone: those whose change of the clock would move
- * one across the end are not chosen. */
-static struct spec nth(unsigned i, int64_t until)
+/* The i-th schedule. Each has 30 * 24 hours of nominal times in any zone: times that a clock change would
+ * move across the end are not used. */
+static struct spec nth_spec(unsigned i, int64_t until)
 {
 	static char text[SCHEDULES][32];
 	static const uint8_t missed[] = { MISSED_EXECUTE_IMMEDIATELY, MISSED_SKIP, MISSED_EXECUTE_NEXT,
@@ -54,7 +55,7 @@ static struct spec nth(unsigned i, int64_t until)
 	s.policy.overlap = (uint8_t)(i % 7 ? OVERLAP_SKIP : OVERLAP_QUEUE_ALL);
 	s.policy.action = ACTION_EVENT;
 	if (i < HALF_HOURLY) {
-		unsigned m = i % 8 ? i * 7 % 30 : 0; /* one in eight at the full and the half hour */
+		unsigned m = i % 8 ? i * 7 % 30 : 0; /* one in eight at the full and half hour */
 		snprintf(text[i], sizeof text[i], "%u,%u * * * *", m, m + 30);
 	} else if (i < HALF_HOURLY + EVERY_HOUR) {
 		snprintf(text[i], sizeof text[i], "%u * * * *", i * 7 % 60);
@@ -70,7 +71,7 @@ static struct spec nth(unsigned i, int64_t until)
 struct volume_result volume_run(uint64_t seed, unsigned days, bool crashes)
 {
 	struct volume v = { .crashes = crashes };
-	const struct cast cast = { fate, guard, scene, &v };
+	const struct workload workload = { plan_process, answer_precondition, schedule_crash, &v };
 	struct wall start = wall_of(seconds_of(2026, 3, 5, 0, 0, 0));
 	clock_t began = clock();
 	struct world w;
@@ -78,31 +79,31 @@ struct volume_result volume_run(uint64_t seed, unsigned days, bool crashes)
 						.start = { start.us - SECONDS(30) },
 						.slots = 64,
 						.catch_up_per_second = 50,
-						.weather = { .commit = { 500, 4000 },
-							     .answer = { 100, 2000 },
-							     .launch = { 500, 5000 },
-							     .say = { 100, 5000 },
-							     .ask = { 1000, 5000 },
-							     .wake = { 0, 1000 },
-							     .ghosts = 30 },
-						.cast = &cast });
+						.timing = { .commit = { 500, 4000 },
+							    .answer = { 100, 2000 },
+							    .launch = { 500, 5000 },
+							    .report = { 100, 5000 },
+							    .ask = { 1000, 5000 },
+							    .wake = { 0, 1000 },
+							    .orphan_percent = 30 },
+						.workload = &workload });
 	if (!days)
 		days = 30;
 	bool ok = true;
 	for (unsigned i = 0; i < SCHEDULES && ok; i++) {
-		/* The last nominal time is the one just before the days are over. */
-		struct spec s = nth(i, wall_seconds(start) + days * DAY);
-		world_command(&w, spec_put(&s, 0));
+		/* The last nominal time is just before the end of the days. */
+		struct spec s = nth_spec(i, wall_seconds(start) + days * DAY);
+		world_command(&w, spec_command(&s, 0));
 		if (i % 50 == 0)
 			ok = world_run(&w, w.t + 10000);
 	}
 	if (crashes)
-		world_later(&w, HOURS(1), 0, 0);
+		world_add_incident(&w, HOURS(1), 0, 0);
 	ok = ok && world_run(&w, SECONDS(30) + DAYS(days));
 	struct volume_result r = { .crashes = v.crashed };
 	if (ok && world_drain(&w, DAYS(2))) {
 		world_compare(&w);
-		r.tally = check_end(w.check);
+		r.tally = check_account(w.check);
 	}
 	r.failures = check_failures(w.check);
 	r.steps = w.steps;

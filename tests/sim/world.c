@@ -1,14 +1,15 @@
+/* The simulated world: its clocks, its agenda and the engine in it. */
 #include "world.h"
 
-#include "check.h"
-#include "cover.h"
+#include "check/check.h"
+#include "coverage.h"
 #include "zoneinfo.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 2026-03-10, -17, -29 (Berlin's change), 2026-04-05 (Sydney's) */
+/* 2026-03-10, 03-17, 03-29 (summer time in Berlin), 04-05 (end of it in Sydney) */
 static const int32_t some_days[] = { 20522, 20529, 20541, 20548 };
 const struct days world_calendars[WORLD_CALENDARS] = {
 	[CALENDAR_SOME] = { some_days, ARRAY_LEN(some_days) },
@@ -23,7 +24,7 @@ const struct zone *world_zone(unsigned zone)
 	return test_zone(names[zone]);
 }
 
-/* --- numbers and times --- */
+/* --- random numbers and times --- */
 
 static uint64_t draw(struct world *w)
 {
@@ -56,12 +57,12 @@ struct now world_now(const struct world *w)
 	return (struct now){ world_wall(w), { w->t - w->booted } };
 }
 
-void world_note(struct world *w, uint64_t what)
+void world_hash(struct world *w, uint64_t what)
 {
 	w->hash = mix2(w->hash ^ (uint64_t)w->t, what);
 }
 
-void world_say(struct world *w, const char *fmt, ...)
+void world_log(struct world *w, const char *fmt, ...)
 {
 	if (!w->verbose)
 		return;
@@ -78,7 +79,7 @@ void world_say(struct world *w, const char *fmt, ...)
 	       text);
 }
 
-/* --- beginning and end --- */
+/* --- opening and closing --- */
 
 void world_open(struct world *w, const struct world_options *o)
 {
@@ -86,12 +87,11 @@ void world_open(struct world *w, const struct world_options *o)
 		.seed = o->seed,
 		.random = mix(o->seed),
 		.wall_ahead = o->start.us,
-		.boot_id = 1,
 		.wake = INT64_MAX,
 		.down_for = SECONDS(2),
-		.weather = o->weather,
-		.cast = o->cast,
-		.plant = o->plant,
+		.timing = o->timing,
+		.workload = o->workload,
+		.bug = o->bug,
 		.verbose = o->verbose,
 		.rows = rows_new(),
 	};
@@ -110,37 +110,37 @@ void world_open(struct world *w, const struct world_options *o)
 		.default_agent = &w->default_agent,
 	};
 	w->check = check_new(w);
-	world_up(w);
+	world_start_engine(w);
 }
 
 void world_close(struct world *w)
 {
 	engine_free(w->engine);
 	effects_free(&w->fx);
-	prepare_free(w);
-	hands_free(w);
+	sim_store_free(w);
+	sim_runner_free(w);
 	agenda_free(&w->agenda);
 	rows_free(w->rows);
 	check_free(w->check);
 }
 
-void world_later(struct world *w, int64_t delay, uint64_t a, uint64_t b)
+void world_add_incident(struct world *w, int64_t delay, uint64_t a, uint64_t b)
 {
-	agenda_add(&w->agenda, w->t + delay, W_SCENE, a, b);
+	agenda_add(&w->agenda, w->t + delay, W_INCIDENT, a, b);
 }
 
 /* --- the engine --- */
 
-static void load_one(void *ctx, const struct load_item *item)
+static void load_with_bug(void *ctx, const struct load_item *item)
 {
 	struct world *w = ctx;
 	struct load_item i = *item;
-	if (w->plant && w->plant->load)
-		w->plant->load(w, &i);
+	if (w->bug && w->bug->load)
+		w->bug->load(w, &i);
 	engine_load(w->engine, &i);
 }
 
-static void load_other(void *ctx, const struct load_item *item)
+static void load_plainly(void *ctx, const struct load_item *item)
 {
 	engine_load(ctx, item);
 }
@@ -149,8 +149,8 @@ static struct engine *new_engine(const struct world *w)
 {
 	struct engine_config config = w->config;
 	struct engine *e = NULL;
-	if (w->plant && w->plant->config)
-		w->plant->config(&config);
+	if (w->bug && w->bug->config)
+		w->bug->config(&config);
 	if (engine_new(&config, &e))
 		abort();
 	return e;
@@ -161,27 +161,28 @@ void world_compare(struct world *w)
 	struct now now = world_now(w);
 	if (w->engine)
 		check_clock(w->check);
-	if (!w->engine || w->foreign || !engine_quiet(w->engine, now))
+	if (!w->engine || w->foreign_writes || !engine_quiet(w->engine, now))
 		return;
-	struct engine *other = new_engine(w);
+	struct engine *fresh = new_engine(w);
 	struct effects fx = { 0 };
-	rows_load(w->rows, load_other, other);
-	engine_step(other, &(struct event){ .kind = EV_LOADED }, now, &fx);
-	if (engine_digest(other) != engine_digest(w->engine))
-		check_fail(w->check, "R8: the digest of a quiet engine is not that of one freshly loaded");
+	rows_load(w->rows, load_plainly, fresh);
+	engine_step(fresh, &(struct event){ .kind = EV_LOADED }, now, &fx);
+	if (engine_digest(fresh) != engine_digest(w->engine))
+		check_fail(w->check,
+			   "R8: the digest of a quiet engine differs from that of a freshly loaded one");
 	effects_free(&fx);
-	engine_free(other);
+	engine_free(fresh);
 	w->digests++;
 }
 
-static void arm(struct world *w)
+static void set_timer(struct world *w)
 {
 	struct wall next;
 	w->wake = INT64_MAX;
 	if (!w->engine || !engine_next(w->engine, world_now(w), &next) || next.us == INT64_MAX)
 		return;
 	int64_t t = next.us - w->wall_ahead;
-	w->wake = t <= w->t ? w->t : t + world_between(w, w->weather.wake);
+	w->wake = t <= w->t ? w->t : t + world_between(w, w->timing.wake);
 }
 
 static void carry_out(struct world *w, bool stores, uint32_t epoch)
@@ -189,20 +190,20 @@ static void carry_out(struct world *w, bool stores, uint32_t epoch)
 	for (unsigned i = 0; stores && i < w->fx.stores && epoch == w->epoch; i++) {
 		if (world_call(w))
 			return;
-		prepare_submit(w, &w->fx.store[i]);
+		sim_store_submit(w, &w->fx.store[i]);
 		if (world_call(w))
 			return;
 	}
 	for (unsigned i = 0; !stores && i < w->fx.runners && epoch == w->epoch; i++) {
 		if (world_call(w))
 			return;
-		hands_request(w, &w->fx.runner[i]);
+		sim_runner_request(w, &w->fx.runner[i]);
 		if (world_call(w))
 			return;
 	}
 }
 
-void world_engine(struct world *w, const struct event *ev)
+void world_step(struct world *w, const struct event *ev)
 {
 	if (!w->engine)
 		return;
@@ -212,35 +213,34 @@ void world_engine(struct world *w, const struct event *ev)
 	w->steps++;
 	if (w->fx.failed)
 		check_fail(w->check, "the engine ran out of memory");
-	see_step(w->check, &w->fx);
-	/* The order in which a step's effects are carried out is nobody's promise. */
-	bool stores = w->weather.say.hi == w->weather.say.lo || world_chance(w, 50);
+	observe_step(w->check, &w->fx);
+	/* Store requests and runner requests of a step may be carried out in either order. */
+	bool stores = w->timing.report.hi == w->timing.report.lo || world_chance(w, 50);
 	carry_out(w, stores, epoch);
 	carry_out(w, !stores, epoch);
 	for (unsigned i = 0; i < w->fx.replies && epoch == w->epoch; i++) {
 		if (world_call(w))
 			return;
-		see_reply(w->check, &w->fx.reply[i]);
-		world_note(w, mix2(w->fx.reply[i].tag, w->fx.reply[i].code));
+		observe_reply(w->check, &w->fx.reply[i]);
+		world_hash(w, mix2(w->fx.reply[i].tag, w->fx.reply[i].code));
 	}
 	if (epoch != w->epoch)
 		return;
-	arm(w);
+	set_timer(w);
 	if (w->steps % (rows_scheds(w->rows) > 100 ? 4096 : 16) == 0)
 		world_compare(w);
 }
 
-void world_up(struct world *w)
+void world_start_engine(struct world *w)
 {
 	if (w->engine)
 		return;
 	w->epoch++;
-	w->up_since = w->t;
 	w->engine = new_engine(w);
-	see_up(w->check);
-	world_say(w, "up, epoch %u", w->epoch);
-	rows_load(w->rows, load_one, w);
-	world_engine(w, &(struct event){ .kind = EV_LOADED });
+	observe_up(w->check);
+	world_log(w, "up, epoch %u", w->epoch);
+	rows_load(w->rows, load_with_bug, w);
+	world_step(w, &(struct event){ .kind = EV_LOADED });
 	world_compare(w);
 }
 
@@ -248,21 +248,19 @@ static void go_down(struct world *w, bool machine, int64_t down_for)
 {
 	if (!w->engine)
 		return;
-	world_say(w, machine ? "machine crash for %.3f s" : "crash for %.3f s", (double)down_for / 1e6);
-	world_note(w, machine ? 2 : 1);
-	cover_fault(w->cover, w, machine ? COVER_MACHINE : COVER_CRASH_BEFORE);
+	world_log(w, machine ? "machine crash for %.3f s" : "crash for %.3f s", (double)down_for / 1e6);
+	world_hash(w, machine ? 2 : 1);
+	coverage_count_fault(w->coverage, w, machine ? FAULT_MACHINE : FAULT_CRASH_BEFORE);
 	engine_free(w->engine);
 	w->engine = NULL;
 	w->wake = INT64_MAX;
-	w->down_since = w->t;
-	see_down(w->check, machine);
-	prepare_crash(w);
-	hands_crash(w, machine);
+	observe_down(w->check);
+	sim_store_crash(w);
+	sim_runner_crash(w, machine);
 	if (machine) {
-		w->boot_id++;
 		w->booted = w->t + down_for - world_between(w, (struct span){ SECONDS(2), SECONDS(20) });
 	}
-	w->epoch++; /* whatever is under way is nobody's */
+	w->epoch++; /* everything under way is void */
 	agenda_add(&w->agenda, w->t + down_for, W_UP, 0, 0);
 }
 
@@ -271,7 +269,7 @@ void world_crash(struct world *w, int64_t down_for)
 	go_down(w, false, down_for);
 }
 
-void world_machine(struct world *w, int64_t down_for)
+void world_crash_machine(struct world *w, int64_t down_for)
 {
 	go_down(w, true, down_for < SECONDS(30) ? SECONDS(30) : down_for);
 }
@@ -282,8 +280,8 @@ bool world_call(struct world *w)
 		return false;
 	w->crash_at = w->crash_again ? w->calls + w->crash_again : 0;
 	w->crash_again = 0;
-	if (w->machine_at)
-		world_machine(w, w->down_for);
+	if (w->crash_machine)
+		world_crash_machine(w, w->down_for);
 	else
 		world_crash(w, w->down_for);
 	return true;
@@ -291,38 +289,38 @@ bool world_call(struct world *w)
 
 void world_outage(struct world *w, int64_t lasts)
 {
-	world_say(w, "store outage for %.3f s", (double)lasts / 1e6);
+	world_log(w, "store outage for %.3f s", (double)lasts / 1e6);
 	if (w->t + lasts <= w->outage_until)
 		return;
 	w->outage_until = w->t + lasts;
-	see_outage(w->check, w->outage_until);
-	cover_fault(w->cover, w, COVER_OUTAGE);
+	observe_outage(w->check, w->outage_until);
+	coverage_count_fault(w->coverage, w, FAULT_OUTAGE);
 }
 
 void world_step_clock(struct world *w, int64_t by)
 {
 	int64_t before = world_wall(w).us;
-	world_say(w, "clock step by %.3f s", (double)by / 1e6);
+	world_log(w, "clock step by %.3f s", (double)by / 1e6);
 	w->wall_ahead += by;
-	world_note(w, (uint64_t)by);
-	see_clock(w->check, before);
-	cover_fault(w->cover, w, by < 0 ? COVER_BACK : COVER_AHEAD);
-	arm(w);
-	agenda_add(&w->agenda, w->t + world_between(w, w->weather.wake), W_TICK, w->epoch, 0);
+	world_hash(w, (uint64_t)by);
+	observe_clock_step(w->check, before);
+	coverage_count_fault(w->coverage, w, by < 0 ? FAULT_CLOCK_BACK : FAULT_CLOCK_AHEAD);
+	set_timer(w);
+	agenda_add(&w->agenda, w->t + world_between(w, w->timing.wake), W_TICK, w->epoch, 0);
 }
 
 void world_suspend(struct world *w, int64_t lasts)
 {
 	int64_t since = w->t;
-	world_say(w, "suspended for %.3f s", (double)lasts / 1e6);
-	cover_fault(w->cover, w, COVER_SUSPEND);
+	world_log(w, "suspended for %.3f s", (double)lasts / 1e6);
+	coverage_count_fault(w->coverage, w, FAULT_SUSPEND);
 	w->t += lasts;
-	w->spins = 0;
-	world_note(w, 3);
-	hands_suspended(w, lasts);
-	see_suspended(w->check, since);
+	w->idle_steps = 0;
+	world_hash(w, 3);
+	sim_runner_suspend(w, lasts);
+	observe_suspend(w->check, since);
 	if (w->engine)
-		agenda_add(&w->agenda, w->t + world_between(w, w->weather.wake), W_RESUMED, w->epoch, 0);
+		agenda_add(&w->agenda, w->t + world_between(w, w->timing.wake), W_RESUMED, w->epoch, 0);
 }
 
 uint64_t world_command(struct world *w, struct command c)
@@ -330,79 +328,79 @@ uint64_t world_command(struct world *w, struct command c)
 	if (!w->engine)
 		return 0;
 	c.tag = ++w->command_tag;
-	world_note(w, mix2(c.kind + 700u, c.sid));
-	see_command(w->check, &c);
-	world_engine(w, &(struct event){ .kind = EV_COMMAND, .command = &c });
+	world_hash(w, mix2(c.kind + 700u, c.sid));
+	observe_command(w->check, &c);
+	world_step(w, &(struct event){ .kind = EV_COMMAND, .command = &c });
 	return c.tag;
 }
 
-void world_foreign(struct world *w, const struct st_req *q)
+void world_foreign_write(struct world *w, const struct st_req *q)
 {
 	struct st_ack a;
-	world_say(w, "another hand writes sid %llu", (unsigned long long)q->sid);
-	w->foreign = true;
+	world_log(w, "another writer changes sid %llu", (unsigned long long)q->sid);
+	w->foreign_writes = true;
 	rows_apply(w->rows, q, &a);
-	see_applied(w->check, q, &a);
+	observe_applied(w->check, q, &a);
 }
 
-void world_state(struct world *w, uint32_t key)
+void world_state_changed(struct world *w, uint32_t key)
 {
-	world_say(w, "state of %u changed", key);
-	world_note(w, key);
-	world_engine(w, &(struct event){ .kind = EV_STATE, .key = key });
+	world_log(w, "state of %u changed", key);
+	world_hash(w, key);
+	world_step(w, &(struct event){ .kind = EV_STATE, .key = key });
 }
 
-void world_documents(struct world *w)
+void world_documents_applied(struct world *w)
 {
-	world_say(w, "documents are in");
-	world_engine(w, &(struct event){ .kind = EV_DOCUMENTS });
+	world_log(w, "documents are applied");
+	world_step(w, &(struct event){ .kind = EV_DOCUMENTS });
 }
 
 /* --- time passes --- */
 
-static void happen(struct world *w, const struct entry *e)
+static void run_entry(struct world *w, const struct agenda_entry *e)
 {
 	switch ((enum world_kind)e->kind) {
 	case W_COMMIT:
-		prepare_commit(w, (unsigned)e->a);
+		sim_store_commit(w, (unsigned)e->a);
 		break;
 	case W_ANSWER:
-		prepare_answer(w, (unsigned)e->a);
+		sim_store_answer(w, (unsigned)e->a);
 		break;
-	case W_BIRTH:
-		hands_birth(w, (unsigned)e->a);
+	case W_START:
+		sim_runner_start(w, (unsigned)e->a);
 		break;
-	case W_DEATH:
-		hands_death(w, (unsigned)e->a);
+	case W_END:
+		sim_runner_end(w, (unsigned)e->a);
 		break;
-	case W_SAY:
-		hands_says(w, (unsigned)e->a);
+	case W_REPORT:
+		sim_runner_report(w, (unsigned)e->a);
 		break;
 	case W_UP:
-		world_up(w);
+		world_start_engine(w);
 		break;
 	case W_TICK:
 		if (e->a == w->epoch)
-			world_engine(w, &(struct event){ .kind = EV_TICK });
+			world_step(w, &(struct event){ .kind = EV_TICK });
 		break;
 	case W_RESUMED:
 		if (e->a == w->epoch)
-			world_engine(w, &(struct event){ .kind = EV_RESUMED });
+			world_step(w, &(struct event){ .kind = EV_RESUMED });
 		break;
-	case W_PLANT:
-		w->plant->later(w, e->a, e->b);
+	case W_BUG:
+		w->bug->later(w, e->a, e->b);
 		break;
-	case W_SCENE:
-		w->cast->scene(w, e->a, e->b);
+	case W_INCIDENT:
+		w->workload->incident(w, e->a, e->b);
 		break;
 	}
 }
 
 bool world_run(struct world *w, int64_t t)
 {
-	enum { SPINS_MAX = 500 };
+	enum { IDLE_STEPS_MAX = 500 };
 	while (check_failures(w->check) < CHECK_FAILURES_MAX) {
-		const struct entry *top = agenda_top(&w->agenda);
+		const struct agenda_entry *top = agenda_top(&w->agenda);
 		int64_t first = top ? top->t : INT64_MAX;
 		bool wake = w->wake <= first;
 		int64_t next = wake ? w->wake : first;
@@ -412,23 +410,23 @@ bool world_run(struct world *w, int64_t t)
 		}
 		if (next > w->t) {
 			w->t = next;
-			w->spins = 0;
+			w->idle_steps = 0;
 		}
 		if (wake) {
 			w->wake = INT64_MAX;
-			world_engine(w, &(struct event){ .kind = EV_TICK });
-			/* At once, and nothing came of it: a few times may be, not for ever. */
+			world_step(w, &(struct event){ .kind = EV_TICK });
+			/* A few ticks at the same time without any effect are allowed, but not endlessly. */
 			bool idle = w->wake == w->t && !w->fx.stores && !w->fx.runners && !w->fx.replies;
-			w->spins = idle ? w->spins + 1 : 0;
-			if (w->spins > SPINS_MAX) {
-				check_fail(w->check,
-					   "G8: the engine wants to be called at once, and does nothing");
+			w->idle_steps = idle ? w->idle_steps + 1 : 0;
+			if (w->idle_steps > IDLE_STEPS_MAX) {
+				check_fail(w->check, "G8: the engine asks for a tick at once, again and "
+						     "again, and does nothing");
 				w->wake = w->t + 1000;
-				w->spins = 0;
+				w->idle_steps = 0;
 			}
 		} else {
-			struct entry e = agenda_pop(&w->agenda);
-			happen(w, &e);
+			struct agenda_entry e = agenda_pop(&w->agenda);
+			run_entry(w, &e);
 		}
 	}
 	return false;
@@ -443,12 +441,12 @@ bool world_drain(struct world *w, int64_t most)
 {
 	w->draining = true;
 	w->crash_at = 0;
-	w->weather.twice = 0;
+	w->timing.repeat_percent = 0;
 	int64_t end = w->t + most;
 	while (w->t < end) {
 		if (!world_run(w, w->t + SECONDS(1)))
 			return false;
-		if (!w->engine || w->t < w->outage_until || !prepare_idle(w) || w->says_under_way ||
+		if (!w->engine || w->t < w->outage_until || !sim_store_idle(w) || w->reports_under_way ||
 		    !engine_quiet(w->engine, world_now(w)))
 			continue;
 		struct engine_counts n = engine_counts(w->engine);
@@ -459,7 +457,7 @@ bool world_drain(struct world *w, int64_t most)
 	if (w->engine)
 		n = engine_counts(w->engine);
 	check_fail(w->check,
-		   "it never comes to rest: engine %s, %u runs (%u waiting, %u queued, %u running, %u "
+		   "the engine never comes to rest: it is %s, %u runs (%u waiting, %u queued, %u running, %u "
 		   "retrying), %u "
 		   "slots used, %u claims and %u launches under way; %zu runs open in the store",
 		   !w->engine                              ? "down"

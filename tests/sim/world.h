@@ -1,10 +1,9 @@
 #pragma once
-/* The simulated world: one agenda of wake-ups, completions and faults on virtual clocks, the engine unchanged
- * in the middle, and ports that delay, fail and crash. Everything random comes from one seed, so that a seed
- * is a history.
+/* The simulated world: an agenda of wake-ups, completions and faults on virtual clocks, the real engine, and
+ * ports that delay, fail and crash. All random numbers come from one seed, so a seed determines a history.
  *
- * Three times: `t` is true time, which only the world knows; wall is what the engine reads as the time of
- * day (it can be stepped); boot counts from the last start of the machine, suspension included. */
+ * There are three times. `t` is true time, which only the world knows. Wall time is the engine's time of day;
+ * it can be stepped. Boot time counts from the last start of the machine, suspension included. */
 #include "agenda.h"
 #include "core/engine/engine.h"
 #include "model.h"
@@ -15,7 +14,7 @@
 #define HOURS(n)   MINUTES((int64_t)(n)*60)
 #define DAYS(n)    HOURS((int64_t)(n)*24)
 
-/* The zones and calendars every world has. */
+/* Every world has these zones and calendars. */
 enum { ZONE_UTC, ZONE_NEW_YORK, ZONE_SYDNEY, ZONE_BERLIN, WORLD_ZONES };
 enum { WORLD_AGENTS = 4 };
 enum { CALENDAR_NONE, CALENDAR_SOME, WORLD_CALENDARS };
@@ -24,144 +23,147 @@ const struct zone *world_zone(unsigned zone);
 
 struct world;
 struct check;
-struct cover;
+struct coverage;
 
-/* From, to, in microseconds. */
+/* An interval of durations, in microseconds. */
 struct span {
 	int64_t lo, hi;
 };
 
-/* How slow the ports are. */
-struct weather {
-	struct span commit; /* a request until its group is written */
-	struct span answer; /* written until the engine hears of it */
-	struct span launch; /* asked until born */
-	struct span say;    /* something happened until the engine hears of it */
-	struct span ask;    /* a guard's answer */
-	struct span wake;   /* the timer's lateness */
-	unsigned twice;     /* percent of groups that are written twice before they are answered */
-	unsigned ghosts;    /* percent of starts in a dead launcher's buffer that happen all the same */
+/* How slow and unreliable the ports are. */
+struct port_timing {
+	struct span commit;      /* from a request to the write of its group */
+	struct span answer;      /* from the write to the answer */
+	struct span launch;      /* from RN_START to the start of the process */
+	struct span report;      /* from an event of the runner to its report */
+	struct span ask;         /* from RN_ASK to RN_ANSWER */
+	struct span wake;        /* lateness of the timer */
+	unsigned repeat_percent; /* of groups: written twice before they are answered */
+	unsigned orphan_percent; /* of starts requested before a crash of the daemon: they happen after it */
 };
 
-/* What a process does. */
-struct fate {
+/* What a simulated process does. */
+struct process_plan {
 	int64_t lasts;
 	uint8_t outcome;
 	uint16_t reason;
 	struct wall reset;
-	bool late;           /* cannot be born before its window is long over */
-	bool silent;         /* dies without a record, and nobody notices until a probe */
-	int64_t dies_slowly; /* from RN_KILL to the proven death of the tree */
+	bool starts_too_late;  /* cannot be started before its window has long closed */
+	bool leaves_no_record; /* dies without a record of its end, noticed only by a probe */
+	int64_t kill_takes;    /* from RN_KILL to the proven death of the tree */
 };
 
-/* Who plays: what runs do and what guards say. */
-struct cast {
-	struct fate (*fate)(struct world *w, const struct rn_req *start);
-	bool (*guard)(struct world *w, const struct rn_req *ask, uint16_t *reason);
-	void (*scene)(struct world *w, uint64_t a, uint64_t b); /* agenda entries of the history itself */
+/* The test's part of the simulation: what runs do, what preconditions answer, and what happens besides. */
+struct workload {
+	struct process_plan (*plan)(struct world *w, const struct rn_req *start);
+	bool (*answer)(struct world *w, const struct rn_req *ask, uint16_t *reason);
+	void (*incident)(struct world *w, uint64_t a, uint64_t b); /* added by world_add_incident */
 	void *self;
 };
 
-/* Bugs on purpose, between the engine and its ports. Any may be NULL. */
-struct plant {
+/* A bug planted between the engine and its ports. Each hook may be NULL; it may change what passes, and drops
+ * it by returning false. */
+struct bug {
 	const char *name, *rule;
-	bool (*submit)(struct world *w, struct st_req *q); /* false: swallow it */
+	bool (*submit)(struct world *w, struct st_req *q);
 	bool (*ack)(struct world *w, struct st_ack *a);
 	bool (*runner)(struct world *w, struct rn_req *q);
-	bool (*says)(struct world *w, struct rn_report *s);
+	bool (*report)(struct world *w, struct rn_report *s);
 	void (*load)(struct world *w, struct load_item *item);
 	void (*config)(struct engine_config *c);
-	void (*later)(struct world *w, uint64_t a, uint64_t b); /* W_PLANT */
+	void (*later)(struct world *w, uint64_t a, uint64_t b); /* W_BUG */
 };
 
-/* --- the runner's side --- */
+/* --- the simulated runner --- */
 
-enum file_state { FILE_ASKED, FILE_ALIVE, FILE_ENDED, FILE_LOST, FILE_BURNT };
+enum file_state { FILE_REQUESTED, FILE_ALIVE, FILE_ENDED, FILE_LOST, FILE_PREVENTED };
 
-/* A run file: what is left of an attempt, whatever becomes of the daemon. */
-struct file {
-	struct rn_req start;
-	uint8_t state;
-	bool ghost;        /* born of a dead launcher's buffer, after the engine was told otherwise */
-	bool watched;      /* somebody waits for its end and will say so */
-	bool kill_pending; /* to be killed, with this reason … */
-	bool killed;       /* … and that is what it dies of */
+/* The run file of an attempt, which survives crashes of the daemon. */
+struct run_file {
+	struct rn_req request; /* the RN_START */
+	uint8_t state;         /* enum file_state */
+	bool orphan;       /* started by a dead launcher after the engine was told that it was not started */
+	bool watched;      /* the present runner will report its end */
+	bool kill_pending; /* is to be killed, for kill_reason */
+	bool killed;       /* dies because of that */
 	uint16_t kill_reason;
-	uint32_t boot_id;
-	struct fate fate;
-	int64_t born, end;
-	int64_t last_say;
+	struct process_plan plan;
+	int64_t started, end;
+	int64_t last_report; /* true time of the last report that was sent */
 	struct rn_report exit;
 };
 
-struct said { /* on its way to the engine */
-	struct rn_report says;
-	uint32_t epoch;
-	uint8_t of; /* the request it answers, if it does */
+/* A report on its way to the engine. */
+struct sent_report {
+	struct rn_report report;
+	uint32_t epoch;  /* of the engine it is for; 0: this slot is free */
+	uint8_t answers; /* the op of the request that it answers */
 };
 
-/* --- the store's side --- */
+/* --- the simulated store --- */
 
-struct group { /* one commit */
-	struct st_req *req;
+/* Requests that are committed together. */
+struct commit_group {
+	struct st_req *req; /* NULL: this slot is free */
 	struct st_ack *ack;
-	unsigned n, applied; /* how often */
+	unsigned n;
+	unsigned applied; /* how often it was written */
 	uint32_t epoch;
 };
 
-struct queue {
+struct lane_queue {
 	struct st_req *req;
 	size_t head, n, room;
 };
 
 struct world {
 	uint64_t seed, random;
-	int64_t t;
+	int64_t t;          /* true time */
 	int64_t wall_ahead; /* wall - t */
 	int64_t booted;     /* t at which the machine was started */
-	uint32_t boot_id;
-	uint32_t epoch; /* counts the engines */
+	uint32_t epoch;     /* counts engines and crashes: what belongs to an older epoch is void */
 
-	struct engine *engine; /* NULL: down */
+	struct engine *engine; /* NULL: the daemon is down */
 	struct engine_config config;
 	const struct zone *zones[WORLD_ZONES];
-	uint64_t agents[WORLD_AGENTS], default_agent; /* prints of definitions */
+	uint64_t agents[WORLD_AGENTS], default_agent; /* fingerprints of definitions */
 	struct effects fx;
-	int64_t wake; /* when the timer goes off; INT64_MAX: never */
-	int64_t down_since, up_since;
-	unsigned spins; /* steps since time last moved */
+	int64_t wake;        /* when the engine's timer expires; INT64_MAX: never */
+	unsigned idle_steps; /* steps without any effect since time last moved */
 	uint64_t steps;
 
 	struct agenda agenda;
-	struct weather weather;
-	const struct cast *cast;
-	const struct plant *plant;
+	struct port_timing timing;
+	const struct workload *workload;
+	const struct bug *bug;
 
-	struct rows *rows;
-	struct queue lane[LANES];
-	struct group *group;
+	struct rows *rows; /* the contents of the store */
+	struct lane_queue lane[LANES];
+	struct commit_group *group;
 	unsigned groups, group_room;
-	bool commit_armed, repeating; /* a group is to be written again: nothing may overtake it */
+	bool commit_armed; /* W_COMMIT is in the agenda */
+	bool repeating;    /* a group will be written again: nothing may overtake it */
 	int64_t outage_until, last_answer;
 
-	struct file *file;
+	struct run_file *file;
 	unsigned files, file_room;
-	struct table file_of; /* (run, attempt) */
-	struct said *say;
-	unsigned says, say_room, says_under_way;
+	struct table file_of; /* by (run, attempt) */
+	struct sent_report *report;
+	unsigned reports, report_room, reports_under_way;
 
-	uint64_t calls,
-		crash_at; /* port calls so far; the call to crash at, before it if odd, after it if even */
-	bool machine_at;  /* … the machine, not only the daemon */
-	int64_t down_for; /* after such a crash */
-	uint64_t crash_again; /* so many calls after it once more; 0: no */
+	uint64_t calls;       /* port calls so far; each counts twice, before and after it */
+	uint64_t crash_at;    /* the call at which to crash; 0: none */
+	bool crash_machine;   /* then the machine crashes, not only the daemon */
+	int64_t down_for;     /* after such a crash */
+	uint64_t crash_again; /* crash once more, this many calls later; 0: do not */
 
 	struct check *check;
-	struct cover *cover;
-	uint64_t hash;
-	uint64_t digests;      /* compared so far */
-	bool verbose, foreign; /* foreign: others write too, and memory may lag behind */
-	bool draining;         /* no more faults, no more commands: everything comes to its end */
+	struct coverage *coverage; /* or NULL */
+	uint64_t hash;             /* of everything that happened */
+	uint64_t digests;          /* comparisons of the engine with a freshly loaded one */
+	bool verbose;
+	bool foreign_writes; /* another writer changes the store: memory may lag behind it */
+	bool draining;       /* no more faults and commands: everything comes to an end */
 	uint64_t command_tag;
 };
 
@@ -169,19 +171,20 @@ struct world_options {
 	uint64_t seed;
 	struct wall start;
 	unsigned slots, catch_up_per_second;
-	struct weather weather;
-	const struct cast *cast;
-	const struct plant *plant;
+	struct port_timing timing;
+	const struct workload *workload;
+	const struct bug *bug;
 	bool verbose;
 };
 
 void world_open(struct world *w, const struct world_options *o);
 void world_close(struct world *w);
 
-/* Lets time pass up to `t`; false as soon as too much has gone wrong. */
+/* Lets time pass up to `t`; false if the checker has found too much. */
 bool world_run(struct world *w, int64_t t);
 bool world_run_until_wall(struct world *w, struct wall at);
-/* Runs on without faults until all is done and quiet; false if that never comes. */
+/* Runs without faults until every run has ended and the engine is quiet; a finding, and false, if that takes
+ * longer than `most`. */
 bool world_drain(struct world *w, int64_t most);
 
 struct now world_now(const struct world *w);
@@ -189,53 +192,64 @@ struct wall world_wall(const struct world *w);
 uint64_t world_random(struct world *w, uint64_t below);
 int64_t world_between(struct world *w, struct span s);
 bool world_chance(struct world *w, unsigned percent);
-/* A scene of the cast's, later. */
-void world_later(struct world *w, int64_t delay, uint64_t a, uint64_t b);
 
-/* --- what befalls it --- */
+/* --- what happens to the daemon and the machine --- */
 
-void world_up(struct world *w);
-void world_crash(struct world *w, int64_t down_for);   /* the daemon; runs go on */
-void world_machine(struct world *w, int64_t down_for); /* all of it */
-void world_outage(struct world *w, int64_t lasts);
+void world_start_engine(struct world *w);
+void world_crash(struct world *w, int64_t down_for);         /* of the daemon; its runs go on */
+void world_crash_machine(struct world *w, int64_t down_for); /* at least 30 s */
+void world_outage(struct world *w, int64_t lasts);           /* of the store */
 void world_step_clock(struct world *w, int64_t by);
 void world_suspend(struct world *w, int64_t lasts);
-/* A command of a person; returns its tag. */
-uint64_t world_command(struct world *w, struct command c);
-void world_state(struct world *w, uint32_t key);
-/* With config.documents_first: they have been put in. */
-void world_documents(struct world *w);
-/* A request that is not the engine's. */
-void world_foreign(struct world *w, const struct st_req *q);
-/* A quiet engine must equal one freshly loaded; says so if not. */
+uint64_t world_command(struct world *w, struct command c); /* returns its tag */
+void world_state_changed(struct world *w, uint32_t key);   /* EV_STATE */
+void world_documents_applied(struct world *w);             /* EV_DOCUMENTS */
+/* Calls the workload's incident function after `delay`. */
+void world_add_incident(struct world *w, int64_t delay, uint64_t a, uint64_t b);
+/* Another writer than the engine changes the store. */
+void world_foreign_write(struct world *w, const struct st_req *q);
+/* If the engine is quiet, compares its digest with a freshly loaded engine's; a finding if they differ. */
 void world_compare(struct world *w);
 
 /* --- between the files of the world --- */
 
-enum world_kind { W_COMMIT, W_ANSWER, W_BIRTH, W_DEATH, W_SAY, W_UP, W_TICK, W_RESUMED, W_SCENE, W_PLANT };
+enum world_kind {
+	W_COMMIT,  /* a: 0, or 1 + the group to write again */
+	W_ANSWER,  /* a: group */
+	W_START,   /* a: run file */
+	W_END,     /* a: run file */
+	W_REPORT,  /* a: report */
+	W_UP,      /* the daemon is started */
+	W_TICK,    /* a: epoch */
+	W_RESUMED, /* a: epoch */
+	W_INCIDENT,
+	W_BUG
+};
 
-/* Counts a port call; true if the engine died at it. */
+/* Counts a port call; true if there was a crash at it. */
 bool world_call(struct world *w);
-/* Gives the engine an event and carries out what it wants. */
-void world_engine(struct world *w, const struct event *ev);
-void world_note(struct world *w, uint64_t what);
-void world_say(struct world *w, const char *fmt, ...) printf_like(2, 3);
+/* Steps the engine with an event, and carries out its effects. */
+void world_step(struct world *w, const struct event *ev);
+void world_hash(struct world *w, uint64_t what);                         /* adds to world.hash */
+void world_log(struct world *w, const char *fmt, ...) printf_like(2, 3); /* with -v */
 
-void prepare_submit(struct world *w, const struct st_req *q); /* desk.c: the store */
-void prepare_commit(struct world *w, unsigned again); /* 0, or the group to write once more, plus one */
-void prepare_answer(struct world *w, unsigned group);
-void prepare_crash(struct world *w);
-void prepare_free(struct world *w);
-bool prepare_idle(const struct world *w);
-/* Every request that is under way, for those who count. */
-void prepare_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied),
-		  void *ctx);
+/* store.c */
+void sim_store_submit(struct world *w, const struct st_req *q);
+void sim_store_commit(struct world *w, unsigned again); /* 0, or 1 + the group to write again */
+void sim_store_answer(struct world *w, unsigned group);
+void sim_store_crash(struct world *w);
+void sim_store_free(struct world *w);
+bool sim_store_idle(const struct world *w);
+/* Calls `fn` for every request that is not answered; `applied`: it was written. */
+void sim_store_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied),
+		    void *ctx);
 
-void hands_request(struct world *w, const struct rn_req *q); /* hands.c: the runner */
-void hands_birth(struct world *w, unsigned file);
-void hands_death(struct world *w, unsigned file);
-void hands_says(struct world *w, unsigned say);
-void hands_crash(struct world *w, bool machine);
-void hands_suspended(struct world *w, int64_t lasts);
-void hands_free(struct world *w);
-struct file *hands_file(const struct world *w, uint64_t run, uint16_t attempt);
+/* runner.c */
+void sim_runner_request(struct world *w, const struct rn_req *q);
+void sim_runner_start(struct world *w, unsigned file);
+void sim_runner_end(struct world *w, unsigned file);
+void sim_runner_report(struct world *w, unsigned report);
+void sim_runner_crash(struct world *w, bool machine);
+void sim_runner_suspend(struct world *w, int64_t lasts);
+void sim_runner_free(struct world *w);
+struct run_file *sim_runner_file(const struct world *w, uint64_t run, uint16_t attempt); /* NULL: none */

@@ -1,3 +1,4 @@
+/* Verdicts and delays after attempts to deliver a message. */
 #include "base/limits.h"
 #include "base/time.h"
 #include "core/schedule/delivery_retry.h"
@@ -5,7 +6,7 @@
 
 static const struct delivery_retry_policy policy = { .attempts = 10, .first = 8, .most = 600 };
 
-TEST(verdicts)
+TEST(verdict_follows_the_end_of_the_attempt)
 {
 	static const struct {
 		int line;
@@ -40,19 +41,19 @@ TEST(verdicts)
 		{ __LINE__, OUT_CANCELLED, 0, DELIVERY_RETRY },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct delivery_attempt end = { rows[i].fault, rows[i].status, 0 };
-		struct delivery_decision next = delivery_retry_decide(&policy, 1, end, 0);
-		CHECK_INT_AT(rows[i].line, next.verdict, rows[i].want);
-		CHECK_INT_AT(rows[i].line, next.delay_us > 0, rows[i].want == DELIVERY_RETRY);
-		/* The last attempt: what would be tried again is not; the rest is as it was. */
-		next = delivery_retry_decide(&policy, policy.attempts, end, 0);
-		CHECK_INT_AT(rows[i].line, next.verdict,
+		struct delivery_attempt attempt = { rows[i].fault, rows[i].status, 0 };
+		struct delivery_decision decision = delivery_retry_decide(&policy, 1, attempt, 0);
+		CHECK_INT_AT(rows[i].line, decision.verdict, rows[i].want);
+		CHECK_INT_AT(rows[i].line, decision.delay_us > 0, rows[i].want == DELIVERY_RETRY);
+		/* After the last attempt there is no retry; other verdicts stay the same. */
+		decision = delivery_retry_decide(&policy, policy.attempts, attempt, 0);
+		CHECK_INT_AT(rows[i].line, decision.verdict,
 			     rows[i].want == DELIVERY_RETRY ? DELIVERY_EXHAUSTED : rows[i].want);
-		CHECK_INT_AT(rows[i].line, next.delay_us, 0);
+		CHECK_INT_AT(rows[i].line, decision.delay_us, 0);
 	}
 }
 
-TEST(delays)
+TEST(delay_follows_backoff_and_receiver)
 {
 	static const struct {
 		int line;
@@ -69,42 +70,44 @@ TEST(delays)
 		{ __LINE__, 7, 0, 0, 256000 },
 		{ __LINE__, 8, 0, 0, 300000 },
 		{ __LINE__, 9, 0, UINT32_MAX, 599999 },
-		{ __LINE__, 1, 3, 0, 4000 },     /* less than the backoff */
-		{ __LINE__, 1, 100, 0, 100000 }, /* more */
+		{ __LINE__, 1, 3, 0, 4000 },     /* the receiver asks for less than the backoff */
+		{ __LINE__, 1, 100, 0, 100000 }, /* … for more */
 		{ __LINE__, 1, 100, 1u << 31, 105000 },
 		{ __LINE__, 1, 86400, 0, 86400000 },
 		{ __LINE__, 1, INT64_MAX, 0, 86400000 },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		struct delivery_attempt end = { OUT_ANSWERED, 503, rows[i].after };
-		struct delivery_decision next =
-			delivery_retry_decide(&policy, rows[i].n, end, rows[i].chance);
-		CHECK_INT_AT(rows[i].line, next.verdict, DELIVERY_RETRY);
-		CHECK_INT_AT(rows[i].line, next.delay_us / 1000, rows[i].want_ms);
+		struct delivery_attempt attempt = { OUT_ANSWERED, 503, rows[i].after };
+		struct delivery_decision decision =
+			delivery_retry_decide(&policy, rows[i].n, attempt, rows[i].chance);
+		CHECK_INT_AT(rows[i].line, decision.verdict, DELIVERY_RETRY);
+		CHECK_INT_AT(rows[i].line, decision.delay_us / 1000, rows[i].want_ms);
 	}
 }
 
-/* Whatever comes: an end after so many attempts, and no delay out of its bounds. */
-TEST(it_ends)
+/* With random ends: the attempts are limited, and every delay is within its bounds. */
+TEST(attempts_and_delays_are_bounded)
 {
 	uint64_t seed = 1;
 	for (unsigned round = 0; round < 10000; round++) {
 		int64_t total = 0;
 		unsigned n = 1;
-		struct delivery_decision next;
+		struct delivery_decision decision;
 		for (;; n++) {
-			struct delivery_attempt end = { test_random(&seed) % 2 ? OUT_TIMEOUT : OUT_ANSWERED,
-							500, (int64_t)(test_random(&seed) % 8000) };
-			next = delivery_retry_decide(&delivery_retry_usual, n, end,
-						     (uint32_t)test_random(&seed));
-			if (next.verdict != DELIVERY_RETRY)
+			struct delivery_attempt attempt = { test_random(&seed) % 2 ? OUT_TIMEOUT
+										   : OUT_ANSWERED,
+							    500, (int64_t)(test_random(&seed) % 8000) };
+			decision = delivery_retry_decide(&delivery_retry_usual, n, attempt,
+							 (uint32_t)test_random(&seed));
+			if (decision.verdict != DELIVERY_RETRY)
 				break;
-			if (!(next.delay_us >= end.retry_after * USEC && next.delay_us >= USEC &&
-			      next.delay_us <= DELIVERY_SECONDS_MAX * USEC * 11 / 10))
+			if (!(decision.delay_us >= attempt.retry_after * USEC && decision.delay_us >= USEC &&
+			      decision.delay_us <= DELIVERY_SECONDS_MAX * USEC * 11 / 10))
 				CHECK(!"within its bounds");
-			total += next.delay_us;
+			total += decision.delay_us;
 		}
-		if (next.verdict != DELIVERY_EXHAUSTED || n != delivery_retry_usual.attempts || total <= 0)
+		if (decision.verdict != DELIVERY_EXHAUSTED || n != delivery_retry_usual.attempts ||
+		    total <= 0)
 			CHECK(!"exhausted after the last attempt");
 	}
 	int64_t longest = 0;
@@ -115,7 +118,7 @@ TEST(it_ends)
 	CHECK(longest > 20 * 3600 * USEC && longest < 24 * 3600 * USEC);
 }
 
-TEST(every_fault_has_a_word_and_a_code)
+TEST(every_fault_has_a_word_and_an_exit_code)
 {
 	for (unsigned i = 0; i < OUT_FAULTS; i++) {
 		CHECK(out_fault_word(i));

@@ -1,8 +1,9 @@
+/* The engine's heap, and the map of numbers, each against a simple model. */
 #include "base/map.h"
 #include "core/engine/heap.h"
 #include "test.h"
 
-/* Against the plainest model: an array searched from end to end. */
+/* The model is an array that is searched completely. */
 TEST(heap_gives_the_smallest_first)
 {
 	enum { ITEMS = 500 };
@@ -46,7 +47,7 @@ TEST(heap_gives_the_smallest_first)
 	heap_free(&h);
 }
 
-TEST(map_finds_what_was_put)
+TEST(map_finds_every_key)
 {
 	enum { KEYS = 3000 };
 	struct map m = { 0 };

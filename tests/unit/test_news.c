@@ -1,14 +1,15 @@
+/* Which news follow from the end, the start or the refusal of a run. */
 #include "core/schedule/news.h"
 #include "test.h"
 
 enum { ALL = (1 << (NEWS_PING + 1)) - 1 };
 #define BIT(t) (1u << NEWS_##t)
 
-TEST(what_of_an_end_is_told)
+TEST(news_of_an_end)
 {
 	static const struct {
 		int line;
-		unsigned tells, outcome, reason, before, after, want;
+		unsigned wanted, outcome, reason, before, after, want;
 	} rows[] = {
 		{ __LINE__, ALL, OUTCOME_DONE, 0, 0, 0, BIT(SUCCESS) | BIT(PING) },
 		{ __LINE__, ALL, OUTCOME_DONE, 0, 2, 0, BIT(SUCCESS) | BIT(RECOVERED) | BIT(PING) },
@@ -19,21 +20,21 @@ TEST(what_of_an_end_is_told)
 		{ __LINE__, ALL, OUTCOME_KILLED, REASON_TIMEOUT, 0, 1, BIT(FAILURE) | BIT(PING) },
 		{ __LINE__, ALL, OUTCOME_KILLED, REASON_CANCELLED, 1, 1, BIT(PING) },
 		{ __LINE__, ALL, OUTCOME_KILLED, REASON_REPLACED, 1, 1, BIT(PING) },
-		/* Who did not ask is not told. */
+		/* Only news that are wanted. */
 		{ __LINE__, 0, OUTCOME_FAILED, REASON_EXIT, 0, 1, 0 },
 		{ __LINE__, BIT(FAILURE), OUTCOME_DONE, 0, 2, 0, 0 },
 		{ __LINE__, BIT(RECOVERED), OUTCOME_DONE, 0, 2, 0, BIT(RECOVERED) },
 		{ __LINE__, BIT(PING), OUTCOME_FAILED, REASON_EXIT, 0, 1, BIT(PING) },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct policy p = { .news = (uint8_t)rows[i].tells };
+		const struct policy p = { .news = (uint8_t)rows[i].wanted };
 		const struct run_row r = { .outcome = (uint8_t)rows[i].outcome,
 					   .reason = (uint16_t)rows[i].reason };
 		CHECK_INT_AT(rows[i].line, news_of_end(&p, &r, rows[i].before, rows[i].after), rows[i].want);
 	}
 }
 
-TEST(what_did_not_run_is_told_if_it_was_missed)
+TEST(only_missed_refusals_are_news)
 {
 	const struct policy all = { .news = ALL }, none = { .news = ALL & ~BIT(MISSED) };
 	CHECK_INT(news_of_refusal(&all, RUN_MISSED), BIT(MISSED));
@@ -42,7 +43,7 @@ TEST(what_did_not_run_is_told_if_it_was_missed)
 	CHECK_INT(news_of_refusal(&all, RUN_CLAIMED), 0);
 }
 
-TEST(starts_are_told_to_who_is_pinged)
+TEST(starts_are_news_if_pings_are_wanted)
 {
 	const struct policy pinged = { .news = BIT(PING) }, other = { .news = ALL & ~BIT(PING) };
 	CHECK_INT(news_of_start(&pinged), BIT(STARTED));

@@ -1,7 +1,8 @@
+/* Retries of runs, and the tables of words. */
 #include "core/schedule/retry.h"
 #include "test.h"
 
-TEST(delays)
+TEST(delay_follows_the_backoff)
 {
 	static const struct {
 		int line;
@@ -30,7 +31,7 @@ TEST(delays)
 	CHECK_INT(retry_rate_limited(1000), 18000);
 }
 
-TEST(what_is_tried_again)
+TEST(final_outcomes_are_not_retried)
 {
 	static const struct {
 		int line;
@@ -56,7 +57,7 @@ TEST(what_is_tried_again)
 		CHECK_INT_AT(rows[i].line, retry_wanted(rows[i].outcome, rows[i].reason), rows[i].want);
 }
 
-TEST(every_word_is_there)
+TEST(every_reason_and_outcome_has_a_word)
 {
 	for (unsigned i = 0; i < REASON_COUNT; i++)
 		CHECK(reason_words[i]);

@@ -1,4 +1,4 @@
-/* What `rota why` is told, and what bars a time: hours, days, dates. */
+/* The answers of `rota why`, and the days, hours and dates at which a schedule does not run. */
 #include "core/schedule/why.h"
 #include "test.h"
 #include "zoneinfo.h"
@@ -7,7 +7,7 @@
 
 #define T(h, m) wall_of(seconds_of(2026, 3, 5, (h), (m), 0))
 
-/* Every ten minutes, made at 08:00; now it is 09:05, and everything up to 09:00 was taken up. */
+/* A schedule every ten minutes, created at 08:00. It is 09:05, and everything up to 09:00 is recorded. */
 struct fixture {
 	struct rules rules;
 	struct sched_row row;
@@ -42,7 +42,7 @@ static void tear_down(struct fixture *f)
 	zone_free(f->utc);
 }
 
-TEST(what_has_a_record_is_told_by_it)
+TEST(record_decides)
 {
 	struct fixture f;
 	set_up(&f);
@@ -56,7 +56,7 @@ TEST(what_has_a_record_is_told_by_it)
 	tear_down(&f);
 }
 
-TEST(what_is_blocked_will_not_run)
+TEST(blocked_schedule_will_not_run)
 {
 	struct fixture f;
 	set_up(&f);
@@ -67,7 +67,7 @@ TEST(what_is_blocked_will_not_run)
 	tear_down(&f);
 }
 
-TEST(inside_a_range)
+TEST(range_decides)
 {
 	struct fixture f;
 	set_up(&f);
@@ -76,9 +76,9 @@ TEST(inside_a_range)
 	struct why_answer a = why_at(&f.facts, T(8, 30));
 	CHECK(a.kind == WHY_REFUSED && a.state == RUN_MISSED && a.reason == REASON_DOWN);
 	CHECK(a.before.us == T(8, 20).us && a.after.us == T(8, 40).us);
-	/* A time that is none is none, though it lies within. */
+	/* A time within the range that is no nominal time. */
 	CHECK(why_at(&f.facts, T(8, 33)).kind == WHY_NO_TIME);
-	/* By an older version it had such a time. */
+	/* A nominal time of an older version. */
 	struct range_row edited = {
 		.first = T(8, 33), .last = T(8, 33), .state = RUN_MISSED, .reason = REASON_EDITED
 	};
@@ -90,7 +90,7 @@ TEST(inside_a_range)
 	tear_down(&f);
 }
 
-TEST(inside_an_open_range_by_what_has_come)
+TEST(open_range_decides_for_past_times)
 {
 	struct fixture f;
 	set_up(&f);
@@ -99,7 +99,7 @@ TEST(inside_an_open_range_by_what_has_come)
 	f.facts.paused = true;
 	CHECK(why_at(&f.facts, T(8, 40)).kind == WHY_REFUSED);
 	CHECK(why_at(&f.facts, T(8, 40)).reason == REASON_PAUSED);
-	/* Ahead it depends on how long the pause lasts. */
+	/* For future times it depends on how long the pause lasts. */
 	CHECK(why_at(&f.facts, T(12, 0)).kind == WHY_WILL_NOT);
 	f.row.paused_until = T(11, 0);
 	CHECK(why_at(&f.facts, T(10, 50)).kind == WHY_WILL_NOT);
@@ -107,7 +107,7 @@ TEST(inside_an_open_range_by_what_has_come)
 	tear_down(&f);
 }
 
-TEST(what_a_run_has_set)
+TEST(next_check_gates_times_before_it)
 {
 	struct fixture f;
 	set_up(&f);
@@ -123,10 +123,10 @@ TEST(what_a_run_has_set)
 	CHECK(why_at(&f.facts, T(9, 25)).kind == WHY_WILL_RUN &&
 	      why_at(&f.facts, T(9, 30)).kind == WHY_WILL_RUN);
 	CHECK(why_at(&f.facts, T(9, 24)).kind == WHY_NO_TIME);
-	/* Its time has come, and the range is not closed yet. */
+	/* It has come, and the range is not closed yet. */
 	f.facts.now = T(9, 31);
 	CHECK(why_at(&f.facts, T(9, 25)).kind == WHY_WAITS && why_at(&f.facts, T(9, 30)).kind == WHY_WAITS);
-	/* Sooner than any other. */
+	/* It is sooner than any regular time. */
 	f.row.next = T(9, 7);
 	f.facts.range = NULL;
 	f.facts.now = T(9, 5);
@@ -135,7 +135,7 @@ TEST(what_a_run_has_set)
 	tear_down(&f);
 }
 
-TEST(no_time_names_the_nearest)
+TEST(answer_names_the_nearest_times)
 {
 	struct fixture f;
 	set_up(&f);
@@ -144,7 +144,7 @@ TEST(no_time_names_the_nearest)
 	tear_down(&f);
 }
 
-TEST(what_lies_ahead)
+TEST(future_time_runs_unless_something_bars_it)
 {
 	static const int32_t day[] = { 20518 }; /* 2026-03-06 */
 	struct fixture f;
@@ -172,7 +172,7 @@ TEST(what_lies_ahead)
 	tear_down(&f);
 }
 
-TEST(its_dates)
+TEST(dates_bar_times)
 {
 	struct fixture f;
 	set_up(&f);
@@ -186,7 +186,7 @@ TEST(its_dates)
 	tear_down(&f);
 }
 
-TEST(before_its_time)
+TEST(times_without_a_record)
 {
 	struct fixture f;
 	set_up(&f);
@@ -199,7 +199,7 @@ TEST(before_its_time)
 	tear_down(&f);
 }
 
-TEST(a_due_time_stands_for_its_nominal_time)
+TEST(due_time_means_its_nominal_time)
 {
 	struct fixture f;
 	set_up(&f);
@@ -215,7 +215,7 @@ TEST(a_due_time_stands_for_its_nominal_time)
 	tear_down(&f);
 }
 
-TEST(hours_over_midnight)
+TEST(active_hours_over_midnight)
 {
 	struct fixture f;
 	set_up(&f);

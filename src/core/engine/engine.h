@@ -114,8 +114,8 @@ struct now {
 	struct boot boot; /* since the machine was started, suspension included; never stepped */
 };
 
-/* The tables must stay valid as long as the engine; their contents may change, which is told by EV_ZONES and
- * EV_AGENTS. */
+/* The tables must stay valid as long as the engine. Their contents may change; EV_ZONES or EV_AGENTS must
+ * follow. */
 struct engine_config {
 	unsigned slots;                  /* runs alive at once, in all */
 	unsigned catch_up_per_second;    /* starts of missed times per second */

@@ -1,11 +1,12 @@
-#include "everycall.h"
+/* The workload, and its histories with crashes. */
+#include "crash_points.h"
 
 #include "spec.h"
 
 #include <stdio.h>
 
-/* The workload: nine schedules that between them use every policy, a dozen commands, two steps of the clock
- * and one suspension, in 40 minutes. */
+/* Nine schedules that together use every policy, a dozen commands, two steps of the clock and one suspension,
+ * in 40 minutes. */
 enum { LEADER = 1, GUARDED, EVENT, FOLLOWER, REPLACED, LINE, LIMITED, QUEUED, FEW, SCHEDULES = FEW };
 
 static const struct spec specs[SCHEDULES + 1] = {
@@ -30,9 +31,9 @@ static const struct spec specs[SCHEDULES + 1] = {
 	[FEW] = { .cron = "*/6 * * * *", .max_runs = 3, .policy.preconditions = 1 << ASK_CONDITION },
 };
 
-static struct fate fate(struct world *w, const struct rn_req *q)
+static struct process_plan plan_process(struct world *w, const struct rn_req *q)
 {
-	struct fate f = { .lasts = SECONDS(2), .outcome = OUTCOME_DONE, .dies_slowly = SECONDS(1) };
+	struct process_plan f = { .lasts = SECONDS(2), .outcome = OUTCOME_DONE, .kill_takes = SECONDS(1) };
 	unsigned n = (unsigned)(mix2(q->run, q->attempt) % 8);
 	if (w->draining)
 		return f;
@@ -45,7 +46,7 @@ static struct fate fate(struct world *w, const struct rn_req *q)
 	if (q->sid == QUEUED)
 		f.lasts = SECONDS(70);
 	if (q->sid == LINE && n == 0)
-		f.silent = true;
+		f.leaves_no_record = true;
 	if (q->sid == LIMITED && n < 2) {
 		f.outcome = OUTCOME_FAILED;
 		f.reason = n ? REASON_RATE_LIMITED : REASON_AUTH;
@@ -54,14 +55,14 @@ static struct fate fate(struct world *w, const struct rn_req *q)
 	return f;
 }
 
-static bool guard(struct world *w, const struct rn_req *q, uint16_t *reason)
+static bool answer_precondition(struct world *w, const struct rn_req *q, uint16_t *reason)
 {
 	static const uint16_t reasons[] = { REASON_BUDGET, REASON_CONDITION, REASON_HOOK, REASON_NONE };
 	*reason = reasons[q->ask];
 	return w->draining || mix2(q->run, q->ask) % 6 != 0;
 }
 
-enum { CLOCK_BACK = 100, CLOCK_AHEAD, SLEEP, STATE };
+enum { CLOCK_BACK = 100, CLOCK_AHEAD, SUSPEND, STATE };
 
 static const struct {
 	int64_t at; /* seconds */
@@ -83,12 +84,12 @@ static const struct {
 	{ 26 * 60, CMD_RELEASE, 0 },
 	{ 28 * 60, CLOCK_BACK, 0 },
 	{ 30 * 60, CLOCK_AHEAD, 0 },
-	{ 32 * 60, SLEEP, 0 },
+	{ 32 * 60, SUSPEND, 0 },
 	{ 34 * 60, CMD_RELEASE, 0 },
 	{ 34 * 60 + 30, CMD_STOP, QUEUED },
 };
 
-static void play(struct world *w, uint64_t i, uint64_t b)
+static void run_script_entry(struct world *w, uint64_t i, uint64_t b)
 {
 	(void)b;
 	struct command c = { .kind = (uint8_t)script[i].kind, .sid = script[i].sid, .to = WALL_NEVER };
@@ -102,11 +103,11 @@ static void play(struct world *w, uint64_t i, uint64_t b)
 	case CLOCK_AHEAD:
 		world_step_clock(w, SECONDS(200));
 		return;
-	case SLEEP:
+	case SUSPEND:
 		world_suspend(w, MINUTES(3));
 		return;
 	case STATE:
-		world_state(w, 0);
+		world_state_changed(w, 0);
 		return;
 	case CMD_PUT: {
 		struct spec s = specs[c.sid];
@@ -114,7 +115,7 @@ static void play(struct world *w, uint64_t i, uint64_t b)
 			s.cron = "1-59/4 * * * *";
 		else
 			s.policy.retries = 2;
-		c = spec_put(&s, c.sid);
+		c = spec_command(&s, c.sid);
 		break;
 	}
 	case CMD_STOP:
@@ -138,44 +139,45 @@ static void play(struct world *w, uint64_t i, uint64_t b)
 	world_command(w, c);
 }
 
-enum way { DAEMON, DAEMON_LONG, MACHINE, TWICE, WAYS };
+enum crash_kind { DAEMON, DAEMON_LONG, MACHINE, TWICE, CRASH_KINDS };
 
-/* One history with a crash at one call; call 0: none. How many calls there were. */
-static uint64_t one(uint64_t call, enum way way, const struct everycall_options *o, unsigned *failures)
+/* Runs one history with a crash at `call`, 0: without one; returns how many calls there were. */
+static uint64_t run_history(uint64_t call, enum crash_kind kind, const struct crash_points_options *o,
+			    unsigned *failures)
 {
-	static const int64_t down[WAYS] = { SECONDS(1), MINUTES(4), SECONDS(45), 20000 };
-	const struct cast cast = { fate, guard, play, NULL };
+	static const int64_t down[CRASH_KINDS] = { SECONDS(1), MINUTES(4), SECONDS(45), 20000 };
+	const struct workload workload = { plan_process, answer_precondition, run_script_entry, NULL };
 	struct world w;
 	world_open(&w, &(struct world_options){ .seed = call,
 						.start = wall_of(seconds_of(2026, 3, 8, 6, 50, 0)),
 						.slots = 3,
 						.catch_up_per_second = 50,
-						.weather = { .commit = { 5000, 5000 },
-							     .answer = { 5000, 5000 },
-							     .launch = { 20000, 20000 },
-							     .say = { 10000, 10000 },
-							     .ask = { 50000, 50000 },
-							     .ghosts = 50 },
-						.cast = &cast,
-						.plant = o->plant,
+						.timing = { .commit = { 5000, 5000 },
+							    .answer = { 5000, 5000 },
+							    .launch = { 20000, 20000 },
+							    .report = { 10000, 10000 },
+							    .ask = { 50000, 50000 },
+							    .orphan_percent = 50 },
+						.workload = &workload,
+						.bug = o->bug,
 						.verbose = o->verbose });
-	w.cover = o->cover;
-	if (o->plant)
-		check_quietly(w.check);
+	w.coverage = o->coverage;
+	if (o->bug)
+		check_set_quiet(w.check);
 	w.crash_at = call;
-	w.machine_at = way == MACHINE;
-	w.down_for = down[way];
-	w.crash_again = way == TWICE ? 1 + call % 23 : 0;
+	w.crash_machine = kind == MACHINE;
+	w.down_for = down[kind];
+	w.crash_again = kind == TWICE ? 1 + call % 23 : 0;
 	for (unsigned i = 1; i <= SCHEDULES; i++) {
-		/* Until it is in the store: a crash may have eaten it. */
+		/* Repeated until it is in the store: a crash may have prevented it. */
 		while (rows_scheds(w.rows) < i && check_failures(w.check) == 0) {
-			world_command(&w, spec_put(&specs[i], 0));
+			world_command(&w, spec_command(&specs[i], 0));
 			world_run(&w, w.t + SECONDS(10));
 		}
 	}
 	for (unsigned i = 0; i < ARRAY_LEN(script); i++)
 		agenda_add(&w.agenda, SECONDS(script[i].at) + 1 > w.t ? SECONDS(script[i].at) + 1 : w.t,
-			   W_SCENE, i, 0);
+			   W_INCIDENT, i, 0);
 	bool ok = world_run(&w, MINUTES(40));
 	uint64_t calls = w.calls;
 	w.draining = true;
@@ -187,20 +189,20 @@ static uint64_t one(uint64_t call, enum way way, const struct everycall_options 
 	}
 	if (ok && world_drain(&w, DAYS(1))) {
 		world_compare(&w);
-		check_end(w.check);
+		check_account(w.check);
 	}
 	*failures = check_failures(w.check);
-	if (*failures && !o->plant)
-		printf("… with a crash at port call %llu, way %u\n", (unsigned long long)call, way);
+	if (*failures && !o->bug)
+		printf("… with a crash at port call %llu, kind %u\n", (unsigned long long)call, kind);
 	world_close(&w);
 	return calls;
 }
 
-struct everycall_result everycall_run(const struct everycall_options *o)
+struct crash_points_result crash_points_run(const struct crash_points_options *o)
 {
-	struct everycall_result r = { 0 };
+	struct crash_points_result r = { 0 };
 	unsigned failures;
-	r.calls = one(0, DAEMON, o, &failures);
+	r.calls = run_history(0, DAEMON, o, &failures);
 	if (failures) {
 		r.histories = r.failed = 1;
 		return r;
@@ -208,7 +210,7 @@ struct everycall_result everycall_run(const struct everycall_options *o)
 	for (uint64_t call = 1 + o->offset; call <= r.calls; call += o->stride ? o->stride : 1) {
 		if (o->only && call != o->only)
 			continue;
-		one(call, (enum way)(call / 2 % WAYS), o, &failures);
+		run_history(call, (enum crash_kind)(call / 2 % CRASH_KINDS), o, &failures);
 		r.histories++;
 		if (failures && !r.failed++)
 			r.first_failed = call;

@@ -1,6 +1,6 @@
-/* The account at the end: every nominal time that came is in the rows exactly once, in time or with a reason
- * that fits what befell the engine. */
-#include "check_inner.h"
+/* The account at the end: every nominal time that came is recorded exactly once, in time or with a reason
+ * that matches what happened to the engine. */
+#include "check/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,14 +11,15 @@ static int by_first(const void *a, const void *b)
 	return (x->first.us > y->first.us) - (x->first.us < y->first.us);
 }
 
-/* The ranges of one schedule, in order; asked for ascending times it never looks back. */
+/* The ranges of one schedule in order, with a cursor for ascending times. */
 struct ranges {
 	struct range_row *range;
 	unsigned n, at;
-	const struct run_row *before; /* the record of the nominal time before, if it is a run's */
+	const struct run_row *before; /* the run of the nominal time before; NULL: it has none */
 };
 
-static unsigned covering(struct ranges *g, struct wall n, const struct range_row **ret)
+/* How many ranges contain the time; *ret is the last of them. */
+static unsigned count_covering(struct ranges *g, struct wall n, const struct range_row **ret)
 {
 	unsigned found = 0;
 	while (g->at < g->n && g->range[g->at].last.us < n.us)
@@ -33,9 +34,10 @@ static unsigned covering(struct ranges *g, struct wall n, const struct range_row
 
 static bool was_held(const struct check *c, uint32_t key, int64_t t)
 {
-	for (size_t i = 0; key && i < c->helds; i++) {
-		const struct held *h = &c->held[i];
-		int64_t until = h->until.us == INT64_MAX ? INT64_MAX : check_moment(c, h->until) + c->slack;
+	for (size_t i = 0; key && i < c->holds; i++) {
+		const struct check_hold *h = &c->hold[i];
+		int64_t until =
+			h->until.us == INT64_MAX ? INT64_MAX : check_true_time(c, h->until) + c->slack;
 		if (h->key == key && t >= h->from - c->slack &&
 		    t <= h->to + (h->to == INT64_MAX ? 0 : c->slack) && t <= until)
 			return true;
@@ -43,7 +45,7 @@ static bool was_held(const struct check *c, uint32_t key, int64_t t)
 	return false;
 }
 
-static bool held_by_any(const struct check *c, const struct book *b, int64_t t)
+static bool held_by_any(const struct check *c, const struct check_sched *b, int64_t t)
 {
 	for (unsigned i = 0; i < b->versions; i++) {
 		const struct policy *p = &b->version[i].rules.policy;
@@ -53,25 +55,25 @@ static bool held_by_any(const struct check *c, const struct book *b, int64_t t)
 	return false;
 }
 
-static bool has_line(const struct check *c, const struct book *b)
+static bool has_catch_up(const struct check *c, const struct check_sched *b)
 {
-	for (const struct view *v = view_newest(c, b); v; v = view_before(c, v))
+	for (const struct check_run *v = run_newest(c, b); v; v = run_older(c, v))
 		if (v->row.kind == KIND_CATCH_UP)
 			return true;
 	return false;
 }
 
-/* Were missed ones of this schedule being caught up with at that time? */
-static bool in_line(const struct check *c, const struct book *b, int64_t t)
+/* True if catch-up runs of the schedule were open at that time. */
+static bool in_catch_up(const struct check *c, const struct check_sched *b, int64_t t)
 {
-	for (const struct view *v = view_newest(c, b); v; v = view_before(c, v))
-		if (v->row.kind == KIND_CATCH_UP && v->made <= t + c->slack &&
+	for (const struct check_run *v = run_newest(c, b); v; v = run_older(c, v))
+		if (v->row.kind == KIND_CATCH_UP && v->recorded <= t + c->slack &&
 		    v->last_finish >= t - c->slack - SECONDS(3))
 			return true;
 	return false;
 }
 
-static bool near_change(const struct check *c, const struct book *b, int64_t t)
+static bool near_change(const struct check *c, const struct check_sched *b, int64_t t)
 {
 	for (unsigned i = 0; i < b->versions; i++)
 		if (b->version[i].t >= t - c->slack && b->version[i].t <= t + c->slack)
@@ -79,53 +81,54 @@ static bool near_change(const struct check *c, const struct book *b, int64_t t)
 	return b->dropped;
 }
 
-/* One nominal time that is recorded once: was it in time, and if not, may it be so? */
-static void judge(struct check *c, const struct book *b, const struct version *v, struct wall n, int64_t t,
-		  const struct run_row *r, const struct range_row *g, bool joins, struct tally *sum)
+/* Checks a nominal time that is recorded once: it must be in time, or there must be an excuse. */
+static void check_punctuality(struct check *c, const struct check_sched *b, const struct version *v,
+			      struct wall n, int64_t t, const struct run_row *r, const struct range_row *g,
+			      bool joins, struct tally *sum)
 {
 	unsigned state = r ? r->state : g->state, reason = r ? r->reason : g->reason;
-	unsigned ill = check_ill(c, t, t + c->slack);
+	unsigned ill = check_excuse(c, t, t + c->slack);
 	unsigned long long sid = b->sid;
 	sum->runs += state != RUN_SKIPPED && state != RUN_MISSED;
 	sum->skipped += state == RUN_SKIPPED;
 	sum->missed += state == RUN_MISSED;
-	sum->down += (ill & ILL_DOWN) != 0;
-	sum->settled += (ill & ILL_DOWN) != 0;
+	sum->down += (ill & EXCUSE_DOWN) != 0;
+	sum->settled += (ill & EXCUSE_DOWN) != 0;
 	if (r && run_open(r))
-		check_fail(c, "sid %llu: %s never ends, state %u", sid, check_time(n), state);
+		check_fail(c, "sid %llu: the run of %s never ends, state %u", sid, check_time_text(n), state);
 	if (r && r->kind == KIND_BACKFILL)
 		return;
-	int64_t lateness = r ? check_moment(c, r->claimed) - t : 0;
+	int64_t lateness = r ? check_true_time(c, r->claimed) - t : 0;
 	bool late = lateness > c->slack;
 	bool missed = state == RUN_MISSED && reason != REASON_WINDOW_CLOSED && reason != REASON_EDITED;
 	bool closed =
-		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* never even recorded in time */
+		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* was not recorded in time */
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
-	if (check_passed_twice(c, n) || check_passed_twice(c, due) ||
-	    (r && check_passed_twice(c, r->claimed)))
+	if (check_repeated(c, n) || check_repeated(c, due) || (r && check_repeated(c, r->claimed)))
 		return;
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
-		return; /* it was not to be decided by this version */
+		return; /* rules for other zone data decide nothing */
 	bool held = held_by_any(c, b, t);
 	if (ill) {
-		if (held || joins || has_line(c, b))
-			return; /* it waited, and met who knows what */
-		/* Of what befell it before it went down a fresh engine knows nothing. */
-		bool down = ill & ILL_DOWN ||
-			    check_ill(c, check_well(c, t), check_well(c, t) + MINUTES(2)) & ILL_DOWN;
+		if (held || joins || has_catch_up(c, b))
+			return; /* it had to wait, so any cause may apply */
+		/* A freshly loaded engine does not know what happened before the crash. */
+		bool down = ill & EXCUSE_DOWN ||
+			    check_excuse(c, check_excuse_end(c, t), check_excuse_end(c, t) + MINUTES(2)) &
+				    EXCUSE_DOWN;
 		if ((reason == REASON_DOWN && missed && !down) ||
-		    (reason == REASON_CLOCK && missed && !(ill & ILL_CLOCK)) ||
-		    (reason == REASON_STORE && missed && !(ill & (ILL_STORE | ILL_SUSPENDED))))
-			check_fail(c, "sid %llu: %s is missed/%s, which did not happen", sid, check_time(n),
-				   reason_words[reason]);
+		    (reason == REASON_CLOCK && missed && !(ill & EXCUSE_CLOCK)) ||
+		    (reason == REASON_STORE && missed && !(ill & (EXCUSE_STORE | EXCUSE_SUSPENDED))))
+			check_fail(c, "sid %llu: %s is missed/%s, but there was no such cause", sid,
+				   check_time_text(n), reason_words[reason]);
 		return;
 	}
 	if (late || missed || closed) {
-		if (held || joins || in_line(c, b, t) || near_change(c, b, t))
+		if (held || joins || in_catch_up(c, b, t) || near_change(c, b, t))
 			return;
 		sum->healthy++;
-		check_fail(c, "sid %llu: %s came due while all was well, and is %s/%s, claimed %.3f s late",
-			   sid, check_time(n),
+		check_fail(c, "sid %llu: %s came due without any fault, and is %s/%s, claimed %.3f s late",
+			   sid, check_time_text(n),
 			   state == RUN_MISSED    ? "missed"
 			   : state == RUN_SKIPPED ? "skipped"
 						  : "run",
@@ -138,64 +141,66 @@ static void judge(struct check *c, const struct book *b, const struct version *v
 		sum->latest = lateness;
 }
 
-static void account(struct check *c, struct book *b, const struct version *v, struct wall n, int64_t t,
+static void account(struct check *c, struct check_sched *b, const struct version *v, struct wall n, int64_t t,
 		    struct ranges *ranges, bool *hole, struct tally *sum)
 {
 	const struct range_row *g = NULL;
 	const struct run_row *r = rows_at(c->w->rows, b->sid, n);
-	unsigned in_ranges = covering(ranges, n, &g);
+	unsigned in_ranges = count_covering(ranges, n, &g);
 	unsigned long long sid = b->sid;
 	sum->due++;
 	if (!r && !in_ranges) {
 		if (b->dropped) {
-			*hole = true; /* nothing may follow */
+			*hole = true; /* no later time may be recorded */
 			sum->due--;
 			return;
 		}
 		sum->lost++;
-		check_fail(c, "G2: sid %llu: of %s there is no record", sid, check_time(n));
+		check_fail(c, "G2: sid %llu: there is no record of %s", sid, check_time_text(n));
 		return;
 	}
 	bool by_hand = r && r->kind == KIND_BACKFILL;
-	if (*hole && !by_hand && !check_passed_twice(c, n)) {
-		check_fail(c, "G2: sid %llu: %s has a record, one before it has none", sid, check_time(n));
+	if (*hole && !by_hand && !check_repeated(c, n)) {
+		check_fail(c, "G2: sid %llu: %s has a record, but an earlier time has none", sid,
+			   check_time_text(n));
 		*hole = false;
 	}
-	bool took_over = r && (by_hand || check_passed_twice(c, n));
+	bool took_over = r && (by_hand || check_repeated(c, n));
 	if (in_ranges > 1 || (r && in_ranges && !took_over)) {
 		sum->twice++;
-		check_fail(c, "G2: sid %llu: %s is recorded %u times (%s and %s)", sid, check_time(n),
+		check_fail(c, "G2: sid %llu: %s is recorded %u times (%s and %s)", sid, check_time_text(n),
 			   in_ranges + (r != NULL), r ? reason_words[r->reason] : "range",
 			   g ? reason_words[g->reason] : "-");
 	}
 	if (g && g->reason == REASON_GATED) {
 		bool gated = false;
 		for (unsigned i = 0; i < b->versions; i++)
-			gated |= b->version[i].gate.us > n.us;
+			gated |= b->version[i].gated_until.us > n.us;
 		if (!gated)
-			check_fail(c, "sid %llu: %s is skipped/gated, and no run has set a later time", sid,
-				   check_time(n));
+			check_fail(c, "sid %llu: %s is skipped/gated, but no run has set a later next check",
+				   sid, check_time_text(n));
 	}
-	/* One after another is recorded: who comes due while the one before is, being late, waits for it. */
+	/* Times are recorded one after another: one that comes due while the time before is recorded late
+	 * must wait. */
 	const struct run_row *before = ranges->before;
-	bool joins = before && check_moment(c, before->claimed) >= t - c->slack;
+	bool joins = before && check_true_time(c, before->claimed) >= t - c->slack;
 	ranges->before = r;
-	judge(c, b, v, n, t, r, g, joins, sum);
+	check_punctuality(c, b, v, n, t, r, g, joins, sum);
 }
 
-/* Of its rule, or the one that a run has set. */
-static bool next_of(const struct version *v, const struct zone *z, struct wall after, struct wall *ret)
+/* The next time of the rule, or the next check. */
+static bool next_time(const struct version *v, const struct zone *z, struct wall after, struct wall *ret)
 {
 	struct wall next;
 	bool regular = rule_next(&v->rules.when, z, after, &next) == OK;
-	if (v->check.us > after.us && (!regular || v->check.us < next.us))
-		*ret = v->check;
+	if (v->next_check.us > after.us && (!regular || v->next_check.us < next.us))
+		*ret = v->next_check;
 	else if (regular)
 		*ret = next;
-	return regular || v->check.us > after.us;
+	return regular || v->next_check.us > after.us;
 }
 
-static void account_rule(struct check *c, struct book *b, struct ranges *ranges, struct tally *sum)
+static void account_rule(struct check *c, struct check_sched *b, struct ranges *ranges, struct tally *sum)
 {
 	struct wall now = world_wall(c->w);
 	bool hole = false;
@@ -207,22 +212,22 @@ static void account_rule(struct check *c, struct book *b, struct ranges *ranges,
 		const struct zone *z = check_zone(c, &v->rules);
 		struct wall n = s->from;
 		ranges->at = 0;
-		while (next_of(v, z, n, &n) && n.us <= s->to.us && n.us <= now.us) {
+		while (next_time(v, z, n, &n) && n.us <= s->to.us && n.us <= now.us) {
 			struct wall due = rule_due(&v->rules.when, z, n);
 			if (due.us > now.us)
 				break;
-			account(c, b, v, n, check_moment(c, due), ranges, &hole, sum);
+			account(c, b, v, n, check_true_time(c, due), ranges, &hole, sum);
 			if (c->failures >= CHECK_FAILURES_MAX)
 				return;
 		}
 	}
 }
 
-static void account_ends(struct check *c, struct book *b, struct ranges *ranges, struct tally *sum)
+static void account_ends(struct check *c, struct check_sched *b, struct ranges *ranges, struct tally *sum)
 {
 	bool hole = false;
 	for (unsigned i = 0; i < b->ends; i++) {
-		/* A change that was decided before it ended, and written after. */
+		/* A change may have been decided before the end and written after it. */
 		const struct version *v = &b->version[b->end[i].version];
 		while (v + 1 < b->version + b->versions && v[1].changed.us < b->end[i].nominal.us)
 			v++;
@@ -234,39 +239,38 @@ static void account_ends(struct check *c, struct book *b, struct ranges *ranges,
 	}
 }
 
-/* What is refused lies in the past: records of a time that was turned back are withdrawn. And nobody is
- * silenced until a time that is yet to come. */
-static void account_future(struct check *c, const struct book *b, const struct rows_sched *s)
+/* Refusals must lie in the past, since records are withdrawn after a step back of the clock. And no schedule
+ * may have a last change in the future. */
+static void account_future(struct check *c, const struct check_sched *b, const struct rows_sched *s)
 {
 	struct wall now = world_wall(c->w), next;
 	const struct version *v = &b->version[b->versions - 1];
-	/* Cut where a clock stood that went back further since: that is no matter where there are no times.
-	 */
-	bool any = v->after || next_of(v, check_zone(c, &v->rules), now, &next);
+	/* A range that ends in the future does no harm if the schedule has no time before its end. */
+	bool any = v->after || next_time(v, check_zone(c, &v->rules), now, &next);
 	if (!b->dropped && s->row.changed.us > now.us + SECONDS(60))
-		check_fail(c, "sid %llu: its change of %s has not come", (unsigned long long)b->sid,
-			   check_time(s->row.changed));
+		check_fail(c, "sid %llu: its last change, %s, is in the future", (unsigned long long)b->sid,
+			   check_time_text(s->row.changed));
 	for (unsigned i = 0; i < s->ranges; i++)
 		if (any && s->range[i].last.us >= (v->after ? now.us + 1 : next.us) &&
 		    s->range[i].last.us != INT64_MAX && !b->dropped)
-			check_fail(c, "sid %llu: a range reaches to %s, which has not come",
-				   (unsigned long long)b->sid, check_time(s->range[i].last));
+			check_fail(c, "sid %llu: a range ends at %s, in the future",
+				   (unsigned long long)b->sid, check_time_text(s->range[i].last));
 }
 
-/* At rest nobody who failed too often goes on. */
-static void account_failures(struct check *c, const struct book *b, const struct rows_sched *s)
+/* At the end, a schedule with max_failures failures must be paused. */
+static void account_failures(struct check *c, const struct check_sched *b, const struct rows_sched *s)
 {
 	const struct rules *r = &b->version[b->versions - 1].rules;
 	bool on = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !b->dropped;
 	if (on && r->policy.max_failures && s->row.failures >= r->policy.max_failures)
-		check_fail(c, "sid %llu: %u failures in a row, of at most %u, and it is not paused",
+		check_fail(c, "sid %llu: %u failures in a row, at most %u are allowed, and it is not paused",
 			   (unsigned long long)b->sid, s->row.failures, r->policy.max_failures);
 }
 
 static bool stepped_back(const struct check *c, int64_t from, int64_t to)
 {
 	for (size_t i = 1; i < c->pieces; i++) {
-		const struct piece *a = &c->piece[i - 1], *b = &c->piece[i];
+		const struct clock_piece *a = &c->piece[i - 1], *b = &c->piece[i];
 		if (b->t >= from && b->t <= to && b->wall < a->wall + (b->t - a->t))
 			return true;
 	}
@@ -280,20 +284,21 @@ static void account_runs(struct check *c)
 		const struct run_row *r = rows_run_at(c->w->rows, i);
 		if (!r)
 			continue;
-		const struct book *b = check_book(c, r->sid);
+		const struct check_sched *b = check_find_sched(c, r->sid);
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
-		const struct view *v = check_view(c, r->run);
-		bool later = v && stepped_back(c, v->made - c->slack,
-					       v->last_finish); /* claimed before, refused after */
-		/* Of a follower they stay, be it that it was none when they were recorded. */
+		const struct check_run *v = check_find_run(c, r->run);
+		bool later =
+			v && stepped_back(c, v->recorded - c->slack,
+					  v->last_finish); /* claimed before the step, refused after it */
+		/* They stay for a follower, even if it was none when they were recorded. */
 		bool stays = r->kind == KIND_CATCH_UP && rows_sched(c->w->rows, r->sid)->row.after;
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
 		    !stays && r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !b->dropped && !b->ends)
-			check_fail(c, "sid %llu: %s has not come, and is refused already",
-				   (unsigned long long)r->sid, check_time(r->nominal));
+			check_fail(c, "sid %llu: %s is in the future, but refused already",
+				   (unsigned long long)r->sid, check_time_text(r->nominal));
 		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {
-			struct book *x = check_book(c, r->sid);
+			struct check_sched *x = check_find_sched(c, r->sid);
 			if (x->allowed != UINT64_MAX && x->allowed-- == 0)
 				check_fail(c, "sid %llu: more runs than max_runs allows",
 					   (unsigned long long)r->sid);
@@ -301,11 +306,11 @@ static void account_runs(struct check *c)
 	}
 }
 
-struct tally check_end(struct check *c)
+struct tally check_account(struct check *c)
 {
 	struct tally sum = { 0 };
-	for (size_t i = 0; i < c->books && c->failures < CHECK_FAILURES_MAX; i++) {
-		struct book *b = &c->book[i];
+	for (size_t i = 0; i < c->scheds && c->failures < CHECK_FAILURES_MAX; i++) {
+		struct check_sched *b = &c->sched[i];
 		const struct rows_sched *s = rows_sched(c->w->rows, b->sid);
 		struct ranges ranges = { grow(NULL, s->ranges * sizeof *s->range), s->ranges, 0, NULL };
 		memcpy(ranges.range, s->ranges ? s->range : (void *)ranges.range,
@@ -319,12 +324,12 @@ struct tally check_end(struct check *c)
 		free(ranges.range);
 	}
 	account_runs(c);
-	for (size_t i = 0; i < c->orders; i++)
-		if (!c->order[i].replied && c->order[i].epoch == c->w->epoch)
+	for (size_t i = 0; i < c->commands; i++)
+		if (!c->command[i].replied && c->command[i].epoch == c->w->epoch)
 			check_fail(c, "command %zu was never answered", i + 1);
 	struct engine_counts n = c->w->engine ? engine_counts(c->w->engine) : (struct engine_counts){ 0 };
 	if (c->w->engine && (n.slots_used || n.queued || n.running || n.launches_under_way))
-		check_fail(c, "R6: at rest, %u slots are used, %u runs queued, %u running", n.slots_used,
+		check_fail(c, "R6: at the end %u slots are used, %u runs queued, %u running", n.slots_used,
 			   n.queued, n.running);
 	return sum;
 }

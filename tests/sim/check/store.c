@@ -1,9 +1,9 @@
-/* The judge on what is asked of the store, what it did, and what the engine was told. */
-#include "check_inner.h"
+/* Checks of the requests to the store, of what they did, and of what the engine was told. */
+#include "check/internal.h"
 
 #include <stdio.h>
 
-#define RULE_GUARDS (1u << ASK_BUDGET | 1u << ASK_CONDITION | 1u << ASK_HOOK)
+#define RUN_PRECONDITIONS (1u << ASK_BUDGET | 1u << ASK_CONDITION | 1u << ASK_HOOK)
 
 static bool is_nominal(const struct check *c, const struct rules *r, struct wall n)
 {
@@ -11,10 +11,10 @@ static bool is_nominal(const struct check *c, const struct rules *r, struct wall
 	return rule_next(&r->when, check_zone(c, r), (struct wall){ n.us - 1 }, &t) == OK && t.us == n.us;
 }
 
-/* The rule's, or the one that a run has set. */
+/* A nominal time of the rule, or the next check. */
 static bool is_time(const struct check *c, const struct version *v, struct wall n)
 {
-	return (v->check.us && n.us == v->check.us) || is_nominal(c, &v->rules, n);
+	return (v->next_check.us && n.us == v->next_check.us) || is_nominal(c, &v->rules, n);
 }
 
 static struct wall next_nominal(const struct check *c, const struct rules *r, struct wall after)
@@ -29,7 +29,7 @@ static bool is_excluded(const struct check *c, const struct rules *r, struct wal
 	       days_have(&world_calendars[r->policy.calendar], check_zone(c, r), n);
 }
 
-/* Outside the agent's hours? Counted in minutes from their beginning. */
+/* True if the time is outside the agent's hours, counted in minutes from their beginning. */
 static bool is_inactive(const struct check *c, const struct rules *r, struct wall n)
 {
 	const struct hours *h = &r->active;
@@ -39,17 +39,17 @@ static bool is_inactive(const struct check *c, const struct rules *r, struct wal
 	return open && passed >= open;
 }
 
-/* Why it is refused whatever happens; REASON_NONE: it is not. */
-static enum reason barred(const struct check *c, const struct rules *r, struct wall n)
+/* Why the time never runs; REASON_NONE: it may run. */
+static enum reason bar_reason(const struct check *c, const struct rules *r, struct wall n)
 {
 	return is_excluded(c, r, n)   ? REASON_EXCLUDED
 	       : is_inactive(c, r, n) ? REASON_ACTIVE_HOURS
 				      : REASON_NONE;
 }
 
-/* --- what the engine asks of the store --- */
+/* --- requests --- */
 
-void see_step(struct check *c, const struct effects *fx)
+void observe_step(struct check *c, const struct effects *fx)
 {
 	unsigned claims = 0;
 	for (unsigned i = 0; i < fx->stores; i++)
@@ -58,29 +58,29 @@ void see_step(struct check *c, const struct effects *fx)
 		check_fail(c, "R7: %u claims in one step", claims);
 }
 
-static bool refused(unsigned state)
+static bool is_refused(unsigned state)
 {
 	return state == RUN_SKIPPED || state == RUN_MISSED;
 }
 
-/* Is there a live run of this schedule that the engine knows of, or just knew of? */
-static bool busy(const struct check *c, uint64_t sid)
+/* True if there is a live run of the schedule that the engine knows, or just knew. */
+static bool has_live_run(const struct check *c, uint64_t sid)
 {
 	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
 		const struct run_row *r = rows_open_at(c->w->rows, i);
-		const struct view *v = check_view(c, r->run);
-		if (r->sid == sid &&
-		    (r->state != RUN_RETRYING || (v && (v->asked > r->attempt || v->burning == c->w->epoch))))
+		const struct check_run *v = check_find_run(c, r->run);
+		if (r->sid == sid && (r->state != RUN_RETRYING ||
+				      (v && (v->requested > r->attempt || v->preventing == c->w->epoch))))
 			return true;
 	}
-	/* Its end may have been written a moment ago, and the answer is still on its way. */
-	for (const struct view *v = view_newest(c, check_book(c, sid)); v; v = view_before(c, v))
+	/* Its end may just have been written, with the answer still on its way. */
+	for (const struct check_run *v = run_newest(c, check_find_sched(c, sid)); v; v = run_older(c, v))
 		if (v->ending)
 			return true;
 	return false;
 }
 
-static unsigned runs_open(const struct check *c, uint64_t sid)
+static unsigned count_open_runs(const struct check *c, uint64_t sid)
 {
 	unsigned n = 0;
 	for (size_t i = 0; i < rows_open(c->w->rows); i++)
@@ -91,12 +91,12 @@ static unsigned runs_open(const struct check *c, uint64_t sid)
 static bool has_process(const struct check *c, uint64_t sid)
 {
 	for (size_t i = 0; i < c->alives; i++)
-		if (c->view[c->alive[i]].row.sid == sid)
+		if (c->run[c->alive[i]].row.sid == sid)
 			return true;
 	return false;
 }
 
-/* A missed record: does the policy know this reason, and was it late at all? */
+/* A missed record: the reason must belong to the policy, and the time must be late. */
 static void check_missed(struct check *c, const struct policy *p, uint64_t sid, struct wall last_due,
 			 uint16_t reason)
 {
@@ -108,15 +108,15 @@ static void check_missed(struct check *c, const struct policy *p, uint64_t sid, 
 	case REASON_STORE:
 	case REASON_RATE_LIMITED:
 		if (p->window || (p->missed != MISSED_SKIP && p->missed != MISSED_EXECUTE_NEXT))
-			wrong = "its policy is another";
+			wrong = "its policy is a different one";
 		break;
 	case REASON_SUPERSEDED:
 		if (p->window || p->missed != MISSED_EXECUTE_IMMEDIATELY)
-			wrong = "its policy is another";
+			wrong = "its policy is a different one";
 		break;
 	case REASON_LIMIT:
 		if (p->window || p->missed != MISSED_CATCH_UP)
-			wrong = "its policy is another";
+			wrong = "its policy is a different one";
 		break;
 	case REASON_WINDOW_CLOSED:
 		if (!p->window)
@@ -125,14 +125,14 @@ static void check_missed(struct check *c, const struct policy *p, uint64_t sid, 
 	case REASON_EDITED:
 		break;
 	default:
-		wrong = "that is no reason for being missed";
+		wrong = "that is not a reason for a missed time";
 	}
 	if (!wrong && reason != REASON_LIMIT && reason != REASON_EDITED &&
 	    world_wall(c->w).us <= last_due.us + grace_of(p))
 		wrong = "it is not late";
 	if (wrong)
 		check_fail(c, "sid %llu, due %s: missed/%s, but %s", (unsigned long long)sid,
-			   check_time(last_due), reason_words[reason], wrong);
+			   check_time_text(last_due), reason_words[reason], wrong);
 }
 
 static void check_claim(struct check *c, const struct st_req *q, const struct version *v)
@@ -141,25 +141,25 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 	const struct policy *p = &v->rules.policy;
 	struct wall now = world_wall(c->w);
 	unsigned long long sid = q->sid;
-	const char *at = check_time(r->nominal);
-	/* A clock that was ahead when it was changed must not silence it until then. */
-	if (r->nominal.us <= v->changed.us && !check_passed_twice(c, v->changed))
+	const char *at = check_time_text(r->nominal);
+	/* A change that was made while the clock was ahead must not keep it from running until then. */
+	if (r->nominal.us <= v->changed.us && !check_repeated(c, v->changed))
 		check_fail(c, "sid %llu: fires %s, at or before its change %s", sid, at,
-			   check_time(v->changed));
+			   check_time_text(v->changed));
 	if (!(v->flags & SCHED_ENABLED))
 		check_fail(c, "sid %llu: fires %s while disabled", sid, at);
 	if (v->flags & SCHED_PAUSED)
 		check_fail(c, "sid %llu: fires %s while paused", sid, at);
-	if (barred(c, &v->rules, r->nominal))
+	if (bar_reason(c, &v->rules, r->nominal))
 		check_fail(c, "sid %llu: fires %s, which is skipped/%s", sid, at,
-			   reason_words[barred(c, &v->rules, r->nominal)]);
-	if (check_held(c, p->agent) || check_held(c, p->account))
+			   reason_words[bar_reason(c, &v->rules, r->nominal)]);
+	if (check_is_held(c, p->agent) || check_is_held(c, p->account))
 		check_fail(c, "sid %llu: fires %s while its agent or account is held", sid, at);
 	if (r->claimed.us != now.us)
-		check_fail(c, "sid %llu: %s says it was claimed at %s", sid, at, check_time(r->claimed));
+		check_fail(c, "sid %llu: %s says it was claimed at %s", sid, at, check_time_text(r->claimed));
 	bool late = now.us > r->due.us + grace_of(p);
 	if (late && p->window)
-		check_fail(c, "R5: sid %llu: %s is taken up after its window", sid, at);
+		check_fail(c, "R5: sid %llu: %s is claimed after its window", sid, at);
 	if (r->kind == KIND_CATCH_UP && p->missed != MISSED_CATCH_UP)
 		check_fail(c, "sid %llu: %s is catch-up without that policy", sid, at);
 	if (late && r->kind != KIND_CATCH_UP && p->missed != MISSED_EXECUTE_IMMEDIATELY)
@@ -167,21 +167,21 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 			   (double)(now.us - r->due.us) / 1e6, missed_words[p->missed]);
 	if (late && r->kind == KIND_TIMER && p->missed == MISSED_EXECUTE_IMMEDIATELY) {
 		struct wall next = next_nominal(c, &v->rules, r->nominal);
-		while (next.us != INT64_MAX && barred(c, &v->rules, next))
+		while (next.us != INT64_MAX && bar_reason(c, &v->rules, next))
 			next = next_nominal(c, &v->rules, next);
 		const struct run_row *taken = rows_at(c->w->rows, q->sid, next);
 		if (next.us != INT64_MAX && !taken &&
 		    rule_due(&v->rules.when, check_zone(c, &v->rules), next).us <= now.us)
 			check_fail(c, "sid %llu: %s runs late although %s is due too", sid, at,
-				   check_time(next));
+				   check_time_text(next));
 	}
 	if (p->overlap == OVERLAP_SKIP && r->kind != KIND_CATCH_UP && p->action != ACTION_EVENT &&
 	    has_process(c, q->sid))
 		check_fail(c, "sid %llu: %s is claimed although a run is alive (overlap skip)", sid, at);
 }
 
-/* Of the agent its rules are for, as it is defined now. */
-static uint64_t print_now(const struct check *c, const struct policy *p)
+/* The fingerprint of the agent's present definition. */
+static uint64_t agent_print_now(const struct check *c, const struct policy *p)
 {
 	return p->agent_choice == AGENT_CHOICE_DEFAULT ? c->w->default_agent
 	       : p->agent_choice == AGENT_CHOICE_NAMED ? c->w->agents[p->agent]
@@ -194,7 +194,7 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 	const struct policy *p = &v->rules.policy;
 	struct wall now = world_wall(c->w);
 	unsigned long long sid = q->sid;
-	const char *at = check_time(r->nominal);
+	const char *at = check_time_text(r->nominal);
 	if (q->sid != r->sid || q->rev != r->rev)
 		check_fail(c, "sid %llu: the record names sid %llu, rev %u", sid, (unsigned long long)r->sid,
 			   r->rev);
@@ -206,41 +206,41 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 		check_fail(c, "sid %llu: %s is no nominal time of its rule", sid, at);
 	if (by_rule && v->after == 0 && r->kind != KIND_BACKFILL &&
 	    r->due.us != rule_due(&v->rules.when, check_zone(c, &v->rules), r->nominal).us)
-		check_fail(c, "sid %llu: %s is due at %s?", sid, at, check_time(r->due));
-	if (r->due.us > now.us && !(v->after && check_passed_twice(c, r->due)))
+		check_fail(c, "sid %llu: %s has the wrong due time %s", sid, at, check_time_text(r->due));
+	if (r->due.us > now.us && !(v->after && check_repeated(c, r->due)))
 		check_fail(c, "G7: sid %llu: %s is early", sid, at);
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
 		check_fail(c, "R9: sid %llu: %s by rules of other zone data", sid, at);
-	if (v->rules.agent_print != print_now(c, &v->rules.policy))
+	if (v->rules.agent_print != agent_print_now(c, &v->rules.policy))
 		check_fail(c, "R9: sid %llu: %s by rules with another definition of its agent", sid, at);
 	if (r->kind == KIND_BACKFILL)
 		return;
 	if (q->moves && v->after == 0 && q->move.high.us < r->nominal.us)
 		check_fail(c, "R3: sid %llu: %s is recorded, but high is only %s", sid, at,
-			   check_time(q->move.high));
+			   check_time_text(q->move.high));
 	if (q->moves && v->after && q->move.seen <= rows_sched(c->w->rows, q->sid)->row.seen &&
 	    q->rev == rows_sched(c->w->rows, q->sid)->row.rev && !rows_run(c->w->rows, r->run))
 		check_fail(c, "R3: sid %llu: %s is recorded, but acts on no new end", sid, at);
 	if (q->moves && v->after == 0 && q->move.next.us <= r->nominal.us)
 		check_fail(c, "R3: sid %llu: %s is recorded, but next is %s", sid, at,
-			   check_time(q->move.next));
-	bool stray = r->kind == KIND_AFTER && r->reason == REASON_EDITED; /* it follows another by now */
+			   check_time_text(q->move.next));
+	bool stray = r->kind == KIND_AFTER && r->reason == REASON_EDITED; /* it has another leader now */
 	if (!q->moves && !stray)
 		check_fail(c, "R3: sid %llu: %s is recorded and moves nothing", sid, at);
-	if (v->check.us && r->nominal.us < v->check.us)
-		check_fail(c, "sid %llu: %s is taken up, but its run has said that %s is next", sid, at,
-			   check_time(v->check));
-	if (!refused(r->state)) {
+	if (v->next_check.us && r->nominal.us < v->next_check.us)
+		check_fail(c, "sid %llu: %s is recorded, but the next check is %s", sid, at,
+			   check_time_text(v->next_check));
+	if (!is_refused(r->state)) {
 		check_claim(c, q, v);
 	} else if (r->state == RUN_MISSED) {
 		check_missed(c, p, q->sid, r->due, r->reason);
 	} else if (r->reason == REASON_EXCLUDED || r->reason == REASON_ACTIVE_HOURS) {
-		if (barred(c, &v->rules, r->nominal) != r->reason)
+		if (bar_reason(c, &v->rules, r->nominal) != r->reason)
 			check_fail(c, "sid %llu: %s is not skipped/%s", sid, at, reason_words[r->reason]);
 	} else if (r->reason == REASON_OVERLAP) {
-		/* Some of them may have ended a moment ago. */
-		if (runs_open(c, q->sid) < RUNS_OPEN_MAX - 10 &&
-		    (p->overlap == OVERLAP_ALLOW || !busy(c, q->sid)))
+		/* Some of them may have just ended. */
+		if (count_open_runs(c, q->sid) < RUNS_OPEN_MAX - 10 &&
+		    (p->overlap == OVERLAP_ALLOW || !has_live_run(c, q->sid)))
 			check_fail(c, "sid %llu: %s skipped/overlap, but nothing is alive", sid, at);
 	} else if (v->after == 0 || (r->reason != REASON_BLOCKED && r->reason != REASON_PAUSED &&
 				     r->reason != REASON_MAX_RUNS)) {
@@ -254,7 +254,7 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 	const struct range_row *g = &q->range;
 	unsigned long long sid = q->sid;
 	bool open = g->last.us == INT64_MAX;
-	if (!refused(g->state))
+	if (!is_refused(g->state))
 		check_fail(c, "R11: sid %llu: a range of state %u", sid, g->state);
 	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
 		check_fail(c, "R9: sid %llu: a range by rules of other zone data", sid);
@@ -267,34 +267,34 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 		const struct rule *when = &v->rules.when;
 		if (g->reason == REASON_NOT_STARTED && g->first.us >= when->from * USEC)
 			check_fail(c, "sid %llu: not_started at %s, which is not before its start", sid,
-				   check_time(g->first));
+				   check_time_text(g->first));
 		if (g->reason == REASON_EXPIRED && g->first.us < when->until * USEC)
 			check_fail(c, "sid %llu: expired at %s, which is before its end", sid,
-				   check_time(g->first));
-		if (g->reason == REASON_GATED && g->first.us >= v->check.us)
-			check_fail(c, "sid %llu: gated at %s, which is not before what its run has set", sid,
-				   check_time(g->first));
+				   check_time_text(g->first));
+		if (g->reason == REASON_GATED && g->first.us >= v->next_check.us)
+			check_fail(c, "sid %llu: gated at %s, which is not before the next check", sid,
+				   check_time_text(g->first));
 		if (g->reason == REASON_PAUSED && !(v->flags & SCHED_PAUSED) && !c->all_paused)
 			check_fail(c, "sid %llu: skipped/paused without a pause", sid);
 		return;
 	}
 	if (g->last.us < g->first.us)
-		check_fail(c, "R11: sid %llu: a range from %s to %s", sid, check_time(g->first),
-			   check_time(g->last));
+		check_fail(c, "R11: sid %llu: a range from %s to %s", sid, check_time_text(g->first),
+			   check_time_text(g->last));
 	if (v->after == 0 && (!is_time(c, v, g->first) || !is_time(c, v, g->last)))
 		check_fail(c, "R11: sid %llu: a range from %s to %s, which are no nominal times", sid,
-			   check_time(g->first), check_time(g->last));
+			   check_time_text(g->first), check_time_text(g->last));
 	if (q->moves && q->move.high.us < g->last.us)
-		check_fail(c, "R3: sid %llu: a range to %s, but high is only %s", sid, check_time(g->last),
-			   check_time(q->move.high));
+		check_fail(c, "R3: sid %llu: a range to %s, but high is only %s", sid,
+			   check_time_text(g->last), check_time_text(q->move.high));
 	struct wall due = v->after ? g->last : rule_due(&v->rules.when, check_zone(c, &v->rules), g->last);
 	bool by_nominal = g->reason == REASON_EDITED || g->reason == REASON_PAUSED;
 	if ((by_nominal ? g->last.us : due.us) > world_wall(c->w).us)
-		check_fail(c, "G7: sid %llu: a range to %s is early", sid, check_time(g->last));
+		check_fail(c, "G7: sid %llu: a range to %s is early", sid, check_time_text(g->last));
 	bool by_rule = g->reason == REASON_EXCLUDED || g->reason == REASON_ACTIVE_HOURS;
 	for (struct wall n = g->first; by_rule && n.us <= g->last.us; n = next_nominal(c, &v->rules, n))
-		if (barred(c, &v->rules, n) != g->reason)
-			check_fail(c, "sid %llu: %s is not skipped/%s", sid, check_time(n),
+		if (bar_reason(c, &v->rules, n) != g->reason)
+			check_fail(c, "sid %llu: %s is not skipped/%s", sid, check_time_text(n),
 				   reason_words[g->reason]);
 	if (g->state == RUN_MISSED)
 		check_missed(c, &v->rules.policy, q->sid, due, g->reason);
@@ -302,15 +302,15 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 
 static void check_verdict(struct check *c, const struct st_req *q)
 {
-	struct view *v = check_view(c, q->run.run);
+	struct check_run *v = check_find_run(c, q->run.run);
 	unsigned long long run = q->run.run;
 	if (!v) {
-		check_fail(c, "a verdict on run %llu, of which nothing is recorded", run);
+		check_fail(c, "a verdict on run %llu, which is not recorded", run);
 		return;
 	}
-	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	struct wall now = world_wall(c->w);
-	unsigned mask = v->row.kind == KIND_MANUAL ? 1u << ASK_BUDGET : RULE_GUARDS;
+	unsigned mask = v->row.kind == KIND_MANUAL ? 1u << ASK_BUDGET : RUN_PRECONDITIONS;
 	unsigned want = p->preconditions & mask, want2 = p2->preconditions & mask;
 	unsigned yes = v->answers_epoch == c->w->epoch ? v->yes : 0,
 		 no = v->answers_epoch == c->w->epoch ? v->no : 0;
@@ -321,14 +321,14 @@ static void check_verdict(struct check *c, const struct st_req *q)
 		bad = (yes & want) != want && (yes & want2) != want2;
 	} else if (q->run.state == RUN_MISSED) {
 		bad = q->run.reason != REASON_WINDOW_CLOSED ||
-		      (!edited && (!p->window || now.us <= closes.us) && !check_passed_twice(c, closes));
+		      (!edited && (!p->window || now.us <= closes.us) && !check_repeated(c, closes));
 	} else if (q->run.state == RUN_SKIPPED && q->run.reason == REASON_CONDITION) {
 		bad = !(no & 1u << ASK_CONDITION) || (!edited && p->window && now.us < closes.us);
 	} else if (q->run.state == RUN_SKIPPED) {
-		const struct book *b = check_book(c, v->row.sid);
+		const struct check_sched *b = check_find_sched(c, v->row.sid);
 		bad = q->run.reason == REASON_BUDGET   ? !(no & 1u << ASK_BUDGET)
 		      : q->run.reason == REASON_HOOK   ? !(no & 1u << ASK_HOOK)
-		      : q->run.reason == REASON_PAUSED ? !(b->told_flags & SCHED_PAUSED) && !c->all_paused &&
+		      : q->run.reason == REASON_PAUSED ? !(b->known_flags & SCHED_PAUSED) && !c->all_paused &&
 								 c->w->t - b->resumed > SECONDS(30) &&
 								 c->w->t - c->all_resumed > SECONDS(30)
 						       : q->run.reason != REASON_BLOCKED;
@@ -337,16 +337,17 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	}
 	if (bad)
 		check_fail(c,
-			   "run %llu (sid %llu, %s): verdict %u/%s does not fit (guards %x, yes %x, no %x)",
-			   run, (unsigned long long)v->row.sid, check_time(v->row.nominal), q->run.state,
+			   "run %llu (sid %llu, %s): verdict %u/%s does not match (preconditions %x, yes %x, "
+			   "no %x)",
+			   run, (unsigned long long)v->row.sid, check_time_text(v->row.nominal), q->run.state,
 			   reason_words[q->run.reason], want, yes, no);
 	if (q->run.state != RUN_CLAIMED) {
 		v->last_finish = c->w->t;
 		v->ending = true;
 	}
-	if (q->run.state != RUN_CLAIMED && v->asked) {
-		const struct file *f = hands_file(c->w, v->row.run, v->asked);
-		if (f && (f->state == FILE_ALIVE || f->state == FILE_ASKED))
+	if (q->run.state != RUN_CLAIMED && v->requested) {
+		const struct run_file *f = sim_runner_file(c->w, v->row.run, v->requested);
+		if (f && (f->state == FILE_ALIVE || f->state == FILE_REQUESTED))
 			check_fail(c, "run %llu is refused although it was started", run);
 	}
 }
@@ -380,35 +381,35 @@ static int64_t retry_delay(const struct policy *p, unsigned n)
 	return SECONDS(p->retry_most && d > p->retry_most ? p->retry_most : d);
 }
 
-/* May the run be over although attempts are left? */
-static bool may_give_up(const struct check *c, const struct view *v)
+/* True if the run may end although attempts are left. */
+static bool may_end_early(const struct check *c, const struct check_run *v)
 {
-	const struct book *b = check_book(c, v->row.sid);
-	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
+	const struct check_sched *b = check_find_sched(c, v->row.sid);
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	const uint32_t keys[] = { p->agent, p->account, p2->agent, p2->account };
 	for (unsigned i = 0; i < ARRAY_LEN(keys); i++) {
-		int64_t meant = c->meant[keys[i] % ARRAY_LEN(c->meant)];
+		int64_t meant = c->hold_requested[keys[i] % ARRAY_LEN(c->hold_requested)];
 		if (keys[i] && (rows_hold(c->w->rows, keys[i]) || (meant && meant >= c->w->t - c->slack)))
 			return true;
 	}
 	if (v->stopped || c->all_paused || (b->resumed && c->w->t - b->resumed < SECONDS(30)) ||
 	    (c->all_resumed && c->w->t - c->all_resumed < SECONDS(30)) || b->dropped ||
-	    b->told_flags & SCHED_PAUSED || b->told_dropped)
+	    b->known_flags & SCHED_PAUSED || b->known_dropped)
 		return true;
 	const struct rows_sched *s = rows_sched(c->w->rows, v->row.sid);
 	if (s->row.flags & SCHED_PAUSED)
 		return true;
-	/* The next one was recorded as waiting. */
-	for (const struct view *o = view_newest(c, b); o && o != v; o = view_before(c, o))
+	/* A newer run of the schedule was recorded. */
+	for (const struct check_run *o = run_newest(c, b); o && o != v; o = run_older(c, o))
 		if (o->row.kind != KIND_BACKFILL)
 			return true;
 	return false;
 }
 
-/* A model call is counted as avoided if it is an agent's turn that its check ended before anything was
- * started, and only then. While the schedule is being changed to or from a turn either is right. */
+/* A model call counts as avoided if, and only if, the check of an agent's turn found no work before anything
+ * was started. While the schedule is being changed to or from a turn both are accepted. */
 static void check_avoided(struct check *c, const struct st_req *q, const struct policy *then,
-			  const struct policy *now, const struct file *f)
+			  const struct policy *now, const struct run_file *f)
 {
 	bool idle = q->run.state == RUN_FINISHED && q->run.outcome == OUTCOME_NO_WORK &&
 		    !(f && f->state == FILE_ENDED);
@@ -418,100 +419,118 @@ static void check_avoided(struct check *c, const struct st_req *q, const struct 
 			   (unsigned long long)q->run.run, q->avoided ? "" : " not");
 }
 
-static void check_finish(struct check *c, const struct st_req *q)
+/* The record must say how the process ended. */
+static void check_attempt_end(struct check *c, const struct check_run *v, const struct run_row *r,
+			      const struct run_file *f)
 {
-	const struct run_row *r = &q->run;
 	unsigned long long run = r->run;
-	struct view *v = check_view(c, r->run);
-	if (!v) {
-		check_fail(c, "run %llu ends without a record", run);
-		return;
-	}
-	const struct policy *p = &v->rules.policy, *p2 = check_latest(c, v);
-	unsigned retries = p->retries > p2->retries ? p->retries : p2->retries;
-	unsigned retries_least = p->retries < p2->retries ? p->retries : p2->retries;
-	const struct file *f = hands_file(c->w, r->run, r->attempt ? r->attempt : 1);
-	const struct run_row *stored = rows_run(c->w->rows, r->run);
-	check_avoided(c, q, p, p2, f);
-	if (f && (f->state == FILE_ALIVE || (f->state == FILE_ASKED && v->asked_epoch == c->w->epoch)))
+	if (f->state == FILE_ALIVE || (f->state == FILE_REQUESTED && v->requested_epoch == c->w->epoch))
 		check_fail(c, "G5: run %llu: the end of attempt %u is recorded while it is alive", run,
 			   r->attempt);
-	if (f && f->state == FILE_ENDED && r->attempt && v->told_state != RUN_RETRYING &&
-	    (f->exit.outcome != r->outcome || f->exit.reason != r->reason) &&
+	if (f->state != FILE_ENDED || !r->attempt || v->known_state == RUN_RETRYING)
+		return;
+	if ((f->exit.outcome != r->outcome || f->exit.reason != r->reason) &&
 	    !(r->outcome == OUTCOME_FAILED && r->reason == REASON_LOST))
 		check_fail(c, "run %llu: attempt %u ended %s/%s, recorded is %s/%s", run, r->attempt,
 			   outcome_words[f->exit.outcome], reason_words[f->exit.reason],
 			   outcome_words[r->outcome], reason_words[r->reason]);
-	else if (f && f->state == FILE_ENDED && r->attempt && v->told_state != RUN_RETRYING &&
-		 r->reason != REASON_LOST && f->exit.exit_code != r->exit_code)
-		check_fail(c, "run %llu: attempt %u ended by %d, recorded is %d", run, r->attempt,
+	else if (r->reason != REASON_LOST && f->exit.exit_code != r->exit_code)
+		check_fail(c, "run %llu: attempt %u ended with code %d, recorded is %d", run, r->attempt,
 			   f->exit.exit_code, r->exit_code);
-	if (r->state == RUN_RETRYING) {
-		bool unborn = r->reason == REASON_LOST && f && f->state == FILE_BURNT;
-		bool limited = r->reason == REASON_RATE_LIMITED || unborn;
-		unsigned used = r->attempt - r->uncounted;
-		if (stored && stored->attempt < r->attempt + (stored->state == RUN_CLAIMED) &&
-		    r->uncounted != stored->uncounted + limited)
-			check_fail(c, "run %llu: %u attempts do not count, not %u", run, r->uncounted,
-				   stored->uncounted + limited);
-		if (!limited && !retryable(r->outcome, r->reason))
-			check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
-				   reason_words[r->reason]);
-		if (!limited && used > retries)
-			check_fail(c, "run %llu: retry %u of %u", run, used, retries);
-		int64_t in = r->retry_at.us - world_wall(c->w).us, want = retry_delay(p, used);
-		if (!limited && (in < want - SECONDS(1) || in > want + SECONDS(1)) &&
-		    in != retry_delay(p2, used))
-			check_fail(c, "run %llu: retry %u in %.3f s, not %.0f", run, used, (double)in / 1e6,
-				   (double)want / 1e6);
-		if (check_book(c, v->row.sid)->told_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
-			check_fail(c, "run %llu is to be retried although its schedule is paused", run);
-	} else if (r->state == RUN_FINISHED) {
-		unsigned used = r->attempt - r->uncounted;
-		if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
-			check_fail(c, "run %llu is finished without an outcome", run);
-		if (r->attempt && retryable(r->outcome, r->reason) && r->reason != REASON_RATE_LIMITED &&
-		    used <= retries_least && !may_give_up(c, v))
-			check_fail(c, "run %llu is over after %u of %u attempts, for no reason", run, used,
-				   1 + retries_least);
-		bool unasked =
-			v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK; /* its check said no */
-		bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) &&
-			     r->outcome == OUTCOME_DONE;
-		const struct book *b = check_book(c, v->row.sid);
-		bool removed = b->told_dropped || b->killed;
-		if (!r->attempt && !unasked && !event && !removed &&
-		    !(v->stopped || r->reason == REASON_REPLACED))
-			check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],
-				   reason_words[r->reason]);
-	} else {
-		check_fail(c, "run %llu finishes in state %u", run, r->state);
+}
+
+static void check_retry(struct check *c, const struct check_run *v, const struct run_row *r,
+			const struct run_file *f)
+{
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
+	const struct run_row *stored = rows_run(c->w->rows, r->run);
+	unsigned long long run = r->run;
+	unsigned retries = p->retries > p2->retries ? p->retries : p2->retries;
+	unsigned used = r->attempt - r->uncounted;
+	bool prevented = r->reason == REASON_LOST && f && f->state == FILE_PREVENTED;
+	bool uncounted = r->reason == REASON_RATE_LIMITED || prevented;
+	if (stored && stored->attempt < r->attempt + (stored->state == RUN_CLAIMED) &&
+	    r->uncounted != stored->uncounted + uncounted)
+		check_fail(c, "run %llu: %u attempts do not count, expected are %u", run, r->uncounted,
+			   stored->uncounted + uncounted);
+	if (!uncounted && !retryable(r->outcome, r->reason))
+		check_fail(c, "run %llu: %s/%s is retried", run, outcome_words[r->outcome],
+			   reason_words[r->reason]);
+	if (!uncounted && used > retries)
+		check_fail(c, "run %llu: retry %u of %u", run, used, retries);
+	int64_t in = r->retry_at.us - world_wall(c->w).us, want = retry_delay(p, used);
+	if (!uncounted && (in < want - SECONDS(1) || in > want + SECONDS(1)) && in != retry_delay(p2, used))
+		check_fail(c, "run %llu: retry %u in %.3f s, expected in %.0f s", run, used, (double)in / 1e6,
+			   (double)want / 1e6);
+	if (check_find_sched(c, v->row.sid)->known_flags & SCHED_PAUSED && v->row.kind != KIND_MANUAL)
+		check_fail(c, "run %llu is to be retried although its schedule is paused", run);
+}
+
+static void check_run_end(struct check *c, const struct check_run *v, const struct run_row *r)
+{
+	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
+	unsigned long long run = r->run;
+	unsigned retries = p->retries < p2->retries ? p->retries : p2->retries;
+	unsigned used = r->attempt - r->uncounted;
+	if (r->outcome == OUTCOME_NONE || r->outcome >= OUTCOME_COUNT)
+		check_fail(c, "run %llu is finished without an outcome", run);
+	if (r->attempt && retryable(r->outcome, r->reason) && r->reason != REASON_RATE_LIMITED &&
+	    used <= retries && !may_end_early(c, v))
+		check_fail(c, "run %llu ends after %u of %u attempts, for no reason", run, used, 1 + retries);
+	bool no_work = v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK;
+	bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) && r->outcome == OUTCOME_DONE;
+	const struct check_sched *b = check_find_sched(c, v->row.sid);
+	bool removed = b->known_dropped || b->killed;
+	if (!r->attempt && !no_work && !event && !removed && !(v->stopped || r->reason == REASON_REPLACED))
+		check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],
+			   reason_words[r->reason]);
+}
+
+static void check_finish(struct check *c, const struct st_req *q)
+{
+	const struct run_row *r = &q->run;
+	unsigned long long run = r->run;
+	struct check_run *v = check_find_run(c, r->run);
+	if (!v) {
+		check_fail(c, "run %llu ends without a record", run);
+		return;
 	}
+	const struct run_file *f = sim_runner_file(c->w, r->run, r->attempt ? r->attempt : 1);
+	check_avoided(c, q, &v->rules.policy, check_latest_policy(c, v), f);
+	if (f)
+		check_attempt_end(c, v, r, f);
+	if (r->state == RUN_RETRYING)
+		check_retry(c, v, r, f);
+	else if (r->state == RUN_FINISHED)
+		check_run_end(c, v, r);
+	else
+		check_fail(c, "run %llu finishes in state %u", run, r->state);
 	v->last_finish = c->w->t;
 	v->ending = true;
 	v->steps_seen = c->clock_steps;
 }
 
-void see_submit(struct check *c, const struct st_req *q)
+void observe_submit(struct check *c, const struct st_req *q)
 {
 	static const char *const words[] = { "put",     "drop",    "occ",    "range", "withdraw",
 					     "verdict", "started", "finish", "hold",  "problem" };
 	if (c->w->verbose)
-		world_say(c->w,
+		world_log(c->w,
 			  "  > %s tag %llu sid %llu rev %u run %llu kind %u state %u/%u/%s attempt %u "
 			  "nominal %s"
 			  " range %s..%s move next %s high %s",
 			  words[q->op], (unsigned long long)q->tag, (unsigned long long)q->sid, q->rev,
 			  (unsigned long long)q->run.run, q->run.kind, q->run.state, q->run.outcome,
 			  reason_words[q->op == ST_RANGE ? q->range.reason : q->run.reason], q->run.attempt,
-			  check_time(q->run.nominal), check_time(q->range.first), check_time(q->range.last),
-			  check_time(q->move.next), check_time(q->move.high));
+			  check_time_text(q->run.nominal), check_time_text(q->range.first),
+			  check_time_text(q->range.last), check_time_text(q->move.next),
+			  check_time_text(q->move.high));
 	if (q->op == ST_HOLD)
-		world_say(c->w, "    hold of %u, %s, until %s", q->hold.key, reason_words[q->hold.reason],
-			  check_time(q->hold.until));
-	const struct version *v = check_version(check_book(c, q->sid), q->rev);
+		world_log(c->w, "    hold of %u, %s, until %s", q->hold.key, reason_words[q->hold.reason],
+			  check_time_text(q->hold.until));
+	const struct version *v = check_version(check_find_sched(c, q->sid), q->rev);
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && !v) {
-		check_fail(c, "a claim for sid %llu by rev %u, which never stood in the store",
+		check_fail(c, "a claim for sid %llu by rev %u, which was never in the store",
 			   (unsigned long long)q->sid, q->rev);
 		return;
 	}
@@ -529,7 +548,8 @@ void see_submit(struct check *c, const struct st_req *q)
 		check_finish(c, q);
 		break;
 	case ST_HOLD:
-		c->meant[q->hold.key % ARRAY_LEN(c->meant)] = q->hold.reason ? c->w->t + 1 : 0;
+		c->hold_requested[q->hold.key % ARRAY_LEN(c->hold_requested)] =
+			q->hold.reason ? c->w->t + 1 : 0;
 		break;
 	case ST_PUT:
 	case ST_DROP:
@@ -552,10 +572,10 @@ void see_submit(struct check *c, const struct st_req *q)
 		check_fail(c, "R7: %u claims under way", c->claims);
 }
 
-/* --- what the store did --- */
+/* --- what the store has done --- */
 
-/* What a run was promised stands until it comes, unless people change the schedule's when, or pause it. */
-static void check_promise(struct check *c, const struct version *before, const struct sched_row *row)
+/* A next check stays until it comes, unless a person changes the schedule's times or pauses it. */
+static void check_next_check_stays(struct check *c, const struct version *before, const struct sched_row *row)
 {
 	struct rules now;
 	memcpy(&now, row->rules, sizeof now);
@@ -564,25 +584,25 @@ static void check_promise(struct check *c, const struct version *before, const s
 		      p->calendar != now.policy.calendar || before->after != row->after ||
 		      (before->flags ^ row->flags) & SCHED_ENABLED;
 	bool paused = (before->flags | row->flags) & SCHED_PAUSED;
-	bool due = before->check.us > world_wall(c->w).us && before->checked.us != INT64_MAX;
+	bool due = before->next_check.us > world_wall(c->w).us && before->next_check_set_at.us != INT64_MAX;
 	if (due && !row->next_set_at.us && !edited && !paused)
-		check_fail(c, "G3: sid %llu: its run was told that %s is next, and that is forgotten",
-			   (unsigned long long)row->sid, check_time(before->check));
+		check_fail(c, "G3: sid %llu: its next check %s is forgotten", (unsigned long long)row->sid,
+			   check_time_text(before->next_check));
 }
 
-static void new_version(struct check *c, const struct st_req *q, const struct sched_row *row)
+static void add_version(struct check *c, const struct st_req *q, const struct sched_row *row)
 {
-	struct book *b = check_book(c, row->sid);
+	struct check_sched *b = check_find_sched(c, row->sid);
 	if (!b) {
-		CHECK_ROOM(c->book, c->books, c->book_room);
-		b = &c->book[c->books];
-		*b = (struct book){ .sid = row->sid };
-		table_put(&c->book_of, row->sid, (uint32_t)c->books++);
+		CHECK_ROOM(c->sched, c->scheds, c->sched_room);
+		b = &c->sched[c->scheds];
+		*b = (struct check_sched){ .sid = row->sid };
+		table_put(&c->sched_of, row->sid, (uint32_t)c->scheds++);
 	}
 	if (check_version(b, row->rev))
-		return; /* seen before */
+		return; /* a repeated request */
 	if (b->versions)
-		check_promise(c, &b->version[b->versions - 1], row);
+		check_next_check_stays(c, &b->version[b->versions - 1], row);
 	CHECK_ROOM(b->version, b->versions, b->version_room);
 	struct version *v = &b->version[b->versions++];
 	*v = (struct version){ .rev = row->rev,
@@ -593,14 +613,14 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 	memcpy(&v->rules, row->rules, sizeof v->rules);
 	if (row->next_set_at.us) {
 		bool asked = false;
-		for (size_t i = 0; i < c->orders; i++)
-			asked |= c->order[i].kind == CMD_NEXT_CHECK && c->order[i].sid == row->sid &&
-				 c->order[i].to.us == row->next.us;
+		for (size_t i = 0; i < c->commands; i++)
+			asked |= c->command[i].kind == CMD_NEXT_CHECK && c->command[i].sid == row->sid &&
+				 c->command[i].to.us == row->next.us;
 		if (!asked)
-			check_fail(c, "sid %llu: its next time is set to %s, for which nobody has asked",
-				   (unsigned long long)row->sid, check_time(row->next));
-		v->check = v->gate = row->next;
-		v->checked = row->next_set_at;
+			check_fail(c, "sid %llu: its next check is set to %s without a command",
+				   (unsigned long long)row->sid, check_time_text(row->next));
+		v->next_check = v->gated_until = row->next;
+		v->next_check_set_at = row->next_set_at;
 	}
 	if (!q->keep_next) {
 		uint64_t more = row->left == UINT32_MAX ? UINT64_MAX : row->left;
@@ -614,7 +634,7 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 		else if (row->changed.us < cut.us)
 			cut = row->changed;
 		last->to = cut;
-		/* The clock may have been turned back while this was under way: no stretch goes beyond. */
+		/* The clock may have stepped back while this was under way: no stretch ends after the cut. */
 		for (unsigned i = 0; i < b->stretches; i++) {
 			struct stretch *s = &b->stretch[i];
 			struct wall to = s->to.us > cut.us ? cut : s->to;
@@ -625,35 +645,36 @@ static void new_version(struct check *c, const struct st_req *q, const struct sc
 	b->stretch[b->stretches++] = (struct stretch){ from, WALL_NEVER, b->versions - 1 };
 }
 
-static void kept_promise(struct check *c, const struct st_req *q)
+/* A next check at or before the new high is recorded. */
+static void mark_next_check_recorded(struct check *c, const struct st_req *q)
 {
-	struct book *b = check_book(c, q->sid);
+	struct check_sched *b = check_find_sched(c, q->sid);
 	for (unsigned i = 0; q->moves && i < b->versions; i++)
-		if (b->version[i].check.us <= q->move.high.us)
-			b->version[i].checked = WALL_NEVER;
+		if (b->version[i].next_check.us <= q->move.high.us)
+			b->version[i].next_check_set_at = WALL_NEVER;
 }
 
-static void new_view(struct check *c, const struct st_req *q)
+static void add_run(struct check *c, const struct st_req *q)
 {
-	if (check_view(c, q->run.run))
+	if (check_find_run(c, q->run.run))
 		return;
-	const struct version *ver = check_version(check_book(c, q->sid), q->rev);
-	CHECK_ROOM(c->view, c->views, c->view_room);
-	struct view *v = &c->view[c->views];
-	*v = (struct view){ .row = q->run, .made = c->w->t };
+	const struct version *ver = check_version(check_find_sched(c, q->sid), q->rev);
+	CHECK_ROOM(c->run, c->runs, c->run_room);
+	struct check_run *v = &c->run[c->runs];
+	*v = (struct check_run){ .row = q->run, .recorded = c->w->t };
 	if (ver)
 		v->rules = ver->rules;
-	struct book *b = check_book(c, q->sid);
-	v->before = b->last_view;
-	b->last_view = (uint32_t)c->views + 1;
-	table_put(&c->view_of, q->run.run, (uint32_t)c->views++);
+	struct check_sched *b = check_find_sched(c, q->sid);
+	v->older = b->last_run;
+	b->last_run = (uint32_t)c->runs + 1;
+	table_put(&c->run_of, q->run.run, (uint32_t)c->runs++);
 }
 
-static void new_ends(struct check *c, const struct st_req *q, const struct run_row *r)
+static void add_ends(struct check *c, const struct st_req *q, const struct run_row *r)
 {
 	struct wall over = r->retry_at.us ? r->retry_at : r->ended;
-	for (size_t i = 0; i < c->books; i++) {
-		struct book *b = &c->book[i];
+	for (size_t i = 0; i < c->scheds; i++) {
+		struct check_sched *b = &c->sched[i];
 		const struct version *v = &b->version[b->versions - 1];
 		if (v->after != r->sid || b->dropped || !check_follows(v, q->run.outcome) ||
 		    over.us <= v->changed.us || r->end <= b->last_end)
@@ -662,7 +683,7 @@ static void new_ends(struct check *c, const struct st_req *q, const struct run_r
 		for (unsigned k = 0; k < b->ends; k++)
 			if (b->end[k].nominal.us == n.us) {
 				n.us++;
-				k = UINT32_MAX; /* from the first again */
+				k = UINT32_MAX; /* start again from the first */
 			}
 		CHECK_ROOM(b->end, b->ends, b->end_room);
 		b->end[b->ends++] = (struct due_end){ n, c->w->t, b->versions - 1, q->run.outcome };
@@ -670,15 +691,15 @@ static void new_ends(struct check *c, const struct st_req *q, const struct run_r
 	}
 }
 
-/* A change that lies ahead has become one of the moment at which that was noticed. */
-static void turned_back(struct check *c, struct book *b, struct wall at)
+/* After ST_WITHDRAW: a last change in the future becomes `at`. */
+static void apply_withdraw(struct check *c, struct check_sched *b, struct wall at)
 {
 	struct version *v = &b->version[b->versions - 1];
 	struct stretch *last = &b->stretch[b->stretches - 1];
-	if (v->check.us > at.us && v->checked.us <= at.us && v->changed.us <= at.us)
-		check_fail(c, "G3: sid %llu: its run was told that %s is next, and that is forgotten",
-			   (unsigned long long)b->sid, check_time(v->check));
-	v->check = (struct wall){ 0 };
+	if (v->next_check.us > at.us && v->next_check_set_at.us <= at.us && v->changed.us <= at.us)
+		check_fail(c, "G3: sid %llu: its next check %s is forgotten", (unsigned long long)b->sid,
+			   check_time_text(v->next_check));
+	v->next_check = (struct wall){ 0 };
 	if (v->changed.us <= at.us)
 		return;
 	v->changed = at;
@@ -686,66 +707,65 @@ static void turned_back(struct check *c, struct book *b, struct wall at)
 		last->from = at;
 }
 
-static void new_hold(struct check *c, const struct hold_row *h)
+static void add_hold(struct check *c, const struct hold_row *h)
 {
-	for (size_t i = 0; i < c->helds; i++)
-		if (c->held[i].key == h->key && c->held[i].to == INT64_MAX) {
-			if (h->reason == c->held[i].reason && h->until.us == c->held[i].until.us)
+	for (size_t i = 0; i < c->holds; i++)
+		if (c->hold[i].key == h->key && c->hold[i].to == INT64_MAX) {
+			if (h->reason == c->hold[i].reason && h->until.us == c->hold[i].until.us)
 				return;
-			c->held[i].to = c->w->t;
+			c->hold[i].to = c->w->t;
 		}
 	if (h->reason == 0)
 		return;
-	int64_t since =
-		c->meant[h->key % ARRAY_LEN(c->meant)] - 1; /* it was in force when it was asked for */
-	CHECK_ROOM(c->held, c->helds, c->held_room);
-	c->held[c->helds++] = (struct held){ h->key, h->reason, since, INT64_MAX, h->until };
+	int64_t since = c->hold_requested[h->key % ARRAY_LEN(c->hold_requested)] -
+			1; /* it was in force from the request on */
+	CHECK_ROOM(c->hold, c->holds, c->hold_room);
+	c->hold[c->holds++] = (struct check_hold){ h->key, h->reason, since, INT64_MAX, h->until };
 }
 
-void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a)
+void observe_applied(struct check *c, const struct st_req *q, const struct st_ack *a)
 {
 	static const char *const words[] = { "ok", "lost", "stale", "fenced", "refused" };
-	world_say(c->w, "    store: tag %llu %s", (unsigned long long)q->tag, words[a->res]);
+	world_log(c->w, "    store: tag %llu %s", (unsigned long long)q->tag, words[a->res]);
 	check_news(c, q);
 	if (a->res != ST_OK)
 		return;
 	switch ((enum st_op)q->op) {
 	case ST_PUT:
-		new_version(c, q, &a->row);
+		add_version(c, q, &a->row);
 		break;
 	case ST_RANGE:
-		kept_promise(c, q);
+		mark_next_check_recorded(c, q);
 		break;
 	case ST_DROP: {
-		struct book *b = check_book(c, q->sid);
+		struct check_sched *b = check_find_sched(c, q->sid);
 		struct stretch *last = b->stretches ? &b->stretch[b->stretches - 1] : NULL;
 		if (!b->dropped && last && last->to.us == INT64_MAX)
 			last->to = q->at.us > last->from.us ? q->at : last->from;
 		b->dropped = true;
-		b->dropped_at = q->at;
 		break;
 	}
 	case ST_OCC:
-		kept_promise(c, q);
-		if (q->run.state != RUN_FINISHED && !refused(q->run.state))
-			new_view(c, q);
+		mark_next_check_recorded(c, q);
+		if (q->run.state != RUN_FINISHED && !is_refused(q->run.state))
+			add_run(c, q);
 		if (q->run.state == RUN_FINISHED) {
 			const struct run_row *r = rows_run(c->w->rows, q->run.run);
 			if (r)
-				new_ends(c, q, r);
+				add_ends(c, q, r);
 		}
 		break;
 	case ST_FINISH: {
 		const struct run_row *r = rows_run(c->w->rows, q->run.run);
 		if (r && r->state == RUN_FINISHED)
-			new_ends(c, q, r);
+			add_ends(c, q, r);
 		break;
 	}
 	case ST_HOLD:
-		new_hold(c, &q->hold);
+		add_hold(c, &q->hold);
 		break;
 	case ST_WITHDRAW:
-		turned_back(c, check_book(c, q->sid), q->at);
+		apply_withdraw(c, check_find_sched(c, q->sid), q->at);
 		break;
 	case ST_VERDICT:
 	case ST_STARTED:
@@ -764,10 +784,10 @@ void see_applied(struct check *c, const struct st_req *q, const struct st_ack *a
 	}
 }
 
-void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
+void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 {
-	world_say(c->w, "< ack tag %llu", (unsigned long long)q->tag);
-	struct book *b = check_book(c, q->sid);
+	world_log(c->w, "< ack tag %llu", (unsigned long long)q->tag);
+	struct check_sched *b = check_find_sched(c, q->sid);
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && c->claims)
 		c->claims--;
 	if (q->op == ST_HOLD && q->hold.key == 0) {
@@ -777,33 +797,32 @@ void see_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 	}
 	bool of_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	if (b && a->has_row && !of_a_run) {
-		if (b->told_flags & ~a->row.flags & SCHED_PAUSED)
+		if (b->known_flags & ~a->row.flags & SCHED_PAUSED)
 			b->resumed = c->w->t;
-		b->told_flags = a->row.flags;
-		b->told_rev = a->row.rev;
+		b->known_flags = a->row.flags;
+		b->known_rev = a->row.rev;
 	}
 	if (b && q->moves) {
-		/* Stale, or "already there" without the row having moved: decided again for nothing. */
+		/* Stale, or repeated without a move of the row: the decision was in vain. */
 		struct wall want = q->op == ST_OCC ? q->run.nominal : q->range.last;
 		bool behind = a->row.after ? a->row.seen < q->move.seen : a->row.high.us < want.us;
 		bool stuck = a->res == ST_STALE || (a->res == ST_OK && a->has_row && behind);
 		b->stuck = stuck ? b->stuck + 1 : 0;
 		if (b->stuck > 50)
-			check_fail(c, "G8: sid %llu decides again and again, and never gets on",
-				   (unsigned long long)b->sid);
+			check_fail(c, "G8: sid %llu repeats its claim endlessly", (unsigned long long)b->sid);
 	}
-	struct view *v = check_view(c, q->run.run);
+	struct check_run *v = check_find_run(c, q->run.run);
 	if (v && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		v->ending = false;
 	if (b && a->res == ST_REFUSED && !a->has_row)
-		b->told_dropped = true; /* another hand did it */
+		b->known_dropped = true; /* by another writer */
 	if (a->res != ST_OK)
 		return;
 	if (q->op == ST_DROP)
-		b->told_dropped = true;
+		b->known_dropped = true;
 	if (v && (q->op == ST_OCC || q->op == ST_VERDICT || q->op == ST_FINISH)) {
-		v->told_epoch = c->w->epoch;
-		v->told_state = q->run.state;
-		v->told_attempt = q->op == ST_FINISH ? q->run.attempt : v->told_attempt;
+		v->known_epoch = c->w->epoch;
+		v->known_state = q->run.state;
+		v->known_attempt = q->op == ST_FINISH ? q->run.attempt : v->known_attempt;
 	}
 }

@@ -1,12 +1,13 @@
-/* The store as the engine meets it: lanes, groups, delays, outages. What a request does is rows.c's. */
-#include "check.h"
-#include "cover.h"
+/* The simulated store as the engine sees it: lanes, commit groups, delays and outages. What a request does is
+ * in tests/store/rows.c. */
+#include "check/check.h"
+#include "coverage.h"
 
 #include <stdlib.h>
 
 enum { GROUP_MAX = 512 };
 
-static void arm(struct world *w, int64_t delay)
+static void schedule_commit(struct world *w, int64_t delay)
 {
 	if (w->commit_armed)
 		return;
@@ -14,7 +15,7 @@ static void arm(struct world *w, int64_t delay)
 	agenda_add(&w->agenda, w->t + delay, W_COMMIT, 0, 0);
 }
 
-static void push(struct queue *q, const struct st_req *r)
+static void enqueue(struct lane_queue *q, const struct st_req *r)
 {
 	if (q->head == q->n)
 		q->head = q->n = 0;
@@ -25,19 +26,19 @@ static void push(struct queue *q, const struct st_req *r)
 	q->req[q->n++] = *r;
 }
 
-void prepare_submit(struct world *w, const struct st_req *q)
+void sim_store_submit(struct world *w, const struct st_req *q)
 {
 	struct st_req r = *q;
-	if (w->plant && w->plant->submit && !w->plant->submit(w, &r))
+	if (w->bug && w->bug->submit && !w->bug->submit(w, &r))
 		return;
-	see_submit(w->check, &r);
-	world_note(w, mix2(r.op + 100, mix2(r.sid, r.run.run)));
+	observe_submit(w->check, &r);
+	world_hash(w, mix2(r.op + 100, mix2(r.sid, r.run.run)));
 	assert(r.lane < LANES);
-	push(&w->lane[r.lane], &r);
-	arm(w, world_between(w, w->weather.commit));
+	enqueue(&w->lane[r.lane], &r);
+	schedule_commit(w, world_between(w, w->timing.commit));
 }
 
-static size_t waiting(const struct world *w)
+static size_t count_waiting(const struct world *w)
 {
 	size_t n = 0;
 	for (unsigned i = 0; i < LANES; i++)
@@ -45,10 +46,10 @@ static size_t waiting(const struct world *w)
 	return n;
 }
 
-/* One request of any lane: lanes may overtake each other. */
-static struct st_req take(struct world *w)
+/* The next request of a random lane: lanes may overtake each other. */
+static struct st_req dequeue_any(struct world *w)
 {
-	unsigned lane = w->weather.commit.hi > w->weather.commit.lo ? (unsigned)world_random(w, LANES) : 0;
+	unsigned lane = w->timing.commit.hi > w->timing.commit.lo ? (unsigned)world_random(w, LANES) : 0;
 	while (w->lane[lane].head == w->lane[lane].n)
 		lane = (lane + 1) % LANES;
 	return w->lane[lane].req[w->lane[lane].head++];
@@ -66,22 +67,22 @@ static unsigned new_group(struct world *w, unsigned n)
 		}
 		w->groups++;
 	}
-	w->group[i] = (struct group){ .req = grow(NULL, n * sizeof(struct st_req)),
-				      .ack = grow(NULL, n * sizeof(struct st_ack)),
-				      .n = n,
-				      .epoch = w->epoch };
+	w->group[i] = (struct commit_group){ .req = grow(NULL, n * sizeof(struct st_req)),
+					     .ack = grow(NULL, n * sizeof(struct st_ack)),
+					     .n = n,
+					     .epoch = w->epoch };
 	return i;
 }
 
-static void free_group(struct group *g)
+static void free_group(struct commit_group *g)
 {
 	free(g->req);
 	free(g->ack);
-	*g = (struct group){ 0 };
+	*g = (struct commit_group){ 0 };
 }
 
-/* They have been told, as far as this world goes. */
-static void take_news(struct world *w)
+/* Deletes news now and then, as the notifier would. */
+static void consume_news(struct world *w)
 {
 	enum { MANY = 64 };
 	size_t n = rows_newses(w->rows);
@@ -93,15 +94,15 @@ static void take_news(struct world *w)
 	rows_apply(w->rows, &q, &a);
 }
 
-static void apply(struct world *w, const struct st_req *q, struct st_ack *a)
+static void apply_request(struct world *w, const struct st_req *q, struct st_ack *a)
 {
 	rows_apply(w->rows, q, a);
-	world_note(w, mix2(a->op + 200u, a->res));
-	see_applied(w->check, q, a);
-	take_news(w);
+	world_hash(w, mix2(a->op + 200u, a->res));
+	observe_applied(w->check, q, a);
+	consume_news(w);
 }
 
-void prepare_commit(struct world *w, unsigned again)
+void sim_store_commit(struct world *w, unsigned again)
 {
 	unsigned at;
 	if (again) {
@@ -115,71 +116,71 @@ void prepare_commit(struct world *w, unsigned again)
 			return;
 		}
 		w->repeating = false;
-		arm(w, world_between(w, w->weather.commit));
+		schedule_commit(w, world_between(w, w->timing.commit));
 	} else {
 		w->commit_armed = false;
 		if (w->repeating)
 			return;
 		if (w->t < w->outage_until) {
-			arm(w, w->outage_until - w->t + 1000);
+			schedule_commit(w, w->outage_until - w->t + 1000);
 			return;
 		}
-		size_t n = waiting(w);
+		size_t n = count_waiting(w);
 		if (n == 0)
 			return;
 		if (n > GROUP_MAX)
 			n = GROUP_MAX;
 		at = new_group(w, (unsigned)n);
 		for (unsigned i = 0; i < n; i++)
-			w->group[at].req[i] = take(w);
+			w->group[at].req[i] = dequeue_any(w);
 	}
-	struct group *g = &w->group[at];
+	struct commit_group *g = &w->group[at];
 	for (unsigned i = 0; i < g->n; i++)
-		apply(w, &g->req[i], &g->ack[i]);
+		apply_request(w, &g->req[i], &g->ack[i]);
 	g->applied++;
-	if (g->applied < 3 && world_chance(w, w->weather.twice)) {
-		/* Whether it was written nobody knows: it is written again. */
+	if (g->applied < 3 && world_chance(w, w->timing.repeat_percent)) {
+		/* The store does not know whether it was written, and writes it again. */
 		w->repeating = true;
 		for (unsigned i = 0; i < g->n; i++)
-			cover_store(w->cover, w, &g->req[i], COVER_TWICE);
-		agenda_add(&w->agenda, w->t + 2 * world_between(w, w->weather.commit), W_COMMIT, at + 1, 0);
+			coverage_count_request(w->coverage, w, &g->req[i], FAULT_REPEATED);
+		agenda_add(&w->agenda, w->t + 2 * world_between(w, w->timing.commit), W_COMMIT, at + 1, 0);
 		return;
 	}
-	int64_t t = w->t + world_between(w, w->weather.answer);
+	int64_t t = w->t + world_between(w, w->timing.answer);
 	if (t < w->last_answer)
 		t = w->last_answer;
 	w->last_answer = t;
 	agenda_add(&w->agenda, t, W_ANSWER, at, 0);
-	if (waiting(w))
-		arm(w, world_between(w, w->weather.commit));
+	if (count_waiting(w))
+		schedule_commit(w, world_between(w, w->timing.commit));
 }
 
-void prepare_answer(struct world *w, unsigned at)
+void sim_store_answer(struct world *w, unsigned at)
 {
 	uint32_t epoch = w->epoch;
-	struct group g = w->group[at]; /* the array may move below */
-	w->group[at] = (struct group){ 0 };
+	struct commit_group g = w->group[at]; /* the array may move below */
+	w->group[at] = (struct commit_group){ 0 };
 	for (unsigned i = 0; i < g.n && g.epoch == w->epoch; i++) {
 		if (world_call(w))
 			break;
 		struct st_ack a = g.ack[i];
-		see_ack(w->check, &g.req[i], &a);
-		if (!w->plant || !w->plant->ack || w->plant->ack(w, &a))
-			world_engine(w, &(struct event){ .kind = EV_ACK, .ack = &a });
+		observe_ack(w->check, &g.req[i], &a);
+		if (!w->bug || !w->bug->ack || w->bug->ack(w, &a))
+			world_step(w, &(struct event){ .kind = EV_ACK, .ack = &a });
 		if (epoch != w->epoch || world_call(w))
 			break;
 	}
 	free_group(&g);
 }
 
-/* The daemon dies: of what it had asked, a beginning of each schedule's requests in each lane was written,
- * the rest was not, and nobody will ever be told. */
-void prepare_crash(struct world *w)
+/* The daemon crashes: of its requests, the first few of each schedule in each lane were written, the others
+ * were not, and none will be answered. */
+void sim_store_crash(struct world *w)
 {
 	static const unsigned odds[] = { 0, 50, 90, 100 };
 	unsigned percent = odds[world_random(w, ARRAY_LEN(odds))];
 	for (unsigned lane = 0; lane < LANES; lane++) {
-		struct queue *q = &w->lane[lane];
+		struct lane_queue *q = &w->lane[lane];
 		struct table cut = { 0 };
 		for (size_t i = q->head; i < q->n; i++) {
 			uint32_t ignored;
@@ -187,11 +188,11 @@ void prepare_crash(struct world *w)
 			if (table_get(&cut, q->req[i].sid, &ignored))
 				continue;
 			if (world_chance(w, percent)) {
-				apply(w, &q->req[i], &a);
-				cover_store(w->cover, w, &q->req[i], COVER_CRASH_AFTER);
+				apply_request(w, &q->req[i], &a);
+				coverage_count_request(w->coverage, w, &q->req[i], FAULT_CRASH_AFTER);
 			} else {
 				table_put(&cut, q->req[i].sid, 0);
-				cover_store(w->cover, w, &q->req[i], COVER_CRASH_BEFORE);
+				coverage_count_request(w->coverage, w, &q->req[i], FAULT_CRASH_BEFORE);
 			}
 		}
 		table_free(&cut);
@@ -200,8 +201,8 @@ void prepare_crash(struct world *w)
 	w->repeating = false;
 }
 
-void prepare_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied),
-		  void *ctx)
+void sim_store_each(const struct world *w, void (*fn)(void *ctx, const struct st_req *q, bool applied),
+		    void *ctx)
 {
 	for (unsigned i = 0; i < w->groups; i++)
 		for (unsigned k = 0; w->group[i].epoch == w->epoch && k < w->group[i].n; k++)
@@ -211,15 +212,15 @@ void prepare_each(const struct world *w, void (*fn)(void *ctx, const struct st_r
 			fn(ctx, &w->lane[lane].req[i], false);
 }
 
-bool prepare_idle(const struct world *w)
+bool sim_store_idle(const struct world *w)
 {
 	for (unsigned i = 0; i < w->groups; i++)
 		if (w->group[i].req && w->group[i].epoch == w->epoch)
 			return false;
-	return waiting(w) == 0;
+	return count_waiting(w) == 0;
 }
 
-void prepare_free(struct world *w)
+void sim_store_free(struct world *w)
 {
 	for (unsigned i = 0; i < w->groups; i++)
 		free_group(&w->group[i]);

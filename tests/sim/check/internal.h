@@ -1,0 +1,208 @@
+#pragma once
+/* What the checker remembers; shared by its files. */
+#include "check/check.h"
+
+/* Why the engine may be late. */
+enum excuse_kind { EXCUSE_DOWN = 1, EXCUSE_SUSPENDED = 2, EXCUSE_CLOCK = 4, EXCUSE_STORE = 8 };
+
+/* A version of a schedule, as it was written. */
+struct version {
+	uint32_t rev, flags;
+	uint64_t after;
+	struct wall changed;
+	struct rules rules;
+	int64_t t; /* when it was written */
+	/* The next check that a run has set; 0: none. gated_until keeps it even after a step back of the
+	 * clock has cancelled it. next_set_at: when it was set; WALL_NEVER: it has been recorded. */
+	struct wall next_check, gated_until, next_check_set_at;
+};
+
+/* A stretch of wall time: one version is responsible for the nominal times in (from, to]. */
+struct stretch {
+	struct wall from, to; /* to WALL_NEVER: the present one */
+	unsigned version;
+};
+
+/* An end on which a follower must act. */
+struct due_end {
+	struct wall
+		nominal; /* when it ended; a microsecond more for each end at the same instant before it */
+	int64_t t;
+	unsigned version;
+	uint8_t outcome;
+};
+
+/* A schedule. "known" means: according to what the engine has been told. */
+struct check_sched {
+	uint64_t sid;
+	struct version *version;
+	struct stretch *stretch;
+	struct due_end *end;
+	unsigned versions, version_room, stretches, stretch_room, ends, end_room;
+	uint64_t allowed; /* runs, by max_runs; UINT64_MAX: no limit */
+	uint32_t known_flags, known_rev;
+	bool dropped, known_dropped;
+	int64_t resumed;        /* true time at which the engine was told that it is resumed */
+	bool killed;            /* CMD_DROP with `kill` was sent */
+	uint32_t last_run;      /* 1 + index of its newest run; 0: none */
+	uint64_t last_end;      /* the number of the last one in `end` */
+	int64_t recounted;      /* true time at which a change of it set its failures */
+	uint32_t failures;      /* in the row, after the last request that concerned it */
+	uint64_t missed_length; /* of its missed ranges, after the last request that concerned it */
+	unsigned stuck;         /* claims in a row that did not move its row */
+};
+
+/* A run that was recorded as pending or claimed. */
+struct check_run {
+	struct run_row row;   /* as it was recorded */
+	int64_t recorded;     /* true time of that */
+	struct rules rules;   /* of the version under which it was claimed */
+	uint32_t known_epoch; /* the engine that knows the next two */
+	uint8_t known_state;
+	uint16_t known_attempt;
+	uint16_t requested; /* the last attempt for which RN_START was sent */
+	uint32_t requested_epoch;
+	bool launching;  /* that RN_START is not answered */
+	uint8_t yes, no; /* bits: the last answers of preconditions to the engine of answers_epoch */
+	uint32_t answers_epoch;
+	bool stopped;        /* a person wants it ended */
+	bool orphan;         /* its process was started by a dead launcher, and the engine does not know it */
+	uint32_t kill_epoch; /* the engine that sent RN_KILL */
+	uint32_t preventing; /* the engine that sent RN_PREVENT, which is not answered: it may be alive */
+	uint32_t agent, key; /* counted against the limits; 0: not sure, because of an edit */
+	uint8_t agent_slots;
+	int64_t last_finish; /* true time of the last ST_FINISH sent */
+	bool ending;         /* that is not answered */
+	uint32_t older;      /* 1 + index of the next older run of its schedule; 0: none */
+	uint64_t steps_seen; /* clock_steps when last_finish was set */
+};
+
+/* From `t` on the wall clock shows `wall`, and goes on from there. */
+struct clock_piece {
+	int64_t t, wall;
+};
+
+/* An interval of true time in which the engine may be late. */
+struct excuse {
+	int64_t from, to; /* to INT64_MAX: it lasts */
+	unsigned kinds;   /* bits of enum excuse_kind */
+};
+
+struct check_hold {
+	uint32_t key;
+	uint16_t reason;
+	int64_t from, to; /* true time; to INT64_MAX: it lasts */
+	struct wall until;
+};
+
+/* Wall times in (from, to] came twice because the clock was stepped back. */
+struct repeated_span {
+	int64_t from, to;
+};
+
+struct check_command {
+	uint8_t kind;
+	uint32_t epoch;
+	int64_t t;
+	uint64_t sid, run;
+	uint32_t key;
+	struct wall to;
+	bool replied;
+	struct reply reply;
+};
+
+struct check {
+	struct world *w;
+	unsigned failures;
+	bool quiet, found;
+	unsigned others; /* findings other than `want` */
+	const char *want;
+	char first[512];
+	const char *kind[CHECK_KINDS_MAX]; /* formats of the findings that were printed */
+
+	struct check_sched *sched;
+	size_t scheds, sched_room;
+	struct table sched_of; /* by sid */
+	struct check_run *run;
+	size_t runs, run_room;
+	struct table run_of;        /* by run number */
+	struct table last_seen;     /* by run number: state and attempt after the last request */
+	uint64_t last_news;         /* the largest number of news seen */
+	struct table first_started; /* by (sid, nominal): the first run that was started */
+	uint32_t *alive;            /* runs with a process */
+	size_t alives, alive_room;
+	struct check_command *command; /* by tag - 1 */
+	size_t commands, command_room;
+
+	struct clock_piece *piece;
+	struct excuse *excuse;
+	struct check_hold *hold;
+	struct repeated_span *repeated;
+	size_t pieces, piece_room, excuses, excuse_room, holds, hold_room, repeateds, repeated_room;
+	uint64_t clock_steps;
+	/* The clock must be held when wall_ahead is clock_most or more above clock_believed, the largest that
+	 * was accepted. */
+	bool clock_held;
+	int64_t clock_believed, clock_most;
+	bool all_paused;            /* as the engine knows */
+	int64_t all_resumed;        /* true time at which the engine was told that all are resumed */
+	int64_t hold_requested[64]; /* by key: 1 + true time of the last request for a hold; 0: released */
+	int64_t slack;              /* lateness that the delays of the ports can cause */
+
+	unsigned claims, launches; /* under way */
+	int64_t *catch_up_start;   /* ring of the last starts of missed times */
+	size_t catch_up_starts;
+};
+
+#define CHECK_ROOM(array, n, room)                                                                           \
+	do {                                                                                                 \
+		if ((n) == (room)) {                                                                         \
+			(room) = (room) ? (room)*2 : 16;                                                     \
+			(array) = grow((array), (room) * sizeof *(array));                                   \
+		}                                                                                            \
+	} while (0)
+
+/* The runs of a schedule, newest first. */
+static inline const struct check_run *run_newest(const struct check *c, const struct check_sched *b)
+{
+	return b->last_run ? &c->run[b->last_run - 1] : NULL;
+}
+
+static inline const struct check_run *run_older(const struct check *c, const struct check_run *v)
+{
+	return v->older ? &c->run[v->older - 1] : NULL;
+}
+
+/* Compares the news in the store with what the request has changed. */
+void check_news(struct check *c, const struct st_req *q);
+
+/* True if this version is due when a run of its leader has ended with the outcome. */
+bool check_follows(const struct version *v, uint8_t outcome);
+struct check_sched *check_find_sched(const struct check *c, uint64_t sid);
+struct check_run *check_find_run(const struct check *c, uint64_t run);
+/* A run keeps the version under which it was claimed. The engine has only the latest one, and may use that.
+ * The checker accepts what is right by either of them. */
+const struct policy *check_latest_policy(const struct check *c, const struct check_run *v);
+/* The preconditions that every version since the run was claimed has. */
+unsigned check_preconditions(const struct check *c, const struct check_run *v);
+/* True if this agent or account is held in the store. Always false after a step of the clock, since that
+ * moves the end of the hold, but not of a retry. */
+bool check_is_held(const struct check *c, uint32_t key);
+const struct version *check_version(const struct check_sched *b, uint32_t rev);
+const struct zone *check_zone(const struct check *c, const struct rules *r);
+/* The true time at which the wall clock last reached this. */
+int64_t check_true_time(const struct check *c, struct wall at);
+/* True if the wall clock reached this more than once. */
+bool check_repeated(const struct check *c, struct wall n);
+/* The kinds of excuse in [from, to]; 0: none. */
+unsigned check_excuse(const struct check *c, int64_t from, int64_t to);
+/* When the excuse at `t` ended; `t` if there is none, or it lasts. */
+int64_t check_excuse_end(const struct check *c, int64_t t);
+
+static inline int64_t grace_of(const struct policy *p)
+{
+	return SECONDS(p->window ? p->window : 60);
+}
+
+/* "2026-03-05 08:10:00.000"; valid until the eighth call after it. */
+const char *check_time_text(struct wall at);

@@ -1,0 +1,706 @@
+/* Scenarios: what happens to an occurrence between its due time and its start. */
+#include "scenario.h"
+
+#define EVERY_TEN "*/10 * * * *"
+#define AT_NINE   "0 9 * * *"
+
+/* --- overlap --- */
+
+SCENARIO(overlap_skip)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	script_run(s, a, lasting(MINUTES(25)));
+	run_until(s, "09:01");
+	expect_rows(s, a,
+		    "08:10 done 08:10-08:35; 08:20..08:30 skipped/overlap; 08:40 claimed 08:40; "
+		    "08:50..09:00 skipped/overlap");
+}
+
+SCENARIO(overlap_queue_one)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ONE });
+	script_run(s, a, lasting(MINUTES(25)));
+	run_until(s, "09:01");
+	expect_rows(
+		s, a,
+		"08:10 done 08:10-08:35; 08:20 done 08:35-09:00; 08:30 skipped/overlap; 08:40 claimed 09:00; "
+		"08:50..09:00 skipped/overlap");
+}
+
+SCENARIO(overlap_queue_all)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_QUEUE_ALL });
+	script_run(s, a, lasting(MINUTES(15)));
+	run_until(s, "09:01");
+	expect_rows(s, a,
+		    "08:10 done 08:10-08:25; 08:20 done 08:25-08:40; 08:30 done 08:40-08:55; 08:40 claimed "
+		    "08:55; "
+		    "08:50 claimed; 09:00 claimed");
+}
+
+SCENARIO(overlap_cancel_running)
+{
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_CANCEL_RUNNING });
+	script_run(s, a, lasting(MINUTES(15)));
+	run_until(s, "08:35");
+	expect_rows(
+		s, a,
+		"08:10 killed/replaced 08:10-08:20; 08:20 killed/replaced 08:20-08:30; 08:30 claimed 08:30");
+}
+
+/* The tree takes 30 s to die, and the new run waits for that. */
+SCENARIO(overlap_cancel_waits_for_the_death_of_the_tree)
+{
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_CANCEL_RUNNING });
+	script_run(s, a,
+		   (struct process_plan){
+			   .lasts = HOURS(1), .outcome = OUTCOME_DONE, .kill_takes = SECONDS(30) });
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:25");
+	expect_rows(s, a, "08:10 killed/replaced 08:10-08:20:30; 08:20 done 08:20:30-08:20:31");
+}
+
+SCENARIO(overlap_cancel_only_if_all_preconditions_pass)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .overlap = OVERLAP_CANCEL_RUNNING,
+								.preconditions = 1 << ASK_CONDITION } });
+	script_run(s, a, lasting(MINUTES(15)));
+	run_until(s, "08:15");
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "08:29");
+	expect_rows(s, a, "08:10 done 08:10-08:25; 08:20 skipped/condition");
+}
+
+SCENARIO(overlap_allow)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
+	script_run(s, a, lasting(MINUTES(15)));
+	run_until(s, "08:34");
+	expect_rows(s, a, "08:10 done 08:10-08:25; 08:20 claimed 08:20; 08:30 claimed 08:30");
+}
+
+SCENARIO(overlap_ignores_a_pending_retry)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .overlap = OVERLAP_ALLOW,
+								.retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 1200 } });
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:35");
+	expect_rows(s, a,
+		    "08:10 done #2 08:30:01-08:30:02; 08:20 done 08:20-08:20:01; 08:30 done 08:30-08:30:01");
+}
+
+/* --- missed: four policies, four causes --- */
+
+enum cause { DOWN, SUSPENDED, CLOCK, STORE };
+
+/* From 08:15 to 08:55 nothing is handled, for the given cause. */
+static uint64_t miss_forty_minutes(struct scenario_rig *s, enum cause cause, enum missed missed,
+				   unsigned limit)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .missed = (uint8_t)missed,
+								.overlap = OVERLAP_ALLOW,
+								.catch_up_limit = (uint16_t)limit } });
+	run_until(s, "08:15");
+	struct world *w = rig_world(s);
+	if (cause == DOWN)
+		world_crash(w, MINUTES(40));
+	if (cause == SUSPENDED)
+		world_suspend(w, MINUTES(40));
+	if (cause == CLOCK)
+		world_step_clock(w, MINUTES(40));
+	if (cause == STORE)
+		world_outage(w, MINUTES(40));
+	run_until(s, "09:05");
+	return a;
+}
+
+#define BEFORE          "08:10 done 08:10-08:10:01; "
+#define CLAIMED_IN_TIME "08:20 done 08:55-08:55:01; " /* the store answered late */
+#define SUPERSEDED      "08:20..08:40 missed/superseded; 08:50 done 08:55-08:55:01; "
+#define AFTER           "09:00 done 09:00-09:00:01"
+
+SCENARIO(missed_skip_down)
+{
+	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_SKIP, 0),
+		    BEFORE "08:20..08:50 missed/down; " AFTER);
+}
+
+SCENARIO(missed_skip_suspended)
+{
+	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_SKIP, 0),
+		    BEFORE "08:20..08:50 missed/suspended; " AFTER);
+}
+
+SCENARIO(missed_skip_clock)
+{
+	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_SKIP, 0),
+		    BEFORE "08:20..08:50 missed/clock; " AFTER);
+}
+
+SCENARIO(missed_skip_store)
+{
+	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_SKIP, 0),
+		    BEFORE CLAIMED_IN_TIME "08:30..08:50 missed/store; " AFTER);
+}
+
+SCENARIO(missed_execute_immediately_down)
+{
+	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE SUPERSEDED AFTER);
+}
+
+SCENARIO(missed_execute_immediately_suspended)
+{
+	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_EXECUTE_IMMEDIATELY, 0),
+		    BEFORE SUPERSEDED AFTER);
+}
+
+SCENARIO(missed_execute_immediately_clock)
+{
+	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_EXECUTE_IMMEDIATELY, 0), BEFORE SUPERSEDED AFTER);
+}
+
+SCENARIO(missed_execute_immediately_store)
+{
+	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_EXECUTE_IMMEDIATELY, 0),
+		    BEFORE CLAIMED_IN_TIME
+		    "08:30..08:40 missed/superseded; 08:50 done 08:55-08:55:01; " AFTER);
+}
+
+SCENARIO(missed_execute_next_down)
+{
+	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE "08:20..08:50 missed/down; " AFTER " missed 4");
+}
+
+SCENARIO(missed_execute_next_suspended)
+{
+	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE "08:20..08:50 missed/suspended; " AFTER " missed 4");
+}
+
+SCENARIO(missed_execute_next_clock)
+{
+	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE "08:20..08:50 missed/clock; " AFTER " missed 4");
+}
+
+SCENARIO(missed_execute_next_store)
+{
+	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_EXECUTE_NEXT, 0),
+		    BEFORE CLAIMED_IN_TIME "08:30..08:50 missed/store; " AFTER " missed 3");
+}
+
+#define CAUGHT_UP                                                                                            \
+	"08:20 missed/limit; catch_up 08:30 done 08:55-08:55:01; catch_up 08:40 done 08:55:01-08:55:02; "    \
+	"catch_up 08:50 done 08:55:02-08:55:03; "
+
+SCENARIO(missed_catch_up_down)
+{
+	expect_rows(s, miss_forty_minutes(s, DOWN, MISSED_CATCH_UP, 3), BEFORE CAUGHT_UP AFTER);
+}
+
+SCENARIO(missed_catch_up_suspended)
+{
+	expect_rows(s, miss_forty_minutes(s, SUSPENDED, MISSED_CATCH_UP, 3), BEFORE CAUGHT_UP AFTER);
+}
+
+SCENARIO(missed_catch_up_clock)
+{
+	expect_rows(s, miss_forty_minutes(s, CLOCK, MISSED_CATCH_UP, 3), BEFORE CAUGHT_UP AFTER);
+}
+
+SCENARIO(missed_catch_up_store)
+{
+	expect_rows(s, miss_forty_minutes(s, STORE, MISSED_CATCH_UP, 2),
+		    BEFORE CLAIMED_IN_TIME "08:30 missed/limit; catch_up 08:40 done 08:55-08:55:01; "
+					   "catch_up 08:50 done 08:55:01-08:55:02; " AFTER);
+}
+
+/* One of the due times is not late: it runs, and all late ones are superseded. */
+SCENARIO(missed_times_are_superseded_by_one_in_time)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(35) + SECONDS(30));
+	run_until(s, "08:55");
+	expect_rows(s, a, BEFORE "08:20..08:40 missed/superseded; 08:50 done 08:50:30-08:50:31");
+}
+
+/* A time that is 60 s late runs; one microsecond later it is missed. */
+SCENARIO(missed_grace_is_inclusive)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_SKIP });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(6));
+	run_until(s, "08:25");
+	expect_rows(s, a, BEFORE "08:20 done 08:21-08:21:01");
+	world_crash(rig_world(s), MINUTES(6) + 1);
+	run_until(s, "08:35");
+	expect_rows(s, a, BEFORE "08:20 done 08:21-08:21:01; 08:30 missed/down");
+}
+
+SCENARIO(missed_catch_up_includes_times_that_come_due_meanwhile)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.missed = MISSED_CATCH_UP });
+	script_run(s, a, lasting(SECONDS(1)));
+	script_run(s, a, lasting(MINUTES(4)));
+	script_run(s, a, lasting(MINUTES(4)));
+	script_run(s, a, lasting(SECONDS(1)));
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(22));
+	run_until(s, "08:55");
+	expect_rows(s, a,
+		    BEFORE "catch_up 08:20 done 08:37-08:41; catch_up 08:30 done 08:41-08:45; "
+			   "catch_up 08:40 done 08:45-08:45:01; 08:50 done 08:50-08:50:01");
+}
+
+/* One of the catch-up runs fails and waits for its retry. */
+SCENARIO(missed_catch_up_with_a_retry_runs_one_at_a_time)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .policy = { .missed = MISSED_CATCH_UP,
+								.overlap = OVERLAP_ALLOW,
+								.retries = 1,
+								.backoff = BACKOFF_FIXED,
+								.retry_delay = 60 } });
+	script_run(s, a, lasting(SECONDS(1)));
+	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
+	script_run(s, a, lasting(MINUTES(2)));
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(17));
+	run_until(s, "08:39");
+	const struct rows *rows = rig_world(s)->rows;
+	expect_true(s, rows_at(rows, a, at(s, "08:20"))->outcome == OUTCOME_DONE);
+	expect_true(s, rows_at(rows, a, at(s, "08:30"))->outcome == OUTCOME_DONE);
+}
+
+/* --- the window --- */
+
+#define WINDOW_OF_15_MINUTES .policy.window = 900
+
+SCENARIO(window_allows_a_delayed_start)
+{
+	set_slots(s, 1);
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
+	script_run(s, other, lasting(MINUTES(15)));
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:10-09:10:01");
+}
+
+SCENARIO(window_closes_while_waiting_for_a_slot)
+{
+	set_slots(s, 1);
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
+	script_run(s, other, lasting(MINUTES(21)));
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 missed/window_closed");
+}
+
+/* The claim is answered 20 ms after the load, so the start is decided at exactly 09:15:00. */
+SCENARIO(window_end_is_inclusive)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
+	run_until(s, "08:30");
+	world_crash(rig_world(s), MINUTES(45) - 20000);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:15-09:15:01");
+}
+
+SCENARIO(window_end_plus_a_microsecond_is_too_late)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
+	run_until(s, "08:30");
+	world_crash(rig_world(s), MINUTES(45) - 20000 + 1);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 missed/window_closed");
+}
+
+/* The start is decided in time, but the machine cannot start it, perhaps because of a full disk. */
+SCENARIO(window_closes_before_the_process_can_start)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, WINDOW_OF_15_MINUTES });
+	script_run(s, a, (struct process_plan){ .starts_too_late = true });
+	run_until(s, "10:00");
+	expect_rows(s, a, "09:00 missed/window_closed");
+}
+
+SCENARIO(window_closes_while_down)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.window = 120 });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(40));
+	run_until(s, "09:05");
+	expect_rows(s, a, BEFORE "08:20..08:50 missed/window_closed; " AFTER);
+}
+
+/* --- preconditions --- */
+
+SCENARIO(condition_becomes_true_within_the_window)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:05");
+	expect_rows(s, a, "09:00 pending");
+	run_until(s, "09:10");
+	script_answer(s, a, ASK_CONDITION, true, REASON_NONE);
+	world_state_changed(rig_world(s), 0);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:10-09:10:01");
+}
+
+/* The answer under way is from before the change, so the condition is asked again at once. */
+SCENARIO(condition_that_changes_while_asked_is_asked_again)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:00:00.025");
+	script_answer(s, a, ASK_CONDITION, true, REASON_NONE);
+	world_state_changed(rig_world(s), 0);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:00-09:00:01");
+}
+
+/* Without EV_STATE the condition is asked every 30 s. */
+SCENARIO(condition_is_asked_every_30_seconds)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:10:10");
+	script_answer(s, a, ASK_CONDITION, true, REASON_NONE);
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:10:30-09:10:31");
+}
+
+SCENARIO(condition_that_stays_false_is_skipped_at_the_end_of_the_window)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE,
+				  .policy = { .window = 900, .preconditions = 1 << ASK_CONDITION } });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:14:59");
+	expect_rows(s, a, "09:00 pending");
+	run_until(s, "09:15:01");
+	expect_rows(s, a, "09:00 skipped/condition");
+}
+
+SCENARIO(condition_without_window_is_asked_once)
+{
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CONDITION });
+	script_answer(s, a, ASK_CONDITION, false, REASON_CONDITION);
+	run_until(s, "09:00:01");
+	expect_rows(s, a, "09:00 skipped/condition");
+}
+
+SCENARIO(hook_that_answers_no_skips)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK | 1 << ASK_BUDGET });
+	script_answer(s, a, ASK_HOOK, false, REASON_HOOK);
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 skipped/hook");
+}
+
+SCENARIO(budget_that_answers_no_skips)
+{
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK | 1 << ASK_BUDGET });
+	script_answer(s, a, ASK_BUDGET, false, REASON_BUDGET);
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 skipped/budget");
+}
+
+SCENARIO(check_that_finds_no_work_ends_the_run)
+{
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
+	script_answer(s, a, ASK_CHECK, false, REASON_NONE);
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 no_work");
+}
+
+SCENARIO(check_that_fails_fails_the_run)
+{
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_CHECK });
+	script_answer(s, a, ASK_CHECK, false, REASON_CHECK);
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 failed/check");
+}
+
+/* For a day there is no work: check is asked at each time, and nothing is started. */
+static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
+{
+	start_at(s, "03-05 00:00");
+	struct spec turn = {
+		.cron = cron, .policy = { .preconditions = 1 << ASK_CHECK, .action = ACTION_TURN, .agent = 1 }
+	};
+	struct spec command = { .cron = cron, .policy.preconditions = 1 << ASK_CHECK };
+	uint64_t a = add_schedule(s, turn), b = add_schedule(s, command);
+	script_answer(s, a, ASK_CHECK, false, REASON_NONE);
+	script_answer(s, b, ASK_CHECK, false, REASON_NONE);
+	run_until(s, "03-05 13:37");
+	world_crash(rig_world(s), SECONDS(10)); /* each is counted once in spite of it */
+	run_until(s, "03-06 00:00:30");
+	const struct rows *rows = rig_world(s)->rows;
+	unsigned idle = 0;
+	for (unsigned minute = minutes; minute <= 24 * 60; minute += minutes) {
+		struct wall nominal = { at(s, "03-05 00:00").us + MINUTES(minute) };
+		const struct run_row *r = rows_at(rows, a, nominal);
+		idle += r && r->state == RUN_FINISHED && r->outcome == OUTCOME_NO_WORK;
+	}
+	expect_true(s, idle == 24 * 60 / minutes);
+	expect_true(s, rows_avoided(rows, 0) == idle && rows_avoided(rows, a) == idle);
+	expect_true(s, rows_avoided(rows, b) == 0); /* a command calls no model */
+	unsigned born = 0;
+	for (unsigned i = 0; i < rig_world(s)->files; i++)
+		born += rig_world(s)->file[i].state != FILE_PREVENTED;
+	expect_true(s, born == 0);
+}
+
+SCENARIO(check_avoids_all_model_calls_of_a_day)
+{
+	idle_day(s, "*/15 * * * *", 15);
+}
+
+SCENARIO(check_avoids_all_model_calls_of_every_minute)
+{
+	idle_day(s, "* * * * *", 1);
+}
+
+SCENARIO(hook_is_asked_again_after_a_crash)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.preconditions = 1 << ASK_HOOK });
+	run_until(s, "09:00:00.025");
+	world_crash(rig_world(s), SECONDS(5));
+	run_until(s, "09:01");
+	expect_rows(s, a, "09:00 done 09:00:05-09:00:06");
+}
+
+/* --- events, exclusions, limits --- */
+
+SCENARIO(event_is_done_when_claimed)
+{
+	set_slots(s, 1);
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.action = ACTION_EVENT });
+	script_run(s, other, lasting(HOURS(1)));
+	run_until(s, "09:00:01");
+	expect_rows(s, a, "09:00 done");
+}
+
+SCENARIO(excluded_date_is_skipped)
+{
+	start_at(s, "03-09 08:00");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.calendar = CALENDAR_SOME });
+	run_until(s, "03-11 10:00");
+	expect_rows(
+		s, a,
+		"09:00 done 09:00-09:00:01; 03-10 09:00 skipped/excluded; 03-11 09:00 done 03-11 09:00-03-11 "
+		"09:00:01");
+}
+
+/* A missed time on an excluded date is skipped/excluded, and never run late. */
+SCENARIO(excluded_date_is_not_caught_up)
+{
+	start_at(s, "03-09 08:00");
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.calendar = CALENDAR_SOME });
+	run_until(s, "03-09 20:00");
+	world_crash(rig_world(s), HOURS(24));
+	run_until(s, "03-11 10:00");
+	expect_rows(
+		s, a,
+		"09:00 done 09:00-09:00:01; 03-10 09:00 skipped/excluded; 03-11 09:00 done 03-11 09:00-03-11 "
+		"09:00:01");
+}
+
+/* 08:00 to 10:00 in New York is 13:00 to 15:00 UTC. Times outside are one range. */
+SCENARIO(active_hours_in_another_zone)
+{
+	start_at(s, "03-05 12:00");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = "0 * * * *", .active = { 480, 600, ZONE_NEW_YORK } });
+	run_until(s, "03-05 16:30");
+	expect_rows(s, a, RAN("13:00") RAN("14:00") "15:00..16:00 skipped/active_hours");
+}
+
+SCENARIO(active_hours_over_midnight)
+{
+	start_at(s, "03-05 21:00");
+	uint64_t a =
+		add_schedule(s, (struct spec){ .cron = "0 */2 * * *", .active = { 23 * 60, 60, ZONE_UTC } });
+	run_until(s, "03-06 03:00");
+	expect_rows(s, a,
+		    "22:00 skipped/active_hours; 03-06 00:00 done 03-06 00:00-03-06 00:00:01; "
+		    "03-06 02:00 skipped/active_hours");
+}
+
+/* 22:00 to 06:00 in New York is 03:00 to 11:00 UTC. */
+SCENARIO(active_hours_over_midnight_in_another_zone)
+{
+	start_at(s, "03-05 23:00");
+	uint64_t a = add_schedule(
+		s, (struct spec){ .cron = "0 */4 * * *", .active = { 22 * 60, 6 * 60, ZONE_NEW_YORK } });
+	run_until(s, "03-06 13:00");
+	expect_rows(s, a,
+		    "03-06 00:00 skipped/active_hours; 03-06 04:00 done 03-06 04:00-03-06 04:00:01; "
+		    "03-06 08:00 done 03-06 08:00-03-06 08:00:01; 03-06 12:00 skipped/active_hours");
+}
+
+/* Times outside the agent's hours are skipped, not missed. */
+SCENARIO(active_hours_are_not_caught_up)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .active = { 8 * 60, 8 * 60 + 25, ZONE_UTC },
+						    .policy.missed = MISSED_SKIP });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(30));
+	run_until(s, "08:59");
+	expect_rows(s, a, RAN("08:10") "08:20 missed/down; 08:30..08:50 skipped/active_hours");
+}
+
+static int64_t seconds_at(struct scenario_rig *s, const char *when)
+{
+	return wall_seconds(at(s, when));
+}
+
+/* The times before the start are one range, which the start closes. A time at the start runs. */
+SCENARIO(not_started_until_the_start_date)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = seconds_at(s, "08:40") });
+	run_until(s, "08:35");
+	expect_rows(s, a, "08:10.. skipped/not_started");
+	run_until(s, "08:55");
+	expect_rows(s, a, "08:10..08:39:59 skipped/not_started; " RAN("08:40") "08:50 done 08:50-08:50:01");
+}
+
+SCENARIO(not_started_during_a_restart)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN,
+						    .from = seconds_at(s, "08:30"),
+						    .policy.missed = MISSED_SKIP });
+	run_until(s, "08:15");
+	world_crash(rig_world(s), MINUTES(30));
+	run_until(s, "08:55");
+	expect_rows(
+		s, a,
+		"08:10..08:29:59 skipped/not_started; 08:30..08:40 missed/down; 08:50 done 08:50-08:50:01");
+}
+
+/* Times before the start are not_started, times after it are paused. */
+SCENARIO(not_started_then_paused)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .from = seconds_at(s, "08:30") });
+	run_until(s, "08:15");
+	send_command(s, (struct command){ .kind = CMD_PAUSE, .sid = a, .to = at(s, "08:45") });
+	run_until(s, "08:55");
+	expect_rows(s, a,
+		    "08:10..08:29:59 skipped/not_started; 08:30..08:45 skipped/paused; 08:50 done "
+		    "08:50-08:50:01");
+}
+
+SCENARIO(expired_after_the_end_date)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .until = seconds_at(s, "08:25") });
+	run_until(s, "08:55");
+	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30.. skipped/expired");
+	change_schedule(s, a, (struct spec){ .cron = EVERY_TEN, .until = seconds_at(s, "09:05") });
+	run_until(s, "09:15");
+	expect_rows(s, a,
+		    RAN("08:10") RAN("08:20") "08:30..08:55 skipped/expired; " RAN(
+			    "09:00") "09:10.. skipped/expired");
+}
+
+SCENARIO(max_runs_ends_the_schedule)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 2 });
+	run_until(s, "08:55");
+	expect_rows(s, a, "08:10 done 08:10-08:10:01; 08:20 done 08:20-08:20:01; 08:30.. skipped/max_runs");
+}
+
+/* --- the gate --- */
+
+SCENARIO(gate_starts_by_priority)
+{
+	set_slots(s, 1);
+	uint64_t other = add_schedule(s, (struct spec){ .cron = "55 8 * * *" });
+	uint64_t low = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.priority = -5 });
+	uint64_t mid = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	uint64_t high = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.priority = 5 });
+	script_run(s, other, lasting(MINUTES(10)));
+	run_until(s, "09:10");
+	expect_rows(s, high, "09:00 done 09:05-09:05:01");
+	expect_rows(s, mid, "09:00 done 09:05:01-09:05:02");
+	expect_rows(s, low, "09:00 done 09:05:02-09:05:03");
+}
+
+SCENARIO(gate_is_first_in_first_out)
+{
+	set_slots(s, 1);
+	uint64_t a = add_schedule(s, (struct spec){ .cron = "0 9 * * *" });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "1 9 * * *" });
+	uint64_t c = add_schedule(s, (struct spec){ .cron = "2 9 * * *" });
+	script_run(s, a, lasting(MINUTES(5)));
+	script_run(s, b, lasting(MINUTES(5)));
+	script_run(s, c, lasting(MINUTES(5)));
+	run_until(s, "09:20");
+	expect_rows(s, a, "09:00 done 09:00-09:05");
+	expect_rows(s, b, "09:01 done 09:05-09:10");
+	expect_rows(s, c, "09:02 done 09:10-09:15");
+}
+
+SCENARIO(gate_limits_a_key_to_one_run)
+{
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.key = 7 });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "0 9 * * *", .policy.key = 7 });
+	uint64_t c = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	script_run(s, a, lasting(MINUTES(1)));
+	script_run(s, b, lasting(MINUTES(1)));
+	run_until(s, "09:05");
+	expect_rows(s, a, "09:00 done 09:00-09:01");
+	expect_rows(s, b, "09:00 done 09:01-09:02");
+	expect_rows(s, c, "09:00 done 09:00-09:00:01");
+}
+
+SCENARIO(gate_limits_an_agent_to_its_slots)
+{
+	struct spec x = { .cron = AT_NINE, .policy = { .agent = 3, .agent_slots = 2 } };
+	uint64_t a = add_schedule(s, x), b = add_schedule(s, x), c = add_schedule(s, x);
+	script_run(s, a, lasting(MINUTES(1)));
+	script_run(s, b, lasting(MINUTES(2)));
+	script_run(s, c, lasting(MINUTES(1)));
+	run_until(s, "09:05");
+	expect_rows(s, a, "09:00 done 09:00-09:01");
+	expect_rows(s, b, "09:00 done 09:00-09:02");
+	expect_rows(s, c, "09:00 done 09:01-09:02");
+}
+
+/* After a restart runs that are found alive have their slots before other runs get one. */
+SCENARIO(gate_counts_runs_found_alive)
+{
+	set_slots(s, 1);
+	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
+	uint64_t b = add_schedule(s, (struct spec){ .cron = "10 9 * * *" });
+	script_run(s, a, lasting(MINUTES(20)));
+	run_until(s, "09:05");
+	world_crash(rig_world(s), MINUTES(5) + SECONDS(10));
+	run_until(s, "09:30");
+	expect_rows(s, a, "09:00 done 09:00-09:20");
+	expect_rows(s, b, "09:10 done 09:20-09:20:01");
+}
