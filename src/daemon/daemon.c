@@ -45,9 +45,10 @@ const struct engine *daemon_engine(const struct daemon *d)
 	return pump_engine(d->pump);
 }
 
+/* Before any thread is started and before the store has grown: the launcher is the child of a small process.
+ */
 static enum err open_runner(struct daemon *d, struct why *why)
 {
-	struct launcher l;
 	bool delegated = rundir_cgroup(&d->cgroup) == OK;
 	struct runner_config c = {
 		.place = { .runs = d->runs, .cgroup = delegated ? d->cgroup.p : NULL, .flush = true },
@@ -55,18 +56,10 @@ static enum err open_runner(struct daemon *d, struct why *why)
 		.want = attempts_want,
 		.ask = attempts_ask
 	};
-	/* Before any thread, and before the store has grown: the launcher is a small process's child. */
-	enum err e = launcher_start(d->options.launcher, &l, why);
-	if (e)
-		return e;
-	e = runner_open(&c, &d->runner, why);
-	if (e) {
-		close(l.socket);
-		close(l.pidfd);
-		return e;
-	}
-	runner_launcher(d->runner, l);
-	return OK;
+	enum err e = runner_open(&c, &d->runner, why);
+	if (!e && !runner_keep_launcher(d->runner, d->options.launcher))
+		e = runner_trouble(d->runner, NULL, why);
+	return e;
 }
 
 static enum err open_all(struct daemon *d, struct why *why)

@@ -25,10 +25,9 @@ struct loop {
 	sd_event *event;
 	sd_event_source *again, *zones_timer, *stop_timer;
 	int timer;
-	int64_t armed;             /* what it is set to; 0: it must be set anew */
-	int64_t slept;             /* BOOTTIME - MONOTONIC: how long the machine was suspended */
-	struct boot launcher_next; /* not to be started again before */
-	int64_t wish;              /* of `turned` */
+	int64_t armed; /* what it is set to; 0: it must be set anew */
+	int64_t slept; /* BOOTTIME - MONOTONIC: how long the machine was suspended */
+	int64_t wish;  /* of `turned` */
 	enum err error;
 	struct why why;
 };
@@ -60,19 +59,6 @@ void loop_out_of_memory(struct loop *l)
 
 /* --- turns --- */
 
-static void keep_launcher(struct loop *l, struct now now)
-{
-	struct launcher fresh;
-	struct why why;
-	if (runner_has_launcher(l->config.runner) || now.boot.us < l->launcher_next.us)
-		return;
-	l->launcher_next.us = now.boot.us + USEC;
-	if (launcher_start(l->config.launcher, &fresh, &why) == OK)
-		runner_launcher(l->config.runner, fresh);
-	else
-		runner_no_launcher(l->config.runner, &why);
-}
-
 /* When to be called again: at once, at a time, or when something is heard. */
 static void arm(struct loop *l)
 {
@@ -80,8 +66,9 @@ static void arm(struct loop *l)
 	struct wall next;
 	struct itimerspec at = { 0 };
 	bool any = pump_next(l->config.pump, now, &next);
-	if (!runner_has_launcher(l->config.runner) && (!any || next.us > now.wall.us + USEC)) {
-		next.us = now.wall.us + USEC;
+	const int64_t retry = RUNNER_LAUNCHER_MS * INT64_C(1000);
+	if (!runner_has_launcher(l->config.runner) && (!any || next.us > now.wall.us + retry)) {
+		next.us = now.wall.us + retry;
 		any = true;
 	}
 	/* What is under way may be in trouble, of which nobody is told unless somebody looks. */
@@ -118,7 +105,7 @@ static void turn(struct loop *l)
 		loop_out_of_memory(l);
 		return;
 	}
-	keep_launcher(l, now);
+	runner_keep_launcher(l->config.runner, l->config.launcher);
 	l->wish = l->config.turned(l->config.ctx, now);
 	arm(l);
 }

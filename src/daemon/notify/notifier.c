@@ -43,7 +43,6 @@ struct notifier {
 	struct notifier_options options;
 	struct reader *reader;
 	struct runner *runner;
-	struct boot launcher_next; /* not to be started again before */
 	int bell;
 	pthread_t thread;
 	bool started;
@@ -572,22 +571,11 @@ static void start_due(struct notifier *p)
 
 /* --- the thread --- */
 
-/* None is kept for who has nothing to tell. */
+/* No launcher is kept while there is nothing to deliver. */
 static void keep_launcher(struct notifier *p)
 {
-	struct launcher fresh;
-	struct why why;
-	struct boot now = clock_boot();
-	if (!runner_busy(p->runner) || runner_has_launcher(p->runner))
-		return;
-	p->again |= now.us < p->launcher_next.us;
-	if (now.us < p->launcher_next.us)
-		return;
-	p->launcher_next.us = now.us + USEC;
-	if (launcher_start(p->options.launcher, &fresh, &why) == OK)
-		runner_launcher(p->runner, fresh);
-	else
-		runner_no_launcher(p->runner, &why);
+	if (runner_busy(p->runner) && !runner_keep_launcher(p->runner, p->options.launcher))
+		p->again = true;
 }
 
 /* How long there is nothing to do, in milliseconds; -1: until the bell rings. */
@@ -600,8 +588,6 @@ static int patience(struct notifier *p)
 		return 0;
 	if (p->again)
 		return POST_PAUSE_MS;
-	if (runner_busy(p->runner) && !runner_has_launcher(p->runner))
-		us = USEC;
 	if (room && p->next.us != INT64_MAX && p->next.us - now < us)
 		us = p->next.us > now ? p->next.us - now : 0;
 	for (unsigned i = 0; i < p->lines && room; i++)
