@@ -13,11 +13,13 @@ struct mail {
 };
 
 struct mailbox {
-	pthread_mutex_t lock; /* of `queued` and `n` */
-	struct mail *queued;
-	unsigned n, capacity;
-	struct mail *running; /* used by mailbox_run alone */
-	int eventfd;
+	pthread_mutex_t lock;
+	pthread_cond_t room; /* signalled when the box was emptied, or closed */
+	bool closed;
+	struct mail *mail;
+	unsigned n, most;
+	struct mail *taken; /* by the thread that empties it */
+	int bell;
 };
 
 enum err mailbox_new(unsigned capacity, struct mailbox **ret)
@@ -26,11 +28,12 @@ enum err mailbox_new(unsigned capacity, struct mailbox **ret)
 	if (!m)
 		return E_NOMEM;
 	pthread_mutex_init(&m->lock, NULL);
-	m->capacity = capacity;
-	m->queued = calloc(capacity, sizeof *m->queued);
-	m->running = calloc(capacity, sizeof *m->running);
-	m->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!m->queued || !m->running || m->eventfd < 0) {
+	pthread_cond_init(&m->room, NULL);
+	m->most = most;
+	m->mail = calloc(most, sizeof *m->mail);
+	m->taken = calloc(most, sizeof *m->taken);
+	m->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!m->mail || !m->taken || m->bell < 0) {
 		mailbox_free(m);
 		return E_NOMEM;
 	}
@@ -42,32 +45,58 @@ void mailbox_free(struct mailbox *m)
 {
 	if (!m)
 		return;
-	if (m->eventfd >= 0)
-		close(m->eventfd);
-	free(m->queued);
-	free(m->running);
+	if (m->bell >= 0)
+		close(m->bell);
+	free(m->mail);
+	free(m->taken);
+	pthread_cond_destroy(&m->room);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
 
+static void ring(struct mailbox *m)
+{
+	if (eventfd_write(m->bell, 1) < 0) {
+		/* The counter is full: it rings already. */
+	}
+}
+
+static enum err add_mail(struct mailbox *m, unsigned room, bool wait, struct mail mail)
+{
+	pthread_mutex_lock(&m->lock);
+	while (wait && m->n + room >= m->most && !m->closed)
+		pthread_cond_wait(&m->room, &m->lock);
+	bool fits = m->n + room < m->most;
+	if (fits)
+		m->mail[m->n++] = mail;
+	pthread_mutex_unlock(&m->lock);
+	if (fits)
+		ring(m);
+	return fits ? OK : wait ? E_GONE : E_LIMIT;
+}
+
 enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg)
 {
-	return mailbox_put_reserving(m, 0, fn, arg);
+	return add_mail(m, 0, false, (struct mail){ fn, arg });
 }
 
 enum err mailbox_put_reserving(struct mailbox *m, unsigned reserve, mail_fn *fn, void *arg)
 {
-	enum err e = OK;
+	return add_mail(m, room, false, (struct mail){ fn, arg });
+}
+
+enum err mailbox_put_wait(struct mailbox *m, mail_fn *fn, void *arg)
+{
+	return add_mail(m, 0, true, (struct mail){ fn, arg });
+}
+
+void mailbox_close(struct mailbox *m)
+{
 	pthread_mutex_lock(&m->lock);
-	if (m->n + reserve >= m->capacity)
-		e = E_LIMIT;
-	else
-		m->queued[m->n++] = (struct mail){ fn, arg };
+	m->closed = true;
+	pthread_cond_broadcast(&m->room);
 	pthread_mutex_unlock(&m->lock);
-	if (!e && eventfd_write(m->eventfd, 1) < 0) {
-		/* The counter is full, hence readable already. */
-	}
-	return e;
+	ring(m);
 }
 
 void mailbox_run(struct mailbox *m)
@@ -82,6 +111,7 @@ void mailbox_run(struct mailbox *m)
 	m->queued = m->running;
 	m->running = full;
 	m->n = 0;
+	pthread_cond_broadcast(&m->room);
 	pthread_mutex_unlock(&m->lock);
 	for (unsigned i = 0; i < n; i++)
 		m->running[i].fn(m->running[i].arg);
