@@ -12,13 +12,6 @@ struct serving {
 	struct api *api;
 };
 
-static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
-{
-	struct serving *s = ctx;
-	if (s->api)
-		api_happened(s->api, f, ack);
-}
-
 static void zones_changed(void *ctx)
 {
 	struct serving *s = ctx;
@@ -59,11 +52,10 @@ enum err verb_serve(struct cli_call *call)
 				    .documents_first = op_arg(&call->args, "directory")->given,
 				    .slots = (unsigned)c->slots,
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
-				    .kept = { c->kept_runs_days, c->kept_logs_days, c->kept_logs,
-					      c->kept_every },
+				    .retention = { c->kept_runs_days, c->kept_logs_days, c->kept_logs,
+						   c->kept_every },
 				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars } },
 				    .ctx = &serving,
-				    .happened = happened,
 				    .zones_changed = zones_changed,
 				    .stopping = stopping,
 				    .trouble = trouble };
@@ -85,8 +77,8 @@ enum err verb_serve(struct cli_call *call)
 	if (!e && op_arg(&call->args, "directory")->given)
 		e = watch_open(call, op_arg(&call->args, "directory")->text.p, daemon, &watch, call->why);
 	if (!e) {
-		if (daemon_restored(daemon))
-			fprintf(stderr, "rota: %s\n", daemon_restored(daemon));
+		if (daemon_restore_text(daemon))
+			fprintf(stderr, "rota: %s\n", daemon_restore_text(daemon));
 		fprintf(call->out, "rota: serving %s on %s\n", o.data, o.socket);
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);

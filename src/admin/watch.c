@@ -73,8 +73,8 @@ static void say(struct watch *w, enum problem_act act, const char *path, const c
 		r.problem.subject = str_of(path);
 		r.problem.text = str_of(text);
 	}
-	while (!key.failed && daemon_send(w->daemon, &r, NULL, NULL) == E_BUSY && !atomic_load(&w->stopping))
-		usleep(1000);
+	if (!key.failed && daemon_send_wait(w->daemon, &r, NULL, NULL))
+		return; /* no memory, or the daemon stops */
 }
 
 /* --- what is there --- */
@@ -327,7 +327,7 @@ static void close_old_problems(struct watch *w)
 
 static void documents_are_in(void *arg)
 {
-	daemon_documents(arg);
+	daemon_documents_applied(arg);
 }
 
 static void do_round(struct watch *w)

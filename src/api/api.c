@@ -146,7 +146,7 @@ void api_finish(struct api_call *call, enum err e)
 bool api_cannot_write(struct api_call *call, struct api *a)
 {
 	struct why why;
-	if (daemon_writes(a->options.daemon, &why) == OK)
+	if (daemon_can_write(a->options.daemon, &why) == OK)
 		return false;
 	why_write(call->why, WHY_NOWHERE, "nothing can be recorded now: %s; `rota doctor` says what to do",
 		  why.text);
@@ -177,7 +177,7 @@ enum err api_order(struct api_call *call, struct api *a, const struct command *c
 	if (!w)
 		return E_NOMEM;
 	*w = (struct waiting){ .api = a, .call = call, .then = then, .about = call->about };
-	enum err e = daemon_order(a->options.daemon, c, replied, w);
+	enum err e = daemon_command(a->options.daemon, c, replied, w);
 	call->later = !e;
 	if (e)
 		call->why->text[0] = '\0';
@@ -516,8 +516,10 @@ static void handle(void *ctx, struct http_request *r)
 
 /* --- events --- */
 
-void api_happened(struct api *a, const struct pump_fact *f, const struct st_ack *ack)
+/* On the daemon's thread. */
+static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
 {
+	struct api *a = ctx;
 	(void)ack;
 	events_add(a->events, a->http, f);
 }
@@ -573,11 +575,13 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 						      .handle = handle,
 						      .ctx = a },
 			      &a->http, why);
-	if (e)
+	if (e) {
 		api_close(a);
-	else
-		*ret = a;
-	return e;
+		return e;
+	}
+	daemon_subscribe(o->daemon, happened, a);
+	*ret = a;
+	return OK;
 }
 
 /* On the HTTP thread: after this no order is given. */

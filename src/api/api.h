@@ -19,8 +19,6 @@ must_check enum err api_open(const struct api_options *o, struct api **ret, stru
 /* Takes no more requests, and then has the daemon stop, which answers those it has. Any thread. */
 void api_stop(struct api *a);
 void api_close(struct api *a);
-/* Something durable happened; from the daemon's thread. */
-void api_happened(struct api *a, const struct pump_fact *f, const struct st_ack *ack);
 void api_zones_changed(struct api *a);
 
 /* --- for handlers --- */

@@ -110,12 +110,12 @@ static const char *type_of(const struct pump_fact *f)
 	case ST_FINISH:
 		return f->run.state == RUN_RETRYING ? "run.failed" : "run.finished";
 	case ST_MESSAGES:
-		return f->notice.kind == NEWS_PING ? NULL : "notice";
+		return f->message.kind == NEWS_PING ? NULL : "notice";
 	case ST_DELIVERY:
-		return f->notice.state == MESSAGE_WAITING     ? NULL
-		       : f->notice.state != MESSAGE_DELIVERED ? "notice.given_up"
-		       : f->notice.kind == NEWS_PING          ? NULL
-							      : "notice.delivered";
+		return f->message.state == MESSAGE_WAITING     ? NULL
+		       : f->message.state != MESSAGE_DELIVERED ? "notice.given_up"
+		       : f->message.kind == NEWS_PING          ? NULL
+							       : "notice.delivered";
 	case ST_HOLD:
 		return f->hold.reason ? "hold.set" : "hold.freed";
 	case ST_PROBLEM:
@@ -172,9 +172,9 @@ static void add_notice(struct events *e, const struct pump_fact *f, struct buf *
 	struct doc_target target;
 	struct val body;
 	struct why why;
-	buf_addf(out, ",\"notice\":%llu,\"about\":\"%s\"", (unsigned long long)f->notice.number,
-		 message_word(f->notice.kind));
-	if (read_notice(e->reader, f->notice.number, &a, &n, &why))
+	buf_addf(out, ",\"notice\":%llu,\"about\":\"%s\"", (unsigned long long)f->message.number,
+		 message_word(f->message.kind));
+	if (read_notice(e->reader, f->message.number, &a, &n, &why))
 		return;
 	message_receiver(&n, &to);
 	json_add_str(out, "to", buf_str(&to));
@@ -201,13 +201,13 @@ static void write_event(struct events *e, uint64_t number, const struct happenin
 	}
 	if (f->run.run)
 		buf_addf(out, ",\"run\":\"r%llu\"", (unsigned long long)f->run.run);
-	if (f->run.run && !f->notice.number) {
+	if (f->run.run && !f->message.number) {
 		buf_addf(out, ",\"attempt\":%u", f->run.attempt);
 		add_time(out, "nominal", f->run.nominal);
 	}
 	if (f->op == ST_OCC && f->run.due.us) /* from due to durable */
 		buf_addf(out, ",\"lateness_ms\":%.3f", (double)(f->at.us - f->run.due.us) / 1000);
-	if (f->notice.number)
+	if (f->message.number)
 		add_notice(e, f, out);
 	if (f->problem.number)
 		buf_addf(out, ",\"problem\":%llu", (unsigned long long)f->problem.number);

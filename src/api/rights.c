@@ -17,7 +17,7 @@ static enum err by_token(struct api *a, const struct http_request *r, struct lin
 	if (!text.p)
 		return OK;
 	if (text.n < bearer.n || !str_ieq(str_sub(text, 0, bearer.n), bearer) ||
-	    !token_read(daemon_tokens(api_daemon(a)), str_trim(str_from(text, bearer.n)), &ret->run,
+	    !token_read(daemon_token_key(api_daemon(a)), str_trim(str_from(text, bearer.n)), &ret->run,
 			&ret->attempt))
 		return why_set(why, E_DENIED, WHY_NOWHERE,
 			       "the token (ROTA_TOKEN) is not one of this daemon's runs");
@@ -30,7 +30,7 @@ static enum err by_descent(struct api *a, const struct http_request *r, struct l
 {
 	if (r->peer.pid == 0 || r->peer.pid == getpid())
 		return OK;
-	const char *runs = daemon_runs(api_daemon(a));
+	const char *runs = daemon_runs_dir(api_daemon(a));
 	enum err e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
 	/* Perhaps for want of a descriptor: nobody is to be turned away for that. */
 	if (e == E_BUSY && api_spare_give(a))

@@ -131,27 +131,28 @@
 #define READ_QUERY_BYTES       64   /* bytes of one word of a query; the rest of the word is ignored */
 
 /* The daemon */
-#define CALENDARS_MAX      4096      /* different sets of excluded days */
-#define NAMES_MAX          (1 << 20) /* agents, accounts and concurrency keys together */
-#define DESK_JOBS_MAX      256       /* tasks that wait for the prepare worker */
-#define DESK_TRIES_MAX     20        /* tries to read a document that cannot be read now */
-#define DESK_PAUSE_MS      100       /* between two such tries */
-#define RUN_GRACE_SECONDS  5         /* from SIGTERM to SIGKILL when a run is stopped or times out */
-#define DAEMON_MAIL_MAX    8192      /* commands and calls that wait for the engine's thread */
-#define ORDER_BUSY_MS      5000      /* a command is retried this long while its schedule is busy */
-#define RUN_BUSY_MS        200       /* … and a run by hand this long: another run may last for hours */
-#define ORDER_AGAIN_MS     10        /* between two such tries */
-#define HEALTH_MS          1000      /* between two checks of the clock, the store and the runner */
-#define STARVED_MS         10000     /* out of memory for this long: the daemon ends, to start afresh */
-#define DAEMON_COMPILE_MAX 32        /* schedules that are compiled again at the same time */
-#define DAEMON_STOP_MS     5000      /* waiting for the answers to commands when the daemon stops */
-#define PROBLEMS_LATE_MAX  1024      /* opened problems that wait for room in the prepare worker's queue */
+#define CALENDARS_MAX        4096      /* different sets of excluded days */
+#define NAMES_MAX            (1 << 20) /* agents, accounts and concurrency keys together */
+#define PUMP_SUBSCRIBERS_MAX 8         /* parts of the daemon that are called for every durable fact */
+#define PREPARE_TASKS_MAX    256       /* tasks that wait for the prepare worker */
+#define PREPARE_RETRY_MS     100       /* before a task that failed because of the machine is tried again */
+#define AGENT_LOAD_TRIES_MAX 20    /* tries to read a page of agents at the start: readers give up early */
+#define RUN_GRACE_SECONDS    5     /* from SIGTERM to SIGKILL when a run is stopped or times out */
+#define DAEMON_MAIL_MAX      8192  /* commands and calls that wait for the engine's thread */
+#define COMMAND_BUSY_MS      5000  /* a command is retried this long while its schedule is busy */
+#define RUN_BUSY_MS          200   /* … and a run by hand this long: another run may last for hours */
+#define COMMAND_RETRY_MS     10    /* between two such tries */
+#define HEALTH_MS            1000  /* between two checks of the clock, the store and the runner */
+#define NO_MEMORY_MS         10000 /* out of memory for this long: the daemon ends, to start afresh */
+#define DAEMON_COMPILE_MAX   32    /* schedules that are compiled again at the same time */
+#define DAEMON_STOP_MS       5000  /* waiting for the answers to commands when the daemon stops */
+#define PROBLEMS_QUEUED_MAX  1024  /* opened problems that wait for room in the prepare worker's queue */
 
 /* Retention and restore */
-#define RETAIN_FIRST_SECONDS 600   /* before the first pruning after a start: the clock may yet be set */
-#define RETAIN_BATCH         16    /* rows removed in one request, or files in a row; due runs wait for it */
-#define RETAIN_PAUSE_MS      5     /* between two such batches */
-#define STRAYS_WAIT_MS       15000 /* waiting for the end of runs that a restored store does not know */
+#define RETENTION_FIRST_SECONDS 600 /* before the first pruning after a start: the clock may yet be set */
+#define RETENTION_BATCH         16  /* rows removed in one request, or files in a row; due runs wait for it */
+#define RETENTION_PAUSE_MS      5   /* between two such batches */
+#define STRAYS_WAIT_MS          15000 /* waiting for the end of runs that a restored store does not know */
 
 /* The runner, the launcher and its shims */
 #define LAUNCH_BYTES_MAX    (64u << 20) /* one request to the launcher */

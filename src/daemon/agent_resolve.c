@@ -46,7 +46,7 @@ static enum err understand(const struct doc_env *env, struct arena *a, struct tu
 	if (e == E_NOMEM)
 		return e;
 	/* Its zone's file, for want of a descriptor. */
-	if (e && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO))
+	if (e && is_machine_error(errno))
 		return E_IO;
 	f->agent = e ? NULL : agent;
 	f->fault = why->text;
@@ -85,7 +85,7 @@ enum err agent_index_load(struct reader *r, struct intern *n, struct why *why)
 		e = read_agents(r, str_of(after), PAGE, &arena, &page, why);
 		/* Readers give up early, as is right for people: what was read by then is at hand the next
 		 * time. */
-		if (e == E_LIMIT && tries++ < DESK_TRIES_MAX) {
+		if (e == E_LIMIT && tries++ < AGENT_LOAD_TRIES_MAX) {
 			e = OK;
 			continue;
 		}

@@ -1,97 +1,88 @@
+/* Between the runner, the prepare worker and the engine: attempts to be prepared, and finished tasks on their
+ * way back to the daemon's thread. */
 #include "daemon/internal.h"
 
 #include "core/model.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-void attempts_give(void *arg)
-{
-	struct prepare_task *j = arg;
-	struct daemon *d = j->ctx;
-	j->why.text[0] = '\0';
-	enum err e =
-		j->outcome ? OK : runner_give(d->runner, j->req.run, j->req.attempt, &j->launch, &j->why);
-	/* No descriptor or no memory for it now is no fault of the schedule's. */
-	if ((e == E_IO || e == E_NOMEM) && prepare_again(d->desk, j) == OK)
-		return;
-	if (e == E_IO || e == E_NOMEM)
-		loop_out_of_memory(d->loop);
-	else if (e)
-		j->reason = REASON_DEFINITION;
-	if (j->reason)
-		runner_refuse(d->runner, j->req.run, j->req.attempt, j->outcome ? j->outcome : OUTCOME_FAILED,
-			      j->reason);
-	prepare_task_free(j);
-}
-
-/* On the desk's thread: what people will want to know of it, written down before it counts. None: as it was.
- */
-static void write_words(struct daemon *d, uint64_t run, enum run_text_kind kind, struct str words)
-{
-	struct st_req r = { .op = ST_RUN_TEXT,
-			    .lane = LANE_USER,
-			    .run_text = { .run = run, .kind = (uint8_t)kind, .text = words } };
-	while (words.p && daemon_send(d, &r, NULL, NULL) == E_BUSY && !atomic_load(&d->closing))
-		usleep(1000);
-}
-
-/* On the desk's thread. */
-void attempts_prepared(void *ctx, struct prepare_task *j)
-{
-	struct daemon *d = ctx;
-	j->ctx = d;
-	if (j->outcome)
-		write_words(d, j->req.run, RUN_TEXT_DETAIL, str_of(j->why.text));
-	write_words(d, j->req.run, RUN_TEXT_PROVENANCE, j->origin);
-	while (!atomic_load(&d->closing)) {
-		if (mailbox_put(d->mail, attempts_give, j) == OK)
-			return;
-		usleep(1000);
-	}
-	prepare_task_free(j); /* nobody empties it any more; the next daemon asks again */
-}
-
 void attempts_want(void *ctx, const struct rn_req *r)
 {
 	struct daemon *d = ctx;
-	/* LAUNCHES_MAX and RUNNER_CHECKS_MAX are under way at most, so there is room. Without memory the
-	 * claim stands, and is taken up by the next daemon. */
-	if (prepare_put(d->desk, r))
+	/* At most LAUNCHES_MAX and RUNNER_CHECKS_MAX are under way, so there is room. Without memory the
+	 * daemon ends: the claim is durable, and the next daemon starts the run. */
+	if (prepare_launch(d->prepare, r))
 		loop_out_of_memory(d->loop);
 }
 
-enum err attempts_ask(void *ctx, const struct rn_req *r)
+/* --- on the prepare worker's thread --- */
+
+/* Sent before the result of the task, so that it is in the store before the engine acts on that result. */
+static void record_words(struct daemon *d, uint64_t run, enum run_text_kind kind, struct str text)
 {
-	return prepare_ask(((struct daemon *)ctx)->desk, r);
+	struct st_req r = { .op = ST_RUN_TEXT,
+			    .lane = LANE_USER,
+			    .run_text = { .run = run, .kind = (uint8_t)kind, .text = text } };
+	if (text.p && daemon_send_wait(d, &r, NULL, NULL))
+		return; /* without memory, people see the reason alone */
 }
 
-struct answer {
-	struct daemon *daemon;
-	struct rn_report says;
-};
-
-void attempts_say(void *arg)
-{
-	struct answer *a = arg;
-	/* Without memory for it, it waits in the mail: nobody would ask again. */
-	if (runner_say(a->daemon->runner, &a->says) == OK || mailbox_put(a->daemon->mail, attempts_say, a))
-		free(a);
-}
-
-/* On the desk's thread. */
-void attempts_answered(void *ctx, const struct rn_report *says, struct str words)
+void attempts_finished(void *ctx, struct prepare_task *t)
 {
 	struct daemon *d = ctx;
-	struct answer *a = NULL;
-	write_words(d, says->run, RUN_TEXT_DETAIL, words);
-	while (!atomic_load(&d->closing)) { /* then the next daemon asks again */
-		a = a ? a : calloc(1, sizeof *a);
-		if (a)
-			*a = (struct answer){ d, *says };
-		if (a && mailbox_put(d->mail, attempts_say, a) == OK)
-			return;
-		usleep(1000);
+	t->ctx = d;
+	if (t->kind == PREPARE_LAUNCH && t->outcome)
+		record_words(d, t->req.run, RUN_TEXT_DETAIL, str_of(t->why.text));
+	if (t->kind == PREPARE_LAUNCH)
+		record_words(d, t->req.run, RUN_TEXT_PROVENANCE, t->provenance);
+	if (t->kind == PREPARE_ANSWER)
+		record_words(d, t->req.run, RUN_TEXT_DETAIL, t->detail);
+	if (mailbox_put_wait(d->mail, attempts_take, t))
+		prepare_task_free(t); /* the daemon closes; the next one asks again */
+}
+
+/* --- on the daemon's thread --- */
+
+static void give_launch(struct daemon *d, struct prepare_task *t)
+{
+	const struct rn_req *r = &t->req;
+	enum err e = t->outcome ? OK : runner_give(d->runner, r->run, r->attempt, &t->launch, &t->why);
+	/* No descriptor or no memory now: the schedule is not at fault. */
+	bool transient = e == E_IO || e == E_NOMEM;
+	if (transient && prepare_retry(d->prepare, t) == OK)
+		return;
+	if (transient)
+		loop_out_of_memory(d->loop);
+	else if (e || t->outcome)
+		runner_refuse(d->runner, r->run, r->attempt, t->outcome ? t->outcome : OUTCOME_FAILED,
+			      e ? REASON_DEFINITION : t->reason);
+	prepare_task_free(t);
+}
+
+void attempts_take(void *arg)
+{
+	struct prepare_task *t = arg;
+	struct daemon *d = t->ctx;
+	switch ((enum prepare_kind)t->kind) {
+	case PREPARE_LAUNCH:
+		give_launch(d, t);
+		break;
+	case PREPARE_RULES:
+		recompile_finished(d, t);
+		break;
+	case PREPARE_ANSWER:
+		loop_event(d->loop, &(struct event){ .kind = EV_RUNNER, .report = &t->answer });
+		prepare_task_free(t);
+		break;
+	case PREPARE_CALL:
+	case PREPARE_ZONES:
+		break; /* never handed over */
 	}
-	free(a);
+}
+
+void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
+{
+	struct daemon *d = ctx;
+	(void)ack;
+	/* The check before the next attempt is of no use any more. */
+	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
+		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
 }

@@ -1,3 +1,4 @@
+/* Commands to the engine: from the threads that give them, into the engine, and its replies back. */
 #include "daemon/internal.h"
 
 #include "sys/clock.h"
@@ -6,78 +7,70 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void commands_free(struct pending_command *p)
-{
-	free(p->id);
-	free(p->document);
-	free(p->source);
-	free(p->note);
-	free(p);
-}
-
 void commands_free_all(struct pending_command *p)
 {
 	for (struct pending_command *next; p; p = next) {
 		next = p->next;
-		commands_free(p);
+		free(p);
 	}
 }
 
 static void stop_if_idle(struct daemon *d)
 {
-	if (d->stopping && !d->pending && !d->again)
+	if (d->stopping && !d->pending && !d->busy)
 		loop_stop(d->loop);
 }
 
 void commands_replied(void *ctx, const struct reply *r)
 {
 	struct daemon *d = ctx;
-	for (struct pending_command **at = &d->pending; *at; at = &(*at)->next) {
-		struct pending_command *p = *at;
-		if (p->command.tag != r->tag)
-			continue;
-		*at = p->next;
-		if (r->code == REPLY_BUSY && clock_boot().us < p->give_up.us) {
-			p->next = d->again;
-			d->again = p;
-			return;
-		}
-		if (p->done)
-			p->done(p->ctx, r);
-		commands_free(p);
-		stop_if_idle(d);
+	struct pending_command **at = &d->pending;
+	while (*at && (*at)->command.tag != r->tag)
+		at = &(*at)->next;
+	struct pending_command *p = *at;
+	if (!p)
+		return;
+	*at = p->next;
+	if (r->code == REPLY_BUSY && clock_boot().us < p->give_up.us) {
+		p->next = d->busy;
+		d->busy = p;
 		return;
 	}
+	if (p->replied)
+		p->replied(p->ctx, r);
+	free(p);
+	stop_if_idle(d);
 }
 
-/* The store has them and cannot write: nobody is kept waiting for that, but their texts are still needed. */
+/* The store has the requests of these commands, which point to their texts: so the commands stay pending, but
+ * their callers do not wait any longer. */
 void commands_refuse_all(struct daemon *d)
 {
 	for (struct pending_command *p = d->pending; p; p = p->next) {
-		reply_fn *done = p->done;
-		if (!done || p->command.kind == CMD_RECOMPILE)
+		reply_fn *replied = p->replied;
+		if (!replied || p->command.kind == CMD_RECOMPILE)
 			continue;
-		p->done = NULL;
-		done(p->ctx, &(struct reply){ .code = REPLY_BUSY });
+		p->replied = NULL;
+		replied(p->ctx, &(struct reply){ .code = REPLY_BUSY });
 	}
 }
 
-/* A name is written before the rules that hold its number: both go the same way, one after the other. There
- * are two ways for schedules, and whoever comes next may go by the other; what is there twice is there once.
- */
+/* A name must be durable before rules that hold its number. Rules go by one of two lanes, and a lane keeps
+ * its order: so the name goes first in both, and the second request changes nothing. */
 static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct str text)
 {
 	struct daemon *d = ctx;
-	static const uint8_t ways[] = { LANE_USER, LANE_BULK };
-	for (unsigned i = 0; i < ARRAY_LEN(ways); i++) {
-		struct st_req r = { .op = ST_NAME, .lane = ways[i], .name = { (uint8_t)kind, number, text } };
-		/* Out of memory here is met again by the request it is for. */
+	static const uint8_t lanes[] = { LANE_USER, LANE_BULK };
+	for (unsigned i = 0; i < ARRAY_LEN(lanes); i++) {
+		struct st_req r = { .op = ST_NAME,
+				    .lane = lanes[i],
+				    .name = { (uint8_t)kind, number, text } };
 		if (pump_send(d->pump, &r))
-			return;
+			return; /* the request that needs the name finds no memory either */
 	}
 }
 
-static void order(struct daemon *d, struct pending_command *p)
+static void give_to_engine(struct daemon *d, struct pending_command *p)
 {
 	p->command.tag = ++d->last_tag;
 	p->next = d->pending;
@@ -88,29 +81,29 @@ static void order(struct daemon *d, struct pending_command *p)
 void commands_take(void *arg)
 {
 	struct pending_command *p = arg;
-	intern_unsaved(p->d->names, save_name, p->d);
-	order(p->d, p);
+	intern_unsaved(p->d->intern, save_name, p->d);
+	give_to_engine(p->d, p);
 }
 
-void commands_again(struct daemon *d)
+void commands_repeat(struct daemon *d)
 {
-	struct pending_command *all = d->again;
-	d->again = NULL;
+	struct pending_command *all = d->busy;
+	d->busy = NULL;
 	while (all) {
 		struct pending_command *p = all;
 		all = p->next;
-		order(d, p);
+		give_to_engine(d, p);
 	}
 }
 
-/* What a person asks for, and must be durable before it is done. */
+/* Commands of people that must be durable before they are answered. */
 static bool needs_store(uint8_t kind)
 {
 	return kind != CMD_STOP && kind != CMD_CLOCK && kind != CMD_RECOMPILE;
 }
 
-/* How long a busy answer is not taken for an answer. */
-static int64_t patience(uint8_t kind)
+/* For how long a command is repeated while its schedule is busy. */
+static int64_t busy_ms(uint8_t kind)
 {
 	switch (kind) {
 	case CMD_PUT:
@@ -118,7 +111,7 @@ static int64_t patience(uint8_t kind)
 	case CMD_PAUSE:
 	case CMD_RESUME:
 	case CMD_RECOMPILE:
-		return ORDER_BUSY_MS;
+		return COMMAND_BUSY_MS;
 	case CMD_RUN:
 		return RUN_BUSY_MS;
 	default:
@@ -126,46 +119,57 @@ static int64_t patience(uint8_t kind)
 	}
 }
 
-static char *copy(struct str s)
+static void copy_text(struct str *text, char **to)
 {
-	char *p = malloc(s.n + 1);
-	if (p) {
-		memcpy(p, s.n ? s.p : "", s.n);
-		p[s.n] = '\0';
-	}
+	if (!text->p)
+		return;
+	memcpy(*to, text->p, text->n);
+	text->p = *to;
+	*to += text->n;
+	*(*to)++ = '\0';
+}
+
+static struct pending_command *command_new(struct daemon *d, const struct command *c, reply_fn *replied,
+					   void *ctx)
+{
+	size_t bytes = c->id.n + c->document.n + c->source.from.n + c->note.n + 4;
+	struct pending_command *p = malloc(sizeof *p + bytes);
+	if (!p)
+		return NULL;
+	*p = (struct pending_command){ .d = d, .command = *c, .replied = replied, .ctx = ctx };
+	p->give_up.us = clock_boot().us + busy_ms(c->kind) * 1000;
+	char *to = p->texts;
+	copy_text(&p->command.id, &to);
+	copy_text(&p->command.document, &to);
+	copy_text(&p->command.source.from, &to);
+	copy_text(&p->command.note, &to);
 	return p;
 }
 
-enum err daemon_order(struct daemon *d, const struct command *c, reply_fn *done, void *ctx)
+enum err commands_give(struct daemon *d, const struct command *c, reply_fn *replied, void *ctx)
 {
-	if (needs_store(c->kind) && daemon_writes(d, NULL))
+	struct pending_command *p = command_new(d, c, replied, ctx);
+	if (p)
+		commands_take(p);
+	return p ? OK : E_NOMEM;
+}
+
+enum err daemon_command(struct daemon *d, const struct command *c, reply_fn *replied, void *ctx)
+{
+	if (needs_store(c->kind) && daemon_can_write(d, NULL))
 		return E_BUSY;
-	struct pending_command *p = calloc(1, sizeof *p);
+	struct pending_command *p = command_new(d, c, replied, ctx);
 	if (!p)
 		return E_NOMEM;
-	*p = (struct pending_command){ .d = d, .command = *c, .done = done, .ctx = ctx };
-	p->id = copy(c->id);
-	p->document = copy(c->document);
-	p->source = copy(c->source.from);
-	p->note = copy(c->note);
-	p->give_up.us = clock_boot().us + patience(c->kind) * 1000;
-	p->command.id.p = p->id;
-	p->command.document.p = p->document;
-	if (c->source.from.p)
-		p->command.source.from.p = p->source;
-	if (c->note.p)
-		p->command.note.p = p->note;
-	bool copied = p->id && p->document && p->source && p->note;
-	enum err e = copied ? mailbox_put(d->mail, commands_take, p) : E_NOMEM;
+	enum err e = daemon_call(d, commands_take, p);
 	if (e)
-		commands_free(p);
-	return e == E_LIMIT ? E_BUSY : e;
+		free(p);
+	return e;
 }
 
 enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg)
 {
-	enum err e = mailbox_put(d->mail, fn, arg);
-	return e == E_LIMIT ? E_BUSY : e;
+	return mailbox_put(d->mail, fn, arg) ? E_BUSY : OK;
 }
 
 void commands_stop(void *arg)

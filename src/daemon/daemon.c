@@ -1,3 +1,4 @@
+/* Opens the parts of the daemon in order, connects them, and closes them. */
 #include "daemon/internal.h"
 
 #include "daemon/agent_resolve.h"
@@ -5,19 +6,16 @@
 #include "store/sqlite/backup.h"
 #include "store/sqlite/store.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct intern *daemon_intern(struct daemon *d)
 {
-	return d->names;
-}
-
-const char *daemon_database(const struct daemon *d)
-{
-	return d->database;
+	return d->intern;
 }
 
 enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why)
@@ -25,17 +23,17 @@ enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why)
 	return store_sqlite_reader(d->store, ret, why);
 }
 
-const char *daemon_runs(const struct daemon *d)
+const char *daemon_runs_dir(const struct daemon *d)
 {
-	return d->runs;
+	return d->runs_dir;
 }
 
-const struct token_key *daemon_tokens(const struct daemon *d)
+const struct token_key *daemon_token_key(const struct daemon *d)
 {
-	return &d->tokens;
+	return &d->token_key;
 }
 
-void daemon_documents(struct daemon *d)
+void daemon_documents_applied(struct daemon *d)
 {
 	loop_event(d->loop, &(struct event){ .kind = EV_DOCUMENTS });
 }
@@ -51,10 +49,9 @@ static enum err open_runner(struct daemon *d, struct why *why)
 {
 	bool delegated = rundir_cgroup(&d->cgroup) == OK;
 	struct runner_config c = {
-		.place = { .runs = d->runs, .cgroup = delegated ? d->cgroup.p : NULL, .flush = true },
+		.place = { .runs = d->runs_dir, .cgroup = delegated ? d->cgroup.p : NULL, .flush = true },
 		.ctx = d,
 		.want = attempts_want,
-		.ask = attempts_ask
 	};
 	enum err e = runner_open(&c, &d->runner, why);
 	if (!e && !runner_keep_launcher(d->runner, d->options.launcher))
@@ -62,25 +59,68 @@ static enum err open_runner(struct daemon *d, struct why *why)
 	return e;
 }
 
-static enum err open_all(struct daemon *d, struct why *why)
+/* Earlier versions called the notifier's directory "post". */
+static enum err rename_post_dir(const struct daemon *d, struct why *why)
 {
-	const struct daemon_options *o = &d->options;
+	char *post = datadir_path(d->options.data, "post");
+	enum err e = post ? OK : E_NOMEM;
+	/* Both exist if an earlier version was used in between: then the new one counts. */
+	if (post && access(post, F_OK) == 0 && rename(post, d->notify_dir) < 0 && errno != ENOTEMPTY &&
+	    errno != EEXIST)
+		e = why_set(why, E_IO, WHY_NOWHERE, "cannot rename %s to %s: %s", post, d->notify_dir,
+			    strerror(errno));
+	free(post);
+	return e;
+}
+
+static enum err open_directory(struct daemon *d, struct why *why)
+{
 	char aside[PATH_MAX];
-	enum err e = daemon_lock(o->data, &d->lock, why);
+	enum err e = daemon_lock(d->options.data, &d->lock, why);
 	if (!e)
 		e = copy_finish(d->database, aside, sizeof aside, why);
 	if (!e)
-		e = datadir_make(d->runs, why);
+		e = datadir_make(d->runs_dir, why);
 	if (!e)
-		e = datadir_make(d->letters, why);
+		e = rename_post_dir(d, why);
 	if (!e)
-		e = token_key_open(o->data, &d->tokens, why);
+		e = datadir_make(d->notify_dir, why);
+	return e ? e : token_key_open(d->options.data, &d->token_key, why);
+}
+
+static enum err open_prepare_worker(struct daemon *d, struct why *why)
+{
+	const struct daemon_options *o = &d->options;
+	return prepare_open(&(struct prepare_options){ .store = d->store,
+						       .place = { .socket = o->socket,
+								  .runs = d->runs_dir,
+								  .out = o->out,
+								  .secrets = o->secrets,
+								  .token_key = d->token_key },
+						       .defaults = o->defaults,
+						       .intern = d->intern,
+						       .ctx = d,
+						       .finished = attempts_finished,
+						       .zones_read = recompile_zones_read },
+			    &d->prepare, why);
+}
+
+/* On the prepare worker's thread. */
+static void send_problem(void *ctx, const struct st_req *r)
+{
+	if (daemon_send_wait(ctx, r, NULL, NULL))
+		return; /* no memory, or the daemon stops: it is reported when it happens again */
+}
+
+static enum err open_parts(struct daemon *d, struct why *why)
+{
+	enum err e = open_directory(d, why);
 	if (!e)
 		e = open_runner(d, why);
 	if (!e)
-		e = intern_new(&d->names);
+		e = intern_new(&d->intern);
 	if (!e)
-		intern_default_agent(d->names, o->defaults.default_agent);
+		intern_default_agent(d->intern, d->options.defaults.default_agent);
 	if (!e)
 		e = mailbox_new(DAEMON_MAIL_MAX, &d->mail);
 	if (!e)
@@ -88,88 +128,63 @@ static enum err open_all(struct daemon *d, struct why *why)
 	if (!e)
 		e = restore_check(d, why);
 	if (!e)
-		e = prepare_open(&(struct prepare_options){ .store = d->store,
-							    .place = { .socket = o->socket,
-								       .runs = d->runs,
-								       .out = o->out,
-								       .secrets = o->secrets,
-								       .tokens = d->tokens },
-							    .defaults = o->defaults,
-							    .names = d->names,
-							    .done = attempts_prepared,
-							    .compiled = recompile_compiled,
-							    .zones_read = recompile_zones_read,
-							    .answered = attempts_answered,
-							    .ctx = d },
-				 &d->desk, why);
+		e = open_prepare_worker(d, why);
 	if (!e)
-		e = problems_new(&(struct problems_config){ .desk = d->desk,
-							    .names = d->names,
-							    .ctx = d,
-							    .send = store_requests_problem },
-				 &d->problems);
+		e = problems_new(
+			&(struct problems_config){
+				.prepare = d->prepare, .intern = d->intern, .ctx = d, .send = send_problem },
+			&d->problems);
 	return e;
 }
 
-const char *daemon_out(const struct daemon *d)
+const char *daemon_out_program(const struct daemon *d)
 {
 	return d->options.out.program;
 }
 
-enum err daemon_notify(struct daemon *d, struct reader *r, struct arena *a, struct config_notify *ret,
-		       const char **origin, struct why *why)
+enum err daemon_notify_config(struct daemon *d, struct reader *r, struct arena *a, struct config_notify *ret,
+			      const char **origin, struct why *why)
 {
 	return notifier_config(r, d->options.notify, a, ret, origin, why);
 }
 
-/* When there is somebody who can be told what became of it. */
-static enum err open_post(struct daemon *d, struct why *why)
+static enum err open_retention(struct daemon *d, struct why *why)
 {
 	const struct daemon_options *o = &d->options;
-	return notifier_open(&(struct notifier_options){ .store = d->store,
-							 .dir = d->letters,
-							 .runs = d->runs,
-							 .launcher = o->launcher,
-							 .out = o->out,
-							 .config = o->notify,
-							 .ctx = d,
-							 .send = store_requests_post },
-			     &d->post, why);
+	return retention_open(&(struct retention_options){ .daemon = d,
+							   .runs_days = o->retention.runs_days,
+							   .logs_days = o->retention.logs_days,
+							   .logs_bytes = o->retention.logs_bytes,
+							   .every = o->retention.every },
+			      &d->retention, why);
 }
 
-static void load_also(void *ctx, const struct load_item *item)
+static enum err open_notifier(struct daemon *d, struct why *why)
+{
+	const struct daemon_options *o = &d->options;
+	return notifier_open(&(struct notifier_options){ .daemon = d,
+							 .dir = d->notify_dir,
+							 .launcher = o->launcher,
+							 .out = o->out,
+							 .config = o->notify },
+			     &d->notifier, why);
+}
+
+static void load_item(void *ctx, const struct load_item *item)
 {
 	struct daemon *d = ctx;
 	problems_load(d->problems, item);
-	d->said_restored |= item->kind == LOAD_PROBLEM && str_eq(item->problem.key, STR("restored"));
+	d->restore_problem_open |= item->kind == LOAD_PROBLEM && str_eq(item->problem.key, STR("restored"));
 	if (item->kind == LOAD_NAME &&
-	    intern_load(d->names, (enum name_kind)item->name.kind, item->name.number, item->name.text))
-		return; /* its rules are outdated, and wait */
+	    intern_load(d->intern, (enum name_kind)item->name.kind, item->name.number, item->name.text))
+		return; /* rules that use the name are outdated, and wait */
 }
 
-static void happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
-{
-	struct daemon *d = ctx;
-	/* It looks at all of them. What was put may have been compiled with what was replaced meanwhile. */
-	if ((d->compile.again && !d->compile.under_way) ||
-	    (f->op == ST_PUT && engine_is_outdated(pump_engine(d->pump), f->sid)))
-		recompile_all(d);
-	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
-		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
-	if (f->news && f->res == ST_OK)
-		notifier_news(d->post);
-	if (f->op == ST_PUT || f->op == ST_DROP)
-		notifier_changed_document(d->post);
-	problems_happened(d->problems, f, ack);
-	daemon_tell(d, f, ack);
-}
-
-/* The desk reads them, then all are told. Full: by the next change. */
 static void zones_changed(void *ctx)
 {
 	struct daemon *d = ctx;
-	if (prepare_zones_changed(d->desk))
-		return;
+	if (prepare_zones_changed(d->prepare))
+		return; /* they are read at the next change */
 }
 
 static void stopping(void *ctx)
@@ -181,19 +196,18 @@ static void stopping(void *ctx)
 		commands_stop(d);
 }
 
-/* Before the schedules whose rules are compared with them. */
+/* Before the schedules are loaded, whose rules are compared with the agents. */
 static enum err load_agents(struct daemon *d, struct why *why)
 {
 	struct reader *reader = NULL;
 	enum err e = store_sqlite_reader(d->store, &reader, why);
 	if (!e)
-		e = agent_index_load(reader, d->names, why);
+		e = agent_index_load(reader, d->intern, why);
 	reader_close(reader);
 	return e;
 }
 
-/* Before anybody can ask: numbers of names that are not known yet would be given out a second time. */
-static enum err load(struct daemon *d, struct why *why)
+static enum err open_engine(struct daemon *d, struct why *why)
 {
 	struct pump_config c = { .engine = { .slots = d->options.slots,
 					     .catch_up_per_second = d->options.catch_up_per_second,
@@ -201,32 +215,48 @@ static enum err load(struct daemon *d, struct why *why)
 				 .store = d->store,
 				 .ops = &store_sqlite_ops,
 				 .runner = d->runner,
+				 .prepare = d->prepare,
 				 .ctx = d,
 				 .replied = commands_replied,
-				 .happened = happened,
 				 .answered = store_requests_answered };
-	intern_tables(d->names, &c.engine);
+	intern_tables(d->intern, &c.engine);
+	enum err e = pump_new(&c, &d->pump);
+	if (e)
+		return e;
+	pump_subscribe(d->pump, recompile_happened, d);
+	pump_subscribe(d->pump, attempts_happened, d);
+	pump_subscribe(d->pump, problems_happened, d->problems);
+	return loop_new(&(struct loop_config){ .pump = d->pump,
+					       .store_fd = store_sqlite_ops.fd(d->store),
+					       .runner = d->runner,
+					       .mail = d->mail,
+					       .launcher = d->options.launcher,
+					       .ctx = d,
+					       .zones_changed = zones_changed,
+					       .after_turn = health_after_turn,
+					       .stopping = stopping },
+			&d->loop, why);
+}
+
+/* Before other threads can use the daemon: numbers of names that are not loaded yet would be given to other
+ * names. */
+static enum err load(struct daemon *d, struct why *why)
+{
 	enum err e = load_agents(d, why);
 	if (!e)
-		e = pump_new(&c, &d->pump);
+		e = open_engine(d, why);
 	if (!e)
-		e = loop_new(&(struct loop_config){ .pump = d->pump,
-						    .store_fd = store_sqlite_ops.fd(d->store),
-						    .runner = d->runner,
-						    .mail = d->mail,
-						    .launcher = d->options.launcher,
-						    .ctx = d,
-						    .zones_changed = zones_changed,
-						    .turned = health_turned,
-						    .stopping = stopping },
-			     &d->loop, why);
-	if (!e)
-		e = pump_load(d->pump, loop_now(), load_also, d);
+		e = pump_load(d->pump, loop_now(), load_item, d);
 	if (e == E_IO && store_sqlite_trouble(d->store, NULL, NULL, why) == OK)
 		why_write(why, WHY_NOWHERE, "%s cannot be read", d->database);
-	if (!e && (d->restored[0] || d->said_restored))
+	if (!e && (d->restore_text[0] || d->restore_problem_open))
 		e = mailbox_put(d->mail, restore_report, d);
 	return e ? e : mailbox_put(d->mail, recompile_all, d);
+}
+
+void daemon_subscribe(struct daemon *d, pump_fact_fn *fn, void *ctx)
+{
+	pump_subscribe(d->pump, fn, ctx);
 }
 
 enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why)
@@ -237,43 +267,43 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	d->options = *o;
 	d->lock = -1;
 	d->database = datadir_path(o->data, "rota.db");
-	d->runs = datadir_path(o->data, "runs");
-	d->letters = datadir_path(o->data, "post");
-	/* Threads inherit it: the loop alone hears of them. */
+	d->runs_dir = datadir_path(o->data, "runs");
+	d->notify_dir = datadir_path(o->data, "notify");
+	/* Threads inherit the mask: only the loop receives these signals. */
 	sigset_t mask;
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGINT);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	enum err e = d->database && d->runs && d->letters ? open_all(d, why) : E_NOMEM;
+	enum err e = d->database && d->runs_dir && d->notify_dir ? open_parts(d, why) : E_NOMEM;
 	if (!e)
 		e = load(d, why);
 	if (!e)
-		e = retention_start(d, why);
+		e = open_retention(d, why);
 	if (!e)
-		e = open_post(d, why);
-	if (e)
+		e = open_notifier(d, why);
+	if (e) {
 		daemon_close(d);
-	else
-		*ret = d;
-	return e;
+		return e;
+	}
+	pump_subscribe(d->pump, notifier_happened, d->notifier);
+	*ret = d;
+	return OK;
 }
 
-/* What came when nobody emptied it any more. Others' mail is theirs. */
+/* Frees the daemon's own mail that came after the loop had stopped. */
 static void drop_mail(struct daemon *d)
 {
 	mail_fn *fn;
 	void *arg;
 	while (d->mail && mailbox_pop(d->mail, &fn, &arg)) {
 		if (fn == commands_take)
-			commands_free(arg);
+			free(arg);
 		else if (fn == store_requests_take)
 			store_requests_free(arg);
-		else if (fn == attempts_give)
+		else if (fn == attempts_take)
 			prepare_task_free(arg);
-		else if (fn == attempts_say)
-			free(arg);
 	}
 }
 
@@ -281,10 +311,11 @@ void daemon_close(struct daemon *d)
 {
 	if (!d)
 		return;
-	atomic_store(&d->closing, true);
-	notifier_close(d->post);
-	retention_close(d->retain);
-	prepare_close(d->desk);
+	if (d->mail)
+		mailbox_close(d->mail);
+	notifier_close(d->notifier);
+	retention_close(d->retention);
+	prepare_close(d->prepare);
 	drop_mail(d);
 	problems_free(d->problems);
 	loop_free(d->loop);
@@ -292,9 +323,9 @@ void daemon_close(struct daemon *d)
 	pump_free(d->pump);
 	runner_close(d->runner);
 	mailbox_free(d->mail);
-	intern_free(d->names);
+	intern_free(d->intern);
 	commands_free_all(d->pending);
-	commands_free_all(d->again);
+	commands_free_all(d->busy);
 	while (d->sent) {
 		struct store_request *s = d->sent;
 		d->sent = s->next;
@@ -304,8 +335,8 @@ void daemon_close(struct daemon *d)
 	if (d->lock >= 0)
 		close(d->lock);
 	free(d->database);
-	free(d->runs);
-	free(d->letters);
+	free(d->runs_dir);
+	free(d->notify_dir);
 	free(d);
 }
 
@@ -313,5 +344,7 @@ void daemon_close(struct daemon *d)
 
 enum err daemon_run(struct daemon *d, struct why *why)
 {
-	return loop_run(d->loop, why);
+	enum err e = loop_run(d->loop, why);
+	mailbox_close(d->mail); /* no thread waits for room in it any more */
+	return e;
 }

@@ -1,3 +1,5 @@
+/* Looks at the clock, the store, the runner and memory: what fails goes to the log, becomes a problem, and
+ * refuses commands that cannot be recorded. */
 #include "daemon/internal.h"
 
 #include "core/when/dur.h"
@@ -6,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-static enum err say_starved(struct why *why)
+static enum err no_memory(struct why *why)
 {
-	return why_set(why, E_IO, WHY_NOWHERE, "what is to be recorded waits: %s", strerror(ENOMEM));
+	return why_set(why, E_IO, WHY_NOWHERE, "requests to the store wait: %s", strerror(ENOMEM));
 }
 
 enum err daemon_trouble(struct daemon *d, const char **which, struct why *why)
@@ -21,24 +23,24 @@ enum err daemon_trouble(struct daemon *d, const char **which, struct why *why)
 	return daemon_runner_trouble(d, why);
 }
 
-enum err daemon_writes(struct daemon *d, struct why *why)
+enum err daemon_can_write(struct daemon *d, struct why *why)
 {
-	if (atomic_load(&d->starved))
-		return say_starved(why);
+	if (atomic_load(&d->health.lacks_memory))
+		return no_memory(why);
 	return store_sqlite_writes(d->store, why);
 }
 
 enum err daemon_store_trouble(struct daemon *d, struct why *why)
 {
-	if (pump_starved(d->pump))
-		return say_starved(why);
+	if (pump_lacks_memory(d->pump))
+		return no_memory(why);
 	return store_sqlite_trouble(d->store, NULL, NULL, why);
 }
 
 enum err daemon_runner_trouble(struct daemon *d, struct why *why)
 {
 	enum err e = runner_trouble(d->runner, NULL, why);
-	return e ? e : prepare_trouble(d->desk, why);
+	return e ? e : prepare_trouble(d->prepare, why);
 }
 
 bool daemon_has_cgroup(const struct daemon *d)
@@ -46,87 +48,99 @@ bool daemon_has_cgroup(const struct daemon *d)
 	return d->cgroup.n > 0;
 }
 
-/* Once when it begins, and once when it is over. */
-static void log_trouble(struct daemon *d, unsigned which, const char *text)
+/* Logs the beginning of trouble and, with text NULL, its end. */
+static void log_trouble(struct daemon *d, enum health_part part, const char *text)
 {
-	static const char *const words[LOGS] = {
-		[LOG_STORE] = "the store",
-		[LOG_RUNNER] = "starting runs",
-		[LOG_CLOCK] = "the clock",
-		[LOG_STEP] = "the clock's pace",
+	static const char *const names[HEALTH_PARTS] = {
+		[HEALTH_STORE] = "store",
+		[HEALTH_RUNNER] = "starting runs",
+		[HEALTH_CLOCK] = "clock",
+		[HEALTH_CLOCK_STEP] = "clock step",
 	};
-	if (d->options.trouble && d->said[which] != (text != NULL))
-		d->options.trouble(d->options.ctx, words[which], text);
-	d->said[which] = text != NULL;
+	if (d->options.trouble && d->health.logged[part] != (text != NULL))
+		d->options.trouble(d->options.ctx, names[part], text);
+	d->health.logged[part] = text != NULL;
 }
 
-/* The wall clock against the one that only counts, suspension included. */
-static void watch_clock(struct daemon *d, struct now now)
+/* Compares the wall clock with the boot clock, which nobody can set, to see whether the wall clock was set.
+ */
+static void check_clock(struct daemon *d, struct now now)
 {
 	struct buf length = { 0 };
-	int64_t skew = now.wall.us - now.boot.us, step = 0;
-	if (d->skew)
-		step = (skew - d->skew + (skew < d->skew ? -USEC : USEC) / 2) / USEC;
-	d->skew = skew;
+	int64_t ahead = now.wall.us - now.boot.us, before = d->health.wall_minus_boot, step = 0;
+	if (before)
+		step = (ahead - before + (ahead < before ? -USEC : USEC) / 2) / USEC;
+	d->health.wall_minus_boot = ahead;
 	if (step > CLOCK_TOLD_SECONDS || step < -CLOCK_TOLD_SECONDS) {
 		dur_format(step < 0 ? -step : step, &length);
-		d->step.at = now.boot;
-		d->step.fresh = true;
+		d->clock_step.at = now.boot;
+		d->clock_step.fresh = true;
 		snprintf(
-			d->step.text, sizeof d->step.text,
+			d->clock_step.text, sizeof d->clock_step.text,
 			step > 0
-				? "the clock was set ahead by %s: what was due in between is run late or "
-				  "recorded "
-				  "as missed, as its policy says"
-				: "the clock was set back by %s: what has run does not run again; `rota why` "
-				  "explains any time",
+				? "the clock was set ahead by %s: times in between run late or are recorded "
+				  "as "
+				  "missed, as each schedule's policy says"
+				: "the clock was set back by %s: times that have run do not run again; `rota "
+				  "why` explains any time",
 			buf_str(&length).p);
 		buf_free(&length);
-	} else if (now.boot.us - d->step.at.us > CLOCK_CALM_SECONDS * USEC) {
-		d->step.text[0] = '\0';
+	} else if (now.boot.us - d->clock_step.at.us > CLOCK_CALM_SECONDS * USEC) {
+		d->clock_step.text[0] = '\0';
 	}
 }
 
-/* Whatever is said of it must be said soon, for there may be no other reason to look again. */
+/* A change of the clock is reported at once, because there may be no other turn for a long time. */
 static bool clock_changed(const struct daemon *d)
 {
-	return d->said[LOG_CLOCK] != engine_clock_held(pump_engine(d->pump)) || d->step.fresh ||
-	       d->said[LOG_STEP] != (d->step.text[0] != '\0');
+	return d->health.logged[HEALTH_CLOCK] != engine_clock_held(pump_engine(d->pump)) ||
+	       d->clock_step.fresh || d->health.logged[HEALTH_CLOCK_STEP] != (d->clock_step.text[0] != '\0');
 }
 
-int64_t health_turned(void *ctx, struct now now)
+static void check_memory(struct daemon *d, struct now now)
+{
+	bool lacks_memory = pump_lacks_memory(d->pump);
+	atomic_store(&d->health.lacks_memory, lacks_memory);
+	if (!lacks_memory)
+		d->health.memory_ok = now.boot;
+	else if (now.boot.us - d->health.memory_ok.us >= NO_MEMORY_MS * INT64_C(1000))
+		loop_out_of_memory(d->loop);
+}
+
+static void check_health(struct daemon *d, struct now now)
+{
+	struct why store = { 0 }, runner = { 0 };
+	bool store_fails = daemon_store_trouble(d, &store) != OK;
+	bool runner_fails = daemon_runner_trouble(d, &runner) != OK;
+	struct health h = { .clock_held = engine_clock_held(pump_engine(d->pump)),
+			    .clock_step = d->clock_step.text[0] ? d->clock_step.text : NULL,
+			    .clock_stepped = d->clock_step.fresh,
+			    .store = store_fails ? store.text : NULL,
+			    .runner = runner_fails ? runner.text : NULL };
+	log_trouble(d, HEALTH_STORE, h.store);
+	log_trouble(d, HEALTH_RUNNER, h.runner);
+	log_trouble(d, HEALTH_CLOCK_STEP, h.clock_step);
+	log_trouble(d, HEALTH_CLOCK,
+		    h.clock_held ? "it is far ahead of the last record and is not trusted" : NULL);
+	d->health.failing = problems_check(d->problems, &h);
+	d->clock_step.fresh = false;
+	check_memory(d, now);
+	if (daemon_can_write(d, NULL))
+		commands_refuse_all(d);
+	d->health.checked = now.boot;
+}
+
+int64_t health_after_turn(void *ctx, struct now now)
 {
 	struct daemon *d = ctx;
-	commands_again(d);
-	watch_clock(d, now);
-	if (now.boot.us - d->looked.us >= HEALTH_MS * 1000 || clock_changed(d)) {
-		struct why store = { 0 }, runner = { 0 };
-		bool bad_store = daemon_store_trouble(d, &store) != OK;
-		bool bad_runner = daemon_runner_trouble(d, &runner) != OK;
-		struct health h = { .clock_held = engine_clock_held(pump_engine(d->pump)),
-				    .clock_step = d->step.text[0] ? d->step.text : NULL,
-				    .clock_stepped = d->step.fresh,
-				    .store = bad_store ? store.text : NULL,
-				    .runner = bad_runner ? runner.text : NULL };
-		log_trouble(d, LOG_STORE, h.store);
-		log_trouble(d, LOG_RUNNER, h.runner);
-		log_trouble(d, LOG_STEP, h.clock_step);
-		log_trouble(d, LOG_CLOCK, h.clock_held ? "it ran far ahead and is not believed" : NULL);
-		d->unwell = problems_look(d->problems, &h);
-		d->step.fresh = false;
-		atomic_store(&d->starved, pump_starved(d->pump));
-		if (daemon_writes(d, NULL))
-			commands_refuse_all(d);
-		if (!d->starved)
-			d->fed = now.boot;
-		else if (now.boot.us - d->fed.us >= STARVED_MS * INT64_C(1000))
-			loop_out_of_memory(d->loop);
-		d->looked = now.boot;
-	}
-	bool told = problems_flush(d->problems);
-	int64_t calm = d->step.at.us + CLOCK_CALM_SECONDS * USEC - now.boot.us + 1;
-	return d->again             ? ORDER_AGAIN_MS * 1000
-	       : d->unwell || !told ? HEALTH_MS * 1000
-	       : d->step.text[0]    ? calm
-				    : 0;
+	commands_repeat(d);
+	check_clock(d, now);
+	if (now.boot.us - d->health.checked.us >= HEALTH_MS * 1000 || clock_changed(d))
+		check_health(d, now);
+	bool sent = problems_flush(d->problems);
+	int64_t calm_in = d->clock_step.at.us + CLOCK_CALM_SECONDS * USEC - now.boot.us + 1;
+	return d->busy                      ? COMMAND_RETRY_MS * 1000
+	       : d->health.failing || !sent ? HEALTH_MS * 1000
+	       : d->clock_step.text[0]      ? calm_in
+					    : 0;
 }

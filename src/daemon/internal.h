@@ -1,6 +1,6 @@
 #pragma once
-/* Within the daemon: what it is, and what its parts do for each other. All on the daemon's thread, where
- * nothing else is said. */
+/* The daemon's own state, and the functions that its source files share. They run on the daemon's thread,
+ * unless their comment says otherwise. A function marked "mail" is called from the daemon's mailbox. */
 #include "daemon/daemon.h"
 #include "daemon/notify/notifier.h"
 #include "daemon/prepare/worker.h"
@@ -9,114 +9,115 @@
 
 #include <stdatomic.h>
 
-/* A command on its way: from whoever gave it to the engine, and its answer back. */
+/* A command on its way to the engine, or waiting for the engine's reply. */
 struct pending_command {
 	struct daemon *d;
 	struct command command;
-	reply_fn *done;
+	reply_fn *replied;
 	void *ctx;
-	char *id, *document, *source, *note; /* copies, until the store has answered */
-	struct boot give_up;                 /* until then a busy schedule is asked again */
+	struct boot give_up; /* REPLY_BUSY is an answer from then on */
 	struct pending_command *next;
+	char texts[]; /* of the command */
 };
 
-/* A request of somebody's own to the store. */
+/* A request of daemon_send on its way to the store, or waiting for its answer. */
 struct store_request {
 	struct daemon *d;
 	struct st_req req;
-	sent_fn *done;
+	store_answer_fn *answered;
 	void *ctx;
 	struct arena texts;
 	struct store_request *next;
 };
 
-enum { LOG_STORE, LOG_RUNNER, LOG_CLOCK, LOG_STEP, LOGS };
+enum health_part { HEALTH_STORE, HEALTH_RUNNER, HEALTH_CLOCK, HEALTH_CLOCK_STEP, HEALTH_PARTS };
 
 struct daemon {
 	struct daemon_options options;
-	char *database, *runs, *letters;
-	int lock;
+	char *database, *runs_dir, *notify_dir;
+	int lock; /* of the data directory */
 	struct buf cgroup;
-	struct token_key tokens;
-	struct intern *names;
+	struct token_key token_key;
+
 	struct store *store;
 	struct runner *runner;
-	struct prepare_worker *desk;
-	atomic_bool closing;
+	struct intern *intern;
 	struct mailbox *mail;
+	struct prepare_worker *prepare;
 	struct pump *pump;
 	struct loop *loop;
-	uint64_t last_tag;
-	bool stopping;                   /* as soon as nothing is pending */
-	struct pending_command *pending; /* those the engine has; few at a time */
-	struct pending_command *again;   /* those that were answered BUSY */
-	struct store_request *sent;
 	struct problems *problems;
-	struct retention *retain;
-	struct notifier *post;
-	char restored[WHY_TEXT_MAX]; /* what is to be said of it; empty: nothing */
-	bool said_restored;          /* a problem of an earlier start is open */
-	struct boot looked;
-	struct boot fed;     /* when memory was last enough, … */
-	atomic_bool starved; /* … and whether it is */
-	int64_t skew;        /* wall - boot, at the last turn; 0: there was none */
+	struct retention *retention;
+	struct notifier *notifier;
+
+	uint64_t last_tag;               /* of a command */
+	struct pending_command *pending; /* commands that the engine has; few at a time */
+	struct pending_command *busy;    /* commands answered with REPLY_BUSY, to be repeated */
+	struct store_request *sent;      /* requests that the store has */
+	bool stopping;                   /* as soon as no command is pending */
+
+	struct {
+		uint32_t cursor;    /* where engine_outdated continues */
+		unsigned under_way; /* with the prepare worker or the engine */
+		bool again;         /* one was busy: begin again after the next fact */
+	} recompile;
+
+	struct {
+		struct boot checked;       /* the last time */
+		bool failing;              /* then */
+		bool logged[HEALTH_PARTS]; /* as failing */
+		struct boot memory_ok;     /* the last time there was enough memory */
+		atomic_bool lacks_memory;
+		int64_t wall_minus_boot; /* at the last turn; 0: there was none */
+	} health;
 	struct {
 		struct boot at;
-		bool fresh;              /* not yet told */
-		char text[WHY_TEXT_MAX]; /* "": none of late */
-	} step;                          /* the last time somebody set the clock */
-	bool unwell;                     /* at the last look */
-	bool said[LOGS];                 /* that it fails */
-	struct {
-		uint32_t at;        /* where to look on for the next outdated one */
-		unsigned under_way; /* on the desk, or with the engine */
-		bool again;         /* one was busy: look again when something was answered */
-	} compile;
+		bool fresh;              /* not yet reported */
+		char text[WHY_TEXT_MAX]; /* for people; "": none for CLOCK_CALM_SECONDS */
+	} clock_step;                    /* the last time the clock was set */
+
+	char restore_text[WHY_TEXT_MAX]; /* see daemon_restore_text; "": none */
+	bool restore_problem_open;       /* since an earlier start */
 };
 
-void daemon_tell(struct daemon *d, const struct pump_fact *f, const struct st_ack *ack);
-
-/* --- orders.c: commands for the engine, and their answers --- */
+/* --- commands.c: commands to the engine, and its replies --- */
 void commands_take(void *arg); /* mail */
+/* As daemon_command, without a check whether the store can write. E_NOMEM. */
+must_check enum err commands_give(struct daemon *d, const struct command *c, reply_fn *replied, void *ctx);
 void commands_replied(void *ctx, const struct reply *r);
-void commands_again(struct daemon *d);      /* those that were busy */
-void commands_refuse_all(struct daemon *d); /* nothing can be written */
-void commands_stop(void *arg);              /* mail: as soon as all are answered */
-void commands_free(struct pending_command *p);
+void commands_repeat(struct daemon *d);     /* those that were busy */
+void commands_refuse_all(struct daemon *d); /* the store cannot write */
+void commands_stop(void *arg);              /* mail: stops the loop as soon as no command is pending */
 void commands_free_all(struct pending_command *p);
 
-/* --- sends.c: requests of others to the store --- */
+/* --- store_requests.c: requests to the store that are not the engine's --- */
 void store_requests_take(void *arg); /* mail */
 void store_requests_answered(void *ctx, const struct st_ack *ack);
-void store_requests_problem(void *ctx, const struct st_req *r); /* from the desk's thread */
-must_check enum err store_requests_post(void *ctx, const struct st_req *r, sent_fn *done, void *arg);
 void store_requests_free(struct store_request *s);
 
-/* --- health.c: what fails, and who is told --- */
-int64_t health_turned(void *ctx, struct now now);
-
-/* --- attempts.c: between the runner and the desk --- */
+/* --- attempts.c: between the runner, the prepare worker and the engine --- */
 void attempts_want(void *ctx, const struct rn_req *r);
-must_check enum err attempts_ask(void *ctx, const struct rn_req *r);
-void attempts_prepared(void *ctx, struct prepare_task *j); /* on the desk's thread, as the next */
-void attempts_answered(void *ctx, const struct rn_report *says, struct str words);
-void attempts_give(void *arg); /* mail, as the next */
-void attempts_say(void *arg);
+void attempts_finished(void *ctx, struct prepare_task *t); /* on the prepare worker's thread */
+void attempts_take(void *arg);                             /* mail */
+void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
-/* --- outdated.c: rules of another version, for other zone files or another agent --- */
+/* --- recompile.c: schedules whose rules are outdated --- */
 void recompile_all(void *arg); /* mail */
-void recompile_compiled(void *ctx, uint64_t sid, enum err e,
-			const struct rules *rules); /* on the desk's thread */
-void recompile_zones_read(void *ctx);               /* so is this */
-/* The definition of this agent is another now, is there for the first time, or has gone: the store has it,
- * and readers see it. */
+void recompile_finished(struct daemon *d, struct prepare_task *t);
+void recompile_zones_read(void *ctx); /* on the prepare worker's thread */
+/* An agent was defined, changed or removed, and readers see it: schedules that use it are compiled again. */
 void recompile_agent(struct daemon *d, const struct agent_row *changed);
+void recompile_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
-/* --- datadir.c: the directory, and who has it --- */
+/* --- health.c: what fails, in the log and as problems --- */
+/* After every turn of the loop: see struct loop_config. */
+int64_t health_after_turn(void *ctx, struct now now);
+
+/* --- datadir.c: the data directory and its lock --- */
 char *datadir_path(const char *dir, const char *name); /* NULL: no memory */
 must_check enum err datadir_make(const char *path, struct why *why);
 
-/* --- past.c: what is old, and what was brought back --- */
-must_check enum err retention_start(struct daemon *d, struct why *why);
+/* --- retention/restore_check.c: databases that were restored from a copy --- */
+/* Before the engine is loaded, and before anything else uses the store and the runner. */
 must_check enum err restore_check(struct daemon *d, struct why *why);
 void restore_report(void *arg); /* mail */

@@ -1,3 +1,4 @@
+/* The event loop, the timer of the engine, and the watch on the zone files. */
 #include "daemon/loop.h"
 
 #include "sys/clock.h"
@@ -17,17 +18,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Due times first: whatever else there is to do can wait for a turn. */
+/* Due times before answers, answers before mail. */
 enum { FIRST = SD_EVENT_PRIORITY_IMPORTANT, NEXT = SD_EVENT_PRIORITY_NORMAL, LAST = SD_EVENT_PRIORITY_IDLE };
+
+enum { ZONES_QUIET_US = 2 * USEC }; /* after the last change of a zone file, before they are read */
 
 struct loop {
 	struct loop_config config;
 	sd_event *event;
 	sd_event_source *again, *zones_timer, *stop_timer;
 	int timer;
-	int64_t armed; /* what it is set to; 0: it must be set anew */
-	int64_t slept; /* BOOTTIME - MONOTONIC: how long the machine was suspended */
-	int64_t wish;  /* of `turned` */
+	int64_t armed;     /* what the timer is set to, INT64_MAX: off; 0: it must be set again */
+	int64_t suspended; /* how long the machine was, since it was booted */
+	int64_t turn_in;   /* what after_turn returned */
 	enum err error;
 	struct why why;
 };
@@ -37,57 +40,60 @@ struct now loop_now(void)
 	return (struct now){ clock_wall(), clock_boot() };
 }
 
-static int64_t slept(void)
+static int64_t suspended_us(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return clock_boot().us - ((int64_t)t.tv_sec * USEC + t.tv_nsec / 1000);
 }
 
-static void fail(struct loop *l, enum err e, const char *what)
+static void fail(struct loop *l, enum err e, const char *text)
 {
 	if (!l->error)
-		l->error = why_set(&l->why, e, WHY_NOWHERE, "%s", what);
+		l->error = why_set(&l->why, e, WHY_NOWHERE, "%s", text);
 	sd_event_exit(l->event, 1);
 }
 
 void loop_out_of_memory(struct loop *l)
 {
 	fail(l, E_NOMEM,
-	     "out of memory: it ends, and what it has recorded is taken up when it is started again");
+	     "out of memory: the daemon ends; when it is started again, it continues from what is recorded");
 }
 
 /* --- turns --- */
 
-/* When to be called again: at once, at a time, or when something is heard. */
-static void arm(struct loop *l)
+static void no_later_than(struct wall at, bool *any, struct wall *next)
+{
+	if (*any && next->us <= at.us)
+		return;
+	*any = true;
+	*next = at;
+}
+
+/* Sets the timer to the next turn that is needed even if nothing happens before. */
+static void set_timer(struct loop *l)
 {
 	struct now now = loop_now();
 	struct wall next;
 	struct itimerspec at = { 0 };
 	bool any = pump_next(l->config.pump, now, &next);
-	const int64_t retry = RUNNER_LAUNCHER_MS * INT64_C(1000);
-	if (!runner_has_launcher(l->config.runner) && (!any || next.us > now.wall.us + retry)) {
-		next.us = now.wall.us + retry;
-		any = true;
-	}
-	/* What is under way may be in trouble, of which nobody is told unless somebody looks. */
-	int64_t wish = l->wish ? l->wish : pump_under_way(l->config.pump) ? USEC : 0;
-	if (wish && (!any || next.us > now.wall.us + wish)) {
-		next.us = now.wall.us + wish;
-		any = true;
-	}
-	sd_event_source_set_enabled(l->again,
-				    any && next.us <= now.wall.us ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
-	if (any && next.us > now.wall.us) {
-		int64_t us = next.us < 1 ? 1 : next.us;
-		at.it_value = (struct timespec){ us / USEC, us % USEC * 1000 };
-	}
-	int64_t armed = any && next.us > now.wall.us ? next.us : INT64_MAX;
+	if (!runner_has_launcher(l->config.runner))
+		no_later_than((struct wall){ now.wall.us + RUNNER_LAUNCHER_MS * INT64_C(1000) }, &any, &next);
+	if (l->turn_in)
+		no_later_than((struct wall){ now.wall.us + l->turn_in }, &any, &next);
+	else if (pump_under_way(l->config.pump)) /* poll for trouble while requests are pending */
+		no_later_than((struct wall){ now.wall.us + USEC }, &any, &next);
+	bool at_once = any && next.us <= now.wall.us;
+	sd_event_source_set_enabled(l->again, at_once ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	int64_t armed = any && !at_once ? next.us : INT64_MAX;
 	if (armed == l->armed)
 		return;
 	l->armed = armed;
-	/* Cancelled when somebody sets the clock: then it is time to look. */
+	if (any && !at_once) {
+		int64_t us = next.us < 1 ? 1 : next.us;
+		at.it_value = (struct timespec){ us / USEC, us % USEC * 1000 };
+	}
+	/* The kernel cancels the timer when the clock is set, which makes the descriptor readable. */
 	if (timerfd_settime(l->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &at, NULL) < 0 &&
 	    errno != ECANCELED)
 		fail(l, E_IO, "the timer cannot be set");
@@ -96,18 +102,18 @@ static void arm(struct loop *l)
 static void turn(struct loop *l)
 {
 	struct now now = loop_now();
-	int64_t asleep = slept();
+	int64_t suspended = suspended_us();
 	bool ok = true;
-	if (asleep - l->slept > USEC)
+	if (suspended - l->suspended > USEC)
 		ok = pump_event(l->config.pump, &(struct event){ .kind = EV_RESUMED }, now);
-	l->slept = asleep;
+	l->suspended = suspended;
 	if (!ok || !pump_turn(l->config.pump, now)) {
 		loop_out_of_memory(l);
 		return;
 	}
 	runner_keep_launcher(l->config.runner, l->config.launcher);
-	l->wish = l->config.turned(l->config.ctx, now);
-	arm(l);
+	l->turn_in = l->config.after_turn(l->config.ctx, now);
+	set_timer(l);
 }
 
 void loop_event(struct loop *l, const struct event *ev)
@@ -115,10 +121,10 @@ void loop_event(struct loop *l, const struct event *ev)
 	if (!pump_event(l->config.pump, ev, loop_now()))
 		loop_out_of_memory(l);
 	else
-		arm(l);
+		set_timer(l);
 }
 
-/* --- what is heard --- */
+/* --- event handlers --- */
 
 static int on_timer(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 {
@@ -126,7 +132,7 @@ static int on_timer(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 	(void)s;
 	(void)revents;
 	if (read(fd, &times, sizeof times) < 0) {
-		/* Not yet, or the clock was set: the turn finds out. */
+		/* Not expired, or the clock was set: the engine looks at the clock in any case. */
 	}
 	((struct loop *)ctx)->armed = 0;
 	turn(ctx);
@@ -185,7 +191,7 @@ static int on_stop_late(sd_event_source *s, uint64_t usec, void *ctx)
 	return 0;
 }
 
-/* A package manager writes many files: when it has been quiet for a while, once. */
+/* A package manager writes many files: they are read once, when no file has changed for a while. */
 static int on_zones_quiet(sd_event_source *s, uint64_t usec, void *ctx)
 {
 	struct loop *l = ctx;
@@ -200,15 +206,15 @@ static int on_zone_files(sd_event_source *s, const struct inotify_event *event, 
 	struct loop *l = ctx;
 	(void)s;
 	(void)event;
-	sd_event_source_set_time_relative(l->zones_timer, 2 * USEC);
+	sd_event_source_set_time_relative(l->zones_timer, ZONES_QUIET_US);
 	sd_event_source_set_enabled(l->zones_timer, SD_EVENT_ONESHOT);
 	return 0;
 }
 
 /* --- set up --- */
 
-/* It lives as long as the loop. */
-static void keep_with_loop(sd_event_source *s)
+/* Leaves the source to the loop, which frees it at its end. */
+static void leave_to_loop(sd_event_source *s)
 {
 	sd_event_source_set_floating(s, true);
 	sd_event_source_unref(s);
@@ -222,23 +228,23 @@ static bool listen_to(struct loop *l, int fd, sd_event_io_handler_t fn, int64_t 
 	if (sd_event_add_io(l->event, &s, fd, EPOLLIN, fn, l) < 0)
 		return false;
 	sd_event_source_set_priority(s, priority);
-	keep_with_loop(s);
+	leave_to_loop(s);
 	return true;
 }
 
-/* Most zones are in directories of their own, which begin with a capital, at most two deep. */
+/* Zone files are in directories at most two deep, whose names begin with a capital letter. */
 static void watch_zones(struct loop *l, const char *dir, unsigned depth)
 {
 	char path[PATH_MAX];
 	struct dirent *entry;
 	sd_event_source *source = NULL;
-	/* Where there is none, there is nothing to watch. */
+	/* A directory that does not exist is not watched. */
 	if (sd_event_add_inotify(l->event, &source, dir,
 				 IN_CLOSE_WRITE | IN_MOVE | IN_CREATE | IN_DELETE | IN_ONLYDIR, on_zone_files,
 				 l) < 0)
 		return;
-	/* In one step, by giving no pointer, libsystemd 252 counts one reference too many. */
-	keep_with_loop(source);
+	/* Without a pointer for the source, libsystemd 252 counts one reference too many. */
+	leave_to_loop(source);
 	DIR *d = depth < 2 ? opendir(dir) : NULL;
 	while (d && (entry = readdir(d)))
 		if (entry->d_type == DT_DIR && entry->d_name[0] >= 'A' && entry->d_name[0] <= 'Z' &&
@@ -254,7 +260,7 @@ enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *wh
 	if (!l)
 		return E_NOMEM;
 	l->config = *c;
-	l->slept = slept();
+	l->suspended = suspended_us();
 	l->timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	bool ok = l->timer >= 0 && sd_event_new(&l->event) >= 0 && listen_to(l, l->timer, on_timer, FIRST) &&
 		  listen_to(l, c->store_fd, on_port, NEXT) &&

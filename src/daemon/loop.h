@@ -1,34 +1,39 @@
 #pragma once
-/* The engine's thread: one loop over the timer, the store's answers, the runner's words, other threads' mail,
- * and signals. It waits in one place only, and never for a disk. */
+/* The daemon's thread: one event loop over the timer, the answers of the store and the runner, the mail of
+ * other threads, and signals. It waits in the event loop only, and never for a disk. */
 #include "daemon/pump.h"
 #include "sys/mailbox.h"
 
 struct loop_config {
 	struct pump *pump;
-	int store_fd;
+	int store_fd; /* readable when the store has answers */
 	struct runner *runner;
 	struct mailbox *mail;
 	const char *launcher; /* the program, started again when it has died */
 	void *ctx;
-	void (*zones_changed)(void *ctx); /* the zone files did */
-	/* At the end of every turn: what is not the engine's business. In how many microseconds it wants
-	 * another turn at the latest; 0: whenever there is one. */
-	int64_t (*turned)(void *ctx, struct now now);
-	/* SIGTERM or SIGINT was heard: loop_stop is to be called when all is in order. Who takes too long, or
-	 * hears a second signal, is stopped anyway. */
+	void (*zones_changed)(void *ctx); /* the zone files on disk did */
+	/* Called at the end of every turn. Returns in how many microseconds there must be another turn; 0:
+	 * whenever something happens. */
+	int64_t (*after_turn)(void *ctx, struct now now);
+	/* SIGTERM or SIGINT was received: the callee arranges for loop_stop to be called. After
+	 * DAEMON_STOP_MS, or at a second signal, the loop stops by itself. */
 	void (*stopping)(void *ctx);
 };
 
 struct loop;
 must_check enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *why);
 void loop_free(struct loop *l);
-/* Until SIGTERM or SIGINT, which must be blocked in all threads, or loop_stop. E_NOMEM: the engine must be
- * loaded anew. Tells systemd that it is ready and alive, if it wants to know. */
+/* Runs until SIGTERM or SIGINT, which must be blocked in all threads, or loop_stop. E_NOMEM: the engine must
+ * be loaded again, by another process. Tells systemd that the daemon is ready and alive, if it was started by
+ * it. */
 must_check enum err loop_run(struct loop *l, struct why *why);
-/* Ends it: what is not done is taken up by the next daemon. */
+
+/* --- on the loop's thread --- */
+
+void loop_stop(struct loop *l);
+/* Ends loop_run with E_NOMEM: the next daemon continues from what the store has. */
 void loop_out_of_memory(struct loop *l);
-void loop_stop(struct loop *l); /* the loop's own thread */
-/* The engine gets an event. The loop's own thread, outside of the engine's callbacks. */
+/* Passes an event to the engine. Not within a callback of the engine. */
 void loop_event(struct loop *l, const struct event *ev);
+
 struct now loop_now(void);

@@ -30,7 +30,7 @@ struct problems {
 	struct map open;     /* by cause and what it is about */
 	struct saying *late; /* what the desk had no room for, in order */
 	struct saying **last;
-	unsigned openings; /* among them, PROBLEMS_LATE_MAX at most; closings are as many as there are
+	unsigned openings; /* among them, PROBLEMS_QUEUED_MAX at most; closings are as many as there are
 			      problems open */
 };
 
@@ -162,7 +162,7 @@ static void name_subject(struct reader *reader, const struct saying *s, struct b
 	if (s->cause == BAD_FAILED || s->cause == BAD_PAUSED)
 		schedule_name(reader, s->about, out);
 	else if (s->cause == BAD_HELD)
-		buf_add(out, intern_text(s->problems->config.names, (uint32_t)s->about));
+		buf_add(out, intern_text(s->problems->config.intern, (uint32_t)s->about));
 	else
 		buf_add(out, str_of(keys[s->cause]));
 }
@@ -203,7 +203,7 @@ bool problems_flush(struct problems *p)
 	for (struct saying *s; (s = p->late);) {
 		struct saying *next = s->next;
 		bool opens = s->act == PROBLEM_OPEN;
-		if (prepare_call(p->config.desk, tell_store, s))
+		if (prepare_call(p->config.prepare, tell_store, s))
 			return false;
 		p->openings -= opens;
 		p->late = next;
@@ -216,7 +216,7 @@ bool problems_flush(struct problems *p)
 static bool put(struct problems *p, const struct saying *what)
 {
 	bool opens = what->act == PROBLEM_OPEN;
-	struct saying *s = opens && p->openings == PROBLEMS_LATE_MAX ? NULL : malloc(sizeof *s);
+	struct saying *s = opens && p->openings == PROBLEMS_QUEUED_MAX ? NULL : malloc(sizeof *s);
 	if (!s)
 		return false;
 	p->openings += opens;
@@ -279,8 +279,9 @@ static void changed(struct problems *p, const struct sched_row *row)
 			(struct saying){ .cause = BAD_PAUSED, .about = row->sid, .failures = row->failures });
 }
 
-void problems_happened(struct problems *p, const struct pump_fact *f, const struct st_ack *ack)
+void problems_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
 {
+	struct problems *p = ctx;
 	bool blocks = f->hold.key && (f->hold.reason == REASON_AUTH || f->hold.reason == REASON_BILLING ||
 				      f->hold.reason == REASON_BLOCKED);
 	if (f->res != ST_OK)
@@ -321,7 +322,7 @@ static void look_at(struct problems *p, enum cause cause, const char *text)
 		open_it(p, (struct saying){ .cause = (uint8_t)cause, .text = (char *)text });
 }
 
-bool problems_look(struct problems *p, const struct health *h)
+bool problems_check(struct problems *p, const struct health *h)
 {
 	look_at(p, BAD_CLOCK,
 		h->clock_held ? "the clock ran far ahead and is not believed: nothing comes due until it is "

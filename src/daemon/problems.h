@@ -16,8 +16,8 @@
 #include "daemon/pump.h"
 
 struct problems_config {
-	struct prepare_worker *desk;
-	struct intern *names;
+	struct prepare_worker *prepare;
+	struct intern *intern;
 	void *ctx;
 	/* Sends the request to the store; texts are copied. Any thread. */
 	void (*send)(void *ctx, const struct st_req *r);
@@ -28,7 +28,7 @@ must_check enum err problems_new(const struct problems_config *c, struct problem
 void problems_free(struct problems *p); /* after the desk was closed */
 /* What the store has: problems that are open. Other items are nothing to it. */
 void problems_load(struct problems *p, const struct load_item *item);
-void problems_happened(struct problems *p, const struct pump_fact *f, const struct st_ack *ack);
+void problems_happened(void *problems, const struct pump_fact *f, const struct st_ack *ack);
 
 /* Says what the desk had no room for, as far as it has some now. False: some of it waits still. */
 bool problems_flush(struct problems *p);
@@ -40,4 +40,4 @@ struct health {
 	bool clock_stepped;     /* … since the last look */
 	const char *store, *runner;
 };
-bool problems_look(struct problems *p, const struct health *h);
+bool problems_check(struct problems *p, const struct health *h);

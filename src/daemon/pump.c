@@ -1,58 +1,54 @@
+/* The engine's requests on their way to the ports, the answers on their way back, and the subscribers to
+ * facts. */
 #include "daemon/pump.h"
 
+#include "base/array.h"
 #include "base/map.h"
+#include "daemon/prepare/worker.h"
 
-#include <stdlib.h>
-
-/* Our own requests' tags, apart from the engine's, which count from 1. */
+/* Tags of pump_send; the engine's count from 1. */
 #define OWN_TAGS (UINT64_C(1) << 63)
 
-enum { ANSWERS = 256 }; /* taken at a time */
+enum { ANSWERS = 256 }; /* collected at a time */
 
-/* What waits because its port is full: a queue that is emptied from its head. */
+/* Requests that wait because their port is full: a queue, emptied from its head. */
 struct backlog {
 	void *items;
 	size_t size;
 	unsigned head, n, room;
 };
 
+struct subscriber {
+	pump_fact_fn *fn;
+	void *ctx;
+};
+
 struct pump {
 	struct pump_config config;
 	struct engine *engine;
 	struct effects fx;
-	struct backlog stores, runners;
-	struct pump_fact *fact; /* of requests under way, by the place the map gives */
-	uint32_t *free_place;
-	unsigned facts, free_places, fact_room, free_room;
-	struct map by_tag;
-	uint64_t own_tag;
-	unsigned own; /* requests of others under way */
-	bool starved; /* a port had no memory, the last time */
-	bool broken;
+	struct backlog store, runner, questions;
+	struct pump_fact *fact; /* of the engine's requests that are with the store */
+	uint32_t *free_fact;    /* unused places in `fact` */
+	unsigned facts, free_facts, fact_room, free_room;
+	struct map fact_of; /* from tag to place in `fact` */
+	struct subscriber subscriber[PUMP_SUBSCRIBERS_MAX];
+	unsigned subscribers;
+	uint64_t last_own_tag;
+	unsigned own; /* requests of pump_send that are with the store */
+	bool lacks_memory;
+	bool broken; /* out of memory: the engine's state is no longer complete */
 };
-
-static bool room_for(void **items, unsigned n, unsigned *room, size_t size)
-{
-	if (n < *room)
-		return true;
-	unsigned more = *room ? 2 * *room : 64;
-	void *p = realloc(*items, more * size);
-	if (!p)
-		return false;
-	*items = p;
-	*room = more;
-	return true;
-}
 
 static bool backlog_add(struct backlog *b, const void *item)
 {
-	/* A port that is never quite free would let it grow for ever. */
+	/* A port that is always nearly full never lets the queue become empty: move it to the front. */
 	if (b->head && (b->head == b->n || (b->n == b->room && b->head >= b->n / 2))) {
 		b->n -= b->head;
 		memmove(b->items, (char *)b->items + b->head * b->size, b->n * b->size);
 		b->head = 0;
 	}
-	if (!room_for(&b->items, b->n, &b->room, b->size))
+	if (!array_reserve(&b->items, &b->room, b->n + 1, b->size))
 		return false;
 	memcpy((char *)b->items + b->n++ * b->size, item, b->size);
 	return true;
@@ -63,14 +59,19 @@ static void *backlog_first(const struct backlog *b)
 	return b->head < b->n ? (char *)b->items + b->head * b->size : NULL;
 }
 
+static unsigned backlog_length(const struct backlog *b)
+{
+	return b->n - b->head;
+}
+
 enum err pump_new(const struct pump_config *c, struct pump **ret)
 {
 	struct pump *p = calloc(1, sizeof *p);
 	if (!p)
 		return E_NOMEM;
 	p->config = *c;
-	p->stores.size = sizeof(struct st_req);
-	p->runners.size = sizeof(struct rn_req);
+	p->store.size = sizeof(struct st_req);
+	p->runner.size = p->questions.size = sizeof(struct rn_req);
 	enum err e = engine_new(&c->engine, &p->engine);
 	if (e) {
 		free(p);
@@ -86,11 +87,12 @@ void pump_free(struct pump *p)
 		return;
 	engine_free(p->engine);
 	effects_free(&p->fx);
-	free(p->stores.items);
-	free(p->runners.items);
+	free(p->store.items);
+	free(p->runner.items);
+	free(p->questions.items);
 	free(p->fact);
-	free(p->free_place);
-	map_free(&p->by_tag);
+	free(p->free_fact);
+	map_free(&p->fact_of);
 	free(p);
 }
 
@@ -101,86 +103,114 @@ const struct engine *pump_engine(const struct pump *p)
 
 unsigned pump_under_way(const struct pump *p)
 {
-	return p->facts - p->free_places + p->own + (p->stores.n - p->stores.head) +
-	       (p->runners.n - p->runners.head);
+	return p->facts - p->free_facts + p->own + backlog_length(&p->store) + backlog_length(&p->runner) +
+	       backlog_length(&p->questions);
 }
 
-bool pump_starved(const struct pump *p)
+bool pump_lacks_memory(const struct pump *p)
 {
-	return p->starved;
+	return p->lacks_memory;
 }
 
-/* --- out --- */
+/* --- facts --- */
 
-static bool remember(struct pump *p, const struct st_req *r)
+void pump_subscribe(struct pump *p, pump_fact_fn *fn, void *ctx)
+{
+	assert(p->subscribers < PUMP_SUBSCRIBERS_MAX);
+	p->subscriber[p->subscribers++] = (struct subscriber){ fn, ctx };
+}
+
+void pump_publish(struct pump *p, const struct pump_fact *f, const struct st_ack *ack)
+{
+	for (unsigned i = 0; i < p->subscribers; i++)
+		p->subscriber[i].fn(p->subscriber[i].ctx, f, ack);
+}
+
+static bool keep_fact(struct pump *p, const struct st_req *r)
 {
 	uint32_t place = p->facts;
-	if (p->free_places)
-		place = p->free_place[--p->free_places];
-	else if (!room_for((void **)&p->fact, p->facts, &p->fact_room, sizeof *p->fact))
+	if (p->free_facts)
+		place = p->free_fact[--p->free_facts];
+	else if (!ARRAY_ADD_ROOM(p->fact, p->fact_room, p->facts))
 		return false;
 	else
 		p->facts++;
 	p->fact[place] = (struct pump_fact){
 		.op = r->op, .news = r->news, .sid = r->sid, .run = r->run, .range = r->range, .hold = r->hold
 	};
-	return map_put(&p->by_tag, r->tag, place);
+	return map_put(&p->fact_of, r->tag, place);
 }
 
-static bool forget(struct pump *p, uint64_t tag, struct pump_fact *ret)
+static bool take_fact(struct pump *p, uint64_t tag, struct pump_fact *ret)
 {
-	uint32_t place = map_get(&p->by_tag, tag);
+	uint32_t place = map_get(&p->fact_of, tag);
 	if (place == MAP_NONE)
 		return false;
 	*ret = p->fact[place];
-	map_remove(&p->by_tag, tag);
-	if (!room_for((void **)&p->free_place, p->free_places, &p->free_room, sizeof *p->free_place))
+	map_remove(&p->fact_of, tag);
+	if (!ARRAY_ADD_ROOM(p->free_fact, p->free_room, p->free_facts))
 		p->broken = true;
 	else
-		p->free_place[p->free_places++] = place;
+		p->free_fact[p->free_facts++] = place;
 	return true;
 }
 
-/* Both ports may be full, and say so; what was asked first goes first. */
-static void drain(struct pump *p)
+/* --- requests --- */
+
+static enum err submit_to_store(struct pump *p, const struct st_req *r)
 {
-	enum err e = OK, full = OK;
-	for (struct st_req *r; (r = backlog_first(&p->stores)); p->stores.head++) {
-		e = p->config.ops->submit(p->config.store, r);
-		if (e)
-			break;
-		if (r->tag >= OWN_TAGS)
-			p->own++;
-		else if (!remember(p, r))
-			p->broken = true;
-	}
-	for (struct rn_req *r; (r = backlog_first(&p->runners)); p->runners.head++)
-		if ((full = runner_submit(p->config.runner, r)) != OK)
-			break;
-	p->starved = e == E_NOMEM || full == E_NOMEM;
+	enum err e = p->config.ops->submit(p->config.store, r);
+	if (e)
+		return e;
+	if (r->tag >= OWN_TAGS)
+		p->own++;
+	else if (!keep_fact(p, r))
+		p->broken = true;
+	return OK;
+}
+
+static void submit_backlogs(struct pump *p)
+{
+	enum err store = OK, runner = OK, question = OK;
+	for (struct st_req *r; !store && (r = backlog_first(&p->store)); p->store.head += !store)
+		store = submit_to_store(p, r);
+	for (struct rn_req *r; !runner && (r = backlog_first(&p->runner)); p->runner.head += !runner)
+		runner = runner_submit(p->config.runner, r);
+	for (struct rn_req *r; !question && (r = backlog_first(&p->questions));
+	     p->questions.head += !question)
+		question = prepare_answer(p->config.prepare, r);
+	p->lacks_memory = store == E_NOMEM || runner == E_NOMEM || question == E_NOMEM;
+}
+
+/* Checks are programs, so the runner asks them. */
+static bool is_question(const struct rn_req *r)
+{
+	return r->op == RN_ASK && r->ask != ASK_CHECK;
 }
 
 static void carry_out(struct pump *p)
 {
 	for (unsigned i = 0; i < p->fx.stores; i++)
-		p->broken |= !backlog_add(&p->stores, &p->fx.store[i]);
-	for (unsigned i = 0; i < p->fx.runners; i++)
-		p->broken |= !backlog_add(&p->runners, &p->fx.runner[i]);
-	drain(p);
+		p->broken |= !backlog_add(&p->store, &p->fx.store[i]);
+	for (unsigned i = 0; i < p->fx.runners; i++) {
+		const struct rn_req *r = &p->fx.runner[i];
+		p->broken |= !backlog_add(is_question(r) ? &p->questions : &p->runner, r);
+	}
+	submit_backlogs(p);
 	for (unsigned i = 0; i < p->fx.replies; i++)
 		p->config.replied(p->config.ctx, &p->fx.reply[i]);
 }
 
 enum err pump_send(struct pump *p, struct st_req *r)
 {
-	r->tag = OWN_TAGS + ++p->own_tag;
-	if (!backlog_add(&p->stores, r))
+	r->tag = OWN_TAGS + ++p->last_own_tag;
+	if (!backlog_add(&p->store, r))
 		return E_NOMEM;
-	drain(p);
+	submit_backlogs(p);
 	return OK;
 }
 
-/* --- in --- */
+/* --- answers --- */
 
 bool pump_event(struct pump *p, const struct event *ev, struct now now)
 {
@@ -196,7 +226,7 @@ struct loading {
 	void *ctx;
 };
 
-static void load_one(void *ctx, const struct load_item *item)
+static void load_item(void *ctx, const struct load_item *item)
 {
 	struct loading *l = ctx;
 	engine_load(l->p->engine, item);
@@ -207,7 +237,7 @@ static void load_one(void *ctx, const struct load_item *item)
 enum err pump_load(struct pump *p, struct now now, load_fn *also, void *ctx)
 {
 	struct loading l = { p, also, ctx };
-	enum err e = p->config.ops->load(p->config.store, load_one, &l);
+	enum err e = p->config.ops->load(p->config.store, load_item, &l);
 	if (e)
 		return e;
 	return pump_event(p, &(struct event){ .kind = EV_LOADED }, now) ? OK : E_NOMEM;
@@ -218,17 +248,16 @@ static bool take_ack(struct pump *p, const struct st_ack *ack, struct now now)
 	struct pump_fact fact;
 	if (ack->tag >= OWN_TAGS) {
 		p->own--;
-		if (p->config.answered)
-			p->config.answered(p->config.ctx, ack);
+		p->config.answered(p->config.ctx, ack);
 		return true;
 	}
-	bool known = forget(p, ack->tag, &fact);
+	bool known = take_fact(p, ack->tag, &fact);
 	if (!pump_event(p, &(struct event){ .kind = EV_ACK, .ack = ack }, now))
 		return false;
 	fact.res = ack->res;
 	fact.at = ack->done.us ? ack->done : now.wall;
-	if (known && p->config.happened)
-		p->config.happened(p->config.ctx, &fact, ack);
+	if (known)
+		pump_publish(p, &fact, ack);
 	return true;
 }
 
@@ -249,8 +278,8 @@ bool pump_turn(struct pump *p, struct now now)
 
 bool pump_next(const struct pump *p, struct now now, struct wall *ret)
 {
-	bool full = backlog_first(&p->stores) || backlog_first(&p->runners);
-	struct wall soon = { now.wall.us + USEC / 20 }; /* a full port is asked again */
+	bool full = backlog_first(&p->store) || backlog_first(&p->runner) || backlog_first(&p->questions);
+	struct wall soon = { now.wall.us + USEC / 20 }; /* a full port is tried again */
 	bool any = engine_next(p->engine, now, ret);
 	if (full && (!any || ret->us > soon.us))
 		*ret = soon;

@@ -1,39 +1,41 @@
 #pragma once
-/* Drives the engine: carries out what it asks of the store and the runner, and brings it what they answer. It
- * decides nothing and waits for nothing; one thread. A port that is full is asked again later, in order. */
+/* Drives the engine: submits its requests to the store, the runner and the prepare worker, and passes their
+ * answers to it. The pump decides nothing, never waits, and belongs to one thread. Requests that a full port
+ * refuses are submitted again later, in their order. */
 #include "core/engine/engine.h"
 #include "exec/runner.h"
 
-/* A request that was carried out, as far as anybody wants to know. */
+/* A durable fact: a request that the store has answered. */
 struct pump_fact {
 	uint8_t op, res;
-	bool news; /* if it was carried out: somebody wants to be told */
+	bool news; /* if res is ST_OK: the notifier has something to do */
 	uint64_t sid;
-	struct wall at;         /* when it was durable */
-	struct run_row run;     /* OCC, VERDICT, STARTED, FINISH: as asked for */
+	struct wall at;         /* when it became durable */
+	struct run_row run;     /* OCC, VERDICT, STARTED, FINISH: as in the request. TELL, TRIED: run.run */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
 	struct {
 		uint8_t act;
-		bool fresh; /* it was opened by this */
+		bool fresh; /* this request opened it */
 		uint64_t number;
 	} problem; /* PROBLEM */
 	struct {
 		uint64_t number;
 		uint8_t kind, state;
-	} notice; /* TELL, for each of them; TRIED */
+	} message; /* TELL, one fact for each message; TRIED */
 };
+typedef void pump_fact_fn(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
+struct prepare_worker;
 struct pump_config {
 	struct engine_config engine;
 	void *store;
 	const struct store_ops *ops;
 	struct runner *runner;
+	struct prepare_worker *prepare; /* answers RN_ASK, except for ASK_CHECK; answers come as EV_RUNNER */
 	void *ctx;
 	void (*replied)(void *ctx, const struct reply *r);
-	/* Told after the engine, and only of what is durable. May be NULL. */
-	void (*happened)(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
-	/* A request of our own was answered. May be NULL. */
+	/* The store has answered a request of pump_send. */
 	void (*answered)(void *ctx, const struct st_ack *ack);
 };
 
@@ -42,19 +44,25 @@ must_check enum err pump_new(const struct pump_config *c, struct pump **ret);
 void pump_free(struct pump *p);
 DEFINE_CLEANUP(struct pump *, pump_free)
 
-/* Reads everything the store has, and lets the engine take it up. `also` hears every item as well (may be
- * NULL). */
+/* Calls fn for every fact, on the pump's thread, after the engine and in the order of subscription. At most
+ * PUMP_SUBSCRIBERS_MAX. */
+void pump_subscribe(struct pump *p, pump_fact_fn *fn, void *ctx);
+/* Passes a fact about a request of pump_send to the subscribers. */
+void pump_publish(struct pump *p, const struct pump_fact *f, const struct st_ack *ack);
+
+/* Loads everything from the store into the engine. `also` is called with every item, too (may be NULL). */
 must_check enum err pump_load(struct pump *p, struct now now, load_fn *also, void *ctx);
-/* Brings what has been answered, and what is due. False: out of memory, the engine must be loaded anew. */
+/* Passes on all answers, and lets the engine do what is due. False: out of memory, the engine must be loaded
+ * again. */
 must_check bool pump_turn(struct pump *p, struct now now);
 must_check bool pump_event(struct pump *p, const struct event *ev, struct now now);
-/* Sends a request of somebody else's along with the engine's, in its order; its tag is given here. */
+/* Submits a request that is not the engine's, in order with the engine's; sets its tag. */
 must_check enum err pump_send(struct pump *p, struct st_req *r);
-/* When to turn again if nothing is heard before; false: never. */
+/* When to call pump_turn if there are no answers before; false: never. */
 bool pump_next(const struct pump *p, struct now now, struct wall *ret);
 
 const struct engine *pump_engine(const struct pump *p);
-/* Something waits because there is no memory to hand it over. */
-bool pump_starved(const struct pump *p);
-/* Requests and starts that have not been answered. */
+/* A request waits because its port has no memory. */
+bool pump_lacks_memory(const struct pump *p);
+/* Requests to the store and the runner that have not been answered. */
 unsigned pump_under_way(const struct pump *p);

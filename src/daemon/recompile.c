@@ -1,64 +1,65 @@
+/* Schedules whose rules are outdated: compiled by another version, for other zone files or another agent.
+ * They decide nothing until the prepare worker has compiled their documents again. */
 #include "core/doc/agent/turn.h"
 #include "daemon/internal.h"
 
-#include <unistd.h>
-
 static void compile_next(struct daemon *d)
 {
-	while (!d->stopping && d->compile.under_way < DAEMON_COMPILE_MAX) {
-		uint64_t sid = engine_outdated(pump_engine(d->pump), &d->compile.at);
+	while (!d->stopping && d->recompile.under_way < DAEMON_COMPILE_MAX) {
+		uint64_t sid = engine_outdated(pump_engine(d->pump), &d->recompile.cursor);
 		if (!sid)
 			return;
-		if (prepare_compile(d->desk, sid))
-			d->compile.again = true;
+		if (prepare_rules(d->prepare, sid))
+			d->recompile.again = true;
 		else
-			d->compile.under_way++;
+			d->recompile.under_way++;
 	}
 }
 
-/* Nothing of theirs comes due before they are compiled anew: after a start with other zone files than the
- * last time, or another version, and whenever the zone files change. */
 void recompile_all(void *arg)
 {
 	struct daemon *d = arg;
-	d->compile.at = 0;
-	d->compile.again = false;
+	d->recompile.cursor = 0;
+	d->recompile.again = false;
 	compile_next(d);
 }
 
-static void compile_over(void *ctx, const struct reply *r)
+/* A schedule whose document cannot be compiled stays as it is until the zone files, its agent or the schedule
+ * itself change. */
+static void compiled(void *ctx, const struct reply *r)
 {
 	struct daemon *d = ctx;
-	d->compile.again |= r->code == REPLY_BUSY;
-	d->compile.under_way--;
+	d->recompile.again |= r->code == REPLY_BUSY;
+	d->recompile.under_way--;
 	compile_next(d);
 }
 
-/* It waits as it is, until the zone files change again or somebody changes it. */
-static void compile_failed(void *arg)
+void recompile_finished(struct daemon *d, struct prepare_task *t)
 {
-	compile_over(arg, &(struct reply){ .code = REPLY_REFUSED });
+	struct command c = { .kind = CMD_RECOMPILE, .sid = t->req.sid, .rules = t->rules };
+	bool given = !t->error && commands_give(d, &c, compiled, d) == OK;
+	if (!t->error && !given && prepare_retry(d->prepare, t) == OK)
+		return; /* no memory: it is compiled again in a moment */
+	if (!given)
+		compiled(d, &(struct reply){ .code = t->error ? REPLY_REFUSED : REPLY_BUSY });
+	prepare_task_free(t);
 }
 
-/* On the desk's thread. */
-void recompile_compiled(void *ctx, uint64_t sid, enum err e, const struct rules *rules)
+void recompile_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
-	struct command c = { .kind = CMD_RECOMPILE, .sid = sid };
-	enum err full;
-	if (!e)
-		c.rules = *rules;
-	do {
-		full = e ? mailbox_put(d->mail, compile_failed, d) : daemon_order(d, &c, compile_over, d);
-		if (full)
-			usleep(1000);
-	} while (full && !atomic_load(&d->closing));
+	(void)ack;
+	/* The schedule that was busy may be free now; a schedule that was put may have been compiled with
+	 * what has been replaced since. */
+	if ((d->recompile.again && !d->recompile.under_way) ||
+	    (f->op == ST_PUT && engine_is_outdated(pump_engine(d->pump), f->sid)))
+		recompile_all(d);
 }
 
 static void take_zones(void *arg)
 {
 	struct daemon *d = arg;
-	if (!intern_take_over(d->names))
+	if (!intern_take_over(d->intern))
 		return;
 	loop_event(d->loop, &(struct event){ .kind = EV_ZONES });
 	recompile_all(d);
@@ -66,23 +67,21 @@ static void take_zones(void *arg)
 		d->options.zones_changed(d->options.ctx);
 }
 
-/* On the desk's thread. */
 void recompile_zones_read(void *ctx)
 {
 	struct daemon *d = ctx;
-	while (mailbox_put(d->mail, take_zones, d) && !atomic_load(&d->closing))
-		usleep(1000);
+	if (mailbox_put_wait(d->mail, take_zones, d))
+		return; /* the daemon closes */
 }
 
-/* Whoever names it, or nobody, is compiled anew; who was blocked for want of it goes on by itself. */
 void recompile_agent(struct daemon *d, const struct agent_row *changed)
 {
 	bool gone = changed->act == AGENT_DROP;
 	if (changed->act == AGENT_MOVE)
 		return;
-	if (intern_agent(d->names, changed->name, gone ? 0 : turn_fingerprint(changed->name, changed->text)))
+	if (intern_agent(d->intern, changed->name, gone ? 0 : turn_fingerprint(changed->name, changed->text)))
 		loop_out_of_memory(d->loop);
 	loop_event(d->loop, &(struct event){ .kind = EV_AGENTS,
-					     .key = intern_known(d->names, DOC_AGENT, changed->name) });
+					     .key = intern_known(d->intern, DOC_AGENT, changed->name) });
 	recompile_all(d);
 }

@@ -1,7 +1,7 @@
+/* Requests to the store that are not the engine's: from any thread, into the pump, and their answers back. */
 #include "daemon/internal.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 void store_requests_free(struct store_request *s)
 {
@@ -12,164 +12,171 @@ void store_requests_free(struct store_request *s)
 void store_requests_take(void *arg)
 {
 	struct store_request *s = arg;
-	if (pump_send(s->d->pump, &s->req)) {
-		/* The post waits for its answer, however long it takes; other callers are told when their
-		 * time is up. */
-		bool waits = s->req.op == ST_MESSAGES || s->req.op == ST_DELIVERY;
-		if (!waits || mailbox_put(s->d->mail, store_requests_take, s))
+	struct daemon *d = s->d;
+	if (pump_send(d->pump, &s->req)) {
+		/* No memory now. The notifier and retention wait for the answer however long it takes. */
+		if (mailbox_put(d->mail, store_requests_take, s))
 			store_requests_free(s);
 		return;
 	}
-	s->next = s->d->sent;
-	s->d->sent = s;
+	s->next = d->sent;
+	d->sent = s;
 }
 
-static bool keep_text(struct store_request *s, struct str *text)
+/* --- copying --- */
+
+static bool copy_text(struct arena *a, struct str *text)
 {
 	if (!text->p)
 		return true;
-	text->p = arena_dup(&s->texts, *text);
+	text->p = arena_dup(a, *text);
 	return text->p != NULL;
 }
 
-static bool keep_notice(struct store_request *s, struct message_row *n)
+static bool copy_message(struct arena *a, struct message_row *m)
 {
-	return keep_text(s, &n->origin) && keep_text(s, &n->target) && keep_text(s, &n->body) &&
-	       keep_text(s, &n->result);
+	return copy_text(a, &m->origin) && copy_text(a, &m->target) && copy_text(a, &m->body) &&
+	       copy_text(a, &m->result);
 }
 
-static bool keep_notices(struct store_request *s, struct message_batch *t)
+static bool copy_messages(struct arena *a, struct message_batch *t)
 {
-	struct message_row *all = arena_alloc(&s->texts, (t->n + 1) * sizeof *all);
-	bool good = all != NULL;
-	for (unsigned i = 0; i < t->n && good; i++) {
+	struct message_row *all = arena_alloc(a, (t->n + 1) * sizeof *all);
+	bool copied = all != NULL;
+	for (unsigned i = 0; i < t->n && copied; i++) {
 		all[i] = t->message[i];
-		good = keep_notice(s, &all[i]);
+		copied = copy_message(a, &all[i]);
 	}
 	t->message = all;
-	return good;
+	return copied;
 }
 
-static bool keep_texts(struct store_request *s)
+static bool copy_texts(struct arena *a, struct st_req *r)
 {
-	struct problem_change *p = &s->req.problem;
-	switch ((enum st_op)s->req.op) {
+	struct problem_change *p = &r->problem;
+	switch ((enum st_op)r->op) {
 	case ST_PROBLEM:
-		return keep_text(s, &p->key) && keep_text(s, &p->subject) && keep_text(s, &p->text) &&
-		       keep_text(s, &p->by) && keep_text(s, &p->note);
+		return copy_text(a, &p->key) && copy_text(a, &p->subject) && copy_text(a, &p->text) &&
+		       copy_text(a, &p->by) && copy_text(a, &p->note);
 	case ST_STATE:
-		return keep_text(s, &s->req.state.key) && keep_text(s, &s->req.state.text);
+		return copy_text(a, &r->state.key) && copy_text(a, &r->state.text);
 	case ST_MEMORY:
-		return keep_text(s, &s->req.memory.agent) && keep_text(s, &s->req.memory.text) &&
-		       keep_text(s, &s->req.memory.tags);
+		return copy_text(a, &r->memory.agent) && copy_text(a, &r->memory.text) &&
+		       copy_text(a, &r->memory.tags);
 	case ST_AGENT:
-		return keep_text(s, &s->req.agent.name) && keep_text(s, &s->req.agent.text) &&
-		       keep_text(s, &s->req.source.from);
+		return copy_text(a, &r->agent.name) && copy_text(a, &r->agent.text) &&
+		       copy_text(a, &r->source.from);
 	case ST_RUN_TEXT:
-		return keep_text(s, &s->req.run_text.text);
+		return copy_text(a, &r->run_text.text);
 	case ST_MESSAGES:
-		return keep_notices(s, &s->req.messages);
+		return copy_messages(a, &r->messages);
 	case ST_DELIVERY:
-		return keep_notice(s, &s->req.delivery);
+		return copy_message(a, &r->delivery);
 	case ST_SOURCE:
-		return keep_text(s, &s->req.source.from);
+		return copy_text(a, &r->source.from);
 	default:
 		return true;
 	}
 }
 
-enum err daemon_send(struct daemon *d, const struct st_req *r, sent_fn *done, void *ctx)
+/* --- sending, from any thread --- */
+
+static enum err send_request(struct daemon *d, const struct st_req *r, bool wait, store_answer_fn *answered,
+			     void *ctx)
 {
-	struct store_request *s = calloc(1, sizeof *s);
+	struct store_request *s = malloc(sizeof *s);
 	if (!s)
 		return E_NOMEM;
-	*s = (struct store_request){ .d = d, .req = *r, .done = done, .ctx = ctx };
-	enum err e = keep_texts(s) ? mailbox_put(d->mail, store_requests_take, s) : E_NOMEM;
+	*s = (struct store_request){ .d = d, .req = *r, .answered = answered, .ctx = ctx };
+	enum err e = !copy_texts(&s->texts, &s->req) ? E_NOMEM
+		     : wait                          ? mailbox_put_wait(d->mail, store_requests_take, s)
+						     : mailbox_put(d->mail, store_requests_take, s);
 	if (e)
 		store_requests_free(s);
 	return e == E_LIMIT ? E_BUSY : e;
 }
 
-void daemon_tell(struct daemon *d, const struct pump_fact *f, const struct st_ack *ack)
+enum err daemon_send(struct daemon *d, const struct st_req *r, store_answer_fn *answered, void *ctx)
 {
-	if (d->options.happened)
-		d->options.happened(d->options.ctx, f, ack);
+	return send_request(d, r, false, answered, ctx);
 }
 
-/* Conditions that wait for a better moment are asked again: the user's profile is in the scope of all. */
-static void state_changed(struct daemon *d, struct str agent)
+enum err daemon_send_wait(struct daemon *d, const struct st_req *r, store_answer_fn *answered, void *ctx)
 {
-	uint32_t number = agent.n ? intern_known(d->names, DOC_AGENT, agent) : 0;
-	if (number || !agent.n) /* nobody waits for one that no schedule names */
-		loop_event(d->loop, &(struct event){ .kind = EV_STATE, .key = number });
+	return send_request(d, r, true, answered, ctx);
 }
 
-static void tell_notice(struct daemon *d, const struct st_req *r, const struct message_row *n,
-			uint64_t number, const struct st_ack *ack)
+/* --- answers --- */
+
+/* Conditions that wait are asked again when the state they may look at has changed; the user's is in every
+ * scope. */
+static void state_changed(struct daemon *d, struct str key)
 {
-	struct pump_fact f = { .op = r->op, .res = ack->res, .sid = n->sid, .at = ack->done };
-	f.run.run = n->run;
-	f.notice.number = number;
-	f.notice.kind = n->kind;
-	f.notice.state = n->state;
-	daemon_tell(d, &f, ack);
+	uint32_t agent = key.n ? intern_known(d->intern, DOC_AGENT, key) : 0;
+	if (agent || !key.n) /* else no schedule uses this agent */
+		loop_event(d->loop, &(struct event){ .kind = EV_STATE, .key = agent });
+	if (str_eq(key, STR(NOTIFIER_STATE_KEY)))
+		notifier_config_changed(d->notifier);
 }
 
-/* Notices that were put, or tried, are told of one by one. */
-static void tell_notices(struct daemon *d, const struct st_req *r, const struct st_ack *ack)
+static void publish_message(struct daemon *d, const struct st_req *r, const struct message_row *m,
+			    uint64_t number, const struct st_ack *ack)
 {
-	if (ack->res != ST_OK)
-		return;
-	if (r->op == ST_DELIVERY)
-		tell_notice(d, r, &r->delivery, r->delivery.number, ack);
-	for (unsigned i = 0; r->op == ST_MESSAGES && ack->message && i < r->messages.n; i++)
-		tell_notice(d, r, &r->messages.message[i], ack->message + i, ack);
-	if (r->op == ST_MESSAGES && !r->messages.news_upto)
-		notifier_news(d->post); /* somebody else's */
+	struct pump_fact f = { .op = r->op, .res = ack->res, .sid = m->sid, .at = ack->done };
+	/* Messages that do not come from the notifier, which it shall deliver. */
+	f.news = r->op == ST_MESSAGES && !r->messages.news_upto;
+	f.run.run = m->run;
+	f.message.number = number;
+	f.message.kind = m->kind;
+	f.message.state = m->state;
+	pump_publish(d->pump, &f, ack);
+}
+
+static void publish_problem(struct daemon *d, const struct st_req *r, const struct st_ack *ack)
+{
+	struct pump_fact f = { .op = r->op, .res = ack->res, .news = r->news, .at = ack->done };
+	f.problem.act = r->problem.act;
+	f.problem.number = ack->problem;
+	f.problem.fresh = ack->count == 1;
+	pump_publish(d->pump, &f, ack);
+}
+
+static void carried_out(struct daemon *d, const struct st_req *r, const struct st_ack *ack)
+{
+	switch ((enum st_op)r->op) {
+	case ST_STATE:
+		state_changed(d, r->state.key);
+		break;
+	case ST_AGENT:
+		recompile_agent(d, &r->agent);
+		break;
+	case ST_DELIVERY:
+		publish_message(d, r, &r->delivery, r->delivery.number, ack);
+		break;
+	case ST_MESSAGES:
+		for (unsigned i = 0; ack->message && i < r->messages.n; i++)
+			publish_message(d, r, &r->messages.message[i], ack->message + i, ack);
+		break;
+	default:
+		break;
+	}
 }
 
 void store_requests_answered(void *ctx, const struct st_ack *ack)
 {
 	struct daemon *d = ctx;
-	for (struct store_request **at = &d->sent; *at; at = &(*at)->next) {
-		struct store_request *s = *at;
-		if (s->req.tag != ack->tag)
-			continue;
-		*at = s->next;
-		struct pump_fact f = { .op = s->req.op, .res = ack->res, .at = ack->done };
-		f.problem.act = s->req.problem.act;
-		f.problem.number = ack->problem;
-		f.problem.fresh = ack->count == 1;
-		if (s->req.op == ST_STATE && ack->res == ST_OK) {
-			state_changed(d, s->req.state.key);
-			if (str_eq(s->req.state.key, STR(NOTIFIER_STATE_KEY)))
-				notifier_changed(d->post);
-		}
-		if (s->req.op == ST_MESSAGES || s->req.op == ST_DELIVERY)
-			tell_notices(d, &s->req, ack);
-		if (s->req.news && ack->res == ST_OK)
-			notifier_news(d->post);
-		if (s->req.op == ST_AGENT && ack->res == ST_OK)
-			recompile_agent(d, &s->req.agent);
-		if (s->done)
-			s->done(s->ctx, ack);
-		if (f.op == ST_PROBLEM)
-			daemon_tell(d, &f, ack);
-		store_requests_free(s);
-		return;
-	}
-}
-
-/* From the desk's thread. There is room sooner or later: the loop empties its mail at every turn. */
-void store_requests_problem(void *ctx, const struct st_req *r)
-{
-	struct daemon *d = ctx;
-	while (daemon_send(d, r, NULL, NULL) == E_BUSY && !d->closing)
-		usleep(1000);
-}
-
-/* From the post's thread, which asks again. */
-enum err store_requests_post(void *ctx, const struct st_req *r, sent_fn *done, void *arg)
-{
-	return daemon_send(ctx, r, done, arg);
+	struct store_request **at = &d->sent;
+	while (*at && (*at)->req.tag != ack->tag)
+		at = &(*at)->next;
+	struct store_request *s = *at;
+	if (!s)
+		return; /* a name: see save_name */
+	*at = s->next;
+	if (ack->res == ST_OK)
+		carried_out(d, &s->req, ack);
+	if (s->answered)
+		s->answered(s->ctx, ack);
+	if (s->req.op == ST_PROBLEM)
+		publish_problem(d, &s->req, ack);
+	store_requests_free(s);
 }

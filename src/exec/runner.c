@@ -181,14 +181,6 @@ void runner_report(struct runner *r, const struct attempt *a, const struct rn_re
 		queue_report(r, &answer);
 }
 
-enum err runner_say(struct runner *r, const struct rn_report *s)
-{
-	if (!reserve_reports(r))
-		return E_NOMEM;
-	queue_report(r, s);
-	return OK;
-}
-
 /* --- requests --- */
 
 /* No shim has reported its start yet. */
@@ -251,10 +243,7 @@ enum err runner_submit(struct runner *r, const struct rn_req *q)
 		[RN_PROBE] = submit_probe,
 		[RN_PREVENT] = submit_prevent,
 	};
-	/* Other preconditions need no process, only an answer of the caller's. */
 	bool check = q->op == RN_ASK && q->ask == ASK_CHECK;
-	if (q->op == RN_ASK && !check)
-		return r->config.ask ? r->config.ask(r->config.ctx, q) : E_INPUT;
 	assert(check || (q->op < ARRAY_LEN(submit) && submit[q->op]));
 	if (!reserve_reports(r))
 		return E_NOMEM;

@@ -20,9 +20,6 @@ struct runner_config {
 	/* Called for RN_START of an attempt that the runner does not know, and for RN_ASK of ASK_CHECK, whose
 	 * attempt number then has RUN_CHECK: answer with runner_give or runner_refuse, at once or later. */
 	void (*want)(void *ctx, const struct rn_req *r);
-	/* Called for RN_ASK of other preconditions: answer with runner_say, at once or later. Its error
-	 * becomes that of runner_submit. NULL: runner_submit fails with E_INPUT. */
-	enum err (*ask)(void *ctx, const struct rn_req *r);
 };
 
 /* E_INPUT: runs cannot be kept in that directory (exec/rundir.h). */
@@ -51,8 +48,6 @@ must_check enum err runner_give(struct runner *r, uint64_t run, uint16_t attempt
 void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t outcome, uint16_t reason);
 /* The answer of the check before this attempt is no longer needed: kills the check if it runs. */
 void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt);
-/* Queues a report of the caller's (RN_ANSWER) behind those of the runner. */
-must_check enum err runner_say(struct runner *r, const struct rn_report *s);
 
 /* Handles what has happened, and returns up to `max` reports. Those about one attempt are in the order of
  * events. */

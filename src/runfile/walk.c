@@ -2,6 +2,7 @@
 #include "runfile/walk.h"
 #include "base/array.h"
 #include "base/time.h"
+#include "runfile/read.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -189,6 +190,20 @@ uint64_t runfile_remove(struct run_files *f, bool keep_result)
 	}
 	f->gone = !left;
 	return freed;
+}
+
+bool runfile_any_alive(const char *runs, const struct run_files *f)
+{
+	for (unsigned i = 0; i < f->files; i++) {
+		struct runfile file = { 0 };
+		enum run_life life = LIFE_ALIVE;
+		struct why why;
+		if (!strcmp(f->file[i].kind, "run") &&
+		    (runfile_read(runs, f->run, f->file[i].attempt, &life, &file, &why) ||
+		     life == LIFE_ALIVE))
+			return true;
+	}
+	return false;
 }
 
 static bool note_run(void *ctx, struct run_files *f)

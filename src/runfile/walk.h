@@ -30,5 +30,8 @@ must_check enum err runfile_walk(const char *runs, uint64_t from, runfile_walk_f
 /* Removes the files of a run; with `keep_result` those of kind run and out stay. Returns the bytes freed. */
 uint64_t runfile_remove(struct run_files *f, bool keep_result);
 
+/* An attempt of the run is alive, or its run file cannot be read. */
+bool runfile_any_alive(const char *runs, const struct run_files *f);
+
 /* The largest run number that has a file; 0: there are none. */
 must_check enum err runfile_last_run(const char *runs, uint64_t *ret, struct why *why);

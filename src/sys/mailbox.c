@@ -13,13 +13,13 @@ struct mail {
 };
 
 struct mailbox {
-	pthread_mutex_t lock;
-	pthread_cond_t room; /* signalled when the box was emptied, or closed */
+	pthread_mutex_t lock; /* of `queued`, `n` and `closed` */
+	pthread_cond_t room;  /* signalled when the queue was emptied or closed */
 	bool closed;
-	struct mail *mail;
-	unsigned n, most;
-	struct mail *taken; /* by the thread that empties it */
-	int bell;
+	struct mail *queued;
+	unsigned n, capacity;
+	struct mail *running; /* used by mailbox_run alone */
+	int eventfd;
 };
 
 enum err mailbox_new(unsigned capacity, struct mailbox **ret)
@@ -29,11 +29,11 @@ enum err mailbox_new(unsigned capacity, struct mailbox **ret)
 		return E_NOMEM;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->room, NULL);
-	m->most = most;
-	m->mail = calloc(most, sizeof *m->mail);
-	m->taken = calloc(most, sizeof *m->taken);
-	m->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!m->mail || !m->taken || m->bell < 0) {
+	m->capacity = capacity;
+	m->queued = calloc(capacity, sizeof *m->queued);
+	m->running = calloc(capacity, sizeof *m->running);
+	m->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!m->queued || !m->running || m->eventfd < 0) {
 		mailbox_free(m);
 		return E_NOMEM;
 	}
@@ -45,49 +45,49 @@ void mailbox_free(struct mailbox *m)
 {
 	if (!m)
 		return;
-	if (m->bell >= 0)
-		close(m->bell);
-	free(m->mail);
-	free(m->taken);
+	if (m->eventfd >= 0)
+		close(m->eventfd);
+	free(m->queued);
+	free(m->running);
 	pthread_cond_destroy(&m->room);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
 
-static void ring(struct mailbox *m)
+static void wake(struct mailbox *m)
 {
-	if (eventfd_write(m->bell, 1) < 0) {
-		/* The counter is full: it rings already. */
+	if (eventfd_write(m->eventfd, 1) < 0) {
+		/* The counter is full, hence readable already. */
 	}
 }
 
-static enum err add_mail(struct mailbox *m, unsigned room, bool wait, struct mail mail)
+static enum err add_call(struct mailbox *m, unsigned reserve, bool wait, struct mail mail)
 {
 	pthread_mutex_lock(&m->lock);
-	while (wait && m->n + room >= m->most && !m->closed)
+	while (wait && m->n + reserve >= m->capacity && !m->closed)
 		pthread_cond_wait(&m->room, &m->lock);
-	bool fits = m->n + room < m->most;
+	bool fits = m->n + reserve < m->capacity;
 	if (fits)
-		m->mail[m->n++] = mail;
+		m->queued[m->n++] = mail;
 	pthread_mutex_unlock(&m->lock);
 	if (fits)
-		ring(m);
+		wake(m);
 	return fits ? OK : wait ? E_GONE : E_LIMIT;
 }
 
 enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg)
 {
-	return add_mail(m, 0, false, (struct mail){ fn, arg });
+	return add_call(m, 0, false, (struct mail){ fn, arg });
 }
 
 enum err mailbox_put_reserving(struct mailbox *m, unsigned reserve, mail_fn *fn, void *arg)
 {
-	return add_mail(m, room, false, (struct mail){ fn, arg });
+	return add_call(m, reserve, false, (struct mail){ fn, arg });
 }
 
 enum err mailbox_put_wait(struct mailbox *m, mail_fn *fn, void *arg)
 {
-	return add_mail(m, 0, true, (struct mail){ fn, arg });
+	return add_call(m, 0, true, (struct mail){ fn, arg });
 }
 
 void mailbox_close(struct mailbox *m)
@@ -96,7 +96,7 @@ void mailbox_close(struct mailbox *m)
 	m->closed = true;
 	pthread_cond_broadcast(&m->room);
 	pthread_mutex_unlock(&m->lock);
-	ring(m);
+	wake(m);
 }
 
 void mailbox_run(struct mailbox *m)

@@ -10,16 +10,17 @@ must_check enum err mailbox_new(unsigned capacity, struct mailbox **ret);
 void mailbox_free(struct mailbox *m); /* calls that are still queued are discarded */
 /* Queues fn(arg) for the thread that calls mailbox_run. E_LIMIT: the queue is full. Any thread. */
 must_check enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg);
-/* The same, for what can wait: it leaves room for so many others. */
-must_check enum err mailbox_put_leaving(struct mailbox *m, unsigned room, mail_fn *fn, void *arg);
-/* The same, but waits while the box is full. E_GONE: it was full and closed, and `fn` will not be called. Not
- * for the thread that empties the box. */
+/* The same, but E_LIMIT already if it would leave fewer than `reserve` free places. */
+must_check enum err mailbox_put_reserving(struct mailbox *m, unsigned reserve, mail_fn *fn, void *arg);
+/* The same, but waits while the queue is full. E_GONE: the queue is full, and mailbox_close was called. Not
+ * for the thread that calls mailbox_run. */
 must_check enum err mailbox_put_wait(struct mailbox *m, mail_fn *fn, void *arg);
-/* Nobody empties the box any more: threads in mailbox_put_wait stop waiting. Readers of the descriptor are
- * woken. */
+/* mailbox_run will not be called any more: wakes the threads that wait for room, and makes the eventfd
+ * readable. */
 void mailbox_close(struct mailbox *m);
-/* Does everything that is in it, and only that: what is put in meanwhile rings again. */
-void mailbox_empty(struct mailbox *m);
-/* Takes the last of it out, undone; false: it is empty. */
-bool mailbox_take(struct mailbox *m, mail_fn **fn, void **arg);
-int mailbox_fd(const struct mailbox *m); /* readable when there is something in it */
+/* Makes the calls that are queued now. What is queued meanwhile stays for the next time, and keeps the
+ * eventfd readable. */
+void mailbox_run(struct mailbox *m);
+/* Removes the newest call without making it; false: the queue is empty. */
+bool mailbox_pop(struct mailbox *m, mail_fn **fn, void **arg);
+int mailbox_fd(const struct mailbox *m);

@@ -175,7 +175,7 @@ def signed(headers, body):
 
 
 def files_left(rig):
-    return [f for _, _, names in os.walk(os.path.join(rig.data, "post")) for f in names]
+    return [f for _, _, names in os.walk(os.path.join(rig.data, "notify")) for f in names]
 
 
 def check_contents(rig, base):
@@ -360,7 +360,7 @@ def check_hanging(rig, base, other):
     check([x["state"] for x in rig.notices("stuck")] == ["waiting"], "the message is shown as waiting")
     seen = command_lines()
     check("rota-out" in seen and SECRET not in seen and "/hang/x" not in seen, "no command line shows a secret")
-    grep = subprocess.run(["grep", "-r", SECRET, os.path.join(rig.data, "post")], capture_output=True, check=False)
+    grep = subprocess.run(["grep", "-r", SECRET, os.path.join(rig.data, "notify")], capture_output=True, check=False)
     check(grep.returncode == 1, "its files have no secret", grep)
     until("the timer schedule runs", lambda: os.path.exists(mark) and open(mark, encoding="utf-8").read().count("\n") >= 4)
     runs = rig.json("runs", "tick")["runs"]
@@ -369,7 +369,12 @@ def check_hanging(rig, base, other):
     # The next daemon takes it over and does not send it again.
     before = len(got("/hang/x"))
     rig.kill()
+    # Earlier versions called the notifier's directory "post": it is renamed, with the deliveries that are in it.
+    post, notify = (os.path.join(rig.data, name) for name in ("post", "notify"))
+    left = set(files_left(rig))
+    os.rename(notify, post)
     rig.start()
+    check(not os.path.exists(post) and left and left <= set(files_left(rig)), f"the directory 'post' is now 'notify': {left}")
     time.sleep(1)
     check(len(got("/hang/x")) == before, "a request in progress when the daemon is killed is not sent twice")
 

@@ -401,7 +401,7 @@ def failing_disk_without_schedules():
         asking = subprocess.Popen([rig.rota, "state", "set", "mood", "calm", "--user", "--socket", rig.socket],
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   env=preload_env(rig))
-        check(wait_until(30, lambda: "the store" in rig.log_text()), "the daemon reports the trouble by itself", rig.log_text())
+        check(wait_until(30, lambda: "rota: store: " in rig.log_text()), "the daemon reports the trouble by itself", rig.log_text())
         rig.machine.set(Machine.WRITE, 0)
         output = asking.communicate(timeout=200)[0]
         check(asking.returncode == 0, "the request is carried out afterwards", output)

@@ -1,4 +1,5 @@
-/* The mailbox: bounded, in order, and with room kept free for others; waiting for room, and the end of waiting. */
+/* The mailbox: bounded, in order, and with room kept free for others; waiting for room, and the end of
+ * waiting. */
 #include "sys/mailbox.h"
 #include "test.h"
 
@@ -42,10 +43,10 @@ TEST(a_full_box_refuses_more)
 	for (unsigned long i = 1; i < BOX; i++)
 		CHECK_INT(mailbox_put(m, count_call, (void *)i), OK);
 	CHECK(rings(m));
-	CHECK_INT(mailbox_put_leaving(m, 1, count_call, NULL), E_LIMIT);
+	CHECK_INT(mailbox_put_reserving(m, 1, count_call, NULL), E_LIMIT);
 	CHECK_INT(mailbox_put(m, count_call, (void *)(unsigned long)BOX), OK);
 	CHECK_INT(mailbox_put(m, count_call, NULL), E_LIMIT);
-	mailbox_empty(m);
+	mailbox_run(m);
 	CHECK_INT(calls, BOX);
 	CHECK(!rings(m));
 	mailbox_free(m);
@@ -67,7 +68,7 @@ TEST(a_thread_waits_for_room)
 		struct pollfd p = { .fd = mailbox_fd(m), .events = POLLIN };
 		if (!CHECK_INT(poll(&p, 1, 20000), 1))
 			break;
-		mailbox_empty(m);
+		mailbox_run(m);
 	}
 	pthread_join(putter, NULL);
 	mailbox_free(m);
@@ -98,7 +99,7 @@ TEST(closing_ends_the_waiting)
 	pthread_join(putter, NULL);
 	CHECK_INT(w.result, E_GONE);
 	CHECK_INT(mailbox_put_wait(w.box, count_call, NULL), E_GONE);
-	mailbox_empty(w.box); /* what is in it can still be taken out */
+	mailbox_run(w.box); /* what is in it can still be taken out */
 	CHECK_INT(calls, BOX);
 	CHECK(rings(w.box) == false);
 	mailbox_free(w.box);

@@ -1,4 +1,4 @@
-/* The desk on a bad day: too much to do, too few descriptors, told to stop. A real store behind it. */
+/* The prepare worker with a real store: closed with tasks left, never idle, and without descriptors. */
 #include "daemon/prepare/worker.h"
 #include "store/sqlite/store.h"
 #include "sys/clock.h"
@@ -12,37 +12,24 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { PATIENCE_US = 20 * 1000000 };
+enum { WAIT_US = 20 * 1000000 };
 
 struct fixture {
 	char dir[32], path[64];
 	struct store *store;
-	struct intern *names;
-	struct prepare_worker *desk;
-	atomic_uint done, compiled, answered, called;
-	_Atomic int error; /* of the last that was compiled */
+	struct intern *intern;
+	struct prepare_worker *worker;
+	atomic_uint finished[PREPARE_ZONES + 1]; /* by kind */
+	atomic_uint called;
+	_Atomic int error; /* of the last finished task */
 };
 
-static void done(void *ctx, struct prepare_task *j)
-{
-	((struct fixture *)ctx)->done++;
-	prepare_task_free(j);
-}
-
-static void compiled(void *ctx, uint64_t sid, enum err e, const struct rules *rules)
+static void finished(void *ctx, struct prepare_task *t)
 {
 	struct fixture *f = ctx;
-	(void)sid;
-	(void)rules;
-	f->error = e;
-	f->compiled++;
-}
-
-static void answered(void *ctx, const struct rn_report *says, struct str words)
-{
-	(void)says;
-	(void)words;
-	((struct fixture *)ctx)->answered++;
+	f->error = t->error;
+	f->finished[t->kind]++;
+	prepare_task_free(t);
 }
 
 static void zones_read(void *ctx)
@@ -50,14 +37,14 @@ static void zones_read(void *ctx)
 	(void)ctx;
 }
 
-static bool await(atomic_uint *what, unsigned n)
+static bool wait_for(atomic_uint *count, unsigned n)
 {
-	for (int64_t end = clock_boot().us + PATIENCE_US; *what < n && clock_boot().us < end;)
+	for (int64_t end = clock_boot().us + WAIT_US; *count < n && clock_boot().us < end;)
 		usleep(1000);
-	return *what >= n;
+	return *count >= n;
 }
 
-static void put(struct fixture *f, uint64_t sid, const char *document)
+static void put_document(struct fixture *f, uint64_t sid, const char *document)
 {
 	struct st_ack ack;
 	struct pollfd p = { store_sqlite_ops.fd(f->store), POLLIN, 0 };
@@ -67,7 +54,7 @@ static void put(struct fixture *f, uint64_t sid, const char *document)
 			    .sid = sid,
 			    .row = { .sid = sid },
 			    .at = { 1 },
-			    .id = { &"s1s2s3"[2 * (sid - 1)], 2 },
+			    .id = { &"s1s2s3s4"[2 * (sid - 1)], 2 },
 			    .document = str_of(document) };
 	CHECK_INT(store_sqlite_ops.submit(f->store, &r), OK);
 	while (!store_sqlite_ops.collect(f->store, &ack, 1))
@@ -79,27 +66,25 @@ static void set_up(struct fixture *f)
 {
 	struct why why;
 	memset(f, 0, sizeof *f);
-	strcpy(f->dir, "/tmp/rota-desk-XXXXXX");
+	strcpy(f->dir, "/tmp/rota-prepare-XXXXXX");
 	CHECK(mkdtemp(f->dir) != NULL);
 	snprintf(f->path, sizeof f->path, "%s/rota.db", f->dir);
 	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
-	CHECK(intern_new(&f->names) == OK);
+	CHECK(intern_new(&f->intern) == OK);
 	CHECK(prepare_open(&(struct prepare_options){ .store = f->store,
 						      .place = { .socket = "" },
 						      .defaults = { .when = { .zone_name = STR("UTC") } },
-						      .names = f->names,
-						      .done = done,
-						      .compiled = compiled,
+						      .intern = f->intern,
+						      .finished = finished,
 						      .zones_read = zones_read,
-						      .answered = answered,
 						      .ctx = f },
-			   &f->desk, &why) == OK);
+			   &f->worker, &why) == OK);
 }
 
 static void tear_down(struct fixture *f)
 {
-	prepare_close(f->desk);
-	intern_free(f->names);
+	prepare_close(f->worker);
+	intern_free(f->intern);
 	store_sqlite_close(f->store);
 	static const char *const files[] = { "rota.db", "rota.db-wal", "rota.db-shm" };
 	for (unsigned i = 0; i < ARRAY_LEN(files); i++) {
@@ -109,124 +94,170 @@ static void tear_down(struct fixture *f)
 	rmdir(f->dir);
 }
 
-/* --- told to stop --- */
+/* --- closing --- */
 
-struct parcel {
+struct counted_call {
 	struct fixture *f;
 };
 
-static void take(struct reader *reader, void *arg)
+static void count_call(struct reader *reader, void *arg)
 {
-	struct parcel *p = arg;
+	struct counted_call *c = arg;
 	(void)reader;
-	p->f->called++;
-	free(p);
+	c->f->called++;
+	free(c);
 }
 
-struct door {
+/* A call that blocks the worker. */
+struct gate {
 	sem_t reached, open;
 };
 
-static void wait_at(struct reader *reader, void *arg)
+static void wait_at_gate(struct reader *reader, void *arg)
 {
-	struct door *d = arg;
+	struct gate *g = arg;
 	(void)reader;
-	sem_post(&d->reached);
-	sem_wait(&d->open);
+	sem_post(&g->reached);
+	sem_wait(&g->open);
 }
 
-static void *open_soon(void *arg)
+static void *open_gate_later(void *arg)
 {
-	usleep(100000); /* sooner, and there is nothing to be seen: the desk does it all before it closes */
-	sem_post(&((struct door *)arg)->open);
+	usleep(100000); /* the worker is being closed by then: else it would do all tasks before */
+	sem_post(&((struct gate *)arg)->open);
 	return NULL;
 }
 
-TEST(what_was_not_done_is_let_go)
+TEST(closing_frees_the_tasks_that_are_left)
 {
 	struct fixture f;
 	pthread_t opener;
-	struct door door;
+	struct gate gate;
 	set_up(&f);
-	sem_init(&door.reached, 0, 0);
-	sem_init(&door.open, 0, 0);
-	CHECK(prepare_call(f.desk, wait_at, &door) == OK);
-	sem_wait(&door.reached);
+	sem_init(&gate.reached, 0, 0);
+	sem_init(&gate.open, 0, 0);
+	CHECK(prepare_call(f.worker, wait_at_gate, &gate) == OK);
+	sem_wait(&gate.reached);
 	for (unsigned i = 0; i < 8; i++) {
 		struct rn_req r = { .run = i + 1, .sid = 1, .attempt = 1 };
-		struct parcel *p = malloc(sizeof *p);
-		struct prepare_task *j = calloc(1, sizeof *j);
-		CHECK(p && j);
-		p->f = &f;
-		j->req = r;
-		CHECK_INT(prepare_call(f.desk, take, p), OK);
-		CHECK_INT(prepare_again(f.desk, j), OK);
-		CHECK_INT(prepare_put(f.desk, &r), OK);
-		CHECK_INT(prepare_ask(f.desk, &r), OK);
-		CHECK_INT(prepare_compile(f.desk, 1), OK);
-		CHECK_INT(prepare_zones_changed(f.desk), OK);
+		struct counted_call *c = malloc(sizeof *c);
+		struct prepare_task *t = calloc(1, sizeof *t);
+		CHECK(c && t);
+		c->f = &f;
+		t->req = r;
+		CHECK_INT(prepare_call(f.worker, count_call, c), OK);
+		CHECK_INT(prepare_retry(f.worker, t), OK);
+		CHECK_INT(prepare_launch(f.worker, &r), OK);
+		CHECK_INT(prepare_answer(f.worker, &r), OK);
+		CHECK_INT(prepare_rules(f.worker, 1), OK);
+		CHECK_INT(prepare_zones_changed(f.worker), OK);
 	}
-	CHECK(pthread_create(&opener, NULL, open_soon, &door) == 0);
-	tear_down(&f); /* the sanitizer looks at the rest */
+	CHECK(pthread_create(&opener, NULL, open_gate_later, &gate) == 0);
+	tear_down(&f); /* the sanitizer finds what is not freed */
 	CHECK_INT(f.called, 8);
 	pthread_join(opener, NULL);
-	sem_destroy(&door.reached);
-	sem_destroy(&door.open);
+	sem_destroy(&gate.reached);
+	sem_destroy(&gate.open);
+}
+
+/* --- room --- */
+
+static void post_semaphore(struct reader *reader, void *arg)
+{
+	(void)reader;
+	sem_post(arg);
+}
+
+/* An attempt that finds no room counts as failed. */
+TEST(calls_and_questions_leave_room_for_attempts)
+{
+	struct fixture f;
+	struct gate gate;
+	sem_t called;
+	unsigned calls = 0, questions = 0;
+	set_up(&f);
+	sem_init(&gate.reached, 0, 0);
+	sem_init(&gate.open, 0, 0);
+	sem_init(&called, 0, 0);
+	CHECK(prepare_call(f.worker, wait_at_gate, &gate) == OK);
+	sem_wait(&gate.reached);
+	while (questions < 50 && prepare_answer(f.worker, &(struct rn_req){ .run = 1, .sid = 1 }) == OK)
+		questions++;
+	CHECK_INT(questions, 50);
+	while (calls < PREPARE_TASKS_MAX && prepare_call(f.worker, post_semaphore, &called) == OK)
+		calls++;
+	CHECK(calls < PREPARE_TASKS_MAX);
+	CHECK_INT(prepare_answer(f.worker, &(struct rn_req){ .run = 1, .sid = 1 }), E_BUSY);
+	for (unsigned i = 0; i < LAUNCHES_MAX; i++)
+		CHECK(prepare_launch(f.worker, &(struct rn_req){ .run = i + 1, .sid = 1, .attempt = 1 }) ==
+		      OK);
+	sem_post(&gate.open);
+	while (calls--)
+		sem_wait(&called);
+	while (prepare_call(f.worker, post_semaphore, &called) == E_BUSY)
+		usleep(1000);
+	sem_wait(&called);
+	CHECK(wait_for(&f.finished[PREPARE_ANSWER], questions));
+	tear_down(&f);
+	sem_destroy(&gate.reached);
+	sem_destroy(&gate.open);
+	sem_destroy(&called);
 }
 
 /* --- never idle --- */
 
-struct busy {
+struct endless_calls {
 	struct fixture *f;
 	int64_t until;
-	sem_t over;
+	sem_t ended;
 };
 
-static void once_more(struct reader *reader, void *arg)
+static void call_again(struct reader *reader, void *arg)
 {
-	struct busy *b = arg;
-	if (!reader || b->f->done || clock_boot().us > b->until || prepare_call(b->f->desk, once_more, b))
-		sem_post(&b->over);
+	struct endless_calls *b = arg;
+	if (!reader || b->f->finished[PREPARE_LAUNCH] || clock_boot().us > b->until ||
+	    prepare_call(b->f->worker, call_again, b))
+		sem_post(&b->ended);
 }
 
-TEST(a_desk_that_is_never_idle_comes_back_to_what_was_put_off)
+TEST(a_worker_that_is_never_idle_retries_postponed_tasks)
 {
 	struct fixture f;
 	set_up(&f);
-	struct busy b = { .f = &f, .until = clock_boot().us + PATIENCE_US };
-	struct prepare_task *j = calloc(1, sizeof *j);
-	sem_init(&b.over, 0, 0);
-	CHECK_INT(prepare_call(f.desk, once_more, &b), OK);
-	CHECK(j && prepare_again(f.desk, j) == OK);
-	sem_wait(&b.over);
-	CHECK_INT(f.done, 1);
+	struct endless_calls b = { .f = &f, .until = clock_boot().us + WAIT_US };
+	struct prepare_task *t = calloc(1, sizeof *t);
+	sem_init(&b.ended, 0, 0);
+	CHECK_INT(prepare_call(f.worker, call_again, &b), OK);
+	CHECK(t && prepare_retry(f.worker, t) == OK);
+	sem_wait(&b.ended);
+	CHECK_INT(f.finished[PREPARE_LAUNCH], 1);
 	tear_down(&f);
-	sem_destroy(&b.over);
+	sem_destroy(&b.ended);
 }
 
-/* --- too few descriptors --- */
+/* --- without descriptors --- */
 
-static void put_in(struct fixture *f, uint64_t sid, const char *zone)
+static void put_schedule(struct fixture *f, uint64_t sid, const char *zone)
 {
 	char document[200];
 	snprintf(document, sizeof document,
 		 "{\"id\":\"s%u\",\"expression\":\"0 8 * * *\",\"timezone\":\"%s\","
 		 "\"action\":{\"type\":\"event\",\"name\":\"x\"}}",
 		 (unsigned)sid, zone);
-	put(f, sid, document);
+	put_document(f, sid, document);
 }
 
-/* Zone files cannot be opened then: that is no fault of the schedule's, which is not told that it is. */
-TEST(without_descriptors_it_waits)
+/* Zone files cannot be opened, which must not be taken for an error of the schedule. */
+TEST(without_descriptors_tasks_wait)
 {
 	struct fixture f;
 	struct rlimit was, few;
 	set_up(&f);
-	put_in(&f, 1, "UTC");
-	put_in(&f, 2, "Europe/Berlin");
-	put_in(&f, 3, "Europe/Paris");
-	CHECK_INT(prepare_compile(f.desk, 1), OK); /* SQLite opens its files when they are needed */
-	CHECK(await(&f.compiled, 1));
+	put_schedule(&f, 1, "UTC");
+	put_schedule(&f, 2, "Europe/Berlin");
+	put_schedule(&f, 3, "Europe/Paris");
+	CHECK_INT(prepare_rules(f.worker, 1), OK); /* SQLite opens its files when they are needed */
+	CHECK(wait_for(&f.finished[PREPARE_RULES], 1));
 	CHECK_INT(f.error, OK);
 	getrlimit(RLIMIT_NOFILE, &was);
 	few = was;
@@ -234,18 +265,29 @@ TEST(without_descriptors_it_waits)
 	close((int)few.rlim_cur);
 
 	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-	CHECK_INT(prepare_compile(f.desk, 2), OK);
+	CHECK_INT(prepare_rules(f.worker, 2), OK);
 	usleep(300000);
-	CHECK_INT(f.compiled, 1);
+	CHECK_INT(f.finished[PREPARE_RULES], 1);
 	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
-	CHECK(await(&f.compiled, 2));
+	CHECK(wait_for(&f.finished[PREPARE_RULES], 2));
 	CHECK_INT(f.error, OK);
 
 	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-	CHECK_INT(prepare_ask(f.desk, &(struct rn_req){ .op = RN_ASK, .run = 1, .sid = 3, .rev = 1 }), OK);
+	CHECK_INT(prepare_answer(f.worker, &(struct rn_req){ .op = RN_ASK, .run = 1, .sid = 3, .rev = 1 }),
+		  OK);
 	usleep(300000);
-	CHECK_INT(f.answered, 0);
+	CHECK_INT(f.finished[PREPARE_ANSWER], 0);
 	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
-	CHECK(await(&f.answered, 1));
+	CHECK(wait_for(&f.finished[PREPARE_ANSWER], 1));
+
+	/* Questions that are postponed are bounded, too. */
+	unsigned questions = 0;
+	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+	put_schedule(&f, 4, "Europe/Rome");
+	for (int64_t end = clock_boot().us + 1000000; clock_boot().us < end;)
+		questions += prepare_answer(f.worker, &(struct rn_req){ .run = 1, .sid = 4, .rev = 1 }) == OK;
+	CHECK(questions > 0 && questions <= PREPARE_TASKS_MAX);
+	CHECK(setrlimit(RLIMIT_NOFILE, &was) == 0);
+	CHECK(wait_for(&f.finished[PREPARE_ANSWER], 1 + questions));
 	tear_down(&f);
 }

@@ -14,8 +14,8 @@ enum { SENT_MAX = 64 };
 struct fixture {
 	char dir[32], path[64];
 	struct store *store;
-	struct intern *names;
-	struct prepare_worker *desk;
+	struct intern *intern;
+	struct prepare_worker *worker;
 	struct problems *problems;
 	pthread_mutex_t lock;
 	struct {
@@ -59,22 +59,23 @@ static void set_up(struct fixture *f)
 	CHECK(mkdtemp(f->dir) != NULL);
 	snprintf(f->path, sizeof f->path, "%s/rota.db", f->dir);
 	CHECK(store_sqlite_open(f->path, &f->store, &why) == OK);
-	CHECK(intern_new(&f->names) == OK);
-	CHECK(intern_load(f->names, NAME_OTHER, 3, STR("agent:desk")) == OK);
+	CHECK(intern_new(&f->intern) == OK);
+	CHECK(intern_load(f->intern, NAME_OTHER, 3, STR("agent:desk")) == OK);
 	CHECK(prepare_open(
 		      &(struct prepare_options){
-			      .store = f->store, .place = { .socket = "" }, .done = no_job, .ctx = f },
-		      &f->desk, &why) == OK);
+			      .store = f->store, .place = { .socket = "" }, .finished = no_job, .ctx = f },
+		      &f->worker, &why) == OK);
 	CHECK(problems_new(
-		      &(struct problems_config){ .desk = f->desk, .names = f->names, .ctx = f, .send = send },
+		      &(struct problems_config){
+			      .prepare = f->worker, .intern = f->intern, .ctx = f, .send = send },
 		      &f->problems) == OK);
 }
 
 static void tear_down(struct fixture *f)
 {
-	prepare_close(f->desk);
+	prepare_close(f->worker);
 	problems_free(f->problems);
-	intern_free(f->names);
+	intern_free(f->intern);
 	store_sqlite_close(f->store);
 	static const char *const files[] = { "rota.db", "rota.db-wal", "rota.db-shm" };
 	for (unsigned i = 0; i < ARRAY_LEN(files); i++) {
@@ -218,16 +219,16 @@ TEST(clock_store_and_runner_as_long_as_it_lasts)
 {
 	struct fixture f;
 	set_up(&f);
-	CHECK(!problems_look(f.problems, &(struct health){ 0 }));
+	CHECK(!problems_check(f.problems, &(struct health){ 0 }));
 	NOTHING();
-	CHECK(problems_look(f.problems, &(struct health){ .clock_held = true }));
+	CHECK(problems_check(f.problems, &(struct health){ .clock_held = true }));
 	ONE(PROBLEM_OPEN, "clock");
-	CHECK(problems_look(f.problems, &(struct health){ .clock_held = true, .store = "disk full" }));
+	CHECK(problems_check(f.problems, &(struct health){ .clock_held = true, .store = "disk full" }));
 	ONE(PROBLEM_OPEN, "store");
 	CHECK_STR(f.sent[1].text, "disk full");
-	CHECK(problems_look(f.problems, &(struct health){ .store = "disk full", .runner = "no launcher" }));
+	CHECK(problems_check(f.problems, &(struct health){ .store = "disk full", .runner = "no launcher" }));
 	CHECK_INT(fresh(&f, 2), 2);
-	CHECK(!problems_look(f.problems, &(struct health){ 0 }));
+	CHECK(!problems_check(f.problems, &(struct health){ 0 }));
 	CHECK_INT(fresh(&f, 2), 2);
 	tear_down(&f);
 }
@@ -245,7 +246,7 @@ TEST(what_was_open_before_is_closed_after)
 	f.removed = 13;
 	ends(&f, 13, OUTCOME_FAILED, REASON_EXIT);
 	NOTHING();
-	problems_look(f.problems, &(struct health){ 0 });
+	problems_check(f.problems, &(struct health){ 0 });
 	ONE(PROBLEM_CLOSE, "clock");
 	ends(&f, 12, OUTCOME_DONE, REASON_NONE);
 	ONE(PROBLEM_CLOSE, "schedule:12:failed");
@@ -272,44 +273,18 @@ TEST(a_clock_that_was_set)
 	struct fixture f;
 	set_up(&f);
 	struct health h = { .clock_step = "ahead", .clock_stepped = true };
-	CHECK(!problems_look(f.problems, &h)); /* nothing to look for every second */
+	CHECK(!problems_check(f.problems, &h)); /* nothing to look for every second */
 	ONE(PROBLEM_OPEN, "clock:step");
 	h.clock_stepped = false;
-	CHECK(!problems_look(f.problems, &h));
+	CHECK(!problems_check(f.problems, &h));
 	NOTHING();
 	h = (struct health){ .clock_step = "back", .clock_stepped = true };
-	CHECK(!problems_look(f.problems, &h));
+	CHECK(!problems_check(f.problems, &h));
 	ONE(PROBLEM_OPEN, "clock:step");
 	CHECK_STR(f.sent[f.looked_at - 1].text, "back");
-	CHECK(!problems_look(f.problems, &(struct health){ 0 }));
+	CHECK(!problems_check(f.problems, &(struct health){ 0 }));
 	ONE(PROBLEM_CLOSE, "clock:step");
 	tear_down(&f);
-}
-
-/* An attempt that is turned away counts as failed. */
-TEST(calls_leave_room_on_the_desk_for_attempts)
-{
-	struct fixture f;
-	sem_t go, gone;
-	unsigned calls = 0;
-	set_up(&f);
-	sem_init(&go, 0, 0);
-	sem_init(&gone, 0, 0);
-	CHECK(prepare_call(f.desk, wait_at, &go) == OK);
-	while (calls < 10000 && prepare_call(f.desk, post_at, &gone) == OK)
-		calls++;
-	CHECK(calls < 10000);
-	for (unsigned i = 0; i < LAUNCHES_MAX; i++)
-		CHECK(prepare_put(f.desk, &(struct rn_req){ .run = i + 1, .sid = 1, .attempt = 1 }) == OK);
-	sem_post(&go);
-	while (calls--)
-		sem_wait(&gone);
-	while (prepare_call(f.desk, post_at, &gone) == E_BUSY)
-		usleep(1000);
-	sem_wait(&gone);
-	tear_down(&f);
-	sem_destroy(&go);
-	sem_destroy(&gone);
 }
 
 /* However long the desk is stuck, what waits for it is bounded; what was left out is said the next time. */
@@ -320,26 +295,26 @@ TEST(a_desk_that_is_stuck)
 	set_up(&f);
 	sem_init(&go, 0, 0);
 	sem_init(&gone, 0, 0);
-	CHECK(prepare_call(f.desk, wait_at, &go) == OK);
-	for (uint64_t sid = 1; sid <= 10 * PROBLEMS_LATE_MAX; sid++)
+	CHECK(prepare_call(f.worker, wait_at, &go) == OK);
+	for (uint64_t sid = 1; sid <= 10 * PROBLEMS_QUEUED_MAX; sid++)
 		ends(&f, sid, OUTCOME_FAILED, REASON_EXIT);
 	ends(&f, 1, OUTCOME_DONE, REASON_NONE);
-	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_DONE, REASON_NONE); /* was never opened */
+	ends(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE); /* was never opened */
 	sem_post(&go);
 	while (!problems_flush(f.problems))
 		usleep(1000);
-	while (prepare_call(f.desk, post_at, &gone) == E_BUSY) /* after all of them */
+	while (prepare_call(f.worker, post_at, &gone) == E_BUSY) /* after all of them */
 		usleep(1000);
 	sem_wait(&gone);
 	unsigned n = fresh(&f, 1);
 	/* Twice the box: what it works on, and what came in meanwhile. */
-	CHECK(n > PROBLEMS_LATE_MAX && n <= PROBLEMS_LATE_MAX + 2 * DESK_JOBS_MAX + 1);
+	CHECK(n > PROBLEMS_QUEUED_MAX && n <= PROBLEMS_QUEUED_MAX + 2 * PREPARE_TASKS_MAX + 1);
 	ends(&f, 1, OUTCOME_DONE, REASON_NONE);
-	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_DONE, REASON_NONE);
+	ends(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE);
 	NOTHING();
-	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_FAILED, REASON_EXIT);
+	ends(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_FAILED, REASON_EXIT);
 	CHECK_INT(fresh(&f, 1), 1);
-	ends(&f, 10 * PROBLEMS_LATE_MAX, OUTCOME_DONE, REASON_NONE);
+	ends(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE);
 	CHECK_INT(fresh(&f, 1), 1);
 	tear_down(&f);
 	sem_destroy(&go);

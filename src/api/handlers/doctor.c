@@ -158,7 +158,7 @@ static void check_inside(const struct looking *l, struct buf *out)
 		  missing ? "%s, by which people are told, is not there"
 			  : "all that tells people is there%.0s",
 		  missing ? missing : "");
-	const char *runs = daemon_runs(api_daemon(l->api)), *slash = strrchr(runs, '/');
+	const char *runs = daemon_runs_dir(api_daemon(l->api)), *slash = strrchr(runs, '/');
 	const char *data = arena_dup(l->call->arena, (struct str){ runs, (size_t)(slash - runs) });
 	if (!data)
 		return;

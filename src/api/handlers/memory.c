@@ -109,7 +109,7 @@ static struct changing *change_new(struct api_call *call, struct api *api)
 	return c;
 }
 
-static enum err send(struct changing *c, const struct memory_change *said, sent_fn *done)
+static enum err send(struct changing *c, const struct memory_change *said, store_answer_fn *done)
 {
 	struct st_req q = { .op = ST_MEMORY, .lane = LANE_USER, .at = api_now(), .memory = *said };
 	if (api_cannot_write(c->call, c->api))

@@ -104,7 +104,7 @@ enum err handle_notice(struct api_call *call, struct api *api)
 
 static enum err who(struct api_call *call, struct api *api, struct config_notify *ret, const char **origin)
 {
-	return daemon_notify(api_daemon(api), api_reader(api), call->arena, ret, origin, call->why);
+	return daemon_notify_config(api_daemon(api), api_reader(api), call->arena, ret, origin, call->why);
 }
 
 static void tell_names(struct buf *out, const struct doc_target *to, unsigned n)
@@ -185,7 +185,7 @@ const char *notify_missing(struct api_call *call, struct api *api)
 	if (who(call, api, &n, &origin))
 		return NULL;
 	for (unsigned i = 0; i < n.targets; i++) {
-		if (n.to[i].kind == DOC_TO_WEBHOOK && !can_execute(daemon_out(api_daemon(api))))
+		if (n.to[i].kind == DOC_TO_WEBHOOK && !can_execute(daemon_out_program(api_daemon(api))))
 			return "rota-out";
 		if (n.to[i].kind == DOC_TO_DESKTOP && !in_path("notify-send"))
 			return "notify-send";

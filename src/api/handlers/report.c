@@ -41,8 +41,8 @@ enum err handle_report(struct api_call *call, struct api *api)
 		return why_set(call->why, E_DENIED, WHY_NOWHERE, "only a run reports of itself");
 	enum err e = report_read(&call->args, &kind, &text, call->why);
 	if (!e && !val_is_true(&call->body, "written")) {
-		runfile_path(&path, daemon_runs(api_daemon(api)), call->within->run, call->within->attempt,
-			     "box");
+		runfile_path(&path, daemon_runs_dir(api_daemon(api)), call->within->run,
+			     call->within->attempt, "box");
 		e = path.failed ? E_NOMEM : outbox_add(path.p, kind, text, call->why);
 	}
 	if (e)

@@ -133,7 +133,7 @@ static void tell_attempt(struct buf *out, const char *runs, const struct run_row
 
 enum err handle_get_run(struct api_call *call, struct api *api)
 {
-	const char *runs = daemon_runs(api_daemon(api));
+	const char *runs = daemon_runs_dir(api_daemon(api));
 	struct buf *out = &call->answer;
 	uint64_t number;
 	struct run_row r = { 0 };

@@ -93,7 +93,7 @@ static bool is_pruned(struct api_call *call, struct api *api, const struct run_r
 	struct runfile f = { 0 };
 	enum run_life life = LIFE_ALIVE;
 	return run->state == RUN_FINISHED && run->started.us &&
-	       runfile_read(daemon_runs(api_daemon(api)), run->run, run->attempt, &life, &f, call->why) ==
+	       runfile_read(daemon_runs_dir(api_daemon(api)), run->run, run->attempt, &life, &f, call->why) ==
 		       OK &&
 	       life == LIFE_ABSENT;
 }
@@ -110,11 +110,11 @@ enum err handle_logs(struct api_call *call, struct api *api)
 	if (from->given && !str_number(from->text, UINT64_C(1) << 40, &at))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--from is a number of bytes");
 	unsigned attempt = run.attempt ? run.attempt : 1;
-	runfile_path(&path, daemon_runs(api_daemon(api)), run.run, attempt, "log");
+	runfile_path(&path, daemon_runs_dir(api_daemon(api)), run.run, attempt, "log");
 	int fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 && run.state == RUN_FINISHED) { /* it may have got no further than its check */
 		buf_free(&path);
-		runfile_path(&path, daemon_runs(api_daemon(api)), run.run, attempt | RUN_CHECK, "log");
+		runfile_path(&path, daemon_runs_dir(api_daemon(api)), run.run, attempt | RUN_CHECK, "log");
 		fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
 	}
 	buf_free(&path);

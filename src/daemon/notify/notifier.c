@@ -2,12 +2,12 @@
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "daemon/daemon.h"
 #include "daemon/notify/delivery.h"
 #include "daemon/notify/message.h"
 #include "exec/rundir.h"
 #include "exec/runner.h"
 #include "runfile/walk.h"
-#include "store/sqlite/store.h"
 #include "sys/clock.h"
 #include "sys/thread.h"
 
@@ -80,22 +80,21 @@ static void ring(struct notifier *p)
 		return; /* it has been rung, then */
 }
 
-void notifier_news(struct notifier *p)
+void notifier_config_changed(struct notifier *p)
 {
-	if (p && !atomic_exchange(&p->news, true))
+	if (!atomic_exchange(&p->changed, true))
 		ring(p);
 }
 
-void notifier_changed(struct notifier *p)
+void notifier_happened(void *notifier, const struct pump_fact *f, const struct st_ack *ack)
 {
-	if (p && !atomic_exchange(&p->changed, true))
+	struct notifier *p = notifier;
+	(void)ack;
+	if (f->news && f->res == ST_OK && !atomic_exchange(&p->news, true))
 		ring(p);
-}
-
-void notifier_changed_document(struct notifier *p)
-{
-	if (p && atomic_load(&p->told_gone))
-		notifier_changed(p);
+	/* A document may have changed a receiver that was gone. */
+	if ((f->op == ST_PUT || f->op == ST_DROP) && atomic_load(&p->told_gone))
+		notifier_config_changed(p);
 }
 
 /* --- who is told --- */
@@ -169,7 +168,7 @@ static void say_gone(struct notifier *p, const struct message_row *n)
 		.act = PROBLEM_OPEN, .key = buf_str(&key), .subject = STR("notify"), .text = buf_str(&text)
 	};
 	/* No room: it is said when the next one is not sent. */
-	if (key.failed || text.failed || p->options.send(p->options.ctx, &r, gone_said, p))
+	if (key.failed || text.failed || daemon_send(p->options.daemon, &r, gone_said, p))
 		return;
 }
 
@@ -211,7 +210,7 @@ static void close_gone(struct notifier *p)
 			}
 			r.news = 1u << NEWS_CLOSED;
 			r.problem = (struct problem_change){ .act = PROBLEM_CLOSE, .number = row->number };
-			left |= p->options.send(p->options.ctx, &r, NULL, NULL) != OK;
+			left |= daemon_send(p->options.daemon, &r, NULL, NULL) != OK;
 		}
 	} while (list.n && list.more);
 	atomic_store(&p->told_gone, left);
@@ -231,7 +230,8 @@ static void told(void *arg, const struct st_ack *ack)
 static enum err make_notices(struct notifier *p, const struct read_news *news, struct message_list *list,
 			     uint64_t *upto, struct why *why)
 {
-	const struct message_source source = { p->reader, p->options.runs, &p->config, p->origin };
+	const struct message_source source = { p->reader, daemon_runs_dir(p->options.daemon), &p->config,
+					       p->origin };
 	enum err e = OK;
 	for (unsigned i = 0; i < news->n && !e; i++) {
 		e = message_add(&source, &news->item[i], list, why);
@@ -294,7 +294,7 @@ static void take_news(struct notifier *p)
 		refused < 2 ? list.n : 0; /* what the store never takes must not keep all others waiting */
 	atomic_store(&p->tell.answered, false);
 	if (!e)
-		e = p->options.send(p->options.ctx, &r, told, p);
+		e = daemon_send(p->options.daemon, &r, told, p);
 	p->tell.under_way = !e;
 	if (e || !news.more)
 		p->tell.next.us = clock_boot().us + POST_PAUSE_MS * INT64_C(1000);
@@ -426,7 +426,7 @@ static void record(struct notifier *p)
 		if (e->phase != OVER)
 			continue;
 		atomic_store(&e->answered, false);
-		if (p->options.send(p->options.ctx, &e->end, recorded, e) == OK)
+		if (daemon_send(p->options.daemon, &e->end, recorded, e) == OK)
 			e->phase = TOLD;
 		else
 			p->again = true;
@@ -629,16 +629,11 @@ static bool sweep(void *ctx, struct run_files *f)
 	enum err e = read_notice(p->reader, f->run, &a, &n, &why);
 	if (e && e != E_NOTFOUND)
 		return false;
-	for (unsigned i = 0; i < f->files; i++) {
-		struct runfile file = { 0 };
-		enum run_life life = LIFE_ALIVE;
-		if (!strcmp(f->file[i].kind, "run") &&
-		    (runfile_read(p->options.dir, f->run, f->file[i].attempt, &life, &file, &why) ||
-		     life == LIFE_ALIVE))
-			return true;
+	if (runfile_any_alive(p->options.dir, f))
+		return true;
+	for (unsigned i = 0; i < f->files; i++)
 		if (!e && n.state == MESSAGE_WAITING && f->file[i].attempt > n.attempts)
 			return true; /* it is taken up again */
-	}
 	runfile_remove(f, false);
 	return true;
 }
@@ -681,7 +676,7 @@ enum err notifier_open(const struct notifier_options *o, struct notifier **ret, 
 	if (!e)
 		e = runner_open(&c, &p->runner, why);
 	if (!e)
-		e = store_sqlite_reader(o->store, &p->reader, why);
+		e = daemon_reader(o->daemon, &p->reader, why);
 	if (!e)
 		e = thread_start(&p->thread, work, p);
 	p->started = !e;

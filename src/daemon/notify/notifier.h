@@ -5,30 +5,26 @@
  * daemon, and the daemon itself speaks to nobody. */
 #include "core/doc/config/notify.h"
 #include "daemon/out_request.h"
-#include "port/store.h"
+#include "daemon/pump.h"
 
+struct daemon;
 struct notifier;
 
 struct notifier_options {
-	struct store *store;
+	struct daemon *daemon;
 	const char *dir;      /* of what it starts */
-	const char *runs;     /* of what it tells of */
 	const char *launcher; /* the program */
 	struct way_out out;
 	const struct config_notify *config; /* NULL: what the store has counts */
-	void *ctx;
-	/* A request to the store, whose texts are copied; `done` is called on any thread. E_BUSY: later. */
-	enum err (*send)(void *ctx, const struct st_req *r, void (*done)(void *arg, const struct st_ack *ack),
-			 void *arg);
 };
 
 must_check enum err notifier_open(const struct notifier_options *o, struct notifier **ret, struct why *why);
 void notifier_close(struct notifier *p); /* what is under way goes on */
 
 /* --- from any thread --- */
-void notifier_news(struct notifier *p);             /* there are some, or notices */
-void notifier_changed(struct notifier *p);          /* the configuration in the store */
-void notifier_changed_document(struct notifier *p); /* any of them; costs nothing unless a receiver is gone */
+void notifier_config_changed(struct notifier *p); /* in the store */
+/* For pump_subscribe. */
+void notifier_happened(void *notifier, const struct pump_fact *f, const struct st_ack *ack);
 
 /* Where the store keeps what `rota notify set` said: no agent has such a name. */
 #define NOTIFIER_STATE_KEY "/notify"

@@ -316,7 +316,7 @@ static void mask(struct renderer *r, struct launch *l, struct str secret)
 static enum err make_token(struct renderer *r)
 {
 	char *token = arena_alloc(r->arena, TOKEN_SIZE);
-	if (!token || !token_write(&r->place->tokens, r->about->run->run, r->about->attempt, token))
+	if (!token || !token_write(&r->place->token_key, r->about->run->run, r->about->attempt, token))
 		return E_NOMEM;
 	r->token = str_of(token);
 	return OK;

@@ -11,7 +11,7 @@ struct render_place {
 	const char *runs;   /* the directory of their files */
 	struct way_out out;
 	struct secret_list secrets; /* of which agents name those they are given */
-	struct token_key tokens;
+	struct token_key token_key;
 };
 
 /* Templates are expanded in arguments, environment, input and requests, never in a line for the shell.

@@ -1,18 +1,24 @@
-#include "daemon/retention/restore_check.h"
+/* At a start: finds out whether the database was restored from a copy, and settles the runs that the copy
+ * does not know to the state of their files. */
+#include "daemon/internal.h"
 
 #include "core/model.h"
 #include "runfile/read.h"
 #include "runfile/walk.h"
+#include "store/sqlite/backup.h"
 #include "store/sqlite/read/reader.h"
+#include "store/sqlite/store.h"
 #include "sys/clock.h"
 
 #include <poll.h>
+#include <stdlib.h>
 
-/* --- runs that it knows --- */
+/* --- runs that are open in the database: advanced to their last attempt, which the engine adopts or finds
+ * ended --- */
 
-/* The last attempt after `attempt` that was ever born, and when. */
-static enum err last_attempt(const char *runs, uint64_t run, uint16_t *attempt, struct wall *born,
-			     struct why *why)
+/* The last attempt after *attempt that was ever born, and when. */
+static enum err find_last_attempt(const char *runs, uint64_t run, uint16_t *attempt, struct wall *born,
+				  struct why *why)
 {
 	enum run_life life = LIFE_ALIVE;
 	for (unsigned n = *attempt + 1u; n <= UINT16_MAX; n++) {
@@ -26,47 +32,47 @@ static enum err last_attempt(const char *runs, uint64_t run, uint16_t *attempt, 
 	return OK;
 }
 
-static enum err carry_out(const struct restore_check_ask *ask, const struct st_req *q, struct why *why)
+static enum err store_and_wait(struct store *store, const struct st_req *q, struct why *why)
 {
-	struct pollfd p = { .fd = store_sqlite_ops.fd(ask->store), .events = POLLIN };
+	struct pollfd p = { .fd = store_sqlite_ops.fd(store), .events = POLLIN };
 	struct st_ack ack;
-	enum err e = store_sqlite_ops.submit(ask->store, q);
-	while (!e && !store_sqlite_ops.collect(ask->store, &ack, 1)) {
+	enum err e = store_sqlite_ops.submit(store, q);
+	while (!e && !store_sqlite_ops.collect(store, &ack, 1)) {
 		poll(&p, 1, 100);
-		if (store_sqlite_trouble(ask->store, NULL, NULL, why))
+		if (store_sqlite_trouble(store, NULL, NULL, why))
 			return E_IO;
 	}
 	return e;
 }
 
-static enum err bring_up(const struct restore_check_ask *ask, const struct run_row *run, struct why *why)
+static enum err advance_run(struct daemon *d, const struct run_row *run, struct why *why)
 {
 	struct st_req q = { .op = ST_VERDICT, .lane = LANE_USER, .sid = run->sid, .run = *run };
-	enum err e = last_attempt(ask->runs, run->run, &q.run.attempt, &q.run.started, why);
+	enum err e = find_last_attempt(d->runs_dir, run->run, &q.run.attempt, &q.run.started, why);
 	if (e || q.run.attempt == run->attempt)
 		return e;
 	if (run->state == RUN_PENDING) {
 		q.run.state = RUN_CLAIMED;
-		e = carry_out(ask, &q, why);
+		e = store_and_wait(d->store, &q, why);
 	}
 	q.op = ST_STARTED;
-	return e ? e : carry_out(ask, &q, why);
+	return e ? e : store_and_wait(d->store, &q, why);
 }
 
-static enum err bring_up_all(const struct restore_check_ask *ask, struct why *why)
+static enum err advance_open_runs(struct daemon *d, struct why *why)
 {
 	struct reader *reader = NULL;
 	struct arena arena = { 0 };
 	struct read_filter f = { .states = 1 << RUN_PENDING | 1 << RUN_CLAIMED | 1 << RUN_RETRYING,
 				 .limit = READ_LIST_MAX };
 	struct read_runs found = { .more = true };
-	enum err e = reader_open(ask->database, &reader, why);
+	enum err e = reader_open(d->database, &reader, why);
 	while (!e && found.more) {
 		e = read_runs(reader, &f, &arena, &found, why);
 		for (unsigned i = 0; !e && i < found.n; i++) {
 			f.before.run = found.item[i].run;
 			f.before.nominal = found.item[i].nominal;
-			e = bring_up(ask, &found.item[i], why);
+			e = advance_run(d, &found.item[i], why);
 		}
 	}
 	reader_close(reader);
@@ -74,17 +80,16 @@ static enum err bring_up_all(const struct restore_check_ask *ask, struct why *wh
 	return e;
 }
 
-/* --- runs that it does not know --- */
+/* --- runs that are not in the database: killed, because their end could not be recorded --- */
 
-struct strays {
-	const struct restore_check_ask *ask;
-	unsigned stopped;
+struct unknown_runs {
+	struct daemon *d;
+	unsigned alive; /* when they were found */
 };
 
-/* Alive, or its shim is dead and what it began may not be: the runner sees to either. */
-static bool stop(void *ctx, struct run_files *files)
+static bool kill_unknown(void *ctx, struct run_files *files)
 {
-	struct strays *s = ctx;
+	struct unknown_runs *u = ctx;
 	for (unsigned i = 0; i < files->files; i++) {
 		struct rn_req q = { .op = RN_KILL,
 				    .run = files->run,
@@ -93,22 +98,25 @@ static bool stop(void *ctx, struct run_files *files)
 		enum run_life life = LIFE_ABSENT;
 		struct runfile f = { 0 };
 		struct why why;
+		/* If its shim is dead, processes of the run may still be alive: the runner kills those, too.
+		 */
 		if (strcmp(files->file[i].kind, "run") != 0 ||
-		    runfile_read(s->ask->runs, files->run, q.attempt, &life, &f, &why) ||
+		    runfile_read(u->d->runs_dir, files->run, q.attempt, &life, &f, &why) ||
 		    (life != LIFE_ALIVE && life != LIFE_DEAD))
 			continue;
-		if (runner_submit(s->ask->runner, &q) == OK)
-			s->stopped += life == LIFE_ALIVE;
+		if (runner_submit(u->d->runner, &q) == OK)
+			u->alive += life == LIFE_ALIVE;
 	}
 	return true;
 }
 
-/* False: some are not over yet. */
+/* False: some have not ended after STRAYS_WAIT_MS. The runner goes on with them, and so does the next start.
+ */
 static bool wait_for_ends(struct runner *runner)
 {
 	struct pollfd p = { .fd = runner_fd(runner), .events = POLLIN };
 	int64_t end = clock_boot().us + STRAYS_WAIT_MS * INT64_C(1000);
-	struct rn_report says[64]; /* nobody is there to be told */
+	struct rn_report says[64]; /* dropped: there is no engine yet */
 	while (runner_busy(runner) && clock_boot().us < end) {
 		poll(&p, 1, 100);
 		while (runner_collect(runner, says, ARRAY_LEN(says)) > 0)
@@ -119,15 +127,60 @@ static bool wait_for_ends(struct runner *runner)
 	return !runner_busy(runner);
 }
 
-enum err restore_check_settle(const struct restore_check_ask *ask, unsigned *stopped, struct why *why)
+static enum err settle_runs(struct daemon *d, uint64_t last_known, unsigned *killed, struct why *why)
 {
-	struct strays s = { .ask = ask };
-	enum err e = bring_up_all(ask, why);
+	struct unknown_runs u = { .d = d };
+	enum err e = advance_open_runs(d, why);
 	if (!e)
-		e = runfile_walk(ask->runs, ask->past->restored_run + 1, stop, &s, why);
-	if (!e && wait_for_ends(ask->runner))
-		e = copy_settled(ask->database, why);
-	if (!e)
-		*stopped = s.stopped;
+		e = runfile_walk(d->runs_dir, last_known + 1, kill_unknown, &u, why);
+	if (!e && wait_for_ends(d->runner))
+		e = copy_settled(d->database, why);
+	*killed = u.alive;
 	return e;
+}
+
+/* --- the check --- */
+
+enum err restore_check(struct daemon *d, struct why *why)
+{
+	struct copy_ask ask = { .database = d->database, .now = clock_wall() };
+	struct copy_past past;
+	unsigned killed = 0;
+	char *file = datadir_path(d->options.data, "generation");
+	ask.generation = file;
+	enum err e = file ? runfile_last_run(d->runs_dir, &ask.last_run, why) : E_NOMEM;
+	if (!e)
+		e = copy_open(&ask, &past, why);
+	free(file);
+	if (e || !past.strays)
+		return e;
+	e = settle_runs(d, past.restored_run, &killed, why);
+	snprintf(d->restore_text, sizeof d->restore_text,
+		 "the store was restored from a copy%s: times since the copy are missed/restored, and %u %s "
+		 "unknown to it "
+		 "%s alive and stopped",
+		 past.older ? " by hand" : "", killed, killed == 1 ? "run" : "runs",
+		 killed == 1 ? "was" : "were");
+	return e;
+}
+
+/* The problem is open until the next start. */
+void restore_report(void *arg)
+{
+	struct daemon *d = arg;
+	bool restored = d->restore_text[0] != '\0';
+	struct st_req r = { .op = ST_PROBLEM, .lane = LANE_FINISH, .at = clock_wall() };
+	r.problem = (struct problem_change){ .act = restored ? PROBLEM_OPEN : PROBLEM_CLOSE,
+					     .key = STR("restored"),
+					     .subject = STR("store") };
+	if (restored)
+		r.problem.text = str_of(d->restore_text);
+	r.news = (uint8_t)(1u << (restored ? NEWS_OPENED : NEWS_CLOSED));
+	if (daemon_send(d, &r, NULL, NULL))
+		return; /* it was printed at the start */
+}
+
+const char *daemon_restore_text(const struct daemon *d)
+{
+	return d->restore_text[0] ? d->restore_text : NULL;
 }

@@ -1,12 +1,19 @@
+/* The thread that looks for old records and files. */
 #include "daemon/retention/retention.h"
 
-#include "runfile/read.h"
+#include "daemon/daemon.h"
 #include "runfile/walk.h"
 #include "store/sqlite/read/prune_scan.h"
 #include "sys/clock.h"
+#include "sys/thread.h"
 
-#include <pthread.h>
 #include <stdlib.h>
+
+/* What the engine knows about pruning. */
+struct engine_facts {
+	bool clock_trusted;
+	uint64_t acted_on; /* no follower has to act on ends up to this number */
+};
 
 struct retention {
 	struct retention_options options;
@@ -14,11 +21,12 @@ struct retention {
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock;
-	pthread_cond_t bell;
-	/* Below: by the lock. */
-	bool closing, told, trusted;
-	unsigned waiting; /* answers of the store */
-	uint64_t acted_on;
+	pthread_cond_t changed;
+	/* Protected by the lock. */
+	bool closing;
+	unsigned unanswered; /* requests to the store */
+	bool has_facts;
+	struct engine_facts facts;
 };
 
 /* --- waiting --- */
@@ -34,54 +42,59 @@ static bool sleep_for(struct retention *r, int64_t ms)
 	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&r->lock);
 	while (!r->closing && rc == 0)
-		rc = pthread_cond_timedwait(&r->bell, &r->lock, &until);
+		rc = pthread_cond_timedwait(&r->changed, &r->lock, &until);
 	bool goes_on = !r->closing;
 	pthread_mutex_unlock(&r->lock);
 	return goes_on;
 }
 
-/* An outage of the store is waited for: there is no hurry. */
+/* Waits as long as the store needs, even for the end of an outage. False: it is closing. */
 static bool wait_for_answers(struct retention *r)
 {
 	pthread_mutex_lock(&r->lock);
-	while (!r->closing && r->waiting)
-		pthread_cond_wait(&r->bell, &r->lock);
+	while (!r->closing && r->unanswered)
+		pthread_cond_wait(&r->changed, &r->lock);
 	bool goes_on = !r->closing;
 	pthread_mutex_unlock(&r->lock);
 	return goes_on;
 }
 
-void retention_answered(struct retention *r)
+/* On the daemon's thread. */
+static void pruned(void *ctx, const struct st_ack *ack)
 {
+	struct retention *r = ctx;
+	(void)ack;
 	pthread_mutex_lock(&r->lock);
-	r->waiting--;
-	pthread_cond_broadcast(&r->bell);
+	r->unanswered--;
+	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);
 }
 
-void retention_facts(struct retention *r, bool trusted, uint64_t acted_on)
+/* On the daemon's thread. */
+static void report_facts(void *arg)
 {
+	struct retention *r = arg;
+	const struct engine *e = daemon_engine(r->options.daemon);
 	pthread_mutex_lock(&r->lock);
-	r->told = true;
-	r->trusted = trusted;
-	r->acted_on = acted_on;
-	pthread_cond_broadcast(&r->bell);
+	r->facts = (struct engine_facts){ !engine_clock_held(e), engine_acted_on(e) };
+	r->has_facts = true;
+	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);
 }
 
-static bool ask_facts(struct retention *r, bool *trusted, uint64_t *acted_on)
+/* False: it is closing, or the daemon is too busy to answer. */
+static bool ask_facts(struct retention *r, struct engine_facts *ret)
 {
 	pthread_mutex_lock(&r->lock);
-	r->told = false;
+	r->has_facts = false;
 	pthread_mutex_unlock(&r->lock);
-	if (r->options.ask(r->options.ctx))
+	if (daemon_call(r->options.daemon, report_facts, r))
 		return false;
 	pthread_mutex_lock(&r->lock);
-	while (!r->closing && !r->told)
-		pthread_cond_wait(&r->bell, &r->lock);
+	while (!r->closing && !r->has_facts)
+		pthread_cond_wait(&r->changed, &r->lock);
 	bool goes_on = !r->closing;
-	*trusted = r->trusted;
-	*acted_on = r->acted_on;
+	*ret = r->facts;
 	pthread_mutex_unlock(&r->lock);
 	return goes_on;
 }
@@ -89,18 +102,19 @@ static bool ask_facts(struct retention *r, bool *trusted, uint64_t *acted_on)
 /* --- records --- */
 
 /* False: it is closing. */
-static bool send(struct retention *r, const struct st_req *q)
+static bool send_prune(struct retention *r, const struct st_req *q)
 {
 	pthread_mutex_lock(&r->lock);
-	r->waiting++;
+	r->unanswered++;
 	pthread_mutex_unlock(&r->lock);
-	while (r->options.send(r->options.ctx, q))
-		if (!sleep_for(r, RETAIN_PAUSE_MS))
+	while (daemon_send(r->options.daemon, q, pruned, r))
+		if (!sleep_for(r, RETENTION_PAUSE_MS))
 			return false;
 	return true;
 }
 
-/* Asks for those of a batch that are old; runs by their numbers, all in one. */
+/* Asks the store to prune the old items of a batch: runs by one request for a range of numbers, others one by
+ * one. False: it is closing. */
 static bool prune_batch(struct retention *r, struct st_req q, const struct old_item *item, unsigned n)
 {
 	unsigned asked = 0;
@@ -115,14 +129,15 @@ static bool prune_batch(struct retention *r, struct st_req q, const struct old_i
 			q.sid = 0;
 			q.prune.last = item[n - 1].at;
 		}
-		goes_on = send(r, &q);
+		goes_on = send_prune(r, &q);
 		asked++;
 	}
 	if (!goes_on || !asked)
 		return goes_on;
-	return wait_for_answers(r) && sleep_for(r, RETAIN_PAUSE_MS);
+	return wait_for_answers(r) && sleep_for(r, RETENTION_PAUSE_MS);
 }
 
+/* False: it is closing. */
 static bool prune_records(struct retention *r, enum prune_what what, struct wall by, uint64_t acted_on)
 {
 	static _Thread_local struct old_item item[READ_LIST_MAX];
@@ -133,12 +148,13 @@ static bool prune_records(struct retention *r, enum prune_what what, struct wall
 	q.prune = (struct prune_request){ .what = (uint8_t)what, .end = acted_on };
 	do {
 		if (read_old(r->reader, what, after, by, item, READ_LIST_MAX, &n, &why))
-			return true; /* the store's trouble is told by others; another time */
+			return true; /* the store's trouble is reported elsewhere; the next pass tries again
+				      */
 		young = 0;
 		for (unsigned i = 0; i < n; i++)
 			young += item[i].young;
-		for (unsigned i = 0; i < n; i += RETAIN_BATCH)
-			if (!prune_batch(r, q, &item[i], n - i < RETAIN_BATCH ? n - i : RETAIN_BATCH))
+		for (unsigned i = 0; i < n; i += RETENTION_BATCH)
+			if (!prune_batch(r, q, &item[i], n - i < RETENTION_BATCH ? n - i : RETENTION_BATCH))
 				return false;
 		after = n ? item[n - 1].at : after;
 	} while (n == READ_LIST_MAX && young < n);
@@ -147,70 +163,58 @@ static bool prune_records(struct retention *r, enum prune_what what, struct wall
 
 /* --- files --- */
 
-struct broom {
+struct file_pass {
 	struct retention *r;
-	struct wall by;
-	uint64_t bytes; /* of all that is left */
-	bool by_size;   /* the oldest go until there is room, whatever their age */
-	unsigned removed;
+	struct wall by;   /* files last written before this are old */
+	uint64_t bytes;   /* of all files that are left */
+	bool by_size;     /* second pass: the oldest are removed, whatever their age, until the rest fits */
+	unsigned removed; /* since the last pause */
 };
 
-static bool is_alive(const struct retention *r, const struct run_files *f)
-{
-	for (unsigned i = 0; i < f->files; i++) {
-		struct runfile file = { 0 };
-		enum run_life life = LIFE_ALIVE;
-		struct why why;
-		if (!strcmp(f->file[i].kind, "run") &&
-		    (runfile_read(r->options.runs, f->run, f->file[i].attempt, &life, &file, &why) ||
-		     life == LIFE_ALIVE))
-			return true;
-	}
-	return false;
-}
-
-/* The files of a run that is not over are its record of life, and those of the latest the next one's context.
- */
-static bool may_go(const struct broom *b, const struct run_files *f, bool *keep_result)
+/* The files of a run that has not ended are its record of life; the result of a schedule's latest run is in
+ * the context of the next. */
+static bool may_remove(const struct file_pass *p, const struct run_files *f, bool *keep_result)
 {
 	struct old_run run;
 	struct why why;
-	if (read_old_run(b->r->reader, f->run, &run, &why))
+	if (read_old_run(p->r->reader, f->run, &run, &why))
 		return false;
 	*keep_result = run.known && run.latest;
 	if (run.known)
-		return run.over && (b->by_size || (run.at.us <= b->by.us && !run.latest));
-	return (b->by_size || f->touched <= b->by.us) && !is_alive(b->r, f);
+		return run.over && (p->by_size || (run.at.us <= p->by.us && !run.latest));
+	return (p->by_size || f->touched <= p->by.us) &&
+	       !runfile_any_alive(daemon_runs_dir(p->r->options.daemon), f);
 }
 
-static bool sweep(void *ctx, struct run_files *f)
+static bool remove_if_old(void *ctx, struct run_files *f)
 {
-	struct broom *b = ctx;
+	struct file_pass *p = ctx;
 	bool keep_result;
-	if (b->by_size && b->bytes <= (uint64_t)b->r->options.logs_bytes)
+	if (p->by_size && p->bytes <= (uint64_t)p->r->options.logs_bytes)
 		return false;
-	if (!b->by_size)
-		b->bytes += f->bytes;
-	if ((b->by_size || f->touched <= b->by.us) && may_go(b, f, &keep_result)) {
+	if (!p->by_size)
+		p->bytes += f->bytes;
+	if ((p->by_size || f->touched <= p->by.us) && may_remove(p, f, &keep_result)) {
 		uint64_t bytes = runfile_remove(f, keep_result);
-		b->bytes -= bytes < b->bytes ? bytes : b->bytes;
-		b->removed += f->files;
+		p->bytes -= bytes < p->bytes ? bytes : p->bytes;
+		p->removed += f->files;
 	}
-	if (b->removed < RETAIN_BATCH)
+	if (p->removed < RETENTION_BATCH)
 		return true;
-	b->removed = 0;
-	return sleep_for(b->r, RETAIN_PAUSE_MS);
+	p->removed = 0;
+	return sleep_for(p->r, RETENTION_PAUSE_MS);
 }
 
-static void prune_files(struct retention *r, struct wall by)
+static void remove_files(struct retention *r, struct wall by)
 {
-	struct broom b = { .r = r, .by = by };
+	const char *dir = daemon_runs_dir(r->options.daemon);
+	struct file_pass p = { .r = r, .by = by };
 	struct why why;
-	/* What cannot be read is trouble that the runner tells of. */
-	if (runfile_walk(r->options.runs, 0, sweep, &b, &why) || b.bytes <= (uint64_t)r->options.logs_bytes)
+	/* A directory that cannot be read is trouble that the runner reports. */
+	if (runfile_walk(dir, 0, remove_if_old, &p, &why) || p.bytes <= (uint64_t)r->options.logs_bytes)
 		return;
-	b.by_size = true;
-	if (runfile_walk(r->options.runs, 0, sweep, &b, &why))
+	p.by_size = true;
+	if (runfile_walk(dir, 0, remove_if_old, &p, &why))
 		return;
 }
 
@@ -221,46 +225,43 @@ static struct wall days_ago(int64_t days)
 	return (struct wall){ clock_wall().us - days * 86400 * USEC };
 }
 
-/* Runs before what they hold on to. */
-static void pass(struct retention *r)
+static void do_pass(struct retention *r)
 {
+	/* Runs first: they hold on to the others. */
 	static const enum prune_what order[] = { PRUNE_RUNS, PRUNE_RANGES, PRUNE_VERSION, PRUNE_SCHED,
 						 PRUNE_PROBLEM };
-	static_assert(ARRAY_LEN(order) == PRUNES, "all of them are here");
-	bool trusted;
-	uint64_t acted_on;
-	/* A clock that ran ahead would make everything old. */
-	if (!ask_facts(r, &trusted, &acted_on) || !trusted)
+	static_assert(ARRAY_LEN(order) == PRUNES, "every kind is pruned");
+	struct engine_facts facts;
+	/* By a clock that is far ahead, everything would be old. */
+	if (!ask_facts(r, &facts) || !facts.clock_trusted)
 		return;
 	for (unsigned i = 0; i < ARRAY_LEN(order); i++)
-		if (!prune_records(r, order[i], days_ago(r->options.runs_days), acted_on))
+		if (!prune_records(r, order[i], days_ago(r->options.runs_days), facts.acted_on))
 			return;
-	prune_files(r, days_ago(r->options.logs_days));
+	remove_files(r, days_ago(r->options.logs_days));
 }
 
 static void *work(void *arg)
 {
 	struct retention *r = arg;
-	for (int64_t wait = r->options.first; sleep_for(r, wait * 1000); wait = r->options.every)
-		pass(r);
+	int64_t every = r->options.every;
+	int64_t wait = every < RETENTION_FIRST_SECONDS ? every : RETENTION_FIRST_SECONDS;
+	for (; sleep_for(r, wait * 1000); wait = every)
+		do_pass(r);
 	return NULL;
 }
 
 enum err retention_open(const struct retention_options *o, struct retention **ret, struct why *why)
 {
 	struct retention *r = calloc(1, sizeof *r);
-	pthread_condattr_t attr;
 	if (!r)
 		return E_NOMEM;
 	r->options = *o;
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->bell, &attr);
-	pthread_condattr_destroy(&attr);
-	enum err e = reader_open(o->database, &r->reader, why);
-	if (!e && pthread_create(&r->thread, NULL, work, r))
-		e = why_set(why, E_IO, WHY_NOWHERE, "a thread cannot be started");
+	thread_cond_init(&r->changed);
+	enum err e = daemon_reader(o->daemon, &r->reader, why);
+	if (!e)
+		e = thread_start(&r->thread, work, r);
 	r->started = !e;
 	if (e)
 		retention_close(r);
@@ -275,12 +276,12 @@ void retention_close(struct retention *r)
 		return;
 	pthread_mutex_lock(&r->lock);
 	r->closing = true;
-	pthread_cond_broadcast(&r->bell);
+	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);
 	if (r->started)
 		pthread_join(r->thread, NULL);
 	reader_close(r->reader);
-	pthread_cond_destroy(&r->bell);
+	pthread_cond_destroy(&r->changed);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
