@@ -173,10 +173,10 @@ static void add_notice(struct events *e, const struct pump_fact *f, struct buf *
 	struct val body;
 	struct why why;
 	buf_addf(out, ",\"notice\":%llu,\"about\":\"%s\"", (unsigned long long)f->message.number,
-		 message_word(f->message.kind));
+		 message_kind_word(f->message.kind));
 	if (read_notice(e->reader, f->message.number, &a, &n, &why))
 		return;
-	message_receiver(&n, &to);
+	message_receiver_name(&n, &to);
 	json_add_str(out, "to", buf_str(&to));
 	if (message_target(&n, &a, &target, NULL) == OK && target.name.n)
 		json_add_str(out, "name", target.name);

@@ -122,11 +122,11 @@
 #define STORE_MEMORY_BYTES_MAX 4096 /* one note */
 #define STORE_MEMORY_TAGS_MAX  1024 /* bytes of the tags of one note */
 #define MEMORY_REMOVE_BATCH    64   /* notes of one run removed in one request */
-#define RECALL_NOTES           12   /* relevant notes in the context of one run */
-#define RECALL_BYTES           8192 /* relevant notes in the context of one run, together */
-#define RECALL_LEAST           20   /* the least score of a relevant note, in percent of the best score */
-#define RECALL_MS_MAX          200  /* ranking of notes within one second, for all runs together */
-#define RECALL_NEWEST          3    /* newest notes that a run gets if fewer are relevant */
+#define RELEVANT_NOTES_MAX     12   /* relevant notes in the context of one run */
+#define RELEVANT_NOTES_BYTES   8192 /* relevant notes in the context of one run, together */
+#define RELEVANT_NOTES_LEAST   20   /* the least score of a relevant note, in percent of the best score */
+#define RELEVANT_NOTES_MS_MAX  200  /* ranking of notes within one second, for all runs together */
+#define RELEVANT_NOTES_NEWEST  3    /* newest notes that a run gets if fewer are relevant */
 #define READ_QUERY_WORDS       32   /* different words of a query; further ones are ignored */
 #define READ_QUERY_BYTES       64   /* bytes of one word of a query; the rest of the word is ignored */
 
@@ -234,21 +234,21 @@
 #define SSE_EVENT_BYTES_MAX   (16u << 20) /* one event of a stream */
 
 /* Notifications */
-#define NEWS_AT_ONCE         128   /* rows of news that become messages in one transaction */
-#define MESSAGES_ALONE       16    /* messages to one target; more are joined in one digest … */
-#define MESSAGES_TOLD        20    /* … which contains this many of them in full */
-#define DIGEST_BYTES         24576 /* the messages within one digest, which must fit STORE_MESSAGE_BYTES_MAX */
-#define POST_AT_ONCE         16    /* deliveries at the same time */
-#define POST_AT_ONCE_OF_LINE 2     /* deliveries to one receiver at the same time */
-#define POST_LINES_MAX       64    /* receivers that get no deliveries for a while, since one failed … */
-#define POST_HOLD_SECONDS    10    /* … for at most this long */
-#define POST_PAUSE_MS        200   /* before the next try if the store or the launcher has no room */
-#define NOTIFY_SECONDS       30    /* one attempt to deliver a message */
-#define ERRAND_LOG_BYTES     4096  /* bytes kept of the beginning, and of the end, of a delivery's output */
-#define MESSAGE_DETAIL_BYTES 1024  /* the reason within a message */
-#define PING_OUTPUT_BYTES    4096  /* the last output of a run, sent with a ping */
-#define REQUEST_ANSWER_BYTES 1024  /* bytes kept of the answer to a message */
-#define DELIVERY_SECONDS_MAX 86400 /* between two attempts, whatever the receiver asks for */
+#define NEWS_AT_ONCE                128 /* rows of news that become messages in one transaction */
+#define DIGEST_ABOVE                16  /* messages to one target; more are joined in one digest … */
+#define DIGEST_MESSAGES             20  /* … which contains this many of them in full */
+#define DIGEST_BYTES                24576 /* the messages within one digest, which must fit STORE_MESSAGE_BYTES_MAX */
+#define DELIVERIES_MAX              16 /* deliveries at the same time */
+#define DELIVERIES_PER_RECEIVER_MAX 2  /* deliveries to one receiver at the same time */
+#define PAUSED_RECEIVERS_MAX        64 /* receivers that get no deliveries for a while, since one failed … */
+#define RECEIVER_PAUSE_SECONDS      10  /* … for at most this long */
+#define NOTIFY_RETRY_MS             200 /* before the next try if the store or the launcher has no room */
+#define NOTIFY_SECONDS              30  /* one attempt to deliver a message */
+#define DELIVERY_LOG_BYTES          4096 /* bytes kept of the beginning, and of the end, of a delivery's output */
+#define MESSAGE_DETAIL_BYTES        1024  /* the reason within a message */
+#define PING_OUTPUT_BYTES           4096  /* the last output of a run, sent with a ping */
+#define REQUEST_ANSWER_BYTES        1024  /* bytes kept of the answer to a message */
+#define DELIVERY_SECONDS_MAX        86400 /* between two attempts, whatever the receiver asks for */
 
 /* Requests to the network */
 #define OUT_CONNECT_MS        10000       /* default for connecting */

@@ -6,6 +6,10 @@
 
 struct config_out;
 
+/* For people, if there is no program to send requests. */
+#define WAY_OUT_MISSING                                                                                      \
+	"rota-out, which sends requests, is not installed beside rota; ROTA_OUT can name its path"
+
 /* Where requests may go, and the program that sends them. */
 struct way_out {
 	const char *program; /* NULL: it is not installed */

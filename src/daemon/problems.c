@@ -125,14 +125,9 @@ static void schedule_name(struct reader *reader, uint64_t sid, struct buf *out)
 static void say_failed(const struct saying *s, struct words *w)
 {
 	const struct run_row *r = &s->run;
-	buf_addf(&w->text, "%s %s", buf_str(&w->subject).p, outcome_words[r->outcome]);
-	if (r->reason == REASON_EXIT && r->exit_code >= 0)
-		buf_addf(&w->text, " with exit code %d", r->exit_code);
-	else if (r->reason)
-		buf_addf(&w->text, " (%s)", reason_words[r->reason]);
-	if (r->attempt > 1)
-		buf_addf(&w->text, " after %u attempts", r->attempt);
-	message_where(r, &w->text);
+	buf_addf(&w->text, "%s ", buf_str(&w->subject).p);
+	message_write_outcome(r, &w->text);
+	message_write_hint(r, &w->text);
 }
 
 static void say_paused(const struct saying *s, struct words *w)

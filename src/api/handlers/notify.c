@@ -25,9 +25,9 @@ void tell_notice(struct buf *out, struct reader *r, const struct message_row *n)
 		whole = *n;
 	if (n->sid && read_id(r, n->sid, &a, &id, &why))
 		id = (struct str){ 0 };
-	message_receiver(n, &to);
+	message_receiver_name(n, &to);
 	buf_addf(out, "{\"number\":%llu,\"type\":\"%s\"", (unsigned long long)n->number,
-		 message_word(n->kind));
+		 message_kind_word(n->kind));
 	json_add_str(out, "to", buf_str(&to));
 	json_add_str(out, "schedule", id);
 	if (n->run)

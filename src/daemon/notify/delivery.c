@@ -1,8 +1,10 @@
+/* What a delivery executes, and what the exit code and output of that mean. */
 #include "daemon/notify/delivery.h"
 
 #include "base/json.h"
 #include "core/doc/config/notify.h"
 #include "core/model.h"
+#include "daemon/environment.h"
 #include "daemon/notify/message.h"
 #include "runfile/tail.h"
 
@@ -12,28 +14,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_request(const struct message_row *n)
+static bool is_request(const struct message_row *m)
 {
-	return str_starts(n->target, STR("{\"type\":\"webhook\""));
+	return str_starts(m->target, STR("{\"type\":\"webhook\""));
 }
 
 /* --- what is executed --- */
 
-/* The secret itself, or what its file has. */
-static enum err find_secret(struct str said, struct arena *a, struct str *ret, struct why *why)
+/* A secret is given as itself, or as the absolute path of a file that holds it. */
+static enum err find_secret(struct str given, struct arena *a, struct str *ret, struct why *why)
 {
 	char text[4096];
-	*ret = said;
-	if (!str_starts(said, STR("/")))
+	*ret = given;
+	if (!str_starts(given, STR("/")))
 		return OK;
-	const char *path = arena_dup(a, said);
+	const char *path = arena_dup(a, given);
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
 	if (fd >= 0)
 		close(fd);
 	if (n < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "the secret in %.*s cannot be read: %s",
-			       STR_SHORT(said), strerror(errno));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the secret in %.*s: %s", STR_SHORT(given),
+			       strerror(errno));
 	struct str word = str_trim((struct str){ text, (size_t)n });
 	ret->p = arena_dup(a, word);
 	ret->n = word.n;
@@ -41,28 +43,26 @@ static enum err find_secret(struct str said, struct arena *a, struct str *ret, s
 	return ret->p ? OK : E_NOMEM;
 }
 
-static const struct val *message_of(const struct message_row *n, struct arena *a)
+static const struct val *body_of(const struct message_row *m, struct arena *a)
 {
 	struct val *v = arena_alloc(a, sizeof *v);
-	return v && json_read(n->body, a, v, NULL) == OK && v->kind == VAL_MAP ? v : NULL;
+	return v && json_read(m->body, a, v, NULL) == OK && v->kind == VAL_MAP ? v : NULL;
 }
 
-static struct str part(const struct val *message, const char *key)
+static struct str text_in(const struct val *body, const char *key)
 {
-	const struct val *v = message ? val_get(message, str_of(key)) : NULL;
+	const struct val *v = body ? val_get(body, str_of(key)) : NULL;
 	return v && v->kind == VAL_STR ? v->str : (struct str){ 0 };
 }
 
-static enum err render_request(const struct message_row *n, const struct doc_target *t,
+static enum err render_request(const struct message_row *m, const struct doc_target *t,
 			       const struct way_out *out, struct arena *a, struct launch *l, struct why *why)
 {
-	bool ping = n->kind == NEWS_PING;
+	bool ping = m->kind == NEWS_PING;
 	struct str secret = t->secret, *mask = arena_alloc(a, sizeof *mask);
 	const char **argv = arena_alloc(a, 2 * sizeof *argv);
 	if (!out->program)
-		return why_set(why, E_INPUT, WHY_NOWHERE,
-			       "rota-out, which sends requests, is not installed beside rota; ROTA_OUT can "
-			       "name it");
+		return why_set(why, E_INPUT, WHY_NOWHERE, WAY_OUT_MISSING);
 	if (!mask || !argv)
 		return E_NOMEM;
 	enum err e = find_secret(t->secret, a, &secret, why);
@@ -71,9 +71,9 @@ static enum err render_request(const struct message_row *n, const struct doc_tar
 			&(struct out_request_message){ .url = t->url,
 						       .type = ping ? "text/plain; charset=utf-8"
 								    : "application/json",
-						       .id = part(message_of(n, a), "id"),
+						       .id = text_in(body_of(m, a), "id"),
 						       .secret = secret,
-						       .body = n->body,
+						       .body = m->body,
 						       .seconds = NOTIFY_SECONDS },
 			out->rules, a, &l->input);
 	argv[0] = out->program;
@@ -85,7 +85,7 @@ static enum err render_request(const struct message_row *n, const struct doc_tar
 	return e;
 }
 
-static enum err render_command(const struct message_row *n, const struct doc_command *c, struct arena *a,
+static enum err render_command(const struct message_row *m, const struct doc_command *c, struct arena *a,
 			       struct launch *l)
 {
 	unsigned argc = c->shell.n ? 3 : c->argc;
@@ -102,20 +102,20 @@ static enum err render_command(const struct message_row *n, const struct doc_com
 		return E_NOMEM;
 	argv[argc] = NULL;
 	l->argv = argv;
-	l->input = n->body;
+	l->input = m->body;
 	return OK;
 }
 
-static enum err render_desktop(const struct message_row *n, struct arena *a, struct launch *l)
+static enum err render_desktop(const struct message_row *m, struct arena *a, struct launch *l)
 {
-	const struct val *m = message_of(n, a);
+	const struct val *body = body_of(m, a);
 	const char **argv = arena_alloc(a, 6 * sizeof *argv);
-	struct str title = part(m, "schedule");
+	struct str title = text_in(body, "schedule");
 	const char *words[] = { "notify-send",
 				"--app-name=rota",
 				"--",
 				arena_dup(a, title.n ? title : STR("rota")),
-				arena_dup(a, part(m, "text")),
+				arena_dup(a, text_in(body, "text")),
 				NULL };
 	if (!argv || !words[3] || !words[4])
 		return E_NOMEM;
@@ -124,29 +124,29 @@ static enum err render_desktop(const struct message_row *n, struct arena *a, str
 	return OK;
 }
 
-/* The daemon's own, but for what is the service manager's word to it, and what happened. */
-static const char **environment(const struct message_row *n, struct arena *a)
+/* The daemon's environment without what the service manager set for the daemon alone, and with the main parts
+ * of the message. */
+static const char **environment(const struct message_row *m, struct arena *a)
 {
 	static const struct {
 		const char *name, *key;
-	} more[] = { { "ROTA_NOTICE", "type" },      { "ROTA_NOTICE_ID", "id" },
-		     { "ROTA_NOTICE_TEXT", "text" }, { "ROTA_SCHEDULE_ID", "schedule" },
-		     { "ROTA_RUN_ID", "run" },       { "ROTA_OUTCOME", "outcome" },
-		     { "ROTA_REASON", "reason" } };
-	const struct val *m = message_of(n, a);
-	unsigned all = 0, count = 0;
-	while (environ[all])
-		all++;
-	const char **env = arena_alloc(a, (all + ARRAY_LEN(more) + 1) * sizeof *env);
-	for (unsigned i = 0; env && i < all; i++)
-		if (strncmp(environ[i], "NOTIFY_SOCKET=", 14) != 0 &&
-		    strncmp(environ[i], "WATCHDOG_", 9) != 0)
+	} parts[] = { { "ROTA_NOTICE", "type" },      { "ROTA_NOTICE_ID", "id" },
+		      { "ROTA_NOTICE_TEXT", "text" }, { "ROTA_SCHEDULE_ID", "schedule" },
+		      { "ROTA_RUN_ID", "run" },       { "ROTA_OUTCOME", "outcome" },
+		      { "ROTA_REASON", "reason" } };
+	const struct val *body = body_of(m, a);
+	unsigned inherited = 0, count = 0;
+	while (environ[inherited])
+		inherited++;
+	const char **env = arena_alloc(a, (inherited + ARRAY_LEN(parts) + 1) * sizeof *env);
+	for (unsigned i = 0; env && i < inherited; i++)
+		if (!is_service_variable(environ[i]))
 			env[count++] = environ[i];
-	for (unsigned i = 0; env && i < ARRAY_LEN(more); i++) {
-		struct str value = part(m, more[i].key);
-		if (!strcmp(more[i].key, "run") && value.n)
-			value = str_from(value, 1); /* the number, as runs have it */
-		env[count] = value.n ? arena_printf(a, "%s=%.*s", more[i].name, STR_ARG(value)) : NULL;
+	for (unsigned i = 0; env && i < ARRAY_LEN(parts); i++) {
+		struct str value = text_in(body, parts[i].key);
+		if (!strcmp(parts[i].key, "run") && value.n)
+			value = str_from(value, 1); /* runs have the number without the r */
+		env[count] = value.n ? arena_printf(a, "%s=%.*s", parts[i].name, STR_ARG(value)) : NULL;
 		if (value.n && !env[count++])
 			return NULL;
 	}
@@ -155,30 +155,30 @@ static const char **environment(const struct message_row *n, struct arena *a)
 	return env;
 }
 
-enum err delivery_render(const struct message_row *n, const struct way_out *out, struct arena *a,
+enum err delivery_render(const struct message_row *m, const struct way_out *out, struct arena *a,
 			 struct launch *ret, struct why *why)
 {
 	struct launch l = { .timeout = (NOTIFY_SECONDS + RUN_GRACE_SECONDS) * USEC,
 			    .grace = RUN_GRACE_SECONDS * USEC,
-			    .log_head = ERRAND_LOG_BYTES,
-			    .log_tail = ERRAND_LOG_BYTES,
-			    .env = environment(n, a) };
+			    .log_head = DELIVERY_LOG_BYTES,
+			    .log_tail = DELIVERY_LOG_BYTES,
+			    .env = environment(m, a) };
 	struct doc_target t;
-	enum err e = l.env ? message_target(n, a, &t, why) : E_NOMEM;
+	enum err e = l.env ? message_target(m, a, &t, why) : E_NOMEM;
 	if (e)
 		return e;
 	switch ((enum doc_target_kind)t.kind) {
 	case DOC_TO_WEBHOOK:
-		e = render_request(n, &t, out, a, &l, why);
+		e = render_request(m, &t, out, a, &l, why);
 		break;
 	case DOC_TO_COMMAND:
-		e = render_command(n, &t.command, a, &l);
+		e = render_command(m, &t.command, a, &l);
 		break;
 	case DOC_TO_DESKTOP:
-		e = render_desktop(n, a, &l);
+		e = render_desktop(m, a, &l);
 		break;
 	case DOC_TO_EVENT:
-		return why_set(why, E_INPUT, WHY_NOWHERE, "an event is nothing to send");
+		return why_set(why, E_INPUT, WHY_NOWHERE, "an event is not sent");
 	}
 	if (!e)
 		*ret = l;
@@ -187,20 +187,20 @@ enum err delivery_render(const struct message_row *n, const struct way_out *out,
 
 /* --- how it ended --- */
 
-static const struct delivery_retry_policy *policy_of(const struct message_row *n)
+static const struct delivery_retry_policy *policy_of(const struct message_row *m)
 {
-	/* What nobody waits for any more after a while; a program of this machine's own; one look. */
+	/* A late ping is of no use; a local program fails or works soon; a test is one attempt. */
 	static const struct delivery_retry_policy ping = { 3, 2, 30 }, program = { 5, 10, 600 },
 						  once = { 1, 1, 1 };
-	return n->kind == MESSAGE_TEST ? &once
-	       : n->kind == NEWS_PING  ? &ping
-	       : is_request(n)         ? &delivery_retry_usual
+	return m->kind == MESSAGE_TEST ? &once
+	       : m->kind == NEWS_PING  ? &ping
+	       : is_request(m)         ? &delivery_retry_usual
 				       : &program;
 }
 
-/* What exit codes stand for: of rota-out's each has its meaning, and those of others are good, or bad, or say
- * that there is no such program. */
-static struct delivery_attempt end_of(bool request, int code, int64_t retry_after)
+/* The attempt as delivery_retry_decide expects it. The codes of rota-out are in port/out.h; other programs
+ * succeed, fail, or are not there. */
+static struct delivery_attempt attempt_of(bool request, int code, int64_t retry_after)
 {
 	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 	if (code == 0)
@@ -218,16 +218,16 @@ static struct delivery_attempt end_of(bool request, int code, int64_t retry_afte
 					  retry_after };
 }
 
-/* What rota-out says comes after all of the answer, which may end within a line. */
-static struct str own_line(struct str text)
+/* What rota-out itself printed: it follows the answer, which may end in the middle of a line. */
+static struct str rota_out_line(struct str text)
 {
-	static const char own[] = "rota-out: ";
-	for (const char *at; (at = memmem(text.p, text.n, own, sizeof own - 1));)
-		text = str_from(text, (size_t)(at - text.p) + sizeof own - 1);
+	static const char name[] = "rota-out: ";
+	for (const char *at; (at = memmem(text.p, text.n, name, sizeof name - 1));)
+		text = str_from(text, (size_t)(at - text.p) + sizeof name - 1);
 	return text;
 }
 
-/* The last line that says something. */
+/* The last line that is not empty. */
 static struct str last_line(struct str text)
 {
 	text = str_trim(text);
@@ -237,7 +237,7 @@ static struct str last_line(struct str text)
 	return str_trim(str_from(text, from));
 }
 
-static int64_t asked_to_wait(struct str line)
+static int64_t retry_after_in(struct str line)
 {
 	static const char words[] = "; retry after ";
 	const char *at = memmem(line.p, line.n, words, sizeof words - 1);
@@ -248,48 +248,48 @@ static int64_t asked_to_wait(struct str line)
 	return (int64_t)n;
 }
 
-/* Why it was not executed; empty: it was. No wait puts a program there. */
-static struct str why_unborn(const char *dir, const struct message_row *n, struct runfile *f)
+/* Why the program could not be executed; empty: it was. */
+static struct str why_not_executed(const char *dir, const struct message_row *m, struct runfile *f)
 {
 	enum run_life life;
 	struct why why;
-	if (runfile_read(dir, n->number, n->attempts + 1, &life, f, &why) || life != LIFE_ENDED ||
+	if (runfile_read(dir, m->number, m->attempts + 1, &life, f, &why) || life != LIFE_ENDED ||
 	    f->cause != CAUSE_NOT_EXECUTED)
 		return (struct str){ 0 };
 	return str_of(f->note);
 }
 
-void delivery_judge(const struct message_row *n, const struct rn_report *says, const char *dir,
+void delivery_judge(const struct message_row *m, const struct rn_report *report, const char *dir,
 		    uint32_t chance, struct delivery_end *ret)
 {
 	_cleanup_(buf_free) struct buf log = { 0 };
-	bool request = is_request(n), ended = says->kind == RN_EXIT && says->exit_code >= 0;
-	bool late = says->kind == RN_EXIT && says->reason == REASON_TIMEOUT;
-	unsigned attempt = n->attempts + 1;
-	runfile_log_tail(dir, n->number, attempt, ERRAND_LOG_BYTES, &log);
-	struct str line = last_line(request ? own_line(buf_str(&log)) : buf_str(&log));
+	bool request = is_request(m), ended = report->kind == RN_EXIT && report->exit_code >= 0;
+	bool late = report->kind == RN_EXIT && report->reason == REASON_TIMEOUT;
+	unsigned attempt = m->attempts + 1;
+	runfile_log_tail(dir, m->number, attempt, DELIVERY_LOG_BYTES, &log);
+	struct str line = last_line(request ? rota_out_line(buf_str(&log)) : buf_str(&log));
 	struct runfile file = { 0 };
-	struct str unborn = !ended ? why_unborn(dir, n, &file) : (struct str){ 0 };
-	struct delivery_attempt end = unborn.n ? (struct delivery_attempt){ OUT_ANSWERED, 400, 0 }
+	struct str not_executed = !ended ? why_not_executed(dir, m, &file) : (struct str){ 0 };
+	struct delivery_attempt end = not_executed.n ? (struct delivery_attempt){ OUT_ANSWERED, 400, 0 }
 				      : late || !ended
 					      ? (struct delivery_attempt){ OUT_TIMEOUT, 0, 0 }
-					      : end_of(request, says->exit_code, asked_to_wait(line));
-	ret->next = delivery_retry_decide(policy_of(n), attempt, end, chance);
-	ret->said = (struct buf){ 0 };
-	if (unborn.n)
-		buf_add(&ret->said, unborn);
+					      : attempt_of(request, report->exit_code, retry_after_in(line));
+	ret->decision = delivery_retry_decide(policy_of(m), attempt, end, chance);
+	ret->text = (struct buf){ 0 };
+	if (not_executed.n)
+		buf_add(&ret->text, not_executed);
 	else if (late)
-		buf_addf(&ret->said, "it took longer than %d s", NOTIFY_SECONDS);
+		buf_addf(&ret->text, "no result after %d s", NOTIFY_SECONDS);
 	else if (!ended)
-		buf_addf(&ret->said, "it was lost: nobody knows whether it came");
-	else if (!request && (says->exit_code || line.n))
-		buf_addf(&ret->said, "exit code %d%s", says->exit_code, line.n ? ": " : "");
+		buf_addf(&ret->text, "the process was lost: it is not known whether the message arrived");
+	else if (!request && (report->exit_code || line.n))
+		buf_addf(&ret->text, "exit code %d%s", report->exit_code, line.n ? ": " : "");
 	if (ended && !late)
-		buf_addf(&ret->said, "%.*s", STR_LINE(line));
+		buf_addf(&ret->text, "%.*s", STR_LINE(line));
 }
 
-struct delivery_decision delivery_again(const struct message_row *n, uint32_t chance)
+struct delivery_decision delivery_not_started(const struct message_row *m, uint32_t chance)
 {
-	return delivery_retry_decide(policy_of(n), n->attempts + 1,
+	return delivery_retry_decide(policy_of(m), m->attempts + 1,
 				     (struct delivery_attempt){ OUT_TIMEOUT, 0, 0 }, chance);
 }

@@ -1,21 +1,22 @@
 #pragma once
-/* A notice to what the launcher executes, and what the end of that means. Requests are rota-out's, by its
- * standard input, where secrets are safe; the others are told there what happened. */
+/* One delivery: from a message to what the launcher executes, and from the end of the process to what happens
+ * next. Requests are sent by rota-out, which reads them, secrets included, from its standard input; commands
+ * read the message there. */
 #include "core/schedule/delivery_retry.h"
 #include "daemon/out_request.h"
 #include "exec/launch.h"
 #include "port/store.h"
 
-/* E_INPUT: it can never be sent, and why. E_IO: not now. Lives in the arena. */
-must_check enum err delivery_render(const struct message_row *n, const struct way_out *out, struct arena *a,
+/* E_INPUT: the message can never be sent. E_IO, E_NOMEM: not now. Lives in the arena. */
+must_check enum err delivery_render(const struct message_row *m, const struct way_out *out, struct arena *a,
 				    struct launch *ret, struct why *why);
 
 struct delivery_end {
-	struct delivery_decision next;
-	struct buf said; /* in words, for people */
+	struct delivery_decision decision;
+	struct buf text; /* the result, for people */
 };
-/* Of attempt n->attempts + 1, whose files are in `dir`. */
-void delivery_judge(const struct message_row *n, const struct rn_report *says, const char *dir,
+/* Judges attempt m->attempts + 1, whose files are in `dir`. `chance`: see delivery_retry_decide. */
+void delivery_judge(const struct message_row *m, const struct rn_report *report, const char *dir,
 		    uint32_t chance, struct delivery_end *ret);
-/* The same of one that could not be begun: again later, or never. */
-struct delivery_decision delivery_again(const struct message_row *n, uint32_t chance);
+/* The decision for an attempt that could not be started. */
+struct delivery_decision delivery_not_started(const struct message_row *m, uint32_t chance);

@@ -1,18 +1,18 @@
 #pragma once
-/* News to notices: who is told of something, and in which words. A message is one flat map of JSON, whose
- * `text` is for people, so that it can be sent to a chat as it is. */
+/* Messages: which targets get one about a row of news, and what it says. A message's body is one flat JSON
+ * map whose `text` is a sentence for people, so that chat services take it as it is. */
 #include "core/doc/config/notify.h"
 #include "core/schedule/rules.h"
 #include "store/sqlite/read/reader.h"
 
-/* Kinds of notices beyond enum news_kind: what nothing happened for, and many of them in one. */
+/* Kinds of messages beyond enum news_kind: tests, and digests of several messages. */
 enum { MESSAGE_TEST = NEWS_KINDS, MESSAGE_DIGEST };
 
 struct message_source {
 	struct reader *reader;
-	const char *runs; /* where pings find what a run printed */
+	const char *runs; /* the directory of logs, for pings */
 	const struct config_notify *config;
-	const char *origin; /* of the configuration: changes when it does */
+	const char *origin; /* of the configuration: see notifier_config */
 };
 
 /* Room for STORE_MESSAGES_MAX; texts live in the arena. */
@@ -22,23 +22,35 @@ struct message_list {
 	struct arena *arena;
 };
 
-/* Adds those of one row of news; nothing where nobody is told, or what it is about is gone. E_LIMIT: they
- * have no room, and nothing was added. E_IO, E_NOMEM: not now. */
-must_check enum err message_add(const struct message_source *s, const struct news_row *news,
-				struct message_list *list, struct why *why);
-/* One to each target of the configuration, for nothing but to see whether it comes. */
+/* --- compose.c --- */
+
+/* Adds the messages about one row of news; none if there is no target, or if its subject no longer exists.
+ * E_LIMIT: no room, nothing was added. E_IO, E_NOMEM: try again later. */
+must_check enum err message_add_news(const struct message_source *s, const struct news_row *news,
+				     struct message_list *list, struct why *why);
+/* Adds a test message to each target of the configuration. */
 must_check enum err message_add_test(const struct message_source *s, struct message_list *list);
-/* Where more than MESSAGES_ALONE go to one target, they become parts of one. */
-must_check enum err message_join(struct message_list *list);
 
-/* Where to look for more about a run that failed: "; `rota …`". */
-void message_where(const struct run_row *run, struct buf *out);
+/* --- digest.c --- */
 
-/* Its receiver; why may be NULL. */
-must_check enum err message_target(const struct message_row *n, struct arena *a, struct doc_target *ret,
+/* Joins messages to one target in a digest if there are more than DIGEST_ABOVE. */
+must_check enum err message_join_digests(struct message_list *list);
+
+/* --- message.c --- */
+
+/* "failed with exit code 3 after 2 attempts" */
+void message_write_outcome(const struct run_row *run, struct buf *out);
+/* "; `rota logs r7` shows …": where to find more about a failed run. */
+void message_write_hint(const struct run_row *run, struct buf *out);
+
+/* why may be NULL. */
+must_check enum err message_target(const struct message_row *m, struct arena *a, struct doc_target *ret,
 				   struct why *why);
-/* Whom it goes to, as target_write_name has it. */
-void message_receiver(const struct message_row *n, struct buf *out);
-/* "run.failed"; of a notice's kind. */
-const char *message_word(unsigned kind);
+/* The receiver for people, without secrets: see target_write_name. */
+void message_receiver_name(const struct message_row *m, struct buf *out);
+/* "run.failed" */
+const char *message_kind_word(unsigned kind);
 extern const char *const message_state_words[MESSAGE_STATES];
+
+/* The result of a message whose receiver is gone. */
+#define RESULT_GONE "not sent: the receiver has answered 410 Gone before"

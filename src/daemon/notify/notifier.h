@@ -1,8 +1,10 @@
 #pragma once
-/* The post: a thread that tells people. News become notices, one for each target; what is due is tried, and
- * how each attempt ended is recorded. Everything it starts is started by a launcher of its own, in a
- * directory of its own: nothing that hangs there delays a run, what is under way is adopted by the next
- * daemon, and the daemon itself speaks to nobody. */
+/* The notifier: a thread that tells people what happened. It turns news, which the store has written together
+ * with their causes, into messages, one for each target; delivers the messages that are due; and records the
+ * result of each attempt.
+ *
+ * It executes deliveries by a runner, a launcher and a directory of its own: a delivery that hangs delays no
+ * run, deliveries under way are adopted by the next daemon, and the daemon itself opens no connection. */
 #include "core/doc/config/notify.h"
 #include "daemon/out_request.h"
 #include "daemon/pump.h"
@@ -12,25 +14,27 @@ struct notifier;
 
 struct notifier_options {
 	struct daemon *daemon;
-	const char *dir;      /* of what it starts */
+	const char *dir;      /* of the files of deliveries */
 	const char *launcher; /* the program */
 	struct way_out out;
-	const struct config_notify *config; /* NULL: what the store has counts */
+	const struct config_notify *config; /* NULL: what the store has */
 };
 
 must_check enum err notifier_open(const struct notifier_options *o, struct notifier **ret, struct why *why);
-void notifier_close(struct notifier *p); /* what is under way goes on */
+void notifier_close(struct notifier *n); /* deliveries under way go on */
 
 /* --- from any thread --- */
-void notifier_config_changed(struct notifier *p); /* in the store */
-/* For pump_subscribe. */
+
+/* The configuration in the store has changed. */
+void notifier_config_changed(struct notifier *n);
+/* For pump_subscribe; `notifier` is a struct notifier. */
 void notifier_happened(void *notifier, const struct pump_fact *f, const struct st_ack *ack);
 
-/* Where the store keeps what `rota notify set` said: no agent has such a name. */
+/* The key of the state in which the store keeps what `rota notify set` configured: no agent has such a name.
+ */
 #define NOTIFIER_STATE_KEY "/notify"
-/* Who is told by the configuration, and the origin that notices to them have; config NULL: by what the store
- * has. Nobody: no targets. */
+/* The targets of the configuration, or of the store if `config` is NULL; there may be none. `origin` is the
+ * part of message_row.origin that changes whenever they change. */
 struct reader;
-struct arena;
 must_check enum err notifier_config(struct reader *r, const struct config_notify *config, struct arena *a,
 				    struct config_notify *ret, const char **origin, struct why *why);

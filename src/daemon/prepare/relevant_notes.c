@@ -47,7 +47,7 @@ static void take(struct taken *t, const struct read_memories *list, unsigned mos
 	for (unsigned i = 0; i < list->n && t->n < most; i++) {
 		const struct read_memory *m = &list->item[i];
 		size_t bytes = m->row.text.n + m->row.tags.n;
-		if (t->bytes + bytes > RECALL_BYTES || is_taken(t, m->row.text))
+		if (t->bytes + bytes > RELEVANT_NOTES_BYTES || is_taken(t, m->row.text))
 			continue;
 		t->bytes += bytes;
 		t->note[t->n++] = (struct scope_note){ m->row, m->schedule };
@@ -59,13 +59,13 @@ static enum err rank(struct reader *r, struct notes_pace *pace, struct str agent
 		     struct arena *a, struct read_memories *ret, struct why *why)
 {
 	/* More than are taken: some may say the same. */
-	const unsigned most = 2 * RECALL_NOTES;
+	const unsigned most = 2 * RELEVANT_NOTES_MAX;
 	struct boot from = clock_boot();
 	if (from.us - pace->since.us >= USEC)
 		*pace = (struct notes_pace){ .since = from };
-	if (pace->spent >= RECALL_MS_MAX * INT64_C(1000))
+	if (pace->spent >= RELEVANT_NOTES_MS_MAX * INT64_C(1000))
 		return E_BUSY;
-	enum err e = read_memories_about(r, agent, matter, RECALL_LEAST, most, a, ret, why);
+	enum err e = read_memories_about(r, agent, matter, RELEVANT_NOTES_LEAST, most, a, ret, why);
 	pace->spent += clock_boot().us - from.us;
 	return e;
 }
@@ -78,20 +78,21 @@ enum err relevant_notes(struct reader *r, struct notes_pace *pace, struct arena 
 	struct taken t = { .note = NULL };
 	if (!s->doc->agent.n)
 		return OK;
-	enum err e = read_memories(r, s->doc->agent, 0, 0, RECALL_NEWEST, a, &newest, why);
+	enum err e = read_memories(r, s->doc->agent, 0, 0, RELEVANT_NOTES_NEWEST, a, &newest, why);
 	if (e || !newest.n)
 		return e;
 	write_matter(s->doc, &matter);
-	t.note = arena_alloc(a, RECALL_NOTES * sizeof *t.note);
+	t.note = arena_alloc(a, RELEVANT_NOTES_MAX * sizeof *t.note);
 	if (!t.note || matter.failed)
 		return E_NOMEM;
 	e = rank(r, pace, s->doc->agent, buf_str(&matter), a, &best, why);
 	if (e == E_BUSY)
-		e = read_memories_with(r, s->doc->agent, buf_str(&matter), 2 * RECALL_NOTES, a, &best, why);
+		e = read_memories_with(r, s->doc->agent, buf_str(&matter), 2 * RELEVANT_NOTES_MAX, a, &best,
+				       why);
 	if (e && e != E_BUSY)
 		return e;
-	take(&t, &best, RECALL_NOTES);
-	take(&t, &newest, RECALL_NEWEST);
+	take(&t, &best, RELEVANT_NOTES_MAX);
+	take(&t, &newest, RELEVANT_NOTES_NEWEST);
 	s->note = t.note;
 	s->notes = t.n;
 	return OK;

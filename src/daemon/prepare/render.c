@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "core/doc/agent/turn.h"
 #include "core/when/iso.h"
+#include "daemon/environment.h"
 #include "daemon/prepare/trace.h"
 #include "exec/secret.h"
 #include "sys/clock.h"
@@ -130,9 +131,8 @@ static const char **render_env(struct renderer *r)
 		return NULL;
 	}
 	for (unsigned i = 0; i < inherited; i++)
-		if (strncmp(environ[i], "NOTIFY_SOCKET=", 14) != 0 &&
-		    strncmp(environ[i], "WATCHDOG_", 9) != 0)
-			e.item[e.n++] = environ[i]; /* the service manager's word is for the daemon only */
+		if (!is_service_variable(environ[i]))
+			e.item[e.n++] = environ[i];
 	for (unsigned i = 0; more->kind == VAL_MAP && i < more->map.n; i++) {
 		const char *name = text(r, more->map.pair[i].key);
 		if (name)
@@ -271,9 +271,7 @@ static void render_webhook(struct renderer *r, struct launch *l)
 	struct request request = { 0 };
 	const char **argv = arena_alloc(r->arena, 2 * sizeof *argv);
 	if (!out->program) {
-		fail(r, why_set(r->why, E_INPUT, WHY_NOWHERE,
-				"rota-out, which sends requests, is not installed beside rota; ROTA_OUT can "
-				"name it"));
+		fail(r, why_set(r->why, E_INPUT, WHY_NOWHERE, WAY_OUT_MISSING));
 		return;
 	}
 	enum err e =
