@@ -1,3 +1,4 @@
+/* Which facts and failures open, repeat and close problems, and their texts. */
 #include "daemon/problems.h"
 
 #include "base/map.h"
@@ -8,48 +9,58 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum cause { BAD_NONE, BAD_FAILED, BAD_PAUSED, BAD_HELD, BAD_CLOCK, BAD_STEP, BAD_STORE, BAD_RUNNER, BADS };
-
-/* The key of each in the store; %llu is what it is about. */
-static const char *const keys[BADS] = {
-	[BAD_NONE] = "",
-	[BAD_FAILED] = "schedule:%llu:failed",
-	[BAD_PAUSED] = "schedule:%llu:paused",
-	[BAD_HELD] = "held:%llu",
-	[BAD_CLOCK] = "clock",
-	[BAD_STEP] = "clock:step",
-	[BAD_STORE] = "store",
-	[BAD_RUNNER] = "runner",
+enum problem_cause {
+	BY_NOTHING,
+	BY_FAILURE,
+	BY_PAUSE,
+	BY_HOLD,
+	BY_CLOCK,
+	BY_CLOCK_STEP,
+	BY_STORE,
+	BY_RUNNER,
+	PROBLEM_CAUSES
 };
 
-enum { KEY_BYTES = 64, BAD_BITS = 3 };
-static_assert(BADS <= 1 << BAD_BITS, "a cause fits beside what it is about");
+/* The key of a problem in the store; %llu is its subject: a schedule, or the key of a hold. */
+static const char *const keys[PROBLEM_CAUSES] = {
+	[BY_NOTHING] = "",
+	[BY_FAILURE] = "schedule:%llu:failed",
+	[BY_PAUSE] = "schedule:%llu:paused",
+	[BY_HOLD] = "held:%llu",
+	[BY_CLOCK] = "clock",
+	[BY_CLOCK_STEP] = "clock:step",
+	[BY_STORE] = "store",
+	[BY_RUNNER] = "runner",
+};
+
+enum { KEY_BYTES = 64, CAUSE_BITS = 3 };
+static_assert(PROBLEM_CAUSES <= 1 << CAUSE_BITS, "a cause fits beside its subject");
 
 struct problems {
 	struct problems_config config;
-	struct map open;     /* by cause and what it is about */
-	struct saying *late; /* what the desk had no room for, in order */
-	struct saying **last;
-	unsigned openings; /* among them, PROBLEMS_QUEUED_MAX at most; closings are as many as there are
-			      problems open */
+	struct map open;               /* by key_of */
+	struct problem_update *queued; /* changes that the prepare worker had no room for, in order */
+	struct problem_update **last;
+	unsigned openings; /* among them; at most PROBLEMS_QUEUED_MAX. There are as many closings as open
+			      problems at most */
 };
 
-/* Something to be said to the store, on its way to the desk and back. */
-struct saying {
+/* A problem to be opened, reported again or closed, on its way to the prepare worker and the store. */
+struct problem_update {
 	struct problems *problems;
 	uint8_t act, cause;
-	uint64_t about; /* a schedule, or the key of a hold */
+	uint64_t subject; /* a schedule, or the key of a hold; 0: none */
 	struct wall at;
-	struct run_row run;
-	uint32_t failures;
-	uint16_t reason;
-	char *text; /* CLOCK, STEP, STORE, RUNNER */
-	struct saying *next;
+	struct run_row run; /* BY_FAILURE */
+	uint32_t failures;  /* BY_PAUSE */
+	uint16_t reason;    /* BY_HOLD */
+	char *text;         /* the others */
+	struct problem_update *next;
 };
 
-static uint64_t key_of(enum cause cause, uint64_t about)
+static uint64_t key_of(enum problem_cause cause, uint64_t subject)
 {
-	return about << BAD_BITS | cause;
+	return subject << CAUSE_BITS | cause;
 }
 
 enum err problems_new(const struct problems_config *c, struct problems **ret)
@@ -58,25 +69,25 @@ enum err problems_new(const struct problems_config *c, struct problems **ret)
 	if (!p)
 		return E_NOMEM;
 	p->config = *c;
-	p->last = &p->late;
+	p->last = &p->queued;
 	*ret = p;
 	return OK;
 }
 
-static void saying_free(struct saying *s)
+static void update_free(struct problem_update *u)
 {
-	free(s->text);
-	free(s);
+	free(u->text);
+	free(u);
 }
 
 void problems_free(struct problems *p)
 {
 	if (!p)
 		return;
-	while (p->late) {
-		struct saying *s = p->late;
-		p->late = s->next;
-		saying_free(s);
+	while (p->queued) {
+		struct problem_update *u = p->queued;
+		p->queued = u->next;
+		update_free(u);
 	}
 	map_free(&p->open);
 	free(p);
@@ -84,16 +95,16 @@ void problems_free(struct problems *p)
 
 static void load_open(struct problems *p, const struct problem_row *row)
 {
-	char text[KEY_BYTES], again[KEY_BYTES];
+	char text[KEY_BYTES], written[KEY_BYTES];
 	snprintf(text, sizeof text, "%.*s", STR_ARG(row->key));
-	for (unsigned c = 1; c < BADS; c++) {
-		unsigned long long about = 0;
-		/* The end of a key counts, too, which scanning does not look at. */
-		if (strchr(keys[c], '%') && sscanf(text, keys[c], &about) != 1)
+	for (unsigned c = 1; c < PROBLEM_CAUSES; c++) {
+		unsigned long long subject = 0;
+		/* Scanning ignores what follows the number, so the key is written again and compared. */
+		if (strchr(keys[c], '%') && sscanf(text, keys[c], &subject) != 1)
 			continue;
-		snprintf(again, sizeof again, keys[c], about);
-		if (!strcmp(text, again) && !map_put(&p->open, key_of((enum cause)c, about), 1))
-			return; /* it stays open until somebody says it again */
+		snprintf(written, sizeof written, keys[c], subject);
+		if (!strcmp(text, written) && !map_put(&p->open, key_of((enum problem_cause)c, subject), 1))
+			return; /* no memory: it stays open until it is reported again and closed */
 	}
 }
 
@@ -103,14 +114,13 @@ void problems_load(struct problems *p, const struct load_item *item)
 		load_open(p, &item->problem);
 }
 
-/* --- in words, on the desk's thread --- */
+/* --- texts, on the prepare worker's thread --- */
 
-/* What each is about, by its name, and the sentence for people. */
-struct words {
+struct problem_text {
 	struct buf subject, text;
 };
 
-static void schedule_name(struct reader *reader, uint64_t sid, struct buf *out)
+static void write_schedule_id(struct reader *reader, uint64_t sid, struct buf *out)
 {
 	struct arena a = { 0 };
 	struct read_sched s;
@@ -122,156 +132,157 @@ static void schedule_name(struct reader *reader, uint64_t sid, struct buf *out)
 	arena_free(&a);
 }
 
-static void say_failed(const struct saying *s, struct words *w)
+static void write_failed(const struct problem_update *u, struct problem_text *t)
 {
-	const struct run_row *r = &s->run;
-	buf_addf(&w->text, "%s ", buf_str(&w->subject).p);
-	message_write_outcome(r, &w->text);
-	message_write_hint(r, &w->text);
+	const struct run_row *r = &u->run;
+	buf_addf(&t->text, "%s ", buf_str(&t->subject).p);
+	message_write_outcome(r, &t->text);
+	message_write_hint(r, &t->text);
 }
 
-static void say_paused(const struct saying *s, struct words *w)
+static void write_paused(const struct problem_update *u, struct problem_text *t)
 {
-	buf_addf(&w->text, "%s failed %u times in a row and was paused; `rota resume %s` lets it go on",
-		 buf_str(&w->subject).p, s->failures, buf_str(&w->subject).p);
+	buf_addf(&t->text, "%s failed %u times in a row and was paused; `rota resume %s` resumes it",
+		 buf_str(&t->subject).p, u->failures, buf_str(&t->subject).p);
 }
 
-static void say_held(const struct saying *s, struct words *w)
+static void write_held(const struct problem_update *u, struct problem_text *t)
 {
-	buf_addf(&w->text, "%s is blocked (%s): nothing of it runs until it is freed", buf_str(&w->subject).p,
-		 reason_words[s->reason]);
+	buf_addf(&t->text, "%s is blocked (%s): none of its runs start until it is freed",
+		 buf_str(&t->subject).p, reason_words[u->reason]);
 }
 
-static void say_text(const struct saying *s, struct words *w)
+static void write_given(const struct problem_update *u, struct problem_text *t)
 {
-	buf_add(&w->text, str_of(s->text ? s->text : "out of memory"));
+	buf_add(&t->text, str_of(u->text ? u->text : "out of memory"));
 }
 
-static void (*const say[BADS])(const struct saying *s, struct words *w) = {
-	[BAD_FAILED] = say_failed, [BAD_PAUSED] = say_paused, [BAD_HELD] = say_held,   [BAD_CLOCK] = say_text,
-	[BAD_STEP] = say_text,     [BAD_STORE] = say_text,    [BAD_RUNNER] = say_text,
+static void (*const writers[PROBLEM_CAUSES])(const struct problem_update *u, struct problem_text *t) = {
+	[BY_FAILURE] = write_failed, [BY_PAUSE] = write_paused,     [BY_HOLD] = write_held,
+	[BY_CLOCK] = write_given,    [BY_CLOCK_STEP] = write_given, [BY_STORE] = write_given,
+	[BY_RUNNER] = write_given,
 };
 
-static void name_subject(struct reader *reader, const struct saying *s, struct buf *out)
+static void write_subject(struct reader *reader, const struct problem_update *u, struct buf *out)
 {
-	if (s->cause == BAD_FAILED || s->cause == BAD_PAUSED)
-		schedule_name(reader, s->about, out);
-	else if (s->cause == BAD_HELD)
-		buf_add(out, intern_text(s->problems->config.intern, (uint32_t)s->about));
+	if (u->cause == BY_FAILURE || u->cause == BY_PAUSE)
+		write_schedule_id(reader, u->subject, out);
+	else if (u->cause == BY_HOLD)
+		buf_add(out, intern_text(u->problems->config.intern, (uint32_t)u->subject));
 	else
-		buf_add(out, str_of(keys[s->cause]));
+		buf_add(out, str_of(keys[u->cause]));
 }
 
-static void tell_store(struct reader *reader, void *arg)
+static void send_update(struct reader *reader, void *arg)
 {
-	struct saying *s = arg;
-	struct problems *p = s->problems;
-	struct words w = { 0 };
+	struct problem_update *u = arg;
+	struct problems *p = u->problems;
+	struct problem_text t = { 0 };
 	char key[KEY_BYTES];
 	struct st_req r = {
-		.op = ST_PROBLEM, .lane = LANE_FINISH, .at = s->at, .problem = { .act = s->act }
+		.op = ST_PROBLEM, .lane = LANE_FINISH, .at = u->at, .problem = { .act = u->act }
 	};
 	if (!reader) {
-		saying_free(s);
+		update_free(u);
 		return;
 	}
-	r.news = (uint8_t)(1u << (s->act == PROBLEM_OPEN ? NEWS_OPENED : NEWS_CLOSED));
-	snprintf(key, sizeof key, keys[s->cause], (unsigned long long)s->about);
+	r.news = (uint8_t)(1u << (u->act == PROBLEM_OPEN ? NEWS_OPENED : NEWS_CLOSED));
+	snprintf(key, sizeof key, keys[u->cause], (unsigned long long)u->subject);
 	r.problem.key = str_of(key);
-	if (s->act == PROBLEM_OPEN) {
-		name_subject(reader, s, &w.subject);
-		say[s->cause](s, &w);
-		r.problem.subject = buf_str(&w.subject);
-		r.problem.text = buf_str(&w.text);
+	if (u->act == PROBLEM_OPEN) {
+		write_subject(reader, u, &t.subject);
+		writers[u->cause](u, &t);
+		r.problem.subject = buf_str(&t.subject);
+		r.problem.text = buf_str(&t.text);
 	}
 	p->config.send(p->config.ctx, &r);
-	buf_free(&w.subject);
-	buf_free(&w.text);
-	saying_free(s);
+	buf_free(&t.subject);
+	buf_free(&t.text);
+	update_free(u);
 }
 
 /* --- on the daemon's thread --- */
 
-/* What the desk takes may be gone at once. */
 bool problems_flush(struct problems *p)
 {
-	for (struct saying *s; (s = p->late);) {
-		struct saying *next = s->next;
-		bool opens = s->act == PROBLEM_OPEN;
-		if (prepare_call(p->config.prepare, tell_store, s))
+	for (struct problem_update *u; (u = p->queued);) {
+		struct problem_update *next = u->next; /* the worker may free `u` at once */
+		bool opens = u->act == PROBLEM_OPEN;
+		if (prepare_call(p->config.prepare, send_update, u))
 			return false;
 		p->openings -= opens;
-		p->late = next;
+		p->queued = next;
 	}
-	p->last = &p->late;
+	p->last = &p->queued;
 	return true;
 }
 
-/* False: it is not said, as if it had not been noticed; when it happens again it is. */
-static bool put(struct problems *p, const struct saying *what)
+/* False: no room or memory, and the change is dropped. It is made when its cause is seen again. */
+static bool queue_update(struct problems *p, const struct problem_update *what)
 {
 	bool opens = what->act == PROBLEM_OPEN;
-	struct saying *s = opens && p->openings == PROBLEMS_QUEUED_MAX ? NULL : malloc(sizeof *s);
-	if (!s)
+	struct problem_update *u = opens && p->openings == PROBLEMS_QUEUED_MAX ? NULL : malloc(sizeof *u);
+	if (!u)
 		return false;
 	p->openings += opens;
-	*s = *what;
-	s->problems = p;
-	s->at = clock_wall();
-	s->text = what->text ? strdup(what->text) : NULL;
-	s->next = NULL;
-	*p->last = s;
-	p->last = &s->next;
+	*u = *what;
+	u->problems = p;
+	u->at = clock_wall();
+	u->text = what->text ? strdup(what->text) : NULL;
+	u->next = NULL;
+	*p->last = u;
+	p->last = &u->next;
 	problems_flush(p);
 	return true;
 }
 
-static bool is_open(const struct problems *p, enum cause cause, uint64_t about)
+static bool is_open(const struct problems *p, enum problem_cause cause, uint64_t subject)
 {
-	return map_get(&p->open, key_of(cause, about)) != MAP_NONE;
+	return map_get(&p->open, key_of(cause, subject)) != MAP_NONE;
 }
 
-static void open_it(struct problems *p, struct saying s)
+static void open_problem(struct problems *p, struct problem_update u)
 {
-	uint64_t key = key_of((enum cause)s.cause, s.about);
-	bool again = is_open(p, (enum cause)s.cause, s.about);
-	s.act = PROBLEM_OPEN;
-	if (map_put(&p->open, key, 1) && !put(p, &s) && !again)
+	uint64_t key = key_of((enum problem_cause)u.cause, u.subject);
+	bool was_open = is_open(p, (enum problem_cause)u.cause, u.subject);
+	u.act = PROBLEM_OPEN;
+	if (map_put(&p->open, key, 1) && !queue_update(p, &u) && !was_open)
 		map_remove(&p->open, key);
 }
 
-static void close_it(struct problems *p, enum cause cause, uint64_t about)
+static void close_problem(struct problems *p, enum problem_cause cause, uint64_t subject)
 {
-	if (!is_open(p, cause, about))
+	if (!is_open(p, cause, subject))
 		return;
-	if (put(p, &(struct saying){ .act = PROBLEM_CLOSE, .cause = (uint8_t)cause, .about = about }))
-		map_remove(&p->open, key_of(cause, about));
+	if (queue_update(p, &(struct problem_update){
+				    .act = PROBLEM_CLOSE, .cause = (uint8_t)cause, .subject = subject }))
+		map_remove(&p->open, key_of(cause, subject));
 }
 
-/* A run has ended for good. What a person ended, or what made room for the next, is nobody's problem; nor is
- * what outlived its schedule, which has no row any more. */
-static void ended(struct problems *p, const struct pump_fact *f, bool removed)
+/* A run has ended finally. It is no problem if a person stopped it, if the next run replaced it, or if its
+ * schedule was removed meanwhile. */
+static void run_ended(struct problems *p, const struct pump_fact *f, bool removed)
 {
 	const struct run_row *r = &f->run;
 	bool bad = r->outcome == OUTCOME_FAILED || r->outcome == OUTCOME_KILLED;
 	bool wanted = r->reason == REASON_CANCELLED || r->reason == REASON_REPLACED;
 	if (r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_NO_WORK)
-		close_it(p, BAD_FAILED, f->sid);
+		close_problem(p, BY_FAILURE, f->sid);
 	else if (bad && !wanted && !removed)
-		open_it(p, (struct saying){ .cause = BAD_FAILED, .about = f->sid, .run = *r });
+		open_problem(p, (struct problem_update){ .cause = BY_FAILURE, .subject = f->sid, .run = *r });
 }
 
-/* Paused by itself, or going on again. */
-static void changed(struct problems *p, const struct sched_row *row)
+/* Its failures paused the schedule, or it was resumed. */
+static void schedule_changed(struct problems *p, const struct sched_row *row)
 {
 	struct rules rules;
 	memcpy(&rules, row->rules, sizeof rules);
 	unsigned most = rules.policy.max_failures;
 	if (!(row->flags & SCHED_PAUSED))
-		close_it(p, BAD_PAUSED, row->sid);
-	else if (most && row->failures >= most && !is_open(p, BAD_PAUSED, row->sid))
-		open_it(p,
-			(struct saying){ .cause = BAD_PAUSED, .about = row->sid, .failures = row->failures });
+		close_problem(p, BY_PAUSE, row->sid);
+	else if (most && row->failures >= most && !is_open(p, BY_PAUSE, row->sid))
+		open_problem(p, (struct problem_update){
+					.cause = BY_PAUSE, .subject = row->sid, .failures = row->failures });
 }
 
 void problems_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
@@ -285,49 +296,52 @@ void problems_happened(void *ctx, const struct pump_fact *f, const struct st_ack
 	case ST_OCC:
 	case ST_FINISH:
 		if (f->run.state == RUN_FINISHED)
-			ended(p, f, !ack->has_row);
+			run_ended(p, f, !ack->has_row);
 		break;
 	case ST_PUT:
 		if (ack->has_row)
-			changed(p, &ack->row);
+			schedule_changed(p, &ack->row);
 		break;
 	case ST_DROP:
-		close_it(p, BAD_FAILED, f->sid);
-		close_it(p, BAD_PAUSED, f->sid);
+		close_problem(p, BY_FAILURE, f->sid);
+		close_problem(p, BY_PAUSE, f->sid);
 		break;
 	case ST_HOLD:
 		if (blocks)
-			open_it(p, (struct saying){ .cause = BAD_HELD,
-						    .about = f->hold.key,
-						    .reason = f->hold.reason });
+			open_problem(p, (struct problem_update){ .cause = BY_HOLD,
+								 .subject = f->hold.key,
+								 .reason = f->hold.reason });
 		else
-			close_it(p, BAD_HELD, f->hold.key);
+			close_problem(p, BY_HOLD, f->hold.key);
 		break;
 	default:
 		break;
 	}
 }
 
-/* Said once, however long it lasts. */
-static void look_at(struct problems *p, enum cause cause, const char *text)
+/* Opens the problem once, however long it lasts. */
+static void check_part(struct problems *p, enum problem_cause cause, const char *text)
 {
 	if (!text)
-		close_it(p, cause, 0);
+		close_problem(p, cause, 0);
 	else if (!is_open(p, cause, 0))
-		open_it(p, (struct saying){ .cause = (uint8_t)cause, .text = (char *)text });
+		open_problem(p, (struct problem_update){ .cause = (uint8_t)cause, .text = (char *)text });
 }
 
 bool problems_check(struct problems *p, const struct health *h)
 {
-	look_at(p, BAD_CLOCK,
-		h->clock_held ? "the clock ran far ahead and is not believed: nothing comes due until it is "
-				"back, or until `rota clock` accepts it"
-			      : NULL);
-	if (h->clock_stepped) /* said again if it is open */
-		open_it(p, (struct saying){ .cause = BAD_STEP, .text = (char *)h->clock_step });
+	check_part(
+		p, BY_CLOCK,
+		h->clock_held
+			? "the clock is far ahead of the last record and is not trusted: nothing comes due "
+			  "until it is set back, or until `rota clock` accepts it"
+			: NULL);
+	if (h->clock_stepped) /* reported again if it is open */
+		open_problem(
+			p, (struct problem_update){ .cause = BY_CLOCK_STEP, .text = (char *)h->clock_step });
 	else
-		look_at(p, BAD_STEP, h->clock_step);
-	look_at(p, BAD_STORE, h->store);
-	look_at(p, BAD_RUNNER, h->runner);
+		check_part(p, BY_CLOCK_STEP, h->clock_step);
+	check_part(p, BY_STORE, h->store);
+	check_part(p, BY_RUNNER, h->runner);
 	return h->clock_held || h->store || h->runner;
 }

@@ -1,17 +1,16 @@
 #pragma once
-/* What needs a person. Facts and looks at the daemon's health come in on the daemon's thread; from them
- * problems are opened, said again, and closed when their cause is gone: one key per cause. Only what is open
- * is ever closed, so that a run that succeeds as usual costs nothing.
+/* Problems: what needs a person. Durable facts and checks of the daemon's health come in on the daemon's
+ *thread; from them problems are opened, reported again, and closed when their cause is gone, with one key per
+ *cause. Only a problem that is open is closed, so that the usual success of a run costs nothing.
  *
- *	schedule:7:failed	attempts are used up; until a run of it succeeds, or it is removed. How a run
- *				ends that outlived its schedule is nobody's problem: nothing would close it
- *	schedule:7:paused	max_failures paused it; until it goes on, or it is removed
- *	held:3			an agent or an account is blocked; until it is free
- *	clock, store, runner	as long as it lasts
- *	clock:step		somebody set the clock by more than a minute; until it has run evenly for an
- *hour
+ *	schedule:7:failed	a run failed finally; until a run of the schedule succeeds, or the schedule is
+ *removed. A run that ends after its schedule was removed opens none, because nothing would close it
+ *	schedule:7:paused	max_failures paused the schedule; until it is resumed or removed
+ *	held:3			an agent or account is blocked; until it is freed
+ *	clock, store, runner	as long as it fails
+ *	clock:step		the clock was set by more than a minute; until it has run evenly for an hour
  *
- * What they are called is read from the store, which may take its time: that is done at the desk. */
+ * The names in their texts are read from the store, which may take a while: the prepare worker does it. */
 #include "daemon/prepare/worker.h"
 #include "daemon/pump.h"
 
@@ -19,25 +18,27 @@ struct problems_config {
 	struct prepare_worker *prepare;
 	struct intern *intern;
 	void *ctx;
-	/* Sends the request to the store; texts are copied. Any thread. */
+	/* Sends a request to the store; its texts are copied. Called on the prepare worker's thread. */
 	void (*send)(void *ctx, const struct st_req *r);
 };
 
 struct problems;
 must_check enum err problems_new(const struct problems_config *c, struct problems **ret);
-void problems_free(struct problems *p); /* after the desk was closed */
-/* What the store has: problems that are open. Other items are nothing to it. */
+void problems_free(struct problems *p); /* after the prepare worker was closed */
+/* Takes note of a problem that is open in the store; ignores other items. */
 void problems_load(struct problems *p, const struct load_item *item);
+/* For pump_subscribe; `problems` is a struct problems. */
 void problems_happened(void *problems, const struct pump_fact *f, const struct st_ack *ack);
 
-/* Says what the desk had no room for, as far as it has some now. False: some of it waits still. */
+/* Sends what waited for room in the prepare worker's queue. False: some of it still waits. */
 bool problems_flush(struct problems *p);
 
-/* What is wrong now; a text that is NULL: nothing. True: look again soon. */
+/* What fails now; NULL: nothing. */
 struct health {
 	bool clock_held;
-	const char *clock_step; /* how the clock was set of late … */
-	bool clock_stepped;     /* … since the last look */
+	const char *clock_step; /* how the clock was set … */
+	bool clock_stepped;     /* … since the last check */
 	const char *store, *runner;
 };
+/* True: something fails that can recover without an event, so check again soon. */
 bool problems_check(struct problems *p, const struct health *h);

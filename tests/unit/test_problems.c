@@ -1,5 +1,5 @@
-/* What becomes a problem, under which key, and when it is over. A real desk and a real store; what is sent is
- * looked at instead of carried out. */
+/* What becomes a problem, under which key, and when it is closed. The prepare worker and the store are real;
+ * the requests are checked instead of carried out. */
 #include "daemon/problems.h"
 #include "store/sqlite/store.h"
 #include "test.h"
@@ -22,7 +22,7 @@ struct fixture {
 		uint8_t act;
 		char key[64], subject[64], text[256];
 	} sent[SENT_MAX];
-	unsigned n, looked_at;
+	unsigned n, seen;
 	uint64_t removed; /* the store has no row of it any more */
 };
 
@@ -45,10 +45,10 @@ static void send(void *ctx, const struct st_req *r)
 	pthread_mutex_unlock(&f->lock);
 }
 
-static void no_job(void *ctx, struct prepare_task *j)
+static void drop_task(void *ctx, struct prepare_task *t)
 {
 	(void)ctx;
-	prepare_task_free(j);
+	prepare_task_free(t);
 }
 
 static void set_up(struct fixture *f)
@@ -63,7 +63,7 @@ static void set_up(struct fixture *f)
 	CHECK(intern_load(f->intern, NAME_OTHER, 3, STR("agent:desk")) == OK);
 	CHECK(prepare_open(
 		      &(struct prepare_options){
-			      .store = f->store, .place = { .socket = "" }, .finished = no_job, .ctx = f },
+			      .store = f->store, .place = { .socket = "" }, .finished = drop_task, .ctx = f },
 		      &f->worker, &why) == OK);
 	CHECK(problems_new(
 		      &(struct problems_config){
@@ -86,13 +86,13 @@ static void tear_down(struct fixture *f)
 	pthread_mutex_destroy(&f->lock);
 }
 
-/* How many were sent since the last look; the desk is given up to two seconds for `want` of them. */
-static unsigned fresh(struct fixture *f, unsigned want)
+/* How many were sent since the last call; waits up to two seconds for `want` of them. */
+static unsigned sent_since(struct fixture *f, unsigned want)
 {
 	unsigned n = 0;
 	for (unsigned ms = 0; ms < 2000; ms++) {
 		pthread_mutex_lock(&f->lock);
-		n = f->n - f->looked_at;
+		n = f->n - f->seen;
 		pthread_mutex_unlock(&f->lock);
 		if (want && n >= want)
 			break;
@@ -100,21 +100,21 @@ static unsigned fresh(struct fixture *f, unsigned want)
 			break;
 		usleep(1000);
 	}
-	f->looked_at += n;
+	f->seen += n;
 	return n;
 }
 
-static void one(struct fixture *f, int line, uint8_t act, const char *key)
+static void check_one(struct fixture *f, int line, uint8_t act, const char *key)
 {
-	if (!CHECK_INT_AT(line, fresh(f, 1), 1))
+	if (!CHECK_INT_AT(line, sent_since(f, 1), 1))
 		return;
-	CHECK_INT_AT(line, f->sent[f->looked_at - 1].act, act);
-	CHECK_STR_AT(line, f->sent[f->looked_at - 1].key, key);
+	CHECK_INT_AT(line, f->sent[f->seen - 1].act, act);
+	CHECK_STR_AT(line, f->sent[f->seen - 1].key, key);
 }
-#define ONE(act, key) one(&f, __LINE__, act, key)
-#define NOTHING()     CHECK_INT(fresh(&f, 0), 0)
+#define ONE(act, key) check_one(&f, __LINE__, act, key)
+#define NOTHING()     CHECK_INT(sent_since(&f, 0), 0)
 
-static void ends(struct fixture *f, uint64_t sid, enum outcome outcome, enum reason reason)
+static void end_run(struct fixture *f, uint64_t sid, enum outcome outcome, enum reason reason)
 {
 	struct pump_fact fact = { .op = ST_FINISH,
 				  .sid = sid,
@@ -128,40 +128,40 @@ static void ends(struct fixture *f, uint64_t sid, enum outcome outcome, enum rea
 	problems_happened(f->problems, &fact, &(struct st_ack){ .has_row = f->removed != sid });
 }
 
-TEST(a_run_that_fails_for_good)
+TEST(a_run_that_fails_finally)
 {
 	struct fixture f;
 	set_up(&f);
-	ends(&f, 7, OUTCOME_DONE, REASON_NONE);
-	ends(&f, 7, OUTCOME_KILLED, REASON_CANCELLED);
-	ends(&f, 7, OUTCOME_KILLED, REASON_REPLACED);
+	end_run(&f, 7, OUTCOME_DONE, REASON_NONE);
+	end_run(&f, 7, OUTCOME_KILLED, REASON_CANCELLED);
+	end_run(&f, 7, OUTCOME_KILLED, REASON_REPLACED);
 	problems_happened(f.problems,
 			  &(struct pump_fact){ .op = ST_FINISH,
 					       .sid = 7,
 					       .run = { .state = RUN_RETRYING, .outcome = OUTCOME_FAILED } },
 			  &(struct st_ack){ 0 });
 	NOTHING();
-	ends(&f, 7, OUTCOME_FAILED, REASON_EXIT);
+	end_run(&f, 7, OUTCOME_FAILED, REASON_EXIT);
 	ONE(PROBLEM_OPEN, "schedule:7:failed");
 	CHECK_STR(f.sent[0].text,
 		  "schedule number 7 failed with exit code 4 after 2 attempts; `rota logs r9` "
 		  "shows what it printed");
-	ends(&f, 7, OUTCOME_FAILED, REASON_DEFINITION);
+	end_run(&f, 7, OUTCOME_FAILED, REASON_DEFINITION);
 	ONE(PROBLEM_OPEN, "schedule:7:failed");
-	CHECK_STR(f.sent[f.looked_at - 1].text,
+	CHECK_STR(f.sent[f.seen - 1].text,
 		  "schedule number 7 failed (definition) after 2 attempts; `rota show r9` says why");
-	ends(&f, 7, OUTCOME_KILLED, REASON_TIMEOUT);
+	end_run(&f, 7, OUTCOME_KILLED, REASON_TIMEOUT);
 	ONE(PROBLEM_OPEN, "schedule:7:failed");
-	ends(&f, 8, OUTCOME_DONE, REASON_NONE); /* another's success */
+	end_run(&f, 8, OUTCOME_DONE, REASON_NONE); /* another's success */
 	NOTHING();
-	ends(&f, 7, OUTCOME_NO_WORK, REASON_NONE);
+	end_run(&f, 7, OUTCOME_NO_WORK, REASON_NONE);
 	ONE(PROBLEM_CLOSE, "schedule:7:failed");
-	ends(&f, 7, OUTCOME_DONE, REASON_NONE);
+	end_run(&f, 7, OUTCOME_DONE, REASON_NONE);
 	NOTHING();
 	tear_down(&f);
 }
 
-TEST(a_schedule_that_its_failures_paused)
+TEST(a_schedule_paused_by_its_failures)
 {
 	struct fixture f;
 	set_up(&f);
@@ -182,21 +182,21 @@ TEST(a_schedule_that_its_failures_paused)
 	tear_down(&f);
 }
 
-TEST(a_removed_schedule_has_none)
+TEST(a_removed_schedule_has_no_problems)
 {
 	struct fixture f;
 	set_up(&f);
-	ends(&f, 5, OUTCOME_FAILED, REASON_LOST);
+	end_run(&f, 5, OUTCOME_FAILED, REASON_LOST);
 	ONE(PROBLEM_OPEN, "schedule:5:failed");
 	problems_happened(f.problems, &(struct pump_fact){ .op = ST_DROP, .sid = 5 }, &(struct st_ack){ 0 });
 	ONE(PROBLEM_CLOSE, "schedule:5:failed");
 	f.removed = 5;
-	ends(&f, 5, OUTCOME_FAILED, REASON_EXIT); /* its last run, which finished after it was removed */
+	end_run(&f, 5, OUTCOME_FAILED, REASON_EXIT); /* its last run, which finished after it was removed */
 	NOTHING();
 	tear_down(&f);
 }
 
-TEST(an_agent_that_is_blocked)
+TEST(a_blocked_agent)
 {
 	struct fixture f;
 	set_up(&f);
@@ -215,7 +215,7 @@ TEST(an_agent_that_is_blocked)
 	tear_down(&f);
 }
 
-TEST(clock_store_and_runner_as_long_as_it_lasts)
+TEST(clock_store_and_runner_while_they_fail)
 {
 	struct fixture f;
 	set_up(&f);
@@ -227,13 +227,13 @@ TEST(clock_store_and_runner_as_long_as_it_lasts)
 	ONE(PROBLEM_OPEN, "store");
 	CHECK_STR(f.sent[1].text, "disk full");
 	CHECK(problems_check(f.problems, &(struct health){ .store = "disk full", .runner = "no launcher" }));
-	CHECK_INT(fresh(&f, 2), 2);
+	CHECK_INT(sent_since(&f, 2), 2);
 	CHECK(!problems_check(f.problems, &(struct health){ 0 }));
-	CHECK_INT(fresh(&f, 2), 2);
+	CHECK_INT(sent_since(&f, 2), 2);
 	tear_down(&f);
 }
 
-TEST(what_was_open_before_is_closed_after)
+TEST(problems_of_an_earlier_daemon_are_closed)
 {
 	struct fixture f;
 	set_up(&f);
@@ -244,11 +244,11 @@ TEST(what_was_open_before_is_closed_after)
 			      &(struct load_item){ .kind = LOAD_PROBLEM,
 						   .problem = { .number = i + 1, .key = str_of(keys[i]) } });
 	f.removed = 13;
-	ends(&f, 13, OUTCOME_FAILED, REASON_EXIT);
+	end_run(&f, 13, OUTCOME_FAILED, REASON_EXIT);
 	NOTHING();
 	problems_check(f.problems, &(struct health){ 0 });
 	ONE(PROBLEM_CLOSE, "clock");
-	ends(&f, 12, OUTCOME_DONE, REASON_NONE);
+	end_run(&f, 12, OUTCOME_DONE, REASON_NONE);
 	ONE(PROBLEM_CLOSE, "schedule:12:failed");
 	problems_happened(f.problems, &(struct pump_fact){ .op = ST_HOLD, .hold = { .key = 3 } },
 			  &(struct st_ack){ 0 });
@@ -256,13 +256,13 @@ TEST(what_was_open_before_is_closed_after)
 	tear_down(&f);
 }
 
-static void wait_at(struct reader *reader, void *arg)
+static void wait_semaphore(struct reader *reader, void *arg)
 {
 	(void)reader;
 	sem_wait(arg);
 }
 
-static void post_at(struct reader *reader, void *arg)
+static void post_semaphore(struct reader *reader, void *arg)
 {
 	(void)reader;
 	sem_post(arg);
@@ -273,7 +273,7 @@ TEST(a_clock_that_was_set)
 	struct fixture f;
 	set_up(&f);
 	struct health h = { .clock_step = "ahead", .clock_stepped = true };
-	CHECK(!problems_check(f.problems, &h)); /* nothing to look for every second */
+	CHECK(!problems_check(f.problems, &h)); /* it need not be checked every second */
 	ONE(PROBLEM_OPEN, "clock:step");
 	h.clock_stepped = false;
 	CHECK(!problems_check(f.problems, &h));
@@ -281,41 +281,42 @@ TEST(a_clock_that_was_set)
 	h = (struct health){ .clock_step = "back", .clock_stepped = true };
 	CHECK(!problems_check(f.problems, &h));
 	ONE(PROBLEM_OPEN, "clock:step");
-	CHECK_STR(f.sent[f.looked_at - 1].text, "back");
+	CHECK_STR(f.sent[f.seen - 1].text, "back");
 	CHECK(!problems_check(f.problems, &(struct health){ 0 }));
 	ONE(PROBLEM_CLOSE, "clock:step");
 	tear_down(&f);
 }
 
-/* However long the desk is stuck, what waits for it is bounded; what was left out is said the next time. */
-TEST(a_desk_that_is_stuck)
+/* However long the prepare worker is stuck, the queue is bounded; what was dropped is reported the next time.
+ */
+TEST(a_prepare_worker_that_is_stuck)
 {
 	struct fixture f;
 	sem_t go, gone;
 	set_up(&f);
 	sem_init(&go, 0, 0);
 	sem_init(&gone, 0, 0);
-	CHECK(prepare_call(f.worker, wait_at, &go) == OK);
+	CHECK(prepare_call(f.worker, wait_semaphore, &go) == OK);
 	for (uint64_t sid = 1; sid <= 10 * PROBLEMS_QUEUED_MAX; sid++)
-		ends(&f, sid, OUTCOME_FAILED, REASON_EXIT);
-	ends(&f, 1, OUTCOME_DONE, REASON_NONE);
-	ends(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE); /* was never opened */
+		end_run(&f, sid, OUTCOME_FAILED, REASON_EXIT);
+	end_run(&f, 1, OUTCOME_DONE, REASON_NONE);
+	end_run(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE); /* was never opened */
 	sem_post(&go);
 	while (!problems_flush(f.problems))
 		usleep(1000);
-	while (prepare_call(f.worker, post_at, &gone) == E_BUSY) /* after all of them */
+	while (prepare_call(f.worker, post_semaphore, &gone) == E_BUSY) /* after all of them */
 		usleep(1000);
 	sem_wait(&gone);
-	unsigned n = fresh(&f, 1);
-	/* Twice the box: what it works on, and what came in meanwhile. */
+	unsigned n = sent_since(&f, 1);
+	/* Twice the worker's queue: the tasks it works on, and those that came meanwhile. */
 	CHECK(n > PROBLEMS_QUEUED_MAX && n <= PROBLEMS_QUEUED_MAX + 2 * PREPARE_TASKS_MAX + 1);
-	ends(&f, 1, OUTCOME_DONE, REASON_NONE);
-	ends(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE);
+	end_run(&f, 1, OUTCOME_DONE, REASON_NONE);
+	end_run(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE);
 	NOTHING();
-	ends(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_FAILED, REASON_EXIT);
-	CHECK_INT(fresh(&f, 1), 1);
-	ends(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE);
-	CHECK_INT(fresh(&f, 1), 1);
+	end_run(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_FAILED, REASON_EXIT);
+	CHECK_INT(sent_since(&f, 1), 1);
+	end_run(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE);
+	CHECK_INT(sent_since(&f, 1), 1);
 	tear_down(&f);
 	sem_destroy(&go);
 	sem_destroy(&gone);
