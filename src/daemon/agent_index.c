@@ -1,79 +1,70 @@
+/* A sorted array of agents: there are few, and they rarely change. */
 #include "daemon/agent_index.h"
 
-#include <stdlib.h>
+#include "base/array.h"
 
-void agent_index_free(struct agent_index *r)
+void agent_index_free(struct agent_index *x)
 {
-	for (unsigned i = 0; i < r->n; i++)
-		free(r->agent[i].name);
-	free(r->agent);
-	*r = (struct agent_index){ 0 };
+	for (unsigned i = 0; i < x->n; i++)
+		free(x->agent[i].name);
+	free(x->agent);
+	*x = (struct agent_index){ 0 };
 }
 
-static int compare(const struct agent_index_agent *a, struct str name)
+static int compare(const struct indexed_agent *a, struct str name)
 {
 	int c = memcmp(a->name, name.p, a->length < name.n ? a->length : name.n);
 	return c ? c : (a->length > name.n) - (a->length < name.n);
 }
 
-/* Where it is, or would go. */
-static unsigned find(const struct agent_index *r, struct str name, bool *there)
+/* Where the agent is or, if it is not there, where it would be inserted. */
+static unsigned find_agent(const struct agent_index *x, struct str name, bool *there)
 {
-	unsigned low = 0, high = r->n;
+	unsigned low = 0, high = x->n;
 	while (low < high) {
 		unsigned mid = low + (high - low) / 2;
-		if (compare(&r->agent[mid], name) < 0)
+		if (compare(&x->agent[mid], name) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	*there = low < r->n && compare(&r->agent[low], name) == 0;
+	*there = low < x->n && compare(&x->agent[low], name) == 0;
 	return low;
 }
 
-static enum err insert(struct agent_index *r, unsigned at, struct str name, uint64_t print)
+static enum err insert_agent(struct agent_index *x, unsigned at, struct str name, uint64_t fingerprint)
 {
-	char *copy = strndup(name.p, name.n);
-	if (copy && r->n == r->room) {
-		unsigned room = r->room ? 2 * r->room : 16;
-		struct agent_index_agent *more = reallocarray(r->agent, room, sizeof *more);
-		if (more) {
-			r->agent = more;
-			r->room = room;
-		}
-	}
-	if (!copy || r->n == r->room) {
-		free(copy);
+	char *copy = ARRAY_ADD_ROOM(x->agent, x->room, x->n) ? strndup(name.p, name.n) : NULL;
+	if (!copy)
 		return E_NOMEM;
-	}
-	memmove(r->agent + at + 1, r->agent + at, (r->n - at) * sizeof *r->agent);
-	r->agent[at] = (struct agent_index_agent){ copy, name.n, print };
-	r->n++;
+	memmove(x->agent + at + 1, x->agent + at, (x->n - at) * sizeof *x->agent);
+	x->agent[at] = (struct indexed_agent){ copy, name.n, fingerprint };
+	x->n++;
 	return OK;
 }
 
-enum err agent_index_set(struct agent_index *r, struct str name, uint64_t print)
+enum err agent_index_set(struct agent_index *x, struct str name, uint64_t fingerprint)
 {
 	bool there;
-	unsigned at = find(r, name, &there);
-	if (there && print) {
-		r->agent[at].print = print;
+	unsigned at = find_agent(x, name, &there);
+	if (there && fingerprint) {
+		x->agent[at].fingerprint = fingerprint;
 	} else if (there) {
-		free(r->agent[at].name);
-		r->n--;
-		memmove(r->agent + at, r->agent + at + 1, (r->n - at) * sizeof *r->agent);
+		free(x->agent[at].name);
+		x->n--;
+		memmove(x->agent + at, x->agent + at + 1, (x->n - at) * sizeof *x->agent);
 	}
-	return there || !print ? OK : insert(r, at, name, print);
+	return there || !fingerprint ? OK : insert_agent(x, at, name, fingerprint);
 }
 
-uint64_t agent_index_print(const struct agent_index *r, struct str name)
+uint64_t agent_index_get(const struct agent_index *x, struct str name)
 {
 	bool there;
-	unsigned at = find(r, name, &there);
-	return there ? r->agent[at].print : 0;
+	unsigned at = find_agent(x, name, &there);
+	return there ? x->agent[at].fingerprint : 0;
 }
 
-uint64_t agent_index_default(const struct agent_index *r, struct str name)
+uint64_t agent_index_default(const struct agent_index *x, struct str name)
 {
-	return name.n ? agent_index_print(r, name) : r->n == 1 ? r->agent[0].print : 0;
+	return name.n ? agent_index_get(x, name) : x->n == 1 ? x->agent[0].fingerprint : 0;
 }

@@ -1,21 +1,21 @@
 #pragma once
-/* The agents that are known, by name, with the prints of their definitions. Of one thread at a time. */
+/* The names of all agents, with the fingerprints of their definitions. Not thread-safe. */
 #include "base/err.h"
 
-struct agent_index_agent {
+struct indexed_agent {
 	char *name;
 	size_t length;
-	uint64_t print;
+	uint64_t fingerprint; /* never 0 */
 };
 struct agent_index {
-	struct agent_index_agent *agent; /* sorted */
+	struct indexed_agent *agent; /* sorted by name */
 	unsigned n, room;
 };
-void agent_index_free(struct agent_index *r);
-/* 0: it is known no more. E_NOMEM. */
-must_check enum err agent_index_set(struct agent_index *r, struct str name, uint64_t print);
-/* 0: it is not known. */
-uint64_t agent_index_print(const struct agent_index *r, struct str name);
-/* The print of who stands for those that name none: this one, or, if none is said, the only one; 0: nobody.
- */
-uint64_t agent_index_default(const struct agent_index *r, struct str name);
+void agent_index_free(struct agent_index *x);
+/* Adds or changes an agent; fingerprint 0 removes it. E_NOMEM. */
+must_check enum err agent_index_set(struct agent_index *x, struct str name, uint64_t fingerprint);
+/* 0: there is no such agent. */
+uint64_t agent_index_get(const struct agent_index *x, struct str name);
+/* The fingerprint of the default agent: the one of this name or, if it is empty, the only agent; 0: there is
+ * none. */
+uint64_t agent_index_default(const struct agent_index *x, struct str name);

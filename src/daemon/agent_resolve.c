@@ -1,3 +1,4 @@
+/* Reads agents from the store and settles schedules with them. */
 #include "daemon/agent_resolve.h"
 
 #include "base/json.h"
@@ -6,8 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The directory of the file it is written in; what came by the command line is at home where the daemon is.
- */
+/* The directory of the definition's file; the daemon's home for definitions from the command line. */
 static struct str home_of(struct str file)
 {
 	const char *home = getenv("HOME"), *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
@@ -16,8 +16,8 @@ static struct str home_of(struct str file)
 	return str_of(home && home[0] == '/' ? home : "/");
 }
 
-static enum err the_only_one(struct reader *r, struct arena *a, struct turn_agent *f, struct read_agent *ret,
-			     struct why *why)
+static enum err find_only_agent(struct reader *r, struct arena *a, struct turn_agent *f,
+				struct read_agent *ret, struct why *why)
 {
 	struct read_agents some;
 	enum err e = read_agents(r, STR(""), 2, a, &some, why);
@@ -31,8 +31,9 @@ static enum err the_only_one(struct reader *r, struct arena *a, struct turn_agen
 	return OK;
 }
 
-/* It was good when it was taken; another version may think otherwise. E_IO: the machine's fault. */
-static enum err understand(const struct doc_env *env, struct arena *a, struct turn_agent *f)
+/* The definition was valid when it was stored, but perhaps not for this version: then f->fault says why.
+ * E_IO: the machine failed. */
+static enum err read_definition(const struct doc_env *env, struct arena *a, struct turn_agent *f)
 {
 	struct agent_doc *agent = arena_alloc(a, sizeof *agent);
 	struct why *why = arena_alloc(a, sizeof *why);
@@ -45,8 +46,7 @@ static enum err understand(const struct doc_env *env, struct arena *a, struct tu
 		e = agent_read(f->text, &map, env, a, agent, why);
 	if (e == E_NOMEM)
 		return e;
-	/* Its zone's file, for want of a descriptor. */
-	if (e && is_machine_error(errno))
+	if (e && is_machine_error(errno)) /* the file of its zone could not be read */
 		return E_IO;
 	f->agent = e ? NULL : agent;
 	f->fault = why->text;
@@ -66,15 +66,15 @@ enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena
 	if (f.name.n)
 		e = read_agent(r, f.name, a, &found, why);
 	else
-		e = the_only_one(r, a, &f, &found, why);
+		e = find_only_agent(r, a, &f, &found, why);
 	f.text = found.text;
 	f.home = home_of(found.source.from);
 	if (!e && f.text.p)
-		e = understand(env, a, &f);
+		e = read_definition(env, a, &f);
 	return e ? e : turn_resolve(&f, a, d);
 }
 
-enum err agent_index_load(struct reader *r, struct intern *n, struct why *why)
+enum err agent_load_all(struct reader *r, struct intern *n, struct why *why)
 {
 	enum { PAGE = 32 };
 	struct read_agents page = { .more = true };
@@ -83,8 +83,7 @@ enum err agent_index_load(struct reader *r, struct intern *n, struct why *why)
 	enum err e = OK;
 	for (unsigned tries = 0; page.more && !e;) {
 		e = read_agents(r, str_of(after), PAGE, &arena, &page, why);
-		/* Readers give up early, as is right for people: what was read by then is at hand the next
-		 * time. */
+		/* Readers give up after a short time. What was read before that is in the page cache now. */
 		if (e == E_LIMIT && tries++ < AGENT_LOAD_TRIES_MAX) {
 			e = OK;
 			continue;

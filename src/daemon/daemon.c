@@ -202,7 +202,7 @@ static enum err load_agents(struct daemon *d, struct why *why)
 	struct reader *reader = NULL;
 	enum err e = store_sqlite_reader(d->store, &reader, why);
 	if (!e)
-		e = agent_index_load(reader, d->intern, why);
+		e = agent_load_all(reader, d->intern, why);
 	reader_close(reader);
 	return e;
 }

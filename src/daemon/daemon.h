@@ -11,7 +11,7 @@ struct daemon_options {
 	const char *data;     /* the directory; created if missing */
 	const char *socket;   /* passed to runs as ROTA_SOCKET */
 	const char *launcher; /* the program */
-	struct way_out out;
+	struct out_service out;
 	struct secret_list secrets;
 	unsigned slots, catch_up_per_second;
 	const struct config_notify *notify; /* targets of notifications; NULL: those in the store */

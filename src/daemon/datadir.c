@@ -1,3 +1,4 @@
+/* The data directory: created if it is missing, and locked by one daemon. */
 #include "daemon/internal.h"
 
 #include <errno.h>
@@ -17,29 +18,28 @@ char *datadir_path(const char *dir, const char *name)
 
 enum err datadir_make(const char *path, struct why *why)
 {
-	char *copy_of = strdup(path);
-	if (!copy_of)
+	char *part = strdup(path);
+	if (!part)
 		return E_NOMEM;
 	enum err e = OK;
-	for (char *at = copy_of + 1;; at++) {
+	for (char *at = part + 1;; at++) {
 		char c = *at;
 		if (c != '/' && c != '\0')
 			continue;
 		*at = '\0';
-		if (mkdir(copy_of, 0700) < 0 && errno != EEXIST) {
-			e = why_set(why, E_IO, WHY_NOWHERE, "%s cannot be made: %s", copy_of,
-				    strerror(errno));
+		if (mkdir(part, 0700) < 0 && errno != EEXIST) {
+			e = why_set(why, E_IO, WHY_NOWHERE, "cannot create %s: %s", part, strerror(errno));
 			break;
 		}
 		*at = c;
 		if (c == '\0')
 			break;
 	}
-	free(copy_of);
+	free(part);
 	return e;
 }
 
-/* One daemon to a directory: the lock goes with the process, whatever its end. */
+/* The kernel releases the lock when the process ends, however it ends. */
 enum err daemon_lock(const char *data, int *ret, struct why *why)
 {
 	char path[PATH_MAX], pid[16] = "";
@@ -49,7 +49,7 @@ enum err daemon_lock(const char *data, int *ret, struct why *why)
 	snprintf(path, sizeof path, "%s/lock", data);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return why_set(why, E_IO, WHY_NOWHERE, "%s cannot be opened: %s", path, strerror(errno));
+		return why_set(why, E_IO, WHY_NOWHERE, "cannot open %s: %s", path, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		ssize_t n = pread(fd, pid, sizeof pid - 1, 0);
 		pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';

@@ -1,5 +1,7 @@
+/* Tables of names by number, and what the engine looks up by these numbers: zones, days, agents. */
 #include "daemon/intern.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "daemon/agent_index.h"
@@ -16,25 +18,26 @@ struct name {
 
 struct table {
 	struct name *name; /* by number */
-	uint32_t n, room, most;
+	unsigned n, room;
+	uint32_t most;
 	struct map by_hash;
 };
 
 struct intern {
 	pthread_mutex_t lock;
-	struct zoneinfo *zoneinfo,
-		*before; /* the one before is kept: the engine may still point into it until it is told */
-	struct zoneinfo *fresh; /* read anew, and not taken over yet */
+	struct zoneinfo *zoneinfo;
+	struct zoneinfo *previous; /* the engine may point into it until it gets EV_ZONES */
+	struct zoneinfo *reread;   /* not taken over yet */
 	struct table table[NAME_KINDS];
 	const struct zone *zone[ZONES_MAX];
 	struct days days[CALENDARS_MAX];
-	struct agent_index roster;
-	uint64_t *agent; /* prints by number; few of these pages are ever touched */
-	struct str default_agent;
-	uint64_t by_default;
+	struct agent_index agents;
+	uint64_t *agent;          /* fingerprints by number; few of its pages are ever touched */
+	struct str default_agent; /* its name */
+	uint64_t default_fingerprint;
 };
 
-#define AGENT "agent:" /* before the names of agents */
+#define AGENT "agent:" /* prefix of names of agents */
 
 static const struct zone *utc(struct intern *n)
 {
@@ -59,12 +62,12 @@ enum err intern_new(struct intern **ret)
 	for (unsigned i = 0; i < ZONES_MAX; i++)
 		n->zone[i] = utc(n);
 	*ret = n;
-	/* Number 0 means none: UTC, no days, nobody. */
-	static const struct str nothing[NAME_KINDS] = {
+	/* Number 0 means none: UTC, no days, no agent. */
+	static const struct str none[NAME_KINDS] = {
 		[NAME_ZONE] = { "UTC", 3 }, [NAME_DAYS] = { "", 0 }, [NAME_OTHER] = { "", 0 }
 	};
 	for (unsigned k = 0; k < NAME_KINDS; k++)
-		if (intern_load(n, (enum name_kind)k, 0, nothing[k])) {
+		if (intern_load(n, (enum name_kind)k, 0, none[k])) {
 			intern_free(n);
 			return E_NOMEM;
 		}
@@ -84,18 +87,19 @@ void intern_free(struct intern *n)
 	}
 	for (unsigned i = 0; i < CALENDARS_MAX; i++)
 		free((void *)n->days[i].day);
-	agent_index_free(&n->roster);
+	agent_index_free(&n->agents);
 	free(n->agent);
 	zoneinfo_close(n->zoneinfo);
-	zoneinfo_close(n->before);
-	zoneinfo_close(n->fresh);
+	zoneinfo_close(n->previous);
+	zoneinfo_close(n->reread);
 	pthread_mutex_destroy(&n->lock);
 	free(n);
 }
 
 /* --- tables --- */
 
-/* Where a text is, or would go: hashes that meet go on to the next. */
+/* The key of a text in by_hash, and its number, MAP_NONE if it has none. Of two texts with the same hash, the
+ * second has the next key. */
 static uint64_t key_of(const struct table *t, struct str text, uint32_t *number)
 {
 	uint64_t key = fnv1a(FNV_START, text) | 1;
@@ -116,7 +120,7 @@ static void look_up_zone(struct intern *n, uint32_t number, struct str text)
 	n->zone[number] = z ? z : utc(n);
 }
 
-/* Days are kept as their numbers, in words: "20518,20519". */
+/* Days are stored as a text of their numbers: "20518,20519". */
 static bool read_days(struct intern *n, uint32_t number, struct str text)
 {
 	unsigned count = text.n > 0;
@@ -136,18 +140,12 @@ static bool read_days(struct intern *n, uint32_t number, struct str text)
 	return true;
 }
 
-static enum err set(struct intern *n, enum name_kind kind, uint32_t number, uint64_t key, struct str text,
-		    bool unsaved)
+static enum err set_name(struct intern *n, enum name_kind kind, uint32_t number, uint64_t key,
+			 struct str text, bool unsaved)
 {
 	struct table *t = &n->table[kind];
-	if (number >= t->room) {
-		uint32_t room = number < 32 ? 64 : 2 * number;
-		struct name *more = realloc(t->name, room * sizeof *more);
-		if (!more)
-			return E_NOMEM;
-		t->name = more;
-		t->room = room;
-	}
+	if (!array_reserve(&t->name, &t->room, number + 1, sizeof *t->name))
+		return E_NOMEM;
 	char *copy = malloc(text.n + 1);
 	if (!copy || !map_put(&t->by_hash, key, number) ||
 	    (kind == NAME_DAYS && !read_days(n, number, text))) {
@@ -163,7 +161,7 @@ static enum err set(struct intern *n, enum name_kind kind, uint32_t number, uint
 	if (kind == NAME_ZONE)
 		look_up_zone(n, number, text);
 	if (kind == NAME_OTHER && str_starts(text, STR(AGENT)))
-		n->agent[number] = agent_index_print(&n->roster, str_from(text, sizeof AGENT - 1));
+		n->agent[number] = agent_index_get(&n->agents, str_from(text, sizeof AGENT - 1));
 	return OK;
 }
 
@@ -174,7 +172,7 @@ enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, str
 		return E_LIMIT;
 	pthread_mutex_lock(&n->lock);
 	uint64_t key = key_of(&n->table[kind], text, &there);
-	enum err e = set(n, kind, number, key, text, false);
+	enum err e = set_name(n, kind, number, key, text, false);
 	pthread_mutex_unlock(&n->lock);
 	return e;
 }
@@ -188,7 +186,7 @@ enum err intern_number(struct intern *n, enum name_kind kind, struct str text, u
 	uint64_t key = key_of(t, text, &number);
 	if (number == MAP_NONE) {
 		number = t->n;
-		e = number < t->most ? set(n, kind, number, key, text, true) : E_LIMIT;
+		e = number < t->most ? set_name(n, kind, number, key, text, true) : E_LIMIT;
 	}
 	pthread_mutex_unlock(&n->lock);
 	if (!e)
@@ -200,7 +198,7 @@ void intern_unsaved(struct intern *n, name_fn *fn, void *ctx)
 {
 	pthread_mutex_lock(&n->lock);
 	for (unsigned k = 0; k < NAME_KINDS; k++)
-		/* New ones are the last ones. */
+		/* New names have the largest numbers. */
 		for (uint32_t i = n->table[k].n; i-- > 0 && n->table[k].name[i].unsaved;) {
 			struct name *m = &n->table[k].name[i];
 			m->unsaved = false;
@@ -238,25 +236,26 @@ void intern_tables(struct intern *n, struct engine_config *ret)
 	ret->calendar_count = CALENDARS_MAX;
 	ret->agents = n->agent;
 	ret->agent_count = NAMES_MAX;
-	ret->default_agent = &n->by_default;
+	ret->default_agent = &n->default_fingerprint;
 }
 
 enum err intern_reread(struct intern *n)
 {
-	struct zoneinfo *fresh = NULL, *unused;
-	enum err e = zoneinfo_open(&fresh);
+	struct zoneinfo *reread = NULL, *unused;
+	enum err e = zoneinfo_open(&reread);
 	if (e)
 		return e;
-	const struct zone_source *s = zoneinfo_source(fresh);
-	/* A zone that is gone is looked for again when they are taken over, in vain. */
+	const struct zone_source *s = zoneinfo_source(reread);
+	/* Loads the zones that are in use, so that taking over reads no files. A zone that is gone becomes
+	 * UTC there. */
 	for (uint32_t i = 0; i < ZONES_MAX; i++) {
 		struct str name = text_of(n, NAME_ZONE, i);
 		if (name.n && !s->find(s->self, name))
 			continue;
 	}
 	pthread_mutex_lock(&n->lock);
-	unused = n->fresh;
-	n->fresh = fresh;
+	unused = n->reread;
+	n->reread = reread;
 	pthread_mutex_unlock(&n->lock);
 	zoneinfo_close(unused);
 	return OK;
@@ -265,11 +264,11 @@ enum err intern_reread(struct intern *n)
 bool intern_take_over(struct intern *n)
 {
 	pthread_mutex_lock(&n->lock);
-	struct zoneinfo *fresh = n->fresh, *old = fresh ? n->before : NULL;
-	if (fresh) {
-		n->fresh = NULL;
-		n->before = n->zoneinfo;
-		n->zoneinfo = fresh;
+	struct zoneinfo *reread = n->reread, *unused = reread ? n->previous : NULL;
+	if (reread) {
+		n->reread = NULL;
+		n->previous = n->zoneinfo;
+		n->zoneinfo = reread;
 		const struct table *t = &n->table[NAME_ZONE];
 		for (uint32_t i = 0; i < t->n; i++)
 			look_up_zone(n, i, (struct str){ t->name[i].text, t->name[i].length });
@@ -277,8 +276,8 @@ bool intern_take_over(struct intern *n)
 			n->zone[i] = utc(n);
 	}
 	pthread_mutex_unlock(&n->lock);
-	zoneinfo_close(old);
-	return fresh != NULL;
+	zoneinfo_close(unused);
+	return reread != NULL;
 }
 
 /* --- for documents --- */
@@ -307,19 +306,19 @@ static enum err number_days(void *self, const struct days *days, uint16_t *ret)
 	return e;
 }
 
-/* One number space for all three; what they are called keeps them apart. */
-static void add_other(enum doc_name kind, struct str name, struct buf *out)
+/* Agents, accounts and keys share their numbers; a prefix keeps equal names apart. */
+static void write_prefixed(enum doc_name kind, struct str name, struct buf *out)
 {
-	static const char *const words[] = {
+	static const char *const prefixes[] = {
 		[DOC_AGENT] = AGENT, [DOC_ACCOUNT] = "account:", [DOC_CONCURRENCY_KEY] = "key:"
 	};
-	buf_addf(out, "%s%.*s", words[kind], STR_ARG(name));
+	buf_addf(out, "%s%.*s", prefixes[kind], STR_ARG(name));
 }
 
 static enum err number_other(void *self, enum doc_name kind, struct str name, uint32_t *ret)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	add_other(kind, name, &text);
+	write_prefixed(kind, name, &text);
 	return text.failed ? E_NOMEM : intern_number(self, NAME_OTHER, buf_str(&text), ret);
 }
 
@@ -327,7 +326,7 @@ uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	uint32_t number = MAP_NONE;
-	add_other(kind, name, &text);
+	write_prefixed(kind, name, &text);
 	pthread_mutex_lock(&n->lock);
 	if (!text.failed)
 		key_of(&n->table[NAME_OTHER], buf_str(&text), &number);
@@ -340,16 +339,16 @@ void intern_default_agent(struct intern *n, struct str name)
 	n->default_agent = name;
 }
 
-enum err intern_agent(struct intern *n, struct str name, uint64_t print)
+enum err intern_agent(struct intern *n, struct str name, uint64_t fingerprint)
 {
 	pthread_mutex_lock(&n->lock);
-	enum err e = agent_index_set(&n->roster, name, print);
-	n->by_default = agent_index_default(&n->roster, n->default_agent);
+	enum err e = agent_index_set(&n->agents, name, fingerprint);
+	n->default_fingerprint = agent_index_default(&n->agents, n->default_agent);
 	pthread_mutex_unlock(&n->lock);
-	/* A number that is given out meanwhile has it already. */
+	/* A name that gets its number after this takes the fingerprint from the index. */
 	uint32_t number = intern_known(n, DOC_AGENT, name);
 	if (!e && number)
-		n->agent[number] = print;
+		n->agent[number] = fingerprint;
 	return e;
 }
 

@@ -1,9 +1,10 @@
+/* Writes requests for rota-out as JSON, and finds the values in them that must be masked. */
 #include "daemon/out_request.h"
 
 #include "base/json.h"
 #include "core/doc/config/config.h"
 
-/* What everybody may see; all others may be secrets. */
+/* Headers whose values are not secret; those of all others may be. */
 static const char *const plain[] = { "accept", "accept-language", "content-type", "user-agent" };
 
 static bool is_plain(struct str name)
@@ -32,21 +33,22 @@ struct masks {
 	unsigned n, room;
 };
 
-static void mask(struct masks *m, struct str value)
+static void add_mask(struct masks *m, struct str value)
 {
 	if (m->n < m->room && value.n >= SECRET_BYTES_MIN && value.n <= SECRET_BYTES_MAX)
 		m->value[m->n++] = value;
 }
 
-/* The value, and what is behind its last space: a receiver that repeats a token does so without "Bearer". */
+/* Masks the value, and what follows its last space: a receiver that repeats a token does so without "Bearer".
+ */
 static void mask_header(struct masks *m, struct str value)
 {
 	size_t word = value.n;
 	while (word > 0 && value.p[word - 1] != ' ')
 		word--;
-	mask(m, value);
+	add_mask(m, value);
 	if (word)
-		mask(m, str_from(value, word));
+		add_mask(m, str_from(value, word));
 }
 
 static void put_headers(const struct doc_action *action, const struct out_request_texts *texts,
@@ -80,7 +82,7 @@ static void put_headers(const struct doc_action *action, const struct out_reques
 
 /* --- body --- */
 
-/* Another of the same with its strings expanded. */
+/* A copy of the value with all its strings expanded. */
 static enum err expand_all(const struct val *v, const struct out_request_texts *texts, struct arena *a,
 			   struct val *ret)
 {
@@ -125,7 +127,7 @@ static enum err put_body(const struct doc_action *action, const struct out_reque
 	return OK;
 }
 
-/* --- all of it --- */
+/* --- the request --- */
 
 static void put_rules(const struct config_out *rules, struct buf *out)
 {
@@ -142,10 +144,10 @@ static void put_rules(const struct config_out *rules, struct buf *out)
 }
 
 enum err out_request_render(const struct doc_action *action, int64_t timeout, const struct config_out *rules,
-			    const struct out_request_texts *texts, struct arena *a, struct request *ret)
+			    const struct out_request_texts *texts, struct arena *a, struct out_request *ret)
 {
 	_cleanup_(buf_free) struct buf out = { 0 };
-	/* The run's own bound comes first, and says so as for every run. */
+	/* Longer than the run's own timeout, which then ends it as it ends every run. */
 	const int64_t most = OUT_TOTAL_MS_MAX / 1000;
 	int64_t seconds = timeout && timeout < most - RUN_GRACE_SECONDS ? timeout + RUN_GRACE_SECONDS : most;
 	struct masks m = { .room = SECRETS_MAX };
@@ -165,7 +167,7 @@ enum err out_request_render(const struct doc_action *action, int64_t timeout, co
 		explicit_bzero(out.p, out.n);
 	if (!text)
 		return e ? e : E_NOMEM;
-	*ret = (struct request){ { text, out.n }, m.value, m.n };
+	*ret = (struct out_request){ { text, out.n }, m.value, m.n };
 	return OK;
 }
 

@@ -1,3 +1,4 @@
+/* The key of a data directory, and the tokens made with it. */
 #include "daemon/token.h"
 #include "daemon/internal.h"
 
@@ -27,7 +28,7 @@ static bool read_key(const char *path, struct token_key *ret)
 	return whole;
 }
 
-/* Under its name when it is whole: a crash leaves none, or all of it. */
+/* Written under another name first: after a crash there is a complete key or none. */
 static bool write_key(const char *path, const struct token_key *key)
 {
 	char *fresh = NULL;
@@ -35,15 +36,15 @@ static bool write_key(const char *path, const struct token_key *key)
 		return false;
 	unlink(fresh);
 	int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool done =
+	bool written =
 		fd >= 0 && write(fd, key->bytes, sizeof key->bytes) == sizeof key->bytes && fsync(fd) == 0;
 	if (fd >= 0)
 		close(fd);
-	done = done && rename(fresh, path) == 0;
-	if (!done)
+	written = written && rename(fresh, path) == 0;
+	if (!written)
 		unlink(fresh);
 	free(fresh);
-	return done;
+	return written;
 }
 
 enum err token_key_open(const char *data, struct token_key *ret, struct why *why)
@@ -55,7 +56,8 @@ enum err token_key_open(const char *data, struct token_key *ret, struct why *why
 	if (!read_key(path, &key)) {
 		if (getrandom(key.bytes, sizeof key.bytes, 0) != sizeof key.bytes) {
 			free(path);
-			return why_set(why, E_IO, WHY_NOWHERE, "no random bytes: %s", strerror(errno));
+			return why_set(why, E_IO, WHY_NOWHERE,
+				       "cannot get random bytes for the key of tokens: %s", strerror(errno));
 		}
 		(void)write_key(path, &key);
 	}
@@ -70,17 +72,17 @@ bool token_write(const struct token_key *key, uint64_t run, unsigned attempt, ch
 {
 	uint8_t mac[EVP_MAX_MD_SIZE] = { 0 };
 	int n = snprintf(ret, TOKEN_SIZE, "r%llu.%u", (unsigned long long)run, attempt);
-	bool done =
+	bool hashed =
 		HMAC(EVP_sha256(), key->bytes, sizeof key->bytes, (const uint8_t *)ret, (size_t)n, mac, NULL);
 	ret[n++] = '.';
 	for (unsigned i = 0; i < 32; i++, n += 2)
 		snprintf(ret + n, (size_t)(TOKEN_SIZE - n), "%02x", mac[i]);
-	return done;
+	return hashed;
 }
 
 bool token_read(const struct token_key *key, struct str text, uint64_t *run, unsigned *attempt)
 {
-	char wanted[TOKEN_SIZE];
+	char expected[TOKEN_SIZE];
 	uint64_t r, a;
 	struct str rest = text.n && text.p[0] == 'r' ? str_from(text, 1) : (struct str){ 0 };
 	size_t dot = 0, end;
@@ -91,8 +93,8 @@ bool token_read(const struct token_key *key, struct str text, uint64_t *run, uns
 	if (end >= rest.n || !str_number(str_sub(rest, 0, dot), INT64_MAX, &r) ||
 	    !str_number(str_sub(rest, dot + 1, end), UINT16_MAX, &a))
 		return false;
-	if (!token_write(key, r, (unsigned)a, wanted) || text.n != strlen(wanted) ||
-	    CRYPTO_memcmp(text.p, wanted, text.n) != 0)
+	if (!token_write(key, r, (unsigned)a, expected) || text.n != strlen(expected) ||
+	    CRYPTO_memcmp(text.p, expected, text.n) != 0)
 		return false;
 	*run = r;
 	*attempt = (unsigned)a;

@@ -1,7 +1,7 @@
 #pragma once
-/* What a run shows to say which run it is: r12.1.MAC, its number, its attempt, and a keyed hash of the two.
- * Nothing is stored but the key, so that there is nothing to clean up and a token outlives daemons. Whether
- * the attempt is still alive is not asked here. */
+/* Tokens by which runs identify themselves: r12.1.MAC, the run's number, its attempt, and a keyed hash of
+ * both. Only the key is stored, so there are no tokens to clean up, and a token is valid for the next daemon,
+ * too. Whether the attempt is still alive is not checked here. */
 #include "base/err.h"
 
 enum { TOKEN_KEY = 32, TOKEN_SIZE = 1 + 20 + 1 + 10 + 1 + 64 + 1 };
@@ -10,12 +10,13 @@ struct token_key {
 	uint8_t bytes[TOKEN_KEY];
 };
 
-/* The key of a data directory, made if there is none: of this one, for who has a copy of a database elsewhere
- * has other runs. Where it cannot be kept it is good until the daemon ends. E_IO: there is no chance. */
+/* The key of a data directory, created if there is none. It is not in the database, because a copy of a
+ * database that is served elsewhere has runs of its own. A key that cannot be stored is valid until the
+ * daemon ends. E_IO: no random numbers. */
 must_check enum err token_key_open(const char *data, struct token_key *ret, struct why *why);
 
 /* False: no memory. */
 must_check bool token_write(const struct token_key *key, uint64_t run, unsigned attempt,
 			    char ret[static TOKEN_SIZE]);
-/* False: it is none of ours. Takes as long, whatever is wrong with the hash. */
+/* False: not a token of this key. Takes the same time wherever the hash differs. */
 must_check bool token_read(const struct token_key *key, struct str text, uint64_t *run, unsigned *attempt);

@@ -101,7 +101,7 @@ TEST(what_a_delivery_executes)
 	struct launch l;
 	struct why why = { 0 };
 	const struct config_out rules = { 0 };
-	const struct way_out none = { NULL, &rules }, out = { "/x/rota-out", &rules };
+	const struct out_service none = { NULL, &rules }, out = { "/x/rota-out", &rules };
 	struct message_row n = message(1, HOOK);
 	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), E_INPUT);
 	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), OK);

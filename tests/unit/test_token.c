@@ -15,7 +15,7 @@ static bool reads(const struct token_key *key, const char *text, uint64_t run, u
 	return good ? r == run && a == attempt : r == 77 && a == 77 && run == 0;
 }
 
-TEST(what_is_written_is_read)
+TEST(tokens_are_written_and_read)
 {
 	struct token_key key = { { 1, 2, 3 } }, other = { { 1, 2, 4 } };
 	char text[TOKEN_SIZE];
@@ -28,7 +28,7 @@ TEST(what_is_written_is_read)
 		CHECK(reads(&key, text, rows[i].run, rows[i].attempt));
 		CHECK(reads(&other, text, 0, 0));
 	}
-	/* Python's hmac says the same of the key 0102030000… and r12.3. */
+	/* As Python's hmac computes it for the key 0102030000… and r12.3. */
 	CHECK(token_write(&key, 12, 3, text) && str_starts(str_of(text), STR("r12.3.")) &&
 	      strlen(text) == 6 + 64);
 	CHECK(!strcmp(text + 6, "bf8a78308b509858aaeb94b82018f994192df31396857de46c821469482138dd"));
@@ -54,12 +54,12 @@ TEST(every_other_text_is_refused)
 					    "r1.99999.ab" };
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++)
 		CHECK(reads(&key, rows[i], 0, 0));
-	/* The same number, written otherwise. */
+	/* The same number with a leading zero. */
 	snprintf(wrong, sizeof wrong, "r012%s", text + 3);
 	CHECK(reads(&key, wrong, 0, 0));
 }
 
-TEST(the_key_is_made_once)
+TEST(the_key_is_created_once)
 {
 	char dir[] = "/tmp/rota-token-XXXXXX", path[64];
 	struct token_key first, second;
@@ -69,10 +69,10 @@ TEST(the_key_is_made_once)
 	CHECK(token_key_open(dir, &first, NULL) == OK && token_key_open(dir, &second, NULL) == OK);
 	CHECK(!memcmp(&first, &second, sizeof first));
 	CHECK(stat(path, &st) == 0 && st.st_size == TOKEN_KEY && (st.st_mode & 0777) == 0600);
-	/* What is no key is replaced: those who have a token are refused, and nobody is let in. */
+	/* A broken key is replaced: tokens made with the old one are refused. */
 	CHECK(truncate(path, 7) == 0 && token_key_open(dir, &second, NULL) == OK);
 	CHECK(memcmp(&first, &second, sizeof first) != 0 && stat(path, &st) == 0 && st.st_size == TOKEN_KEY);
 	CHECK(unlink(path) == 0 && rmdir(dir) == 0);
-	/* Nowhere to keep it: it is good for as long as somebody has it. */
+	/* A key that cannot be stored can still be used. */
 	CHECK(token_key_open(dir, &second, NULL) == OK);
 }

@@ -252,7 +252,7 @@ TEST(agent_index_has_a_default)
 	CHECK_INT(agent_index_default(&r, STR("")), 0); /* several, and no default */
 	CHECK_INT(agent_index_default(&r, STR("ann")), 1);
 	CHECK_INT(agent_index_set(&r, STR("ann"), 3), OK);
-	CHECK_INT(agent_index_print(&r, STR("ann")), 3);
+	CHECK_INT(agent_index_get(&r, STR("ann")), 3);
 	CHECK_INT(agent_index_set(&r, STR("bob"), 0), OK);
 	CHECK_INT(agent_index_set(&r, STR("carl"), 0), OK); /* was never added */
 	CHECK_INT(agent_index_default(&r, STR("")), 3);
@@ -262,7 +262,7 @@ TEST(agent_index_has_a_default)
 		CHECK_INT(agent_index_set(&r, str_of(name), i + 10), OK);
 	}
 	CHECK_INT(r.n, 101);
-	CHECK_INT(agent_index_print(&r, STR("n37")), 11);
+	CHECK_INT(agent_index_get(&r, STR("n37")), 11);
 	agent_index_free(&r);
 }
 

@@ -56,13 +56,14 @@ static struct str text_in(const struct val *body, const char *key)
 }
 
 static enum err render_request(const struct message_row *m, const struct doc_target *t,
-			       const struct way_out *out, struct arena *a, struct launch *l, struct why *why)
+			       const struct out_service *out, struct arena *a, struct launch *l,
+			       struct why *why)
 {
 	bool ping = m->kind == NEWS_PING;
 	struct str secret = t->secret, *mask = arena_alloc(a, sizeof *mask);
 	const char **argv = arena_alloc(a, 2 * sizeof *argv);
 	if (!out->program)
-		return why_set(why, E_INPUT, WHY_NOWHERE, WAY_OUT_MISSING);
+		return why_set(why, E_INPUT, WHY_NOWHERE, OUT_MISSING_TEXT);
 	if (!mask || !argv)
 		return E_NOMEM;
 	enum err e = find_secret(t->secret, a, &secret, why);
@@ -155,7 +156,7 @@ static const char **environment(const struct message_row *m, struct arena *a)
 	return env;
 }
 
-enum err delivery_render(const struct message_row *m, const struct way_out *out, struct arena *a,
+enum err delivery_render(const struct message_row *m, const struct out_service *out, struct arena *a,
 			 struct launch *ret, struct why *why)
 {
 	struct launch l = { .timeout = (NOTIFY_SECONDS + RUN_GRACE_SECONDS) * USEC,

@@ -8,8 +8,8 @@
 #include "port/store.h"
 
 /* E_INPUT: the message can never be sent. E_IO, E_NOMEM: not now. Lives in the arena. */
-must_check enum err delivery_render(const struct message_row *m, const struct way_out *out, struct arena *a,
-				    struct launch *ret, struct why *why);
+must_check enum err delivery_render(const struct message_row *m, const struct out_service *out,
+				    struct arena *a, struct launch *ret, struct why *why);
 
 struct delivery_end {
 	struct delivery_decision decision;

@@ -16,7 +16,7 @@ struct notifier_options {
 	struct daemon *daemon;
 	const char *dir;      /* of the files of deliveries */
 	const char *launcher; /* the program */
-	struct way_out out;
+	struct out_service out;
 	const struct config_notify *config; /* NULL: what the store has */
 };
 

@@ -267,11 +267,11 @@ static void render_webhook(struct renderer *r, struct launch *l)
 {
 	const struct schedule_doc *doc = r->about->doc;
 	const struct out_request_texts texts = { expand_for, r };
-	const struct way_out *out = &r->place->out;
-	struct request request = { 0 };
+	const struct out_service *out = &r->place->out;
+	struct out_request request = { 0 };
 	const char **argv = arena_alloc(r->arena, 2 * sizeof *argv);
 	if (!out->program) {
-		fail(r, why_set(r->why, E_INPUT, WHY_NOWHERE, WAY_OUT_MISSING));
+		fail(r, why_set(r->why, E_INPUT, WHY_NOWHERE, OUT_MISSING_TEXT));
 		return;
 	}
 	enum err e =

@@ -9,7 +9,7 @@
 struct render_place {
 	const char *socket; /* told to runs */
 	const char *runs;   /* the directory of their files */
-	struct way_out out;
+	struct out_service out;
 	struct secret_list secrets; /* of which agents name those they are given */
 	struct token_key token_key;
 };
