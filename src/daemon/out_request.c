@@ -143,6 +143,15 @@ static void put_rules(const struct config_out *rules, struct buf *out)
 		buf_addf(out, ",\"downgrade\":true");
 }
 
+/* The buffer holds secrets. p NULL: no memory. */
+static struct str copy_and_wipe(struct buf *out, struct arena *a)
+{
+	struct str text = { out->failed ? NULL : arena_dup(a, buf_str(out)), out->n };
+	if (out->p)
+		explicit_bzero(out->p, out->n);
+	return text;
+}
+
 enum err out_request_render(const struct doc_action *action, int64_t timeout, const struct config_out *rules,
 			    const struct out_request_texts *texts, struct arena *a, struct out_request *ret)
 {
@@ -162,13 +171,12 @@ enum err out_request_render(const struct doc_action *action, int64_t timeout, co
 	put_rules(rules, &out);
 	enum err e = put_body(action, texts, a, &out);
 	buf_addc(&out, '}');
-	char *text = e || out.failed ? NULL : arena_dup(a, buf_str(&out));
-	if (out.p)
-		explicit_bzero(out.p, out.n);
-	if (!text)
-		return e ? e : E_NOMEM;
-	*ret = (struct out_request){ { text, out.n }, m.value, m.n };
-	return OK;
+	struct str text = copy_and_wipe(&out, a);
+	if (!e && !text.p)
+		e = E_NOMEM;
+	if (!e)
+		*ret = (struct out_request){ text, m.value, m.n };
+	return e;
 }
 
 enum err out_request_message(const struct out_request_message *m, const struct config_out *rules,
@@ -188,11 +196,9 @@ enum err out_request_message(const struct out_request_message *m, const struct c
 	}
 	put_rules(rules, &out);
 	buf_addc(&out, '}');
-	char *text = out.failed ? NULL : arena_dup(a, buf_str(&out));
-	if (out.p)
-		explicit_bzero(out.p, out.n);
-	if (!text)
+	struct str text = copy_and_wipe(&out, a);
+	if (!text.p)
 		return E_NOMEM;
-	*ret = (struct str){ text, out.n };
+	*ret = text;
 	return OK;
 }

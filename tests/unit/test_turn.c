@@ -217,7 +217,7 @@ TEST(input_is_prompt_and_message)
 	CHECK(d.action.command.argc == 6 && str_eq(d.action.command.argv[5], STR("two words")));
 	const char *argv[] = { "/bin/sh", "-c", NULL };
 	struct launch l = { .argv = argv, .input = input };
-	CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
+	CHECK_INT(provenance_write(&d, &l, &arena, &origin), OK);
 	CHECK(str_starts(origin, STR("{\"agent\":\"ann\",\"definition\":\"")));
 	const char *end =
 		"\"runner\":\"command\",\"model\":\"big\",\"program\":[\"/bin/sh\",\"-c\"],\"message\":"
@@ -228,7 +228,7 @@ TEST(input_is_prompt_and_message)
 		char *many = arena_alloc(&arena, size);
 		memset(many, 1, size);
 		l.input = turn_input(&d, (struct str){ many, size }, &arena);
-		CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
+		CHECK_INT(provenance_write(&d, &l, &arena, &origin), OK);
 		CHECK(origin.n <= STORE_RUN_TEXT_BYTES_MAX && origin.n > STORE_RUN_TEXT_BYTES_MAX / 8);
 		struct val v;
 		struct why why;
@@ -236,7 +236,7 @@ TEST(input_is_prompt_and_message)
 		CHECK(!val_get(&v, STR("whole"))->boolean);
 	}
 	d = resolved(COMMAND "}", (struct turn_agent){ .several = false });
-	CHECK_INT(provenance_of(&d, &l, &arena, &origin), OK);
+	CHECK_INT(provenance_write(&d, &l, &arena, &origin), OK);
 	CHECK(!origin.p);
 	reset_arena();
 }

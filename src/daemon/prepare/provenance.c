@@ -1,10 +1,11 @@
+/* Writes the provenance of a turn. */
 #include "daemon/prepare/provenance.h"
 
 #include "base/json.h"
 #include "core/doc/agent/turn.h"
 
-static void write(const struct schedule_doc *d, const struct launch *l, struct str message, bool whole,
-		  struct buf *out)
+static void write_provenance(const struct schedule_doc *d, const struct launch *l, struct str message,
+			     bool whole, struct buf *out)
 {
 	buf_add(out, STR("{\"agent\":"));
 	json_write_str(out, d->agent);
@@ -24,19 +25,20 @@ static void write(const struct schedule_doc *d, const struct launch *l, struct s
 	buf_addf(out, ",\"whole\":%s}", whole ? "true" : "false");
 }
 
-enum err provenance_of(const struct schedule_doc *d, const struct launch *l, struct arena *a, struct str *ret)
+enum err provenance_write(const struct schedule_doc *d, const struct launch *l, struct arena *a,
+			  struct str *ret)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	*ret = (struct str){ 0 };
 	if (d->action.kind != DOC_AGENT_TURN)
 		return OK;
 	struct str message = turn_message(d, l->input);
-	write(d, l, message, true, &text);
-	/* What is written may be longer than what is said, by how much depends on what it is. */
+	write_provenance(d, l, message, true, &text);
+	/* How much longer the JSON is than the message depends on its characters. */
 	while (text.n > STORE_RUN_TEXT_BYTES_MAX && !text.failed) {
 		message.n = message.n > STORE_RUN_TEXT_BYTES_MAX ? STORE_RUN_TEXT_BYTES_MAX : message.n / 2;
 		text.n = 0;
-		write(d, l, message, false, &text);
+		write_provenance(d, l, message, false, &text);
 	}
 	ret->p = text.failed ? NULL : arena_dup(a, buf_str(&text));
 	ret->n = text.n;

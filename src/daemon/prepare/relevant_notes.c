@@ -1,8 +1,9 @@
+/* Finds the words of a schedule, ranks its agent's notes by them, and picks the best and the newest. */
 #include "daemon/prepare/relevant_notes.h"
 
 #include "sys/clock.h"
 
-/* A text without what stands in {{ }}: that is names, not what it is about. */
+/* A text without its templates: {{ }} holds names of values, which say nothing about the subject. */
 static void add_plain(struct buf *out, struct str text)
 {
 	while (text.n) {
@@ -16,8 +17,8 @@ static void add_plain(struct buf *out, struct str text)
 	}
 }
 
-/* Only so many words are looked for: those that name it come first. */
-static void write_matter(const struct schedule_doc *d, struct buf *out)
+/* The words to look for. Only the first READ_QUERY_WORDS count, so name and tags come first. */
+static void write_query(const struct schedule_doc *d, struct buf *out)
 {
 	add_plain(out, d->name.n ? d->name : d->id);
 	for (unsigned i = 0; i < d->tags; i++)
@@ -27,14 +28,14 @@ static void write_matter(const struct schedule_doc *d, struct buf *out)
 	add_plain(out, d->action.input);
 }
 
-struct taken {
+struct picked {
 	struct scope_note *note;
 	unsigned n;
 	size_t bytes;
 };
 
-/* The same text once, whoever wrote it again. */
-static bool is_taken(const struct taken *t, struct str text)
+/* A note with the same text is picked already. */
+static bool is_picked(const struct picked *t, struct str text)
 {
 	for (unsigned i = 0; i < t->n; i++)
 		if (str_eq(t->note[i].row.text, text))
@@ -42,57 +43,57 @@ static bool is_taken(const struct taken *t, struct str text)
 	return false;
 }
 
-static void take(struct taken *t, const struct read_memories *list, unsigned most)
+static void pick_notes(struct picked *t, const struct read_memories *list, unsigned most)
 {
 	for (unsigned i = 0; i < list->n && t->n < most; i++) {
 		const struct read_memory *m = &list->item[i];
 		size_t bytes = m->row.text.n + m->row.tags.n;
-		if (t->bytes + bytes > RELEVANT_NOTES_BYTES || is_taken(t, m->row.text))
+		if (t->bytes + bytes > RELEVANT_NOTES_BYTES || is_picked(t, m->row.text))
 			continue;
 		t->bytes += bytes;
 		t->note[t->n++] = (struct scope_note){ m->row, m->schedule };
 	}
 }
 
-/* E_BUSY: there is no time for it. */
-static enum err rank(struct reader *r, struct notes_pace *pace, struct str agent, struct str matter,
-		     struct arena *a, struct read_memories *ret, struct why *why)
+/* E_BUSY: it takes, or would take, too long. */
+static enum err rank_notes(struct reader *r, struct notes_pace *pace, struct str agent, struct str query,
+			   struct arena *a, struct read_memories *ret, struct why *why)
 {
-	/* More than are taken: some may say the same. */
+	/* More than are picked, because some may have the same text. */
 	const unsigned most = 2 * RELEVANT_NOTES_MAX;
 	struct boot from = clock_boot();
 	if (from.us - pace->since.us >= USEC)
 		*pace = (struct notes_pace){ .since = from };
 	if (pace->spent >= RELEVANT_NOTES_MS_MAX * INT64_C(1000))
 		return E_BUSY;
-	enum err e = read_memories_about(r, agent, matter, RELEVANT_NOTES_LEAST, most, a, ret, why);
+	enum err e = read_memories_about(r, agent, query, RELEVANT_NOTES_LEAST, most, a, ret, why);
 	pace->spent += clock_boot().us - from.us;
 	return e;
 }
 
-enum err relevant_notes(struct reader *r, struct notes_pace *pace, struct arena *a, struct run_scope *s,
-			struct why *why)
+enum err relevant_notes_find(struct reader *r, struct notes_pace *pace, struct arena *a, struct run_scope *s,
+			     struct why *why)
 {
-	_cleanup_(buf_free) struct buf matter = { 0 };
+	_cleanup_(buf_free) struct buf query = { 0 };
 	struct read_memories newest = { 0 }, best = { 0 };
-	struct taken t = { .note = NULL };
+	struct picked t = { .note = NULL };
 	if (!s->doc->agent.n)
 		return OK;
 	enum err e = read_memories(r, s->doc->agent, 0, 0, RELEVANT_NOTES_NEWEST, a, &newest, why);
 	if (e || !newest.n)
 		return e;
-	write_matter(s->doc, &matter);
+	write_query(s->doc, &query);
 	t.note = arena_alloc(a, RELEVANT_NOTES_MAX * sizeof *t.note);
-	if (!t.note || matter.failed)
+	if (!t.note || query.failed)
 		return E_NOMEM;
-	e = rank(r, pace, s->doc->agent, buf_str(&matter), a, &best, why);
+	e = rank_notes(r, pace, s->doc->agent, buf_str(&query), a, &best, why);
 	if (e == E_BUSY)
-		e = read_memories_with(r, s->doc->agent, buf_str(&matter), 2 * RELEVANT_NOTES_MAX, a, &best,
+		e = read_memories_with(r, s->doc->agent, buf_str(&query), 2 * RELEVANT_NOTES_MAX, a, &best,
 				       why);
 	if (e && e != E_BUSY)
 		return e;
-	take(&t, &best, RELEVANT_NOTES_MAX);
-	take(&t, &newest, RELEVANT_NOTES_NEWEST);
+	pick_notes(&t, &best, RELEVANT_NOTES_MAX);
+	pick_notes(&t, &newest, RELEVANT_NOTES_NEWEST);
 	s->note = t.note;
 	s->notes = t.n;
 	return OK;

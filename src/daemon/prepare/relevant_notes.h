@@ -1,18 +1,17 @@
 #pragma once
-/* What an agent's notes have to say to a run: those whose words are most like the schedule's, with a bound on
- * their number and their bytes. For the desk's thread. */
+/* The notes of an agent that are relevant to a run: those whose words are most like the words of its
+ * schedule. Their number and bytes are bounded. On the prepare worker's thread. */
 #include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 
-/* How long notes were ranked lately. Whatever else is to be started waits meanwhile, and what one agent has
- * written makes the ranking of all dearer: there is a bound on it. */
+/* The time that ranking notes has taken within the current second. It is bounded, because all tasks of the
+ * worker wait meanwhile, and because the notes of one agent make ranking slower for all. */
 struct notes_pace {
-	struct boot since; /* of the second that is counted */
-	int64_t spent;     /* in it, microseconds */
+	struct boot since; /* the beginning of the second */
+	int64_t spent;     /* microseconds */
 };
 
-/* Fills in the notes of `s`, of s->doc's agent; without an agent or a note there are none, and it costs one
- * look. Where ranking takes too long, or took too long lately, they are the newest that have any of its words
- * in them. */
-must_check enum err relevant_notes(struct reader *r, struct notes_pace *pace, struct arena *a,
-				   struct run_scope *s, struct why *why);
+/* Sets s->note to notes of s->doc's agent; a schedule without an agent has none. If ranking takes too long,
+ * or took too long within this second, they are the newest notes that contain any of the words. */
+must_check enum err relevant_notes_find(struct reader *r, struct notes_pace *pace, struct arena *a,
+					struct run_scope *s, struct why *why);

@@ -1,3 +1,4 @@
+/* Renders program, arguments, environment, input, secrets and bounds of an attempt or a check. */
 #include "daemon/prepare/render.h"
 
 #include "base/json.h"
@@ -16,15 +17,14 @@ extern char **environ;
 
 /* --- templates --- */
 
-/* While it renders. What failed first is told. */
 struct renderer {
-	const struct context_source *about;
+	const struct context_source *source;
 	const struct render_place *place;
-	struct run_context with;
+	struct run_context context;
 	struct str token; /* of this attempt */
 	struct arena *arena;
 	struct why *why;
-	enum err failed;
+	enum err failed; /* the first error */
 };
 
 static void fail(struct renderer *r, enum err e)
@@ -42,7 +42,7 @@ static struct str expand(struct renderer *r, struct str text)
 	/* Names were checked when the document was read. */
 	enum err e = template_compile(text, NULL, r->arena, &t, r->why);
 	if (!e)
-		e = template_render(t, &r->with.env, r->arena, &out, r->why);
+		e = template_render(t, &r->context.env, r->arena, &out, r->why);
 	char *copy = e ? NULL : arena_dup(r->arena, buf_str(&out));
 	if (!e && (!copy || out.failed))
 		e = E_NOMEM;
@@ -53,7 +53,7 @@ static struct str expand(struct renderer *r, struct str text)
 	return e ? text : (struct str){ copy, out.n };
 }
 
-static const char *text(struct renderer *r, struct str s)
+static const char *copy_text(struct renderer *r, struct str s)
 {
 	const char *copy = arena_dup(r->arena, s);
 	if (!copy)
@@ -74,10 +74,10 @@ static const char **render_argv(struct renderer *r, const struct doc_command *c)
 	if (c->shell.n) {
 		argv[0] = "/bin/sh";
 		argv[1] = "-c";
-		argv[2] = text(r, c->shell);
+		argv[2] = copy_text(r, c->shell);
 	}
 	for (unsigned i = 0; i < c->argc && !c->shell.n; i++)
-		argv[i] = text(r, c->script && i == c->script ? c->argv[i] : expand(r, c->argv[i]));
+		argv[i] = copy_text(r, c->script && i == c->script ? c->argv[i] : expand(r, c->argv[i]));
 	argv[n] = NULL;
 	return argv;
 }
@@ -91,8 +91,8 @@ struct environment {
 	bool failed;
 };
 
-/* The later one of two with the same name counts. */
-static void put(struct environment *e, const char *item)
+/* Replaces an item with the same name. */
+static void set_item(struct environment *e, const char *item)
 {
 	size_t name = item ? strcspn(item, "=") + 1 : 0;
 	if (!item || e->n == e->room) {
@@ -107,24 +107,24 @@ static void put(struct environment *e, const char *item)
 	e->item[e->n++] = item;
 }
 
-static void put_pair(struct environment *e, const char *name, struct str value)
+static void set_pair(struct environment *e, const char *name, struct str value)
 {
-	put(e, arena_printf(e->arena, "%s=%.*s", name, (int)value.n, value.p));
+	set_item(e, arena_printf(e->arena, "%s=%.*s", name, (int)value.n, value.p));
 }
 
-enum { RUN_NAMES = 16 }; /* what a run is told about itself, at most */
+enum { RUN_VARIABLES = 16 }; /* room for ROTA_RUN_ID and the like */
 
 static const char **render_env(struct renderer *r)
 {
-	const struct run_row *run = r->about->run;
-	const struct val *more = &r->about->doc->action.env;
+	const struct run_row *run = r->source->run;
+	const struct val *more = &r->source->doc->action.env;
 	struct environment e = { .arena = r->arena };
 	unsigned inherited = 0;
-	const struct agent_doc *by = r->about->doc->turn.agent;
+	const struct agent_doc *by = r->source->doc->turn.agent;
 	char nominal[ISO_SIZE], trace[TRACE_SIZE];
 	while (environ[inherited])
 		inherited++;
-	e.room = inherited + (more->kind == VAL_MAP ? more->map.n : 0) + RUN_NAMES;
+	e.room = inherited + (more->kind == VAL_MAP ? more->map.n : 0) + RUN_VARIABLES;
 	e.item = arena_alloc(r->arena, (e.room + 1) * sizeof *e.item);
 	if (!e.item) {
 		fail(r, E_NOMEM);
@@ -134,32 +134,32 @@ static const char **render_env(struct renderer *r)
 		if (!is_service_variable(environ[i]))
 			e.item[e.n++] = environ[i];
 	for (unsigned i = 0; more->kind == VAL_MAP && i < more->map.n; i++) {
-		const char *name = text(r, more->map.pair[i].key);
+		const char *name = copy_text(r, more->map.pair[i].key);
 		if (name)
-			put_pair(&e, name, expand(r, more->map.pair[i].value.str));
+			set_pair(&e, name, expand(r, more->map.pair[i].value.str));
 	}
-	put(&e, arena_printf(r->arena, "ROTA_RUN_ID=%llu", (unsigned long long)run->run));
-	put_pair(&e, "ROTA_SCHEDULE_ID", r->about->doc->id);
-	put(&e, arena_printf(r->arena, "ROTA_ATTEMPT=%u", r->about->attempt));
-	put_pair(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
-	put_pair(&e, "ROTA_SOCKET", str_of(r->place->socket));
-	put_pair(&e, "ROTA_TOKEN", r->token);
-	put_pair(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* nobody has one yet */
-	put(&e, arena_printf(r->arena, "ROTA_FENCE=%llu", (unsigned long long)run->fence));
-	if (r->about->doc->agent.n)
-		put_pair(&e, "ROTA_AGENT", r->about->doc->agent);
+	set_item(&e, arena_printf(r->arena, "ROTA_RUN_ID=%llu", (unsigned long long)run->run));
+	set_pair(&e, "ROTA_SCHEDULE_ID", r->source->doc->id);
+	set_item(&e, arena_printf(r->arena, "ROTA_ATTEMPT=%u", r->source->attempt));
+	set_pair(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
+	set_pair(&e, "ROTA_SOCKET", str_of(r->place->socket));
+	set_pair(&e, "ROTA_TOKEN", r->token);
+	set_pair(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* not used yet */
+	set_item(&e, arena_printf(r->arena, "ROTA_FENCE=%llu", (unsigned long long)run->fence));
+	if (r->source->doc->agent.n)
+		set_pair(&e, "ROTA_AGENT", r->source->doc->agent);
 	if (by && by->model.n)
-		put_pair(&e, "ROTA_MODEL", by->model);
+		set_pair(&e, "ROTA_MODEL", by->model);
 	trace_child(getenv("TRACEPARENT"), trace);
-	put_pair(&e, "TRACEPARENT", str_of(trace));
+	set_pair(&e, "TRACEPARENT", str_of(trace));
 	e.item[e.n] = NULL;
 	if (e.failed)
 		fail(r, E_NOMEM);
 	return e.item;
 }
 
-/* WINDOW binds the first attempt, and the engine judged it when it decided to start. What comes after, a slow
- * machine or a launcher that died, is no reason to call the run killed: only what is later than any grace. */
+/* WINDOW bounds the start of the first attempt. The engine has checked it already, so only an attempt that a
+ * slow machine or a dead launcher delays by more than the grace is not executed. */
 static struct boot start_by(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt)
 {
 	bool by_hand = run->kind == KIND_MANUAL || run->kind == KIND_BACKFILL;
@@ -169,14 +169,14 @@ static struct boot start_by(const struct schedule_doc *doc, const struct run_row
 	return (struct boot){ clock_boot().us + (left > 0 ? left : 0) };
 }
 
-/* --- what is expected --- */
+/* --- expectations --- */
 
-/* Paths are seen from where it is executed; rota's own working directory means nothing to anybody. */
+/* Paths are relative to the directory the run is executed in. */
 static const char *render_path(struct renderer *r, struct str path)
 {
-	struct str cwd = r->about->doc->action.cwd;
+	struct str cwd = r->source->doc->action.cwd;
 	if (path.p[0] == '/')
-		return text(r, path);
+		return copy_text(r, path);
 	const char *whole = arena_printf(r->arena, "%.*s/%.*s", STR_ARG(cwd), STR_ARG(path));
 	if (!whole)
 		fail(r, E_NOMEM);
@@ -185,7 +185,7 @@ static const char *render_path(struct renderer *r, struct str path)
 
 static void render_expectations(struct renderer *r, struct launch *l)
 {
-	const struct schedule_doc *doc = r->about->doc;
+	const struct schedule_doc *doc = r->source->doc;
 	unsigned paths = 0, files = 0, scripts = 0;
 	for (unsigned i = 0; i < doc->expectations; i++)
 		paths += doc->expectation[i].paths;
@@ -208,32 +208,32 @@ static void render_expectations(struct renderer *r, struct launch *l)
 	l->scripts = script;
 }
 
-/* --- what is executed --- */
+/* --- actions --- */
 
 static void render_program(struct renderer *r, const struct doc_command *c, struct launch *l)
 {
-	const struct doc_action *action = &r->about->doc->action;
+	const struct doc_action *action = &r->source->doc->action;
 	_cleanup_(buf_free) struct buf context = { 0 };
-	json_write(&context, &r->with.scope);
+	json_write(&context, &r->context.scope);
 	l->argv = render_argv(r, c);
-	l->cwd = action->cwd.n ? text(r, action->cwd) : NULL;
-	l->context = (struct str){ text(r, buf_str(&context)), context.n };
+	l->cwd = action->cwd.n ? copy_text(r, action->cwd) : NULL;
+	l->context = (struct str){ copy_text(r, buf_str(&context)), context.n };
 	if (context.failed)
 		fail(r, E_NOMEM);
 }
 
 static void render_command(struct renderer *r, struct launch *l)
 {
-	const struct doc_action *action = &r->about->doc->action;
+	const struct doc_action *action = &r->source->doc->action;
 	render_program(r, &action->command, l);
 	l->input = expand(r, action->input);
 	render_expectations(r, l);
 }
 
-/* Those that its agent names, for its turns and for what is asked before them; nobody else is given any. */
+/* Only turns of agents, and checks before them, get secrets: those that the agent's definition names. */
 static void render_secrets(struct renderer *r, struct launch *l)
 {
-	const struct schedule_doc *doc = r->about->doc;
+	const struct schedule_doc *doc = r->source->doc;
 	const struct agent_doc *by = doc->turn.agent;
 	if (doc->action.kind != DOC_AGENT_TURN || !by || !by->secrets.n)
 		return;
@@ -242,31 +242,31 @@ static void render_secrets(struct renderer *r, struct launch *l)
 		fail(r, e);
 }
 
-/* All it is told goes in by standard input, which then is at its end: arguments can be seen. */
+/* The message goes to standard input, not into arguments, which other users can see. */
 static void render_turn(struct renderer *r, struct launch *l)
 {
-	const struct schedule_doc *doc = r->about->doc;
+	const struct schedule_doc *doc = r->source->doc;
 	struct str message = expand(r, doc->action.message);
 	render_program(r, &doc->action.command, l);
 	l->input = turn_input(doc, message, r->arena);
 	l->stall = doc->turn.stall * USEC;
-	l->out = true; /* its answer, for the next */
+	l->out = true; /* its answer is the result for the next run */
 	render_secrets(r, l);
 	if (!l->input.p)
 		fail(r, E_NOMEM);
 	render_expectations(r, l);
 }
 
-static struct str expand_for(void *ctx, struct str text)
+static struct str expand_request_text(void *ctx, struct str text)
 {
 	return expand(ctx, text);
 }
 
-/* All of the request goes in by standard input: arguments and environment can be seen. */
+/* The request goes to standard input: arguments and environment can be seen by others. */
 static void render_webhook(struct renderer *r, struct launch *l)
 {
-	const struct schedule_doc *doc = r->about->doc;
-	const struct out_request_texts texts = { expand_for, r };
+	const struct schedule_doc *doc = r->source->doc;
+	const struct out_request_texts texts = { expand_request_text, r };
 	const struct out_service *out = &r->place->out;
 	struct out_request request = { 0 };
 	const char **argv = arena_alloc(r->arena, 2 * sizeof *argv);
@@ -289,15 +289,15 @@ static void render_webhook(struct renderer *r, struct launch *l)
 	l->secrets = request.secrets;
 }
 
-/* Others are nothing to execute. */
+/* Other actions execute nothing. */
 static void (*const renderers[DOC_ACTIONS])(struct renderer *r, struct launch *l) = {
 	[DOC_COMMAND] = render_command,
 	[DOC_AGENT_TURN] = render_turn,
 	[DOC_WEBHOOK] = render_webhook,
 };
 
-/* One more value that no log is to have. */
-static void mask(struct renderer *r, struct launch *l, struct str secret)
+/* Adds a value that is masked in logs. */
+static void add_mask(struct renderer *r, struct launch *l, struct str secret)
 {
 	struct str *all = arena_alloc(r->arena, (l->secrets + 1) * sizeof *all);
 	if (!all) {
@@ -314,24 +314,24 @@ static void mask(struct renderer *r, struct launch *l, struct str secret)
 static enum err make_token(struct renderer *r)
 {
 	char *token = arena_alloc(r->arena, TOKEN_SIZE);
-	if (!token || !token_write(&r->place->token_key, r->about->run->run, r->about->attempt, token))
+	if (!token || !token_write(&r->place->token_key, r->source->run->run, r->source->attempt, token))
 		return E_NOMEM;
 	r->token = str_of(token);
 	return OK;
 }
 
 /* What checks and attempts have in common. */
-static enum err begin(struct renderer *r, struct launch *l)
+static enum err start_launch(struct renderer *r, struct launch *l)
 {
-	const struct schedule_doc *doc = r->about->doc;
+	const struct schedule_doc *doc = r->source->doc;
 	const char *blocked = doc_blocked(doc, true);
 	if (blocked)
 		return why_set(r->why, E_INPUT, WHY_NOWHERE, "'%.*s' cannot run: %s", STR_SHORT(doc->id),
 			       blocked);
 	if (!renderers[doc->action.kind])
-		return why_set(r->why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' is nothing to execute",
+		return why_set(r->why, E_INPUT, WHY_NOWHERE, "the action of '%.*s' executes nothing",
 			       STR_SHORT(doc->id));
-	enum err e = run_context(r->about, r->arena, &r->with, r->why);
+	enum err e = run_context_build(r->source, r->arena, &r->context, r->why);
 	if (!e)
 		e = make_token(r);
 	if (!e)
@@ -339,36 +339,36 @@ static enum err begin(struct renderer *r, struct launch *l)
 	return e;
 }
 
-enum err render_launch(const struct context_source *about, const struct render_place *place, struct arena *a,
+enum err render_launch(const struct context_source *source, const struct render_place *place, struct arena *a,
 		       struct launch *ret, struct why *why)
 {
-	const struct schedule_doc *doc = about->doc;
-	struct renderer r = { .about = about, .place = place, .arena = a, .why = why };
+	const struct schedule_doc *doc = source->doc;
+	struct renderer r = { .source = source, .place = place, .arena = a, .why = why };
 	struct launch l;
-	enum err e = begin(&r, &l);
+	enum err e = start_launch(&r, &l);
 	if (e)
 		return e;
 	l.timeout = doc->timeout * USEC;
-	l.start_by = start_by(doc, about->run, about->attempt);
+	l.start_by = start_by(doc, source->run, source->attempt);
 	renderers[doc->action.kind](&r, &l);
-	mask(&r, &l, r.token);
+	add_mask(&r, &l, r.token);
 	if (!r.failed)
 		*ret = l;
 	return r.failed;
 }
 
-enum err render_check(const struct context_source *about, const struct render_place *place, int64_t timeout,
+enum err render_check(const struct context_source *source, const struct render_place *place, int64_t timeout,
 		      struct arena *a, struct launch *ret, struct why *why)
 {
-	struct renderer r = { .about = about, .place = place, .arena = a, .why = why };
+	struct renderer r = { .source = source, .place = place, .arena = a, .why = why };
 	struct launch l;
-	enum err e = begin(&r, &l);
+	enum err e = start_launch(&r, &l);
 	if (e)
 		return e;
 	l.timeout = timeout * USEC;
-	render_program(&r, &about->doc->check.command, &l);
+	render_program(&r, &source->doc->check.command, &l);
 	render_secrets(&r, &l);
-	mask(&r, &l, r.token);
+	add_mask(&r, &l, r.token);
 	if (!r.failed)
 		*ret = l;
 	return r.failed;

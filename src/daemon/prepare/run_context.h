@@ -1,29 +1,29 @@
 #pragma once
-/* What a run's condition, templates and program are told: gathered from the store. For the desk's thread. */
+/* The context of a run: the values that its condition and templates can use and its program gets. Read from
+ * the store, on the prepare worker's thread. */
 #include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 
 struct notes_pace;
-struct zoneinfo;
 
-/* Whom it is about. */
+/* Which run, and where to read about it. */
 struct context_source {
 	struct reader *reader;
 	const struct zone_source *zones;
 	const struct schedule_doc *doc;
 	const struct run_row *run;
 	uint16_t attempt;
-	const char *runs; /* where runs leave their answers */
+	const char *runs; /* the directory of run files: results of earlier runs */
 	struct notes_pace *pace;
-	bool without_memory; /* nobody looks at the agent's notes, and ranking them is work */
+	bool without_notes; /* the agent's notes are not needed */
 };
 
-/* The names in scope, and what they are looked up by; it points into itself and into the arena. E_VALUE: a
- * variable has no value. */
+/* The names in scope, and what expressions are evaluated with. It points into itself and into the arena. */
 struct run_context {
 	struct val scope;
 	struct scope_view view;
 	struct expr_env env;
 };
-must_check enum err run_context(const struct context_source *g, struct arena *a, struct run_context *ret,
-				struct why *why);
+/* E_VALUE: a variable of the schedule has no value. */
+must_check enum err run_context_build(const struct context_source *source, struct arena *a,
+				      struct run_context *ret, struct why *why);

@@ -122,7 +122,7 @@ static enum err render_task(struct prepare_worker *w, struct prepare_task *t)
 		return render_check(&l.source, &o->place, o->defaults.timeout[DOC_WEBHOOK], &t->arena,
 				    &t->launch, &t->why);
 	e = render_launch(&l.source, &o->place, &t->arena, &t->launch, &t->why);
-	return e ? e : provenance_of(&l.doc, &t->launch, &t->arena, &t->provenance);
+	return e ? e : provenance_write(&l.doc, &t->launch, &t->arena, &t->provenance);
 }
 
 static void set_trouble(struct prepare_worker *w, const struct why *why)
@@ -167,7 +167,7 @@ static enum err do_answer(struct prepare_worker *w, struct prepare_task *t)
 	struct loaded_run l;
 	enum err e = load_run(w, t, &l);
 	if (!e)
-		e = precondition_ask(&l.source, (enum rn_ask)t->req.ask, &t->arena, &found, &t->why);
+		e = precondition_answer(&l.source, (enum rn_ask)t->req.ask, &t->arena, &found, &t->why);
 	t->answer = (struct rn_report){ .kind = RN_ANSWER,
 					.ask = t->req.ask,
 					.attempt = t->req.attempt,
@@ -175,7 +175,7 @@ static enum err do_answer(struct prepare_worker *w, struct prepare_task *t)
 					.run = t->req.run,
 					.yes = found.yes,
 					.reason = found.reason };
-	t->detail = found.words;
+	t->detail = found.detail;
 	return e;
 }
 
