@@ -1,4 +1,5 @@
-/* The engine after its store was brought back from a copy: what the copy does not know is not run again. */
+/* The engine after its store was restored from a copy: times and runs that the copy may not know are not run
+ * again. */
 #include "core/engine/engine.h"
 #include "test.h"
 
@@ -24,7 +25,7 @@ static struct engine *engine_with(void)
 	return e;
 }
 
-static void end(struct engine *e)
+static void free_engine(struct engine *e)
 {
 	engine_free(e);
 	effects_free(&fx);
@@ -87,7 +88,8 @@ static void step(struct engine *e, const struct event *ev, struct wall at)
 	engine_step(e, ev, (struct now){ at, { at.us - AT(0).us + 3600 * USEC } }, &fx);
 }
 
-static void say(struct engine *e, uint64_t run, uint16_t attempt, enum rn_report_kind what, struct wall at)
+static void report_run(struct engine *e, uint64_t run, uint16_t attempt, enum rn_report_kind what,
+		       struct wall at)
 {
 	struct rn_report s = {
 		.kind = (uint8_t)what, .run = run, .attempt = attempt, .cost = -1, .exit_code = 1
@@ -97,7 +99,7 @@ static void say(struct engine *e, uint64_t run, uint16_t attempt, enum rn_report
 	step(e, &(struct event){ .kind = EV_RUNNER, .report = &s }, at);
 }
 
-static const struct st_req *asked(uint64_t sid, uint64_t run)
+static const struct st_req *find_request(uint64_t sid, uint64_t run)
 {
 	for (unsigned i = 0; i < fx.stores; i++)
 		if (fx.store[i].sid == sid && fx.store[i].run.run == run)
@@ -105,16 +107,16 @@ static const struct st_req *asked(uint64_t sid, uint64_t run)
 	return NULL;
 }
 
-TEST(what_came_due_since_is_one_range)
+TEST(times_since_the_copy_are_one_missed_range)
 {
 	struct engine *e = engine_with();
 	for (unsigned missed = 0; missed < MISSED_COUNT; missed++)
 		load_sched(e, missed + 1, 0, missed, AT(-100));
-	load_sched(e, 50, 0, MISSED_CATCH_UP, AT(-5)); /* up to date: it was changed since */
+	load_sched(e, 50, 0, MISSED_CATCH_UP, AT(-5)); /* up to date: changed after the restore */
 	load_done(e, AT(-10), 7);
 	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
 	for (unsigned missed = 0; missed < MISSED_COUNT; missed++) {
-		const struct st_req *r = asked(missed + 1, 0);
+		const struct st_req *r = find_request(missed + 1, 0);
 		test_case("policy %u", missed);
 		if (!CHECK(r != NULL))
 			continue;
@@ -125,12 +127,12 @@ TEST(what_came_due_since_is_one_range)
 		CHECK_INT(r->range.last.us, AT(-10).us);
 		CHECK_INT(r->move.next.us, AT(-9).us);
 	}
-	const struct st_req *r = asked(50, 0);
+	const struct st_req *r = find_request(50, 0);
 	CHECK(!r || r->range.reason != REASON_RESTORED);
-	end(e);
+	free_engine(e);
 }
 
-/* It is one step, before or after the hold of the clock: nothing of it is ever claimed. */
+/* The range is recorded in one step when the clock is accepted, and nothing in it is ever claimed. */
 TEST(a_copy_of_long_ago)
 {
 	struct engine *e = engine_with();
@@ -145,11 +147,11 @@ TEST(a_copy_of_long_ago)
 		CHECK_INT(fx.store[0].range.reason, REASON_RESTORED);
 		CHECK_INT(fx.store[0].range.last.us, AT(-1).us);
 	}
-	end(e);
+	free_engine(e);
 }
 
-/* A clock that was years ahead when it was brought back does not cost years. */
-TEST(brought_back_in_the_future)
+/* If the clock was years ahead when the store was restored, the years until then are not skipped. */
+TEST(restored_by_a_clock_far_ahead)
 {
 	struct engine *e = engine_with();
 	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
@@ -158,8 +160,9 @@ TEST(brought_back_in_the_future)
 	step(e, &(struct event){ .kind = EV_TICK }, AT(1));
 	if (CHECK_INT(fx.stores, 1))
 		CHECK_INT(fx.store[0].op, ST_OCC);
-	end(e);
-	/* An hour may be a clock that was set back since: what ran in it must not run again. */
+	free_engine(e);
+	/* Only an hour ahead, the clock may have been set back since: what ran in that hour must not run
+	 * again. */
 	e = engine_with();
 	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
 	load_done(e, AT(60), 7);
@@ -167,10 +170,10 @@ TEST(brought_back_in_the_future)
 	step(e, &(struct event){ .kind = EV_TICK }, AT(1));
 	if (CHECK_INT(fx.stores, 1))
 		CHECK_INT(fx.store[0].range.reason, REASON_RESTORED);
-	end(e);
+	free_engine(e);
 }
 
-TEST(ends_are_not_acted_on)
+TEST(followers_do_not_act_on_earlier_ends)
 {
 	struct engine *e = engine_with();
 	struct load_item item = { .kind = LOAD_END, .follower = 2 };
@@ -182,17 +185,17 @@ TEST(ends_are_not_acted_on)
 	load_done(e, AT(-10), 7);
 	CHECK_INT(engine_acted_on(e), 49);
 	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
-	const struct st_req *r = asked(2, 4096);
+	const struct st_req *r = find_request(2, 4096);
 	if (CHECK(r != NULL)) {
 		CHECK_INT(r->run.state, RUN_MISSED);
 		CHECK_INT(r->run.reason, REASON_RESTORED);
 		CHECK_INT(r->move.seen, 50);
 	}
-	end(e);
+	free_engine(e);
 }
 
-/* As long as the runner has nothing to tell, nothing is known; and then, nothing is started. */
-TEST(runs_of_the_time_before_are_not_started_again)
+/* The runner is asked about them; if it has no files of them, they end without being started. */
+TEST(open_runs_of_the_copy_are_not_started_again)
 {
 	static const struct {
 		int line;
@@ -214,50 +217,50 @@ TEST(runs_of_the_time_before_are_not_started_again)
 		load_run(e, 5, 1, rows[i].state, rows[i].attempt);
 		load_done(e, AT(0), 7);
 		step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
-		for (unsigned n = 0; n < 2 && !asked(1, 5); n++) {
+		for (unsigned n = 0; n < 2 && !find_request(1, 5); n++) {
 			if (!CHECK_INT(fx.runners, 1))
 				break;
 			CHECK_INT(fx.runner[0].op, n ? RN_PREVENT : RN_PROBE);
-			say(e, 5, fx.runner[0].attempt, RN_NOT_STARTED, AT(0));
+			report_run(e, 5, fx.runner[0].attempt, RN_NOT_STARTED, AT(0));
 		}
-		const struct st_req *r = asked(1, 5);
+		const struct st_req *r = find_request(1, 5);
 		if (CHECK(r != NULL)) {
 			CHECK_INT(r->op, rows[i].end_state == RUN_MISSED ? ST_VERDICT : ST_FINISH);
 			CHECK_INT(r->run.state, rows[i].end_state);
 			CHECK_INT(r->run.outcome, rows[i].outcome);
 			CHECK_INT(r->run.reason, rows[i].reason);
 		}
-		end(e);
+		free_engine(e);
 	}
 }
 
-/* Those that are alive are adopted; when they end, that is their end. */
-TEST(runs_of_the_time_before_are_adopted)
+/* Runs that are alive are adopted, and are not retried when they end. */
+TEST(open_runs_of_the_copy_are_adopted)
 {
 	struct engine *e = engine_with();
 	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
 	load_run(e, 5, 1, RUN_CLAIMED, 1);
 	load_done(e, AT(0), 7);
 	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
-	say(e, 5, 1, RN_ALIVE, AT(0));
+	report_run(e, 5, 1, RN_ALIVE, AT(0));
 	CHECK_INT(engine_counts(e).running, 1);
-	say(e, 5, 1, RN_EXIT, AT(0));
-	const struct st_req *r = asked(1, 5);
+	report_run(e, 5, 1, RN_EXIT, AT(0));
+	const struct st_req *r = find_request(1, 5);
 	if (CHECK(r != NULL)) {
 		CHECK_INT(r->op, ST_FINISH);
 		CHECK_INT(r->run.state, RUN_FINISHED); /* though it has retries left */
 		CHECK_INT(r->run.reason, REASON_EXIT);
 	}
-	end(e);
-	/* One that was claimed since has them. */
+	free_engine(e);
+	/* A run that was claimed after the restore is retried. */
 	e = engine_with();
 	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
 	load_run(e, 8, 1, RUN_CLAIMED, 1);
 	load_done(e, AT(0), 7);
 	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
-	say(e, 8, 1, RN_EXIT, AT(0));
-	r = asked(1, 8);
+	report_run(e, 8, 1, RN_EXIT, AT(0));
+	r = find_request(1, 8);
 	if (CHECK(r != NULL))
 		CHECK_INT(r->run.state, RUN_RETRYING);
-	end(e);
+	free_engine(e);
 }
