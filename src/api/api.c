@@ -186,6 +186,40 @@ enum err api_order(struct api_call *call, struct api *a, const struct command *c
 	return e;
 }
 
+struct sent_request {
+	struct api *api;
+	struct api_call *call;
+	api_sent_then *then;
+	struct st_ack ack;
+};
+
+static void pass_on_ack(void *arg)
+{
+	struct sent_request *s = arg;
+	s->then(s->call, s->api, &s->ack);
+}
+
+/* On the daemon's thread. */
+static void answered(void *ctx, const struct st_ack *ack)
+{
+	struct sent_request *s = ctx;
+	s->ack = *ack;
+	api_answer(s->api, pass_on_ack, s);
+}
+
+enum err api_send(struct api_call *call, struct api *a, const struct st_req *r, api_sent_then *then)
+{
+	struct sent_request *s = arena_alloc(call->arena, sizeof *s);
+	if (!s)
+		return E_NOMEM;
+	if (api_cannot_write(call, a))
+		return E_BUSY;
+	*s = (struct sent_request){ .api = a, .call = call, .then = then };
+	enum err e = daemon_send(a->options.daemon, r, answered, s);
+	call->later |= !e;
+	return e;
+}
+
 enum err api_refusal(struct api_call *call, const struct reply *r, const char *what)
 {
 	static const struct {

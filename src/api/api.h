@@ -39,6 +39,11 @@ void api_leave(struct api_call *call);
  * either finishes the call or has it wait for more. */
 typedef void api_then(struct api_call *call, struct api *a, const struct reply *r);
 must_check enum err api_order(struct api_call *call, struct api *a, const struct command *c, api_then *then);
+/* Sends a request to the store and puts the call off, as api_order does with a command. E_BUSY: too many
+ * requests, or the store cannot write: then call->why says so. */
+typedef void api_sent_then(struct api_call *call, struct api *a, const struct st_ack *ack);
+must_check enum err api_send(struct api_call *call, struct api *a, const struct st_req *r,
+			     api_sent_then *then);
 /* What a reply other than REPLY_OK means for the person who asked. */
 must_check enum err api_refusal(struct api_call *call, const struct reply *r, const char *what);
 

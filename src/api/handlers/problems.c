@@ -59,34 +59,19 @@ enum err handle_problem(struct api_call *call, struct api *api)
 
 /* --- ack --- */
 
-struct acking {
-	struct api *api;
-	struct api_call *call;
-	uint64_t number;
-	uint8_t res;
-};
-
-static void acked(void *arg)
+static void acknowledged(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
-	const struct acking *a = arg;
-	struct api_call *call = a->call;
 	struct problem_row p;
-	enum err e = find(call, a->api, a->number, &p);
-	if (!e && a->res != ST_OK)
+	uint64_t number;
+	enum err e = number_of(call, &number);
+	if (!e)
+		e = find(call, api, number, &p);
+	if (!e && ack->res != ST_OK)
 		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE, "problem %llu is %s already",
-			    (unsigned long long)a->number,
-			    p.closed.us != INT64_MAX ? "closed" : "acknowledged");
+			    (unsigned long long)number, p.closed.us != INT64_MAX ? "closed" : "acknowledged");
 	if (!e)
 		json_write_problem(&call->answer, &p);
 	api_finish(call, e);
-}
-
-/* On the daemon's thread. */
-static void answered(void *ctx, const struct st_ack *ack)
-{
-	struct acking *a = ctx;
-	a->res = ack->res;
-	api_answer(a->api, acked, a);
 }
 
 enum err handle_ack(struct api_call *call, struct api *api)
@@ -98,19 +83,11 @@ enum err handle_ack(struct api_call *call, struct api *api)
 		e = api_note(call, &note);
 	if (e)
 		return e;
-	struct acking *a = arena_alloc(call->arena, sizeof *a);
-	if (!a)
-		return E_NOMEM;
-	*a = (struct acking){ .api = api, .call = call, .number = number };
 	struct st_req q = {
 		.op = ST_PROBLEM,
 		.lane = LANE_USER,
 		.at = api_now(),
 		.problem = { .act = PROBLEM_ACK, .number = number, .by = api_person(call, api), .note = note }
 	};
-	if (api_cannot_write(call, api))
-		return E_BUSY;
-	e = daemon_send(api_daemon(api), &q, answered, a);
-	call->later = !e;
-	return e;
+	return api_send(call, api, &q, acknowledged);
 }
