@@ -13,35 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct intern *daemon_intern(struct daemon *d)
-{
-	return d->intern;
-}
-
-enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why)
-{
-	return store_sqlite_reader(d->store, ret, why);
-}
-
-const char *daemon_runs_dir(const struct daemon *d)
-{
-	return d->runs_dir;
-}
-
-const struct token_key *daemon_token_key(const struct daemon *d)
-{
-	return &d->token_key;
-}
-
-void daemon_documents_applied(struct daemon *d)
-{
-	loop_event(d->loop, &(struct event){ .kind = EV_DOCUMENTS });
-}
-
-const struct engine *daemon_engine(const struct daemon *d)
-{
-	return pump_engine(d->pump);
-}
+/* --- parts --- */
 
 /* Before any thread is started and before the store has grown: the launcher is the child of a small process.
  */
@@ -137,38 +109,7 @@ static enum err open_parts(struct daemon *d, struct why *why)
 	return e;
 }
 
-const char *daemon_out_program(const struct daemon *d)
-{
-	return d->options.out.program;
-}
-
-enum err daemon_notify_config(struct daemon *d, struct reader *r, struct arena *a, struct config_notify *ret,
-			      const char **origin, struct why *why)
-{
-	return notifier_config(r, d->options.notify, a, ret, origin, why);
-}
-
-static enum err open_retention(struct daemon *d, struct why *why)
-{
-	const struct daemon_options *o = &d->options;
-	return retention_open(&(struct retention_options){ .daemon = d,
-							   .runs_days = o->retention.runs_days,
-							   .logs_days = o->retention.logs_days,
-							   .logs_bytes = o->retention.logs_bytes,
-							   .every = o->retention.every },
-			      &d->retention, why);
-}
-
-static enum err open_notifier(struct daemon *d, struct why *why)
-{
-	const struct daemon_options *o = &d->options;
-	return notifier_open(&(struct notifier_options){ .daemon = d,
-							 .dir = d->notify_dir,
-							 .launcher = o->launcher,
-							 .out = o->out,
-							 .config = o->notify },
-			     &d->notifier, why);
-}
+/* --- the engine --- */
 
 static void load_item(void *ctx, const struct load_item *item)
 {
@@ -240,7 +181,7 @@ static enum err open_engine(struct daemon *d, struct why *why)
 
 /* Before other threads can use the daemon: numbers of names that are not loaded yet would be given to other
  * names. */
-static enum err load(struct daemon *d, struct why *why)
+static enum err load_engine(struct daemon *d, struct why *why)
 {
 	enum err e = load_agents(d, why);
 	if (!e)
@@ -254,9 +195,28 @@ static enum err load(struct daemon *d, struct why *why)
 	return e ? e : mailbox_put(d->mail, recompile_all, d);
 }
 
-void daemon_subscribe(struct daemon *d, pump_fact_fn *fn, void *ctx)
+/* --- open and close --- */
+
+static enum err open_retention(struct daemon *d, struct why *why)
 {
-	pump_subscribe(d->pump, fn, ctx);
+	const struct daemon_options *o = &d->options;
+	return retention_open(&(struct retention_options){ .daemon = d,
+							   .runs_days = o->retention.runs_days,
+							   .logs_days = o->retention.logs_days,
+							   .logs_bytes = o->retention.logs_bytes,
+							   .every = o->retention.every },
+			      &d->retention, why);
+}
+
+static enum err open_notifier(struct daemon *d, struct why *why)
+{
+	const struct daemon_options *o = &d->options;
+	return notifier_open(&(struct notifier_options){ .daemon = d,
+							 .dir = d->notify_dir,
+							 .launcher = o->launcher,
+							 .out = o->out,
+							 .config = o->notify },
+			     &d->notifier, why);
 }
 
 enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct why *why)
@@ -278,7 +238,7 @@ enum err daemon_open(const struct daemon_options *o, struct daemon **ret, struct
 	signal(SIGPIPE, SIG_IGN);
 	enum err e = d->database && d->runs_dir && d->notify_dir ? open_parts(d, why) : E_NOMEM;
 	if (!e)
-		e = load(d, why);
+		e = load_engine(d, why);
 	if (!e)
 		e = open_retention(d, why);
 	if (!e)
@@ -340,11 +300,57 @@ void daemon_close(struct daemon *d)
 	free(d);
 }
 
-/* --- running --- */
+void daemon_subscribe(struct daemon *d, pump_fact_fn *fn, void *ctx)
+{
+	pump_subscribe(d->pump, fn, ctx);
+}
 
 enum err daemon_run(struct daemon *d, struct why *why)
 {
 	enum err e = loop_run(d->loop, why);
 	mailbox_close(d->mail); /* no thread waits for room in it any more */
 	return e;
+}
+
+/* --- what other threads ask for --- */
+
+struct intern *daemon_intern(struct daemon *d)
+{
+	return d->intern;
+}
+
+enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why)
+{
+	return store_sqlite_reader(d->store, ret, why);
+}
+
+const char *daemon_runs_dir(const struct daemon *d)
+{
+	return d->runs_dir;
+}
+
+const struct token_key *daemon_token_key(const struct daemon *d)
+{
+	return &d->token_key;
+}
+
+void daemon_documents_applied(struct daemon *d)
+{
+	loop_event(d->loop, &(struct event){ .kind = EV_DOCUMENTS });
+}
+
+const struct engine *daemon_engine(const struct daemon *d)
+{
+	return pump_engine(d->pump);
+}
+
+const char *daemon_out_program(const struct daemon *d)
+{
+	return d->options.out.program;
+}
+
+enum err daemon_notify_config(struct daemon *d, struct reader *r, struct arena *a, struct config_notify *ret,
+			      const char **origin, struct why *why)
+{
+	return notifier_config(r, d->options.notify, a, ret, origin, why);
 }
