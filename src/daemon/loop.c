@@ -28,8 +28,8 @@ struct loop {
 	sd_event *event;
 	sd_event_source *again, *zones_timer, *stop_timer;
 	int timer;
-	int64_t armed;     /* what the timer is set to, INT64_MAX: off; 0: it must be set again */
-	int64_t suspended; /* how long the machine was, since it was booted */
+	int64_t armed;     /* when the timer expires; INT64_MAX: off; 0: it must be set again */
+	int64_t suspended; /* total time the machine was suspended since it was booted */
 	int64_t turn_in;   /* what after_turn returned */
 	enum err error;
 	struct why why;
@@ -62,6 +62,7 @@ void loop_out_of_memory(struct loop *l)
 
 /* --- turns --- */
 
+/* *next, if there is one, becomes `at` unless it is earlier. */
 static void no_later_than(struct wall at, bool *any, struct wall *next)
 {
 	if (*any && next->us <= at.us)
@@ -96,7 +97,7 @@ static void set_timer(struct loop *l)
 	/* The kernel cancels the timer when the clock is set, which makes the descriptor readable. */
 	if (timerfd_settime(l->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &at, NULL) < 0 &&
 	    errno != ECANCELED)
-		fail(l, E_IO, "the timer cannot be set");
+		fail(l, E_IO, "cannot set the timer of the event loop");
 }
 
 static void turn(struct loop *l)
