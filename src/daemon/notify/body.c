@@ -6,15 +6,12 @@
 #include "daemon/notify/message.h"
 #include "sys/clock.h"
 
-#include <stdio.h>
 #include <sys/random.h>
 
 void body_add_text(struct buf *out, const char *name, struct str text)
 {
-	if (!text.n)
-		return;
-	buf_addf(out, "%s\"%s\":", out->n > 1 ? "," : "", name);
-	json_write_str(out, text);
+	if (text.n)
+		json_add_str(out, name, text);
 }
 
 void body_add_time(struct buf *out, const char *name, struct wall t)
@@ -29,12 +26,9 @@ void body_add_time(struct buf *out, const char *name, struct wall t)
 void body_open(struct buf *out, unsigned kind, struct str text)
 {
 	uint64_t n[2] = { (uint64_t)clock_wall().us, (uint64_t)clock_boot().us };
-	char id[48];
 	if (getrandom(n, sizeof n, 0) != sizeof n)
 		n[1] ^= n[0] << 20; /* without random numbers, by the clocks */
-	snprintf(id, sizeof id, "msg_%016llx%016llx", (unsigned long long)n[0], (unsigned long long)n[1]);
-	buf_addc(out, '{');
-	body_add_text(out, "id", str_of(id));
+	buf_addf(out, "{\"id\":\"msg_%016llx%016llx\"", (unsigned long long)n[0], (unsigned long long)n[1]);
 	body_add_text(out, "type", str_of(message_kind_word(kind)));
 	body_add_time(out, "time", clock_wall());
 	body_add_text(out, "text", text);
