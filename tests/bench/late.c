@@ -27,88 +27,115 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int main(int argc, char **argv)
-{
-	if (argc != 4 && argc != 5)
-		return 2;
-	unsigned n = (unsigned)atoi(argv[1]), seconds = (unsigned)atoi(argv[2]);
-	int64_t period = (argc > 4 ? atoi(argv[4]) : 60) * USEC;
+struct peer {
 	sqlite3 *db;
 	sqlite3_stmt *insert, *update;
-	struct heap heap = { 0 };
-	must(sqlite3_open(argv[3], &db), db);
+	struct heap heap;
+	int64_t period;
+	double *late; /* ms, by trigger */
+	int64_t *due;
+	size_t triggers, room;
+};
+
+static void open_database(struct peer *p, const char *path, unsigned n)
+{
+	must(sqlite3_open(path, &p->db), p->db);
 	must(sqlite3_exec(
-		     db,
+		     p->db,
 		     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
 		     "CREATE TABLE schedule (sid INTEGER PRIMARY KEY, next INTEGER, high INTEGER, rules "
 		     "BLOB);"
 		     "CREATE TABLE run (run INTEGER PRIMARY KEY, sid INTEGER, nominal INTEGER, state INTEGER,"
 		     " claimed INTEGER); CREATE UNIQUE INDEX run_occurrence ON run (sid, nominal); BEGIN",
 		     NULL, NULL, NULL),
-	     db);
-	must(sqlite3_prepare_v2(db, "INSERT INTO run (sid, nominal, state, claimed) VALUES (?1, ?2, 3, ?3)",
-				-1, &insert, NULL),
-	     db);
-	must(sqlite3_prepare_v2(db, "UPDATE schedule SET next = ?2, high = ?3 WHERE sid = ?1", -1, &update,
-				NULL),
-	     db);
-	if (!heap_reserve(&heap, n))
-		return 1;
+	     p->db);
+	must(sqlite3_prepare_v2(p->db,
+				"INSERT INTO run (sid, nominal, state, claimed) VALUES (?1, ?2, 3, ?3)", -1,
+				&p->insert, NULL),
+	     p->db);
+	must(sqlite3_prepare_v2(p->db, "UPDATE schedule SET next = ?2, high = ?3 WHERE sid = ?1", -1,
+				&p->update, NULL),
+	     p->db);
 	for (unsigned i = 0; i < n; i++) {
 		char *sql = sqlite3_mprintf("INSERT INTO schedule VALUES (%u, 0, 0, zeroblob(144))", i + 1);
-		must(sqlite3_exec(db, sql, NULL, NULL, NULL), db);
+		must(sqlite3_exec(p->db, sql, NULL, NULL, NULL), p->db);
 		sqlite3_free(sql);
 	}
-	must(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), db);
+	must(sqlite3_exec(p->db, "COMMIT", NULL, NULL, NULL), p->db);
+}
+
+static void write_claim(struct peer *p, uint32_t item, int64_t due, int64_t now)
+{
+	sqlite3_bind_int64(p->insert, 1, item + 1);
+	sqlite3_bind_int64(p->insert, 2, due);
+	sqlite3_bind_int64(p->insert, 3, now);
+	must(sqlite3_step(p->insert), p->db);
+	sqlite3_reset(p->insert);
+	sqlite3_bind_int64(p->update, 1, item + 1);
+	sqlite3_bind_int64(p->update, 2, due + p->period);
+	sqlite3_bind_int64(p->update, 3, due);
+	must(sqlite3_step(p->update), p->db);
+	sqlite3_reset(p->update);
+}
+
+/* Claims all that is due in one transaction, and notes how late each was when that was durable. */
+static void claim_due(struct peer *p)
+{
+	size_t first = p->triggers;
+	int64_t now = clock_wall().us;
+	must(sqlite3_exec(p->db, "BEGIN IMMEDIATE", NULL, NULL, NULL), p->db);
+	for (; p->heap.entry[0].key <= now && p->triggers < p->room; p->triggers++) {
+		uint32_t item = p->heap.entry[0].item;
+		int64_t due = p->due[p->triggers] = p->heap.entry[0].key;
+		write_claim(p, item, due, now);
+		heap_put(&p->heap, item, due + p->period);
+	}
+	must(sqlite3_exec(p->db, "COMMIT", NULL, NULL, NULL), p->db);
+	now = clock_wall().us;
+	for (; first < p->triggers; first++)
+		p->late[first] = (double)(now - p->due[first]) / 1000;
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 4 && argc != 5)
+		return 2;
+	unsigned n = (unsigned)atoi(argv[1]), seconds = (unsigned)atoi(argv[2]);
+	struct peer p = { .period = (argc > 4 ? atoi(argv[4]) : 60) * USEC };
+	p.room = (size_t)((double)n * seconds * USEC / (double)p.period) + 2 * n;
+	p.late = malloc(p.room * sizeof *p.late);
+	p.due = malloc(p.room * sizeof *p.due);
+	if (!p.late || !p.due || !heap_reserve(&p.heap, n))
+		return 1;
+	open_database(&p, argv[3], n);
 	int64_t start = clock_wall().us + USEC, end = start + (int64_t)seconds * USEC;
 	for (unsigned i = 0; i < n; i++)
-		heap_put(&heap, i, start + (int64_t)i * period / n);
-	size_t done = 0, room = (size_t)((double)n * seconds * USEC / (double)period) + 2 * n;
-	double *late = malloc(room * sizeof *late);
-	int64_t *due = malloc(room * sizeof *due);
+		heap_put(&p.heap, i, start + (int64_t)i * p.period / n);
 	int timer = timerfd_create(CLOCK_REALTIME, 0);
-	struct rusage before, after;
-	getrusage(RUSAGE_SELF, &before);
-	while (late && due && heap.entry[0].key < end) {
+	double before = cpu_seconds();
+	while (p.heap.entry[0].key < end) {
 		uint64_t fired;
-		struct itimerspec at = { .it_value = { heap.entry[0].key / USEC,
-						       heap.entry[0].key % USEC * 1000 } };
+		struct itimerspec at = { .it_value = { p.heap.entry[0].key / USEC,
+						       p.heap.entry[0].key % USEC * 1000 } };
 		timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
 		if (read(timer, &fired, sizeof fired) < 0)
 			return 1;
-		size_t first = done;
-		int64_t now = clock_wall().us;
-		must(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), db);
-		for (; heap.entry[0].key <= now && done < room; done++) {
-			uint32_t item = heap.entry[0].item;
-			due[done] = heap.entry[0].key;
-			sqlite3_bind_int64(insert, 1, item + 1);
-			sqlite3_bind_int64(insert, 2, due[done]);
-			sqlite3_bind_int64(insert, 3, now);
-			must(sqlite3_step(insert), db);
-			sqlite3_reset(insert);
-			sqlite3_bind_int64(update, 1, item + 1);
-			sqlite3_bind_int64(update, 2, due[done] + period);
-			sqlite3_bind_int64(update, 3, due[done]);
-			must(sqlite3_step(update), db);
-			sqlite3_reset(update);
-			heap_put(&heap, item, due[done] + period);
-		}
-		must(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), db);
-		now = clock_wall().us;
-		for (; first < done; first++)
-			late[first] = (double)(now - due[first]) / 1000;
+		claim_due(&p);
 	}
-	getrusage(RUSAGE_SELF, &after);
-	double cpu = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec -
-			      before.ru_stime.tv_sec) +
-		     (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec -
-			      before.ru_stime.tv_usec) /
-			     1e6;
-	if (!done)
+	double cpu = cpu_seconds() - before;
+	if (!p.triggers)
 		return 1;
-	qsort(late, done, sizeof *late, compare_doubles);
-	printf("{\"triggers\": %zu, \"p50\": %.3f, \"p99\": %.3f, \"max\": %.3f, \"cpu\": %.4f}\n", done,
-	       late[done / 2], late[done * 99 / 100], late[done - 1], cpu);
+	qsort(p.late, p.triggers, sizeof *p.late, compare_doubles);
+	printf("{\"triggers\": %zu, \"p50\": %.3f, \"p99\": %.3f, \"max\": %.3f, \"cpu\": %.4f}\n",
+	       p.triggers, p.late[p.triggers / 2], p.late[p.triggers * 99 / 100], p.late[p.triggers - 1],
+	       cpu);
 	return 0;
 }

@@ -294,7 +294,7 @@ class Crash:
             want = (RUN_STATES[r["state"]], OUTCOMES[r["outcome"]], r["attempt"])
             self.check(listed.get(r["run"]) == want, f"run {r['run']}: listed as {listed.get(r['run'])}, stored as {want}")
 
-    def is_burnt(self, run, attempt):
+    def was_prevented(self, run, attempt):
         for path in glob.glob(f"{self.rig.data}/runs/*/{run}.{attempt}.run"):
             with open(path, "rb") as f:
                 return b"\ncause burnt\n" in f.read()
@@ -306,7 +306,7 @@ class Crash:
         self.count[f"{state} {outcome or ''}{'/' + reason if reason else ''}"] += 1
         attempts = sorted(a for a in self.attempts_of[r["run"]])
         # An attempt that was prevented from starting before a crash is passed over: the next one replaces it.
-        passed_over = [a for a in range(1, r["attempt"]) if a not in attempts and self.is_burnt(r["run"], a)]
+        passed_over = [a for a in range(1, r["attempt"]) if a not in attempts and self.was_prevented(r["run"], a)]
         if state in ("skipped", "missed"):
             self.check(not attempts, f"{name} is {state}/{reason}, and was started")
             if state == "missed" and p.group != "window":
