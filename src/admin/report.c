@@ -18,7 +18,7 @@ static enum err send_report(struct cli_call *call, enum report_kind kind, struct
 	struct client_answer answer = { 0 };
 	struct client_request ask = { .method = "POST",
 				      .token = remote_token(),
-				      .timeout_ms = written ? REPORT_TELL_MS : 0 };
+				      .timeout_ms = written ? REPORT_WAIT_MS : 0 };
 	buf_add(&target, STR("/api/v1/runs/"));
 	remote_encode(&target, str_of(run ? run : ""));
 	buf_add(&target, STR("/reports"));

@@ -397,7 +397,7 @@ static void *work(void *arg)
 		 */
 		int watch = inotify_add_watch(w->inotify, w->dir, CHANGES_BELOW);
 		bool again = watch < 0 || w->waiting || w->adrift || w->lost || !w->applied;
-		poll(fd, ARRAY_LEN(fd), again ? WATCH_AGAIN_MS : -1);
+		poll(fd, ARRAY_LEN(fd), again ? WATCH_RETRY_MS : -1);
 	}
 	return NULL;
 }

@@ -84,7 +84,7 @@ static enum err judge_interval(struct api_call *call, const struct grantor *g, c
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
 			       "the next_check of what a run makes begins at %s",
 			       least.failed ? "?" : least.p);
-	for (unsigned n = 0; n < GRANT_TIMES_LOOKED_AT && when_walk_next(&walk, &nominal, &due) == OK; n++) {
+	for (unsigned n = 0; n < GRANT_TIMES_MAX && when_walk_next(&walk, &nominal, &due) == OK; n++) {
 		if (n && nominal.us - before.us < g->doc.grants.interval * USEC)
 			return why_set(call->why, E_DENIED, WHY_NOWHERE,
 				       "its times must be at least %s apart, for '%.*s' lets its runs make "

@@ -38,7 +38,7 @@ void put_key(struct api_call *call, struct val *map, const struct val_pair *pair
 			map->map.pair[i] = map->map.pair[--map->map.n];
 		return;
 	}
-	struct val_pair *to = i < map->map.n ? &map->map.pair[i] : val_pair(map, call->arena);
+	struct val_pair *to = i < map->map.n ? &map->map.pair[i] : val_map_room(map, call->arena);
 	if (to) {
 		*to = *pair;
 		map->map.n += i == map->map.n;
@@ -128,10 +128,10 @@ static enum err rules_of(const struct api_call *call, struct api *api, const str
 
 enum err put_follow(struct api_call *call, struct api *api, struct read_sched *ret, unsigned *steps)
 {
-	if (++*steps > FOLLOW_LINE_MAX)
+	if (++*steps > FOLLOW_CHAIN_MAX)
 		return why_set(call->why, E_LIMIT, WHY_NOWHERE,
 			       "more than %u schedules would follow one another, up to '%.*s'",
-			       FOLLOW_LINE_MAX, STR_SHORT(ret->id));
+			       FOLLOW_CHAIN_MAX, STR_SHORT(ret->id));
 	enum err e = read_sched(api_reader(api), ret->row.after, call->arena, ret, call->why);
 	if (e != E_NOTFOUND)
 		return e;

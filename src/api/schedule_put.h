@@ -35,7 +35,7 @@ bool put_same(const struct put *p);
  * followers. */
 must_check enum err put_check_line(struct api_call *call, struct api *api, const struct put *p);
 /* *ret follows another, and becomes that one; one of which nothing is known any more ends the line. *steps
- * counts them, to FOLLOW_LINE_MAX. */
+ * counts them, to FOLLOW_CHAIN_MAX. */
 must_check enum err put_follow(struct api_call *call, struct api *api, struct read_sched *ret,
 			       unsigned *steps);
 /* Puts the call off until the engine has answered. E_NOTFOUND: it follows a schedule that is not there. */

@@ -209,7 +209,7 @@ static enum err read_list(struct json_reader *r, unsigned depth, struct val *v)
 		return OK;
 	}
 	for (;;) {
-		struct val *item = val_item(v, r->arena);
+		struct val *item = val_list_room(v, r->arena);
 		enum err e = item ? read_value(r, depth + 1, item) : E_NOMEM;
 		if (e)
 			return e;
@@ -231,7 +231,7 @@ static enum err refuse_duplicate(struct json_reader *r, const struct val_pair *p
 static enum err check_keys(struct json_reader *r, const struct val *v)
 {
 	const struct val_pair *again;
-	enum err e = val_twice(v, r->arena, &again);
+	enum err e = val_find_duplicate(v, r->arena, &again);
 	return !e && again ? refuse_duplicate(r, again) : e;
 }
 
@@ -241,7 +241,7 @@ static enum err read_pair(struct json_reader *r, unsigned depth, struct val *v)
 		return refuse(r, "expected a key in double quotes");
 	if (v->map.n == JSON_KEYS_MAX)
 		return why_set(r->why, E_LIMIT, r->at, "a map has at most %d keys", JSON_KEYS_MAX);
-	struct val_pair *p = val_pair(v, r->arena);
+	struct val_pair *p = val_map_room(v, r->arena);
 	if (!p)
 		return E_NOMEM;
 	p->at = (uint32_t)r->at;

@@ -3,7 +3,7 @@
  * The unit is in the name (BYTES, MS, SECONDS, …); a limit without a unit counts what its comment says. */
 
 /* When expressions */
-#define EXPR_BYTES_MAX 4096 /* one when expression with all its directives */
+#define WHEN_BYTES_MAX 4096 /* one when expression with all its directives */
 /* The Gregorian calendar repeats after 400 years: a rule without a match in that time never matches. */
 #define CRON_YEARS_MAX       400
 #define YEAR_MIN             1                       /* the first year that can be written */
@@ -63,7 +63,7 @@
 #define QUEUE_ALL_MAX    100    /* runs of one schedule that wait for another under overlap queue_all */
 #define CATCH_UP_MAX     1000   /* the largest catch_up_limit: missed occurrences that are run late */
 #define CATCH_UP_DEFAULT 100    /* catch_up_limit where a schedule sets none */
-#define FOLLOW_LINE_MAX  10000  /* schedules in one chain of `after` */
+#define FOLLOW_CHAIN_MAX 10000  /* schedules in one chain of `after` */
 #define RUNS_OPEN_MAX    1000   /* unfinished runs of one schedule; more are skipped, with reason overlap */
 #define OWED_MAX         100000 /* missed occurrences counted for the context of the next run */
 #define STRETCH_MAX      4096   /* occurrences examined to settle them with one record */
@@ -72,7 +72,7 @@
 #define RETRY_SECONDS_MAX     (8 * 86400)
 #define CONDITION_SECONDS     30            /* between two evaluations of a false condition */
 #define CLOCK_STEP_SECONDS    1             /* the smallest step of the wall clock; less is drift */
-#define CLOCK_TOLD_SECONDS    60            /* a larger step opens a problem */
+#define CLOCK_PROBLEM_SECONDS 60            /* a larger step opens a problem */
 #define CLOCK_CALM_SECONDS    3600          /* without a further step until that problem is closed */
 #define CLOCK_AHEAD_SECONDS   86400         /* the clock is not trusted after a step ahead by this much */
 #define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … or if the last record is this old when the daemon starts */
@@ -104,7 +104,7 @@
 /* The directory of documents that the daemon watches */
 #define WATCH_QUIET_MS  100   /* waited after a change, so that changes made together are read together */
 #define WATCH_QUIET_MAX 5     /* such waits in a row, if changes keep coming */
-#define WATCH_AGAIN_MS  300   /* before a half-written file, or a failed apply, is tried again */
+#define WATCH_RETRY_MS  300   /* before a half-written file, or a failed apply, is tried again */
 #define WATCH_FIRST_MS  10000 /* after a start: how long due schedules wait for half-written files */
 
 /* Reading for people */
@@ -218,19 +218,19 @@
 #define DERIVED_IDS_MAX 1000 /* schedules whose ids are derived from the same words */
 
 /* Which run a caller belongs to, and what runs may create */
-#define LINEAGE_MAX           256   /* ancestors of one process */
-#define LINEAGE_TRIES_MAX     8     /* tries to walk the ancestors while they change */
-#define LINEAGE_ENV_BYTES     65536 /* bytes of an environment that are searched for a run's number */
-#define GRANT_TIMES_LOOKED_AT 1000  /* times of a schedule made by a run whose distances are checked */
+#define LINEAGE_MAX       256   /* ancestors of one process */
+#define LINEAGE_TRIES_MAX 8     /* tries to walk the ancestors while they change */
+#define LINEAGE_ENV_BYTES 65536 /* bytes of an environment that are searched for a run's number */
+#define GRANT_TIMES_MAX   1000  /* times of a schedule made by a run whose distances are checked */
 
 /* The client */
 #define CLIENT_BYTES_MAX      (64u << 20) /* one answer */
 #define CLIENT_HEAD_BYTES_MAX 65536       /* an answer's status line and headers */
 #define CLIENT_MS             30000       /* one call; for a stream, until it begins */
 #define CLIENT_BUSY_MS        20          /* before the next try while the daemon's queue is full */
-#define CLIENT_AGAIN_MS       200         /* between two tries to reach a daemon that went away … */
-#define CLIENT_AGAIN_MAX      150         /* … and how many: `run --wait` and `events --follow` do so */
-#define REPORT_TELL_MS        1000        /* for the daemon, if a report is in the run's file already */
+#define CLIENT_RETRY_MS       200         /* between two tries to reach a daemon that went away … */
+#define CLIENT_RETRIES_MAX    150         /* … and how many: `run --wait` and `events --follow` do so */
+#define REPORT_WAIT_MS        1000        /* for the daemon, if a report is in the run's file already */
 #define SSE_EVENT_BYTES_MAX   (16u << 20) /* one event of a stream */
 
 /* Notifications */

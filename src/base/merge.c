@@ -3,7 +3,7 @@
 
 static enum err add_pair(struct val *map, struct str key, struct val value, struct arena *a)
 {
-	struct val_pair *p = val_pair(map, a);
+	struct val_pair *p = val_map_room(map, a);
 	if (!p)
 		return E_NOMEM;
 	*p = (struct val_pair){ .key = key, .value = value };

@@ -29,7 +29,7 @@ bool val_path_next(struct str *path, struct str *key)
 	return true;
 }
 
-struct val *val_item(struct val *list, struct arena *a)
+struct val *val_list_room(struct val *list, struct arena *a)
 {
 	void *items = arena_grow(a, list->list.item, list->list.n, sizeof(struct val));
 	if (!items)
@@ -38,7 +38,7 @@ struct val *val_item(struct val *list, struct arena *a)
 	return &list->list.item[list->list.n];
 }
 
-struct val_pair *val_pair(struct val *map, struct arena *a)
+struct val_pair *val_map_room(struct val *map, struct arena *a)
 {
 	void *pairs = arena_grow(a, map->map.pair, map->map.n, sizeof(struct val_pair));
 	if (!pairs)
@@ -83,7 +83,7 @@ void val_sort(const struct val *map, uint32_t *ret)
 	}
 }
 
-enum err val_twice(const struct val *map, struct arena *a, const struct val_pair **ret)
+enum err val_find_duplicate(const struct val *map, struct arena *a, const struct val_pair **ret)
 {
 	const struct val_pair *pair = map->map.pair;
 	*ret = NULL;

@@ -44,8 +44,8 @@ bool val_path_next(struct str *path, struct str *key);
 
 /* Zeroed room for one more item of a list, or one more pair of a map; NULL: out of memory. The caller fills
  * it and then increments `n`. The room doubles in the arena, which wastes at most as much again. */
-struct val *val_item(struct val *list, struct arena *a);
-struct val_pair *val_pair(struct val *map, struct arena *a);
+struct val *val_list_room(struct val *list, struct arena *a);
+struct val_pair *val_map_room(struct val *map, struct arena *a);
 
 /* The indices of a map's pairs, sorted by the bytes of their keys; equal keys keep their order. */
 void val_sort(const struct val *map, uint32_t *ret);
@@ -53,4 +53,4 @@ void val_sort(const struct val *map, uint32_t *ret);
 /* Parsers reject duplicate keys: while a map has at most VAL_FEW pairs they ask val_get for each new key; at
  * the end of a larger map they call this. *ret is a pair whose key occurred before; NULL: there is none. */
 enum { VAL_FEW = 16 };
-must_check enum err val_twice(const struct val *map, struct arena *a, const struct val_pair **ret);
+must_check enum err val_find_duplicate(const struct val *map, struct arena *a, const struct val_pair **ret);

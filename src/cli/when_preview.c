@@ -43,7 +43,7 @@ enum err answer_find(const struct question *q, const struct zone_source *zones, 
 		e = when_parse(q->expr, &env, a, &ret->when, why);
 	if (e)
 		return e;
-	ret->when.zone_said |= q->tz.p != NULL;
+	ret->when.zone_given |= q->tz.p != NULL;
 	ret->zone_why = q->default_why;
 	unsigned room = 0;
 	struct when_walk walk = when_walk(&ret->when, ret->after);
@@ -115,7 +115,7 @@ static void json_number(struct buf *out, const char *key, int64_t value)
 /* Directives under the names they have in documents; durations in seconds, as documents read them. */
 static void json_directives(struct buf *out, const struct when *w)
 {
-	const struct str *said = w->said.value;
+	const struct str *said = w->written.value;
 	buf_addc(out, '{');
 	if (said[ACE_TZ].p)
 		json_text(out, "timezone", said[ACE_TZ]);
@@ -214,17 +214,17 @@ static void human_normalized(struct buf *out, const struct when *w)
 {
 	char time[ISO_SIZE];
 	buf_add(out, STR("normalized    "));
-	if (w->phrase && w->zone_said && !w->said.value[ACE_TZ].p)
+	if (w->phrase && w->zone_given && !w->written.value[ACE_TZ].p)
 		buf_addf(out, "TZ=%.*s ", STR_ARG(w->zone_name));
 	buf_add(out, w->normalized);
-	if (w->phrase && w->rule.until != RULE_UNTIL_NEVER && !w->said.value[ACE_UNTIL].p)
+	if (w->phrase && w->rule.until != RULE_UNTIL_NEVER && !w->written.value[ACE_UNTIL].p)
 		buf_addf(out, " UNTIL %s", iso_format_utc(w->rule.until, time));
 	buf_addc(out, '\n');
 }
 
 static void human_directives(struct buf *out, const struct when *w)
 {
-	const struct str *said = w->said.value;
+	const struct str *said = w->written.value;
 	if (said[ACE_IF].p)
 		buf_addf(out, "only if       %.*s\n", STR_ARG(said[ACE_IF]));
 	if (said[ACE_WINDOW].p) {
@@ -258,7 +258,7 @@ void answer_text(const struct answer *r, bool all, struct buf *out)
 		human_normalized(out, w);
 	if (all)
 		human_directives(out, w);
-	if (!w->zone_said)
+	if (!w->zone_given)
 		buf_addf(out, "zone          %.*s, %s\n", STR_ARG(w->zone_name), r->zone_why);
 	else if (w->rule.kind == RULE_EVERY)
 		buf_addf(out, "zone          %.*s\n",

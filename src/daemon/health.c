@@ -71,7 +71,7 @@ static void check_clock(struct daemon *d, struct now now)
 	if (before)
 		step = (ahead - before + (ahead < before ? -USEC : USEC) / 2) / USEC;
 	d->health.wall_minus_boot = ahead;
-	if (step > CLOCK_TOLD_SECONDS || step < -CLOCK_TOLD_SECONDS) {
+	if (step > CLOCK_PROBLEM_SECONDS || step < -CLOCK_PROBLEM_SECONDS) {
 		dur_format(step < 0 ? -step : step, &length);
 		d->clock_step.at = now.boot;
 		d->clock_step.fresh = true;

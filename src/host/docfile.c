@@ -50,7 +50,7 @@ bool docfile_is_org(struct str name)
 static enum err read_org(struct str text, struct arena *a, struct val *ret, struct why *why)
 {
 	struct val map = { .kind = VAL_MAP };
-	struct val_pair *pair = val_pair(&map, a);
+	struct val_pair *pair = val_map_room(&map, a);
 	enum err e = pair ? org_agent(text, a, &pair->value, why) : E_NOMEM;
 	if (e)
 		return e;
@@ -65,7 +65,7 @@ enum err docfile_parse(struct str name, struct str text, struct arena *a, struct
 	bool org = docfile_is_org(name);
 	if (!org && !ends_with(name, STR(".json")))
 		return yaml_read(text, a, ret, why);
-	struct val list = { .kind = VAL_LIST }, *document = val_item(&list, a);
+	struct val list = { .kind = VAL_LIST }, *document = val_list_room(&list, a);
 	enum err e = !document ? E_NOMEM
 		     : org     ? read_org(text, a, document, why)
 			       : json_read(text, a, document, why);

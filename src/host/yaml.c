@@ -223,7 +223,7 @@ static enum err read_list(struct yaml_reader *r, unsigned depth, struct val *v)
 		enum err e = next_event(r);
 		if (e || r->event.type == YAML_SEQUENCE_END_EVENT)
 			return e;
-		struct val *item = val_item(v, r->arena);
+		struct val *item = val_list_room(v, r->arena);
 		e = item ? read_value(r, depth + 1, item) : E_NOMEM;
 		if (e)
 			return e;
@@ -251,7 +251,7 @@ static enum err read_key(struct yaml_reader *r, struct val *map, struct val_pair
 static enum err check_keys_once(struct yaml_reader *r, const struct val *v)
 {
 	const struct val_pair *again;
-	enum err e = val_twice(v, r->arena, &again);
+	enum err e = val_find_duplicate(v, r->arena, &again);
 	return !e && again ? key_twice(r, again) : e;
 }
 
@@ -267,7 +267,7 @@ static enum err read_map(struct yaml_reader *r, unsigned depth, struct val *v)
 		if (v->map.n == JSON_KEYS_MAX)
 			return why_set(r->why, E_LIMIT, event_offset(r), "a map can have at most %d keys",
 				       JSON_KEYS_MAX);
-		struct val_pair *p = val_pair(v, r->arena);
+		struct val_pair *p = val_map_room(v, r->arena);
 		e = p ? read_key(r, v, p) : E_NOMEM;
 		if (!e)
 			e = next_event(r);
@@ -310,7 +310,7 @@ static enum err read_documents(struct yaml_reader *r, struct val *all)
 			return e;
 		if (r->event.type != YAML_DOCUMENT_START_EVENT)
 			continue; /* the start of the stream, the end of a document */
-		struct val *v = val_item(all, r->arena);
+		struct val *v = val_list_room(all, r->arena);
 		e = v ? next_event(r) : E_NOMEM;
 		if (!e)
 			e = read_value(r, 0, v);

@@ -20,7 +20,7 @@ static double seconds(void)
 static struct sched_row row_of(uint64_t sid, const struct zone *zone)
 {
 	struct sched_row row = { .sid = sid, .rev = 1, .flags = SCHED_ENABLED, .left = UINT32_MAX };
-	struct rules rules = { .version = RULES_VERSION, .zone_print = zone_print(zone) };
+	struct rules rules = { .version = RULES_VERSION, .zone_print = zone_fingerprint(zone) };
 	rules.when = (struct rule){ .kind = RULE_EVERY, .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER };
 	rules.when.every.interval = 60;
 	rules.when.every.anchor = (int64_t)(sid % 60);

@@ -72,7 +72,7 @@ def bad(expression, *parts, at=None, exact=None):
 
 
 def check_bad_cron():
-    # The one message that when.md spells out.
+    # The one message that the specification gives word by word.
     bad("60 * * * *", exact="rota: minute 60 is out of range 0-59, at column 1")
     refused(("explain", "60 * * * *"), exact="rota: minute 60 is out of range 0-59, at column 1")
     # Out of range, in each field: alone, in a list, at either end of a range.

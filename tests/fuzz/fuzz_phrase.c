@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct phrase_env env = { wall_of(1794751200), test_zones(), test_zone("Europe/Berlin") };
 	struct phrase phrase;
 	struct why why = { 0 };
-	if (size > EXPR_BYTES_MAX)
+	if (size > WHEN_BYTES_MAX)
 		return 0;
 	if (phrase_parse(text, &env, &phrase, &why)) {
 		assert(why.text[0] && why.at <= size);

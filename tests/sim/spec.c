@@ -9,7 +9,7 @@ struct rules spec_rules(const struct spec *s)
 	const struct zone *z = world_zone(s->policy.zone);
 	struct rules r = { .version = RULES_VERSION,
 			   .active = s->active,
-			   .zone_print = zone_print(z),
+			   .zone_print = zone_fingerprint(z),
 			   .policy = s->policy };
 	r.when.from = s->from ? s->from : RULE_FROM_ALWAYS;
 	r.when.until = s->until ? s->until : RULE_UNTIL_NEVER;

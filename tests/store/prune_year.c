@@ -125,7 +125,7 @@ static struct command put(struct year *y, uint64_t sid, int64_t interval, int64_
 	struct command c = {
 		.kind = CMD_PUT, .sid = sid, .enabled = true, .max_runs = UINT32_MAX, .after = after
 	};
-	c.rules = (struct rules){ .version = RULES_VERSION, .zone_print = zone_print(y->utc) };
+	c.rules = (struct rules){ .version = RULES_VERSION, .zone_print = zone_fingerprint(y->utc) };
 	c.rules.when =
 		(struct rule){ .kind = RULE_EVERY, .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER };
 	c.rules.when.every.interval = interval;

@@ -14,7 +14,7 @@ static struct load_item one_shot(uint64_t sid, int64_t seconds, const struct zon
 	struct rules rules;
 	memset(&rules, 0, sizeof rules);
 	rules.version = RULES_VERSION;
-	rules.zone_print = zone_print(zone);
+	rules.zone_print = zone_fingerprint(zone);
 	rules.when = (struct rule){
 		.kind = RULE_AT, .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER, .at = seconds
 	};

@@ -521,7 +521,7 @@ TEST(rules_of_a_document)
 		  OK);
 	CHECK_INT(doc_rules(&list.doc[0], &names, &r), OK);
 	CHECK_INT(r.version, RULES_VERSION);
-	CHECK(r.zone_print == zone_print(test_zone("Europe/Berlin")));
+	CHECK(r.zone_print == zone_fingerprint(test_zone("Europe/Berlin")));
 	CHECK(rule_same(&r.when, &list.doc[0].when.rule));
 	CHECK_INT(r.policy.zone, 7);
 	CHECK_INT(r.policy.calendar, 2);

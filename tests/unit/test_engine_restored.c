@@ -35,7 +35,7 @@ static void free_engine(struct engine *e)
 /* Every minute, recorded up to `high`. */
 static void load_sched(struct engine *e, uint64_t sid, uint64_t after, enum missed missed, struct wall high)
 {
-	struct rules rules = { .version = RULES_VERSION, .zone_print = zone_print(utc) };
+	struct rules rules = { .version = RULES_VERSION, .zone_print = zone_fingerprint(utc) };
 	struct load_item item = { .kind = LOAD_SCHED };
 	rules.when = (struct rule){ .kind = RULE_EVERY, .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER };
 	rules.when.every.interval = 60;

@@ -137,14 +137,6 @@ TEST(variables_are_templates)
 	CHECK_STR(why.text, "variable a: 'variables' is not a name in scope, at column 4");
 	CHECK_INT(variables("{\"a\":\"{{ 1 + }}\"}", &v), E_INPUT);
 	CHECK_INT(why.at, WHY_NOWHERE);
-
-	static const struct str known[] = { STR("user"), STR("variables") };
-	const struct expr_names names = { known, ARRAY_LEN(known) };
-	CHECK_INT(json_read(STR("{\"a\":\"{{ variables.b }}\"}"), &arena, &v, NULL), OK);
-	CHECK_INT(template_check_variables(&v, &names, &arena, &why), E_INPUT);
-	CHECK_STR(why.text, "variable a: 'variables' is not a name in scope, at column 4");
-	CHECK_INT(json_read(STR("{\"a\":\"{{ user.what }}\"}"), &arena, &v, NULL), OK);
-	CHECK_INT(template_check_variables(&v, &names, &arena, &why), OK);
 }
 
 /* Renders a template of n equal pieces. */

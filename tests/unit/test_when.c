@@ -105,8 +105,8 @@ TEST(directives_in_any_order)
 		test_case("text %zu", i);
 		if (!CHECK_INT(parse(texts[i], &w), OK))
 			continue;
-		CHECK(str_eq(w.zone_name, STR("Europe/Berlin")) && w.zone_said);
-		CHECK(str_eq(w.said.value[ACE_IF], STR("a.b == 1")));
+		CHECK(str_eq(w.zone_name, STR("Europe/Berlin")) && w.zone_given);
+		CHECK(str_eq(w.written.value[ACE_IF], STR("a.b == 1")));
 		CHECK_INT(w.window, 900);
 		CHECK_INT(w.timeout, 300);
 		CHECK_INT(w.retry.max_attempts, 3);
@@ -270,12 +270,12 @@ TEST(refusals_say_what_and_where)
 
 TEST(size_is_bounded)
 {
-	static char text[EXPR_BYTES_MAX + 2];
+	static char text[WHEN_BYTES_MAX + 2];
 	struct when w;
 	memset(text, ' ', sizeof text - 1);
 	memcpy(text, "0 9 * * *", 9);
 	CHECK_INT(parse(text, &w), E_LIMIT);
-	text[EXPR_BYTES_MAX] = 0;
+	text[WHEN_BYTES_MAX] = 0;
 	CHECK_INT(parse(text, &w), OK);
 }
 

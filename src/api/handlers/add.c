@@ -123,9 +123,9 @@ static enum err merge_expression(struct api_call *call, struct api *api, const s
 	if (e)
 		return e;
 	for (unsigned i = 0; i < ACE_KEYS; i++)
-		if (p.doc.when.said.value[i].p && doc_key_of((enum ace_key)i))
+		if (p.doc.when.written.value[i].p && doc_key_of((enum ace_key)i))
 			drop_key(call, into, doc_key_of((enum ace_key)i));
-	if (p.doc.when.zone_said)
+	if (p.doc.when.zone_given)
 		drop_key(call, into, "timezone");
 	drop_key(call, into, "after");
 	for (unsigned i = 0; i < keys.map.n; i++)

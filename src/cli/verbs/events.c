@@ -83,12 +83,12 @@ static enum err listen(struct following *f, const char *socket, struct why *why)
 static bool again(struct following *f, enum err e)
 {
 	bool away = e == OK || e == E_GONE || e == E_NODAEMON || e == E_BUSY;
-	if (f->enough || !f->seen[0] || !away || f->times++ == CLIENT_AGAIN_MAX)
+	if (f->enough || !f->seen[0] || !away || f->times++ == CLIENT_RETRIES_MAX)
 		return false;
 	if (!f->lost)
 		fputs("rota: the daemon went away; waiting for it\n", stderr);
 	f->lost = true;
-	nanosleep(&(struct timespec){ 0, CLIENT_AGAIN_MS * 1000000L }, NULL);
+	nanosleep(&(struct timespec){ 0, CLIENT_RETRY_MS * 1000000L }, NULL);
 	return true;
 }
 
@@ -109,7 +109,7 @@ static enum err follow(struct cli_call *call)
 	if (f.lost)
 		return why_set(call->why, E_NODAEMON, WHY_NOWHERE,
 			       "the daemon at %.150s stayed away for %u seconds; `rota serve` starts one",
-			       socket, CLIENT_AGAIN_MAX * CLIENT_AGAIN_MS / 1000);
+			       socket, CLIENT_RETRIES_MAX * CLIENT_RETRY_MS / 1000);
 	if (e == E_NODAEMON)
 		why_write(call->why, WHY_NOWHERE, "no daemon at %s; `rota serve` starts one", socket);
 	return e;

@@ -92,8 +92,8 @@ static bool ask_again(enum err e, unsigned *times)
 		*times = 0;
 		return false;
 	}
-	nanosleep(&(struct timespec){ 0, CLIENT_AGAIN_MS * 1000000L }, NULL);
-	return ++*times < CLIENT_AGAIN_MAX;
+	nanosleep(&(struct timespec){ 0, CLIENT_RETRY_MS * 1000000L }, NULL);
+	return ++*times < CLIENT_RETRIES_MAX;
 }
 
 static enum err read_log(struct cli_call *call, struct log_reader *l, bool follow)

@@ -168,7 +168,7 @@ struct schedule_doc {
 /* The condition of a schedule; empty: none. */
 static inline struct str doc_condition(const struct schedule_doc *d)
 {
-	return d->when.said.value[ACE_IF];
+	return d->when.written.value[ACE_IF];
 }
 
 /* Why the schedule does not run in this version, for people; NULL: it is not blocked. `by_hand`: leaves out

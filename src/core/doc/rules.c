@@ -74,7 +74,7 @@ enum err doc_rules(const struct schedule_doc *d, const struct doc_names *names, 
 	struct rules r;
 	memset(&r, 0, sizeof r); /* also the padding: rules are stored as bytes */
 	r.version = RULES_VERSION;
-	r.zone_print = zone_print(d->when.zone);
+	r.zone_print = zone_fingerprint(d->when.zone);
 	r.when = d->when.rule;
 	struct policy *p = &r.policy;
 	p->missed = d->missed;

@@ -19,7 +19,7 @@ struct builder {
 static void set_key(struct builder *b, struct val *map, const char *key, struct val value)
 {
 	map->kind = VAL_MAP;
-	struct val_pair *p = val_pair(map, b->arena);
+	struct val_pair *p = val_map_room(map, b->arena);
 	if (!p) {
 		b->failed = true;
 		return;
@@ -31,7 +31,7 @@ static void set_key(struct builder *b, struct val *map, const char *key, struct 
 
 static void add_item(struct builder *b, struct val *list, struct val value)
 {
-	struct val *item = val_item(list, b->arena);
+	struct val *item = val_list_room(list, b->arena);
 	if (!item) {
 		b->failed = true;
 		return;
@@ -167,7 +167,7 @@ enum err run_scope_value(const struct run_scope *s, const struct expr_env *env, 
 	/* A key `user` of the agent's state is hidden: agent.user is the user's profile. */
 	for (unsigned i = 0; s->agent.kind == VAL_MAP && i < s->agent.map.n; i++)
 		if (!str_eq(s->agent.map.pair[i].key, STR("user"))) {
-			struct val_pair *p = val_pair(&agent, a);
+			struct val_pair *p = val_map_room(&agent, a);
 			if (!p)
 				return E_NOMEM;
 			*p = s->agent.map.pair[i];

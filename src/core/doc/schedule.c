@@ -92,10 +92,10 @@ static char *join_words(struct arena *a, struct str form)
  * the phrase become directives. A document is refused, with the form to write instead. */
 static enum err resolve_relative(struct doc_reader *r, struct when *w, const struct when_env *env)
 {
-	struct ace parts = w->said;
+	struct ace parts = w->written;
 	char time[ISO_SIZE];
 	parts.form = w->normalized;
-	if (w->zone_said)
+	if (w->zone_given)
 		parts.value[ACE_TZ] = w->zone_name;
 	if (w->rule.until != RULE_UNTIL_NEVER && !parts.value[ACE_UNTIL].p) {
 		char *until = arena_dup(r->keys.arena, str_of(iso_format_utc(w->rule.until, time)));
@@ -106,10 +106,10 @@ static enum err resolve_relative(struct doc_reader *r, struct when *w, const str
 	if (r->env->fresh)
 		return compile_when(r, &parts, env, w);
 	return why_set(r->keys.why, E_INPUT, part_at(r, ACE_KEYS, 0),
-		       "'%.*s' depends on when it is read; write %s%.*s%s%.*s%s%.*s", STR_SHORT(w->said.form),
-		       w->zone_said ? "TZ=" : "", STR_ARG(w->zone_said ? w->zone_name : STR("")),
-		       w->zone_said ? " " : "", STR_ARG(parts.form),
-		       parts.value[ACE_UNTIL].p ? " UNTIL " : "",
+		       "'%.*s' depends on when it is read; write %s%.*s%s%.*s%s%.*s",
+		       STR_SHORT(w->written.form), w->zone_given ? "TZ=" : "",
+		       STR_ARG(w->zone_given ? w->zone_name : STR("")), w->zone_given ? " " : "",
+		       STR_ARG(parts.form), parts.value[ACE_UNTIL].p ? " UNTIL " : "",
 		       STR_ARG(parts.value[ACE_UNTIL].p ? parts.value[ACE_UNTIL] : STR("")));
 }
 
@@ -154,7 +154,7 @@ static enum err read_when(struct doc_reader *r)
 	if (r->env->fresh && when_walk_next(&walk, &nominal, &due) == E_NOTFOUND)
 		return why_set(r->keys.why, E_INPUT, part_at(r, ACE_KEYS, 0),
 			       "all times of the expression are in the past");
-	char *form = join_words(r->keys.arena, d->when.said.form);
+	char *form = join_words(r->keys.arena, d->when.written.form);
 	if (!form)
 		return E_NOMEM;
 	d->expression = str_of(form);
@@ -196,7 +196,7 @@ static void copy_directives(struct schedule_doc *d, const struct doc_env *env)
 	d->missed = (uint8_t)w->missed;
 	d->overlap = (uint8_t)w->overlap;
 	d->timeout = w->timeout ? w->timeout : env->timeout[d->action.kind];
-	if (w->said.value[ACE_RETRY].p) {
+	if (w->written.value[ACE_RETRY].p) {
 		d->retry.count = w->retry.max_attempts;
 		d->retry.backoff = (uint8_t)w->retry.backoff;
 		d->retry.delay = w->retry.initial_delay;

@@ -218,7 +218,7 @@ static void write_retry(const void *from, const struct key *k, struct buf *out)
 
 static void write_directive(const void *from, const struct key *k, struct buf *out)
 {
-	struct str text = ((const struct schedule_doc *)from)->when.said.value[k->directive];
+	struct str text = ((const struct schedule_doc *)from)->when.written.value[k->directive];
 	if (text.p)
 		json_write_str(out, text);
 }
@@ -248,7 +248,7 @@ static void write_jitter(const void *from, const struct key *k, struct buf *out)
 static void write_timeout(const void *from, const struct key *k, struct buf *out)
 {
 	const struct when *w = &((const struct schedule_doc *)from)->when;
-	if (w->said.value[k->directive].p)
+	if (w->written.value[k->directive].p)
 		write_seconds(w->timeout, out);
 }
 
@@ -272,7 +272,7 @@ static void write_overlap(const void *from, const struct key *k, struct buf *out
 static void write_except(const void *from, const struct key *k, struct buf *out)
 {
 	const struct when *w = &((const struct schedule_doc *)from)->when;
-	struct str text = w->said.value[k->directive];
+	struct str text = w->written.value[k->directive];
 	if (!text.p)
 		return;
 	if (!is_digit(text.p[0])) {

@@ -164,7 +164,8 @@ bool engine_times_valid(const struct engine *e, const struct sched *s)
 {
 	const struct rules *rules = rules_of(s);
 	return rules->version == RULES_VERSION && rules->policy.zone < e->config.zone_count &&
-	       rules->zone_print == zone_print(s->zone) && rules->policy.calendar < e->config.calendar_count;
+	       rules->zone_print == zone_fingerprint(s->zone) &&
+	       rules->policy.calendar < e->config.calendar_count;
 }
 
 /* The fingerprint of the agent's present definition; 0: none. */

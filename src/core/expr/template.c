@@ -147,8 +147,7 @@ enum err template_render(const struct template *t, const struct expr_env *env, s
 /* --- variables --- */
 
 struct variables {
-	const struct expr_names *names;
-	const struct expr_env *env; /* NULL: they are only checked */
+	const struct expr_env *env;
 	struct arena *arena;
 	struct allowance left; /* for all of them together */
 	struct why why;
@@ -159,8 +158,8 @@ static enum err render_string(struct variables *s, struct str text, struct str *
 	const struct template *t;
 	struct why why = { .at = WHY_NOWHERE };
 	_cleanup_(buf_free) struct buf out = { 0 };
-	enum err e = template_compile(text, s->names, s->arena, &t, &why);
-	if (!e && s->env)
+	enum err e = template_compile(text, NULL, s->arena, &t, &why);
+	if (!e)
 		e = render_pieces(t, s->env, s->arena, &s->left, &out, &why);
 	if (e && e != E_NOMEM) {
 		/* The place is in the variable's own text, so it becomes part of the message. */
@@ -197,7 +196,7 @@ static enum err render_value(struct variables *s, struct val *v)
 	return e;
 }
 
-/* Renders or checks one variable after the other, so that an error can name it. */
+/* Renders one variable after the other, so that an error can name it. */
 static enum err render_each(struct variables *s, const struct val *variables, struct val *ret,
 			    struct why *why)
 {
@@ -214,7 +213,7 @@ static enum err render_each(struct variables *s, const struct val *variables, st
 			return why_set(why, e, WHY_NOWHERE, "variable %.*s: %s",
 				       STR_SHORT(all.map.pair[i].key), s->why.text);
 	}
-	if (!e && ret)
+	if (!e)
 		*ret = all;
 	return e;
 }
@@ -226,6 +225,7 @@ static bool find_other(void *self, struct str name, struct expr_value *ret)
 	return !str_eq(name, STR("variables")) && env->find && env->find(env->self, name, ret);
 }
 
+/* The names without `variables`. */
 static enum err other_names(const struct expr_names *names, struct arena *a, struct expr_names *ret)
 {
 	struct str *name = arena_alloc(a, (names->n + 1) * sizeof *name);
@@ -244,18 +244,9 @@ enum err template_variables(const struct val *variables, const struct expr_env *
 	other.find = find_other;
 	other.self = (void *)env;
 	other.names = &names;
-	struct variables s = { NULL, &other, a, ALLOWANCE, { 0 } };
+	struct variables s = { &other, a, ALLOWANCE, { 0 } };
 	enum err e = env->names ? other_names(env->names, a, &names) : OK;
 	return e ? e : render_each(&s, variables, ret, why);
-}
-
-enum err template_check_variables(const struct val *variables, const struct expr_names *names,
-				  struct arena *a, struct why *why)
-{
-	struct expr_names other;
-	struct variables s = { &other, NULL, a, ALLOWANCE, { 0 } };
-	enum err e = other_names(names, a, &other);
-	return e ? e : render_each(&s, variables, NULL, why);
 }
 
 bool template_looks_like(struct str text, const struct expr_names *names, struct str *ret)

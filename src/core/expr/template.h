@@ -22,9 +22,6 @@ must_check enum err template_render(const struct template *t, const struct expr_
  * except `variables`. The text of an error says which variable and where in it; why->at is WHY_NOWHERE. */
 must_check enum err template_variables(const struct val *variables, const struct expr_env *env,
 				       struct arena *a, struct val *ret, struct why *why);
-/* Checks the same without rendering. */
-must_check enum err template_check_variables(const struct val *variables, const struct expr_names *names,
-					     struct arena *a, struct why *why);
 
 /* Finds the first {{ … }} that would be a valid expression with names, in a text that is not a template.
  * False: there is none. */

@@ -70,7 +70,7 @@ static enum err check_bytes(struct str text, struct why *why)
 
 static enum err add_string(struct val *map, struct arena *a, const char *key, size_t at, struct str value)
 {
-	struct val_pair *pair = val_pair(map, a);
+	struct val_pair *pair = val_map_room(map, a);
 	if (!pair)
 		return E_NOMEM;
 	*pair = (struct val_pair){ str_of(key),
@@ -107,7 +107,7 @@ static enum err add_properties(const struct val *drawer, struct arena *a, struct
 	for (unsigned i = 0; i < drawer->map.n; i++) {
 		const struct val_pair *p = &drawer->map.pair[i];
 		char *key = key_of(p->key, a);
-		struct val_pair *to = key ? val_pair(map, a) : NULL;
+		struct val_pair *to = key ? val_map_room(map, a) : NULL;
 		if (!to)
 			return E_NOMEM;
 		if (is_org_internal(key))

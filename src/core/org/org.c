@@ -108,7 +108,7 @@ static enum err add_property(struct str text, struct str name, struct str value,
 				"property '%.*s' is given twice; the first one is at line %u, column %u",
 				STR_SHORT(name), p.line, p.column);
 		}
-	struct val_pair *pair = val_pair(map, a);
+	struct val_pair *pair = val_map_room(map, a);
 	if (!pair)
 		return E_NOMEM;
 	*pair = (struct val_pair){

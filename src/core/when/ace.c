@@ -198,9 +198,9 @@ enum err ace_split(struct str text, struct ace *ret, struct why *why)
 {
 	struct ace ace = { 0 };
 	struct str lines = text, line;
-	if (text.n > EXPR_BYTES_MAX)
-		return why_set(why, E_LIMIT, EXPR_BYTES_MAX,
-			       "an expression has at most %d bytes, this has %zu", EXPR_BYTES_MAX, text.n);
+	if (text.n > WHEN_BYTES_MAX)
+		return why_set(why, E_LIMIT, WHEN_BYTES_MAX,
+			       "an expression has at most %d bytes, this has %zu", WHEN_BYTES_MAX, text.n);
 	unsigned length;
 	for (size_t i = 0; i < text.n; i += length) {
 		length = utf8_length(str_from(text, i));

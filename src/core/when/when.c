@@ -46,7 +46,7 @@ static void add_warning(struct compiler *p, const char *text)
 
 static bool is_given(const struct when *w, enum ace_key key)
 {
-	return w->said.value[key].p;
+	return w->written.value[key].p;
 }
 
 /* Reads FROM or UNTIL (`end`). UNTIL a date without a time includes that whole day. */
@@ -214,11 +214,11 @@ static const struct {
 	enum err (*read)(struct compiler *p, struct str form);
 	unsigned words; /* how many words may be in capitals; a later one is meant as a directive */
 } forms[] = {
-	{ begins_org, read_org, EXPR_BYTES_MAX },
+	{ begins_org, read_org, WHEN_BYTES_MAX },
 	{ begins_every, read_every, 2 },
 	{ iso_looks_like, read_at, 1 },
 	{ begins_cron, read_cron, 5 },
-	{ fits_any, read_phrase, EXPR_BYTES_MAX },
+	{ fits_any, read_phrase, WHEN_BYTES_MAX },
 };
 
 static enum err read_form(struct compiler *p, struct str form)
@@ -233,7 +233,7 @@ static enum err read_form(struct compiler *p, struct str form)
 /* The phrase gives a value that a directive gives, too. */
 static enum err refuse_second(struct compiler *p, size_t at, const char *what, enum ace_key key)
 {
-	struct str first = p->w->said.value[key];
+	struct str first = p->w->written.value[key];
 	struct place place = p->parts->place(p->parts->self, key);
 	return why_set(p->why, E_INPUT, at, "%s is given twice: here and by '%.*s' at line %u, column %u",
 		       what, STR_SHORT(first), place.line, place.column);
@@ -251,7 +251,7 @@ static enum err read_phrase(struct compiler *p, struct str form)
 			return refuse_second(p, phrase.zone_at, "the zone", ACE_TZ);
 		p->w->zone = phrase.zone;
 		p->w->zone_name = phrase.zone_name;
-		p->w->zone_said = true;
+		p->w->zone_given = true;
 	}
 	if (phrase.until[0]) {
 		if (is_given(p->w, ACE_UNTIL))
@@ -479,7 +479,7 @@ static enum err (*const setters[ACE_KEYS])(struct compiler *p, struct str value)
 
 static enum err read_zone(struct compiler *p)
 {
-	struct str name = p->w->said.value[ACE_TZ];
+	struct str name = p->w->written.value[ACE_TZ];
 	p->w->zone = p->env->zone;
 	p->w->zone_name = p->env->zone_name;
 	if (!name.p)
@@ -488,7 +488,7 @@ static enum err read_zone(struct compiler *p)
 	if (e)
 		return in_part(p, ACE_TZ, e);
 	p->w->zone_name = name;
-	p->w->zone_said = true;
+	p->w->zone_given = true;
 	return OK;
 }
 
@@ -556,14 +556,14 @@ enum err when_compile(const struct when_parts *parts, const struct when_env *env
 		      struct when *ret, enum ace_key *part, struct why *why)
 {
 	struct when w = { .rule = { .from = RULE_FROM_ALWAYS, .until = RULE_UNTIL_NEVER },
-			  .said = parts->said };
+			  .written = parts->written };
 	struct compiler p = { env, a, &w, why, .parts = parts };
-	bool has_form = w.said.form.n > 0;
+	bool has_form = w.written.form.n > 0;
 	enum err e = read_zone(&p);
 	if (!e && has_form)
-		e = in_part(&p, ACE_KEYS, read_form(&p, w.said.form));
+		e = in_part(&p, ACE_KEYS, read_form(&p, w.written.form));
 	for (unsigned k = 0; k < ACE_KEYS && !e; k++) {
-		struct str v = w.said.value[k];
+		struct str v = w.written.value[k];
 		if (v.p && setters[k])
 			e = in_part(&p, (enum ace_key)k, setters[k](&p, v));
 	}
@@ -587,7 +587,7 @@ struct expression {
 static struct place place_in_text(void *self, enum ace_key key)
 {
 	const struct expression *all = self;
-	return place_of(all->text, (size_t)(all->parts.said.value[key].p - all->text.p));
+	return place_of(all->text, (size_t)(all->parts.written.value[key].p - all->text.p));
 }
 
 enum err when_parse(struct str text, const struct when_env *env, struct arena *a, struct when *ret,
@@ -595,11 +595,11 @@ enum err when_parse(struct str text, const struct when_env *env, struct arena *a
 {
 	struct expression all = { { .place = place_in_text, .self = &all }, text };
 	enum ace_key part = ACE_KEYS;
-	enum err e = ace_split(text, &all.parts.said, why);
+	enum err e = ace_split(text, &all.parts.written, why);
 	if (e)
 		return e;
 	e = when_compile(&all.parts, env, a, ret, &part, why);
-	struct str at = part == ACE_KEYS ? all.parts.said.form : all.parts.said.value[part];
+	struct str at = part == ACE_KEYS ? all.parts.written.form : all.parts.written.value[part];
 	if (e && e != E_NOMEM && why)
 		why->at += (size_t)(at.p - text.p);
 	return e;

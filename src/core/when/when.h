@@ -28,8 +28,8 @@ struct when {
 	const struct zone *zone;
 	struct str zone_name;
 	struct str normalized; /* the form in its simplest notation; compiles to the same rule */
-	struct ace said;       /* the parts as they were written */
-	/* Directives; said.value[…].p is NULL for those that were not given. */
+	struct ace written;    /* the parts as they were written */
+	/* Directives; written.value[…].p is NULL for those that were not given. */
 	int64_t window, timeout; /* seconds */
 	struct {
 		unsigned max_attempts;
@@ -39,9 +39,9 @@ struct when {
 	enum missed missed;
 	enum overlap overlap;
 	struct days except;
-	bool zone_said; /* the text names the zone: by TZ=, or in its phrase */
-	bool relative;  /* the meaning of the text depends on `now`; that of `normalized` does not */
-	bool phrase;    /* the form is an English phrase */
+	bool zone_given; /* the text names the zone: by TZ=, or in its phrase */
+	bool relative;   /* the meaning of the text depends on `now`; that of `normalized` does not */
+	bool phrase;     /* the form is an English phrase */
 	const char *warning[WARNINGS_MAX];
 	unsigned warnings;
 };
@@ -56,7 +56,7 @@ must_check enum err when_parse(struct str text, const struct when_env *env, stru
 
 /* The parts of a when: of one expression, or from keys of a document. */
 struct when_parts {
-	struct ace said;
+	struct ace written;
 	/* The place of a directive's value, for errors that name a second place. */
 	struct place (*place)(void *self, enum ace_key key);
 	void *self;

@@ -106,7 +106,7 @@ static void check_punctuality(struct check *c, const struct check_sched *b, cons
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
 	if (check_repeated(c, n) || check_repeated(c, due) || (r && check_repeated(c, r->claimed)))
 		return;
-	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
+	if (v->rules.zone_print != zone_fingerprint(check_zone(c, &v->rules)))
 		return; /* rules for other zone data decide nothing */
 	bool held = held_by_any(c, b, t);
 	if (ill) {

@@ -209,7 +209,7 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 		check_fail(c, "sid %llu: %s has the wrong due time %s", sid, at, check_time_text(r->due));
 	if (r->due.us > now.us && !(v->after && check_repeated(c, r->due)))
 		check_fail(c, "G7: sid %llu: %s is early", sid, at);
-	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
+	if (v->rules.zone_print != zone_fingerprint(check_zone(c, &v->rules)))
 		check_fail(c, "R9: sid %llu: %s by rules of other zone data", sid, at);
 	if (v->rules.agent_print != agent_print_now(c, &v->rules.policy))
 		check_fail(c, "R9: sid %llu: %s by rules with another definition of its agent", sid, at);
@@ -256,7 +256,7 @@ static void check_range(struct check *c, const struct st_req *q, const struct ve
 	bool open = g->last.us == INT64_MAX;
 	if (!is_refused(g->state))
 		check_fail(c, "R11: sid %llu: a range of state %u", sid, g->state);
-	if (v->rules.zone_print != zone_print(check_zone(c, &v->rules)))
+	if (v->rules.zone_print != zone_fingerprint(check_zone(c, &v->rules)))
 		check_fail(c, "R9: sid %llu: a range by rules of other zone data", sid);
 	if (open) {
 		if (g->state != RUN_SKIPPED ||

@@ -49,7 +49,7 @@ static enum err split_words(struct key_reader *r, const char *what, const struct
 			return why_set(r->why, E_LIMIT, v->at, "%s can have at most %d words", what,
 				       LAUNCH_ARGS_MAX);
 		struct val word = { .kind = VAL_STR, .at = (uint32_t)text_position(r->source, v, at) };
-		struct val *item = val_item(list, r->arena);
+		struct val *item = val_list_room(list, r->arena);
 		enum err e = item ? read_word(r, what, v, names, &at, text, &word.str.n) : E_NOMEM;
 		if (e)
 			return e;
@@ -101,7 +101,7 @@ enum err word_list_read_map(struct key_reader *r, const char *what, const struct
 		if (val_get(&all, name))
 			return why_set(r->why, E_INPUT, word->at, "%s: '%.*s' is given twice", what,
 				       STR_SHORT(name));
-		struct val_pair *pair = val_pair(&all, r->arena);
+		struct val_pair *pair = val_map_room(&all, r->arena);
 		if (!pair)
 			return E_NOMEM;
 		*pair = (struct val_pair){

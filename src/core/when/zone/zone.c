@@ -11,7 +11,7 @@
 struct zone {
 	struct tz_rule rule; /* std equal to dst: the last offset holds for ever */
 	int64_t rule_from;   /* the file's last change; not in `at` if it kept the offset */
-	uint64_t print;
+	uint64_t fingerprint;
 	uint32_t n;
 	int64_t *at;
 	int32_t *offset;
@@ -156,7 +156,7 @@ static enum err copy_tight(const struct zone *z, struct zone **ret)
 		return e;
 	tight->rule = z->rule;
 	tight->rule_from = z->rule_from;
-	tight->print = z->print;
+	tight->fingerprint = z->fingerprint;
 	tight->n = z->n;
 	memcpy(tight->at, z->at, z->n * sizeof *z->at);
 	memcpy(tight->offset, z->offset, z->n * sizeof *z->offset);
@@ -197,7 +197,7 @@ enum err zone_parse(struct str tzif, struct zone **ret, struct why *why)
 		if (e)
 			return e;
 	}
-	z->print = fnv1a(FNV_START, tzif);
+	z->fingerprint = fnv1a(FNV_START, tzif);
 	return copy_tight(z, ret);
 }
 
@@ -208,7 +208,7 @@ enum err zone_fixed(int32_t offset, struct zone **ret)
 		return e;
 	add_span(*ret, -ZONE_FOREVER, offset);
 	(*ret)->rule.std = (*ret)->rule.dst = offset;
-	(*ret)->print = (uint64_t)(uint32_t)offset;
+	(*ret)->fingerprint = (uint64_t)(uint32_t)offset;
 	return OK;
 }
 
@@ -222,9 +222,9 @@ size_t zone_size(const struct zone *z)
 	return sizeof *z + z->n * (sizeof *z->at + sizeof *z->offset);
 }
 
-uint64_t zone_print(const struct zone *z)
+uint64_t zone_fingerprint(const struct zone *z)
 {
-	return z->print;
+	return z->fingerprint;
 }
 
 /* The span around t, where the rule decides: t is not before the table's last change. */

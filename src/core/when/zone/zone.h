@@ -15,7 +15,7 @@ DEFINE_CLEANUP(struct zone *, zone_free)
 
 /* The bytes that a zone occupies; a hash of the data it was read from. */
 size_t zone_size(const struct zone *z);
-uint64_t zone_print(const struct zone *z);
+uint64_t zone_fingerprint(const struct zone *z);
 
 /* A span of constant offset, [from, to) in seconds UTC, with the offsets before and after it. The first span
  * starts at -ZONE_FOREVER with `before` equal to `offset`; the last one ends at ZONE_FOREVER with `after`

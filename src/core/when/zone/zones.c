@@ -125,7 +125,7 @@ enum err zones_place(const struct zone_source *s, struct str place, const struct
 			*name = known;
 			return OK;
 		}
-		if (found && zone_print(found) != zone_print(z))
+		if (found && zone_fingerprint(found) != zone_fingerprint(z))
 			return why_set(why, E_INPUT, 0, "'%.*s' could be %.*s or %.*s; write the whole name",
 				       STR_SHORT(place), STR_ARG(first), STR_ARG(known));
 		if (!found || known.n < first.n) {
