@@ -1,5 +1,5 @@
 /* The simulated store as the engine sees it: lanes, commit groups, delays and outages. What a request does is
- * in tests/store/rows.c. */
+ * in tests/store/model.c. */
 #include "check/check.h"
 #include "coverage.h"
 
