@@ -163,9 +163,9 @@ struct check {
 	} while (0)
 
 /* The runs of a schedule, newest first. */
-static inline const struct check_run *run_newest(const struct check *c, const struct check_sched *b)
+static inline const struct check_run *run_newest(const struct check *c, const struct check_sched *sched)
 {
-	return b->last_run ? &c->run[b->last_run - 1] : NULL;
+	return sched->last_run ? &c->run[sched->last_run - 1] : NULL;
 }
 
 static inline const struct check_run *run_older(const struct check *c, const struct check_run *v)
@@ -188,7 +188,7 @@ unsigned check_preconditions(const struct check *c, const struct check_run *v);
 /* True if this agent or account is held in the store. Always false after a step of the clock, since that
  * moves the end of the hold, but not of a retry. */
 bool check_is_held(const struct check *c, uint32_t key);
-const struct version *check_version(const struct check_sched *b, uint32_t rev);
+const struct version *check_version(const struct check_sched *sched, uint32_t rev);
 const struct zone *check_zone(const struct check *c, const struct rules *r);
 /* The true time at which the wall clock last reached this. */
 int64_t check_true_time(const struct check *c, struct wall at);
