@@ -74,7 +74,7 @@ void check_set_quiet(struct check *c)
 
 static void add_piece(struct check *c)
 {
-	CHECK_ROOM(c->piece, c->pieces, c->piece_room);
+	ADD_ROOM(c->piece, c->piece_room, c->pieces);
 	c->piece[c->pieces++] = (struct clock_piece){ c->w->t, world_wall(c->w).us };
 }
 
@@ -186,7 +186,7 @@ static void add_excuse(struct check *c, int64_t from, int64_t to, unsigned kind)
 			last->to = to;
 		return;
 	}
-	CHECK_ROOM(c->excuse, c->excuses, c->excuse_room);
+	ADD_ROOM(c->excuse, c->excuse_room, c->excuses);
 	c->excuse[c->excuses++] = (struct excuse){ from, to, kind };
 }
 
@@ -340,7 +340,7 @@ static void rewind_sched(struct check_sched *sched, struct wall now)
 	if (last.to.us != INT64_MAX)
 		return; /* dropped */
 	struct wall changed = sched->version[last.version].changed;
-	CHECK_ROOM(sched->stretch, sched->stretches, sched->stretch_room);
+	ADD_ROOM(sched->stretch, sched->stretch_room, sched->stretches);
 	sched->stretch[sched->stretches++] =
 		(struct stretch){ changed.us > now.us ? changed : now, WALL_NEVER, last.version };
 }
@@ -361,7 +361,7 @@ void observe_clock_step(struct check *c, int64_t before)
 	}
 	if (now.us >= before)
 		return;
-	CHECK_ROOM(c->repeated, c->repeateds, c->repeated_room);
+	ADD_ROOM(c->repeated, c->repeated_room, c->repeateds);
 	c->repeated[c->repeateds++] = (struct repeated_span){ now.us, before };
 	for (size_t i = 0; i < c->scheds; i++)
 		rewind_sched(&c->sched[i], now);
@@ -376,7 +376,7 @@ void observe_command(struct check *c, const struct command *cmd)
 {
 	world_log(c->w, "command %llu %s sid %llu run %llu", (unsigned long long)cmd->tag,
 		  command_words[cmd->kind], (unsigned long long)cmd->sid, (unsigned long long)cmd->run);
-	CHECK_ROOM(c->command, c->commands, c->command_room);
+	ADD_ROOM(c->command, c->command_room, c->commands);
 	c->command[c->commands++] = (struct check_command){ .kind = cmd->kind,
 							    .epoch = c->w->epoch,
 							    .t = c->w->t,

@@ -259,7 +259,7 @@ void observe_started(struct check *c, const struct run_file *f)
 		check_fail(c, "R6: agent %u has %u runs, its slots are %u", v->agent, agent, v->agent_slots);
 	if (v->key && key > 1)
 		check_fail(c, "R6: key %u has %u runs", v->key, key);
-	CHECK_ROOM(c->alive, c->alives, c->alive_room);
+	ADD_ROOM(c->alive, c->alive_room, c->alives);
 	c->alive[c->alives++] = self;
 }
 

@@ -552,21 +552,7 @@ void observe_submit(struct check *c, const struct st_req *q)
 		c->hold_requested[q->hold.key % ARRAY_LEN(c->hold_requested)] =
 			q->hold.reason ? c->w->t + 1 : 0;
 		break;
-	case ST_PUT:
-	case ST_DROP:
-	case ST_WITHDRAW:
-	case ST_STARTED:
-	case ST_PROBLEM:
-	case ST_NAME:
-	case ST_SOURCE:
-	case ST_STATE:
-	case ST_MEMORY:
-	case ST_AGENT:
-	case ST_RUN_TEXT:
-	case ST_MESSAGES:
-	case ST_DELIVERY:
-	case ST_PRUNE:
-	case ST_OPS:
+	default:
 		break;
 	}
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && ++c->claims > CLAIMS_MAX)
@@ -595,7 +581,7 @@ static void add_version(struct check *c, const struct st_req *q, const struct sc
 {
 	struct check_sched *sched = check_find_sched(c, row->sid);
 	if (!sched) {
-		CHECK_ROOM(c->sched, c->scheds, c->sched_room);
+		ADD_ROOM(c->sched, c->sched_room, c->scheds);
 		sched = &c->sched[c->scheds];
 		*sched = (struct check_sched){ .sid = row->sid };
 		table_put(&c->sched_of, row->sid, (uint32_t)c->scheds++);
@@ -604,7 +590,7 @@ static void add_version(struct check *c, const struct st_req *q, const struct sc
 		return; /* a repeated request */
 	if (sched->versions)
 		check_next_check_stays(c, &sched->version[sched->versions - 1], row);
-	CHECK_ROOM(sched->version, sched->versions, sched->version_room);
+	ADD_ROOM(sched->version, sched->version_room, sched->versions);
 	struct version *v = &sched->version[sched->versions++];
 	*v = (struct version){ .rev = row->rev,
 			       .flags = row->flags,
@@ -643,7 +629,7 @@ static void add_version(struct check *c, const struct st_req *q, const struct sc
 			s->to = to.us > s->from.us ? to : s->from;
 		}
 	}
-	CHECK_ROOM(sched->stretch, sched->stretches, sched->stretch_room);
+	ADD_ROOM(sched->stretch, sched->stretch_room, sched->stretches);
 	sched->stretch[sched->stretches++] = (struct stretch){ from, WALL_NEVER, sched->versions - 1 };
 }
 
@@ -661,7 +647,7 @@ static void add_run(struct check *c, const struct st_req *q)
 	if (check_find_run(c, q->run.run))
 		return;
 	const struct version *ver = check_version(check_find_sched(c, q->sid), q->rev);
-	CHECK_ROOM(c->run, c->runs, c->run_room);
+	ADD_ROOM(c->run, c->run_room, c->runs);
 	struct check_run *v = &c->run[c->runs];
 	*v = (struct check_run){ .row = q->run, .recorded = c->w->t };
 	if (ver)
@@ -687,7 +673,7 @@ static void add_ends(struct check *c, const struct st_req *q, const struct run_r
 				n.us++;
 				k = UINT32_MAX; /* start again from the first */
 			}
-		CHECK_ROOM(sched->end, sched->ends, sched->end_room);
+		ADD_ROOM(sched->end, sched->end_room, sched->ends);
 		sched->end[sched->ends++] =
 			(struct due_end){ n, c->w->t, sched->versions - 1, q->run.outcome };
 		sched->last_end = r->end;
@@ -722,7 +708,7 @@ static void add_hold(struct check *c, const struct hold_row *h)
 		return;
 	int64_t since = c->hold_requested[h->key % ARRAY_LEN(c->hold_requested)] -
 			1; /* it was in force from the request on */
-	CHECK_ROOM(c->hold, c->holds, c->hold_room);
+	ADD_ROOM(c->hold, c->hold_room, c->holds);
 	c->hold[c->holds++] = (struct check_hold){ h->key, h->reason, since, INT64_MAX, h->until };
 }
 
@@ -770,19 +756,7 @@ void observe_applied(struct check *c, const struct st_req *q, const struct st_ac
 	case ST_WITHDRAW:
 		apply_withdraw(c, check_find_sched(c, q->sid), q->at);
 		break;
-	case ST_VERDICT:
-	case ST_STARTED:
-	case ST_PROBLEM:
-	case ST_NAME:
-	case ST_SOURCE:
-	case ST_STATE:
-	case ST_MEMORY:
-	case ST_AGENT:
-	case ST_RUN_TEXT:
-	case ST_MESSAGES:
-	case ST_DELIVERY:
-	case ST_PRUNE:
-	case ST_OPS:
+	default:
 		break;
 	}
 }
