@@ -1,7 +1,7 @@
 /* A binary heap of agenda entries. */
 #include "agenda.h"
 
-#include "table.h"
+#include "room.h"
 
 #include <stdlib.h>
 
@@ -12,10 +12,7 @@ static bool before(const struct agenda_entry *x, const struct agenda_entry *y)
 
 void agenda_add(struct agenda *g, int64_t t, int kind, uint64_t a, uint64_t b)
 {
-	if (g->n == g->room) {
-		g->room = g->room ? g->room * 2 : 64;
-		g->heap = grow(g->heap, g->room * sizeof *g->heap);
-	}
+	ADD_ROOM(g->heap, g->room, g->n);
 	struct agenda_entry e = { t, g->orders++, kind, a, b };
 	size_t i = g->n++;
 	for (; i && before(&e, &g->heap[(i - 1) / 2]); i = (i - 1) / 2)

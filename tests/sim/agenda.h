@@ -11,7 +11,7 @@ struct agenda_entry {
 
 struct agenda {
 	struct agenda_entry *heap;
-	size_t n, room;
+	unsigned n, room;
 	uint64_t orders;
 };
 

@@ -2,6 +2,7 @@
  * follow their plans, preconditions that answer late. */
 #include "check/check.h"
 #include "coverage.h"
+#include "room.h"
 
 #include <stdlib.h>
 
@@ -18,10 +19,7 @@ static unsigned index_of(const struct world *w, const struct run_file *f)
 
 static struct run_file *new_file(struct world *w, const struct rn_req *q, enum file_state state)
 {
-	if (w->files == w->file_room) {
-		w->file_room = w->file_room ? w->file_room * 2 : 64;
-		w->file = grow(w->file, w->file_room * sizeof *w->file);
-	}
+	ADD_ROOM(w->file, w->file_room, w->files);
 	struct run_file *f = &w->file[w->files];
 	*f = (struct run_file){ .request = *q, .state = state };
 	table_put(&w->file_of, mix2(q->run, q->attempt), w->files++);
@@ -34,10 +32,7 @@ static void send_report(struct world *w, int64_t t, const struct rn_report *s, e
 	while (i < w->reports && w->report[i].epoch)
 		i++;
 	if (i == w->reports) {
-		if (w->reports == w->report_room) {
-			w->report_room = w->report_room ? w->report_room * 2 : 64;
-			w->report = grow(w->report, w->report_room * sizeof *w->report);
-		}
+		ADD_ROOM(w->report, w->report_room, w->reports);
 		w->reports++;
 	}
 	w->report[i] = (struct sent_report){ *s, w->epoch, (uint8_t)of };

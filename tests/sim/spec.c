@@ -97,16 +97,15 @@ static void choose_times(struct world *w, struct spec *s, bool dense)
 
 static void choose_policy(struct world *w, struct spec *s)
 {
-	static const uint8_t guards[] = { 1 << ASK_BUDGET, 1 << ASK_CONDITION, 1 << ASK_HOOK,
-					  1 << ASK_CHECK };
+	static const uint8_t kinds[] = { 1 << ASK_BUDGET, 1 << ASK_CONDITION, 1 << ASK_HOOK, 1 << ASK_CHECK };
 	struct policy p = { .zone = s->policy.zone, .calendar = s->policy.calendar };
 	p.missed = (uint8_t)world_random(w, MISSED_COUNT);
 	p.overlap = (uint8_t)world_random(w, OVERLAP_COUNT);
 	p.backoff = (uint8_t)world_random(w, BACKOFF_COUNT);
 	p.action = world_chance(w, 20) ? ACTION_EVENT : ACTION_RUN;
-	for (unsigned i = 0; i < ARRAY_LEN(guards); i++)
+	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
 		if (world_chance(w, 20))
-			p.preconditions |= guards[i];
+			p.preconditions |= kinds[i];
 	p.after = (uint8_t)world_random(w, 3);
 	p.priority = (int8_t)((int)world_random(w, 5) - 2);
 	p.retries = world_chance(w, 50) ? (uint16_t)(1 + world_random(w, 4)) : 0;

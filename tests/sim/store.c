@@ -1,7 +1,8 @@
 /* The simulated store as the engine sees it: lanes, commit groups, delays and outages. What a request does is
- * in tests/store/rows.c. */
+ * in tests/store/model.c. */
 #include "check/check.h"
 #include "coverage.h"
+#include "room.h"
 
 #include <stdlib.h>
 
@@ -19,10 +20,7 @@ static void enqueue(struct lane_queue *q, const struct st_req *r)
 {
 	if (q->head == q->n)
 		q->head = q->n = 0;
-	if (q->n == q->room) {
-		q->room = q->room ? q->room * 2 : 64;
-		q->req = grow(q->req, q->room * sizeof *q->req);
-	}
+	ADD_ROOM(q->req, q->room, q->n);
 	q->req[q->n++] = *r;
 }
 
@@ -61,10 +59,7 @@ static unsigned new_group(struct world *w, unsigned n)
 	while (i < w->groups && w->group[i].req)
 		i++;
 	if (i == w->groups) {
-		if (w->groups == w->group_room) {
-			w->group_room = w->group_room ? w->group_room * 2 : 16;
-			w->group = grow(w->group, w->group_room * sizeof *w->group);
-		}
+		ADD_ROOM(w->group, w->group_room, w->groups);
 		w->groups++;
 	}
 	w->group[i] = (struct commit_group){ .req = grow(NULL, n * sizeof(struct st_req)),

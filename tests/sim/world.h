@@ -113,7 +113,7 @@ struct commit_group {
 
 struct lane_queue {
 	struct st_req *req;
-	size_t head, n, room;
+	unsigned head, n, room;
 };
 
 struct world {

@@ -26,11 +26,6 @@ void command_submit(struct engine *e, struct sched *s, struct st_req *r, enum re
 
 /* --- add and change --- */
 
-static uint8_t lane_of(const struct command *c)
-{
-	return c->bulk ? LANE_BULK : LANE_USER;
-}
-
 static struct wall first_time(struct engine *e, const struct rules *rules, uint64_t after, struct wall from)
 {
 	struct wall next;
@@ -47,14 +42,19 @@ static void set_rules(struct sched_row *row, const struct command *c, uint32_t m
 	memcpy(row->rules, &rules, sizeof rules);
 }
 
+/* Fills in what the command says about the document. */
+static void set_document(struct st_req *r, const struct command *c)
+{
+	set_rules(&r->row, c, c->max_runs);
+	r->lane = c->bulk ? LANE_BULK : LANE_USER;
+	r->id = c->id;
+	r->document = c->document;
+	r->source = c->source;
+}
+
 static void add_schedule(struct engine *e, const struct command *c)
 {
-	struct st_req r = { .op = ST_PUT,
-			    .lane = lane_of(c),
-			    .at = e->now.wall,
-			    .id = c->id,
-			    .document = c->document,
-			    .source = c->source };
+	struct st_req r = { .op = ST_PUT, .at = e->now.wall };
 	r.sid = r.row.sid = ++e->last_sid;
 	r.row.after = c->after;
 	r.row.flags = c->enabled ? SCHED_ENABLED : 0;
@@ -63,7 +63,7 @@ static void add_schedule(struct engine *e, const struct command *c)
 	r.row.seen = e->last_end;
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.paused_until = WALL_NEVER;
-	set_rules(&r.row, c, c->max_runs);
+	set_document(&r, c);
 	engine_submit_store(e, &r, FOR_PUT, 0, c->tag, NULL);
 }
 
@@ -105,11 +105,7 @@ static void change_times(struct engine *e, struct sched *s, const struct command
 	r.row.next_set_at = (struct wall){ 0 };
 	r.row.seen = e->last_end; /* ignore ends before the change, including ones that did not match */
 	r.ends_known = true;      /* stale if there is an end that the engine does not know yet */
-	set_rules(&r.row, c, c->max_runs);
-	r.lane = lane_of(c);
-	r.id = c->id;
-	r.document = c->document;
-	r.source = c->source;
+	set_document(&r, c);
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 
@@ -131,11 +127,7 @@ static void change_policy(struct engine *e, struct sched *s, const struct comman
 		r.keep_next = false;
 		r.row.left = left_of(s, c->max_runs);
 	}
-	set_rules(&r.row, c, c->max_runs);
-	r.lane = lane_of(c);
-	r.id = c->id;
-	r.document = c->document;
-	r.source = c->source;
+	set_document(&r, c);
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
 

@@ -74,7 +74,7 @@ void check_set_quiet(struct check *c)
 
 static void add_piece(struct check *c)
 {
-	CHECK_ROOM(c->piece, c->pieces, c->piece_room);
+	ADD_ROOM(c->piece, c->piece_room, c->pieces);
 	c->piece[c->pieces++] = (struct clock_piece){ c->w->t, world_wall(c->w).us };
 }
 
@@ -120,11 +120,11 @@ struct check_sched *check_find_sched(const struct check *c, uint64_t sid)
 	return table_get(&c->sched_of, sid, &i) ? &c->sched[i] : NULL;
 }
 
-const struct version *check_version(const struct check_sched *b, uint32_t rev)
+const struct version *check_version(const struct check_sched *sched, uint32_t rev)
 {
-	for (unsigned i = b ? b->versions : 0; i-- > 0;)
-		if (b->version[i].rev == rev)
-			return &b->version[i];
+	for (unsigned i = sched ? sched->versions : 0; i-- > 0;)
+		if (sched->version[i].rev == rev)
+			return &sched->version[i];
 	return NULL;
 }
 
@@ -148,19 +148,19 @@ const struct zone *check_zone(const struct check *c, const struct rules *r)
 
 const struct policy *check_latest_policy(const struct check *c, const struct check_run *v)
 {
-	const struct check_sched *b = check_find_sched(c, v->row.sid);
-	const struct version *now = check_version(b, b->known_rev);
+	const struct check_sched *sched = check_find_sched(c, v->row.sid);
+	const struct version *now = check_version(sched, sched->known_rev);
 	return now ? &now->rules.policy : &v->rules.policy;
 }
 
 unsigned check_preconditions(const struct check *c, const struct check_run *v)
 {
-	const struct check_sched *b = check_find_sched(c, v->row.sid);
-	unsigned guards = v->rules.policy.preconditions;
-	for (unsigned i = 0; i < b->versions; i++)
-		if (b->version[i].rev >= v->row.rev)
-			guards &= b->version[i].rules.policy.preconditions;
-	return guards;
+	const struct check_sched *sched = check_find_sched(c, v->row.sid);
+	unsigned common = v->rules.policy.preconditions;
+	for (unsigned i = 0; i < sched->versions; i++)
+		if (sched->version[i].rev >= v->row.rev)
+			common &= sched->version[i].rules.policy.preconditions;
+	return common;
 }
 
 bool check_is_held(const struct check *c, uint32_t key)
@@ -186,7 +186,7 @@ static void add_excuse(struct check *c, int64_t from, int64_t to, unsigned kind)
 			last->to = to;
 		return;
 	}
-	CHECK_ROOM(c->excuse, c->excuses, c->excuse_room);
+	ADD_ROOM(c->excuse, c->excuse_room, c->excuses);
 	c->excuse[c->excuses++] = (struct excuse){ from, to, kind };
 }
 
@@ -323,25 +323,25 @@ void observe_suspend(struct check *c, int64_t since)
 }
 
 /* A step back of the clock: the times after `now` come again, by the present version. */
-static void rewind_sched(struct check_sched *b, struct wall now)
+static void rewind_sched(struct check_sched *sched, struct wall now)
 {
-	if (!b->stretches)
+	if (!sched->stretches)
 		return;
-	struct stretch last = b->stretch[b->stretches - 1];
+	struct stretch last = sched->stretch[sched->stretches - 1];
 	unsigned n = 0;
-	for (unsigned i = 0; i < b->stretches; i++) {
-		struct stretch s = b->stretch[i];
+	for (unsigned i = 0; i < sched->stretches; i++) {
+		struct stretch s = sched->stretch[i];
 		if (s.to.us > now.us)
 			s.to = now;
 		if (s.from.us < s.to.us)
-			b->stretch[n++] = s;
+			sched->stretch[n++] = s;
 	}
-	b->stretches = n;
+	sched->stretches = n;
 	if (last.to.us != INT64_MAX)
 		return; /* dropped */
-	struct wall changed = b->version[last.version].changed;
-	CHECK_ROOM(b->stretch, b->stretches, b->stretch_room);
-	b->stretch[b->stretches++] =
+	struct wall changed = sched->version[last.version].changed;
+	ADD_ROOM(sched->stretch, sched->stretch_room, sched->stretches);
+	sched->stretch[sched->stretches++] =
 		(struct stretch){ changed.us > now.us ? changed : now, WALL_NEVER, last.version };
 }
 
@@ -361,7 +361,7 @@ void observe_clock_step(struct check *c, int64_t before)
 	}
 	if (now.us >= before)
 		return;
-	CHECK_ROOM(c->repeated, c->repeateds, c->repeated_room);
+	ADD_ROOM(c->repeated, c->repeated_room, c->repeateds);
 	c->repeated[c->repeateds++] = (struct repeated_span){ now.us, before };
 	for (size_t i = 0; i < c->scheds; i++)
 		rewind_sched(&c->sched[i], now);
@@ -376,7 +376,7 @@ void observe_command(struct check *c, const struct command *cmd)
 {
 	world_log(c->w, "command %llu %s sid %llu run %llu", (unsigned long long)cmd->tag,
 		  command_words[cmd->kind], (unsigned long long)cmd->sid, (unsigned long long)cmd->run);
-	CHECK_ROOM(c->command, c->commands, c->command_room);
+	ADD_ROOM(c->command, c->command_room, c->commands);
 	c->command[c->commands++] = (struct check_command){ .kind = cmd->kind,
 							    .epoch = c->w->epoch,
 							    .t = c->w->t,
@@ -399,23 +399,26 @@ static void check_reply(struct check *c, const struct reply *r, const struct che
 {
 	uint64_t sid = o->sid ? o->sid : r->sid;
 	const struct rows_sched *s = rows_sched(c->w->rows, sid);
-	const struct check_sched *b = check_find_sched(c, sid);
+	const struct check_sched *sched = check_find_sched(c, sid);
 	const struct run_row *run = rows_run(c->w->rows, r->run ? r->run : o->run);
 	const char *wrong = NULL;
 	switch ((enum command_kind)o->kind) {
 	case CMD_PUT:
-		wrong = !s || !b || b->known_rev == 0 ? "the schedule is not in the store" : NULL;
+		wrong = !s || !sched || sched->known_rev == 0 ? "the schedule is not in the store" : NULL;
 		break;
 	case CMD_DROP:
-		wrong = !s || !s->dropped || !b->known_dropped ? "the schedule is still in the store" : NULL;
+		wrong = !s || !s->dropped || !sched->known_dropped ? "the schedule is still in the store"
+								   : NULL;
 		break;
 	case CMD_PAUSE:
-		wrong = o->sid && (!s || !(b->known_flags & SCHED_PAUSED)) ? "it is not paused in the store"
-									   : NULL;
+		wrong = o->sid && (!s || !(sched->known_flags & SCHED_PAUSED))
+				? "it is not paused in the store"
+				: NULL;
 		break;
 	case CMD_RESUME:
-		wrong = o->sid && (!s || b->known_flags & SCHED_PAUSED) ? "it is still paused in the store"
-									: NULL;
+		wrong = o->sid && (!s || sched->known_flags & SCHED_PAUSED)
+				? "it is still paused in the store"
+				: NULL;
 		break;
 	case CMD_RUN:
 		wrong = !run || run->kind != KIND_MANUAL ? "there is no such run in the store" : NULL;
@@ -435,8 +438,8 @@ static void check_reply(struct check *c, const struct reply *r, const struct che
 		break;
 	case CMD_NEXT_CHECK: {
 		bool set = false;
-		for (unsigned i = 0; b && i < b->versions; i++)
-			set |= b->version[i].gated_until.us == o->to.us;
+		for (unsigned i = 0; sched && i < sched->versions; i++)
+			set |= sched->version[i].gated_until.us == o->to.us;
 		wrong = !s || !set ? "its next check in the store is another" : NULL;
 		break;
 	}

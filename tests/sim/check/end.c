@@ -45,55 +45,55 @@ static bool was_held(const struct check *c, uint32_t key, int64_t t)
 	return false;
 }
 
-static bool held_by_any(const struct check *c, const struct check_sched *b, int64_t t)
+static bool held_by_any(const struct check *c, const struct check_sched *sched, int64_t t)
 {
-	for (unsigned i = 0; i < b->versions; i++) {
-		const struct policy *p = &b->version[i].rules.policy;
+	for (unsigned i = 0; i < sched->versions; i++) {
+		const struct policy *p = &sched->version[i].rules.policy;
 		if (was_held(c, p->agent, t) || was_held(c, p->account, t))
 			return true;
 	}
 	return false;
 }
 
-static bool has_catch_up(const struct check *c, const struct check_sched *b)
+static bool has_catch_up(const struct check *c, const struct check_sched *sched)
 {
-	for (const struct check_run *v = run_newest(c, b); v; v = run_older(c, v))
+	for (const struct check_run *v = run_newest(c, sched); v; v = run_older(c, v))
 		if (v->row.kind == KIND_CATCH_UP)
 			return true;
 	return false;
 }
 
 /* True if catch-up runs of the schedule were open at that time. */
-static bool in_catch_up(const struct check *c, const struct check_sched *b, int64_t t)
+static bool in_catch_up(const struct check *c, const struct check_sched *sched, int64_t t)
 {
-	for (const struct check_run *v = run_newest(c, b); v; v = run_older(c, v))
+	for (const struct check_run *v = run_newest(c, sched); v; v = run_older(c, v))
 		if (v->row.kind == KIND_CATCH_UP && v->recorded <= t + c->slack &&
 		    v->last_finish >= t - c->slack - SECONDS(3))
 			return true;
 	return false;
 }
 
-static bool near_change(const struct check *c, const struct check_sched *b, int64_t t)
+static bool near_change(const struct check *c, const struct check_sched *sched, int64_t t)
 {
-	for (unsigned i = 0; i < b->versions; i++)
-		if (b->version[i].t >= t - c->slack && b->version[i].t <= t + c->slack)
+	for (unsigned i = 0; i < sched->versions; i++)
+		if (sched->version[i].t >= t - c->slack && sched->version[i].t <= t + c->slack)
 			return true;
-	return b->dropped;
+	return sched->dropped;
 }
 
 /* Checks a nominal time that is recorded once: it must be in time, or there must be an excuse. */
-static void check_punctuality(struct check *c, const struct check_sched *b, const struct version *v,
+static void check_punctuality(struct check *c, const struct check_sched *sched, const struct version *v,
 			      struct wall n, int64_t t, const struct run_row *r, const struct range_row *g,
 			      bool joins, struct tally *sum)
 {
 	unsigned state = r ? r->state : g->state, reason = r ? r->reason : g->reason;
-	unsigned ill = check_excuse(c, t, t + c->slack);
-	unsigned long long sid = b->sid;
+	unsigned excuse = check_excuse(c, t, t + c->slack);
+	unsigned long long sid = sched->sid;
 	sum->runs += state != RUN_SKIPPED && state != RUN_MISSED;
 	sum->skipped += state == RUN_SKIPPED;
 	sum->missed += state == RUN_MISSED;
-	sum->down += (ill & EXCUSE_DOWN) != 0;
-	sum->settled += (ill & EXCUSE_DOWN) != 0;
+	sum->down += (excuse & EXCUSE_DOWN) != 0;
+	sum->settled += (excuse & EXCUSE_DOWN) != 0;
 	if (r && run_open(r))
 		check_fail(c, "sid %llu: the run of %s never ends, state %u", sid, check_time_text(n), state);
 	if (r && r->kind == KIND_BACKFILL)
@@ -108,23 +108,23 @@ static void check_punctuality(struct check *c, const struct check_sched *b, cons
 		return;
 	if (v->rules.zone_print != zone_fingerprint(check_zone(c, &v->rules)))
 		return; /* rules for other zone data decide nothing */
-	bool held = held_by_any(c, b, t);
-	if (ill) {
-		if (held || joins || has_catch_up(c, b))
+	bool held = held_by_any(c, sched, t);
+	if (excuse) {
+		if (held || joins || has_catch_up(c, sched))
 			return; /* it had to wait, so any cause may apply */
 		/* A freshly loaded engine does not know what happened before the crash. */
-		bool down = ill & EXCUSE_DOWN ||
+		bool down = excuse & EXCUSE_DOWN ||
 			    check_excuse(c, check_excuse_end(c, t), check_excuse_end(c, t) + MINUTES(2)) &
 				    EXCUSE_DOWN;
 		if ((reason == REASON_DOWN && missed && !down) ||
-		    (reason == REASON_CLOCK && missed && !(ill & EXCUSE_CLOCK)) ||
-		    (reason == REASON_STORE && missed && !(ill & (EXCUSE_STORE | EXCUSE_SUSPENDED))))
+		    (reason == REASON_CLOCK && missed && !(excuse & EXCUSE_CLOCK)) ||
+		    (reason == REASON_STORE && missed && !(excuse & (EXCUSE_STORE | EXCUSE_SUSPENDED))))
 			check_fail(c, "sid %llu: %s is missed/%s, but there was no such cause", sid,
 				   check_time_text(n), reason_words[reason]);
 		return;
 	}
 	if (late || missed || closed) {
-		if (held || joins || in_catch_up(c, b, t) || near_change(c, b, t))
+		if (held || joins || in_catch_up(c, sched, t) || near_change(c, sched, t))
 			return;
 		sum->healthy++;
 		check_fail(c, "sid %llu: %s came due without any fault, and is %s/%s, claimed %.3f s late",
@@ -141,16 +141,16 @@ static void check_punctuality(struct check *c, const struct check_sched *b, cons
 		sum->latest = lateness;
 }
 
-static void account(struct check *c, struct check_sched *b, const struct version *v, struct wall n, int64_t t,
-		    struct ranges *ranges, bool *hole, struct tally *sum)
+static void account(struct check *c, struct check_sched *sched, const struct version *v, struct wall n,
+		    int64_t t, struct ranges *ranges, bool *hole, struct tally *sum)
 {
 	const struct range_row *g = NULL;
-	const struct run_row *r = rows_at(c->w->rows, b->sid, n);
+	const struct run_row *r = rows_at(c->w->rows, sched->sid, n);
 	unsigned in_ranges = count_covering(ranges, n, &g);
-	unsigned long long sid = b->sid;
+	unsigned long long sid = sched->sid;
 	sum->due++;
 	if (!r && !in_ranges) {
-		if (b->dropped) {
+		if (sched->dropped) {
 			*hole = true; /* no later time may be recorded */
 			sum->due--;
 			return;
@@ -174,8 +174,8 @@ static void account(struct check *c, struct check_sched *b, const struct version
 	}
 	if (g && g->reason == REASON_GATED) {
 		bool gated = false;
-		for (unsigned i = 0; i < b->versions; i++)
-			gated |= b->version[i].gated_until.us > n.us;
+		for (unsigned i = 0; i < sched->versions; i++)
+			gated |= sched->version[i].gated_until.us > n.us;
 		if (!gated)
 			check_fail(c, "sid %llu: %s is skipped/gated, but no run has set a later next check",
 				   sid, check_time_text(n));
@@ -185,7 +185,7 @@ static void account(struct check *c, struct check_sched *b, const struct version
 	const struct run_row *before = ranges->before;
 	bool joins = before && check_true_time(c, before->claimed) >= t - c->slack;
 	ranges->before = r;
-	check_punctuality(c, b, v, n, t, r, g, joins, sum);
+	check_punctuality(c, sched, v, n, t, r, g, joins, sum);
 }
 
 /* The next time of the rule, or the next check. */
@@ -200,13 +200,13 @@ static bool next_time(const struct version *v, const struct zone *z, struct wall
 	return regular || v->next_check.us > after.us;
 }
 
-static void account_rule(struct check *c, struct check_sched *b, struct ranges *ranges, struct tally *sum)
+static void account_rule(struct check *c, struct check_sched *sched, struct ranges *ranges, struct tally *sum)
 {
 	struct wall now = world_wall(c->w);
 	bool hole = false;
-	for (unsigned i = 0; i < b->stretches && c->failures < CHECK_FAILURES_MAX; i++) {
-		const struct stretch *s = &b->stretch[i];
-		const struct version *v = &b->version[s->version];
+	for (unsigned i = 0; i < sched->stretches && c->failures < CHECK_FAILURES_MAX; i++) {
+		const struct stretch *s = &sched->stretch[i];
+		const struct version *v = &sched->version[s->version];
 		if (v->after || !(v->flags & SCHED_ENABLED))
 			continue;
 		const struct zone *z = check_zone(c, &v->rules);
@@ -216,55 +216,55 @@ static void account_rule(struct check *c, struct check_sched *b, struct ranges *
 			struct wall due = rule_due(&v->rules.when, z, n);
 			if (due.us > now.us)
 				break;
-			account(c, b, v, n, check_true_time(c, due), ranges, &hole, sum);
+			account(c, sched, v, n, check_true_time(c, due), ranges, &hole, sum);
 			if (c->failures >= CHECK_FAILURES_MAX)
 				return;
 		}
 	}
 }
 
-static void account_ends(struct check *c, struct check_sched *b, struct ranges *ranges, struct tally *sum)
+static void account_ends(struct check *c, struct check_sched *sched, struct ranges *ranges, struct tally *sum)
 {
 	bool hole = false;
-	for (unsigned i = 0; i < b->ends; i++) {
+	for (unsigned i = 0; i < sched->ends; i++) {
 		/* A change may have been decided before the end and written after it. */
-		const struct version *v = &b->version[b->end[i].version];
-		while (v + 1 < b->version + b->versions && v[1].changed.us < b->end[i].nominal.us)
+		const struct version *v = &sched->version[sched->end[i].version];
+		while (v + 1 < sched->version + sched->versions && v[1].changed.us < sched->end[i].nominal.us)
 			v++;
-		if (!check_follows(v, b->end[i].outcome))
+		if (!check_follows(v, sched->end[i].outcome))
 			continue;
 		ranges->at = 0;
-		account(c, b, &b->version[b->end[i].version], b->end[i].nominal, b->end[i].t, ranges, &hole,
-			sum);
+		account(c, sched, &sched->version[sched->end[i].version], sched->end[i].nominal,
+			sched->end[i].t, ranges, &hole, sum);
 	}
 }
 
 /* Refusals must lie in the past, since records are withdrawn after a step back of the clock. And no schedule
  * may have a last change in the future. */
-static void account_future(struct check *c, const struct check_sched *b, const struct rows_sched *s)
+static void account_future(struct check *c, const struct check_sched *sched, const struct rows_sched *s)
 {
 	struct wall now = world_wall(c->w), next;
-	const struct version *v = &b->version[b->versions - 1];
+	const struct version *v = &sched->version[sched->versions - 1];
 	/* A range that ends in the future does no harm if the schedule has no time before its end. */
 	bool any = v->after || next_time(v, check_zone(c, &v->rules), now, &next);
-	if (!b->dropped && s->row.changed.us > now.us + SECONDS(60))
-		check_fail(c, "sid %llu: its last change, %s, is in the future", (unsigned long long)b->sid,
-			   check_time_text(s->row.changed));
+	if (!sched->dropped && s->row.changed.us > now.us + SECONDS(60))
+		check_fail(c, "sid %llu: its last change, %s, is in the future",
+			   (unsigned long long)sched->sid, check_time_text(s->row.changed));
 	for (unsigned i = 0; i < s->ranges; i++)
 		if (any && s->range[i].last.us >= (v->after ? now.us + 1 : next.us) &&
-		    s->range[i].last.us != INT64_MAX && !b->dropped)
+		    s->range[i].last.us != INT64_MAX && !sched->dropped)
 			check_fail(c, "sid %llu: a range ends at %s, in the future",
-				   (unsigned long long)b->sid, check_time_text(s->range[i].last));
+				   (unsigned long long)sched->sid, check_time_text(s->range[i].last));
 }
 
 /* At the end, a schedule with max_failures failures must be paused. */
-static void account_failures(struct check *c, const struct check_sched *b, const struct rows_sched *s)
+static void account_failures(struct check *c, const struct check_sched *sched, const struct rows_sched *s)
 {
-	const struct rules *r = &b->version[b->versions - 1].rules;
-	bool on = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !b->dropped;
+	const struct rules *r = &sched->version[sched->versions - 1].rules;
+	bool on = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !sched->dropped;
 	if (on && r->policy.max_failures && s->row.failures >= r->policy.max_failures)
 		check_fail(c, "sid %llu: %u failures in a row, at most %u are allowed, and it is not paused",
-			   (unsigned long long)b->sid, s->row.failures, r->policy.max_failures);
+			   (unsigned long long)sched->sid, s->row.failures, r->policy.max_failures);
 }
 
 static bool stepped_back(const struct check *c, int64_t from, int64_t to)
@@ -284,7 +284,7 @@ static void account_runs(struct check *c)
 		const struct run_row *r = rows_run_at(c->w->rows, i);
 		if (!r)
 			continue;
-		const struct check_sched *b = check_find_sched(c, r->sid);
+		const struct check_sched *sched = check_find_sched(c, r->sid);
 		if (run_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
 		const struct check_run *v = check_find_run(c, r->run);
@@ -294,7 +294,8 @@ static void account_runs(struct check *c)
 		/* They stay for a follower, even if it was none when they were recorded. */
 		bool stays = r->kind == KIND_CATCH_UP && rows_sched(c->w->rows, r->sid)->row.after;
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
-		    !stays && r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !b->dropped && !b->ends)
+		    !stays && r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !sched->dropped &&
+		    !sched->ends)
 			check_fail(c, "sid %llu: %s is in the future, but refused already",
 				   (unsigned long long)r->sid, check_time_text(r->nominal));
 		if (r->state == RUN_FINISHED && r->kind != KIND_MANUAL && r->kind != KIND_BACKFILL) {
@@ -310,17 +311,17 @@ struct tally check_account(struct check *c)
 {
 	struct tally sum = { 0 };
 	for (size_t i = 0; i < c->scheds && c->failures < CHECK_FAILURES_MAX; i++) {
-		struct check_sched *b = &c->sched[i];
-		const struct rows_sched *s = rows_sched(c->w->rows, b->sid);
+		struct check_sched *sched = &c->sched[i];
+		const struct rows_sched *s = rows_sched(c->w->rows, sched->sid);
 		struct ranges ranges = { grow(NULL, s->ranges * sizeof *s->range), s->ranges, 0, NULL };
 		memcpy(ranges.range, s->ranges ? s->range : (void *)ranges.range,
 		       s->ranges * sizeof *s->range);
 		if (s->ranges)
 			qsort(ranges.range, s->ranges, sizeof *ranges.range, by_first);
-		account_rule(c, b, &ranges, &sum);
-		account_ends(c, b, &ranges, &sum);
-		account_future(c, b, s);
-		account_failures(c, b, s);
+		account_rule(c, sched, &ranges, &sum);
+		account_ends(c, sched, &ranges, &sum);
+		account_future(c, sched, s);
+		account_failures(c, sched, s);
 		free(ranges.range);
 	}
 	account_runs(c);

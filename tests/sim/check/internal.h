@@ -1,6 +1,7 @@
 #pragma once
 /* What the checker remembers; shared by its files. */
 #include "check/check.h"
+#include "room.h"
 
 /* Why the engine may be late. */
 enum excuse_kind { EXCUSE_DOWN = 1, EXCUSE_SUSPENDED = 2, EXCUSE_CLOCK = 4, EXCUSE_STORE = 8 };
@@ -121,24 +122,24 @@ struct check {
 	const char *kind[CHECK_KINDS_MAX]; /* formats of the findings that were printed */
 
 	struct check_sched *sched;
-	size_t scheds, sched_room;
+	unsigned scheds, sched_room;
 	struct table sched_of; /* by sid */
 	struct check_run *run;
-	size_t runs, run_room;
+	unsigned runs, run_room;
 	struct table run_of;        /* by run number */
 	struct table last_seen;     /* by run number: state and attempt after the last request */
 	uint64_t last_news;         /* the largest number of news seen */
 	struct table first_started; /* by (sid, nominal): the first run that was started */
 	uint32_t *alive;            /* runs with a process */
-	size_t alives, alive_room;
+	unsigned alives, alive_room;
 	struct check_command *command; /* by tag - 1 */
-	size_t commands, command_room;
+	unsigned commands, command_room;
 
 	struct clock_piece *piece;
 	struct excuse *excuse;
 	struct check_hold *hold;
 	struct repeated_span *repeated;
-	size_t pieces, piece_room, excuses, excuse_room, holds, hold_room, repeateds, repeated_room;
+	unsigned pieces, piece_room, excuses, excuse_room, holds, hold_room, repeateds, repeated_room;
 	uint64_t clock_steps;
 	/* The clock must be held when wall_ahead is clock_most or more above clock_believed, the largest that
 	 * was accepted. */
@@ -154,18 +155,10 @@ struct check {
 	size_t catch_up_starts;
 };
 
-#define CHECK_ROOM(array, n, room)                                                                           \
-	do {                                                                                                 \
-		if ((n) == (room)) {                                                                         \
-			(room) = (room) ? (room)*2 : 16;                                                     \
-			(array) = grow((array), (room) * sizeof *(array));                                   \
-		}                                                                                            \
-	} while (0)
-
 /* The runs of a schedule, newest first. */
-static inline const struct check_run *run_newest(const struct check *c, const struct check_sched *b)
+static inline const struct check_run *run_newest(const struct check *c, const struct check_sched *sched)
 {
-	return b->last_run ? &c->run[b->last_run - 1] : NULL;
+	return sched->last_run ? &c->run[sched->last_run - 1] : NULL;
 }
 
 static inline const struct check_run *run_older(const struct check *c, const struct check_run *v)
@@ -188,7 +181,7 @@ unsigned check_preconditions(const struct check *c, const struct check_run *v);
 /* True if this agent or account is held in the store. Always false after a step of the clock, since that
  * moves the end of the hold, but not of a retry. */
 bool check_is_held(const struct check *c, uint32_t key);
-const struct version *check_version(const struct check_sched *b, uint32_t rev);
+const struct version *check_version(const struct check_sched *sched, uint32_t rev);
 const struct zone *check_zone(const struct check *c, const struct rules *r);
 /* The true time at which the wall clock last reached this. */
 int64_t check_true_time(const struct check *c, struct wall at);

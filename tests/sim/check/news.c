@@ -34,14 +34,14 @@ static uint64_t missed_length(const struct rows_sched *s)
 }
 
 /* The news that the request must have written, before the policy filters them. */
-static unsigned expected_news(struct check *c, const struct st_req *q, const struct check_sched *b)
+static unsigned expected_news(struct check *c, const struct st_req *q, const struct check_sched *sched)
 {
 	const struct rows_sched *s = rows_sched(c->w->rows, q->sid);
 	const struct run_row *r = rows_run(c->w->rows, q->run.run);
 	uint32_t before = 0, now = snapshot_of(r);
 	unsigned tells = 0;
 	if (q->op == ST_RANGE)
-		return missed_length(s) != b->missed_length ? 1u << NEWS_MISSED : 0;
+		return missed_length(s) != sched->missed_length ? 1u << NEWS_MISSED : 0;
 	if (q->op != ST_OCC && q->op != ST_VERDICT && q->op != ST_STARTED && q->op != ST_FINISH)
 		return 0;
 	table_get(&c->last_seen, q->run.run, &before);
@@ -50,7 +50,7 @@ static unsigned expected_news(struct check *c, const struct st_req *q, const str
 	table_put(&c->last_seen, q->run.run, now);
 	unsigned was = before & 15, is = now & 15;
 	if (is == RUN_FINISHED + 1 && was != is)
-		tells |= news_of_run_end(r, b->failures && s && !s->row.failures && q->op == ST_FINISH);
+		tells |= news_of_run_end(r, sched->failures && s && !s->row.failures && q->op == ST_FINISH);
 	if (is == RUN_MISSED + 1 && was != is)
 		tells |= 1u << NEWS_MISSED;
 	if (q->op == ST_STARTED && now >> 4 > before >> 4)
@@ -61,18 +61,18 @@ static unsigned expected_news(struct check *c, const struct st_req *q, const str
 void check_news(struct check *c, const struct st_req *q)
 {
 	struct rows *rows = c->w->rows;
-	struct check_sched *b = check_find_sched(c, q->sid);
+	struct check_sched *sched = check_find_sched(c, q->sid);
 	const struct rows_sched *s = rows_sched(rows, q->sid);
 	struct rules rules = { 0 };
 	if (s)
 		memcpy(&rules, s->row.rules, sizeof rules);
 	unsigned mask = rules.policy.news;
 	mask |= mask & 1u << NEWS_PING ? 1u << NEWS_STARTED : 0;
-	unsigned want = b ? expected_news(c, q, b) & mask : 0;
+	unsigned want = sched ? expected_news(c, q, sched) & mask : 0;
 	/* The engine does not learn the failures of a removed schedule; and a change that overtakes an end
 	 * has set them already. */
 	const struct check_run *v = check_find_run(c, q->run.run);
-	bool overtaken = b && v && q->op == ST_FINISH && v->last_finish <= b->recounted + c->slack;
+	bool overtaken = sched && v && q->op == ST_FINISH && v->last_finish <= sched->recounted + c->slack;
 	unsigned unsure = !s || s->dropped || overtaken ? 1u << NEWS_RECOVERED : 0;
 	size_t n = rows_newses(rows);
 	const struct news_row *last = n ? rows_news_at(rows, n - 1) : NULL;
@@ -87,10 +87,10 @@ void check_news(struct check *c, const struct st_req *q)
 			   last->what, (unsigned long long)last->sid, (unsigned long long)last->run, want,
 			   (unsigned long long)q->sid, (unsigned long long)q->run.run);
 	c->last_news += fresh;
-	if (b) {
+	if (sched) {
 		if (q->op == ST_PUT && !q->keep_next)
-			b->recounted = c->w->t;
-		b->failures = s ? s->row.failures : 0;
-		b->missed_length = missed_length(s);
+			sched->recounted = c->w->t;
+		sched->failures = s ? s->row.failures : 0;
+		sched->missed_length = missed_length(s);
 	}
 }

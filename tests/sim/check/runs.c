@@ -60,11 +60,11 @@ static void check_start_time(struct check *c, const struct check_run *v, const s
 static void check_start_allowed(struct check *c, struct check_run *v, const struct rn_req *q)
 {
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
-	const struct check_sched *b = check_find_sched(c, v->row.sid);
+	const struct check_sched *sched = check_find_sched(c, v->row.sid);
 	unsigned long long run = q->run;
 	unsigned check = 1u << ASK_CHECK;
 	bool by_hand = v->row.kind == KIND_MANUAL || v->row.kind == KIND_BACKFILL;
-	if (!by_hand && (b->known_flags & SCHED_PAUSED || c->all_paused))
+	if (!by_hand && (sched->known_flags & SCHED_PAUSED || c->all_paused))
 		check_fail(c, "run %llu of sid %llu starts while paused", run,
 			   (unsigned long long)v->row.sid);
 	if (check_preconditions(c, v) & check && !(v->answers_epoch == c->w->epoch && v->yes & check) &&
@@ -84,8 +84,8 @@ static void check_queue_order(struct check *c, const struct check_run *v, const 
 	if (!queues || check_latest_policy(c, v)->overlap != p->overlap || q->attempt != 1 ||
 	    v->row.kind != KIND_TIMER)
 		return;
-	const struct check_sched *b = check_find_sched(c, v->row.sid);
-	for (const struct check_run *o = run_newest(c, b); o; o = run_older(c, o))
+	const struct check_sched *sched = check_find_sched(c, v->row.sid);
+	for (const struct check_run *o = run_newest(c, sched); o; o = run_older(c, o))
 		if (o->row.run < v->row.run && o->row.kind == KIND_TIMER && o->known_epoch == c->w->epoch &&
 		    o->known_state == RUN_CLAIMED && o->requested == 0 && !o->stopped && !o->ending)
 			check_fail(c, "run %llu starts before run %llu, which was queued before it",
@@ -114,11 +114,11 @@ static void check_start(struct check *c, struct check_run *v, const struct rn_re
 	v->agent_slots = p->agent_slots > p2->agent_slots ? p->agent_slots : p2->agent_slots;
 	v->key = p->key;
 	/* The version by which its slot counts depends on when the engine was loaded. */
-	const struct check_sched *b = check_find_sched(c, v->row.sid);
-	for (unsigned i = 0; i < b->versions; i++)
-		if (b->version[i].rev >= v->row.rev) {
-			v->agent = b->version[i].rules.policy.agent == v->agent ? v->agent : 0;
-			v->key = b->version[i].rules.policy.key == v->key ? v->key : 0;
+	const struct check_sched *sched = check_find_sched(c, v->row.sid);
+	for (unsigned i = 0; i < sched->versions; i++)
+		if (sched->version[i].rev >= v->row.rev) {
+			v->agent = sched->version[i].rules.policy.agent == v->agent ? v->agent : 0;
+			v->key = sched->version[i].rules.policy.key == v->key ? v->key : 0;
 		}
 	v->requested = q->attempt;
 	v->requested_epoch = c->w->epoch;
@@ -259,7 +259,7 @@ void observe_started(struct check *c, const struct run_file *f)
 		check_fail(c, "R6: agent %u has %u runs, its slots are %u", v->agent, agent, v->agent_slots);
 	if (v->key && key > 1)
 		check_fail(c, "R6: key %u has %u runs", v->key, key);
-	CHECK_ROOM(c->alive, c->alives, c->alive_room);
+	ADD_ROOM(c->alive, c->alive_room, c->alives);
 	c->alive[c->alives++] = self;
 }
 

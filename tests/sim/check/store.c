@@ -325,13 +325,14 @@ static void check_verdict(struct check *c, const struct st_req *q)
 	} else if (q->run.state == RUN_SKIPPED && q->run.reason == REASON_CONDITION) {
 		bad = !(no & 1u << ASK_CONDITION) || (!edited && p->window && now.us < closes.us);
 	} else if (q->run.state == RUN_SKIPPED) {
-		const struct check_sched *b = check_find_sched(c, v->row.sid);
-		bad = q->run.reason == REASON_BUDGET   ? !(no & 1u << ASK_BUDGET)
-		      : q->run.reason == REASON_HOOK   ? !(no & 1u << ASK_HOOK)
-		      : q->run.reason == REASON_PAUSED ? !(b->known_flags & SCHED_PAUSED) && !c->all_paused &&
-								 c->w->t - b->resumed > SECONDS(30) &&
-								 c->w->t - c->all_resumed > SECONDS(30)
-						       : q->run.reason != REASON_BLOCKED;
+		const struct check_sched *sched = check_find_sched(c, v->row.sid);
+		bad = q->run.reason == REASON_BUDGET ? !(no & 1u << ASK_BUDGET)
+		      : q->run.reason == REASON_HOOK ? !(no & 1u << ASK_HOOK)
+		      : q->run.reason == REASON_PAUSED
+			      ? !(sched->known_flags & SCHED_PAUSED) && !c->all_paused &&
+					c->w->t - sched->resumed > SECONDS(30) &&
+					c->w->t - c->all_resumed > SECONDS(30)
+			      : q->run.reason != REASON_BLOCKED;
 	} else {
 		bad = true;
 	}
@@ -384,7 +385,7 @@ static int64_t retry_delay(const struct policy *p, unsigned n)
 /* True if the run may end although attempts are left. */
 static bool may_end_early(const struct check *c, const struct check_run *v)
 {
-	const struct check_sched *b = check_find_sched(c, v->row.sid);
+	const struct check_sched *sched = check_find_sched(c, v->row.sid);
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
 	const uint32_t keys[] = { p->agent, p->account, p2->agent, p2->account };
 	for (unsigned i = 0; i < ARRAY_LEN(keys); i++) {
@@ -392,15 +393,15 @@ static bool may_end_early(const struct check *c, const struct check_run *v)
 		if (keys[i] && (rows_hold(c->w->rows, keys[i]) || (meant && meant >= c->w->t - c->slack)))
 			return true;
 	}
-	if (v->stopped || c->all_paused || (b->resumed && c->w->t - b->resumed < SECONDS(30)) ||
-	    (c->all_resumed && c->w->t - c->all_resumed < SECONDS(30)) || b->dropped ||
-	    b->known_flags & SCHED_PAUSED || b->known_dropped)
+	if (v->stopped || c->all_paused || (sched->resumed && c->w->t - sched->resumed < SECONDS(30)) ||
+	    (c->all_resumed && c->w->t - c->all_resumed < SECONDS(30)) || sched->dropped ||
+	    sched->known_flags & SCHED_PAUSED || sched->known_dropped)
 		return true;
 	const struct rows_sched *s = rows_sched(c->w->rows, v->row.sid);
 	if (s->row.flags & SCHED_PAUSED)
 		return true;
 	/* A newer run of the schedule was recorded. */
-	for (const struct check_run *o = run_newest(c, b); o && o != v; o = run_older(c, o))
+	for (const struct check_run *o = run_newest(c, sched); o && o != v; o = run_older(c, o))
 		if (o->row.kind != KIND_BACKFILL)
 			return true;
 	return false;
@@ -479,8 +480,8 @@ static void check_run_end(struct check *c, const struct check_run *v, const stru
 		check_fail(c, "run %llu ends after %u of %u attempts, for no reason", run, used, 1 + retries);
 	bool no_work = v->answers_epoch == c->w->epoch && v->no & 1u << ASK_CHECK;
 	bool event = (p->action == ACTION_EVENT || p2->action == ACTION_EVENT) && r->outcome == OUTCOME_DONE;
-	const struct check_sched *b = check_find_sched(c, v->row.sid);
-	bool removed = b->known_dropped || b->killed;
+	const struct check_sched *sched = check_find_sched(c, v->row.sid);
+	bool removed = sched->known_dropped || sched->killed;
 	if (!r->attempt && !no_work && !event && !removed && !(v->stopped || r->reason == REASON_REPLACED))
 		check_fail(c, "run %llu ends %s/%s without a start", run, outcome_words[r->outcome],
 			   reason_words[r->reason]);
@@ -551,21 +552,7 @@ void observe_submit(struct check *c, const struct st_req *q)
 		c->hold_requested[q->hold.key % ARRAY_LEN(c->hold_requested)] =
 			q->hold.reason ? c->w->t + 1 : 0;
 		break;
-	case ST_PUT:
-	case ST_DROP:
-	case ST_WITHDRAW:
-	case ST_STARTED:
-	case ST_PROBLEM:
-	case ST_NAME:
-	case ST_SOURCE:
-	case ST_STATE:
-	case ST_MEMORY:
-	case ST_AGENT:
-	case ST_RUN_TEXT:
-	case ST_MESSAGES:
-	case ST_DELIVERY:
-	case ST_PRUNE:
-	case ST_OPS:
+	default:
 		break;
 	}
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && ++c->claims > CLAIMS_MAX)
@@ -592,19 +579,19 @@ static void check_next_check_stays(struct check *c, const struct version *before
 
 static void add_version(struct check *c, const struct st_req *q, const struct sched_row *row)
 {
-	struct check_sched *b = check_find_sched(c, row->sid);
-	if (!b) {
-		CHECK_ROOM(c->sched, c->scheds, c->sched_room);
-		b = &c->sched[c->scheds];
-		*b = (struct check_sched){ .sid = row->sid };
+	struct check_sched *sched = check_find_sched(c, row->sid);
+	if (!sched) {
+		ADD_ROOM(c->sched, c->sched_room, c->scheds);
+		sched = &c->sched[c->scheds];
+		*sched = (struct check_sched){ .sid = row->sid };
 		table_put(&c->sched_of, row->sid, (uint32_t)c->scheds++);
 	}
-	if (check_version(b, row->rev))
+	if (check_version(sched, row->rev))
 		return; /* a repeated request */
-	if (b->versions)
-		check_next_check_stays(c, &b->version[b->versions - 1], row);
-	CHECK_ROOM(b->version, b->versions, b->version_room);
-	struct version *v = &b->version[b->versions++];
+	if (sched->versions)
+		check_next_check_stays(c, &sched->version[sched->versions - 1], row);
+	ADD_ROOM(sched->version, sched->version_room, sched->versions);
+	struct version *v = &sched->version[sched->versions++];
 	*v = (struct version){ .rev = row->rev,
 			       .flags = row->flags,
 			       .after = row->after,
@@ -624,34 +611,35 @@ static void add_version(struct check *c, const struct st_req *q, const struct sc
 	}
 	if (!q->keep_next) {
 		uint64_t more = row->left == UINT32_MAX ? UINT64_MAX : row->left;
-		b->allowed = more == UINT64_MAX || b->allowed == UINT64_MAX ? UINT64_MAX : b->allowed + more;
+		sched->allowed = more == UINT64_MAX || sched->allowed == UINT64_MAX ? UINT64_MAX
+										    : sched->allowed + more;
 	}
 	struct wall now = world_wall(c->w), cut = q->at.us < now.us ? q->at : now, from = row->changed;
-	if (b->stretches) {
-		struct stretch *last = &b->stretch[b->stretches - 1];
-		if (b->version[last->version].changed.us == row->changed.us)
+	if (sched->stretches) {
+		struct stretch *last = &sched->stretch[sched->stretches - 1];
+		if (sched->version[last->version].changed.us == row->changed.us)
 			from = cut.us > last->from.us ? cut : last->from;
 		else if (row->changed.us < cut.us)
 			cut = row->changed;
 		last->to = cut;
 		/* The clock may have stepped back while this was under way: no stretch ends after the cut. */
-		for (unsigned i = 0; i < b->stretches; i++) {
-			struct stretch *s = &b->stretch[i];
+		for (unsigned i = 0; i < sched->stretches; i++) {
+			struct stretch *s = &sched->stretch[i];
 			struct wall to = s->to.us > cut.us ? cut : s->to;
 			s->to = to.us > s->from.us ? to : s->from;
 		}
 	}
-	CHECK_ROOM(b->stretch, b->stretches, b->stretch_room);
-	b->stretch[b->stretches++] = (struct stretch){ from, WALL_NEVER, b->versions - 1 };
+	ADD_ROOM(sched->stretch, sched->stretch_room, sched->stretches);
+	sched->stretch[sched->stretches++] = (struct stretch){ from, WALL_NEVER, sched->versions - 1 };
 }
 
 /* A next check at or before the new high is recorded. */
 static void mark_next_check_recorded(struct check *c, const struct st_req *q)
 {
-	struct check_sched *b = check_find_sched(c, q->sid);
-	for (unsigned i = 0; q->moves && i < b->versions; i++)
-		if (b->version[i].next_check.us <= q->move.high.us)
-			b->version[i].next_check_set_at = WALL_NEVER;
+	struct check_sched *sched = check_find_sched(c, q->sid);
+	for (unsigned i = 0; q->moves && i < sched->versions; i++)
+		if (sched->version[i].next_check.us <= q->move.high.us)
+			sched->version[i].next_check_set_at = WALL_NEVER;
 }
 
 static void add_run(struct check *c, const struct st_req *q)
@@ -659,14 +647,14 @@ static void add_run(struct check *c, const struct st_req *q)
 	if (check_find_run(c, q->run.run))
 		return;
 	const struct version *ver = check_version(check_find_sched(c, q->sid), q->rev);
-	CHECK_ROOM(c->run, c->runs, c->run_room);
+	ADD_ROOM(c->run, c->run_room, c->runs);
 	struct check_run *v = &c->run[c->runs];
 	*v = (struct check_run){ .row = q->run, .recorded = c->w->t };
 	if (ver)
 		v->rules = ver->rules;
-	struct check_sched *b = check_find_sched(c, q->sid);
-	v->older = b->last_run;
-	b->last_run = (uint32_t)c->runs + 1;
+	struct check_sched *sched = check_find_sched(c, q->sid);
+	v->older = sched->last_run;
+	sched->last_run = (uint32_t)c->runs + 1;
 	table_put(&c->run_of, q->run.run, (uint32_t)c->runs++);
 }
 
@@ -674,30 +662,31 @@ static void add_ends(struct check *c, const struct st_req *q, const struct run_r
 {
 	struct wall over = r->retry_at.us ? r->retry_at : r->ended;
 	for (size_t i = 0; i < c->scheds; i++) {
-		struct check_sched *b = &c->sched[i];
-		const struct version *v = &b->version[b->versions - 1];
-		if (v->after != r->sid || b->dropped || !check_follows(v, q->run.outcome) ||
-		    over.us <= v->changed.us || r->end <= b->last_end)
+		struct check_sched *sched = &c->sched[i];
+		const struct version *v = &sched->version[sched->versions - 1];
+		if (v->after != r->sid || sched->dropped || !check_follows(v, q->run.outcome) ||
+		    over.us <= v->changed.us || r->end <= sched->last_end)
 			continue;
 		struct wall n = over;
-		for (unsigned k = 0; k < b->ends; k++)
-			if (b->end[k].nominal.us == n.us) {
+		for (unsigned k = 0; k < sched->ends; k++)
+			if (sched->end[k].nominal.us == n.us) {
 				n.us++;
 				k = UINT32_MAX; /* start again from the first */
 			}
-		CHECK_ROOM(b->end, b->ends, b->end_room);
-		b->end[b->ends++] = (struct due_end){ n, c->w->t, b->versions - 1, q->run.outcome };
-		b->last_end = r->end;
+		ADD_ROOM(sched->end, sched->end_room, sched->ends);
+		sched->end[sched->ends++] =
+			(struct due_end){ n, c->w->t, sched->versions - 1, q->run.outcome };
+		sched->last_end = r->end;
 	}
 }
 
 /* After ST_WITHDRAW: a last change in the future becomes `at`. */
-static void apply_withdraw(struct check *c, struct check_sched *b, struct wall at)
+static void apply_withdraw(struct check *c, struct check_sched *sched, struct wall at)
 {
-	struct version *v = &b->version[b->versions - 1];
-	struct stretch *last = &b->stretch[b->stretches - 1];
+	struct version *v = &sched->version[sched->versions - 1];
+	struct stretch *last = &sched->stretch[sched->stretches - 1];
 	if (v->next_check.us > at.us && v->next_check_set_at.us <= at.us && v->changed.us <= at.us)
-		check_fail(c, "G3: sid %llu: its next check %s is forgotten", (unsigned long long)b->sid,
+		check_fail(c, "G3: sid %llu: its next check %s is forgotten", (unsigned long long)sched->sid,
 			   check_time_text(v->next_check));
 	v->next_check = (struct wall){ 0 };
 	if (v->changed.us <= at.us)
@@ -719,7 +708,7 @@ static void add_hold(struct check *c, const struct hold_row *h)
 		return;
 	int64_t since = c->hold_requested[h->key % ARRAY_LEN(c->hold_requested)] -
 			1; /* it was in force from the request on */
-	CHECK_ROOM(c->hold, c->holds, c->hold_room);
+	ADD_ROOM(c->hold, c->hold_room, c->holds);
 	c->hold[c->holds++] = (struct check_hold){ h->key, h->reason, since, INT64_MAX, h->until };
 }
 
@@ -738,11 +727,11 @@ void observe_applied(struct check *c, const struct st_req *q, const struct st_ac
 		mark_next_check_recorded(c, q);
 		break;
 	case ST_DROP: {
-		struct check_sched *b = check_find_sched(c, q->sid);
-		struct stretch *last = b->stretches ? &b->stretch[b->stretches - 1] : NULL;
-		if (!b->dropped && last && last->to.us == INT64_MAX)
+		struct check_sched *sched = check_find_sched(c, q->sid);
+		struct stretch *last = sched->stretches ? &sched->stretch[sched->stretches - 1] : NULL;
+		if (!sched->dropped && last && last->to.us == INT64_MAX)
 			last->to = q->at.us > last->from.us ? q->at : last->from;
-		b->dropped = true;
+		sched->dropped = true;
 		break;
 	}
 	case ST_OCC:
@@ -767,19 +756,7 @@ void observe_applied(struct check *c, const struct st_req *q, const struct st_ac
 	case ST_WITHDRAW:
 		apply_withdraw(c, check_find_sched(c, q->sid), q->at);
 		break;
-	case ST_VERDICT:
-	case ST_STARTED:
-	case ST_PROBLEM:
-	case ST_NAME:
-	case ST_SOURCE:
-	case ST_STATE:
-	case ST_MEMORY:
-	case ST_AGENT:
-	case ST_RUN_TEXT:
-	case ST_MESSAGES:
-	case ST_DELIVERY:
-	case ST_PRUNE:
-	case ST_OPS:
+	default:
 		break;
 	}
 }
@@ -787,7 +764,7 @@ void observe_applied(struct check *c, const struct st_req *q, const struct st_ac
 void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a)
 {
 	world_log(c->w, "< ack tag %llu", (unsigned long long)q->tag);
-	struct check_sched *b = check_find_sched(c, q->sid);
+	struct check_sched *sched = check_find_sched(c, q->sid);
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && c->claims)
 		c->claims--;
 	if (q->op == ST_HOLD && q->hold.key == 0) {
@@ -796,30 +773,31 @@ void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a
 		c->all_paused = q->hold.reason != 0;
 	}
 	bool of_a_run = q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
-	if (b && a->has_row && !of_a_run) {
-		if (b->known_flags & ~a->row.flags & SCHED_PAUSED)
-			b->resumed = c->w->t;
-		b->known_flags = a->row.flags;
-		b->known_rev = a->row.rev;
+	if (sched && a->has_row && !of_a_run) {
+		if (sched->known_flags & ~a->row.flags & SCHED_PAUSED)
+			sched->resumed = c->w->t;
+		sched->known_flags = a->row.flags;
+		sched->known_rev = a->row.rev;
 	}
-	if (b && q->moves) {
+	if (sched && q->moves) {
 		/* Stale, or repeated without a move of the row: the decision was in vain. */
 		struct wall want = q->op == ST_OCC ? q->run.nominal : q->range.last;
 		bool behind = a->row.after ? a->row.seen < q->move.seen : a->row.high.us < want.us;
 		bool stuck = a->res == ST_STALE || (a->res == ST_OK && a->has_row && behind);
-		b->stuck = stuck ? b->stuck + 1 : 0;
-		if (b->stuck > 50)
-			check_fail(c, "G8: sid %llu repeats its claim endlessly", (unsigned long long)b->sid);
+		sched->stuck = stuck ? sched->stuck + 1 : 0;
+		if (sched->stuck > 50)
+			check_fail(c, "G8: sid %llu repeats its claim endlessly",
+				   (unsigned long long)sched->sid);
 	}
 	struct check_run *v = check_find_run(c, q->run.run);
 	if (v && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		v->ending = false;
-	if (b && a->res == ST_REFUSED && !a->has_row)
-		b->known_dropped = true; /* by another writer */
+	if (sched && a->res == ST_REFUSED && !a->has_row)
+		sched->known_dropped = true; /* by another writer */
 	if (a->res != ST_OK)
 		return;
 	if (q->op == ST_DROP)
-		b->known_dropped = true;
+		sched->known_dropped = true;
 	if (v && (q->op == ST_OCC || q->op == ST_VERDICT || q->op == ST_FINISH)) {
 		v->known_epoch = c->w->epoch;
 		v->known_state = q->run.state;

@@ -394,9 +394,9 @@ SCENARIO(after_with_catch_up_respects_the_limit)
 								.account = 9,
 								.missed = MISSED_CATCH_UP,
 								.catch_up_limit = 2 } });
-	struct process_plan fate = failing(SECONDS(1), REASON_RATE_LIMITED);
-	fate.reset = at(s, "08:45");
-	script_run(s, limited, fate);
+	struct process_plan plan = failing(SECONDS(1), REASON_RATE_LIMITED);
+	plan.reset = at(s, "08:45");
+	script_run(s, limited, plan);
 	script_run(s, limited, lasting(SECONDS(1)));
 	run_until(s, "08:49");
 	expect_rows(

@@ -468,10 +468,10 @@ static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 	expect_true(s, idle == 24 * 60 / minutes);
 	expect_true(s, rows_avoided(rows, 0) == idle && rows_avoided(rows, a) == idle);
 	expect_true(s, rows_avoided(rows, b) == 0); /* a command calls no model */
-	unsigned born = 0;
+	unsigned started = 0;
 	for (unsigned i = 0; i < rig_world(s)->files; i++)
-		born += rig_world(s)->file[i].state != FILE_PREVENTED;
-	expect_true(s, born == 0);
+		started += rig_world(s)->file[i].state != FILE_PREVENTED;
+	expect_true(s, started == 0);
 }
 
 SCENARIO(check_avoids_all_model_calls_of_a_day)
