@@ -47,7 +47,7 @@ static int64_t suspended_us(void)
 	return clock_boot().us - ((int64_t)t.tv_sec * USEC + t.tv_nsec / 1000);
 }
 
-static void fail(struct loop *l, enum err e, const char *text)
+static void end_with_error(struct loop *l, enum err e, const char *text)
 {
 	if (!l->error)
 		l->error = why_set(&l->why, e, WHY_NOWHERE, "%s", text);
@@ -56,8 +56,9 @@ static void fail(struct loop *l, enum err e, const char *text)
 
 void loop_out_of_memory(struct loop *l)
 {
-	fail(l, E_NOMEM,
-	     "out of memory: the daemon ends; when it is started again, it continues from what is recorded");
+	end_with_error(l, E_NOMEM,
+		       "out of memory: the daemon ends; when it is started again, it continues from what is "
+		       "recorded");
 }
 
 /* --- turns --- */
@@ -97,10 +98,10 @@ static void set_timer(struct loop *l)
 	/* The kernel cancels the timer when the clock is set, which makes the descriptor readable. */
 	if (timerfd_settime(l->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &at, NULL) < 0 &&
 	    errno != ECANCELED)
-		fail(l, E_IO, "cannot set the timer of the event loop");
+		end_with_error(l, E_IO, "cannot set the timer of the event loop");
 }
 
-static void turn(struct loop *l)
+static void do_turn(struct loop *l)
 {
 	struct now now = loop_now();
 	int64_t suspended = suspended_us();
@@ -136,7 +137,7 @@ static int on_timer(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 		/* Not expired, or the clock was set: the engine looks at the clock in any case. */
 	}
 	((struct loop *)ctx)->armed = 0;
-	turn(ctx);
+	do_turn(ctx);
 	return 0;
 }
 
@@ -145,14 +146,14 @@ static int on_port(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 	(void)s;
 	(void)fd;
 	(void)revents;
-	turn(ctx);
+	do_turn(ctx);
 	return 0;
 }
 
 static int on_again(sd_event_source *s, void *ctx)
 {
 	(void)s;
-	turn(ctx);
+	do_turn(ctx);
 	return 0;
 }
 
@@ -163,7 +164,7 @@ static int on_mail(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 	(void)fd;
 	(void)revents;
 	mailbox_run(l->config.mail);
-	turn(l);
+	do_turn(l);
 	return 0;
 }
 
@@ -306,9 +307,9 @@ enum err loop_run(struct loop *l, struct why *why)
 {
 	sd_notify(0, "READY=1");
 	thread_short_slices();
-	turn(l);
+	do_turn(l);
 	if (sd_event_loop(l->event) < 0 && !l->error)
-		fail(l, E_IO, "the event loop failed");
+		end_with_error(l, E_IO, "the event loop failed");
 	sd_notify(0, "STOPPING=1");
 	if (l->error && why)
 		*why = l->why;

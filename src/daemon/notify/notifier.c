@@ -42,7 +42,7 @@ static void keep_launcher(struct notifier *n)
 		n->retry = true;
 }
 
-static void turn(struct notifier *n)
+static void do_turn(struct notifier *n)
 {
 	n->retry = false;
 	if (atomic_exchange(&n->config_changed, false)) {
@@ -74,7 +74,7 @@ static int turn_in_ms(const struct notifier *n)
 	return us == INT64_MAX ? -1 : us > INT64_C(3600000000) ? 3600000 : (int)(us / 1000 + 1);
 }
 
-static void *work(void *arg)
+static void *notifier_main(void *arg)
 {
 	struct notifier *n = arg;
 	struct why why;
@@ -84,7 +84,7 @@ static void *work(void *arg)
 	while (!atomic_load(&n->stop)) {
 		struct pollfd fds[] = { { .fd = n->wakeup, .events = POLLIN },
 					{ .fd = runner_fd(n->runner), .events = POLLIN } };
-		turn(n);
+		do_turn(n);
 		int ready = poll(fds, ARRAY_LEN(fds), turn_in_ms(n));
 		if (ready > 0 && fds[0].revents && eventfd_read(n->wakeup, &times) < 0)
 			times = 0; /* an additional turn does no harm */
@@ -121,7 +121,7 @@ enum err notifier_open(const struct notifier_options *o, struct notifier **ret, 
 	if (!e)
 		e = daemon_reader(o->daemon, &n->reader, why);
 	if (!e)
-		e = thread_start(&n->thread, work, n);
+		e = thread_start(&n->thread, notifier_main, n);
 	n->started = !e;
 	if (e)
 		notifier_close(n);

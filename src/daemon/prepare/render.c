@@ -27,7 +27,7 @@ struct renderer {
 	enum err failed; /* the first error */
 };
 
-static void fail(struct renderer *r, enum err e)
+static void set_error(struct renderer *r, enum err e)
 {
 	if (!r->failed)
 		r->failed = e;
@@ -49,7 +49,7 @@ static struct str expand(struct renderer *r, struct str text)
 	if (!e && memchr(copy, '\0', out.n))
 		e = why_set(r->why, E_VALUE, WHY_NOWHERE, "a byte 0 cannot be passed to a program");
 	if (e)
-		fail(r, e);
+		set_error(r, e);
 	return e ? text : (struct str){ copy, out.n };
 }
 
@@ -57,7 +57,7 @@ static const char *copy_text(struct renderer *r, struct str s)
 {
 	const char *copy = arena_dup(r->arena, s);
 	if (!copy)
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 	return copy;
 }
 
@@ -68,7 +68,7 @@ static const char **render_argv(struct renderer *r, const struct doc_command *c)
 	unsigned n = c->shell.n ? 3 : c->argc;
 	const char **argv = arena_alloc(r->arena, (n + 1) * sizeof *argv);
 	if (!argv) {
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 		return NULL;
 	}
 	if (c->shell.n) {
@@ -127,7 +127,7 @@ static const char **render_env(struct renderer *r)
 	e.room = inherited + (more->kind == VAL_MAP ? more->map.n : 0) + RUN_VARIABLES;
 	e.item = arena_alloc(r->arena, (e.room + 1) * sizeof *e.item);
 	if (!e.item) {
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 		return NULL;
 	}
 	for (unsigned i = 0; i < inherited; i++)
@@ -154,7 +154,7 @@ static const char **render_env(struct renderer *r)
 	set_pair(&e, "TRACEPARENT", str_of(trace));
 	e.item[e.n] = NULL;
 	if (e.failed)
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 	return e.item;
 }
 
@@ -179,7 +179,7 @@ static const char *render_path(struct renderer *r, struct str path)
 		return copy_text(r, path);
 	const char *whole = arena_printf(r->arena, "%.*s/%.*s", STR_ARG(cwd), STR_ARG(path));
 	if (!whole)
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 	return whole;
 }
 
@@ -192,7 +192,7 @@ static void render_expectations(struct renderer *r, struct launch *l)
 	const char **file = arena_alloc(r->arena, (paths + 1) * sizeof *file);
 	const char *const **script = arena_alloc(r->arena, (doc->expectations + 1) * sizeof *script);
 	if (!file || !script) {
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 		return;
 	}
 	for (unsigned i = 0; i < doc->expectations; i++) {
@@ -219,7 +219,7 @@ static void render_program(struct renderer *r, const struct doc_command *c, stru
 	l->cwd = action->cwd.n ? copy_text(r, action->cwd) : NULL;
 	l->context = (struct str){ copy_text(r, buf_str(&context)), context.n };
 	if (context.failed)
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 }
 
 static void render_command(struct renderer *r, struct launch *l)
@@ -239,7 +239,7 @@ static void render_secrets(struct renderer *r, struct launch *l)
 		return;
 	enum err e = secret_fill(&r->place->secrets, by->secrets.word, by->secrets.n, r->arena, l, r->why);
 	if (e)
-		fail(r, e);
+		set_error(r, e);
 }
 
 /* The message goes to standard input, not into arguments, which other users can see. */
@@ -253,7 +253,7 @@ static void render_turn(struct renderer *r, struct launch *l)
 	l->out = true; /* its answer is the result for the next run */
 	render_secrets(r, l);
 	if (!l->input.p)
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 	render_expectations(r, l);
 }
 
@@ -271,14 +271,14 @@ static void render_webhook(struct renderer *r, struct launch *l)
 	struct out_request request = { 0 };
 	const char **argv = arena_alloc(r->arena, 2 * sizeof *argv);
 	if (!out->program) {
-		fail(r, why_set(r->why, E_INPUT, WHY_NOWHERE, OUT_MISSING_TEXT));
+		set_error(r, why_set(r->why, E_INPUT, WHY_NOWHERE, OUT_MISSING_TEXT));
 		return;
 	}
 	enum err e =
 		argv ? out_request_render(&doc->action, doc->timeout, out->rules, &texts, r->arena, &request)
 		     : E_NOMEM;
 	if (e) {
-		fail(r, e);
+		set_error(r, e);
 		return;
 	}
 	argv[0] = out->program;
@@ -301,7 +301,7 @@ static void add_mask(struct renderer *r, struct launch *l, struct str secret)
 {
 	struct str *all = arena_alloc(r->arena, (l->secrets + 1) * sizeof *all);
 	if (!all) {
-		fail(r, E_NOMEM);
+		set_error(r, E_NOMEM);
 		return;
 	}
 	for (unsigned i = 0; i < l->secrets; i++)

@@ -261,7 +261,7 @@ static void retry_postponed(struct prepare_worker *w)
 		set_trouble(w, NULL);
 }
 
-static void *work(void *arg)
+static void *worker_main(void *arg)
 {
 	struct prepare_worker *w = arg;
 	struct pollfd bell = { mailbox_fd(w->mail), POLLIN, 0 };
@@ -290,7 +290,7 @@ enum err prepare_open(const struct prepare_options *o, struct prepare_worker **r
 	if (!e)
 		e = zoneinfo_open(&w->zones);
 	if (!e)
-		e = thread_start(&w->thread, work, w);
+		e = thread_start(&w->thread, worker_main, w);
 	w->started = !e;
 	if (e)
 		prepare_close(w);

@@ -241,7 +241,7 @@ static void do_pass(struct retention *r)
 	remove_files(r, days_ago(r->options.logs_days));
 }
 
-static void *work(void *arg)
+static void *retention_main(void *arg)
 {
 	struct retention *r = arg;
 	int64_t every = r->options.every;
@@ -261,7 +261,7 @@ enum err retention_open(const struct retention_options *o, struct retention **re
 	thread_cond_init(&r->changed);
 	enum err e = daemon_reader(o->daemon, &r->reader, why);
 	if (!e)
-		e = thread_start(&r->thread, work, r);
+		e = thread_start(&r->thread, retention_main, r);
 	r->started = !e;
 	if (e)
 		retention_close(r);
