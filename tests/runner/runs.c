@@ -346,6 +346,5 @@ TEST(requests_have_limits)
 	CHECK_INT(runner_give(g.r, 1, 1, &(struct launch){ .argv = argv }, &why), OK);
 	expect(&g, __LINE__, RN_STARTED, 1);
 	expect_exit(&g, __LINE__, 1, OUTCOME_DONE, REASON_NONE);
-	CHECK_INT(runner_submit(g.r, &(struct rn_req){ .op = RN_ASK, .run = 1 }), E_INPUT);
 	rig_end(&g);
 }

@@ -517,8 +517,8 @@ static enum err write_until(struct phrase_parser *p)
 	if (u.year < YEAR_MIN || u.year > YEAR_MAX)
 		return phrase_refuse_part(p, PART_UNTIL, "the year of '$u' is out of range 0001-9999");
 	p->out.until_at = p->w[p->parts.words[PART_UNTIL].from].at;
-	snprintf(p->out.until, sizeof p->out.until, "%04u-%02u-%02u", (unsigned)u.year % 10000, u.month % 100,
-		 u.day % 100);
+	snprintf(p->out.until, sizeof p->out.until, "%04u-%02u-%02u", (unsigned)u.year % 10000,
+		 (unsigned)u.month % 100, (unsigned)u.day % 100);
 	return OK;
 }
 
