@@ -1,3 +1,4 @@
+/* Arenas and buffers. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "test.h"

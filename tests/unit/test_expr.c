@@ -1,3 +1,4 @@
+/* The expression language: values, errors with their places, conditions, limits. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "core/expr/expr.h"

@@ -1,3 +1,4 @@
+/* JSON: parsing, errors with their places, limits, writing. */
 #include "base/json.h"
 #include "test.h"
 

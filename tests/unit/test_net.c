@@ -1,3 +1,4 @@
+/* Addresses, networks and host names; addresses are compared with libc. */
 #include "base/net.h"
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* Strings, UTF-8, and error messages with their places. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/utf8.h"

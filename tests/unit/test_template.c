@@ -1,3 +1,4 @@
+/* Templates and variables: rendering, errors with their places, limits. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "core/expr/template.h"

@@ -1,3 +1,4 @@
+/* The system's zone files by name. */
 #include "host/zoneinfo.h"
 #include "test.h"
 
