@@ -503,24 +503,27 @@ void command_sched_removed(struct engine *e, struct sched *s)
 		engine_remove_sched(e, s);
 }
 
-void command_acked(struct engine *e, const struct pending *w, const struct st_ack *ack)
+void command_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack)
 {
 	static const enum reply_code codes[ST_RESULTS] = { [ST_OK] = REPLY_OK,
 							   [ST_LOST] = REPLY_BUSY,
 							   [ST_STALE] = REPLY_BUSY,
 							   [ST_FENCED] = REPLY_BUSY,
 							   [ST_REFUSED] = REPLY_REFUSED };
-	struct sched *s = engine_pending_sched(e, w);
+	struct sched *s = engine_pending_sched(e, pending);
 	bool ok = ack->res == ST_OK;
-	bool ended = w->purpose == FOR_RESUME || (w->purpose == FOR_HOLD && !w->hold.key && e->paused_all);
-	engine_reply(e, (struct reply){
-				.tag = w->command, .code = codes[ack->res], .sid = w->sid, .count = ended });
-	if (w->purpose == FOR_HOLD) {
+	bool ended = pending->purpose == FOR_RESUME ||
+		     (pending->purpose == FOR_HOLD && !pending->hold.key && e->paused_all);
+	engine_reply(e, (struct reply){ .tag = pending->command,
+					.code = codes[ack->res],
+					.sid = pending->sid,
+					.count = ended });
+	if (pending->purpose == FOR_HOLD) {
 		if (ok)
-			(w->hold.key ? apply_hold : apply_global_pause)(e, &w->hold);
+			(pending->hold.key ? apply_hold : apply_global_pause)(e, &pending->hold);
 		return;
 	}
-	if (!s && ok && w->purpose == FOR_PUT && ack->has_row)
+	if (!s && ok && pending->purpose == FOR_PUT && ack->has_row)
 		s = engine_add_sched(e, &ack->row);
 	else if (s && ack->has_row)
 		engine_set_row(e, s, &ack->row);
@@ -529,11 +532,12 @@ void command_acked(struct engine *e, const struct pending *w, const struct st_ac
 	s->busy = false;
 	if (s->row.changed.us > e->now.wall.us && sched_index(e, s) < e->rewind)
 		e->rewind = sched_index(e, s); /* the clock stepped back while this was under way */
-	if (ok && w->closes_range)
+	if (ok && pending->closes_range)
 		s->range_open = false;
-	if (ok && w->purpose == FOR_PAUSE)
+	if (ok && pending->purpose == FOR_PAUSE)
 		apply_pause(e, s);
-	if ((ok && w->purpose == FOR_DROP) || (ack->res == ST_REFUSED && !ack->has_row && !s->removed)) {
+	if ((ok && pending->purpose == FOR_DROP) ||
+	    (ack->res == ST_REFUSED && !ack->has_row && !s->removed)) {
 		command_sched_removed(e, s); /* by this request, or by another writer before */
 		return;
 	}

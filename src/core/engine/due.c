@@ -25,7 +25,7 @@ int64_t due_grace(const struct sched *s)
 	return (window ? window : GRACE_SECONDS) * USEC;
 }
 
-bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal)
+static bool is_late(const struct engine *e, const struct sched *s, struct wall nominal)
 {
 	return e->now.wall.us - due_time(s, nominal).us > due_grace(s);
 }
@@ -398,7 +398,7 @@ static void handle_sched(struct engine *e, struct sched *s)
 	} else if (due_bar_reason(e, s, s->next_try)) {
 		due_record_range(e, s, due_same_bar(e, s, due_last_since(e, s, 0)), RUN_SKIPPED,
 				 due_bar_reason(e, s, s->next_try));
-	} else if (due_is_late(e, s, s->next_try)) {
+	} else if (is_late(e, s, s->next_try)) {
 		late_settle(e, s);
 	} else if (joins_catch_up(e, s)) {
 		due_claim(e, s, s->next_try, NULL, KIND_CATCH_UP, 0);
@@ -450,27 +450,28 @@ void due_handle(struct engine *e)
 
 /* --- answers --- */
 
-static void claim_acked(struct engine *e, const struct pending *w, const struct st_ack *ack, struct sched *s)
+static void claim_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack,
+			struct sched *s)
 {
-	struct run *r = engine_run(e, w->run);
+	struct run *r = engine_run(e, pending->run);
 	if (ack->res != ST_OK) {
-		engine_reply_code(e, w->command, ack->res == ST_REFUSED ? REPLY_NOT_FOUND : REPLY_BUSY,
-				  w->sid, 0);
+		engine_reply_code(e, pending->command, ack->res == ST_REFUSED ? REPLY_NOT_FOUND : REPLY_BUSY,
+				  pending->sid, 0);
 		if (r)
 			engine_remove_run(e, r);
 		return;
 	}
-	engine_reply_code(e, w->command, REPLY_OK, w->sid, w->run);
+	engine_reply_code(e, pending->command, REPLY_OK, pending->sid, pending->run);
 	if (r) {
 		if (s && policy_of(s)->overlap != OVERLAP_ALLOW &&
 		    policy_of(s)->overlap != OVERLAP_QUEUE_ALL && r->row.kind != KIND_MANUAL &&
 		    r->row.kind != KIND_BACKFILL)
 			runs_drop_retries(e, s);
 		runs_recorded(e, r);
-	} else if (w->outcome) {
-		finish_notify_followers(e, &(struct run_row){ .sid = w->sid,
-							      .outcome = w->outcome,
-							      .ended = w->ended,
+	} else if (pending->outcome) {
+		finish_notify_followers(e, &(struct run_row){ .sid = pending->sid,
+							      .outcome = pending->outcome,
+							      .ended = pending->ended,
 							      .end = ack->end });
 	}
 }
@@ -484,11 +485,12 @@ static void skip_recorded(struct engine *e, struct sched *s, struct wall tried)
 		s->next_try = due_next(s, tried);
 }
 
-void due_acked(struct engine *e, const struct pending *w, const struct st_ack *ack)
+void due_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack)
 {
-	struct sched *s = engine_pending_sched(e, w);
+	struct sched *s = engine_pending_sched(e, pending);
 	/* Manual runs and backfills do not make the schedule busy, and do not move its row. */
-	bool by_clock = w->purpose != FOR_CLAIM || (w->kind != KIND_MANUAL && w->kind != KIND_BACKFILL);
+	bool by_clock = pending->purpose != FOR_CLAIM ||
+			(pending->kind != KIND_MANUAL && pending->kind != KIND_BACKFILL);
 	struct wall tried = s ? s->next_try : WALL_NEVER;
 	if (s && by_clock)
 		s->busy = false;
@@ -497,15 +499,16 @@ void due_acked(struct engine *e, const struct pending *w, const struct st_ack *a
 	if (s && ack->res == ST_OK && by_clock)
 		s->late_cause = 0;
 	/* Refused although the schedule exists: it has an open range already. */
-	if (s && ack->has_row && w->purpose == FOR_OPEN && (ack->res == ST_OK || ack->res == ST_REFUSED))
+	if (s && ack->has_row && pending->purpose == FOR_OPEN &&
+	    (ack->res == ST_OK || ack->res == ST_REFUSED))
 		s->range_open = true;
 	if (s && s->row.next.us < tried.us && !by_clock)
 		s->next_try = tried; /* the row of a manual run's answer does not reset it */
 	if (s && by_clock && ack->res == ST_LOST)
 		skip_recorded(e, s, tried);
-	if (w->purpose == FOR_CLAIM)
-		claim_acked(e, w, ack, s);
-	if (s && w->purpose == FOR_CLAIM && w->kind == KIND_BACKFILL)
+	if (pending->purpose == FOR_CLAIM)
+		claim_acked(e, pending, ack, s);
+	if (s && pending->purpose == FOR_CLAIM && pending->kind == KIND_BACKFILL)
 		command_backfill_next(e, s, (enum st_res)ack->res);
 	if (s && s->removed && s->first_run == NONE)
 		engine_remove_sched(e, s); /* removed while this was under way */

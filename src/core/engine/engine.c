@@ -88,11 +88,12 @@ struct sched *engine_sched(struct engine *e, uint64_t sid)
 	return i == MAP_NONE ? NULL : &e->sched[i];
 }
 
-struct sched *engine_pending_sched(struct engine *e, const struct pending *w)
+struct sched *engine_pending_sched(struct engine *e, const struct pending *pending)
 {
-	if (w->sched < e->scheds && e->sched[w->sched].in_use && e->sched[w->sched].row.sid == w->sid)
-		return &e->sched[w->sched];
-	return engine_sched(e, w->sid);
+	if (pending->sched < e->scheds && e->sched[pending->sched].in_use &&
+	    e->sched[pending->sched].row.sid == pending->sid)
+		return &e->sched[pending->sched];
+	return engine_sched(e, pending->sid);
 }
 
 struct run *engine_run(struct engine *e, uint64_t run)
@@ -422,13 +423,13 @@ static void handle_ack(struct engine *e, const struct st_ack *ack)
 	uint32_t i = map_get(&e->pending_by_tag, ack->tag);
 	if (i == MAP_NONE)
 		return; /* of an earlier engine, or answered before */
-	struct pending w = e->pending[i];
+	struct pending pending = e->pending[i];
 	map_remove(&e->pending_by_tag, ack->tag);
 	e->pending[i].sid = e->pending_free;
 	e->pending_free = i;
-	if (e->now.boot.us - w.since.us > STORE_SLOW_SECONDS * USEC)
+	if (e->now.boot.us - pending.since.us > STORE_SLOW_SECONDS * USEC)
 		e->stalled_at = e->now.wall;
-	e->claims -= w.op == ST_OCC || w.op == ST_RANGE || w.op == ST_WITHDRAW;
+	e->claims -= pending.op == ST_OCC || pending.op == ST_RANGE || pending.op == ST_WITHDRAW;
 	e->under_way--;
 	static void (*const handlers[])(struct engine *, const struct pending *, const struct st_ack *) = {
 		[FOR_CLAIM] = due_acked,      [FOR_RANGE] = due_acked,    [FOR_OPEN] = due_acked,
@@ -436,7 +437,7 @@ static void handle_ack(struct engine *e, const struct st_ack *ack)
 		[FOR_RESUME] = command_acked, [FOR_WITHDRAW] = due_acked, [FOR_RUN] = runs_acked,
 		[FOR_HOLD] = command_acked,
 	};
-	handlers[w.purpose](e, &w, ack);
+	handlers[pending.purpose](e, &pending, ack);
 }
 
 void engine_step(struct engine *e, const struct event *ev, struct now now, struct effects *out)

@@ -22,7 +22,8 @@ bool runs_is_paused(const struct engine *e, const struct run *r)
 	return r->row.kind != KIND_MANUAL && (e->sched[r->sched].row.flags & SCHED_PAUSED || e->paused_all);
 }
 
-bool runs_is_live(const struct run *r)
+/* True if the run counts for overlap. */
+static bool is_live(const struct run *r)
 {
 	return r->phase != PHASE_RECORDING && r->phase != PHASE_ENDING && !is_pending_retry(r);
 }
@@ -31,7 +32,7 @@ unsigned runs_live(const struct engine *e, const struct sched *s)
 {
 	unsigned n = 0;
 	for (uint32_t i = s->first_run; i != NONE; i = e->run[i].sibling)
-		n += runs_is_live(&e->run[i]);
+		n += is_live(&e->run[i]);
 	return n;
 }
 
@@ -146,7 +147,8 @@ void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum rea
 	end_run(e, r, (struct run_ending){ .state = (uint8_t)state, .reason = (uint16_t)reason });
 }
 
-void runs_end_retries(struct engine *e, struct run *r)
+/* Ends the run with the outcome of its last attempt. */
+static void end_retries(struct engine *e, struct run *r)
 {
 	end_run(e, r, (struct run_ending){ .state = RUN_FINISHED });
 }
@@ -155,7 +157,7 @@ void runs_end_retries(struct engine *e, struct run *r)
 static void end_unstarted(struct engine *e, struct run *r, enum outcome outcome, enum reason reason)
 {
 	if (r->row.attempt)
-		runs_end_retries(e, r);
+		end_retries(e, r);
 	else
 		end_run(e, r, (struct run_ending){ RUN_FINISHED, (uint8_t)outcome, (uint16_t)reason });
 }
@@ -248,7 +250,7 @@ static bool must_wait(struct engine *e, const struct run *r)
 	bool in_line = r->row.kind == KIND_BACKFILL || r->row.kind == KIND_CATCH_UP;
 	for (uint32_t i = s->first_run; i != NONE && (!allow || in_line); i = e->run[i].sibling) {
 		const struct run *other = &e->run[i];
-		if (other == r || !runs_is_live(other) || (allow && other->row.kind != r->row.kind))
+		if (other == r || !is_live(other) || (allow && other->row.kind != r->row.kind))
 			continue;
 		/* The older run goes first, unless a younger one has set out already. */
 		bool set_out = other->phase > PHASE_BEHIND;
@@ -269,7 +271,7 @@ static void begin_attempt(struct engine *e, struct run *r)
 	}
 	if (runs_is_paused(e, r)) {
 		if (r->row.attempt)
-			runs_end_retries(e, r);
+			end_retries(e, r);
 		else
 			runs_refuse(e, r, RUN_SKIPPED, REASON_PAUSED);
 		return;
@@ -307,12 +309,13 @@ static void proceed(struct engine *e, struct run *r)
 		return;
 	for (uint32_t i = s->first_run, next; i != NONE && e->run[i].row.run < r->row.run; i = next) {
 		next = e->run[i].sibling;
-		if (runs_is_live(&e->run[i]))
+		if (is_live(&e->run[i]))
 			runs_cancel(e, &e->run[i], REASON_REPLACED);
 	}
 }
 
-void runs_start_waiting(struct engine *e, struct sched *s)
+/* A run of the schedule has ended: starts the oldest one in PHASE_BEHIND that need not wait any more. */
+static void start_waiting(struct engine *e, struct sched *s)
 {
 	for (uint32_t i = s->first_run, next; i != NONE; i = next) {
 		next = e->run[i].sibling;
@@ -331,11 +334,11 @@ void runs_hold(struct engine *e, struct run *r, const struct hold_row *hold)
 		r->attempt = r->row.attempt;
 		heap_put(&e->run_timer, run_index(e, r), e->now.boot.us + (hold->until.us - e->now.wall.us));
 		if (r->phase == PHASE_RETRY)
-			runs_start_waiting(e, runs_sched(e, r));
+			start_waiting(e, runs_sched(e, r));
 	} else if (r->row.attempt == 0) {
 		runs_refuse(e, r, RUN_SKIPPED, REASON_BLOCKED);
 	} else {
-		runs_end_retries(e, r);
+		end_retries(e, r);
 	}
 }
 
@@ -387,7 +390,7 @@ bool runs_is_waiting(const struct run *r)
 void runs_drop_retry(struct engine *e, struct run *r)
 {
 	if (is_pending_retry(r))
-		runs_end_retries(e, r);
+		end_retries(e, r);
 	else if (r->phase == PHASE_ENDING && r->row.state == RUN_RETRYING)
 		r->retry_dropped = true; /* when the store has answered */
 }
@@ -481,7 +484,7 @@ static void end_restored(struct engine *e, struct run *r)
 	if (!not_started)
 		handle_lost(e, r);
 	else if (r->row.attempt)
-		runs_end_retries(e, r);
+		end_retries(e, r);
 	else
 		runs_refuse(e, r, RUN_MISSED, REASON_RESTORED);
 }
@@ -529,7 +532,7 @@ static void handle_not_started(struct engine *e, struct run *r)
 	r->maybe_started = true;
 	gate_release_slot(e, r);
 	if (r->row.state == RUN_RETRYING && r->killed) {
-		runs_end_retries(e, r);
+		end_retries(e, r);
 	} else if (r->row.state == RUN_RETRYING) {
 		int64_t left = r->row.retry_at.us - e->now.wall.us;
 		int64_t most = r->row.reason == REASON_RATE_LIMITED
@@ -542,7 +545,7 @@ static void handle_not_started(struct engine *e, struct run *r)
 	} else {
 		proceed(e, r);
 	}
-	runs_start_waiting(e, runs_sched(e, r)); /* others may have waited for this answer only */
+	start_waiting(e, runs_sched(e, r)); /* others may have waited for this answer only */
 }
 
 /* An attempt that was requested before the load was started after all: as if the probe had found it. */
@@ -603,7 +606,7 @@ static void forget_run(struct engine *e, struct run *r)
 	struct sched *s = runs_sched(e, r);
 	engine_reply_code(e, r->stop_tag, REPLY_OK, r->row.sid, r->row.run);
 	engine_remove_run(e, r);
-	runs_start_waiting(e, s);
+	start_waiting(e, s);
 	if (s->removed && s->first_run == NONE)
 		engine_remove_sched(e, s);
 	else
@@ -620,9 +623,10 @@ static void handle_finished(struct engine *e, struct run *r, uint64_t number)
 	forget_run(e, r);
 }
 
-static void verdict_acked(struct engine *e, struct run *r, const struct pending *w, const struct st_ack *ack)
+static void verdict_acked(struct engine *e, struct run *r, const struct pending *pending,
+			  const struct st_ack *ack)
 {
-	if (ack->res != ST_OK || w->state != RUN_CLAIMED) {
+	if (ack->res != ST_OK || pending->state != RUN_CLAIMED) {
 		forget_run(e, r);
 		return;
 	}
@@ -630,27 +634,27 @@ static void verdict_acked(struct engine *e, struct run *r, const struct pending 
 	proceed(e, r);
 }
 
-void runs_acked(struct engine *e, const struct pending *w, const struct st_ack *ack)
+void runs_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack)
 {
-	struct run *r = engine_run(e, w->run);
-	struct sched *s = engine_pending_sched(e, w);
+	struct run *r = engine_run(e, pending->run);
+	struct sched *s = engine_pending_sched(e, pending);
 	if (s && ack->has_row)
 		s->row.failures = ack->row.failures; /* a finish changes nothing else */
-	if (s && w->op == ST_FINISH && w->state == RUN_FINISHED)
+	if (s && pending->op == ST_FINISH && pending->state == RUN_FINISHED)
 		s->finishing--;
 	if (!r)
 		return;
-	switch ((enum st_op)w->op) {
+	switch ((enum st_op)pending->op) {
 	case ST_VERDICT:
-		verdict_acked(e, r, w, ack);
+		verdict_acked(e, r, pending, ack);
 		break;
 	case ST_FINISH:
 		if (ack->res == ST_OK && r->row.state == RUN_RETRYING && (r->retry_dropped || r->killed)) {
-			runs_end_retries(e, r);
+			end_retries(e, r);
 		} else if (ack->res == ST_OK && r->row.state == RUN_RETRYING) {
 			r->phase = PHASE_RETRY;
 			heap_put(&e->run_timer, run_index(e, r), r->retry_at.us);
-			runs_start_waiting(e, runs_sched(e, r));
+			start_waiting(e, runs_sched(e, r));
 			due_enqueue(e, runs_sched(e, r));
 		} else {
 			handle_finished(e, r, ack->res == ST_OK ? ack->end : 0);

@@ -228,7 +228,7 @@ static inline const struct policy *policy_of(const struct sched *s)
 
 /* --- engine.c: memory and effects --- */
 struct sched *engine_sched(struct engine *e, uint64_t sid); /* NULL: none */
-struct sched *engine_pending_sched(struct engine *e, const struct pending *w);
+struct sched *engine_pending_sched(struct engine *e, const struct pending *pending);
 struct run *engine_run(struct engine *e, uint64_t run);           /* NULL: none */
 struct resource *engine_resource(struct engine *e, uint32_t key); /* created if needed; NULL for key 0 */
 /* NULL: out of memory, `broken` is set. */
@@ -300,7 +300,6 @@ void due_record_range(struct engine *e, struct sched *s, struct wall last, enum 
 struct wall due_next(const struct sched *s, struct wall after);   /* the next nominal time */
 struct wall due_time(const struct sched *s, struct wall nominal); /* nominal time plus jitter */
 bool due_has_come(const struct engine *e, const struct sched *s, struct wall nominal);
-bool due_is_late(const struct engine *e, const struct sched *s, struct wall nominal);
 int64_t due_grace(const struct sched *s); /* how late a time may be without being missed */
 /* The last nominal time, next_try or later, that has been due for at least `since`; else next_try. */
 struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since);
@@ -320,7 +319,7 @@ struct wall due_held_until(struct engine *e, const struct sched *s);
 struct st_req due_new_request(const struct sched *s, enum st_op op, enum st_lane lane);
 struct row_move due_keep_row(const struct sched *s); /* a move that changes nothing */
 /* The answer to FOR_CLAIM, FOR_RANGE, FOR_OPEN and FOR_WITHDRAW. */
-void due_acked(struct engine *e, const struct pending *w, const struct st_ack *ack);
+void due_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack);
 
 /* --- late.c: times that were missed --- */
 void late_settle(struct engine *e, struct sched *s); /* next_try is late: does what the policy says */
@@ -347,23 +346,19 @@ bool follow_refuse_pending(struct engine *e, struct sched *s);
 /* --- runs.c: from record to exit --- */
 void runs_recorded(struct engine *e, struct run *r); /* its ST_OCC was answered */
 void runs_report(struct engine *e, const struct rn_report *report);
-void runs_acked(struct engine *e, const struct pending *w, const struct st_ack *ack); /* FOR_RUN */
-void runs_timers(struct engine *e);                                                   /* that have expired */
-void runs_state_changed(struct engine *e, uint32_t key);                              /* EV_STATE */
-void runs_recover(struct engine *e, struct run *r);                                   /* after a load */
-void runs_start(struct engine *e, struct run *r);                                     /* it has got a slot */
+void runs_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack); /* FOR_RUN */
+void runs_timers(struct engine *e);                         /* that have expired */
+void runs_state_changed(struct engine *e, uint32_t key);    /* EV_STATE */
+void runs_recover(struct engine *e, struct run *r);         /* after a load */
+void runs_start(struct engine *e, struct run *r);           /* it has got a slot */
 void runs_launch_answered(struct engine *e, struct run *r); /* the runner has answered RN_START */
 /* Its agent or account is held: delays the run until then, or ends it if that is forever. */
 void runs_hold(struct engine *e, struct run *r, const struct hold_row *hold);
 void runs_release(struct engine *e, struct sched *s); /* the hold has ended or changed: delays end */
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason);
-void runs_end_retries(struct engine *e, struct run *r); /* it ends with the outcome of its last attempt */
 void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* in any phase */
 void runs_drop_retry(struct engine *e, struct run *r);                 /* if one is pending */
 void runs_drop_retries(struct engine *e, struct sched *s);
-/* A run of the schedule has ended: starts the oldest one in PHASE_BEHIND that need not wait any more. */
-void runs_start_waiting(struct engine *e, struct sched *s);
-bool runs_is_live(const struct run *r);    /* counts for overlap */
 bool runs_is_waiting(const struct run *r); /* for an answer of a precondition, another run or a slot */
 bool runs_is_paused(const struct engine *e, const struct run *r);
 unsigned runs_live(const struct engine *e, const struct sched *s);
@@ -392,7 +387,7 @@ struct st_req command_new_put(const struct sched *s, struct wall at);
 void command_submit(struct engine *e, struct sched *s, struct st_req *r, enum request_purpose purpose,
 		    uint64_t command);
 /* The answer to FOR_PUT, FOR_DROP, FOR_PAUSE, FOR_RESUME and FOR_HOLD. */
-void command_acked(struct engine *e, const struct pending *w, const struct st_ack *ack);
+void command_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack);
 void command_backfill_next(struct engine *e, struct sched *s, enum st_res res);
 void command_sched_removed(struct engine *e, struct sched *s); /* the store has removed it */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until);
