@@ -2,7 +2,7 @@
 /* What runs may do to schedules, where their own schedule says so (`grants`): make some, so many at a time
  * and none that comes due too often, and change or remove those that runs of the same schedule have made.
  * What they make has the end and the budget of what made it, and makes nothing itself. */
-#include "api/schedule_put.h"
+#include "api/schedule_change.h"
 
 /* E_DENIED: the schedule of the run that asks grants nothing. */
 must_check enum err grant_any(struct api_call *call, struct api *api);

@@ -1,5 +1,5 @@
 #include "api/json_out.h"
-#include "api/schedule_put.h"
+#include "api/schedule_change.h"
 
 #include "core/engine/engine.h"
 #include "core/when/iso.h"

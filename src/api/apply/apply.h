@@ -4,7 +4,7 @@
  * of it. All of it is done in turns of a few milliseconds each, so that others are answered in between. Of
  * each document only what is needed later is kept: a hundred thousand that stay as they are cost a look at
  * each. All on the HTTP thread. */
-#include "api/schedule_put.h"
+#include "api/schedule_change.h"
 
 struct item {
 	struct str id, after;

@@ -4,7 +4,7 @@
 #include "api/handlers/handlers.h"
 
 #include "api/grants.h"
-#include "api/schedule_put.h"
+#include "api/schedule_change.h"
 #include "base/json.h"
 #include "core/doc/doc.h"
 

@@ -2,7 +2,7 @@
 
 #include "api/grants.h"
 #include "api/json_out.h"
-#include "api/schedule_put.h"
+#include "api/schedule_change.h"
 
 /* --- looking --- */
 

@@ -1,7 +1,7 @@
 #include "api/handlers/handlers.h"
 
 #include "api/json_out.h"
-#include "api/schedule_put.h"
+#include "api/schedule_change.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
 

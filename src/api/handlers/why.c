@@ -1,7 +1,7 @@
 #include "api/handlers/handlers.h"
 
 #include "api/json_out.h"
-#include "api/schedule_put.h"
+#include "api/schedule_change.h"
 #include "core/schedule/reason_text.h"
 #include "core/schedule/why.h"
 #include "core/when/civil.h"

@@ -1,4 +1,4 @@
-#include "api/schedule_put.h"
+#include "api/schedule_change.h"
 #include "api/handlers/notify.h"
 
 #include "api/json_out.h"
