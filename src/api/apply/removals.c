@@ -1,115 +1,108 @@
-/* What came from the same places and is there no more. */
+/* Removes schedules and agents that came from the same files and are not among the documents any more. */
 #include "api/apply/apply.h"
 
-static void removed(struct api_call *call, struct api *api, const struct reply *r);
-static void agent_removed(struct api_call *call, struct applying *a);
-
-static void remove_on(struct api_call *call)
+static void schedule_removed(struct api_call *call, struct api *api, const struct reply *r)
 {
-	struct applying *a = call->ctx;
-	while (!a->failed && !a->dry_run && a->asked < a->removals &&
-	       a->asked - a->answered < APPLY_TOGETHER) {
-		struct removal *m = &a->removal[a->asked];
-		struct command c = { .kind = CMD_DROP, .sid = m->sid };
-		call->about = m;
-		applying_fail(call, a,
-			      m->agent ? applying_drop_agent(call, a, m, agent_removed)
-				       : api_order(call, a->api, &c, removed));
-		a->asked += !a->failed;
-	}
-	if (a->answered == a->asked && (a->failed || a->dry_run || a->asked == a->removals))
-		applying_tell(call);
-}
-
-static void removed(struct api_call *call, struct api *api, const struct reply *r)
-{
-	struct applying *a = call->ctx;
-	struct removal *m = &a->removal[(const struct removal *)call->about - a->removal];
+	struct apply_job *job = call->ctx;
+	struct apply_removal *m = &job->removal[(const struct apply_removal *)call->item - job->removal];
 	(void)api;
-	a->answered++;
+	job->answered++;
 	m->done = r->code == REPLY_OK || r->code == REPLY_NOT_FOUND;
-	if (!m->done && !a->failed) {
-		const char *what = arena_printf(call->arena, "'%.*s' was not removed", STR_SHORT(m->id));
-		applying_fail(call, a, api_refusal(call, r, what ? what : "one was not removed"));
+	if (!m->done && !job->failed) {
+		const char *what =
+			arena_printf(call->arena, "schedule '%.*s' was not removed", STR_SHORT(m->id));
+		apply_fail(call, job, api_refusal(call, r, what ? what : "a schedule was not removed"));
 	}
-	remove_on(call);
+	apply_send_removals(call);
 }
 
-static void agent_removed(struct api_call *call, struct applying *a)
+void apply_send_removals(struct api_call *call)
 {
-	a->answered++;
-	remove_on(call);
+	struct apply_job *job = call->ctx;
+	while (!job->failed && !job->dry_run && job->sent < job->removals &&
+	       job->sent - job->answered < APPLY_TOGETHER) {
+		struct apply_removal *m = &job->removal[job->sent];
+		struct command c = { .kind = CMD_DROP, .sid = m->sid };
+		call->item = m;
+		apply_fail(call, job,
+			   m->agent ? apply_remove_agent(call, job, m)
+				    : api_command(call, job->api, &c, schedule_removed));
+		job->sent += !job->failed;
+	}
+	if (job->answered == job->sent && (job->failed || job->dry_run || job->sent == job->removals))
+		apply_answer(call);
 }
 
-enum err applying_add_removal(struct api_call *call, struct applying *a, struct removal m)
+/* The array is in the call's arena, which frees it even if the request is dropped. */
+enum err apply_add_removal(struct api_call *call, struct apply_job *job, struct apply_removal m)
 {
-	if (a->removals == a->room) {
-		unsigned room = a->room ? 2 * a->room : 64;
-		struct removal *more = arena_alloc(call->arena, room * sizeof *more);
+	if (job->removals == job->removal_room) {
+		unsigned room = job->removal_room ? 2 * job->removal_room : 64;
+		struct apply_removal *more = arena_alloc(call->arena, room * sizeof *more);
 		if (!more)
 			return E_NOMEM;
-		if (a->removals)
-			memcpy(more, a->removal, a->removals * sizeof *more);
-		a->removal = more;
-		a->room = room;
+		if (job->removals)
+			memcpy(more, job->removal, job->removals * sizeof *more);
+		job->removal = more;
+		job->removal_room = room;
 	}
-	if (!applying_keep(call, &m.id))
+	if (!apply_keep(call, &m.id))
 		return E_NOMEM;
-	a->removal[a->removals++] = m;
+	job->removal[job->removals++] = m;
 	return OK;
 }
 
-static unsigned length(const struct val *list)
+static unsigned list_length(const struct val *list)
 {
 	return list ? list->list.n : 0;
 }
 
-static enum err look_at_page(struct api_call *call, struct applying *a)
+/* Reads one page of the schedules that came from the current place, and adds those to be removed. */
+static enum err find_on_page(struct api_call *call, struct apply_job *job)
 {
 	struct arena arena = { 0 };
 	struct read_scheds page = { 0 };
-	unsigned n = length(a->prune);
-	bool all = a->pruning < n;
-	struct str from = all ? applying_file(a->prune, a->pruning) : applying_file(a->gone, a->pruning - n);
-	enum err e = read_scheds_from(api_reader(a->api), from, a->last.id.p ? &a->last : NULL, 0, &arena,
-				      &page, call->why);
+	unsigned n = list_length(job->prune);
+	bool all = job->place < n; /* else only what came from files that do not exist */
+	struct str from = all ? apply_file(job->prune, job->place) : apply_file(job->gone, job->place - n);
+	enum err e = read_scheds_from(api_reader(job->api), from, job->last.id.p ? &job->last : NULL, 0,
+				      &arena, &page, call->why);
 	for (unsigned i = 0; !e && i < page.n; i++) {
 		struct str file = page.item[i].source.from;
-		if (applying_find(a, false, page.item[i].id) < 0 && applying_came_from(file, from) &&
-		    (all || !put_file_is_there(file)))
-			e = applying_add_removal(
-				call, a,
-				(struct removal){ .id = page.item[i].id, .sid = page.item[i].row.sid });
+		if (apply_find(job, false, page.item[i].id) < 0 && apply_came_from(file, from) &&
+		    (all || !source_file_exists(file)))
+			e = apply_add_removal(
+				call, job,
+				(struct apply_removal){ .id = page.item[i].id, .sid = page.item[i].row.sid });
 	}
 	if (!e && page.more) {
-		a->last = page.item[page.n - 1];
-		if (!applying_keep(call, &a->last.id) || !applying_keep(call, &a->last.source.from))
+		job->last = page.item[page.n - 1];
+		if (!apply_keep(call, &job->last.id) || !apply_keep(call, &job->last.source.from))
 			e = E_NOMEM;
 	} else {
-		a->last = (struct read_sched){ 0 };
-		a->pruning++;
+		job->last = (struct read_sched){ 0 };
+		job->place++;
 	}
 	arena_free(&arena);
 	return e;
 }
 
-/* A page at a turn. */
-void applying_look_for_gone(void *arg)
+void apply_find_removed(void *arg)
 {
 	struct api_call *call = arg;
-	struct applying *a = call->ctx;
-	unsigned places = length(a->prune) + length(a->gone);
-	bool more = a->pruning < places;
+	struct apply_job *job = call->ctx;
+	unsigned places = list_length(job->prune) + list_length(job->gone);
+	bool more = job->place < places;
 	enum err e = OK;
 	if (more)
-		e = look_at_page(call, a);
+		e = find_on_page(call, job);
 	else if (places)
-		e = applying_look_for_agents(call, a, &more);
+		e = apply_find_removed_agents(call, job, &more);
 	if (!e && more)
-		e = api_post(a->api, applying_look_for_gone, call);
+		e = api_add_task(call, job->api, apply_find_removed);
 	if (!e && more)
 		return;
-	applying_fail(call, a, e);
-	a->asked = a->answered = 0;
-	remove_on(call);
+	apply_fail(call, job, e);
+	job->sent = job->answered = 0;
+	apply_send_removals(call);
 }
