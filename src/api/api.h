@@ -1,7 +1,10 @@
 #pragma once
-/* The daemon's side of the operations: requests come in by HTTP, are matched with the table's rows, handled,
- * and answered in JSON. All of it on the HTTP thread; what only the engine can do is sent to it, and its
- * answer comes back here. */
+/* The daemon's HTTP API. A request is matched with a row of the table of operations (routes.h), its caller is
+ * identified and checked (rights.h), and a handler (handlers/) answers it in JSON.
+ *
+ * Everything runs on the HTTP thread, except functions marked "any thread". Handlers read the store
+ * themselves; what only the engine or the store's writer can do is sent there, and the call continues on the
+ * HTTP thread when the answer arrives (call.h). */
 #include "api/call.h"
 #include "core/doc/config/config.h"
 #include "daemon/daemon.h"
@@ -10,75 +13,57 @@
 
 struct api_options {
 	struct daemon *daemon;
-	const struct config *config; /* outlives it */
+	const struct config *config; /* must outlive the api */
 	const char *socket;
 };
 
 struct api;
 must_check enum err api_open(const struct api_options *o, struct api **ret, struct why *why);
-/* Takes no more requests, and then has the daemon stop, which answers those it has. Any thread. */
+/* Stops accepting requests, and then stops the daemon, which still answers the requests it has. Any thread.
+ */
 void api_stop(struct api *a);
 void api_close(struct api *a);
+/* Reads the zone files again. Any thread. */
 void api_zones_changed(struct api *a);
 
-/* --- for handlers --- */
+/* --- for the files of api/ --- */
 
 struct reader *api_reader(struct api *a);
 struct daemon *api_daemon(struct api *a);
 const struct config *api_config(struct api *a);
-struct wall api_now(void);
-/* What documents are read with: zones, the zone where none is said, calendars, default timeouts. */
+struct http *api_http(struct api *a);
+struct events *api_events(struct api *a);
+struct zone_files *api_zone_files(struct api *a); /* the latest ones */
+/* What documents are read with: zones, the zone of documents that name none, calendars, default timeouts. */
 struct doc_env api_doc_env(const struct api_call *call, struct api *a);
+/* The number of schedules that runs have sent to the engine and that are not stored yet. */
+unsigned *api_granted_pending(struct api *a);
+/* A file descriptor in reserve, so that a caller can be identified when no other descriptor is left. */
+bool api_close_spare_fd(struct api *a); /* false: there was none */
+void api_open_spare_fd(struct api *a);
+/* The user name of the caller. */
+struct str api_caller_name(struct api_call *call, struct api *a);
 
-/* Answers a call that was put off: with call->answer, or with the error and call->why. */
-void api_finish(struct api_call *call, enum err e);
-/* The call has a stream for an answer, which is another's: it needs nothing any more. api_finish does it,
- * too. */
-void api_leave(struct api_call *call);
-/* Sends a command to the engine and puts the call off. `then` is called with the reply, on this thread, and
- * either finishes the call or has it wait for more. */
-typedef void api_then(struct api_call *call, struct api *a, const struct reply *r);
-must_check enum err api_order(struct api_call *call, struct api *a, const struct command *c, api_then *then);
-/* Sends a request to the store and puts the call off, as api_order does with a command. E_BUSY: too many
- * requests, or the store cannot write: then call->why says so. */
-typedef void api_sent_then(struct api_call *call, struct api *a, const struct st_ack *ack);
-must_check enum err api_send(struct api_call *call, struct api *a, const struct st_req *r,
-			     api_sent_then *then);
-/* What a reply other than REPLY_OK means for the person who asked. */
-must_check enum err api_refusal(struct api_call *call, const struct reply *r, const char *what);
+/* --- arguments and lookups that several handlers share (args.c) --- */
 
-/* The store fails: call->why says how. api_order and api_refusal see to it by themselves. */
-bool api_cannot_write(struct api_call *call, struct api *a);
-
-/* Calls fn(arg) on this thread, in a later turn; any thread. What a call needs until its answer is in its
- * arena, so that it goes with the request if the answer never comes. */
-must_check enum err api_post(struct api *a, void (*fn)(void *arg), void *arg);
-/* The same for what answers a call: there is room for it, or nobody to be answered. */
-void api_answer(struct api *a, void (*fn)(void *arg), void *arg);
-/* The schedule an argument names, exactly or by the beginning of its id. */
-must_check enum err api_sched(struct api_call *call, struct api *a, struct str name, struct read_sched *ret);
-/* The same for its history: one that was removed is still told of, by its whole id. */
-must_check enum err api_sched_ever(struct api_call *call, struct api *a, struct str name,
-				   struct read_sched *ret);
-/* What is said of a run in words, why it did not run or failed; none where it did, or is not over. */
-must_check enum err api_words(struct api_call *call, struct api *a, const struct run_row *run,
-			      struct str *ret);
-/* A time of an argument: "now", a duration that has passed since ("1d"), or a date and time, in the machine's
- * zone where none is said. */
-must_check enum err api_time(struct api_call *call, const char *what, struct str text, struct wall *ret);
-/* What the argument --note says; p NULL: nothing. */
-must_check enum err api_note(struct api_call *call, struct str *ret);
-/* How many schedules are on their way that runs make. */
-unsigned *api_granting(struct api *a);
-/* A run has said something of itself: those who follow are told. */
-void api_reported(struct api *a, const struct run_row *run, unsigned kind, struct str text);
-/* A descriptor that is kept for who must be told apart when there are no others: given up, and taken again.
- */
-bool api_spare_give(struct api *a); /* false: there is none */
-void api_spare_take(struct api *a);
-/* Who asks, by name. */
-struct str api_person(struct api_call *call, struct api *a);
-/* What `pause --all` did; row.reason 0: nothing is paused by it. */
-must_check enum err api_paused_all(struct api_call *call, struct api *a, struct read_hold *ret);
-/* "r7" or "7". */
-must_check enum err api_run_number(struct api_call *call, struct str text, uint64_t *ret);
+/* Finds a schedule by its id or by the beginning of its id. */
+must_check enum err api_find_schedule(struct api_call *call, struct api *a, struct str name,
+				      struct read_sched *ret);
+/* The same, but also finds a removed schedule, by its whole id. */
+must_check enum err api_find_schedule_or_removed(struct api_call *call, struct api *a, struct str name,
+						 struct read_sched *ret);
+/* Reads a time: "now", a duration before now ("1d"), or a date and time, which is in the machine's zone
+ * unless it names another. `what` names the argument in errors. */
+must_check enum err api_read_time(struct api_call *call, const char *what, struct str text, struct wall *ret);
+/* Reads the argument --note; p is NULL if it was not given. */
+must_check enum err api_read_note(struct api_call *call, struct str *ret);
+/* Reads "r7" or "7". */
+must_check enum err api_read_run_number(struct api_call *call, struct str text, uint64_t *ret);
+/* Reads the argument `before`: a list continues with smaller numbers; 0 if it was not given. `of` says what
+ * is numbered, for errors. */
+must_check enum err api_read_before(struct api_call *call, const char *of, uint64_t *ret);
+/* The recorded text that explains why a run did not run or failed; empty if it succeeded or has not ended. */
+must_check enum err api_run_detail(struct api_call *call, struct api *a, const struct run_row *run,
+				   struct str *ret);
+/* The hold that `pause --all` has set; row.reason is 0 if there is none. */
+must_check enum err api_read_pause_all(struct api_call *call, struct api *a, struct read_hold *ret);

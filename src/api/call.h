@@ -1,13 +1,24 @@
 #pragma once
-/* One request for an operation, in the daemon: its arguments, and the answer that is being made. It lives in
- * the arena of its HTTP request. */
+/* One request for an operation: its arguments, and the answer that is being written. It lives in the arena of
+ * its HTTP request and is used on the HTTP thread only.
+ *
+ * A handler answers at once: it writes JSON to call->answer and returns OK, or it returns an error and
+ * explains it in call->why. Or it defers the call by one of the functions below and has api_finish called
+ * later. What a deferred call needs is in its arena: it is freed with the request even if the daemon stops
+ * before the answer comes. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/val.h"
 #include "op/op.h"
 
+struct api;
+struct command;
+struct daemon;
 struct http_request;
+struct reply;
 struct run_row;
+struct st_ack;
+struct st_req;
 struct zone_files;
 struct zoneinfo;
 
@@ -15,15 +26,45 @@ struct api_call {
 	struct op_args args;
 	struct arena *arena;
 	struct why *why;
-	struct str source;            /* the text that why->at points into */
-	struct val body;              /* the whole body, for members that are no arguments */
-	struct buf answer;            /* JSON */
-	const struct run_row *within; /* the run that asks, with the attempt that does; NULL: a person */
-	bool later;                   /* api_finish will answer it */
-	int status;                   /* of HTTP, where it is not 200 */
+	struct str source;                /* the text that why->at points into */
+	struct val body;                  /* the whole body, for members that are not arguments */
+	struct buf answer;                /* JSON */
+	const struct run_row *caller_run; /* the run that sent the request, as that attempt; NULL: a person */
+	bool deferred;                    /* api_finish will answer */
+	int status;                       /* of HTTP; 0: 200 */
 	struct http_request *request;
-	void *ctx;                     /* the handler's */
-	const void *about;             /* set before api_order, and again when that order is answered */
+	void *ctx;                     /* the handler's state */
+	const void *item;              /* which part of it a command or store request is for: see below */
 	struct zoneinfo *zones;        /* valid until the call is answered */
-	struct zone_files *zone_files; /* what keeps `zones` valid; NULL: released */
+	struct zone_files *zone_files; /* keeps `zones` valid; NULL: released */
+	struct api_wait *free_waits;   /* for reuse */
 };
+
+/* Answers a deferred call: with call->answer, or with the error and call->why. */
+void api_finish(struct api_call *call, enum err e);
+/* Releases what the call holds, for a call that is answered by a stream. api_finish does it, too. */
+void api_release(struct api_call *call);
+
+/* The functions below defer the call. A call may have several commands and store requests under way: when one
+ * of them is answered, call->item has the value it had when that one was sent. */
+
+/* Sends a command to the engine. `then` gets the reply and either finishes the call or waits for more. */
+typedef void api_command_fn(struct api_call *call, struct api *a, const struct reply *r);
+must_check enum err api_command(struct api_call *call, struct api *a, const struct command *c,
+				api_command_fn *then);
+/* Sends a request to the store, likewise. E_BUSY: the store cannot write now. */
+typedef void api_store_fn(struct api_call *call, struct api *a, const struct st_ack *ack);
+must_check enum err api_store_request(struct api_call *call, struct api *a, const struct st_req *r,
+				      api_store_fn *then);
+/* Calls fn(daemon, call->ctx) on the daemon's thread, and `then` afterwards on this one. */
+typedef void api_daemon_fn(struct daemon *d, void *ctx);
+typedef void api_done_fn(struct api_call *call, struct api *a);
+must_check enum err api_ask_daemon(struct api_call *call, struct api *a, api_daemon_fn *fn,
+				   api_done_fn *then);
+/* Calls fn(call) on this thread after other requests had their turn: for work that takes long. */
+must_check enum err api_add_task(struct api_call *call, struct api *a, void (*fn)(void *call));
+
+/* Explains a reply other than REPLY_OK to the caller; `what` says what was not done. */
+must_check enum err api_refusal(struct api_call *call, const struct reply *r, const char *what);
+/* Whether the store fails; call->why says how. api_command and api_store_request check it themselves. */
+bool api_cannot_write(struct api_call *call, struct api *a);

@@ -13,7 +13,7 @@
 
 const char *const check_state_words[] = { [CHECK_OK] = "ok", [CHECK_WARN] = "warn", [CHECK_FAIL] = "fail" };
 
-enum { ROOM_WARN = 512 << 20, ROOM_FAIL = 32 << 20 }; /* bytes free */
+enum { FREE_WARN = 512 << 20, FREE_FAIL = 32 << 20 }; /* bytes */
 
 void check_add(struct buf *out, enum check_state state, const char *what, const char *advice, const char *fmt,
 	       ...)
@@ -30,47 +30,44 @@ void check_add(struct buf *out, enum check_state state, const char *what, const 
 	buf_addc(out, '}');
 }
 
-/* By a word of what the machine, or SQLite, said of it. The first that fits. */
+/* What to do about an error whose text contains `word`; the first match counts. */
+#define DISK_READ_ONLY                                                                                       \
+	"its disk is read-only: see the kernel's log for the reason, and mount it writable; rota continues " \
+	"by itself"
+#define DISK_FAILS                                                                                           \
+	"the disk fails: see the kernel's log, and copy the data directory to another disk while it can be " \
+	"read; "                                                                                             \
+	"rota retries by itself"
 static const struct {
 	const char *word, *advice;
 } remedies[] = {
-	{ "malformed",
-	  "it is damaged, and nothing more is written to it: stop rota, put the data directory aside, "
-	  "and bring back a backup (`rota restore`)" },
-	{ "not a database",
-	  "something has overwritten it: put it aside, and bring back a backup (`rota restore`)" },
-	{ "newer rota",
-	  "install that version again, or bring back a backup made before it (`rota restore`)" },
+	{ "malformed", "the database is damaged, and rota writes nothing more to it: stop rota, move the "
+		       "data directory away, "
+		       "and restore a backup (`rota restore`)" },
+	{ "not a database", "another program has overwritten the database: move it away, and restore a "
+			    "backup (`rota restore`)" },
+	{ "newer rota", "install that version again, or restore a backup made before it (`rota restore`)" },
 	{ "another program", "choose another directory with --data" },
-	{ "full", "make room on its disk; rota goes on by itself" },
-	{ "No space", "make room on its disk; rota goes on by itself" },
-	{ "quota", "raise the quota, or make room; rota goes on by itself" },
-	{ "ead-only",
-	  "its disk is read-only: look in the kernel's log why, and mount it to be written; rota goes on "
-	  "by itself" },
-	{ "readonly",
-	  "its disk is read-only: look in the kernel's log why, and mount it to be written; rota goes on "
-	  "by itself" },
-	{ "I/O error",
-	  "the disk fails: look in the kernel's log, and copy the data directory to another while it can "
-	  "be read; rota tries again by itself" },
-	{ "Input/output",
-	  "the disk fails: look in the kernel's log, and copy the data directory to another while it "
-	  "can be read; rota tries again by itself" },
-	{ "locked", "another program holds it: end that one (`fuser` names it); rota goes on by itself" },
-	{ "ermission", "give the directory back to the user rota runs as, and the right to write to it" },
-	{ "Too many open files",
-	  "raise LimitNOFILE= of the service (`ulimit -n`); rota tries again by itself" },
-	{ "Resource temporarily",
-	  "there are too many processes: raise TasksMax= or LimitNPROC= of the service "
-	  "(`ulimit -u`), or lower `slots`; rota tries again by itself" },
-	{ "emory",
-	  "there is too little memory: lower `slots`, or give the machine or the service more; rota tries "
-	  "again by itself" },
+	{ "full", "free some space on its disk; rota continues by itself" },
+	{ "No space", "free some space on its disk; rota continues by itself" },
+	{ "quota", "raise the quota, or free some space; rota continues by itself" },
+	{ "ead-only", DISK_READ_ONLY },
+	{ "readonly", DISK_READ_ONLY },
+	{ "I/O error", DISK_FAILS },
+	{ "Input/output", DISK_FAILS },
+	{ "locked", "another program has locked the database: end that program (`fuser` finds it); rota "
+		    "continues by itself" },
+	{ "ermission", "give the user that rota runs as ownership of the directory, and write permission" },
+	{ "Too many open files", "raise LimitNOFILE= of the service (`ulimit -n`); rota retries by itself" },
+	{ "Resource temporarily", "there are too many processes: raise TasksMax= or LimitNPROC= of the "
+				  "service (`ulimit -u`), or lower "
+				  "`slots`; rota retries by itself" },
+	{ "emory", "there is too little memory: lower `slots`, or give the machine or the service more; rota "
+		   "retries by "
+		   "itself" },
 	{ "Not a directory",
-	  "something else is where the directory should be: move it away; rota tries again by "
-	  "itself" },
-	{ "No such file", "put it back; rota tries again by itself" },
+	  "something else is where the directory should be: move it away; rota retries by itself" },
+	{ "No such file", "put it back; rota retries by itself" },
 };
 
 const char *check_advice(const char *text)
@@ -78,26 +75,27 @@ const char *check_advice(const char *text)
 	for (unsigned i = 0; i < ARRAY_LEN(remedies); i++)
 		if (strstr(text, remedies[i].word))
 			return remedies[i].advice;
-	return "see to what it says; rota tries again by itself";
+	return "fix the cause named here; rota retries by itself";
 }
 
 void check_disk(struct buf *out, const char *path)
 {
 	struct statvfs fs;
 	if (statvfs(path, &fs)) {
-		check_add(out, CHECK_FAIL, "disk", check_advice(strerror(errno)),
-			  "%s cannot be looked at: %s", path, strerror(errno));
+		check_add(out, CHECK_FAIL, "disk", check_advice(strerror(errno)), "cannot inspect %s: %s",
+			  path, strerror(errno));
 		return;
 	}
-	uint64_t room = (uint64_t)fs.f_bavail * fs.f_frsize;
-	enum check_state state = room < ROOM_FAIL ? CHECK_FAIL : room < ROOM_WARN ? CHECK_WARN : CHECK_OK;
+	uint64_t bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	enum check_state state = bytes < FREE_FAIL ? CHECK_FAIL : bytes < FREE_WARN ? CHECK_WARN : CHECK_OK;
 	if (fs.f_flag & ST_RDONLY)
 		check_add(out, CHECK_FAIL, "disk", check_advice("Read-only"),
 			  "%s is on a read-only file system", path);
 	else
 		check_add(out, state, "disk",
-			  state ? "make room: without it nothing can be recorded, and nothing runs" : NULL,
-			  "%llu MiB free for %s", (unsigned long long)(room >> 20), path);
+			  state ? "free some space: without it rota can record nothing, and starts no runs"
+				: NULL,
+			  "%llu MiB free for %s", (unsigned long long)(bytes >> 20), path);
 }
 
 void check_directory(struct buf *out, const char *what, const char *path)
@@ -105,17 +103,18 @@ void check_directory(struct buf *out, const char *what, const char *path)
 	struct stat st;
 	if (stat(path, &st))
 		check_add(out, errno == ENOENT ? CHECK_WARN : CHECK_FAIL, what,
-			  errno == ENOENT ? "`rota serve` makes it" : check_advice(strerror(errno)), "%s: %s",
-			  path, strerror(errno));
+			  errno == ENOENT ? "`rota serve` creates it" : check_advice(strerror(errno)),
+			  "%s: %s", path, strerror(errno));
 	else if (!S_ISDIR(st.st_mode))
-		check_add(out, CHECK_FAIL, what, "give another with --data, or move it away",
+		check_add(out, CHECK_FAIL, what, "choose another directory with --data, or move it away",
 			  "%s: not a directory", path);
 	else if (access(path, R_OK | W_OK | X_OK))
 		check_add(out, CHECK_FAIL, what, check_advice(strerror(errno)), "%s: %s", path,
 			  strerror(errno));
 	else if (st.st_mode & 077)
-		check_add(out, CHECK_WARN, what, "chmod 700 keeps others out of documents and logs",
-			  "%s can be looked into by others", path);
+		check_add(out, CHECK_WARN, what,
+			  "`chmod 700` keeps other users from reading documents and logs",
+			  "%s can be read by other users", path);
 	else
 		check_add(out, CHECK_OK, what, NULL, "%s", path);
 }

@@ -1,7 +1,9 @@
 #pragma once
-/* What happens, as it happens: a ring of the last events, and the streams of those who follow. Events are
- * told when their cause is durable (a report: when it is in its file); the records of runs and schedules are
- * the truth, this is the news. The HTTP thread's, but for events_add. */
+/* Live events: the last ones in a ring, and the streams of clients that follow them. An event is sent when
+ * its cause is durable (a report of a run: when it is in its file). Events can be lost; the records of runs
+ * and schedules are complete.
+ *
+ * Called on the HTTP thread, except for events_add and events_add_report. */
 #include "daemon/pump.h"
 #include "http/server.h"
 #include "runfile/outbox.h"
@@ -10,16 +12,15 @@
 struct events;
 must_check enum err events_new(struct reader *reader, struct events **ret);
 void events_free(struct events *e);
-/* From the daemon's thread; costs little more than a copy when nobody follows. Who follows and does not keep
- * up with the ring is told how many events were left out, as an event, too. */
+/* Adds an event, unless it is of no interest to clients. On the daemon's thread; costs little more than a
+ * copy if there is no follower. A follower that falls behind the ring gets an event with the number of events
+ * that were left out. */
 void events_add(struct events *e, struct http *http, const struct pump_fact *f);
-/* The same of what a run has said of itself: any thread. */
-void events_report(struct events *e, struct http *http, const struct run_row *run, enum report_kind kind,
-		   struct str text);
-/* Streams what comes, after what is still known since `after` (0: nothing of it). */
+/* Adds an event for a report of a run about itself. Any thread. */
+void events_add_report(struct events *e, struct http *http, const struct run_row *run, enum report_kind kind,
+		       struct str text);
+/* Answers with a stream of new events, preceded by the events after number `after` that are still in the
+ * ring; 0: by none. */
 void events_follow(struct events *e, struct http_request *r, uint64_t after);
-/* The last of them, as a JSON list. */
-void events_list(struct events *e, unsigned limit, struct buf *out);
-
-struct api;
-struct events *api_events(struct api *a);
+/* Writes the last events as a JSON list. */
+void events_write_list(struct events *e, unsigned limit, struct buf *out);

@@ -1,113 +1,115 @@
+/* Checks schedules that runs add, change and remove against the grants of their own schedule. */
 #include "api/grants.h"
 
 #include "base/json.h"
 #include "core/when/dur.h"
 #include "core/when/iso.h"
+#include "sys/clock.h"
 
-/* The schedule of the run that asks. */
+/* The schedule of the calling run. */
 struct grantor {
 	struct read_sched row;
 	struct schedule_doc doc;
-	struct str prefix; /* of where its runs' schedules come from */
+	struct str prefix; /* of the source of schedules that its runs have added */
 };
 
-static enum err find(struct api_call *call, struct api *api, struct grantor *ret)
+static enum err find_grantor(struct api_call *call, struct api *api, struct grantor *ret)
 {
-	enum err e = read_sched(api_reader(api), call->within->sid, call->arena, &ret->row, call->why);
+	enum err e = read_sched(api_reader(api), call->caller_run->sid, call->arena, &ret->row, call->why);
 	if (!e)
-		e = put_stored(call, api, ret->row.document, &ret->doc);
+		e = document_read_stored(call, api, ret->row.document, &ret->doc);
 	if (e)
 		return e;
-	const char *prefix = arena_printf(call->arena, PUT_BY_RUN "%.*s/", STR_ARG(ret->row.id));
+	const char *prefix = arena_printf(call->arena, SOURCE_BY_RUN "%.*s/", STR_ARG(ret->row.id));
 	if (!prefix)
 		return E_NOMEM;
 	ret->prefix = str_of(prefix);
 	if (ret->doc.grants.schedules && ret->row.dropped.us == INT64_MAX)
 		return OK;
 	return why_set(call->why, E_DENIED, WHY_NOWHERE,
-		       "'%.*s' does not let its runs make schedules (grants), nor change or remove any",
+		       "'%.*s' does not let its runs add, change or remove schedules: it has no `grants`",
 		       STR_SHORT(ret->row.id));
 }
 
-enum err grant_any(struct api_call *call, struct api *api)
+enum err grants_check_any(struct api_call *call, struct api *api)
 {
 	struct grantor g;
-	return find(call, api, &g);
+	return find_grantor(call, api, &g);
 }
 
-static bool is_of(const struct grantor *g, const struct read_sched *s)
+static bool was_added_by(const struct grantor *g, const struct read_sched *s)
 {
 	return str_starts(s->source.from, g->prefix);
 }
 
-enum err grant_owns(struct api_call *call, struct api *api, const struct read_sched *s)
+enum err grants_check_owner(struct api_call *call, struct api *api, const struct read_sched *s)
 {
 	struct grantor g;
-	enum err e = find(call, api, &g);
-	if (!e && !is_of(&g, s))
-		e = why_set(call->why, E_DENIED, WHY_NOWHERE, "'%.*s' was not made by a run of '%.*s'",
+	enum err e = find_grantor(call, api, &g);
+	if (!e && !was_added_by(&g, s))
+		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
+			    "'%.*s' was not added by a run of '%.*s', so this run may not change it",
 			    STR_SHORT(s->id), STR_SHORT(g.row.id));
 	return e;
 }
 
-/* How many there are, those on their way included. */
-static enum err count(struct api_call *call, struct api *api, const struct grantor *g)
+/* Counts the schedules that runs of `g` have added, including those that are being added now. */
+static enum err check_count(struct api_call *call, struct api *api, const struct grantor *g)
 {
 	struct read_scheds page;
 	_cleanup_(buf_free) struct buf names = { 0 };
 	enum err e = read_scheds_from(api_reader(api), g->prefix, NULL, READ_LIST_MAX, call->arena, &page,
 				      call->why);
-	if (e || page.n + *api_granting(api) < (uint64_t)g->doc.grants.schedules)
+	if (e || page.n + *api_granted_pending(api) < (uint64_t)g->doc.grants.schedules)
 		return e;
 	for (unsigned i = 0; i < page.n && i < 5; i++)
 		buf_addf(&names, "%s%.*s", i ? ", " : "", STR_ARG(page.item[i].id));
 	return why_set(call->why, E_DENIED, WHY_NOWHERE,
-		       "runs of '%.*s' may have made %lld schedules at a time, and have (%s%s); `rota rm` "
-		       "removes one",
+		       "runs of '%.*s' may have at most %lld schedules at a time, and there are that many "
+		       "(%s%s); `rota rm` removes one",
 		       STR_SHORT(g->row.id), (long long)g->doc.grants.schedules,
-		       names.p ? names.p : "on their way", page.n > 5 ? ", …" : "");
+		       names.p ? names.p : "being added", page.n > 5 ? ", …" : "");
 }
 
-/* By its times to come: so many of them that every pattern has been seen. */
-static enum err judge_interval(struct api_call *call, const struct grantor *g, const struct schedule_doc *d)
+/* Checks enough future times to see every pattern of an expression. */
+static enum err check_interval(struct api_call *call, const struct grantor *g, const struct schedule_doc *d)
 {
 	_cleanup_(buf_free) struct buf least = { 0 };
-	struct when_walk walk = when_walk(&d->when, api_now());
+	struct when_walk walk = when_walk(&d->when, clock_wall());
 	struct wall before, nominal, due;
 	dur_format(g->doc.grants.interval, &least);
 	if (d->after.schedule.n)
-		return why_set(
-			call->why, E_DENIED, WHY_NOWHERE,
-			"what a run makes has times of its own, at least %s apart; it cannot follow another",
-			least.failed ? "?" : least.p);
+		return why_set(call->why, E_DENIED, WHY_NOWHERE,
+			       "a schedule that a run adds cannot follow another; it must have times of its "
+			       "own, at least %s apart",
+			       least.failed ? "?" : least.p);
 	if (d->next_check.most && d->next_check.least < g->doc.grants.interval)
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
-			       "the next_check of what a run makes begins at %s",
+			       "in a schedule that a run adds, next_check must begin at %s or later",
 			       least.failed ? "?" : least.p);
 	for (unsigned n = 0; n < GRANT_TIMES_MAX && when_walk_next(&walk, &nominal, &due) == OK; n++) {
 		if (n && nominal.us - before.us < g->doc.grants.interval * USEC)
 			return why_set(call->why, E_DENIED, WHY_NOWHERE,
-				       "its times must be at least %s apart, for '%.*s' lets its runs make "
-				       "no others",
+				       "its times must be at least %s apart: so `grants` of '%.*s' says",
 				       least.failed ? "?" : least.p, STR_SHORT(g->row.id));
 		before = nominal;
 	}
 	return OK;
 }
 
-/* The end of what made it, where that comes first; its budget, where it can have one. */
-static enum err inherit(struct api_call *call, struct api *api, const struct grantor *g, struct put *p)
+/* Sets the end date of the grantor if it is sooner, and its budget if the schedule is an agent's turn. */
+static enum err inherit_end_and_budget(struct api_call *call, struct api *api, const struct grantor *g,
+				       struct schedule_change *c)
 {
-	struct val document, mine;
+	struct val document, own;
 	char text[ISO_SIZE];
-	bool sooner = !g->doc.after.schedule.n && g->doc.when.rule.until < p->doc.when.rule.until;
-	enum err e = json_read(p->text, call->arena, &document, call->why);
+	bool sooner = !g->doc.after.schedule.n && g->doc.when.rule.until < c->doc.when.rule.until;
+	enum err e = json_read(c->text, call->arena, &document, call->why);
 	if (!e)
-		e = json_read(g->row.document, call->arena, &mine, call->why);
+		e = json_read(g->row.document, call->arena, &own, call->why);
 	if (e)
 		return e;
-	const struct val *budget =
-		p->doc.action.kind == DOC_AGENT_TURN ? val_get(&mine, STR("budget")) : NULL;
+	const struct val *budget = c->doc.action.kind == DOC_AGENT_TURN ? val_get(&own, STR("budget")) : NULL;
 	if (!sooner && !budget)
 		return OK;
 	if (sooner) {
@@ -117,46 +119,56 @@ static enum err inherit(struct api_call *call, struct api *api, const struct gra
 		if (!copy)
 			return E_NOMEM;
 		end.value.str = str_of(copy);
-		put_key(call, &document, &end);
+		document_set_key(call, &document, &end);
 	}
 	if (budget)
-		put_key(call, &document, &(struct val_pair){ .key = STR("budget"), .value = *budget });
-	return put_read(call, api, &document, false, p);
+		document_set_key(call, &document,
+				 &(struct val_pair){ .key = STR("budget"), .value = *budget });
+	return schedule_change_read(call, api, &document, false, c);
 }
 
-enum err grant_put(struct api_call *call, struct api *api, struct put *p)
+/* Another agent is not allowed: the run would get at its memory, state and secrets. */
+static enum err check_agent(struct api_call *call, const struct grantor *g, const struct schedule_doc *d)
+{
+	struct str own = g->doc.agent;
+	if (!d->agent.n || str_eq(d->agent, own))
+		return OK;
+	return why_set(
+		call->why, E_DENIED, WHY_NOWHERE,
+		"'%.*s' is another agent; a schedule that a run adds may have the run's own agent%s%.*s%s, "
+		"or none",
+		STR_SHORT(d->agent), own.n ? ", '" : "", STR_SHORT(own), own.n ? "'" : "");
+}
+
+enum err grants_check_change(struct api_call *call, struct api *api, struct schedule_change *c)
 {
 	struct grantor g;
-	struct put fresh = *p;
-	struct schedule_doc settled;
-	enum err e = find(call, api, &g);
-	if (!e && p->exists && !is_of(&g, &p->old))
+	struct schedule_change inherited = *c;
+	struct schedule_doc resolved;
+	enum err e = find_grantor(call, api, &g);
+	if (!e && c->exists && !was_added_by(&g, &c->old))
 		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
-			    "there is a schedule '%.*s', not made by a run of '%.*s'", STR_SHORT(p->old.id),
-			    STR_SHORT(g.row.id));
-	if (!e && p->doc.grants.schedules)
+			    "schedule '%.*s' already exists and was not added by a run of '%.*s'",
+			    STR_SHORT(c->old.id), STR_SHORT(g.row.id));
+	if (!e && c->doc.grants.schedules)
 		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
-			    "what a run makes cannot have grants of its own");
+			    "a schedule that a run adds cannot have grants of its own");
 	if (!e)
-		e = put_settle(call, api, &p->doc, &settled);
-	/* Else it would read and write what another knows, and have its secrets. */
-	if (!e && settled.agent.n && !str_eq(settled.agent, g.doc.agent))
-		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
-			    "'%.*s' is another agent; what a run makes is for its own%s%.*s%s, or for none",
-			    STR_SHORT(settled.agent), g.doc.agent.n ? ", '" : "", STR_SHORT(g.doc.agent),
-			    g.doc.agent.n ? "'" : "");
+		e = document_resolve_agent(call, api, &c->doc, &resolved);
 	if (!e)
-		e = judge_interval(call, &g, &settled);
-	if (!e && !p->exists)
-		e = count(call, api, &g);
+		e = check_agent(call, &g, &resolved);
 	if (!e)
-		e = inherit(call, api, &g, &fresh);
+		e = check_interval(call, &g, &resolved);
+	if (!e && !c->exists)
+		e = check_count(call, api, &g);
+	if (!e)
+		e = inherit_end_and_budget(call, api, &g, &inherited);
 	if (e)
 		return e;
-	p->doc = fresh.doc;
-	p->text = fresh.text;
+	c->doc = inherited.doc;
+	c->text = inherited.text;
 	const char *from = arena_printf(call->arena, "%.*sr%llu", STR_ARG(g.prefix),
-					(unsigned long long)call->within->run);
-	p->source = (struct source_row){ .from = from ? str_of(from) : (struct str){ 0 } };
+					(unsigned long long)call->caller_run->run);
+	c->source = (struct source_row){ .from = from ? str_of(from) : (struct str){ 0 } };
 	return from ? OK : E_NOMEM;
 }

@@ -1,5 +1,6 @@
+/* Writes times, schedules, runs and problems as JSON. */
 #include "api/json_out.h"
-#include "api/schedule_put.h"
+#include "api/documents.h"
 
 #include "core/engine/engine.h"
 #include "core/when/iso.h"
@@ -19,7 +20,7 @@ void json_add_time(struct buf *out, const char *name, struct wall t)
 	json_write_time(out, t);
 }
 
-/* As it is stored, but for keys that sign messages: those are for whoever applies it to know. */
+/* Adds the stored document, with the keys that sign messages masked. */
 static void add_document(struct buf *out, struct str text)
 {
 	static const char mark[] = "\"secret\":\"whsec_";
@@ -34,10 +35,10 @@ static void add_document(struct buf *out, struct str text)
 	buf_add(out, text);
 }
 
-/* A file's path; or "run r7 of daily" of what a run has made. */
+/* Adds the path of the file, or "run r7 of daily" if a run has added the schedule. */
 static void add_source(struct buf *out, struct str from)
 {
-	const struct str by_run = STR(PUT_BY_RUN);
+	const struct str by_run = STR(SOURCE_BY_RUN);
 	const char *slash = str_starts(from, by_run) ? memchr(from.p, '/', from.n) : NULL;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (slash) {
@@ -54,7 +55,8 @@ void json_write_schedule(struct buf *out, const struct read_sched *s, const stru
 {
 	const struct sched_row *r = &s->row;
 	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
-	/* Kept out for a time, and that by one of its runs: that time is its next. */
+	/* A run may have set the time of the next check. Times before it are gated, but the schedule is not
+	 * out of action: its next time is that one. */
 	bool set = r->next_set_at.us && s->open && s->range.reason == REASON_GATED, open = s->open && !set;
 	bool paused = own || (enabled && !open && r->left && all->row.reason);
 	buf_add(out, STR("{\"id\":"));
@@ -68,7 +70,7 @@ void json_write_schedule(struct buf *out, const struct read_sched *s, const stru
 				: "active");
 	json_add_time(out, "next", enabled && !paused && !open && !blocked.n ? r->next : WALL_NEVER);
 	if (r->next_set_at.us)
-		json_add_time(out, "next_set_at", r->next_set_at); /* by a run of its own */
+		json_add_time(out, "next_set_at", r->next_set_at); /* by one of its runs */
 	if (blocked.n)
 		json_add_str(out, "blocked", blocked);
 	if (paused) {
@@ -93,7 +95,7 @@ void json_write_schedule(struct buf *out, const struct read_sched *s, const stru
 	buf_addc(out, '}');
 }
 
-/* What people call it. */
+/* The state as people see it. */
 static const char *state_of(const struct run_row *r)
 {
 	switch ((enum run_state)r->state) {

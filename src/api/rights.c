@@ -1,16 +1,18 @@
+/* Identifies callers, and checks what a run may request. */
 #include "api/rights.h"
 
+#include "api/documents.h"
 #include "api/grants.h"
 #include "daemon/token.h"
 #include "exec/lineage.h"
 #include "port/runfile.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
-/* --- who asks --- */
+/* --- who the caller is --- */
 
-static enum err by_token(struct api *a, const struct http_request *r, struct lineage *ret, struct why *why)
+static enum err identify_by_token(struct api *a, const struct http_request *r, struct lineage *ret,
+				  struct why *why)
 {
 	struct str text = r->header[HTTP_AUTHORIZATION];
 	const struct str bearer = STR("Bearer ");
@@ -20,118 +22,125 @@ static enum err by_token(struct api *a, const struct http_request *r, struct lin
 	    !token_read(daemon_token_key(api_daemon(a)), str_trim(str_from(text, bearer.n)), &ret->run,
 			&ret->attempt))
 		return why_set(why, E_DENIED, WHY_NOWHERE,
-			       "the token (ROTA_TOKEN) is not one of this daemon's runs");
+			       "the token (ROTA_TOKEN) does not belong to a run of this daemon");
 	return OK;
 }
 
-/* The daemon itself asks, too: for what is in its directory. A process of another namespace has no pid here,
- * and is no descendant of anything here. */
-static enum err by_descent(struct api *a, const struct http_request *r, struct lineage *ret, struct why *why)
+/* The daemon sends requests itself, too, to apply the documents of its directory. A process of another pid
+ * namespace has pid 0 here, and cannot be a descendant of a shim. */
+static enum err identify_by_descent(struct api *a, const struct http_request *r, struct lineage *ret,
+				    struct why *why)
 {
 	if (r->peer.pid == 0 || r->peer.pid == getpid())
 		return OK;
 	const char *runs = daemon_runs_dir(api_daemon(a));
 	enum err e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
-	/* Perhaps for want of a descriptor: nobody is to be turned away for that. */
-	if (e == E_BUSY && api_spare_give(a))
+	/* It may have failed for lack of a file descriptor: try again with the spare one. */
+	if (e == E_BUSY && api_close_spare_fd(a))
 		e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
-	api_spare_take(a);
+	api_open_spare_fd(a);
 	if (e == E_BUSY)
-		return why_set(why, e, WHY_NOWHERE, "who asks cannot be told now; try again");
+		return why_set(why, e, WHY_NOWHERE, "the caller could not be identified; try again");
 	if (e)
 		return why_set(why, E_DENIED, WHY_NOWHERE,
-			       "the process that asks (%d) cannot be looked at, or is gone",
-			       (int)r->peer.pid);
+			       "the calling process (%d) has ended or cannot be inspected", (int)r->peer.pid);
 	return OK;
 }
 
-/* The store hears of a start a moment after it, and of the next attempt after its token was made. */
+/* The store records the start of an attempt a moment after it, so the run may already be one attempt ahead of
+ * its row. */
 static bool is_current(const struct run_row *run, unsigned attempt)
 {
 	return (run->state == RUN_CLAIMED && (attempt == run->attempt || attempt == run->attempt + 1u)) ||
 	       (run->state == RUN_RETRYING && attempt == run->attempt + 1u);
 }
 
-enum err rights_who(struct api *a, struct http_request *r, const struct run_row **ret, struct why *why)
+enum err rights_identify(struct api *a, struct http_request *r, const struct run_row **ret, struct why *why)
 {
 	struct lineage token = { 0 }, descent = { 0 };
-	enum err e = by_token(a, r, &token, why);
+	enum err e = identify_by_token(a, r, &token, why);
 	if (!e)
-		e = by_descent(a, r, &descent, why);
+		e = identify_by_descent(a, r, &descent, why);
 	descent.attempt &= ~(unsigned)RUN_CHECK;
 	if (!e && token.run && descent.run && (token.run != descent.run || token.attempt != descent.attempt))
-		return why_set(why, E_DENIED, WHY_NOWHERE, "the token (ROTA_TOKEN) is that of another run");
+		return why_set(why, E_DENIED, WHY_NOWHERE,
+			       "the token (ROTA_TOKEN) belongs to another run or attempt");
 	*ret = NULL;
 	if (e || (!token.run && !descent.run))
 		return e;
-	const struct lineage who = token.run ? token : descent;
+	const struct lineage caller = token.run ? token : descent;
 	struct run_row *run = arena_alloc(&r->arena, sizeof *run);
-	e = run ? read_run(api_reader(a), who.run, run, why) : E_NOMEM;
-	if (e == E_NOTFOUND || (!e && !is_current(run, who.attempt)))
+	e = run ? read_run(api_reader(a), caller.run, run, why) : E_NOMEM;
+	if (e == E_NOTFOUND || (!e && !is_current(run, caller.attempt)))
 		return why_set(why, E_DENIED, WHY_NOWHERE,
-			       "attempt %u of run r%llu is over: its token is good no more", who.attempt,
-			       (unsigned long long)who.run);
+			       "attempt %u of run r%llu has ended, and its token with it", caller.attempt,
+			       (unsigned long long)caller.run);
 	if (!e) {
-		run->attempt = (uint16_t)who.attempt;
+		run->attempt = (uint16_t)caller.attempt;
 		*ret = run;
 	}
 	return e;
 }
 
-/* --- what they may --- */
+/* --- what a run may request --- */
 
-static enum err own_run(struct api_call *call)
+static enum err deny_operation(struct api_call *call, struct api *a)
+{
+	(void)a;
+	return op_deny(call->args.op, call->why);
+}
+
+static enum err check_own_run(struct api_call *call, struct api *a)
 {
 	uint64_t number;
-	enum err e = api_run_number(call, op_arg(&call->args, "run")->text, &number);
-	if (!e && number != call->within->run)
-		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
-			    "r%llu is another run; within a run, %s is about itself, r%llu",
-			    (unsigned long long)number, call->args.op->name,
-			    (unsigned long long)call->within->run);
+	(void)a;
+	enum err e = api_read_run_number(call, op_arg(&call->args, "run")->text, &number);
+	if (!e && number != call->caller_run->run)
+		e = why_set(
+			call->why, E_DENIED, WHY_NOWHERE,
+			"r%llu is another run; within a run, %s is allowed for the run itself only, r%llu",
+			(unsigned long long)number, call->args.op->name,
+			(unsigned long long)call->caller_run->run);
 	return e;
 }
 
-static enum err own_agent(struct api_call *call, struct api *a)
+static enum err check_own_agent(struct api_call *call, struct api *a)
 {
 	const struct arg *agent = op_arg(&call->args, "agent");
 	const struct arg *user = op_arg_if(&call->args, "user");
 	if (user && user->given && !agent->given)
-		return OK; /* the handler's to say */
+		return OK; /* the user's profile: the handler allows reading */
 	struct schedule_doc doc = { 0 };
 	struct str own = { 0 }, text;
-	const struct run_row *run = call->within;
+	const struct run_row *run = call->caller_run;
 	enum err e = read_document_of(api_reader(a), run->sid, run->rev, call->arena, &text, call->why);
 	if (!e)
-		e = put_stored(call, a, text, &doc);
+		e = document_read_stored(call, a, text, &doc);
 	if (!e)
 		own = doc.agent;
 	if (!e && !own.n)
 		e = why_set(call->why, E_DENIED, WHY_NOWHERE, "this run has no agent");
 	else if (!e && agent->given && !str_eq(agent->text, own))
-		e = why_set(call->why, E_DENIED, WHY_NOWHERE,
-			    "'%.*s' is another agent; within a run, %s is about its own, '%.*s'",
-			    STR_SHORT(agent->text), call->args.op->name, STR_SHORT(own));
+		e = why_set(
+			call->why, E_DENIED, WHY_NOWHERE,
+			"'%.*s' is another agent; within a run, %s is allowed for the run's own agent only, "
+			"'%.*s'",
+			STR_SHORT(agent->text), call->args.op->name, STR_SHORT(own));
 	if (!e)
 		op_set_arg(&call->args, "agent", own);
 	return e;
 }
 
-enum err rights_may(struct api_call *call, struct api *a)
+/* By `within` of the row. Rows that say WITHIN_FREE have no route, so a request for one is a bug. */
+static enum err (*const run_checks[])(struct api_call *call, struct api *a) = {
+	[WITHIN_UNDECIDED] = deny_operation, [WITHIN_NOT] = deny_operation,
+	[WITHIN_OWN_RUN] = check_own_run,    [WITHIN_OWN_AGENT] = check_own_agent,
+	[WITHIN_GRANTED] = grants_check_any, [WITHIN_FREE] = deny_operation,
+};
+
+enum err rights_check(struct api_call *call, struct api *a)
 {
-	if (!call->within)
-		return OK; /* the socket's are admins, whatever the row's role */
-	switch ((enum op_within)call->args.op->within) {
-	case WITHIN_OWN_RUN:
-		return own_run(call);
-	case WITHIN_OWN_AGENT:
-		return own_agent(call, a);
-	case WITHIN_GRANTED:
-		return grant_any(call, a);
-	case WITHIN_UNDECIDED:
-	case WITHIN_NOT:
-	case WITHIN_FREE:
-		break;
-	}
-	return op_deny(call->args.op, call->why);
+	if (!call->caller_run)
+		return OK; /* a person on the socket is an admin: every role */
+	return run_checks[call->args.op->within](call, a);
 }

@@ -1,13 +1,30 @@
 #pragma once
-/* Who asks, and what they may. By the socket a person is the daemon's own user or root, and is the admin.
- * What descends from a run's shim, or shows a run's token, is that run, and may do what the table's rows
- * allow within a run, about itself only. Agents of the same user are no security boundary: this keeps honest
- * programs from doing what they were not asked to, and says so to them. */
+/* Who the caller is, and what it may request.
+ *
+ *   caller                               may request
+ *   ------------------------------------------------------------------------------------------------------
+ *   another user                         nothing (routes.c)
+ *   a person: the daemon's own user or   every operation. Each row of the table names the least role that
+ *   root, outside of runs                may request it (enum op_role), but everybody who can use the
+ *                                        socket is an admin
+ *   a run                                by `within` of the row (enum op_within):
+ *     WITHIN_NOT                           nothing
+ *     WITHIN_OWN_RUN                       operations whose argument `run` is the run itself
+ *     WITHIN_OWN_AGENT                     operations on its own agent's state and memory, and reading the
+ *                                          user's profile
+ *     WITHIN_GRANTED                       to add, edit and remove schedules as its own schedule grants it
+ *                                          (grants.h)
+ *
+ * A caller is a run if it is a descendant of that run's shim, or if it sends the run's token. Agents that run
+ * as the same user are not a security boundary: these checks keep honest programs from doing what they were
+ * not asked to do, and tell them so. */
 #include "api/api.h"
 
-/* The run that asks, in r's arena; NULL: a person. E_DENIED: nobody who may ask, and nobody is told what; a
- * token that is wrong or outdated is never taken for none. E_BUSY: it cannot be told now. */
-must_check enum err rights_who(struct api *a, struct http_request *r, const struct run_row **ret,
-			       struct why *why);
-/* E_DENIED, with what is permitted instead. Sets what a run may leave out: whose state it means. */
-must_check enum err rights_may(struct api_call *call, struct api *a);
+/* The run that sent the request, in r's arena; NULL: a person. E_DENIED: the caller is not allowed to request
+ * anything. A wrong or outdated token is always an error, even if the caller would be a person without it.
+ * E_BUSY: the caller could not be identified now. */
+must_check enum err rights_identify(struct api *a, struct http_request *r, const struct run_row **ret,
+				    struct why *why);
+/* E_DENIED: the caller may not request the operation; call->why says what it may. For a run that leaves the
+ * argument `agent` out, sets it to the run's own agent. */
+must_check enum err rights_check(struct api_call *call, struct api *a);

@@ -95,7 +95,7 @@ def check_people():
     refused(2, "needs the number", "memory", "rm")
     refused(2, "takes no words", "memory", "ls", "words")
     refused(1, "no note 99", "memory", "rm", "99")
-    refused(1, "not of 'night'", "memory", "rm", "1", "--agent", "night")
+    refused(1, "does not belong to 'night'", "memory", "rm", "1", "--agent", "night")
     check(rota("memory", "rm", "2").stdout == "1 note removed\n", "a note is removed")
     check(ask("memory", "rm", "--run", "r4711") == {"removed": 0}, "a run without notes")
     check(ask("memory", "add", "again", "--agent", "desk")["number"] == 3, "numbers are not reused")
@@ -250,7 +250,7 @@ def check_limit():
             db.execute("INSERT INTO memory (number, agent, run, at, text, tags) VALUES (?, 'full', 0, ?, 'x', '')",
                        (last + 1 + n, n))
         db.execute("UPDATE meta SET value = ? WHERE key = 'last_memory'", (last + 2000,))
-    refused(1, "'full' has 2000 notes", "memory", "add", "one more", "--agent", "full")
+    refused(1, "'full' already has 2000 notes", "memory", "add", "one more", "--agent", "full")
     ask("memory", "rm", str(last + 1))
     ask("memory", "add", "one more", "--agent", "full")
 

@@ -447,7 +447,7 @@ def check_config_file(base):
         done = rig.cli("config", "--config", rig.config)
         check("webhook at" in done.stdout and SECRET not in done.stdout and "rota.yaml" in done.stdout, "config", done)
         done = rig.cli("doctor", "--config", rig.config)
-        check("rota-out, by which people are told, is not there" in done.stdout, "doctor reports the missing program", done)
+        check("rota-out is missing; a target of notifications needs it" in done.stdout, "doctor reports the missing program", done)
     finally:
         rig.stop()
         rig.close()

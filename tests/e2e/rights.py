@@ -134,10 +134,10 @@ def check_every_verb():
     run("verbs")
     for verb in DENIED:
         granted = verb in ("add", "edit", "rm")
-        expect("verb-" + verb, 77, "does not let its runs make schedules (grants)" if granted else
+        expect("verb-" + verb, 77, "does not let its runs add, change or remove schedules: it has no `grants`" if granted else
              "permitted, about itself, are show, state, memory, report, step, note, next-check")
         if os.path.exists(path_of("bare-" + verb)):
-            expect("bare-" + verb, 77, "(grants)" if granted else "is not permitted within a run")
+            expect("bare-" + verb, 77, "it has no `grants`" if granted else "is not permitted within a run")
     for verb in {**PERMITTED, **FREE}:
         expect("verb-" + verb, 0)
     left = json.loads(rota("ls", "--json").stdout)["schedules"]
@@ -164,7 +164,7 @@ def check_every_route():
         if name in ("get-run", "add-report", "set-next-check"):
             check(status == 403 and "r1 is another run" in said, f"{one}: only about itself: {status} {said}")
         elif name in ("add", "edit", "rm"):
-            check(status == 403 and "(grants)" in said, f"{one}: nothing is granted: {status} {said}")
+            check(status == 403 and "it has no `grants`" in said, f"{one}: nothing is granted: {status} {said}")
         elif name in OPEN:
             check(status in (200, 400, 404), f"{one}: permitted: {status} {said}")
         else:
@@ -192,11 +192,11 @@ def check_tokens():
     check(r.returncode == 0, "a request with the token has the rights of the run", r)
     check(rota("status", ROTA_TOKEN=token).returncode == 77, "and no others")
     run("other")
-    expect("stolen", 77, "is that of another run")
+    expect("stolen", 77, "belongs to another run")
     for wrong in (token[:-1] + ("0" if token[-1] != "0" else "1"), token[:-1], token + "0", token.replace(".1.", ".2."), "x",
                   number, f"{number}.1.", "r1.1." + token.split(".")[2], token.upper()):
         r = rota("show", number, ROTA_TOKEN=wrong)
-        check(r.returncode == 77 and "is not one of this daemon's runs" in r.stderr, f"an invalid token is refused, not ignored: {wrong}", r)
+        check(r.returncode == 77 and "does not belong to a run of this daemon" in r.stderr, f"an invalid token is refused, not ignored: {wrong}", r)
 
     stop(signal.SIGKILL)
     start()
@@ -212,7 +212,7 @@ def check_tokens():
         pass
     until("it ends", lambda: show(number).get("state") == "finished")
     r = rota("show", number, ROTA_TOKEN=second)
-    check(r.returncode == 77 and "is over" in r.stderr, "the token of a run that has ended is not valid", r)
+    check(r.returncode == 77 and "has ended, and its token with it" in r.stderr, "the token of a run that has ended is not valid", r)
 
 
 def check_descent():
@@ -285,10 +285,10 @@ def check_state():
     run("stateful")
     expect("s1", 0, '"rev":1')
     expect("s2", 0)
-    expect("s3", 1, "its revision is 2, not 1")
+    expect("s3", 1, "the state has revision 2, not 1")
     expect("s4", 0, "2")
     expect("s5", 0, "Ann")
-    expect("s6", 77, "the user's to change")
+    expect("s6", 77, "a run may read the user's profile, but not change it")
     expect("s7", 77, "'other' is another agent")
     expect("s8", 77, "'other' is another agent")
     expect("s9", 0, "2")
@@ -313,7 +313,7 @@ def check_memory():
         expect(name, 0, f'"run":"{number}"')
     expect("m3", 77, "'other' is another agent")
     expect("m4", 77, "'other' is another agent")
-    expect("m5", 1, "is not of 'mindful'")
+    expect("m5", 1, "does not belong to 'mindful'")
     expect("m6", 0, "mine, too")
     check("another" not in result("m6")[1], "notes of other agents are not listed")
     left = json.loads(rota("memory", "ls", "--agent", "other", "--json").stdout)["notes"]
@@ -410,7 +410,7 @@ def check_next_check():
 
     apply("unbound", record("no-bounds", ROTA, "next-check", "30m"))
     run("unbound")
-    expect("no-bounds", 77, "gives its runs no bounds")
+    expect("no-bounds", 77, "it has no `next_check`")
     r = rota("next-check", "30m")
     check(r.returncode == 2 and "within a run" in r.stderr, "next-check is not for people", r)
     r = subprocess.run(["python3", ASK, "POST", "/api/v1/runs/1/next-check", '{"in":"30m"}', ""], capture_output=True, text=True,
@@ -438,10 +438,10 @@ def check_grants():
             record("g14", ROTA, "add", "@daily", "--id", "victim", "--update", "--", "true"))
     apply("maker", line, grants={"schedules": 2, "interval": "1h"}, end_date="2027-03-01", agent="mine")
     number = run("maker")["id"]
-    wanted = {"g1": (0, '"result":"added"'), "g2": (77, "at least 1h apart"), "g3": (0, ""), "g4": (77, "may have made 2 schedules at a time"),
-              "g5": (0, "changed"), "g6": (77, "at least 1h apart"), "g7": (77, "not made by a run of 'maker'"), "g8": (77, "was not made by a run of 'maker'"),
-              "g9": (0, ""), "g10": (0, ""), "g11": (77, "not permitted"), "g12": (0, "[[403, "), "g13": (0, "[[403, "), "g14": (77, "not made by a run"),
-              "g15": (0, "begins at 1h"), "g16": (0, "'other' is another agent"), "g17": (0, "'other' is another agent"), "g18": (0, "[[200, ")}
+    wanted = {"g1": (0, '"result":"added"'), "g2": (77, "at least 1h apart"), "g3": (0, ""), "g4": (77, "may have at most 2 schedules at a time"),
+              "g5": (0, "changed"), "g6": (77, "at least 1h apart"), "g7": (77, "not added by a run of 'maker'"), "g8": (77, "was not added by a run of 'maker'"),
+              "g9": (0, ""), "g10": (0, ""), "g11": (77, "not permitted"), "g12": (0, "[[403, "), "g13": (0, "[[403, "), "g14": (77, "not added by a run"),
+              "g15": (0, "must begin at 1h"), "g16": (0, "'other' is another agent"), "g17": (0, "'other' is another agent"), "g18": (0, "[[200, ")}
     for key, (code, part) in wanted.items():
         expect(key, code, part)
     child = json.loads(rota("show", "child", "--json").stdout)
@@ -454,7 +454,7 @@ def check_grants():
     # Runs of other schedules may not change it; a person may.
     apply("stranger", record("h1", ROTA, "rm", "child"), grants={"schedules": 2})
     run("stranger")
-    expect("h1", 77, "was not made by a run of 'stranger'")
+    expect("h1", 77, "was not added by a run of 'stranger'")
     check(rota("edit", "child", "--when", "@daily").returncode == 0 and "source" not in json.loads(rota("show", "child", "--json").stdout),
           "a schedule that a person has changed no longer belongs to the run")
 

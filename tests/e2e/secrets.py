@@ -149,19 +149,19 @@ def check_doctor():
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"]) for c in r if c["check"] == "secrets"]
     check(("fail", f"secret GONE: {path_of('keys', 'gone')}: No such file or directory") in said
-          and ("fail", "agent unknown names the secret API_KEZ, which is not known") in said and len(said) == 2,
+          and ("fail", "agent unknown needs the secret API_KEZ, which is not defined") in said and len(said) == 2,
           f"the doctor: {said}")
     write("keys/api", VALUES["API_KEY"] + "\n", 0o640)
     write("keys/gone", "anything")
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"], c["advice"]) for c in r if c["check"] == "secrets"]
-    check(("warn", f"secret API_KEY: {path_of('keys', 'api')} can be read by others", f"chmod 600 {path_of('keys', 'api')}") in said,
+    check(("warn", f"secret API_KEY: {path_of('keys', 'api')} can be read by other users", f"chmod 600 {path_of('keys', 'api')}") in said,
           f"the doctor: {said}")
     os.chmod(path_of("keys", "api"), 0o600)
     apply_agent("unknown", "true", secrets=["API_KEY"])
     r = json.loads(rota("doctor", "--json").stdout)["checks"]
     said = [(c["state"], c["text"]) for c in r if c["check"] == "secrets"]
-    check(said == [("ok", "4, where they should be")], f"the doctor: {said}")
+    check(said == [("ok", "4, each in its place")], f"the doctor: {said}")
 
 
 def check_files_after_stop():

@@ -246,9 +246,9 @@ def full_disk():
             check(wait_until(60, lambda: "full" in trouble_text(rig) or "space" in trouble_text(rig)), "status reports the trouble", trouble_text(rig))
             r = cli(rig, "status")
             check(r.returncode == 0 and "Trouble: " in r.stdout and "rota.db" in r.stdout, "status prints the trouble", r)
-            check_doctor(rig, "store", "full", "room")
+            check_doctor(rig, "store", "full", "space")
             if not rig.machine:
-                check_doctor(rig, "disk", "0 MiB", "make room")
+                check_doctor(rig, "disk", "0 MiB", "free some space")
             begun = time.monotonic()
             r = cli(rig, "add", "@daily", "--id", "new", "--", "true")
             check(r.returncode == 75 and "rota.db" in r.stderr and time.monotonic() - begun < 25,
@@ -301,7 +301,7 @@ def full_disk_for_runs():
         run = rig.ask("POST", "/schedules/once/run", {})["run"]
         check(wait_until(60, lambda: "could not be started" in trouble_text(rig)), "status reports the trouble", trouble_text(rig))
         check(wait_until(60, lambda: open_problems(rig, "runner")), "there is a problem", rig.ask("GET", "/problems"))
-        check_doctor(rig, "launcher", "could not be started", "room" if MOUNTS else "itself")
+        check_doctor(rig, "launcher", "could not be started", "space" if MOUNTS else "itself")
         rig.kill()  # the claim survives this
         check(rig.start(), "the daemon starts again", rig.log_text())
         if MOUNTS:
@@ -374,7 +374,7 @@ def failing_disk(error, *words):
         r = cli(rig, "pause", "tick")
         check(r.returncode == 75 and "rota doctor" in r.stderr, "pause is refused", r)
         r = cli(rig, "state", "set", "mood", "calm", "--user", timeout=200)
-        check(r.returncode == 75 and "nothing can be recorded" in r.stderr, "state set is refused", r)
+        check(r.returncode == 75 and "the store cannot write" in r.stderr, "state set is refused", r)
         # Running runs can still be stopped.
         with contextlib.suppress(Refused):
             rig.ask("POST", f"/runs/{long}/stop", {})
@@ -743,7 +743,7 @@ def clock_years_off():
         step_clock(rig, 3650 * DAY)
         check(wait_until(60, lambda: rig.ask("GET", "/status")["clock_held"]), "the clock is not believed")
         check(wait_until(60, lambda: open_problems(rig, "clock")), "there is a problem", rig.ask("GET", "/problems"))
-        check_doctor(rig, "clock", "not believed", "rota clock")
+        check_doctor(rig, "clock", "not trusted", "rota clock")
         before = len(marks(rig))
         time.sleep(1.5)
         check(len(marks(rig)) <= before + 1, "no schedule is due")

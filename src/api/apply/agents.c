@@ -1,22 +1,23 @@
-/* Agents among what is applied. The engine does not know them: the store is asked, by the rev that was read.
- */
+/* Agents among the documents. The engine does not know agents: changes are sent to the store, which refuses
+ * them if the agent's revision has changed since it was read. */
 #include "api/apply/apply.h"
 #include "base/json.h"
 #include "core/doc/agent/agent.h"
+#include "sys/clock.h"
 
-bool applying_is_agent(const struct val *document)
+bool apply_is_agent(const struct val *document)
 {
 	const struct val *agent =
 		document->kind == VAL_MAP && document->map.n == 1 ? val_get(document, STR("agent")) : NULL;
 	return agent && agent->kind == VAL_MAP;
 }
 
-/* The canonical text of what was sent. What our command line sends is that already: if it is what there is,
- * no more is to be read. */
-static enum err canonical(struct api_call *call, struct api_call *scratch, const struct applying *a,
-			  const struct val *map, struct str old, struct str *ret)
+/* The canonical text of a definition. The command line sends canonical text: if that equals the stored text,
+ * it need not be read. */
+static enum err write_canonical(struct api_call *call, struct api_call *scratch, const struct apply_job *job,
+				const struct val *map, struct str old, struct str *ret)
 {
-	struct doc_env env = api_doc_env(call, a->api);
+	struct doc_env env = api_doc_env(call, job->api);
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct agent_doc d;
 	if (old.p && str_eq(json_source(call->source, map), old)) {
@@ -31,133 +32,130 @@ static enum err canonical(struct api_call *call, struct api_call *scratch, const
 	return ret->p ? OK : E_NOMEM;
 }
 
-enum err applying_read_agent(struct api_call *call, struct applying *a, unsigned i)
+enum err apply_read_agent(struct api_call *call, struct apply_job *job, unsigned i)
 {
 	struct arena arena = { 0 };
 	struct api_call scratch = *call;
-	const struct val *map = val_get(&a->documents->list.item[i], STR("agent"));
+	const struct val *map = val_get(&job->documents->list.item[i], STR("agent"));
 	const struct val *name = val_get(map, STR("name"));
-	struct item *item = &a->item[i];
+	struct apply_item *item = &job->item[i];
 	struct read_agent old = { 0 };
 	struct str text = { 0 };
 	enum err e = OK;
 	scratch.arena = &arena;
 	item->agent = true;
-	if (name && name->kind == VAL_STR) { /* or it will not be read */
+	if (name && name->kind == VAL_STR) { /* otherwise agent_read reports it */
 		item->id = name->str;
-		e = read_agent(api_reader(a->api), name->str, &arena, &old, call->why);
+		e = read_agent(api_reader(job->api), name->str, &arena, &old, call->why);
 	}
-	item->there = old.text.p != NULL;
+	item->exists = old.text.p != NULL;
 	item->rev = old.rev;
 	if (!e)
-		e = canonical(call, &scratch, a, map, old.text, &text);
-	if (!e && item->there)
-		e = applying_check_source(call, a, item, &old.source);
-	if (!e && !(item->there && str_eq(text, old.text))) {
-		e = applying_changes(call, &scratch, item->there ? old.text : STR(""), text, &item->changes);
+		e = write_canonical(call, &scratch, job, map, old.text, &text);
+	if (!e && item->exists)
+		e = apply_check_source(call, job, item, &old.source);
+	if (!e && !(item->exists && str_eq(text, old.text))) {
+		e = apply_describe_changes(call, &scratch, item->exists ? old.text : STR(""), text,
+					   &item->changes);
 		item->text = text;
 	}
 	item->moved = !str_eq(old.source.from, item->source.from) || old.source.line != item->source.line;
-	if (!e && (!applying_keep(call, &item->id) || !applying_keep(call, &item->text)))
+	if (!e && (!apply_keep(call, &item->id) || !apply_keep(call, &item->text)))
 		e = E_NOMEM;
 	arena_free(&arena);
 	return e;
 }
 
-/* --- asking the store --- */
+/* --- sending --- */
 
-/* A request under way. */
-struct asking {
-	struct api_call *call;
-	struct str name;
-	bool *done;
-	uint8_t res;
-	applying_then *then;
-};
-
-static void told(void *arg)
+/* Counts the answer, and keeps the error if the store has refused the change. True: it is stored. */
+static bool note_answer(struct api_call *call, struct apply_job *job, struct str name,
+			const struct st_ack *ack)
 {
-	const struct asking *q = arg;
-	struct applying *a = q->call->ctx;
-	*q->done = q->res == ST_OK;
-	if (q->res == ST_STALE)
-		applying_fail(q->call, a,
-			      why_set(q->call->why, E_BUSY, WHY_NOWHERE,
-				      "agent '%.*s' was changed by somebody else just now",
-				      STR_SHORT(q->name)));
-	else if (!*q->done)
-		applying_fail(q->call, a,
-			      why_set(q->call->why, E_INPUT, WHY_NOWHERE, "agent '%.*s' was refused",
-				      STR_SHORT(q->name)));
-	q->then(q->call, a);
+	job->answered++;
+	if (ack->res == ST_STALE)
+		apply_fail(call, job,
+			   why_set(call->why, E_BUSY, WHY_NOWHERE,
+				   "agent '%.*s' was changed at the same time; apply again",
+				   STR_SHORT(name)));
+	else if (ack->res != ST_OK)
+		apply_fail(call, job,
+			   why_set(call->why, E_INPUT, WHY_NOWHERE, "the store refused agent '%.*s'",
+				   STR_SHORT(name)));
+	return ack->res == ST_OK;
 }
 
-/* On the daemon's thread. */
-static void answered(void *ctx, const struct st_ack *ack)
+static void agent_stored(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
-	struct asking *q = ctx;
-	q->res = ack->res;
-	api_answer(((struct applying *)q->call->ctx)->api, told, q);
+	struct apply_job *job = call->ctx;
+	struct apply_item *item = &job->item[(const struct apply_item *)call->item - job->item];
+	(void)api;
+	item->applied = note_answer(call, job, item->id, ack);
+	apply_send(call);
 }
 
-static enum err ask(struct api_call *call, struct applying *a, const struct agent_row *agent,
-		    struct source_row source, bool *done, applying_then *then)
+static void agent_removed(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
-	struct st_req r = {
-		.op = ST_AGENT, .lane = LANE_USER, .at = api_now(), .source = source, .agent = *agent
-	};
-	if (api_cannot_write(call, a->api))
-		return E_BUSY;
-	struct asking *q = arena_alloc(call->arena, sizeof *q);
-	if (!q)
-		return E_NOMEM;
-	*q = (struct asking){ .call = call, .name = agent->name, .done = done, .then = then };
-	return daemon_send(api_daemon(a->api), &r, answered, q);
+	struct apply_job *job = call->ctx;
+	struct apply_removal *m = &job->removal[(const struct apply_removal *)call->item - job->removal];
+	(void)api;
+	m->done = note_answer(call, job, m->id, ack);
+	apply_send_removals(call);
 }
 
-enum err applying_order_agent(struct api_call *call, struct applying *a, struct item *i, applying_then *then)
+enum err apply_send_agent(struct api_call *call, struct apply_job *job, struct apply_item *item)
 {
-	struct agent_row row = { i->id, i->text, i->rev, i->changes.p ? AGENT_PUT : AGENT_MOVE };
-	return ask(call, a, &row, i->source, &i->applied, then);
+	struct st_req r = { .op = ST_AGENT,
+			    .lane = LANE_USER,
+			    .at = clock_wall(),
+			    .source = item->source,
+			    .agent = { item->id, item->text, item->rev,
+				       item->changes.p ? AGENT_PUT : AGENT_MOVE } };
+	call->item = item;
+	return api_store_request(call, job->api, &r, agent_stored);
 }
 
-enum err applying_drop_agent(struct api_call *call, struct applying *a, struct removal *m,
-			     applying_then *then)
+enum err apply_remove_agent(struct api_call *call, struct apply_job *job, struct apply_removal *m)
 {
-	struct agent_row row = { .name = m->id, .rev = m->rev, .act = AGENT_DROP };
-	return ask(call, a, &row, (struct source_row){ 0 }, &m->done, then);
+	struct st_req r = { .op = ST_AGENT,
+			    .lane = LANE_USER,
+			    .at = clock_wall(),
+			    .agent = { .name = m->id, .rev = m->rev, .act = AGENT_DROP } };
+	call->item = m;
+	return api_store_request(call, job->api, &r, agent_removed);
 }
 
-/* --- what is there no more --- */
+/* --- removals --- */
 
-static bool is_gone(const struct applying *a, const struct read_agent *agent)
+static bool is_to_be_removed(const struct apply_job *job, const struct read_agent *agent)
 {
-	for (unsigned i = 0; a->prune && i < a->prune->list.n; i++)
-		if (applying_came_from(agent->source.from, applying_file(a->prune, i)))
+	for (unsigned i = 0; job->prune && i < job->prune->list.n; i++)
+		if (apply_came_from(agent->source.from, apply_file(job->prune, i)))
 			return true;
-	for (unsigned i = 0; a->gone && i < a->gone->list.n; i++)
-		if (applying_came_from(agent->source.from, applying_file(a->gone, i)) &&
-		    !put_file_is_there(agent->source.from))
+	for (unsigned i = 0; job->gone && i < job->gone->list.n; i++)
+		if (apply_came_from(agent->source.from, apply_file(job->gone, i)) &&
+		    !source_file_exists(agent->source.from))
 			return true;
 	return false;
 }
 
-enum err applying_look_for_agents(struct api_call *call, struct applying *a, bool *more)
+enum err apply_find_removed_agents(struct api_call *call, struct apply_job *job, bool *more)
 {
 	struct arena arena = { 0 };
 	struct read_agents page = { 0 };
-	enum err e = read_agents(api_reader(a->api), a->last_agent, 0, &arena, &page, call->why);
+	enum err e = read_agents(api_reader(job->api), job->last_agent, 0, &arena, &page, call->why);
 	for (unsigned i = 0; !e && i < page.n; i++) {
 		const struct read_agent *agent = &page.item[i];
-		if (agent->source.from.n && applying_find(a, true, agent->name) < 0 && is_gone(a, agent))
-			e = applying_add_removal(
-				call, a,
-				(struct removal){ .id = agent->name, .agent = true, .rev = agent->rev });
+		if (agent->source.from.n && apply_find(job, true, agent->name) < 0 &&
+		    is_to_be_removed(job, agent))
+			e = apply_add_removal(call, job,
+					      (struct apply_removal){
+						      .id = agent->name, .agent = true, .rev = agent->rev });
 	}
 	*more = !e && page.more;
 	if (*more) {
-		a->last_agent = page.item[page.n - 1].name;
-		e = applying_keep(call, &a->last_agent) ? OK : E_NOMEM;
+		job->last_agent = page.item[page.n - 1].name;
+		e = apply_keep(call, &job->last_agent) ? OK : E_NOMEM;
 	}
 	arena_free(&arena);
 	return e;

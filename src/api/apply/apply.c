@@ -1,153 +1,151 @@
+/* Applies documents: reads them in turns, then sends what has changed. */
 #include "api/apply/apply.h"
+
 #include "api/handlers/handlers.h"
 #include "sys/clock.h"
 
-bool applying_keep(struct api_call *call, struct str *s)
+bool apply_keep(struct api_call *call, struct str *s)
 {
 	s->p = s->n ? arena_dup(call->arena, *s) : "";
 	return s->p != NULL;
 }
 
-void applying_fail(struct api_call *call, struct applying *a, enum err e)
+void apply_fail(struct api_call *call, struct apply_job *job, enum err e)
 {
-	if (!e || a->failed)
+	if (!e || job->failed)
 		return;
-	a->failed = e;
-	a->why = *call->why;
+	job->failed = e;
+	job->why = *call->why;
 }
 
-static void go_on(void *arg);
+/* --- sending --- */
 
-static void source_told(void *arg)
+/* If the new source cannot be recorded, the schedule is still applied: not an error. */
+static void source_stored(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
-	struct api_call *call = arg;
-	((struct applying *)call->ctx)->answered++;
-	go_on(call);
-}
-
-/* On the daemon's thread. That it stands elsewhere now is worth no failure. */
-static void source_kept(void *ctx, const struct st_ack *ack)
-{
-	struct api_call *call = ctx;
-	(void)ack;
-	api_answer(((struct applying *)call->ctx)->api, source_told, call);
-}
-
-static enum err keep_source(struct api_call *call, const struct applying *a, const struct item *i)
-{
-	struct st_req r = { .op = ST_SOURCE, .lane = LANE_BULK, .sid = i->sid, .source = i->source };
-	return daemon_send(api_daemon(a->api), &r, source_kept, call);
-}
-
-static void applied(struct api_call *call, struct api *api, const struct reply *r)
-{
-	struct applying *a = call->ctx;
-	struct item *i = &a->item[(const struct item *)call->about - a->item];
+	struct apply_job *job = call->ctx;
 	(void)api;
-	a->answered++;
-	i->applied = r->code == REPLY_OK;
-	if (!i->applied && !a->failed) {
-		const char *what = arena_printf(call->arena, "'%.*s' was refused", STR_SHORT(i->id));
-		applying_fail(call, a, api_refusal(call, r, what ? what : "one was refused"));
-	}
-	go_on(call);
+	(void)ack;
+	job->answered++;
+	apply_send(call);
 }
 
-/* Read once more: keeping all of every document would be too much. */
-static enum err order_one(struct api_call *call, struct applying *a, const struct item *i)
+static enum err send_source(struct api_call *call, const struct apply_job *job, const struct apply_item *item)
+{
+	struct st_req r = { .op = ST_SOURCE, .lane = LANE_BULK, .sid = item->sid, .source = item->source };
+	return api_store_request(call, job->api, &r, source_stored);
+}
+
+static void schedule_applied(struct api_call *call, struct api *api, const struct reply *r)
+{
+	struct apply_job *job = call->ctx;
+	struct apply_item *item = &job->item[(const struct apply_item *)call->item - job->item];
+	(void)api;
+	job->answered++;
+	item->applied = r->code == REPLY_OK;
+	if (!item->applied && !job->failed) {
+		const char *what =
+			arena_printf(call->arena, "schedule '%.*s' was not applied", STR_SHORT(item->id));
+		apply_fail(call, job, api_refusal(call, r, what ? what : "a schedule was not applied"));
+	}
+	apply_send(call);
+}
+
+/* Reads the document a second time: keeping all documents after the first time would take too much memory. */
+static enum err send_schedule(struct api_call *call, struct apply_job *job, const struct apply_item *item)
 {
 	struct arena arena = { 0 };
 	struct api_call scratch = *call;
-	struct put p = { 0 };
+	struct schedule_change c = { 0 };
 	scratch.arena = &arena;
-	enum err e = put_read(&scratch, a->api, &a->documents->list.item[i - a->item], false, &p);
+	enum err e = schedule_change_read(&scratch, job->api, &job->documents->list.item[item - job->item],
+					  false, &c);
 	if (!e)
-		e = put_look(&scratch, a->api, &p);
-	p.source = i->source;
-	p.bulk = a->n > APPLY_BULK;
-	call->about = i;
+		e = schedule_change_find(&scratch, job->api, &c);
+	c.source = item->source;
+	c.bulk = job->n > APPLY_BULK;
+	call->item = item;
 	if (!e)
-		e = put_order(call, a->api, &p, applied);
+		e = schedule_change_send(call, job->api, &c, schedule_applied);
 	arena_free(&arena);
 	return e;
 }
 
-static void agent_applied(struct api_call *call, struct applying *a)
+/* A schedule needs the definition of its agent, and a follower the number of its leader: both must be stored
+ * before it is sent. */
+static bool may_be_sent(const struct apply_job *job, const struct apply_item *item)
 {
-	a->answered++;
-	go_on(call);
-}
-
-/* A follower needs its leader's number, and a schedule its agent: what is under way must be there before. */
-static bool may_go(const struct applying *a, const struct item *i)
-{
-	if (!i->agent && a->answered < a->agents)
+	if (!item->agent && job->answered < job->agents)
 		return false;
-	return a->asked - a->answered < (i->leader >= 0 ? 1 : APPLY_TOGETHER);
+	return job->sent - job->answered < (item->leader >= 0 ? 1 : APPLY_TOGETHER);
 }
 
-/* Asks for as many as may be asked for at a time; the last answer ends it. What was refused stops the rest.
- */
-static void go_on(void *arg)
+void apply_send(struct api_call *call)
 {
-	struct api_call *call = arg;
-	struct applying *a = call->ctx;
-	while (!a->failed && a->asked < a->n) {
-		struct item *i = &a->item[a->order[a->asked]];
-		if (a->dry_run || (!i->changes.p && !i->moved)) {
-			a->asked++;
-			a->answered++;
+	struct apply_job *job = call->ctx;
+	while (!job->failed && job->sent < job->n) {
+		struct apply_item *item = &job->item[job->order[job->sent]];
+		if (job->dry_run || (!item->changes.p && !item->moved)) {
+			job->sent++;
+			job->answered++;
 			continue;
 		}
-		if (!may_go(a, i))
+		if (!may_be_sent(job, item))
 			return;
-		applying_fail(call, a,
-			      i->agent       ? applying_order_agent(call, a, i, agent_applied)
-			      : i->changes.p ? order_one(call, a, i)
-					     : keep_source(call, a, i));
-		a->asked += !a->failed;
+		apply_fail(call, job,
+			   item->agent       ? apply_send_agent(call, job, item)
+			   : item->changes.p ? send_schedule(call, job, item)
+					     : send_source(call, job, item));
+		job->sent += !job->failed;
 	}
-	if (a->answered < a->asked)
+	if (job->answered < job->sent)
 		return;
-	if (a->failed)
-		applying_tell(call);
+	if (job->failed)
+		apply_answer(call);
 	else
-		applying_look_for_gone(call);
+		apply_find_removed(call);
 }
 
-/* Sorting and ordering are quick; what asks the store takes its time. */
-static void look(void *arg)
+/* --- reading --- */
+
+/* Reads documents and finds leaders until the turn is over; *done: all are. Both read the store, which takes
+ * time; sorting does not. */
+static enum err read_for_a_turn(struct api_call *call, struct apply_job *job, bool *done)
 {
-	struct api_call *call = arg;
-	struct applying *a = call->ctx;
 	int64_t until = clock_boot().us + APPLY_TURN_US;
-	enum err e = OK;
-	if (!a->n)
-		e = applying_sort(call, a);
-	while (!e && a->checked < a->n && clock_boot().us < until) {
-		if (a->read < a->n) {
-			e = applying_read(call, a, a->read);
-			if (!e && ++a->read == a->n)
-				e = applying_sort(call, a);
+	enum err e = job->n ? OK : apply_sort(call, job);
+	while (!e && job->leaders_found < job->n && clock_boot().us < until) {
+		if (job->read < job->n) {
+			e = apply_read_document(call, job, job->read);
+			if (!e && ++job->read == job->n)
+				e = apply_sort(call, job);
 		} else {
-			e = applying_find_leader(call, a, &a->item[a->checked++]);
+			e = apply_find_leader(call, job, &job->item[job->leaders_found++]);
 		}
 	}
-	bool over = a->checked == a->n;
-	for (unsigned i = 0; !e && over && i < a->n; i++)
-		a->agents += a->item[i].agent;
-	if (!e && over)
-		e = applying_order(call, a);
-	if (!e && !over)
-		e = api_post(a->api, look, call);
-	if (e)
-		api_finish(call, e);
-	else if (over)
-		go_on(call);
+	*done = job->leaders_found == job->n;
+	return e;
 }
 
-/* What is there and is something else must not be passed over: it would be another request. */
-static enum err take(struct api_call *call, const char *name, enum val_kind kind, const struct val **ret)
+static void read_documents(void *arg)
+{
+	struct api_call *call = arg;
+	struct apply_job *job = call->ctx;
+	bool done;
+	enum err e = read_for_a_turn(call, job, &done);
+	for (unsigned i = 0; !e && done && i < job->n; i++)
+		job->agents += job->item[i].agent;
+	if (!e)
+		e = done ? apply_order(call, job) : api_add_task(call, job->api, read_documents);
+	if (e)
+		api_finish(call, e);
+	else if (done)
+		apply_send(call);
+}
+
+/* A member of the wrong kind is an error: ignoring it would make this another request. */
+static enum err read_member(struct api_call *call, const char *name, enum val_kind kind,
+			    const struct val **ret)
 {
 	*ret = val_get(&call->body, str_of(name));
 	if (!*ret || (*ret)->kind == kind)
@@ -158,30 +156,28 @@ static enum err take(struct api_call *call, const char *name, enum val_kind kind
 
 enum err handle_apply(struct api_call *call, struct api *api)
 {
-	const struct val *dry = NULL;
-	struct applying *a = arena_alloc(call->arena, sizeof *a);
-	if (!a)
+	const struct val *dry_run = NULL;
+	struct apply_job *job = arena_alloc(call->arena, sizeof *job);
+	if (!job)
 		return E_NOMEM;
-	*a = (struct applying){ .api = api };
+	*job = (struct apply_job){ .api = api };
 	const struct {
 		const char *name;
 		enum val_kind kind;
 		const struct val **to;
-	} keys[] = { { "documents", VAL_LIST, &a->documents }, { "files", VAL_LIST, &a->files },
-		     { "places", VAL_LIST, &a->places },       { "prune", VAL_LIST, &a->prune },
-		     { "gone", VAL_LIST, &a->gone },           { "dry_run", VAL_BOOL, &dry } };
-	for (unsigned i = 0; i < ARRAY_LEN(keys); i++) {
-		enum err wrong = take(call, keys[i].name, keys[i].kind, keys[i].to);
-		if (wrong)
-			return wrong;
+	} members[] = { { "documents", VAL_LIST, &job->documents }, { "files", VAL_LIST, &job->files },
+			{ "places", VAL_LIST, &job->places },       { "prune", VAL_LIST, &job->prune },
+			{ "gone", VAL_LIST, &job->gone },           { "dry_run", VAL_BOOL, &dry_run } };
+	for (unsigned i = 0; i < ARRAY_LEN(members); i++) {
+		enum err e = read_member(call, members[i].name, members[i].kind, members[i].to);
+		if (e)
+			return e;
 	}
-	a->dry_run = dry && dry->boolean;
-	if (!a->documents)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs documents, a list");
-	a->n = a->documents->list.n;
-	a->item = arena_alloc(call->arena, (a->n + 1) * sizeof *a->item);
-	call->ctx = a;
-	enum err e = a->item ? api_post(api, look, call) : E_NOMEM;
-	call->later = !e;
-	return e;
+	job->dry_run = dry_run && dry_run->boolean;
+	if (!job->documents)
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the body needs `documents`, a list");
+	job->n = job->documents->list.n;
+	job->item = arena_alloc(call->arena, (job->n + 1) * sizeof *job->item);
+	call->ctx = job;
+	return job->item ? api_add_task(call, api, read_documents) : E_NOMEM;
 }

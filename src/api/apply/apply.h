@@ -1,28 +1,37 @@
 #pragma once
-/* Within apply, on the daemon's side: documents become schedules and agents. Reads all, settles the order,
- * orders one after the other, removes what came from the same place and is there no more, and tells what came
- * of it. All of it is done in turns of a few milliseconds each, so that others are answered in between. Of
- * each document only what is needed later is kept: a hundred thousand that stay as they are cost a look at
- * each. All on the HTTP thread. */
-#include "api/schedule_put.h"
+/* Applies a set of documents: they become schedules and agents. The steps, in their order:
+ *
+ *   read       every document is read and compared with the store (read.c, agents.c)
+ *   order      agents before schedules, leaders before their followers (order.c)
+ *   send       what has changed is sent, several at a time (apply.c, agents.c)
+ *   removals   what came from the same files and is not among the documents any more is removed (removals.c)
+ *   answer     what was done (result.c)
+ *
+ * The work is done in turns of a few milliseconds, so that other requests are answered in between. Only what
+ * later steps need is kept of a document: a hundred thousand unchanged documents cost one comparison each.
+ * All on the HTTP thread. */
+#include "api/schedule_change.h"
 
-struct item {
-	struct str id, after;
-	int leader; /* the first of these up the line of those it follows; -1: none */
+/* One document. */
+struct apply_item {
+	struct str id;    /* of the schedule, or the name of the agent */
+	struct str after; /* the schedule that it follows; empty: none */
+	int leader; /* the nearest schedule it follows, directly or not, that is an item, too; -1: none */
 	struct source_row source;
-	uint64_t sid;       /* of the schedule that has this id; 0: none */
-	struct str changes; /* JSON, maybe of none; p NULL: it stays as it is */
-	bool moved;         /* only its place is another */
+	uint64_t sid;       /* of the stored schedule with this id; 0: there is none */
+	struct str changes; /* JSON, may be an empty list; p NULL: unchanged */
+	bool moved;         /* it comes from another file or line than before */
 	bool applied;
-	bool agent;      /* `id` is the name of one … */
-	bool there;      /* … which is there … */
-	uint32_t rev;    /* … in this rev; 0: it never was */
-	struct str text; /* … and will be so, if it changes */
-	bool turn;       /* it is a schedule of turns … */
-	struct str of;   /* … of this agent's; empty: it names none */
+	bool agent; /* it is an agent: … */
+	bool exists;
+	uint32_t rev;    /* … the stored revision; 0: never stored */
+	struct str text; /* … the new definition, if it changes */
+	bool turn;       /* it is a schedule of agent turns … */
+	struct str by;   /* … by this agent; empty: it names none */
 };
 
-struct removal {
+/* A schedule or agent to be removed. */
+struct apply_removal {
 	struct str id;
 	uint64_t sid;
 	bool done;
@@ -30,73 +39,87 @@ struct removal {
 	uint32_t rev;
 };
 
-struct applying {
+struct apply_job {
 	struct api *api;
-	const struct val *documents, *files, *places; /* where each stands: [which file, line] */
-	const struct val *prune;                      /* what came from there and is not here goes */
-	const struct val *gone;                       /* likewise, if its file is there no more */
-	struct item *item;
-	const struct item **by_id;    /* sorted: schedules, then agents */
-	unsigned *order;              /* agents before schedules, leaders before their followers */
-	unsigned read, checked, told; /* so far */
-	unsigned n, asked, answered;  /* of the order; then of the removals */
-	unsigned agents;              /* so many of them are */
-	unsigned pruning;             /* which of these is being looked through … */
-	struct read_sched last;       /* … after this one; id.p NULL: from the first on */
-	struct str last_agent;        /* agents are looked through at the end; likewise */
-	struct removal *removal;
-	unsigned removals, room;
+	const struct val *documents, *files, *places; /* places: of each document, [index in files, line] */
+	const struct val
+		*prune; /* files and directories: what came from there and is not an item is removed */
+	const struct val *gone; /* the same, but only what came from files that do not exist any more */
+	struct apply_item *item;
+	unsigned n;
+	unsigned agents;                 /* of the items */
+	const struct apply_item **by_id; /* sorted: schedules, then agents */
+	unsigned *order;                 /* agents before schedules, leaders before their followers */
+	unsigned read, leaders_found;    /* items that these steps have done */
+	unsigned sent, answered;         /* of the order; later of the removals */
+	unsigned written;                /* to the answer: items as schedules, then items as agents */
+	/* Removals: */
+	unsigned place; /* the place of `prune`, then of `gone`, whose schedules are being read, … */
+	struct read_sched last; /* … after this one; id.p NULL: from the first */
+	struct str last_agent;  /* agents are read after all places, after this one */
+	struct apply_removal *removal;
+	unsigned removals, removal_room;
 	bool dry_run;
-	enum err failed; /* the first, … */
-	struct why why;  /* … and more about it. What was not asked for by then never is */
+	enum err failed; /* the first error: nothing more is sent after it */
+	struct why why;
 };
 
 enum { APPLY_TURN_US = 5000 };
 
-/* Under way at a time: the store carries many out at once, and the engine's queue is not ours alone. */
+/* Commands under way at a time: the store writes many in one transaction, and the engine's queue is shared
+ * with other requests. */
 enum { APPLY_TOGETHER = 64 };
 
-/* Copies a text into the call's arena. False: no memory. */
-bool applying_keep(struct api_call *call, struct str *s);
-/* The first counts; call->why is also that of answers still to come. */
-void applying_fail(struct api_call *call, struct applying *a, enum err e);
+/* --- apply.c --- */
+/* Copies a text into the call's arena. False: out of memory. */
+bool apply_keep(struct api_call *call, struct str *s);
+/* Keeps the first error, with a copy of call->why, which later answers overwrite. */
+void apply_fail(struct api_call *call, struct apply_job *job, enum err e);
+/* Sends what may be sent now; called again for each answer. When everything is answered, apply_find_removed
+ * follows. */
+void apply_send(struct api_call *call);
 
-/* --- applying_order.c --- */
-must_check enum err applying_sort(struct api_call *call, struct applying *a); /* one id, one of them */
-/* The item of that id; -1: none. */
-int applying_find(const struct applying *a, bool agent, struct str id);
-must_check enum err applying_order(struct api_call *call, struct applying *a);
+/* --- order.c --- */
+/* Fills by_id. E_INPUT: two items have the same id. */
+must_check enum err apply_sort(struct api_call *call, struct apply_job *job);
+/* The index of an item; -1: there is none. */
+int apply_find(const struct apply_job *job, bool agent, struct str id);
+/* Fills `order`. E_INPUT: a schedule follows itself. */
+must_check enum err apply_order(struct api_call *call, struct apply_job *job);
 
-/* --- applying_read.c: documents, and what is there --- */
-must_check enum err applying_read(struct api_call *call, struct applying *a, unsigned i);
-/* Some of those it follows may be in the store alone. E_INPUT: the one it names is nowhere. */
-must_check enum err applying_find_leader(struct api_call *call, const struct applying *a, struct item *i);
-struct str applying_file(const struct val *list, int64_t i); /* empty: none */
-/* Was it in this file, or in a file of this directory? Those of directories in it are not read with it. */
-bool applying_came_from(struct str file, struct str place);
-/* What stands in another file stays there, unless that one is among these. */
-must_check enum err applying_check_source(struct api_call *call, const struct applying *a,
-					  const struct item *item, const struct source_row *old);
-/* What differs between two canonical texts (the first may be empty), in words. */
-must_check enum err applying_changes(struct api_call *call, struct api_call *scratch, struct str before,
-				     struct str after, struct str *ret);
+/* --- read.c --- */
+/* Reads document `i` into its item and compares it with the store. */
+must_check enum err apply_read_document(struct api_call *call, struct apply_job *job, unsigned i);
+/* Sets `leader` of an item. Schedules in between may be in the store only. E_INPUT: the schedule to be
+ * followed does not exist. */
+must_check enum err apply_find_leader(struct api_call *call, const struct apply_job *job,
+				      struct apply_item *item);
+/* Entry `i` of a list of files; empty: there is none. */
+struct str apply_file(const struct val *list, int64_t i);
+/* Whether `file` is `place`, or is directly in the directory `place`, which ends in a slash. */
+bool apply_came_from(struct str file, struct str place);
+/* E_CONFLICT: the item is defined in another file, which is not part of this request. */
+must_check enum err apply_check_source(struct api_call *call, const struct apply_job *job,
+				       const struct apply_item *item, const struct source_row *old);
+/* Writes the differences between two canonical texts as JSON; the first may be empty. */
+must_check enum err apply_describe_changes(struct api_call *call, struct api_call *scratch, struct str before,
+					   struct str after, struct str *ret);
 
-/* --- applying_agent.c --- */
-bool applying_is_agent(const struct val *document);
-must_check enum err applying_read_agent(struct api_call *call, struct applying *a, unsigned i);
-/* `then` is called with the item, or the removal, when the store has answered; whether it was done is in it.
- */
-typedef void applying_then(struct api_call *call, struct applying *a);
-must_check enum err applying_order_agent(struct api_call *call, struct applying *a, struct item *i,
-					 applying_then *then);
-must_check enum err applying_drop_agent(struct api_call *call, struct applying *a, struct removal *m,
-					applying_then *then);
-/* One page of them; *more: there are others. */
-must_check enum err applying_look_for_agents(struct api_call *call, struct applying *a, bool *more);
+/* --- agents.c --- */
+bool apply_is_agent(const struct val *document);
+must_check enum err apply_read_agent(struct api_call *call, struct apply_job *job, unsigned i);
+must_check enum err apply_send_agent(struct api_call *call, struct apply_job *job, struct apply_item *item);
+must_check enum err apply_remove_agent(struct api_call *call, struct apply_job *job, struct apply_removal *m);
+/* Adds removals of agents, one page at a time; *more: there is another page. */
+must_check enum err apply_find_removed_agents(struct api_call *call, struct apply_job *job, bool *more);
 
-/* --- applying_gone.c --- */
-void applying_look_for_gone(void *arg);
-must_check enum err applying_add_removal(struct api_call *call, struct applying *a, struct removal m);
+/* --- removals.c --- */
+/* Looks for what to remove, one page at a time, then removes it; `arg` is the call. */
+void apply_find_removed(void *arg);
+must_check enum err apply_add_removal(struct api_call *call, struct apply_job *job, struct apply_removal m);
+/* Sends the removals that may be sent now; called again for each answer. */
+void apply_send_removals(struct api_call *call);
 
-/* --- applying_tell.c --- */
-void applying_tell(void *arg);
+/* --- result.c --- */
+/* Writes the answer, in turns, and finishes the call; `arg` is the call. */
+void apply_answer(void *arg);

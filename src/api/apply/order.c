@@ -1,28 +1,30 @@
-/* Which of them is which, and which goes before which. */
+/* Finds items by their id, and puts them into the order in which they are sent. */
 #include "api/apply/apply.h"
 
 #include <stdlib.h>
 
-static int compare(const struct item *a, bool agent, struct str id)
+static int compare_item(const struct apply_item *item, bool agent, struct str id)
 {
-	return a->agent != agent ? a->agent - agent : str_cmp(a->id, id);
+	return item->agent != agent ? item->agent - agent : str_cmp(item->id, id);
 }
 
-static int by_id(const void *x, const void *y)
+/* For qsort. */
+static int compare_items(const void *x, const void *y)
 {
-	const struct item *a = *(const struct item *const *)x, *b = *(const struct item *const *)y;
-	int c = compare(a, b->agent, b->id);
+	const struct apply_item *a = *(const struct apply_item *const *)x,
+				*b = *(const struct apply_item *const *)y;
+	int c = compare_item(a, b->agent, b->id);
 	return c ? c : (a > b) - (a < b);
 }
 
-int applying_find(const struct applying *a, bool agent, struct str id)
+int apply_find(const struct apply_job *job, bool agent, struct str id)
 {
-	unsigned low = 0, high = a->n;
+	unsigned low = 0, high = job->n;
 	while (low < high) {
 		unsigned mid = low + (high - low) / 2;
-		int c = compare(a->by_id[mid], agent, id);
+		int c = compare_item(job->by_id[mid], agent, id);
 		if (c == 0)
-			return (int)(a->by_id[mid] - a->item);
+			return (int)(job->by_id[mid] - job->item);
 		if (c < 0)
 			low = mid + 1;
 		else
@@ -31,54 +33,56 @@ int applying_find(const struct applying *a, bool agent, struct str id)
 	return -1;
 }
 
-enum err applying_sort(struct api_call *call, struct applying *a)
+enum err apply_sort(struct api_call *call, struct apply_job *job)
 {
-	a->by_id = arena_alloc(call->arena, (a->n + 1) * sizeof(struct item *));
-	if (!a->by_id)
+	job->by_id = arena_alloc(call->arena, (job->n + 1) * sizeof(struct apply_item *));
+	if (!job->by_id)
 		return E_NOMEM;
-	for (unsigned i = 0; i < a->n; i++)
-		a->by_id[i] = &a->item[i];
-	qsort((void *)a->by_id, a->n, sizeof(struct item *), by_id);
-	for (unsigned i = 1; i < a->n; i++) {
-		const struct item *x = a->by_id[i];
-		if (!compare(x, a->by_id[i - 1]->agent, a->by_id[i - 1]->id))
-			return why_set(call->why, E_INPUT, a->documents->list.item[x - a->item].at,
-				       "%s '%.*s' is there twice", x->agent ? "agent" : "schedule",
+	for (unsigned i = 0; i < job->n; i++)
+		job->by_id[i] = &job->item[i];
+	qsort((void *)job->by_id, job->n, sizeof(struct apply_item *), compare_items);
+	for (unsigned i = 1; i < job->n; i++) {
+		const struct apply_item *x = job->by_id[i];
+		if (!compare_item(x, job->by_id[i - 1]->agent, job->by_id[i - 1]->id))
+			return why_set(call->why, E_INPUT, job->documents->list.item[x - job->item].at,
+				       "%s '%.*s' is defined twice", x->agent ? "agent" : "schedule",
 				       STR_SHORT(x->id));
 	}
 	return OK;
 }
 
-/* A schedule needs its agent's definition, so agents go first. A follower needs its leader's number, so a
- * leader goes before it: from each, up to the first that is placed, and back. */
-enum err applying_order(struct api_call *call, struct applying *a)
+/* A schedule needs the definition of its agent, so agents go first. A follower needs the number of its
+ * leader, so the leader goes before it: from each item, walks up to the first leader that is placed, and
+ * places the items of the way back. */
+enum err apply_order(struct api_call *call, struct apply_job *job)
 {
-	bool *placed = arena_alloc(call->arena, a->n + 1);
-	unsigned *seen = arena_alloc(call->arena, (a->n + 1) * sizeof *seen); /* from which, and one */
-	unsigned *line = arena_alloc(call->arena, (a->n + 1) * sizeof *line), n = 0;
-	a->order = arena_alloc(call->arena, (a->n + 1) * sizeof *a->order);
-	if (!placed || !seen || !line || !a->order)
+	bool *placed = arena_alloc(call->arena, job->n + 1);
+	unsigned *seen =
+		arena_alloc(call->arena, (job->n + 1) * sizeof *seen); /* i + 1 of the walk that saw it */
+	unsigned *way = arena_alloc(call->arena, (job->n + 1) * sizeof *way), n = 0;
+	job->order = arena_alloc(call->arena, (job->n + 1) * sizeof *job->order);
+	if (!placed || !seen || !way || !job->order)
 		return E_NOMEM;
-	for (unsigned i = 0; i < a->n; i++)
-		if (a->item[i].agent) {
+	for (unsigned i = 0; i < job->n; i++)
+		if (job->item[i].agent) {
 			placed[i] = true;
-			a->order[n++] = i;
+			job->order[n++] = i;
 		}
-	for (unsigned i = 0; i < a->n; i++) {
+	for (unsigned i = 0; i < job->n; i++) {
 		unsigned length = 0;
 		for (int at = (int)i; at >= 0 && !placed[at];) {
-			struct str after = a->item[at].after;
+			struct str after = job->item[at].after;
 			if (seen[at] == i + 1)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE,
 					       "'%.*s' follows itself, by way of '%.*s'",
-					       STR_SHORT(a->item[at].id), STR_SHORT(after));
+					       STR_SHORT(job->item[at].id), STR_SHORT(after));
 			seen[at] = i + 1;
-			line[length++] = (unsigned)at;
-			at = a->item[at].leader;
+			way[length++] = (unsigned)at;
+			at = job->item[at].leader;
 		}
 		while (length) {
-			placed[line[--length]] = true;
-			a->order[n++] = line[length];
+			placed[way[--length]] = true;
+			job->order[n++] = way[length];
 		}
 	}
 	return OK;

@@ -1,141 +1,145 @@
-/* What came of it. */
+/* Writes the answer of apply: what became of each document, and what was removed. */
 #include "api/apply/apply.h"
 #include "api/json_out.h"
 #include "base/json.h"
 #include "core/doc/agent/turn.h"
 #include "sys/clock.h"
 
-static bool goes(const struct applying *a, struct str agent)
+static bool is_removed(const struct apply_job *job, struct str agent)
 {
-	for (unsigned i = 0; i < a->removals; i++)
-		if (a->removal[i].agent && str_eq(a->removal[i].id, agent))
+	for (unsigned i = 0; i < job->removals; i++)
+		if (job->removal[i].agent && str_eq(job->removal[i].id, agent))
 			return true;
 	return false;
 }
 
-/* How many agents there will be that are not among these; enough of them to tell one from several. */
-static enum err count_others(struct api_call *call, const struct applying *a, unsigned *ret)
+/* Counts agents that are not among the documents and will stay; at most a page, which is enough to tell one
+ * from several. */
+static enum err count_other_agents(struct api_call *call, const struct apply_job *job, unsigned *ret)
 {
-	struct read_agents some;
-	enum err e = read_agents(api_reader(a->api), STR(""), READ_LIST_MAX, call->arena, &some, call->why);
+	struct read_agents page;
+	enum err e = read_agents(api_reader(job->api), STR(""), READ_LIST_MAX, call->arena, &page, call->why);
 	*ret = 0;
-	for (unsigned i = 0; !e && i < some.n; i++)
-		*ret += applying_find(a, true, some.item[i].name) < 0 && !goes(a, some.item[i].name);
+	for (unsigned i = 0; !e && i < page.n; i++)
+		*ret += apply_find(job, true, page.item[i].name) < 0 && !is_removed(job, page.item[i].name);
 	return e;
 }
 
-/* In a dry run, by the agents as they would be. Those among these were looked at when they were read. */
-static enum err settle_dry(struct api_call *call, const struct applying *a, struct schedule_doc *turn)
+/* Resolves the agent of a turn as the agents would be after a dry run. Agents among the documents were
+ * checked when they were read. */
+static enum err resolve_dry_run(struct api_call *call, const struct apply_job *job, struct schedule_doc *turn)
 {
 	struct turn_agent f = { .name = turn->agent.n ? turn->agent
-						      : api_doc_env(call, a->api).default_agent };
+						      : api_doc_env(call, job->api).default_agent };
 	unsigned others;
-	if (f.name.n && applying_find(a, true, f.name) >= 0)
+	if (f.name.n && apply_find(job, true, f.name) >= 0)
 		return OK;
-	if (f.name.n && !goes(a, f.name))
-		return put_settle(call, a->api, turn, turn);
-	enum err e = f.name.n ? OK : count_others(call, a, &others);
-	if (!e && !f.name.n && others + a->agents == 1)
-		return a->agents ? OK : put_settle(call, a->api, turn, turn);
-	f.several = !e && !f.name.n && others + a->agents > 1;
+	if (f.name.n && !is_removed(job, f.name))
+		return document_resolve_agent(call, job->api, turn, turn);
+	enum err e = f.name.n ? OK : count_other_agents(call, job, &others);
+	if (!e && !f.name.n && others + job->agents == 1)
+		return job->agents ? OK : document_resolve_agent(call, job->api, turn, turn);
+	f.several = !e && !f.name.n && others + job->agents > 1;
 	return e ? e : turn_resolve(&f, call->arena, turn);
 }
 
-/* By the agents as they are now that all is applied. */
-static void tell_blocked(struct api_call *call, const struct applying *a, const struct item *i)
+/* Adds why the agent turns of a schedule cannot run, with the agents as they are after all was applied. */
+static void add_blocked(struct api_call *call, const struct apply_job *job, const struct apply_item *item)
 {
-	struct schedule_doc turn = { .action.kind = DOC_AGENT_TURN, .agent = i->of };
+	struct schedule_doc turn = { .action.kind = DOC_AGENT_TURN, .agent = item->by };
 	struct arena arena = { 0 };
 	struct api_call scratch = *call;
 	scratch.arena = &arena;
 	enum err e = OK;
-	if (i->turn && a->dry_run)
-		e = settle_dry(&scratch, a, &turn);
-	else if (i->turn && (i->applied || !i->changes.p))
-		e = put_settle(&scratch, a->api, &turn, &turn);
+	if (item->turn && job->dry_run)
+		e = resolve_dry_run(&scratch, job, &turn);
+	else if (item->turn && (item->applied || !item->changes.p))
+		e = document_resolve_agent(&scratch, job->api, &turn, &turn);
 	if (!e && turn.turn.blocked)
 		json_add_str(&call->answer, "blocked", str_of(turn.turn.blocked));
 	arena_free(&arena);
 }
 
-static void tell_one(struct api_call *call, const struct applying *a, const struct item *i)
+static void write_item(struct api_call *call, const struct apply_job *job, const struct apply_item *item)
 {
-	bool there = i->agent ? i->there : i->sid != 0;
-	const char *result = !i->changes.p                ? "unchanged"
-			     : !a->dry_run && !i->applied ? "not_applied"
-			     : there                      ? "changed"
-							  : "added";
-	buf_addf(&call->answer, "{\"%s\":", i->agent ? "name" : "id");
-	json_write_str(&call->answer, i->id);
+	bool existed = item->agent ? item->exists : item->sid != 0;
+	const char *result = !item->changes.p                  ? "unchanged"
+			     : !job->dry_run && !item->applied ? "not_applied"
+			     : existed                         ? "changed"
+							       : "added";
+	buf_addf(&call->answer, "{\"%s\":", item->agent ? "name" : "id");
+	json_write_str(&call->answer, item->id);
 	buf_addf(&call->answer, ",\"result\":\"%s\",\"changes\":", result);
-	buf_add(&call->answer, i->changes.p ? i->changes : STR("[]"));
-	tell_blocked(call, a, i);
+	buf_add(&call->answer, item->changes.p ? item->changes : STR("[]"));
+	add_blocked(call, job, item);
 	buf_addc(&call->answer, '}');
 }
 
-static void separate(struct api_call *call)
+/* Adds a comma unless the list is empty. */
+static void add_comma(struct api_call *call)
 {
 	if (call->answer.n && call->answer.p[call->answer.n - 1] != '[')
 		buf_addc(&call->answer, ',');
 }
 
-/* Behind what was applied; then the other list begins. */
-static void tell_removed(struct api_call *call, const struct applying *a, bool agents)
+/* Writes the removed schedules at the end of their list and begins the list of agents, or writes the removed
+ * agents. */
+static void write_removed(struct api_call *call, const struct apply_job *job, bool agents)
 {
-	for (unsigned i = 0; i < a->removals; i++) {
-		const struct removal *m = &a->removal[i];
+	for (unsigned i = 0; i < job->removals; i++) {
+		const struct apply_removal *m = &job->removal[i];
 		if (m->agent != agents)
 			continue;
-		separate(call);
+		add_comma(call);
 		buf_addf(&call->answer, "{\"%s\":", agents ? "name" : "id");
 		json_write_str(&call->answer, m->id);
 		buf_addf(&call->answer, ",\"result\":\"%s\"}",
-			 a->dry_run || m->done ? "removed" : "not_removed");
+			 job->dry_run || m->done ? "removed" : "not_removed");
 	}
 	if (!agents)
 		buf_add(&call->answer, STR("],\"agents\":["));
 }
 
-/* Of schedules first, then of agents; with a comma unless it is the first of its list. */
-static void tell_next(struct api_call *call, struct applying *a)
+/* Goes through the items twice: for the schedules, then for the agents. */
+static void write_next(struct api_call *call, struct apply_job *job)
 {
-	bool agents = a->told >= a->n;
-	const struct item *i = &a->item[a->told - (agents ? a->n : 0)];
-	if (a->told == a->n)
-		tell_removed(call, a, false);
-	a->told++;
-	if (i->agent != agents)
+	bool agents = job->written >= job->n;
+	const struct apply_item *item = &job->item[job->written - (agents ? job->n : 0)];
+	if (job->written == job->n)
+		write_removed(call, job, false);
+	job->written++;
+	if (item->agent != agents)
 		return;
-	separate(call);
-	tell_one(call, a, i);
+	add_comma(call);
+	write_item(call, job, item);
 }
 
-void applying_tell(void *arg)
+void apply_answer(void *arg)
 {
 	struct api_call *call = arg;
-	struct applying *a = call->ctx;
+	struct apply_job *job = call->ctx;
 	int64_t until = clock_boot().us + APPLY_TURN_US;
-	if (!a->told)
+	if (!job->written)
 		buf_addf(&call->answer, "{\"dry_run\":%s,\"complete\":%s,\"schedules\":[",
-			 a->dry_run ? "true" : "false", a->failed ? "false" : "true");
-	while (a->told < 2 * a->n) {
-		tell_next(call, a);
-		/* No room for another turn: then all of it now, for what was done must be told. */
-		if (a->told < 2 * a->n && clock_boot().us > until &&
-		    api_post(a->api, applying_tell, call) == OK)
+			 job->dry_run ? "true" : "false", job->failed ? "false" : "true");
+	while (job->written < 2 * job->n) {
+		write_next(call, job);
+		/* If no task can be added, the rest is written now: the caller must learn what was done. */
+		if (job->written < 2 * job->n && clock_boot().us > until &&
+		    api_add_task(call, job->api, apply_answer) == OK)
 			return;
 	}
-	if (!a->n)
-		tell_removed(call, a, false);
-	tell_removed(call, a, true);
+	if (!job->n)
+		write_removed(call, job, false);
+	write_removed(call, job, true);
 	buf_addc(&call->answer, ']');
-	if (a->failed) {
+	if (job->failed) {
 		_cleanup_(buf_free) struct buf text = { 0 };
-		err_describe(a->failed, &a->why, STR(""), &text);
-		buf_addf(&call->answer, ",\"error\":{\"code\":\"%s\"", err_table[a->failed].name);
+		err_describe(job->failed, &job->why, STR(""), &text);
+		buf_addf(&call->answer, ",\"error\":{\"code\":\"%s\"", err_table[job->failed].name);
 		json_add_str(&call->answer, "detail", buf_str(&text));
 		buf_addc(&call->answer, '}');
-		call->status = 207; /* some of it is done */
+		call->status = 207; /* a part is done */
 	}
 	buf_addc(&call->answer, '}');
 	api_finish(call, OK);

@@ -1,19 +1,14 @@
+/* Lists, shows and removes agents. */
 #include "api/handlers/handlers.h"
 
+#include "api/documents.h"
 #include "api/json_out.h"
-#include "api/schedule_put.h"
 #include "base/json.h"
 #include "core/doc/agent/agent.h"
+#include "sys/clock.h"
 
-/* Its definition, without what looks like a secret: whoever may look at agents may not see it. */
-static void tell_definition(struct api_call *call, struct val *map)
-{
-	agent_redact(map);
-	buf_add(&call->answer, STR(",\"definition\":"));
-	json_write(&call->answer, map);
-}
-
-static enum err tell_agent(struct api_call *call, struct api *api, const struct read_agent *agent, bool whole)
+static enum err write_agent(struct api_call *call, struct api *api, const struct read_agent *agent,
+			    bool with_definition)
 {
 	struct doc_env env = api_doc_env(call, api);
 	struct buf *out = &call->answer;
@@ -25,7 +20,7 @@ static enum err tell_agent(struct api_call *call, struct api *api, const struct 
 		e = agent_read(agent->text, &map, &env, call->arena, &d, &why);
 	if (e == E_NOMEM)
 		return e;
-	const char *blocked = e ? "its definition is not understood any more" : agent_blocked(&d);
+	const char *blocked = e ? "this version of rota cannot read its definition" : agent_blocked(&d);
 	buf_add(out, STR("{\"name\":"));
 	json_write_str(out, agent->name);
 	if (!e)
@@ -38,8 +33,11 @@ static enum err tell_agent(struct api_call *call, struct api *api, const struct 
 		json_add_str(out, "source", agent->source.from);
 		buf_addf(out, ",\"line\":%u", agent->source.line);
 	}
-	if (whole && map.kind == VAL_MAP)
-		tell_definition(call, &map);
+	if (with_definition && map.kind == VAL_MAP) {
+		agent_redact(&map); /* callers that may see agents may not see their secrets */
+		buf_add(out, STR(",\"definition\":"));
+		json_write(out, &map);
+	}
 	buf_addc(out, '}');
 	return OK;
 }
@@ -55,7 +53,7 @@ enum err handle_agents(struct api_call *call, struct api *api)
 	buf_add(&call->answer, STR("{\"agents\":["));
 	for (unsigned i = 0; i < page.n && !e; i++) {
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		e = tell_agent(call, api, &page.item[i], false);
+		e = write_agent(call, api, &page.item[i], false);
 	}
 	buf_addc(&call->answer, ']');
 	if (page.more && page.n)
@@ -64,76 +62,51 @@ enum err handle_agents(struct api_call *call, struct api *api)
 	return e;
 }
 
-static enum err find(struct api_call *call, struct api *api, struct read_agent *ret)
+static enum err find_agent(struct api_call *call, struct api *api, struct read_agent *ret)
 {
 	struct str name = op_arg(&call->args, "agent")->text;
 	enum err e = read_agent(api_reader(api), name, call->arena, ret, call->why);
 	if (!e && !ret->text.p)
 		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
-			       "there is no agent '%.*s'; `rota ls agents` shows them", STR_SHORT(name));
+			       "there is no agent '%.*s'; `rota ls agents` lists them", STR_SHORT(name));
 	return e;
 }
 
 enum err handle_agent(struct api_call *call, struct api *api)
 {
 	struct read_agent agent;
-	enum err e = find(call, api, &agent);
-	return e ? e : tell_agent(call, api, &agent, true);
+	enum err e = find_agent(call, api, &agent);
+	return e ? e : write_agent(call, api, &agent, true);
 }
 
-/* --- rm --- */
-
-struct removing {
-	struct api *api;
-	struct api_call *call;
-	struct str name;
-	uint8_t res;
-};
-
-static void removed(void *arg)
+static void answer_removal(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
-	const struct removing *r = arg;
+	const struct read_agent *agent = call->ctx;
 	enum err e = OK;
-	if (r->res == ST_OK) {
-		buf_add(&r->call->answer, STR("{\"done\":\"rm\""));
-		json_add_str(&r->call->answer, "agent", r->name);
-		buf_addc(&r->call->answer, '}');
+	(void)api;
+	if (ack->res == ST_OK) {
+		buf_add(&call->answer, STR("{\"done\":\"rm\""));
+		json_add_str(&call->answer, "agent", agent->name);
+		buf_addc(&call->answer, '}');
 	} else {
-		e = why_set(r->call->why, E_CONFLICT, WHY_NOWHERE,
-			    "agent '%.*s' was changed by somebody else just now", STR_SHORT(r->name));
+		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+			    "agent '%.*s' was changed at the same time; try again", STR_SHORT(agent->name));
 	}
-	api_finish(r->call, e);
-}
-
-/* On the daemon's thread. */
-static void answered(void *ctx, const struct st_ack *ack)
-{
-	struct removing *r = ctx;
-	r->res = ack->res;
-	api_answer(r->api, removed, r);
+	api_finish(call, e);
 }
 
 enum err handle_agent_rm(struct api_call *call, struct api *api)
 {
-	struct read_agent agent;
-	enum err e = find(call, api, &agent);
+	struct read_agent *agent = arena_alloc(call->arena, sizeof *agent);
+	enum err e = agent ? find_agent(call, api, agent) : E_NOMEM;
 	if (!e)
-		e = put_check_source(call, "agent", agent.name, &agent.source, STR(""));
-	if (!e && api_cannot_write(call, api))
-		e = E_BUSY;
+		e = source_check(call, "agent", agent->name, &agent->source, STR(""));
 	if (e)
 		return e;
-	struct removing *r = arena_alloc(call->arena, sizeof *r);
-	if (!r)
-		return E_NOMEM;
-	*r = (struct removing){ .api = api, .call = call, .name = agent.name };
-	struct st_req q = { .op = ST_AGENT,
-			    .lane = LANE_USER,
-			    .at = api_now(),
-			    .agent = { .name = agent.name, .rev = agent.rev, .act = AGENT_DROP } };
-	e = daemon_send(api_daemon(api), &q, answered, r);
-	call->later = !e;
-	return e;
+	struct st_req request = { .op = ST_AGENT,
+				  .lane = LANE_USER,
+				  .at = clock_wall(),
+				  .agent = { .name = agent->name, .rev = agent->rev, .act = AGENT_DROP } };
+	call->ctx = agent;
+	return api_store_request(call, api, &request, answer_removal);
 }
-
-/* --- check --- */

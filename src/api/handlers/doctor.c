@@ -15,18 +15,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_WARN = 64 }; /* descriptors free */
+enum { FREE_FDS_WARN = 64 };
 
-struct looking {
-	struct api *api;
-	struct api_call *call;
+/* What only the daemon's thread knows. */
+struct daemon_checks {
 	struct engine_counts counts;
-	bool store, runner; /* are well */
+	bool store_ok, runner_ok;
 	struct why store_why, runner_why;
 	bool cgroup;
 };
 
-/* Of the daemon's own process. */
+/* Counts the descriptors of the daemon's process. */
 static void check_open_files(struct buf *out)
 {
 	struct rlimit most = { 0 };
@@ -36,12 +35,12 @@ static void check_open_files(struct buf *out)
 		n++;
 	if (d)
 		closedir(d);
-	bool few = !d || getrlimit(RLIMIT_NOFILE, &most) || most.rlim_cur < n + FILES_WARN;
+	bool few = !d || getrlimit(RLIMIT_NOFILE, &most) || most.rlim_cur < n + FREE_FDS_WARN;
 	check_add(out, few ? CHECK_WARN : CHECK_OK, "files", few ? check_advice("Too many open files") : NULL,
 		  "%u of at most %llu files are open", n, (unsigned long long)most.rlim_cur);
 }
 
-/* Their places, by the daemon's user and its credentials; what is in them it does not look at. */
+/* Checks that the daemon can open the file of a secret, and other users cannot. Its content is not read. */
 static bool check_secret(const struct config_secret *s, struct arena *a, struct buf *out)
 {
 	const char *path;
@@ -50,32 +49,31 @@ static bool check_secret(const struct config_secret *s, struct arena *a, struct 
 	enum err e = secret_path(s, a, &path, &why);
 	if (e || !path) {
 		if (e)
-			check_add(out, CHECK_FAIL, "secrets", "add it to the unit and start rota again", "%s",
-				  why.text);
+			check_add(out, CHECK_FAIL, "secrets", "add it to the systemd unit, and restart rota",
+				  "%s", why.text);
 		return !e;
 	}
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st)) {
 		check_add(out, CHECK_FAIL, "secrets",
-			  "put the file there, to be read by rota's user alone; runs that need it fail until "
-			  "then",
+			  "create the file, readable by rota's user only; runs that need it fail until then",
 			  "secret %.*s: %s: %s", STR_SHORT(s->name), path, strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
-		check_add(out, CHECK_FAIL, "secrets", "a secret is the content of a plain file",
-			  "secret %.*s: %s is no plain file", STR_SHORT(s->name), path);
+		check_add(out, CHECK_FAIL, "secrets", "a secret must be the content of a regular file",
+			  "secret %.*s: %s is not a regular file", STR_SHORT(s->name), path);
 		st.st_mode = 077;
 	} else if (st.st_mode & 077) {
 		const char *advice = arena_printf(a, "chmod 600 %s", path);
-		check_add(out, CHECK_WARN, "secrets", advice, "secret %.*s: %s can be read by others",
+		check_add(out, CHECK_WARN, "secrets", advice, "secret %.*s: %s can be read by other users",
 			  STR_SHORT(s->name), path);
 	}
-	bool well = fd >= 0 && !(st.st_mode & 077);
+	bool ok = fd >= 0 && !(st.st_mode & 077);
 	if (fd >= 0)
 		close(fd);
-	return well;
+	return ok;
 }
 
-static bool is_secret(const struct config *c, struct str name)
+static bool is_known_secret(const struct config *c, struct str name)
 {
 	for (unsigned i = 0; i < c->secrets; i++)
 		if (str_eq(c->secret[i].name, name))
@@ -83,11 +81,13 @@ static bool is_secret(const struct config *c, struct str name)
 	return false;
 }
 
-/* Of an agent as it is stored. One that is not understood any more is told of where its runs are. */
-static unsigned check_agent_secrets(const struct looking *l, const struct read_agent *agent, struct buf *out)
+/* Returns the number of secrets that a stored agent names and the configuration does not have. An agent that
+ * cannot be read is skipped: its runs report it. */
+static unsigned check_agent_secrets(struct api_call *call, struct api *api, const struct read_agent *agent,
+				    struct buf *out)
 {
-	struct arena *a = l->call->arena;
-	struct doc_env env = api_doc_env(l->call, l->api);
+	struct arena *a = call->arena;
+	struct doc_env env = api_doc_env(call, api);
 	struct agent_doc d;
 	struct val map;
 	struct why why;
@@ -95,117 +95,127 @@ static unsigned check_agent_secrets(const struct looking *l, const struct read_a
 	if (json_read(agent->text, a, &map, &why) || agent_read(agent->text, &map, &env, a, &d, &why))
 		return 0;
 	for (unsigned i = 0; i < d.secrets.n; i++) {
-		if (is_secret(api_config(l->api), d.secrets.word[i]))
+		if (is_known_secret(api_config(api), d.secrets.word[i]))
 			continue;
 		unknown++;
-		check_add(out, CHECK_FAIL, "secrets",
-			  "say in `secrets:` of rota.yaml where it is, or take it out of the agent; its runs "
-			  "fail until "
-			  "then",
-			  "agent %.*s names the secret %.*s, which is not known", STR_SHORT(agent->name),
-			  STR_SHORT(d.secrets.word[i]));
+		check_add(
+			out, CHECK_FAIL, "secrets",
+			"define it under `secrets:` in rota.yaml, or remove it from the agent; its runs fail "
+			"until then",
+			"agent %.*s needs the secret %.*s, which is not defined", STR_SHORT(agent->name),
+			STR_SHORT(d.secrets.word[i]));
 	}
 	return unknown;
 }
 
-static void check_secrets(const struct looking *l, struct buf *out)
+static void check_secrets(struct api_call *call, struct api *api, struct buf *out)
 {
-	const struct config *c = api_config(l->api);
+	const struct config *c = api_config(api);
 	struct read_agents agents = { 0 };
 	struct why why;
-	unsigned well = 0, unknown = 0;
+	unsigned good = 0, unknown = 0;
 	for (unsigned i = 0; i < c->secrets; i++)
-		well += check_secret(&c->secret[i], l->call->arena, out);
-	if (read_agents(api_reader(l->api), STR(""), 0, l->call->arena, &agents, &why))
-		agents.n = 0; /* the store is looked at elsewhere */
+		good += check_secret(&c->secret[i], call->arena, out);
+	if (read_agents(api_reader(api), STR(""), 0, call->arena, &agents, &why))
+		agents.n = 0; /* another check reports the store's error */
 	for (unsigned i = 0; i < agents.n; i++)
-		unknown += check_agent_secrets(l, &agents.item[i], out);
-	if (c->secrets && well == c->secrets && !unknown)
-		check_add(out, CHECK_OK, "secrets", NULL, "%u, where they should be", well);
+		unknown += check_agent_secrets(call, api, &agents.item[i], out);
+	if (c->secrets && good == c->secrets && !unknown)
+		check_add(out, CHECK_OK, "secrets", NULL, "%u, each in its place", good);
 }
 
-static void check_inside(const struct looking *l, struct buf *out)
+static void check_store_and_runner(const struct daemon_checks *c, struct buf *out)
 {
-	check_add(out, l->store ? CHECK_OK : CHECK_FAIL, "store",
-		  l->store ? NULL : check_advice(l->store_why.text), "%s",
-		  l->store ? "it answers" : l->store_why.text);
-	check_add(out, l->runner ? CHECK_OK : CHECK_FAIL, "launcher",
-		  l->runner ? NULL : check_advice(l->runner_why.text), "%s",
-		  l->runner ? "it runs" : l->runner_why.text);
+	check_add(out, c->store_ok ? CHECK_OK : CHECK_FAIL, "store",
+		  c->store_ok ? NULL : check_advice(c->store_why.text), "%s",
+		  c->store_ok ? "it answers" : c->store_why.text);
+	check_add(out, c->runner_ok ? CHECK_OK : CHECK_FAIL, "launcher",
+		  c->runner_ok ? NULL : check_advice(c->runner_why.text), "%s",
+		  c->runner_ok ? "it runs" : c->runner_why.text);
 	check_open_files(out);
 	check_add(
-		out, l->cgroup ? CHECK_OK : CHECK_WARN, "cgroup",
-		l->cgroup
+		out, c->cgroup ? CHECK_OK : CHECK_WARN, "cgroup",
+		c->cgroup
 			? NULL
-			: "run rota as a unit of systemd with Delegate=yes: runs then end with all of their "
-			  "processes at once",
-		"%s",
-		l->cgroup ? "each run has its own"
-			  : "none was delegated; runs are kept track of by their processes");
-	check_add(out, l->counts.clock_held ? CHECK_FAIL : CHECK_OK, "clock",
-		  l->counts.clock_held ? "if the clock is right, `rota clock` accepts it" : NULL, "%s",
-		  l->counts.clock_held ? "it ran far ahead and is not believed: nothing comes due"
-				       : "it is believed");
-	check_add(out, l->counts.outdated ? CHECK_WARN : CHECK_OK, "rules",
-		  l->counts.outdated ? "apply or edit these schedules again" : NULL,
-		  l->counts.outdated
-			  ? "%u schedules wait: their rules are of another version or other zone files"
-			  : "all %u schedules are up to date",
-		  l->counts.outdated ? l->counts.outdated : l->counts.schedules);
-	const char *missing = notify_missing(l->call, l->api);
+			: "run rota as a systemd unit with Delegate=yes: then all processes of a run can be "
+			  "ended at once",
+		"%s", c->cgroup ? "each run has its own" : "none is delegated; runs are tracked by process");
+}
+
+static void check_engine(const struct engine_counts *n, struct buf *out)
+{
+	check_add(out, n->clock_held ? CHECK_FAIL : CHECK_OK, "clock",
+		  n->clock_held ? "if the clock is right, `rota clock` accepts it" : NULL, "%s",
+		  n->clock_held ? "it jumped far ahead and is not trusted: nothing comes due"
+				: "it is trusted");
+	check_add(
+		out, n->outdated ? CHECK_WARN : CHECK_OK, "rules",
+		n->outdated ? "apply or edit these schedules again" : NULL,
+		n->outdated
+			? "%u schedules wait: they were compiled by another version or with other zone files"
+			: "all %u schedules are up to date",
+		n->outdated ? n->outdated : n->schedules);
+}
+
+static void check_notify(struct api_call *call, struct api *api, struct buf *out)
+{
+	const char *missing = notify_missing(call, api);
 	check_add(out, missing ? CHECK_WARN : CHECK_OK, "notify",
-		  missing ? "install it: until then nobody is told by it" : NULL,
-		  missing ? "%s, by which people are told, is not there"
-			  : "all that tells people is there%.0s",
+		  missing ? "install it: until then its targets get no messages" : NULL,
+		  missing ? "%s is missing; a target of notifications needs it"
+			  : "all programs that targets need are installed%.0s",
 		  missing ? missing : "");
-	const char *runs = daemon_runs_dir(api_daemon(l->api)), *slash = strrchr(runs, '/');
-	const char *data = arena_dup(l->call->arena, (struct str){ runs, (size_t)(slash - runs) });
+}
+
+static void check_directories(struct api_call *call, struct api *api, struct buf *out)
+{
+	const char *runs = daemon_runs_dir(api_daemon(api)), *slash = strrchr(runs, '/');
+	const char *data = arena_dup(call->arena, (struct str){ runs, (size_t)(slash - runs) });
 	if (!data)
 		return;
 	check_directory(out, "data", data);
 	check_directory(out, "runs", runs);
 	check_disk(out, data);
-	check_secrets(l, out);
 }
 
-static void looked(void *arg)
+static void check_problems(struct api_call *call, struct api *api, struct buf *out)
 {
-	struct looking *l = arg;
-	struct api_call *call = l->call;
-	struct buf list = { 0 };
 	struct read_problems problems;
-	enum err e = read_problems(api_reader(l->api), false, 0, 100, call->arena, &problems, call->why);
-	check_inside(l, &list);
-	if (e)
-		check_add(&list, CHECK_FAIL, "problems", check_advice(call->why->text),
-			  "they cannot be read: %s", call->why->text);
+	if (read_problems(api_reader(api), false, 0, 100, call->arena, &problems, call->why))
+		check_add(out, CHECK_FAIL, "problems", check_advice(call->why->text), "cannot read them: %s",
+			  call->why->text);
 	else
-		check_add(&list, problems.n ? CHECK_WARN : CHECK_OK, "problems",
+		check_add(out, problems.n ? CHECK_WARN : CHECK_OK, "problems",
 			  problems.n ? "`rota` shows them" : NULL, "%u open", problems.n);
+}
+
+static void answer_doctor(struct api_call *call, struct api *api)
+{
+	const struct daemon_checks *c = call->ctx;
+	struct buf list = { 0 };
+	check_store_and_runner(c, &list);
+	check_engine(&c->counts, &list);
+	check_notify(call, api, &list);
+	check_directories(call, api, &list);
+	check_secrets(call, api, &list);
+	check_problems(call, api, &list);
 	buf_addf(&call->answer, "{\"checks\":[%s]}", buf_str(&list).p);
 	buf_free(&list);
 	api_finish(call, OK);
 }
 
 /* On the daemon's thread. */
-static void look(void *arg)
+static void read_daemon_checks(struct daemon *d, void *ctx)
 {
-	struct looking *l = arg;
-	struct daemon *d = api_daemon(l->api);
-	l->counts = engine_counts(daemon_engine(d));
-	l->cgroup = daemon_has_cgroup(d);
-	l->store = daemon_store_trouble(d, &l->store_why) == OK;
-	l->runner = daemon_runner_trouble(d, &l->runner_why) == OK;
-	api_answer(l->api, looked, l);
+	struct daemon_checks *c = ctx;
+	c->counts = engine_counts(daemon_engine(d));
+	c->cgroup = daemon_has_cgroup(d);
+	c->store_ok = daemon_store_trouble(d, &c->store_why) == OK;
+	c->runner_ok = daemon_runner_trouble(d, &c->runner_why) == OK;
 }
 
 enum err handle_doctor(struct api_call *call, struct api *api)
 {
-	struct looking *l = arena_alloc(call->arena, sizeof *l);
-	if (!l)
-		return E_NOMEM;
-	*l = (struct looking){ .api = api, .call = call };
-	enum err e = daemon_call(api_daemon(api), look, l);
-	call->later = !e;
-	return e;
+	call->ctx = arena_alloc(call->arena, sizeof(struct daemon_checks));
+	return call->ctx ? api_ask_daemon(call, api, read_daemon_checks, answer_doctor) : E_NOMEM;
 }

@@ -1,18 +1,16 @@
 #pragma once
-/* The handlers of operations, in the daemon. A handler runs on the HTTP thread. It writes JSON to
- * call->answer, or returns an error with call->why set, or sets call->later and calls api_finish when the
- * answer is there. */
+/* The handlers of operations; see call.h for how a handler answers. */
 #include "api/api.h"
 
 typedef enum err api_handler(struct api_call *call, struct api *api);
 
-extern api_handler *const api_handlers[OPS]; /* NULL: the row is not requested by HTTP */
+extern api_handler *const api_handlers[OPS]; /* NULL: not requested by HTTP */
 
 /* add.c */
 api_handler handle_add, handle_edit;
 /* agents.c */
 api_handler handle_agents, handle_agent, handle_agent_rm;
-/* api/apply/apply.c */
+/* ../apply/apply.c */
 api_handler handle_apply;
 /* doctor.c */
 api_handler handle_doctor;
@@ -23,8 +21,10 @@ api_handler handle_memory_add, handle_memory_list, handle_memory_search, handle_
 	handle_memory_remove_run;
 /* next_check.c */
 api_handler handle_next_check;
+/* notices.c */
+api_handler handle_notices, handle_notice;
 /* notify.c */
-api_handler handle_notify, handle_set_notify, handle_test_notify, handle_notices, handle_notice;
+api_handler handle_notify, handle_set_notify, handle_test_notify;
 /* pause.c */
 api_handler handle_pause, handle_resume, handle_pause_many, handle_resume_many;
 /* problems.c */

@@ -1,11 +1,13 @@
+/* Adds, lists, searches and removes notes of agents. */
 #include "api/handlers/handlers.h"
 
 #include "api/json_out.h"
 #include "base/json.h"
-#include "daemon/daemon.h"
-#include "store/sqlite/read/reader.h"
+#include "sys/clock.h"
 
-static void tell_note(struct buf *out, const struct read_memory *m)
+/* --- JSON --- */
+
+static void write_note(struct buf *out, const struct read_memory *m)
 {
 	struct str rest = m->row.tags, tag;
 	buf_addf(out, "{\"number\":%llu", (unsigned long long)m->row.number);
@@ -25,168 +27,139 @@ static void tell_note(struct buf *out, const struct read_memory *m)
 	buf_addc(out, '}');
 }
 
-static enum err tell_notes(struct api_call *call, const struct read_memories *list, bool pages)
+/* `paged`: the list can be continued. */
+static enum err write_notes(struct api_call *call, const struct read_memories *list, bool paged)
 {
 	buf_add(&call->answer, STR("{\"notes\":["));
 	for (unsigned i = 0; i < list->n; i++) {
 		buf_add(&call->answer, i ? STR(",") : STR(""));
-		tell_note(&call->answer, &list->item[i]);
+		write_note(&call->answer, &list->item[i]);
 	}
 	buf_addc(&call->answer, ']');
-	if (pages && list->more && list->n)
+	if (paged && list->more && list->n)
 		buf_addf(&call->answer, ",\"before\":%llu",
 			 (unsigned long long)list->item[list->n - 1].row.number);
 	buf_addc(&call->answer, '}');
 	return OK;
 }
 
-enum { AGENT_BYTES = 4 * DOC_ID_MAX }; /* a name has so many characters */
+/* --- arguments --- */
 
-static enum err whose(struct api_call *call, bool must, struct str *ret)
+enum { AGENT_BYTES = 4 * DOC_ID_MAX }; /* a name has at most DOC_ID_MAX characters */
+
+static enum err read_agent_name(struct api_call *call, bool required, struct str *ret)
 {
 	const struct arg *agent = op_arg(&call->args, "agent");
 	*ret = agent->text;
-	if (agent->given ? !agent->text.n || agent->text.n > AGENT_BYTES : must)
+	if (agent->given ? !agent->text.n || agent->text.n > AGENT_BYTES : required)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       agent->given ? "an agent's name has 1 to %d bytes"
-					    : "say whose it is: --agent NAME (within a run of an agent it is "
-					      "known)",
+			       agent->given
+				       ? "an agent's name must have 1 to %d bytes"
+				       : "say whose memory: --agent NAME (it may be left out within a run "
+					 "of that agent)",
 			       AGENT_BYTES);
 	return OK;
 }
 
-/* A line each. */
+/* Writes the tags one to a line. */
 static enum err read_tags(struct api_call *call, struct buf *out)
 {
 	const struct val *tags = val_get(&call->body, STR("tags"));
 	if (!tags)
 		return OK;
 	if (tags->kind != VAL_LIST)
-		return why_set(call->why, E_INPUT, tags->at, "tags must be a list of words");
+		return why_set(call->why, E_INPUT, tags->at, "tags must be a list of strings");
 	for (unsigned i = 0; i < tags->list.n; i++) {
 		const struct val *tag = &tags->list.item[i];
 		struct str s = tag->kind == VAL_STR ? str_trim(tag->str) : STR("");
 		if (!s.n || memchr(s.p, '\n', s.n) || memchr(s.p, '\0', s.n))
-			return why_set(call->why, E_INPUT, tag->at, "a tag must be a word or a few");
+			return why_set(call->why, E_INPUT, tag->at,
+				       "a tag must be a line of text that is not empty");
 		buf_addf(out, "%s%.*s", i ? "\n" : "", STR_ARG(s));
 	}
 	if (out->n > STORE_MEMORY_TAGS_MAX)
-		return why_set(call->why, E_LIMIT, tags->at, "the tags are longer than %d bytes together",
+		return why_set(call->why, E_LIMIT, tags->at,
+			       "all tags together have more than the allowed %d bytes",
 			       STORE_MEMORY_TAGS_MAX);
 	return out->failed ? E_NOMEM : OK;
 }
 
-static enum err read_note(struct api_call *call, struct str *ret)
+static enum err read_note_text(struct api_call *call, struct str *ret)
 {
 	struct str text = str_trim(op_arg(&call->args, "text")->text);
 	if (!text.n)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "a note needs a text");
 	if (memchr(text.p, '\0', text.n))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "a note cannot have a byte 0 in it");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "a note cannot contain a zero byte");
 	if (text.n > STORE_MEMORY_BYTES_MAX)
 		return why_set(call->why, E_LIMIT, WHY_NOWHERE,
-			       "the note has %zu bytes; %d are the most. What is long belongs into a file",
+			       "the note has %zu bytes; at most %d are allowed. Put long texts into a file",
 			       text.n, STORE_MEMORY_BYTES_MAX);
 	*ret = text;
 	return OK;
 }
 
-/* A change under way. */
-struct changing {
-	struct api *api;
-	struct api_call *call;
-	struct str agent;
-	uint64_t run, number; /* removed: all of this run, or this one */
-	uint64_t removed;
-	uint8_t res;
-};
+/* --- add --- */
 
-static struct changing *change_new(struct api_call *call, struct api *api)
+static enum err send_memory_change(struct api_call *call, struct api *api, const struct memory_change *change,
+				   api_store_fn *then)
 {
-	struct changing *c = arena_alloc(call->arena, sizeof *c);
-	if (c)
-		*c = (struct changing){ .api = api, .call = call };
-	return c;
+	struct st_req request = { .op = ST_MEMORY, .lane = LANE_USER, .at = clock_wall(), .memory = *change };
+	return api_store_request(call, api, &request, then);
 }
 
-static enum err send(struct changing *c, const struct memory_change *said, store_answer_fn *done)
+static void answer_add(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
-	struct st_req q = { .op = ST_MEMORY, .lane = LANE_USER, .at = api_now(), .memory = *said };
-	if (api_cannot_write(c->call, c->api))
-		return E_BUSY;
-	enum err e = daemon_send(api_daemon(c->api), &q, done, c);
-	c->call->later |= !e;
-	return e;
-}
-
-static void added(void *arg)
-{
-	const struct changing *c = arg;
-	struct api_call *call = c->call;
+	const struct str *agent = call->ctx;
 	struct read_memory m;
 	enum err e =
-		c->res == ST_OK
-			? read_memory(api_reader(c->api), c->number, call->arena, &m, call->why)
+		ack->res == ST_OK
+			? read_memory(api_reader(api), ack->note, call->arena, &m, call->why)
 			: why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-				  "'%.*s' has %d notes, which are the most; `rota memory rm` removes some",
-				  STR_SHORT(c->agent), STORE_MEMORIES_MAX);
+				  "'%.*s' already has %d notes, the most allowed; `rota memory rm` removes "
+				  "some",
+				  STR_SHORT(*agent), STORE_MEMORIES_MAX);
 	if (!e)
-		tell_note(&call->answer, &m);
+		write_note(&call->answer, &m);
 	api_finish(call, e);
-}
-
-/* On the daemon's thread. */
-static void add_answered(void *ctx, const struct st_ack *ack)
-{
-	struct changing *c = ctx;
-	c->res = ack->res;
-	c->number = ack->note;
-	api_answer(c->api, added, c);
 }
 
 enum err handle_memory_add(struct api_call *call, struct api *api)
 {
 	_cleanup_(buf_free) struct buf tags = { 0 };
-	struct memory_change said = { .act = MEMORY_ADD };
-	struct changing *c = change_new(call, api);
-	enum err e = c ? whose(call, true, &said.agent) : E_NOMEM;
+	struct memory_change change = { .act = MEMORY_ADD };
+	struct str *agent = arena_alloc(call->arena, sizeof *agent);
+	enum err e = agent ? read_agent_name(call, true, agent) : E_NOMEM;
 	if (!e)
-		e = read_note(call, &said.text);
+		e = read_note_text(call, &change.text);
 	if (!e)
 		e = read_tags(call, &tags);
 	if (e)
 		return e;
-	said.run = call->within ? call->within->run : 0; /* as the daemon knows it, whatever is said */
-	said.tags = buf_str(&tags);
-	c->agent = said.agent;
-	return send(c, &said, add_answered);
+	call->ctx = agent;
+	change.agent = *agent;
+	change.run = call->caller_run ? call->caller_run->run : 0; /* never taken from the request */
+	change.tags = buf_str(&tags);
+	return send_memory_change(call, api, &change, answer_add);
 }
 
-static enum err read_before(struct api_call *call, uint64_t *ret)
-{
-	const struct arg *before = op_arg(&call->args, "before");
-	*ret = 0;
-	if (before->given && !str_number(before->text, INT64_MAX, ret))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a note",
-			       STR_SHORT(before->text));
-	return OK;
-}
+/* --- list and search --- */
 
 enum err handle_memory_list(struct api_call *call, struct api *api)
 {
 	const struct arg *limit = op_arg(&call->args, "limit"), *run = op_arg(&call->args, "run");
 	struct read_memories list;
 	struct str agent;
-	uint64_t before = 0, of = 0;
-	enum err e = whose(call, false, &agent);
+	uint64_t before, of_run = 0;
+	enum err e = read_agent_name(call, false, &agent);
 	if (!e)
-		e = read_before(call, &before);
+		e = api_read_before(call, "note", &before);
 	if (!e && run->given)
-		e = api_run_number(call, run->text, &of);
+		e = api_read_run_number(call, run->text, &of_run);
 	if (!e)
-		e = read_memories(api_reader(api), agent, of, before, limit->given ? limit->count : 100,
+		e = read_memories(api_reader(api), agent, of_run, before, limit->given ? limit->count : 100,
 				  call->arena, &list, call->why);
-	return e ? e : tell_notes(call, &list, true);
+	return e ? e : write_notes(call, &list, true);
 }
 
 enum err handle_memory_search(struct api_call *call, struct api *api)
@@ -195,89 +168,102 @@ enum err handle_memory_search(struct api_call *call, struct api *api)
 	const unsigned most = limit->given ? limit->count : 20;
 	struct read_memories list;
 	struct str agent;
-	enum err e = whose(call, false, &agent);
+	enum err e = read_agent_name(call, false, &agent);
 	if (!e && !str_trim(words->text).n)
-		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "search needs words to look for");
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "search needs words to search for");
 	if (!e)
 		e = read_memories_about(api_reader(api), agent, words->text, 0, most, call->arena, &list,
 					call->why);
-	if (e == E_LIMIT) /* for what others have written: the newest, then */
+	if (e == E_LIMIT) /* too many notes have these words: the newest of them instead */
 		e = read_memories_with(api_reader(api), agent, words->text, most, call->arena, &list,
 				       call->why);
-	return e ? e : tell_notes(call, &list, false);
+	return e ? e : write_notes(call, &list, false);
 }
 
-static void remove_more(void *arg);
+/* --- remove --- */
 
-/* On the daemon's thread. */
-static void remove_answered(void *ctx, const struct st_ack *ack)
+/* All notes of a run. */
+struct run_notes_removal {
+	struct str agent; /* empty: of any */
+	uint64_t run;
+	uint64_t removed; /* so far */
+};
+
+static void write_removed(struct api_call *call, uint64_t n)
 {
-	struct changing *c = ctx;
-	c->res = ack->res;
-	api_answer(c->api, remove_more, c);
+	buf_addf(&call->answer, "{\"removed\":%llu}", (unsigned long long)n);
 }
 
-/* What there is, a part at a time: others want to write as well. Removed for good when nothing is found. */
-static enum err remove_some(struct changing *c, bool *done)
+static void answer_removed(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
-	struct api_call *call = c->call;
-	struct read_memories list;
-	struct memory_change said = { .act = MEMORY_REMOVE_RUN, .run = c->run };
-	enum err e = read_memories(api_reader(c->api), c->agent, c->run, 0, MEMORY_REMOVE_BATCH, call->arena,
-				   &list, call->why);
-	*done = !e && !list.n;
-	if (e || *done)
-		return e;
-	said.number = list.item[list.n - 1].row.number;
-	if (c->agent.n)
-		said.agent = c->agent;
-	c->removed += list.n;
-	return send(c, &said, remove_answered);
-}
-
-static void remove_more(void *arg)
-{
-	struct changing *c = arg;
-	bool done = c->run == 0;
-	enum err e = c->run ? remove_some(c, &done) : OK;
-	if (!e && !done)
-		return;
-	buf_addf(&c->call->answer, "{\"removed\":%llu}", (unsigned long long)c->removed);
-	api_finish(c->call, e);
+	(void)api;
+	(void)ack; /* a note that was removed by another request meanwhile is gone, too */
+	write_removed(call, 1);
+	api_finish(call, OK);
 }
 
 enum err handle_memory_remove(struct api_call *call, struct api *api)
 {
 	struct str text = op_arg(&call->args, "note")->text;
-	struct memory_change said = { .act = MEMORY_REMOVE };
+	struct memory_change change = { .act = MEMORY_REMOVE };
 	struct read_memory m;
-	struct changing *c = change_new(call, api);
-	enum err e = c ? whose(call, false, &said.agent) : E_NOMEM;
-	if (!e && (!str_number(text, INT64_MAX, &said.number) || !said.number))
+	enum err e = read_agent_name(call, false, &change.agent);
+	if (!e && (!str_number(text, INT64_MAX, &change.number) || !change.number))
 		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
-			    "'%.*s' is not the number of a note; `rota memory ls` shows them",
+			    "'%.*s' is not the number of a note; `rota memory ls` lists them",
 			    STR_SHORT(text));
 	if (!e)
-		e = read_memory(api_reader(api), said.number, call->arena, &m, call->why);
-	if (!e && said.agent.n && !str_eq(m.row.agent, said.agent))
-		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "note %.*s is not of '%.*s'", STR_SHORT(text),
-			    STR_SHORT(said.agent));
-	if (e)
+		e = read_memory(api_reader(api), change.number, call->arena, &m, call->why);
+	if (!e && change.agent.n && !str_eq(m.row.agent, change.agent))
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "note %.*s does not belong to '%.*s'",
+			    STR_SHORT(text), STR_SHORT(change.agent));
+	return e ? e : send_memory_change(call, api, &change, answer_removed);
+}
+
+static void remove_next_batch(struct api_call *call, struct api *api, const struct st_ack *ack);
+
+/* Sends the removal of one batch, so that other requests can be written in between. All are removed when none
+ * is found: then *done. */
+static enum err remove_batch(struct api_call *call, struct api *api, bool *done)
+{
+	struct run_notes_removal *r = call->ctx;
+	struct read_memories list;
+	struct memory_change change = { .act = MEMORY_REMOVE_RUN, .run = r->run };
+	enum err e = read_memories(api_reader(api), r->agent, r->run, 0, MEMORY_REMOVE_BATCH, call->arena,
+				   &list, call->why);
+	*done = !e && !list.n;
+	if (e || *done)
 		return e;
-	c->removed = 1;
-	return send(c, &said, remove_answered);
+	change.number = list.item[list.n - 1].row.number;
+	if (r->agent.n)
+		change.agent = r->agent;
+	r->removed += list.n;
+	return send_memory_change(call, api, &change, remove_next_batch);
+}
+
+static void remove_next_batch(struct api_call *call, struct api *api, const struct st_ack *ack)
+{
+	const struct run_notes_removal *r = call->ctx;
+	bool done;
+	(void)ack;
+	enum err e = remove_batch(call, api, &done);
+	if (!e && !done)
+		return;
+	write_removed(call, r->removed);
+	api_finish(call, e);
 }
 
 enum err handle_memory_remove_run(struct api_call *call, struct api *api)
 {
-	struct changing *c = change_new(call, api);
+	struct run_notes_removal *r = arena_alloc(call->arena, sizeof *r);
 	bool done = false;
-	enum err e = c ? whose(call, false, &c->agent) : E_NOMEM;
+	enum err e = r ? read_agent_name(call, false, &r->agent) : E_NOMEM;
 	if (!e)
-		e = api_run_number(call, op_arg(&call->args, "run")->text, &c->run);
+		e = api_read_run_number(call, op_arg(&call->args, "run")->text, &r->run);
+	call->ctx = r;
 	if (!e)
-		e = remove_some(c, &done);
+		e = remove_batch(call, api, &done);
 	if (!e && done)
-		buf_add(&call->answer, STR("{\"removed\":0}"));
+		write_removed(call, 0);
 	return e;
 }

@@ -1,66 +1,56 @@
+/* A run sets when its schedule comes due next. */
 #include "api/handlers/handlers.h"
 
+#include "api/documents.h"
 #include "api/json_out.h"
-#include "api/schedule_put.h"
 #include "base/json.h"
 #include "core/when/dur.h"
+#include "sys/clock.h"
 
-/* Between which bounds, in seconds; 0: none are given. By the schedule as it stands now, whatever its run was
- * claimed under; its agent's, where it has none. */
-static enum err find_bounds(struct api_call *call, struct api *api, const struct read_sched *s,
-			    int64_t *least, int64_t *most)
-{
-	struct schedule_doc doc;
-	enum err e = put_stored(call, api, s->document, &doc);
-	if (!e) {
-		*least = doc.next_check.least;
-		*most = doc.next_check.most;
-	}
-	return e;
-}
-
-static enum err judge(struct api_call *call, struct api *api, const struct read_sched *s, int64_t in)
+/* Checks `in`, in seconds, against the bounds of the schedule as it is now, even if the run was claimed under
+ * an older revision, or else against those of its agent. */
+static enum err check_bounds(struct api_call *call, struct api *api, const struct read_sched *s, int64_t in)
 {
 	_cleanup_(buf_free) struct buf bounds = { 0 };
-	int64_t least = 0, most = 0;
-	enum err e = find_bounds(call, api, s, &least, &most);
+	struct schedule_doc doc;
+	enum err e = document_read_stored(call, api, s->document, &doc);
 	if (e)
 		return e;
-	if (!most)
+	if (!doc.next_check.most)
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
-			       "'%.*s' gives its runs no bounds for it (next_check), so they may not set it",
+			       "'%.*s' does not let its runs set the next check: it has no `next_check`",
 			       STR_SHORT(s->id));
-	dur_format(least, &bounds);
+	dur_format(doc.next_check.least, &bounds);
 	buf_add(&bounds, STR(" to "));
-	dur_format(most, &bounds);
-	if (in < least || in > most)
+	dur_format(doc.next_check.most, &bounds);
+	if (in < doc.next_check.least || in > doc.next_check.most)
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
 			       "'%.*s' allows its runs a next check in %s from now", STR_SHORT(s->id),
 			       bounds.failed ? "?" : bounds.p);
 	return OK;
 }
 
-struct promise {
-	struct str id;
-	struct wall to;
+struct next_check {
+	struct str id; /* of the schedule */
+	struct wall at;
 };
 
-static void was_set(struct api_call *call, struct api *api, const struct reply *r)
+static void answer_next_check(struct api_call *call, struct api *api, const struct reply *r)
 {
-	const struct promise *set = call->ctx;
+	const struct next_check *next = call->ctx;
 	enum err e = OK;
 	(void)api;
 	if (r->code == REPLY_REFUSED) {
 		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-			    "'%.*s' is paused, disabled or at the end of its runs, or that is beyond its end "
-			    "date",
-			    STR_SHORT(set->id));
+			    "'%.*s' is paused or disabled, has no runs left, or its end date is before that "
+			    "time",
+			    STR_SHORT(next->id));
 	} else if (r->code != REPLY_OK) {
 		e = api_refusal(call, r, "the next check was not set");
 	} else {
 		buf_add(&call->answer, STR("{\"schedule\":"));
-		json_write_str(&call->answer, set->id);
-		json_add_time(&call->answer, "next", set->to);
+		json_write_str(&call->answer, next->id);
+		json_add_time(&call->answer, "next", next->at);
 		buf_addc(&call->answer, '}');
 	}
 	api_finish(call, e);
@@ -68,32 +58,33 @@ static void was_set(struct api_call *call, struct api *api, const struct reply *
 
 enum err handle_next_check(struct api_call *call, struct api *api)
 {
-	struct promise *set = arena_alloc(call->arena, sizeof *set);
+	struct next_check *next = arena_alloc(call->arena, sizeof *next);
 	struct read_sched s = { 0 };
 	struct str text = op_arg(&call->args, "in")->text;
 	int64_t in;
-	if (!set)
+	if (!next)
 		return E_NOMEM;
-	if (!call->within)
+	if (!call->caller_run)
 		return why_set(
 			call->why, E_DENIED, WHY_NOWHERE,
-			"only a run sets the next check of its schedule; `rota edit` changes its times");
+			"only a run can set the next check of its schedule; `rota edit` changes its times");
 	enum err e = dur_parse(text, &in, NULL);
 	if (e || in < 1)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not a duration such as 30m or 2h",
-			       STR_SHORT(text));
-	e = read_sched(api_reader(api), call->within->sid, call->arena, &s, call->why);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "'%.*s' is not a duration; write 90s, 30m, 2h, 3d or 1w", STR_SHORT(text));
+	e = read_sched(api_reader(api), call->caller_run->sid, call->arena, &s, call->why);
 	if (!e && s.dropped.us != INT64_MAX)
 		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "'%.*s' was removed", STR_SHORT(s.id));
 	if (!e)
-		e = judge(call, api, &s, in);
+		e = check_bounds(call, api, &s, in);
 	if (e)
 		return e;
 	/* A whole second, and no sooner than was asked for. */
-	*set = (struct promise){ s.id, wall_of(wall_seconds((struct wall){ api_now().us + USEC - 1 }) + in) };
-	call->ctx = set;
+	*next = (struct next_check){ s.id, wall_of(wall_seconds((struct wall){ clock_wall().us + USEC - 1 }) +
+						   in) };
+	call->ctx = next;
 	struct command c = {
-		.kind = CMD_NEXT_CHECK, .sid = s.row.sid, .run = call->within->run, .to = set->to
+		.kind = CMD_NEXT_CHECK, .sid = s.row.sid, .run = call->caller_run->run, .to = next->at
 	};
-	return api_order(call, api, &c, was_set);
+	return api_command(call, api, &c, answer_next_check);
 }

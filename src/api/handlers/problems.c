@@ -1,18 +1,18 @@
+/* Lists, shows and acknowledges problems. */
 #include "api/handlers/handlers.h"
 
 #include "api/json_out.h"
+#include "sys/clock.h"
 
 enum err handle_problems(struct api_call *call, struct api *api)
 {
 	const struct arg *limit = op_arg(&call->args, "limit");
 	struct read_problems page;
-	uint64_t before = 0;
-	const struct arg *from = op_arg(&call->args, "before");
-	if (from->given && !str_number(from->text, INT64_MAX, &before))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is not the number of a problem",
-			       STR_SHORT(from->text));
-	enum err e = read_problems(api_reader(api), op_arg(&call->args, "all")->given, before,
-				   limit->given ? limit->count : 100, call->arena, &page, call->why);
+	uint64_t before;
+	enum err e = api_read_before(call, "problem", &before);
+	if (!e)
+		e = read_problems(api_reader(api), op_arg(&call->args, "all")->given, before,
+				  limit->given ? limit->count : 100, call->arena, &page, call->why);
 	if (e)
 		return e;
 	buf_add(&call->answer, STR("{\"problems\":["));
@@ -27,21 +27,22 @@ enum err handle_problems(struct api_call *call, struct api *api)
 	return OK;
 }
 
-static enum err number_of(struct api_call *call, uint64_t *ret)
+static enum err read_problem_number(struct api_call *call, uint64_t *ret)
 {
 	struct str text = op_arg(&call->args, "problem")->text;
 	if (!str_number(text, INT64_MAX, ret) || !*ret)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "'%.*s' is not the number of a problem; `rota ls problems` shows them",
+			       "'%.*s' is not the number of a problem; `rota ls problems` lists them",
 			       STR_SHORT(text));
 	return OK;
 }
 
-static enum err find(struct api_call *call, struct api *api, uint64_t number, struct problem_row *ret)
+static enum err find_problem(struct api_call *call, struct api *api, uint64_t number, struct problem_row *ret)
 {
 	enum err e = read_problem(api_reader(api), number, call->arena, ret, call->why);
 	return e != E_NOTFOUND ? e
-			       : why_set(call->why, e, WHY_NOWHERE, "there is no problem %llu",
+			       : why_set(call->why, e, WHY_NOWHERE,
+					 "there is no problem %llu; `rota ls problems` lists them",
 					 (unsigned long long)number);
 }
 
@@ -49,26 +50,23 @@ enum err handle_problem(struct api_call *call, struct api *api)
 {
 	uint64_t number;
 	struct problem_row p;
-	enum err e = number_of(call, &number);
+	enum err e = read_problem_number(call, &number);
 	if (!e)
-		e = find(call, api, number, &p);
+		e = find_problem(call, api, number, &p);
 	if (!e)
 		json_write_problem(&call->answer, &p);
 	return e;
 }
 
-/* --- ack --- */
-
-static void acknowledged(struct api_call *call, struct api *api, const struct st_ack *ack)
+static void answer_ack(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
+	const uint64_t *number = call->ctx;
 	struct problem_row p;
-	uint64_t number;
-	enum err e = number_of(call, &number);
-	if (!e)
-		e = find(call, api, number, &p);
+	enum err e = find_problem(call, api, *number, &p);
 	if (!e && ack->res != ST_OK)
-		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE, "problem %llu is %s already",
-			    (unsigned long long)number, p.closed.us != INT64_MAX ? "closed" : "acknowledged");
+		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE, "problem %llu is already %s",
+			    (unsigned long long)*number,
+			    p.closed.us != INT64_MAX ? "closed" : "acknowledged");
 	if (!e)
 		json_write_problem(&call->answer, &p);
 	api_finish(call, e);
@@ -76,18 +74,20 @@ static void acknowledged(struct api_call *call, struct api *api, const struct st
 
 enum err handle_ack(struct api_call *call, struct api *api)
 {
-	uint64_t number;
+	uint64_t *number = arena_alloc(call->arena, sizeof *number);
 	struct str note;
-	enum err e = number_of(call, &number);
+	enum err e = number ? read_problem_number(call, number) : E_NOMEM;
 	if (!e)
-		e = api_note(call, &note);
+		e = api_read_note(call, &note);
 	if (e)
 		return e;
-	struct st_req q = {
-		.op = ST_PROBLEM,
-		.lane = LANE_USER,
-		.at = api_now(),
-		.problem = { .act = PROBLEM_ACK, .number = number, .by = api_person(call, api), .note = note }
-	};
-	return api_send(call, api, &q, acknowledged);
+	struct st_req request = { .op = ST_PROBLEM,
+				  .lane = LANE_USER,
+				  .at = clock_wall(),
+				  .problem = { .act = PROBLEM_ACK,
+					       .number = *number,
+					       .by = api_caller_name(call, api),
+					       .note = note } };
+	call->ctx = number;
+	return api_store_request(call, api, &request, answer_ack);
 }

@@ -1,6 +1,7 @@
-/* A report of a run about itself that came by the socket. */
+/* Takes the report of a run about itself. */
 #include "api/handlers/report.h"
 
+#include "api/events.h"
 #include "api/handlers/handlers.h"
 #include "runfile/read.h"
 
@@ -8,13 +9,14 @@ static enum err read_kind(struct str word, enum report_kind *ret, struct why *wh
 {
 	const char *example = ops[OP_REPORT].example;
 	if (!word.n)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "report needs fail, step or note: %s", example);
+		return why_set(why, E_INPUT, WHY_NOWHERE, "report needs fail, step or note, for example: %s",
+			       example);
 	for (unsigned i = 0; i < REPORTS; i++)
 		if (str_eq(word, str_of(report_words[i]))) {
 			*ret = (enum report_kind)i;
 			return OK;
 		}
-	return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither fail, step nor note: %s",
+	return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' is not fail, step or note; for example: %s",
 		       STR_SHORT(word), example);
 }
 
@@ -37,17 +39,18 @@ enum err handle_report(struct api_call *call, struct api *api)
 	_cleanup_(buf_free) struct buf path = { 0 };
 	enum report_kind kind;
 	struct str text;
-	if (!call->within)
-		return why_set(call->why, E_DENIED, WHY_NOWHERE, "only a run reports of itself");
+	if (!call->caller_run)
+		return why_set(call->why, E_DENIED, WHY_NOWHERE,
+			       "only a run can send a report, and only about itself");
 	enum err e = report_read(&call->args, &kind, &text, call->why);
 	if (!e && !val_is_true(&call->body, "written")) {
-		runfile_path(&path, daemon_runs_dir(api_daemon(api)), call->within->run,
-			     call->within->attempt, "box");
+		runfile_path(&path, daemon_runs_dir(api_daemon(api)), call->caller_run->run,
+			     call->caller_run->attempt, "box");
 		e = path.failed ? E_NOMEM : outbox_add(path.p, kind, text, call->why);
 	}
 	if (e)
 		return e;
-	api_reported(api, call->within, kind, text);
+	events_add_report(api_events(api), api_http(api), call->caller_run, kind, text);
 	buf_addf(&call->answer, "{\"report\":\"%s\"}", report_words[kind]);
 	return OK;
 }

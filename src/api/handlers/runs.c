@@ -1,3 +1,4 @@
+/* Lists runs, and sends logs in pieces. */
 #include "api/handlers/handlers.h"
 
 #include "api/json_out.h"
@@ -16,13 +17,13 @@ enum err handle_runs(struct api_call *call, struct api *api)
 				 .limit = limit->given ? limit->count : 20 };
 	struct read_sched s = { 0 };
 	struct read_runs page;
-	enum err e = schedule->given ? api_sched_ever(call, api, schedule->text, &s) : OK;
+	enum err e = schedule->given ? api_find_schedule_or_removed(call, api, schedule->text, &s) : OK;
 	f.sid = s.row.sid;
 	if (!e && since->given)
-		e = api_time(call, "since", since->text, &f.since);
+		e = api_read_time(call, "since", since->text, &f.since);
 	if (!e && before->given) {
 		struct run_row last = { 0 };
-		e = api_run_number(call, before->text, &f.before.run);
+		e = api_read_run_number(call, before->text, &f.before.run);
 		if (!e)
 			e = read_run(api_reader(api), f.before.run, &last, call->why);
 		if (!e)
@@ -44,7 +45,9 @@ enum err handle_runs(struct api_call *call, struct api *api)
 
 /* --- logs --- */
 
-/* The run a name means: a run, or the latest of a schedule. */
+enum { LOG_PIECE = 256 << 10 }; /* bytes */
+
+/* Finds a run by its number, or the latest run of a schedule. */
 static enum err find_run(struct api_call *call, struct api *api, struct run_row *ret)
 {
 	struct str name = op_arg(&call->args, "name")->text;
@@ -56,9 +59,10 @@ static enum err find_run(struct api_call *call, struct api *api, struct run_row 
 		name.n > 1 && name.p[0] == 'r' && str_number(str_from(name, 1), UINT64_C(1) << 48, &number);
 	if (is_run && read_run(api_reader(api), number, ret, &why) == OK)
 		return OK;
-	enum err e = api_sched_ever(call, api, name, &s);
+	enum err e = api_find_schedule_or_removed(call, api, name, &s);
 	if (e == E_NOTFOUND && is_run)
-		return why_set(call->why, e, WHY_NOWHERE, "there is no run %.*s", STR_SHORT(name));
+		return why_set(call->why, e, WHY_NOWHERE, "there is no run %.*s; `rota runs` lists them",
+			       STR_SHORT(name));
 	if (!e)
 		e = read_runs(api_reader(api),
 			      &(struct read_filter){ .sid = s.row.sid,
@@ -73,9 +77,7 @@ static enum err find_run(struct api_call *call, struct api *api, struct run_row 
 	return e;
 }
 
-enum { LOG_PIECE = 256 << 10 };
-
-/* Without a last character of which only the beginning is there: the next piece begins with it. */
+/* The length without a character that is cut off at the end: the next piece will begin with it. */
 static size_t whole_characters(const char *p, size_t n)
 {
 	for (size_t back = 1; back <= 3 && back <= n; back++) {
@@ -87,7 +89,7 @@ static size_t whole_characters(const char *p, size_t n)
 	return n;
 }
 
-/* It was started, and has left no file. */
+/* The run was started, but has no run file any more. */
 static bool is_pruned(struct api_call *call, struct api *api, const struct run_row *run)
 {
 	struct runfile f = { 0 };
@@ -98,29 +100,36 @@ static bool is_pruned(struct api_call *call, struct api *api, const struct run_r
 	       life == LIFE_ABSENT;
 }
 
+/* The log of an attempt; -1: there is none. */
+static int open_log(struct api *api, const struct run_row *run, unsigned attempt)
+{
+	const unsigned attempts[] = { attempt, attempt | RUN_CHECK };
+	/* Perhaps only the check before the attempt was started. */
+	unsigned n = run->state == RUN_FINISHED ? 2 : 1;
+	int fd = -1;
+	for (unsigned i = 0; fd < 0 && i < n; i++) {
+		_cleanup_(buf_free) struct buf path = { 0 };
+		runfile_path(&path, daemon_runs_dir(api_daemon(api)), run->run, attempts[i], "log");
+		fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
+	}
+	return fd;
+}
+
 enum err handle_logs(struct api_call *call, struct api *api)
 {
 	const struct arg *from = op_arg(&call->args, "from");
 	struct run_row run;
-	struct buf path = { 0 };
 	uint64_t at = 0;
 	enum err e = find_run(call, api, &run);
 	if (e)
 		return e;
 	if (from->given && !str_number(from->text, UINT64_C(1) << 40, &at))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--from is a number of bytes");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--from must be a number of bytes");
 	unsigned attempt = run.attempt ? run.attempt : 1;
-	runfile_path(&path, daemon_runs_dir(api_daemon(api)), run.run, attempt, "log");
-	int fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && run.state == RUN_FINISHED) { /* it may have got no further than its check */
-		buf_free(&path);
-		runfile_path(&path, daemon_runs_dir(api_daemon(api)), run.run, attempt | RUN_CHECK, "log");
-		fd = path.failed ? -1 : open(path.p, O_RDONLY | O_CLOEXEC);
-	}
-	buf_free(&path);
+	int fd = open_log(api, &run, attempt);
 	if (fd < 0 && is_pruned(call, api, &run))
 		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
-			       "the log of r%llu is no longer kept (kept_logs_days, kept_logs)",
+			       "the log of r%llu was removed for its age or size (kept_logs_days, kept_logs)",
 			       (unsigned long long)run.run);
 	char *bytes = arena_alloc(call->arena, LOG_PIECE);
 	ssize_t n = fd >= 0 && bytes ? pread(fd, bytes, LOG_PIECE, (off_t)at) : 0;
@@ -136,5 +145,3 @@ enum err handle_logs(struct api_call *call, struct api *api)
 	buf_addc(&call->answer, '}');
 	return OK;
 }
-
-/* --- run, and wait --- */

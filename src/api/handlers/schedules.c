@@ -1,10 +1,10 @@
+/* Lists, shows, removes, runs and backfills schedules, and accepts the clock. */
 #include "api/handlers/handlers.h"
 
 #include "api/grants.h"
 #include "api/json_out.h"
-#include "api/schedule_put.h"
 
-/* --- looking --- */
+/* --- list and show --- */
 
 enum err handle_schedules(struct api_call *call, struct api *api)
 {
@@ -14,13 +14,13 @@ enum err handle_schedules(struct api_call *call, struct api *api)
 	enum err e = read_scheds(api_reader(api), after->text, limit->given ? limit->count : 100, call->arena,
 				 &page, call->why);
 	if (!e)
-		e = api_paused_all(call, api, &all);
+		e = api_read_pause_all(call, api, &all);
 	if (e)
 		return e;
 	buf_add(&call->answer, STR("{\"schedules\":["));
 	for (unsigned i = 0; i < page.n; i++) {
 		struct str blocked;
-		e = put_blocked(call, api, &page.item[i], &blocked);
+		e = schedule_blocked(call, api, &page.item[i], &blocked);
 		if (e)
 			return e;
 		buf_add(&call->answer, i ? STR(",") : STR(""));
@@ -33,7 +33,7 @@ enum err handle_schedules(struct api_call *call, struct api *api)
 	return OK;
 }
 
-/* Whoever names an agent does not mean a schedule that begins so. */
+/* E_NOTFOUND if `name`, which is only the beginning of a schedule's id, is the name of an agent. */
 static enum err check_no_agent(struct api_call *call, struct api *api, struct str name)
 {
 	struct read_agent agent;
@@ -49,14 +49,14 @@ enum err handle_schedule(struct api_call *call, struct api *api)
 	struct str name = op_arg(&call->args, "schedule")->text;
 	struct read_sched s;
 	struct read_hold all;
-	enum err e = api_sched(call, api, name, &s);
+	enum err e = api_find_schedule(call, api, name, &s);
 	if (!e && !str_eq(s.id, name))
 		e = check_no_agent(call, api, name);
 	if (!e)
-		e = api_paused_all(call, api, &all);
+		e = api_read_pause_all(call, api, &all);
 	struct str blocked = { 0 };
 	if (!e)
-		e = put_blocked(call, api, &s, &blocked);
+		e = schedule_blocked(call, api, &s, &blocked);
 	struct read_avoided avoided = { 0 };
 	if (!e)
 		e = read_avoided(api_reader(api), s.row.sid, WALL_NEVER, &avoided, call->why);
@@ -66,31 +66,21 @@ enum err handle_schedule(struct api_call *call, struct api *api)
 	return OK;
 }
 
-/* --- doing --- */
+/* --- commands that are done or refused --- */
 
-/* An order that is simply done or not: what is said if not, and the schedule it is for, if for one. */
-struct simple {
-	const char *what;
-	struct str id;
-	bool counts; /* how many there were is part of the answer */
+struct simple_command {
+	const char *failure; /* what to say if it is refused */
+	struct str id;       /* of the schedule; empty: it is not about one */
+	bool counts;         /* the answer has numbers of runs */
 };
 
-static struct simple *simple(struct api_call *call, const char *what, struct str id)
+static void answer_simple(struct api_call *call, struct api *api, const struct reply *r)
 {
-	struct simple *s = arena_alloc(call->arena, sizeof *s);
-	if (s)
-		*s = (struct simple){ .what = what, .id = id };
-	return s;
-}
-
-/* The answer to what was simply done. */
-static void simply_done(struct api_call *call, struct api *api, const struct reply *r)
-{
-	const struct simple *s = call->ctx;
+	const struct simple_command *s = call->ctx;
 	enum err e = OK;
 	(void)api;
 	if (r->code != REPLY_OK) {
-		e = api_refusal(call, r, s->what);
+		e = api_refusal(call, r, s->failure);
 	} else {
 		buf_addf(&call->answer, "{\"done\":\"%s\"", call->args.op->name);
 		if (s->id.n)
@@ -105,64 +95,74 @@ static void simply_done(struct api_call *call, struct api *api, const struct rep
 	api_finish(call, e);
 }
 
-static enum err order_for(struct api_call *call, struct api *api, struct command c, const char *what)
+static enum err send_simple(struct api_call *call, struct api *api, const struct command *c,
+			    struct simple_command s)
+{
+	struct simple_command *copy = arena_alloc(call->arena, sizeof *copy);
+	if (!copy)
+		return E_NOMEM;
+	*copy = s;
+	call->ctx = copy;
+	return api_command(call, api, c, answer_simple);
+}
+
+/* Sends a command about the schedule that the argument `schedule` names. */
+static enum err send_for_schedule(struct api_call *call, struct api *api, struct command c,
+				  const char *failure)
 {
 	struct read_sched s;
-	enum err e = api_sched(call, api, op_arg(&call->args, "schedule")->text, &s);
+	enum err e = api_find_schedule(call, api, op_arg(&call->args, "schedule")->text, &s);
 	if (e)
 		return e;
-	struct simple *order = simple(call, what, s.id);
-	if (!order)
-		return E_NOMEM;
 	c.sid = s.row.sid;
-	order->counts = c.kind == CMD_BACKFILL;
-	call->ctx = order;
-	return api_order(call, api, &c, simply_done);
+	return send_simple(call, api, &c,
+			   (struct simple_command){ failure, s.id, .counts = c.kind == CMD_BACKFILL });
 }
 
 enum err handle_rm(struct api_call *call, struct api *api)
 {
 	struct read_sched s;
-	enum err e = api_sched(call, api, op_arg(&call->args, "schedule")->text, &s);
-	if (!e && call->within)
-		e = grant_owns(call, api, &s);
+	enum err e = api_find_schedule(call, api, op_arg(&call->args, "schedule")->text, &s);
+	if (!e && call->caller_run)
+		e = grants_check_owner(call, api, &s);
 	if (!e)
-		e = put_check_source(call, "schedule", s.id, &s.source, STR(""));
+		e = source_check(call, "schedule", s.id, &s.source, STR(""));
 	return e ? e
-		 : order_for(call, api,
-			     (struct command){ .kind = CMD_DROP, .kill = op_arg(&call->args, "kill")->given },
-			     "the schedule was not removed");
+		 : send_for_schedule(
+			   call, api,
+			   (struct command){ .kind = CMD_DROP, .kill = op_arg(&call->args, "kill")->given },
+			   "the schedule was not removed");
 }
 
 enum err handle_run(struct api_call *call, struct api *api)
 {
-	return order_for(call, api, (struct command){ .kind = CMD_RUN }, "it was not run");
+	return send_for_schedule(call, api, (struct command){ .kind = CMD_RUN }, "the schedule was not run");
 }
 
 enum err handle_clock(struct api_call *call, struct api *api)
 {
-	call->ctx = simple(call, "the clock was not accepted", (struct str){ 0 });
-	return call->ctx ? api_order(call, api, &(struct command){ .kind = CMD_CLOCK }, simply_done)
-			 : E_NOMEM;
+	return send_simple(call, api, &(struct command){ .kind = CMD_CLOCK },
+			   (struct simple_command){ .failure = "the clock was not accepted" });
 }
 
-static enum err time_of(struct api_call *call, const char *name, struct wall *ret)
+static enum err read_required_time(struct api_call *call, const char *name, struct wall *ret)
 {
 	const struct arg *arg = op_arg(&call->args, name);
 	if (!arg->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs --%s", call->args.op->name, name);
-	return api_time(call, name, arg->text, ret);
+	return api_read_time(call, name, arg->text, ret);
 }
 
 enum err handle_backfill(struct api_call *call, struct api *api)
 {
 	struct command c = { .kind = CMD_BACKFILL };
-	enum err e = time_of(call, "from", &c.from);
+	enum err e = read_required_time(call, "from", &c.from);
 	if (!e)
-		e = time_of(call, "to", &c.to);
+		e = read_required_time(call, "to", &c.to);
 	if (!e && c.from.us > c.to.us)
-		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "--from lies after --to");
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "--from is after --to");
 	return e ? e
-		 : order_for(call, api, c,
-			     "nothing was run (what is paused, or follows another, cannot be backfilled)");
+		 : send_for_schedule(call, api, c,
+				     "nothing was run (a schedule that is paused or follows another cannot "
+				     "be backfilled)");
 }

@@ -1,38 +1,40 @@
+/* Reads and changes the state of an agent, and the user's profile. */
 #include "api/handlers/handlers.h"
 
 #include "base/json.h"
 #include "base/merge.h"
-#include "daemon/daemon.h"
-#include "store/sqlite/read/reader.h"
+#include "sys/clock.h"
 
-static enum err whose(struct api_call *call, struct str *ret)
+/* The key of the state in the store: the agent's name; empty: the user's profile. */
+static enum err read_state_key(struct api_call *call, struct str *ret)
 {
 	const struct arg *agent = op_arg(&call->args, "agent");
 	bool user = op_arg(&call->args, "user")->given;
 	if (user == agent->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "say whose: an agent's, or the user's, not %s", user ? "both" : "nobody's");
+			       "say whose state: name an agent or the user, not %s",
+			       user ? "both" : "neither");
 	*ret = user ? STR("") : agent->text;
-	if (user && call->within && call->args.op == &ops[OP_SET_STATE])
+	if (user && call->caller_run && call->args.op == &ops[OP_SET_STATE])
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
-			       "the user's profile is the user's to change; a run may read it");
+			       "a run may read the user's profile, but not change it");
 	if (!user && !ret->n)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the agent's name is empty");
-	if (str_starts(*ret, STR("/"))) /* there rota keeps what is nobody's state: NOTIFIER_STATE_KEY */
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "no agent's name begins with '/'");
+	if (str_starts(*ret, STR("/"))) /* keys of rota's own: NOTIFIER_STATE_KEY */
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "an agent's name cannot begin with '/'");
 	return OK;
 }
 
-/* Its revision, and its document: an empty one, where there is none yet. */
-static enum err read_it(struct api_call *call, struct api *api, struct str key, struct state_row *row,
-			struct val *ret)
+/* The stored row, and its document; an empty document if there is none yet. */
+static enum err read_state_document(struct api_call *call, struct api *api, struct str key,
+				    struct state_row *row, struct val *ret)
 {
 	enum err e = read_state(api_reader(api), key, call->arena, row, call->why);
 	*ret = (struct val){ .kind = VAL_MAP };
 	return e || !row->text.n ? e : json_read(row->text, call->arena, ret, call->why);
 }
 
-static void tell_state(struct api_call *call, struct str key, uint32_t rev, const struct val *v)
+static void write_state(struct api_call *call, struct str key, uint32_t rev, const struct val *v)
 {
 	struct buf *out = &call->answer;
 	buf_addf(out, "{\"rev\":%u", rev);
@@ -48,72 +50,63 @@ enum err handle_state(struct api_call *call, struct api *api)
 	struct str key, path = op_arg(&call->args, "path")->text, part;
 	struct state_row row = { 0 };
 	struct val all;
-	enum err e = whose(call, &key);
+	enum err e = read_state_key(call, &key);
 	if (!e)
-		e = read_it(call, api, key, &row, &all);
+		e = read_state_document(call, api, key, &row, &all);
 	const struct val *v = &all;
 	while (!e && val_path_next(&path, &part)) {
 		v = v->kind == VAL_MAP ? val_get(v, part) : NULL;
 		if (!v)
-			return why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "there is no '%.*s' in it",
+			return why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "the state has no '%.*s'",
 				       STR_SHORT(op_arg(&call->args, "path")->text));
 	}
 	if (!e)
-		tell_state(call, key, row.rev, v);
+		write_state(call, key, row.rev, v);
 	return e;
 }
 
-struct changing {
-	struct api *api;
-	struct api_call *call;
+struct state_change {
 	struct str key;
 	const struct val *patch;
-	bool swap; /* by this revision, and no other */
+	bool if_rev; /* only if the state still has revision `rev` */
 	uint32_t rev;
 	unsigned tries;
-	uint8_t res;
-	struct val value;
+	struct val value; /* the patched state */
 };
 
-static enum err send(struct changing *c);
+static enum err send_state(struct api_call *call, struct api *api, struct state_change *c);
 
-static void changed(void *arg)
+static void answer_state(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
-	struct changing *c = arg;
+	struct state_change *c = call->ctx;
 	enum err e = OK;
-	if (c->res == ST_STALE && !c->swap && ++c->tries < STATE_TRIES_MAX) {
-		e = send(c);
+	if (ack->res == ST_STALE && !c->if_rev && ++c->tries < STATE_TRIES_MAX) {
+		e = send_state(call, api, c);
 		if (!e)
 			return;
-	} else if (c->res == ST_STALE) {
-		e = why_set(c->call->why, E_CONFLICT, WHY_NOWHERE,
-			    "it has been changed meanwhile; read it again");
-	} else if (c->res != ST_OK) {
-		e = why_set(c->call->why, E_INPUT, WHY_NOWHERE, "it was refused");
+	} else if (ack->res == ST_STALE) {
+		e = why_set(call->why, E_CONFLICT, WHY_NOWHERE,
+			    "the state was changed at the same time; read it again and retry");
+	} else if (ack->res != ST_OK) {
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "the store refused the state");
 	}
 	if (!e)
-		tell_state(c->call, c->key, c->rev + 1, &c->value);
-	api_finish(c->call, e);
+		write_state(call, c->key, c->rev + 1, &c->value);
+	api_finish(call, e);
 }
 
-/* On the daemon's thread. */
-static void answered(void *ctx, const struct st_ack *ack)
+/* Patches the state as it is now, and sends it to the store, which refuses it if the state changes meanwhile.
+ */
+static enum err send_state(struct api_call *call, struct api *api, struct state_change *c)
 {
-	struct changing *c = ctx;
-	c->res = ack->res;
-	api_answer(c->api, changed, c);
-}
-
-static enum err send(struct changing *c)
-{
-	struct api_call *call = c->call;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct state_row row;
 	struct val old;
-	enum err e = read_it(call, c->api, c->key, &row, &old);
-	if (!e && c->swap && row.rev != c->rev)
+	enum err e = read_state_document(call, api, c->key, &row, &old);
+	if (!e && c->if_rev && row.rev != c->rev)
 		return why_set(call->why, E_CONFLICT, WHY_NOWHERE,
-			       "its revision is %u, not %u: it has been changed meanwhile", row.rev, c->rev);
+			       "the state has revision %u, not %u: it was changed; read it again and retry",
+			       row.rev, c->rev);
 	if (!e)
 		e = merge_patch(&old, c->patch, call->arena, &c->value);
 	if (e)
@@ -122,40 +115,38 @@ static enum err send(struct changing *c)
 	if (text.failed)
 		return E_NOMEM;
 	if (text.n > STATE_BYTES_MAX)
-		return why_set(call->why, E_LIMIT, WHY_NOWHERE, "it would be larger than %u bytes",
+		return why_set(call->why, E_LIMIT, WHY_NOWHERE,
+			       "the state would have %zu bytes; at most %u are allowed", text.n,
 			       STATE_BYTES_MAX);
-	/* What could not be read again would be lost to everybody, and no run could be started any more. */
+	/* A state that cannot be read again would be lost, and would keep the agent's runs from starting. */
 	e = json_read(buf_str(&text), call->arena, &old, call->why);
 	if (e)
 		return e;
 	c->rev = row.rev;
-	struct st_req q = { .op = ST_STATE,
-			    .lane = LANE_USER,
-			    .at = api_now(),
-			    .state = { c->key, buf_str(&text), row.rev } };
-	return daemon_send(api_daemon(c->api), &q, answered, c);
+	struct st_req request = { .op = ST_STATE,
+				  .lane = LANE_USER,
+				  .at = clock_wall(),
+				  .state = { c->key, buf_str(&text), row.rev } };
+	return api_store_request(call, api, &request, answer_state);
 }
 
 enum err handle_state_change(struct api_call *call, struct api *api)
 {
 	const struct val *patch = val_get(&call->body, STR("patch")), *rev = val_get(&call->body, STR("rev"));
-	struct changing *c = arena_alloc(call->arena, sizeof *c);
+	struct state_change *c = arena_alloc(call->arena, sizeof *c);
 	if (!c)
 		return E_NOMEM;
-	*c = (struct changing){ .api = api, .call = call, .patch = patch };
-	enum err e = whose(call, &c->key);
+	c->patch = patch;
+	call->ctx = c;
+	enum err e = read_state_key(call, &c->key);
 	if (!e && (!patch || patch->kind != VAL_MAP))
-		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "it needs a patch, an object");
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "the body needs `patch`, a JSON object");
 	if (!e && rev) {
 		if (rev->kind != VAL_INT || rev->integer < 0 || rev->integer > UINT32_MAX)
-			return why_set(call->why, E_INPUT, rev->at, "rev must be a revision, a number");
-		c->swap = true;
+			return why_set(call->why, E_INPUT, rev->at,
+				       "rev must be the number of a revision, 0 to %u", UINT32_MAX);
+		c->if_rev = true;
 		c->rev = (uint32_t)rev->integer;
 	}
-	if (!e && api_cannot_write(call, api))
-		e = E_BUSY;
-	if (!e)
-		e = send(c);
-	call->later = !e;
-	return e;
+	return e ? e : send_state(call, api, c);
 }

@@ -1,38 +1,42 @@
+/* The overview of `rota`: problems, counts, open runs, pauses, what runs next. */
 #include "api/handlers/handlers.h"
 
+#include "api/documents.h"
 #include "api/json_out.h"
-#include "api/schedule_put.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
+#include "sys/clock.h"
 
-enum { NOTED = 10, COMING = 10, COMING_HOURS = 24 };
-
-/* What only the daemon's thread knows. */
-struct asked {
-	struct api *api;
-	struct api_call *call;
-	struct engine_counts counts;
-	struct engine_due coming[COMING];
-	unsigned n;
-	const char *trouble; /* with what; NULL: none */
-	struct why why;
+enum {
+	NOTED_MAX = 10, /* paused schedules with a note */
+	NEXT_MAX = 10,  /* the next due schedules, … */
+	NEXT_HOURS = 24 /* … within so many hours */
 };
 
-static void tell_coming(struct api_call *call, struct api *api, const struct asked *a)
+/* What only the daemon's thread knows. */
+struct engine_status {
+	struct engine_counts counts;
+	struct engine_due next[NEXT_MAX];
+	unsigned nexts;
+	bool trouble;   /* of the store or the runner, … */
+	struct why why; /* … which this describes */
+};
+
+static void add_next(struct api_call *call, struct api *api, const struct engine_status *s)
 {
-	struct wall horizon = { api_now().us + COMING_HOURS * 3600 * USEC };
+	struct wall horizon = { clock_wall().us + NEXT_HOURS * 3600 * USEC };
 	const char *comma = "";
 	buf_add(&call->answer, STR(",\"next\":["));
-	for (unsigned i = 0; i < a->n && a->coming[i].due.us <= horizon.us; i++) {
-		struct read_sched s;
+	for (unsigned i = 0; i < s->nexts && s->next[i].due.us <= horizon.us; i++) {
+		struct read_sched sched;
 		struct str blocked;
 		struct why why;
-		if (read_sched(api_reader(api), a->coming[i].sid, call->arena, &s, &why) || !s.id.n)
+		if (read_sched(api_reader(api), s->next[i].sid, call->arena, &sched, &why) || !sched.id.n)
 			continue;
 		buf_addf(&call->answer, "%s{\"schedule\":", comma);
-		json_write_str(&call->answer, s.id);
-		json_add_time(&call->answer, "due", a->coming[i].due);
-		if (put_blocked(call, api, &s, &blocked) == OK && blocked.n)
+		json_write_str(&call->answer, sched.id);
+		json_add_time(&call->answer, "due", s->next[i].due);
+		if (schedule_blocked(call, api, &sched, &blocked) == OK && blocked.n)
 			json_add_str(&call->answer, "blocked", blocked);
 		buf_addc(&call->answer, '}');
 		comma = ",";
@@ -40,10 +44,10 @@ static void tell_coming(struct api_call *call, struct api *api, const struct ask
 	buf_addc(&call->answer, ']');
 }
 
-static enum err tell_pause(struct api_call *call, struct api *api)
+static enum err add_pause_all(struct api_call *call, struct api *api)
 {
 	struct read_hold all;
-	enum err e = api_paused_all(call, api, &all);
+	enum err e = api_read_pause_all(call, api, &all);
 	if (e)
 		return e;
 	if (all.row.reason) {
@@ -54,12 +58,12 @@ static enum err tell_pause(struct api_call *call, struct api *api)
 	return OK;
 }
 
-/* Somebody wrote down why: others should see it. */
-static enum err tell_noted(struct api_call *call, struct api *api)
+/* Adds the paused schedules that have a note. */
+static enum err add_noted(struct api_call *call, struct api *api)
 {
 	struct read_scheds noted;
-	enum err e =
-		read_scheds_noted(api_reader(api), (struct str){ 0 }, NOTED, call->arena, &noted, call->why);
+	enum err e = read_scheds_noted(api_reader(api), (struct str){ 0 }, NOTED_MAX, call->arena, &noted,
+				       call->why);
 	if (e)
 		return e;
 	buf_add(&call->answer, STR(",\"paused_with_note\":["));
@@ -74,11 +78,11 @@ static enum err tell_noted(struct api_call *call, struct api *api)
 	return OK;
 }
 
-/* Since midnight in the configuration's zone, and ever. */
-static enum err tell_avoided(struct api_call *call, struct api *api)
+/* Adds the counts since midnight in the configuration's zone, and in total. */
+static enum err add_avoided(struct api_call *call, struct api *api)
 {
 	struct doc_env env = api_doc_env(call, api);
-	int64_t now = wall_seconds(api_now()), local = now + zone_offset(env.when.zone, now);
+	int64_t now = wall_seconds(clock_wall()), local = now + zone_offset(env.when.zone, now);
 	struct iso midnight = { .local = floor_div(local, DAY) * DAY };
 	struct read_avoided n;
 	enum err e = read_avoided(api_reader(api), 0, wall_of(iso_utc(&midnight, env.when.zone, NULL)), &n,
@@ -89,18 +93,17 @@ static enum err tell_avoided(struct api_call *call, struct api *api)
 	return e;
 }
 
-static enum err write_status(const struct asked *a)
+static enum err write_status(struct api_call *call, struct api *api, const struct engine_status *s)
 {
-	struct api_call *call = a->call;
 	struct buf *out = &call->answer;
-	const struct engine_counts *n = &a->counts;
+	const struct engine_counts *n = &s->counts;
 	struct read_problems problems;
 	struct read_runs open;
 	struct read_filter filter = { .states = 1u << RUN_PENDING | 1u << RUN_CLAIMED | 1u << RUN_RETRYING,
 				      .limit = 20 };
-	enum err e = read_problems(api_reader(a->api), false, 0, 20, call->arena, &problems, call->why);
+	enum err e = read_problems(api_reader(api), false, 0, 20, call->arena, &problems, call->why);
 	if (!e)
-		e = read_runs(api_reader(a->api), &filter, call->arena, &open, call->why);
+		e = read_runs(api_reader(api), &filter, call->arena, &open, call->why);
 	if (e)
 		return e;
 	buf_add(out, STR("{\"problems\":["));
@@ -113,46 +116,37 @@ static enum err write_status(const struct asked *a)
 		 "\"slots_used\":%u,\"clock_held\":%s,\"outdated\":%u",
 		 n->schedules, n->runs, n->waiting, n->queued, n->running, n->retrying, n->slots_used,
 		 n->clock_held ? "true" : "false", n->outdated);
-	json_add_str(out, "trouble", a->trouble ? str_of(a->why.text) : (struct str){ 0 });
-	e = tell_pause(call, a->api);
+	json_add_str(out, "trouble", s->trouble ? str_of(s->why.text) : (struct str){ 0 });
+	e = add_pause_all(call, api);
 	if (!e)
-		e = tell_noted(call, a->api);
+		e = add_noted(call, api);
 	if (!e)
-		e = tell_avoided(call, a->api);
+		e = add_avoided(call, api);
 	buf_add(out, STR(",\"open\":["));
-	json_write_runs(out, api_reader(a->api), &open, call->arena);
+	json_write_runs(out, api_reader(api), &open, call->arena);
 	buf_addc(out, ']');
-	tell_coming(call, a->api, a);
+	add_next(call, api, s);
 	buf_addc(out, '}');
 	return e;
 }
 
-static void counted(void *arg)
+/* On the daemon's thread. */
+static void read_engine_status(struct daemon *d, void *ctx)
 {
-	struct asked *a = arg;
-	api_finish(a->call, write_status(a));
+	struct engine_status *s = ctx;
+	const char *which;
+	s->counts = engine_counts(daemon_engine(d));
+	s->nexts = engine_coming(daemon_engine(d), s->next, NEXT_MAX);
+	s->trouble = daemon_trouble(d, &which, &s->why) != OK;
 }
 
-/* On the daemon's thread: the engine tells how things stand. */
-static void count(void *arg)
+static void answer_status(struct api_call *call, struct api *api)
 {
-	struct asked *a = arg;
-	struct daemon *d = api_daemon(a->api);
-	const char *which;
-	a->counts = engine_counts(daemon_engine(d));
-	a->n = engine_coming(daemon_engine(d), a->coming, COMING);
-	if (daemon_trouble(d, &which, &a->why))
-		a->trouble = which;
-	api_answer(a->api, counted, a);
+	api_finish(call, write_status(call, api, call->ctx));
 }
 
 enum err handle_status(struct api_call *call, struct api *api)
 {
-	struct asked *a = arena_alloc(call->arena, sizeof *a);
-	if (!a)
-		return E_NOMEM;
-	*a = (struct asked){ .api = api, .call = call };
-	enum err e = daemon_call(api_daemon(api), count, a);
-	call->later = !e;
-	return e;
+	call->ctx = arena_alloc(call->arena, sizeof(struct engine_status));
+	return call->ctx ? api_ask_daemon(call, api, read_engine_status, answer_status) : E_NOMEM;
 }

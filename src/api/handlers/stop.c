@@ -1,16 +1,18 @@
+/* Stops one run, or all runs of a schedule. */
 #include "api/handlers/handlers.h"
 
 #include "base/json.h"
 
-static void stopped(struct api_call *call, struct api *api, const struct reply *r)
+static void answer_stop(struct api_call *call, struct api *api, const struct reply *r)
 {
 	enum err e = OK;
 	(void)api;
 	if (r->code == REPLY_NOT_FOUND)
-		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "%.*s is not alive, or there is no such run",
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
+			    "%.*s does not exist or has ended; `rota runs` lists runs",
 			    STR_SHORT(op_arg(&call->args, "run")->text));
 	else if (r->code != REPLY_OK)
-		e = api_refusal(call, r, "it was not stopped");
+		e = api_refusal(call, r, "the run was not stopped");
 	else
 		buf_addf(&call->answer, "{\"done\":\"stop\",\"runs\":[\"r%llu\"]}",
 			 (unsigned long long)r->run);
@@ -20,32 +22,31 @@ static void stopped(struct api_call *call, struct api *api, const struct reply *
 enum err handle_stop(struct api_call *call, struct api *api)
 {
 	struct command c = { .kind = CMD_STOP };
-	enum err e = api_run_number(call, op_arg(&call->args, "run")->text, &c.run);
-	return e ? e : api_order(call, api, &c, stopped);
+	enum err e = api_read_run_number(call, op_arg(&call->args, "run")->text, &c.run);
+	return e ? e : api_command(call, api, &c, answer_stop);
 }
 
-/* --- all of a schedule's --- */
+/* --- all runs of a schedule --- */
 
-struct stopping {
+enum { STOPS_TOGETHER = 64 }; /* commands under way at a time */
+
+struct stop_request {
 	struct api *api;
-	struct str id;
-	struct read_runs runs; /* the newest first: what waits is gone before what it waits for has ended */
-	unsigned asked, answered, done;
+	struct str id;         /* of the schedule */
+	struct read_runs runs; /* newest first: a run that waits for another is stopped before that one */
+	unsigned sent, replied, stopped;
 	struct reply refused; /* the first; code 0: none was */
 };
 
-/* Under way at a time. */
-enum { TOGETHER = 64 };
+static void note_stopped(struct api_call *call, struct api *api, const struct reply *r);
 
-static void one_stopped(struct api_call *call, struct api *api, const struct reply *r);
-
-static void finish(struct api_call *call, const struct stopping *s)
+static void finish_stops(struct api_call *call, const struct stop_request *s)
 {
 	enum err e = OK;
 	if (s->refused.code)
-		e = api_refusal(call, &s->refused, "not all were stopped");
-	else if (!s->done)
-		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "nothing of '%.*s' is alive",
+		e = api_refusal(call, &s->refused, "not all runs were stopped");
+	else if (!s->stopped)
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "'%.*s' has no run to stop",
 			    STR_SHORT(s->id));
 	buf_addc(&call->answer, ']');
 	json_add_str(&call->answer, "schedule", s->id);
@@ -53,43 +54,45 @@ static void finish(struct api_call *call, const struct stopping *s)
 	api_finish(call, e);
 }
 
-static void go_on(void *arg)
+static void send_stops(void *arg)
 {
 	struct api_call *call = arg;
-	struct stopping *s = call->ctx;
-	while (!s->refused.code && s->asked < s->runs.n && s->asked - s->answered < TOGETHER) {
-		struct command c = { .kind = CMD_STOP, .run = s->runs.item[s->asked].run };
-		if (api_order(call, s->api, &c, one_stopped))
+	struct stop_request *s = call->ctx;
+	while (!s->refused.code && s->sent < s->runs.n && s->sent - s->replied < STOPS_TOGETHER) {
+		struct command c = { .kind = CMD_STOP, .run = s->runs.item[s->sent].run };
+		if (api_command(call, s->api, &c, note_stopped))
 			s->refused.code = REPLY_BUSY;
 		else
-			s->asked++;
+			s->sent++;
 	}
-	if (s->answered == s->asked)
-		finish(call, s);
+	if (s->replied == s->sent)
+		finish_stops(call, s);
 }
 
-/* One that is not there any more has ended by itself; one that is busy is being stopped by another. */
-static void one_stopped(struct api_call *call, struct api *api, const struct reply *r)
+/* REPLY_NOT_FOUND: the run has ended by itself. REPLY_BUSY: another request is stopping it. */
+static void note_stopped(struct api_call *call, struct api *api, const struct reply *r)
 {
-	struct stopping *s = call->ctx;
+	struct stop_request *s = call->ctx;
 	(void)api;
-	s->answered++;
+	s->replied++;
 	if (r->code == REPLY_OK || r->code == REPLY_BUSY)
-		buf_addf(&call->answer, "%s\"r%llu\"", s->done++ ? "," : "", (unsigned long long)r->run);
+		buf_addf(&call->answer, "%s\"r%llu\"", s->stopped++ ? "," : "", (unsigned long long)r->run);
 	else if (r->code != REPLY_NOT_FOUND && !s->refused.code)
 		s->refused = *r;
-	go_on(call);
+	send_stops(call);
 }
 
 enum err handle_stop_schedule(struct api_call *call, struct api *api)
 {
 	struct read_sched sched;
-	struct stopping *s = arena_alloc(call->arena, sizeof *s);
-	enum err e = s ? api_sched_ever(call, api, op_arg(&call->args, "schedule")->text, &sched) : E_NOMEM;
+	struct stop_request *s = arena_alloc(call->arena, sizeof *s);
+	enum err e =
+		s ? api_find_schedule_or_removed(call, api, op_arg(&call->args, "schedule")->text, &sched)
+		  : E_NOMEM;
 	if (e)
 		return e;
-	*s = (struct stopping){ .api = api, .id = sched.id };
-	static_assert(RUNS_OPEN_MAX <= READ_LIST_MAX, "all that are open are read at once");
+	*s = (struct stop_request){ .api = api, .id = sched.id };
+	static_assert(RUNS_OPEN_MAX <= READ_LIST_MAX, "all open runs are read at once");
 	e = read_runs(
 		api_reader(api),
 		&(struct read_filter){ .sid = sched.row.sid,
@@ -100,7 +103,5 @@ enum err handle_stop_schedule(struct api_call *call, struct api *api)
 		return e;
 	call->ctx = s;
 	buf_add(&call->answer, STR("{\"done\":\"stop\",\"runs\":["));
-	e = api_post(api, go_on, call);
-	call->later = !e;
-	return e;
+	return api_add_task(call, api, send_stops);
 }

@@ -1,29 +1,31 @@
+/* Explains what happened, or will happen, at a time of a schedule. */
 #include "api/handlers/handlers.h"
 
+#include "api/documents.h"
 #include "api/json_out.h"
-#include "api/schedule_put.h"
 #include "core/schedule/reason_text.h"
 #include "core/schedule/why.h"
 #include "core/when/civil.h"
 #include "core/when/iso.h"
+#include "sys/clock.h"
 
-/* --- which time is meant --- */
+/* --- which time --- */
 
-/* A schedule's times, with the zone people see on their screens beside its own. */
-struct times {
+/* A schedule with its own zone, and the machine's zone, in which tables show times. */
+struct schedule_times {
 	const struct sched_row *row;
 	struct rules rules;
-	const struct zone *zone, *here;
+	const struct zone *zone, *machine_zone;
 };
 
-static bool is_nominal(const struct times *t, struct wall at)
+static bool is_nominal(const struct schedule_times *t, struct wall at)
 {
 	struct wall nominal;
 	return !t->row->after && why_nominal(&t->rules, t->zone, at, &nominal);
 }
 
-/* A whole day means its first time, if it has one. */
-static struct wall first_of_day(const struct times *t, int64_t local, const struct zone *zone)
+/* The schedule's first time on a day; the beginning of the day if it has none. */
+static struct wall first_of_day(const struct schedule_times *t, int64_t local, const struct zone *zone)
 {
 	struct iso begin = { .local = local }, end = { .local = local + DAY };
 	struct wall from = wall_of(iso_utc(&begin, zone, NULL)), to = wall_of(iso_utc(&end, zone, NULL)), at;
@@ -36,62 +38,62 @@ static struct wall first_of_day(const struct times *t, int64_t local, const stru
 	return from;
 }
 
-/* Tables show times in the machine's zone, documents mean the schedule's: the one in which the schedule has
- * such a time is meant; the machine's, if neither has. */
-static struct wall read_local(const struct times *t, const struct iso *i)
+/* Tables show times in the machine's zone, documents have them in the schedule's. Takes the zone in which the
+ * schedule has such a time; the machine's if it has it in neither. */
+static struct wall resolve_local_time(const struct schedule_times *t, const struct iso *i)
 {
-	struct wall here =
-		i->has_time ? wall_of(iso_utc(i, t->here, NULL)) : first_of_day(t, i->local, t->here);
+	struct wall here = i->has_time ? wall_of(iso_utc(i, t->machine_zone, NULL))
+				       : first_of_day(t, i->local, t->machine_zone);
 	struct wall there =
 		i->has_time ? wall_of(iso_utc(i, t->zone, NULL)) : first_of_day(t, i->local, t->zone);
 	return !is_nominal(t, here) && is_nominal(t, there) ? there : here;
 }
 
-/* "14:00" today, in the machine's zone. */
-static struct str with_date(struct api_call *call, const struct times *t, struct str text)
+/* Puts today's date, in the machine's zone, before a time of day: "14:00". */
+static struct str add_date(struct api_call *call, const struct schedule_times *t, struct str text)
 {
 	char today[ISO_SIZE];
 	bool clock = text.n >= 4 && text.n <= 8 && memchr(text.p, ':', text.n < 3 ? text.n : 3);
 	if (!clock || iso_looks_like(text))
 		return text;
-	int64_t now = wall_seconds(api_now());
-	iso_format_local(now + zone_offset(t->here, now), today);
+	int64_t now = wall_seconds(clock_wall());
+	iso_format_local(now + zone_offset(t->machine_zone, now), today);
 	const char *whole =
 		arena_printf(call->arena, "%.10sT%s%.*s", today, text.p[1] == ':' ? "0" : "", STR_ARG(text));
 	return whole ? str_of(whole) : text;
 }
 
-static enum err time_asked(struct api_call *call, const struct times *t, struct wall *ret)
+static enum err read_time(struct api_call *call, const struct schedule_times *t, struct wall *ret)
 {
 	const struct arg *arg = op_arg(&call->args, "time");
 	struct iso i;
 	if (!arg->given) {
-		/* What comes next, or the last that was. */
+		/* The next time, or else the last one. */
 		*ret = t->row->next.us != INT64_MAX ? t->row->next : t->row->high;
 		return OK;
 	}
 	if (str_eq(arg->text, STR("now"))) {
 		struct wall last;
-		*ret = api_now();
+		*ret = clock_wall();
 		if (!t->row->after && rule_prev(&t->rules.when, t->zone, *ret, &last) == OK)
 			*ret = last;
 		return OK;
 	}
-	enum err e = iso_parse(with_date(call, t, arg->text), &i, call->why);
+	enum err e = iso_parse(add_date(call, t, arg->text), &i, call->why);
 	if (e)
 		return why_set(
 			call->why, e, WHY_NOWHERE,
 			"'%.*s' is not a time; allowed are 2026-11-16T08:30, 2026-11-16, 08:30 and now",
 			STR_SHORT(arg->text));
-	*ret = i.has_offset ? wall_of(iso_utc(&i, t->zone, NULL)) : read_local(t, &i);
+	*ret = i.has_offset ? wall_of(iso_utc(&i, t->zone, NULL)) : resolve_local_time(t, &i);
 	return OK;
 }
 
 /* --- the answer --- */
 
-/* Whoever holds it up now: everything is paused, or its agent or account is held. */
-static enum err read_obstacles(struct api_call *call, struct api *api, const struct policy *policy,
-			       struct read_sched *s, struct why_facts *f)
+/* Reads what holds the schedule up now: a pause of everything, or a hold of its agent or account. */
+static enum err read_holds_of(struct api_call *call, struct api *api, const struct policy *policy,
+			      struct read_sched *s, struct why_facts *f)
 {
 	struct sched_row *row = &s->row;
 	struct read_holds holds;
@@ -116,7 +118,7 @@ static enum err read_obstacles(struct api_call *call, struct api *api, const str
 }
 
 static void write_why(struct api_call *call, const struct why_facts *f, const struct why_answer *a,
-		      const struct read_sched *s, struct str words)
+		      const struct read_sched *s, struct str detail)
 {
 	static const char *const kinds[WHY_KINDS] = { "run",          "refused", "will_run", "will_not_run",
 						      "about_to_run", "before",  "pruned",   "no_time",
@@ -134,12 +136,12 @@ static void write_why(struct api_call *call, const struct why_facts *f, const st
 		buf_add(out, STR(",\"disposition\":null,\"reason\":\"disabled\""));
 	if (has_reason && a->reason == REASON_PAUSED && a->kind == WHY_WILL_NOT)
 		json_add_time(out, "until", f->row->paused_until);
-	/* Of the pause that lasts; those before it left none. */
-	bool lasts = a->kind == WHY_WILL_NOT || (f->range && f->range->last.us == INT64_MAX);
-	if (has_reason && a->reason == REASON_PAUSED && f->paused && lasts)
+	/* Only the pause of now has a note; earlier pauses left none. */
+	bool now_paused = a->kind == WHY_WILL_NOT || (f->range && f->range->last.us == INT64_MAX);
+	if (has_reason && a->reason == REASON_PAUSED && f->paused && now_paused)
 		json_add_str(out, "note", s->note);
-	if (words.n)
-		json_add_str(out, "detail", words);
+	if (detail.n)
+		json_add_str(out, "detail", detail);
 	if (f->removed)
 		json_add_time(out, "removed", s->dropped);
 	if (has_reason && (a->reason == REASON_RATE_LIMITED || a->reason == REASON_BLOCKED) &&
@@ -161,8 +163,9 @@ static void write_why(struct api_call *call, const struct why_facts *f, const st
 	buf_addc(out, '}');
 }
 
-/* By its name among the call's own: those of the engine's tables may go while we look. */
-static const struct zone *zone_of(struct api_call *call, struct api *api, unsigned number)
+/* Finds the zone by its name among the call's zone files: the engine may free those of its tables meanwhile.
+ */
+static const struct zone *find_zone(struct api_call *call, struct api *api, unsigned number)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);
 	const struct zone *z = zones->find(zones->self, intern_zone(daemon_intern(api_daemon(api)), number));
@@ -176,15 +179,17 @@ enum err handle_why(struct api_call *call, struct api *api)
 	struct read_why records;
 	struct engine_config tables;
 	struct wall t, nominal;
-	enum err e = api_sched_ever(call, api, op_arg(&call->args, "schedule")->text, &s);
+	enum err e = api_find_schedule_or_removed(call, api, op_arg(&call->args, "schedule")->text, &s);
 	if (e)
 		return e;
 	intern_tables(daemon_intern(api_daemon(api)), &tables);
-	struct times times = { .row = &s.row, .here = zones->find(zones->self, zoneinfo_local(call->zones)) };
+	struct schedule_times times = { .row = &s.row,
+					.machine_zone =
+						zones->find(zones->self, zoneinfo_local(call->zones)) };
 	memcpy(&times.rules, s.row.rules, sizeof times.rules);
-	times.zone = zone_of(call, api, times.rules.policy.zone);
-	times.here = times.here ? times.here : times.zone;
-	e = time_asked(call, &times, &t);
+	times.zone = find_zone(call, api, times.rules.policy.zone);
+	times.machine_zone = times.machine_zone ? times.machine_zone : times.zone;
+	e = read_time(call, &times, &t);
 	if (!e) {
 		nominal = t;
 		if (!s.row.after && !why_nominal(&times.rules, times.zone, t, &nominal))
@@ -195,7 +200,7 @@ enum err handle_why(struct api_call *call, struct api *api)
 		return e;
 	const struct rules *rules = &times.rules;
 	struct why_facts facts = { .rules = rules,
-				   .context = { times.zone, zone_of(call, api, rules->active.zone),
+				   .context = { times.zone, find_zone(call, api, rules->active.zone),
 						&tables.calendars[rules->policy.calendar] },
 				   .row = &s.row,
 				   .record = records.has_run ? &records.run : NULL,
@@ -203,21 +208,21 @@ enum err handle_why(struct api_call *call, struct api *api)
 				   .enabled = s.row.flags & SCHED_ENABLED,
 				   .paused = s.row.flags & SCHED_PAUSED,
 				   .removed = s.dropped.us != INT64_MAX,
-				   .now = api_now() };
-	e = read_obstacles(call, api, &rules->policy, &s, &facts);
+				   .now = clock_wall() };
+	e = read_holds_of(call, api, &rules->policy, &s, &facts);
 	if (e)
 		return e;
-	struct str words = { 0 }, blocked;
-	e = put_blocked(call, api, &s, &blocked);
+	struct str detail = { 0 }, blocked;
+	e = schedule_blocked(call, api, &s, &blocked);
 	if (e)
 		return e;
 	facts.blocked = blocked.n && !facts.removed;
 	struct why_answer a = why_at(&facts, t);
 	if (facts.record)
-		e = api_words(call, api, facts.record, &words);
+		e = api_run_detail(call, api, facts.record, &detail);
 	else if (a.kind == WHY_WILL_NOT && a.reason == REASON_BLOCKED)
-		words = blocked;
+		detail = blocked;
 	if (!e)
-		write_why(call, &facts, &a, &s, words);
+		write_why(call, &facts, &a, &s, detail);
 	return e;
 }

@@ -1,4 +1,4 @@
-/* Which handler carries out a row of the table in the daemon. */
+/* The handler of each operation that can be requested by HTTP. */
 #include "api/handlers/handlers.h"
 
 api_handler *const api_handlers[OPS] = {

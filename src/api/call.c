@@ -1,0 +1,196 @@
+/* Answers calls, and lets calls wait for the engine, the store and the daemon's thread. */
+#include "api/api.h"
+#include "api/zone_files.h"
+
+/* Something a deferred call waits for. */
+struct api_wait {
+	struct api *api;
+	struct api_call *call;
+	const void *item;
+	union {
+		api_command_fn *replied;
+		api_store_fn *stored;
+		struct {
+			api_daemon_fn *fn;
+			api_done_fn *then;
+		} daemon;
+	};
+	union {
+		struct reply reply;
+		struct st_ack ack;
+	};
+	struct api_wait *next;
+};
+
+/* --- answers --- */
+
+void api_release(struct api_call *call)
+{
+	zone_files_release(call->zone_files);
+	call->zone_files = NULL;
+}
+
+void api_finish(struct api_call *call, enum err e)
+{
+	struct http_request *r = call->request;
+	api_release(call);
+	if (!e && call->answer.failed)
+		e = E_NOMEM;
+	if (e) {
+		http_answer_error(r, e, call->why, call->source);
+	} else {
+		buf_addc(&call->answer, '\n');
+		http_answer(r, call->status ? call->status : 200, "application/json", buf_str(&call->answer));
+	}
+	buf_free(&call->answer);
+}
+
+bool api_cannot_write(struct api_call *call, struct api *a)
+{
+	struct why why;
+	if (daemon_can_write(api_daemon(a), &why) == OK)
+		return false;
+	why_write(call->why, WHY_NOWHERE, "the store cannot write now: %s; `rota doctor` says what to do",
+		  why.text);
+	return true;
+}
+
+enum err api_refusal(struct api_call *call, const struct reply *r, const char *what)
+{
+	static const struct {
+		enum err e;
+		const char *text;
+	} words[] = {
+		[REPLY_OK] = { OK, "" },
+		[REPLY_NOT_FOUND] = { E_NOTFOUND, "it does not exist any more" },
+		[REPLY_BUSY] = { E_BUSY, "it is being changed, or is running already; try again" },
+		[REPLY_REFUSED] = { E_CONFLICT, "its current state does not allow it; `rota show` shows it" },
+	};
+	/* If the store cannot write, that is why it is busy: see run_replied. */
+	struct why store = *call->why;
+	const char *text = r->code == REPLY_BUSY && store.text[0] ? store.text : words[r->code].text;
+	return why_set(call->why, words[r->code].e, WHY_NOWHERE, "%s: %s", what, text);
+}
+
+/* --- waiting --- */
+
+static struct api_wait *wait_new(struct api_call *call, struct api *a)
+{
+	struct api_wait *w = call->free_waits;
+	if (w)
+		call->free_waits = w->next;
+	else
+		w = arena_alloc(call->arena, sizeof *w);
+	if (w)
+		*w = (struct api_wait){ .api = a, .call = call, .item = call->item };
+	return w;
+}
+
+/* Returns a copy: the call may be finished, and its memory freed, by what is done next. */
+static struct api_wait wait_end(void *arg)
+{
+	struct api_wait *w = arg, copy = *w;
+	w->next = w->call->free_waits;
+	w->call->free_waits = w;
+	copy.call->item = copy.item;
+	copy.call->why->text[0] = '\0'; /* left from lookups before */
+	return copy;
+}
+
+/* Has fn(w) called on the HTTP thread; any thread. If the queue is full, the client gets 503 at its deadline,
+ * and its request is freed with the server. */
+static void resume_call(struct api_wait *w, void (*fn)(void *arg))
+{
+	if (http_add_task(api_http(w->api), fn, w))
+		return;
+}
+
+static void run_replied(void *arg)
+{
+	struct api_wait w = wait_end(arg);
+	if (w.reply.code == REPLY_BUSY)
+		api_cannot_write(w.call, w.api); /* for api_refusal */
+	w.replied(w.call, w.api, &w.reply);
+}
+
+static void run_stored(void *arg)
+{
+	struct api_wait w = wait_end(arg);
+	w.stored(w.call, w.api, &w.ack);
+}
+
+static void run_daemon_then(void *arg)
+{
+	struct api_wait w = wait_end(arg);
+	w.daemon.then(w.call, w.api);
+}
+
+/* These three are called on the daemon's thread. */
+
+static void keep_reply(void *ctx, const struct reply *r)
+{
+	struct api_wait *w = ctx;
+	w->reply = *r;
+	resume_call(w, run_replied);
+}
+
+static void keep_ack(void *ctx, const struct st_ack *ack)
+{
+	struct api_wait *w = ctx;
+	w->ack = *ack;
+	resume_call(w, run_stored);
+}
+
+static void run_daemon_fn(void *arg)
+{
+	struct api_wait *w = arg;
+	w->daemon.fn(api_daemon(w->api), w->call->ctx);
+	resume_call(w, run_daemon_then);
+}
+
+enum err api_command(struct api_call *call, struct api *a, const struct command *c, api_command_fn *then)
+{
+	struct api_wait *w = wait_new(call, a);
+	if (!w)
+		return E_NOMEM;
+	w->replied = then;
+	enum err e = daemon_command(api_daemon(a), c, keep_reply, w);
+	call->deferred |= !e;
+	if (e)
+		call->why->text[0] = '\0';
+	if (e == E_BUSY)
+		api_cannot_write(call, a);
+	return e;
+}
+
+enum err api_store_request(struct api_call *call, struct api *a, const struct st_req *r, api_store_fn *then)
+{
+	if (api_cannot_write(call, a))
+		return E_BUSY;
+	struct api_wait *w = wait_new(call, a);
+	if (!w)
+		return E_NOMEM;
+	w->stored = then;
+	enum err e = daemon_send(api_daemon(a), r, keep_ack, w);
+	call->deferred |= !e;
+	return e;
+}
+
+enum err api_ask_daemon(struct api_call *call, struct api *a, api_daemon_fn *fn, api_done_fn *then)
+{
+	struct api_wait *w = wait_new(call, a);
+	if (!w)
+		return E_NOMEM;
+	w->daemon.fn = fn;
+	w->daemon.then = then;
+	enum err e = daemon_call(api_daemon(a), run_daemon_fn, w);
+	call->deferred |= !e;
+	return e;
+}
+
+enum err api_add_task(struct api_call *call, struct api *a, void (*fn)(void *call))
+{
+	enum err e = http_add_task(api_http(a), fn, call);
+	call->deferred |= !e;
+	return e;
+}
