@@ -6,6 +6,7 @@
 #include "daemon/daemon.h"
 #include "runfile/walk.h"
 #include "store/sqlite/backup.h"
+#include "store/sqlite/restore.h"
 #include "sys/clock.h"
 
 #include <limits.h>
@@ -48,7 +49,7 @@ enum err verb_backup(struct cli_call *call)
 	uint64_t bytes;
 	enum err e = find(call, &at);
 	if (!e)
-		e = copy_make(at.database, at.file, &bytes, call->why);
+		e = backup_make(at.database, at.file, &bytes, call->why);
 	if (e)
 		return e;
 	_cleanup_(buf_free) struct buf out = { 0 };
@@ -74,11 +75,13 @@ enum err verb_restore(struct cli_call *call)
 		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "there is no %s", at.file);
 	if (!e)
 		e = daemon_lock(at.data, &lock, call->why);
-	struct copy_ask ask = { .database = at.database, .generation = at.generation, .now = clock_wall() };
+	struct restore_request ask = { .database = at.database,
+				       .generation = at.generation,
+				       .now = clock_wall() };
 	if (!e)
 		e = runfile_last_run(at.runs, &ask.last_run, call->why);
 	if (!e)
-		e = copy_restore(&ask, at.file, aside, sizeof aside, call->why);
+		e = restore_backup(&ask, at.file, aside, sizeof aside, call->why);
 	if (lock >= 0)
 		close(lock);
 	if (e)

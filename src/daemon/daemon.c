@@ -3,7 +3,7 @@
 
 #include "daemon/agent_resolve.h"
 #include "exec/rundir.h"
-#include "store/sqlite/backup.h"
+#include "store/sqlite/restore.h"
 #include "store/sqlite/store.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static enum err open_directory(struct daemon *d, struct why *why)
 	char aside[PATH_MAX];
 	enum err e = daemon_lock(d->options.data, &d->lock, why);
 	if (!e)
-		e = copy_finish(d->database, aside, sizeof aside, why);
+		e = restore_finish(d->database, aside, sizeof aside, why);
 	if (!e)
 		e = datadir_make(d->runs_dir, why);
 	if (!e)
@@ -188,7 +188,7 @@ static enum err load_engine(struct daemon *d, struct why *why)
 		e = open_engine(d, why);
 	if (!e)
 		e = pump_load(d->pump, loop_now(), load_item, d);
-	if (e == E_IO && store_sqlite_trouble(d->store, NULL, NULL, why) == OK)
+	if (e == E_IO && store_sqlite_failure(d->store, NULL, NULL, why) == OK)
 		why_write(why, WHY_NOWHERE, "%s cannot be read", d->database);
 	if (!e && (d->restore_text[0] || d->restore_problem_open))
 		e = mailbox_put(d->mail, restore_report, d);

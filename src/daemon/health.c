@@ -27,14 +27,14 @@ enum err daemon_can_write(struct daemon *d, struct why *why)
 {
 	if (atomic_load(&d->health.lacks_memory))
 		return no_memory(why);
-	return store_sqlite_writes(d->store, why);
+	return store_sqlite_write_failure(d->store, why);
 }
 
 enum err daemon_store_trouble(struct daemon *d, struct why *why)
 {
 	if (pump_lacks_memory(d->pump))
 		return no_memory(why);
-	return store_sqlite_trouble(d->store, NULL, NULL, why);
+	return store_sqlite_failure(d->store, NULL, NULL, why);
 }
 
 enum err daemon_runner_trouble(struct daemon *d, struct why *why)

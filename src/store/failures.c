@@ -1,85 +1,84 @@
+/* The failures of a store's activities, each behind one lock. */
 #include "store/failures.h"
+#include "sys/clock.h"
 
-#include <time.h>
-
-void trouble_init(struct trouble *t)
+void failures_init(struct store_failures *f)
 {
-	*t = (struct trouble){ 0 };
-	pthread_mutex_init(&t->lock, NULL);
+	*f = (struct store_failures){ 0 };
+	pthread_mutex_init(&f->lock, NULL);
 }
 
-void trouble_destroy(struct trouble *t)
+void failures_destroy(struct store_failures *f)
 {
-	pthread_mutex_destroy(&t->lock);
+	pthread_mutex_destroy(&f->lock);
 }
 
-static void note(struct trouble *t, enum trouble_with with, const struct why *why, bool final)
+static void set_failure(struct store_failures *f, enum store_activity activity, const struct why *why,
+			bool final)
 {
-	pthread_mutex_lock(&t->lock);
-	if (!t->with[with].final) {
-		if (why && !t->with[with].failing) {
-			struct timespec now;
-			clock_gettime(CLOCK_REALTIME, &now);
-			t->with[with].since = (struct wall){ now.tv_sec * USEC + now.tv_nsec / 1000 };
-		}
-		t->with[with].failing = why != NULL;
-		t->with[with].final = final;
+	pthread_mutex_lock(&f->lock);
+	if (!f->of[activity].final) {
+		if (why && !f->of[activity].failing)
+			f->of[activity].since = clock_wall();
+		f->of[activity].failing = why != NULL;
+		f->of[activity].final = final;
 		if (why)
-			t->with[with].why = *why;
+			f->of[activity].why = *why;
 	}
-	pthread_mutex_unlock(&t->lock);
+	pthread_mutex_unlock(&f->lock);
 }
 
-void trouble_note(struct trouble *t, enum trouble_with with, const struct why *why)
+void failures_set(struct store_failures *f, enum store_activity activity, const struct why *why)
 {
-	note(t, with, why, false);
+	set_failure(f, activity, why, false);
 }
 
-void trouble_note_final(struct trouble *t, enum trouble_with with, const struct why *why)
+void failures_set_final(struct store_failures *f, enum store_activity activity, const struct why *why)
 {
-	note(t, with, why, true);
+	set_failure(f, activity, why, true);
 }
 
-/* Locked. The first that fails, or the first that is final, if one is; TROUBLES: nothing. */
-static unsigned worst(const struct trouble *t)
+/* With the lock held. The first final failure, else the first failure, else STORE_ACTIVITIES. */
+static unsigned worst(const struct store_failures *f)
 {
-	unsigned found = TROUBLES;
-	for (unsigned i = 0; i < TROUBLES; i++)
-		if (t->with[i].failing && (found == TROUBLES || (t->with[i].final && !t->with[found].final)))
+	unsigned found = STORE_ACTIVITIES;
+	for (unsigned i = 0; i < STORE_ACTIVITIES; i++)
+		if (f->of[i].failing &&
+		    (found == STORE_ACTIVITIES || (f->of[i].final && !f->of[found].final)))
 			found = i;
 	return found;
 }
 
-bool trouble_is_final(struct trouble *t)
+bool failures_are_final(struct store_failures *f)
 {
-	pthread_mutex_lock(&t->lock);
-	unsigned i = worst(t);
-	bool final = i < TROUBLES && t->with[i].final;
-	pthread_mutex_unlock(&t->lock);
+	pthread_mutex_lock(&f->lock);
+	unsigned i = worst(f);
+	bool final = i < STORE_ACTIVITIES && f->of[i].final;
+	pthread_mutex_unlock(&f->lock);
 	return final;
 }
 
-enum err trouble_writing(struct trouble *t, struct why *why)
+enum err failures_of_writing(struct store_failures *f, struct why *why)
 {
-	pthread_mutex_lock(&t->lock);
-	unsigned i = worst(t);
-	bool failing = i < TROUBLES && (i == TROUBLE_WRITE || t->with[i].final);
+	pthread_mutex_lock(&f->lock);
+	unsigned i = worst(f);
+	bool failing = i < STORE_ACTIVITIES && (i == STORE_WRITING || f->of[i].final);
 	if (failing && why)
-		*why = t->with[i].why;
-	pthread_mutex_unlock(&t->lock);
+		*why = f->of[i].why;
+	pthread_mutex_unlock(&f->lock);
 	return failing ? E_IO : OK;
 }
 
-enum err trouble_read(struct trouble *t, struct wall *since, bool *final, struct why *why)
+enum err failures_worst(struct store_failures *f, struct wall *since, bool *final, struct why *why)
 {
-	pthread_mutex_lock(&t->lock);
-	unsigned i = worst(t);
-	if (i < TROUBLES && since)
-		*since = t->with[i].since;
-	if (i < TROUBLES && final)
-		*final = t->with[i].final;
-	if (i < TROUBLES && why)
-		*why = t->with[i].why;
-	pthread_mutex_unlock(&t->lock);
-	return i < TROUBLES ? E_IO : OK;
+	pthread_mutex_lock(&f->lock);
+	unsigned i = worst(f);
+	if (i < STORE_ACTIVITIES && since)
+		*since = f->of[i].since;
+	if (i < STORE_ACTIVITIES && final)
+		*final = f->of[i].final;
+	if (i < STORE_ACTIVITIES && why)
+		*why = f->of[i].why;
+	pthread_mutex_unlock(&f->lock);
+	return i < STORE_ACTIVITIES ? E_IO : OK;
 }

@@ -1,31 +1,32 @@
 #pragma once
-/* What a store cannot do at present, or ever again, and since when. Written by its threads, read by anybody.
- */
+/* What a store cannot do at present, or can never do again, since when and why. Written by the store's
+ * threads, read by any thread. */
 #include "base/err.h"
 #include "base/time.h"
 
 #include <pthread.h>
 
-enum trouble_with { TROUBLE_WRITE, TROUBLE_READ, TROUBLE_CHECKPOINT, TROUBLES };
+enum store_activity { STORE_WRITING, STORE_READING, STORE_CHECKPOINTING, STORE_ACTIVITIES };
 
-struct trouble {
+struct store_failures {
 	pthread_mutex_t lock;
 	struct {
 		bool failing, final;
 		struct wall since;
 		struct why why;
-	} with[TROUBLES];
+	} of[STORE_ACTIVITIES];
 };
 
-void trouble_init(struct trouble *t);
-void trouble_destroy(struct trouble *t);
-/* The latest reason replaces earlier ones; `since` stays the first's. NULL: it works (again). */
-void trouble_note(struct trouble *t, enum trouble_with with, const struct why *why);
-/* The same for what will never work again: whatever is noted later, it stays. */
-void trouble_note_final(struct trouble *t, enum trouble_with with, const struct why *why);
-bool trouble_is_final(struct trouble *t);
-/* E_IO while nothing can be written, or ever again, with the reason. */
-must_check enum err trouble_writing(struct trouble *t, struct why *why);
-/* E_IO and what is final, or else the first of them in the order above; OK and nothing written if there is
- * none. Any of the pointers may be NULL. */
-must_check enum err trouble_read(struct trouble *t, struct wall *since, bool *final, struct why *why);
+void failures_init(struct store_failures *f);
+void failures_destroy(struct store_failures *f);
+/* Replaces the reason of an activity's failure and keeps its first time. NULL: the activity works. */
+void failures_set(struct store_failures *f, enum store_activity activity, const struct why *why);
+/* The same for a failure that does not pass: no later call changes it. */
+void failures_set_final(struct store_failures *f, enum store_activity activity, const struct why *why);
+bool failures_are_final(struct store_failures *f);
+/* E_IO with the reason while the store cannot write, or if any failure is final. */
+must_check enum err failures_of_writing(struct store_failures *f, struct why *why);
+/* E_IO and the final failure, or else the first one in the order of enum store_activity. OK: nothing fails,
+ * and nothing is written. Any of the pointers may be NULL. */
+must_check enum err failures_worst(struct store_failures *f, struct wall *since, bool *final,
+				   struct why *why);

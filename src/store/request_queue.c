@@ -1,3 +1,4 @@
+/* The request queue: copies each request with its texts, and passes it to the writer thread and back. */
 #include "store/request_queue.h"
 #include "sys/thread.h"
 
@@ -6,31 +7,31 @@
 #include <time.h>
 #include <unistd.h>
 
-static void list_add(struct ask_list *l, struct ask *a)
+static void list_add(struct queue_list *l, struct queue_entry *e)
 {
-	a->next = NULL;
-	*(l->first ? &l->last->next : &l->first) = a;
-	l->last = a;
+	e->next = NULL;
+	*(l->first ? &l->last->next : &l->first) = e;
+	l->last = e;
 	l->n++;
 }
 
-static struct ask *list_take(struct ask_list *l)
+static struct queue_entry *list_take(struct queue_list *l)
 {
-	struct ask *a = l->first;
-	l->first = a->next;
+	struct queue_entry *e = l->first;
+	l->first = e->next;
 	l->n--;
-	return a;
+	return e;
 }
 
-static void list_free(struct ask_list *l)
+static void list_free(struct queue_list *l)
 {
 	while (l->n)
 		free(list_take(l));
 }
 
-enum err queue_init(struct queue *q, unsigned under_way_max, size_t text_max)
+enum err queue_init(struct request_queue *q, unsigned under_way_max, size_t bytes_max)
 {
-	*q = (struct queue){ .under_way_max = under_way_max, .text_max = text_max };
+	*q = (struct request_queue){ .under_way_max = under_way_max, .bytes_max = bytes_max };
 	q->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (q->fd < 0)
 		return E_IO;
@@ -39,7 +40,7 @@ enum err queue_init(struct queue *q, unsigned under_way_max, size_t text_max)
 	return OK;
 }
 
-void queue_destroy(struct queue *q)
+void queue_destroy(struct request_queue *q)
 {
 	for (unsigned i = 0; i < LANES; i++)
 		list_free(&q->lane[i]);
@@ -49,142 +50,159 @@ void queue_destroy(struct queue *q)
 	close(q->fd);
 }
 
-/* --- the caller's side --- */
+/* --- copying a request --- */
 
-static char *keep(char *to, struct str *s)
+enum { REQUEST_TEXTS_MAX = 9 };
+
+/* Every text of a request, except those of the messages of ST_MESSAGES. */
+static unsigned request_texts(struct st_req *r, struct str *ret[static REQUEST_TEXTS_MAX])
+{
+	struct str *all[REQUEST_TEXTS_MAX] = { &r->id, &r->document, &r->source.from, &r->note };
+	struct str **to = all + 4;
+	switch ((enum st_op)r->op) {
+	case ST_PROBLEM:
+		*to++ = &r->problem.key;
+		*to++ = &r->problem.subject;
+		*to++ = &r->problem.text;
+		*to++ = &r->problem.by;
+		*to++ = &r->problem.note;
+		break;
+	case ST_NAME:
+		*to++ = &r->name.text;
+		break;
+	case ST_RUN_TEXT:
+		*to++ = &r->run_text.text;
+		break;
+	case ST_STATE:
+		*to++ = &r->state.key;
+		*to++ = &r->state.text;
+		break;
+	case ST_MEMORY:
+		*to++ = &r->memory.agent;
+		*to++ = &r->memory.text;
+		*to++ = &r->memory.tags;
+		break;
+	case ST_AGENT:
+		*to++ = &r->agent.name;
+		*to++ = &r->agent.text;
+		break;
+	case ST_DELIVERY:
+		*to++ = &r->delivery.origin;
+		*to++ = &r->delivery.target;
+		*to++ = &r->delivery.body;
+		*to++ = &r->delivery.result;
+		break;
+	default:
+		break;
+	}
+	memcpy(ret, all, sizeof all);
+	return (unsigned)(to - all);
+}
+
+static char *copy_text(char *to, struct str *s)
 {
 	if (s->n)
 		memcpy(to, s->p, s->n);
-	if (s->p) /* a text that was not given stays not given */
+	if (s->p) /* a text that was not given stays NULL */
 		s->p = to;
 	return to + s->n;
 }
 
-static size_t text_of_notice(const struct message_row *n)
+static size_t batch_bytes(const struct message_batch *t)
 {
-	return n->origin.n + n->target.n + n->body.n + n->result.n;
+	size_t bytes = t->n * sizeof *t->message;
+	for (unsigned i = 0; i < t->n; i++) {
+		const struct message_row *m = &t->message[i];
+		bytes += m->origin.n + m->target.n + m->body.n + m->result.n;
+	}
+	return bytes;
 }
 
-static char *keep_notice(char *to, struct message_row *n)
+/* The rows come first: `to` is aligned for them. */
+static char *copy_batch(char *to, struct message_batch *t)
 {
-	return keep(keep(keep(keep(to, &n->origin), &n->target), &n->body), &n->result);
-}
-
-/* The rows themselves come first, for the place where texts are kept is aligned. */
-static size_t text_of_tell(const struct message_batch *t)
-{
-	size_t n = t->n * sizeof *t->message;
-	for (unsigned i = 0; i < t->n; i++)
-		n += text_of_notice(&t->message[i]);
-	return n;
-}
-
-static void keep_tell(char *to, struct message_batch *t)
-{
-	struct message_row *all = (struct message_row *)to;
+	struct message_row *rows = (struct message_row *)to;
 	if (!t->n)
-		return;
-	memcpy(all, t->message, t->n * sizeof *all);
-	t->message = all;
-	to += t->n * sizeof *all;
-	for (unsigned i = 0; i < t->n; i++)
-		to = keep_notice(to, &all[i]);
+		return to;
+	memcpy(rows, t->message, t->n * sizeof *rows);
+	t->message = rows;
+	to += t->n * sizeof *rows;
+	for (unsigned i = 0; i < t->n; i++) {
+		to = copy_text(copy_text(to, &rows[i].origin), &rows[i].target);
+		to = copy_text(copy_text(to, &rows[i].body), &rows[i].result);
+	}
+	return to;
 }
 
-static size_t text_of(const struct st_req *r)
+/* A copy of the request with its texts. NULL: no memory. */
+static struct queue_entry *entry_new(const struct st_req *r)
 {
-	const struct problem_change *p = &r->problem;
-	size_t n = r->id.n + r->document.n + r->source.from.n + r->note.n;
-	return r->op == ST_PROBLEM    ? n + p->key.n + p->subject.n + p->text.n + p->by.n + p->note.n
-	       : r->op == ST_NAME     ? n + r->name.text.n
-	       : r->op == ST_RUN_TEXT ? n + r->run_text.text.n
-	       : r->op == ST_STATE    ? n + r->state.key.n + r->state.text.n
-	       : r->op == ST_AGENT    ? n + r->agent.name.n + r->agent.text.n
-	       : r->op == ST_MEMORY   ? n + r->memory.agent.n + r->memory.text.n + r->memory.tags.n
-	       : r->op == ST_MESSAGES ? text_of_tell(&r->messages)
-	       : r->op == ST_DELIVERY ? n + text_of_notice(&r->delivery)
-				      : n;
-}
-
-static struct ask *ask_new(const struct st_req *r)
-{
-	struct ask *a = malloc(sizeof *a + text_of(r) + 1);
-	if (!a)
+	struct st_req req = *r;
+	struct str *text[REQUEST_TEXTS_MAX];
+	unsigned n = request_texts(&req, text);
+	size_t bytes = req.op == ST_MESSAGES ? batch_bytes(&req.messages) : 0;
+	for (unsigned i = 0; i < n; i++)
+		bytes += text[i]->n;
+	struct queue_entry *e = malloc(sizeof *e + bytes + 1);
+	if (!e)
 		return NULL;
-	a->req = *r;
-	if (r->op == ST_MESSAGES) {
-		keep_tell(a->text, &a->req.messages);
-		return a;
-	}
-	char *to = keep(keep(a->text, &a->req.id), &a->req.document);
-	to = keep(keep(to, &a->req.source.from), &a->req.note);
-	if (r->op == ST_PROBLEM) {
-		struct problem_change *p = &a->req.problem;
-		to = keep(keep(keep(to, &p->key), &p->subject), &p->text);
-		keep(keep(to, &p->by), &p->note);
-	}
-	if (r->op == ST_NAME)
-		keep(to, &a->req.name.text);
-	if (r->op == ST_RUN_TEXT)
-		keep(to, &a->req.run_text.text);
-	if (r->op == ST_STATE)
-		keep(keep(to, &a->req.state.key), &a->req.state.text);
-	if (r->op == ST_MEMORY)
-		keep(keep(keep(to, &a->req.memory.agent), &a->req.memory.text), &a->req.memory.tags);
-	if (r->op == ST_AGENT)
-		keep(keep(to, &a->req.agent.name), &a->req.agent.text);
-	if (r->op == ST_DELIVERY)
-		keep_notice(to, &a->req.delivery);
-	return a;
+	char *to = req.op == ST_MESSAGES ? copy_batch(e->text, &req.messages) : e->text;
+	for (unsigned i = 0; i < n; i++)
+		to = copy_text(to, text[i]);
+	e->req = req;
+	e->bytes = bytes;
+	return e;
 }
 
-enum err queue_submit(struct queue *q, const struct st_req *r)
+/* --- for the thread that submits --- */
+
+enum err queue_submit(struct request_queue *q, const struct st_req *r)
 {
 	assert(r->op < ST_OPS && r->lane < LANES);
-	struct ask *a = ask_new(r);
-	if (!a)
+	struct queue_entry *e = entry_new(r);
+	if (!e)
 		return E_NOMEM;
 	pthread_mutex_lock(&q->lock);
-	/* One text of any size may pass when no other is under way, or it never could. */
-	bool full = q->under_way >= q->under_way_max || (q->text > 0 && q->text + text_of(r) > q->text_max);
+	/* A text of any size is accepted while no other is under way, or it never could be. */
+	bool full = q->under_way >= q->under_way_max || (q->bytes > 0 && q->bytes + e->bytes > q->bytes_max);
 	if (!full) {
-		list_add(&q->lane[r->lane], a);
+		list_add(&q->lane[r->lane], e);
 		q->under_way++;
-		q->text += text_of(r);
+		q->bytes += e->bytes;
 	}
 	pthread_mutex_unlock(&q->lock);
 	if (full)
-		free(a);
+		free(e);
 	else
-		pthread_cond_signal(&q->wake); /* unlocked: whom it wakes needs the lock */
+		pthread_cond_signal(&q->wake); /* without the lock, which the woken thread needs */
 	return full ? E_LIMIT : OK;
 }
 
-unsigned queue_collect(struct queue *q, struct st_ack *ret, unsigned max)
+unsigned queue_collect(struct request_queue *q, struct st_ack *ret, unsigned max)
 {
-	struct ask_list done = { 0 };
+	struct queue_list collected = { 0 };
 	unsigned n = 0;
 	pthread_mutex_lock(&q->lock);
 	while (q->answers.n && n < max) {
-		struct ask *a = list_take(&q->answers);
-		q->text -= text_of(&a->req);
-		list_add(&done, a);
+		struct queue_entry *e = list_take(&q->answers);
+		q->bytes -= e->bytes;
+		list_add(&collected, e);
 		n++;
 	}
 	q->under_way -= n;
 	uint64_t count;
 	if (n && !q->answers.n && read(q->fd, &count, sizeof count) < 0)
-		count = 0; /* cannot be, and would do no harm: a wake-up for nothing */
+		count = 0; /* cannot happen; it would only cost a needless wake-up */
 	pthread_mutex_unlock(&q->lock);
 	for (unsigned i = 0; i < n; i++) {
-		struct ask *a = list_take(&done);
-		ret[i] = a->ack;
-		free(a);
+		struct queue_entry *e = list_take(&collected);
+		ret[i] = e->ack;
+		free(e);
 	}
 	return n;
 }
 
-void queue_close(struct queue *q)
+void queue_close(struct request_queue *q)
 {
 	pthread_mutex_lock(&q->lock);
 	q->closing = true;
@@ -192,9 +210,9 @@ void queue_close(struct queue *q)
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* --- the writer's side --- */
+/* --- for the writer thread --- */
 
-static struct timespec in_ms(int ms)
+static struct timespec deadline_in(int ms)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -204,7 +222,7 @@ static struct timespec in_ms(int ms)
 	return t;
 }
 
-static bool is_empty(const struct queue *q)
+static bool lanes_are_empty(const struct request_queue *q)
 {
 	for (unsigned i = 0; i < LANES; i++)
 		if (q->lane[i].n)
@@ -212,8 +230,8 @@ static bool is_empty(const struct queue *q)
 	return true;
 }
 
-/* How many of `lane` go into a group of `max` places that has `room` left by the higher lanes. */
-static unsigned places(const struct queue *q, unsigned lane, unsigned room, unsigned max)
+/* How many requests of `lane` go into a group of `max` places, of which the higher lanes left `room`. */
+static unsigned places_for(const struct request_queue *q, unsigned lane, unsigned room, unsigned max)
 {
 	unsigned share = max / STORE_LANE_SHARE;
 	if (lane == LANE_BULK && room > STORE_BULK_MAX)
@@ -223,24 +241,24 @@ static unsigned places(const struct queue *q, unsigned lane, unsigned room, unsi
 	return q->lane[lane].n < room ? q->lane[lane].n : room;
 }
 
-unsigned queue_take(struct queue *q, struct ask **ret, unsigned max, int ms, bool *end)
+unsigned queue_take(struct request_queue *q, struct queue_entry **ret, unsigned max, int ms, bool *end)
 {
 	unsigned n = 0;
 	int rc = 0;
-	struct timespec until = in_ms(ms < 0 ? 0 : ms);
+	struct timespec until = deadline_in(ms < 0 ? 0 : ms);
 	pthread_mutex_lock(&q->lock);
-	while (is_empty(q) && !q->closing && rc == 0)
+	while (lanes_are_empty(q) && !q->closing && rc == 0)
 		rc = ms < 0 ? pthread_cond_wait(&q->wake, &q->lock)
 			    : pthread_cond_timedwait(&q->wake, &q->lock, &until);
 	for (unsigned lane = 0; lane < LANES; lane++)
-		for (unsigned left = places(q, lane, max - n, max); left > 0; left--)
+		for (unsigned left = places_for(q, lane, max - n, max); left > 0; left--)
 			ret[n++] = list_take(&q->lane[lane]);
 	*end = n == 0 && q->closing;
 	pthread_mutex_unlock(&q->lock);
 	return n;
 }
 
-void queue_answer(struct queue *q, struct ask **done, unsigned n)
+void queue_answer(struct request_queue *q, struct queue_entry **answered, unsigned n)
 {
 	uint64_t one = 1;
 	if (!n)
@@ -248,16 +266,16 @@ void queue_answer(struct queue *q, struct ask **done, unsigned n)
 	pthread_mutex_lock(&q->lock);
 	bool was_empty = !q->answers.n;
 	for (unsigned i = 0; i < n; i++)
-		list_add(&q->answers, done[i]);
-	/* Locked: rung after all were taken, it would ring on. */
+		list_add(&q->answers, answered[i]);
+	/* With the lock: written after the answers were collected, the eventfd would stay readable. */
 	if (was_empty && write(q->fd, &one, sizeof one) < 0)
-		one = 0; /* the counter is full, hence readable: just as well */
+		one = 0; /* the counter is full, so that the eventfd is readable */
 	pthread_mutex_unlock(&q->lock);
 }
 
-bool queue_pause(struct queue *q, int ms)
+bool queue_pause(struct request_queue *q, int ms)
 {
-	struct timespec until = in_ms(ms);
+	struct timespec until = deadline_in(ms);
 	int rc = 0;
 	pthread_mutex_lock(&q->lock);
 	while (!q->closing && rc == 0)

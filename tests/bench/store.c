@@ -202,7 +202,7 @@ static double bare_claims(unsigned held, uint64_t seed)
 	sqlite3 *db = bare_open();
 	sqlite3_stmt *add = prepare(
 		db,
-		"INSERT INTO run (run, sid, rev, attempt, reason, kind, state, outcome, limited, was, "
+		"INSERT INTO run (run, sid, rev, attempt, reason, kind, state, outcome, uncounted, replaced, "
 		"missed, nominal, due,"
 		" claimed, started, ended, retry_at, \"end\", fence, cost, tokens_in, tokens_out, exit_code)"
 		" VALUES (?1, ?2, 1, 0, 0, 0, 1, 0, 0, 0, 0, ?3, ?3, ?3, 0, 0, 0, 0, 0, -1, 0, 0, -1)");

@@ -424,7 +424,7 @@ def retention():
         check(files(live) >= {"run", "log"}, "files of a running run are kept", files(live))
         check(files(runs[-1]) >= {"run", "log"}, "files of the latest run are kept", files(runs[-1]))
         check(rig.ask("GET", f"/runs/r{live}")["state"] == "running", "it is still running")
-        kept = rig.sql("SELECT kept FROM schedule WHERE sid = ?", sid["minutely"])[0][0]
+        kept = rig.sql("SELECT pruned_to FROM schedule WHERE sid = ?", sid["minutely"])[0][0]
         check(kept == now - 110 * DAY, "the schedule records from when on it keeps runs", kept)
         r = rig.cli("why", "minutely", iso_time((now - 115 * DAY) // (60 * 10**6) * 60 * 10**6))
         check("so long ago" in r.stdout, "why says that records are kept no longer", r)

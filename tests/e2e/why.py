@@ -52,7 +52,7 @@ def insert_reasons(path, start):
         run += 1
         us = at * USEC
         insert(db, "run", run=run, sid=sid, rev=1, attempt=1 if state == STATE_FINISHED else 0, reason=reason, kind=0,
-            state=state, outcome=outcome, limited=0, was=0, missed=0, nominal=us, due=us, claimed=us,
+            state=state, outcome=outcome, uncounted=0, replaced=0, missed=0, nominal=us, due=us, claimed=us,
             started=us if state == STATE_FINISHED else 0, ended=us if state == STATE_FINISHED else 0, retry_at=0,
             end=0, fence=0, cost=-1, tokens_in=0, tokens_out=0, exit_code=-1)
         wanted[at] = (kind, word)

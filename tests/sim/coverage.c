@@ -58,7 +58,7 @@ static const char *const situations[SITUATIONS] = { "none",    "pending",  "clai
 
 struct coverage *coverage_new(void)
 {
-	struct coverage *c = grow(NULL, sizeof *c);
+	struct coverage *c = must_realloc(NULL, sizeof *c);
 	*c = (struct coverage){ 0 };
 	return c;
 }
@@ -72,7 +72,7 @@ static enum situation situation_of(const struct world *w, const struct run_row *
 {
 	if (!r)
 		return NONE;
-	if (!run_open(r))
+	if (!run_is_open(r))
 		return ENDED;
 	for (uint16_t a = r->attempt; a <= r->attempt + 1; a++) {
 		const struct run_file *f = sim_runner_file(w, r->run, a);
@@ -88,8 +88,8 @@ static enum situation situation_of_schedule(const struct world *w, uint64_t sid)
 		[NONE] = 0, [RETRYING] = 1, [PENDING] = 2, [CLAIMED] = 3, [RUNNING] = 4
 	};
 	enum situation best = NONE;
-	for (size_t i = 0; sid && i < rows_open(w->rows); i++) {
-		const struct run_row *r = rows_open_at(w->rows, i);
+	for (size_t i = 0; sid && i < model_open_runs(w->rows); i++) {
+		const struct run_row *r = model_open_run_at(w->rows, i);
 		enum situation s = r->sid == sid ? situation_of(w, r) : NONE;
 		if (rank[s] > rank[best])
 			best = s;
@@ -104,7 +104,7 @@ void coverage_count_request(struct coverage *c, const struct world *w, const str
 		return;
 	bool run = q->op == ST_OCC || q->op == ST_VERDICT || q->op == ST_STARTED || q->op == ST_FINISH;
 	enum situation s =
-		run ? situation_of(w, rows_run(w->rows, q->run.run)) : situation_of_schedule(w, q->sid);
+		run ? situation_of(w, model_run(w->rows, q->run.run)) : situation_of_schedule(w, q->sid);
 	c->hits[q->op][fault][s]++;
 }
 
@@ -137,14 +137,14 @@ void coverage_count_fault(struct coverage *c, const struct world *w, enum covera
 		enum rn_op op = f->state == FILE_REQUESTED ? RN_START : RN_KILL;
 		if (f->state == FILE_REQUESTED || (f->state == FILE_ALIVE && f->kill_pending))
 			c->hits[COVERAGE_RUNNER + op][fault]
-			       [situation_of(w, rows_run(w->rows, f->request.run))]++;
+			       [situation_of(w, model_run(w->rows, f->request.run))]++;
 	}
 	for (unsigned i = 0; i < w->reports; i++)
 		if (w->report[i].epoch == w->epoch &&
 		    (w->report[i].answers == RN_PROBE || w->report[i].answers == RN_ASK ||
 		     w->report[i].answers == RN_PREVENT))
 			c->hits[COVERAGE_RUNNER + w->report[i].answers][fault]
-			       [situation_of(w, rows_run(w->rows, w->report[i].report.run))]++;
+			       [situation_of(w, model_run(w->rows, w->report[i].report.run))]++;
 }
 
 static bool is_reachable(unsigned op, unsigned fault, unsigned situation)

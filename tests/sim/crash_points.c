@@ -34,7 +34,7 @@ static const struct spec specs[SCHEDULES + 1] = {
 static struct process_plan plan_process(struct world *w, const struct rn_req *q)
 {
 	struct process_plan f = { .lasts = SECONDS(2), .outcome = OUTCOME_DONE, .kill_takes = SECONDS(1) };
-	unsigned n = (unsigned)(mix2(q->run, q->attempt) % 8);
+	unsigned n = (unsigned)(hash_pair(q->run, q->attempt) % 8);
 	if (w->draining)
 		return f;
 	if (q->sid == LEADER && n < 3) {
@@ -59,7 +59,7 @@ static bool answer_precondition(struct world *w, const struct rn_req *q, uint16_
 {
 	static const uint16_t reasons[] = { REASON_BUDGET, REASON_CONDITION, REASON_HOOK, REASON_NONE };
 	*reason = reasons[q->ask];
-	return w->draining || mix2(q->run, q->ask) % 6 != 0;
+	return w->draining || hash_pair(q->run, q->ask) % 6 != 0;
 }
 
 enum { CLOCK_BACK = 100, CLOCK_AHEAD, SUSPEND, STATE };
@@ -119,9 +119,9 @@ static void run_script_entry(struct world *w, uint64_t i, uint64_t b)
 		break;
 	}
 	case CMD_STOP:
-		for (size_t k = 0; k < rows_open(w->rows); k++)
-			if (rows_open_at(w->rows, k)->sid == c.sid)
-				c.run = rows_open_at(w->rows, k)->run;
+		for (size_t k = 0; k < model_open_runs(w->rows); k++)
+			if (model_open_run_at(w->rows, k)->sid == c.sid)
+				c.run = model_open_run_at(w->rows, k)->run;
 		break;
 	case CMD_BACKFILL:
 		c.from = (struct wall){ now.us - MINUTES(15) };
@@ -131,7 +131,7 @@ static void run_script_entry(struct world *w, uint64_t i, uint64_t b)
 		c.kill = true;
 		break;
 	case CMD_RELEASE:
-		c.key = rows_hold(w->rows, 9) ? 9 : 2;
+		c.key = model_hold(w->rows, 9) ? 9 : 2;
 		break;
 	default:
 		break;
@@ -170,7 +170,7 @@ static uint64_t run_history(uint64_t call, enum crash_kind kind, const struct cr
 	w.crash_again = kind == TWICE ? 1 + call % 23 : 0;
 	for (unsigned i = 1; i <= SCHEDULES; i++) {
 		/* Repeated until it is in the store: a crash may have prevented it. */
-		while (rows_scheds(w.rows) < i && check_failures(w.check) == 0) {
+		while (model_scheds(w.rows) < i && check_failures(w.check) == 0) {
 			world_command(&w, spec_command(&specs[i], 0));
 			world_run(&w, w.t + SECONDS(10));
 		}
@@ -182,9 +182,9 @@ static uint64_t run_history(uint64_t call, enum crash_kind kind, const struct cr
 	uint64_t calls = w.calls;
 	w.draining = true;
 	for (unsigned i = 0; ok && i < 4; i++) {
-		for (size_t k = rows_holds(w.rows); k-- > 0;)
+		for (size_t k = model_holds(w.rows); k-- > 0;)
 			world_command(&w, (struct command){ .kind = CMD_RELEASE,
-							    .key = rows_hold_at(w.rows, k)->key });
+							    .key = model_hold_at(w.rows, k)->key });
 		ok = world_run(&w, w.t + MINUTES(1));
 	}
 	if (ok && world_drain(&w, DAYS(1))) {

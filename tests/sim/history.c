@@ -44,8 +44,8 @@ static const struct profile profiles[] = {
 
 struct history {
 	const struct profile *profile;
-	struct table false_now; /* schedules whose condition is false at present */
-	struct spec *spec;      /* the last one sent, by sid */
+	struct map false_now; /* schedules whose condition is false at present */
+	struct spec *spec;    /* the last one sent, by sid */
 	size_t specs;
 };
 
@@ -129,7 +129,7 @@ static bool random_answer(struct world *w, const struct rn_req *q, uint16_t *rea
 		return true;
 	*reason = reasons[q->ask];
 	if (q->ask == ASK_CONDITION)
-		return !table_get(&history_of(w)->false_now, q->sid, &ignored);
+		return !number_map_get(&history_of(w)->false_now, q->sid, &ignored);
 	if (q->ask == ASK_CHECK && world_chance(w, 5)) {
 		*reason = REASON_CHECK;
 		return false;
@@ -143,7 +143,7 @@ static void remember_spec(struct history *h, uint64_t sid, const struct spec *s)
 {
 	if (sid >= h->specs) {
 		size_t n = sid + 16;
-		h->spec = grow(h->spec, n * sizeof *h->spec);
+		h->spec = must_realloc(h->spec, n * sizeof *h->spec);
 		memset(h->spec + h->specs, 0, (n - h->specs) * sizeof *h->spec);
 		h->specs = n;
 	}
@@ -153,18 +153,18 @@ static void remember_spec(struct history *h, uint64_t sid, const struct spec *s)
 /* A schedule that is not removed, half of the time one with an open run; 0: none. */
 static uint64_t random_sid(struct world *w)
 {
-	size_t n = rows_scheds(w->rows), open = rows_open(w->rows);
+	size_t n = model_scheds(w->rows), open = model_open_runs(w->rows);
 	if (open && world_chance(w, 50)) {
-		const struct run_row *r = rows_open_at(w->rows, world_random(w, open));
+		const struct run_row *r = model_open_run_at(w->rows, world_random(w, open));
 		/* Prefer pending retries, which would be hit rarely otherwise. */
 		for (size_t i = 0; i < open && world_chance(w, 80); i++)
-			if (rows_open_at(w->rows, i)->state == RUN_RETRYING)
-				r = rows_open_at(w->rows, i);
-		if (!rows_sched(w->rows, r->sid)->dropped)
+			if (model_open_run_at(w->rows, i)->state == RUN_RETRYING)
+				r = model_open_run_at(w->rows, i);
+		if (!model_sched(w->rows, r->sid)->dropped)
 			return r->sid;
 	}
 	for (unsigned i = 0; n && i < 8; i++) {
-		const struct rows_sched *s = rows_sched_at(w->rows, world_random(w, n));
+		const struct model_sched *s = model_sched_at(w->rows, world_random(w, n));
 		if (!s->dropped)
 			return s->row.sid;
 	}
@@ -188,9 +188,9 @@ static void add_random_schedule(struct world *w)
 	uint64_t sid = random_sid(w);
 	if (sid && !h->profile->burst && world_chance(w, 15))
 		s.after = sid; /* which may be a follower itself */
-	s.bulk = rows_scheds(w->rows) % 2;
+	s.bulk = model_scheds(w->rows) % 2;
 	world_command(w, spec_command(&s, 0));
-	remember_spec(h, rows_scheds(w->rows) + 1, &s);
+	remember_spec(h, model_scheds(w->rows) + 1, &s);
 }
 
 static void change_random_schedule(struct world *w, uint64_t sid)
@@ -199,7 +199,7 @@ static void change_random_schedule(struct world *w, uint64_t sid)
 	struct spec s = sid < h->specs ? h->spec[sid] : (struct spec){ 0 };
 	if (!s.cron && !s.every && !s.at)
 		s = spec_random(w, h->profile->dense);
-	s.after = rows_sched(w->rows, sid)->row.after;
+	s.after = model_sched(w->rows, sid)->row.after;
 	if (world_chance(w, 10))
 		s.after = s.after ? 0 : random_older_sid(w, sid);
 	s = world_chance(w, 50) ? spec_new_times(w, s, h->profile->dense) : spec_new_policy(w, s);
@@ -220,7 +220,7 @@ static void write_foreign_change(struct world *w)
 	if (world_chance(w, 3))
 		q.op = ST_DROP;
 	struct rules r;
-	q.row = rows_sched(w->rows, sid)->row;
+	q.row = model_sched(w->rows, sid)->row;
 	q.rev = q.row.rev;
 	memcpy(&r, q.row.rules, sizeof r);
 	r.policy.retries = (uint16_t)world_random(w, 4);
@@ -234,8 +234,8 @@ static void send_random_command(struct world *w)
 	uint64_t sid = random_sid(w), n = world_random(w, 100);
 	struct wall now = world_wall(w);
 	size_t live = 0;
-	for (size_t i = 0; i < rows_scheds(w->rows); i++)
-		live += !rows_sched_at(w->rows, i)->dropped;
+	for (size_t i = 0; i < model_scheds(w->rows); i++)
+		live += !model_sched_at(w->rows, i)->dropped;
 	if (!sid || live < h->profile->schedules) {
 		add_random_schedule(w);
 	} else if (n < 20) {
@@ -260,11 +260,12 @@ static void send_random_command(struct world *w)
 						   .sid = sid,
 						   .to = wall_of(wall_seconds(now) + in) });
 	} else if (n < 80) {
-		size_t open = rows_open(w->rows);
+		size_t open = model_open_runs(w->rows);
 		if (open)
-			world_command(w, (struct command){
-						 .kind = CMD_STOP,
-						 .run = rows_open_at(w->rows, world_random(w, open))->run });
+			world_command(
+				w, (struct command){
+					   .kind = CMD_STOP,
+					   .run = model_open_run_at(w->rows, world_random(w, open))->run });
 	} else if (n < 88) {
 		struct wall from = { now.us - random_duration(w, 0, h->profile->dense ? HOURS(1) : DAYS(2)) };
 		struct wall to = { from.us + random_duration(w, 0, h->profile->dense ? HOURS(1) : DAYS(2)) };
@@ -273,8 +274,8 @@ static void send_random_command(struct world *w)
 						   .from = from,
 						   .to = to.us < now.us ? to : now });
 	} else {
-		size_t holds = rows_holds(w->rows);
-		uint32_t key = holds ? rows_hold_at(w->rows, world_random(w, holds))->key : 1;
+		size_t holds = model_holds(w->rows);
+		uint32_t key = holds ? model_hold_at(w->rows, world_random(w, holds))->key : 1;
 		world_command(w, (struct command){ .kind = CMD_RELEASE, .key = key });
 	}
 }
@@ -360,10 +361,10 @@ static void change_state(struct world *w)
 	uint32_t ignored;
 	if (!sid)
 		return;
-	if (table_get(&h->false_now, sid, &ignored))
-		table_del(&h->false_now, sid);
+	if (number_map_get(&h->false_now, sid, &ignored))
+		number_map_remove(&h->false_now, sid);
 	else if (world_chance(w, 50))
-		table_put(&h->false_now, sid, 0);
+		number_map_put(&h->false_now, sid, 0);
 	world_state_changed(w, world_chance(w, 50) ? 0 : 1 + (uint32_t)world_random(w, 3));
 }
 
@@ -418,9 +419,9 @@ static void handle_incident(struct world *w, uint64_t a, uint64_t b)
 /* A hold that is in force; NULL: none. */
 static const struct hold_row *find_hold(const struct world *w)
 {
-	for (size_t k = 0; k < rows_holds(w->rows); k++)
-		if (rows_hold_at(w->rows, k)->until.us > world_wall(w).us)
-			return rows_hold_at(w->rows, k);
+	for (size_t k = 0; k < model_holds(w->rows); k++)
+		if (model_hold_at(w->rows, k)->until.us > world_wall(w).us)
+			return model_hold_at(w->rows, k);
 	return NULL;
 }
 
@@ -482,11 +483,11 @@ struct history_result history_run(const struct history_options *o)
 	ret.failures = check_failures(w.check);
 	ret.found = check_has_finding(w.check);
 	snprintf(ret.first, sizeof ret.first, "%s", check_first_finding(w.check));
-	ret.hash = mix2(w.hash, rows_digest(w.rows));
+	ret.hash = hash_pair(w.hash, model_digest(w.rows));
 	ret.steps = w.steps;
 	ret.digests = w.digests;
 	world_close(&w);
-	table_free(&h.false_now);
+	map_free(&h.false_now);
 	free(h.spec);
 	return ret;
 }

@@ -10,7 +10,7 @@
 static struct rules rules_of(const struct world *w, uint64_t sid)
 {
 	struct rules r = { 0 };
-	const struct rows_sched *s = rows_sched(w->rows, sid);
+	const struct model_sched *s = model_sched(w->rows, sid);
 	if (s)
 		memcpy(&r, s->row.rules, sizeof r);
 	return r;
@@ -19,13 +19,13 @@ static struct rules rules_of(const struct world *w, uint64_t sid)
 /* Sends an ST_OK that the store did not give, in a moment. */
 static void answer_ok(struct world *w, const struct st_req *q)
 {
-	agenda_add(&w->agenda, w->t + 1, W_BUG, q->tag, mix2(q->op, w->epoch) << 8 | q->op);
+	agenda_add(&w->agenda, w->t + 1, W_BUG, q->tag, hash_pair(q->op, w->epoch) << 8 | q->op);
 }
 
 static void deliver_answer(struct world *w, uint64_t tag, uint64_t b)
 {
 	struct st_ack a = { .tag = tag, .op = (uint8_t)b, .res = ST_OK };
-	if (b == (mix2(a.op, w->epoch) << 8 | a.op))
+	if (b == (hash_pair(a.op, w->epoch) << 8 | a.op))
 		world_step(w, &(struct event){ .kind = EV_ACK, .ack = &a });
 }
 
@@ -63,7 +63,7 @@ static bool start_before_answer(struct world *w, struct st_req *q)
 static bool high_is_not_set(struct world *w, struct st_req *q)
 {
 	if ((q->op == ST_OCC || q->op == ST_RANGE) && q->moves)
-		q->move.high = rows_sched(w->rows, q->sid)->row.high;
+		q->move.high = model_sched(w->rows, q->sid)->row.high;
 	return true;
 }
 

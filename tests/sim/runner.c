@@ -9,7 +9,7 @@
 struct run_file *sim_runner_file(const struct world *w, uint64_t run, uint16_t attempt)
 {
 	uint32_t i;
-	return table_get(&w->file_of, mix2(run, attempt), &i) ? &w->file[i] : NULL;
+	return number_map_get(&w->file_of, hash_pair(run, attempt), &i) ? &w->file[i] : NULL;
 }
 
 static unsigned index_of(const struct world *w, const struct run_file *f)
@@ -22,7 +22,7 @@ static struct run_file *new_file(struct world *w, const struct rn_req *q, enum f
 	ADD_ROOM(w->file, w->file_room, w->files);
 	struct run_file *f = &w->file[w->files];
 	*f = (struct run_file){ .request = *q, .state = state };
-	table_put(&w->file_of, mix2(q->run, q->attempt), w->files++);
+	number_map_put(&w->file_of, hash_pair(q->run, q->attempt), w->files++);
 	return f;
 }
 
@@ -162,7 +162,7 @@ void sim_runner_request(struct world *w, const struct rn_req *q)
 	if (w->bug && w->bug->runner && !w->bug->runner(w, &r))
 		return;
 	observe_request(w->check, &r);
-	world_hash(w, mix2(r.op + 300u, mix2(r.run, r.attempt)));
+	world_hash(w, hash_pair(r.op + 300u, hash_pair(r.run, r.attempt)));
 	switch ((enum rn_op)r.op) {
 	case RN_START:
 		handle_start(w, &r);
@@ -206,7 +206,7 @@ void sim_runner_start(struct world *w, unsigned i)
 	f->state = FILE_ALIVE;
 	f->started = w->t;
 	f->end = INT64_MAX;
-	world_hash(w, mix2(400, mix2(f->request.run, f->request.attempt)));
+	world_hash(w, hash_pair(400, hash_pair(f->request.run, f->request.attempt)));
 	observe_started(w->check, f);
 	if (f->watched)
 		report_file(w, f, RN_STARTED, RN_START);
@@ -231,7 +231,7 @@ void sim_runner_end(struct world *w, unsigned i)
 				      .ended = world_wall(w),
 				      .cost = -1,
 				      .exit_code = (int32_t)(f->request.run % 256) };
-	world_hash(w, mix2(500, mix2(f->request.run, f->exit.reason)));
+	world_hash(w, hash_pair(500, hash_pair(f->request.run, f->exit.reason)));
 	observe_ended(w->check, f);
 	if (!f->watched)
 		return;
@@ -248,7 +248,7 @@ void sim_runner_report(struct world *w, unsigned i)
 	if (s.epoch != w->epoch || !w->engine || world_call(w))
 		return;
 	observe_report(w->check, &s.report);
-	world_hash(w, mix2(s.report.kind + 600u, mix2(s.report.run, s.report.yes)));
+	world_hash(w, hash_pair(s.report.kind + 600u, hash_pair(s.report.run, s.report.yes)));
 	if (!w->bug || !w->bug->report || w->bug->report(w, &s.report))
 		world_step(w, &(struct event){ .kind = EV_RUNNER, .report = &s.report });
 	if (s.epoch == w->epoch)
@@ -263,7 +263,7 @@ void sim_runner_crash(struct world *w, bool machine)
 		if (f->state == FILE_REQUESTED && (machine || !world_chance(w, w->timing.orphan_percent))) {
 			/* It was not started; it can still be, with a run file of its own. */
 			f->state = FILE_PREVENTED;
-			table_del(&w->file_of, mix2(f->request.run, f->request.attempt));
+			number_map_remove(&w->file_of, hash_pair(f->request.run, f->request.attempt));
 		}
 		if (machine && f->state == FILE_ALIVE) {
 			f->state = FILE_LOST;
@@ -288,5 +288,5 @@ void sim_runner_free(struct world *w)
 {
 	free(w->file);
 	free(w->report);
-	table_free(&w->file_of);
+	map_free(&w->file_of);
 }

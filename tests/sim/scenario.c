@@ -278,12 +278,12 @@ static void add_rows(struct buf *b, struct scenario_rig *s, const struct row_tex
 
 void expect_rows_at(struct scenario_rig *s, int line, uint64_t sid, const char *text)
 {
-	const struct rows *rows = rig_world(s)->rows;
-	const struct rows_sched *sched = rows_sched(rows, sid);
-	size_t most = rows_runs(rows) + (sched ? sched->ranges : 0), n = 0;
-	struct row_text *l = grow(NULL, most * sizeof *l);
-	for (size_t i = 0; i < rows_runs(rows); i++) {
-		const struct run_row *r = rows_run_at(rows, i);
+	const struct model *rows = rig_world(s)->rows;
+	const struct model_sched *sched = model_sched(rows, sid);
+	size_t most = model_runs(rows) + (sched ? sched->ranges : 0), n = 0;
+	struct row_text *l = must_realloc(NULL, most * sizeof *l);
+	for (size_t i = 0; i < model_runs(rows); i++) {
+		const struct run_row *r = model_run_at(rows, i);
 		if (r && r->sid == sid)
 			l[n++] = (struct row_text){ r->nominal, r->nominal, r, r->state, r->reason };
 	}
@@ -319,9 +319,9 @@ bool scenario_run(const struct scenario *x, bool verbose)
 	x->run(&s);
 	struct world *w = rig_world(&s);
 	/* The checker's rules apply too. Holds are released, so that everything can come to an end. */
-	for (size_t i = rows_holds(w->rows); w->engine && i-- > 0;)
+	for (size_t i = model_holds(w->rows); w->engine && i-- > 0;)
 		world_command(w,
-			      (struct command){ .kind = CMD_RELEASE, .key = rows_hold_at(w->rows, i)->key });
+			      (struct command){ .kind = CMD_RELEASE, .key = model_hold_at(w->rows, i)->key });
 	if (world_drain(w, DAYS(2)))
 		check_account(w->check);
 	bool ok = !s.failed && check_failures(w->check) == 0;

@@ -14,7 +14,7 @@ struct rules spec_rules(const struct spec *s)
 	r.when.from = s->from ? s->from : RULE_FROM_ALWAYS;
 	r.when.until = s->until ? s->until : RULE_UNTIL_NEVER;
 	r.when.jitter = s->jitter;
-	r.when.spread = mix(s->jitter + 12345u);
+	r.when.spread = hash_number(s->jitter + 12345u);
 	if (s->cron) {
 		struct why why = { 0 };
 		r.when.kind = RULE_CRON;

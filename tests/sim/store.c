@@ -30,7 +30,7 @@ void sim_store_submit(struct world *w, const struct st_req *q)
 	if (w->bug && w->bug->submit && !w->bug->submit(w, &r))
 		return;
 	observe_submit(w->check, &r);
-	world_hash(w, mix2(r.op + 100, mix2(r.sid, r.run.run)));
+	world_hash(w, hash_pair(r.op + 100, hash_pair(r.sid, r.run.run)));
 	assert(r.lane < LANES);
 	enqueue(&w->lane[r.lane], &r);
 	schedule_commit(w, world_between(w, w->timing.commit));
@@ -62,8 +62,8 @@ static unsigned new_group(struct world *w, unsigned n)
 		ADD_ROOM(w->group, w->group_room, w->groups);
 		w->groups++;
 	}
-	w->group[i] = (struct commit_group){ .req = grow(NULL, n * sizeof(struct st_req)),
-					     .ack = grow(NULL, n * sizeof(struct st_ack)),
+	w->group[i] = (struct commit_group){ .req = must_realloc(NULL, n * sizeof(struct st_req)),
+					     .ack = must_realloc(NULL, n * sizeof(struct st_ack)),
 					     .n = n,
 					     .epoch = w->epoch };
 	return i;
@@ -80,19 +80,19 @@ static void free_group(struct commit_group *g)
 static void consume_news(struct world *w)
 {
 	enum { MANY = 64 };
-	size_t n = rows_newses(w->rows);
+	size_t n = model_news(w->rows);
 	struct st_req q = { .op = ST_MESSAGES, .lane = LANE_FINISH };
 	struct st_ack a;
 	if (n < MANY)
 		return;
-	q.messages.news_upto = rows_news_at(w->rows, n - 1)->number;
-	rows_apply(w->rows, &q, &a);
+	q.messages.news_upto = model_news_at(w->rows, n - 1)->number;
+	model_apply(w->rows, &q, &a);
 }
 
 static void apply_request(struct world *w, const struct st_req *q, struct st_ack *a)
 {
-	rows_apply(w->rows, q, a);
-	world_hash(w, mix2(a->op + 200u, a->res));
+	model_apply(w->rows, q, a);
+	world_hash(w, hash_pair(a->op + 200u, a->res));
 	observe_applied(w->check, q, a);
 	consume_news(w);
 }
@@ -176,21 +176,21 @@ void sim_store_crash(struct world *w)
 	unsigned percent = odds[world_random(w, ARRAY_LEN(odds))];
 	for (unsigned lane = 0; lane < LANES; lane++) {
 		struct lane_queue *q = &w->lane[lane];
-		struct table cut = { 0 };
+		struct map cut = { 0 };
 		for (size_t i = q->head; i < q->n; i++) {
 			uint32_t ignored;
 			struct st_ack a;
-			if (table_get(&cut, q->req[i].sid, &ignored))
+			if (number_map_get(&cut, q->req[i].sid, &ignored))
 				continue;
 			if (world_chance(w, percent)) {
 				apply_request(w, &q->req[i], &a);
 				coverage_count_request(w->coverage, w, &q->req[i], FAULT_CRASH_AFTER);
 			} else {
-				table_put(&cut, q->req[i].sid, 0);
+				number_map_put(&cut, q->req[i].sid, 0);
 				coverage_count_request(w->coverage, w, &q->req[i], FAULT_CRASH_BEFORE);
 			}
 		}
-		table_free(&cut);
+		map_free(&cut);
 		q->head = q->n = 0;
 	}
 	w->repeating = false;

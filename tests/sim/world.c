@@ -29,7 +29,7 @@ const struct zone *world_zone(unsigned zone)
 static uint64_t draw(struct world *w)
 {
 	w->random += UINT64_C(0x9e3779b97f4a7c15);
-	return mix(w->random);
+	return hash_number(w->random);
 }
 
 uint64_t world_random(struct world *w, uint64_t below)
@@ -59,7 +59,7 @@ struct now world_now(const struct world *w)
 
 void world_hash(struct world *w, uint64_t what)
 {
-	w->hash = mix2(w->hash ^ (uint64_t)w->t, what);
+	w->hash = hash_pair(w->hash ^ (uint64_t)w->t, what);
 }
 
 void world_log(struct world *w, const char *fmt, ...)
@@ -85,7 +85,7 @@ void world_open(struct world *w, const struct world_options *o)
 {
 	*w = (struct world){
 		.seed = o->seed,
-		.random = mix(o->seed),
+		.random = hash_number(o->seed),
 		.wall_ahead = o->start.us,
 		.wake = INT64_MAX,
 		.down_for = SECONDS(2),
@@ -93,7 +93,7 @@ void world_open(struct world *w, const struct world_options *o)
 		.workload = o->workload,
 		.bug = o->bug,
 		.verbose = o->verbose,
-		.rows = rows_new(),
+		.rows = model_new(),
 	};
 	for (unsigned i = 0; i < WORLD_ZONES; i++)
 		w->zones[i] = world_zone(i);
@@ -120,7 +120,7 @@ void world_close(struct world *w)
 	sim_store_free(w);
 	sim_runner_free(w);
 	agenda_free(&w->agenda);
-	rows_free(w->rows);
+	model_free(w->rows);
 	check_free(w->check);
 }
 
@@ -165,7 +165,7 @@ void world_compare(struct world *w)
 		return;
 	struct engine *fresh = new_engine(w);
 	struct effects fx = { 0 };
-	rows_load(w->rows, load_plainly, fresh);
+	model_load(w->rows, load_plainly, fresh);
 	engine_step(fresh, &(struct event){ .kind = EV_LOADED }, now, &fx);
 	if (engine_digest(fresh) != engine_digest(w->engine))
 		check_fail(w->check,
@@ -222,12 +222,12 @@ void world_step(struct world *w, const struct event *ev)
 		if (world_call(w))
 			return;
 		observe_reply(w->check, &w->fx.reply[i]);
-		world_hash(w, mix2(w->fx.reply[i].tag, w->fx.reply[i].code));
+		world_hash(w, hash_pair(w->fx.reply[i].tag, w->fx.reply[i].code));
 	}
 	if (epoch != w->epoch)
 		return;
 	set_timer(w);
-	if (w->steps % (rows_scheds(w->rows) > 100 ? 4096 : 16) == 0)
+	if (w->steps % (model_scheds(w->rows) > 100 ? 4096 : 16) == 0)
 		world_compare(w);
 }
 
@@ -239,7 +239,7 @@ void world_start_engine(struct world *w)
 	w->engine = new_engine(w);
 	observe_up(w->check);
 	world_log(w, "up, epoch %u", w->epoch);
-	rows_load(w->rows, load_with_bug, w);
+	model_load(w->rows, load_with_bug, w);
 	world_step(w, &(struct event){ .kind = EV_LOADED });
 	world_compare(w);
 }
@@ -328,7 +328,7 @@ uint64_t world_command(struct world *w, struct command c)
 	if (!w->engine)
 		return 0;
 	c.tag = ++w->command_tag;
-	world_hash(w, mix2(c.kind + 700u, c.sid));
+	world_hash(w, hash_pair(c.kind + 700u, c.sid));
 	observe_command(w->check, &c);
 	world_step(w, &(struct event){ .kind = EV_COMMAND, .command = &c });
 	return c.tag;
@@ -339,7 +339,7 @@ void world_foreign_write(struct world *w, const struct st_req *q)
 	struct st_ack a;
 	world_log(w, "another writer changes sid %llu", (unsigned long long)q->sid);
 	w->foreign_writes = true;
-	rows_apply(w->rows, q, &a);
+	model_apply(w->rows, q, &a);
 	observe_applied(w->check, q, &a);
 }
 
@@ -450,7 +450,7 @@ bool world_drain(struct world *w, int64_t most)
 		    !engine_quiet(w->engine, world_now(w)))
 			continue;
 		struct engine_counts n = engine_counts(w->engine);
-		if (n.runs == 0 && rows_open(w->rows) == 0)
+		if (n.runs == 0 && model_open_runs(w->rows) == 0)
 			return true;
 	}
 	struct engine_counts n = { 0 };
@@ -464,6 +464,6 @@ bool world_drain(struct world *w, int64_t most)
 		   : engine_quiet(w->engine, world_now(w)) ? "quiet"
 							   : "not quiet",
 		   n.runs, n.waiting, n.queued, n.running, n.retrying, n.slots_used, n.claims_under_way,
-		   n.launches_under_way, rows_open(w->rows));
+		   n.launches_under_way, model_open_runs(w->rows));
 	return false;
 }

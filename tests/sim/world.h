@@ -6,8 +6,8 @@
  * it can be stepped. Boot time counts from the last start of the machine, suspension included. */
 #include "agenda.h"
 #include "core/engine/engine.h"
-#include "model.h"
-#include "table.h"
+#include "model/model.h"
+#include "number_map.h"
 
 #define SECONDS(n) ((int64_t)(n)*USEC)
 #define MINUTES(n) SECONDS((int64_t)(n)*60)
@@ -137,7 +137,7 @@ struct world {
 	const struct workload *workload;
 	const struct bug *bug;
 
-	struct rows *rows; /* the contents of the store */
+	struct model *rows; /* the contents of the store */
 	struct lane_queue lane[LANES];
 	struct commit_group *group;
 	unsigned groups, group_room;
@@ -147,7 +147,7 @@ struct world {
 
 	struct run_file *file;
 	unsigned files, file_room;
-	struct table file_of; /* by (run, attempt) */
+	struct map file_of; /* by (run, attempt) */
 	struct sent_report *report;
 	unsigned reports, report_room, reports_under_way;
 

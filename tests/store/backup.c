@@ -1,142 +1,37 @@
-/* What is kept of SQLite's store beyond its rows: documents that were replaced, copies, and how often it was
- * opened.
- */
+/* Backups under load, and the detection of a database that was put back. */
 #include "store/sqlite/backup.h"
 #include "fixture.h"
 #include "requests.h"
-#include "store/sqlite/read/prune_scan.h"
+#include "store/sqlite/restore.h"
 #include "test.h"
 
+#include <sqlite3.h>
 #include <unistd.h>
 
-/* --- documents --- */
-
-static void check_document(int line, struct rig *rig, uint32_t rev, const char *want)
-{
-	struct reader *reader = NULL;
-	struct arena arena = { 0 };
-	struct str got = { 0 };
-	struct why why;
-	CHECK_INT_AT(line, reader_open(rig->path, &reader, &why), OK);
-	CHECK_INT_AT(line, read_document_of(reader, 5, rev, &arena, &got, &why), OK);
-	check_str(__FILE__, line, got, str_of(want), "document");
-	reader_close(reader);
-	arena_free(&arena);
-}
-#define CHECK_DOCUMENT(rig, rev, want) check_document(__LINE__, rig, rev, want)
-
-static void put_document(struct rig *rig, uint32_t rev, const char *text)
-{
-	struct st_req p = req_put(5, rev, 10 * ((int64_t)rev + 1));
-	p.document = str_of(text);
-	CHECK_INT(rig_ask(rig, &p).res, ST_OK);
-}
-
-static void prune_version(struct rig *rig, uint32_t rev, int64_t at)
-{
-	struct st_req r = req_prune(PRUNE_VERSION, 5, at);
-	r.rev = rev;
-	CHECK_INT(rig_ask(rig, &r).res, ST_OK);
-}
-
-static void version_goes_with_its_last_run(uint8_t kind)
-{
-	struct rig rig;
-	rig_open(&rig, RIG_SQLITE);
-	put_document(&rig, 0, "one");
-	struct st_req r = req_occ(5, 1, 1, 100);
-	r.run.kind = kind;
-	CHECK_INT(rig_ask(&rig, &r).res, ST_OK);
-	put_document(&rig, 1, "two");
-	put_document(&rig, 2, "three");
-	put_document(&rig, 3, "four");
-	CHECK_DOCUMENT(&rig, 1, "one");
-	CHECK_DOCUMENT(&rig, 2, "two");
-	prune_version(&rig, 1, 1000); /* its run is open */
-	prune_version(&rig, 2, 29);   /* not old enough */
-	CHECK_DOCUMENT(&rig, 1, "one");
-	CHECK_DOCUMENT(&rig, 2, "two");
-	prune_version(&rig, 2, 30); /* nothing ran by it, whatever ran by the one before */
-	CHECK_DOCUMENT(&rig, 1, "one");
-	CHECK_DOCUMENT(&rig, 2, "three");
-	rig_ask(&rig, &(struct st_req[]){ req_finish(5, 1, 1, RUN_FINISHED, 110) }[0]);
-	prune_version(&rig, 1, 1000); /* over, and its record is there */
-	CHECK_DOCUMENT(&rig, 1, "one");
-	/* Later ones, by the later document, have the same nominal times, or earlier ones. */
-	struct st_req later = req_occ(5, 4, 2, 90);
-	later.run.state = RUN_FINISHED;
-	CHECK_INT(rig_ask(&rig, &later).res, ST_OK);
-	rig_ask(&rig, &(struct st_req[]){ req_prune(PRUNE_RUNS, 0, 1000) }[0]);
-	prune_version(&rig, 1, 1000);
-	CHECK_DOCUMENT(&rig, 1, "three");
-	prune_version(&rig, 3, 1000);
-	CHECK_DOCUMENT(&rig, 1, "four");
-	rig_close(&rig);
-}
-
-TEST(version_goes_with_its_last_run_of_any_kind)
-{
-	version_goes_with_its_last_run(KIND_TIMER);
-	version_goes_with_its_last_run(KIND_MANUAL);
-}
-
-TEST(old_things_are_walked_piece_by_piece)
-{
-	struct rig rig;
-	struct reader *reader = NULL;
-	struct old_item item[3];
-	struct why why;
-	unsigned n;
-	rig_open(&rig, RIG_SQLITE);
-	put_document(&rig, 0, "one");
-	for (uint64_t i = 1; i <= 5; i++) {
-		struct st_req r = req_occ(5, 1, 10 * i, 100 * (int64_t)i);
-		r.run.state = i == 2 ? RUN_CLAIMED : RUN_FINISHED;
-		CHECK_INT(rig_ask(&rig, &r).res, ST_OK);
-	}
-	CHECK_INT(reader_open(rig.path, &reader, &why), OK);
-	CHECK_INT(read_old(reader, PRUNE_RUNS, 0, AT(402), item, 3, &n, &why), OK);
-	CHECK(n == 3 && item[0].at == 10 && item[2].at == 30);
-	CHECK(item[0].old && !item[1].old && item[2].old && !item[2].young);
-	CHECK_INT(read_old(reader, PRUNE_RUNS, 30, AT(402), item, 3, &n, &why), OK);
-	CHECK(n == 2 && item[0].old && !item[1].old && item[1].young);
-	CHECK_INT(read_old(reader, PRUNE_RUNS, 30, AT(1000), item, 3, &n, &why), OK);
-	CHECK(n == 2 && item[0].old && !item[1].old && !item[1].young); /* the latest */
-	struct old_run run;
-	CHECK_INT(read_old_run(reader, 50, &run, &why), OK);
-	CHECK(run.known && run.over && run.latest && run.at.us == 502);
-	CHECK_INT(read_old_run(reader, 20, &run, &why), OK);
-	CHECK(run.known && !run.over && !run.latest);
-	CHECK_INT(read_old_run(reader, 60, &run, &why), OK);
-	CHECK(!run.known);
-	reader_close(reader);
-	rig_close(&rig);
-}
-
-/* --- how often it was opened --- */
+/* --- the number of openings --- */
 
 struct home {
-	struct rig rig;
+	struct fixture store;
 	char generation[96];
 };
 
 static void home_open(struct home *p)
 {
-	rig_open(&p->rig, RIG_SQLITE);
-	snprintf(p->generation, sizeof p->generation, "%s/generation", p->rig.dir);
+	fixture_open(&p->store, FIXTURE_SQLITE);
+	snprintf(p->generation, sizeof p->generation, "%s/generation", p->store.dir);
 }
 
-static struct copy_past open_past(struct home *p, uint64_t last_run, int64_t now)
+static struct restore_state detect(struct home *p, uint64_t last_run, int64_t now)
 {
-	struct copy_ask ask = { p->rig.path, p->generation, last_run, AT(now) };
-	struct copy_past past = { 0 };
+	struct restore_request q = { p->store.path, p->generation, last_run, AT(now) };
+	struct restore_state state = { 0 };
 	struct why why = { 0 };
-	if (!CHECK_INT(copy_open(&ask, &past, &why), OK))
+	if (!CHECK_INT(restore_detect(&q, &state, &why), OK))
 		printf("%s\n", why.text);
-	return past;
+	return state;
 }
 
-static void write_number(const struct home *p, const char *text)
+static void write_generation(const struct home *p, const char *text)
 {
 	FILE *f = fopen(p->generation, "w");
 	if (f) {
@@ -145,116 +40,118 @@ static void write_number(const struct home *p, const char *text)
 	}
 }
 
-static void read_done(void *ctx, const struct load_item *item)
+static void keep_done(void *ctx, const struct load_item *item)
 {
 	if (item->kind == LOAD_DONE)
 		*(struct load_item *)ctx = *item;
 }
 
-TEST(a_database_that_was_put_back_is_found_out)
+TEST(a_database_that_was_put_back_is_detected)
 {
 	static const struct {
 		int line;
-		const char *beside; /* after it was opened three times; NULL: the file is gone */
+		const char *beside; /* the file after three openings; NULL: removed */
 		uint64_t last_run;
 		bool older;
 	} rows[] = {
-		{ __LINE__, "3\n", 7, false }, { __LINE__, "2\n", 0, false }, /* it could not be written */
-		{ __LINE__, "4\n", 0, true },  { __LINE__, NULL, 0, true },
-		{ __LINE__, "3\n", 8, true },  { __LINE__, "", 0, true },
+		{ __LINE__, "3\n", 7, false }, { __LINE__, "2\n", 0, false }, /* as if it could not be written
+									       */
+		{ __LINE__, "4\n", 0, true },  { __LINE__, NULL, 0, true },   { __LINE__, "3\n", 8, true },
+		{ __LINE__, "", 0, true },
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
 		struct home p;
 		struct load_item done = { 0 };
 		test_case("line %d", rows[i].line);
 		home_open(&p);
-		rig_ask(&p.rig, &(struct st_req[]){ req_put(5, 0, 10) }[0]);
-		rig_ask(&p.rig, &(struct st_req[]){ req_occ(5, 1, 7, 100) }[0]);
+		fixture_ask(&p.store, req_put(5, 0, 10));
+		fixture_ask(&p.store, req_occ(5, 1, 7, 100));
 		for (unsigned n = 0; n < 3; n++)
-			CHECK(!open_past(&p, 7, 500).older);
+			CHECK(!detect(&p, 7, 500).older);
 		if (rows[i].beside)
-			write_number(&p, rows[i].beside);
+			write_generation(&p, rows[i].beside);
 		else
 			unlink(p.generation);
-		struct copy_past past = open_past(&p, rows[i].last_run, 1000);
-		CHECK_INT(past.older, rows[i].older);
-		CHECK_INT(past.strays, rows[i].older);
-		CHECK_INT(past.restored.us, rows[i].older ? 1000 : 0);
-		CHECK_INT(past.restored_run, rows[i].older ? 7 : 0);
-		CHECK_INT(p.rig.ops->load(p.rig.store, read_done, &done), OK);
+		struct restore_state state = detect(&p, rows[i].last_run, 1000);
+		CHECK_INT(state.older, rows[i].older);
+		CHECK_INT(state.unknown_runs, rows[i].older);
+		CHECK_INT(state.restored.us, rows[i].older ? 1000 : 0);
+		CHECK_INT(state.restored_run, rows[i].older ? 7 : 0);
+		CHECK_INT(p.store.ops->load(p.store.store, keep_done, &done), OK);
 		CHECK_INT(done.done.last_run, rows[i].older ? 4095 : 7);
-		CHECK_INT(done.done.restored.us, past.restored.us);
-		CHECK_INT(done.done.restored_run, past.restored_run);
-		/* Once. */
+		CHECK_INT(done.done.restored.us, state.restored.us);
+		CHECK_INT(done.done.restored_run, state.restored_run);
+		/* Only once. */
 		uint64_t last = rows[i].older ? 4095 : 7;
-		past = open_past(&p, last, 2000);
-		CHECK(!past.older && past.strays == rows[i].older);
+		state = detect(&p, last, 2000);
+		CHECK(!state.older && state.unknown_runs == rows[i].older);
 		struct why why;
-		CHECK_INT(copy_settled(p.rig.path, &why), OK);
-		CHECK(!open_past(&p, last, 3000).strays);
-		rig_close(&p.rig);
+		CHECK_INT(restore_clear_unknown_runs(p.store.path, &why), OK);
+		CHECK(!detect(&p, last, 3000).unknown_runs);
+		fixture_close(&p.store);
 	}
 }
 
-TEST(a_new_database_has_nothing_to_know)
+TEST(a_new_database_is_not_older)
 {
 	struct home p;
 	home_open(&p);
-	write_number(&p, "7\n"); /* of one that was removed */
-	CHECK(!open_past(&p, 0, 1000).older);
-	CHECK(!open_past(&p, 0, 1000).older);
-	rig_close(&p.rig);
-	/* But runs have left their files, whose numbers are not to be given again. */
+	write_generation(&p, "7\n"); /* of a removed database */
+	CHECK(!detect(&p, 0, 1000).older);
+	CHECK(!detect(&p, 0, 1000).older);
+	fixture_close(&p.store);
+	/* Unless runs have left files: their numbers must not be reused. */
 	home_open(&p);
-	CHECK(open_past(&p, 4096, 1000).older);
+	CHECK(detect(&p, 4096, 1000).older);
 	struct load_item done = { 0 };
-	CHECK_INT(p.rig.ops->load(p.rig.store, read_done, &done), OK);
+	CHECK_INT(p.store.ops->load(p.store.store, keep_done, &done), OK);
 	CHECK_INT(done.done.last_run, 8191);
-	rig_close(&p.rig);
+	fixture_close(&p.store);
 }
 
-/* Where the file cannot be written, the first opening is not counted: it would be taken for another's. */
-TEST(a_file_that_cannot_be_written)
+/* If the file cannot be written, the first opening is not counted: a number without a file would look like a
+ * database from another directory. */
+TEST(a_generation_file_that_cannot_be_written)
 {
 	struct home p;
 	home_open(&p);
 	char good[96];
 	memcpy(good, p.generation, sizeof good);
-	snprintf(p.generation, sizeof p.generation, "%s/no/generation", p.rig.dir);
+	snprintf(p.generation, sizeof p.generation, "%s/no/generation", p.store.dir);
 	for (unsigned i = 0; i < 3; i++)
-		CHECK(!open_past(&p, 0, 1000).older);
+		CHECK(!detect(&p, 0, 1000).older);
 	memcpy(p.generation, good, sizeof good);
-	CHECK(!open_past(&p, 0, 1000).older);
-	CHECK(!open_past(&p, 0, 1000).older);
-	rig_close(&p.rig);
+	CHECK(!detect(&p, 0, 1000).older);
+	CHECK(!detect(&p, 0, 1000).older);
+	fixture_close(&p.store);
 }
 
-/* --- copies --- */
+/* --- backups --- */
 
-/* Every run of it has its move, and every move its run: a copy of one moment keeps that. */
-TEST(a_copy_is_of_one_moment_whatever_is_written)
+/* Each run has moved its schedule: a backup of one moment shows both or neither. */
+TEST(a_backup_under_load_shows_one_moment)
 {
-	struct rig rig;
+	struct fixture f;
 	char file[128];
-	uint64_t next = 0, bytes, copies = 0;
-	unsigned flying = 0;
+	uint64_t next = 0, bytes, backups = 0;
+	unsigned under_way = 0;
 	struct st_ack ack[512];
 	struct why why = { 0 };
-	rig_open(&rig, RIG_SQLITE);
+	fixture_open(&f, FIXTURE_SQLITE);
 	for (uint64_t sid = 1; sid <= 200; sid++)
-		rig_ask(&rig, &(struct st_req[]){ req_put(sid, 0, 10) }[0]);
-	while (copies < 5) {
-		for (; flying < 400; flying++) {
+		fixture_ask(&f, req_put(sid, 0, 10));
+	while (backups < 5) {
+		for (; under_way < 400; under_way++) {
 			uint64_t sid = ++next % 200 + 1;
 			struct st_req r =
 				moving(req_occ(sid, 1, next, 100 + (int64_t)next), 1, 100 + (int64_t)next);
 			r.tag = next;
-			CHECK_INT(rig.ops->submit(rig.store, &r), OK);
+			CHECK_INT(f.ops->submit(f.store, &r), OK);
 		}
-		snprintf(file, sizeof file, "%s/copy-%llu", rig.dir, (unsigned long long)copies++);
-		if (!CHECK_INT(copy_make(rig.path, file, &bytes, &why), OK))
+		snprintf(file, sizeof file, "%s/backup-%llu", f.dir, (unsigned long long)backups++);
+		if (!CHECK_INT(backup_make(f.path, file, &bytes, &why), OK))
 			printf("%s\n", why.text);
-		flying -= rig_collect(rig.ops, rig.store, ack, flying);
+		under_way -= collect_answers(f.ops, f.store, ack, under_way);
 		CHECK(database_is_sound(file));
 		sqlite3 *db = NULL;
 		sqlite3_stmt *s = NULL;
@@ -270,5 +167,5 @@ TEST(a_copy_is_of_one_moment_whatever_is_written)
 		sqlite3_finalize(s);
 		sqlite3_close(db);
 	}
-	rig_close(&rig);
+	fixture_close(&f);
 }

@@ -1,4 +1,6 @@
+/* The VFS that fails on command: images of files, their unsynced changes, and SQLite's methods on them. */
 #include "fault_vfs.h"
+#include "test.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -9,22 +11,22 @@
 
 enum { FILES_MAX = 16, SECTOR = 512 };
 
-/* Bytes. */
+/* The bytes of a file. */
 struct image {
 	uint8_t *p;
 	size_t n, cap;
 };
 
-/* Something that was done to a file and not yet synced. */
+/* A change of a file that is not yet synced. */
 struct change {
-	bool cuts; /* to `at` bytes; else writes n bytes at `at` */
+	bool truncates; /* to `at` bytes; else writes n bytes at `at` */
 	size_t at, n;
 	uint8_t *bytes;
 };
 
 struct file {
 	char path[PATH_MAX];
-	bool there, there_on_disk;
+	bool exists, exists_on_disk;
 	struct image now, disk;
 	struct change *change;
 	size_t changes, change_cap;
@@ -35,8 +37,8 @@ static struct {
 	struct file file[FILES_MAX];
 	unsigned files;
 	uint64_t count[FAULTS];
-	uint64_t fail_from[FAULTS], fail_to[FAULTS]; /* counts */
-	uint64_t stop_at;                            /* a count of syncs */
+	uint64_t fail_from[FAULTS], fail_to[FAULTS]; /* numbers of calls */
+	uint64_t stop_at;                            /* a number of a sync */
 	bool stopped, has_failed;
 	size_t capacity;
 	unsigned open;
@@ -47,12 +49,12 @@ static sqlite3_vfs *real;
 struct handle {
 	sqlite3_file base;
 	struct file *file;
-	sqlite3_file *real; /* the database's only: for locks and shared memory */
+	sqlite3_file *real; /* only of the database: for locks and shared memory */
 };
 
 /* --- images --- */
 
-static void *must(void *p)
+static void *not_null(void *p)
 {
 	if (!p)
 		abort();
@@ -63,7 +65,7 @@ static void image_resize(struct image *m, size_t n)
 {
 	if (n > m->cap) {
 		m->cap = 2 * n;
-		m->p = must(realloc(m->p, m->cap));
+		m->p = not_null(realloc(m->p, m->cap));
 	}
 	if (n > m->n)
 		memset(m->p + m->n, 0, n - m->n);
@@ -88,7 +90,7 @@ static void add_change(struct file *f, struct change c)
 {
 	if (f->changes == f->change_cap) {
 		f->change_cap = f->change_cap ? 2 * f->change_cap : 16;
-		f->change = must(realloc(f->change, f->change_cap * sizeof *f->change));
+		f->change = not_null(realloc(f->change, f->change_cap * sizeof *f->change));
 	}
 	f->change[f->changes++] = c;
 }
@@ -100,28 +102,20 @@ static void forget_changes(struct file *f)
 	f->changes = 0;
 }
 
-static uint64_t random_next(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
-/* Brings the changes to the disk: all of them (no seed), or some of their sectors. */
+/* Applies the changes to the disk: all of them (no seed), or random sectors of them. */
 static void apply_changes(struct file *f, uint64_t *seed)
 {
 	for (size_t i = 0; i < f->changes; i++) {
 		const struct change *c = &f->change[i];
-		if (c->cuts) {
-			if (!seed || random_next(seed) % 2)
+		if (c->truncates) {
+			if (!seed || test_random(seed) % 2)
 				image_resize(&f->disk, c->at);
 			continue;
 		}
 		for (size_t k = 0; k < c->n;) {
 			size_t n = SECTOR - (c->at + k) % SECTOR;
 			n = n < c->n - k ? n : c->n - k;
-			if (!seed || random_next(seed) % 2)
+			if (!seed || test_random(seed) % 2)
 				image_write(&f->disk, c->at + k, c->bytes + k, n);
 			k += n;
 		}
@@ -131,7 +125,7 @@ static void apply_changes(struct file *f, uint64_t *seed)
 
 /* --- files --- */
 
-static struct file *find(const char *path)
+static struct file *find_file(const char *path)
 {
 	for (unsigned i = 0; i < fs.files; i++)
 		if (strcmp(fs.file[i].path, path) == 0)
@@ -139,34 +133,34 @@ static struct file *find(const char *path)
 	return NULL;
 }
 
-static struct file *create(const char *path)
+static struct file *open_file(const char *path)
 {
-	struct file *f = find(path);
+	struct file *f = find_file(path);
 	if (!f) {
 		if (fs.files == FILES_MAX)
 			abort();
 		f = &fs.file[fs.files++];
 		snprintf(f->path, sizeof f->path, "%s", path);
 	}
-	if (!f->there) {
-		f->there = true;
+	if (!f->exists) {
+		f->exists = true;
 		f->now.n = 0;
-		/* What the disk had under this name is cut: a change like any other. */
-		add_change(f, (struct change){ .cuts = true });
+		/* A file of this name on the disk is truncated, which is a change, too. */
+		add_change(f, (struct change){ .truncates = true });
 	}
 	return f;
 }
 
-static size_t used(void)
+static size_t used_bytes(void)
 {
 	size_t n = 0;
 	for (unsigned i = 0; i < fs.files; i++)
-		n += fs.file[i].there ? fs.file[i].now.n : 0;
+		n += fs.file[i].exists ? fs.file[i].now.n : 0;
 	return n;
 }
 
-/* Locked. Counts a call; whether it may go on. */
-static bool may(enum fault what)
+/* With the lock held. Counts a call; whether it may succeed. */
+static bool count_call(enum fault what)
 {
 	uint64_t n = ++fs.count[what];
 	if (what == FAULT_SYNC && n == fs.stop_at)
@@ -183,7 +177,7 @@ static int file_read(sqlite3_file *base, void *to, int amount, sqlite3_int64 off
 	struct file *f = ((struct handle *)base)->file;
 	size_t n = (size_t)amount, at = (size_t)offset;
 	pthread_mutex_lock(&fs.lock);
-	int rc = may(FAULT_READ) ? SQLITE_OK : SQLITE_IOERR_READ;
+	int rc = count_call(FAULT_READ) ? SQLITE_OK : SQLITE_IOERR_READ;
 	if (rc == SQLITE_OK) {
 		size_t have = at < f->now.n ? f->now.n - at : 0;
 		have = have < n ? have : n;
@@ -201,12 +195,12 @@ static int file_write(sqlite3_file *base, const void *from, int amount, sqlite3_
 	struct file *f = ((struct handle *)base)->file;
 	size_t n = (size_t)amount, at = (size_t)offset;
 	pthread_mutex_lock(&fs.lock);
-	int rc = may(FAULT_WRITE) ? SQLITE_OK : SQLITE_IOERR_WRITE;
+	int rc = count_call(FAULT_WRITE) ? SQLITE_OK : SQLITE_IOERR_WRITE;
 	size_t more = at + n > f->now.n ? at + n - f->now.n : 0;
-	if (rc == SQLITE_OK && more && used() + more > fs.capacity)
+	if (rc == SQLITE_OK && more && used_bytes() + more > fs.capacity)
 		rc = SQLITE_FULL;
 	if (rc == SQLITE_OK) {
-		uint8_t *bytes = must(malloc(n + 1));
+		uint8_t *bytes = not_null(malloc(n + 1));
 		memcpy(bytes, from, n);
 		image_write(&f->now, at, bytes, n);
 		add_change(f, (struct change){ .at = at, .n = n, .bytes = bytes });
@@ -219,10 +213,10 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
 	struct file *f = ((struct handle *)base)->file;
 	pthread_mutex_lock(&fs.lock);
-	int rc = may(FAULT_TRUNCATE) ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
+	int rc = count_call(FAULT_TRUNCATE) ? SQLITE_OK : SQLITE_IOERR_TRUNCATE;
 	if (rc == SQLITE_OK) {
 		image_resize(&f->now, (size_t)size);
-		add_change(f, (struct change){ .cuts = true, .at = (size_t)size });
+		add_change(f, (struct change){ .truncates = true, .at = (size_t)size });
 	}
 	pthread_mutex_unlock(&fs.lock);
 	return rc;
@@ -233,10 +227,10 @@ static int file_sync(sqlite3_file *base, int flags)
 	struct file *f = ((struct handle *)base)->file;
 	(void)flags;
 	pthread_mutex_lock(&fs.lock);
-	int rc = may(FAULT_SYNC) ? SQLITE_OK : SQLITE_IOERR_FSYNC;
+	int rc = count_call(FAULT_SYNC) ? SQLITE_OK : SQLITE_IOERR_FSYNC;
 	if (rc == SQLITE_OK) {
 		apply_changes(f, NULL);
-		f->there_on_disk = true;
+		f->exists_on_disk = true;
 	}
 	pthread_mutex_unlock(&fs.lock);
 	return rc;
@@ -292,7 +286,7 @@ static int file_sector(sqlite3_file *base)
 	return 4096;
 }
 
-/* As the real one says: bytes beside those written are not harmed. */
+/* Like the real file system: a write does not damage the bytes beside it. */
 static int file_device(sqlite3_file *base)
 {
 	(void)base;
@@ -365,25 +359,25 @@ static int fs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int f
 		*out = flags;
 	}
 	pthread_mutex_lock(&fs.lock);
-	h->file = create(path ? path : "(temporary)");
+	h->file = open_file(path ? path : "(temporary)");
 	fs.open++;
 	pthread_mutex_unlock(&fs.lock);
 	h->base.pMethods = &methods;
 	return SQLITE_OK;
 }
 
-/* Without a sync of the directory, the file may be back after a power cut. */
+/* Without a sync of the directory, the file may exist again after a power cut. */
 static int fs_delete(sqlite3_vfs *vfs, const char *path, int sync_directory)
 {
 	(void)vfs;
 	pthread_mutex_lock(&fs.lock);
-	struct file *f = find(path);
-	int rc = fs.stopped ? SQLITE_IOERR_DELETE : f && f->there ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
+	struct file *f = find_file(path);
+	int rc = fs.stopped ? SQLITE_IOERR_DELETE : f && f->exists ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
 	if (rc == SQLITE_OK) {
 		forget_changes(f);
-		f->there = false;
+		f->exists = false;
 		if (sync_directory)
-			f->there_on_disk = false;
+			f->exists_on_disk = false;
 	}
 	pthread_mutex_unlock(&fs.lock);
 	return rc;
@@ -393,22 +387,22 @@ static int fs_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret)
 {
 	(void)vfs, (void)flags;
 	pthread_mutex_lock(&fs.lock);
-	struct file *f = find(path);
-	*ret = f && f->there && f->now.n > 0;
+	struct file *f = find_file(path);
+	*ret = f && f->exists && f->now.n > 0;
 	pthread_mutex_unlock(&fs.lock);
 	return SQLITE_OK;
 }
 
-void faultfs_install(void)
+void fault_vfs_install(void)
 {
 	static sqlite3_vfs vfs;
 	if (real)
 		return;
 	real = sqlite3_vfs_find(NULL);
-	vfs = *real; /* paths, time, randomness and sleep are its own */
+	vfs = *real; /* for paths, time, randomness and sleep */
 	vfs.iVersion = 1;
 	vfs.pNext = NULL;
-	vfs.zName = "faultfs";
+	vfs.zName = "fault_vfs";
 	vfs.szOsFile = (int)sizeof(struct handle) + real->szOsFile;
 	vfs.xOpen = fs_open;
 	vfs.xDelete = fs_delete;
@@ -417,7 +411,7 @@ void faultfs_install(void)
 		abort();
 }
 
-void faultfs_reset(void)
+void fault_vfs_reset(void)
 {
 	pthread_mutex_lock(&fs.lock);
 	if (fs.open)
@@ -439,7 +433,7 @@ void faultfs_reset(void)
 	pthread_mutex_unlock(&fs.lock);
 }
 
-void faultfs_fail(enum fault what, uint64_t nth, uint64_t times)
+void fault_vfs_fail(enum fault what, uint64_t nth, uint64_t times)
 {
 	pthread_mutex_lock(&fs.lock);
 	fs.fail_from[what] = fs.count[what] + nth;
@@ -448,7 +442,7 @@ void faultfs_fail(enum fault what, uint64_t nth, uint64_t times)
 	pthread_mutex_unlock(&fs.lock);
 }
 
-uint64_t faultfs_count(enum fault what)
+uint64_t fault_vfs_count(enum fault what)
 {
 	pthread_mutex_lock(&fs.lock);
 	uint64_t n = fs.count[what];
@@ -456,7 +450,7 @@ uint64_t faultfs_count(enum fault what)
 	return n;
 }
 
-bool faultfs_has_failed(void)
+bool fault_vfs_has_failed(void)
 {
 	pthread_mutex_lock(&fs.lock);
 	bool failed = fs.has_failed;
@@ -464,36 +458,36 @@ bool faultfs_has_failed(void)
 	return failed;
 }
 
-void faultfs_capacity(size_t bytes)
+void fault_vfs_capacity(size_t bytes)
 {
 	pthread_mutex_lock(&fs.lock);
 	fs.capacity = bytes;
 	pthread_mutex_unlock(&fs.lock);
 }
 
-size_t faultfs_used(void)
+size_t fault_vfs_used(void)
 {
 	pthread_mutex_lock(&fs.lock);
-	size_t n = used();
+	size_t n = used_bytes();
 	pthread_mutex_unlock(&fs.lock);
 	return n;
 }
 
-void faultfs_stop_at_sync(uint64_t nth)
+void fault_vfs_stop_at_sync(uint64_t nth)
 {
 	pthread_mutex_lock(&fs.lock);
 	fs.stop_at = fs.count[FAULT_SYNC] + nth;
 	pthread_mutex_unlock(&fs.lock);
 }
 
-void faultfs_stop(void)
+void fault_vfs_stop(void)
 {
 	pthread_mutex_lock(&fs.lock);
 	fs.stopped = true;
 	pthread_mutex_unlock(&fs.lock);
 }
 
-bool faultfs_stopped(void)
+bool fault_vfs_stopped(void)
 {
 	pthread_mutex_lock(&fs.lock);
 	bool stopped = fs.stopped;
@@ -501,28 +495,28 @@ bool faultfs_stopped(void)
 	return stopped;
 }
 
-static void cut(struct file *f, uint64_t *seed)
+static void cut_power(struct file *f, uint64_t *seed)
 {
 	if (seed)
 		apply_changes(f, seed);
 	else
 		forget_changes(f);
-	/* Created or removed, but the directory was not synced: either is possible. */
-	if (f->there != f->there_on_disk)
-		f->there_on_disk = seed ? random_next(seed) % 2 : f->there_on_disk;
-	f->there = f->there_on_disk;
-	if (!f->there)
+	/* If it was created or removed without a sync of the directory, it may exist or not. */
+	if (f->exists != f->exists_on_disk)
+		f->exists_on_disk = seed ? test_random(seed) % 2 : f->exists_on_disk;
+	f->exists = f->exists_on_disk;
+	if (!f->exists)
 		f->disk.n = 0;
 	image_copy(&f->now, &f->disk);
 }
 
-void faultfs_restart(enum faultfs_end end, uint64_t seed)
+void fault_vfs_restart(enum fault_vfs_end end, uint64_t seed)
 {
 	pthread_mutex_lock(&fs.lock);
 	if (fs.open)
 		abort();
-	for (unsigned i = 0; i < fs.files && end != FAULTFS_KILLED; i++)
-		cut(&fs.file[i], end == FAULTFS_CUT_SOME ? &seed : NULL);
+	for (unsigned i = 0; i < fs.files && end != FAULT_VFS_KILLED; i++)
+		cut_power(&fs.file[i], end == FAULT_VFS_CUT_SOME ? &seed : NULL);
 	fs.stopped = false;
 	fs.stop_at = 0;
 	pthread_mutex_unlock(&fs.lock);

@@ -1,22 +1,24 @@
-/* kill -9 in the midst of work, again and again: what was answered before is there after, and the database is
- * sound. A child submits and says what was answered; nobody asks it to end. */
+/* kill -9 during work, many times: every answered request is in the database afterwards, and the database is
+ * sound. A child process submits requests and writes the tags of the answers into a pipe until it is killed.
+ */
 #include "fixture.h"
 #include "requests.h"
 #include "test.h"
 
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { KILLS = 20, AHEAD = 200 };
 
-static void learn(void *ctx, const struct load_item *item)
+static void keep_last_run(void *ctx, const struct load_item *item)
 {
 	if (item->kind == LOAD_DONE)
 		*(uint64_t *)ctx = item->done.last_run;
 }
 
-/* Schedule n and run n belong together; each is told by its number. */
+/* Request n: schedule n / 2 + 1 if n is odd, else run n / 2 of schedule n / 2. */
 static struct st_req request(uint64_t n)
 {
 	static char id[32]; /* copied when it is submitted */
@@ -34,33 +36,33 @@ static struct st_req request(uint64_t n)
 	return r;
 }
 
-static void child(const char *path, int pipe)
+static void run_child(const char *path, int pipe)
 {
 	static const struct store_tuning small = {
 		.group = 64, .checkpoint = 64, .wal_lull = 128, .lull_ms = 1, .wal_max = 400
 	};
 	struct store *s;
 	struct why why;
-	uint64_t last = 0, flying = 0;
+	uint64_t last = 0, under_way = 0;
 	if (store_sqlite_open_tuned(path, &small, &s, &why) != OK ||
-	    store_sqlite_ops.load(s, learn, &last) != OK)
+	    store_sqlite_ops.load(s, keep_last_run, &last) != OK)
 		_exit(1);
 	for (uint64_t next = 2 * last + 1;;) {
-		for (; flying < AHEAD; flying++, next++) {
+		for (; under_way < AHEAD; under_way++, next++) {
 			struct st_req r = request(next);
 			if (store_sqlite_ops.submit(s, &r) != OK)
 				_exit(1);
 		}
 		struct st_ack ack;
-		if (rig_collect(&store_sqlite_ops, s, &ack, 1) != 1 || ack.res != ST_OK)
+		if (collect_answers(&store_sqlite_ops, s, &ack, 1) != 1 || ack.res != ST_OK)
 			_exit(1);
-		flying--;
+		under_way--;
 		if (write(pipe, &ack.tag, sizeof ack.tag) != sizeof ack.tag)
 			_exit(1);
 	}
 }
 
-/* All that the child said until it was killed. */
+/* Kills the child `after` microseconds. The largest tag that it answered. */
 static uint64_t run_and_kill(const char *path, useconds_t after, unsigned *answers)
 {
 	int fd[2];
@@ -71,10 +73,10 @@ static uint64_t run_and_kill(const char *path, useconds_t after, unsigned *answe
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(fd[0]);
-		child(path, fd[1]);
+		run_child(path, fd[1]);
 	}
 	close(fd[1]);
-	/* The clock runs from its first answer on, or the first kills would only hit the opening. */
+	/* The time counts from the first answer, or the first kills would only hit the opening. */
 	bool first = true;
 	while (read(fd[0], &tag, sizeof tag) == sizeof tag) {
 		largest = tag > largest ? tag : largest;
@@ -92,7 +94,7 @@ static uint64_t run_and_kill(const char *path, useconds_t after, unsigned *answe
 	return largest;
 }
 
-/* Tags were answered in order: all up to the largest must be there. */
+/* Tags are answered in order: all up to the largest must be stored. */
 static void check_rows(const char *path, uint64_t largest)
 {
 	static const char *const sql =
@@ -110,12 +112,13 @@ static void check_rows(const char *path, uint64_t largest)
 	CHECK_INT(sqlite3_column_int64(s, 0), (largest + 1) / 2);
 	CHECK_INT(sqlite3_column_int64(s, 1), (largest + 1) / 2);
 	CHECK_INT(sqlite3_column_int64(s, 2), largest / 2);
-	CHECK_INT(sqlite3_column_int64(s, 3), 0); /* no run without its move, no move without its run */
+	CHECK_INT(sqlite3_column_int64(s, 3),
+		  0); /* each run has moved its schedule, and each move has its run */
 	sqlite3_finalize(s);
 	sqlite3_close(db);
 }
 
-TEST(killed_again_and_again)
+TEST(killed_many_times)
 {
 	char dir[64], path[80];
 	uint64_t seed = 1, largest = 0;
@@ -124,13 +127,13 @@ TEST(killed_again_and_again)
 	snprintf(path, sizeof path, "%s/db", dir);
 	for (unsigned i = 0; i < KILLS; i++) {
 		test_case("kill %u", i);
-		uint64_t said = run_and_kill(path, (useconds_t)(test_random(&seed) % 30000), &answers);
-		largest = said > largest ? said : largest;
-		CHECK(said > 0);
+		uint64_t answered = run_and_kill(path, (useconds_t)(test_random(&seed) % 30000), &answers);
+		largest = answered > largest ? answered : largest;
+		CHECK(answered > 0);
 		CHECK(database_is_sound(path));
 		check_rows(path, largest);
 	}
 	if (getenv("SHOW"))
-		printf("%u answers in %d lives\n", answers, KILLS);
+		printf("%u answers, %d kills\n", answers, KILLS);
 	remove_dir(dir);
 }

@@ -1,9 +1,11 @@
 /* Opening a database of version 1: every row is found again under the new names, numbers go on where they
  * were, and a migration that fails changes nothing. */
+#include "dump.h"
 #include "fixture.h"
 #include "requests.h"
 #include "store/sqlite/backup.h"
 #include "store/sqlite/read/reader.h"
+#include "store/sqlite/restore.h"
 #include "store/sqlite/schema.h"
 #include "test.h"
 
@@ -14,17 +16,6 @@
 struct old_database {
 	char dir[64], path[80];
 };
-
-static void run_sql(const char *path, const char *text)
-{
-	sqlite3 *db = NULL;
-	char *message = NULL;
-	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-	if (!CHECK_INT(sqlite3_exec(db, text, NULL, NULL, &message), SQLITE_OK))
-		printf("%s\n", message);
-	sqlite3_free(message);
-	sqlite3_close(db);
-}
 
 static void read_fixture(const char *name, struct buf *ret)
 {
@@ -68,7 +59,7 @@ static struct store *open_store(const char *path)
 
 static const char *new_name(const char *table)
 {
-	return strcmp(table, "notice") == 0 ? "message" : table;
+	return strcmp(table, "notice") == 0 ? "message" : strcmp(table, "words") == 0 ? "run_text" : table;
 }
 
 static unsigned dump_table(sqlite3 *db, const char *table, struct buf *out)
@@ -95,11 +86,12 @@ static void dump_all_tables(const char *path, struct buf *out)
 	sqlite3_stmt *s = NULL;
 	unsigned tables = 0;
 	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-	CHECK_INT(sqlite3_prepare_v2(db,
-				     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE"
-				     " 'memory_words%' AND name NOT LIKE 'sqlite_%'"
-				     " ORDER BY iif(name = 'notice', 'message', name)",
-				     -1, &s, NULL),
+	CHECK_INT(sqlite3_prepare_v2(
+			  db,
+			  "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE"
+			  " 'memory_words%' AND name NOT LIKE 'sqlite_%'"
+			  " ORDER BY iif(name = 'notice', 'message', iif(name = 'words', 'run_text', name))",
+			  -1, &s, NULL),
 		  SQLITE_OK);
 	for (; sqlite3_step(s) == SQLITE_ROW; tables++) {
 		const char *table = (const char *)sqlite3_column_text(s, 0);
@@ -113,20 +105,6 @@ static void dump_all_tables(const char *path, struct buf *out)
 	sqlite3_close(db);
 }
 
-static int64_t number_of(const char *path, const char *sql)
-{
-	sqlite3 *db = NULL;
-	sqlite3_stmt *s = NULL;
-	int64_t n = -1;
-	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-	CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-	if (CHECK_INT(sqlite3_step(s), SQLITE_ROW))
-		n = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return n;
-}
-
 TEST(every_row_of_version_1_is_found_again)
 {
 	struct old_database d;
@@ -136,10 +114,13 @@ TEST(every_row_of_version_1_is_found_again)
 	store_sqlite_close(open_store(d.path));
 	dump_all_tables(d.path, &after);
 	CHECK_SAME(&after, &before);
-	CHECK_INT(number_of(d.path, "PRAGMA user_version"), schema_version);
-	CHECK_INT(number_of(d.path, "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%notice%'"), 0);
-	CHECK_INT(number_of(d.path,
-			    "SELECT count(*) FROM pragma_table_info('schedule') WHERE name = 'checked'"),
+	CHECK_INT(select_number(d.path, "PRAGMA user_version"), schema_version);
+	CHECK_INT(select_number(
+			  d.path,
+			  "SELECT count(*) FROM sqlite_schema WHERE name LIKE '%notice%' OR name = 'words'"),
+		  0);
+	CHECK_INT(select_number(d.path, "SELECT count(*) FROM pragma_table_info('schedule')"
+					" WHERE name IN ('checked', 'kept')"),
 		  0);
 	CHECK(database_is_sound(d.path));
 	buf_free(&before);
@@ -153,7 +134,7 @@ static struct st_ack ask(struct store *s, struct st_req r)
 {
 	struct st_ack ack = { 0 };
 	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, &ack, 1), 1);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, &ack, 1), 1);
 	CHECK_INT(ack.res, ST_OK);
 	return ack;
 }
@@ -174,7 +155,7 @@ TEST(numbers_go_on_after_a_migration)
 	struct st_req problem = req_problem(PROBLEM_OPEN, 0, "new", 2000);
 	problem.news = 1;
 	CHECK_INT(ask(s, problem).problem, 3);
-	CHECK_INT(number_of(d.path, "SELECT max(number) FROM news"), 8);
+	CHECK_INT(select_number(d.path, "SELECT max(number) FROM news"), 8);
 	struct buf load = { 0 };
 	dump_load(&store_sqlite_ops, s, &load);
 	CHECK(strstr(load.p, "done 4095 8 1\n"));
@@ -233,8 +214,8 @@ TEST(a_migration_that_fails_changes_nothing)
 	run_sql(d.path, "CREATE VIEW message AS SELECT 1");
 	CHECK_INT(store_sqlite_open(d.path, &s, &why), E_IO);
 	CHECK(strstr(why.text, d.path));
-	CHECK_INT(number_of(d.path, "PRAGMA user_version"), 1);
-	CHECK_INT(number_of(d.path, "SELECT max(checked) FROM schedule"), 19);
+	CHECK_INT(select_number(d.path, "PRAGMA user_version"), 1);
+	CHECK_INT(select_number(d.path, "SELECT max(checked) FROM schedule"), 19);
 	run_sql(d.path, "DROP VIEW message");
 	dump_all_tables(d.path, &after);
 	CHECK_SAME(&after, &before);
@@ -256,11 +237,11 @@ TEST(a_backup_of_version_1_is_migrated_when_it_is_restored)
 	old_database_make(&d);
 	snprintf(file, sizeof file, "%s/backup", d.dir);
 	snprintf(generation, sizeof generation, "%s/generation", d.dir);
-	CHECK_INT(copy_make(d.path, file, &bytes, &why), OK);
-	CHECK_INT(number_of(file, "PRAGMA user_version"), 1);
-	struct copy_ask q = { .database = d.path, .generation = generation, .now = AT(1000) };
-	CHECK_INT(copy_restore(&q, file, aside, sizeof aside, &why), OK);
-	CHECK_INT(number_of(d.path, "PRAGMA user_version"), schema_version);
+	CHECK_INT(backup_make(d.path, file, &bytes, &why), OK);
+	CHECK_INT(select_number(file, "PRAGMA user_version"), 1);
+	struct restore_request q = { .database = d.path, .generation = generation, .now = AT(1000) };
+	CHECK_INT(restore_backup(&q, file, aside, sizeof aside, &why), OK);
+	CHECK_INT(select_number(d.path, "PRAGMA user_version"), schema_version);
 	run_sql(file, "DELETE FROM meta"); /* a restore writes there */
 	run_sql(d.path, "DELETE FROM meta");
 	run_sql(file, "INSERT INTO meta VALUES ('x', 0)");

@@ -1,33 +1,31 @@
-/* A year in the life of a store that is pruned every day: the real engine on a virtual clock, SQLite's store,
- * and schedules that are edited, removed, backfilled and followed, whose clock is set back, and whose engine
- * is killed. The file must not grow with the year, and no occurrence may be claimed twice, whether or not its
- * record is left. */
+/* A year of a store that is pruned every day: the real engine on a virtual clock with SQLite's store.
+ * Schedules are changed, removed, backfilled and followed, the clock is set back, and the engine is
+ * restarted. The file must not grow during the year, and no occurrence may be claimed twice, whether or not
+ * its record is left. */
 #include "core/engine/engine.h"
 #include "fixture.h"
+#include "number_map.h"
 #include "requests.h"
 #include "store/sqlite/read/prune_scan.h"
-#include "table.h"
 #include "test.h"
 
-#include <sys/stat.h>
+#define HOUR        INT64_C(3600)
+#define DAY_SECONDS (24 * HOUR)
 
-#define HOUR  INT64_C(3600)
-#define A_DAY (24 * HOUR)
-
-enum { KEPT_DAYS = 30, DAYS = 365, FLYING_MAX = 8192, SCHEDULES = 24, A_DAYS = 3 };
-#define INTERVAL (A_DAY / A_DAYS)
+enum { KEPT_DAYS = 30, DAYS = 365, UNDER_WAY_MAX = 8192, SCHEDULES = 24, RUNS_A_DAY = 3 };
+#define INTERVAL (DAY_SECONDS / RUNS_A_DAY)
 
 struct year {
-	struct rig rig;
+	struct fixture store;
 	struct reader *reader;
 	struct zone *utc;
 	const struct zone *zones[1];
 	struct engine *engine;
 	struct now now;
-	struct st_req flying[FLYING_MAX];
-	unsigned flights;
-	uint64_t tags, edited, removed, follower;
-	struct table fired;
+	struct st_req waiting[UNDER_WAY_MAX];
+	unsigned under_way;
+	uint64_t tags, edited, removed;
+	struct map fired;
 	unsigned claims, lost, backfilled, steps;
 	char document[2048];
 };
@@ -42,53 +40,53 @@ static void step(struct year *y, const struct event *ev)
 	engine_step(y->engine, ev, y->now, &fx);
 	y->steps++;
 	for (unsigned i = 0; i < fx.stores; i++) {
-		CHECK_INT(y->rig.ops->submit(y->rig.store, &fx.store[i]), OK);
-		if (CHECK(y->flights < FLYING_MAX))
-			y->flying[y->flights++] = fx.store[i];
+		CHECK_INT(y->store.ops->submit(y->store.store, &fx.store[i]), OK);
+		if (CHECK(y->under_way < UNDER_WAY_MAX))
+			y->waiting[y->under_way++] = fx.store[i];
 	}
-	CHECK_INT(fx.runners, 0); /* events need none */
+	CHECK_INT(fx.runners, 0); /* actions of kind event need no runner */
 	CHECK(!fx.failed);
 	effects_free(&fx);
 }
 
-static void note(struct year *y, const struct st_req *r, const struct st_ack *ack)
+static void check_claim(struct year *y, const struct st_req *r, const struct st_ack *ack)
 {
 	uint32_t count;
-	uint64_t key = mix2(r->sid, (uint64_t)r->run.nominal.us);
+	uint64_t key = hash_pair(r->sid, (uint64_t)r->run.nominal.us);
 	if (r->op != ST_OCC)
 		return;
 	y->lost += ack->res == ST_LOST;
 	if (ack->res != ST_OK || r->run.kind == KIND_MANUAL || r->run.state != RUN_FINISHED)
 		return;
 	test_case("sid %llu at %lld", (unsigned long long)r->sid, (long long)r->run.nominal.us);
-	CHECK(!table_get(&y->fired, key, &count));
-	table_put(&y->fired, key, 1);
+	CHECK(!number_map_get(&y->fired, key, &count));
+	number_map_put(&y->fired, key, 1);
 	y->claims++;
 	y->backfilled += r->run.kind == KIND_BACKFILL;
 }
 
-static void settle(struct year *y)
+static void take_answers(struct year *y)
 {
 	struct st_ack ack;
-	while (y->flights && CHECK_INT(rig_collect(y->rig.ops, y->rig.store, &ack, 1), 1)) {
+	while (y->under_way && CHECK_INT(collect_answers(y->store.ops, y->store.store, &ack, 1), 1)) {
 		unsigned i = 0;
-		while (i < y->flights && y->flying[i].tag != ack.tag)
+		while (i < y->under_way && y->waiting[i].tag != ack.tag)
 			i++;
-		if (!CHECK(i < y->flights))
+		if (!CHECK(i < y->under_way))
 			return;
-		struct st_req r = y->flying[i];
-		y->flying[i] = y->flying[--y->flights];
-		note(y, &r, &ack);
+		struct st_req r = y->waiting[i];
+		y->waiting[i] = y->waiting[--y->under_way];
+		check_claim(y, &r, &ack);
 		step(y, &(struct event){ .kind = EV_ACK, .ack = &ack });
 	}
 }
 
-static void load_one(void *ctx, const struct load_item *item)
+static void load_into_engine(void *ctx, const struct load_item *item)
 {
 	engine_load(((struct year *)ctx)->engine, item);
 }
 
-static void start(struct year *y)
+static void start_engine(struct year *y)
 {
 	struct engine_config config = { .slots = 16,
 					.catch_up_per_second = 1000,
@@ -99,9 +97,9 @@ static void start(struct year *y)
 	engine_free(y->engine);
 	y->engine = NULL;
 	CHECK_INT(engine_new(&config, &y->engine), OK);
-	CHECK_INT(y->rig.ops->load(y->rig.store, load_one, y), OK);
+	CHECK_INT(y->store.ops->load(y->store.store, load_into_engine, y), OK);
 	step(y, &(struct event){ .kind = EV_LOADED });
-	settle(y);
+	take_answers(y);
 }
 
 static void pass_time(struct year *y, int64_t us)
@@ -110,17 +108,18 @@ static void pass_time(struct year *y, int64_t us)
 	y->now.boot.us += us;
 }
 
-/* --- people --- */
+/* --- commands --- */
 
-static uint64_t order(struct year *y, struct command c)
+static uint64_t send_command(struct year *y, struct command c)
 {
 	c.tag = ++y->tags;
 	step(y, &(struct event){ .kind = EV_COMMAND, .command = &c });
-	settle(y);
+	take_answers(y);
 	return c.tag;
 }
 
-static struct command put(struct year *y, uint64_t sid, int64_t interval, int64_t anchor, uint64_t after)
+static struct command put_command(struct year *y, uint64_t sid, int64_t interval, int64_t anchor,
+				  uint64_t after)
 {
 	struct command c = {
 		.kind = CMD_PUT, .sid = sid, .enabled = true, .max_runs = UINT32_MAX, .after = after
@@ -137,28 +136,28 @@ static struct command put(struct year *y, uint64_t sid, int64_t interval, int64_
 	return c;
 }
 
-static void last_sid(void *ctx, const struct load_item *item)
+static void keep_last_sid(void *ctx, const struct load_item *item)
 {
 	if (item->kind == LOAD_DONE)
 		*(uint64_t *)ctx = item->done.last_sid;
 }
 
-static uint64_t add(struct year *y, int64_t interval, int64_t anchor, uint64_t after)
+static uint64_t add_schedule(struct year *y, int64_t interval, int64_t anchor, uint64_t after)
 {
 	uint64_t sid = 0;
-	order(y, put(y, 0, interval, anchor, after));
-	CHECK_INT(y->rig.ops->load(y->rig.store, last_sid, &sid), OK);
+	send_command(y, put_command(y, 0, interval, anchor, after));
+	CHECK_INT(y->store.ops->load(y->store.store, keep_last_sid, &sid), OK);
 	return sid;
 }
 
 static struct wall days_ago(const struct year *y, int64_t days)
 {
-	return (struct wall){ y->now.wall.us - days * A_DAY * USEC };
+	return (struct wall){ y->now.wall.us - days * DAY_SECONDS * USEC };
 }
 
 /* --- pruning --- */
 
-static void prune(struct year *y)
+static void prune_all(struct year *y)
 {
 	static struct old_item item[READ_LIST_MAX];
 	struct wall by = days_ago(y, KEPT_DAYS);
@@ -179,7 +178,7 @@ static void prune(struct year *y)
 				r.prune.first = item[i].at;
 				r.prune.last = item[n - 1].at;
 				r.prune.end = engine_acted_on(y->engine);
-				CHECK_INT(rig_ask(&y->rig, &r).res, ST_OK);
+				CHECK_INT(fixture_ask(&y->store, r).res, ST_OK);
 			}
 		}
 	}
@@ -187,7 +186,7 @@ static void prune(struct year *y)
 
 /* --- a day --- */
 
-static void live(struct year *y, struct wall until)
+static void run_until(struct year *y, struct wall until)
 {
 	unsigned before = y->steps;
 	while (y->now.wall.us < until.us) {
@@ -196,8 +195,8 @@ static void live(struct year *y, struct wall until)
 		struct wall t = any && next.us < until.us ? next : until;
 		pass_time(y, t.us > y->now.wall.us ? t.us - y->now.wall.us : 0);
 		step(y, &(struct event){ .kind = EV_TICK });
-		settle(y);
-		/* It never turns round and round about what it may not claim. */
+		take_answers(y);
+		/* The engine must not loop over occurrences that it may not claim. */
 		if (!CHECK(y->steps - before < 20000))
 			return;
 	}
@@ -207,70 +206,56 @@ static void set_back(struct year *y, int64_t seconds)
 {
 	y->now.wall.us -= seconds * USEC;
 	step(y, &(struct event){ .kind = EV_TICK });
-	settle(y);
+	take_answers(y);
 }
 
-static void happenings(struct year *y, unsigned day)
+static void run_day_events(struct year *y, unsigned day)
 {
-	if (day % 3 == 1) /* a change of its times, or of something else */
-		order(y, put(y, y->edited, INTERVAL, day % 2 ? 0 : 600, 0));
+	if (day % 3 == 1) /* a change of its times, or without one */
+		send_command(y, put_command(y, y->edited, INTERVAL, day % 2 ? 0 : 600, 0));
 	if (day % 20 == 7)
 		set_back(y, INTERVAL);
 	if (day % 31 == 11) {
 		pass_time(y, 3 * INTERVAL * USEC);
-		start(y);
+		start_engine(y);
 	}
 	if (day % 10 == 3) {
-		order(y, (struct command){ .kind = CMD_DROP, .sid = y->removed });
-		y->removed = add(y, INTERVAL, 0, 0);
+		send_command(y, (struct command){ .kind = CMD_DROP, .sid = y->removed });
+		y->removed = add_schedule(y, INTERVAL, 0, 0);
 	}
-	if (day % 15 == 9) /* what was missed lately, and what is too long ago to be known */
-		order(y, (struct command){ .kind = CMD_BACKFILL,
-					   .sid = 2,
-					   .from = days_ago(y, 3 * KEPT_DAYS),
-					   .to = y->now.wall });
-	if (day == 200) { /* far behind what was pruned */
-		set_back(y, (KEPT_DAYS + 10) * A_DAY);
-		start(y);
+	if (day % 15 == 9) /* missed occurrences, and some that were pruned */
+		send_command(y, (struct command){ .kind = CMD_BACKFILL,
+						  .sid = 2,
+						  .from = days_ago(y, 3 * KEPT_DAYS),
+						  .to = y->now.wall });
+	if (day == 200) { /* far before the pruning mark */
+		set_back(y, (KEPT_DAYS + 10) * DAY_SECONDS);
+		start_engine(y);
 	}
 }
 
-static int64_t number(const char *path, const char *sql)
-{
-	sqlite3 *db = NULL;
-	sqlite3_stmt *s = NULL;
-	int64_t n = -1;
-	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-	CHECK_INT(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-	if (CHECK_INT(sqlite3_step(s), SQLITE_ROW))
-		n = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return n;
-}
-
-TEST(a_year)
+TEST(a_year_of_pruning)
 {
 	static struct year y;
 	struct why why;
 	int64_t early = 0, late = 0;
-	rig_open(&y.rig, RIG_SQLITE);
-	CHECK_INT(reader_open(y.rig.path, &y.reader, &why), OK);
+	fixture_open(&y.store, FIXTURE_SQLITE);
+	CHECK_INT(reader_open(y.store.path, &y.reader, &why), OK);
 	CHECK_INT(zone_fixed(0, &y.utc), OK);
 	y.zones[0] = y.utc;
 	memset(y.document, 'x', sizeof y.document);
 	y.now = (struct now){ wall_of(INT64_C(1700000000)), { HOUR * USEC } };
-	start(&y);
+	start_engine(&y);
 	for (unsigned i = 0; i < SCHEDULES; i++)
-		add(&y, INTERVAL, 0, 0);
+		add_schedule(&y, INTERVAL, 0, 0);
 	y.edited = 3;
-	y.removed = add(&y, INTERVAL, 0, 0);
-	y.follower = add(&y, 0, 0, 4);
+	y.removed = add_schedule(&y, INTERVAL, 0, 0);
+	add_schedule(&y, 0, 0, 4); /* a follower of schedule 4 */
 	for (unsigned day = 0; day < DAYS; day++) {
-		live(&y, (struct wall){ y.now.wall.us + A_DAY * USEC });
-		happenings(&y, day);
-		prune(&y);
-		int64_t pages = number(y.rig.path, "PRAGMA page_count");
+		run_until(&y, (struct wall){ y.now.wall.us + DAY_SECONDS * USEC });
+		run_day_events(&y, day);
+		prune_all(&y);
+		int64_t pages = select_number(y.store.path, "PRAGMA page_count");
 		if (day < 2 * KEPT_DAYS)
 			early = pages > early ? pages : early;
 		late = pages > late ? pages : late;
@@ -278,29 +263,31 @@ TEST(a_year)
 	test_case("pages %lld, then at most %lld; %u claims, %u lost, %u backfilled, %u steps",
 		  (long long)early, (long long)late, y.claims, y.lost, y.backfilled, y.steps);
 	CHECK(late <= early * 5 / 4);
-	CHECK(y.claims > DAYS * A_DAYS * SCHEDULES / 2);
+	CHECK(y.claims > DAYS * RUNS_A_DAY * SCHEDULES / 2);
 	CHECK(y.lost > 100 && y.backfilled > 100);
 	test_case(NULL);
-	/* What is left: a month, and what is needed. */
+	/* What is left: a month of records, and those that are needed. */
 	char sql[200];
 	snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE max(nominal, claimed, ended) <= %lld",
 		 (long long)days_ago(&y, KEPT_DAYS).us);
-	CHECK(number(y.rig.path, sql) <= SCHEDULES + 8);
-	CHECK(number(y.rig.path, "SELECT count(*) FROM version") <= KEPT_DAYS / 3 + 4);
-	CHECK(number(y.rig.path, "SELECT count(*) FROM schedule WHERE dropped IS NOT NULL") <=
+	CHECK(select_number(y.store.path, sql) <= SCHEDULES + 8);
+	CHECK(select_number(y.store.path, "SELECT count(*) FROM version") <= KEPT_DAYS / 3 + 4);
+	CHECK(select_number(y.store.path, "SELECT count(*) FROM schedule WHERE dropped IS NOT NULL") <=
 	      KEPT_DAYS / 10 + 2);
-	CHECK_INT(number(y.rig.path, "SELECT count(*) FROM document d LEFT JOIN schedule USING (sid)"
-				     " WHERE rev IS NULL"),
+	CHECK_INT(select_number(y.store.path, "SELECT count(*) FROM document d LEFT JOIN schedule USING (sid)"
+					      " WHERE rev IS NULL"),
 		  0);
-	CHECK(number(y.rig.path,
-		     "SELECT count(*) FROM run WHERE sid = (SELECT sid FROM schedule WHERE after <> 0)") > 0);
-	CHECK(database_is_sound(y.rig.path));
+	CHECK(select_number(
+		      y.store.path,
+		      "SELECT count(*) FROM run WHERE sid = (SELECT sid FROM schedule WHERE after <> 0)") >
+	      0);
+	CHECK(database_is_sound(y.store.path));
 	if (getenv("SHOW"))
 		printf("pages %lld early, %lld at most; %u claims, %u lost, %u backfilled, %u steps\n",
 		       (long long)early, (long long)late, y.claims, y.lost, y.backfilled, y.steps);
 	engine_free(y.engine);
 	reader_close(y.reader);
-	table_free(&y.fired);
-	rig_close(&y.rig);
+	map_free(&y.fired);
+	fixture_close(&y.store);
 	zone_free(y.utc);
 }

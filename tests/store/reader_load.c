@@ -1,8 +1,8 @@
-/* Readers while the writer is under load. For the thread sanitizer, above all. */
+/* Readers while the writer is under load. Most useful with the thread sanitizer. */
 #include "fixture.h"
 #include "requests.h"
+#include "store/sqlite/read/query.h"
 #include "store/sqlite/read/reader.h"
-#include "store/sqlite/read/statements.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -15,18 +15,18 @@ static const struct store_tuning small = {
 	.group = 32, .checkpoint = 20, .wal_lull = 50, .lull_ms = 1, .wal_max = 200
 };
 
-struct party {
+struct load_test {
 	char dir[64], path[80];
 	struct store *store;
 	atomic_bool stop;
 	atomic_uint answers;
 };
 
-static void party_open(struct party *p)
+static void load_test_open(struct load_test *p)
 {
 	struct why why;
 	struct st_ack ack;
-	*p = (struct party){ 0 };
+	*p = (struct load_test){ 0 };
 	make_dir(p->dir, sizeof p->dir);
 	snprintf(p->path, sizeof p->path, "%s/db", p->dir);
 	CHECK_INT(store_sqlite_open_tuned(p->path, &small, &p->store, &why), OK);
@@ -37,19 +37,19 @@ static void party_open(struct party *p)
 		r.id = str_of(id);
 		r.document = STR("some text");
 		CHECK_INT(store_sqlite_ops.submit(p->store, &r), OK);
-		CHECK_INT(rig_collect(&store_sqlite_ops, p->store, &ack, 1), 1);
+		CHECK_INT(collect_answers(&store_sqlite_ops, p->store, &ack, 1), 1);
 	}
 }
 
-static void party_close(struct party *p)
+static void load_test_close(struct load_test *p)
 {
 	store_sqlite_close(p->store);
 	CHECK(database_is_sound(p->path));
 	remove_dir(p->dir);
 }
 
-/* Run n is of schedule 1 + n % SCHEDS, at nominal time n. */
-static unsigned write_claims(struct party *p, unsigned n)
+/* Run n belongs to schedule 1 + n % SCHEDS and has nominal time 1000 + n. */
+static unsigned write_claims(struct load_test *p, unsigned n)
 {
 	struct st_ack ack[64];
 	unsigned sent = 0, done = 0;
@@ -60,7 +60,8 @@ static unsigned write_claims(struct party *p, unsigned n)
 						 9000000, 1000 + (int64_t)run);
 			CHECK_INT(store_sqlite_ops.submit(p->store, &r), OK);
 		}
-		unsigned got = rig_collect(&store_sqlite_ops, p->store, ack, n - done < 64 ? n - done : 64);
+		unsigned got =
+			collect_answers(&store_sqlite_ops, p->store, ack, n - done < 64 ? n - done : 64);
 		for (unsigned i = 0; i < got; i++)
 			CHECK_INT(ack[i].res, ST_OK);
 		if (!got)
@@ -70,9 +71,9 @@ static unsigned write_claims(struct party *p, unsigned n)
 	return done;
 }
 
-/* One answer is of one moment: no run is missing between those that are told, and the schedule stands where
- * its newest run is. What was seen once is not gone later. */
-static unsigned look(struct reader *r, struct arena *a, uint64_t *newest)
+/* Checks that one answer shows one moment: no run is missing between those listed, and later answers never
+ * lack what an earlier one had. The number of faults. */
+static unsigned check_answers(struct reader *r, struct arena *a, uint64_t *newest)
 {
 	struct why why = { 0 };
 	struct read_runs runs;
@@ -87,7 +88,7 @@ static unsigned look(struct reader *r, struct arena *a, uint64_t *newest)
 		return bad;
 	bad += runs.item[0].run < *newest;
 	*newest = runs.item[0].run;
-	/* Asked later, it has moved on, or stands there. */
+	/* Read later, the schedule is at this run or beyond it. */
 	if (read_sched(r, runs.item[0].sid, a, &sched, &why) != OK)
 		return bad + 1;
 	bad += sched.row.high.us < runs.item[0].nominal.us;
@@ -97,16 +98,16 @@ static unsigned look(struct reader *r, struct arena *a, uint64_t *newest)
 	return bad;
 }
 
-static void *onlooker(void *arg)
+static void *read_until_stop(void *arg)
 {
-	struct party *p = arg;
+	struct load_test *p = arg;
 	struct reader *r = NULL;
 	struct arena a = { 0 };
 	struct why why;
 	uint64_t newest = 0;
 	uintptr_t bad = reader_open(p->path, &r, &why) != OK;
 	while (!bad && !atomic_load(&p->stop)) {
-		bad += look(r, &a, &newest);
+		bad += check_answers(r, &a, &newest);
 		atomic_fetch_add(&p->answers, 1);
 		arena_reset(&a);
 	}
@@ -115,13 +116,13 @@ static void *onlooker(void *arg)
 	return (void *)bad;
 }
 
-TEST(readers_see_whole_moments_of_a_busy_store)
+TEST(readers_of_a_busy_store_see_consistent_moments)
 {
-	struct party p;
+	struct load_test p;
 	pthread_t thread[READERS];
-	party_open(&p);
+	load_test_open(&p);
 	for (unsigned i = 0; i < READERS; i++)
-		pthread_create(&thread[i], NULL, onlooker, &p);
+		pthread_create(&thread[i], NULL, read_until_stop, &p);
 	CHECK_INT(write_claims(&p, CLAIMS), CLAIMS);
 	atomic_store(&p.stop, true);
 	for (unsigned i = 0; i < READERS; i++) {
@@ -130,8 +131,8 @@ TEST(readers_see_whole_moments_of_a_busy_store)
 		CHECK_INT((uintptr_t)bad, 0);
 	}
 	CHECK(atomic_load(&p.answers) > 20);
-	CHECK_INT(store_sqlite_trouble(p.store, NULL, NULL, NULL), OK);
-	party_close(&p);
+	CHECK_INT(store_sqlite_failure(p.store, NULL, NULL, NULL), OK);
+	load_test_close(&p);
 }
 
 static int64_t now_us(void)
@@ -141,13 +142,13 @@ static int64_t now_us(void)
 	return (int64_t)t.tv_sec * USEC + t.tv_nsec / 1000;
 }
 
-/* Even one that never ended its transaction would not hold the writer up; and it sees its own moment. */
+/* Even a reader that keeps its transaction open does not block the writer. */
 TEST(a_reader_never_blocks_the_writer)
 {
-	struct party p;
+	struct load_test p;
 	struct reader *r = NULL;
 	struct why why;
-	party_open(&p);
+	load_test_open(&p);
 	CHECK_INT(reader_open(p.path, &r, &why), OK);
 	CHECK_INT(reader_begin(r), SQLITE_OK);
 	sqlite3_stmt *s = r->stmt[READ_HOLDS];
@@ -156,11 +157,11 @@ TEST(a_reader_never_blocks_the_writer)
 	sqlite3_reset(s);
 	int64_t from = now_us();
 	CHECK_INT(write_claims(&p, 1500), 1500);
-	CHECK(now_us() - from < 3 * STORE_BUSY_MS * 1000); /* it was not waited for, again and again */
-	CHECK_INT(store_sqlite_trouble(p.store, NULL, NULL, NULL), OK);
+	CHECK(now_us() - from < 3 * STORE_BUSY_MS * 1000); /* the writer did not wait for the reader */
+	CHECK_INT(store_sqlite_failure(p.store, NULL, NULL, NULL), OK);
 	CHECK_INT(reader_end(r, SQLITE_OK, &why), OK);
 	struct run_row run;
 	CHECK_INT(read_run(r, 1500, &run, &why), OK);
 	reader_close(r);
-	party_close(&p);
+	load_test_close(&p);
 }

@@ -1,18 +1,18 @@
 #pragma once
-/* An endless stream of random requests: every operation, repeats word for word, old revs, runs and schedules
- * that do not exist, followers and ends; few enough schedules and times that they meet. The same seed and the
- * same answers give the same stream. */
+/* An endless stream of random requests: every operation, repeated requests, old revs, runs and schedules that
+ * do not exist, followers and ends. There are few schedules and times, so that requests often concern the
+ * same rows. The same seed and the same answers give the same stream. */
 #include "port/store.h"
 
-enum { STREAM_SCHEDS = 60, STREAM_MEMORY = 512 };
+enum { STREAM_SCHEDS = 60, STREAM_HISTORY = 512 };
 
-struct stream {
+struct request_stream {
 	uint64_t random, tag, run, ends, problems, notes;
-	unsigned scheds; /* at most STREAM_SCHEDS */
-	bool one_lane;   /* else each schedule has its own, so that the order within a schedule is kept */
-	unsigned n, runs;
-	struct st_req past[STREAM_MEMORY];
-	struct run_row recent[STREAM_MEMORY]; /* run and sid only */
+	unsigned scheds;  /* at most STREAM_SCHEDS */
+	bool one_lane;    /* else each schedule has a lane, so that its requests keep their order */
+	unsigned n, runs; /* of past and recent, so far */
+	struct st_req past[STREAM_HISTORY];
+	struct run_row recent[STREAM_HISTORY]; /* only run and sid */
 	uint32_t rev[STREAM_SCHEDS + 1];
 	uint64_t seen[STREAM_SCHEDS + 1];
 	uint32_t state_rev, agent_rev;
@@ -20,10 +20,10 @@ struct stream {
 	char text[64];
 };
 
-void stream_init(struct stream *s, uint64_t seed, bool one_lane);
-/* The texts of the request are good until the next call. */
-struct st_req stream_next(struct stream *s);
-/* Moves the texts of a request just made to `text`, which is as large as the stream's own. */
-void stream_keep(const struct stream *s, struct st_req *r, char *text);
-/* The model's answer, so that most requests are not stale. */
-void stream_learn(struct stream *s, const struct st_ack *ack);
+void stream_init(struct request_stream *s, uint64_t seed, bool one_lane);
+/* The texts of the request are valid until the next call. */
+struct st_req stream_next(struct request_stream *s);
+/* Copies the texts of the last request to `text`, which has the size of the stream's. */
+void stream_copy_texts(const struct request_stream *s, struct st_req *r, char *text);
+/* Takes the model's answer into account, so that most requests are not stale. */
+void stream_learn(struct request_stream *s, const struct st_ack *ack);

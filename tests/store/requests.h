@@ -1,5 +1,5 @@
 #pragma once
-/* Requests as the tests write them. Times are small numbers of microseconds. */
+/* Builders for requests. Times are small numbers of microseconds. */
 #include "port/store.h"
 
 #define AT(n) ((struct wall){ (n) })
@@ -17,7 +17,7 @@ static inline struct st_req req_drop(uint64_t sid, uint32_t rev, int64_t at)
 	return (struct st_req){ .op = ST_DROP, .lane = LANE_USER, .sid = sid, .rev = rev, .at = AT(at) };
 }
 
-/* A claimed timer's. */
+/* A claimed occurrence of a timer. */
 static inline struct st_req req_occ(uint64_t sid, uint32_t rev, uint64_t run, int64_t nominal)
 {
 	struct st_req r = { .op = ST_OCC, .lane = LANE_CLAIM, .sid = sid, .rev = rev };
@@ -41,7 +41,7 @@ static inline struct st_req req_range(uint64_t sid, uint32_t rev, int64_t first,
 	return r;
 }
 
-/* The same, moving the schedule. */
+/* The same request, moving the schedule. */
 static inline struct st_req moving(struct st_req r, int64_t next, int64_t high)
 {
 	r.moves = true;
@@ -93,7 +93,7 @@ static inline struct st_req req_hold(uint32_t key, unsigned reason, int64_t unti
 	return r;
 }
 
-/* One of a problem's acts, by key or by number. */
+/* Opens, acknowledges or closes a problem, by key or by number. */
 static inline struct st_req req_problem(enum problem_act act, uint64_t number, const char *key, int64_t at)
 {
 	struct st_req r = { .op = ST_PROBLEM, .lane = LANE_FINISH, .at = AT(at) };

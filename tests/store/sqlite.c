@@ -1,7 +1,7 @@
-/* What only the SQLite store does: opening and refusing files, lanes, limits, outages, its log. */
+/* What only the SQLite store does: opening and refusing files, limits, outages, its log, threads. */
+#include "dump.h"
 #include "fixture.h"
 #include "requests.h"
-#include "store/request_queue.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/store.h"
 #include "store/sqlite/write/statements.h"
@@ -15,7 +15,7 @@
 
 static char dir[64], path[80], wal[88];
 
-static void set_up(void)
+static void make_paths(void)
 {
 	make_dir(dir, sizeof dir);
 	snprintf(path, sizeof path, "%s/db", dir);
@@ -39,14 +39,6 @@ static void submit(struct store *s, struct st_req r, uint64_t tag)
 	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
 }
 
-static void sql(const char *text)
-{
-	sqlite3 *db = NULL;
-	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-	CHECK_INT(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
-
 static void write_file(const char *text, size_t n)
 {
 	FILE *f = fopen(path, "w");
@@ -57,16 +49,16 @@ static void write_file(const char *text, size_t n)
 
 /* --- statements --- */
 
-/* Nothing that the writer does may cost by how much there is: it would keep everything waiting. */
-TEST(no_statement_looks_through_a_table)
+/* The cost of a statement must not grow with the size of a table: all requests wait for the writer. */
+TEST(no_statement_scans_a_table)
 {
-	static struct sql_set set;
+	static struct write_statements set;
 	sqlite3 *db = NULL;
-	set_up();
+	make_paths();
 	store_sqlite_close(open_store(&store_tuning_default));
 	CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-	CHECK_INT(sql_prepare(&set, db), SQLITE_OK);
-	for (unsigned i = 0; i < SQL_COUNT; i++) {
+	CHECK_INT(write_statements_prepare(&set, db), SQLITE_OK);
+	for (unsigned i = 0; i < WRITE_STATEMENTS; i++) {
 		struct buf text = { 0 };
 		sqlite3_stmt *plan = NULL;
 		buf_addf(&text, "EXPLAIN QUERY PLAN %s", sqlite3_sql(set.stmt[i]));
@@ -74,31 +66,32 @@ TEST(no_statement_looks_through_a_table)
 		while (sqlite3_step(plan) == SQLITE_ROW) {
 			const char *step = (const char *)sqlite3_column_text(plan, 3);
 			test_case("%s: %s", sqlite3_sql(set.stmt[i]), step);
-			CHECK(strncmp(step, "SCAN ", 5) != 0 || !strcmp(step, "SCAN g") /* a handful */);
+			CHECK(strncmp(step, "SCAN ", 5) != 0 ||
+			      !strcmp(step, "SCAN g") /* a few pruned schedules */);
 		}
 		sqlite3_finalize(plan);
 		buf_free(&text);
 	}
-	sql_finalize(&set);
+	write_statements_finalize(&set);
 	sqlite3_close(db);
 	remove_dir(dir);
 }
 
 /* --- opening --- */
 
-static void expect_refused(int line, enum err want, const char *say)
+static void expect_refused(int line, enum err want, const char *message)
 {
 	struct store *s = (void *)1;
 	struct why why = { 0 };
 	CHECK_INT_AT(line, store_sqlite_open(path, &s, &why), want);
 	CHECK_AT(line, s == (void *)1); /* untouched */
-	if (!CHECK_AT(line, strstr(why.text, say) && strstr(why.text, dir)))
+	if (!CHECK_AT(line, strstr(why.text, message) && strstr(why.text, dir)))
 		printf("%s\n", why.text);
 }
 
-TEST(open_refuses_what_is_no_database)
+TEST(open_refuses_a_file_that_is_no_database)
 {
-	set_up();
+	make_paths();
 	char junk[8192];
 	memset(junk, 'x', sizeof junk);
 	write_file(junk, sizeof junk);
@@ -116,12 +109,12 @@ TEST(open_refuses_what_is_no_database)
 
 TEST(open_refuses_another_programs_database)
 {
-	set_up();
-	sql("CREATE TABLE notes (text)");
+	make_paths();
+	run_sql(path, "CREATE TABLE notes (text)");
 	expect_refused(__LINE__, E_INPUT, "another program");
-	sql("PRAGMA application_id = 5; DROP TABLE notes");
+	run_sql(path, "PRAGMA application_id = 5; DROP TABLE notes");
 	expect_refused(__LINE__, E_INPUT, "another program");
-	sqlite3 *db = NULL; /* and it has not been touched */
+	sqlite3 *db = NULL; /* it was not changed */
 	sqlite3_stmt *st = NULL;
 	sqlite3_open(path, &db);
 	sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &st, NULL);
@@ -134,21 +127,21 @@ TEST(open_refuses_another_programs_database)
 
 TEST(open_refuses_a_newer_version_and_names_both)
 {
-	set_up();
+	make_paths();
 	store_sqlite_close(open_store(&store_tuning_default));
-	char text[64], say[64];
+	char text[64], message[64];
 	snprintf(text, sizeof text, "PRAGMA user_version = %u", schema_version + 7);
-	sql(text);
-	snprintf(say, sizeof say, "version %u,", schema_version + 7);
-	expect_refused(__LINE__, E_INPUT, say);
-	snprintf(say, sizeof say, "up to %u;", schema_version);
-	expect_refused(__LINE__, E_INPUT, say);
+	run_sql(path, text);
+	snprintf(message, sizeof message, "version %u,", schema_version + 7);
+	expect_refused(__LINE__, E_INPUT, message);
+	snprintf(message, sizeof message, "up to %u;", schema_version);
+	expect_refused(__LINE__, E_INPUT, message);
 	remove_dir(dir);
 }
 
-TEST(open_says_when_it_is_damaged)
+TEST(open_reports_damage)
 {
-	set_up();
+	make_paths();
 	struct store *s = open_store(&store_tuning_default);
 	for (unsigned i = 1; i < 200; i++)
 		submit(s, req_put(i, 0, 10), i);
@@ -163,13 +156,13 @@ TEST(open_says_when_it_is_damaged)
 	remove_dir(dir);
 }
 
-TEST(open_finishes_what_was_begun)
+TEST(open_fills_an_empty_database)
 {
-	set_up();
+	make_paths();
 	write_file("", 0);
 	store_sqlite_close(open_store(&store_tuning_default));
 	unlink(path);
-	sql("PRAGMA journal_mode = WAL"); /* created, and no further */
+	run_sql(path, "PRAGMA journal_mode = WAL"); /* created and left empty */
 	store_sqlite_close(open_store(&store_tuning_default));
 	store_sqlite_close(open_store(&store_tuning_default));
 	store_sqlite_close(NULL);
@@ -186,16 +179,16 @@ static bool readable(struct store *s, int ms)
 
 TEST(fd_is_readable_while_there_are_answers)
 {
-	set_up();
+	make_paths();
 	struct store *s = open_store(&store_tuning_default);
 	struct st_ack ack[3];
 	CHECK(!readable(s, 0));
 	CHECK_INT(store_sqlite_ops.collect(s, ack, 3), 0);
 	for (unsigned i = 1; i <= 3; i++)
 		submit(s, req_put(i, 0, 10), i);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 2), 2);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 2), 2);
 	CHECK(readable(s, 10000));
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 1), 1);
 	CHECK(!readable(s, 0));
 	submit(s, req_put(9, 0, 10), 4);
 	CHECK(readable(s, 10000));
@@ -208,7 +201,7 @@ TEST(fd_is_readable_while_there_are_answers)
 
 TEST(texts_are_copied)
 {
-	set_up();
+	make_paths();
 	struct store *s = open_store(&store_tuning_default);
 	char id[] = "first", document[] = "second";
 	struct st_req r = req_put(1, 0, 10);
@@ -218,7 +211,7 @@ TEST(texts_are_copied)
 	submit(s, r, 1);
 	memset(id, 'x', 5);
 	memset(document, 'x', 6);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, &ack, 1), 1);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, &ack, 1), 1);
 	struct buf b = { 0 };
 	dump_sqlite(path, &b);
 	CHECK(strstr(b.p, "'first' 'second'"));
@@ -229,7 +222,7 @@ TEST(texts_are_copied)
 
 TEST(submit_is_bounded)
 {
-	set_up();
+	make_paths();
 	struct store *s = open_store(&store_tuning_default);
 	struct st_req r = req_hold(1, 1, 1);
 	unsigned n = 0;
@@ -238,108 +231,18 @@ TEST(submit_is_bounded)
 	CHECK_INT(n, STORE_UNDER_WAY_MAX);
 	CHECK_INT(store_sqlite_ops.submit(s, &r), E_LIMIT);
 	struct st_ack *ack = calloc(n, sizeof *ack);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 1), 1);
 	CHECK_INT(store_sqlite_ops.submit(s, &r), OK);
 	CHECK_INT(store_sqlite_ops.submit(s, &r), E_LIMIT);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, n), n);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, n), n);
 	free(ack);
 	store_sqlite_close(s);
 	remove_dir(dir);
 }
 
-TEST(queue_bounds_texts)
-{
-	struct queue q;
-	struct st_ack ack;
-	struct ask *taken[4];
-	bool end;
-	char text[60] = { 0 };
-	CHECK_INT(queue_init(&q, 10, 100), OK);
-	struct st_req r = req_put(1, 0, 10);
-	r.document = (struct str){ text, sizeof text };
-	CHECK_INT(queue_submit(&q, &r), OK);
-	CHECK_INT(queue_submit(&q, &r), E_LIMIT);
-	r.document.n = 40;
-	CHECK_INT(queue_submit(&q, &r), OK);
-	r.document.n = 1;
-	CHECK_INT(queue_submit(&q, &r), E_LIMIT);
-	r.document.n = 0;
-	CHECK_INT(queue_submit(&q, &r), OK);
-	CHECK_INT(queue_take(&q, taken, 4, -1, &end), 3);
-	queue_answer(&q, taken, 3);
-	while (queue_collect(&q, &ack, 1))
-		;
-	static char large[101];
-	r.document = (struct str){ large, sizeof large }; /* alone, it may pass */
-	CHECK_INT(queue_submit(&q, &r), OK);
-	queue_destroy(&q);
-}
-
-/* Whoever comes next waits for the group before it: what nobody waits for must not make it long. */
-TEST(queue_takes_little_of_the_bulk_lane_at_a_time)
-{
-	struct queue q;
-	struct ask *taken[STORE_GROUP_MAX];
-	bool end;
-	CHECK_INT(queue_init(&q, 1000, 1000), OK);
-	for (unsigned i = 0; i < 3 * STORE_BULK_MAX; i++) {
-		struct st_req r = { .op = ST_HOLD, .lane = LANE_BULK, .tag = i };
-		CHECK_INT(queue_submit(&q, &r), OK);
-	}
-	CHECK_INT(queue_submit(&q, &(struct st_req){ .op = ST_HOLD, .lane = LANE_CLAIM, .tag = 999 }), OK);
-	for (unsigned group = 0, next = 0; group < 3; group++) {
-		unsigned n = queue_take(&q, taken, STORE_GROUP_MAX, -1, &end), first = group == 0;
-		CHECK_INT(n, STORE_BULK_MAX + first);
-		CHECK(!first || taken[0]->req.tag == 999);
-		for (unsigned i = 0; i < n; i++) {
-			CHECK(i < first || taken[i]->req.tag == next++);
-			free(taken[i]);
-		}
-	}
-	queue_destroy(&q);
-}
-
-/* A group of 32 keeps two places for each lane that waits. */
-TEST(queue_serves_higher_lanes_first_and_starves_none)
-{
-	enum { EACH = 100 };
-	struct queue q;
-	struct ask *taken[32];
-	unsigned want[LANES] = { 26, 2, 2, 2 }, next[LANES] = { 0 }, total = 0;
-	bool end;
-	CHECK_INT(queue_init(&q, 1000, 1000), OK);
-	for (unsigned i = 0; i < EACH; i++)
-		for (unsigned lane = LANES; lane-- > 0;) {
-			struct st_req r = { .op = ST_HOLD, .lane = (uint8_t)lane, .tag = i };
-			CHECK_INT(queue_submit(&q, &r), OK);
-		}
-	for (unsigned group = 0; total < LANES * EACH; group++) {
-		unsigned n = queue_take(&q, taken, 32, -1, &end), got[LANES] = { 0 };
-		CHECK(n > 0 && !end);
-		for (unsigned i = 0; i < n; i++) {
-			unsigned lane = taken[i]->req.lane;
-			CHECK(i == 0 || taken[i - 1]->req.lane <= lane);
-			CHECK_INT(taken[i]->req.tag, next[lane]++); /* in order of submission */
-			got[lane]++;
-		}
-		for (unsigned i = 0; i < n; i++)
-			free(taken[i]);
-		for (unsigned lane = 0; lane < LANES && group < 3; lane++)
-			CHECK_INT(got[lane], want[lane]);
-		total += n;
-	}
-	CHECK_INT(queue_take(&q, taken, 32, 1, &end), 0);
-	CHECK(!end);
-	queue_close(&q);
-	CHECK_INT(queue_take(&q, taken, 32, -1, &end), 0);
-	CHECK(end);
-	CHECK(!queue_pause(&q, 100000));
-	queue_destroy(&q);
-}
-
 TEST(close_carries_out_what_is_queued)
 {
-	set_up();
+	make_paths();
 	struct store *s = open_store(&store_tuning_default);
 	for (unsigned i = 1; i <= 3000; i++)
 		submit(s, req_put(i, 0, 10), i);
@@ -355,16 +258,16 @@ TEST(close_carries_out_what_is_queued)
 
 /* --- failures --- */
 
-/* A document too large for the store is refused, and the others of its group are carried out. */
-TEST(one_bad_request_does_not_poison_its_group)
+/* A document that is too large is refused; the other requests of its group are carried out. */
+TEST(a_refused_request_does_not_affect_its_group)
 {
-	set_up();
+	make_paths();
 	struct store *s = open_store(&store_tuning_default);
 	size_t n = STORE_DOCUMENT_BYTES_MAX + 1;
 	char *large = malloc(n);
 	struct st_ack ack[9];
 	memset(large, 'x', n);
-	/* Somebody else's lock makes all of them wait, so that they become one group. */
+	/* The lock of another connection makes all of them wait, so that they become one group. */
 	sqlite3 *other = NULL;
 	sqlite3_open(path, &other);
 	CHECK_INT(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
@@ -377,18 +280,18 @@ TEST(one_bad_request_does_not_poison_its_group)
 	}
 	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(other);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 9), 9);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 9), 9);
 	for (unsigned i = 0; i < 9; i++) {
 		bool bad = ack[i].tag == 3 || ack[i].tag == 6;
 		CHECK_INT(ack[i].res, bad ? ST_REFUSED : ST_OK);
 		CHECK_INT(ack[i].has_row, !bad);
 	}
-	CHECK_INT(store_sqlite_trouble(s, NULL, NULL, NULL), OK);
-	struct st_req r = req_put(9, 0, 10); /* the largest that may be: its id and the numbers count, too */
+	CHECK_INT(store_sqlite_failure(s, NULL, NULL, NULL), OK);
+	struct st_req r = req_put(9, 0, 10); /* the largest that is accepted: id and numbers count, too */
 	r.id = STR("id");
 	r.document = (struct str){ large, STORE_DOCUMENT_BYTES_MAX - 64 };
 	submit(s, r, 9);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 1), 1);
 	CHECK_INT(ack[0].res, ST_OK);
 	free(large);
 	store_sqlite_close(s);
@@ -396,9 +299,9 @@ TEST(one_bad_request_does_not_poison_its_group)
 	remove_dir(dir);
 }
 
-TEST(somebody_elses_lock_is_an_outage)
+TEST(the_lock_of_another_connection_is_an_outage)
 {
-	set_up();
+	make_paths();
 	struct store *s = open_store(&store_tuning_default);
 	sqlite3 *other = NULL;
 	struct why why = { 0 };
@@ -407,14 +310,14 @@ TEST(somebody_elses_lock_is_an_outage)
 	sqlite3_open(path, &other);
 	CHECK_INT(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	submit(s, req_put(1, 0, 10), 1);
-	for (unsigned i = 0; i < 1000 && store_sqlite_trouble(s, &since, NULL, &why) == OK; i++)
+	for (unsigned i = 0; i < 1000 && store_sqlite_failure(s, &since, NULL, &why) == OK; i++)
 		usleep(10000);
 	CHECK(strstr(why.text, "locked") && since.us > 0);
 	CHECK(!readable(s, 0));
 	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, &ack, 1), 1);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, &ack, 1), 1);
 	CHECK_INT(ack.res, ST_OK);
-	CHECK_INT(store_sqlite_trouble(s, NULL, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_failure(s, NULL, NULL, NULL), OK);
 	sqlite3_close(other);
 	store_sqlite_close(s);
 	remove_dir(dir);
@@ -428,13 +331,13 @@ static off_t size_of(const char *file)
 	return stat(file, &st) == 0 ? st.st_size : 0;
 }
 
-/* However long the work goes on, the log has an end; and in a lull it goes. */
+/* The log stays short however long the work lasts, and is truncated in a lull. */
 TEST(log_is_bounded)
 {
 	static const struct store_tuning small = {
 		.group = 16, .checkpoint = 50, .wal_lull = 60, .lull_ms = 1, .wal_max = 300
 	};
-	set_up();
+	make_paths();
 	struct store *s = open_store(&small);
 	struct st_ack ack[100];
 	uint64_t tag = 0;
@@ -443,7 +346,7 @@ TEST(log_is_bounded)
 		for (unsigned i = 0; i < 4 + round; i++) {
 			for (unsigned k = 0; k < 100; k++, tag++)
 				submit(s, req_put(tag * 7919 % 1000003 + 1, 0, 10), tag);
-			CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 100), 100);
+			CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 100), 100);
 			off_t n = size_of(wal);
 			largest = n > largest ? n : largest;
 		}
@@ -452,19 +355,19 @@ TEST(log_is_bounded)
 			usleep(10000);
 		CHECK(size_of(wal) <= 60 * 4200);
 	}
-	CHECK_INT(store_sqlite_trouble(s, NULL, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_failure(s, NULL, NULL, NULL), OK);
 	store_sqlite_close(s);
 	CHECK(database_is_sound(path));
 	remove_dir(dir);
 }
 
-/* A reader that stays keeps the log from being begun anew, but holds nothing up. */
-TEST(a_reader_holds_nothing_up)
+/* An open read transaction keeps the log from being restarted, but blocks no request. */
+TEST(a_reader_blocks_no_request)
 {
 	static const struct store_tuning small = {
 		.group = 16, .checkpoint = 10, .wal_lull = 20, .lull_ms = 1, .wal_max = 1000000
 	};
-	set_up();
+	make_paths();
 	struct store *s = open_store(&small);
 	struct st_ack ack[50];
 	sqlite3 *other = NULL;
@@ -473,13 +376,13 @@ TEST(a_reader_holds_nothing_up)
 	for (uint64_t i = 0; i < 50; i++) {
 		for (unsigned k = 0; k < 50; k++)
 			submit(s, req_put(i * 50 + k + 1, 0, 10), i);
-		CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 50), 50);
+		CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 50), 50);
 	}
-	CHECK_INT(store_sqlite_trouble(s, NULL, NULL, NULL), OK);
+	CHECK_INT(store_sqlite_failure(s, NULL, NULL, NULL), OK);
 	store_sqlite_close(s);
-	s = open_store(&small); /* not even the opening */
+	s = open_store(&small); /* nor the opening */
 	submit(s, req_put(99999, 0, 10), 1);
-	CHECK_INT(rig_collect(&store_sqlite_ops, s, ack, 1), 1);
+	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 1), 1);
 	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(other);
 	store_sqlite_close(s);
@@ -490,14 +393,14 @@ TEST(a_reader_holds_nothing_up)
 
 enum { THREADS = 3, PER_THREAD = 1500 };
 
-struct party {
+struct shared_store {
 	struct store *store;
 	atomic_bool stop;
 };
 
-static void *submitter(void *arg)
+static void *submit_requests(void *arg)
 {
-	struct party *p = ((struct party **)arg)[0];
+	struct shared_store *p = ((struct shared_store **)arg)[0];
 	unsigned me = (unsigned)(uintptr_t)((void **)arg)[1];
 	for (unsigned i = 0; i < PER_THREAD; i++) {
 		struct st_req r = req_put(1 + i * THREADS + me, 0, 10);
@@ -510,40 +413,41 @@ static void *submitter(void *arg)
 	return NULL;
 }
 
-static void *onlooker(void *arg)
+static void *watch_failures(void *arg)
 {
-	struct party *p = arg;
+	struct shared_store *p = arg;
 	struct why why;
 	while (!atomic_load(&p->stop)) {
-		if (store_sqlite_trouble(p->store, NULL, NULL, &why) != OK)
+		if (store_sqlite_failure(p->store, NULL, NULL, &why) != OK)
 			printf("%s\n", why.text);
 		usleep(500);
 	}
 	return NULL;
 }
 
-static void count_items(void *ctx, const struct load_item *item)
+static void count_schedules(void *ctx, const struct load_item *item)
 {
 	*(unsigned *)ctx += item->kind == LOAD_SCHED;
 }
 
-/* Several submit, one collects and reads, one looks on. For the thread sanitizer, above all. */
+/* Three threads submit, one collects and loads, one reads the failures. Most useful with the thread
+ * sanitizer. */
 TEST(threads_share_a_store)
 {
 	static const struct store_tuning small = {
 		.group = 64, .checkpoint = 20, .wal_lull = 50, .lull_ms = 1, .wal_max = 200
 	};
-	set_up();
-	struct party p = { .store = open_store(&small) };
+	make_paths();
+	struct shared_store p = { .store = open_store(&small) };
 	pthread_t thread[THREADS], watch;
 	void *arg[THREADS][2];
 	struct st_ack ack[64];
 	unsigned got = 0, seen = 0;
-	pthread_create(&watch, NULL, onlooker, &p);
+	pthread_create(&watch, NULL, watch_failures, &p);
 	for (unsigned i = 0; i < THREADS; i++) {
 		arg[i][0] = &p;
 		arg[i][1] = (void *)(uintptr_t)i;
-		pthread_create(&thread[i], NULL, submitter, arg[i]);
+		pthread_create(&thread[i], NULL, submit_requests, arg[i]);
 	}
 	while (got < THREADS * PER_THREAD) {
 		if (!readable(p.store, 10000))
@@ -553,8 +457,8 @@ TEST(threads_share_a_store)
 			CHECK(ack[i].res == ST_OK && ack[i].tag < THREADS);
 		got += n;
 		seen = 0;
-		if (got / 1000 > before / 1000) { /* a snapshot has at least what was answered */
-			CHECK_INT(store_sqlite_ops.load(p.store, count_items, &seen), OK);
+		if (got / 1000 > before / 1000) { /* a load shows at least what was answered */
+			CHECK_INT(store_sqlite_ops.load(p.store, count_schedules, &seen), OK);
 			CHECK(seen >= got);
 		}
 	}

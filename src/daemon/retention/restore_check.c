@@ -5,8 +5,8 @@
 #include "core/model.h"
 #include "runfile/read.h"
 #include "runfile/walk.h"
-#include "store/sqlite/backup.h"
 #include "store/sqlite/read/reader.h"
+#include "store/sqlite/restore.h"
 #include "store/sqlite/store.h"
 #include "sys/clock.h"
 
@@ -39,7 +39,7 @@ static enum err store_and_wait(struct store *store, const struct st_req *q, stru
 	enum err e = store_sqlite_ops.submit(store, q);
 	while (!e && !store_sqlite_ops.collect(store, &ack, 1)) {
 		poll(&p, 1, 100);
-		if (store_sqlite_trouble(store, NULL, NULL, why))
+		if (store_sqlite_failure(store, NULL, NULL, why))
 			return E_IO;
 	}
 	return e;
@@ -134,7 +134,7 @@ static enum err settle_runs(struct daemon *d, uint64_t last_known, unsigned *kil
 	if (!e)
 		e = runfile_walk(d->runs_dir, last_known + 1, kill_unknown, &u, why);
 	if (!e && wait_for_ends(d->runner))
-		e = copy_settled(d->database, why);
+		e = restore_clear_unknown_runs(d->database, why);
 	*killed = u.alive;
 	return e;
 }
@@ -143,16 +143,16 @@ static enum err settle_runs(struct daemon *d, uint64_t last_known, unsigned *kil
 
 enum err restore_check(struct daemon *d, struct why *why)
 {
-	struct copy_ask ask = { .database = d->database, .now = clock_wall() };
-	struct copy_past past;
+	struct restore_request ask = { .database = d->database, .now = clock_wall() };
+	struct restore_state past;
 	unsigned killed = 0;
 	char *file = datadir_path(d->options.data, "generation");
 	ask.generation = file;
 	enum err e = file ? runfile_last_run(d->runs_dir, &ask.last_run, why) : E_NOMEM;
 	if (!e)
-		e = copy_open(&ask, &past, why);
+		e = restore_detect(&ask, &past, why);
 	free(file);
-	if (e || !past.strays)
+	if (e || !past.unknown_runs)
 		return e;
 	e = settle_runs(d, past.restored_run, &killed, why);
 	snprintf(d->restore_text, sizeof d->restore_text,

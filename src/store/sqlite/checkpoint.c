@@ -1,11 +1,12 @@
+/* The checkpoint thread. */
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/db.h"
 #include "sys/thread.h"
 
 #include <time.h>
 
-/* Waits until a pass is wanted. A failed one is tried again after a while. */
-static bool wait_for_work(struct checkpoint *c, bool failed)
+/* Waits until a pass is wanted; after a failed one at most STORE_CHECKPOINT_SECONDS. False: closing. */
+static bool wait_for_pass(struct checkpoint *c, bool failed)
 {
 	struct timespec until;
 	int rc = 0;
@@ -17,8 +18,8 @@ static bool wait_for_work(struct checkpoint *c, bool failed)
 	return !c->closing;
 }
 
-/* Locked, but not during the pass itself. Whether it failed. */
-static bool pass(struct checkpoint *c)
+/* With the lock held, except during the checkpoint itself. Whether it failed. */
+static bool make_pass(struct checkpoint *c)
 {
 	int in_log = 0, moved = 0;
 	uint64_t commits = c->commits;
@@ -27,11 +28,12 @@ static bool pass(struct checkpoint *c)
 	c->written = 0;
 	pthread_mutex_unlock(&c->lock);
 
-	pthread_mutex_lock(&c->turn);
+	pthread_mutex_lock(&c->log);
 	int rc = sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log, &moved);
-	pthread_mutex_unlock(&c->turn);
-	bool failed = rc != SQLITE_OK && (rc & 0xFF) != SQLITE_BUSY; /* busy: somebody else is at it */
-	db_note(c->db, failed ? rc : SQLITE_OK, c->trouble, TROUBLE_CHECKPOINT);
+	pthread_mutex_unlock(&c->log);
+	bool failed =
+		rc != SQLITE_OK && (rc & 0xFF) != SQLITE_BUSY; /* busy: another connection is checkpointing */
+	db_record(c->db, failed ? rc : SQLITE_OK, c->failures, STORE_CHECKPOINTING);
 
 	pthread_mutex_lock(&c->lock);
 	c->passing = false;
@@ -39,33 +41,34 @@ static bool pass(struct checkpoint *c)
 	return failed;
 }
 
-static void *work(void *arg)
+static void *checkpoint_main(void *arg)
 {
 	struct checkpoint *c = arg;
 	bool failed = false;
 	pthread_mutex_lock(&c->lock);
-	while (wait_for_work(c, failed) && !trouble_is_final(c->trouble))
-		failed = pass(c);
+	while (wait_for_pass(c, failed) && !failures_are_final(c->failures))
+		failed = make_pass(c);
 	pthread_mutex_unlock(&c->lock);
 	return NULL;
 }
 
-static void destroy(struct checkpoint *c)
+static void destroy_locks(struct checkpoint *c)
 {
 	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->lock);
-	pthread_mutex_destroy(&c->turn);
+	pthread_mutex_destroy(&c->log);
 }
 
-enum err checkpoint_start(struct checkpoint *c, sqlite3 *db, unsigned threshold, struct trouble *trouble)
+enum err checkpoint_start(struct checkpoint *c, sqlite3 *db, unsigned threshold,
+			  struct store_failures *failures)
 {
-	*c = (struct checkpoint){ .db = db, .threshold = threshold, .trouble = trouble };
+	*c = (struct checkpoint){ .db = db, .threshold = threshold, .failures = failures };
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_mutex_init(&c->turn, NULL);
+	pthread_mutex_init(&c->log, NULL);
 	thread_cond_init(&c->wake);
-	if (thread_start(&c->thread, work, c) == OK)
+	if (thread_start(&c->thread, checkpoint_main, c) == OK)
 		return OK;
-	destroy(c);
+	destroy_locks(c);
 	return E_NOMEM;
 }
 
@@ -76,35 +79,35 @@ void checkpoint_stop(struct checkpoint *c)
 	pthread_cond_signal(&c->wake);
 	pthread_mutex_unlock(&c->lock);
 	pthread_join(c->thread, NULL);
-	destroy(c);
+	destroy_locks(c);
 	sqlite3_close(c->db);
 }
 
-static void want(struct checkpoint *c)
+static void want_pass(struct checkpoint *c)
 {
 	c->wanted = true;
 	pthread_cond_signal(&c->wake);
 }
 
-void checkpoint_note(struct checkpoint *c, unsigned pages)
+void checkpoint_committed(struct checkpoint *c, unsigned pages)
 {
 	pthread_mutex_lock(&c->lock);
 	c->commits++;
 	c->complete = false;
 	c->written += pages;
 	if (c->written >= c->threshold && !c->wanted)
-		want(c);
+		want_pass(c);
 	pthread_mutex_unlock(&c->lock);
 }
 
-bool checkpoint_settled(struct checkpoint *c)
+bool checkpoint_is_complete(struct checkpoint *c)
 {
 	pthread_mutex_lock(&c->lock);
-	bool settled = c->complete;
-	if (!settled)
-		want(c);
+	bool complete = c->complete;
+	if (!complete)
+		want_pass(c);
 	pthread_mutex_unlock(&c->lock);
-	return settled;
+	return complete;
 }
 
 bool checkpoint_is_near(struct checkpoint *c, unsigned pages)
@@ -112,15 +115,15 @@ bool checkpoint_is_near(struct checkpoint *c, unsigned pages)
 	pthread_mutex_lock(&c->lock);
 	bool near = !c->wanted && !c->passing && c->written <= pages;
 	if (!near && !c->passing)
-		want(c);
+		want_pass(c);
 	pthread_mutex_unlock(&c->lock);
 	return near;
 }
 
 int checkpoint_now(struct checkpoint *c, sqlite3 *writer, int mode)
 {
-	pthread_mutex_lock(&c->turn);
+	pthread_mutex_lock(&c->log);
 	int rc = sqlite3_wal_checkpoint_v2(writer, NULL, mode, NULL, NULL);
-	pthread_mutex_unlock(&c->turn);
+	pthread_mutex_unlock(&c->log);
 	return rc;
 }

@@ -1,18 +1,18 @@
+/* One SQLite connection. */
 #include "store/sqlite/db.h"
-#include "store/sqlite/store.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 static void explain(sqlite3 *db, const char *path, int rc, struct why *why)
 {
-	/* SQLite keeps the machine's word for some failures only, and for long after they are over. */
-	bool of_machine = (rc & 0xFF) == SQLITE_IOERR || (rc & 0xFF) == SQLITE_CANTOPEN;
-	int number = !of_machine ? 0 : errno ? errno : sqlite3_system_errno(db);
+	/* SQLite keeps errno for these failures only, and does not clear it when later calls succeed. */
+	bool has_errno = (rc & 0xFF) == SQLITE_IOERR || (rc & 0xFF) == SQLITE_CANTOPEN;
+	int number = !has_errno ? 0 : errno ? errno : sqlite3_system_errno(db);
 	char text[128];
-	const char *machine = number ? strerror_r(number, text, sizeof text) : NULL;
-	why_write(why, WHY_NOWHERE, "%s: %s%s%s%s", path, sqlite3_errstr(rc), machine ? " (" : "",
-		  machine ? machine : "", machine ? ")" : "");
+	const char *reason = number ? strerror_r(number, text, sizeof text) : NULL;
+	why_write(why, WHY_NOWHERE, "%s: %s%s%s%s", path, sqlite3_errstr(rc), reason ? " (" : "",
+		  reason ? reason : "", reason ? ")" : "");
 }
 
 enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why)
@@ -35,6 +35,12 @@ enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why)
 void db_explain(sqlite3 *db, int rc, struct why *why)
 {
 	explain(db, sqlite3_db_filename(db, NULL), rc, why);
+}
+
+enum err db_fail(sqlite3 *db, int rc, struct why *why)
+{
+	db_explain(db, rc, why);
+	return E_IO;
 }
 
 enum db_fate db_fate(int rc)
@@ -67,28 +73,28 @@ int db_result(int rc)
 	return (rc & 0xFF) == SQLITE_CORRUPT && (errno == EIO || errno == ENXIO) ? SQLITE_IOERR_READ : rc;
 }
 
-void db_note(sqlite3 *db, int rc, struct trouble *t, enum trouble_with with)
+void db_record(sqlite3 *db, int rc, struct store_failures *f, enum store_activity activity)
 {
 	struct why why;
 	if (rc == SQLITE_OK) {
-		trouble_note(t, with, NULL);
+		failures_set(f, activity, NULL);
 		return;
 	}
 	db_explain(db, rc, &why);
 	if (db_fate(rc) == DB_DAMAGE)
-		trouble_note_final(t, with, &why);
+		failures_set_final(f, activity, &why);
 	else
-		trouble_note(t, with, &why);
+		failures_set(f, activity, &why);
 }
 
-int db_number(sqlite3 *db, const char *sql, int64_t other, int64_t *ret)
+int db_number(sqlite3 *db, const char *sql, int64_t none, int64_t *ret)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW || rc == SQLITE_DONE) {
-		*ret = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : other;
+		*ret = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : none;
 		rc = SQLITE_OK;
 	}
 	sqlite3_finalize(s);
@@ -99,7 +105,8 @@ void db_bind(sqlite3_stmt *s, const int64_t *v, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		int rc = sqlite3_bind_int64(s, (int)i + 1, v[i]);
-		assert(rc == SQLITE_OK); /* a number needs no memory: only our own miscounting can fail */
+		assert(rc ==
+		       SQLITE_OK); /* a number needs no memory: only a wrong count of parameters fails */
 		(void)rc;
 	}
 }
@@ -110,10 +117,39 @@ int db_bind_text(sqlite3_stmt *s, int at, struct str text)
 		      : sqlite3_bind_null(s, at);
 }
 
+int db_bind_texts(sqlite3_stmt *s, int at, const struct str *text, unsigned n)
+{
+	int rc = SQLITE_OK;
+	for (unsigned i = 0; i < n && rc == SQLITE_OK; i++)
+		rc = db_bind_text(s, at + (int)i, text[i]);
+	return rc;
+}
+
 int db_step(sqlite3_stmt *s)
 {
-	errno = 0; /* what explains a failure is its own */
+	errno = 0; /* so that db_explain finds the errno of this call */
 	int rc = sqlite3_step(s);
 	sqlite3_reset(s);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int db_leave(sqlite3_stmt *s, int rc)
+{
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return rc;
+}
+
+int db_step_bound(sqlite3_stmt *s, int bound)
+{
+	return db_leave(s, bound == SQLITE_OK ? db_step(s) : bound);
+}
+
+int db_first_number(sqlite3_stmt *s, int bound, bool *found, int64_t *ret)
+{
+	int rc = bound == SQLITE_OK ? sqlite3_step(s) : bound;
+	*found = rc == SQLITE_ROW;
+	if (*found && ret)
+		*ret = sqlite3_column_int64(s, 0);
+	return db_looked(db_leave(s, rc));
 }

@@ -1,37 +1,57 @@
 #pragma once
-/* A connection: how it is opened, what its errors mean, and statements whose parameters are whole numbers. */
+/* One SQLite connection: how it is opened, what its errors mean, and how statements are bound and stepped. */
 #include "base/err.h"
 #include "store/failures.h"
 
 #include <sqlite3.h>
 
-/* `why` names the file. The database is neither created nor changed unless flags say so. */
+/* Neither creates nor changes the database unless `flags` say so. `why` names the file. */
 must_check enum err db_open(const char *path, int flags, sqlite3 **ret, struct why *why);
-/* Fills `why` with what just failed on this connection, the machine's own word for it included. */
+/* Fills `why` with the failure of the last call on this connection, including the text of errno. */
 void db_explain(sqlite3 *db, int rc, struct why *why);
+/* The same, and returns E_IO. */
+enum err db_fail(sqlite3 *db, int rc, struct why *why);
 
-/* What a result of SQLite's means for whoever asked. */
+/* What an SQLite result means for the caller. */
 enum db_fate {
 	DB_DONE,
-	DB_OUTAGE, /* the same thing may succeed later: the disk, a lock, memory */
-	DB_DAMAGE, /* the file is damaged, or a database no more: any answer could be wrong, now and later */
-	DB_FAULT,  /* the request's own */
+	DB_OUTAGE, /* the same call may succeed later: the disk, a lock, memory */
+	DB_DAMAGE, /* the file is damaged or is no database any more: no answer from it can be trusted */
+	DB_FAULT,  /* the request itself is at fault */
 };
 enum db_fate db_fate(int rc);
-/* SQLite calls a file damaged that the disk only could not read just now. With errno 0 before, and what
- * SQLite made of it after, this is what it was. */
+/* SQLite reports SQLITE_CORRUPT also when the disk could not read a page. Set errno to 0 before the call;
+ * with EIO or ENXIO in errno after it, this returns SQLITE_IOERR_READ instead, which is an outage. */
 int db_result(int rc);
-/* Notes what just failed on this connection, as final if it is damage, or that all is well. */
-void db_note(sqlite3 *db, int rc, struct trouble *t, enum trouble_with with);
+/* Records the failure of the last call on this connection, as final if it is damage; SQLITE_OK: none. */
+void db_record(sqlite3 *db, int rc, struct store_failures *f, enum store_activity activity);
 
-/* The one number a statement gives; `other` if there is no row. */
-must_check int db_number(sqlite3 *db, const char *sql, int64_t other, int64_t *ret);
+/* The one number that the SQL text selects; `none` if it selects no row. */
+must_check int db_number(sqlite3 *db, const char *sql, int64_t none, int64_t *ret);
 
-/* Binds parameters 1 to n. */
+/* Binds numbers to parameters 1 to n. */
 void db_bind(sqlite3_stmt *s, const int64_t *v, unsigned n);
 #define DB_BIND(s, ...)                                                                                      \
 	db_bind((s), (const int64_t[]){ __VA_ARGS__ }, sizeof((const int64_t[]){ __VA_ARGS__ }) / 8)
-/* One parameter, NULL without a text. The text is not copied: it must live until the statement has run. */
+/* Binds texts to the parameters from `at` on; a text with p NULL becomes NULL. The bytes are not copied: they
+ * must live until the statement has run. */
 must_check int db_bind_text(sqlite3_stmt *s, int at, struct str text);
-/* Steps a statement that gives no rows, and makes it ready again. */
+must_check int db_bind_texts(sqlite3_stmt *s, int at, const struct str *text, unsigned n);
+#define DB_BIND_TEXTS(s, at, ...)                                                                            \
+	db_bind_texts((s), (at), (const struct str[]){ __VA_ARGS__ },                                        \
+		      sizeof((const struct str[]){ __VA_ARGS__ }) / sizeof(struct str))
+
+/* Steps a statement that gives no rows, and resets it. */
 must_check int db_step(sqlite3_stmt *s);
+/* The same for a statement with bound texts, which are cleared: `bound` is the result of binding them. */
+must_check int db_step_bound(sqlite3_stmt *s, int bound);
+/* Steps and resets a statement like db_step_bound. Whether it gave a row, and the first column of it (`ret`
+ * may be NULL). */
+must_check int db_first_number(sqlite3_stmt *s, int bound, bool *found, int64_t *ret);
+/* Resets a statement and clears its bindings. Returns `rc`. */
+int db_leave(sqlite3_stmt *s, int rc);
+/* The result of looking for one row: SQLITE_ROW and SQLITE_DONE become SQLITE_OK. */
+static inline int db_looked(int rc)
+{
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+}

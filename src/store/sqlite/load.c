@@ -1,24 +1,24 @@
+/* What an engine is told at its start: one query for each kind of item. */
 #include "store/sqlite/load.h"
 #include "store/sqlite/rows.h"
 
-static_assert(RUN_FINISHED == 3, "see below, and 0001.sql");
+static_assert(RUN_FINISHED == 3, "the queries below and 0001.sql use the number");
 
-static void read_name(sqlite3_stmt *s, struct load_item *ret)
+static void fill_name(sqlite3_stmt *s, struct load_item *ret)
 {
 	ret->name.kind = (uint8_t)sqlite3_column_int(s, 0);
 	ret->name.number = (uint32_t)sqlite3_column_int64(s, 1);
-	ret->name.text =
-		(struct str){ (const char *)sqlite3_column_text(s, 2), (size_t)sqlite3_column_bytes(s, 2) };
+	ret->name.text = text_read(s, 2);
 }
 
-static void read_hold(sqlite3_stmt *s, struct load_item *ret)
+static void fill_hold(sqlite3_stmt *s, struct load_item *ret)
 {
 	ret->hold.key = (uint32_t)sqlite3_column_int64(s, 0);
 	ret->hold.reason = (uint16_t)sqlite3_column_int64(s, 1);
 	ret->hold.until.us = sqlite3_column_int64(s, 2);
 }
 
-static void read_sched(sqlite3_stmt *s, struct load_item *ret)
+static void fill_sched(sqlite3_stmt *s, struct load_item *ret)
 {
 	struct sched_record record;
 	sched_read(s, 0, &record);
@@ -27,23 +27,23 @@ static void read_sched(sqlite3_stmt *s, struct load_item *ret)
 	ret->open = sqlite3_column_int(s, SCHED_PARAMS);
 }
 
-static void read_run(sqlite3_stmt *s, struct load_item *ret)
+static void fill_run(sqlite3_stmt *s, struct load_item *ret)
 {
 	run_read(s, 0, &ret->run);
 }
 
-static void read_end(sqlite3_stmt *s, struct load_item *ret)
+static void fill_end(sqlite3_stmt *s, struct load_item *ret)
 {
 	run_read(s, 0, &ret->run);
 	ret->follower = (uint64_t)sqlite3_column_int64(s, RUN_PARAMS);
 }
 
-static void read_problem(sqlite3_stmt *s, struct load_item *ret)
+static void fill_problem(sqlite3_stmt *s, struct load_item *ret)
 {
 	problem_row_read(s, 0, &ret->problem);
 }
 
-static void read_done(sqlite3_stmt *s, struct load_item *ret)
+static void fill_done(sqlite3_stmt *s, struct load_item *ret)
 {
 	ret->done.last_run = (uint64_t)sqlite3_column_int64(s, 0);
 	ret->done.last_sid = (uint64_t)sqlite3_column_int64(s, 1);
@@ -52,29 +52,29 @@ static void read_done(sqlite3_stmt *s, struct load_item *ret)
 	ret->done.restored_run = (uint64_t)sqlite3_column_int64(s, 4);
 }
 
-/* In the order in which an engine is told. */
+/* In the order of the port. */
 static const struct {
 	const char *sql;
 	void (*read)(sqlite3_stmt *s, struct load_item *ret);
-} parts[] = {
-	[LOAD_NAME] = { "SELECT kind, number, text FROM name ORDER BY kind, number", read_name },
-	[LOAD_HOLD] = { "SELECT key, reason, until FROM hold ORDER BY key", read_hold },
+} queries[] = {
+	[LOAD_NAME] = { "SELECT kind, number, text FROM name ORDER BY kind, number", fill_name },
+	[LOAD_HOLD] = { "SELECT key, reason, until FROM hold ORDER BY key", fill_hold },
 	[LOAD_SCHED] = { "SELECT " SCHED_COLUMNS ", EXISTS (SELECT 1 FROM range g INDEXED BY range_open"
 			 " WHERE g.sid = schedule.sid AND last = 9223372036854775807) FROM schedule"
 			 " WHERE dropped IS NULL OR sid IN (SELECT sid FROM run INDEXED BY run_open WHERE "
 			 "state < 3)"
 			 " ORDER BY sid",
-			 read_sched },
+			 fill_sched },
 	[LOAD_RUN] = { "SELECT " RUN_COLUMNS " FROM run INDEXED BY run_open WHERE state < 3 ORDER BY run",
-		       read_run },
+		       fill_run },
 	[LOAD_END] = { "SELECT " RUN_COLUMNS ", follower FROM (SELECT r.*, s.sid AS follower"
 		       " FROM schedule s INDEXED BY schedule_follower CROSS JOIN run r INDEXED BY run_end"
 		       " ON r.sid = s.after AND r.\"end\" > s.seen AND r.state = 3"
 		       " WHERE s.after <> 0 AND s.dropped IS NULL) ORDER BY follower, \"end\"",
-		       read_end },
+		       fill_end },
 	[LOAD_PROBLEM] = { "SELECT " PROBLEM_COLUMNS " FROM problem"
 			   " WHERE closed = 9223372036854775807 ORDER BY number",
-			   read_problem },
+			   fill_problem },
 	[LOAD_DONE] = { "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)),"
 			" max((SELECT ifnull(max(sid), 0) FROM schedule),"
 			" (SELECT value FROM meta WHERE key = 'last_sid')),"
@@ -82,19 +82,19 @@ static const struct {
 			" (SELECT value FROM meta WHERE key = 'restored'),"
 			" (SELECT value FROM meta WHERE key = 'restored_run') FROM meta WHERE key = "
 			"'last_run'",
-			read_done },
+			fill_done },
 };
-static_assert(ARRAY_LEN(parts) == LOAD_DONE + 1, "every kind is here");
+static_assert(ARRAY_LEN(queries) == LOAD_DONE + 1, "every kind of item has a query");
 
-static int load_part(sqlite3 *db, enum load_kind kind, load_fn *fn, void *ctx)
+static int run_query(sqlite3 *db, enum load_kind kind, load_fn *fn, void *ctx)
 {
 	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(db, parts[kind].sql, -1, &s, NULL);
+	int rc = sqlite3_prepare_v2(db, queries[kind].sql, -1, &s, NULL);
 	if (rc != SQLITE_OK)
 		return rc;
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
 		struct load_item item = { .kind = (uint8_t)kind };
-		parts[kind].read(s, &item);
+		queries[kind].read(s, &item);
 		fn(ctx, &item);
 	}
 	sqlite3_finalize(s);
@@ -104,8 +104,8 @@ static int load_part(sqlite3 *db, enum load_kind kind, load_fn *fn, void *ctx)
 int load_all(sqlite3 *db, load_fn *fn, void *ctx)
 {
 	int rc = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
-	for (unsigned kind = 0; kind < ARRAY_LEN(parts) && rc == SQLITE_OK; kind++)
-		rc = load_part(db, kind, fn, ctx);
+	for (unsigned kind = 0; kind < ARRAY_LEN(queries) && rc == SQLITE_OK; kind++)
+		rc = run_query(db, kind, fn, ctx);
 	if (!sqlite3_get_autocommit(db))
 		sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	return rc;

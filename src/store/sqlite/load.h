@@ -1,5 +1,5 @@
 #pragma once
-/* Reads everything an engine must know, in one read transaction. */
+/* Reads everything that an engine must know when it starts, in one read transaction. */
 #include "port/store.h"
 
 #include <sqlite3.h>

@@ -1,18 +1,13 @@
+/* Checks the version of a database, and runs the migrations that it lacks. */
 #include "store/sqlite/migration.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/schema.h"
 
 #include <stdio.h>
 
-#define APPLICATION_ID 0x726F7461 /* "rota": in the header of every database of ours */
+#define APPLICATION_ID 0x726F7461 /* "rota", in the header of every database of rota */
 
-static enum err fail(sqlite3 *db, int rc, struct why *why)
-{
-	db_explain(db, rc, why);
-	return E_IO;
-}
-
-enum err migrate_check(sqlite3 *db, struct why *why)
+enum err migration_check(sqlite3 *db, struct why *why)
 {
 	const char *path = sqlite3_db_filename(db, NULL);
 	int64_t id, version, tables;
@@ -24,14 +19,14 @@ enum err migrate_check(sqlite3 *db, struct why *why)
 	if (rc == SQLITE_NOTADB)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "%s is not a database", path);
 	if (rc != SQLITE_OK)
-		return fail(db, rc, why);
-	/* A database that was created and got no further is empty: ours to fill. */
+		return db_fail(db, rc, why);
+	/* An empty database was created by a rota that ended before its first migration. */
 	if (id != APPLICATION_ID && (id != 0 || version != 0 || tables != 0))
 		return why_set(why, E_INPUT, WHY_NOWHERE, "%s is a database of another program", path);
 	if (version < 0 || version > schema_version)
 		return why_set(why, E_INPUT, WHY_NOWHERE,
-			       "%s has version %lld, and this rota knows versions up to %u; use the newer "
-			       "rota that wrote it",
+			       "%s has version %lld, and this rota knows versions up to %u; use the "
+			       "newer rota that wrote it",
 			       path, (long long)version, schema_version);
 	return OK;
 }
@@ -48,7 +43,7 @@ static int apply_missing(sqlite3 *db)
 	return rc == SQLITE_OK ? sqlite3_exec(db, text, NULL, NULL, NULL) : rc;
 }
 
-enum err migrate_run(sqlite3 *db, struct why *why)
+enum err migration_run(sqlite3 *db, struct why *why)
 {
 	int64_t version;
 	int rc = db_number(db, "PRAGMA user_version", 0, &version);
@@ -62,7 +57,7 @@ enum err migrate_run(sqlite3 *db, struct why *why)
 		rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		return OK;
-	enum err e = fail(db, rc, why);
+	enum err e = db_fail(db, rc, why);
 	if (!sqlite3_get_autocommit(db))
 		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
 	return e;

@@ -1,10 +1,10 @@
 #pragma once
-/* Brings a database to the schema this program knows, in one transaction, or says why it must not. */
+/* Migrates a database to the version of the schema that this program uses, in one transaction. */
 #include "base/err.h"
 
 #include <sqlite3.h>
 
-/* Looks only. E_INPUT: no database, somebody else's, or of a newer rota, which is named with both versions.
- */
-must_check enum err migrate_check(sqlite3 *db, struct why *why);
-must_check enum err migrate_run(sqlite3 *db, struct why *why);
+/* Reads only. E_INPUT: the file is no database, a database of another program, or written by a newer rota;
+ * `why` then names both versions. */
+must_check enum err migration_check(sqlite3 *db, struct why *why);
+must_check enum err migration_run(sqlite3 *db, struct why *why);

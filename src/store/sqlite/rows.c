@@ -1,7 +1,6 @@
+/* Binds and reads rows, column by column in the order of the column lists in the header. */
 #include "store/sqlite/rows.h"
 #include "store/sqlite/db.h"
-
-/* The sequence of binding and reading is that of the columns' names in the header. */
 
 void sched_bind(sqlite3_stmt *st, const struct sched_record *s)
 {
@@ -24,46 +23,46 @@ void run_bind(sqlite3_stmt *st, const struct run_row *r)
 }
 
 /* Reads one column after the other. */
-struct cursor {
+struct column_reader {
 	sqlite3_stmt *st;
 	int at;
 };
 
-static int64_t number(struct cursor *c)
+static int64_t next_number(struct column_reader *c)
 {
 	return sqlite3_column_int64(c->st, c->at++);
 }
 
-static struct wall moment(struct cursor *c)
+static struct wall next_time(struct column_reader *c)
 {
-	return (struct wall){ number(c) };
+	return (struct wall){ next_number(c) };
 }
 
 void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 {
-	struct cursor c = { st, at };
+	struct column_reader c = { st, at };
 	struct sched_row *r = &ret->row;
-	ret->there = true;
-	r->sid = (uint64_t)number(&c);
-	r->after = (uint64_t)number(&c);
-	r->seen = (uint64_t)number(&c);
-	r->rev = (uint32_t)number(&c);
-	r->flags = (uint32_t)number(&c);
-	r->left = (uint32_t)number(&c);
-	r->failures = (uint32_t)number(&c);
-	r->owed = (uint32_t)number(&c);
-	r->owed_since = moment(&c);
-	r->next = moment(&c);
-	r->high = moment(&c);
-	r->pruned_to = moment(&c);
-	r->changed = moment(&c);
-	r->paused_until = moment(&c);
-	r->next_set_at = moment(&c);
-	ret->put_at = moment(&c);
+	ret->found = true;
+	r->sid = (uint64_t)next_number(&c);
+	r->after = (uint64_t)next_number(&c);
+	r->seen = (uint64_t)next_number(&c);
+	r->rev = (uint32_t)next_number(&c);
+	r->flags = (uint32_t)next_number(&c);
+	r->left = (uint32_t)next_number(&c);
+	r->failures = (uint32_t)next_number(&c);
+	r->owed = (uint32_t)next_number(&c);
+	r->owed_since = next_time(&c);
+	r->next = next_time(&c);
+	r->high = next_time(&c);
+	r->pruned_to = next_time(&c);
+	r->changed = next_time(&c);
+	r->paused_until = next_time(&c);
+	r->next_set_at = next_time(&c);
+	ret->put_at = next_time(&c);
 	ret->dropped = sqlite3_column_type(st, c.at++) != SQLITE_NULL;
 	const void *rules = sqlite3_column_blob(st, c.at);
 	size_t n = (size_t)sqlite3_column_bytes(st, c.at);
-	n = n < STORE_RULES ? n : STORE_RULES; /* another version's may be shorter */
+	n = n < STORE_RULES ? n : STORE_RULES; /* an older version may have written fewer bytes */
 	memset(r->rules, 0, STORE_RULES);
 	if (n)
 		memcpy(r->rules, rules, n);
@@ -71,30 +70,30 @@ void sched_read(sqlite3_stmt *st, int at, struct sched_record *ret)
 
 void run_read(sqlite3_stmt *st, int at, struct run_row *ret)
 {
-	struct cursor c = { st, at };
-	ret->run = (uint64_t)number(&c);
-	ret->sid = (uint64_t)number(&c);
-	ret->rev = (uint32_t)number(&c);
-	ret->attempt = (uint16_t)number(&c);
-	ret->reason = (uint16_t)number(&c);
-	ret->kind = (uint8_t)number(&c);
-	ret->state = (uint8_t)number(&c);
-	ret->outcome = (uint8_t)number(&c);
-	ret->uncounted = (uint16_t)number(&c);
-	ret->replaced = (uint8_t)number(&c);
-	ret->missed = (uint32_t)number(&c);
-	ret->nominal = moment(&c);
-	ret->due = moment(&c);
-	ret->claimed = moment(&c);
-	ret->started = moment(&c);
-	ret->ended = moment(&c);
-	ret->retry_at = moment(&c);
-	ret->end = (uint64_t)number(&c);
-	ret->fence = (uint64_t)number(&c);
-	ret->cost = number(&c);
-	ret->tokens_in = number(&c);
-	ret->tokens_out = number(&c);
-	ret->exit_code = (int32_t)number(&c);
+	struct column_reader c = { st, at };
+	ret->run = (uint64_t)next_number(&c);
+	ret->sid = (uint64_t)next_number(&c);
+	ret->rev = (uint32_t)next_number(&c);
+	ret->attempt = (uint16_t)next_number(&c);
+	ret->reason = (uint16_t)next_number(&c);
+	ret->kind = (uint8_t)next_number(&c);
+	ret->state = (uint8_t)next_number(&c);
+	ret->outcome = (uint8_t)next_number(&c);
+	ret->uncounted = (uint16_t)next_number(&c);
+	ret->replaced = (uint8_t)next_number(&c);
+	ret->missed = (uint32_t)next_number(&c);
+	ret->nominal = next_time(&c);
+	ret->due = next_time(&c);
+	ret->claimed = next_time(&c);
+	ret->started = next_time(&c);
+	ret->ended = next_time(&c);
+	ret->retry_at = next_time(&c);
+	ret->end = (uint64_t)next_number(&c);
+	ret->fence = (uint64_t)next_number(&c);
+	ret->cost = next_number(&c);
+	ret->tokens_in = next_number(&c);
+	ret->tokens_out = next_number(&c);
+	ret->exit_code = (int32_t)next_number(&c);
 }
 
 struct str text_read(sqlite3_stmt *st, int at)
@@ -107,13 +106,13 @@ struct str text_read(sqlite3_stmt *st, int at)
 
 void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 {
-	struct cursor c = { st, at };
-	ret->number = (uint64_t)number(&c);
-	ret->count = (uint32_t)number(&c);
-	ret->opened = moment(&c);
-	ret->last_reported = moment(&c);
-	ret->acked = moment(&c);
-	ret->closed = moment(&c);
+	struct column_reader c = { st, at };
+	ret->number = (uint64_t)next_number(&c);
+	ret->count = (uint32_t)next_number(&c);
+	ret->opened = next_time(&c);
+	ret->last_reported = next_time(&c);
+	ret->acked = next_time(&c);
+	ret->closed = next_time(&c);
 	ret->key = text_read(st, c.at++);
 	ret->subject = text_read(st, c.at++);
 	ret->text = text_read(st, c.at++);
@@ -123,10 +122,10 @@ void problem_row_read(sqlite3_stmt *st, int at, struct problem_row *ret)
 
 void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
 {
-	struct cursor c = { st, at };
-	ret->number = (uint64_t)number(&c);
-	ret->run = (uint64_t)number(&c);
-	ret->at = moment(&c);
+	struct column_reader c = { st, at };
+	ret->number = (uint64_t)next_number(&c);
+	ret->run = (uint64_t)next_number(&c);
+	ret->at = next_time(&c);
 	ret->agent = text_read(st, c.at++);
 	ret->text = text_read(st, c.at++);
 	ret->tags = text_read(st, c.at);
@@ -134,19 +133,19 @@ void memory_row_read(sqlite3_stmt *st, int at, struct memory_row *ret)
 
 void message_row_read(sqlite3_stmt *st, int at, struct message_row *ret)
 {
-	struct cursor c = { st, at };
-	ret->number = (uint64_t)number(&c);
-	ret->kind = (uint8_t)number(&c);
-	ret->state = (uint8_t)number(&c);
-	ret->attempts = (uint32_t)number(&c);
-	ret->sid = (uint64_t)number(&c);
-	ret->run = (uint64_t)number(&c);
-	ret->problem = (uint64_t)number(&c);
-	ret->joined = (uint64_t)number(&c);
-	ret->receiver = (uint64_t)number(&c);
-	ret->at = moment(&c);
-	ret->tried_at = moment(&c);
-	ret->next = moment(&c);
+	struct column_reader c = { st, at };
+	ret->number = (uint64_t)next_number(&c);
+	ret->kind = (uint8_t)next_number(&c);
+	ret->state = (uint8_t)next_number(&c);
+	ret->attempts = (uint32_t)next_number(&c);
+	ret->sid = (uint64_t)next_number(&c);
+	ret->run = (uint64_t)next_number(&c);
+	ret->problem = (uint64_t)next_number(&c);
+	ret->joined = (uint64_t)next_number(&c);
+	ret->receiver = (uint64_t)next_number(&c);
+	ret->at = next_time(&c);
+	ret->tried_at = next_time(&c);
+	ret->next = next_time(&c);
 	ret->origin = text_read(st, c.at++);
 	ret->target = text_read(st, c.at++);
 	ret->body = text_read(st, c.at++);

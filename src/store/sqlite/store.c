@@ -1,9 +1,8 @@
+/* Opens and closes a store: its connections, its threads, its queue. */
 #include "store/sqlite/store.h"
-#include "store/sqlite/db.h"
 #include "store/sqlite/load.h"
 #include "store/sqlite/migration.h"
-#include "store/sqlite/read/reader.h"
-#include "store/sqlite/read/statements.h"
+#include "store/sqlite/read/query.h"
 #include "store/sqlite/write/writer.h"
 
 #include <errno.h>
@@ -21,22 +20,16 @@ const struct store_tuning store_tuning_default = {
 };
 
 struct store {
-	struct queue queue;
-	struct trouble trouble;
+	struct request_queue queue;
+	struct store_failures failures;
 	struct checkpoint checkpoint;
 	struct writer writer;
-	sqlite3 *reader;
+	sqlite3 *loader; /* the connection of load */
 };
 
 /* --- opening --- */
 
-static enum err fail(sqlite3 *db, int rc, struct why *why)
-{
-	db_explain(db, rc, why);
-	return E_IO;
-}
-
-static enum err use_log(sqlite3 *db, struct why *why)
+static enum err set_wal_mode(sqlite3 *db, struct why *why)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db, "PRAGMA journal_mode = WAL", -1, &s, NULL);
@@ -45,33 +38,34 @@ static enum err use_log(sqlite3 *db, struct why *why)
 	const char *mode = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
 	enum err e = OK;
 	if (rc != SQLITE_ROW)
-		e = fail(db, rc, why);
+		e = db_fail(db, rc, why);
 	else if (!mode || strcmp(mode, "wal") != 0)
-		e = why_set(why, E_IO, WHY_NOWHERE, "%s: no write-ahead log is possible there",
+		e = why_set(why, E_IO, WHY_NOWHERE, "%s: the file system does not support a write-ahead log",
 			    sqlite3_db_filename(db, NULL));
 	sqlite3_finalize(s);
 	return e;
 }
 
-static enum err set_up(sqlite3 *db, const char *pragmas, struct why *why)
+static enum err set_pragmas(sqlite3 *db, const char *pragmas, struct why *why)
 {
 	int rc = sqlite3_exec(db, pragmas, NULL, NULL, NULL);
-	return rc == SQLITE_OK ? OK : fail(db, rc, why);
+	return rc == SQLITE_OK ? OK : db_fail(db, rc, why);
 }
 
-/* What a killed process left in the log may not be on the disk yet, and "mine" would be answered by it
- * without a write. So all of it is brought there first. If somebody else is in the way of that, a commit of
- * our own takes the whole log along. */
+/* Commits that a killed process left in the log may not be on the disk yet. A repeated request would be
+ * answered from them without a write, so all of the log is flushed first. If another connection prevents the
+ * checkpoint, a commit of our own flushes the whole log. */
 static enum err make_durable(sqlite3 *db, struct why *why)
 {
 	int rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	if ((rc & 0xFF) == SQLITE_BUSY)
 		rc = sqlite3_exec(db, "UPDATE meta SET value = value", NULL, NULL, NULL);
-	return rc == SQLITE_OK ? OK : fail(db, rc, why);
+	return rc == SQLITE_OK ? OK : db_fail(db, rc, why);
 }
 
-/* EXTRA is FULL, and syncs the directory when a rollback journal has gone: one is used to turn a new database
- * to its log, and if it came back after a power cut, everything since would be undone. */
+/* EXTRA is FULL plus a sync of the directory after a rollback journal was deleted. A new database uses such a
+ * journal until it is switched to WAL; if the journal came back after a power cut, everything since would be
+ * undone. */
 static enum err open_writer(const char *path, sqlite3 **ret, struct why *why)
 {
 	char pragmas[160];
@@ -82,13 +76,13 @@ static enum err open_writer(const char *path, sqlite3 **ret, struct why *why)
 	sqlite3 *db = NULL;
 	enum err e = db_open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &db, why);
 	if (e == OK)
-		e = migrate_check(db, why); /* before anything is changed */
+		e = migration_check(db, why); /* before anything is changed */
 	if (e == OK)
-		e = set_up(db, pragmas, why);
+		e = set_pragmas(db, pragmas, why);
 	if (e == OK)
-		e = use_log(db, why);
+		e = set_wal_mode(db, why);
 	if (e == OK)
-		e = migrate_run(db, why);
+		e = migration_run(db, why);
 	if (e == OK)
 		e = make_durable(db, why);
 	if (e == OK) {
@@ -100,12 +94,12 @@ static enum err open_writer(const char *path, sqlite3 **ret, struct why *why)
 	return e;
 }
 
-static enum err open_beside(const char *path, const char *pragmas, sqlite3 **ret, struct why *why)
+static enum err open_connection(const char *path, const char *pragmas, sqlite3 **ret, struct why *why)
 {
 	sqlite3 *db = NULL;
 	enum err e = db_open(path, SQLITE_OPEN_READWRITE, &db, why);
 	if (e == OK)
-		e = set_up(db, pragmas, why);
+		e = set_pragmas(db, pragmas, why);
 	if (e == OK)
 		*ret = db;
 	else
@@ -113,26 +107,26 @@ static enum err open_beside(const char *path, const char *pragmas, sqlite3 **ret
 	return e;
 }
 
-/* The threads, each with its connection. */
-static enum err start(struct store *s, const char *path, unsigned threshold, struct why *why)
+/* Opens the connections and starts the threads. */
+static enum err start_threads(struct store *s, const char *path, unsigned threshold, struct why *why)
 {
-	sqlite3 *writer = NULL, *mover = NULL;
+	sqlite3 *writer = NULL, *checkpoint = NULL;
 	enum err e = open_writer(path, &writer, why);
 	if (e == OK)
-		e = open_beside(path, "PRAGMA query_only = ON", &s->reader, why);
+		e = open_connection(path, "PRAGMA query_only = ON", &s->loader, why);
 	if (e == OK)
-		e = open_beside(path, "PRAGMA synchronous = FULL", &mover, why);
-	if (e == OK && checkpoint_start(&s->checkpoint, mover, threshold, &s->trouble) != OK)
-		e = why_set(why, E_NOMEM, WHY_NOWHERE, "no thread for the store");
+		e = open_connection(path, "PRAGMA synchronous = FULL", &checkpoint, why);
+	if (e == OK && checkpoint_start(&s->checkpoint, checkpoint, threshold, &s->failures) != OK)
+		e = why_set(why, E_NOMEM, WHY_NOWHERE, "cannot start a thread for the store");
 	if (e != OK) {
-		sqlite3_close(mover);
+		sqlite3_close(checkpoint);
 	} else {
 		e = writer_start(&s->writer, writer, why);
 		if (e == OK)
 			return OK;
 		checkpoint_stop(&s->checkpoint);
 	}
-	sqlite3_close(s->reader);
+	sqlite3_close(s->loader);
 	sqlite3_close(writer);
 	return e;
 }
@@ -145,21 +139,21 @@ enum err store_sqlite_open_tuned(const char *path, const struct store_tuning *tu
 		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
 	enum err e = queue_init(&s->queue, STORE_UNDER_WAY_MAX, STORE_TEXT_BYTES_MAX);
 	if (e != OK) {
-		why_write(why, WHY_NOWHERE, "no eventfd for the store: %m");
+		why_write(why, WHY_NOWHERE, "cannot create an eventfd for the store: %m");
 		free(s);
 		return e;
 	}
-	trouble_init(&s->trouble);
+	failures_init(&s->failures);
 	s->writer.queue = &s->queue;
 	s->writer.checkpoint = &s->checkpoint;
-	s->writer.trouble = &s->trouble;
+	s->writer.failures = &s->failures;
 	s->writer.tuning = *tuning;
-	e = start(s, path, tuning->checkpoint, why);
+	e = start_threads(s, path, tuning->checkpoint, why);
 	if (e == OK) {
 		*ret = s;
 		return OK;
 	}
-	trouble_destroy(&s->trouble);
+	failures_destroy(&s->failures);
 	queue_destroy(&s->queue);
 	free(s);
 	return e;
@@ -177,57 +171,57 @@ void store_sqlite_close(struct store *s)
 	queue_close(&s->queue);
 	writer_stop(&s->writer);
 	checkpoint_stop(&s->checkpoint);
-	sqlite3_close(s->reader);
+	sqlite3_close(s->loader);
 	writer_free(&s->writer);
-	trouble_destroy(&s->trouble);
+	failures_destroy(&s->failures);
 	queue_destroy(&s->queue);
 	free(s);
 }
 
-enum err store_sqlite_trouble(struct store *s, struct wall *since, bool *final, struct why *why)
+enum err store_sqlite_failure(struct store *s, struct wall *since, bool *final, struct why *why)
 {
-	return trouble_read(&s->trouble, since, final, why);
+	return failures_worst(&s->failures, since, final, why);
 }
 
-enum err store_sqlite_writes(struct store *s, struct why *why)
+enum err store_sqlite_write_failure(struct store *s, struct why *why)
 {
-	return trouble_writing(&s->trouble, why);
+	return failures_of_writing(&s->failures, why);
 }
 
 enum err store_sqlite_reader(struct store *s, struct reader **ret, struct why *why)
 {
-	enum err e = reader_open(sqlite3_db_filename(s->reader, NULL), ret, why);
+	enum err e = reader_open(sqlite3_db_filename(s->loader, NULL), ret, why);
 	if (e == OK)
-		(*ret)->trouble = &s->trouble;
+		(*ret)->failures = &s->failures;
 	return e;
 }
 
-/* --- looking it over --- */
+/* --- checking a file --- */
 
-static int is_late(void *deadline)
+static int is_past(void *deadline)
 {
 	struct timespec now, *at = deadline;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec >= at->tv_sec;
 }
 
-static enum err look_for_damage(sqlite3 *db, struct why *why)
+static enum err check_for_damage(sqlite3 *db, struct why *why)
 {
 	sqlite3_stmt *s = NULL;
 	struct timespec deadline;
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_sec += STORE_CHECK_MS / 1000;
-	sqlite3_progress_handler(db, READ_STEPS, is_late, &deadline);
+	sqlite3_progress_handler(db, READ_STEPS, is_past, &deadline);
 	int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &s, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
-	const char *said = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
+	const char *result = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
 	enum err e = OK;
-	if (rc == SQLITE_ROW && said && strcmp(said, "ok") != 0)
+	if (rc == SQLITE_ROW && result && strcmp(result, "ok") != 0)
 		e = why_set(why, E_IO, WHY_NOWHERE, "%s: %s: %s", sqlite3_db_filename(db, NULL),
-			    sqlite3_errstr(SQLITE_CORRUPT), said);
+			    sqlite3_errstr(SQLITE_CORRUPT), result);
 	else if (rc != SQLITE_ROW && rc != SQLITE_INTERRUPT)
-		e = fail(db, rc, why);
+		e = db_fail(db, rc, why);
 	sqlite3_finalize(s);
 	return e;
 }
@@ -236,22 +230,22 @@ enum err store_sqlite_check(const char *path, struct why *why)
 {
 	sqlite3 *db = NULL;
 	if (access(path, F_OK) != 0 && errno == ENOENT)
-		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "%s is not there", path);
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no file %s", path);
 	enum err e = db_open(path, SQLITE_OPEN_READONLY, &db, why);
 	if (e == OK)
-		e = migrate_check(db, why);
+		e = migration_check(db, why);
 	if (e == OK)
-		e = look_for_damage(db, why);
+		e = check_for_damage(db, why);
 	sqlite3_close(db);
 	return e;
 }
 
-/* --- the operations --- */
+/* --- struct store_ops --- */
 
 static enum err submit(void *store, const struct st_req *r)
 {
 	struct store *s = store;
-	return trouble_is_final(&s->trouble) ? E_IO : queue_submit(&s->queue, r);
+	return failures_are_final(&s->failures) ? E_IO : queue_submit(&s->queue, r);
 }
 
 static unsigned collect(void *store, struct st_ack *ret, unsigned max)
@@ -267,11 +261,11 @@ static int fd(void *store)
 static enum err load(void *store, load_fn *fn, void *ctx)
 {
 	struct store *s = store;
-	if (trouble_is_final(&s->trouble))
+	if (failures_are_final(&s->failures))
 		return E_IO;
 	errno = 0;
-	int rc = db_result(load_all(s->reader, fn, ctx));
-	db_note(s->reader, rc, &s->trouble, TROUBLE_READ);
+	int rc = db_result(load_all(s->loader, fn, ctx));
+	db_record(s->loader, rc, &s->failures, STORE_READING);
 	return rc == SQLITE_OK ? OK : E_IO;
 }
 

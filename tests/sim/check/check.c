@@ -80,11 +80,12 @@ static void add_piece(struct check *c)
 
 struct check *check_new(struct world *w)
 {
-	struct check *c = grow(NULL, sizeof *c);
+	struct check *c = must_realloc(NULL, sizeof *c);
 	const struct port_timing *f = &w->timing;
 	*c = (struct check){ .w = w };
 	c->slack = SECONDS(1) + 8 * (f->commit.hi + f->answer.hi) + f->wake.hi;
-	c->catch_up_start = grow(NULL, (2 * w->config.catch_up_per_second + 1) * sizeof *c->catch_up_start);
+	c->catch_up_start =
+		must_realloc(NULL, (2 * w->config.catch_up_per_second + 1) * sizeof *c->catch_up_start);
 	add_piece(c);
 	return c;
 }
@@ -105,10 +106,10 @@ void check_free(struct check *c)
 	free(c->hold);
 	free(c->repeated);
 	free(c->catch_up_start);
-	table_free(&c->sched_of);
-	table_free(&c->run_of);
-	table_free(&c->first_started);
-	table_free(&c->last_seen);
+	map_free(&c->sched_of);
+	map_free(&c->run_of);
+	map_free(&c->first_started);
+	map_free(&c->last_seen);
 	free(c);
 }
 
@@ -117,7 +118,7 @@ void check_free(struct check *c)
 struct check_sched *check_find_sched(const struct check *c, uint64_t sid)
 {
 	uint32_t i;
-	return table_get(&c->sched_of, sid, &i) ? &c->sched[i] : NULL;
+	return number_map_get(&c->sched_of, sid, &i) ? &c->sched[i] : NULL;
 }
 
 const struct version *check_version(const struct check_sched *sched, uint32_t rev)
@@ -138,7 +139,7 @@ bool check_follows(const struct version *v, uint8_t outcome)
 struct check_run *check_find_run(const struct check *c, uint64_t run)
 {
 	uint32_t i;
-	return table_get(&c->run_of, run, &i) ? &c->run[i] : NULL;
+	return number_map_get(&c->run_of, run, &i) ? &c->run[i] : NULL;
 }
 
 const struct zone *check_zone(const struct check *c, const struct rules *r)
@@ -251,8 +252,8 @@ static void end_excuse(struct check *c)
 static void load_clock(struct check *c)
 {
 	int64_t last = INT64_MIN;
-	for (size_t i = 0; i < rows_scheds(c->w->rows); i++) {
-		const struct rows_sched *s = rows_sched_at(c->w->rows, i);
+	for (size_t i = 0; i < model_scheds(c->w->rows); i++) {
+		const struct model_sched *s = model_sched_at(c->w->rows, i);
 		if (s->dropped)
 			continue;
 		last = s->row.high.us > last ? s->row.high.us : last;
@@ -281,13 +282,13 @@ void observe_up(struct check *c)
 {
 	/* The engine knows what it has just loaded. */
 	for (size_t i = 0; i < c->scheds; i++) {
-		const struct rows_sched *s = rows_sched(c->w->rows, c->sched[i].sid);
+		const struct model_sched *s = model_sched(c->w->rows, c->sched[i].sid);
 		c->sched[i].known_flags = s->row.flags;
 		c->sched[i].known_rev = s->row.rev;
 		c->sched[i].known_dropped = s->dropped;
 	}
-	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
-		const struct run_row *r = rows_open_at(c->w->rows, i);
+	for (size_t i = 0; i < model_open_runs(c->w->rows); i++) {
+		const struct run_row *r = model_open_run_at(c->w->rows, i);
 		struct check_run *v = check_find_run(c, r->run);
 		if (!v)
 			continue;
@@ -299,7 +300,7 @@ void observe_up(struct check *c)
 		v->agent = v->agent == p->agent ? v->agent : 0;
 		v->key = v->key == p->key ? v->key : 0;
 	}
-	c->all_paused = rows_hold(c->w->rows, 0) != NULL;
+	c->all_paused = model_hold(c->w->rows, 0) != NULL;
 	c->claims = c->launches = 0;
 	load_clock(c);
 	end_excuse(c);
@@ -398,9 +399,9 @@ void observe_command(struct check *c, const struct command *cmd)
 static void check_reply(struct check *c, const struct reply *r, const struct check_command *o)
 {
 	uint64_t sid = o->sid ? o->sid : r->sid;
-	const struct rows_sched *s = rows_sched(c->w->rows, sid);
+	const struct model_sched *s = model_sched(c->w->rows, sid);
 	const struct check_sched *sched = check_find_sched(c, sid);
-	const struct run_row *run = rows_run(c->w->rows, r->run ? r->run : o->run);
+	const struct run_row *run = model_run(c->w->rows, r->run ? r->run : o->run);
 	const char *wrong = NULL;
 	switch ((enum command_kind)o->kind) {
 	case CMD_PUT:
@@ -426,12 +427,13 @@ static void check_reply(struct check *c, const struct reply *r, const struct che
 	case CMD_STOP: {
 		const struct check_run *v = check_find_run(c, o->run);
 		bool dying = v && v->kill_epoch == c->w->epoch;
-		wrong = !run || (run_open(run) && !dying) ? "the run has not ended, and is not being killed"
-							  : NULL;
+		wrong = !run || (run_is_open(run) && !dying)
+				? "the run has not ended, and is not being killed"
+				: NULL;
 		break;
 	}
 	case CMD_RELEASE:
-		wrong = rows_hold(c->w->rows, o->key) &&
+		wrong = model_hold(c->w->rows, o->key) &&
 					c->hold_requested[o->key % ARRAY_LEN(c->hold_requested)] <= o->t
 				? "it is still held in the store"
 				: NULL;

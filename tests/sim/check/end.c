@@ -94,7 +94,7 @@ static void check_punctuality(struct check *c, const struct check_sched *sched, 
 	sum->missed += state == RUN_MISSED;
 	sum->down += (excuse & EXCUSE_DOWN) != 0;
 	sum->settled += (excuse & EXCUSE_DOWN) != 0;
-	if (r && run_open(r))
+	if (r && run_is_open(r))
 		check_fail(c, "sid %llu: the run of %s never ends, state %u", sid, check_time_text(n), state);
 	if (r && r->kind == KIND_BACKFILL)
 		return;
@@ -145,7 +145,7 @@ static void account(struct check *c, struct check_sched *sched, const struct ver
 		    int64_t t, struct ranges *ranges, bool *hole, struct tally *sum)
 {
 	const struct range_row *g = NULL;
-	const struct run_row *r = rows_at(c->w->rows, sched->sid, n);
+	const struct run_row *r = model_occurrence(c->w->rows, sched->sid, n);
 	unsigned in_ranges = count_covering(ranges, n, &g);
 	unsigned long long sid = sched->sid;
 	sum->due++;
@@ -241,7 +241,7 @@ static void account_ends(struct check *c, struct check_sched *sched, struct rang
 
 /* Refusals must lie in the past, since records are withdrawn after a step back of the clock. And no schedule
  * may have a last change in the future. */
-static void account_future(struct check *c, const struct check_sched *sched, const struct rows_sched *s)
+static void account_future(struct check *c, const struct check_sched *sched, const struct model_sched *s)
 {
 	struct wall now = world_wall(c->w), next;
 	const struct version *v = &sched->version[sched->versions - 1];
@@ -258,7 +258,7 @@ static void account_future(struct check *c, const struct check_sched *sched, con
 }
 
 /* At the end, a schedule with max_failures failures must be paused. */
-static void account_failures(struct check *c, const struct check_sched *sched, const struct rows_sched *s)
+static void account_failures(struct check *c, const struct check_sched *sched, const struct model_sched *s)
 {
 	const struct rules *r = &sched->version[sched->versions - 1].rules;
 	bool on = s->row.flags & SCHED_ENABLED && !(s->row.flags & SCHED_PAUSED) && !sched->dropped;
@@ -280,19 +280,19 @@ static bool stepped_back(const struct check *c, int64_t from, int64_t to)
 static void account_runs(struct check *c)
 {
 	struct wall now = world_wall(c->w);
-	for (size_t i = 0; i < rows_runs(c->w->rows); i++) {
-		const struct run_row *r = rows_run_at(c->w->rows, i);
+	for (size_t i = 0; i < model_runs(c->w->rows); i++) {
+		const struct run_row *r = model_run_at(c->w->rows, i);
 		if (!r)
 			continue;
 		const struct check_sched *sched = check_find_sched(c, r->sid);
-		if (run_open(r))
+		if (run_is_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
 		const struct check_run *v = check_find_run(c, r->run);
 		bool later =
 			v && stepped_back(c, v->recorded - c->slack,
 					  v->last_finish); /* claimed before the step, refused after it */
 		/* They stay for a follower, even if it was none when they were recorded. */
-		bool stays = r->kind == KIND_CATCH_UP && rows_sched(c->w->rows, r->sid)->row.after;
+		bool stays = r->kind == KIND_CATCH_UP && model_sched(c->w->rows, r->sid)->row.after;
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
 		    !stays && r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !sched->dropped &&
 		    !sched->ends)
@@ -312,8 +312,9 @@ struct tally check_account(struct check *c)
 	struct tally sum = { 0 };
 	for (size_t i = 0; i < c->scheds && c->failures < CHECK_FAILURES_MAX; i++) {
 		struct check_sched *sched = &c->sched[i];
-		const struct rows_sched *s = rows_sched(c->w->rows, sched->sid);
-		struct ranges ranges = { grow(NULL, s->ranges * sizeof *s->range), s->ranges, 0, NULL };
+		const struct model_sched *s = model_sched(c->w->rows, sched->sid);
+		struct ranges ranges = { must_realloc(NULL, s->ranges * sizeof *s->range), s->ranges, 0,
+					 NULL };
 		memcpy(ranges.range, s->ranges ? s->range : (void *)ranges.range,
 		       s->ranges * sizeof *s->range);
 		if (s->ranges)

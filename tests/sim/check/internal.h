@@ -123,14 +123,14 @@ struct check {
 
 	struct check_sched *sched;
 	unsigned scheds, sched_room;
-	struct table sched_of; /* by sid */
+	struct map sched_of; /* by sid */
 	struct check_run *run;
 	unsigned runs, run_room;
-	struct table run_of;        /* by run number */
-	struct table last_seen;     /* by run number: state and attempt after the last request */
-	uint64_t last_news;         /* the largest number of news seen */
-	struct table first_started; /* by (sid, nominal): the first run that was started */
-	uint32_t *alive;            /* runs with a process */
+	struct map run_of;        /* by run number */
+	struct map last_seen;     /* by run number: state and attempt after the last request */
+	uint64_t last_news;       /* the largest number of news seen */
+	struct map first_started; /* by (sid, nominal): the first run that was started */
+	uint32_t *alive;          /* runs with a process */
 	unsigned alives, alive_room;
 	struct check_command *command; /* by tag - 1 */
 	unsigned commands, command_room;

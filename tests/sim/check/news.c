@@ -24,7 +24,7 @@ static unsigned news_of_run_end(const struct run_row *r, bool was_bad)
 }
 
 /* The total length of the missed ranges. */
-static uint64_t missed_length(const struct rows_sched *s)
+static uint64_t missed_length(const struct model_sched *s)
 {
 	uint64_t sum = 0;
 	for (unsigned i = 0; s && i < s->ranges; i++)
@@ -36,18 +36,18 @@ static uint64_t missed_length(const struct rows_sched *s)
 /* The news that the request must have written, before the policy filters them. */
 static unsigned expected_news(struct check *c, const struct st_req *q, const struct check_sched *sched)
 {
-	const struct rows_sched *s = rows_sched(c->w->rows, q->sid);
-	const struct run_row *r = rows_run(c->w->rows, q->run.run);
+	const struct model_sched *s = model_sched(c->w->rows, q->sid);
+	const struct run_row *r = model_run(c->w->rows, q->run.run);
 	uint32_t before = 0, now = snapshot_of(r);
 	unsigned tells = 0;
 	if (q->op == ST_RANGE)
 		return missed_length(s) != sched->missed_length ? 1u << NEWS_MISSED : 0;
 	if (q->op != ST_OCC && q->op != ST_VERDICT && q->op != ST_STARTED && q->op != ST_FINISH)
 		return 0;
-	table_get(&c->last_seen, q->run.run, &before);
+	number_map_get(&c->last_seen, q->run.run, &before);
 	if (!r || before == now)
 		return 0;
-	table_put(&c->last_seen, q->run.run, now);
+	number_map_put(&c->last_seen, q->run.run, now);
 	unsigned was = before & 15, is = now & 15;
 	if (is == RUN_FINISHED + 1 && was != is)
 		tells |= news_of_run_end(r, sched->failures && s && !s->row.failures && q->op == ST_FINISH);
@@ -60,9 +60,9 @@ static unsigned expected_news(struct check *c, const struct st_req *q, const str
 
 void check_news(struct check *c, const struct st_req *q)
 {
-	struct rows *rows = c->w->rows;
+	struct model *rows = c->w->rows;
 	struct check_sched *sched = check_find_sched(c, q->sid);
-	const struct rows_sched *s = rows_sched(rows, q->sid);
+	const struct model_sched *s = model_sched(rows, q->sid);
 	struct rules rules = { 0 };
 	if (s)
 		memcpy(&rules, s->row.rules, sizeof rules);
@@ -74,8 +74,8 @@ void check_news(struct check *c, const struct st_req *q)
 	const struct check_run *v = check_find_run(c, q->run.run);
 	bool overtaken = sched && v && q->op == ST_FINISH && v->last_finish <= sched->recounted + c->slack;
 	unsigned unsure = !s || s->dropped || overtaken ? 1u << NEWS_RECOVERED : 0;
-	size_t n = rows_newses(rows);
-	const struct news_row *last = n ? rows_news_at(rows, n - 1) : NULL;
+	size_t n = model_news(rows);
+	const struct news_row *last = n ? model_news_at(rows, n - 1) : NULL;
 	uint64_t fresh = last && last->number > c->last_news ? last->number - c->last_news : 0;
 	if (fresh > 1 || (fresh != 0) != (want != 0))
 		check_fail(c, "news: %llu rows for op %u, sid %llu, run %llu, but expected is %x",

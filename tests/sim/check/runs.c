@@ -95,8 +95,8 @@ static void check_queue_order(struct check *c, const struct check_run *v, const 
 static void check_start(struct check *c, struct check_run *v, const struct rn_req *q)
 {
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
-	const struct run_row *r = rows_run(c->w->rows, q->run);
-	if (!r || !run_open(r)) {
+	const struct run_row *r = model_run(c->w->rows, q->run);
+	if (!r || !run_is_open(r)) {
 		check_fail(c, "run %llu is started, but it has ended", (unsigned long long)q->run);
 		return;
 	}
@@ -200,15 +200,15 @@ void observe_request(struct check *c, const struct rn_req *q)
 /* An occurrence is executed as one run only. */
 static void check_once(struct check *c, const struct check_run *v, uint32_t self)
 {
-	uint64_t key = mix2(v->row.sid, (uint64_t)v->row.nominal.us);
+	uint64_t key = hash_pair(v->row.sid, (uint64_t)v->row.nominal.us);
 	uint32_t other;
 	if (v->row.kind == KIND_MANUAL)
 		return;
-	if (table_get(&c->first_started, key, &other) && other != self)
+	if (number_map_get(&c->first_started, key, &other) && other != self)
 		check_fail(c, "G1: sid %llu: %s is executed as run %llu and as run %llu",
 			   (unsigned long long)v->row.sid, check_time_text(v->row.nominal),
 			   (unsigned long long)c->run[other].row.run, (unsigned long long)v->row.run);
-	table_put(&c->first_started, key, self);
+	number_map_put(&c->first_started, key, self);
 }
 
 /* Whether the two runs may be alive together. */
@@ -235,11 +235,11 @@ void observe_started(struct check *c, const struct run_file *f)
 	uint32_t self;
 	unsigned long long run = f->request.run;
 	world_log(c->w, "    started: run %llu attempt %u", run, f->request.attempt);
-	if (!table_get(&c->run_of, f->request.run, &self))
+	if (!number_map_get(&c->run_of, f->request.run, &self))
 		return; /* observe_request has reported it */
 	struct check_run *v = &c->run[self];
-	const struct run_row *r = rows_run(c->w->rows, f->request.run);
-	if (!r || !run_open(r))
+	const struct run_row *r = model_run(c->w->rows, f->request.run);
+	if (!r || !run_is_open(r))
 		check_fail(c, "run %llu is started, but its record has ended", run);
 	check_once(c, v, self);
 	v->orphan = f->orphan;

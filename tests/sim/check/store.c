@@ -66,8 +66,8 @@ static bool is_refused(unsigned state)
 /* True if there is a live run of the schedule that the engine knows, or just knew. */
 static bool has_live_run(const struct check *c, uint64_t sid)
 {
-	for (size_t i = 0; i < rows_open(c->w->rows); i++) {
-		const struct run_row *r = rows_open_at(c->w->rows, i);
+	for (size_t i = 0; i < model_open_runs(c->w->rows); i++) {
+		const struct run_row *r = model_open_run_at(c->w->rows, i);
 		const struct check_run *v = check_find_run(c, r->run);
 		if (r->sid == sid && (r->state != RUN_RETRYING ||
 				      (v && (v->requested > r->attempt || v->preventing == c->w->epoch))))
@@ -83,8 +83,8 @@ static bool has_live_run(const struct check *c, uint64_t sid)
 static unsigned count_open_runs(const struct check *c, uint64_t sid)
 {
 	unsigned n = 0;
-	for (size_t i = 0; i < rows_open(c->w->rows); i++)
-		n += rows_open_at(c->w->rows, i)->sid == sid;
+	for (size_t i = 0; i < model_open_runs(c->w->rows); i++)
+		n += model_open_run_at(c->w->rows, i)->sid == sid;
 	return n;
 }
 
@@ -169,7 +169,7 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 		struct wall next = next_nominal(c, &v->rules, r->nominal);
 		while (next.us != INT64_MAX && bar_reason(c, &v->rules, next))
 			next = next_nominal(c, &v->rules, next);
-		const struct run_row *taken = rows_at(c->w->rows, q->sid, next);
+		const struct run_row *taken = model_occurrence(c->w->rows, q->sid, next);
 		if (next.us != INT64_MAX && !taken &&
 		    rule_due(&v->rules.when, check_zone(c, &v->rules), next).us <= now.us)
 			check_fail(c, "sid %llu: %s runs late although %s is due too", sid, at,
@@ -218,8 +218,8 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 	if (q->moves && v->after == 0 && q->move.high.us < r->nominal.us)
 		check_fail(c, "R3: sid %llu: %s is recorded, but high is only %s", sid, at,
 			   check_time_text(q->move.high));
-	if (q->moves && v->after && q->move.seen <= rows_sched(c->w->rows, q->sid)->row.seen &&
-	    q->rev == rows_sched(c->w->rows, q->sid)->row.rev && !rows_run(c->w->rows, r->run))
+	if (q->moves && v->after && q->move.seen <= model_sched(c->w->rows, q->sid)->row.seen &&
+	    q->rev == model_sched(c->w->rows, q->sid)->row.rev && !model_run(c->w->rows, r->run))
 		check_fail(c, "R3: sid %llu: %s is recorded, but acts on no new end", sid, at);
 	if (q->moves && v->after == 0 && q->move.next.us <= r->nominal.us)
 		check_fail(c, "R3: sid %llu: %s is recorded, but next is %s", sid, at,
@@ -390,14 +390,14 @@ static bool may_end_early(const struct check *c, const struct check_run *v)
 	const uint32_t keys[] = { p->agent, p->account, p2->agent, p2->account };
 	for (unsigned i = 0; i < ARRAY_LEN(keys); i++) {
 		int64_t meant = c->hold_requested[keys[i] % ARRAY_LEN(c->hold_requested)];
-		if (keys[i] && (rows_hold(c->w->rows, keys[i]) || (meant && meant >= c->w->t - c->slack)))
+		if (keys[i] && (model_hold(c->w->rows, keys[i]) || (meant && meant >= c->w->t - c->slack)))
 			return true;
 	}
 	if (v->stopped || c->all_paused || (sched->resumed && c->w->t - sched->resumed < SECONDS(30)) ||
 	    (c->all_resumed && c->w->t - c->all_resumed < SECONDS(30)) || sched->dropped ||
 	    sched->known_flags & SCHED_PAUSED || sched->known_dropped)
 		return true;
-	const struct rows_sched *s = rows_sched(c->w->rows, v->row.sid);
+	const struct model_sched *s = model_sched(c->w->rows, v->row.sid);
 	if (s->row.flags & SCHED_PAUSED)
 		return true;
 	/* A newer run of the schedule was recorded. */
@@ -444,7 +444,7 @@ static void check_retry(struct check *c, const struct check_run *v, const struct
 			const struct run_file *f)
 {
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
-	const struct run_row *stored = rows_run(c->w->rows, r->run);
+	const struct run_row *stored = model_run(c->w->rows, r->run);
 	unsigned long long run = r->run;
 	unsigned retries = p->retries > p2->retries ? p->retries : p2->retries;
 	unsigned used = r->attempt - r->uncounted;
@@ -584,7 +584,7 @@ static void add_version(struct check *c, const struct st_req *q, const struct sc
 		ADD_ROOM(c->sched, c->sched_room, c->scheds);
 		sched = &c->sched[c->scheds];
 		*sched = (struct check_sched){ .sid = row->sid };
-		table_put(&c->sched_of, row->sid, (uint32_t)c->scheds++);
+		number_map_put(&c->sched_of, row->sid, (uint32_t)c->scheds++);
 	}
 	if (check_version(sched, row->rev))
 		return; /* a repeated request */
@@ -655,7 +655,7 @@ static void add_run(struct check *c, const struct st_req *q)
 	struct check_sched *sched = check_find_sched(c, q->sid);
 	v->older = sched->last_run;
 	sched->last_run = (uint32_t)c->runs + 1;
-	table_put(&c->run_of, q->run.run, (uint32_t)c->runs++);
+	number_map_put(&c->run_of, q->run.run, (uint32_t)c->runs++);
 }
 
 static void add_ends(struct check *c, const struct st_req *q, const struct run_row *r)
@@ -739,13 +739,13 @@ void observe_applied(struct check *c, const struct st_req *q, const struct st_ac
 		if (q->run.state != RUN_FINISHED && !is_refused(q->run.state))
 			add_run(c, q);
 		if (q->run.state == RUN_FINISHED) {
-			const struct run_row *r = rows_run(c->w->rows, q->run.run);
+			const struct run_row *r = model_run(c->w->rows, q->run.run);
 			if (r)
 				add_ends(c, q, r);
 		}
 		break;
 	case ST_FINISH: {
-		const struct run_row *r = rows_run(c->w->rows, q->run.run);
+		const struct run_row *r = model_run(c->w->rows, q->run.run);
 		if (r && r->state == RUN_FINISHED)
 			add_ends(c, q, r);
 		break;

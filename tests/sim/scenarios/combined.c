@@ -85,7 +85,7 @@ SCENARIO(stop_drops_a_retry_that_is_being_recorded)
 	script_run(s, a, failing(SECONDS(1), REASON_EXIT));
 	script_run(s, a, lasting(MINUTES(1)));
 	run_until(s, "09:00:01.045");
-	uint64_t run = rows_at(rig_world(s)->rows, a, at(s, "09:00"))->run;
+	uint64_t run = model_occurrence(rig_world(s)->rows, a, at(s, "09:00"))->run;
 	send_command(s, (struct command){ .kind = CMD_STOP, .run = run });
 	run_until(s, "09:10");
 	expect_rows(s, a, "09:00 failed/exit 09:00-09:00:01");
@@ -414,11 +414,11 @@ SCENARIO(overlap_allow_is_limited_to_a_thousand_open_runs)
 	uint64_t a = add_schedule(s, (struct spec){ .cron = "* * * * * *", .policy.overlap = OVERLAP_ALLOW });
 	script_run(s, a, lasting(HOURS(1)));
 	run_until(s, "08:17:00.5");
-	expect_true(s, rows_open(rig_world(s)->rows) == RUNS_OPEN_MAX);
+	expect_true(s, model_open_runs(rig_world(s)->rows) == RUNS_OPEN_MAX);
 	expect_true(s, send_command(s, (struct command){ .kind = CMD_RUN, .sid = a }).code == REPLY_BUSY);
 	send_command(s, (struct command){ .kind = CMD_DROP, .sid = a, .kill = true });
 	run_until(s, "08:18");
-	expect_true(s, rows_open(rig_world(s)->rows) == 0);
+	expect_true(s, model_open_runs(rig_world(s)->rows) == 0);
 }
 
 /* After a long suspension sixty missed times could start at once. */
@@ -430,11 +430,11 @@ SCENARIO(missed_times_start_at_fifty_per_second)
 	run_until(s, "08:15");
 	world_suspend(rig_world(s), MINUTES(40));
 	run_until(s, "08:56");
-	const struct rows *rows = rig_world(s)->rows;
+	const struct model *rows = rig_world(s)->rows;
 	unsigned first = 0, all = 0;
-	for (size_t i = 0; i < rows_runs(rows); i++) {
-		first += rows_run_at(rows, i)->claimed.us < at(s, "08:55:01").us;
-		all += rows_run_at(rows, i)->outcome == OUTCOME_DONE;
+	for (size_t i = 0; i < model_runs(rows); i++) {
+		first += model_run_at(rows, i)->claimed.us < at(s, "08:55:01").us;
+		all += model_run_at(rows, i)->outcome == OUTCOME_DONE;
 	}
 	expect_true(s, first == 50);
 	expect_true(s, all == 60);

@@ -128,10 +128,10 @@ SCENARIO(manual_run_asks_only_the_budget)
 
 static uint64_t open_run(struct scenario_rig *s, uint64_t sid)
 {
-	const struct rows *rows = rig_world(s)->rows;
-	for (size_t i = 0; i < rows_open(rows); i++)
-		if (rows_open_at(rows, i)->sid == sid)
-			return rows_open_at(rows, i)->run;
+	const struct model *rows = rig_world(s)->rows;
+	for (size_t i = 0; i < model_open_runs(rows); i++)
+		if (model_open_run_at(rows, i)->sid == sid)
+			return model_open_run_at(rows, i)->run;
 	return 0;
 }
 
@@ -250,7 +250,7 @@ SCENARIO(edit_of_action_runs_a_pending_time_by_the_new_version)
 {
 	uint64_t a = edit_while_held(s, (struct spec){ .cron = "10 * * * *", .policy.retries = 1 });
 	expect_rows(s, a, RAN("08:10") "09:10 done 09:20-09:20:01");
-	expect_true(s, rows_at(rig_world(s)->rows, a, at(s, "09:10"))->rev == 2);
+	expect_true(s, model_occurrence(rig_world(s)->rows, a, at(s, "09:10"))->rev == 2);
 }
 
 /* The daemon is down from 08:55 to 09:30. With documents_first, 09:00 is settled after the documents are
@@ -280,7 +280,7 @@ SCENARIO(documents_with_a_changed_action_run_a_pending_time)
 {
 	uint64_t a = edit_while_down(s, (struct spec){ .cron = AT_NINE, .policy.retries = 1 });
 	expect_rows(s, a, "09:00 done 09:41-09:41:01");
-	expect_true(s, rows_at(rig_world(s)->rows, a, at(s, "09:00"))->rev == 2);
+	expect_true(s, model_occurrence(rig_world(s)->rows, a, at(s, "09:00"))->rev == 2);
 }
 
 /* The slot counts for the agent and key with which the run was recorded. */
@@ -310,9 +310,9 @@ SCENARIO(edit_of_priority_while_queued_keeps_the_queue_right)
 	change_schedule(s, a, (struct spec){ .cron = AT_NINE, .policy.priority = -3 });
 	run_until(s, "09:30");
 	expect_rows(s, other, "08:55 done 08:55-09:10");
-	expect_true(s, rows_open(rig_world(s)->rows) == 0);
-	expect_true(s, rows_at(rig_world(s)->rows, a, at(s, "09:00"))->outcome == OUTCOME_DONE);
-	expect_true(s, rows_at(rig_world(s)->rows, b, at(s, "09:00"))->outcome == OUTCOME_DONE);
+	expect_true(s, model_open_runs(rig_world(s)->rows) == 0);
+	expect_true(s, model_occurrence(rig_world(s)->rows, a, at(s, "09:00"))->outcome == OUTCOME_DONE);
+	expect_true(s, model_occurrence(rig_world(s)->rows, b, at(s, "09:00"))->outcome == OUTCOME_DONE);
 }
 
 SCENARIO(removal_lets_a_running_attempt_finish)

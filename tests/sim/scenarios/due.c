@@ -277,9 +277,9 @@ SCENARIO(missed_catch_up_with_a_retry_runs_one_at_a_time)
 	run_until(s, "08:15");
 	world_crash(rig_world(s), MINUTES(17));
 	run_until(s, "08:39");
-	const struct rows *rows = rig_world(s)->rows;
-	expect_true(s, rows_at(rows, a, at(s, "08:20"))->outcome == OUTCOME_DONE);
-	expect_true(s, rows_at(rows, a, at(s, "08:30"))->outcome == OUTCOME_DONE);
+	const struct model *rows = rig_world(s)->rows;
+	expect_true(s, model_occurrence(rows, a, at(s, "08:20"))->outcome == OUTCOME_DONE);
+	expect_true(s, model_occurrence(rows, a, at(s, "08:30"))->outcome == OUTCOME_DONE);
 }
 
 /* --- the window --- */
@@ -458,16 +458,16 @@ static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 	run_until(s, "03-05 13:37");
 	world_crash(rig_world(s), SECONDS(10)); /* each is counted once in spite of it */
 	run_until(s, "03-06 00:00:30");
-	const struct rows *rows = rig_world(s)->rows;
+	const struct model *rows = rig_world(s)->rows;
 	unsigned idle = 0;
 	for (unsigned minute = minutes; minute <= 24 * 60; minute += minutes) {
 		struct wall nominal = { at(s, "03-05 00:00").us + MINUTES(minute) };
-		const struct run_row *r = rows_at(rows, a, nominal);
+		const struct run_row *r = model_occurrence(rows, a, nominal);
 		idle += r && r->state == RUN_FINISHED && r->outcome == OUTCOME_NO_WORK;
 	}
 	expect_true(s, idle == 24 * 60 / minutes);
-	expect_true(s, rows_avoided(rows, 0) == idle && rows_avoided(rows, a) == idle);
-	expect_true(s, rows_avoided(rows, b) == 0); /* a command calls no model */
+	expect_true(s, model_avoided(rows, 0) == idle && model_avoided(rows, a) == idle);
+	expect_true(s, model_avoided(rows, b) == 0); /* a command calls no model */
 	unsigned started = 0;
 	for (unsigned i = 0; i < rig_world(s)->files; i++)
 		started += rig_world(s)->file[i].state != FILE_PREVENTED;

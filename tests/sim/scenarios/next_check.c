@@ -225,9 +225,9 @@ SCENARIO(next_check_with_jitter)
 	run_until(s, "08:32");
 	expect_true(s, set_next_check(s, a, "09:30") == REPLY_OK);
 	run_until(s, "09:29");
-	expect_true(s, rows_sched(rig_world(s)->rows, a)->ranges == 1);
+	expect_true(s, model_sched(rig_world(s)->rows, a)->ranges == 1);
 	run_until(s, "09:35");
-	expect_true(s, rows_runs(rig_world(s)->rows) == 2);
+	expect_true(s, model_runs(rig_world(s)->rows) == 2);
 }
 
 SCENARIO(next_check_that_is_refused)

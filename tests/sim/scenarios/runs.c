@@ -145,7 +145,7 @@ SCENARIO(rate_limit_lasts_until_the_reset)
 	script_run(s, a, limited);
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "09:10");
-	expect_true(s, rows_hold(rig_world(s)->rows, 9) != NULL);
+	expect_true(s, model_hold(rig_world(s)->rows, 9) != NULL);
 	run_until(s, "09:30");
 	expect_rows(s, a, "09:00 done #2 09:20-09:20:01");
 }
@@ -193,10 +193,10 @@ SCENARIO(rate_limit_holds_queued_runs)
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "09:30");
 	/* Either of the two may go first. */
-	const struct rows *rows = rig_world(s)->rows;
-	expect_true(s, rows_at(rows, b, at(s, "09:00"))->started.us >= at(s, "09:20").us);
-	expect_true(s, rows_at(rows, a, at(s, "09:00"))->outcome == OUTCOME_DONE);
-	expect_true(s, rows_at(rows, b, at(s, "09:00"))->outcome == OUTCOME_DONE);
+	const struct model *rows = rig_world(s)->rows;
+	expect_true(s, model_occurrence(rows, b, at(s, "09:00"))->started.us >= at(s, "09:20").us);
+	expect_true(s, model_occurrence(rows, a, at(s, "09:00"))->outcome == OUTCOME_DONE);
+	expect_true(s, model_occurrence(rows, b, at(s, "09:00"))->outcome == OUTCOME_DONE);
 }
 
 /* A time that waited for the end of the hold is handled at the release, not at the old end. */
@@ -214,9 +214,9 @@ SCENARIO(rate_limit_can_be_released_early)
 	run_until(s, "09:15");
 	send_command(s, (struct command){ .kind = CMD_RELEASE, .key = 9 });
 	run_until(s, "09:25");
-	const struct rows *rows = rig_world(s)->rows;
-	const struct run_row *ten = rows_at(rows, b, at(s, "09:10")),
-			     *twenty = rows_at(rows, b, at(s, "09:20"));
+	const struct model *rows = rig_world(s)->rows;
+	const struct run_row *ten = model_occurrence(rows, b, at(s, "09:10")),
+			     *twenty = model_occurrence(rows, b, at(s, "09:20"));
 	expect_true(s, ten && ten->claimed.us >= at(s, "09:15").us && ten->claimed.us < at(s, "09:16").us);
 	expect_true(s, twenty && twenty->claimed.us < at(s, "09:20:01").us);
 }
@@ -515,8 +515,8 @@ SCENARIO(after_a_dropped_retry_is_due_when_it_is_dropped)
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "08:25");
 	size_t done = 0;
-	for (size_t i = 0; i < rows_runs(rig_world(s)->rows); i++) {
-		const struct run_row *r = rows_run_at(rig_world(s)->rows, i);
+	for (size_t i = 0; i < model_runs(rig_world(s)->rows); i++) {
+		const struct run_row *r = model_run_at(rig_world(s)->rows, i);
 		done += r && r->sid == b && r->outcome == OUTCOME_DONE;
 	}
 	expect_true(s, done == 1);

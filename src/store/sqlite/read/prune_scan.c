@@ -1,18 +1,18 @@
+/* The scan for records that may be pruned. */
 #include "store/sqlite/read/prune_scan.h"
-#include "store/sqlite/db.h"
-#include "store/sqlite/read/statements.h"
+#include "store/sqlite/read/query.h"
 
-static const enum read_sql statement[] = {
-	[PRUNE_RUNS] = READ_OLD_RUNS,        [PRUNE_RANGES] = READ_OLD_RANGES,
-	[PRUNE_VERSION] = READ_OLD_VERSIONS, [PRUNE_SCHED] = READ_OLD_SCHEDS,
-	[PRUNE_PROBLEM] = READ_OLD_PROBLEMS,
+static const enum read_statement scan_statement[] = {
+	[PRUNE_RUNS] = READ_PRUNE_RUNS,        [PRUNE_RANGES] = READ_PRUNE_RANGES,
+	[PRUNE_VERSION] = READ_PRUNE_VERSIONS, [PRUNE_SCHED] = READ_PRUNE_SCHEDS,
+	[PRUNE_PROBLEM] = READ_PRUNE_PROBLEMS,
 };
-static_assert(ARRAY_LEN(statement) == PRUNES, "all of them are here");
+static_assert(ARRAY_LEN(scan_statement) == PRUNES, "every kind has a statement");
 
 enum err read_old(struct reader *r, enum prune_what what, uint64_t after, struct wall by,
 		  struct old_item *ret, unsigned max, unsigned *n, struct why *why)
 {
-	sqlite3_stmt *s = r->stmt[statement[what]];
+	sqlite3_stmt *s = r->stmt[scan_statement[what]];
 	unsigned found = 0;
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK) {
@@ -23,7 +23,7 @@ enum err read_old(struct reader *r, enum prune_what what, uint64_t after, struct
 							  .rev = (uint32_t)sqlite3_column_int64(s, 2),
 							  .old = sqlite3_column_int(s, 3),
 							  .young = sqlite3_column_int(s, 4) };
-		sqlite3_reset(s);
+		rc = db_leave(s, rc);
 	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
@@ -33,7 +33,7 @@ enum err read_old(struct reader *r, enum prune_what what, uint64_t after, struct
 
 enum err read_old_run(struct reader *r, uint64_t run, struct old_run *ret, struct why *why)
 {
-	sqlite3_stmt *s = r->stmt[READ_OLD_RUN];
+	sqlite3_stmt *s = r->stmt[READ_PRUNE_RUN];
 	struct old_run found = { 0 };
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK) {
@@ -44,7 +44,7 @@ enum err read_old_run(struct reader *r, uint64_t run, struct old_run *ret, struc
 						  sqlite3_column_int(s, 0),
 						  sqlite3_column_int(s, 1),
 						  { sqlite3_column_int64(s, 2) } };
-		sqlite3_reset(s);
+		rc = db_leave(s, rc);
 	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)

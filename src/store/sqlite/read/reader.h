@@ -1,69 +1,68 @@
 #pragma once
-/* What people may ask of a store, on a read-only connection of its own: of any one thread at a time, while
- * the store's writer writes, which it never keeps waiting. What it tells is what was committed when it was
- * asked.
+/* What people may ask of a store, on a read-only connection of its own. A reader is used by one thread at a
+ * time and never makes the store's writer wait. Its answers contain everything that was committed before the
+ * call.
  *
  * The promises:
- *  - An answer is of one moment, small, and copied into the caller's arena; on failure nothing is written but
- * `why`, and what the arena took is the caller's to reset.
- *  - Lists have an order, a limit and a cursor; READ_LIST_MAX is the most there is at a time. `more`: the
- * last item is the cursor of what follows.
- *  - None works longer than READ_MS_MAX, nor lasts longer than READ_WAIT_MS_MAX: E_LIMIT then, and the
- * connection is as good as before. A transaction that stays open would keep the log from being cut.
- *  - E_IO: the file cannot be read, or is damaged. E_NOTFOUND: asked for by name, and not there.
+ *  - An answer shows one moment of the store. It is small and copied into the caller's arena. On failure only
+ * `why` is written; the caller resets the arena.
+ *  - Lists have an order, a limit (at most READ_LIST_MAX, which 0 means, too) and a cursor. `more`: pass the
+ * last item as the cursor to read on.
+ *  - No call works longer than READ_MS_MAX or lasts longer than READ_WAIT_MS_MAX: then it fails with E_LIMIT,
+ * and the reader stays usable. A transaction that stays open would keep the log from being truncated.
+ *  - E_IO: the file cannot be read or is damaged. E_NOTFOUND: the named row does not exist.
  *
- * Tags are not asked for here. They stand in documents, of whose form the store knows nothing, and no index
- * can have them: finding one may mean reading a million documents, which is more than an answer may take. Who
- * filters by tag asks for one page of the list after the other, each an answer of its own, and looks inside.
- */
+ * There is no query by tag. Tags are part of documents, whose form the store does not know, so no index can
+ * hold them: finding one could mean reading a million documents, which is too much for one answer. To filter
+ * by tag, read the list page by page and look into each document. */
 #include "base/arena.h"
 #include "port/store.h"
 
 struct reader;
 
-/* The store has been opened before, and is closed after. E_INPUT: not a database of rota's, or not of this
- * version: opening the store brings it there. */
+/* The store must be open, and stay open until the reader is closed. E_INPUT: the file is no database of rota,
+ * or has another version than this program; opening the store migrates it. */
 must_check enum err reader_open(const char *path, struct reader **ret, struct why *why);
 void reader_close(struct reader *r); /* NULL is fine */
-/* For who will ask again, and has nobody to be told to ask for less: what lasts too long is E_BUSY from now
- * on, so that it is not taken for a fault of what is read. */
+/* For callers that retry: from now on a call that lasts too long fails with E_BUSY instead of E_LIMIT, so
+ * that it is not taken for a fault of what is read. */
 void reader_be_patient(struct reader *r);
 
 /* --- schedules --- */
 
 struct read_sched {
 	struct sched_row row;
-	struct wall put_at;       /* when its last change was decided */
+	struct wall put_at;       /* `at` of its last ST_PUT */
 	struct wall dropped;      /* WALL_NEVER: it lives */
 	struct str id, document;  /* p NULL: none was ever given */
-	struct source_row source; /* from.p NULL: as if it were empty */
+	struct source_row source; /* from.p NULL: none was ever given */
 	struct str note;          /* of its pause; p NULL: none */
-	bool open;                /* it has an open range … */
-	struct range_row range;   /* … this one */
+	bool open;                /* it has an open range: */
+	struct range_row range;
 };
 
-/* Any, the removed ones included: their runs are still told of by their document. */
+/* Any schedule, including removed ones, whose documents describe runs that are still recorded. */
 must_check enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read_sched *ret,
 			       struct why *why);
-/* The id alone of any; empty: it has none. */
+/* The id of any schedule; empty: it has none. */
 must_check enum err read_id(struct reader *r, uint64_t sid, struct arena *a, struct str *ret,
 			    struct why *why);
-/* The document as it was at this rev. */
+/* The document that the schedule had at this rev. */
 must_check enum err read_document_of(struct reader *r, uint64_t sid, uint32_t rev, struct arena *a,
 				     struct str *ret, struct why *why);
-/* The one that was removed last of those that had this id. */
+/* The last removed schedule that had this id. */
 must_check enum err read_sched_removed(struct reader *r, struct str id, struct arena *a,
 				       struct read_sched *ret, struct why *why);
 
-/* As people type it: an id, or the beginning of one. */
+/* The schedules that a text may mean: an id, or the beginning of ids. */
 struct read_match {
-	unsigned
-		n; /* 1: it is `sched`. More: none of them is meant more than the others; the first of them */
-	bool more; /* there are even more than n */
-	struct str id[READ_CANDIDATES_MAX];
+	unsigned n;                         /* of id; 1: `sched` is that schedule */
+	bool more;                          /* there are more than n */
+	struct str id[READ_CANDIDATES_MAX]; /* in order */
 	struct read_sched sched;
 };
-/* Of the living. An exact id is that one, whatever else begins with it. E_NOTFOUND: none begins so. */
+/* Among living schedules. An exact id matches alone, even if others begin with it. E_NOTFOUND: no id begins
+ * with the text. */
 must_check enum err read_sched_named(struct reader *r, struct str text, struct arena *a,
 				     struct read_match *ret, struct why *why);
 
@@ -72,29 +71,50 @@ struct read_scheds {
 	bool more;
 	struct read_sched *item;
 };
-/* The living ones that have an id, by id, after `after` (empty: from the first on). Fewer than `limit` where
- * their documents become too much, READ_BYTES_MAX. */
+/* Living schedules that have an id, by id, after `after` (empty: from the first on). Fewer than `limit` if
+ * their documents exceed READ_BYTES_MAX. */
 must_check enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				struct read_scheds *ret, struct why *why);
-
-/* The same of those whose pause has a note. */
+/* The same, of those whose pause has a note. */
 must_check enum err read_scheds_noted(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				      struct read_scheds *ret, struct why *why);
-/* The same, of those whose source is `from`, or a file below it if it ends in '/': a page by (source, id),
- * after this one (empty: from the first on). */
+/* The same, of those whose source is `from`, or a file below `from` if it ends in '/'. In order of (source,
+ * id), after `after` (NULL: from the first on). */
 must_check enum err read_scheds_from(struct reader *r, struct str from, const struct read_sched *after,
 				     unsigned limit, struct arena *a, struct read_scheds *ret,
 				     struct why *why);
 
-/* --- what agents know --- */
+/* --- agents --- */
 
-/* Of this key; no text and rev 0 where there is none. */
+struct read_agent {
+	struct str name, text; /* text.p NULL: it was removed, or never existed */
+	uint32_t rev;          /* 0: it never existed */
+	struct wall at;        /* `at` of its last change */
+	struct source_row source;
+};
+/* By its name. OK also if there is no such agent. */
+must_check enum err read_agent(struct reader *r, struct str name, struct arena *a, struct read_agent *ret,
+			       struct why *why);
+
+struct read_agents {
+	unsigned n;
+	bool more;
+	struct read_agent *item;
+};
+/* All agents that exist, by name, after `after` (empty: from the first on). Fewer than `limit` if their
+ * definitions exceed READ_BYTES_MAX. */
+must_check enum err read_agents(struct reader *r, struct str after, unsigned limit, struct arena *a,
+				struct read_agents *ret, struct why *why);
+
+/* The state of this key; no text and rev 0 if there is none. */
 must_check enum err read_state(struct reader *r, struct str key, struct arena *a, struct state_row *ret,
 			       struct why *why);
 
+/* --- notes of agents --- */
+
 struct read_memory {
 	struct memory_row row;
-	struct str schedule; /* the id of its run's; p NULL: a person's, or its run is gone */
+	struct str schedule; /* the id of its run's schedule; p NULL: no run, or the run was pruned */
 };
 
 struct read_memories {
@@ -104,65 +124,33 @@ struct read_memories {
 };
 must_check enum err read_memory(struct reader *r, uint64_t number, struct arena *a, struct read_memory *ret,
 				struct why *why);
-/* The newest first: those with a number below `before` (0: all), of one agent (empty: of all), of one
- * run (0: of any). */
+/* The newest first: numbers below `before` (0: all), of one agent (empty: of all), of one run (0: of any). */
 must_check enum err read_memories(struct reader *r, struct str agent, uint64_t run, uint64_t before,
 				  unsigned limit, struct arena *a, struct read_memories *ret,
 				  struct why *why);
-/* Those in which words of `text` stand, or other forms of them, the best first: BM25, where a word that few
- * notes have counts more, and one among the tags twice. Any text will do: nothing in it is taken for an
- * operator, and of its different words the first READ_QUERY_WORDS are looked for. `least`: those that score
- * less than so many percent of the best are left out. There is no cursor. */
+/* Notes with words of `text` or other forms of them, the best match first: BM25, in which a rare word counts
+ * more, and a word among the tags counts twice. Any text is accepted: no character in it is an operator, and
+ * its first READ_QUERY_WORDS different words are searched. Notes that score less than `least` percent of the
+ * best are left out. There is no cursor. */
 must_check enum err read_memories_about(struct reader *r, struct str agent, struct str text, unsigned least,
 					unsigned limit, struct arena *a, struct read_memories *ret,
 					struct why *why);
-/* Those in which words of `text` stand as they are, or in another form of English, the newest first. Costs
- * next to nothing, however many notes of others there are: ranking must look at those, too. */
+/* Notes with words of `text`, or other English forms of them, the newest first. Cheap however many notes
+ * other agents have; ranking must look at those, too. */
 must_check enum err read_memories_with(struct reader *r, struct str agent, struct str text, unsigned limit,
 				       struct arena *a, struct read_memories *ret, struct why *why);
-
-/* --- agents --- */
-
-struct read_agent {
-	struct str name, text; /* p NULL: it has gone, or never was */
-	uint32_t rev;          /* 0: it never was */
-	struct wall at;        /* when that was decided */
-	struct source_row source;
-};
-/* By its name. One that is not there is no error. */
-must_check enum err read_agent(struct reader *r, struct str name, struct arena *a, struct read_agent *ret,
-			       struct why *why);
-
-struct read_agents {
-	unsigned n;
-	bool more;
-	struct read_agent *item;
-};
-/* All that are there, by name, after `after` (empty: from the first on). Fewer than `limit` where their
- * definitions become too much, READ_BYTES_MAX. */
-must_check enum err read_agents(struct reader *r, struct str after, unsigned limit, struct arena *a,
-				struct read_agents *ret, struct why *why);
-/* --- what checks saved --- */
-
-/* Model calls avoided: of this schedule (0: of all) ever, and of all from `since` on, a time at which a
- * quarter of an hour begins. What is old enough to be pruned is in the first alone. */
-struct read_avoided {
-	uint64_t ever, lately;
-};
-must_check enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
-				 struct why *why);
 
 /* --- runs --- */
 
 must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
 
-/* What is said of a run; no text where nothing is. */
+/* The text of this kind about a run; empty if there is none. */
 must_check enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
 			       struct str *ret, struct why *why);
 
-/* What is 0 restricts nothing. The runs of all schedules stand in the order of their numbers, and `since` and
- * `until` ask when they were recorded; those of one schedule (sid) stand in that of their nominal times, and
- * the two ask for these. */
+/* Fields that are 0 restrict nothing. Without `sid`: the runs of all schedules, in order of their numbers;
+ * `since` and `until` refer to the time of recording. With `sid`: the runs of one schedule, in order of their
+ * nominal times, to which `since` and `until` refer. */
 struct read_filter {
 	uint64_t sid;
 	unsigned states;          /* bits, 1 << enum run_state */
@@ -171,7 +159,7 @@ struct read_filter {
 	struct {
 		struct wall nominal;
 		uint64_t run;
-	} before; /* the cursor: the last one told */
+	} before; /* the cursor: the last run of the page before */
 	unsigned limit;
 };
 
@@ -180,35 +168,53 @@ struct read_runs {
 	bool more;
 	struct run_row *item;
 };
-/* The newest first. Cheap whatever there is: by schedule, by time, the failed ones, those skipped or missed,
- * open ones. Other sets of states are looked for among all. */
+/* The newest first. Cheap in a store of any size: by schedule, by time, failed runs, skipped or missed runs,
+ * open runs. Other sets of states are searched among all runs. */
 must_check enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a,
 			      struct read_runs *ret, struct why *why);
 
-/* How the runs from `since` on, as above, came out; `sid` 0: all schedules. Counts the newest READ_COUNT_MAX,
- * `more` if there are others. Ranges are not counted: nobody knows how many occurrences they hold but the
- * rules. */
+/* How many runs since `since` (as in struct read_filter) have each state and outcome; `sid` 0: of all
+ * schedules. Counts the newest READ_COUNT_MAX runs, `more` if there are others. Ranges are not counted: only
+ * the rules know how many occurrences they hold. */
 struct read_counts {
 	uint32_t state[RUN_STATES];
-	uint32_t outcome[READ_OUTCOMES]; /* of the finished; those beyond are counted as the last */
+	uint32_t outcome[READ_OUTCOMES]; /* of finished runs; larger numbers count as the last */
 	bool more;
 };
 must_check enum err read_counts(struct reader *r, uint64_t sid, struct wall since, struct read_counts *ret,
 				struct why *why);
 
-/* --- why --- */
+/* Model calls that checks avoided: ever, by this schedule (0: by all); and lately, by all schedules from
+ * `since` on, the beginning of a quarter of an hour. Pruned quarters count only in `ever`. */
+struct read_avoided {
+	uint64_t ever, lately;
+};
+must_check enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
+				 struct why *why);
 
-/* What is on record about one nominal time of one schedule. */
+/* What is recorded about one nominal time of one schedule. */
 struct read_why {
 	bool has_run, has_range, has_before, has_after;
-	struct run_row run;           /* its own record */
-	struct range_row range;       /* that covers it; of several the one that begins last */
+	struct run_row run;           /* the record of this time */
+	struct range_row range;       /* covers this time; of several the one that begins last */
 	struct run_row before, after; /* the nearest records; manual runs are no occurrences */
 };
 must_check enum err read_why(struct reader *r, uint64_t sid, struct wall nominal, struct read_why *ret,
 			     struct why *why);
 
-/* --- holds and problems --- */
+/* --- problems and holds --- */
+
+must_check enum err read_problem(struct reader *r, uint64_t number, struct arena *a, struct problem_row *ret,
+				 struct why *why);
+
+struct read_problems {
+	unsigned n;
+	bool more;
+	struct problem_row *item;
+};
+/* The newest first: numbers below `before` (0: all); open problems only, or all. */
+must_check enum err read_problems(struct reader *r, bool all, uint64_t before, unsigned limit,
+				  struct arena *a, struct read_problems *ret, struct why *why);
 
 struct read_hold {
 	struct hold_row row;
@@ -222,7 +228,7 @@ struct read_holds {
 };
 must_check enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why);
 
-/* --- news and notices --- */
+/* --- news and messages --- */
 
 struct read_news {
 	unsigned n;
@@ -240,32 +246,20 @@ struct read_notices {
 };
 must_check enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
 				struct why *why);
-/* Of a run, in the order in which they were put. */
+/* Of a run, in order of their numbers. */
 must_check enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
 				    struct read_notices *ret, struct why *why);
-/* The newest first: those with a number below `before` (0: all). */
+/* The newest first: numbers below `before` (0: all). */
 must_check enum err read_notices(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
 				 struct read_notices *ret, struct why *why);
-/* Those that wait and are to be tried by then, the longest waiting first, but for the lines in `but`, a JSON
- * list of numbers. */
+/* Waiting messages whose next attempt is due at `by`, the longest due first, except those to the receivers in
+ * `but`, a JSON list of numbers. */
 must_check enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsigned limit,
 				     struct arena *a, struct read_notices *ret, struct why *why);
-/* When the first of those is to be tried; WALL_NEVER: there is none. */
+/* When the first waiting message is due, with the same exception; WALL_NEVER: there is none. */
 must_check enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, struct why *why);
-/* Is there one of this schedule and kind after that number? */
+/* Whether there is a message of this schedule and kind with a larger number. */
 must_check enum err read_notice_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number,
 				      bool *ret, struct why *why);
-/* Has this receiver, as named by `origin`, asked for no more? */
+/* Whether the receiver named by `origin` has asked for no more messages. */
 must_check enum err read_receiver_gone(struct reader *r, struct str origin, bool *ret, struct why *why);
-
-must_check enum err read_problem(struct reader *r, uint64_t number, struct arena *a, struct problem_row *ret,
-				 struct why *why);
-
-struct read_problems {
-	unsigned n;
-	bool more;
-	struct problem_row *item;
-};
-/* The newest first: those with a number below `before` (0: all); the open ones, or all of them. */
-must_check enum err read_problems(struct reader *r, bool all, uint64_t before, unsigned limit,
-				  struct arena *a, struct read_problems *ret, struct why *why);

@@ -1,14 +1,21 @@
-/* Lists of runs, and counts of them: the way to go is chosen so that what is looked at is what is told. */
-#include "store/sqlite/db.h"
-#include "store/sqlite/read/reader.h"
-#include "store/sqlite/read/statements.h"
-#include "store/sqlite/rows.h"
+/* Runs: lists, counts, and the records about one nominal time. Each query uses the index that holds little
+ * more than the answer. */
+#include "store/sqlite/read/query.h"
 
 enum {
-	OPEN = 1 << RUN_PENDING | 1 << RUN_CLAIMED | 1 << RUN_RETRYING,
-	IDLE = 1 << RUN_SKIPPED | 1 << RUN_MISSED,
-	ALL = (1 << RUN_STATES) - 1,
+	OPEN_STATES = 1 << RUN_PENDING | 1 << RUN_CLAIMED | 1 << RUN_RETRYING,
+	IDLE_STATES = 1 << RUN_SKIPPED | 1 << RUN_MISSED,
+	ALL_STATES = (1 << RUN_STATES) - 1,
 };
+
+static bool read_run_row(sqlite3_stmt *s, struct arena *a, void *item)
+{
+	(void)a;
+	run_read(s, 0, item);
+	return true;
+}
+
+static const struct row_kind run_kind = { sizeof(struct run_row), read_run_row, 0 };
 
 enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why)
 {
@@ -17,10 +24,7 @@ enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct wh
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK) {
 		DB_BIND(s, (int64_t)run);
-		rc = sqlite3_step(s);
-		if (rc == SQLITE_ROW)
-			run_read(s, 0, &found);
-		sqlite3_reset(s);
+		rc = query_one(s, SQLITE_OK, &run_kind, NULL, &found);
 	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK && rc != SQLITE_ROW)
@@ -31,19 +35,31 @@ enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct wh
 	return e;
 }
 
-static enum read_sql way(const struct read_filter *f, unsigned states)
+enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a, struct str *ret,
+		    struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_RUN_TEXT];
+	DB_BIND(s, (int64_t)run, kind);
+	return query_text(r, s, a, ret, why);
+}
+
+/* --- lists --- */
+
+/* The statement with the smallest index that holds all runs of the filter. For one schedule, the statement
+ * for older runs is the next one. */
+static enum read_statement choose_statement(const struct read_filter *f, unsigned states)
 {
 	if (f->failed)
-		return f->sid ? READ_FAILED_OF : READ_FAILED;
-	if (!(states & ~(unsigned)OPEN))
-		return f->sid ? READ_OPEN_OF : READ_OPEN;
-	if (!(states & ~(unsigned)IDLE))
-		return f->sid ? READ_IDLE_OF : READ_IDLE;
+		return f->sid ? READ_RUNS_FAILED_OF : READ_RUNS_FAILED;
+	if (!(states & ~(unsigned)OPEN_STATES))
+		return f->sid ? READ_RUNS_OPEN_OF : READ_RUNS_OPEN;
+	if (!(states & ~(unsigned)IDLE_STATES))
+		return f->sid ? READ_RUNS_IDLE_OF : READ_RUNS_IDLE;
 	return f->sid ? READ_RUNS_OF : READ_RUNS;
 }
 
-/* Steps through a statement that has been bound for one more than there is room for. */
-static int take(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
+/* Adds the rows of a statement that was bound for one more than the list has room for. */
+static int add_runs(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
 {
 	int rc;
 	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
@@ -52,16 +68,13 @@ static int take(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
 			break;
 		run_read(s, 0, &list->item[list->n++]);
 	}
-	sqlite3_reset(s);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return db_looked(db_leave(s, rc));
 }
 
-/* --- of all schedules --- */
-
-/* The number from which on runs were recorded at `t` or later. Numbers are given in the order of the clock,
- * which makes this a matter of two dozen looks without any index; where the clock was set back, what it
- * passed twice may be found from its second time on only. */
-static int first_since(struct reader *r, int64_t t, int64_t last, int64_t *ret)
+/* The first number whose run, and all later ones, were recorded at `t` or later. Numbers are given out in the
+ * order of the clock, so a binary search of two dozen steps finds it without an index. If the clock was set
+ * back, of the times that it passed twice only the second pass may be found. */
+static int first_number_since(struct reader *r, int64_t t, int64_t last, int64_t *ret)
 {
 	sqlite3_stmt *s = r->stmt[READ_RUN_FROM];
 	int64_t low = 0, high = last + 1;
@@ -83,105 +96,170 @@ static int first_since(struct reader *r, int64_t t, int64_t last, int64_t *ret)
 	return SQLITE_OK;
 }
 
-/* Which numbers may have been recorded within [from, to]. */
-static int bounds(struct reader *r, int64_t from, int64_t to, int64_t *low, int64_t *high)
+/* The numbers of runs that may have been recorded within [from, to]. */
+static int number_bounds(struct reader *r, int64_t from, int64_t to, int64_t *low, int64_t *high)
 {
-	sqlite3_stmt *s = r->stmt[READ_RUN_LAST];
+	bool found;
+	int64_t last = 0;
 	*low = 0;
 	*high = INT64_MAX;
 	if (from == INT64_MIN && to == INT64_MAX)
 		return SQLITE_OK;
-	int rc = sqlite3_step(s);
-	int64_t last = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
-	sqlite3_reset(s);
-	if (rc != SQLITE_ROW)
-		return rc;
-	rc = from == INT64_MIN ? SQLITE_OK : first_since(r, from, last, low);
-	return rc != SQLITE_OK || to == INT64_MAX ? rc : first_since(r, to + 1, last, high);
+	int rc = db_first_number(r->stmt[READ_RUN_LAST], SQLITE_OK, &found, &last);
+	if (rc == SQLITE_OK && from != INT64_MIN)
+		rc = first_number_since(r, from, last, low);
+	return rc != SQLITE_OK || to == INT64_MAX ? rc : first_number_since(r, to + 1, last, high);
 }
 
-static int list_all(struct reader *r, const struct read_filter *f, unsigned states, unsigned limit,
-		    struct read_runs *list)
+static int list_all_schedules(struct reader *r, const struct read_filter *f, unsigned states, unsigned limit,
+			      struct read_runs *list)
 {
-	sqlite3_stmt *s = r->stmt[way(f, states)];
+	sqlite3_stmt *s = r->stmt[choose_statement(f, states)];
 	int64_t from = f->since.us ? f->since.us : INT64_MIN, to = f->until.us ? f->until.us : INT64_MAX;
 	int64_t low, high, cursor = (int64_t)f->before.run;
-	int rc = bounds(r, from, to, &low, &high);
+	int rc = number_bounds(r, from, to, &low, &high);
 	if (rc != SQLITE_OK)
 		return rc;
 	if (cursor && cursor - 1 < high)
 		high = cursor - 1;
 	DB_BIND(s, low, high, from, to, states, limit + 1);
-	return take(s, list, limit);
+	return add_runs(s, list, limit);
 }
 
-/* --- of one --- */
-
-/* Several may have one nominal time: one by the clock, the others by hand. */
-static int list_of(struct reader *r, const struct read_filter *f, unsigned states, unsigned limit,
-		   struct read_runs *list)
+/* Several runs may have the nominal time of the cursor: one occurrence and any number of manual runs. Those
+ * below the cursor's number come first, then the older ones. */
+static int list_one_schedule(struct reader *r, const struct read_filter *f, unsigned states, unsigned limit,
+			     struct read_runs *list)
 {
-	enum read_sql which = way(f, states);
+	enum read_statement which = choose_statement(f, states);
 	int64_t from = f->since.us ? f->since.us : INT64_MIN, to = f->until.us ? f->until.us : INT64_MAX;
 	int64_t at = f->before.nominal.us, sid = (int64_t)f->sid;
-	bool goes_on = f->before.run != 0;
+	bool has_cursor = f->before.run != 0;
 	int rc = SQLITE_OK;
-	if (goes_on && at >= from && at <= to) {
+	if (has_cursor && at >= from && at <= to) {
 		DB_BIND(r->stmt[which], sid, at, (int64_t)f->before.run, states, limit + 1);
-		rc = take(r->stmt[which], list, limit);
+		rc = add_runs(r->stmt[which], list, limit);
 	}
-	if (rc != SQLITE_OK || list->more || (goes_on && at == INT64_MIN))
+	if (rc != SQLITE_OK || list->more || (has_cursor && at == INT64_MIN))
 		return rc;
-	if (goes_on && at - 1 < to)
+	if (has_cursor && at - 1 < to)
 		to = at - 1;
 	DB_BIND(r->stmt[which + 1], sid, to, from, states, limit - list->n + 1);
-	return take(r->stmt[which + 1], list, limit);
+	return add_runs(r->stmt[which + 1], list, limit);
 }
 
 enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a, struct read_runs *ret,
 		   struct why *why)
 {
 	struct read_runs list = { 0 };
-	unsigned limit = f->limit && f->limit < READ_LIST_MAX ? f->limit : READ_LIST_MAX;
-	unsigned states = f->states ? f->states : ALL;
+	unsigned limit = list_limit(f->limit), states = f->states ? f->states : ALL_STATES;
 	list.item = arena_alloc(a, limit * sizeof *list.item);
 	if (!list.item)
 		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK)
-		rc = (f->sid ? list_of : list_all)(r, f, states, limit, &list);
+		rc = (f->sid ? list_one_schedule : list_all_schedules)(r, f, states, limit, &list);
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
 		*ret = list;
 	return e;
 }
 
+/* --- counts --- */
+
+static void count_run(sqlite3_stmt *s, struct read_counts *c)
+{
+	int state = sqlite3_column_int(s, 0), outcome = sqlite3_column_int(s, 1);
+	c->state[state >= 0 && state < RUN_STATES ? state : RUN_STATES - 1]++;
+	if (state == RUN_FINISHED)
+		c->outcome[outcome >= 0 && outcome < READ_OUTCOMES ? outcome : READ_OUTCOMES - 1]++;
+}
+
 enum err read_counts(struct reader *r, uint64_t sid, struct wall since, struct read_counts *ret,
 		     struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[sid ? READ_COUNT_OF : READ_COUNT];
-	struct read_counts c = { 0 };
+	struct read_counts counts = { 0 };
 	unsigned n = 0;
 	int64_t low = 0, high;
 	int rc = reader_begin(r);
 	if (rc == SQLITE_OK && !sid)
-		rc = bounds(r, since.us, INT64_MAX, &low, &high);
+		rc = number_bounds(r, since.us, INT64_MAX, &low, &high);
 	DB_BIND(s, sid ? (int64_t)sid : low, since.us, READ_COUNT_MAX + 1);
-	while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-		rc = sqlite3_step(s);
-		if (rc != SQLITE_ROW)
+	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		counts.more = n++ == READ_COUNT_MAX;
+		if (counts.more)
 			break;
-		c.more = n++ == READ_COUNT_MAX;
-		if (c.more)
-			break;
-		int state = sqlite3_column_int(s, 0), outcome = sqlite3_column_int(s, 1);
-		c.state[state >= 0 && state < RUN_STATES ? state : RUN_STATES - 1]++;
-		if (state == RUN_FINISHED)
-			c.outcome[outcome >= 0 && outcome < READ_OUTCOMES ? outcome : READ_OUTCOMES - 1]++;
+		count_run(s, &counts);
+		rc = SQLITE_OK;
 	}
-	sqlite3_reset(s);
+	enum err e = reader_end(r, db_leave(s, rc), why);
+	if (e == OK)
+		*ret = counts;
+	return e;
+}
+
+enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
+		      struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_AVOIDED];
+	struct read_avoided found = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)sid, wall_seconds(since));
+		rc = sqlite3_step(s);
+		if (rc == SQLITE_ROW)
+			found = (struct read_avoided){ (uint64_t)sqlite3_column_int64(s, 0),
+						       (uint64_t)sqlite3_column_int64(s, 1) };
+		rc = db_leave(s, rc);
+	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
-		*ret = c;
+		*ret = found;
+	return e;
+}
+
+/* --- one nominal time --- */
+
+static int find_run(struct reader *r, enum read_statement which, uint64_t sid, struct wall nominal,
+		    bool *found, struct run_row *ret)
+{
+	sqlite3_stmt *s = r->stmt[which];
+	DB_BIND(s, (int64_t)sid, nominal.us);
+	int rc = query_one(s, SQLITE_OK, &run_kind, NULL, ret);
+	*found = rc == SQLITE_ROW;
+	return db_looked(rc);
+}
+
+static int find_range(struct reader *r, uint64_t sid, struct wall nominal, bool *found, struct range_row *ret)
+{
+	sqlite3_stmt *s = r->stmt[READ_RANGE_COVERS];
+	DB_BIND(s, (int64_t)sid, nominal.us);
+	int rc = sqlite3_step(s);
+	*found = rc == SQLITE_ROW;
+	if (*found)
+		*ret = (struct range_row){ .sid = (uint64_t)sqlite3_column_int64(s, 0),
+					   .first = { sqlite3_column_int64(s, 1) },
+					   .last = { sqlite3_column_int64(s, 2) },
+					   .state = (uint8_t)sqlite3_column_int(s, 3),
+					   .reason = (uint16_t)sqlite3_column_int(s, 4) };
+	return db_looked(db_leave(s, rc));
+}
+
+enum err read_why(struct reader *r, uint64_t sid, struct wall nominal, struct read_why *ret, struct why *why)
+{
+	struct read_why w = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = find_run(r, READ_RUN_AT, sid, nominal, &w.has_run, &w.run);
+	if (rc == SQLITE_OK)
+		rc = find_range(r, sid, nominal, &w.has_range, &w.range);
+	if (rc == SQLITE_OK)
+		rc = find_run(r, READ_RUN_BEFORE, sid, nominal, &w.has_before, &w.before);
+	if (rc == SQLITE_OK)
+		rc = find_run(r, READ_RUN_AFTER, sid, nominal, &w.has_after, &w.after);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = w;
 	return e;
 }

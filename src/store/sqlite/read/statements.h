@@ -1,11 +1,11 @@
 #pragma once
-/* The reader's statements, prepared once, and what all its answers share: one moment, one deadline. */
-#include "base/err.h"
-#include "base/time.h"
+/* The reader's statements, prepared once. statements.c has their texts and the meaning of their parameters.
+ */
+#include "base/attr.h"
 
 #include <sqlite3.h>
 
-enum read_sql {
+enum read_statement {
 	READ_BEGIN,
 	READ_END,
 	READ_SCHED,
@@ -14,8 +14,9 @@ enum read_sql {
 	READ_SCHED_ID,
 	READ_SCHED_REMOVED,
 	READ_SCHED_IDS,
-	READ_SCHED_LIST,
-	READ_SCHED_FROM,
+	READ_SCHEDS,
+	READ_SCHEDS_FROM,
+	READ_SCHEDS_NOTED,
 	READ_STATE,
 	READ_MEMORY,
 	READ_MEMORIES,
@@ -26,8 +27,7 @@ enum read_sql {
 	READ_AGENT,
 	READ_AGENTS,
 	READ_AVOIDED,
-	READ_WORDS,
-	READ_SCHED_NOTED,
+	READ_RUN_TEXT,
 	READ_RUN,
 	READ_RUN_AT,
 	READ_RUN_BEFORE,
@@ -40,53 +40,39 @@ enum read_sql {
 	READ_PROBLEMS,
 	READ_PROBLEMS_OPEN,
 	READ_NEWS,
-	READ_NOTICE,
-	READ_NOTICES_OF,
-	READ_NOTICES_DUE,
-	READ_NOTICE_NEXT,
-	READ_NOTICES,
-	READ_PINGED_SINCE,
+	READ_MESSAGE,
+	READ_MESSAGES_OF,
+	READ_MESSAGES_DUE,
+	READ_MESSAGE_NEXT,
+	READ_MESSAGES,
+	READ_MESSAGE_AFTER,
 	READ_RECEIVER_GONE,
 	READ_RUN_LAST,
 	READ_RUN_FROM,
-	/* Lists of runs: of all schedules by number … */
+	/* Lists of runs of all schedules, by number. */
 	READ_RUNS,
-	READ_FAILED,
-	READ_IDLE,
-	READ_OPEN,
-	/* … of one by nominal time: those of the cursor's own time, and the older ones. */
+	READ_RUNS_FAILED,
+	READ_RUNS_IDLE,
+	READ_RUNS_OPEN,
+	/* Lists of runs of one schedule, by nominal time: at the time of the cursor, and (…_OLDER) before it.
+	 */
 	READ_RUNS_OF,
 	READ_RUNS_OF_OLDER,
-	READ_FAILED_OF,
-	READ_FAILED_OF_OLDER,
-	READ_IDLE_OF,
-	READ_IDLE_OF_OLDER,
-	READ_OPEN_OF,
-	READ_OPEN_OF_OLDER,
-	/* What is old: see sqlite_old.h. */
-	READ_OLD_RUNS,
-	READ_OLD_RANGES,
-	READ_OLD_VERSIONS,
-	READ_OLD_SCHEDS,
-	READ_OLD_PROBLEMS,
-	READ_OLD_RUN,
-	READ_SQL
+	READ_RUNS_FAILED_OF,
+	READ_RUNS_FAILED_OF_OLDER,
+	READ_RUNS_IDLE_OF,
+	READ_RUNS_IDLE_OF_OLDER,
+	READ_RUNS_OPEN_OF,
+	READ_RUNS_OPEN_OF_OLDER,
+	/* See prune_scan.h. */
+	READ_PRUNE_RUNS,
+	READ_PRUNE_RANGES,
+	READ_PRUNE_VERSIONS,
+	READ_PRUNE_SCHEDS,
+	READ_PRUNE_PROBLEMS,
+	READ_PRUNE_RUN,
+	READ_STATEMENTS
 };
 
-struct reader {
-	sqlite3 *db;
-	struct trouble *trouble; /* of its store; NULL: nobody's */
-	sqlite3_stmt *stmt[READ_SQL];
-	/* Of the answer under way, in microseconds: by this thread's own clock, and by everybody's. A short
-	 * answer must not fail because others kept the processor. */
-	int64_t work_end, wait_end;
-	bool patient;
-};
-
-must_check int reader_prepare(struct reader *r);
-void reader_finalize(struct reader *r);
-
-/* Begins and ends the transaction of one answer. What the reading came to goes in, SQLite's; what it means
- * for whoever asked comes out. SQLITE_DONE and SQLITE_ROW are well. */
-must_check int reader_begin(struct reader *r);
-must_check enum err reader_end(struct reader *r, int rc, struct why *why);
+must_check int read_statements_prepare(sqlite3 *db, sqlite3_stmt *stmt[static READ_STATEMENTS]);
+void read_statements_finalize(sqlite3_stmt *stmt[static READ_STATEMENTS]);

@@ -1,75 +1,84 @@
-#include "store/sqlite/write/agent.h"
-#include "store/sqlite/db.h"
+/* ST_AGENT and ST_STATE: the definitions of agents, and the texts they keep for themselves. */
+#include "store/sqlite/write/operations.h"
 
-/* What stands. */
-struct standing {
+/* What the store has under a name or key. */
+struct stored {
+	bool found;
 	uint32_t rev; /* 0: there never was one */
 	int64_t at;
-	bool there;
+	bool has_text;
 };
 
-static int find(struct sql_set *sql, struct str name, struct standing *ret)
+/* By SQL_AGENT_GET or SQL_STATE_GET, which give rev, `at` and whether there is a text. */
+static int read_stored(struct operation *o, enum write_statement which, struct str name, struct stored *ret)
 {
-	sqlite3_stmt *s = sql->stmt[SQL_AGENT_GET];
+	sqlite3_stmt *s = o->sql->stmt[which];
 	int rc = db_bind_text(s, 1, name);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
-	*ret = (struct standing){ 0 };
+	*ret = (struct stored){ 0 };
 	if (rc == SQLITE_ROW)
-		*ret = (struct standing){ (uint32_t)sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1),
-					  sqlite3_column_int(s, 2) };
-	sqlite3_reset(s);
-	sqlite3_clear_bindings(s);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+		*ret = (struct stored){ true, (uint32_t)sqlite3_column_int64(s, 0),
+					sqlite3_column_int64(s, 1), sqlite3_column_int(s, 2) };
+	return db_looked(db_leave(s, rc));
 }
 
-/* Texts stand behind `at` numbers, and are about to go. */
-static int step_with(sqlite3_stmt *s, int at, const struct str *text, unsigned n)
+/* --- definitions --- */
+
+static int move_agent(struct operation *o)
 {
-	int rc = SQLITE_OK;
-	for (unsigned i = 0; i < n && rc == SQLITE_OK; i++)
-		rc = db_bind_text(s, at + 1 + (int)i, text[i]);
-	if (rc == SQLITE_OK)
-		rc = db_step(s);
-	sqlite3_clear_bindings(s);
-	return rc;
+	sqlite3_stmt *s = o->sql->stmt[SQL_AGENT_MOVE];
+	DB_BIND(s, o->r->source.line);
+	return db_step_bound(s, DB_BIND_TEXTS(s, 2, o->r->agent.name, o->r->source.from));
 }
 
-static int move(struct sql_set *sql, const struct st_req *r)
+/* A removed agent keeps only its name and rev. */
+static int put_agent(struct operation *o, uint32_t rev)
 {
-	sqlite3_stmt *s = sql->stmt[SQL_AGENT_MOVE];
-	const struct str text[] = { r->agent.name, r->source.from };
-	DB_BIND(s, r->source.line);
-	return step_with(s, 1, text, ARRAY_LEN(text));
+	const struct st_req *r = o->r;
+	sqlite3_stmt *s = o->sql->stmt[SQL_AGENT_PUT];
+	bool drop = r->agent.act == AGENT_DROP;
+	struct str none = { 0 };
+	DB_BIND(s, rev, r->at.us, drop ? 0 : r->source.line);
+	return db_step_bound(s, DB_BIND_TEXTS(s, 4, r->agent.name, drop ? none : r->agent.text,
+					      drop ? none : r->source.from));
 }
 
-/* A removed one keeps nothing but its rev. */
-static int put(struct sql_set *sql, const struct st_req *r, uint32_t rev)
+int write_agent(struct operation *o)
 {
-	sqlite3_stmt *s = sql->stmt[SQL_AGENT_PUT];
-	bool goes = r->agent.act == AGENT_DROP;
-	const struct str none = { 0 }, text[] = { r->agent.name, goes ? none : r->agent.text,
-						  goes ? none : r->source.from };
-	DB_BIND(s, rev, r->at.us, goes ? 0 : r->source.line);
-	return step_with(s, 3, text, ARRAY_LEN(text));
-}
-
-int agent_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
-{
-	const struct agent_row *q = &r->agent;
-	struct standing now;
-	ret->res = ST_REFUSED;
+	const struct agent_row *q = &o->r->agent;
+	struct stored now;
 	if (!q->name.n || q->name.n > STORE_PROBLEM_BYTES_MAX || q->rev == UINT32_MAX ||
 	    q->act >= AGENT_ACTS || (q->act == AGENT_PUT && !q->text.p))
-		return SQLITE_OK;
-	int rc = find(sql, q->name, &now);
+		return operation_answer(o, ST_REFUSED);
+	int rc = read_stored(o, SQL_AGENT_GET, q->name, &now);
 	if (rc != SQLITE_OK)
 		return rc;
-	bool mine = q->act != AGENT_MOVE && now.rev == q->rev + 1 && now.at == r->at.us;
-	bool good = now.rev == q->rev && (now.there || q->act == AGENT_PUT);
-	ret->res = mine || good ? ST_OK : now.rev != q->rev ? ST_STALE : ST_REFUSED;
-	ret->count = now.rev + (good && q->act != AGENT_MOVE);
-	if (!good)
-		return SQLITE_OK;
-	return q->act == AGENT_MOVE ? move(sql, r) : put(sql, r, ret->count);
+	bool repeated = q->act != AGENT_MOVE && now.rev == q->rev + 1 && now.at == o->r->at.us;
+	bool may = now.rev == q->rev && (now.has_text || q->act == AGENT_PUT);
+	o->ack->count = now.rev + (may && q->act != AGENT_MOVE);
+	if (!may)
+		return operation_answer(o, repeated ? ST_OK : now.rev != q->rev ? ST_STALE : ST_REFUSED);
+	return q->act == AGENT_MOVE ? move_agent(o) : put_agent(o, o->ack->count);
+}
+
+/* --- state --- */
+
+int write_state(struct operation *o)
+{
+	const struct state_row *q = &o->r->state;
+	sqlite3_stmt *s = o->sql->stmt[SQL_STATE_PUT];
+	struct stored now;
+	if (!q->key.p || !q->text.p || q->rev == UINT32_MAX || q->key.n > STORE_PROBLEM_BYTES_MAX)
+		return operation_answer(o, ST_REFUSED);
+	int rc = read_stored(o, SQL_STATE_GET, q->key, &now);
+	if (rc != SQLITE_OK)
+		return rc;
+	bool repeated = now.found && now.rev == q->rev + 1 && now.at == o->r->at.us;
+	o->ack->count = now.rev;
+	if (repeated || now.rev != q->rev)
+		return operation_answer(o, repeated ? ST_OK : ST_STALE);
+	o->ack->count = now.rev + 1;
+	DB_BIND(s, now.rev + 1, o->r->at.us);
+	return db_step_bound(s, DB_BIND_TEXTS(s, 3, q->key, q->text));
 }

@@ -1,8 +1,91 @@
 #pragma once
-/* What each request does, on the writer's connection, inside of a transaction that its caller begins and
- * ends. */
+/* The operations of port/store.h on the writer's connection, inside a transaction that the caller begins and
+ * ends. Each of them is one function; those of one subject are in one file. */
 #include "port/store.h"
+#include "store/sqlite/db.h"
+#include "store/sqlite/rows.h"
 #include "store/sqlite/write/statements.h"
 
-/* SQLITE_OK: carried out, or refused, and answered in `ret`. Else it may be half done: roll back. */
-must_check int ops_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *ret);
+/* Carries out one request and fills in its answer. SQLITE_OK: it was carried out or refused. Else it may be
+ * half done, and the caller must roll back. */
+must_check int operation_carry_out(struct write_statements *sql, const struct st_req *r, struct st_ack *ret);
+
+/* --- for the operations --- */
+
+/* One request being carried out. An operation works on `sched` and `run` as they were read, writes its
+ * changes, and leaves both as they are after it. The answer is ST_OK unless the operation sets another. */
+struct operation {
+	struct write_statements *sql;
+	const struct st_req *r;
+	struct st_ack *ack;
+	struct sched_record sched;
+	struct run_row run; /* for operations on runs only */
+};
+
+int write_schedule(struct operation *o);
+int write_drop(struct operation *o);
+int write_source(struct operation *o);
+int write_occurrence(struct operation *o);
+int write_range(struct operation *o);
+int write_withdrawal(struct operation *o);
+int write_verdict(struct operation *o);
+int write_start(struct operation *o);
+int write_end(struct operation *o);
+int write_run_text(struct operation *o);
+int write_hold(struct operation *o);
+int write_name(struct operation *o);
+int write_problem(struct operation *o);
+int write_state(struct operation *o);
+int write_agent(struct operation *o);
+int write_memory(struct operation *o);
+int write_messages(struct operation *o);
+int write_delivery(struct operation *o);
+int write_prune(struct operation *o);
+
+/* --- what several operations share --- */
+
+/* Sets the answer. Returns SQLITE_OK. */
+int operation_answer(struct operation *o, enum st_res res);
+
+#define OP_BIND(o, which, ...) DB_BIND((o)->sql->stmt[which], __VA_ARGS__)
+/* Binds numbers, and steps a statement that gives no rows. */
+#define OP_RUN(o, which, ...) (OP_BIND(o, which, __VA_ARGS__), db_step((o)->sql->stmt[which]))
+/* Whether the bound statement gives a row, and its first column (`ret` may be NULL). */
+int operation_has_row(struct operation *o, enum write_statement which, bool *found, int64_t *ret);
+
+/* Reads into o->sched; `found` stays false if there is no such schedule. */
+int operation_read_schedule(struct operation *o, uint64_t sid);
+/* By SQL_RUN_GET or SQL_RUN_AT, which has been bound. */
+int operation_read_run(struct operation *o, enum write_statement which, bool *found, struct run_row *ret);
+/* Writes the columns of o->sched that runs change. */
+int operation_save_counts(struct operation *o);
+
+/* ST_OK: the schedule lives and has the rev by which the request was decided. */
+enum st_res operation_judge(const struct operation *o);
+/* The same; also ST_STALE if the request moves the schedule past `nominal`, or a follower past an end, that
+ * it has passed already. */
+enum st_res operation_judge_move(const struct operation *o, struct wall nominal);
+/* Carries out r->move, if the request moves its schedule. */
+int operation_move(struct operation *o);
+
+/* The number of the last end in the store, and its increase to `end`, which becomes part of the answer. */
+int operation_last_end(struct operation *o, uint64_t *ret);
+int operation_set_last_end(struct operation *o, uint64_t end);
+/* Adds a row of news about this schedule, run and problem, if the request has news. */
+int operation_add_news(struct operation *o, uint64_t sid, uint64_t run, uint64_t problem);
+
+/* Numbers of schedules and runs: 0 means none, and SQLite's integers have a sign. */
+static inline bool is_number(uint64_t n)
+{
+	return n > 0 && n <= INT64_MAX;
+}
+
+static inline struct wall earlier(struct wall a, struct wall b)
+{
+	return a.us < b.us ? a : b;
+}
+
+static inline struct wall later(struct wall a, struct wall b)
+{
+	return a.us > b.us ? a : b;
+}

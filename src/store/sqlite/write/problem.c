@@ -1,114 +1,83 @@
-#include "store/sqlite/write/problem.h"
-#include "store/sqlite/db.h"
-#include "store/sqlite/write/message.h"
+/* ST_PROBLEM: opens, acknowledges and closes problems. */
+#include "store/sqlite/write/operations.h"
 
-/* What an act is decided by. */
-struct problem {
-	bool there;
+/* The columns that decide about a request. */
+struct stored_problem {
+	bool found;
 	uint64_t number;
-	int64_t count, said, acked, closed;
+	int64_t count, last_reported, acked, closed;
 };
 
-static int read_problem(sqlite3_stmt *s, struct problem *ret)
+/* The problem with the request's number, else the last one with its key. */
+static int find_problem(struct operation *o, struct stored_problem *ret)
 {
-	int rc = sqlite3_step(s);
-	*ret = (struct problem){ .there = rc == SQLITE_ROW };
-	if (ret->there) {
+	const struct problem_change *p = &o->r->problem;
+	bool by_number = p->number && p->act != PROBLEM_OPEN;
+	sqlite3_stmt *s = o->sql->stmt[by_number ? SQL_PROBLEM_GET : SQL_PROBLEM_LAST_OF];
+	int rc = by_number ? sqlite3_bind_int64(s, 1, (int64_t)p->number) : db_bind_text(s, 1, p->key);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	*ret = (struct stored_problem){ .found = rc == SQLITE_ROW };
+	if (ret->found) {
 		ret->number = (uint64_t)sqlite3_column_int64(s, 0);
 		ret->count = sqlite3_column_int64(s, 1);
-		ret->said = sqlite3_column_int64(s, 2);
+		ret->last_reported = sqlite3_column_int64(s, 2);
 		ret->acked = sqlite3_column_int64(s, 3);
 		ret->closed = sqlite3_column_int64(s, 4);
 	}
-	sqlite3_reset(s);
-	sqlite3_clear_bindings(s);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
+	return db_looked(db_leave(s, rc));
 }
 
-/* The one that is meant. */
-static int find(struct sql_set *sql, const struct problem_change *p, struct problem *ret)
+static int repeat_problem(struct operation *o, struct stored_problem *p)
 {
-	sqlite3_stmt *s = sql->stmt[p->number ? SQL_PROBLEM_GET : SQL_PROBLEM_OF];
-	int rc = SQLITE_OK;
-	if (p->number)
-		DB_BIND(s, (int64_t)p->number);
-	else
-		rc = db_bind_text(s, 1, p->key);
-	return rc == SQLITE_OK ? read_problem(s, ret) : rc;
-}
-
-/* Steps a statement to which texts were bound; they are about to go. */
-static int finish(sqlite3_stmt *s, int bound)
-{
-	int rc = bound == SQLITE_OK ? db_step(s) : bound;
-	sqlite3_clear_bindings(s);
-	return rc;
-}
-
-static int say_again(struct sql_set *sql, const struct st_req *r, struct problem *p)
-{
-	sqlite3_stmt *s = sql->stmt[SQL_PROBLEM_SAY];
+	sqlite3_stmt *s = o->sql->stmt[SQL_PROBLEM_REPEAT];
 	p->count += p->count < UINT32_MAX;
-	DB_BIND(s, (int64_t)p->number, p->count, r->at.us);
-	return finish(s, db_bind_text(s, 4, r->problem.text));
+	DB_BIND(s, (int64_t)p->number, p->count, o->r->at.us);
+	return db_step_bound(s, db_bind_text(s, 4, o->r->problem.text));
 }
 
-static int add(struct sql_set *sql, const struct st_req *r, struct problem *ret)
+static int add_problem(struct operation *o, struct stored_problem *ret)
 {
-	sqlite3_stmt *last = sql->stmt[SQL_PROBLEM_LAST], *s = sql->stmt[SQL_PROBLEM_ADD];
-	int rc = sqlite3_step(last);
-	int64_t number = sqlite3_column_int64(last, 0) + 1;
-	sqlite3_reset(last);
-	if (rc != SQLITE_ROW)
-		return rc == SQLITE_DONE ? SQLITE_CORRUPT : rc; /* the schema puts it there */
-	DB_BIND(sql->stmt[SQL_PROBLEM_GIVE], number);
-	rc = db_step(sql->stmt[SQL_PROBLEM_GIVE]);
+	const struct problem_change *p = &o->r->problem;
+	sqlite3_stmt *s = o->sql->stmt[SQL_PROBLEM_ADD];
+	bool found;
+	int64_t number = 0;
+	int rc = operation_has_row(o, SQL_PROBLEM_LAST, &found, &number);
+	if (rc != SQLITE_OK || !found)
+		return rc != SQLITE_OK ? rc : SQLITE_CORRUPT; /* the schema inserts this row */
+	rc = OP_RUN(o, SQL_PROBLEM_SET_LAST, ++number);
 	if (rc != SQLITE_OK)
 		return rc;
-	*ret = (struct problem){ .there = true, .number = (uint64_t)number, .count = 1 };
-	DB_BIND(s, number, r->at.us);
-	rc = db_bind_text(s, 3, r->problem.key);
-	if (rc == SQLITE_OK)
-		rc = db_bind_text(s, 4, r->problem.subject);
-	if (rc == SQLITE_OK)
-		rc = db_bind_text(s, 5, r->problem.text);
-	rc = finish(s, rc);
-	return rc == SQLITE_OK ? news_add(sql, r, 0, 0, ret->number) : rc;
+	*ret = (struct stored_problem){ .found = true, .number = (uint64_t)number, .count = 1 };
+	DB_BIND(s, number, o->r->at.us);
+	rc = db_step_bound(s, DB_BIND_TEXTS(s, 3, p->key, p->subject, p->text));
+	return rc == SQLITE_OK ? operation_add_news(o, 0, 0, ret->number) : rc;
 }
 
-static int act_open(struct sql_set *sql, const struct st_req *r, struct problem *p, struct st_ack *ret)
+static int open_problem(struct operation *o, struct stored_problem *p)
 {
-	(void)ret;
-	if (p->there && p->said == r->at.us)
-		return SQLITE_OK; /* mine */
-	return p->there && p->closed == INT64_MAX ? say_again(sql, r, p) : add(sql, r, p);
+	if (p->found && p->last_reported == o->r->at.us)
+		return SQLITE_OK; /* repeated */
+	return p->found && p->closed == INT64_MAX ? repeat_problem(o, p) : add_problem(o, p);
 }
 
-static int act_ack(struct sql_set *sql, const struct st_req *r, struct problem *p, struct st_ack *ret)
+static int ack_problem(struct operation *o, struct stored_problem *p)
 {
-	sqlite3_stmt *s = sql->stmt[SQL_PROBLEM_ACK];
-	if (p->acked == r->at.us)
-		return SQLITE_OK; /* mine */
-	if (p->acked != INT64_MAX || p->closed != INT64_MAX) {
-		ret->res = ST_LOST;
-		return SQLITE_OK;
-	}
-	DB_BIND(s, (int64_t)p->number, r->at.us);
-	int rc = db_bind_text(s, 3, r->problem.by);
-	if (rc == SQLITE_OK)
-		rc = db_bind_text(s, 4, r->problem.note);
-	return finish(s, rc);
+	sqlite3_stmt *s = o->sql->stmt[SQL_PROBLEM_ACK];
+	if (p->acked == o->r->at.us)
+		return SQLITE_OK; /* repeated */
+	if (p->acked != INT64_MAX || p->closed != INT64_MAX)
+		return operation_answer(o, ST_LOST);
+	DB_BIND(s, (int64_t)p->number, o->r->at.us);
+	return db_step_bound(s, DB_BIND_TEXTS(s, 3, o->r->problem.by, o->r->problem.note));
 }
 
-static int act_close(struct sql_set *sql, const struct st_req *r, struct problem *p, struct st_ack *ret)
+static int close_problem(struct operation *o, struct stored_problem *p)
 {
-	sqlite3_stmt *s = sql->stmt[SQL_PROBLEM_CLOSE];
-	(void)ret;
 	if (p->closed != INT64_MAX)
-		return SQLITE_OK; /* mine, or as good as mine */
-	DB_BIND(s, (int64_t)p->number, r->at.us);
-	int rc = db_step(s);
-	return rc == SQLITE_OK ? news_add(sql, r, 0, 0, p->number) : rc;
+		return SQLITE_OK; /* repeated, or closed by another request */
+	int rc = OP_RUN(o, SQL_PROBLEM_CLOSE, (int64_t)p->number, o->r->at.us);
+	return rc == SQLITE_OK ? operation_add_news(o, 0, 0, p->number) : rc;
 }
 
 static bool fits(struct str s)
@@ -116,7 +85,7 @@ static bool fits(struct str s)
 	return s.n <= STORE_PROBLEM_BYTES_MAX;
 }
 
-static bool can_be(const struct st_req *r)
+static bool is_valid_problem(const struct st_req *r)
 {
 	const struct problem_change *p = &r->problem;
 	bool named = p->key.n > 0 || (p->act != PROBLEM_OPEN && p->number);
@@ -124,32 +93,24 @@ static bool can_be(const struct st_req *r)
 	       fits(p->text) && fits(p->by) && fits(p->note);
 }
 
-int problem_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *ret)
+int write_problem(struct operation *o)
 {
-	static int (*const acts[])(struct sql_set *, const struct st_req *, struct problem *,
-				   struct st_ack *) = {
-		[PROBLEM_OPEN] = act_open,
-		[PROBLEM_ACK] = act_ack,
-		[PROBLEM_CLOSE] = act_close,
+	static int (*const acts[])(struct operation *, struct stored_problem *) = {
+		[PROBLEM_OPEN] = open_problem,
+		[PROBLEM_ACK] = ack_problem,
+		[PROBLEM_CLOSE] = close_problem,
 	};
-	static_assert(ARRAY_LEN(acts) == PROBLEM_ACTS, "every act is here");
-	struct problem_change said = r->problem;
-	struct problem p;
-	if (!can_be(r)) {
-		ret->res = ST_REFUSED;
-		return SQLITE_OK;
-	}
-	if (said.act == PROBLEM_OPEN)
-		said.number = 0;
-	int rc = find(sql, &said, &p);
+	static_assert(ARRAY_LEN(acts) == PROBLEM_ACTS, "every act is in the table");
+	struct stored_problem p;
+	if (!is_valid_problem(o->r))
+		return operation_answer(o, ST_REFUSED);
+	int rc = find_problem(o, &p);
 	if (rc != SQLITE_OK)
 		return rc;
-	if (!p.there && said.act != PROBLEM_OPEN) {
-		ret->res = ST_REFUSED;
-		return SQLITE_OK;
-	}
-	rc = acts[said.act](sql, r, &p, ret);
-	ret->problem = p.number;
-	ret->count = (uint32_t)p.count;
+	if (!p.found && o->r->problem.act != PROBLEM_OPEN)
+		return operation_answer(o, ST_REFUSED);
+	rc = acts[o->r->problem.act](o, &p);
+	o->ack->problem = p.number;
+	o->ack->count = (uint32_t)p.count;
 	return rc;
 }

@@ -1,0 +1,148 @@
+/* News, and the messages that were made of them. */
+#include "store/sqlite/read/query.h"
+
+/* --- news --- */
+
+static bool read_news_row(sqlite3_stmt *s, struct arena *a, void *item)
+{
+	(void)a;
+	*(struct news_row *)item = (struct news_row){ .number = (uint64_t)sqlite3_column_int64(s, 0),
+						      .what = (uint8_t)sqlite3_column_int(s, 1),
+						      .attempt = (uint16_t)sqlite3_column_int(s, 2),
+						      .sid = (uint64_t)sqlite3_column_int64(s, 3),
+						      .run = (uint64_t)sqlite3_column_int64(s, 4),
+						      .problem = (uint64_t)sqlite3_column_int64(s, 5),
+						      .first = { sqlite3_column_int64(s, 6) },
+						      .last = { sqlite3_column_int64(s, 7) } };
+	return true;
+}
+
+enum err read_news(struct reader *r, unsigned limit, struct arena *a, struct read_news *ret, struct why *why)
+{
+	static const struct row_kind news_kind = { sizeof(struct news_row), read_news_row, 0 };
+	sqlite3_stmt *s = r->stmt[READ_NEWS];
+	struct row_list list = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, list_limit(limit) + 1);
+		rc = query_list(s, SQLITE_OK, list_limit(limit), &news_kind, a, &list);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = (struct read_news){ list.n, list.more, list.item };
+	return e;
+}
+
+/* --- messages --- */
+
+static bool read_message_row(sqlite3_stmt *s, struct arena *a, void *item)
+{
+	struct message_row *m = item;
+	message_row_read(s, 0, m);
+	return query_copy_text(a, &m->origin) && query_copy_text(a, &m->target) &&
+	       query_copy_text(a, &m->body) && query_copy_text(a, &m->result);
+}
+
+static const struct row_kind message_kind = { sizeof(struct message_row), read_message_row, 0 };
+
+enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
+		     struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_MESSAGE];
+	struct message_row found;
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, (int64_t)number);
+		rc = query_one(s, SQLITE_OK, &message_kind, a, &found);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK && rc != SQLITE_ROW)
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no message %llu",
+			       (unsigned long long)number);
+	if (e == OK)
+		*ret = found;
+	return e;
+}
+
+/* Of a statement with the number `first`, the limit, and the text `but` unless its p is NULL. */
+static enum err read_message_list(struct reader *r, enum read_statement which, int64_t first, struct str but,
+				  unsigned limit, struct arena *a, struct read_notices *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[which];
+	struct row_list list = { 0 };
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK) {
+		DB_BIND(s, first, list_limit(limit) + 1);
+		rc = query_list(s, but.p ? db_bind_text(s, 3, but) : SQLITE_OK, list_limit(limit),
+				&message_kind, a, &list);
+	}
+	enum err e = reader_end(r, rc, why);
+	if (e == OK)
+		*ret = (struct read_notices){ list.n, list.more, list.item };
+	return e;
+}
+
+enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
+			 struct read_notices *ret, struct why *why)
+{
+	return read_message_list(r, READ_MESSAGES_OF, (int64_t)run, (struct str){ 0 }, limit, a, ret, why);
+}
+
+enum err read_notices(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
+		      struct read_notices *ret, struct why *why)
+{
+	return read_message_list(r, READ_MESSAGES, cursor_before(before), (struct str){ 0 }, limit, a, ret,
+				 why);
+}
+
+enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsigned limit, struct arena *a,
+			  struct read_notices *ret, struct why *why)
+{
+	return read_message_list(r, READ_MESSAGES_DUE, by.us, but, limit, a, ret, why);
+}
+
+/* --- one number or yes and no --- */
+
+/* The first column of a bound statement's row, if it gives one. */
+static enum err read_number(struct reader *r, sqlite3_stmt *s, int bound, bool *found, int64_t *ret,
+			    struct why *why)
+{
+	bool has_row = false;
+	int64_t number = 0;
+	int rc = reader_begin(r);
+	if (rc == SQLITE_OK)
+		rc = db_first_number(s, bound, &has_row, &number);
+	enum err e = reader_end(r, rc, why);
+	if (e == OK) {
+		*found = has_row;
+		*ret = number;
+	}
+	return e;
+}
+
+enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_MESSAGE_NEXT];
+	bool found;
+	int64_t next;
+	enum err e = read_number(r, s, db_bind_text(s, 1, but), &found, &next, why);
+	if (e == OK)
+		ret->us = found ? next : WALL_NEVER.us;
+	return e;
+}
+
+enum err read_notice_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number, bool *ret,
+			   struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_MESSAGE_AFTER];
+	int64_t one;
+	DB_BIND(s, (int64_t)sid, kind, (int64_t)number);
+	return read_number(r, s, SQLITE_OK, ret, &one, why);
+}
+
+enum err read_receiver_gone(struct reader *r, struct str origin, bool *ret, struct why *why)
+{
+	sqlite3_stmt *s = r->stmt[READ_RECEIVER_GONE];
+	int64_t one;
+	return read_number(r, s, db_bind_text(s, 1, origin), ret, &one, why);
+}

@@ -1,0 +1,62 @@
+#pragma once
+/* What all answers of a reader share: the transaction with its deadline, and rows copied into the caller's
+ * arena. */
+#include "store/sqlite/db.h"
+#include "store/sqlite/read/reader.h"
+#include "store/sqlite/read/statements.h"
+#include "store/sqlite/rows.h"
+
+struct reader {
+	sqlite3 *db;
+	struct store_failures *failures; /* of its store; NULL: opened without one */
+	sqlite3_stmt *stmt[READ_STATEMENTS];
+	/* The deadlines of the current answer in microseconds, by the processor time of this thread and by
+	 * the monotonic clock. The second is much later: a short answer must not fail because other threads
+	 * kept the processor busy. */
+	int64_t work_end, wait_end;
+	bool patient;
+};
+
+/* Begin and end the transaction of one answer. reader_end takes the result of the queries, of which
+ * SQLITE_OK, SQLITE_ROW and SQLITE_DONE are success, and returns the error for the caller. */
+must_check int reader_begin(struct reader *r);
+must_check enum err reader_end(struct reader *r, int rc, struct why *why);
+
+/* The limit of a list: at most READ_LIST_MAX, which 0 means, too. */
+static inline unsigned list_limit(unsigned limit)
+{
+	return limit && limit < READ_LIST_MAX ? limit : READ_LIST_MAX;
+}
+
+/* A cursor that counts down, as a parameter: 0 means the largest number. */
+static inline int64_t cursor_before(uint64_t before)
+{
+	return before && before <= INT64_MAX ? (int64_t)before : INT64_MAX;
+}
+
+/* Copies the bytes of a text into the arena. False: no memory. */
+bool query_copy_text(struct arena *a, struct str *s);
+
+/* How one row becomes an item of an answer. */
+struct row_kind {
+	size_t size;                                                /* of an item */
+	bool (*read)(sqlite3_stmt *s, struct arena *a, void *item); /* false: no memory */
+	int text; /* the column whose bytes READ_BYTES_MAX bounds; 0: none */
+};
+
+struct row_list {
+	void *item;
+	unsigned n;
+	bool more;
+};
+
+/* Steps a bound statement that gives at most one row. SQLITE_ROW: *item was read. `bound` is the result of
+ * binding. */
+must_check int query_one(sqlite3_stmt *s, int bound, const struct row_kind *kind, struct arena *a,
+			 void *item);
+/* Steps a statement that was bound for limit + 1 rows. */
+must_check int query_list(sqlite3_stmt *s, int bound, unsigned limit, const struct row_kind *kind,
+			  struct arena *a, struct row_list *ret);
+/* The whole answer of a bound statement that gives at most one text; p NULL: it gave none. */
+must_check enum err query_text(struct reader *r, sqlite3_stmt *s, struct arena *a, struct str *ret,
+			       struct why *why);

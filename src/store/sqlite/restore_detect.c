@@ -1,0 +1,175 @@
+/* Detects a database that is older than its directory, by the number of openings and the numbers of runs. */
+#include "port/runfile.h"
+#include "store/sqlite/db.h"
+#include "store/sqlite/file.h"
+#include "store/sqlite/restore_mark.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* --- meta --- */
+
+int meta_get(sqlite3 *db, const char *key, int64_t *ret)
+{
+	char sql[80];
+	snprintf(sql, sizeof sql, "SELECT value FROM meta WHERE key = '%s'", key);
+	return db_number(db, sql, 0, ret);
+}
+
+int meta_set(sqlite3 *db, const char *key, int64_t value)
+{
+	char sql[120];
+	snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO meta VALUES ('%s', %lld)", key, (long long)value);
+	return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+int meta_last_run(sqlite3 *db, int64_t *ret)
+{
+	return db_number(db,
+			 "SELECT max(value, (SELECT ifnull(max(run), 0) FROM run)) FROM meta"
+			 " WHERE key = 'last_run'",
+			 0, ret);
+}
+
+/* The number before the first one in a directory of run files that has none yet. */
+static int64_t last_of_bucket(int64_t known, uint64_t files)
+{
+	int64_t last = known > (int64_t)files ? known : (int64_t)files;
+	return (last / RUNFILE_BUCKET + 1) * RUNFILE_BUCKET - 1;
+}
+
+int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generation)
+{
+	int64_t last;
+	int rc = meta_last_run(db, &last);
+	const struct {
+		const char *key;
+		int64_t value;
+	} facts[] = { { "restored", q->now.us },
+		      { "restored_run", last },
+		      { "last_run", last_of_bucket(last, q->last_run) },
+		      { "strays", 1 },
+		      { "generation", generation } };
+	for (unsigned i = 0; i < ARRAY_LEN(facts) && rc == SQLITE_OK; i++)
+		rc = meta_set(db, facts[i].key, facts[i].value);
+	return rc;
+}
+
+/* --- the file with the number of openings --- */
+
+int64_t generation_read(const char *path)
+{
+	long long n = 0;
+	FILE *f = fopen(path, "re");
+	if (f && fscanf(f, "%lld", &n) != 1)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n > 0 ? n : 0;
+}
+
+/* False: it could not be written. A smaller number than the database's does no harm, so that a full disk does
+ * not prevent a start. */
+static bool generation_write(const char *path, int64_t n)
+{
+	char part[PATH_MAX];
+	struct why why;
+	file_path(part, path, ".part");
+	FILE *f = fopen(part, "we");
+	bool ok = f && fprintf(f, "%lld\n", (long long)n) > 0 && fflush(f) == 0 && fsync(fileno(f)) == 0;
+	if (f)
+		ok = fclose(f) == 0 && ok;
+	if (ok && rename(part, path) == 0)
+		return file_flush_directory(path, &why) == OK;
+	unlink(part);
+	return false;
+}
+
+/* --- opening --- */
+
+/* The number in the database may be larger than the one in the file, which perhaps could not be written, but
+ * never smaller. A database without a file comes from another directory, unless it was never opened. */
+static int is_older(sqlite3 *db, const struct restore_request *q, int64_t in_file, int64_t *in_database,
+		    bool *older)
+{
+	int64_t last = 0;
+	int rc = meta_get(db, "generation", in_database);
+	if (rc == SQLITE_OK)
+		rc = meta_last_run(db, &last);
+	*older =
+		(*in_database > 0 && (*in_database < in_file || in_file == 0)) || (int64_t)q->last_run > last;
+	return rc;
+}
+
+static int count_opening(sqlite3 *db, const struct restore_request *q, int64_t generation, bool older)
+{
+	int rc = sqlite3_exec(db, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = older ? restore_mark(db, q, generation) : meta_set(db, "generation", generation);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	if (!sqlite3_get_autocommit(db))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+static int read_restore_state(sqlite3 *db, struct restore_state *ret)
+{
+	int64_t restored = 0, run = 0, strays = 0;
+	int rc = meta_get(db, "restored", &restored);
+	if (rc == SQLITE_OK)
+		rc = meta_get(db, "restored_run", &run);
+	if (rc == SQLITE_OK)
+		rc = meta_get(db, "strays", &strays);
+	if (rc == SQLITE_OK)
+		*ret = (struct restore_state){ ret->older, strays != 0, { restored }, (uint64_t)run };
+	return rc;
+}
+
+/* At the first opening the file is written before the database, so that it is never missing beside a database
+ * that has a number. A disk that cannot be written now may be writable later: only a database that must be
+ * marked as restored fails for it. */
+static int detect(sqlite3 *db, const struct restore_request *q, struct restore_state *ret)
+{
+	int64_t in_database = 0, in_file = generation_read(q->generation);
+	int rc = is_older(db, q, in_file, &in_database, &ret->older);
+	if (rc != SQLITE_OK)
+		return rc;
+	int64_t generation = (in_database > in_file ? in_database : in_file) + 1;
+	if (in_database > 0 || generation_write(q->generation, generation) || ret->older)
+		rc = count_opening(db, q, generation, ret->older);
+	if (rc == SQLITE_OK && in_database > 0)
+		(void)generation_write(q->generation, generation);
+	if (!ret->older && db_fate(rc) == DB_OUTAGE)
+		rc = SQLITE_OK;
+	return rc == SQLITE_OK ? read_restore_state(db, ret) : rc;
+}
+
+enum err restore_detect(const struct restore_request *q, struct restore_state *ret, struct why *why)
+{
+	sqlite3 *db = NULL;
+	struct restore_state state = { 0 };
+	enum err e = db_open(q->database, SQLITE_OPEN_READWRITE, &db, why);
+	if (e)
+		return e;
+	int rc = detect(db, q, &state);
+	if (rc == SQLITE_OK)
+		*ret = state;
+	else
+		e = db_fail(db, rc, why);
+	sqlite3_close(db);
+	return e;
+}
+
+enum err restore_clear_unknown_runs(const char *database, struct why *why)
+{
+	sqlite3 *db = NULL;
+	enum err e = db_open(database, SQLITE_OPEN_READWRITE, &db, why);
+	if (e)
+		return e;
+	int rc = meta_set(db, "strays", 0);
+	if (rc != SQLITE_OK)
+		e = db_fail(db, rc, why);
+	sqlite3_close(db);
+	return e;
+}

@@ -1,0 +1,12 @@
+/* ST_HOLD: accounts and agents that are held. */
+#include "store/sqlite/write/operations.h"
+
+int write_hold(struct operation *o)
+{
+	const struct hold_row *h = &o->r->hold;
+	sqlite3_stmt *s = o->sql->stmt[SQL_HOLD_PUT];
+	if (!h->reason)
+		return OP_RUN(o, SQL_HOLD_REMOVE, h->key);
+	DB_BIND(s, h->key, h->reason, h->until.us);
+	return db_step_bound(s, db_bind_text(s, 4, o->r->note));
+}

@@ -1,8 +1,0 @@
-#pragma once
-/* ST_MEMORY in SQLite. */
-#include "store/sqlite/write/statements.h"
-
-#include "port/store.h"
-
-/* Carries it out within the transaction that has begun, and fills in its answer. A result of SQLite's. */
-must_check int memory_carry_out(struct sql_set *sql, const struct st_req *r, struct st_ack *ret);

@@ -1,0 +1,87 @@
+/* ST_OCC: records an occurrence, at most once. */
+#include "store/sqlite/write/operations.h"
+
+static int insert_run(struct operation *o, struct run_row run, bool *added)
+{
+	int rc = SQLITE_OK;
+	run.end = 0;
+	if (run.state == RUN_FINISHED) {
+		rc = operation_last_end(o, &run.end);
+		run.end++;
+	}
+	if (rc != SQLITE_OK)
+		return rc;
+	run_bind(o->sql->stmt[SQL_RUN_ADD], &run);
+	rc = db_step(o->sql->stmt[SQL_RUN_ADD]);
+	*added = rc == SQLITE_OK && sqlite3_changes(o->sql->db) == 1;
+	return *added && run.end ? operation_set_last_end(o, run.end) : rc;
+}
+
+/* A backfill replaces the record `old` of a skipped or missed occurrence. */
+static int replace_record(struct operation *o, const struct run_row *old)
+{
+	struct run_row run = o->r->run;
+	bool added = false;
+	run.replaced = (uint8_t)(old->state + 1);
+	int rc = db_step(o->sql->stmt[SQL_RUN_SAVE_LAST]);
+	if (rc == SQLITE_OK)
+		rc = OP_RUN(o, SQL_RUN_REMOVE, old->run);
+	if (rc == SQLITE_OK)
+		rc = insert_run(o, run, &added);
+	if (rc == SQLITE_OK && !added)
+		rc = SQLITE_CONSTRAINT;
+	if (rc == SQLITE_OK)
+		rc = operation_add_news(o, o->sched.row.sid, run.run, 0);
+	return rc == SQLITE_OK ? operation_move(o) : rc;
+}
+
+/* At or below the pruning mark nothing is claimed, whether or not a record is left. The mark does not apply
+ * to followers: each end comes once, and `seen` says which of them were acted on. */
+static bool is_pruned(const struct operation *o)
+{
+	const struct sched_row *s = &o->sched.row;
+	return o->r->run.kind != KIND_MANUAL && !s->after && o->r->run.nominal.us <= s->pruned_to.us;
+}
+
+/* Finds the answer after nothing was inserted: the run exists (a repeated request), or `res` refused it, or
+ * the occurrence is recorded or pruned. */
+static int answer_not_inserted(struct operation *o, enum st_res res)
+{
+	const struct run_row *run = &o->r->run;
+	struct run_row old;
+	bool found;
+	OP_BIND(o, SQL_RUN_GET, run->run);
+	int rc = operation_read_run(o, SQL_RUN_GET, &found, &old);
+	if (rc == SQLITE_OK && found && run->state == RUN_FINISHED)
+		o->ack->end = old.end;
+	if (rc != SQLITE_OK || found || res != ST_OK)
+		return rc != SQLITE_OK ? rc : operation_answer(o, found ? ST_OK : res);
+
+	OP_BIND(o, SQL_RUN_AT, run->sid, run->nominal.us);
+	rc = operation_read_run(o, SQL_RUN_AT, &found, &old);
+	if (rc != SQLITE_OK || (!found && !is_pruned(o)))
+		return rc != SQLITE_OK ? rc : SQLITE_CONSTRAINT;
+	bool idle = found && (old.state == RUN_SKIPPED || old.state == RUN_MISSED);
+	if (run->kind == KIND_BACKFILL && idle && !is_pruned(o))
+		return replace_record(o, &old);
+	if (found)
+		o->ack->existing = old;
+	return operation_answer(o, ST_LOST);
+}
+
+/* The common case takes three statements: read the schedule, insert the run, update the schedule. Whether the
+ * run exists is asked only when it could not be inserted; the result is the same as asking first. */
+int write_occurrence(struct operation *o)
+{
+	const struct run_row *run = &o->r->run;
+	if (!is_number(run->run) || run->sid != o->r->sid)
+		return operation_answer(o, ST_REFUSED);
+	enum st_res res = operation_judge_move(o, run->nominal);
+	bool added = false;
+	int rc = res == ST_OK && !is_pruned(o) ? insert_run(o, *run, &added) : SQLITE_OK;
+	if (rc == SQLITE_OK && added)
+		rc = operation_add_news(o, o->sched.row.sid, run->run, 0);
+	if (rc != SQLITE_OK)
+		return rc;
+	return added ? operation_move(o) : answer_not_inserted(o, res);
+}

@@ -1,0 +1,151 @@
+/* ST_PUT, ST_DROP and ST_SOURCE: schedules and their documents. */
+#include "store/sqlite/write/operations.h"
+
+/* Whether another living schedule has the id that the request gives to this one. */
+static int id_is_taken(struct operation *o, bool *ret)
+{
+	sqlite3_stmt *s = o->sql->stmt[SQL_ID_TAKEN];
+	*ret = false;
+	if (!o->r->id.p)
+		return SQLITE_OK;
+	DB_BIND(s, o->r->sid);
+	return db_first_number(s, db_bind_text(s, 2, o->r->id), ret, NULL);
+}
+
+/* Whether the schedule that this one follows has an end that the request was decided without. */
+static int leader_has_ended(struct operation *o, bool *ret)
+{
+	*ret = false;
+	if (!o->r->ends_known)
+		return SQLITE_OK;
+	OP_BIND(o, SQL_END_BEYOND, o->sched.row.after, o->r->row.seen);
+	return operation_has_row(o, SQL_END_BEYOND, ret, NULL);
+}
+
+/* Ends the open range of the schedule, if the request says so. */
+static int close_range(struct operation *o)
+{
+	sqlite3_stmt *s = o->sql->stmt[SQL_RANGE_OPEN];
+	if (!o->r->close_range)
+		return SQLITE_OK;
+	DB_BIND(s, o->r->sid);
+	int rc = sqlite3_step(s);
+	int64_t row = sqlite3_column_int64(s, 0), first = sqlite3_column_int64(s, 1);
+	sqlite3_reset(s);
+	if (rc != SQLITE_ROW)
+		return db_looked(rc);
+	return first > o->r->at.us ? OP_RUN(o, SQL_RANGE_REMOVE, row)
+				   : OP_RUN(o, SQL_RANGE_SET_LAST, row, o->r->at.us);
+}
+
+/* Two parameters; without a source both stay NULL. */
+static int bind_source(sqlite3_stmt *s, int at, const struct source_row *source)
+{
+	int rc = db_bind_text(s, at, source->from);
+	return rc == SQLITE_OK && source->from.p ? sqlite3_bind_int64(s, at + 1, source->line) : rc;
+}
+
+/* A text that the request does not give stays as it is in the store. */
+static int put_document(struct operation *o)
+{
+	sqlite3_stmt *s = o->sql->stmt[SQL_DOCUMENT_PUT];
+	DB_BIND(s, o->r->sid);
+	int rc = DB_BIND_TEXTS(s, 2, o->r->id, o->r->document);
+	if (rc == SQLITE_OK)
+		rc = bind_source(s, 4, &o->r->source);
+	if (rc == SQLITE_OK)
+		rc = db_bind_text(s, 6, o->r->note);
+	return db_step_bound(s, rc);
+}
+
+/* The row that a put leaves, made of the request's and the stored one. */
+static struct sched_row put_row(const struct st_req *r, const struct sched_record *old)
+{
+	struct sched_row row = r->row;
+	row.sid = r->sid;
+	row.rev = r->rev + 1;
+	if (!old->found)
+		return row;
+	row.pruned_to = old->row.pruned_to;
+	if (r->keep_next) {
+		row.next = old->row.next;
+		row.high = old->row.high;
+		row.left = old->row.left;
+		row.failures = old->row.failures;
+		row.owed = old->row.owed;
+		row.owed_since = old->row.owed_since;
+		row.seen = old->row.seen;
+		row.next_set_at = old->row.next_set_at;
+	}
+	row.high = later(row.high, row.pruned_to);
+	return row;
+}
+
+/* Whether the request may be carried out; if not, its answer is set. */
+static int judge_put(struct operation *o, bool new, bool *may)
+{
+	const struct st_req *r = o->r;
+	bool bad = false;
+	int64_t last_sid = 0;
+	*may = false;
+	if (!new &&operation_judge(o) != ST_OK)
+		return operation_answer(o, operation_judge(o));
+	int rc = leader_has_ended(o, &bad);
+	if (rc != SQLITE_OK || bad)
+		return rc != SQLITE_OK ? rc : operation_answer(o, ST_STALE);
+	rc = new ? operation_has_row(o, SQL_SID_LAST, &bad, &last_sid) : SQLITE_OK;
+	if (rc != SQLITE_OK || (new && r->sid <= (uint64_t)last_sid))
+		return rc != SQLITE_OK ? rc : operation_answer(o, ST_REFUSED);
+	rc = id_is_taken(o, &bad);
+	if (rc != SQLITE_OK || bad)
+		return rc != SQLITE_OK ? rc : operation_answer(o, ST_REFUSED);
+	*may = true;
+	return SQLITE_OK;
+}
+
+int write_schedule(struct operation *o)
+{
+	const struct st_req *r = o->r;
+	struct sched_record *s = &o->sched;
+	bool new = !s->found && r->rev == 0, may;
+	if (!is_number(r->sid) || r->rev == UINT32_MAX)
+		return operation_answer(o, ST_REFUSED);
+	if (s->found && s->row.rev == r->rev + 1 && s->put_at.us == r->at.us)
+		return operation_answer(o, ST_OK); /* repeated */
+	int rc = judge_put(o, new, &may);
+	if (rc != SQLITE_OK || !may)
+		return rc;
+
+	s->row = put_row(r, s);
+	s->put_at = r->at;
+	s->found = true;
+	sched_bind(o->sql->stmt[SQL_SCHED_PUT], s);
+	rc = db_step(o->sql->stmt[SQL_SCHED_PUT]);
+	if (rc == SQLITE_OK && !new && r->document.p)
+		rc = OP_RUN(o, SQL_VERSION_ADD, r->sid, r->rev, r->at.us);
+	if (rc == SQLITE_OK)
+		rc = put_document(o);
+	return rc == SQLITE_OK ? close_range(o) : rc;
+}
+
+int write_drop(struct operation *o)
+{
+	if (o->sched.found && o->sched.dropped)
+		return operation_answer(o, ST_OK); /* repeated */
+	if (operation_judge(o) != ST_OK)
+		return operation_answer(o, operation_judge(o));
+	o->sched.dropped = true;
+	int rc = OP_RUN(o, SQL_SCHED_DROP, o->r->sid, o->r->at.us);
+	if (rc == SQLITE_OK)
+		rc = OP_RUN(o, SQL_DOCUMENT_DROP, o->r->sid);
+	return rc == SQLITE_OK ? close_range(o) : rc;
+}
+
+int write_source(struct operation *o)
+{
+	sqlite3_stmt *s = o->sql->stmt[SQL_SOURCE];
+	if (!o->sched.found || o->sched.dropped || !o->r->source.from.p)
+		return operation_answer(o, ST_REFUSED);
+	DB_BIND(s, o->r->sid);
+	return db_step_bound(s, bind_source(s, 2, &o->r->source));
+}

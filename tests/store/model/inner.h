@@ -1,0 +1,58 @@
+#pragma once
+/* What the files of the model share. */
+#include "model/model.h"
+#include "number_map.h"
+#include "room.h"
+
+/* --- the operations --- */
+
+typedef uint8_t model_fn(struct model *m, const struct st_req *q, struct st_ack *ret);
+model_fn apply_put, apply_drop, apply_source, apply_occ, apply_range, apply_withdraw, apply_verdict,
+	apply_started, apply_finish, apply_run_text, apply_hold, apply_name, apply_problem, apply_state,
+	apply_memory, apply_agent, apply_messages, apply_delivery, apply_prune;
+
+/* --- texts --- */
+
+struct str text_dup(struct str s); /* p NULL stays NULL */
+void text_free(struct str *s);
+/* Replaces a text; p NULL: the old one stays. */
+void text_set(struct str *to, struct str s);
+/* Replaces a text; p NULL removes the old one. */
+void text_replace(struct str *to, struct str s);
+/* Like text_set, but an empty text removes the old one. */
+void text_set_note(struct str *to, struct str s);
+bool text_fits(struct str s);
+
+/* --- rows --- */
+
+struct model_sched *find_sched(const struct model *m, uint64_t sid);
+struct model_run *find_run(const struct model *m, uint64_t run);
+struct model_run *find_occurrence(const struct model *m, uint64_t sid, struct wall nominal);
+/* Keeps the list of open runs in step with the state of a run. */
+void update_open(struct model *m, struct model_run *x);
+void remove_run(struct model *m, struct model_run *x);
+void free_sched(struct model_sched *s);
+void free_memory(struct memory_row *row);
+void free_message(struct message_row *row);
+void free_problem(struct problem_row *p);
+/* Adds a row of news, if the request has news. */
+void add_news(struct model *m, const struct st_req *q, struct news_row about);
+/* Removes counts of a schedule (0: of all schedules, except the total) that begin before this second. */
+void remove_avoided(struct model *m, uint64_t sid, int64_t before);
+
+/* Numbers of schedules and runs: 0 means none, and databases give their integers a sign. */
+static inline bool is_number(uint64_t n)
+{
+	return n > 0 && n <= INT64_MAX;
+}
+
+/* The occurrence did not run and will not. */
+static inline bool is_idle(unsigned state)
+{
+	return state == RUN_SKIPPED || state == RUN_MISSED;
+}
+
+static inline bool same_wall(struct wall a, struct wall b)
+{
+	return a.us == b.us;
+}

@@ -1,0 +1,148 @@
+#pragma once
+/* A model of the store of port/store.h: its tables in memory, one request at a time, without delays or faults
+ * (the simulator adds those). Written to be read beside store.h, and independently of the SQLite store, so
+ * that tests can compare the two. */
+#include "base/map.h"
+#include "port/store.h"
+
+/* --- tables --- */
+
+struct model_sched {
+	struct sched_row row;
+	struct wall put_at; /* `at` of the last ST_PUT */
+	bool dropped;
+	struct wall dropped_at;
+	struct str id, document; /* p NULL: none was ever given */
+	struct source_row source;
+	struct str note; /* p NULL: none */
+	struct range_row *range;
+	unsigned ranges, range_room;
+};
+
+struct model_run {
+	struct run_row row;
+	uint32_t open_at; /* its index in `open`; UINT32_MAX: it is over */
+	bool removed;     /* withdrawn, replaced by a backfill, or pruned */
+};
+
+struct model_hold {
+	struct hold_row row;
+	struct str note;
+};
+
+struct model_state {
+	struct state_row row;
+	struct wall at; /* of the last ST_STATE */
+};
+
+struct model_agent {
+	struct agent_row row;
+	struct source_row source;
+	struct wall at; /* of the last change of rev */
+};
+
+struct model {
+	struct model_sched *sched;
+	unsigned scheds, sched_room;
+	struct model_run *run; /* in the order in which they were recorded */
+	unsigned runs, run_room;
+	uint32_t *open; /* indices of the runs that are not over, in no order */
+	unsigned opens, open_room;
+	struct model_hold *hold;
+	unsigned holds, hold_room;
+	struct name_row *name; /* in order of kind and number */
+	unsigned names, name_room;
+	struct run_text_row *run_text;
+	unsigned run_texts, run_text_room;
+	struct avoided_row *avoided;
+	unsigned avoided_n, avoided_room;
+	struct model_state *state;
+	unsigned states, state_room;
+	struct memory_row *memory; /* in order of their numbers */
+	unsigned memories, memory_room;
+	struct model_agent *agent;
+	unsigned agents, agent_room;
+	struct news_row *news; /* in order of their numbers */
+	unsigned news_n, news_room;
+	struct message_row *message; /* number n has index n - 1; a pruned one has number 0 */
+	unsigned messages, message_room;
+	struct problem_row *problem; /* number n has index n - 1; a pruned one has number 0 */
+	unsigned problems, problem_room;
+	struct map by_sid, by_run, by_nominal;
+	uint64_t last_run, last_sid, last_end, last_memory, last_news;
+	uint64_t pruned_sid; /* the largest sid that was pruned */
+};
+
+struct model *model_new(void);
+struct model *model_clone(const struct model *m);
+void model_free(struct model *m);
+
+/* Carries out one request, as one transaction, and fills in its answer. */
+void model_apply(struct model *m, const struct st_req *q, struct st_ack *ret);
+void model_load(const struct model *m, load_fn *fn, void *ctx);
+
+/* --- queries for tests --- */
+
+const struct model_sched *model_sched(const struct model *m, uint64_t sid); /* NULL: none */
+const struct run_row *model_run(const struct model *m, uint64_t run);       /* NULL: none */
+/* The record of an occurrence; manual runs are none. NULL: none. */
+const struct run_row *model_occurrence(const struct model *m, uint64_t sid, struct wall nominal);
+const struct hold_row *model_hold(const struct model *m, uint32_t key); /* NULL: free */
+uint64_t model_avoided(const struct model *m, uint64_t sid);            /* ever; sid 0: by all schedules */
+/* A hash over schedules, ranges and runs. */
+uint64_t model_digest(const struct model *m);
+
+static inline bool run_is_open(const struct run_row *r)
+{
+	return r->state == RUN_PENDING || r->state == RUN_CLAIMED || r->state == RUN_RETRYING;
+}
+
+static inline size_t model_scheds(const struct model *m)
+{
+	return m->scheds;
+}
+
+static inline const struct model_sched *model_sched_at(const struct model *m, size_t i)
+{
+	return &m->sched[i];
+}
+
+static inline size_t model_runs(const struct model *m)
+{
+	return m->runs;
+}
+
+static inline const struct run_row *model_run_at(const struct model *m, size_t i) /* NULL: removed */
+{
+	return m->run[i].removed ? NULL : &m->run[i].row;
+}
+
+static inline size_t model_open_runs(const struct model *m)
+{
+	return m->opens;
+}
+
+static inline const struct run_row *model_open_run_at(const struct model *m, size_t i)
+{
+	return &m->run[m->open[i]].row;
+}
+
+static inline size_t model_holds(const struct model *m)
+{
+	return m->holds;
+}
+
+static inline const struct hold_row *model_hold_at(const struct model *m, size_t i)
+{
+	return &m->hold[i].row;
+}
+
+static inline size_t model_news(const struct model *m)
+{
+	return m->news_n;
+}
+
+static inline const struct news_row *model_news_at(const struct model *m, size_t i)
+{
+	return &m->news[i];
+}

@@ -1,0 +1,131 @@
+/* ST_HOLD, ST_NAME and ST_PROBLEM. */
+#include "model/inner.h"
+
+uint8_t apply_hold(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	unsigned i = 0;
+	(void)ret;
+	while (i < m->holds && m->hold[i].row.key != q->hold.key)
+		i++;
+	if (q->hold.reason == 0) {
+		if (i < m->holds) {
+			text_free(&m->hold[i].note);
+			m->hold[i] = m->hold[--m->holds];
+		}
+		return ST_OK;
+	}
+	if (i == m->holds) {
+		ADD_ROOM(m->hold, m->hold_room, m->holds);
+		m->hold[m->holds++] = (struct model_hold){ 0 };
+	}
+	m->hold[i].row = q->hold;
+	text_set_note(&m->hold[i].note, q->note);
+	return ST_OK;
+}
+
+uint8_t apply_name(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	const struct name_row *n = &q->name;
+	unsigned i = 0;
+	(void)ret;
+	if (!n->text.p || !text_fits(n->text))
+		return ST_REFUSED;
+	while (i < m->names &&
+	       (m->name[i].kind < n->kind || (m->name[i].kind == n->kind && m->name[i].number < n->number)))
+		i++;
+	if (i < m->names && m->name[i].kind == n->kind && m->name[i].number == n->number)
+		return str_eq(m->name[i].text, n->text) ? ST_OK : ST_LOST;
+	ADD_ROOM(m->name, m->name_room, m->names);
+	memmove(&m->name[i + 1], &m->name[i], (m->names++ - i) * sizeof *m->name);
+	m->name[i] = (struct name_row){ n->kind, n->number, text_dup(n->text) };
+	return ST_OK;
+}
+
+/* --- problems --- */
+
+/* The problem with the request's number, else the last one with its key. */
+static struct problem_row *find_problem(const struct model *m, const struct problem_change *want)
+{
+	if (want->act != PROBLEM_OPEN && want->number)
+		return want->number <= m->problems && m->problem[want->number - 1].number
+			       ? &m->problem[want->number - 1]
+			       : NULL;
+	for (unsigned i = m->problems; i > 0; i--)
+		if (m->problem[i - 1].number && str_eq(m->problem[i - 1].key, want->key))
+			return &m->problem[i - 1];
+	return NULL;
+}
+
+static struct problem_row *add_problem(struct model *m, const struct st_req *q)
+{
+	const struct problem_change *want = &q->problem;
+	ADD_ROOM(m->problem, m->problem_room, m->problems);
+	struct problem_row *p = &m->problem[m->problems++];
+	*p = (struct problem_row){ .number = m->problems,
+				   .count = 1,
+				   .opened = q->at,
+				   .last_reported = q->at,
+				   .acked = WALL_NEVER,
+				   .closed = WALL_NEVER,
+				   .key = text_dup(want->key),
+				   .subject = text_dup(want->subject),
+				   .text = text_dup(want->text) };
+	add_news(m, q, (struct news_row){ .problem = p->number });
+	return p;
+}
+
+/* `p`: the last problem with this key, or NULL. The problem that is open afterwards. */
+static struct problem_row *open_problem(struct model *m, struct problem_row *p, const struct st_req *q)
+{
+	if (p && same_wall(p->last_reported, q->at))
+		return p; /* repeated */
+	if (!p || !same_wall(p->closed, WALL_NEVER))
+		return add_problem(m, q);
+	p->count++;
+	p->last_reported = q->at;
+	text_set(&p->text, q->problem.text);
+	return p;
+}
+
+static uint8_t ack_problem(struct problem_row *p, const struct st_req *q)
+{
+	if (same_wall(p->acked, q->at))
+		return ST_OK; /* repeated */
+	if (!same_wall(p->acked, WALL_NEVER) || !same_wall(p->closed, WALL_NEVER))
+		return ST_LOST;
+	p->acked = q->at;
+	text_set(&p->by, q->problem.by);
+	text_set(&p->note, q->problem.note);
+	return ST_OK;
+}
+
+static void close_problem(struct model *m, struct problem_row *p, const struct st_req *q)
+{
+	if (!same_wall(p->closed, WALL_NEVER))
+		return;
+	p->closed = q->at;
+	add_news(m, q, (struct news_row){ .problem = p->number });
+}
+
+uint8_t apply_problem(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	const struct problem_change *want = &q->problem;
+	bool named = want->key.n || (want->act != PROBLEM_OPEN && want->number);
+	if (!named || want->act >= PROBLEM_ACTS || same_wall(q->at, WALL_NEVER) || !text_fits(want->key) ||
+	    !text_fits(want->subject) || !text_fits(want->text) || !text_fits(want->by) ||
+	    !text_fits(want->note))
+		return ST_REFUSED;
+	struct problem_row *p = find_problem(m, want);
+	uint8_t res = ST_OK;
+	if (want->act == PROBLEM_OPEN)
+		p = open_problem(m, p, q);
+	else if (!p)
+		return ST_REFUSED;
+	else if (want->act == PROBLEM_ACK)
+		res = ack_problem(p, q);
+	else
+		close_problem(m, p, q);
+	ret->problem = p->number;
+	ret->count = p->count;
+	return res;
+}

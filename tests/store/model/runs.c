@@ -1,0 +1,138 @@
+/* ST_VERDICT, ST_STARTED, ST_FINISH and ST_RUN_TEXT. */
+#include "model/inner.h"
+
+uint8_t apply_verdict(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	struct model_run *x = find_run(m, q->run.run);
+	(void)ret;
+	if (!x || (q->run.state != RUN_CLAIMED && !is_idle(q->run.state)))
+		return ST_REFUSED;
+	if (x->row.state == q->run.state && x->row.reason == q->run.reason)
+		return ST_OK; /* repeated */
+	if (x->row.state != RUN_PENDING && (x->row.state != RUN_CLAIMED || x->row.attempt != 0))
+		return ST_LOST;
+	x->row.state = q->run.state;
+	x->row.reason = q->run.reason;
+	update_open(m, x);
+	add_news(m, q, (struct news_row){ .sid = x->row.sid, .run = x->row.run });
+	return ST_OK;
+}
+
+uint8_t apply_started(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	struct model_run *x = find_run(m, q->run.run);
+	(void)ret;
+	if (!x)
+		return ST_REFUSED;
+	bool may_start = x->row.state == RUN_CLAIMED || x->row.state == RUN_RETRYING;
+	if (!may_start || q->run.attempt < x->row.attempt)
+		return ST_OK;
+	if (q->run.attempt > x->row.attempt)
+		add_news(
+			m, q,
+			(struct news_row){ .sid = x->row.sid, .run = x->row.run, .attempt = q->run.attempt });
+	x->row.state = RUN_CLAIMED;
+	x->row.attempt = q->run.attempt;
+	x->row.started = q->run.started;
+	return ST_OK;
+}
+
+/* --- ends --- */
+
+static void count_avoided(struct model *m, uint64_t sid, int64_t since)
+{
+	unsigned i = 0;
+	while (i < m->avoided_n && (m->avoided[i].sid != sid || m->avoided[i].since != since))
+		i++;
+	if (i == m->avoided_n) {
+		ADD_ROOM(m->avoided, m->avoided_room, m->avoided_n);
+		m->avoided[m->avoided_n++] = (struct avoided_row){ sid, since, 0 };
+	}
+	m->avoided[i].n++;
+}
+
+void remove_avoided(struct model *m, uint64_t sid, int64_t before)
+{
+	for (unsigned i = 0; i < m->avoided_n;) {
+		const struct avoided_row *x = &m->avoided[i];
+		if (x->sid == sid && (sid || x->since != AVOIDED_EVER) && x->since < before)
+			m->avoided[i] = m->avoided[--m->avoided_n];
+		else
+			i++;
+	}
+}
+
+static bool is_same_end(const struct run_row *a, const struct run_row *b)
+{
+	return a->attempt == b->attempt && a->state == b->state && a->outcome == b->outcome &&
+	       a->reason == b->reason && a->uncounted == b->uncounted && same_wall(a->ended, b->ended) &&
+	       same_wall(a->retry_at, b->retry_at) && a->cost == b->cost && a->tokens_in == b->tokens_in &&
+	       a->tokens_out == b->tokens_out && a->exit_code == b->exit_code;
+}
+
+static void set_end(struct run_row *row, const struct run_row *end)
+{
+	row->attempt = end->attempt;
+	row->state = end->state;
+	row->outcome = end->outcome;
+	row->reason = end->reason;
+	row->uncounted = end->uncounted;
+	row->ended = end->ended;
+	row->retry_at = end->retry_at;
+	row->cost = end->cost;
+	row->tokens_in = end->tokens_in;
+	row->tokens_out = end->tokens_out;
+	row->exit_code = end->exit_code;
+}
+
+uint8_t apply_finish(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	struct model_run *x = find_run(m, q->run.run);
+	const struct run_row *end = &q->run;
+	if (!x || (end->state != RUN_FINISHED && end->state != RUN_RETRYING))
+		return ST_REFUSED;
+	struct run_row *row = &x->row;
+	if (is_same_end(row, end)) {
+		ret->end = row->end;
+		return ST_OK; /* repeated */
+	}
+	if (!run_is_open(row) || row->attempt > end->attempt)
+		return ST_LOST;
+	if (q->avoided) {
+		count_avoided(m, 0, AVOIDED_EVER);
+		count_avoided(m, 0, avoided_since(end->ended));
+		count_avoided(m, row->sid, AVOIDED_EVER);
+	}
+	set_end(row, end);
+	if (row->state == RUN_FINISHED) {
+		find_sched(m, row->sid)->row.failures = q->failures;
+		ret->end = row->end = ++m->last_end;
+	}
+	add_news(m, q, (struct news_row){ .sid = row->sid, .run = row->run, .attempt = row->attempt });
+	update_open(m, x);
+	return ST_OK;
+}
+
+/* --- words --- */
+
+uint8_t apply_run_text(struct model *m, const struct st_req *q, struct st_ack *ret)
+{
+	const struct run_text_row *w = &q->run_text;
+	unsigned i = 0;
+	(void)ret;
+	if (!find_run(m, w->run) || w->kind >= RUN_TEXT_KINDS || w->text.n > STORE_RUN_TEXT_BYTES_MAX)
+		return ST_REFUSED;
+	while (i < m->run_texts && (m->run_text[i].run != w->run || m->run_text[i].kind != w->kind))
+		i++;
+	if (i == m->run_texts && w->text.n) {
+		ADD_ROOM(m->run_text, m->run_text_room, m->run_texts);
+		m->run_text[m->run_texts++] = (struct run_text_row){ w->run, w->kind, { 0 } };
+	}
+	if (w->text.n) {
+		text_set(&m->run_text[i].text, w->text);
+	} else if (i < m->run_texts) {
+		text_free(&m->run_text[i].text);
+		m->run_text[i] = m->run_text[--m->run_texts];
+	}
+	return ST_OK;
+}

@@ -1,0 +1,16 @@
+#pragma once
+/* The model behind port/store.h: submit carries out at once, fd is -1, nothing ever fails. */
+#include "model/model.h"
+
+struct model_store {
+	struct model *model;
+	struct st_ack *ack; /* answers, of which `collected` were taken */
+	unsigned acks, collected, room;
+};
+
+/* Takes over `model`. */
+struct model_store *model_store_new(struct model *model);
+void model_store_free(struct model_store *s);
+
+/* To be used with a struct model_store. */
+extern const struct store_ops model_store_ops;

@@ -1,0 +1,37 @@
+/* What the tests of struct reader share. */
+#include "reader.h"
+
+void scene_open_reader(struct scene *s)
+{
+	if (!CHECK_INT(reader_open(s->f.path, &s->r, &s->why), OK)) {
+		printf("%s\n", s->why.text);
+		abort();
+	}
+}
+
+void scene_open(struct scene *s)
+{
+	*s = (struct scene){ 0 };
+	fixture_open(&s->f, FIXTURE_SQLITE);
+	scene_open_reader(s);
+}
+
+void scene_close(struct scene *s)
+{
+	reader_close(s->r);
+	fixture_close(&s->f);
+	arena_free(&s->a);
+}
+
+void scene_ask(struct scene *s, struct st_req r)
+{
+	CHECK_INT(fixture_ask(&s->f, r).res, ST_OK);
+}
+
+void scene_put(struct scene *s, uint64_t sid, const char *id, const char *document)
+{
+	struct st_req r = req_put(sid, 0, 10);
+	r.id = id ? str_of(id) : (struct str){ 0 };
+	r.document = document ? str_of(document) : (struct str){ 0 };
+	scene_ask(s, r);
+}
