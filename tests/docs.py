@@ -36,8 +36,13 @@ def missing(document, text):
 
 
 def unnamed():
-    """Folders of src that the map does not have, and decisions whose title has another number than their file."""
+    """Folders and files of src that the map does not have, and decisions with another number than their file."""
     text = MAP.read_text()
+    for path in sorted((ROOT / "src").rglob("*.c")):
+        # By its own name, or by that of a small folder, as in `api/handlers/`.
+        small_folder = f"{path.parent.name}/ " if len(path.relative_to(ROOT / "src").parts) > 2 else "?"
+        if not re.search(rf"\b{path.stem}\b", text) and small_folder not in text:
+            yield f"{MAP.name} does not name {path.relative_to(ROOT)}"
     for folder in sorted(p for p in (ROOT / "src").iterdir() if p.is_dir()):
         if f"src/{folder.name}/" not in text:
             yield f"{MAP.name} does not have src/{folder.name}/"
