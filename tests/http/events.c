@@ -82,8 +82,8 @@ static unsigned read_events_up_to(int fd, uint64_t last, uint64_t *first, bool *
 	return n;
 }
 
-/* The number in the first message of a stream. */
-static uint64_t greeting(int fd)
+/* Reads the first message of a stream, and returns its number: the stream begins after it. */
+static uint64_t read_hello(int fd)
 {
 	const char *text = receive_until(fd, "data: {}", 20000), *id = strstr(text, "id: ");
 	return CHECK(id) ? strtoull(id + 4, NULL, 10) : 0;
@@ -95,41 +95,42 @@ struct gate {
 
 static void block_at_gate(void *arg)
 {
-	struct gate *d = arg;
-	sem_post(&d->closed);
-	sem_wait(&d->open);
+	struct gate *gate = arg;
+	sem_post(&gate->closed);
+	sem_wait(&gate->open);
 }
 
 TEST(new_follower_gets_each_event_once)
 {
 	struct event_server s;
-	struct gate d;
+	struct gate gate;
 	uint64_t first = 0;
 	unsigned left_out;
 	bool in_order;
 	if (!open_event_server(&s))
 		return;
-	sem_init(&d.closed, 0, 0);
-	sem_init(&d.open, 0, 0);
+	sem_init(&gate.closed, 0, 0);
+	sem_init(&gate.open, 0, 0);
 	int old = follow_events(&s, 0);
-	uint64_t before = greeting(old);
-	CHECK_INT(http_add_task(s.http, block_at_gate, &d), OK);
-	sem_wait(&d.closed);
+	uint64_t before = read_hello(old);
+	CHECK_INT(http_add_task(s.http, block_at_gate, &gate), OK);
+	sem_wait(&gate.closed);
 	add_events(&s, 1000);
-	int newcomer = follow_events(&s, before + 100);
-	sem_post(&d.open);
-	/* The newcomer may be greeted before or after the events; it gets all of them either way. */
+	int new_follower = follow_events(&s, before + 100);
+	sem_post(&gate.open);
+	/* The new follower may get its first message before or after the events; it gets all events either
+	 * way. */
 	CHECK_INT(read_events_up_to(old, before + 1000, &first, &in_order, &left_out), 1000);
 	CHECK(in_order && !left_out);
-	CHECK_INT(read_events_up_to(newcomer, before + 1000, &first, &in_order, &left_out), 900);
+	CHECK_INT(read_events_up_to(new_follower, before + 1000, &first, &in_order, &left_out), 900);
 	CHECK_INT(first, before + 101);
 	CHECK(in_order && !left_out);
 	add_events(&s, 1);
-	CHECK_INT(read_events_up_to(newcomer, before + 1001, &first, &in_order, &left_out), 1);
+	CHECK_INT(read_events_up_to(new_follower, before + 1001, &first, &in_order, &left_out), 1);
 	close(old);
-	close(newcomer);
-	sem_destroy(&d.closed);
-	sem_destroy(&d.open);
+	close(new_follower);
+	sem_destroy(&gate.closed);
+	sem_destroy(&gate.open);
 	close_event_server(&s);
 }
 
@@ -142,7 +143,7 @@ TEST(follower_of_another_daemon_gets_the_count_of_lost_events)
 	if (!open_event_server(&s))
 		return;
 	int fd = follow_events(&s, 0);
-	uint64_t before = greeting(fd);
+	uint64_t before = read_hello(fd);
 	close(fd);
 	add_events(&s, 1500);
 	/* Numbers of an earlier daemon, of one whose clock was ahead, of this one. */
