@@ -16,7 +16,7 @@ static void help_all(FILE *to)
 	for (const struct op *op = ops; op < ops + OPS; op++)
 		if (op_is_verb(op))
 			fprintf(to, "  %-10s %s\n", op->name, op->summary);
-	fputs("\n`rota VERB --help` tells more of each.\n", to);
+	fputs("\n`rota VERB --help` describes a verb and its options.\n", to);
 }
 
 static void help_one(FILE *to, const struct op *op)
