@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "cli/report.h"
+#include "cli/errors.h"
 #include "core/doc/agent/agent.h"
 #include "core/org/agent.h"
 #include "host/docfile.h"
@@ -59,7 +59,7 @@ static void tell_warnings(struct cli_call *call, const struct doc_list *list, bo
 	for (unsigned i = 0; i < list->warnings; i++) {
 		struct why w;
 		why_write(&w, placed ? list->warning[i].at : WHY_NOWHERE, "%s", list->warning[i].text);
-		report_warning(stderr, &w, call->source, call->source_name);
+		print_warning(stderr, &w, call->source, call->source_name);
 	}
 	if (list->warnings == DOC_WARNINGS_MAX)
 		docs_more_warnings();
@@ -225,7 +225,7 @@ static enum err docs_directory(struct cli_call *call, const char *path, struct d
 		enum err e = file ? docs_file(call, file, true, ret) : E_NOMEM;
 		if (!e)
 			continue;
-		report_error(stderr, e, call->why, call->source, call->source_name);
+		print_error(stderr, e, call->why, call->source, call->source_name);
 		first = first ? first : e;
 		refused++;
 	}

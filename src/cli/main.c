@@ -1,9 +1,9 @@
 #include "cli/main.h"
 
 #include "base/buf.h"
+#include "cli/errors.h"
 #include "cli/mask.h"
 #include "cli/remote.h"
-#include "cli/report.h"
 #include "cli/table.h"
 
 #include <errno.h>
@@ -216,7 +216,7 @@ static int run_verb(const struct op *op, cli_run *run, char **argv)
 			e = run(&call);
 	}
 	if (e)
-		report_error(stderr, e, &why, call.source, call.source_name);
+		print_error(stderr, e, &why, call.source, call.source_name);
 	int code = err_table[e].exit_code;
 	arena_free(&arena);
 	return code;

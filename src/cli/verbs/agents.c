@@ -3,8 +3,8 @@
 
 #include "base/json.h"
 #include "cli/documents.h"
+#include "cli/errors.h"
 #include "cli/remote.h"
-#include "cli/report.h"
 #include "cli/table.h"
 
 static const char *place(struct cli_call *call, const struct val *v)
@@ -124,7 +124,7 @@ static enum err check(struct cli_call *call, const struct arg *files)
 		bad++;
 		first = first ? first : e;
 		if (files->count > 1)
-			report_error(stderr, e, call->why, call->source, call->source_name);
+			print_error(stderr, e, call->why, call->source, call->source_name);
 	}
 	if (call->json)
 		fputs("{\"agents\":[", call->out);

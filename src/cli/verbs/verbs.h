@@ -50,6 +50,8 @@ cli_show show_paused;
 /* problems.c */
 cli_show show_problems, show_problem, show_acked;
 void print_problems(struct cli_call *call, const struct val *list);
+/* report.c */
+cli_run verb_report; /* and step and note */
 /* run_detail.c */
 cli_show show_run;
 /* runs.c */

@@ -5,6 +5,6 @@
 #include <stdio.h>
 
 /* `source` is the text that why->at points into, source_name the file it was read from or NULL. */
-void report_error(FILE *to, enum err e, const struct why *why, struct str source, const char *source_name);
+void print_error(FILE *to, enum err e, const struct why *why, struct str source, const char *source_name);
 /* The same of something that was accepted: "rota: FILE: warning: TEXT, at line 3, column 5". */
-void report_warning(FILE *to, const struct why *why, struct str source, const char *source_name);
+void print_warning(FILE *to, const struct why *why, struct str source, const char *source_name);

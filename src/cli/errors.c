@@ -1,4 +1,4 @@
-#include "cli/report.h"
+#include "cli/errors.h"
 
 #include "base/buf.h"
 #include "cli/table.h"
@@ -18,12 +18,12 @@ static void report(FILE *to, const char *kind, enum err e, const struct why *why
 	fputc('\n', to);
 }
 
-void report_error(FILE *to, enum err e, const struct why *why, struct str source, const char *source_name)
+void print_error(FILE *to, enum err e, const struct why *why, struct str source, const char *source_name)
 {
 	report(to, "", e, why, source, source_name);
 }
 
-void report_warning(FILE *to, const struct why *why, struct str source, const char *source_name)
+void print_warning(FILE *to, const struct why *why, struct str source, const char *source_name)
 {
 	report(to, "warning: ", OK, why, source, source_name);
 }
