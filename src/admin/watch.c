@@ -174,7 +174,7 @@ static bool look(struct watch *w)
 	bool good = true;
 	for (struct dirent *e; good && (errno = 0, e = readdir(d));) {
 		char *path = NULL;
-		if (!docs_is_document(e->d_name))
+		if (!documents_is_name(e->d_name))
 			continue;
 		good = asprintf(&path, "%s/%s", w->dir, e->d_name) > 0;
 		if (good)
@@ -222,7 +222,7 @@ static void settle(struct watch *w, struct file *f, enum err e)
 }
 
 /* Asks for these files, and for what came from them to go if it is in none of them any more. */
-static enum err ask(struct watch *w, const struct docs *docs, struct file *const *file, unsigned n,
+static enum err ask(struct watch *w, const struct documents *docs, struct file *const *file, unsigned n,
 		    const char *gone)
 {
 	_cleanup_(buf_free) struct buf body = { 0 };
@@ -245,8 +245,8 @@ static enum err ask(struct watch *w, const struct docs *docs, struct file *const
 
 static void apply_alone(struct watch *w, struct file *f)
 {
-	_cleanup_(docs_free) struct docs docs = { 0 };
-	enum err e = f->state == FILE_GONE ? OK : docs_file(&w->call, f->path, true, &docs);
+	_cleanup_(documents_free) struct documents docs = { 0 };
+	enum err e = f->state == FILE_GONE ? OK : documents_read_file(&w->call, f->path, true, &docs);
 	if (!e)
 		e = ask(w, &docs, &f, 1, NULL);
 	settle(w, f, e);
@@ -256,11 +256,12 @@ static void apply_alone(struct watch *w, struct file *f)
  * one file's fault is not the others'. */
 static void apply_these(struct watch *w, struct file **file, unsigned n)
 {
-	_cleanup_(docs_free) struct docs docs = { 0 };
+	_cleanup_(documents_free) struct documents docs = { 0 };
 	unsigned good = 0;
 	for (unsigned i = 0; i < n; i++) {
-		enum err e =
-			file[i]->state == FILE_GONE ? OK : docs_file(&w->call, file[i]->path, true, &docs);
+		enum err e = file[i]->state == FILE_GONE
+				     ? OK
+				     : documents_read_file(&w->call, file[i]->path, true, &docs);
 		if (e)
 			settle(w, file[i], e);
 		else
@@ -276,7 +277,7 @@ static void apply_these(struct watch *w, struct file **file, unsigned n)
 		else
 			settle(w, file[i], e);
 	if (e && gone && !passes(e))
-		e = ask(w, &(struct docs){ 0 }, NULL, 0, gone);
+		e = ask(w, &(struct documents){ 0 }, NULL, 0, gone);
 	w->swept |= !e;
 	w->waiting |= passes(e);
 }

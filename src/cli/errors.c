@@ -1,10 +1,11 @@
+/* Prints errors and warnings on one line with their position. */
 #include "cli/errors.h"
 
 #include "base/buf.h"
 #include "cli/table.h"
 
-static void report(FILE *to, const char *kind, enum err e, const struct why *why, struct str source,
-		   const char *source_name)
+static void print_message(FILE *to, const char *kind, enum err e, const struct why *why, struct str source,
+			  const char *source_name)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	err_describe(e, why, source, &text);
@@ -20,10 +21,10 @@ static void report(FILE *to, const char *kind, enum err e, const struct why *why
 
 void print_error(FILE *to, enum err e, const struct why *why, struct str source, const char *source_name)
 {
-	report(to, "", e, why, source, source_name);
+	print_message(to, "", e, why, source, source_name);
 }
 
 void print_warning(FILE *to, const struct why *why, struct str source, const char *source_name)
 {
-	report(to, "warning: ", OK, why, source, source_name);
+	print_message(to, "warning: ", OK, why, source, source_name);
 }

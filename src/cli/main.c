@@ -1,3 +1,4 @@
+/* Finds the verb, reads its arguments, runs it; prints help and errors. */
 #include "cli/main.h"
 
 #include "base/buf.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void help_all(FILE *to)
+static void print_help(FILE *to)
 {
 	fputs("rota: the duty roster for agents\n\nusage: rota VERB [ARGUMENTS]\n\n", to);
 	for (const struct op *op = ops; op < ops + OPS; op++)
@@ -19,7 +20,7 @@ static void help_all(FILE *to)
 	fputs("\n`rota VERB --help` describes a verb and its options.\n", to);
 }
 
-static void help_one(FILE *to, const struct op *op)
+static void print_verb_help(FILE *to, const struct op *op)
 {
 	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
 	for (const struct op_param *p = op->param; p->name; p++) {
@@ -42,8 +43,8 @@ static void help_one(FILE *to, const struct op *op)
 	fprintf(to, "\nexample: %s\n", op->example);
 }
 
-/* The option of that name; *value is what follows its '='. */
-static const struct op_param *option(const struct op *op, const char *text, const char **value)
+/* The option NAME of NAME or NAME=VALUE; *value is VALUE or NULL. */
+static const struct op_param *find_option(const struct op *op, const char *text, const char **value)
 {
 	const char *equals = strchr(text, '=');
 	struct str name = { text, equals ? (size_t)(equals - text) : strlen(text) };
@@ -54,8 +55,8 @@ static const struct op_param *option(const struct op *op, const char *text, cons
 	return NULL;
 }
 
-/* -f, alone. */
-static const struct op_param *letter(const struct op *op, const char *text, const char **value)
+/* The option of a single letter: f. */
+static const struct op_param *find_letter(const struct op *op, const char *text, const char **value)
 {
 	*value = NULL;
 	for (const struct op_param *p = op->param; p->name && text[1] == '\0'; p++)
@@ -84,7 +85,7 @@ static enum err set_arg(struct cli_call *call, const struct op_param *p, const c
 		return add_arg(call, arg, value);
 	if (arg->given && p->positional)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "%s takes one %s, and '%.*s' is another; text with spaces goes in quotes",
+			       "%s takes one %s, but '%.*s' is a second one; put text with spaces in quotes",
 			       call->args.op->name, p->value, STR_SHORT(str_of(value)));
 	if (arg->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s is given twice", p->name);
@@ -105,8 +106,8 @@ static enum err set_arg(struct cli_call *call, const struct op_param *p, const c
 	return OK;
 }
 
-/* The rest of the line is one argument, if the operation has such a one. */
-static bool takes_words(struct cli_call *call, char **argv)
+/* Reads the rest of the line as one argument, if the operation has such a parameter. */
+static bool read_words(struct cli_call *call, char **argv)
 {
 	const struct op_param *p = call->args.op->param;
 	while (p->name && p->kind != PARAM_WORDS)
@@ -123,8 +124,8 @@ static bool takes_words(struct cli_call *call, char **argv)
 	return true;
 }
 
-/* The first place that is still free for a word without a name. */
-static const struct op_param *free_place(const struct cli_call *call)
+/* The first positional parameter without an argument, else the last one; NULL: none. */
+static const struct op_param *next_positional(const struct cli_call *call)
 {
 	const struct op_param *p = call->args.op->param, *last = NULL;
 	for (; p->name; p++) {
@@ -144,14 +145,14 @@ static enum err read_args(struct cli_call *call, char **argv)
 		const struct op_param *p = NULL;
 		const char *value = *argv;
 		if (!words_only && strcmp(*argv, "--") == 0) {
-			if (takes_words(call, argv + 1))
+			if (read_words(call, argv + 1))
 				return OK;
 			words_only = true;
 			continue;
 		}
 		if (!words_only && argv[0][0] == '-' && (argv[0][1] == '-' || is_alpha(argv[0][1]))) {
-			p = argv[0][1] == '-' ? option(call->args.op, *argv + 2, &value)
-					      : letter(call->args.op, *argv + 1, &value);
+			p = argv[0][1] == '-' ? find_option(call->args.op, *argv + 2, &value)
+					      : find_letter(call->args.op, *argv + 1, &value);
 			if (!p)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE,
 					       "%s has no option %.*s; `rota %s --help` lists them",
@@ -164,7 +165,7 @@ static enum err read_args(struct cli_call *call, char **argv)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)",
 					       p->name, p->value);
 		} else {
-			p = free_place(call);
+			p = next_positional(call);
 			if (!p)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes no argument '%.*s'",
 					       call->args.op->name, STR_SHORT(str_of(*argv)));
@@ -184,7 +185,7 @@ static bool wants_help(char **argv)
 	return false;
 }
 
-static cli_run *run_of(const struct op *op, const struct cli_verb_row *more)
+static cli_run *find_run(const struct op *op, const struct cli_verb_row *more)
 {
 	while (more->run && &ops[more->id] != op)
 		more++;
@@ -193,7 +194,7 @@ static cli_run *run_of(const struct op *op, const struct cli_verb_row *more)
 	return run;
 }
 
-/* The daemon checks what it is asked for; this is for verbs that ask for nothing. */
+/* The daemon checks the rights of requests; this check is for verbs that send none. */
 static enum err check_within(const struct op *op, struct why *why)
 {
 	return remote_token() && op->within == WITHIN_NOT ? op_deny(op, why) : OK;
@@ -222,8 +223,8 @@ static int run_verb(const struct op *op, cli_run *run, char **argv)
 	return code;
 }
 
-/* The verb that was probably meant. */
-static int unknown_verb(const char *name)
+/* Prints an error with the verb that was probably meant. Returns the exit code. */
+static int print_unknown_verb(const char *name)
 {
 	const struct op *near = NULL;
 	for (const struct op *op = ops; op < ops + OPS && !near; op++)
@@ -236,35 +237,35 @@ static int unknown_verb(const char *name)
 	return err_table[E_INPUT].exit_code;
 }
 
-static bool op_option(const char *text)
+static bool is_status_option(const char *text)
 {
 	const char *value;
-	return option(&ops[OP_STATUS], text + 2, &value) != NULL;
+	return find_option(&ops[OP_STATUS], text + 2, &value) != NULL;
 }
 
 int cli_main(int argc, char **argv, const struct cli_verb_row *more)
 {
-	/* Alone, or with options only, it says how things stand. */
-	bool bare = argc < 2 || (!strncmp(argv[1], "--", 2) && op_option(argv[1]));
+	/* Without a verb it is `rota status`. */
+	bool bare = argc < 2 || (!strncmp(argv[1], "--", 2) && is_status_option(argv[1]));
 	const char *verb = bare ? "status" : argv[1];
 	char **rest = argv + (bare ? 1 : 2);
 	int code = 0;
 	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
 		const struct op *op = argc > 2 ? op_find_verb(str_of(argv[2])) : NULL;
 		if (op)
-			help_one(stdout, op);
+			print_verb_help(stdout, op);
 		else if (argc > 2)
-			code = unknown_verb(argv[2]);
+			code = print_unknown_verb(argv[2]);
 		else
-			help_all(stdout);
+			print_help(stdout);
 	} else {
 		const struct op *op = op_find_verb(str_of(strcmp(verb, "--version") == 0 ? "version" : verb));
 		if (!op)
-			code = unknown_verb(verb);
+			code = print_unknown_verb(verb);
 		else if (wants_help(rest))
-			help_one(stdout, op);
+			print_verb_help(stdout, op);
 		else
-			code = run_verb(op, run_of(op, more), rest);
+			code = run_verb(op, find_run(op, more), rest);
 	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "rota: cannot write the output: %s\n", strerror(errno));

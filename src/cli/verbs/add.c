@@ -138,7 +138,7 @@ enum err verb_add(struct cli_call *call)
 	struct buf document = { 0 }, body = { 0 };
 	enum err e = check_action(call);
 	if (!e)
-		e = docs_check_expression(call, expression->text);
+		e = documents_check_expression(call, expression->text);
 	if (e)
 		return e;
 	derive_id(call, derived);
@@ -146,7 +146,7 @@ enum err verb_add(struct cli_call *call)
 	json_write_str(&document, id->given ? id->text : str_of(derived));
 	write_keys(call, &document);
 	buf_addc(&document, '}');
-	e = document.failed ? E_NOMEM : docs_check_text(call, buf_str(&document));
+	e = document.failed ? E_NOMEM : documents_check_text(call, buf_str(&document));
 	buf_addf(&body, "{\"update\":%s,\"derived\":%s,\"document\":",
 		 op_arg(&call->args, "update")->given ? "true" : "false", id->given ? "false" : "true");
 	buf_add(&body, buf_str(&document));
@@ -162,15 +162,15 @@ enum err verb_edit(struct cli_call *call)
 {
 	const struct arg *file = op_arg(&call->args, "file"), *when = op_arg(&call->args, "when");
 	struct buf body = { 0 };
-	_cleanup_(docs_free) struct docs docs = { 0 };
+	_cleanup_(documents_free) struct documents docs = { 0 };
 	enum err e = OK;
 	if (!op_arg(&call->args, "schedule")->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "edit needs a SCHEDULE: %s",
 			       call->args.op->example);
 	if (when->given)
-		e = docs_check_expression(call, when->text);
+		e = documents_check_expression(call, when->text);
 	if (!e && file->given)
-		e = docs_file(call, file->text.p, false, &docs);
+		e = documents_read_file(call, file->text.p, false, &docs);
 	if (e)
 		return e;
 	if (file->given && docs.schedules.n != 1)

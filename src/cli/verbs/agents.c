@@ -17,7 +17,7 @@ void show_agents(struct cli_call *call, const struct val *v)
 {
 	static const char *const heading[] = { "AGENT", "RUNNER", "STATE", "FROM" };
 	const struct val *list = val_get(v, STR("agents"));
-	struct table t = table_new(call->arena, ARRAY_LEN(heading), heading);
+	_cleanup_(table_free) struct table t = table_new(ARRAY_LEN(heading), heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *a = &list->list.item[i];
 		table_row(&t, (const char *[]){ val_text(call->arena, a, "name"),
@@ -93,7 +93,7 @@ static void add_error_json(struct cli_call *call, const char *file, struct buf *
 	buf_addc(out, '}');
 }
 
-static void print_checked(struct cli_call *call, const struct docs_item *item)
+static void print_checked(struct cli_call *call, const struct document *item)
 {
 	struct val document;
 	const struct val *d = NULL;
@@ -109,14 +109,14 @@ static void print_checked(struct cli_call *call, const struct docs_item *item)
 
 static enum err check_files(struct cli_call *call, const struct arg *files)
 {
-	_cleanup_(docs_free) struct docs docs = { 0 };
+	_cleanup_(documents_free) struct documents docs = { 0 };
 	_cleanup_(buf_free) struct buf errors = { 0 };
 	enum err first = OK;
 	unsigned bad = 0;
 	for (unsigned i = 0; i < files->count; i++) {
 		const char *path = files->word[i].p;
 		unsigned before = docs.agents.n;
-		enum err e = docs_file(call, path, false, &docs);
+		enum err e = documents_read_file(call, path, false, &docs);
 		if (!e && docs.agents.n == before)
 			e = why_set(call->why, E_INPUT, WHY_NOWHERE, "%.150s has no agent", path);
 		if (!e)
@@ -130,7 +130,7 @@ static enum err check_files(struct cli_call *call, const struct arg *files)
 	if (call->json)
 		fputs("{\"agents\":[", call->out);
 	for (unsigned i = 0; i < docs.agents.n; i++) {
-		const struct docs_item *item = &docs.agents.item[i];
+		const struct document *item = &docs.agents.item[i];
 		if (!call->json) {
 			print_checked(call, item);
 			continue;

@@ -10,29 +10,30 @@
 #include <string.h>
 
 /* The daemon knows which schedules are blocked, this process in which files and lines they are. */
-static void warn_of_blocked(struct cli_call *call, const struct docs *docs, const struct val *answer)
+static void warn_of_blocked(struct cli_call *call, const struct documents *docs, const struct val *answer)
 {
 	const struct val *list = val_get(answer, STR("schedules"));
-	const struct docs_list *all = &docs->schedules;
+	const struct document_list *all = &docs->schedules;
 	unsigned warnings = 0;
 	for (unsigned i = 0; list && i < list->list.n && i < all->n && warnings < DOC_WARNINGS_MAX; i++)
 		warnings += warn_if_blocked(call, &list->list.item[i], str_of(all->item[i].file),
 					    all->item[i].line);
 	if (warnings == DOC_WARNINGS_MAX)
-		docs_more_warnings();
+		documents_warn_of_more();
 }
 
 enum err verb_apply(struct cli_call *call)
 {
 	const struct arg *file = op_arg(&call->args, "file");
-	_cleanup_(docs_free) struct docs docs = { .may_be_empty = op_arg(&call->args, "prune")->given };
+	_cleanup_(documents_free) struct documents docs = { .may_be_empty =
+								    op_arg(&call->args, "prune")->given };
 	_cleanup_(buf_free) struct buf body = { 0 };
 	struct str text;
 	struct val answer;
 	if (!file->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "apply needs a file or a directory, for example: %s", call->args.op->example);
-	enum err e = docs_path(call, file->text.p, &docs);
+	enum err e = documents_read(call, file->text.p, &docs);
 	if (!e)
 		e = apply_body(call, &docs, op_arg(&call->args, "dry-run")->given, false, &file->text.p,
 			       op_arg(&call->args, "prune")->given, NULL, &body);

@@ -15,7 +15,7 @@ static enum err read_text(struct cli_call *call, struct str path, struct str *re
 	_cleanup_(buf_free) struct buf all = { 0 };
 	bool std = str_eq(path, STR("-"));
 	errno = 0;
-	FILE *in = std ? stdin : fopen(path.p, "re"); /* an argument of the command line: terminated */
+	FILE *in = std ? stdin : fopen(path.p, "re"); /* terminated, as it is from argv */
 	char chunk[8192];
 	for (size_t n; in && all.n <= YAML_BYTES_MAX && (n = fread(chunk, 1, sizeof chunk, in)) > 0;)
 		buf_add(&all, (struct str){ chunk, n });

@@ -167,7 +167,7 @@ static void print_notice_table(struct cli_call *call, const struct val *list)
 		"TIME", "EVENT", "SCHEDULE", "TO", "STATE", "TRIES", "RESULT"
 	};
 	struct arena *a = call->arena;
-	struct table t = table_new(a, ARRAY_LEN(heading), heading);
+	_cleanup_(table_free) struct table t = table_new(ARRAY_LEN(heading), heading);
 	if (!list->list.n) {
 		fprintf(call->out, "No messages.\n");
 		return;

@@ -66,7 +66,7 @@ static void print_attempts(struct cli_call *call, const struct val *list)
 	static const char *const heading[] = {
 		"ATTEMPT", "STARTED", "TOOK", "CAUSE", "EXIT", "SIGNAL", "LOG"
 	};
-	struct table t = table_new(call->arena, ARRAY_LEN(heading), heading);
+	_cleanup_(table_free) struct table t = table_new(ARRAY_LEN(heading), heading);
 	if (!list || list->list.n < 2)
 		return;
 	for (unsigned i = 0; i < list->list.n; i++) {

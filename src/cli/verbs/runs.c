@@ -10,7 +10,7 @@
 void print_runs(struct cli_call *call, const struct val *list)
 {
 	static const char *const heading[] = { "RUN", "SCHEDULE", "NOMINAL", "STATE", "OUTCOME", "ATTEMPT" };
-	struct table t = table_new(call->arena, 6, heading);
+	_cleanup_(table_free) struct table t = table_new(6, heading);
 	for (unsigned i = 0; list && list->kind == VAL_LIST && i < list->list.n; i++) {
 		const struct val *r = &list->list.item[i];
 		const char *outcome = val_text(call->arena, r, "outcome"),

@@ -77,7 +77,7 @@ void show_schedules(struct cli_call *call, const struct val *v)
 	bool notes = false;
 	for (unsigned i = 0; list && i < list->list.n; i++)
 		notes |= schedule_note(call, &list->list.item[i]) != NULL;
-	struct table t = table_new(call->arena, notes ? 4 : 3, heading);
+	_cleanup_(table_free) struct table t = table_new(notes ? 4 : 3, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
 		const char *note = schedule_note(call, s);

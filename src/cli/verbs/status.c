@@ -8,7 +8,7 @@
 static void print_paused_notes(struct cli_call *call, const struct val *list)
 {
 	static const char *const heading[] = { "PAUSED", "UNTIL", "NOTE" };
-	struct table t = table_new(call->arena, 3, heading);
+	_cleanup_(table_free) struct table t = table_new(3, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
 		table_row(&t, (const char *[]){ val_text(call->arena, s, "schedule"),
@@ -27,7 +27,7 @@ static void print_next(struct cli_call *call, const struct val *list)
 	bool blocked = false;
 	for (unsigned i = 0; list && i < list->list.n; i++)
 		blocked |= val_get(&list->list.item[i], STR("blocked")) != NULL;
-	struct table t = table_new(call->arena, blocked ? 3 : 2, heading);
+	_cleanup_(table_free) struct table t = table_new(blocked ? 3 : 2, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
 		const char *reason = val_text(call->arena, s, "blocked");

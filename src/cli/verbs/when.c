@@ -11,7 +11,7 @@
 
 /* --- batch --- */
 
-static enum err read_answer_batch_line(const struct val *line, struct question *q, struct why *why)
+static enum err read_answer_batch_line(const struct val *line, struct preview_query *q, struct why *why)
 {
 	static const char *const known[] = { "expr", "tz", "after", "count", "id" };
 	struct str *text[] = { &q->expr, &q->tz, &q->after, NULL, &q->id };
@@ -45,10 +45,10 @@ static enum err read_answer_batch_line(const struct val *line, struct question *
 
 static void answer_batch_line(struct cli_call *call, struct str line, struct buf *out)
 {
-	struct question q = {
+	struct preview_query q = {
 		.count = 5, .default_zone = STR("UTC"), .after_name = "after", .tz_name = "tz"
 	};
-	struct answer r = { 0 };
+	struct preview r = { 0 };
 	struct why why = { 0 };
 	struct val v;
 	struct str source = line;
@@ -57,11 +57,11 @@ static void answer_batch_line(struct cli_call *call, struct str line, struct buf
 		e = read_answer_batch_line(&v, &q, &why);
 	if (!e) {
 		source = q.expr;
-		e = answer_find(&q, zoneinfo_source(call->zones), call->arena, &r, &why);
+		e = preview_compute(&q, zoneinfo_source(call->zones), call->arena, &r, &why);
 	}
 	if (!e) {
 		buf_add(out, STR("{\"next\":"));
-		answer_json_next(&r, out);
+		preview_write_times(&r, out);
 		buf_add(out, STR("}\n"));
 		return;
 	}
@@ -128,28 +128,28 @@ static enum err print_preview(struct cli_call *call, unsigned count, bool all)
 	if (!expr->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs an expression, for example: %s",
 			       call->args.op->name, call->args.op->example);
-	struct question q = { .expr = expr->text,
-			      .tz = op_arg(&call->args, "tz")->text,
-			      .after = op_arg(&call->args, "after")->text,
-			      .after_name = "--after",
-			      .tz_name = "--tz",
-			      .id = op_arg(&call->args, "id")->text,
-			      .count = count,
-			      .default_zone = zoneinfo_local(call->zones),
-			      .default_why = zoneinfo_local_known(call->zones)
-						     ? "the zone of this machine"
-						     : "because the zone of this machine is not known" };
-	struct answer r = { 0 };
+	struct preview_query q = { .expr = expr->text,
+				   .tz = op_arg(&call->args, "tz")->text,
+				   .after = op_arg(&call->args, "after")->text,
+				   .after_name = "--after",
+				   .tz_name = "--tz",
+				   .id = op_arg(&call->args, "id")->text,
+				   .count = count,
+				   .default_zone = zoneinfo_local(call->zones),
+				   .default_why = zoneinfo_local_known(call->zones)
+							  ? "the zone of this machine"
+							  : "because the zone of this machine is not known" };
+	struct preview r = { 0 };
 	call->source = q.expr;
-	enum err e = answer_find(&q, zoneinfo_source(call->zones), call->arena, &r, call->why);
+	enum err e = preview_compute(&q, zoneinfo_source(call->zones), call->arena, &r, call->why);
 	if (e)
 		return e;
-	answer_warn(&r, call->arena);
+	preview_warn(&r, call->arena);
 	_cleanup_(buf_free) struct buf out = { 0 };
 	if (call->json)
-		answer_json(&r, &out);
+		preview_write_json(&r, &out);
 	else
-		answer_text(&r, all, &out);
+		preview_write_text(&r, all, &out);
 	if (out.failed)
 		return E_NOMEM;
 	fwrite(out.p, 1, out.n, call->out);
