@@ -102,8 +102,8 @@ static enum err check_unique(struct cli_call *call, const char *what, const stru
 	uint32_t i = map_get(&all->by_id, id_hash(id));
 	if (i == MAP_NONE || !str_eq(all->item[i].id, id))
 		return OK;
-	return why_set(call->why, E_INPUT, at, "%s '%.*s' is also in %.100s, at line %u", what, STR_SHORT(id),
-		       all->item[i].file, all->item[i].line);
+	return why_set(call->why, E_INPUT, at, "%s '%.*s' is already defined in line %u of %.100s", what,
+		       STR_SHORT(id), all->item[i].line, all->item[i].file);
 }
 
 /* A position in the text of a file, and its line. */

@@ -65,24 +65,31 @@ static const struct op_param *find_letter(const struct op *op, const char *text,
 	return NULL;
 }
 
-static enum err add_arg(struct cli_call *call, struct arg *arg, const char *value)
+/* Makes room for this and all further words of the line. */
+static bool reserve_words(struct cli_call *call, struct arg *arg, char **argv)
 {
-	struct str *more = arena_alloc(call->arena, (arg->count + 1) * sizeof *more);
-	if (!more)
+	unsigned n = 0;
+	while (argv[n])
+		n++;
+	arg->word = arena_alloc(call->arena, (n + 1) * sizeof *arg->word);
+	return arg->word != NULL;
+}
+
+static enum err add_word(struct cli_call *call, struct arg *arg, char **argv)
+{
+	if (!arg->word && !reserve_words(call, arg, argv))
 		return E_NOMEM;
-	if (arg->count)
-		memcpy(more, arg->word, arg->count * sizeof *more);
-	more[arg->count++] = str_of(value);
-	arg->word = more;
+	arg->word[arg->count++] = str_of(*argv);
 	arg->given = true;
 	return OK;
 }
 
-static enum err set_arg(struct cli_call *call, const struct op_param *p, const char *value)
+/* `argv`: the word that the value is from, and those after it. */
+static enum err set_arg(struct cli_call *call, const struct op_param *p, const char *value, char **argv)
 {
 	struct arg *arg = &call->args.arg[p - call->args.op->param];
 	if (p->kind == PARAM_LIST)
-		return add_arg(call, arg, value);
+		return add_word(call, arg, argv);
 	if (arg->given && p->positional)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "%s takes one %s, but '%.*s' is a second one; put text with spaces in quotes",
@@ -115,12 +122,8 @@ static bool read_words(struct cli_call *call, char **argv)
 	if (!p->name)
 		return false;
 	struct arg *arg = &call->args.arg[p - call->args.op->param];
-	while (argv[arg->count])
-		arg->count++;
-	arg->word = arena_alloc(call->arena, (arg->count + 1) * sizeof *arg->word);
-	for (unsigned i = 0; arg->word && i < arg->count; i++)
-		arg->word[i] = str_of(argv[i]);
-	arg->given = arg->word && arg->count > 0;
+	for (enum err e = OK; *argv && !e; argv++)
+		e = add_word(call, arg, argv);
 	return true;
 }
 
@@ -170,7 +173,7 @@ static enum err read_args(struct cli_call *call, char **argv)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes no argument '%.*s'",
 					       call->args.op->name, STR_SHORT(str_of(*argv)));
 		}
-		enum err e = set_arg(call, p, value);
+		enum err e = set_arg(call, p, value, argv);
 		if (e)
 			return e;
 	}

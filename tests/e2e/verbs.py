@@ -961,7 +961,7 @@ def check_many():
     r = rota("apply", "-f", path, timeout=60)
     left = re.findall(r"^! (\S+): not applied$", r.out, re.M)
     check(r.code == 2 and left and left[-1] == "days-4199" and re.search(r"^\d+ added, .*, \d+ not applied$", r.out, re.M) and
-          "not all were applied: 'days-4" in r.err and "4096 sets of excluded days" in r.err, "too many sets of days", r)
+          "not everything was applied: 'days-4" in r.err and "4096 sets of excluded days" in r.err, "too many sets of days", r)
     there = len(re.findall(r"^\+ days-\S+: added$", r.out, re.M))
     check(there + len(left) == 4200 and rota("show", left[0]).code == 1 and rota("show", "days-0000").code == 0,
           "those reported as added exist", r)
