@@ -44,7 +44,8 @@
 /* Options that add and edit have in common. */
 #define SCHEDULE_PARAMS                                                                                      \
 	OPTION("tz", "ZONE", "time zone, unless the expression names one"),                                  \
-		OPTION("timeout", "DURATION", "maximum duration of a run (default 1h)"),                     \
+		OPTION("timeout", "DURATION",                                                                \
+		       "maximum duration of a run (default: 1h for commands, 15m for agents)"),              \
 		OPTION("window", "DURATION", "how long after its due time a run may still start"),           \
 		COUNT("retry", "N", RETRY_MAX, "number of retries after a failed attempt"),                  \
 		OPTION("missed", "POLICY",                                                                   \
@@ -455,7 +456,7 @@ const struct op ops[OPS] = {
 		.summary = "back up the store, also while the daemon runs",
 		.example = "rota backup /mnt/backup/rota-monday.db",
 		.param = {
-			POSITIONAL("file", "FILE", "file to create; an existing file is not overwritten"),
+			POSITIONAL("file", "FILE", "file to create; an existing file is not overwritten", .required = true),
 			OPTION("data", "DIR", "data directory, as for `rota serve`"),
 			OPTION("config", "FILE", "configuration file, as for `rota serve`"),
 			JSON_PARAM,
@@ -469,7 +470,7 @@ const struct op ops[OPS] = {
 		.summary = "restore a backup; the daemon must be stopped",
 		.example = "rota restore /mnt/backup/rota-monday.db",
 		.param = {
-			POSITIONAL("file", "FILE", "file made by `rota backup`"),
+			POSITIONAL("file", "FILE", "file made by `rota backup`", .required = true),
 			OPTION("data", "DIR", "data directory, as for `rota serve`"),
 			OPTION("config", "FILE", "configuration file, as for `rota serve`"),
 			JSON_PARAM,
@@ -598,7 +599,7 @@ const struct op ops[OPS] = {
 		.summary = "evaluate an expression of conditions and templates",
 		.example = "rota eval 'size(previous.result) > 0 && now.getHours() < 12' --context state.yaml",
 		.param = {
-			POSITIONAL("expression", "EXPR", "expression in a subset of CEL; see rota(1)"),
+			POSITIONAL("expression", "EXPR", "expression in a subset of CEL; see rota(1)", .required = true),
 			OPTION("context", "FILE", "variables: a map in YAML or JSON (- for standard input)"),
 			JSON_PARAM,
 		},
@@ -610,7 +611,7 @@ const struct op ops[OPS] = {
 		.summary = "render a template",
 		.example = "rota render message.txt --context state.yaml",
 		.param = {
-			POSITIONAL("file", "FILE|-", "template: text with expressions in {{ }}"),
+			POSITIONAL("file", "FILE|-", "template: text with expressions in {{ }}", .required = true),
 			OPTION("context", "FILE", "variables: a map in YAML or JSON (- for standard input)"),
 			JSON_PARAM,
 		},

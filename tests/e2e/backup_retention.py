@@ -359,7 +359,7 @@ def refusals():
         for what, body, code, word in (("newer", newer, 2, "version 99"), ("damaged", damaged, 2, "damaged"),
                                        ("cut", good[:len(good) // 2], 1, "malformed"), ("empty", b"", 2, "empty"),
                                        ("text", b"once upon a time " * 1000, 2, "not a database"),
-                                       ("foreign", foreign, 2, "another program"), ("missing", None, 1, "there is no")):
+                                       ("foreign", foreign, 2, "another program"), ("missing", None, 1, "does not exist")):
             path = os.path.join(rig.dir, "bad-" + what)
             if body is not None:
                 with open(path, "wb") as f:

@@ -322,7 +322,7 @@ def check_apply():
     os.remove(os.path.join(d, "x.yaml"))
     write_file("ops/y.yaml", "id: one\nexpression: '0 8 * * *'\naction: {type: command, command: 'true'}\n")
     r = rota("apply", "-f", d)
-    check(r.code == 2 and "'one' is in" in r.err and "b.yml" in r.err and "y.yaml" in r.err, "one id in two files", r)
+    check(r.code == 2 and "'one' is already defined in" in r.err and "b.yml" in r.err and "y.yaml" in r.err, "one id in two files", r)
     bad(2, "apply", "-f", write_file("lost.yaml", "id: lost\nafter: {schedule: nowhere}\naction: {type: command, command: a}\n"),
         has=("'lost'", "'nowhere'"))
     bad(2, "apply", "-f", write_file("ring.yaml", "schedules:\n- {id: r1x, after: {schedule: r2x}, action: {type: command, command:"
