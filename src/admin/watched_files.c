@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 static uint64_t path_hash(const char *path)

@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/str.h"
 
+#include <sys/inotify.h>
 #include <sys/stat.h>
 
 enum file_state {
@@ -37,7 +38,8 @@ struct watched_files {
 /* The changes of a file that inotify is to report. */
 #define FILE_CHANGES (IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB)
 
-/* Compares the directory with the list. False: the directory cannot be read; the list stays as it was. */
+/* Compares the directory with the list. False: the directory cannot be read; no file counts as
+ * removed then. */
 bool files_scan(struct watched_files *f, const char *dir);
 bool files_has(const struct watched_files *f, const char *path);
 /* Forgets the files in state FILE_DROPPED. */

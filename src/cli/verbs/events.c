@@ -31,7 +31,7 @@ static void print_event(struct cli_call *call, const struct val *v, struct str t
 	fputc('\n', call->out);
 }
 
-/* A stream of events, continued after the last event seen when the daemon is back. */
+/* A stream of events, which is continued after the last event seen when the daemon is back. */
 struct event_stream {
 	struct cli_call call; /* with an arena for each event */
 	char seen[64];        /* "Last-Event-ID: N" */

@@ -1,4 +1,4 @@
-/* pause and resume: of one schedule, of all with a tag, or of all. */
+/* pause and resume: one schedule, all schedules with a tag, or all schedules. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/remote.h"

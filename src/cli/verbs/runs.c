@@ -1,4 +1,4 @@
-/* run, runs and logs. */
+/* run, runs and logs: starts runs, lists them, and prints their output. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/remote.h"

@@ -1,4 +1,4 @@
-/* next, explain and zones: need no daemon. */
+/* next, explain and zones: answer questions about expressions and time zones without a daemon. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
