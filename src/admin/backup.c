@@ -77,8 +77,8 @@ enum err verb_restore(struct cli_call *call)
 	if (!e)
 		e = daemon_lock(paths.data, &lock, call->why);
 	struct restore_request request = { .database = paths.database,
-				.generation = paths.generation,
-				.now = clock_wall() };
+					   .generation = paths.generation,
+					   .now = clock_wall() };
 	if (!e)
 		e = runfile_last_run(paths.runs, &request.last_run, call->why);
 	if (!e)
