@@ -38,7 +38,7 @@ MAY_SEE = {
     "http": {"base", "sys", "wire"},
     "op": {"base"},
     "api": MACHINE | CORE | {"core/engine", "runfile", "host", "exec", "store", "daemon", "op", "wire", "http"},
-    "cli": {"base", "sys"} | CORE | {"host", "op", "wire"},
+    "cli": {"base", "sys"} | CORE | {"runfile", "host", "op", "wire"},
     "admin": MACHINE | CORE | {"runfile", "host", "exec", "store", "daemon", "op", "wire", "http", "api", "cli"},
     TOP: {"admin", "cli"},
 }

@@ -1,4 +1,5 @@
-/* backup and restore: they work on the files themselves, backup beside a daemon, restore while none runs. */
+/* backup and restore: work on the database file directly; backup also while a daemon runs, restore only while
+ * none does. */
 #include "admin/verbs.h"
 
 #include "base/json.h"
@@ -12,18 +13,18 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* The file that was named, and the data directory. */
-struct places {
+/* The backup file of the command line, and the paths of the data directory. */
+struct backup_paths {
 	const char *file, *data, *database, *generation, *runs;
 };
 
-static enum err find(struct cli_call *call, struct places *ret)
+static enum err find_paths(struct cli_call *call, struct backup_paths *ret)
 {
 	struct settings settings;
 	const struct arg *file = op_arg(&call->args, "file");
 	if (!file->given || !file->text.n)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a FILE: %s", call->args.op->name,
-			       call->args.op->example);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs a FILE, for example: %s",
+			       call->args.op->name, call->args.op->example);
 	enum err e = cli_settings(call, &settings);
 	if (e)
 		return e;
@@ -45,21 +46,21 @@ static void write_member(struct buf *out, const char *name, const char *value)
 
 enum err verb_backup(struct cli_call *call)
 {
-	struct places at;
+	struct backup_paths paths;
 	uint64_t bytes;
-	enum err e = find(call, &at);
+	enum err e = find_paths(call, &paths);
 	if (!e)
-		e = backup_make(at.database, at.file, &bytes, call->why);
+		e = backup_make(paths.database, paths.file, &bytes, call->why);
 	if (e)
 		return e;
 	_cleanup_(buf_free) struct buf out = { 0 };
 	buf_addc(&out, '{');
-	write_member(&out, "file", at.file);
+	write_member(&out, "file", paths.file);
 	buf_addf(&out, ",\"bytes\":%llu}\n", (unsigned long long)bytes);
 	if (call->json) {
 		fwrite(out.p, 1, out.n, call->out);
 	} else {
-		print_safe(call->out, str_of(at.file));
+		print_safe(call->out, str_of(paths.file));
 		fprintf(call->out, ": %llu bytes, checked\n", (unsigned long long)bytes);
 	}
 	return out.failed ? E_NOMEM : OK;
@@ -67,28 +68,28 @@ enum err verb_backup(struct cli_call *call)
 
 enum err verb_restore(struct cli_call *call)
 {
-	struct places at;
+	struct backup_paths paths;
 	char aside[PATH_MAX];
 	int lock = -1;
-	enum err e = find(call, &at);
-	if (!e && access(at.file, F_OK) < 0)
-		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "there is no %s", at.file);
+	enum err e = find_paths(call, &paths);
+	if (!e && access(paths.file, F_OK) < 0)
+		e = why_set(call->why, E_NOTFOUND, WHY_NOWHERE, "%s does not exist", paths.file);
 	if (!e)
-		e = daemon_lock(at.data, &lock, call->why);
-	struct restore_request ask = { .database = at.database,
-				       .generation = at.generation,
-				       .now = clock_wall() };
+		e = daemon_lock(paths.data, &lock, call->why);
+	struct restore_request request = { .database = paths.database,
+					   .generation = paths.generation,
+					   .now = clock_wall() };
 	if (!e)
-		e = runfile_last_run(at.runs, &ask.last_run, call->why);
+		e = runfile_last_run(paths.runs, &request.last_run, call->why);
 	if (!e)
-		e = restore_backup(&ask, at.file, aside, sizeof aside, call->why);
+		e = restore_backup(&request, paths.file, aside, sizeof aside, call->why);
 	if (lock >= 0)
 		close(lock);
 	if (e)
 		return e;
 	_cleanup_(buf_free) struct buf out = { 0 };
 	buf_addc(&out, '{');
-	write_member(&out, "database", at.database);
+	write_member(&out, "database", paths.database);
 	if (aside[0]) {
 		buf_addc(&out, ',');
 		write_member(&out, "before", aside);
@@ -98,10 +99,10 @@ enum err verb_restore(struct cli_call *call)
 		fwrite(out.p, 1, out.n, call->out);
 		return out.failed ? E_NOMEM : OK;
 	}
-	print_safe(call->out, str_of(at.database));
-	fputs(" is brought back; what came due since the backup will be missed/restored", call->out);
+	print_safe(call->out, str_of(paths.database));
+	fputs(" is restored; runs that came due since the backup will be missed/restored", call->out);
 	if (aside[0]) {
-		fputs("\nthe old one is ", call->out);
+		fputs("\nthe old database is ", call->out);
 		print_safe(call->out, str_of(aside));
 	}
 	fputc('\n', call->out);

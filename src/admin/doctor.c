@@ -1,4 +1,4 @@
-/* doctor: checks what can be checked without a daemon, asks the daemon for the rest, and says what to do. */
+/* doctor: checks the installation from this process, requests the checks of the daemon, and prints advice. */
 #include "admin/verbs.h"
 
 #include "admin/programs.h"
@@ -18,24 +18,26 @@ static void check_zones(struct cli_call *call, struct buf *out)
 	while (s->name(s->self, n).n)
 		n++;
 	if (n < 10)
-		check_add(out, CHECK_FAIL, "zones", "install tzdata, or point TZDIR at the zone files",
-			  "only %u zones are known", n);
+		check_add(out, CHECK_FAIL, "zones",
+			  "install tzdata, or set TZDIR to the directory of zone files",
+			  "only %u time zones found", n);
 	else if (!s->find(s->self, local))
-		check_add(out, CHECK_WARN, "zones", "set the machine's zone, or timezone in rota.yaml",
-			  "this machine's zone %.*s is not known", STR_ARG(local));
+		check_add(out, CHECK_WARN, "zones",
+			  "set the time zone of the machine, or timezone in rota.yaml",
+			  "the time zone %.*s of this machine is not known", STR_ARG(local));
 	else
-		check_add(out, CHECK_OK, "zones", NULL, "%u zones, this machine's is %.*s", n,
+		check_add(out, CHECK_OK, "zones", NULL, "%u time zones; this machine uses %.*s", n,
 			  STR_ARG(local));
 }
 
-/* What can be seen without a daemon. The data directory is the daemon's own matter, if there is one. */
-static enum err check_here(struct cli_call *call, struct buf *out, const char **data)
+/* The checks that need no daemon. Returns the data directory, which a running daemon checks itself. */
+static enum err check_locally(struct cli_call *call, struct buf *out, const char **data)
 {
 	struct settings s;
 	enum err e = cli_settings(call, &s);
 	if (e)
 		return e;
-	check_add(out, CHECK_OK, "configuration", NULL, "%s", s.path ? s.path : "no file: defaults");
+	check_add(out, CHECK_OK, "configuration", NULL, "%s", s.path ? s.path : "no file; defaults are used");
 	const char *launcher = find_launcher(call->arena);
 	*data = arena_dup(call->arena, s.config.data);
 	if (!*data)
@@ -43,29 +45,29 @@ static enum err check_here(struct cli_call *call, struct buf *out, const char **
 	check_zones(call, out);
 	if (!launcher)
 		check_add(out, CHECK_FAIL, "program",
-			  "install rota-launcher beside rota, or name it in ROTA_LAUNCHER",
-			  "rota-launcher is not there");
+			  "install rota-launcher beside rota, or set ROTA_LAUNCHER to its path",
+			  "rota-launcher is not installed");
 	else
 		check_add(out, CHECK_OK, "program", NULL, "%s", launcher);
 	return OK;
 }
 
-/* Nobody serves it: why not may be check_add there. */
+/* Without a daemon: damage of the database may be why none runs. */
 static void check_store(struct cli_call *call, struct buf *out, const char *data)
 {
 	struct why why;
 	const char *path = arena_printf(call->arena, "%s/rota.db", data);
 	enum err e = path ? store_sqlite_check(path, &why) : E_NOMEM;
 	if (e == E_NOTFOUND)
-		check_add(out, CHECK_OK, "store", NULL, "%s is yet to be made", path);
+		check_add(out, CHECK_OK, "store", NULL, "%s does not exist yet", path);
 	else if (e)
 		check_add(out, CHECK_FAIL, "store", path ? check_advice(why.text) : NULL, "%s",
 			  path ? why.text : "out of memory");
 	else
-		check_add(out, CHECK_OK, "store", NULL, "%s is sound", path);
+		check_add(out, CHECK_OK, "store", NULL, "%s is not damaged", path);
 }
 
-static void show_checks(struct cli_call *call, const struct val *list)
+static void print_checks(struct cli_call *call, const struct val *list)
 {
 	for (unsigned i = 0; i < list->list.n; i++) {
 		const struct val *c = &list->list.item[i];
@@ -88,20 +90,21 @@ enum err verb_doctor(struct cli_call *call)
 	struct val v;
 	unsigned bad = 0;
 	const char *data, *socket = "";
-	enum err e = check_here(call, &list, &data);
+	enum err e = check_locally(call, &list, &data);
 	if (!e)
 		e = remote_socket(call, &socket);
 	if (e)
 		return e;
 	e = remote_ask(call, (struct str){ 0 }, &text, &v);
 	if (e) {
-		check_add(&list, CHECK_FAIL, "daemon", NULL, "%s", call->why->text); /* it says what to do */
+		check_add(&list, CHECK_FAIL, "daemon", NULL, "%s",
+			  call->why->text); /* the text says what to do */
 		check_directory(&list, "data", data);
 		check_disk(&list, data);
 		check_store(call, &list, data);
 	} else {
 		const struct val *inside = val_get(&v, STR("checks"));
-		check_add(&list, CHECK_OK, "daemon", NULL, "it answers at %s", socket);
+		check_add(&list, CHECK_OK, "daemon", NULL, "answers at %s", socket);
 		for (unsigned i = 0; inside && i < inside->list.n; i++) {
 			buf_addc(&list, ',');
 			json_write(&list, &inside->list.item[i]);
@@ -117,7 +120,7 @@ enum err verb_doctor(struct cli_call *call)
 	if (call->json)
 		fprintf(call->out, "{\"ok\":%s,\"checks\":%s}\n", bad ? "false" : "true", buf_str(&whole).p);
 	else
-		show_checks(call, &v);
+		print_checks(call, &v);
 	return bad ? why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%u of %u checks failed", bad, v.list.n)
 		   : OK;
 }

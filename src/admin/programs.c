@@ -1,22 +1,24 @@
+/* Finds the other programs of rota. */
 #include "admin/programs.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A program of ours: where it was installed, or beside this one in a build tree. */
+/* The path in the variable, else the installed program, else the one beside this program (in a build tree).
+ */
 static const char *find_program(struct arena *a, const char *name, const char *variable)
 {
 	static const char *const places[] = { "../libexec/rota/", "", NULL };
 	char self[PATH_MAX];
-	const char *said = getenv(variable);
+	const char *path = getenv(variable);
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (said)
-		return said;
+	if (path)
+		return path;
 	while (n > 0 && self[n - 1] != '/')
 		n--;
 	for (unsigned i = 0; n > 0 && places[i]; i++) {
-		const char *path = arena_printf(a, "%.*s%s%s", (int)n, self, places[i], name);
+		path = arena_printf(a, "%.*s%s%s", (int)n, self, places[i], name);
 		if (path && access(path, X_OK) == 0)
 			return path;
 	}

@@ -1,4 +1,4 @@
-/* serve: the daemon, in the foreground, until it is told to stop. */
+/* serve: runs the daemon in the foreground until a signal stops it. */
 #include "admin/verbs.h"
 
 #include "admin/programs.h"
@@ -25,10 +25,10 @@ static void stopping(void *ctx)
 	api_stop(s->api);
 }
 
-static void trouble(void *ctx, const char *what, const char *text)
+static void log_trouble(void *ctx, const char *what, const char *text)
 {
 	(void)ctx;
-	fprintf(stderr, "rota: %s: %s\n", what, text ? text : "it is well again");
+	fprintf(stderr, "rota: %s: %s\n", what, text ? text : "recovered");
 }
 
 enum err verb_serve(struct cli_call *call)
@@ -58,13 +58,13 @@ enum err verb_serve(struct cli_call *call)
 				    .ctx = &serving,
 				    .zones_changed = zones_changed,
 				    .stopping = stopping,
-				    .trouble = trouble };
+				    .trouble = log_trouble };
 	if (!o.data || !o.socket)
 		return E_NOMEM;
 	if (!o.launcher)
-		return why_set(
-			call->why, E_IO, WHY_NOWHERE,
-			"rota-launcher is not installed beside this program; ROTA_LAUNCHER can name it");
+		return why_set(call->why, E_IO, WHY_NOWHERE,
+			       "rota-launcher is not installed; install it beside rota, or set ROTA_LAUNCHER "
+			       "to its path");
 	config_defaults(c, &o.defaults);
 	e = daemon_open(&o, &daemon, call->why);
 	if (e == E_IO || e == E_INPUT) {
@@ -83,7 +83,7 @@ enum err verb_serve(struct cli_call *call)
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);
 	}
-	/* The watcher is one of its clients, and waits for an answer that nobody gives any more. */
+	/* First the API: the watcher is one of its clients and may wait for an answer. */
 	api_close(serving.api);
 	watch_close(watch);
 	daemon_close(daemon);

@@ -1,5 +1,5 @@
 #pragma once
-/* Verbs that work on the data directory or on a run's files themselves, or are the daemon. */
+/* Verbs that use the store or the daemon directly, without a request to a daemon. */
 #include "cli/main.h"
 
 extern const struct cli_verb_row admin_verbs[]; /* ends with a NULL run */
@@ -8,7 +8,5 @@ extern const struct cli_verb_row admin_verbs[]; /* ends with a NULL run */
 cli_run verb_backup, verb_restore;
 /* doctor.c */
 cli_run verb_doctor;
-/* report.c */
-cli_run verb_report; /* and step and note */
 /* serve.c */
 cli_run verb_serve;

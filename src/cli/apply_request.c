@@ -1,3 +1,4 @@
+/* Writes the request to apply documents, and reads its answer. */
 #include "cli/apply_request.h"
 
 #include "base/json.h"
@@ -8,44 +9,44 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The whole path, for the daemon and whoever looks later are elsewhere: of its directory, for the file may be
- * gone, or be a link that is another tomorrow. */
-static enum err add_path(struct cli_call *call, const char *path, struct buf *out)
+/* Writes the absolute path of a file or directory, because the daemon has another working directory. Of a
+ * file only the directory is resolved: the file may be removed, or be a link whose target changes. */
+static enum err add_absolute(struct cli_call *call, const char *path, struct buf *out)
 {
 	struct stat st;
-	bool below = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-	const char *slash = below ? NULL : strrchr(path, '/');
+	bool is_dir = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	const char *slash = is_dir ? NULL : strrchr(path, '/');
 	const char *dir =
-		below    ? path
+		is_dir   ? path
 		: !slash ? "."
 			 : arena_printf(call->arena, "%.*s", slash > path ? (int)(slash - path) : 1, path);
-	char *whole = dir ? realpath(dir, NULL) : NULL;
-	if (!whole)
+	char *real = dir ? realpath(dir, NULL) : NULL;
+	if (!real)
 		return why_set(call->why, E_IO, WHY_NOWHERE, "cannot find %.150s: %s", path, strerror(errno));
-	const char *text = arena_printf(call->arena, "%s/%s", strcmp(whole, "/") ? whole : "",
-					below   ? ""
+	const char *text = arena_printf(call->arena, "%s/%s", strcmp(real, "/") ? real : "",
+					is_dir  ? ""
 					: slash ? slash + 1
 						: path);
-	free(whole);
+	free(real);
 	json_write_str(out, str_of(text ? text : ""));
 	return text ? OK : E_NOMEM;
 }
 
-static enum err add_file(struct cli_call *call, const char *path, bool whole, struct buf *out)
+static enum err add_file(struct cli_call *call, const char *path, bool absolute, struct buf *out)
 {
-	if (!whole)
-		return add_path(call, path, out);
+	if (!absolute)
+		return add_absolute(call, path, out);
 	json_write_str(out, str_of(path));
 	return OK;
 }
 
-/* Schedules, and behind them agents. */
-static const struct docs_item *item_at(const struct docs *d, unsigned i)
+/* The i-th of all schedules and, after them, all agents. */
+static const struct document *item_at(const struct documents *d, unsigned i)
 {
 	return i < d->schedules.n ? &d->schedules.item[i] : &d->agents.item[i - d->schedules.n];
 }
 
-enum err apply_body(struct cli_call *call, const struct docs *docs, bool dry_run, bool whole,
+enum err apply_body(struct cli_call *call, const struct documents *docs, bool dry_run, bool absolute,
 		    const char *const *prune, unsigned n, const char *gone, struct buf *out)
 {
 	unsigned all = docs->schedules.n + docs->agents.n;
@@ -55,7 +56,7 @@ enum err apply_body(struct cli_call *call, const struct docs *docs, bool dry_run
 		if (i && item_at(docs, i)->file == item_at(docs, i - 1)->file)
 			continue;
 		buf_add(out, i ? STR(",") : STR(""));
-		e = add_file(call, item_at(docs, i)->file, whole, out);
+		e = add_file(call, item_at(docs, i)->file, absolute, out);
 	}
 	buf_add(out, STR("],\"places\":["));
 	for (unsigned i = 0, file = 0; i < all; i++) {
@@ -65,11 +66,11 @@ enum err apply_body(struct cli_call *call, const struct docs *docs, bool dry_run
 	buf_add(out, STR("],\"prune\":["));
 	for (unsigned i = 0; i < n && !e; i++) {
 		buf_add(out, i ? STR(",") : STR(""));
-		e = add_file(call, prune[i], whole, out);
+		e = add_file(call, prune[i], absolute, out);
 	}
 	if (gone && !e) {
 		buf_add(out, STR("],\"gone\":["));
-		e = add_path(call, gone, out);
+		e = add_absolute(call, gone, out);
 	}
 	buf_add(out, STR("],\"documents\":["));
 	for (unsigned i = 0; i < all; i++) {
@@ -84,7 +85,7 @@ enum err apply_error(struct cli_call *call, const struct val *answer)
 {
 	const struct val *error = val_get(answer, STR("error"));
 	const char *code = error ? val_text(call->arena, error, "code") : NULL;
-	return code ? why_set(call->why, err_named(str_of(code)), WHY_NOWHERE, "not all were applied: %.200s",
-			      val_text(call->arena, error, "detail"))
+	return code ? why_set(call->why, err_named(str_of(code)), WHY_NOWHERE,
+			      "not everything was applied: %.200s", val_text(call->arena, error, "detail"))
 		    : OK;
 }

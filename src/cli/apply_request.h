@@ -1,14 +1,15 @@
 #pragma once
-/* The request to apply documents, and the error in its answer: for `rota apply`, and for the directory that
- * `rota serve` keeps in force. */
+/* The body of the request to apply documents, and the error in its answer: for `rota apply`, and for the
+ * directory that `rota serve` watches. */
 #include "base/val.h"
 #include "cli/documents.h"
 
-/* What is asked of the daemon: these documents, and that what came from these `prune` places, a file or a
- * directory each, and is in none of them any more goes; so does what came from files below `gone` (may be
- * NULL) that are there no more. `whole`: all of these names are whole, and those of files to be pruned, be
- * there something else by now. */
-must_check enum err apply_body(struct cli_call *call, const struct docs *docs, bool dry_run, bool whole,
-			       const char *const *prune, unsigned n, const char *gone, struct buf *out);
-/* OK, or that not all was applied, and why. */
+/* Writes the request: apply the documents; remove schedules and agents that came from the files or
+ * directories `prune` and are not in the documents; remove those that came from files below `gone` (may be
+ * NULL) that no longer exist. `absolute`: the names in docs and prune are absolute paths of files and are
+ * sent unchanged, whatever is at these paths now. */
+must_check enum err apply_body(struct cli_call *call, const struct documents *docs, bool dry_run,
+			       bool absolute, const char *const *prune, unsigned n, const char *gone,
+			       struct buf *out);
+/* OK, or the error in the answer if not everything was applied. */
 must_check enum err apply_error(struct cli_call *call, const struct val *answer);

@@ -1,3 +1,4 @@
+/* Helpers that every verb can use: settings, times, arguments for another row. */
 #include "cli/call.h"
 
 #include "cli/table.h"
@@ -9,16 +10,17 @@ struct cli_call cli_call_as(const struct cli_call *call, enum op_id id)
 	return other;
 }
 
-static const char *flag(void *self, const char *name)
+static const char *flag_value(void *self, const char *name)
 {
 	const struct cli_call *call = self;
 	const struct arg *arg = op_arg_if(&call->args, name);
-	return arg && arg->given ? arg->text.p : NULL; /* an argument of the command line: terminated */
+	return arg && arg->given ? arg->text.p : NULL; /* terminated, as it is from argv */
 }
 
 enum err cli_settings(struct cli_call *call, struct settings *ret)
 {
-	enum err e = settings_load(flag, call, zoneinfo_source(call->zones), call->arena, ret, call->why);
+	enum err e =
+		settings_load(flag_value, call, zoneinfo_source(call->zones), call->arena, ret, call->why);
 	if (e) {
 		call->source = ret->text;
 		call->source_name = ret->path;

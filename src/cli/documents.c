@@ -1,8 +1,10 @@
+/* Reads schedules and agents from files, and checks them as the daemon will. */
 #include "cli/documents.h"
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "base/json.h"
-#include "cli/report.h"
+#include "cli/errors.h"
 #include "core/doc/agent/agent.h"
 #include "core/org/agent.h"
 #include "host/docfile.h"
@@ -13,14 +15,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* As the daemon will read them, as far as this side can know. */
-struct docs_env {
+/* The environment documents are read in: like the daemon's, from the settings of this process. */
+struct check_env {
 	struct settings settings;
 	struct calendars calendars;
 	struct doc_env env;
 };
 
-static enum err env_of(struct cli_call *call, struct docs_env *ret)
+static enum err load_env(struct cli_call *call, struct check_env *ret)
 {
 	enum err e = cli_settings(call, &ret->settings);
 	if (e)
@@ -38,41 +40,41 @@ static enum err env_of(struct cli_call *call, struct docs_env *ret)
 	return OK;
 }
 
-enum err docs_check_expression(struct cli_call *call, struct str text)
+enum err documents_check_expression(struct cli_call *call, struct str text)
 {
-	struct docs_env with;
+	struct check_env with;
 	struct when when;
-	enum err e = env_of(call, &with);
+	enum err e = load_env(call, &with);
 	if (e)
 		return e;
 	call->source = text;
 	return when_parse(text, &with.env.when, call->arena, &when, call->why);
 }
 
-void docs_more_warnings(void)
+void documents_warn_of_more(void)
 {
-	fputs("rota: warning: there may be more, which are left out here\n", stderr);
+	fputs("rota: warning: there may be more warnings, which are not shown\n", stderr);
 }
 
-static void tell_warnings(struct cli_call *call, const struct doc_list *list, bool placed)
+static void print_warnings(struct cli_call *call, const struct doc_list *list, bool placed)
 {
 	for (unsigned i = 0; i < list->warnings; i++) {
 		struct why w;
 		why_write(&w, placed ? list->warning[i].at : WHY_NOWHERE, "%s", list->warning[i].text);
-		report_warning(stderr, &w, call->source, call->source_name);
+		print_warning(stderr, &w, call->source, call->source_name);
 	}
 	if (list->warnings == DOC_WARNINGS_MAX)
-		docs_more_warnings();
+		documents_warn_of_more();
 }
 
-enum err docs_check_text(struct cli_call *call, struct str text)
+enum err documents_check_text(struct cli_call *call, struct str text)
 {
-	struct docs_env with;
+	struct check_env with;
 	struct val value;
 	struct doc_list list;
 	struct val documents = { .kind = VAL_LIST, .list = { &value, 1 } };
 	char *copy = arena_dup(call->arena, text);
-	enum err e = copy ? env_of(call, &with) : E_NOMEM;
+	enum err e = copy ? load_env(call, &with) : E_NOMEM;
 	if (e)
 		return e;
 	text.p = copy;
@@ -82,123 +84,115 @@ enum err docs_check_text(struct cli_call *call, struct str text)
 		e = doc_read(text, &documents, &with.env, call->arena, &list, call->why);
 	call->why->at = WHY_NOWHERE;
 	if (!e)
-		tell_warnings(call, &list, false);
+		print_warnings(call, &list, false);
 	return e;
 }
 
 /* --- files --- */
 
-static uint64_t hash_of(struct str id)
+static uint64_t id_hash(struct str id)
 {
 	return fnv1a(FNV_START, id) | 1;
 }
 
-/* Of two ids with one hash the later is not found: it is the daemon then that says so. */
-static enum err check_twice(struct cli_call *call, const char *what, const struct docs_list *all,
-			    struct str id, size_t at)
+/* If two ids have the same hash, the first is not found any more; the daemon reports such a duplicate. */
+static enum err check_unique(struct cli_call *call, const char *what, const struct document_list *all,
+			     struct str id, size_t at)
 {
-	uint32_t i = map_get(&all->by_id, hash_of(id));
+	uint32_t i = map_get(&all->by_id, id_hash(id));
 	if (i == MAP_NONE || !str_eq(all->item[i].id, id))
 		return OK;
-	return why_set(call->why, E_INPUT, at, "%s '%.*s' is in %.100s, too, at line %u", what, STR_SHORT(id),
-		       all->item[i].file, all->item[i].line);
+	return why_set(call->why, E_INPUT, at, "%s '%.*s' is already defined in line %u of %.100s", what,
+		       STR_SHORT(id), all->item[i].line, all->item[i].file);
 }
 
-/* Where a walk through a file's text is. */
-struct walk {
+/* A position in the text of a file, and its line. */
+struct line_cursor {
 	size_t at;
 	unsigned line;
 };
 
-static unsigned line_of(struct walk *w, struct str text, size_t at)
+static unsigned line_of(struct line_cursor *w, struct str text, size_t at)
 {
 	if (at < w->at)
-		*w = (struct walk){ 0, 1 };
+		*w = (struct line_cursor){ 0, 1 };
 	for (; w->at < at && w->at < text.n; w->at++)
 		w->line += text.p[w->at] == '\n';
 	return w->line;
 }
 
-static enum err add(struct cli_call *call, struct docs_list *into, struct docs_item item,
-		    const struct buf *text)
+static enum err add_item(struct cli_call *call, struct document_list *into, struct document item,
+			 const struct buf *text)
 {
-	if (into->n == into->room) {
-		unsigned room = into->room ? 2 * into->room : 32;
-		struct docs_item *more = arena_alloc(call->arena, room * sizeof *more);
-		if (!more)
-			return E_NOMEM;
-		if (into->n)
-			memcpy(more, into->item, into->n * sizeof *more);
-		into->item = more;
-		into->room = room;
-	}
+	if (!ARRAY_ADD_ROOM(into->item, into->room, into->n))
+		return E_NOMEM;
 	item.text = (struct str){ text->failed ? NULL : arena_dup(call->arena, buf_str(text)), text->n };
-	if (!item.text.p || !map_put(&into->by_id, hash_of(item.id), into->n))
+	if (!item.text.p || !map_put(&into->by_id, id_hash(item.id), into->n))
 		return E_NOMEM;
 	into->item[into->n++] = item;
 	return OK;
 }
 
-static enum err add_schedule(struct cli_call *call, struct docs *into, const struct schedule_doc *d,
-			     const char *path, struct walk *w)
+static enum err add_schedule(struct cli_call *call, struct documents *into, const struct schedule_doc *d,
+			     const char *path, struct line_cursor *w)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	struct docs_item item = { .id = d->id, .file = path, .line = line_of(w, call->source, d->at) };
+	struct document item = { .id = d->id, .file = path, .line = line_of(w, call->source, d->at) };
 	doc_write(d, &text);
-	return add(call, &into->schedules, item, &text);
+	return add_item(call, &into->schedules, item, &text);
 }
 
-static enum err add_agent(struct cli_call *call, struct docs *into, const struct agent_doc *d,
-			  const char *path, struct walk *w)
+static enum err add_agent(struct cli_call *call, struct documents *into, const struct agent_doc *d,
+			  const char *path, struct line_cursor *w)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	struct docs_item item = { .id = d->name, .file = path, .line = line_of(w, call->source, d->at) };
+	struct document item = { .id = d->name, .file = path, .line = line_of(w, call->source, d->at) };
 	buf_add(&text, STR("{\"agent\":"));
 	agent_write(d, &text);
 	buf_addc(&text, '}');
-	return add(call, &into->agents, item, &text);
+	return add_item(call, &into->agents, item, &text);
 }
 
-static enum err look(struct cli_call *call, const char *path, bool found, struct doc_list *ret)
+static enum err parse_file(struct cli_call *call, const char *path, bool listed, struct doc_list *ret)
 {
-	struct docs_env with;
+	struct check_env with;
 	struct str text;
 	struct val values;
-	call->source = (struct str){ 0 }; /* of the file before */
+	call->source = (struct str){ 0 }; /* of the previous file */
 	call->source_name = NULL;
-	enum err e = env_of(call, &with);
+	enum err e = load_env(call, &with);
 	if (!e)
 		e = docfile_text(path, call->arena, &text, call->why);
 	if (e)
 		return e;
 	call->source = text;
 	call->source_name = path;
-	if (found && docfile_is_org(str_of(path)) && !org_is_agent(text))
+	if (listed && docfile_is_org(str_of(path)) && !org_is_agent(text))
 		return OK;
 	e = docfile_parse(str_of(path), text, call->arena, &values, call->why);
 	return e ? e : doc_read(text, &values, &with.env, call->arena, ret, call->why);
 }
 
-enum err docs_file(struct cli_call *call, const char *path, bool found, struct docs *into)
+enum err documents_read_file(struct cli_call *call, const char *path, bool listed, struct documents *into)
 {
 	struct doc_list list = { 0 };
-	enum err e = look(call, path, found, &list);
-	/* Within the file this has been looked at. */
+	enum err e = parse_file(call, path, listed, &list);
+	/* doc_read has checked for duplicates within the file. */
 	for (unsigned i = 0; i < list.n && !e; i++)
-		e = check_twice(call, "schedule", &into->schedules, list.doc[i].id, list.doc[i].at);
+		e = check_unique(call, "schedule", &into->schedules, list.doc[i].id, list.doc[i].at);
 	for (unsigned i = 0; i < list.agents && !e; i++)
-		e = check_twice(call, "agent", &into->agents, list.agent[i].name, list.agent[i].at);
-	struct walk w = { 0, 1 };
+		e = check_unique(call, "agent", &into->agents, list.agent[i].name, list.agent[i].at);
+	struct line_cursor w = { 0, 1 };
 	for (unsigned i = 0; i < list.n && !e; i++)
 		e = add_schedule(call, into, &list.doc[i], path, &w);
 	for (unsigned i = 0; i < list.agents && !e; i++)
 		e = add_agent(call, into, &list.agent[i], path, &w);
 	if (!e)
-		tell_warnings(call, &list, true);
+		print_warnings(call, &list, true);
 	return e;
 }
 
-bool docs_is_document(const char *name)
+bool documents_is_name(const char *name)
 {
 	const char *end = strrchr(name, '.');
 	return name[0] != '.' && end &&
@@ -208,13 +202,13 @@ bool docs_is_document(const char *name)
 
 static int is_document(const struct dirent *d)
 {
-	return docs_is_document(d->d_name);
+	return documents_is_name(d->d_name);
 }
 
-static enum err docs_directory(struct cli_call *call, const char *path, struct docs *ret)
+static enum err read_directory(struct cli_call *call, const char *path, struct documents *ret)
 {
 	struct dirent **entry;
-	unsigned refused = 0;
+	unsigned bad = 0;
 	enum err first = OK;
 	int n = scandir(path, &entry, is_document, alphasort);
 	if (n < 0)
@@ -222,33 +216,35 @@ static enum err docs_directory(struct cli_call *call, const char *path, struct d
 	for (int i = 0; i < n; i++) {
 		const char *file = arena_printf(call->arena, "%s/%s", path, entry[i]->d_name);
 		free(entry[i]);
-		enum err e = file ? docs_file(call, file, true, ret) : E_NOMEM;
+		enum err e = file ? documents_read_file(call, file, true, ret) : E_NOMEM;
 		if (!e)
 			continue;
-		report_error(stderr, e, call->why, call->source, call->source_name);
+		print_error(stderr, e, call->why, call->source, call->source_name);
 		first = first ? first : e;
-		refused++;
+		bad++;
 	}
 	free(entry);
-	if (refused)
-		return why_set(call->why, first, WHY_NOWHERE, "nothing was applied: %u of %d files refused",
-			       refused, n);
+	if (bad)
+		return why_set(call->why, first, WHY_NOWHERE,
+			       "nothing was applied: %u of %d files have errors", bad, n);
 	if (!n && !ret->may_be_empty)
 		return why_set(call->why, E_NOTFOUND, WHY_NOWHERE,
 			       "%.150s has no documents (*.yaml, *.yml, *.json, *.org)", path);
 	return OK;
 }
 
-enum err docs_path(struct cli_call *call, const char *path, struct docs *ret)
+enum err documents_read(struct cli_call *call, const char *path, struct documents *ret)
 {
 	struct stat st;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return docs_directory(call, path, ret);
-	return docs_file(call, path, false, ret);
+		return read_directory(call, path, ret);
+	return documents_read_file(call, path, false, ret);
 }
 
-void docs_free(struct docs *d)
+void documents_free(struct documents *d)
 {
 	map_free(&d->schedules.by_id);
 	map_free(&d->agents.by_id);
+	free(d->schedules.item);
+	free(d->agents.item);
 }

@@ -1,25 +1,26 @@
+/* Finds the verb, reads its arguments, runs it; prints help and errors. */
 #include "cli/main.h"
 
 #include "base/buf.h"
+#include "cli/errors.h"
 #include "cli/mask.h"
 #include "cli/remote.h"
-#include "cli/report.h"
 #include "cli/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void help_all(FILE *to)
+static void print_help(FILE *to)
 {
 	fputs("rota: the duty roster for agents\n\nusage: rota VERB [ARGUMENTS]\n\n", to);
 	for (const struct op *op = ops; op < ops + OPS; op++)
 		if (op_is_verb(op))
 			fprintf(to, "  %-10s %s\n", op->name, op->summary);
-	fputs("\n`rota VERB --help` tells more of each.\n", to);
+	fputs("\n`rota VERB --help` describes a verb and its options.\n", to);
 }
 
-static void help_one(FILE *to, const struct op *op)
+static void print_verb_help(FILE *to, const struct op *op)
 {
 	fprintf(to, "rota %s: %s\n\nusage: rota %s", op->name, op->summary, op->name);
 	for (const struct op_param *p = op->param; p->name; p++) {
@@ -42,8 +43,8 @@ static void help_one(FILE *to, const struct op *op)
 	fprintf(to, "\nexample: %s\n", op->example);
 }
 
-/* The option of that name; *value is what follows its '='. */
-static const struct op_param *option(const struct op *op, const char *text, const char **value)
+/* The option NAME of NAME or NAME=VALUE; *value is VALUE or NULL. */
+static const struct op_param *find_option(const struct op *op, const char *text, const char **value)
 {
 	const char *equals = strchr(text, '=');
 	struct str name = { text, equals ? (size_t)(equals - text) : strlen(text) };
@@ -54,8 +55,8 @@ static const struct op_param *option(const struct op *op, const char *text, cons
 	return NULL;
 }
 
-/* -f, alone. */
-static const struct op_param *letter(const struct op *op, const char *text, const char **value)
+/* The option of a single letter: f. */
+static const struct op_param *find_letter(const struct op *op, const char *text, const char **value)
 {
 	*value = NULL;
 	for (const struct op_param *p = op->param; p->name && text[1] == '\0'; p++)
@@ -64,27 +65,34 @@ static const struct op_param *letter(const struct op *op, const char *text, cons
 	return NULL;
 }
 
-static enum err add_arg(struct cli_call *call, struct arg *arg, const char *value)
+/* Makes room for this and all further words of the line. */
+static bool reserve_words(struct cli_call *call, struct arg *arg, char **argv)
 {
-	struct str *more = arena_alloc(call->arena, (arg->count + 1) * sizeof *more);
-	if (!more)
+	unsigned n = 0;
+	while (argv[n])
+		n++;
+	arg->word = arena_alloc(call->arena, (n + 1) * sizeof *arg->word);
+	return arg->word != NULL;
+}
+
+static enum err add_word(struct cli_call *call, struct arg *arg, char **argv)
+{
+	if (!arg->word && !reserve_words(call, arg, argv))
 		return E_NOMEM;
-	if (arg->count)
-		memcpy(more, arg->word, arg->count * sizeof *more);
-	more[arg->count++] = str_of(value);
-	arg->word = more;
+	arg->word[arg->count++] = str_of(*argv);
 	arg->given = true;
 	return OK;
 }
 
-static enum err set_arg(struct cli_call *call, const struct op_param *p, const char *value)
+/* `argv`: the word that the value is from, and those after it. */
+static enum err set_arg(struct cli_call *call, const struct op_param *p, const char *value, char **argv)
 {
 	struct arg *arg = &call->args.arg[p - call->args.op->param];
 	if (p->kind == PARAM_LIST)
-		return add_arg(call, arg, value);
+		return add_word(call, arg, argv);
 	if (arg->given && p->positional)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "%s takes one %s, and '%.*s' is another; text with spaces goes in quotes",
+			       "%s takes one %s, but '%.*s' is a second one; put text with spaces in quotes",
 			       call->args.op->name, p->value, STR_SHORT(str_of(value)));
 	if (arg->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s is given twice", p->name);
@@ -105,8 +113,8 @@ static enum err set_arg(struct cli_call *call, const struct op_param *p, const c
 	return OK;
 }
 
-/* The rest of the line is one argument, if the operation has such a one. */
-static bool takes_words(struct cli_call *call, char **argv)
+/* Reads the rest of the line as one argument, if the operation has such a parameter. */
+static bool read_words(struct cli_call *call, char **argv)
 {
 	const struct op_param *p = call->args.op->param;
 	while (p->name && p->kind != PARAM_WORDS)
@@ -114,17 +122,13 @@ static bool takes_words(struct cli_call *call, char **argv)
 	if (!p->name)
 		return false;
 	struct arg *arg = &call->args.arg[p - call->args.op->param];
-	while (argv[arg->count])
-		arg->count++;
-	arg->word = arena_alloc(call->arena, (arg->count + 1) * sizeof *arg->word);
-	for (unsigned i = 0; arg->word && i < arg->count; i++)
-		arg->word[i] = str_of(argv[i]);
-	arg->given = arg->word && arg->count > 0;
+	for (enum err e = OK; *argv && !e; argv++)
+		e = add_word(call, arg, argv);
 	return true;
 }
 
-/* The first place that is still free for a word without a name. */
-static const struct op_param *free_place(const struct cli_call *call)
+/* The first positional parameter without an argument, else the last one; NULL: none. */
+static const struct op_param *next_positional(const struct cli_call *call)
 {
 	const struct op_param *p = call->args.op->param, *last = NULL;
 	for (; p->name; p++) {
@@ -144,14 +148,14 @@ static enum err read_args(struct cli_call *call, char **argv)
 		const struct op_param *p = NULL;
 		const char *value = *argv;
 		if (!words_only && strcmp(*argv, "--") == 0) {
-			if (takes_words(call, argv + 1))
+			if (read_words(call, argv + 1))
 				return OK;
 			words_only = true;
 			continue;
 		}
 		if (!words_only && argv[0][0] == '-' && (argv[0][1] == '-' || is_alpha(argv[0][1]))) {
-			p = argv[0][1] == '-' ? option(call->args.op, *argv + 2, &value)
-					      : letter(call->args.op, *argv + 1, &value);
+			p = argv[0][1] == '-' ? find_option(call->args.op, *argv + 2, &value)
+					      : find_letter(call->args.op, *argv + 1, &value);
 			if (!p)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE,
 					       "%s has no option %.*s; `rota %s --help` lists them",
@@ -164,12 +168,12 @@ static enum err read_args(struct cli_call *call, char **argv)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "--%s needs a value (%s)",
 					       p->name, p->value);
 		} else {
-			p = free_place(call);
+			p = next_positional(call);
 			if (!p)
 				return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s takes no argument '%.*s'",
 					       call->args.op->name, STR_SHORT(str_of(*argv)));
 		}
-		enum err e = set_arg(call, p, value);
+		enum err e = set_arg(call, p, value, argv);
 		if (e)
 			return e;
 	}
@@ -184,7 +188,7 @@ static bool wants_help(char **argv)
 	return false;
 }
 
-static cli_run *run_of(const struct op *op, const struct cli_verb_row *more)
+static cli_run *find_run(const struct op *op, const struct cli_verb_row *more)
 {
 	while (more->run && &ops[more->id] != op)
 		more++;
@@ -193,7 +197,7 @@ static cli_run *run_of(const struct op *op, const struct cli_verb_row *more)
 	return run;
 }
 
-/* The daemon checks what it is asked for; this is for verbs that ask for nothing. */
+/* The daemon checks the rights of requests; this check is for verbs that send none. */
 static enum err check_within(const struct op *op, struct why *why)
 {
 	return remote_token() && op->within == WITHIN_NOT ? op_deny(op, why) : OK;
@@ -216,14 +220,14 @@ static int run_verb(const struct op *op, cli_run *run, char **argv)
 			e = run(&call);
 	}
 	if (e)
-		report_error(stderr, e, &why, call.source, call.source_name);
+		print_error(stderr, e, &why, call.source, call.source_name);
 	int code = err_table[e].exit_code;
 	arena_free(&arena);
 	return code;
 }
 
-/* The verb that was probably meant. */
-static int unknown_verb(const char *name)
+/* Prints an error with the verb that was probably meant. Returns the exit code. */
+static int print_unknown_verb(const char *name)
 {
 	const struct op *near = NULL;
 	for (const struct op *op = ops; op < ops + OPS && !near; op++)
@@ -236,35 +240,35 @@ static int unknown_verb(const char *name)
 	return err_table[E_INPUT].exit_code;
 }
 
-static bool op_option(const char *text)
+static bool is_status_option(const char *text)
 {
 	const char *value;
-	return option(&ops[OP_STATUS], text + 2, &value) != NULL;
+	return find_option(&ops[OP_STATUS], text + 2, &value) != NULL;
 }
 
 int cli_main(int argc, char **argv, const struct cli_verb_row *more)
 {
-	/* Alone, or with options only, it says how things stand. */
-	bool bare = argc < 2 || (!strncmp(argv[1], "--", 2) && op_option(argv[1]));
+	/* Without a verb it is `rota status`. */
+	bool bare = argc < 2 || (!strncmp(argv[1], "--", 2) && is_status_option(argv[1]));
 	const char *verb = bare ? "status" : argv[1];
 	char **rest = argv + (bare ? 1 : 2);
 	int code = 0;
 	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0) {
 		const struct op *op = argc > 2 ? op_find_verb(str_of(argv[2])) : NULL;
 		if (op)
-			help_one(stdout, op);
+			print_verb_help(stdout, op);
 		else if (argc > 2)
-			code = unknown_verb(argv[2]);
+			code = print_unknown_verb(argv[2]);
 		else
-			help_all(stdout);
+			print_help(stdout);
 	} else {
 		const struct op *op = op_find_verb(str_of(strcmp(verb, "--version") == 0 ? "version" : verb));
 		if (!op)
-			code = unknown_verb(verb);
+			code = print_unknown_verb(verb);
 		else if (wants_help(rest))
-			help_one(stdout, op);
+			print_verb_help(stdout, op);
 		else
-			code = run_verb(op, run_of(op, more), rest);
+			code = run_verb(op, find_run(op, more), rest);
 	}
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "rota: cannot write the output: %s\n", strerror(errno));

@@ -1,8 +1,9 @@
 #pragma once
-/* The command line: finds the verb, reads its arguments as its row says, runs it, and reports its error. */
+/* The command line: finds the verb, reads its arguments by its row of the table, runs it, and prints its
+ * error. */
 #include "cli/verbs/verbs.h"
 
-/* A verb that is not in cli/. */
+/* A verb that is implemented outside of cli/. */
 struct cli_verb_row {
 	enum op_id id;
 	cli_run *run;

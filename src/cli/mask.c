@@ -1,3 +1,4 @@
+/* Masks values of secrets in arguments. */
 #include "cli/mask.h"
 
 #include "base/buf.h"
@@ -6,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The first place at or after `from` where one of the values stands; its length, 0: none. The longest counts.
- */
+/* Finds the first value in the text at or after *from; of several at the same place, the longest. Sets *from
+ * to its place and returns its length; 0: none. */
 static size_t next_value(struct str names, struct str text, size_t *from)
 {
 	size_t best = 0, at = text.n;

@@ -1,9 +1,9 @@
 #pragma once
-/* What a run says to rota has no secrets in it: values of the variables that $ROTA_SECRETS names are masked
- * in arguments, before they go anywhere. */
+/* Masks secrets in the arguments of verbs that a run calls: the values of the variables that $ROTA_SECRETS
+ * names become [redacted] before the arguments are used. */
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
 
-/* The text, or one in the arena without them. E_NOMEM. */
+/* Returns the text itself, or a masked copy in the arena. E_NOMEM. */
 must_check enum err mask_secrets(struct arena *a, struct str text, struct str *ret);

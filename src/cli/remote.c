@@ -1,3 +1,4 @@
+/* Makes the request of a row from its arguments, sends it, and reads the answer. */
 #include "cli/remote.h"
 
 #include "base/json.h"
@@ -26,15 +27,15 @@ const char *remote_token(void)
 enum err remote_call(struct cli_call *call, const char *method, const char *target, struct str body,
 		     struct str *text, struct val *ret)
 {
-	struct client_request ask = {
+	struct client_request request = {
 		.method = method, .target = target, .body = body, .token = remote_token()
 	};
 	struct client_answer answer = { 0 };
-	enum err e = remote_socket(call, &ask.socket);
+	enum err e = remote_socket(call, &request.socket);
 	if (!e)
-		e = client_call(&ask, &answer, call->why);
+		e = client_call(&request, &answer, call->why);
 	if (e == E_NODAEMON)
-		why_write(call->why, WHY_NOWHERE, "no daemon at %s; `rota serve` starts one", ask.socket);
+		why_write(call->why, WHY_NOWHERE, "no daemon at %s; `rota serve` starts one", request.socket);
 	if (!e) {
 		struct buf problem = { 0 };
 		e = problem_document_read(answer.status, buf_str(&answer.body), &problem);
@@ -51,7 +52,7 @@ enum err remote_call(struct cli_call *call, const char *method, const char *targ
 	return e;
 }
 
-/* --- how a row is asked for --- */
+/* --- the request of a row --- */
 
 void remote_encode(struct buf *out, struct str s)
 {
@@ -64,13 +65,13 @@ void remote_encode(struct buf *out, struct str s)
 	}
 }
 
-/* Settings say where the daemon is, and --json how its answer is shown: neither is its business. */
-static bool is_ours(const char *name)
+/* Options of this process, which are not sent to the daemon. */
+static bool is_local(const char *name)
 {
 	return !strcmp(name, "json") || !strcmp(name, "socket") || !strcmp(name, "config");
 }
 
-static bool in_path(const struct op *op, const char *name)
+static bool is_in_path(const struct op *op, const char *name)
 {
 	size_t n = strlen(name);
 	const char *at = op->route;
@@ -102,7 +103,7 @@ static void add_query(struct cli_call *call, struct buf *out)
 	char before = '?';
 	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++) {
 		const struct op_param *p = &call->args.op->param[i];
-		if (!call->args.arg[i].given || is_ours(p->name) || in_path(call->args.op, p->name))
+		if (!call->args.arg[i].given || is_local(p->name) || is_in_path(call->args.op, p->name))
 			continue;
 		buf_addf(out, "%c%s=", before, p->name);
 		remote_encode(out, p->kind == PARAM_FLAG ? STR("true") : call->args.arg[i].text);
@@ -116,7 +117,7 @@ static void add_body(struct cli_call *call, struct buf *out)
 	buf_addc(out, '{');
 	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++) {
 		const struct op_param *p = &call->args.op->param[i];
-		if (!call->args.arg[i].given || is_ours(p->name) || in_path(call->args.op, p->name))
+		if (!call->args.arg[i].given || is_local(p->name) || is_in_path(call->args.op, p->name))
 			continue;
 		buf_addf(out, "%s\"%s\":", before, p->name);
 		if (p->kind == PARAM_FLAG)
@@ -128,12 +129,13 @@ static void add_body(struct cli_call *call, struct buf *out)
 	buf_addc(out, '}');
 }
 
-static enum err ask(struct cli_call *call, bool query, struct str body, struct str *text, struct val *ret)
+static enum err send_row(struct cli_call *call, bool query, struct str body, struct str *text,
+			 struct val *ret)
 {
 	struct buf target = { 0 };
 	for (unsigned i = 0; i < OP_PARAMS_MAX && call->args.op->param[i].name; i++)
-		if (in_path(call->args.op, call->args.op->param[i].name) && !call->args.arg[i].given)
-			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s %s: %s",
+		if (is_in_path(call->args.op, call->args.op->param[i].name) && !call->args.arg[i].given)
+			return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s %s, for example: %s",
 				       call->args.op->name,
 				       call->args.op->param[i].value[0] == 'N' ? "an" : "a",
 				       call->args.op->param[i].value, call->args.op->example);
@@ -148,7 +150,7 @@ static enum err ask(struct cli_call *call, bool query, struct str body, struct s
 
 enum err remote_ask(struct cli_call *call, struct str body, struct str *text, struct val *ret)
 {
-	return ask(call, !body.p, body, text, ret);
+	return send_row(call, !body.p, body, text, ret);
 }
 
 void remote_show(struct cli_call *call, struct str text, const struct val *answer)
@@ -169,8 +171,8 @@ enum err remote_run(struct cli_call *call)
 	if (has_body)
 		add_body(call, &body);
 	enum err e = body.failed ? E_NOMEM
-				 : ask(call, !has_body, has_body ? buf_str(&body) : (struct str){ 0 }, &text,
-				       &answer);
+				 : send_row(call, !has_body, has_body ? buf_str(&body) : (struct str){ 0 },
+					    &text, &answer);
 	buf_free(&body);
 	if (!e)
 		remote_show(call, text, &answer);

@@ -1,5 +1,7 @@
+/* Tables, and texts and times for people. */
 #include "cli/table.h"
 
+#include "base/array.h"
 #include "base/utf8.h"
 #include "core/when/iso.h"
 #include "sys/clock.h"
@@ -20,8 +22,8 @@ void print_safe(FILE *to, struct str s)
 	}
 }
 
-/* Characters, not bytes. */
-static size_t width(const char *z)
+/* The number of characters, which may have several bytes. */
+static size_t text_width(const char *z)
 {
 	size_t n = 0;
 	for (; *z; z++)
@@ -29,26 +31,17 @@ static size_t width(const char *z)
 	return n;
 }
 
-struct table table_new(struct arena *a, unsigned columns, const char *const *heading)
+struct table table_new(unsigned columns, const char *const *heading)
 {
-	struct table t = { .columns = columns, .arena = a };
+	struct table t = { .columns = columns };
 	table_row(&t, heading);
 	return t;
 }
 
 void table_row(struct table *t, const char *const *cell)
 {
-	if (t->n == t->room && t->n < TABLE_ROWS_MAX) {
-		unsigned room = t->room ? 2 * t->room : 32;
-		const char **more = arena_alloc(t->arena, (size_t)room * t->columns * sizeof *more);
-		if (!more)
-			return;
-		if (t->n)
-			memcpy(more, t->cell, (size_t)t->n * t->columns * sizeof *more);
-		t->cell = more;
-		t->room = room;
-	}
-	if (t->n == t->room)
+	if (t->n == TABLE_ROWS_MAX ||
+	    !array_reserve(&t->cell, &t->room, (t->n + 1) * t->columns, sizeof *t->cell))
 		return;
 	for (unsigned i = 0; i < t->columns; i++)
 		t->cell[t->n * t->columns + i] = cell[i] ? cell[i] : "-";
@@ -60,7 +53,7 @@ void table_print(const struct table *t, FILE *out)
 	size_t wide[TABLE_COLUMNS_MAX] = { 0 };
 	for (unsigned r = 0; r < t->n; r++)
 		for (unsigned c = 0; c < t->columns; c++) {
-			size_t w = width(t->cell[r * t->columns + c]);
+			size_t w = text_width(t->cell[r * t->columns + c]);
 			wide[c] = w > wide[c] ? w : wide[c];
 		}
 	for (unsigned r = 0; r < t->n; r++) {
@@ -68,10 +61,15 @@ void table_print(const struct table *t, FILE *out)
 			const char *text = t->cell[r * t->columns + c];
 			print_safe(out, str_of(text));
 			if (c + 1 < t->columns)
-				fprintf(out, "%*s", (int)(wide[c] - width(text) + 2), "");
+				fprintf(out, "%*s", (int)(wide[c] - text_width(text) + 2), "");
 		}
 		fputc('\n', out);
 	}
+}
+
+void table_free(struct table *t)
+{
+	free(t->cell);
 }
 
 const char *val_text(struct arena *a, const struct val *map, const char *name)
@@ -103,7 +101,7 @@ const char *val_line(struct arena *a, const struct val *map, const char *name)
 	return line;
 }
 
-static const char *distance(struct arena *a, int64_t seconds)
+static const char *relative_time(struct arena *a, int64_t seconds)
 {
 	static const struct {
 		int64_t up_to, unit;
@@ -131,5 +129,5 @@ const char *time_text(struct arena *a, const char *iso, const struct zone_source
 	int64_t utc = t.local - t.offset, now = wall_seconds(clock_wall());
 	iso_format_local(utc + (z ? zone_offset(z, utc) : 0), local);
 	local[10] = ' ';
-	return arena_printf(a, "%s (%s)", local, distance(a, utc - now));
+	return arena_printf(a, "%s (%s)", local, relative_time(a, utc - now));
 }

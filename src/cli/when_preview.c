@@ -1,4 +1,6 @@
+/* Computes and prints the preview of an expression. */
 #include "cli/when_preview.h"
+
 #include "base/json.h"
 #include "core/when/civil.h"
 #include "core/when/dur.h"
@@ -6,7 +8,8 @@
 #include "core/when/iso.h"
 #include "sys/clock.h"
 
-static enum err read_after(const struct question *q, const struct zone *z, struct wall *ret, struct why *why)
+static enum err read_after(const struct preview_query *q, const struct zone *z, struct wall *ret,
+			   struct why *why)
 {
 	struct iso t;
 	enum err e = iso_parse(q->after, &t, why);
@@ -23,8 +26,8 @@ static enum err read_after(const struct question *q, const struct zone *z, struc
 	return OK;
 }
 
-enum err answer_find(const struct question *q, const struct zone_source *zones, struct arena *a,
-		     struct answer *ret, struct why *why)
+enum err preview_compute(const struct preview_query *q, const struct zone_source *zones, struct arena *a,
+			 struct preview *ret, struct why *why)
 {
 	struct str zone_name = q->tz.p ? q->tz : q->default_zone;
 	struct when_env env = { .zones = zones, .zone_name = zone_name, .id = q->id };
@@ -45,19 +48,12 @@ enum err answer_find(const struct question *q, const struct zone_source *zones, 
 		return e;
 	ret->when.zone_given |= q->tz.p != NULL;
 	ret->zone_why = q->default_why;
-	unsigned room = 0;
+	ret->due = arena_alloc(a, q->count * sizeof *ret->due);
+	if (!ret->due)
+		return E_NOMEM;
 	struct when_walk walk = when_walk(&ret->when, ret->after);
 	for (struct wall nominal, due; ret->n < q->count && !when_walk_next(&walk, &nominal, &due);
 	     ret->n++) {
-		if (ret->n == room) {
-			room = room ? room * 2 : 8;
-			struct wall *more = arena_alloc(a, room * sizeof *more);
-			if (!more)
-				return E_NOMEM;
-			if (ret->n)
-				memcpy(more, ret->due, ret->n * sizeof *more);
-			ret->due = more;
-		}
 		ret->due[ret->n] = due;
 		if (!ret->n)
 			ret->first = nominal;
@@ -71,26 +67,26 @@ enum err answer_find(const struct question *q, const struct zone_source *zones, 
 }
 
 /* Due times are shown in whole seconds, rounded up: never early. */
-static int64_t shown(struct wall due)
+static int64_t shown_seconds(struct wall due)
 {
 	return floor_div(due.us + USEC - 1, USEC);
 }
 
-void answer_warn(struct answer *r, struct arena *a)
+void preview_warn(struct preview *r, struct arena *a)
 {
 	struct when *w = &r->when;
 	char time[ISO_SIZE];
 	if (r->n == 0)
-		when_warn(w, arena_printf(a, "expired: it has no run after %s",
+		when_warn(w, arena_printf(a, "expired: no run after %s",
 					  iso_format_utc(wall_seconds(r->after), time)));
 	if (r->n == 0)
 		return;
-	/* In nominal times: jitter moves a run away from the change that bent it. */
+	/* Nominal times are checked: due times with jitter may be far from the clock change. */
 	struct wall from = { r->first.us - 1 };
 	w->warnings += explain_clock_changes(w, r->after.us < from.us ? r->after : from, r->last, a,
 					     w->warning + w->warnings, WARNINGS_MAX - w->warnings);
 	if (w->warnings == WARNINGS_MAX)
-		w->warning[WARNINGS_MAX - 1] = "and more, which are left out here";
+		w->warning[WARNINGS_MAX - 1] = "there are more warnings, which are not shown";
 }
 
 /* --- JSON --- */
@@ -112,55 +108,55 @@ static void json_number(struct buf *out, const char *key, int64_t value)
 	buf_addf(out, "%lld", (long long)value);
 }
 
-/* Directives under the names they have in documents; durations in seconds, as documents read them. */
+/* Writes directives under the names of their keys in documents, and durations in seconds. */
 static void json_directives(struct buf *out, const struct when *w)
 {
-	const struct str *said = w->written.value;
+	const struct str *written = w->written.value;
 	buf_addc(out, '{');
-	if (said[ACE_TZ].p)
-		json_text(out, "timezone", said[ACE_TZ]);
-	if (said[ACE_IF].p)
-		json_text(out, "condition", said[ACE_IF]);
-	if (said[ACE_WINDOW].p)
+	if (written[ACE_TZ].p)
+		json_text(out, "timezone", written[ACE_TZ]);
+	if (written[ACE_IF].p)
+		json_text(out, "condition", written[ACE_IF]);
+	if (written[ACE_WINDOW].p)
 		json_number(out, "window", w->window);
-	if (said[ACE_RETRY].p) {
+	if (written[ACE_RETRY].p) {
 		json_key(out, "retry");
 		buf_addf(out, "{\"max_attempts\":%u,\"backoff\":\"%s\",\"initial_delay\":%lld}",
 			 w->retry.max_attempts, backoff_words[w->retry.backoff],
 			 (long long)w->retry.initial_delay);
 	}
 	char time[ISO_SIZE];
-	if (said[ACE_FROM].p)
+	if (written[ACE_FROM].p)
 		json_text(out, "start_date", str_of(iso_format_utc(w->rule.from, time)));
 	if (w->rule.until != RULE_UNTIL_NEVER)
 		json_text(out, "end_date", str_of(iso_format_utc(w->rule.until, time)));
-	if (said[ACE_JITTER].p)
+	if (written[ACE_JITTER].p)
 		json_number(out, "jitter", w->rule.jitter);
-	if (said[ACE_TIMEOUT].p)
+	if (written[ACE_TIMEOUT].p)
 		json_number(out, "timeout", w->timeout);
-	if (said[ACE_MISSED].p || w->missed)
+	if (written[ACE_MISSED].p || w->missed)
 		json_text(out, "missed_schedule_policy", str_of(missed_words[w->missed]));
-	if (said[ACE_OVERLAP].p)
+	if (written[ACE_OVERLAP].p)
 		json_text(out, "overlap", str_of(overlap_words[w->overlap]));
-	if (said[ACE_EXCEPT].p)
-		json_text(out, "except", said[ACE_EXCEPT]);
-	if (said[ACE_GAP].p)
-		json_text(out, "gap", said[ACE_GAP]);
-	if (said[ACE_FOLD].p)
-		json_text(out, "fold", said[ACE_FOLD]);
+	if (written[ACE_EXCEPT].p)
+		json_text(out, "except", written[ACE_EXCEPT]);
+	if (written[ACE_GAP].p)
+		json_text(out, "gap", written[ACE_GAP]);
+	if (written[ACE_FOLD].p)
+		json_text(out, "fold", written[ACE_FOLD]);
 	buf_addc(out, '}');
 }
 
-void answer_json_next(const struct answer *r, struct buf *out)
+void preview_write_times(const struct preview *r, struct buf *out)
 {
 	char time[ISO_SIZE];
 	buf_addc(out, '[');
 	for (unsigned i = 0; i < r->n; i++)
-		buf_addf(out, "%s\"%s\"", i ? "," : "", iso_format_utc(shown(r->due[i]), time));
+		buf_addf(out, "%s\"%s\"", i ? "," : "", iso_format_utc(shown_seconds(r->due[i]), time));
 	buf_addc(out, ']');
 }
 
-void answer_json(const struct answer *r, struct buf *out)
+void preview_write_json(const struct preview *r, struct buf *out)
 {
 	const struct when *w = &r->when;
 	_cleanup_(buf_free) struct buf words = { 0 };
@@ -174,7 +170,7 @@ void answer_json(const struct answer *r, struct buf *out)
 	json_key(out, "directives");
 	json_directives(out, w);
 	json_key(out, "next");
-	answer_json_next(r, out);
+	preview_write_times(r, out);
 	json_key(out, "warnings");
 	buf_addc(out, '[');
 	for (unsigned i = 0; i < w->warnings; i++) {
@@ -185,12 +181,12 @@ void answer_json(const struct answer *r, struct buf *out)
 	buf_add(out, STR("]}\n"));
 }
 
-/* --- for people --- */
+/* --- text --- */
 
-static void human_run(struct buf *out, const struct answer *r, struct wall due)
+static void write_run(struct buf *out, const struct preview *r, struct wall due)
 {
 	static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
-	int64_t t = shown(due);
+	int64_t t = shown_seconds(due);
 	int32_t offset = zone_offset(r->when.zone, t);
 	char local[ISO_SIZE], utc[ISO_SIZE], east[ISO_SIZE];
 	iso_format_local(t + offset, local);
@@ -198,7 +194,7 @@ static void human_run(struct buf *out, const struct answer *r, struct wall due)
 	buf_addf(out, "  %s %s %s   %s", days[weekday_of(floor_div(t + offset, DAY))], local,
 		 iso_format_offset(offset, east), iso_format_utc(t, utc));
 	if (r->from_now) {
-		/* Two units are enough to grasp a distance. */
+		/* Two units are precise enough. */
 		int64_t left = t - wall_seconds(r->after), unit = left >= 60 * DAY ? DAY
 								  : left >= DAY    ? 3600
 								  : left >= 3600   ? 60
@@ -209,8 +205,8 @@ static void human_run(struct buf *out, const struct answer *r, struct wall due)
 	buf_addc(out, '\n');
 }
 
-/* What to write into a document: the form, and what a phrase said beside it. */
-static void human_normalized(struct buf *out, const struct when *w)
+/* Prints the normalized form with the directives that a phrase implied: what a document can contain. */
+static void write_normalized(struct buf *out, const struct when *w)
 {
 	char time[ISO_SIZE];
 	buf_add(out, STR("normalized    "));
@@ -222,49 +218,49 @@ static void human_normalized(struct buf *out, const struct when *w)
 	buf_addc(out, '\n');
 }
 
-static void human_directives(struct buf *out, const struct when *w)
+static void write_directives(struct buf *out, const struct when *w)
 {
-	const struct str *said = w->written.value;
-	if (said[ACE_IF].p)
-		buf_addf(out, "only if       %.*s\n", STR_ARG(said[ACE_IF]));
-	if (said[ACE_WINDOW].p) {
+	const struct str *written = w->written.value;
+	if (written[ACE_IF].p)
+		buf_addf(out, "only if       %.*s\n", STR_ARG(written[ACE_IF]));
+	if (written[ACE_WINDOW].p) {
 		buf_add(out, STR("window        starts within "));
 		dur_format(w->window, out);
-		buf_add(out, STR(" of its time, or not at all\n"));
+		buf_add(out, STR(" of its due time, or is skipped\n"));
 	}
-	if (said[ACE_RETRY].p) {
+	if (written[ACE_RETRY].p) {
 		buf_addf(out, "retry         1 try + %u %s, %s from ", w->retry.max_attempts,
 			 w->retry.max_attempts == 1 ? "retry" : "retries", backoff_words[w->retry.backoff]);
 		dur_format(w->retry.initial_delay, out);
 		buf_addc(out, '\n');
 	}
-	if (said[ACE_TIMEOUT].p) {
+	if (written[ACE_TIMEOUT].p) {
 		buf_add(out, STR("timeout       "));
 		dur_format(w->timeout, out);
 		buf_addc(out, '\n');
 	}
-	if (said[ACE_MISSED].p || w->missed)
+	if (written[ACE_MISSED].p || w->missed)
 		buf_addf(out, "missed runs   %s\n", missed_words[w->missed]);
-	if (said[ACE_OVERLAP].p)
+	if (written[ACE_OVERLAP].p)
 		buf_addf(out, "overlap       %s\n", overlap_words[w->overlap]);
 }
 
-void answer_text(const struct answer *r, bool all, struct buf *out)
+void preview_write_text(const struct preview *r, bool all, struct buf *out)
 {
 	const struct when *w = &r->when;
 	explain_when(w, out);
 	buf_addc(out, '\n');
 	if (all || w->phrase)
-		human_normalized(out, w);
+		write_normalized(out, w);
 	if (all)
-		human_directives(out, w);
+		write_directives(out, w);
 	if (!w->zone_given)
 		buf_addf(out, "zone          %.*s, %s\n", STR_ARG(w->zone_name), r->zone_why);
 	else if (w->rule.kind == RULE_EVERY)
 		buf_addf(out, "zone          %.*s\n",
-			 STR_ARG(w->zone_name)); /* the sentence does without it */
+			 STR_ARG(w->zone_name)); /* the explanation does not name it */
 	for (unsigned i = 0; i < r->n; i++)
-		human_run(out, r, r->due[i]);
+		write_run(out, r, r->due[i]);
 	for (unsigned i = 0; i < w->warnings; i++)
 		buf_addf(out, "warning: %s\n", w->warning[i]);
 }

@@ -83,7 +83,7 @@ enum param_kind {
 	PARAM_TEXT,
 	PARAM_COUNT,
 	PARAM_WORDS, /* the rest of the line, after -- */
-	PARAM_LIST,  /* the last positional, any number of times */
+	PARAM_LIST,  /* the last positional parameter, given any number of times */
 };
 
 /* One parameter of an operation. */
@@ -103,20 +103,20 @@ enum { OP_PARAMS_MAX = 16 };
 /* The least role that may request a row. Not checked yet: callers of the socket are the daemon's own user or
  * root and have every role. It will be checked when there are callers over the network. */
 enum op_role {
-	ROLE_NONE, /* the daemon is not asked, or by other rows */
+	ROLE_NONE, /* the verb sends no request, or requests of other rows */
 	ROLE_VIEWER,
 	ROLE_OPERATOR,
 	ROLE_ADMIN
 };
 
-/* Whether a run may request a row. Every row says so. */
+/* Whether a run may request a row. Every row must decide it. */
 enum op_within {
 	WITHIN_UNDECIDED,
 	WITHIN_NOT,
-	WITHIN_OWN_RUN,   /* its argument `run` must be the run itself */
-	WITHIN_OWN_AGENT, /* its argument `agent` must be the agent of the run; it may be left out */
-	WITHIN_GRANTED,   /* on schedules that the run's own schedule lets it make; see api/grants.h */
-	WITHIN_FREE,      /* the daemon is not asked, or by rows that say so themselves */
+	WITHIN_OWN_RUN,   /* the argument `run` must be the run itself */
+	WITHIN_OWN_AGENT, /* the argument `agent` must be the agent of the run, or be left out */
+	WITHIN_GRANTED,   /* for schedules that the grants of the run's schedule allow; see api/grants.h */
+	WITHIN_FREE, /* the verb sends no request, or requests of other rows, which have their own rule */
 };
 
 struct op {
@@ -137,7 +137,7 @@ const struct op *op_find_verb(struct str name); /* NULL: none */
 struct arg {
 	bool given;
 	struct str text;
-	unsigned count; /* PARAM_COUNT: its value; PARAM_WORDS, PARAM_LIST: how many words */
+	unsigned count; /* PARAM_COUNT: its value; PARAM_WORDS, PARAM_LIST: number of words */
 	struct str *word;
 };
 
@@ -154,5 +154,5 @@ void op_set_arg(struct op_args *args, const char *name, struct str text);
 /* Arguments for another row: those that both rows have are copied. */
 struct op_args op_args_for(enum op_id id, const struct op_args *from);
 
-/* E_DENIED: not permitted within a run; says what is permitted. */
+/* E_DENIED, with the verbs that are permitted within a run. */
 enum err op_deny(const struct op *op, struct why *why);

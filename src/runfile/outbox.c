@@ -14,6 +14,16 @@ const char *const report_words[] = {
 	[REPORT_FAIL] = "fail", [REPORT_STEP] = "step", [REPORT_NOTE] = "note", [REPORTS] = NULL
 };
 
+bool report_kind_find(struct str word, enum report_kind *ret)
+{
+	for (unsigned i = 0; i < REPORTS; i++)
+		if (str_eq(word, str_of(report_words[i]))) {
+			*ret = (enum report_kind)i;
+			return true;
+		}
+	return false;
+}
+
 enum err outbox_add(const char *path, enum report_kind kind, struct str text, struct why *why)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
@@ -52,16 +62,15 @@ static struct str string_of(const struct val *map, const char *key)
 
 static bool read_line(struct str line, struct arena *a, struct report *ret)
 {
+	enum report_kind kind;
 	struct val v;
 	struct why why;
 	if (json_read(line, a, &v, &why) || v.kind != VAL_MAP)
 		return false;
-	for (unsigned i = 0; i < REPORTS; i++)
-		if (str_eq(string_of(&v, "report"), str_of(report_words[i]))) {
-			*ret = (struct report){ (uint8_t)i, string_of(&v, "text"), string_of(&v, "at") };
-			return true;
-		}
-	return false;
+	if (!report_kind_find(string_of(&v, "report"), &kind))
+		return false;
+	*ret = (struct report){ (uint8_t)kind, string_of(&v, "text"), string_of(&v, "at") };
+	return true;
 }
 
 enum err outbox_read(const char *runs, uint64_t run, unsigned attempt, struct arena *a, struct report **ret,

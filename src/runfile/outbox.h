@@ -11,7 +11,8 @@
 #include "base/val.h"
 
 enum report_kind { REPORT_FAIL, REPORT_STEP, REPORT_NOTE, REPORTS };
-extern const char *const report_words[]; /* ends with NULL */
+extern const char *const report_words[];                       /* ends with NULL */
+bool report_kind_find(struct str word, enum report_kind *ret); /* false: there is no such kind */
 
 struct report {
 	uint8_t kind;

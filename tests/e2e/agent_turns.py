@@ -389,8 +389,8 @@ def check_add():
     check(run(name, "done")["origin"]["agent"] == "echo", "the other agent takes the turn")
     r = rota("add", "@daily", "--agent", "nobody", "hello")
     check(r.returncode == 0 and "agent 'nobody' does not exist" in r.stderr and "blocked" in r.stderr, "an unknown agent", r)
-    for argv, says in ((["@daily", "hello"], "--agent names it"), (["@daily", "--agent", "one"], "a message"),
-                       (["@daily", "--agent", "one", "hello", "--", "true"], "give one of them")):
+    for argv, says in ((["@daily", "hello"], "--agent is missing"), (["@daily", "--agent", "one"], "a message"),
+                       (["@daily", "--agent", "one", "hello", "--", "true"], "not both")):
         r = rota("add", *argv)
         check(r.returncode == 2 and says in r.stderr, f"add {argv}", r)
 

@@ -359,7 +359,7 @@ def refusals():
         for what, body, code, word in (("newer", newer, 2, "version 99"), ("damaged", damaged, 2, "damaged"),
                                        ("cut", good[:len(good) // 2], 1, "malformed"), ("empty", b"", 2, "empty"),
                                        ("text", b"once upon a time " * 1000, 2, "not a database"),
-                                       ("foreign", foreign, 2, "another program"), ("missing", None, 1, "there is no")):
+                                       ("foreign", foreign, 2, "another program"), ("missing", None, 1, "does not exist")):
             path = os.path.join(rig.dir, "bad-" + what)
             if body is not None:
                 with open(path, "wb") as f:
@@ -428,7 +428,7 @@ def retention():
         kept = rig.sql("SELECT pruned_to FROM schedule WHERE sid = ?", sid["minutely"])[0][0]
         check(kept == now - 110 * DAY, "the schedule records from when on it keeps runs", kept)
         r = rig.cli("why", "minutely", iso_time((now - 115 * DAY) // (60 * 10**6) * 60 * 10**6))
-        check("so long ago" in r.stdout, "why says that records are kept no longer", r)
+        check("removed because of its age" in r.stdout, "why says that records are kept no longer", r)
         rig.ask("POST", "/schedules/minutely/backfill", {"from": iso_time(now - 115 * DAY), "to": iso_time(now - 111 * DAY)})
         check(not rig.sql("SELECT 1 FROM run WHERE sid = ? AND kind = 3", sid["minutely"]), "nothing before that time is backfilled")
         for path in glob.glob(f"{rig.data}/runs/*/{runs[-1]}.*"):

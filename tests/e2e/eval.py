@@ -93,7 +93,7 @@ def check_eval(d):
     expect_error(("eval", "1 +", "--context", "/nowhere"), 2, "at column 4")
     expect_error(("eval", "1", "--context", "/nowhere"), 1, "cannot read /nowhere: No such file or directory")
     expect_error(("eval", "1", "--context", d), 1, "Is a directory")
-    expect_error(("eval", "1", "--context", "-"), 2, "a context is one map, such as {\"user\": {\"name\": \"Ann\"}}, at column 1",
+    expect_error(("eval", "1", "--context", "-"), 2, "a context must be one map, such as {\"user\": {\"name\": \"Ann\"}}, at column 1",
             stdin=b"[1]")
     expect_error(("eval", "1", "--context", "-"), 2, "at line 2, column 1", stdin=b"a: 1\na: 2\n")
     expect_error(("eval", "1", "--context", write(d, "bad.json", '{"a": }')), 2, "expected a value, at column 7")
@@ -122,7 +122,7 @@ def check_render(d):
     expect_error(("render", "-"), 2, "an expression is missing between {{ and }}, at column 1", stdin=b"{{ }}")
     expect_error(("render", template, "--context", "-"), 1, "variable a: 'variables' is not a name in scope, at column 4",
             stdin=b"variables: {a: '{{ variables.b }}', b: 1}")
-    expect_error(("render", "-", "--context", "-"), 2, "standard input is the template or the context, not both")
+    expect_error(("render", "-", "--context", "-"), 2, "standard input can be the template or the context, not both")
     expect_error(("render", os.path.join(d, "nothing")), 1, "No such file or directory")
     expect_error(("render",), 2, "--context state.yaml")
     expect_error(("render", "-"), 2, "a template has at most 1048576 bytes, at column 1048577", stdin=b"a" * (1 << 20) + b"b")

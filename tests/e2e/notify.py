@@ -406,7 +406,7 @@ def check_configured(rig, base):
     tests = [(h, b) for h, b in got("/200/all") if json.loads(b)["type"] == "test"]
     check(len(tests) == 1 and signed(*tests[0]), "a test message is signed, too")
     done = rig.cli("add", "@yearly", "--id", "told", "--", "true")
-    check("told: webhook at" in done.stdout, "add shows the targets", done)
+    check("notify webhook at" in done.stdout, "add shows the targets", done)
     check("notify set" in rig.cli("config").stdout, "config shows the source")
     rig.run("daily")
     rig.wait_settled("daily")

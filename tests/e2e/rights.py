@@ -135,7 +135,7 @@ def check_every_verb():
     for verb in DENIED:
         granted = verb in ("add", "edit", "rm")
         expect("verb-" + verb, 77, "does not let its runs add, change or remove schedules: it has no `grants`" if granted else
-             "permitted, about itself, are show, state, memory, report, step, note, next-check")
+             "permitted for the run itself: show, state, memory, report, step, note, next-check")
         if os.path.exists(path_of("bare-" + verb)):
             expect("bare-" + verb, 77, "it has no `grants`" if granted else "is not permitted within a run")
     for verb in {**PERMITTED, **FREE}:

@@ -245,7 +245,7 @@ def full_disk():
         with FullDisk(rig):
             check(wait_until(60, lambda: "full" in trouble_text(rig) or "space" in trouble_text(rig)), "status reports the trouble", trouble_text(rig))
             r = cli(rig, "status")
-            check(r.returncode == 0 and "Trouble: " in r.stdout and "rota.db" in r.stdout, "status prints the trouble", r)
+            check(r.returncode == 0 and "Error: " in r.stdout and "rota.db" in r.stdout, "status prints the trouble", r)
             check_doctor(rig, "store", "full", "space")
             if not rig.machine:
                 check_doctor(rig, "disk", "0 MiB", "free some space")

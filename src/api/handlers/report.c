@@ -1,35 +1,19 @@
 /* Takes the report of a run about itself. */
-#include "api/handlers/report.h"
+#include "api/handlers/handlers.h"
 
 #include "api/events.h"
-#include "api/handlers/handlers.h"
+#include "runfile/outbox.h"
 #include "runfile/read.h"
 
-static enum err read_kind(struct str word, enum report_kind *ret, struct why *why)
+static enum err read_report(const struct op_args *args, enum report_kind *kind, struct str *text,
+			    struct why *why)
 {
-	const char *example = ops[OP_REPORT].example;
-	if (!word.n)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "report needs fail, step or note, for example: %s",
-			       example);
-	for (unsigned i = 0; i < REPORTS; i++)
-		if (str_eq(word, str_of(report_words[i]))) {
-			*ret = (enum report_kind)i;
-			return OK;
-		}
-	return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' is not fail, step or note; for example: %s",
-		       STR_SHORT(word), example);
-}
-
-enum err report_read(const struct op_args *args, enum report_kind *kind, struct str *text, struct why *why)
-{
-	const struct arg *word = op_arg_if(args, "kind");
-	/* step and note are verbs of the same name as their kind. */
-	enum err e = read_kind(word ? word->text : str_of(args->op->name), kind, why);
 	*text = op_arg(args, "text")->text;
-	if (!e && !str_trim(*text).n)
-		e = why_set(why, E_INPUT, WHY_NOWHERE, "%s needs a text, for example: %s", args->op->name,
-			    args->op->example ? args->op->example : ops[OP_REPORT].example);
-	return e;
+	if (!report_kind_find(op_arg(args, "kind")->text, kind))
+		return why_set(why, E_INPUT, WHY_NOWHERE, "kind must be fail, step or note");
+	if (!str_trim(*text).n)
+		return why_set(why, E_INPUT, WHY_NOWHERE, "text must not be empty");
+	return OK;
 }
 
 /* A report that the run has already written to its outbox (`written`) is only passed on as an event. Others
@@ -42,7 +26,7 @@ enum err handle_report(struct api_call *call, struct api *api)
 	if (!call->caller_run)
 		return why_set(call->why, E_DENIED, WHY_NOWHERE,
 			       "only a run can send a report, and only about itself");
-	enum err e = report_read(&call->args, &kind, &text, call->why);
+	enum err e = read_report(&call->args, &kind, &text, call->why);
 	if (!e && !val_is_true(&call->body, "written")) {
 		runfile_path(&path, daemon_runs_dir(api_daemon(api)), call->caller_run->run,
 			     call->caller_run->attempt, "box");

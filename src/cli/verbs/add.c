@@ -1,5 +1,4 @@
-/* add and edit: the arguments become a document and are checked here, the daemon is asked, and its answer is
- * printed. */
+/* add and edit: make a document of the arguments, check it, send it to the daemon, and print the answer. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -12,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A command keeps the directory and the PATH it was given in: what works here works then. */
+/* The command gets the current directory and PATH, so that what works in this shell works in a run. */
 static void write_command(const struct arg *arg, struct buf *out)
 {
 	char *cwd = getcwd(NULL, 0);
 	const char *path = getenv("PATH");
 	buf_add(out, STR(",\"action\":{\"type\":\"command\",\"command\":"));
-	/* One word with blanks in it is no program's name: people quote lines for the shell. */
+	/* A single word with spaces is a shell command line in quotes, not the name of a program. */
 	bool line = !arg->word || (arg->count == 1 && memchr(arg->word[0].p, ' ', arg->word[0].n));
 	if (line)
 		json_write_str(out, arg->word ? arg->word[0] : arg->text);
@@ -55,7 +54,7 @@ static void write_retry(const struct arg *arg, struct buf *out)
 	buf_addf(out, ",\"retry\":{\"max_attempts\":%u}", arg->count);
 }
 
-/* What an argument of add or edit says in a document: a text under this key, or as `write` does. */
+/* How an argument of add or edit is written to the document: as text under this key, or by `write`. */
 static const struct {
 	const char *argument, *key;
 	void (*write)(const struct arg *arg, struct buf *out);
@@ -84,7 +83,7 @@ static unsigned write_keys(struct cli_call *call, struct buf *out)
 	return n;
 }
 
-static enum err ask_and_show(struct cli_call *call, struct buf *body)
+static enum err send_document(struct cli_call *call, struct buf *body)
 {
 	struct str text;
 	struct val answer;
@@ -97,18 +96,19 @@ static enum err ask_and_show(struct cli_call *call, struct buf *body)
 	return e;
 }
 
-/* What is to be run: a command, or a message to an agent. */
-static enum err check_what(struct cli_call *call)
+/* There must be an expression and either a command or a message to an agent. */
+static enum err check_action(struct cli_call *call)
 {
 	const struct arg *words = op_arg(&call->args, "command"), *message = op_arg(&call->args, "message");
 	if (message->given && words->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "a message is for an agent, and a command is run: give one of them");
+			       "give either a message for an agent or a command, not both");
 	if (message->given && !op_arg(&call->args, "agent")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "'%.*s' would be a message to an agent: --agent names it; a command stands "
-			       "after --, an expression with spaces in quotes",
-			       STR_SHORT(message->text));
+		return why_set(
+			call->why, E_INPUT, WHY_NOWHERE,
+			"'%.*s' is a message, but --agent is missing; write a command after --, and an "
+			"expression with spaces in quotes",
+			STR_SHORT(message->text));
 	if (!op_arg(&call->args, "expression")->given || (!words->given && !message->given))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "add needs an expression and a command, or --agent NAME and a message: %s",
@@ -136,9 +136,9 @@ enum err verb_add(struct cli_call *call)
 	const struct arg *expression = op_arg(&call->args, "expression"), *id = op_arg(&call->args, "id");
 	char derived[DOC_ID_MAX + 1];
 	struct buf document = { 0 }, body = { 0 };
-	enum err e = check_what(call);
+	enum err e = check_action(call);
 	if (!e)
-		e = docs_check_expression(call, expression->text);
+		e = documents_check_expression(call, expression->text);
 	if (e)
 		return e;
 	derive_id(call, derived);
@@ -146,14 +146,14 @@ enum err verb_add(struct cli_call *call)
 	json_write_str(&document, id->given ? id->text : str_of(derived));
 	write_keys(call, &document);
 	buf_addc(&document, '}');
-	e = document.failed ? E_NOMEM : docs_check_text(call, buf_str(&document));
+	e = document.failed ? E_NOMEM : documents_check_text(call, buf_str(&document));
 	buf_addf(&body, "{\"update\":%s,\"derived\":%s,\"document\":",
 		 op_arg(&call->args, "update")->given ? "true" : "false", id->given ? "false" : "true");
 	buf_add(&body, buf_str(&document));
 	buf_addc(&body, '}');
 	buf_free(&document);
 	if (!e)
-		return ask_and_show(call, &body);
+		return send_document(call, &body);
 	buf_free(&body);
 	return e;
 }
@@ -162,15 +162,15 @@ enum err verb_edit(struct cli_call *call)
 {
 	const struct arg *file = op_arg(&call->args, "file"), *when = op_arg(&call->args, "when");
 	struct buf body = { 0 };
-	_cleanup_(docs_free) struct docs docs = { 0 };
+	_cleanup_(documents_free) struct documents docs = { 0 };
 	enum err e = OK;
 	if (!op_arg(&call->args, "schedule")->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "edit needs a SCHEDULE: %s",
 			       call->args.op->example);
 	if (when->given)
-		e = docs_check_expression(call, when->text);
+		e = documents_check_expression(call, when->text);
 	if (!e && file->given)
-		e = docs_file(call, file->text.p, false, &docs);
+		e = documents_read_file(call, file->text.p, false, &docs);
 	if (e)
 		return e;
 	if (file->given && docs.schedules.n != 1)
@@ -185,29 +185,30 @@ enum err verb_edit(struct cli_call *call)
 		json_write_str(&body, op_arg(&call->args, "schedule")->text);
 	if (op_arg(&call->args, "message")->given && op_arg(&call->args, "command")->given)
 		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
-			    "a message is for an agent, and a command is run: give one of them");
-	unsigned said = write_keys(call, &body);
+			    "give either a message for an agent or a command, not both");
+	unsigned keys = write_keys(call, &body);
 	buf_add(&body, file->given ? STR("}") : STR("}}"));
-	if (!e && (file->given ? said : !said))
+	if (!e && (file->given ? keys : !keys))
 		e = why_set(call->why, E_INPUT, WHY_NOWHERE,
-			    file->given ? "--file has the whole schedule; give nothing else beside it"
-					: "say what to change: --when, --timeout, -- COMMAND; `rota edit "
-					  "--help` lists them");
+			    file->given ? "--file replaces the whole schedule; it cannot be combined with "
+					  "other options"
+					: "edit needs an option, such as --when or --timeout, or -- COMMAND; "
+					  "`rota edit --help` lists them");
 	if (!e)
-		return ask_and_show(call, &body);
+		return send_document(call, &body);
 	buf_free(&body);
 	return e;
 }
 
 bool warn_if_blocked(struct cli_call *call, const struct val *answer, struct str file, unsigned line)
 {
-	const char *lacks = val_text(call->arena, answer, "blocked");
-	if (!lacks)
+	const char *blocked = val_text(call->arena, answer, "blocked");
+	if (!blocked)
 		return false;
 	fputs("rota: ", stderr);
 	print_safe(stderr, file);
 	fputs(file.n ? ": warning: " : "warning: ", stderr);
-	print_safe(stderr, str_of(lacks));
+	print_safe(stderr, str_of(blocked));
 	fprintf(stderr, ": schedule '%s' is accepted, but blocked", val_text(call->arena, answer, "id"));
 	if (file.n)
 		fprintf(stderr, ", at line %u", line);
@@ -215,7 +216,7 @@ bool warn_if_blocked(struct cli_call *call, const struct val *answer, struct str
 	return true;
 }
 
-static void show_turn(struct cli_call *call, const struct val *v)
+static void print_turn(struct cli_call *call, const struct val *v)
 {
 	const char *agent = val_text(call->arena, v, "agent"), *message = val_line(call->arena, v, "message");
 	if (!message)
@@ -229,7 +230,7 @@ static void show_turn(struct cli_call *call, const struct val *v)
 	fprintf(call->out, "\n  budget      %s\n", text.n ? buf_str(&text).p : "none");
 }
 
-static void show_command(struct cli_call *call, const struct val *v)
+static void print_command(struct cli_call *call, const struct val *v)
 {
 	const struct val *c = val_get(v, STR("command"));
 	if (!c)
@@ -248,8 +249,8 @@ static void show_command(struct cli_call *call, const struct val *v)
 	fputc('\n', call->out);
 }
 
-/* In the machine's zone, as everywhere; and in the schedule's, where it has the hours that were asked for. */
-static const char *here_and_there(struct cli_call *call, struct str iso, struct str zone)
+/* A time in this machine's zone, and in the schedule's zone if they differ. */
+static const char *local_and_zone_time(struct cli_call *call, struct str iso, struct str zone)
 {
 	enum { TIME = sizeof "2026-11-16 08:30:00" - 1 };
 	const struct zone_source *zones = zoneinfo_source(call->zones);
@@ -257,13 +258,13 @@ static const char *here_and_there(struct cli_call *call, struct str iso, struct 
 	const char *there = zones->find(zones->self, zone) ? time_text(call->arena, text, zones, zone) : NULL;
 	if (!here || !there || !strncmp(here, there, TIME))
 		return here;
-	return arena_printf(call->arena, "%s, there %.*s", here, TIME, there);
+	return arena_printf(call->arena, "%s, in its zone %.*s", here, TIME, there);
 }
 
-static void show_told(struct cli_call *call, const struct val *list)
+static void print_targets(struct cli_call *call, const struct val *list)
 {
 	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
-	fputs(n ? "  on failure  told: " : "  on failure  nobody is told; `rota` shows it", call->out);
+	fputs(n ? "  on failure  notify " : "  on failure  no notification; `rota` shows it", call->out);
 	for (unsigned i = 0; i < n; i++) {
 		fputs(i ? ", " : "", call->out);
 		print_safe(call->out, list->list.item[i].str);
@@ -276,14 +277,14 @@ void show_added(struct cli_call *call, const struct val *v)
 	const char *zone = val_text(call->arena, v, "timezone");
 	const struct val *next = val_get(v, STR("next"));
 	fprintf(call->out, "%s: %s\n", val_text(call->arena, v, "id"), val_text(call->arena, v, "result"));
-	show_turn(call, v);
-	show_command(call, v);
+	print_turn(call, v);
+	print_command(call, v);
 	fprintf(call->out, "  zone        %s\n", zone);
 	fprintf(call->out, "  timeout     %s s; missed: %s; overlap: %s; 1 try + %s retries\n",
 		val_text(call->arena, v, "timeout"), val_text(call->arena, v, "missed_schedule_policy"),
 		val_text(call->arena, v, "overlap"), val_text(call->arena, v, "retries"));
-	show_told(call, val_get(v, STR("notified")));
+	print_targets(call, val_get(v, STR("notified")));
 	for (unsigned i = 0; next && next->kind == VAL_LIST && i < next->list.n; i++)
 		fprintf(call->out, "  %s %s\n", i ? "           " : "next       ",
-			here_and_there(call, next->list.item[i].str, str_of(zone)));
+			local_and_zone_time(call, next->list.item[i].str, str_of(zone)));
 }

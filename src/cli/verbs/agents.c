@@ -1,13 +1,13 @@
-/* agent check, show and rm; how agents are listed and shown. */
+/* agent check, show and rm; prints agents. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
 #include "cli/documents.h"
+#include "cli/errors.h"
 #include "cli/remote.h"
-#include "cli/report.h"
 #include "cli/table.h"
 
-static const char *place(struct cli_call *call, const struct val *v)
+static const char *source_place(struct cli_call *call, const struct val *v)
 {
 	const char *source = val_text(call->arena, v, "source");
 	return source ? arena_printf(call->arena, "%s:%s", source, val_text(call->arena, v, "line")) : NULL;
@@ -17,12 +17,13 @@ void show_agents(struct cli_call *call, const struct val *v)
 {
 	static const char *const heading[] = { "AGENT", "RUNNER", "STATE", "FROM" };
 	const struct val *list = val_get(v, STR("agents"));
-	struct table t = table_new(call->arena, ARRAY_LEN(heading), heading);
+	_cleanup_(table_free) struct table t = table_new(ARRAY_LEN(heading), heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *a = &list->list.item[i];
-		table_row(&t, (const char *[]){
-				      val_text(call->arena, a, "name"), val_text(call->arena, a, "runner"),
-				      val_get(a, STR("blocked")) ? "blocked" : "ready", place(call, a) });
+		table_row(&t, (const char *[]){ val_text(call->arena, a, "name"),
+						val_text(call->arena, a, "runner"),
+						val_get(a, STR("blocked")) ? "blocked" : "ready",
+						source_place(call, a) });
 	}
 	if (t.n > 1)
 		table_print(&t, call->out);
@@ -30,12 +31,12 @@ void show_agents(struct cli_call *call, const struct val *v)
 		fprintf(call->out, "No agents after '%.*s'.\n",
 			STR_SHORT(op_arg(&call->args, "after")->text));
 	else
-		fputs("No agents. `rota apply -f FILE` takes one from a file.\n", call->out);
+		fputs("No agents. `rota apply -f FILE` adds agents from a file.\n", call->out);
 	if (val_get(v, STR("after")))
 		fprintf(call->out, "More: --after '%s'\n", val_text(call->arena, v, "after"));
 }
 
-/* The keys one under the other; the prompt last, as it was written. */
+/* Prints one key per line, and the prompt last, unchanged. */
 static void print_definition(struct cli_call *call, const struct val *d)
 {
 	const struct val *prompt = val_get(d, STR("prompt"));
@@ -79,7 +80,7 @@ void show_agent(struct cli_call *call, const struct val *v)
 		print_definition(call, d);
 }
 
-static void error_json(struct cli_call *call, const char *file, struct buf *out)
+static void add_error_json(struct cli_call *call, const char *file, struct buf *out)
 {
 	const struct why *why = call->why;
 	buf_add(out, out->n ? STR(",{\"file\":") : STR("{\"file\":"));
@@ -92,7 +93,7 @@ static void error_json(struct cli_call *call, const char *file, struct buf *out)
 	buf_addc(out, '}');
 }
 
-static void show_checked(struct cli_call *call, const struct docs_item *item)
+static void print_checked(struct cli_call *call, const struct document *item)
 {
 	struct val document;
 	const struct val *d = NULL;
@@ -106,32 +107,32 @@ static void show_checked(struct cli_call *call, const struct docs_item *item)
 		print_definition(call, d);
 }
 
-static enum err check(struct cli_call *call, const struct arg *files)
+static enum err check_files(struct cli_call *call, const struct arg *files)
 {
-	_cleanup_(docs_free) struct docs docs = { 0 };
+	_cleanup_(documents_free) struct documents docs = { 0 };
 	_cleanup_(buf_free) struct buf errors = { 0 };
 	enum err first = OK;
 	unsigned bad = 0;
 	for (unsigned i = 0; i < files->count; i++) {
 		const char *path = files->word[i].p;
 		unsigned before = docs.agents.n;
-		enum err e = docs_file(call, path, false, &docs);
+		enum err e = documents_read_file(call, path, false, &docs);
 		if (!e && docs.agents.n == before)
-			e = why_set(call->why, E_INPUT, WHY_NOWHERE, "there is no agent in %.150s", path);
+			e = why_set(call->why, E_INPUT, WHY_NOWHERE, "%.150s has no agent", path);
 		if (!e)
 			continue;
-		error_json(call, path, &errors);
+		add_error_json(call, path, &errors);
 		bad++;
 		first = first ? first : e;
 		if (files->count > 1)
-			report_error(stderr, e, call->why, call->source, call->source_name);
+			print_error(stderr, e, call->why, call->source, call->source_name);
 	}
 	if (call->json)
 		fputs("{\"agents\":[", call->out);
 	for (unsigned i = 0; i < docs.agents.n; i++) {
-		const struct docs_item *item = &docs.agents.item[i];
+		const struct document *item = &docs.agents.item[i];
 		if (!call->json) {
-			show_checked(call, item);
+			print_checked(call, item);
 			continue;
 		}
 		_cleanup_(buf_free) struct buf file = { 0 };
@@ -143,12 +144,12 @@ static enum err check(struct cli_call *call, const struct arg *files)
 		fprintf(call->out, "],\"errors\":[%s]}\n", errors.n && !errors.failed ? errors.p : "");
 	if (bad && files->count > 1) {
 		call->source_name = NULL;
-		return why_set(call->why, first, WHY_NOWHERE, "%u of %u files refused", bad, files->count);
+		return why_set(call->why, first, WHY_NOWHERE, "%u of %u files have errors", bad,
+			       files->count);
 	}
 	return first;
 }
 
-/* `agent new` will be here. */
 enum err verb_agent(struct cli_call *call)
 {
 	static const struct {
@@ -158,19 +159,19 @@ enum err verb_agent(struct cli_call *call)
 	const struct arg *word = op_arg(&call->args, "action"), *name = op_arg(&call->args, "name");
 	unsigned k = 0;
 	if (!word->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "agent needs check, show or rm: %s",
-			       call->args.op->example);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "agent needs check, show or rm, for example: %s", call->args.op->example);
 	while (k < ARRAY_LEN(actions) && !str_eq(word->text, str_of(actions[k].word)))
 		k++;
 	if (k == ARRAY_LEN(actions))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "'%.*s' cannot be done with an agent; allowed are check, show and rm",
+			       "'%.*s' is not an action of agent; allowed are check, show and rm",
 			       STR_SHORT(word->text));
 	if (!name->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "agent %s needs %s", actions[k].word,
-			       actions[k].id != OPS ? "the name of one" : "a file");
-	if (actions[k].id == OPS) /* the daemon is not asked */
-		return check(call, name);
+			       actions[k].id != OPS ? "the name of an agent" : "a file");
+	if (actions[k].id == OPS) /* needs no daemon */
+		return check_files(call, name);
 	if (name->count > 1)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "agent %s takes one name", actions[k].word);
 	return remote_run_as(call, actions[k].id, "agent", name->word[0]);

@@ -1,4 +1,4 @@
-/* apply: documents are read and checked here, the daemon applies them, and what changed is printed. */
+/* apply: reads and checks documents, sends them to the daemon, and prints what changed. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -9,30 +9,31 @@
 
 #include <string.h>
 
-/* Only the daemon knows the agents, and only this side the places. */
-static void warn_of_blocked(struct cli_call *call, const struct docs *docs, const struct val *answer)
+/* The daemon knows which schedules are blocked, this process in which files and lines they are. */
+static void warn_of_blocked(struct cli_call *call, const struct documents *docs, const struct val *answer)
 {
 	const struct val *list = val_get(answer, STR("schedules"));
-	const struct docs_list *all = &docs->schedules;
+	const struct document_list *all = &docs->schedules;
 	unsigned warnings = 0;
 	for (unsigned i = 0; list && i < list->list.n && i < all->n && warnings < DOC_WARNINGS_MAX; i++)
 		warnings += warn_if_blocked(call, &list->list.item[i], str_of(all->item[i].file),
 					    all->item[i].line);
 	if (warnings == DOC_WARNINGS_MAX)
-		docs_more_warnings();
+		documents_warn_of_more();
 }
 
 enum err verb_apply(struct cli_call *call)
 {
 	const struct arg *file = op_arg(&call->args, "file");
-	_cleanup_(docs_free) struct docs docs = { .may_be_empty = op_arg(&call->args, "prune")->given };
+	_cleanup_(documents_free) struct documents docs = { .may_be_empty =
+								    op_arg(&call->args, "prune")->given };
 	_cleanup_(buf_free) struct buf body = { 0 };
 	struct str text;
 	struct val answer;
 	if (!file->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "apply needs a file or a directory: %s",
-			       call->args.op->example);
-	enum err e = docs_path(call, file->text.p, &docs);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "apply needs a file or a directory, for example: %s", call->args.op->example);
+	enum err e = documents_read(call, file->text.p, &docs);
 	if (!e)
 		e = apply_body(call, &docs, op_arg(&call->args, "dry-run")->given, false, &file->text.p,
 			       op_arg(&call->args, "prune")->given, NULL, &body);
@@ -45,7 +46,7 @@ enum err verb_apply(struct cli_call *call)
 	return apply_error(call, &answer);
 }
 
-/* One line: what is long, such as a prompt, is cut. */
+/* Prints a value on one line; long values, such as prompts, are cut. */
 static void print_value(struct cli_call *call, const struct val *v)
 {
 	enum { SHOWN = 120 };
@@ -70,14 +71,14 @@ static const struct {
 	      { "unchanged", "=", "unchanged" } };
 enum { REMOVED = 2, LEFT, LEFT_THERE, UNCHANGED };
 
-static void show_changes(struct cli_call *call, const struct val *changes, const char *name)
+static void print_changes(struct cli_call *call, const struct val *changes, const char *name)
 {
 	for (unsigned c = 0; changes && c < changes->list.n; c++) {
-		const struct val *one = &changes->list.item[c];
-		const struct val *from = val_get(one, STR("from")), *to = val_get(one, STR("to"));
-		if (!strcmp(val_text(call->arena, one, "key"), name))
+		const struct val *change = &changes->list.item[c];
+		const struct val *from = val_get(change, STR("from")), *to = val_get(change, STR("to"));
+		if (!strcmp(val_text(call->arena, change, "key"), name))
 			continue;
-		fprintf(call->out, "    %s: ", val_text(call->arena, one, "key"));
+		fprintf(call->out, "    %s: ", val_text(call->arena, change, "key"));
 		if (from->kind != VAL_NULL)
 			print_value(call, from);
 		fputs(from->kind != VAL_NULL ? " -> " : "", call->out);
@@ -89,16 +90,16 @@ static void show_changes(struct cli_call *call, const struct val *changes, const
 	}
 }
 
-static void show_line(struct cli_call *call, unsigned k, const char *kind, const char *name)
+static void print_item(struct cli_call *call, unsigned k, const char *kind, const char *name)
 {
 	fprintf(call->out, "%s %s", signs[k].sign, kind);
 	print_safe(call->out, str_of(name));
 	fprintf(call->out, ": %s\n", signs[k].words);
 }
 
-/* A diff: of what stays as it is only the number is told, if there is much of it. */
-static void show_list(struct cli_call *call, const struct val *list, const char *kind, const char *name,
-		      unsigned count[ARRAY_LEN(signs)])
+/* Prints a diff. Unchanged items of a long list are counted, but not printed. */
+static void print_items(struct cli_call *call, const struct val *list, const char *kind, const char *name,
+			unsigned count[ARRAY_LEN(signs)])
 {
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
@@ -108,16 +109,16 @@ static void show_list(struct cli_call *call, const struct val *list, const char 
 			k++;
 		count[k]++;
 		if (k != UNCHANGED || list->list.n <= 20)
-			show_line(call, k, kind, val_text(call->arena, s, name));
-		show_changes(call, val_get(s, STR("changes")), name);
+			print_item(call, k, kind, val_text(call->arena, s, name));
+		print_changes(call, val_get(s, STR("changes")), name);
 	}
 }
 
 void show_applied(struct cli_call *call, const struct val *v)
 {
 	unsigned count[ARRAY_LEN(signs)] = { 0 };
-	show_list(call, val_get(v, STR("agents")), "agent ", "name", count);
-	show_list(call, val_get(v, STR("schedules")), "", "id", count);
+	print_items(call, val_get(v, STR("agents")), "agent ", "name", count);
+	print_items(call, val_get(v, STR("schedules")), "", "id", count);
 	fprintf(call->out, "%u added, %u changed, %u unchanged", count[0], count[1], count[UNCHANGED]);
 	for (unsigned k = REMOVED; k < UNCHANGED; k++)
 		if (count[k])

@@ -1,12 +1,12 @@
-/* completion: what a shell needs to complete a line, made from the table of operations. */
+/* completion: prints completion scripts for shells, made from the table of operations. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
 
 #include <stdlib.h>
 
-/* Within single quotes. */
-static void quoted(FILE *out, const char *text)
+/* Writes a text in single quotes. */
+static void write_quoted(FILE *out, const char *text)
 {
 	fputc('\'', out);
 	for (; *text; text++)
@@ -14,15 +14,15 @@ static void quoted(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
-static void words_of(FILE *out, const struct op *op)
+static void write_options(FILE *out, const struct op *op)
 {
 	for (unsigned i = 0; i < OP_PARAMS_MAX && op->param[i].name; i++)
 		if (!op->param[i].positional && op->param[i].kind != PARAM_WORDS)
 			fprintf(out, " --%s", op->param[i].name);
 }
 
-/* The verbs first, then each verb's options; else files, which is what a shell does by itself. */
-static void bash(FILE *out)
+/* Completes the verb, then its options; for other words bash completes file names. */
+static void write_bash(FILE *out)
 {
 	fputs("# bash completion for rota: `rota completion bash`\n_rota() {\n"
 	      "\tlocal word=${COMP_WORDS[COMP_CWORD]}\n\tlocal words=\n"
@@ -35,7 +35,7 @@ static void bash(FILE *out)
 	for (const struct op *op = ops; op < ops + OPS; op++)
 		if (op_is_verb(op)) {
 			fprintf(out, "\t\t%s) words='", op->name);
-			words_of(out, op);
+			write_options(out, op);
 			fputs("' ;;\n", out);
 		}
 	fputs("\t\tesac\n\tfi\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n"
@@ -43,7 +43,7 @@ static void bash(FILE *out)
 	      out);
 }
 
-static void zsh(FILE *out)
+static void write_zsh(FILE *out)
 {
 	fputs("#compdef rota\n# zsh completion for rota: `rota completion zsh`\nlocal -a words\n"
 	      "if (( CURRENT == 2 )); then\n\twords=(\n",
@@ -51,27 +51,27 @@ static void zsh(FILE *out)
 	for (const struct op *op = ops; op < ops + OPS; op++)
 		if (op_is_verb(op)) {
 			fprintf(out, "\t\t%s:", op->name);
-			quoted(out, op->summary);
+			write_quoted(out, op->summary);
 			fputc('\n', out);
 		}
 	fputs("\t)\n\t_describe verb words\nelif [[ $PREFIX == -* ]]; then\n\tcase $words[2] in\n", out);
 	for (const struct op *op = ops; op < ops + OPS; op++)
 		if (op_is_verb(op)) {
 			fprintf(out, "\t%s) compadd --", op->name);
-			words_of(out, op);
+			write_options(out, op);
 			fputs(" ;;\n", out);
 		}
 	fputs("\tesac\nelse\n\t_files\nfi\n", out);
 }
 
-static void fish(FILE *out)
+static void write_fish(FILE *out)
 {
 	fputs("# fish completion for rota: `rota completion fish`\n", out);
 	for (const struct op *op = ops; op < ops + OPS; op++) {
 		if (!op_is_verb(op))
 			continue;
 		fprintf(out, "complete -c rota -n __fish_use_subcommand -a %s -d ", op->name);
-		quoted(out, op->summary);
+		write_quoted(out, op->summary);
 		fputc('\n', out);
 		for (unsigned i = 0; i < OP_PARAMS_MAX && op->param[i].name; i++) {
 			const struct op_param *p = &op->param[i];
@@ -79,13 +79,13 @@ static void fish(FILE *out)
 				continue;
 			fprintf(out, "complete -c rota -n '__fish_seen_subcommand_from %s' -l %s%s -d ",
 				op->name, p->name, p->value ? " -r" : "");
-			quoted(out, p->help);
+			write_quoted(out, p->help);
 			fputc('\n', out);
 		}
 	}
 }
 
-static enum err as_json(struct cli_call *call, void (*write)(FILE *out))
+static enum err print_script_json(struct cli_call *call, void (*write)(FILE *out))
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	char *script = NULL;
@@ -107,12 +107,12 @@ enum err verb_completion(struct cli_call *call)
 	static const struct {
 		const char *shell;
 		void (*write)(FILE *out);
-	} shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
+	} shells[] = { { "bash", write_bash }, { "zsh", write_zsh }, { "fish", write_fish } };
 	struct str word = op_arg(&call->args, "shell")->text;
 	for (unsigned i = 0; i < ARRAY_LEN(shells); i++)
 		if (str_eq(word, str_of(shells[i].shell))) {
 			if (call->json)
-				return as_json(call, shells[i].write);
+				return print_script_json(call, shells[i].write);
 			shells[i].write(call->out);
 			return OK;
 		}
@@ -120,6 +120,5 @@ enum err verb_completion(struct cli_call *call)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "completion needs a shell: bash, zsh or fish");
 	return why_set(call->why, E_INPUT, WHY_NOWHERE,
-		       "'%.*s' is not a shell that is known; allowed are bash, zsh and fish",
-		       STR_SHORT(word));
+		       "there is no completion for '%.*s'; allowed are bash, zsh and fish", STR_SHORT(word));
 }

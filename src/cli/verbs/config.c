@@ -1,4 +1,4 @@
-/* config: every setting, and where its value came from. */
+/* config: prints every setting and where its value comes from. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -13,8 +13,8 @@ static const char *const origin_words[] = {
 	[CONFIG_FLAG] = "flag",
 };
 
-/* What a person would look for to change it: a file's line, a variable, a flag. */
-static void from(const struct settings *s, unsigned i, struct buf *out)
+/* Writes where a setting is set: the line of the file, the variable or the flag. */
+static void write_origin(const struct settings *s, unsigned i, struct buf *out)
 {
 	const struct setting *setting = &config_settings[i];
 	switch (s->source[i].origin) {
@@ -33,31 +33,30 @@ static void from(const struct settings *s, unsigned i, struct buf *out)
 	}
 }
 
-/* Who is told may be the daemon's to know: what `rota notify set` said, as JSON; NULL: nothing, or no daemon
- * to ask. */
-static const struct val *told_by_daemon(struct cli_call *call, const struct settings *s)
+/* The targets that `rota notify set` has stored; NULL: none, the configuration has notify, or there is no
+ * daemon. */
+static const struct val *stored_notify(struct cli_call *call, const struct settings *s)
 {
-	struct cli_call ask = *call;
+	struct cli_call sub = *call;
 	struct why why;
 	struct str text;
 	struct val *v = arena_alloc(call->arena, sizeof *v);
-	ask.why = &why;
+	sub.why = &why;
 	if (!v || s->config.has_notify ||
-	    remote_call(&ask, "GET", "/api/v1/notify", (struct str){ 0 }, &text, v))
+	    remote_call(&sub, "GET", "/api/v1/notify", (struct str){ 0 }, &text, v))
 		return NULL;
 	const struct val *from = val_get(v, STR("from"));
 	return from && from->kind == VAL_STR ? val_get(v, STR("notify")) : NULL;
 }
 
-/* The setting that `rota notify set` is about. */
 static bool is_notify(const struct key *k)
 {
 	return !strcmp(k->name, "notify");
 }
 
-#define BY_NOTIFY_SET "rota notify set"
+#define NOTIFY_ORIGIN "rota notify set"
 
-static void write_json(const struct settings *s, const struct val *told, struct buf *out)
+static void write_json(const struct settings *s, const struct val *notify, struct buf *out)
 {
 	const char *comma = "";
 	buf_add(out, STR("{\"file\":"));
@@ -71,16 +70,16 @@ static void write_json(const struct settings *s, const struct val *told, struct 
 		_cleanup_(buf_free) struct buf where = { 0 };
 		if (k->unsupported)
 			continue;
-		bool set = told && is_notify(k);
-		from(s, i, &where);
+		bool stored = notify && is_notify(k);
+		write_origin(s, i, &where);
 		buf_addf(out, "%s\"%s\":{\"value\":", comma, k->name);
-		if (set)
-			json_write(out, told);
+		if (stored)
+			json_write(out, notify);
 		else
 			keys_json(k, &s->config, out);
-		buf_addf(out,
-			 ",\"origin\":\"%s\",\"from\":", set ? "store" : origin_words[s->source[i].origin]);
-		json_write_str(out, set ? STR(BY_NOTIFY_SET) : buf_str(&where));
+		buf_addf(out, ",\"origin\":\"%s\",\"from\":",
+			 stored ? "store" : origin_words[s->source[i].origin]);
+		json_write_str(out, stored ? STR(NOTIFY_ORIGIN) : buf_str(&where));
 		buf_addc(out, '}');
 		out->failed |= where.failed;
 		comma = ",";
@@ -88,19 +87,19 @@ static void write_json(const struct settings *s, const struct val *told, struct 
 	buf_add(out, STR("}}\n"));
 }
 
-static void write_text(const struct settings *s, const struct val *told, struct buf *out)
+static void write_text(const struct settings *s, const struct val *notify, struct buf *out)
 {
 	for (unsigned i = 0; config_settings[i].key.name; i++) {
 		const struct key *k = &config_settings[i].key;
 		_cleanup_(buf_free) struct buf value = { 0 }, where = { 0 };
 		if (k->unsupported)
 			continue;
-		if (told && is_notify(k)) {
-			json_write(&value, told);
-			buf_add(&where, STR(BY_NOTIFY_SET));
+		if (notify && is_notify(k)) {
+			json_write(&value, notify);
+			buf_add(&where, STR(NOTIFY_ORIGIN));
 		} else {
 			keys_show(k, &s->config, &value);
-			from(s, i, &where);
+			write_origin(s, i, &where);
 		}
 		buf_addf(out, "%-20s %-32s %s\n", k->name, buf_str(&value).p, buf_str(&where).p);
 		out->failed |= value.failed || where.failed;
@@ -115,9 +114,9 @@ enum err verb_config(struct cli_call *call)
 		return e;
 	_cleanup_(buf_free) struct buf out = { 0 };
 	if (call->json)
-		write_json(&s, told_by_daemon(call, &s), &out);
+		write_json(&s, stored_notify(call, &s), &out);
 	else
-		write_text(&s, told_by_daemon(call, &s), &out);
+		write_text(&s, stored_notify(call, &s), &out);
 	if (out.failed)
 		return E_NOMEM;
 	fwrite(out.p, 1, out.n, call->out);

@@ -1,4 +1,4 @@
-/* eval and render: conditions and templates. They need no daemon. */
+/* eval and render: evaluate an expression or render a template in this process, without a daemon. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -9,13 +9,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* A file or, for -, standard input. A person's word: it may be a pipe. */
+/* Reads a file or, for -, standard input. The file may be a pipe. */
 static enum err read_text(struct cli_call *call, struct str path, struct str *ret)
 {
 	_cleanup_(buf_free) struct buf all = { 0 };
 	bool std = str_eq(path, STR("-"));
 	errno = 0;
-	FILE *in = std ? stdin : fopen(path.p, "re"); /* an argument of the command line: terminated */
+	FILE *in = std ? stdin : fopen(path.p, "re"); /* terminated, as it is from argv */
 	char chunk[8192];
 	for (size_t n; in && all.n <= YAML_BYTES_MAX && (n = fread(chunk, 1, sizeof chunk, in)) > 0;)
 		buf_add(&all, (struct str){ chunk, n });
@@ -37,14 +37,14 @@ static enum err read_text(struct cli_call *call, struct str path, struct str *re
 	return OK;
 }
 
-/* What an expression sees. */
-struct context {
+/* The variables of an expression. */
+struct eval_context {
 	struct val map;
 	struct expr_names names;
 	struct expr_env env;
 };
 
-static enum err read_context(struct cli_call *call, struct context *ret)
+static enum err read_context(struct cli_call *call, struct eval_context *ret)
 {
 	const struct arg *file = op_arg(&call->args, "context");
 	struct val all = { .kind = VAL_LIST }, *map = &ret->map;
@@ -55,7 +55,7 @@ static enum err read_context(struct cli_call *call, struct context *ret)
 		e = docfile_parse(file->text, text, call->arena, &all, call->why);
 	if (!e && file->given && (all.list.n != 1 || all.list.item->kind != VAL_MAP))
 		e = why_set(call->why, E_INPUT, 0,
-			    "a context is one map, such as {\"user\": {\"name\": \"Ann\"}}");
+			    "a context must be one map, such as {\"user\": {\"name\": \"Ann\"}}");
 	if (e)
 		return e;
 	if (file->given)
@@ -75,20 +75,20 @@ static enum err read_context(struct cli_call *call, struct context *ret)
 				      .names = &ret->names,
 				      .now = clock_wall(),
 				      .zones = zoneinfo_source(call->zones) };
-	/* As a schedule's: they may be templates themselves. */
+	/* Like the variables of a schedule, they may be templates. */
 	if (variables)
 		e = template_variables(&variables->value, &ret->env, call->arena, &variables->value,
 				       call->why);
 	return e;
 }
 
-static enum err need(struct cli_call *call, const char *what)
+static enum err need_argument(struct cli_call *call, const char *what)
 {
 	return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs %s, for example: %s", call->args.op->name,
 		       what, call->args.op->example);
 }
 
-static enum err print(struct cli_call *call, enum err e, struct buf *out)
+static enum err print_output(struct cli_call *call, enum err e, struct buf *out)
 {
 	if (!e && out->failed)
 		e = E_NOMEM;
@@ -101,12 +101,12 @@ enum err verb_eval(struct cli_call *call)
 {
 	const struct arg *text = op_arg(&call->args, "expression");
 	const struct expr *expr;
-	struct context context;
+	struct eval_context context;
 	struct expr_value v;
 	_cleanup_(buf_free) struct buf out = { 0 };
 	if (!text->given)
-		return need(call, "an expression");
-	/* What is wrong with the expression itself comes first. */
+		return need_argument(call, "an expression");
+	/* Errors of the expression are reported before errors of the context. */
 	call->source = text->text;
 	enum err e = expr_compile(text->text, NULL, call->arena, &expr, call->why);
 	if (!e)
@@ -119,21 +119,21 @@ enum err verb_eval(struct cli_call *call)
 	if (!e)
 		e = expr_write(&v, NULL, call->arena, &out, call->why);
 	buf_addc(&out, '\n');
-	return print(call, e, &out);
+	return print_output(call, e, &out);
 }
 
 enum err verb_render(struct cli_call *call)
 {
 	const struct arg *file = op_arg(&call->args, "file");
 	const struct template *template;
-	struct context context;
+	struct eval_context context;
 	struct str text;
 	_cleanup_(buf_free) struct buf out = { 0 };
 	if (!file->given)
-		return need(call, "a file, or - for standard input");
+		return need_argument(call, "a file, or - for standard input");
 	if (str_eq(file->text, STR("-")) && str_eq(op_arg(&call->args, "context")->text, STR("-")))
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "standard input is the template or the context, not both");
+			       "standard input can be the template or the context, not both");
 	enum err e = read_text(call, file->text, &text);
 	if (!e)
 		e = template_compile(text, NULL, call->arena, &template, call->why);
@@ -146,10 +146,10 @@ enum err verb_render(struct cli_call *call)
 	call->source_name = name;
 	e = template_render(template, &context.env, call->arena, &out, call->why);
 	if (e || !call->json)
-		return print(call, e, &out);
+		return print_output(call, e, &out);
 	_cleanup_(buf_free) struct buf json = { 0 };
 	buf_add(&json, STR("{\"text\":"));
 	json_write_str(&json, buf_str(&out));
 	buf_add(&json, STR("}\n"));
-	return print(call, out.failed ? E_NOMEM : OK, &json);
+	return print_output(call, out.failed ? E_NOMEM : OK, &json);
 }

@@ -1,4 +1,4 @@
-/* events: what happened, and what happens as it happens. */
+/* events: prints the last events, and follows new ones. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -31,46 +31,46 @@ static void print_event(struct cli_call *call, const struct val *v, struct str t
 	fputc('\n', call->out);
 }
 
-/* A stream that is taken up again where it was left when the daemon is back. */
-struct following {
+/* A stream of events, which is continued after the last event seen when the daemon is back. */
+struct event_stream {
 	struct cli_call call; /* with an arena for each event */
 	char seen[64];        /* "Last-Event-ID: N" */
-	bool lost;            /* it was there, and went away */
-	bool enough;          /* nobody reads what is written */
-	unsigned times;       /* it was looked for in vain */
+	bool lost;            /* the connection was lost */
+	bool closed;          /* the output is closed */
+	unsigned tries;       /* failed connections since the last event */
 };
 
-static bool came(void *ctx, const struct sse_event *e)
+static bool on_event(void *ctx, const struct sse_event *e)
 {
-	struct following *f = ctx;
+	struct event_stream *f = ctx;
 	struct val v;
 	if (e->id.n && e->id.n < 32)
 		snprintf(f->seen, sizeof f->seen, "Last-Event-ID: %.*s", STR_ARG(e->id));
 	if (f->lost)
 		fputs("rota: the daemon is back\n", stderr);
 	f->lost = false;
-	f->times = 0;
+	f->tries = 0;
 	if (str_eq(e->event, STR("hello")))
 		return true;
 	bool read = json_read(e->data, f->call.arena, &v, NULL) == OK;
 	print_event(&f->call, read ? &v : NULL, e->data);
-	arena_reset(f->call.arena); /* it may go on for months */
-	f->enough = fflush(f->call.out) != 0;
-	return !f->enough;
+	arena_reset(f->call.arena); /* the stream may last for months */
+	f->closed = fflush(f->call.out) != 0;
+	return !f->closed;
 }
 
-/* One connection, up to its end. */
-static enum err listen(struct following *f, const char *socket, struct why *why)
+/* Reads one connection to its end. */
+static enum err read_stream(struct event_stream *f, const char *socket, struct why *why)
 {
 	const char *headers[] = { f->seen, NULL };
-	struct client_request ask = { .method = "GET",
-				      .target = "/api/v1/events?follow=true",
-				      .socket = socket,
-				      .token = remote_token(),
-				      .headers = f->seen[0] ? headers : NULL };
+	struct client_request request = { .method = "GET",
+					  .target = "/api/v1/events?follow=true",
+					  .socket = socket,
+					  .token = remote_token(),
+					  .headers = f->seen[0] ? headers : NULL };
 	struct client_answer answer = { 0 };
 	_cleanup_(buf_free) struct buf problem = { 0 };
-	enum err e = client_events(&ask, came, f, &answer, why);
+	enum err e = client_events(&request, on_event, f, &answer, why);
 	if (!e)
 		e = problem_document_read(answer.status, buf_str(&answer.body), &problem);
 	if (problem.n)
@@ -79,37 +79,37 @@ static enum err listen(struct following *f, const char *socket, struct why *why)
 	return e;
 }
 
-/* Whether to look for it again, after a while. */
-static bool again(struct following *f, enum err e)
+/* Waits and returns true if a new connection is to be tried. */
+static bool wait_for_daemon(struct event_stream *f, enum err e)
 {
-	bool away = e == OK || e == E_GONE || e == E_NODAEMON || e == E_BUSY;
-	if (f->enough || !f->seen[0] || !away || f->times++ == CLIENT_RETRIES_MAX)
+	bool retry = e == OK || e == E_GONE || e == E_NODAEMON || e == E_BUSY;
+	if (f->closed || !f->seen[0] || !retry || f->tries++ == CLIENT_RETRIES_MAX)
 		return false;
 	if (!f->lost)
-		fputs("rota: the daemon went away; waiting for it\n", stderr);
+		fputs("rota: lost the connection to the daemon; waiting for it\n", stderr);
 	f->lost = true;
 	nanosleep(&(struct timespec){ 0, CLIENT_RETRY_MS * 1000000L }, NULL);
 	return true;
 }
 
-static enum err follow(struct cli_call *call)
+static enum err follow_events(struct cli_call *call)
 {
 	_cleanup_(arena_free) struct arena own = { 0 };
-	struct following f = { .call = *call };
+	struct event_stream f = { .call = *call };
 	const char *socket;
 	enum err e = remote_socket(call, &socket);
 	if (e)
 		return e;
 	f.call.arena = &own;
 	do
-		e = listen(&f, socket, call->why);
-	while (again(&f, e));
-	if (f.enough)
-		return OK; /* main says that the output cannot be written */
+		e = read_stream(&f, socket, call->why);
+	while (wait_for_daemon(&f, e));
+	if (f.closed)
+		return OK; /* cli_main reports that the output cannot be written */
 	if (f.lost)
 		return why_set(call->why, E_NODAEMON, WHY_NOWHERE,
-			       "the daemon at %.150s stayed away for %u seconds; `rota serve` starts one",
-			       socket, CLIENT_RETRIES_MAX * CLIENT_RETRY_MS / 1000);
+			       "no daemon at %.150s for %u seconds; `rota serve` starts one", socket,
+			       CLIENT_RETRIES_MAX * CLIENT_RETRY_MS / 1000);
 	if (e == E_NODAEMON)
 		why_write(call->why, WHY_NOWHERE, "no daemon at %s; `rota serve` starts one", socket);
 	return e;
@@ -120,7 +120,7 @@ enum err verb_events(struct cli_call *call)
 	struct str text;
 	struct val v;
 	if (op_arg(&call->args, "follow")->given)
-		return follow(call);
+		return follow_events(call);
 	enum err e = remote_ask(call, (struct str){ 0 }, &text, &v);
 	const struct val *list = e ? NULL : val_get(&v, STR("events"));
 	if (!e && call->json)

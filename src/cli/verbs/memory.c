@@ -1,4 +1,4 @@
-/* memory: notes of agents, written, found, listed, removed. */
+/* memory: adds, finds, lists and removes notes of agents. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Within a run it is the agent's own. */
-static void settle_agent(struct cli_call *call)
+/* Within a run the default is the agent of the run. */
+static void set_default_agent(struct cli_call *call)
 {
 	const char *inside = getenv("ROTA_AGENT");
 	if (inside && inside[0] && !op_arg(&call->args, "agent")->given)
 		op_set_arg(&call->args, "agent", str_of(inside));
 }
 
-static enum err add(struct cli_call *call)
+static enum err add_note(struct cli_call *call)
 {
 	const struct arg *agent = op_arg(&call->args, "agent"), *tag = op_arg(&call->args, "tag");
 	_cleanup_(buf_free) struct buf body = { 0 };
@@ -36,24 +36,24 @@ static enum err add(struct cli_call *call)
 	return e;
 }
 
-static enum err search(struct cli_call *call)
+static enum err search_notes(struct cli_call *call)
 {
 	return remote_run_as(call, OP_SEARCH_MEMORY, "words", op_arg(&call->args, "text")->text);
 }
 
-static enum err list(struct cli_call *call)
+static enum err list_notes(struct cli_call *call)
 {
 	if (op_arg(&call->args, "text")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory ls takes no words; search does");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory ls takes no TEXT; use memory search");
 	return remote_run_as(call, OP_LIST_MEMORY, NULL, (struct str){ 0 });
 }
 
-static enum err rm(struct cli_call *call)
+static enum err remove_notes(struct cli_call *call)
 {
 	const struct arg *note = op_arg(&call->args, "text"), *run = op_arg(&call->args, "run");
 	if (note->given == run->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "memory rm needs the number of a note, or --run and a run%s",
+			       "memory rm needs the number of a note or --run RUN%s",
 			       note->given ? ", not both" : "");
 	return note->given ? remote_run_as(call, OP_REMOVE_MEMORY, "note", note->text)
 			   : remote_run_as(call, OP_REMOVE_RUN_MEMORY, NULL, (struct str){ 0 });
@@ -65,24 +65,27 @@ enum err verb_memory(struct cli_call *call)
 		const char *word;
 		enum err (*run)(struct cli_call *call);
 		bool needs_text;
-	} actions[] = {
-		{ "add", add, true }, { "search", search, true }, { "ls", list, false }, { "rm", rm, false }
-	};
+	} actions[] = { { "add", add_note, true },
+			{ "search", search_notes, true },
+			{ "ls", list_notes, false },
+			{ "rm", remove_notes, false } };
 	struct str word = op_arg(&call->args, "action")->text;
 	if (!op_arg(&call->args, "action")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory needs add, search, ls or rm: %s",
-			       call->args.op->example);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "memory needs add, search, ls or rm, for example: %s", call->args.op->example);
 	for (unsigned i = 0; i < ARRAY_LEN(actions); i++) {
 		if (!str_eq(word, str_of(actions[i].word)))
 			continue;
 		if (actions[i].needs_text && !op_arg(&call->args, "text")->given)
-			return why_set(call->why, E_INPUT, WHY_NOWHERE, "memory %s needs a text: %s",
-				       actions[i].word, call->args.op->example);
-		settle_agent(call);
+			return why_set(call->why, E_INPUT, WHY_NOWHERE,
+				       "memory %s needs a text, for example: %s", actions[i].word,
+				       call->args.op->example);
+		set_default_agent(call);
 		return actions[i].run(call);
 	}
-	return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither add, search, ls nor rm: %s",
-		       STR_SHORT(word), call->args.op->example);
+	return why_set(call->why, E_INPUT, WHY_NOWHERE,
+		       "'%.*s' is not an action of memory; allowed are add, search, ls and rm",
+		       STR_SHORT(word));
 }
 
 static void print_memory(struct cli_call *call, const struct val *note)
@@ -122,7 +125,7 @@ void show_memories(struct cli_call *call, const struct val *answer)
 		fprintf(call->out, "More: --before %s\n", val_text(call->arena, answer, "before"));
 }
 
-void show_forgotten(struct cli_call *call, const struct val *answer)
+void show_removed_notes(struct cli_call *call, const struct val *answer)
 {
 	const char *n = val_text(call->arena, answer, "removed");
 	fprintf(call->out, "%s %s removed\n", n, strcmp(n, "1") ? "notes" : "note");

@@ -1,4 +1,4 @@
-/* next-check: a run says when its schedule runs next. */
+/* next-check: sets when the schedule of the current run runs next. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/remote.h"
@@ -10,8 +10,8 @@ enum err verb_next_check(struct cli_call *call)
 {
 	const char *run = getenv("ROTA_RUN_ID");
 	if (!op_arg(&call->args, "in")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "next-check needs a DURATION: %s",
-			       call->args.op->example);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "next-check needs a DURATION, for example: %s", call->args.op->example);
 	if (!run || !run[0])
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
 			       "next-check is for programs within a run: ROTA_RUN_ID is not set");

@@ -1,4 +1,4 @@
-/* notify: who gets messages, a test of it, and what was sent. */
+/* notify: shows, sets and tests the targets of notifications, and lists sent messages. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-static void put_target(struct buf *out, const char *type, unsigned *n)
+static void begin_target(struct buf *out, const char *type, unsigned *n)
 {
 	buf_addf(out, "%s{\"type\":\"%s\"", (*n)++ ? "," : "", type);
 }
 
-static enum err set(struct cli_call *call)
+static enum err set_targets(struct cli_call *call)
 {
 	const struct arg *webhook = op_arg(&call->args, "webhook"), *secret = op_arg(&call->args, "secret"),
 			 *command = op_arg(&call->args, "command"), *events = op_arg(&call->args, "events");
@@ -25,28 +25,30 @@ static enum err set(struct cli_call *call)
 	struct str text;
 	struct val answer;
 	if (any == none)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "say who is told: --webhook URL, --desktop, -- COMMAND, or --none: %s",
-			       call->args.op->example);
+		return why_set(
+			call->why, E_INPUT, WHY_NOWHERE,
+			"notify set needs --webhook URL, --desktop, -- COMMAND or --none, for example: %s",
+			call->args.op->example);
 	if (secret->given && (!webhook->given || !str_starts(secret->text, STR("/"))))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "--secret is the absolute path of a file with the key of --webhook: what is "
-			       "typed here others can see");
+		return why_set(
+			call->why, E_INPUT, WHY_NOWHERE,
+			"--secret must be the absolute path of a file with the key of --webhook (a key "
+			"on the command line would be visible to other users)");
 	buf_addf(&body, "{\"add\":%s,\"notify\":{\"to\":[",
 		 op_arg(&call->args, "add")->given ? "true" : "false");
 	if (webhook->given) {
-		put_target(&body, "webhook", &n);
+		begin_target(&body, "webhook", &n);
 		json_add_str(&body, "url", webhook->text);
 		if (secret->given)
 			json_add_str(&body, "secret", secret->text);
 		buf_addc(&body, '}');
 	}
 	if (desktop) {
-		put_target(&body, "desktop", &n);
+		begin_target(&body, "desktop", &n);
 		buf_addc(&body, '}');
 	}
 	if (command->given) {
-		put_target(&body, "command", &n);
+		begin_target(&body, "command", &n);
 		buf_add(&body, STR(",\"command\":["));
 		for (unsigned i = 0; i < command->count; i++) {
 			buf_add(&body, i ? STR(",") : STR(""));
@@ -64,48 +66,48 @@ static enum err set(struct cli_call *call)
 	return e;
 }
 
-static bool is_over(struct cli_call *call, const struct val *notice)
+static bool is_ended(struct cli_call *call, const struct val *notice)
 {
 	const char *state = val_text(call->arena, notice, "state");
 	return state && strcmp(state, "waiting") != 0;
 }
 
-/* Each of them, when it is over; an attempt is bounded, so it will be. */
-static enum err wait_for(struct cli_call *call, long long number, struct str *text, struct val *ret)
+/* Waits until a message has been delivered or has failed. An attempt takes a limited time. */
+static enum err wait_for_notice(struct cli_call *call, long long number, struct str *text, struct val *ret)
 {
-	enum { LOOK_MS = 100, LOOKS = (NOTIFY_SECONDS + 2 * RUN_GRACE_SECONDS + 30) * 1000 / LOOK_MS };
+	enum { POLL_MS = 100, POLLS = (NOTIFY_SECONDS + 2 * RUN_GRACE_SECONDS + 30) * 1000 / POLL_MS };
 	const char *target = arena_printf(call->arena, "/api/v1/notices/%lld", number);
-	for (unsigned i = 0; target && i < LOOKS; i++) {
+	for (unsigned i = 0; target && i < POLLS; i++) {
 		enum err e = remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
-		if (e || is_over(call, ret))
+		if (e || is_ended(call, ret))
 			return e;
-		nanosleep(&(struct timespec){ 0, LOOK_MS * 1000000L }, NULL);
+		nanosleep(&(struct timespec){ 0, POLL_MS * 1000000L }, NULL);
 	}
-	return target ? why_set(call->why, E_BUSY, WHY_NOWHERE, "notice %lld is still waiting", number)
+	return target ? why_set(call->why, E_BUSY, WHY_NOWHERE, "message %lld has not been sent yet", number)
 		      : E_NOMEM;
 }
 
-static enum err test(struct cli_call *call)
+static enum err test_targets(struct cli_call *call)
 {
 	struct cli_call sub = cli_call_as(call, OP_TEST_NOTIFY);
 	_cleanup_(buf_free) struct buf all = { 0 };
 	struct str text;
-	struct val answer, one;
+	struct val answer, notice;
 	unsigned bad = 0, n = 0;
 	enum err e = remote_ask(&sub, (struct str){ 0 }, &text, &answer);
 	const struct val *list = e ? NULL : val_get(&answer, STR("notices"));
 	for (unsigned i = 0; list && i < list->list.n && !e; i++, n++) {
-		e = wait_for(call, (long long)list->list.item[i].integer, &text, &one);
+		e = wait_for_notice(call, (long long)list->list.item[i].integer, &text, &notice);
 		if (e)
 			break;
-		const char *state = val_text(call->arena, &one, "state"),
-			   *said = val_text(call->arena, &one, "said");
+		const char *state = val_text(call->arena, &notice, "state"),
+			   *said = val_text(call->arena, &notice, "said");
 		bad += strcmp(state, "delivered") != 0;
 		buf_add(&all, n ? STR(",") : STR(""));
 		buf_add(&all, text);
 		if (call->json)
 			continue;
-		fprintf(call->out, "%s: %s%s", val_text(call->arena, &one, "to"), state,
+		fprintf(call->out, "%s: %s%s", val_text(call->arena, &notice, "to"), state,
 			said && *said ? ", " : "");
 		print_safe(call->out, str_of(said ? said : ""));
 		fputc('\n', call->out);
@@ -124,11 +126,12 @@ enum err verb_notify(struct cli_call *call)
 		return remote_run_as(call, action->given ? OP_GET_NOTICES : OP_GET_NOTIFY, NULL,
 				     (struct str){ 0 });
 	if (str_eq(action->text, STR("set")))
-		return set(call);
+		return set_targets(call);
 	if (str_eq(action->text, STR("test")))
-		return test(call);
-	return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither ls, set nor test: %s",
-		       STR_SHORT(action->text), call->args.op->example);
+		return test_targets(call);
+	return why_set(call->why, E_INPUT, WHY_NOWHERE,
+		       "'%.*s' is not an action of notify; allowed are ls, set and test",
+		       STR_SHORT(action->text));
 }
 
 void print_notices(struct cli_call *call, const struct val *list, const char *heading)
@@ -158,13 +161,15 @@ void print_notices(struct cli_call *call, const struct val *list, const char *he
 	}
 }
 
-static void show_list(struct cli_call *call, const struct val *list)
+static void print_notice_table(struct cli_call *call, const struct val *list)
 {
-	static const char *const heading[] = { "TOLD", "OF", "SCHEDULE", "TO", "STATE", "TRIES", "SAID" };
+	static const char *const heading[] = {
+		"TIME", "EVENT", "SCHEDULE", "TO", "STATE", "TRIES", "RESULT"
+	};
 	struct arena *a = call->arena;
-	struct table t = table_new(a, ARRAY_LEN(heading), heading);
+	_cleanup_(table_free) struct table t = table_new(ARRAY_LEN(heading), heading);
 	if (!list->list.n) {
-		fprintf(call->out, "nobody has been told of anything\n");
+		fprintf(call->out, "No messages.\n");
 		return;
 	}
 	for (unsigned i = 0; i < list->list.n; i++) {
@@ -185,23 +190,23 @@ void show_notify(struct cli_call *call, const struct val *v)
 			 *events = notify ? val_get(notify, STR("events")) : NULL;
 	const char *from = val_text(call->arena, v, "from"), *missing = val_text(call->arena, v, "missing");
 	if (notices) {
-		show_list(call, notices);
+		print_notice_table(call, notices);
 		return;
 	}
 	if (!to || !to->list.n) {
-		fprintf(call->out, "nobody is told; `rota notify set` says who is\n");
+		fprintf(call->out, "No targets. `rota notify set` adds one.\n");
 		return;
 	}
 	for (unsigned i = 0; i < to->list.n; i++) {
-		fputs(i ? "      " : "told: ", call->out);
+		fputs(i ? "        " : "targets ", call->out);
 		print_safe(call->out, to->list.item[i].str);
 		fputc('\n', call->out);
 	}
-	fputs("of:   ", call->out);
+	fputs("events  ", call->out);
 	for (unsigned i = 0; events && i < events->list.n; i++)
 		fprintf(call->out, "%s%.*s", i ? ", " : "", STR_ARG(events->list.item[i].str));
-	fprintf(call->out, "\nby:   %s\n",
-		from && !strcmp(from, "file") ? "notify in the configuration's file" : "`rota notify set`");
+	fprintf(call->out, "\nset by  %s\n",
+		from && !strcmp(from, "file") ? "notify in the configuration file" : "`rota notify set`");
 	if (missing)
-		fprintf(call->out, "but:  %s is not installed\n", missing);
+		fprintf(call->out, "warning %s is not installed\n", missing);
 }

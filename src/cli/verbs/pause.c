@@ -1,4 +1,4 @@
-/* pause and resume. */
+/* pause and resume: one schedule, all schedules with a tag, or all schedules. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/remote.h"
@@ -6,25 +6,25 @@
 
 #include <string.h>
 
-/* One by its own route; all, or those of a tag, by another. */
+/* One schedule and several schedules have different routes. */
 enum err verb_pause(struct cli_call *call)
 {
-	unsigned said = op_arg(&call->args, "schedule")->given + op_arg(&call->args, "tag")->given +
-			op_arg(&call->args, "all")->given;
+	unsigned given = op_arg(&call->args, "schedule")->given + op_arg(&call->args, "tag")->given +
+			 op_arg(&call->args, "all")->given;
 	bool pauses = call->args.op == &ops[OP_PAUSE];
-	if (said != 1)
+	if (given != 1)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "%s needs one of SCHEDULE, --tag TAG and --all", call->args.op->name);
+			       "%s needs exactly one of SCHEDULE, --tag TAG and --all", call->args.op->name);
 	if (op_arg(&call->args, "schedule")->given)
 		return remote_run(call);
 	return remote_run_as(call, pauses ? OP_PAUSE_MANY : OP_RESUME_MANY, NULL, (struct str){ 0 });
 }
 
-static void print_paused(struct cli_call *call, const struct val *v, struct str whom)
+static void print_paused(struct cli_call *call, const struct val *v, struct str name)
 {
 	const char *until = cli_time(call, val_text(call->arena, v, "paused_until"));
 	const char *note = val_line(call->arena, v, "note");
-	print_safe(call->out, whom);
+	print_safe(call->out, name);
 	fprintf(call->out, ": paused%s%s", until ? " until " : "", until ? until : "");
 	if (note) {
 		fputs(": ", call->out);
@@ -49,18 +49,18 @@ static void print_list(struct cli_call *call, const struct val *v, const char *n
 void show_paused(struct cli_call *call, const struct val *v)
 {
 	const char *schedule = val_text(call->arena, v, "schedule"), *kind = val_text(call->arena, v, "done");
-	struct str whom = schedule ? str_of(schedule) : STR("everything");
+	struct str name = schedule ? str_of(schedule) : STR("all schedules");
 	bool paused = kind && !strcmp(kind, "pause");
 	if (val_get(v, STR("schedules"))) {
 		print_list(call, v, "schedules", paused ? NULL : "resumed");
 		print_list(call, v, "not_paused", "was not paused");
 	} else if (paused) {
-		print_paused(call, v, whom);
+		print_paused(call, v, name);
 	} else {
-		print_safe(call->out, whom);
+		print_safe(call->out, name);
 		fprintf(call->out, ": %s%s\n", val_is_true(v, "was_paused") ? "resumed" : "was not paused",
 			val_is_true(v, "paused_all")
-				? ", but everything is paused; `rota resume --all` lets it go on"
+				? ", but all schedules are paused; `rota resume --all` resumes them"
 				: "");
 	}
 }

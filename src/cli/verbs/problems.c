@@ -1,4 +1,4 @@
-/* How problems are listed and shown. */
+/* Prints problems. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/table.h"
@@ -12,7 +12,7 @@ static const char *state_of(struct cli_call *call, const struct val *p)
 		return "closed";
 	if (!val_text(call->arena, p, "acknowledged"))
 		return "open";
-	return arena_printf(call->arena, "taken by %s", by ? by : "somebody");
+	return arena_printf(call->arena, "acknowledged by %s", by ? by : "an unknown user");
 }
 
 void print_problems(struct cli_call *call, const struct val *list)
@@ -26,7 +26,7 @@ void print_problems(struct cli_call *call, const struct val *list)
 		fprintf(call->out, "\n      %s, since %s", state_of(call, p),
 			cli_time(call, val_text(call->arena, p, "opened")));
 		if (count && strcmp(count, "1") != 0)
-			fprintf(call->out, ", said %s times", count);
+			fprintf(call->out, ", reported %s times", count);
 		fputc('\n', call->out);
 	}
 }
@@ -59,6 +59,6 @@ void show_problem(struct cli_call *call, const struct val *v)
 
 void show_acked(struct cli_call *call, const struct val *v)
 {
-	fprintf(call->out, "problem %s is yours; it closes by itself when its cause is gone\n",
+	fprintf(call->out, "problem %s is acknowledged; it closes by itself when its cause is gone\n",
 		val_text(call->arena, v, "number"));
 }

@@ -1,4 +1,4 @@
-/* How one run is shown: its record, its attempts, its reports. */
+/* Prints one run: its record, its attempts and its reports. */
 #include "cli/verbs/verbs.h"
 
 #include "base/utf8.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void line(struct cli_call *call, const char *name, const char *text)
+static void print_field(struct cli_call *call, const char *name, const char *text)
 {
 	if (!text)
 		return;
@@ -34,7 +34,7 @@ static const char *log_text(struct cli_call *call, const struct val *v)
 	const char *kept = val_text(call->arena, log, "kept"), *left = "";
 	if (out && out->integer)
 		left = arena_printf(call->arena, ", %lld %s", (long long)out->integer,
-				    kept && !strcmp(kept, "cut") ? "lost: the disk refused them"
+				    kept && !strcmp(kept, "cut") ? "lost because they could not be written"
 								 : "left out in the middle");
 	return arena_printf(call->arena, "%s (%s bytes%s)", val_text(call->arena, log, "path"),
 			    val_text(call->arena, log, "bytes"), left ? left : "");
@@ -50,7 +50,7 @@ static const char *check_text(struct cli_call *call, const struct val *v)
 	const char *end = code    ? arena_printf(call->arena, "exit code %s", code)
 			  : note  ? note
 			  : cause ? cause
-				  : "under way";
+				  : "running";
 	return log ? arena_printf(call->arena, "%s, %s", end, log) : end;
 }
 
@@ -61,12 +61,12 @@ static const char *seconds_text(struct cli_call *call, const struct val *v)
 	return s < 0 ? NULL : arena_printf(call->arena, "%.3f s", s);
 }
 
-static void show_attempts(struct cli_call *call, const struct val *list)
+static void print_attempts(struct cli_call *call, const struct val *list)
 {
 	static const char *const heading[] = {
 		"ATTEMPT", "STARTED", "TOOK", "CAUSE", "EXIT", "SIGNAL", "LOG"
 	};
-	struct table t = table_new(call->arena, ARRAY_LEN(heading), heading);
+	_cleanup_(table_free) struct table t = table_new(ARRAY_LEN(heading), heading);
 	if (!list || list->list.n < 2)
 		return;
 	for (unsigned i = 0; i < list->list.n; i++) {
@@ -83,15 +83,15 @@ static void show_attempts(struct cli_call *call, const struct val *list)
 	table_print(&t, call->out);
 }
 
-static void show_reports(struct cli_call *call, const struct val *list)
+static void print_reports(struct cli_call *call, const struct val *list)
 {
-	enum { SHOWN = 10 }; /* the last ones */
+	enum { REPORTS_SHOWN = 10 }; /* the last ones */
 	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
-	for (unsigned i = n > SHOWN ? n - SHOWN : 0; i < n; i++) {
+	for (unsigned i = n > REPORTS_SHOWN ? n - REPORTS_SHOWN : 0; i < n; i++) {
 		const struct val *report = &list->list.item[i];
 		const char *kind = val_text(call->arena, report, "report"),
 			   *text = val_text(call->arena, report, "text");
-		line(call, kind, text ? text : "");
+		print_field(call, kind, text ? text : "");
 	}
 }
 
@@ -101,22 +101,22 @@ static const char *last_note(struct cli_call *call, const struct val *list)
 				    : NULL;
 }
 
-/* The beginning of what may be long. */
-static const char *beginning(struct cli_call *call, const struct val *v, const char *name)
+/* The beginning of a text, on one line. */
+static const char *excerpt(struct cli_call *call, const struct val *v, const char *name)
 {
-	enum { ENOUGH = 400 };
+	enum { EXCERPT_BYTES = 400 };
 	const char *text = val_line(call->arena, v, name);
 	struct str all = str_of(text ? text : "");
 	size_t n = 0;
-	while (n < ENOUGH && n < all.n) {
+	while (n < EXCERPT_BYTES && n < all.n) {
 		unsigned more = utf8_length(str_from(all, n));
 		n += more ? more : 1;
 	}
 	return all.n ? arena_printf(call->arena, "%.*s%s", (int)n, all.p, n < all.n ? " …" : "") : NULL;
 }
 
-/* Of what it was made. */
-static void show_origin(struct cli_call *call, const struct val *v)
+/* Prints the agent, program and message of an agent's turn. */
+static void print_origin(struct cli_call *call, const struct val *v)
 {
 	struct arena *a = call->arena;
 	const struct val *program = v && v->kind == VAL_MAP ? val_get(v, STR("program")) : NULL;
@@ -124,13 +124,13 @@ static void show_origin(struct cli_call *call, const struct val *v)
 	if (!program || program->kind != VAL_LIST)
 		return;
 	const char *model = val_text(a, v, "model");
-	line(call, "agent",
-	     arena_printf(a, "%s, definition %s%s%s", val_text(a, v, "agent"), val_text(a, v, "definition"),
-			  model ? ", model " : "", model ? model : ""));
+	print_field(call, "agent",
+		    arena_printf(a, "%s, definition %s%s%s", val_text(a, v, "agent"),
+				 val_text(a, v, "definition"), model ? ", model " : "", model ? model : ""));
 	for (unsigned i = 0; i < program->list.n; i++)
 		buf_addf(&text, "%s%.*s", i ? " " : "", STR_ARG(program->list.item[i].str));
-	line(call, "program", text.failed ? NULL : arena_dup(a, buf_str(&text)));
-	line(call, "message", beginning(call, v, "message"));
+	print_field(call, "program", text.failed ? NULL : arena_dup(a, buf_str(&text)));
+	print_field(call, "message", excerpt(call, v, "message"));
 }
 
 void show_run(struct cli_call *call, const struct val *v)
@@ -145,35 +145,35 @@ void show_run(struct cli_call *call, const struct val *v)
 		   *out = tokens ? val_text(a, tokens, "out") : NULL;
 	fprintf(call->out, "%s: %s%s%s%s%s\n", val_text(a, v, "id"), outcome ? outcome : state,
 		reason ? "/" : "", reason ? reason : "", text ? ": " : "", text ? text : "");
-	line(call, "schedule",
-	     arena_printf(a, "%s, version %s%s", val_text(a, v, "schedule"), val_text(a, v, "rev"),
-			  val_is_true(v, "removed") ? " (removed since)" : ""));
-	line(call, "detail", val_text(a, v, "detail"));
-	line(call, "state", state);
-	line(call, "kind", val_text(a, v, "kind"));
-	line(call, "nominal", cli_time(call, nominal));
+	print_field(call, "schedule",
+		    arena_printf(a, "%s, version %s%s", val_text(a, v, "schedule"), val_text(a, v, "rev"),
+				 val_is_true(v, "removed") ? " (removed)" : ""));
+	print_field(call, "detail", val_text(a, v, "detail"));
+	print_field(call, "state", state);
+	print_field(call, "kind", val_text(a, v, "kind"));
+	print_field(call, "nominal", cli_time(call, nominal));
 	if (due && nominal && strcmp(due, nominal) != 0)
-		line(call, "due", cli_time(call, due));
-	line(call, "started", cli_time(call, val_text(a, v, "started_at")));
-	line(call, "ended", cli_time(call, val_text(a, v, "ended_at")));
-	line(call, "took", seconds_text(call, v));
-	line(call, "attempts",
-	     limited && strcmp(limited, "0") != 0
-		     ? arena_printf(a, "%s, of which %s did not count", val_text(a, v, "attempt"), limited)
-		     : val_text(a, v, "attempt"));
-	line(call, "retry at", cli_time(call, val_text(a, v, "retry_at")));
-	if (!signal_text(call, v)) /* else it is made of the signal, as shells do it */
-		line(call, "exit code", val_text(a, v, "exit_code"));
-	line(call, "signal", signal_text(call, v));
-	line(call, "note", last_note(call, val_get(v, STR("attempts"))));
-	line(call, "check", check_text(call, v));
-	show_reports(call, val_get(v, STR("reports")));
-	line(call, "cost", cost ? arena_printf(a, "$%s", cost) : NULL);
+		print_field(call, "due", cli_time(call, due));
+	print_field(call, "started", cli_time(call, val_text(a, v, "started_at")));
+	print_field(call, "ended", cli_time(call, val_text(a, v, "ended_at")));
+	print_field(call, "took", seconds_text(call, v));
+	print_field(call, "attempts",
+		    limited && strcmp(limited, "0") != 0
+			    ? arena_printf(a, "%s, %s not counted", val_text(a, v, "attempt"), limited)
+			    : val_text(a, v, "attempt"));
+	print_field(call, "retry at", cli_time(call, val_text(a, v, "retry_at")));
+	if (!signal_text(call, v)) /* after a signal the exit code is derived from it, as in shells */
+		print_field(call, "exit code", val_text(a, v, "exit_code"));
+	print_field(call, "signal", signal_text(call, v));
+	print_field(call, "note", last_note(call, val_get(v, STR("attempts"))));
+	print_field(call, "check", check_text(call, v));
+	print_reports(call, val_get(v, STR("reports")));
+	print_field(call, "cost", cost ? arena_printf(a, "$%s", cost) : NULL);
 	if (in && out && (strcmp(in, "0") != 0 || strcmp(out, "0") != 0))
-		line(call, "tokens", arena_printf(a, "%s in, %s out", in, out));
-	show_origin(call, val_get(v, STR("origin")));
-	line(call, "answer", beginning(call, v, "answer"));
-	line(call, "log", log_text(call, v));
-	print_notices(call, val_get(v, STR("notices")), "told");
-	show_attempts(call, val_get(v, STR("attempts")));
+		print_field(call, "tokens", arena_printf(a, "%s in, %s out", in, out));
+	print_origin(call, val_get(v, STR("origin")));
+	print_field(call, "answer", excerpt(call, v, "answer"));
+	print_field(call, "log", log_text(call, v));
+	print_notices(call, val_get(v, STR("notices")), "notified");
+	print_attempts(call, val_get(v, STR("attempts")));
 }

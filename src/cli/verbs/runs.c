@@ -1,4 +1,4 @@
-/* runs, logs and run. */
+/* run, runs and logs: starts runs, lists them, and prints their output. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/remote.h"
@@ -10,7 +10,7 @@
 void print_runs(struct cli_call *call, const struct val *list)
 {
 	static const char *const heading[] = { "RUN", "SCHEDULE", "NOMINAL", "STATE", "OUTCOME", "ATTEMPT" };
-	struct table t = table_new(call->arena, 6, heading);
+	_cleanup_(table_free) struct table t = table_new(6, heading);
 	for (unsigned i = 0; list && list->kind == VAL_LIST && i < list->list.n; i++) {
 		const struct val *r = &list->list.item[i];
 		const char *outcome = val_text(call->arena, r, "outcome"),
@@ -37,17 +37,17 @@ void show_runs(struct cli_call *call, const struct val *v)
 		fprintf(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
 }
 
-/* A log being read by pieces. The first answer says which run it is, so that the latest of a schedule stays
- * the same one while it is followed. */
+/* The position in a log that is read piece by piece. The first answer names the run, so that following the
+ * latest run of a schedule stays with that run. */
 struct log_reader {
-	const char *run; /* what was asked for, then `name` */
+	const char *run; /* the argument; after the first answer `name` */
 	char name[32];
 	int64_t attempt;
 	uint64_t at;
-	bool over, raw;
+	bool ended, raw;
 };
 
-/* One piece, printed; *more: there was something in it. */
+/* Reads and prints one piece; *more: it was not empty. */
 static enum err read_piece(struct cli_call *call, struct log_reader *l, bool *more)
 {
 	struct str text;
@@ -60,13 +60,13 @@ static enum err read_piece(struct cli_call *call, struct log_reader *l, bool *mo
 	const struct val *piece = val_get(&v, STR("text")), *next = val_get(&v, STR("next"));
 	const struct val *over = val_get(&v, STR("over")), *attempt = val_get(&v, STR("attempt"));
 	if (!piece || !next || !over || !attempt)
-		return why_set(call->why, E_IO, WHY_NOWHERE, "the daemon's answer makes no sense");
+		return why_set(call->why, E_IO, WHY_NOWHERE, "the answer of the daemon is not valid");
 	const char *run = val_text(call->arena, &v, "run");
 	snprintf(l->name, sizeof l->name, "%s", run ? run : "");
 	l->run = l->name;
 	*more = true;
 	if (l->attempt && attempt->integer != l->attempt && l->at) {
-		/* The next attempt has a log of its own. */
+		/* A new attempt has a new log. */
 		l->attempt = attempt->integer;
 		l->at = 0;
 		return OK;
@@ -81,12 +81,12 @@ static enum err read_piece(struct cli_call *call, struct log_reader *l, bool *mo
 	fflush(call->out);
 	l->attempt = attempt->integer;
 	l->at = (uint64_t)next->integer;
-	l->over = over->boolean;
+	l->ended = over->boolean;
 	return OK;
 }
 
-/* A run outlives its daemon: whoever waits for it waits for the next one, too. */
-static bool ask_again(enum err e, unsigned *times)
+/* Waits and returns true if the request is to be repeated: runs continue while the daemon restarts. */
+static bool wait_for_daemon(enum err e, unsigned *times)
 {
 	if (e != E_NODAEMON && e != E_GONE && e != E_BUSY) {
 		*times = 0;
@@ -104,10 +104,10 @@ static enum err read_log(struct cli_call *call, struct log_reader *l, bool follo
 	for (unsigned times = 0;;) {
 		bool more;
 		enum err e = read_piece(&piece, l, &more);
-		arena_reset(&own); /* it may go on for months */
-		if (follow && l->attempt && ask_again(e, &times))
+		arena_reset(&own); /* the run may last for months */
+		if (follow && l->attempt && wait_for_daemon(e, &times))
 			continue;
-		if (e || (!more && (!follow || l->over)))
+		if (e || (!more && (!follow || l->ended)))
 			return e;
 		if (!more)
 			nanosleep(&(struct timespec){ 0, 100000000 }, NULL);
@@ -119,9 +119,10 @@ enum err verb_logs(struct cli_call *call)
 	const struct arg *name = op_arg(&call->args, "name"), *from = op_arg(&call->args, "from");
 	struct log_reader l = { .raw = op_arg(&call->args, "raw")->given };
 	if (!name->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "logs needs a run or a schedule");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "logs needs a run or a schedule, for example: %s", call->args.op->example);
 	if (from->given && !str_number(from->text, UINT64_C(1) << 40, &l.at))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--from is a number of bytes");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "--from must be a number of bytes");
 	struct buf encoded = { 0 };
 	remote_encode(&encoded, name->text);
 	l.run = arena_dup(call->arena, buf_str(&encoded));
@@ -129,26 +130,26 @@ enum err verb_logs(struct cli_call *call)
 	return l.run ? read_log(call, &l, op_arg(&call->args, "follow")->given) : E_NOMEM;
 }
 
-static bool is_over(const struct val *run)
+static bool is_ended(const struct val *run)
 {
 	const struct val *state = val_get(run, STR("state"));
 	return state && (str_eq(state->str, STR("finished")) || str_eq(state->str, STR("skipped")) ||
 			 str_eq(state->str, STR("missed")));
 }
 
-static enum err wait_for(struct cli_call *call, const char *run, struct str *text, struct val *ret)
+static enum err wait_for_run(struct cli_call *call, const char *run, struct str *text, struct val *ret)
 {
 	_cleanup_(arena_free) struct arena own = { 0 };
-	struct cli_call look = *call;
+	struct cli_call poll = *call;
 	const char *target = arena_printf(call->arena, "/api/v1/runs/%s", run);
 	if (!target)
 		return E_NOMEM;
-	look.arena = &own;
+	poll.arena = &own;
 	for (unsigned ms = 20, times = 0;; ms = ms < 1000 ? ms * 2 : 1000) {
-		enum err e = remote_call(&look, "GET", target, (struct str){ 0 }, text, ret);
-		bool over = !e && is_over(ret), again = ask_again(e, &times);
-		arena_reset(&own); /* it may take for ever */
-		if (over)          /* what is kept */
+		enum err e = remote_call(&poll, "GET", target, (struct str){ 0 }, text, ret);
+		bool ended = !e && is_ended(ret), again = wait_for_daemon(e, &times);
+		arena_reset(&own); /* the run may last for months */
+		if (ended)         /* once more, into the arena of the caller */
 			return remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
 		if (e && !again)
 			return e;
@@ -173,7 +174,7 @@ enum err verb_run(struct cli_call *call)
 	if (watches && !call->json)
 		e = read_log(call, &log, true);
 	if (!e)
-		e = wait_for(call, name, &text, &run);
+		e = wait_for_run(call, name, &text, &run);
 	if (e)
 		return e;
 	const char *outcome = val_text(call->arena, &run, "outcome"),

@@ -1,4 +1,4 @@
-/* ls and show; how schedules are listed and shown, and how a change to one is reported. */
+/* ls and show; prints schedules and the results of changes to them. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -33,8 +33,7 @@ enum err verb_ls(struct cli_call *call)
 	return remote_run_as(call, kinds[k].id, NULL, (struct str){ 0 });
 }
 
-/* r7 is a run and 1 a problem, if there is such a one; everything else, and what is left, is a schedule, or
- * else an agent. */
+/* r7 is a run and 1 a problem, if it exists. Any other name is a schedule, or else an agent. */
 enum err verb_show(struct cli_call *call)
 {
 	const struct arg *name = op_arg(&call->args, "name");
@@ -42,7 +41,8 @@ enum err verb_show(struct cli_call *call)
 	enum err e = E_NOTFOUND;
 	if (!name->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE,
-			       "show needs a schedule, an agent, a run or a problem");
+			       "show needs a schedule, an agent, a run or a problem, for example: %s",
+			       call->args.op->example);
 	bool run = name->text.p[0] == 'r' && str_number(str_from(name->text, 1), INT64_MAX, &number);
 	bool problem = str_number(name->text, INT64_MAX, &number);
 	if (run)
@@ -63,8 +63,8 @@ enum err verb_show(struct cli_call *call)
 	return e;
 }
 
-/* What somebody wrote about its pause, or what it lacks. */
-static const char *remark(struct cli_call *call, const struct val *s)
+/* The note of the pause, or why the schedule is blocked. */
+static const char *schedule_note(struct cli_call *call, const struct val *s)
 {
 	const char *note = val_line(call->arena, s, "note");
 	return note ? note : val_text(call->arena, s, "blocked");
@@ -76,11 +76,11 @@ void show_schedules(struct cli_call *call, const struct val *v)
 	const struct val *list = val_get(v, STR("schedules"));
 	bool notes = false;
 	for (unsigned i = 0; list && i < list->list.n; i++)
-		notes |= remark(call, &list->list.item[i]) != NULL;
-	struct table t = table_new(call->arena, notes ? 4 : 3, heading);
+		notes |= schedule_note(call, &list->list.item[i]) != NULL;
+	_cleanup_(table_free) struct table t = table_new(notes ? 4 : 3, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
-		const char *note = remark(call, s);
+		const char *note = schedule_note(call, s);
 		table_row(&t, (const char *[]){
 				      val_text(call->arena, s, "id"), val_text(call->arena, s, "state"),
 				      cli_time(call, val_text(call->arena, s, "next")), note ? note : "" });
@@ -91,7 +91,7 @@ void show_schedules(struct cli_call *call, const struct val *v)
 		fprintf(call->out, "No schedules after '%.*s'.\n",
 			STR_SHORT(op_arg(&call->args, "after")->text));
 	else
-		fputs("No schedules. `rota add` makes one.\n", call->out);
+		fputs("No schedules. `rota add` adds one.\n", call->out);
 	if (val_get(v, STR("after")))
 		fprintf(call->out, "More: --after %s\n", val_text(call->arena, v, "after"));
 }
@@ -113,7 +113,7 @@ void show_schedule(struct cli_call *call, const struct val *v)
 	const char *until = cli_time(call, val_text(call->arena, v, "paused_until"));
 	fprintf(call->out, "%s: %s%s%s%s\n", val_text(call->arena, v, "id"),
 		val_text(call->arena, v, "state"), until ? " until " : "", until ? until : "",
-		val_is_true(v, "paused_all") ? "; everything is paused" : "");
+		val_is_true(v, "paused_all") ? "; all schedules are paused" : "");
 	print_note(call, v);
 	if (val_get(v, STR("blocked")))
 		fprintf(call->out, "  blocked: %s\n", val_text(call->arena, v, "blocked"));
@@ -145,7 +145,7 @@ void show_done(struct cli_call *call, const struct val *v)
 	} words[] = {
 		{ "rm", "removed" },
 		{ "run", "started" },
-		{ "clock", "the clock is believed" },
+		{ "clock", "the clock is accepted" },
 	};
 	const char *done = val_text(call->arena, v, "done"), *run = val_text(call->arena, v, "run");
 	const char *schedule = val_text(call->arena, v, "schedule");
@@ -156,24 +156,27 @@ void show_done(struct cli_call *call, const struct val *v)
 			done = words[i].text;
 			break;
 		}
-	if (run) /* for scripts: the run alone after the colon */
+	if (run) /* scripts read the run after the colon */
 		fprintf(call->out, "%s: %s\n", done, run);
-	else /* a beginning of its name may have been all that was given */
+	else /* the argument may have been a prefix */
 		fprintf(call->out, "%s%s%s\n", schedule ? schedule : "", schedule ? ": " : "", done);
 }
 
-void show_filled(struct cli_call *call, const struct val *v)
+void show_backfilled(struct cli_call *call, const struct val *v)
 {
-	const struct val *runs = val_get(v, STR("runs")), *had = val_get(v, STR("left_as_they_are"));
+	const struct val *runs = val_get(v, STR("runs")), *kept = val_get(v, STR("left_as_they_are"));
 	const char *id = val_text(call->arena, v, "schedule");
-	long long n = runs ? (long long)runs->integer : 0, old = had ? (long long)had->integer : 0;
+	long long n = runs ? (long long)runs->integer : 0, old = kept ? (long long)kept->integer : 0;
 	if (n)
-		fprintf(call->out, "%s: %lld run%s made; `rota runs %s` shows %s\n", id, n, n == 1 ? "" : "s",
-			id, n == 1 ? "it" : "them");
+		fprintf(call->out, "%s: %lld run%s added; `rota runs %s` shows %s\n", id, n,
+			n == 1 ? "" : "s", id, n == 1 ? "it" : "them");
 	else if (old)
-		fprintf(call->out, "%s: nothing was left to run: what was due then has run, or runs\n", id);
+		fprintf(call->out,
+			"%s: nothing to run: all due times in the period have run or are running\n", id);
 	else
-		fprintf(call->out, "%s: nothing was due\n", id);
+		fprintf(call->out, "%s: nothing was due in the period\n", id);
 	if (val_is_true(v, "more"))
-		fputs("There is more than may be made at a time: ask again for the rest.\n", call->out);
+		fputs("The period has more due times than one request may add; repeat the command for the "
+		      "rest.\n",
+		      call->out);
 }

@@ -1,4 +1,4 @@
-/* state get and set. */
+/* state: reads and changes the state of an agent, or the user's profile. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* {"a":{"b":VALUE}} for a.b; VALUE is JSON, or else the text itself. */
+/* Writes {"a":{"b":VALUE}} for the path a.b. VALUE is a string unless it is valid JSON. */
 static enum err write_patch(struct cli_call *call, struct str path, struct str value, struct buf *out)
 {
 	struct val v;
@@ -17,14 +17,14 @@ static enum err write_patch(struct cli_call *call, struct str path, struct str v
 	for (; val_path_next(&path, &key); deep++) {
 		if (!key.n || deep == STATE_DEPTH_MAX)
 			return why_set(call->why, E_INPUT, WHY_NOWHERE,
-				       "'%.*s' is no path; keys are separated by single dots",
+				       "'%.*s' is not a path; keys must be separated by single dots",
 				       STR_SHORT(all));
 		buf_addc(out, '{');
 		json_write_str(out, key);
 		buf_addc(out, ':');
 	}
 	if (!deep && (!is_json || v.kind != VAL_MAP))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the whole can only be an object");
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "the whole document must be a JSON object");
 	if (is_json)
 		json_write(out, &v);
 	else
@@ -34,7 +34,7 @@ static enum err write_patch(struct cli_call *call, struct str path, struct str v
 	return OK;
 }
 
-static enum err set(struct cli_call *call, struct cli_call *sub)
+static enum err set_state(struct cli_call *call, struct cli_call *sub)
 {
 	const struct arg *path = op_arg(&call->args, "path"), *value = op_arg(&call->args, "value"),
 			 *rev = op_arg(&call->args, "rev");
@@ -42,13 +42,13 @@ static enum err set(struct cli_call *call, struct cli_call *sub)
 	struct str text;
 	struct val answer;
 	if (!path->given || !value->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "state set needs a path and a value: %s",
-			       call->args.op->example);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "state set needs a path and a value, for example: %s", call->args.op->example);
 	buf_add(&body, STR("{\"patch\":"));
 	enum err e = write_patch(call, path->text, value->text, &body);
 	uint64_t n;
 	if (!e && rev->given && !str_number(rev->text, UINT32_MAX, &n))
-		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "rev '%.*s' is not a number",
+		e = why_set(call->why, E_INPUT, WHY_NOWHERE, "--rev '%.*s' is not a number",
 			    STR_SHORT(rev->text));
 	if (e)
 		return e;
@@ -76,17 +76,18 @@ enum err verb_state(struct cli_call *call)
 	while (k < ARRAY_LEN(actions) && !str_eq(word, str_of(actions[k].word)))
 		k++;
 	if (!op_arg(&call->args, "action")->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "state needs get or set: %s",
+		return why_set(call->why, E_INPUT, WHY_NOWHERE, "state needs get or set, for example: %s",
 			       call->args.op->example);
 	if (k == ARRAY_LEN(actions))
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "'%.*s' is neither get nor set: %s",
-			       STR_SHORT(word), call->args.op->example);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "'%.*s' is not an action of state; allowed are get and set", STR_SHORT(word));
 	struct cli_call sub = cli_call_as(call, actions[k].id);
 	const char *inside = getenv("ROTA_AGENT");
-	/* Within a run it is the agent's own. A daemon that knows the run knows the agent. */
+	/* Within a run the default is the agent of the run, which the daemon knows if ROTA_AGENT is not set.
+	 */
 	if (inside && !op_arg(&sub.args, "agent")->given && !op_arg(&sub.args, "user")->given)
 		op_set_arg(&sub.args, "agent", str_of(inside));
-	return actions[k].id == OP_SET_STATE ? set(call, &sub) : remote_run(&sub);
+	return actions[k].id == OP_SET_STATE ? set_state(call, &sub) : remote_run(&sub);
 }
 
 void show_state(struct cli_call *call, const struct val *answer)

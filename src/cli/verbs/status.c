@@ -1,14 +1,14 @@
-/* How status is shown, which is also plain `rota`. */
+/* Prints the status: for `rota status` and plain `rota`. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/table.h"
 
 #include <string.h>
 
-static void show_noted(struct cli_call *call, const struct val *list)
+static void print_paused_notes(struct cli_call *call, const struct val *list)
 {
 	static const char *const heading[] = { "PAUSED", "UNTIL", "NOTE" };
-	struct table t = table_new(call->arena, 3, heading);
+	_cleanup_(table_free) struct table t = table_new(3, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
 		table_row(&t, (const char *[]){ val_text(call->arena, s, "schedule"),
@@ -21,18 +21,18 @@ static void show_noted(struct cli_call *call, const struct val *list)
 	}
 }
 
-static void show_coming(struct cli_call *call, const struct val *list)
+static void print_next(struct cli_call *call, const struct val *list)
 {
 	static const char *const heading[] = { "NEXT", "SCHEDULE", "BLOCKED" };
 	bool blocked = false;
 	for (unsigned i = 0; list && i < list->list.n; i++)
 		blocked |= val_get(&list->list.item[i], STR("blocked")) != NULL;
-	struct table t = table_new(call->arena, blocked ? 3 : 2, heading);
+	_cleanup_(table_free) struct table t = table_new(blocked ? 3 : 2, heading);
 	for (unsigned i = 0; list && i < list->list.n; i++) {
 		const struct val *s = &list->list.item[i];
-		const char *lacks = val_text(call->arena, s, "blocked");
+		const char *reason = val_text(call->arena, s, "blocked");
 		table_row(&t, (const char *[]){ cli_time(call, val_text(call->arena, s, "due")),
-						val_text(call->arena, s, "schedule"), lacks ? lacks : "" });
+						val_text(call->arena, s, "schedule"), reason ? reason : "" });
 	}
 	if (t.n > 1) {
 		fputc('\n', call->out);
@@ -45,28 +45,30 @@ void show_status(struct cli_call *call, const struct val *v)
 	const struct val *problems = val_get(v, STR("problems")), *open = val_get(v, STR("open"));
 	const char *trouble = val_text(call->arena, v, "trouble");
 	if (val_is_true(v, "clock_held"))
-		fputs("The clock ran far ahead and is not believed: nothing comes due until it is back, or "
+		fputs("The clock jumped far ahead and is not trusted: nothing comes due until it is set "
+		      "back, or "
 		      "`rota clock` accepts it.\n\n",
 		      call->out);
 	if (trouble) {
-		fputs("Trouble: ", call->out);
+		fputs("Error: ", call->out);
 		print_safe(call->out, str_of(trouble));
 		fputs("\n\n", call->out);
 	}
 	if (problems && problems->list.n) {
 		fputs("PROBLEMS\n", call->out);
 		print_problems(call, problems);
-		fputs("`rota ack N` takes one.\n\n", call->out);
+		fputs("`rota ack N` acknowledges a problem.\n\n", call->out);
 	}
 	if (val_is_true(v, "paused")) {
 		const char *until = cli_time(call, val_text(call->arena, v, "paused_until"));
 		const char *note = val_text(call->arena, v, "note");
-		fprintf(call->out, "Everything is paused%s%s", until ? " until " : "", until ? until : "");
+		fprintf(call->out, "All schedules are paused%s%s", until ? " until " : "",
+			until ? until : "");
 		if (note) {
 			fputs(": ", call->out);
 			print_safe(call->out, str_of(note));
 		}
-		fputs("; `rota resume --all` lets it go on.\n\n", call->out);
+		fputs("; `rota resume --all` resumes them.\n\n", call->out);
 	}
 	const char *schedules = val_text(call->arena, v, "schedules");
 	fprintf(call->out, "%s schedule%s, %s running, %s queued, %s waiting, %s to be retried\n", schedules,
@@ -81,6 +83,6 @@ void show_status(struct cli_call *call, const struct val *v)
 		fputc('\n', call->out);
 		print_runs(call, open);
 	}
-	show_noted(call, val_get(v, STR("paused_with_note")));
-	show_coming(call, val_get(v, STR("next")));
+	print_paused_notes(call, val_get(v, STR("paused_with_note")));
+	print_next(call, val_get(v, STR("next")));
 }

@@ -1,17 +1,17 @@
-/* stop: a run, or all runs of a schedule. */
+/* stop: stops a run, or all runs of a schedule. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/remote.h"
 
-/* r7 is a run, if there is such a one that lives; everything else, and what is left, is a schedule. */
+/* r7 is a run, if it is active. Any other name is a schedule. */
 enum err verb_stop(struct cli_call *call)
 {
 	const struct arg *name = op_arg(&call->args, "name");
 	uint64_t number;
 	enum err e = E_NOTFOUND;
 	if (!name->given)
-		return why_set(call->why, E_INPUT, WHY_NOWHERE, "stop needs a run or a schedule: %s",
-			       call->args.op->example);
+		return why_set(call->why, E_INPUT, WHY_NOWHERE,
+			       "stop needs a run or a schedule, for example: %s", call->args.op->example);
 	bool run = name->text.p[0] == 'r' && str_number(str_from(name->text, 1), INT64_MAX, &number);
 	if (run)
 		e = remote_run_as(call, OP_STOP_RUN, "run", name->text);

@@ -1,5 +1,5 @@
 #pragma once
-/* What the caller's process does for a row of the table of operations. */
+/* The verbs of the command line: what the caller's process does for a row of the table of operations. */
 #include "base/val.h"
 #include "cli/call.h"
 
@@ -7,7 +7,7 @@ typedef enum err cli_run(struct cli_call *call);
 typedef void cli_show(struct cli_call *call, const struct val *answer);
 
 struct cli_verb {
-	cli_run *run; /* carries out a verb; remote_run where the daemon is simply asked. NULL: not a verb */
+	cli_run *run;   /* carries out a verb; remote_run: only sends the request. NULL: not a verb */
 	cli_show *show; /* prints the daemon's answer for people; NULL: its JSON is printed */
 };
 
@@ -16,8 +16,8 @@ extern const struct cli_verb cli_verbs[OPS];
 /* add.c */
 cli_run verb_add, verb_edit;
 cli_show show_added;
-/* Warns on standard error if the answer says that the schedule is blocked. `file` is empty where it is in
- * none. True: it did. */
+/* Warns on standard error, and returns true, if the answer says that the schedule is blocked. `file` is empty
+ * if the schedule is not from a file. */
 bool warn_if_blocked(struct cli_call *call, const struct val *answer, struct str file, unsigned line);
 /* agents.c */
 cli_run verb_agent;
@@ -35,7 +35,7 @@ cli_run verb_eval, verb_render;
 cli_run verb_events;
 /* memory.c */
 cli_run verb_memory;
-cli_show show_memory, show_memories, show_forgotten;
+cli_show show_memory, show_memories, show_removed_notes;
 /* next_check.c */
 cli_run verb_next_check;
 cli_show show_next_check;
@@ -50,6 +50,8 @@ cli_show show_paused;
 /* problems.c */
 cli_show show_problems, show_problem, show_acked;
 void print_problems(struct cli_call *call, const struct val *list);
+/* report.c */
+cli_run verb_report; /* and step and note */
 /* run_detail.c */
 cli_show show_run;
 /* runs.c */
@@ -58,8 +60,8 @@ cli_show show_runs;
 void print_runs(struct cli_call *call, const struct val *list);
 /* schedules.c */
 cli_run verb_ls, verb_show;
-cli_show show_schedules, show_schedule, show_done, show_filled;
-void print_note(struct cli_call *call, const struct val *v); /* a line, if it has a note */
+cli_show show_schedules, show_schedule, show_done, show_backfilled;
+void print_note(struct cli_call *call, const struct val *v); /* prints the note, if there is one */
 /* state.c */
 cli_run verb_state;
 cli_show show_state;

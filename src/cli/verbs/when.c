@@ -1,4 +1,4 @@
-/* next, explain and zones. They need no daemon. */
+/* next, explain and zones: answer questions about expressions and time zones without a daemon. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -11,7 +11,7 @@
 
 /* --- batch --- */
 
-static enum err batch_question(const struct val *line, struct question *q, struct why *why)
+static enum err read_answer_batch_line(const struct val *line, struct preview_query *q, struct why *why)
 {
 	static const char *const known[] = { "expr", "tz", "after", "count", "id" };
 	struct str *text[] = { &q->expr, &q->tz, &q->after, NULL, &q->id };
@@ -43,25 +43,25 @@ static enum err batch_question(const struct val *line, struct question *q, struc
 	return OK;
 }
 
-static void batch_line(struct cli_call *call, struct str line, struct buf *out)
+static void answer_batch_line(struct cli_call *call, struct str line, struct buf *out)
 {
-	struct question q = {
+	struct preview_query q = {
 		.count = 5, .default_zone = STR("UTC"), .after_name = "after", .tz_name = "tz"
 	};
-	struct answer r = { 0 };
+	struct preview r = { 0 };
 	struct why why = { 0 };
 	struct val v;
 	struct str source = line;
 	enum err e = json_read(line, call->arena, &v, &why);
 	if (!e)
-		e = batch_question(&v, &q, &why);
+		e = read_answer_batch_line(&v, &q, &why);
 	if (!e) {
 		source = q.expr;
-		e = answer_find(&q, zoneinfo_source(call->zones), call->arena, &r, &why);
+		e = preview_compute(&q, zoneinfo_source(call->zones), call->arena, &r, &why);
 	}
 	if (!e) {
 		buf_add(out, STR("{\"next\":"));
-		answer_json_next(&r, out);
+		preview_write_times(&r, out);
 		buf_add(out, STR("}\n"));
 		return;
 	}
@@ -72,7 +72,7 @@ static void batch_line(struct cli_call *call, struct str line, struct buf *out)
 	buf_add(out, STR("}\n"));
 }
 
-/* Reads a line of any length, and keeps as much of it as there is room for; false at the end of the file. */
+/* Reads a line of any length into at most `room` bytes; *length is the whole length. False: end of file. */
 static bool read_line(FILE *in, char *line, size_t room, size_t *length)
 {
 	int c;
@@ -85,7 +85,7 @@ static bool read_line(FILE *in, char *line, size_t room, size_t *length)
 	return c != EOF || *length > 0;
 }
 
-static enum err batch(struct cli_call *call, struct str path)
+static enum err answer_batch(struct cli_call *call, struct str path)
 {
 	char *name = arena_dup(call->arena, path);
 	bool std = str_eq(path, STR("-"));
@@ -99,9 +99,9 @@ static enum err batch(struct cli_call *call, struct str path)
 	_cleanup_(buf_free) struct buf out = { 0 };
 	for (size_t n; read_line(in, line, sizeof line, &n);) {
 		if (n > sizeof line)
-			buf_addf(&out, "{\"error\":\"a line has at most %zu bytes\"}\n", sizeof line);
+			buf_addf(&out, "{\"error\":\"a line can have at most %zu bytes\"}\n", sizeof line);
 		else
-			batch_line(call, (struct str){ line, n }, &out);
+			answer_batch_line(call, (struct str){ line, n }, &out);
 		arena_reset(call->arena);
 		if (out.n > 65536) {
 			fwrite(out.p, 1, out.n, call->out);
@@ -122,34 +122,34 @@ static enum err batch(struct cli_call *call, struct str path)
 
 /* --- the operations --- */
 
-static enum err one(struct cli_call *call, unsigned count, bool all)
+static enum err print_preview(struct cli_call *call, unsigned count, bool all)
 {
 	const struct arg *expr = op_arg(&call->args, "expression");
 	if (!expr->given)
 		return why_set(call->why, E_INPUT, WHY_NOWHERE, "%s needs an expression, for example: %s",
 			       call->args.op->name, call->args.op->example);
-	struct question q = { .expr = expr->text,
-			      .tz = op_arg(&call->args, "tz")->text,
-			      .after = op_arg(&call->args, "after")->text,
-			      .after_name = "--after",
-			      .tz_name = "--tz",
-			      .id = op_arg(&call->args, "id")->text,
-			      .count = count,
-			      .default_zone = zoneinfo_local(call->zones),
-			      .default_why = zoneinfo_local_known(call->zones)
-						     ? "this machine's"
-						     : "since this machine's is not known" };
-	struct answer r = { 0 };
+	struct preview_query q = { .expr = expr->text,
+				   .tz = op_arg(&call->args, "tz")->text,
+				   .after = op_arg(&call->args, "after")->text,
+				   .after_name = "--after",
+				   .tz_name = "--tz",
+				   .id = op_arg(&call->args, "id")->text,
+				   .count = count,
+				   .default_zone = zoneinfo_local(call->zones),
+				   .default_why = zoneinfo_local_known(call->zones)
+							  ? "the zone of this machine"
+							  : "because the zone of this machine is not known" };
+	struct preview r = { 0 };
 	call->source = q.expr;
-	enum err e = answer_find(&q, zoneinfo_source(call->zones), call->arena, &r, call->why);
+	enum err e = preview_compute(&q, zoneinfo_source(call->zones), call->arena, &r, call->why);
 	if (e)
 		return e;
-	answer_warn(&r, call->arena);
+	preview_warn(&r, call->arena);
 	_cleanup_(buf_free) struct buf out = { 0 };
 	if (call->json)
-		answer_json(&r, &out);
+		preview_write_json(&r, &out);
 	else
-		answer_text(&r, all, &out);
+		preview_write_text(&r, all, &out);
 	if (out.failed)
 		return E_NOMEM;
 	fwrite(out.p, 1, out.n, call->out);
@@ -160,22 +160,23 @@ enum err verb_next(struct cli_call *call)
 {
 	const struct arg *from = op_arg(&call->args, "batch"), *count = op_arg(&call->args, "count");
 	if (!from->given)
-		return one(call, count->given ? count->count : 5, false);
+		return print_preview(call, count->given ? count->count : 5, false);
 	for (const struct op_param *p = call->args.op->param; p->name; p++)
 		if (op_arg(&call->args, p->name)->given && strcmp(p->name, "batch") != 0 &&
 		    strcmp(p->name, "json") != 0)
 			return why_set(call->why, E_INPUT, WHY_NOWHERE,
-				       "--batch reads %s from each line of its file; give none beside it",
+				       "--batch reads %s from each line of its file; it cannot be combined "
+				       "with that option",
 				       p->name);
-	return batch(call, from->text);
+	return answer_batch(call, from->text);
 }
 
 enum err verb_explain(struct cli_call *call)
 {
-	return one(call, 5, true);
+	return print_preview(call, 5, true);
 }
 
-static bool contains(struct str text, struct str part)
+static bool contains_ignoring_case(struct str text, struct str part)
 {
 	for (size_t i = 0; i + part.n <= text.n; i++)
 		if (str_ieq(str_sub(text, i, i + part.n), part))
@@ -192,7 +193,7 @@ enum err verb_zones(struct cli_call *call)
 	if (call->json)
 		fputc('[', call->out);
 	for (unsigned i = 0; (name = s->name(s->self, i)).n; i++) {
-		const struct zone *z = contains(name, pattern) ? s->find(s->self, name) : NULL;
+		const struct zone *z = contains_ignoring_case(name, pattern) ? s->find(s->self, name) : NULL;
 		if (!z)
 			continue;
 		char offset[ISO_SIZE];

@@ -1,4 +1,4 @@
-/* How why is answered. */
+/* why: prints why a schedule ran or did not run at a time. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/table.h"
@@ -6,30 +6,28 @@
 
 #include <string.h>
 
-struct word {
+static const struct {
 	const char *word, *text;
-};
-
-static const char *in_words(const struct word *table, size_t n, const char *word)
-{
-	for (size_t i = 0; word && i < n; i++)
-		if (!strcmp(table[i].word, word))
-			return table[i].text;
-	return NULL;
-}
-
-static const struct word answers[] = {
+} answers[] = {
 	{ "run", "it ran" },
 	{ "refused", "it did not run" },
 	{ "will_run", "it will run" },
-	{ "will_not_run", "as things are it will not run" },
-	{ "about_to_run", "it is due and about to be taken up" },
-	{ "before", "it lies at or before the schedule's last change: nothing fires there" },
-	{ "pruned", "it is so long ago that its record is gone" },
-	{ "no_time", "the schedule has no such time" },
-	{ "follows", "it has no times of its own: it follows another schedule" },
-	{ "removed", "the schedule was removed, and nothing is on record for that time" },
+	{ "will_not_run", "it will not run unless something changes" },
+	{ "about_to_run", "it is due and about to run" },
+	{ "before", "the schedule was changed at or after that time, so it has no run then" },
+	{ "pruned", "its record has been removed because of its age" },
+	{ "no_time", "the schedule is not due at that time" },
+	{ "follows", "it has no due times: it runs after another schedule" },
+	{ "removed", "the schedule was removed, and there is no record for that time" },
 };
+
+static const char *answer_text(const char *word)
+{
+	for (size_t i = 0; word && i < ARRAY_LEN(answers); i++)
+		if (!strcmp(answers[i].word, word))
+			return answers[i].text;
+	return NULL;
+}
 
 void show_why(struct cli_call *call, const struct val *v)
 {
@@ -38,10 +36,10 @@ void show_why(struct cli_call *call, const struct val *v)
 	const char *disposition = val_text(call->arena, v, "disposition");
 	const char *until = cli_time(call, val_text(call->arena, v, "until"));
 	const struct val *run = val_get(v, STR("run"));
-	const char *text = in_words(answers, ARRAY_LEN(answers), answer);
+	const char *text = answer_text(answer);
 	const char *state = run ? val_text(call->arena, run, "state") : NULL;
 	if (state && strcmp(state, "finished") != 0 && !reason)
-		text = "it was taken up, and is not over";
+		text = "its run has not ended";
 	const char *removed = cli_time(call, val_text(call->arena, v, "removed"));
 	const char *meaning =
 		reason && !strcmp(reason, "disabled") ? "the schedule is disabled" : reason_text(reason);

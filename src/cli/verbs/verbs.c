@@ -1,4 +1,4 @@
-/* Which functions carry out a row of the table in the caller's process. */
+/* The functions of the command line for the rows of the table of operations. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/remote.h"
@@ -9,8 +9,8 @@ static enum err verb_version(struct cli_call *call)
 	return OK;
 }
 
-/* Rows that are not here: verbs of admin/, and rows that are only requested by others and whose answer is
- * never printed on its own. */
+/* Rows without an entry are verbs of admin/, or rows that verbs request and whose answer is not printed as it
+ * is. */
 const struct cli_verb cli_verbs[OPS] = {
 	[OP_STATUS] = { remote_run, show_status },
 	[OP_ADD] = { verb_add, show_added },
@@ -31,7 +31,7 @@ const struct cli_verb cli_verbs[OPS] = {
 	[OP_STATE] = { verb_state, NULL },
 	[OP_MEMORY] = { verb_memory, NULL },
 	[OP_NOTIFY] = { verb_notify, NULL },
-	[OP_BACKFILL] = { remote_run, show_filled },
+	[OP_BACKFILL] = { remote_run, show_backfilled },
 	[OP_EVENTS] = { verb_events, NULL },
 	[OP_CLOCK] = { remote_run, show_done },
 	[OP_CONFIG] = { verb_config, NULL },
@@ -40,6 +40,9 @@ const struct cli_verb cli_verbs[OPS] = {
 	[OP_NEXT] = { verb_next, NULL },
 	[OP_EXPLAIN] = { verb_explain, NULL },
 	[OP_ZONES] = { verb_zones, NULL },
+	[OP_REPORT] = { verb_report, NULL },
+	[OP_STEP] = { verb_report, NULL },
+	[OP_NOTE] = { verb_report, NULL },
 	[OP_NEXT_CHECK] = { verb_next_check, NULL },
 	[OP_EVAL] = { verb_eval, NULL },
 	[OP_RENDER] = { verb_render, NULL },
@@ -61,8 +64,8 @@ const struct cli_verb cli_verbs[OPS] = {
 	[OP_ADD_MEMORY] = { NULL, show_memory },
 	[OP_LIST_MEMORY] = { NULL, show_memories },
 	[OP_SEARCH_MEMORY] = { NULL, show_memories },
-	[OP_REMOVE_MEMORY] = { NULL, show_forgotten },
-	[OP_REMOVE_RUN_MEMORY] = { NULL, show_forgotten },
+	[OP_REMOVE_MEMORY] = { NULL, show_removed_notes },
+	[OP_REMOVE_RUN_MEMORY] = { NULL, show_removed_notes },
 	[OP_GET_NOTIFY] = { NULL, show_notify },
 	[OP_SET_NOTIFY] = { NULL, show_notify },
 	[OP_GET_NOTICES] = { NULL, show_notify },

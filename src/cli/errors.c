@@ -1,0 +1,30 @@
+/* Prints errors and warnings on one line with their position. */
+#include "cli/errors.h"
+
+#include "base/buf.h"
+#include "cli/table.h"
+
+static void print_message(FILE *to, const char *kind, enum err e, const struct why *why, struct str source,
+			  const char *source_name)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	err_describe(e, why, source, &text);
+	fputs("rota: ", to);
+	if (source_name && why->at != WHY_NOWHERE) {
+		print_safe(to, str_of(source_name));
+		fputs(": ", to);
+	}
+	fputs(kind, to);
+	print_safe(to, buf_str(&text));
+	fputc('\n', to);
+}
+
+void print_error(FILE *to, enum err e, const struct why *why, struct str source, const char *source_name)
+{
+	print_message(to, "", e, why, source, source_name);
+}
+
+void print_warning(FILE *to, const struct why *why, struct str source, const char *source_name)
+{
+	print_message(to, "warning: ", OK, why, source, source_name);
+}
