@@ -42,7 +42,6 @@ enum err verb_serve(struct cli_call *call)
 		return e;
 	struct config *c = &settings.config;
 	struct calendars calendars = config_calendars(c);
-	struct str zone = c->timezone.n ? c->timezone : zoneinfo_local(call->zones);
 	struct daemon_options o = { .data = arena_dup(call->arena, c->data),
 				    .socket = arena_dup(call->arena, c->socket),
 				    .launcher = find_launcher(call->arena),
@@ -54,7 +53,7 @@ enum err verb_serve(struct cli_call *call)
 				    .catch_up_per_second = (unsigned)c->catch_up_per_second,
 				    .retention = { c->kept_runs_days, c->kept_logs_days, c->kept_logs,
 						   c->kept_every },
-				    .defaults = { .when = { .zone_name = zone, .calendars = &calendars } },
+				    .defaults = { .when = { .calendars = &calendars } },
 				    .ctx = &serving,
 				    .zones_changed = zones_changed,
 				    .stopping = stopping,

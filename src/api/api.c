@@ -82,12 +82,8 @@ void api_open_spare_fd(struct api *a)
 struct doc_env api_doc_env(const struct api_call *call, struct api *a)
 {
 	const struct config *c = a->options.config;
-	const struct zone_source *zones = zoneinfo_source(call->zones);
-	struct str name = c->timezone.n ? c->timezone : zoneinfo_local(call->zones);
 	struct doc_env env = { .when = { .now = clock_wall(),
-					 .zones = zones,
-					 .zone = zones->find(zones->self, name),
-					 .zone_name = name,
+					 .zones = zoneinfo_source(call->zones),
 					 .calendars = &a->calendars } };
 	config_defaults(c, &env);
 	return env;

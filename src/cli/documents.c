@@ -28,13 +28,9 @@ static enum err load_env(struct cli_call *call, struct check_env *ret)
 	if (e)
 		return e;
 	struct config *c = &ret->settings.config;
-	const struct zone_source *zones = zoneinfo_source(call->zones);
-	struct str name = c->timezone.n ? c->timezone : zoneinfo_local(call->zones);
 	ret->calendars = config_calendars(c);
 	ret->env = (struct doc_env){ .when = { .now = clock_wall(),
-					       .zones = zones,
-					       .zone = zones->find(zones->self, name),
-					       .zone_name = name,
+					       .zones = zoneinfo_source(call->zones),
 					       .calendars = &ret->calendars } };
 	config_defaults(c, &ret->env);
 	return OK;

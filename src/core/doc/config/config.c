@@ -173,4 +173,7 @@ void config_defaults(const struct config *c, struct doc_env *ret)
 	ret->timeout[DOC_WEBHOOK] = c->timeout_request;
 	ret->timeout[DOC_EVENT] = 0;
 	ret->default_agent = c->default_agent;
+	ret->when.zone_name = c->timezone;
+	if (ret->when.zones)
+		ret->when.zone = ret->when.zones->find(ret->when.zones->self, c->timezone);
 }

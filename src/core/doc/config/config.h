@@ -79,7 +79,9 @@ struct config_env {
 must_check enum err config_read(const struct config_env *env, struct arena *a, struct config *ret,
 				struct config_source source[CONFIG_SETTINGS_MAX], struct why *why);
 
-/* Sets the defaults of documents: timeouts, and the agent. */
+/* Sets the defaults of documents: timeouts, the agent, and the zone of expressions that name none (the
+ * setting `timezone`, UTC if it is not set). ret->when.zones may be NULL: then only the name of the zone is
+ * set. */
 void config_defaults(const struct config *c, struct doc_env *ret);
 
 /* The calendars, for expressions. They live as long as `c`. */
