@@ -238,10 +238,10 @@
 #define DIGEST_ABOVE                16  /* messages to one target; more are joined in one digest … */
 #define DIGEST_MESSAGES             20  /* … which contains this many of them in full */
 #define DIGEST_BYTES                24576 /* the messages within one digest, which must fit STORE_MESSAGE_BYTES_MAX */
-#define DELIVERIES_MAX              16 /* deliveries at the same time */
-#define DELIVERIES_PER_RECEIVER_MAX 2  /* deliveries to one receiver at the same time */
-#define PAUSED_RECEIVERS_MAX        64 /* receivers that get no deliveries for a while, since one failed … */
-#define RECEIVER_PAUSE_SECONDS      10  /* … for at most this long */
+#define DELIVERIES_MAX              16  /* deliveries at the same time */
+#define DELIVERIES_PER_RECEIVER_MAX 2   /* deliveries to one receiver at the same time */
+#define PAUSED_RECEIVERS_MAX        64  /* receivers remembered as paused after a failed delivery */
+#define RECEIVER_PAUSE_SECONDS      10  /* the longest pause of a receiver */
 #define NOTIFY_RETRY_MS             200 /* before the next try if the store or the launcher has no room */
 #define NOTIFY_SECONDS              30  /* one attempt to deliver a message */
 #define DELIVERY_LOG_BYTES          4096 /* bytes kept of the beginning, and of the end, of a delivery's output */

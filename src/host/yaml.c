@@ -240,7 +240,7 @@ static enum err read_key(struct yaml_reader *r, struct val *map, struct val_pair
 {
 	p->at = (uint32_t)event_offset(r);
 	if (r->event.type != YAML_SCALAR_EVENT || r->event.data.scalar.length == 0)
-		return why_set(r->why, E_INPUT, p->at, "a key must be text that is not empty");
+		return why_set(r->why, E_INPUT, p->at, "a key must be a single text, and must not be empty");
 	struct str text;
 	enum err e = scalar_text(r, &text);
 	if (!e)

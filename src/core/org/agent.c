@@ -62,7 +62,7 @@ static enum err check_bytes(struct str text, struct why *why)
 	for (size_t at = 0; at < text.n;) {
 		unsigned n = text.p[at] ? utf8_length(str_from(text, at)) : 0;
 		if (!n)
-			return why_set(why, E_INPUT, at, "this byte is not UTF-8 text");
+			return why_set(why, E_INPUT, at, "this byte is NUL or not valid UTF-8");
 		at += n;
 	}
 	return OK;

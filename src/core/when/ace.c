@@ -7,9 +7,8 @@
 
 #include <stdio.h>
 
-/* Does the next word belong to a directive's value, too? `full`: the text has its form already, so that the
- * word cannot belong to anything else; it then becomes part of the value, and the value's parser judges it.
- */
+/* Does the next word belong to the directive's value, too? `full`: the form is complete, so the word cannot
+ * be part of it; then any word may be taken, and the value's parser reports a wrong one. */
 typedef bool more_words(struct str value, struct str next, bool full);
 
 static bool no_more(struct str value, struct str next, bool full)

@@ -70,12 +70,13 @@ static enum err refuse_item(const struct field_reader *f, size_t from)
 	if (item.n == 0)
 		return why_set(f->why, E_INPUT, at, "%s is missing a value (%d-%d)", f->info->label,
 			       f->info->lo, f->info->hi);
-	return why_set(
-		f->why, E_INPUT, at, "%s has '%.*s', which is not understood; allowed are %d-%d%s, * , - /%s",
-		f->info->label, STR_SHORT(item), f->info->lo, f->info->hi, f->info->names ? " and names" : "",
-		f->which == CRON_MDAY   ? " ? L W H"
-		: f->which == CRON_WDAY ? " ? L # H"
-					: " H");
+	return why_set(f->why, E_INPUT, at,
+		       "%s has '%.*s', which is not understood; allowed are %d-%d%s and the signs * , - /%s",
+		       f->info->label, STR_SHORT(item), f->info->lo, f->info->hi,
+		       f->info->names ? ", names" : "",
+		       f->which == CRON_MDAY   ? " ? L W H"
+		       : f->which == CRON_WDAY ? " ? L # H"
+					       : " H");
 }
 
 /* Reads a number; one that is too large for any field is not read exactly. */

@@ -176,7 +176,7 @@ enum err org_parse(struct str text, struct org_rule *ret, bool *day_off, struct 
 	const char *close = text.n && text.p[0] == '<' ? memchr(text.p, '>', text.n) : NULL;
 	if (close && close + 1 < text.p + text.n)
 		return why_set(why, E_INPUT, (size_t)(close + 1 - text.p),
-			       "'%.*s' does not belong to a timestamp",
+			       "'%.*s' after the timestamp is not understood",
 			       STR_SHORT(str_trim(str_from(text, (size_t)(close + 1 - text.p)))));
 	if (!strip_brackets(text, &inner, &active))
 		return why_set(why, E_INPUT, 0, "an org timestamp is written <2026-06-13 Sat 09:00 +1w>");

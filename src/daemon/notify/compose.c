@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "core/doc/target.h"
 #include "core/when/iso.h"
-#include "daemon/notify/body.h"
+#include "daemon/notify/json_body.h"
 #include "runfile/tail.h"
 #include "sys/clock.h"
 

@@ -2,7 +2,7 @@
 #include "daemon/notify/message.h"
 
 #include "base/json.h"
-#include "daemon/notify/body.h"
+#include "daemon/notify/json_body.h"
 
 #include <string.h>
 

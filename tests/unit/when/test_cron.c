@@ -293,25 +293,25 @@ TEST(errors_say_what_is_wrong_and_where)
 		{ __LINE__, "60 * * * * *", 0, "second 60 is out of range 0-59" },
 		{ __LINE__, "61 0 0 1 1 *", 0, "second 61 is out of range 0-59" },
 		{ __LINE__, "* 5-3x * * *", 5,
-		  "hour has '5-3x', which is not understood; allowed are 0-23, * , - / H" },
+		  "hour has '5-3x', which is not understood; allowed are 0-23 and the signs * , - / H" },
 		{ __LINE__, "1x * * * *", 1,
-		  "minute has '1x', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '1x', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "x * * * *", 0,
-		  "minute has 'x', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'x', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "-5 * * * *", 0,
-		  "minute has '-5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '-5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "5- * * * *", 2, "minute is missing a value (0-59)" },
 		{ __LINE__, "5-60 * * * *", 2, "minute 60 is out of range 0-59" },
 		{ __LINE__, "5-x * * * *", 2,
-		  "minute has 'x', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'x', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "5-6-7 * * * *", 3,
-		  "minute has '5-6-7', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '5-6-7', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "*5 * * * *", 1,
-		  "minute has '*5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '*5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "** * * * *", 1,
-		  "minute has '**', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '**', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "*-5 * * * *", 1,
-		  "minute has '*-5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '*-5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "*/ * * * *", 2, "minute step is missing after '/' (1-60)" },
 		{ __LINE__, "*/0 * * * *", 2, "minute step 0 is out of range 1-60" },
 		{ __LINE__, "*/00 * * * *", 2, "minute step 00 is out of range 1-60" },
@@ -323,7 +323,7 @@ TEST(errors_say_what_is_wrong_and_where)
 		{ __LINE__, "*/x * * * *", 2, "minute step is missing after '/' (1-60)" },
 		{ __LINE__, "*/-1 * * * *", 2, "minute step is missing after '/' (1-60)" },
 		{ __LINE__, "*/5/5 * * * *", 3,
-		  "minute has '*/5/5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '*/5/5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "5/0 * * * *", 2, "minute step 0 is out of range 1-60" },
 		{ __LINE__, "0-30/0 * * * *", 5, "minute step 0 is out of range 1-60" },
 		{ __LINE__, "0-30/ * * * *", 5, "minute step is missing after '/' (1-60)" },
@@ -333,86 +333,107 @@ TEST(errors_say_what_is_wrong_and_where)
 		{ __LINE__, ", * * * *", 0, "minute is missing a value (0-59)" },
 		{ __LINE__, "1,60 * * * *", 2, "minute 60 is out of range 0-59" },
 		{ __LINE__, "? * * * *", 0,
-		  "minute has '?', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '?', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "* ? * * *", 2,
-		  "hour has '?', which is not understood; allowed are 0-23, * , - / H" },
+		  "hour has '?', which is not understood; allowed are 0-23 and the signs * , - / H" },
 		{ __LINE__, "* * * ? *", 6,
-		  "month has '?', which is not understood; allowed are 1-12 and names, * , - / H" },
+		  "month has '?', which is not understood; allowed are 1-12, names and the signs * , - / H" },
 		{ __LINE__, "* * ?5 * *", 5,
-		  "day of month has '?5', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has '?5', which is not understood; allowed are 1-31 and the signs * , - / ? "
+		  "L W H" },
 		{ __LINE__, "L * * * *", 0,
-		  "minute has 'L', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'L', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "* L * * *", 2,
-		  "hour has 'L', which is not understood; allowed are 0-23, * , - / H" },
+		  "hour has 'L', which is not understood; allowed are 0-23 and the signs * , - / H" },
 		{ __LINE__, "* * * L *", 6,
-		  "month has 'L', which is not understood; allowed are 1-12 and names, * , - / H" },
+		  "month has 'L', which is not understood; allowed are 1-12, names and the signs * , - / H" },
 		{ __LINE__, "* * * * L", 8,
 		  "day of week has 'L' without a day; write 5L or FRIL for the last Friday" },
 
 		{ __LINE__, "* * W * *", 4,
-		  "day of month has 'W', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has 'W', which is not understood; allowed are 1-31 and the signs * , - / ? L "
+		  "W H" },
 		{ __LINE__, "* * 15WW * *", 7,
-		  "day of month has '15WW', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has '15WW', which is not understood; allowed are 1-31 and the signs * , - / "
+		  "? L W H" },
 		{ __LINE__, "* * LL * *", 4,
-		  "day of month has 'LL', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has 'LL', which is not understood; allowed are 1-31 and the signs * , - / ? "
+		  "L W H" },
 		{ __LINE__, "* * LWL * *", 4,
-		  "day of month has 'LWL', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has 'LWL', which is not understood; allowed are 1-31 and the signs * , - / ? "
+		  "L W H" },
 		{ __LINE__, "* * L-0 * *", 6, "days before the last in 'L-0' are out of range 1-30" },
 		{ __LINE__, "* * L-31 * *", 6, "days before the last in 'L-31' are out of range 1-30" },
 		{ __LINE__, "* * L- * *", 6, "days before the last in 'L-' are out of range 1-30" },
 		{ __LINE__, "* * L-x * *", 6, "days before the last in 'L-x' are out of range 1-30" },
 		{ __LINE__, "* * L-3W * *", 7,
-		  "day of month has 'L-3W', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has 'L-3W', which is not understood; allowed are 1-31 and the signs * , - / "
+		  "? L W H" },
 		{ __LINE__, "* * 3L * *", 5,
-		  "day of month has '3L', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has '3L', which is not understood; allowed are 1-31 and the signs * , - / ? "
+		  "L W H" },
 		{ __LINE__, "* * 32W * *", 4, "day of month 32 is out of range 1-31" },
 		{ __LINE__, "* * 0W * *", 4, "day of month 0 is out of range 1-31" },
 		{ __LINE__, "* * 1-5W * *", 7,
-		  "day of month has '1-5W', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has '1-5W', which is not understood; allowed are 1-31 and the signs * , - / "
+		  "? L W H" },
 		{ __LINE__, "* * W15 * *", 4,
-		  "day of month has 'W15', which is not understood; allowed are 1-31, * , - / ? L W H" },
+		  "day of month has 'W15', which is not understood; allowed are 1-31 and the signs * , - / ? "
+		  "L W H" },
 		{ __LINE__, "* * * * 5W", 9,
-		  "day of week has '5W', which is not understood; allowed are 0-7 and names, * , - / ? L # "
+		  "day of week has '5W', which is not understood; allowed are 0-7, names and the signs * , - "
+		  "/ ? L # "
 		  "H" },
 		{ __LINE__, "* * * * 5#0", 10, "the number after # in '5#0' is out of range 1-5" },
 		{ __LINE__, "* * * * 5#6", 10, "the number after # in '5#6' is out of range 1-5" },
 		{ __LINE__, "* * * * 5#", 10, "the number after # in '5#' is out of range 1-5" },
 		{ __LINE__, "* * * * #2", 8,
-		  "day of week has '#2', which is not understood; allowed are 0-7 and names, * , - / ? L # "
+		  "day of week has '#2', which is not understood; allowed are 0-7, names and the signs * , - "
+		  "/ ? L # "
 		  "H" },
 		{ __LINE__, "* * * * 5#22", 10, "the number after # in '5#22' is out of range 1-5" },
 		{ __LINE__, "* * * * 5#2x", 11,
-		  "day of week has '5#2x', which is not understood; allowed are 0-7 and names, * , - / ? L # "
+		  "day of week has '5#2x', which is not understood; allowed are 0-7, names and the signs * , "
+		  "- / ? L # "
 		  "H" },
 		{ __LINE__, "* * * * 8#1", 8, "day of week 8 is out of range 0-7" },
 		{ __LINE__, "* * * * 8L", 8, "day of week 8 is out of range 0-7" },
 		{ __LINE__, "* * * * 5LL", 9,
-		  "day of week has '5LL', which is not understood; allowed are 0-7 and names, * , - / ? L # "
+		  "day of week has '5LL', which is not understood; allowed are 0-7, names and the signs * , "
+		  "- / ? L # "
 		  "H" },
 		{ __LINE__, "* * * * 1-5L", 11,
-		  "day of week has '1-5L', which is not understood; allowed are 0-7 and names, * , - / ? L # "
+		  "day of week has '1-5L', which is not understood; allowed are 0-7, names and the signs * , "
+		  "- / ? L # "
 		  "H" },
 		{ __LINE__, "* * * * FRIDAY", 8,
-		  "day of week has 'FRIDAY', which is not understood; allowed are 0-7 and names, * , - / ? L "
+		  "day of week has 'FRIDAY', which is not understood; allowed are 0-7, names and the signs * "
+		  ", - / ? L "
 		  "# H" },
 		{ __LINE__, "* * * * FR", 8,
-		  "day of week has 'FR', which is not understood; allowed are 0-7 and names, * , - / ? L # "
+		  "day of week has 'FR', which is not understood; allowed are 0-7, names and the signs * , - "
+		  "/ ? L # "
 		  "H" },
 		{ __LINE__, "* * * * MONTUE", 8,
-		  "day of week has 'MONTUE', which is not understood; allowed are 0-7 and names, * , - / ? L "
+		  "day of week has 'MONTUE', which is not understood; allowed are 0-7, names and the signs * "
+		  ", - / ? L "
 		  "# H" },
 		{ __LINE__, "* * * * MON-", 12, "day of week is missing a value (0-7)" },
 		{ __LINE__, "* * * * JAN", 8,
-		  "day of week has 'JAN', which is not understood; allowed are 0-7 and names, * , - / ? L # "
+		  "day of week has 'JAN', which is not understood; allowed are 0-7, names and the signs * , "
+		  "- / ? L # "
 		  "H" },
 		{ __LINE__, "* * * MON *", 6,
-		  "month has 'MON', which is not understood; allowed are 1-12 and names, * , - / H" },
+		  "month has 'MON', which is not understood; allowed are 1-12, names and the signs * , - / "
+		  "H" },
 		{ __LINE__, "* JAN * * *", 2,
-		  "hour has 'JAN', which is not understood; allowed are 0-23, * , - / H" },
+		  "hour has 'JAN', which is not understood; allowed are 0-23 and the signs * , - / H" },
 		{ __LINE__, "* * * JANUARY *", 6,
-		  "month has 'JANUARY', which is not understood; allowed are 1-12 and names, * , - / H" },
+		  "month has 'JANUARY', which is not understood; allowed are 1-12, names and the signs * , - "
+		  "/ H" },
 		{ __LINE__, "* * * JAN-FOO *", 10,
-		  "month has 'FOO', which is not understood; allowed are 1-12 and names, * , - / H" },
+		  "month has 'FOO', which is not understood; allowed are 1-12, names and the signs * , - / "
+		  "H" },
 		{ __LINE__, "99999999999999999999 * * * *", 0,
 		  "minute 99999999999999999999 is out of range 0-59" },
 		{ __LINE__, "4294967301 * * * *", 0, "minute 4294967301 is out of range 0-59" },
@@ -423,34 +444,34 @@ TEST(errors_say_what_is_wrong_and_where)
 		{ __LINE__, "00060 * * * *", 0, "minute 00060 is out of range 0-59" },
 		{ __LINE__, "H( * * * *", 2, "minute is missing a value (0-59)" },
 		{ __LINE__, "H() * * * *", 2,
-		  "minute has ')', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has ')', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "H(0) * * * *", 3,
-		  "minute has '0)', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '0)', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "H(0- * * * *", 4, "minute is missing a value (0-59)" },
 		{ __LINE__, "H(0-) * * * *", 4,
-		  "minute has ')', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has ')', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "H(0-60) * * * *", 4, "minute 60 is out of range 0-59" },
 		{ __LINE__, "H(5-3) * * * *", 2, "minute range of H must rise, not 5-3" },
 		{ __LINE__, "H(0-7 * * * *", 5, "minute: ')' is missing after H(0-7" },
 
 		{ __LINE__, "H(-7) * * * *", 2,
-		  "minute has '-7)', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '-7)', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "H(a-7) * * * *", 2,
-		  "minute has 'a-7)', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'a-7)', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "H/ * * * *", 2, "minute step is missing after '/' (1-60)" },
 		{ __LINE__, "H/0 * * * *", 2, "minute step 0 is out of range 1-60" },
 		{ __LINE__, "H/61 * * * *", 2, "minute step 61 is out of range 1-60" },
 		{ __LINE__, "H(0-9)/11 * * * *", 7, "minute step 11 is out of range 1-10" },
 		{ __LINE__, "H5 * * * *", 1,
-		  "minute has 'H5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'H5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "HH * * * *", 0,
-		  "minute has 'HH', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'HH', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "H-5 * * * *", 1,
-		  "minute has 'H-5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'H-5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "H(0-7)5 * * * *", 6,
-		  "minute has 'H(0-7)5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'H(0-7)5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "H(0-7)x * * * *", 6,
-		  "minute has 'H(0-7)x', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'H(0-7)x', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "* * H(0-7) * *", 6, "day of month 0 is out of range 1-31" },
 		{ __LINE__, "* * H(29-31) 2 *", 4,
 		  "this never fires: no year has a day that matches 'H(29-31) 2 *'" },
@@ -505,17 +526,17 @@ TEST(errors_say_what_is_wrong_and_where)
 		  "'@reboot' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight "
 		  "@hourly and @every with a duration" },
 		{ __LINE__, "5*  * * * *", 1,
-		  "minute has '5*', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '5*', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "1;2 * * * *", 1,
-		  "minute has '1;2', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '1;2', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "1.5 * * * *", 1,
-		  "minute has '1.5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '1.5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "+5 * * * *", 0,
-		  "minute has '+5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '+5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "é * * * *", 0,
-		  "minute has 'é', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has 'é', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "0x5 * * * *", 1,
-		  "minute has '0x5', which is not understood; allowed are 0-59, * , - / H" },
+		  "minute has '0x5', which is not understood; allowed are 0-59 and the signs * , - / H" },
 		{ __LINE__, "60\t*\t*\t*\t*", 0, "minute 60 is out of range 0-59" },
 		{ __LINE__, " 60 * * * *", 1, "minute 60 is out of range 0-59" },
 		{ __LINE__, "   * 60 * * *   ", 5, "hour 60 is out of range 0-23" },
@@ -552,7 +573,7 @@ TEST(errors_stay_short)
 	memset(text, 'x', sizeof text - 10);
 	CHECK_INT(parse_id(text, "", &c, &why), E_INPUT);
 	CHECK_STR(why.text, "minute has 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx', which is not understood; "
-			    "allowed are 0-59, * , - / H");
+			    "allowed are 0-59 and the signs * , - / H");
 }
 
 /* Computed independently (a few lines of Python, checked against the published values of "a" and "foobar").

@@ -1,5 +1,5 @@
 /* The JSON map of a message, with an id that no other message has. */
-#include "daemon/notify/body.h"
+#include "daemon/notify/json_body.h"
 
 #include "base/json.h"
 #include "core/when/iso.h"
