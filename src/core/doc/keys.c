@@ -19,7 +19,8 @@ static const unsigned kinds_of_type[KEY_TYPES] = {
 	[KEY_SIZE] = KEY_KIND(VAL_INT) | KEY_KIND(VAL_STR),
 };
 
-const struct key *keys_find(const struct key *keys, struct str name)
+/* The row with this name, or NULL. */
+static const struct key *find_key(const struct key *keys, struct str name)
 {
 	for (; keys->name; keys++)
 		if (strncmp(keys->name, name.p, name.n) == 0 && !keys->name[name.n])
@@ -241,7 +242,7 @@ enum err keys_read(struct key_reader *r, const char *what, const struct key *key
 		return keys_wrong_kind(r, what, KEY_KIND(VAL_MAP), map);
 	for (unsigned i = 0; i < map->map.n; i++) {
 		const struct val_pair *p = &map->map.pair[i];
-		const struct key *k = keys_find(keys, p->key);
+		const struct key *k = find_key(keys, p->key);
 		if (!k)
 			return unknown_key(r->why, p->at, what, keys, p->key);
 		if (k->unsupported)

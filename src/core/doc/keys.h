@@ -67,8 +67,6 @@ void keys_show(const struct key *k, const void *from, struct buf *out);
 /* Writes a value as JSON. */
 void keys_json(const struct key *k, const void *from, struct buf *out);
 
-/* The row with this name, or NULL. */
-const struct key *keys_find(const struct key *keys, struct str name);
 /* "a string", "an integer", … */
 const char *keys_kind_name(enum val_kind kind);
 /* The error for a value of the wrong kind; `name` is what the value is called, `kinds` are the allowed ones.

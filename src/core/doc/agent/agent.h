@@ -75,9 +75,6 @@ const char *agent_blocked(const struct agent_doc *d);
  * empty. */
 must_check enum err agent_command(const struct agent_doc *d, struct arena *a, struct doc_command *ret);
 
-/* Whether this can be the name of an agent. */
-bool agent_is_name(struct str name);
-
 /* Whether a variable of `env` looks like a secret: by its name, or by a value with the shape of a known key.
  */
 bool agent_looks_secret(struct str name, struct str value);
