@@ -97,7 +97,7 @@ enum err api_run_detail(struct api_call *call, struct api *a, const struct run_r
 	if (run->state == RUN_CLAIMED ||
 	    (run->state == RUN_FINISHED && run->outcome != OUTCOME_FAILED && run->outcome != OUTCOME_KILLED))
 		return OK;
-	return read_words(api_reader(a), run->run, RUN_TEXT_DETAIL, call->arena, ret, call->why);
+	return read_run_text(api_reader(a), run->run, RUN_TEXT_DETAIL, call->arena, ret, call->why);
 }
 
 enum err api_read_pause_all(struct api_call *call, struct api *a, struct read_hold *ret)

@@ -16,7 +16,7 @@ void attempts_want(void *ctx, const struct rn_req *r)
 /* --- on the prepare worker's thread --- */
 
 /* Sent before the result of the task, so that it is in the store before the engine acts on that result. */
-static void record_words(struct daemon *d, uint64_t run, enum run_text_kind kind, struct str text)
+static void record_run_text(struct daemon *d, uint64_t run, enum run_text_kind kind, struct str text)
 {
 	struct st_req r = { .op = ST_RUN_TEXT,
 			    .lane = LANE_USER,
@@ -30,11 +30,11 @@ void attempts_finished(void *ctx, struct prepare_task *t)
 	struct daemon *d = ctx;
 	t->ctx = d;
 	if (t->kind == PREPARE_LAUNCH && t->outcome)
-		record_words(d, t->req.run, RUN_TEXT_DETAIL, str_of(t->why.text));
+		record_run_text(d, t->req.run, RUN_TEXT_DETAIL, str_of(t->why.text));
 	if (t->kind == PREPARE_LAUNCH)
-		record_words(d, t->req.run, RUN_TEXT_PROVENANCE, t->provenance);
+		record_run_text(d, t->req.run, RUN_TEXT_PROVENANCE, t->provenance);
 	if (t->kind == PREPARE_ANSWER)
-		record_words(d, t->req.run, RUN_TEXT_DETAIL, t->detail);
+		record_run_text(d, t->req.run, RUN_TEXT_DETAIL, t->detail);
 	if (mailbox_put_wait(d->mail, attempts_take, t))
 		prepare_task_free(t); /* the daemon closes; the next one asks again */
 }

@@ -187,7 +187,7 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 	if (!e)
 		e = api_run_detail(call, api, &r, &detail);
 	if (!e)
-		e = read_words(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin, call->why);
+		e = read_run_text(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin, call->why);
 	if (e)
 		return e;
 	const char *reason = r.reason ? reason_text(reason_words[r.reason]) : NULL;

@@ -157,7 +157,7 @@ static enum err add_run(const struct message_source *s, const struct subject *ab
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 };
 	struct str detail = { 0 };
 	struct why why;
-	if (read_words(s->reader, r->run, RUN_TEXT_DETAIL, list->arena, &detail, &why))
+	if (read_run_text(s->reader, r->run, RUN_TEXT_DETAIL, list->arena, &detail, &why))
 		detail = (struct str){ 0 }; /* the message is useful without it */
 	detail.n = detail.n < MESSAGE_DETAIL_BYTES ? detail.n : MESSAGE_DETAIL_BYTES;
 	write_run_sentence(r, about->id, kind, detail, &text);

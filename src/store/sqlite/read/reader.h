@@ -145,7 +145,7 @@ must_check enum err read_memories_with(struct reader *r, struct str agent, struc
 must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
 
 /* The text of this kind about a run; empty if there is none. */
-must_check enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
+must_check enum err read_run_text(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
 			       struct str *ret, struct why *why);
 
 /* Fields that are 0 restrict nothing. Without `sid`: the runs of all schedules, in order of their numbers;

@@ -35,7 +35,7 @@ enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct wh
 	return e;
 }
 
-enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a, struct str *ret,
+enum err read_run_text(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a, struct str *ret,
 		    struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_RUN_TEXT];
