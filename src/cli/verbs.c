@@ -65,5 +65,5 @@ const struct cli_verb cli_verbs[OPS] = {
 	[OP_REMOVE_RUN_MEMORY] = { NULL, show_forgotten },
 	[OP_GET_NOTIFY] = { NULL, show_notify },
 	[OP_SET_NOTIFY] = { NULL, show_notify },
-	[OP_GET_NOTICES] = { NULL, show_notify },
+	[OP_GET_MESSAGES] = { NULL, show_notify },
 };

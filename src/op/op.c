@@ -914,8 +914,8 @@ const struct op ops[OPS] = {
 		.method = "POST",
 		.route = "/api/v1/notify/test",
 	},
-	[OP_GET_NOTICES] = {
-		.name = "get-notices",
+	[OP_GET_MESSAGES] = {
+		.name = "get-messages",
 		.role = ROLE_VIEWER,
 		.within = WITHIN_NOT,
 		.summary = "what was told, and what came of it",
@@ -926,20 +926,20 @@ const struct op ops[OPS] = {
 			JSON_PARAM,
 		},
 		.method = "GET",
-		.route = "/api/v1/notices",
+		.route = "/api/v1/messages",
 	},
-	[OP_GET_NOTICE] = {
-		.name = "get-notice",
+	[OP_GET_MESSAGE] = {
+		.name = "get-message",
 		.role = ROLE_VIEWER,
 		.within = WITHIN_NOT,
 		.summary = "one of them",
 		.param = {
-			POSITIONAL("notice", "NUMBER", "its number", .required = true),
+			POSITIONAL("message", "NUMBER", "its number", .required = true),
 			SOCKET_PARAM,
 			JSON_PARAM,
 		},
 		.method = "GET",
-		.route = "/api/v1/notices/{notice}",
+		.route = "/api/v1/messages/{message}",
 	},
 };
 /* clang-format on */

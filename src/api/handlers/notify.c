@@ -190,7 +190,7 @@ static void answer_test(struct api_call *call, struct api *api, const struct st_
 	(void)api;
 	if (ack->res != ST_OK || !ack->message)
 		e = why_set(call->why, E_IO, WHY_NOWHERE, "the messages could not be recorded");
-	buf_add(&call->answer, STR("{\"notices\":["));
+	buf_add(&call->answer, STR("{\"messages\":["));
 	for (unsigned i = 0; i < list->n; i++)
 		buf_addf(&call->answer, "%s%llu", i ? "," : "", (unsigned long long)ack->message + i);
 	buf_add(&call->answer, STR("]}"));

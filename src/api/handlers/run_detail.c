@@ -187,7 +187,8 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 	if (!e)
 		e = api_run_detail(call, api, &r, &detail);
 	if (!e)
-		e = read_run_text(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin, call->why);
+		e = read_run_text(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin,
+				  call->why);
 	if (e)
 		return e;
 	const char *reason = r.reason ? reason_text(reason_words[r.reason]) : NULL;
@@ -199,7 +200,7 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 	buf_add(out, STR(",\"origin\":"));
 	buf_add(out, origin.n ? origin : STR("null"));
 	add_files(call, daemon_runs_dir(api_daemon(api)), &r);
-	e = notices_write_run(call, api, r.run);
+	e = messages_write_run(call, api, r.run);
 	buf_addc(out, '}');
 	return e;
 }

@@ -64,9 +64,9 @@ static enum err set(struct cli_call *call)
 	return e;
 }
 
-static bool is_over(struct cli_call *call, const struct val *notice)
+static bool is_over(struct cli_call *call, const struct val *message)
 {
-	const char *state = val_text(call->arena, notice, "state");
+	const char *state = val_text(call->arena, message, "state");
 	return state && strcmp(state, "waiting") != 0;
 }
 
@@ -74,14 +74,14 @@ static bool is_over(struct cli_call *call, const struct val *notice)
 static enum err wait_for(struct cli_call *call, long long number, struct str *text, struct val *ret)
 {
 	enum { LOOK_MS = 100, LOOKS = (NOTIFY_SECONDS + 2 * RUN_GRACE_SECONDS + 30) * 1000 / LOOK_MS };
-	const char *target = arena_printf(call->arena, "/api/v1/notices/%lld", number);
+	const char *target = arena_printf(call->arena, "/api/v1/messages/%lld", number);
 	for (unsigned i = 0; target && i < LOOKS; i++) {
 		enum err e = remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
 		if (e || is_over(call, ret))
 			return e;
 		nanosleep(&(struct timespec){ 0, LOOK_MS * 1000000L }, NULL);
 	}
-	return target ? why_set(call->why, E_BUSY, WHY_NOWHERE, "notice %lld is still waiting", number)
+	return target ? why_set(call->why, E_BUSY, WHY_NOWHERE, "message %lld is still waiting", number)
 		      : E_NOMEM;
 }
 
@@ -93,7 +93,7 @@ static enum err test(struct cli_call *call)
 	struct val answer, one;
 	unsigned bad = 0, n = 0;
 	enum err e = remote_ask(&sub, (struct str){ 0 }, &text, &answer);
-	const struct val *list = e ? NULL : val_get(&answer, STR("notices"));
+	const struct val *list = e ? NULL : val_get(&answer, STR("messages"));
 	for (unsigned i = 0; list && i < list->list.n && !e; i++, n++) {
 		e = wait_for(call, (long long)list->list.item[i].integer, &text, &one);
 		if (e)
@@ -111,7 +111,7 @@ static enum err test(struct cli_call *call)
 		fputc('\n', call->out);
 	}
 	if (!e && call->json)
-		fprintf(call->out, "{\"notices\":[%s]}\n", buf_str(&all).p);
+		fprintf(call->out, "{\"messages\":[%s]}\n", buf_str(&all).p);
 	return e     ? e
 	       : bad ? why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%u of %u messages did not arrive", bad, n)
 		     : OK;
@@ -121,7 +121,7 @@ enum err verb_notify(struct cli_call *call)
 {
 	const struct arg *action = op_arg(&call->args, "action");
 	if (!action->given || str_eq(action->text, STR("ls")))
-		return remote_run_as(call, action->given ? OP_GET_NOTICES : OP_GET_NOTIFY, NULL,
+		return remote_run_as(call, action->given ? OP_GET_MESSAGES : OP_GET_NOTIFY, NULL,
 				     (struct str){ 0 });
 	if (str_eq(action->text, STR("set")))
 		return set(call);
@@ -131,7 +131,7 @@ enum err verb_notify(struct cli_call *call)
 		       STR_SHORT(action->text), call->args.op->example);
 }
 
-void print_notices(struct cli_call *call, const struct val *list, const char *heading)
+void print_messages(struct cli_call *call, const struct val *list, const char *heading)
 {
 	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
 	for (unsigned i = 0; i < n; i++) {
@@ -180,12 +180,12 @@ static void show_list(struct cli_call *call, const struct val *list)
 
 void show_notify(struct cli_call *call, const struct val *v)
 {
-	const struct val *notices = val_get(v, STR("notices")), *notify = val_get(v, STR("notify"));
+	const struct val *messages = val_get(v, STR("messages")), *notify = val_get(v, STR("notify"));
 	const struct val *to = notify ? val_get(notify, STR("to")) : NULL,
 			 *events = notify ? val_get(notify, STR("events")) : NULL;
 	const char *from = val_text(call->arena, v, "from"), *missing = val_text(call->arena, v, "missing");
-	if (notices) {
-		show_list(call, notices);
+	if (messages) {
+		show_list(call, messages);
 		return;
 	}
 	if (!to || !to->list.n) {

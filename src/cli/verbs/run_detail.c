@@ -174,6 +174,6 @@ void show_run(struct cli_call *call, const struct val *v)
 	show_origin(call, val_get(v, STR("origin")));
 	line(call, "answer", beginning(call, v, "answer"));
 	line(call, "log", log_text(call, v));
-	print_notices(call, val_get(v, STR("notices")), "told");
+	print_messages(call, val_get(v, STR("messages")), "told");
 	show_attempts(call, val_get(v, STR("attempts")));
 }

@@ -131,9 +131,9 @@ static const char **environment(const struct message_row *m, struct arena *a)
 {
 	static const struct {
 		const char *name, *key;
-	} parts[] = { { "ROTA_NOTICE", "type" },      { "ROTA_NOTICE_ID", "id" },
-		      { "ROTA_NOTICE_TEXT", "text" }, { "ROTA_SCHEDULE_ID", "schedule" },
-		      { "ROTA_RUN_ID", "run" },       { "ROTA_OUTCOME", "outcome" },
+	} parts[] = { { "ROTA_MESSAGE", "type" },      { "ROTA_MESSAGE_ID", "id" },
+		      { "ROTA_MESSAGE_TEXT", "text" }, { "ROTA_SCHEDULE_ID", "schedule" },
+		      { "ROTA_RUN_ID", "run" },        { "ROTA_OUTCOME", "outcome" },
 		      { "ROTA_REASON", "reason" } };
 	const struct val *body = body_of(m, a);
 	unsigned inherited = 0, count = 0;

@@ -45,8 +45,8 @@ static bool read_message_row(sqlite3_stmt *s, struct arena *a, void *item)
 
 static const struct row_kind message_kind = { sizeof(struct message_row), read_message_row, 0 };
 
-enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
-		     struct why *why)
+enum err read_message(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
+		      struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE];
 	struct message_row found;
@@ -66,7 +66,7 @@ enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct 
 
 /* Of a statement with the number `first`, the limit, and the text `but` unless its p is NULL. */
 static enum err read_message_list(struct reader *r, enum read_statement which, int64_t first, struct str but,
-				  unsigned limit, struct arena *a, struct read_notices *ret, struct why *why)
+				  unsigned limit, struct arena *a, struct read_messages *ret, struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[which];
 	struct row_list list = { 0 };
@@ -78,25 +78,25 @@ static enum err read_message_list(struct reader *r, enum read_statement which, i
 	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
-		*ret = (struct read_notices){ list.n, list.more, list.item };
+		*ret = (struct read_messages){ list.n, list.more, list.item };
 	return e;
 }
 
-enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
-			 struct read_notices *ret, struct why *why)
+enum err read_messages_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
+			  struct read_messages *ret, struct why *why)
 {
 	return read_message_list(r, READ_MESSAGES_OF, (int64_t)run, (struct str){ 0 }, limit, a, ret, why);
 }
 
-enum err read_notices(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
-		      struct read_notices *ret, struct why *why)
+enum err read_messages(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
+		       struct read_messages *ret, struct why *why)
 {
 	return read_message_list(r, READ_MESSAGES, cursor_before(before), (struct str){ 0 }, limit, a, ret,
 				 why);
 }
 
-enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsigned limit, struct arena *a,
-			  struct read_notices *ret, struct why *why)
+enum err read_messages_due(struct reader *r, struct wall by, struct str but, unsigned limit, struct arena *a,
+			   struct read_messages *ret, struct why *why)
 {
 	return read_message_list(r, READ_MESSAGES_DUE, by.us, but, limit, a, ret, why);
 }
@@ -120,7 +120,7 @@ static enum err read_number(struct reader *r, sqlite3_stmt *s, int bound, bool *
 	return e;
 }
 
-enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, struct why *why)
+enum err read_message_next(struct reader *r, struct str but, struct wall *ret, struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE_NEXT];
 	bool found;
@@ -131,8 +131,8 @@ enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, st
 	return e;
 }
 
-enum err read_notice_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number, bool *ret,
-			   struct why *why)
+enum err read_message_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number, bool *ret,
+			    struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE_AFTER];
 	int64_t one;

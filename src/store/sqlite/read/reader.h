@@ -146,7 +146,7 @@ must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret
 
 /* The text of this kind about a run; empty if there is none. */
 must_check enum err read_run_text(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
-			       struct str *ret, struct why *why);
+				  struct str *ret, struct why *why);
 
 /* Fields that are 0 restrict nothing. Without `sid`: the runs of all schedules, in order of their numbers;
  * `since` and `until` refer to the time of recording. With `sid`: the runs of one schedule, in order of their
@@ -239,27 +239,27 @@ struct read_news {
 must_check enum err read_news(struct reader *r, unsigned limit, struct arena *a, struct read_news *ret,
 			      struct why *why);
 
-struct read_notices {
+struct read_messages {
 	unsigned n;
 	bool more;
 	struct message_row *item;
 };
-must_check enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
-				struct why *why);
+must_check enum err read_message(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
+				 struct why *why);
 /* Of a run, in order of their numbers. */
-must_check enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
-				    struct read_notices *ret, struct why *why);
+must_check enum err read_messages_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
+				     struct read_messages *ret, struct why *why);
 /* The newest first: numbers below `before` (0: all). */
-must_check enum err read_notices(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
-				 struct read_notices *ret, struct why *why);
+must_check enum err read_messages(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
+				  struct read_messages *ret, struct why *why);
 /* Waiting messages whose next attempt is due at `by`, the longest due first, except those to the receivers in
  * `but`, a JSON list of numbers. */
-must_check enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsigned limit,
-				     struct arena *a, struct read_notices *ret, struct why *why);
+must_check enum err read_messages_due(struct reader *r, struct wall by, struct str but, unsigned limit,
+				      struct arena *a, struct read_messages *ret, struct why *why);
 /* When the first waiting message is due, with the same exception; WALL_NEVER: there is none. */
-must_check enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, struct why *why);
+must_check enum err read_message_next(struct reader *r, struct str but, struct wall *ret, struct why *why);
 /* Whether there is a message of this schedule and kind with a larger number. */
-must_check enum err read_notice_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number,
-				      bool *ret, struct why *why);
+must_check enum err read_message_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number,
+				       bool *ret, struct why *why);
 /* Whether the receiver named by `origin` has asked for no more messages. */
 must_check enum err read_receiver_gone(struct reader *r, struct str origin, bool *ret, struct why *why);

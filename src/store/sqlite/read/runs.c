@@ -35,8 +35,8 @@ enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct wh
 	return e;
 }
 
-enum err read_run_text(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a, struct str *ret,
-		    struct why *why)
+enum err read_run_text(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
+		       struct str *ret, struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_RUN_TEXT];
 	DB_BIND(s, (int64_t)run, kind);
