@@ -1,4 +1,4 @@
-/* News, and the messages that were made of them. */
+/* Reads news, and the messages that were made from them. */
 #include "store/sqlite/read/query.h"
 
 /* --- news --- */
@@ -64,7 +64,8 @@ enum err read_message(struct reader *r, uint64_t number, struct arena *a, struct
 	return e;
 }
 
-/* Of a statement with the number `first`, the limit, and the text `but` unless its p is NULL. */
+/* Reads a list by a statement whose parameters are the number `first`, the limit, and the text `but`, if it
+ * has one. */
 static enum err read_message_list(struct reader *r, enum read_statement which, int64_t first, struct str but,
 				  unsigned limit, struct arena *a, struct read_messages *ret, struct why *why)
 {
@@ -101,9 +102,9 @@ enum err read_messages_due(struct reader *r, struct wall by, struct str but, uns
 	return read_message_list(r, READ_MESSAGES_DUE, by.us, but, limit, a, ret, why);
 }
 
-/* --- one number or yes and no --- */
+/* --- single values --- */
 
-/* The first column of a bound statement's row, if it gives one. */
+/* Reads the first column of the row that a bound statement gives; `found`: whether there is a row. */
 static enum err read_number(struct reader *r, sqlite3_stmt *s, int bound, bool *found, int64_t *ret,
 			    struct why *why)
 {
