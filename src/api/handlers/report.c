@@ -1,4 +1,4 @@
-/* Takes the report of a run about itself. */
+/* Receives the report of a run about itself. */
 #include "api/handlers/report.h"
 
 #include "api/events.h"
@@ -23,7 +23,7 @@ static enum err read_kind(struct str word, enum report_kind *ret, struct why *wh
 enum err report_read(const struct op_args *args, enum report_kind *kind, struct str *text, struct why *why)
 {
 	const struct arg *word = op_arg_if(args, "kind");
-	/* step and note are verbs of the same name as their kind. */
+	/* The operations step and note have the name of their kind. */
 	enum err e = read_kind(word ? word->text : str_of(args->op->name), kind, why);
 	*text = op_arg(args, "text")->text;
 	if (!e && !str_trim(*text).n)

@@ -155,12 +155,13 @@ static void add_files(struct api_call *call, const char *runs, const struct run_
 	struct runfile last = { 0 };
 	add_answer(call, runs, r);
 	add_attempts(call, runs, r, &last);
-	/* The end in the record of a claimed run is that of the attempt before. */
+	/* The record of a claimed run has the end of its last attempt before this one. */
 	struct wall ended = { r->state == RUN_CLAIMED ? 0 : r->ended.us };
 	add_duration(out, &last, r->started, ended);
 	add_signal(out, &last);
 	add_reports(call, runs, r);
-	/* The latest check: of the next attempt, if that is being checked now. */
+	/* Adds the latest check: that of the next attempt if it is being made now, else that of this
+	 * attempt. */
 	if (!add_check(out, runs, r, r->attempt + 1u) && !add_check(out, runs, r, r->attempt))
 		buf_add(out, STR(",\"check\":null"));
 	if (r->attempt)

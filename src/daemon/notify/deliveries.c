@@ -1,5 +1,5 @@
-/* The messages that are due: at most DELIVERIES_MAX are being delivered at a time, and few to one receiver.
- */
+/* Delivers the messages that are due: at most DELIVERIES_MAX at a time, and few of them to one receiver.
+ * */
 #include "daemon/notify/internal.h"
 
 #include "core/model.h"
@@ -209,7 +209,7 @@ static bool copy_message(struct delivery *d, const struct message_row *m)
 	return true;
 }
 
-/* Why a message is pointless by now; NULL: it is not. */
+/* The reason why sending a message is pointless by now; NULL: it is not. */
 static const char *why_pointless(struct notifier *n, const struct message_row *m)
 {
 	bool yes = false;
@@ -286,7 +286,7 @@ void deliveries_start_due(struct notifier *n)
 			start_delivery(n, d, &due.item[i]);
 			any = true;
 		}
-	n->check_due = any && due.more; /* there may be others behind those that must wait */
+	n->check_due = any && due.more; /* other messages may follow those that must wait */
 	if (read_message_next(n->reader, buf_str(&unavailable), &n->next_due, &why))
 		n->retry = n->check_due = true;
 }
@@ -306,7 +306,7 @@ int64_t deliveries_next(const struct notifier *n)
 
 /* --- at the start --- */
 
-/* Stale are files of a message that has ended, that was pruned, or that a restored store does not know. */
+/* Files are stale if their message is delivered or given up, was pruned, or is not in a restored store. */
 bool deliveries_remove_stale(void *ctx, struct run_files *f)
 {
 	struct notifier *n = ctx;
