@@ -94,8 +94,7 @@ struct doc_env api_doc_env(const struct api_call *call, struct api *a)
 }
 
 /* Reads the names of the two users that may use the socket, once, at the start, because a name service may be
- * slow.
- * */
+ * slow. */
 static void read_user_names(struct api *a)
 {
 	const uid_t uid[] = { geteuid(), 0 };

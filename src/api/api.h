@@ -19,8 +19,7 @@ struct api_options {
 
 struct api;
 must_check enum err api_open(const struct api_options *o, struct api **ret, struct why *why);
-/* Stops accepting requests, then stops the daemon, which first answers the requests it has. Any thread.
- * */
+/* Stops accepting requests, then stops the daemon, which first answers the requests it has. Any thread. */
 void api_stop(struct api *a);
 void api_close(struct api *a);
 /* Reads the zone files again. Any thread. */

@@ -93,7 +93,7 @@ enum err api_run_detail(struct api_call *call, struct api *a, const struct run_r
 {
 	*ret = (struct str){ 0 };
 	/* A condition that failed at first and then became true leaves a text that does not apply any more.
-	 * */
+	 */
 	if (run->state == RUN_CLAIMED ||
 	    (run->state == RUN_FINISHED && run->outcome != OUTCOME_FAILED && run->outcome != OUTCOME_KILLED))
 		return OK;

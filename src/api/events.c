@@ -254,8 +254,7 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 	struct buf out = { 0 };
 	uint64_t from = after ? resume_after(e, after) : e->sent;
 	/* Sends the number at which the stream begins, so that a client that got no event yet can reconnect
-	 * with it.
-	 * */
+	 * with it. */
 	write_frame(from, STR("hello"), STR("{}"), &out);
 	/* Later events are sent to it together with the other followers. */
 	for (uint64_t at = from; at < e->sent;)

@@ -16,8 +16,7 @@
 /* --- parts --- */
 
 /* To be called before any thread is started and before the process grows: the launcher must be forked from a
- * small process.
- * */
+ * small process. */
 static enum err open_runner(struct daemon *d, struct why *why)
 {
 	bool delegated = rundir_cgroup(&d->cgroup) == OK;

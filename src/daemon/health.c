@@ -62,8 +62,7 @@ static void log_trouble(struct daemon *d, enum health_part part, const char *tex
 	d->health.logged[part] = text != NULL;
 }
 
-/* Compares the wall clock with the boot clock, which cannot be set, to detect that the wall clock was set.
- * */
+/* Compares the wall clock with the boot clock, which cannot be set, to detect that the wall clock was set. */
 static void check_clock(struct daemon *d, struct now now)
 {
 	struct buf length = { 0 };

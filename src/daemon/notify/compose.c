@@ -99,8 +99,7 @@ static enum err read_subject(const struct message_source *s, struct arena *a, ui
 }
 
 /* Adds messages to the targets of the document; if it has none, to those of the configuration; if that has
- * none either, an event.
- * */
+ * none either, an event. */
 static enum err add_about(const struct message_source *s, const struct subject *about, enum news_kind kind,
 			  const struct message_row *m, struct message_list *list)
 {

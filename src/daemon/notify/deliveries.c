@@ -1,5 +1,4 @@
-/* Delivers the messages that are due: at most DELIVERIES_MAX at a time, and few of them to one receiver.
- * */
+/* Delivers the messages that are due: at most DELIVERIES_MAX at a time, and few of them to one receiver. */
 #include "daemon/notify/internal.h"
 
 #include "core/model.h"

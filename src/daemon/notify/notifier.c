@@ -35,7 +35,7 @@ void notifier_happened(void *notifier, const struct pump_fact *f, const struct s
 
 /* --- on the thread --- */
 
-/* Starts the launcher when there is something to deliver, and ends it when there is nothing. */
+/* Keeps a launcher running while there is something to deliver. */
 static void keep_launcher(struct notifier *n)
 {
 	if (runner_busy(n->runner) && !runner_keep_launcher(n->runner, n->options.launcher))

@@ -31,8 +31,7 @@ void notifier_config_changed(struct notifier *n);
 void notifier_happened(void *notifier, const struct pump_fact *f, const struct st_ack *ack);
 
 /* The key of the state in which the store keeps what `rota notify set` configured. No agent can have this
- * name.
- * */
+ * name. */
 #define NOTIFIER_STATE_KEY "/notify"
 /* The targets of the configuration, or of the store if `config` is NULL; there may be none. `origin` is the
  * part of message_row.origin that changes whenever they change. */

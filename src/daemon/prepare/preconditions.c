@@ -25,8 +25,7 @@ static enum err answer_condition(const struct context_source *source, struct are
 		ret->yes = expr_holds(condition, &context.env, a, &wrong);
 	if (ret->yes || !wrong.text[0]) {
 		/* With a WINDOW the condition is asked repeatedly: an empty text deletes the error that an
-		 * earlier answer may have recorded.
-		 * */
+		 * earlier answer may have recorded. */
 		ret->detail = source->doc->window ? STR("") : (struct str){ 0 };
 		return OK;
 	}

@@ -98,8 +98,7 @@ static bool kill_unknown(void *ctx, struct run_files *files)
 		enum run_life life = LIFE_ABSENT;
 		struct runfile f = { 0 };
 		struct why why;
-		/* Processes of the run may be alive even if its shim is dead: the runner kills those, too.
-		 * */
+		/* Processes of the run may be alive even if its shim is dead: the runner kills those, too. */
 		if (strcmp(files->file[i].kind, "run") != 0 ||
 		    runfile_read(u->d->runs_dir, files->run, q.attempt, &life, &f, &why) ||
 		    (life != LIFE_ALIVE && life != LIFE_DEAD))
@@ -111,8 +110,7 @@ static bool kill_unknown(void *ctx, struct run_files *files)
 }
 
 /* False: some runs have not ended after STRAYS_WAIT_MS. The runner continues to kill them, and so does the
- * next start.
- * */
+ * next start. */
 static bool wait_for_ends(struct runner *runner)
 {
 	struct pollfd p = { .fd = runner_fd(runner), .events = POLLIN };

@@ -47,8 +47,7 @@ enum err backup_check(sqlite3 *db, const char *path, struct why *why)
 }
 
 /* One read transaction spans all steps, so that SQLite does not restart the copy when a writer commits
- * meanwhile.
- * */
+ * meanwhile. */
 static int copy_pages(sqlite3 *from, sqlite3 *to)
 {
 	int64_t tables;
