@@ -1,4 +1,4 @@
-/* Opens and closes the HTTP API, and keeps what its handlers share. */
+/* Opens and closes the HTTP API, and has the state that its handlers share. */
 #include "api/api.h"
 
 #include "api/events.h"
@@ -89,8 +89,8 @@ struct doc_env api_doc_env(const struct api_call *call, struct api *a)
 	return env;
 }
 
-/* Reads the names of the two users that may use the socket. Once, at the start: a name service may be slow.
- */
+/* Reads the names of the two users that may use the socket, once, at the start, because a name service may be
+ * slow. */
 static void read_user_names(struct api *a)
 {
 	const uid_t uid[] = { geteuid(), 0 };
@@ -117,7 +117,7 @@ struct str api_caller_name(struct api_call *call, struct api *a)
 
 /* --- news from the daemon --- */
 
-/* On the daemon's thread. */
+/* Runs on the daemon's thread. */
 static void add_event(void *ctx, const struct pump_fact *f, const struct st_ack *ack)
 {
 	struct api *a = ctx;
@@ -130,7 +130,7 @@ static void reread_zone_files(void *arg)
 	struct api *a = arg;
 	struct zone_files *fresh = zone_files_new();
 	if (!fresh)
-		return; /* out of memory: the old ones still work */
+		return; /* out of memory: the old zone files stay in use */
 	zone_files_release(a->zone_files);
 	a->zone_files = fresh;
 }
@@ -175,7 +175,7 @@ enum err api_open(const struct api_options *o, struct api **ret, struct why *why
 	return OK;
 }
 
-/* On the HTTP thread: after this, no handler sends a command. */
+/* Runs on the HTTP thread. After this, no handler sends a command. */
 static void stop_http_then_daemon(void *arg)
 {
 	struct api *a = arg;

@@ -19,8 +19,7 @@ struct api_options {
 
 struct api;
 must_check enum err api_open(const struct api_options *o, struct api **ret, struct why *why);
-/* Stops accepting requests, and then stops the daemon, which still answers the requests it has. Any thread.
- */
+/* Stops accepting requests, then stops the daemon, which first answers the requests it has. Any thread. */
 void api_stop(struct api *a);
 void api_close(struct api *a);
 /* Reads the zone files again. Any thread. */
@@ -34,11 +33,12 @@ const struct config *api_config(struct api *a);
 struct http *api_http(struct api *a);
 struct events *api_events(struct api *a);
 struct zone_files *api_zone_files(struct api *a); /* the latest ones */
-/* What documents are read with: zones, the zone of documents that name none, calendars, default timeouts. */
+/* The settings for reading documents: zones, the default zone, calendars, default timeouts. */
 struct doc_env api_doc_env(const struct api_call *call, struct api *a);
-/* The number of schedules that runs have sent to the engine and that are not stored yet. */
+/* Counts the schedules that runs have sent to the engine and that are not stored yet. */
 unsigned *api_granted_pending(struct api *a);
-/* A file descriptor in reserve, so that a caller can be identified when no other descriptor is left. */
+/* A file descriptor is kept in reserve: closing it lets the next caller be identified when the process has no
+ * other left. */
 bool api_close_spare_fd(struct api *a); /* false: there was none */
 void api_open_spare_fd(struct api *a);
 /* The user name of the caller. */
@@ -59,8 +59,8 @@ must_check enum err api_read_time(struct api_call *call, const char *what, struc
 must_check enum err api_read_note(struct api_call *call, struct str *ret);
 /* Reads "r7" or "7". */
 must_check enum err api_read_run_number(struct api_call *call, struct str text, uint64_t *ret);
-/* Reads the argument `before`: a list continues with smaller numbers; 0 if it was not given. `of` says what
- * is numbered, for errors. */
+/* Reads the argument `before`, from which a list continues with smaller numbers; 0 if it was not given. `of`
+ * names the numbered thing in errors. */
 must_check enum err api_read_before(struct api_call *call, const char *of, uint64_t *ret);
 /* The recorded text that explains why a run did not run or failed; empty if it succeeded or has not ended. */
 must_check enum err api_run_detail(struct api_call *call, struct api *a, const struct run_row *run,

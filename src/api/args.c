@@ -92,12 +92,12 @@ enum err api_read_note(struct api_call *call, struct str *ret)
 enum err api_run_detail(struct api_call *call, struct api *a, const struct run_row *run, struct str *ret)
 {
 	*ret = (struct str){ 0 };
-	/* A condition that failed at first and was true in the end leaves a text that explains nothing now.
+	/* A condition that failed at first and then became true leaves a text that does not apply any more.
 	 */
 	if (run->state == RUN_CLAIMED ||
 	    (run->state == RUN_FINISHED && run->outcome != OUTCOME_FAILED && run->outcome != OUTCOME_KILLED))
 		return OK;
-	return read_words(api_reader(a), run->run, RUN_TEXT_DETAIL, call->arena, ret, call->why);
+	return read_run_text(api_reader(a), run->run, RUN_TEXT_DETAIL, call->arena, ret, call->why);
 }
 
 enum err api_read_pause_all(struct api_call *call, struct api *a, struct read_hold *ret)

@@ -2,7 +2,7 @@
 #include "api/api.h"
 #include "api/zone_files.h"
 
-/* Something a deferred call waits for. */
+/* One answer that a deferred call waits for. */
 struct api_wait {
 	struct api *api;
 	struct api_call *call;
@@ -66,7 +66,8 @@ enum err api_refusal(struct api_call *call, const struct reply *r, const char *w
 		[REPLY_BUSY] = { E_BUSY, "it is being changed, or is running already; try again" },
 		[REPLY_REFUSED] = { E_CONFLICT, "its current state does not allow it; `rota show` shows it" },
 	};
-	/* If the store cannot write, that is why it is busy: see run_replied. */
+	/* If the store cannot write, call->why has the reason (see run_replied), which explains
+	 * REPLY_BUSY. */
 	struct why store = *call->why;
 	const char *text = r->code == REPLY_BUSY && store.text[0] ? store.text : words[r->code].text;
 	return why_set(call->why, words[r->code].e, WHY_NOWHERE, "%s: %s", what, text);
@@ -86,7 +87,7 @@ static struct api_wait *wait_new(struct api_call *call, struct api *a)
 	return w;
 }
 
-/* Returns a copy: the call may be finished, and its memory freed, by what is done next. */
+/* Ends a wait and returns a copy of it: the caller's next step may finish the call and free its memory. */
 static struct api_wait wait_end(void *arg)
 {
 	struct api_wait *w = arg, copy = *w;
@@ -97,8 +98,8 @@ static struct api_wait wait_end(void *arg)
 	return copy;
 }
 
-/* Has fn(w) called on the HTTP thread; any thread. If the queue is full, the client gets 503 at its deadline,
- * and its request is freed with the server. */
+/* Has fn(w) called on the HTTP thread. Any thread. If the queue is full, the client gets 503 at its deadline,
+ * and its request is freed when the server stops. */
 static void resume_call(struct api_wait *w, void (*fn)(void *arg))
 {
 	if (http_add_task(api_http(w->api), fn, w))

@@ -3,9 +3,9 @@
  * its HTTP request and is used on the HTTP thread only.
  *
  * A handler answers at once: it writes JSON to call->answer and returns OK, or it returns an error and
- * explains it in call->why. Or it defers the call by one of the functions below and has api_finish called
- * later. What a deferred call needs is in its arena: it is freed with the request even if the daemon stops
- * before the answer comes. */
+ * explains it in call->why. Or it defers the call by one of the functions below, and a later step calls
+ * api_finish. Everything that a deferred call needs is in its arena, so that it is freed with the request
+ * even if the daemon stops before the answer comes. */
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/val.h"
@@ -29,12 +29,13 @@ struct api_call {
 	struct str source;                /* the text that why->at points into */
 	struct val body;                  /* the whole body, for members that are not arguments */
 	struct buf answer;                /* JSON */
-	const struct run_row *caller_run; /* the run that sent the request, as that attempt; NULL: a person */
+	const struct run_row *caller_run; /* the run that sent the request; its `attempt` is the attempt that
+					     did; NULL: a person */
 	bool deferred;                    /* api_finish will answer */
 	int status;                       /* of HTTP; 0: 200 */
 	struct http_request *request;
 	void *ctx;                     /* the handler's state */
-	const void *item;              /* which part of it a command or store request is for: see below */
+	const void *item;              /* the part of ctx that a command or store request is for: see below */
 	struct zoneinfo *zones;        /* valid until the call is answered */
 	struct zone_files *zone_files; /* keeps `zones` valid; NULL: released */
 	struct api_wait *free_waits;   /* for reuse */
@@ -42,7 +43,7 @@ struct api_call {
 
 /* Answers a deferred call: with call->answer, or with the error and call->why. */
 void api_finish(struct api_call *call, enum err e);
-/* Releases what the call holds, for a call that is answered by a stream. api_finish does it, too. */
+/* Releases the zone files of a call that is answered by a stream. For other calls api_finish does that. */
 void api_release(struct api_call *call);
 
 /* The functions below defer the call. A call may have several commands and store requests under way: when one

@@ -30,7 +30,7 @@ void check_add(struct buf *out, enum check_state state, const char *what, const 
 	buf_addc(out, '}');
 }
 
-/* What to do about an error whose text contains `word`; the first match counts. */
+/* What to do about an error whose text contains `word`; the first match is used. */
 #define DISK_READ_ONLY                                                                                       \
 	"its disk is read-only: see the kernel's log for the reason, and mount it writable; rota continues " \
 	"by itself"

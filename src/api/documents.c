@@ -1,4 +1,5 @@
-/* Documents of schedules: changed key by key, read from the store, resolved with their agent, compared. */
+/* Changes documents of schedules key by key, reads them from the store, resolves them with their agent, and
+ * compares them. */
 #include "api/documents.h"
 
 #include "api/schedule_change.h"
@@ -56,7 +57,7 @@ enum err schedule_blocked(struct api_call *call, struct api *api, const struct r
 	struct why why;
 	*ret = (struct str){ 0 };
 	memcpy(&rules, s->row.rules, sizeof rules);
-	/* Few schedules are blocked, and the rules of those have this precondition. The others need not be
+	/* Only schedules with this precondition can be blocked, and they are few: the others need not be
 	 * read. */
 	if (!s->document.n || !(rules.policy.preconditions & 1u << ASK_HOOK))
 		return OK;
@@ -110,7 +111,7 @@ enum err document_diff(struct api_call *call, struct str was, struct str is, str
 			c[(*n)++] = (struct key_change){ before.map.pair[i].key,
 							 json_text(call, &before.map.pair[i].value),
 							 { 0 } };
-	/* That a secret has changed is shown; its values are not. */
+	/* The difference shows that a secret has changed, but not its values. */
 	agent_redact(&before);
 	agent_redact(&after);
 	for (unsigned i = 0; i < *n; i++)

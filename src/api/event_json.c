@@ -36,12 +36,12 @@ const char *event_type(const struct pump_fact *f)
 	case ST_FINISH:
 		return f->run.state == RUN_RETRYING ? "run.failed" : "run.finished";
 	case ST_MESSAGES:
-		return f->message.kind == NEWS_PING ? NULL : "notice";
+		return f->message.kind == NEWS_PING ? NULL : "message";
 	case ST_DELIVERY:
 		return f->message.state == MESSAGE_WAITING     ? NULL
-		       : f->message.state != MESSAGE_DELIVERED ? "notice.given_up"
+		       : f->message.state != MESSAGE_DELIVERED ? "message.given_up"
 		       : f->message.kind == NEWS_PING          ? NULL
-							       : "notice.delivered";
+							       : "message.delivered";
 	case ST_HOLD:
 		return f->hold.reason ? "hold.set" : "hold.freed";
 	case ST_PROBLEM:
@@ -120,9 +120,9 @@ static void add_message(struct event_ids *ids, const struct pump_fact *f, struct
 	struct doc_target target;
 	struct val body;
 	struct why why;
-	buf_addf(out, ",\"notice\":%llu,\"about\":\"%s\"", (unsigned long long)f->message.number,
+	buf_addf(out, ",\"message\":%llu,\"about\":\"%s\"", (unsigned long long)f->message.number,
 		 message_kind_word(f->message.kind));
-	if (read_notice(ids->reader, f->message.number, &a, &n, &why))
+	if (read_message(ids->reader, f->message.number, &a, &n, &why))
 		return;
 	message_receiver_name(&n, &to);
 	json_add_str(out, "to", buf_str(&to));

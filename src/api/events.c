@@ -12,7 +12,7 @@
 
 enum {
 	RING_EVENTS = 1024,
-	BATCH = 256 /* events written at a time, before followers are sent what there is */
+	BATCH = 256 /* events that are written as JSON before they are sent to the followers */
 };
 static_assert(
 	RING_EVENTS * EVENT_BYTES_MAX < HTTP_STREAM_BYTES_MAX,
@@ -50,8 +50,8 @@ enum err events_new(struct reader *reader, struct events **ret)
 		return E_NOMEM;
 	}
 	pthread_mutex_init(&e->lock, NULL);
-	/* The numbers begin at the clock's time, so that they are larger than those of the daemon before: a
-	 * client that followed that daemon can come back and name the last event it got. */
+	/* The numbers begin at the clock's time, so that they are larger than those of an earlier daemon: a
+	 * client that followed that daemon can reconnect and name the last event it got. */
 	e->last = e->before = (uint64_t)clock_wall().us;
 	e->ids = ids;
 	*ret = e;
@@ -126,7 +126,7 @@ static void write_frame(uint64_t number, struct str event, struct str data, stru
 	sse_write(out, &(struct sse_event){ .event = event, .id = str_of(id), .data = data });
 }
 
-/* Says that the events from number `first` to before `next` were left out. */
+/* Writes an event that says how many events, from number `first` to before `next`, were left out. */
 static void write_left_out(uint64_t first, uint64_t next, struct buf *text)
 {
 	buf_addf(text, "{\"id\":%llu,\"type\":\"events.left_out\"", (unsigned long long)next - 1);
@@ -221,9 +221,9 @@ static void schedule_send(struct events *e, struct http *http)
 	}
 }
 
-/* The number after which the stream of a client begins that has got event `seen`. A number that this daemon
- * never used comes from an earlier one: then the client gets all events of this daemon, or how many were left
- * out. */
+/* The number after which the stream begins for a client whose last event was `seen`. A number that this
+ * daemon never used comes from an earlier daemon: then the client gets all events of this one, or how many
+ * were left out. */
 static uint64_t resume_after(struct events *e, uint64_t seen)
 {
 	pthread_mutex_lock(&e->lock);
@@ -253,8 +253,8 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 	e->followers = f;
 	struct buf out = { 0 };
 	uint64_t from = after ? resume_after(e, after) : e->sent;
-	/* The number at which the stream begins: a client that got no event yet can come back with it, too.
-	 */
+	/* Sends the number at which the stream begins, so that a client that got no event yet can reconnect
+	 * with it. */
 	write_frame(from, STR("hello"), STR("{}"), &out);
 	/* Later events are sent to it together with the other followers. */
 	for (uint64_t at = from; at < e->sent;)

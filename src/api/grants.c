@@ -10,7 +10,7 @@
 struct grantor {
 	struct read_sched row;
 	struct schedule_doc doc;
-	struct str prefix; /* of the source of schedules that its runs have added */
+	struct str prefix; /* beginning of the source of all schedules that its runs have added */
 };
 
 static enum err find_grantor(struct api_call *call, struct api *api, struct grantor *ret)
@@ -90,7 +90,7 @@ static enum err check_interval(struct api_call *call, const struct grantor *g, c
 	for (unsigned n = 0; n < GRANT_TIMES_MAX && when_walk_next(&walk, &nominal, &due) == OK; n++) {
 		if (n && nominal.us - before.us < g->doc.grants.interval * USEC)
 			return why_set(call->why, E_DENIED, WHY_NOWHERE,
-				       "its times must be at least %s apart: so `grants` of '%.*s' says",
+				       "its times must be at least %s apart, because of `grants` of '%.*s'",
 				       least.failed ? "?" : least.p, STR_SHORT(g->row.id));
 		before = nominal;
 	}
@@ -127,7 +127,7 @@ static enum err inherit_end_and_budget(struct api_call *call, struct api *api, c
 	return schedule_change_read(call, api, &document, false, c);
 }
 
-/* Another agent is not allowed: the run would get at its memory, state and secrets. */
+/* Another agent is not allowed: the run would get access to that agent's memory, state and secrets. */
 static enum err check_agent(struct api_call *call, const struct grantor *g, const struct schedule_doc *d)
 {
 	struct str own = g->doc.agent;

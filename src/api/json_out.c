@@ -55,8 +55,8 @@ void json_write_schedule(struct buf *out, const struct read_sched *s, const stru
 {
 	const struct sched_row *r = &s->row;
 	bool enabled = r->flags & SCHED_ENABLED, own = r->flags & SCHED_PAUSED;
-	/* A run may have set the time of the next check. Times before it are gated, but the schedule is not
-	 * out of action: its next time is that one. */
+	/* A run may have set the time of the next check. Times before that check are skipped, but the
+	 * schedule is active: its next time is the check. */
 	bool set = r->next_set_at.us && s->open && s->range.reason == REASON_GATED, open = s->open && !set;
 	bool paused = own || (enabled && !open && r->left && all->row.reason);
 	buf_add(out, STR("{\"id\":"));

@@ -26,7 +26,7 @@ static enum err identify_by_token(struct api *a, const struct http_request *r, s
 	return OK;
 }
 
-/* The daemon sends requests itself, too, to apply the documents of its directory. A process of another pid
+/* The daemon itself may be the caller: it applies the documents of its directory. A process of another pid
  * namespace has pid 0 here, and cannot be a descendant of a shim. */
 static enum err identify_by_descent(struct api *a, const struct http_request *r, struct lineage *ret,
 				    struct why *why)
@@ -35,7 +35,7 @@ static enum err identify_by_descent(struct api *a, const struct http_request *r,
 		return OK;
 	const char *runs = daemon_runs_dir(api_daemon(a));
 	enum err e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
-	/* It may have failed for lack of a file descriptor: try again with the spare one. */
+	/* No file descriptor may have been left: tries again with the spare one. */
 	if (e == E_BUSY && api_close_spare_fd(a))
 		e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
 	api_open_spare_fd(a);
@@ -131,7 +131,7 @@ static enum err check_own_agent(struct api_call *call, struct api *a)
 	return e;
 }
 
-/* By `within` of the row. Rows that say WITHIN_FREE have no route, so a request for one is a bug. */
+/* Indexed by `within` of the row. Rows with WITHIN_FREE have no route, so a request for one is a bug. */
 static enum err (*const run_checks[])(struct api_call *call, struct api *a) = {
 	[WITHIN_UNDECIDED] = deny_operation, [WITHIN_NOT] = deny_operation,
 	[WITHIN_OWN_RUN] = check_own_run,    [WITHIN_OWN_AGENT] = check_own_agent,

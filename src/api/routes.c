@@ -44,7 +44,7 @@ static bool path_matches(const struct op *op, const struct url *u)
 	return true;
 }
 
-/* The row that a request is for; NULL: none, and *allowed lists the methods that its path has. */
+/* The row that a request is for; NULL: none. Then *allowed lists the methods that its path has. */
 static const struct op *find_row(const struct http_request *r, struct buf *allowed)
 {
 	for (const struct op *op = ops; op < ops + OPS; op++) {
@@ -131,7 +131,7 @@ static enum err read_arguments(struct api_call *call, struct http_request *r)
 
 /* --- calls --- */
 
-/* For a request that the server drops: everything else of a call is in the request's arena. */
+/* Releases the call of a request that the server drops. All its other memory is in the request's arena. */
 static void drop_call(struct http_request *r)
 {
 	struct api_call *call = r->ctx;
@@ -176,7 +176,7 @@ static void run_handler(struct api *a, const struct op *op, struct http_request 
 		api_finish(call, e);
 }
 
-/* The daemon's own user, and root. The mode of the socket says the same, but it can be changed. */
+/* Allows the daemon's own user and root. The mode of the socket does the same, but it can be changed. */
 static bool is_allowed_user(const struct http_request *r)
 {
 	return r->peer.uid == geteuid() || r->peer.uid == 0;

@@ -1,5 +1,5 @@
 #pragma once
-/* From an HTTP request to the handler of an operation. */
+/* Finds the handler for an HTTP request and calls it. */
 #include "api/api.h"
 
 /* Answers a request, now or later: checks that the caller may use this daemon, finds the row of the table

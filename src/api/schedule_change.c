@@ -64,7 +64,7 @@ enum err schedule_find_leader(struct api_call *call, struct api *api, struct rea
 	enum err e = read_sched(api_reader(api), s->row.after, call->arena, s, call->why);
 	if (e != E_NOTFOUND)
 		return e;
-	s->row.after = 0; /* it was removed, and its record is no longer kept */
+	s->row.after = 0; /* it was removed, and its record was pruned */
 	return OK;
 }
 
@@ -91,7 +91,7 @@ enum err schedule_change_check_leaders(struct api_call *call, struct api *api,
 
 /* --- sending --- */
 
-/* In an arena of its own: a call may do this for very many documents. */
+/* Uses an arena of its own, because a call may do this for very many documents. */
 static enum err compile_rules(const struct api_call *call, struct api *api, const struct schedule_doc *d,
 			      struct rules *ret)
 {

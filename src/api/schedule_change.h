@@ -11,7 +11,7 @@ struct schedule_change {
 	struct source_row source; /* where the document comes from; from.p NULL: stays as it is */
 	bool exists;              /* there is a schedule with this id, and it is … */
 	struct read_sched old;    /* … this one */
-	bool bulk;                /* one of many: other requests go before it */
+	bool bulk;                /* one of many: requests of other callers are carried out first */
 };
 
 /* Reads one document, a map inside call->source. `fresh`: as in doc_env. */

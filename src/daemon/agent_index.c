@@ -1,4 +1,4 @@
-/* A sorted array of agents: there are few, and they rarely change. */
+/* The index is a sorted array: there are few agents, and they rarely change. */
 #include "daemon/agent_index.h"
 
 #include "base/array.h"
@@ -17,7 +17,7 @@ static int compare(const struct indexed_agent *a, struct str name)
 	return c ? c : (a->length > name.n) - (a->length < name.n);
 }
 
-/* Where the agent is or, if it is not there, where it would be inserted. */
+/* The place of the agent in the array or, if it is not there, the place where it would be inserted. */
 static unsigned find_agent(const struct agent_index *x, struct str name, bool *there)
 {
 	unsigned low = 0, high = x->n;

@@ -1,4 +1,4 @@
-/* Reads agents from the store and settles schedules with them. */
+/* Reads agents from the store and resolves schedules with them. */
 #include "daemon/agent_resolve.h"
 
 #include "base/json.h"
@@ -83,7 +83,8 @@ enum err agent_load_all(struct reader *r, struct intern *n, struct why *why)
 	enum err e = OK;
 	for (unsigned tries = 0; page.more && !e;) {
 		e = read_agents(r, str_of(after), PAGE, &arena, &page, why);
-		/* Readers give up after a short time. What was read before that is in the page cache now. */
+		/* The reader gave up after a short time. A second try is faster, because the page cache has
+		 * what was read. */
 		if (e == E_LIMIT && tries++ < AGENT_LOAD_TRIES_MAX) {
 			e = OK;
 			continue;

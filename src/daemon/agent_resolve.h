@@ -6,15 +6,15 @@
 
 #include <errno.h>
 
-/* Settles `d` with the agent it names, the configuration's default agent, or the only agent there is: see
+/* Resolves `d` with the agent it names, the configuration's default agent, or the only agent: see
  * turn_resolve. It is no error if there is none: d->turn says so. */
 must_check enum err agent_resolve(struct reader *r, const struct doc_env *env, struct arena *a,
 				  struct schedule_doc *d, struct why *why);
 /* Puts all agents of the store into the intern table. */
 must_check enum err agent_load_all(struct reader *r, struct intern *n, struct why *why);
 
-/* A file could not be read because the machine has no descriptor or memory, or its disk fails: nothing is
- * wrong with the document that needs the file. */
+/* Whether an errno means that the machine failed: no descriptor, no memory, or a failing disk. Then nothing
+ * is wrong with the document that needs the file. */
 static inline bool is_machine_error(int error)
 {
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;

@@ -1,5 +1,4 @@
-/* Between the runner, the prepare worker and the engine: attempts to be prepared, and finished tasks on their
- * way back to the daemon's thread. */
+/* Passes attempts to the prepare worker, and its finished tasks back to the runner and the engine. */
 #include "daemon/internal.h"
 
 #include "core/model.h"
@@ -15,14 +14,15 @@ void attempts_want(void *ctx, const struct rn_req *r)
 
 /* --- on the prepare worker's thread --- */
 
-/* Sent before the result of the task, so that it is in the store before the engine acts on that result. */
-static void record_words(struct daemon *d, uint64_t run, enum run_text_kind kind, struct str text)
+/* Sends the text before the result of the task, so that the store has it before the engine acts on the
+ * result. */
+static void record_run_text(struct daemon *d, uint64_t run, enum run_text_kind kind, struct str text)
 {
 	struct st_req r = { .op = ST_RUN_TEXT,
 			    .lane = LANE_USER,
 			    .run_text = { .run = run, .kind = (uint8_t)kind, .text = text } };
 	if (text.p && daemon_send_wait(d, &r, NULL, NULL))
-		return; /* without memory, people see the reason alone */
+		return; /* out of memory: people see the reason without this text */
 }
 
 void attempts_finished(void *ctx, struct prepare_task *t)
@@ -30,13 +30,13 @@ void attempts_finished(void *ctx, struct prepare_task *t)
 	struct daemon *d = ctx;
 	t->ctx = d;
 	if (t->kind == PREPARE_LAUNCH && t->outcome)
-		record_words(d, t->req.run, RUN_TEXT_DETAIL, str_of(t->why.text));
+		record_run_text(d, t->req.run, RUN_TEXT_DETAIL, str_of(t->why.text));
 	if (t->kind == PREPARE_LAUNCH)
-		record_words(d, t->req.run, RUN_TEXT_PROVENANCE, t->provenance);
+		record_run_text(d, t->req.run, RUN_TEXT_PROVENANCE, t->provenance);
 	if (t->kind == PREPARE_ANSWER)
-		record_words(d, t->req.run, RUN_TEXT_DETAIL, t->detail);
+		record_run_text(d, t->req.run, RUN_TEXT_DETAIL, t->detail);
 	if (mailbox_put_wait(d->mail, attempts_take, t))
-		prepare_task_free(t); /* the daemon closes; the next one asks again */
+		prepare_task_free(t); /* the daemon is closing; the next daemon prepares it again */
 }
 
 /* --- on the daemon's thread --- */
@@ -74,7 +74,7 @@ void attempts_take(void *arg)
 		break;
 	case PREPARE_CALL:
 	case PREPARE_ZONES:
-		break; /* never handed over */
+		break; /* never given to attempts_finished */
 	}
 }
 
@@ -82,7 +82,7 @@ void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack
 {
 	struct daemon *d = ctx;
 	(void)ack;
-	/* The check before the next attempt is of no use any more. */
+	/* The check before the next attempt is not needed any more. */
 	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
 		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
 }

@@ -1,4 +1,4 @@
-/* Commands to the engine: from the threads that give them, into the engine, and its replies back. */
+/* Passes commands from other threads to the engine, and its replies back. */
 #include "daemon/internal.h"
 
 #include "sys/clock.h"
@@ -42,8 +42,8 @@ void commands_replied(void *ctx, const struct reply *r)
 	stop_if_idle(d);
 }
 
-/* The store has the requests of these commands, which point to their texts: so the commands stay pending, but
- * their callers do not wait any longer. */
+/* Answers all commands under way. The commands stay pending, because requests that the store has point to
+ * their texts. */
 void commands_refuse_all(struct daemon *d)
 {
 	for (struct pending_command *p = d->pending; p; p = p->next) {
@@ -55,8 +55,8 @@ void commands_refuse_all(struct daemon *d)
 	}
 }
 
-/* A name must be durable before rules that hold its number. Rules go by one of two lanes, and a lane keeps
- * its order: so the name goes first in both, and the second request changes nothing. */
+/* A name must be durable before rules that contain its number. Rules are sent in one of two lanes, each of
+ * which keeps its order: so the name is sent first in both, and the second request changes nothing. */
 static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct str text)
 {
 	struct daemon *d = ctx;
@@ -96,13 +96,13 @@ void commands_repeat(struct daemon *d)
 	}
 }
 
-/* Commands of people that must be durable before they are answered. */
+/* Whether a command of a person must be durable before it is answered. */
 static bool needs_store(uint8_t kind)
 {
 	return kind != CMD_STOP && kind != CMD_CLOCK && kind != CMD_RECOMPILE;
 }
 
-/* For how long a command is repeated while its schedule is busy. */
+/* How long a command is repeated while its schedule is busy. */
 static int64_t busy_ms(uint8_t kind)
 {
 	switch (kind) {

@@ -15,8 +15,8 @@
 
 /* --- parts --- */
 
-/* Before any thread is started and before the store has grown: the launcher is the child of a small process.
- */
+/* To be called before any thread is started and before the process grows: the launcher must be forked from a
+ * small process. */
 static enum err open_runner(struct daemon *d, struct why *why)
 {
 	bool delegated = rundir_cgroup(&d->cgroup) == OK;
@@ -36,7 +36,7 @@ static enum err rename_post_dir(const struct daemon *d, struct why *why)
 {
 	char *post = datadir_path(d->options.data, "post");
 	enum err e = post ? OK : E_NOMEM;
-	/* Both exist if an earlier version was used in between: then the new one counts. */
+	/* If an earlier version was used in between, both exist: then the new one is used. */
 	if (post && access(post, F_OK) == 0 && rename(post, d->notify_dir) < 0 && errno != ENOTEMPTY &&
 	    errno != EEXIST)
 		e = why_set(why, E_IO, WHY_NOWHERE, "cannot rename %s to %s: %s", post, d->notify_dir,
@@ -77,11 +77,12 @@ static enum err open_prepare_worker(struct daemon *d, struct why *why)
 			    &d->prepare, why);
 }
 
-/* On the prepare worker's thread. */
+/* Runs on the prepare worker's thread. */
 static void send_problem(void *ctx, const struct st_req *r)
 {
 	if (daemon_send_wait(ctx, r, NULL, NULL))
-		return; /* no memory, or the daemon stops: it is reported when it happens again */
+		return; /* out of memory, or the daemon stops: the problem is reported when it happens again
+			 */
 }
 
 static enum err open_parts(struct daemon *d, struct why *why)
@@ -125,7 +126,7 @@ static void zones_changed(void *ctx)
 {
 	struct daemon *d = ctx;
 	if (prepare_zones_changed(d->prepare))
-		return; /* they are read at the next change */
+		return; /* they are read again at the next change */
 }
 
 static void stopping(void *ctx)
@@ -137,7 +138,7 @@ static void stopping(void *ctx)
 		commands_stop(d);
 }
 
-/* Before the schedules are loaded, whose rules are compared with the agents. */
+/* To be called before the schedules are loaded: their rules are compared with the agents. */
 static enum err load_agents(struct daemon *d, struct why *why)
 {
 	struct reader *reader = NULL;
@@ -179,8 +180,8 @@ static enum err open_engine(struct daemon *d, struct why *why)
 			&d->loop, why);
 }
 
-/* Before other threads can use the daemon: numbers of names that are not loaded yet would be given to other
- * names. */
+/* To be called before other threads can use the daemon: they could give the number of a name that is not
+ * loaded yet to another name. */
 static enum err load_engine(struct daemon *d, struct why *why)
 {
 	enum err e = load_agents(d, why);

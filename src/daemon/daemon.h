@@ -27,13 +27,13 @@ struct daemon_options {
 	/* A signal asks the daemon to end: the callee stops all callers of daemon_command, then calls
 	 * daemon_stop. */
 	void (*stopping)(void *ctx);
-	/* Something of the machine's began to fail, or recovered (text NULL): for a log, because the store
-	 * may be what fails. */
+	/* A part of the machine began to fail, or recovered (text NULL). For a log: the store may be the part
+	 * that fails. */
 	void (*trouble)(void *ctx, const char *what, const char *text);
 };
 
-/* For programs that work on a data directory without serving it: creates it if it is missing, and keeps
- * daemons out until the descriptor is closed. E_BUSY: a daemon serves it. */
+/* For programs that work on a data directory without serving it: creates it if it is missing, and locks it,
+ * so that no daemon can serve it until the descriptor is closed. E_BUSY: a daemon serves it. */
 must_check enum err daemon_lock(const char *data, int *ret, struct why *why);
 
 struct daemon;
@@ -98,5 +98,6 @@ bool daemon_has_cgroup(const struct daemon *d);
 /* E_IO while the store fails, or while runs cannot be started, with the reason. */
 must_check enum err daemon_store_trouble(struct daemon *d, struct why *why);
 must_check enum err daemon_runner_trouble(struct daemon *d, struct why *why);
-/* E_IO for the first of the two that fails; `which` is "store" or "runner". */
+/* E_IO if the store or the runner fails, with the reason; `which` is "store" or "runner", "store" if both
+ * fail. */
 must_check enum err daemon_trouble(struct daemon *d, const char **which, struct why *why);

@@ -1,5 +1,5 @@
-/* Looks at the clock, the store, the runner and memory: what fails goes to the log, becomes a problem, and
- * refuses commands that cannot be recorded. */
+/* Checks the clock, the store, the runner and memory. A failure is logged and becomes a problem; while the
+ * store cannot write, commands that need it are refused. */
 #include "daemon/internal.h"
 
 #include "core/when/dur.h"
@@ -62,8 +62,7 @@ static void log_trouble(struct daemon *d, enum health_part part, const char *tex
 	d->health.logged[part] = text != NULL;
 }
 
-/* Compares the wall clock with the boot clock, which nobody can set, to see whether the wall clock was set.
- */
+/* Compares the wall clock with the boot clock, which cannot be set, to detect that the wall clock was set. */
 static void check_clock(struct daemon *d, struct now now)
 {
 	struct buf length = { 0 };

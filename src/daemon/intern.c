@@ -1,4 +1,4 @@
-/* Tables of names by number, and what the engine looks up by these numbers: zones, days, agents. */
+/* Tables of names by number, and the tables that the engine reads by these numbers: zones, days, agents. */
 #include "daemon/intern.h"
 
 #include "base/array.h"
@@ -27,7 +27,7 @@ struct intern {
 	pthread_mutex_t lock;
 	struct zoneinfo *zoneinfo;
 	struct zoneinfo *previous; /* the engine may point into it until it gets EV_ZONES */
-	struct zoneinfo *reread;   /* not taken over yet */
+	struct zoneinfo *reread;   /* read again, but not in use yet */
 	struct table table[NAME_KINDS];
 	const struct zone *zone[ZONES_MAX];
 	struct days days[CALENDARS_MAX];
@@ -98,7 +98,7 @@ void intern_free(struct intern *n)
 
 /* --- tables --- */
 
-/* The key of a text in by_hash, and its number, MAP_NONE if it has none. Of two texts with the same hash, the
+/* The key of a text in by_hash; *number is its number, or MAP_NONE. If two texts have the same hash, the
  * second has the next key. */
 static uint64_t key_of(const struct table *t, struct str text, uint32_t *number)
 {
@@ -246,8 +246,8 @@ enum err intern_reread(struct intern *n)
 	if (e)
 		return e;
 	const struct zone_source *s = zoneinfo_source(reread);
-	/* Loads the zones that are in use, so that taking over reads no files. A zone that is gone becomes
-	 * UTC there. */
+	/* Loads the zones that are in use, so that intern_take_over reads no files. A zone that is gone
+	 * becomes UTC there. */
 	for (uint32_t i = 0; i < ZONES_MAX; i++) {
 		struct str name = text_of(n, NAME_ZONE, i);
 		if (name.n && !s->find(s->self, name))
@@ -345,7 +345,7 @@ enum err intern_agent(struct intern *n, struct str name, uint64_t fingerprint)
 	enum err e = agent_index_set(&n->agents, name, fingerprint);
 	n->default_fingerprint = agent_index_default(&n->agents, n->default_agent);
 	pthread_mutex_unlock(&n->lock);
-	/* A name that gets its number after this takes the fingerprint from the index. */
+	/* A name without a number gets the fingerprint from the index when it gets a number. */
 	uint32_t number = intern_known(n, DOC_AGENT, name);
 	if (!e && number)
 		n->agent[number] = fingerprint;

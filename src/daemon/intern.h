@@ -1,7 +1,7 @@
 #pragma once
 /* Numbers for names. Rules hold no texts: a zone, a set of excluded days, an agent, an account or a
  * concurrency key is a number in them. A number is never given to another name, and the store must have it
- * before it has rules that use it: see intern_unsaved. Functions are for any thread, except where their
+ * before it has rules that use it: see intern_unsaved. Functions may be called from any thread, unless their
  * comment says otherwise. */
 #include "core/doc/doc.h"
 #include "core/engine/engine.h"
@@ -25,7 +25,7 @@ typedef void name_fn(void *ctx, enum name_kind kind, uint32_t number, struct str
 void intern_unsaved(struct intern *n, name_fn *fn, void *ctx);
 /* The text of a number of NAME_OTHER; empty: none has it. Valid as long as `n`. */
 struct str intern_text(struct intern *n, uint32_t number);
-/* The number of an agent, account or key that rules use; 0: none do. */
+/* The number of an agent, account or key; 0: no rules use it. */
 uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name);
 /* For doc_rules. */
 struct doc_names intern_for_documents(struct intern *n);
@@ -34,8 +34,8 @@ void intern_tables(struct intern *n, struct engine_config *ret);
 
 /* --- agents --- */
 
-/* The name of the default agent; empty: the only agent is the default. Before any other call; lives as long
- * as `n`. */
+/* Sets the name of the default agent; empty: the only agent is the default. To be called before all others.
+ * The name must live as long as `n`. */
 void intern_default_agent(struct intern *n, struct str name);
 /* Sets the fingerprint of an agent's definition; 0: the agent is gone. Rules that were compiled with another
  * fingerprint are outdated when the engine gets EV_AGENTS. On the engine's thread, or before there is one. */

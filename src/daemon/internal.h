@@ -15,7 +15,7 @@ struct pending_command {
 	struct command command;
 	reply_fn *replied;
 	void *ctx;
-	struct boot give_up; /* REPLY_BUSY is an answer from then on */
+	struct boot give_up; /* until then a command answered with REPLY_BUSY is repeated */
 	struct pending_command *next;
 	char texts[]; /* of the command */
 };
@@ -54,18 +54,18 @@ struct daemon {
 	struct pending_command *pending; /* commands that the engine has; few at a time */
 	struct pending_command *busy;    /* commands answered with REPLY_BUSY, to be repeated */
 	struct store_request *sent;      /* requests that the store has */
-	bool stopping;                   /* as soon as no command is pending */
+	bool stopping;                   /* the loop stops as soon as no command is pending */
 
 	struct {
 		uint32_t cursor;    /* where engine_outdated continues */
-		unsigned under_way; /* with the prepare worker or the engine */
-		bool again;         /* one was busy: begin again after the next fact */
+		unsigned under_way; /* schedules that the prepare worker or the engine has */
+		bool again;         /* a schedule was busy: begin again after the next fact */
 	} recompile;
 
 	struct {
-		struct boot checked;       /* the last time */
-		bool failing;              /* then */
-		bool logged[HEALTH_PARTS]; /* as failing */
+		struct boot checked;       /* when the last check was made */
+		bool failing;              /* something failed at that check */
+		bool logged[HEALTH_PARTS]; /* parts that were logged as failing */
 		struct boot memory_ok;     /* the last time there was enough memory */
 		atomic_bool lacks_memory;
 		int64_t wall_minus_boot; /* at the last turn; 0: there was none */
@@ -82,11 +82,11 @@ struct daemon {
 
 /* --- commands.c: commands to the engine, and its replies --- */
 void commands_take(void *arg); /* mail */
-/* As daemon_command, without a check whether the store can write. E_NOMEM. */
+/* Like daemon_command, but does not check whether the store can write. E_NOMEM. */
 must_check enum err commands_give(struct daemon *d, const struct command *c, reply_fn *replied, void *ctx);
 void commands_replied(void *ctx, const struct reply *r);
-void commands_repeat(struct daemon *d);     /* those that were busy */
-void commands_refuse_all(struct daemon *d); /* the store cannot write */
+void commands_repeat(struct daemon *d);     /* repeats the commands that were answered with REPLY_BUSY */
+void commands_refuse_all(struct daemon *d); /* because the store cannot write */
 void commands_stop(void *arg);              /* mail: stops the loop as soon as no command is pending */
 void commands_free_all(struct pending_command *p);
 
@@ -95,7 +95,7 @@ void store_requests_take(void *arg); /* mail */
 void store_requests_answered(void *ctx, const struct st_ack *ack);
 void store_requests_free(struct store_request *s);
 
-/* --- attempts.c: between the runner, the prepare worker and the engine --- */
+/* --- attempts.c: attempts to be prepared, and finished tasks --- */
 void attempts_want(void *ctx, const struct rn_req *r);
 void attempts_finished(void *ctx, struct prepare_task *t); /* on the prepare worker's thread */
 void attempts_take(void *arg);                             /* mail */
@@ -105,7 +105,8 @@ void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack
 void recompile_all(void *arg); /* mail */
 void recompile_finished(struct daemon *d, struct prepare_task *t);
 void recompile_zones_read(void *ctx); /* on the prepare worker's thread */
-/* An agent was defined, changed or removed, and readers see it: schedules that use it are compiled again. */
+/* To be called when an agent was defined, changed or removed and readers see it: compiles the schedules that
+ * use it again. */
 void recompile_agent(struct daemon *d, const struct agent_row *changed);
 void recompile_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
@@ -118,6 +119,6 @@ char *datadir_path(const char *dir, const char *name); /* NULL: no memory */
 must_check enum err datadir_make(const char *path, struct why *why);
 
 /* --- retention/restore_check.c: databases that were restored from a copy --- */
-/* Before the engine is loaded, and before anything else uses the store and the runner. */
+/* To be called before the engine is loaded, and before anything else uses the store and the runner. */
 must_check enum err restore_check(struct daemon *d, struct why *why);
 void restore_report(void *arg); /* mail */

@@ -21,7 +21,7 @@
 /* Due times before answers, answers before mail. */
 enum { FIRST = SD_EVENT_PRIORITY_IMPORTANT, NEXT = SD_EVENT_PRIORITY_NORMAL, LAST = SD_EVENT_PRIORITY_IDLE };
 
-enum { ZONES_QUIET_US = 2 * USEC }; /* after the last change of a zone file, before they are read */
+enum { ZONES_QUIET_US = 2 * USEC }; /* time without changes after which changed zone files are read */
 
 struct loop {
 	struct loop_config config;
@@ -63,7 +63,7 @@ void loop_out_of_memory(struct loop *l)
 
 /* --- turns --- */
 
-/* *next, if there is one, becomes `at` unless it is earlier. */
+/* Sets *next to `at` if `at` is earlier, or if there is no next time yet (*any is false). */
 static void no_later_than(struct wall at, bool *any, struct wall *next)
 {
 	if (*any && next->us <= at.us)
@@ -72,7 +72,7 @@ static void no_later_than(struct wall at, bool *any, struct wall *next)
 	*next = at;
 }
 
-/* Sets the timer to the next turn that is needed even if nothing happens before. */
+/* Sets the timer to the time at which a turn is needed even if nothing happens before. */
 static void set_timer(struct loop *l)
 {
 	struct now now = loop_now();
@@ -134,7 +134,7 @@ static int on_timer(sd_event_source *s, int fd, uint32_t revents, void *ctx)
 	(void)s;
 	(void)revents;
 	if (read(fd, &times, sizeof times) < 0) {
-		/* Not expired, or the clock was set: the engine looks at the clock in any case. */
+		/* The timer has not expired, or the clock was set. The engine reads the clock in any case. */
 	}
 	((struct loop *)ctx)->armed = 0;
 	do_turn(ctx);

@@ -11,7 +11,7 @@ struct loop_config {
 	struct mailbox *mail;
 	const char *launcher; /* the program, started again when it has died */
 	void *ctx;
-	void (*zones_changed)(void *ctx); /* the zone files on disk did */
+	void (*zones_changed)(void *ctx); /* called when zone files on disk have changed */
 	/* Called at the end of every turn. Returns in how many microseconds there must be another turn; 0:
 	 * whenever something happens. */
 	int64_t (*after_turn)(void *ctx, struct now now);
@@ -24,8 +24,8 @@ struct loop;
 must_check enum err loop_new(const struct loop_config *c, struct loop **ret, struct why *why);
 void loop_free(struct loop *l);
 /* Runs until SIGTERM or SIGINT, which must be blocked in all threads, or loop_stop. E_NOMEM: the engine must
- * be loaded again, by another process. Tells systemd that the daemon is ready and alive, if it was started by
- * it. */
+ * be loaded again, by another process. If systemd started the daemon, notifies it that the daemon is ready
+ * and alive. */
 must_check enum err loop_run(struct loop *l, struct why *why);
 
 /* --- on the loop's thread --- */
@@ -33,7 +33,7 @@ must_check enum err loop_run(struct loop *l, struct why *why);
 void loop_stop(struct loop *l);
 /* Ends loop_run with E_NOMEM: the next daemon continues from what the store has. */
 void loop_out_of_memory(struct loop *l);
-/* Passes an event to the engine. Not within a callback of the engine. */
+/* Passes an event to the engine. Must not be called within a callback of the engine. */
 void loop_event(struct loop *l, const struct event *ev);
 
 struct now loop_now(void);

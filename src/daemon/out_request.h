@@ -7,7 +7,7 @@
 
 struct config_out;
 
-/* For people, if there is no program to send requests. */
+/* The message if rota-out is missing. */
 #define OUT_MISSING_TEXT                                                                                     \
 	"rota-out, which sends requests, is not installed beside rota; ROTA_OUT can name its path"
 
@@ -17,7 +17,7 @@ struct out_service {
 	const struct config_out *rules;
 };
 
-/* Expands the templates of a text; the callee keeps track of errors. */
+/* Expands the templates of a text. The callee records errors. */
 struct out_request_texts {
 	struct str (*expand)(void *ctx, struct str text);
 	void *ctx;

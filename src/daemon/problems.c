@@ -1,4 +1,4 @@
-/* Which facts and failures open, repeat and close problems, and their texts. */
+/* Decides which facts and failures open, repeat and close problems, and writes their texts. */
 #include "daemon/problems.h"
 
 #include "base/map.h"
@@ -104,7 +104,7 @@ static void load_open(struct problems *p, const struct problem_row *row)
 			continue;
 		snprintf(written, sizeof written, keys[c], subject);
 		if (!strcmp(text, written) && !map_put(&p->open, key_of((enum problem_cause)c, subject), 1))
-			return; /* no memory: it stays open until it is reported again and closed */
+			return; /* out of memory: the problem is only closed after it was reported again */
 	}
 }
 
@@ -148,7 +148,7 @@ static void write_paused(const struct problem_update *u, struct problem_text *t)
 
 static void write_held(const struct problem_update *u, struct problem_text *t)
 {
-	buf_addf(&t->text, "%s is blocked (%s): none of its runs start until it is freed",
+	buf_addf(&t->text, "%s is blocked (%s): none of its runs start until it is released",
 		 buf_str(&t->subject).p, reason_words[u->reason]);
 }
 
@@ -217,7 +217,7 @@ bool problems_flush(struct problems *p)
 	return true;
 }
 
-/* False: no room or memory, and the change is dropped. It is made when its cause is seen again. */
+/* False: no room or memory; the change is dropped, and made when its cause is seen again. */
 static bool queue_update(struct problems *p, const struct problem_update *what)
 {
 	bool opens = what->act == PROBLEM_OPEN;
@@ -272,7 +272,8 @@ static void run_ended(struct problems *p, const struct pump_fact *f, bool remove
 		open_problem(p, (struct problem_update){ .cause = BY_FAILURE, .subject = f->sid, .run = *r });
 }
 
-/* Its failures paused the schedule, or it was resumed. */
+/* To be called when a schedule was changed: opens a problem if its failures paused it, closes the problem if
+ * it was resumed. */
 static void schedule_changed(struct problems *p, const struct sched_row *row)
 {
 	struct rules rules;
@@ -319,7 +320,8 @@ void problems_happened(void *ctx, const struct pump_fact *f, const struct st_ack
 	}
 }
 
-/* Opens the problem once, however long it lasts. */
+/* Opens the problem when the part begins to fail, not again while it fails, and closes it when the part
+ * recovers. */
 static void check_part(struct problems *p, enum problem_cause cause, const char *text)
 {
 	if (!text)
@@ -336,7 +338,7 @@ bool problems_check(struct problems *p, const struct health *h)
 			? "the clock is far ahead of the last record and is not trusted: nothing comes due "
 			  "until it is set back, or until `rota clock` accepts it"
 			: NULL);
-	if (h->clock_stepped) /* reported again if it is open */
+	if (h->clock_stepped) /* a second step reports an open problem again */
 		open_problem(
 			p, (struct problem_update){ .cause = BY_CLOCK_STEP, .text = (char *)h->clock_step });
 	else

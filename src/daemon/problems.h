@@ -1,16 +1,16 @@
 #pragma once
-/* Problems: what needs a person. Durable facts and checks of the daemon's health come in on the daemon's
- *thread; from them problems are opened, reported again, and closed when their cause is gone, with one key per
- *cause. Only a problem that is open is closed, so that the usual success of a run costs nothing.
+/* Problems: conditions that need a person. Made from durable facts and checks of the daemon's health, on the
+ * daemon's thread: a problem is opened, reported again, and closed when its cause is gone. Each cause has one
+ * key. Only an open problem is closed, so that the usual success of a run costs nothing.
  *
  *	schedule:7:failed	a run failed finally; until a run of the schedule succeeds, or the schedule is
- *removed. A run that ends after its schedule was removed opens none, because nothing would close it
+ *				removed (a run that ends after that opens no problem: nothing would close it)
  *	schedule:7:paused	max_failures paused the schedule; until it is resumed or removed
- *	held:3			an agent or account is blocked; until it is freed
+ *	held:3			an agent or account is blocked; until it is released
  *	clock, store, runner	as long as it fails
  *	clock:step		the clock was set by more than a minute; until it has run evenly for an hour
  *
- * The names in their texts are read from the store, which may take a while: the prepare worker does it. */
+ * The names in their texts are read from the store, which may take a while: the prepare worker does that. */
 #include "daemon/prepare/worker.h"
 #include "daemon/pump.h"
 
@@ -25,7 +25,7 @@ struct problems_config {
 struct problems;
 must_check enum err problems_new(const struct problems_config *c, struct problems **ret);
 void problems_free(struct problems *p); /* after the prepare worker was closed */
-/* Takes note of a problem that is open in the store; ignores other items. */
+/* Remembers a problem that is open in the store; ignores other items. */
 void problems_load(struct problems *p, const struct load_item *item);
 /* For pump_subscribe; `problems` is a struct problems. */
 void problems_happened(void *problems, const struct pump_fact *f, const struct st_ack *ack);

@@ -1,5 +1,4 @@
-/* The engine's requests on their way to the ports, the answers on their way back, and the subscribers to
- * facts. */
+/* Passes the engine's requests to the ports, the answers back to it, and durable facts to subscribers. */
 #include "daemon/pump.h"
 
 #include "base/array.h"
@@ -42,7 +41,8 @@ struct pump {
 
 static bool backlog_add(struct backlog *b, const void *item)
 {
-	/* A port that is always nearly full never lets the queue become empty: move it to the front. */
+	/* If the port is always nearly full, the queue never becomes empty: then its entries are moved to the
+	 * front of the array. */
 	if (b->head && (b->head == b->n || (b->n == b->room && b->head >= b->n / 2))) {
 		b->n -= b->head;
 		memmove(b->items, (char *)b->items + b->head * b->size, b->n * b->size);
@@ -182,7 +182,7 @@ static void submit_backlogs(struct pump *p)
 	p->lacks_memory = store == E_NOMEM || runner == E_NOMEM || question == E_NOMEM;
 }
 
-/* Checks are programs, so the runner asks them. */
+/* Whether the prepare worker answers it. A check is a program, which the runner executes. */
 static bool is_question(const struct rn_req *r)
 {
 	return r->op == RN_ASK && r->ask != ASK_CHECK;
@@ -279,7 +279,7 @@ bool pump_turn(struct pump *p, struct now now)
 bool pump_next(const struct pump *p, struct now now, struct wall *ret)
 {
 	bool full = backlog_first(&p->store) || backlog_first(&p->runner) || backlog_first(&p->questions);
-	struct wall soon = { now.wall.us + USEC / 20 }; /* a full port is tried again */
+	struct wall soon = { now.wall.us + USEC / 20 }; /* when a full port is tried again */
 	bool any = engine_next(p->engine, now, ret);
 	if (full && (!any || ret->us > soon.us))
 		*ret = soon;

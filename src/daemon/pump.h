@@ -10,8 +10,9 @@ struct pump_fact {
 	uint8_t op, res;
 	bool news; /* if res is ST_OK: the notifier has something to do */
 	uint64_t sid;
-	struct wall at;         /* when it became durable */
-	struct run_row run;     /* OCC, VERDICT, STARTED, FINISH: as in the request. TELL, TRIED: run.run */
+	struct wall at; /* when it became durable */
+	struct run_row
+		run; /* OCC, VERDICT, STARTED, FINISH: as in the request. MESSAGES, DELIVERY: only run.run */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
 	struct {
@@ -22,7 +23,7 @@ struct pump_fact {
 	struct {
 		uint64_t number;
 		uint8_t kind, state;
-	} message; /* TELL, one fact for each message; TRIED */
+	} message; /* MESSAGES (one fact for each message), DELIVERY */
 };
 typedef void pump_fact_fn(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
@@ -62,7 +63,7 @@ must_check enum err pump_send(struct pump *p, struct st_req *r);
 bool pump_next(const struct pump *p, struct now now, struct wall *ret);
 
 const struct engine *pump_engine(const struct pump *p);
-/* A request waits because its port has no memory. */
+/* Whether a request waits because its port has no memory. */
 bool pump_lacks_memory(const struct pump *p);
-/* Requests to the store and the runner that have not been answered. */
+/* The number of requests to the store and the runner that have not been answered. */
 unsigned pump_under_way(const struct pump *p);

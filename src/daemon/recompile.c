@@ -1,5 +1,5 @@
-/* Schedules whose rules are outdated: compiled by another version, for other zone files or another agent.
- * They decide nothing until the prepare worker has compiled their documents again. */
+/* Recompiles schedules whose rules are outdated: compiled by another version, for other zone files or another
+ * agent definition. Until then the engine does not use these rules. */
 #include "core/doc/agent/turn.h"
 #include "daemon/internal.h"
 
@@ -39,7 +39,7 @@ void recompile_finished(struct daemon *d, struct prepare_task *t)
 	struct command c = { .kind = CMD_RECOMPILE, .sid = t->req.sid, .rules = t->rules };
 	bool given = !t->error && commands_give(d, &c, compiled, d) == OK;
 	if (!t->error && !given && prepare_retry(d->prepare, t) == OK)
-		return; /* no memory: it is compiled again in a moment */
+		return; /* out of memory: it is compiled again soon */
 	if (!given)
 		compiled(d, &(struct reply){ .code = t->error ? REPLY_REFUSED : REPLY_BUSY });
 	prepare_task_free(t);
@@ -49,8 +49,8 @@ void recompile_happened(void *ctx, const struct pump_fact *f, const struct st_ac
 {
 	struct daemon *d = ctx;
 	(void)ack;
-	/* The schedule that was busy may be free now; a schedule that was put may have been compiled with
-	 * what has been replaced since. */
+	/* A schedule that was busy may be free now; a schedule that was put may have been compiled with zone
+	 * files or agents that were replaced since. */
 	if ((d->recompile.again && !d->recompile.under_way) ||
 	    (f->op == ST_PUT && engine_is_outdated(pump_engine(d->pump), f->sid)))
 		recompile_all(d);
@@ -71,7 +71,7 @@ void recompile_zones_read(void *ctx)
 {
 	struct daemon *d = ctx;
 	if (mailbox_put_wait(d->mail, take_zones, d))
-		return; /* the daemon closes */
+		return; /* the daemon is closing */
 }
 
 void recompile_agent(struct daemon *d, const struct agent_row *changed)

@@ -1,4 +1,5 @@
-/* Requests to the store that are not the engine's: from any thread, into the pump, and their answers back. */
+/* Passes requests to the store that are not the engine's from any thread to the pump, and their answers
+ * back. */
 #include "daemon/internal.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ void store_requests_take(void *arg)
 	struct store_request *s = arg;
 	struct daemon *d = s->d;
 	if (pump_send(d->pump, &s->req)) {
-		/* No memory now. The notifier and retention wait for the answer however long it takes. */
+		/* Out of memory: tries again later, because the notifier and retention wait for the answer
+		 * without a limit. */
 		if (mailbox_put(d->mail, store_requests_take, s))
 			store_requests_free(s);
 		return;
@@ -108,8 +110,8 @@ enum err daemon_send_wait(struct daemon *d, const struct st_req *r, store_answer
 
 /* --- answers --- */
 
-/* Conditions that wait are asked again when the state they may look at has changed; the user's is in every
- * scope. */
+/* When a state has changed, waiting conditions that can read it are asked again. All conditions can read the
+ * user's state. */
 static void state_changed(struct daemon *d, struct str key)
 {
 	uint32_t agent = key.n ? intern_known(d->intern, DOC_AGENT, key) : 0;
@@ -123,7 +125,7 @@ static void publish_message(struct daemon *d, const struct st_req *r, const stru
 			    uint64_t number, const struct st_ack *ack)
 {
 	struct pump_fact f = { .op = r->op, .res = ack->res, .sid = m->sid, .at = ack->done };
-	/* Messages that do not come from the notifier, which it shall deliver. */
+	/* These messages do not come from the notifier, so it must be woken to deliver them. */
 	f.news = r->op == ST_MESSAGES && !r->messages.news_upto;
 	f.run.run = m->run;
 	f.message.number = number;
@@ -170,7 +172,7 @@ void store_requests_answered(void *ctx, const struct st_ack *ack)
 		at = &(*at)->next;
 	struct store_request *s = *at;
 	if (!s)
-		return; /* a name: see save_name */
+		return; /* a request of save_name */
 	*at = s->next;
 	if (ack->res == ST_OK)
 		carried_out(d, &s->req, ack);

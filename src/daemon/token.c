@@ -1,4 +1,4 @@
-/* The key of a data directory, and the tokens made with it. */
+/* Reads or creates the key of a data directory, and makes and checks tokens with it. */
 #include "daemon/token.h"
 #include "daemon/internal.h"
 

@@ -10,13 +10,13 @@ struct token_key {
 	uint8_t bytes[TOKEN_KEY];
 };
 
-/* The key of a data directory, created if there is none. It is not in the database, because a copy of a
- * database that is served elsewhere has runs of its own. A key that cannot be stored is valid until the
- * daemon ends. E_IO: no random numbers. */
+/* The key of a data directory, created if there is none. It is not in the database: a copy of the database
+ * that is served elsewhere has other runs with the same numbers. A key that cannot be stored is valid until
+ * the daemon ends. E_IO: no random numbers. */
 must_check enum err token_key_open(const char *data, struct token_key *ret, struct why *why);
 
 /* False: no memory. */
 must_check bool token_write(const struct token_key *key, uint64_t run, unsigned attempt,
 			    char ret[static TOKEN_SIZE]);
-/* False: not a token of this key. Takes the same time wherever the hash differs. */
+/* False: the text is no token of this key. The comparison takes the same time wherever the hash differs. */
 must_check bool token_read(const struct token_key *key, struct str text, uint64_t *run, unsigned *attempt);

@@ -1,5 +1,5 @@
-/* What the run file of an attempt means for it: reads the file, changes the state, and reports what the
- * engine must know. */
+/* Reads the run file of an attempt, changes the attempt's state accordingly, and reports what the engine must
+ * know. */
 #include "core/model.h"
 #include "exec/internal.h"
 #include "runfile/outbox.h"
@@ -27,7 +27,7 @@ static void end_attempt(struct runner *r, struct attempt *a, enum rn_report_kind
 	attempt_remove(r, a);
 }
 
-/* It was killed before it could start. */
+/* Reports the end of an attempt that was killed before it could start. */
 static void end_killed(struct runner *r, struct attempt *a)
 {
 	runner_report(r, a,
@@ -42,7 +42,7 @@ static void end_killed(struct runner *r, struct attempt *a)
 	attempt_remove(r, a);
 }
 
-/* The signal carries the reason, which the shim records. */
+/* Sends SIGTERM to the shim. The signal carries the reason, which the shim records. */
 void attempt_signal(struct runner *r, struct attempt *a)
 {
 	(void)r;
@@ -105,7 +105,7 @@ static void file_alive(struct runner *r, struct attempt *a, const struct runfile
 	attempt_started(r, a);
 }
 
-/* Whether the agent has reported a failure, which counts more than its exit code. */
+/* Whether the agent has reported a failure, which takes precedence over its exit code. */
 static bool reported_failure(const struct runner *r, const struct attempt *a)
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
@@ -144,7 +144,8 @@ static void file_ended(struct runner *r, struct attempt *a, const struct runfile
 /* The shim died without an exit section. */
 static void file_dead(struct runner *r, struct attempt *a, const struct runfile *f)
 {
-	/* After a reboot no process of it is alive; and a damaged file names none to look for. */
+	/* After a reboot none of its processes is alive; and a damaged file does not name any process to look
+	 * for. */
 	if (!f->version || strcmp(f->boot, r->boot) != 0) {
 		if (check_is_stale(a))
 			check_restart(r, a);
@@ -183,7 +184,7 @@ void attempt_update(struct runner *r, struct attempt *a)
 	by_life[life](r, a, &f);
 }
 
-/* Creates the run file. If there is one already, that file says what has become of the attempt. */
+/* Creates the run file with an exit section. If there is a run file already, that file decides. */
 void attempt_prevent(struct runner *r, struct attempt *a)
 {
 	bool taken;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* If the check is running already, its answer goes to the last question. */
+/* If the check is running already, its answer is reported with the number of the latest question. */
 void check_ask(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new)
 {
 	a->number = q->number;
@@ -73,7 +73,7 @@ void check_restart(struct runner *r, struct attempt *a)
 							.rev = a->rev });
 }
 
-/* Exit code 0: the run goes on; 1: there is no work; anything else: the check failed. */
+/* Exit code 0: there is work; 1: there is no work; any other: the check failed. */
 bool check_answer(const struct attempt *a, const struct rn_report *report, struct rn_report *ret)
 {
 	bool ended = report->kind == RN_EXIT;

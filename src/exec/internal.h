@@ -44,8 +44,8 @@ struct attempt {
 	bool prevent_pending; /* to be prevented from starting */
 	bool start_asked;     /* report its start as RN_STARTED, else as RN_ALIVE */
 	bool start_reported;
-	bool sent; /* at least once: there may be a shim that we have not heard of */
-	/* Of a check: */
+	bool sent; /* a packet was sent at least once, so there may be a shim that has not replied */
+	/* For a check: */
 	bool counted; /* in checks_running */
 	uint32_t number, rev;
 	uint32_t next; /* in the queue: index, or UINT32_MAX */
@@ -64,15 +64,15 @@ struct runner {
 	char boot[40];
 	int epoll, timer, ready; /* ready: an eventfd, set while there are reports */
 	struct launcher launcher;
-	int64_t launcher_at; /* runner_keep_launcher starts none before */
-	int64_t heard_at;    /* the last packet of a launcher */
+	int64_t launcher_at; /* runner_keep_launcher starts no launcher before this time */
+	int64_t heard_at;    /* when a launcher last sent a packet */
 	struct attempt *attempt;
 	unsigned attempts, used; /* attempts: all entries of the table, free ones included */
 	uint32_t *spare;         /* indices of free entries */
 	unsigned spares, spare_room;
 	struct map by_key; /* attempt_key to index */
 	struct rn_report *report;
-	unsigned reports, report_room, collected; /* collected: so many of them */
+	unsigned reports, report_room, collected; /* collected: how many reports were collected */
 	uint64_t tickets;                         /* issued so far */
 	unsigned checks_running;
 	uint32_t check_first, check_last; /* queued checks; first UINT32_MAX: none */
@@ -103,14 +103,14 @@ void runner_trouble_clear(struct runner *r, unsigned which);
 struct attempt *attempt_find(struct runner *r, uint64_t run, uint16_t attempt); /* NULL: not in the table */
 must_check enum err attempt_add(struct runner *r, uint64_t run, uint16_t attempt, struct attempt **ret);
 void attempt_remove(struct runner *r, struct attempt *a);
-/* Takes over the pidfd (-1: none), and learns by it when the process ends. */
+/* Takes over the pidfd (-1: none) and waits for the end of the process by it. */
 void attempt_watch(struct runner *r, struct attempt *a, int pidfd);
 void attempt_unwatch(struct runner *r, struct attempt *a);
-/* Enters `state`, and acts again after the pause, which doubles. */
+/* Enters `state` and acts again after the pause, which is then doubled. */
 void attempt_retry(struct attempt *a, enum attempt_state state);
 
 /* attempt.c: from the run file to the state of an attempt and to reports. */
-void attempt_update(struct runner *r, struct attempt *a); /* by its run file */
+void attempt_update(struct runner *r, struct attempt *a); /* reads its run file */
 void attempt_prevent(struct runner *r, struct attempt *a);
 void attempt_signal(struct runner *r, struct attempt *a); /* if a kill is pending */
 void attempt_report(struct runner *r, struct attempt *a, enum rn_report_kind kind);
@@ -120,16 +120,16 @@ void attempt_started(struct runner *r, struct attempt *a);
 void check_ask(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new);
 void check_start_queued(struct runner *r);
 void check_uncount(struct runner *r, struct attempt *a); /* before it is removed */
-/* This runner has not started it, so its run file belongs to an earlier question. */
+/* Whether the run file belongs to an earlier question, because this runner has not started the check. */
 bool check_is_stale(const struct attempt *a);
-/* Removes its run file, and asks for what to execute. */
+/* Removes its run file, and calls `want` to get what to execute. */
 void check_restart(struct runner *r, struct attempt *a);
-/* The answer that a report about a check means; false: it has not ended. */
+/* Turns a report about a check into its answer; false: the check has not ended. */
 bool check_answer(const struct attempt *a, const struct rn_report *report, struct rn_report *ret);
 
 /* launch_socket.c: the socket of the launcher. */
 void launch_send_start(struct runner *r, struct attempt *a);
 void launch_send_sweep(struct runner *r, struct attempt *a);
 void launch_overdue(struct runner *r, struct attempt *a); /* no reply for RUNNER_ANSWER_MS */
-void launch_receive(struct runner *r);                    /* all packets there are */
+void launch_receive(struct runner *r);                    /* all packets that have arrived */
 void launch_disconnect(struct runner *r);                 /* the launcher has died, or hangs */

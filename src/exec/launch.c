@@ -33,7 +33,7 @@ static void add_list(struct buf *b, uint32_t *items, enum launch_field field, co
 		add_text(b, items, field, *list);
 }
 
-/* A variable that names a file of the attempt. */
+/* Adds a variable that names a file of the attempt. */
 static void add_path(struct buf *b, uint32_t *items, const char *name, const char *runs, uint64_t run,
 		     unsigned attempt, const char *kind)
 {

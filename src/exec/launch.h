@@ -1,6 +1,5 @@
 #pragma once
-/* What to execute for one attempt, and its rendering into the memfd that the launcher receives
- * (port/launch.h). */
+/* What to execute for one attempt, written into the memfd that the launcher receives (port/launch.h). */
 #include "base/err.h"
 #include "runfile/read.h"
 
@@ -37,7 +36,7 @@ struct launch {
 
 enum { LAUNCH_LOG_HEAD = 1 << 20, LAUNCH_LOG_TAIL = 4 << 20 };
 
-/* What all runs of a daemon have in common. */
+/* Values that all runs of a daemon have in common. */
 struct launch_place {
 	const char *runs;   /* absolute */
 	const char *cgroup; /* a delegated cgroup; NULL: none */

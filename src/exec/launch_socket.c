@@ -16,7 +16,7 @@
 
 /* --- requests --- */
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int send_packet(struct runner *r, enum launch_op op, int memfd, uint64_t ticket)
 {
 	struct launch_packet p = {
@@ -32,7 +32,8 @@ static int send_packet(struct runner *r, enum launch_op op, int memfd, uint64_t 
 	return sendmsg(r->launcher.socket, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? errno : 0;
 }
 
-/* False: it could not be sent, and the attempt retries later in `state`. */
+/* Sends a request for the attempt. False: it could not be sent; the attempt enters `state` and is tried again
+ * later. */
 static bool send_request(struct runner *r, struct attempt *a, enum launch_op op, int memfd,
 			 enum attempt_state state)
 {
@@ -55,8 +56,8 @@ void launch_send_start(struct runner *r, struct attempt *a)
 {
 	a->state = ATTEMPT_HELD;
 	if (!runner_has_launcher(r)) {
-		/* The previous launcher may have started it before it died: read the run file now and then.
-		 */
+		/* The previous launcher may have started the attempt before it died: read the run file from
+		 * time to time. */
 		a->at = a->sent ? clock_boot().us + RUNNER_WATCH_MS * INT64_C(1000) : INT64_MAX;
 		return;
 	}
@@ -76,7 +77,7 @@ void launch_send_sweep(struct runner *r, struct attempt *a)
 	a->state = ATTEMPT_SWEEP;
 	a->at = INT64_MAX;
 	if (!runner_has_launcher(r))
-		return; /* runner_launcher sends it to the next one */
+		return; /* runner_launcher sends it to the next launcher */
 	if (runfile_read(r->runs, a->run, a->attempt, &life, &f, &why) != OK || life != LIFE_DEAD ||
 	    launch_render_sweep(&r->config.place, &f, a->run, a->attempt, &memfd, &why) != OK) {
 		attempt_retry(a, ATTEMPT_UNKNOWN);
@@ -178,7 +179,7 @@ void launch_receive(struct runner *r)
 		;
 }
 
-/* Either the shim has started and could not say so, because the socket was full; or the launcher hangs. */
+/* Either the shim has started but could not reply, because the socket was full; or the launcher hangs. */
 void launch_overdue(struct runner *r, struct attempt *a)
 {
 	struct runfile f;
@@ -194,21 +195,21 @@ void launch_overdue(struct runner *r, struct attempt *a)
 		return;
 	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher does not answer");
 	int64_t since = r->heard_at > a->sent_at ? r->heard_at : a->sent_at;
-	/* All starts wait for it, so it is replaced, whatever has stopped it. */
+	/* All starts wait for the launcher, so it is replaced, whatever the cause. */
 	if (clock_boot().us - since >= RUNNER_HUNG_MS * INT64_C(1000))
 		launch_disconnect(r);
 }
 
 /* --- the launcher --- */
 
-/* Kills it, in case it only hangs, and collects the zombie. Its shims do not depend on it. */
+/* Kills the launcher, which may only hang, and collects the zombie. Its shims do not depend on it. */
 static void end_launcher(struct runner *r)
 {
 	siginfo_t si;
 	const struct launcher *l = &r->launcher;
 	struct pollfd p = { .fd = l->pidfd, .events = POLLIN };
-	/* Closing them is not enough: a process that is being spawned may hold copies until it executes, and
-	 * epoll would go on to report events of this launcher. */
+	/* Closing the descriptors is not enough: a process that is being spawned may have copies of them
+	 * until it executes, and epoll would still report events of this launcher. */
 	epoll_ctl(r->epoll, EPOLL_CTL_DEL, l->socket, NULL);
 	epoll_ctl(r->epoll, EPOLL_CTL_DEL, l->pidfd, NULL);
 	syscall(SYS_pidfd_send_signal, l->pidfd, SIGKILL, NULL, 0);
@@ -227,8 +228,8 @@ void launch_disconnect(struct runner *r)
 	runner_trouble_set(r, TROUBLE_LAUNCHER, "the launcher has died");
 	for (unsigned i = 0; i < r->attempts; i++) {
 		struct attempt *a = &r->attempt[i];
-		/* It may have started a shim already. Sending the request again is safe: the run file decides
-		 * between the two shims. */
+		/* The launcher may have started a shim already. Sending the request again is safe: only one
+		 * of two shims can create the run file. */
 		if (a->state == ATTEMPT_SENT)
 			launch_send_start(r, a);
 		else if (a->state == ATTEMPT_SWEEPING && a->pidfd < 0)

@@ -44,7 +44,8 @@ enum err launcher_start(const char *program, struct launcher *ret, struct why *w
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return why_set(why, E_IO, WHY_NOWHERE, "cannot create a socket for the launcher: %s",
 			       strerror(errno));
-	/* Not CHILD_SOCKET itself: dup2 of a descriptor to itself would keep close-on-exec. */
+	/* The descriptor must not be CHILD_SOCKET itself: dup2 of a descriptor to itself keeps
+	 * close-on-exec. */
 	int high = fcntl(pair[1], F_DUPFD_CLOEXEC, CHILD_SOCKET + 1);
 	e = high < 0 ? errno : spawn_launcher(program, high, &pid);
 	int pidfd = e ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);

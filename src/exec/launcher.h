@@ -1,6 +1,6 @@
 #pragma once
-/* Starts the launcher, the small program that forks shims (shim/launcher.c). The daemon starts one before its
- * first thread, and another whenever it has died; runs do not depend on it. */
+/* Starts the launcher, the small program that forks shims (shim/launcher.c). The daemon starts it before its
+ * first thread, and again whenever it has died. Runs do not depend on it. */
 #include "base/err.h"
 
 struct launcher {

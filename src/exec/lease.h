@@ -8,8 +8,8 @@ struct lease_keeper;
 /* Creates the page with a deadline, or opens the existing one. */
 must_check enum err lease_keep(const char *path, struct boot deadline, struct lease_keeper **ret,
 			       struct why *why);
-/* Sets the deadline by one store into shared memory, which shims see at once. Ignored if it is earlier than
- * the present one. */
+/* Sets the deadline by one store into shared memory, which shims see at once. Does nothing if the deadline is
+ * earlier than the present one. */
 void lease_renew(struct lease_keeper *l, struct boot deadline);
 /* The page and its deadline stay. */
 void lease_close(struct lease_keeper *l);

@@ -1,4 +1,4 @@
-/* The run of a process: by its ancestors, or by the mark in its environment. */
+/* Finds the run of a process by its ancestors, or by the mark in its environment. */
 #include "exec/lineage.h"
 #include "runfile/read.h"
 #include "sys/procs.h"
@@ -29,8 +29,8 @@ static enum err walk_once(ancestor_fn *read_one, void *ctx, pid_t pid, uint64_t 
 			return e;
 		if (e || above.start > self.start) {
 			/* Either the parent has ended, and its pid may have been reused: then the process has
-			 * another parent now. Or the parent is hidden because it belongs to another user, as
-			 * do those above it. */
+			 * another parent now. Or the parent and all above it are hidden, because they belong
+			 * to another user. */
 			if (read_one(ctx, pid, &again) || again.start != self.start ||
 			    again.parent != self.parent || !e)
 				return E_BUSY;
@@ -99,7 +99,8 @@ static uint64_t number_in(struct str block, const char *name)
 	return 0;
 }
 
-/* The variables only say which run file to read; the mark in that file decides. */
+/* The variables only name the run file to read; the process belongs to the run if the mark in that file
+ * matches. */
 static enum err find_by_mark(const char *runs, pid_t pid, struct lineage *ret)
 {
 	char path[32], block[LINEAGE_ENV_BYTES],

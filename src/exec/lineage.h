@@ -1,7 +1,7 @@
 #pragma once
 /* Finds the run that a process belongs to: one of its ancestors is the shim of that run. The process name of
- * a shim says which run that is (r12.1); the pid and start time in the run file prove it. So neither a forged
- * process name nor a reused pid can mislead, and shims of older launchers are recognized.
+ * a shim (r12.1) names the run; the pid and start time in the run file prove it. So neither a forged process
+ * name nor a reused pid can mislead, and shims of older launchers are recognized.
  *
  * A process whose shim was killed has no such ancestor until a sweep kills it. It is recognized by the mark
  * in the environment with which it was executed. */
@@ -15,8 +15,8 @@ struct lineage {
 	unsigned attempt;
 };
 
-/* `since`: when the process connected to us. E_GONE: it has ended; if there is a process with its pid, that
- * one started later. E_BUSY: it cannot be determined now. */
+/* `since`: when the process connected to us. E_GONE: the process has ended; a process that has its pid now
+ * started later. E_BUSY: the run cannot be determined now. */
 must_check enum err lineage_of(const char *runs, pid_t pid, struct boot since, struct lineage *ret);
 
 /* The search itself, without /proc. */
@@ -27,6 +27,6 @@ struct ancestor {
 };
 /* E_NOTFOUND: there is no such process, or it is not visible to us. */
 typedef enum err ancestor_fn(void *ctx, pid_t pid, struct ancestor *ret);
-/* Goes up to the first process; if there are several shims, the topmost one counts. */
+/* Walks up to the first process. If there are several shims on the way, the topmost is the result. */
 must_check enum err lineage_walk(ancestor_fn *read_one, void *ctx, pid_t pid, uint64_t since_ticks,
 				 struct lineage *ret);

@@ -72,7 +72,7 @@ static char *read_file(const char *path)
 	return b.p;
 }
 
-/* The path in the line "0::/path". */
+/* Reads the path of this process's cgroup from the line "0::/path". */
 static bool own_cgroup(struct buf *ret)
 {
 	char *text = read_file("/proc/self/cgroup");
@@ -84,7 +84,7 @@ static bool own_cgroup(struct buf *ret)
 	return ret->n > 0;
 }
 
-/* Where cgroup v2 is mounted: the fifth field of its line in mountinfo. */
+/* Reads where cgroup v2 is mounted: the fifth field of its line in mountinfo. */
 static bool mount_point(struct buf *ret)
 {
 	char *text = read_file("/proc/self/mountinfo");

@@ -1,5 +1,5 @@
-/* The runner: requests in, reports out, and in between one step for each attempt whose time has come or whose
- * process has ended. */
+/* The runner: takes requests, queues reports, and makes one step for each attempt whose time has come or
+ * whose process has ended. */
 #include "exec/runner.h"
 #include "base/array.h"
 #include "core/model.h"
@@ -69,7 +69,7 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-/* The launcher ends when its socket is closed. One that hangs is not waited for. */
+/* The launcher ends when its socket is closed. If it hangs, the runner does not wait for it. */
 static void end_launcher(struct runner *r)
 {
 	siginfo_t si;
@@ -141,8 +141,8 @@ enum err runner_trouble(const struct runner *r, struct wall *since, struct why *
 /* --- reports --- */
 
 /* Called before anything is begun, so that whatever happens to the attempts in the table can be reported
- * without allocating. An attempt may be reported as started and as ended, and both again to a caller that
- * asks twice. */
+ * without allocating. An attempt may be reported as started and as ended, and both again if the caller asks
+ * twice. */
 static bool reserve_reports(struct runner *r)
 {
 	unsigned need = r->reports + 4 * (r->used + 1) + 4;
@@ -183,7 +183,7 @@ void runner_report(struct runner *r, const struct attempt *a, const struct rn_re
 
 /* --- requests --- */
 
-/* No shim has reported its start yet. */
+/* Whether no shim of the attempt has reported its start yet. */
 static bool is_starting(const struct attempt *a)
 {
 	return a->state == ATTEMPT_WANTED || a->state == ATTEMPT_HELD || a->state == ATTEMPT_SENT;
@@ -210,7 +210,7 @@ static void submit_kill(struct runner *r, struct attempt *a, const struct rn_req
 	else if (is_new)
 		attempt_update(r, a);
 	else if (is_starting(a))
-		attempt_prevent(r, a); /* or, if a shim has started it already, signal that */
+		attempt_prevent(r, a); /* or signals the shim, if one has started it already */
 }
 
 static void submit_probe(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new)
@@ -303,7 +303,7 @@ static void process_ended(struct runner *r, uint64_t event)
 	attempt_update(r, a);
 }
 
-/* Its time has come. */
+/* Called when the time `at` of an attempt has come. */
 static void attempt_due(struct runner *r, struct attempt *a)
 {
 	a->at = INT64_MAX;
@@ -330,7 +330,7 @@ static void attempt_due(struct runner *r, struct attempt *a)
 	}
 }
 
-/* Costs a look at every entry of the table; there are about as many as runs at a time. */
+/* Visits every entry of the table, which has about as many entries as there are runs at a time. */
 static void handle_due(struct runner *r)
 {
 	int64_t now = clock_boot().us, next = INT64_MAX;
@@ -371,7 +371,7 @@ unsigned runner_collect(struct runner *r, struct rn_report *ret, unsigned max)
 	if (none && !r->used && epoll_wait(r->epoll, e, 1, 0) == 0)
 		return 0;
 	if (none && reserve_reports(r)) {
-		/* What shims have sent comes before their ends. */
+		/* Packets of shims are handled before their ends. */
 		launch_receive(r);
 		int n = epoll_wait(r->epoll, e, ARRAY_LEN(e), 0);
 		for (int i = 0; i < n; i++)

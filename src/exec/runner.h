@@ -2,9 +2,9 @@
 /* The runner: implements port/runner.h. It asks the launcher for shims, watches them, and reads their run
  * files. It never forks and never blocks, and must be used by one thread only.
  *
- * Whether an attempt is alive is decided by the lock on its run file, how it ended by the exit section; pids
- * and pidfds only say when to read the file. An outage (no launcher, a full disk when an attempt is to start,
- * an unreadable file) is not reported as the end of an attempt: the runner retries until it succeeds, and
+ * The lock on the run file shows whether an attempt is alive, and the exit section how it ended; pids and
+ * pidfds only show when to read the file. An outage (no launcher, a full disk when an attempt is to start, an
+ * unreadable file) is not reported as the end of an attempt: the runner retries until it succeeds, and
  * runner_trouble describes the outage meanwhile.
  *
  * Runs do not depend on the runner. When it is closed or killed they go on, and the next runner finds them by
@@ -29,7 +29,7 @@ void runner_close(struct runner *r);
 /* Replaces the launcher, and takes over its descriptors. Requests that the previous one has not carried out
  * are sent to the new one. */
 void runner_launcher(struct runner *r, struct launcher l);
-/* Records in runner_trouble that no launcher could be started. */
+/* To be called if no launcher could be started; runner_trouble then reports that. */
 void runner_no_launcher(struct runner *r, const struct why *why);
 /* False: there is none, or it has died. */
 bool runner_has_launcher(const struct runner *r);
@@ -43,8 +43,8 @@ must_check enum err runner_submit(struct runner *r, const struct rn_req *q);
  * launch_render does; the attempt then still waits for an answer. */
 must_check enum err runner_give(struct runner *r, uint64_t run, uint16_t attempt, const struct launch *l,
 				struct why *why);
-/* Answers `want` when there is nothing to execute: reported as RN_EXIT with this outcome, of a check as a
- * negative RN_ANSWER with this reason. */
+/* Answers `want` when there is nothing to execute. An attempt is reported as RN_EXIT with this outcome, a
+ * check as a negative RN_ANSWER with this reason. */
 void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t outcome, uint16_t reason);
 /* The answer of the check before this attempt is no longer needed: kills the check if it runs. */
 void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt);

@@ -1,6 +1,6 @@
 #pragma once
-/* The secrets of a run: from their names to the places where its shim finds them. The daemon never reads
- * their values. */
+/* Finds for the names of a run's secrets the files and commands from which its shim fetches them. The daemon
+ * never reads their values. */
 #include "base/arena.h"
 #include "core/doc/config/config.h"
 #include "exec/launch.h"

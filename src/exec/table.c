@@ -1,4 +1,5 @@
-/* The table of attempts: entries by (run, attempt), and what each of them watches and waits for. */
+/* The table of attempts: entries by (run, attempt), each with its pidfd and the time at which it acts
+ * next. */
 #include "base/array.h"
 #include "exec/internal.h"
 #include "sys/clock.h"

@@ -920,8 +920,8 @@ const struct op ops[OPS] = {
 		.method = "POST",
 		.route = "/api/v1/notify/test",
 	},
-	[OP_GET_NOTICES] = {
-		.name = "get-notices",
+	[OP_GET_MESSAGES] = {
+		.name = "get-messages",
 		.role = ROLE_VIEWER,
 		.within = WITHIN_NOT,
 		.summary = "list sent messages with their results",
@@ -932,20 +932,20 @@ const struct op ops[OPS] = {
 			JSON_PARAM,
 		},
 		.method = "GET",
-		.route = "/api/v1/notices",
+		.route = "/api/v1/messages",
 	},
-	[OP_GET_NOTICE] = {
-		.name = "get-notice",
+	[OP_GET_MESSAGE] = {
+		.name = "get-message",
 		.role = ROLE_VIEWER,
 		.within = WITHIN_NOT,
 		.summary = "show one message",
 		.param = {
-			POSITIONAL("notice", "NUMBER", "number of the message", .required = true),
+			POSITIONAL("message", "NUMBER", "number of the message", .required = true),
 			SOCKET_PARAM,
 			JSON_PARAM,
 		},
 		.method = "GET",
-		.route = "/api/v1/notices/{notice}",
+		.route = "/api/v1/messages/{message}",
 	},
 };
 /* clang-format on */

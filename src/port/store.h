@@ -27,14 +27,14 @@ enum st_op {
 	/* Adds or changes a schedule.
 	 *  - rev 0: inserts a new sid with rev 1. ST_REFUSED if the sid is not larger than every sid that was
 	 *    pruned.
-	 *  - Otherwise rev must be the store's, which grows by one. All of `row` is taken over except
-	 *    sid, rev and pruned_to; with keep_next also next, high, left, failures, owed, owed_since,
-	 *    seen and next_set_at stay.
+	 *  - Otherwise rev must be equal to the store's, which then grows by one. The schedule's row becomes
+	 *    `row`, except that sid and pruned_to stay; with keep_next, next, high, left, failures, owed,
+	 *    owed_since, seen and next_set_at stay, too.
 	 *  - close_range: the schedule's open range ends at `at`, or is deleted if it begins after `at`.
 	 *  - ends_known: also ST_STALE if the leader has an end beyond row.seen.
-	 *  - ST_REFUSED, judged last: another schedule that is not removed has this id.
+	 *  - Checked last: ST_REFUSED if another schedule that is not removed has this id.
 	 *
-	 * Repeated: the store has rev + 1, put at the same `at`. */
+	 * Repeated: the store has rev + 1 with the same `at`. */
 	ST_PUT,
 	/* Removes a schedule. Its row stays as a tombstone, with high and pruned_to, but is not loaded any
 	 * more. A tombstone refuses everything except ST_DROP, ST_VERDICT, ST_STARTED and ST_FINISH of its
@@ -45,8 +45,8 @@ enum st_op {
 	 * KIND_MANUAL. Repeated: run.run exists. Otherwise, in this order:
 	 *  - no such schedule: ST_REFUSED;
 	 *  - another rev: ST_STALE;
-	 *  - `moves`, and nominal at or below high or pruned_to (for a follower: move.seen at or below seen):
-	 *    ST_STALE;
+	 *  - `moves` is set, and nominal is at or below high or pruned_to (for a follower: move.seen is at or
+	 *    below seen): ST_STALE;
 	 *  - not a follower, not KIND_MANUAL, and nominal at or below pruned_to: ST_LOST, since a record may
 	 *    have been pruned;
 	 *  - (sid, nominal) exists: ST_LOST with the record; but if the new one is KIND_BACKFILL and the
@@ -58,7 +58,7 @@ enum st_op {
 	/* Records that no nominal time in [first, last] ran; `moves` as in ST_OCC. If a record with the same
 	 * state and reason ends at the schedule's old high, it is extended instead. A range with last
 	 * WALL_NEVER is open: it is never extended, and a schedule has at most one (else ST_REFUSED). Another
-	 * rev: ST_STALE. Repeated: such a range covers [first, last]. */
+	 * rev: ST_STALE. Repeated: a range with this state and reason covers [first, last]. */
 	ST_RANGE,
 	/* After a step back of the clock to `at`: deletes the schedule's skipped and missed records after
 	 * `at` and cuts closed ranges there; an open range stays, and begins at move.next if it began later.
@@ -70,28 +70,28 @@ enum st_op {
 	 * with run.reason. Repeated: it is that already. Otherwise ST_LOST. */
 	ST_VERDICT,
 	/* Attempt run.attempt was seen alive at run.started. Advisory: if the run is claimed or retrying with
-	 * the same or a smaller attempt, it takes over both and becomes claimed; otherwise nothing changes.
-	 * ST_OK if there is such a run. */
+	 * the same or a smaller attempt, attempt and started are set and it becomes claimed; otherwise
+	 * nothing changes. ST_OK in both cases, if the run exists. */
 	ST_STARTED,
-	/* Attempt run.attempt has ended. Takes over state, outcome, reason, uncounted, ended, retry_at, cost,
-	 * tokens and exit_code. With RUN_FINISHED the schedule's failures become `failures`, and the run gets
-	 * the next number of an end, run_row.end: one larger than all before in the whole store. With
-	 * `avoided` three counts of avoided_row grow by one: of all schedules, of this one, and of the
-	 * quarter of an hour of run.ended. Repeated: the same attempt has the same end. ST_LOST: the run was
-	 * finished by another end. */
+	/* Attempt run.attempt has ended. Sets state, outcome, reason, uncounted, ended, retry_at, cost,
+	 * tokens and exit_code of the run. With RUN_FINISHED the schedule's failures become `failures`, and
+	 * the run gets the next end number, run_row.end: one more than the largest in the whole store. With
+	 * `avoided` three counts in avoided_row grow by one: that of all schedules, that of this schedule,
+	 * and that of the quarter of an hour of run.ended. Repeated: the same attempt has the same end.
+	 * ST_LOST: the run was finished with another end. */
 	ST_FINISH,
 	/* Holds an agent or account until a time, or releases it (reason 0: the row and its note are
 	   deleted). */
 	ST_HOLD,
 	/* Opens, acknowledges or closes a problem; see enum problem_act. Lane: LANE_FINISH or LANE_USER. The
-	 * answer has the problem's number and count, unless it is ST_REFUSED. */
+	 * answer has the problem's number and count, except with ST_REFUSED. */
 	ST_PROBLEM,
 	/* Assigns a number, which rules use, to a name; kept forever. Repeated: that name has that number.
-	 * ST_LOST: the number belongs to another name. Submit it before the schedule whose rules use the
-	 * number, in the same lane: then it is carried out before. */
+	 * ST_LOST: the number belongs to another name. Submit it in the same lane as the ST_PUT whose rules
+	 * use the number, and before it, so that it is carried out first. */
 	ST_NAME,
-	/* Sets where a schedule was written to `source`; the rev stays. ST_REFUSED: no such schedule, or it
-	 * is removed. */
+	/* Sets the place of a schedule (file and line) to `source`; the rev stays. ST_REFUSED: no such
+	 * schedule, or it is removed. */
 	ST_SOURCE,
 	/* Sets the state text of an agent, state.key, if state.rev is the store's rev (0: no text yet), which
 	 * grows by one. Another rev: ST_STALE. Repeated: the store has state.rev + 1, put at the same `at`.
@@ -110,34 +110,35 @@ enum st_op {
 	ST_RUN_TEXT,
 	/* Turns news into messages: inserts all of messages.message and deletes all news up to number
 	 * messages.news_upto, in one transaction. Each message gets the next number, which is never used
-	 * again; a message with `joined` set gets, in that field, the number of the last one before it
-	 * without. ST_REFUSED: a text is too long, too many messages, or a joined one comes first. Repeated:
-	 * there are no such news any more; with news_upto 0, for messages that come from no news: the latest
-	 * message was put at this `at`. Lane: LANE_FINISH. */
+	 * again. In a message with `joined` set, `joined` becomes the number of the last message before it
+	 * that has `joined` not set. ST_REFUSED: a text is too long, there are too many messages, or the
+	 * first one has `joined` set. Repeated: there are no news up to that number any more; with news_upto
+	 * 0 (the messages come from no news): the latest message has this `at`. Lane: LANE_FINISH. */
 	ST_MESSAGES,
-	/* An attempt to deliver message delivery.number has ended. Takes over state, attempts, next and
-	 * result. `attempts` is one more than the row's, or the same if no attempt was made. Repeated: the
-	 * same attempts, and the last one was at this `at`. ST_LOST: the message is not waiting any more, or
-	 * has had other attempts. ST_REFUSED: no such message. */
+	/* An attempt to deliver message delivery.number has ended. Sets state, attempts, next and result of
+	 * the message. `attempts` is one more than the row's, or the same if no attempt was made. Repeated:
+	 * the row has the same attempts, and its last attempt was at this `at`. ST_LOST: the message is not
+	 * waiting any more, or has had other attempts. ST_REFUSED: no such message. */
 	ST_DELIVERY,
-	/* Deletes old rows that nothing needs; see enum prune_what. Rows that must stay, or are gone already,
-	 * are left alone, and that is ST_OK too. Lane: LANE_BULK; a request should name few rows. */
+	/* Deletes old rows that nothing needs; see enum prune_what. Rows that must stay are left alone. ST_OK
+	 * also if nothing is deleted. Lane: LANE_BULK; a request should name few rows. */
 	ST_PRUNE,
 	ST_OPS
 };
 
-/* A key means the latest problem with that key, open or closed; a request with a number means that problem.
- * ST_REFUSED: no such problem, no key, `at` is WALL_NEVER, or a text exceeds STORE_PROBLEM_BYTES_MAX. */
+/* A request names a problem by its number, or else by its key: then the latest problem with that key, open or
+ * closed. ST_REFUSED: no such problem, no key, `at` is WALL_NEVER, or a text exceeds
+ * STORE_PROBLEM_BYTES_MAX. */
 enum problem_act {
-	/* By key. If a problem with the key is open, its count grows by one and its text is replaced, if
-	 * there is a new one; number, subject and acknowledgement stay. Otherwise inserts one with count 1
-	 * and the next number, which is never used again. Repeated: the key's latest problem, open or closed,
-	 * was last reported at this `at`. */
+	/* By key. If a problem with the key is open, its count grows by one, and its text is replaced if the
+	 * request has one; number, subject and acknowledgement stay. Otherwise inserts one with count 1 and
+	 * the next number, which is never used again. Repeated: the key's latest problem, open or closed, was
+	 * last reported at this `at`. */
 	PROBLEM_OPEN,
 	/* Records who (`by`) has acknowledged it, with a note. Repeated: it was acknowledged at this `at`.
 	 * ST_LOST: it was acknowledged before, or is closed. */
 	PROBLEM_ACK,
-	/* The cause is gone. ST_OK also if it is closed already; then the first time stays. */
+	/* The cause is gone. ST_OK also if it is closed already; then the time of its closing stays. */
 	PROBLEM_CLOSE,
 	PROBLEM_ACTS
 };
@@ -147,19 +148,20 @@ enum memory_act {
 	 * agent has a note of this run with this `at` and this text. ST_REFUSED: no agent or no text, `at` is
 	 * WALL_NEVER, a text is too long, or the agent has STORE_MEMORIES_MAX notes. */
 	MEMORY_ADD,
-	/* Deletes note `number` if it is this agent's; without an agent, whichever agent's it is. Always
+	/* Deletes note `number` if it belongs to this agent; with an empty agent, in any case. Always
 	 * ST_OK. */
 	MEMORY_REMOVE,
-	/* Deletes the notes of `run` with `number` or a larger number: this agent's, or without an agent all.
-	 * A request should name few. ST_REFUSED: no run. */
+	/* Deletes the notes of `run` from number `number` on, of this agent only; with an empty agent, of
+	 * all. A request should concern few notes. ST_REFUSED: no run. */
 	MEMORY_REMOVE_RUN,
 	MEMORY_ACTS
 };
 
 enum agent_act {
-	/* Sets the definition to agent.text, and where it is written to `source`; the rev grows by one. */
+	/* Sets the definition to agent.text and its place (file and line) to `source`; the rev grows by
+	 * one. */
 	AGENT_PUT,
-	/* Sets only where it is written, to `source`. ST_REFUSED: there is no definition. */
+	/* Sets only its place to `source`; the rev stays. ST_REFUSED: there is no definition. */
 	AGENT_MOVE,
 	/* Deletes the definition. The rev grows by one, so that a later definition of the same name is not
 	 * taken for this one. ST_REFUSED: there is no definition. */
@@ -167,15 +169,15 @@ enum agent_act {
 	AGENT_ACTS
 };
 
-/* Each with the condition that makes a row old. */
+/* What to delete, and under which condition. */
 enum prune_what {
 	/* Runs numbered `first` to `last` that are finished, skipped or missed, with nominal, claimed, ended
-	 * and retry_at no later than `at`. Ends with a number beyond `end` stay, since a follower may have to
-	 * act on them, and so does the latest end of every schedule that is not removed. The schedule's
-	 * pruned_to becomes the nominal time, if that is later (not for KIND_MANUAL). Run numbers are never
-	 * used again. Also deletes the messages of these runs, messages without a run that are not waiting
-	 * and were last tried or put no later than `at`, and avoided counts of quarters of an hour that begin
-	 * before `at`. */
+	 * and retry_at no later than `at`. Runs with an end number above `end` stay, since a follower may
+	 * have to act on them; so does the latest end of every schedule that is not removed. The schedule's
+	 * pruned_to becomes the nominal time of the deleted run if that is later (not for KIND_MANUAL). Run
+	 * numbers are never used again. Also deletes the messages of these runs, messages without a run that
+	 * are not waiting and were last tried or put no later than `at`, and avoided counts of quarters of an
+	 * hour that begin before `at`. */
 	PRUNE_RUNS,
 	/* Ranges of `sid` that end no later than `at`; pruned_to becomes their end, if that is later. */
 	PRUNE_RANGES,
@@ -192,8 +194,8 @@ enum prune_what {
 
 enum st_res {
 	ST_OK,
-	ST_LOST,    /* another record of the occurrence, or another end of the attempt, is there already */
-	ST_STALE,   /* decided by an old rev; the present row is attached */
+	ST_LOST,    /* the occurrence has another record already, or the attempt another end */
+	ST_STALE,   /* decided by an old rev; the answer has the current row */
 	ST_FENCED,  /* the lease was lost; only with several nodes */
 	ST_REFUSED, /* impossible: no such schedule or run, or a limit of the store */
 	ST_RESULTS
@@ -230,10 +232,10 @@ struct sched_row {
 	uint32_t flags;    /* bits of the engine's enum sched_flag */
 	uint32_t left;     /* runs left of max_runs; UINT32_MAX: no limit */
 	uint32_t failures; /* failed runs in a row */
-	uint32_t owed;     /* missed times of which the next regular run must be told (execute_next) */
+	uint32_t owed;     /* missed times that the next regular run must be informed of (execute_next) */
 	struct wall owed_since;   /* the first of them */
 	struct wall next;         /* the next nominal time; WALL_NEVER: none */
-	struct wall high;         /* mark at or below which no nominal time is claimed by the timer */
+	struct wall high;         /* the timer claims no nominal time at or before this */
 	struct wall pruned_to;    /* records up to here may have been pruned; high is never set below it */
 	struct wall changed;      /* when it was created, its times changed, or it was resumed: nothing at or
 				     before this fires */
@@ -244,7 +246,7 @@ struct sched_row {
 };
 
 struct run_row {
-	uint64_t run; /* given by the engine; larger than all before */
+	uint64_t run; /* assigned by the engine; larger than all before */
 	uint64_t sid;
 	uint32_t rev;     /* of the schedule when it was claimed */
 	uint16_t attempt; /* the last one seen alive or ended: 1, 2, …; 0: none */
@@ -252,12 +254,12 @@ struct run_row {
 	uint8_t kind, state, outcome;
 	uint16_t uncounted;       /* attempts that do not count as retries: rate-limited, or prevented */
 	uint8_t replaced;         /* backfill: 1 + the state of the record that it replaced; 0: none */
-	uint32_t missed;          /* how many missed times it was told of (sched_row.owed) */
+	uint32_t missed;          /* how many missed times it was informed of (sched_row.owed) */
 	struct wall nominal, due; /* due: nominal plus jitter */
 	struct wall claimed, started, ended;
 	struct wall retry_at; /* RUN_RETRYING: the next attempt. RUN_FINISHED: when the retry was given up; 0:
 				 none was pending */
-	uint64_t end;         /* number of its end, given by the store when it is finished; 0 before */
+	uint64_t end;         /* number of its end, assigned by the store when the run finishes; 0 before */
 	uint64_t fence;       /* only with several nodes */
 	int64_t cost;         /* micro-dollars; -1: not known */
 	int64_t tokens_in, tokens_out;
@@ -313,7 +315,7 @@ struct state_row {
 
 struct memory_row {
 	uint64_t number; /* 1, 2, … */
-	uint64_t run;    /* that wrote it; 0: a person */
+	uint64_t run;    /* the run that wrote it; 0: a person */
 	struct wall at;
 	struct str agent, text;
 	struct str tags; /* separated by newlines; empty: none */
@@ -358,7 +360,7 @@ static inline int64_t avoided_since(struct wall ended)
 	return floor_div(wall_seconds(ended), AVOIDED_SECONDS) * AVOIDED_SECONDS;
 }
 
-/* Something that people want to be told, written in the same transaction as its cause. */
+/* An event that may have to be reported to people, written in the same transaction as its cause. */
 struct news_row {
 	uint64_t number;            /* 1, 2, …; never used again */
 	uint8_t what;               /* st_req.news, which the store does not interpret */
@@ -371,7 +373,7 @@ enum message_state {
 	MESSAGE_WAITING,
 	MESSAGE_DELIVERED,
 	MESSAGE_GIVEN_UP,
-	MESSAGE_GONE,   /* given up, and the receiver wants no further messages */
+	MESSAGE_GONE,   /* given up: the receiver wants no further messages */
 	MESSAGE_JOINED, /* part of another message */
 	MESSAGE_STATES
 };
@@ -385,7 +387,7 @@ struct message_row {
 	uint64_t sid, run, problem; /* what it is about; 0: none */
 	uint64_t joined;      /* the message of which it is part; in a request: not 0 if it is part of one */
 	uint64_t receiver;    /* the same number for all messages to one receiver */
-	struct wall at;       /* when it was put */
+	struct wall at;       /* when it was inserted */
 	struct wall tried_at; /* the last attempt; 0: none */
 	struct wall next;     /* MESSAGE_WAITING: when to try next */
 	struct str origin;    /* where the receiver is named, with its fingerprint */
@@ -426,7 +428,7 @@ struct st_req {
 	uint8_t op, lane;
 	uint64_t sid; /* the schedule; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT, ST_MEMORY,
 			 ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, and ST_PRUNE of runs and problems */
-	uint32_t rev; /* by which it was decided; not judged for ST_VERDICT, ST_STARTED, ST_FINISH */
+	uint32_t rev; /* by which it was decided; not checked for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies; false for manual runs and backfills */
 	struct row_move move;
 	union {
@@ -447,7 +449,7 @@ struct st_req {
 	uint8_t news;
 	bool keep_next;   /* PUT: next, high, left, failures, owed, owed_since, seen and next_set_at stay */
 	bool close_range; /* PUT, DROP: the open range ends at `at` */
-	bool ends_known;  /* PUT: decided with knowledge of the leader's ends up to row.seen only */
+	bool ends_known;  /* PUT: when it was decided, the leader's ends up to row.seen were known */
 	struct wall at; /* PUT, DROP, WITHDRAW, PROBLEM, STATE, MEMORY, AGENT, MESSAGES, DELIVERY: when it was
 			   decided; PRUNE: see enum prune_what */
 	struct str id, document; /* PUT; p NULL: unchanged. The document of each rev is kept for its runs */
@@ -457,7 +459,7 @@ struct st_req {
 			     * FINISH: run, attempt, state, outcome, reason, uncounted, ended, retry_at, cost,
 			     * tokens, exit_code */
 	uint32_t failures;  /* FINISH with RUN_FINISHED: the schedule's new count */
-	bool avoided;       /* FINISH: check avoided a model call */
+	bool avoided;       /* FINISH: the check avoided a model call */
 	struct range_row range; /* RANGE */
 	struct hold_row hold;   /* HOLD */
 };
@@ -474,13 +476,13 @@ struct st_ack {
 	uint32_t count;   /* PROBLEM: how often it was reported, 1 after PROBLEM_OPEN of a new one. STATE,
 			     AGENT: the store's rev */
 	uint64_t message; /* MESSAGES, if some were inserted: the number of the first; the others follow */
-	struct run_row existing; /* OCC with ST_LOST: the record that is there */
-	struct wall done;        /* when it became durable, for people; 0: the store does not say */
+	struct run_row existing; /* OCC with ST_LOST: the record that exists */
+	struct wall done;        /* when it became durable, for people; 0: unknown */
 };
 
-/* What a new engine must know, in this order: names; holds; schedules by sid; runs that are not finished, by
- * number; for each follower that is not removed the ends it has not acted on, in their order; open problems
- * by number. All of it is read as of one moment. */
+/* The state that a new engine loads, in this order: names; holds; schedules by sid; runs that are not
+ * finished, by number; for each follower that is not removed the ends it has not acted on, in their order;
+ * open problems by number. All of it is read in one transaction. */
 enum load_kind { LOAD_NAME, LOAD_HOLD, LOAD_SCHED, LOAD_RUN, LOAD_END, LOAD_PROBLEM, LOAD_DONE };
 struct load_item {
 	uint8_t kind;
@@ -496,12 +498,12 @@ struct load_item {
 				       the follower's seen */
 		struct problem_row problem;
 		struct {
-			uint64_t last_run; /* the largest run number ever given */
+			uint64_t last_run; /* the largest run number ever assigned */
 			uint64_t last_sid;
 			uint64_t last_end; /* the largest number of an end */
 			/* The store was restored from a copy at this instant (0: never). What happened
-			 * between the copy and then is not on record, and runs up to restored_run may have
-			 * got further than their records say. */
+			 * between the copy and that instant is not recorded, and runs up to restored_run may
+			 * have progressed further than their records say. */
 			struct wall restored;
 			uint64_t restored_run;
 		} done;
@@ -515,8 +517,10 @@ struct store_ops {
 	must_check enum err (*submit)(void *store, const struct st_req *r);
 	/* Takes up to `max` answers; returns how many. */
 	unsigned (*collect)(void *store, struct st_ack *ret, unsigned max);
-	/* A descriptor that is readable when there are answers; -1: there is none, so poll. */
+	/* A descriptor that is readable while there are answers; -1: the store has no descriptor and must be
+	 * polled. */
 	int (*fd)(void *store);
-	/* Passes everything that a new engine must know to `fn`. Only while nothing is under way. */
+	/* Passes everything that a new engine must know to `fn`. To be called only while no request is under
+	 * way. */
 	must_check enum err (*load)(void *store, load_fn *fn, void *ctx);
 };

@@ -1,4 +1,4 @@
-/* Forks the agent, keeps it waiting, and executes its program. */
+/* Forks the agent, which waits for its release and then executes its program. */
 #include "shim/agent.h"
 #include "base/limits.h"
 
@@ -57,7 +57,7 @@ void agent_disable_core_dumps(void)
 	core_disabled = setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, core_limit.rlim_max }) == 0;
 }
 
-/* `fds` may contain 0, 1 and 2 themselves, hence the detour over higher numbers. */
+/* `fds` may contain 0, 1 and 2 themselves, so all are duplicated to higher numbers first. */
 static int set_descriptors(const int fds[3])
 {
 	int high[3];
@@ -149,7 +149,7 @@ int agent_fork(const struct program *p, const int fds[3], struct agent *ret)
 	return 0;
 }
 
-/* If the agent is dead already, that is noticed elsewhere. */
+/* If the agent is dead already, sending fails; its end is handled elsewhere. */
 static void send_message(struct agent *a, char kind, const char *text)
 {
 	struct iovec part[] = { { &kind, 1 }, { (char *)(uintptr_t)text, strlen(text) } };

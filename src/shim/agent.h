@@ -11,7 +11,7 @@ struct agent {
 	int socket; /* to it: variables, and the release; from it: struct agent_failure */
 };
 
-/* What it executes. */
+/* The program that the agent executes. */
 struct program {
 	char *const *argv;
 	char **envp;     /* with room for agent_set_variable */
@@ -23,15 +23,16 @@ struct agent_failure {
 	char what[16]; /* the step that failed: descriptors, cwd, exec */
 };
 
-/* `fds` become its descriptors 0, 1 and 2. 0 or an errno. */
+/* Forks the agent. `fds` become its descriptors 0, 1 and 2. Returns 0 or an errno. */
 int agent_fork(const struct program *p, const int fds[3], struct agent *ret);
-/* Before its release: adds the entry NAME=value to its environment, or replaces it. */
+/* Adds the entry NAME=value to its environment, or replaces it. To be called before its release. */
 void agent_set_variable(struct agent *a, const char *entry);
 /* Lets it execute the program. */
 void agent_release(struct agent *a);
-/* From now on this process, which knows secrets, dumps no core. Agents keep the limit they would have had. */
+/* Prevents core dumps of this process, because its memory has secrets. Agents keep the limit they would have
+ * had. */
 void agent_disable_core_dumps(void);
-/* Instead of its release. */
+/* Kills the waiting agent, instead of releasing it. */
 void agent_kill(struct agent *a);
-/* After its end. False: the program was executed. */
+/* To be called after its end. False: the program was executed. */
 bool agent_failed(const struct agent *a, struct agent_failure *ret);

@@ -8,7 +8,7 @@
 /* Creates the cgroup, and moves a process into it. 0 or an errno. */
 int cgroup_make(const char *path);
 int cgroup_enter(const char *path, pid_t pid);
-/* Whether it, or a cgroup below it, has a living member. False if it does not exist. */
+/* Whether the cgroup, or one below it, has a living member. False if it does not exist. */
 bool cgroup_alive(const char *path);
 /* Signals all members, including those of cgroups below it. Uses cgroup.kill for SIGKILL if the kernel has
  * it. */

@@ -1,5 +1,5 @@
-/* Expectations: files that must exist, and scripts that must end with 0, after the agent has done so. The
- * first one that fails becomes the cause and the note of the attempt, and the last line of its log. */
+/* Checks expectations after the agent has ended with 0: files that must exist, and scripts that must end with
+ * 0. The first one that fails becomes the cause and the note of the attempt, and the last line of its log. */
 #include "shim/cgroup.h"
 #include "shim/internal.h"
 
@@ -20,7 +20,7 @@ static void printf_like(2, 3) expectation_failed(struct shim *s, const char *fmt
 	shim_note_in_log(s);
 }
 
-/* In place of the agent, whose environment, directory and cgroup it gets. */
+/* Forks a script, with the environment, directory and cgroup of the agent. */
 static int fork_script(struct shim *s, char *const *argv)
 {
 	struct program p = shim_program(s);
@@ -34,7 +34,8 @@ static int fork_script(struct shim *s, char *const *argv)
 	return e;
 }
 
-/* Under the same timeout, lease and SIGTERM as the agent. False: it failed, or the attempt was ended. */
+/* Runs a script, subject to the same timeout, lease and SIGTERM as the agent. False: it failed, or the
+ * attempt was ended. */
 static bool run_script(struct shim *s, char *const *argv, unsigned number)
 {
 	struct agent_failure f;

@@ -14,11 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* With room for a line end, and for one byte more than is allowed. */
+/* The buffer has room for a line end, and for one byte more than is allowed, to detect a value that is too
+ * long. */
 struct secret_value {
 	char p[SECRET_BYTES_MAX + 3];
 	size_t n;
-	char why[128]; /* it could not be fetched */
+	char why[128]; /* why it could not be fetched */
 };
 
 static bool printf_like(2, 3) fail_fetch(struct secret_value *v, const char *fmt, ...)
@@ -35,7 +36,7 @@ static bool printf_like(2, 3) fail_fetch(struct secret_value *v, const char *fmt
 static bool read_file(const char *path, struct secret_value *v)
 {
 	struct stat st;
-	/* Non-blocking: it may be a pipe without a writer. */
+	/* O_NONBLOCK, because the file may be a pipe without a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) != 0) {
 		int e = errno;
@@ -104,7 +105,8 @@ static void read_rest(int fd, char *to, size_t room, size_t *n)
 	}
 }
 
-/* Until the program has ended; other processes that hold its pipes are not waited for. False: it must end. */
+/* Waits until the program has ended, but not for other processes that have its pipes open. False: the program
+ * must be ended. */
 static bool wait_for_program(struct fetcher *f, struct pipes *p, pid_t pid, struct secret_value *v,
 			     int *status)
 {
@@ -128,8 +130,8 @@ static bool wait_for_program(struct fetcher *f, struct pipes *p, pid_t pid, stru
 	return true;
 }
 
-/* With the environment of the daemon, which the shim has inherited. The environment that a document sets for
- * the run must not influence programs that handle secrets. */
+/* The program gets the environment of the daemon, which the shim has inherited. The environment that a
+ * document sets for the run must not influence programs that handle secrets. */
 static bool run_program(struct fetcher *f, char *const *argv, struct secret_value *v)
 {
 	struct pipes p;
@@ -197,7 +199,7 @@ static bool add_mask(struct launch_request *rq, const char *p, size_t n)
 	return true;
 }
 
-/* The same as it is written in JSON, if that is different. */
+/* Adds the value in the form that it has in JSON, if that is different. */
 static bool add_json_mask(struct launch_request *rq, const char *p, size_t n)
 {
 	char *text = malloc(2 * n), *to = text;
@@ -212,7 +214,7 @@ static bool add_json_mask(struct launch_request *rq, const char *p, size_t n)
 	return done;
 }
 
-/* The whole value and each of its lines, because programs may print single lines. */
+/* Adds the whole value and each of its lines, because programs may print single lines. */
 static bool add_value_masks(struct launch_request *rq, const char *p, size_t n)
 {
 	bool done = add_mask(rq, p, n);
@@ -243,7 +245,7 @@ static bool keep_secret(struct fetcher *f, const char *name, struct secret_value
 	       fail_fetch(v, "it has more lines than can be masked");
 }
 
-/* The variable by which `rota` in the run knows what to mask. */
+/* The variable that names the secrets, so that `rota` in the run can mask their values. */
 static char *secret_names(const struct launch_request *rq)
 {
 	static const char first[] = "ROTA_SECRETS=";
@@ -259,8 +261,8 @@ static char *secret_names(const struct launch_request *rq)
 	return entry;
 }
 
-/* Of a failed program: its output may be the secret or a part of it, and may also be in its standard error.
- */
+/* Masks the output of a failed program: it may be the secret or a part of it, and the program may also have
+ * printed it to standard error. */
 static bool mask_failed(struct fetcher *f, const struct secret_value *v)
 {
 	return !v->n ||

@@ -23,7 +23,7 @@ struct shim {
 	int signals, timer; /* signalfd, timerfd */
 	int context;        /* the .ctx file, not linked yet; -1: none */
 	int fds[3];         /* standard input, output and error of the agent */
-	bool fetching;      /* secrets, before the agent is executed */
+	bool fetching;      /* fetches secrets, before the agent is executed */
 	bool expecting;     /* checks expectations, after the agent has ended */
 	struct fetcher secrets;
 	struct agent agent;
@@ -32,21 +32,21 @@ struct shim {
 	struct lease lease;
 	enum shim_phase phase;
 	struct exit_facts exit;
-	/* By the boot clock; `round` is the pause between two rounds. */
+	/* Times by the boot clock; `round` is the pause between two rounds. */
 	int64_t started, timeout_at, silent_since, lease_end, grace_end, next_round, round;
 };
 
-/* start.c: prepares the attempt and creates its run file. 0 or an errno; EEXIST: there is one already, or it
- * was too late and the file says so. */
+/* start.c: prepares the attempt and creates its run file. Returns 0 or an errno; EEXIST: there is a run file
+ * already, or the attempt was too late and the new file says so. */
 int shim_start(struct shim *s);
 struct program shim_program(struct shim *s); /* of the agent */
 
 /* watch.c */
-/* Records why the attempt ends; the first cause counts. */
+/* Records why the attempt ends; later causes are ignored. */
 void shim_end_for(struct shim *s, enum run_cause cause, int reason);
 /* Handles signals and deadlines, and sets the timer for the next deadline. False: the attempt must end. */
 bool shim_tick(struct shim *s);
-/* Until nothing of the tree is alive. */
+/* Watches the tree until none of its processes is alive. */
 void shim_watch(struct shim *s);
 
 /* shim.c */

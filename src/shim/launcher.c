@@ -20,7 +20,8 @@
 
 enum { SOCKET = 3 };
 
-/* Sets up what shims inherit: descriptors 0 to 2 are /dev/null, 3 is the socket, and there are no others. */
+/* Sets up the state that shims inherit: descriptors 0 to 2 are /dev/null, 3 is the socket, and no others are
+ * open. */
 static bool set_up_process(int socket)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -74,7 +75,7 @@ static void send_reply(uint64_t ticket, int pidfd)
 		m.msg_controllen = sizeof c;
 	}
 	if (sendmsg(SOCKET, &m, MSG_NOSIGNAL) < 0)
-		return; /* the daemon has ended: the next poll says so */
+		return; /* the daemon has ended, which the next poll reports */
 }
 
 static void handle_packet(const struct launch_packet *p, int memfd)

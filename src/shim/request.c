@@ -17,7 +17,8 @@ static const struct {
 	[FIELD_WORD] = { true, LAUNCH_ARGS_MAX },       [FIELD_FETCH] = { true, FETCHES_MAX },
 };
 
-/* Where to fetch the last secret. The NULL after each program is there from the beginning. */
+/* Adds the source of the last secret: its file, or a word of its program. The array is all NULL at first, so
+ * each list of words ends with NULL. */
 static int add_source(struct launch_request *r, unsigned field, const char *bytes)
 {
 	struct fetch *f = &r->fetch[r->fetches - 1];

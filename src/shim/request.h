@@ -29,8 +29,8 @@ struct launch_request {
 	size_t size; /* of the mapping, which begins at `head`; 0: unmapped */
 };
 
-/* Maps the memfd for good. `ret` must be all 0, and is unusable after an error. 0 or an errno. */
+/* Maps the memfd. `ret` must be all 0, and is unusable after an error. 0 or an errno. */
 int request_read(int memfd, struct launch_request *ret);
-/* Unmaps all but the head and the secrets, because a prompt may be large and a run long. Only after the agent
- * was forked, which has its own copy. */
+/* Unmaps all but the head and the secrets, because a prompt may be large and a run long. To be called after
+ * the agent was forked, because the agent's process has its own copy of the mapping. */
 void request_release(struct launch_request *r);

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* People look for reasons in the log. */
+/* Appends a line to the log, where people look for reasons. */
 static void add_to_log(struct shim *s, const char *line, int n, size_t room)
 {
 	log_write(&s->output.log, line, (size_t)n < room ? (size_t)n : room - 1);
@@ -32,8 +32,8 @@ static bool go_on(void *ctx)
 }
 
 /* Done after the run file has been created, so that of several shims only one executes the programs that
- * print secrets: they may count how often. False: a secret cannot be fetched, or the attempt was ended
- * meanwhile; the agent must not be executed. */
+ * print secrets: a program may allow only one call. False: a secret cannot be fetched, or the attempt was
+ * ended meanwhile; the agent must not be executed. */
 static bool fetch_secrets(struct shim *s)
 {
 	struct fetcher *f = &s->secrets;
@@ -70,7 +70,7 @@ void shim_release_agent(struct shim *s)
 
 /* --- the end --- */
 
-/* The agent is not executed. Programs that were started for its secrets end, too. */
+/* Ends the attempt without executing the agent. Ends programs that were started for its secrets, too. */
 static void give_up(struct shim *s)
 {
 	agent_kill(&s->agent);
@@ -119,7 +119,7 @@ static void write_exit_section(struct shim *s)
 		_exit(1);
 }
 
-/* --- the whole --- */
+/* --- the attempt --- */
 
 /* False: the agent must not be executed, because the lease has expired or the context cannot be provided. */
 static bool set_up(struct shim *s)
@@ -152,8 +152,8 @@ static void send_reply(int socket, uint64_t ticket, enum launch_reply_kind kind,
 	struct launch_reply r = {
 		.magic = LAUNCH_MAGIC, .kind = (uint16_t)kind, .error = error, .ticket = ticket
 	};
-	/* Without waiting: a daemon that does not read must not hold up the run. It will find the run file.
-	 */
+	/* Sends without waiting: a daemon that does not read must not delay the run. It will find the run
+	 * file. */
 	send(socket, &r, sizeof r, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(socket);
 }

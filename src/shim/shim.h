@@ -1,7 +1,7 @@
 #pragma once
 /* The two programs that the launcher forks. A shim is the parent of one attempt: it outlives daemon and
  * launcher, sends nothing to either once the attempt has started, and ends when no process of the attempt is
- * alive and the exit section is written. A sweep cleans up after a shim that was killed. */
+ * alive and the exit section is written. A sweep kills the processes that a killed shim has left. */
 #include "base/attr.h"
 
 /* Carries out the request in `memfd`, and replies once on `socket`. */

@@ -1,5 +1,5 @@
-/* From the request to the run file. Everything that may fail for want of memory, processes or disk happens
- * before the run file is created, so that what has started can also be executed. */
+/* Prepares an attempt and creates its run file. Everything that may fail for lack of memory, processes or
+ * disk is done before the run file is created, so that an attempt that has started can also be executed. */
 #include "runfile/create.h"
 #include "shim/cgroup.h"
 #include "shim/internal.h"
@@ -83,7 +83,7 @@ static int prepare(struct shim *s)
 	return s->fds[0] >= 0 ? 0 : errno;
 }
 
-/* Optional: without a cgroup the tree is found by descent. */
+/* The cgroup is optional: without it the tree is found by descent. */
 static void enter_cgroup(struct shim *s)
 {
 	const struct launch_head *h = s->rq.head;
@@ -117,7 +117,7 @@ static int create_run_file(struct shim *s)
 	int e = runfile_start_section(block, &f);
 	if (e)
 		return e;
-	/* Both sections at once, so that it is never seen as running. */
+	/* Both sections are written at once, so that the attempt is never seen as running. */
 	if (s->exit.cause == CAUSE_LATE)
 		runfile_exit_section(block + RUNFILE_EXIT,
 				     &(struct exit_facts){ .cause = CAUSE_LATE, .ended = f.started });
@@ -141,7 +141,7 @@ int shim_start(struct shim *s)
 		return -s->dir;
 	runfile_name(name, s->rq.head->run, s->rq.head->attempt, "run");
 	if (faccessat(s->dir, name, F_OK, 0) == 0)
-		return EEXIST; /* saves the preparation; runfile_create is what decides */
+		return EEXIST; /* only saves the preparation; runfile_create decides */
 	const struct program p = shim_program(s);
 	int e = prepare(s);
 	if (!e)

@@ -1,7 +1,7 @@
-/* Sweeps up after a dead shim. It is not the parent of the tree, so it finds the processes by the cgroup, by
- * the mark in their environment, by the session of the agent, and by descent from all these. It cannot find a
- * process that has left the cgroup, cleaned its environment, started its own session and lost its parent;
- * where there is a cgroup, only root can do that. */
+/* Kills the processes that a dead shim has left. It is not the parent of the tree, so it finds the processes
+ * by the cgroup, by the mark in their environment, by the session of the agent, and by descent from all
+ * these. It cannot find a process that has left the cgroup, cleaned its environment, started its own session
+ * and lost its parent; where there is a cgroup, only root can do that. */
 #include "base/limits.h"
 #include "runfile/create.h"
 #include "runfile/sections.h"
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* The kernel does not reuse the number of a session while it has members. So the session is still that of the
- * agent, unless there is a leader which is not the recorded process. */
+ * agent, unless it has a leader that is not the recorded process. */
 static bool session_is_valid(const struct launch_head *h)
 {
 	struct proc leader;
@@ -58,7 +58,8 @@ static int kill_once(const struct launch_request *rq)
 static void kill_all(const struct launch_request *rq)
 {
 	unsigned ms = KILL_ROUND_MS;
-	/* Until two rounds find nothing: a process may be forked while the first one lists them. */
+	/* Continues until two rounds in a row find nothing: a process may be forked while a round lists the
+	 * processes. */
 	for (int quiet = 0; quiet < 2;) {
 		if (kill_once(rq) == 0) {
 			quiet++;
@@ -82,8 +83,8 @@ _Noreturn void sweep_main(int memfd)
 	runfile_name(name, rq.head->run, rq.head->attempt, "run");
 	int file = dir < 0 ? -1 : openat(dir, name, O_RDWR | O_CLOEXEC);
 	if (file < 0 || runfile_lock(file) != 0)
-		_exit(1); /* another sweep is at work */
-	/* An earlier sweep may have written it: do not change it. */
+		_exit(1); /* another sweep is running */
+	/* An earlier sweep may have written the exit section: do not change it. */
 	if (pread(file, section, sizeof section, RUNFILE_EXIT) == sizeof section &&
 	    runfile_sealed_bytes(section))
 		_exit(0);

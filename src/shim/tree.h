@@ -1,6 +1,6 @@
 #pragma once
 /* The process tree of an attempt. Its shim is the subreaper: a process that loses its parent becomes a child
- * of the shim. When the shim has no children left to wait for, nothing of the tree is alive. */
+ * of the shim. When the shim has no children left to wait for, no process of the tree is alive. */
 #include "base/attr.h"
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@ struct tree {
 	bool main_gone;
 };
 
-/* Collects zombies. True: nothing of the tree is alive. */
+/* Collects zombies. True: no process of the tree is alive. */
 bool tree_gone(struct tree *t);
 /* Sends SIGTERM to all processes, and continues those that are stopped. */
 void tree_terminate(const struct tree *t);

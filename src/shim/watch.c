@@ -96,7 +96,7 @@ static void read_signals(struct shim *s)
 	while (read(s->signals, &si, sizeof si) == sizeof si) {
 		if (si.ssi_signo != SIGTERM)
 			continue;
-		/* From the daemon the signal carries the reason; from kill(1) it carries none. */
+		/* A signal of the daemon carries the reason; one of kill(1) carries none. */
 		shim_end_for(s, CAUSE_STOPPED, si.ssi_code == SI_QUEUE ? si.ssi_int : 0);
 		start_terminating(s, s->rq.head->grace);
 	}
@@ -106,7 +106,7 @@ static void read_timer(struct shim *s)
 {
 	uint64_t expired;
 	if (read(s->timer, &expired, sizeof expired) < 0)
-		expired = 0; /* it has not expired, or was set anew */
+		expired = 0; /* it has not expired, or was set again */
 }
 
 bool shim_tick(struct shim *s)

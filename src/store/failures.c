@@ -38,7 +38,8 @@ void failures_set_final(struct store_failures *f, enum store_activity activity, 
 	set_failure(f, activity, why, true);
 }
 
-/* With the lock held. The first final failure, else the first failure, else STORE_ACTIVITIES. */
+/* The activity of the first final failure, else of the first failure; STORE_ACTIVITIES: none. The caller
+ * holds the lock. */
 static unsigned worst(const struct store_failures *f)
 {
 	unsigned found = STORE_ACTIVITIES;

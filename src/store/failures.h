@@ -21,12 +21,12 @@ void failures_init(struct store_failures *f);
 void failures_destroy(struct store_failures *f);
 /* Replaces the reason of an activity's failure and keeps its first time. NULL: the activity works. */
 void failures_set(struct store_failures *f, enum store_activity activity, const struct why *why);
-/* The same for a failure that does not pass: no later call changes it. */
+/* The same for a permanent failure: no later call changes it. */
 void failures_set_final(struct store_failures *f, enum store_activity activity, const struct why *why);
 bool failures_are_final(struct store_failures *f);
 /* E_IO with the reason while the store cannot write, or if any failure is final. */
 must_check enum err failures_of_writing(struct store_failures *f, struct why *why);
-/* E_IO and the final failure, or else the first one in the order of enum store_activity. OK: nothing fails,
- * and nothing is written. Any of the pointers may be NULL. */
+/* E_IO with the final failure, or else with the first failure in the order of enum store_activity. OK:
+ * nothing fails; the pointers are not written to. Any of the pointers may be NULL. */
 must_check enum err failures_worst(struct store_failures *f, struct wall *since, bool *final,
 				   struct why *why);

@@ -163,7 +163,8 @@ enum err queue_submit(struct request_queue *q, const struct st_req *r)
 	if (!e)
 		return E_NOMEM;
 	pthread_mutex_lock(&q->lock);
-	/* A text of any size is accepted while no other is under way, or it never could be. */
+	/* While no other text is under way, a text of any size is accepted; otherwise a very large one never
+	 * would be. */
 	bool full = q->under_way >= q->under_way_max || (q->bytes > 0 && q->bytes + e->bytes > q->bytes_max);
 	if (!full) {
 		list_add(&q->lane[r->lane], e);
@@ -174,7 +175,7 @@ enum err queue_submit(struct request_queue *q, const struct st_req *r)
 	if (full)
 		free(e);
 	else
-		pthread_cond_signal(&q->wake); /* without the lock, which the woken thread needs */
+		pthread_cond_signal(&q->wake); /* after unlocking: the woken thread needs the lock */
 	return full ? E_LIMIT : OK;
 }
 
@@ -230,7 +231,7 @@ static bool lanes_are_empty(const struct request_queue *q)
 	return true;
 }
 
-/* How many requests of `lane` go into a group of `max` places, of which the higher lanes left `room`. */
+/* How many requests of `lane` go into a group of `max` places when the higher lanes left `room` of them. */
 static unsigned places_for(const struct request_queue *q, unsigned lane, unsigned room, unsigned max)
 {
 	unsigned share = max / STORE_LANE_SHARE;
@@ -267,9 +268,10 @@ void queue_answer(struct request_queue *q, struct queue_entry **answered, unsign
 	bool was_empty = !q->answers.n;
 	for (unsigned i = 0; i < n; i++)
 		list_add(&q->answers, answered[i]);
-	/* With the lock: written after the answers were collected, the eventfd would stay readable. */
+	/* Written while the lock is held: after another thread has collected the answers, it would leave the
+	 * eventfd readable without any. */
 	if (was_empty && write(q->fd, &one, sizeof one) < 0)
-		one = 0; /* the counter is full, so that the eventfd is readable */
+		one = 0; /* the counter is full: the eventfd is readable already */
 	pthread_mutex_unlock(&q->lock);
 }
 

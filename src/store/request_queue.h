@@ -41,9 +41,9 @@ void queue_close(struct request_queue *q);
 
 /* --- for the writer thread --- */
 
-/* Takes up to `max` requests: higher lanes first, in order of submission within a lane. Of every
- * STORE_LANE_SHARE places, each lower lane with requests in it gets one. Waits at most `ms` for the first
- * request (-1: without a limit). `end`: the queue is closing and its lanes are empty. */
+/* Takes up to `max` requests: higher lanes first, in order of submission within a lane. Each lower lane that
+ * has requests gets one of every STORE_LANE_SHARE places. Waits at most `ms` for the first request (-1:
+ * without a limit). `end`: the queue is closing and its lanes are empty. */
 unsigned queue_take(struct request_queue *q, struct queue_entry **ret, unsigned max, int ms, bool *end);
 void queue_answer(struct request_queue *q, struct queue_entry **answered, unsigned n);
 /* Waits `ms`. False: the queue is closing; then it returns at once. */

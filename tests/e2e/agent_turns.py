@@ -207,7 +207,7 @@ def check_seed_failures():
         check(len(got) == 1 and got[0]["type"] == "run.failed" and got[0]["outcome"] == said and name in got[0]["text"],
               f"{name} is reported once: {got}")
         got = until("the delivery is recorded", lambda name=name: [
-            n for n in last_run(name).get("notices", []) if n["state"] == "delivered"])
+            n for n in last_run(name).get("messages", []) if n["state"] == "delivered"])
         check(len(got) == 1, f"the delivery is recorded with the run: {got}")
     check(not about("quick"), f"a failed attempt is not reported: {about('quick')}")
 

@@ -693,7 +693,7 @@ def check_past_faults():
     bad("0 9 * * * EXCEPT 2026-11-15 2026-11-16", "commas", at=18)
     bad("0 9 * * * window 5m", "capitals", "WINDOW", at=11)
     bad("0 9 * * 1-5 in Berlin", "TZ=", at=13)
-    bad("@daily at 9", "'at 9' does not belong to @daily", at=8)
+    bad("@daily at 9", "nothing may follow @daily, but 'at 9' does", at=8)
     bad("* * * * L", "FRIL", at=9)
     bad("H(0-7 * * * *", "')' is missing", at=6)
     bad("2026-320", "month 32", at=6)

@@ -98,7 +98,7 @@ def got(path):
         return [(h, b) for p, h, b, _ in Receiver.got if p.split("?")[0] == path]
 
 
-def messages(path):
+def received(path):
     return [json.loads(b) for _, b in got(path)]
 
 
@@ -138,13 +138,13 @@ class NotifyRig(Rig):
         last = self.last(schedule)
         return f"{last['outcome']}/{last['reason']}" if last.get("reason") else last.get("outcome")
 
-    def notices(self, schedule):
-        return self.json("show", self.last(schedule).get("id", "r0")).get("notices", [])
+    def messages(self, schedule):
+        return self.json("show", self.last(schedule).get("id", "r0")).get("messages", [])
 
     def wait_settled(self, schedule, n=1):
         """The messages of its last run, once there are n and none of them is waiting."""
         def settled():
-            all_of = self.notices(schedule)
+            all_of = self.messages(schedule)
             return all_of if len(all_of) == n and all(x["state"] != "waiting" for x in all_of) else None
         return until(f"{n} messages of {schedule} are delivered or given up", settled) or []
 
@@ -187,8 +187,8 @@ def check_contents(rig, base):
                 schedule("good", "true", [hook(base + "/200/good")]),
                 schedule("both", "true", [hook(base + "/200/both", secret=key), hook(base + "/404/both")], on_success=True))
     check(rig.run("good") == "done" and rig.run("bad") == "failed/exit", "good succeeds, bad fails")
-    notices = rig.wait_settled("bad")
-    check([(x["state"], x["attempts"]) for x in notices] == [("delivered", 1)], f"delivered at once: {notices}")
+    messages = rig.wait_settled("bad")
+    check([(x["state"], x["attempts"]) for x in messages] == [("delivered", 1)], f"delivered at once: {messages}")
     headers, body = (got("/200/bad") + [({}, b"{}")])[0]
     message = json.loads(body)
     check(len(got("/200/bad")) == 1, "a failure is reported once, after the last attempt")
@@ -196,16 +196,16 @@ def check_contents(rig, base):
     want = {"type": "run.failed", "schedule": "bad", "run": rig.last("bad")["id"], "attempt": 2, "outcome": "failed",
             "reason": "exit", "exit_code": 3}
     check({k: message.get(k) for k in want} == want and "exit code 3" in message["text"], f"what it says: {message}")
-    check(rig.notices("good") == [] and not got("/200/good"), "success is not reported by default")
+    check(rig.messages("good") == [] and not got("/200/good"), "success is not reported by default")
     check(rig.run("both") == "done", "the outcome does not depend on messages")
-    notices = rig.wait_settled("both", 2)
-    check([x["state"] for x in notices] == ["delivered", "given up"] and "404" in notices[1]["said"], f"each target on its own: {notices}")
+    messages = rig.wait_settled("both", 2)
+    check([x["state"] for x in messages] == ["delivered", "given up"] and "404" in messages[1]["said"], f"each target on its own: {messages}")
     check(signed(*got("/200/both")[0]), "signed with a secret from a file")
-    check(messages("/200/both")[0]["type"] == "run.done", "the type of a success")
+    check(received("/200/both")[0]["type"] == "run.done", "the type of a success")
     shown = rig.cli("show", rig.last("both")["id"]).stdout
     check("given up after 1 attempt" in shown and "/both" not in shown, f"show, without the paths of addresses: {shown}")
     events = rig.cli("events", "--json").stdout
-    check("notice.delivered" in events and "notice.given_up" in events, "delivered and given up are events")
+    check("message.delivered" in events and "message.given_up" in events, "delivered and given up are events")
     listing = rig.cli("show", "bad").stdout + rig.cli("show", "bad", "--json").stdout + rig.cli("notify", "ls").stdout
     check("run.failed" in listing and SECRET not in listing + events, "no listing has the secret")
 
@@ -214,26 +214,26 @@ def check_other_targets(rig, tools):
     told = os.path.join(rig.dir, "told")
     rig.apply(schedule("argv", "exit 1", [{"type": "command", "command": ["tee", told + "-argv"]}]),
                 schedule("shell", "exit 1",
-                         [{"type": "command", "command": f"cat > {told}-shell; echo $ROTA_SCHEDULE_ID $ROTA_NOTICE $ROTA_OUTCOME"}]),
+                         [{"type": "command", "command": f"cat > {told}-shell; echo $ROTA_SCHEDULE_ID $ROTA_MESSAGE $ROTA_OUTCOME"}]),
                 schedule("absent", "exit 1", [{"type": "command", "command": ["no-such-program"]}]),
                 schedule("desktop", "exit 1", [{"type": "desktop"}]),
                 schedule("event", "exit 1", [{"type": "event", "name": "alarm"}]),
                 schedule("default", "exit 1"))
     for name in ("argv", "shell", "desktop", "event", "default", "absent"):
         rig.run(name)
-        notices = rig.wait_settled(name)
+        messages = rig.wait_settled(name)
         want = "given up" if name == "absent" else "delivered"
-        check([x["state"] for x in notices] == [want], f"{name}: {notices}")
+        check([x["state"] for x in messages] == [want], f"{name}: {messages}")
         if name == "shell":
-            check(notices[0]["said"] == "exit code 0: shell run.failed failed", f"its environment: {notices}")
+            check(messages[0]["said"] == "exit code 0: shell run.failed failed", f"its environment: {messages}")
         if name == "absent":
-            check("No such file" in notices[0]["said"], f"the reason: {notices}")
+            check("No such file" in messages[0]["said"], f"the reason: {messages}")
     for name in ("argv", "shell"):
         with open(f"{told}-{name}", encoding="utf-8") as text:
             check(json.load(text)["schedule"] == name, f"{name} got the message")
     with open(os.path.join(tools, "said"), encoding="utf-8") as text:
         check("desktop failed with exit code 1" in text.read(), "notify-send was called")
-    named = [e for e in rig.json("events")["events"] if e["type"] == "notice" and e.get("name") == "alarm"]
+    named = [e for e in rig.json("events")["events"] if e["type"] == "message" and e.get("name") == "alarm"]
     check(len(named) == 1 and named[0]["schedule"] == "event", f"an event with the configured name: {named}")
 
 
@@ -245,7 +245,7 @@ def check_recovery(rig, base):
     check(not got("/200/ill"), "its failure is not reported: on_failure is false")
     with open(flag, "w", encoding="utf-8"):
         pass
-    types = until("the recovery is reported", lambda: (lambda x: x if len(x) > 1 else None)([m["type"] for m in messages("/200/ill")]))
+    types = until("the recovery is reported", lambda: (lambda x: x if len(x) > 1 else None)([m["type"] for m in received("/200/ill")]))
     check(types[0] == "run.recovered" and set(types[1:]) == {"run.done"}, f"the recovery is reported once: {types}")
     rig.cli("rm", "ill")
 
@@ -256,7 +256,7 @@ def check_missed(rig, base):
     rig.stop()
     time.sleep(2.2)
     rig.start()
-    until("the missed run is reported", lambda: [m for m in messages("/200/late") if m["type"] == "run.missed"])
+    until("the missed run is reported", lambda: [m for m in received("/200/late") if m["type"] == "run.missed"])
     rig.cli("rm", "late")
 
 
@@ -282,7 +282,7 @@ def start_same_host(rig, third):
     """A target that asks for a long pause does not delay other targets on the same host; checked later in main."""
     rig.apply(schedule("shut", "exit 1", [hook(third + "/later/x")]), schedule("open", "exit 1", [hook(third + "/200/open")]))
     rig.run("shut")
-    until("it is asked to retry later", lambda: [x for x in rig.notices("shut") if x["attempts"]])
+    until("it is asked to retry later", lambda: [x for x in rig.messages("shut") if x["attempts"]])
     rig.run("open")
 
 
@@ -291,8 +291,8 @@ def check_ping_gone(rig, base):
     rig.apply(schedule("unwatched", "true", on_failure=False, ping=base + "/410/p"))
     for _ in range(3):
         rig.run("unwatched")
-        notices = rig.wait_settled("unwatched", 2)
-    check([x["state"] for x in notices] == ["given up", "given up"], f"no more pings: {notices}")
+        messages = rig.wait_settled("unwatched", 2)
+    check([x["state"] for x in messages] == ["given up", "given up"], f"no more pings: {messages}")
     with Receiver.lock:
         asked = [p for p, _, _, _ in Receiver.got if p.startswith("/410/p")]
     check(len(asked) == 1, f"one request: {asked}")
@@ -306,12 +306,12 @@ def check_retry(rig, base):
     """A failed delivery is retried, even if the daemon is stopped in between."""
     rig.apply(schedule("patient", "exit 1", [hook(base + "/then/1/x", secret=SECRET)]))
     rig.run("patient")
-    notices = until("it is tried", lambda: [x for x in rig.notices("patient") if x["attempts"]])
-    check(notices[0]["state"] == "waiting" and "500" in notices[0]["said"] and notices[0].get("next"), f"waiting for the retry: {notices}")
+    messages = until("it is tried", lambda: [x for x in rig.messages("patient") if x["attempts"]])
+    check(messages[0]["state"] == "waiting" and "500" in messages[0]["said"] and messages[0].get("next"), f"waiting for the retry: {messages}")
     rig.stop()
     rig.start()
-    notices = rig.wait_settled("patient")
-    check([(x["state"], x["attempts"]) for x in notices] == [("delivered", 2)], f"delivered by the retry: {notices}")
+    messages = rig.wait_settled("patient")
+    check([(x["state"], x["attempts"]) for x in messages] == [("delivered", 2)], f"delivered by the retry: {messages}")
     ids = [h["webhook-id"] for h, _ in got("/then/1/x")]
     check(len(ids) == 2 and ids[0] == ids[1] and all(signed(*x) for x in got("/then/1/x")), f"the same message twice: {ids}")
 
@@ -320,12 +320,12 @@ def check_gone(rig, base):
     to = [hook(base + "/410/x"), hook(base + "/200/still")]
     rig.apply(schedule("left", "exit 1", to))
     rig.run("left")
-    notices = rig.wait_settled("left", 2)
-    check([x["state"] for x in notices] == ["gone", "delivered"], f"a target that answers 410: {notices}")
+    messages = rig.wait_settled("left", 2)
+    check([x["state"] for x in messages] == ["gone", "delivered"], f"a target that answers 410: {messages}")
     until("there is a problem", lambda: [p for p in rig.problems() if "410" in (p["text"] or "")])
     rig.run("left")
-    notices = rig.wait_settled("left", 2)
-    check([x["state"] for x in notices] == ["given up", "delivered"] and len(got("/410/x")) == 1, f"it gets no more requests: {notices}")
+    messages = rig.wait_settled("left", 2)
+    check([x["state"] for x in messages] == ["given up", "delivered"] and len(got("/410/x")) == 1, f"it gets no more requests: {messages}")
     rig.apply(schedule("left", "exit 2", to))
     until("a change of the schedule closes the problem", lambda: not [p for p in rig.problems() if "410" in (p["text"] or "")])
     rig.run("left")
@@ -357,7 +357,7 @@ def check_hanging(rig, base, other):
     check(rig.run("free") == "failed/exit", "other schedules run")
     check([x["state"] for x in rig.wait_settled("free")] == ["delivered"], "and their messages are delivered")
     check(len(got("/hang/x")) <= 2, f"requests to one host are limited: {len(got('/hang/x'))}")
-    check([x["state"] for x in rig.notices("stuck")] == ["waiting"], "the message is shown as waiting")
+    check([x["state"] for x in rig.messages("stuck")] == ["waiting"], "the message is shown as waiting")
     seen = command_lines()
     check("rota-out" in seen and SECRET not in seen and "/hang/x" not in seen, "no command line shows a secret")
     grep = subprocess.run(["grep", "-r", SECRET, os.path.join(rig.data, "notify")], capture_output=True, check=False)
@@ -384,8 +384,8 @@ def check_private_addresses(rig, base, inner):
                 schedule("direct", "exit 1", [hook(inner + "/200/inner")]))
     for name in ("misled", "direct"):
         check(rig.run(name) == "failed/exit", "the outcome does not change")
-        notices = rig.wait_settled(name)
-        check([x["state"] for x in notices] == ["given up"] and notices[0]["said"].startswith("refused"), f"{name}: {notices}")
+        messages = rig.wait_settled(name)
+        check([x["state"] for x in messages] == ["given up"] and messages[0]["said"].startswith("refused"), f"{name}: {messages}")
     check(not got("/200/inner") and got("/to"), "the private address gets no request")
 
 
@@ -412,15 +412,15 @@ def check_configured(rig, base):
     rig.wait_settled("daily")
     rig.run("own")
     rig.wait_settled("own")
-    until("a problem is reported", lambda: [m for m in messages("/200/all") if (m["type"], m.get("subject")) == ("problem.opened", "own")])
-    types = [(m["type"], m.get("schedule") or m.get("subject")) for m in messages("/200/all")
+    until("a problem is reported", lambda: [m for m in received("/200/all") if (m["type"], m.get("subject")) == ("problem.opened", "own")])
+    types = [(m["type"], m.get("schedule") or m.get("subject")) for m in received("/200/all")
              if m["type"] != "test" and m.get("subject") != "notify"]  # the end of an earlier problem may come late
     check(sorted(types) == [("problem.opened", "own"), ("run.failed", "daily")], f"each once, to the right target: {types}")
     with open(flag, "w", encoding="utf-8"):
         pass
     rig.run("daily")
     rig.run("own")
-    until("the ends of problems are reported", lambda: {"daily", "own"} <= {m.get("subject") for m in messages("/200/all")
+    until("the ends of problems are reported", lambda: {"daily", "own"} <= {m.get("subject") for m in received("/200/all")
                                                      if m["type"] == "problem.closed"})
     done = rig.cli("notify", "set", "--add", "--events", "failure", "--webhook", base + "/503/x")
     check(done.returncode == 0, "add a target", done)
@@ -470,15 +470,15 @@ def check_digests(rig, base):
     rig.daemon.send_signal(signal.SIGCONT)
 
     def delivered():
-        of = [x for x in rig.json("notify", "ls", "--limit", "200")["notices"] if (x["schedule"] or "").startswith("storm-")]
+        of = [x for x in rig.json("notify", "ls", "--limit", "200")["messages"] if (x["schedule"] or "").startswith("storm-")]
         return of if len(of) == n and all(x["state"] == "delivered" for x in of) else None
-    notices = until("all failures are delivered", delivered) or []
-    check(len({x["schedule"] for x in notices}) == n, "one for each schedule")
-    digests = [m for m in messages("/200/storm") if m["type"] == "digest"]
+    messages = until("all failures are delivered", delivered) or []
+    check(len({x["schedule"] for x in messages}) == n, "one for each schedule")
+    digests = [m for m in received("/200/storm") if m["type"] == "digest"]
     check(all(m["count"] > 16 and len(m["messages"]) <= 20 for m in digests), f"digests are bounded: {digests}")
-    print(f"{n} failures at once: {len(messages('/200/storm'))} messages, {len(digests)} of them digests", flush=True)
-    joined = len([x for x in notices if "joined" in x])
-    check(len(messages("/200/storm")) == n - joined + len(digests), f"{joined} of {n} in {len(digests)} digests")
+    print(f"{n} failures at once: {len(received('/200/storm'))} messages, {len(digests)} of them digests", flush=True)
+    joined = len([x for x in messages if "joined" in x])
+    check(len(received("/200/storm")) == n - joined + len(digests), f"{joined} of {n} in {len(digests)} digests")
     rig.cli("notify", "set", "--none")
 
 
@@ -499,12 +499,12 @@ def check_kills(base):
     def failed(i):
         return {r["id"] for r in rig.json("runs", f"k{i}", "--failed", "--limit", "1000").get("runs", [])}
     for i in range(4):
-        until(f"all failures of k{i} are reported", lambda i=i: failed(i) and failed(i) <= {m.get("run") for m in messages(f"/200/k{i}")}
-              | {x.get("run") for m in messages(f"/200/k{i}") for x in m.get("messages", [])})
-        runs = [m["run"] for m in messages(f"/200/k{i}") if m["type"] == "run.failed"]
+        until(f"all failures of k{i} are reported", lambda i=i: failed(i) and failed(i) <= {m.get("run") for m in received(f"/200/k{i}")}
+              | {x.get("run") for m in received(f"/200/k{i}") for x in m.get("messages", [])})
+        runs = [m["run"] for m in received(f"/200/k{i}") if m["type"] == "run.failed"]
         check(len(runs) == len(set(runs)), f"none is reported twice: {runs}")
         told += len(runs)
-        waiting = [n for r in failed(i) for n in rig.json("show", r)["notices"] if n["state"] != "delivered"]
+        waiting = [n for r in failed(i) for n in rig.json("show", r)["messages"] if n["state"] != "delivered"]
         check(not waiting, f"all are recorded as delivered: {waiting}")
     print(f"{told} failures reported over {KILLS} kills", flush=True)
     until("no files of deliveries are left", lambda: not files_left(rig))

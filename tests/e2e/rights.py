@@ -151,7 +151,7 @@ def check_every_route():
     requests = []
     for name, method, route in op_rows():
         target = route.replace("{run}", "1").replace("{schedule}", "victim").replace("{problem}", "1").replace("{name}", "victim").replace("{agent}", "x").replace(
-            "{note}", "99").replace("{notice}", "1")
+            "{note}", "99").replace("{message}", "1")
         requests += [(name, [method, target, "{}", token]) for token in ("own", "")]
     with open(path_of("routes"), "w", encoding="utf-8") as f:
         json.dump([one for _, one in requests], f)

@@ -171,7 +171,7 @@ TEST(readers_find_what_version_1_wrote)
 	struct arena a = { 0 };
 	struct why why = { 0 };
 	struct read_sched sched;
-	struct read_notices messages;
+	struct read_messages messages;
 	struct read_memories notes;
 	struct read_agent agent;
 	struct state_row state;
@@ -184,7 +184,7 @@ TEST(readers_find_what_version_1_wrote)
 	CHECK_INT(read_sched(r, 5, &a, &sched, &why), OK);
 	CHECK_INT(sched.row.next_set_at.us, 19);
 	CHECK(str_eq(sched.id, STR("daily")) && str_eq(sched.document, STR("{\"when\":\"hourly\"}")));
-	CHECK_INT(read_notices(r, 0, 0, &a, &messages, &why), OK);
+	CHECK_INT(read_messages(r, 0, 0, &a, &messages, &why), OK);
 	CHECK(messages.n == 5 && messages.item[4].tried_at.us == 55 && messages.item[1].joined == 3);
 	CHECK_INT(read_receiver_gone(r, STR("schedule:daily"), &gone, &why), OK);
 	CHECK(gone);

@@ -12,8 +12,8 @@ bool apply_is_agent(const struct val *document)
 	return agent && agent->kind == VAL_MAP;
 }
 
-/* The canonical text of a definition. The command line sends canonical text: if that equals the stored text,
- * it need not be read. */
+/* Writes the canonical text of a definition. The command line sends canonical text: a text that equals the
+ * stored one need not be read. */
 static enum err write_canonical(struct api_call *call, struct api_call *scratch, const struct apply_job *job,
 				const struct val *map, struct str old, struct str *ret)
 {
@@ -68,7 +68,7 @@ enum err apply_read_agent(struct api_call *call, struct apply_job *job, unsigned
 
 /* --- sending --- */
 
-/* Counts the answer, and keeps the error if the store has refused the change. True: it is stored. */
+/* Counts an answer, and keeps the error if the store has refused the change. True: the change is stored. */
 static bool note_answer(struct api_call *call, struct apply_job *job, struct str name,
 			const struct st_ack *ack)
 {

@@ -108,8 +108,8 @@ void apply_send(struct api_call *call)
 
 /* --- reading --- */
 
-/* Reads documents and finds leaders until the turn is over; *done: all are. Both read the store, which takes
- * time; sorting does not. */
+/* Reads documents, sorts them and finds leaders until the turn's time is used up; *done: nothing is left to
+ * do. Sorting is not interrupted: it does not read the store and takes little time. */
 static enum err read_for_a_turn(struct api_call *call, struct apply_job *job, bool *done)
 {
 	int64_t until = clock_boot().us + APPLY_TURN_US;
@@ -143,7 +143,8 @@ static void read_documents(void *arg)
 		apply_send(call);
 }
 
-/* A member of the wrong kind is an error: ignoring it would make this another request. */
+/* A member of the wrong kind is an error: if it were ignored, the request would do something else than was
+ * asked for. */
 static enum err read_member(struct api_call *call, const char *name, enum val_kind kind,
 			    const struct val **ret)
 {

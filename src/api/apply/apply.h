@@ -7,16 +7,17 @@
  *   removals   what came from the same files and is not among the documents any more is removed (removals.c)
  *   answer     what was done (result.c)
  *
- * The work is done in turns of a few milliseconds, so that other requests are answered in between. Only what
- * later steps need is kept of a document: a hundred thousand unchanged documents cost one comparison each.
- * All on the HTTP thread. */
+ * The work is done in turns of a few milliseconds, so that other requests are answered in between. Of each
+ * document only what later steps need is kept in memory, and an unchanged document costs one comparison.
+ * Everything runs on the HTTP thread. */
 #include "api/schedule_change.h"
 
 /* One document. */
 struct apply_item {
 	struct str id;    /* of the schedule, or the name of the agent */
 	struct str after; /* the schedule that it follows; empty: none */
-	int leader; /* the nearest schedule it follows, directly or not, that is an item, too; -1: none */
+	int leader; /* index of the first item on the way from its leader to that one's leader and so on; -1:
+		       none */
 	struct source_row source;
 	uint64_t sid;       /* of the stored schedule with this id; 0: there is none */
 	struct str changes; /* JSON, may be an empty list; p NULL: unchanged */
@@ -41,18 +42,19 @@ struct apply_removal {
 
 struct apply_job {
 	struct api *api;
-	const struct val *documents, *files, *places; /* places: of each document, [index in files, line] */
-	const struct val
-		*prune; /* files and directories: what came from there and is not an item is removed */
-	const struct val *gone; /* the same, but only what came from files that do not exist any more */
+	const struct val *documents, *files, *places; /* places: one per document, [index in files, line] */
+	const struct val *prune; /* files and directories: schedules and agents from there that are not items
+				    are removed */
+	const struct val *gone;  /* the same, but only those from files that do not exist any more */
 	struct apply_item *item;
 	unsigned n;
 	unsigned agents;                 /* of the items */
 	const struct apply_item **by_id; /* sorted: schedules, then agents */
 	unsigned *order;                 /* agents before schedules, leaders before their followers */
-	unsigned read, leaders_found;    /* items that these steps have done */
-	unsigned sent, answered;         /* of the order; later of the removals */
-	unsigned written;                /* to the answer: items as schedules, then items as agents */
+	unsigned read, leaders_found;    /* how many items these steps have done */
+	unsigned sent, answered;         /* how many of `order`; later, how many of the removals */
+	unsigned written; /* how many were written to the answer; all items are visited twice, for schedules,
+			     then for agents */
 	/* Removals: */
 	unsigned place; /* the place of `prune`, then of `gone`, whose schedules are being read, … */
 	struct read_sched last; /* … after this one; id.p NULL: from the first */
@@ -66,8 +68,8 @@ struct apply_job {
 
 enum { APPLY_TURN_US = 5000 };
 
-/* Commands under way at a time: the store writes many in one transaction, and the engine's queue is shared
- * with other requests. */
+/* Commands under way at a time. Many, because the store writes them in one transaction; not more, because the
+ * engine's queue is shared with other requests. */
 enum { APPLY_TOGETHER = 64 };
 
 /* --- apply.c --- */
@@ -90,7 +92,7 @@ must_check enum err apply_order(struct api_call *call, struct apply_job *job);
 /* --- read.c --- */
 /* Reads document `i` into its item and compares it with the store. */
 must_check enum err apply_read_document(struct api_call *call, struct apply_job *job, unsigned i);
-/* Sets `leader` of an item. Schedules in between may be in the store only. E_INPUT: the schedule to be
+/* Sets `leader` of an item. Schedules on the way to it may be in the store only. E_INPUT: the schedule to be
  * followed does not exist. */
 must_check enum err apply_find_leader(struct api_call *call, const struct apply_job *job,
 				      struct apply_item *item);

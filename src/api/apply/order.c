@@ -52,13 +52,13 @@ enum err apply_sort(struct api_call *call, struct apply_job *job)
 }
 
 /* A schedule needs the definition of its agent, so agents go first. A follower needs the number of its
- * leader, so the leader goes before it: from each item, walks up to the first leader that is placed, and
- * places the items of the way back. */
+ * leader, so the leader goes first: for each item, walks from leader to leader until one is placed already or
+ * has no leader, then places the visited items, the last visited first. */
 enum err apply_order(struct api_call *call, struct apply_job *job)
 {
 	bool *placed = arena_alloc(call->arena, job->n + 1);
-	unsigned *seen =
-		arena_alloc(call->arena, (job->n + 1) * sizeof *seen); /* i + 1 of the walk that saw it */
+	unsigned *seen = arena_alloc(
+		call->arena, (job->n + 1) * sizeof *seen); /* 1 + the item whose walk visited this one */
 	unsigned *way = arena_alloc(call->arena, (job->n + 1) * sizeof *way), n = 0;
 	job->order = arena_alloc(call->arena, (job->n + 1) * sizeof *job->order);
 	if (!placed || !seen || !way || !job->order)

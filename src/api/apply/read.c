@@ -10,7 +10,7 @@ struct str apply_file(const struct val *list, int64_t i)
 	return exists && list->list.item[i].kind == VAL_STR ? list->list.item[i].str : (struct str){ 0 };
 }
 
-/* The file and line of document `i`; empty, the command line, if the request has no place for it. */
+/* The file and line of document `i`; empty (the command line) if the request gives no place for it. */
 static enum err read_source(struct api_call *call, const struct apply_job *job, unsigned i,
 			    struct source_row *ret)
 {
@@ -79,8 +79,8 @@ enum err apply_describe_changes(struct api_call *call, struct api_call *scratch,
 	return !text.failed && apply_keep(call, ret) ? OK : E_NOMEM;
 }
 
-/* A leader that was removed and added again has another number: then its follower must be sent again, with no
- * changes of its own. */
+/* A leader that was removed and added again has a new number: then its follower must be sent again, even if
+ * its document is unchanged. */
 static enum err check_leader_number(struct api_call *call, const struct apply_job *job,
 				    const struct schedule_change *c, struct apply_item *item)
 {
@@ -114,8 +114,8 @@ enum err apply_check_source(struct api_call *call, const struct apply_job *job, 
 	return source_check(call, item->agent ? "agent" : "schedule", item->id, old, item->source.from);
 }
 
-/* Sets whether the schedule is one of agent turns, and by which agent. From the raw document: an unchanged
- * one was not read. */
+/* Sets `turn` and `by`: whether the schedule runs agent turns, and by which agent. Looks into the raw
+ * document, because an unchanged document was not read. */
 static void set_agent(const struct val *document, const struct schedule_change *c, struct apply_item *item)
 {
 	const struct val *action = val_get(document, STR("action")), *agent = val_get(document, STR("agent"));
@@ -183,7 +183,7 @@ enum err apply_find_leader(struct api_call *call, const struct apply_job *job, s
 	for (struct read_sched at = leader.old; !e && item->leader < 0 && at.row.after;) {
 		e = schedule_find_leader(&scratch, job->api, &at, &steps);
 		int k = e ? -1 : apply_find(job, false, at.id);
-		/* The id may have belonged to an earlier schedule. */
+		/* An item with this id may be another schedule: the id may have been used again. */
 		item->leader = k >= 0 && job->item[k].sid == at.row.sid ? k : -1;
 	}
 	arena_free(&arena);

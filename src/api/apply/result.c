@@ -13,8 +13,8 @@ static bool is_removed(const struct apply_job *job, struct str agent)
 	return false;
 }
 
-/* Counts agents that are not among the documents and will stay; at most a page, which is enough to tell one
- * from several. */
+/* Counts agents that are not among the documents and will stay. Reads at most one page: the caller only needs
+ * to know whether there are none, one or several. */
 static enum err count_other_agents(struct api_call *call, const struct apply_job *job, unsigned *ret)
 {
 	struct read_agents page;
@@ -43,7 +43,8 @@ static enum err resolve_dry_run(struct api_call *call, const struct apply_job *j
 	return e ? e : turn_resolve(&f, call->arena, turn);
 }
 
-/* Adds why the agent turns of a schedule cannot run, with the agents as they are after all was applied. */
+/* Adds the reason why the agent turns of a schedule cannot run, if there is one, with the agents as they are
+ * after everything was applied. */
 static void add_blocked(struct api_call *call, const struct apply_job *job, const struct apply_item *item)
 {
 	struct schedule_doc turn = { .action.kind = DOC_AGENT_TURN, .agent = item->by };
@@ -100,7 +101,7 @@ static void write_removed(struct api_call *call, const struct apply_job *job, bo
 		buf_add(&call->answer, STR("],\"agents\":["));
 }
 
-/* Goes through the items twice: for the schedules, then for the agents. */
+/* Writes the next item. All items are visited twice: for the schedules, then for the agents. */
 static void write_next(struct api_call *call, struct apply_job *job)
 {
 	bool agents = job->written >= job->n;
@@ -139,7 +140,7 @@ void apply_answer(void *arg)
 		buf_addf(&call->answer, ",\"error\":{\"code\":\"%s\"", err_table[job->failed].name);
 		json_add_str(&call->answer, "detail", buf_str(&text));
 		buf_addc(&call->answer, '}');
-		call->status = 207; /* a part is done */
+		call->status = 207; /* a part was applied */
 	}
 	buf_addc(&call->answer, '}');
 	api_finish(call, OK);

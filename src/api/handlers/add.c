@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "core/doc/doc.h"
 
-/* Whether a run adds a schedule. */
+/* Whether the call is a run that adds a schedule. */
 static bool is_granted(const struct api_call *call, const struct schedule_change *c)
 {
 	return call->caller_run && !c->exists;
@@ -109,8 +109,8 @@ static void drop_key(struct api_call *call, struct val *map, const char *key)
 	document_set_key(call, map, &(struct val_pair){ .key = str_of(key) });
 }
 
-/* Sets a new expression. Keys of the old document that say the same as its directives are removed, so that
- * the two cannot contradict each other. Relative times are resolved now. */
+/* Sets a new expression. Keys of the old document that have the same meaning as directives of the expression
+ * are removed, so that they cannot contradict each other. Relative times are resolved now. */
 static enum err merge_expression(struct api_call *call, struct api *api, const struct val *expression,
 				 struct val *into)
 {

@@ -17,7 +17,7 @@
 
 enum { FREE_FDS_WARN = 64 };
 
-/* What only the daemon's thread knows. */
+/* Values that only the daemon's thread can read. */
 struct daemon_checks {
 	struct engine_counts counts;
 	bool store_ok, runner_ok;
@@ -121,7 +121,7 @@ static void check_secrets(struct api_call *call, struct api *api, struct buf *ou
 	for (unsigned i = 0; i < agents.n; i++)
 		unknown += check_agent_secrets(call, api, &agents.item[i], out);
 	if (c->secrets && good == c->secrets && !unknown)
-		check_add(out, CHECK_OK, "secrets", NULL, "%u, each in its place", good);
+		check_add(out, CHECK_OK, "secrets", NULL, "%u defined; their files can be read", good);
 }
 
 static void check_store_and_runner(const struct daemon_checks *c, struct buf *out)
@@ -204,7 +204,7 @@ static void answer_doctor(struct api_call *call, struct api *api)
 	api_finish(call, OK);
 }
 
-/* On the daemon's thread. */
+/* Runs on the daemon's thread. */
 static void read_daemon_checks(struct daemon *d, void *ctx)
 {
 	struct daemon_checks *c = ctx;

@@ -21,8 +21,8 @@ api_handler handle_memory_add, handle_memory_list, handle_memory_search, handle_
 	handle_memory_remove_run;
 /* next_check.c */
 api_handler handle_next_check;
-/* notices.c */
-api_handler handle_notices, handle_notice;
+/* messages.c */
+api_handler handle_messages, handle_message;
 /* notify.c */
 api_handler handle_notify, handle_set_notify, handle_test_notify;
 /* pause.c */

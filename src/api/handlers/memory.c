@@ -174,7 +174,7 @@ enum err handle_memory_search(struct api_call *call, struct api *api)
 	if (!e)
 		e = read_memories_about(api_reader(api), agent, words->text, 0, most, call->arena, &list,
 					call->why);
-	if (e == E_LIMIT) /* too many notes have these words: the newest of them instead */
+	if (e == E_LIMIT) /* too many notes have these words to rank them: list the newest of them */
 		e = read_memories_with(api_reader(api), agent, words->text, most, call->arena, &list,
 				       call->why);
 	return e ? e : write_notes(call, &list, false);
@@ -222,8 +222,8 @@ enum err handle_memory_remove(struct api_call *call, struct api *api)
 
 static void remove_next_batch(struct api_call *call, struct api *api, const struct st_ack *ack);
 
-/* Sends the removal of one batch, so that other requests can be written in between. All are removed when none
- * is found: then *done. */
+/* Sends the removal of one batch of notes, so that other requests can be written in between. *done: no note
+ * is left. */
 static enum err remove_batch(struct api_call *call, struct api *api, bool *done)
 {
 	struct run_notes_removal *r = call->ctx;

@@ -7,8 +7,8 @@
 #include "core/when/dur.h"
 #include "sys/clock.h"
 
-/* Checks `in`, in seconds, against the bounds of the schedule as it is now, even if the run was claimed under
- * an older revision, or else against those of its agent. */
+/* Checks `in`, in seconds, against the bounds that the schedule has now, which may be newer than those the
+ * run was claimed under; if it has none, against those of its agent. */
 static enum err check_bounds(struct api_call *call, struct api *api, const struct read_sched *s, int64_t in)
 {
 	_cleanup_(buf_free) struct buf bounds = { 0 };
@@ -79,7 +79,7 @@ enum err handle_next_check(struct api_call *call, struct api *api)
 		e = check_bounds(call, api, &s, in);
 	if (e)
 		return e;
-	/* A whole second, and no sooner than was asked for. */
+	/* Rounds up to a whole second, so that the check is not sooner than requested. */
 	*next = (struct next_check){ s.id, wall_of(wall_seconds((struct wall){ clock_wall().us + USEC - 1 }) +
 						   in) };
 	call->ctx = next;

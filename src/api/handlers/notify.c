@@ -1,4 +1,4 @@
-/* The targets of notifications: shows, sets and tests them. */
+/* Shows, sets and tests the targets of notifications. */
 #include "api/handlers/notify.h"
 
 #include "api/handlers/handlers.h"
@@ -40,7 +40,7 @@ void notify_write_names(struct buf *out, struct api_call *call, struct api *api,
 	const char *origin;
 	struct why why = *call->why;
 	if (read_targets(call, api, &config, &origin))
-		*call->why = why; /* the caller's request has succeeded all the same */
+		*call->why = why; /* the failure does not concern the caller's request */
 	bool on_failure = config.events >> NOTIFY_FAILURE & 1;
 	if (!n->on_failure)
 		buf_add(out, STR("[]"));
@@ -190,7 +190,7 @@ static void answer_test(struct api_call *call, struct api *api, const struct st_
 	(void)api;
 	if (ack->res != ST_OK || !ack->message)
 		e = why_set(call->why, E_IO, WHY_NOWHERE, "the messages could not be recorded");
-	buf_add(&call->answer, STR("{\"notices\":["));
+	buf_add(&call->answer, STR("{\"messages\":["));
 	for (unsigned i = 0; i < list->n; i++)
 		buf_addf(&call->answer, "%s%llu", i ? "," : "", (unsigned long long)ack->message + i);
 	buf_add(&call->answer, STR("]}"));

@@ -1,11 +1,11 @@
 #pragma once
-/* The targets of notifications, and the notices that were sent to them. */
+/* The targets of notifications, and the messages that were sent to them. */
 #include "api/api.h"
 
 struct schedule_doc;
 
-/* Adds ,"notices":[…] with the notices about a run. */
-must_check enum err notices_write_run(struct api_call *call, struct api *api, uint64_t run);
+/* Adds ,"messages":[…] with the messages about a run. */
+must_check enum err messages_write_run(struct api_call *call, struct api *api, uint64_t run);
 /* Writes the names of the targets that get a message when the schedule fails, as a JSON list. */
 void notify_write_names(struct buf *out, struct api_call *call, struct api *api,
 			const struct schedule_doc *d);

@@ -10,7 +10,7 @@ enum { TAGGED_PAGE = 200 }; /* schedules read at a time to find those with a tag
 struct pause_request {
 	struct api *api;
 	struct command command;
-	struct str id, note; /* one schedule: its id, and the note of its pause until now */
+	struct str id, note; /* one schedule: its id, and the note of its present pause */
 	/* Schedules with a tag. Tags are only in documents, so all schedules are read, page by page. */
 	struct str tag;
 	struct read_scheds page;
@@ -28,7 +28,7 @@ static bool is_pause(const struct pause_request *p)
 	return p->command.kind == CMD_PAUSE;
 }
 
-/* Reads --for: "2h" from now; for ever if it was not given. */
+/* Reads --for, a duration from now ("2h"); WALL_NEVER if it was not given. */
 static enum err read_until(struct api_call *call, struct wall *ret)
 {
 	const struct arg *how_long = op_arg(&call->args, "for");
@@ -59,7 +59,7 @@ static enum err pause_request_new(struct api_call *call, struct api *api, enum c
 	return e ? e : api_read_note(call, &p->command.note);
 }
 
-/* Adds until when, and the note. */
+/* Adds the end of the pause and its note. */
 static void add_pause(struct api_call *call, const struct pause_request *p)
 {
 	if (!is_pause(p))

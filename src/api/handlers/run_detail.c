@@ -155,12 +155,13 @@ static void add_files(struct api_call *call, const char *runs, const struct run_
 	struct runfile last = { 0 };
 	add_answer(call, runs, r);
 	add_attempts(call, runs, r, &last);
-	/* The end in the record of a claimed run is that of the attempt before. */
+	/* The record of a claimed run has the end of its last attempt before this one. */
 	struct wall ended = { r->state == RUN_CLAIMED ? 0 : r->ended.us };
 	add_duration(out, &last, r->started, ended);
 	add_signal(out, &last);
 	add_reports(call, runs, r);
-	/* The latest check: of the next attempt, if that is being checked now. */
+	/* Adds the latest check: that of the next attempt if it is being made now, else that of this
+	 * attempt. */
 	if (!add_check(out, runs, r, r->attempt + 1u) && !add_check(out, runs, r, r->attempt))
 		buf_add(out, STR(",\"check\":null"));
 	if (r->attempt)
@@ -187,7 +188,8 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 	if (!e)
 		e = api_run_detail(call, api, &r, &detail);
 	if (!e)
-		e = read_words(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin, call->why);
+		e = read_run_text(api_reader(api), r.run, RUN_TEXT_PROVENANCE, call->arena, &origin,
+				  call->why);
 	if (e)
 		return e;
 	const char *reason = r.reason ? reason_text(reason_words[r.reason]) : NULL;
@@ -199,7 +201,7 @@ enum err handle_get_run(struct api_call *call, struct api *api)
 	buf_add(out, STR(",\"origin\":"));
 	buf_add(out, origin.n ? origin : STR("null"));
 	add_files(call, daemon_runs_dir(api_daemon(api)), &r);
-	e = notices_write_run(call, api, r.run);
+	e = messages_write_run(call, api, r.run);
 	buf_addc(out, '}');
 	return e;
 }

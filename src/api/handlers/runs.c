@@ -77,7 +77,7 @@ static enum err find_run(struct api_call *call, struct api *api, struct run_row 
 	return e;
 }
 
-/* The length without a character that is cut off at the end: the next piece will begin with it. */
+/* The length without an incomplete character at the end; the next piece will begin with that character. */
 static size_t whole_characters(const char *p, size_t n)
 {
 	for (size_t back = 1; back <= 3 && back <= n; back++) {
@@ -89,7 +89,7 @@ static size_t whole_characters(const char *p, size_t n)
 	return n;
 }
 
-/* The run was started, but has no run file any more. */
+/* Whether the run was started, but has no run file any more. */
 static bool is_pruned(struct api_call *call, struct api *api, const struct run_row *run)
 {
 	struct runfile f = { 0 };
@@ -104,7 +104,7 @@ static bool is_pruned(struct api_call *call, struct api *api, const struct run_r
 static int open_log(struct api *api, const struct run_row *run, unsigned attempt)
 {
 	const unsigned attempts[] = { attempt, attempt | RUN_CHECK };
-	/* Perhaps only the check before the attempt was started. */
+	/* A finished run may have only the log of the check before its attempt. */
 	unsigned n = run->state == RUN_FINISHED ? 2 : 1;
 	int fd = -1;
 	for (unsigned i = 0; fd < 0 && i < n; i++) {

@@ -66,11 +66,11 @@ enum err handle_schedule(struct api_call *call, struct api *api)
 	return OK;
 }
 
-/* --- commands that are done or refused --- */
+/* --- commands without a handler of their own --- */
 
 struct simple_command {
-	const char *failure; /* what to say if it is refused */
-	struct str id;       /* of the schedule; empty: it is not about one */
+	const char *failure; /* the message if it is refused */
+	struct str id;       /* of the schedule; empty: the command does not concern one */
 	bool counts;         /* the answer has numbers of runs */
 };
 

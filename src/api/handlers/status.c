@@ -13,13 +13,13 @@ enum {
 	NEXT_HOURS = 24 /* … within so many hours */
 };
 
-/* What only the daemon's thread knows. */
+/* Values that only the daemon's thread can read. */
 struct engine_status {
 	struct engine_counts counts;
 	struct engine_due next[NEXT_MAX];
 	unsigned nexts;
-	bool trouble;   /* of the store or the runner, … */
-	struct why why; /* … which this describes */
+	bool trouble;   /* the store or the runner fails, … */
+	struct why why; /* … for this reason */
 };
 
 static void add_next(struct api_call *call, struct api *api, const struct engine_status *s)
@@ -130,7 +130,7 @@ static enum err write_status(struct api_call *call, struct api *api, const struc
 	return e;
 }
 
-/* On the daemon's thread. */
+/* Runs on the daemon's thread. */
 static void read_engine_status(struct daemon *d, void *ctx)
 {
 	struct engine_status *s = ctx;

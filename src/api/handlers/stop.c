@@ -33,9 +33,10 @@ enum { STOPS_TOGETHER = 64 }; /* commands under way at a time */
 struct stop_request {
 	struct api *api;
 	struct str id;         /* of the schedule */
-	struct read_runs runs; /* newest first: a run that waits for another is stopped before that one */
+	struct read_runs runs; /* newest first, so that a run that waits for another is stopped before it
+				  could start */
 	unsigned sent, replied, stopped;
-	struct reply refused; /* the first; code 0: none was */
+	struct reply refused; /* the first refusal; code 0: none */
 };
 
 static void note_stopped(struct api_call *call, struct api *api, const struct reply *r);

@@ -42,6 +42,6 @@ api_handler *const api_handlers[OPS] = {
 	[OP_GET_NOTIFY] = handle_notify,
 	[OP_SET_NOTIFY] = handle_set_notify,
 	[OP_TEST_NOTIFY] = handle_test_notify,
-	[OP_GET_NOTICES] = handle_notices,
-	[OP_GET_NOTICE] = handle_notice,
+	[OP_GET_MESSAGES] = handle_messages,
+	[OP_GET_MESSAGE] = handle_message,
 };

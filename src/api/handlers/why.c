@@ -38,8 +38,8 @@ static struct wall first_of_day(const struct schedule_times *t, int64_t local, c
 	return from;
 }
 
-/* Tables show times in the machine's zone, documents have them in the schedule's. Takes the zone in which the
- * schedule has such a time; the machine's if it has it in neither. */
+/* A person may have read the time in a table, in the machine's zone, or in a document, in the schedule's.
+ * Uses the zone in which it is a time of the schedule; the machine's if it is none in both. */
 static struct wall resolve_local_time(const struct schedule_times *t, const struct iso *i)
 {
 	struct wall here = i->has_time ? wall_of(iso_utc(i, t->machine_zone, NULL))
@@ -91,7 +91,7 @@ static enum err read_time(struct api_call *call, const struct schedule_times *t,
 
 /* --- the answer --- */
 
-/* Reads what holds the schedule up now: a pause of everything, or a hold of its agent or account. */
+/* Reads what keeps the schedule from running now: `pause --all`, or a hold of its agent or account. */
 static enum err read_holds_of(struct api_call *call, struct api *api, const struct policy *policy,
 			      struct read_sched *s, struct why_facts *f)
 {
@@ -136,7 +136,7 @@ static void write_why(struct api_call *call, const struct why_facts *f, const st
 		buf_add(out, STR(",\"disposition\":null,\"reason\":\"disabled\""));
 	if (has_reason && a->reason == REASON_PAUSED && a->kind == WHY_WILL_NOT)
 		json_add_time(out, "until", f->row->paused_until);
-	/* Only the pause of now has a note; earlier pauses left none. */
+	/* Only the present pause has a note: notes of earlier pauses are not kept. */
 	bool now_paused = a->kind == WHY_WILL_NOT || (f->range && f->range->last.us == INT64_MAX);
 	if (has_reason && a->reason == REASON_PAUSED && f->paused && now_paused)
 		json_add_str(out, "note", s->note);

@@ -66,17 +66,17 @@ static enum err set_targets(struct cli_call *call)
 	return e;
 }
 
-static bool is_ended(struct cli_call *call, const struct val *notice)
+static bool is_ended(struct cli_call *call, const struct val *message)
 {
-	const char *state = val_text(call->arena, notice, "state");
+	const char *state = val_text(call->arena, message, "state");
 	return state && strcmp(state, "waiting") != 0;
 }
 
 /* Waits until a message has been delivered or has failed. An attempt takes a limited time. */
-static enum err wait_for_notice(struct cli_call *call, long long number, struct str *text, struct val *ret)
+static enum err wait_for_message(struct cli_call *call, long long number, struct str *text, struct val *ret)
 {
 	enum { POLL_MS = 100, POLLS = (NOTIFY_SECONDS + 2 * RUN_GRACE_SECONDS + 30) * 1000 / POLL_MS };
-	const char *target = arena_printf(call->arena, "/api/v1/notices/%lld", number);
+	const char *target = arena_printf(call->arena, "/api/v1/messages/%lld", number);
 	for (unsigned i = 0; target && i < POLLS; i++) {
 		enum err e = remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
 		if (e || is_ended(call, ret))
@@ -92,28 +92,28 @@ static enum err test_targets(struct cli_call *call)
 	struct cli_call sub = cli_call_as(call, OP_TEST_NOTIFY);
 	_cleanup_(buf_free) struct buf all = { 0 };
 	struct str text;
-	struct val answer, notice;
+	struct val answer, message;
 	unsigned bad = 0, n = 0;
 	enum err e = remote_ask(&sub, (struct str){ 0 }, &text, &answer);
-	const struct val *list = e ? NULL : val_get(&answer, STR("notices"));
+	const struct val *list = e ? NULL : val_get(&answer, STR("messages"));
 	for (unsigned i = 0; list && i < list->list.n && !e; i++, n++) {
-		e = wait_for_notice(call, (long long)list->list.item[i].integer, &text, &notice);
+		e = wait_for_message(call, (long long)list->list.item[i].integer, &text, &message);
 		if (e)
 			break;
-		const char *state = val_text(call->arena, &notice, "state"),
-			   *said = val_text(call->arena, &notice, "said");
+		const char *state = val_text(call->arena, &message, "state"),
+			   *said = val_text(call->arena, &message, "said");
 		bad += strcmp(state, "delivered") != 0;
 		buf_add(&all, n ? STR(",") : STR(""));
 		buf_add(&all, text);
 		if (call->json)
 			continue;
-		fprintf(call->out, "%s: %s%s", val_text(call->arena, &notice, "to"), state,
+		fprintf(call->out, "%s: %s%s", val_text(call->arena, &message, "to"), state,
 			said && *said ? ", " : "");
 		print_safe(call->out, str_of(said ? said : ""));
 		fputc('\n', call->out);
 	}
 	if (!e && call->json)
-		fprintf(call->out, "{\"notices\":[%s]}\n", buf_str(&all).p);
+		fprintf(call->out, "{\"messages\":[%s]}\n", buf_str(&all).p);
 	return e     ? e
 	       : bad ? why_set(call->why, E_CONFLICT, WHY_NOWHERE, "%u of %u messages did not arrive", bad, n)
 		     : OK;
@@ -123,7 +123,7 @@ enum err verb_notify(struct cli_call *call)
 {
 	const struct arg *action = op_arg(&call->args, "action");
 	if (!action->given || str_eq(action->text, STR("ls")))
-		return remote_run_as(call, action->given ? OP_GET_NOTICES : OP_GET_NOTIFY, NULL,
+		return remote_run_as(call, action->given ? OP_GET_MESSAGES : OP_GET_NOTIFY, NULL,
 				     (struct str){ 0 });
 	if (str_eq(action->text, STR("set")))
 		return set_targets(call);
@@ -134,7 +134,7 @@ enum err verb_notify(struct cli_call *call)
 		       STR_SHORT(action->text));
 }
 
-void print_notices(struct cli_call *call, const struct val *list, const char *heading)
+void print_messages(struct cli_call *call, const struct val *list, const char *heading)
 {
 	unsigned n = list && list->kind == VAL_LIST ? list->list.n : 0;
 	for (unsigned i = 0; i < n; i++) {
@@ -161,7 +161,7 @@ void print_notices(struct cli_call *call, const struct val *list, const char *he
 	}
 }
 
-static void print_notice_table(struct cli_call *call, const struct val *list)
+static void print_message_table(struct cli_call *call, const struct val *list)
 {
 	static const char *const heading[] = {
 		"TIME", "EVENT", "SCHEDULE", "TO", "STATE", "TRIES", "RESULT"
@@ -185,12 +185,12 @@ static void print_notice_table(struct cli_call *call, const struct val *list)
 
 void show_notify(struct cli_call *call, const struct val *v)
 {
-	const struct val *notices = val_get(v, STR("notices")), *notify = val_get(v, STR("notify"));
+	const struct val *messages = val_get(v, STR("messages")), *notify = val_get(v, STR("notify"));
 	const struct val *to = notify ? val_get(notify, STR("to")) : NULL,
 			 *events = notify ? val_get(notify, STR("events")) : NULL;
 	const char *from = val_text(call->arena, v, "from"), *missing = val_text(call->arena, v, "missing");
-	if (notices) {
-		print_notice_table(call, notices);
+	if (messages) {
+		print_message_table(call, messages);
 		return;
 	}
 	if (!to || !to->list.n) {

@@ -174,6 +174,6 @@ void show_run(struct cli_call *call, const struct val *v)
 	print_origin(call, val_get(v, STR("origin")));
 	print_field(call, "answer", excerpt(call, v, "answer"));
 	print_field(call, "log", log_text(call, v));
-	print_notices(call, val_get(v, STR("notices")), "notified");
+	print_messages(call, val_get(v, STR("messages")), "notified");
 	print_attempts(call, val_get(v, STR("attempts")));
 }

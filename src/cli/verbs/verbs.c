@@ -68,5 +68,5 @@ const struct cli_verb cli_verbs[OPS] = {
 	[OP_REMOVE_RUN_MEMORY] = { NULL, show_removed_notes },
 	[OP_GET_NOTIFY] = { NULL, show_notify },
 	[OP_SET_NOTIFY] = { NULL, show_notify },
-	[OP_GET_NOTICES] = { NULL, show_notify },
+	[OP_GET_MESSAGES] = { NULL, show_notify },
 };

@@ -43,7 +43,7 @@ cli_show show_next_check;
 cli_run verb_notify;
 cli_show show_notify;
 /* The messages about a run, one line each. */
-void print_notices(struct cli_call *call, const struct val *list, const char *heading);
+void print_messages(struct cli_call *call, const struct val *list, const char *heading);
 /* pause.c */
 cli_run verb_pause; /* and resume */
 cli_show show_paused;

@@ -1,5 +1,5 @@
-/* Whether to trust the wall clock. It can be stepped; the boot clock cannot, so a change of their difference,
- * the skew, is a step of the wall clock. */
+/* Decides whether to trust the wall clock. The wall clock can be stepped; the boot clock cannot. So a change
+ * of their difference, the skew, is a step of the wall clock. */
 #include "core/engine/state.h"
 
 /* The clock stepped back: next times must be found again, and causes of lateness must not lie in the
@@ -13,7 +13,7 @@ static void start_rewind(struct engine *e)
 	e->rewind = 0;
 }
 
-/* A hold lasts as long as it was meant to last, whatever the time of day is. */
+/* Moves the ends of holds by the step, so that each hold lasts as long as intended. */
 static void shift_holds(struct engine *e, int64_t step)
 {
 	for (uint32_t i = 0; i < e->resources; i++) {
@@ -34,9 +34,9 @@ static void accept_skew(struct engine *e)
 	}
 }
 
-/* A step far ahead is more often a fault than not, and accepting it would record years as missed: the clock
- * is held. A clock that is behind a time reached before is known to be slow, so a step ahead is measured from
- * max_skew and setting the clock right again is accepted. */
+/* A step far ahead is usually a fault, and accepting it would record years as missed: so the clock is held. A
+ * clock that is behind a time reached before is known to be slow, so a step ahead is measured from max_skew
+ * and setting the clock right again is accepted. */
 void clock_update(struct engine *e)
 {
 	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
@@ -152,7 +152,7 @@ bool clock_rewind_next(struct engine *e)
 			return true;
 		}
 		if (s->in_use && s->first_end != NONE)
-			due_enqueue(e, s); /* its entry in the heap is by the old time */
+			due_enqueue(e, s); /* its entry in the heap has the old time */
 		e->rewind++;
 	}
 	e->rewind = NONE;

@@ -330,7 +330,8 @@ static void end_backfill(struct engine *e, struct backfill *f, bool more)
 	*f = e->backfill[--e->backfills];
 }
 
-/* One time after another: only the store knows which have run already, and those do not count. */
+/* Requests one time after another: only the store knows which have run already, and those do not count for
+ * the limit. */
 static void backfill_next(struct engine *e, struct sched *s, struct backfill *f)
 {
 	struct wall t;
@@ -405,7 +406,8 @@ static void update_waiters(struct engine *e, uint32_t key)
 	}
 }
 
-/* In force at once. If the request to the store is lost, nothing worse happens than an early attempt. */
+/* The hold takes effect at once. If the request to the store is lost, the worst result is an early
+ * attempt. */
 void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wall until)
 {
 	struct resource *res = engine_resource(e, key);
@@ -421,7 +423,7 @@ void command_hold(struct engine *e, uint32_t key, enum reason reason, struct wal
 		update_waiters(e, key);
 }
 
-/* The store has recorded a hold or a release; the last one recorded counts. */
+/* To be called when the store has recorded a hold or a release: the last one recorded takes effect. */
 static void apply_hold(struct engine *e, const struct hold_row *hold)
 {
 	struct resource *res = engine_resource(e, hold->key);
@@ -430,7 +432,7 @@ static void apply_hold(struct engine *e, const struct hold_row *hold)
 	res->holding -= hold->reason != 0;
 	res->releasing -= hold->reason == 0;
 	if (res->holding)
-		return; /* a hold is under way, and in force already */
+		return; /* a newer hold is under way, and in effect already */
 	res->hold = *hold;
 	res->held = hold->reason != 0;
 	if (!res->held)
@@ -443,8 +445,8 @@ static void handle_clock(struct engine *e, const struct command *c)
 	engine_reply_code(e, c->tag, REPLY_OK, 0, 0);
 }
 
-/* The same document was compiled again. If the times were not valid, they are found again from the last
- * record on, and missed ones are settled by them. A changed agent alone changes no times. */
+/* The same document was compiled again. If the old times were not valid, times are computed again from the
+ * last record on, and missed ones are handled with the new rules. A changed agent alone changes no times. */
 static void handle_recompile(struct engine *e, const struct command *c)
 {
 	struct sched *s = engine_sched(e, c->sid);

@@ -1,5 +1,5 @@
-/* From due time to record. One heap holds the next time of every schedule. A time that is due is claimed,
- * refused, or, if it is late, settled by the schedule's policy for missed times. */
+/* Handles due times until they are recorded. One heap has the next time of every schedule. A time that is due
+ * is claimed, refused, or, if it is late, settled by the schedule's policy for missed times. */
 #include "core/engine/state.h"
 #include "core/schedule/news.h"
 
@@ -148,7 +148,7 @@ void due_open_range(struct engine *e, struct sched *s, struct wall first, enum r
 	engine_submit_store(e, &r, FOR_OPEN, 0, 0, s);
 }
 
-/* True if the next regular run must be told of this missed time (execute_next). */
+/* True if the next regular run must be informed of this missed time (execute_next). */
 static bool is_owed(const struct sched *s, enum run_state state, enum reason reason)
 {
 	return state == RUN_MISSED && policy_of(s)->missed == MISSED_EXECUTE_NEXT &&
@@ -182,7 +182,7 @@ void due_record_range(struct engine *e, struct sched *s, struct wall last, enum 
 	engine_submit_store(e, &r, FOR_RANGE, 0, 0, s);
 }
 
-/* How many live runs wait for another one. */
+/* How many live runs of the schedule wait for another of its runs. */
 static unsigned waiting_behind(const struct engine *e, const struct sched *s)
 {
 	unsigned live = runs_live(e, s);
@@ -294,7 +294,7 @@ void due_claim(struct engine *e, struct sched *s, struct wall nominal, const str
 		   refused ? REASON_OVERLAP : REASON_NONE, command);
 }
 
-/* --- stretches of nominal times --- */
+/* --- ranges of nominal times --- */
 
 struct wall due_last_since(const struct engine *e, const struct sched *s, int64_t since)
 {
@@ -440,7 +440,8 @@ void due_handle(struct engine *e)
 		if (!s)
 			return;
 		due_dequeue(e, s);
-		/* The likely next schedule: with a million of them each cache line is a miss. */
+		/* Prefetches the schedule that is probably next: with a million schedules, each access misses
+		 * the cache. */
 		if (e->due.n)
 			for (size_t at = 0; at < sizeof *s; at += 64)
 				__builtin_prefetch((const char *)&e->sched[e->due.entry[0].item] + at);

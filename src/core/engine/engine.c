@@ -158,7 +158,7 @@ static void set_outdated(struct engine *e, struct sched *s, bool outdated)
 void engine_set_removed(struct engine *e, struct sched *s)
 {
 	s->removed = true;
-	set_outdated(e, s, false); /* its rules decide nothing any more */
+	set_outdated(e, s, false); /* its rules are not used any more */
 }
 
 bool engine_times_valid(const struct engine *e, const struct sched *s)
@@ -387,7 +387,7 @@ void engine_load(struct engine *e, const struct load_item *item)
 		if (s)
 			follow_add_end(e, s, &item->run);
 		break;
-	case LOAD_NAME: /* neither names nor problems decide anything here */
+	case LOAD_NAME: /* the engine uses neither names nor problems */
 	case LOAD_PROBLEM:
 		break;
 	case LOAD_DONE:

@@ -1,5 +1,5 @@
-/* The end of an attempt: holds on its agent and account, whether there is a retry, the schedule's count of
- * failures, and the followers when the run has ended. */
+/* Handles the end of an attempt: sets holds on its agent and account, decides about a retry, counts failures
+ * of the schedule, and passes the end of the run to followers. */
 #include "core/engine/state.h"
 #include "core/schedule/news.h"
 #include "core/schedule/retry.h"

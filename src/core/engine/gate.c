@@ -84,7 +84,7 @@ static void unpark(struct engine *e, struct resource *res, uint32_t limit)
 	enqueue(e, &e->ready, r, true);
 }
 
-/* The run does not use its agent and key, or not any more: parked runs may try. */
+/* The run does not use its agent and key (any more): runs that are parked for them may try. */
 static void unpark_for(struct engine *e, const struct run *r)
 {
 	unpark(e, agent_of(e, r), r->agent_slots);

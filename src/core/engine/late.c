@@ -1,8 +1,8 @@
-/* Times that are handled late: the cause, what the policy for missed times makes of them, and the tokens by
- * which their starts are spread over time. */
+/* Handles late times: finds the cause, applies the policy for missed times, and spreads their starts over
+ * time by tokens. */
 #include "core/engine/state.h"
 
-/* Each cause explains lateness up to an instant, *until. The order counts: a time that was held before a
+/* Each cause explains lateness up to an instant, *until. The order matters: a time that was held before a
  * crash is late because of the hold, not because of the crash. */
 static enum reason cause_of(struct engine *e, const struct sched *s, struct wall due, struct wall *until)
 {

@@ -1,5 +1,5 @@
-/* From record to exit: preconditions, then for each attempt `check`, a slot and the start. A run changes its
- * phase only when the store or the runner has answered. */
+/* Handles runs from their record to their exit: preconditions, then for each attempt `check`, a slot and the
+ * start. A run changes its phase only when the store or the runner has answered. */
 #include "core/engine/state.h"
 #include "core/schedule/news.h"
 
@@ -110,7 +110,7 @@ static void end_run(struct engine *e, struct run *r, struct run_ending how)
 		return;
 	}
 	if (how.state == RUN_RETRYING) {
-		/* The end is not the runner's but the check's, hence RN_ANSWER. */
+		/* RN_ANSWER, because the end comes from the check, not from the runner. */
 		struct rn_report end = { .kind = RN_ANSWER,
 					 .outcome = how.outcome,
 					 .reason = how.reason,
@@ -252,10 +252,10 @@ static bool must_wait(struct engine *e, const struct run *r)
 		const struct run *other = &e->run[i];
 		if (other == r || !is_live(other) || (allow && other->row.kind != r->row.kind))
 			continue;
-		/* The older run goes first, unless a younger one has set out already. */
-		bool set_out = other->phase > PHASE_BEHIND;
+		/* The older run goes first, unless a younger one has begun an attempt already. */
+		bool has_begun = other->phase > PHASE_BEHIND;
 		if (r->phase == PHASE_QUEUED ? other->phase >= PHASE_STARTING
-					     : set_out || other->row.run < r->row.run)
+					     : has_begun || other->row.run < r->row.run)
 			return true;
 	}
 	return false;
@@ -548,7 +548,8 @@ static void handle_not_started(struct engine *e, struct run *r)
 	start_waiting(e, runs_sched(e, r)); /* others may have waited for this answer only */
 }
 
-/* An attempt that was requested before the load was started after all: as if the probe had found it. */
+/* An attempt that was requested before the load turns out to be alive: handles it as if the probe had found
+ * it. */
 static void adopt(struct engine *e, struct run *r)
 {
 	gate_dequeue(e, r);
@@ -600,7 +601,7 @@ void runs_report(struct engine *e, const struct rn_report *report)
 
 /* --- answers of the store --- */
 
-/* The run has ended, and the store knows. */
+/* Removes a run whose end the store has recorded. */
 static void forget_run(struct engine *e, struct run *r)
 {
 	struct sched *s = runs_sched(e, r);

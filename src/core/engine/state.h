@@ -7,8 +7,8 @@
 #define NONE UINT32_MAX /* no index */
 
 /* What a run waits for. A run changes its phase only when the store or the runner has answered. The order
- * counts: phases up to PHASE_CHECKING are shown as waiting, and from PHASE_CHECKING on a run has set out, so
- * that an older run of its schedule must wait for it. */
+ * matters: phases up to PHASE_CHECKING are shown as waiting, and from PHASE_CHECKING on a run has begun an
+ * attempt, so that an older run of its schedule must wait for it. */
 enum run_phase {
 	PHASE_RECORDING,  /* the store's answer to its record (ST_OCC) */
 	PHASE_ASKING,     /* the answer of a precondition: budget, condition or hook */
@@ -26,8 +26,8 @@ enum run_phase {
 };
 
 /* How a run ends without a further attempt: RUN_SKIPPED or RUN_MISSED with a reason, or RUN_FINISHED with an
- * outcome (OUTCOME_NONE: the outcome of its last attempt stays). RUN_RETRYING: its check said no; the policy
- * for retries decides. */
+ * outcome (OUTCOME_NONE: the outcome of its last attempt stays). RUN_RETRYING: its check answered no; the
+ * policy for retries decides. */
 struct run_ending {
 	uint8_t state, outcome;
 	uint16_t reason;
@@ -75,8 +75,8 @@ struct sched {
 	bool range_open;              /* the store has an open range of it */
 	bool in_use;                  /* this slot of the array holds a schedule */
 	bool removed;                 /* stays in memory until its last run has ended */
-	bool outdated; /* its rules were compiled for another version, zone data or agent definition; it
-			  decides nothing until CMD_RECOMPILE */
+	bool outdated; /* its rules were compiled for another version, zone data or agent definition; they are
+			  not used until CMD_RECOMPILE */
 };
 
 /* Runs by priority, and in order of arrival within one priority. */
@@ -97,7 +97,7 @@ struct resource {
 	uint32_t holding, releasing; /* ST_HOLD requests under way that hold it, that release it */
 };
 
-/* Why a request was sent to the store, which decides who handles the answer. */
+/* Why a request was sent to the store; determines which function handles the answer. */
 enum request_purpose {
 	FOR_CLAIM,
 	FOR_RANGE,
@@ -119,7 +119,7 @@ struct pending {
 	uint8_t purpose;   /* enum request_purpose */
 	uint8_t kind;      /* of the run */
 	uint8_t state;     /* of the run, as requested */
-	uint8_t outcome;   /* of a run that is finished by the same request: an event's */
+	uint8_t outcome;   /* of a run that is recorded and finished by one request (ACTION_EVENT) */
 	struct wall ended; /* likewise */
 	bool closes_range; /* of the schedule */
 	uint32_t sched;    /* index of the schedule when the request was sent; saves a search */
@@ -164,7 +164,7 @@ struct engine {
 	uint32_t backfills, backfill_room;
 	struct map sched_by_sid, run_by_id, resource_by_key, pending_by_tag, followers_by_sid;
 
-	struct heap due;        /* schedules by the wall time at which to look at them */
+	struct heap due;        /* schedules by the wall time at which to handle them */
 	struct heap catch_up;   /* schedules that wait for a token to start a missed time, by due time */
 	struct heap run_timer;  /* runs by boot time: next attempts, conditions to ask again, ends of holds */
 	struct run_queue ready; /* runs that wait for a slot */
@@ -188,7 +188,7 @@ struct engine {
 	/* A nominal time that was due at or before one of these instants is late for that reason. */
 	struct wall loaded_at, stepped_at, resumed_at, stalled_at;
 	/* The store was restored from a copy: nominal times up to restored_at may have run without a record,
-	 * and runs up to restored_run may have got further than their records say. */
+	 * and runs up to restored_run may have progressed further than their records say. */
 	struct wall restored_at;
 	uint64_t restored_run;
 
@@ -347,7 +347,7 @@ bool follow_refuse_pending(struct engine *e, struct sched *s);
 void runs_recorded(struct engine *e, struct run *r); /* its ST_OCC was answered */
 void runs_report(struct engine *e, const struct rn_report *report);
 void runs_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack); /* FOR_RUN */
-void runs_timers(struct engine *e);                         /* that have expired */
+void runs_timers(struct engine *e);                         /* handles the timers that have expired */
 void runs_state_changed(struct engine *e, uint32_t key);    /* EV_STATE */
 void runs_recover(struct engine *e, struct run *r);         /* after a load */
 void runs_start(struct engine *e, struct run *r);           /* it has got a slot */
@@ -368,7 +368,8 @@ struct st_req runs_new_request(const struct run *r, enum st_op op, enum st_lane 
 
 /* --- finish.c: the end of an attempt, and of the run --- */
 void finish_attempt(struct engine *e, struct run *r, const struct rn_report *report);
-/* Sends ST_FINISH: finished or to be retried, as row.state says. `avoided`: check spared a model call. */
+/* Sends ST_FINISH: finished or to be retried, as row.state says. `avoided`: the check avoided a model
+ * call. */
 void finish_record(struct engine *e, struct run *r, bool avoided);
 void finish_notify_followers(struct engine *e, const struct run_row *run);
 int64_t finish_max_delay(const struct policy *p); /* between attempts, in seconds */

@@ -1,11 +1,12 @@
-/* Whether and when a delivery is tried again. */
+/* Decides whether and when a delivery is tried again. */
 #include "core/schedule/delivery_retry.h"
 #include "base/limits.h"
 #include "base/time.h"
 
 const struct delivery_retry_policy delivery_retry_usual = { .attempts = 32, .first = 5, .most = 3600 };
 
-/* Faults that waiting does not cure: our own rules refused the request, or there were too many redirects. */
+/* Faults for which a retry does not help: rota itself refused the address, or there were too many
+ * redirects. */
 static const bool final[OUT_FAULTS] = {
 	[OUT_REFUSED] = true,
 	[OUT_REDIRECTS] = true,

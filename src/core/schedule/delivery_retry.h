@@ -15,7 +15,7 @@ extern const struct delivery_retry_policy delivery_retry_usual;
 struct delivery_attempt {
 	enum out_fault fault;
 	int status;
-	int64_t retry_after; /* seconds, as the receiver asks; 0: it does not */
+	int64_t retry_after; /* seconds that the receiver asks to wait; 0: it does not ask */
 };
 
 enum delivery_verdict {

@@ -1,4 +1,4 @@
-/* What is news of a run, and whether the schedule asks for it. */
+/* Decides which news a run makes, and whether its schedule wants them. */
 #include "core/schedule/news.h"
 
 static unsigned bit(enum news_kind kind)

@@ -4,7 +4,7 @@
 #include "core/model.h"
 
 /* Final are done, no_work, and failures for which a retry does not help: cancelled, replaced, budget,
- * definition, template, denied, auth and billing. rate_limited is decided by the caller, since it uses up no
+ * definition, template, denied, auth and billing. The caller decides about rate_limited, since it uses up no
  * attempt. */
 bool retry_wanted(enum outcome outcome, enum reason reason);
 /* Seconds before attempt n + 1, with n from 1: fixed d, linear d * n, exponential d * 2^(n-1); at most

@@ -1,4 +1,4 @@
-/* Days and hours at which a schedule does not run. */
+/* Finds out whether a nominal time is on an excluded day or outside the agent's active hours. */
 #include "core/schedule/rules.h"
 
 static bool has_hours(const struct hours *h)

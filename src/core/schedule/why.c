@@ -24,7 +24,7 @@ bool why_nominal(const struct rules *r, const struct zone *zone, struct wall t, 
 		*ret = t;
 		return true;
 	}
-	/* A person may give a due time instead, which is shown to the second. */
+	/* A person may give the due time instead, which is shown without fractions of a second. */
 	if (rule_prev(&rule, zone, t, &n) != OK || wall_seconds(rule_due(&rule, zone, n)) != wall_seconds(t))
 		return false;
 	*ret = n;

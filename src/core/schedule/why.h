@@ -3,7 +3,7 @@
  * comes from the record of that time, or, if there is none, from the rules. Pure. */
 #include "core/schedule/rules.h"
 
-/* What the caller knows. */
+/* The facts, which the caller provides. */
 struct why_facts {
 	const struct rules *rules;
 	struct rules_context context;
@@ -11,7 +11,7 @@ struct why_facts {
 	const struct run_row *record;  /* of that nominal time; NULL: none */
 	const struct range_row *range; /* that contains the time; NULL: none */
 	bool enabled, paused, removed; /* the present state of the schedule */
-	bool blocked;                  /* its document needs something that is not there */
+	bool blocked;                  /* its document needs something that does not exist */
 	enum reason held;              /* why its agent or account is held; REASON_NONE: it is not */
 	struct wall held_until;
 	struct wall now;

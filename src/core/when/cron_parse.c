@@ -355,7 +355,8 @@ static enum err expand_preset(struct str text, struct str *ret, struct why *why)
 		rest = str_trim(rest);
 		if (rest.n)
 			return why_set(why, E_INPUT, (size_t)(rest.p - text.p),
-				       "'%.*s' does not belong to %s", STR_SHORT(rest), presets[i].name);
+				       "nothing may follow %s, but '%.*s' does", presets[i].name,
+				       STR_SHORT(rest));
 		*ret = str_of(presets[i].text);
 		return OK;
 	}

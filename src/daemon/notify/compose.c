@@ -1,5 +1,5 @@
-/* From rows of news to messages: reads what the news are about, finds the targets, and writes one message for
- * each. */
+/* Turns rows of news into messages: reads the run, schedule or problem, finds the targets, and writes one
+ * message for each. */
 #include "daemon/notify/message.h"
 
 #include "base/hash.h"
@@ -14,8 +14,7 @@
 
 /* --- targets --- */
 
-/* The number by which receivers are told apart. All webhooks on one host are one receiver, whatever their
- * paths. */
+/* The number that identifies a receiver. All webhooks on one host are one receiver, whatever their paths. */
 static uint64_t receiver_of(const struct doc_target *t, struct str text)
 {
 	_cleanup_(buf_free) struct buf name = { 0 };
@@ -24,7 +23,7 @@ static uint64_t receiver_of(const struct doc_target *t, struct str text)
 	return fnv1a(FNV_START, of) >> 2; /* numbers in SQLite are signed */
 }
 
-/* m.origin: a text that is the same for all messages to this receiver; empty: the target is. */
+/* m.origin: a text that identifies the receiver; empty: the text of its target does. */
 static enum err add_message(struct message_list *list, const char *origin, const struct doc_target *t,
 			    struct message_row m)
 {
@@ -43,7 +42,7 @@ static enum err add_message(struct message_list *list, const char *origin, const
 	if (text.n > STORE_MESSAGE_BYTES_MAX) {
 		m.target = STR("{\"type\":\"event\"}");
 		m.state = MESSAGE_GIVEN_UP;
-		m.result = STR("not sent: its target has too long a description");
+		m.result = STR("not sent: the description of its target is too long");
 	}
 	if (t->kind == DOC_TO_EVENT) /* the event is the message's row itself */
 		m.state = MESSAGE_DELIVERED;
@@ -75,7 +74,8 @@ struct subject {
 	const char *origin; /* of messages to targets of this document */
 };
 
-/* By the document of this rev, or else by the latest. E_NOTFOUND: there is none any more. */
+/* Reads the document of this rev or, if that is gone, the latest. E_NOTFOUND: there is no document any
+ * more. */
 static enum err read_subject(const struct message_source *s, struct arena *a, uint64_t sid, uint32_t rev,
 			     struct subject *ret, struct why *why)
 {
@@ -98,8 +98,8 @@ static enum err read_subject(const struct message_source *s, struct arena *a, ui
 	return OK;
 }
 
-/* To the targets of the document; if it has none, to those of the configuration; if it has none, as an event.
- */
+/* Adds messages to the targets of the document; if it has none, to those of the configuration; if that has
+ * none either, an event. */
 static enum err add_about(const struct message_source *s, const struct subject *about, enum news_kind kind,
 			  const struct message_row *m, struct message_list *list)
 {
@@ -157,7 +157,7 @@ static enum err add_run(const struct message_source *s, const struct subject *ab
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 };
 	struct str detail = { 0 };
 	struct why why;
-	if (read_words(s->reader, r->run, RUN_TEXT_DETAIL, list->arena, &detail, &why))
+	if (read_run_text(s->reader, r->run, RUN_TEXT_DETAIL, list->arena, &detail, &why))
 		detail = (struct str){ 0 }; /* the message is useful without it */
 	detail.n = detail.n < MESSAGE_DETAIL_BYTES ? detail.n : MESSAGE_DETAIL_BYTES;
 	write_run_sentence(r, about->id, kind, detail, &text);
@@ -236,10 +236,10 @@ static enum err add_ping(const struct message_source *s, const struct subject *a
 
 /* --- problems --- */
 
-/* The problem is a failure of a schedule, and the same targets get a message about the failure (or the
- * recovery) itself. */
-static bool is_told_already(const struct message_source *s, struct arena *a, struct str key,
-			    enum news_kind kind)
+/* Whether the problem is a failure of a schedule about which (or about whose recovery) the same targets get
+ * another message. */
+static bool has_other_message(const struct message_source *s, struct arena *a, struct str key,
+			      enum news_kind kind)
 {
 	unsigned long long sid = 0;
 	char text[64], again[64];
@@ -265,7 +265,7 @@ static enum err add_problem(const struct message_source *s, uint64_t number, enu
 	enum err e = read_problem(s->reader, number, list->arena, &p, why);
 	if (e)
 		return e == E_NOTFOUND ? OK : e;
-	if (is_told_already(s, list->arena, p.key, kind))
+	if (has_other_message(s, list->arena, p.key, kind))
 		return OK;
 	buf_addf(&text, kind == NEWS_OPENED ? "problem %llu: %.*s" : "problem %llu is closed: %.*s",
 		 (unsigned long long)p.number, STR_ARG(p.text));
@@ -302,7 +302,7 @@ static enum err add_news(const struct message_source *s, const struct news_row *
 		return e == E_NOTFOUND ? OK : e;
 	if (!news->run)
 		return add_range(s, &about, news, list);
-	/* A recovery is a success: one message says both. */
+	/* A recovery is also a success: one message reports both. */
 	if (kinds >> NEWS_RECOVERED & 1)
 		kinds &= ~(1u << NEWS_SUCCESS);
 	for (unsigned i = NEWS_SUCCESS; i <= NEWS_RECOVERED && !e; i++)
@@ -330,7 +330,8 @@ enum err message_add_test(const struct message_source *s, struct message_list *l
 	body_open(&body, MESSAGE_TEST, STR("this is a test: nothing has happened"));
 	struct message_row m = { .kind = MESSAGE_TEST, .body = body_close(&body, list->arena) };
 	enum err e = add_messages(list, s->origin, s->config->to, s->config->targets, m);
-	/* A person waits for the result: so tests do not wait for other messages to the same receiver. */
+	/* A person waits for the result, so test messages do not wait for other messages to the same
+	 * receiver. */
 	for (unsigned i = first; i < list->n; i++)
 		list->item[i].receiver = ~list->item[i].receiver >> 2;
 	return e;

@@ -1,4 +1,5 @@
-/* The targets of notifications: from the configuration, or as `rota notify set` put them into the store. */
+/* Reads the targets of notifications from the configuration, or from the store, where `rota notify set` puts
+ * them. */
 #include "daemon/notify/internal.h"
 
 #include "base/hash.h"

@@ -1,5 +1,4 @@
-/* The messages that are due: at most DELIVERIES_MAX are being delivered at a time, and few to one receiver.
- */
+/* Delivers the messages that are due: at most DELIVERIES_MAX at a time, and few of them to one receiver. */
 #include "daemon/notify/internal.h"
 
 #include "core/model.h"
@@ -155,7 +154,7 @@ static void remove_files(struct notifier *n, uint64_t message)
 	struct message_row m;
 	_cleanup_(arena_free) struct arena a = { 0 };
 	struct why why;
-	unsigned last = read_notice(n->reader, message, &a, &m, &why) == OK ? m.attempts : 0;
+	unsigned last = read_message(n->reader, message, &a, &m, &why) == OK ? m.attempts : 0;
 	for (unsigned attempt = last; attempt > 0; attempt--)
 		for (unsigned i = 0; i < ARRAY_LEN(kinds); i++) {
 			_cleanup_(buf_free) struct buf path = { 0 };
@@ -209,13 +208,13 @@ static bool copy_message(struct delivery *d, const struct message_row *m)
 	return true;
 }
 
-/* Why a message is pointless by now; NULL: it is not. */
+/* The reason why sending a message is pointless by now; NULL: it is not. */
 static const char *why_pointless(struct notifier *n, const struct message_row *m)
 {
 	bool yes = false;
 	struct why why;
 	if (m->kind == NEWS_PING && m->attempts &&
-	    read_notice_after(n->reader, m->sid, m->kind, m->number, &yes, &why) == OK && yes)
+	    read_message_after(n->reader, m->sid, m->kind, m->number, &yes, &why) == OK && yes)
 		return "given up: a later ping has been sent";
 	return m->kind != MESSAGE_TEST && read_receiver_gone(n->reader, m->origin, &yes, &why) == OK && yes
 		       ? RESULT_GONE
@@ -267,7 +266,7 @@ void deliveries_start_due(struct notifier *n)
 {
 	_cleanup_(arena_free) struct arena a = { 0 };
 	_cleanup_(buf_free) struct buf unavailable = { 0 };
-	struct read_notices due;
+	struct read_messages due;
 	struct why why;
 	struct delivery *d;
 	if (!n->check_due || !deliveries_have_room(n))
@@ -275,8 +274,8 @@ void deliveries_start_due(struct notifier *n)
 	n->check_due = false;
 	n->next_due = WALL_NEVER;
 	list_unavailable(n, &unavailable, clock_boot());
-	if (unavailable.failed || read_notices_due(n->reader, clock_wall(), buf_str(&unavailable),
-						   2 * DELIVERIES_MAX, &a, &due, &why)) {
+	if (unavailable.failed || read_messages_due(n->reader, clock_wall(), buf_str(&unavailable),
+						    2 * DELIVERIES_MAX, &a, &due, &why)) {
 		n->retry = n->check_due = true;
 		return;
 	}
@@ -286,8 +285,8 @@ void deliveries_start_due(struct notifier *n)
 			start_delivery(n, d, &due.item[i]);
 			any = true;
 		}
-	n->check_due = any && due.more; /* there may be others behind those that must wait */
-	if (read_notice_next(n->reader, buf_str(&unavailable), &n->next_due, &why))
+	n->check_due = any && due.more; /* other messages may follow those that must wait */
+	if (read_message_next(n->reader, buf_str(&unavailable), &n->next_due, &why))
 		n->retry = n->check_due = true;
 }
 
@@ -306,14 +305,14 @@ int64_t deliveries_next(const struct notifier *n)
 
 /* --- at the start --- */
 
-/* Stale are files of a message that has ended, that was pruned, or that a restored store does not know. */
+/* Files are stale if their message is delivered or given up, was pruned, or is not in a restored store. */
 bool deliveries_remove_stale(void *ctx, struct run_files *f)
 {
 	struct notifier *n = ctx;
 	_cleanup_(arena_free) struct arena a = { 0 };
 	struct message_row m = { 0 };
 	struct why why;
-	enum err e = read_notice(n->reader, f->run, &a, &m, &why);
+	enum err e = read_message(n->reader, f->run, &a, &m, &why);
 	if (e && e != E_NOTFOUND)
 		return false;
 	if (runfile_any_alive(n->options.dir, f))

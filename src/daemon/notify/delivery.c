@@ -1,4 +1,4 @@
-/* What a delivery executes, and what the exit code and output of that mean. */
+/* Writes what a delivery executes, and interprets its exit code and output. */
 #include "daemon/notify/delivery.h"
 
 #include "base/json.h"
@@ -131,9 +131,9 @@ static const char **environment(const struct message_row *m, struct arena *a)
 {
 	static const struct {
 		const char *name, *key;
-	} parts[] = { { "ROTA_NOTICE", "type" },      { "ROTA_NOTICE_ID", "id" },
-		      { "ROTA_NOTICE_TEXT", "text" }, { "ROTA_SCHEDULE_ID", "schedule" },
-		      { "ROTA_RUN_ID", "run" },       { "ROTA_OUTCOME", "outcome" },
+	} parts[] = { { "ROTA_MESSAGE", "type" },      { "ROTA_MESSAGE_ID", "id" },
+		      { "ROTA_MESSAGE_TEXT", "text" }, { "ROTA_SCHEDULE_ID", "schedule" },
+		      { "ROTA_RUN_ID", "run" },        { "ROTA_OUTCOME", "outcome" },
 		      { "ROTA_REASON", "reason" } };
 	const struct val *body = body_of(m, a);
 	unsigned inherited = 0, count = 0;
@@ -190,7 +190,7 @@ enum err delivery_render(const struct message_row *m, const struct out_service *
 
 static const struct delivery_retry_policy *policy_of(const struct message_row *m)
 {
-	/* A late ping is of no use; a local program fails or works soon; a test is one attempt. */
+	/* A late ping is useless; a local program works soon or not at all; a test gets one attempt. */
 	static const struct delivery_retry_policy ping = { 3, 2, 30 }, program = { 5, 10, 600 },
 						  once = { 1, 1, 1 };
 	return m->kind == MESSAGE_TEST ? &once
@@ -199,8 +199,8 @@ static const struct delivery_retry_policy *policy_of(const struct message_row *m
 				       : &program;
 }
 
-/* The attempt as delivery_retry_decide expects it. The codes of rota-out are in port/out.h; other programs
- * succeed, fail, or are not there. */
+/* The attempt as delivery_retry_decide expects it. The exit codes of rota-out are in port/out.h; other
+ * programs succeed, fail, or are not installed. */
 static struct delivery_attempt attempt_of(bool request, int code, int64_t retry_after)
 {
 	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
@@ -219,7 +219,8 @@ static struct delivery_attempt attempt_of(bool request, int code, int64_t retry_
 					  retry_after };
 }
 
-/* What rota-out itself printed: it follows the answer, which may end in the middle of a line. */
+/* The line that rota-out itself printed. It follows the response body, which may end in the middle of a
+ * line. */
 static struct str rota_out_line(struct str text)
 {
 	static const char name[] = "rota-out: ";

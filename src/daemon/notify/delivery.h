@@ -1,13 +1,14 @@
 #pragma once
-/* One delivery: from a message to what the launcher executes, and from the end of the process to what happens
- * next. Requests are sent by rota-out, which reads them, secrets included, from its standard input; commands
- * read the message there. */
+/* One delivery: makes from a message what the launcher executes, and decides from the end of the process what
+ * happens next. Requests are sent by rota-out, which reads them, secrets included, from its standard input;
+ * commands read the message there. */
 #include "core/schedule/delivery_retry.h"
 #include "daemon/out_request.h"
 #include "exec/launch.h"
 #include "port/store.h"
 
-/* E_INPUT: the message can never be sent. E_IO, E_NOMEM: not now. Lives in the arena. */
+/* E_INPUT: the message can never be sent. E_IO, E_NOMEM: it cannot be sent now. The result lives in the
+ * arena. */
 must_check enum err delivery_render(const struct message_row *m, const struct out_service *out,
 				    struct arena *a, struct launch *ret, struct why *why);
 

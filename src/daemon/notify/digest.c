@@ -1,4 +1,4 @@
-/* Many messages to one target become one digest; they keep rows of their own, which name the digest. */
+/* Joins many messages to one target in one digest. Each keeps its own row, which names the digest. */
 #include "daemon/notify/message.h"
 
 #include "base/json.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* `b` can be joined with `a`. */
+/* Whether `b` can be joined with `a`. */
 static bool is_alike(const struct message_row *a, const struct message_row *b)
 {
 	bool joinable = a->kind != NEWS_PING && a->kind != MESSAGE_TEST && a->state == MESSAGE_WAITING;
@@ -48,7 +48,7 @@ struct joining {
 	const struct message_list *in;
 	struct message_row *out;
 	unsigned n;
-	bool *joined; /* of `in` */
+	bool *joined; /* for each message of `in` */
 };
 
 /* Adds the digest of all messages that are like the one at `from`, and those messages as its parts. */
@@ -89,7 +89,7 @@ enum err message_join_digests(struct message_list *list)
 			continue;
 		for (unsigned k = i; k < list->n; k++)
 			alike += is_alike(&list->item[k], &list->item[i]);
-		/* The digest is one row more: there must be room for it. */
+		/* The digest needs a row of its own, for which there must be room. */
 		if (alike <= DIGEST_ABOVE || j.n + (list->n - i) >= STORE_MESSAGES_MAX) {
 			j.out[j.n++] = list->item[i];
 			continue;

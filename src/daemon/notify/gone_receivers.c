@@ -1,5 +1,5 @@
-/* Receivers that answered 410 Gone: a problem for each, open until the document or configuration that names
- * the receiver is changed. */
+/* Opens a problem for each receiver that answered 410 Gone, and closes it when the document or configuration
+ * that names the receiver changes. */
 #include "daemon/notify/internal.h"
 
 #include "store/sqlite/read/reader.h"
@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GONE_KEY "notify:" /* … and the origin of the messages */
+#define GONE_KEY "notify:" /* the key is this and the origin of the messages */
 
-/* Set when the store has the problem: gone_close_changed would not find it before, and clear the flag. */
+/* Sets the flag only when the store has the problem: before, gone_close_changed would not find the problem
+ * and would clear the flag. */
 static void problem_opened(void *ctx, const struct st_ack *ack)
 {
 	struct notifier *n = ctx;
@@ -34,10 +35,10 @@ void gone_report(struct notifier *n, const struct message_row *m)
 		.act = PROBLEM_OPEN, .key = buf_str(&key), .subject = STR("notify"), .text = buf_str(&text)
 	};
 	if (key.failed || text.failed || daemon_send(n->options.daemon, &r, problem_opened, n))
-		return; /* it is reported with the next message that is not sent */
+		return; /* the next message that is not sent reports it */
 }
 
-/* Is the document or configuration that named the receiver still the same? */
+/* Whether the document or configuration that named the receiver is unchanged. */
 static bool is_unchanged(struct notifier *n, struct arena *a, struct str origin)
 {
 	unsigned long long sid;

@@ -1,6 +1,6 @@
 #pragma once
 /* The notifier's own state, and the functions that its source files share. All of them run on its thread,
- * except where their comment says otherwise. */
+ * unless their comment says otherwise. */
 #include "daemon/daemon.h"
 #include "daemon/notify/delivery.h"
 #include "daemon/notify/message.h"
@@ -13,7 +13,7 @@
 
 enum delivery_phase {
 	PHASE_FREE,
-	PHASE_RUNNING,   /* with the runner */
+	PHASE_RUNNING,   /* the runner has it */
 	PHASE_ENDED,     /* its result is not yet sent to the store */
 	PHASE_RECORDING, /* the store has not yet answered */
 };
@@ -53,18 +53,19 @@ struct notifier {
 	struct {
 		bool under_way;
 		atomic_bool answered;
-		atomic_uint
-			refused;  /* batches refused in a row: then news one by one, then without messages */
-		struct boot next; /* no batch before: what happens at once is collected */
+		atomic_uint refused; /* batches refused in a row. After 1, a batch has one row of news; after
+					2, no messages */
+		struct boot next;    /* no batch is made before this time, so that news that come together are
+					collected */
 		struct arena arena;
-	} batch; /* of messages, on their way to the store */
+	} batch; /* messages on their way to the store */
 
 	struct delivery delivery[DELIVERIES_MAX];
 	struct paused_receiver paused[PAUSED_RECEIVERS_MAX];
 	unsigned paused_count;
 	struct wall next_due; /* of the messages that wait; WALL_NEVER: none */
 	bool check_due;       /* messages may be due */
-	bool retry;           /* something failed and is tried again after NOTIFY_RETRY_MS */
+	bool retry;           /* something failed: try again after NOTIFY_RETRY_MS */
 };
 
 /* Wakes the thread. From any thread. */
@@ -89,5 +90,5 @@ void deliveries_start_due(struct notifier *n);
 bool deliveries_have_room(const struct notifier *n);
 /* Microseconds until deliveries_start_due has something to do if nothing happens before; INT64_MAX: never. */
 int64_t deliveries_next(const struct notifier *n);
-/* For runfile_walk: removes the files of deliveries that nothing will look at. */
+/* For runfile_walk: removes files of deliveries that nothing will read any more. */
 bool deliveries_remove_stale(void *ctx, struct run_files *f);

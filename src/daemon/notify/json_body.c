@@ -21,13 +21,13 @@ void body_add_time(struct buf *out, const char *name, struct wall t)
 		body_add_text(out, name, str_of(iso_format_utc(wall_seconds(t), text)));
 }
 
-/* Receivers drop a message whose id they have seen. So the id is random: a restored store gives the numbers
- * of messages again. */
+/* The id is random, because receivers drop a message whose id they have seen, and a restored store uses
+ * numbers of messages again. */
 void body_open(struct buf *out, unsigned kind, struct str text)
 {
 	uint64_t n[2] = { (uint64_t)clock_wall().us, (uint64_t)clock_boot().us };
 	if (getrandom(n, sizeof n, 0) != sizeof n)
-		n[1] ^= n[0] << 20; /* without random numbers, by the clocks */
+		n[1] ^= n[0] << 20; /* if there are no random numbers, the clocks make the id */
 	buf_addf(out, "{\"id\":\"msg_%016llx%016llx\"", (unsigned long long)n[0], (unsigned long long)n[1]);
 	body_add_text(out, "type", str_of(message_kind_word(kind)));
 	body_add_time(out, "time", clock_wall());

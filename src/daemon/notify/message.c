@@ -18,7 +18,7 @@ const char *message_kind_word(unsigned kind)
 		[MESSAGE_TEST] = "test",
 		[MESSAGE_DIGEST] = "digest",
 	};
-	return kind < ARRAY_LEN(words) ? words[kind] : "notice";
+	return kind < ARRAY_LEN(words) ? words[kind] : "message";
 }
 
 const char *const message_state_words[MESSAGE_STATES] = {

@@ -1,6 +1,6 @@
 #pragma once
-/* Messages: which targets get one about a row of news, and what it says. A message's body is one flat JSON
- * map whose `text` is a sentence for people, so that chat services take it as it is. */
+/* Messages: which targets get a message about a row of news, and its content. The body is one flat JSON map
+ * whose `text` is a sentence for people, so that chat services accept it unchanged. */
 #include "core/doc/config/notify.h"
 #include "core/schedule/rules.h"
 #include "store/sqlite/read/reader.h"
@@ -46,7 +46,7 @@ void message_write_hint(const struct run_row *run, struct buf *out);
 /* why may be NULL. */
 must_check enum err message_target(const struct message_row *m, struct arena *a, struct doc_target *ret,
 				   struct why *why);
-/* The receiver for people, without secrets: see target_write_name. */
+/* Writes the name of the receiver for people, without secrets: see target_write_name. */
 void message_receiver_name(const struct message_row *m, struct buf *out);
 /* "run.failed" */
 const char *message_kind_word(unsigned kind);

@@ -1,5 +1,5 @@
-/* News become messages: a batch of rows of news is replaced by the messages about them in one transaction of
- * the store. */
+/* Turns news into messages: in one transaction, the store replaces a batch of rows of news by the messages
+ * about them. */
 #include "daemon/notify/internal.h"
 
 #include "store/sqlite/read/reader.h"
@@ -13,8 +13,8 @@ static void batch_answered(void *ctx, const struct st_ack *ack)
 	notifier_wake(n);
 }
 
-/* Composes as many as fit into one request, at least those of one row of news; *upto is the last row.
- * E_LIMIT: those of the first row do not fit. */
+/* Composes as many messages as fit into one request, at least those about one row of news; *upto is the
+ * number of the last row. E_LIMIT: the messages about the first row alone do not fit. */
 static enum err compose_batch(struct notifier *n, const struct read_news *news, struct message_list *list,
 			      uint64_t *upto, struct why *why)
 {
@@ -73,7 +73,7 @@ void news_take(struct notifier *n)
 	if (n->batch.under_way && !atomic_load(&n->batch.answered))
 		return;
 	if (n->batch.under_way)
-		n->check_due = true; /* its messages */
+		n->check_due = true; /* the messages of this batch */
 	n->batch.under_way = false;
 	arena_reset(&n->batch.arena);
 	if (clock_boot().us < n->batch.next.us) {
@@ -85,7 +85,7 @@ void news_take(struct notifier *n)
 	unsigned refused = atomic_load(&n->batch.refused);
 	enum err e = read_news(n->reader, refused ? 1 : NEWS_AT_ONCE, &n->batch.arena, &news, &why);
 	if (!e && !news.n) {
-		n->check_due = true; /* other threads put messages, too */
+		n->check_due = true; /* other threads add messages, too */
 		return;
 	}
 	if (!e)
@@ -93,7 +93,7 @@ void news_take(struct notifier *n)
 	n->batch.under_way = !e;
 	if (e || !news.more)
 		n->batch.next.us = clock_boot().us + NOTIFY_RETRY_MS * INT64_C(1000);
-	/* Look again, for news written meanwhile, or because it failed. */
+	/* Reads the news again later: some were written meanwhile, or reading failed. */
 	atomic_store(&n->has_news, true);
 	n->retry |= e != OK;
 }

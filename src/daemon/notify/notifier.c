@@ -1,4 +1,4 @@
-/* The notifier's thread: opened, woken, and closed. */
+/* The notifier's thread: opens, wakes and closes it, and makes its turns. */
 #include "daemon/notify/internal.h"
 
 #include "sys/thread.h"
@@ -13,7 +13,7 @@
 void notifier_wake(struct notifier *n)
 {
 	if (eventfd_write(n->wakeup, 1) < 0)
-		return; /* the counter is full, hence the thread awake */
+		return; /* the counter is full, so the thread is awake already */
 }
 
 void notifier_config_changed(struct notifier *n)
@@ -35,7 +35,7 @@ void notifier_happened(void *notifier, const struct pump_fact *f, const struct s
 
 /* --- on the thread --- */
 
-/* No launcher is kept while there is nothing to deliver. */
+/* Keeps a launcher running while there is something to deliver. */
 static void keep_launcher(struct notifier *n)
 {
 	if (runner_busy(n->runner) && !runner_keep_launcher(n->runner, n->options.launcher))
@@ -54,13 +54,13 @@ static void do_turn(struct notifier *n)
 	keep_launcher(n);
 	deliveries_collect(n);
 	deliveries_record(n);
-	if (n->origin) /* else the targets are not known yet */
+	if (n->origin) /* otherwise the targets are not known yet */
 		news_take(n);
 	deliveries_start_due(n);
 	keep_launcher(n);
 }
 
-/* Milliseconds until the next turn; -1: when it is woken. */
+/* Milliseconds until the next turn; -1: none until the thread is woken. */
 static int turn_in_ms(const struct notifier *n)
 {
 	if (n->check_due && deliveries_have_room(n))
@@ -80,7 +80,7 @@ static void *notifier_main(void *arg)
 	struct why why;
 	eventfd_t times;
 	if (runfile_walk(n->options.dir, 0, deliveries_remove_stale, n, &why))
-		n->retry = true; /* stale files only take room: the next start removes them */
+		n->retry = true; /* stale files only use space: the next start removes them */
 	while (!atomic_load(&n->stop)) {
 		struct pollfd fds[] = { { .fd = n->wakeup, .events = POLLIN },
 					{ .fd = runner_fd(n->runner), .events = POLLIN } };

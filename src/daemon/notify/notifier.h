@@ -1,10 +1,10 @@
 #pragma once
-/* The notifier: a thread that tells people what happened. It turns news, which the store has written together
+/* The notifier: a thread that sends messages to people. It turns news, which the store has written together
  * with their causes, into messages, one for each target; delivers the messages that are due; and records the
  * result of each attempt.
  *
- * It executes deliveries by a runner, a launcher and a directory of its own: a delivery that hangs delays no
- * run, deliveries under way are adopted by the next daemon, and the daemon itself opens no connection. */
+ * It executes deliveries with its own runner, launcher and directory: so a delivery that hangs delays no run,
+ * the next daemon adopts deliveries under way, and the daemon itself opens no connection. */
 #include "core/doc/config/notify.h"
 #include "daemon/out_request.h"
 #include "daemon/pump.h"
@@ -17,7 +17,7 @@ struct notifier_options {
 	const char *dir;      /* of the files of deliveries */
 	const char *launcher; /* the program */
 	struct out_service out;
-	const struct config_notify *config; /* NULL: what the store has */
+	const struct config_notify *config; /* NULL: the configuration in the store */
 };
 
 must_check enum err notifier_open(const struct notifier_options *o, struct notifier **ret, struct why *why);
@@ -30,8 +30,8 @@ void notifier_config_changed(struct notifier *n);
 /* For pump_subscribe; `notifier` is a struct notifier. */
 void notifier_happened(void *notifier, const struct pump_fact *f, const struct st_ack *ack);
 
-/* The key of the state in which the store keeps what `rota notify set` configured: no agent has such a name.
- */
+/* The key of the state in which the store keeps what `rota notify set` configured. No agent can have this
+ * name. */
 #define NOTIFIER_STATE_KEY "/notify"
 /* The targets of the configuration, or of the store if `config` is NULL; there may be none. `origin` is the
  * part of message_row.origin that changes whenever they change. */

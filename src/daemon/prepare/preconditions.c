@@ -1,4 +1,4 @@
-/* Answers to ASK_CONDITION and ASK_HOOK. */
+/* Answers ASK_CONDITION and ASK_HOOK. */
 #include "daemon/prepare/preconditions.h"
 
 #include "core/model.h"
@@ -12,7 +12,8 @@ static enum err answer_condition(const struct context_source *source, struct are
 	const struct expr *condition;
 	struct why wrong = { .at = WHY_NOWHERE };
 	struct context_source about = *source;
-	/* Ranking notes takes long, and there may be very many conditions at a time. */
+	/* Notes are ranked only if the condition uses them: ranking takes long, and there may be very many
+	 * conditions at a time. */
 	about.without_notes =
 		source->doc->variables.kind != VAL_MAP && !(text.n && memmem(text.p, text.n, "memory", 6));
 	enum err e = run_context_build(&about, a, &context, why);
@@ -23,8 +24,8 @@ static enum err answer_condition(const struct context_source *source, struct are
 	else if (expr_compile(text, NULL, a, &condition, &wrong) == OK)
 		ret->yes = expr_holds(condition, &context.env, a, &wrong);
 	if (ret->yes || !wrong.text[0]) {
-		/* Within a WINDOW it may have been asked before, and an error of then is not the reason now.
-		 */
+		/* With a WINDOW the condition is asked repeatedly: an empty text deletes the error that an
+		 * earlier answer may have recorded. */
 		ret->detail = source->doc->window ? STR("") : (struct str){ 0 };
 		return OK;
 	}
@@ -43,13 +44,13 @@ enum err precondition_answer(const struct context_source *source, enum rn_ask as
 		ret->reason = REASON_CONDITION;
 		return answer_condition(source, a, ret, why);
 	case ASK_HOOK:
-		/* The rules of a schedule that another version could not run ask for a hook; this version may
-		 * be able to. */
+		/* Rules that were compiled by a version that could not run the schedule have this question;
+		 * this version may be able to run it. */
 		blocked = doc_blocked(source->doc, false);
 		ret->yes = !blocked;
 		ret->detail = blocked ? str_of(blocked) : (struct str){ 0 };
 		break;
-	case ASK_CHECK: /* the runner asks it */
+	case ASK_CHECK: /* answered by the runner */
 	case ASK_BUDGET:
 	case RN_ASKS:
 		break;

@@ -1,6 +1,6 @@
 #pragma once
 /* The questions that the engine asks before a run, answered from the schedule's document and the run's
- * context. On the prepare worker's thread. */
+ * context. Runs on the prepare worker's thread. */
 #include "daemon/prepare/run_context.h"
 #include "port/runner.h"
 
@@ -10,7 +10,7 @@ struct precondition_answer {
 	struct str
 		detail; /* for people, in the arena; p NULL: none, empty: an earlier detail no longer holds */
 };
-/* A question that this version cannot answer is answered with no, and a reason that says so. An error is one
- * of the machine: try again. */
+/* If this version cannot answer the question, the answer is no, with a reason that says so. An error means
+ * that the machine failed: try again. */
 must_check enum err precondition_answer(const struct context_source *source, enum rn_ask ask, struct arena *a,
 					struct precondition_answer *ret, struct why *why);

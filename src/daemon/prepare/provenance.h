@@ -1,6 +1,6 @@
 #pragma once
-/* What an agent's turn is made of, for the record: fingerprint of the agent's definition, runner, model,
- * program and rendered message, as JSON. Too long a message is cut, so that it fits into the store. */
+/* The provenance of an agent's turn, which is recorded with the run: fingerprint of the agent's definition,
+ * runner, model, program and rendered message, as JSON. A message that is too long for the store is cut. */
 #include "core/doc/doc.h"
 #include "exec/launch.h"
 

@@ -3,7 +3,7 @@
 
 #include "sys/clock.h"
 
-/* A text without its templates: {{ }} holds names of values, which say nothing about the subject. */
+/* Adds a text without its templates: {{ }} contains names of values, which are no words of the subject. */
 static void add_plain(struct buf *out, struct str text)
 {
 	while (text.n) {
@@ -17,7 +17,7 @@ static void add_plain(struct buf *out, struct str text)
 	}
 }
 
-/* The words to look for. Only the first READ_QUERY_WORDS count, so name and tags come first. */
+/* Writes the words to search for. Only the first READ_QUERY_WORDS are used, so name and tags come first. */
 static void write_query(const struct schedule_doc *d, struct buf *out)
 {
 	add_plain(out, d->name.n ? d->name : d->id);
@@ -34,7 +34,7 @@ struct picked {
 	size_t bytes;
 };
 
-/* A note with the same text is picked already. */
+/* Whether a note with the same text is picked already. */
 static bool is_picked(const struct picked *t, struct str text)
 {
 	for (unsigned i = 0; i < t->n; i++)
@@ -55,11 +55,11 @@ static void pick_notes(struct picked *t, const struct read_memories *list, unsig
 	}
 }
 
-/* E_BUSY: it takes, or would take, too long. */
+/* E_BUSY: ranking took too long, or no time is left for it. */
 static enum err rank_notes(struct reader *r, struct notes_pace *pace, struct str agent, struct str query,
 			   struct arena *a, struct read_memories *ret, struct why *why)
 {
-	/* More than are picked, because some may have the same text. */
+	/* Reads more notes than are picked, because some may have the same text. */
 	const unsigned most = 2 * RELEVANT_NOTES_MAX;
 	struct boot from = clock_boot();
 	if (from.us - pace->since.us >= USEC)

@@ -1,6 +1,6 @@
 #pragma once
 /* The notes of an agent that are relevant to a run: those whose words are most like the words of its
- * schedule. Their number and bytes are bounded. On the prepare worker's thread. */
+ * schedule. Their number and bytes are bounded. Runs on the prepare worker's thread. */
 #include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 

@@ -144,7 +144,7 @@ static const char **render_env(struct renderer *r)
 	set_pair(&e, "ROTA_NOMINAL_TIME", str_of(iso_format_utc(wall_seconds(run->nominal), nominal)));
 	set_pair(&e, "ROTA_SOCKET", str_of(r->place->socket));
 	set_pair(&e, "ROTA_TOKEN", r->token);
-	set_pair(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* not used yet */
+	set_pair(&e, "ROTA_LIFECYCLE_STATE", STR("")); /* always empty for now */
 	set_item(&e, arena_printf(r->arena, "ROTA_FENCE=%llu", (unsigned long long)run->fence));
 	if (r->source->doc->agent.n)
 		set_pair(&e, "ROTA_AGENT", r->source->doc->agent);
@@ -320,7 +320,7 @@ static enum err make_token(struct renderer *r)
 	return OK;
 }
 
-/* What checks and attempts have in common. */
+/* Fills in the fields that checks and attempts have in common. */
 static enum err start_launch(struct renderer *r, struct launch *l)
 {
 	const struct schedule_doc *doc = r->source->doc;

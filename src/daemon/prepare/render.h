@@ -1,11 +1,12 @@
 #pragma once
-/* From a schedule's document and a run's record to what the launcher executes. Results live in the arena. */
+/* Makes from a schedule's document and a run's record what the launcher executes. Results live in the
+ * arena. */
 #include "daemon/out_request.h"
 #include "daemon/prepare/run_context.h"
 #include "daemon/token.h"
 #include "exec/launch.h"
 
-/* The same for all runs. */
+/* Values that are the same for all runs. */
 struct render_place {
 	const char *socket; /* ROTA_SOCKET */
 	const char *runs;   /* the directory of their files */
@@ -14,10 +15,12 @@ struct render_place {
 	struct token_key token_key;
 };
 
-/* An attempt. Templates are expanded in arguments, environment, input and requests, never in a line for the
- * shell. E_VALUE: a template has no value. E_INPUT: the schedule cannot run. */
+/* Renders an attempt. Templates are expanded in arguments, environment, input and requests, but never in a
+ * shell command line, which could then execute them. E_VALUE: a template has no value. E_INPUT: the schedule
+ * cannot run. */
 must_check enum err render_launch(const struct context_source *source, const struct render_place *place,
 				  struct arena *a, struct launch *ret, struct why *why);
-/* The check before an attempt: executed like the attempt, but without input; `timeout` in seconds. */
+/* Renders the check before an attempt. It is executed like the attempt, but without input; `timeout` in
+ * seconds. */
 must_check enum err render_check(const struct context_source *source, const struct render_place *place,
 				 int64_t timeout, struct arena *a, struct launch *ret, struct why *why);

@@ -1,6 +1,6 @@
 #pragma once
-/* The context of a run: the values that its condition and templates can use and its program gets. Read from
- * the store, on the prepare worker's thread. */
+/* The context of a run: the values that its condition and templates can use and its program gets. It is read
+ * from the store, on the prepare worker's thread. */
 #include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 
@@ -18,7 +18,8 @@ struct context_source {
 	bool without_notes; /* the agent's notes are not needed */
 };
 
-/* The names in scope, and what expressions are evaluated with. It points into itself and into the arena. */
+/* The names in scope, and the environment in which expressions are evaluated. The struct points into itself,
+ * so it must not be copied, and into the arena. */
 struct run_context {
 	struct val scope;
 	struct scope_view view;

@@ -1,4 +1,4 @@
-/* The thread of the prepare worker: its queue of tasks, what each kind of task does, and the tasks it
+/* The prepare worker's thread: its queue, what it does for each kind of task, and the tasks that it
  * postpones. */
 #include "daemon/prepare/worker.h"
 
@@ -18,8 +18,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Room that questions and calls leave free: an attempt or a compilation that finds no room counts as failed.
- * There are at most so many of those at a time, and a few changes of zone files. */
+/* Room in the queue that questions and calls must leave free for attempts and compilations, which would fail
+ * if they found no room. There are at most so many of them at a time, and a few changes of zone files. */
 enum { ROOM_KEPT = LAUNCHES_MAX + RUNNER_CHECKS_MAX + DAEMON_COMPILE_MAX + 16 };
 enum { QUESTIONS_MAX = PREPARE_TASKS_MAX - ROOM_KEPT };
 static_assert(QUESTIONS_MAX > 0, "there is room for questions and calls");
@@ -53,15 +53,14 @@ void prepare_task_free(struct prepare_task *t)
 
 /* --- on the worker's thread --- */
 
-/* The machine failed, and the same may succeed later. E_BUSY is a reader that gave up; E_LIMIT is about the
- * content of a document, which does not shrink. */
+/* Whether the same task may succeed later, because the machine failed. E_BUSY means that a reader gave up;
+ * E_LIMIT is about the content of a document, which stays too large. */
 static bool is_transient(enum err e)
 {
 	return e && e != E_INPUT && e != E_VALUE && e != E_NOTFOUND && e != E_LIMIT;
 }
 
-/* The document was valid when it was stored. Which agent takes its turns is decided by the agents as they are
- * now. */
+/* The document was valid when it was stored. Its agent is found among the agents of now, not of then. */
 static enum err read_document(struct prepare_worker *w, struct str text, struct arena *a,
 			      struct schedule_doc *ret, struct why *why)
 {
@@ -221,7 +220,7 @@ static void reread_zones(struct prepare_worker *w)
 	w->options.zones_read(w->options.ctx);
 }
 
-/* Mail. */
+/* Called from the worker's mailbox. */
 static void do_task(void *arg)
 {
 	struct prepare_task *t = arg;

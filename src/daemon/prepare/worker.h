@@ -11,11 +11,11 @@
 #include "port/runner.h"
 
 enum prepare_kind {
-	PREPARE_LAUNCH, /* what an attempt executes or, with RUN_CHECK, the check before it */
-	PREPARE_ANSWER, /* the answer to RN_ASK */
-	PREPARE_RULES,  /* the rules of a schedule's document, by the zone files and agents as they are now */
-	PREPARE_CALL,   /* a function of the caller's */
-	PREPARE_ZONES,  /* the zone files are read again */
+	PREPARE_LAUNCH, /* render what an attempt executes or, with RUN_CHECK, the check before it */
+	PREPARE_ANSWER, /* answer RN_ASK */
+	PREPARE_RULES,  /* compile a schedule's document to rules, with the present zone files and agents */
+	PREPARE_CALL,   /* call a function of the caller */
+	PREPARE_ZONES,  /* read the zone files again */
 };
 
 struct prepare_task {
@@ -68,15 +68,15 @@ void prepare_close(struct prepare_worker *w); /* drops the tasks that are not fi
 must_check enum err prepare_launch(struct prepare_worker *w, const struct rn_req *r);
 must_check enum err prepare_answer(struct prepare_worker *w, const struct rn_req *r);
 must_check enum err prepare_rules(struct prepare_worker *w, uint64_t sid);
-/* Does a finished task again after PREPARE_RETRY_MS, because the machine refused what its result needs. On
- * error the task stays the caller's. */
+/* Does a finished task again after PREPARE_RETRY_MS, because the machine failed when its result was used. On
+ * error the caller keeps the task. */
 must_check enum err prepare_retry(struct prepare_worker *w, struct prepare_task *t);
-/* Calls fn(reader, arg) on the worker's thread; with reader NULL if the worker was closed before, so that fn
+/* Calls fn(reader, arg) on the worker's thread. If the worker is closed before, `reader` is NULL, so that fn
  * can free arg. */
 must_check enum err prepare_call(struct prepare_worker *w, void (*fn)(struct reader *reader, void *arg),
 				 void *arg);
-/* The zone files have changed: documents are compiled by the new ones from now on, and the intern table has
- * them ready to be taken over. */
+/* To be called when the zone files have changed. Has them read: from then on documents are compiled with the
+ * new ones, and intern_take_over can put them into the tables. */
 must_check enum err prepare_zones_changed(struct prepare_worker *w);
 
 /* E_IO while an attempt waits because the machine fails, with the reason. */

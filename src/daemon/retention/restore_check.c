@@ -1,5 +1,5 @@
-/* At a start: finds out whether the database was restored from a copy, and settles the runs that the copy
- * does not know to the state of their files. */
+/* Checks at the start whether the database was restored from a copy, and if so brings runs and records into
+ * agreement with the run files. */
 #include "daemon/internal.h"
 
 #include "core/model.h"
@@ -16,7 +16,7 @@
 /* --- runs that are open in the database: advanced to their last attempt, which the engine adopts or finds
  * ended --- */
 
-/* The last attempt after *attempt that was ever born, and when. */
+/* Finds the last attempt after *attempt that was ever started, and when. */
 static enum err find_last_attempt(const char *runs, uint64_t run, uint16_t *attempt, struct wall *born,
 				  struct why *why)
 {
@@ -98,8 +98,7 @@ static bool kill_unknown(void *ctx, struct run_files *files)
 		enum run_life life = LIFE_ABSENT;
 		struct runfile f = { 0 };
 		struct why why;
-		/* If its shim is dead, processes of the run may still be alive: the runner kills those, too.
-		 */
+		/* Processes of the run may be alive even if its shim is dead: the runner kills those, too. */
 		if (strcmp(files->file[i].kind, "run") != 0 ||
 		    runfile_read(u->d->runs_dir, files->run, q.attempt, &life, &f, &why) ||
 		    (life != LIFE_ALIVE && life != LIFE_DEAD))
@@ -110,8 +109,8 @@ static bool kill_unknown(void *ctx, struct run_files *files)
 	return true;
 }
 
-/* False: some have not ended after STRAYS_WAIT_MS. The runner goes on with them, and so does the next start.
- */
+/* False: some runs have not ended after STRAYS_WAIT_MS. The runner continues to kill them, and so does the
+ * next start. */
 static bool wait_for_ends(struct runner *runner)
 {
 	struct pollfd p = { .fd = runner_fd(runner), .events = POLLIN };
@@ -164,7 +163,7 @@ enum err restore_check(struct daemon *d, struct why *why)
 	return e;
 }
 
-/* The problem is open until the next start. */
+/* Opens a problem, which stays open until the next start. */
 void restore_report(void *arg)
 {
 	struct daemon *d = arg;
@@ -177,7 +176,7 @@ void restore_report(void *arg)
 		r.problem.text = str_of(d->restore_text);
 	r.news = (uint8_t)(1u << (restored ? NEWS_OPENED : NEWS_CLOSED));
 	if (daemon_send(d, &r, NULL, NULL))
-		return; /* it was printed at the start */
+		return; /* the text was printed at the start */
 }
 
 const char *daemon_restore_text(const struct daemon *d)

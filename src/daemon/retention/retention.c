@@ -1,4 +1,4 @@
-/* The thread that looks for old records and files. */
+/* The retention thread: finds old records and files, and has them removed. */
 #include "daemon/retention/retention.h"
 
 #include "daemon/daemon.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* What the engine knows about pruning. */
+/* Facts from the engine that pruning depends on. */
 struct engine_facts {
 	bool clock_trusted;
 	uint64_t acted_on; /* no follower has to act on ends up to this number */
@@ -31,7 +31,7 @@ struct retention {
 
 /* --- waiting --- */
 
-/* False: it is closing. */
+/* False: the thread must end. */
 static bool sleep_for(struct retention *r, int64_t ms)
 {
 	struct timespec until;
@@ -48,7 +48,7 @@ static bool sleep_for(struct retention *r, int64_t ms)
 	return goes_on;
 }
 
-/* Waits as long as the store needs, even for the end of an outage. False: it is closing. */
+/* Waits for all answers of the store, even during an outage. False: the thread must end. */
 static bool wait_for_answers(struct retention *r)
 {
 	pthread_mutex_lock(&r->lock);
@@ -82,7 +82,7 @@ static void report_facts(void *arg)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* False: it is closing, or the daemon is too busy to answer. */
+/* False: the thread must end, or the daemon is too busy to answer. */
 static bool ask_facts(struct retention *r, struct engine_facts *ret)
 {
 	pthread_mutex_lock(&r->lock);
@@ -101,7 +101,7 @@ static bool ask_facts(struct retention *r, struct engine_facts *ret)
 
 /* --- records --- */
 
-/* False: it is closing. */
+/* False: the thread must end. */
 static bool send_prune(struct retention *r, const struct st_req *q)
 {
 	pthread_mutex_lock(&r->lock);
@@ -114,7 +114,7 @@ static bool send_prune(struct retention *r, const struct st_req *q)
 }
 
 /* Asks the store to prune the old items of a batch: runs by one request for a range of numbers, others one by
- * one. False: it is closing. */
+ * one. False: the thread must end. */
 static bool prune_batch(struct retention *r, struct st_req q, const struct old_item *item, unsigned n)
 {
 	unsigned asked = 0;
@@ -137,7 +137,7 @@ static bool prune_batch(struct retention *r, struct st_req q, const struct old_i
 	return wait_for_answers(r) && sleep_for(r, RETENTION_PAUSE_MS);
 }
 
-/* False: it is closing. */
+/* False: the thread must end. */
 static bool prune_records(struct retention *r, enum prune_what what, struct wall by, uint64_t acted_on)
 {
 	static _Thread_local struct old_item item[READ_LIST_MAX];
@@ -148,7 +148,7 @@ static bool prune_records(struct retention *r, enum prune_what what, struct wall
 	q.prune = (struct prune_request){ .what = (uint8_t)what, .end = acted_on };
 	do {
 		if (read_old(r->reader, what, after, by, item, READ_LIST_MAX, &n, &why))
-			return true; /* the store's trouble is reported elsewhere; the next pass tries again
+			return true; /* the store's failure is reported elsewhere; the next pass tries again
 				      */
 		young = 0;
 		for (unsigned i = 0; i < n; i++)
@@ -171,8 +171,8 @@ struct file_pass {
 	unsigned removed; /* since the last pause */
 };
 
-/* The files of a run that has not ended are its record of life; the result of a schedule's latest run is in
- * the context of the next. */
+/* Files of a run that has not ended stay, because they show whether it is alive. The result of a schedule's
+ * latest run stays, because the next run gets it. */
 static bool may_remove(const struct file_pass *p, const struct run_files *f, bool *keep_result)
 {
 	struct old_run run;
@@ -210,7 +210,7 @@ static void remove_files(struct retention *r, struct wall by)
 	const char *dir = daemon_runs_dir(r->options.daemon);
 	struct file_pass p = { .r = r, .by = by };
 	struct why why;
-	/* A directory that cannot be read is trouble that the runner reports. */
+	/* If a directory cannot be read, the runner reports that. */
 	if (runfile_walk(dir, 0, remove_if_old, &p, &why) || p.bytes <= (uint64_t)r->options.logs_bytes)
 		return;
 	p.by_size = true;
@@ -227,12 +227,12 @@ static struct wall days_ago(int64_t days)
 
 static void do_pass(struct retention *r)
 {
-	/* Runs first: they hold on to the others. */
+	/* Runs first: other records are kept as long as runs refer to them. */
 	static const enum prune_what order[] = { PRUNE_RUNS, PRUNE_RANGES, PRUNE_VERSION, PRUNE_SCHED,
 						 PRUNE_PROBLEM };
 	static_assert(ARRAY_LEN(order) == PRUNES, "every kind is pruned");
 	struct engine_facts facts;
-	/* By a clock that is far ahead, everything would be old. */
+	/* With a clock that is far ahead, everything would be old. */
 	if (!ask_facts(r, &facts) || !facts.clock_trusted)
 		return;
 	for (unsigned i = 0; i < ARRAY_LEN(order); i++)

@@ -1,8 +1,7 @@
 #pragma once
-/* Removes what is old. A thread looks from time to time for records that ended long enough ago and asks the
- * store to prune them, a few at a time; and it removes files of runs, by age and, the oldest first, until
- * their total size fits. It decides what is worth asking for; the store decides what must stay (port/store.h,
- * ST_PRUNE). */
+/* Removes old records and files. From time to time a thread finds records that ended long enough ago and asks
+ * the store to prune them, a few at a time. It also removes files of runs that are too old, and then the
+ * oldest until their total size fits. The store decides which records must stay (port/store.h, ST_PRUNE). */
 #include "base/err.h"
 
 struct daemon;
@@ -16,5 +15,6 @@ struct retention_options {
 struct retention;
 must_check enum err retention_open(const struct retention_options *o, struct retention **ret,
 				   struct why *why);
-/* Ends a pass that is under way. The daemon's thread must have stopped: it calls back with answers. */
+/* Ends a pass that is under way. The daemon's thread must have stopped, because it calls retention with
+ * answers. */
 void retention_close(struct retention *r);

@@ -32,14 +32,14 @@ static bool write_at(struct log *l, uint64_t at, const char *p, size_t n)
 	return true;
 }
 
-/* The offset of the end of the output in the file. */
+/* The offset in the file at which the kept end of the output begins. */
 static uint64_t end_begins(const struct log *l)
 {
 	return l->head + (l->state == LOG_CAPPED ? LOG_GAP_BYTES : 0);
 }
 
-/* Moves the last `tail` bytes down to the line. It happens after as many bytes have been written again, so
- * each byte is moved about once. */
+/* Moves the last `tail` bytes to just behind the line. This is done each time `tail` more bytes were written,
+ * so each byte is moved about once. */
 static bool drop_middle(struct log *l)
 {
 	uint64_t to = l->head + LOG_GAP_BYTES, from = l->size - l->tail;

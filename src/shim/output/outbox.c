@@ -41,7 +41,8 @@ static void mask_text(const struct launch_request *rq, const char *p, size_t n, 
 	free(r.held);
 }
 
-/* In place: no process of the run is alive that could write. False: it cannot be masked. */
+/* Masks the file in place, which is safe because no process of the run is alive that could write. False: it
+ * cannot be masked. */
 static bool mask_file(int fd, const struct launch_request *rq, off_t size)
 {
 	off_t most = 2 * OUTBOX_BYTES_MAX, from = size > most ? size - most : 0;
@@ -49,7 +50,7 @@ static bool mask_file(int fd, const struct launch_request *rq, off_t size)
 	struct masked_text m = { 0 };
 	char *text = malloc(n + 1);
 	m.failed = !text || pread(fd, text, n, from) != (ssize_t)n;
-	/* Without a partial first line. */
+	/* Skips a partial first line. */
 	const char *line = !m.failed && from ? memchr(text, '\n', n) : text;
 	if (!m.failed && line)
 		mask_text(rq, line, n - (size_t)(line - text), &m);

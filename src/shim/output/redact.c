@@ -41,7 +41,8 @@ static size_t secret_at(const struct redact *r, const char *p, size_t n, bool *o
 	return best;
 }
 
-/* The same for key shapes: the minimal length of the key; the rest of its word belongs to it, too. */
+/* The same for key shapes. Returns the minimal length of the key; the rest of its word must be masked,
+ * too. */
 static size_t key_at(const char *p, size_t n, bool *open)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(key_shapes); i++) {

@@ -11,11 +11,11 @@ typedef void redact_sink(void *ctx, const char *p, size_t n);
 struct redact {
 	const struct blob *secret;
 	unsigned secrets;
-	size_t longest;  /* secret or key shape */
+	size_t longest;  /* length of the longest secret or key shape */
 	bool first[256]; /* first bytes of secrets and key shapes */
 	char *held;      /* undecided bytes, with room for a piece */
 	size_t held_n;
-	size_t masked; /* number of next bytes that belong to a secret found already */
+	size_t masked; /* how many of the next bytes belong to a secret that was found already */
 	bool word;     /* mask the rest of the word, because it began like a key */
 	char before;   /* the byte before the held ones */
 };

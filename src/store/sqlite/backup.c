@@ -46,8 +46,8 @@ enum err backup_check(sqlite3 *db, const char *path, struct why *why)
 	return e;
 }
 
-/* One read transaction spans all steps: a writer goes on meanwhile, and SQLite need not start the copy again.
- */
+/* One read transaction spans all steps, so that SQLite does not restart the copy when a writer commits
+ * meanwhile. */
 static int copy_pages(sqlite3 *from, sqlite3 *to)
 {
 	int64_t tables;
@@ -74,11 +74,11 @@ enum err backup_copy(sqlite3 *from, const char *path, struct why *why)
 	enum err e = db_open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, &to, why);
 	if (e)
 		return e;
-	/* It is flushed once, at the end. */
+	/* The copy is flushed once, at the end. */
 	int rc = sqlite3_exec(to, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = copy_pages(from, to);
-	if (rc == SQLITE_OK) /* so that it needs no log beside it */
+	if (rc == SQLITE_OK) /* a copy in this mode has no log file */
 		rc = sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
 		e = db_fail(db_fate(rc) == DB_DAMAGE ? from : to, rc, why);

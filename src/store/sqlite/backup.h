@@ -12,7 +12,8 @@ must_check enum err backup_make(const char *database, const char *file, uint64_t
 
 /* --- for restore.c --- */
 
-/* Opens a database of rota of this version or an older one. E_NOTFOUND, or E_INPUT: it is none. */
+/* Opens a database of rota of this version or an older one. E_NOTFOUND: no such file. E_INPUT: the file is no
+ * database of rota, or of a newer version. */
 must_check enum err backup_open_source(const char *path, int flags, sqlite3 **ret, struct why *why);
 /* E_INPUT: the database is damaged. */
 must_check enum err backup_check(sqlite3 *db, const char *path, struct why *why);

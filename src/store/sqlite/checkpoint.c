@@ -1,11 +1,12 @@
-/* The checkpoint thread. */
+/* The checkpoint thread: waits until enough pages were committed, then moves them into the database. */
 #include "store/sqlite/checkpoint.h"
 #include "store/sqlite/db.h"
 #include "sys/thread.h"
 
 #include <time.h>
 
-/* Waits until a pass is wanted; after a failed one at most STORE_CHECKPOINT_SECONDS. False: closing. */
+/* Waits until a pass is wanted; after a failed pass, at most STORE_CHECKPOINT_SECONDS. False: the store is
+ * closing. */
 static bool wait_for_pass(struct checkpoint *c, bool failed)
 {
 	struct timespec until;
@@ -18,7 +19,8 @@ static bool wait_for_pass(struct checkpoint *c, bool failed)
 	return !c->closing;
 }
 
-/* With the lock held, except during the checkpoint itself. Whether it failed. */
+/* Returns whether the pass failed. Called with the lock held, and releases it during the checkpoint
+ * itself. */
 static bool make_pass(struct checkpoint *c)
 {
 	int in_log = 0, moved = 0;

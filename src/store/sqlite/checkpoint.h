@@ -1,7 +1,8 @@
 #pragma once
 /* Moves the write-ahead log into the database, on a thread and a connection of its own, so that no commit
- * waits for it. Its passes are passive: they do not wait for the writer either, and so never empty the log of
- * a busy writer. The writer empties the log itself, and asks here when there is little left to move. */
+ * waits for it. Its passes are passive: they do not wait for the writer either, so they never empty the log
+ * while the writer is busy. The writer restarts or truncates the log itself, and asks here whether little is
+ * left to move. */
 #include "store/failures.h"
 
 #include <sqlite3.h>
@@ -16,7 +17,7 @@ struct checkpoint {
 	unsigned written;     /* pages committed since the last pass began */
 	uint64_t commits;     /* so far */
 	bool wanted, passing; /* a pass is to be made; one is being made */
-	bool complete;        /* the last pass moved everything, and no commit followed */
+	bool complete;        /* the last pass moved all pages, and nothing was committed since */
 	bool closing;
 	struct store_failures *failures;
 };
@@ -26,13 +27,13 @@ must_check enum err checkpoint_start(struct checkpoint *c, sqlite3 *db, unsigned
 				     struct store_failures *failures);
 void checkpoint_stop(struct checkpoint *c);
 
-/* The writer has committed so many pages. */
+/* To be called after each commit, with the number of pages that it wrote. */
 void checkpoint_committed(struct checkpoint *c, unsigned pages);
 /* Whether every commit is in the database. If not, a pass is made soon. */
 bool checkpoint_is_complete(struct checkpoint *c);
 /* Whether no pass is being made and at most `pages` were committed since the last one began, so that the
  * writer has little to move when it restarts the log. If not, a pass is made soon. */
 bool checkpoint_is_near(struct checkpoint *c, unsigned pages);
-/* A checkpoint of this mode on the writer's own connection, after the pass that is being made (for which
- * SQLite would not wait: it would give up). */
+/* Makes a checkpoint of this mode on the writer's own connection. Waits for a pass that is being made: SQLite
+ * itself would not wait, but fail. */
 must_check int checkpoint_now(struct checkpoint *c, sqlite3 *writer, int mode);

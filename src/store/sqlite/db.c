@@ -1,4 +1,4 @@
-/* One SQLite connection. */
+/* Opens connections, explains errors, and binds and steps statements. */
 #include "store/sqlite/db.h"
 
 #include <errno.h>
@@ -105,8 +105,8 @@ void db_bind(sqlite3_stmt *s, const int64_t *v, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		int rc = sqlite3_bind_int64(s, (int)i + 1, v[i]);
-		assert(rc ==
-		       SQLITE_OK); /* a number needs no memory: only a wrong count of parameters fails */
+		assert(rc == SQLITE_OK); /* binding a number needs no memory: it fails only if there is no
+					    such parameter */
 		(void)rc;
 	}
 }

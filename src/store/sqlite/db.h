@@ -26,7 +26,7 @@ int db_result(int rc);
 /* Records the failure of the last call on this connection, as final if it is damage; SQLITE_OK: none. */
 void db_record(sqlite3 *db, int rc, struct store_failures *f, enum store_activity activity);
 
-/* The one number that the SQL text selects; `none` if it selects no row. */
+/* Reads the one number that the SQL text selects; `none` if it selects no row. */
 must_check int db_number(sqlite3 *db, const char *sql, int64_t none, int64_t *ret);
 
 /* Binds numbers to parameters 1 to n. */
@@ -43,14 +43,15 @@ must_check int db_bind_texts(sqlite3_stmt *s, int at, const struct str *text, un
 
 /* Steps a statement that gives no rows, and resets it. */
 must_check int db_step(sqlite3_stmt *s);
-/* The same for a statement with bound texts, which are cleared: `bound` is the result of binding them. */
+/* The same for a statement with bound texts, whose bindings it clears. `bound` is the result of binding them:
+ * if it is an error, the statement is not stepped. */
 must_check int db_step_bound(sqlite3_stmt *s, int bound);
-/* Steps and resets a statement like db_step_bound. Whether it gave a row, and the first column of it (`ret`
- * may be NULL). */
+/* Steps and resets a statement like db_step_bound. `found`: whether there was a row; `ret`: its first column
+ * (may be NULL). */
 must_check int db_first_number(sqlite3_stmt *s, int bound, bool *found, int64_t *ret);
-/* Resets a statement and clears its bindings. Returns `rc`. */
+/* Resets a statement, clears its bindings, and returns `rc`. */
 int db_leave(sqlite3_stmt *s, int rc);
-/* The result of looking for one row: SQLITE_ROW and SQLITE_DONE become SQLITE_OK. */
+/* For a statement that may or may not give a row: turns SQLITE_ROW and SQLITE_DONE into SQLITE_OK. */
 static inline int db_looked(int rc)
 {
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;

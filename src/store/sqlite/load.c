@@ -1,4 +1,4 @@
-/* What an engine is told at its start: one query for each kind of item. */
+/* Loads the state of a new engine: one query for each kind of item. */
 #include "store/sqlite/load.h"
 #include "store/sqlite/rows.h"
 
@@ -52,7 +52,7 @@ static void fill_done(sqlite3_stmt *s, struct load_item *ret)
 	ret->done.restored_run = (uint64_t)sqlite3_column_int64(s, 4);
 }
 
-/* In the order of the port. */
+/* In the order of enum load_kind. */
 static const struct {
 	const char *sql;
 	void (*read)(sqlite3_stmt *s, struct load_item *ret);

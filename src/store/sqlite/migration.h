@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-/* Reads only. E_INPUT: the file is no database, a database of another program, or written by a newer rota;
- * `why` then names both versions. */
+/* Reads only. E_INPUT: the file is no database, a database of another program, or written by a newer rota; in
+ * the last case `why` names both versions. */
 must_check enum err migration_check(sqlite3 *db, struct why *why);
 must_check enum err migration_run(sqlite3 *db, struct why *why);

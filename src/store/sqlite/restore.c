@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Raises both numbers to those of the database that is replaced, if it can be read. */
+/* Raises both numbers to those of the database that will be replaced, if it can be read. */
 static void read_replaced(const char *database, int64_t *generation, uint64_t *run)
 {
 	sqlite3 *db = NULL;
@@ -88,12 +88,13 @@ enum err restore_backup(const struct restore_request *q, const char *file, char 
 		remove_part(q->database);
 		return e;
 	}
-	/* From here on the restore will be finished. */
+	/* From here on, this call or a later one finishes the restore. */
 	e = file_flush_directory(whole, why);
 	return e ? e : restore_finish(q->database, aside, room, why);
 }
 
-/* The log first: SQLite finds a log by the name of its database, and must never apply it to another one. */
+/* Moves the log first: SQLite finds a log by the name of its database, and must never apply it to another
+ * database. */
 static enum err put_aside(const char *database, const char *aside, struct why *why)
 {
 	static const char *const suffixes[] = { "-wal", "-journal", "" };

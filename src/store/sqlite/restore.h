@@ -1,12 +1,13 @@
 #pragma once
 /* Restoring a backup, and detecting a database that was put back by other means. A restore may be interrupted
- * at any point: then the old database is in place, or the new one is put in place by the next restore or
- * daemon.
+ * at any point: then either the old database stays in place, or the next restore or daemon puts the new one
+ * in place.
  *
  * A backup does not know what happened after it was made. So the time of the restore is written into the
  * database, and nothing that was due up to then is run any more (struct load_item). A database that was put
- * back without a restore is treated in the same way where it is detected: the number of times that it was
- * opened is in the database and in a file beside it, and the files of runs have the numbers of their runs. */
+ * back by other means is treated in the same way, if that is detected: the number of times that it was opened
+ * is both in the database and in a file beside it, and the names of run files contain the numbers of their
+ * runs. */
 #include "base/err.h"
 #include "base/time.h"
 
@@ -17,23 +18,23 @@ struct restore_request {
 	struct wall now;
 };
 
-/* Puts a copy of the backup `file` in the place of the database, which no process may use. `aside` gets the
- * new name of the old database, empty if there was none. E_INPUT: the file is no backup of rota, damaged, or
- * of a newer rota; then nothing was changed. */
+/* Replaces the database by a copy of the backup `file`. No process may use the database. `aside` gets the new
+ * name of the old database; empty: there was none. E_INPUT: the file is no backup of rota, damaged, or of a
+ * newer rota; then nothing was changed. */
 must_check enum err restore_backup(const struct restore_request *q, const char *file, char *aside,
 				   size_t room, struct why *why);
 /* Finishes an interrupted restore_backup. To be called before the database is opened. */
 must_check enum err restore_finish(const char *database, char *aside, size_t room, struct why *why);
 
-/* What a database says about restores. */
+/* What a database has recorded about restores. */
 struct restore_state {
 	bool older;            /* this call found it older than its directory */
-	bool unknown_runs;     /* it was restored, and runs that it does not know may be alive */
+	bool unknown_runs;     /* it was restored, and runs that it does not contain may be alive */
 	struct wall restored;  /* when it was restored; 0: never */
-	uint64_t restored_run; /* the last run that it knew then */
+	uint64_t restored_run; /* the last run that it contained then */
 };
-/* Counts this opening, and finds out whether the database was put back. The store has been opened before, so
- * that the schema is current. */
+/* Counts this opening, and detects whether the database was put back. To be called after the store was
+ * opened, so that the schema is current. */
 must_check enum err restore_detect(const struct restore_request *q, struct restore_state *ret,
 				   struct why *why);
 /* Records that all unknown runs have ended. */

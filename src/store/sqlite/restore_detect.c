@@ -31,7 +31,8 @@ int meta_last_run(sqlite3 *db, int64_t *ret)
 			 0, ret);
 }
 
-/* The number before the first one in a directory of run files that has none yet. */
+/* The last number in the directory of run files of the larger of both numbers: the next run begins a new
+ * directory. */
 static int64_t last_of_bucket(int64_t known, uint64_t files)
 {
 	int64_t last = known > (int64_t)files ? known : (int64_t)files;
@@ -68,8 +69,8 @@ int64_t generation_read(const char *path)
 	return n > 0 ? n : 0;
 }
 
-/* False: it could not be written. A smaller number than the database's does no harm, so that a full disk does
- * not prevent a start. */
+/* False: the file could not be written. That does not prevent a start, since a smaller number in the file
+ * than in the database does no harm. */
 static bool generation_write(const char *path, int64_t n)
 {
 	char part[PATH_MAX];
@@ -87,8 +88,8 @@ static bool generation_write(const char *path, int64_t n)
 
 /* --- opening --- */
 
-/* The number in the database may be larger than the one in the file, which perhaps could not be written, but
- * never smaller. A database without a file comes from another directory, unless it was never opened. */
+/* The number in the database may be larger than the one in the file, if the file could not be written, but
+ * never smaller. A database without such a file comes from another directory, unless it was never opened. */
 static int is_older(sqlite3 *db, const struct restore_request *q, int64_t in_file, int64_t *in_database,
 		    bool *older)
 {
@@ -127,8 +128,8 @@ static int read_restore_state(sqlite3 *db, struct restore_state *ret)
 }
 
 /* At the first opening the file is written before the database, so that it is never missing beside a database
- * that has a number. A disk that cannot be written now may be writable later: only a database that must be
- * marked as restored fails for it. */
+ * that has a number. A disk that cannot be written may be writable later: the call fails only if the database
+ * must be marked as restored. */
 static int detect(sqlite3 *db, const struct restore_request *q, struct restore_state *ret)
 {
 	int64_t in_database = 0, in_file = generation_read(q->generation);

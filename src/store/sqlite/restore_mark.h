@@ -9,7 +9,7 @@ must_check int meta_get(sqlite3 *db, const char *key, int64_t *ret);
 must_check int meta_set(sqlite3 *db, const char *key, int64_t value);
 /* The largest number of a run that the database has given out. */
 must_check int meta_last_run(sqlite3 *db, int64_t *ret);
-/* Inside a transaction: writes that the database was restored now and does not know later runs. */
+/* Records, inside the caller's transaction, that the database was restored now and may lack later runs. */
 must_check int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generation);
-/* The number in the file; 0: there is no file, or no number in it. */
+/* Reads the number in the file; 0: there is no file, or no number in it. */
 int64_t generation_read(const char *path);

@@ -24,7 +24,8 @@ struct sched_record {
 	"n.number, n.kind, n.state, n.attempts, n.sid, n.run, n.problem, n.joined, n.receiver, n.at, "       \
 	"n.tried_at, "                                                                                       \
 	"n.next, n.origin, n.target, n.body, n.result"
-/* SQL: whether the run `o` is the last end of a living schedule, whose next run is told of it. */
+/* SQL: whether the run `o` has the last end of a schedule that is not removed. The schedule's next run gets
+ * its result. */
 #define IS_LAST_END                                                                                          \
 	"(o.state = 3 AND EXISTS (SELECT 1 FROM schedule s WHERE s.sid = o.sid AND s.dropped IS NULL)"       \
 	" AND o.\"end\" = (SELECT max(l.\"end\") FROM run l INDEXED BY run_end WHERE l.sid = o.sid"          \

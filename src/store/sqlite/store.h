@@ -7,7 +7,7 @@
  * thread loads. submit and collect may be called from any thread, load from one.
  *
  * A failing or full disk, or a lock of another process, is an outage: the writer rolls back and tries the
- * same requests again until they succeed, and gives no answer meanwhile. Damage does not pass: after any
+ * same requests again until they succeed, and gives no answer meanwhile. Damage is permanent: after any
  * thread has met a damaged page, no request is carried out, no page is moved and nothing is loaded.
  * store_sqlite_failure reports both, damage as final. */
 #include "port/store.h"
@@ -19,8 +19,8 @@ struct store;
 struct store_tuning {
 	unsigned group;      /* requests to a transaction, at most STORE_GROUP_MAX */
 	unsigned checkpoint; /* the checkpoint thread makes a pass after so many pages were written */
-	unsigned wal_lull;   /* the writer truncates a longer log when … */
-	unsigned lull_ms;    /* … it had no request for so long */
+	unsigned wal_lull;   /* the writer truncates a longer log … */
+	unsigned lull_ms;    /* … when it had no request for so many milliseconds */
 	unsigned wal_max;    /* the writer restarts a longer log even if requests must wait */
 };
 extern const struct store_tuning store_tuning_default;
@@ -31,16 +31,16 @@ extern const struct store_tuning store_tuning_default;
 must_check enum err store_sqlite_open(const char *path, struct store **ret, struct why *why);
 must_check enum err store_sqlite_open_tuned(const char *path, const struct store_tuning *tuning,
 					    struct store **ret, struct why *why);
-/* Carries out the queued requests; in an outage gives up those without an answer. Answers that were not
- * collected are lost. NULL is fine. */
+/* Carries out the queued requests, or drops them during an outage. Answers that were not collected are lost.
+ * NULL is fine. */
 void store_sqlite_close(struct store *s);
 
-/* E_IO while something fails: why, since when, and whether it is final. OK: nothing fails, and nothing is
- * written. Any of the pointers may be NULL. From any thread. */
+/* E_IO while something fails: why, since when, and whether it is final. OK: nothing fails; the pointers are
+ * not written to. Any of the pointers may be NULL. May be called from any thread. */
 must_check enum err store_sqlite_failure(struct store *s, struct wall *since, bool *final, struct why *why);
 
 /* E_IO while submitted requests wait for the end of an outage, or will never be answered because of damage.
- * From any thread. */
+ * May be called from any thread. */
 must_check enum err store_sqlite_write_failure(struct store *s, struct why *why);
 
 /* Opens a reader of the database (store/sqlite/read/reader.h); it must be closed before the store. Damage
@@ -49,7 +49,7 @@ struct reader;
 must_check enum err store_sqlite_reader(struct store *s, struct reader **ret, struct why *why);
 
 /* Checks a database that no daemon uses, and changes nothing in it. E_NOTFOUND: there is no file; other
- * errors as store_sqlite_open. Looks for damage during at most STORE_CHECK_MS. */
+ * errors as store_sqlite_open. Searches for damage for at most STORE_CHECK_MS. */
 must_check enum err store_sqlite_check(const char *path, struct why *why);
 
 /* To be used with a struct store. */

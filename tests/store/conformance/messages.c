@@ -55,10 +55,10 @@ ON_EACH(a_replaced_record_is_news_again)
 	EXPECT(f, "news", "1 4 0 5 7 0 0 0|2 2 0 5 8 0 0 0");
 }
 
-static struct st_req req_messages(uint64_t upto, const struct message_row *notice, unsigned n, int64_t at)
+static struct st_req req_messages(uint64_t upto, const struct message_row *message, unsigned n, int64_t at)
 {
 	return (struct st_req){
-		.op = ST_MESSAGES, .lane = LANE_FINISH, .at = AT(at), .messages = { upto, notice, n }
+		.op = ST_MESSAGES, .lane = LANE_FINISH, .at = AT(at), .messages = { upto, message, n }
 	};
 }
 

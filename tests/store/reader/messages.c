@@ -5,7 +5,7 @@ TEST(news_and_messages)
 {
 	struct scene s;
 	struct read_news news;
-	struct read_notices got;
+	struct read_messages got;
 	struct message_row one;
 	struct wall next;
 	bool yes;
@@ -34,26 +34,26 @@ TEST(news_and_messages)
 	scene_ask(&s, r);
 	CHECK_INT(read_news(s.r, 2, &s.a, &news, &s.why), OK);
 	CHECK(!news.n && !news.more);
-	CHECK_INT(read_notices_of(s.r, 7, 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(read_messages_of(s.r, 7, 0, &s.a, &got, &s.why), OK);
 	CHECK(got.n == 2 && got.item[0].number == 1 && got.item[1].receiver == 2 && !got.item[0].result.p);
-	CHECK_INT(read_notices_of(s.r, 0, 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(read_messages_of(s.r, 0, 0, &s.a, &got, &s.why), OK);
 	CHECK_INT(got.n, 0); /* 0 is no run */
-	CHECK_INT(read_notices_due(s.r, AT(30), STR("[]"), 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(read_messages_due(s.r, AT(30), STR("[]"), 0, &s.a, &got, &s.why), OK);
 	CHECK(got.n == 3 && got.item[0].number == 3 && got.item[2].number == 1);
-	CHECK_INT(read_notices_due(s.r, AT(30), STR("[1]"), 0, &s.a, &got, &s.why), OK);
+	CHECK_INT(read_messages_due(s.r, AT(30), STR("[1]"), 0, &s.a, &got, &s.why), OK);
 	CHECK(got.n == 1 && got.item[0].number == 2);
-	CHECK_INT(read_notice_next(s.r, STR("[1,2]"), &next, &s.why), OK);
+	CHECK_INT(read_message_next(s.r, STR("[1,2]"), &next, &s.why), OK);
 	CHECK_INT(next.us, 40);
-	CHECK_INT(read_notice_next(s.r, STR("[1,2,3]"), &next, &s.why), OK);
+	CHECK_INT(read_message_next(s.r, STR("[1,2,3]"), &next, &s.why), OK);
 	CHECK_INT(next.us, INT64_MAX);
-	CHECK_INT(read_notices(s.r, 0, 2, &s.a, &got, &s.why), OK);
+	CHECK_INT(read_messages(s.r, 0, 2, &s.a, &got, &s.why), OK);
 	CHECK(got.n == 2 && got.more && got.item[0].number == 5 && str_eq(got.item[0].result, STR("410")));
-	CHECK_INT(read_notice(s.r, 4, &s.a, &one, &s.why), OK);
+	CHECK_INT(read_message(s.r, 4, &s.a, &one, &s.why), OK);
 	CHECK(one.receiver == 3 && str_eq(one.target, STR("t")));
-	CHECK_INT(read_notice(s.r, 6, &s.a, &one, &s.why), E_NOTFOUND);
-	CHECK_INT(read_notice_after(s.r, 5, 4, 1, &yes, &s.why), OK);
+	CHECK_INT(read_message(s.r, 6, &s.a, &one, &s.why), E_NOTFOUND);
+	CHECK_INT(read_message_after(s.r, 5, 4, 1, &yes, &s.why), OK);
 	CHECK(yes);
-	CHECK_INT(read_notice_after(s.r, 5, 4, 2, &yes, &s.why), OK);
+	CHECK_INT(read_message_after(s.r, 5, 4, 2, &yes, &s.why), OK);
 	CHECK(!yes);
 	CHECK_INT(read_receiver_gone(s.r, STR("o"), &yes, &s.why), OK);
 	CHECK(yes);

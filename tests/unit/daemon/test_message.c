@@ -115,14 +115,14 @@ TEST(what_a_delivery_executes)
 	CHECK_INT(delivery_render(&n, &out, &a, &l, &why), OK);
 	CHECK(l.secrets == 1 && str_starts(l.secret[0], STR("whsec_")));
 	CHECK(memmem(l.input.p, l.input.n, "\"id\":\"msg_1\"", 12));
-	n = message(1, "{\"type\":\"command\",\"command\":\"cat; echo $ROTA_NOTICE\"}");
+	n = message(1, "{\"type\":\"command\",\"command\":\"cat; echo $ROTA_MESSAGE\"}");
 	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), OK);
 	CHECK_STR(l.argv[0], "/bin/sh");
-	CHECK_STR(l.argv[2], "cat; echo $ROTA_NOTICE");
+	CHECK_STR(l.argv[2], "cat; echo $ROTA_MESSAGE");
 	CHECK(str_eq(l.input, STR(BODY)));
 	bool found = false;
 	for (unsigned i = 0; l.env[i]; i++)
-		found |= !strcmp(l.env[i], "ROTA_NOTICE=run.failed");
+		found |= !strcmp(l.env[i], "ROTA_MESSAGE=run.failed");
 	CHECK(found);
 	n = message(1, "{\"type\":\"desktop\"}");
 	CHECK_INT(delivery_render(&n, &none, &a, &l, &why), OK);

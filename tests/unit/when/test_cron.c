@@ -516,7 +516,7 @@ TEST(errors_say_what_is_wrong_and_where)
 		{ __LINE__, "@", 0,
 		  "'@' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight @hourly "
 		  "and @every with a duration" },
-		{ __LINE__, "@daily x", 7, "'x' does not belong to @daily" },
+		{ __LINE__, "@daily x", 7, "nothing may follow @daily, but 'x' does" },
 
 		{ __LINE__, "@every 10m", 0,
 		  "'@every' is not known; allowed are @yearly @annually @monthly @weekly @daily @midnight "

@@ -1,4 +1,4 @@
-/* Agents, by name and as a list, and their state. */
+/* Reads agents, by name and as a list, and their state. */
 #include "store/sqlite/read/query.h"
 
 static bool read_agent_row(sqlite3_stmt *s, struct arena *a, void *item)

@@ -1,4 +1,4 @@
-/* Notes of agents: lists, and full-text search. */
+/* Reads the notes of agents: lists, and full-text search. */
 #include "base/buf.h"
 #include "store/sqlite/read/query.h"
 
@@ -55,8 +55,8 @@ static bool is_stop_word(struct str word)
 	return false;
 }
 
-/* The beginning that a word shares with its other forms, such as Rechnung and Rechnungen, which the stemmer
- * does not unite because it knows only English. Empty: the word is too short. */
+/* The beginning that a word shares with its other forms, such as Rechnung and Rechnungen. The stemmer does
+ * not find those, because it knows only English. Empty: the word is too short. */
 static struct str common_prefix(struct str word)
 {
 	enum { LEAST = 5, ENDING = 2 };
@@ -82,9 +82,9 @@ static bool is_in_list(const struct str *list, unsigned n, struct str word)
 	return false;
 }
 
-/* Writes an FTS5 query. Words contain no quotes, so that in quotes no word is an operator. `prefixes`: also
- * finds words with the same beginning, which scans those words in the notes of all agents. False: there is no
- * word to search. */
+/* Writes an FTS5 query. Each word is put in quotes, so that none is an operator; a word contains no quote
+ * itself. `prefixes`: also finds words with the same beginning, which scans those words in the notes of all
+ * agents. False: there is no word to search. */
 static bool write_query(struct buf *out, struct str agent, struct str text, bool prefixes)
 {
 	struct str known[READ_QUERY_WORDS], word;
@@ -161,7 +161,7 @@ enum err read_memories(struct reader *r, struct str agent, uint64_t run, uint64_
 	return e;
 }
 
-/* `least` counts only in a ranked search. */
+/* `least` is used only by READ_MEMORIES_ABOUT, the ranked search. */
 static enum err search_notes(struct reader *r, enum read_statement which, struct str agent, struct str text,
 			     unsigned least, unsigned limit, struct arena *a, struct read_memories *ret,
 			     struct why *why)

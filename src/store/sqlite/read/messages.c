@@ -1,4 +1,4 @@
-/* News, and the messages that were made of them. */
+/* Reads news, and the messages that were made from them. */
 #include "store/sqlite/read/query.h"
 
 /* --- news --- */
@@ -45,8 +45,8 @@ static bool read_message_row(sqlite3_stmt *s, struct arena *a, void *item)
 
 static const struct row_kind message_kind = { sizeof(struct message_row), read_message_row, 0 };
 
-enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
-		     struct why *why)
+enum err read_message(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
+		      struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE];
 	struct message_row found;
@@ -64,9 +64,10 @@ enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct 
 	return e;
 }
 
-/* Of a statement with the number `first`, the limit, and the text `but` unless its p is NULL. */
+/* Reads a list by a statement whose parameters are the number `first`, the limit, and the text `but`, if it
+ * has one. */
 static enum err read_message_list(struct reader *r, enum read_statement which, int64_t first, struct str but,
-				  unsigned limit, struct arena *a, struct read_notices *ret, struct why *why)
+				  unsigned limit, struct arena *a, struct read_messages *ret, struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[which];
 	struct row_list list = { 0 };
@@ -78,32 +79,32 @@ static enum err read_message_list(struct reader *r, enum read_statement which, i
 	}
 	enum err e = reader_end(r, rc, why);
 	if (e == OK)
-		*ret = (struct read_notices){ list.n, list.more, list.item };
+		*ret = (struct read_messages){ list.n, list.more, list.item };
 	return e;
 }
 
-enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
-			 struct read_notices *ret, struct why *why)
+enum err read_messages_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
+			  struct read_messages *ret, struct why *why)
 {
 	return read_message_list(r, READ_MESSAGES_OF, (int64_t)run, (struct str){ 0 }, limit, a, ret, why);
 }
 
-enum err read_notices(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
-		      struct read_notices *ret, struct why *why)
+enum err read_messages(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
+		       struct read_messages *ret, struct why *why)
 {
 	return read_message_list(r, READ_MESSAGES, cursor_before(before), (struct str){ 0 }, limit, a, ret,
 				 why);
 }
 
-enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsigned limit, struct arena *a,
-			  struct read_notices *ret, struct why *why)
+enum err read_messages_due(struct reader *r, struct wall by, struct str but, unsigned limit, struct arena *a,
+			   struct read_messages *ret, struct why *why)
 {
 	return read_message_list(r, READ_MESSAGES_DUE, by.us, but, limit, a, ret, why);
 }
 
-/* --- one number or yes and no --- */
+/* --- single values --- */
 
-/* The first column of a bound statement's row, if it gives one. */
+/* Reads the first column of the row that a bound statement gives; `found`: whether there is a row. */
 static enum err read_number(struct reader *r, sqlite3_stmt *s, int bound, bool *found, int64_t *ret,
 			    struct why *why)
 {
@@ -120,7 +121,7 @@ static enum err read_number(struct reader *r, sqlite3_stmt *s, int bound, bool *
 	return e;
 }
 
-enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, struct why *why)
+enum err read_message_next(struct reader *r, struct str but, struct wall *ret, struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE_NEXT];
 	bool found;
@@ -131,8 +132,8 @@ enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, st
 	return e;
 }
 
-enum err read_notice_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number, bool *ret,
-			   struct why *why)
+enum err read_message_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number, bool *ret,
+			    struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_MESSAGE_AFTER];
 	int64_t one;

@@ -1,4 +1,4 @@
-/* Problems and holds. */
+/* Reads problems and holds. */
 #include "store/sqlite/read/query.h"
 
 /* --- problems --- */

@@ -1,4 +1,4 @@
-/* The scan for records that may be pruned. */
+/* Scans for records that may be pruned. */
 #include "store/sqlite/read/prune_scan.h"
 #include "store/sqlite/read/query.h"
 

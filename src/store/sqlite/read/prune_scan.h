@@ -1,14 +1,14 @@
 #pragma once
-/* Finds old records that are worth a ST_PRUNE, in the order in which they were recorded, some at a time, on a
- * reader's connection. Whether a record may be removed is decided by ST_PRUNE. */
+/* Finds old records for which ST_PRUNE is worth requesting, in the order in which they were recorded, a few
+ * at a time, on a reader's connection. Whether a record may be removed is decided by ST_PRUNE. */
 #include "store/sqlite/read/reader.h"
 
 struct old_item {
-	uint64_t at;  /* its place in the scan; of runs and problems their number */
-	uint64_t sid; /* of ranges, versions and schedules */
-	uint32_t rev; /* of versions */
+	uint64_t at;  /* its place in the scan; for runs and problems, their number */
+	uint64_t sid; /* for ranges, versions and schedules */
+	uint32_t rev; /* for versions */
 	bool old;     /* it was finished, closed or replaced by the given time */
-	bool young;   /* it was recorded after that time, as were, most likely, all that follow */
+	bool young;   /* it was recorded after that time; most likely, so were all that follow */
 };
 
 /* Items after the place `after` (0: from the first on), at most `max`; their count in *n. */
@@ -17,9 +17,9 @@ must_check enum err read_old(struct reader *r, enum prune_what what, uint64_t af
 
 /* Whether the files of a run may be removed. */
 struct old_run {
-	bool known;     /* else it was pruned, or never recorded */
-	bool over;      /* finished, skipped or missed */
-	bool latest;    /* the last end of a living schedule: the next run is told its result */
-	struct wall at; /* when it was over */
+	bool known;  /* false: it was pruned, or never recorded */
+	bool over;   /* finished, skipped or missed */
+	bool latest; /* it has the last end of a schedule that is not removed: the next run gets its result */
+	struct wall at; /* when it finished, or was skipped or missed */
 };
 must_check enum err read_old_run(struct reader *r, uint64_t run, struct old_run *ret, struct why *why);

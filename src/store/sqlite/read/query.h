@@ -1,5 +1,5 @@
 #pragma once
-/* What all answers of a reader share: the transaction with its deadline, and rows copied into the caller's
+/* What all functions of a reader use: the transaction with its deadline, and copying rows into the caller's
  * arena. */
 #include "store/sqlite/db.h"
 #include "store/sqlite/read/reader.h"
@@ -8,7 +8,7 @@
 
 struct reader {
 	sqlite3 *db;
-	struct store_failures *failures; /* of its store; NULL: opened without one */
+	struct store_failures *failures; /* of its store; NULL: the reader was opened without a store */
 	sqlite3_stmt *stmt[READ_STATEMENTS];
 	/* The deadlines of the current answer in microseconds, by the processor time of this thread and by
 	 * the monotonic clock. The second is much later: a short answer must not fail because other threads
@@ -17,18 +17,18 @@ struct reader {
 	bool patient;
 };
 
-/* Begin and end the transaction of one answer. reader_end takes the result of the queries, of which
- * SQLITE_OK, SQLITE_ROW and SQLITE_DONE are success, and returns the error for the caller. */
+/* Begin and end the transaction of one answer. reader_end takes the result of the queries (SQLITE_OK,
+ * SQLITE_ROW and SQLITE_DONE mean success) and returns the error for the caller. */
 must_check int reader_begin(struct reader *r);
 must_check enum err reader_end(struct reader *r, int rc, struct why *why);
 
-/* The limit of a list: at most READ_LIST_MAX, which 0 means, too. */
+/* The limit of a list: at most READ_LIST_MAX; 0 means READ_LIST_MAX. */
 static inline unsigned list_limit(unsigned limit)
 {
 	return limit && limit < READ_LIST_MAX ? limit : READ_LIST_MAX;
 }
 
-/* A cursor that counts down, as a parameter: 0 means the largest number. */
+/* The parameter for a cursor of a descending list: 0 becomes the largest number. */
 static inline int64_t cursor_before(uint64_t before)
 {
 	return before && before <= INT64_MAX ? (int64_t)before : INT64_MAX;
@@ -57,6 +57,7 @@ must_check int query_one(sqlite3_stmt *s, int bound, const struct row_kind *kind
 /* Steps a statement that was bound for limit + 1 rows. */
 must_check int query_list(sqlite3_stmt *s, int bound, unsigned limit, const struct row_kind *kind,
 			  struct arena *a, struct row_list *ret);
-/* The whole answer of a bound statement that gives at most one text; p NULL: it gave none. */
+/* Reads the text that a bound statement gives, in a transaction of its own; p NULL: the statement gave
+ * none. */
 must_check enum err query_text(struct reader *r, sqlite3_stmt *s, struct arena *a, struct str *ret,
 			       struct why *why);

@@ -1,4 +1,4 @@
-/* Readers: opening, the transaction of an answer, copying rows out of statements. */
+/* Opens readers, begins and ends the transaction of an answer, and copies rows out of statements. */
 #include "store/sqlite/read/reader.h"
 #include "store/sqlite/migration.h"
 #include "store/sqlite/read/query.h"

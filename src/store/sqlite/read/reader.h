@@ -1,15 +1,15 @@
 #pragma once
-/* What people may ask of a store, on a read-only connection of its own. A reader is used by one thread at a
- * time and never makes the store's writer wait. Its answers contain everything that was committed before the
- * call.
+/* Reads the store for people, on a read-only connection. A reader is used by one thread at a time and never
+ * makes the store's writer wait. Its answers contain everything that was committed before the call.
  *
  * The promises:
  *  - An answer shows one moment of the store. It is small and copied into the caller's arena. On failure only
  * `why` is written; the caller resets the arena.
- *  - Lists have an order, a limit (at most READ_LIST_MAX, which 0 means, too) and a cursor. `more`: pass the
- * last item as the cursor to read on.
- *  - No call works longer than READ_MS_MAX or lasts longer than READ_WAIT_MS_MAX: then it fails with E_LIMIT,
- * and the reader stays usable. A transaction that stays open would keep the log from being truncated.
+ *  - Lists have an order, a limit (at most READ_LIST_MAX; 0 means READ_LIST_MAX) and a cursor. `more`: there
+ *    are further items; pass the last item as the cursor to read them.
+ *  - A call that uses the processor for longer than READ_MS_MAX, or lasts longer than READ_WAIT_MS_MAX, fails
+ *    with E_LIMIT, and the reader stays usable. The reason: a transaction that stays open keeps the log from
+ *    being truncated.
  *  - E_IO: the file cannot be read or is damaged. E_NOTFOUND: the named row does not exist.
  *
  * There is no query by tag. Tags are part of documents, whose form the store does not know, so no index can
@@ -33,15 +33,15 @@ void reader_be_patient(struct reader *r);
 struct read_sched {
 	struct sched_row row;
 	struct wall put_at;       /* `at` of its last ST_PUT */
-	struct wall dropped;      /* WALL_NEVER: it lives */
+	struct wall dropped;      /* WALL_NEVER: not removed */
 	struct str id, document;  /* p NULL: none was ever given */
 	struct source_row source; /* from.p NULL: none was ever given */
 	struct str note;          /* of its pause; p NULL: none */
-	bool open;                /* it has an open range: */
+	bool open;                /* it has an open range, with these values: */
 	struct range_row range;
 };
 
-/* Any schedule, including removed ones, whose documents describe runs that are still recorded. */
+/* Reads any schedule, also a removed one: its document describes its runs, which are still recorded. */
 must_check enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read_sched *ret,
 			       struct why *why);
 /* The id of any schedule; empty: it has none. */
@@ -54,15 +54,15 @@ must_check enum err read_document_of(struct reader *r, uint64_t sid, uint32_t re
 must_check enum err read_sched_removed(struct reader *r, struct str id, struct arena *a,
 				       struct read_sched *ret, struct why *why);
 
-/* The schedules that a text may mean: an id, or the beginning of ids. */
+/* The schedules whose id is, or begins with, a given text. */
 struct read_match {
 	unsigned n;                         /* of id; 1: `sched` is that schedule */
 	bool more;                          /* there are more than n */
 	struct str id[READ_CANDIDATES_MAX]; /* in order */
 	struct read_sched sched;
 };
-/* Among living schedules. An exact id matches alone, even if others begin with it. E_NOTFOUND: no id begins
- * with the text. */
+/* Among schedules that are not removed. If one has exactly this id, it is the only match. E_NOTFOUND: no id
+ * begins with the text. */
 must_check enum err read_sched_named(struct reader *r, struct str text, struct arena *a,
 				     struct read_match *ret, struct why *why);
 
@@ -71,15 +71,15 @@ struct read_scheds {
 	bool more;
 	struct read_sched *item;
 };
-/* Living schedules that have an id, by id, after `after` (empty: from the first on). Fewer than `limit` if
- * their documents exceed READ_BYTES_MAX. */
+/* Schedules that have an id and are not removed, sorted by id, after `after` (empty: from the first on).
+ * Fewer than `limit` if their documents exceed READ_BYTES_MAX. */
 must_check enum err read_scheds(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				struct read_scheds *ret, struct why *why);
-/* The same, of those whose pause has a note. */
+/* The same, but only schedules whose pause has a note. */
 must_check enum err read_scheds_noted(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				      struct read_scheds *ret, struct why *why);
-/* The same, of those whose source is `from`, or a file below `from` if it ends in '/'. In order of (source,
- * id), after `after` (NULL: from the first on). */
+/* The same, but only schedules whose source is `from`, or a file below `from` if `from` ends in '/'. In order
+ * of (source, id), after `after` (NULL: from the first on). */
 must_check enum err read_scheds_from(struct reader *r, struct str from, const struct read_sched *after,
 				     unsigned limit, struct arena *a, struct read_scheds *ret,
 				     struct why *why);
@@ -101,8 +101,8 @@ struct read_agents {
 	bool more;
 	struct read_agent *item;
 };
-/* All agents that exist, by name, after `after` (empty: from the first on). Fewer than `limit` if their
- * definitions exceed READ_BYTES_MAX. */
+/* All agents that exist, sorted by name, after `after` (empty: from the first on). Fewer than `limit` if
+ * their definitions exceed READ_BYTES_MAX. */
 must_check enum err read_agents(struct reader *r, struct str after, unsigned limit, struct arena *a,
 				struct read_agents *ret, struct why *why);
 
@@ -135,8 +135,8 @@ must_check enum err read_memories(struct reader *r, struct str agent, uint64_t r
 must_check enum err read_memories_about(struct reader *r, struct str agent, struct str text, unsigned least,
 					unsigned limit, struct arena *a, struct read_memories *ret,
 					struct why *why);
-/* Notes with words of `text`, or other English forms of them, the newest first. Cheap however many notes
- * other agents have; ranking must look at those, too. */
+/* Notes with words of `text`, or other English forms of them, the newest first. The cost does not grow with
+ * the notes of other agents; a ranked search must look at those, too. */
 must_check enum err read_memories_with(struct reader *r, struct str agent, struct str text, unsigned limit,
 				       struct arena *a, struct read_memories *ret, struct why *why);
 
@@ -145,8 +145,8 @@ must_check enum err read_memories_with(struct reader *r, struct str agent, struc
 must_check enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct why *why);
 
 /* The text of this kind about a run; empty if there is none. */
-must_check enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
-			       struct str *ret, struct why *why);
+must_check enum err read_run_text(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
+				  struct str *ret, struct why *why);
 
 /* Fields that are 0 restrict nothing. Without `sid`: the runs of all schedules, in order of their numbers;
  * `since` and `until` refer to the time of recording. With `sid`: the runs of one schedule, in order of their
@@ -184,8 +184,9 @@ struct read_counts {
 must_check enum err read_counts(struct reader *r, uint64_t sid, struct wall since, struct read_counts *ret,
 				struct why *why);
 
-/* Model calls that checks avoided: ever, by this schedule (0: by all); and lately, by all schedules from
- * `since` on, the beginning of a quarter of an hour. Pruned quarters count only in `ever`. */
+/* Model calls that checks avoided. `ever`: all that this schedule avoided (0: that all schedules avoided).
+ * `lately`: what all schedules avoided from `since` on, the beginning of a quarter of an hour. Pruned
+ * quarters count only in `ever`. */
 struct read_avoided {
 	uint64_t ever, lately;
 };
@@ -196,8 +197,8 @@ must_check enum err read_avoided(struct reader *r, uint64_t sid, struct wall sin
 struct read_why {
 	bool has_run, has_range, has_before, has_after;
 	struct run_row run;           /* the record of this time */
-	struct range_row range;       /* covers this time; of several the one that begins last */
-	struct run_row before, after; /* the nearest records; manual runs are no occurrences */
+	struct range_row range;       /* covers this time; if several do, the one that begins last */
+	struct run_row before, after; /* the nearest records, without manual runs */
 };
 must_check enum err read_why(struct reader *r, uint64_t sid, struct wall nominal, struct read_why *ret,
 			     struct why *why);
@@ -223,7 +224,7 @@ struct read_hold {
 
 struct read_holds {
 	unsigned n;
-	bool more; /* than READ_LIST_MAX */
+	bool more; /* there are more than READ_LIST_MAX */
 	struct read_hold *item;
 };
 must_check enum err read_holds(struct reader *r, struct arena *a, struct read_holds *ret, struct why *why);
@@ -239,27 +240,27 @@ struct read_news {
 must_check enum err read_news(struct reader *r, unsigned limit, struct arena *a, struct read_news *ret,
 			      struct why *why);
 
-struct read_notices {
+struct read_messages {
 	unsigned n;
 	bool more;
 	struct message_row *item;
 };
-must_check enum err read_notice(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
-				struct why *why);
-/* Of a run, in order of their numbers. */
-must_check enum err read_notices_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
-				    struct read_notices *ret, struct why *why);
+must_check enum err read_message(struct reader *r, uint64_t number, struct arena *a, struct message_row *ret,
+				 struct why *why);
+/* The messages about a run, in order of their numbers. */
+must_check enum err read_messages_of(struct reader *r, uint64_t run, unsigned limit, struct arena *a,
+				     struct read_messages *ret, struct why *why);
 /* The newest first: numbers below `before` (0: all). */
-must_check enum err read_notices(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
-				 struct read_notices *ret, struct why *why);
+must_check enum err read_messages(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
+				  struct read_messages *ret, struct why *why);
 /* Waiting messages whose next attempt is due at `by`, the longest due first, except those to the receivers in
  * `but`, a JSON list of numbers. */
-must_check enum err read_notices_due(struct reader *r, struct wall by, struct str but, unsigned limit,
-				     struct arena *a, struct read_notices *ret, struct why *why);
+must_check enum err read_messages_due(struct reader *r, struct wall by, struct str but, unsigned limit,
+				      struct arena *a, struct read_messages *ret, struct why *why);
 /* When the first waiting message is due, with the same exception; WALL_NEVER: there is none. */
-must_check enum err read_notice_next(struct reader *r, struct str but, struct wall *ret, struct why *why);
+must_check enum err read_message_next(struct reader *r, struct str but, struct wall *ret, struct why *why);
 /* Whether there is a message of this schedule and kind with a larger number. */
-must_check enum err read_notice_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number,
-				      bool *ret, struct why *why);
+must_check enum err read_message_after(struct reader *r, uint64_t sid, unsigned kind, uint64_t number,
+				       bool *ret, struct why *why);
 /* Whether the receiver named by `origin` has asked for no more messages. */
 must_check enum err read_receiver_gone(struct reader *r, struct str origin, bool *ret, struct why *why);

@@ -1,5 +1,5 @@
-/* Runs: lists, counts, and the records about one nominal time. Each query uses the index that holds little
- * more than the answer. */
+/* Reads runs: lists, counts, and the records about one nominal time. Each query uses the index that has the
+ * fewest entries beyond the answer. */
 #include "store/sqlite/read/query.h"
 
 enum {
@@ -35,8 +35,8 @@ enum err read_run(struct reader *r, uint64_t run, struct run_row *ret, struct wh
 	return e;
 }
 
-enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a, struct str *ret,
-		    struct why *why)
+enum err read_run_text(struct reader *r, uint64_t run, enum run_text_kind kind, struct arena *a,
+		       struct str *ret, struct why *why)
 {
 	sqlite3_stmt *s = r->stmt[READ_RUN_TEXT];
 	DB_BIND(s, (int64_t)run, kind);
@@ -45,8 +45,8 @@ enum err read_words(struct reader *r, uint64_t run, enum run_text_kind kind, str
 
 /* --- lists --- */
 
-/* The statement with the smallest index that holds all runs of the filter. For one schedule, the statement
- * for older runs is the next one. */
+/* Chooses the statement with the smallest index that has all runs of the filter. For one schedule, the next
+ * statement of the enum reads the runs that are older than the cursor. */
 static enum read_statement choose_statement(const struct read_filter *f, unsigned states)
 {
 	if (f->failed)
@@ -71,9 +71,9 @@ static int add_runs(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
 	return db_looked(db_leave(s, rc));
 }
 
-/* The first number whose run, and all later ones, were recorded at `t` or later. Numbers are given out in the
- * order of the clock, so a binary search of two dozen steps finds it without an index. If the clock was set
- * back, of the times that it passed twice only the second pass may be found. */
+/* Finds the first number such that its run and all later runs were recorded at `t` or later. Numbers grow
+ * with the clock, so a binary search of two dozen steps finds it without an index. If the clock was set back,
+ * runs recorded before that, at times that the clock then passed again, may not be found. */
 static int first_number_since(struct reader *r, int64_t t, int64_t last, int64_t *ret)
 {
 	sqlite3_stmt *s = r->stmt[READ_RUN_FROM];

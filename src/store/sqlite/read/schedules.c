@@ -1,4 +1,4 @@
-/* Schedules with their documents: by number, by id, as lists. */
+/* Reads schedules with their documents: by number, by id, as lists. */
 #include "store/sqlite/read/query.h"
 
 static bool read_sched_row(sqlite3_stmt *s, struct arena *a, void *item)
@@ -139,7 +139,8 @@ enum err read_sched_named(struct reader *r, struct str text, struct arena *a, st
 
 /* --- lists --- */
 
-/* Of a statement that was bound, before the transaction, for list_limit(limit) + 1 rows. */
+/* Reads a list by a statement that the caller has bound, before the transaction, for list_limit(limit) + 1
+ * rows. */
 static enum err read_sched_list(struct reader *r, sqlite3_stmt *s, int bound, unsigned limit, struct arena *a,
 				struct read_scheds *ret, struct why *why)
 {

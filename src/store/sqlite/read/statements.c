@@ -2,7 +2,7 @@
 #include "store/sqlite/read/statements.h"
 #include "store/sqlite/rows.h"
 
-/* The texts below and the schema use these numbers. */
+/* The texts below and the schema contain these numbers as digits. */
 static_assert(KIND_MANUAL == 4 && RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_MISSED == 5, "as in 0001.sql");
 
 #define NEVER "9223372036854775807"
@@ -63,7 +63,7 @@ static const char *const text[] = {
 			   " WHERE d.source >= ?1 AND d.source <= ?2 AND (d.source, d.id) > (?3, ?4)"
 			   " AND d.dropped = 0 AND d.source > '' ORDER BY d.source, d.id LIMIT ?5"),
 	[READ_RUN_TEXT] = "SELECT text FROM run_text WHERE run = ?1 AND kind = ?2",
-	/* By schedule ?1 ever; by all schedules from ?2 on. */
+	/* All that schedule ?1 avoided; what all schedules avoided from ?2 on. */
 	[READ_AVOIDED] = "SELECT (SELECT n FROM avoided WHERE sid = ?1 AND since = -1), (SELECT sum(n)"
 			 " FROM avoided WHERE sid = 0 AND since <> -1 AND since >= ?2)",
 	[READ_STATE] = "SELECT rev, text FROM state WHERE key = ?1",
@@ -159,8 +159,8 @@ static const char *const text[] = {
 	RUNS_OF(READ_RUNS_OPEN_OF, "run_open", " AND state < 3"),
 
 	/* Columns: place, sid, rev, whether it is older than ?2, whether it was recorded after ?2. After
-	 * place ?1, at most ?3 rows. The last end of a living schedule does not count as old, because
-	 * ST_PRUNE would keep it. */
+	 * place ?1, at most ?3 rows. The last end of a schedule that is not removed does not count as old,
+	 * because ST_PRUNE would keep it. */
 	[READ_PRUNE_RUNS] =
 		"SELECT run, sid, 0, state >= 3 AND max(nominal, claimed, ended, retry_at) <= ?2"
 		" AND NOT " IS_LAST_END ", claimed > ?2 FROM run o WHERE run > ?1 ORDER BY run LIMIT ?3",

@@ -9,7 +9,7 @@ struct stored {
 	bool has_text;
 };
 
-/* By SQL_AGENT_GET or SQL_STATE_GET, which give rev, `at` and whether there is a text. */
+/* Reads by statement `which`, SQL_AGENT_GET or SQL_STATE_GET: rev, `at`, and whether there is a text. */
 static int read_stored(struct operation *o, enum write_statement which, struct str name, struct stored *ret)
 {
 	sqlite3_stmt *s = o->sql->stmt[which];

@@ -1,4 +1,4 @@
-/* ST_HOLD: accounts and agents that are held. */
+/* ST_HOLD: holds and releases accounts and agents. */
 #include "store/sqlite/write/operations.h"
 
 int write_hold(struct operation *o)

@@ -1,4 +1,4 @@
-/* ST_NAME: numbers that stand for names. */
+/* ST_NAME: assigns numbers to names. */
 #include "store/sqlite/write/operations.h"
 
 int write_name(struct operation *o)

@@ -50,31 +50,32 @@ int operation_answer(struct operation *o, enum st_res res);
 #define OP_BIND(o, which, ...) DB_BIND((o)->sql->stmt[which], __VA_ARGS__)
 /* Binds numbers, and steps a statement that gives no rows. */
 #define OP_RUN(o, which, ...) (OP_BIND(o, which, __VA_ARGS__), db_step((o)->sql->stmt[which]))
-/* Whether the bound statement gives a row, and its first column (`ret` may be NULL). */
+/* Steps a bound statement. `found`: whether it gives a row; `ret`: its first column (may be NULL). */
 int operation_has_row(struct operation *o, enum write_statement which, bool *found, int64_t *ret);
 
-/* Reads into o->sched; `found` stays false if there is no such schedule. */
+/* Reads the schedule into o->sched; o->found stays false if there is no such schedule. */
 int operation_read_schedule(struct operation *o, uint64_t sid);
-/* By SQL_RUN_GET or SQL_RUN_AT, which has been bound. */
+/* Reads one run with statement `which` (SQL_RUN_GET or SQL_RUN_AT), whose parameters are bound already. */
 int operation_read_run(struct operation *o, enum write_statement which, bool *found, struct run_row *ret);
 /* Writes the columns of o->sched that runs change. */
 int operation_save_counts(struct operation *o);
 
-/* ST_OK: the schedule lives and has the rev by which the request was decided. */
+/* Checks the schedule of a request. ST_OK: it is not removed and has the rev by which the request was
+ * decided. */
 enum st_res operation_judge(const struct operation *o);
-/* The same; also ST_STALE if the request moves the schedule past `nominal`, or a follower past an end, that
- * it has passed already. */
+/* The same; also ST_STALE if the schedule has already moved past `nominal` (a follower: past the end) to
+ * which the request would move it. */
 enum st_res operation_judge_move(const struct operation *o, struct wall nominal);
 /* Carries out r->move, if the request moves its schedule. */
 int operation_move(struct operation *o);
 
-/* The number of the last end in the store, and its increase to `end`, which becomes part of the answer. */
+/* Reads the number of the last end in the store; sets it to `end`, also in the answer. */
 int operation_last_end(struct operation *o, uint64_t *ret);
 int operation_set_last_end(struct operation *o, uint64_t end);
 /* Adds a row of news about this schedule, run and problem, if the request has news. */
 int operation_add_news(struct operation *o, uint64_t sid, uint64_t run, uint64_t problem);
 
-/* Numbers of schedules and runs: 0 means none, and SQLite's integers have a sign. */
+/* Whether a number can be that of a schedule or run: 0 means none, and SQLite's integers are signed. */
 static inline bool is_number(uint64_t n)
 {
 	return n > 0 && n <= INT64_MAX;

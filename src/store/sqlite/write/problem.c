@@ -1,7 +1,7 @@
 /* ST_PROBLEM: opens, acknowledges and closes problems. */
 #include "store/sqlite/write/operations.h"
 
-/* The columns that decide about a request. */
+/* The columns on which the answer to a request depends. */
 struct stored_problem {
 	bool found;
 	uint64_t number;

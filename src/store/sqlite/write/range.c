@@ -1,4 +1,4 @@
-/* ST_RANGE and ST_WITHDRAW: ranges of occurrences that did not run, and taking such records back. */
+/* ST_RANGE and ST_WITHDRAW: records ranges of occurrences that did not run, and withdraws such records. */
 #include "store/sqlite/write/operations.h"
 
 /* Extends the record that ends at the schedule's high, or adds one. */

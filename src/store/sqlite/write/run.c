@@ -14,7 +14,8 @@ int write_verdict(struct operation *o)
 	return rc == SQLITE_OK ? operation_add_news(o, o->sched.row.sid, run->run, 0) : rc;
 }
 
-/* The request may come late: it neither goes back to an earlier attempt nor restarts a finished run. */
+/* A late request changes nothing: it neither returns the run to an earlier attempt nor restarts a finished
+ * run. */
 int write_start(struct operation *o)
 {
 	const struct run_row *want = &o->r->run, *run = &o->run;

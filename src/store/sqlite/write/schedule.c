@@ -1,7 +1,7 @@
 /* ST_PUT, ST_DROP and ST_SOURCE: schedules and their documents. */
 #include "store/sqlite/write/operations.h"
 
-/* Whether another living schedule has the id that the request gives to this one. */
+/* Whether another schedule that is not removed has the id that the request gives to this one. */
 static int id_is_taken(struct operation *o, bool *ret)
 {
 	sqlite3_stmt *s = o->sql->stmt[SQL_ID_TAKEN];
@@ -12,7 +12,7 @@ static int id_is_taken(struct operation *o, bool *ret)
 	return db_first_number(s, db_bind_text(s, 2, o->r->id), ret, NULL);
 }
 
-/* Whether the schedule that this one follows has an end that the request was decided without. */
+/* Whether the schedule's leader has an end that was not known when the request was decided. */
 static int leader_has_ended(struct operation *o, bool *ret)
 {
 	*ret = false;
@@ -38,7 +38,7 @@ static int close_range(struct operation *o)
 				   : OP_RUN(o, SQL_RANGE_SET_LAST, row, o->r->at.us);
 }
 
-/* Two parameters; without a source both stay NULL. */
+/* Binds the parameters `at` and `at` + 1; without a source both stay NULL. */
 static int bind_source(sqlite3_stmt *s, int at, const struct source_row *source)
 {
 	int rc = db_bind_text(s, at, source->from);
@@ -58,7 +58,7 @@ static int put_document(struct operation *o)
 	return db_step_bound(s, rc);
 }
 
-/* The row that a put leaves, made of the request's and the stored one. */
+/* The row after the put: the request's row, with the fields that stay from the stored one. */
 static struct sched_row put_row(const struct st_req *r, const struct sched_record *old)
 {
 	struct sched_row row = r->row;
@@ -81,7 +81,7 @@ static struct sched_row put_row(const struct st_req *r, const struct sched_recor
 	return row;
 }
 
-/* Whether the request may be carried out; if not, its answer is set. */
+/* `may`: whether the request may be carried out; if not, sets its answer. */
 static int judge_put(struct operation *o, bool new, bool *may)
 {
 	const struct st_req *r = o->r;

@@ -2,13 +2,13 @@
 #include "store/sqlite/write/statements.h"
 #include "store/sqlite/rows.h"
 
-/* The texts below and the schema use these numbers. */
+/* The texts below and the schema contain these numbers as digits. */
 static_assert(KIND_CATCH_UP == 1 && KIND_AFTER == 2 && KIND_MANUAL == 4 && RUN_CLAIMED == 1 &&
 		      RUN_FINISHED == 3 && RUN_SKIPPED == 4 && RUN_MISSED == 5,
 	      "as in 0001.sql");
 
-/* The runs from ?1 to ?2 that may be pruned: they were over at ?3, and those that are ends have a number up
- * to ?4. */
+/* The runs numbered ?1 to ?2 that may be pruned: finished, skipped or missed by ?3; if finished, with an end
+ * number of at most ?4. */
 #define PRUNABLE_RUNS                                                                                        \
 	" run BETWEEN ?1 AND ?2 AND state >= 3 AND max(nominal, claimed, ended, retry_at) <= ?3"             \
 	" AND (state <> 3 OR \"end\" <= ?4) AND NOT " IS_LAST_END
@@ -133,7 +133,7 @@ static const char *const text[] = {
 	[SQL_PRUNE_RANGES_MARK] = "UPDATE schedule SET pruned_to = max(pruned_to, ifnull((SELECT max(last)"
 				  " FROM range WHERE sid = ?1 AND last <= ?2), pruned_to)) WHERE sid = ?1",
 	[SQL_PRUNE_RANGES] = "DELETE FROM range WHERE sid = ?1 AND last <= ?2",
-	/* Without a run whose rev is above the version before this one and at most ?2. */
+	/* Provided that no run has a rev above that of the version before this one and at most ?2. */
 	[SQL_PRUNE_VERSION] =
 		"DELETE FROM version AS v WHERE sid = ?1 AND rev = ?2 AND at <= ?3"
 		" AND NOT EXISTS (SELECT 1 FROM run r WHERE r.sid = ?1 AND kind <> 4"

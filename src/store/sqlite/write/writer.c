@@ -26,7 +26,7 @@ static int roll_back(struct writer *w)
 static int carry_out_group(struct writer *w, struct queue_entry **e, unsigned n)
 {
 	errno = 0;
-	int rc = roll_back(w); /* if that failed the last time */
+	int rc = roll_back(w); /* if the last rollback failed */
 	if (rc == SQLITE_OK)
 		rc = step(w, SQL_BEGIN);
 	for (unsigned i = 0; i < n && rc == SQLITE_OK; i++)

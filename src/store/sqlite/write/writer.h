@@ -25,7 +25,7 @@ struct writer {
 
 /* Takes over `db` if it succeeds. The caller has set queue, checkpoint, failures and tuning. */
 must_check enum err writer_start(struct writer *w, sqlite3 *db, struct why *why);
-/* Waits for the thread to end. After queue_close. */
+/* Waits for the thread to end. To be called after queue_close. */
 void writer_stop(struct writer *w);
 /* Closes the connection. To be closed last: the last connection of a database removes its log. */
 void writer_free(struct writer *w);
