@@ -45,7 +45,8 @@ void api_finish(struct api_call *call, enum err e)
 	buf_free(&call->answer);
 }
 
-bool api_cannot_write(struct api_call *call, struct api *a)
+/* Whether the store fails; call->why says how. */
+static bool store_cannot_write(struct api_call *call, struct api *a)
 {
 	struct why why;
 	if (daemon_can_write(api_daemon(a), &why) == OK)
@@ -110,7 +111,7 @@ static void run_replied(void *arg)
 {
 	struct api_wait w = wait_end(arg);
 	if (w.reply.code == REPLY_BUSY)
-		api_cannot_write(w.call, w.api); /* for api_refusal */
+		store_cannot_write(w.call, w.api); /* for api_refusal */
 	w.replied(w.call, w.api, &w.reply);
 }
 
@@ -160,13 +161,13 @@ enum err api_command(struct api_call *call, struct api *a, const struct command 
 	if (e)
 		call->why->text[0] = '\0';
 	if (e == E_BUSY)
-		api_cannot_write(call, a);
+		store_cannot_write(call, a);
 	return e;
 }
 
 enum err api_store_request(struct api_call *call, struct api *a, const struct st_req *r, api_store_fn *then)
 {
-	if (api_cannot_write(call, a))
+	if (store_cannot_write(call, a))
 		return E_BUSY;
 	struct api_wait *w = wait_new(call, a);
 	if (!w)

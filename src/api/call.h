@@ -67,5 +67,3 @@ must_check enum err api_add_task(struct api_call *call, struct api *a, void (*fn
 
 /* Explains a reply other than REPLY_OK to the caller; `what` says what was not done. */
 must_check enum err api_refusal(struct api_call *call, const struct reply *r, const char *what);
-/* Whether the store fails; call->why says how. api_command and api_store_request check it themselves. */
-bool api_cannot_write(struct api_call *call, struct api *a);

@@ -18,7 +18,7 @@ struct daemon_options {
 	bool documents_first;               /* nothing comes due before daemon_documents_applied */
 	struct {
 		int64_t runs_days, logs_days, logs_bytes; /* records and files beyond these are removed … */
-		int64_t every;                            /* … once in so many seconds */
+		int64_t every;                            /* seconds between two passes */
 	} retention;
 	struct doc_env defaults; /* for documents: zone, calendars, timeouts, agent */
 	/* The following are called on the daemon's thread, and may be NULL. */

@@ -177,7 +177,8 @@ enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, str
 	return e;
 }
 
-enum err intern_number(struct intern *n, enum name_kind kind, struct str text, uint32_t *ret)
+/* The number of a name, a new one if it has none. E_LIMIT: too many names. */
+static enum err number_of_name(struct intern *n, enum name_kind kind, struct str text, uint32_t *ret)
 {
 	struct table *t = &n->table[kind];
 	enum err e = OK;
@@ -286,7 +287,7 @@ static enum err number_zone(void *self, struct str name, const struct zone *zone
 {
 	uint32_t number;
 	(void)zone;
-	enum err e = intern_number(self, NAME_ZONE, name, &number);
+	enum err e = number_of_name(self, NAME_ZONE, name, &number);
 	if (!e)
 		*ret = (uint16_t)number;
 	return e;
@@ -300,7 +301,7 @@ static enum err number_days(void *self, const struct days *days, uint16_t *ret)
 		buf_addf(&text, "%s%d", i ? "," : "", days->day[i]);
 	if (text.failed)
 		return E_NOMEM;
-	enum err e = intern_number(self, NAME_DAYS, buf_str(&text), &number);
+	enum err e = number_of_name(self, NAME_DAYS, buf_str(&text), &number);
 	if (!e)
 		*ret = (uint16_t)number;
 	return e;
@@ -319,7 +320,7 @@ static enum err number_other(void *self, enum doc_name kind, struct str name, ui
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	write_prefixed(kind, name, &text);
-	return text.failed ? E_NOMEM : intern_number(self, NAME_OTHER, buf_str(&text), ret);
+	return text.failed ? E_NOMEM : number_of_name(self, NAME_OTHER, buf_str(&text), ret);
 }
 
 uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name)

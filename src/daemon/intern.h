@@ -18,8 +18,6 @@ void intern_free(struct intern *n);
 /* Adds a name with the number it has in the store. A zone that this machine no longer has becomes UTC, which
  * makes the rules that use it outdated. */
 must_check enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, struct str text);
-/* The number of a name, a new one if it has none. E_LIMIT: too many names. */
-must_check enum err intern_number(struct intern *n, enum name_kind kind, struct str text, uint32_t *ret);
 /* Calls fn once for every name with a new number, to be stored. */
 typedef void name_fn(void *ctx, enum name_kind kind, uint32_t number, struct str text);
 void intern_unsaved(struct intern *n, name_fn *fn, void *ctx);

@@ -66,7 +66,8 @@ static enum err to_memfd(struct buf *b, int *ret, struct why *why)
 		return why_set(why, E_NOMEM, WHY_NOWHERE, "cannot pass the run to the launcher: %s",
 			       strerror(ENOMEM));
 	if (b->n > LAUNCH_BYTES_MAX)
-		return why_set(why, E_LIMIT, WHY_NOWHERE, "the run's request is larger than %u bytes",
+		return why_set(why, E_LIMIT, WHY_NOWHERE,
+			       "arguments, environment, input and context are larger than %u bytes together",
 			       LAUNCH_BYTES_MAX);
 	int fd = memfd_create("rota-run", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int e = fd < 0 ? errno : write_all(fd, b->p, b->n);

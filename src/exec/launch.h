@@ -30,8 +30,9 @@ struct launch {
 	unsigned fetches;
 	int64_t timeout, stall, grace; /* microseconds; 0: none */
 	struct boot start_by;          /* do not execute later than this; 0: no bound */
-	uint64_t log_head, log_tail;   /* bytes kept of its beginning and end; both 0: defaults */
-	bool out;                      /* copy standard output to the .out file */
+	uint64_t log_head,
+		log_tail; /* bytes kept of the beginning and the end of the log; both 0: defaults */
+	bool out;         /* copy standard output to the .out file */
 };
 
 enum { LAUNCH_LOG_HEAD = 1 << 20, LAUNCH_LOG_TAIL = 4 << 20 };

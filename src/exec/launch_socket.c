@@ -254,7 +254,8 @@ void runner_launcher(struct runner *r, struct launcher l)
 	}
 }
 
-void runner_no_launcher(struct runner *r, const struct why *why)
+/* No launcher could be started; runner_trouble reports it. */
+static void note_missing_launcher(struct runner *r, const struct why *why)
 {
 	runner_trouble_set(r, TROUBLE_LAUNCHER, "%s", why->text);
 }
@@ -275,6 +276,6 @@ bool runner_keep_launcher(struct runner *r, const char *program)
 	if (launcher_start(program, &l, &why) == OK)
 		runner_launcher(r, l);
 	else
-		runner_no_launcher(r, &why);
+		note_missing_launcher(r, &why);
 	return runner_has_launcher(r);
 }

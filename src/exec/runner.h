@@ -29,8 +29,6 @@ void runner_close(struct runner *r);
 /* Replaces the launcher, and takes over its descriptors. Requests that the previous one has not carried out
  * are sent to the new one. */
 void runner_launcher(struct runner *r, struct launcher l);
-/* To be called if no launcher could be started; runner_trouble then reports that. */
-void runner_no_launcher(struct runner *r, const struct why *why);
 /* False: there is none, or it has died. */
 bool runner_has_launcher(const struct runner *r);
 /* Starts a launcher if the runner has none, at most one in RUNNER_LAUNCHER_MS; a failure shows in

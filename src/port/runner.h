@@ -50,9 +50,9 @@ struct rn_report {
 	uint16_t attempt;
 	uint32_t number; /* RN_ANSWER */
 	uint64_t run;
-	bool yes;          /* RN_ANSWER */
-	uint8_t outcome;   /* RN_EXIT; OUTCOME_NONE: it was not executed because its window had closed */
-	uint16_t reason;   /* RN_EXIT; RN_ANSWER if the answer is no */
+	bool yes;        /* RN_ANSWER */
+	uint8_t outcome; /* RN_EXIT: how it ended; OUTCOME_NONE: not executed, since its window had closed */
+	uint16_t reason; /* RN_EXIT; RN_ANSWER if the answer is no */
 	struct wall reset; /* RN_EXIT with rate_limited: when the provider's limit ends; 0: not known */
 	struct wall ended; /* RN_EXIT: by the shim's clock */
 	int64_t cost;      /* RN_EXIT: micro-dollars; -1: not known */

@@ -10,7 +10,7 @@
 enum {
 	NOTED_MAX = 10, /* paused schedules with a note */
 	NEXT_MAX = 10,  /* the next due schedules, … */
-	NEXT_HOURS = 24 /* … within so many hours */
+	NEXT_HOURS = 24 /* … within this many hours */
 };
 
 /* Values that only the daemon's thread can read. */

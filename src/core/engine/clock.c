@@ -152,7 +152,7 @@ bool clock_rewind_next(struct engine *e)
 			return true;
 		}
 		if (s->in_use && s->first_end != NONE)
-			due_enqueue(e, s); /* its entry in the heap has the old time */
+			due_enqueue(e, s); /* its key in the heap is from before the clock stepped back */
 		e->rewind++;
 	}
 	e->rewind = NONE;

@@ -550,7 +550,7 @@ static void handle_not_started(struct engine *e, struct run *r)
 
 /* An attempt that was requested before the load turns out to be alive: handles it as if the probe had found
  * it. */
-static void adopt(struct engine *e, struct run *r)
+static void adopt_late_start(struct engine *e, struct run *r)
 {
 	gate_dequeue(e, r);
 	heap_remove(&e->run_timer, run_index(e, r));
@@ -570,7 +570,7 @@ void runs_report(struct engine *e, const struct rn_report *report)
 		return;
 	}
 	if (r->maybe_started && report->kind != RN_NOT_STARTED && report->attempt == r->row.attempt + 1)
-		adopt(e, r);
+		adopt_late_start(e, r);
 	if (report->attempt != r->attempt)
 		return;
 	bool alive = r->phase == PHASE_STARTING || r->phase == PHASE_RUNNING || r->phase == PHASE_PROBING;

@@ -46,7 +46,7 @@ static inline struct date date_of(int64_t days)
 			      .day = (uint8_t)(doy - (153 * mp + 2) / 5 + 1) };
 }
 
-/* `days` moved by so many months; a day that the month does not have becomes the month's last day. */
+/* `days` moved by `months`; a day that the month does not have becomes the month's last day. */
 static inline int64_t add_months(int64_t days, int64_t months)
 {
 	struct date d = date_of(days);

@@ -13,7 +13,7 @@ struct checkpoint {
 	pthread_mutex_t lock; /* of the fields below */
 	pthread_mutex_t log;  /* held during a checkpoint, by this thread or by the writer */
 	pthread_cond_t wake;
-	unsigned threshold;   /* a pass is made after so many pages were committed */
+	unsigned threshold;   /* pages committed between two passes */
 	unsigned written;     /* pages committed since the last pass began */
 	uint64_t commits;     /* so far */
 	bool wanted, passing; /* a pass is to be made; one is being made */

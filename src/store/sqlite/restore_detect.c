@@ -16,7 +16,7 @@ int meta_get(sqlite3 *db, const char *key, int64_t *ret)
 	return db_number(db, sql, 0, ret);
 }
 
-int meta_set(sqlite3 *db, const char *key, int64_t value)
+static int meta_set(sqlite3 *db, const char *key, int64_t value)
 {
 	char sql[120];
 	snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO meta VALUES ('%s', %lld)", key, (long long)value);

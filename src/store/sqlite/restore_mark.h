@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 
 must_check int meta_get(sqlite3 *db, const char *key, int64_t *ret);
-must_check int meta_set(sqlite3 *db, const char *key, int64_t value);
 /* The largest number of a run that the database has given out. */
 must_check int meta_last_run(sqlite3 *db, int64_t *ret);
 /* Records, inside the caller's transaction, that the database was restored now and may lack later runs. */

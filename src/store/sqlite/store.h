@@ -18,9 +18,9 @@ struct store;
  * production; tests use small values. */
 struct store_tuning {
 	unsigned group;      /* requests to a transaction, at most STORE_GROUP_MAX */
-	unsigned checkpoint; /* the checkpoint thread makes a pass after so many pages were written */
+	unsigned checkpoint; /* pages written between two passes of the checkpoint thread */
 	unsigned wal_lull;   /* the writer truncates a longer log … */
-	unsigned lull_ms;    /* … when it had no request for so many milliseconds */
+	unsigned lull_ms;    /* … when it had no request for this many milliseconds */
 	unsigned wal_max;    /* the writer restarts a longer log even if requests must wait */
 };
 extern const struct store_tuning store_tuning_default;

@@ -13,7 +13,7 @@ static const struct phrase_word *this_word(const struct phrase_parser *p)
 	return &p->w[p->i];
 }
 
-/* The word so many words ahead; W_END beyond the last one. */
+/* The word that is `ahead` words further on; W_END beyond the last one. */
 static const struct phrase_word *word_ahead(const struct phrase_parser *p, unsigned ahead)
 {
 	return &p->w[p->i + ahead < p->n ? p->i + ahead : p->n];
