@@ -68,7 +68,7 @@ enum run_log {
 	RUN_LOGS
 };
 
-/* As in the file, hence not to be changed. */
+/* The words are part of the file format: they must not change. */
 static inline const char *run_cause_word(unsigned cause)
 {
 	static const char *const words[RUN_CAUSES] = {

@@ -385,9 +385,10 @@ struct message_row {
 	uint8_t state;
 	uint32_t attempts;
 	uint64_t sid, run, problem; /* what it is about; 0: none */
-	uint64_t joined;      /* the message of which it is part; in a request: not 0 if it is part of one */
-	uint64_t receiver;    /* the same number for all messages to one receiver */
-	struct wall at;       /* when it was inserted */
+	uint64_t joined;   /* the message that it is part of, 0: none; in a request only whether it is part of
+			      one */
+	uint64_t receiver; /* the same number for all messages to one receiver */
+	struct wall at;    /* when it was inserted */
 	struct wall tried_at; /* the last attempt; 0: none */
 	struct wall next;     /* MESSAGE_WAITING: when to try next */
 	struct str origin;    /* where the receiver is named, with its fingerprint */

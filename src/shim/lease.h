@@ -10,6 +10,6 @@ struct lease {
 
 /* `path` NULL: no lease. `boot` must stay valid. 0 or an errno. */
 int lease_open(struct lease *l, const char *path, const char *boot);
-/* The present deadline. INT64_MAX: there is no lease; 0: the page is unreadable, or of another boot, hence
- * expired. */
+/* The present deadline. INT64_MAX: there is no lease; 0: the lease has expired, because the page is
+ * unreadable or of another boot. */
 int64_t lease_deadline(const struct lease *l);

@@ -31,7 +31,7 @@ static bool go_on(void *ctx)
 	return shim_tick(ctx);
 }
 
-/* Done after the run file has been created, so that of several shims only one executes the programs that
+/* Called after the run file has been created, so that of several shims only one executes the programs that
  * print secrets: a program may allow only one call. False: a secret cannot be fetched, or the attempt was
  * ended meanwhile; the agent must not be executed. */
 static bool fetch_secrets(struct shim *s)

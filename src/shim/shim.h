@@ -7,5 +7,5 @@
 /* Carries out the request in `memfd`, and replies once on `socket`. */
 _Noreturn void shim_main(int socket, int memfd, uint64_t ticket);
 
-/* Kills what is left of the tree of a dead shim, and records CAUSE_LOST. */
+/* Kills the processes that are left of a dead shim's tree, and records CAUSE_LOST. */
 _Noreturn void sweep_main(int memfd);

@@ -1,4 +1,4 @@
-/* Writes the answer of apply: what became of each document, and what was removed. */
+/* Writes the answer of apply: the result for each document, and what was removed. */
 #include "api/apply/apply.h"
 #include "api/json_out.h"
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* Takes the report of a run about itself. */
+/* Receives the report of a run about itself. */
 #include "api/handlers/handlers.h"
 
 #include "api/events.h"

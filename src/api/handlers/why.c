@@ -39,7 +39,7 @@ static struct wall first_of_day(const struct schedule_times *t, int64_t local, c
 }
 
 /* A person may have read the time in a table, in the machine's zone, or in a document, in the schedule's.
- * Uses the zone in which it is a time of the schedule; the machine's if it is none in both. */
+ * Uses the zone in which it is a time of the schedule; the machine's zone if it is one in neither. */
 static struct wall resolve_local_time(const struct schedule_times *t, const struct iso *i)
 {
 	struct wall here = i->has_time ? wall_of(iso_utc(i, t->machine_zone, NULL))

@@ -60,7 +60,8 @@ static bool is_transient(enum err e)
 	return e && e != E_INPUT && e != E_VALUE && e != E_NOTFOUND && e != E_LIMIT;
 }
 
-/* The document was valid when it was stored. Its agent is found among the agents of now, not of then. */
+/* The document was valid when it was stored. Its agent is looked up now, so a later definition of the agent
+ * is used. */
 static enum err read_document(struct prepare_worker *w, struct str text, struct arena *a,
 			      struct schedule_doc *ret, struct why *why)
 {

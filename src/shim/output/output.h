@@ -26,8 +26,8 @@ void output_write(struct output *o, unsigned stream, const char *p, size_t n);
 void output_open(struct output *o, const struct launch_request *rq, int dir);
 /* Reads at most REDACT_PIECE bytes. False: there were none. */
 bool output_read(struct output *o, unsigned stream);
-/* Reads what is left in the pipes. Does not wait until they are closed, because other processes may hold
- * them. */
+/* Reads the rest from the pipes. Does not wait until they are closed, because other processes may have them
+ * open. */
 void output_drain(struct output *o);
 /* Drains the pipes, and closes the files. */
 void output_close(struct output *o);

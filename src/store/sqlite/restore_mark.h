@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 must_check int meta_get(sqlite3 *db, const char *key, int64_t *ret);
-/* The largest number of a run that the database has given out. */
+/* Reads the largest run number that was ever assigned in the database. */
 must_check int meta_last_run(sqlite3 *db, int64_t *ret);
 /* Records, inside the caller's transaction, that the database was restored now and may lack later runs. */
 must_check int restore_mark(sqlite3 *db, const struct restore_request *q, int64_t generation);

@@ -62,7 +62,7 @@ static const char *const text[] = {
 	 * due again. */
 	[SQL_RUNS_WITHDRAW] = "DELETE FROM run INDEXED BY run_idle_of WHERE sid = ?1 AND nominal > ?2"
 			      " AND state > 3 AND kind NOT IN (2, 4) AND NOT (kind = 1 AND ?3)",
-	/* Before a run is removed: its number must never be given out again. */
+	/* Executed before a run is deleted, because its number must never be used again. */
 	[SQL_RUN_SAVE_LAST] = "UPDATE meta SET value = max(value, (SELECT ifnull(max(run), 0)"
 			      " FROM run)) WHERE key = 'last_run'",
 
@@ -133,7 +133,8 @@ static const char *const text[] = {
 	[SQL_PRUNE_RANGES_MARK] = "UPDATE schedule SET pruned_to = max(pruned_to, ifnull((SELECT max(last)"
 				  " FROM range WHERE sid = ?1 AND last <= ?2), pruned_to)) WHERE sid = ?1",
 	[SQL_PRUNE_RANGES] = "DELETE FROM range WHERE sid = ?1 AND last <= ?2",
-	/* Provided that no run has a rev above that of the version before this one and at most ?2. */
+	/* Deletes the version with rev ?2 if no run uses it: no run has a rev above the previous version's
+	 * and up to ?2. */
 	[SQL_PRUNE_VERSION] =
 		"DELETE FROM version AS v WHERE sid = ?1 AND rev = ?2 AND at <= ?3"
 		" AND NOT EXISTS (SELECT 1 FROM run r WHERE r.sid = ?1 AND kind <> 4"
