@@ -111,8 +111,6 @@
 #define READ_LIST_MAX       1000        /* items in one answer */
 #define READ_BYTES_MAX      (32u << 20) /* documents in one answer; the first is included whatever its size */
 #define READ_CANDIDATES_MAX 8           /* ids listed when the beginning of an id fits several */
-#define READ_COUNT_MAX      10000       /* runs read to count outcomes */
-#define READ_OUTCOMES       16          /* outcomes counted apart */
 #define READ_MS_MAX         50          /* processor time for one answer */
 #define READ_WAIT_MS_MAX    500         /* elapsed time for one answer, waits for the disk included */
 #define READ_STEPS          1000        /* steps of SQLite's machine between two looks at the clock */

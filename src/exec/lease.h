@@ -1,5 +1,6 @@
 #pragma once
-/* The lease page, written by the daemon (port/lease.h); shim/lease.h reads it. */
+/* The lease page, written by the daemon (port/lease.h); shim/lease.h reads it. The daemon of a
+ * single machine needs no lease; several nodes will renew it. */
 #include "base/err.h"
 #include "base/time.h"
 

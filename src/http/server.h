@@ -101,7 +101,7 @@ struct http_stats {
 struct http_stats http_stats(const struct http *h);
 
 /* Adds a header to the later answer; name and value are copied and must have no line ends. False: out of
- * memory. */
+ * memory. For headers such as Allow and ETag, which no operation sends yet. */
 bool http_header_add(struct http_request *r, const char *name, const char *value);
 /* Answers; the body is copied; content_type may be NULL. The request must not be used afterwards. */
 void http_answer(struct http_request *r, int status, const char *content_type, struct str body);
@@ -119,4 +119,5 @@ struct http_stream *http_stream(struct http_request *r, const char *content_type
 /* Appends bytes. E_LIMIT: more than limits.stream_bytes would be waiting, so the client is disconnected;
  * E_GONE: it was disconnected before. After either, `closed` will be called. */
 must_check enum err http_stream_write(struct http_stream *s, struct str bytes);
+/* Ends the stream from the server's side; no operation has a stream that ends yet. */
 void http_stream_end(struct http_stream *s);

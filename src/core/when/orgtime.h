@@ -27,7 +27,8 @@ struct org_rule {
 must_check enum err org_parse(struct str text, struct org_rule *ret, bool *day_off, struct why *why);
 /* The first occurrence strictly after `after`. For `.+` it assumes that each run ends when it is due. */
 must_check enum err org_next(const struct org_rule *o, const struct zone *z, int64_t after, int64_t *ret);
-/* The occurrence after a run that ended at `end`; for `.+` it is counted from there. */
+/* The occurrence after a run that ended at `end`; for `.+` it is counted from there. The
+ * engine does not use it yet. */
 must_check enum err org_after_end(const struct org_rule *o, const struct zone *z, int64_t end, int64_t *ret);
 /* Appends the timestamp in its simplest notation. */
 void org_format(const struct org_rule *o, struct buf *out);

@@ -173,17 +173,6 @@ struct read_runs {
 must_check enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a,
 			      struct read_runs *ret, struct why *why);
 
-/* How many runs since `since` (as in struct read_filter) have each state and outcome; `sid` 0: of all
- * schedules. Counts the newest READ_COUNT_MAX runs, `more` if there are others. Ranges are not counted: only
- * the rules know how many occurrences they hold. */
-struct read_counts {
-	uint32_t state[RUN_STATES];
-	uint32_t outcome[READ_OUTCOMES]; /* of finished runs; larger numbers count as the last */
-	bool more;
-};
-must_check enum err read_counts(struct reader *r, uint64_t sid, struct wall since, struct read_counts *ret,
-				struct why *why);
-
 /* Model calls that checks avoided. `ever`: all that this schedule avoided (0: that all schedules avoided).
  * `lately`: what all schedules avoided from `since` on, the beginning of a quarter of an hour. Pruned
  * quarters count only in `ever`. */

@@ -165,39 +165,7 @@ enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *
 	return e;
 }
 
-/* --- counts --- */
-
-static void count_run(sqlite3_stmt *s, struct read_counts *c)
-{
-	int state = sqlite3_column_int(s, 0), outcome = sqlite3_column_int(s, 1);
-	c->state[state >= 0 && state < RUN_STATES ? state : RUN_STATES - 1]++;
-	if (state == RUN_FINISHED)
-		c->outcome[outcome >= 0 && outcome < READ_OUTCOMES ? outcome : READ_OUTCOMES - 1]++;
-}
-
-enum err read_counts(struct reader *r, uint64_t sid, struct wall since, struct read_counts *ret,
-		     struct why *why)
-{
-	sqlite3_stmt *s = r->stmt[sid ? READ_COUNT_OF : READ_COUNT];
-	struct read_counts counts = { 0 };
-	unsigned n = 0;
-	int64_t low = 0, high;
-	int rc = reader_begin(r);
-	if (rc == SQLITE_OK && !sid)
-		rc = number_bounds(r, since.us, INT64_MAX, &low, &high);
-	DB_BIND(s, sid ? (int64_t)sid : low, since.us, READ_COUNT_MAX + 1);
-	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		counts.more = n++ == READ_COUNT_MAX;
-		if (counts.more)
-			break;
-		count_run(s, &counts);
-		rc = SQLITE_OK;
-	}
-	enum err e = reader_end(r, db_leave(s, rc), why);
-	if (e == OK)
-		*ret = counts;
-	return e;
-}
+/* --- avoided model calls --- */
 
 enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
 		      struct why *why)

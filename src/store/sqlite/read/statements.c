@@ -105,12 +105,6 @@ static const char *const text[] = {
 		" AND kind <> 4 ORDER BY nominal LIMIT 1",
 	[READ_RANGE_COVERS] = "SELECT sid, first, last, state, reason FROM range INDEXED BY range_last"
 			      " WHERE sid = ?1 AND last >= ?2 AND first <= ?2 ORDER BY first DESC LIMIT 1",
-	[READ_COUNT] = "SELECT state, outcome FROM run NOT INDEXED WHERE run >= ?1"
-		       " AND claimed >= ?2 ORDER BY run DESC LIMIT ?3",
-	[READ_COUNT_OF] = "SELECT state, outcome, nominal FROM run INDEXED BY run_occurrence"
-			  " WHERE sid = ?1 AND nominal >= ?2 AND kind <> 4 UNION ALL"
-			  " SELECT state, outcome, nominal FROM run INDEXED BY run_manual"
-			  " WHERE sid = ?1 AND nominal >= ?2 AND kind = 4 ORDER BY nominal DESC LIMIT ?3",
 
 	[READ_HOLDS] = "SELECT key, reason, until, note FROM hold ORDER BY key LIMIT ?1",
 	[READ_PROBLEM] = "SELECT " PROBLEM_COLUMNS " FROM problem WHERE number = ?1",
