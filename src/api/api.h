@@ -35,7 +35,8 @@ struct events *api_events(struct api *a);
 struct zone_files *api_zone_files(struct api *a); /* the latest ones */
 /* The settings for reading documents: zones, the default zone, calendars, default timeouts. */
 struct doc_env api_doc_env(const struct api_call *call, struct api *a);
-/* Counts the schedules that runs have sent to the engine and that are not stored yet. */
+/* The counter of new schedules that runs have sent to the engine and that have no answer yet. The handler
+ * that sends them changes it. */
 unsigned *api_granted_pending(struct api *a);
 /* A file descriptor is kept in reserve: closing it lets the next caller be identified when the process has no
  * other left. */

@@ -221,9 +221,9 @@ static void schedule_send(struct events *e, struct http *http)
 	}
 }
 
-/* The number after which the stream begins for a client whose last event was `seen`. A number that this
- * daemon never used comes from an earlier daemon: then the client gets all events of this one, or how many
- * were left out. */
+/* The number after which the stream begins for a client whose last event was `seen`. If this daemon never
+ * used the number, an earlier daemon did: the stream then begins with the first event of this daemon. Events
+ * that are no longer in the ring are replaced by one event with their count. */
 static uint64_t resume_after(struct events *e, uint64_t seen)
 {
 	pthread_mutex_lock(&e->lock);

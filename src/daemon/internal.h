@@ -59,7 +59,8 @@ struct daemon {
 	struct {
 		uint32_t cursor;    /* where engine_outdated continues */
 		unsigned under_way; /* schedules that the prepare worker or the engine has */
-		bool again;         /* a schedule was busy: begin again after the next fact */
+		bool again; /* a schedule was busy, or the prepare worker was full: begin again after the next
+			       fact */
 	} recompile;
 
 	struct {

@@ -1,5 +1,5 @@
-/* Passes requests to the store that are not the engine's from any thread to the pump, and their answers
- * back. */
+/* Requests to the store that do not come from the engine. Any thread may send one; it is passed to the pump,
+ * and the store's answer back to the sender. */
 #include "daemon/internal.h"
 
 #include <stdlib.h>

@@ -151,8 +151,9 @@ enum memory_act {
 	/* Deletes note `number` if it belongs to this agent; with an empty agent, in any case. Always
 	 * ST_OK. */
 	MEMORY_REMOVE,
-	/* Deletes the notes of `run` from number `number` on, of this agent only; with an empty agent, of
-	 * all. A request should concern few notes. ST_REFUSED: no run. */
+	/* Deletes the notes of `run` whose number is at least `number`: those of `agent`, or those of every
+	   agent if `agent` is empty. The caller chooses `number` so that one request deletes few notes.
+	   ST_REFUSED: `run` is 0. */
 	MEMORY_REMOVE_RUN,
 	MEMORY_ACTS
 };

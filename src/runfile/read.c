@@ -1,4 +1,5 @@
-/* Run files: from bytes to struct runfile, from there to the outcome of an attempt, and both on disk. */
+/* Run files: parses their bytes into struct runfile, derives the outcome of an attempt, reads the file of an
+ * attempt, and creates one that prevents an attempt. */
 #include "runfile/read.h"
 #include "core/model.h"
 #include "runfile/create.h"

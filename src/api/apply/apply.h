@@ -16,8 +16,8 @@
 struct apply_item {
 	struct str id;    /* of the schedule, or the name of the agent */
 	struct str after; /* the schedule that it follows; empty: none */
-	int leader; /* index of the first item on the way from its leader to that one's leader and so on; -1:
-		       none */
+	int leader; /* index of its leader among the items; if that is not an item, of the nearest leader's
+		       leader that is one; -1: none */
 	struct source_row source;
 	uint64_t sid;       /* of the stored schedule with this id; 0: there is none */
 	struct str changes; /* JSON, may be an empty list; p NULL: unchanged */
@@ -58,7 +58,8 @@ struct apply_job {
 	/* Removals: */
 	unsigned place; /* the place of `prune`, then of `gone`, whose schedules are being read, … */
 	struct read_sched last; /* … after this one; id.p NULL: from the first */
-	struct str last_agent;  /* agents are read after all places, after this one */
+	struct str last_agent;  /* the last agent of the page before; agents are read in pages when all places
+				   are done */
 	struct apply_removal *removal;
 	unsigned removals, removal_room;
 	bool dry_run;

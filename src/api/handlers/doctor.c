@@ -148,13 +148,12 @@ static void check_engine(const struct engine_counts *n, struct buf *out)
 		  n->clock_held ? "if the clock is right, `rota clock` accepts it" : NULL, "%s",
 		  n->clock_held ? "it jumped far ahead and is not trusted: nothing comes due"
 				: "it is trusted");
-	check_add(
-		out, n->outdated ? CHECK_WARN : CHECK_OK, "rules",
-		n->outdated ? "apply or edit these schedules again" : NULL,
-		n->outdated
-			? "%u schedules wait: they were compiled by another version or with other zone files"
-			: "all %u schedules are up to date",
-		n->outdated ? n->outdated : n->schedules);
+	check_add(out, n->outdated ? CHECK_WARN : CHECK_OK, "rules",
+		  n->outdated ? "apply or edit these schedules again" : NULL,
+		  n->outdated ? "%u schedules do not come due: their rules were compiled by another version "
+				"of rota, with other zone files or for another agent"
+			      : "all %u schedules are up to date",
+		  n->outdated ? n->outdated : n->schedules);
 }
 
 static void check_notify(struct api_call *call, struct api *api, struct buf *out)

@@ -86,7 +86,8 @@ struct why_answer why_at(const struct why_facts *f, struct wall t)
 	}
 	/* The first and last time of a range were nominal times once, even if the rule has changed. */
 	bool end = f->range && (f->range->first.us == t.us || f->range->last.us == t.us);
-	/* A next check is a nominal time too, and times from then on are not gated. */
+	/* If a run has set the next check, that time is a nominal time too, and it and later times are not
+	 * gated. */
 	bool set = f->row->next_set_at.us && t.us >= f->row->next.us;
 	const struct range_row *range = set && f->range && f->range->reason == REASON_GATED ? NULL : f->range;
 	if (set && t.us == f->row->next.us) {

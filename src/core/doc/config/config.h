@@ -69,13 +69,13 @@ struct config_env {
 	const char *(*variable)(void *self, const char *name); /* NULL: not set */
 	const char *(*flag)(void *self, const char *name);     /* NULL: not given */
 	void *self;
-	struct str text;        /* of the file; positions count in it */
+	struct str text;        /* the text of the file; positions are offsets in it */
 	const struct val *file; /* the list of its documents; NULL: there is no file */
 	const struct zone_source *zones;
 };
 
 /* source[i] becomes the source of config_settings[i]. `ret` points into `a` and into what `env` returned.
- * why->at counts in env->text if the file is wrong, else it is WHY_NOWHERE. */
+ * why->at is an offset in env->text if the error is in the file, else WHY_NOWHERE. */
 must_check enum err config_read(const struct config_env *env, struct arena *a, struct config *ret,
 				struct config_source source[CONFIG_SETTINGS_MAX], struct why *why);
 

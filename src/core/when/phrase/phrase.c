@@ -312,8 +312,8 @@ static enum err form_every_wdays(struct phrase_parser *p)
 	if (s->unit != U_WEEK)
 		return phrase_refuse_clash(p, PART_EVERY, PART_WDAYS);
 	if (days & (days - 1))
-		return phrase_refuse_part(p, PART_WDAYS,
-					  "'$w' needs a schedule for each day when it is not every week");
+		return phrase_refuse_part(
+			p, PART_WDAYS, "'$e' can be on one day only; write a schedule for each day of '$w'");
 	return put_org(p, (struct first_day){ .wdays = days });
 }
 

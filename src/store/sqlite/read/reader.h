@@ -24,8 +24,9 @@ struct reader;
  * or has another version than this program; opening the store migrates it. */
 must_check enum err reader_open(const char *path, struct reader **ret, struct why *why);
 void reader_close(struct reader *r); /* NULL is fine */
-/* For callers that retry: from now on a call that lasts too long fails with E_BUSY instead of E_LIMIT, so
- * that it is not taken for a fault of what is read. */
+/* For callers that retry: from now on a call that lasts too long fails with E_BUSY instead of E_LIMIT. Such
+ * callers try again after E_BUSY; E_LIMIT means a document that is too large, for which trying again is
+ * useless. */
 void reader_be_patient(struct reader *r);
 
 /* --- schedules --- */

@@ -45,7 +45,8 @@ static const char *const text[] = {
 
 	[READ_SCHED] = SCHED_ROWS("", " WHERE d.sid = ?1"),
 	[READ_ID] = "SELECT id FROM document WHERE sid = ?1",
-	/* The first version that was replaced at or after rev ?2, else the current document. */
+	/* The document as it was at rev ?2: the oldest replaced version whose last rev is ?2 or later; if
+	   there is none, the current document. */
 	[READ_DOCUMENT] = "SELECT ifnull((SELECT body FROM version WHERE sid = ?1"
 			  " AND rev >= ?2 ORDER BY rev LIMIT 1), (SELECT body FROM document WHERE sid = ?1))",
 	[READ_SCHED_ID] = SCHED_ROWS("INDEXED BY document_id", " WHERE d.id = ?1 AND d.dropped = 0"),

@@ -1,7 +1,7 @@
 /* ST_RANGE and ST_WITHDRAW: records ranges of occurrences that did not run, and withdraws such records. */
 #include "store/sqlite/write/operations.h"
 
-/* Extends the record that ends at the schedule's high, or adds one. */
+/* Extends the record with the same state and reason that ends at the schedule's `high`, or adds one. */
 static int put_range(struct operation *o)
 {
 	const struct range_row *g = &o->r->range;

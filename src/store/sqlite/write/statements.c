@@ -41,9 +41,11 @@ static const char *const text[] = {
 	[SQL_DOCUMENT_DROP] = "UPDATE document SET dropped = 1 WHERE sid = ?1",
 	[SQL_ID_TAKEN] = "SELECT 1 FROM document WHERE id = ?2 AND dropped = 0 AND sid <> ?1",
 
-	/* Used in the transaction that records the end, so that both are rolled back together. */
+	/* The number of the last end: changed in the transaction that records the end, so that number and end
+	   are rolled back together. */
 	[SQL_END_LAST] = "SELECT value FROM meta WHERE key = 'last_end'",
 	[SQL_END_SET_LAST] = "UPDATE meta SET value = ?1 WHERE key = 'last_end'",
+	/* Whether a leader has an end after the one that a follower has seen. */
 	[SQL_END_BEYOND] =
 		"SELECT 1 FROM run INDEXED BY run_end WHERE sid = ?1 AND \"end\" > ?2 AND state = 3",
 
