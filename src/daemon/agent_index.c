@@ -17,7 +17,8 @@ static int compare(const struct indexed_agent *a, struct str name)
 	return c ? c : (a->length > name.n) - (a->length < name.n);
 }
 
-/* The place of the agent in the array or, if it is not there, the place where it would be inserted. */
+/* Returns the index of the agent in the array; if the agent is not there, the index where it would be
+ * inserted. */
 static unsigned find_agent(const struct agent_index *x, struct str name, bool *there)
 {
 	unsigned low = 0, high = x->n;

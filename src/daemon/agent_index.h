@@ -16,6 +16,6 @@ void agent_index_free(struct agent_index *x);
 must_check enum err agent_index_set(struct agent_index *x, struct str name, uint64_t fingerprint);
 /* 0: there is no such agent. */
 uint64_t agent_index_get(const struct agent_index *x, struct str name);
-/* The fingerprint of the default agent: the one of this name or, if it is empty, the only agent; 0: there is
- * none. */
+/* The fingerprint of the default agent. `name` is its name; if `name` is empty, the only agent is the
+ * default. 0: there is no default agent. */
 uint64_t agent_index_default(const struct agent_index *x, struct str name);

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The directory of the definition's file; the daemon's home for definitions from the command line. */
+/* The directory of the definition's file; for a definition from the command line, the daemon's home
+ * directory. */
 static struct str home_of(struct str file)
 {
 	const char *home = getenv("HOME"), *slash = file.n ? memrchr(file.p, '/', file.n) : NULL;
@@ -31,8 +32,8 @@ static enum err find_only_agent(struct reader *r, struct arena *a, struct turn_a
 	return OK;
 }
 
-/* The definition was valid when it was stored, but perhaps not for this version: then f->fault says why.
- * E_IO: the machine failed. */
+/* Reads an agent's definition. It was valid when it was stored; if this version of rota cannot read it,
+ * f->agent is NULL and f->fault says why. E_IO: the machine failed. */
 static enum err read_definition(const struct doc_env *env, struct arena *a, struct turn_agent *f)
 {
 	struct agent_doc *agent = arena_alloc(a, sizeof *agent);
@@ -46,7 +47,7 @@ static enum err read_definition(const struct doc_env *env, struct arena *a, stru
 		e = agent_read(f->text, &map, env, a, agent, why);
 	if (e == E_NOMEM)
 		return e;
-	if (e && is_machine_error(errno)) /* the file of its zone could not be read */
+	if (e && is_machine_error(errno)) /* the zone file that the definition needs could not be read */
 		return E_IO;
 	f->agent = e ? NULL : agent;
 	f->fault = why->text;
@@ -83,8 +84,8 @@ enum err agent_load_all(struct reader *r, struct intern *n, struct why *why)
 	enum err e = OK;
 	for (unsigned tries = 0; page.more && !e;) {
 		e = read_agents(r, str_of(after), PAGE, &arena, &page, why);
-		/* The reader gave up after a short time. A second try is faster, because the page cache has
-		 * what was read. */
+		/* The reader gave up after a short time. A second try is faster, because the pages that were
+		 * read are now in the page cache. */
 		if (e == E_LIMIT && tries++ < AGENT_LOAD_TRIES_MAX) {
 			e = OK;
 			continue;

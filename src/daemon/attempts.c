@@ -6,8 +6,9 @@
 void attempts_want(void *ctx, const struct rn_req *r)
 {
 	struct daemon *d = ctx;
-	/* At most LAUNCHES_MAX and RUNNER_CHECKS_MAX are under way, so there is room. Without memory the
-	 * daemon ends: the claim is durable, and the next daemon starts the run. */
+	/* The prepare worker's queue has room for all attempts and checks that can be under way, so only
+	 * memory can be missing. Then the daemon ends; the claim is durable, so the next daemon starts the
+	 * run. */
 	if (prepare_launch(d->prepare, r))
 		loop_out_of_memory(d->loop);
 }
@@ -36,7 +37,7 @@ void attempts_finished(void *ctx, struct prepare_task *t)
 	if (t->kind == PREPARE_ANSWER)
 		record_run_text(d, t->req.run, RUN_TEXT_DETAIL, t->detail);
 	if (mailbox_put_wait(d->mail, attempts_take, t))
-		prepare_task_free(t); /* the daemon is closing; the next daemon prepares it again */
+		prepare_task_free(t); /* the daemon is closing; the next daemon prepares the attempt again */
 }
 
 /* --- on the daemon's thread --- */
@@ -45,7 +46,7 @@ static void give_launch(struct daemon *d, struct prepare_task *t)
 {
 	const struct rn_req *r = &t->req;
 	enum err e = t->outcome ? OK : runner_give(d->runner, r->run, r->attempt, &t->launch, &t->why);
-	/* No descriptor or no memory now: the schedule is not at fault. */
+	/* A descriptor or memory is missing now. The schedule is not at fault, so the task is tried again. */
 	bool transient = e == E_IO || e == E_NOMEM;
 	if (transient && prepare_retry(d->prepare, t) == OK)
 		return;
@@ -82,7 +83,7 @@ void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack
 {
 	struct daemon *d = ctx;
 	(void)ack;
-	/* The check before the next attempt is not needed any more. */
+	/* There is no next attempt, so the check before it is not needed any more. */
 	if (f->op == ST_FINISH || (f->op == ST_VERDICT && f->run.state != RUN_CLAIMED))
 		runner_drop_check(d->runner, f->run.run, (uint16_t)(f->run.attempt + 1));
 }

@@ -42,8 +42,8 @@ void commands_replied(void *ctx, const struct reply *r)
 	stop_if_idle(d);
 }
 
-/* Answers all commands under way. The commands stay pending, because requests that the store has point to
- * their texts. */
+/* Answers all commands that the engine has with REPLY_BUSY. They stay in the list of pending commands,
+ * because requests that the store has point to their texts. */
 void commands_refuse_all(struct daemon *d)
 {
 	for (struct pending_command *p = d->pending; p; p = p->next) {
@@ -55,8 +55,9 @@ void commands_refuse_all(struct daemon *d)
 	}
 }
 
-/* A name must be durable before rules that contain its number. Rules are sent in one of two lanes, each of
- * which keeps its order: so the name is sent first in both, and the second request changes nothing. */
+/* Rules contain the numbers of names, and a name must be durable before rules that use its number. Rules are
+ * sent in one of two lanes, and the store keeps the order within a lane only. So the name is sent in both
+ * lanes; the second of the two requests changes nothing. */
 static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct str text)
 {
 	struct daemon *d = ctx;
@@ -66,7 +67,7 @@ static void save_name(void *ctx, enum name_kind kind, uint32_t number, struct st
 				    .lane = lanes[i],
 				    .name = { (uint8_t)kind, number, text } };
 		if (pump_send(d->pump, &r))
-			return; /* the request that needs the name finds no memory either */
+			return; /* out of memory: the request that needs the name fails for the same reason */
 	}
 }
 

@@ -36,7 +36,7 @@ static enum err rename_post_dir(const struct daemon *d, struct why *why)
 {
 	char *post = datadir_path(d->options.data, "post");
 	enum err e = post ? OK : E_NOMEM;
-	/* If an earlier version was used in between, both exist: then the new one is used. */
+	/* Both directories exist if an earlier version was used in between. Then the new one is used. */
 	if (post && access(post, F_OK) == 0 && rename(post, d->notify_dir) < 0 && errno != ENOTEMPTY &&
 	    errno != EEXIST)
 		e = why_set(why, E_IO, WHY_NOWHERE, "cannot rename %s to %s: %s", post, d->notify_dir,
@@ -119,14 +119,15 @@ static void load_item(void *ctx, const struct load_item *item)
 	d->restore_problem_open |= item->kind == LOAD_PROBLEM && str_eq(item->problem.key, STR("restored"));
 	if (item->kind == LOAD_NAME &&
 	    intern_load(d->intern, (enum name_kind)item->name.kind, item->name.number, item->name.text))
-		return; /* rules that use the name are outdated, and wait */
+		return; /* rules that use the name are outdated and do not come due until they are compiled
+			   again */
 }
 
 static void zones_changed(void *ctx)
 {
 	struct daemon *d = ctx;
 	if (prepare_zones_changed(d->prepare))
-		return; /* they are read again at the next change */
+		return; /* the zone files are read when they change the next time */
 }
 
 static void stopping(void *ctx)
@@ -180,8 +181,8 @@ static enum err open_engine(struct daemon *d, struct why *why)
 			&d->loop, why);
 }
 
-/* To be called before other threads can use the daemon: they could give the number of a name that is not
- * loaded yet to another name. */
+/* To be called before other threads can use the daemon: otherwise a thread could give a new name a number
+ * that the store has already given to another name. */
 static enum err load_engine(struct daemon *d, struct why *why)
 {
 	enum err e = load_agents(d, why);
@@ -313,7 +314,7 @@ enum err daemon_run(struct daemon *d, struct why *why)
 	return e;
 }
 
-/* --- what other threads ask for --- */
+/* --- called by other threads --- */
 
 struct intern *daemon_intern(struct daemon *d)
 {

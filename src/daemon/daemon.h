@@ -8,27 +8,28 @@
 #include "exec/launch.h"
 
 struct daemon_options {
-	const char *data;     /* the directory; created if missing */
+	const char *data;     /* the data directory; created if it is missing */
 	const char *socket;   /* passed to runs as ROTA_SOCKET */
-	const char *launcher; /* the program */
+	const char *launcher; /* path of the launcher program */
 	struct out_service out;
 	struct secret_list secrets;
 	unsigned slots, catch_up_per_second;
 	const struct config_notify *notify; /* targets of notifications; NULL: those in the store */
 	bool documents_first;               /* nothing comes due before daemon_documents_applied */
 	struct {
-		int64_t runs_days, logs_days, logs_bytes; /* records and files beyond these are removed … */
-		int64_t every;                            /* seconds between two passes */
+		int64_t runs_days, logs_days,
+			logs_bytes; /* records and files beyond these limits are removed */
+		int64_t every;      /* seconds between two passes */
 	} retention;
 	struct doc_env defaults; /* for documents: zone, calendars, timeouts, agent */
 	/* The following are called on the daemon's thread, and may be NULL. */
 	void *ctx;
 	void (*zones_changed)(void *ctx);
-	/* A signal asks the daemon to end: the callee stops all callers of daemon_command, then calls
-	 * daemon_stop. */
+	/* Called when a signal asks the daemon to end. The callee stops all callers of daemon_command, then
+	 * calls daemon_stop. */
 	void (*stopping)(void *ctx);
-	/* A part of the machine began to fail, or recovered (text NULL). For a log: the store may be the part
-	 * that fails. */
+	/* Called when a part of the machine begins to fail and, with text NULL, when it has recovered. The
+	 * callee writes it to a log, because the store may be the part that fails. */
 	void (*trouble)(void *ctx, const char *what, const char *text);
 };
 
@@ -45,7 +46,7 @@ must_check enum err daemon_open(const struct daemon_options *o, struct daemon **
 void daemon_subscribe(struct daemon *d, pump_fact_fn *fn, void *ctx);
 /* Returns after SIGTERM, SIGINT or daemon_stop. */
 must_check enum err daemon_run(struct daemon *d, struct why *why);
-void daemon_close(struct daemon *d); /* runs go on */
+void daemon_close(struct daemon *d); /* runs continue */
 
 /* --- from any thread --- */
 
@@ -56,7 +57,7 @@ typedef void reply_fn(void *ctx, const struct reply *r);
  * E_BUSY: too many commands, or the store cannot write and the command needs it. A schedule whose row is
  * being changed is busy for a moment, so a command that the engine answers with REPLY_BUSY is repeated for
  * COMMAND_BUSY_MS (CMD_RUN, whose schedule may be busy for hours, for RUN_BUSY_MS). If the store stops
- * writing, commands under way are answered with REPLY_BUSY, though they may still be carried out when it
+ * writing, commands under way are answered with REPLY_BUSY, but they may still be carried out when the store
  * writes again. */
 must_check enum err daemon_command(struct daemon *d, const struct command *c, reply_fn *replied, void *ctx);
 typedef void store_answer_fn(void *ctx, const struct st_ack *ack);
@@ -70,7 +71,7 @@ must_check enum err daemon_send_wait(struct daemon *d, const struct st_req *r, s
 				     void *ctx);
 /* Calls fn(arg) on the daemon's thread. E_BUSY: too many calls. */
 must_check enum err daemon_call(struct daemon *d, mail_fn *fn, void *arg);
-/* E_IO while the store cannot write, with the reason. */
+/* Returns E_IO and the reason while the store cannot write. */
 must_check enum err daemon_can_write(struct daemon *d, struct why *why);
 void daemon_stop(struct daemon *d); /* ends daemon_run when all commands are answered */
 
@@ -78,7 +79,7 @@ struct reader;
 /* Opens a reader of the store; close it before the daemon. */
 must_check enum err daemon_reader(struct daemon *d, struct reader **ret, struct why *why);
 struct intern *daemon_intern(struct daemon *d);
-const char *daemon_runs_dir(const struct daemon *d);    /* of run files and logs */
+const char *daemon_runs_dir(const struct daemon *d);    /* the directory of run files and logs */
 const char *daemon_out_program(const struct daemon *d); /* rota-out; NULL: not installed */
 struct token_key;
 const struct token_key *daemon_token_key(const struct daemon *d);
@@ -86,7 +87,7 @@ struct config_notify;
 /* The targets of notifications: see notifier_config. */
 must_check enum err daemon_notify_config(struct daemon *d, struct reader *r, struct arena *a,
 					 struct config_notify *ret, const char **origin, struct why *why);
-/* A sentence for people if the store turned out to be older than its directory; else NULL. */
+/* If the database was restored from a copy: a sentence for people that says so. Otherwise NULL. */
 const char *daemon_restore_text(const struct daemon *d);
 
 /* --- on the daemon's thread --- */
@@ -95,9 +96,10 @@ const char *daemon_restore_text(const struct daemon *d);
 void daemon_documents_applied(struct daemon *d);
 const struct engine *daemon_engine(const struct daemon *d);
 bool daemon_has_cgroup(const struct daemon *d);
-/* E_IO while the store fails, or while runs cannot be started, with the reason. */
+/* These return E_IO and the reason: the first while the store fails, the second while runs cannot be
+ * started. */
 must_check enum err daemon_store_trouble(struct daemon *d, struct why *why);
 must_check enum err daemon_runner_trouble(struct daemon *d, struct why *why);
-/* E_IO if the store or the runner fails, with the reason; `which` is "store" or "runner", "store" if both
- * fail. */
+/* Returns E_IO and the reason if the store or the runner fails, and sets *which to "store" or "runner"; to
+ * "store" if both fail. */
 must_check enum err daemon_trouble(struct daemon *d, const char **which, struct why *why);

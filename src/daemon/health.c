@@ -89,7 +89,7 @@ static void check_clock(struct daemon *d, struct now now)
 	}
 }
 
-/* A change of the clock is reported at once, because there may be no other turn for a long time. */
+/* A change of the clock is reported at once, because the next turn of the loop may be a long time away. */
 static bool clock_changed(const struct daemon *d)
 {
 	return d->health.logged[HEALTH_CLOCK] != engine_clock_held(pump_engine(d->pump)) ||

@@ -98,8 +98,8 @@ void intern_free(struct intern *n)
 
 /* --- tables --- */
 
-/* The key of a text in by_hash; *number is its number, or MAP_NONE. If two texts have the same hash, the
- * second has the next key. */
+/* Returns the key of a text in by_hash, and sets *number to the text's number, or to MAP_NONE if it has none.
+ * If two texts have the same hash, the second one has the next key. */
 static uint64_t key_of(const struct table *t, struct str text, uint32_t *number)
 {
 	uint64_t key = fnv1a(FNV_START, text) | 1;
@@ -177,7 +177,7 @@ enum err intern_load(struct intern *n, enum name_kind kind, uint32_t number, str
 	return e;
 }
 
-/* The number of a name, a new one if it has none. E_LIMIT: too many names. */
+/* The number of a name; a name without a number gets a new one. E_LIMIT: too many names. */
 static enum err number_of_name(struct intern *n, enum name_kind kind, struct str text, uint32_t *ret)
 {
 	struct table *t = &n->table[kind];
@@ -247,8 +247,8 @@ enum err intern_reread(struct intern *n)
 	if (e)
 		return e;
 	const struct zone_source *s = zoneinfo_source(reread);
-	/* Loads the zones that are in use, so that intern_take_over reads no files. A zone that is gone
-	 * becomes UTC there. */
+	/* Loads the zones that are in use, so that intern_take_over reads no files. If the file of a zone is
+	 * gone, intern_take_over replaces the zone by UTC. */
 	for (uint32_t i = 0; i < ZONES_MAX; i++) {
 		struct str name = text_of(n, NAME_ZONE, i);
 		if (name.n && !s->find(s->self, name))

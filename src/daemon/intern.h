@@ -21,9 +21,9 @@ must_check enum err intern_load(struct intern *n, enum name_kind kind, uint32_t 
 /* Calls fn once for every name with a new number, to be stored. */
 typedef void name_fn(void *ctx, enum name_kind kind, uint32_t number, struct str text);
 void intern_unsaved(struct intern *n, name_fn *fn, void *ctx);
-/* The text of a number of NAME_OTHER; empty: none has it. Valid as long as `n`. */
+/* The name of kind NAME_OTHER that has the number; empty: no name has it. Valid as long as `n`. */
 struct str intern_text(struct intern *n, uint32_t number);
-/* The number of an agent, account or key; 0: no rules use it. */
+/* The number of an agent, account or concurrency key; 0: it has none, so no rules use it. */
 uint32_t intern_known(struct intern *n, enum doc_name kind, struct str name);
 /* For doc_rules. */
 struct doc_names intern_for_documents(struct intern *n);
@@ -32,8 +32,8 @@ void intern_tables(struct intern *n, struct engine_config *ret);
 
 /* --- agents --- */
 
-/* Sets the name of the default agent; empty: the only agent is the default. To be called before all others.
- * The name must live as long as `n`. */
+/* Sets the name of the default agent; empty: the only agent is the default. To be called before all other
+ * functions. The name must live as long as `n`. */
 void intern_default_agent(struct intern *n, struct str name);
 /* Sets the fingerprint of an agent's definition; 0: the agent is gone. Rules that were compiled with another
  * fingerprint are outdated when the engine gets EV_AGENTS. On the engine's thread, or before there is one. */
@@ -41,11 +41,11 @@ must_check enum err intern_agent(struct intern *n, struct str name, uint64_t fin
 
 /* --- zones --- */
 
-/* The name of a zone; empty: none has the number. Valid as long as `n`. */
+/* The name of the zone that has the number; empty: no zone has it. Valid as long as `n`. */
 struct str intern_zone(struct intern *n, uint32_t number);
 /* Reads the zone files again, which may take a while, and leaves the tables unchanged. Not on the engine's
  * thread. */
 must_check enum err intern_reread(struct intern *n);
 /* Puts the zones of intern_reread into the tables, before the engine gets EV_ZONES. On the engine's thread.
- * False: no zones were read. */
+ * False: intern_reread has not read zones since the last call. */
 bool intern_take_over(struct intern *n);

@@ -17,7 +17,7 @@ struct pending_command {
 	void *ctx;
 	struct boot give_up; /* until then a command answered with REPLY_BUSY is repeated */
 	struct pending_command *next;
-	char texts[]; /* of the command */
+	char texts[]; /* the texts that the command points to */
 };
 
 /* A request of daemon_send on its way to the store, or waiting for its answer. */
@@ -35,7 +35,7 @@ enum health_part { HEALTH_STORE, HEALTH_RUNNER, HEALTH_CLOCK, HEALTH_CLOCK_STEP,
 struct daemon {
 	struct daemon_options options;
 	char *database, *runs_dir, *notify_dir;
-	int lock; /* of the data directory */
+	int lock; /* descriptor that locks the data directory */
 	struct buf cgroup;
 	struct token_key token_key;
 
@@ -50,7 +50,7 @@ struct daemon {
 	struct retention *retention;
 	struct notifier *notifier;
 
-	uint64_t last_tag;               /* of a command */
+	uint64_t last_tag;               /* the tag of the last command */
 	struct pending_command *pending; /* commands that the engine has; few at a time */
 	struct pending_command *busy;    /* commands answered with REPLY_BUSY, to be repeated */
 	struct store_request *sent;      /* requests that the store has */
@@ -65,20 +65,22 @@ struct daemon {
 
 	struct {
 		struct boot checked;       /* when the last check was made */
-		bool failing;              /* something failed at that check */
+		bool failing;              /* something failed at the last check */
 		bool logged[HEALTH_PARTS]; /* parts that were logged as failing */
-		struct boot memory_ok;     /* the last time there was enough memory */
+		struct boot memory_ok;     /* when there was enough memory for the last time */
 		atomic_bool lacks_memory;
-		int64_t wall_minus_boot; /* at the last turn; 0: there was none */
+		int64_t wall_minus_boot; /* wall clock minus boot clock at the last turn; 0: there was no turn
+					    yet */
 	} health;
 	struct {
 		struct boot at;
 		bool fresh;              /* not yet reported */
-		char text[WHY_TEXT_MAX]; /* for people; "": none for CLOCK_CALM_SECONDS */
+		char text[WHY_TEXT_MAX]; /* for people; empty: the clock was not set within the last
+					    CLOCK_CALM_SECONDS */
 	} clock_step;                    /* the last time the clock was set */
 
-	char restore_text[WHY_TEXT_MAX]; /* see daemon_restore_text; "": none */
-	bool restore_problem_open;       /* since an earlier start */
+	char restore_text[WHY_TEXT_MAX]; /* see daemon_restore_text; empty: the database was not restored */
+	bool restore_problem_open; /* an earlier start opened the problem "restored", and it is still open */
 };
 
 /* --- commands.c: commands to the engine, and its replies --- */
@@ -106,12 +108,12 @@ void attempts_happened(void *ctx, const struct pump_fact *f, const struct st_ack
 void recompile_all(void *arg); /* mail */
 void recompile_finished(struct daemon *d, struct prepare_task *t);
 void recompile_zones_read(void *ctx); /* on the prepare worker's thread */
-/* To be called when an agent was defined, changed or removed and readers see it: compiles the schedules that
- * use it again. */
+/* Recompiles the schedules that use an agent. To be called when the agent was defined, changed or removed,
+ * and readers of the store see the change. */
 void recompile_agent(struct daemon *d, const struct agent_row *changed);
 void recompile_happened(void *ctx, const struct pump_fact *f, const struct st_ack *ack);
 
-/* --- health.c: what fails, in the log and as problems --- */
+/* --- health.c: logs failures, and reports them as problems --- */
 /* After every turn of the loop: see struct loop_config. */
 int64_t health_after_turn(void *ctx, struct now now);
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Due times before answers, answers before mail. */
+/* Priorities of events: due times first, then answers of the store and the runner, then mail. */
 enum { FIRST = SD_EVENT_PRIORITY_IMPORTANT, NEXT = SD_EVENT_PRIORITY_NORMAL, LAST = SD_EVENT_PRIORITY_IDLE };
 
 enum { ZONES_QUIET_US = 2 * USEC }; /* time without changes after which changed zone files are read */
@@ -28,7 +28,8 @@ struct loop {
 	sd_event *event;
 	sd_event_source *again, *zones_timer, *stop_timer;
 	int timer;
-	int64_t armed;     /* when the timer expires; INT64_MAX: off; 0: it must be set again */
+	int64_t armed; /* when the timer expires; INT64_MAX: the timer is off; 0: the timer must be set again
+			*/
 	int64_t suspended; /* total time the machine was suspended since it was booted */
 	int64_t turn_in;   /* what after_turn returned */
 	enum err error;
@@ -193,7 +194,7 @@ static int on_stop_late(sd_event_source *s, uint64_t usec, void *ctx)
 	return 0;
 }
 
-/* A package manager writes many files: they are read once, when no file has changed for a while. */
+/* A package manager writes many zone files. They are read only once, when no file has changed for a while. */
 static int on_zones_quiet(sd_event_source *s, uint64_t usec, void *ctx)
 {
 	struct loop *l = ctx;
@@ -215,7 +216,7 @@ static int on_zone_files(sd_event_source *s, const struct inotify_event *event, 
 
 /* --- set up --- */
 
-/* Leaves the source to the loop, which frees it at its end. */
+/* Makes the event loop the owner of the source, so that the source is freed together with the loop. */
 static void leave_to_loop(sd_event_source *s)
 {
 	sd_event_source_set_floating(s, true);
@@ -245,7 +246,7 @@ static void watch_zones(struct loop *l, const char *dir, unsigned depth)
 				 IN_CLOSE_WRITE | IN_MOVE | IN_CREATE | IN_DELETE | IN_ONLYDIR, on_zone_files,
 				 l) < 0)
 		return;
-	/* Without a pointer for the source, libsystemd 252 counts one reference too many. */
+	/* The source is requested by pointer because libsystemd 252 otherwise leaks a reference to it. */
 	leave_to_loop(source);
 	DIR *d = depth < 2 ? opendir(dir) : NULL;
 	while (d && (entry = readdir(d)))

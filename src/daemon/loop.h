@@ -9,13 +9,13 @@ struct loop_config {
 	int store_fd; /* readable when the store has answers */
 	struct runner *runner;
 	struct mailbox *mail;
-	const char *launcher; /* the program, started again when it has died */
+	const char *launcher; /* path of the launcher program, which is started again when it has died */
 	void *ctx;
 	void (*zones_changed)(void *ctx); /* called when zone files on disk have changed */
-	/* Called at the end of every turn. Returns in how many microseconds there must be another turn; 0:
-	 * whenever something happens. */
+	/* Called at the end of every turn. Returns the number of microseconds after which another turn is
+	 * needed, even if nothing happens before; 0: no turn is needed until something happens. */
 	int64_t (*after_turn)(void *ctx, struct now now);
-	/* SIGTERM or SIGINT was received: the callee arranges for loop_stop to be called. After
+	/* Called when SIGTERM or SIGINT was received. The callee arranges for loop_stop to be called. After
 	 * DAEMON_STOP_MS, or at a second signal, the loop stops by itself. */
 	void (*stopping)(void *ctx);
 };

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "core/doc/config/config.h"
 
-/* Headers whose values are not secret. The value of any other header may be. */
+/* Headers whose values are not secret. The values of all other headers may be secret. */
 static const char *const plain[] = { "accept", "accept-language", "content-type", "user-agent" };
 
 static bool is_plain(struct str name)
@@ -156,8 +156,8 @@ enum err out_request_render(const struct doc_action *action, int64_t timeout, co
 			    const struct out_request_texts *texts, struct arena *a, struct out_request *ret)
 {
 	_cleanup_(buf_free) struct buf out = { 0 };
-	/* Longer than the run's own timeout, so that the run is ended by that timeout like every other
-	 * run. */
+	/* The time limit of the request is longer than the timeout of the run, so that the timeout of the run
+	 * ends it, as it ends every other run. */
 	const int64_t most = OUT_TOTAL_MS_MAX / 1000;
 	int64_t seconds = timeout && timeout < most - RUN_GRACE_SECONDS ? timeout + RUN_GRACE_SECONDS : most;
 	struct masks m = { .room = SECRETS_MAX };

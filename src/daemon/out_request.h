@@ -17,7 +17,7 @@ struct out_service {
 	const struct config_out *rules;
 };
 
-/* Expands the templates of a text. The callee records errors. */
+/* Expands the templates in a text. `expand` keeps its errors in ctx. */
 struct out_request_texts {
 	struct str (*expand)(void *ctx, struct str text);
 	void *ctx;
@@ -32,7 +32,7 @@ struct out_request {
 /* A message of the notifier; it is signed if there is a secret. */
 struct out_request_message {
 	struct str url;
-	const char *type; /* of the body */
+	const char *type; /* content type of the body */
 	struct str id, secret, body;
 	int64_t seconds;
 };

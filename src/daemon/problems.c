@@ -41,8 +41,8 @@ struct problems {
 	struct map open;               /* by key_of */
 	struct problem_update *queued; /* changes that the prepare worker had no room for, in order */
 	struct problem_update **last;
-	unsigned openings; /* among them; at most PROBLEMS_QUEUED_MAX. There are as many closings as open
-			      problems at most */
+	unsigned openings; /* number of openings in `queued`, at most PROBLEMS_QUEUED_MAX. The number of
+			      closings needs no limit: it is at most the number of open problems */
 };
 
 /* A problem to be opened, reported again or closed, on its way to the prepare worker and the store. */
@@ -54,7 +54,7 @@ struct problem_update {
 	struct run_row run; /* BY_FAILURE */
 	uint32_t failures;  /* BY_PAUSE */
 	uint16_t reason;    /* BY_HOLD */
-	char *text;         /* the others */
+	char *text;         /* all other causes */
 	struct problem_update *next;
 };
 
@@ -104,7 +104,8 @@ static void load_open(struct problems *p, const struct problem_row *row)
 			continue;
 		snprintf(written, sizeof written, keys[c], subject);
 		if (!strcmp(text, written) && !map_put(&p->open, key_of((enum problem_cause)c, subject), 1))
-			return; /* out of memory: the problem is only closed after it was reported again */
+			return; /* out of memory: the problem is closed only after it was reported once more
+				 */
 	}
 }
 
@@ -217,7 +218,7 @@ bool problems_flush(struct problems *p)
 	return true;
 }
 
-/* False: no room or memory; the change is dropped, and made when its cause is seen again. */
+/* False: there is no room or no memory. The change is dropped; it is made when its cause occurs again. */
 static bool queue_update(struct problems *p, const struct problem_update *what)
 {
 	bool opens = what->act == PROBLEM_OPEN;

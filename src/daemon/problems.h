@@ -10,7 +10,8 @@
  *	clock, store, runner	as long as it fails
  *	clock:step		the clock was set by more than a minute; until it has run evenly for an hour
  *
- * The names in their texts are read from the store, which may take a while: the prepare worker does that. */
+ * The texts of problems contain names that are read from the store. This may take a while, so the prepare
+ * worker does it. */
 #include "daemon/prepare/worker.h"
 #include "daemon/pump.h"
 
@@ -30,10 +31,11 @@ void problems_load(struct problems *p, const struct load_item *item);
 /* For pump_subscribe; `problems` is a struct problems. */
 void problems_happened(void *problems, const struct pump_fact *f, const struct st_ack *ack);
 
-/* Sends what waited for room in the prepare worker's queue. False: some of it still waits. */
+/* Sends the changes of problems that waited for room in the prepare worker's queue. False: some of them still
+ * wait. */
 bool problems_flush(struct problems *p);
 
-/* What fails now; NULL: nothing. */
+/* What fails now. A text is NULL if its part works. */
 struct health {
 	bool clock_held;
 	const char *clock_step; /* how the clock was set … */

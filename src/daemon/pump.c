@@ -5,10 +5,10 @@
 #include "base/map.h"
 #include "daemon/prepare/worker.h"
 
-/* Tags of pump_send; the engine's count from 1. */
+/* The tags of requests of pump_send begin here. The engine's tags begin at 1. */
 #define OWN_TAGS (UINT64_C(1) << 63)
 
-enum { ANSWERS = 256 }; /* collected at a time */
+enum { ANSWERS = 256 }; /* the most answers collected at a time */
 
 /* Requests that wait because their port is full: a queue, emptied from its head. */
 struct backlog {
@@ -27,14 +27,14 @@ struct pump {
 	struct engine *engine;
 	struct effects fx;
 	struct backlog store, runner, questions;
-	struct pump_fact *fact; /* of the engine's requests that are with the store */
+	struct pump_fact *fact; /* one fact for each request of the engine that the store has not answered */
 	uint32_t *free_fact;    /* unused places in `fact` */
 	unsigned facts, free_facts, fact_room, free_room;
-	struct map fact_of; /* from tag to place in `fact` */
+	struct map fact_of; /* from the tag of a request to the place of its fact in `fact` */
 	struct subscriber subscriber[PUMP_SUBSCRIBERS_MAX];
 	unsigned subscribers;
 	uint64_t last_own_tag;
-	unsigned own; /* requests of pump_send that are with the store */
+	unsigned own; /* number of requests of pump_send that the store has not answered */
 	bool lacks_memory;
 	bool broken; /* out of memory: the engine's state is no longer complete */
 };
@@ -182,7 +182,8 @@ static void submit_backlogs(struct pump *p)
 	p->lacks_memory = store == E_NOMEM || runner == E_NOMEM || question == E_NOMEM;
 }
 
-/* Whether the prepare worker answers it. A check is a program, which the runner executes. */
+/* Whether the prepare worker answers the request. It does not answer ASK_CHECK: a check is a program, which
+ * the runner executes. */
 static bool is_question(const struct rn_req *r)
 {
 	return r->op == RN_ASK && r->ask != ASK_CHECK;

@@ -15,8 +15,8 @@ void store_requests_take(void *arg)
 	struct store_request *s = arg;
 	struct daemon *d = s->d;
 	if (pump_send(d->pump, &s->req)) {
-		/* Out of memory: tries again later, because the notifier and retention wait for the answer
-		 * without a limit. */
+		/* Out of memory: the request is tried again later, because the notifier and the retention
+		 * thread wait for its answer without a time limit. */
 		if (mailbox_put(d->mail, store_requests_take, s))
 			store_requests_free(s);
 		return;

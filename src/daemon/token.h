@@ -1,7 +1,7 @@
 #pragma once
 /* Tokens by which runs identify themselves: r12.1.MAC, the run's number, its attempt, and a keyed hash of
- * both. Only the key is stored, so there are no tokens to clean up, and a token is valid for the next daemon,
- * too. Whether the attempt is still alive is not checked here. */
+ * both. Only the key is stored, so there are no tokens to clean up, and a token stays valid after a restart
+ * of the daemon. These functions do not check whether the attempt is still alive. */
 #include "base/err.h"
 
 enum { TOKEN_KEY = 32, TOKEN_SIZE = 1 + 20 + 1 + 10 + 1 + 64 + 1 };
@@ -10,9 +10,9 @@ struct token_key {
 	uint8_t bytes[TOKEN_KEY];
 };
 
-/* The key of a data directory, created if there is none. It is not in the database: a copy of the database
- * that is served elsewhere has other runs with the same numbers. A key that cannot be stored is valid until
- * the daemon ends. E_IO: no random numbers. */
+/* The key of a data directory, created if there is none. It is not stored in the database: if a copy of the
+ * database is served elsewhere, other runs get the same numbers there. A key that cannot be stored is valid
+ * until the daemon ends. E_IO: no random numbers. */
 must_check enum err token_key_open(const char *data, struct token_key *ret, struct why *why);
 
 /* False: no memory. */

@@ -204,7 +204,7 @@ def backup_under_load():
         run = wait_until(30, lambda: (r := rig.ask("GET", f"/runs/r{again}"))["state"] == "finished" and r)
         check(run and (run["attempt"], run["outcome"]) == (2, "done"), "the later attempt of a known run is adopted", run)
         problems = rig.ask("GET", "/problems")["problems"]
-        check(any(p["key"] == "restored" and "1 run unknown to it was" in p["text"] for p in problems), "the restore is a problem", problems)
+        check(any(p["key"] == "restored" and "1 run that the store does not know was" in p["text"] for p in problems), "the restore is a problem", problems)
         rig.ask("POST", f"/runs/r{known}/stop", {})
         why = rig.cli("why", "second-0", iso_time(first_lost(rig, fired, "second-0")))
         check("restored" in why.stdout, "why says restored", why)

@@ -23,7 +23,7 @@ static uint64_t receiver_of(const struct doc_target *t, struct str text)
 	return fnv1a(FNV_START, of) >> 2; /* numbers in SQLite are signed */
 }
 
-/* m.origin: a text that identifies the receiver; empty: the text of its target does. */
+/* m.origin is a text that identifies the receiver; if it is empty, the text of the target identifies it. */
 static enum err add_message(struct message_list *list, const char *origin, const struct doc_target *t,
 			    struct message_row m)
 {
@@ -71,7 +71,7 @@ static bool config_wants(const struct message_source *s, enum notify_event event
 struct subject {
 	struct str id, ping;
 	struct doc_notification to;
-	const char *origin; /* of messages to targets of this document */
+	const char *origin; /* the origin of messages to targets of this document */
 };
 
 /* Reads the document of this rev or, if that is gone, the latest. E_NOTFOUND: there is no document any
@@ -196,8 +196,8 @@ static enum err add_range(const struct message_source *s, const struct subject *
 
 /* --- pings --- */
 
-/* As healthchecks.io expects it: "/start" or "/fail" after the path, and an id by which it finds the start
- * that belongs to an end. */
+/* The url of a ping as healthchecks.io expects it: "/start" or "/fail" is appended to the path, and the query
+ * has an id that is the same at the start and the end of a run. */
 static const char *ping_url(struct arena *a, struct str url, const struct run_row *r, const char *suffix)
 {
 	size_t query = 0;
@@ -236,8 +236,8 @@ static enum err add_ping(const struct message_source *s, const struct subject *a
 
 /* --- problems --- */
 
-/* Whether the problem is a failure of a schedule about which (or about whose recovery) the same targets get
- * another message. */
+/* Whether the problem is a failure of a schedule, and the same targets get another message about that failure
+ * (NEWS_OPENED) or about the recovery from it. */
 static bool has_other_message(const struct message_source *s, struct arena *a, struct str key,
 			      enum news_kind kind)
 {
@@ -330,8 +330,8 @@ enum err message_add_test(const struct message_source *s, struct message_list *l
 	body_open(&body, MESSAGE_TEST, STR("this is a test: nothing has happened"));
 	struct message_row m = { .kind = MESSAGE_TEST, .body = body_close(&body, list->arena) };
 	enum err e = add_messages(list, s->origin, s->config->to, s->config->targets, m);
-	/* A person waits for the result, so test messages do not wait for other messages to the same
-	 * receiver. */
+	/* A person waits for the result of a test, so test messages do not wait for other messages to the
+	 * same receiver. */
 	for (unsigned i = first; i < list->n; i++)
 		list->item[i].receiver = ~list->item[i].receiver >> 2;
 	return e;

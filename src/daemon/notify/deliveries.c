@@ -208,7 +208,7 @@ static bool copy_message(struct delivery *d, const struct message_row *m)
 	return true;
 }
 
-/* The reason why sending a message is pointless by now; NULL: it is not. */
+/* If it is pointless to send the message now, returns the reason, else NULL. */
 static const char *why_pointless(struct notifier *n, const struct message_row *m)
 {
 	bool yes = false;
@@ -248,8 +248,9 @@ static void start_delivery(struct notifier *n, struct delivery *d, const struct 
 	}
 }
 
-/* Pings of one schedule are sent in order: else the receiver could take the end of one run for the end of
- * another. */
+/* A message waits while it is being delivered, or while its receiver has the most deliveries allowed. A ping
+ * also waits for earlier pings of its schedule: if their order changed, the receiver could take the end of
+ * one run for the end of another. */
 static bool must_wait(struct notifier *n, const struct message_row *m)
 {
 	for (unsigned i = 0; i < DELIVERIES_MAX; i++) {
@@ -285,7 +286,7 @@ void deliveries_start_due(struct notifier *n)
 			start_delivery(n, d, &due.item[i]);
 			any = true;
 		}
-	n->check_due = any && due.more; /* other messages may follow those that must wait */
+	n->check_due = any && due.more; /* the next page may have messages that need not wait */
 	if (read_message_next(n->reader, buf_str(&unavailable), &n->next_due, &why))
 		n->retry = n->check_due = true;
 }
@@ -319,7 +320,7 @@ bool deliveries_remove_stale(void *ctx, struct run_files *f)
 		return true;
 	for (unsigned i = 0; i < f->files; i++)
 		if (!e && m.state == MESSAGE_WAITING && f->file[i].attempt > m.attempts)
-			return true; /* this attempt has not been recorded */
+			return true; /* the result of this attempt has not been recorded */
 	runfile_remove(f, false);
 	return true;
 }

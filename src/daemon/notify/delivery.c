@@ -1,4 +1,4 @@
-/* Writes what a delivery executes, and interprets its exit code and output. */
+/* Renders the program and the input of a delivery, and interprets its exit code and output. */
 #include "daemon/notify/delivery.h"
 
 #include "base/json.h"
@@ -19,7 +19,7 @@ static bool is_request(const struct message_row *m)
 	return str_starts(m->target, STR("{\"type\":\"webhook\""));
 }
 
-/* --- what is executed --- */
+/* --- the program and its input --- */
 
 /* A secret is given as itself, or as the absolute path of a file that holds it. */
 static enum err find_secret(struct str given, struct arena *a, struct str *ret, struct why *why)
@@ -125,8 +125,8 @@ static enum err render_desktop(const struct message_row *m, struct arena *a, str
 	return OK;
 }
 
-/* The daemon's environment without what the service manager set for the daemon alone, and with the main parts
- * of the message. */
+/* The environment of a delivery: the daemon's environment without the variables that the service manager set
+ * for the daemon alone, and with the main parts of the message. */
 static const char **environment(const struct message_row *m, struct arena *a)
 {
 	static const struct {
@@ -146,7 +146,7 @@ static const char **environment(const struct message_row *m, struct arena *a)
 	for (unsigned i = 0; env && i < ARRAY_LEN(parts); i++) {
 		struct str value = text_in(body, parts[i].key);
 		if (!strcmp(parts[i].key, "run") && value.n)
-			value = str_from(value, 1); /* runs have the number without the r */
+			value = str_from(value, 1); /* "r7" becomes "7", as in the environment of a run */
 		env[count] = value.n ? arena_printf(a, "%s=%.*s", parts[i].name, STR_ARG(value)) : NULL;
 		if (value.n && !env[count++])
 			return NULL;
@@ -179,14 +179,14 @@ enum err delivery_render(const struct message_row *m, const struct out_service *
 		e = render_desktop(m, a, &l);
 		break;
 	case DOC_TO_EVENT:
-		return why_set(why, E_INPUT, WHY_NOWHERE, "an event is not sent");
+		return why_set(why, E_INPUT, WHY_NOWHERE, "a target of type event has no receiver");
 	}
 	if (!e)
 		*ret = l;
 	return e;
 }
 
-/* --- how it ended --- */
+/* --- the end of a delivery --- */
 
 static const struct delivery_retry_policy *policy_of(const struct message_row *m)
 {
@@ -250,7 +250,7 @@ static int64_t retry_after_in(struct str line)
 	return (int64_t)n;
 }
 
-/* Why the program could not be executed; empty: it was. */
+/* Why the program could not be executed; empty if it was executed. */
 static struct str why_not_executed(const char *dir, const struct message_row *m, struct runfile *f)
 {
 	enum run_life life;

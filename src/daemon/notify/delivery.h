@@ -1,7 +1,7 @@
 #pragma once
-/* One delivery: makes from a message what the launcher executes, and decides from the end of the process what
- * happens next. Requests are sent by rota-out, which reads them, secrets included, from its standard input;
- * commands read the message there. */
+/* One delivery: renders the program that the launcher executes to deliver a message, and decides what happens
+ * next when the program has ended. rota-out sends requests; it reads a request, including its secrets, from
+ * standard input. Commands read the message from standard input. */
 #include "core/schedule/delivery_retry.h"
 #include "daemon/out_request.h"
 #include "exec/launch.h"
@@ -16,7 +16,8 @@ struct delivery_end {
 	struct delivery_decision decision;
 	struct buf text; /* the result, for people */
 };
-/* Judges attempt m->attempts + 1, whose files are in `dir`. `chance`: see delivery_retry_decide. */
+/* Decides what follows from the end of attempt m->attempts + 1, whose files are in `dir`. `chance`: see
+ * delivery_retry_decide. */
 void delivery_judge(const struct message_row *m, const struct rn_report *report, const char *dir,
 		    uint32_t chance, struct delivery_end *ret);
 /* The decision for an attempt that could not be started. */

@@ -1,4 +1,5 @@
-/* Joins many messages to one target in one digest. Each keeps its own row, which names the digest. */
+/* Joins many messages to one target in one digest. Each of the messages keeps its own row, which names the
+ * digest. */
 #include "daemon/notify/message.h"
 
 #include "base/json.h"
@@ -21,7 +22,8 @@ static struct str text_of(struct arena *a, struct str body)
 	return text && text->kind == VAL_STR ? text->str : (struct str){ 0 };
 }
 
-/* The body of the digest of all messages from `from` on that are alike; it contains the first few of them. */
+/* The body of a digest: of the message at index `from`, and of all later ones that are like it. The body
+ * contains the first few of these messages. */
 static struct str write_digest(const struct message_list *list, unsigned from, unsigned count)
 {
 	_cleanup_(buf_free) struct buf text = { 0 }, body = { 0 }, items = { 0 };
@@ -48,10 +50,11 @@ struct joining {
 	const struct message_list *in;
 	struct message_row *out;
 	unsigned n;
-	bool *joined; /* for each message of `in` */
+	bool *joined; /* for each message of `in`: it was added to a digest */
 };
 
-/* Adds the digest of all messages that are like the one at `from`, and those messages as its parts. */
+/* Adds the digest of the message at index `from` and of all later ones that are like it, and adds these
+ * messages as parts of the digest. */
 static enum err join_alike(struct joining *j, unsigned from, unsigned count)
 {
 	const struct message_row *in = j->in->item;

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GONE_KEY "notify:" /* the key is this and the origin of the messages */
+#define GONE_KEY "notify:" /* the key of the problem is this prefix and the origin of the messages */
 
-/* Sets the flag only when the store has the problem: before, gone_close_changed would not find the problem
- * and would clear the flag. */
+/* Sets the flag when the store has the problem. If it were set earlier, gone_close_changed might not find the
+ * problem yet and clear the flag. */
 static void problem_opened(void *ctx, const struct st_ack *ack)
 {
 	struct notifier *n = ctx;
@@ -35,7 +35,8 @@ void gone_report(struct notifier *n, const struct message_row *m)
 		.act = PROBLEM_OPEN, .key = buf_str(&key), .subject = STR("notify"), .text = buf_str(&text)
 	};
 	if (key.failed || text.failed || daemon_send(n->options.daemon, &r, problem_opened, n))
-		return; /* the next message that is not sent reports it */
+		return; /* out of memory or too many requests: the next message to this receiver is not sent
+			   either, and reports it */
 }
 
 /* Whether the document or configuration that named the receiver is unchanged. */

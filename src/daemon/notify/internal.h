@@ -23,7 +23,7 @@ struct delivery {
 	struct notifier *notifier;
 	enum delivery_phase phase;
 	atomic_bool recorded; /* PHASE_RECORDING: the store has answered */
-	struct arena arena;   /* of `message` and `launch` */
+	struct arena arena;   /* holds `message` and `launch` */
 	struct message_row message;
 	struct launch launch;
 	struct st_req result; /* ST_DELIVERY */
@@ -45,7 +45,7 @@ struct notifier {
 	bool started;
 	atomic_bool stop, has_news, config_changed;
 
-	struct arena config_arena; /* of the next two */
+	struct arena config_arena; /* holds the next two members */
 	struct config_notify config;
 	const char *origin;           /* NULL: not yet read */
 	atomic_bool gone_is_reported; /* there may be open problems of receivers that are gone */
@@ -53,17 +53,18 @@ struct notifier {
 	struct {
 		bool under_way;
 		atomic_bool answered;
-		atomic_uint refused; /* batches refused in a row. After 1, a batch has one row of news; after
-					2, no messages */
-		struct boot next;    /* no batch is made before this time, so that news that come together are
-					collected */
+		atomic_uint
+			refused;  /* number of batches that the store refused in a row. After one, a batch has
+				     only one row of news; after two, the row is removed without messages */
+		struct boot next; /* no batch is made before this time, so that news that come together are
+				     collected */
 		struct arena arena;
 	} batch; /* messages on their way to the store */
 
 	struct delivery delivery[DELIVERIES_MAX];
 	struct paused_receiver paused[PAUSED_RECEIVERS_MAX];
 	unsigned paused_count;
-	struct wall next_due; /* of the messages that wait; WALL_NEVER: none */
+	struct wall next_due; /* when the next waiting message is due; WALL_NEVER: no message waits */
 	bool check_due;       /* messages may be due */
 	bool retry;           /* something failed: try again after NOTIFY_RETRY_MS */
 };
@@ -84,11 +85,12 @@ void news_take(struct notifier *n);
 
 /* --- deliveries.c: the messages that are due --- */
 void deliveries_want(void *ctx, const struct rn_req *r); /* the runner's callback */
-void deliveries_collect(struct notifier *n);             /* what the runner reports */
-void deliveries_record(struct notifier *n);              /* results of deliveries that ended */
+void deliveries_collect(struct notifier *n);             /* takes reports of the runner */
+void deliveries_record(struct notifier *n); /* sends the results of ended deliveries to the store */
 void deliveries_start_due(struct notifier *n);
 bool deliveries_have_room(const struct notifier *n);
-/* Microseconds until deliveries_start_due has something to do if nothing happens before; INT64_MAX: never. */
+/* After how many microseconds deliveries_start_due must be called even if nothing happens before; INT64_MAX:
+ * never. */
 int64_t deliveries_next(const struct notifier *n);
 /* For runfile_walk: removes files of deliveries that nothing will read any more. */
 bool deliveries_remove_stale(void *ctx, struct run_files *f);

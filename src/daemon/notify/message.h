@@ -12,7 +12,7 @@ struct message_source {
 	struct reader *reader;
 	const char *runs; /* the directory of logs, for pings */
 	const struct config_notify *config;
-	const char *origin; /* of the configuration: see notifier_config */
+	const char *origin; /* the origin of the configuration: see notifier_config */
 };
 
 /* Room for STORE_MESSAGES_MAX; texts live in the arena. */
@@ -43,7 +43,7 @@ void message_write_outcome(const struct run_row *run, struct buf *out);
 /* "; `rota logs r7` shows …": where to find more about a failed run. */
 void message_write_hint(const struct run_row *run, struct buf *out);
 
-/* why may be NULL. */
+/* Reads the target of a message. `why` may be NULL. */
 must_check enum err message_target(const struct message_row *m, struct arena *a, struct doc_target *ret,
 				   struct why *why);
 /* Writes the name of the receiver for people, without secrets: see target_write_name. */

@@ -59,8 +59,8 @@ static enum err send_batch(struct notifier *n, const struct read_news *news, uns
 	if (e)
 		return e;
 	r.messages.message = list.item;
-	/* A message that the store refuses again and again must not block all others: drop its row of news.
-	 */
+	/* A message that the store refuses again and again must not block all other messages, so its row of
+	 * news is removed without a message. */
 	r.messages.n = refused < 2 ? list.n : 0;
 	atomic_store(&n->batch.answered, false);
 	return daemon_send(n->options.daemon, &r, batch_answered, n);
@@ -73,7 +73,7 @@ void news_take(struct notifier *n)
 	if (n->batch.under_way && !atomic_load(&n->batch.answered))
 		return;
 	if (n->batch.under_way)
-		n->check_due = true; /* the messages of this batch */
+		n->check_due = true; /* the messages of this batch are in the store */
 	n->batch.under_way = false;
 	arena_reset(&n->batch.arena);
 	if (clock_boot().us < n->batch.next.us) {
@@ -93,7 +93,8 @@ void news_take(struct notifier *n)
 	n->batch.under_way = !e;
 	if (e || !news.more)
 		n->batch.next.us = clock_boot().us + NOTIFY_RETRY_MS * INT64_C(1000);
-	/* Reads the news again later: some were written meanwhile, or reading failed. */
+	/* Reads the news again later, because more news may have been written meanwhile, or because reading
+	 * failed. */
 	atomic_store(&n->has_news, true);
 	n->retry |= e != OK;
 }

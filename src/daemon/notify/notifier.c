@@ -28,7 +28,7 @@ void notifier_happened(void *notifier, const struct pump_fact *f, const struct s
 	(void)ack;
 	if (f->news && f->res == ST_OK && !atomic_exchange(&n->has_news, true))
 		notifier_wake(n);
-	/* The document may have named a receiver that is gone. */
+	/* The changed document may have named a receiver that is gone: gone_close_changed checks that. */
 	if ((f->op == ST_PUT || f->op == ST_DROP) && atomic_load(&n->gone_is_reported))
 		notifier_config_changed(n);
 }
@@ -68,7 +68,8 @@ static int turn_in_ms(const struct notifier *n)
 	if (n->retry)
 		return NOTIFY_RETRY_MS;
 	int64_t us = deliveries_next(n);
-	/* Messages that are due but wait for a delivery to the same receiver start when that has ended. */
+	/* A due message that waits for another delivery to its receiver is started when that delivery ends,
+	 * so it is enough to look again after NOTIFY_RETRY_MS. */
 	if (us <= 0)
 		us = NOTIFY_RETRY_MS * 1000;
 	return us == INT64_MAX ? -1 : us > INT64_C(3600000000) ? 3600000 : (int)(us / 1000 + 1);

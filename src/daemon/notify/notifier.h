@@ -3,8 +3,8 @@
  * with their causes, into messages, one for each target; delivers the messages that are due; and records the
  * result of each attempt.
  *
- * It executes deliveries with its own runner, launcher and directory: so a delivery that hangs delays no run,
- * the next daemon adopts deliveries under way, and the daemon itself opens no connection. */
+ * It executes deliveries with a runner, a launcher and a directory of its own. So a delivery that hangs
+ * delays no run, the next daemon adopts deliveries under way, and the daemon itself opens no connection. */
 #include "core/doc/config/notify.h"
 #include "daemon/out_request.h"
 #include "daemon/pump.h"
@@ -14,14 +14,14 @@ struct notifier;
 
 struct notifier_options {
 	struct daemon *daemon;
-	const char *dir;      /* of the files of deliveries */
-	const char *launcher; /* the program */
+	const char *dir;      /* the directory of the files of deliveries */
+	const char *launcher; /* path of the launcher program */
 	struct out_service out;
 	const struct config_notify *config; /* NULL: the configuration in the store */
 };
 
 must_check enum err notifier_open(const struct notifier_options *o, struct notifier **ret, struct why *why);
-void notifier_close(struct notifier *n); /* deliveries under way go on */
+void notifier_close(struct notifier *n); /* deliveries under way continue */
 
 /* --- from any thread --- */
 
@@ -33,8 +33,8 @@ void notifier_happened(void *notifier, const struct pump_fact *f, const struct s
 /* The key of the state in which the store keeps what `rota notify set` configured. No agent can have this
  * name. */
 #define NOTIFIER_STATE_KEY "/notify"
-/* The targets of the configuration, or of the store if `config` is NULL; there may be none. `origin` is the
- * part of message_row.origin that changes whenever they change. */
+/* The targets of the configuration or, if `config` is NULL, of the store; there may be none. *origin is set
+ * to the part of message_row.origin that changes whenever the targets change. */
 struct reader;
 must_check enum err notifier_config(struct reader *r, const struct config_notify *config, struct arena *a,
 				    struct config_notify *ret, const char **origin, struct why *why);

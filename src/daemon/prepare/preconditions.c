@@ -44,8 +44,8 @@ enum err precondition_answer(const struct context_source *source, enum rn_ask as
 		ret->reason = REASON_CONDITION;
 		return answer_condition(source, a, ret, why);
 	case ASK_HOOK:
-		/* Rules that were compiled by a version that could not run the schedule have this question;
-		 * this version may be able to run it. */
+		/* The rules ask this question if the version of rota that compiled them could not run the
+		 * schedule. This version may be able to run it. */
 		blocked = doc_blocked(source->doc, false);
 		ret->yes = !blocked;
 		ret->detail = blocked ? str_of(blocked) : (struct str){ 0 };

@@ -34,7 +34,8 @@ enum err provenance_write(const struct schedule_doc *d, const struct launch *l, 
 		return OK;
 	struct str message = turn_message(d, l->input);
 	write_provenance(d, l, message, true, &text);
-	/* How much longer the JSON is than the message depends on its characters. */
+	/* JSON escapes some characters, so the length of the JSON is known only after it is written. The
+	 * message is shortened until the JSON fits. */
 	while (text.n > STORE_RUN_TEXT_BYTES_MAX && !text.failed) {
 		message.n = message.n > STORE_RUN_TEXT_BYTES_MAX ? STORE_RUN_TEXT_BYTES_MAX : message.n / 2;
 		text.n = 0;

@@ -3,7 +3,8 @@
 
 #include "sys/clock.h"
 
-/* Adds a text without its templates: {{ }} contains names of values, which are no words of the subject. */
+/* Adds a text without its templates: {{ }} contains names of values, which do not say what the schedule is
+ * about. */
 static void add_plain(struct buf *out, struct str text)
 {
 	while (text.n) {

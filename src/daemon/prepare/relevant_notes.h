@@ -12,6 +12,6 @@ struct notes_pace {
 };
 
 /* Sets s->note to notes of s->doc's agent; a schedule without an agent has none. If ranking takes too long,
- * or took too long within this second, they are the newest notes that contain any of the words. */
+ * or its time for this second is used up, s->note gets the newest notes that contain any of the words. */
 must_check enum err relevant_notes_find(struct reader *r, struct notes_pace *pace, struct arena *a,
 					struct run_scope *s, struct why *why);

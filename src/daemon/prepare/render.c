@@ -21,7 +21,7 @@ struct renderer {
 	const struct context_source *source;
 	const struct render_place *place;
 	struct run_context context;
-	struct str token; /* of this attempt */
+	struct str token; /* the token of this attempt */
 	struct arena *arena;
 	struct why *why;
 	enum err failed; /* the first error */
@@ -158,8 +158,9 @@ static const char **render_env(struct renderer *r)
 	return e.item;
 }
 
-/* WINDOW bounds the start of the first attempt. The engine has checked it already, so only an attempt that a
- * slow machine or a dead launcher delays by more than the grace is not executed. */
+/* Returns the latest time at which the first attempt may start, by the WINDOW of the schedule. The engine has
+ * already checked the window, so this only affects an attempt that a slow machine or a dead launcher has
+ * delayed by more than the grace. */
 static struct boot start_by(const struct schedule_doc *doc, const struct run_row *run, uint16_t attempt)
 {
 	bool by_hand = run->kind == KIND_MANUAL || run->kind == KIND_BACKFILL;
@@ -250,7 +251,7 @@ static void render_turn(struct renderer *r, struct launch *l)
 	render_program(r, &doc->action.command, l);
 	l->input = turn_input(doc, message, r->arena);
 	l->stall = doc->turn.stall * USEC;
-	l->out = true; /* its answer is the result for the next run */
+	l->out = true; /* the output is kept, because it is the result that the next run gets */
 	render_secrets(r, l);
 	if (!l->input.p)
 		set_error(r, E_NOMEM);
@@ -262,7 +263,7 @@ static struct str expand_request_text(void *ctx, struct str text)
 	return expand(ctx, text);
 }
 
-/* The request goes to standard input: arguments and environment can be seen by others. */
+/* The request goes to standard input: other users can see arguments and environment. */
 static void render_webhook(struct renderer *r, struct launch *l)
 {
 	const struct schedule_doc *doc = r->source->doc;

@@ -1,6 +1,6 @@
 #pragma once
-/* Makes from a schedule's document and a run's record what the launcher executes. Results live in the
- * arena. */
+/* Renders the program that the launcher executes, from a schedule's document and a run's record. Results live
+ * in the arena. */
 #include "daemon/out_request.h"
 #include "daemon/prepare/run_context.h"
 #include "daemon/token.h"
@@ -11,13 +11,13 @@ struct render_place {
 	const char *socket; /* ROTA_SOCKET */
 	const char *runs;   /* the directory of their files */
 	struct out_service out;
-	struct secret_list secrets; /* an agent's turns get those that its definition names */
+	struct secret_list secrets; /* a turn of an agent gets those that the agent's definition names */
 	struct token_key token_key;
 };
 
 /* Renders an attempt. Templates are expanded in arguments, environment, input and requests, but never in a
- * shell command line, which could then execute them. E_VALUE: a template has no value. E_INPUT: the schedule
- * cannot run. */
+ * shell command line, because the shell would execute the expanded text. E_VALUE: a template has no value.
+ * E_INPUT: the schedule cannot run. */
 must_check enum err render_launch(const struct context_source *source, const struct render_place *place,
 				  struct arena *a, struct launch *ret, struct why *why);
 /* Renders the check before an attempt. It is executed like the attempt, but without input; `timeout` in

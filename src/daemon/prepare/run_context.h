@@ -1,12 +1,12 @@
 #pragma once
-/* The context of a run: the values that its condition and templates can use and its program gets. It is read
- * from the store, on the prepare worker's thread. */
+/* The context of a run: the values that the run's condition and templates can use, and that its program gets.
+ * They are read from the store, on the prepare worker's thread. */
 #include "core/doc/run_scope.h"
 #include "store/sqlite/read/reader.h"
 
 struct notes_pace;
 
-/* Which run, and where to read about it. */
+/* Names a run, and the sources from which its context is read. */
 struct context_source {
 	struct reader *reader;
 	const struct zone_source *zones;
@@ -18,8 +18,8 @@ struct context_source {
 	bool without_notes; /* the agent's notes are not needed */
 };
 
-/* The names in scope, and the environment in which expressions are evaluated. The struct points into itself,
- * so it must not be copied, and into the arena. */
+/* The names in scope, and the environment in which expressions are evaluated. The struct must not be copied,
+ * because it points into itself. It also points into the arena. */
 struct run_context {
 	struct val scope;
 	struct scope_view view;

@@ -19,7 +19,8 @@
 #include <stdlib.h>
 
 /* Room in the queue that questions and calls must leave free for attempts and compilations, which would fail
- * if they found no room. There are at most so many of them at a time, and a few changes of zone files. */
+ * if they found no room. At most this many attempts, checks and compilations, and a few changes of zone
+ * files, wait at the same time. */
 enum { ROOM_KEPT = LAUNCHES_MAX + RUNNER_CHECKS_MAX + DAEMON_COMPILE_MAX + 16 };
 enum { QUESTIONS_MAX = PREPARE_TASKS_MAX - ROOM_KEPT };
 static_assert(QUESTIONS_MAX > 0, "there is room for questions and calls");
@@ -32,15 +33,15 @@ struct prepare_worker {
 	pthread_t thread;
 	bool started;
 	atomic_bool stop;
-	atomic_uint questions; /* PREPARE_ANSWER, not finished */
+	atomic_uint questions; /* the number of PREPARE_ANSWER tasks that are not finished */
 	/* Used by the worker's thread alone. */
 	struct prepare_task *postponed;
-	struct boot retry_at; /* of the postponed tasks */
+	struct boot retry_at; /* when the postponed tasks are tried again */
 	struct notes_pace pace;
 	/* Protected by the lock. */
 	pthread_mutex_t lock;
 	bool failing;
-	struct why why; /* of the last attempt that was postponed */
+	struct why why; /* why the last attempt was postponed */
 };
 
 void prepare_task_free(struct prepare_task *t)
@@ -88,7 +89,7 @@ static enum err read_document(struct prepare_worker *w, struct str text, struct 
 }
 
 struct loaded_run {
-	struct schedule_doc doc; /* of the version the run was claimed under */
+	struct schedule_doc doc; /* the version of the document under which the run was claimed */
 	struct run_row run;
 	struct context_source source;
 };
@@ -215,7 +216,7 @@ static void reread_zones(struct prepare_worker *w)
 {
 	struct zoneinfo *fresh = NULL;
 	if (intern_reread(w->options.intern) || zoneinfo_open(&fresh))
-		return; /* the old ones stay in use */
+		return; /* the zone files that were read before stay in use */
 	zoneinfo_close(w->zones);
 	w->zones = fresh;
 	w->options.zones_read(w->options.ctx);
@@ -355,7 +356,8 @@ enum err prepare_launch(struct prepare_worker *w, const struct rn_req *r)
 
 enum err prepare_answer(struct prepare_worker *w, const struct rn_req *r)
 {
-	/* The engine may have any number of questions; those that are postponed are not in the mailbox. */
+	/* The engine may ask any number of questions, and postponed questions are not in the mailbox: so the
+	 * mailbox alone does not limit their number. */
 	if (atomic_fetch_add(&w->questions, 1) >= QUESTIONS_MAX) {
 		atomic_fetch_sub(&w->questions, 1);
 		return E_BUSY;

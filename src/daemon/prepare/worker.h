@@ -52,7 +52,7 @@ struct prepare_options {
 	struct intern *intern;
 	void *ctx;
 	/* Called on the worker's thread with each finished PREPARE_LAUNCH, PREPARE_ANSWER and PREPARE_RULES;
-	 * takes the task over. */
+	 * the callee becomes the owner of the task. */
 	void (*finished)(void *ctx, struct prepare_task *t);
 	/* Called on the worker's thread when the zone files have been read again. */
 	void (*zones_read)(void *ctx);
@@ -71,13 +71,13 @@ must_check enum err prepare_rules(struct prepare_worker *w, uint64_t sid);
 /* Does a finished task again after PREPARE_RETRY_MS, because the machine failed when its result was used. On
  * error the caller keeps the task. */
 must_check enum err prepare_retry(struct prepare_worker *w, struct prepare_task *t);
-/* Calls fn(reader, arg) on the worker's thread. If the worker is closed before, `reader` is NULL, so that fn
- * can free arg. */
+/* Calls fn(reader, arg) on the worker's thread. If the worker is closed before that, fn is called with a NULL
+ * reader, so that it can free arg. */
 must_check enum err prepare_call(struct prepare_worker *w, void (*fn)(struct reader *reader, void *arg),
 				 void *arg);
-/* To be called when the zone files have changed. Has them read: from then on documents are compiled with the
- * new ones, and intern_take_over can put them into the tables. */
+/* To be called when the zone files have changed. The worker reads them again. From then on documents are
+ * compiled with the new files, and intern_take_over can put the new zones into the tables. */
 must_check enum err prepare_zones_changed(struct prepare_worker *w);
 
-/* E_IO while an attempt waits because the machine fails, with the reason. */
+/* Returns E_IO and the reason while an attempt waits because the machine fails. */
 must_check enum err prepare_trouble(struct prepare_worker *w, struct why *why);

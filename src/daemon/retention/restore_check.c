@@ -13,8 +13,8 @@
 #include <poll.h>
 #include <stdlib.h>
 
-/* --- runs that are open in the database: advanced to their last attempt, which the engine adopts or finds
- * ended --- */
+/* --- runs that are open in the database: they are advanced to their last attempt, which the engine then
+ * adopts or finds ended --- */
 
 /* Finds the last attempt after *attempt that was ever started, and when. */
 static enum err find_last_attempt(const char *runs, uint64_t run, uint16_t *attempt, struct wall *born,
@@ -80,11 +80,11 @@ static enum err advance_open_runs(struct daemon *d, struct why *why)
 	return e;
 }
 
-/* --- runs that are not in the database: killed, because their end could not be recorded --- */
+/* --- runs that are not in the database: they are killed, because their end could not be recorded --- */
 
 struct unknown_runs {
 	struct daemon *d;
-	unsigned alive; /* when they were found */
+	unsigned alive; /* number of runs that were alive when they were found */
 };
 
 static bool kill_unknown(void *ctx, struct run_files *files)
@@ -115,7 +115,7 @@ static bool wait_for_ends(struct runner *runner)
 {
 	struct pollfd p = { .fd = runner_fd(runner), .events = POLLIN };
 	int64_t end = clock_boot().us + STRAYS_WAIT_MS * INT64_C(1000);
-	struct rn_report says[64]; /* dropped: there is no engine yet */
+	struct rn_report says[64]; /* these reports are dropped, because there is no engine yet */
 	while (runner_busy(runner) && clock_boot().us < end) {
 		poll(&p, 1, 100);
 		while (runner_collect(runner, says, ARRAY_LEN(says)) > 0)
@@ -155,9 +155,9 @@ enum err restore_check(struct daemon *d, struct why *why)
 		return e;
 	e = settle_runs(d, past.restored_run, &killed, why);
 	snprintf(d->restore_text, sizeof d->restore_text,
-		 "the store was restored from a copy%s: times since the copy are missed/restored, and %u %s "
-		 "unknown to it "
-		 "%s alive and stopped",
+		 "the store was restored from a copy%s: due times since the copy are recorded as "
+		 "missed/restored, "
+		 "and %u %s that the store does not know %s alive and stopped",
 		 past.older ? " by hand" : "", killed, killed == 1 ? "run" : "runs",
 		 killed == 1 ? "was" : "were");
 	return e;

@@ -12,7 +12,7 @@
 /* Facts from the engine that pruning depends on. */
 struct engine_facts {
 	bool clock_trusted;
-	uint64_t acted_on; /* no follower has to act on ends up to this number */
+	uint64_t acted_on; /* followers have acted on all ends up to this number */
 };
 
 struct retention {
@@ -166,7 +166,7 @@ static bool prune_records(struct retention *r, enum prune_what what, struct wall
 struct file_pass {
 	struct retention *r;
 	struct wall by;   /* files last written before this are old */
-	uint64_t bytes;   /* of all files that are left */
+	uint64_t bytes;   /* total size of the files that are left */
 	bool by_size;     /* second pass: the oldest are removed, whatever their age, until the rest fits */
 	unsigned removed; /* since the last pause */
 };
