@@ -1,4 +1,4 @@
-/* Opens and closes the HTTP API, and has the state that its handlers share. */
+/* Opens and closes the HTTP API, and holds the state that its handlers share. */
 #include "api/api.h"
 
 #include "api/events.h"
@@ -27,7 +27,7 @@ struct api {
 	} user[2]; /* the users that may use the socket */
 };
 
-/* --- what handlers share --- */
+/* --- state that handlers share --- */
 
 struct reader *api_reader(struct api *a)
 {

@@ -3,8 +3,8 @@
  * identified and checked (rights.h), and a handler (handlers/) answers it in JSON.
  *
  * Everything runs on the HTTP thread, except functions marked "any thread". Handlers read the store
- * themselves; what only the engine or the store's writer can do is sent there, and the call continues on the
- * HTTP thread when the answer arrives (call.h). */
+ * themselves. Work that only the engine or the store's writer can do is sent to them, and the call continues
+ * on the HTTP thread when the answer arrives (call.h). */
 #include "api/call.h"
 #include "core/doc/config/config.h"
 #include "daemon/daemon.h"
@@ -19,7 +19,7 @@ struct api_options {
 
 struct api;
 must_check enum err api_open(const struct api_options *o, struct api **ret, struct why *why);
-/* Stops accepting requests, then stops the daemon, which first answers the requests it has. Any thread. */
+/* Stops accepting requests, lets the daemon answer the requests it has, then stops the daemon. Any thread. */
 void api_stop(struct api *a);
 void api_close(struct api *a);
 /* Reads the zone files again. Any thread. */
@@ -35,11 +35,11 @@ struct events *api_events(struct api *a);
 struct zone_files *api_zone_files(struct api *a); /* the latest ones */
 /* The settings for reading documents: zones, the default zone, calendars, default timeouts. */
 struct doc_env api_doc_env(const struct api_call *call, struct api *a);
-/* The counter of new schedules that runs have sent to the engine and that have no answer yet. The handler
- * that sends them changes it. */
+/* Counts the new schedules that runs have sent to the engine and that it has not answered yet. The handler
+ * that sends them updates the counter. */
 unsigned *api_granted_pending(struct api *a);
-/* A file descriptor is kept in reserve: closing it lets the next caller be identified when the process has no
- * other left. */
+/* Identifying a caller needs a file descriptor. One is kept in reserve; it can be closed for this purpose
+ * when the process has no other descriptor left. */
 bool api_close_spare_fd(struct api *a); /* false: there was none */
 void api_open_spare_fd(struct api *a);
 /* The user name of the caller. */

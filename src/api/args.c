@@ -92,8 +92,8 @@ enum err api_read_note(struct api_call *call, struct str *ret)
 enum err api_run_detail(struct api_call *call, struct api *a, const struct run_row *run, struct str *ret)
 {
 	*ret = (struct str){ 0 };
-	/* A condition that failed at first and then became true leaves a text that does not apply any more.
-	 */
+	/* If a condition failed at first and became true later, the text of its failure is still recorded,
+	 * but does not apply any more. */
 	if (run->state == RUN_CLAIMED ||
 	    (run->state == RUN_FINISHED && run->outcome != OUTCOME_FAILED && run->outcome != OUTCOME_KILLED))
 		return OK;

@@ -65,7 +65,8 @@ enum err api_refusal(struct api_call *call, const struct reply *r, const char *w
 		[REPLY_OK] = { OK, "" },
 		[REPLY_NOT_FOUND] = { E_NOTFOUND, "it does not exist any more" },
 		[REPLY_BUSY] = { E_BUSY, "it is being changed, or is running already; try again" },
-		[REPLY_REFUSED] = { E_CONFLICT, "its current state does not allow it; `rota show` shows it" },
+		[REPLY_REFUSED] = { E_CONFLICT,
+				    "its current state does not allow this; `rota show` shows its state" },
 	};
 	/* If the store cannot write, call->why has the reason (see run_replied), which explains
 	 * REPLY_BUSY. */
@@ -95,12 +96,12 @@ static struct api_wait wait_end(void *arg)
 	w->next = w->call->free_waits;
 	w->call->free_waits = w;
 	copy.call->item = copy.item;
-	copy.call->why->text[0] = '\0'; /* left from lookups before */
+	copy.call->why->text[0] = '\0'; /* an earlier lookup may have left a text */
 	return copy;
 }
 
-/* Has fn(w) called on the HTTP thread. Any thread. If the queue is full, the client gets 503 at its deadline,
- * and its request is freed when the server stops. */
+/* Adds a task that calls fn(w) on the HTTP thread. Any thread. If the queue is full, the client gets 503 at
+ * its deadline, and its request is freed when the server stops. */
 static void resume_call(struct api_wait *w, void (*fn)(void *arg))
 {
 	if (http_add_task(api_http(w->api), fn, w))
@@ -127,7 +128,7 @@ static void run_daemon_then(void *arg)
 	w.daemon.then(w.call, w.api);
 }
 
-/* These three are called on the daemon's thread. */
+/* The next three functions are called on the daemon's thread. */
 
 static void keep_reply(void *ctx, const struct reply *r)
 {

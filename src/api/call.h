@@ -29,14 +29,14 @@ struct api_call {
 	struct str source;                /* the text that why->at points into */
 	struct val body;                  /* the whole body, for members that are not arguments */
 	struct buf answer;                /* JSON */
-	const struct run_row *caller_run; /* the run that sent the request; its `attempt` is the attempt that
-					     did; NULL: a person */
+	const struct run_row *caller_run; /* the run that sent the request, with `attempt` set to the attempt
+					     that sent it; NULL: a person */
 	bool deferred;                    /* api_finish will answer */
 	int status;                       /* of HTTP; 0: 200 */
 	struct http_request *request;
-	void *ctx;                     /* the handler's state */
-	const void *item;              /* the part of ctx that a command or store request is for: see below */
-	struct zoneinfo *zones;        /* valid until the call is answered */
+	void *ctx;              /* the handler's state */
+	const void *item;       /* the part of ctx that belongs to a command or store request: see below */
+	struct zoneinfo *zones; /* valid until the call is answered */
 	struct zone_files *zone_files; /* keeps `zones` valid; NULL: released */
 	struct api_wait *free_waits;   /* for reuse */
 };

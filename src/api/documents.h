@@ -11,7 +11,8 @@ must_check enum err document_resolve_agent(struct api_call *call, struct api *ap
 /* Reads a stored document, with its agent. */
 must_check enum err document_read_stored(struct api_call *call, struct api *api, struct str document,
 					 struct schedule_doc *ret);
-/* Why a schedule cannot run: names what its document needs and does not have; empty: nothing is missing. */
+/* The reason why a schedule cannot run: the thing that its document needs and that is missing. Empty: nothing
+ * is missing. */
 must_check enum err schedule_blocked(struct api_call *call, struct api *api, const struct read_sched *s,
 				     struct str *ret);
 

@@ -4,15 +4,15 @@
 #include "store/sqlite/read/reader.h"
 
 enum {
-	EVENT_TEXT_MAX = 60, /* bytes of a report's text in an event; `rota show` has all of it */
-	EVENT_BYTES_MAX =
-		1020, /* of one event in a stream: a schedule's id has at most DOC_ID_MAX characters */
+	EVENT_TEXT_MAX = 60,    /* bytes of a report's text in an event; `rota show` has all of it */
+	EVENT_BYTES_MAX = 1020, /* bytes of one event in a stream; bounded, because a schedule's id has at
+				   most DOC_ID_MAX characters */
 };
 
 /* A fact that became durable, or a report of a run about itself. */
 struct live_event {
 	struct pump_fact fact;         /* a report has the op ST_OPS + enum report_kind */
-	char text[EVENT_TEXT_MAX + 1]; /* of a report */
+	char text[EVENT_TEXT_MAX + 1]; /* the text of a report */
 };
 
 /* The ids of schedules that were looked up before. */

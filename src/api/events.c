@@ -14,9 +14,9 @@ enum {
 	RING_EVENTS = 1024,
 	BATCH = 256 /* events that are written as JSON before they are sent to the followers */
 };
-static_assert(
-	RING_EVENTS * EVENT_BYTES_MAX < HTTP_STREAM_BYTES_MAX,
-	"a follower that comes back can be sent the whole ring without being disconnected for its size");
+static_assert(RING_EVENTS * EVENT_BYTES_MAX < HTTP_STREAM_BYTES_MAX,
+	      "the whole ring fits into the buffer of a stream, so a follower that reconnects can be sent "
+	      "all of it");
 
 struct follower {
 	struct events *events;
@@ -256,7 +256,7 @@ void events_follow(struct events *e, struct http_request *r, uint64_t after)
 	/* Sends the number at which the stream begins, so that a client that got no event yet can reconnect
 	 * with it. */
 	write_frame(from, STR("hello"), STR("{}"), &out);
-	/* Later events are sent to it together with the other followers. */
+	/* The new follower gets later events when the other followers get them. */
 	for (uint64_t at = from; at < e->sent;)
 		at = write_stream(e, at + 1, e->sent, &out);
 	send_to_follower(f, &out);

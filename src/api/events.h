@@ -12,9 +12,9 @@
 struct events;
 must_check enum err events_new(struct reader *reader, struct events **ret);
 void events_free(struct events *e);
-/* Adds an event, unless it is of no interest to clients. Runs on the daemon's thread, and without followers
- * costs little more than a copy. A follower that falls behind the ring gets an event with the number of
- * events that were left out. */
+/* Adds an event, unless clients get no event for this fact. Runs on the daemon's thread. If there are no
+ * followers, it costs little more than a copy. A follower that falls behind the ring gets an event with the
+ * number of events that were left out. */
 void events_add(struct events *e, struct http *http, const struct pump_fact *f);
 /* Adds an event for a report of a run about itself. Any thread. */
 void events_add_report(struct events *e, struct http *http, const struct run_row *run, enum report_kind kind,

@@ -71,7 +71,7 @@ static enum err check_count(struct api_call *call, struct api *api, const struct
 		       names.p ? names.p : "being added", page.n > 5 ? ", …" : "");
 }
 
-/* Checks enough future times to see every pattern of an expression. */
+/* Checks the distances between future times; so many of them that every pattern of an expression occurs. */
 static enum err check_interval(struct api_call *call, const struct grantor *g, const struct schedule_doc *d)
 {
 	_cleanup_(buf_free) struct buf least = { 0 };
@@ -97,7 +97,8 @@ static enum err check_interval(struct api_call *call, const struct grantor *g, c
 	return OK;
 }
 
-/* Sets the end date of the grantor if it is sooner, and its budget if the schedule is an agent's turn. */
+/* Sets the end date to that of the grantor if the grantor ends sooner. Sets the budget to that of the grantor
+ * if the schedule is an agent's turn. */
 static enum err inherit_end_and_budget(struct api_call *call, struct api *api, const struct grantor *g,
 				       struct schedule_change *c)
 {

@@ -5,11 +5,11 @@
 
 void json_write_time(struct buf *out, struct wall t);                 /* RFC 3339, or null */
 void json_add_time(struct buf *out, const char *name, struct wall t); /* ,"name":"…" */
-/* `all`: the hold of `pause --all`; `blocked`: why the schedule cannot run, or empty; `whole`: adds the
- * document and this count of avoided model calls, unless NULL. */
+/* `all`: the hold of `pause --all`; `blocked`: why the schedule cannot run, or empty; `whole`: if it is not
+ * NULL, the document and this count of avoided model calls are added. */
 void json_write_schedule(struct buf *out, const struct read_sched *s, const struct read_hold *all,
 			 struct str blocked, const struct read_avoided *whole);
-/* `id`: of the run's schedule. */
+/* `id`: the id of the run's schedule. */
 void json_write_run(struct buf *out, const struct run_row *r, struct str id);
 void json_open_run(struct buf *out, const struct run_row *r, struct str id); /* without the last brace */
 /* Writes the items of a list of runs, and reads the ids of their schedules. */

@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-/* --- who the caller is --- */
+/* --- identifying the caller --- */
 
 static enum err identify_by_token(struct api *a, const struct http_request *r, struct lineage *ret,
 				  struct why *why)
@@ -26,8 +26,8 @@ static enum err identify_by_token(struct api *a, const struct http_request *r, s
 	return OK;
 }
 
-/* The daemon itself may be the caller: it applies the documents of its directory. A process of another pid
- * namespace has pid 0 here, and cannot be a descendant of a shim. */
+/* Two callers need no search: the daemon itself, which applies the documents of its directory, and a process
+ * of another pid namespace, which has pid 0 here and cannot be a descendant of a shim. */
 static enum err identify_by_descent(struct api *a, const struct http_request *r, struct lineage *ret,
 				    struct why *why)
 {
@@ -35,7 +35,7 @@ static enum err identify_by_descent(struct api *a, const struct http_request *r,
 		return OK;
 	const char *runs = daemon_runs_dir(api_daemon(a));
 	enum err e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
-	/* No file descriptor may have been left: tries again with the spare one. */
+	/* Perhaps no file descriptor was left: closes the spare one and tries again. */
 	if (e == E_BUSY && api_close_spare_fd(a))
 		e = lineage_of(runs, r->peer.pid, r->peer.since, ret);
 	api_open_spare_fd(a);
@@ -73,8 +73,8 @@ enum err rights_identify(struct api *a, struct http_request *r, const struct run
 	e = run ? read_run(api_reader(a), caller.run, run, why) : E_NOMEM;
 	if (e == E_NOTFOUND || (!e && !is_current(run, caller.attempt)))
 		return why_set(why, E_DENIED, WHY_NOWHERE,
-			       "attempt %u of run r%llu has ended, and its token with it", caller.attempt,
-			       (unsigned long long)caller.run);
+			       "attempt %u of run r%llu has ended, so its token is no longer valid",
+			       caller.attempt, (unsigned long long)caller.run);
 	if (!e) {
 		run->attempt = (uint16_t)caller.attempt;
 		*ret = run;

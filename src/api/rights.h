@@ -17,7 +17,7 @@
  *
  * A caller is a run if it is a descendant of that run's shim, or if it sends the run's token. Agents that run
  * as the same user are not a security boundary: these checks keep honest programs from doing what they were
- * not asked to do, and tell them so. */
+ * not asked to do, and tell them why a request is refused. */
 #include "api/api.h"
 
 /* The run that sent the request, in r's arena; NULL: a person. E_DENIED: the caller is not allowed to request

@@ -44,7 +44,7 @@ static bool path_matches(const struct op *op, const struct url *u)
 	return true;
 }
 
-/* The row that a request is for; NULL: none. Then *allowed lists the methods that its path has. */
+/* The row that a request is for. NULL: there is none, and *allowed lists the methods that the path has. */
 static const struct op *find_row(const struct http_request *r, struct buf *allowed)
 {
 	for (const struct op *op = ops; op < ops + OPS; op++) {

@@ -28,7 +28,7 @@ enum err schedule_change_read(struct api_call *call, struct api *api, const stru
 	return ret->text.p ? OK : E_NOMEM;
 }
 
-/* Ids in documents are whole; only people at a prompt may shorten them. */
+/* Documents must give whole ids; ids may be shortened only in arguments of the command line. */
 static enum err find_by_whole_id(struct api_call *call, struct api *api, struct str id,
 				 struct read_sched *ret)
 {
@@ -64,7 +64,7 @@ enum err schedule_find_leader(struct api_call *call, struct api *api, struct rea
 	enum err e = read_sched(api_reader(api), s->row.after, call->arena, s, call->why);
 	if (e != E_NOTFOUND)
 		return e;
-	s->row.after = 0; /* it was removed, and its record was pruned */
+	s->row.after = 0; /* the leader was removed, and its record was pruned */
 	return OK;
 }
 

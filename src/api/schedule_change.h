@@ -19,10 +19,10 @@ must_check enum err schedule_change_read(struct api_call *call, struct api *api,
 					 bool fresh, struct schedule_change *ret);
 /* Looks up the schedule with the id of the document: sets `exists` and `old`. */
 must_check enum err schedule_change_find(struct api_call *call, struct api *api, struct schedule_change *c);
-/* The schedule exists and has exactly this document. */
+/* Whether the schedule exists and has exactly this document. */
 bool schedule_change_is_none(const struct schedule_change *c);
-/* E_INPUT: the schedule would follow itself by way of schedules in the store. A new schedule cannot: it has
- * no followers yet. */
+/* E_INPUT: the schedule would follow itself by way of schedules in the store. A new schedule cannot follow
+ * itself, because it has no followers yet. */
 must_check enum err schedule_change_check_leaders(struct api_call *call, struct api *api,
 						  const struct schedule_change *c);
 /* Replaces *s, a schedule that follows another, by the schedule it follows. If that one was pruned,

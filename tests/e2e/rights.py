@@ -212,7 +212,7 @@ def check_tokens():
         pass
     until("it ends", lambda: show(number).get("state") == "finished")
     r = rota("show", number, ROTA_TOKEN=second)
-    check(r.returncode == 77 and "has ended, and its token with it" in r.stderr, "the token of a run that has ended is not valid", r)
+    check(r.returncode == 77 and "has ended, so its token is no longer valid" in r.stderr, "the token of a run that has ended is not valid", r)
 
 
 def check_descent():

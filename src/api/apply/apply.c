@@ -1,4 +1,4 @@
-/* Applies documents: reads them in turns, then sends what has changed. */
+/* Applies documents: reads them in turns, then sends those that have changed. */
 #include "api/apply/apply.h"
 
 #include "api/handlers/handlers.h"
@@ -143,8 +143,8 @@ static void read_documents(void *arg)
 		apply_send(call);
 }
 
-/* A member of the wrong kind is an error: if it were ignored, the request would do something else than was
- * asked for. */
+/* A member of the wrong kind is an error: if it were ignored, the request would not do what the caller asked
+ * for. */
 static enum err read_member(struct api_call *call, const char *name, enum val_kind kind,
 			    const struct val **ret)
 {

@@ -3,24 +3,25 @@
  *
  *   read       every document is read and compared with the store (read.c, agents.c)
  *   order      agents before schedules, leaders before their followers (order.c)
- *   send       what has changed is sent, several at a time (apply.c, agents.c)
- *   removals   what came from the same files and is not among the documents any more is removed (removals.c)
- *   answer     what was done (result.c)
+ *   send       changed schedules and agents are sent, several at a time (apply.c, agents.c)
+ *   removals   schedules and agents that came from the same files and are not among the documents any more
+ *              are removed (removals.c)
+ *   answer     the answer says what was done (result.c)
  *
- * The work is done in turns of a few milliseconds, so that other requests are answered in between. Of each
- * document only what later steps need is kept in memory, and an unchanged document costs one comparison.
+ * The work is done in turns of a few milliseconds, so that other requests are answered in between. Only the
+ * parts of a document that later steps need are kept in memory. An unchanged document costs one comparison.
  * Everything runs on the HTTP thread. */
 #include "api/schedule_change.h"
 
 /* One document. */
 struct apply_item {
-	struct str id;    /* of the schedule, or the name of the agent */
+	struct str id;    /* the id of the schedule, or the name of the agent */
 	struct str after; /* the schedule that it follows; empty: none */
-	int leader; /* index of its leader among the items; if that is not an item, of the nearest leader's
-		       leader that is one; -1: none */
+	int leader; /* index of its leader among the items; if its leader is not an item, index of the next
+		       item on the way from leader to leader; -1: none */
 	struct source_row source;
 	uint64_t sid;       /* of the stored schedule with this id; 0: there is none */
-	struct str changes; /* JSON, may be an empty list; p NULL: unchanged */
+	struct str changes; /* the changed keys, as a JSON list, which may be empty; p NULL: unchanged */
 	bool moved;         /* it comes from another file or line than before */
 	bool applied;
 	bool agent; /* it is an agent: … */
@@ -52,12 +53,12 @@ struct apply_job {
 	const struct apply_item **by_id; /* sorted: schedules, then agents */
 	unsigned *order;                 /* agents before schedules, leaders before their followers */
 	unsigned read, leaders_found;    /* how many items these steps have done */
-	unsigned sent, answered;         /* how many of `order`; later, how many of the removals */
+	unsigned sent, answered;         /* how many of `order`, and later how many of the removals */
 	unsigned written; /* how many were written to the answer; all items are visited twice, for schedules,
 			     then for agents */
 	/* Removals: */
-	unsigned place; /* the place of `prune`, then of `gone`, whose schedules are being read, … */
-	struct read_sched last; /* … after this one; id.p NULL: from the first */
+	unsigned place; /* index of the place in `prune`, then in `gone`, whose schedules are being read */
+	struct read_sched last; /* the last schedule that was read from this place; id.p NULL: none yet */
 	struct str last_agent;  /* the last agent of the page before; agents are read in pages when all places
 				   are done */
 	struct apply_removal *removal;
@@ -69,8 +70,8 @@ struct apply_job {
 
 enum { APPLY_TURN_US = 5000 };
 
-/* Commands under way at a time. Many, because the store writes them in one transaction; not more, because the
- * engine's queue is shared with other requests. */
+/* The number of commands under way at a time: many, because the store writes them in one transaction, but not
+ * too many, because other requests use the same queue of the engine. */
 enum { APPLY_TOGETHER = 64 };
 
 /* --- apply.c --- */
@@ -78,8 +79,8 @@ enum { APPLY_TOGETHER = 64 };
 bool apply_keep(struct api_call *call, struct str *s);
 /* Keeps the first error, with a copy of call->why, which later answers overwrite. */
 void apply_fail(struct api_call *call, struct apply_job *job, enum err e);
-/* Sends what may be sent now; called again for each answer. When everything is answered, apply_find_removed
- * follows. */
+/* Sends the changes that may be sent now. Called again for each answer; after the last answer it calls
+ * apply_find_removed. */
 void apply_send(struct api_call *call);
 
 /* --- order.c --- */
@@ -93,8 +94,8 @@ must_check enum err apply_order(struct api_call *call, struct apply_job *job);
 /* --- read.c --- */
 /* Reads document `i` into its item and compares it with the store. */
 must_check enum err apply_read_document(struct api_call *call, struct apply_job *job, unsigned i);
-/* Sets `leader` of an item. Schedules on the way to it may be in the store only. E_INPUT: the schedule to be
- * followed does not exist. */
+/* Sets `leader` of an item. Leaders between the item and that leader may exist in the store only. E_INPUT:
+ * the schedule to be followed does not exist. */
 must_check enum err apply_find_leader(struct api_call *call, const struct apply_job *job,
 				      struct apply_item *item);
 /* Entry `i` of a list of files; empty: there is none. */
@@ -117,7 +118,7 @@ must_check enum err apply_remove_agent(struct api_call *call, struct apply_job *
 must_check enum err apply_find_removed_agents(struct api_call *call, struct apply_job *job, bool *more);
 
 /* --- removals.c --- */
-/* Looks for what to remove, one page at a time, then removes it; `arg` is the call. */
+/* Looks for schedules and agents to remove, one page at a time, then removes them; `arg` is the call. */
 void apply_find_removed(void *arg);
 must_check enum err apply_add_removal(struct api_call *call, struct apply_job *job, struct apply_removal m);
 /* Sends the removals that may be sent now; called again for each answer. */

@@ -10,7 +10,8 @@ struct str apply_file(const struct val *list, int64_t i)
 	return exists && list->list.item[i].kind == VAL_STR ? list->list.item[i].str : (struct str){ 0 };
 }
 
-/* The file and line of document `i`; empty (the command line) if the request gives no place for it. */
+/* The file and line of document `i`. If the request gives no place for it, the file is empty: the document
+ * comes from the command line. */
 static enum err read_source(struct api_call *call, const struct apply_job *job, unsigned i,
 			    struct source_row *ret)
 {

@@ -63,7 +63,7 @@ static enum err find_on_page(struct api_call *call, struct apply_job *job)
 	struct arena arena = { 0 };
 	struct read_scheds page = { 0 };
 	unsigned n = list_length(job->prune);
-	bool all = job->place < n; /* else only what came from files that do not exist */
+	bool all = job->place < n; /* else only schedules from files that do not exist */
 	struct str from = all ? apply_file(job->prune, job->place) : apply_file(job->gone, job->place - n);
 	enum err e = read_scheds_from(api_reader(job->api), from, job->last.id.p ? &job->last : NULL, 0,
 				      &arena, &page, call->why);

@@ -1,4 +1,4 @@
-/* Writes the answer of apply: the result for each document, and what was removed. */
+/* Writes the answer of apply: the result for each document, and the removed schedules and agents. */
 #include "api/apply/apply.h"
 #include "api/json_out.h"
 #include "base/json.h"
@@ -25,8 +25,8 @@ static enum err count_other_agents(struct api_call *call, const struct apply_job
 	return e;
 }
 
-/* Resolves the agent of a turn as the agents would be after a dry run. Agents among the documents were
- * checked when they were read. */
+/* For a dry run: resolves the agent of a turn with the agents that would exist after the documents were
+ * applied. Agents among the documents were checked when they were read. */
 static enum err resolve_dry_run(struct api_call *call, const struct apply_job *job, struct schedule_doc *turn)
 {
 	struct turn_agent f = { .name = turn->agent.n ? turn->agent
@@ -43,8 +43,8 @@ static enum err resolve_dry_run(struct api_call *call, const struct apply_job *j
 	return e ? e : turn_resolve(&f, call->arena, turn);
 }
 
-/* Adds the reason why the agent turns of a schedule cannot run, if there is one, with the agents as they are
- * after everything was applied. */
+/* If the agent turns of a schedule cannot run, adds the reason. The agents are taken as they are after
+ * everything was applied. */
 static void add_blocked(struct api_call *call, const struct apply_job *job, const struct apply_item *item)
 {
 	struct schedule_doc turn = { .action.kind = DOC_AGENT_TURN, .agent = item->by };

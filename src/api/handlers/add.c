@@ -52,8 +52,8 @@ static enum err send_change(struct api_call *call, struct api *api, struct sched
 	return e;
 }
 
-/* Looks up the schedule with this id. If the id was derived from the command and belongs to another schedule
- * already, a number is added to it. */
+/* Looks up the schedule with the id of the document. If the id was derived from the command and already
+ * belongs to another schedule, a number is appended to it. */
 static enum err find_or_number(struct api_call *call, struct api *api, struct schedule_change *c,
 			       bool derived)
 {
@@ -151,7 +151,7 @@ static enum err merge_patch_document(struct api_call *call, struct api *api, con
 	return e;
 }
 
-/* Reads the merged document. No file has this text, so errors have no place. */
+/* Reads the merged document. No file contains this text, so errors are reported without a line. */
 static enum err read_merged(struct api_call *call, struct api *api, const struct val *merged,
 			    struct schedule_change *c)
 {

@@ -117,7 +117,7 @@ static void check_secrets(struct api_call *call, struct api *api, struct buf *ou
 	for (unsigned i = 0; i < c->secrets; i++)
 		good += check_secret(&c->secret[i], call->arena, out);
 	if (read_agents(api_reader(api), STR(""), 0, call->arena, &agents, &why))
-		agents.n = 0; /* another check reports the store's error */
+		agents.n = 0; /* the store cannot be read; another check reports that */
 	for (unsigned i = 0; i < agents.n; i++)
 		unknown += check_agent_secrets(call, api, &agents.item[i], out);
 	if (c->secrets && good == c->secrets && !unknown)

@@ -4,7 +4,7 @@
 
 typedef enum err api_handler(struct api_call *call, struct api *api);
 
-extern api_handler *const api_handlers[OPS]; /* NULL: not requested by HTTP */
+extern api_handler *const api_handlers[OPS]; /* NULL: the operation cannot be requested by HTTP */
 
 /* add.c */
 api_handler handle_add, handle_edit;

@@ -138,7 +138,7 @@ enum err handle_memory_add(struct api_call *call, struct api *api)
 		return e;
 	call->ctx = agent;
 	change.agent = *agent;
-	change.run = call->caller_run ? call->caller_run->run : 0; /* never taken from the request */
+	change.run = call->caller_run ? call->caller_run->run : 0; /* the caller cannot choose it */
 	change.tags = buf_str(&tags);
 	return send_memory_change(call, api, &change, answer_add);
 }
@@ -184,7 +184,7 @@ enum err handle_memory_search(struct api_call *call, struct api *api)
 
 /* All notes of a run. */
 struct run_notes_removal {
-	struct str agent; /* empty: of any */
+	struct str agent; /* empty: any agent */
 	uint64_t run;
 	uint64_t removed; /* so far */
 };
@@ -197,7 +197,7 @@ static void write_removed(struct api_call *call, uint64_t n)
 static void answer_removed(struct api_call *call, struct api *api, const struct st_ack *ack)
 {
 	(void)api;
-	(void)ack; /* a note that was removed by another request meanwhile is gone, too */
+	(void)ack; /* no error: if the store has not found the note, another request has removed it */
 	write_removed(call, 1);
 	api_finish(call, OK);
 }

@@ -1,4 +1,4 @@
-/* A run sets when its schedule comes due next. */
+/* Lets a run set when its schedule comes due next. */
 #include "api/handlers/handlers.h"
 
 #include "api/documents.h"
@@ -7,8 +7,8 @@
 #include "core/when/dur.h"
 #include "sys/clock.h"
 
-/* Checks `in`, in seconds, against the bounds that the schedule has now, which may be newer than those the
- * run was claimed under; if it has none, against those of its agent. */
+/* Checks `in`, in seconds, against the bounds that the schedule has now; if it has none, against the bounds
+ * of its agent. The schedule may have changed since the run was claimed. */
 static enum err check_bounds(struct api_call *call, struct api *api, const struct read_sched *s, int64_t in)
 {
 	_cleanup_(buf_free) struct buf bounds = { 0 };

@@ -40,7 +40,7 @@ void notify_write_names(struct buf *out, struct api_call *call, struct api *api,
 	const char *origin;
 	struct why why = *call->why;
 	if (read_targets(call, api, &config, &origin))
-		*call->why = why; /* the failure does not concern the caller's request */
+		*call->why = why; /* drops the error: the caller did not ask for the configuration */
 	bool on_failure = config.events >> NOTIFY_FAILURE & 1;
 	if (!n->on_failure)
 		buf_add(out, STR("[]"));

@@ -12,8 +12,9 @@
 
 enum { ATTEMPTS_SHOWN = 20, REPORTS_SHOWN = 100 }; /* the last ones */
 
-/* Adds the duration in seconds; null before the start. For an attempt that has ended it comes from the run
- * file: the start in the record is when the daemon noticed it, which may be after the end. */
+/* Adds the duration in seconds; null before the start. For an attempt that has ended, the duration is
+ * computed from the run file. The record is less precise: its start is the time at which the daemon noticed
+ * the start, which may be after the end. */
 static void add_duration(struct buf *out, const struct runfile *f, struct wall started, struct wall ended)
 {
 	bool has_ended = ended.us && ended.us != INT64_MAX;
@@ -155,7 +156,7 @@ static void add_files(struct api_call *call, const char *runs, const struct run_
 	struct runfile last = { 0 };
 	add_answer(call, runs, r);
 	add_attempts(call, runs, r, &last);
-	/* The record of a claimed run has the end of its last attempt before this one. */
+	/* While a run is claimed, `ended` in its record is the end of the attempt before this one. */
 	struct wall ended = { r->state == RUN_CLAIMED ? 0 : r->ended.us };
 	add_duration(out, &last, r->started, ended);
 	add_signal(out, &last);

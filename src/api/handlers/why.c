@@ -38,8 +38,9 @@ static struct wall first_of_day(const struct schedule_times *t, int64_t local, c
 	return from;
 }
 
-/* A person may have read the time in a table, in the machine's zone, or in a document, in the schedule's.
- * Uses the zone in which it is a time of the schedule; the machine's zone if it is one in neither. */
+/* Tables show times in the machine's zone, documents have them in the schedule's zone, and a person may have
+ * read the time in either. Uses the schedule's zone if the time is a due time of the schedule only there,
+ * else the machine's zone. */
 static struct wall resolve_local_time(const struct schedule_times *t, const struct iso *i)
 {
 	struct wall here = i->has_time ? wall_of(iso_utc(i, t->machine_zone, NULL))
@@ -91,7 +92,8 @@ static enum err read_time(struct api_call *call, const struct schedule_times *t,
 
 /* --- the answer --- */
 
-/* Reads what keeps the schedule from running now: `pause --all`, or a hold of its agent or account. */
+/* Reads the holds that keep the schedule from running now: that of `pause --all`, and those of its agent and
+ * account. */
 static enum err read_holds_of(struct api_call *call, struct api *api, const struct policy *policy,
 			      struct read_sched *s, struct why_facts *f)
 {
@@ -163,8 +165,8 @@ static void write_why(struct api_call *call, const struct why_facts *f, const st
 	buf_addc(out, '}');
 }
 
-/* Finds the zone by its name among the call's zone files: the engine may free those of its tables meanwhile.
- */
+/* Finds the zone by its name among the call's zone files. The zones in the engine's tables are not used,
+ * because the engine may free them meanwhile. */
 static const struct zone *find_zone(struct api_call *call, struct api *api, unsigned number)
 {
 	const struct zone_source *zones = zoneinfo_source(call->zones);
