@@ -1,4 +1,4 @@
-/* Answers: from the handler to MHD. */
+/* Passes answers from the handler to MHD. */
 #include "http/internal.h"
 #include "wire/problem_document.h"
 
@@ -33,7 +33,7 @@ void answer_set(struct server_request *r, int status, struct MHD_Response *respo
 	if (!ok) {
 		if (response)
 			MHD_destroy_response(response);
-		conn_cut(r->conn); /* no memory for an error either */
+		conn_cut(r->conn); /* out of memory, so no error can be sent either */
 		return;
 	}
 	r->response = response;

@@ -1,5 +1,5 @@
-/* Connections. They are accepted here and not by MHD, because their number, peers and deadlines must be under
- * our control. MHD then reads, writes and closes them. */
+/* Connections. The server accepts them itself, to control their number, peers and deadlines. MHD then reads,
+ * writes and closes them. */
 #include "http/internal.h"
 #include "sys/clock.h"
 
@@ -25,7 +25,7 @@ static void refuse_late(struct conn *c)
 
 #define NEVER SIZE_MAX
 static const struct {
-	size_t limit; /* offset of its time limit in struct http_limits */
+	size_t limit; /* offset of the phase's time limit in struct http_limits */
 	void (*on_deadline)(struct conn *c);
 } phases[] = {
 	[PH_FIRST] = { offsetof(struct http_limits, first_ms), cut_late },
@@ -65,7 +65,7 @@ static void append_to_phase(struct conn *c, enum connection_phase p)
 
 void conn_enter(struct conn *c, enum connection_phase p)
 {
-	if (c->phase == PH_CUT) /* it never leaves this phase */
+	if (c->phase == PH_CUT) /* a connection never leaves this phase */
 		return;
 	remove_from_phase(c);
 	append_to_phase(c, p);
@@ -76,13 +76,13 @@ void conn_suspend(struct conn *c)
 	assert(!c->suspended);
 	MHD_suspend_connection(c->mhd);
 	c->suspended = true;
-	if (c->hung_up) /* epoll, edge-triggered, does not report it again */
+	if (c->hung_up) /* the epoll event is edge-triggered, so it is not reported again */
 		conn_cut(c);
 }
 
 void conn_resume(struct conn *c)
 {
-	if (!c->suspended) /* resuming it would make MHD ignore the next suspend */
+	if (!c->suspended) /* a second resume would make MHD ignore the next suspend */
 		return;
 	c->suspended = false;
 	c->http->resumed = true;
@@ -98,7 +98,7 @@ void conn_cut(struct conn *c)
 	conn_resume(c);
 }
 
-/* MHD does not look at the sockets of suspended connections. */
+/* MHD ignores the sockets of suspended connections, so it would not notice that the client has left. */
 void conn_hang_up(struct conn *c)
 {
 	c->hung_up = true;
@@ -174,7 +174,7 @@ void conn_accept(struct http *h)
 {
 	for (unsigned i = 0; i < HTTP_TURN_MAX; i++) {
 		if (h->conns >= h->connections_max) {
-			/* A new client goes before an idle one. */
+			/* An idle connection is closed to make room for a new client. */
 			if (h->first[PH_IDLE])
 				conn_cut(h->first[PH_IDLE]);
 			else
@@ -186,8 +186,8 @@ void conn_accept(struct http *h)
 			continue;
 		if (fd < 0 && errno == EAGAIN)
 			return;
-		/* Out of descriptors or memory. The listener stays readable: without a pause the loop spins.
-		 */
+		/* Out of descriptors or memory. The listener stays readable, so without a pause the loop
+		 * would not sleep. */
 		h->accept_at = http_now() + HTTP_ACCEPT_PAUSE_MS;
 		return;
 	}

@@ -1,6 +1,6 @@
 #pragma once
-/* What the files of the server share. Other threads touch only `tasks`, `closed`, `stop_requested` and
- * `stats` of struct http. */
+/* The state and functions that the source files of the server share. Other threads use only `tasks`,
+ * `closed`, `stop_requested` and `stats` of struct http. */
 #include "base/buf.h"
 #include "http/listen.h"
 #include "http/server.h"
@@ -15,8 +15,9 @@
 #error "libmicrohttpd 0.9.75 is the oldest version this was tested with"
 #endif
 
-/* What a connection is doing. All connections of a phase have the same time limit, so a list in order of
- * entry is in order of deadlines, and the earliest deadline is that of the first connection. */
+/* What a connection is doing. All connections in a phase have the same time limit, so the list of a phase,
+ * which is in the order of entry, is also in the order of deadlines: the first connection has the earliest
+ * deadline. */
 enum connection_phase {
 	PH_FIRST,       /* nothing received yet */
 	PH_IDLE,        /* between two requests */
@@ -25,7 +26,7 @@ enum connection_phase {
 	PH_SEND,        /* sending an answer */
 	PH_IDLE_EVENTS, /* a stream of events with nothing to send: heartbeats */
 	PH_IDLE_STREAM, /* any other stream with nothing to send */
-	PH_STALL,       /* a stream whose client has not read what is waiting */
+	PH_STALL,       /* a stream whose client has not read all bytes that were sent */
 	PH_CUT,         /* shut down; MHD will notice and close it */
 	PHASES
 };
@@ -44,7 +45,7 @@ struct conn {
 };
 
 struct server_request {
-	struct http_request pub;            /* first: callers have a pointer to it */
+	struct http_request pub; /* must be the first member, because callers have a pointer to it */
 	struct server_request *prev, *next; /* in http->unanswered */
 	struct http *http;
 	struct conn *conn; /* NULL: the connection is closed */
@@ -53,8 +54,8 @@ struct server_request {
 	size_t body_counted; /* bytes of the body that http->bodies_held includes */
 	enum err body_error; /* if set, the rest of the body is discarded and the request refused */
 	bool head_checked;
-	bool handed;   /* to the handler */
-	bool answered; /* by the handler */
+	bool handed;   /* the handler has been called */
+	bool answered; /* the handler has answered */
 	bool queued;   /* MHD has an answer */
 	struct answer_header {
 		struct answer_header *next;
@@ -69,9 +70,9 @@ struct http_stream {
 	struct http *http;
 	struct server_request *request;
 	struct buf waiting;
-	size_t sent; /* bytes of `waiting` that MHD has */
+	size_t sent; /* bytes of `waiting` that were passed to MHD */
 	bool events, ended;
-	bool owned; /* the caller has not ended it, so `closed` is still to be called */
+	bool owned; /* the caller has not ended the stream, so `closed` is still to be called */
 	void (*closed)(void *ctx);
 	void *ctx;
 };
@@ -88,7 +89,7 @@ struct http {
 	enum err start_error;
 
 	struct conn *first[PHASES], *last[PHASES];
-	struct conn *adding;               /* while MHD_add_connection runs */
+	struct conn *adding;               /* the connection for which MHD_add_connection is running */
 	struct server_request *unanswered; /* handed to the handler */
 	unsigned conns;
 	size_t bodies_held; /* bytes of all bodies in memory */
@@ -119,7 +120,7 @@ void conn_enter(struct conn *c, enum connection_phase p);
 void conn_cut(struct conn *c);
 void conn_suspend(struct conn *c);
 void conn_resume(struct conn *c);
-/* The client has closed both directions. */
+/* To be called when the client has closed both directions. */
 void conn_hang_up(struct conn *c);
 void conn_accept(struct http *h);
 /* Handles the deadlines that have passed and returns the next one, INT64_MAX if there is none. */
@@ -142,17 +143,19 @@ void request_free(struct server_request *r);
 
 /* --- answer.c --- */
 
-/* Makes `response` the answer and has it sent. NULL: there was no memory for one; the connection is cut. */
+/* Sends `response` as the answer. NULL: there was no memory for a response, so the connection is cut. */
 void answer_set(struct server_request *r, int status, struct MHD_Response *response,
 		const char *content_type);
-/* The handler has answered. False: no client waits for the answer any more, and the request may be freed. */
+/* To be called when the handler has answered. False: no client waits for the answer any more, and the request
+ * may have been freed. */
 bool request_mark_answered(struct server_request *r);
 
 /* --- stream.c --- */
 
 void stream_send_heartbeat(struct conn *c);
 void stream_stalled(struct conn *c);
-/* Calls `closed`, and ends the stream after what is waiting. */
+/* Calls `closed`, and ends the stream after the waiting bytes. */
 void stream_stop(struct conn *c);
-/* MHD no longer uses the stream: frees it, and calls `closed` unless the caller had ended the stream. */
+/* To be called when MHD no longer uses the stream: frees it, and calls `closed` unless the caller has ended
+ * the stream. */
 void stream_detach(struct http_stream *s);

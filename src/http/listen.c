@@ -51,9 +51,9 @@ static enum err open_directory(const char *path, int *ret, struct why *why)
 	return e;
 }
 
-/* Locks the directory from the check for a dead socket to the bind: without the lock, two daemons that find
- * the same dead socket could each remove the other's new one. The lock is on the directory, so no lock file
- * is left behind. */
+/* Locks the directory from the check for a dead socket to the bind: without the lock, if two daemons found
+ * the same dead socket, one could remove the new socket of the other. The lock is on the directory, so no
+ * lock file is left behind. */
 static enum err lock_directory(int fd, const char *path, struct why *why)
 {
 	for (int i = 0; i < SOCKET_TRIES_MAX; i++) {
@@ -81,7 +81,7 @@ static enum err remove_dead_socket(const struct sockaddr_un *at, struct why *why
 		return failed(why, "create a socket for", at->sun_path);
 	int rc = connect(fd, (const struct sockaddr *)at, sizeof *at), eno = errno;
 	close(fd);
-	/* EAGAIN: its queue is full, so a live daemon listens. */
+	/* EAGAIN means that the queue of the socket is full, so a live daemon listens. */
 	if (rc == 0 || eno == EAGAIN)
 		return why_set(why, E_CONFLICT, WHY_NOWHERE, "a daemon already listens at %s", at->sun_path);
 	errno = eno;
@@ -154,7 +154,8 @@ void listener_close(struct listener *l)
 	struct stat st;
 	if (!l->path)
 		return;
-	/* Removed before it is closed, so that no other daemon finds it dead in between. */
+	/* The socket is removed before it is closed, so that no other daemon finds a dead socket in
+	 * between. */
 	if (lstat(l->path, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino)
 		unlink(l->path);
 	close(l->fd);

@@ -34,7 +34,7 @@ void *request_begin(void *cls, const char *target, struct MHD_Connection *mhd)
 	struct conn *c = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 	struct server_request *r = calloc(1, sizeof *r);
 	conn_enter(c, PH_READ);
-	if (c->request) /* MHD answered it by itself, without a callback */
+	if (c->request) /* MHD answered the previous request by itself, without a callback */
 		request_detach(c->request);
 	if (r && !(r->target = arena_dup(&r->pub.arena, str_of(target)))) {
 		free(r);
@@ -122,7 +122,8 @@ static void check_head(struct server_request *r, struct MHD_Connection *mhd, con
 static void append_body(struct server_request *r, struct str data)
 {
 	struct http *h = r->http;
-	if (r->body_error) /* discarded, since MHD takes no answer before the end of the body */
+	if (r->body_error) /* the rest of the body is discarded, because MHD takes no answer before the end of
+			      the body */
 		return;
 	if (r->body.n + data.n > h->limits.body_bytes)
 		r->body_error = E_LIMIT;

@@ -1,5 +1,6 @@
-/* The server's thread: start, loop, stop, and tasks from other threads. MHD's epoll descriptor is in our own
- * epoll set, so one wait covers its sockets, tasks, new connections, clients that hang up, and deadlines. */
+/* The server's thread: start, loop, stop, and tasks from other threads. MHD's epoll descriptor is in the
+ * server's epoll set, so one wait covers MHD's sockets, tasks, new connections, clients that hang up, and
+ * deadlines. */
 #include "http/internal.h"
 #include "sys/clock.h"
 #include "sys/thread.h"
@@ -50,7 +51,8 @@ static void do_nothing(void *arg)
 void http_stop(struct http *h)
 {
 	if (!atomic_exchange(&h->stop_requested, true) && mailbox_put(h->tasks, do_nothing, NULL)) {
-		/* Full: the thread is about to empty it, and looks at stop_requested after that. */
+		/* The mailbox is full: the thread is about to empty it, and checks stop_requested
+		 * afterwards. */
 	}
 }
 
@@ -107,7 +109,7 @@ static int wait_ms(struct http *h, int64_t next)
 {
 	MHD_UNSIGNED_LONG_LONG mhd;
 	int64_t now = http_now();
-	if (h->resumed) /* MHD handles that in its next run */
+	if (h->resumed) /* MHD handles the resumed connection in its next run */
 		return 0;
 	if (h->stopping && h->conns) {
 		int64_t step = now < h->stop_at ? h->stop_at : h->stop_at + HTTP_LAST_MS;
@@ -115,7 +117,8 @@ static int wait_ms(struct http *h, int64_t next)
 	}
 	if (!h->stopping && h->accept_at > now && h->accept_at < next)
 		next = h->accept_at;
-	/* Must be called after every run: it is 0 while MHD has unprocessed input. */
+	/* MHD_get_timeout must be called after every run: the timeout is 0 while MHD has unprocessed
+	 * input. */
 	if (MHD_get_timeout(h->mhd, &mhd) == MHD_YES && (next == INT64_MAX || (int64_t)mhd < next - now))
 		next = now + (mhd > INT32_MAX ? INT32_MAX : (int64_t)mhd);
 	if (next == INT64_MAX)
@@ -123,7 +126,7 @@ static int wait_ms(struct http *h, int64_t next)
 	return next <= now ? 0 : next - now > INT32_MAX ? INT32_MAX : (int)(next - now);
 }
 
-/* What epoll has reported besides clients that hang up. */
+/* The events that epoll has reported, without those of clients that hang up. */
 struct readiness {
 	bool connections, tasks;
 };
@@ -160,7 +163,8 @@ static void run_loop(struct http *h)
 			begin_stop(h);
 		conn_deadlines(h, http_now());
 		h->resumed = false;
-		MHD_run(h->mhd); /* frees closed connections: keep no pointer to one across this call */
+		MHD_run(h->mhd); /* frees closed connections, so no pointer to a connection may be kept across
+				    this call */
 		next = conn_deadlines(h, http_now());
 		if (h->stopping && !continue_stop(h, http_now()))
 			return;
@@ -171,7 +175,8 @@ static void end_thread(struct http *h)
 {
 	for (unsigned p = 0; p < PH_CUT; p++)
 		cut_phase(h, (enum connection_phase)p);
-	MHD_run(h->mhd); /* resumes suspended connections; MHD_stop_daemon aborts otherwise */
+	MHD_run(h->mhd); /* resumes suspended connections; with a suspended connection MHD_stop_daemon would
+			    abort */
 	MHD_stop_daemon(h->mhd);
 	pthread_mutex_lock(&h->lock);
 	h->closed = true;
@@ -185,7 +190,8 @@ static enum err start_mhd(struct http *h)
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
 		request_access, h, MHD_OPTION_URI_LOG_CALLBACK, request_begin, h, MHD_OPTION_NOTIFY_COMPLETED,
 		request_completed, h, MHD_OPTION_NOTIFY_CONNECTION, conn_notify, h,
-		/* Not strict: MHD would refuse with an HTML page; check_head refuses in JSON. */
+		/* In strict mode MHD would refuse requests with an HTML page. So it is not strict, and
+		 * check_head refuses them in JSON. */
 		MHD_OPTION_CONNECTION_LIMIT, h->connections_max + 1, MHD_OPTION_STRICT_FOR_CLIENT, 0,
 		/* The pool holds the head twice: as received, and parsed. */
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, 2 * h->limits.header_bytes + 2048, MHD_OPTION_END);

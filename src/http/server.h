@@ -1,17 +1,19 @@
 #pragma once
-/* An HTTP/1.1 server on a Unix socket. It knows no operations: one handler gets all requests.
+/* An HTTP/1.1 server on a Unix socket. It does not know the operations of rota: one handler gets all
+ * requests.
  *
  * The server has one thread. The handler and tasks run on it, and the functions below may be called only from
  * it, except those marked "any thread".
  *
- * The handler gets a request when its body is complete, and answers it exactly once, at once or later: by
- * http_answer, http_answer_error or http_stream. Until then the request stays valid, even if its client has
- * left. A request that is not answered within limits.answer_ms gets 503.
+ * The handler gets a request when its body is complete, and must answer it exactly once, immediately or
+ * later: by http_answer, http_answer_error or http_stream. Until then the request stays valid, even if its
+ * client has left. A request that is not answered within limits.answer_ms gets 503.
  *
  * Clients cannot block the server: every phase of a connection has a deadline, every buffer a bound, and a
- * client that does not read is disconnected. With nothing to do the thread sleeps.
+ * client that does not read is disconnected. The thread sleeps while it has nothing to do.
  *
- * TCP will be a second server of this kind, so that a flood there cannot lock out the socket's clients. */
+ * TCP will get a second server of this kind, so that a flood of TCP clients cannot lock out the clients of
+ * the socket. */
 #include "base/err.h"
 #include "base/time.h"
 #include "wire/url.h"
@@ -46,7 +48,7 @@ enum http_header {
 struct http_peer {
 	pid_t pid;
 	uid_t uid;
-	struct boot since; /* when it connected: it had this pid then */
+	struct boot since; /* when the process connected; it had this pid at that time */
 };
 
 struct http_request {
@@ -96,12 +98,12 @@ struct http_stats {
 	uint64_t requests;    /* handed to the handler */
 	uint64_t late;        /* deadlines missed by clients and by the handler */
 	uint64_t dropped;     /* streams whose client read too slowly */
-	uint64_t turns;       /* of the thread's loop */
+	uint64_t turns;       /* turns of the thread's loop */
 };
 struct http_stats http_stats(const struct http *h);
 
-/* Adds a header to the later answer; name and value are copied and must have no line ends. False: out of
- * memory. For headers such as Allow and ETag, which no operation sends yet. */
+/* Adds a header to the answer that will be sent; name and value are copied and must not contain line ends.
+ * False: out of memory. For headers such as Allow and ETag, which no operation sends yet. */
 bool http_header_add(struct http_request *r, const char *name, const char *value);
 /* Answers; the body is copied; content_type may be NULL. The request must not be used afterwards. */
 void http_answer(struct http_request *r, int status, const char *content_type, struct str body);
@@ -110,14 +112,14 @@ void http_answer_error(struct http_request *r, enum err e, const struct why *why
 /* Whether the client has left: then the answer is discarded, whatever it is. */
 bool http_gone(const struct http_request *r);
 
-/* Answers 200 with a stream. It stays open until the caller ends it or the server calls `closed`, because the
- * client has left or reads too slowly, or because the server stops. After either, the stream must not be
- * used. `closed` is never called from within one of the functions here. A text/event-stream gets heartbeats.
- * NULL: the client has left, or there is no memory; the request counts as answered. */
+/* Answers 200 with a stream. It stays open until the caller ends it, or until the server calls `closed`:
+ * because the client has left or reads too slowly, or because the server stops. Afterwards the stream must
+ * not be used. `closed` is never called from within one of the functions in this header. A text/event-stream
+ * gets heartbeats. NULL: the client has left, or there is no memory; the request counts as answered. */
 struct http_stream *http_stream(struct http_request *r, const char *content_type, void (*closed)(void *ctx),
 				void *ctx);
 /* Appends bytes. E_LIMIT: more than limits.stream_bytes would be waiting, so the client is disconnected;
- * E_GONE: it was disconnected before. After either, `closed` will be called. */
+ * E_GONE: the client was disconnected before. After either error, `closed` will be called. */
 must_check enum err http_stream_write(struct http_stream *s, struct str bytes);
-/* Ends the stream from the server's side; no operation has a stream that ends yet. */
+/* Ends the stream. Not used yet: no operation has a stream that ends by itself. */
 void http_stream_end(struct http_stream *s);

@@ -1,5 +1,5 @@
 /* Streams: answers whose length is not known when they begin. A stream with nothing to send is suspended,
- * since MHD would call read_waiting in a busy loop; a write resumes it. */
+ * because MHD would otherwise call read_waiting in a busy loop. The next write resumes it. */
 #include "http/internal.h"
 #include "wire/sse.h"
 
@@ -16,11 +16,11 @@ static void enter_phase(struct http_stream *s)
 {
 	struct conn *c = s->request->conn;
 	if (s->ended)
-		return; /* an ended stream stays in PH_SEND: one deadline for all that is left */
+		return; /* an ended stream stays in PH_SEND, which has one deadline for all remaining bytes */
 	conn_enter(c, unsent(s) ? PH_STALL : s->events ? PH_IDLE_EVENTS : PH_IDLE_STREAM);
 }
 
-/* MHD's callback: it has room for more bytes. */
+/* MHD calls this function when it has room for more bytes. */
 static ssize_t read_waiting(void *cls, uint64_t at, char *to, size_t room)
 {
 	struct http_stream *s = cls;
