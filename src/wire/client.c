@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-typedef bool body_fn(void *ctx, struct str bytes); /* false: no more is wanted */
+typedef bool body_fn(void *ctx, struct str bytes); /* returns false if it wants no more bytes */
 
 struct exchange {
 	const struct client_request *request;
@@ -18,11 +18,11 @@ struct exchange {
 	int64_t until; /* deadline in ms; INT64_MAX: none */
 	struct buf out;
 	size_t sent;
-	bool send_failed; /* the daemon reads no more, but may have answered */
+	bool send_failed; /* the daemon no longer reads the request, but may have answered */
 	struct response response;
-	body_fn *fn; /* gets the body of a 2xx answer in pieces; NULL: it is collected in ret */
+	body_fn *fn; /* gets the body of a 2xx answer in pieces; NULL: the body is collected in ret */
 	void *ctx;
-	bool stopped; /* fn wants no more */
+	bool stopped; /* fn has returned false */
 	size_t bytes_max;
 	struct client_answer *ret;
 };
@@ -113,7 +113,8 @@ static enum err open_connection(struct exchange *c)
 	if (c->fd < 0)
 		return why_set(c->why, E_IO, WHY_NOWHERE, "cannot create a socket: %s", strerror(errno));
 	while (connect(c->fd, (const struct sockaddr *)&at, sizeof at) != 0) {
-		/* No call waits for room in the queue of a Unix socket, so it is polled. */
+		/* No system call waits for room in the queue of a Unix socket, so connect is tried
+		 * repeatedly. */
 		if ((errno != EAGAIN && errno != EINTR) || now_ms() >= c->until)
 			return cannot_connect(c, errno);
 		usleep(CLIENT_BUSY_MS * 1000);
@@ -168,7 +169,7 @@ static enum err handle_body(struct exchange *c, struct str body)
 	return c->ret->body.failed ? E_NOMEM : OK;
 }
 
-/* Once a stream has begun, its deadline is renewed with everything received. */
+/* After a stream has begun, its deadline is renewed whenever bytes are received. */
 static void renew_deadline(struct exchange *c)
 {
 	if (!c->fn || c->response.status / 100 != 2)
@@ -275,7 +276,7 @@ enum err client_events(const struct client_request *request, sse_fn *fn, void *c
 	sse_free(&l.sse);
 	if (e)
 		return e;
-	if (l.e == OK || l.e == E_GONE) { /* E_GONE: fn wanted no more */
+	if (l.e == OK || l.e == E_GONE) { /* E_GONE: fn returned false */
 		*ret = got;
 		return OK;
 	}

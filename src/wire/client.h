@@ -10,7 +10,7 @@
  *	E_LIMIT		the answer is too large
  *	E_IO		the answer is not HTTP
  *
- * An answer of any status returns OK; problem_document_read finds the error in it. */
+ * An answer of any status is OK here; problem_document_read finds the error in it. */
 #include "base/buf.h"
 #include "base/err.h"
 #include "wire/sse.h"
@@ -19,8 +19,8 @@ struct client_request {
 	const char *socket, *method, *target; /* target: percent-encoded path and query */
 	struct str body;                      /* JSON; p NULL for none */
 	const char *token;                    /* NULL: none */
-	const char *const *headers;           /* additional ones, "Name: value", ended by NULL; or NULL */
-	unsigned timeout_ms; /* for a whole call, or the beginning of a stream; 0: CLIENT_MS */
+	const char *const *headers; /* additional headers, "Name: value", ended by NULL; NULL: none */
+	unsigned timeout_ms; /* limit for a whole call, or for the beginning of a stream; 0: CLIENT_MS */
 	unsigned silence_ms; /* how long a stream may be silent; 0: without limit */
 	size_t bytes_max;    /* of the answer's body; 0: CLIENT_BYTES_MAX */
 };

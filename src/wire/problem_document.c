@@ -1,4 +1,4 @@
-/* err_table to JSON, and back. */
+/* Writes errors of err_table as JSON, and reads them back. */
 #include "wire/problem_document.h"
 #include "base/json.h"
 
@@ -55,7 +55,7 @@ enum err problem_document_read(int status, struct str body, struct buf *text)
 		detail = val_get(&doc, STR("detail"));
 		code = val_get(&doc, STR("code"));
 	}
-	/* An unknown code comes from a newer daemon: the status decides. */
+	/* An unknown code comes from a newer daemon: then the error follows from the status. */
 	if (code && code->kind == VAL_STR) {
 		enum err named = err_named(code->str);
 		if (named != OK && str_eq(code->str, str_of(err_table[named].name)))

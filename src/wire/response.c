@@ -71,7 +71,7 @@ static enum err parse_head(struct response *r, struct why *why)
 	if (e)
 		return e;
 	if (r->status < 200)
-		r->status = 0; /* interim; the final response follows */
+		r->status = 0; /* this response was interim; the final response follows */
 	else if (r->bodyless || r->status == 204 || r->status == 304)
 		r->state = RESPONSE_DONE;
 	else if (f.chunked)

@@ -19,16 +19,16 @@ struct response {
 	bool bodyless; /* set by the caller: the request is HEAD */
 	enum response_state state;
 	int status;      /* 0 until the head is read */
-	struct buf head; /* status line and headers; later the current line */
+	struct buf head; /* the part of the head that was read; later the current line */
 	struct buf type; /* Content-Type */
 	struct buf etag;
-	uint64_t left; /* bytes of the body or the chunk */
+	uint64_t left; /* bytes that are missing from the body or the chunk */
 };
 
 /* Reads some bytes and removes them from *in. *body is the piece of the body among them; it points into the
  * same memory and may be empty. Call it until *in is empty. E_INPUT: not HTTP; E_LIMIT: the head is too
  * large. */
 must_check enum err response_read(struct response *r, struct str *in, struct str *body, struct why *why);
-/* Whether the response is complete if the connection ends here. */
+/* Whether the response is complete if the connection ends now. */
 bool response_complete(const struct response *r);
 void response_free(struct response *r);

@@ -1,4 +1,4 @@
-/* Events to text, and back. */
+/* Writes events as text, and reads them back. */
 #include "wire/sse.h"
 
 static void write_field(struct buf *out, struct str field, struct str value)

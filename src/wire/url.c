@@ -1,4 +1,4 @@
-/* Splitting and percent-decoding. */
+/* Splits the target of a request, and decodes its percent escapes. */
 #include "wire/url.h"
 
 /* Decodes percent escapes and, with `plus`, + as a space. */
