@@ -1,7 +1,7 @@
 #pragma once
-/* The one table of operations: data that the command line (cli/), the daemon's API (api/) and its HTTP routes
- * are all made from, so that they cannot differ. Which function carries out a row is in two other tables:
- * api_handlers (api/handlers/handlers.h) in the daemon, cli_verbs (cli/verbs/verbs.h) in the caller's
+/* The table of operations. The command line (cli/), the daemon's API (api/) and its HTTP routes are all made
+ * from this one table, so they cannot differ. Two other tables name the function that carries out a row:
+ * api_handlers (api/handlers/handlers.h) in the daemon, and cli_verbs (cli/verbs/verbs.h) in the caller's
  * process. */
 #include "base/err.h"
 #include "base/str.h"
@@ -89,13 +89,13 @@ enum param_kind {
 /* One parameter of an operation. */
 struct op_param {
 	const char *name;
-	const char *value; /* its placeholder in help: "ZONE"; NULL for a flag */
+	const char *value; /* placeholder for the value in help: "ZONE"; NULL for a flag */
 	enum param_kind kind;
 	bool positional;
-	unsigned most; /* PARAM_COUNT: 1 to this */
+	unsigned most; /* PARAM_COUNT: the largest value; the smallest is 1 */
 	const char *help;
 	char letter;   /* -f for --follow; 0: none */
-	bool required; /* shown in help only */
+	bool required; /* used for the help text only */
 };
 
 enum { OP_PARAMS_MAX = 16 };
@@ -103,20 +103,21 @@ enum { OP_PARAMS_MAX = 16 };
 /* The least role that may request a row. Not checked yet: callers of the socket are the daemon's own user or
  * root and have every role. It will be checked when there are callers over the network. */
 enum op_role {
-	ROLE_NONE, /* the verb sends no request, or requests of other rows */
+	ROLE_NONE, /* the verb sends no request, or sends requests of other rows */
 	ROLE_VIEWER,
 	ROLE_OPERATOR,
 	ROLE_ADMIN
 };
 
-/* Whether a run may request a row. Every row must decide it. */
+/* Whether a run may request a row. Every row must have another value than WITHIN_UNDECIDED. */
 enum op_within {
 	WITHIN_UNDECIDED,
 	WITHIN_NOT,
 	WITHIN_OWN_RUN,   /* the argument `run` must be the run itself */
 	WITHIN_OWN_AGENT, /* the argument `agent` must be the agent of the run, or be left out */
-	WITHIN_GRANTED,   /* for schedules that the grants of the run's schedule allow; see api/grants.h */
-	WITHIN_FREE, /* the verb sends no request, or requests of other rows, which have their own rule */
+	WITHIN_GRANTED,   /* only as far as the grants of the run's schedule allow it; see api/grants.h */
+	WITHIN_FREE, /* the verb sends no request, or sends requests of other rows, which have rules of their
+			own */
 };
 
 struct op {
@@ -131,7 +132,7 @@ struct op {
 
 extern const struct op ops[OPS];
 bool op_is_verb(const struct op *op);
-const struct op *op_find_verb(struct str name); /* NULL: none */
+const struct op *op_find_verb(struct str name); /* NULL: not a verb */
 
 /* One argument. */
 struct arg {
@@ -151,8 +152,8 @@ struct op_args {
 const struct arg *op_arg(const struct op_args *args, const char *name);
 const struct arg *op_arg_if(const struct op_args *args, const char *name); /* NULL: the row has none */
 void op_set_arg(struct op_args *args, const char *name, struct str text);
-/* Arguments for another row: those that both rows have are copied. */
+/* The arguments for another row: arguments that both rows have are copied. */
 struct op_args op_args_for(enum op_id id, const struct op_args *from);
 
-/* E_DENIED, with the verbs that are permitted within a run. */
+/* Returns E_DENIED. The text names the verbs that are permitted within a run. */
 enum err op_deny(const struct op *op, struct why *why);
