@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Writes the absolute path of a file or directory, because the daemon has another working directory. Of a
- * file only the directory is resolved: the file may be removed, or be a link whose target changes. */
+/* Writes the absolute path of a file or directory, because the daemon has another working directory. For a
+ * file, only the path of its directory is resolved, because the file may be removed, or may be a link whose
+ * target changes. */
 static enum err add_absolute(struct cli_call *call, const char *path, struct buf *out)
 {
 	struct stat st;
@@ -40,7 +41,7 @@ static enum err add_file(struct cli_call *call, const char *path, bool absolute,
 	return OK;
 }
 
-/* The i-th of all schedules and, after them, all agents. */
+/* The i-th document: first come all schedules, then all agents. */
 static const struct document *item_at(const struct documents *d, unsigned i)
 {
 	return i < d->schedules.n ? &d->schedules.item[i] : &d->agents.item[i - d->schedules.n];

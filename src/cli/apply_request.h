@@ -6,8 +6,8 @@
 
 /* Writes the request: apply the documents; remove schedules and agents that came from the files or
  * directories `prune` and are not in the documents; remove those that came from files below `gone` (may be
- * NULL) that no longer exist. `absolute`: the names in docs and prune are absolute paths of files and are
- * sent unchanged, whatever is at these paths now. */
+ * NULL) that no longer exist. `absolute`: the names in docs and prune are absolute paths of files, and are
+ * sent unchanged even if there is no file at a path any more. */
 must_check enum err apply_body(struct cli_call *call, const struct documents *docs, bool dry_run,
 			       bool absolute, const char *const *prune, unsigned n, const char *gone,
 			       struct buf *out);

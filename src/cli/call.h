@@ -15,7 +15,7 @@ struct cli_call {
 	FILE *out;
 	struct why *why;
 	struct str source;       /* the text that why->at points into */
-	const char *source_name; /* the file it was read from; NULL: no file */
+	const char *source_name; /* the file that `source` was read from; NULL: no file */
 };
 
 /* The same call for another row: arguments that both rows have are copied. */

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* The environment documents are read in: like the daemon's, from the settings of this process. */
+/* The settings with which documents are read. They are made as the daemon makes its own, from the
+ * configuration that this process finds. */
 struct check_env {
 	struct settings settings;
 	struct calendars calendars;
@@ -91,7 +92,8 @@ static uint64_t id_hash(struct str id)
 	return fnv1a(FNV_START, id) | 1;
 }
 
-/* If two ids have the same hash, the first is not found any more; the daemon reports such a duplicate. */
+/* If two different ids have the same hash, only the second one is found here. A duplicate of the first one is
+ * then reported by the daemon. */
 static enum err check_unique(struct cli_call *call, const char *what, const struct document_list *all,
 			     struct str id, size_t at)
 {
@@ -154,7 +156,7 @@ static enum err parse_file(struct cli_call *call, const char *path, bool listed,
 	struct check_env with;
 	struct str text;
 	struct val values;
-	call->source = (struct str){ 0 }; /* of the previous file */
+	call->source = (struct str){ 0 }; /* the text of the previous file */
 	call->source_name = NULL;
 	enum err e = load_env(call, &with);
 	if (!e)

@@ -20,7 +20,7 @@ struct documents {
 };
 /* Prints that further warnings were left out. */
 void documents_warn_of_more(void);
-void documents_free(struct documents *d); /* the lists; their texts are in the call's arena */
+void documents_free(struct documents *d); /* frees the lists; their texts are in the call's arena */
 
 /* Appends the schedules and agents of a file. On failure why->at points into call->source, the text of
  * call->source_name. `listed`: the file was found in a directory; an org file that is not an agent is then

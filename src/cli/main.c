@@ -43,7 +43,7 @@ static void print_verb_help(FILE *to, const struct op *op)
 	fprintf(to, "\nexample: %s\n", op->example);
 }
 
-/* The option NAME of NAME or NAME=VALUE; *value is VALUE or NULL. */
+/* Finds the option in the text NAME or NAME=VALUE, and sets *value to VALUE or NULL. */
 static const struct op_param *find_option(const struct op *op, const char *text, const char **value)
 {
 	const char *equals = strchr(text, '=');
@@ -55,7 +55,7 @@ static const struct op_param *find_option(const struct op *op, const char *text,
 	return NULL;
 }
 
-/* The option of a single letter: f. */
+/* Finds an option by its letter, such as f. */
 static const struct op_param *find_letter(const struct op *op, const char *text, const char **value)
 {
 	*value = NULL;
@@ -65,7 +65,7 @@ static const struct op_param *find_letter(const struct op *op, const char *text,
 	return NULL;
 }
 
-/* Makes room for this and all further words of the line. */
+/* Allocates room for this word and all words after it. */
 static bool reserve_words(struct cli_call *call, struct arg *arg, char **argv)
 {
 	unsigned n = 0;
@@ -84,7 +84,7 @@ static enum err add_word(struct cli_call *call, struct arg *arg, char **argv)
 	return OK;
 }
 
-/* `argv`: the word that the value is from, and those after it. */
+/* `argv` points to the word that contains the value. */
 static enum err set_arg(struct cli_call *call, const struct op_param *p, const char *value, char **argv)
 {
 	struct arg *arg = &call->args.arg[p - call->args.op->param];
@@ -193,11 +193,11 @@ static cli_run *find_run(const struct op *op, const struct cli_verb_row *more)
 	while (more->run && &ops[more->id] != op)
 		more++;
 	cli_run *run = more->run ? more->run : cli_verbs[op - ops].run;
-	assert(run); /* every verb has one */
+	assert(run); /* every verb has a function */
 	return run;
 }
 
-/* The daemon checks the rights of requests; this check is for verbs that send none. */
+/* The daemon checks the rights of requests. This check is for verbs that send no request. */
 static enum err check_within(const struct op *op, struct why *why)
 {
 	return remote_token() && op->within == WITHIN_NOT ? op_deny(op, why) : OK;
@@ -248,7 +248,7 @@ static bool is_status_option(const char *text)
 
 int cli_main(int argc, char **argv, const struct cli_verb_row *more)
 {
-	/* Without a verb it is `rota status`. */
+	/* Without a verb, `rota` does the same as `rota status`. */
 	bool bare = argc < 2 || (!strncmp(argv[1], "--", 2) && is_status_option(argv[1]));
 	const char *verb = bare ? "status" : argv[1];
 	char **rest = argv + (bare ? 1 : 2);

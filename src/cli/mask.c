@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Finds the first value in the text at or after *from; of several at the same place, the longest. Sets *from
- * to its place and returns its length; 0: none. */
+/* Finds the first value of a secret in the text at or after *from; if several values are at the same place,
+ * the longest. Sets *from to its place and returns its length; 0: there is none. */
 static size_t next_value(struct str names, struct str text, size_t *from)
 {
 	size_t best = 0, at = text.n;

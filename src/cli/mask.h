@@ -1,6 +1,6 @@
 #pragma once
-/* Masks secrets in the arguments of verbs that a run calls: the values of the variables that $ROTA_SECRETS
- * names become [redacted] before the arguments are used. */
+/* Masks secrets in the arguments of verbs that a run calls. $ROTA_SECRETS lists names of variables; before
+ * the arguments are used, the values of these variables are replaced by [redacted]. */
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"

@@ -3,7 +3,8 @@
 #include "base/val.h"
 #include "cli/call.h"
 
-/* Sends the arguments in path, query or body. Prints the answer by `show`, or unchanged with --json. */
+/* Sends the arguments in path, query or body. Prints the answer by the row's function `show` (verbs.h), or
+ * unchanged with --json. */
 must_check enum err remote_run(struct cli_call *call);
 /* Sends the request with this body (JSON; empty: none) and returns the answer, which lives in the call's
  * arena. */
@@ -11,8 +12,8 @@ must_check enum err remote_ask(struct cli_call *call, struct str body, struct st
 /* Sends any request. */
 must_check enum err remote_call(struct cli_call *call, const char *method, const char *target,
 				struct str body, struct str *text, struct val *ret);
-/* remote_run for another row: arguments that both rows have are copied, and `param` (may be NULL) becomes
- * `value`. */
+/* Does the same as remote_run for another row. Arguments that both rows have are copied, and the argument
+ * `param` (may be NULL) is set to `value`. */
 must_check enum err remote_run_as(struct cli_call *call, enum op_id id, const char *param, struct str value);
 /* Prints an answer by `show`, or unchanged with --json. */
 void remote_show(struct cli_call *call, struct str text, const struct val *answer);

@@ -1,4 +1,4 @@
-/* Tables, and texts and times for people. */
+/* Prints tables, and formats texts and times for people. */
 #include "cli/table.h"
 
 #include "base/array.h"

@@ -66,7 +66,7 @@ enum err preview_compute(const struct preview_query *q, const struct zone_source
 	return OK;
 }
 
-/* Due times are shown in whole seconds, rounded up: never early. */
+/* Due times are shown in whole seconds. They are rounded up, so that no time is shown too early. */
 static int64_t shown_seconds(struct wall due)
 {
 	return floor_div(due.us + USEC - 1, USEC);
@@ -81,7 +81,7 @@ void preview_warn(struct preview *r, struct arena *a)
 					  iso_format_utc(wall_seconds(r->after), time)));
 	if (r->n == 0)
 		return;
-	/* Nominal times are checked: due times with jitter may be far from the clock change. */
+	/* Nominal times are checked, because jitter may move a due time far from the clock change. */
 	struct wall from = { r->first.us - 1 };
 	w->warnings += explain_clock_changes(w, r->after.us < from.us ? r->after : from, r->last, a,
 					     w->warning + w->warnings, WARNINGS_MAX - w->warnings);
@@ -205,7 +205,8 @@ static void write_run(struct buf *out, const struct preview *r, struct wall due)
 	buf_addc(out, '\n');
 }
 
-/* Prints the normalized form with the directives that a phrase implied: what a document can contain. */
+/* Prints the normalized form of the expression, with the directives that a phrase implied. A document can
+ * contain this form. */
 static void write_normalized(struct buf *out, const struct when *w)
 {
 	char time[ISO_SIZE];
@@ -258,7 +259,7 @@ void preview_write_text(const struct preview *r, bool all, struct buf *out)
 		buf_addf(out, "zone          %.*s, %s\n", STR_ARG(w->zone_name), r->zone_why);
 	else if (w->rule.kind == RULE_EVERY)
 		buf_addf(out, "zone          %.*s\n",
-			 STR_ARG(w->zone_name)); /* the explanation does not name it */
+			 STR_ARG(w->zone_name)); /* the explanation above does not name the zone */
 	for (unsigned i = 0; i < r->n; i++)
 		write_run(out, r, r->due[i]);
 	for (unsigned i = 0; i < w->warnings; i++)

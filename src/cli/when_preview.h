@@ -26,10 +26,10 @@ struct preview {
 /* The result lives in `a`. */
 must_check enum err preview_compute(const struct preview_query *q, const struct zone_source *zones,
 				    struct arena *a, struct preview *ret, struct why *why);
-/* Adds warnings for people: that there is no due time left, and what clock changes do to the times shown. */
+/* Adds warnings for people: if there is no due time left, and if clock changes affect the times shown. */
 void preview_warn(struct preview *r, struct arena *a);
 /* ["2026-11-16T14:00:00Z",…] */
 void preview_write_times(const struct preview *r, struct buf *out);
 void preview_write_json(const struct preview *r, struct buf *out);
-/* `all`: with the normalized form and the directives. */
+/* `all`: also writes the normalized form and the directives. */
 void preview_write_text(const struct preview *r, bool all, struct buf *out);

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The command gets the current directory and PATH, so that what works in this shell works in a run. */
+/* The current directory and PATH are stored with the command, so that a command that works in this shell also
+ * works in a run. */
 static void write_command(const struct arg *arg, struct buf *out)
 {
 	char *cwd = getcwd(NULL, 0);
@@ -118,7 +119,7 @@ static enum err check_action(struct cli_call *call)
 
 static void derive_id(struct cli_call *call, char ret[DOC_ID_MAX + 1])
 {
-	enum { WORDS = 4 }; /* of a message */
+	enum { WORDS = 4 }; /* the id is made of the first words of a message */
 	const struct arg *words = op_arg(&call->args, "command"), *message = op_arg(&call->args, "message");
 	struct str word[WORDS], rest = message->text;
 	unsigned n = 0;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The daemon knows which schedules are blocked, this process in which files and lines they are. */
+/* The daemon's answer says which schedules are blocked. This process knows their files and lines. */
 static void warn_of_blocked(struct cli_call *call, const struct documents *docs, const struct val *answer)
 {
 	const struct val *list = val_get(answer, STR("schedules"));

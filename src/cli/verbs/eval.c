@@ -15,7 +15,8 @@ static enum err read_text(struct cli_call *call, struct str path, struct str *re
 	_cleanup_(buf_free) struct buf all = { 0 };
 	bool std = str_eq(path, STR("-"));
 	errno = 0;
-	FILE *in = std ? stdin : fopen(path.p, "re"); /* terminated, as it is from argv */
+	FILE *in = std ? stdin
+		       : fopen(path.p, "re"); /* the path ends with a zero byte, because it comes from argv */
 	char chunk[8192];
 	for (size_t n; in && all.n <= YAML_BYTES_MAX && (n = fread(chunk, 1, sizeof chunk, in)) > 0;)
 		buf_add(&all, (struct str){ chunk, n });
@@ -75,7 +76,7 @@ static enum err read_context(struct cli_call *call, struct eval_context *ret)
 				      .names = &ret->names,
 				      .now = clock_wall(),
 				      .zones = zoneinfo_source(call->zones) };
-	/* Like the variables of a schedule, they may be templates. */
+	/* Variables may be templates, like the variables of a schedule. */
 	if (variables)
 		e = template_variables(&variables->value, &ret->env, call->arena, &variables->value,
 				       call->why);

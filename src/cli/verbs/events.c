@@ -31,9 +31,9 @@ static void print_event(struct cli_call *call, const struct val *v, struct str t
 	fputc('\n', call->out);
 }
 
-/* A stream of events, which is continued after the last event seen when the daemon is back. */
+/* A stream of events. After a restart of the daemon it continues after the last event that was seen. */
 struct event_stream {
-	struct cli_call call; /* with an arena for each event */
+	struct cli_call call; /* has an arena of its own, which is reset for each event */
 	char seen[64];        /* "Last-Event-ID: N" */
 	bool lost;            /* the connection was lost */
 	bool closed;          /* the output is closed */

@@ -1,5 +1,5 @@
-/* report, step and note: what a run reports about itself. The report is written to the run's outbox, which
- * needs no daemon. It is sent to the daemon where the outbox cannot be written. */
+/* report, step and note: a run reports about itself. The report is written to the run's outbox, which needs
+ * no daemon. If the outbox cannot be written, the report is sent to the daemon. */
 #include "cli/verbs/verbs.h"
 
 #include "base/json.h"
@@ -14,7 +14,7 @@ static enum err read_args(const struct op_args *args, enum report_kind *kind, st
 			  struct why *why)
 {
 	const struct arg *given = op_arg_if(args, "kind");
-	/* step and note have the name of their kind. */
+	/* The verbs step and note have the same names as the kinds of report. */
 	struct str word = given ? given->text : str_of(args->op->name);
 	if (!word.n)
 		return why_set(why, E_INPUT, WHY_NOWHERE, "report needs fail, step or note, for example: %s",

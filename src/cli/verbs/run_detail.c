@@ -162,7 +162,8 @@ void show_run(struct cli_call *call, const struct val *v)
 			    ? arena_printf(a, "%s, %s not counted", val_text(a, v, "attempt"), limited)
 			    : val_text(a, v, "attempt"));
 	print_field(call, "retry at", cli_time(call, val_text(a, v, "retry_at")));
-	if (!signal_text(call, v)) /* after a signal the exit code is derived from it, as in shells */
+	if (!signal_text(call, v)) /* after a signal, the exit code only repeats the number of the signal, as
+				      in shells */
 		print_field(call, "exit code", val_text(a, v, "exit_code"));
 	print_field(call, "signal", signal_text(call, v));
 	print_field(call, "note", last_note(call, val_get(v, STR("attempts"))));

@@ -37,10 +37,11 @@ void show_runs(struct cli_call *call, const struct val *v)
 		fprintf(call->out, "More: --before %s\n", val_text(call->arena, v, "before"));
 }
 
-/* The position in a log that is read piece by piece. The first answer names the run, so that following the
- * latest run of a schedule stays with that run. */
+/* The position in a log that is read piece by piece. The name given by the caller may be a schedule, which
+ * means its latest run. The first answer contains the name of that run, so that later pieces come from the
+ * same run. */
 struct log_reader {
-	const char *run; /* the argument; after the first answer `name` */
+	const char *run; /* the argument; after the first answer it points to `name` */
 	char name[32];
 	int64_t attempt;
 	uint64_t at;
@@ -149,7 +150,7 @@ static enum err wait_for_run(struct cli_call *call, const char *run, struct str 
 		enum err e = remote_call(&poll, "GET", target, (struct str){ 0 }, text, ret);
 		bool ended = !e && is_ended(ret), again = wait_for_daemon(e, &times);
 		arena_reset(&own); /* the run may last for months */
-		if (ended)         /* once more, into the arena of the caller */
+		if (ended)         /* requests the run once more, into the arena of the caller */
 			return remote_call(call, "GET", target, (struct str){ 0 }, text, ret);
 		if (e && !again)
 			return e;

@@ -33,7 +33,8 @@ enum err verb_ls(struct cli_call *call)
 	return remote_run_as(call, kinds[k].id, NULL, (struct str){ 0 });
 }
 
-/* r7 is a run and 1 a problem, if it exists. Any other name is a schedule, or else an agent. */
+/* Shows the run r7 or the problem 1, if it exists. Any other name is looked up as a schedule, then as an
+ * agent. */
 enum err verb_show(struct cli_call *call)
 {
 	const struct arg *name = op_arg(&call->args, "name");
@@ -158,7 +159,7 @@ void show_done(struct cli_call *call, const struct val *v)
 		}
 	if (run) /* scripts read the run after the colon */
 		fprintf(call->out, "%s: %s\n", done, run);
-	else /* the argument may have been a prefix */
+	else /* prints the whole id, because the argument may have been a prefix */
 		fprintf(call->out, "%s%s%s\n", schedule ? schedule : "", schedule ? ": " : "", done);
 }
 

@@ -83,8 +83,8 @@ enum err verb_state(struct cli_call *call)
 			       "'%.*s' is not an action of state; allowed are get and set", STR_SHORT(word));
 	struct cli_call sub = cli_call_as(call, actions[k].id);
 	const char *inside = getenv("ROTA_AGENT");
-	/* Within a run the default is the agent of the run, which the daemon knows if ROTA_AGENT is not set.
-	 */
+	/* Within a run, the default is the agent of the run. If ROTA_AGENT is not set, the daemon finds the
+	 * agent itself. */
 	if (inside && !op_arg(&sub.args, "agent")->given && !op_arg(&sub.args, "user")->given)
 		op_set_arg(&sub.args, "agent", str_of(inside));
 	return actions[k].id == OP_SET_STATE ? set_state(call, &sub) : remote_run(&sub);

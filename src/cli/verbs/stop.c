@@ -3,7 +3,7 @@
 
 #include "cli/remote.h"
 
-/* r7 is a run, if it is active. Any other name is a schedule. */
+/* Stops the run r7, if such a run is active. Any other name is looked up as a schedule. */
 enum err verb_stop(struct cli_call *call)
 {
 	const struct arg *name = op_arg(&call->args, "name");

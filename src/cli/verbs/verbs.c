@@ -1,4 +1,4 @@
-/* The functions of the command line for the rows of the table of operations. */
+/* The table of the functions that carry out verbs and print answers. */
 #include "cli/verbs/verbs.h"
 
 #include "cli/remote.h"
@@ -9,8 +9,8 @@ static enum err verb_version(struct cli_call *call)
 	return OK;
 }
 
-/* Rows without an entry are verbs of admin/, or rows that verbs request and whose answer is not printed as it
- * is. */
+/* A row without an entry is a verb of admin/, or a request that a verb sends and whose answer that verb
+ * prints itself. */
 const struct cli_verb cli_verbs[OPS] = {
 	[OP_STATUS] = { remote_run, show_status },
 	[OP_ADD] = { verb_add, show_added },

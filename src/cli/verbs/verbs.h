@@ -1,5 +1,6 @@
 #pragma once
-/* The verbs of the command line: what the caller's process does for a row of the table of operations. */
+/* The verbs of the command line: the functions that carry out rows of the table of operations in the caller's
+ * process. */
 #include "base/val.h"
 #include "cli/call.h"
 
@@ -42,7 +43,7 @@ cli_show show_next_check;
 /* notify.c */
 cli_run verb_notify;
 cli_show show_notify;
-/* The messages about a run, one line each. */
+/* Prints the messages about a run, one line each. */
 void print_messages(struct cli_call *call, const struct val *list, const char *heading);
 /* pause.c */
 cli_run verb_pause; /* and resume */

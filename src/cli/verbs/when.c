@@ -72,7 +72,8 @@ static void answer_batch_line(struct cli_call *call, struct str line, struct buf
 	buf_add(out, STR("}\n"));
 }
 
-/* Reads a line of any length into at most `room` bytes; *length is the whole length. False: end of file. */
+/* Reads a line of any length. Stores its first `room` bytes in `line`, and the length of the whole line in
+ * *length. False: end of file. */
 static bool read_line(FILE *in, char *line, size_t room, size_t *length)
 {
 	int c;
