@@ -1,5 +1,5 @@
-/* backup and restore: work on the database file directly; backup also while a daemon runs, restore only while
- * none does. */
+/* backup and restore: work on the database file directly. backup may be used while a daemon runs, restore
+ * only while no daemon runs. */
 #include "admin/verbs.h"
 
 #include "base/json.h"
@@ -100,7 +100,8 @@ enum err verb_restore(struct cli_call *call)
 		return out.failed ? E_NOMEM : OK;
 	}
 	print_safe(call->out, str_of(paths.database));
-	fputs(" is restored; runs that came due since the backup will be missed/restored", call->out);
+	fputs(" is restored; runs that came due since the backup will be recorded as missed/restored",
+	      call->out);
 	if (aside[0]) {
 		fputs("\nthe old database is ", call->out);
 		print_safe(call->out, str_of(aside));

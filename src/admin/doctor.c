@@ -1,4 +1,5 @@
-/* doctor: checks the installation from this process, requests the checks of the daemon, and prints advice. */
+/* doctor: checks the installation in this process, requests the checks that only the daemon can do, and
+ * prints the results with advice. */
 #include "admin/verbs.h"
 
 #include "admin/programs.h"
@@ -30,7 +31,8 @@ static void check_zones(struct cli_call *call, struct buf *out)
 			  STR_ARG(local));
 }
 
-/* The checks that need no daemon. Returns the data directory, which a running daemon checks itself. */
+/* The checks that need no daemon. Sets *data to the data directory. It is not checked here, because a running
+ * daemon checks it. */
 static enum err check_locally(struct cli_call *call, struct buf *out, const char **data)
 {
 	struct settings s;
@@ -52,7 +54,7 @@ static enum err check_locally(struct cli_call *call, struct buf *out, const char
 	return OK;
 }
 
-/* Without a daemon: damage of the database may be why none runs. */
+/* For the case that no daemon runs: the reason may be that the database is damaged. */
 static void check_store(struct cli_call *call, struct buf *out, const char *data)
 {
 	struct why why;

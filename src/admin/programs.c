@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The path in the variable, else the installed program, else the one beside this program (in a build tree).
- */
+/* Looks for a program: first at the path in the variable, then among the installed programs, then beside this
+ * program, as in a build tree. */
 static const char *find_program(struct arena *a, const char *name, const char *variable)
 {
 	static const char *const places[] = { "../libexec/rota/", "", NULL };

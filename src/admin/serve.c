@@ -82,7 +82,7 @@ enum err verb_serve(struct cli_call *call)
 		fflush(call->out);
 		e = daemon_run(daemon, call->why);
 	}
-	/* First the API: the watcher is one of its clients and may wait for an answer. */
+	/* The API is closed first, because the watcher is one of its clients and may wait for an answer. */
 	api_close(serving.api);
 	watch_close(watch);
 	daemon_close(daemon);

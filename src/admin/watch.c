@@ -31,7 +31,8 @@ struct watch {
 	bool unreadable;    /* the directory cannot be read; a problem is open */
 	bool retry_soon;    /* a file is being written, or the daemon was busy */
 	bool removed_swept; /* schedules of files that were removed before the start have been removed */
-	bool first_applied; /* the daemon knows that all was applied once, or that it took too long */
+	bool first_applied; /* the daemon was told that all files were applied once, or that this took too
+			       long */
 	struct boot started;
 	atomic_bool stopping;
 };
@@ -56,7 +57,7 @@ static void update_problem(struct watch *w, enum problem_act act, const char *pa
 
 /* --- applying --- */
 
-/* The error is not caused by the file, and may not occur again. */
+/* Whether the error has another cause than the file, so that a second try may succeed. */
 static bool is_temporary(enum err e)
 {
 	return e == E_BUSY || e == E_NODAEMON || e == E_TIMEOUT || e == E_GONE || e == E_NOMEM;
@@ -104,8 +105,7 @@ static enum err send_documents(struct watch *w, const struct documents *docs,
 		e = remote_call(&w->call, "POST", ops[OP_APPLY].route, buf_str(&body), &text, &answer);
 	if (!e)
 		e = apply_error(&w->call, &answer);
-	return e == E_IO ? E_BUSY
-			 : e; /* an error of the socket or the store, since the files have been read */
+	return e == E_IO ? E_BUSY : e; /* E_IO: the files have been read, so the socket or the store failed */
 }
 
 static void apply_file(struct watch *w, struct watched_file *f)
@@ -118,7 +118,8 @@ static void apply_file(struct watch *w, struct watched_file *f)
 }
 
 /* Applies all files in one request, so that a schedule can move from one file to another. If the request is
- * refused, the files are applied one by one, so that an error in one does not keep the others back. */
+ * refused, the files are applied one by one, so that an error in one file does not stop the others from being
+ * applied. */
 static void apply_files(struct watch *w, struct watched_file **file, unsigned n)
 {
 	_cleanup_(documents_free) struct documents docs = { 0 };
@@ -176,7 +177,7 @@ static void set_documents_applied(void *arg)
 	daemon_documents_applied(arg);
 }
 
-/* Scans the directory and applies what has changed. */
+/* Scans the directory and applies the changes. */
 static void run_round(struct watch *w)
 {
 	struct arena arena = { 0 };
@@ -241,7 +242,8 @@ static void *run_thread(void *arg)
 		if (atomic_load(&w->stopping))
 			break;
 		run_round(w);
-		/* Watches a directory that was created again; an existing watch is not changed. */
+		/* Adds the watch again, in case the directory was removed and created again. An existing
+		 * watch stays as it is. */
 		int watch = inotify_add_watch(w->files.inotify, w->dir, DIRECTORY_CHANGES);
 		bool again = watch < 0 || w->retry_soon || w->files.unwatched_link || w->unreadable ||
 			     !w->first_applied;

@@ -40,8 +40,8 @@ bool files_has(const struct watched_files *f, const char *path)
 	return map_get(&f->by_path, path_hash(path)) != MAP_NONE;
 }
 
-/* The kernel refuses a read lease while a process has the file open for writing. False also if this process
- * may not ask for a lease. */
+/* Whether a process has the file open for writing: then the kernel refuses a read lease. Also false if this
+ * process is not permitted to request a lease. */
 static bool is_being_written(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -11,8 +11,8 @@ enum file_state {
 	FILE_APPLIED, /* the content has been applied */
 	FILE_CHANGED, /* to be applied */
 	FILE_REFUSED, /* has an error; to be tried again when any file changes */
-	FILE_REMOVED, /* does not exist any more; what came from it is to be removed … */
-	FILE_DROPPED, /* … and has been */
+	FILE_REMOVED, /* does not exist any more; its schedules and agents are to be removed */
+	FILE_DROPPED, /* does not exist any more; its schedules and agents have been removed */
 };
 
 struct watched_file {
@@ -44,4 +44,4 @@ bool files_scan(struct watched_files *f, const char *dir);
 bool files_has(const struct watched_files *f, const char *path);
 /* Forgets the files in state FILE_DROPPED. */
 void files_forget_dropped(struct watched_files *f);
-void files_free(struct watched_files *f); /* but not the inotify descriptor */
+void files_free(struct watched_files *f); /* does not close the inotify descriptor */
