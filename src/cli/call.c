@@ -14,8 +14,8 @@ static const char *flag_value(void *self, const char *name)
 {
 	const struct cli_call *call = self;
 	const struct arg *arg = op_arg_if(&call->args, name);
-	return arg && arg->given ? arg->text.p
-				 : NULL; /* the text ends with a zero byte, because it comes from argv */
+	/* The text ends with a zero byte, because it comes from argv. */
+	return arg && arg->given ? arg->text.p : NULL;
 }
 
 enum err cli_settings(struct cli_call *call, struct settings *ret)

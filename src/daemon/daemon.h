@@ -17,9 +17,9 @@ struct daemon_options {
 	const struct config_notify *notify; /* targets of notifications; NULL: those in the store */
 	bool documents_first;               /* nothing comes due before daemon_documents_applied */
 	struct {
-		int64_t runs_days, logs_days,
-			logs_bytes; /* records and files beyond these limits are removed */
-		int64_t every;      /* seconds between two passes */
+		/* Records and files beyond these limits are removed. */
+		int64_t runs_days, logs_days, logs_bytes;
+		int64_t every; /* seconds between two passes */
 	} retention;
 	struct doc_env defaults; /* for documents: zone, calendars, timeouts, agent */
 	/* The following are called on the daemon's thread, and may be NULL. */

@@ -15,8 +15,8 @@ static enum err read_text(struct cli_call *call, struct str path, struct str *re
 	_cleanup_(buf_free) struct buf all = { 0 };
 	bool std = str_eq(path, STR("-"));
 	errno = 0;
-	FILE *in = std ? stdin
-		       : fopen(path.p, "re"); /* the path ends with a zero byte, because it comes from argv */
+	/* The path ends with a zero byte, because it comes from argv. */
+	FILE *in = std ? stdin : fopen(path.p, "re");
 	char chunk[8192];
 	for (size_t n; in && all.n <= YAML_BYTES_MAX && (n = fread(chunk, 1, sizeof chunk, in)) > 0;)
 		buf_add(&all, (struct str){ chunk, n });

@@ -53,9 +53,9 @@ struct notifier {
 	struct {
 		bool under_way;
 		atomic_bool answered;
-		atomic_uint
-			refused;  /* number of batches that the store refused in a row. After one, a batch has
-				     only one row of news; after two, the row is removed without messages */
+		/* Number of batches that the store refused in a row. After one, a batch has only one row of
+		 * news; after two, that row is removed without messages. */
+		atomic_uint refused;
 		struct boot next; /* no batch is made before this time, so that news that come together are
 				     collected */
 		struct arena arena;

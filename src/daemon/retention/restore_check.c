@@ -156,8 +156,7 @@ enum err restore_check(struct daemon *d, struct why *why)
 	e = settle_runs(d, past.restored_run, &killed, why);
 	snprintf(d->restore_text, sizeof d->restore_text,
 		 "the store was restored from a copy%s: due times since the copy are recorded as "
-		 "missed/restored, "
-		 "and %u %s that the store does not know %s alive and stopped",
+		 "missed/restored, and %u %s that the store does not know %s alive and stopped",
 		 past.older ? " by hand" : "", killed, killed == 1 ? "run" : "runs",
 		 killed == 1 ? "was" : "were");
 	return e;
