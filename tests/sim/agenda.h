@@ -1,5 +1,6 @@
 #pragma once
-/* The agenda of the simulation: what will happen, by true time and then by order of insertion. */
+/* The agenda of the simulation: all events that will happen, sorted by true time; events at the same time are
+ * in the order of insertion. */
 #include "base/attr.h"
 
 struct agenda_entry {

@@ -19,7 +19,7 @@ struct coverage {
 #define ALL_FAULTS (BIT(FAULTS) - 1)
 
 /* For each request: the situations in which its run can be before and after it is carried out, and the faults
- * that can happen. For a request that concerns a schedule, the run of it that has got furthest counts. */
+ * that can happen. For a request about a schedule, the schedule's most advanced run is used. */
 static const struct {
 	const char *name;
 	unsigned before, after, faults;
@@ -120,7 +120,7 @@ static void count_request(void *ctx, const struct st_req *q, bool applied)
 	enum coverage_fault fault = u->fault;
 	if (fault == FAULT_CRASH_BEFORE) {
 		if (!applied)
-			return; /* sim_store_crash decides about each, and counts it */
+			return; /* sim_store_crash decides about each request, and counts it */
 		fault = FAULT_CRASH_AFTER;
 	}
 	coverage_count_request(u->c, u->w, q, fault);

@@ -23,10 +23,10 @@ struct coverage;
 struct coverage *coverage_new(void);
 void coverage_free(struct coverage *c);
 
-/* `c` may be NULL. Counts one request … */
+/* Counts one request. `c` may be NULL. */
 void coverage_count_request(struct coverage *c, const struct world *w, const struct st_req *q,
 			    enum coverage_fault fault);
-/* … or every request that is under way. */
+/* Counts every request that is under way. `c` may be NULL. */
 void coverage_count_fault(struct coverage *c, const struct world *w, enum coverage_fault fault);
 bool coverage_is_complete(const struct coverage *c); /* every cell that can be reached was reached */
 /* Prints the table; returns the number of cells that can be reached and were not. */

@@ -66,7 +66,7 @@ enum { CLOCK_BACK = 100, CLOCK_AHEAD, SUSPEND, STATE };
 
 static const struct {
 	int64_t at; /* seconds */
-	int kind;   /* a command's, or one of the above */
+	int kind;   /* the kind of a command, or one of the above */
 	uint64_t sid;
 } script[] = {
 	{ 7 * 60, CMD_PAUSE, EVENT },
@@ -141,7 +141,7 @@ static void run_script_entry(struct world *w, uint64_t i, uint64_t b)
 
 enum crash_kind { DAEMON, DAEMON_LONG, MACHINE, TWICE, CRASH_KINDS };
 
-/* Runs one history with a crash at `call`, 0: without one; returns how many calls there were. */
+/* Runs one history with a crash at `call` (0: without a crash) and returns the number of calls. */
 static uint64_t run_history(uint64_t call, enum crash_kind kind, const struct crash_points_options *o,
 			    unsigned *failures)
 {
@@ -169,7 +169,8 @@ static uint64_t run_history(uint64_t call, enum crash_kind kind, const struct cr
 	w.down_for = down[kind];
 	w.crash_again = kind == TWICE ? 1 + call % 23 : 0;
 	for (unsigned i = 1; i <= SCHEDULES; i++) {
-		/* Repeated until it is in the store: a crash may have prevented it. */
+		/* The command is repeated until the schedule is in the store, because a crash may have
+		 * prevented it. */
 		while (model_scheds(w.rows) < i && check_failures(w.check) == 0) {
 			world_command(&w, spec_command(&specs[i], 0));
 			world_run(&w, w.t + SECONDS(10));

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How often incidents happen, in ten days. */
+/* How many incidents of each kind happen in ten days. */
 struct profile {
 	const char *name;
 	unsigned days, schedules, slots;
@@ -45,7 +45,7 @@ static const struct profile profiles[] = {
 struct history {
 	const struct profile *profile;
 	struct map false_now; /* schedules whose condition is false at present */
-	struct spec *spec;    /* the last one sent, by sid */
+	struct spec *spec;    /* the last specification that was sent, by sid */
 	size_t specs;
 };
 
@@ -156,7 +156,7 @@ static uint64_t random_sid(struct world *w)
 	size_t n = model_scheds(w->rows), open = model_open_runs(w->rows);
 	if (open && world_chance(w, 50)) {
 		const struct run_row *r = model_open_run_at(w->rows, world_random(w, open));
-		/* Prefer pending retries, which would be hit rarely otherwise. */
+		/* Runs that wait for a retry are preferred, because they would rarely be chosen otherwise. */
 		for (size_t i = 0; i < open && world_chance(w, 80); i++)
 			if (model_open_run_at(w->rows, i)->state == RUN_RETRYING)
 				r = model_open_run_at(w->rows, i);
@@ -187,7 +187,7 @@ static void add_random_schedule(struct world *w)
 				   .policy.missed = (uint8_t)world_random(w, MISSED_COUNT) };
 	uint64_t sid = random_sid(w);
 	if (sid && !h->profile->burst && world_chance(w, 15))
-		s.after = sid; /* which may be a follower itself */
+		s.after = sid; /* the leader may be a follower itself */
 	s.bulk = model_scheds(w->rows) % 2;
 	world_command(w, spec_command(&s, 0));
 	remember_spec(h, model_scheds(w->rows) + 1, &s);
@@ -298,7 +298,7 @@ static int64_t random_step(struct world *w, bool years)
 {
 	static const int64_t steps[] = { HOURS(1),     -HOURS(1), SECONDS(5), -SECONDS(5), MINUTES(10),
 					 -MINUTES(10), HOURS(30), -HOURS(30), SECONDS(61), -SECONDS(61) };
-	if (years) { /* ahead, and the next time back again */
+	if (years) { /* steps the clock ahead, and the next time back again */
 		int64_t ahead = w->wall_ahead - seconds_of(2026, 3, 5, 0, 0, 0) * USEC;
 		return ahead > DAYS(300) ? -ahead : DAYS(365) * (int64_t)(1 + world_random(w, 3));
 	}
@@ -319,7 +319,7 @@ static void schedule_next(struct world *w, enum incident incident)
 		world_add_incident(w, random_duration(w, 1, 2 * DAYS(10) / rate[incident]), incident, 0);
 }
 
-/* Schedules a fault for while the command is under way. */
+/* Schedules a fault that happens while the command is under way. */
 static void schedule_soon(struct world *w)
 {
 	const struct profile *k = history_of(w)->profile;

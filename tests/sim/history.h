@@ -1,12 +1,12 @@
 #pragma once
-/* A random history for a seed: schedules, commands, how runs end and which faults happen are random. The
- * profile, which the seed selects too, says how often each of them happens. */
+/* A random history for a seed: schedules, commands, the ends of runs and the faults are random. The seed also
+ * selects a profile, which says how often each of them happens. */
 #include "check/check.h"
 
 struct history_options {
 	uint64_t seed;
-	unsigned days; /* 0: as the profile says */
-	int profile;   /* index; -1: as the seed says */
+	unsigned days; /* 0: the number of the profile */
+	int profile;   /* index of the profile; -1: the seed selects it */
 	bool verbose, quiet;
 	const char *want; /* end at a finding that contains this text */
 	const struct bug *bug;
@@ -15,7 +15,7 @@ struct history_options {
 
 struct history_result {
 	unsigned failures;
-	bool found; /* `want` */
+	bool found; /* there was a finding that contains `want` */
 	char first[512];
 	uint64_t hash, steps, digests;
 	struct tally tally;

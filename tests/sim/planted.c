@@ -16,7 +16,7 @@ static struct rules rules_of(const struct world *w, uint64_t sid)
 	return r;
 }
 
-/* Sends an ST_OK that the store did not give, in a moment. */
+/* After a moment, sends an ST_OK that the store did not give. */
 static void answer_ok(struct world *w, const struct st_req *q)
 {
 	agenda_add(&w->agenda, w->t + 1, W_BUG, q->tag, hash_pair(q->op, w->epoch) << 8 | q->op);
@@ -140,7 +140,7 @@ static void one_slot_more(struct engine_config *c)
 	c->slots++;
 }
 
-/* Starts are reported before they happen, so that the engine launches more and more. */
+/* Reports starts before they happen, so that the engine launches too many runs. */
 static bool report_start_at_once(struct world *w, struct rn_req *q)
 {
 	if (q->op == RN_START)

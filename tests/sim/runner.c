@@ -1,5 +1,5 @@
-/* The simulated runner as the engine sees it: launches, run files that survive the daemon, processes that
- * follow their plans, preconditions that answer late. */
+/* The simulated runner: launches, run files that survive the daemon, processes that follow their plans, and
+ * preconditions that are answered after a delay. */
 #include "check/check.h"
 #include "coverage.h"
 #include "room.h"
@@ -95,7 +95,7 @@ static void handle_kill(struct world *w, const struct rn_req *q)
 	if (!f)
 		f = new_file(w, q, FILE_PREVENTED);
 	f->watched = true;
-	if (f->state == FILE_PREVENTED) { /* it will never start: reported as killed */
+	if (f->state == FILE_PREVENTED) { /* the attempt will never start, so it is reported as killed */
 		f->state = FILE_ENDED;
 		f->exit = (struct rn_report){ .outcome = OUTCOME_KILLED,
 					      .reason = q->reason,
@@ -128,7 +128,8 @@ static void handle_probe(struct world *w, const struct rn_req *q)
 	}
 	f->watched = true;
 	if (f->state == FILE_REQUESTED) {
-		/* Requested from a launcher that has died: the probe waits for the start, or sees nothing. */
+		/* The start was requested from a launcher that has died. The probe either waits for the start
+		 * or finds nothing. */
 		if (world_chance(w, 50))
 			return;
 		f->orphan = true;
@@ -261,7 +262,7 @@ void sim_runner_crash(struct world *w, bool machine)
 		struct run_file *f = &w->file[i];
 		f->watched = false;
 		if (f->state == FILE_REQUESTED && (machine || !world_chance(w, w->timing.orphan_percent))) {
-			/* It was not started; it can still be, with a run file of its own. */
+			/* The attempt was not started. It can still be started, with another run file. */
 			f->state = FILE_PREVENTED;
 			number_map_remove(&w->file_of, hash_pair(f->request.run, f->request.attempt));
 		}
@@ -270,7 +271,7 @@ void sim_runner_crash(struct world *w, bool machine)
 			f->exit.ended = world_wall(w);
 			observe_ended(w->check, f);
 		}
-		/* The last writes may not have reached the disk. */
+		/* The last writes before a crash of the machine may not have reached the disk. */
 		if (machine && f->state == FILE_ENDED && w->t - f->end < SECONDS(5) && world_chance(w, 50))
 			f->state = FILE_LOST;
 	}

@@ -173,7 +173,7 @@ uint64_t add_schedule(struct scenario_rig *s, struct spec spec)
 
 void change_schedule(struct scenario_rig *s, uint64_t sid, struct spec spec)
 {
-	/* REPLY_BUSY: send it again, as the daemon does. */
+	/* After REPLY_BUSY the command is sent again, as the daemon does. */
 	for (unsigned i = 0; i < 10; i++) {
 		struct reply r = send_command(s, spec_command(&spec, sid));
 		if (r.code == REPLY_OK)

@@ -1,7 +1,7 @@
 #pragma once
 /* Named scenarios: a world without randomness, scripted runs and answers, and the expected rows written as
- * text. Every port takes 10 ms, so what comes due at 08:10:00 is done within that second, and times are
- * compared by the second. */
+ * text. Every port takes 10 ms, so a run that is due at 08:10:00 is recorded within that second, and times
+ * are compared by the second. */
 #include "check/check.h"
 #include "spec.h"
 
@@ -28,11 +28,12 @@ bool scenario_run(const struct scenario *s, bool verbose);
 
 struct world *rig_world(struct scenario_rig *s);
 
-/* Called before anything else. Without them: 2026-03-05 08:00 UTC, 16 slots. */
+/* To be called before anything else. If they are not called, the world starts at 2026-03-05 08:00 UTC with 16
+ * slots. */
 void start_at(struct scenario_rig *s, const char *when);
 void set_slots(struct scenario_rig *s, unsigned n);
 
-/* Adds or changes a schedule; the scenario fails if that is refused. */
+/* Adds or changes a schedule. If the engine refuses that, the scenario fails. */
 uint64_t add_schedule(struct scenario_rig *s, struct spec spec); /* returns its sid */
 void change_schedule(struct scenario_rig *s, uint64_t sid, struct spec spec);
 /* Sends any other command, and waits for the reply. */
@@ -41,10 +42,10 @@ struct reply send_command(struct scenario_rig *s, struct command c);
 void run_until(struct scenario_rig *s, const char *when);
 struct wall at(struct scenario_rig *s, const char *when);
 
-/* What the schedule's next attempt does. Several calls script one attempt after another; the last one applies
- * to all further attempts. Without any, attempts end done after 1 s. */
+/* Sets what the schedule's next attempt does. Several calls set one attempt after another; the last call
+ * applies to all further attempts. Without a call, attempts succeed after 1 s. */
 void script_run(struct scenario_rig *s, uint64_t sid, struct process_plan plan);
-/* What the precondition answers from now on; yes unless scripted. */
+/* Sets the answer of the precondition from now on. Without a call the answer is yes. */
 void script_answer(struct scenario_rig *s, uint64_t sid, enum rn_ask ask, bool yes, enum reason reason);
 
 /* The rows that the schedule must have: one record after another by nominal time, separated by "; ".

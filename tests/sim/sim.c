@@ -172,7 +172,8 @@ int main(int argc, char **argv)
 	if (o.calls || all)
 		run_calls(o.calls ? o.calls : o.full ? 1 : 11, 0, coverage, &score);
 	uint64_t seeds = o.seeds ? o.seeds : o.one ? 1 : !all ? 0 : o.full ? 3000 : 220;
-	/* With --long: until the table of coverage is complete, but at most four times as many. */
+	/* With --long, more seeds are run until the table of coverage is complete, but at most four times as
+	 * many. */
 	for (uint64_t s = o.seed, end = s + seeds, most = s + 4 * seeds;
 	     s < end || (coverage && s < most && !coverage_is_complete(coverage)); s++)
 		run_history(&o, s, coverage, &score);

@@ -39,7 +39,7 @@ struct rules spec_rules(const struct spec *s)
 		r.policy.retry_most = 3600;
 	if (!r.policy.retry_delay)
 		r.policy.retry_delay = 60;
-	/* All news are wanted, by every version, since the engine uses the version that it has. */
+	/* Every version wants all news, because the engine decides by the version that it has. */
 	r.policy.news = (1u << (NEWS_PING + 1)) - 1;
 	if (r.policy.agent && !r.policy.agent_slots)
 		r.policy.agent_slots = 1;
@@ -118,7 +118,7 @@ static void choose_policy(struct world *w, struct spec *s)
 	p.window = world_chance(w, 30) ? (uint32_t)(30 + world_random(w, 3600)) : 0;
 	if (world_chance(w, 60)) {
 		p.agent = 1 + (uint32_t)world_random(w, 3);
-		p.agent_slots = (uint8_t)p.agent; /* the same for all schedules of the agent */
+		p.agent_slots = (uint8_t)p.agent; /* all schedules of an agent must have the same value */
 		p.account = world_chance(w, 60) ? 10 + p.agent / 2 : 0;
 		p.action = p.action == ACTION_RUN ? ACTION_TURN : p.action;
 	}

@@ -1,5 +1,5 @@
-/* The simulated store as the engine sees it: lanes, commit groups, delays and outages. What a request does is
- * in tests/store/model.c. */
+/* The simulated store: lanes, commit groups, delays and outages. The effects of requests are in
+ * tests/store/model/. */
 #include "check/check.h"
 #include "coverage.h"
 #include "room.h"
@@ -44,7 +44,7 @@ static size_t count_waiting(const struct world *w)
 	return n;
 }
 
-/* The next request of a random lane: lanes may overtake each other. */
+/* Takes the next request of a random lane, because lanes may overtake each other. */
 static struct st_req dequeue_any(struct world *w)
 {
 	unsigned lane = w->timing.commit.hi > w->timing.commit.lo ? (unsigned)world_random(w, LANES) : 0;
@@ -134,7 +134,7 @@ void sim_store_commit(struct world *w, unsigned again)
 		apply_request(w, &g->req[i], &g->ack[i]);
 	g->applied++;
 	if (g->applied < 3 && world_chance(w, w->timing.repeat_percent)) {
-		/* The store does not know whether it was written, and writes it again. */
+		/* The store does not know whether the group was written, and writes it again. */
 		w->repeating = true;
 		for (unsigned i = 0; i < g->n; i++)
 			coverage_count_request(w->coverage, w, &g->req[i], FAULT_REPEATED);
@@ -168,8 +168,8 @@ void sim_store_answer(struct world *w, unsigned at)
 	free_group(&g);
 }
 
-/* The daemon crashes: of its requests, the first few of each schedule in each lane were written, the others
- * were not, and none will be answered. */
+/* The daemon crashes. Of the requests under way, the first few of each schedule in each lane were written,
+ * and the others were not. None of them will be answered. */
 void sim_store_crash(struct world *w)
 {
 	static const unsigned odds[] = { 0, 50, 90, 100 };

@@ -42,8 +42,8 @@ static void schedule_crash(struct world *w, uint64_t a, uint64_t b)
 	world_add_incident(w, world_between(w, (struct span){ HOURS(2), HOURS(10) }), 0, 0);
 }
 
-/* The i-th schedule. Each has 30 * 24 hours of nominal times in any zone: times that a clock change would
- * move across the end are not used. */
+/* The i-th schedule. Each schedule has 30 * 24 hours of nominal times in any zone, because times that a clock
+ * change would move across the end are not used. */
 static struct spec nth_spec(unsigned i, int64_t until)
 {
 	static char text[SCHEDULES][32];
@@ -55,7 +55,8 @@ static struct spec nth_spec(unsigned i, int64_t until)
 	s.policy.overlap = (uint8_t)(i % 7 ? OVERLAP_SKIP : OVERLAP_QUEUE_ALL);
 	s.policy.action = ACTION_EVENT;
 	if (i < HALF_HOURLY) {
-		unsigned m = i % 8 ? i * 7 % 30 : 0; /* one in eight at the full and half hour */
+		/* One schedule in eight is due at the full and half hour. */
+		unsigned m = i % 8 ? i * 7 % 30 : 0;
 		snprintf(text[i], sizeof text[i], "%u,%u * * * *", m, m + 30);
 	} else if (i < HALF_HOURLY + EVERY_HOUR) {
 		snprintf(text[i], sizeof text[i], "%u * * * *", i * 7 % 60);

@@ -260,7 +260,7 @@ static void go_down(struct world *w, bool machine, int64_t down_for)
 	if (machine) {
 		w->booted = w->t + down_for - world_between(w, (struct span){ SECONDS(2), SECONDS(20) });
 	}
-	w->epoch++; /* everything under way is void */
+	w->epoch++; /* makes everything under way void */
 	agenda_add(&w->agenda, w->t + down_for, W_UP, 0, 0);
 }
 
@@ -415,7 +415,8 @@ bool world_run(struct world *w, int64_t t)
 		if (wake) {
 			w->wake = INT64_MAX;
 			world_step(w, &(struct event){ .kind = EV_TICK });
-			/* A few ticks at the same time without any effect are allowed, but not endlessly. */
+			/* A few ticks without any effect at the same time are allowed, but not an endless
+			 * number. */
 			bool idle = w->wake == w->t && !w->fx.stores && !w->fx.runners && !w->fx.replies;
 			w->idle_steps = idle ? w->idle_steps + 1 : 0;
 			if (w->idle_steps > IDLE_STEPS_MAX) {

@@ -1,6 +1,7 @@
 #pragma once
 /* The simulated world: an agenda of wake-ups, completions and faults on virtual clocks, the real engine, and
- * ports that delay, fail and crash. All random numbers come from one seed, so a seed determines a history.
+ * ports that delay, fail and crash. All random numbers come from one seed, so the seed determines the
+ * history.
  *
  * There are three times. `t` is true time, which only the world knows. Wall time is the engine's time of day;
  * it can be stepped. Boot time counts from the last start of the machine, suspension included. */
@@ -38,8 +39,9 @@ struct port_timing {
 	struct span report;      /* from an event of the runner to its report */
 	struct span ask;         /* from RN_ASK to RN_ANSWER */
 	struct span wake;        /* lateness of the timer */
-	unsigned repeat_percent; /* of groups: written twice before they are answered */
-	unsigned orphan_percent; /* of starts requested before a crash of the daemon: they happen after it */
+	unsigned repeat_percent; /* percentage of groups that are written twice before they are answered */
+	unsigned orphan_percent; /* percentage of the starts requested before a crash of the daemon that
+				    happen after the crash */
 };
 
 /* What a simulated process does. */
@@ -53,7 +55,7 @@ struct process_plan {
 	int64_t kill_takes;    /* from RN_KILL to the proven death of the tree */
 };
 
-/* The test's part of the simulation: what runs do, what preconditions answer, and what happens besides. */
+/* The test's part of the simulation: the behaviour of runs, the answers of preconditions, and incidents. */
 struct workload {
 	struct process_plan (*plan)(struct world *w, const struct rn_req *start);
 	bool (*answer)(struct world *w, const struct rn_req *ask, uint16_t *reason);
@@ -61,8 +63,8 @@ struct workload {
 	void *self;
 };
 
-/* A bug planted between the engine and its ports. Each hook may be NULL; it may change what passes, and drops
- * it by returning false. */
+/* A bug planted between the engine and its ports. Each hook may be NULL. A hook may change the request or
+ * answer that passes; it drops the request or answer by returning false. */
 struct bug {
 	const char *name, *rule;
 	bool (*submit)(struct world *w, struct st_req *q);
@@ -82,10 +84,11 @@ enum file_state { FILE_REQUESTED, FILE_ALIVE, FILE_ENDED, FILE_LOST, FILE_PREVEN
 struct run_file {
 	struct rn_req request; /* the RN_START */
 	uint8_t state;         /* enum file_state */
-	bool orphan;       /* started by a dead launcher after the engine was told that it was not started */
-	bool watched;      /* the present runner will report its end */
-	bool kill_pending; /* is to be killed, for kill_reason */
-	bool killed;       /* dies because of that */
+	bool orphan;  /* a dead launcher started the attempt after the engine was told that it had not started
+		       */
+	bool watched; /* the present runner will report its end */
+	bool kill_pending; /* the process is to be killed, for kill_reason */
+	bool killed;       /* the process dies because it was killed */
 	uint16_t kill_reason;
 	struct process_plan plan;
 	int64_t started, end;
@@ -96,7 +99,7 @@ struct run_file {
 /* A report on its way to the engine. */
 struct sent_report {
 	struct rn_report report;
-	uint32_t epoch;  /* of the engine it is for; 0: this slot is free */
+	uint32_t epoch;  /* epoch of the engine that gets the report; 0: this slot is free */
 	uint8_t answers; /* the op of the request that it answers */
 };
 
@@ -107,7 +110,7 @@ struct commit_group {
 	struct st_req *req; /* NULL: this slot is free */
 	struct st_ack *ack;
 	unsigned n;
-	unsigned applied; /* how often it was written */
+	unsigned applied; /* how often the group was written */
 	uint32_t epoch;
 };
 
@@ -121,7 +124,8 @@ struct world {
 	int64_t t;          /* true time */
 	int64_t wall_ahead; /* wall - t */
 	int64_t booted;     /* t at which the machine was started */
-	uint32_t epoch;     /* counts engines and crashes: what belongs to an older epoch is void */
+	/* Counts engines and crashes; agenda entries and answers of an older epoch are void. */
+	uint32_t epoch;
 
 	struct engine *engine; /* NULL: the daemon is down */
 	struct engine_config config;
@@ -129,7 +133,7 @@ struct world {
 	uint64_t agents[WORLD_AGENTS], default_agent; /* fingerprints of definitions */
 	struct effects fx;
 	int64_t wake;        /* when the engine's timer expires; INT64_MAX: never */
-	unsigned idle_steps; /* steps without any effect since time last moved */
+	unsigned idle_steps; /* number of steps without any effect at the present time */
 	uint64_t steps;
 
 	struct agenda agenda;
@@ -142,7 +146,7 @@ struct world {
 	struct commit_group *group;
 	unsigned groups, group_room;
 	bool commit_armed; /* W_COMMIT is in the agenda */
-	bool repeating;    /* a group will be written again: nothing may overtake it */
+	bool repeating;    /* a group will be written again, and no other request may overtake it */
 	int64_t outage_until, last_answer;
 
 	struct run_file *file;
@@ -153,17 +157,18 @@ struct world {
 
 	uint64_t calls;       /* port calls so far; each counts twice, before and after it */
 	uint64_t crash_at;    /* the call at which to crash; 0: none */
-	bool crash_machine;   /* then the machine crashes, not only the daemon */
-	int64_t down_for;     /* after such a crash */
+	bool crash_machine;   /* at crash_at the machine crashes, not only the daemon */
+	int64_t down_for;     /* how long the daemon is down after that crash */
 	uint64_t crash_again; /* crash once more, this many calls later; 0: do not */
 
 	struct check *check;
 	struct coverage *coverage; /* or NULL */
-	uint64_t hash;             /* of everything that happened */
-	uint64_t digests;          /* comparisons of the engine with a freshly loaded one */
+	uint64_t hash;             /* hash of everything that happened */
+	uint64_t digests;          /* number of comparisons of the engine with a freshly loaded engine */
 	bool verbose;
-	bool foreign_writes; /* another writer changes the store: memory may lag behind it */
-	bool draining;       /* no more faults and commands: everything comes to an end */
+	bool foreign_writes; /* another writer changes the store, so the engine's memory may be older than the
+				store */
+	bool draining;       /* there are no more faults and commands, so that all runs end */
 	uint64_t command_tag;
 };
 
@@ -180,11 +185,11 @@ struct world_options {
 void world_open(struct world *w, const struct world_options *o);
 void world_close(struct world *w);
 
-/* Lets time pass up to `t`; false if the checker has found too much. */
+/* Lets time pass up to `t`. False: the checker has too many findings. */
 bool world_run(struct world *w, int64_t t);
 bool world_run_until_wall(struct world *w, struct wall at);
-/* Runs without faults until every run has ended and the engine is quiet; a finding, and false, if that takes
- * longer than `most`. */
+/* Continues without faults until every run has ended and the engine is quiet. If that takes longer than
+ * `most`, reports a finding and returns false. */
 bool world_drain(struct world *w, int64_t most);
 
 struct now world_now(const struct world *w);
@@ -193,12 +198,12 @@ uint64_t world_random(struct world *w, uint64_t below);
 int64_t world_between(struct world *w, struct span s);
 bool world_chance(struct world *w, unsigned percent);
 
-/* --- what happens to the daemon and the machine --- */
+/* --- faults and events of the daemon and the machine --- */
 
 void world_start_engine(struct world *w);
-void world_crash(struct world *w, int64_t down_for);         /* of the daemon; its runs go on */
-void world_crash_machine(struct world *w, int64_t down_for); /* at least 30 s */
-void world_outage(struct world *w, int64_t lasts);           /* of the store */
+void world_crash(struct world *w, int64_t down_for);         /* the daemon crashes; its runs continue */
+void world_crash_machine(struct world *w, int64_t down_for); /* down_for is at least 30 s */
+void world_outage(struct world *w, int64_t lasts);           /* the store fails */
 void world_step_clock(struct world *w, int64_t by);
 void world_suspend(struct world *w, int64_t lasts);
 uint64_t world_command(struct world *w, struct command c); /* returns its tag */
@@ -206,12 +211,13 @@ void world_state_changed(struct world *w, uint32_t key);   /* EV_STATE */
 void world_documents_applied(struct world *w);             /* EV_DOCUMENTS */
 /* Calls the workload's incident function after `delay`. */
 void world_add_incident(struct world *w, int64_t delay, uint64_t a, uint64_t b);
-/* Another writer than the engine changes the store. */
+/* Changes the store as another writer than the engine. */
 void world_foreign_write(struct world *w, const struct st_req *q);
-/* If the engine is quiet, compares its digest with a freshly loaded engine's; a finding if they differ. */
+/* If the engine is quiet, compares its digest with that of a freshly loaded engine, and reports a finding if
+ * they differ. */
 void world_compare(struct world *w);
 
-/* --- between the files of the world --- */
+/* --- shared by the source files of the world --- */
 
 enum world_kind {
 	W_COMMIT,  /* a: 0, or 1 + the group to write again */
@@ -226,12 +232,12 @@ enum world_kind {
 	W_BUG
 };
 
-/* Counts a port call; true if there was a crash at it. */
+/* Counts a port call. True: the daemon or the machine crashed at this call. */
 bool world_call(struct world *w);
 /* Steps the engine with an event, and carries out its effects. */
 void world_step(struct world *w, const struct event *ev);
 void world_hash(struct world *w, uint64_t what);                         /* adds to world.hash */
-void world_log(struct world *w, const char *fmt, ...) printf_like(2, 3); /* with -v */
+void world_log(struct world *w, const char *fmt, ...) printf_like(2, 3); /* prints only with -v */
 
 /* store.c */
 void sim_store_submit(struct world *w, const struct st_req *q);

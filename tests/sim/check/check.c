@@ -34,7 +34,7 @@ void check_fail(struct check *c, const char *fmt, ...)
 		c->found = true;
 		c->failures = CHECK_FAILURES_MAX;
 	} else if (c->want && c->failures > CHECK_FAILURES_MAX / 2 && c->others++ < 1000) {
-		c->failures = CHECK_FAILURES_MAX / 2; /* go on with the history */
+		c->failures = CHECK_FAILURES_MAX / 2; /* the history continues */
 	}
 	unsigned i = 0;
 	while (i < CHECK_KINDS_MAX && c->kind[i] && c->kind[i] != fmt)
@@ -177,7 +177,8 @@ bool check_is_held(const struct check *c, uint32_t key)
 
 static void add_excuse(struct check *c, int64_t from, int64_t to, unsigned kind)
 {
-	/* Overlapping excuses become one. They are reported nearly in the order of their beginnings. */
+	/* Overlapping excuses become one. Excuses are reported nearly in the order in which they begin, so
+	 * only the last one is compared. */
 	struct excuse *last = c->excuses ? &c->excuse[c->excuses - 1] : NULL;
 	if (last && from <= last->to) {
 		last->kinds |= kind;
@@ -191,7 +192,7 @@ static void add_excuse(struct check *c, int64_t from, int64_t to, unsigned kind)
 	c->excuse[c->excuses++] = (struct excuse){ from, to, kind };
 }
 
-/* The index of the first excuse that ends at or after `from`; the number of all if there is none. */
+/* The index of the first excuse that ends at or after `from`; the number of excuses if there is none. */
 static size_t first_excuse_after(const struct check *c, int64_t from)
 {
 	size_t lo = 0, hi = c->excuses;
@@ -224,7 +225,7 @@ int64_t check_true_time(const struct check *c, struct wall at)
 		int64_t end =
 			i + 1 < c->pieces ? c->piece[i].wall + c->piece[i + 1].t - c->piece[i].t : INT64_MAX;
 		if (at.us > end)
-			return c->piece[i + 1].t; /* a step ahead skipped it */
+			return c->piece[i + 1].t; /* the clock was stepped ahead over this time */
 		if (at.us >= c->piece[i].wall)
 			return c->piece[i].t + (at.us - c->piece[i].wall);
 	}
@@ -239,7 +240,7 @@ bool check_repeated(const struct check *c, struct wall n)
 	return false;
 }
 
-/* The engine is up and the clock is not held: the last excuse ends soon. */
+/* To be called when the engine is up and the clock is not held: lets the last excuse end soon. */
 static void end_excuse(struct check *c)
 {
 	if (!c->clock_held && c->w->engine && c->excuses && c->excuse[c->excuses - 1].to == INT64_MAX)
@@ -248,7 +249,7 @@ static void end_excuse(struct check *c)
 }
 
 /* A freshly loaded engine must accept the clock unless it is a year after the last record. A clock before the
- * last record is known to be slow: it may be set right up to a year after that record. */
+ * last record is certainly slow, so it may be corrected to any time up to a year after that record. */
 static void load_clock(struct check *c)
 {
 	int64_t last = INT64_MIN;
@@ -280,7 +281,7 @@ static void accept_clock(struct check *c)
 
 void observe_up(struct check *c)
 {
-	/* The engine knows what it has just loaded. */
+	/* The engine has just loaded all rows, so it knows them. */
 	for (size_t i = 0; i < c->scheds; i++) {
 		const struct model_sched *s = model_sched(c->w->rows, c->sched[i].sid);
 		c->sched[i].known_flags = s->row.flags;
@@ -295,7 +296,7 @@ void observe_up(struct check *c)
 		v->known_epoch = c->w->epoch;
 		v->known_state = r->state;
 		v->known_attempt = r->attempt;
-		/* Its slot now counts for the agent and key of the present rules. */
+		/* The slot of the run now counts for the agent and key of the present rules. */
 		const struct policy *p = check_latest_policy(c, v);
 		v->agent = v->agent == p->agent ? v->agent : 0;
 		v->key = v->key == p->key ? v->key : 0;
@@ -323,7 +324,8 @@ void observe_suspend(struct check *c, int64_t since)
 	add_excuse(c, since - c->slack, c->w->t + c->slack + SECONDS(3), EXCUSE_SUSPENDED);
 }
 
-/* A step back of the clock: the times after `now` come again, by the present version. */
+/* The clock was stepped back: the times after `now` come again, and the present version is responsible for
+ * them. */
 static void rewind_sched(struct check_sched *sched, struct wall now)
 {
 	if (!sched->stretches)
@@ -339,7 +341,7 @@ static void rewind_sched(struct check_sched *sched, struct wall now)
 	}
 	sched->stretches = n;
 	if (last.to.us != INT64_MAX)
-		return; /* dropped */
+		return; /* the schedule was removed */
 	struct wall changed = sched->version[last.version].changed;
 	ADD_ROOM(sched->stretch, sched->stretch_room, sched->stretches);
 	sched->stretch[sched->stretches++] =
@@ -352,7 +354,8 @@ void observe_clock_step(struct check *c, int64_t before)
 	add_piece(c);
 	c->clock_steps++;
 	if (!c->w->engine) {
-		add_excuse(c, c->w->t - c->slack, c->w->t, EXCUSE_CLOCK); /* load_clock decides about it */
+		/* load_clock decides whether this excuse stays. */
+		add_excuse(c, c->w->t - c->slack, c->w->t, EXCUSE_CLOCK);
 	} else if (c->w->wall_ahead - c->clock_believed >= c->clock_most) {
 		c->clock_held = true;
 		add_excuse(c, c->w->t - c->slack, INT64_MAX, EXCUSE_CLOCK);

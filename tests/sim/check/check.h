@@ -1,7 +1,7 @@
 #pragma once
-/* The checker: it watches what passes through the ports and what the rows contain, and shares no code with
- * the engine's decisions; it only asks a rule for its nominal times. A finding is printed, once per kind,
- * with true and wall time, and counted. */
+/* The checker watches the requests and answers that pass through the ports, and the rows of the store. It
+ * shares no code with the engine's decisions: it uses only the nominal times of rules. A finding is counted
+ * and, once per kind, printed with true time and wall time. */
 #include "world.h"
 
 enum { CHECK_FAILURES_MAX = 100 /* then the history ends */, CHECK_KINDS_MAX = 32 };
@@ -11,25 +11,27 @@ void check_free(struct check *c);
 unsigned check_failures(const struct check *c);
 const char *check_first_finding(const struct check *c); /* "" if there is none */
 void check_set_quiet(struct check *c);                  /* count findings, but do not print them */
-/* End the history at a finding that contains `text`. */
+/* Ends the history at a finding that contains `text`. */
 void check_expect_finding(struct check *c, const char *text);
-bool check_has_finding(const struct check *c); /* the expected one */
+bool check_has_finding(const struct check *c); /* whether the expected finding has occurred */
 void check_fail(struct check *c, const char *fmt, ...) printf_like(2, 3);
 
-/* A finding if the engine trusts the clock when it should not, or the reverse. */
+/* Reports a finding if the engine trusts a clock that it should not trust, or the reverse. */
 void check_clock(struct check *c);
 /* The reply to command `tag`; false: there is none yet. */
 bool check_reply_of(const struct check *c, uint64_t tag, struct reply *ret);
 
-/* The world calls these when it happens. */
+/* The world calls these functions when the event happens. */
 void observe_command(struct check *c, const struct command *cmd);
 void observe_reply(struct check *c, const struct reply *r);
 void observe_step(struct check *c, const struct effects *fx);
 void observe_submit(struct check *c, const struct st_req *q);
-void observe_applied(struct check *c, const struct st_req *q, const struct st_ack *a); /* by the store */
-void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a);     /* by the engine */
+/* The store has carried out the request. */
+void observe_applied(struct check *c, const struct st_req *q, const struct st_ack *a);
+/* The engine gets the answer. */
+void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a);
 void observe_request(struct check *c, const struct rn_req *q);
-void observe_started(struct check *c, const struct run_file *f); /* a process */
+void observe_started(struct check *c, const struct run_file *f); /* a process was started */
 void observe_ended(struct check *c, const struct run_file *f);
 void observe_report(struct check *c, const struct rn_report *s);
 void observe_up(struct check *c);
@@ -40,14 +42,14 @@ void observe_suspend(struct check *c, int64_t since);
 
 /* Counts of nominal times. */
 struct tally {
-	uint64_t due;     /* that came due */
-	uint64_t healthy; /* of `due`: while the daemon was up and well */
-	uint64_t on_time; /* of `healthy`: recorded in time, or refused for a valid reason */
+	uint64_t due;     /* times that came due */
+	uint64_t healthy; /* times of `due` at which the daemon was up and nothing failed */
+	uint64_t on_time; /* times of `healthy` that were recorded in time, or refused for a valid reason */
 	uint64_t runs, skipped, missed;
-	uint64_t lost, twice; /* without a record, with more than one */
-	uint64_t down;        /* of `due`: while the daemon was down */
-	uint64_t settled;     /* of `down`: settled as the policy says */
-	int64_t latest;       /* the largest lateness of those on time */
+	uint64_t lost, twice; /* times without a record; times with more than one record */
+	uint64_t down;        /* times of `due` at which the daemon was down */
+	uint64_t settled;     /* times of `down` that were settled as the policy says */
+	int64_t latest;       /* the largest lateness of a time of `on_time` */
 };
-/* At the end, when the engine is quiet: accounts for every nominal time. */
+/* Accounts for every nominal time. To be called at the end, when the engine is quiet. */
 struct tally check_account(struct check *c);

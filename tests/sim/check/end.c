@@ -1,5 +1,5 @@
-/* The account at the end: every nominal time that came is recorded exactly once, in time or with a reason
- * that matches what happened to the engine. */
+/* The account at the end: every nominal time that came must be recorded exactly once. The record must be in
+ * time, or have a reason that agrees with the faults that happened to the engine. */
 #include "check/internal.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static int by_first(const void *a, const void *b)
 struct ranges {
 	struct range_row *range;
 	unsigned n, at;
-	const struct run_row *before; /* the run of the nominal time before; NULL: it has none */
+	const struct run_row *before; /* the run of the previous nominal time; NULL: it has no run */
 };
 
 /* How many ranges contain the time; *ret is the last of them. */
@@ -102,17 +102,17 @@ static void check_punctuality(struct check *c, const struct check_sched *sched, 
 	bool late = lateness > c->slack;
 	bool missed = state == RUN_MISSED && reason != REASON_WINDOW_CLOSED && reason != REASON_EDITED;
 	bool closed =
-		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* was not recorded in time */
+		state == RUN_MISSED && reason == REASON_WINDOW_CLOSED && !r; /* it was not recorded in time */
 	struct wall due = v->after ? n : rule_due(&v->rules.when, check_zone(c, &v->rules), n);
 	if (check_repeated(c, n) || check_repeated(c, due) || (r && check_repeated(c, r->claimed)))
 		return;
 	if (v->rules.zone_print != zone_fingerprint(check_zone(c, &v->rules)))
-		return; /* rules for other zone data decide nothing */
+		return; /* outdated rules, for other zone data, decide nothing */
 	bool held = held_by_any(c, sched, t);
 	if (excuse) {
 		if (held || joins || has_catch_up(c, sched))
 			return; /* it had to wait, so any cause may apply */
-		/* A freshly loaded engine does not know what happened before the crash. */
+		/* A freshly loaded engine does not know the cause of lateness before the crash. */
 		bool down = excuse & EXCUSE_DOWN ||
 			    check_excuse(c, check_excuse_end(c, t), check_excuse_end(c, t) + MINUTES(2)) &
 				    EXCUSE_DOWN;
@@ -180,8 +180,8 @@ static void account(struct check *c, struct check_sched *sched, const struct ver
 			check_fail(c, "sid %llu: %s is skipped/gated, but no run has set a later next check",
 				   sid, check_time_text(n));
 	}
-	/* Times are recorded one after another: one that comes due while the time before is recorded late
-	 * must wait. */
+	/* Times are recorded one after another. If the previous time is recorded late, a time that comes due
+	 * meanwhile must wait. */
 	const struct run_row *before = ranges->before;
 	bool joins = before && check_true_time(c, before->claimed) >= t - c->slack;
 	ranges->before = r;
@@ -227,7 +227,8 @@ static void account_ends(struct check *c, struct check_sched *sched, struct rang
 {
 	bool hole = false;
 	for (unsigned i = 0; i < sched->ends; i++) {
-		/* A change may have been decided before the end and written after it. */
+		/* A change of the schedule may have been decided before the leader's end and written after
+		 * it. */
 		const struct version *v = &sched->version[sched->end[i].version];
 		while (v + 1 < sched->version + sched->versions && v[1].changed.us < sched->end[i].nominal.us)
 			v++;
@@ -239,13 +240,14 @@ static void account_ends(struct check *c, struct check_sched *sched, struct rang
 	}
 }
 
-/* Refusals must lie in the past, since records are withdrawn after a step back of the clock. And no schedule
- * may have a last change in the future. */
+/* Refused times must lie in the past, because records of future times are withdrawn after a step back of the
+ * clock. And the last change of a schedule must not be in the future. */
 static void account_future(struct check *c, const struct check_sched *sched, const struct model_sched *s)
 {
 	struct wall now = world_wall(c->w), next;
 	const struct version *v = &sched->version[sched->versions - 1];
-	/* A range that ends in the future does no harm if the schedule has no time before its end. */
+	/* A range that ends in the future is harmless if the schedule has no time before the end of the
+	 * range. */
 	bool any = v->after || next_time(v, check_zone(c, &v->rules), now, &next);
 	if (!sched->dropped && s->row.changed.us > now.us + SECONDS(60))
 		check_fail(c, "sid %llu: its last change, %s, is in the future",
@@ -288,10 +290,10 @@ static void account_runs(struct check *c)
 		if (run_is_open(r))
 			check_fail(c, "G2: run %llu never ends", (unsigned long long)r->run);
 		const struct check_run *v = check_find_run(c, r->run);
-		bool later =
-			v && stepped_back(c, v->recorded - c->slack,
-					  v->last_finish); /* claimed before the step, refused after it */
-		/* They stay for a follower, even if it was none when they were recorded. */
+		/* The run was claimed before the step of the clock, and refused after it. */
+		bool later = v && stepped_back(c, v->recorded - c->slack, v->last_finish);
+		/* The records of a follower stay, even if the schedule was not a follower when they were
+		 * recorded. */
 		bool stays = r->kind == KIND_CATCH_UP && model_sched(c->w->rows, r->sid)->row.after;
 		if ((r->state == RUN_SKIPPED || r->state == RUN_MISSED) && r->nominal.us > now.us && !later &&
 		    !stays && r->kind != KIND_MANUAL && r->kind != KIND_AFTER && !sched->dropped &&

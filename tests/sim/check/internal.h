@@ -1,9 +1,9 @@
 #pragma once
-/* What the checker remembers; shared by its files. */
+/* The state of the checker, shared by its source files. */
 #include "check/check.h"
 #include "room.h"
 
-/* Why the engine may be late. */
+/* Reasons why the engine may be late. */
 enum excuse_kind { EXCUSE_DOWN = 1, EXCUSE_SUSPENDED = 2, EXCUSE_CLOCK = 4, EXCUSE_STORE = 8 };
 
 /* A version of a schedule, as it was written. */
@@ -20,65 +20,68 @@ struct version {
 
 /* A stretch of wall time: one version is responsible for the nominal times in (from, to]. */
 struct stretch {
-	struct wall from, to; /* to WALL_NEVER: the present one */
+	struct wall from, to; /* to is WALL_NEVER: the present version */
 	unsigned version;
 };
 
 /* An end on which a follower must act. */
 struct due_end {
-	struct wall
-		nominal; /* when it ended; a microsecond more for each end at the same instant before it */
+	struct wall nominal; /* the instant of the end, plus a microsecond for each earlier end at the same
+				instant */
 	int64_t t;
 	unsigned version;
 	uint8_t outcome;
 };
 
-/* A schedule. "known" means: according to what the engine has been told. */
+/* A schedule. Members called "known" hold what the engine has been told. */
 struct check_sched {
 	uint64_t sid;
 	struct version *version;
 	struct stretch *stretch;
 	struct due_end *end;
 	unsigned versions, version_room, stretches, stretch_room, ends, end_room;
-	uint64_t allowed; /* runs, by max_runs; UINT64_MAX: no limit */
+	uint64_t allowed; /* number of runs that max_runs allows; UINT64_MAX: no limit */
 	uint32_t known_flags, known_rev;
 	bool dropped, known_dropped;
-	int64_t resumed;        /* true time at which the engine was told that it is resumed */
+	int64_t resumed;        /* true time at which the engine was told that the schedule is resumed */
 	bool killed;            /* CMD_DROP with `kill` was sent */
-	uint32_t last_run;      /* 1 + index of its newest run; 0: none */
-	uint64_t last_end;      /* the number of the last one in `end` */
-	int64_t recounted;      /* true time at which a change of it set its failures */
-	uint32_t failures;      /* in the row, after the last request that concerned it */
-	uint64_t missed_length; /* of its missed ranges, after the last request that concerned it */
-	unsigned stuck;         /* claims in a row that did not move its row */
+	uint32_t last_run;      /* 1 + index of the newest run; 0: no run */
+	uint64_t last_end;      /* the number of the last entry of `end` */
+	int64_t recounted;      /* true time at which a change of the schedule set its failures */
+	uint32_t failures;      /* failures in the row after the last request about this schedule */
+	uint64_t missed_length; /* total length of the missed ranges after the last request about this
+				   schedule */
+	unsigned stuck;         /* number of consecutive claims that did not move the row */
 };
 
 /* A run that was recorded as pending or claimed. */
 struct check_run {
 	struct run_row row;   /* as it was recorded */
-	int64_t recorded;     /* true time of that */
-	struct rules rules;   /* of the version under which it was claimed */
-	uint32_t known_epoch; /* the engine that knows the next two */
+	int64_t recorded;     /* true time at which it was recorded */
+	struct rules rules;   /* the rules of the version under which it was claimed */
+	uint32_t known_epoch; /* the epoch of the engine that knows the next two members */
 	uint8_t known_state;
 	uint16_t known_attempt;
 	uint16_t requested; /* the last attempt for which RN_START was sent */
 	uint32_t requested_epoch;
-	bool launching;  /* that RN_START is not answered */
-	uint8_t yes, no; /* bits: the last answers of preconditions to the engine of answers_epoch */
+	bool launching;  /* the last RN_START is not answered */
+	uint8_t yes, no; /* bits: the last answers of preconditions that the engine of answers_epoch got */
 	uint32_t answers_epoch;
-	bool stopped;        /* a person wants it ended */
-	bool orphan;         /* its process was started by a dead launcher, and the engine does not know it */
-	uint32_t kill_epoch; /* the engine that sent RN_KILL */
-	uint32_t preventing; /* the engine that sent RN_PREVENT, which is not answered: it may be alive */
-	uint32_t agent, key; /* counted against the limits; 0: not sure, because of an edit */
+	bool stopped; /* a person wants it ended */
+	bool orphan;  /* a dead launcher started its process, and the engine does not know the process */
+	uint32_t kill_epoch; /* the epoch of the engine that sent RN_KILL */
+	uint32_t preventing; /* the epoch of the engine that sent RN_PREVENT and has no answer yet: the run
+				may be alive */
+	uint32_t agent, key; /* the agent and key against whose limits the run counts; 0: unknown, because of
+				an edit */
 	uint8_t agent_slots;
 	int64_t last_finish; /* true time of the last ST_FINISH sent */
-	bool ending;         /* that is not answered */
+	bool ending;         /* that ST_FINISH is not answered */
 	uint32_t older;      /* 1 + index of the next older run of its schedule; 0: none */
 	uint64_t steps_seen; /* clock_steps when last_finish was set */
 };
 
-/* From `t` on the wall clock shows `wall`, and goes on from there. */
+/* At true time `t` the wall clock shows `wall`; from then on it runs evenly. */
 struct clock_piece {
 	int64_t t, wall;
 };
@@ -116,7 +119,7 @@ struct check {
 	struct world *w;
 	unsigned failures;
 	bool quiet, found;
-	unsigned others; /* findings other than `want` */
+	unsigned others; /* number of findings that do not contain `want` */
 	const char *want;
 	char first[512];
 	const char *kind[CHECK_KINDS_MAX]; /* formats of the findings that were printed */
@@ -141,16 +144,16 @@ struct check {
 	struct repeated_span *repeated;
 	unsigned pieces, piece_room, excuses, excuse_room, holds, hold_room, repeateds, repeated_room;
 	uint64_t clock_steps;
-	/* The clock must be held when wall_ahead is clock_most or more above clock_believed, the largest that
-	 * was accepted. */
+	/* clock_believed is the largest value of wall_ahead that was accepted. The clock must be held while
+	 * wall_ahead is larger than that by clock_most or more. */
 	bool clock_held;
 	int64_t clock_believed, clock_most;
-	bool all_paused;            /* as the engine knows */
+	bool all_paused;            /* the engine has been told that all schedules are paused */
 	int64_t all_resumed;        /* true time at which the engine was told that all are resumed */
 	int64_t hold_requested[64]; /* by key: 1 + true time of the last request for a hold; 0: released */
 	int64_t slack;              /* lateness that the delays of the ports can cause */
 
-	unsigned claims, launches; /* under way */
+	unsigned claims, launches; /* number of claims and launches under way */
 	int64_t *catch_up_start;   /* ring of the last starts of missed times */
 	size_t catch_up_starts;
 };
@@ -166,7 +169,7 @@ static inline const struct check_run *run_older(const struct check *c, const str
 	return v->older ? &c->run[v->older - 1] : NULL;
 }
 
-/* Compares the news in the store with what the request has changed. */
+/* Compares the news in the store with the changes that the request has made. */
 void check_news(struct check *c, const struct st_req *q);
 
 /* True if this version is due when a run of its leader has ended with the outcome. */
@@ -174,22 +177,22 @@ bool check_follows(const struct version *v, uint8_t outcome);
 struct check_sched *check_find_sched(const struct check *c, uint64_t sid);
 struct check_run *check_find_run(const struct check *c, uint64_t run);
 /* A run keeps the version under which it was claimed. The engine has only the latest one, and may use that.
- * The checker accepts what is right by either of them. */
+ * The checker accepts a behaviour that is right for either version. */
 const struct policy *check_latest_policy(const struct check *c, const struct check_run *v);
 /* The preconditions that every version since the run was claimed has. */
 unsigned check_preconditions(const struct check *c, const struct check_run *v);
-/* True if this agent or account is held in the store. Always false after a step of the clock, since that
- * moves the end of the hold, but not of a retry. */
+/* True if this agent or account is held in the store. Always false after a step of the clock, because a step
+ * moves the end of a hold, but not the time of a retry. */
 bool check_is_held(const struct check *c, uint32_t key);
 const struct version *check_version(const struct check_sched *sched, uint32_t rev);
 const struct zone *check_zone(const struct check *c, const struct rules *r);
-/* The true time at which the wall clock last reached this. */
+/* The true time at which the wall clock reached `at` for the last time. */
 int64_t check_true_time(const struct check *c, struct wall at);
-/* True if the wall clock reached this more than once. */
+/* True if the wall clock reached `n` more than once. */
 bool check_repeated(const struct check *c, struct wall n);
 /* The kinds of excuse in [from, to]; 0: none. */
 unsigned check_excuse(const struct check *c, int64_t from, int64_t to);
-/* When the excuse at `t` ended; `t` if there is none, or it lasts. */
+/* When the excuse at `t` ended; `t` if there is no excuse, or if it has not ended. */
 int64_t check_excuse_end(const struct check *c, int64_t t);
 
 static inline int64_t grace_of(const struct policy *p)

@@ -1,5 +1,5 @@
-/* News: a request that changes something people want to know writes exactly one row of news, and no other
- * request does. Expected news follow from the change in the rows, not from the request, so that crashes and
+/* News: a request writes exactly one row of news if it changes something that people want to know, and none
+ * otherwise. Expected news follow from the change in the rows, not from the request, so that crashes and
  * repeated requests are covered too. */
 #include "check/internal.h"
 
@@ -69,8 +69,8 @@ void check_news(struct check *c, const struct st_req *q)
 	unsigned mask = rules.policy.news;
 	mask |= mask & 1u << NEWS_PING ? 1u << NEWS_STARTED : 0;
 	unsigned want = sched ? expected_news(c, q, sched) & mask : 0;
-	/* The engine does not learn the failures of a removed schedule; and a change that overtakes an end
-	 * has set them already. */
+	/* The engine does not know the failures of a removed schedule. If a change has overtaken the end, it
+	 * has already set the failures. */
 	const struct check_run *v = check_find_run(c, q->run.run);
 	bool overtaken = sched && v && q->op == ST_FINISH && v->last_finish <= sched->recounted + c->slack;
 	unsigned unsure = !s || s->dropped || overtaken ? 1u << NEWS_RECOVERED : 0;

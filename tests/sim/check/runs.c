@@ -1,4 +1,4 @@
-/* Checks of the requests to the runner, and of what happens to processes. */
+/* Checks of the requests to the runner, and of the starts and ends of processes. */
 #include "check/internal.h"
 
 /* --- requests to the runner --- */
@@ -33,7 +33,7 @@ static uint32_t longest_delay(const struct policy *p)
 	return p->retry_most ? p->retry_most : 3600;
 }
 
-/* Not early, not after its window, not before the retry is due. */
+/* An attempt must not start early, after its window, or before its retry is due. */
 static void check_start_time(struct check *c, const struct check_run *v, const struct rn_req *q,
 			     const struct run_row *r)
 {
@@ -56,7 +56,7 @@ static void check_start_time(struct check *c, const struct check_run *v, const s
 			   check_time_text(r->retry_at));
 }
 
-/* Nothing starts while it is paused or held, or without its check. */
+/* An attempt must not start while its schedule is paused or held, or before its check has succeeded. */
 static void check_start_allowed(struct check *c, struct check_run *v, const struct rn_req *q)
 {
 	const struct policy *p = &v->rules.policy, *p2 = check_latest_policy(c, v);
@@ -70,7 +70,7 @@ static void check_start_allowed(struct check *c, struct check_run *v, const stru
 	if (check_preconditions(c, v) & check && !(v->answers_epoch == c->w->epoch && v->yes & check) &&
 	    v->requested != q->attempt)
 		check_fail(c, "run %llu attempt %u starts without its check", run, q->attempt);
-	v->yes &= (uint8_t)~check; /* once per attempt */
+	v->yes &= (uint8_t)~check; /* the check is needed once per attempt */
 	if ((check_is_held(c, p->account) || check_is_held(c, p->agent)) &&
 	    (check_is_held(c, p2->account) || check_is_held(c, p2->agent)))
 		check_fail(c, "run %llu starts while its agent or account is held", run);
@@ -113,7 +113,8 @@ static void check_start(struct check *c, struct check_run *v, const struct rn_re
 	v->agent = p->agent;
 	v->agent_slots = p->agent_slots > p2->agent_slots ? p->agent_slots : p2->agent_slots;
 	v->key = p->key;
-	/* The version by which its slot counts depends on when the engine was loaded. */
+	/* Which version decides about the slot of the run depends on the time at which the engine was
+	 * loaded. */
 	const struct check_sched *sched = check_find_sched(c, v->row.sid);
 	for (unsigned i = 0; i < sched->versions; i++)
 		if (sched->version[i].rev >= v->row.rev) {
@@ -195,7 +196,7 @@ void observe_request(struct check *c, const struct rn_req *q)
 	}
 }
 
-/* --- what happens to processes --- */
+/* --- processes --- */
 
 /* An occurrence is executed as one run only. */
 static void check_once(struct check *c, const struct check_run *v, uint32_t self)
@@ -211,7 +212,7 @@ static void check_once(struct check *c, const struct check_run *v, uint32_t self
 	number_map_put(&c->first_started, key, self);
 }
 
-/* Whether the two runs may be alive together. */
+/* Checks that the two runs may be alive at the same time. */
 static void check_concurrency(struct check *c, const struct check_run *v, const struct check_run *o)
 {
 	bool allowed = v->rules.policy.overlap == OVERLAP_ALLOW || o->rules.policy.overlap == OVERLAP_ALLOW ||
@@ -228,15 +229,15 @@ static void check_concurrency(struct check *c, const struct check_run *v, const 
 		check_fail(c, "sid %llu: runs %llu and %llu are not one after another", sid, other, run);
 }
 
-/* An orphan was requested before a crash and started after the new engine was told that it was not. It counts
- * against no limit. */
+/* An orphan is an attempt that was requested before a crash, and started after the new engine was told that
+ * it had not started. It counts against no limit. */
 void observe_started(struct check *c, const struct run_file *f)
 {
 	uint32_t self;
 	unsigned long long run = f->request.run;
 	world_log(c->w, "    started: run %llu attempt %u", run, f->request.attempt);
 	if (!number_map_get(&c->run_of, f->request.run, &self))
-		return; /* observe_request has reported it */
+		return; /* observe_request has already reported this */
 	struct check_run *v = &c->run[self];
 	const struct run_row *r = model_run(c->w->rows, f->request.run);
 	if (!r || !run_is_open(r))

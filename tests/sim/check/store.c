@@ -1,4 +1,4 @@
-/* Checks of the requests to the store, of what they did, and of what the engine was told. */
+/* Checks of the requests to the store, of their effects, and of the answers to the engine. */
 #include "check/internal.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static bool is_refused(unsigned state)
 	return state == RUN_SKIPPED || state == RUN_MISSED;
 }
 
-/* True if there is a live run of the schedule that the engine knows, or just knew. */
+/* True if the schedule has a live run that the engine knows, or knew a moment ago. */
 static bool has_live_run(const struct check *c, uint64_t sid)
 {
 	for (size_t i = 0; i < model_open_runs(c->w->rows); i++) {
@@ -73,7 +73,7 @@ static bool has_live_run(const struct check *c, uint64_t sid)
 				      (v && (v->requested > r->attempt || v->preventing == c->w->epoch))))
 			return true;
 	}
-	/* Its end may just have been written, with the answer still on its way. */
+	/* The end of a run may just have been written, while the answer is still on its way. */
 	for (const struct check_run *v = run_newest(c, check_find_sched(c, sid)); v; v = run_older(c, v))
 		if (v->ending)
 			return true;
@@ -142,7 +142,8 @@ static void check_claim(struct check *c, const struct st_req *q, const struct ve
 	struct wall now = world_wall(c->w);
 	unsigned long long sid = q->sid;
 	const char *at = check_time_text(r->nominal);
-	/* A change that was made while the clock was ahead must not keep it from running until then. */
+	/* A change that was made while the clock was ahead must not stop the schedule from running until the
+	 * clock reaches that time again. */
 	if (r->nominal.us <= v->changed.us && !check_repeated(c, v->changed))
 		check_fail(c, "sid %llu: fires %s, at or before its change %s", sid, at,
 			   check_time_text(v->changed));
@@ -224,7 +225,8 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 	if (q->moves && v->after == 0 && q->move.next.us <= r->nominal.us)
 		check_fail(c, "R3: sid %llu: %s is recorded, but next is %s", sid, at,
 			   check_time_text(q->move.next));
-	bool stray = r->kind == KIND_AFTER && r->reason == REASON_EDITED; /* it has another leader now */
+	/* The schedule has another leader now. */
+	bool stray = r->kind == KIND_AFTER && r->reason == REASON_EDITED;
 	if (!q->moves && !stray)
 		check_fail(c, "R3: sid %llu: %s is recorded and moves nothing", sid, at);
 	if (v->next_check.us && r->nominal.us < v->next_check.us)
@@ -238,7 +240,7 @@ static void check_occ(struct check *c, const struct st_req *q, const struct vers
 		if (bar_reason(c, &v->rules, r->nominal) != r->reason)
 			check_fail(c, "sid %llu: %s is not skipped/%s", sid, at, reason_words[r->reason]);
 	} else if (r->reason == REASON_OVERLAP) {
-		/* Some of them may have just ended. */
+		/* Some of the open runs may have ended a moment ago. */
 		if (count_open_runs(c, q->sid) < RUNS_OPEN_MAX - 10 &&
 		    (p->overlap == OVERLAP_ALLOW || !has_live_run(c, q->sid)))
 			check_fail(c, "sid %llu: %s skipped/overlap, but nothing is alive", sid, at);
@@ -559,9 +561,9 @@ void observe_submit(struct check *c, const struct st_req *q)
 		check_fail(c, "R7: %u claims under way", c->claims);
 }
 
-/* --- what the store has done --- */
+/* --- effects of requests --- */
 
-/* A next check stays until it comes, unless a person changes the schedule's times or pauses it. */
+/* A next check stays set until its time comes, unless a person changes the schedule's times or pauses it. */
 static void check_next_check_stays(struct check *c, const struct version *before, const struct sched_row *row)
 {
 	struct rules now;
@@ -622,7 +624,8 @@ static void add_version(struct check *c, const struct st_req *q, const struct sc
 		else if (row->changed.us < cut.us)
 			cut = row->changed;
 		last->to = cut;
-		/* The clock may have stepped back while this was under way: no stretch ends after the cut. */
+		/* The clock may have stepped back while the request was under way. No stretch may end after
+		 * the cut. */
 		for (unsigned i = 0; i < sched->stretches; i++) {
 			struct stretch *s = &sched->stretch[i];
 			struct wall to = s->to.us > cut.us ? cut : s->to;
@@ -707,7 +710,7 @@ static void add_hold(struct check *c, const struct hold_row *h)
 	if (h->reason == 0)
 		return;
 	int64_t since = c->hold_requested[h->key % ARRAY_LEN(c->hold_requested)] -
-			1; /* it was in force from the request on */
+			1; /* the change is in force from the request on */
 	ADD_ROOM(c->hold, c->hold_room, c->holds);
 	c->hold[c->holds++] = (struct check_hold){ h->key, h->reason, since, INT64_MAX, h->until };
 }
@@ -780,7 +783,8 @@ void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a
 		sched->known_rev = a->row.rev;
 	}
 	if (sched && q->moves) {
-		/* Stale, or repeated without a move of the row: the decision was in vain. */
+		/* The request was stale, or was repeated without moving the row, so the decision had no
+		 * effect. */
 		struct wall want = q->op == ST_OCC ? q->run.nominal : q->range.last;
 		bool behind = a->row.after ? a->row.seen < q->move.seen : a->row.high.us < want.us;
 		bool stuck = a->res == ST_STALE || (a->res == ST_OK && a->has_row && behind);
@@ -793,7 +797,7 @@ void observe_ack(struct check *c, const struct st_req *q, const struct st_ack *a
 	if (v && (q->op == ST_FINISH || q->op == ST_VERDICT))
 		v->ending = false;
 	if (sched && a->res == ST_REFUSED && !a->has_row)
-		sched->known_dropped = true; /* by another writer */
+		sched->known_dropped = true; /* another writer has removed it */
 	if (a->res != ST_OK)
 		return;
 	if (q->op == ST_DROP)

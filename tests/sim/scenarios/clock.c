@@ -58,7 +58,7 @@ SCENARIO(clock_far_ahead_is_held)
 	expect_rows(s, a, RAN("08:10") "08:20 missed/clock; 08:30 done 08:30-08:30:01");
 }
 
-/* The times between are then missed. */
+/* The times between the last record and the accepted clock are then missed. */
 SCENARIO(clock_far_ahead_is_accepted_by_a_person)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE, .policy.missed = MISSED_SKIP });
@@ -83,7 +83,7 @@ SCENARIO(clock_ahead_within_a_day_is_accepted)
 	expect_rows(s, a, "09:00 missed/clock; 03-06 09:00 done 03-06 09:00-03-06 09:00:01");
 }
 
-/* More than a year after the last record the clock is held, since it may be wrong. */
+/* A clock that is more than a year after the last record may be wrong, so it is held. */
 SCENARIO(clock_years_ahead_at_boot_is_held)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -99,7 +99,7 @@ SCENARIO(clock_years_ahead_at_boot_is_held)
 }
 
 /* A machine without a battery starts years before the last record, and its clock is set right later. The
- * years between are one record. */
+ * years in between become one record. */
 SCENARIO(clock_years_behind_at_boot_may_be_set_right)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -114,7 +114,7 @@ SCENARIO(clock_years_behind_at_boot_may_be_set_right)
 	expect_rows(s, a,
 		    "03-08 09:00..03-04 09:00 missed/superseded; " RAN(
 			    "09:00") "03-06 09:00 done 03-06 09:00-03-06 09:00:01");
-	/* But not far beyond the last record. */
+	/* The clock may not be set far beyond the last record. */
 	world_step_clock(rig_world(s), -DAYS(3650));
 	world_run(rig_world(s), rig_world(s)->t + MINUTES(10));
 	world_step_clock(rig_world(s), DAYS(3650 + 800));
@@ -186,7 +186,8 @@ SCENARIO(clock_back_then_edit)
 			    RAN("08:30") "08:40 done 08:40-08:40:01");
 }
 
-/* The range was closed while the clock was years ahead, and must not skip the times until then. */
+/* The range of the pause was closed while the clock was years ahead. The times before that must not be
+ * skipped. */
 SCENARIO(clock_ahead_then_resume_then_back)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -195,7 +196,7 @@ SCENARIO(clock_ahead_then_resume_then_back)
 	run_until(s, "08:16");
 	world_step_clock(rig_world(s), DAYS(1000));
 	world_run(rig_world(s), rig_world(s)->t + MINUTES(1));
-	/* Not while the clock is held. */
+	/* Resuming is refused while the clock is held. */
 	expect_true(s, send_command(s, (struct command){ .kind = CMD_RESUME, .sid = a }).code == REPLY_BUSY);
 	send_command(s, (struct command){ .kind = CMD_CLOCK });
 	world_run(rig_world(s), rig_world(s)->t + SECONDS(1));
@@ -206,7 +207,8 @@ SCENARIO(clock_ahead_then_resume_then_back)
 	expect_rows(s, a, RAN("08:10") RAN("08:20") "08:30 done 08:30-08:30:01");
 }
 
-/* Ends come at times before ends on which the follower has acted. */
+/* After the step back, ends of the leader have earlier times than ends on which the follower has already
+ * acted. */
 SCENARIO(clock_back_keeps_a_followers_ends)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });

@@ -47,7 +47,8 @@ SCENARIO(manual_run_keeps_its_retry_when_paused)
 	expect_rows(s, a, "manual 08:05 done #2 08:06:01-08:06:02; 09:00.. skipped/paused");
 }
 
-/* An attempt that runs when all are paused has no retry, even if they are resumed before it would be due. */
+/* If an attempt is running when all schedules are paused, it is not retried, even if they are resumed before
+ * the retry would be due. */
 SCENARIO(pause_all_drops_the_retry_of_a_running_attempt)
 {
 	uint64_t a = add_schedule(
@@ -119,7 +120,7 @@ SCENARIO(auth_failure_of_a_removed_schedule_blocks_the_agent)
 	expect_rows(s, b, "09:10.. skipped/blocked");
 }
 
-/* Its next time is in the past and will never be due, so it is no reason to end the run. */
+/* The schedule's next time is in the past and will never be due, so it is no reason to end the run. */
 SCENARIO(rate_limited_manual_run_of_a_disabled_schedule_is_retried)
 {
 	uint64_t a = add_schedule(
@@ -200,7 +201,7 @@ SCENARIO(pause_can_be_extended)
 	expect_rows(s, a, "08:10..08:45 skipped/paused; 08:50 done 08:50-08:50:01");
 }
 
-/* Jitter moves the due time beyond the end of the pause, but the nominal time is before it. */
+/* Jitter moves the due time beyond the end of the pause, but the nominal time is within the pause. */
 SCENARIO(resume_all_does_not_run_jittered_times_of_the_pause)
 {
 	struct spec x = { .cron = HOURLY, .jitter = 1800 };
@@ -285,7 +286,7 @@ SCENARIO(catch_up_limit_leaves_excluded_days_excluded)
 
 /* --- edits --- */
 
-/* Two have run: with a limit of three, one is left. */
+/* Two runs are over, so a limit of three leaves one. */
 SCENARIO(edit_can_raise_max_runs)
 {
 	struct spec x = { .cron = EVERY_TEN, .max_runs = 2 };
@@ -314,8 +315,8 @@ SCENARIO(edit_can_lower_max_runs)
 
 /* --- removal --- */
 
-/* An event leaves no open run for which the schedule would be kept in memory; the command is answered
- * nevertheless. */
+/* An event leaves no open run, so nothing keeps the removed schedule in memory. The command must still be
+ * answered. */
 SCENARIO(removal_answers_a_backfill_of_events)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = "* * * * *", .policy.action = ACTION_EVENT });
@@ -407,7 +408,7 @@ SCENARIO(after_with_catch_up_respects_the_limit)
 
 /* --- limits --- */
 
-/* A thousand runs wait for the one slot; further ones are skipped. */
+/* A thousand runs wait for the only slot, and further runs are skipped. */
 SCENARIO(overlap_allow_is_limited_to_a_thousand_open_runs)
 {
 	set_slots(s, 1);
@@ -440,7 +441,7 @@ SCENARIO(missed_times_start_at_fifty_per_second)
 	expect_true(s, all == 60);
 }
 
-/* The engine learns of it from ST_REFUSED, and does not repeat its request endlessly. */
+/* The engine learns from ST_REFUSED that the schedule is gone, and does not repeat its request endlessly. */
 SCENARIO(removal_by_another_writer_is_noticed)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -454,7 +455,7 @@ SCENARIO(removal_by_another_writer_is_noticed)
 	expect_true(s, engine_counts(w->engine).schedules == 0);
 }
 
-/* The clock goes back behind their times, so they have not come yet. */
+/* The clock goes back to before the missed times, so they are in the future again. */
 SCENARIO(clock_back_while_missed_times_wait_for_a_token)
 {
 	set_slots(s, 100);

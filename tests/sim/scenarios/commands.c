@@ -283,7 +283,7 @@ SCENARIO(documents_with_a_changed_action_run_a_pending_time)
 	expect_true(s, model_occurrence(rig_world(s)->rows, a, at(s, "09:00"))->rev == 2);
 }
 
-/* The slot counts for the agent and key with which the run was recorded. */
+/* The slot of a run counts for the agent and key with which the run was recorded. */
 SCENARIO(edit_of_agent_while_running_keeps_the_slots_right)
 {
 	uint64_t a = add_schedule(
@@ -434,7 +434,8 @@ static unsigned outdated(struct scenario_rig *s)
 }
 
 /* A schedule without its agent is blocked. It runs when the agent is defined, and is blocked again when the
- * definition is deleted; times that were skipped do not come again. Other agents do not concern it. */
+ * definition is deleted; times that were skipped do not come again. Definitions of other agents do not affect
+ * it. */
 SCENARIO(outdated_rules_of_an_agent_that_comes_and_goes)
 {
 	struct spec blocked = { .cron = EVERY_TEN,

@@ -1,4 +1,4 @@
-/* Scenarios: what happens to an occurrence between its due time and its start. */
+/* Scenarios: an occurrence between its due time and its start. */
 #include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
@@ -49,7 +49,7 @@ SCENARIO(overlap_cancel_running)
 		"08:10 killed/replaced 08:10-08:20; 08:20 killed/replaced 08:20-08:30; 08:30 claimed 08:30");
 }
 
-/* The tree takes 30 s to die, and the new run waits for that. */
+/* The process tree takes 30 s to die, and the new run waits until it is dead. */
 SCENARIO(overlap_cancel_waits_for_the_death_of_the_tree)
 {
 	uint64_t a =
@@ -100,7 +100,7 @@ SCENARIO(overlap_ignores_a_pending_retry)
 
 enum cause { DOWN, SUSPENDED, CLOCK, STORE };
 
-/* From 08:15 to 08:55 nothing is handled, for the given cause. */
+/* From 08:15 to 08:55 the engine handles nothing, because of the given cause. */
 static uint64_t miss_forty_minutes(struct scenario_rig *s, enum cause cause, enum missed missed,
 				   unsigned limit)
 {
@@ -224,7 +224,7 @@ SCENARIO(missed_catch_up_store)
 					   "catch_up 08:50 done 08:55:01-08:55:02; " AFTER);
 }
 
-/* One of the due times is not late: it runs, and all late ones are superseded. */
+/* One of the due times is not late. It runs, and all late ones are superseded. */
 SCENARIO(missed_times_are_superseded_by_one_in_time)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -360,7 +360,7 @@ SCENARIO(condition_becomes_true_within_the_window)
 	expect_rows(s, a, "09:00 done 09:10-09:10:01");
 }
 
-/* The answer under way is from before the change, so the condition is asked again at once. */
+/* The answer that is under way was given before the change, so the condition is asked again at once. */
 SCENARIO(condition_that_changes_while_asked_is_asked_again)
 {
 	uint64_t a = add_schedule(
@@ -444,7 +444,7 @@ SCENARIO(check_that_fails_fails_the_run)
 	expect_rows(s, a, "09:00 failed/check");
 }
 
-/* For a day there is no work: check is asked at each time, and nothing is started. */
+/* For a day there is no work: the check is made at each due time, and nothing is started. */
 static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 {
 	start_at(s, "03-05 00:00");
@@ -456,7 +456,7 @@ static void idle_day(struct scenario_rig *s, const char *cron, unsigned minutes)
 	script_answer(s, a, ASK_CHECK, false, REASON_NONE);
 	script_answer(s, b, ASK_CHECK, false, REASON_NONE);
 	run_until(s, "03-05 13:37");
-	world_crash(rig_world(s), SECONDS(10)); /* each is counted once in spite of it */
+	world_crash(rig_world(s), SECONDS(10)); /* in spite of the crash, each avoided call is counted once */
 	run_until(s, "03-06 00:00:30");
 	const struct model *rows = rig_world(s)->rows;
 	unsigned idle = 0;
@@ -691,7 +691,7 @@ SCENARIO(gate_limits_an_agent_to_its_slots)
 	expect_rows(s, c, "09:00 done 09:01-09:02");
 }
 
-/* After a restart runs that are found alive have their slots before other runs get one. */
+/* After a restart, runs that are found alive get their slots before other runs. */
 SCENARIO(gate_counts_runs_found_alive)
 {
 	set_slots(s, 1);

@@ -51,7 +51,7 @@ SCENARIO(next_check_of_a_schedule_without_further_times)
 	expect_rows(s, a, RAN("08:10") "08:45 done 08:45-08:45:01");
 }
 
-/* The last one counts, whether it is sooner or later than the one before. */
+/* The next check that was set last counts, whether it is sooner or later than the one before. */
 SCENARIO(next_check_can_be_set_again)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -75,7 +75,8 @@ SCENARIO(next_check_survives_crashes)
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
 	run_until(s, "08:12");
 	set_next_check(s, a, "08:45");
-	world_crash(rig_world(s), SECONDS(10)); /* the range was not requested, or not answered */
+	/* The crash happens before the range is requested, or before it is answered. */
+	world_crash(rig_world(s), SECONDS(10));
 	run_until(s, "08:32");
 	world_crash_machine(rig_world(s), MINUTES(2));
 	run_until(s, "08:44:59.995");
@@ -86,7 +87,7 @@ SCENARIO(next_check_survives_crashes)
 				 "08:50-08:50:01");
 }
 
-/* The daemon was down when it came. */
+/* The daemon was down when the time of the next check came. */
 SCENARIO(next_check_that_is_missed_follows_the_policy)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -184,8 +185,8 @@ SCENARIO(next_check_overlaps_a_running_run)
 	expect_rows(s, a, "08:10 done 08:10-08:18; 08:15 skipped/overlap; 08:20 done 08:20-08:20:01");
 }
 
-/* If the clock is before the instant at which it was set, the next check would be too far away: it is
- * cancelled. */
+/* If the clock goes back to before the instant at which the next check was set, the next check would be too
+ * far away, so it is cancelled. */
 SCENARIO(next_check_when_the_clock_goes_back)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });
@@ -238,8 +239,9 @@ SCENARIO(next_check_that_is_refused)
 	uint64_t c = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .after = a });
 	uint64_t d = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .max_runs = 1 });
 	run_until(s, "08:12");
-	expect_true(s, set_next_check(s, a, "09:00") == REPLY_REFUSED); /* at its end date */
-	expect_true(s, set_next_check(s, a, "08:11") == REPLY_REFUSED); /* in the past */
+	/* At the end date of the schedule, and in the past. */
+	expect_true(s, set_next_check(s, a, "09:00") == REPLY_REFUSED);
+	expect_true(s, set_next_check(s, a, "08:11") == REPLY_REFUSED);
 	expect_true(s, set_next_check(s, b, "08:45") == REPLY_REFUSED);
 	expect_true(s, set_next_check(s, c, "08:45") == REPLY_REFUSED);
 	expect_true(s, set_next_check(s, d, "08:45") == REPLY_REFUSED);
@@ -267,7 +269,7 @@ SCENARIO(next_check_of_a_removed_schedule)
 	expect_rows(s, a, RAN("08:10") "08:20..08:32 skipped/gated");
 }
 
-/* By the clock that is held, the next check has come. */
+/* According to the clock, which is held, the time of the next check has come. */
 SCENARIO(next_check_of_a_schedule_removed_while_the_clock_is_held)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN });

@@ -1,4 +1,4 @@
-/* Scenarios: what happens to a run: retries, holds, restarts, followers. */
+/* Scenarios about runs: retries, holds, restarts, followers. */
 #include "scenario.h"
 
 #define EVERY_TEN "*/10 * * * *"
@@ -192,7 +192,7 @@ SCENARIO(rate_limit_holds_queued_runs)
 	script_run(s, a, limited);
 	script_run(s, a, lasting(SECONDS(1)));
 	run_until(s, "09:30");
-	/* Either of the two may go first. */
+	/* Either of the two runs may start first. */
 	const struct model *rows = rig_world(s)->rows;
 	expect_true(s, model_occurrence(rows, b, at(s, "09:00"))->started.us >= at(s, "09:20").us);
 	expect_true(s, model_occurrence(rows, a, at(s, "09:00"))->outcome == OUTCOME_DONE);
@@ -455,7 +455,7 @@ SCENARIO(after_a_crash_before_the_follower_is_recorded)
 	expect_rows(s, b, "after 09:00:01 done 09:00:11-09:00:12");
 }
 
-/* The end was not written: it is read from the run file, and followed once. */
+/* The end was not written. It is read from the run file, and the follower runs once. */
 SCENARIO(after_a_crash_before_the_end_is_recorded)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = AT_NINE });
@@ -488,7 +488,7 @@ SCENARIO(after_works_in_a_chain)
 	expect_rows(s, c, "after 09:00:02 done 09:00:02-09:00:03");
 }
 
-/* After the restart the later end is reported first; both are followed. */
+/* After the restart the later end is reported first. The follower runs for both ends. */
 SCENARIO(after_two_ends_found_by_a_restart)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
@@ -502,7 +502,8 @@ SCENARIO(after_two_ends_found_by_a_restart)
 	expect_rows(s, b, "after 08:23:55 done 08:24:10-08:24:11; after 08:24:05 done 08:24:10-08:24:11");
 }
 
-/* The leader's run ends when its retry is dropped. The follower is due then, so it is not late. */
+/* The leader's run ends when its retry is dropped. The follower becomes due at that moment, so it is not
+ * late. */
 SCENARIO(after_a_dropped_retry_is_due_when_it_is_dropped)
 {
 	uint64_t a = add_schedule(
@@ -522,7 +523,7 @@ SCENARIO(after_a_dropped_retry_is_due_when_it_is_dropped)
 	expect_true(s, done == 1);
 }
 
-/* They are two occurrences, a microsecond apart. */
+/* The two ends become two occurrences, a microsecond apart. */
 SCENARIO(after_two_ends_at_one_instant)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
@@ -534,7 +535,7 @@ SCENARIO(after_two_ends_at_one_instant)
 	expect_rows(s, b, "after 08:22 done 08:22-08:22:01; after 08:22 done 08:22-08:22:01");
 }
 
-/* The follower acts on both, one after the other, and does not repeat requests meanwhile. */
+/* The follower acts on both ends, one after the other, and does not repeat requests meanwhile. */
 SCENARIO(after_two_ends_while_the_first_is_recorded)
 {
 	uint64_t a = add_schedule(s, (struct spec){ .cron = EVERY_TEN, .policy.overlap = OVERLAP_ALLOW });
