@@ -1,4 +1,4 @@
-/* Backups under load, and the detection of a database that was put back. */
+/* Backups under load, and the detection of a database that was replaced by an older copy. */
 #include "store/sqlite/backup.h"
 #include "fixture.h"
 #include "requests.h"
@@ -50,12 +50,13 @@ TEST(a_database_that_was_put_back_is_detected)
 {
 	static const struct {
 		int line;
-		const char *beside; /* the file after three openings; NULL: removed */
+		const char *beside; /* content of the generation file after three openings; NULL: the file was
+				       removed */
 		uint64_t last_run;
 		bool older;
 	} rows[] = {
-		{ __LINE__, "3\n", 7, false }, { __LINE__, "2\n", 0, false }, /* as if it could not be written
-									       */
+		{ __LINE__, "3\n", 7, false }, { __LINE__, "2\n", 0, false }, /* as if the file could not be
+										 written */
 		{ __LINE__, "4\n", 0, true },  { __LINE__, NULL, 0, true },   { __LINE__, "3\n", 8, true },
 		{ __LINE__, "", 0, true },
 	};
@@ -81,7 +82,7 @@ TEST(a_database_that_was_put_back_is_detected)
 		CHECK_INT(done.done.last_run, rows[i].older ? 4095 : 7);
 		CHECK_INT(done.done.restored.us, state.restored.us);
 		CHECK_INT(done.done.restored_run, state.restored_run);
-		/* Only once. */
+		/* It is reported only once. */
 		uint64_t last = rows[i].older ? 4095 : 7;
 		state = detect(&p, last, 2000);
 		CHECK(!state.older && state.unknown_runs == rows[i].older);
@@ -96,11 +97,12 @@ TEST(a_new_database_is_not_older)
 {
 	struct home p;
 	home_open(&p);
-	write_generation(&p, "7\n"); /* of a removed database */
+	write_generation(&p, "7\n"); /* left from a removed database */
 	CHECK(!detect(&p, 0, 1000).older);
 	CHECK(!detect(&p, 0, 1000).older);
 	fixture_close(&p.store);
-	/* Unless runs have left files: their numbers must not be reused. */
+	/* If there are run files, a new database counts as older, because the numbers of these runs must not
+	 * be reused. */
 	home_open(&p);
 	CHECK(detect(&p, 4096, 1000).older);
 	struct load_item done = { 0 };
@@ -128,7 +130,7 @@ TEST(a_generation_file_that_cannot_be_written)
 
 /* --- backups --- */
 
-/* Each run has moved its schedule: a backup of one moment shows both or neither. */
+/* Each run has moved its schedule, so a backup of one moment shows both changes or neither. */
 TEST(a_backup_under_load_shows_one_moment)
 {
 	struct fixture f;

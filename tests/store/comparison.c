@@ -6,11 +6,12 @@
 
 enum { REQUESTS = 20000, BURST_MAX = 700, CHECK_EVERY = 5000 };
 
-/* What the streams have tested. */
+/* Counts of the requests and answers that the streams have tested. */
 struct tally {
 	unsigned answer[ST_OPS][ST_RESULTS];
-	unsigned ends, loaded_ends;       /* numbered; loaded for followers */
-	unsigned acted, stale, withdrawn; /* requests of followers: moved by an end; stale; withdrawn */
+	unsigned ends, loaded_ends;       /* ends that were numbered; ends that were loaded for followers */
+	unsigned acted, stale, withdrawn; /* requests of followers: that an end moved; that were stale; that
+					     were withdrawn */
 };
 
 static void count_answer(struct tally *t, const struct st_req *r, const struct st_ack *ack)
@@ -51,7 +52,7 @@ static void check_answers(struct model *model, const struct st_req *asked, const
 		struct buf want = { 0 }, got = { 0 };
 		struct st_ack ack;
 		uint64_t at = sqlite[i].tag - asked[0].tag;
-		if (!CHECK(at < n) || !CHECK(!answered[at])) /* one answer each */
+		if (!CHECK(at < n) || !CHECK(!answered[at])) /* each request must have one answer */
 			continue;
 		answered[at] = true;
 		model_apply(model, &asked[at], &ack);
@@ -127,7 +128,7 @@ TEST(the_same_requests_give_the_same_rows)
 		compare(seed, true, &tally);
 		compare(seed + 100, false, &tally);
 	}
-	/* The stream must get every answer that an operation may give, and no other. */
+	/* The stream must have got every answer that an operation may give, and no other answer. */
 	static const uint8_t possible[ST_OPS] = {
 		[ST_PUT] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,
 		[ST_DROP] = 1 << ST_OK | 1 << ST_STALE | 1 << ST_REFUSED,

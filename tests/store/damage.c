@@ -1,5 +1,5 @@
-/* A file that is damaged while the store has it open: after any thread has met the damage, nothing is
- * answered any more, and the store reports a final failure. */
+/* A file is damaged while the store has it open. When any thread has found the damage, no request is answered
+ * any more, and the store reports a final failure. */
 #include "fixture.h"
 #include "requests.h"
 #include "store/failures.h"
@@ -109,7 +109,7 @@ static void expect_final_at(int line, struct scene *s, const char *word)
 	CHECK_AT(line, since.us > 0);
 	if (!CHECK_AT(line, strstr(why.text, word) && strstr(why.text, s->path)))
 		printf("%s\n", why.text);
-	/* It stays final, whatever is tried. */
+	/* The failure stays final: no request is accepted any more. */
 	CHECK_INT_AT(line, store_sqlite_ops.submit(s->store, &r), E_IO);
 	CHECK_INT_AT(line, store_sqlite_ops.load(s->store, ignore, NULL), E_IO);
 	final = false;
@@ -173,7 +173,7 @@ TEST(damage_met_by_a_load_stops_the_writer)
 	damage_half(&s);
 	CHECK_INT(store_sqlite_ops.load(s.store, ignore, NULL), E_IO);
 	EXPECT_FINAL(&s, "malformed");
-	usleep((STORE_BUSY_MS + 300) * 1000); /* until the current try has failed */
+	usleep((STORE_BUSY_MS + 300) * 1000); /* waits until the current try has failed */
 	unlock_database(other);
 	usleep(100000);
 	CHECK_INT(store_sqlite_ops.collect(s.store, &ack, 1), 0);

@@ -1,4 +1,4 @@
-/* Rows of the model and of SQLite as the same text. */
+/* Writes rows of the model and of SQLite as text in the same form. */
 #include "dump.h"
 #include "test.h"
 
@@ -48,7 +48,7 @@ static void add_hold(struct buf *out, const struct hold_row *h)
 	NUMBERS(out, "hold", h->key, h->reason, h->until.us);
 }
 
-/* A line of its own, if there is a note. */
+/* Adds the note as a separate line, if there is one. */
 static void add_note(struct buf *out, const char *of, uint64_t number, struct str note)
 {
 	if (!note.p)

@@ -9,7 +9,7 @@
 /* All rows, sorted. */
 void dump_model(const struct model *m, struct buf *out);
 void dump_sqlite(const char *path, struct buf *out);
-/* What load tells, in its order. */
+/* The items of load, in their order. */
 void dump_load(const struct store_ops *ops, void *store, struct buf *out);
 /* An answer without its tag. */
 void dump_ack(const struct st_ack *ack, struct buf *out);

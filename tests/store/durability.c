@@ -1,6 +1,6 @@
 /* Answered requests are on the disk: after a power cut at every sync, after a failure of every write, sync
  * and read, and with a full disk. After each fault the rows must be exactly those of a model that has carried
- * out all answered requests and, of the requests under way, the first few. */
+ * out all answered requests and some number of the requests under way, in their order. */
 #include "dump.h"
 #include "fault_vfs.h"
 #include "fixture.h"
@@ -14,8 +14,8 @@
 
 enum { BURSTS = 30, BURST_MAX = 7, WAIT_MS = 20000 };
 
-/* Small values, so that a short test has several groups in a burst, passes of the checkpoint thread, restarts
- * of the log, and lulls in which it is truncated. */
+/* The values are small, so that in a short test a burst has several groups, the checkpoint thread makes
+ * several passes, and the log is restarted and truncated. */
 static const struct store_tuning tuning = {
 	.group = 4, .checkpoint = 16, .wal_lull = 24, .lull_ms = 1, .wal_max = 60
 };
@@ -25,7 +25,7 @@ struct work {
 	struct store *store;
 	struct model *model; /* has carried out all answered requests */
 	struct request_stream stream;
-	struct st_req waiting[BURST_MAX]; /* without an answer, in order */
+	struct st_req waiting[BURST_MAX]; /* requests without an answer, in order */
 	char text[BURST_MAX][sizeof(((struct request_stream *)0)->text)];
 	unsigned under_way;
 	struct why why;
@@ -75,7 +75,7 @@ static void take_answer(struct work *w, const struct st_ack *got)
 	buf_free(&b);
 	w->under_way--;
 	memmove(&w->waiting[0], &w->waiting[1],
-		w->under_way * sizeof w->waiting[0]); /* their texts do not move */
+		w->under_way * sizeof w->waiting[0]); /* only the structs move, not their texts */
 }
 
 static int64_t now_ms(void)
@@ -85,7 +85,7 @@ static int64_t now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Until all requests are answered, or the machine stops, or the time is over. */
+/* Takes answers until all requests are answered, the machine stops, or the time is over. */
 static void take_answers(struct work *w, int most_ms)
 {
 	int64_t until = now_ms() + most_ms;
@@ -116,7 +116,7 @@ static bool run_bursts(struct work *w, unsigned n)
 		if (w->under_way)
 			return false;
 		if (i % 20 == 19)
-			usleep(3000); /* a lull */
+			usleep(3000); /* a pause, in which the log is truncated */
 	}
 	return true;
 }
@@ -128,8 +128,8 @@ static struct buf stored_rows(struct work *w)
 	return b;
 }
 
-/* The stored rows must be those of the model after some number of the waiting requests, in order. The model
- * then carries them out, too. */
+/* The stored rows must be those of the model after the first n of the waiting requests, for some n. The model
+ * then carries out these n requests. */
 static void catch_up_model(struct work *w)
 {
 	struct buf got = stored_rows(w), want = { 0 };
@@ -149,8 +149,8 @@ static void catch_up_model(struct work *w)
 	buf_free(&want);
 }
 
-/* After the machine has stopped: checks that the rows are right and durable, and that the store works again.
- */
+/* To be called after the machine has stopped. Checks that the rows are right and durable, and that the store
+ * works again. */
 static void recover(struct work *w, enum fault_vfs_end end, uint64_t seed)
 {
 	work_close(w);
@@ -230,7 +230,7 @@ static void fail_every_call(enum fault what, uint64_t times, uint64_t step)
 		}
 		CHECK(run_bursts(&w, BURSTS));
 		failed = fault_vfs_has_failed();
-		fault_vfs_fail(what, 1, 0); /* not while the rows are read */
+		fault_vfs_fail(what, 1, 0); /* no fault while the rows are read */
 		catch_up_model(&w);
 		work_close(&w);
 		CHECK(database_is_sound(w.path));
@@ -271,7 +271,7 @@ TEST(several_calls_in_a_row_fail)
 	fail_every_call(FAULT_SYNC, 4, 5);
 }
 
-/* No answer during an outage; every answer, and the right one, afterwards. */
+/* During an outage there must be no answer; afterwards every request must get the right answer. */
 static void check_outage(struct work *w, void (*begin)(void), void (*end)(void), const char *word)
 {
 	struct wall since = { 0 };
@@ -279,7 +279,8 @@ static void check_outage(struct work *w, void (*begin)(void), void (*end)(void),
 	CHECK(run_bursts(w, 10));
 	CHECK_INT(store_sqlite_failure(w->store, NULL, NULL, NULL), OK);
 	begin();
-	/* Requests that change nothing, or fit into the log, are still answered: go on until one waits. */
+	/* Requests that change nothing or fit into the log are still answered, so requests are sent until one
+	 * waits. */
 	for (unsigned i = 0; i < 1000 && !w->under_way; i++) {
 		submit_burst(w);
 		take_answers(w, 50);
@@ -396,7 +397,7 @@ TEST(load_reports_a_read_error)
 	CHECK_INT(work_open(&w), OK);
 	CHECK(run_bursts(&w, 20));
 	work_close(&w);
-	CHECK_INT(work_open(&w), OK); /* a cold cache */
+	CHECK_INT(work_open(&w), OK); /* opens the store again, with an empty cache */
 	fault_vfs_fail(FAULT_READ, 1, UINT64_MAX);
 	struct why why = { 0 };
 	void *store = w.store;

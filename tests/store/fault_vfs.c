@@ -19,7 +19,7 @@ struct image {
 
 /* A change of a file that is not yet synced. */
 struct change {
-	bool truncates; /* to `at` bytes; else writes n bytes at `at` */
+	bool truncates; /* true: the file is truncated to `at` bytes; false: n bytes are written at `at` */
 	size_t at, n;
 	uint8_t *bytes;
 };
@@ -37,8 +37,8 @@ static struct {
 	struct file file[FILES_MAX];
 	unsigned files;
 	uint64_t count[FAULTS];
-	uint64_t fail_from[FAULTS], fail_to[FAULTS]; /* numbers of calls */
-	uint64_t stop_at;                            /* a number of a sync */
+	uint64_t fail_from[FAULTS], fail_to[FAULTS]; /* range of calls, by number, that fail */
+	uint64_t stop_at;                            /* number of the sync during which the machine stops */
 	bool stopped, has_failed;
 	size_t capacity;
 	unsigned open;
@@ -49,7 +49,7 @@ static sqlite3_vfs *real;
 struct handle {
 	sqlite3_file base;
 	struct file *file;
-	sqlite3_file *real; /* only of the database: for locks and shared memory */
+	sqlite3_file *real; /* the real file, for locks and shared memory; only the database has one */
 };
 
 /* --- images --- */
@@ -159,7 +159,7 @@ static size_t used_bytes(void)
 	return n;
 }
 
-/* With the lock held. Counts a call; whether it may succeed. */
+/* Counts a call, and returns whether it may succeed. The lock must be held. */
 static bool count_call(enum fault what)
 {
 	uint64_t n = ++fs.count[what];
@@ -286,7 +286,7 @@ static int file_sector(sqlite3_file *base)
 	return 4096;
 }
 
-/* Like the real file system: a write does not damage the bytes beside it. */
+/* As on the real file system, a write does not damage the bytes beside it. */
 static int file_device(sqlite3_file *base)
 {
 	(void)base;
@@ -501,7 +501,7 @@ static void cut_power(struct file *f, uint64_t *seed)
 		apply_changes(f, seed);
 	else
 		forget_changes(f);
-	/* If it was created or removed without a sync of the directory, it may exist or not. */
+	/* If the file was created or removed without a sync of the directory, it may exist or not. */
 	if (f->exists != f->exists_on_disk)
 		f->exists_on_disk = seed ? test_random(seed) % 2 : f->exists_on_disk;
 	f->exists = f->exists_on_disk;

@@ -1,4 +1,4 @@
-/* A store under test, and files for it. */
+/* Opens, closes and asks a store under test, and makes files for it. */
 #include "fixture.h"
 #include "dump.h"
 #include "test.h"

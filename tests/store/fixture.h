@@ -1,5 +1,5 @@
 #pragma once
-/* A store under test: the model or SQLite's, behind the same calls. */
+/* A store under test. The model and the SQLite store are used by the same calls. */
 #include "base/buf.h"
 #include "model/store.h"
 #include "store/sqlite/store.h"
@@ -11,7 +11,7 @@ struct fixture {
 	const struct store_ops *ops;
 	void *store; /* struct model_store or struct store */
 	uint64_t tags;
-	char dir[64], path[80]; /* of SQLite's */
+	char dir[64], path[80]; /* directory and database of the SQLite store */
 };
 
 void fixture_open(struct fixture *f, enum fixture_kind kind);
@@ -22,7 +22,7 @@ const char *fixture_name(enum fixture_kind kind);
 
 /* Submits a request and waits for its answer, which must have the same tag. */
 struct st_ack fixture_ask(struct fixture *f, struct st_req r);
-/* Collects `n` answers and waits at most ten seconds for each; how many there were. */
+/* Collects `n` answers, waits at most ten seconds for each, and returns how many there were. */
 unsigned collect_answers(const struct store_ops *ops, void *store, struct st_ack *ret, unsigned n);
 /* All rows as text, sorted. */
 void fixture_dump(struct fixture *f, struct buf *out);
@@ -36,6 +36,6 @@ void run_sql(const char *path, const char *text);
 /* The one number that SQL text selects. */
 int64_t select_number(const char *path, const char *sql);
 
-/* Makes a new directory below $TMPDIR; removes one with its files. */
+/* make_dir makes a new directory below $TMPDIR; remove_dir removes a directory with its files. */
 void make_dir(char *ret, size_t size);
 void remove_dir(const char *dir);

@@ -1,6 +1,6 @@
-/* kill -9 during work, many times: every answered request is in the database afterwards, and the database is
- * sound. A child process submits requests and writes the tags of the answers into a pipe until it is killed.
- */
+/* A process is killed by SIGKILL during its work, many times. Afterwards every answered request must be in
+ * the database, and the database must be sound. A child process submits requests and writes the tags of the
+ * answers into a pipe until it is killed. */
 #include "fixture.h"
 #include "requests.h"
 #include "test.h"
@@ -21,7 +21,7 @@ static void keep_last_run(void *ctx, const struct load_item *item)
 /* Request n: schedule n / 2 + 1 if n is odd, else run n / 2 of schedule n / 2. */
 static struct st_req request(uint64_t n)
 {
-	static char id[32]; /* copied when it is submitted */
+	static char id[32]; /* the store copies it when the request is submitted */
 	struct st_req r;
 	if (n % 2) {
 		r = req_put(n / 2 + 1, 0, 10);
@@ -62,7 +62,7 @@ static void run_child(const char *path, int pipe)
 	}
 }
 
-/* Kills the child `after` microseconds. The largest tag that it answered. */
+/* Starts a child, kills it after `after` microseconds, and returns the largest tag that it answered. */
 static uint64_t run_and_kill(const char *path, useconds_t after, unsigned *answers)
 {
 	int fd[2];
@@ -76,7 +76,8 @@ static uint64_t run_and_kill(const char *path, useconds_t after, unsigned *answe
 		run_child(path, fd[1]);
 	}
 	close(fd[1]);
-	/* The time counts from the first answer, or the first kills would only hit the opening. */
+	/* The time begins with the first answer. Otherwise the first kills would only happen while the
+	 * database is opened. */
 	bool first = true;
 	while (read(fd[0], &tag, sizeof tag) == sizeof tag) {
 		largest = tag > largest ? tag : largest;

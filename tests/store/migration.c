@@ -1,5 +1,5 @@
-/* Opening a database of version 1: every row is found again under the new names, numbers go on where they
- * were, and a migration that fails changes nothing. */
+/* A database of version 1 is opened: every row is found again under the new names, new numbers follow the old
+ * ones, and a migration that fails changes nothing. */
 #include "dump.h"
 #include "fixture.h"
 #include "requests.h"
@@ -79,7 +79,8 @@ static unsigned dump_table(sqlite3 *db, const char *table, struct buf *out)
 	return n;
 }
 
-/* Those of the full-text index follow from the notes: database_is_sound compares the two. */
+/* Tables of the full-text index are left out: they follow from the notes, and database_is_sound compares the
+ * two. */
 static void dump_all_tables(const char *path, struct buf *out)
 {
 	sqlite3 *db = NULL;
@@ -97,7 +98,8 @@ static void dump_all_tables(const char *path, struct buf *out)
 		const char *table = (const char *)sqlite3_column_text(s, 0);
 		unsigned rows = dump_table(db, table, out);
 		test_case("table %s", table);
-		CHECK(rows > 0 || strcmp(table, "lease") == 0); /* only for several nodes */
+		/* The table lease is empty: it is for several nodes. */
+		CHECK(rows > 0 || strcmp(table, "lease") == 0);
 	}
 	test_case(NULL);
 	CHECK_INT(tables, 17);
@@ -128,7 +130,7 @@ TEST(every_row_of_version_1_is_found_again)
 	remove_dir(d.dir);
 }
 
-/* --- answers from it --- */
+/* --- answers from the migrated database --- */
 
 static struct st_ack ask(struct store *s, struct st_req r)
 {
@@ -202,7 +204,8 @@ TEST(readers_find_what_version_1_wrote)
 
 /* --- one transaction --- */
 
-/* A table in the way of the last statements: those before it have been carried out. */
+/* A view with the name of a new table makes one of the last statements fail, after the statements before it
+ * were carried out. */
 TEST(a_migration_that_fails_changes_nothing)
 {
 	struct old_database d;
@@ -242,7 +245,7 @@ TEST(a_backup_of_version_1_is_migrated_when_it_is_restored)
 	struct restore_request q = { .database = d.path, .generation = generation, .now = AT(1000) };
 	CHECK_INT(restore_backup(&q, file, aside, sizeof aside, &why), OK);
 	CHECK_INT(select_number(d.path, "PRAGMA user_version"), schema_version);
-	run_sql(file, "DELETE FROM meta"); /* a restore writes there */
+	run_sql(file, "DELETE FROM meta"); /* a restore writes to this table */
 	run_sql(d.path, "DELETE FROM meta");
 	run_sql(file, "INSERT INTO meta VALUES ('x', 0)");
 	run_sql(d.path, "INSERT INTO meta VALUES ('x', 0)");

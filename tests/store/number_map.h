@@ -1,5 +1,5 @@
 #pragma once
-/* base/map.h for tests: every number may be a key, and without memory the program aborts. */
+/* base/map.h for tests: every number may be a key, and the program aborts if there is no memory. */
 #include "base/map.h"
 
 #include <stdlib.h>
@@ -13,14 +13,14 @@ static inline void *must_realloc(void *p, size_t bytes)
 	return q;
 }
 
-/* base/map.h has no key 0: all keys are one larger there. */
+/* base/map.h does not allow the key 0, so 1 is added to all keys. */
 static inline void number_map_put(struct map *m, uint64_t key, uint32_t value)
 {
 	if (!map_put(m, key + 1, value))
 		abort();
 }
 
-/* Whether the key is in the map, and its value. */
+/* Whether the key is in the map; *ret is its value. */
 static inline bool number_map_get(const struct map *m, uint64_t key, uint32_t *ret)
 {
 	uint32_t value = map_get(m, key + 1);
@@ -45,7 +45,7 @@ static inline struct map number_map_clone(const struct map *m)
 	return c;
 }
 
-/* A hash of one number, and of two. */
+/* hash_number hashes one number, hash_pair two. */
 static inline uint64_t hash_number(uint64_t z)
 {
 	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -47,15 +47,15 @@ static void version_is_pruned_after_its_last_run(uint8_t kind)
 	put_document(&f, 3, "four");
 	CHECK_DOCUMENT(&f, 1, "one");
 	CHECK_DOCUMENT(&f, 2, "two");
-	prune_version(&f, 1, 1000); /* its run is open */
-	prune_version(&f, 2, 29);   /* not old enough */
+	prune_version(&f, 1, 1000); /* stays: its run is open */
+	prune_version(&f, 2, 29);   /* stays: it is not old enough */
 	CHECK_DOCUMENT(&f, 1, "one");
 	CHECK_DOCUMENT(&f, 2, "two");
-	prune_version(&f, 2, 30); /* it has no run; the version before it has one */
+	prune_version(&f, 2, 30); /* pruned: it has no run; the version before it has one */
 	CHECK_DOCUMENT(&f, 1, "one");
 	CHECK_DOCUMENT(&f, 2, "three");
 	fixture_ask(&f, req_finish(5, 1, 1, RUN_FINISHED, 110));
-	prune_version(&f, 1, 1000); /* its run is finished, but still recorded */
+	prune_version(&f, 1, 1000); /* stays: its run is finished, but still recorded */
 	CHECK_DOCUMENT(&f, 1, "one");
 	/* A run of a later version may have an earlier nominal time. */
 	struct st_req later = req_occ(5, 4, 2, 90);
@@ -99,7 +99,7 @@ TEST(old_records_are_scanned_in_parts)
 	CHECK(n == 2 && item[0].old && !item[1].old && item[1].young);
 	CHECK_INT(read_old(reader, PRUNE_RUNS, 30, AT(1000), item, 3, &n, &why), OK);
 	CHECK(n == 2 && item[0].old && !item[1].old &&
-	      !item[1].young); /* the last end of a living schedule */
+	      !item[1].young); /* it stays because it is the last end of a schedule that was not removed */
 	struct old_run run;
 	CHECK_INT(read_old_run(reader, 50, &run, &why), OK);
 	CHECK(run.known && run.over && run.latest && run.at.us == 502);

@@ -1,7 +1,7 @@
-/* A year of a store that is pruned every day: the real engine on a virtual clock with SQLite's store.
- * Schedules are changed, removed, backfilled and followed, the clock is set back, and the engine is
- * restarted. The file must not grow during the year, and no occurrence may be claimed twice, whether or not
- * its record is left. */
+/* Simulates a year in which the store is pruned every day: the real engine with the SQLite store, on a
+ * virtual clock. Schedules are changed, removed, backfilled and followed, the clock is set back, and the
+ * engine is restarted. The file must not grow during the year, and no occurrence may be claimed twice,
+ * whether or not its record is left. */
 #include "core/engine/engine.h"
 #include "fixture.h"
 #include "number_map.h"
@@ -211,7 +211,7 @@ static void set_back(struct year *y, int64_t seconds)
 
 static void run_day_events(struct year *y, unsigned day)
 {
-	if (day % 3 == 1) /* a change of its times, or without one */
+	if (day % 3 == 1) /* a change of the schedule, with or without a change of its times */
 		send_command(y, put_command(y, y->edited, INTERVAL, day % 2 ? 0 : 600, 0));
 	if (day % 20 == 7)
 		set_back(y, INTERVAL);
@@ -266,7 +266,7 @@ TEST(a_year_of_pruning)
 	CHECK(y.claims > DAYS * RUNS_A_DAY * SCHEDULES / 2);
 	CHECK(y.lost > 100 && y.backfilled > 100);
 	test_case(NULL);
-	/* What is left: a month of records, and those that are needed. */
+	/* A month of records must be left, and the older records that are still needed. */
 	char sql[200];
 	snprintf(sql, sizeof sql, "SELECT count(*) FROM run WHERE max(nominal, claimed, ended) <= %lld",
 		 (long long)days_ago(&y, KEPT_DAYS).us);

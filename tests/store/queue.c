@@ -26,12 +26,13 @@ TEST(queue_limits_bytes_of_text)
 	while (queue_collect(&q, &ack, 1))
 		;
 	static char large[101];
-	r.document = (struct str){ large, sizeof large }; /* alone, any size is accepted */
+	/* A request of any size is accepted if the queue is empty. */
+	r.document = (struct str){ large, sizeof large };
 	CHECK_INT(queue_submit(&q, &r), OK);
 	queue_destroy(&q);
 }
 
-/* The next request waits for the whole group: bulk requests must not make it long. */
+/* The next request waits until the whole group is written, so a group must not have many bulk requests. */
 TEST(queue_takes_few_bulk_requests_at_a_time)
 {
 	struct request_queue q;

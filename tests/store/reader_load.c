@@ -71,8 +71,8 @@ static unsigned write_claims(struct load_test *p, unsigned n)
 	return done;
 }
 
-/* Checks that one answer shows one moment: no run is missing between those listed, and later answers never
- * lack what an earlier one had. The number of faults. */
+/* Checks that an answer shows one moment: no run is missing between the listed runs, and an answer contains
+ * everything that an earlier answer contained. Returns the number of faults. */
 static unsigned check_answers(struct reader *r, struct arena *a, uint64_t *newest)
 {
 	struct why why = { 0 };
@@ -88,7 +88,7 @@ static unsigned check_answers(struct reader *r, struct arena *a, uint64_t *newes
 		return bad;
 	bad += runs.item[0].run < *newest;
 	*newest = runs.item[0].run;
-	/* Read later, the schedule is at this run or beyond it. */
+	/* The schedule is read after the run, so it must be at this run or beyond it. */
 	if (read_sched(r, runs.item[0].sid, a, &sched, &why) != OK)
 		return bad + 1;
 	bad += sched.row.high.us < runs.item[0].nominal.us;

@@ -20,13 +20,13 @@ static bool one_in(struct request_stream *s, uint64_t n)
 	return random_below(s, n) == 0;
 }
 
-/* Mostly soon after now, sometimes before. */
+/* A random time: mostly soon after now, sometimes before. */
 static int64_t random_time(struct request_stream *s)
 {
 	return one_in(s, 4) ? s->now - (int64_t)random_below(s, 60) : s->now + (int64_t)random_below(s, 8);
 }
 
-/* Mostly the number of a recorded run; *sid becomes its schedule. */
+/* Mostly returns the number of a recorded run, and sets *sid to its schedule. */
 static uint64_t random_run(struct request_stream *s, uint64_t *sid)
 {
 	if (!s->runs || one_in(s, 20))
@@ -37,13 +37,13 @@ static uint64_t random_run(struct request_stream *s, uint64_t *sid)
 	return run->run;
 }
 
-/* Mostly the current rev. */
+/* Mostly returns the current rev. */
 static uint32_t random_rev(struct request_stream *s, uint64_t sid)
 {
 	return one_in(s, 12) ? (uint32_t)random_below(s, s->rev[sid] + 2) : s->rev[sid];
 }
 
-/* Mostly one or two ends further. */
+/* Mostly returns an end that is one or two ends after the last one seen. */
 static uint64_t random_end(struct request_stream *s, uint64_t sid)
 {
 	return one_in(s, 4) ? random_below(s, s->seen[sid] + 2) : s->seen[sid] + 1 + random_below(s, 2);
@@ -59,7 +59,7 @@ static struct row_move random_move(struct request_stream *s, uint64_t sid)
 				  .seen = random_end(s, sid) };
 }
 
-/* Mostly the schedule's own id. */
+/* Mostly returns the schedule's own id. */
 static uint64_t random_id(struct request_stream *s, uint64_t sid)
 {
 	return one_in(s, 20) ? 1 + random_below(s, s->scheds) : sid;
@@ -176,8 +176,8 @@ static void make_hold(struct request_stream *s, struct st_req *r)
 	r->note = random_note(s);
 }
 
-/* Few keys and times, so that the same problem is opened, acknowledged and closed many times. Each key has
- * one lane, so that its requests keep their order. */
+/* There are few keys and times, so that the same problem is opened, acknowledged and closed many times. Each
+ * key has one lane, so that its requests keep their order. */
 static void make_problem(struct request_stream *s, struct st_req *r)
 {
 	static const char *const keys[LANES][2] = { { "cause-0-0", "cause-0-1" },
@@ -234,7 +234,8 @@ static void make_state(struct request_stream *s, struct st_req *r)
 					 one_in(s, 4) ? 0 : s->state_rev } };
 }
 
-/* Each agent has one lane, and each run as well. Few texts and times, so that some notes exist already. */
+/* Each agent has one lane, and each run as well. There are few texts and times, so that some notes exist
+ * already. */
 static void make_memory(struct request_stream *s, struct st_req *r)
 {
 	static const char *const agents[LANES] = { "desk", "Nacht", "über", "a b\"c" };
@@ -275,8 +276,8 @@ static void make_agent(struct request_stream *s, struct st_req *r)
 								       : random_below(s, AGENT_ACTS)) } };
 }
 
-/* Mostly of older records, so that some are left. Runs and problems are pruned only with one lane: in other
- * lanes, earlier requests may not have been carried out yet. */
+/* Mostly prunes older records, so that some records are left. Runs and problems are pruned only with one
+ * lane: in other lanes, earlier requests may not have been carried out yet. */
 static void make_prune(struct request_stream *s, struct st_req *r)
 {
 	static const uint8_t by_sid[] = { PRUNE_RANGES, PRUNE_VERSION, PRUNE_SCHED };
@@ -293,7 +294,7 @@ static void make_prune(struct request_stream *s, struct st_req *r)
 		r->prune.what = PRUNES;
 }
 
-/* Mostly all news or some of them, in up to four messages. */
+/* Mostly takes all news or some of them, and makes up to four messages. */
 static void make_messages(struct request_stream *s, struct st_req *r)
 {
 	static const struct message_row messages[] = {
@@ -406,7 +407,8 @@ struct st_req stream_next(struct request_stream *s)
 		r.news = (uint8_t)(one_in(s, 3) ? random_below(s, 256) : 0);
 		struct st_req *copy = &s->past[s->n++ % STREAM_HISTORY];
 		*copy = r;
-		struct str *text[STREAM_TEXTS]; /* it will be repeated without the buffered texts */
+		struct str *text[STREAM_TEXTS]; /* a request may be repeated later, but then without the
+						   buffered texts */
 		for (unsigned n = buffered_texts(s, copy, text); n > 0; n--)
 			*text[n - 1] = (struct str){ 0 };
 	}

@@ -9,8 +9,8 @@ enum { STREAM_SCHEDS = 60, STREAM_HISTORY = 512 };
 struct request_stream {
 	uint64_t random, tag, run, ends, problems, notes;
 	unsigned scheds;  /* at most STREAM_SCHEDS */
-	bool one_lane;    /* else each schedule has a lane, so that its requests keep their order */
-	unsigned n, runs; /* of past and recent, so far */
+	bool one_lane;    /* false: each schedule has a lane, so that its requests keep their order */
+	unsigned n, runs; /* number of entries in past and recent so far */
 	struct st_req past[STREAM_HISTORY];
 	struct run_row recent[STREAM_HISTORY]; /* only run and sid */
 	uint32_t rev[STREAM_SCHEDS + 1];
@@ -23,7 +23,7 @@ struct request_stream {
 void stream_init(struct request_stream *s, uint64_t seed, bool one_lane);
 /* The texts of the request are valid until the next call. */
 struct st_req stream_next(struct request_stream *s);
-/* Copies the texts of the last request to `text`, which has the size of the stream's. */
+/* Copies the texts of the last request to `text`, which must be as large as the stream's buffer. */
 void stream_copy_texts(const struct request_stream *s, struct st_req *r, char *text);
 /* Takes the model's answer into account, so that most requests are not stale. */
 void stream_learn(struct request_stream *s, const struct st_ack *ack);

@@ -41,7 +41,7 @@ static inline struct st_req req_range(uint64_t sid, uint32_t rev, int64_t first,
 	return r;
 }
 
-/* The same request, moving the schedule. */
+/* Returns the request with a move of the schedule. */
 static inline struct st_req moving(struct st_req r, int64_t next, int64_t high)
 {
 	r.moves = true;

@@ -1,4 +1,4 @@
-/* What only the SQLite store does: opening and refusing files, limits, outages, its log, threads. */
+/* Tests of the SQLite store only: opening and refusing files, limits, outages, its log, threads. */
 #include "dump.h"
 #include "fixture.h"
 #include "requests.h"
@@ -114,7 +114,7 @@ TEST(open_refuses_another_programs_database)
 	expect_refused(__LINE__, E_INPUT, "another program");
 	run_sql(path, "PRAGMA application_id = 5; DROP TABLE notes");
 	expect_refused(__LINE__, E_INPUT, "another program");
-	sqlite3 *db = NULL; /* it was not changed */
+	sqlite3 *db = NULL; /* to check that the file was not changed */
 	sqlite3_stmt *st = NULL;
 	sqlite3_open(path, &db);
 	sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &st, NULL);
@@ -149,7 +149,7 @@ TEST(open_reports_damage)
 	FILE *f = fopen(path, "r+");
 	char junk[4096 - 100];
 	memset(junk, 0xA5, sizeof junk);
-	fseek(f, 100, SEEK_SET); /* the schema; the header stays */
+	fseek(f, 100, SEEK_SET); /* overwrites the schema, but not the header */
 	CHECK_INT(fwrite(junk, 1, sizeof junk, f), sizeof junk);
 	fclose(f);
 	expect_refused(__LINE__, E_IO, "malformed");
@@ -267,7 +267,7 @@ TEST(a_refused_request_does_not_affect_its_group)
 	char *large = malloc(n);
 	struct st_ack ack[9];
 	memset(large, 'x', n);
-	/* The lock of another connection makes all of them wait, so that they become one group. */
+	/* The lock of another connection makes all requests wait, so that they become one group. */
 	sqlite3 *other = NULL;
 	sqlite3_open(path, &other);
 	CHECK_INT(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
@@ -331,7 +331,7 @@ static off_t size_of(const char *file)
 	return stat(file, &st) == 0 ? st.st_size : 0;
 }
 
-/* The log stays short however long the work lasts, and is truncated in a lull. */
+/* The log stays short however long the work lasts, and is truncated when there are no requests. */
 TEST(log_is_bounded)
 {
 	static const struct store_tuning small = {
@@ -380,7 +380,7 @@ TEST(a_reader_blocks_no_request)
 	}
 	CHECK_INT(store_sqlite_failure(s, NULL, NULL, NULL), OK);
 	store_sqlite_close(s);
-	s = open_store(&small); /* nor the opening */
+	s = open_store(&small); /* the reader does not block opening the store either */
 	submit(s, req_put(99999, 0, 10), 1);
 	CHECK_INT(collect_answers(&store_sqlite_ops, s, ack, 1), 1);
 	CHECK_INT(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
@@ -457,7 +457,8 @@ TEST(threads_share_a_store)
 			CHECK(ack[i].res == ST_OK && ack[i].tag < THREADS);
 		got += n;
 		seen = 0;
-		if (got / 1000 > before / 1000) { /* a load shows at least what was answered */
+		/* A load must show at least the requests that were answered. */
+		if (got / 1000 > before / 1000) {
 			CHECK_INT(store_sqlite_ops.load(p.store, count_schedules, &seen), OK);
 			CHECK(seen >= got);
 		}

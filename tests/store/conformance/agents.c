@@ -62,7 +62,7 @@ ON_EACH(note_numbers_are_never_reused)
 	struct st_req gone = req_memory(MEMORY_REMOVE, 0, NULL, 11);
 	gone.memory.number = 1;
 	CHECK_INT(ask(f, gone).res, ST_OK);
-	CHECK_INT(ask(f, gone).res, ST_OK); /* removed already */
+	CHECK_INT(ask(f, gone).res, ST_OK); /* the note was removed before */
 	fixture_reopen(f);
 	CHECK_INT(ask(f, req_memory(MEMORY_ADD, 7, "b", 12)).note, 2);
 	gone.memory.number = 2;
@@ -85,13 +85,13 @@ ON_EACH(notes_of_a_run_are_removed)
 	ask(f, other);
 	struct st_req gone = req_memory(MEMORY_REMOVE_RUN, 7, NULL, 4);
 	gone.memory.number = 2;
-	CHECK_INT(ask(f, gone).res, ST_OK); /* of this agent, from number 2 on */
+	CHECK_INT(ask(f, gone).res, ST_OK); /* removes the notes of this agent from number 2 on */
 	EXPECT(f, "memory",
 	       "1 7 0 'desk' 'poison' ''|5 8 1 'desk' 'good' ''|6 0 2 'desk' 'a person's' ''|7 7 "
 	       "3 'night' 'elsewhere' ''");
 	gone.memory.number = 0;
 	gone.memory.agent = (struct str){ 0 };
-	CHECK_INT(ask(f, gone).res, ST_OK); /* of all agents */
+	CHECK_INT(ask(f, gone).res, ST_OK); /* removes the notes of all agents */
 	EXPECT(f, "memory", "5 8 1 'desk' 'good' ''|6 0 2 'desk' 'a person's' ''");
 	gone.memory.run = 0;
 	CHECK_INT(ask(f, gone).res, ST_REFUSED);
@@ -176,7 +176,7 @@ ON_EACH(an_agent_is_moved_and_removed)
 	CHECK_INT(ask(f, req_agent(AGENT_DROP, "desk", NULL, 2, 32)).res, ST_REFUSED);
 	CHECK_INT(ask(f, req_agent(AGENT_MOVE, "desk", NULL, 2, 32)).res, ST_REFUSED);
 	EXPECT(f, "agent", "2 31 0 'desk' NULL NULL");
-	/* A new agent of that name goes on with the rev. */
+	/* A new agent of the same name continues the revisions of the old one. */
 	CHECK_INT(ask(f, req_agent(AGENT_PUT, "desk", "{}", 0, 40)).res, ST_STALE);
 	ack = ask(f, req_agent(AGENT_PUT, "desk", "{\"a\":1}", 2, 41));
 	CHECK_INT(ack.res, ST_OK);

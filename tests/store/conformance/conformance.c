@@ -1,4 +1,4 @@
-/* What the conformance tests share. */
+/* Functions that the conformance tests share. */
 #include "conformance.h"
 
 void run_on_each(void (*fn)(struct fixture *f))

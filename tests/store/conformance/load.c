@@ -1,7 +1,7 @@
 /* load, and ST_NAME. */
 #include "conformance.h"
 
-/* The first words of each line: "hold 1|sched 5|run 3|for 6 end 2|done 9 7". */
+/* Compares the first words of each loaded item with `want`: "hold 1|sched 5|run 3|for 6 end 2|done 9 7". */
 static void expect_load_at(int line, struct fixture *f, const char *want)
 {
 	struct buf all = { 0 }, got = { 0 };
@@ -114,7 +114,7 @@ ON_EACH(load_tells_followers_of_ends)
 	EXPECT_LOAD(f, "sched 2|sched 3|sched 5|sched 6|sched 8|sched 9|run 4|run 7"
 		       "|for 3 end 3|for 3 end 1|for 3 end 2|for 3 end 6"
 		       "|for 6 end 1|for 6 end 2|for 6 end 6|for 8 end 5|done 7 9");
-	/* The follower acts on an end: its own record moves `seen`. */
+	/* The follower acts on an end: the record of its run moves `seen`. */
 	struct st_req a = moving(req_occ(6, 1, 10, 200), INT64_MAX, 200);
 	a.run.kind = KIND_AFTER;
 	a.move.seen = 3; /* the end of run 2 */
@@ -122,7 +122,7 @@ ON_EACH(load_tells_followers_of_ends)
 	EXPECT_LOAD(f, "sched 2|sched 3|sched 5|sched 6|sched 8|sched 9|run 4|run 7|run 10"
 		       "|for 3 end 3|for 3 end 1|for 3 end 2|for 3 end 6"
 		       "|for 6 end 6|for 8 end 5|done 10 9");
-	struct buf load = { 0 }; /* with its number */
+	struct buf load = { 0 }; /* must contain the number of the end */
 	dump_load(f->ops, f->store, &load);
 	CHECK(strstr(load.p, "done 10 9 5\n"));
 	CHECK(strstr(load.p, "for 6 end 6 5 1 1 0 0 3 1 0 0 1005 1006 1007 0 201 0 0 5 6 7 0 5 8\n"));

@@ -1,7 +1,7 @@
 /* News, ST_MESSAGES and ST_DELIVERY. */
 #include "conformance.h"
 
-/* The same request with news. */
+/* Returns the request with news. */
 static struct st_req with_news(struct st_req r, unsigned what)
 {
 	r.news = (uint8_t)what;
@@ -38,7 +38,7 @@ ON_EACH(requests_without_effect_write_no_news)
 	ask(f, with_news(req_started(5, 6, 1, 1), 1));               /* no such run */
 	ask(f, with_news(req_finish(5, 7, 1, RUN_CLAIMED, 120), 1)); /* not an end */
 	ask(f, req_finish(5, 7, 1, RUN_FINISHED, 120));
-	ask(f, with_news(req_finish(5, 7, 1, RUN_FINISHED, 121), 1)); /* it has another end */
+	ask(f, with_news(req_finish(5, 7, 1, RUN_FINISHED, 121), 1)); /* the run has another end */
 	ask(f, with_news(req_verdict(5, 7, RUN_MISSED, 3), 1));       /* too late */
 	ask(f, with_news(req_problem(PROBLEM_CLOSE, 0, "nothing", 22), 1));
 	EXPECT(f, "news", "");
@@ -98,10 +98,11 @@ ON_EACH(news_become_messages_in_one_request)
 	EXPECT(f, "news", "3 1 0 5 3 0 0 0");
 	EXPECT(f, "message",
 	       "1 1 0 0 5 1 0 0 9 40 0 50 'o' 't' 'b' NULL|2 2 1 0 0 0 4 0 0 40 0 0 'o' 't' 'b' NULL");
-	CHECK_UNCHANGED(f, req_messages(2, two, 1, 41), ST_OK); /* those news are gone: repeated */
-	CHECK_RES(f, req_messages(9, NULL, 0, 42), ST_OK);      /* no message is made of them */
+	/* The news are gone, so the request is a repetition. */
+	CHECK_UNCHANGED(f, req_messages(2, two, 1, 41), ST_OK);
+	CHECK_RES(f, req_messages(9, NULL, 0, 42), ST_OK); /* these news become no messages */
 	EXPECT(f, "news", "");
-	CHECK_RES(f, req_messages(0, two, 1, 43), ST_OK); /* without news */
+	CHECK_RES(f, req_messages(0, two, 1, 43), ST_OK); /* messages without news */
 	ask(f, with_news(req_occ(5, 1, 4, 400), 1));
 	EXPECT(f, "news", "4 1 0 5 4 0 0 0"); /* numbers are not reused */
 }

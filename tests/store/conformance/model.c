@@ -1,4 +1,4 @@
-/* What only the model has. */
+/* Tests of functions that only the model has. */
 #include "conformance.h"
 
 TEST(model_clone_is_deep)

@@ -24,7 +24,7 @@ ON_EACH(occ_records_the_run_as_it_is)
 				  .started = AT(3),
 				  .ended = AT(4),
 				  .retry_at = WALL_NEVER,
-				  .end = 77, /* except this: the store numbers ends */
+				  .end = 77, /* not stored: the store numbers ends itself */
 				  .fence = UINT64_MAX,
 				  .cost = -1,
 				  .tokens_in = INT64_MAX,
@@ -55,7 +55,8 @@ ON_EACH(occ_moves_the_schedule_in_the_same_request)
 	CHECK_INT(row.rev, 1);
 }
 
-/* Each request that moves the schedule clears it; a request that does not move leaves it. */
+/* Each request that moves the schedule clears next_set_at; a request that does not move it keeps
+ * next_set_at. */
 ON_EACH(next_set_at_is_cleared_when_next_moves)
 {
 	struct st_req r = req_put(5, 0, 10),
@@ -81,7 +82,8 @@ ON_EACH(occ_move_never_lowers_high_below_pruned_to)
 	CHECK_INT(ask(f, moving(req_occ(5, 1, 7, 100), 200, 20)).row.high.us, 50);
 }
 
-/* Corrects one fault of the request after the other: each time the next check of the header answers. */
+/* Corrects one fault of the request after another. Each time the answer comes from the next check that the
+ * header lists. */
 ON_EACH(occ_checks_in_the_order_of_the_header)
 {
 	struct st_req first = moving(req_occ(5, 1, 7, 100), 200, 100);
@@ -91,12 +93,12 @@ ON_EACH(occ_checks_in_the_order_of_the_header)
 	ask(f, p);
 	first.rev = 2;
 	struct st_ack ack = ask_unchanged(f, first);
-	CHECK_INT(ack.res, ST_STALE); /* because of rev; nominal is at high, too */
+	CHECK_INT(ack.res, ST_STALE); /* because of rev, though nominal is at high as well */
 	CHECK(ack.has_row && ack.row.rev == 1);
 	first.rev = 1;
-	CHECK_UNCHANGED(f, first, ST_STALE); /* at high */
+	CHECK_UNCHANGED(f, first, ST_STALE); /* nominal is at high */
 	first.run.nominal = AT(99);
-	CHECK_UNCHANGED(f, first, ST_STALE); /* below */
+	CHECK_UNCHANGED(f, first, ST_STALE); /* nominal is below high */
 	first.run.nominal = AT(101);
 	first.move.high = AT(101);
 	CHECK_RES(f, first, ST_OK);
@@ -116,7 +118,7 @@ ON_EACH(occ_checks_in_the_order_of_the_header)
 	CHECK_UNCHANGED(f, moving(other, 300, 300), ST_OK);
 }
 
-/* A follower has no nominal times of its own: it is moved by the numbers of ends, whatever the clock says. */
+/* A follower has no nominal times of its own. The numbers of ends move it, independently of the clock. */
 ON_EACH(occ_of_a_follower_is_judged_by_ends)
 {
 	struct st_req p = req_put(6, 0, 10);
@@ -124,7 +126,7 @@ ON_EACH(occ_of_a_follower_is_judged_by_ends)
 	p.row.high = AT(1000);
 	ask(f, p);
 	struct st_req r = moving(req_occ(6, 1, 1, 100), INT64_MAX, 100);
-	CHECK_UNCHANGED(f, r, ST_STALE); /* seen 0 */
+	CHECK_UNCHANGED(f, r, ST_STALE); /* `seen` is 0 */
 	r.move.seen = 3;
 	struct sched_row row = ask(f, r).row;
 	CHECK_INT(row.seen, 3);
@@ -151,7 +153,7 @@ ON_EACH(occ_of_a_follower_is_judged_by_ends)
 	CHECK_INT(ask(f, g).row.seen, 5);
 }
 
-/* A schedule with a rule is checked by its nominal times, whatever `seen` is. */
+/* A schedule with a rule is checked by its nominal times, `seen` has no effect. */
 ON_EACH(occ_of_a_timer_is_not_judged_by_ends)
 {
 	ask(f, req_put(5, 0, 10));
@@ -213,7 +215,7 @@ ON_EACH(occ_is_unique_per_schedule)
 	CHECK_RES(f, req_occ(5, 1, 3, 101), ST_OK);
 }
 
-/* For each state of the old record. */
+/* Tests each state of the old record. */
 ON_EACH(occ_backfill_replaces_records_that_did_not_run)
 {
 	ask(f, req_put(5, 0, 10));
@@ -232,7 +234,7 @@ ON_EACH(occ_backfill_replaces_records_that_did_not_run)
 		CHECK_INT(ack.existing.run, idle ? 0 : old);
 		if (idle) /* there is no run with the old number */
 			CHECK_UNCHANGED(f, req_verdict(5, old, RUN_CLAIMED, 0), ST_REFUSED);
-		b.run.run = 300 + state; /* a second backfill finds the first */
+		b.run.run = 300 + state; /* a second backfill finds the run of the first */
 		CHECK_UNCHANGED(f, b, ST_LOST);
 	}
 }
@@ -243,7 +245,8 @@ ON_EACH(occ_backfill_records_the_old_state)
 	struct st_req r = req_occ(5, 1, 9, 100);
 	r.run.state = RUN_MISSED;
 	ask(f, r);
-	r = req_occ(5, 1, 3, 100); /* a smaller number; 9 is still the largest that was given out */
+	/* A smaller number than 9, which is still the largest number that was given out. */
+	r = req_occ(5, 1, 3, 100);
 	r.run.kind = KIND_BACKFILL;
 	r.run.replaced = 77;
 	CHECK_RES(f, r, ST_OK);

@@ -43,7 +43,7 @@ ON_EACH(a_note_stays_until_it_is_replaced)
 	EXPECT(f, "note", "");
 	h.note = STR("again");
 	ask(f, h);
-	ask(f, req_hold(0, 0, 0)); /* removes the note with the hold */
+	ask(f, req_hold(0, 0, 0)); /* removing the hold removes its note, too */
 	ask(f, req_hold(0, 1, 700));
 	EXPECT(f, "note", "");
 }
@@ -93,8 +93,8 @@ ON_EACH(problem_is_acknowledged_once)
 	r.at = AT(21);
 	r.problem.by = STR("bob");
 	EXPECT_PROBLEM(ask_unchanged(f, r), ST_LOST, 1, 1);
-	/* It stays acknowledged when it is opened again; a repeated acknowledgement succeeds after it was
-	 * closed. */
+	/* The problem stays acknowledged when it is opened again. A repeated acknowledgement succeeds even
+	 * after the problem was closed. */
 	EXPECT_PROBLEM(ask(f, open_problem("a", 30, "x", "again")), ST_OK, 1, 2);
 	EXPECT_PROBLEM(ask(f, req_problem(PROBLEM_CLOSE, 0, "a", 40)), ST_OK, 1, 2);
 	EXPECT(f, "problem", "1 2 10 30 20 40 'a' 'x' 'again' 'ann' 'looking'");

@@ -6,7 +6,7 @@ ON_EACH(prune_removes_old_finished_runs)
 	ask(f, req_put(5, 0, 10));
 	for (uint64_t n = 1; n <= 6; n++)
 		record_end(f, 5, n, 100 * (int64_t)n);
-	ask(f, req_occ(5, 1, 7, 150)); /* open: it stays */
+	ask(f, req_occ(5, 1, 7, 150)); /* this run is open, so it stays */
 	struct st_req skipped = req_occ(5, 1, 8, 160);
 	skipped.run.state = RUN_SKIPPED;
 	ask(f, skipped);
@@ -49,8 +49,8 @@ ON_EACH(prune_leaves_a_mark_below_which_nothing_is_claimed)
 	CHECK_INT(ack.existing.run, 0);
 	CHECK_UNCHANGED(f, req_occ(5, 1, 10, 250), ST_LOST);
 	CHECK_UNCHANGED(f, moving(req_occ(5, 1, 10, 250), 400, 250), ST_STALE);
-	/* Not by a backfill, after a step back of the clock, after a change, or after opening the store
-	 * again. */
+	/* Pruned occurrences cannot be claimed again: not by a backfill, nor after a step back of the clock,
+	 * a change, or a restart of the store. */
 	struct st_req fill = req_occ(5, 1, 11, 200);
 	fill.run.kind = KIND_BACKFILL;
 	CHECK_UNCHANGED(f, fill, ST_LOST);
@@ -62,7 +62,7 @@ ON_EACH(prune_leaves_a_mark_below_which_nothing_is_claimed)
 	CHECK_INT(ask(f, edit).row.high.us, 300);
 	fixture_reopen(f);
 	CHECK_UNCHANGED(f, moving(req_occ(5, 2, 13, 300), 400, 300), ST_STALE);
-	/* The run that was left is found; manual runs are not affected. */
+	/* The run that was not pruned is found. Manual runs are not affected. */
 	struct st_req again = req_occ(5, 2, 14, 400);
 	CHECK_INT(ask_unchanged(f, again).existing.run, 4);
 	struct st_req by_hand = req_occ(5, 2, 15, 200);
@@ -98,7 +98,7 @@ ON_EACH(prune_keeps_the_last_end_of_living_schedules)
 	ask(f, req_put(6, 0, 10));
 	record_end(f, 5, 1, 200);
 	record_end(f, 6, 2, 200);
-	record_end(f, 5, 3, 100); /* its end is the last, whatever its nominal time */
+	record_end(f, 5, 3, 100); /* this end is the last one, though its nominal time is earlier */
 	ask(f, prune_runs(1, 9, UINT64_MAX, 1000));
 	EXPECT_RUNS(f, "2 3");
 	ask(f, req_drop(5, 1, 500));
@@ -132,9 +132,9 @@ ON_EACH(prune_removes_a_tombstone_without_runs)
 	ask(f, req_put(4, 0, 10));
 	record_end(f, 5, 1, 100);
 	ask(f, req_range(5, 1, 300, INT64_MAX));
-	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* it lives */
+	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* the schedule was not removed */
 	ask(f, req_drop(5, 1, 500));
-	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* a run is left */
+	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 1000), ST_OK); /* a run of the schedule is left */
 	ask(f, prune_runs(1, 1, UINT64_MAX, 1000));
 	CHECK_UNCHANGED(f, req_prune(PRUNE_SCHED, 5, 499), ST_OK);
 	CHECK_RES(f, req_prune(PRUNE_SCHED, 5, 500), ST_OK);
@@ -145,7 +145,7 @@ ON_EACH(prune_removes_a_tombstone_without_runs)
 	CHECK_UNCHANGED(f, req_drop(5, 1, 500), ST_REFUSED);
 	EXPECT_IN_LOAD(f, "done 1 5 1\n");
 	p.sid = 6;
-	CHECK_RES(f, p, ST_OK); /* its id is free */
+	CHECK_RES(f, p, ST_OK); /* the id of the pruned schedule is free */
 }
 
 ON_EACH(prune_removes_closed_problems)
@@ -160,7 +160,7 @@ ON_EACH(prune_removes_closed_problems)
 	CHECK_RES(f, p, ST_OK);
 	p.prune.first = 2;
 	p.at = AT(INT64_MAX);
-	CHECK_UNCHANGED(f, p, ST_OK); /* open */
+	CHECK_UNCHANGED(f, p, ST_OK); /* the problem is open */
 	CHECK_UNCHANGED(f, req_problem(PROBLEM_CLOSE, 1, NULL, 200), ST_REFUSED);
 	CHECK_INT(ask(f, req_problem(PROBLEM_OPEN, 0, "a", 300)).problem, 3);
 }

@@ -13,7 +13,7 @@ ON_EACH(range_is_one_record)
 	CHECK(ack.has_row && ack.row.high.us == 200 && ack.row.next.us == 300);
 	EXPECT(f, "range", "5 100 200 5 14");
 	CHECK_UNCHANGED(f, moving(req_range(5, 1, 120, 180), 999, 999), ST_OK); /* covered: repeated */
-	CHECK_UNCHANGED(f, moving(req_range(5, 9, 100, 200), 999, 999), ST_OK); /* whatever its rev */
+	CHECK_UNCHANGED(f, moving(req_range(5, 9, 100, 200), 999, 999), ST_OK); /* rev has no effect */
 	CHECK_UNCHANGED(f, moving(req_range(5, 1, 99, 200), 999, 999),
 			ST_STALE); /* begins at or below high */
 	CHECK_UNCHANGED(f, moving(req_range(5, 1, 200, 201), 999, 999), ST_STALE);
@@ -49,7 +49,7 @@ ON_EACH(range_is_extended_only_by_the_same_state_and_reason)
 	r.range.state = RUN_SKIPPED;
 	CHECK_RES(f, r, ST_OK);
 	EXPECT(f, "range", "5 100 200 5 14|5 300 400 5 15|5 500 600 4 15|6 100 200 5 14");
-	/* Not if a run was recorded in between. */
+	/* A range is not extended if a run was recorded in between. */
 	ask(f, moving(req_occ(6, 1, 1, 300), 400, 300));
 	CHECK_RES(f, moving(req_range(6, 1, 400, 500), 600, 500), ST_OK);
 	EXPECT(f, "range", "5 100 200 5 14|5 300 400 5 15|5 500 600 4 15|6 100 200 5 14|6 400 500 5 14");
@@ -70,7 +70,7 @@ ON_EACH(there_is_at_most_one_open_range)
 {
 	ask(f, req_put(5, 0, 10));
 	ask(f, moving(req_range(5, 1, 100, 200), 300, 200));
-	/* An open range extends no other. */
+	/* An open range does not extend another range. */
 	CHECK_RES(f, moving(req_range(5, 1, 300, INT64_MAX), INT64_MAX, 250), ST_OK);
 	EXPECT(f, "range", "5 100 200 5 14|5 300 9223372036854775807 5 14");
 	CHECK_UNCHANGED(f, req_range(5, 1, 400, INT64_MAX), ST_OK); /* covered */

@@ -67,7 +67,8 @@ ON_EACH(started_is_advisory)
 	CHECK_RES(f, req_started(5, 7, 1, 111), ST_OK);
 	CHECK_RES(f, req_started(5, 7, 2, 120), ST_OK);
 	EXPECT(f, "run", "7 5 1 2 0 0 1 0 0 0 100 101 102 120 0 0 0 -1 0 0 0 0 -1");
-	CHECK_UNCHANGED(f, req_started(5, 7, 1, 110), ST_OK); /* late: a later attempt was seen */
+	/* This start is late: a later attempt was seen before. */
+	CHECK_UNCHANGED(f, req_started(5, 7, 1, 110), ST_OK);
 	/* A run that waited for its retry runs again. */
 	ask(f, req_finish(5, 7, 2, RUN_RETRYING, 140));
 	CHECK_UNCHANGED(f, req_started(5, 7, 1, 110), ST_OK);
@@ -110,7 +111,7 @@ ON_EACH(finish_records_the_end)
 	r.run.outcome = 2;
 	r.run.reason = 25;
 	r.run.retry_at = AT(170);
-	r.failures = 99; /* not while it is retrying */
+	r.failures = 99; /* ignored while the run is retrying */
 	r.rev = 55;      /* not checked */
 	struct st_ack ack = ask(f, r);
 	CHECK_INT(ack.res, ST_OK);
@@ -163,7 +164,7 @@ ON_EACH(finish_may_cancel_a_retry)
 	CHECK_UNCHANGED(f, req_finish(5, 7, 1, RUN_RETRYING, 110), ST_LOST);
 }
 
-/* Ends of all requests and all schedules, removed ones included, share one sequence. */
+/* The ends of all requests and all schedules, including removed ones, are numbered in one sequence. */
 ON_EACH(ends_are_numbered)
 {
 	ask(f, req_put(5, 0, 10));
@@ -175,7 +176,7 @@ ON_EACH(ends_are_numbered)
 	struct st_ack ack = ask(f, req_finish(6, 2, 1, RUN_RETRYING, 200));
 	CHECK(ack.res == ST_OK && ack.end == 0); /* not finished yet */
 	CHECK_INT(record_end(f, 6, 5, 500), 2);
-	CHECK_INT(ask(f, req_finish(6, 2, 1, RUN_FINISHED, 100)).end, 3); /* its time of ending is earlier */
+	CHECK_INT(ask(f, req_finish(6, 2, 1, RUN_FINISHED, 100)).end, 3); /* its end has an earlier time */
 	fixture_reopen(f);
 	ask(f, req_drop(5, 1, 400));
 	CHECK_INT(ask(f, req_finish(5, 1, 1, RUN_FINISHED, 400)).end, 4);
@@ -188,7 +189,7 @@ ON_EACH(ends_are_numbered)
 	again.run.state = RUN_FINISHED;
 	CHECK_INT(ask(f, again).end, 5);
 
-	/* A request without effect uses up no number. */
+	/* A request without an effect uses no number. */
 	again.run.run = 8;
 	ack = ask_unchanged(f, again);
 	CHECK(ack.res == ST_LOST && ack.end == 0 && ack.existing.end == 5);
@@ -200,7 +201,7 @@ ON_EACH(ends_are_numbered)
 	CHECK(ack.res == ST_LOST && ack.end == 0);
 	third.run.ended = AT(300);
 	CHECK_INT(ask_unchanged(f, third).end, 1); /* repeated */
-	/* A repeated claim is no end, though its run is finished by now. */
+	/* A repeated claim is no end, though its run has finished meanwhile. */
 	CHECK_INT(ask_unchanged(f, req_occ(5, 1, 3, 103)).end, 0);
 	CHECK_INT(ask(f, req_finish(6, 4, 1, RUN_FINISHED, 400)).end, 6);
 }
@@ -227,7 +228,7 @@ ON_EACH(finish_records_limited_attempts)
 	ask(f, req_started(5, 7, 2, 120));
 	r = req_finish(5, 7, 2, RUN_FINISHED, 130);
 	r.run.uncounted = 65535;
-	r.run.end = 77; /* set by the store */
+	r.run.end = 77; /* ignored: the store sets it */
 	CHECK_RES(f, r, ST_OK);
 	EXPECT(f, "run", "7 5 1 2 0 0 3 1 0 0 100 101 102 120 130 0 0 5 6 7 65535 1 8");
 	r.run.uncounted = 2;

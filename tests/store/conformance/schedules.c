@@ -1,7 +1,7 @@
 /* ST_PUT, ST_DROP and ST_SOURCE. */
 #include "conformance.h"
 
-/* The end of the first dumped line: id, document, source and line. */
+/* Compares the end of the first dumped line with `want`: id, document, source and line. */
 static void expect_texts(int line, struct fixture *f, const char *want)
 {
 	struct buf all = { 0 };
@@ -97,7 +97,7 @@ ON_EACH(put_with_keep_next_keeps_next)
 	CHECK_INT(ask(f, n).row.next.us, 100);
 }
 
-/* ends_known: a put that was decided without an end of the leader is stale, whatever else it changes. */
+/* ends_known: a put is stale if the leader has ended since the put was decided, whatever the put changes. */
 ON_EACH(put_is_stale_if_its_leader_has_ended_since)
 {
 	ask(f, req_put(4, 0, 10));
@@ -116,14 +116,14 @@ ON_EACH(put_is_stale_if_its_leader_has_ended_since)
 	p.row.after = 6;
 	p.row.seen = 1;
 	CHECK_RES(f, p, ST_OK);
-	CHECK_RES(f, p, ST_OK); /* repeated, though the leader has ended */
+	CHECK_RES(f, p, ST_OK); /* the put is repeated, so the end of the leader has no effect */
 	p = req_put(5, 2, 40);
 	p.row.after = 4;
 	p.row.seen = 1;
 	CHECK_RES(f, p, ST_OK); /* without ends_known */
 }
 
-/* The engine sets `seen` when a follower is put; later only moves change it. */
+/* A put of a follower sets `seen`. Later only moves change it. */
 ON_EACH(put_with_keep_next_keeps_seen)
 {
 	struct st_req p = req_put(6, 0, 10);
@@ -155,11 +155,12 @@ ON_EACH(put_is_judged_by_rev)
 {
 	CHECK_RES(f, req_put(5, 1, 10), ST_REFUSED); /* there is no such schedule */
 	CHECK_RES(f, req_put(5, 0, 10), ST_OK);
-	struct st_ack ack = ask_unchanged(f, req_put(5, 0, 11)); /* of another caller */
+	struct st_ack ack = ask_unchanged(f, req_put(5, 0, 11)); /* a put of another caller */
 	CHECK_INT(ack.res, ST_STALE);
 	CHECK(ack.has_row && ack.row.rev == 1);
 	CHECK_RES(f, req_put(5, 1, 20), ST_OK);
-	CHECK_UNCHANGED(f, req_put(5, 0, 10), ST_STALE); /* carried out, but another put followed */
+	/* This put was carried out, but another put followed. */
+	CHECK_UNCHANGED(f, req_put(5, 0, 10), ST_STALE);
 	CHECK_UNCHANGED(f, req_put(5, 1, 21), ST_STALE);
 	CHECK_UNCHANGED(f, req_put(5, 3, 20), ST_STALE);
 	CHECK_RES(f, req_put(5, 2, 20), ST_OK); /* the same time, but another rev */
@@ -225,7 +226,7 @@ ON_EACH(put_refuses_the_id_of_another_living_schedule)
 	CHECK_UNCHANGED(f, put_with_id(6, 3, 20, "news"), ST_STALE); /* rev is checked first */
 	CHECK_UNCHANGED(f, put_with_id(6, 0, 10, "news"),
 			ST_OK);                             /* repetition is checked before everything */
-	CHECK_RES(f, put_with_id(5, 1, 20, "news"), ST_OK); /* its own id */
+	CHECK_RES(f, put_with_id(5, 1, 20, "news"), ST_OK); /* the id of the schedule itself */
 	CHECK_RES(f, req_put(8, 0, 10), ST_OK);             /* any number of schedules may have no id */
 	CHECK_RES(f, req_put(9, 0, 10), ST_OK);
 	fixture_reopen(f);
@@ -321,7 +322,7 @@ ON_EACH(drop_leaves_a_tombstone)
 	CHECK_UNCHANGED(f, req_occ(5, 1, 3, 300), ST_REFUSED);
 	CHECK_UNCHANGED(f, req_occ(5, 1, 1, 100), ST_OK); /* repeated */
 	CHECK_UNCHANGED(f, req_range(5, 1, 300, 400), ST_REFUSED);
-	CHECK_UNCHANGED(f, req_range(5, 1, 150, 160), ST_REFUSED); /* even if it is covered */
+	CHECK_UNCHANGED(f, req_range(5, 1, 150, 160), ST_REFUSED); /* refused even if the range is covered */
 	CHECK_UNCHANGED(f, req_withdraw(5, 1, 0, 0), ST_REFUSED);
 
 	CHECK_RES(f, req_started(5, 1, 1, 40), ST_OK);
@@ -334,7 +335,7 @@ ON_EACH(drop_leaves_a_tombstone)
 
 	struct buf load = { 0 };
 	dump_load(f->ops, f->store, &load);
-	CHECK(str_starts(buf_str(&load), STR("sched 5 "))); /* because of its open run */
+	CHECK(str_starts(buf_str(&load), STR("sched 5 "))); /* it is loaded because of its open run */
 	CHECK(strstr(load.p, " dropped\nrun 2 5 "));
 	CHECK(strstr(load.p, "done 2 5 1\n"));
 	buf_free(&load);

@@ -60,7 +60,7 @@ static uint8_t add_note(struct model *m, const struct st_req *q, struct st_ack *
 	return ST_OK;
 }
 
-/* One by its number, or those of a run from a number on. */
+/* Removes one note by its number, or all notes of a run from a number on. */
 static void remove_notes(struct model *m, const struct memory_change *which)
 {
 	unsigned kept = 0;

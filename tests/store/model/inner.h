@@ -1,5 +1,5 @@
 #pragma once
-/* What the files of the model share. */
+/* Functions that the source files of the model share. */
 #include "model/model.h"
 #include "number_map.h"
 #include "room.h"
@@ -28,7 +28,7 @@ bool text_fits(struct str s);
 struct model_sched *find_sched(const struct model *m, uint64_t sid);
 struct model_run *find_run(const struct model *m, uint64_t run);
 struct model_run *find_occurrence(const struct model *m, uint64_t sid, struct wall nominal);
-/* Keeps the list of open runs in step with the state of a run. */
+/* Updates the list of open runs after a change of a run's state. */
 void update_open(struct model *m, struct model_run *x);
 void remove_run(struct model *m, struct model_run *x);
 void free_sched(struct model_sched *s);
@@ -37,16 +37,17 @@ void free_message(struct message_row *row);
 void free_problem(struct problem_row *p);
 /* Adds a row of news, if the request has news. */
 void add_news(struct model *m, const struct st_req *q, struct news_row about);
-/* Removes counts of a schedule (0: of all schedules, except the total) that begin before this second. */
+/* Removes the counts of a schedule that begin before this second; sid 0: those of all schedules, except for
+ * the totals. */
 void remove_avoided(struct model *m, uint64_t sid, int64_t before);
 
-/* Numbers of schedules and runs: 0 means none, and databases give their integers a sign. */
+/* Whether `n` can be the number of a schedule or run: 0 means none, and integers in databases are signed. */
 static inline bool is_number(uint64_t n)
 {
 	return n > 0 && n <= INT64_MAX;
 }
 
-/* The occurrence did not run and will not. */
+/* Whether the occurrence did not run and will not run. */
 static inline bool is_idle(unsigned state)
 {
 	return state == RUN_SKIPPED || state == RUN_MISSED;

@@ -1,4 +1,4 @@
-/* What the model tells an engine at its start. */
+/* Loads an engine from the model. */
 #include "model/inner.h"
 
 static bool has_open_run(const struct model *m, uint64_t sid)

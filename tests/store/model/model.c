@@ -1,4 +1,4 @@
-/* The model: its life, its table of operations, what tests ask of it. */
+/* The model: creation, clone and destruction, the table of operations, and queries for tests. */
 #include "model/inner.h"
 
 struct model *model_new(void)
@@ -322,7 +322,7 @@ static uint64_t hash_sched(uint64_t h, const struct model_sched *s)
 	h = hash_pair(h, (uint64_t)s->row.next_set_at.us);
 	h = hash_pair(h, s->row.seen);
 	h = hash_pair(h, s->row.left + ((uint64_t)s->row.failures << 32));
-	uint64_t ranges = 0; /* a sum: their order does not count */
+	uint64_t ranges = 0; /* a sum, because the order of ranges does not matter */
 	for (unsigned i = 0; i < s->ranges; i++)
 		ranges += hash_pair(hash_pair((uint64_t)s->range[i].first.us, (uint64_t)s->range[i].last.us),
 				    s->range[i].reason);

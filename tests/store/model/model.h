@@ -21,7 +21,7 @@ struct model_sched {
 
 struct model_run {
 	struct run_row row;
-	uint32_t open_at; /* its index in `open`; UINT32_MAX: it is over */
+	uint32_t open_at; /* index of the run in `open`; UINT32_MAX: the run is over */
 	bool removed;     /* withdrawn, replaced by a backfill, or pruned */
 };
 
@@ -32,13 +32,13 @@ struct model_hold {
 
 struct model_state {
 	struct state_row row;
-	struct wall at; /* of the last ST_STATE */
+	struct wall at; /* time of the last ST_STATE */
 };
 
 struct model_agent {
 	struct agent_row row;
 	struct source_row source;
-	struct wall at; /* of the last change of rev */
+	struct wall at; /* time of the last change of rev */
 };
 
 struct model {
@@ -85,10 +85,11 @@ void model_load(const struct model *m, load_fn *fn, void *ctx);
 
 const struct model_sched *model_sched(const struct model *m, uint64_t sid); /* NULL: none */
 const struct run_row *model_run(const struct model *m, uint64_t run);       /* NULL: none */
-/* The record of an occurrence; manual runs are none. NULL: none. */
+/* The record of an occurrence; NULL: there is none. Manual runs are not occurrences. */
 const struct run_row *model_occurrence(const struct model *m, uint64_t sid, struct wall nominal);
-const struct hold_row *model_hold(const struct model *m, uint32_t key); /* NULL: free */
-uint64_t model_avoided(const struct model *m, uint64_t sid);            /* ever; sid 0: by all schedules */
+const struct hold_row *model_hold(const struct model *m, uint32_t key); /* NULL: not held */
+/* Model calls avoided since the beginning; sid 0: by all schedules. */
+uint64_t model_avoided(const struct model *m, uint64_t sid);
 /* A hash over schedules, ranges and runs. */
 uint64_t model_digest(const struct model *m);
 

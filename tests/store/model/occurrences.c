@@ -12,7 +12,8 @@ static void move(struct model_sched *s, const struct row_move *m)
 	s->row.next_set_at = (struct wall){ 0 };
 }
 
-/* The request moves a schedule past `nominal`, or a follower past an end, that it has passed already. */
+/* Whether the schedule has already passed the time `nominal`, or the follower the end, to which the request
+ * would move it. */
 static bool is_behind(const struct model_sched *s, const struct st_req *q, struct wall nominal)
 {
 	if (!q->moves)
@@ -21,7 +22,7 @@ static bool is_behind(const struct model_sched *s, const struct st_req *q, struc
 			    : nominal.us <= s->row.high.us || nominal.us <= s->row.pruned_to.us;
 }
 
-/* At or below the pruning mark nothing is claimed. */
+/* Times at or before the pruning mark cannot be claimed. */
 static bool is_pruned(const struct model_sched *s, const struct st_req *q)
 {
 	return !s->row.after && q->run.kind != KIND_MANUAL && q->run.nominal.us <= s->row.pruned_to.us;
@@ -83,7 +84,8 @@ static bool is_alike(const struct range_row *a, const struct range_row *b)
 	return a->state == b->state && a->reason == b->reason;
 }
 
-/* The range that ends at the schedule's high and may be extended; of several the one that begins last. */
+/* The range that ends at the schedule's high and may be extended; if there are several, the one that begins
+ * last. */
 static struct range_row *range_at_high(struct model_sched *s, const struct range_row *want)
 {
 	struct range_row *found = NULL;

@@ -74,7 +74,7 @@ static struct problem_row *add_problem(struct model *m, const struct st_req *q)
 	return p;
 }
 
-/* `p`: the last problem with this key, or NULL. The problem that is open afterwards. */
+/* Returns the problem that is open afterwards. `p`: the last problem with this key, or NULL. */
 static struct problem_row *open_problem(struct model *m, struct problem_row *p, const struct st_req *q)
 {
 	if (p && same_wall(p->last_reported, q->at))

@@ -7,7 +7,7 @@ static void raise_pruned_to(struct model_sched *s, struct wall t)
 		s->row.pruned_to = t;
 }
 
-/* No run of the same schedule has a later end. */
+/* Whether no run of the same schedule has a later end. */
 static bool is_last_end(const struct model *m, const struct run_row *run)
 {
 	for (unsigned i = 0; i < m->runs; i++)

@@ -15,7 +15,7 @@ static void close_range(struct model_sched *s, struct wall at)
 	}
 }
 
-/* Another living schedule has the id. */
+/* Whether another schedule that was not removed has the id. */
 static bool id_is_taken(const struct model *m, uint64_t sid, struct str id)
 {
 	for (unsigned i = 0; id.p && i < m->scheds; i++) {

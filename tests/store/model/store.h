@@ -1,14 +1,14 @@
 #pragma once
-/* The model behind port/store.h: submit carries out at once, fd is -1, nothing ever fails. */
+/* The model behind port/store.h: submit carries a request out at once, fd is -1, and nothing fails. */
 #include "model/model.h"
 
 struct model_store {
 	struct model *model;
-	struct st_ack *ack; /* answers, of which `collected` were taken */
+	struct st_ack *ack; /* answers; the first `collected` of them were taken */
 	unsigned acks, collected, room;
 };
 
-/* Takes over `model`. */
+/* Becomes the owner of `model`. */
 struct model_store *model_store_new(struct model *model);
 void model_store_free(struct model_store *s);
 

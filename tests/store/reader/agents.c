@@ -70,7 +70,8 @@ TEST(notes_are_found_by_words)
 		{ __LINE__, "desk", "\"invoices\" NEAR(x, 5) text:* ^soup - (", "6 1 " },
 		{ __LINE__, "desk", "\"", "" },
 		{ __LINE__, "desk", "owner:x", "" },
-		{ __LINE__, "desk", "x6465736bx", "" }, /* nor has the word of the owner column */
+		/* The word of the owner column has no effect either. */
+		{ __LINE__, "desk", "x6465736bx", "" },
 		{ __LINE__, "desk", "NOT invoice AND OR", "1 " },
 		{ __LINE__, "desk\" OR \"x", "invoice", "" },
 		{ __LINE__, "desk", "\xe2\x80\x94 \xf0\x9f\x8d\x9c soup",
@@ -124,7 +125,7 @@ TEST(notes_are_listed_newest_first)
 	scene_close(&s);
 }
 
-/* For callers to whom ranking takes too long. The words of other agents do not matter. */
+/* For callers for which ranking takes too long. Notes of other agents are not found. */
 TEST(notes_with_a_word_are_found_without_ranking)
 {
 	struct scene s;

@@ -23,8 +23,8 @@ static int64_t now_us(void)
 	return (int64_t)t.tv_sec * USEC + t.tv_nsec / 1000;
 }
 
-/* A query that would scan all runs is interrupted and leaves the reader usable; queries with an index finish.
- */
+/* A query that would scan all runs is interrupted, and the reader stays usable. Queries with an index
+ * finish. */
 TEST(no_answer_takes_longer_than_its_limit)
 {
 	enum { RUNS = 600000 };

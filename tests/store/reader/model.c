@@ -51,7 +51,7 @@ static bool same_run(const struct run_row *a, const struct run_row *b)
 	       a->attempt == b->attempt && a->started.us == b->started.us && a->tokens_out == b->tokens_out;
 }
 
-/* Reads all pages of a query. Whether it found a run. */
+/* Reads all pages of a query, and returns whether it found a run. */
 static unsigned check_pages(struct scene *s, const struct model *m, struct read_filter f)
 {
 	struct expected_runs w = expected(m, &f);
@@ -278,7 +278,7 @@ TEST(answers_agree_with_the_model)
 	scene_close(&s);
 }
 
-/* So many manual runs of one schedule at one nominal time that they fill pages. */
+/* One schedule has so many manual runs at one nominal time that they fill several pages. */
 TEST(pages_of_one_nominal_time)
 {
 	struct scene s;

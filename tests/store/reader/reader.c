@@ -1,4 +1,4 @@
-/* What the tests of struct reader share. */
+/* Functions that the tests of struct reader share. */
 #include "reader.h"
 
 void scene_open_reader(struct scene *s)

@@ -1,5 +1,5 @@
 #pragma once
-/* What the tests of struct reader share: a store with a reader. */
+/* A store with a reader, for the tests of struct reader. */
 #include "fixture.h"
 #include "requests.h"
 #include "store/sqlite/read/query.h"
@@ -16,7 +16,7 @@ void scene_open(struct scene *s);
 void scene_close(struct scene *s);
 /* Opens s->r. */
 void scene_open_reader(struct scene *s);
-/* Asks the store for something that must succeed. */
+/* Sends the store a request that must succeed. */
 void scene_ask(struct scene *s, struct st_req r);
 /* Adds a schedule; id and document may be NULL. */
 void scene_put(struct scene *s, uint64_t sid, const char *id, const char *document);

@@ -1,4 +1,4 @@
-/* Schedules: by sid, by id, by source, page by page. */
+/* Reading schedules: by sid, by id, by source, and page by page. */
 #include "reader.h"
 
 TEST(schedules_by_sid)
@@ -23,7 +23,7 @@ TEST(schedules_by_sid)
 	struct st_req g = req_range(5, 1, 20, INT64_MAX);
 	g.range.state = RUN_SKIPPED;
 	g.range.reason = 3;
-	scene_ask(&s, req_range(5, 1, 11, 12)); /* closed: not this range */
+	scene_ask(&s, req_range(5, 1, 11, 12)); /* a closed range, which is not the one that is read */
 	scene_ask(&s, g);
 	CHECK_INT(read_sched(s.r, 5, &s.a, &got, &s.why), OK);
 	CHECK(got.open && got.range.sid == 5 && got.range.first.us == 20);
@@ -68,7 +68,7 @@ TEST(schedules_by_the_beginning_of_an_id)
 	for (unsigned i = 0; i < ARRAY_LEN(ids); i++)
 		scene_put(&s, i + 1, ids[i], "{}");
 	scene_ask(&s, req_drop(23, 1, 20));
-	EXPECT_MATCH(&s, "daily", "daily"); /* exact, though another id begins with it */
+	EXPECT_MATCH(&s, "daily", "daily"); /* an exact match, though another id begins with this text */
 	EXPECT_MATCH(&s, "daily-", "daily-report");
 	EXPECT_MATCH(&s, "dai", "daily daily-report");
 	EXPECT_MATCH(&s, "d", "daily daily-report dash");
