@@ -1,4 +1,4 @@
-/* The calendar, the zone and the walk of the peer. */
+/* The peer of the `when` benchmark: its calendar, its zone, and its search for the next time. */
 #include "bare_cron.h"
 
 #include <string.h>
@@ -11,11 +11,11 @@ struct month {
 	int year;
 	unsigned month, length;
 	int64_t first; /* days since 1970 */
-	unsigned wday; /* of the 1st */
+	unsigned wday; /* weekday of the 1st */
 };
 
 static const unsigned char lengths[13] = { 0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-/* Days of the year before the 1st. */
+/* The number of days of the year before the 1st of each month. */
 static const unsigned short before[13] = { 0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
 
 static int leap(int year)
@@ -38,8 +38,8 @@ static void month_set(struct month *m, int year, unsigned month)
 	m->wday = (unsigned)(m->first + 4) % 7;
 }
 
-/* The month of a day: guesses a year that is at most one too high, then a month that is at most one too low.
- */
+/* Finds the month of a day: guesses a year that is at most one too high, then a month that is at most one too
+ * low, and corrects both. */
 static void month_of(struct month *m, int64_t day)
 {
 	int year = (int)((uint32_t)day / 365) + 1970;
@@ -70,7 +70,7 @@ static void zone_add(struct bare_zone *z, int64_t at, int32_t offset)
 	z->offset[z->n++] = offset;
 }
 
-/* The clock changes of the United States since 2007, for zone files without transitions after it. */
+/* Adds the clock changes of the United States since 2007, for zone files that have no later transitions. */
 static void zone_extend(struct bare_zone *z)
 {
 	for (int year = 2007; year <= 2037; year++) {
@@ -82,7 +82,7 @@ static void zone_extend(struct bare_zone *z)
 	}
 }
 
-/* America/New_York only; the file is trusted. */
+/* Reads the file of America/New_York. The content is not checked. */
 void bare_zone_read(struct bare_zone *z, const unsigned char *tzif, size_t n)
 {
 	const unsigned char *h = tzif, *end = tzif + n;
@@ -100,7 +100,7 @@ void bare_zone_read(struct bare_zone *z, const unsigned char *tzif, size_t n)
 	z->at[z->n] = INT64_MAX / 4;
 }
 
-/* Binary search without a branch, since which half it is cannot be predicted. */
+/* Binary search without a branch, because the processor cannot predict which half is taken. */
 static unsigned zone_find(const struct bare_zone *z, int64_t t)
 {
 	unsigned lo = 0;
@@ -206,7 +206,7 @@ int64_t bare_next(const struct bare *c, const struct bare_zone *z, int64_t after
 	int elapsed = c->hour == 0xFFFFFF;
 	int64_t from = t + z->offset[i], end = i ? z->at[i] + z->offset[i - 1] : from;
 	if (!elapsed && from < end)
-		from = end; /* the second pass */
+		from = end; /* continue with the second pass through the repeated hour */
 	else if (!elapsed && t == z->at[i] && i && local_from(c, end) < from)
 		return t; /* the gap ends here */
 	for (;;) {
@@ -224,7 +224,7 @@ int64_t bare_next(const struct bare *c, const struct bare_zone *z, int64_t after
 		if (local >= z->at[i] + z->offset[i])
 			return local - z->offset[i];
 		if (!elapsed)
-			return z->at[i]; /* in the gap */
+			return z->at[i]; /* the local time is in the gap */
 		from = z->at[i] + z->offset[i];
 	}
 }

@@ -1,7 +1,7 @@
 #pragma once
-/* The peer of the `when` benchmark: the least code that gives the right answers. Bitsets written by hand, the
- * table of one zone, a walk over months; no text, errors, other zones, directives or years after 2037. Shares
- * no code with rota. */
+/* The peer of the `when` benchmark: the least code that gives the right answers. It has bitsets written by
+ * hand, the table of one zone, and a search over months. It has no texts, errors, other zones, directives or
+ * years after 2037. It shares no code with rota. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ struct bare {
 
 struct bare_zone {
 	int64_t at[512];
-	int32_t offset[512]; /* from at[i] on */
+	int32_t offset[512]; /* the offset from at[i] on */
 	unsigned n;
 };
 

@@ -68,7 +68,7 @@ struct times {
 	size_t bytes;
 };
 
-/* CPU time of this process in ms: other processes may be busy. */
+/* CPU time of this process in ms. Real time is not used, because other processes may be busy. */
 static double cpu_ms(void)
 {
 	struct timespec t;

@@ -1,5 +1,5 @@
 /* Benchmark of the engine: one trigger, from due to answered claim, with a store that answers at once. The
- * peer is a loop that only takes the first of a heap, computes its next time and puts it back. */
+ * peer is a loop that takes the first entry of a heap, computes its next time and puts it back. */
 #include "core/engine/engine.h"
 #include "core/engine/heap.h"
 
@@ -59,7 +59,8 @@ static double engine_ns(unsigned n, const struct engine_config *config, size_t *
 		unsigned claims = fx.stores;
 		for (unsigned i = 0; i < claims; i++) {
 			const struct st_req *r = &fx.store[i];
-			/* The store's answer; the engine reads from it what a claim can change. */
+			/* The store's answer: the engine reads from it the columns that a claim can
+			 * change. */
 			row.sid = r->sid;
 			row.next = r->move.next;
 			row.high = r->move.high;

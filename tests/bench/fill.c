@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The schedules look two hours old, so that times spread over a period are due in it from the start. */
+/* The schedules look two hours old, so that their times are spread evenly over the period from the start. */
 enum { AHEAD = 8 * STORE_GROUP_MAX, AGE_SECONDS = 7200 };
 
 static void die(const char *what, const char *why)

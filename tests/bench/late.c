@@ -1,8 +1,9 @@
-/* The peer of the daemon's lateness: a heap of times, one timer, and for all that is due one transaction with
- * the two writes of a claim. Prints milliseconds from due to durable, and its CPU time.
+/* The peer of the benchmark of the daemon's lateness: a heap of times, one timer, and one transaction with
+ * the two writes of a claim for all entries that are due. Prints the milliseconds from due to durable, and
+ * the CPU time.
  *
  * usage: bench_late SCHEDULES SECONDS DATABASE [PERIOD]     (each is due once in PERIOD seconds, default 60)
- */
+ * */
 #include "core/engine/heap.h"
 #include "sys/clock.h"
 
@@ -32,7 +33,7 @@ struct peer {
 	sqlite3_stmt *insert, *update;
 	struct heap heap;
 	int64_t period;
-	double *late; /* ms, by trigger */
+	double *late; /* lateness of each trigger in ms */
 	int64_t *due;
 	size_t triggers, room;
 };
@@ -78,7 +79,8 @@ static void write_claim(struct peer *p, uint32_t item, int64_t due, int64_t now)
 	sqlite3_reset(p->update);
 }
 
-/* Claims all that is due in one transaction, and notes how late each was when that was durable. */
+/* Claims all due entries in one transaction, and records how late each entry was when the transaction was
+ * durable. */
 static void claim_due(struct peer *p)
 {
 	size_t first = p->triggers;

@@ -15,7 +15,7 @@
 enum { MANY = 1000000, FEW = 1000, CLAIMS = 100000, ROUNDS = 3, AHEAD = 4 * STORE_GROUP_MAX };
 
 static char path[256];
-static int64_t nominal = 1000; /* grows in every round, since an occurrence is claimed once */
+static int64_t nominal = 1000; /* grows in every round, because an occurrence can be claimed only once */
 static uint64_t run;
 
 static void die(const char *what, const char *why)
@@ -110,7 +110,7 @@ static struct st_req random_claim(uint64_t *seed, unsigned held)
 	return r;
 }
 
-/* --- ours --- */
+/* --- rota's store --- */
 
 static unsigned collect_answers(struct store *s)
 {
@@ -256,7 +256,8 @@ static double bare_load(void)
 
 /* --- figures --- */
 
-/* The best of several rounds of each, in turns, so that both work on the same file. */
+/* Prints the best of several rounds. The rounds of the store and of the bare loop alternate, so that both
+ * work on the same file. */
 static void print_claims(const char *name, unsigned held)
 {
 	double ours = 0, peer = 0;

@@ -26,7 +26,7 @@ enum {
 #define ALL_MONTH 0x1FFEu
 #define ALL_WEEK  0x7Fu
 #define BIT(n)    (UINT64_C(1) << (n))
-/* Every day, at a full minute, unless given otherwise. */
+/* An expression of the peer. Without further members it matches every day, at full minutes. */
 #define BARE(...)                                                                                            \
 	{                                                                                                    \
 		.second = 1, .minute = 1, .mday = ALL_DAYS, .month = ALL_MONTH, .wday = ALL_WEEK,            \
@@ -91,7 +91,7 @@ static uint64_t random_number(uint64_t *state)
 	return x ^ x >> 31;
 }
 
-/* Three of four instants are anywhere in ten years, one is within two days of a clock change. */
+/* Of four instants, three are anywhere in ten years, and one is within two days of a clock change. */
 static void make_instants(void)
 {
 	const int64_t from = 1577836800, to = 1893456000; /* 2020, 2030 */
@@ -143,7 +143,7 @@ static double now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Disturbances only make a measurement longer, so the shortest is the best. */
+/* Disturbances only make a measurement longer, so the shortest one is the most precise. */
 static double shortest(const double *v, unsigned n)
 {
 	double best = v[0];
@@ -199,7 +199,7 @@ static double time_of(void (*work)(void), unsigned calls)
 	return (now_ns() - start) / calls;
 }
 
-/* Measures both in turns, so that a slow moment of the machine affects both. */
+/* Measures rota and the peer alternately, so that a slow moment of the machine affects both. */
 static void compare(const char *name, void (*ours)(void), void (*peer)(void), unsigned calls)
 {
 	double a[ROUNDS], b[ROUNDS];

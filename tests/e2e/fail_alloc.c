@@ -29,7 +29,7 @@ void *realloc(void *p, size_t size)
 	return fails() ? NULL : real(p, size);
 }
 
-/* dlsym itself may ask for zeroed memory: it gets some of ours, which is never freed. */
+/* dlsym itself may call calloc: it gets memory of a static array, which is never freed. */
 void *calloc(size_t n, size_t size)
 {
 	static void *(*real)(size_t, size_t);

@@ -1,5 +1,5 @@
 #pragma once
-/* Fuzz targets assert their promises, so that a broken one aborts. */
+/* Fuzz targets assert the promises of the tested code, so that the program aborts if a promise is broken. */
 #include "base/str.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
 /* Agents in org files. For any bytes: an agent that was read, written and read again is the same; every error
- * has a place in the source; org_is_agent accepts every file that is read as an agent with a model. */
+ * has a position in the source; org_is_agent accepts every file that can be read as an agent with a model. */
 #include "agent.h"
 #include "base/buf.h"
 #include "core/org/agent.h"

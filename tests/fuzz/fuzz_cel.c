@@ -1,5 +1,5 @@
-/* Conditions: an expression that compiles has a value that is JSON, or an error with a place; the same one
- * every time, also in brackets and as a branch of `?:`. */
+/* Conditions: an expression that compiles has a value that can be written as JSON, or an error with a
+ * position. The result is the same every time, also in brackets and as a branch of `?:`. */
 #include "base/buf.h"
 #include "base/json.h"
 #include "core/expr/expr.h"
@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	add_outcome("", text, "", &plain);
 	add_outcome("", text, "", &again);
 	assert(str_eq(buf_str(&plain), buf_str(&again)));
-	/* Only for expressions that compile (in brackets the messages differ), and not near a limit. */
+	/* Only expressions that compile are compared, because the messages differ in brackets, and only if
+	 * they are not near a limit. */
 	bool near = size + 20 > CEL_BYTES_MAX || str_starts(buf_str(&plain), STR("limit"));
 	if (!near && !str_starts(buf_str(&plain), STR("bad_input"))) {
 		add_outcome("(", text, "\n)", &inside);

@@ -1,5 +1,6 @@
-/* Requests to the network: addresses are parsed as libc does, and without exceptions exactly the public ones
- * are allowed; a request is read, or refused with a message; checked headers have no line breaks. */
+/* Requests to the network. Addresses are parsed as libc parses them; if no exceptions are configured, exactly
+ * the public ones are allowed. A request is read, or refused with a message. Accepted headers have no line
+ * breaks. */
 #include "fuzz.h"
 #include "out/address.h"
 #include "out/headers.h"

@@ -1,4 +1,4 @@
-/* English phrases: the parser of the resulting form accepts it. */
+/* English phrases: the parser of the form that a phrase becomes must accept that form. */
 #include "core/when/phrase/phrase.h"
 #include "core/when/when.h"
 #include "fuzz.h"

@@ -14,7 +14,8 @@ static void check_around(const struct zone *z, int64_t t)
 	}
 	enum zone_fit fit;
 	int64_t local = t + s.offset, utc = zone_utc(z, local, &fit);
-	/* The local time of an instant exists; converted back it is that instant, or its other occurrence. */
+	/* The local time of an instant exists. Converted back, it is that instant, or the other instant with
+	 * the same local time. */
 	assert(fit != ZONE_GAP);
 	assert(utc + zone_offset(z, utc) == local && utc <= t);
 }

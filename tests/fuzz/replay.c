@@ -13,7 +13,7 @@ static bool replay(const char *path)
 		return false;
 	size_t n = fread(bytes, 1, sizeof bytes, f);
 	fclose(f);
-	/* A copy of exactly its size, so that a sanitizer detects reads beyond the end. */
+	/* A copy of exactly the input's size, so that a sanitizer detects reads beyond the end. */
 	uint8_t *exact = malloc(n ? n : 1);
 	if (!exact)
 		return false;

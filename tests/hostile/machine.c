@@ -24,11 +24,12 @@
 #include <unistd.h>
 
 struct machine {
-	_Atomic int64_t wall; /* offset of the wall clock, in microseconds */
-	_Atomic int64_t
-		asleep; /* time suspended, in microseconds: added to the wall clock and CLOCK_BOOTTIME */
-	_Atomic int32_t write; /* errno of every change of a file below $HOSTILE_DIR; 0: none */
-	_Atomic int32_t read;  /* errno of every read of such a file; 0: none */
+	_Atomic int64_t wall;   /* offset of the wall clock, in microseconds */
+	_Atomic int64_t asleep; /* simulated time of suspension in microseconds; it is added to the wall clock
+				   and to CLOCK_BOOTTIME */
+	/* Errno with which every change of a file below $HOSTILE_DIR fails; 0: none fails. */
+	_Atomic int32_t write;
+	_Atomic int32_t read; /* errno with which every read of such a file fails; 0: none fails */
 };
 
 enum { FDS = 1024 }; /* descriptors of timers are below this */
@@ -131,7 +132,7 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *at, struct itime
 	return rc;
 }
 
-/* Does what the kernel does with timers when the clock is set, and after a suspension. */
+/* Adjusts timers as the kernel does when the clock is set, and after a suspension. */
 static void *adjust_timers(void *arg)
 {
 	int64_t wall = machine->wall, asleep = machine->asleep;
@@ -289,7 +290,7 @@ __attribute__((constructor)) static void map_machine(void)
 	machine = p;
 	directory = dir;
 	directory_length = dir ? strlen(dir) : 0;
-	/* Only the daemon has timers to adjust, and needs the thread. */
+	/* Only the daemon has timers to adjust, so only the daemon gets the thread. */
 	char self[64] = "";
 	int comm = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/comm", O_RDONLY | O_CLOEXEC, 0);
 	if (comm >= 0) {

@@ -1,4 +1,4 @@
-/* Followers of events get each event once and in order, and the count of those that were lost. */
+/* Followers of events get each event once and in order, and the number of events that they have missed. */
 #include "api/events.h"
 #include "rig.h"
 
@@ -118,8 +118,8 @@ TEST(new_follower_gets_each_event_once)
 	add_events(&s, 1000);
 	int new_follower = follow_events(&s, before + 100);
 	sem_post(&gate.open);
-	/* The new follower may get its first message before or after the events; it gets all events either
-	 * way. */
+	/* The new follower may get its first message before or after the events. In both cases it gets all
+	 * events. */
 	CHECK_INT(read_events_up_to(old, before + 1000, &first, &in_order, &left_out), 1000);
 	CHECK(in_order && !left_out);
 	CHECK_INT(read_events_up_to(new_follower, before + 1000, &first, &in_order, &left_out), 900);
@@ -146,7 +146,7 @@ TEST(follower_of_another_daemon_gets_the_count_of_lost_events)
 	uint64_t before = read_hello(fd);
 	close(fd);
 	add_events(&s, 1500);
-	/* Numbers of an earlier daemon, of one whose clock was ahead, of this one. */
+	/* Numbers that an earlier daemon, a daemon whose clock was ahead, and this daemon have used. */
 	const uint64_t seen[] = { 5, before + 1000000000, before };
 	for (unsigned i = 0; i < ARRAY_LEN(seen); i++) {
 		fd = follow_events(&s, seen[i]);

@@ -34,7 +34,8 @@ TEST(bad_requests_are_refused)
 	static const struct {
 		int line;
 		const char *request, *status;
-		bool problem_document; /* ours; MHD answers the others in HTML */
+		bool problem_document; /* the server answers with a problem document; MHD answers the other
+					  requests in HTML */
 	} rows[] = {
 		{ __LINE__, "BREW /echo HTTP/1.1\r\nHost: x\r\n\r\n", "501" },
 		{ __LINE__, "get /echo HTTP/1.1\r\nHost: x\r\n\r\n", "501" },
@@ -80,7 +81,7 @@ TEST(sizes_are_bounded)
 	struct rig r;
 	if (!rig_open(&r, rig_limits()))
 		return;
-	/* Heads of every size around the limit: below it they are served, above it refused. */
+	/* Heads of every size around the limit: smaller heads are served, larger heads are refused. */
 	for (size_t size = 3800; size < 20000; size += size < 4400 ? 37 : 1999) {
 		char head[20480];
 		int n = snprintf(head, sizeof head, "GET /echo HTTP/1.1\r\nHost: x\r\nCookie: ");
@@ -122,7 +123,7 @@ TEST(sizes_are_bounded)
 	      contains(got, "100000 bytes"));
 	close(fd);
 
-	/* All bodies together: there is room for four; they are freed with their requests. */
+	/* The limit for all bodies together leaves room for four. A body is freed with its request. */
 	int fds[5];
 	for (int i = 0; i < 5; i++) {
 		fds[i] = connect_to(r.path);
@@ -191,7 +192,7 @@ TEST(a_client_may_leave_before_its_late_answer)
 	send_text(fd, "POST /late HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
 	CHECK(rig_await(&r.held, 1));
 	close(fd);
-	CHECK(rig_await_connections(&r, 0)); /* noticed without reading or writing */
+	CHECK(rig_await_connections(&r, 0)); /* the server notices it without reading or writing */
 	rig_answer_kept(&r);
 	CHECK_INT(r.gone, 1);
 	/* Clients that leave right after sending. */
@@ -219,7 +220,7 @@ TEST(unanswered_requests_get_503)
 	CHECK(contains(got, "HTTP/1.1 503") && contains(got, PROBLEM_DOCUMENT_TYPE));
 	send_text(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(contains(receive_until(fd, "pid:", 20000), "GET /echo"));
-	rig_answer_kept(&r); /* too late: discarded */
+	rig_answer_kept(&r); /* the answer is too late and is discarded */
 	CHECK_INT(r.gone, 1);
 	CHECK_INT(http_stats(r.http).late, 1);
 	close(fd);
@@ -281,7 +282,8 @@ TEST(at_the_connection_limit_idle_clients_make_room_and_others_wait)
 	l.connections = CAP;
 	if (!rig_open(&r, l))
 		return;
-	/* Each stays open after its answer; new clients displace the one idle for longest. */
+	/* Each connection stays open after its answer. New clients displace the connection that was idle for
+	 * longest. */
 	for (int i = 0; i < N; i++) {
 		fd[i] = connect_to(r.path);
 		send_text(fd[i], "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -291,7 +293,7 @@ TEST(at_the_connection_limit_idle_clients_make_room_and_others_wait)
 	for (int i = 0; i < N; i++)
 		close(fd[i]);
 	CHECK(rig_await_connections(&r, 0));
-	/* Clients with requests in progress are not displaced: the others wait. */
+	/* Clients with requests in progress are not displaced; new clients wait. */
 	for (int i = 0; i < N; i++) {
 		fd[i] = connect_to(r.path);
 		send_text(fd[i], "GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -409,7 +411,7 @@ TEST(tasks_run_once_each_and_are_bounded)
 	while (http_add_task(r.http, count_up, &ran) != E_GONE)
 		added++;
 	rig_close(&r);
-	CHECK(ran <= added); /* the last loop also counts tasks refused as busy */
+	CHECK(ran <= added); /* the last loop also counts tasks that were refused with E_BUSY */
 	for (int i = 0; i < 4; i++)
 		CHECK_INT(p[i].ran, p[i].added);
 }
@@ -441,7 +443,7 @@ TEST(descriptors_are_reserved)
 		CHECK(rig_await(&r.held, 20));
 		usleep(50000);
 		CHECK_INT(http_stats(r.http).connections, 20);
-		/* If descriptors run out all the same, the server waits and does not spin. */
+		/* If descriptors still run out, the server waits and does not spin. */
 		small.rlim_cur = 3;
 		for (int i = 0; i < 20; i++)
 			close(fd[i]);

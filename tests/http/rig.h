@@ -25,26 +25,26 @@ struct stream_slot {
 struct rig {
 	char dir[64], path[96];
 	struct http *http;
-	/* Written by the HTTP thread only; the atomics are read by the test's thread. */
+	/* Only the HTTP thread writes these members. The test's thread reads the atomic ones. */
 	struct http_request *kept[RIG_KEPT];
 	struct stream_slot slot[RIG_KEPT];
 	_Atomic unsigned held, streams, closed, gone;
 	_Atomic int wrote; /* enum err of the last write */
 };
 
-/* Small sizes, and a short time to stop. */
+/* Limits with small sizes and a short time to stop. */
 struct http_limits rig_limits(void);
 bool rig_open(struct rig *r, struct http_limits limits);
 void rig_close(struct rig *r);
 
-/* These run on the HTTP thread; they return when it is done. */
+/* These functions do their work on the HTTP thread, and return when it is done. */
 void rig_run(struct rig *r, void (*fn)(void *arg), void *arg);
 void rig_answer_kept(struct rig *r);
-void rig_write_streams(struct rig *r, const char *text, unsigned times); /* to every stream */
+void rig_write_streams(struct rig *r, const char *text, unsigned times); /* writes to every stream */
 void rig_end_streams(struct rig *r);
 /* Waits until *what is at least n; false after 30 s. */
 bool rig_await(_Atomic unsigned *what, unsigned n);
-bool rig_await_connections(struct rig *r, unsigned n); /* exactly */
+bool rig_await_connections(struct rig *r, unsigned n); /* waits for exactly n connections */
 
 /* --- raw clients --- */
 
@@ -54,7 +54,7 @@ bool send_bytes(int fd, const void *bytes, size_t n);
 /* Reads until `until` has been read (NULL: to the end of the connection) or ms have passed; the text is valid
  * until the next call. */
 const char *receive_until(int fd, const char *until, int ms);
-/* Whether the server closes the connection within ms; what it sends before that is discarded. */
+/* Whether the server closes the connection within ms. Bytes that it sends before are discarded. */
 bool is_closed(int fd, int ms);
 bool contains(const char *text, const char *part);
 unsigned occurrences(const char *text, const char *part);

@@ -1,4 +1,4 @@
-/* Slow clients: they must not delay others, nor keep their connection for ever. */
+/* Slow clients must not delay other clients, and must not keep their connections for ever. */
 #include "rig.h"
 
 #include <sys/socket.h>
@@ -39,7 +39,7 @@ TEST(slow_senders_are_disconnected)
 			     "1\r\nb\r\n"));
 	CHECK(drip_until_cut(&r, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
 			     "a: b\r\n"));
-	CHECK(is_closed(good, 1)); /* it has sent nothing */
+	CHECK(is_closed(good, 1)); /* the client has sent nothing */
 	close(good);
 	CHECK_INT(http_stats(r.http).requests, 0);
 	CHECK(rig_await_connections(&r, 0));

@@ -87,7 +87,7 @@ TEST(a_dead_socket_is_replaced_and_a_live_one_is_not)
 	CHECK(contains(why.text, "already listens"));
 	int fd = connect_to(r.path);
 	send_text(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
-	CHECK(contains(receive_until(fd, "pid:", 20000), "GET /echo")); /* undisturbed */
+	CHECK(contains(receive_until(fd, "pid:", 20000), "GET /echo")); /* the first server still answers */
 	close(fd);
 	rig_close(&r);
 
@@ -103,7 +103,7 @@ TEST(a_dead_socket_is_replaced_and_a_live_one_is_not)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 	CHECK(access(path, F_OK) == 0);
 	CHECK_INT(open_server(path, &h, &why), OK);
-	/* Replaced by another daemon: the first does not remove it. */
+	/* If another daemon has replaced the socket, the first daemon does not remove it. */
 	CHECK(unlink(path) == 0);
 	CHECK(listener_open(path, &l, &why) == OK);
 	http_close(h);
@@ -190,10 +190,10 @@ TEST(stopping_with_everything_open)
 	http_stop(r.http);
 	CHECK(rig_await(&r.closed, 2 * EACH)); /* streams end at once */
 	CHECK(access(r.path, F_OK) != 0);      /* no new connections */
-	/* Answers in time are sent. */
+	/* Answers that come in time are sent. */
 	rig_answer_kept(&r);
 	CHECK(contains(receive_until(fd[4], NULL, 20000), "late\n"));
-	/* The others get 503. */
+	/* The other requests get 503. */
 	CHECK(contains(receive_until(fd[3], NULL, 20000), "HTTP/1.1 503"));
 	const char *got = receive_until(fd[5], NULL, 20000);
 	CHECK(contains(got, "last words\n") && contains(got, "\r\n0\r\n\r\n"));

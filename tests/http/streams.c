@@ -1,4 +1,5 @@
-/* Streams: bytes arrive in order, slow readers are disconnected, clients that leave are reported. */
+/* Streams: bytes arrive in order, slow readers are disconnected, and the handler is told when a client
+ * leaves. */
 #include "rig.h"
 #include "wire/sse.h"
 
@@ -24,7 +25,7 @@ TEST(written_bytes_arrive_in_order)
 	rig_end_streams(&r);
 	const char *got = receive_until(fd, "0\r\n\r\n", 20000);
 	CHECK(contains(got, "\r\n0\r\n\r\n"));
-	CHECK_INT(r.closed, 0); /* not called for a stream that its owner ended */
+	CHECK_INT(r.closed, 0); /* `closed` is not called for a stream that its owner ended */
 	send_text(fd, "GET /echo HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(contains(receive_until(fd, "pid:", 20000), "GET /echo"));
 	close(fd);
@@ -80,7 +81,7 @@ TEST(closed_is_called_when_the_client_leaves)
 	send_text(fd, "GET /lines HTTP/1.1\r\nHost: x\r\n\r\n");
 	CHECK(rig_await(&r.streams, 1));
 	close(fd);
-	CHECK(rig_await(&r.closed, 1)); /* without a write */
+	CHECK(rig_await(&r.closed, 1)); /* the server notices it without a write */
 	CHECK(rig_await_connections(&r, 0));
 	/* A client that closes only its sending side still reads. */
 	fd = connect_to(r.path);
@@ -159,7 +160,7 @@ static void write_too_much(void *arg)
 		e = http_stream_write(s, (struct str){ block, sizeof block });
 	CHECK_INT(e, E_LIMIT);
 	CHECK_INT(http_stream_write(s, STR("more")), E_GONE);
-	CHECK_INT(r->closed, 0); /* never called from within a write */
+	CHECK_INT(r->closed, 0); /* `closed` is never called from within a write */
 }
 
 TEST(writing_past_the_bound_fails)

@@ -1,4 +1,4 @@
-/* What needs no server: targets, events, problem documents. */
+/* Tests that need no server: targets, events, problem documents. */
 #include "base/json.h"
 #include "test.h"
 #include "wire/problem_document.h"

@@ -20,7 +20,7 @@
 #define ZONEINFO "/usr/share/zoneinfo"
 
 enum {
-	SHOWN_MAX = 10,     /* mismatches printed by one test */
+	SHOWN_MAX = 10,     /* mismatches that one test prints at most */
 	FULL_MAX = 4000,    /* longer lists are compared near clock changes only */
 	RANDOM_EXPRS = 300, /* for each zone and range of years */
 	RANDOM_TIMES = 6,   /* for each expression */
@@ -50,7 +50,7 @@ static void report(const char *what)
 	mismatches = 0;
 }
 
-/* The model's occurrences. */
+/* --- the model's occurrences --- */
 
 struct list {
 	int64_t *t;
@@ -182,7 +182,7 @@ static void show_time(const char *label, int64_t t)
 	printf("\t%s %s\n", label, t == INT64_MAX || t == INT64_MIN ? "none" : local_show(t));
 }
 
-/* Reads `text` with both parsers; false if rota refuses it, which may be right. */
+/* Reads `text` with both parsers. False: rota refuses the text, which may be right. */
 static bool subject_init(struct subject *s, const char *text, int gap, int fold, struct why *why)
 {
 	*s = (struct subject){
@@ -229,7 +229,8 @@ static int64_t rota_prev(const struct subject *s, const struct zone *z, struct w
 
 /* Comparisons. */
 
-/* Each returns whether all agreed; after the first difference a subject is not compared further. */
+/* Each function returns whether rota and the model agreed. After the first difference a subject is not
+ * compared any more. */
 
 static bool compare_list(const struct subject *s, const struct local *l, const struct zone *z, int64_t a,
 			 int64_t b)
@@ -334,7 +335,8 @@ static bool compare_at(const struct subject *s, const struct local *l, const str
 	return good;
 }
 
-/* cron_between: is there a matching local time in [from, to)? Independent of the zone. */
+/* Compares cron_between: whether there is a matching local time in [from, to). It does not depend on the
+ * zone. */
 static bool compare_between(const struct subject *s, const struct local *l, int64_t from, int64_t to)
 {
 	bool want = false;
@@ -508,7 +510,8 @@ static void show_offset(const char *zone, int64_t t, int32_t want, struct zone_s
 	       got.after);
 }
 
-/* The span around t agrees with libc inside and on both sides, and begins where the one before ended. */
+/* Checks that the span around t agrees with libc inside and on both sides, and that it begins where the span
+ * before it ended. */
 static void compare_span(const char *zone, struct zone_span s, int64_t t, int64_t begins)
 {
 	bool first = s.from == -ZONE_FOREVER, last = s.to == ZONE_FOREVER;
@@ -622,7 +625,8 @@ ZONE_TEST(sao_paulo, "America/Sao_Paulo")
 ZONE_TEST(tokyo, "Asia/Tokyo")
 ZONE_TEST(utc, "UTC")
 
-/* The system's zone files, and slim ones made by zic, which leave more to the footer rule. */
+/* The system's zone files, and slim files made by zic. A slim file has fewer transitions, so the footer rule
+ * decides about more times. */
 static char slim[64];
 static unsigned zones_seen;
 
@@ -712,7 +716,7 @@ TEST(slim_files_give_the_same_spans)
 	const char *zic[] = { "zic", "-b", "slim", "-d", slim, ZONEINFO "/tzdata.zi", NULL };
 	int status = -1;
 	pid_t pid;
-	/* On Debian it is in a directory that only root's PATH has. */
+	/* On Debian, zic is in a directory that only root's PATH contains. */
 	int failed = posix_spawnp(&pid, "zic", NULL, NULL, (char *const *)zic, environ);
 	if (failed)
 		failed = posix_spawn(&pid, "/usr/sbin/zic", NULL, NULL, (char *const *)zic, environ);

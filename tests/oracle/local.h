@@ -17,7 +17,8 @@ struct local {
 	int64_t minutes;
 	int32_t *offset;         /* [UTC minute]: seconds east */
 	int32_t *first, *second; /* [local minute]: its UTC minutes; -1: none */
-	int32_t *after, *before; /* [local minute in a gap]: UTC minute of the change, offset before it */
+	int32_t *after, *before; /* [local minute in a gap]: UTC minute of the clock change, and the offset
+				    before it */
 	int64_t change[LOCAL_CHANGES_MAX];
 	int changes;
 };
@@ -52,7 +53,7 @@ static inline void local_free(struct local *l)
 	free(l->before);
 }
 
-/* Asks libc for every 15th minute, and for every minute between two that differ. */
+/* Asks libc for the offset of every 15th minute and, where two of them differ, of every minute in between. */
 static inline void local_ask(struct local *l)
 {
 	int32_t prev = local_offset_of(l->base * 60);

@@ -1,8 +1,8 @@
 #pragma once
 /* A naive model of cron expressions, written from the specification and sharing no code with rota: one bool
  * for each value, one test for each day. Its calendar is libc's gmtime_r and timegm. It reads valid
- * expressions of five or six fields without H and presets, and aborts on anything else, since errors are not
- * its purpose. */
+ * expressions of five or six fields without H and presets. It aborts on anything else, because it is not made
+ * to test errors. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -195,7 +195,7 @@ static inline bool naive_has_day(const struct naive *c, struct naive_day d)
 	return c->both_days ? mday && wday : mday || wday;
 }
 
-/* Does any day of 400 years match? The calendar repeats after that. */
+/* Whether any day of 400 years matches. After 400 years the calendar repeats. */
 static inline bool naive_ever(const struct naive *c)
 {
 	enum { DAYS = 146097 };

@@ -180,7 +180,7 @@ static void *send_request(void *url)
 	return well ? url : NULL;
 }
 
-/* A daemon that stops does not wait for a receiver. */
+/* A daemon that stops cancels its requests: it does not wait for a receiver. */
 TEST(cancelled_requests)
 {
 	pthread_t thread[8];

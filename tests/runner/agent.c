@@ -38,7 +38,7 @@ static void print_forever(void)
 	text[sizeof text - 1] = '\n';
 	for (;;)
 		if (write(1, text, sizeof text) < 0)
-			usleep(1000); /* the pipe is closed: go on nevertheless */
+			usleep(1000); /* the pipe is closed; the program continues anyway */
 }
 
 static int tree(const char *file, int leaves)

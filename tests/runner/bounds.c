@@ -1,4 +1,4 @@
-/* What ends a run from outside (timeout, stall, lease), and the bounds of its log. */
+/* The limits that end a run (timeout, stall, lease), and the bounds of its log. */
 #include "core/model.h"
 #include "exec/lease.h"
 #include "port/lease.h"
@@ -60,12 +60,12 @@ TEST(an_expired_lease_kills_the_run)
 	int64_t ended = after(USEC * 3 / 10).us;
 	expect_killed(&g, __LINE__, 1, REASON_FENCED);
 	CHECK(clock_boot().us < ended + 5 * USEC);
-	/* With an expired lease nothing is executed. */
+	/* If the lease has expired, nothing is executed. */
 	g.launch.cwd = g.dir;
 	rig_argv(&g, "sh", "-c", "echo $$ >> marks", NULL);
 	CHECK(rig_start(&g, 2));
 	expect_killed(&g, __LINE__, 2, REASON_FENCED);
-	/* With a renewed one it is. */
+	/* If the lease was renewed, the program is executed. */
 	lease_renew(l, after(60 * USEC));
 	CHECK(rig_start(&g, 3));
 	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);

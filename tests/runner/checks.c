@@ -1,5 +1,5 @@
-/* The check before an attempt, with real processes: what its exit means, its adoption by another daemon, its
- * repetition, and its independence from the attempt. */
+/* The check before an attempt, with real processes: the meaning of its exit code, its adoption by another
+ * daemon, its repetition, and its independence from the attempt. */
 #include "core/model.h"
 #include "rig.h"
 
@@ -113,7 +113,7 @@ TEST(a_check_asked_again_is_executed_again)
 	rig_end(&g);
 }
 
-/* The daemon dies while the check runs: the next one adopts the process. */
+/* The daemon dies while the check runs. The next daemon adopts the process. */
 TEST(a_running_check_is_adopted)
 {
 	struct rig g = { 0 };
@@ -126,7 +126,7 @@ TEST(a_running_check_is_adopted)
 	ask_check(&g, 7, 1);
 	CHECK(rig_quiet(&g, 100));
 	CHECK(rig_alive(pid));
-	ask_check(&g, 7, 2); /* while it runs: the last question counts */
+	ask_check(&g, 7, 2); /* asked again while the check runs: the last question counts */
 	char path[96];
 	snprintf(path, sizeof path, "%s/go", g.dir);
 	FILE *f = fopen(path, "w");
@@ -137,7 +137,8 @@ TEST(a_running_check_is_adopted)
 	rig_end(&g);
 }
 
-/* Its shim was killed while no daemon ran: the tree is swept, then the check is executed again. */
+/* The shim of the check was killed while no daemon ran. The process tree is killed, then the check is
+ * executed again. */
 TEST(a_check_whose_shim_died_earlier)
 {
 	struct rig g = { 0 };
@@ -184,7 +185,7 @@ TEST(a_dropped_check_is_killed)
 	shell(&g, "echo $$ >> $1/pids; sleep 1000");
 	ask_check(&g, 7, 1);
 	CHECK_INT(rig_lines(&g, "pids", 1, &pid, 1), 1);
-	runner_drop_check(g.r, 8, 1); /* unknown: ignored */
+	runner_drop_check(g.r, 8, 1); /* ignored: there is no such check */
 	CHECK_STR(rig_file(&g, 8, 1 | RUN_CHECK, "run", NULL), "");
 	runner_drop_check(g.r, 7, 1);
 	expect_answer(&g, __LINE__, 7, 1, false, REASON_CHECK);
@@ -193,7 +194,8 @@ TEST(a_dropped_check_is_killed)
 	rig_end(&g);
 }
 
-/* At most RUNNER_CHECKS_MAX run at a time; the others wait in order, and runs do not wait for them. */
+/* At most RUNNER_CHECKS_MAX checks run at a time. Other checks wait in order, and runs do not wait for
+ * checks. */
 TEST(checks_are_queued)
 {
 	enum { MANY = RUNNER_CHECKS_MAX + 20 };

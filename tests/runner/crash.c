@@ -62,7 +62,7 @@ TEST(runs_of_a_killed_daemon_are_adopted)
 	g.launch.cwd = g.dir;
 	fflush(NULL);
 	pid_t daemon = fork();
-	if (daemon == 0) { /* starts three runs and is killed */
+	if (daemon == 0) { /* the child starts three runs and is killed */
 		rig_open(&g);
 		rig_give_launcher(&g);
 		rig_argv(&g, "sh", "-c", "echo $$ >> up; sleep 0.2; exit 4", NULL);
@@ -80,7 +80,7 @@ TEST(runs_of_a_killed_daemon_are_adopted)
 	CHECK(launcher > 0);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
-	CHECK(rig_all_dead(&launcher, 1, 2000)); /* it ends with its daemon */
+	CHECK(rig_all_dead(&launcher, 1, 2000)); /* the launcher ends with its daemon */
 	for (int i = 0; i < 300 && !rig_runfile(&g, 1, 1).exit_version; i++)
 		rig_sleep(10); /* run 1 ends while no daemon runs */
 	rig_open(&g);
@@ -122,7 +122,7 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	CHECK_STR(why.text, "the launcher has died");
 	rig_argv(&g, "true", NULL);
 	rig_ask(&g, RN_START, 2, 1, 0);
-	struct rn_report s = rig_next(&g); /* the run goes on, the start waits */
+	struct rn_report s = rig_next(&g); /* the run continues, and the start waits */
 	CHECK(s.kind == RN_EXIT && s.run == 1 && s.outcome == OUTCOME_DONE);
 	CHECK(rig_quiet(&g, 100));
 	CHECK(!runner_keep_launcher(g.r, "/nonexistent/rota-launcher"));
@@ -131,7 +131,7 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	CHECK(!runner_keep_launcher(g.r, rig_launcher)); /* too soon after the failed start */
 	CHECK(rig_quiet(&g, RUNNER_LAUNCHER_MS + 50));
 	CHECK(runner_keep_launcher(g.r, rig_launcher));
-	CHECK(runner_keep_launcher(g.r, rig_launcher)); /* and does nothing while there is one */
+	CHECK(runner_keep_launcher(g.r, rig_launcher)); /* does nothing if there is a launcher */
 	CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
 	s = rig_next(&g);
 	CHECK(s.kind == RN_STARTED && s.run == 2);
@@ -139,7 +139,8 @@ TEST(a_killed_launcher_is_noticed_and_replaced)
 	rig_end(&g);
 }
 
-/* A process that is being spawned holds copies of our descriptors: their events must not be reported. */
+/* A process that is being spawned holds copies of the runner's descriptors. Events of these copies must not
+ * be reported. */
 TEST(a_dead_launcher_is_forgotten_although_its_pidfd_is_open_elsewhere)
 {
 	struct rig g = { 0 };
@@ -197,7 +198,7 @@ TEST(a_request_sent_to_two_launchers_executes_once)
 		rig_give_launcher(&g);
 		rig_ask(&g, RN_PROBE, 1, 1, 0);
 		CHECK_INT(rig_next(&g).kind, RN_NOT_STARTED);
-		if (round % 2) { /* the old daemon is dead: its launcher drops the request */
+		if (round % 2) { /* the old daemon is dead, so its launcher drops the request */
 			runner_close(old.r);
 			old.r = NULL;
 			kill(ghost, SIGCONT);
@@ -209,7 +210,7 @@ TEST(a_request_sent_to_two_launchers_executes_once)
 		rig_ask(&g, RN_START, 1, 1, 0);
 		CHECK_INT(rig_next(&g).kind, RN_STARTED);
 		CHECK_INT(rig_next(&g).kind, RN_EXIT);
-		if (old.r) { /* it reads late: the run may have ended already */
+		if (old.r) { /* the old daemon reads late, so the run may have ended already */
 			struct rn_report s = rig_next(&old);
 			if (s.kind == RN_STARTED)
 				s = rig_next(&old);
@@ -280,13 +281,13 @@ TEST(after_a_reboot_runs_without_exit_are_lost)
 {
 	struct rig g = { 0 };
 	rig_begin(&g);
-	/* Its pid is now that of this process. */
+	/* The pid in the run file is now the pid of this process. */
 	struct proc self;
 	CHECK(proc_read(getpid(), &self));
 	write_run_file(&g, 1, "00000000-0000-0000-0000-000000000000", self.pid, self.start, false);
 	rig_ask(&g, RN_PROBE, 1, 1, 0);
 	CHECK_INT(rig_next(&g).kind, RN_LOST);
-	/* The same boot, but the pid belongs to another process now, which is not killed. */
+	/* The boot is the same, but the pid now belongs to another process, which is not killed. */
 	char boot[40];
 	CHECK_INT(boot_id_read(boot), 0);
 	pid_t stranger = fork();
@@ -314,7 +315,7 @@ TEST(the_lock_decides_whether_a_run_is_alive)
 	fflush(NULL);
 	pid_t holder = fork();
 	if (holder == 0) {
-		write_run_file(&g, 1, boot, 1, 1, true); /* the lock is held, though not by this pid */
+		write_run_file(&g, 1, boot, 1, 1, true); /* the lock is held, but by another pid */
 		pause();
 		_exit(0);
 	}
@@ -380,7 +381,7 @@ TEST(a_damaged_file_is_alive_while_locked_and_then_lost)
 enum { SOAK_RUNS = 60, SOAK_AT_ONCE = 8 };
 
 /* A daemon that recovers as the engine does: it probes all runs, and starts those that have not started. It
- * ends when all have ended. */
+ * ends when all runs have ended. */
 static void soak_daemon(struct rig *g)
 {
 	bool ended[SOAK_RUNS + 1] = { 0 };
@@ -404,7 +405,7 @@ static void soak_daemon(struct rig *g)
 	_exit(0);
 }
 
-/* r12.1, the process name of a shim since its start. */
+/* Whether the process is a shim: since its start it is called "r12.1". */
 static bool is_run(const char *name)
 {
 	unsigned long long run;

@@ -1,5 +1,5 @@
-/* A full disk: an attempt cannot start, which shows as trouble; a log is cut, and its run goes on. The disk
- * is a small tmpfs in a mount namespace of the test, which takes root. */
+/* A full disk: an attempt cannot start, and the runner reports trouble; a log is cut, and its run continues.
+ * The disk is a small tmpfs in a mount namespace of the test, so the test needs root. */
 #include "core/model.h"
 #include "rig.h"
 
@@ -50,14 +50,14 @@ TEST(full_at_the_start)
 		CHECK_INT(runner_trouble(g.r, NULL, &why), E_IO);
 		CHECK_STR(why.text, "run 1 could not be started: No space left on device");
 		CHECK_INT(rig_lines(&g, "marks", 0, NULL, 0), 0);
-		rig_ask(&g, RN_PROBE, 1, 1, 0); /* answered when it has started */
+		rig_ask(&g, RN_PROBE, 1, 1, 0); /* the answer comes when the run has started */
 		snprintf(path, sizeof path, "%s/ballast", g.runs);
 		unlink(path);
 		CHECK_INT(rig_next(&g).kind, RN_ALIVE);
 		CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
 		CHECK_INT(runner_trouble(g.r, NULL, &why), OK);
 		CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
-		/* Killed while it waits: it is reported as soon as the run file can be written. */
+		/* A run that is killed while it waits is reported as soon as its run file can be written. */
 		fill_disk(&g, "ballast");
 		rig_ask(&g, RN_START, 2, 1, 0);
 		CHECK(rig_quiet(&g, 150));

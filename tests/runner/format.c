@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file of version 1 as the first release wrote it, which must stay readable. */
+/* A run file of version 1, as the first release wrote it. Such files must stay readable. */
 static size_t read_fixture(const char *name, char *block)
 {
 	char path[512];
@@ -72,7 +72,7 @@ TEST(exit_codes)
 		{ __LINE__, CAUSE_EXIT, 0, 9, 137 },
 		{ __LINE__, CAUSE_TIMEOUT, 0, 15, 143 },
 		{ __LINE__, CAUSE_STALLED, 3, 0, 3 },
-		{ __LINE__, CAUSE_STOPPED, 0, 0, -1 }, /* it may not have been executed */
+		{ __LINE__, CAUSE_STOPPED, 0, 0, -1 }, /* the program may not have been executed */
 		{ __LINE__, CAUSE_FENCED, 0, 0, -1 },
 		{ __LINE__, CAUSE_NOT_EXECUTED, 2, 0, -1 }, /* an errno */
 		{ __LINE__, CAUSE_LOST, 0, 0, -1 },
@@ -94,8 +94,8 @@ TEST(damaged_blocks)
 	struct runfile f;
 	struct why why;
 	CHECK_INT(read_fixture("v1-ended.run", good), RUNFILE_BYTES);
-	/* With any byte of the text changed, the start section is unreadable, or there is no exit section;
-	 * never another outcome. */
+	/* If any byte of the text is changed, the start section is unreadable, or there is no exit section.
+	 * There is never another outcome. */
 	for (size_t i = 0; i < RUNFILE_BYTES; i++) {
 		memcpy(block, good, sizeof block);
 		block[i] ^= 1;
@@ -134,7 +134,7 @@ TEST(network_file_systems_are_refused)
 	CHECK_INT(rundir_check("runs", &why), E_INPUT);
 	CHECK_STR(why.text, "the path of the runs directory must be absolute, not runs");
 	CHECK_INT(rundir_check("/proc/rota", &why), E_IO);
-	CHECK_INT(rundir_check("/proc", &why), E_INPUT); /* it has no unnamed files */
+	CHECK_INT(rundir_check("/proc", &why), E_INPUT); /* /proc does not support unnamed files */
 }
 
 /* --- redaction --- */
@@ -156,7 +156,7 @@ static void append_output(void *ctx, const char *p, size_t n)
 
 static void expect_masked(int line, const struct blob *secrets, unsigned n, const char *in, const char *want)
 {
-	/* In two pieces, divided at every byte, and byte by byte. */
+	/* The text is written in two pieces, divided at every byte, and byte by byte. */
 	for (size_t cut = 0; cut <= strlen(in) + 1; cut++) {
 		struct redact r;
 		struct text out = { .n = 0 };
@@ -189,11 +189,11 @@ TEST(redaction_across_pieces)
 		{ __LINE__, "1abcd2", "1[redacted]2" },
 		{ __LINE__, "abcdefgh", "[redacted]" },
 		{ __LINE__, "abcdefgX", "[redacted]efgX" },
-		{ __LINE__, "abcdefghij", "[redacted]" }, /* two that overlap */
+		{ __LINE__, "abcdefghij", "[redacted]" }, /* two secrets that overlap */
 		{ __LINE__, "aaaab", "a[redacted]" },
 		{ __LINE__, "aaaaaaab aaa", "aaaa[redacted] aaa" },
 		{ __LINE__, "xy is too short", "xy is too short" },
-		{ __LINE__, "zzzzzzzz", "[redacted]" }, /* overlapping itself */
+		{ __LINE__, "zzzzzzzz", "[redacted]" }, /* a secret that overlaps itself */
 		{ __LINE__,
 		  "key=sk-"
 		  "0123456789-abcdefghij_ABCDEF done",

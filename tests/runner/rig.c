@@ -98,7 +98,8 @@ static unsigned kill_leftovers(void)
 		for (unsigned i = 0; i < ps.n; i++)
 			if (ps.p[i].marked && ps.p[i].pid != getpid() && !ps.p[i].dead) {
 				found++;
-				if (round > 20) /* after a pause: shims may be about to end */
+				/* Kills only after some rounds, because shims may be about to end. */
+				if (round > 20)
 					kill(ps.p[i].pid, SIGKILL);
 				if (round == 21)
 					printf("left behind: %d\n", ps.p[i].pid);
@@ -306,7 +307,7 @@ const char *rig_cgroup(char text[static 128])
 void rig_cgroup_end(void)
 {
 	if (cgroup_path[0])
-		CHECK(rmdir(cgroup_path) == 0); /* it is empty */
+		CHECK(rmdir(cgroup_path) == 0); /* the cgroup must be empty */
 	cgroup_path[0] = 0;
 	if (cgroup_mount[0]) {
 		umount2(cgroup_mount, MNT_DETACH);

@@ -128,7 +128,7 @@ TEST(the_agent_inherits_nothing_else)
 	snprintf(path, sizeof path, "%s/0/1.1.log", g.runs);
 	CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
 
-	/* Descriptors: those of the test are opened without close-on-exec on purpose. */
+	/* Descriptors: the test opens some without close-on-exec on purpose. The run must not get them. */
 	int leak = open("/dev/null", O_RDONLY);
 	rig_give_launcher(&g);
 	g.launch.context = (struct str){ 0 };
@@ -243,16 +243,18 @@ TEST(a_kill_carries_its_reason)
 	rig_ask(&g, RN_KILL, 1, 1, REASON_REPLACED);
 	rig_ask(&g, RN_KILL, 1, 1, REASON_CANCELLED); /* the first reason counts */
 	expect_exit(&g, __LINE__, 1, OUTCOME_KILLED, REASON_REPLACED);
-	CHECK(strstr(rig_file(&g, 1, 1, "log", NULL), "bye\n")); /* it got SIGTERM, and time to react */
+	/* The program got SIGTERM, and time to react. */
+	CHECK(strstr(rig_file(&g, 1, 1, "log", NULL), "bye\n"));
 
-	/* By kill(1). */
+	/* The program is killed by kill(1). */
 	rig_argv(&g, "sleep", "60", NULL);
 	CHECK(rig_start(&g, 2));
 	kill((pid_t)rig_runfile(&g, 2, 1).pid, SIGTERM);
 	expect_exit(&g, __LINE__, 2, OUTCOME_KILLED, REASON_CANCELLED);
 	CHECK_INT(rig_runfile(&g, 2, 1).reason, 0);
 
-	/* Immediately after the start, repeatedly: before or after its start, it ends as killed. */
+	/* Kills immediately after the request, repeatedly. Whether the program has started or not, the run
+	 * ends as killed. */
 	for (uint64_t run = 10; run < 20; run++) {
 		rig_ask(&g, RN_START, run, 1, 0);
 		rig_ask(&g, RN_KILL, run, 1, REASON_CANCELLED);
@@ -295,23 +297,23 @@ TEST(prevented_attempts_never_start)
 	rig_ask(&g, RN_PREVENT, 2, 1, 0);
 	expect(&g, __LINE__, RN_ALIVE, 2);
 	expect_exit(&g, __LINE__, 2, OUTCOME_DONE, REASON_NONE);
-	/* While it is wanted. */
+	/* The request comes while the runner waits for the launch. */
 	g.mute = true;
 	rig_ask(&g, RN_START, 3, 1, 0);
 	rig_ask(&g, RN_PREVENT, 3, 1, 0);
 	expect(&g, __LINE__, RN_NOT_STARTED, 3);
-	/* Killed while it is wanted: it ends without a start. */
+	/* A run that is killed while the runner waits for its launch ends without a start. */
 	rig_ask(&g, RN_START, 4, 1, 0);
 	rig_ask(&g, RN_KILL, 4, 1, REASON_REPLACED);
 	expect_exit(&g, __LINE__, 4, OUTCOME_KILLED, REASON_REPLACED);
 	g.mute = false;
 	rig_ask(&g, RN_START, 4, 1, 0);
 	expect_exit(&g, __LINE__, 4, OUTCOME_KILLED, REASON_REPLACED);
-	/* Killed without a start. */
+	/* A run that was never requested is killed. */
 	rig_ask(&g, RN_KILL, 6, 1, REASON_CANCELLED);
 	expect_exit(&g, __LINE__, 6, OUTCOME_KILLED, REASON_CANCELLED);
 	CHECK_INT(rig_lines(&g, "marks", 1, NULL, 0), 1);
-	/* Refused by the caller. */
+	/* The caller refuses a run. */
 	g.mute = true;
 	rig_ask(&g, RN_START, 8, 1, 0);
 	runner_refuse(g.r, 8, 1, OUTCOME_FAILED, REASON_TEMPLATE);

@@ -1,5 +1,5 @@
-/* Secrets that a shim fetches for its agent: where they appear, and what happens if they cannot be fetched.
- */
+/* Secrets that a shim fetches for its agent: the places where they may appear, and the failure if they cannot
+ * be fetched. */
 #include "core/model.h"
 #include "exec/secret.h"
 #include "rig.h"
@@ -40,7 +40,7 @@ static int search_file(const char *path, const struct stat *st, int kind, struct
 	return 0;
 }
 
-/* It is in no file of any run. */
+/* Checks that the value is in no file of any run. */
 static void expect_nowhere(const struct rig *g, int line, const char *value)
 {
 	needle = str_of(value);
@@ -144,7 +144,7 @@ TEST(no_other_process_has_the_secret)
 	CHECK(file_has(environ_of, STR("KEY=" VALUE)));
 	struct runfile f = rig_runfile(&g, 1, 1);
 	snprintf(environ_of, sizeof environ_of, "/proc/%d/environ", (int)f.pid);
-	CHECK(!file_has(environ_of, STR(VALUE))); /* of the shim */
+	CHECK(!file_has(environ_of, STR(VALUE))); /* the environment of the shim */
 	expect_nowhere(&g, __LINE__, VALUE);
 	write_file(&g, "end", STR(""));
 	CHECK_INT(rig_next(&g).outcome, OUTCOME_DONE);
@@ -186,7 +186,7 @@ TEST(reports_are_masked_after_the_run)
 	expect_done(&g, __LINE__, 1);
 	CHECK_STR(rig_file(&g, 1, 1, "box", NULL), "{\"report\":\"step\",\"text\":\"with [redacted]\"}\n");
 	CHECK_STR(rig_file(&g, 1, 1, "log", NULL), "KEY\n");
-	/* Of a long outbox, the end that is read stays. */
+	/* If an outbox is long, only its end is read and kept. */
 	rig_argv(&g, "/bin/sh", "-c",
 		 "i=0; while test $i -lt 9000; do i=$((i + 1)); echo $i long enough for a good part of it "
 		 "$KEY; done >> "
@@ -307,7 +307,8 @@ TEST(a_shim_dumps_no_core)
 	const struct launch_fetch fetch = { .name = "KEY", .file = write_file(&g, "key", STR(VALUE)) };
 	g.launch.fetch = &fetch;
 	g.launch.fetches = 1;
-	/* The limits of the launcher (a sanitizer may change it), of the agent, and of the shim. */
+	/* Compares the limits of the launcher (which a sanitizer may change), of the agent and of the
+	 * shim. */
 	rig_argv(&g, "/bin/sh", "-c",
 		 "for p in $(cut -d ' ' -f 4 /proc/$PPID/stat) $$ $PPID; do awk '/^Max core/ { print $5 }' "
 		 "/proc/$p/limits; done",
@@ -352,7 +353,7 @@ TEST(a_command_that_hangs_ends_at_the_timeout)
 	g.launch.fetches = 1;
 	g.launch.timeout = USEC;
 	g.launch.grace = USEC / 10;
-	g.launch.stall = USEC / 5; /* does not apply before the agent is executed */
+	g.launch.stall = USEC / 5; /* the stall limit does not apply before the agent is executed */
 	rig_argv(&g, "/bin/sh", "-c", "echo ran > $0/ran", g.dir, NULL);
 	CHECK(rig_start(&g, 1));
 	CHECK_INT(rig_lines(&g, "pids", 2, pid, 2), 2);
@@ -375,7 +376,8 @@ TEST(a_command_that_hangs_ends_at_the_timeout)
 	rig_end(&g);
 }
 
-/* Processes that it leaves behind do not delay the agent, and end with the run. */
+/* A command that prints a secret may leave processes behind. They do not delay the agent, and end with the
+ * run. */
 TEST(a_command_may_leave_processes)
 {
 	struct rig g = { 0 };

@@ -10,7 +10,7 @@
 
 enum { TREE = 4 }; /* processes of `agent tree` */
 
-/* Calls `fn` without a cgroup, then with one if there is one, and prints what it did. */
+/* Calls `fn` without a cgroup, then with a cgroup if there is one, and prints which of the two was tested. */
 static void both_ways(const char *what, void (*fn)(struct rig *g, const char *way))
 {
 	char say[128];
@@ -54,7 +54,7 @@ static void timeout(struct rig *g, const char *way)
 	struct rn_report s = rig_next(g);
 	CHECK_INT(s.kind, RN_EXIT);
 	CHECK_INT(s.reason, REASON_TIMEOUT);
-	CHECK(rig_all_dead(pids, TREE, 0)); /* already, not soon */
+	CHECK(rig_all_dead(pids, TREE, 0)); /* all processes must be dead already */
 	CHECK(clock_boot().us - began >= USEC + USEC / 5);
 	struct runfile f = rig_runfile(g, 1, 1);
 	CHECK_INT(f.log, LOG_CAPPED);
@@ -132,13 +132,14 @@ static void shim_killed_while_down(struct rig *g, const char *way)
 	pid_t pids[2] = { 0 };
 	(void)way;
 	CHECK_INT(begin_tree(g, 1, "orphan", 2, pids), 2);
-	runner_close(g->r); /* the daemon ends, and its launcher with it … */
+	runner_close(g->r); /* the daemon and its launcher end */
 	kill((pid_t)rig_runfile(g, 1, 1).pid, SIGKILL);
 	rig_sleep(50);
 	CHECK(rig_alive(pids[0]) || rig_alive(pids[1]));
-	rig_open(g); /* … and starts again without one */
+	rig_open(g); /* the daemon starts again, without a launcher */
 	rig_ask(g, RN_PROBE, 1, 1, 0);
-	CHECK(rig_quiet(g, 200)); /* no sweep is possible, so it is not lost yet */
+	CHECK(rig_quiet(g, 200)); /* the tree cannot be killed without a launcher, so the run is not reported
+				     as lost yet */
 	rig_give_launcher(g);
 	CHECK_INT(rig_next(g).kind, RN_LOST);
 	CHECK(rig_all_dead(pids, 2, 0));
@@ -159,7 +160,7 @@ TEST(other_processes_are_left_alone)
 	kill((pid_t)rig_runfile(&g, 1, 1).pid, SIGKILL);
 	struct rn_report s = rig_next(&g);
 	CHECK(s.kind == RN_LOST && s.run == 1);
-	CHECK(rig_alive(pids[0]) && rig_alive(pids[1])); /* of the other run */
+	CHECK(rig_alive(pids[0]) && rig_alive(pids[1])); /* the processes of the other run */
 	rig_ask(&g, RN_KILL, 2, 1, REASON_CANCELLED);
 	CHECK_INT(rig_next(&g).kind, RN_EXIT);
 	CHECK(rig_all_dead(pids, 2, 0));
