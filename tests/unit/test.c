@@ -5,7 +5,7 @@
 #include <time.h>
 
 static struct test *first, **last = &first;
-static unsigned failures; /* of the current test */
+static unsigned failures; /* number of failed checks of the current test */
 static char context[512];
 
 void test_register(struct test *t)

@@ -128,7 +128,7 @@ TEST(keys_are_bounded)
 	CHECK_INT(json_read((struct str){ big, sizeof big }, &arena, &v, &why), E_LIMIT);
 }
 
-/* With any number of keys, and any places of the two. */
+/* A duplicate key is found with any number of keys, wherever the two are. */
 TEST(keys_given_twice)
 {
 	static const struct {

@@ -1,5 +1,4 @@
-/* The mailbox: bounded, in order, and with room kept free for others; waiting for room, and the end of
- * waiting. */
+/* The mailbox: its bound, its order, room that is reserved for other senders, and waiting for room. */
 #include "sys/mailbox.h"
 #include "test.h"
 
@@ -99,7 +98,7 @@ TEST(closing_ends_the_waiting)
 	pthread_join(putter, NULL);
 	CHECK_INT(w.result, E_GONE);
 	CHECK_INT(mailbox_put_wait(w.box, count_call, NULL), E_GONE);
-	mailbox_run(w.box); /* what is in it can still be taken out */
+	mailbox_run(w.box); /* mail that is in the mailbox can still be taken out */
 	CHECK_INT(calls, BOX);
 	CHECK(rings(w.box) == false);
 	mailbox_free(w.box);

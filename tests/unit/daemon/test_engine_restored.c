@@ -1,5 +1,5 @@
-/* The engine after its store was restored from a copy: times and runs that the copy may not know are not run
- * again. */
+/* The engine after its store was restored from a copy. Runs may have happened that the copy does not know;
+ * they are not repeated. */
 #include "core/engine/engine.h"
 #include "test.h"
 
@@ -32,7 +32,7 @@ static void free_engine(struct engine *e)
 	zone_free(utc);
 }
 
-/* Every minute, recorded up to `high`. */
+/* Loads a schedule that is due every minute and is recorded up to `high`. */
 static void load_sched(struct engine *e, uint64_t sid, uint64_t after, enum missed missed, struct wall high)
 {
 	struct rules rules = { .version = RULES_VERSION, .zone_print = zone_fingerprint(utc) };
@@ -112,7 +112,7 @@ TEST(times_since_the_copy_are_one_missed_range)
 	struct engine *e = engine_with();
 	for (unsigned missed = 0; missed < MISSED_COUNT; missed++)
 		load_sched(e, missed + 1, 0, missed, AT(-100));
-	load_sched(e, 50, 0, MISSED_CATCH_UP, AT(-5)); /* up to date: changed after the restore */
+	load_sched(e, 50, 0, MISSED_CATCH_UP, AT(-5)); /* changed after the restore, so it is up to date */
 	load_done(e, AT(-10), 7);
 	step(e, &(struct event){ .kind = EV_LOADED }, AT(0));
 	for (unsigned missed = 0; missed < MISSED_COUNT; missed++) {
@@ -161,8 +161,8 @@ TEST(restored_by_a_clock_far_ahead)
 	if (CHECK_INT(fx.stores, 1))
 		CHECK_INT(fx.store[0].op, ST_OCC);
 	free_engine(e);
-	/* Only an hour ahead, the clock may have been set back since: what ran in that hour must not run
-	 * again. */
+	/* If the clock is only an hour before the restore, it may have been set back since. Runs of that hour
+	 * must not be repeated. */
 	e = engine_with();
 	load_sched(e, 1, 0, MISSED_SKIP, AT(0));
 	load_done(e, AT(60), 7);
@@ -194,7 +194,8 @@ TEST(followers_do_not_act_on_earlier_ends)
 	free_engine(e);
 }
 
-/* The runner is asked about them; if it has no files of them, they end without being started. */
+/* The engine asks the runner about these runs. If the runner has no files of a run, the run ends without
+ * being started. */
 TEST(open_runs_of_the_copy_are_not_started_again)
 {
 	static const struct {

@@ -2,13 +2,13 @@
 #include "exec/lineage.h"
 #include "test.h"
 
-/* Processes by pid; parent -1: there is no such process. At read number `change` one of them gets another
- * parent, and one ends. */
+/* Processes by pid; parent -1: there is no such process. At read number `change` one process gets another
+ * parent, and one process ends. */
 struct world {
 	struct ancestor at[8];
 	unsigned looks, change;
 	pid_t changed, parent, gone;
-	bool none; /* out of descriptors */
+	bool none; /* no descriptor is left */
 };
 
 static enum err read_process(void *ctx, pid_t pid, struct ancestor *ret)
@@ -31,7 +31,8 @@ static struct ancestor process(pid_t parent, uint64_t start, uint64_t run)
 	return (struct ancestor){ .parent = parent, .start = start, .shim = { run, run ? 1u : 0u } };
 }
 
-/* 1 init, 2 the login of a person, 3 a client of it; 4 the shim of r12, 5 its agent, 6 a client of that. */
+/* 1 is init, 2 the login shell of a person, 3 a client started by 2; 4 is the shim of r12, 5 its agent, 6 a
+ * client started by 5. */
 static struct world usual(void)
 {
 	return (struct world){ .at = { [1] = process(0, 1, 0),
@@ -67,7 +68,7 @@ TEST(a_process_that_has_ended)
 	struct lineage l = { 7, 7 };
 	CHECK(lineage_walk(read_process, &w, 7, 100, &l) == E_GONE);
 	CHECK(lineage_walk(read_process, &w, 0, 100, &l) == E_GONE);
-	/* Its pid was reused. */
+	/* The pid of the client was reused. */
 	CHECK(lineage_walk(read_process, &w, 3, 19, &l) == E_GONE &&
 	      lineage_walk(read_process, &w, 3, 20, &l) == OK);
 	w.none = true;

@@ -1,4 +1,4 @@
-/* Messages without a daemon: digests, what a delivery executes, and what its end means. */
+/* Messages without a daemon: digests, the program of a delivery, and the decision after its end. */
 #include "base/json.h"
 #include "core/doc/config/config.h"
 #include "core/model.h"

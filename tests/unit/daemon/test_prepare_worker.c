@@ -1,4 +1,4 @@
-/* The prepare worker with a real store: closed with tasks left, never idle, and without descriptors. */
+/* The prepare worker with a real store: closed while tasks are left, never idle, and without descriptors. */
 #include "daemon/prepare/worker.h"
 #include "store/sqlite/store.h"
 #include "sys/clock.h"
@@ -123,7 +123,7 @@ static void wait_at_gate(struct reader *reader, void *arg)
 
 static void *open_gate_later(void *arg)
 {
-	usleep(100000); /* the worker is being closed by then: else it would do all tasks before */
+	usleep(100000); /* until the worker is being closed; otherwise it would do all tasks before */
 	sem_post(&((struct gate *)arg)->open);
 	return NULL;
 }
@@ -153,7 +153,7 @@ TEST(closing_frees_the_tasks_that_are_left)
 		CHECK_INT(prepare_zones_changed(f.worker), OK);
 	}
 	CHECK(pthread_create(&opener, NULL, open_gate_later, &gate) == 0);
-	tear_down(&f); /* the sanitizer finds what is not freed */
+	tear_down(&f); /* the sanitizer finds memory that is not freed */
 	CHECK_INT(f.called, 8);
 	pthread_join(opener, NULL);
 	sem_destroy(&gate.reached);

@@ -1,5 +1,5 @@
-/* What becomes a problem, under which key, and when it is closed. The prepare worker and the store are real;
- * the requests are checked instead of carried out. */
+/* Which failures become problems, under which keys, and when the problems are closed. The prepare worker and
+ * the store are real; the test checks the requests to the store and does not carry them out. */
 #include "daemon/problems.h"
 #include "store/sqlite/store.h"
 #include "test.h"
@@ -23,7 +23,7 @@ struct fixture {
 		char key[64], subject[64], text[256];
 	} sent[SENT_MAX];
 	unsigned n, seen;
-	uint64_t removed; /* the store has no row of it any more */
+	uint64_t removed; /* a schedule of which the store has no row any more */
 };
 
 static void copy(char *to, size_t size, struct str s)
@@ -86,7 +86,7 @@ static void tear_down(struct fixture *f)
 	pthread_mutex_destroy(&f->lock);
 }
 
-/* How many were sent since the last call; waits up to two seconds for `want` of them. */
+/* The number of requests that were sent since the last call. Waits up to two seconds for `want` of them. */
 static unsigned sent_since(struct fixture *f, unsigned want)
 {
 	unsigned n = 0;
@@ -152,7 +152,7 @@ TEST(a_run_that_fails_finally)
 		  "schedule number 7 failed (definition) after 2 attempts; `rota show r9` says why");
 	end_run(&f, 7, OUTCOME_KILLED, REASON_TIMEOUT);
 	ONE(PROBLEM_OPEN, "schedule:7:failed");
-	end_run(&f, 8, OUTCOME_DONE, REASON_NONE); /* another's success */
+	end_run(&f, 8, OUTCOME_DONE, REASON_NONE); /* a run of another schedule succeeds */
 	NOTHING();
 	end_run(&f, 7, OUTCOME_NO_WORK, REASON_NONE);
 	ONE(PROBLEM_CLOSE, "schedule:7:failed");
@@ -169,12 +169,12 @@ TEST(a_schedule_paused_by_its_failures)
 	struct st_ack ack = { .has_row = true, .row = { .sid = 5, .flags = SCHED_ENABLED | SCHED_PAUSED } };
 	const struct pump_fact put = { .op = ST_PUT, .sid = 5 };
 	memcpy(ack.row.rules, &rules, sizeof rules);
-	problems_happened(f.problems, &put, &ack); /* by a person */
+	problems_happened(f.problems, &put, &ack); /* a person pauses the schedule */
 	NOTHING();
 	ack.row.failures = 3;
 	problems_happened(f.problems, &put, &ack);
 	ONE(PROBLEM_OPEN, "schedule:5:paused");
-	problems_happened(f.problems, &put, &ack); /* an edit meanwhile */
+	problems_happened(f.problems, &put, &ack); /* an edit while the schedule is paused */
 	NOTHING();
 	ack.row.flags = SCHED_ENABLED;
 	problems_happened(f.problems, &put, &ack);
@@ -202,7 +202,7 @@ TEST(a_blocked_agent)
 	set_up(&f);
 	struct pump_fact hold = { .op = ST_HOLD, .hold = { 3, REASON_RATE_LIMITED, WALL_NEVER } };
 	problems_happened(f.problems, &hold, &(struct st_ack){ 0 });
-	hold.hold = (struct hold_row){ 0, REASON_PAUSED, WALL_NEVER }; /* everything, by a person */
+	hold.hold = (struct hold_row){ 0, REASON_PAUSED, WALL_NEVER }; /* a person pauses all schedules */
 	problems_happened(f.problems, &hold, &(struct st_ack){ 0 });
 	NOTHING();
 	hold.hold = (struct hold_row){ 3, REASON_AUTH, WALL_NEVER };
@@ -273,7 +273,7 @@ TEST(a_clock_that_was_set)
 	struct fixture f;
 	set_up(&f);
 	struct health h = { .clock_step = "ahead", .clock_stepped = true };
-	CHECK(!problems_check(f.problems, &h)); /* it need not be checked every second */
+	CHECK(!problems_check(f.problems, &h)); /* it is not necessary to check again every second */
 	ONE(PROBLEM_OPEN, "clock:step");
 	h.clock_stepped = false;
 	CHECK(!problems_check(f.problems, &h));
@@ -287,8 +287,8 @@ TEST(a_clock_that_was_set)
 	tear_down(&f);
 }
 
-/* However long the prepare worker is stuck, the queue is bounded; what was dropped is reported the next time.
- */
+/* However long the prepare worker is stuck, the queue is bounded. Changes that were dropped are reported the
+ * next time. */
 TEST(a_prepare_worker_that_is_stuck)
 {
 	struct fixture f;
@@ -300,15 +300,16 @@ TEST(a_prepare_worker_that_is_stuck)
 	for (uint64_t sid = 1; sid <= 10 * PROBLEMS_QUEUED_MAX; sid++)
 		end_run(&f, sid, OUTCOME_FAILED, REASON_EXIT);
 	end_run(&f, 1, OUTCOME_DONE, REASON_NONE);
-	end_run(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE); /* was never opened */
+	end_run(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE); /* its problem was never opened */
 	sem_post(&go);
 	while (!problems_flush(f.problems))
 		usleep(1000);
-	while (prepare_call(f.worker, post_semaphore, &gone) == E_BUSY) /* after all of them */
+	/* This call is made after all tasks. */
+	while (prepare_call(f.worker, post_semaphore, &gone) == E_BUSY)
 		usleep(1000);
 	sem_wait(&gone);
 	unsigned n = sent_since(&f, 1);
-	/* Twice the worker's queue: the tasks it works on, and those that came meanwhile. */
+	/* The worker may have two full queues: the tasks it works on, and the tasks that came meanwhile. */
 	CHECK(n > PROBLEMS_QUEUED_MAX && n <= PROBLEMS_QUEUED_MAX + 2 * PREPARE_TASKS_MAX + 1);
 	end_run(&f, 1, OUTCOME_DONE, REASON_NONE);
 	end_run(&f, 10 * PROBLEMS_QUEUED_MAX, OUTCOME_DONE, REASON_NONE);

@@ -1,4 +1,4 @@
-/* Tokens of runs: their form, what is refused, and the key. */
+/* Tokens of runs: their form, invalid tokens, and the key. */
 #include "daemon/token.h"
 #include "test.h"
 
@@ -28,7 +28,7 @@ TEST(tokens_are_written_and_read)
 		CHECK(reads(&key, text, rows[i].run, rows[i].attempt));
 		CHECK(reads(&other, text, 0, 0));
 	}
-	/* As Python's hmac computes it for the key 0102030000… and r12.3. */
+	/* The hash that Python's hmac computes for the key 0102030000… and the text r12.3. */
 	CHECK(token_write(&key, 12, 3, text) && str_starts(str_of(text), STR("r12.3.")) &&
 	      strlen(text) == 6 + 64);
 	CHECK(!strcmp(text + 6, "bf8a78308b509858aaeb94b82018f994192df31396857de46c821469482138dd"));

@@ -140,7 +140,7 @@ TEST(large_maps)
 	}
 }
 
-/* Very many schedules, all right or with an error in the last one; as one list, or as one document each. */
+/* Very many schedules: all valid, or with an error in the last one; as one list, or as one document each. */
 TEST(many_schedules)
 {
 	static const struct {

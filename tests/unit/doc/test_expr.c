@@ -335,7 +335,7 @@ TEST(bounds_of_the_text)
 		CHECK_INT_AT(deep[i].line, compiled(repeated("", deep[i].open, CEL_DEPTH_MAX, "1")), E_LIMIT);
 		CHECK_INT_AT(deep[i].line, compiled(repeated("", deep[i].open, 4000 / 8, "1")), E_LIMIT);
 	}
-	/* Length without depth does not count. */
+	/* The limit is on depth, not on length. */
 	CHECK_STR(evaluated(repeated("1", "+1", 2000, "")), "2001");
 	CHECK_STR(evaluated(repeated("", "-", 4000, "1")), "1");
 	CHECK_STR(evaluated(repeated("", "!", 4001, "true")), "false");
@@ -344,7 +344,7 @@ TEST(bounds_of_the_text)
 	CHECK_STR(evaluated(repeated("size([1", ",1", 2000, "])")), "2001");
 }
 
-/* Comparing and joining large values ends within the budget. */
+/* Comparing and joining large values stops when the budget is used up. */
 TEST(bounds_of_the_work)
 {
 	struct arena scratch = { 0 };
@@ -393,7 +393,7 @@ TEST(bounds_of_the_work)
 	CHECK_INT(expr_compile(str_of(text), NULL, &scratch, &e, &why), OK);
 	CHECK(!expr_holds(e, &env, &scratch, &why));
 	CHECK(strstr(why.text, "too much work"));
-	/* A value that needs little memory but much text. */
+	/* This value needs little memory, but its text is long. */
 	struct expr_value value;
 	struct buf out = { 0 };
 	CHECK_INT(expr_compile(STR("[m, m, m]"), NULL, &scratch, &e, &why), OK);

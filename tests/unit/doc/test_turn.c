@@ -186,7 +186,8 @@ TEST(rules_contain_limits_of_the_agent)
 	CHECK_INT(r.policy.max_failures, 10);
 	CHECK(r.active.from == 22 * 60 && r.active.to == 6 * 60 && r.active.zone == 9);
 	CHECK(r.agent_print == d.turn.fingerprint && r.agent_print);
-	/* Only the concurrency applies to a command. Hours without a zone use that of the configuration. */
+	/* Only the concurrency applies to a command. Hours without a zone are in the zone of the
+	 * configuration. */
 	d = resolved(COMMAND ", agent: ann}\n" AGENT
 			     ", concurrency: 1000, account: a, active_hours: '08:00-20:00'}",
 		     (struct turn_agent){ .several = false });
@@ -223,7 +224,7 @@ TEST(input_is_prompt_and_message)
 		"\"runner\":\"command\",\"model\":\"big\",\"program\":[\"/bin/sh\",\"-c\"],\"message\":"
 		"\"hello\\n\",\"whole\":true}";
 	CHECK_STR(origin.p + origin.n - strlen(end), end);
-	/* A long message is cut, also if JSON makes it longer. */
+	/* A long message is cut, even if it is the JSON escapes that make it too long. */
 	for (unsigned size = 60000; size <= 600000; size *= 10) {
 		char *many = arena_alloc(&arena, size);
 		memset(many, 1, size);
@@ -249,12 +250,13 @@ TEST(agent_index_has_a_default)
 	CHECK_INT(agent_index_default(&r, STR("")), 2);
 	CHECK_INT(agent_index_default(&r, STR("ann")), 0);
 	CHECK_INT(agent_index_set(&r, STR("ann"), 1), OK);
-	CHECK_INT(agent_index_default(&r, STR("")), 0); /* several, and no default */
+	/* There are several agents, and none is the default. */
+	CHECK_INT(agent_index_default(&r, STR("")), 0);
 	CHECK_INT(agent_index_default(&r, STR("ann")), 1);
 	CHECK_INT(agent_index_set(&r, STR("ann"), 3), OK);
 	CHECK_INT(agent_index_get(&r, STR("ann")), 3);
 	CHECK_INT(agent_index_set(&r, STR("bob"), 0), OK);
-	CHECK_INT(agent_index_set(&r, STR("carl"), 0), OK); /* was never added */
+	CHECK_INT(agent_index_set(&r, STR("carl"), 0), OK); /* this agent was never added */
 	CHECK_INT(agent_index_default(&r, STR("")), 3);
 	for (uint64_t i = 0; i < 100; i++) {
 		char name[8];

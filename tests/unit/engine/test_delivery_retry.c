@@ -71,7 +71,7 @@ TEST(delay_follows_backoff_and_receiver)
 		{ __LINE__, 8, 0, 0, 300000 },
 		{ __LINE__, 9, 0, UINT32_MAX, 599999 },
 		{ __LINE__, 1, 3, 0, 4000 },     /* the receiver asks for less than the backoff */
-		{ __LINE__, 1, 100, 0, 100000 }, /* … for more */
+		{ __LINE__, 1, 100, 0, 100000 }, /* the receiver asks for more than the backoff */
 		{ __LINE__, 1, 100, 1u << 31, 105000 },
 		{ __LINE__, 1, 86400, 0, 86400000 },
 		{ __LINE__, 1, INT64_MAX, 0, 86400000 },

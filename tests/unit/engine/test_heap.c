@@ -1,4 +1,4 @@
-/* The engine's heap, and the map of numbers, each against a simple model. */
+/* The engine's heap and the map of numbers are compared with simple models. */
 #include "base/map.h"
 #include "core/engine/heap.h"
 #include "test.h"

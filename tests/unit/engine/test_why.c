@@ -99,7 +99,7 @@ TEST(open_range_decides_for_past_times)
 	f.facts.paused = true;
 	CHECK(why_at(&f.facts, T(8, 40)).kind == WHY_REFUSED);
 	CHECK(why_at(&f.facts, T(8, 40)).reason == REASON_PAUSED);
-	/* For future times it depends on how long the pause lasts. */
+	/* For future times the answer depends on the end of the pause. */
 	CHECK(why_at(&f.facts, T(12, 0)).kind == WHY_WILL_NOT);
 	f.row.paused_until = T(11, 0);
 	CHECK(why_at(&f.facts, T(10, 50)).kind == WHY_WILL_NOT);
@@ -123,10 +123,10 @@ TEST(next_check_gates_times_before_it)
 	CHECK(why_at(&f.facts, T(9, 25)).kind == WHY_WILL_RUN &&
 	      why_at(&f.facts, T(9, 30)).kind == WHY_WILL_RUN);
 	CHECK(why_at(&f.facts, T(9, 24)).kind == WHY_NO_TIME);
-	/* It has come, and the range is not closed yet. */
+	/* The time of the next check has come, and the range is not closed yet. */
 	f.facts.now = T(9, 31);
 	CHECK(why_at(&f.facts, T(9, 25)).kind == WHY_WAITS && why_at(&f.facts, T(9, 30)).kind == WHY_WAITS);
-	/* It is sooner than any regular time. */
+	/* The next check is sooner than any regular time. */
 	f.row.next = T(9, 7);
 	f.facts.range = NULL;
 	f.facts.now = T(9, 5);
@@ -204,7 +204,7 @@ TEST(due_time_means_its_nominal_time)
 	struct fixture f;
 	set_up(&f);
 	f.rules.when.jitter = 300;
-	f.rules.when.spread = UINT64_C(1) << 63; /* half of it */
+	f.rules.when.spread = UINT64_C(1) << 63; /* half of the jitter */
 	struct wall due = rule_due(&f.rules.when, f.utc, T(9, 10)), n;
 	CHECK(due.us > T(9, 10).us);
 	CHECK(why_nominal(&f.rules, f.utc, due, &n) && n.us == T(9, 10).us);

@@ -61,7 +61,8 @@ TEST(the_soonest_come_first)
 				 &e) == OK);
 		for (unsigned i = 0; i < n; i++) {
 			int64_t t = 1000001 + (int64_t)(test_random(&seed) % 100000);
-			bool paused = i % 10 == 3; /* it is in the same queue until its pause ends */
+			/* A paused schedule is in the same queue until its pause ends. */
+			bool paused = i % 10 == 3;
 			struct load_item item =
 				one_shot(i + 1, t, utc, SCHED_ENABLED | (paused ? SCHED_PAUSED : 0));
 			engine_load(e, &item);

@@ -577,7 +577,7 @@ TEST(errors_stay_short)
 }
 
 /* Computed independently (a few lines of Python, checked against the published values of "a" and "foobar").
- * They must never change: that would move every schedule that uses H. */
+ * The values must never change, because a change would move every schedule that uses H. */
 TEST(hashes_are_frozen)
 {
 	static const struct {
@@ -850,14 +850,17 @@ TEST(next_is_strictly_after)
 		{ __LINE__, "0 0 1W * *", "2026-07-31T12:00:00",
 		  "2026-08-03T00:00:00" }, /* the 1st is a Saturday */
 		{ __LINE__, "0 0 31W * *", "2026-05-01T00:00:00", "2026-05-29T00:00:00" },
-		{ __LINE__, "0 0 31W * *", "2026-06-01T00:00:00", "2026-07-31T00:00:00" }, /* June has none */
+		/* June has no 31st. */
+		{ __LINE__, "0 0 31W * *", "2026-06-01T00:00:00", "2026-07-31T00:00:00" },
 		{ __LINE__, "0 0 15W * *", "2026-08-01T00:00:00", "2026-08-14T00:00:00" }, /* a Saturday */
 		{ __LINE__, "0 0 15W * *", "2026-11-01T00:00:00", "2026-11-16T00:00:00" }, /* a Sunday */
 		{ __LINE__, "0 0 * * FRIL", "2026-06-01T00:00:00", "2026-06-26T00:00:00" },
 		{ __LINE__, "0 0 * * 5#2", "2026-06-01T00:00:00", "2026-06-12T00:00:00" },
 		{ __LINE__, "0 0 * * 5#5", "2026-06-01T00:00:00", "2026-07-31T00:00:00" },
-		{ __LINE__, "0 0 1-7 * 1", "2026-06-07T00:00:00", "2026-06-08T00:00:00" }, /* either */
-		{ __LINE__, "0 0 */2 * 1", "2026-06-01T00:00:00", "2026-06-15T00:00:00" }, /* both */
+		/* One of the two day fields must match. */
+		{ __LINE__, "0 0 1-7 * 1", "2026-06-07T00:00:00", "2026-06-08T00:00:00" },
+		/* Both day fields must match. */
+		{ __LINE__, "0 0 */2 * 1", "2026-06-01T00:00:00", "2026-06-15T00:00:00" },
 		{ __LINE__, "59 59 23 31 12 *", "9998-12-31T23:59:59", "9999-12-31T23:59:59" },
 		{ __LINE__, "59 59 23 31 12 *", "9999-12-31T23:59:59", NULL },
 		{ __LINE__, "0 0 29 2 *", "9996-02-29T00:00:00", NULL },
@@ -1013,7 +1016,7 @@ TEST(next_across_changes_of_the_clock)
 		  DEFAULT,
 		  "2011-01-01T00:00:00",
 		  { "2011-12-30T10:00:00", "2012-12-29T19:00:00", "2013-12-29T19:00:00" } },
-		/* All these times are in gaps, in every year: the search must end anyway. */
+		/* All these times are in gaps in every year. The search must still end. */
 		{ __LINE__,
 		  "America/New_York",
 		  "30 2 ? 3 SUN#2",

@@ -1,5 +1,5 @@
-/* Whens in words: the sentences, the lines about clock changes, and that no two whens with different times
- * have the same sentence. */
+/* Expressions in words: the sentences, and the lines about clock changes. Two expressions with different
+ * times never have the same sentence. */
 #include "base/hash.h"
 #include "core/when/explain/explain.h"
 #include "core/when/iso.h"
@@ -471,7 +471,7 @@ TEST(clock_changes_give_no_more_lines_than_asked_for)
 
 /* --- random whens --- */
 
-/* The part of a when that the sentence describes, small enough to keep many. */
+/* The part of a struct when that the sentence describes. It is small, because many samples are kept. */
 struct sample {
 	struct rule rule;
 	const char *zone;
@@ -520,7 +520,7 @@ static void add_list(struct buf *b, const char *const *items, size_t n, uint64_t
 	} while (chance(r, 15));
 }
 
-/* Often `*`, so that the same sentence occurs again. */
+/* Adds a field, which is often `*`, so that the same sentence occurs again. */
 static void add_field(struct buf *b, const char *const *items, size_t n, unsigned percent, uint64_t *r)
 {
 	if (b->n)
@@ -565,7 +565,8 @@ static bool random_every(struct sample *s, struct buf *b, uint64_t *r)
 	return true;
 }
 
-/* A half hour near one of the clock changes of 2026 in Berlin or Lord Howe: in gaps, repeated, or neither. */
+/* A half hour near one of the clock changes of 2026 in Berlin or Lord Howe. It may be skipped, repeated, or
+ * neither. */
 static int64_t random_near_change(uint64_t *r)
 {
 	static const int64_t days[] = { 20541, 20547, 20729, 20750 };
@@ -670,7 +671,7 @@ static bool same_meaning(const struct sample *a, const struct sample *b, unsigne
 	    same_time_fields(&ra.cron, &rb.cron)) {
 		if (same_day_fields(&ra.cron, &rb.cron))
 			return true;
-		/* Only the days differ: with one run a day, fifty runs cover many days. */
+		/* The two rules differ only in their days. With one run a day, fifty runs cover many days. */
 		ra.cron.second = rb.cron.second = ra.cron.minute = rb.cron.minute = 1;
 		ra.cron.hour = rb.cron.hour = 1;
 		ra.from = rb.from = RULE_FROM_ALWAYS;
@@ -751,7 +752,7 @@ TEST(no_two_different_whens_share_a_sentence)
 	free(slots);
 }
 
-/* --- are the lines about clock changes true? --- */
+/* --- checks that the lines about clock changes are true --- */
 
 static bool runs_in(const struct rule *r, const struct zone *z, int64_t from, int64_t to)
 {

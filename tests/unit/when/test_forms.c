@@ -1,4 +1,4 @@
-/* The small forms: durations, ISO times, org timestamps. tests/oracle checks their times. */
+/* The forms durations, ISO times and org timestamps. tests/oracle checks the due times of these forms. */
 #include "base/buf.h"
 #include "core/when/civil.h"
 #include "core/when/dur.h"
@@ -143,7 +143,7 @@ TEST(bad_iso_times_say_where)
 	}
 }
 
-/* The table of the original specification, kept exactly. */
+/* The table of the original specification, unchanged. */
 TEST(raw_timestamps)
 {
 	static const struct {

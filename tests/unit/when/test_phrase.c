@@ -1,4 +1,5 @@
-/* Phrases: the form that each becomes, which its own parser must accept, and the errors with their places. */
+/* Phrases: the form that each phrase becomes, and the errors with their positions. The parser of the form
+ * must accept it. */
 #include "core/when/cron.h"
 #include "core/when/dur.h"
 #include "core/when/iso.h"
@@ -311,7 +312,8 @@ TEST(series_begin_at_the_first_time_after_now)
 		{ __LINE__, "today at 12:01", "2026-11-14T12:01:00", REL, NULL, NULL },
 	};
 	CHECK_ROWS(later, "2026-11-14T12:00:00.5Z", NULL);
-	/* Clocks in Berlin skip from 2 to 3: 2:30 is read with the offset before, 3:30. */
+	/* Clocks in Berlin skip from 2 to 3. 2:30 is read with the offset before the change, which is 3:30
+	 * after it. */
 	static const struct row gap[] = {
 		{ __LINE__, "every 2 days at 2:30", "<2026-03-29 Sun 02:30 +2d>", REL, NULL, NULL },
 	};
@@ -366,7 +368,8 @@ TEST(amounts_are_counted_from_now)
 		{ __LINE__, "in 1s", "2026-11-14T12:00:02Z", REL, NULL, NULL },
 	};
 	CHECK_ROWS(fraction, "2026-11-14T12:00:00.000001Z", NULL);
-	/* Half past one at night before the clocks go forward: hours and days elapse, months keep 12:30. */
+	/* It is half past one, before the clocks go forward. Hours and days are counted as elapsed time;
+	 * months keep the time 12:30. */
 	static const struct row spring[] = {
 		{ __LINE__, "in 1 day", "2026-03-29T11:30:00Z", REL, NULL, NULL },
 		{ __LINE__, "in 1 month", "2026-04-28T10:30:00Z", REL, NULL, NULL },
@@ -411,7 +414,7 @@ TEST(places_and_ends)
 		  "<2026-11-16 Mon 10:00 +2w>", REL, "2027-06-30", "Europe/Berlin" },
 	};
 	CHECK_ROWS(rows, NULL, NULL);
-	/* The date depends on the place. */
+	/* The date depends on the zone. */
 	static const struct row edge[] = {
 		{ __LINE__, "daily until 14 november", "0 0 * * *", REL | BARE, "2026-11-14", NULL },
 		{ __LINE__, "daily until 14 november in Tokyo", "0 0 * * *", REL | BARE, "2027-11-14",

@@ -124,7 +124,7 @@ TEST(directives_in_any_order)
 	}
 }
 
-/* How many words belong to the value of a directive. */
+/* Which words belong to the value of a directive. */
 TEST(values_end_where_they_should)
 {
 	struct when w;
@@ -134,7 +134,7 @@ TEST(values_end_where_they_should)
 	CHECK_INT(parse("EXCEPT 2026-12-25 ,2026-12-26 0 9 * * *", &w), OK);
 	CHECK_INT(w.except.n, 2);
 	CHECK_INT(parse("RETRY 3 60s 5m 9 * * *", &w), E_INPUT);
-	CHECK_INT(why.at, 13); /* 5m belongs to the form, where it is wrong */
+	CHECK_INT(why.at, 13); /* 5m is read as a part of the form, in which it is not valid */
 	CHECK_INT(parse("RETRY 3\t60s 5m 9 * * *", &w), E_INPUT);
 	CHECK_INT(why.at, 13);
 	CHECK_INT(parse("@every 10m FROM 2026-11-15T14:03:00.5Z", &w), OK);

@@ -363,7 +363,8 @@ TEST(footer_rules_change_at_the_right_second)
 		/* Negative daylight saving time: Dublin's winter. */
 		{ __LINE__, "IST-1GMT0,M10.5.0,M3.5.0/1", 3600, "2026-03-29T01:00:00", 0, 3600 },
 		{ __LINE__, "IST-1GMT0,M10.5.0,M3.5.0/1", 3600, "2026-10-25T01:00:00", 3600, 0 },
-		/* South of the equator it spans the new year; half an hour; seconds. */
+		/* South of the equator daylight saving time spans the new year; offsets with half an hour and
+		 * with seconds. */
 		{ __LINE__, "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", 37800, "2026-04-04T15:00:00", 39600,
 		  37800 },
 		{ __LINE__, "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", 37800, "2026-10-03T15:30:00", 37800,
@@ -372,7 +373,7 @@ TEST(footer_rules_change_at_the_right_second)
 		  49500, 45900 },
 		{ __LINE__, "AAA1:02:03BBB,M3.2.0/1:00:30,M11.1.0", -3723, "2026-03-08T02:02:33", -3723,
 		  -123 },
-		/* Hours before the day and after it. */
+		/* Hours before the beginning and after the end of the day. */
 		{ __LINE__, "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", -7200, "2026-03-29T01:00:00", -7200, -3600 },
 		{ __LINE__, "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", -7200, "2026-10-25T01:00:00", -3600, -7200 },
 		{ __LINE__, "EET-2EEST,M3.4.4/50,M10.4.4/50", 7200, "2026-03-28T00:00:00", 7200, 10800 },
@@ -402,7 +403,8 @@ TEST(footer_rules_change_at_the_right_second)
 	}
 }
 
-/* libc reads the same rules from TZ. Twelve years before and after the end of the table. */
+/* libc reads the same rules from TZ. The rules are compared for twelve years before and after the end of the
+ * table. */
 TEST(footer_rules_agree_with_libc)
 {
 	static const struct {
@@ -522,8 +524,8 @@ TEST(bad_footers_are_refused)
 	}
 }
 
-/* The footer applies after the last transition, even if that one changed only the name: Lisbon's slim file
- * ends with 1996-03-31, from CET to WEST. */
+/* The footer applies after the last transition, even if that transition changed only the name. Lisbon's slim
+ * file ends with such a transition: 1996-03-31, from CET to WEST. */
 TEST(the_footer_begins_after_the_last_transition)
 {
 	static const int32_t types[] = { 7200, 3600, 3600 };
