@@ -55,7 +55,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 void *arena_grow(struct arena *a, void *items, unsigned n, size_t size)
 {
 	if (n & (n - 1) || (n && n < 4))
-		return items; /* it grows at 0, 4, 8, 16, … */
+		return items; /* there is room: the array grows only when n is 0, 4, 8, 16, … */
 	void *more = arena_alloc(a, (n ? n * 2u : 4u) * size);
 	if (more && n)
 		memcpy(more, items, n * size);

@@ -13,8 +13,8 @@ void *arena_alloc(struct arena *a, size_t size);
 /* A copy of s with a terminating NUL. */
 char *arena_dup(struct arena *a, struct str s);
 char *arena_printf(struct arena *a, const char *fmt, ...) printf_like(2, 3);
-/* Room for one more item after `n` of `size` bytes each: `items` itself, or a copy of it with double the
- * room; NULL: out of memory. */
+/* Makes room for one more item in an array of `n` items of `size` bytes each. Returns `items` itself, or a
+ * copy of it with double the room; NULL: out of memory. */
 void *arena_grow(struct arena *a, void *items, unsigned n, size_t size);
 /* Frees all allocations, but keeps one chunk of the usual size for reuse. */
 void arena_reset(struct arena *a);

@@ -10,12 +10,12 @@ enum err {
 	OK = 0,
 	E_INPUT,    /* an expression, argument or document is wrong */
 	E_NOTFOUND, /* the thing asked for does not exist */
-	E_CONFLICT, /* the current state forbids it */
+	E_CONFLICT, /* the current state forbids the operation */
 	E_LIMIT,    /* a named limit was reached */
 	E_BUSY,     /* not possible now; the same request may succeed later */
 	E_DENIED,   /* the caller does not have the right */
 	E_GONE,     /* the other side went away: a client, or a daemon in the middle of an answer */
-	E_TIMEOUT,  /* it took too long */
+	E_TIMEOUT,  /* the operation took too long */
 	E_VALUE,    /* an expression has no value: an operand has the wrong type, a field is missing */
 	E_NODAEMON, /* no daemon answers */
 	E_NOMEM,    /* out of memory */
@@ -26,7 +26,7 @@ enum err {
 struct err_info {
 	const char *name;  /* for programs */
 	const char *title; /* for people, where there is no message */
-	int exit_code;     /* 1 did not succeed, 2 bad input, 69 no daemon, 75 try again, 77 not permitted */
+	int exit_code;     /* 1 failed, 2 bad input, 69 no daemon, 75 try again, 77 not permitted */
 	int http_status;
 };
 /* How each error appears to each kind of caller. */

@@ -67,7 +67,7 @@ static enum err read_escape(struct json_reader *r, char **out)
 				return e;
 		}
 		if (low < 0xDC00 || low > 0xDFFF)
-			return why_set(r->why, E_INPUT, from, "half of a surrogate pair");
+			return why_set(r->why, E_INPUT, from, "the escape is only half of a surrogate pair");
 		code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
 	}
 	if (code == 0)
@@ -76,7 +76,7 @@ static enum err read_escape(struct json_reader *r, char **out)
 	return OK;
 }
 
-/* Finds the closing quote of the string that begins at r->at; does it have escapes? */
+/* Finds the closing quote of the string that begins at r->at. Sets *escapes if the string has escapes. */
 static enum err string_end(struct json_reader *r, size_t *ret, bool *escapes)
 {
 	size_t end = r->at + 1;
@@ -165,7 +165,7 @@ static enum err read_number(struct json_reader *r, struct val *v)
 		while (i < n && is_digit(p[i]))
 			i++;
 		if (i == at)
-			return refuse(r, "a number ends in its decimal point");
+			return refuse(r, "a number needs a digit after its decimal point");
 	}
 	if (i < n && (p[i] == 'e' || p[i] == 'E')) {
 		whole = false;
@@ -176,7 +176,7 @@ static enum err read_number(struct json_reader *r, struct val *v)
 		while (i < n && is_digit(p[i]))
 			i++;
 		if (i == at)
-			return refuse(r, "a number ends in its exponent");
+			return refuse(r, "a number needs a digit in its exponent");
 	}
 	bool minus = p[from] == '-';
 	uint64_t magnitude;
@@ -304,11 +304,12 @@ static enum err read_word(struct json_reader *r, struct val *v)
 static enum err read_value(struct json_reader *r, unsigned depth, struct val *v)
 {
 	if (depth > JSON_DEPTH_MAX)
-		return why_set(r->why, E_LIMIT, r->at, "nested more than %d deep", JSON_DEPTH_MAX);
+		return why_set(r->why, E_LIMIT, r->at, "lists and maps are nested more than %d deep",
+			       JSON_DEPTH_MAX);
 	char c = next_char(r);
 	*v = (struct val){ .at = (uint32_t)r->at };
 	if (++r->values > JSON_VALUES_MAX)
-		return why_set(r->why, E_LIMIT, r->at, "more than %d values", JSON_VALUES_MAX);
+		return why_set(r->why, E_LIMIT, r->at, "there are more than %d values", JSON_VALUES_MAX);
 	switch (c) {
 	case '{':
 		return read_map(r, depth, v);
@@ -331,12 +332,12 @@ enum err json_read(struct str text, struct arena *a, struct val *ret, struct why
 	struct json_reader r = { .text = text, .arena = a, .why = why };
 	struct val v;
 	if (text.n > JSON_BYTES_MAX)
-		return why_set(why, E_LIMIT, 0, "JSON of more than %u bytes", JSON_BYTES_MAX);
+		return why_set(why, E_LIMIT, 0, "the JSON text has more than %u bytes", JSON_BYTES_MAX);
 	enum err e = read_value(&r, 0, &v);
 	if (e)
 		return e;
 	if (next_char(&r) || r.at < text.n)
-		return refuse(&r, "text after the value");
+		return refuse(&r, "unexpected text after the value");
 	*ret = v;
 	return OK;
 }

@@ -67,39 +67,40 @@
 #define RUNS_OPEN_MAX    1000   /* unfinished runs of one schedule; more are skipped, with reason overlap */
 #define OWED_MAX         100000 /* missed occurrences counted for the context of the next run */
 #define STRETCH_MAX      4096   /* occurrences examined to settle them with one record */
-#define GRACE_SECONDS    60     /* lateness that is not yet missed, for a schedule without WINDOW */
-/* Between two attempts. A provider's rate limit may last a week; a longer wait means a wrong clock. */
+#define GRACE_SECONDS    60     /* without WINDOW: an occurrence that is later than this is missed */
+/* The longest wait between two attempts. A provider's rate limit may last a week; a longer wait means a wrong
+ * clock. */
 #define RETRY_SECONDS_MAX     (8 * 86400)
 #define CONDITION_SECONDS     30            /* between two evaluations of a false condition */
 #define CLOCK_STEP_SECONDS    1             /* the smallest step of the wall clock; less is drift */
 #define CLOCK_PROBLEM_SECONDS 60            /* a larger step opens a problem */
-#define CLOCK_CALM_SECONDS    3600          /* without a further step until that problem is closed */
+#define CLOCK_CALM_SECONDS    3600          /* the problem is closed after this time without a further step */
 #define CLOCK_AHEAD_SECONDS   86400         /* the clock is not trusted after a step ahead by this much */
 #define CLOCK_ABSENCE_SECONDS (366 * 86400) /* … or if the last record is this old when the daemon starts */
 #define STORE_SLOW_SECONDS    5             /* a store answer that took longer is the reason for lateness */
 #define PRIORITY_MAX          10            /* priorities are from -PRIORITY_MAX to PRIORITY_MAX */
 
 /* The store */
-#define STORE_GROUP_MAX          512         /* requests in one transaction */
-#define STORE_UNDER_WAY_MAX      16384       /* requests submitted whose answers were not collected yet */
-#define STORE_LANE_SHARE         16          /* each waiting lane gets one in this many places of a group */
+#define STORE_GROUP_MAX          512   /* requests in one transaction */
+#define STORE_UNDER_WAY_MAX      16384 /* requests submitted whose answers were not collected yet */
+#define STORE_LANE_SHARE         16    /* each waiting lane gets one of this many places in a transaction */
 #define STORE_TEXT_BYTES_MAX     (64u << 20) /* ids and documents of all requests under way */
 #define STORE_DOCUMENT_BYTES_MAX (16 << 20)  /* one row: a document with its id */
 #define STORE_RUN_TEXT_BYTES_MAX (64u << 10) /* one text about a run: its result, or its reason */
 #define STORE_MESSAGE_BYTES_MAX  (64u << 10) /* each text of one message */
 #define STORE_MESSAGES_MAX       512         /* messages in one request */
 #define STORE_PROBLEM_BYTES_MAX  4096        /* each text of one problem */
-#define STORE_BUSY_MS            1000        /* waiting for another process's lock; then: outage */
-#define STORE_BACKOFF_MS_MAX     1000        /* between two tries in an outage; the first pause is 1 ms */
-#define STORE_CHECKPOINT_SECONDS 1           /* before a failed checkpoint is tried again */
-#define STORE_CHECK_MS           10000       /* the search for damage when a database is opened */
-#define STORE_CACHE_KIB          (32 << 10)  /* the writer's page cache */
-#define COPY_STEP_PAGES          1024        /* pages copied at a time for a backup */
+#define STORE_BUSY_MS            1000 /* the longest wait for another process's lock; then an outage begins */
+#define STORE_BACKOFF_MS_MAX     1000 /* between two tries in an outage; the first pause is 1 ms */
+#define STORE_CHECKPOINT_SECONDS 1    /* before a failed checkpoint is tried again */
+#define STORE_CHECK_MS           10000      /* the search for damage when a database is opened */
+#define STORE_CACHE_KIB          (32 << 10) /* the writer's page cache */
+#define COPY_STEP_PAGES          1024       /* pages copied at a time for a backup */
 
 /* The state that an agent keeps */
-#define STATE_BYTES_MAX (256u << 10) /* all of it, as JSON */
+#define STATE_BYTES_MAX (256u << 10) /* the whole state, as JSON */
 #define STATE_DEPTH_MAX 16           /* keys in one path */
-#define STATE_TRIES_MAX 16           /* tries to change it while others change it, too */
+#define STATE_TRIES_MAX 16           /* tries to change the state while others change it */
 
 /* The directory of documents that the daemon watches */
 #define WATCH_QUIET_MS  100   /* waited after a change, so that changes made together are read together */
@@ -134,22 +135,23 @@
 #define PUMP_SUBSCRIBERS_MAX 8         /* parts of the daemon that are called for every durable fact */
 #define PREPARE_TASKS_MAX    256       /* tasks that wait for the prepare worker */
 #define PREPARE_RETRY_MS     100       /* before a task that failed because of the machine is tried again */
-#define AGENT_LOAD_TRIES_MAX 20    /* tries to read a page of agents at the start: readers give up early */
-#define RUN_GRACE_SECONDS    5     /* from SIGTERM to SIGKILL when a run is stopped or times out */
-#define DAEMON_MAIL_MAX      8192  /* commands and calls that wait for the engine's thread */
-#define COMMAND_BUSY_MS      5000  /* a command is retried this long while its schedule is busy */
-#define RUN_BUSY_MS          200   /* … and a run by hand this long: another run may last for hours */
-#define COMMAND_RETRY_MS     10    /* between two such tries */
-#define HEALTH_MS            1000  /* between two checks of the clock, the store and the runner */
-#define NO_MEMORY_MS         10000 /* out of memory for this long: the daemon ends, to start afresh */
-#define DAEMON_COMPILE_MAX   32    /* schedules that are compiled again at the same time */
-#define DAEMON_STOP_MS       5000  /* waiting for the answers to commands when the daemon stops */
-#define PROBLEMS_QUEUED_MAX  1024  /* opened problems that wait for room in the prepare worker's queue */
+#define AGENT_LOAD_TRIES_MAX                                                                                 \
+	20 /* tries to read a page of agents at the start: READ_MS_MAX may end a read early */
+#define RUN_GRACE_SECONDS   5    /* from SIGTERM to SIGKILL when a run is stopped or times out */
+#define DAEMON_MAIL_MAX     8192 /* commands and calls that wait for the engine's thread */
+#define COMMAND_BUSY_MS     5000 /* a command is retried this long while its schedule is busy */
+#define RUN_BUSY_MS         200 /* … and a manual run is retried this long: another run may last for hours */
+#define COMMAND_RETRY_MS    10  /* between two such tries */
+#define HEALTH_MS           1000  /* between two checks of the clock, the store and the runner */
+#define NO_MEMORY_MS        10000 /* out of memory for this long: the daemon ends, to start afresh */
+#define DAEMON_COMPILE_MAX  32    /* schedules that are compiled again at the same time */
+#define DAEMON_STOP_MS      5000  /* waiting for the answers to commands when the daemon stops */
+#define PROBLEMS_QUEUED_MAX 1024  /* opened problems that wait for room in the prepare worker's queue */
 
 /* Retention and restore */
 #define RETENTION_FIRST_SECONDS 600 /* before the first pruning after a start: the clock may yet be set */
-#define RETENTION_BATCH         16  /* rows removed in one request, or files in a row; due runs wait for it */
-#define RETENTION_PAUSE_MS      5   /* between two such batches */
+#define RETENTION_BATCH         16 /* rows removed in one request, or files in a row; due runs wait meanwhile */
+#define RETENTION_PAUSE_MS      5     /* between two such batches */
 #define STRAYS_WAIT_MS          15000 /* waiting for the end of runs that a restored store does not know */
 
 /* The runner, the launcher and its shims */
@@ -201,7 +203,7 @@
 #define HTTP_STALL_MS         30000        /* for the client of a stream to read anything */
 #define HTTP_HEARTBEAT_MS     15000        /* between two keep-alive comments on a quiet stream of events */
 #define HTTP_STOP_MS          5000         /* for requests under way when the server stops */
-/* … and its fixed limits */
+/* Fixed limits of the HTTP server */
 #define HTTP_TASKS_MAX       4096 /* functions posted to the server's thread that have not run yet */
 #define HTTP_LAST_MS         500  /* for sending the last answers, after HTTP_STOP_MS */
 #define HTTP_ACCEPT_PAUSE_MS 200  /* before the next accept() when there are no file descriptors left */
@@ -219,7 +221,7 @@
 #define LINEAGE_MAX       256   /* ancestors of one process */
 #define LINEAGE_TRIES_MAX 8     /* tries to walk the ancestors while they change */
 #define LINEAGE_ENV_BYTES 65536 /* bytes of an environment that are searched for a run's number */
-#define GRANT_TIMES_MAX   1000  /* times of a schedule made by a run whose distances are checked */
+#define GRANT_TIMES_MAX   1000  /* occurrences whose distances are checked in a schedule made by a run */
 
 /* The client */
 #define CLIENT_BYTES_MAX      (64u << 20) /* one answer */
@@ -228,7 +230,7 @@
 #define CLIENT_BUSY_MS        20          /* before the next try while the daemon's queue is full */
 #define CLIENT_RETRY_MS       200         /* between two tries to reach a daemon that went away … */
 #define CLIENT_RETRIES_MAX    150         /* … and how many: `run --wait` and `events --follow` do so */
-#define REPORT_WAIT_MS        1000        /* for the daemon, if a report is in the run's file already */
+#define REPORT_WAIT_MS        1000 /* waiting for the daemon if the report is in the run's file already */
 #define SSE_EVENT_BYTES_MAX   (16u << 20) /* one event of a stream */
 
 /* Notifications */
@@ -251,11 +253,11 @@
 /* Requests to the network */
 #define OUT_CONNECT_MS        10000       /* default for connecting */
 #define OUT_TOTAL_MS          30000       /* default for one request with all its redirects */
-#define OUT_TOTAL_MS_MAX      86400000    /* the longest that either may be set to */
+#define OUT_TOTAL_MS_MAX      86400000    /* the largest value of these two timeouts */
 #define OUT_REDIRECTS_MAX     5           /* redirects of one request */
 #define OUT_HEAD_BYTES_MAX    65536       /* the headers of a request; the headers of all its answers */
 #define OUT_BODY_BYTES        (1u << 20)  /* default for the body of an answer */
-#define OUT_BODY_BYTES_MAX    (64u << 20) /* the largest that it may be set to */
+#define OUT_BODY_BYTES_MAX    (64u << 20) /* the largest value of this limit */
 #define OUT_REQUEST_BYTES_MAX (32u << 20) /* the JSON text that rota-out reads */
 #define OUT_URL_BYTES_MAX     8192        /* one URL */
 #define OUT_HEADERS_MAX       256         /* headers set for one request */
@@ -266,4 +268,4 @@
 /* Fairness: bulk work must not delay other requests */
 #define STORE_BULK_MAX  64     /* bulk requests in one transaction: the next request waits for its end */
 #define APPLY_BULK      32     /* an apply of more schedules than this uses the bulk lane */
-#define THREAD_SLICE_NS 100000 /* time slice of the threads from timer to start: the kernel's minimum */
+#define THREAD_SLICE_NS 100000 /* time slice of the threads that start due runs: the kernel's minimum */

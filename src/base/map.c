@@ -65,7 +65,7 @@ void map_remove(struct map *m, uint64_t key)
 		return;
 	uint32_t hole = probe(m, key), i = hole;
 	m->n--;
-	/* Close the gap: a key that a collision had moved past it moves back. */
+	/* Close the gap: move back the keys that collisions had moved past it. */
 	for (;;) {
 		m->key[hole] = 0;
 		uint32_t home;

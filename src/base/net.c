@@ -32,7 +32,8 @@ static bool parse_group(struct str s, uint8_t ret[2])
 	return s.n >= 1 && s.n <= 4;
 }
 
-/* Inserts zeros for "::" before byte `gap` of the n bytes that were read; -1: there was no "::". */
+/* Inserts zeros for "::" before byte `gap` of the n bytes that were read. `gap` is -1 if there was no
+ * "::". */
 static bool fill_gap(uint8_t byte[16], int n, int gap)
 {
 	if (gap < 0 || n == 16)

@@ -110,7 +110,7 @@ struct str str_token(struct str *rest);
  */
 bool str_line(struct str *rest, struct str *ret);
 /* Splits *rest at the next `c`: *ret is the part before it, *rest the part after it. False: there is no `c`;
- * *ret is all of it. */
+ * *ret is all of *rest. */
 bool str_cut(struct str *rest, char c, struct str *ret);
 /* Reads s as a decimal number of at most `max`; false if it is anything else. */
 bool str_number(struct str s, uint64_t max, uint64_t *ret);

@@ -88,7 +88,7 @@ enum err val_find_duplicate(const struct val *map, struct arena *a, const struct
 	const struct val_pair *pair = map->map.pair;
 	*ret = NULL;
 	if (map->map.n <= VAL_FEW)
-		return OK; /* checked by val_get as the pairs came */
+		return OK; /* the parser has called val_get for each new key */
 	uint32_t *order = arena_alloc(a, map->map.n * sizeof *order);
 	if (!order)
 		return E_NOMEM;

@@ -46,7 +46,7 @@ bool docfile_is_org(struct str name)
 	return ends_with(name, STR(".org"));
 }
 
-/* A document {agent: …}. */
+/* Reads the text of an org file as the document {agent: …}. */
 static enum err read_org(struct str text, struct arena *a, struct val *ret, struct why *why)
 {
 	struct val map = { .kind = VAL_MAP };

@@ -1,4 +1,4 @@
-/* Finds and reads the configuration file, and passes it on with flags and environment. */
+/* Finds the configuration file, and reads the configuration from it, from flags and from the environment. */
 #include "host/settings.h"
 #include "host/docfile.h"
 

@@ -285,9 +285,10 @@ static enum err read_value(struct yaml_reader *r, unsigned depth, struct val *v)
 	const yaml_event_t *ev = &r->event;
 	*v = (struct val){ .at = (uint32_t)event_offset(r) };
 	if (depth > JSON_DEPTH_MAX)
-		return why_set(r->why, E_LIMIT, v->at, "nested more than %d deep", JSON_DEPTH_MAX);
+		return why_set(r->why, E_LIMIT, v->at, "lists and maps are nested more than %d deep",
+			       JSON_DEPTH_MAX);
 	if (++r->values > JSON_VALUES_MAX)
-		return why_set(r->why, E_LIMIT, v->at, "more than %d values", JSON_VALUES_MAX);
+		return why_set(r->why, E_LIMIT, v->at, "there are more than %d values", JSON_VALUES_MAX);
 	if (ev->type == YAML_ALIAS_EVENT)
 		return why_set(
 			r->why, E_INPUT, v->at,

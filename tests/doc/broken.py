@@ -18,11 +18,11 @@ ERRORS = {"why_set": 3, "refuse": 1}  # the functions that set a message, and wh
 # Messages that no file of this directory causes, and why.
 ELSEWHERE = {
     "the YAML text has more than %u bytes": "a file of 64 MiB; tests/unit/doc/test_yaml.c",
-    "an org file of more than %u bytes": "a file of 4 MiB; tests/unit/doc/test_agentdoc.c",
+    "the org file has more than %u bytes": "a file of 4 MiB; tests/unit/doc/test_agentdoc.c",
     "%s has more than %d bytes": "a prompt of 1 MiB; tests/unit/doc/test_agentdoc.c",
-    "JSON of more than %u bytes": "a file of 64 MiB; tests/unit/base/test_json.c",
+    "the JSON text has more than %u bytes": "a file of 64 MiB; tests/unit/base/test_json.c",
     "the key '%s' of %s is not supported yet": "in the configuration; tests/unit/doc/test_config.c",
-    "more than %d values": "a file of 16 MB; tests/unit/doc/test_docsize.c",
+    "there are more than %d values": "a file of 16 MB; tests/unit/doc/test_docsize.c",
     "all times of the expression are in the past": "only for a schedule that is created now; tests/unit/doc/test_doc.c",
     "'%.*s' is not a size; write 64KiB, 5MiB or 2GiB": "in the configuration; tests/unit/doc/test_config.c",
     "%s": "a message of libyaml",

@@ -58,7 +58,7 @@ bool org_is_agent(struct str text)
 static enum err check_bytes(struct str text, struct why *why)
 {
 	if (text.n > ORG_BYTES_MAX)
-		return why_set(why, E_LIMIT, 0, "an org file of more than %u bytes", ORG_BYTES_MAX);
+		return why_set(why, E_LIMIT, 0, "the org file has more than %u bytes", ORG_BYTES_MAX);
 	for (size_t at = 0; at < text.n;) {
 		unsigned n = text.p[at] ? utf8_length(str_from(text, at)) : 0;
 		if (!n)

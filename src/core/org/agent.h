@@ -2,8 +2,8 @@
 /* An agent in an org file: the first heading of level 1. Pure. */
 #include "base/val.h"
 
-/* Does the file define an agent? If :RUNNER:, :MODEL: or :COMMAND: is in the heading's drawer, or `** System
- * prompt` is below it. Other org files are ignored. */
+/* Whether the file defines an agent: :RUNNER:, :MODEL: or :COMMAND: is in the heading's drawer, or `** System
+ * prompt` is below the heading. Other org files are ignored. */
 bool org_is_agent(struct str text);
 
 /* The agent as a map with the same keys as in YAML, for agent_read, with places in `text`:

@@ -102,7 +102,7 @@ TEST(too_many_values)
 	static const char *const names[] = { "x.json", "x.yaml" };
 	for (unsigned i = 0; i < 2 - SANITIZED; i++) {
 		CHECK_INT(read(names[i], buf_str(&text)), E_LIMIT);
-		CHECK_STR(why.text, "more than 8388608 values");
+		CHECK_STR(why.text, "there are more than 8388608 values");
 	}
 	buf_free(&text);
 }
