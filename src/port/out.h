@@ -8,10 +8,10 @@
  *	method		GET HEAD POST PUT PATCH DELETE; default POST with a body, else GET
  *	headers		{name: value}
  *	body		text
- *	allow		[address, network or host, …] that may be reached although it is private
+ *	allow		[address, network or host, …] that may be reached although they are private
  *	secret, id	sign the request as message `id` (Standard Webhooks); several secrets are separated by
  *			spaces
- *	timestamp	seconds since 1970, part of what is signed; default now
+ *	timestamp	seconds since 1970, part of the signed text; default now
  *	timeout		seconds for the whole request, default 30
  *	connect_timeout	seconds, default 10
  *	limit		bytes of the response body to keep, default 1 MiB; the rest is not read
@@ -19,13 +19,13 @@
  *	ca		file of certificates to trust instead of the machine's
  *
  * The response body goes to standard output, one line to standard error: "rota-out: WORD: TEXT", where WORD
- * is an out_fault_word, "input" (the request is wrong) or "local". Neither contains the path of the URL,
- * which may be a secret. The exit code is an enum out_exit. */
+ * is an out_fault_word, "input" (the request is wrong) or "local". The line never contains the path of
+ * the URL, which may be a secret. The exit code is an enum out_exit. */
 #include "base/attr.h"
 
 enum out_fault {
 	OUT_ANSWERED, /* no fault: there is a status */
-	OUT_REFUSED,  /* by rota: the address is private and not allowed */
+	OUT_REFUSED,  /* rota refused: the address is private and not allowed */
 	OUT_RESOLVE,  /* the name has no address, or no name server answered */
 	OUT_CONNECT,  /* the connection was refused or failed */
 	OUT_TLS,      /* the handshake failed, or the certificate is not trusted */
@@ -57,7 +57,7 @@ static inline const char *out_fault_word(unsigned fault)
 /* What a status means for delivery. */
 enum out_meaning {
 	OUT_DONE,
-	OUT_NO,    /* sending it again will not help */
+	OUT_NO,    /* sending the message again will not help */
 	OUT_GONE,  /* the receiver wants no further messages */
 	OUT_LATER, /* try again later */
 };

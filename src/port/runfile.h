@@ -1,7 +1,7 @@
 #pragma once
-/* The run file: what a shim writes to disk about one attempt of one run. It is all that a later daemon needs
- * to adopt the run. Its 4096 bytes are reserved when it is created, so that a full disk cannot prevent the
- * exit section from being written.
+/* The run file: what a shim writes to disk about one attempt of one run. A later daemon needs nothing else to
+ * adopt the run. The 4096 bytes of the file are reserved when it is created, so that a full disk cannot
+ * prevent the exit section from being written.
  *
  *	start	at 0		version, boot id, pids, start times, session, cgroup, mark
  *	exit	at 2048		how the attempt ended; empty until then
@@ -17,8 +17,8 @@
  * help to find processes.
  *  - The exit section is written once, when no process of the attempt's tree is alive.
  *
- * An attempt has started when its run file is visible. To prevent an attempt is to create its run file with
- * an exit section before a shim does, so that it can never start. */
+ * An attempt has started when its run file is visible. An attempt is prevented by creating its run file with
+ * an exit section before a shim creates it; then the attempt can never start. */
 #include "base/hash.h"
 
 #include <stdio.h>
@@ -49,11 +49,11 @@ enum run_cause {
 	CAUSE_TIMEOUT,      /* it ran longer than its timeout */
 	CAUSE_STALLED,      /* it printed nothing for too long */
 	CAUSE_FENCED,       /* its lease expired */
-	CAUSE_STOPPED,      /* by SIGTERM to the shim; from the daemon it carries `reason` */
+	CAUSE_STOPPED,      /* the shim got SIGTERM; a signal of the daemon carries `reason` */
 	CAUSE_NOT_EXECUTED, /* the program could not be executed: `status` is the errno, `note` names the step
 			     */
 	CAUSE_LOST,         /* the shim died; a sweep has found and killed its tree */
-	CAUSE_PREVENTED,    /* it must never start */
+	CAUSE_PREVENTED,    /* the attempt was prevented before it started */
 	CAUSE_LATE,         /* not executed: it was later than `start_by` */
 	CAUSE_EXPECTATION,  /* it ended with 0, but an expectation failed: `note` */
 	CAUSE_SECRET,       /* not executed: a secret could not be fetched; `note` says which, and why */
@@ -135,9 +135,9 @@ static inline void runfile_bucket(char ret[static RUNFILE_NAME_MAX], uint64_t ru
 	snprintf(ret, RUNFILE_NAME_MAX, "%llu", (unsigned long long)(run / RUNFILE_BUCKET));
 }
 
-/* The process name of a shim: r12.1, or r12.1c for a check. By it a process can be traced to its run
- * (exec/lineage.h): its pid and start time must be those in the run file. False: it does not fit; then only
- * the mark identifies the processes of the run. */
+/* The process name of a shim: r12.1, or r12.1c for a check. It leads from a process to its run
+ * (exec/lineage.h); then pid and start time of the process must be those in the run file. False: the name
+ * does not fit; then only the mark identifies the processes of the run. */
 enum { RUN_SHIM_NAME = 16 };
 static inline bool runfile_shim_name(char ret[static RUN_SHIM_NAME], uint64_t run, unsigned attempt)
 {

@@ -6,12 +6,12 @@
  *  - RN_START executes an attempt at most once, ever, however often it is requested and by however many
  *    processes. It is answered by RN_STARTED; or, if the attempt was started before, by its present state; by
  *    RN_NOT_STARTED if it was prevented; or by RN_EXIT without an outcome if the machine could not start it
- *    before its window had long closed.
+ *    until long after its window had closed.
  *  - RN_EXIT is reported when every process of the attempt's tree is proven dead, never before.
  *  - RN_PROBE is always answered: by RN_ALIVE, and RN_EXIT later; by RN_EXIT; by RN_LOST; or by
  *    RN_NOT_STARTED, after which the attempt can still be started.
  *  - After RN_PREVENT an attempt that was not started can never be started.
- *  - Reports about one attempt come in the order of what happened; the receiver must tolerate repetitions. */
+ *  - Reports about one attempt come in the order of the events; the receiver must tolerate repetitions. */
 #include "base/time.h"
 
 enum rn_op {
@@ -40,7 +40,7 @@ struct rn_req {
 	uint8_t op, ask;
 	uint16_t attempt;
 	uint16_t reason; /* RN_KILL */
-	uint32_t number; /* RN_ASK: of the question; it makes the answers to earlier questions void */
+	uint32_t number; /* RN_ASK: number of the question; answers with another number are void */
 	uint64_t run, sid;
 	uint32_t rev;
 };

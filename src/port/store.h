@@ -5,14 +5,14 @@
  * Promises:
  *  - Every request is answered once, by its tag. During an outage there is no answer yet: the adapter repeats
  *    the request until it succeeds.
- *  - Requests are idempotent, by run number, (sid, rev) or (run, attempt). A request that was carried out
- *    before is answered ST_OK as the first time and changes nothing. Below, "Repeated:" says how each request
- *    recognizes that.
+ *  - Requests are idempotent; they are recognized by run number, (sid, rev) or (run, attempt). A request that
+ *    was carried out before is answered ST_OK as the first time and changes nothing. Below, "Repeated:" says
+ *    how the store recognizes that a request is a repetition.
  *  - A request is one transaction: all of it or nothing. What was answered ST_OK survives kill -9 and power
  *    loss.
- *  - A request that changes a schedule names the rev by which it was decided. If the store has another one,
- *    it answers ST_STALE and changes nothing. Every answer that concerns a schedule carries its row after the
- *    request.
+ *  - A request that changes a schedule carries the rev of the schedule for which it was decided. If the store
+ *    has another rev, it answers ST_STALE and changes nothing. Every answer that concerns a schedule carries
+ *    its row after the request.
  *  - Answers come in the order in which the requests were carried out.
  *  - Requests for one schedule are carried out in the order of submission within their lane; requests of
  *    different lanes may overtake each other. */
@@ -55,10 +55,11 @@ enum st_op {
 	 * With `moves` the schedule's row takes over `move`. With RUN_FINISHED the run gets the next number
 	 * of an end, as in ST_FINISH; failures stay. */
 	ST_OCC,
-	/* Records that no nominal time in [first, last] ran; `moves` as in ST_OCC. If a record with the same
-	 * state and reason ends at the schedule's old high, it is extended instead. A range with last
-	 * WALL_NEVER is open: it is never extended, and a schedule has at most one (else ST_REFUSED). Another
-	 * rev: ST_STALE. Repeated: a range with this state and reason covers [first, last]. */
+	/* Records that the nominal times in [first, last] had no run; `moves` as in ST_OCC. If a range with
+	 * the same state and reason ends at the schedule's old high, that range is extended instead. A range
+	 * with last WALL_NEVER is open: it is never extended, and a schedule has at most one (else
+	 * ST_REFUSED). Another rev: ST_STALE. Repeated: a range with this state and reason covers [first,
+	 * last]. */
 	ST_RANGE,
 	/* After a step back of the clock to `at`: deletes the schedule's skipped and missed records after
 	 * `at` and cuts closed ranges there; an open range stays, and begins at move.next if it began later.
@@ -196,7 +197,7 @@ enum prune_what {
 enum st_res {
 	ST_OK,
 	ST_LOST,    /* the occurrence has another record already, or the attempt another end */
-	ST_STALE,   /* decided by an old rev; the answer has the current row */
+	ST_STALE,   /* decided for an old rev; the answer has the current row */
 	ST_FENCED,  /* the lease was lost; only with several nodes */
 	ST_REFUSED, /* impossible: no such schedule or run, or a limit of the store */
 	ST_RESULTS
@@ -226,19 +227,19 @@ enum run_state {
 
 /* Everything about a schedule that the engine keeps in memory. The document stays in the store. */
 struct sched_row {
-	uint64_t sid;      /* identifies the schedule; never used again, unlike its id */
-	uint64_t after;    /* the leader, whose ends make this schedule, a follower, due; 0: it has a rule */
-	uint64_t seen;     /* follower: it has acted on all ends up to this number */
-	uint32_t rev;      /* grows with every change by a person or a document, not with runs */
-	uint32_t flags;    /* bits of the engine's enum sched_flag */
-	uint32_t left;     /* runs left of max_runs; UINT32_MAX: no limit */
+	uint64_t sid;   /* identifies the schedule; never used again, unlike its id */
+	uint64_t after; /* the sid of the leader: ends of its runs make this follower due; 0: it has a rule */
+	uint64_t seen;  /* follower: it has acted on all ends up to this number */
+	uint32_t rev;   /* grows with every change by a person or a document, not with runs */
+	uint32_t flags; /* bits of the engine's enum sched_flag */
+	uint32_t left;  /* runs left of max_runs; UINT32_MAX: no limit */
 	uint32_t failures; /* failed runs in a row */
 	uint32_t owed;     /* missed times that the next regular run must be informed of (execute_next) */
 	struct wall owed_since;   /* the first of them */
 	struct wall next;         /* the next nominal time; WALL_NEVER: none */
 	struct wall high;         /* the timer claims no nominal time at or before this */
 	struct wall pruned_to;    /* records up to here may have been pruned; high is never set below it */
-	struct wall changed;      /* when it was created, its times changed, or it was resumed: nothing at or
+	struct wall changed;      /* when it was created, its times changed, or it was resumed: no time at or
 				     before this fires */
 	struct wall paused_until; /* with the engine's flag SCHED_PAUSED; WALL_NEVER: until resumed */
 	struct wall next_set_at;  /* when a run set `next` (next check); 0: `next` comes from the rule. It
@@ -430,7 +431,7 @@ struct st_req {
 	uint8_t op, lane;
 	uint64_t sid; /* the schedule; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT, ST_MEMORY,
 			 ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, and ST_PRUNE of runs and problems */
-	uint32_t rev; /* by which it was decided; not checked for ST_VERDICT, ST_STARTED, ST_FINISH */
+	uint32_t rev; /* for which it was decided; not checked for ST_VERDICT, ST_STARTED, ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies; false for manual runs and backfills */
 	struct row_move move;
 	union {
@@ -503,9 +504,9 @@ struct load_item {
 			uint64_t last_run; /* the largest run number ever assigned */
 			uint64_t last_sid;
 			uint64_t last_end; /* the largest number of an end */
-			/* The store was restored from a copy at this instant (0: never). What happened
-			 * between the copy and that instant is not recorded, and runs up to restored_run may
-			 * have progressed further than their records say. */
+			/* The store was restored from a copy at this instant (0: never). Events between the
+			 * copy and that instant are not recorded, and runs up to restored_run may have
+			 * progressed further than their records say. */
 			struct wall restored;
 			uint64_t restored_run;
 		} done;

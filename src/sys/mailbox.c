@@ -1,5 +1,5 @@
-/* The mailbox: two arrays that are exchanged when the owner runs what is queued, so that calls are made
- * without the lock. */
+/* The mailbox: two arrays that are exchanged when the owner makes the queued calls, so that the lock is not
+ * held during the calls. */
 #include "sys/mailbox.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ struct mail {
 };
 
 struct mailbox {
-	pthread_mutex_t lock; /* of `queued`, `n` and `closed` */
+	pthread_mutex_t lock; /* protects `queued`, `n` and `closed` */
 	pthread_cond_t room;  /* signalled when the queue was emptied or closed */
 	bool closed;
 	struct mail *queued;
@@ -57,7 +57,7 @@ void mailbox_free(struct mailbox *m)
 static void wake(struct mailbox *m)
 {
 	if (eventfd_write(m->eventfd, 1) < 0) {
-		/* The counter is full, hence readable already. */
+		/* The counter is full, so the eventfd is readable already. */
 	}
 }
 

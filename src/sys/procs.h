@@ -26,7 +26,7 @@ void procs_mark_descendants(struct procs *ps);
 
 /* False: there is no such process, or its /proc file cannot be opened now; errno says which. */
 bool proc_read(pid_t pid, struct proc *ret);
-/* Sends `sig` to exactly this process, and to none that has got its pid since. */
+/* Sends `sig` to this process, but not to a later process with the same pid. */
 void proc_signal(const struct proc *p, int sig);
 /* Whether the environment with which the process was executed has this entry, NAME=value. */
 bool proc_has_env(pid_t pid, const char *entry);

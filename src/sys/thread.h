@@ -1,5 +1,5 @@
 #pragma once
-/* Threads: how those of the daemon and of the store are started, and how they wait. */
+/* Starting the threads of the daemon and of the store, and how they wait. */
 #include "base/err.h"
 #include "base/limits.h"
 

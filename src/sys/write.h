@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* 0 or an errno; then some of it may have been written. */
+/* 0, or an errno: then a part of the buffer may have been written. */
 must_check static inline int write_all(int fd, const char *p, size_t n)
 {
 	while (n) {
