@@ -19,6 +19,6 @@ int runfile_link(int fd, int dir, const char *name);
 
 /* Locks the whole file, without waiting. 0 or an errno. */
 int runfile_lock(int fd);
-/* Whether another process holds the lock. Does not take the lock itself, so that two processes that look at
- * the same time do not mislead each other. */
+/* Whether another process holds the lock. Does not take the lock itself, so that two processes that test it
+ * at the same time do not see each other's lock. */
 bool runfile_is_locked(int fd);

@@ -42,7 +42,7 @@ enum err outbox_add(const char *path, enum report_kind kind, struct str text, st
 	buf_addf(&line, ",\"at\":\"%s\"}\n", iso_format_utc(wall_seconds(clock_wall()), now));
 	if (line.failed)
 		return E_NOMEM;
-	/* Non-blocking: the run may have put a pipe there that has no reader. */
+	/* O_NONBLOCK, because the run may have replaced the file by a pipe without a reader. */
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	/* One write, so that lines of several processes do not mix. */
 	ssize_t n = fd < 0 ? -1 : write(fd, line.p, line.n);

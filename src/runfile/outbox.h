@@ -19,8 +19,8 @@ struct report {
 	struct str text, at; /* at: may be empty */
 };
 
-/* Appends one line, completely or not at all. E_LIMIT: the text is too long, or the run has reported too
- * much; REPORT_FAIL is not subject to the latter. */
+/* Appends one line by one write. E_IO: the line is missing or incomplete. E_LIMIT: the text is too long, or
+ * the run has reported too much; the second limit does not apply to REPORT_FAIL. */
 must_check enum err outbox_add(const char *path, enum report_kind kind, struct str text, struct why *why);
 
 /* The reports in the last 2 * OUTBOX_BYTES_MAX bytes of an attempt's outbox, oldest first. None if there is

@@ -200,8 +200,9 @@ enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run
 	if (fd < 0)
 		return why_set(why, E_IO, WHY_NOWHERE, "cannot read the run file of run %llu: %s",
 			       (unsigned long long)run, strerror(e));
-	/* The lock is tested before the block is read: once it is free, the block does not change any more.
-	 * An exit section counts even while the lock is held, because it is written when nothing is alive. */
+	/* The lock is tested before the block is read: once the lock is free, the block does not change any
+	 * more. An exit section counts even while the lock is held, because it is written when no process of
+	 * the attempt is alive. */
 	bool locked = runfile_is_locked(fd);
 	ssize_t n = pread(fd, block, sizeof block, 0);
 	e = errno;

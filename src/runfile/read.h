@@ -36,14 +36,14 @@ enum run_life {
 	LIFE_ABSENT, /* there is no run file */
 	LIFE_ALIVE,  /* the lock is held, and there is no exit section yet */
 	LIFE_ENDED,  /* there is an exit section */
-	LIFE_DEAD,   /* neither: the shim died without writing one */
+	LIFE_DEAD,   /* the lock is free, and there is no exit section: the shim died */
 };
 /* Reads the file of an attempt without taking its lock. E_IO: it cannot be read now. */
 must_check enum err runfile_read(const char *runs, uint64_t run, unsigned attempt, enum run_life *life,
 				 struct runfile *ret, struct why *why);
 
-/* Creates the run file with this end, so that the attempt can never start. `taken`: there is a run file
- * already, and it is unchanged. */
+/* Creates the run file with an exit section of this cause, so that the attempt can never start. `taken`:
+ * there is a run file already, and it is unchanged. */
 must_check enum err runfile_prevent(const char *runs, uint64_t run, unsigned attempt, enum run_cause cause,
 				    unsigned reason, bool flush, bool *taken, struct why *why);
 

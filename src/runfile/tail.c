@@ -27,7 +27,7 @@ enum err runfile_tail(const char *runs, uint64_t run, unsigned attempt, const ch
 	if (fd >= 0)
 		close(fd);
 	if (fd >= 0 && !regular)
-		return OK; /* the run has put something else in its place */
+		return OK; /* the run has replaced the file by something else */
 	if (regular && !text)
 		return E_NOMEM;
 	if (n < 0)

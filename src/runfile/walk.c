@@ -26,7 +26,7 @@ static enum err no_memory(struct why *why)
 	return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
 }
 
-/* Compares what begins with a uint64_t. */
+/* Compares two objects that begin with a uint64_t. */
 static int by_number(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -103,8 +103,8 @@ static enum err list_files(DIR *d, uint64_t from, struct file_list *ret, struct 
 	return OK;
 }
 
-/* Calls `fn` for each run in the list. *left: the number of runs whose files are not gone. False: `fn` does
- * not want more. */
+/* Calls `fn` for each run in the list. *left stays 0 only if all files are gone. False: `fn` has stopped the
+ * walk. */
 static bool call_for_runs(int dir, const struct file_list *l, runfile_walk_fn *fn, void *ctx, unsigned *left)
 {
 	for (unsigned i = 0, k; i < l->n; i = k) {

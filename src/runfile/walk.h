@@ -16,7 +16,7 @@ struct run_files {
 
 struct run_file {
 	uint64_t run;
-	unsigned attempt; /* with RUN_CHECK: of the check before it */
+	unsigned attempt; /* with RUN_CHECK: the check before that attempt */
 	char kind[4];     /* run, log, out, ctx, box */
 	uint64_t bytes;
 	int64_t touched;
@@ -30,7 +30,7 @@ must_check enum err runfile_walk(const char *runs, uint64_t from, runfile_walk_f
 /* Removes the files of a run; with `keep_result` those of kind run and out stay. Returns the bytes freed. */
 uint64_t runfile_remove(struct run_files *f, bool keep_result);
 
-/* An attempt of the run is alive, or its run file cannot be read. */
+/* Whether an attempt of the run is alive. Also true if a run file cannot be read. */
 bool runfile_any_alive(const char *runs, const struct run_files *f);
 
 /* The largest run number that has a file; 0: there are none. */
