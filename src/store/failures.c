@@ -1,4 +1,4 @@
-/* The failures of a store's activities, each behind one lock. */
+/* The failures of a store's activities, protected by one lock. */
 #include "store/failures.h"
 #include "sys/clock.h"
 

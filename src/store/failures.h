@@ -1,5 +1,5 @@
 #pragma once
-/* What a store cannot do at present, or can never do again, since when and why. Written by the store's
+/* The activities of a store that fail, temporarily or for good: since when, and why. Written by the store's
  * threads, read by any thread. */
 #include "base/err.h"
 #include "base/time.h"

@@ -163,8 +163,8 @@ enum err queue_submit(struct request_queue *q, const struct st_req *r)
 	if (!e)
 		return E_NOMEM;
 	pthread_mutex_lock(&q->lock);
-	/* While no other text is under way, a text of any size is accepted; otherwise a very large one never
-	 * would be. */
+	/* While no other text is under way, a text of any size is accepted; otherwise a very large text would
+	 * never be accepted. */
 	bool full = q->under_way >= q->under_way_max || (q->bytes > 0 && q->bytes + e->bytes > q->bytes_max);
 	if (!full) {
 		list_add(&q->lane[r->lane], e);
@@ -231,7 +231,8 @@ static bool lanes_are_empty(const struct request_queue *q)
 	return true;
 }
 
-/* How many requests of `lane` go into a group of `max` places when the higher lanes left `room` of them. */
+/* How many requests of `lane` go into a group of `max` places, if the higher lanes have left `room` places
+ * free. */
 static unsigned places_for(const struct request_queue *q, unsigned lane, unsigned room, unsigned max)
 {
 	unsigned share = max / STORE_LANE_SHARE;
@@ -268,8 +269,8 @@ void queue_answer(struct request_queue *q, struct queue_entry **answered, unsign
 	bool was_empty = !q->answers.n;
 	for (unsigned i = 0; i < n; i++)
 		list_add(&q->answers, answered[i]);
-	/* Written while the lock is held: after another thread has collected the answers, it would leave the
-	 * eventfd readable without any. */
+	/* Written while the lock is held: otherwise another thread could collect the answers first, and the
+	 * eventfd would be readable without answers. */
 	if (was_empty && write(q->fd, &one, sizeof one) < 0)
 		one = 0; /* the counter is full: the eventfd is readable already */
 	pthread_mutex_unlock(&q->lock);

@@ -8,7 +8,7 @@
 struct queue_entry {
 	struct queue_entry *next;
 	size_t bytes;            /* of text */
-	struct st_req req;       /* its texts point into text */
+	struct st_req req;       /* its texts point into `text` */
 	struct st_ack ack;       /* written by the writer thread */
 	_Alignas(8) char text[]; /* the rows of ST_MESSAGES first, then all texts */
 };

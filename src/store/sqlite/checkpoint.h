@@ -1,8 +1,8 @@
 #pragma once
 /* Moves the write-ahead log into the database, on a thread and a connection of its own, so that no commit
  * waits for it. Its passes are passive: they do not wait for the writer either, so they never empty the log
- * while the writer is busy. The writer restarts or truncates the log itself, and asks here whether little is
- * left to move. */
+ * while the writer is busy. The writer restarts or truncates the log itself, and learns from
+ * checkpoint_is_near whether little is left to move. */
 #include "store/failures.h"
 
 #include <sqlite3.h>
@@ -10,13 +10,13 @@
 struct checkpoint {
 	sqlite3 *db;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of the fields below */
+	pthread_mutex_t lock; /* protects the fields below */
 	pthread_mutex_t log;  /* held during a checkpoint, by this thread or by the writer */
 	pthread_cond_t wake;
 	unsigned threshold;   /* pages committed between two passes */
 	unsigned written;     /* pages committed since the last pass began */
 	uint64_t commits;     /* so far */
-	bool wanted, passing; /* a pass is to be made; one is being made */
+	bool wanted, passing; /* a pass is requested; a pass is being made */
 	bool complete;        /* the last pass moved all pages, and nothing was committed since */
 	bool closing;
 	struct store_failures *failures;

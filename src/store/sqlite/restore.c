@@ -67,7 +67,7 @@ enum err restore_backup(const struct restore_request *q, const char *file, char 
 {
 	char part[PATH_MAX], whole[PATH_MAX];
 	sqlite3 *from = NULL;
-	/* An interrupted restore is finished first; this one then puts its database aside. */
+	/* An interrupted restore is finished first; this call then moves the result aside. */
 	enum err e = file_check_path(q->database, why);
 	if (!e)
 		e = restore_finish(q->database, aside, room, why);

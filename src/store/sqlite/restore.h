@@ -3,8 +3,8 @@
  * at any point: then either the old database stays in place, or the next restore or daemon puts the new one
  * in place.
  *
- * A backup does not know what happened after it was made. So the time of the restore is written into the
- * database, and nothing that was due up to then is run any more (struct load_item). A database that was put
+ * A backup has no records of later events. So the time of the restore is written into the database, and
+ * occurrences that were due before that time are not run any more (struct load_item). A database that was put
  * back by other means is treated in the same way, if that is detected: the number of times that it was opened
  * is both in the database and in a file beside it, and the names of run files contain the numbers of their
  * runs. */
@@ -28,7 +28,7 @@ must_check enum err restore_finish(const char *database, char *aside, size_t roo
 
 /* What a database has recorded about restores. */
 struct restore_state {
-	bool older;            /* this call found it older than its directory */
+	bool older;            /* this call has found that the database is older than its directory */
 	bool unknown_runs;     /* it was restored, and runs that it does not contain may be alive */
 	struct wall restored;  /* when it was restored; 0: never */
 	uint64_t restored_run; /* the last run that it contained then */

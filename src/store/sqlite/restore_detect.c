@@ -31,8 +31,8 @@ int meta_last_run(sqlite3 *db, int64_t *ret)
 			 0, ret);
 }
 
-/* The last number in the directory of run files of the larger of both numbers: the next run begins a new
- * directory. */
+/* The last run number whose files are in the same directory as those of the larger of both numbers. The next
+ * run then begins a new directory. */
 static int64_t last_of_bucket(int64_t known, uint64_t files)
 {
 	int64_t last = known > (int64_t)files ? known : (int64_t)files;

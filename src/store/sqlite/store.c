@@ -64,8 +64,8 @@ static enum err make_durable(sqlite3 *db, struct why *why)
 }
 
 /* EXTRA is FULL plus a sync of the directory after a rollback journal was deleted. A new database uses such a
- * journal until it is switched to WAL; if the journal came back after a power cut, everything since would be
- * undone. */
+ * journal until it is switched to WAL; if the journal came back after a power cut, everything written since
+ * would be undone. */
 static enum err open_writer(const char *path, sqlite3 **ret, struct why *why)
 {
 	char pragmas[160];

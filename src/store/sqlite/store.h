@@ -3,7 +3,7 @@
  * more.
  *
  * Three connections, each used by one thread at a time: a writer thread carries out the submitted requests,
- * many to a transaction; a checkpoint thread moves the log into the database meanwhile; the caller's own
+ * many in one transaction; a checkpoint thread moves the log into the database meanwhile; the caller's own
  * thread loads. submit and collect may be called from any thread, load from one.
  *
  * A failing or full disk, or a lock of another process, is an outage: the writer rolls back and tries the
@@ -17,7 +17,7 @@ struct store;
 /* When to commit and to shorten the log, which is measured in pages of 4 KiB. The defaults are for
  * production; tests use small values. */
 struct store_tuning {
-	unsigned group;      /* requests to a transaction, at most STORE_GROUP_MAX */
+	unsigned group;      /* requests in one transaction, at most STORE_GROUP_MAX */
 	unsigned checkpoint; /* pages written between two passes of the checkpoint thread */
 	unsigned wal_lull;   /* the writer truncates a longer log … */
 	unsigned lull_ms;    /* … when it had no request for this many milliseconds */

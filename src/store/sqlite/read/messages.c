@@ -64,8 +64,8 @@ enum err read_message(struct reader *r, uint64_t number, struct arena *a, struct
 	return e;
 }
 
-/* Reads a list by a statement whose parameters are the number `first`, the limit, and the text `but`, if it
- * has one. */
+/* Reads a list by a statement whose parameters are the number `first`, the limit and, for some statements,
+ * the text `but`. */
 static enum err read_message_list(struct reader *r, enum read_statement which, int64_t first, struct str but,
 				  unsigned limit, struct arena *a, struct read_messages *ret, struct why *why)
 {

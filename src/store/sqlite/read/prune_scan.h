@@ -7,8 +7,8 @@ struct old_item {
 	uint64_t at;  /* its place in the scan; for runs and problems, their number */
 	uint64_t sid; /* for ranges, versions and schedules */
 	uint32_t rev; /* for versions */
-	bool old;     /* it was finished, closed or replaced by the given time */
-	bool young;   /* it was recorded after that time; most likely, so were all that follow */
+	bool old;     /* it was finished, closed or replaced no later than `by` */
+	bool young;   /* it was recorded after `by`; most likely all following items were, too */
 };
 
 /* Items after the place `after` (0: from the first on), at most `max`; their count in *n. */

@@ -1,5 +1,5 @@
 #pragma once
-/* What all functions of a reader use: the transaction with its deadline, and copying rows into the caller's
+/* Used by all functions of a reader: the transaction with its deadline, and copying rows into the caller's
  * arena. */
 #include "store/sqlite/db.h"
 #include "store/sqlite/read/reader.h"

@@ -57,13 +57,13 @@ must_check enum err read_sched_removed(struct reader *r, struct str id, struct a
 
 /* The schedules whose id is, or begins with, a given text. */
 struct read_match {
-	unsigned n;                         /* of id; 1: `sched` is that schedule */
+	unsigned n;                         /* the number of ids; 1: `sched` is the schedule */
 	bool more;                          /* there are more than n */
 	struct str id[READ_CANDIDATES_MAX]; /* in order */
 	struct read_sched sched;
 };
-/* Among schedules that are not removed. If one has exactly this id, it is the only match. E_NOTFOUND: no id
- * begins with the text. */
+/* Searches the schedules that are not removed. If one has exactly this id, it is the only match. E_NOTFOUND:
+ * no id begins with the text. */
 must_check enum err read_sched_named(struct reader *r, struct str text, struct arena *a,
 				     struct read_match *ret, struct why *why);
 
@@ -174,16 +174,16 @@ struct read_runs {
 must_check enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a,
 			      struct read_runs *ret, struct why *why);
 
-/* Model calls that checks avoided. `ever`: all that this schedule avoided (0: that all schedules avoided).
- * `lately`: what all schedules avoided from `since` on, the beginning of a quarter of an hour. Pruned
- * quarters count only in `ever`. */
+/* Model calls that checks avoided. `ever`: the calls that schedule `sid` avoided (0: that all schedules
+ * avoided). `lately`: the calls that all schedules avoided from `since` on; `since` must be the beginning of
+ * a quarter of an hour. Pruned quarters count only in `ever`. */
 struct read_avoided {
 	uint64_t ever, lately;
 };
 must_check enum err read_avoided(struct reader *r, uint64_t sid, struct wall since, struct read_avoided *ret,
 				 struct why *why);
 
-/* What is recorded about one nominal time of one schedule. */
+/* The records about one nominal time of one schedule. */
 struct read_why {
 	bool has_run, has_range, has_before, has_after;
 	struct run_row run;           /* the record of this time */

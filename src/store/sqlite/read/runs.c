@@ -58,7 +58,7 @@ static enum read_statement choose_statement(const struct read_filter *f, unsigne
 	return f->sid ? READ_RUNS_OF : READ_RUNS;
 }
 
-/* Adds the rows of a statement that was bound for one more than the list has room for. */
+/* Adds the rows of a statement that was bound for one row more than the list has room for. */
 static int add_runs(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
 {
 	int rc;
@@ -73,7 +73,7 @@ static int add_runs(sqlite3_stmt *s, struct read_runs *list, unsigned limit)
 
 /* Finds the first number such that its run and all later runs were recorded at `t` or later. Numbers grow
  * with the clock, so a binary search of two dozen steps finds it without an index. If the clock was set back,
- * runs recorded before that, at times that the clock then passed again, may not be found. */
+ * runs recorded before the step may not be found for times that the clock has passed twice. */
 static int first_number_since(struct reader *r, int64_t t, int64_t last, int64_t *ret)
 {
 	sqlite3_stmt *s = r->stmt[READ_RUN_FROM];

@@ -64,7 +64,7 @@ static const char *const text[] = {
 			   " WHERE d.source >= ?1 AND d.source <= ?2 AND (d.source, d.id) > (?3, ?4)"
 			   " AND d.dropped = 0 AND d.source > '' ORDER BY d.source, d.id LIMIT ?5"),
 	[READ_RUN_TEXT] = "SELECT text FROM run_text WHERE run = ?1 AND kind = ?2",
-	/* All that schedule ?1 avoided; what all schedules avoided from ?2 on. */
+	/* Calls that schedule ?1 avoided; calls that all schedules avoided from ?2 on. */
 	[READ_AVOIDED] = "SELECT (SELECT n FROM avoided WHERE sid = ?1 AND since = -1), (SELECT sum(n)"
 			 " FROM avoided WHERE sid = 0 AND since <> -1 AND since >= ?2)",
 	[READ_STATE] = "SELECT rev, text FROM state WHERE key = ?1",

@@ -1,7 +1,7 @@
-/* ST_AGENT and ST_STATE: the definitions of agents, and the texts they keep for themselves. */
+/* ST_AGENT and ST_STATE: the definitions and the state texts of agents. */
 #include "store/sqlite/write/operations.h"
 
-/* What the store has under a name or key. */
+/* The stored row of a name or key. */
 struct stored {
 	bool found;
 	uint32_t rev; /* 0: there never was one */

@@ -9,7 +9,7 @@ static bool is_valid_note(const struct st_req *r)
 	       m->run <= INT64_MAX && r->at.us != INT64_MAX;
 }
 
-/* Gives out the next number. */
+/* Assigns the next note number. */
 static int next_note_number(struct operation *o, int64_t *ret)
 {
 	bool found;

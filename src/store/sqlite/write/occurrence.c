@@ -35,8 +35,8 @@ static int replace_record(struct operation *o, const struct run_row *old)
 	return rc == SQLITE_OK ? operation_move(o) : rc;
 }
 
-/* At or below the pruning mark nothing is claimed, whether or not a record is left. The mark does not apply
- * to followers: each end comes once, and `seen` says which of them were acted on. */
+/* No occurrence at or before pruned_to is claimed, whether or not a record is left. This does not apply to
+ * followers: each end comes once, and `seen` says which of them were acted on. */
 static bool is_pruned(const struct operation *o)
 {
 	const struct sched_row *s = &o->sched.row;

@@ -6,8 +6,8 @@
 #include "store/sqlite/rows.h"
 #include "store/sqlite/write/statements.h"
 
-/* Carries out one request and fills in its answer. SQLITE_OK: it was carried out or refused. Else it may be
- * half done, and the caller must roll back. */
+/* Carries out one request and fills in its answer. SQLITE_OK: it was carried out or refused. Otherwise the
+ * request may be half done, and the caller must roll back. */
 must_check int operation_carry_out(struct write_statements *sql, const struct st_req *r, struct st_ack *ret);
 
 /* --- for the operations --- */
@@ -53,18 +53,18 @@ int operation_answer(struct operation *o, enum st_res res);
 /* Steps a bound statement. `found`: whether it gives a row; `ret`: its first column (may be NULL). */
 int operation_has_row(struct operation *o, enum write_statement which, bool *found, int64_t *ret);
 
-/* Reads the schedule into o->sched; o->found stays false if there is no such schedule. */
+/* Reads the schedule into o->sched; o->sched.found stays false if there is no such schedule. */
 int operation_read_schedule(struct operation *o, uint64_t sid);
 /* Reads one run with statement `which` (SQL_RUN_GET or SQL_RUN_AT), whose parameters are bound already. */
 int operation_read_run(struct operation *o, enum write_statement which, bool *found, struct run_row *ret);
 /* Writes the columns of o->sched that runs change. */
 int operation_save_counts(struct operation *o);
 
-/* Checks the schedule of a request. ST_OK: it is not removed and has the rev by which the request was
+/* Checks the schedule of a request. ST_OK: it is not removed and has the rev for which the request was
  * decided. */
 enum st_res operation_judge(const struct operation *o);
-/* The same; also ST_STALE if the schedule has already moved past `nominal` (a follower: past the end) to
- * which the request would move it. */
+/* The same. Also ST_STALE if the request would move the schedule, but the schedule has already moved past
+ * `nominal` (a follower: past the end). */
 enum st_res operation_judge_move(const struct operation *o, struct wall nominal);
 /* Carries out r->move, if the request moves its schedule. */
 int operation_move(struct operation *o);

@@ -60,8 +60,8 @@ static const char *const text[] = {
 	[SQL_RUN_FINISH] = "UPDATE run SET attempt = ?2, state = ?3, outcome = ?4, reason = ?5, ended = ?6,"
 			   " retry_at = ?7, cost = ?8, tokens_in = ?9, tokens_out = ?10, uncounted = ?11,"
 			   " \"end\" = ?12, exit_code = ?13 WHERE run = ?1",
-	/* Not manual runs (kind 4) and runs that followed an end (kind 2; kind 1 if ?3): they do not become
-	 * due again. */
+	/* Manual runs (kind 4) and runs that followed an end (kind 2; also kind 1 if ?3) stay, because they
+	 * do not become due again. */
 	[SQL_RUNS_WITHDRAW] = "DELETE FROM run INDEXED BY run_idle_of WHERE sid = ?1 AND nominal > ?2"
 			      " AND state > 3 AND kind NOT IN (2, 4) AND NOT (kind = 1 AND ?3)",
 	/* Executed before a run is deleted, because its number must never be used again. */

@@ -26,7 +26,7 @@ static int roll_back(struct writer *w)
 static int carry_out_group(struct writer *w, struct queue_entry **e, unsigned n)
 {
 	errno = 0;
-	int rc = roll_back(w); /* if the last rollback failed */
+	int rc = roll_back(w); /* repeats a rollback that has failed */
 	if (rc == SQLITE_OK)
 		rc = step(w, SQL_BEGIN);
 	for (unsigned i = 0; i < n && rc == SQLITE_OK; i++)
@@ -108,7 +108,8 @@ static int on_commit(void *arg, sqlite3 *db, const char *name, int pages)
 	struct writer *w = arg;
 	unsigned log = (unsigned)pages;
 	(void)db, (void)name;
-	checkpoint_committed(w->checkpoint, log > w->log ? log - w->log : log); /* fewer: the log restarted */
+	checkpoint_committed(w->checkpoint,
+			     log > w->log ? log - w->log : log); /* fewer pages: the log was restarted */
 	w->log = log;
 	w->file = log > w->file ? log : w->file;
 	return SQLITE_OK;
@@ -126,9 +127,9 @@ static void truncate_log(struct writer *w)
 	sqlite3_busy_timeout(w->db, STORE_BUSY_MS);
 }
 
-/* Whether to restart the log because there was no lull for too long. Restarting moves what the checkpoint
- * thread has not moved yet, and requests wait meanwhile. So the writer waits until little is left, while the
- * log grows by at most a quarter. */
+/* Whether to restart the log because there was no lull for too long. Restarting moves the pages that the
+ * checkpoint thread has not moved yet, and requests wait meanwhile. So the writer waits until little is left,
+ * while the log grows by at most a quarter. */
 static bool restart_is_due(struct writer *w)
 {
 	unsigned most = w->tuning.wal_max + w->tuning.wal_max / 4, little = w->tuning.checkpoint / 8;
