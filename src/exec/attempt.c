@@ -81,7 +81,7 @@ static int open_shim(const struct runfile *f)
 	return -1;
 }
 
-/* --- by what the run file says --- */
+/* --- one function for each state of the run file --- */
 
 static void file_absent(struct runner *r, struct attempt *a, const struct runfile *f)
 {

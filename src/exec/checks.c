@@ -91,7 +91,8 @@ bool check_answer(const struct attempt *a, const struct rn_report *report, struc
 	} else if (ended && report->outcome == OUTCOME_FAILED && report->reason == REASON_EXIT) {
 		ret->reason = report->exit_code == 1 ? REASON_NONE : REASON_CHECK;
 	} else if (ended && report->outcome == OUTCOME_FAILED) {
-		ret->reason = report->reason; /* it was not executed: runner_refuse, or a secret */
+		ret->reason =
+			report->reason; /* not executed: refused by runner_refuse, or a secret is missing */
 	}
 	return true;
 }
@@ -103,5 +104,5 @@ void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt)
 			    .attempt = (uint16_t)(attempt | RUN_CHECK),
 			    .reason = REASON_CANCELLED };
 	if (attempt_find(r, run, q.attempt) && runner_submit(r, &q))
-		return; /* it ends at its timeout */
+		return; /* the check then ends at its timeout */
 }

@@ -1,5 +1,5 @@
 #pragma once
-/* What the files of the runner share: the table of attempts and its states.
+/* Shared by the files of the runner: the table of attempts and its states.
  *
  *	state		waits for				next state
  *	UNKNOWN		its run file to be read, now or later	by the file
@@ -32,7 +32,7 @@ enum attempt_state {
 struct attempt {
 	uint64_t run;
 	uint64_t ticket; /* of the last packet sent; replies with another one are stale */
-	int64_t at;      /* when to act, by the boot clock; INT64_MAX: only when something happens */
+	int64_t at;      /* when to act, by the boot clock; INT64_MAX: only on an event */
 	int64_t pause;   /* before the next retry, microseconds */
 	int64_t sent_at; /* the last packet */
 	int memfd, pidfd;
@@ -122,7 +122,7 @@ void check_start_queued(struct runner *r);
 void check_uncount(struct runner *r, struct attempt *a); /* before it is removed */
 /* Whether the run file belongs to an earlier question, because this runner has not started the check. */
 bool check_is_stale(const struct attempt *a);
-/* Removes its run file, and calls `want` to get what to execute. */
+/* Removes its run file, and calls `want` to get the program again. */
 void check_restart(struct runner *r, struct attempt *a);
 /* Turns a report about a check into its answer; false: the check has not ended. */
 bool check_answer(const struct attempt *a, const struct rn_report *report, struct rn_report *ret);

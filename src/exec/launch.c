@@ -1,4 +1,4 @@
-/* Renders what to execute into a sealed memfd. */
+/* Writes the request to the launcher into a sealed memfd. */
 #include "exec/launch.h"
 #include "port/launch.h"
 #include "sys/write.h"

@@ -1,5 +1,6 @@
 #pragma once
-/* What to execute for one attempt, written into the memfd that the launcher receives (port/launch.h). */
+/* The program of one attempt with its settings, written into the memfd that the launcher receives
+ * (port/launch.h). */
 #include "base/err.h"
 #include "runfile/read.h"
 

@@ -202,7 +202,8 @@ void launch_overdue(struct runner *r, struct attempt *a)
 
 /* --- the launcher --- */
 
-/* Kills the launcher, which may only hang, and collects the zombie. Its shims do not depend on it. */
+/* Kills the launcher, which may hang instead of being dead, and collects the zombie. Its shims do not depend
+ * on it. */
 static void end_launcher(struct runner *r)
 {
 	siginfo_t si;

@@ -293,7 +293,7 @@ void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t out
 static void process_ended(struct runner *r, uint64_t event)
 {
 	uint32_t i = (uint32_t)event;
-	launch_receive(r); /* what the shim sent before it ended */
+	launch_receive(r); /* packets that the shim sent before it ended */
 	if (i >= r->attempts || r->attempt[i].generation != event >> 32 ||
 	    r->attempt[i].state == ATTEMPT_FREE || r->attempt[i].pidfd < 0)
 		return;
@@ -353,7 +353,7 @@ static void handle_event(struct runner *r, uint64_t event)
 	case EVENT_SOCKET:
 	case EVENT_TIMER:
 	case EVENT_READY:
-		break; /* runner_collect does that in any case */
+		break; /* the caller, runner_collect, takes the reports after every event */
 	case EVENT_LAUNCHER:
 		launch_receive(r);
 		launch_disconnect(r);

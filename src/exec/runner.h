@@ -37,8 +37,8 @@ bool runner_keep_launcher(struct runner *r, const char *program);
 
 /* E_LIMIT, E_BUSY, E_NOMEM: too many attempts at a time, submit again later. Run numbers are below 2^48. */
 must_check enum err runner_submit(struct runner *r, const struct rn_req *q);
-/* Answers `want` with what to execute, which is copied. Ignored if the attempt is no longer wanted. Fails as
- * launch_render does; the attempt then still waits for an answer. */
+/* Answers `want` with the program to execute; `l` is copied. Ignored if the attempt is no longer wanted.
+ * Fails as launch_render does; the attempt then still waits for an answer. */
 must_check enum err runner_give(struct runner *r, uint64_t run, uint16_t attempt, const struct launch *l,
 				struct why *why);
 /* Answers `want` when there is nothing to execute. An attempt is reported as RN_EXIT with this outcome, a
@@ -47,7 +47,7 @@ void runner_refuse(struct runner *r, uint64_t run, uint16_t attempt, uint8_t out
 /* The answer of the check before this attempt is no longer needed: kills the check if it runs. */
 void runner_drop_check(struct runner *r, uint64_t run, uint16_t attempt);
 
-/* Handles what has happened, and returns up to `max` reports. Those about one attempt are in the order of
+/* Handles all events, and returns up to `max` reports. Reports about one attempt are in the order of the
  * events. */
 unsigned runner_collect(struct runner *r, struct rn_report *ret, unsigned max);
 /* Readable when runner_collect should be called. */

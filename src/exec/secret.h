@@ -1,6 +1,6 @@
 #pragma once
-/* Finds for the names of a run's secrets the files and commands from which its shim fetches them. The daemon
- * never reads their values. */
+/* Finds the files and commands from which the shim of a run fetches the secrets that the run names. The
+ * daemon never reads their values. */
 #include "base/arena.h"
 #include "core/doc/config/config.h"
 #include "exec/launch.h"

@@ -40,15 +40,15 @@ static void raise_oom_score(void)
 	if (sscanf(text, "%d", &now) == 1 && now < OOM_SCORE_ADJ) {
 		int k = snprintf(text, sizeof text, "%d", OOM_SCORE_ADJ);
 		if (pwrite(fd, text, (size_t)k, 0) < 0)
-			now = 0; /* it is not essential */
+			now = 0; /* the score is not essential */
 	}
 	close(fd);
 }
 
-static struct rlimit core_limit; /* for agents, once this process has 0 */
+static struct rlimit core_limit; /* the limit for agents; this process has set its own to 0 */
 static bool core_disabled;
 
-/* Not by PR_SET_DUMPABLE: with hidepid on /proc that would hide the shim from its own daemon, which has to
+/* Does not use PR_SET_DUMPABLE: with hidepid on /proc it would hide the shim from its own daemon, which must
  * find the run of a process (exec/lineage.h). */
 void agent_disable_core_dumps(void)
 {
@@ -106,7 +106,7 @@ static bool wait_for_release(int socket, char **envp)
 static _Noreturn void execute(const struct program *p, const int fds[3], int socket, pid_t shim)
 {
 	setsid();
-	/* The agent is killed when its shim dies; what the agent has started is left to a sweep. */
+	/* The agent is killed when its shim dies; a sweep kills the processes that the agent has started. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != shim || !wait_for_release(socket, p->envp))
 		_exit(126);

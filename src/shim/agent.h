@@ -1,14 +1,14 @@
 #pragma once
 /* The process of the agent, from fork to exec. It is forked before the run file is created, so that the file
- * can name it, and waits until it is released; a shim that finds the run file taken kills it instead.
- * Programs for secrets and expectations are executed in the same way. */
+ * can contain its pid, and waits until the shim releases it. If the run file exists already, the shim kills
+ * the process instead. Programs for secrets and expectations are executed in the same way. */
 #include "shim/request.h"
 
 #include <sys/types.h>
 
 struct agent {
 	pid_t pid;
-	int socket; /* to it: variables, and the release; from it: struct agent_failure */
+	int socket; /* to the agent: variables, and the release; from it: struct agent_failure */
 };
 
 /* The program that the agent executes. */
@@ -27,7 +27,7 @@ struct agent_failure {
 int agent_fork(const struct program *p, const int fds[3], struct agent *ret);
 /* Adds the entry NAME=value to its environment, or replaces it. To be called before its release. */
 void agent_set_variable(struct agent *a, const char *entry);
-/* Lets it execute the program. */
+/* Lets the agent execute its program. */
 void agent_release(struct agent *a);
 /* Prevents core dumps of this process, because its memory has secrets. Agents keep the limit they would have
  * had. */

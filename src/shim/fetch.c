@@ -1,4 +1,4 @@
-/* Reads secrets from files and programs, and adds them to what is masked. */
+/* Reads secrets from files and programs, and adds their values to the list of masked texts. */
 #include "shim/fetch.h"
 #include "shim/agent.h"
 #include "shim/cgroup.h"
@@ -86,7 +86,7 @@ static int open_pipes(struct pipes *p)
 	return 0;
 }
 
-/* Reads once; what does not fit is discarded. False: the pipe is at its end. */
+/* Reads once; bytes that do not fit are discarded. False: the pipe is at its end. */
 static bool read_some(int fd, char *to, size_t room, size_t *n)
 {
 	char left_out[4096];
@@ -156,7 +156,7 @@ static bool run_program(struct fetcher *f, char *const *argv, struct secret_valu
 	close(a.socket);
 	f->cancelled = !ended;
 	if (!ended)
-		return fail_fetch(v, "its command was still running");
+		return fail_fetch(v, "its command was still running when the attempt ended");
 	if (failed)
 		return fail_fetch(v, "its command cannot be executed: %s", strerror(failure.error));
 	if (WIFSIGNALED(status))
@@ -298,7 +298,7 @@ bool fetch_all(struct fetcher *f, char *note, size_t room)
 	}
 	drop_partial_line(f);
 	if (done)
-		explicit_bzero(v.p, sizeof v.p); /* otherwise rq->secret may point to it */
+		explicit_bzero(v.p, sizeof v.p); /* after a failure rq->secret may point to it */
 	if (done && !(f->entry[f->entries] = secret_names(f->rq))) {
 		snprintf(note, room, "secrets: %s", strerror(ENOMEM));
 		return false;

@@ -1,7 +1,7 @@
 #pragma once
-/* Fetches the secrets of the agent from files and from the output of programs. Their values are only in the
+/* Fetches the secrets of the agent from files and from the output of programs. The values exist only in the
  * shim and in the environment of the agent: not in the daemon, not in a file, not in arguments. They are
- * masked in all output. What the programs print to standard error is held back until the values to mask are
+ * masked in all output. The standard error of the programs is held back until the values to mask are
  * known. */
 #include "shim/request.h"
 

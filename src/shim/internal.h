@@ -1,5 +1,5 @@
 #pragma once
-/* What the files of the shim share: the state of the one attempt that the process runs. */
+/* Shared by the files of the shim: the state of the one attempt that the process runs. */
 #include "runfile/sections.h"
 #include "shim/agent.h"
 #include "shim/fetch.h"
@@ -37,7 +37,7 @@ struct shim {
 };
 
 /* start.c: prepares the attempt and creates its run file. Returns 0 or an errno; EEXIST: there is a run file
- * already, or the attempt was too late and the new file says so. */
+ * already, or the attempt was too late and the new file records that. */
 int shim_start(struct shim *s);
 struct program shim_program(struct shim *s); /* of the agent */
 

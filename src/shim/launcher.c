@@ -51,7 +51,7 @@ static int fork_pidfd(bool *child)
 				.pidfd = (uint64_t)(uintptr_t)&pidfd,
 				.exit_signal = SIGCHLD };
 	long pid = syscall(SYS_clone3, &a, sizeof a);
-	if (pid < 0 && errno == ENOSYS) /* some sandboxes do not have it */
+	if (pid < 0 && errno == ENOSYS) /* some sandboxes do not provide clone3 */
 		pid = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
 	*child = pid == 0;
 	return pid < 0 ? -errno : pidfd;

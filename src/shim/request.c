@@ -13,7 +13,7 @@ static const struct {
 } fields[LAUNCH_FIELDS] = {
 	[FIELD_ARG] = { true, LAUNCH_ARGS_MAX },        [FIELD_ENV] = { true, LAUNCH_ENV_MAX },
 	[FIELD_SECRET] = { true, SECRETS_MAX },         [FIELD_FILE] = { true, LAUNCH_FILES_MAX },
-	[FIELD_SCRIPT] = { true, LAUNCH_ARGS_MAX - 1 }, /* and a NULL after the previous one */
+	[FIELD_SCRIPT] = { true, LAUNCH_ARGS_MAX - 1 }, /* one more for the NULL after the previous script */
 	[FIELD_WORD] = { true, LAUNCH_ARGS_MAX },       [FIELD_FETCH] = { true, FETCHES_MAX },
 };
 
@@ -103,7 +103,7 @@ void request_release(struct launch_request *r)
 		n += r->secret[i].n;
 	char *kept = malloc(n), *to = kept;
 	if (!kept)
-		return; /* nothing depends on it */
+		return; /* out of memory: the mapping stays, which does no harm */
 	const struct launch_head *mapped = r->head;
 	r->head = memcpy(to, mapped, sizeof *mapped);
 	to += sizeof *mapped;

@@ -141,7 +141,7 @@ int shim_start(struct shim *s)
 		return -s->dir;
 	runfile_name(name, s->rq.head->run, s->rq.head->attempt, "run");
 	if (faccessat(s->dir, name, F_OK, 0) == 0)
-		return EEXIST; /* only saves the preparation; runfile_create decides */
+		return EEXIST; /* only avoids useless work; runfile_create decides */
 	const struct program p = shim_program(s);
 	int e = prepare(s);
 	if (!e)

@@ -48,7 +48,7 @@ static void check_lease(struct shim *s, int64_t now)
 	s->lease_end = INT64_MAX;
 }
 
-/* Does what is due, and returns the next deadline. */
+/* Acts on all deadlines that have passed, and returns the next one. */
 static int64_t handle_deadlines(struct shim *s)
 {
 	int64_t now = clock_boot().us, next = INT64_MAX;

@@ -360,7 +360,8 @@ TEST(a_command_that_hangs_ends_at_the_timeout)
 	struct rn_report s = rig_next(&g);
 	CHECK_STR(outcome_words[s.outcome % OUTCOME_COUNT], "killed");
 	CHECK_STR(reason_words[s.reason % REASON_COUNT], "timeout");
-	CHECK_STR(rig_runfile(&g, 1, 1).note, "secret KEY: its command was still running");
+	CHECK_STR(rig_runfile(&g, 1, 1).note,
+		  "secret KEY: its command was still running when the attempt ended");
 	CHECK(rig_all_dead(pid, 2, 5000));
 
 	g.launch.timeout = 0;

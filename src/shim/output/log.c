@@ -38,8 +38,8 @@ static uint64_t end_begins(const struct log *l)
 	return l->head + (l->state == LOG_CAPPED ? LOG_GAP_BYTES : 0);
 }
 
-/* Moves the last `tail` bytes to just behind the line. This is done each time `tail` more bytes were written,
- * so each byte is moved about once. */
+/* Moves the last `tail` bytes to just behind the line LOG_GAP. This is done each time `tail` more bytes were
+ * written, so each byte is moved about once. */
 static bool drop_middle(struct log *l)
 {
 	uint64_t to = l->head + LOG_GAP_BYTES, from = l->size - l->tail;

@@ -12,7 +12,8 @@ struct log {
 	uint8_t state;     /* enum run_log */
 };
 
-/* The line; its number has a fixed width, so that it can be overwritten in place. */
+/* The line about bytes that are left out; its number has a fixed width, so that it can be overwritten in
+ * place. */
 #define LOG_GAP       "\n[rota: %020llu bytes left out]\n"
 #define LOG_GAP_BYTES 45
 

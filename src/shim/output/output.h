@@ -12,8 +12,8 @@ struct output {
 	struct log log, out;
 	bool has_out;
 	uint64_t bytes;   /* read so far */
-	unsigned no_work; /* letters of NO-WORK at the beginning of standard output; UINT_MAX: it begins
-			     otherwise */
+	unsigned no_work; /* letters of NO-WORK at the beginning of standard output; UINT_MAX: it begins with
+			     other bytes */
 };
 
 /* Creates the pipes; write[] are the ends for the agent. 0 or an errno. The files are opened by output_open,
