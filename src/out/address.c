@@ -14,8 +14,8 @@ const char *const address_words[ADDRESS_KINDS] = {
 };
 
 /* The first matching row counts. From IANA's registries of special-purpose addresses; ranges for
- * documentation count as public, since nothing is there. `v4_at`: the offset of the IPv4 address that
- * decides; 0: none. */
+ * documentation count as public, since no host has such an address. `v4_at`: the offset of an IPv4 address
+ * inside the address, whose kind counts; 0: none. */
 static const struct {
 	const char *net;
 	enum address_kind kind;
@@ -79,7 +79,7 @@ enum address_kind address_kind(const struct ip *ip)
 static bool same_host(struct str a, struct str b)
 {
 	if (a.n && a.p[a.n - 1] == '.')
-		a.n--; /* of a fully qualified name */
+		a.n--; /* the dot at the end of a fully qualified name */
 	return str_ieq(a, b);
 }
 

@@ -21,5 +21,5 @@ enum address_kind address_kind(const struct ip *ip);
 
 /* Public addresses are allowed; others if `allow` has a network that contains them, or the host name of the
  * request. A metadata address is only allowed by an entry for exactly that address; multicast and unspecified
- * addresses never are. */
+ * addresses are never allowed. */
 bool address_allowed(const struct ip *ip, struct str host, const struct peer *allow, unsigned n);

@@ -1,7 +1,7 @@
 /* Checks the headers of a request. */
 #include "out/headers.h"
 
-/* They determine the framing of the message, or its destination. */
+/* Headers that determine the framing of the message, or its destination. */
 static const char *const set_by_rota[] = { "connection",        "content-length", "expect", "host",
 					   "http2-settings",    "keep-alive",     "te",     "trailer",
 					   "transfer-encoding", "upgrade" };
@@ -48,7 +48,7 @@ enum err headers_check(const struct out_request *r, struct why *why)
 		const struct out_header *h = &r->header[i];
 		bytes += h->name.n + h->value.n;
 		if (!is_name(h->name))
-			return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' is not a valid name of a header",
+			return why_set(why, E_INPUT, WHY_NOWHERE, "'%.*s' is not a valid header name",
 				       STR_SHORT(h->name));
 		if (!is_value(h->value))
 			return why_set(why, E_INPUT, WHY_NOWHERE,

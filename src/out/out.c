@@ -23,7 +23,7 @@ struct transfer {
 	struct curl_slist *headers;
 	struct buf signature;
 	struct str method;
-	bool body;           /* is sent */
+	bool body;           /* the body is sent */
 	bool foreign;        /* a redirect has left the first origin */
 	size_t header_bytes; /* received so far */
 	bool headers_too_long;
@@ -40,7 +40,7 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* --- how it ended --- */
+/* --- the result --- */
 
 void out_make_printable(char *text)
 {
@@ -49,7 +49,7 @@ void out_make_printable(char *text)
 			*text = '?';
 }
 
-/* Sets fault and text. The text may contain what the receiver sent, so it is made printable. */
+/* Sets fault and text. The text may contain bytes from the receiver, so it is made printable. */
 printf_like(3, 4) static enum err set_result(struct transfer *t, enum out_fault fault, const char *fmt, ...)
 {
 	char *text = t->answer->text;
@@ -78,7 +78,8 @@ static enum out_fault fault_of(CURLcode code)
 		{ CURLE_SSL_CERTPROBLEM, OUT_TLS },
 		{ CURLE_SSL_CIPHER, OUT_TLS },
 		{ CURLE_SSL_ISSUER_ERROR, OUT_TLS },
-		/* A header line that is too long: older versions, and CURLE_TOO_LARGE of later ones. */
+		/* For a header line that is too long, older versions of libcurl return the first code, later
+		 * ones the second (CURLE_TOO_LARGE). */
 		{ CURLE_OUT_OF_MEMORY, OUT_TOO_LARGE },
 		{ (CURLcode)100, OUT_TOO_LARGE },
 	};
@@ -225,7 +226,7 @@ static bool add_header(struct transfer *t, struct str name, struct str value)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
 	buf_add(&line, name);
-	buf_add(&line, value.n ? STR(": ") : STR(";")); /* how libcurl wants a header without a value */
+	buf_add(&line, value.n ? STR(": ") : STR(";")); /* libcurl's form of a header without a value */
 	buf_add(&line, value);
 	struct curl_slist *list = line.failed ? NULL : curl_slist_append(t->headers, line.p);
 	t->headers = list ? list : t->headers;
@@ -246,7 +247,7 @@ static bool make_headers(struct transfer *t)
 	if (fine && !headers_have(r, STR("user-agent")))
 		fine = add_header(t, STR("User-Agent"), STR("rota/" ROTA_VERSION));
 	if (fine && !headers_have(r, STR("content-type"))) {
-		/* None, instead of the default for forms. */
+		/* Send no Content-Type, instead of libcurl's default for forms. */
 		struct curl_slist *list = curl_slist_append(t->headers, "Content-Type:");
 		t->headers = list ? list : t->headers;
 		fine = list != NULL;
@@ -333,7 +334,7 @@ static enum err send_hop(struct transfer *t)
 	t->answer->body.n = 0;
 	t->answer->cut = false;
 	if (left <= 0)
-		return set_result(t, OUT_TIMEOUT, "%s: the time was used up before this redirect", t->host);
+		return set_result(t, OUT_TIMEOUT, "%s: the timeout expired before this redirect", t->host);
 	if (!make_headers(t) || set_hop(t, left))
 		return E_NOMEM;
 	CURLcode code = curl_easy_perform(t->curl);

@@ -7,8 +7,8 @@
  *    name server cannot replace it. Private addresses are refused unless allowed (out/address.h).
  *  - At most OUT_REDIRECTS_MAX redirects are followed; each is checked in the same way. After a redirect to
  *    another origin, neither the signature nor headers that may be secret are sent any more. A redirect from
- *    https to http is followed only if the request allows it. 303 changes the method to GET; after the others
- *    method and body stay, because a message without its body would not be delivered.
+ *    https to http is followed only if the request allows it. 303 changes the method to GET; after other
+ *    redirects method and body stay, because a message without its body would not be delivered.
  *  - Time and the size of the response are bounded.
  *  - No text contains the path of the URL or the value of a header, which may be secrets.
  *
@@ -53,8 +53,8 @@ struct out_answer {
 	char text[WHY_TEXT_MAX]; /* for people; printable ASCII */
 };
 
-/* OK: it was sent, or sending it failed; `ret` says how it ended, to be freed with out_answer_free. E_INPUT,
- * E_LIMIT: the request is wrong, and nothing was sent. */
+/* OK: the request was sent, or sending it failed; `ret` says how it ended, and must be freed with
+ * out_answer_free. E_INPUT, E_LIMIT: the request is wrong, and nothing was sent. */
 must_check enum err out_send(const struct out_request *r, struct out_answer *ret, struct why *why);
 void out_answer_free(struct out_answer *a);
 /* Replaces everything but printable ASCII, so that text from the network is harmless on a terminal. */

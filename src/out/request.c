@@ -66,7 +66,7 @@ static enum err set_ca(struct out_request *r, const struct request_key *key, con
 {
 	(void)key;
 	if (!v->str.n || memchr(v->str.p, 0, v->str.n))
-		return why_set(why, E_INPUT, v->at, "ca is not a path");
+		return why_set(why, E_INPUT, v->at, "ca must be a path: not empty, and without a 0 byte");
 	r->ca = arena_dup(a, v->str);
 	return r->ca ? OK : E_NOMEM;
 }

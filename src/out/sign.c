@@ -18,7 +18,8 @@ static int base64_digit(char c)
 	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Strict, in whole groups of four characters. OpenSSL's decoder counts the padding as bytes. */
+/* Accepts only whole groups of four characters. Counts the padding itself, because OpenSSL's decoder counts
+ * it as bytes. */
 static bool decode_base64(struct str s, uint8_t ret[KEY_MAX], size_t *n)
 {
 	size_t pad = 0;

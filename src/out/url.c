@@ -27,7 +27,7 @@ bool out_url_has_scheme(CURLU *url, const char *scheme)
 	return has;
 }
 
-/* libcurl converts other hosts to ASCII depending on the locale of the process. */
+/* Hosts must be ASCII, because libcurl would convert others depending on the locale of the process. */
 static bool has_ascii_host(CURLU *url)
 {
 	char *host = NULL;
@@ -45,7 +45,7 @@ enum err out_url_read(const char *text, CURLU *base, CURLU **ret, char wrong[OUT
 	if (!url)
 		return E_NOMEM;
 	if (base)
-		flags |= CURLU_URLENCODE | CURLU_ALLOW_SPACE; /* as browsers accept them in redirects */
+		flags |= CURLU_URLENCODE | CURLU_ALLOW_SPACE; /* browsers accept such URLs in redirects */
 	CURLUcode code = curl_url_set(url, CURLUPART_URL, text, flags);
 	bool web = !code && (out_url_has_scheme(url, "http") || out_url_has_scheme(url, "https"));
 	if (web && has_ascii_host(url)) {

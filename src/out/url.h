@@ -8,7 +8,7 @@
 enum { OUT_URL_WRONG = 96 };
 
 /* `base`: the URL that `text` may be relative to, or NULL. E_INPUT: `wrong` says what is wrong, to follow
- * "the url" or "an address that"; it does not contain the URL, which may be a secret. Free with
+ * "the url" or "a url that"; it does not contain the URL, which may be a secret. Free with
  * curl_url_cleanup. */
 must_check enum err out_url_read(const char *text, CURLU *base, CURLU **ret, char wrong[OUT_URL_WRONG]);
 bool out_url_has_scheme(CURLU *url, const char *scheme);
