@@ -34,9 +34,9 @@ static void accept_skew(struct engine *e)
 	}
 }
 
-/* A step far ahead is usually a fault, and accepting it would record years as missed: so the clock is held. A
- * clock that is behind a time reached before is known to be slow, so a step ahead is measured from max_skew
- * and setting the clock right again is accepted. */
+/* A step far ahead is usually a fault, and accepting it would record years as missed; so the clock is held.
+ * Steps ahead are measured from max_skew: a clock behind it is known to be slow, so setting it right again is
+ * accepted. */
 void clock_update(struct engine *e)
 {
 	int64_t skew = e->now.wall.us - e->now.boot.us, step = skew - e->skew;
@@ -128,7 +128,7 @@ static bool needs_rewind(const struct engine *e, const struct sched *s, struct w
 	       !(s->row.flags & SCHED_ENABLED);
 }
 
-/* Times that are in the future again come due again, so what was recorded for them is withdrawn. */
+/* Times that are in the future again will come due again, so their records are withdrawn. */
 bool clock_rewind_next(struct engine *e)
 {
 	for (unsigned visited = 0; e->rewind < e->scheds; visited++) {

@@ -42,7 +42,7 @@ static void set_rules(struct sched_row *row, const struct command *c, uint32_t m
 	memcpy(row->rules, &rules, sizeof rules);
 }
 
-/* Fills in what the command says about the document. */
+/* Fills in the fields that come from the command's document. */
 static void set_document(struct st_req *r, const struct command *c)
 {
 	set_rules(&r->row, c, c->max_runs);
@@ -76,7 +76,7 @@ static bool same_times(const struct sched *s, const struct command *c)
 	       !!(s->row.flags & SCHED_ENABLED) == c->enabled;
 }
 
-/* The times change: nothing at or before now fires any more. Times that are due but not recorded become
+/* The times change: no time at or before now fires any more. Times that are due but not recorded become
  * missed/edited first. */
 static void change_times(struct engine *e, struct sched *s, const struct command *c)
 {
@@ -86,8 +86,8 @@ static void change_times(struct engine *e, struct sched *s, const struct command
 	if (settles)
 		due_record_range(e, s, last, RUN_MISSED, REASON_EDITED);
 	if (settles || next_check_arrive(e, s) || follow_refuse_pending(e, s)) {
-		/* The caller repeats the command when that request is answered. Sent now, the change could
-		 * overtake it in another lane. */
+		/* Another request must be recorded first. The caller repeats the command after the answer:
+		 * sent now, the change could overtake that request in another lane. */
 		engine_reply_code(e, c->tag, REPLY_BUSY, s->row.sid, 0);
 		return;
 	}
@@ -119,7 +119,7 @@ static uint32_t left_of(const struct sched *s, uint32_t max_runs)
 	return max_runs > used ? max_runs - used : 0;
 }
 
-/* Something other than the times changes: times that are due but not recorded run by the new version. */
+/* Changes something other than the times. Times that are due but not recorded run under the new version. */
 static void change_policy(struct engine *e, struct sched *s, const struct command *c)
 {
 	struct st_req r = command_new_put(s, e->now.wall);
@@ -374,7 +374,7 @@ static void handle_backfill(struct engine *e, const struct command *c)
 	}
 	struct wall at = { c->from.us - 1 };
 	if (at.us < s->row.pruned_to.us)
-		at = s->row.pruned_to; /* before that it is not known what has run */
+		at = s->row.pruned_to; /* records of earlier times may have been pruned */
 	e->backfill[e->backfills] = (struct backfill){
 		.sid = c->sid, .tag = c->tag, .last = at, .to = c->to, .left = late_limit(s)
 	};

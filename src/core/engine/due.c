@@ -11,7 +11,7 @@ struct wall due_time(const struct sched *s, struct wall nominal)
 struct wall due_next(const struct sched *s, struct wall after)
 {
 	struct wall next;
-	/* Nothing at or before its last change fires, even if the clock has stepped back since. */
+	/* No time at or before its last change fires, even if the clock has stepped back since. */
 	if (after.us < s->row.changed.us)
 		after = s->row.changed;
 	if (s->row.after || rule_next(&rules_of(s)->when, s->zone, after, &next) != OK)
@@ -208,7 +208,7 @@ bool due_is_overlap(const struct engine *e, const struct sched *s, enum run_kind
 	       waiting_behind(e, s) >= most_behind[policy_of(s)->overlap];
 }
 
-/* The state in which an occurrence is recorded: whatever can be decided without asking is decided here. */
+/* The state in which an occurrence is recorded; RUN_PENDING if preconditions must be asked first. */
 static enum run_state first_state(const struct policy *p, enum run_kind kind, bool refused)
 {
 	unsigned ask = p->preconditions & ~(1u << ASK_CHECK);
@@ -413,7 +413,8 @@ static void handle_sched(struct engine *e, struct sched *s)
 	}
 }
 
-/* The next schedule to handle: one that can have a token, or the first that is due; NULL: none. */
+/* The next schedule to handle: the first in the catch_up heap if there is a token, else the first that is
+ * due; NULL: none. */
 static struct sched *first_due(struct engine *e)
 {
 	if (e->catch_up.n && late_tokens(e, e->now.boot) >= USEC)

@@ -215,7 +215,7 @@ void engine_set_row(struct engine *e, struct sched *s, const struct sched_row *r
 {
 	bool new_leader = s->row.after != row->after;
 	if (new_leader) {
-		follow_drop_all(e, s); /* ends of the old leader: they were recorded before the change */
+		follow_drop_all(e, s); /* drops the ends of the old leader */
 		unlink_follower(e, s);
 	}
 	/* Rules change only with the rev. Not copying them spares their cache lines, which matters with a
@@ -580,7 +580,8 @@ uint64_t engine_digest(const struct engine *e)
 	}
 	for (uint32_t i = 0; i < e->runs; i++) {
 		const struct run_row *r = &e->run[i].row;
-		if (r->run && e->run[i].phase != PHASE_RECORDING) /* not in the store yet */
+		if (r->run &&
+		    e->run[i].phase != PHASE_RECORDING) /* in that phase it is not in the store yet */
 			sum += MIX(r->run, r->sid, r->rev, r->attempt, r->kind, r->state, r->uncounted,
 				   (uint64_t)r->nominal.us, (uint64_t)r->due.us);
 	}
@@ -642,7 +643,7 @@ unsigned engine_coming(const struct engine *e, struct engine_due *ret, unsigned 
 		front[best] = front[--waiting];
 		for (uint32_t child = 4 * at + 1; child <= 4 * at + 4 && child < h->n; child++)
 			front[waiting++] = child;
-		if (!(s->row.flags & SCHED_PAUSED)) /* its entry is the end of its pause */
+		if (!(s->row.flags & SCHED_PAUSED)) /* if it is paused, its entry is the end of the pause */
 			ret[n++] = (struct engine_due){ s->row.sid, { h->entry[at].key } };
 	}
 	return n;

@@ -3,7 +3,7 @@
  * effects): it reads no clock, calls no port and sees no document. Effects and events are plain values; the
  * daemon, or the simulator, carries the effects out and brings the answers back as events.
  *
- * Promises, on which G1 to G8 of the contract rest:
+ * Promises, on which the guarantees that the simulator checks (G1 to G8 in tests/sim/check) rest:
  *  - Total: every event is handled in every state; an event that makes no sense is ignored.
  *  - Nothing is started, answered or published before the store has confirmed its cause.
  *  - The state in memory can be rebuilt from the store: when the engine is quiet, its digest equals the
@@ -95,7 +95,7 @@ struct event {
 
 /* --- effects --- */
 
-/* What a step asks for. The order among the three lists means nothing; within one it does. */
+/* The requests of a step. The order matters within each of the three lists, but not between them. */
 struct effects {
 	struct st_req *store;
 	struct rn_req *runner;
@@ -137,7 +137,7 @@ DEFINE_CLEANUP(struct engine *, engine_free)
 
 /* Pass every item of the store's load first, then step with EV_LOADED; steps before that do nothing. */
 void engine_load(struct engine *e, const struct load_item *item);
-/* Handles one event and appends what it asks for to `out`. */
+/* Handles one event and appends its effects to `out`. */
 void engine_step(struct engine *e, const struct event *ev, struct now now, struct effects *out);
 /* When to step with EV_TICK if nothing else happens; <= now: at once. False: no tick is needed. */
 bool engine_next(const struct engine *e, struct now now, struct wall *ret);
@@ -152,7 +152,7 @@ uint64_t engine_acted_on(const struct engine *e);
 
 /* True if nothing is under way and nothing is due, so that the state follows from the store's rows alone. */
 bool engine_quiet(const struct engine *e, struct now now);
-/* A hash of that state, independent of the order in which it was loaded. */
+/* A hash of the state, independent of the order in which it was loaded. */
 uint64_t engine_digest(const struct engine *e);
 
 /* Counts for people and tests. Costs time proportional to the open runs, not to the schedules. */
@@ -166,8 +166,8 @@ struct engine_counts {
 struct engine_counts engine_counts(const struct engine *e);
 bool engine_clock_held(const struct engine *e); /* engine_counts().clock_held in constant time */
 
-/* The schedules that come due next, soonest first, at most `most` of them; returns how many. Costs time by
- * `most`, not by the number of schedules. */
+/* The schedules that come due next, soonest first, at most `most` of them; returns how many. The time it
+ * takes depends on `most`, not on the number of schedules. */
 struct engine_due {
 	uint64_t sid;
 	struct wall due;

@@ -94,7 +94,7 @@ static void settle_late_end(struct engine *e, struct sched *s, const struct lead
 		due_claim(e, s, end->nominal, end, missed == MISSED_CATCH_UP ? KIND_CATCH_UP : KIND_AFTER, 0);
 }
 
-/* Why an end is skipped even if it is not late; REASON_NONE: it is not. */
+/* Why an end is skipped even if it is not late; REASON_NONE: it is not skipped. */
 static enum reason skip_reason(struct engine *e, struct sched *s, struct wall nominal)
 {
 	if (s->row.flags & SCHED_PAUSED || e->paused_all)
@@ -128,7 +128,7 @@ void follow_run_first(struct engine *e, struct sched *s)
 		due_claim(e, s, end->nominal, end, KIND_AFTER, 0);
 }
 
-/* Two ends at one instant are two occurrences. */
+/* Two ends at one instant are two occurrences, so they need different nominal times. */
 void follow_shift_first(struct engine *e, const struct sched *s)
 {
 	e->end[s->first_end].nominal.us++;

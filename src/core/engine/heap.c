@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The four children of an entry are compared together. The array begins OFFSET entries into a cache line, so
- * that they lie in one. */
+ * that all four lie in one line. */
 enum { ARITY = 4, LINE = 64, OFFSET = ARITY - 1 };
 static_assert(ARITY * sizeof(struct heap_entry) == LINE, "four entries fill a cache line");
 

@@ -35,7 +35,7 @@ struct run_ending {
 
 /* A run that has not ended. */
 struct run {
-	struct run_row row; /* as the store has it, or will once the request under way is answered */
+	struct run_row row; /* as the store has it, or will have it after the request under way */
 	uint32_t sched;     /* index of its schedule */
 	uint32_t sibling;   /* the next younger run of the same schedule; in a free slot the next free slot */
 	struct run_queue *queue; /* the queue it is in; NULL: none */
@@ -64,7 +64,7 @@ struct sched {
 	struct sched_row row; /* as the store has it */
 	const struct zone *zone;
 	struct wall next_try;   /* the nominal time to handle next: row.next, or a later one if the store
-				   answered   that the times before are recorded already */
+				   answered that the times before are recorded already */
 	uint32_t first_run;     /* its oldest open run; in a free slot the next free slot */
 	uint32_t next_follower; /* the next schedule that has the same leader */
 	uint32_t first_end, last_end; /* list of its leader's ends on which it has not acted; NONE: empty */
@@ -121,7 +121,7 @@ struct pending {
 	uint8_t state;     /* of the run, as requested */
 	uint8_t outcome;   /* of a run that is recorded and finished by one request (ACTION_EVENT) */
 	struct wall ended; /* likewise */
-	bool closes_range; /* of the schedule */
+	bool closes_range; /* the request closes the open range of the schedule */
 	uint32_t sched;    /* index of the schedule when the request was sent; saves a search */
 	struct hold_row hold;
 	struct boot since;
@@ -182,7 +182,8 @@ struct engine {
 	int64_t max_skew;  /* the largest ever accepted, or implied by a record: a clock below it is slow */
 	int64_t max_ahead; /* the clock is held when it is this far or farther ahead of max_skew */
 	bool clock_held;   /* nothing comes due until the clock is back, or a person accepts it */
-	uint32_t rewind;   /* after a step back of the clock: the next schedule to correct; NONE: all are */
+	uint32_t
+		rewind; /* after a step back of the clock: the next schedule to correct; NONE: none is left */
 	bool rewind_waits; /* that schedule is busy: go on after the store's answer */
 
 	/* A nominal time that was due at or before one of these instants is late for that reason. */
@@ -282,8 +283,8 @@ bool next_check_hold_back(struct engine *e, struct sched *s);
 
 /* --- due.c: from due time to record --- */
 void due_handle(struct engine *e); /* everything that is due, within the limits of a step */
-/* After a change of its row or of what holds it back: puts the schedule into the right heap, or sends the
- * request that must come first, or leaves it out of all heaps. */
+/* After a change of its row, or of a pause or hold that concerns it: puts the schedule into the right heap,
+ * or sends the request that must come first, or leaves it out of all heaps. */
 void due_enqueue(struct engine *e, struct sched *s);
 void due_dequeue(struct engine *e, struct sched *s);
 /* Records an occurrence in the state that its policy asks for, or as skipped/overlap. `end` is the leader's
@@ -324,7 +325,7 @@ void due_acked(struct engine *e, const struct pending *pending, const struct st_
 /* --- late.c: times that were missed --- */
 void late_settle(struct engine *e, struct sched *s); /* next_try is late: does what the policy says */
 enum reason late_cause(struct engine *e, const struct sched *s, struct wall due);
-unsigned late_limit(const struct sched *s); /* how many times are caught up with at most */
+unsigned late_limit(const struct sched *s); /* how many missed times may be run late */
 /* Takes a token to start a missed time now. False: there is none, and the schedule was put into the catch_up
  * heap by `due`. */
 bool late_take_token(struct engine *e, struct sched *s, struct wall due);
@@ -352,9 +353,10 @@ void runs_state_changed(struct engine *e, uint32_t key);    /* EV_STATE */
 void runs_recover(struct engine *e, struct run *r);         /* after a load */
 void runs_start(struct engine *e, struct run *r);           /* it has got a slot */
 void runs_launch_answered(struct engine *e, struct run *r); /* the runner has answered RN_START */
-/* Its agent or account is held: delays the run until then, or ends it if that is forever. */
+/* The agent or account of the run is held: delays the run until the hold ends, or ends the run if the hold
+ * has no end. */
 void runs_hold(struct engine *e, struct run *r, const struct hold_row *hold);
-void runs_release(struct engine *e, struct sched *s); /* the hold has ended or changed: delays end */
+void runs_release(struct engine *e, struct sched *s); /* the hold has ended or changed: ends the delays */
 void runs_refuse(struct engine *e, struct run *r, enum run_state state, enum reason reason);
 void runs_cancel(struct engine *e, struct run *r, enum reason reason); /* in any phase */
 void runs_drop_retry(struct engine *e, struct run *r);                 /* if one is pending */

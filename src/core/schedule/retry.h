@@ -3,7 +3,7 @@
 #include "base/attr.h"
 #include "core/model.h"
 
-/* Final are done, no_work, and failures for which a retry does not help: cancelled, replaced, budget,
+/* False for done, no_work, and failures for which a retry does not help: cancelled, replaced, budget,
  * definition, template, denied, auth and billing. The caller decides about rate_limited, since it uses up no
  * attempt. */
 bool retry_wanted(enum outcome outcome, enum reason reason);

@@ -1,6 +1,6 @@
 #pragma once
-/* The compiled form of a schedule's document: its times and its policy, a value without pointers. Everything
- * that the engine decides about an occurrence, it decides by these rules. */
+/* The compiled form of a schedule's document: its times and its policy, a value without pointers. The engine
+ * decides about occurrences by these rules alone. */
 #include "core/model.h"
 #include "core/when/rule.h"
 #include "port/store.h"
@@ -19,7 +19,7 @@ enum agent_choice {
 /* Which ends of its leader's runs make a follower due. */
 enum after_outcome { AFTER_DONE /* or no_work */, AFTER_FAILED /* or killed */, AFTER_ANY };
 
-/* Kinds of news. policy.news has bits up to NEWS_PING, a row of news any of them. */
+/* Kinds of news. policy.news has bits up to NEWS_PING; a row of news has bits of any kind. */
 enum news_kind {
 	NEWS_SUCCESS,
 	NEWS_FAILURE,
@@ -68,7 +68,7 @@ struct rules {
 #define RULES_VERSION 3
 static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
 
-/* The tables' entries to which the numbers in the rules refer. */
+/* The entries of the engine's tables to which the numbers in the rules refer. */
 struct rules_context {
 	const struct zone *zone;     /* of the schedule */
 	const struct zone *hours;    /* of the agent's active hours */
