@@ -8,7 +8,7 @@
 
 /* --- text and variables --- */
 
-/* A template; it may be empty. */
+/* Sets a template, which may be empty. */
 static enum err set_template(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	*KEY_FIELD(struct str, into, k) = v->str;
@@ -73,7 +73,7 @@ enum err set_url(struct key_reader *r, void *into, const struct key *k, const st
 		       k->name);
 }
 
-/* A token of HTTP. */
+/* Whether the name is a token of HTTP. */
 static bool is_header_name(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++)

@@ -80,7 +80,7 @@ static void sort_warnings(struct doc_list *list)
 
 /* The schedules or the agents of a document. */
 struct definitions {
-	const char *key; /* that they are given with; NULL: there are none */
+	const char *key; /* the key of the document that has them; NULL: there are none */
 	const struct val *first;
 	unsigned n;
 };

@@ -157,7 +157,7 @@ struct schedule_doc {
 	struct doc_next_check next_check;
 	struct {
 		int64_t schedules; /* how many its runs may create; 0: none */
-		int64_t interval;  /* seconds that the times of each must be apart */
+		int64_t interval;  /* the least seconds between two times of each */
 	} grants;
 	unsigned unsupported; /* the features it uses, bits of enum doc_unsupported */
 	struct doc_turn turn;
@@ -175,7 +175,7 @@ static inline struct str doc_condition(const struct schedule_doc *d)
  * features, such as hooks, that do not apply to a run that a person starts. */
 const char *doc_blocked(const struct schedule_doc *d, bool by_hand);
 
-/* What a document is read with. */
+/* The environment in which a document is read. */
 struct doc_env {
 	struct when_env when;         /* its id is not used */
 	int64_t timeout[DOC_ACTIONS]; /* defaults, in seconds, by type of action */

@@ -76,7 +76,7 @@ void doc_warn_shell_template(struct key_reader *r, const struct val *v);
 key_set set_url; /* struct str: an address that a request can be sent to */
 key_set set_env; /* struct val: a map of variables */
 
-/* --- check_keys.c --- */
+/* --- run_check_keys.c --- */
 key_set set_check, set_expectations, set_hooks;
 key_write write_check, write_expectations, write_hooks;
 

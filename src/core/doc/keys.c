@@ -304,7 +304,7 @@ void keys_show(const struct key *k, const void *from, struct buf *out)
 	}
 }
 
-/* keys_show writes these as JSON already. */
+/* Whether keys_show writes a value of this row as JSON. */
 static bool shows_json(const struct key *k)
 {
 	return k->type == KEY_BOOL || k->type == KEY_NUMBER || k->type == KEY_OTHER;

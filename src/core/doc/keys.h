@@ -44,7 +44,7 @@ struct key {
 #define KEY_CONST_FIELD(field, base, k) ((const field *)(const void *)((const char *)(base) + (k)->offset))
 
 struct key_reader {
-	struct str source; /* the text that positions count in */
+	struct str source; /* positions are offsets in this text */
 	struct arena *arena;
 	struct why *why;
 	void *self; /* for the setters of one table */
@@ -72,8 +72,8 @@ const char *keys_kind_name(enum val_kind kind);
 /* The error for a value of the wrong kind; `name` is what the value is called, `kinds` are the allowed ones.
  */
 enum err keys_wrong_kind(struct key_reader *r, const char *name, unsigned kinds, const struct val *v);
-/* Parsers of single values count from the beginning of the string: moves the position of their error `e` to
- * where the string is in the source. Returns `e`. */
+/* Moves the position of error `e` from the string `v` to the source: parsers of single values count from the
+ * beginning of the string. Returns `e`. */
 enum err keys_error_in(struct key_reader *r, const struct val *v, enum err e);
 
 /* Setters and writers for rows of type KEY_OTHER. */

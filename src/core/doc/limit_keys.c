@@ -128,7 +128,7 @@ void write_budget(const void *from, const struct key *k, struct buf *out)
 
 /* --- next_check: 5m..2h --- */
 
-/* Reads the bytes from `from` to before `to` of the value as a duration. */
+/* Reads bytes [from, to) of the value as a duration. */
 static enum err read_part(struct key_reader *r, const struct val *v, size_t from, size_t to, int64_t *ret)
 {
 	struct str s = str_trim(str_sub(v->str, from, to));

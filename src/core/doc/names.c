@@ -30,7 +30,9 @@ enum err doc_check_id(struct str id, struct why *why)
 
 void doc_derive_id(const struct str *word, unsigned words, char ret[DOC_ID_MAX + 1])
 {
-	enum { ENOUGH = 32 }; /* the most taken of one word; no word is added to a longer id */
+	enum {
+		ENOUGH = 32
+	}; /* the most bytes taken from one word; no word is added to an id of this length */
 	size_t n = 0;
 	ret[0] = 0;
 	for (unsigned i = 0; i < words && n < ENOUGH; i++) {

@@ -2,8 +2,8 @@
 #include "core/doc/agent/agent.h"
 #include "port/runner.h"
 
-/* The preconditions of a run. A blocked schedule gets that of a hook, whose answer the daemon derives from
- * the document: if the schedule is no longer blocked when it is due, these rules are still right. */
+/* The preconditions of a run. A blocked schedule gets the precondition of a hook. The daemon answers it from
+ * the document, so the rules stay right if the schedule is no longer blocked when it is due. */
 static uint8_t preconditions_of(const struct schedule_doc *d)
 {
 	unsigned asks = 0;
@@ -33,7 +33,7 @@ static uint8_t news_of(const struct schedule_doc *d)
 	return (uint8_t)news;
 }
 
-/* By default an agent is paused after several failures in a row; a command is not. */
+/* By default, several failures in a row pause a schedule of agent turns, but not one of commands. */
 static uint16_t max_failures_of(const struct schedule_doc *d)
 {
 	enum { AGENT_MAX_FAILURES = 10 };
@@ -42,8 +42,8 @@ static uint16_t max_failures_of(const struct schedule_doc *d)
 	return d->action.kind == DOC_AGENT_TURN ? AGENT_MAX_FAILURES : 0;
 }
 
-/* Adds what the agent's definition says. Its concurrency applies to every schedule that names it; account and
- * active hours apply only to turns. */
+/* Adds the values of the agent's definition. Its concurrency applies to every schedule that names it; account
+ * and active hours apply only to turns. */
 static enum err add_agent(const struct schedule_doc *d, const struct doc_names *names, struct rules *r)
 {
 	const struct agent_doc *agent = d->turn.agent;

@@ -188,7 +188,8 @@ static enum err check_combination(struct doc_reader *r, const struct val *v)
 	return OK;
 }
 
-/* Copies what the expression and its directives have set, with defaults that depend on the action. */
+/* Copies the values that the expression and its directives have set, with defaults that depend on the
+ * action. */
 static void copy_directives(struct schedule_doc *d, const struct doc_env *env)
 {
 	const struct when *w = &d->when;

@@ -244,7 +244,7 @@ static void write_jitter(const void *from, const struct key *k, struct buf *out)
 	write_seconds(((const struct schedule_doc *)from)->when.rule.jitter, out);
 }
 
-/* Only a timeout that was given, not the default that applied when the document was read. */
+/* Writes only a timeout that was given, not the default that applied when the document was read. */
 static void write_timeout(const void *from, const struct key *k, struct buf *out)
 {
 	const struct when *w = &((const struct schedule_doc *)from)->when;

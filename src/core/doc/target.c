@@ -20,7 +20,8 @@ static enum err set_secret(struct key_reader *r, void *into, const struct key *k
 	return OK;
 }
 
-/* Messages are about runs and about problems, which have no schedule: templates have no names in common. */
+/* Refuses templates: some messages are about runs and some about problems, and these have no names in common
+ * that a template could use. */
 static enum err set_target_command(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	for (unsigned i = 0; v->kind == VAL_LIST && i < v->list.n; i++) {
@@ -87,7 +88,7 @@ void target_write_list(const struct doc_target *to, unsigned n, struct buf *out)
 
 /* --- names --- */
 
-/* What follows the host is often the secret part of an address. */
+/* The part after the host is left out, because it is often secret. */
 struct str target_host(struct str url)
 {
 	size_t n = 0, slashes = 0;
@@ -98,7 +99,7 @@ struct str target_host(struct str url)
 	return at ? str_from(host, (size_t)(at + 1 - host.p)) : host;
 }
 
-/* Only the program: arguments may be secrets. */
+/* Writes only the program, because arguments may be secrets. */
 static void write_program(const struct doc_command *c, struct buf *out)
 {
 	struct str first = c->shell.n ? c->shell : c->argc ? c->argv[0] : (struct str){ 0 };

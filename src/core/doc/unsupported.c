@@ -1,5 +1,5 @@
-/* Features that are read but not supported yet. Using one is a warning, and it blocks the schedule or agent:
- * a run without its check, hook or budget would look as if they had been applied. */
+/* Features that are read but not supported yet. A schedule or agent that uses one gets a warning and is
+ * blocked: a run without its check, hook or budget would look as if they had been applied. */
 #include "core/doc/agent/agent.h"
 #include "core/doc/internal.h"
 
@@ -10,7 +10,7 @@ static const struct {
 	[DOC_UNSUPPORTED_AGENDA] = { "'check: agenda' is not supported yet", true },
 	[DOC_UNSUPPORTED_BUDGET] = { "budgets are not supported yet", true },
 	[DOC_UNSUPPORTED_HOOK] = { "hooks are not supported yet", false },
-	[DOC_UNSUPPORTED_RUNNER] = { "only agents with runner 'command' and a command are supported yet",
+	[DOC_UNSUPPORTED_RUNNER] = { "only agents with runner 'command' and a command are supported so far",
 				     true },
 };
 

@@ -60,7 +60,7 @@ const char *expr_near(struct str name, const struct expr_names *names, struct ar
 /* The message about a function that does not exist. */
 const char *expr_unknown_function(struct str name, struct arena *a);
 
-/* What evaluations may still cost. Several may share one budget. */
+/* The steps and bytes that evaluations may still use. Several evaluations may share one budget. */
 struct expr_budget {
 	size_t steps, bytes;
 };

@@ -56,7 +56,7 @@ static struct expr_value boolean(bool b)
 	return (struct expr_value){ .kind = EXPR_BOOL, .boolean = b };
 }
 
-/* expr_near, at the expense of the budget. */
+/* Calls expr_near; its cost counts against the budget. */
 static const char *near_name(struct expr_machine *m, struct str s, const struct expr_names *names)
 {
 	return expr_spend(m, NEAR_NAMES_MAX * NEAR_NAMES_MAX / 4) ? expr_near(s, names, m->arena) : "";
@@ -125,7 +125,8 @@ static struct expr_value index_value(struct expr_machine *m, const struct expr_v
 	if (v->kind == EXPR_LIST)
 		return list_item(m, v, key);
 	if (v->kind != EXPR_MAP)
-		return expr_error(m, "%s has no items; only lists and maps have", expr_kind_words[v->kind]);
+		return expr_error(m, "%s has no items; only lists and maps have items",
+				  expr_kind_words[v->kind]);
 	if (expr_lookup(m, v, key, &found))
 		return found;
 	return key->kind == EXPR_STRING ? missing_field(m, v, key->str)
@@ -330,7 +331,8 @@ enum err expr_run(const struct expr *e, const struct expr_env *env, struct arena
 		at++;
 	}
 	if (m.stop == E_LIMIT)
-		return why_set(why, E_VALUE, m.at, "too much work: at most %d steps and %d MiB",
+		return why_set(why, E_VALUE, m.at,
+			       "the expression needs too much work: at most %d steps and %d MiB",
 			       CEL_STEPS_MAX, CEL_MEMORY_MAX >> 20);
 	if (m.stop)
 		return m.stop;

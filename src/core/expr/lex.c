@@ -177,7 +177,7 @@ static enum err read_string(struct lexer *l, bool raw, bool bytes, struct token 
 				       quote == '"' ? "\"\"\"" : "'''");
 		unsigned length = utf8_length(str_from(l->text, l->at));
 		if (!length)
-			return why_set(l->why, E_INPUT, l->at, "not valid UTF-8");
+			return why_set(l->why, E_INPUT, l->at, "this byte is not valid UTF-8");
 		if (c == '\\' && !raw) {
 			if (!copy) {
 				copy = out = arena_alloc(l->arena, l->text.n - from + 1);
@@ -286,7 +286,7 @@ static enum err read_mark(struct lexer *l, struct token *t)
 		return why_set(l->why, E_INPUT, l->at, "'%c' is not an operator; write '%c%c'", c, c, c);
 	unsigned length = utf8_length(rest);
 	if (!length)
-		return why_set(l->why, E_INPUT, l->at, "not valid UTF-8");
+		return why_set(l->why, E_INPUT, l->at, "this byte is not valid UTF-8");
 	return why_set(l->why, E_INPUT, l->at, "'%.*s' does not belong in an expression", (int)length,
 		       rest.p);
 }

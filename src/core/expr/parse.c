@@ -412,8 +412,8 @@ static enum err read_binary(struct parser *p, unsigned level)
 	return e;
 }
 
-/* Reads a ? b : c ? d : e, without recursion after ':'. Until the end is known, the argument of each jump to
- * it is the jump before. */
+/* Reads a ? b : c ? d : e, without recursion after ':'. While the end is not known, the jumps to it form a
+ * list: the argument of each is the jump before it. */
 static enum err read_conditional(struct parser *p)
 {
 	unsigned ends = UINT32_MAX;
@@ -446,7 +446,8 @@ static enum err read_conditional(struct parser *p)
 static enum err read_expression(struct parser *p)
 {
 	if (p->depth == CEL_DEPTH_MAX)
-		return why_set(p->lex.why, E_LIMIT, p->token.at, "nested more than %d deep", CEL_DEPTH_MAX);
+		return why_set(p->lex.why, E_LIMIT, p->token.at, "the expression is nested more than %d deep",
+			       CEL_DEPTH_MAX);
 	p->depth++;
 	enum err e = read_conditional(p);
 	p->depth--;

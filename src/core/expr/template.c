@@ -87,7 +87,7 @@ enum err template_compile(struct str text, const struct expr_names *names, struc
 
 /* --- rendering --- */
 
-/* What rendering may still cost, and how long the text may still become. */
+/* The budget that rendering may still use, and the bytes by which the text may still grow. */
 struct allowance {
 	struct expr_budget budget;
 	size_t bytes;

@@ -1,4 +1,4 @@
-/* Values: where they come from, their order, their equality. */
+/* Values: made from JSON and times, ordered, compared for equality. */
 #include "core/expr/code.h"
 
 const char *const expr_kind_words[] = {

@@ -60,9 +60,8 @@ struct expr_value expr_of_wall(struct wall w);
 struct expr_value expr_item(const struct expr_value *list, unsigned i);
 struct expr_pair expr_pair(const struct expr_value *map, unsigned i);
 
-/* Appends the value as JSON: maps sorted by key, timestamps as RFC 3339 in `zone` (NULL: UTC), durations in
- * seconds
- * ("5400s"), bytes as base64, "NaN", "Infinity" and "-Infinity" as strings. E_VALUE: two keys of a map are
- * equal in JSON, or the value is too large (CEL_STEPS_MAX). */
+/* Appends the value as JSON: maps sorted by key, timestamps as RFC 3339 in `zone` (NULL: UTC), durations as
+ * text in seconds ("5400s"), bytes as base64, "NaN", "Infinity" and "-Infinity" as strings. E_VALUE: two keys
+ * of a map are equal in JSON, or the value is too large (CEL_STEPS_MAX). */
 must_check enum err expr_write(const struct expr_value *v, const struct zone *zone, struct arena *a,
 			       struct buf *out, struct why *why);

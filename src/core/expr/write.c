@@ -43,8 +43,8 @@ static bool add_as_string(const struct expr_value *v, const struct zone *zone, s
 
 /* --- the cost --- */
 
-/* Pays for writing v before anything is written: the same value may be in a list many times, and sorting a
- * map takes quadratic time. */
+/* Subtracts the cost of writing v from the budget before anything is written: the same value may be in a list
+ * many times, and sorting a map takes quadratic time. */
 static bool pay_for(struct expr_budget *budget, const struct expr_value *v)
 {
 	bool text = v->kind == EXPR_STRING || v->kind == EXPR_BYTES;

@@ -209,7 +209,8 @@ enum err ace_split(struct str text, struct ace *ret, struct why *why)
 		bool lone_cr = text.p[i] == '\r' && i + 1 < text.n && text.p[i + 1] != '\n';
 		if (((unsigned char)text.p[i] < 32 && !is_space(text.p[i])) || text.p[i] == 127 || c1 ||
 		    lone_cr)
-			return why_set(why, E_INPUT, i, "control character 0x%02x in an expression",
+			return why_set(why, E_INPUT, i,
+				       "control character 0x%02x is not allowed in an expression",
 				       (unsigned char)text.p[i]);
 	}
 	while (str_line(&lines, &line)) {

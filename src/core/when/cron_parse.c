@@ -247,7 +247,7 @@ static enum err read_special_wday(struct field_reader *f, size_t from, unsigned 
 	return OK;
 }
 
-/* In a range of weekdays, makes 7 the Sunday that is 0; 0-7 is the whole week. */
+/* Normalizes a range of weekdays in which Sunday is written as 7; 0-7 is the whole week. */
 static void normalize_sundays(unsigned *a, unsigned *b)
 {
 	if (*a == 0 && *b == 7)

@@ -67,7 +67,7 @@ static void read_fraction(struct iso_reader *r, struct iso *t)
 {
 	int32_t unit = 100000;
 	size_t from = r->in.at;
-	bool finer = false; /* than microseconds: rounded up, so that nothing is early */
+	bool finer = false; /* finer than microseconds: rounded up, so that no run is early */
 	for (; is_digit(cursor_peek(&r->in)); r->in.at++, unit /= 10) {
 		t->micros += unit * (cursor_peek(&r->in) - '0');
 		finer |= unit == 0 && cursor_peek(&r->in) != '0';

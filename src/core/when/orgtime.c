@@ -156,7 +156,8 @@ static enum err split_words(struct str text, struct str inner, struct org_words 
 	return OK;
 }
 
-/* Is it an English name of another day? Other languages are ignored: org uses that of its user. */
+/* Is it an English name of another day? Names in other languages are ignored, because org writes them in the
+ * language of its user. */
 static bool is_other_day(struct str name, int64_t days)
 {
 	for (unsigned w = 0; w < 7 && name.n >= 3; w++)

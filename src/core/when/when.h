@@ -63,7 +63,7 @@ struct when_parts {
 };
 
 /* Compiles parts that were split already. Without a form only the directives are compiled, and the rule and
- * the normalized form of `ret` mean nothing. On an error *part is the wrong part (ACE_KEYS: the form), and
+ * the normalized form of `ret` are undefined. On an error *part is the wrong part (ACE_KEYS: the form), and
  * why->at counts from its beginning. */
 must_check enum err when_compile(const struct when_parts *parts, const struct when_env *env, struct arena *a,
 				 struct when *ret, enum ace_key *part, struct why *why);

@@ -193,7 +193,7 @@ TEST(syntax_errors_say_where)
 		  "\\U00000041" },
 		{ __LINE__, "b'\\u0041'", 2,
 		  "unknown escape; there are \\n \\t \\r \\a \\b \\f \\v \\\\ \\? \\\" \\' \\` \\x41 \\101" },
-		{ __LINE__, "'\xFF'", 1, "not valid UTF-8" },
+		{ __LINE__, "'\xFF'", 1, "this byte is not valid UTF-8" },
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct expr *e;
@@ -384,7 +384,8 @@ TEST(bounds_of_the_work)
 		why.text[0] = 0;
 		enum err err = expr_eval(e, &env, &a, &value, &why);
 		CHECK_INT_AT(rows[i].line, err, E_VALUE);
-		CHECK_STR_AT(rows[i].line, why.text, "too much work: at most 1000000 steps and 4 MiB");
+		CHECK_STR_AT(rows[i].line, why.text,
+			     "the expression needs too much work: at most 1000000 steps and 4 MiB");
 		arena_free(&a);
 	}
 	/* || hides an error of its other side, but not the end of the budget. */

@@ -101,7 +101,7 @@ TEST(blocked_turns_say_why)
 		{ __LINE__,
 		  TURN "}\nagent: {name: ann, prompt: p, runner: claude}",
 		  { .several = false },
-		  "agent 'ann': only agents with runner 'command' and a command are supported yet",
+		  "agent 'ann': only agents with runner 'command' and a command are supported so far",
 		  AGENT_CHOICE_DEFAULT },
 		{ __LINE__, TURN "}\n" AGENT "}", { .several = false }, NULL, AGENT_CHOICE_DEFAULT },
 		{ __LINE__,

@@ -603,7 +603,7 @@ TEST(words_that_are_not_understood)
 		{ __LINE__, "every december", 14, "a day of the month is missing" },
 		{ __LINE__, "every day at", 12, "a time is missing at the end; write 9, 9:30, 9am" },
 		{ __LINE__, "every day at foo", 13, "'foo' is not a time" },
-		{ __LINE__, "every day on", 12, "a day with a name is missing" },
+		{ __LINE__, "every day on", 12, "a day is missing" },
 		{ __LINE__, "every day on foo", 13, "'foo' is not a day" },
 		{ __LINE__, "every day in", 12, "a place or an amount is missing" },
 		{ __LINE__, "every day in at 9", 13, "'at' is not a place" },

@@ -33,8 +33,8 @@ struct agent_doc {
 	struct str prompt; /* never empty; not a template */
 	uint8_t runner;    /* enum agent_runner */
 	struct str model;
-	/* As they are written in the definition; agent_command joins them. Words of lists may be templates,
-	 * as in the action of a schedule. */
+	/* Command and arguments as they are written in the definition; agent_command joins them. Words of
+	 * lists may be templates, as in the action of a schedule. */
 	struct doc_command command;
 	struct word_list args;
 	struct str workdir;     /* relative to the directory of the file; empty: that directory */

@@ -33,7 +33,7 @@ static struct str absolute_directory(struct str workdir, struct str home, struct
 	return whole ? str_of(whole) : (struct str){ 0 };
 }
 
-/* Takes from the agent what the schedule does not set. */
+/* Takes the values that the schedule does not set from the agent. */
 static enum err take_from_agent(const struct turn_agent *found, struct arena *a, struct schedule_doc *d)
 {
 	const struct agent_doc *agent = found->agent;

@@ -1,6 +1,6 @@
 #pragma once
-/* Turns: combines a schedule with the agent that executes its turns. What the schedule does not set is taken
- * from the agent's definition. Pure: the caller looks up the agent. */
+/* Turns: combines a schedule with the agent that executes its turns. Values that the schedule does not set
+ * are taken from the agent's definition. Pure: the caller looks up the agent. */
 #include "core/doc/agent/agent.h"
 
 /* The agent that a schedule names, or for a turn without a name the default agent or the only one. */
@@ -14,9 +14,9 @@ struct turn_agent {
 	struct str home;               /* directory that `workdir` is relative to, and its default */
 };
 
-/* Changes `d` into what is executed: agent, command, directory, environment, timeout, check and next_check
- * come from the agent where the schedule does not set them, and d->turn says which agent it is or why no turn
- * can run. Canonical text must be written before. Fails with E_NOMEM only. */
+/* Changes `d` into the schedule that is executed: agent, command, directory, environment, timeout, check and
+ * next_check come from the agent where the schedule does not set them, and d->turn says which agent it is or
+ * why no turn can run. Canonical text must be written before. Fails with E_NOMEM only. */
 must_check enum err turn_resolve(const struct turn_agent *found, struct arena *a, struct schedule_doc *d);
 
 /* The standard input of a turn: the agent's prompt, a blank line, the message; p NULL: no memory. */

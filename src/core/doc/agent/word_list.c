@@ -1,4 +1,4 @@
-/* Splits a line into words, and reads lists and maps that are written so. */
+/* Splits a line into words, and reads lists and maps that are written as one line. */
 #include "core/doc/agent/word_list.h"
 #include "core/doc/text_position.h"
 

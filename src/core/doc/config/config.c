@@ -1,4 +1,4 @@
-/* Combines flags, environment, file and defaults to the configuration. */
+/* Combines flags, environment, file and defaults into the configuration. */
 #include "core/doc/config/config.h"
 
 #include <stdio.h>

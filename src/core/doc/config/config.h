@@ -54,7 +54,7 @@ struct setting {
 	const char *variable; /* of the environment; NULL: only the file can set it */
 	const char *help;
 };
-/* Ends with a NULL name. The flag is called as the key, with '-' for '_'. */
+/* Ends with a NULL name. The flag has the name of the key, with '-' for '_'. */
 extern const struct setting config_settings[];
 enum { CONFIG_SETTINGS_MAX = 32 };
 
@@ -74,8 +74,8 @@ struct config_env {
 	const struct zone_source *zones;
 };
 
-/* source[i] becomes the source of config_settings[i]. `ret` points into `a` and into what `env` returned.
- * why->at is an offset in env->text if the error is in the file, else WHY_NOWHERE. */
+/* source[i] becomes the source of config_settings[i]. `ret` points into `a` and into the texts that `env`
+ * returned. why->at is an offset in env->text if the error is in the file, else WHY_NOWHERE. */
 must_check enum err config_read(const struct config_env *env, struct arena *a, struct config *ret,
 				struct config_source source[CONFIG_SETTINGS_MAX], struct why *why);
 

@@ -167,7 +167,7 @@ static void write_out(const void *from, const struct key *k, struct buf *out)
 
 /* --- secrets: {NAME: {file: /path}, OTHER: {credential: name}, THIRD: {command: …}} --- */
 
-/* The same names as those of systemd: a file in a directory. */
+/* Accepts the same names as systemd: the name of a file, without a directory. */
 static enum err set_credential(struct key_reader *r, void *into, const struct key *k, const struct val *v)
 {
 	bool dots = str_eq(v->str, STR(".")) || str_eq(v->str, STR(".."));

@@ -1,4 +1,4 @@
-/* What clock changes do to the runs of a when, in words. */
+/* Describes in words what clock changes do to the runs of a when. */
 #include "core/when/explain/explain.h"
 #include "core/when/explain/text.h"
 #include "core/when/iso.h"
@@ -93,7 +93,8 @@ static int64_t min_of(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Is there a run in the pass with this offset of the repeated times, within the range? */
+/* Local times are repeated in two passes with different offsets. Is there a run in the pass with this offset,
+ * within the range? */
 static bool runs_in_pass(const struct clock_query *q, const struct clock_change *c, int32_t offset)
 {
 	return runs_between(q, max_of(c->from, q->after + 1 + offset), min_of(c->to, q->until + 1 + offset));

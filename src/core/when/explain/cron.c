@@ -76,7 +76,7 @@ static void add_seconds(const struct cron *c, struct buf *out)
 	buf_add(out, STR(" of the minute,"));
 }
 
-/* "Every 15 minutes": all day, at equal distances across the full hours, too. */
+/* "Every 15 minutes": all day, also with equal distances from one hour to the next. */
 static bool form_all_day(const struct cron *c, struct buf *out)
 {
 	unsigned minutes = step_of_sixty(c->minute), seconds = step_of_sixty(c->second);
@@ -251,7 +251,7 @@ static unsigned mday_items(const struct cron *c)
 	return (c->mday != 0) + count_bits(c->mday_last) + count_bits(c->mday_near);
 }
 
-/* Which of the month's days of this name match: bit n for the n-th, bit ORDINAL_LAST for the last. */
+/* Which days of the month with this weekday match: bit n for the n-th, bit ORDINAL_LAST for the last. */
 static unsigned ordinals(const struct cron *c, unsigned wday)
 {
 	unsigned bits = (unsigned)(c->wday_last >> wday & 1) << ORDINAL_LAST;

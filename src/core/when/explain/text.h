@@ -13,7 +13,7 @@ struct value_run {
 enum { VALUE_RUNS_MAX = 64 };
 unsigned value_runs(uint64_t bits, unsigned shortest, struct value_run ret[VALUE_RUNS_MAX]);
 
-/* Appends what is before item i of n: nothing, a comma, or `last`. */
+/* Appends the separator before item i of n: nothing, a comma, or `last`. */
 void text_join(struct buf *out, unsigned i, unsigned n, const char *last);
 /* "1, 3 and 7 to 9", or names instead of numbers. */
 void text_values(struct buf *out, uint64_t bits, const char *const *names, const char *last);

@@ -157,7 +157,7 @@ static enum err read_clock(const struct phrase_parser *p, struct clock_time *ret
 	return OK;
 }
 
-/* Reads one time of day. *half: with am or pm. *bare: without, and it could be either. */
+/* Reads one time of day. *half: it has am or pm. *bare: it has neither, and could be either. */
 static enum err read_time(struct phrase_parser *p, unsigned *minute, bool *bare, bool *half)
 {
 	struct clock_time c;
@@ -291,7 +291,7 @@ static enum err monthly_days(struct phrase_parser *p, uint64_t ordinals, unsigne
 	}
 	bool noun = is_unit(w, &unit) && unit == U_DAY;
 	if ((ordinals & last) && !noun)
-		return phrase_expected(p, p->i, "something a month has a last one of",
+		return phrase_expected(p, p->i, "a day or a day of the week",
 				       "\"last day of the month\" or \"last friday of the month\"");
 	p->i += noun;
 	s->mdays = (uint32_t)ordinals; /* without the bit of "last", which is above 31 */
@@ -348,7 +348,7 @@ static enum err day_clause(struct phrase_parser *p)
 		return wdays_clause(p);
 	if (is_ordinal(this_word(p)))
 		return monthly_clause(p);
-	return phrase_expected(p, p->i, "a day with a name",
+	return phrase_expected(p, p->i, "a day",
 			       "\"monday\", \"the 15th\", \"the last friday\" or \"24 december\"");
 }
 
@@ -377,7 +377,7 @@ static enum err read_amount(struct phrase_parser *p, int64_t *count, enum unit *
 		return OK;
 	*count = phrase_units[*unit].seconds / 2;
 	if (*count == 0)
-		return phrase_refuse(p, from, "'$0' goes with minutes, hours, days and weeks");
+		return phrase_refuse(p, from, "'$0' can be used only with minutes, hours, days and weeks");
 	*unit = U_SECOND;
 	return OK;
 }
@@ -523,7 +523,7 @@ static enum err relative_clause(struct phrase_parser *p)
 	return OK;
 }
 
-/* Can this word not belong to the name of a city? "of" and months can (Port of Spain, Jan Mayen). */
+/* Does the word end the name of a place? "of" and months do not (Port of Spain, Jan Mayen). */
 static bool ends_place(const struct phrase_word *w)
 {
 	static const bool ends[] = {

@@ -118,8 +118,8 @@ static enum err read_block(struct str s, const struct tzif_block *b, uint32_t ro
 	return OK;
 }
 
-/* "Slim" files leave to the rule the changes that "fat" ones list: add them, so that both are searched alike.
- */
+/* "Fat" files list changes that "slim" files leave to the rule. Adds them, so that both kinds of files are
+ * searched alike. */
 static void fill_table(struct zone *z)
 {
 	int32_t year = z->rule_from < SECONDS_MIN ? 1900 : date_of(floor_div(z->rule_from, DAY)).year;
