@@ -25,7 +25,7 @@ enum err {
 
 struct err_info {
 	const char *name;  /* for programs */
-	const char *title; /* for people, where there is no message */
+	const char *title; /* for people, if there is no message */
 	int exit_code;     /* 1 failed, 2 bad input, 69 no daemon, 75 try again, 77 not permitted */
 	int http_status;
 };
@@ -56,6 +56,6 @@ struct place place_of(struct str text, size_t at);
 struct buf;
 /* Appends the text, and its place in `source` if it has one: "…, at column 5". */
 void why_describe(const struct why *w, struct str source, struct buf *out);
-/* Appends the message of an error as every caller gets it: that of `w` (which may be NULL), else the title.
- */
+/* Appends the message of an error as every caller gets it: the text of `w` (which may be NULL) if there is
+ * one, else the title of `e`. */
 void err_describe(enum err e, const struct why *w, struct str source, struct buf *out);

@@ -1,6 +1,6 @@
 #pragma once
-/* Every bound of the program, by name. Reaching one is a clear error, never a hang or a crash.
- * The unit is in the name (BYTES, MS, SECONDS, …); a limit without a unit counts what its comment says. */
+/* Every bound of the program, by name. Reaching one is a clear error, never a hang or a crash. The unit is in
+ * the name (BYTES, MS, SECONDS, …); a limit without a unit counts the things that its comment names. */
 
 /* When expressions */
 #define WHEN_BYTES_MAX 4096 /* one when expression with all its directives */
@@ -46,9 +46,10 @@
 #define ORG_PROPERTIES_MAX     256        /* properties in one org drawer */
 
 /* Conditions and templates */
-#define CEL_BYTES_MAX      4096       /* one CEL expression */
-#define CEL_DEPTH_MAX      64         /* brackets inside brackets */
-#define CEL_STEPS_MAX      1000000    /* one step: an instruction, an item compared, or 64 bytes read */
+#define CEL_BYTES_MAX 4096 /* one CEL expression */
+#define CEL_DEPTH_MAX 64   /* brackets inside brackets */
+#define CEL_STEPS_MAX                                                                                        \
+	1000000 /* steps of one evaluation: an instruction, an item compared, or 64 bytes read */
 #define CEL_MEMORY_MAX     (4 << 20)  /* bytes that one evaluation may allocate */
 #define NEAR_NAMES_MAX     64         /* names compared with an unknown one, to suggest the nearest */
 #define TEMPLATE_EXPRS_MAX 4096       /* expressions in one template */
@@ -71,7 +72,7 @@
 /* The longest wait between two attempts. A provider's rate limit may last a week; a longer wait means a wrong
  * clock. */
 #define RETRY_SECONDS_MAX     (8 * 86400)
-#define CONDITION_SECONDS     30            /* between two evaluations of a false condition */
+#define CONDITION_SECONDS     30            /* the pause between two evaluations of a false condition */
 #define CLOCK_STEP_SECONDS    1             /* the smallest step of the wall clock; less is drift */
 #define CLOCK_PROBLEM_SECONDS 60            /* a larger step opens a problem */
 #define CLOCK_CALM_SECONDS    3600          /* the problem is closed after this time without a further step */
@@ -91,9 +92,9 @@
 #define STORE_MESSAGES_MAX       512         /* messages in one request */
 #define STORE_PROBLEM_BYTES_MAX  4096        /* each text of one problem */
 #define STORE_BUSY_MS            1000 /* the longest wait for another process's lock; then an outage begins */
-#define STORE_BACKOFF_MS_MAX     1000 /* between two tries in an outage; the first pause is 1 ms */
-#define STORE_CHECKPOINT_SECONDS 1    /* before a failed checkpoint is tried again */
-#define STORE_CHECK_MS           10000      /* the search for damage when a database is opened */
+#define STORE_BACKOFF_MS_MAX     1000 /* the longest pause between tries in an outage; the first is 1 ms */
+#define STORE_CHECKPOINT_SECONDS 1    /* the pause before a failed checkpoint is tried again */
+#define STORE_CHECK_MS           10000      /* the longest search for damage when a database is opened */
 #define STORE_CACHE_KIB          (32 << 10) /* the writer's page cache */
 #define COPY_STEP_PAGES          1024       /* pages copied at a time for a backup */
 
@@ -103,9 +104,9 @@
 #define STATE_TRIES_MAX 16           /* tries to change the state while others change it */
 
 /* The directory of documents that the daemon watches */
-#define WATCH_QUIET_MS  100   /* waited after a change, so that changes made together are read together */
+#define WATCH_QUIET_MS  100   /* the wait after a change, so that changes made together are read together */
 #define WATCH_QUIET_MAX 5     /* such waits in a row, if changes keep coming */
-#define WATCH_RETRY_MS  300   /* before a half-written file, or a failed apply, is tried again */
+#define WATCH_RETRY_MS  300   /* the pause before a half-written file, or a failed apply, is tried again */
 #define WATCH_FIRST_MS  10000 /* after a start: how long due schedules wait for half-written files */
 
 /* Reading for people */
@@ -114,7 +115,7 @@
 #define READ_CANDIDATES_MAX 8           /* ids listed when the beginning of an id fits several */
 #define READ_MS_MAX         50          /* processor time for one answer */
 #define READ_WAIT_MS_MAX    500         /* elapsed time for one answer, waits for the disk included */
-#define READ_STEPS          1000        /* steps of SQLite's machine between two looks at the clock */
+#define READ_STEPS          1000        /* steps of SQLite's machine between two checks of the clock */
 
 /* Notes of agents */
 #define STORE_MEMORIES_MAX     2000 /* notes of one agent; further ones are refused */
@@ -122,9 +123,9 @@
 #define STORE_MEMORY_TAGS_MAX  1024 /* bytes of the tags of one note */
 #define MEMORY_REMOVE_BATCH    64   /* notes of one run removed in one request */
 #define RELEVANT_NOTES_MAX     12   /* relevant notes in the context of one run */
-#define RELEVANT_NOTES_BYTES   8192 /* relevant notes in the context of one run, together */
+#define RELEVANT_NOTES_BYTES   8192 /* bytes of all relevant notes in the context of one run */
 #define RELEVANT_NOTES_LEAST   20   /* the least score of a relevant note, in percent of the best score */
-#define RELEVANT_NOTES_MS_MAX  200  /* ranking of notes within one second, for all runs together */
+#define RELEVANT_NOTES_MS_MAX  200  /* time for ranking notes in each second, for all runs together */
 #define RELEVANT_NOTES_NEWEST  3    /* newest notes that a run gets if fewer are relevant */
 #define READ_QUERY_WORDS       32   /* different words of a query; further ones are ignored */
 #define READ_QUERY_BYTES       64   /* bytes of one word of a query; the rest of the word is ignored */
@@ -134,25 +135,26 @@
 #define NAMES_MAX            (1 << 20) /* agents, accounts and concurrency keys together */
 #define PUMP_SUBSCRIBERS_MAX 8         /* parts of the daemon that are called for every durable fact */
 #define PREPARE_TASKS_MAX    256       /* tasks that wait for the prepare worker */
-#define PREPARE_RETRY_MS     100       /* before a task that failed because of the machine is tried again */
+#define PREPARE_RETRY_MS     100 /* the pause before a task that failed for lack of resources is retried */
 #define AGENT_LOAD_TRIES_MAX                                                                                 \
 	20 /* tries to read a page of agents at the start: READ_MS_MAX may end a read early */
-#define RUN_GRACE_SECONDS   5    /* from SIGTERM to SIGKILL when a run is stopped or times out */
+#define RUN_GRACE_SECONDS   5    /* the time from SIGTERM to SIGKILL when a run is stopped or times out */
 #define DAEMON_MAIL_MAX     8192 /* commands and calls that wait for the engine's thread */
 #define COMMAND_BUSY_MS     5000 /* a command is retried this long while its schedule is busy */
 #define RUN_BUSY_MS         200 /* … and a manual run is retried this long: another run may last for hours */
-#define COMMAND_RETRY_MS    10  /* between two such tries */
-#define HEALTH_MS           1000  /* between two checks of the clock, the store and the runner */
+#define COMMAND_RETRY_MS    10  /* the pause between two such tries */
+#define HEALTH_MS           1000  /* the pause between two checks of the clock, the store and the runner */
 #define NO_MEMORY_MS        10000 /* out of memory for this long: the daemon ends, to start afresh */
 #define DAEMON_COMPILE_MAX  32    /* schedules that are compiled again at the same time */
-#define DAEMON_STOP_MS      5000  /* waiting for the answers to commands when the daemon stops */
+#define DAEMON_STOP_MS      5000  /* the longest wait for answers to commands when the daemon stops */
 #define PROBLEMS_QUEUED_MAX 1024  /* opened problems that wait for room in the prepare worker's queue */
 
 /* Retention and restore */
-#define RETENTION_FIRST_SECONDS 600 /* before the first pruning after a start: the clock may yet be set */
-#define RETENTION_BATCH         16 /* rows removed in one request, or files in a row; due runs wait meanwhile */
-#define RETENTION_PAUSE_MS      5     /* between two such batches */
-#define STRAYS_WAIT_MS          15000 /* waiting for the end of runs that a restored store does not know */
+#define RETENTION_FIRST_SECONDS                                                                              \
+	600                   /* the pause before the first pruning after a start: the clock may yet be set */
+#define RETENTION_BATCH    16 /* rows removed in one request, or files in a row; due runs wait meanwhile */
+#define RETENTION_PAUSE_MS 5  /* the pause between two such batches */
+#define STRAYS_WAIT_MS     15000 /* the longest wait for runs that a restored store does not know */
 
 /* The runner, the launcher and its shims */
 #define LAUNCH_BYTES_MAX    (64u << 20) /* one request to the launcher */
@@ -171,17 +173,17 @@
 #define CGROUP_DEPTH_MAX    16          /* control groups inside each other, below the one of a run */
 #define DRAIN_BYTES_MAX     (1u << 20)  /* read from one pipe after the end of a run: no pipe holds more */
 #define OOM_SCORE_ADJ       500         /* for agents: the kernel kills them before shims and the daemon */
-#define LEFTOVER_GRACE_MS   1000        /* from SIGTERM to SIGKILL for processes left by a finished run */
-#define KILL_ROUND_MS       20          /* the first pause between two rounds of killing; it doubles */
-#define KILL_ROUND_MS_MAX   1000        /* the longest such pause */
-#define RUNNER_RETRY_MS     100         /* the first pause before a refused start is retried; it doubles */
-#define RUNNER_RETRY_MS_MAX 30000       /* the longest such pause */
-#define RUNNER_ANSWER_MS    2000        /* between two checks on a start that was not answered */
-#define RUNNER_HUNG_MS      10000       /* a launcher that answers nothing for this long is replaced */
-#define RUNNER_WATCH_MS     500         /* between two checks on a shim that has no pidfd */
-#define RUNNER_LAUNCHER_MS  1000        /* between two starts of a launcher */
-#define ATTEMPTS_MAX        65536       /* attempts that the runner knows at a time */
-#define RUNNER_CHECKS_MAX   16          /* precondition programs that run at the same time; others wait */
+#define LEFTOVER_GRACE_MS   1000  /* the time from SIGTERM to SIGKILL for processes left by a finished run */
+#define KILL_ROUND_MS       20    /* the first pause between two rounds of killing; it doubles */
+#define KILL_ROUND_MS_MAX   1000  /* the longest such pause */
+#define RUNNER_RETRY_MS     100   /* the first pause before a refused start is retried; it doubles */
+#define RUNNER_RETRY_MS_MAX 30000 /* the longest such pause */
+#define RUNNER_ANSWER_MS    2000  /* the pause between two checks on a start that was not answered */
+#define RUNNER_HUNG_MS      10000 /* a launcher that answers nothing for this long is replaced */
+#define RUNNER_WATCH_MS     500   /* the pause between two checks on a shim that has no pidfd */
+#define RUNNER_LAUNCHER_MS  1000  /* the least time between two starts of a launcher */
+#define ATTEMPTS_MAX        65536 /* attempts that the runner knows at a time */
+#define RUNNER_CHECKS_MAX   16    /* precondition programs that run at the same time; others wait */
 
 /* Reports of an attempt */
 #define OUTBOX_BYTES_MAX 131072 /* steps and notes written by one attempt; readers read the last 2 × this */
@@ -195,23 +197,24 @@
 #define HTTP_STREAM_BYTES_MAX (1u << 20)   /* unsent bytes of one stream; a slower reader is disconnected */
 #define HTTP_CONNECTIONS_MAX  1000         /* open connections */
 #define HTTP_FDS_RESERVED     256          /* file descriptors left to the rest of the daemon */
-#define HTTP_FIRST_MS         10000        /* from the connection to the first request line */
-#define HTTP_IDLE_MS          60000        /* from an answer to the next request line */
-#define HTTP_READ_MS          30000        /* from the request line to the last byte of the body */
-#define HTTP_ANSWER_MS        60000        /* from the complete request to the handler's answer */
-#define HTTP_SEND_MS          30000        /* for the client to read the answer */
-#define HTTP_STALL_MS         30000        /* for the client of a stream to read anything */
-#define HTTP_HEARTBEAT_MS     15000        /* between two keep-alive comments on a quiet stream of events */
-#define HTTP_STOP_MS          5000         /* for requests under way when the server stops */
+#define HTTP_FIRST_MS         10000        /* the time from the connection to the first request line */
+#define HTTP_IDLE_MS          60000        /* the time from an answer to the next request line */
+#define HTTP_READ_MS          30000        /* the time from the request line to the last byte of the body */
+#define HTTP_ANSWER_MS        60000        /* the time from the complete request to the handler's answer */
+#define HTTP_SEND_MS          30000        /* the time for the client to read the answer */
+#define HTTP_STALL_MS         30000        /* the time for the client of a stream to read anything */
+#define HTTP_HEARTBEAT_MS     15000        /* the pause between two keep-alive comments on a quiet stream */
+#define HTTP_STOP_MS          5000         /* the time for requests under way when the server stops */
 /* Fixed limits of the HTTP server */
-#define HTTP_TASKS_MAX       4096 /* functions posted to the server's thread that have not run yet */
-#define HTTP_LAST_MS         500  /* for sending the last answers, after HTTP_STOP_MS */
-#define HTTP_ACCEPT_PAUSE_MS 200  /* before the next accept() when there are no file descriptors left */
-#define HTTP_TURN_MAX        64   /* connections accepted, and events handled, in one turn of the loop */
-#define HTTP_CONNECTIONS_MIN 4    /* connections the server needs room for, or it does not start */
-#define HTTP_SEGMENTS_MAX    32   /* segments of one path */
-#define HTTP_QUERY_MAX       64   /* values in one query */
-#define SOCKET_TRIES_MAX     100  /* tries to lock the socket's directory, 10 ms apart */
+#define HTTP_TASKS_MAX 4096 /* functions posted to the server's thread that have not run yet */
+#define HTTP_LAST_MS   500  /* the time for sending the last answers, after HTTP_STOP_MS */
+#define HTTP_ACCEPT_PAUSE_MS                                                                                 \
+	200 /* the pause before the next accept() when there are no file descriptors left */
+#define HTTP_TURN_MAX        64  /* connections accepted, and events handled, in one turn of the loop */
+#define HTTP_CONNECTIONS_MIN 4   /* connections the server needs room for, or it does not start */
+#define HTTP_SEGMENTS_MAX    32  /* segments of one path */
+#define HTTP_QUERY_MAX       64  /* values in one query */
+#define SOCKET_TRIES_MAX     100 /* tries to lock the socket's directory, 10 ms apart */
 
 /* Commands of people */
 #define NOTE_BYTES_MAX  1024 /* a person's note on a pause or a problem */
@@ -226,11 +229,11 @@
 /* The client */
 #define CLIENT_BYTES_MAX      (64u << 20) /* one answer */
 #define CLIENT_HEAD_BYTES_MAX 65536       /* an answer's status line and headers */
-#define CLIENT_MS             30000       /* one call; for a stream, until it begins */
-#define CLIENT_BUSY_MS        20          /* before the next try while the daemon's queue is full */
-#define CLIENT_RETRY_MS       200         /* between two tries to reach a daemon that went away … */
-#define CLIENT_RETRIES_MAX    150         /* … and how many: `run --wait` and `events --follow` do so */
-#define REPORT_WAIT_MS        1000 /* waiting for the daemon if the report is in the run's file already */
+#define CLIENT_MS             30000 /* the longest duration of one call; for a stream, until it begins */
+#define CLIENT_BUSY_MS        20    /* the pause before the next try while the daemon's queue is full */
+#define CLIENT_RETRY_MS       200   /* the pause between two tries to reach a daemon that went away … */
+#define CLIENT_RETRIES_MAX    150   /* … and the most such tries, in `run --wait` and `events --follow` */
+#define REPORT_WAIT_MS        1000 /* the longest wait for the daemon, if the outbox has the report already */
 #define SSE_EVENT_BYTES_MAX   (16u << 20) /* one event of a stream */
 
 /* Notifications */
@@ -242,13 +245,14 @@
 #define DELIVERIES_PER_RECEIVER_MAX 2   /* deliveries to one receiver at the same time */
 #define PAUSED_RECEIVERS_MAX        64  /* receivers remembered as paused after a failed delivery */
 #define RECEIVER_PAUSE_SECONDS      10  /* the longest pause of a receiver */
-#define NOTIFY_RETRY_MS             200 /* before the next try if the store or the launcher has no room */
-#define NOTIFY_SECONDS              30  /* one attempt to deliver a message */
+#define NOTIFY_RETRY_MS             200 /* the pause before the next try, if store or launcher is full */
+#define NOTIFY_SECONDS              30  /* the longest duration of one attempt to deliver a message */
 #define DELIVERY_LOG_BYTES          4096 /* bytes kept of the beginning, and of the end, of a delivery's output */
-#define MESSAGE_DETAIL_BYTES        1024  /* the reason within a message */
-#define PING_OUTPUT_BYTES           4096  /* the last output of a run, sent with a ping */
-#define REQUEST_ANSWER_BYTES        1024  /* bytes kept of the answer to a message */
-#define DELIVERY_SECONDS_MAX        86400 /* between two attempts, whatever the receiver asks for */
+#define MESSAGE_DETAIL_BYTES        1024 /* the reason within a message */
+#define PING_OUTPUT_BYTES           4096 /* the last output of a run, sent with a ping */
+#define REQUEST_ANSWER_BYTES        1024 /* bytes kept of the answer to a message */
+#define DELIVERY_SECONDS_MAX                                                                                 \
+	86400 /* the longest pause between two attempts, even if the receiver asks for more */
 
 /* Requests to the network */
 #define OUT_CONNECT_MS        10000       /* default for connecting */

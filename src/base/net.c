@@ -111,8 +111,8 @@ bool net_has(const struct net *net, const struct ip *ip)
 	return !rest || (net->ip.byte[whole] ^ ip->byte[whole]) >> (8 - rest) == 0;
 }
 
-/* Letters, digits, '-' and '_' between dots. The last part must not be a number: that is a mistyped address.
- */
+/* Whether s is a host name: letters, digits, '-' and '_' between dots. The last part must not be a number,
+ * because that would be a mistyped address. */
 static bool is_host(struct str s)
 {
 	struct str part = { 0 };

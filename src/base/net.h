@@ -12,9 +12,9 @@ struct net {
 	uint8_t bits; /* length of the prefix, of 128 bits */
 };
 
-/* Four decimal numbers without leading zeros, or IPv6 without a zone; false otherwise. */
+/* Parses four decimal numbers without leading zeros, or IPv6 without a zone. False: s is neither. */
 bool ip_parse(struct str s, struct ip *ret);
-/* 10.0.0.0/8, fd00::/8, or a single address. */
+/* Parses 10.0.0.0/8, fd00::/8, or a single address. False: s is none of them. */
 bool net_parse(struct str s, struct net *ret);
 /* Is `ip` in the network? An IPv4 address is not in a network of IPv6, such as ::/0. */
 bool net_has(const struct net *net, const struct ip *ip);

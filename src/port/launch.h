@@ -69,10 +69,10 @@ enum launch_field {
 	FIELD_STDIN,
 	FIELD_CONTEXT, /* the content of the .ctx file */
 	FIELD_OUT,     /* present: copy standard output to an .out file */
-	FIELD_ARG,     /* this and all below may be repeated */
+	FIELD_ARG,     /* this field and all below may be repeated */
 	FIELD_ENV,
 	FIELD_SECRET, /* a value to mask in the output */
-	/* Expectations: what must hold after the program has ended with 0. */
+	/* Expectations: conditions that must hold after the program has ended with 0. */
 	FIELD_FILE,   /* a path that must exist */
 	FIELD_SCRIPT, /* the first word of a program that must end with 0, … */
 	FIELD_WORD,   /* … and each of its other words */

@@ -33,7 +33,7 @@ enum {
 	RUNFILE_BUCKET = 4096, /* runs per directory */
 	RUN_MARK_BYTES = 33,   /* 128 bits in hex, and the terminating 0 */
 	/* The check before an attempt has its own shim and its own file, 7.1-check.run. Its attempt number is
-	 * that of the attempt with this bit set; attempt numbers are smaller. */
+	 * that of the attempt with this bit set; the attempt numbers themselves are smaller than the bit. */
 	RUN_CHECK = 0x8000,
 };
 

@@ -20,8 +20,8 @@ enum rn_op {
 	RN_PROBE,   /* report the present state of an attempt that was requested by an earlier process */
 	RN_PREVENT, /* make the attempt impossible to start; answered by RN_NOT_STARTED, or by its present
 		       state if it was started before */
-	RN_ASK,     /* evaluate precondition `ask`; answered by RN_ANSWER with the same number. ASK_CHECK may
-		       execute its program once per question, but never two of them at a time */
+	RN_ASK,     /* evaluate precondition `ask`; answered by RN_ANSWER with the same number. The program of
+		       ASK_CHECK may be executed once per question, but never twice at the same time */
 };
 
 /* Preconditions of a run. They are asked in this order; ASK_CHECK before every attempt, the others once. */
@@ -29,11 +29,11 @@ enum rn_ask { ASK_BUDGET, ASK_CONDITION, ASK_HOOK, ASK_CHECK, RN_ASKS };
 
 enum rn_report_kind {
 	RN_STARTED,     /* the attempt was started */
-	RN_EXIT,        /* it has ended */
-	RN_ALIVE,       /* it was started before, and is alive */
-	RN_NOT_STARTED, /* it was never started */
-	RN_LOST,        /* it was started, left no record of its end, and no process of it is alive */
-	RN_ANSWER       /* of a precondition */
+	RN_EXIT,        /* the attempt has ended */
+	RN_ALIVE,       /* the attempt was started before, and is alive */
+	RN_NOT_STARTED, /* the attempt was never started */
+	RN_LOST,  /* the attempt was started, left no record of its end, and no process of it is alive */
+	RN_ANSWER /* the answer of a precondition */
 };
 
 struct rn_req {
@@ -54,7 +54,7 @@ struct rn_report {
 	uint8_t outcome; /* RN_EXIT: how it ended; OUTCOME_NONE: not executed, since its window had closed */
 	uint16_t reason; /* RN_EXIT; RN_ANSWER if the answer is no */
 	struct wall reset; /* RN_EXIT with rate_limited: when the provider's limit ends; 0: not known */
-	struct wall ended; /* RN_EXIT: by the shim's clock */
+	struct wall ended; /* RN_EXIT: when it ended, by the shim's clock */
 	int64_t cost;      /* RN_EXIT: micro-dollars; -1: not known */
 	int64_t tokens_in, tokens_out;
 	int32_t exit_code; /* RN_EXIT: of the program; 128 plus the number of the signal that ended it; -1:

@@ -68,7 +68,7 @@ enum st_op {
 	 * a follower. Another rev: ST_STALE. */
 	ST_WITHDRAW,
 	/* A run that is pending, or claimed with attempt 0, becomes run.state (claimed, skipped or missed)
-	 * with run.reason. Repeated: it is that already. Otherwise ST_LOST. */
+	 * with run.reason. Repeated: the run has this state and reason already. Any other run: ST_LOST. */
 	ST_VERDICT,
 	/* Attempt run.attempt was seen alive at run.started. Advisory: if the run is claimed or retrying with
 	 * the same or a smaller attempt, attempt and started are set and it becomes claimed; otherwise
@@ -88,15 +88,15 @@ enum st_op {
 	 * answer has the problem's number and count, except with ST_REFUSED. */
 	ST_PROBLEM,
 	/* Assigns a number, which rules use, to a name; kept forever. Repeated: that name has that number.
-	 * ST_LOST: the number belongs to another name. Submit it in the same lane as the ST_PUT whose rules
-	 * use the number, and before it, so that it is carried out first. */
+	 * ST_LOST: the number belongs to another name. Submit this request before the ST_PUT whose rules use
+	 * the number, and in the same lane, so that it is carried out first. */
 	ST_NAME,
 	/* Sets the place of a schedule (file and line) to `source`; the rev stays. ST_REFUSED: no such
 	 * schedule, or it is removed. */
 	ST_SOURCE,
-	/* Sets the state text of an agent, state.key, if state.rev is the store's rev (0: no text yet), which
-	 * grows by one. Another rev: ST_STALE. Repeated: the store has state.rev + 1, put at the same `at`.
-	 * The answer's count is the store's rev. Lane: LANE_USER. */
+	/* Sets the state text of an agent, state.key, if state.rev is equal to the store's rev (0: no text
+	 * yet). The store's rev grows by one. Another rev: ST_STALE. Repeated: the store has state.rev + 1,
+	 * put at the same `at`. The answer's count is the store's rev. Lane: LANE_USER. */
 	ST_STATE,
 	/* Adds or removes notes of an agent; see enum memory_act. Notes stay when the run that wrote them is
 	 * pruned. Lane: LANE_USER. */
@@ -131,15 +131,16 @@ enum st_op {
  * closed. ST_REFUSED: no such problem, no key, `at` is WALL_NEVER, or a text exceeds
  * STORE_PROBLEM_BYTES_MAX. */
 enum problem_act {
-	/* By key. If a problem with the key is open, its count grows by one, and its text is replaced if the
-	 * request has one; number, subject and acknowledgement stay. Otherwise inserts one with count 1 and
-	 * the next number, which is never used again. Repeated: the key's latest problem, open or closed, was
-	 * last reported at this `at`. */
+	/* Names the problem by its key. If a problem with the key is open, its count grows by one, and its
+	 * text is replaced if the request has one; number, subject and acknowledgement stay. Otherwise
+	 * inserts one with count 1 and the next number, which is never used again. Repeated: the key's latest
+	 * problem, open or closed, was last reported at this `at`. */
 	PROBLEM_OPEN,
-	/* Records who (`by`) has acknowledged it, with a note. Repeated: it was acknowledged at this `at`.
-	 * ST_LOST: it was acknowledged before, or is closed. */
+	/* Records that the person `by` has acknowledged the problem, with a note. Repeated: the problem was
+	 * acknowledged at this `at`. ST_LOST: it was acknowledged at another time, or is closed. */
 	PROBLEM_ACK,
-	/* The cause is gone. ST_OK also if it is closed already; then the time of its closing stays. */
+	/* Closes the problem, because its cause is gone. ST_OK also if the problem is closed already; then
+	 * the time of its closing stays. */
 	PROBLEM_CLOSE,
 	PROBLEM_ACTS
 };
@@ -220,7 +221,7 @@ enum run_state {
 	RUN_CLAIMED,  /* may start */
 	RUN_RETRYING, /* its last attempt failed; the next one starts at retry_at */
 	RUN_FINISHED, /* has an outcome */
-	RUN_SKIPPED,  /* did not run, as its rules or a person wanted */
+	RUN_SKIPPED,  /* did not run because of its rules or of a person */
 	RUN_MISSED,   /* did not run in time */
 	RUN_STATES
 };
@@ -250,7 +251,7 @@ struct sched_row {
 struct run_row {
 	uint64_t run; /* assigned by the engine; larger than all before */
 	uint64_t sid;
-	uint32_t rev;     /* of the schedule when it was claimed */
+	uint32_t rev;     /* the rev of the schedule when the run was claimed */
 	uint16_t attempt; /* the last one seen alive or ended: 1, 2, …; 0: none */
 	uint16_t reason;
 	uint8_t kind, state, outcome;
@@ -259,8 +260,8 @@ struct run_row {
 	uint32_t missed;          /* how many missed times it was informed of (sched_row.owed) */
 	struct wall nominal, due; /* due: nominal plus jitter */
 	struct wall claimed, started, ended;
-	struct wall retry_at; /* RUN_RETRYING: the next attempt. RUN_FINISHED: when the retry was given up; 0:
-				 none was pending */
+	struct wall retry_at; /* RUN_RETRYING: time of the next attempt. RUN_FINISHED: when a pending retry
+				 was given up; 0: none was pending */
 	uint64_t end;         /* number of its end, assigned by the store when the run finishes; 0 before */
 	uint64_t fence;       /* only with several nodes */
 	int64_t cost;         /* micro-dollars; -1: not known */
@@ -352,10 +353,10 @@ struct run_text_row {
 /* Model calls that were not made because a check found nothing to do. */
 struct avoided_row {
 	uint64_t sid;  /* 0: of all schedules */
-	int64_t since; /* begin of the quarter of an hour, in seconds; AVOIDED_EVER: of all times */
+	int64_t since; /* beginning of the quarter of an hour, in seconds; AVOIDED_EVER: of all times */
 	uint64_t n;
 };
-enum { AVOIDED_EVER = -1, AVOIDED_SECONDS = 900 /* every zone's midnight is a multiple of it */ };
+enum { AVOIDED_EVER = -1, AVOIDED_SECONDS = 900 /* midnight in every zone is a multiple of this */ };
 
 static inline int64_t avoided_since(struct wall ended)
 {
@@ -367,7 +368,7 @@ struct news_row {
 	uint64_t number;            /* 1, 2, …; never used again */
 	uint8_t what;               /* st_req.news, which the store does not interpret */
 	uint16_t attempt;           /* STARTED, FINISH */
-	uint64_t sid, run, problem; /* what it is about; 0: none */
+	uint64_t sid, run, problem; /* the subject of the row; 0: none */
 	struct wall first, last;    /* RANGE; else 0 */
 };
 
@@ -386,9 +387,9 @@ struct message_row {
 	uint8_t kind; /* which the store does not interpret */
 	uint8_t state;
 	uint32_t attempts;
-	uint64_t sid, run, problem; /* what it is about; 0: none */
-	uint64_t joined;   /* the message that it is part of, 0: none; in a request only whether it is part of
-			      one */
+	uint64_t sid, run, problem; /* the subject of the row; 0: none */
+	uint64_t joined;   /* number of the message that it is part of, 0: none; in a request: not 0 if it is
+			      part of one */
 	uint64_t receiver; /* the same number for all messages to one receiver */
 	struct wall at;    /* when it was inserted */
 	struct wall tried_at; /* the last attempt; 0: none */
@@ -431,7 +432,8 @@ struct st_req {
 	uint8_t op, lane;
 	uint64_t sid; /* the schedule; 0 for ST_HOLD, ST_PROBLEM, ST_NAME, ST_STATE, ST_AGENT, ST_MEMORY,
 			 ST_RUN_TEXT, ST_MESSAGES, ST_DELIVERY, and ST_PRUNE of runs and problems */
-	uint32_t rev; /* for which it was decided; not checked for ST_VERDICT, ST_STARTED, ST_FINISH */
+	uint32_t rev; /* the rev for which the request was decided; not checked for ST_VERDICT, ST_STARTED,
+			 ST_FINISH */
 	bool moves;   /* OCC, RANGE: `move` applies; false for manual runs and backfills */
 	struct row_move move;
 	union {

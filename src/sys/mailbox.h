@@ -8,12 +8,13 @@ typedef void mail_fn(void *arg);
 
 must_check enum err mailbox_new(unsigned capacity, struct mailbox **ret);
 void mailbox_free(struct mailbox *m); /* calls that are still queued are discarded */
-/* Queues fn(arg) for the thread that calls mailbox_run. E_LIMIT: the queue is full. Any thread. */
+/* Queues fn(arg) for the thread that calls mailbox_run. E_LIMIT: the queue is full. May be called by any
+ * thread. */
 must_check enum err mailbox_put(struct mailbox *m, mail_fn *fn, void *arg);
 /* The same, but also E_LIMIT if fewer than `reserve` places would stay free. */
 must_check enum err mailbox_put_reserving(struct mailbox *m, unsigned reserve, mail_fn *fn, void *arg);
-/* The same, but waits while the queue is full. E_GONE: the queue is full, and mailbox_close was called. Not
- * for the thread that calls mailbox_run. */
+/* The same, but waits while the queue is full. E_GONE: the queue is full, and mailbox_close was called. Must
+ * not be called by the thread that calls mailbox_run. */
 must_check enum err mailbox_put_wait(struct mailbox *m, mail_fn *fn, void *arg);
 /* mailbox_run will not be called any more: wakes the threads that wait for room, and makes the eventfd
  * readable. */

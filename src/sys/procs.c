@@ -32,7 +32,7 @@ bool proc_read(pid_t pid, struct proc *ret)
 	snprintf(path, sizeof path, "/proc/%d/stat", pid);
 	if (read_file(path, text, sizeof text) <= 0)
 		return false;
-	const char *rest = strrchr(text, ')'); /* the last one: the name may have brackets in it */
+	const char *rest = strrchr(text, ')'); /* the last bracket: the process name may contain brackets */
 	char state;
 	int parent, session;
 	unsigned long long start;
