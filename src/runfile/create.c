@@ -76,7 +76,8 @@ static int write_and_link(int fd, int dir, const char *name, const char *block, 
 	int e = runfile_lock(fd);
 	if (!e)
 		e = runfile_link(fd, dir, name);
-	/* Flushed after it was linked, so that one commit of the journal has both. */
+	/* The file is flushed after it was linked, so that one commit of the file system's journal contains
+	 * both. */
 	if (!e && flush && (fsync(fd) != 0 || fsync(dir) != 0)) {
 		e = errno;
 		unlinkat(dir, name, 0); /* nothing was executed: the attempt can be tried again */

@@ -154,7 +154,7 @@ static void remove_bucket(const char *runs, uint64_t bucket)
 	char path[4096], name[RUNFILE_NAME_MAX];
 	runfile_bucket(name, bucket * RUNFILE_BUCKET);
 	snprintf(path, sizeof path, "%s/%s", runs, name);
-	rmdir(path); /* fails if there is anything else in it */
+	rmdir(path); /* fails if the directory is not empty */
 }
 
 enum err runfile_walk(const char *runs, uint64_t from, runfile_walk_fn *fn, void *ctx, struct why *why)

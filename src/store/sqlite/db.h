@@ -23,7 +23,8 @@ enum db_fate db_fate(int rc);
 /* SQLite reports SQLITE_CORRUPT also when the disk could not read a page. Set errno to 0 before the call;
  * with EIO or ENXIO in errno after it, this returns SQLITE_IOERR_READ instead, which is an outage. */
 int db_result(int rc);
-/* Records the failure of the last call on this connection, as final if it is damage; SQLITE_OK: none. */
+/* Records the failure of the last call on this connection, as final if it is damage. With SQLITE_OK, records
+ * that the activity works. */
 void db_record(sqlite3 *db, int rc, struct store_failures *f, enum store_activity activity);
 
 /* Reads the one number that the SQL text selects; `none` if it selects no row. */

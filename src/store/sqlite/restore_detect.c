@@ -127,9 +127,9 @@ static int read_restore_state(sqlite3 *db, struct restore_state *ret)
 	return rc;
 }
 
-/* At the first opening the file is written before the database, so that it is never missing beside a database
- * that has a number. A disk that cannot be written may be writable later: the call fails only if the database
- * must be marked as restored. */
+/* At the first opening the file is written before the database, so that every database with a number has such
+ * a file. A disk that cannot be written may be writable later: the call fails only if the database must be
+ * marked as restored. */
 static int detect(sqlite3 *db, const struct restore_request *q, struct restore_state *ret)
 {
 	int64_t in_database = 0, in_file = generation_read(q->generation);

@@ -102,8 +102,9 @@ enum err reader_end(struct reader *r, int rc, struct why *why)
 	if (rc == SQLITE_INTERRUPT && r->patient)
 		return why_set(why, E_BUSY, WHY_NOWHERE, "reading the store takes too long; try again later");
 	if (rc == SQLITE_INTERRUPT)
-		return why_set(why, E_LIMIT, WHY_NOWHERE,
-			       "the store has too many records to search for this; ask for less at a time");
+		return why_set(
+			why, E_LIMIT, WHY_NOWHERE,
+			"the store has too many records to search for this; ask for fewer records at a time");
 	if (rc == SQLITE_NOMEM)
 		return why_set(why, E_NOMEM, WHY_NOWHERE, "out of memory");
 	return read ? OK : E_IO;

@@ -42,7 +42,7 @@ struct read_sched {
 	struct range_row range;
 };
 
-/* Reads any schedule, also a removed one: its document describes its runs, which are still recorded. */
+/* Reads any schedule, also a removed one, because its document describes the runs that are still recorded. */
 must_check enum err read_sched(struct reader *r, uint64_t sid, struct arena *a, struct read_sched *ret,
 			       struct why *why);
 /* The id of any schedule; empty: it has none. */
@@ -93,7 +93,7 @@ struct read_agent {
 	struct wall at;        /* `at` of its last change */
 	struct source_row source;
 };
-/* By its name. OK also if there is no such agent. */
+/* Reads an agent by its name. OK also if there is no such agent. */
 must_check enum err read_agent(struct reader *r, struct str name, struct arena *a, struct read_agent *ret,
 			       struct why *why);
 
@@ -169,8 +169,8 @@ struct read_runs {
 	bool more;
 	struct run_row *item;
 };
-/* The newest first. Cheap in a store of any size: by schedule, by time, failed runs, skipped or missed runs,
- * open runs. Other sets of states are searched among all runs. */
+/* The newest first. These queries are fast in a store of any size: by schedule, by time, failed runs, skipped
+ * or missed runs, open runs. For other sets of states all runs are searched. */
 must_check enum err read_runs(struct reader *r, const struct read_filter *f, struct arena *a,
 			      struct read_runs *ret, struct why *why);
 
@@ -243,8 +243,8 @@ must_check enum err read_messages_of(struct reader *r, uint64_t run, unsigned li
 /* The newest first: numbers below `before` (0: all). */
 must_check enum err read_messages(struct reader *r, uint64_t before, unsigned limit, struct arena *a,
 				  struct read_messages *ret, struct why *why);
-/* Waiting messages whose next attempt is due at `by`, the longest due first, except those to the receivers in
- * `but`, a JSON list of numbers. */
+/* Waiting messages whose next attempt is due no later than `by`, the longest due first, except those to the
+ * receivers in `but`, a JSON list of numbers. */
 must_check enum err read_messages_due(struct reader *r, struct wall by, struct str but, unsigned limit,
 				      struct arena *a, struct read_messages *ret, struct why *why);
 /* When the first waiting message is due, with the same exception; WALL_NEVER: there is none. */

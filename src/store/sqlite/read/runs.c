@@ -1,5 +1,5 @@
-/* Reads runs: lists, counts, and the records about one nominal time. Each query uses the index that has the
- * fewest entries beyond the answer. */
+/* Reads runs: lists, counts, and the records about one nominal time. Each query uses the index with the
+ * fewest entries that are not part of the answer. */
 #include "store/sqlite/read/query.h"
 
 enum {
@@ -126,8 +126,8 @@ static int list_all_schedules(struct reader *r, const struct read_filter *f, uns
 	return add_runs(s, list, limit);
 }
 
-/* Several runs may have the nominal time of the cursor: one occurrence and any number of manual runs. Those
- * below the cursor's number come first, then the older ones. */
+/* Several runs may have the nominal time of the cursor: one occurrence and any number of manual runs. Runs of
+ * that time with a number below the cursor's come first, then runs with older nominal times. */
 static int list_one_schedule(struct reader *r, const struct read_filter *f, unsigned states, unsigned limit,
 			     struct read_runs *list)
 {

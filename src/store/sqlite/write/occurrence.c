@@ -70,7 +70,8 @@ static int answer_not_inserted(struct operation *o, enum st_res res)
 }
 
 /* The common case takes three statements: read the schedule, insert the run, update the schedule. Whether the
- * run exists is asked only when it could not be inserted; the result is the same as asking first. */
+ * run exists is checked only if it could not be inserted; the result is the same as with a check before the
+ * insertion. */
 int write_occurrence(struct operation *o)
 {
 	const struct run_row *run = &o->r->run;

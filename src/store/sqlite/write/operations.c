@@ -1,4 +1,4 @@
-/* The table of operations, and what several of them share. */
+/* The table of operations, and the functions that several of them share. */
 #include "store/sqlite/write/operations.h"
 
 int operation_answer(struct operation *o, enum st_res res)

@@ -21,7 +21,8 @@ static int prune_runs(struct operation *o)
 
 static int prune_ranges(struct operation *o)
 {
-	int64_t at = o->r->at.us < INT64_MAX ? o->r->at.us : INT64_MAX - 1; /* never an open range */
+	int64_t at =
+		o->r->at.us < INT64_MAX ? o->r->at.us : INT64_MAX - 1; /* an open range is never pruned */
 	int rc = OP_RUN(o, SQL_PRUNE_RANGES_MARK, o->r->sid, at);
 	if (rc == SQLITE_OK)
 		rc = OP_RUN(o, SQL_PRUNE_RANGES, o->r->sid, at);
