@@ -33,11 +33,11 @@ struct attempt {
 	uint64_t run;
 	uint64_t ticket; /* of the last packet sent; replies with another one are stale */
 	int64_t at;      /* when to act, by the boot clock; INT64_MAX: only on an event */
-	int64_t pause;   /* before the next retry, microseconds */
-	int64_t sent_at; /* the last packet */
+	int64_t pause;   /* the pause before the next retry, microseconds */
+	int64_t sent_at; /* when the last packet was sent */
 	int memfd, pidfd;
 	uint32_t generation; /* distinguishes successive users of one entry */
-	uint16_t attempt;    /* with RUN_CHECK: the check before it */
+	uint16_t attempt;    /* with RUN_CHECK: the check before the attempt */
 	uint16_t kill_reason;
 	uint8_t state;
 	bool kill_pending;    /* to be killed, with kill_reason */

@@ -175,7 +175,7 @@ enum err launch_render_sweep(const struct launch_place *at, const struct runfile
 	if (f->cgroup[0])
 		add_text(&b, &h.items, FIELD_CGROUP, f->cgroup);
 	snprintf(mark, sizeof mark, "%s=%s", RUN_MARK_NAME, f->mark);
-	if (strlen(f->mark) == RUN_MARK_BYTES - 1) /* a shorter one might match processes of others */
+	if (strlen(f->mark) == RUN_MARK_BYTES - 1) /* a shorter mark might match other processes */
 		add_text(&b, &h.items, FIELD_ENV, mark);
 	return finish_request(&b, &h, ret, why);
 }

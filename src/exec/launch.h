@@ -18,7 +18,7 @@ struct secret_list {
 };
 
 struct launch {
-	const char *const *argv, *const *env; /* end with NULL; "NAME=value" */
+	const char *const *argv, *const *env; /* both end with NULL; items of env are "NAME=value" */
 	const char *cwd;                      /* NULL: / */
 	struct str input;                     /* its standard input */
 	/* Expectations: after the program has ended with 0 these paths must exist, and these programs must

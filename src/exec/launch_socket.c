@@ -169,7 +169,7 @@ static bool receive_packet(struct runner *r)
 	if (a)
 		handle_reply(r, a, &reply, &pidfd);
 	if (pidfd >= 0)
-		close(pidfd); /* of a shim that is not waited for any more */
+		close(pidfd); /* the pidfd of a shim that is not waited for any more */
 	return true;
 }
 

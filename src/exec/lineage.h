@@ -15,8 +15,8 @@ struct lineage {
 	unsigned attempt;
 };
 
-/* `since`: when the process connected to us. E_GONE: the process has ended; a process that has its pid now
- * started later. E_BUSY: the run cannot be determined now. */
+/* `since`: when the process connected to us. E_GONE: the process has ended, or a later process has its pid.
+ * E_BUSY: the run cannot be determined now. */
 must_check enum err lineage_of(const char *runs, pid_t pid, struct boot since, struct lineage *ret);
 
 /* The search itself, without /proc. */

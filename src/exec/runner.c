@@ -140,8 +140,8 @@ enum err runner_trouble(const struct runner *r, struct wall *since, struct why *
 
 /* --- reports --- */
 
-/* Called before anything is begun, so that whatever happens to the attempts in the table can be reported
- * without allocating. An attempt may be reported as started and as ended, and both again if the caller asks
+/* Called before anything is begun, so that all reports about the attempts in the table can be queued without
+ * allocating memory. An attempt may be reported as started and as ended, and both again if the caller asks
  * twice. */
 static bool reserve_reports(struct runner *r)
 {
@@ -210,7 +210,7 @@ static void submit_kill(struct runner *r, struct attempt *a, const struct rn_req
 	else if (is_new)
 		attempt_update(r, a);
 	else if (is_starting(a))
-		attempt_prevent(r, a); /* or signals the shim, if one has started it already */
+		attempt_prevent(r, a); /* or signals the shim, if a shim has started the attempt already */
 }
 
 static void submit_probe(struct runner *r, struct attempt *a, const struct rn_req *q, bool is_new)

@@ -185,7 +185,8 @@ static enum err scalar_text(struct yaml_reader *r, struct str *ret)
 	return OK;
 }
 
-/* A text that stays valid: in the source if it is there unchanged, else a copy in the arena. */
+/* Makes the text of a scalar permanent: a part of the source if it is unchanged there, else a copy in the
+ * arena. */
 static enum err keep_text(struct yaml_reader *r, struct str s, struct str *ret)
 {
 	size_t from = event_offset(r) + (r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE);

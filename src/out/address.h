@@ -19,7 +19,7 @@ extern const char *const address_words[ADDRESS_KINDS]; /* "a private", "a loopba
 /* An IPv6 address that contains an IPv4 address (mapped, NAT64, 6to4) has the kind of that address. */
 enum address_kind address_kind(const struct ip *ip);
 
-/* Public addresses are allowed; others if `allow` has a network that contains them, or the host name of the
- * request. A metadata address is only allowed by an entry for exactly that address; multicast and unspecified
- * addresses are never allowed. */
+/* Public addresses are allowed. Another address is allowed if `allow` has a network that contains it, or the
+ * host name of the request. A metadata address is only allowed by an entry for exactly that address;
+ * multicast and unspecified addresses are never allowed. */
 bool address_allowed(const struct ip *ip, struct str host, const struct peer *allow, unsigned n);

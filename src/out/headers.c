@@ -16,7 +16,7 @@ static bool is_in_list(struct str name, const char *const *list, size_t n)
 	return false;
 }
 
-/* A token of RFC 9110. */
+/* Whether s is a token of RFC 9110. */
 static bool is_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)

@@ -193,7 +193,7 @@ static enum err follow_redirect(struct transfer *t, bool *again)
 	CURLU *url = NULL;
 	char wrong[OUT_URL_WRONG];
 	*again = false;
-	/* Not CURLINFO_REDIRECT_URL, which is not set if the body was truncated. */
+	/* Does not use CURLINFO_REDIRECT_URL, which is not set if the body was truncated. */
 	if (!is_redirect(t->answer->status) ||
 	    curl_easy_header(t->curl, "location", 0, CURLH_HEADER, -1, &to))
 		return OK;
@@ -237,7 +237,7 @@ static bool make_headers(struct transfer *t)
 {
 	const struct out_request *r = t->req;
 	char timestamp[24];
-	bool whole = t->body || !r->body.n; /* the signature covers the body */
+	bool whole = t->body || !r->body.n; /* the body, which the signature covers, is sent */
 	curl_slist_free_all(t->headers);
 	t->headers = curl_slist_append(NULL, "Expect:"); /* do not wait for 100 Continue */
 	bool fine = t->headers != NULL;

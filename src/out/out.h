@@ -36,7 +36,7 @@ struct out_request {
 	int64_t timestamp;         /* … at this second */
 	int64_t connect_ms;        /* 0: OUT_CONNECT_MS */
 	int64_t total_ms;          /* with all redirects; 0: OUT_TOTAL_MS */
-	size_t limit;              /* of the response body; 0: OUT_BODY_BYTES */
+	size_t limit;              /* bytes of the response body; 0: OUT_BODY_BYTES */
 	bool downgrade;            /* follow redirects from https to http */
 	const char *ca;            /* file of trusted certificates; NULL: the machine's */
 	const atomic_bool *cancel; /* checked about once a second; may be NULL */

@@ -16,7 +16,7 @@ static void printf_like(2, 3) expectation_failed(struct shim *s, const char *fmt
 	vsnprintf(s->exit.note, sizeof s->exit.note, fmt, ap);
 	va_end(ap);
 	s->exit.cause = CAUSE_EXPECTATION;
-	output_drain(&s->output); /* before the note */
+	output_drain(&s->output); /* so that all output comes before the note */
 	shim_note_in_log(s);
 }
 

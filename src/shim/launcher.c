@@ -43,7 +43,7 @@ static bool set_up_process(int socket)
 	return chdir("/") == 0;
 }
 
-/* Returns a pidfd of the child, or minus an errno. *child: this is the child. */
+/* Returns a pidfd of the child, or minus an errno. *child: true in the child. */
 static int fork_pidfd(bool *child)
 {
 	int pidfd = -1;

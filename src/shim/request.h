@@ -10,7 +10,7 @@ struct blob {
 
 /* A secret to fetch: from a file, or from the output of a program. */
 struct fetch {
-	const char *name, *file; /* file NULL: argv */
+	const char *name, *file; /* file NULL: argv is used */
 	char *const *argv;       /* ends with NULL */
 };
 
@@ -24,7 +24,7 @@ struct launch_request {
 	char *file[LAUNCH_FILES_MAX];
 	char *word[LAUNCH_ARGS_MAX + 1]; /* scripts, one after the other, each ending with NULL */
 	struct fetch fetch[FETCHES_MAX];
-	char *fetch_word[FETCH_WORDS_MAX]; /* programs, likewise */
+	char *fetch_word[FETCH_WORDS_MAX]; /* programs that print secrets, in the same form */
 	unsigned argc, envc, secrets, files, words, fetches, fetch_words;
 	size_t size; /* of the mapping, which begins at `head`; 0: unmapped */
 };

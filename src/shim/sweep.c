@@ -1,7 +1,7 @@
-/* Kills the processes that a dead shim has left. It is not the parent of the tree, so it finds the processes
- * by the cgroup, by the mark in their environment, by the session of the agent, and by descent from all
- * these. It cannot find a process that has left the cgroup, cleaned its environment, started its own session
- * and lost its parent; where there is a cgroup, only root can do that. */
+/* Sweeps: kill the processes that a dead shim has left. A sweep is not the parent of the tree, so it finds
+ * the processes by the cgroup, by the mark in their environment, by the session of the agent, and by descent
+ * from all these. It cannot find a process that has left the cgroup, cleaned its environment, started its own
+ * session and lost its parent; where there is a cgroup, only root can do that. */
 #include "base/limits.h"
 #include "runfile/create.h"
 #include "runfile/sections.h"

@@ -1,7 +1,7 @@
 #pragma once
 /* A log file of bounded size: the beginning of the output, a line that says how many bytes are left out, and
- * the end. It is valid text at every moment, and never larger than head + 2 * tail and that line. If writing
- * fails, the log ends there; the run goes on. */
+ * the end. It is valid text at every moment, and never has more bytes than head + 2 * tail and that line. If
+ * writing fails, the log ends there; the run goes on. */
 #include "port/runfile.h"
 
 struct log {

@@ -24,8 +24,8 @@ int redact_init(struct redact *r, const struct blob *secret, unsigned secrets)
 	return r->held ? 0 : ENOMEM;
 }
 
-/* The length of the longest secret of the list at `p`; 0: none. `open`: with more bytes there may be a longer
- * one. */
+/* The length of the longest secret of the list that begins at `p`; 0: none. `open`: with more bytes, a longer
+ * secret may begin there. */
 static size_t secret_at(const struct redact *r, const char *p, size_t n, bool *open)
 {
 	size_t best = 0;
