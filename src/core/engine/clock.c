@@ -113,15 +113,15 @@ static bool needs_rewind(const struct engine *e, const struct sched *s, struct w
 		return false;
 	if (!s->row.after && rule_next(&rules_of(s)->when, s->zone, e->now.wall, next) != OK)
 		*next = WALL_NEVER;
-	/* A next check stays, unless the clock is now before the instant at which it was set: then it would
-	 * be too far away. */
+	/* A next check stays, unless the clock is now before the instant at which the next check was set:
+	 * then the wait would be too long. */
 	bool set = s->row.next_set_at.us;
 	if (set && s->row.next_set_at.us <= e->now.wall.us && s->row.changed.us <= e->now.wall.us)
 		return false;
 	bool sooner = set || next->us < s->row.next.us;
 	if (!sooner)
 		*next = s->row.next; /* a time that is due and waits for a token must not be skipped */
-	/* `high` may be a next check; then the rule need not have a time after now. */
+	/* `high` may be the time of a next check, which need not be a time of the rule. */
 	bool beyond =
 		!s->row.after && s->row.high.us > e->now.wall.us && s->row.high.us > s->row.pruned_to.us;
 	return sooner || beyond || s->row.changed.us > e->now.wall.us || s->range_open ||

@@ -1,5 +1,6 @@
 /* Commands: add, change, remove, pause, resume, run, stop, backfill, release, accept the clock, recompile.
- * Most become one request to the store at the schedule's rev, and its answer becomes the reply. */
+ * Most commands become one request to the store, for the schedule's present rev; its answer becomes the
+ * reply. */
 #include "base/array.h"
 #include "core/engine/state.h"
 
@@ -12,7 +13,8 @@ struct st_req command_new_put(const struct sched *s, struct wall at)
 			    .row = s->row,
 			    .keep_next = true,
 			    .at = at };
-	r.row.failures = s->finishing ? s->failures_pending : s->row.failures; /* used unless keep_next */
+	r.row.failures =
+		s->finishing ? s->failures_pending : s->row.failures; /* used unless keep_next is set */
 	return r;
 }
 
@@ -104,7 +106,7 @@ static void change_times(struct engine *e, struct sched *s, const struct command
 	r.row.next = first_time(e, &c->rules, c->after, e->now.wall);
 	r.row.next_set_at = (struct wall){ 0 };
 	r.row.seen = e->last_end; /* ignore ends before the change, including ones that did not match */
-	r.ends_known = true;      /* stale if there is an end that the engine does not know yet */
+	r.ends_known = true;      /* ST_STALE if there is an end that the engine does not know yet */
 	set_document(&r, c);
 	command_submit(e, s, &r, FOR_PUT, c->tag);
 }
@@ -155,7 +157,8 @@ static void handle_drop(struct engine *e, const struct command *c)
 		return;
 	}
 	struct wall first, at = e->now.wall;
-	/* If a clock that is not trusted has passed the next check, gating ends there. */
+	/* If the clock is not trusted and has passed the next check, the gated range ends just before the
+	 * next check. */
 	if (next_check_gates(s, &first) && s->row.next.us <= at.us)
 		at.us = s->row.next.us - 1;
 	struct st_req r = command_new_put(s, at);
@@ -460,7 +463,8 @@ static void handle_recompile(struct engine *e, const struct command *c)
 		r.keep_next = false;
 		if (!s->row.next_set_at.us)
 			r.row.next = first_time(e, &c->rules, s->row.after, from);
-		s->late_cause = REASON_DOWN; /* of times that came due while the rules were outdated */
+		s->late_cause =
+			REASON_DOWN; /* the cause for times that came due while the rules were outdated */
 	}
 	set_rules(&r.row, c, rules_of(s)->max_runs);
 	command_submit(e, s, &r, FOR_PUT, c->tag);
@@ -540,7 +544,7 @@ void command_acked(struct engine *e, const struct pending *pending, const struct
 		apply_pause(e, s);
 	if ((ok && pending->purpose == FOR_DROP) ||
 	    (ack->res == ST_REFUSED && !ack->has_row && !s->removed)) {
-		command_sched_removed(e, s); /* by this request, or by another writer before */
+		command_sched_removed(e, s); /* removed by this request, or before by another writer */
 		return;
 	}
 	due_enqueue(e, s);

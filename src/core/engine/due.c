@@ -515,7 +515,7 @@ void due_acked(struct engine *e, const struct pending *pending, const struct st_
 	if (s && s->removed && s->first_run == NONE)
 		engine_remove_sched(e, s); /* removed while this was under way */
 	else if (s && !s->removed && ack->res == ST_REFUSED && !ack->has_row)
-		command_sched_removed(e, s); /* by another writer */
+		command_sched_removed(e, s); /* removed by another writer */
 	else if (s)
 		due_enqueue(e, s);
 }

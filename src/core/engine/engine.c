@@ -204,7 +204,7 @@ static void agents_changed(struct engine *e, uint32_t key)
 	}
 }
 
-/* Nothing is claimed at or before pruned_to, even if the clock has stepped back behind it. */
+/* No time at or before pruned_to is claimed, even if the clock has stepped back to before pruned_to. */
 static struct wall first_try(const struct sched *s)
 {
 	bool pruned = !s->row.after && !s->outdated && s->row.next.us <= s->row.pruned_to.us;
@@ -624,7 +624,7 @@ bool engine_clock_held(const struct engine *e)
 }
 
 /* Reads the smallest entries of the heap in order without removing any. A child never comes before its
- * parent, so only entries whose parents have been returned are candidates: `front`. */
+ * parent, so only entries whose parents have been returned are candidates; `front` has them. */
 unsigned engine_coming(const struct engine *e, struct engine_due *ret, unsigned most)
 {
 	enum { VISITS = 8 * ENGINE_COMING_MAX };

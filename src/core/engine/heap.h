@@ -9,7 +9,8 @@
 
 struct heap_entry {
 	int64_t key;
-	uint32_t order; /* of insertion; wraps, so ties more than 2^31 insertions apart may be swapped */
+	uint32_t order; /* number of the insertion; wraps, so equal keys 2^31 insertions apart may be swapped
+			 */
 	uint32_t item;
 };
 

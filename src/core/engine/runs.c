@@ -292,7 +292,8 @@ static void begin_or_wait(struct engine *e, struct run *r)
 		begin_attempt(e, r);
 }
 
-/* The run is claimed: goes on with its first attempt, replaces running ones, or ends it. */
+/* The run is claimed: begins its first attempt, or lets it wait for older runs, which the policy
+ * cancel_running cancels. An event, and a run that was killed, end without an attempt. */
 static void proceed(struct engine *e, struct run *r)
 {
 	struct sched *s = runs_sched(e, r);
@@ -392,7 +393,7 @@ void runs_drop_retry(struct engine *e, struct run *r)
 	if (is_pending_retry(r))
 		end_retries(e, r);
 	else if (r->phase == PHASE_ENDING && r->row.state == RUN_RETRYING)
-		r->retry_dropped = true; /* when the store has answered */
+		r->retry_dropped = true; /* takes effect when the store has answered */
 }
 
 void runs_drop_retries(struct engine *e, struct sched *s)
@@ -419,7 +420,7 @@ void runs_cancel(struct engine *e, struct run *r, enum reason reason)
 		end_unstarted(e, r, OUTCOME_KILLED, reason);
 		break;
 	default:
-		break; /* recording, verdict, probing, ending: the answer's handler looks at `killed` */
+		break; /* in the other phases, the handler of the next answer checks `killed` */
 	}
 }
 
@@ -435,7 +436,7 @@ static void handle_started(struct engine *e, struct run *r)
 	if (r->killed)
 		submit_runner(e, r, RN_KILL, 0, (enum reason)r->kill_reason);
 	if (r->row.attempt == r->attempt && r->row.started.us)
-		return; /* found alive after a load: the store knows it */
+		return; /* the attempt was found alive after a load: its start is recorded */
 	r->row.attempt = r->attempt;
 	r->row.started = e->now.wall;
 	r->row.state = RUN_CLAIMED;
@@ -493,7 +494,7 @@ static void end_restored(struct engine *e, struct run *r)
 static void handle_too_late(struct engine *e, struct run *r, const struct rn_report *report)
 {
 	struct rn_report fenced = *report;
-	if (r->row.attempt) { /* only a first attempt is missed */
+	if (r->row.attempt) { /* a retry is killed; only a first attempt becomes missed */
 		fenced.outcome = OUTCOME_KILLED;
 		fenced.reason = REASON_FENCED;
 		finish_attempt(e, r, &fenced);
@@ -545,7 +546,7 @@ static void handle_not_started(struct engine *e, struct run *r)
 	} else {
 		proceed(e, r);
 	}
-	start_waiting(e, runs_sched(e, r)); /* others may have waited for this answer only */
+	start_waiting(e, runs_sched(e, r)); /* other runs may have waited only for this answer */
 }
 
 /* An attempt that was requested before the load turns out to be alive: handles it as if the probe had found
@@ -578,7 +579,7 @@ void runs_report(struct engine *e, const struct rn_report *report)
 	case RN_STARTED:
 	case RN_ALIVE:
 		handle_started(e, r);
-		due_enqueue(e, runs_sched(e, r)); /* it may have waited for this report */
+		due_enqueue(e, runs_sched(e, r)); /* the schedule may have waited for this report */
 		break;
 	case RN_EXIT:
 		if (alive && report->outcome == OUTCOME_NONE)

@@ -94,7 +94,8 @@ struct resource {
 	struct run_queue parked; /* runs that are ready except for this resource */
 	struct hold_row hold;    /* with `held` */
 	bool held;
-	uint32_t holding, releasing; /* ST_HOLD requests under way that hold it, that release it */
+	uint32_t holding,
+		releasing; /* ST_HOLD requests under way: those that hold it; those that release it */
 };
 
 /* Why a request was sent to the store; determines which function handles the answer. */
@@ -111,7 +112,7 @@ enum request_purpose {
 	FOR_HOLD
 };
 
-/* A request that the store has not answered, and what the answer's handler needs of it. */
+/* A request that the store has not answered, and the values that the handler of the answer needs. */
 struct pending {
 	uint64_t sid, run;
 	uint64_t command;  /* tag of the command it is for; 0: none */
@@ -142,7 +143,7 @@ struct leader_end {
 	uint8_t outcome;
 	uint64_t number; /* run_row.end */
 	struct wall
-		nominal; /* when it ended; a microsecond more for each end at the same instant before it */
+		nominal; /* when the run ended, plus a microsecond for each earlier end at the same instant */
 };
 
 struct engine {
@@ -179,7 +180,8 @@ struct engine {
 	struct now now;    /* of this step */
 	int64_t skew;      /* wall - boot when the clock was last accepted */
 	int64_t last_skew; /* wall - boot at the last step */
-	int64_t max_skew;  /* the largest ever accepted, or implied by a record: a clock below it is slow */
+	int64_t max_skew; /* the largest wall - boot ever accepted or implied by a record; a clock below it is
+			     slow */
 	int64_t max_ahead; /* the clock is held when it is this far or farther ahead of max_skew */
 	bool clock_held;   /* nothing comes due until the clock is back, or a person accepts it */
 	uint32_t
@@ -204,14 +206,15 @@ struct engine {
 	bool broken;          /* out of memory: the state is incomplete */
 };
 
-/* The clock is held, or it stepped back and this schedule has not been corrected for it. Until then its times
- * must not be changed. */
+/* Whether the clock is held, or has stepped back and this schedule has not been corrected yet. While this is
+ * true, the schedule's times must not be changed. */
 static inline bool clock_is_unsettled(const struct engine *e, const struct sched *s)
 {
 	return e->clock_held || (e->rewind != NONE && (uint32_t)(s - e->sched) >= e->rewind);
 }
 
-/* The record of this run comes from a restored copy: the run may have had further attempts, or ended. */
+/* Whether the record of this run comes from a restored copy: then the run may have had further attempts, or
+ * may have ended. */
 static inline bool is_from_before_restore(const struct engine *e, const struct run *r)
 {
 	return r->row.run <= e->restored_run;
@@ -268,8 +271,8 @@ bool clock_rewind_next(struct engine *e);
 bool dates_have_ended(const struct sched *s);
 /* If the start has come, closes the range of the times before it. True: a request was sent. */
 bool dates_arrive(struct engine *e, struct sched *s);
-/* Before the start or after the end: opens the range, or sets the time to look again. False: the schedule is
- * between its dates. */
+/* Before the start or after the end: opens the range, or sets the time at which the schedule is handled
+ * again. False: the schedule is between its dates. */
 bool dates_hold_back(struct engine *e, struct sched *s);
 
 /* --- next_check.c: a next time that was set by a run --- */
@@ -278,7 +281,8 @@ void next_check_set(struct engine *e, const struct command *c); /* CMD_NEXT_CHEC
 bool next_check_gates(const struct sched *s, struct wall *first);
 /* If the next check has come, closes the range of the times before it. True: a request was sent. */
 bool next_check_arrive(struct engine *e, struct sched *s);
-/* Before the next check: opens the range, or sets the time to look again. False: no times are gated. */
+/* Before the next check: opens the range, or sets the time at which the schedule is handled again. False: no
+ * times are gated. */
 bool next_check_hold_back(struct engine *e, struct sched *s);
 
 /* --- due.c: from due time to record --- */
@@ -323,7 +327,8 @@ struct row_move due_keep_row(const struct sched *s); /* a move that changes noth
 void due_acked(struct engine *e, const struct pending *pending, const struct st_ack *ack);
 
 /* --- late.c: times that were missed --- */
-void late_settle(struct engine *e, struct sched *s); /* next_try is late: does what the policy says */
+void late_settle(struct engine *e,
+		 struct sched *s); /* next_try is late: applies the policy for missed times */
 enum reason late_cause(struct engine *e, const struct sched *s, struct wall due);
 unsigned late_limit(const struct sched *s); /* how many missed times may be run late */
 /* Takes a token to start a missed time now. False: there is none, and the schedule was put into the catch_up

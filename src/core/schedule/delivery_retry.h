@@ -33,8 +33,8 @@ struct delivery_decision {
 };
 
 /* Attempt `n`, counted from 1, has ended. `chance` is a uniformly random number: it picks a delay between
- * half of the backoff and all of it, so that deliveries that failed together are not repeated together. The
- * delay is at least what the receiver asks for, up to DELIVERY_SECONDS_MAX, and at most a tenth more than
- * that. */
+ * half of the backoff and the whole backoff, so that deliveries that failed together are not repeated
+ * together. The delay is at least the time that the receiver asks for, up to DELIVERY_SECONDS_MAX, and at
+ * most a tenth more than that. */
 struct delivery_decision delivery_retry_decide(const struct delivery_retry_policy *policy, unsigned n,
 					       struct delivery_attempt attempt, uint32_t chance);

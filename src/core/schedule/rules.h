@@ -41,7 +41,7 @@ struct policy {
 	uint8_t agent_choice;
 	int8_t priority; /* -PRIORITY_MAX to PRIORITY_MAX; the largest first */
 	uint16_t retries, catch_up_limit;
-	uint16_t max_failures;            /* in a row, then the schedule is paused; 0: off */
+	uint16_t max_failures;            /* failures in a row that pause the schedule; 0: never */
 	uint16_t zone, calendar;          /* indices of the engine's tables; calendar 0: none */
 	uint16_t agent_slots;             /* runs of its agent at once; 0: one */
 	uint32_t window;                  /* seconds after the due time in which it may start; 0: no window */
@@ -63,7 +63,7 @@ struct rules {
 	uint64_t zone_print, agent_print; /* fingerprints; agent_print 0: the agent had no definition */
 	struct rule when;
 	struct policy policy;
-	uint32_t max_runs; /* of the document; sched_row.left counts down */
+	uint32_t max_runs; /* max_runs of the document; sched_row.left counts down from it */
 };
 #define RULES_VERSION 3
 static_assert(sizeof(struct rules) <= STORE_RULES, "rules fit the store's row");
