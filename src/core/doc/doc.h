@@ -44,7 +44,7 @@ struct doc_action {
 };
 extern const char *const doc_methods[]; /* ends with NULL; the first is the default */
 
-/* Executed before each attempt to find out whether there is work. */
+/* A program that is executed before each attempt to find out whether there is work. */
 struct doc_check {
 	struct doc_command command;
 	struct str agenda; /* the file of `check: agenda FILE`; empty: the command is used */

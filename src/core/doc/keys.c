@@ -33,7 +33,7 @@ static const struct key *find_key(const struct key *keys, struct str name)
 /* The known name that is most similar to a misspelt one. */
 struct suggestion {
 	struct str misspelt;
-	unsigned distance; /* of the name that was found; at first the limit */
+	unsigned distance; /* the distance of `found`; while there is none, the limit */
 	const char *found; /* NULL: none is similar */
 };
 

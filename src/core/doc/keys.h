@@ -35,7 +35,7 @@ struct key {
 	unsigned kinds;           /* KEY_OTHER: the allowed kinds, bits of enum val_kind */
 	key_set *set;             /* KEY_OTHER */
 	key_write *write;         /* KEY_OTHER; NULL: never written */
-	enum ace_key directive;   /* of the table of schedules: the directive that means the same */
+	enum ace_key directive;   /* in the table of schedules: the directive with the same meaning */
 };
 
 #define KEY_KIND(k) (1u << (k))
@@ -69,8 +69,7 @@ void keys_json(const struct key *k, const void *from, struct buf *out);
 
 /* "a string", "an integer", … */
 const char *keys_kind_name(enum val_kind kind);
-/* The error for a value of the wrong kind; `name` is what the value is called, `kinds` are the allowed ones.
- */
+/* The error for a value of the wrong kind; `name` names the value, `kinds` are the allowed kinds. */
 enum err keys_wrong_kind(struct key_reader *r, const char *name, unsigned kinds, const struct val *v);
 /* Moves the position of error `e` from the string `v` to the source: parsers of single values count from the
  * beginning of the string. Returns `e`. */

@@ -36,7 +36,7 @@ void doc_derive_id(const struct str *word, unsigned words, char ret[DOC_ID_MAX +
 	size_t n = 0;
 	ret[0] = 0;
 	for (unsigned i = 0; i < words && n < ENOUGH; i++) {
-		/* The last part of a path; an option without its dashes. */
+		/* Takes the last part of a path, and an option without its dashes. */
 		struct str w = word[i];
 		for (size_t k = w.n; k > 0; k--)
 			if (w.p[k - 1] == '/' && k < w.n) {

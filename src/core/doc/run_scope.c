@@ -113,7 +113,7 @@ static struct val previous_value(struct builder *b, const struct run_scope *s)
 	return map;
 }
 
-/* A note was written by another run, which may have been misled: it is marked as data, with its origin. */
+/* A note is marked as data, with its origin, because the run that wrote it may have been misled. */
 static struct val note_value(struct builder *b, const struct scope_note *n, const struct zone *z)
 {
 	struct val map = { .kind = VAL_MAP }, tags = { .kind = VAL_LIST };

@@ -89,7 +89,8 @@ static char *join_words(struct arena *a, struct str form)
 }
 
 /* Replaces a relative form, such as "in 20 minutes", by its absolute form; a zone and an end that are part of
- * the phrase become directives. A document is refused, with the form to write instead. */
+ * the phrase become directives. In a document the form is refused; the message has the form to write
+ * instead. */
 static enum err resolve_relative(struct doc_reader *r, struct when *w, const struct when_env *env)
 {
 	struct ace parts = w->written;

@@ -195,7 +195,7 @@ static enum err set_retry(struct key_reader *r, void *into, const struct key *k,
 	d->retry = v;
 	d->max_delay_only = !given[0] && !given[1] && !given[2] && !given[3];
 	if (d->max_delay_only)
-		return OK; /* the directive RETRY may have the rest */
+		return OK; /* the directive RETRY may give the other values */
 	if (!given[0] && !given[1])
 		return why_set(r->why, E_INPUT, v->at, "%s needs the key 'max_attempts'", k->name);
 	char *text = arena_printf(r->arena, "%lld %s %llds",
@@ -212,7 +212,7 @@ static void write_retry(const void *from, const struct key *k, struct buf *out)
 {
 	const struct doc_retry *r = KEY_CONST_FIELD(struct doc_retry, from, k);
 	struct retry_values retry = { r->count, -1, r->delay, r->max_delay, r->backoff };
-	if (r->count) /* otherwise the rest has no effect */
+	if (r->count) /* without retries the other values have no effect */
 		keys_write_map(retry_keys, &retry, out);
 }
 

@@ -29,7 +29,8 @@ static bool find_in_line(struct str source, struct str value, size_t offset, siz
 	return i < source.n;
 }
 
-/* A literal block: line k of the value is the end of the k-th source line after the one with the '|'. */
+/* A literal block: line k of the value is in the k-th source line after the line with the '|', after its
+ * indentation. */
 static bool find_in_block(struct str source, struct str value, size_t offset, size_t *at)
 {
 	struct str lines = str_from(source, *at), line, part;

@@ -107,14 +107,14 @@ static struct expr_value list_item(struct expr_machine *m, const struct expr_val
 	bool fits;
 	struct expr_value end = { .kind = EXPR_UINT, .whole = list->n }, zero = { .kind = EXPR_INT };
 	if (key->kind != EXPR_INT && key->kind != EXPR_UINT && key->kind != EXPR_DOUBLE)
-		return expr_error(m, "a list's index is a number, not %s", expr_kind_words[key->kind]);
+		return expr_error(m, "a list's index must be a number, not %s", expr_kind_words[key->kind]);
 	if (expr_compare(key, &end, &fits) != ORDER_LESS || expr_compare(&zero, key, &fits) == ORDER_GREATER)
 		return expr_error(m, "the index is outside the list, which has %u items", list->n);
 	unsigned i = key->kind == EXPR_INT    ? (unsigned)key->integer
 		     : key->kind == EXPR_UINT ? (unsigned)key->whole
 					      : (unsigned)key->real;
 	if (key->kind == EXPR_DOUBLE && key->real != (double)i)
-		return expr_error(m, "a list's index is a whole number");
+		return expr_error(m, "a list's index must be a whole number");
 	return expr_item(list, i);
 }
 
@@ -193,7 +193,7 @@ static struct expr_value make_map(struct expr_machine *m, const struct expr_valu
 		const struct expr_value *key = &item[v.n * 2];
 		if (key->kind != EXPR_STRING && key->kind != EXPR_INT && key->kind != EXPR_UINT &&
 		    key->kind != EXPR_BOOL)
-			return expr_error(m, "a key is a string, int, uint or bool, not %s",
+			return expr_error(m, "a key must be a string, int, uint or bool, not %s",
 					  expr_kind_words[key->kind]);
 		if (expr_lookup(m, &v, key, &found))
 			return expr_error(m, "a key of the map is given twice");
@@ -202,8 +202,8 @@ static struct expr_value make_map(struct expr_machine *m, const struct expr_valu
 	return v;
 }
 
-/* && and ||: the deciding value (false for &&, true for ||) decides from either side, even if the other is an
- * error. */
+/* && and ||: the deciding value (false for &&, true for ||) on either side gives the result, even if the
+ * other side is an error. */
 static struct expr_value logical(struct expr_machine *m, bool decides, const struct expr_value *a,
 				 const struct expr_value *b)
 {

@@ -4,7 +4,7 @@
  * An expression is compiled once and may be evaluated often, also by several threads at the same time.
  * Evaluation always ends: jumps only go forward, so each instruction runs at most once, and the cost of each
  * (comparing lists, joining strings) is counted against CEL_STEPS_MAX and CEL_MEMORY_MAX. Recursion is at
- * most as deep as CEL_DEPTH_MAX, or as the values given. */
+ * most as deep as CEL_DEPTH_MAX, or as the nesting of the given values. */
 #include "core/expr/value.h"
 #include "core/when/zone/zones.h"
 
@@ -23,9 +23,9 @@ must_check enum err expr_compile(struct str text, const struct expr_names *names
 /* Does the expression use names? Without any it is constant. */
 bool expr_has_names(const struct expr *e);
 
-/* The surroundings of an evaluation. */
+/* The environment of an evaluation: names, time and zones. */
 struct expr_env {
-	/* The value of a name, called only when it is needed. False: there is no such name. */
+	/* Finds the value of a name; called only when the value is needed. False: there is no such name. */
 	bool (*find)(void *self, struct str name, struct expr_value *ret);
 	void *self;
 	const struct expr_names *names;  /* for suggestions in errors; may be NULL */

@@ -1,4 +1,4 @@
-/* The table of functions, and those that do not work on times. */
+/* The table of functions, and the functions that do not work on times. */
 #include "core/expr/code.h"
 
 static struct expr_value call_size(struct expr_machine *m, const struct expr_function *f,

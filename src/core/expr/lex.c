@@ -38,7 +38,7 @@ static size_t count_digits(const struct lexer *l, size_t from)
 	return n - from;
 }
 
-/* The length of the number with a fraction or an exponent here; 0 if there is none. */
+/* The length of the number at the current position, if it has a fraction or an exponent; else 0. */
 static size_t real_length(const struct lexer *l)
 {
 	size_t n = count_digits(l, 0), whole = n, fraction = 0;
@@ -119,7 +119,8 @@ static uint32_t read_code(struct lexer *l, unsigned count, int base)
 	return v;
 }
 
-/* Reads an escape after its backslash. \x and octal digits are a byte in bytes, a code point in strings. */
+/* Reads an escape after its backslash. In bytes, \x and octal digits give one byte; in strings, one code
+ * point. */
 static enum err read_escape(struct lexer *l, bool bytes, char **out)
 {
 	static const char names[] = "abfnrtv\\?\"'`", values[] = "\a\b\f\n\r\t\v\\?\"'`";

@@ -202,7 +202,7 @@ static enum err render_each(struct variables *s, const struct val *variables, st
 {
 	struct val all = *variables;
 	if (all.kind != VAL_MAP)
-		return why_set(why, E_INPUT, WHY_NOWHERE, "variables are a map, not a %s",
+		return why_set(why, E_INPUT, WHY_NOWHERE, "variables must be a map, not a %s",
 			       val_kind_words[all.kind]);
 	all.map.pair = arena_alloc(s->arena, (all.map.n + 1) * sizeof *all.map.pair);
 	enum err e = all.map.pair ? OK : E_NOMEM;

@@ -172,7 +172,7 @@ static struct expr_value duration_part(struct expr_machine *m, const struct expr
 		return int_value(nanos / (60 * NANOS));
 	case TIME_SECONDS:
 		return int_value(nanos / NANOS);
-	case TIME_MILLIS: /* only the rest below a second, as CEL's conformance tests require */
+	case TIME_MILLIS: /* only the milliseconds within the second, as CEL's conformance tests require */
 		return int_value(nanos % NANOS / 1000000);
 	default:
 		return expr_error(m, "a duration has no %s()", f->name);
@@ -257,8 +257,8 @@ void expr_time_text(const struct expr_value *v, const struct zone *zone, struct 
 	}
 	int32_t offset = zone ? zone_offset(zone, v->time.seconds) : 0;
 	int64_t local = v->time.seconds + offset;
-	/* UTC if the local time is out of range, or if the offset has seconds, which RFC 3339 cannot write.
-	 */
+	/* Uses UTC if the local time is out of range, or if the offset has seconds, which RFC 3339 cannot
+	 * write. */
 	if (local < SECONDS_MIN || local > SECONDS_MAX || offset % 60)
 		offset = 0;
 	buf_add(out, str_of(iso_format_local(v->time.seconds + offset, text)));

@@ -1,4 +1,4 @@
-/* From an org file to the keys of an agent. */
+/* Turns the agent of an org file into a map of keys. */
 #include "core/org/agent.h"
 #include "base/utf8.h"
 #include "core/org/org.h"

@@ -1,4 +1,4 @@
-/* Cron bitsets back to text. */
+/* Writes cron bitsets as text. */
 #include "core/when/cron.h"
 
 static void add_comma(struct buf *out, size_t start)

@@ -137,7 +137,7 @@ bool cron_between(const struct cron *c, int64_t from, int64_t to)
 
 enum err cron_next(const struct cron *c, const struct zone *z, int64_t after, int64_t *ret)
 {
-	enum { FAR = 3 * 86400 }; /* more than any two offsets differ by */
+	enum { FAR = 3 * 86400 }; /* more than the difference of any two offsets */
 	int64_t t = after < SECONDS_MIN ? SECONDS_MIN : after > SECONDS_MAX ? after : after + 1, local;
 	while (t <= SECONDS_MAX) {
 		struct zone_span s = zone_span(z, t);

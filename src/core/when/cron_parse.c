@@ -1,4 +1,4 @@
-/* Cron text to bitsets, field by field and item by item; every error has its byte. */
+/* Parses cron text into bitsets, field by field and item by item; every error has its byte offset. */
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "core/when/civil.h"
@@ -59,7 +59,7 @@ static struct str item_from(const struct field_reader *f, size_t from)
 static enum err refuse_item(const struct field_reader *f, size_t from)
 {
 	struct str item = item_from(f, from);
-	/* The place of the error: the whole word (MONDAY), or what follows a number (1x). */
+	/* The place of the error: the whole word (MONDAY), or the text after a number (1x). */
 	bool word = true;
 	for (size_t i = 0; i < item.n; i++)
 		word &= is_alpha(item.p[i]);
@@ -222,7 +222,7 @@ static enum err read_special_mday(struct field_reader *f, bool *done)
 	return OK;
 }
 
-/* Reads what may follow a weekday: 5L, 5#2. *done: there was something. */
+/* Reads the suffix of a weekday, as in 5L and 5#2. *done: there was a suffix. */
 static enum err read_special_wday(struct field_reader *f, size_t from, unsigned day, bool *done)
 {
 	struct cron *c = f->cron;
@@ -415,7 +415,7 @@ enum err cron_parse(struct str text, struct str id, struct cron *ret, struct why
 	bool all_day = c.hour == CRON_ALL_HOURS;
 	c.gap = all_day ? GAP_SKIP : GAP_SHIFT;
 	c.fold = all_day ? FOLD_BOTH : FOLD_FIRST;
-	/* All 400 years of the calendar's cycle, from 2000 on. */
+	/* Searches all 400 years of the calendar's cycle, from 2000 on. */
 	if (!cron_between(&c, seconds_of(2000, 1, 1, 0, 0, 0),
 			  seconds_of(2000 + CRON_YEARS_MAX, 1, 1, 0, 0, 0))) {
 		size_t days = (size_t)(tokens[n - 3].p - whole.p);

@@ -223,7 +223,7 @@ static int64_t nth_occurrence(const struct org_rule *o, const struct zone *z, in
 static int64_t intervals_before(const struct org_rule *o, int64_t after)
 {
 	static const int64_t seconds[] = { [ORG_HOUR] = 3600, [ORG_DAY] = DAY, [ORG_WEEK] = 7 * DAY };
-	const int64_t spare = 3 * DAY; /* more than any two offsets differ by */
+	const int64_t spare = 3 * DAY; /* more than the difference of any two offsets */
 	int64_t k;
 	if (o->unit <= ORG_WEEK) {
 		k = (after - spare - o->local) / (seconds[o->unit] * o->count);

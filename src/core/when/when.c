@@ -69,7 +69,7 @@ static enum err read_bound(struct compiler *p, struct str v, bool end, int64_t *
 
 /* --- the forms --- */
 
-/* If a match of either day field is enough, one that matches every day makes the other one meaningless. */
+/* If a match of either day field is enough and one field matches every day, the other field has no effect. */
 static void warn_of_useless_day_field(struct compiler *p, const struct cron *c)
 {
 	bool either = !(c->flags & (CRON_MDAY_STAR | CRON_WDAY_STAR));
@@ -133,7 +133,7 @@ static enum err read_at(struct compiler *p, struct str form)
 					    fit == ZONE_GAP ? "does not exist" : "happens twice",
 					    STR_ARG(p->w->zone_name),
 					    fit == ZONE_GAP ? "read with the offset before the clock change"
-							    : "the first of the two is taken"));
+							    : "the first of the two is used"));
 	return OK;
 }
 
@@ -145,10 +145,11 @@ static enum err read_org(struct compiler *p, struct str form)
 	if (e)
 		return e;
 	if (day_off)
-		add_warning(p,
-			    arena_printf(p->arena,
-					 "the day's name in '%.*s' is not that of its date; the date counts",
-					 STR_SHORT(form)));
+		add_warning(
+			p,
+			arena_printf(p->arena,
+				     "the name of the day in '%.*s' does not fit the date; the date is used",
+				     STR_SHORT(form)));
 	if (p->w->rule.org.style == ORG_RESTART)
 		add_warning(
 			p,
@@ -159,7 +160,7 @@ static enum err read_org(struct compiler *p, struct str form)
 
 static enum err read_phrase(struct compiler *p, struct str form);
 
-/* How each form begins. The first row of `forms` that fits reads the text; all the rest are phrases. */
+/* How each form begins. The first row of `forms` that fits reads the text; all other texts are phrases. */
 static bool begins_org(struct str s)
 {
 	return s.p[0] == '<' || s.p[0] == '[';
@@ -261,7 +262,7 @@ static enum err read_phrase(struct compiler *p, struct str form)
 			return e;
 	}
 	if (phrase.no_time)
-		add_warning(p, "no time of day is given: 00:00 is taken");
+		add_warning(p, "no time of day is given: 00:00 is used");
 	p->w->relative = phrase.relative;
 	p->w->phrase = true;
 	char *text = arena_dup(p->arena, str_of(phrase.form));
@@ -378,7 +379,7 @@ static enum err check_is_cron(struct compiler *p, const char *name)
 	if (p->w->rule.kind == RULE_CRON)
 		return OK;
 	return why_set(p->why, E_INPUT, 0,
-		       "%s goes with cron expressions only: other forms name one instant each", name);
+		       "%s can be used only with cron expressions: other forms name one instant each", name);
 }
 
 static enum err set_gap(struct compiler *p, struct str v)
@@ -447,11 +448,11 @@ static enum err set_except(struct compiler *p, struct str v)
 		size_t end = comma ? (size_t)(comma - v.p) : v.n;
 		struct str part = str_trim(str_sub(v, from, end));
 		struct iso t = { 0 };
-		enum err e =
-			memchr(part.p, ' ', part.n)
-				? why_set(p->why, E_INPUT, 0,
-					  "dates of EXCEPT have commas between them: '%.*s'", STR_SHORT(part))
-				: iso_parse(part, &t, p->why);
+		enum err e = memchr(part.p, ' ', part.n)
+				     ? why_set(p->why, E_INPUT, 0,
+					       "the dates of EXCEPT must be separated by commas: '%.*s'",
+					       STR_SHORT(part))
+				     : iso_parse(part, &t, p->why);
 		if (!e && t.has_time)
 			e = why_set(p->why, E_INPUT, 0, "EXCEPT takes whole days such as 2026-12-25");
 		if (e) {

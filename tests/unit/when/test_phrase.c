@@ -624,7 +624,7 @@ TEST(words_that_are_not_understood)
 		{ __LINE__, "first monday of september at 9", 16, "'september' is not the month" },
 		{ __LINE__, "last of the month", 5, "\"last day of the month\"" },
 		{ __LINE__, "every day at 9 at", 17, "a time is missing" },
-		{ __LINE__, "in Berlin", 0, "no schedule in this" },
+		{ __LINE__, "in Berlin", 0, "does not describe a schedule" },
 		{ __LINE__, "of", 0, looks_like },
 		{ __LINE__, "täglich um 9", 0, "'täglich' is not understood here" },
 		{ __LINE__, "every day \x01", 10, "control character" },

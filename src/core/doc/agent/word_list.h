@@ -4,8 +4,8 @@
 #include "core/doc/agent/agent.h"
 #include "core/doc/keys.h"
 
-/* Reads a list of strings, or the words of a string, each with its position. `what` names it in messages.
- * `names`: the words are names; commas separate them, too, and none may be empty. */
+/* Reads a list of strings, or the words of a string, each with its position. `what` names the list in
+ * messages. `names`: the words are names; commas separate them, too, and none may be empty. */
 must_check enum err word_list_read(struct key_reader *r, const char *what, const struct val *v, bool names,
 				   struct val *list);
 /* Reads words of the form NAME=VALUE as a map. */

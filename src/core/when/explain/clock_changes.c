@@ -209,7 +209,7 @@ static struct clock_change change_at(const struct zone_span *s)
 unsigned explain_clock_changes(const struct when *w, struct wall after, struct wall until, struct arena *a,
 			       const char **ret, unsigned max)
 {
-	enum { REACH = 2 * 86400 }; /* more than any clock change moves a time */
+	enum { REACH = 2 * 86400 }; /* more than a clock change can move a time */
 	struct clock_query q = { .when = w,
 				 .after = max_of(wall_seconds(after), max_of(w->rule.from, SECONDS_MIN) - 1),
 				 .until = min_of(wall_seconds(until),

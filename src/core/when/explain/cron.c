@@ -321,8 +321,8 @@ static void add_wday(const struct cron *c, const char *of, enum wording wording,
 		bool single = value_runs(week, 3, run) == count_bits(week);
 		text_join(out, i++, n, last);
 		buf_add(out, str_of(wordings[wording].item));
-		buf_add(out,
-			single ? str_of(wordings[wording].weekday) : STR("")); /* no "a Monday to Friday" */
+		buf_add(out, single ? str_of(wordings[wording].weekday)
+				    : STR("")); /* avoids "a Monday to Friday" */
 		text_values(out, week, text_wdays, last);
 	}
 	for (unsigned w = 1; w <= 7; w++) {

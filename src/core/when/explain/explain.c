@@ -83,7 +83,7 @@ static void add_every(const struct when *w, struct buf *out)
 	buf_add(out, STR(" UTC"));
 }
 
-/* Do some months (or years) not have the day? */
+/* Are there months (or years) without the day? */
 static bool clamps(const struct org_rule *o)
 {
 	struct date d = date_of(floor_div(o->local, DAY));

@@ -1,5 +1,5 @@
 /* The clauses of a phrase, in any order, each kind once. Each function reads from word p->i on, and moves
- * p->i past what it has read. */
+ * p->i past the words that it has read. */
 #include "core/when/phrase/parts.h"
 
 /* One day of the week, in the singular. */
@@ -186,7 +186,7 @@ static enum err read_time(struct phrase_parser *p, unsigned *minute, bool *bare,
 	return OK;
 }
 
-/* Is this word a time? Not the number in "24 december" or "30 minutes". */
+/* Is this word a time? The number in "24 december" or "30 minutes" is not. */
 static bool is_time(const struct phrase_parser *p, unsigned ahead)
 {
 	enum word_kind k = word_ahead(p, ahead)->kind, next = word_ahead(p, ahead + 1)->kind;
@@ -261,8 +261,8 @@ static enum err wdays_clause(struct phrase_parser *p)
 	return e;
 }
 
-/* Reads what the ordinals count: one weekday (first and third monday), "weekday" (Monday to Friday), or days.
- */
+/* Reads the noun that the ordinals count: one weekday (first and third monday), "weekday" (Monday to Friday),
+ * or days. */
 static enum err monthly_days(struct phrase_parser *p, uint64_t ordinals, unsigned from)
 {
 	const uint64_t first = 1 << 1, last = UINT64_C(1) << ORDINAL_LAST, nth = last | 0x3E;
@@ -335,7 +335,7 @@ static enum err monthly_clause(struct phrase_parser *p)
 
 static enum err every_clause(struct phrase_parser *p);
 
-/* Reads what may follow "on": weekdays, a day of the month, a date. */
+/* Reads the day after "on": weekdays, a day of the month, a date. */
 static enum err day_clause(struct phrase_parser *p)
 {
 	accept_word(p, W_ON);

@@ -1,5 +1,5 @@
 #pragma once
-/* The inside of the phrase parser: the kinds of words, the parts of a phrase, and the parser's state. words.c
+/* Internals of the phrase parser: the kinds of words, the parts of a phrase, and the parser's state. words.c
  * has the vocabulary and the error messages, clauses.c reads the words into parts, phrase.c turns the parts
  * into one of the other forms. Only these three include this header. */
 #include "core/when/civil.h"
@@ -134,11 +134,12 @@ int64_t phrase_wday_range(const struct phrase_word *a, const struct phrase_word 
 const char *phrase_hint(struct str word);
 
 bool phrase_has(const struct phrase_parser *p, enum phrase_part part);
-/* Notes that the words from `from` up to the next one to read are this part; refuses a second one. */
+/* Notes that this part consists of the words from `from` up to the next word to read. Refuses a part that was
+ * read before. */
 must_check enum err phrase_set_part(struct phrase_parser *p, enum phrase_part part, unsigned from);
 
-/* Messages quote what the author wrote: in the formats $0 is the word in question, and $ with a letter is the
- * words of a part (part_letters in words.c). */
+/* Messages quote the words of the author: in the formats $0 is the word in question, and $ with a letter is
+ * the words of a part (part_letters in words.c). */
 enum err phrase_refuse(const struct phrase_parser *p, unsigned word, const char *fmt, ...) printf_like(3, 4);
 enum err phrase_refuse_part(const struct phrase_parser *p, enum phrase_part part, const char *message);
 /* Refuses a word where `what` was expected, such as `examples`. */

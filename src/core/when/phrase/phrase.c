@@ -55,10 +55,10 @@ static enum err put_clock(struct phrase_parser *p)
 		return OK;
 	}
 	if ((unsigned)(__builtin_popcountll(s->hours) * __builtin_popcountll(s->minutes)) != s->time_count)
-		return phrase_refuse_part(
-			p, PART_TIMES,
-			"'$t' needs two schedules or more: one fires at each of its hours with each of "
-			"its minutes");
+		return phrase_refuse_part(p, PART_TIMES,
+					  "'$t' needs two or more schedules: one schedule fires at each of "
+					  "its hours with each of "
+					  "its minutes");
 	put_set(p, s->minutes, 0, 59);
 	put_text(p, " ");
 	put_set(p, s->hours, 0, 23);
@@ -453,7 +453,7 @@ static enum err form_relative(struct phrase_parser *p)
 static enum err form_none(struct phrase_parser *p)
 {
 	if (!phrase_has(p, PART_TIMES))
-		return phrase_refuse(p, 0, "there is no schedule in this; " LOOKS_LIKE);
+		return phrase_refuse(p, 0, "this phrase does not describe a schedule; " LOOKS_LIKE);
 	return phrase_refuse_part(p, PART_TIMES,
 				  "'$t' could be \"every day $t\" or \"tomorrow $t\"; write which");
 }

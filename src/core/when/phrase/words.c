@@ -207,7 +207,7 @@ bool phrase_has(const struct phrase_parser *p, enum phrase_part part)
 	return p->parts.words[part].to != 0;
 }
 
-/* The words of a part as they are written; an example for times that were not given. */
+/* The words of a part as they are written. For times that were not given: an example. */
 static struct str part_text(const struct phrase_parser *p, enum phrase_part part)
 {
 	if (!phrase_has(p, part))

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* Span i is [at[i], at[i + 1]) with offset[i]; at[0] is -ZONE_FOREVER. After the last one the rule decides.
- */
+/* Span i is [at[i], at[i + 1]) with offset[i]; at[0] is -ZONE_FOREVER. After the last span the rule
+ * decides. */
 struct zone {
 	struct tz_rule rule; /* std equal to dst: the last offset holds for ever */
 	int64_t rule_from;   /* the file's last change; not in `at` if it kept the offset */
@@ -147,7 +147,7 @@ static enum err read_footer(struct zone *z, struct str foot, struct why *why)
 	return e;
 }
 
-/* A copy without unused room. Not a realloc: both arrays are in the same block. */
+/* A copy without unused room. Does not use realloc, because both arrays are in one block. */
 static enum err copy_tight(const struct zone *z, struct zone **ret)
 {
 	struct zone *tight;
@@ -256,7 +256,7 @@ static struct zone_span rule_span(const struct zone *z, int64_t t)
 
 struct zone_span zone_span(const struct zone *z, int64_t t)
 {
-	/* The last change at or before t; without branches, which the processor would mispredict. */
+	/* Finds the last change at or before t without branches, which the processor would mispredict. */
 	const int64_t *base = z->at;
 	for (uint32_t n = z->n; n > 1;) {
 		uint32_t half = n / 2;

@@ -19,7 +19,7 @@ uint64_t zone_fingerprint(const struct zone *z);
 
 /* A span of constant offset, [from, to) in seconds UTC, with the offsets before and after it. The first span
  * starts at -ZONE_FOREVER with `before` equal to `offset`; the last one ends at ZONE_FOREVER with `after`
- * equal to it. */
+ * equal to `offset`. */
 #define ZONE_FOREVER (INT64_C(1) << 60)
 struct zone_span {
 	int64_t from, to;

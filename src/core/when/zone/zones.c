@@ -42,7 +42,7 @@ static bool is_gmt_offset(struct str name)
 	       (name.p[3] == '+' || name.p[3] == '-');
 }
 
-/* Refuses a name with the three nearest known names, by the whole name or by the city. */
+/* Refuses a name, and suggests the three nearest known names, by the whole name or by the city. */
 static enum err refuse_unknown(const struct zone_source *s, struct str name, struct why *why)
 {
 	enum { MOST = 3, FAR = 4 };
