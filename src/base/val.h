@@ -43,8 +43,8 @@ bool val_is_true(const struct val *map, const char *name);
 bool val_path_next(struct str *path, struct str *key);
 
 /* Zeroed room for one more item of a list, or one more pair of a map; NULL: out of memory. The caller fills
- * it and then increments `n`. The room doubles; the old room stays in the arena, so at most half of the
- * memory is wasted. */
+ * it and then increments `n`. The room doubles; the old rooms stay in the arena, and waste at most as much
+ * memory as the last one has. */
 struct val *val_list_room(struct val *list, struct arena *a);
 struct val_pair *val_map_room(struct val *map, struct arena *a);
 

@@ -77,9 +77,9 @@ enum st_op {
 	/* Attempt run.attempt has ended. Sets state, outcome, reason, uncounted, ended, retry_at, cost,
 	 * tokens and exit_code of the run. With RUN_FINISHED the schedule's failures become `failures`, and
 	 * the run gets the next end number, run_row.end: one more than the largest in the whole store. With
-	 * `avoided` three counts in avoided_row grow by one: that of all schedules, that of this schedule,
-	 * and that of the quarter of an hour of run.ended. Repeated: the same attempt has the same end.
-	 * ST_LOST: the run was finished with another end. */
+	 * `avoided` three counts in avoided_row grow by one: for all schedules, for this schedule, and for
+	 * the quarter of an hour of run.ended. Repeated: the same attempt has the same end. ST_LOST: the run
+	 * was finished with another end. */
 	ST_FINISH,
 	/* Holds an agent or account until a time, or releases it (reason 0: the row and its note are
 	   deleted). */

@@ -50,7 +50,7 @@ bool shim_tick(struct shim *s);
 void shim_watch(struct shim *s);
 
 /* shim.c */
-void shim_release_agent(struct shim *s); /* executes it, with its secrets */
+void shim_release_agent(struct shim *s); /* executes the agent, with its secrets */
 void shim_note_in_log(struct shim *s);   /* appends the note of the exit section */
 
 /* expectations.c: after the agent has ended with 0. A failed expectation becomes the cause. */

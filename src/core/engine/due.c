@@ -505,7 +505,8 @@ void due_acked(struct engine *e, const struct pending *pending, const struct st_
 	    (ack->res == ST_OK || ack->res == ST_REFUSED))
 		s->range_open = true;
 	if (s && s->row.next.us < tried.us && !by_clock)
-		s->next_try = tried; /* the row of a manual run's answer does not reset it */
+		s->next_try =
+			tried; /* the row in an answer about a manual run or backfill must not reset it */
 	if (s && by_clock && ack->res == ST_LOST)
 		skip_recorded(e, s, tried);
 	if (pending->purpose == FOR_CLAIM)

@@ -149,7 +149,7 @@ enum err template_render(const struct template *t, const struct expr_env *env, s
 struct variables {
 	const struct expr_env *env;
 	struct arena *arena;
-	struct allowance left; /* for all of them together */
+	struct allowance left; /* for all variables together */
 	struct why why;
 };
 

@@ -76,7 +76,7 @@ static void add_seconds(const struct cron *c, struct buf *out)
 	buf_add(out, STR(" of the minute,"));
 }
 
-/* "Every 15 minutes": all day, also with equal distances from one hour to the next. */
+/* "Every 15 minutes": all day, at equal distances within each hour and across full hours. */
 static bool form_all_day(const struct cron *c, struct buf *out)
 {
 	unsigned minutes = step_of_sixty(c->minute), seconds = step_of_sixty(c->second);

@@ -8,7 +8,7 @@ struct tz_day {
 	uint16_t day;        /* 1-365 without 29 February, or 0-365 */
 	uint8_t month, week; /* week 5 is the last one of the month */
 	uint8_t wday;        /* 0 is Sunday */
-	int32_t second;      /* from local midnight of that day; -167 h to 167 h */
+	int32_t second;      /* seconds from local midnight of that day; -167 h to 167 h */
 };
 
 struct tz_rule {

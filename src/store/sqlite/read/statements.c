@@ -153,9 +153,9 @@ static const char *const text[] = {
 	/* Open runs are few: all of them are scanned. */
 	RUNS_OF(READ_RUNS_OPEN_OF, "run_open", " AND state < 3"),
 
-	/* Columns: place, sid, rev, whether it is older than ?2, whether it was recorded after ?2. After
-	 * place ?1, at most ?3 rows. The last end of a schedule that is not removed does not count as old,
-	 * because ST_PRUNE would keep it. */
+	/* Columns: place, sid, rev, whether the record is older than ?2, whether it was recorded after ?2.
+	 * After place ?1, at most ?3 rows. The last end of a schedule that is not removed does not count as
+	 * old, because ST_PRUNE would keep it. */
 	[READ_PRUNE_RUNS] =
 		"SELECT run, sid, 0, state >= 3 AND max(nominal, claimed, ended, retry_at) <= ?2"
 		" AND NOT " IS_LAST_END ", claimed > ?2 FROM run o WHERE run > ?1 ORDER BY run LIMIT ?3",
