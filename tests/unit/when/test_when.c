@@ -231,7 +231,7 @@ TEST(refusals_say_what_and_where)
 		{ __LINE__, "0 9 * * * OVERLAP x", 18, "skip, queue_one" },
 		{ __LINE__, "0 9 * * * GAP x", 14, "shift, skip" },
 		{ __LINE__, "0 9 * * * FOLD x", 15, "first, second, both" },
-		{ __LINE__, "@every 10m GAP skip", 15, "cron expressions only" },
+		{ __LINE__, "@every 10m GAP skip", 15, "only with cron expressions" },
 		{ __LINE__, "0 9 * * * FROM yesterday", 15, "'yesterday' is not a date" },
 		{ __LINE__, "0 9 * * * UNTIL 30 June", 16, "'30 June' is not a date" },
 		{ __LINE__, "EVERY DAY AT 9 UNTIL 30 JUNE", 21, "'30 JUNE' is not a date" },
