@@ -1,4 +1,4 @@
-"""Counts the checks of a Python test. A failed check is printed with what was seen, and the test continues."""
+"""Counts the checks of a Python test. A failed check is printed with the values that were found, and the test continues."""
 import threading
 
 passed = failed = 0

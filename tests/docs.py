@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The documents name what exists: source files, folders, decisions, links between documents.
+"""Checks that the source files, folders, decisions and documents that the documents name exist.
 
 usage: docs.py
 """
@@ -18,9 +18,9 @@ LINK = re.compile(r"\]\(([^)#:]+)\)")
 
 
 def missing(document, text):
-    """What one document names and the repository does not have."""
+    """The names in one document that do not exist in the repository."""
     for name in SOURCE.findall(text):
-        # Data files of users are named, too.
+        # Documents also name data files of users, which are not in the repository.
         if name.split("/")[0] in {p.name for p in [*ROOT.iterdir(), *(ROOT / "src").iterdir()]}:
             if not (ROOT / name).exists() and not (ROOT / "src" / name).exists():
                 yield f"there is no file {name}"
@@ -39,7 +39,7 @@ def unnamed():
     """Folders and files of src that the map does not have, and decisions with another number than their file."""
     text = MAP.read_text()
     for path in sorted((ROOT / "src").rglob("*.c")):
-        # By its own name, or by that of a small folder, as in `api/handlers/`.
+        # The map has the file's own name, or the name of its small folder, such as `api/handlers/`.
         small_folder = f"{path.parent.name}/ " if len(path.relative_to(ROOT / "src").parts) > 2 else "?"
         if not re.search(rf"\b{path.stem}\b", text) and small_folder not in text:
             yield f"{MAP.name} does not name {path.relative_to(ROOT)}"

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Dependencies point inward only: proved from the includes, and from what the pure archives call.
+"""Checks that dependencies point inward only, by the includes of the sources and by the functions that the pure archives
+call.
 
 usage: layers.py BUILD_DIR
 """
@@ -10,7 +11,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Each folder below src/ and what it may include besides itself. A folder without a row belongs to the nearest folder
+# Each folder below src/, and the folders whose headers it may include besides its own. A folder without a row belongs to the nearest folder
 # above it that has one. "core" in a list covers core/model.h alone: the folders of core are named one by one.
 WHEN, EXPR, ORG, SCHEDULE, DOC = "core/when", "core/expr", "core/org", "core/schedule", "core/doc"
 CORE = {"core", WHEN, EXPR, ORG, SCHEDULE, DOC}
@@ -43,14 +44,14 @@ MAY_SEE = {
     TOP: {"admin", "cli"},
 }
 
-# What pure code may call: memory, strings, and the formatting of numbers. No clock, no file, no environment.
+# The functions that pure code may call: memory, strings, and the formatting of numbers, but no clock, file or environment.
 PURE = {"base", "core", "port"}
 ALLOWED = re.compile(
     r"^(mem\w+|str\w+|__(mem|str)\w+_chk|malloc|calloc|realloc|aligned_alloc|free|v?snprintf|__v?snprintf_chk"
     r"|__isoc\d+_\w+|__popcountdi2|__stack_chk_fail|__assert_fail|_GLOBAL_OFFSET_TABLE_)$")
 FORBIDDEN_STRINGS = {"strerror", "strftime", "strptime", "strtok", "strdup"}
 
-# Headers that would smuggle in the outside world.
+# Headers that pure code may not include, because they give access to the operating system.
 PURE_HEADERS = {"assert.h", "stdbool.h", "stddef.h", "stdint.h", "string.h", "stdarg.h", "stdio.h", "stdlib.h"}
 
 
@@ -70,7 +71,7 @@ def layer_of(path):
 
 
 def problem_of(path, ours, name):
-    """What is wrong with one include of the file at `path` below src/; None: nothing."""
+    """The problem with one include of the file at `path` below src/; None: there is none."""
     layer = layer_of(path)
     if layer is None:
         return "its folder is not in the table of tests/layers.py"
@@ -93,7 +94,7 @@ def check_includes(path):
 
 
 def check_borders():
-    """Plants an include across every border of the table: each must be found."""
+    """Adds an include that is not allowed for every pair of folders in the table. Each must be found."""
     header = {}
     for path in sorted((ROOT / "src").rglob("*.h")):
         name = path.relative_to(ROOT / "src").as_posix()
@@ -105,7 +106,7 @@ def check_borders():
 
 
 def undefined(archive):
-    """Names an archive needs from outside of itself."""
+    """The names that an archive uses and does not define."""
     text = subprocess.run(["nm", "-A", archive], capture_output=True, text=True, check=True).stdout
     needs, has = {}, set()
     for line in text.splitlines():

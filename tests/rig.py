@@ -87,8 +87,8 @@ def kill(pid, sig=signal.SIGKILL):
 
 
 def run_parts(parts, wanted, workers):
-    """Runs the parts of a test, or those named in `wanted`, on so many threads: parts wait more than they work, and each
-    has its own daemon. A part that raises has failed. Returns the exit code of the test."""
+    """Runs the parts of a test, or those named in `wanted`, on several threads, because parts mostly wait. Each part has its
+    own daemon. A part that raises has failed. Returns the exit code of the test."""
     left = iter([p for p in parts if not wanted or p.__name__ in wanted])
 
     def work():
@@ -116,7 +116,7 @@ class Rig:
         self.data = os.path.join(self.dir, "data")
         self.socket = os.path.join(self.dir, "run", "rota.sock")
         self.log = os.path.join(self.dir, "daemon.log")
-        self.token = uuid.uuid4().hex  # in the environment of every process started here, to find them
+        self.token = uuid.uuid4().hex  # is in the environment of every process started here, so that they can be found
         self.env = dict(os.environ, ROTA_TEST_TOKEN=self.token, XDG_RUNTIME_DIR=self.dir, **(env or {}))
         self.env.pop("NOTIFY_SOCKET", None)
         self.daemon = None
@@ -159,7 +159,7 @@ class Rig:
         return None
 
     def kill(self):
-        """kill -9. The exit code tells whether it had ended before."""
+        """Kills the daemon by SIGKILL. The exit code tells whether it had ended before."""
         self.daemon.kill()
         return self.reap()
 
@@ -173,7 +173,7 @@ class Rig:
         return self.reap(seconds)
 
     def serve_once(self, data=None, at=None):
-        """For daemons that are expected to refuse to start."""
+        """Starts a daemon that is expected to refuse to start."""
         return subprocess.run([self.rota, "serve", "--data", data or self.data, "--socket", at or self.socket],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, env=self.env,
                               cwd=self.dir)

@@ -1,8 +1,8 @@
 """Very many schedules, and very many due at once: the real daemon with 10,000 and with 1,000,000 schedules.
 
-Each figure is a dict of arguments for a row of the table. Stores are filled before the daemon starts (bench_fill), except for
-the figures of `rota apply`. Where the stream of events would be flooded, lateness is measured by reading the database: a run
-that another process can read is durable."""
+Each figure is a dict of arguments for a row of the table. Stores are filled before the daemon starts (bench_fill), except
+for the figures of `rota apply`. Where the stream of events would be flooded, lateness is measured by reading the database: a
+run that another process can read is durable."""
 import json
 import math
 import os
@@ -16,9 +16,9 @@ import lateness as late
 
 MANY, FEW = 1_000_000, 10_000
 SECONDS = 30
-ROUNDS = 2           # for comparisons with a peer: the best of each counts
+ROUNDS = 2           # rounds of a comparison with a peer; the best round of each counts
 QUARTERLY = "*/15 * * * * JITTER 15m"
-PERIOD = 900         # of QUARTERLY, in seconds: 1,111 of a million are due each second
+PERIOD = 900         # the period of QUARTERLY in seconds: of a million schedules, 1,111 are due each second
 LEAD = 25            # seconds for filling and starting, in which nothing is due
 YEARLY = "0 0 1 1 *"
 ADDS = 500
@@ -184,7 +184,7 @@ def burst(build):
 # ---- during other work ----
 
 def watch_lateness(daemon, seconds=None, until=None):
-    """Lateness in ms of what is due in so many seconds, or until an event is set, as another process sees it."""
+    """The lateness in ms, as another process sees it, of all occurrences in so many seconds, or until an event is set."""
     newest, spent = Newest(daemon), []
     at, end = newest.number(), time.monotonic() + (seconds or 3600)
     while time.monotonic() < end and not (until and until.is_set()):

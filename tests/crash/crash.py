@@ -42,7 +42,7 @@ exit $code
 
 
 class Plan:
-    """One schedule, and what the test knows of it."""
+    """One schedule, and the facts that the test knows about it."""
 
     def __init__(self, group, number, interval, seconds, **document):
         self.group, self.id, self.interval = group, f"{group}-{number}", interval
@@ -226,7 +226,7 @@ class Crash:
             for _ in range(rng.randint(1, 3)):
                 time.sleep(rng.uniform(0.05, self.args.life))
                 if rng.random() < 0.2:
-                    self.kill_launcher()  # the daemon stays
+                    self.kill_launcher()  # only the launcher is killed
         how = rng.random()
         launcher = rig.launcher()
         if how < 0.15:
@@ -252,7 +252,7 @@ class Crash:
             return
         for p in self.all:
             if p.leader:
-                continue  # followers end with their leaders
+                continue  # followers have no times of their own: they end when their leaders are paused
             p.paused_at = time.time()
             try:
                 rig.ask("POST", f"/schedules/{p.id}/pause", {})

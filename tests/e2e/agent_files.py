@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Agents in files, with the real binary: checked without a daemon, applied and applied again, owned by their files, and
-watched in a directory by the daemon.
+"""Agents in files, with the real binary. The files are checked without a daemon, applied, applied again, and watched in a
+directory by the daemon. An agent belongs to its file.
 
 usage: agent_files.py ROTA"""
 import json
@@ -71,7 +71,7 @@ def check_without_daemon():
         desk = rig.file("desk.org", org("Desk", id="desk", active_hours="08:00-20:00 Europe/Berlin"))
         output = rig.run_cli("agent", "check", desk)
         check("desk: " in output and "active_hours: 08:00-20:00 Europe/Berlin" in output and "You keep the desk." in output,
-              "check prints what it has read", output)
+              "check prints the agents that it has read", output)
         both = rig.file("both.yaml", {"schedules": [schedule("s")], "agents": [agent("a"), agent("b", runner="claude")]})
         output = json.loads(rig.cli("agent", "check", desk, both, "--json").stdout)
         check([a["agent"]["name"] for a in output["agents"]] == ["desk", "a", "b"] and output["errors"] == [], "check --json lists all agents", output)
@@ -87,8 +87,8 @@ def check_without_daemon():
         check(r.returncode == 2 and errors[0]["file"] == bad and (errors[0]["line"], errors[0]["column"]) == (4, 1),
               "check --json prints errors", r)
         rig.run_cli("agent", "check", os.path.join(rig.dir, "none.org"), code=1)
-        check("empty" in rig.run_cli("agent", "check", rig.file("empty.org", org("E", prompt="")), code=2), "an empty prompt")
-        check("no agent" in rig.run_cli("agent", "check", rig.file("s.yaml", schedule("s")), code=2), "no agent")
+        check("empty" in rig.run_cli("agent", "check", rig.file("empty.org", org("E", prompt="")), code=2), "an empty prompt is refused")
+        check("no agent" in rig.run_cli("agent", "check", rig.file("s.yaml", schedule("s")), code=2), "a file without an agent is refused")
         again = rig.file("again.org", org("x", id="desk"))
         output = rig.run_cli("agent", "check", desk, again, code=2)
         check(desk in output and again in output, "the same name in two files is an error", output)
@@ -109,7 +109,7 @@ def check_apply():
         desk = rig.file("desk.org", org("desk"))
         rig.file("more.yaml", {"agents": [agent("night shift", runner="claude")],
                                "schedule": schedule("uses", agent="later")})
-        rig.file("z.yaml", {"agent": agent("later")})  # after the file that names it
+        rig.file("z.yaml", {"agent": agent("later")})  # sorts after the file that names this agent
         rig.file("notes.org", "* Notes\nNot an agent.\n")
         output = rig.run_cli("apply", "-f", rig.ops, "--dry-run")
         check("+ agent desk: added" in output and "4 added, 0 changed, 0 unchanged; nothing" in output, "dry run prints what would change", output)
@@ -126,7 +126,7 @@ def check_apply():
         check("Unicorn" not in rig.run_cli("agent", "show", "night shift"), "agent show takes a name with a space")
         rig.run_cli("show", "nobody", code=1)
         rig.run_cli("agent", "show", "nobody", code=1)
-        # A new line number is not a new rev; new content is.
+        # A new line number does not make a new rev; new content does.
         rig.file("desk.org", "#+title: x\n\n" + org("desk"))
         check("4 unchanged" in rig.run_cli("apply", "-f", rig.ops), "a new line number is not a change")
         check(rig.agents()["desk"]["rev"] == 1 and rig.agents()["desk"]["line"] == 3, "the line is updated, the rev is not", rig.agents())
@@ -177,7 +177,7 @@ def check_blocked_turns():
     def warned(*words):
         output = rig.run_cli("apply", "-f", rig.ops, "--dry-run", *words)
         dry = {line.split("'")[-2] for line in output.splitlines() if "accepted, but blocked" in line}
-        check("nothing was applied" in output, "it is a dry run", output)
+        check("nothing was applied" in output, "the answer says that it is a dry run", output)
         return dry
 
     with AgentRig() as rig:
@@ -189,7 +189,7 @@ def check_blocked_turns():
         rig.file("desk.org", org("desk"))
         check(warned() == {"whose"}, "with two agents a turn must name one", warned())
         rig.run_cli("apply", "-f", rig.ops)
-        check(warned() == {"whose"}, "the same after apply", warned())
+        check(warned() == {"whose"}, "the blocked turns are the same after apply", warned())
         output = rig.run_cli("status")
         check("whose" in output and "there are several agents" in output, "status prints the blocked schedule, and why", output)
         check(rig.run_cli("show", "desk").startswith("agent desk: ready"), "show prefers an agent to a schedule with that prefix")
@@ -281,7 +281,7 @@ def check_directory():
         has_agents("the second file applies when the first is removed", "desk", "night", "more")
         check(rig.agents()["night"]["source"].endswith("other.yaml"), "the source is the second file", rig.agents())
         os.rename(os.path.join(rig.ops, "desk.org"), os.path.join(rig.ops, "front.org"))
-        check(wait_until(60, lambda: rig.agents().get("desk", {}).get("source", "").endswith("front.org"), 0.05), "a renamed file",
+        check(wait_until(60, lambda: rig.agents().get("desk", {}).get("source", "").endswith("front.org"), 0.05), "a renamed file is the new source",
               rig.agents())
         rig.stop()
         os.unlink(os.path.join(rig.ops, "other.yaml"))

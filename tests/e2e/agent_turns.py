@@ -102,8 +102,8 @@ def seconds(iso):
 def check_seed():
     r = rota("apply", "-f", write("seed.yaml", SEED))
     check(r.returncode == 0 and "there is no agent" in r.stderr and "accepted, but blocked" in r.stderr and
-          "seed.yaml: warning: " in r.stderr and "at line 2" in r.stderr, "without an agent: a warning", r)
-    check(state_of("daily_summary") == "blocked", "it is blocked")
+          "seed.yaml: warning: " in r.stderr and "at line 2" in r.stderr, "a schedule without an agent causes a warning", r)
+    check(state_of("daily_summary") == "blocked", "a schedule without an agent is blocked")
     r = rota("show", "daily_summary")
     check("blocked: there is no agent; define one and apply it with `rota apply`" in r.stdout, "show says why, and what to do", r)
     r = rota("why", "daily_summary")
@@ -113,7 +113,7 @@ def check_seed():
     got = run("daily_summary", "failed/definition")
     check("there is no agent" in (got["detail"] or ""), f"a run by hand fails: {got}")
 
-    # Reads all of its input; fails in its first attempt, and succeeds then.
+    # This agent reads all of its input. Its first attempt fails, and the second succeeds.
     apply_agent("desk", "cat > input-$ROTA_RUN_ID.$ROTA_ATTEMPT; cp $ROTA_CONTEXT context-$ROTA_RUN_ID.$ROTA_ATTEMPT;"
           " env > env-$ROTA_RUN_ID.$ROTA_ATTEMPT; pwd; echo noise >&2; test $ROTA_ATTEMPT -gt ${FAILS:-1}",
           env={"FAILS": "1"}, model="big-1")
@@ -121,14 +121,14 @@ def check_seed():
 
     day = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(days=2)
     span = ("--from", day.strftime("%Y-%m-%dT00:00Z"), "--to", day.strftime("%Y-%m-%dT23:59Z"))
-    check(rota("backfill", "daily_summary", *span).returncode == 0, "a backfill of the day before yesterday")
+    check(rota("backfill", "daily_summary", *span).returncode == 0, "the day before yesterday is backfilled")
     got = until("the condition was evaluated", lambda: skipped_runs("daily_summary"))
     check(got[0]["reason"] == "condition", f"the condition is false: {got}")
     check("input-" not in " ".join(os.listdir(ROOT)), "the agent was not called")
     r = rota("state", "set", "--user", "preferences.morning_summary", "true")
     check(r.returncode == 0, "the user's profile is set", r)
     rota("state", "set", "--user", "name", '"Ann"')
-    check(rota("backfill", "daily_summary", *span).returncode == 0, "the same backfill again")
+    check(rota("backfill", "daily_summary", *span).returncode == 0, "the same backfill is accepted again")
     got = until("its first attempt failed", lambda: [x for x in runs_of("daily_summary") if x.get("retry_at")])[0]
     check(got["reason"] == "exit" and 59 <= seconds(got["retry_at"]) - seconds(got["ended_at"]) < 119,
           f"the first retry comes after 60 s: {got}")
@@ -157,7 +157,7 @@ def check_seed():
     r = rota("notify", "set", "--", "/bin/sh", "-c", f"cat >> {ROOT}/told; echo >> {ROOT}/told")
     check(r.returncode == 0, "a target is set", r)
 
-    # The same schedule with short times: due by the clock, up to its last retry, and beyond its timeout.
+    # The same schedule with short times: it comes due, uses all of its retries, and exceeds its timeout.
     quick = SEED.replace("daily_summary", "quick").replace("0 8 * * *", OFTEN).replace("initial_delay: 60",
                                                                                       "initial_delay: 1")
     quick = quick.replace("  timezone", "  max_runs: 1\n  timezone")
@@ -175,7 +175,7 @@ def check_seed():
           f"agent, definition, model, program and message are recorded: {origin}")
     r = rota("show", got["id"])
     check(re.search(r"agent +desk, definition [0-9a-f]{16}, model big-1", r.stdout) and "Generate a daily" in r.stdout,
-          "show prints them", r)
+          "show prints agent, definition, model, program and message", r)
     one, two = (json.loads(file_text(f"context-{got['id'][1:]}.{n}")) for n in (1, 2))
     check(one["run"]["attempt"] == 1 and two["run"]["attempt"] == 2 and one["timestamp"] == two["timestamp"],
           "a retry keeps the nominal time")
@@ -198,7 +198,7 @@ def check_seed_failures():
     got = until("it timed out twice", lambda: [x for x in runs_of("slow") if x["state"] == "finished"])[0]
     check(got["outcome"] == "killed" and got["reason"] == "timeout" and got["attempt"] == 2, f"killed by its timeout in both attempts: {got}")
 
-    # Each failure is reported once, after the last attempt; a run that succeeded in the end is not.
+    # Each failure is reported once, after the last attempt. A run that succeeds in the end is not reported.
     def about(name):
         told = [json.loads(line) for line in file_text("told").splitlines() if line]
         return [x for x in told if x.get("schedule") == name and x["type"].startswith("run.")]
@@ -281,7 +281,7 @@ def check_definition_changes():
 
     # Changes between attempts of one run: each attempt uses the definition at its start.
     apply_agent("mover", "echo first; exit 1")
-    # The check holds the second attempt back until the file `gate` exists.
+    # The check delays the second attempt until the file `gate` exists.
     apply_schedule("mover", agent="mover", retry={"max_attempts": 1, "backoff": "fixed", "initial_delay": 1},
              check=f"test $ROTA_ATTEMPT = 1 || while ! test -e {path_of('gate')}; do sleep 0.05; done")
     number = json.loads(rota("run", "mover", "--json").stdout)["run"]
@@ -366,8 +366,8 @@ def check_idle():
     check(f"model calls avoided: {looks}" in r.stdout, "show shows the count", r)
     apply_agent("costly", f"echo called >> {path_of('calls')}", check="true")
     run("watcher", "done")
-    check(file_text("calls") == "called\n", "a check that finds work has the agent called")
-    check(calls_avoided()["ever"] == now["ever"], "which is not counted")
+    check(file_text("calls") == "called\n", "if a check finds work, the agent is called")
+    check(calls_avoided()["ever"] == now["ever"], "a call of the agent is not counted as avoided")
 
 
 # --- rota add -----------------------------------------------------------------------------------------
@@ -377,7 +377,7 @@ def check_add():
     r = rota("add", "every day at 8:00", "--agent", "one", "Greet {{ user.name }}\nin one line", "--tz", "Asia/Tokyo")
     said = r.stdout
     check(r.returncode == 0 and r.stderr == "" and said.startswith("Greet-user.name-in: added\n") or "added" in said,
-          "add an agent turn", r)
+          "an agent turn is added", r)
     for part in (r"agent +one\n", r"message +Greet \{\{ user.name \}\} in one line\n", r"zone +Asia/Tokyo", r"timeout +900 s",
                  "missed: execute_immediately", r"budget +none", r"directory +" + re.escape(ROOT), "on failure", r"next +20"):
         check(re.search(part, said), f"add echoes {part}", r)
@@ -385,10 +385,10 @@ def check_add():
     got = run(name, "done")
     check(got["origin"]["message"] == "Greet Ann\nin one line", f"the message: {got['origin']}")
     r = rota("edit", name, "--message", "Good night", "--agent", "echo")
-    check(r.returncode == 0 and re.search(r"agent +echo", r.stdout), "edit", r)
+    check(r.returncode == 0 and re.search(r"agent +echo", r.stdout), "the agent of the schedule is changed by edit", r)
     check(run(name, "done")["origin"]["agent"] == "echo", "the other agent takes the turn")
     r = rota("add", "@daily", "--agent", "nobody", "hello")
-    check(r.returncode == 0 and "agent 'nobody' does not exist" in r.stderr and "blocked" in r.stderr, "an unknown agent", r)
+    check(r.returncode == 0 and "agent 'nobody' does not exist" in r.stderr and "blocked" in r.stderr, "an unknown agent causes a warning", r)
     for argv, says in ((["@daily", "hello"], "--agent is missing"), (["@daily", "--agent", "one"], "a message"),
                        (["@daily", "--agent", "one", "hello", "--", "true"], "not both")):
         r = rota("add", *argv)

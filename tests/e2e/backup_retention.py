@@ -22,7 +22,7 @@ from rig import Rig, is_alive, run_parts, wait_until  # noqa: E402
 ROTA = os.path.abspath(sys.argv[1])
 DAY = 86400 * 10**6
 MISSED = 5
-REASON_WORDS = None  # in the order of their numbers, once read
+REASON_WORDS = None  # the words of core/model.h in the order of their numbers; read when they are needed
 
 WORK = """#!/bin/sh
 # work.sh MARKS SECONDS [FAILING]: appends a mark, in one write; its first FAILING attempts fail
@@ -70,8 +70,8 @@ class MarkRig(Rig):
             self.times.update(db.execute("SELECT run, nominal FROM run"))
 
     def have_same_time(self, runs):
-        """Whether two of the runs have the same nominal time. Marks have seconds only, and the nominal times of a follower are
-        the ends of other runs, several of which may fall into one second."""
+        """Whether two of the runs have the same nominal time. Marks have seconds only, and the nominal times of a follower
+        are the ends of other runs, several of which may fall into one second."""
         times = [self.times[r] for r in runs if r in self.times]
         return len(set(times)) < len(times)
 
@@ -159,13 +159,13 @@ def backup_under_load():
         rig.add(rig.document("hand-again", seconds=2, failing=1,
                              retry={"max_attempts": 1, "backoff": "fixed", "initial_delay": 1}))
         known, again = rig.run_now("hand-known"), rig.run_now("hand-again")
-        check(wait_until(30, lambda: rig.marks_of(known) and rig.marks_of(again)), "both run")
+        check(wait_until(30, lambda: rig.marks_of(known) and rig.marks_of(again)), "both runs are running")
         rig.wait_marks(20)
 
         copy = os.path.join(rig.dir, "copy.db")
         r = rig.rota_data("backup", copy)
-        check(r.returncode == 0 and copy in r.stdout, "a backup under load", r)
-        check(os.stat(copy).st_mode & 0o777 == 0o600, "only its owner may read it")
+        check(r.returncode == 0 and copy in r.stdout, "a backup is made under load", r)
+        check(os.stat(copy).st_mode & 0o777 == 0o600, "only the owner may read the backup")
         with sqlite3.connect(copy) as db:
             check(db.execute("PRAGMA integrity_check").fetchone()[0] == "ok", "its integrity")
             last = db.execute("SELECT max(run) FROM run").fetchone()[0]
@@ -176,21 +176,21 @@ def backup_under_load():
         check(not glob.glob(copy + ".part*"), "no partial file is left")
         n = len(rig.runs_by_time())
         check(rig.wait_marks(n + 20), "schedules go on")
-        # Its second attempt begins after the copy was made.
+        # The second attempt of the run begins after the copy was made.
         check(wait_until(30, lambda: len(rig.marks_of(again)) == 2), "the second attempt runs")
         lost = rig.run_now("hand-lost")
-        check(wait_until(30, lambda: rig.marks_of(lost)), "a run that is not in the copy")
+        check(wait_until(30, lambda: rig.marks_of(lost)), "a run is started that is not in the copy")
         stray = int(rig.marks_of(lost)[0][4])
 
         r = rig.rota_data("restore", copy)
-        check(r.returncode == 75 and str(rig.daemon.pid) in r.stderr, "no restore while a daemon is running", r)
+        check(r.returncode == 75 and str(rig.daemon.pid) in r.stderr, "restore is refused while a daemon is running", r)
         rig.kill()
         fired = rig.runs_by_time()
         check(is_alive(stray), "the run outlives the daemon")
 
         r = rig.rota_data("restore", copy, "--json")
         answer = json.loads(r.stdout) if r.returncode == 0 else {}
-        check(r.returncode == 0 and os.path.exists(answer.get("before", "")), "restored; the old database is kept", r)
+        check(r.returncode == 0 and os.path.exists(answer.get("before", "")), "the backup is restored, and the old database is kept", r)
         with sqlite3.connect(answer["before"]) as db:
             check(db.execute("SELECT max(run) FROM run").fetchone()[0] >= lost, "the old database is complete")
         rig.learn_times(answer["before"])
@@ -215,14 +215,14 @@ def backup_under_load():
         check((code := rig.stop()) == 0, f"stopped again: {code}", rig.log_text()[-2000:])
         check_accounts(rig, fired, last, "in the same directory, later")
 
-        # In another directory, with the same commands. Times that have run anywhere must not run there.
+        # The backup is restored in another directory, with the same commands. Times that have run in the first directory must not run again.
         os.makedirs(other.data)
         r = other.rota_data("restore", copy)
-        check(r.returncode == 0 and "before" not in r.stdout, "restored in another directory", r)
+        check(r.returncode == 0 and "before" not in r.stdout, "the backup is restored in another directory", r)
         other.marks, other.times, fired = rig.marks, rig.times, rig.runs_by_time()
         at = time.time()
         other.start()
-        check(wait_until(60, lambda: sum(k[1] > (at + 1) * 10**6 for k in rig.runs_by_time()) >= 20), "schedules go on there")
+        check(wait_until(60, lambda: sum(k[1] > (at + 1) * 10**6 for k in rig.runs_by_time()) >= 20), "schedules continue in the other directory")
         check_accounts(other, {k: v for k, v in fired.items() if k[1] < at * 10**6 and min(v) > last}, last, "in another directory")
         check(len(rig.marks_of(known)) == 1 and len(rig.marks_of(again)) == 2, "no run is retried in another directory")
         run = other.ask("GET", f"/runs/r{known}")
@@ -267,16 +267,16 @@ def copy_back(with_generation):
         n = len(rig.runs_by_time())
         check(rig.wait_marks(n + 20), "schedules go on")
         check_accounts(rig, fired, last, f"copied back by hand ({with_generation})")
-        check("by hand" in rig.log_text(), "the daemon reports it", rig.log_text())
+        check("by hand" in rig.log_text(), "the daemon reports the restored database", rig.log_text())
 
 
 def database_copied_back():
-    """An old database file is copied back: detected by the generation file."""
+    """An old database file is copied back: the restore is detected by the generation file."""
     copy_back(with_generation=False)
 
 
 def database_and_generation_copied_back():
-    """The same with a generation file that agrees: detected by the files of runs."""
+    """The generation file is copied back as well: the restore is detected by the files of runs."""
     copy_back(with_generation=True)
 
 
@@ -298,7 +298,7 @@ def interrupted_restore():
             with sqlite3.connect(copy) as to:
                 db.backup(to)
         start = time.monotonic()
-        check(rig.rota_data("restore", copy).returncode == 0, "a restore without a kill")
+        check(rig.rota_data("restore", copy).returncode == 0, "a restore that is not killed succeeds")
         lasts = time.monotonic() - start
         for n in range(25):
             for path in glob.glob(rig.database + "*"):
@@ -314,7 +314,7 @@ def interrupted_restore():
             rig.start()
             ids = [s["id"] for s in rig.ask("GET", "/schedules")["schedules"]]
             seen[ids[0], *sorted(left)] += 1
-            if not check(ids in (["old"], ["new"]), "the old or the new database", (ids, left)):
+            if not check(ids in (["old"], ["new"]), "the database is the old one or the new one", (ids, left)):
                 break
             if not check(rig.stop() == 0, "stopped", rig.log_text()[-300:]):
                 break
@@ -330,7 +330,7 @@ def interrupted_restore():
             f.write(b"the log of the old one")
         rig.start()
         check(rig.ask("GET", "/schedules")["schedules"], "the next start completes the restore")
-        check(not os.path.exists(rig.database + ".restored"), "and removes the restored file")
+        check(not os.path.exists(rig.database + ".restored"), "the next start removes the restored file")
 
 
 def refusals():
@@ -343,9 +343,9 @@ def refusals():
         copy = os.path.join(rig.dir, "copy.db")
         check(rig.rota_data("backup", copy).returncode == 0, "a backup")
         r = rig.rota_data("backup", os.path.join(rig.dir, "no", "such", "place.db"))
-        check(r.returncode == 1 and "place.db" in r.stderr, "a directory that does not exist", r)
+        check(r.returncode == 1 and "place.db" in r.stderr, "a directory that does not exist is refused", r)
         r = rig.rota_data("backup")
-        check(r.returncode == 2 and "FILE" in r.stderr, "without a file", r)
+        check(r.returncode == 2 and "FILE" in r.stderr, "a missing argument FILE is refused", r)
         check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
         good = open(copy, "rb").read()
         newer = bytearray(good)
@@ -370,9 +370,9 @@ def refusals():
             check({os.path.basename(p) for p in glob.glob(rig.database + "*")} <=
                   {"rota.db", "rota.db-wal", "rota.db-shm"}, f"{what}: no files are left", glob.glob(rig.database + "*"))
         r = rig.rota_data("restore", copy, most=65536)
-        check(r.returncode == 1 and open(rig.database, "rb").read() == before, "no room for the restore", r)
+        check(r.returncode == 1 and open(rig.database, "rb").read() == before, "a restore without free space is refused", r)
         r = rig.rota_data("backup", copy + "2", most=65536)
-        check(r.returncode == 1 and not glob.glob(copy + "2*"), "no room for the backup", r)
+        check(r.returncode == 1 and not glob.glob(copy + "2*"), "a backup without free space is refused", r)
         rig.start()
         check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 200, "the database is unchanged")
         check((code := rig.stop()) == 0, f"stopped: {code}", rig.log_text()[-2000:])
@@ -381,7 +381,7 @@ def refusals():
         r = rig.rota_data("restore", copy)
         check(r.returncode == 0 and "before-1" in r.stdout, "a damaged database is replaced", r)
         rig.start()
-        check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 200, "the database is that of the copy")
+        check(len(rig.ask("GET", "/schedules?limit=1000")["schedules"]) == 200, "the database is the restored copy")
 
 
 def retention():
@@ -415,7 +415,7 @@ def retention():
             return {os.path.basename(p).split(".")[2] for p in glob.glob(f"{rig.data}/runs/*/{run}.*")}
 
         rig.start()
-        # Without the runs of minutely: a minute may begin while the test runs.
+        # Runs of the schedule `minutely` are left out, because a minute may begin while the test runs.
         left = lambda: {n for n, in rig.sql("SELECT run FROM run WHERE run <= ? AND sid <> ?", live, sid["minutely"])}  # noqa: E731
         check(wait_until(60, lambda: left() == {runs[-1], live}), "old runs are removed, except the latest and the running one",
               (left(), runs, live))
@@ -424,17 +424,17 @@ def retention():
         check(wait_until(60, lambda: not rig.sql("SELECT 1 FROM problem WHERE number = 7")), "a closed problem is removed")
         check(files(live) >= {"run", "log"}, "files of a running run are kept", files(live))
         check(files(runs[-1]) >= {"run", "log"}, "files of the latest run are kept", files(runs[-1]))
-        check(rig.ask("GET", f"/runs/r{live}")["state"] == "running", "it is still running")
+        check(rig.ask("GET", f"/runs/r{live}")["state"] == "running", "the running run is still running")
         kept = rig.sql("SELECT pruned_to FROM schedule WHERE sid = ?", sid["minutely"])[0][0]
         check(kept == now - 110 * DAY, "the schedule records from when on it keeps runs", kept)
         r = rig.cli("why", "minutely", iso_time((now - 115 * DAY) // (60 * 10**6) * 60 * 10**6))
-        check("removed because of its age" in r.stdout, "why says that records are kept no longer", r)
+        check("removed because of its age" in r.stdout, "why says that older records were removed", r)
         rig.ask("POST", "/schedules/minutely/backfill", {"from": iso_time(now - 115 * DAY), "to": iso_time(now - 111 * DAY)})
         check(not rig.sql("SELECT 1 FROM run WHERE sid = ? AND kind = 3", sid["minutely"]), "nothing before that time is backfilled")
         for path in glob.glob(f"{rig.data}/runs/*/{runs[-1]}.*"):
             os.unlink(path)
         r = rig.cli("logs", f"r{runs[-1]}")
-        check(r.returncode == 1 and "was removed for its age or size" in r.stderr, "a log that was removed", r)
+        check(r.returncode == 1 and "was removed for its age or size" in r.stderr, "logs says that the log was removed", r)
         rig.ask("POST", f"/runs/r{live}/stop", {})
 
 

@@ -214,7 +214,7 @@ def check_bad_forms():
     bad("<2026-06-13 Sat 09:00 ++1w> MISSED execute_immediately", "++", "MISSED", at=36)
     bad("MISSED catch_up\n<2026-06-13 Sat 09:00 ++1w>", "++", "MISSED", at=(1, 8))
     r = rota("next", "<2026-06-13 Sat 09:00 ++1w> MISSED skip", *AFTER)
-    check(r.code == 0, "++ with MISSED skip says the same and should be accepted", r)
+    check(r.code == 0, "++ with MISSED skip has the same meaning and should be accepted", r)
     bad("<2026-02-30 Mon 10:00>", "day 30", "1-28", at=10)
     bad("<2026-13-01 Mon 10:00>", "month 13", "1-12", at=7)
     bad("<2026-06-13 Sat 25:00>", "hour 25", "0-23", at=17)
@@ -256,10 +256,10 @@ def check_bad_directives():
     bad("0 9 * * *\nfoo", "foo", at=(2, 1))
     bad("0 9 * * *\nwindow 5m", "window", at=(2, 1))  # "Directives are upper-case only."
     for name in DIRECTIVES:
-        # No value: at the end, before another directive, on a line of its own.
+        # A directive without a value: at the end, before another directive, on a line of its own.
         bad(f"0 9 * * * {name}", name, ("needs a value", "needs"), at=11 + len(name))
         bad(f"0 9 * * *\n{name}\nTZ=UTC", name, ("needs a value", "needs"), at=(2, 1 + len(name)))
-        # Twice: the message names both positions.
+        # A directive that is given twice: the message names both positions.
         value = VALUES[name]
         bad(f"0 9 * * *\n{name} {value}\nTZ=UTC\n{name} {value}", f"{name} is given twice",
             f"line 2, column {len(name) + 2}", at=(4, len(name) + 2))
@@ -272,7 +272,7 @@ def check_bad_directives():
     bad("TZ=UTC\n0 9 * * *\nTZ=Europe/Berlin", "TZ= is given twice", "line 1, column 4", at=(3, 4))
     bad("0 9 * * *\n0 10 * * *", "twice", "line 1, column 1", "0 10 * * *", at=(2, 1))
     bad("0 9 * * *\n@daily", "twice", "line 1, column 1", at=(2, 1))
-    # Given by the phrase and again by a directive: the message names both positions.
+    # A value that is given by the phrase and again by a directive: the message names both positions.
     bad("every day at 9 in Berlin TZ=Europe/Paris", "twice", "Europe/Paris", at=19)
     bad("every day at 9 until 30 June UNTIL 2027-01-01", "twice", "column 36", ("at column 16", "at column 22"))
     for name, value, part in [("GAP", "foo", "shift, skip"), ("FOLD", "foo", "first, second, both"),
@@ -291,11 +291,11 @@ def check_bad_directives():
     # CRLF counts as one line end.
     bad("0 9 * * *\r\nTZ=UTC\r\nFOO bar\r\n", "FOO", at=(3, 1))
     bad("0 9 * * * IF ü\nFOO", "FOO", at=(2, 1))
-    # The error is about the invalid value, not about what follows from it.
+    # The error is about the invalid value, not about its consequences.
     bad("0 9 * * * UNTIL 30 June", "30", ("date", "time", "digits"), at=17)
     bad("every day at 9 UNTIL 30 June", "30", ("date", "time", "digits"), at=22)
     bad("EVERY DAY AT 9 UNTIL 30 JUNE", "30", ("date", "time", "digits"),
-        at=22)  # "Directives are upper-case only": this is one
+        at=22)  # "Directives are upper-case only": this word is a directive
     # GAP and FOLD apply to cron only: with other forms they are refused, not ignored.
     for form in ("@every 7h", "2027-01-01T09:00", "<2026-06-13 Sat 09:00 +1d>", "in 20 minutes"):
         for directive in ("GAP skip", "FOLD both"):
@@ -409,7 +409,7 @@ def check_answers():
         check(r.code == 0 and json.loads(r.out)["next"] == [first],
               f"rota next {text!r} --after {after}: expected {first}", r)
     r = rota("next", "* * * * * *", "--count", "100000", "--tz", "UTC", "--json")
-    check(r.code == 0 and len(json.loads(r.out)["next"]) == 100000, "100000 runs", Result(r.code, r.out[:100], r.err))
+    check(r.code == 0 and len(json.loads(r.out)["next"]) == 100000, "rota next prints 100000 runs", Result(r.code, r.out[:100], r.err))
     # Options before and after the expression, with = and without, and --.
     first = rota("next", "@daily", "--count", "2", "--tz", "UTC", *AFTER)
     for argv in (("next", "--count=2", "--tz=UTC", "@daily", "--after=2026-11-15T12:00:00Z"),
@@ -418,7 +418,7 @@ def check_answers():
         r = rota(*argv)
         check(r.code == 0 and r.out == first.out, command_line(argv), r)
     r = rota("next", "0\t9 * * *", *AFTER)
-    check(r.code == 0, "a tab between fields", r)
+    check(r.code == 0, "a tab may separate fields", r)
 
 
 def check_verbs():
@@ -553,7 +553,7 @@ def check_unwritable_output():
             r = rota(*argv, stdin=b'{"expr":"@daily"}\n' * 1000, stdout=full)
         check(r.code == 1 and r.err.startswith("rota: ") and "No space left" in r.err,
               f"{command_line(argv)} >/dev/full: expected exit code 1 and the reason", r)
-        for ignored in (True, False):  # SIGPIPE ignored, as in a service; not ignored
+        for ignored in (True, False):  # with SIGPIPE ignored, as in a service, and not ignored
             read, write = os.pipe()
             os.close(read)
             r = rota(*argv, stdin=b'{"expr":"@daily"}\n' * 1000, stdout=write, restore_signals=not ignored,
@@ -660,7 +660,7 @@ def check_zone_data():
 
 
 def check_past_faults():
-    """Faults of earlier versions."""
+    """Faults of earlier versions must not come back."""
     def good(*argv, out=(), warnings=()):
         r = rota(*argv)
         check(r.code == 0 and all(part in r.out for part in out), f"{command_line(argv)}: expected {out}", r)
@@ -705,7 +705,7 @@ def check_past_faults():
     line = json.dumps({"expr": "0 9 * * *", "count": 1})
     r = rota("next", "--batch", "-", stdin=(line.ljust(65536) + "\n" + line.ljust(65537) + "\n" + line).encode())
     kinds = [list(json.loads(answer)) for answer in r.out.splitlines()]
-    check(r.code == 0 and kinds == [["next"], ["error"], ["next"]], "lines of 65536 and 65537 bytes", r)
+    check(r.code == 0 and kinds == [["next"], ["error"], ["next"]], "a line of 65536 bytes is accepted, and one of 65537 bytes is refused", r)
 
 
 def check_config():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The daemon: refused starts, stops, kills and restarts, runs across them, changes of zone files.
+"""The daemon: refused starts, stops, kills and restarts, runs that continue across restarts, changes of zone files.
 
 usage: daemon.py ROTA FIXTURES [PART...]; FIXTURES is the directory of run files of earlier versions"""
 import glob
@@ -156,7 +156,7 @@ def no_daemon():
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(rig.socket)
         r = rig.cli("ls")
-        check(r.returncode == 69, "a stale socket: no daemon", r)
+        check(r.returncode == 69, "a stale socket counts as no daemon", r)
         check(rig.start(), "a stale socket is replaced", rig.log_text())
         rig.kill()
         check(os.path.exists(rig.socket) and rig.start(), "the socket of a killed daemon is replaced", rig.log_text())
@@ -164,7 +164,7 @@ def no_daemon():
         open(rig.socket, "w").close()
         r = rig.serve_once()
         check(r.returncode == 2 and rig.socket in r.stderr, "a file that is not a socket is not removed", r)
-        check(os.path.exists(rig.socket), "it still exists")
+        check(os.path.exists(rig.socket), "the file that is not a socket still exists")
 
 
 # --- stops and restarts ------------------------------------------------------------------------------------
@@ -378,12 +378,12 @@ def process_tree():
         rig.start()
         rig.add(command("tree", [sys.executable, "-c", STUBBORN_TREE], timeout="2s"))
         run = run_now(rig, "tree")
-        check(wait_until(60, lambda: len(run_processes(rig)) >= 6), "its processes run", run_processes(rig))
+        check(wait_until(60, lambda: len(run_processes(rig)) >= 6), "the processes of the run are running", run_processes(rig))
         r = wait_finished(rig, run)
-        check((r["outcome"], r["reason"]) == ("killed", "timeout"), "killed/timeout", r)
+        check((r["outcome"], r["reason"]) == ("killed", "timeout"), "the outcome is killed/timeout", r)
         check(not run_processes(rig), "no process is left when the end is recorded", run_processes(rig))
-        check(os.path.getsize(run_file(rig, run, kind="log")) < 8 << 20, "its log is bounded")
-        # The same, stopped by a request, after a crash of the daemon.
+        check(os.path.getsize(run_file(rig, run, kind="log")) < 8 << 20, "the log of the run is bounded")
+        # A second run of the same command is stopped by a request, after a crash of the daemon.
         rig.add(command("tree", [sys.executable, "-c", STUBBORN_TREE]), update=True)
         run = run_now(rig, "tree")
         wait_until(60, lambda: len(run_processes(rig)) >= 6)
@@ -392,7 +392,7 @@ def process_tree():
         check(wait_until(60, lambda: run_of(rig, run)["state"] == "running"), "the run is adopted", run_of(rig, run))
         rig.ask("POST", f"/runs/{run}/stop", {})
         r = wait_finished(rig, run)
-        check((r["outcome"], r["reason"]) == ("killed", "cancelled"), "killed/cancelled", r)
+        check((r["outcome"], r["reason"]) == ("killed", "cancelled"), "the outcome is killed/cancelled", r)
         check(not run_processes(rig), "no process is left", run_processes(rig))
 
 
@@ -411,7 +411,7 @@ def killed_shim():
             check(kill(int(facts["pid"])), "the shim is killed")
             wait_until(60, lambda: not is_alive(int(facts["pid"])))
             if down:
-                check(run_processes(rig), "its processes are alive")
+                check(run_processes(rig), "the processes of the killed shim are alive")
                 rig.start()
             r = wait_finished(rig, run)
             check((r["outcome"], r["reason"]) == ("failed", "lost"), f"down={down}: failed/lost", r)
@@ -447,14 +447,14 @@ def stopped_launcher():
         launcher = rig.launcher()
         os.kill(launcher, signal.SIGSTOP)
         runs = [run_now(rig, "tick") for _ in range(20)]
-        kill(int(facts["pid"]))  # a launcher must sweep its processes, too
+        kill(int(facts["pid"]))  # a launcher must kill the remaining processes of this shim, too
         ok = wait_until(40, lambda: all(run_of(rig, r)["state"] == "finished" for r in runs), 0.2)
         check(ok, "runs start although the launcher hangs", run_of(rig, runs[0]))
         if not ok:
             os.kill(launcher, signal.SIGCONT)
         check(rig.launcher() not in (None, launcher) and not is_alive(launcher), "the launcher is replaced")
         r = wait_finished(rig, victim)
-        check((r["outcome"], r["reason"]) == ("failed", "lost"), "the processes of the killed shim are swept", r)
+        check((r["outcome"], r["reason"]) == ("failed", "lost"), "the processes of the killed shim are killed", r)
         check(all(run_of(rig, r)["outcome"] == "done" for r in runs), "all runs succeed")
         lines = open(marks).read().split()
         check(len(lines) == len(set(lines)) == 20, f"each was started once: {len(lines)}, {len(set(lines))}")
@@ -473,7 +473,7 @@ def stopped_launcher():
         time.sleep(max(0, due + 3.5 - time.time()))
         os.kill(launcher, signal.SIGCONT)
         r = wait_finished(rig, rig.runs("window")[0]["id"])
-        check(r["outcome"] == "done", "it runs: the decision was within the window", r)
+        check(r["outcome"] == "done", "the run starts, because the decision was within the window", r)
 
 
 # --- zone files --------------------------------------------------------------------------------------------------
@@ -496,10 +496,10 @@ def zones_change():
         rig.add(command("tick", "true", "* * * * * *", timezone="Europe/Berlin"))
         rig.add(command("held", "true", "0 12 1 1 *", timezone="Europe/Berlin"))
         rig.ask("POST", "/schedules/held/pause", {})
-        check(next_hour(rig, "noon") == 11 and next_hour(rig, "deep") == 15, "before the change")
+        check(next_hour(rig, "noon") == 11 and next_hour(rig, "deep") == 15, "the old zone is used before the change")
 
         def replace(name, by):
-            """Like a package manager: writes a new file and renames it over the old one."""
+            """Replaces a zone file as a package manager does: writes a new file and renames it over the old one."""
             shutil.copy(os.path.join(tz, by), os.path.join(tz, name + ".new"))
             os.rename(os.path.join(tz, name + ".new"), os.path.join(tz, name))
 
@@ -513,7 +513,7 @@ def zones_change():
         check(wait_until(60, lambda: rig.add(command("new", "true", "0 12 1 1 *", timezone="Europe/Berlin"))["next"][0][11:13] == "08"),
               "new documents use the new zone")
         replace("America/Argentina/Buenos_Aires", "Asia/Tokyo")
-        check(wait_until(15, lambda: next_hour(rig, "deep") == 3, 0.1), "a zone two directories down", next_hour(rig, "deep"))
+        check(wait_until(15, lambda: next_hour(rig, "deep") == 3, 0.1), "a change of a zone two directories down is noticed", next_hour(rig, "deep"))
         # A change while the daemon is down.
         rig.kill()
         replace("Europe/Berlin", "Asia/Tokyo")
@@ -525,11 +525,11 @@ def zones_change():
         check(wait_until(60, lambda: next_hour(rig, "held") == 3, 0.1), "a schedule that was paused uses the new zone", next_hour(rig, "held"))
         nominal = [r["nominal"] for r in rig.runs("tick")]
         check(len(nominal) == len(set(nominal)), "no nominal time has run twice")
-        # A missing zone file stops only the schedules of that zone, until it is back.
+        # A missing zone file stops only the schedules of that zone, until the file is back.
         os.rename(os.path.join(tz, "Europe/Berlin"), os.path.join(rig.dir, "away"))
         check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] > 0, 0.1), "a missing zone is noticed")
         os.rename(os.path.join(rig.dir, "away"), os.path.join(tz, "Europe/Berlin"))
-        check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] == 0, 0.1), "its return is noticed", rig.ask("GET", "/status"))
+        check(wait_until(15, lambda: rig.ask("GET", "/status")["outdated"] == 0, 0.1), "the return of the zone is noticed", rig.ask("GET", "/status"))
         before = runs()
         check(wait_until(60, lambda: runs() >= before + 2, 0.1), "the schedules of the zone run again", runs())
 
@@ -566,8 +566,8 @@ def zones_change_while_waiting():
         lock.execute("ROLLBACK")
         lock.close()
         waiter.join(20)
-        check(len(got) == 1 and isinstance(got[0], Refused), "the request is refused, since nothing could be recorded", got)
-        # The daemon is stopped while schedules are being recompiled; sanitizers report what it leaks.
+        check(len(got) == 1 and isinstance(got[0], Refused), "the request is refused, because nothing could be recorded", got)
+        # The daemon is stopped while schedules are being recompiled. Sanitizers report memory that it leaks.
 
 
 # The longest first.

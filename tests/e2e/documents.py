@@ -103,10 +103,10 @@ def check_examples():
         open(os.path.join(EXAMPLES, name), encoding="utf-8").read() for name in sorted(os.listdir(EXAMPLES))), re.M))
     check(len(ids) >= 6, f"examples: {ids}")
     r = rota("apply", "-f", EXAMPLES, "--dry-run")
-    check(r.returncode == 0 and f"{len(ids)} added" in r.stdout and "nothing was applied" in r.stdout, "apply --dry-run", r)
+    check(r.returncode == 0 and f"{len(ids)} added" in r.stdout and "nothing was applied" in r.stdout, "apply --dry-run accepts the examples", r)
     check(only_warnings(r), "standard error has only warnings, with positions", r)
     r = rota("apply", "-f", EXAMPLES)
-    check(r.returncode == 0 and f"{len(ids)} added" in r.stdout, "apply", r)
+    check(r.returncode == 0 and f"{len(ids)} added" in r.stdout, "apply accepts the examples", r)
     r = rota("apply", "-f", EXAMPLES)
     check(r.returncode == 0 and f"{len(ids)} unchanged" in r.stdout, "apply again changes nothing", r)
     for name in ids:
@@ -134,8 +134,8 @@ def check_example_agent():
     check(sorted(os.listdir(os.path.join(ENV["DESK_INBOX"], "filed"))) == ["0.txt", "1.txt", "2.txt"], "the letters are filed")
     r = rota("show", runs("night-rounds")[0]["id"])
     check("3 letters filed" in r.stdout and re.search("step +message: It is .*: file the letters", r.stdout), "show prints result and step", r)
-    check(json.loads(rota("state", "get", "--agent", "night-desk").stdout) == {"letters": 3}, "the state of the agent")
-    check("3 letters came in" in rota("memory", "search", "letters").stdout, "the memory of the agent")
+    check(json.loads(rota("state", "get", "--agent", "night-desk").stdout) == {"letters": 3}, "the run has changed the state of the agent")
+    check("3 letters came in" in rota("memory", "search", "letters").stdout, "the run has added a note to the memory of the agent")
     r = rota("why", "night-rounds")
     check(re.search(r"\(in \d+ (min|s)\): it will run", r.stdout), "the run has set the next check", r)
     until("a notification is sent", lambda: os.path.exists(ENV["DESK_NEWS"]) and
@@ -181,14 +181,15 @@ def check_blocked():
         r = rota("why", name + "-later")
         check("it will not run" in r.stdout and "skipped/blocked" in r.stdout and reasons[name] in r.stdout, f"why prints why {name} is blocked", r)
     r = rota("ls")
-    check(all(re.search(rf"^{name} +blocked", r.stdout, re.M) for name in documents), "ls prints that they are blocked", r)
+    check(all(re.search(rf"^{name} +blocked", r.stdout, re.M) for name in documents), "ls prints that the schedules are blocked", r)
     check(re.search("^plain +active", r.stdout, re.M), "ls prints that the other one is active", r)
     r = rota("run", "checked", "--wait")
     check(r.returncode == 1 and "failed/definition" in r.stdout, "a run by hand with an unsupported check fails", r)
 
 
 def check_many_conditions():
-    """More conditions at once than are evaluated in one go: all are evaluated, and runs without a condition do not wait."""
+    """More conditions than can be evaluated at the same time: all are evaluated, and runs without a condition do not
+    wait."""
     n = 600
     rota("pause", "--all")
     r = rota("apply", "-f", file("many-conditions.yaml", "schedules:\n" + "".join(
@@ -225,7 +226,7 @@ def main():
     try:
         check(b"serving" in daemon.stdout.readline(), "the daemon starts")
         for test in (check_examples, check_specification, check_blocked, check_messages, check_many_conditions,
-                     check_example_agent):  # the last: the others need a daemon without agents
+                     check_example_agent):  # this part is the last one, because the others need a daemon without agents
             test()
     finally:
         daemon.send_signal(signal.SIGTERM)

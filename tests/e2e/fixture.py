@@ -20,7 +20,7 @@ def path_of(*name):
     return os.path.join(ROOT, *name)
 
 
-# No settings of the user who runs the test, except for a launcher built for it.
+# The settings of the user who runs the test are removed, except for a launcher that was built for it.
 ENV = {k: v for k, v in os.environ.items()
        if (k == "ROTA_LAUNCHER" or not k.startswith("ROTA_")) and k not in ("TZ", "TZDIR")} | {
     "XDG_RUNTIME_DIR": path_of("run"), "HOME": path_of("home"), "XDG_CONFIG_HOME": path_of("config"),

@@ -102,17 +102,17 @@ def check_state():
     with DocumentRig() as rig:
         rig.start()
         rig.run_cli("state", "get", ok=False)
-        check("needs get or set" in rig.run_cli("state", ok=False), "the error names the missing word")
+        check("needs get or set" in rig.run_cli("state", ok=False), "the error names the missing argument")
         rig.run_cli("state", "frob", ok=False)
         rig.run_cli("state", "get", ".", "--user", "--agent", "a", ok=False)
         rig.run_cli("state", "set", "a..b", "1", "--user", ok=False)
         rig.run_cli("state", "set", ".", "5", "--user", ok=False)
         rig.run_cli("state", "get", "nothing.there", "--user", ok=False)
         check(rig.run_cli("state", "set", "a.b", "[1,2]", "--user").strip() == '{"a":{"b":[1,2]}}', "a value can be JSON")
-        check(json.loads(rig.run_cli("state", "set", "a.c", "plain text", "--user", "--json"))["rev"] == 2, "set returns the rev")
+        check(json.loads(rig.run_cli("state", "set", "a.c", "plain text", "--user", "--json"))["rev"] == 2, "state set returns the rev")
         rig.run_cli("state", "set", "a.b", "null", "--user", "--rev", "1", ok=False)
         check(rig.run_cli("state", "set", "a.b", "null", "--user", "--rev", "2").strip() == '{"a":{"c":"plain text"}}', "set with the current rev succeeds")
-        check(rig.run_cli("state", "get", "a.c", "--user").strip() == '"plain text"', "get prints one value")
+        check(rig.run_cli("state", "get", "a.c", "--user").strip() == '"plain text"', "state get prints one value")
         # Concurrent changes without a rev are all kept.
         threads = [threading.Thread(target=rig.ask, args=("PATCH", "/state", {"agent": "x", "patch": {f"k{n}": n}}))
                    for n in range(12)]
@@ -137,7 +137,7 @@ def check_state_limits():
                 rig.ask("PATCH", "/state", {"user": True, "patch": {f"{part}{n}": n for n in range(3000)}})
                 check(part == "a", "a map with too many keys is refused")
             except Refused as refused:
-                check(part == "b" and "4096" in str(refused), "the error has the limit", refused)
+                check(part == "b" and "4096" in str(refused), "the error names the limit", refused)
         check(len(rig.ask("GET", "/state?user=true")["value"]) == 3000, "the refused change is not stored")
         rig.add({"id": "runs", "expression": "@yearly", "action": {"type": "command", "command": "true"}})
         rig.run_cli("run", "runs", "--wait")
@@ -256,7 +256,7 @@ def check_files():
 
 
 def check_subdirectories():
-    """Pruning a directory does not concern its subdirectories, which are not read with it."""
+    """Pruning a directory does not affect its subdirectories, because apply does not read them."""
     with DocumentRig() as rig:
         rig.start()
         inner = os.path.join(rig.ops, "inner")
@@ -281,7 +281,7 @@ def check_subdirectories():
 
 
 def check_followers():
-    """A follower is linked again to a schedule that was removed and added again."""
+    """If a leader is removed and added again, its follower follows the new one."""
     with DocumentRig() as rig:
         rig.start()
         rig.file("lead.yaml", event("lead"))
@@ -338,7 +338,7 @@ def check_directory():
         has_problems(1, "b.json", "twice.yaml")
         os.unlink(os.path.join(rig.ops, "b.json"))
         has_problems(0)
-        check(wait_until(60, lambda: "twice.yaml" in rig.run_cli("show", "b1"), 0.05), "the second file applies when the first is removed")
+        check(wait_until(60, lambda: "twice.yaml" in rig.run_cli("show", "b1"), 0.05), "the second file is applied when the first is removed")
         os.rename(rig.ops, rig.ops + "-away")
         has_problems(1, "directory")
         has_schedules("a directory that is gone removes nothing", "a1", "a3", "b1")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Notes of agents, with a real daemon: written and found by people and by runs, ranked for the context of a schedule on a
-corpus with known answers, removed by run, kept through pruning and backups.
+"""Notes of agents, with a real daemon. People and runs write and find notes. Notes are ranked for the context of a schedule,
+on a corpus with known answers. The notes of a run can be removed together. Pruning and backups keep notes.
 
 usage: memory.py ROTA [--show]"""
 import json
@@ -70,15 +70,15 @@ def check_people():
           and one["tags"] == ["orders", "late"] and "run" not in one, f"a person's note: {one}")
     ask("memory", "add", "Grüße an die Bäckerei\nzweite Zeile", "--agent", "night")
     check([n["number"] for n in ask("memory", "ls")["notes"]] == [2, 1], "newest first")
-    check([n["number"] for n in ask("memory", "ls", "--agent", "desk")["notes"]] == [1], "of one agent")
+    check([n["number"] for n in ask("memory", "ls", "--agent", "desk")["notes"]] == [1], "ls lists the notes of one agent")
     page = ask("memory", "ls", "--limit", "1")
-    check(page["before"] == 2 and [n["number"] for n in ask("memory", "ls", "--before", "2")["notes"]] == [1], "pages")
-    check(texts(ask("memory", "search", "supplier's answer")["notes"]) == ["the supplier answers on Mondays"], "found")
-    check([n["number"] for n in ask("memory", "search", "backerei gruss")["notes"]] == [2], "found without diacritics")
-    check(ask("memory", "search", 'NEAR(" OR * ^ text: -')["notes"] == [], "search text has no operators")
+    check(page["before"] == 2 and [n["number"] for n in ask("memory", "ls", "--before", "2")["notes"]] == [1], "ls lists notes in pages")
+    check(texts(ask("memory", "search", "supplier's answer")["notes"]) == ["the supplier answers on Mondays"], "a note is found")
+    check([n["number"] for n in ask("memory", "search", "backerei gruss")["notes"]] == [2], "a note is found without diacritics")
+    check(ask("memory", "search", 'NEAR(" OR * ^ text: -')["notes"] == [], "operators in the search text have no effect")
     r = rota("memory", "ls")
     check("  2   Grüße an die Bäckerei zweite Zeile\n" in r.stdout and "by a person; tags: orders, late" in r.stdout,
-          "the list for people", r)
+          "ls prints notes for people", r)
     check(rota("memory", "search", "unheard-of").stdout == "No notes.\n", "no notes")
 
     refused(2, "whose", "memory", "add", "x")
@@ -97,7 +97,7 @@ def check_people():
     refused(1, "no note 99", "memory", "rm", "99")
     refused(1, "does not belong to 'night'", "memory", "rm", "1", "--agent", "night")
     check(rota("memory", "rm", "2").stdout == "1 note removed\n", "a note is removed")
-    check(ask("memory", "rm", "--run", "r4711") == {"removed": 0}, "a run without notes")
+    check(ask("memory", "rm", "--run", "r4711") == {"removed": 0}, "removing the notes of a run without notes removes nothing")
     check(ask("memory", "add", "again", "--agent", "desk")["number"] == 3, "numbers are not reused")
     hidden = ask("memory", "add", "keys s3cr3t-one, s3cr3t-one-and-more and abc", "--agent", "desk", "--tag", "s3cr3t-one",
                  ROTA_SECRETS="ONE,MORE,NONE,SHORT", ONE="s3cr3t-one", MORE="s3cr3t-one-and-more", SHORT="abc")
@@ -118,7 +118,7 @@ def check_runs():
     check(note["agent"] == "desk" and note["run"] == number and note["schedule"] == "writer"
           and note["tags"] == ["door", "code"], f"the note has its agent and run: {note}")
     with open(os.path.join(ROOT, "found"), encoding="utf-8") as f:
-        check(json.load(f)["notes"] == [note], "the run itself finds it")
+        check(json.load(f)["notes"] == [note], "the run itself finds the note")
     apply("reader", COPY_CONTEXT, name="Open the gate", tags=["door"])
     seen = context_notes("reader")
     check(len(seen) == 1 and set(seen[0]) == {"text", "at", "run", "schedule", "tags", "data"}
@@ -129,7 +129,7 @@ def check_runs():
     apply("untold", f"touch {ROOT}/untold", name="gate", expression="* * * * * *", condition="size(memory) > 1")
     until("a condition that uses the note holds", lambda: os.path.exists(os.path.join(ROOT, "code")))
     until("another condition was evaluated", lambda: ask("runs", "untold")["runs"])
-    check(not os.path.exists(os.path.join(ROOT, "untold")), "and does not hold")
+    check(not os.path.exists(os.path.join(ROOT, "untold")), "the condition about the note is false")
     ask("pause", "untold")
     with open(os.path.join(ROOT, "code"), encoding="utf-8") as f:
         check(f.read() == "the gate code is 4711", "a template uses the note")
@@ -137,7 +137,7 @@ def check_runs():
     ask("memory", "add", "the gate of another agent", "--agent", "night")
     check(texts(context_notes("reader")) == ["the gate code is 4711"], "only notes of its own agent")
     ask("memory", "rm", "--run", number)
-    check(context_notes("reader") == [], "removed by run")
+    check(context_notes("reader") == [], "the notes of a run are removed")
     for n in ask("memory", "ls")["notes"]:
         ask("memory", "rm", str(n["number"]))
 
@@ -157,7 +157,7 @@ def mean(values):
 
 
 def check_relevance():
-    # Subjects take turns, so that the newest notes are of all subjects.
+    # Notes of all subjects alternate, so that the newest notes are of all subjects.
     notes = sorted(CORPUS["notes"], key=lambda n: sum(
         m["subject"] == n["subject"] for m in CORPUS["notes"][:CORPUS["notes"].index(n)]))
     for n in notes:
@@ -168,7 +168,7 @@ def check_relevance():
     ranked, by_time, by_chance, all_of, first = [], [], [], [], 0
     apply_document("agent", {"agent": {"name": "desk", "prompt": "You keep the books.", "command": COPY_CONTEXT}})
     for i, s in enumerate(CORPUS["schedules"]):
-        # The same whether the agent is named or is the only one.
+        # The result is the same whether the schedule names the agent or the agent is the only one.
         apply_document(s["id"], {"id": s["id"], "expression": FAR, "name": s["name"], "tags": s["tags"], "variables": {"month": "may"},
                       "action": {"type": "agent_turn", "message": s["message"].replace("user.company", "schedule.id")}}
             | ({"agent": "desk"} if i % 2 else {}))
@@ -190,7 +190,7 @@ def check_relevance():
 
 # --- removal, pruning, backups -----------------------------------------------------------------------------------
 
-MANY = 70  # more than are removed at a time
+MANY = 70  # more notes than are removed at a time
 
 
 def check_removal_by_run():
@@ -203,7 +203,7 @@ def check_removal_by_run():
     check(ask("memory", "rm", "--run", number, "--agent", "night") == {"removed": 0}, "another agent's notes are not removed")
     check(ask("memory", "rm", "--run", number) == {"removed": MANY}, "all of them are removed")
     check(texts(context_notes("invoices")) == before, "the context is as before")
-    check(ask("memory", "search", "666")["notes"] == [], "none is found")
+    check(ask("memory", "search", "666")["notes"] == [], "no removed note is found")
 
 
 def database():
@@ -231,12 +231,12 @@ def check_pruning_and_backup():
     check(len(notes) == 1 and "schedule" not in notes[0], f"its note is kept: {notes}")
     copy = os.path.join(ROOT, "copy.db")
     wanted = ask("memory", "search", "overdue invoices")
-    check(rota("backup", copy).returncode == 0, "a backup")
+    check(rota("backup", copy).returncode == 0, "a backup is made")
     ask("memory", "rm", str(wanted["notes"][0]["number"]))
     stop()
     check(is_intact(), "the search index matches the notes")
     r = rota("restore", copy)
-    check(r.returncode == 0, "restored", r)
+    check(r.returncode == 0, "the backup is restored", r)
     check(is_intact(), "the search index matches after the restore")
     start()
     check(ask("memory", "search", "overdue invoices") == wanted, "the same notes are found in the same order")

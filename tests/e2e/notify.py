@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Notifications, with a real daemon, rota-out, and receivers that hang, fail, recover and redirect: what is sent, signed
-and recorded, to which targets and how often; that schedules neither wait nor fail because of it; that nothing is lost or sent
-twice when the daemon is killed. With namespaces, the receivers have public addresses and the settings are the defaults.
-Without them, they are at the loopback address, which the configuration allows, and the test of a redirect to a private
-address is reported as skipped.
+"""Notifications, with a real daemon, rota-out, and receivers that hang, fail, recover and redirect. Checks which messages
+are sent, signed and recorded, to which targets and how often; that notifications neither delay schedules nor make them fail;
+and that no message is lost or sent twice when the daemon is killed. With namespaces, the receivers have public addresses and
+the settings are the defaults. Without them, they are at the loopback address, which the configuration allows, and the test
+of a redirect to a private address is reported as skipped.
 
 usage: notify.py ROTA ROTA-OUT [--kills N]"""
 import base64
@@ -142,7 +142,7 @@ class NotifyRig(Rig):
         return self.json("show", self.last(schedule).get("id", "r0")).get("messages", [])
 
     def wait_settled(self, schedule, n=1):
-        """The messages of its last run, once there are n and none of them is waiting."""
+        """The messages about the last run of a schedule, as soon as there are n and none of them is waiting."""
         def settled():
             all_of = self.messages(schedule)
             return all_of if len(all_of) == n and all(x["state"] != "waiting" for x in all_of) else None
@@ -195,19 +195,19 @@ def check_contents(rig, base):
     check(signed(headers, body) and headers["webhook-id"] == message["id"], f"it is signed: {headers}")
     want = {"type": "run.failed", "schedule": "bad", "run": rig.last("bad")["id"], "attempt": 2, "outcome": "failed",
             "reason": "exit", "exit_code": 3}
-    check({k: message.get(k) for k in want} == want and "exit code 3" in message["text"], f"what it says: {message}")
+    check({k: message.get(k) for k in want} == want and "exit code 3" in message["text"], f"the content of the message: {message}")
     check(rig.messages("good") == [] and not got("/200/good"), "success is not reported by default")
     check(rig.run("both") == "done", "the outcome does not depend on messages")
     messages = rig.wait_settled("both", 2)
-    check([x["state"] for x in messages] == ["delivered", "given up"] and "404" in messages[1]["said"], f"each target on its own: {messages}")
+    check([x["state"] for x in messages] == ["delivered", "given up"] and "404" in messages[1]["said"], f"each target has its own result: {messages}")
     check(signed(*got("/200/both")[0]), "signed with a secret from a file")
     check(received("/200/both")[0]["type"] == "run.done", "the type of a success")
     shown = rig.cli("show", rig.last("both")["id"]).stdout
-    check("given up after 1 attempt" in shown and "/both" not in shown, f"show, without the paths of addresses: {shown}")
+    check("given up after 1 attempt" in shown and "/both" not in shown, f"show prints addresses without their paths: {shown}")
     events = rig.cli("events", "--json").stdout
-    check("message.delivered" in events and "message.given_up" in events, "delivered and given up are events")
+    check("message.delivered" in events and "message.given_up" in events, "a delivery and a message that was given up are events")
     listing = rig.cli("show", "bad").stdout + rig.cli("show", "bad", "--json").stdout + rig.cli("notify", "ls").stdout
-    check("run.failed" in listing and SECRET not in listing + events, "no listing has the secret")
+    check("run.failed" in listing and SECRET not in listing + events, "no listing contains the secret")
 
 
 def check_other_targets(rig, tools):
@@ -225,7 +225,7 @@ def check_other_targets(rig, tools):
         want = "given up" if name == "absent" else "delivered"
         check([x["state"] for x in messages] == [want], f"{name}: {messages}")
         if name == "shell":
-            check(messages[0]["said"] == "exit code 0: shell run.failed failed", f"its environment: {messages}")
+            check(messages[0]["said"] == "exit code 0: shell run.failed failed", f"the environment of the command has the message: {messages}")
         if name == "absent":
             check("No such file" in messages[0]["said"], f"the reason: {messages}")
     for name in ("argv", "shell"):
@@ -330,7 +330,7 @@ def check_gone(rig, base):
     until("a change of the schedule closes the problem", lambda: not [p for p in rig.problems() if "410" in (p["text"] or "")])
     rig.run("left")
     rig.wait_settled("left", 2)
-    check(len(got("/410/x")) == 2, "and it gets requests again")
+    check(len(got("/410/x")) == 2, "after the change the target gets requests again")
 
 
 def command_lines():
@@ -355,18 +355,18 @@ def check_hanging(rig, base, other):
         rig.run("stuck")
     until("it hangs", lambda: got("/hang/x"))
     check(rig.run("free") == "failed/exit", "other schedules run")
-    check([x["state"] for x in rig.wait_settled("free")] == ["delivered"], "and their messages are delivered")
+    check([x["state"] for x in rig.wait_settled("free")] == ["delivered"], "messages to other receivers are delivered")
     check(len(got("/hang/x")) <= 2, f"requests to one host are limited: {len(got('/hang/x'))}")
     check([x["state"] for x in rig.messages("stuck")] == ["waiting"], "the message is shown as waiting")
     seen = command_lines()
     check("rota-out" in seen and SECRET not in seen and "/hang/x" not in seen, "no command line shows a secret")
     grep = subprocess.run(["grep", "-r", SECRET, os.path.join(rig.data, "notify")], capture_output=True, check=False)
-    check(grep.returncode == 1, "its files have no secret", grep)
+    check(grep.returncode == 1, "the files of the delivery contain no secret", grep)
     until("the timer schedule runs", lambda: os.path.exists(mark) and open(mark, encoding="utf-8").read().count("\n") >= 4)
     runs = rig.json("runs", "tick")["runs"]
     check(runs and all(r["outcome"] in ("done", None) for r in runs), f"no run of it failed or was lost: {runs}")
     rig.cli("rm", "tick")
-    # The next daemon takes it over and does not send it again.
+    # The next daemon adopts the delivery and does not send the message again.
     before = len(got("/hang/x"))
     rig.kill()
     # Earlier versions called the notifier's directory "post": it is renamed, with the deliveries that are in it.
@@ -390,19 +390,19 @@ def check_private_addresses(rig, base, inner):
 
 
 def check_configured(rig, base):
-    """Targets for everything: set, tested, and sent problems and their ends."""
+    """The default targets: they are set and tested, and get messages about problems and their ends."""
     check(rig.cli("notify", "test").returncode == 1, "a test without targets fails")
     flag = os.path.join(rig.dir, "repaired")
     # As in seed 004: on_success: false, on_failure: true, and no target.
     rig.apply(schedule("daily", f"test -e {flag}", on_success=False, on_failure=True),
                 schedule("own", f"test -e {flag}", [hook(base + "/200/own")]))
     done = rig.cli("notify", "set", "--webhook", base + "/200/all", "--secret", os.path.join(rig.dir, "key"))
-    check(done.returncode == 0 and "webhook at" in done.stdout and "/200/all" not in done.stdout, "set", done)
-    check(rig.cli("notify", "set", "--webhook", base, "--secret", SECRET).returncode == 2, "no secret on the command line")
-    check(rig.cli("notify", "set", "--webhook", "nowhere").returncode == 2, "an invalid address")
-    check(rig.cli("state", "get", ".", "--agent", "/notify").returncode == 2, "it is not readable as state")
+    check(done.returncode == 0 and "webhook at" in done.stdout and "/200/all" not in done.stdout, "the targets are set", done)
+    check(rig.cli("notify", "set", "--webhook", base, "--secret", SECRET).returncode == 2, "a secret on the command line is refused")
+    check(rig.cli("notify", "set", "--webhook", "nowhere").returncode == 2, "an invalid address is refused")
+    check(rig.cli("state", "get", ".", "--agent", "/notify").returncode == 2, "the stored targets cannot be read as the state of an agent")
     done = rig.cli("notify", "test")
-    check(done.returncode == 0 and "delivered, answered: 200" in done.stdout, "test", done)
+    check(done.returncode == 0 and "delivered, answered: 200" in done.stdout, "the test messages are delivered", done)
     tests = [(h, b) for h, b in got("/200/all") if json.loads(b)["type"] == "test"]
     check(len(tests) == 1 and signed(*tests[0]), "a test message is signed, too")
     done = rig.cli("add", "@yearly", "--id", "told", "--", "true")
@@ -415,7 +415,7 @@ def check_configured(rig, base):
     until("a problem is reported", lambda: [m for m in received("/200/all") if (m["type"], m.get("subject")) == ("problem.opened", "own")])
     types = [(m["type"], m.get("schedule") or m.get("subject")) for m in received("/200/all")
              if m["type"] != "test" and m.get("subject") != "notify"]  # the end of an earlier problem may come late
-    check(sorted(types) == [("problem.opened", "own"), ("run.failed", "daily")], f"each once, to the right target: {types}")
+    check(sorted(types) == [("problem.opened", "own"), ("run.failed", "daily")], f"each message is sent once, to the right target: {types}")
     with open(flag, "w", encoding="utf-8"):
         pass
     rig.run("daily")
@@ -423,19 +423,19 @@ def check_configured(rig, base):
     until("the ends of problems are reported", lambda: {"daily", "own"} <= {m.get("subject") for m in received("/200/all")
                                                      if m["type"] == "problem.closed"})
     done = rig.cli("notify", "set", "--add", "--events", "failure", "--webhook", base + "/503/x")
-    check(done.returncode == 0, "add a target", done)
+    check(done.returncode == 0, "a target is added", done)
     done = rig.cli("notify", "set", "--add", "--", "echo", "it has " + 10 * "a long answer ")
     check(done.returncode == 0 and rig.json("notify")["notify"]["events"] == ["failure"], "a target without --events keeps the events", done)
-    check(rig.cli("notify", "set", "--add", "--", "true").returncode == 0, "add a target without output")
+    check(rig.cli("notify", "set", "--add", "--", "true").returncode == 0, "a target without output is added")
     done = rig.cli("notify", "test")
-    check("command true: delivered\n" in done.stdout, "a delivery without output", done)
+    check("command true: delivered\n" in done.stdout, "a delivery without output succeeds", done)
     check(done.returncode == 1 and "delivered" in done.stdout and "given up" in done.stdout and "503" in done.stdout,
           "a test shows which target fails, and why", done)
-    check(10 * " a long answer" in done.stdout, "and the whole output", done)
+    check(10 * " a long answer" in done.stdout, "the result has the whole output of the target", done)
     rig.stop()
     rig.start()
-    check(len(rig.json("notify")["notify"]["to"]) == 4, "it is durable")
-    check(rig.cli("notify", "set", "--none").returncode == 0 and rig.json("notify")["notify"]["to"] == [], "none")
+    check(len(rig.json("notify")["notify"]["to"]) == 4, "the targets survive a restart")
+    check(rig.cli("notify", "set", "--none").returncode == 0 and rig.json("notify")["notify"]["to"] == [], "all targets are removed")
 
 
 def check_config_file(base):
@@ -445,7 +445,7 @@ def check_config_file(base):
         done = rig.cli("notify", "set", "--desktop")
         check(done.returncode == 1 and "file" in done.stderr, "notify set does not change a file", done)
         done = rig.cli("config", "--config", rig.config)
-        check("webhook at" in done.stdout and SECRET not in done.stdout and "rota.yaml" in done.stdout, "config", done)
+        check("webhook at" in done.stdout and SECRET not in done.stdout and "rota.yaml" in done.stdout, "config prints the targets of the file", done)
         done = rig.cli("doctor", "--config", rig.config)
         check("rota-out is missing; a target of notifications needs it" in done.stdout, "doctor reports the missing program", done)
     finally:
@@ -454,7 +454,7 @@ def check_config_file(base):
 
 
 def check_digests(rig, base):
-    """Very many failures at once become a few messages that name each of them."""
+    """Very many failures at the same time become a few messages, which name all of them."""
     flag = os.path.join(rig.dir, "weather")
     n = 24
     rig.cli("notify", "set", "--webhook", base + "/200/storm", "--events", "failure")
@@ -473,12 +473,12 @@ def check_digests(rig, base):
         of = [x for x in rig.json("notify", "ls", "--limit", "200")["messages"] if (x["schedule"] or "").startswith("storm-")]
         return of if len(of) == n and all(x["state"] == "delivered" for x in of) else None
     messages = until("all failures are delivered", delivered) or []
-    check(len({x["schedule"] for x in messages}) == n, "one for each schedule")
+    check(len({x["schedule"] for x in messages}) == n, "there is one message for each schedule")
     digests = [m for m in received("/200/storm") if m["type"] == "digest"]
     check(all(m["count"] > 16 and len(m["messages"]) <= 20 for m in digests), f"digests are bounded: {digests}")
     print(f"{n} failures at once: {len(received('/200/storm'))} messages, {len(digests)} of them digests", flush=True)
     joined = len([x for x in messages if "joined" in x])
-    check(len(received("/200/storm")) == n - joined + len(digests), f"{joined} of {n} in {len(digests)} digests")
+    check(len(received("/200/storm")) == n - joined + len(digests), f"{joined} of {n} messages are joined in {len(digests)} digests")
     rig.cli("notify", "set", "--none")
 
 

@@ -27,7 +27,7 @@ def ask(rig, *words):
 
 
 def runs_of(rig, schedule):
-    """(nominal time in seconds, outcome) of its finished runs."""
+    """(nominal time in seconds, outcome) of the finished runs of a schedule."""
     return [tuple(r) for r in rig.rows(
         "SELECT nominal / 1000000, outcome FROM run JOIN document USING (sid) WHERE id = ? AND state = ? ORDER BY nominal",
         schedule, STATE_FINISHED)]
@@ -61,7 +61,7 @@ def break_document(rig):
 
 
 def check_others(rig, since):
-    """Each has run in every second from the first one up to now, with success."""
+    """Checks that each of the other schedules has run with success in every second from its first run up to now."""
     now = time.time()
     until("all that is due by now is recorded",
           lambda: all(runs_of(rig, f"other{i}")[-1][0] >= int(now) for i in range(OTHERS)))

@@ -69,7 +69,7 @@ def record(name, *argv):
 
 
 def result(name):
-    """What `record` has written: exit code, output, errors."""
+    """The exit code, output and errors that `record` has written."""
     code = file_text(name).strip()
     return int(code) if code else -1, file_text(name + ".out"), file_text(name + ".err")
 
@@ -81,7 +81,7 @@ def expect(name, code, part=""):
 
 # --- every verb and every route -----------------------------------------------------------------------------------------------------
 
-# Verbs, with arguments that a run might use. Each verb must be in one of these.
+# Verbs, with arguments that a run might use. Each verb must be in one of these lists.
 DENIED = {
     "status": [], "add": ["@daily", "--", "true"], "apply": ["-f", path_of("victim.json")], "ls": [], "edit": ["victim", "--when", "@daily"],
     "rm": ["victim"], "run": ["victim"], "stop": ["victim"], "pause": ["victim"], "resume": ["victim"], "runs": [],
@@ -142,8 +142,8 @@ def check_every_verb():
         expect("verb-" + verb, 0)
     left = json.loads(rota("ls", "--json").stdout)["schedules"]
     check(sorted(s["id"] for s in left) == ["verbs", "victim"], f"nothing was added or removed: {left}")
-    check(not show("r999").get("id") and len(json.loads(rota("runs", "victim", "--json").stdout)["runs"]) == 0, "nor was anything run")
-    check(not os.path.exists(path_of("copy.db")), "nor was anything copied")
+    check(not show("r999").get("id") and len(json.loads(rota("runs", "victim", "--json").stdout)["runs"]) == 0, "no schedule was run")
+    check(not os.path.exists(path_of("copy.db")), "no backup was made")
 
 
 def check_every_route():
@@ -183,14 +183,14 @@ def check_tokens():
     apply("other", record("stolen", "sh", "-c", f'ROTA_TOKEN=$(cat {path_of("first.token")}) "{ROTA}" show r$ROTA_RUN_ID'), agent="thief")
     number = start_run("first")
     token = until("it has a token", lambda: file_text("first.token").strip())
-    check(re.fullmatch(rf"{number}\.1\.[0-9a-f]{{64}}", token), f"its form: {token}")
+    check(re.fullmatch(rf"{number}\.1\.[0-9a-f]{{64}}", token), f"the token has the documented form: {token}")
     key = path_of("share/rota/token.key")
     check(os.stat(key).st_mode & 0o777 == 0o600 and os.stat(key).st_size == 32, "only the owner may read the key")
     check(token not in rota("logs", "first").stdout, "the token is not in the log")
 
     r = rota("show", number, ROTA_TOKEN=token)
     check(r.returncode == 0, "a request with the token has the rights of the run", r)
-    check(rota("status", ROTA_TOKEN=token).returncode == 77, "and no others")
+    check(rota("status", ROTA_TOKEN=token).returncode == 77, "a request with the token has no other rights")
     run("other")
     expect("stolen", 77, "belongs to another run")
     for wrong in (token[:-1] + ("0" if token[-1] != "0" else "1"), token[:-1], token + "0", token.replace(".1.", ".2."), "x",
@@ -207,7 +207,7 @@ def check_tokens():
     check(second != token and second.startswith(f"{number}.2."), f"the token of attempt 2: {second}")
     r = rota("show", number, ROTA_TOKEN=token)
     check(r.returncode == 77 and "attempt 1 of run" in r.stderr, "the token of an earlier attempt is not valid", r)
-    check(rota("show", number, ROTA_TOKEN=second).returncode == 0, "the token of the current attempt is")
+    check(rota("show", number, ROTA_TOKEN=second).returncode == 0, "the token of the current attempt is valid")
     with open(path_of("end"), "w", encoding="utf-8"):
         pass
     until("it ends", lambda: show(number).get("state") == "finished")
@@ -237,7 +237,7 @@ def check_descent():
     expect("renamed", 77, "is not permitted within a run")
     expect("self", 77, "r1 is another run")
 
-    # Its shim is killed: the process lives for a moment more, and is recognized by its environment.
+    # The shim of the run is killed. Its process lives for a moment more, and is recognized by its environment.
     apply("orphan", f"kill -9 $PPID; {record('orphaned', 'env', '-u', 'ROTA_TOKEN', ROTA, 'pause', 'victim')} sleep 60")
     number = start_run("orphan")
     until("the run ends", lambda: show(number).get("state") == "finished")
@@ -270,7 +270,7 @@ def check_sandbox():
     expect("boxed", 0, "[[403, ")
 
 
-# --- what a run may do ---------------------------------------------------------------------------------------------------
+# --- requests that a run may send ----------------------------------------------------------------------------------------
 
 
 def check_state():
@@ -301,7 +301,7 @@ def check_state():
 
 
 def check_memory():
-    """A run may write notes of its own agent; its own id is recorded, whatever it claims."""
+    """A run may write notes of its own agent. The id of the run is recorded, whatever the request claims."""
     other = json.loads(rota("memory", "add", "a note of another", "--agent", "other", "--json", ROTA_RUN_ID="1").stdout)
     check("run" not in other, f"a person cannot claim to be a run: {other}")
     apply("mindful", record("m1", ROTA, "memory", "add", "mine", "--json") +
@@ -321,7 +321,7 @@ def check_memory():
 
 
 def check_reports():
-    """Reports are visible while the run is running, and go by the socket if the outbox cannot be written."""
+    """Reports are visible while the run is running. They are sent over the socket if the outbox cannot be written."""
     apply("speaks", record("r1", ROTA, "step", "began") + record("r2", "env", "ROTA_OUTBOX=/nonexistent/box", ROTA, "step", "by socket") +
           record("r3", "env", "-u", "ROTA_OUTBOX", ROTA, "report", "note", "also") +
           f"until test -e {path_of('heard')}; do sleep 0.05; done; " + record("r4", "env", "-u", "ROTA_OUTBOX", ROTA, "report", "fail", "no access"))
@@ -346,7 +346,7 @@ def check_reports():
     run("pipes")
     expect("r5", 0, "cannot write")
     r = rota("report", "fail", "x")
-    check(r.returncode == 2 and "within a run" in r.stderr, "there is no run to report for", r)
+    check(r.returncode == 2 and "within a run" in r.stderr, "report is refused outside of a run", r)
     r = subprocess.run(["python3", ASK, "POST", f"/api/v1/runs/{number}/reports", '{"kind":"step","text":"x"}', ""], capture_output=True,
                        text=True, env=ENV | {"ROTA_SOCKET": path_of("run/rota/rota.sock")}, check=False)
     check(r.stdout.startswith("[[403, "), "a person cannot report for a run", r)
@@ -361,12 +361,12 @@ def check_next_check():
     until("the schedule has run again", lambda: file_text("sooner-ran").count("x") == 2)
     runs = json.loads(rota("runs", "sooner", "--json").stdout)["runs"]
     promised = json.loads(file_text("sooner-set.out"))["next"]
-    check(runs[0]["kind"] == "timer" and runs[0]["nominal"] == promised, f"at the time that was set: {promised} {runs[0]}")
+    check(runs[0]["kind"] == "timer" and runs[0]["nominal"] == promised, f"the schedule runs at the time that was set: {promised} {runs[0]}")
     left = json.loads(rota("show", "sooner", "--json").stdout)
-    check(left["next"][5:10] == "01-01" and "next_set_at" not in left, f"then the expression applies again: {left}")
+    check(left["next"][5:10] == "01-01" and "next_set_at" not in left, f"after that run the expression applies again: {left}")
 
     keys = {"next_check": "5m..1h", "overlap": "allow", "expression": "* * * * *"}
-    # It sets the time once, even if a second run starts meanwhile.
+    # The run sets the time once, even if a second run starts meanwhile.
     apply("later", f"mkdir {path_of('once')} || exit 0; " + record("later-set", ROTA, "next-check", "50m", "--json") +
           record("too-soon", ROTA, "next-check", "4m") + record("too-late", ROTA, "next-check", "2h") +
           record("nonsense", ROTA, "next-check", "soon"), **keys)
@@ -383,15 +383,15 @@ def check_next_check():
     stop(signal.SIGKILL)
     start()
     check(is_set(), "the time is shown, and survives kill -9", rota("show", "later", "--json"))
-    check(json.loads(rota("why", "later", "--json").stdout)["answer"] == "will_run", "it will run at that time", rota("why", "later"))
+    check(json.loads(rota("why", "later", "--json").stdout)["answer"] == "will_run", "why says that it will run at the time that was set", rota("why", "later"))
     minute = time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime(time.time() + 180))
     r = rota("why", "later", minute)
-    check("one of its runs had set a later time" in r.stdout and "skipped/gated" in r.stdout, "not before it", r)
+    check("one of its runs had set a later time" in r.stdout and "skipped/gated" in r.stdout, "it does not run before the time that was set", r)
     apply("later", "true", **keys)
-    check(is_set(), "a change of the action keeps it", rota("show", "later", "--json"))
+    check(is_set(), "a change of the action keeps the time that was set", rota("show", "later", "--json"))
     apply("later", "true", **keys | {"expression": "*/2 * * * *"})
     got = json.loads(rota("show", "later", "--json").stdout)
-    check(got["next"] != promised and "next_set_at" not in got, f"a change of the expression removes it: {got}")
+    check(got["next"] != promised and "next_set_at" not in got, f"a change of the expression removes the time that was set: {got}")
 
     # Without an agent in the schedule, the only agent takes the turn, with its own bounds and state.
     with open(path_of("turn.sh"), "w", encoding="utf-8") as f:
@@ -412,14 +412,15 @@ def check_next_check():
     run("unbound")
     expect("no-bounds", 77, "it has no `next_check`")
     r = rota("next-check", "30m")
-    check(r.returncode == 2 and "within a run" in r.stderr, "next-check is not for people", r)
+    check(r.returncode == 2 and "within a run" in r.stderr, "next-check of a person is refused", r)
     r = subprocess.run(["python3", ASK, "POST", "/api/v1/runs/1/next-check", '{"in":"30m"}', ""], capture_output=True, text=True,
                        env=ENV | {"ROTA_SOCKET": path_of("run/rota/rota.sock")}, check=False)
-    check(r.stdout.startswith("[[403, "), "nor by HTTP", r)
+    check(r.stdout.startswith("[[403, "), "next-check of a person by HTTP is refused", r)
 
 
 def check_grants():
-    """Grants: a number of schedules, a least interval, an end not later than its own; others cannot be changed."""
+    """Grants limit the number of schedules, their least interval, and their end, which is not later than the grantor's.
+    Other schedules cannot be changed."""
     line = (record("g1", ROTA, "add", "@every 2h", "--id", "child", "--json", "--", "true") + record("g2", ROTA, "add", "@every 30m", "--id", "often", "--", "true") +
             record("g3", ROTA, "add", "0 8,9 * * *", "--id", "second", "--", "true") + record("g4", ROTA, "add", "@daily", "--id", "third", "--", "true") +
             record("g5", ROTA, "edit", "child", "--when", "@every 3h") + record("g6", ROTA, "edit", "child", "--when", "@every 59m") +
@@ -446,9 +447,9 @@ def check_grants():
         expect(key, code, part)
     child = json.loads(rota("show", "child", "--json").stdout)
     check(child["source"] == f"run {number} of maker" and f"run {number} of maker" in rota("show", "child").stdout, f"the schedule shows which run made it: {child}")
-    check(child["document"]["end_date"] == "2027-03-02T00:00:00Z", f"it ends when its maker ends: {child}")
+    check(child["document"]["end_date"] == "2027-03-02T00:00:00Z", f"an added schedule ends when its grantor ends: {child}")
     third = json.loads(rota("show", "third", "--json").stdout)
-    check(third["document"]["end_date"].startswith("2027-02-01"), f"or earlier: {third}")
+    check(third["document"]["end_date"].startswith("2027-02-01"), f"an added schedule may end earlier: {third}")
     check(json.loads(rota("show", "victim", "--json").stdout)["document"]["expression"] == FAR, "other schedules are unchanged")
 
     # Runs of other schedules may not change it; a person may.

@@ -100,19 +100,19 @@ def check_environment():
     apply("plain", {"id": "plain", "expression": "0 0 1 1 *", "agent": "keyed",
                     "action": {"type": "command", "command": f"env > {ROOT}/env-plain"}})
     r = rota("run", "work")
-    check(r.returncode == 0, "it runs", r)
+    check(r.returncode == 0, "the agent is running", r)
     until("the agent works", lambda: os.path.exists(path_of("ready")))
     run = last_run("work")
-    check(processes_with_secrets("cmdline") == {}, "not in the arguments of a process", processes_with_secrets("cmdline"))
+    check(processes_with_secrets("cmdline") == {}, "no process has a secret in its arguments", processes_with_secrets("cmdline"))
     having = processes_with_secrets("environ")
     check(having and all(sorted(has) == sorted(VALUES) for has in having.values()), f"the agent has all secrets: {having}")
-    # The agent and its children have them; shim, daemon and launcher do not.
+    # The agent and its children have the secrets. The shim, the daemon and the launcher do not.
     with open(glob.glob(f"{ENV['XDG_DATA_HOME']}/rota/runs/*/{run[1:]}.1.run")[0], encoding="latin-1") as f:
         facts = dict(line.split(" ", 1) for line in f.read().split("\n") if " " in line)
     check(all(int(facts["agent"]) in ancestors(pid) for pid in having), f"only the agent and its children have them: {having}")
     check(int(facts["pid"]) not in having and daemon_pid() not in having, "neither the shim nor the daemon has them")
     for name in ("cmdline", "environ"):
-        check(not secrets_in(f"/proc/{daemon_pid()}/{name}"), f"the daemon's {name}")
+        check(not secrets_in(f"/proc/{daemon_pid()}/{name}"), f"the daemon's {name} has no secret")
     check("used [redacted]" in rota("show", run).stdout, "a step is redacted while the run is running", rota("show", run))
     with open(path_of("end"), "w", encoding="utf-8") as f:
         f.write("now\n")
@@ -120,7 +120,7 @@ def check_environment():
     shown = json.loads(rota("show", run, "--json").stdout)
     check(shown["outcome"] == "done", f"done: {shown}")
     check(secrets_in(path_of("env")) == list(VALUES), "the agent's environment has all secrets")
-    check(secrets_in(path_of("env-check")) == list(VALUES), "so has the environment of its check")
+    check(secrets_in(path_of("env-check")) == list(VALUES), "the environment of its check has all secrets, too")
     log = rota("logs", "work").stdout
     check("API_KEY is [redacted]\n" in log and "PRINTED [redacted]\n" in log and log.startswith("asked\n"), f"the log is redacted: {log}")
     for schedule, file, wanted in (("some", "env-other", ["API_KEY"]), ("nothing", "env-none", []),
@@ -167,7 +167,7 @@ def check_doctor():
 def check_files_after_stop():
     stop()
     for path in glob.glob(f"{ENV['XDG_DATA_HOME']}/rota/**", recursive=True):
-        check(os.path.isdir(path) or not secrets_in(path), f"after the stop: {path}")
+        check(os.path.isdir(path) or not secrets_in(path), f"after the stop no file has a secret: {path}")
     start()
 
 

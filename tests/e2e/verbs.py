@@ -183,7 +183,7 @@ def check_completions():
             check(re.search(rf"\b{verb}\b", text), f"{shell} knows {verb}")
             for option in re.findall(r"--([a-z-]+)", rota(verb, "--help").out.split("\n")[2]):
                 check(f"--{option}" in text or f"-l {option} " in text, f"{shell} knows {verb} --{option}")
-    check(ask("completion", "fish")["script"] == rota("completion", "fish").out, "as JSON")
+    check(ask("completion", "fish")["script"] == rota("completion", "fish").out, "completion --json prints the script")
     bad(2, "completion", has="bash, zsh or fish")
     bad(2, "completion", "tcsh", has=("'tcsh'", "bash, zsh and fish"))
 
@@ -235,7 +235,7 @@ def check_add():
     bad(1, "add", "0 10 * * *", "--id", "mine", "--", "true", has=("'mine'", "--update"))
     good("add", "0 10 * * *", "--id", "mine", "--update", "--", "true", has="mine: changed")
     good("add", "0 10 * * *", "--id", "line", "--command", "echo a | cat", has="echo a | cat")
-    check(ask("show", "line")["document"]["action"]["command"] == "echo a | cat", "a line for the shell")
+    check(ask("show", "line")["document"]["action"]["command"] == "echo a | cat", "a command with spaces becomes a shell command line")
     before = [(s["id"], s["rev"]) for s in ask("ls")["schedules"]]
     for argv, parts in (((), "add needs"), (("0 9 * * *",), "add needs"),
                         (("0 25 * * *", "--", "true"), ("hour 25", "0-23", "at column 3")),
@@ -271,9 +271,9 @@ def check_names():
     page = ask("ls", "--limit", "2")
     check(len(page["schedules"]) == 2 and page["after"] == page["schedules"][1]["id"], f"a page: {page}")
     good("ls", "--after", "zzzz", has="No schedules after 'zzzz'.")
-    check(ask("ls", "--after", "zzzz")["schedules"] == [], "ls --after the last")
+    check(ask("ls", "--after", "zzzz")["schedules"] == [], "ls --after the last id lists nothing")
     rest = ask("ls", "--after", page["after"])
-    check(rest["schedules"][0]["id"] > page["after"], "the next page")
+    check(rest["schedules"][0]["id"] > page["after"], "ls --after lists the next page")
     check({"id", "state", "next", "failures", "rev", "changed"} <= set(page["schedules"][0]), "a schedule in JSON")
     good("ls", has=("SCHEDULE", "alpha-one"))
     good("ls", "schedules", has="alpha-one")
@@ -308,7 +308,7 @@ def check_apply():
     check(change["result"] == "changed" and {"key": "expression", "from": "0 8 * * *", "to": "30 8 * * *"} in
           change["changes"] and a["dry_run"] is False, f"apply --json: {a}")
     check(ask("show", "one")["document"]["expression"] == "30 8 * * *", "apply changes")
-    good("show", "two", has="two: active")  # not pruned
+    good("show", "two", has="two: active")  # without --prune the schedule stays
     good("apply", "-f", d, "--prune", has=("- two: removed", "1 removed"))
     bad(1, "show", "two")
     # Invalid files among valid ones: each is reported, and nothing is applied.
@@ -525,7 +525,7 @@ def check_stop_schedule():
     until("they run", lambda: all(ask("show", r)["state"] == "running" for r in runs))
     r = good("stop", "man")
     check(sorted(r.out.splitlines()) == sorted(f"stopped: {x}" for x in runs), "stop of a schedule's runs", r)
-    check({ask("show", x)["outcome"] for x in runs} == {"killed"}, "all of them are killed")
+    check({ask("show", x)["outcome"] for x in runs} == {"killed"}, "all runs of the schedule are killed")
     one = ask("run", "many")["run"]
     good("rm", "many")
     check(ask("stop", "many")["runs"] == [one], "stop of a removed schedule's run")
@@ -548,7 +548,7 @@ def check_pause():
     check(ask("show", "p3")["paused_until"] is None, "a second pause, without an end")
     good("resume", "p3", has="p3: resumed\n")
     good("resume", "p3", has="p3: was not paused\n")
-    check(ask("resume", "p3")["was_paused"] is False, "resume --json of what is not paused")
+    check(ask("resume", "p3")["was_paused"] is False, "resume --json of a schedule that is not paused")
     check(sorted(ask("pause", "--tag", "batch", "--for", "1h")["schedules"]) == ["p1", "p2"], "pause --tag")
     until_ = ask("show", "p1")["paused_until"]
     good("pause", "--tag", "batch", "--for", "3h", has=("p1: paused until", "p2: paused until"))
@@ -580,7 +580,7 @@ def check_pause():
     check(ask("why", "p3")["answer"] == "will_run", f"after the pause it will run: {w}")
     good("why", "p3", iso_time(1800, "%Y-%m-%dT%H:%M:%SZ"), has="not due at that time")
     good("resume", "--all", has="all schedules: resumed\n")
-    check(ask("status")["paused"] is False, "resumed")
+    check(ask("status")["paused"] is False, "the schedules are resumed")
     check(ask("show", "p3")["state"] == "active" and "note" not in ask("status"), "the note ends with its pause")
     good("resume", "--all", has="all schedules: was not paused\n")
     for argv in (("pause",), ("pause", "p1", "--all"), ("resume", "--all", "--tag", "x")):
@@ -603,7 +603,7 @@ def check_pause_notes():
     good("edit", "p3", "--timeout", "3m")
     check(ask("show", "p3")["note"] == "waits for\nthe disk", "the note is kept until it is replaced")
     good("pause", "p3", "--note", "new", has=": new\n")
-    check(ask("show", "p3")["note"] == "new" and ask("show", "p3")["paused_until"] is None, "another note")
+    check(ask("show", "p3")["note"] == "new" and ask("show", "p3")["paused_until"] is None, "a new note replaces the old one")
     bad(2, "pause", "p3", "--note", "x" * 1025, has=("1025 bytes", "1024"))
     check(ask("show", "p3")["note"] == "new", "a note that is refused changes nothing")
     good("resume", "p3")
@@ -612,7 +612,7 @@ def check_pause_notes():
     check(ask("show", "p3")["note"] is None, "a new pause has no note")
     good("resume", "p3")
     good("pause", "--tag", "batch", "--note", "both", has=("p1: paused: both", "p2: paused: both"))
-    check(ask("show", "p1")["note"] == ask("show", "p2")["note"] == "both", "a note by tag")
+    check(ask("show", "p1")["note"] == ask("show", "p2")["note"] == "both", "pause --tag stores the note")
 
 
 # --- why -------------------------------------------------------------------------------------------------------------
@@ -713,7 +713,7 @@ def check_backfill():
     check(made and len(filled) == int(made[1]), f"as many runs as it reported: {len(filled)}")
     good("apply", "-f", write_file("few.yaml", "id: few\nexpression: '* * * * *'\ncatch_up_limit: 2\noverlap: allow\n"
                              "action: {type: command, command: 'true'}\n"))
-    for _ in range(2):  # as many as are allowed at a time, twice
+    for _ in range(2):  # the period has twice as many due times as are allowed at a time
         good("backfill", "few", "--from", "10m", "--to", "now", has=("few: 2 runs added", "repeat the command for the rest"))
     check(ask("backfill", "few", "--from", "10m", "--to", "now")["more"] is True, "backfill --json: more is true")
     os.unlink(os.path.join(WORK, "few.yaml"))
@@ -768,7 +768,7 @@ def check_problems():
     live = ask("run", "ended")["run"]
     until("it runs", lambda: ask("show", live)["state"] == "running")
     good("stop", live)
-    # Too many failures pause the schedule: two causes, two problems. Resuming closes one, success the other.
+    # Too many failures pause the schedule. The failure and the pause are two problems: resuming closes one, success the other.
     good("apply", "-f", write_file("max.yaml", "id: maxed\nexpression: '@every 1s'\nmax_failures: 1\n"
                                          "action: {type: command, command: 'false'}\n"))
     two = until("two problems", lambda: len(problems_of("maxed")) == 2 and problems_of("maxed"))
@@ -964,7 +964,7 @@ def check_many():
           "not everything was applied: 'days-4" in r.err and "4096 sets of excluded days" in r.err, "too many sets of days", r)
     there = len(re.findall(r"^\+ days-\S+: added$", r.out, re.M))
     check(there + len(left) == 4200 and rota("show", left[0]).code == 1 and rota("show", "days-0000").code == 0,
-          "those reported as added exist", r)
+          "the schedules that were reported as added exist", r)
     r = rota("apply", "-f", path, "--json", timeout=60)
     check(r.code == 2 and r.json["complete"] is False and [s["id"] for s in r.json["schedules"] if s["result"] == "not_applied"]
           == left and r.json["error"]["code"], "apply --json that fails midway")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Webhook actions, with a real daemon, a real launcher, rota-out, and a receiver on this machine, which the configuration
-allows: what is sent, how answers become outcomes, and that a private address is refused unless it is allowed.
+allows. Checks the requests that are sent, the outcomes that follow from answers, and that a private address is refused
+unless it is allowed.
 
 usage: webhook.py ROTA ROTA-OUT"""
 import http.server
@@ -59,7 +60,7 @@ class WebhookRig(Rig):
         check(done.returncode == 0 and done.stderr == "", f"apply: {done}")
 
     def run(self, schedule):
-        """Runs it, and returns its outcome and its log."""
+        """Runs the schedule, and returns the outcome and the log of the run."""
         done = self.cli("run", schedule, "--wait")
         last = json.loads(self.cli("runs", schedule, "--json").stdout)["runs"][0]
         log = self.cli("logs", last["id"])
@@ -99,7 +100,7 @@ def check_requests(rig, base):
 
 
 def check_secrecy(rig, base):
-    """The secret in a request is neither in files of runs nor in what other users can see of processes."""
+    """The secret of a request is neither in the files of runs nor in the arguments and environments of processes."""
     for top, _, files in os.walk(os.path.join(rig.data, "runs")):
         for name in files:
             with open(os.path.join(top, name), "rb") as run:

@@ -67,7 +67,7 @@ def insert_reasons(path, start):
     for number, word in KILLED.items():
         record(STATE_FINISHED, OUTCOME_KILLED, number, word, "killed")
     for reasons, state, kind in ((SKIPPED, STATE_SKIPPED, "skipped"), (MISSED, STATE_MISSED, "missed")):
-        for number, word in reasons.items():  # and a range of three times each; why is asked for the middle one
+        for number, word in reasons.items():  # a range of three times for each reason; why is asked for the middle one
             insert(db, "range", sid=sid, first=at * USEC, last=(at + 2 * HOUR) * USEC, state=state, reason=number)
             wanted[at + HOUR] = (kind, word)
             at += 3 * HOUR

@@ -3,8 +3,8 @@
 Usage: hostile.py ROTA MACHINE [--no-mounts] [PART...]; MACHINE is the preload of machine.c.
 
 In each case `rota status` and `rota doctor` report the cause, nothing is lost, nothing runs twice, and afterwards the daemon
-goes on by itself or says what a person must do. Disks are small file systems in memory, mounted in a namespace of the test;
-if mounting is not permitted, the preload returns the errors of such a disk."""
+continues by itself or says what a person must do. Disks are small file systems in memory, mounted in a namespace of the
+test; if mounting is not permitted, the preload returns the errors of such a disk."""
 import contextlib
 import ctypes
 import errno
@@ -217,7 +217,7 @@ def fill_disk(path):
 
 
 class FullDisk:
-    """Within it, nothing can be written to the disk."""
+    """While this context is entered, nothing can be written to the disk."""
 
     def __init__(self, rig):
         self.rig = rig
@@ -237,7 +237,8 @@ class FullDisk:
 
 @part
 def full_disk():
-    """The database cannot grow, and no run can start. What is due meanwhile is late or missed, not lost."""
+    """The database cannot grow, and no run can start. Times that are due meanwhile run late or are missed, but are not
+    lost."""
     with HostileRig(disk=8192) as rig:
         check(rig.start(), "the daemon starts", rig.log_text())
         rig.add(mark_schedule(rig, "tick", missed_schedule_policy="skip"))
@@ -254,7 +255,7 @@ def full_disk():
             check(r.returncode == 75 and "rota.db" in r.stderr and time.monotonic() - begun < 25,
                   "a change that cannot be stored is refused with the reason", (r, time.monotonic() - begun))
             check(cli(rig, "ls").returncode == 0, "reading works")
-            # After a crash it starts and waits, or says why it cannot start.
+            # After a crash the daemon starts and waits, or says why it cannot start.
             rig.kill()
             if rig.start():
                 check(wait_until(60, lambda: trouble_text(rig)), "it starts on a full disk and reports the trouble")
@@ -290,7 +291,7 @@ def full_disk_for_runs():
         rig.add(mark_schedule(rig, "once", "0 0 29 2 *"))
         rig.add({"id": "loud", "expression": "0 0 29 2 *", "action": {"type": "command", "command":
                  f"head -c 3000000 /dev/zero; echo loud >>{rig.dir}/marks; echo end"}})
-        if MOUNTS:  # the log is cut, and the run goes on
+        if MOUNTS:  # the log is cut, and the run continues
             run = rig.ask("POST", "/schedules/loud/run", {})["run"]
             r = wait_until(30, lambda: (r := rig.ask("GET", f"/runs/{run}"))["state"] == "finished" and r)
             check(r and r["outcome"] == "done" and marks(rig) == [["loud"]], "a full disk for logs does not stop a run", r)
@@ -302,7 +303,7 @@ def full_disk_for_runs():
         check(wait_until(60, lambda: "could not be started" in trouble_text(rig)), "status reports the trouble", trouble_text(rig))
         check(wait_until(60, lambda: open_problems(rig, "runner")), "there is a problem", rig.ask("GET", "/problems"))
         check_doctor(rig, "launcher", "could not be started", "space" if MOUNTS else "itself")
-        rig.kill()  # the claim survives this
+        rig.kill()  # the claim survives the kill
         check(rig.start(), "the daemon starts again", rig.log_text())
         if MOUNTS:
             os.unlink(rig.data + "/runs/ballast")
@@ -369,7 +370,7 @@ def failing_disk(error, *words):
         check_more_marks(rig)
         rig.machine.set(Machine.WRITE, error)
         check(wait_until(60, lambda: trouble_text(rig)), "status reports the trouble")
-        check(any(w in trouble_text(rig) for w in words), "with the cause", trouble_text(rig))
+        check(any(w in trouble_text(rig) for w in words), "status names the cause", trouble_text(rig))
         check_doctor(rig, "store", "rota.db", "kernel")
         r = cli(rig, "pause", "tick")
         check(r.returncode == 75 and "rota doctor" in r.stderr, "pause is refused", r)
@@ -423,7 +424,7 @@ def read_errors():
     """The document of a run cannot be read. The run does not fail, and starts when the disk can be read."""
     with HostileRig(machine=True) as rig:
         check(rig.start(), "the daemon starts", rig.log_text())
-        # Too large for the caches.
+        # The document is too large for the caches.
         rig.add(mark_schedule(rig, "tick", description="x" * 3000000))
         check_more_marks(rig)
         rig.machine.set(Machine.READ, errno.EIO)
@@ -497,7 +498,7 @@ def damaged_while_running():
         rig.ask("POST", "/schedules/long/run", {})
         check_more_marks(rig)
         check(wait_until(60, lambda: "sleep" in rig.processes().values()), "the long run is running")
-        # Into the write-ahead log as well, so that no cached page is valid.
+        # The write-ahead log is damaged as well, so that no cached page is valid.
         good = {n: open(rig.data + "/" + n, "rb").read() for n in ("rota.db", "rota.db-wal")}
         damage_pages(rig.data + "/rota.db", range(len(good["rota.db"]) // 4096))
         shutil.copy(rig.data + "/rota.db", rig.data + "/rota.db-wal")
@@ -568,7 +569,7 @@ def few_descriptors():
 @part
 def few_descriptors_at_start():
     with HostileRig() as rig:
-        for most in (6, 10, 14, 20, 30):  # with fewer, its libraries cannot be loaded
+        for most in (6, 10, 14, 20, 30):  # with fewer descriptors, the libraries of rota cannot be loaded
             r = subprocess.run([rig.rota, "serve", "--data", rig.data, "--socket", rig.socket], capture_output=True,
                                text=True, timeout=60, env=rig.env, stdin=subprocess.DEVNULL,
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
@@ -586,7 +587,7 @@ def few_processes():
         launcher = os.environ.get("ROTA_LAUNCHER") or os.path.join(os.path.dirname(os.path.abspath(ROTA)), "rota-launcher")
         if uid:
             os.makedirs(rig.dir + "/bin")
-            # By another process: a fork in another thread here would keep the files open for writing.
+            # Another process copies the programs. If this process did, a fork in another thread could keep the files open for writing.
             subprocess.run(["cp", ROTA, launcher, rig.dir + "/bin"], check=True)
             rig.rota = rig.dir + "/bin/rota"
             rig.env.update(ROTA_LAUNCHER=rig.dir + "/bin/rota-launcher", HOME=rig.dir)
@@ -607,7 +608,7 @@ def few_processes():
         set_process_limit(launcher, 1000, uid)
         check_more_marks(rig)
         check(wait_until(60, lambda: not trouble_text(rig) and not open_problems(rig, "runner")), "the trouble ends", trouble_text(rig))
-        # No launcher, and a new one cannot be started.
+        # The launcher is killed, and a new one cannot be started.
         set_process_limit(rig.daemon.pid, 0, uid)
         os.kill(launcher, signal.SIGKILL)
         check(wait_until(60, lambda: "cannot start the launcher" in trouble_text(rig)), "status reports that, too", trouble_text(rig))
@@ -621,8 +622,8 @@ def few_processes():
 
 @part
 def little_memory():
-    """Without free memory, requests are refused with the cause. The daemon goes on when memory is free, or ends with a message
-    if that takes too long; the next daemon continues all work."""
+    """Without free memory, requests are refused with the cause. The daemon goes on when memory is free, or ends with a
+    message if that takes too long; the next daemon continues all work."""
     if SANITIZED:
         print("little_memory: skipped with sanitizers, whose own memory cannot be limited")
         return
@@ -647,7 +648,7 @@ def little_memory():
         check(wait_until(60, lambda: not trouble_text(rig)), "the trouble ends", trouble_text(rig))
         check_more_marks(rig)
         squeeze()
-        # Large requests are refused and the rest goes on; or nothing goes on, and the daemon ends.
+        # Either large requests are refused and the daemon continues, or it ends.
         before = len(marks(rig))
         ended = wait_until(60, lambda: rig.daemon.poll() is not None or len(marks(rig)) > before + 3)
         check(ended, "schedules go on, or the daemon ends", rig.log_text()[-500:])
@@ -685,7 +686,7 @@ def check_runs_since(rig, id, at, seconds=30):
 
 @part
 def clock_an_hour_ahead():
-    """The hour in between is missed, in one record with the reason; then schedules go on by the new time."""
+    """The hour in between is missed, in one record with the reason. Then schedules continue by the new time."""
     with HostileRig(machine=True) as rig:
         check(rig.start(), "the daemon starts", rig.log_text())
         for id, policy in (("tick", "skip"), ("now", "execute_immediately")):
@@ -723,7 +724,7 @@ def clock_an_hour_back():
         check(set(ahead) <= set(run_times(rig, "tick")), "earlier runs stay recorded")
         p = wait_until(60, lambda: open_problems(rig, "clock:step"))
         check(p and "back by 1h:" in p[0]["text"], "there is a problem", p)
-        # Ahead again, where some times have run.
+        # The clock is set ahead again, to where some times have run.
         step_clock(rig, HOUR - 5000000)
         check(wait_until(30, lambda: max(run_times(rig, "tick")) > max(ahead) + 3), "schedules go on", run_times(rig, "tick")[-5:])
         stop_daemon(rig)
@@ -775,7 +776,7 @@ def clock_set_while_down():
         rig.kill()
         step_clock(rig, 3650 * DAY)
         check(rig.start(), "it starts with a clock years ahead", rig.log_text())
-        check(rig.ask("GET", "/status")["clock_held"], "and does not believe the clock")
+        check(rig.ask("GET", "/status")["clock_held"], "the daemon does not trust the clock")
         at = step_clock(rig, 0)
         check_runs_since(rig, "tick", at)
         rig.kill()
@@ -800,7 +801,7 @@ def suspended():
         at = int(time.time()) + 3600
         check_runs_since(rig, "tick", at)
         r = cli(rig, "why", "tick", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at - 1800)))
-        check(r.returncode == 0 and "suspended" in r.stdout, "why it was missed", r)
+        check(r.returncode == 0 and "suspended" in r.stdout, "why says that the time was missed because of the suspension", r)
         check(not rig.ask("GET", "/status")["clock_held"], "the clock is believed")
         stop_daemon(rig)
         check_accounts(rig)
@@ -810,7 +811,8 @@ def suspended():
 
 @part
 def runs_directory_gone():
-    """The directory is removed, or replaced by a file: due runs wait, and it is created again where possible."""
+    """The directory of runs is removed, or replaced by a file. Due runs wait, and the directory is created again where
+    possible."""
     with HostileRig() as rig:
         check(rig.start(), "the daemon starts", rig.log_text())
         rig.add(mark_schedule(rig, "tick", missed_schedule_policy="skip"))
@@ -822,14 +824,14 @@ def runs_directory_gone():
         check_more_marks(rig)  # it is created again
         r = wait_until(60, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
         check(r and (r["outcome"], r["reason"]) == ("failed", "lost"), "a run without its run file ends", r)
-        # The same across a crash of the daemon.
+        # The directory is removed again, and the daemon crashes.
         long = rig.ask("POST", "/schedules/long/run", {})["run"]
         wait_until(60, lambda: rig.ask("GET", f"/runs/{long}")["started_at"])
         rig.kill()
         shutil.rmtree(rig.data + "/runs")
         check(rig.start(), "the daemon starts", rig.log_text())
         r = wait_until(60, lambda: (r := rig.ask("GET", f"/runs/{long}"))["state"] == "finished" and r)
-        check(r and (r["outcome"], r["reason"], r["attempt"]) == ("failed", "lost", 1), "lost, and not retried", r)
+        check(r and (r["outcome"], r["reason"], r["attempt"]) == ("failed", "lost", 1), "the run is lost, and not retried", r)
         shutil.rmtree(rig.data + "/runs")
         open(rig.data + "/runs", "w").close()
         check(wait_until(60, lambda: "Not a directory" in trouble_text(rig)), "status reports the trouble", trouble_text(rig))

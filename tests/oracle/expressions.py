@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 CEL = sys.argv[1]
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 20261116
-CASES = 3000  # of each kind
+CASES = 3000  # number of expressions of each kind
 SHOWN = 12
 rng = random.Random(SEED)
 
@@ -48,7 +48,7 @@ def infix(level, mark, a, b, value):
 
 
 def minus(a, value):
-    """Brackets keep the minus apart from another minus, and from a number that it would become part of."""
+    """Adds brackets if the minus would otherwise join another minus, or become part of a number."""
     text = inside(a, LEAF)
     return (UNARY, "-" + (f"({text})" if text[0] in "-.0123456789" else text), value)
 

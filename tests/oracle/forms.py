@@ -158,7 +158,7 @@ assert any(after - before == DAY for _, before, after in changes["Pacific/Apia"]
 
 
 def wild_wall(rng, name, first=1971, last=2060):
-    """A wall time, half of them in or near a gap or a fold."""
+    """A random wall time. Half of these times are in or near a gap or a fold."""
     if changes[name] and rng.random() < 0.5:
         t, before, after = rng.choice(changes[name])
         low, high = sorted((t + before, t + after))
@@ -276,7 +276,7 @@ def one_shots():
             cases.append(({"expr": text, "tz": name, "after": z(after)}, [t] if t > after else []))
         if rng.random() < 0.2:
             cases.append(({"expr": f"TZ={name} {text}", "tz": "Asia/Tokyo", "after": z(t - 1)}, [t]))
-        if rng.random() < 0.2:  # a date alone is its midnight
+        if rng.random() < 0.2:  # a date without a time means midnight
             midnight = datetime(naive.year, naive.month, naive.day)
             t = before_gap(midnight, zone(name))
             cases.append(({"expr": midnight.strftime("%Y-%m-%d"), "tz": name, "after": z(t - 9)}, [t]))
@@ -423,10 +423,10 @@ def org_stamps():
         fires = org_series(naive, tz, n, unit, first - 1, 1, bounds.allows)
         cases.append(({"expr": text, "tz": name, "after": z(after), "count": 5},
                       org_series(naive, tz, n, unit, after, 5, bounds.allows) if fires else None))
-        if rng.random() < 0.2:  # without a repeater: once
+        if rng.random() < 0.2:  # a timestamp without a repeater has one time
             cases.append(({"expr": write_org(rng, naive, ""), "tz": name, "after": z(after)},
                           [first] if first > after else []))
-        # `.+` counts from the end of each run, here its due time: a plain series, if nothing is clamped or shifted.
+        # `.+` counts from the end of each run; here every run ends at its due time. The result is a plain series, if no time is clamped or shifted.
         if unit != "h" and (naive.day > 28 or not all(passes(w, tz) and w.time() == naive.time()
                                                        for w in (wall(t, tz) for t in [first] + unbound))):
             continue

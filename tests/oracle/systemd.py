@@ -121,7 +121,7 @@ def ask_systemd(cases):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
                           env={**os.environ, "TZ": "UTC", "LC_ALL": "C"})
     if done.returncode != 0:
-        if len(cases) > 1:  # one of them it cannot do: find it
+        if len(cases) > 1:  # systemd refuses one of the cases; find out which one
             half = len(cases) // 2
             return ask_systemd(cases[:half]) + ask_systemd(cases[half:])
         return [done.stderr.strip()]
@@ -156,7 +156,8 @@ def second_pass(case, zone, t, ours):
 
 
 def rest_of_hour(case, zone, t, ours):
-    """"Real transitions from the zone's data": a gap may end within an hour (Chatham: 03:45); the rest of that hour exists"""
+    """"Real transitions from the zone's data": a gap may end within an hour (Chatham: 03:45); the rest of that hour
+    exists"""
     wall = t.astimezone(zone)
     starts = (t - timedelta(minutes=m) for m in range(wall.minute + 1))
     gaps = (s for s in starts if change_at(zone, s)[0] < change_at(zone, s)[1])
@@ -170,7 +171,7 @@ def no_answer(case, zone, start, complaint):
         change_at(zone, e)[0] < change_at(zone, e)[1] and e.astimezone(zone).minute > 0 for e in ends)
 
 
-DIFFERENCES = [lost_in_gap, second_pass, rest_of_hour]  # and no_answer, which is not about one run
+DIFFERENCES = [lost_in_gap, second_pass, rest_of_hour]  # no_answer is checked separately, because it is not about one run
 
 
 # --- comparing -------------------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ def main():
         elif not mine or not other:
             problem = f"rota {answer}, systemd {other}"
         else:
-            # The list of the one with more runs ends earlier: compare only the time that both lists cover.
+            # The list with more runs per day ends earlier, so only the time that both lists cover is compared.
             end = min(mine[-1] if len(mine) == COUNT else datetime.max.replace(tzinfo=timezone.utc),
                       other[-1] if len(other) == COUNT else datetime.max.replace(tzinfo=timezone.utc))
             for t in sorted(set(t for t in mine if t <= end) ^ set(t for t in other if t <= end)):

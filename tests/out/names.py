@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A name server on 127.0.0.1 that gives another answer to each query: NAME=ADDRESS,ADDRESS,… one after the other, then
-always the last; NAME= never answers. Prints a line when it listens, and writes each query to LOG.
+"""A name server on 127.0.0.1 that gives a different answer to each query. For NAME=ADDRESS,ADDRESS,… it gives the addresses
+one after the other, then always the last one. For NAME= it never answers. Prints a line when it listens, and writes each
+query to LOG.
 
 usage: names.py LOG NAME=ADDRESSES..."""
 import socket

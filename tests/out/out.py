@@ -27,7 +27,7 @@ ROOT = tempfile.mkdtemp(prefix="rota-out-")
 ENV = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")} | {"HOME": ROOT}
 KEY = bytes(range(32))
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
-HIDDEN = "tok-4711"  # in paths, headers and bodies; must never appear on stderr
+HIDDEN = "tok-4711"  # a secret in paths, headers and bodies, which must never appear on stderr
 started = []
 
 FAULTS = ["answered", "refused", "resolve", "connect", "tls", "timeout", "broken", "too_large", "redirects", "cancelled"]
@@ -117,10 +117,10 @@ def plain(a):
     check(r.out == b"fine\n", "the body of the answer", r)
     got, = a.sent()
     h = got["headers"]
-    check(got["method"] == "POST" and got["path"] == "/ok?x=" + HIDDEN and got["body"] == '{"a":"ä\\u0000"}', "as asked", got)
+    check(got["method"] == "POST" and got["path"] == "/ok?x=" + HIDDEN and got["body"] == '{"a":"ä\\u0000"}', "the request is sent as requested", got)
     check(h["x-token"] == HIDDEN and h["content-type"] == "application/json" and h["x-empty"] == "", "headers", got)
     check(h["user-agent"].startswith("rota/") and "expect" not in h and "webhook-id" not in h and "cookie" not in h,
-          "and no others", got)
+          "no other headers are sent", got)
     for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
         status(200, 0, send(a.url + "/ok#fragment", method=method))
         got, = a.sent()
@@ -195,7 +195,7 @@ def misbehaviour(a):
     fault("too_large", send(a.url + "/longline"), "more than 65536 bytes of headers")
     r = send(a.url + "/body", limit=1000)
     status(200, 0, r, "the body was truncated")
-    check(r.out == b"b" * 1000, "as much as was asked for", len(r.out))
+    check(r.out == b"b" * 1000, "the response is limited to the requested size", len(r.out))
     r = send(a.url + "/body")
     check(len(r.out) == 1 << 20, "a mebibyte by default", len(r.out))
     status(200, 0, send(a.url + "/ok", limit=5))
@@ -240,11 +240,11 @@ def addresses(a):
         status(200, 0, send(f"http://127.0.0.1:{port}/ok", allow=[allow]))
     for host in ("localhost", "LocalHost"):
         status(200, 0, send(f"http://{host}:{port}/ok", allow=["localhost"]))
-    check(len(a.sent()) == 6, "those that were allowed")
+    check(len(a.sent()) == 6, "allowed receivers get the request")
 
 
 def environment(a, b):
-    """It ignores proxies, netrc and cookies."""
+    """rota-out ignores proxies, netrc and cookies."""
     with open(os.path.join(ROOT, ".netrc"), "w") as f:
         f.write("default login me password " + HIDDEN + "\n")
     proxies = {name: b.url for name in ("http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "HTTPS_PROXY")}
@@ -264,7 +264,7 @@ def redirects(a, b):
         status(200, 0, send(f"{a.url}/hops?n={n}"))
         check(len(a.sent()) == n + 1, f"{n} redirects")
     fault("redirects", send(a.url + "/hops?n=6"), "after 5 redirects")
-    check(len(a.sent()) == 6, "and no more")
+    check(len(a.sent()) == 6, "no further redirect is followed")
     fault("redirects", send(a.url + "/loop"))
     a.sent()
     status(302, 3, send(a.url + "/redirect?code=302"))  # without a Location
@@ -289,7 +289,7 @@ def redirects(a, b):
         check((second["method"], second["body"]) == want, f"{code}", second)
         check(second["headers"]["authorization"] == SECRETS["Authorization"], "the same origin gets the secrets", second)
         check(second["headers"].get("webhook-signature") == (None if code == 303 else first["headers"]["webhook-signature"]),
-              "signed as long as it is the same message", second)
+              "the request is signed as long as method and body are unchanged", second)
     # Another origin gets no secrets, nor does the first one after a redirect back to it.
     for to in (b.url + "/ok", f"{b.url}/redirect?code=307%26to={b.url}/ok", f"{b.url}/redirect?code=307%26to={a.url}/ok"):
         status(200, 0, send(f"{a.url}/redirect?code=307&to={to}", body="b", headers=SECRETS, secret=SECRET, id="m1"))
@@ -297,7 +297,7 @@ def redirects(a, b):
             names = set(sent["headers"]) & {"authorization", "x-api-key", "cookie", "webhook-id", "webhook-timestamp",
                                             "webhook-signature"}
             check(not names, f"sent to another origin: {names}", sent)
-            check(sent["body"] == "b" and sent["headers"]["content-type"] == "text/x", "the rest arrives", sent)
+            check(sent["body"] == "b" and sent["headers"]["content-type"] == "text/x", "headers that are not secret are sent", sent)
             check(HIDDEN not in json.dumps(sent), "no secret", sent)
     # Each redirect is within the timeout, all together are not.
     fault("timeout", send(f"{a.url}/slow?n=5", timeout=1))
@@ -307,7 +307,7 @@ def redirects(a, b):
 # --- signatures ------------------------------------------------------------------------------------------------------
 
 def signed(key, message, timestamp, body):
-    """By an independent implementation, that of Python."""
+    """The signature as Python computes it, independently of rota-out."""
     mac = hmac.new(key, f"{message}.{timestamp}.{body}".encode(), hashlib.sha256).digest()
     return "v1," + base64.b64encode(mac).decode()
 
@@ -332,7 +332,7 @@ def signatures(a):
     status(200, 0, send(a.url + "/ok", secret="whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", id="msg_p5jXN8AQM9LWM0D4loKWxJek",
                         timestamp=1614265330, body='{"test": 2432232314}'))
     got, = a.sent()
-    check(got["headers"]["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "known answer", got)
+    check(got["headers"]["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", "the signature of the published example", got)
 
 
 # --- TLS -------------------------------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ def tls(a):
     fault("redirects", send(f"{a.url}/redirect?to={right.url}/redirect%3Fto={a.url}/ok", ca=ca), "from https to http")
     check([s["path"] for s in a.sent()] == [f"/redirect?to={right.url}/redirect%3Fto={a.url}/ok"], "nothing was sent by http")
     status(200, 0, send(f"{right.url}/redirect?to={a.url}/ok", ca=ca, downgrade=True))
-    check(len(a.sent()) == 1, "unless it is allowed")
+    check(len(a.sent()) == 1, "a redirect to http is followed if http is allowed")
 
 
 # --- in a network namespace ------------------------------------------------------------------------------------------
@@ -427,7 +427,7 @@ def public_and_private():
     public.sent()
     status(200, 0, send(f"http://mixed.test:{port}/ok", **quiet), f"({PUBLIC})")
     check(private.sent() == [] and loop.sent() == [], "no private receiver got a request")
-    check(len(public.sent()) == 1, "of several addresses the public one")
+    check(len(public.sent()) == 1, "of several addresses the public one is used")
     status(200, 0, send(f"http://private.test:{port}/ok", allow=["private.test"]), f"({PRIVATE})")
     fault("refused", send(f"http://private.test:{port}/ok", allow=["public.test"]))
     fault("refused", send(f"http://{PRIVATE}:{port}/ok", allow=["private.test"]))
@@ -440,7 +440,7 @@ def public_and_private():
     fault("refused", send(f"http://turned.test:{port}/ok", **quiet))
     with open(asked) as f:
         questions = f.read().split("\n")
-    check(questions.count("rebind.test 1") == 2 and questions.count("turned.test 1") == 1, "asked once for each", questions)
+    check(questions.count("rebind.test 1") == 2 and questions.count("turned.test 1") == 1, "the name server is asked once for each request", questions)
     check(loop.sent() == [] and private.sent() == [] and public.sent() == [], "no other receiver got a request")
     # A name server that does not answer.
     fault("timeout", send(f"http://silent.test:{port}/ok", timeout=1, **quiet))
@@ -483,7 +483,7 @@ def main():
 
 
 if not INSIDE:
-    # All of it, so that a rota-out that breaks the rules reaches no real host.
+    # The whole test runs in namespaces, so that a rota-out that breaks the rules reaches no real host.
     command = namespaces()
     if command:
         os.rmdir(ROOT)

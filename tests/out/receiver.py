@@ -119,7 +119,7 @@ class Server(http.server.ThreadingHTTPServer):
     address_family = socket.AF_INET6 if ":" in ADDRESS else socket.AF_INET
 
     def server_bind(self):
-        socket.socket.bind(self.socket, self.server_address)  # without a lookup of its own name
+        socket.socket.bind(self.socket, self.server_address)  # the server does not look up its own name
         self.server_name, self.server_port = self.server_address[:2]
 
     def handle_error(self, *_):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An hour of the real daemon on the real clock under load: a thousand schedules every minute, commands every few seconds,
-some of which fail and are retried, conditions, clients that add, change, pause, remove and read, and one that follows events.
-Memory, descriptors and threads must not grow, no time may be lost or run twice; lateness is printed.
+some of which fail and are retried, conditions, clients that add, change, pause, remove and read, and one that follows
+events. Memory, descriptors and threads must not grow, no time may be lost or run twice; lateness is printed.
 
 usage: soak.py ROTA [--seconds N]"""
 import argparse
@@ -177,7 +177,7 @@ def main():
         wanted, lost, twice, odd = count_times(rig, since, until)
         quarter = len(samples) // 4
         second, last = samples[quarter:2 * quarter], samples[-quarter:]
-        # The store caches pages up to its limit, so memory may grow with the database up to that, and no more.
+        # The store caches pages up to its limit. So memory may grow with the database up to that limit, and no further.
         for s in samples:
             s["memory beyond the store's cache"] = s["rss"] - 1.1 * min(s["database"], CACHE_MB)
         for what, slack in (("memory beyond the store's cache", 2), ("fds", 24), ("threads", 2), ("wal", 16)):
