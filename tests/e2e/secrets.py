@@ -100,7 +100,7 @@ def check_environment():
     apply("plain", {"id": "plain", "expression": "0 0 1 1 *", "agent": "keyed",
                     "action": {"type": "command", "command": f"env > {ROOT}/env-plain"}})
     r = rota("run", "work")
-    check(r.returncode == 0, "the agent is running", r)
+    check(r.returncode == 0, "the run is started", r)
     until("the agent works", lambda: os.path.exists(path_of("ready")))
     run = last_run("work")
     check(processes_with_secrets("cmdline") == {}, "no process has a secret in its arguments", processes_with_secrets("cmdline"))
