@@ -8,7 +8,7 @@ const { CronExpressionParser } = await import(new URL("cron-parser/dist/index.js
 
 const { zone, exprs, instants } = JSON.parse(readFileSync(0, "utf8"));
 
-/* Wrapping ranges mean the same written out; neither library reads them. */
+/* Neither library reads wrapping ranges, so they are written out. */
 const plain = (expr) => expr.replace("22-2", "22-23,0-2").replace("FRI-MON", "FRI,SAT,SUN,MON");
 
 function croner(expr) {

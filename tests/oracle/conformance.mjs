@@ -48,7 +48,7 @@ const OURS = new Set(
         "getDayOfYear getHours getMinutes getSeconds getMilliseconds").split(" "),
 );
 
-/* Words and marks; texts in quotes are one word each. */
+/* Splits an expression into words and punctuation; a text in quotes is one word. */
 const TOKEN =
     /\/\/[^\n]*|(?:[rRbB]{1,2})?(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|`[^`]*`|[A-Za-z_]\w*|\d\w*(?:\.\d\w*)?|\s+|./gsu;
 
@@ -150,7 +150,7 @@ function canonical(v) {
     }
 }
 
-/* Errors of cel-go's parser that are not about the language. */
+/* Errors of cel-go's parser that do not concern the language. */
 function parserFeature(error) {
     if (/(recursion|lookahead) (depth|limit)|limit exceeded/.test(error)) return "limits of cel-go's parser";
     if (/unsupported syntax: '`'/.test(error)) return "options of cel-go's parser";

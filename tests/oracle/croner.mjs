@@ -389,7 +389,7 @@ function rewritten(name, text, used) {
         .join(",");
 }
 
-/* One or more requests whose answers together are those of the expression: LW of a list alone, L-n month by month. */
+/* One or more requests whose answers together are those of the expression: LW in a list gets its own request, L-n one per month. */
 function questionsOf(fields, used) {
     const items = fields.mday.split(",");
     const back = items.filter((i) => /^L-\d+$/i.test(i));
@@ -512,7 +512,7 @@ function* bent(stream, questions, options, after, used) {
 const beginsWithStar = (field) => /^[*?]/.test(field);
 const bare = (field) => field === "*" || field === "?";
 
-/* Must both day fields match although croner's own rule differs? */
+/* Whether both day fields must match although croner's own rule says otherwise. */
 const bothAgainstCroner = ({ mday, wday }) =>
     (beginsWithStar(mday) || beginsWithStar(wday)) && !bare(mday) && !bare(wday);
 
@@ -615,7 +615,7 @@ function main() {
         } else if (failed++ < 20) complain(c, want, got);
     });
 
-    /* A few are normal; with many, little would be tested. */
+    /* A few such cases are normal. If there were many, little would be tested. */
     if (left > cases.length / 10) {
         failed++;
         console.log(`FAIL ${left} of ${cases.length} cases lie where node's zone data (${process.versions.tz}) is not the system's`);
