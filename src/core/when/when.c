@@ -515,9 +515,9 @@ static enum err check_parts_together(struct compiler *p)
 	bool closed = is_given(w, ACE_FROM) || w->rule.kind == RULE_AT || w->rule.kind == RULE_ORG;
 	if (closed && when_walk_next(&walk, &nominal, &due) == E_NOTFOUND)
 		return refuse(p, ACE_KEYS,
-			      walk.excluded ? "this never fires: every time of it is excluded by EXCEPT"
+			      walk.excluded ? "this never fires: EXCEPT excludes all its times"
 			      : is_given(w, ACE_FROM)
-				      ? "this never fires: no time of it lies between FROM and UNTIL"
+				      ? "this never fires: it has no time between FROM and UNTIL"
 				      : "this never fires: its first time is not before its end");
 	return OK;
 }

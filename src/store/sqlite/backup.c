@@ -13,7 +13,7 @@ enum err backup_open_source(const char *path, int flags, sqlite3 **ret, struct w
 	sqlite3 *db = NULL;
 	int64_t version = 0;
 	if (access(path, F_OK) < 0)
-		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no %s", path);
+		return why_set(why, E_NOTFOUND, WHY_NOWHERE, "there is no file %s", path);
 	enum err e = db_open(path, flags, &db, why);
 	if (!e)
 		e = migration_check(db, why);
