@@ -254,7 +254,7 @@ def check_odd_agents():
     r = rota("apply", "-f", path)
     check(r.returncode == 0 and "warning" in r.stderr, "a runner of a later version is accepted with a warning", r)
     r = apply_schedule("later", warns=True, agent="later")
-    check("only agents with runner 'command' and a command are supported yet" in r.stderr, "its schedule is blocked", r)
+    check("only agents with runner 'command' and a command are supported so far" in r.stderr, "its schedule is blocked", r)
     check(state_of("later") == "blocked", "the state is blocked")
     got = run("later", "failed/definition")
     check("only agents with runner 'command'" in got["detail"], f"a run by hand fails: {got}")

@@ -244,7 +244,7 @@ TEST(refusals_say_what_and_where)
 		{ __LINE__, "0 9 * * * EXCEPT nosuch", 17, "calendar" },
 		{ __LINE__, "0 9 * * * FROM 2027-01-01 UNTIL 2026-01-01", 15, "never fires" },
 		{ __LINE__, "0 0 29 2 * FROM 2026-03-01 UNTIL 2027-03-01", 0, "never fires" },
-		{ __LINE__, "2026-12-25T09:00 EXCEPT 2026-12-25", 0, "excluded" },
+		{ __LINE__, "2026-12-25T09:00 EXCEPT 2026-12-25", 0, "excludes all its times" },
 		{ __LINE__, "2026-12-25T09:00 UNTIL 2026-12-24", 0, "never fires" },
 		{ __LINE__, "0 0 30 2 *", 4, "never fires" },
 		{ __LINE__, "<2026-06-13 ++1w> MISSED catch_up", 25, "MISSED skip" },
