@@ -50,11 +50,13 @@
 #define CEL_DEPTH_MAX 64   /* brackets inside brackets */
 #define CEL_STEPS_MAX                                                                                        \
 	1000000 /* steps of one evaluation: an instruction, an item compared, or 64 bytes read */
-#define CEL_MEMORY_MAX     (4 << 20)  /* bytes that one evaluation may allocate */
-#define NEAR_NAMES_MAX     64         /* names compared with an unknown one, to suggest the nearest */
-#define TEMPLATE_EXPRS_MAX 4096       /* expressions in one template */
-#define TEMPLATE_BYTES_MAX (1 << 20)  /* one template before it is rendered */
-#define RENDER_BYTES_MAX   (16 << 20) /* one template after it is rendered */
+#define CEL_MEMORY_MAX        (4 << 20) /* bytes that one evaluation may allocate */
+#define NEAR_NAMES_MAX        64        /* names compared with an unknown one, to suggest the nearest */
+#define INTERPRETER_WORDS_MAX 64        /* words of one command in a shell's line that are looked at */
+#define TEMPLATE_EXPRS_MAX    4096      /* expressions in one template */
+#define TEMPLATE_BYTES_MAX    (1 << 20) /* one template before it is rendered */
+#define RENDER_BYTES_MAX                                                                                     \
+	(4 << 20) /* bytes that rendering all templates of an attempt may write and allocate */
 
 /* The engine */
 #define STEP_DUE_MAX     256    /* due entries handled in one step */
@@ -134,6 +136,7 @@
 #define CALENDARS_MAX        4096      /* different sets of excluded days */
 #define NAMES_MAX            (1 << 20) /* agents, accounts and concurrency keys together */
 #define PUMP_SUBSCRIBERS_MAX 8         /* parts of the daemon that are called for every durable fact */
+#define PREPARE_THREADS      4         /* threads that prepare attempts */
 #define PREPARE_TASKS_MAX    256       /* tasks that wait for the prepare worker */
 #define PREPARE_RETRY_MS     100 /* the pause before a task that failed for lack of resources is retried */
 #define AGENT_LOAD_TRIES_MAX                                                                                 \

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "core/doc/command.h"
 #include "core/doc/internal.h"
+#include "core/doc/interpreter.h"
 
 #define IN_ACTION(field) offsetof(struct doc_action, field)
 
@@ -168,6 +169,16 @@ static const struct key_variant actions[] = {
 	{ 0 },
 };
 
+/* A template in the input of `sh`, `python3 -` and the like would be part of the program. */
+static enum err check_input(struct key_reader *r, const struct val *map, const struct doc_action *a)
+{
+	const struct doc_command *c = &a->command;
+	struct str name;
+	bool program = c->shell.n ? interpreter_line_reads_input(c->shell, &name)
+				  : interpreter_reads_input(c->argv, c->argc, &name);
+	return a->input.n && program ? doc_refuse_template(r, name, val_get(map, STR("stdin"))) : OK;
+}
+
 enum err action_read(struct key_reader *r, const struct val *v, struct doc_action *ret)
 {
 	struct doc_action a = { 0 };
@@ -176,8 +187,10 @@ enum err action_read(struct key_reader *r, const struct val *v, struct doc_actio
 	if (e)
 		return e;
 	a.kind = kind;
-	*ret = a;
-	return OK;
+	e = check_input(r, v, &a);
+	if (!e)
+		*ret = a;
+	return e;
 }
 
 void action_write(const struct doc_action *action, struct buf *out)

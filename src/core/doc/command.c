@@ -1,28 +1,8 @@
-/* Reads and writes commands, and finds the argument that a shell would execute. */
+/* Reads and writes commands. */
 #include "core/doc/command.h"
 #include "base/json.h"
 #include "core/doc/internal.h"
-
-/* The index of the argument after a shell's -c, also if `env` or `nice` starts the shell; 0: none. */
-static unsigned find_script(const struct val *words)
-{
-	static const char *const shells[] = { "sh",   "bash", "dash", "zsh", "ksh",
-					      "mksh", "ash",  "fish", "csh", "tcsh" };
-	bool shell = false;
-	for (unsigned i = 0; i + 1 < words->list.n; i++) {
-		struct str word = words->list.item[i].str;
-		size_t name = word.n;
-		if (words->list.item[i].kind != VAL_STR)
-			return 0;
-		while (name > 0 && word.p[name - 1] != '/')
-			name--;
-		for (unsigned k = 0; k < ARRAY_LEN(shells); k++)
-			shell |= str_eq(str_from(word, name), str_of(shells[k]));
-		if (shell && word.n > 1 && word.p[0] == '-' && word.p[1] != '-' && word.p[word.n - 1] == 'c')
-			return i + 1;
-	}
-	return 0;
-}
+#include "core/doc/interpreter.h"
 
 static enum err read_arguments(struct key_reader *r, const struct val *v, struct doc_command *c)
 {
@@ -32,24 +12,28 @@ static enum err read_arguments(struct key_reader *r, const struct val *v, struct
 	c->argv = arena_alloc(r->arena, v->list.n * sizeof *c->argv);
 	if (!c->argv)
 		return E_NOMEM;
-	c->script = find_script(v);
 	for (; c->argc < v->list.n; c->argc++) {
 		const struct val *word = &v->list.item[c->argc];
 		if (word->kind != VAL_STR)
 			return keys_wrong_kind(r, "a word of the command", KEY_KIND(VAL_STR), word);
-		enum err e = OK;
-		if (c->script && c->argc == c->script)
-			doc_warn_shell_template(r, word);
-		else
-			e = doc_check_templates(r, &run_scope_names, word);
-		if (e)
-			return e;
 		c->argv[c->argc] = word->str;
 	}
 	if (!c->argv[0].n)
 		return why_set(r->why, E_INPUT, v->list.item[0].at,
 			       "the first word of a command, its program, is empty");
-	return OK;
+	struct program_text text = interpreter_arguments(c->argv, c->argc);
+	enum err e = OK;
+	for (unsigned i = 0; i < c->argc && !e; i++)
+		e = i < text.from ? doc_check_templates(r, &run_scope_names, &v->list.item[i])
+				  : doc_refuse_template(r, text.name, &v->list.item[i]);
+	command_mark_text(c);
+	return e;
+}
+
+void command_mark_text(struct doc_command *c)
+{
+	c->text = interpreter_arguments(c->argv, c->argc).from;
+	c->text_end = c->argc;
 }
 
 enum err command_read(struct key_reader *r, const char *what, const struct val *v, struct doc_command *ret)

@@ -7,6 +7,8 @@
 /* `what` names the command in messages. */
 must_check enum err command_read(struct key_reader *r, const char *what, const struct val *v,
 				 struct doc_command *ret);
+/* Sets `text` and `text_end` by the words of the command. */
+void command_mark_text(struct doc_command *c);
 /* Writes nothing if there is no command. */
 void command_write(const struct doc_command *c, struct buf *out);
 

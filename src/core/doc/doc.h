@@ -13,8 +13,9 @@ struct doc_command {
 	struct str shell; /* empty: argv is used */
 	struct str *argv;
 	unsigned argc;
-	unsigned script; /* index of the argument that a shell executes, as LINE in `sh -c LINE`; it is never
-			    expanded as a template. 0: none */
+	/* The arguments from `text` up to `text_end` may be executed by an interpreter, as LINE in `sh -c
+	 * LINE`; they are never expanded as templates (interpreter.h). */
+	unsigned text, text_end;
 };
 
 static inline bool doc_has_command(const struct doc_command *c)

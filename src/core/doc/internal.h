@@ -71,6 +71,8 @@ must_check enum err doc_check_templates(struct key_reader *r, const struct expr_
 					const struct val *v);
 /* Warns of a template in a command line for the shell, where it is not expanded. */
 void doc_warn_shell_template(struct key_reader *r, const struct val *v);
+/* Refuses a text with a template, because the interpreter `program` may execute that text. */
+must_check enum err doc_refuse_template(struct key_reader *r, struct str program, const struct val *v);
 
 /* --- action.c --- */
 key_set set_url; /* struct str: an address that a request can be sent to */

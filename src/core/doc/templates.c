@@ -21,7 +21,19 @@ void doc_warn_shell_template(struct key_reader *r, const struct val *v)
 	struct str found;
 	if (template_looks_like(v->str, &run_scope_names, &found))
 		doc_warn(r, text_position(r->source, v, (size_t)(found.p - v->str.p)),
-			 "'%.*s' is not expanded in a command line for the shell; pass the value in env, or "
-			 "write the command as a list",
+			 "'%.*s' is not expanded in a command line for the shell; pass the value in env, and "
+			 "use the variable in the command",
 			 STR_SHORT(found));
+}
+
+enum err doc_refuse_template(struct key_reader *r, struct str program, const struct val *v)
+{
+	struct str found;
+	if (!template_looks_like(v->str, &run_scope_names, &found))
+		return OK;
+	return why_set(
+		r->why, E_INPUT, text_position(r->source, v, (size_t)(found.p - v->str.p)),
+		"'%.*s' is not allowed here: %.*s could execute its value as a program; pass the value "
+		"in env, and use the variable",
+		STR_SHORT(found), STR_SHORT(program));
 }

@@ -77,7 +77,7 @@ static const char **render_argv(struct renderer *r, const struct doc_command *c)
 		argv[2] = copy_text(r, c->shell);
 	}
 	for (unsigned i = 0; i < c->argc && !c->shell.n; i++)
-		argv[i] = copy_text(r, c->script && i == c->script ? c->argv[i] : expand(r, c->argv[i]));
+		argv[i] = copy_text(r, i >= c->text && i < c->text_end ? c->argv[i] : expand(r, c->argv[i]));
 	argv[n] = NULL;
 	return argv;
 }

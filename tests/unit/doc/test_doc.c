@@ -412,7 +412,7 @@ TEST(unsupported_features_warn_and_block)
 		{ __LINE__, "action: {type: command, command: x, stdin: '{{ 1 }}'}", NULL, NULL, NULL },
 		{ __LINE__, "action: {type: command, command: 'echo {{ date }}'}",
 		  "'{{ date }}' is not expanded in a command line for the shell; pass the value in env, "
-		  "or write the command as a list",
+		  "and use the variable in the command",
 		  NULL, NULL },
 		{ __LINE__, "action: {type: command, command: \"docker ps --format '{{.Names}}'\"}", NULL,
 		  NULL, NULL },

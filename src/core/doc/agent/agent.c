@@ -1,6 +1,29 @@
 /* Reads and writes one agent, and joins its command with its arguments. */
 #include "core/doc/agent/agent.h"
+#include "core/doc/command.h"
 #include "core/doc/internal.h"
+#include "core/doc/interpreter.h"
+
+/* Templates are not allowed in arguments that an interpreter may execute. */
+static enum err check_args(struct key_reader *r, const struct val *v, const struct agent_doc *d)
+{
+	const struct val *args = val_get(v, STR("args"));
+	struct doc_command whole;
+	struct str name = { 0 };
+	enum err e = args ? agent_command(d, r->arena, &whole) : OK;
+	if (e || !args || !d->args.n || !doc_has_command(&d->command))
+		return e;
+	bool line = d->command.shell.n,
+	     executes = line && interpreter_line_executes_next(d->command.shell, &name);
+	struct program_text text = line ? (struct program_text){ executes ? 0 : whole.argc, name }
+					: interpreter_arguments(whole.argv, whole.argc);
+	for (unsigned i = whole.argc - d->args.n; i < whole.argc && !e; i++)
+		if (i >= text.from)
+			e = doc_refuse_template(
+				r, text.name,
+				&(struct val){ .kind = VAL_STR, .str = whole.argv[i], .at = args->at });
+	return e;
+}
 
 /* Checks keys that depend on each other. */
 static enum err check_combination(struct key_reader *r, const struct val *v, const struct agent_doc *d)
@@ -16,7 +39,7 @@ static enum err check_combination(struct key_reader *r, const struct val *v, con
 			       "runner 'command' needs the key 'command', the program to run");
 	if (d->runner != AGENT_COMMAND || !command)
 		doc_note_unsupported(r, DOC_UNSUPPORTED_RUNNER, runner ? runner->at : v->at);
-	return OK;
+	return check_args(r, v, d);
 }
 
 enum err agent_read_into(struct str source, const struct val *map, const struct doc_env *env, struct arena *a,
@@ -64,8 +87,11 @@ enum err agent_command(const struct agent_doc *d, struct arena *a, struct doc_co
 	const struct str shell[SHELL_WORDS] = { STR("/bin/sh"), STR("-c"), str_of(line), STR("sh") };
 	memcpy(argv, c.shell.n ? shell : c.argv, before * sizeof *argv);
 	memcpy(argv + before, d->args.word, d->args.n * sizeof *argv);
-	*ret = (struct doc_command){ .argv = argv,
-				     .argc = before + d->args.n,
-				     .script = c.shell.n ? 2 : c.script };
+	*ret = (struct doc_command){ .argv = argv, .argc = before + d->args.n };
+	command_mark_text(ret);
+	if (c.shell.n) { /* the shell does not execute the arguments after its line */
+		ret->text = 2;
+		ret->text_end = SHELL_WORDS;
+	}
 	return OK;
 }

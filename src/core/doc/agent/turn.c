@@ -1,6 +1,7 @@
 /* Combines a schedule with its agent, and builds the input of a turn. */
 #include "core/doc/agent/turn.h"
 #include "base/hash.h"
+#include "core/doc/interpreter.h"
 
 uint64_t turn_fingerprint(struct str name, struct str text)
 {
@@ -33,6 +34,23 @@ static struct str absolute_directory(struct str workdir, struct str home, struct
 	return whole ? str_of(whole) : (struct str){ 0 };
 }
 
+/* The message is on standard input. An interpreter without a file would execute it, values of templates
+ * included. */
+static const char *why_unsafe(const struct turn_agent *found, const struct schedule_doc *d, struct arena *a)
+{
+	const struct doc_command *c = &d->action.command;
+	struct str name, line = found->agent->command.shell;
+	bool program = line.n ? interpreter_line_reads_input(line, &name)
+			      : interpreter_reads_input(c->argv, c->argc, &name);
+	if (!program || !memmem(d->action.message.p, d->action.message.n, "{{", 2))
+		return NULL;
+	return arena_printf(
+		a,
+		"agent '%.*s' executes its input as a program (%.*s), so the message cannot contain "
+		"templates",
+		STR_SHORT(found->name), STR_SHORT(name));
+}
+
 /* Takes the values that the schedule does not set from the agent. */
 static enum err take_from_agent(const struct turn_agent *found, struct arena *a, struct schedule_doc *d)
 {
@@ -49,7 +67,10 @@ static enum err take_from_agent(const struct turn_agent *found, struct arena *a,
 		d->check = agent->check;
 	if (!d->next_check.most)
 		d->next_check = agent->next_check;
-	return agent_command(agent, a, &d->action.command);
+	enum err e = agent_command(agent, a, &d->action.command);
+	if (!e)
+		d->turn.blocked = why_unsafe(found, d, a);
+	return e;
 }
 
 enum err turn_resolve(const struct turn_agent *found, struct arena *a, struct schedule_doc *d)

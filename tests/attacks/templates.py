@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Values that try to become programs: a template in any word that an interpreter would execute is refused.
+
+usage: templates.py ROTA
+"""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+from fixture import FAR, check, path_of, rota, run_parts, write  # noqa: E402
+
+VALUE = "$(touch PWNED); touch PWNED"
+T = "{{ user.evil }}"
+# Commands in which the value would be executed.
+REFUSED = [
+    ["sh", "-c", T], ["sh", "-ce", T], ["sh", "-cx", T], ["sh", "-c", "--", T], ["bash", "-c", "-o", "pipefail", T],
+    ["rbash", "-c", T], ["script", "-qc", T, "/dev/null"], ["env", "-S", T], ["env", f"-S{T}"], ["env", T],
+    ["su", "-c", T], ["ssh", "host", T], ["xargs", "sh", "-c", T], ["find", ".", "-exec", "sh", "-c", T, ";"],
+    ["find", ".", "-exec", T, ";"], ["python3", "-c", T], ["perl", "-e", T], ["perl", "-ne", T], ["node", "-e", T],
+    ["node", f"--eval={T}"], ["awk", T], ["nice", "timeout", "5", "bash", "-lc", T], ["sh", T, "x"], [T, "-c", "x"],
+    ["sh", "-c", "echo x", T], ["busybox", "ash", "-c", T], ["flock", "x", "-c", T], ["make", f"X={T}"],
+]
+# Commands in which the value stays data.
+ALLOWED = [["printf", "%s", T], ["env", f"X={T}", "true"], ["git", "commit", "-m", T], ["./run.sh", T], ["sh", "run.sh", T]]
+
+
+def document(command, **more):
+    return json.dumps({"id": "attack", "expression": FAR, "action": {"type": "command", "cwd": path_of(), "command": command, **more}})
+
+
+def add(text):
+    return rota("apply", "-f", write("attack.json", text), "--dry-run")
+
+
+def refused(what, text):
+    r = add(text)
+    check(r.returncode == 2 and "could execute its value" in r.stderr and "env" in r.stderr, what, r)
+
+
+def check_commands():
+    for command in REFUSED:
+        refused(f"{command} is refused", document(command))
+    for command in ALLOWED:
+        r = add(document(command))
+        check(r.returncode == 0, f"{command} is accepted", r)
+    for keys in ({"check": ["sh", "-c", T]}, {"expectations": [{"type": "script", "command": ["bash", "-xc", T]}]}):
+        refused(f"{list(keys)[0]}: the same is refused", json.dumps(json.loads(document(["true"])) | keys))
+    r = add(document(f"echo {T}"))
+    check(r.returncode == 0 and "is not expanded" in r.stderr and "env" in r.stderr and "as a list" not in r.stderr,
+          "a command line causes a warning that names the environment only", r)
+
+
+def check_input():
+    for command in (["sh"], ["bash", "-s"], ["python3", "-"], "cat | sh"):
+        refused(f"{command}: a template in the program on stdin is refused", document(command, stdin=T))
+    r = add(document(["cat"], stdin=T))
+    check(r.returncode == 0, "a template in other input is accepted", r)
+
+
+def check_agents():
+    for command in (["bash", "-c"], "bash -c"):
+        refused(f"an agent with the command {command}: templates in args are refused",
+                json.dumps({"agent": {"name": "desk", "prompt": "p", "command": command, "args": [T]}}))
+
+
+def check_environment():
+    """The environment is the way to pass a value to a program."""
+    r = rota("state", "set", "evil", json.dumps(VALUE), "--user")
+    check(r.returncode == 0, "the value is stored", r)
+    r = rota("apply", "-f", write("safe.json", json.dumps({"id": "safe", "expression": FAR, "action": {
+        "type": "command", "cwd": path_of(), "command": ["sh", "-c", 'printf %s "$X"'], "env": {"X": T}}})))
+    check(r.returncode == 0, "a template in env is accepted", r)
+    rota("run", "safe", "--wait")
+    r = rota("logs", "safe")
+    check(VALUE in r.stdout, "the value arrives unchanged", r)
+    check(not os.path.exists(path_of("PWNED")), "no value was executed")
+
+
+sys.exit(run_parts(check_commands, check_input, check_agents, check_environment))
